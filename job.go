@@ -1,6 +1,10 @@
 package presswork
 
-import "time"
+import (
+	"time"
+
+	"presswork/internal/fault"
+)
 
 // Status is where a job stands. Completed, failed and cancelled are terminal
 // and never change.
@@ -62,10 +66,10 @@ type Job struct {
 	StartedAt     *time.Time `json:"started_at"`
 	FinishedAt    *time.Time `json:"finished_at"`
 	// Attempts counts how often a worker began the job.
-	Attempts int       `json:"attempts"`
-	Warnings []Warning `json:"warnings"`
-	Artifact *Artifact `json:"artifact"`
-	Error    *Error    `json:"error"`
+	Attempts int             `json:"attempts"`
+	Warnings []fault.Warning `json:"warnings"`
+	Artifact *Artifact       `json:"artifact"`
+	Error    *fault.Error    `json:"error"`
 	// Analysis is of a document whose theme was to be chosen, else nil.
 	Analysis *Analysis `json:"analysis"`
 }
@@ -115,44 +119,6 @@ type Recommendation struct {
 	Reasons []string `json:"reasons"`
 }
 
-// Warning is something the reader of the result should know, but no failure.
-type Warning struct {
-	Code    WarningCode `json:"code"`
-	Message string      `json:"message"`
-	// Line is the 1-based source line, 0 when unknown.
-	Line int `json:"line,omitempty"`
-}
-
-// WarningCode names a warning; the set is part of the contract.
-type WarningCode string
-
-// The warnings.
-const (
-	GlyphMissing   WarningCode = "glyph_missing"
-	ImageFailed    WarningCode = "image_failed"
-	LineOverflow   WarningCode = "line_overflow"
-	HeadingSkipped WarningCode = "heading_skipped"
-	AltMissing     WarningCode = "alt_missing"
-	LinkBroken     WarningCode = "link_broken"
-	DiagramFailed  WarningCode = "diagram_failed"
-	// CitationMissing is a citation of a work that no bibliography has,
-	// BibliographyFailed a bibliography, or a part of one, that cannot be read.
-	CitationMissing    WarningCode = "citation_missing"
-	BibliographyFailed WarningCode = "bibliography_failed"
-	PDFUAIncomplete    WarningCode = "pdf_ua_incomplete"
-	// SlideOverflow is a slide with more than one can hold.
-	SlideOverflow WarningCode = "slide_overflow"
-	// FrontMatterIgnored is a value that another program's front matter may have.
-	FrontMatterIgnored WarningCode = "front_matter_ignored"
-	// SyntaxDropped is what only another program's readers see, such as MDX's code.
-	SyntaxDropped WarningCode = "syntax_dropped"
-	// IncludeFailed is a file that a document includes and that is not printed.
-	IncludeFailed WarningCode = "include_failed"
-	// TimesMissing is a transcript whose model gives no times: what was asked for in
-	// a format with times has those of the parts in which the recording was sent.
-	TimesMissing WarningCode = "times_missing"
-)
-
 // Artifact is the stored result of a job.
 type Artifact struct {
 	ID string `json:"id"`
@@ -168,16 +134,16 @@ type Artifact struct {
 
 // Event is one entry of a job's log, and the message a WebSocket carries.
 type Event struct {
-	Type     EventType `json:"type"`
-	JobID    string    `json:"job_id"`
-	Seq      int64     `json:"seq"`
-	Status   Status    `json:"status"`
-	Stage    Stage     `json:"stage"`
-	Progress int       `json:"progress"`
-	Message  string    `json:"message,omitempty"`
-	At       time.Time `json:"at"`
-	Artifact *Artifact `json:"artifact,omitempty"`
-	Error    *Error    `json:"error,omitempty"`
+	Type     EventType    `json:"type"`
+	JobID    string       `json:"job_id"`
+	Seq      int64        `json:"seq"`
+	Status   Status       `json:"status"`
+	Stage    Stage        `json:"stage"`
+	Progress int          `json:"progress"`
+	Message  string       `json:"message,omitempty"`
+	At       time.Time    `json:"at"`
+	Artifact *Artifact    `json:"artifact,omitempty"`
+	Error    *fault.Error `json:"error,omitempty"`
 }
 
 // EventType names an event. Snapshot is not in the log: it is the state a

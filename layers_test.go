@@ -17,11 +17,58 @@ import (
 // layers is the architecture, lowest layer first. A package imports packages of lower
 // layers only; a child may also import its parent. docs/architecture.md has the same table.
 var layers = [][]string{
-	{".", "api/web", "internal/imagetype", "internal/lazyregexp", "internal/recent", "internal/markdown/block"},
-	{"internal/input", "tasks/stream", "tasks/asynqext", "internal/pdffile", "internal/document/epub", "internal/document/raster", "internal/markdown/tex", "internal/markdown/cite", "internal/markdown/hyphen", "internal/chromium/fonts", "internal/markdown/diagram"},
-	{"storage", "themes", "internal/markdown", "internal/cache", "internal/guard", "internal/inference", "internal/inference/meter", "internal/inference/sandbox", "internal/embedded", "internal/ready", "internal/export", "internal/config", "internal/keyfile", "internal/local/runlog", "internal/local/livepage"},
+	{
+		"internal/fault",
+		"api/web",
+		"internal/imagetype",
+		"internal/lazyregexp",
+		"internal/recent",
+		"internal/markdown/block",
+	},
+	{"."},
+	{
+		"internal/input",
+		"tasks/stream",
+		"tasks/asynqext",
+		"internal/pdffile",
+		"internal/document/epub",
+		"internal/document/raster",
+		"internal/markdown/tex",
+		"internal/markdown/cite",
+		"internal/markdown/hyphen",
+		"internal/chromium/fonts",
+		"internal/markdown/diagram",
+	},
+	{
+		"storage",
+		"themes",
+		"internal/markdown",
+		"internal/cache",
+		"internal/guard",
+		"internal/inference",
+		"internal/inference/meter",
+		"internal/inference/sandbox",
+		"internal/embedded",
+		"internal/ready",
+		"internal/export",
+		"internal/config",
+		"internal/keyfile",
+		"internal/local/runlog",
+		"internal/local/livepage",
+	},
 	{"internal/analysis", "internal/document/sections"},
-	{"tasks", "storage/minio", "storage/retention", "internal/document", "internal/chromium", "internal/analysis/recommend", "internal/inference/openai", "internal/inference/ollama", "internal/inference/browse", "internal/inference/audio"},
+	{
+		"tasks",
+		"storage/minio",
+		"storage/retention",
+		"internal/document",
+		"internal/chromium",
+		"internal/analysis/recommend",
+		"internal/inference/openai",
+		"internal/inference/ollama",
+		"internal/inference/browse",
+		"internal/inference/audio",
+	},
 	{"api", "worker", "internal/local"},
 	{"internal/app"},
 	{"cmd/presswork"},
@@ -29,9 +76,18 @@ var layers = [][]string{
 
 // technologies lists the only packages that may import a library.
 var technologies = map[string][]string{
-	"github.com/gofiber/":           {"api"},
-	"github.com/hibiken/":           {"tasks"},
-	"github.com/redis/go-redis/":    {"tasks", "tasks/stream", "tasks/asynqext", "storage/retention", "internal/cache", "internal/inference/meter", "internal/embedded", "internal/app"},
+	"github.com/gofiber/": {"api"},
+	"github.com/hibiken/": {"tasks"},
+	"github.com/redis/go-redis/": {
+		"tasks",
+		"tasks/stream",
+		"tasks/asynqext",
+		"storage/retention",
+		"internal/cache",
+		"internal/inference/meter",
+		"internal/embedded",
+		"internal/app",
+	},
 	"github.com/minio/minio-go/":    {"storage/minio"},
 	"github.com/go-rod/":            {"internal/chromium"},
 	"github.com/yuin/goldmark":      {"internal/markdown"},
@@ -50,8 +106,35 @@ var technologies = map[string][]string{
 	"github.com/prometheus/":        {"api", "worker", "tasks", "internal/app"},
 }
 
+// libraries could be published as they are: they and their children do not import the root.
+var libraries = []string{
+	"internal/markdown",
+	"internal/pdffile",
+	"internal/chromium",
+	"internal/inference",
+	"internal/analysis",
+}
+
+// pending lists the packages of libraries that still import the root. It only gets shorter.
+var pending = []string{
+	"internal/markdown", "internal/pdffile", "internal/chromium", "internal/analysis", "internal/analysis/recommend",
+}
+
+func isLibrary(pkg string) bool {
+	return slices.ContainsFunc(
+		libraries,
+		func(lib string) bool { return pkg == lib || strings.HasPrefix(pkg, lib+"/") },
+	)
+}
+
 // testPackages may be imported by tests only, and so may all below internal/test.
-var testPackages = []string{"storage/storagetest", "internal/pdffile/filetest", "internal/cache/cachetest", "internal/inference/inferencetest", "internal/inference/inferencetest/fakemodel"}
+var testPackages = []string{
+	"storage/storagetest",
+	"internal/pdffile/filetest",
+	"internal/cache/cachetest",
+	"internal/inference/inferencetest",
+	"internal/inference/inferencetest/fakemodel",
+}
 
 func isTestPackage(pkg string) bool {
 	return strings.HasPrefix(pkg, "internal/test/") || slices.Contains(testPackages, pkg)
@@ -59,6 +142,7 @@ func isTestPackage(pkg string) bool {
 
 func TestImportsPointDownAndTechnologiesStayWhereTheyAreKnown(t *testing.T) {
 	t.Parallel()
+
 	for _, complaint := range violations(t, os.DirFS(".")) {
 		t.Error(complaint)
 	}
@@ -67,18 +151,21 @@ func TestImportsPointDownAndTechnologiesStayWhereTheyAreKnown(t *testing.T) {
 func TestAViolationIsSeen(t *testing.T) {
 	t.Parallel()
 	tree := os.DirFS(writeTree(t, map[string]string{
-		"worker/x.go":           "package worker\nimport (\n_ \"github.com/gofiber/fiber/v2\"\n_ \"presswork/api\"\n)",
-		"tasks/y.go":            "package tasks\nimport _ \"presswork/internal/test/golden\"",
-		"internal/drawer/z.go":  "package drawer",
-		"bin/_src/fine.go":      "package fine",
-		"storage/minio/fine.go": "package minio\nimport _ \"presswork/storage\"",
+		"worker/x.go":             "package worker\nimport (\n_ \"github.com/gofiber/fiber/v2\"\n_ \"presswork/api\"\n)",
+		"tasks/y.go":              "package tasks\nimport _ \"presswork/internal/test/golden\"",
+		"internal/drawer/z.go":    "package drawer",
+		"bin/_src/fine.go":        "package fine",
+		"internal/inference/l.go": "package inference\nimport _ \"presswork\"",
+		"storage/minio/fine.go":   "package minio\nimport _ \"presswork/storage\"",
 	}))
+
 	got := strings.Join(violations(t, tree), "\n")
-	for _, want := range []string{"which only api may know", "arrows point down", "a test package", "is in no layer"} {
+	for _, want := range []string{"which only api may know", "arrows point down", "a test package", "is in no layer", "do not know the product"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q does not say %q", got, want)
 		}
 	}
+
 	if strings.Contains(got, "fine.go") {
 		t.Errorf("complains of a child that knows its parent: %s", got)
 	}
@@ -86,18 +173,22 @@ func TestAViolationIsSeen(t *testing.T) {
 
 func TestArchitecturePageListsTheSameLayers(t *testing.T) {
 	t.Parallel()
+
 	b, err := os.ReadFile("docs/architecture.md")
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	for n, layer := range layers {
 		for _, pkg := range layer {
 			if _, err := os.Stat(pkg); err != nil {
 				t.Errorf("layer %d names %s, which does not exist", n, pkg)
 			}
+
 			row := fmt.Sprintf("| %d |", n)
 			if !slices.ContainsFunc(strings.Split(string(b), "\n"), func(line string) bool {
-				return strings.HasPrefix(line, row) && strings.Contains(line, "`"+strings.Replace(pkg, ".", "presswork", 1)+"`")
+				return strings.HasPrefix(line, row) &&
+					strings.Contains(line, "`"+strings.Replace(pkg, ".", "presswork", 1)+"`")
 			}) {
 				t.Errorf("docs/architecture.md: the row %q lacks `%s`", row, pkg)
 			}
@@ -108,14 +199,18 @@ func TestArchitecturePageListsTheSameLayers(t *testing.T) {
 // TestArchitecturePageNamesWhatExists fails when the page names a path that does not exist.
 func TestArchitecturePageNamesWhatExists(t *testing.T) {
 	t.Parallel()
+
 	b, err := os.ReadFile("docs/architecture.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	paths := regexp.MustCompile("`((?:api|cmd|docs|internal|storage|tasks|themes|worker)/[a-z0-9_./]+|[a-z_]+\\.go)`").FindAllStringSubmatch(string(b), -1)
+
+	paths := regexp.MustCompile("`((?:api|cmd|docs|internal|storage|tasks|themes|worker)/[a-z0-9_./]+|[a-z_]+\\.go)`").
+		FindAllStringSubmatch(string(b), -1)
 	if len(paths) < 60 {
 		t.Errorf("only %d paths were found", len(paths))
 	}
+
 	for _, p := range paths {
 		if _, err := os.Stat(strings.TrimSuffix(p[1], "/...")); err != nil {
 			t.Error(err)
@@ -127,12 +222,14 @@ func TestArchitecturePageNamesWhatExists(t *testing.T) {
 // the library.
 func TestTechnologiesAreUsedWhereTheyMayBe(t *testing.T) {
 	t.Parallel()
+
 	for tech, owners := range technologies {
 		for _, pkg := range owners {
 			files, err := fs.Glob(os.DirFS(pkg), "*.go")
 			if err != nil {
 				t.Fatal(err)
 			}
+
 			if !slices.ContainsFunc(files, func(name string) bool {
 				src, err := os.ReadFile(path.Join(pkg, name))
 				return err == nil && !strings.HasSuffix(name, "_test.go") && strings.Contains(string(src), `"`+tech)
@@ -152,89 +249,119 @@ func ignored(dir string) bool {
 func violations(t *testing.T, tree fs.FS) []string {
 	t.Helper()
 	layerOf := map[string]int{}
+
 	for n, layer := range layers {
 		for _, pkg := range layer {
 			layerOf[pkg] = n
 		}
 	}
 	var out []string
+
 	err := fs.WalkDir(tree, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
+
 		if d.IsDir() && ignored(name) {
 			return fs.SkipDir
 		}
+
 		if d.IsDir() && name != "." {
 			// Another module is checked on its own.
 			if _, err := fs.Stat(tree, path.Join(name, "go.mod")); err == nil {
 				return fs.SkipDir
 			}
 		}
+
 		if !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
 			return nil
 		}
+
 		pkg := path.Dir(name)
 		if isTestPackage(pkg) {
 			return nil
 		}
+
 		layer, ok := layerOf[pkg]
 		if !ok {
 			out = append(out, fmt.Sprintf("%s: package %s is in no layer", name, pkg))
 			return nil
 		}
+
 		src, err := fs.ReadFile(tree, name)
 		if err != nil {
 			return err
 		}
+
 		f, err := parser.ParseFile(token.NewFileSet(), name, src, parser.ImportsOnly)
 		if err != nil {
 			return err
 		}
+
 		for _, spec := range f.Imports {
 			out = append(out, judge(name, pkg, layer, strings.Trim(spec.Path.Value, `"`), layerOf)...)
 		}
+
 		return nil
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	return out
 }
 
 func judge(name, pkg string, layer int, imported string, layerOf map[string]int) (out []string) {
 	for _, tech := range slices.Sorted(maps.Keys(technologies)) {
 		if owners := technologies[tech]; strings.HasPrefix(imported, tech) && !slices.Contains(owners, pkg) {
-			out = append(out, fmt.Sprintf("%s imports %s, which only %s may know", name, imported, strings.Join(owners, ", ")))
+			out = append(
+				out,
+				fmt.Sprintf("%s imports %s, which only %s may know", name, imported, strings.Join(owners, ", ")),
+			)
 		}
 	}
+
 	if imported != "presswork" && !strings.HasPrefix(imported, "presswork/") {
 		return out
 	}
+
 	target := strings.TrimPrefix(strings.TrimPrefix(imported, "presswork"), "/")
 	if target == "" {
 		target = "."
 	}
+
+	if target == "." && isLibrary(pkg) && !slices.Contains(pending, pkg) {
+		out = append(out, name+" imports the root: libraries do not know the product")
+	}
+
 	if isTestPackage(target) {
 		return append(out, fmt.Sprintf("%s imports %s, a test package", name, target))
 	}
+
 	if to, ok := layerOf[target]; ok && to >= layer && path.Dir(pkg) != target {
-		out = append(out, fmt.Sprintf("%s (layer %d) imports %s (layer %d): arrows point down", name, layer, target, to))
+		out = append(
+			out,
+			fmt.Sprintf("%s (layer %d) imports %s (layer %d): arrows point down", name, layer, target, to),
+		)
 	}
+
 	return out
 }
 
 func writeTree(t *testing.T, files map[string]string) string {
 	t.Helper()
+
 	root := t.TempDir()
 	for name, text := range files {
 		full := path.Join(root, name)
 		if err := os.MkdirAll(path.Dir(full), 0o755); err != nil {
 			t.Fatal(err)
 		}
+
 		if err := os.WriteFile(full, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
+
 	return root
 }

@@ -32,10 +32,12 @@ var ownWords = map[string]string{
 // address or the output of a program.
 func TestNoPublicMessageIsMadeOfAnotherError(t *testing.T) {
 	t.Parallel()
+
 	complaints, calls := leaks(t, os.DirFS("."))
 	for _, c := range complaints {
 		t.Error(c)
 	}
+
 	if calls < 150 {
 		t.Errorf("only %d calls were found", calls)
 	}
@@ -44,20 +46,22 @@ func TestNoPublicMessageIsMadeOfAnotherError(t *testing.T) {
 func TestALeakIsFound(t *testing.T) {
 	t.Parallel()
 	tree := os.DirFS(writeTree(t, map[string]string{
-		"a/direct.go":               "package a\nfunc f() error { return presswork.Errorf(c, \"x: %v\", err) }",
-		"b/text.go":                 "package b\nfunc f() error { return presswork.Errorf(c, \"x: %s\", err.Error()) }",
-		"c/wrapper.go":              "package c\nfunc bad(s string, args ...any) error { return presswork.Errorf(c, s, args...) }\nfunc f() error { return bad(\"x: %v\", readErr) }",
-		"d/literal.go":              "package d\nfunc f() error { return &presswork.Error{Code: c, Message: err.Error()} }",
-		"bin/_src/previous/fine.go": "package f\nfunc f() error { return presswork.Errorf(c, \"x: %v\", err) }",
-		"e/fine.go":                 "package e\nfunc f() error { return presswork.Errorf(c, \"x %s\", name).WithCause(err) }",
+		"a/direct.go":               "package a\nfunc f() error { return fault.Errorf(c, \"x: %v\", err) }",
+		"b/text.go":                 "package b\nfunc f() error { return fault.Errorf(c, \"x: %s\", err.Error()) }",
+		"c/wrapper.go":              "package c\nfunc bad(s string, args ...any) error { return fault.Errorf(c, s, args...) }\nfunc f() error { return bad(\"x: %v\", readErr) }",
+		"d/literal.go":              "package d\nfunc f() error { return &fault.Error{Code: c, Message: err.Error()} }",
+		"bin/_src/previous/fine.go": "package f\nfunc f() error { return fault.Errorf(c, \"x: %v\", err) }",
+		"e/fine.go":                 "package e\nfunc f() error { return fault.Errorf(c, \"x %s\", name).WithCause(err) }",
 	}))
 	complaints, _ := leaks(t, tree)
+
 	got := strings.Join(complaints, "\n")
 	for _, file := range []string{"direct.go", "text.go", "wrapper.go", "literal.go"} {
 		if !strings.Contains(got, file) {
 			t.Errorf("%s is not in %q", file, got)
 		}
 	}
+
 	if strings.Contains(got, "fine.go") {
 		t.Errorf("complains of a private cause: %s", got)
 	}
@@ -69,6 +73,7 @@ func leaks(t *testing.T, tree fs.FS) (complaints []string, calls int) {
 	t.Helper()
 	set := token.NewFileSet()
 	packages := map[string]map[string]*ast.File{}
+
 	err := fs.WalkDir(tree, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() && ignored(name) {
 			return cmp.Or(err, fs.SkipDir)
@@ -79,25 +84,30 @@ func leaks(t *testing.T, tree fs.FS) (complaints []string, calls int) {
 		if d.IsDir() || local || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
 			return nil
 		}
+
 		src, err := fs.ReadFile(tree, name)
 		if err != nil {
 			return err
 		}
 		f, err := parser.ParseFile(set, name, src, parser.SkipObjectResolution)
+
 		if packages[dir] == nil {
 			packages[dir] = map[string]*ast.File{}
 		}
 		packages[dir][name] = f
+
 		return err
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	for _, files := range packages {
 		coins := coiners(files)
 		for name, file := range files {
 			ast.Inspect(file, func(n ast.Node) bool {
 				var words []ast.Expr
+
 				switch n := n.(type) {
 				case *ast.CallExpr:
 					if coins[calleeOf(n)] {
@@ -107,28 +117,40 @@ func leaks(t *testing.T, tree fs.FS) (complaints []string, calls int) {
 				case *ast.CompositeLit:
 					words = messageOf(n)
 				}
+
 				for _, word := range words {
 					if showsError(word) && ownWords[name] == "" {
-						complaints = append(complaints, fmt.Sprintf("%s: a public message is made of an error; give it to WithCause", set.Position(word.Pos())))
+						complaints = append(
+							complaints,
+							fmt.Sprintf(
+								"%s: a public message is made of an error; give it to WithCause",
+								set.Position(word.Pos()),
+							),
+						)
 					}
 				}
+
 				return true
 			})
 		}
 	}
+
 	return complaints, calls
 }
 
 // coiners are the functions whose arguments become a public message: Errorf, and
 // those of the package that pass their own on to one.
 func coiners(files map[string]*ast.File) map[string]bool {
-	coins := map[string]bool{"presswork.Errorf": true, "inference.Errorf": true, "inference.Invalidf": true}
+	coins := map[string]bool{"fault.Errorf": true, "inference.Errorf": true, "inference.Invalidf": true}
+
 	for grown := true; grown; {
 		grown = false
+
 		for _, file := range files {
 			if name := file.Name.Name; name == "presswork" || name == "inference" {
 				coins["Errorf"] = true
 			}
+
 			for _, decl := range file.Decls {
 				fn, ok := decl.(*ast.FuncDecl)
 				if !ok || coins[fn.Name.Name] || fn.Body == nil {
@@ -138,11 +160,13 @@ func coiners(files map[string]*ast.File) map[string]bool {
 					if call, ok := n.(*ast.CallExpr); ok && call.Ellipsis.IsValid() && coins[calleeOf(call)] {
 						coins[fn.Name.Name], grown = true, true
 					}
+
 					return true
 				})
 			}
 		}
 	}
+
 	return coins
 }
 
@@ -154,8 +178,10 @@ func calleeOf(call *ast.CallExpr) string {
 		if x, ok := f.X.(*ast.Ident); ok {
 			return x.Name + "." + f.Sel.Name
 		}
+
 		return f.Sel.Name
 	}
+
 	return ""
 }
 
@@ -168,6 +194,7 @@ func messageOf(lit *ast.CompositeLit) (words []ast.Expr) {
 			}
 		}
 	}
+
 	return words
 }
 
@@ -177,7 +204,10 @@ func showsError(e ast.Expr) (found bool) {
 	ast.Inspect(e, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.CallExpr:
-			if name := calleeOf(n); name == "Error" || strings.HasSuffix(name, ".Error") || strings.HasSuffix(name, ".Cause") {
+			if name := calleeOf(
+				n,
+			); name == "Error" || strings.HasSuffix(name, ".Error") ||
+				strings.HasSuffix(name, ".Cause") {
 				found = true
 			}
 		case *ast.SelectorExpr:
@@ -188,7 +218,9 @@ func showsError(e ast.Expr) (found bool) {
 				found = true
 			}
 		}
+
 		return true
 	})
+
 	return found
 }

@@ -157,6 +157,7 @@ func (o Output) ContentType() string {
 	case PNG:
 		return "application/zip"
 	}
+
 	return "application/pdf"
 }
 
@@ -170,5 +171,6 @@ func (o Output) Extension() string {
 	case PNG:
 		return ".zip"
 	}
+
 	return ".pdf"
 }

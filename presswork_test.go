@@ -7,24 +7,31 @@ import (
 	"io"
 	"testing"
 
-	"presswork"
+	"presswork/internal/fault"
 )
 
 func TestErrorsKeepTheirCauseFromTheCaller(t *testing.T) {
 	t.Parallel()
-	err := fmt.Errorf("outer: %w", presswork.Errorf(presswork.NotFound, "no job").WithCause(io.ErrUnexpectedEOF).WithParam("job_id"))
-	if presswork.CodeOf(err) != presswork.NotFound || !errors.Is(err, io.ErrUnexpectedEOF) {
-		t.Errorf("code %q", presswork.CodeOf(err))
+
+	err := fmt.Errorf(
+		"outer: %w",
+		fault.Errorf(fault.NotFound, "no job").WithCause(io.ErrUnexpectedEOF).WithParam("job_id"),
+	)
+	if fault.CodeOf(err) != fault.NotFound || !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("code %q", fault.CodeOf(err))
 	}
-	public, _ := json.Marshal(presswork.AsError(err))
+
+	public, _ := json.Marshal(fault.AsError(err))
 	if want := `{"code":"not_found","message":"no job","param":"job_id"}`; string(public) != want {
 		t.Errorf("got %s, want %s", public, want)
 	}
-	uncoined := presswork.AsError(io.ErrClosedPipe)
-	if uncoined.Code != presswork.Internal || uncoined.Message != "internal error" {
+
+	uncoined := fault.AsError(io.ErrClosedPipe)
+	if uncoined.Code != fault.Internal || uncoined.Message != "internal error" {
 		t.Errorf("un-coined: %+v", uncoined)
 	}
-	if presswork.AsError(nil) != nil || presswork.CodeOf(nil) != "" {
+
+	if fault.AsError(nil) != nil || fault.CodeOf(nil) != "" {
 		t.Error("nil is an error")
 	}
 }

@@ -18,8 +18,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"presswork"
 	"presswork/api"
+	"presswork/internal/fault"
 	"presswork/internal/inference/meter"
 	"presswork/internal/keyfile"
 	"presswork/internal/test/redistest"
@@ -32,34 +32,40 @@ func basic(key string) string {
 
 func TestKeysOpenTheirRoutes(t *testing.T) {
 	t.Parallel()
-	h := serve(t, keysFile(t, "keys:\n  - name: alice\n    key: alices\n"), func(o *api.Options) { o.Monitor = page("monitor") })
+	h := serve(
+		t,
+		keysFile(t, "keys:\n  - name: alice\n    key: alices\n"),
+		func(o *api.Options) { o.Monitor = page("monitor") },
+	)
+
 	h.key = ""
 	for _, tc := range []struct {
 		path, header string
 		status       int
-		code         presswork.Code
+		code         fault.Code
 	}{
-		{"/api/themes", "X-None: x", 401, presswork.InvalidAPIKey},
+		{"/api/themes", "X-None: x", 401, fault.InvalidAPIKey},
 		{"/api/themes", "X-API-Key: " + testKey, 200, ""},
 		{"/api/themes", "X-API-Key: alices", 200, ""},
-		{"/api/themes", "X-API-Key: " + testKey + "x", 401, presswork.InvalidAPIKey},
+		{"/api/themes", "X-API-Key: " + testKey + "x", 401, fault.InvalidAPIKey},
 		{"/api/themes", "Authorization: Bearer " + testKey, 200, ""},
 		{"/api/themes", "Authorization: bearer  " + testKey, 200, ""},
-		{"/api/themes", "Authorization: " + testKey, 401, presswork.InvalidAPIKey},
-		{"/api/themes", basic(testKey), 401, presswork.InvalidAPIKey},
+		{"/api/themes", "Authorization: " + testKey, 401, fault.InvalidAPIKey},
+		{"/api/themes", basic(testKey), 401, fault.InvalidAPIKey},
 		{"/metrics", basic(testKey), 200, ""},
 		{"/metrics", "X-API-Key: " + testKey, 200, ""},
-		{"/metrics", "X-API-Key: alices", 403, presswork.Forbidden},
-		{"/metrics", "X-None: x", 401, presswork.InvalidAPIKey},
-		{"/metrics", "Authorization: Basic !!", 401, presswork.InvalidAPIKey},
+		{"/metrics", "X-API-Key: alices", 403, fault.Forbidden},
+		{"/metrics", "X-None: x", 401, fault.InvalidAPIKey},
+		{"/metrics", "Authorization: Basic !!", 401, fault.InvalidAPIKey},
 		{"/monitor", basic(testKey), 200, ""},
-		{"/monitor/api/queues", basic("alices"), 403, presswork.Forbidden},
+		{"/monitor/api/queues", basic("alices"), 403, fault.Forbidden},
 		{"/healthz", "X-None: x", 200, ""},
 		{"/readyz", "X-API-Key: wrong", 200, ""},
 		{"/openapi.yaml", "X-None: x", 200, ""},
 	} {
 		res := h.get(tc.path, tc.header)
 		res.want(t, tc.status, tc.code)
+
 		if challenge := res.Header.Get("WWW-Authenticate"); (tc.status == 401) != (challenge != "") {
 			t.Errorf("%s: WWW-Authenticate %q", tc.path, challenge)
 		}
@@ -82,6 +88,7 @@ func page(text string) http.Handler {
 func TestPagesOfOtherSitesCannotWriteToTheMonitor(t *testing.T) {
 	t.Parallel()
 	h := serve(t, func(o *api.Options) { o.Monitor = page("monitor") })
+
 	h.key = ""
 	for _, tc := range []struct {
 		headers []string
@@ -96,17 +103,19 @@ func TestPagesOfOtherSitesCannotWriteToTheMonitor(t *testing.T) {
 	} {
 		res := h.do(http.MethodPost, "/monitor/api/x", strings.NewReader("data"), append(tc.headers, basic(testKey))...)
 		res.want(t, tc.status, "")
+
 		if tc.status == 200 && string(res.body) != "monitor POST /monitor/api/x data" {
 			t.Errorf("%s", res.body)
 		}
 	}
 	h.get("/monitor", basic(testKey), "Sec-Fetch-Site: cross-site").want(t, http.StatusOK, "")
-	serve(t).get("/monitor").want(t, http.StatusNotFound, presswork.NotFound)
+	serve(t).get("/monitor").want(t, http.StatusNotFound, fault.NotFound)
 }
 
 func TestAServerWithoutKeysRefusesForeignPages(t *testing.T) {
 	t.Parallel()
 	h := serve(t, open, func(o *api.Options) { o.AllowedOrigins = []string{"https://app.example"} })
+
 	h.key = ""
 	for _, tc := range []struct {
 		headers []string
@@ -138,6 +147,7 @@ func TestAServerWithoutKeysRefusesForeignPages(t *testing.T) {
 		}
 	}
 	h.get("/healthz", "Host: pod.cluster").want(t, http.StatusOK, "")
+
 	if s := h.submit(); s.JobID == "" {
 		t.Error("no job")
 	}
@@ -148,10 +158,21 @@ func TestCrossOriginRequests(t *testing.T) {
 	h := serve(t, func(o *api.Options) { o.AllowedOrigins = []string{"https://app.example"} })
 	h.key = ""
 	preflight := func(origin, headers string) reply {
-		return h.do(http.MethodOptions, "/api/conversion", nil, "Origin: "+origin, "Access-Control-Request-Method: POST", "Access-Control-Request-Headers: "+headers)
+		return h.do(
+			http.MethodOptions,
+			"/api/conversion",
+			nil,
+			"Origin: "+origin,
+			"Access-Control-Request-Method: POST",
+			"Access-Control-Request-Headers: "+headers,
+		)
 	}
-	res := preflight("https://app.example", "x-api-key, Authorization,content-type,idempotency-key,last-event-id,prefer,if-none-match,x-stainless-os,x-evil")
+	res := preflight(
+		"https://app.example",
+		"x-api-key, Authorization,content-type,idempotency-key,last-event-id,prefer,if-none-match,x-stainless-os,x-evil",
+	)
 	res.want(t, http.StatusNoContent, "")
+
 	for name, want := range map[string]string{
 		"Access-Control-Allow-Origin":  "https://app.example",
 		"Access-Control-Allow-Methods": "GET, HEAD, POST, DELETE, OPTIONS",
@@ -161,17 +182,20 @@ func TestCrossOriginRequests(t *testing.T) {
 			t.Errorf("%s: %q", name, got)
 		}
 	}
-	preflight("https://evil.example", "x-api-key").want(t, http.StatusForbidden, presswork.OriginNotAllowed)
+	preflight("https://evil.example", "x-api-key").want(t, http.StatusForbidden, fault.OriginNotAllowed)
+
 	if res := preflight("https://evil.example", ""); res.Header.Get("Access-Control-Allow-Origin") != "" {
 		t.Error("a foreign origin is allowed")
 	}
 	got := h.get("/api/themes", "Origin: https://app.example", "X-API-Key: "+testKey)
 	got.want(t, http.StatusOK, "")
+
 	for _, name := range []string{"Location", "ETag", "X-Request-Id", "Retry-After", "Content-Disposition", "X-Job-Id", "Content-Location", "Content-Range", "X-Ratelimit-"} {
 		if !strings.Contains(got.Header.Get("Access-Control-Expose-Headers"), name) {
 			t.Errorf("%s is not exposed", name)
 		}
 	}
+
 	if got.Header.Get("Vary") != "Origin" {
 		t.Errorf("Vary %q", got.Header.Get("Vary"))
 	}
@@ -179,21 +203,35 @@ func TestCrossOriginRequests(t *testing.T) {
 	if res := h.get("/api/themes", "Origin: https://app.example"); res.Header.Get("Access-Control-Allow-Origin") == "" {
 		t.Error("the 401 has no CORS header")
 	}
-	if res := h.get("/api/themes", "Origin: https://evil.example", "X-API-Key: "+testKey); res.StatusCode != 200 || res.Header.Get("Access-Control-Allow-Origin") != "" {
+
+	if res := h.get(
+		"/api/themes",
+		"Origin: https://evil.example",
+		"X-API-Key: "+testKey,
+	); res.StatusCode != 200 ||
+		res.Header.Get("Access-Control-Allow-Origin") != "" {
 		t.Error("a key counts from any origin, without CORS headers")
 	}
+
 	everybody := serve(t, func(o *api.Options) { o.AllowedOrigins = []string{"*"} })
-	if res := everybody.get("/api/themes", "Origin: https://any.example"); res.Header.Get("Access-Control-Allow-Origin") != "*" {
+	if res := everybody.get(
+		"/api/themes",
+		"Origin: https://any.example",
+	); res.Header.Get(
+		"Access-Control-Allow-Origin",
+	) != "*" {
 		t.Error("* allows nobody")
 	}
 }
 
 func keysFile(t *testing.T, text string) func(*api.Options) {
 	t.Helper()
+
 	path := filepath.Join(t.TempDir(), "keys.yaml")
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
+
 	return func(o *api.Options) {
 		o.KeysFile = path
 		o.Getenv = func(name string) string { return map[string]string{"BOB": "bobs"}[name] }
@@ -213,10 +251,11 @@ func TestNamedKeys(t *testing.T) {
   - {name: carol, sha256: 7f4e865860a21ee70e1ccfbcb20e0fa59fb03efdb1c5a01c1cef46a7c58d6265, concurrency: 3}
 `), func(o *api.Options) { path = o.KeysFile })
 	h.key = ""
-	h.get("/api/themes").want(t, http.StatusUnauthorized, presswork.InvalidAPIKey)
+	h.get("/api/themes").want(t, http.StatusUnauthorized, fault.InvalidAPIKey)
 	h.get("/metrics", "X-API-Key: bobs").want(t, http.StatusOK, "")
 	res := h.post(`{"content":"x"}`, "X-API-Key: bobs")
 	res.want(t, http.StatusAccepted, "")
+
 	if got := h.queue.last().Owner; got != "bob" {
 		t.Errorf("owner %q", got)
 	}
@@ -225,23 +264,34 @@ func TestNamedKeys(t *testing.T) {
 	if err := os.WriteFile(path, []byte("keys: [{name: bob, key: new}]"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	wait.Until(t, "the new key is taken", func() bool { return h.get(location, "X-API-Key: new").StatusCode == http.StatusOK })
-	h.get(location, "X-API-Key: bobs").want(t, http.StatusUnauthorized, presswork.InvalidAPIKey)
+	wait.Until(
+		t,
+		"the new key is taken",
+		func() bool { return h.get(location, "X-API-Key: new").StatusCode == http.StatusOK },
+	)
+	h.get(location, "X-API-Key: bobs").want(t, http.StatusUnauthorized, fault.InvalidAPIKey)
 }
 
 func TestARunningServerTakesAKeyThatIsAdded(t *testing.T) {
 	t.Parallel()
 	var path string
-	h := serve(t, keysFile(t, "# ours\nkeys:\n  - {name: bob, key: bobs}\n"), func(o *api.Options) { path = o.KeysFile })
+	h := serve(
+		t,
+		keysFile(t, "# ours\nkeys:\n  - {name: bob, key: bobs}\n"),
+		func(o *api.Options) { path = o.KeysFile },
+	)
 	status := func(key string) int { return h.get("/api/themes", "X-API-Key: "+key).StatusCode }
+
 	sum := sha256.Sum256([]byte("anns"))
 	if err := keyfile.Add(path, keyfile.Entry{Name: "ann", SHA256: hex.EncodeToString(sum[:])}); err != nil {
 		t.Fatal(err)
 	}
 	wait.Until(t, "the new key is taken", func() bool { return status("anns") == http.StatusOK })
+
 	if got := status("bobs"); got != http.StatusOK {
 		t.Errorf("the key before it: %d", got)
 	}
+
 	if _, err := keyfile.Remove(path, "ann"); err != nil {
 		t.Fatal(err)
 	}
@@ -254,14 +304,24 @@ func TestAFileOfKeysThatAppearsIsHeldTo(t *testing.T) {
 	h := serve(t, open, func(o *api.Options) { o.KeysFile, o.KeysFileOptional = path, true })
 	h.key = ""
 	h.get("/api/themes").want(t, http.StatusOK, "")
+
 	if err := os.WriteFile(path, []byte("keys: [{name: bob, key: bobs}]"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	wait.Until(t, "a key is asked for", func() bool { return h.get("/api/themes").StatusCode == http.StatusUnauthorized })
+	wait.Until(
+		t,
+		"a key is asked for",
+		func() bool { return h.get("/api/themes").StatusCode == http.StatusUnauthorized },
+	)
 	// The file may have been read before anything was in it.
-	wait.Until(t, "the key is taken", func() bool { return h.get("/api/themes", "X-API-Key: bobs").StatusCode == http.StatusOK })
+	wait.Until(
+		t,
+		"the key is taken",
+		func() bool { return h.get("/api/themes", "X-API-Key: bobs").StatusCode == http.StatusOK },
+	)
 
 	o := options(t)
+
 	o.Addr, o.KeysFile, o.KeysFileOptional = "0.0.0.0:0", path+".none", true
 	if _, err := api.New(o); err == nil || !strings.Contains(err.Error(), "no key is set") {
 		t.Errorf("open to the world: %v", err)
@@ -270,26 +330,32 @@ func TestAFileOfKeysThatAppearsIsHeldTo(t *testing.T) {
 
 func TestAFileOfKeysThatOthersReadIsNamed(t *testing.T) {
 	t.Parallel()
+
 	for mode, warned := range map[os.FileMode]bool{0o600: false, 0o640: true, 0o604: true} {
 		var log bytes.Buffer
 		o := options(t)
 		keysFile(t, "keys: []")(&o)
+
 		o.Log = slog.New(slog.NewTextHandler(&log, nil))
 		if err := os.Chmod(o.KeysFile, mode); err != nil {
 			t.Fatal(err)
 		}
+
 		if _, err := api.New(o); err != nil {
 			t.Fatal(err)
 		}
+
 		if got := strings.Contains(log.String(), "chmod 600 "+o.KeysFile); got != warned {
 			t.Errorf("%o: warned %v: %s", mode, got, &log)
 		}
 	}
 	o := options(t)
+
 	o.KeysFile = filepath.Join(t.TempDir(), "pipe")
 	if err := syscall.Mkfifo(o.KeysFile, 0o600); err != nil {
 		t.Fatal(err)
 	}
+
 	if _, err := api.New(o); err == nil || !strings.Contains(err.Error(), "not a regular file") {
 		t.Errorf("a pipe: %v", err)
 	}
@@ -297,6 +363,7 @@ func TestAFileOfKeysThatOthersReadIsNamed(t *testing.T) {
 
 func TestWrongKeyFilesAreNamedByLine(t *testing.T) {
 	t.Parallel()
+
 	for name, tc := range map[string]struct{ text, says string }{
 		"unknown key":   {"keys:\n  - name: a\n    secret: hush\n", "line 3"},
 		"top level":     {"key:\n  - name: a\n", "line 1"},
@@ -314,6 +381,7 @@ func TestWrongKeyFilesAreNamedByLine(t *testing.T) {
 	} {
 		o := options(t)
 		keysFile(t, tc.text)(&o)
+
 		_, err := api.New(o)
 		if err == nil || !strings.Contains(err.Error(), tc.says) || strings.Contains(err.Error(), "hush") {
 			t.Errorf("%s: %v", name, err)
@@ -323,6 +391,7 @@ func TestWrongKeyFilesAreNamedByLine(t *testing.T) {
 
 func TestAKeyHasItsRequestsPerMinute(t *testing.T) {
 	t.Parallel()
+
 	o, err := redis.ParseURL(redistest.Start(t))
 	if err != nil {
 		t.Fatal(err)
@@ -332,10 +401,12 @@ func TestAKeyHasItsRequestsPerMinute(t *testing.T) {
 	h := serve(t, keysFile(t, "keys: [{name: alice, key: alices, rpm: 2}]"), func(o *api.Options) {
 		o.Meter, o.RateLimitRPM = meter.New(client, slog.New(slog.DiscardHandler)), 3
 	})
+
 	for key, want := range map[string]int{"alices": 2, testKey: 3} {
 		for range 9 { // a look does not count
 			h.get("/api/themes", "X-API-Key: "+key).want(t, http.StatusOK, "")
 		}
+
 		for n := range want {
 			body, status := `{"content":"x"}`, http.StatusAccepted
 			if n == 0 { // what is refused counts
@@ -343,12 +414,14 @@ func TestAKeyHasItsRequestsPerMinute(t *testing.T) {
 			}
 			res := h.post(body, "X-API-Key: "+key)
 			res.want(t, status, "")
-			if got := res.Header; got.Get("X-Ratelimit-Limit-Requests") != fmt.Sprint(want) || got.Get("X-Ratelimit-Remaining-Requests") != fmt.Sprint(want-1-n) {
+
+			if got := res.Header; got.Get("X-Ratelimit-Limit-Requests") != fmt.Sprint(want) ||
+				got.Get("X-Ratelimit-Remaining-Requests") != fmt.Sprint(want-1-n) {
 				t.Errorf("request %d: %v", n+1, got)
 			}
 		}
 		res := h.post(`{"content":"x"}`, "X-API-Key: "+key)
-		res.want(t, http.StatusTooManyRequests, presswork.RateLimited)
+		res.want(t, http.StatusTooManyRequests, fault.RateLimited)
 		seconds, _ := strconv.Atoi(res.Header.Get("Retry-After"))
 		ms, _ := strconv.Atoi(res.Header.Get("Retry-After-Ms"))
 		// The bucket refills evenly: the next request is due after its share of a
@@ -356,10 +429,16 @@ func TestAKeyHasItsRequestsPerMinute(t *testing.T) {
 		if share := 60_000 / want; ms <= share-20_000 || ms > share || seconds != (ms+999)/1000 {
 			t.Errorf("%d ms, %d s", ms, seconds)
 		}
-		if res := h.get("/api/themes", "X-API-Key: "+key); res.StatusCode != http.StatusOK || res.Header.Get("X-Ratelimit-Remaining-Requests") != "0" {
+
+		if res := h.get(
+			"/api/themes",
+			"X-API-Key: "+key,
+		); res.StatusCode != http.StatusOK ||
+			res.Header.Get("X-Ratelimit-Remaining-Requests") != "0" {
 			t.Errorf("a look after the limit: %d %v", res.StatusCode, res.Header)
 		}
 	}
+
 	if err := client.FlushAll(context.Background()).Err(); err != nil {
 		t.Fatal(err)
 	}
@@ -370,11 +449,12 @@ func TestAKeyHasItsRequestsPerMinute(t *testing.T) {
 func TestForwardingHeadersCountFromTrustedProxiesOnly(t *testing.T) {
 	t.Parallel()
 	trusting := serve(t, open, func(o *api.Options) { o.TrustedProxies = []string{"127.0.0.0/8"} })
-	trusting.get("/api/themes", "X-Forwarded-Host: evil.example").want(t, http.StatusForbidden, presswork.Forbidden)
+	trusting.get("/api/themes", "X-Forwarded-Host: evil.example").want(t, http.StatusForbidden, fault.Forbidden)
 	trusting.get("/api/themes", "X-Forwarded-Host: localhost", "Host: behind.example").want(t, http.StatusOK, "")
 	wary := serve(t, open)
 	wary.get("/api/themes", "X-Forwarded-Host: evil.example").want(t, http.StatusOK, "")
 	o := options(t)
+
 	o.TrustedProxies = []string{"proxy"}
 	if _, err := api.New(o); err == nil {
 		t.Error("a name is taken for an address")

@@ -11,6 +11,7 @@ import (
 
 	"presswork"
 	"presswork/api/web"
+	"presswork/internal/fault"
 	"presswork/internal/inference"
 	"presswork/internal/inference/meter"
 	"presswork/tasks"
@@ -56,19 +57,36 @@ type queueView struct {
 func (s *Server) adminFleet(c *fiber.Ctx) error {
 	ctx, cancel := s.deadline()
 	defer cancel()
+
 	f, err := s.Queue.Fleet(ctx)
 	if err != nil {
 		return err
 	}
-	view := fleetView{At: f.At, Open: f.Open, Dead: f.Dead, Queues: make([]queueView, len(f.Queues)), Workers: f.Workers}
+
+	view := fleetView{
+		At:      f.At,
+		Open:    f.Open,
+		Dead:    f.Dead,
+		Queues:  make([]queueView, len(f.Queues)),
+		Workers: f.Workers,
+	}
 	for i, q := range f.Queues {
 		view.Queues[i] = queueView{
-			Name: q.Queue, Waiting: q.Pending, Running: q.Active, Retrying: q.Retry, Archived: q.Archived, Paused: q.Paused,
-			OldestSeconds: q.Oldest.Seconds(), OldestOpenSeconds: q.OldestOpen.Seconds(), DoneToday: q.Processed, FailedToday: q.Failed,
+			Name:              q.Queue,
+			Waiting:           q.Pending,
+			Running:           q.Active,
+			Retrying:          q.Retry,
+			Archived:          q.Archived,
+			Paused:            q.Paused,
+			OldestSeconds:     q.Oldest.Seconds(),
+			OldestOpenSeconds: q.OldestOpen.Seconds(),
+			DoneToday:         q.Processed,
+			FailedToday:       q.Failed,
 		}
 	}
 	c.Set(fiber.HeaderCacheControl, "no-store")
 	writeJSON(c.Context(), http.StatusOK, view)
+
 	return nil
 }
 
@@ -86,7 +104,14 @@ func (s *Server) adminJob(rec tasks.Record) adminJob {
 	if workers == nil {
 		workers = []string{}
 	}
-	return adminJob{Job: s.tokens.job(rec, tokenTTL), Key: rec.Owner, Filename: rec.Filename, RequestID: rec.RequestID, Workers: workers}
+
+	return adminJob{
+		Job:       s.tokens.job(rec, tokenTTL),
+		Key:       rec.Owner,
+		Filename:  rec.Filename,
+		RequestID: rec.RequestID,
+		Workers:   workers,
+	}
 }
 
 type adminJobs struct {
@@ -97,28 +122,36 @@ type adminJobs struct {
 }
 
 func (s *Server) adminListJobs(c *fiber.Ctx) error {
-	if err := onlyQuery(c, append([]string{"key", "worker", "since", "before", "text", "dead"}, listFilters...)...); err != nil {
+	if err := onlyQuery(
+		c,
+		append([]string{"key", "worker", "since", "before", "text", "dead"}, listFilters...)...); err != nil {
 		return err
 	}
+
 	q, err := searchOf(c)
 	if err != nil {
 		return err
 	}
+
 	ctx, cancel := s.deadline()
 	defer cancel()
+
 	page, err := s.Queue.Search(ctx, q)
 	if err != nil {
 		return err
 	}
+
 	list := adminJobs{Object: "list", Data: make([]adminJob, 0, len(page.Records)), HasMore: page.HasMore}
 	for _, rec := range page.Records {
 		list.Data = append(list.Data, s.adminJob(rec))
 	}
+
 	if page.HasMore {
 		list.NextCursor = &page.NextCursor
 	}
 	c.Set(fiber.HeaderCacheControl, "no-store")
 	writeJSON(c.Context(), http.StatusOK, list)
+
 	return nil
 }
 
@@ -127,20 +160,25 @@ func searchOf(c *fiber.Ctx) (tasks.Search, error) {
 	if err != nil {
 		return tasks.Search{}, err
 	}
+
 	q := tasks.Search{Query: base, Worker: c.Query("worker"), Text: c.Query("text")}
 	if c.Context().QueryArgs().Has("key") {
 		q.Owner = new(c.Query("key"))
 	}
+
 	for name, into := range map[string]*time.Time{"since": &q.Since, "before": &q.Before} {
 		text := c.Query(name)
 		if text == "" {
 			continue
 		}
+
 		if *into, err = time.Parse(time.RFC3339, text); err != nil {
-			return q, presswork.Errorf(presswork.InvalidOption, "%s is %s; allowed: a time such as 2026-11-20T10:00:00Z", name, quote(text)).WithParam(name)
+			return q, fault.Errorf(fault.InvalidOption, "%s is %s; allowed: a time such as 2026-11-20T10:00:00Z", name, quote(text)).
+				WithParam(name)
 		}
 	}
 	q.Dead, err = queryBool(c, "dead")
+
 	return q, err
 }
 
@@ -160,22 +198,34 @@ type inspectedJob struct {
 func (s *Server) adminGetJob(c *fiber.Ctx) error {
 	ctx, cancel := s.deadline()
 	defer cancel()
+
 	seen, err := s.Queue.Inspect(ctx, c.Params("id"))
 	if err != nil {
 		return err
 	}
+
 	view := inspectedJob{
-		adminJob: s.adminJob(seen.Record), Queue: seen.Queue, TraceParent: seen.TraceParent, WebhookURL: seen.WebhookURL,
-		Events: seen.Events, Task: seen.Task, Dead: seen.Dead, RetriedAs: seen.RetriedAs,
+		adminJob: s.adminJob(
+			seen.Record,
+		),
+		Queue:       seen.Queue,
+		TraceParent: seen.TraceParent,
+		WebhookURL:  seen.WebhookURL,
+		Events:      seen.Events,
+		Task:        seen.Task,
+		Dead:        seen.Dead,
+		RetriedAs:   seen.RetriedAs,
 	}
 	for i, e := range view.Events {
 		view.Events[i].Artifact = s.tokens.artifact(seen.ID, e.Artifact, tokenTTL)
 	}
+
 	if view.Events == nil {
 		view.Events = []presswork.Event{}
 	}
 	c.Set(fiber.HeaderCacheControl, "no-store")
 	writeJSON(c.Context(), http.StatusOK, view)
+
 	return nil
 }
 
@@ -189,32 +239,41 @@ type outcome struct {
 	// JobID is the job that Retry made, or the job itself.
 	JobID  string           `json:"job_id,omitempty"`
 	Status presswork.Status `json:"status,omitempty"`
-	Error  *presswork.Error `json:"error"`
+	Error  *fault.Error     `json:"error"`
 }
 
 // adminAct answers a request that does something to many jobs. What cannot be done
 // to one does not hinder the others.
-func (s *Server) adminAct(c *fiber.Ctx, what string, act func(ctx context.Context, id string) (tasks.Record, error)) error {
+func (s *Server) adminAct(
+	c *fiber.Ctx,
+	what string,
+	act func(ctx context.Context, id string) (tasks.Record, error),
+) error {
 	var req batch
 	if err := s.decodeJSON(c, maxAdminBody, "a list of jobs", &req); err != nil {
 		return err
 	}
+
 	if len(req.IDs) == 0 || len(req.IDs) > maxBatch {
-		return presswork.Errorf(presswork.InvalidOption, "ids has %d jobs; allowed: 1 to %d", len(req.IDs), maxBatch).WithParam("ids")
+		return fault.Errorf(fault.InvalidOption, "ids has %d jobs; allowed: 1 to %d", len(req.IDs), maxBatch).
+			WithParam("ids")
 	}
 	outcomes := make([]outcome, len(req.IDs))
 	places := make(chan struct{}, batchCalls)
 	var all sync.WaitGroup
+
 	for i, id := range req.IDs {
 		places <- struct{}{}
 		all.Go(func() {
 			defer func() { <-places }()
+
 			ctx, cancel := s.deadline()
 			defer cancel()
 			rec, err := act(ctx, id)
+
 			outcomes[i] = outcome{ID: id, JobID: rec.ID, Status: rec.Status}
 			if err != nil {
-				outcomes[i].Error = presswork.AsError(err)
+				outcomes[i].Error = fault.AsError(err)
 			}
 		})
 	}
@@ -226,6 +285,7 @@ func (s *Server) adminAct(c *fiber.Ctx, what string, act func(ctx context.Contex
 		Object string    `json:"object"`
 		Data   []outcome `json:"data"`
 	}{"list", outcomes})
+
 	return nil
 }
 
@@ -263,11 +323,13 @@ func (s *Server) adminKeys(c *fiber.Ctx) error {
 	if err := onlyQuery(c, "from", "to"); err != nil {
 		return err
 	}
+
 	q, err := usageQuery(c, s.now().UTC())
 	if err != nil {
 		return err
 	}
 	q.By = []string{"day", "model", "key"}
+
 	view := struct {
 		Keys  []keyView  `json:"keys"`
 		From  string     `json:"from"`
@@ -277,21 +339,26 @@ func (s *Server) adminKeys(c *fiber.Ctx) error {
 	if s.Meter != nil {
 		ctx, cancel := s.deadline()
 		defer cancel()
+
 		rows, err := s.Meter.Query(ctx, q)
 		if err != nil {
-			return presswork.Errorf(presswork.QueueUnavailable, "the ledger of usage could not be read").WithCause(err)
+			return fault.Errorf(fault.QueueUnavailable, "the ledger of usage could not be read").WithCause(err)
 		}
 		prices := s.prices()
+
 		for _, u := range rows {
 			row := spendRow{usageRow: usageRowOf(u, q.By)}
 			if price, known := prices[u.Model]; known {
-				row.Cost = new((float64(u.PromptTokens)*price.InputPerM + float64(u.CompletionTokens)*price.OutputPerM) / 1e6)
+				row.Cost = new(
+					(float64(u.PromptTokens)*price.InputPerM + float64(u.CompletionTokens)*price.OutputPerM) / 1e6,
+				)
 			}
 			view.Usage = append(view.Usage, row)
 		}
 	}
 	c.Set(fiber.HeaderCacheControl, "no-store")
 	writeJSON(c.Context(), http.StatusOK, view)
+
 	return nil
 }
 
@@ -301,10 +368,12 @@ func (s *Server) prices() map[string]inference.Price {
 	if s.Inference == nil {
 		return prices
 	}
+
 	for _, m := range s.Inference.Models().Models() {
 		if m.Price != (inference.Price{}) {
 			prices[m.ID] = m.Price
 		}
 	}
+
 	return prices
 }

@@ -9,21 +9,30 @@ import (
 
 	"presswork"
 	"presswork/api"
+	"presswork/internal/fault"
 	"presswork/internal/test/wait"
 )
 
 func TestOperatorsNeedAnAdminKeyInAHeader(t *testing.T) {
 	t.Parallel()
-	h := serve(t, keysFile(t, "keys:\n  - name: alice\n    key: alices\n  - name: olga\n    key: olgas\n    admin: true\n    rpm: 7\n"))
+	h := serve(
+		t,
+		keysFile(
+			t,
+			"keys:\n  - name: alice\n    key: alices\n  - name: olga\n    key: olgas\n    admin: true\n    rpm: 7\n",
+		),
+	)
 	h.key = ""
+
 	for _, path := range []string{"/admin/api/fleet", "/admin/api/jobs", "/admin/api/jobs/" + strings.Repeat("0", 26), "/admin/api/keys"} {
-		for header, code := range map[string]presswork.Code{
-			"X-None: x": presswork.InvalidAPIKey, "X-API-Key: alices": presswork.Forbidden,
+		for header, code := range map[string]fault.Code{
+			"X-None: x": fault.InvalidAPIKey, "X-API-Key: alices": fault.Forbidden,
 			// A browser sends a stored password along unasked.
-			basic("olgas"): presswork.InvalidAPIKey,
+			basic("olgas"): fault.InvalidAPIKey,
 		} {
 			res := h.get(path, header)
-			res.want(t, map[presswork.Code]int{presswork.InvalidAPIKey: 401, presswork.Forbidden: 403}[code], code)
+			res.want(t, map[fault.Code]int{fault.InvalidAPIKey: 401, fault.Forbidden: 403}[code], code)
+
 			if c := res.Header.Get("WWW-Authenticate"); strings.Contains(c, "Basic") {
 				t.Errorf("%s: %s would make a browser ask for a password", path, c)
 			}
@@ -32,10 +41,15 @@ func TestOperatorsNeedAnAdminKeyInAHeader(t *testing.T) {
 	const olga = "X-API-Key: olgas"
 	res := h.get("/admin/api/keys", olga)
 	res.want(t, 200, "")
-	if text := string(res.body); !strings.Contains(text, `{"name":"olga","admin":true,"models":[],"tiers":[],"rpm":7`) || strings.Contains(text, "olgas") || strings.Contains(text, testKey) {
+
+	if text := string(
+		res.body,
+	); !strings.Contains(text, `{"name":"olga","admin":true,"models":[],"tiers":[],"rpm":7`) || strings.Contains(text, "olgas") ||
+		strings.Contains(text, testKey) {
 		t.Errorf("the keys are %s", text)
 	}
 	wait.ForDay()
+
 	today := time.Now().UTC().Format(time.DateOnly)
 	for query, want := range map[string]string{
 		"":                              `"to":"` + today + `"`,
@@ -52,13 +66,18 @@ func TestOperatorsNeedAnAdminKeyInAHeader(t *testing.T) {
 	}
 	page := h.get("/admin")
 	page.want(t, 200, "")
-	if policy := page.Header.Get("Content-Security-Policy"); !strings.Contains(policy, "frame-ancestors 'none'") || strings.Contains(policy, "unsafe") {
+
+	if policy := page.Header.Get(
+		"Content-Security-Policy",
+	); !strings.Contains(policy, "frame-ancestors 'none'") ||
+		strings.Contains(policy, "unsafe") {
 		t.Errorf("the policy is %s", policy)
 	}
 }
 
 func TestPagesOfOtherSitesCannotActOnJobs(t *testing.T) {
 	t.Parallel()
+
 	for name, h := range map[string]*house{
 		"with keys":    serve(t),
 		"without keys": serve(t, open),
@@ -66,15 +85,23 @@ func TestPagesOfOtherSitesCannotActOnJobs(t *testing.T) {
 		"listed": serve(t, func(o *api.Options) { o.AllowedOrigins = []string{"https://evil.example"} }),
 	} {
 		id := h.submit().JobID
+
 		for _, what := range []string{"cancel", "retry", "dismiss"} {
 			for _, header := range []string{"Origin: https://evil.example", "Sec-Fetch-Site: cross-site", "Sec-Fetch-Site: same-site"} {
-				res := h.do("POST", "/admin/api/actions/"+what, strings.NewReader(`{"ids":["`+id+`"]}`), "Content-Type: application/json", header)
+				res := h.do(
+					"POST",
+					"/admin/api/actions/"+what,
+					strings.NewReader(`{"ids":["`+id+`"]}`),
+					"Content-Type: application/json",
+					header,
+				)
 				if name == "without keys" && res.StatusCode == http.StatusForbidden {
 					continue // by whichever of the two rules
 				}
-				res.want(t, 403, presswork.OriginNotAllowed)
+				res.want(t, 403, fault.OriginNotAllowed)
 			}
 		}
+
 		if job := h.queue.jobs[id].rec; job.Status != presswork.Queued {
 			t.Errorf("%s: the job is %s", name, job.Status)
 		}
@@ -95,26 +122,33 @@ func TestOperatorsSearchAndActOnJobs(t *testing.T) {
 			Workers []string `json:"workers"`
 		}
 	}
-	h.get("/admin/api/jobs?key=alice&status=queued,failed&worker=w1&text=x&dead=true&since=2026-01-01T00:00:00Z&limit=5").decode(t, &list)
+	h.get("/admin/api/jobs?key=alice&status=queued,failed&worker=w1&text=x&dead=true&since=2026-01-01T00:00:00Z&limit=5").
+		decode(t, &list)
+
 	if len(list.Data) != 1 || list.Data[0].JobID != hers || list.Data[0].Key != "alice" || list.Data[0].Workers == nil {
 		t.Errorf("alice has %+v", list.Data)
 	}
+
 	got := h.queue.searches[0]
-	if *got.Owner != "alice" || got.Worker != "w1" || got.Text != "x" || !got.Dead || got.Limit != 5 || got.Since.Year() != 2026 ||
+	if *got.Owner != "alice" || got.Worker != "w1" || got.Text != "x" || !got.Dead || got.Limit != 5 ||
+		got.Since.Year() != 2026 ||
 		!slices.Equal(got.Statuses, []presswork.Status{presswork.Queued, presswork.Failed}) {
 		t.Errorf("searched for %+v", got)
 	}
+
 	for _, query := range []string{"since=yesterday", "dead=yes", "status=lost", "limit=0", "kind=cake"} {
-		h.get("/admin/api/jobs?"+query).want(t, 400, presswork.InvalidOption)
+		h.get("/admin/api/jobs?"+query).want(t, 400, fault.InvalidOption)
 	}
+
 	for _, path := range []string{"/admin/api/jobs?stauts=failed", "/admin/api/keys?group_by=day"} {
-		h.get(path).want(t, 400, presswork.UnknownField)
+		h.get(path).want(t, 400, fault.UnknownField)
 	}
 	var job struct {
 		Queue  string
 		Events []presswork.Event
 	}
 	h.get("/admin/api/jobs/"+hers).decode(t, &job)
+
 	if job.Queue != "render" || len(job.Events) != 1 {
 		t.Errorf("%+v", job)
 	}
@@ -122,23 +156,30 @@ func TestOperatorsSearchAndActOnJobs(t *testing.T) {
 		Data []struct {
 			ID     string
 			Status presswork.Status
-			Error  *presswork.Error
+			Error  *fault.Error
 		}
 	}
-	h.do("POST", "/admin/api/actions/cancel", strings.NewReader(`{"ids":["`+hers+`","nope","`+mine+`"]}`), "Content-Type: application/json").decode(t, &done)
-	if len(done.Data) != 3 || done.Data[0].Status != presswork.Cancelled || done.Data[1].Error == nil || done.Data[1].Error.Code != presswork.NotFound || done.Data[2].Status != presswork.Cancelled {
+	h.do("POST", "/admin/api/actions/cancel", strings.NewReader(`{"ids":["`+hers+`","nope","`+mine+`"]}`), "Content-Type: application/json").
+		decode(t, &done)
+
+	if len(done.Data) != 3 || done.Data[0].Status != presswork.Cancelled || done.Data[1].Error == nil ||
+		done.Data[1].Error.Code != fault.NotFound ||
+		done.Data[2].Status != presswork.Cancelled {
 		t.Errorf("%+v", done.Data)
 	}
-	for body, code := range map[string]presswork.Code{
-		`{"ids":[]}`: presswork.InvalidOption, `{"jobs":["x"]}`: presswork.UnknownField, `{"ids":[` + strings.Repeat(`"x",`, 500) + `"x"]}`: presswork.InvalidOption,
+
+	for body, code := range map[string]fault.Code{
+		`{"ids":[]}`: fault.InvalidOption, `{"jobs":["x"]}`: fault.UnknownField, `{"ids":[` + strings.Repeat(`"x",`, 500) + `"x"]}`: fault.InvalidOption,
 	} {
-		h.do("POST", "/admin/api/actions/retry", strings.NewReader(body), "Content-Type: application/json").want(t, 400, code)
+		h.do("POST", "/admin/api/actions/retry", strings.NewReader(body), "Content-Type: application/json").
+			want(t, 400, code)
 	}
 	var fleet struct {
 		At     time.Time
 		Queues []struct{ Waiting int }
 	}
 	h.get("/admin/api/fleet").decode(t, &fleet)
+
 	if len(fleet.Queues) != 1 || fleet.Queues[0].Waiting != 3 {
 		t.Errorf("%+v", fleet)
 	}

@@ -11,6 +11,7 @@ import (
 	"presswork"
 	"presswork/internal/analysis/recommend"
 	"presswork/internal/document"
+	"presswork/internal/fault"
 )
 
 // analyses reads documents in this process, a few at a time.
@@ -30,8 +31,10 @@ func (s *Server) choose(ctx context.Context, owner string, content []byte) (pres
 	case <-ctx.Done():
 		return presswork.Analysis{}, context.Cause(ctx)
 	}
+
 	defer func() { <-s.analyses.slots }()
 	advice, err := s.analyses.recommender.Recommend(ctx, owner, content, s.Themes.List(), recommend.Preference{})
+
 	return advice.Analysis, err
 }
 
@@ -42,6 +45,7 @@ func (s *Server) analyze(c *fiber.Ctx) error {
 		return err
 	}
 	defer req.discard()
+
 	for name, given := range map[string]bool{
 		"webhook_url": req.WebhookURL != "", "priority": req.Priority != "", "theme": req.Theme != "", "output": req.Output != "", "assets": len(req.assets) > 0,
 		"options": !reflect.ValueOf(req.Options).IsZero(),
@@ -50,21 +54,27 @@ func (s *Server) analyze(c *fiber.Ctx) error {
 			return unknownField(name, []string{"content"})
 		}
 	}
+
 	if int64(len(req.Content)) > s.MaxContentBytes {
-		return presswork.Errorf(presswork.ContentTooLarge, "content has %d bytes; allowed: %d", len(req.Content), s.MaxContentBytes).WithParam("content")
+		return fault.Errorf(fault.ContentTooLarge, "content has %d bytes; allowed: %d", len(req.Content), s.MaxContentBytes).
+			WithParam("content")
 	}
+
 	if _, err := document.Check([]byte(req.Content), presswork.Options{}); err != nil {
 		return ofContent(err)
 	}
+
 	ctx, done, err := s.composing(c)
 	if err != nil {
 		return err
 	}
 	defer done()
+
 	verdict, err := s.choose(ctx, metadataOf(c.Context()).who.name, []byte(req.Content))
 	if err != nil {
 		return err
 	}
 	writeJSON(c.Context(), http.StatusOK, verdict)
+
 	return nil
 }

@@ -12,7 +12,7 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
-	"presswork"
+	"presswork/internal/fault"
 )
 
 const (
@@ -29,6 +29,7 @@ const (
 func (s *Server) parseArchive(c *fiber.Ctx) (conversion, error) {
 	f := s.newForm(c)
 	f.folder = true
+
 	err := f.req.setQuery(c)
 	if err == nil {
 		var b *body
@@ -36,6 +37,7 @@ func (s *Server) parseArchive(c *fiber.Ctx) (conversion, error) {
 			err = f.takeArchive(bufio.NewReaderSize(b, formBuffer))
 		}
 	}
+
 	return f.end(err)
 }
 
@@ -43,26 +45,33 @@ func (s *Server) parseArchive(c *fiber.Ctx) (conversion, error) {
 func (f *form) takeArchive(r io.Reader) error {
 	packed := &asset{held: f.held}
 	defer packed.discard()
+
 	if err := packed.fill(io.LimitReader(r, f.maxUpload+1)); err != nil {
 		return err
 	}
+
 	if packed.size > f.maxUpload {
-		return presswork.Errorf(presswork.ContentTooLarge, "an archive may have %d bytes", f.maxUpload).WithParam("archive")
+		return fault.Errorf(fault.ContentTooLarge, "an archive may have %d bytes", f.maxUpload).WithParam("archive")
 	}
 	directory := &boundedReaderAt{ReaderAt: packed.open(), left: maxDirectory}
+
 	archive, err := zip.NewReader(directory, packed.size)
 	switch {
 	case errors.Is(err, errTooMuchRead):
 		return tooManyFiles("archive")
 	case err != nil:
-		return presswork.Errorf(presswork.InvalidRequest, "the archive is no zip file, or is damaged; allowed: zip").WithParam("archive").WithCause(err)
+		return fault.Errorf(fault.InvalidRequest, "the archive is no zip file, or is damaged; allowed: zip").
+			WithParam("archive").
+			WithCause(err)
 	}
 	directory.left = -1
+
 	for _, entry := range archive.File {
 		if err := f.takeEntry(entry); err != nil {
 			return err
 		}
 	}
+
 	return nil
 }
 
@@ -72,9 +81,11 @@ func (f *form) takeEntry(entry *zip.File) error {
 	if strings.HasSuffix(name, "/") || hidden(name) {
 		return nil
 	}
+
 	if err := checkAssetName(strings.TrimPrefix(name, "./")); err != nil {
 		return err
 	}
+
 	switch {
 	case entry.Mode()&fs.ModeSymlink != 0:
 		return badAsset(name, "is a link; an archive may hold files and folders")
@@ -85,6 +96,7 @@ func (f *form) takeEntry(entry *zip.File) error {
 	case entry.Method != zip.Store && entry.Method != zip.Deflate:
 		return badAsset(name, "is packed in a way that is not understood; allowed: stored, deflated")
 	}
+
 	r, err := entry.Open()
 	if err != nil {
 		return damaged(name, err)
@@ -92,27 +104,34 @@ func (f *form) takeEntry(entry *zip.File) error {
 	defer r.Close()
 	allowed := max(ratioFree, maxRatio*int64(min(entry.CompressedSize64, uint64(f.maxUpload))))
 	unpacked := &boundedReader{Reader: r, left: allowed}
+
 	err = f.takeAsset(unpacked, name)
 	switch {
 	case unpacked.left < 0:
-		return presswork.Errorf(presswork.ContentTooLarge, "the file %s of the archive unpacks to more than %d times its size", quote(name), maxRatio).WithParam("archive")
-	case errors.Is(err, zip.ErrChecksum), errors.Is(err, zip.ErrFormat), presswork.CodeOf(err) == presswork.InvalidRequest:
+		return fault.Errorf(fault.ContentTooLarge, "the file %s of the archive unpacks to more than %d times its size", quote(name), maxRatio).
+			WithParam("archive")
+	case errors.Is(err, zip.ErrChecksum), errors.Is(err, zip.ErrFormat), fault.CodeOf(err) == fault.InvalidRequest:
 		return damaged(name, err)
 	}
+
 	return err
 }
 
 func damaged(name string, err error) error {
-	return presswork.Errorf(presswork.InvalidRequest, "the file %s of the archive is damaged", quote(name)).WithParam("archive").WithCause(err)
+	return fault.Errorf(fault.InvalidRequest, "the file %s of the archive is damaged", quote(name)).
+		WithParam("archive").
+		WithCause(err)
 }
 
 // hidden reports whether a file is one that file managers put beside those of
 // people.
 func hidden(name string) bool {
 	base := strings.ToLower(path.Base(name))
-	return base == "thumbs.db" || base == "desktop.ini" || slices.ContainsFunc(strings.Split(name, "/"), func(folder string) bool {
-		return folder == "__MACOSX" || strings.HasPrefix(folder, ".") && folder != "." && folder != ".."
-	})
+
+	return base == "thumbs.db" || base == "desktop.ini" ||
+		slices.ContainsFunc(strings.Split(name, "/"), func(folder string) bool {
+			return folder == "__MACOSX" || strings.HasPrefix(folder, ".") && folder != "." && folder != ".."
+		})
 }
 
 var errTooMuchRead = errors.New("more was read than is allowed")
@@ -130,6 +149,7 @@ func (r *boundedReaderAt) ReadAt(p []byte, off int64) (int, error) {
 			return 0, errTooMuchRead
 		}
 	}
+
 	return r.ReaderAt.ReadAt(p, off)
 }
 
@@ -144,5 +164,6 @@ func (r *boundedReader) Read(p []byte) (int, error) {
 	if r.left -= int64(n); r.left < 0 {
 		return 0, errTooMuchRead
 	}
+
 	return n, err
 }

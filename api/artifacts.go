@@ -12,7 +12,7 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
-	"presswork"
+	"presswork/internal/fault"
 	"presswork/storage"
 	"presswork/tasks"
 )
@@ -27,16 +27,18 @@ const (
 // ownArtifact returns the job in the path, which must have an artifact.
 func (s *Server) ownArtifact(c *fiber.Ctx) (tasks.Record, error) {
 	id := c.Params("id")
+
 	rec, err := s.ownJob(c, id)
-	if presswork.CodeOf(err) == presswork.NotFound || (err == nil && rec.Artifact == nil) {
-		return rec, presswork.Errorf(presswork.NotFound, "there is no artifact %s", quote(id))
+	if fault.CodeOf(err) == fault.NotFound || (err == nil && rec.Artifact == nil) {
+		return rec, fault.Errorf(fault.NotFound, "there is no artifact %s", quote(id))
 	}
+
 	return rec, err
 }
 
 // errExpired answers for an artifact whose record has outlived it.
 func errExpired(rec tasks.Record) error {
-	return presswork.Errorf(presswork.ArtifactExpired, "the artifact of job %s is no longer kept", rec.ID)
+	return fault.Errorf(fault.ArtifactExpired, "the artifact of job %s is no longer kept", rec.ID)
 }
 
 func (s *Server) download(c *fiber.Ctx) error {
@@ -44,9 +46,11 @@ func (s *Server) download(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
+
 	if !rec.Artifact.ExpiresAt.IsZero() && s.now().After(rec.Artifact.ExpiresAt) {
 		return errExpired(rec)
 	}
+
 	inline, err := queryBool(c, "inline")
 	if err != nil {
 		return err
@@ -57,27 +61,33 @@ func (s *Server) download(c *fiber.Ctx) error {
 	c.Set(fiber.HeaderAcceptRanges, "bytes")
 	c.Set(fiber.HeaderContentDisposition, disposition(rec.Artifact.Filename, inline))
 	c.Set(fiber.HeaderLastModified, lastModified(rec).UTC().Format(http.TimeFormat))
+
 	key := storage.ArtifactKeyOf(rec.ID, rec.Artifact.ContentType)
 	if known := c.Get(fiber.HeaderIfNoneMatch); known != "" && matches(known, tag) {
 		if _, err := s.stat(key, rec); err != nil {
 			return err
 		}
 		c.Status(http.StatusNotModified)
+
 		return nil
 	}
+
 	rng, err := s.rangeOf(c, rec, tag)
 	if err != nil {
 		return err
 	}
+
 	if c.Method() == fiber.MethodHead {
 		return s.describe(c, key, rec, rng)
 	}
 	s.touch(key)
+
 	if !inline {
 		if redirected, err := s.redirect(c, key, rec); redirected || err != nil {
 			return err
 		}
 	}
+
 	return s.stream(c, key, rec, rng)
 }
 
@@ -85,6 +95,7 @@ func lastModified(rec tasks.Record) time.Time {
 	if rec.FinishedAt != nil {
 		return *rec.FinishedAt
 	}
+
 	return rec.CreatedAt
 }
 
@@ -97,33 +108,54 @@ type span struct {
 // rangeOf reads Range and If-Range.
 func (s *Server) rangeOf(c *fiber.Ctx, rec tasks.Record, tag string) (span, error) {
 	whole := span{Range: storage.Range{Length: rec.Artifact.Size}}
+
 	header := c.Get(fiber.HeaderRange)
 	if header == "" {
 		return whole, nil
 	}
-	if cond := c.Get(fiber.HeaderIfRange); cond != "" && cond != tag && cond != lastModified(rec).UTC().Format(http.TimeFormat) {
+
+	if cond := c.Get(
+		fiber.HeaderIfRange,
+	); cond != "" && cond != tag &&
+		cond != lastModified(rec).UTC().Format(http.TimeFormat) {
 		return whole, nil
 	}
+
 	rng, ok, err := parseRange(header, rec.Artifact.Size)
 	if err != nil {
 		c.Set(fiber.HeaderContentRange, fmt.Sprintf("bytes */%d", rec.Artifact.Size))
-		return whole, &statusError{http.StatusRequestedRangeNotSatisfiable,
-			presswork.Errorf(presswork.InvalidRequest, "the range %s lies outside the artifact's %d bytes", quote(header), rec.Artifact.Size)}
+
+		return whole, &statusError{
+			http.StatusRequestedRangeNotSatisfiable,
+			fault.Errorf(
+				fault.InvalidRequest,
+				"the range %s lies outside the artifact's %d bytes",
+				quote(header),
+				rec.Artifact.Size,
+			),
+		}
 	}
+
 	if !ok {
 		return whole, nil
 	}
+
 	return span{Range: rng, partial: true}, nil
 }
 
 func setSpan(c *fiber.Ctx, rec tasks.Record, rng span) {
 	c.Set(fiber.HeaderContentType, rec.Artifact.ContentType)
+
 	if strings.HasPrefix(rec.Artifact.ContentType, fiber.MIMETextHTML) {
 		c.Set(fiber.HeaderContentSecurityPolicy, pagePolicy)
 	}
+
 	if rng.partial {
 		c.Status(http.StatusPartialContent)
-		c.Set(fiber.HeaderContentRange, fmt.Sprintf("bytes %d-%d/%d", rng.Offset, rng.Offset+rng.Length-1, rec.Artifact.Size))
+		c.Set(
+			fiber.HeaderContentRange,
+			fmt.Sprintf("bytes %d-%d/%d", rng.Offset, rng.Offset+rng.Length-1, rec.Artifact.Size),
+		)
 	}
 }
 
@@ -131,6 +163,7 @@ func (s *Server) stat(key string, rec tasks.Record) (storage.Info, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 	defer cancel()
 	info, err := s.Store.Stat(ctx, key)
+
 	return info, artifactError(err, rec)
 }
 
@@ -142,6 +175,7 @@ func (s *Server) describe(c *fiber.Ctx, key string, rec tasks.Record, rng span) 
 	setSpan(c, rec, rng)
 	c.Context().Response.SkipBody = true
 	c.Context().Response.Header.SetContentLength(int(rng.Length))
+
 	return nil
 }
 
@@ -149,10 +183,12 @@ func (s *Server) describe(c *fiber.Ctx, key string, rec tasks.Record, rng span) 
 func (s *Server) redirect(c *fiber.Ctx, key string, rec tasks.Record) (bool, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 	defer cancel()
+
 	to, err := s.Store.Presign(ctx, key, rec.Artifact.Filename, presignTTL)
 	if errors.Is(err, storage.ErrNotSupported) {
 		return false, nil
 	}
+
 	if err != nil {
 		return false, artifactError(err, rec)
 	}
@@ -163,6 +199,7 @@ func (s *Server) redirect(c *fiber.Ctx, key string, rec tasks.Record) (bool, err
 	c.Set(fiber.HeaderLocation, to)
 	c.Set(fiber.HeaderCacheControl, "no-store")
 	c.Status(http.StatusTemporaryRedirect)
+
 	return true, nil
 }
 
@@ -170,6 +207,7 @@ func (s *Server) redirect(c *fiber.Ctx, key string, rec tasks.Record) (bool, err
 func (s *Server) stream(c *fiber.Ctx, key string, rec tasks.Record, rng span) error {
 	ctx, cancel := context.WithCancel(context.Background())
 	opening := time.AfterFunc(storeTimeout, cancel)
+
 	r, _, err := s.Store.Get(ctx, key, rng.Range)
 	if err != nil {
 		cancel()
@@ -178,6 +216,7 @@ func (s *Server) stream(c *fiber.Ctx, key string, rec tasks.Record, rng span) er
 	opening.Stop()
 	setSpan(c, rec, rng)
 	c.Context().SetBodyStream(s.stored(key, r, cancel), int(rng.Length))
+
 	return nil
 }
 
@@ -190,7 +229,11 @@ type release struct {
 }
 
 func (s *Server) stored(key string, r io.ReadCloser, cancel context.CancelFunc) *release {
-	return &release{r, cancel, func(err error) { s.Log.Error("the store broke a download off", "key", key, "err", err) }}
+	return &release{
+		r,
+		cancel,
+		func(err error) { s.Log.Error("the store broke a download off", "key", key, "err", err) },
+	}
 }
 
 // Read implements io.Reader.
@@ -199,6 +242,7 @@ func (r *release) Read(p []byte) (int, error) {
 	if err != nil && !errors.Is(err, io.EOF) {
 		r.broke(err)
 	}
+
 	return n, err
 }
 
@@ -222,6 +266,7 @@ func artifactError(err error, rec tasks.Record) error {
 	case errors.Is(err, storage.ErrNotFound):
 		return errExpired(rec)
 	}
+
 	return storeError(err)
 }
 
@@ -230,16 +275,20 @@ func (s *Server) deleteArtifact(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
+
 	key := storage.ArtifactKeyOf(rec.ID, rec.Artifact.ContentType)
 	if _, err := s.stat(key, rec); err != nil {
 		return err
 	}
+
 	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 	defer cancel()
+
 	if err := s.remove(ctx, key); err != nil {
 		return storeError(err)
 	}
 	c.Status(http.StatusNoContent)
+
 	return nil
 }
 
@@ -253,7 +302,13 @@ func disposition(name string, inline bool) string {
 		if r < ' ' || r > '~' || strings.ContainsRune(`"\%`, r) {
 			return '_'
 		}
+
 		return r
 	}, name)
-	return kind + `; filename="` + plain + `"; filename*=UTF-8''` + strings.ReplaceAll(url.QueryEscape(name), "+", "%20")
+
+	return kind + `; filename="` + plain + `"; filename*=UTF-8''` + strings.ReplaceAll(
+		url.QueryEscape(name),
+		"+",
+		"%20",
+	)
 }

@@ -12,6 +12,7 @@ import (
 
 	"presswork"
 	"presswork/api"
+	"presswork/internal/fault"
 	"presswork/storage"
 )
 
@@ -23,14 +24,17 @@ func TestAnArtifactIsDownloadedByItsAddressAlone(t *testing.T) {
 	want := h.finish(a.JobID, pdf)
 	var job presswork.Job
 	h.get(a.StatusURL).decode(t, &job)
+
 	if !strings.HasPrefix(job.Artifact.URL, "/api/artifacts/"+a.JobID+"/download?token=") {
 		t.Fatalf("url %q", job.Artifact.URL)
 	}
 	res := h.get(job.Artifact.URL, "-X-API-Key")
 	res.want(t, http.StatusOK, "")
+
 	if string(res.body) != string(pdf) {
 		t.Errorf("got %d bytes, want %d", len(res.body), len(pdf))
 	}
+
 	for name, value := range map[string]string{
 		"Content-Type": "application/pdf", "Accept-Ranges": "bytes", "Etag": `"` + want.SHA256 + `"`, "Cache-Control": "private",
 		"Content-Length": "200009", "Content-Disposition": `attachment; filename="report.pdf"; filename*=UTF-8''report.pdf`,
@@ -39,12 +43,22 @@ func TestAnArtifactIsDownloadedByItsAddressAlone(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, got, value)
 		}
 	}
-	if got := h.get(job.Artifact.URL + "&inline=1").Header.Get("Content-Disposition"); !strings.HasPrefix(got, "inline;") {
+
+	if got := h.get(
+		job.Artifact.URL + "&inline=1",
+	).Header.Get(
+		"Content-Disposition",
+	); !strings.HasPrefix(
+		got,
+		"inline;",
+	) {
 		t.Errorf("inline: %q", got)
 	}
-	h.get(job.Artifact.URL+"&inline=yes").want(t, http.StatusBadRequest, presswork.InvalidOption)
+	h.get(job.Artifact.URL+"&inline=yes").want(t, http.StatusBadRequest, fault.InvalidOption)
+
 	head := h.do(http.MethodHead, job.Artifact.URL, nil, "-X-API-Key")
-	if head.StatusCode != 200 || head.ContentLength != int64(len(pdf)) || head.Header.Get("Etag") != res.Header.Get("Etag") {
+	if head.StatusCode != 200 || head.ContentLength != int64(len(pdf)) ||
+		head.Header.Get("Etag") != res.Header.Get("Etag") {
 		t.Errorf("HEAD: %d, %d bytes", head.StatusCode, head.ContentLength)
 	}
 	h.get(job.Artifact.URL, "If-None-Match: "+res.Header.Get("Etag")).want(t, http.StatusNotModified, "")
@@ -61,6 +75,7 @@ func (s breaking) Get(ctx context.Context, key string, rng storage.Range) (io.Re
 			io.Closer
 		}{io.MultiReader(io.LimitReader(r, 5), iotest.ErrReader(storage.ErrCorrupt)), r}
 	}
+
 	return r, info, err
 }
 
@@ -80,14 +95,22 @@ func TestADownloadThatTheStoreBreaksOffIsNotWholeAndIsLogged(t *testing.T) {
 	})
 	a := h.submit()
 	h.finish(a.JobID, []byte("0123456789"))
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+h.server.Address()+"/api/artifacts/"+a.JobID+"/download", nil)
+
+	req, err := http.NewRequestWithContext(
+		t.Context(),
+		http.MethodGet,
+		"http://"+h.server.Address()+"/api/artifacts/"+a.JobID+"/download",
+		nil,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
 	req.Header.Set("X-API-Key", h.key)
+
 	if res, err := h.client.Do(req); err == nil {
 		body, err := io.ReadAll(res.Body)
 		res.Body.Close()
+
 		if err == nil {
 			t.Errorf("%q was taken for the whole", body)
 		}
@@ -96,7 +119,8 @@ func TestADownloadThatTheStoreBreaksOffIsNotWholeAndIsLogged(t *testing.T) {
 	for {
 		select {
 		case line := <-logged:
-			if strings.Contains(line, "broke a download off") && strings.Contains(line, storage.ErrCorrupt.Error()) && strings.Contains(line, a.JobID) {
+			if strings.Contains(line, "broke a download off") && strings.Contains(line, storage.ErrCorrupt.Error()) &&
+				strings.Contains(line, a.JobID) {
 				return
 			}
 		default:
@@ -111,6 +135,7 @@ func TestRanges(t *testing.T) {
 	a := h.submit()
 	artifact := h.finish(a.JobID, []byte("0123456789"))
 	path := "/api/artifacts/" + a.JobID + "/download"
+
 	tag := `"` + artifact.SHA256 + `"`
 	for _, tc := range []struct {
 		header, ifRange string
@@ -136,9 +161,18 @@ func TestRanges(t *testing.T) {
 		if tc.ifRange != "" {
 			headers = append(headers, "If-Range: "+tc.ifRange)
 		}
+
 		res := h.get(path, headers...)
-		if res.StatusCode != tc.status || res.Header.Get("Content-Range") != tc.span || tc.status < 300 && string(res.body) != tc.body {
-			t.Errorf("%s %s: %d %q %q", tc.header, tc.ifRange, res.StatusCode, res.Header.Get("Content-Range"), res.body)
+		if res.StatusCode != tc.status || res.Header.Get("Content-Range") != tc.span ||
+			tc.status < 300 && string(res.body) != tc.body {
+			t.Errorf(
+				"%s %s: %d %q %q",
+				tc.header,
+				tc.ifRange,
+				res.StatusCode,
+				res.Header.Get("Content-Range"),
+				res.body,
+			)
 		}
 	}
 }
@@ -148,19 +182,20 @@ func TestUnknownAndExpiredArtifacts(t *testing.T) {
 	h := serve(t)
 	a := h.submit()
 	path := "/api/artifacts/" + a.JobID
-	h.get(path+"/download").want(t, http.StatusNotFound, presswork.NotFound)
-	h.get("/api/artifacts/..%2f..%2fetc/download").want(t, http.StatusNotFound, presswork.NotFound)
+	h.get(path+"/download").want(t, http.StatusNotFound, fault.NotFound)
+	h.get("/api/artifacts/..%2f..%2fetc/download").want(t, http.StatusNotFound, fault.NotFound)
 	h.finish(a.JobID, []byte("%PDF-"))
 	h.do(http.MethodDelete, path, nil).want(t, http.StatusNoContent, "")
 	gone := h.get(path + "/download")
-	gone.want(t, http.StatusGone, presswork.ArtifactExpired)
+	gone.want(t, http.StatusGone, fault.ArtifactExpired)
+
 	for _, name := range []string{"Content-Disposition", "ETag", "Last-Modified"} {
 		if got := gone.Header.Get(name); got != "" {
 			t.Errorf("an error has %s: %s", name, got)
 		}
 	}
 	h.do(http.MethodHead, path+"/download", nil).want(t, http.StatusGone, "")
-	h.do(http.MethodDelete, path, nil).want(t, http.StatusGone, presswork.ArtifactExpired)
+	h.do(http.MethodDelete, path, nil).want(t, http.StatusGone, fault.ArtifactExpired)
 	h.get(a.StatusURL).want(t, http.StatusOK, "")
 }
 
@@ -173,12 +208,14 @@ func TestATokenOpensOneJobForReadingAndForATime(t *testing.T) {
 	_, token, _ := strings.Cut(a.EventsURL, "?token=")
 	h.key = ""
 	h.get("/api/artifacts/"+a.JobID+"/download?token="+token).want(t, http.StatusOK, "")
-	h.get("/api/artifacts/"+b.JobID+"/download?token="+token).want(t, http.StatusUnauthorized, presswork.InvalidAPIKey)
-	h.do(http.MethodDelete, "/api/artifacts/"+a.JobID+"?token="+token, nil).want(t, http.StatusUnauthorized, presswork.InvalidAPIKey)
-	h.get("/api/conversion?token="+token).want(t, http.StatusUnauthorized, presswork.InvalidAPIKey)
+	h.get("/api/artifacts/"+b.JobID+"/download?token="+token).want(t, http.StatusUnauthorized, fault.InvalidAPIKey)
+	h.do(http.MethodDelete, "/api/artifacts/"+a.JobID+"?token="+token, nil).
+		want(t, http.StatusUnauthorized, fault.InvalidAPIKey)
+	h.get("/api/conversion?token="+token).want(t, http.StatusUnauthorized, fault.InvalidAPIKey)
+
 	secret := []byte(testSecret)
 	for _, bad := range []string{api.Token(secret, a.JobID, -time.Second), api.Token([]byte("another secret.."), a.JobID, time.Hour), token[:len(token)-1], token + "A", "x" + token[1:], strings.Repeat("A", 54), "", "%00"} {
-		h.get("/api/artifacts/"+a.JobID+"/download?token="+bad).want(t, http.StatusUnauthorized, presswork.InvalidAPIKey)
+		h.get("/api/artifacts/"+a.JobID+"/download?token="+bad).want(t, http.StatusUnauthorized, fault.InvalidAPIKey)
 	}
 }
 
@@ -186,16 +223,27 @@ func TestFileNamesAreSafeInHeaders(t *testing.T) {
 	t.Parallel()
 	h := serve(t)
 	a := h.submit()
-	h.queue.complete(a.JobID, presswork.Artifact{ID: a.JobID, Size: 1, SHA256: "x", ContentType: "application/pdf",
-		Filename: "a\"\r\nX-Evil: 1 größe%.pdf", ExpiresAt: time.Now().Add(time.Hour)})
-	if _, err := h.store.Put(t.Context(), storage.ArtifactKey(a.JobID), strings.NewReader("x"), 1, storage.Attrs{}); err != nil {
+	h.queue.complete(a.JobID, presswork.Artifact{
+		ID: a.JobID, Size: 1, SHA256: "x", ContentType: "application/pdf",
+		Filename: "a\"\r\nX-Evil: 1 größe%.pdf", ExpiresAt: time.Now().Add(time.Hour),
+	})
+
+	if _, err := h.store.Put(
+		t.Context(),
+		storage.ArtifactKey(a.JobID),
+		strings.NewReader("x"),
+		1,
+		storage.Attrs{},
+	); err != nil {
 		t.Fatal(err)
 	}
 	res := h.get("/api/artifacts/" + a.JobID + "/download")
+
 	want := `attachment; filename="a___X-Evil: 1 gr__e_.pdf"; filename*=UTF-8''a%22%0D%0AX-Evil%3A%201%20gr%C3%B6%C3%9Fe%25.pdf`
 	if got := res.Header.Get("Content-Disposition"); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
+
 	if res.Header.Get("X-Evil") != "" {
 		t.Error("a header was injected")
 	}
@@ -216,10 +264,13 @@ func TestDownloadsGoToAStoreThatCallersCanReach(t *testing.T) {
 	path := "/api/artifacts/" + a.JobID
 	res := h.get(path + "/download")
 	res.want(t, http.StatusTemporaryRedirect, "")
-	if got := res.Header.Get("Location"); got != "https://s3.example/artifacts/"+a.JobID+".pdf?name=report.pdf&ttl=5m0s" {
+
+	if got := res.Header.Get(
+		"Location",
+	); got != "https://s3.example/artifacts/"+a.JobID+".pdf?name=report.pdf&ttl=5m0s" {
 		t.Errorf("Location %q", got)
 	}
 	h.get(path+"/download?inline=1").want(t, http.StatusOK, "")
 	h.do(http.MethodDelete, path, nil).want(t, http.StatusNoContent, "")
-	h.get(path+"/download").want(t, http.StatusGone, presswork.ArtifactExpired)
+	h.get(path+"/download").want(t, http.StatusGone, fault.ArtifactExpired)
 }

@@ -15,7 +15,7 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
-	"presswork"
+	"presswork/internal/fault"
 	"presswork/internal/inference"
 	"presswork/internal/inference/audio"
 	"presswork/internal/input"
@@ -45,10 +45,15 @@ type audioForm struct {
 func (s *Server) parseAudio(c *fiber.Ctx, r *recording) (f *audioForm, err error) {
 	media, params, err := mime.ParseMediaType(c.Get(fiber.HeaderContentType))
 	if err != nil || media != fiber.MIMEMultipartForm {
-		return nil, presswork.Errorf(presswork.UnsupportedMediaType, "Content-Type is %s; allowed: multipart/form-data", quote(c.Get(fiber.HeaderContentType)))
+		return nil, fault.Errorf(
+			fault.UnsupportedMediaType,
+			"Content-Type is %s; allowed: multipart/form-data",
+			quote(c.Get(fiber.HeaderContentType)),
+		)
 	}
+
 	if params["boundary"] == "" {
-		return nil, presswork.Errorf(presswork.InvalidRequest, "the Content-Type of a form needs a boundary")
+		return nil, fault.Errorf(fault.InvalidRequest, "the Content-Type of a form needs a boundary")
 	}
 	// A recording in a data: URI is a third longer.
 	b, err := s.body(c, s.MaxAudioBytes/3*4+formOverhead, "a form with a recording")
@@ -56,6 +61,7 @@ func (s *Server) parseAudio(c *fiber.Ctx, r *recording) (f *audioForm, err error
 		return nil, err
 	}
 	f = &audioForm{recording: r, fields: map[string]string{}}
+
 	return f, f.read(multipart.NewReader(bufio.NewReaderSize(b, formBuffer), params["boundary"]))
 }
 
@@ -65,14 +71,17 @@ func (f *audioForm) read(parts *multipart.Reader) error {
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
+
 		if err != nil {
 			return broken(err)
 		}
+
 		if err := f.take(part); err != nil {
 			return err
 		}
 	}
-	return presswork.Errorf(presswork.InvalidRequest, "the form has more than %d fields", maxAudioFields)
+
+	return fault.Errorf(fault.InvalidRequest, "the form has more than %d fields", maxAudioFields)
 }
 
 func (f *audioForm) take(part *multipart.Part) error {
@@ -89,22 +98,27 @@ func (f *audioForm) take(part *multipart.Part) error {
 		// SDKs send more fields, and lists such as include[], than models here take.
 		return nil
 	}
+
 	data, err := readPart(f.recording.held.inMemory(part), maxAudioField, clip(name))
 	if err != nil {
 		return err
 	}
+
 	if !utf8.Valid(data) {
-		return presswork.Errorf(presswork.ContentNotUTF8, "%s is not valid UTF-8", quote(name)).WithParam(clip(name))
+		return fault.Errorf(fault.ContentNotUTF8, "%s is not valid UTF-8", quote(name)).WithParam(clip(name))
 	}
+
 	text := string(data)
 	if name == "timestamp_granularities[]" || name == "timestamp_granularities" {
 		f.granularities = append(f.granularities, text)
 		return nil
 	}
+
 	if _, twice := f.fields[name]; twice {
-		return presswork.Errorf(presswork.InvalidType, "the form has the field %s twice", quote(name)).WithParam(clip(name))
+		return fault.Errorf(fault.InvalidType, "the form has the field %s twice", quote(name)).WithParam(clip(name))
 	}
 	f.fields[name] = text
+
 	return nil
 }
 
@@ -115,8 +129,10 @@ func (f *audioForm) takeURL(part io.Reader) error {
 	if head, _ := r.Peek(5); !strings.EqualFold(string(head), "data:") {
 		data, err := readPart(f.recording.held.inMemory(r), maxAudioField, "url")
 		f.url = strings.TrimSpace(string(data))
+
 		return err
 	}
+
 	var head []byte
 	for len(head) < 256 {
 		c, err := r.ReadByte()
@@ -125,13 +141,16 @@ func (f *audioForm) takeURL(part io.Reader) error {
 		}
 		head = append(head, c)
 	}
+
 	if !strings.HasSuffix(strings.ToLower(string(head)), ";base64") {
-		return presswork.Errorf(presswork.InvalidURL, "a data: URI must be in base64: data:audio/wav;base64,…").WithParam("url")
+		return fault.Errorf(fault.InvalidURL, "a data: URI must be in base64: data:audio/wav;base64,…").WithParam("url")
 	}
+
 	err := f.recording.receive("url", base64.NewDecoder(base64.RawStdEncoding, plainBase64{r}))
 	if _, wrong := errors.AsType[base64.CorruptInputError](err); wrong {
-		return presswork.Errorf(presswork.InvalidURL, "the data: URI is not valid base64").WithParam("url").WithCause(err)
+		return fault.Errorf(fault.InvalidURL, "the data: URI is not valid base64").WithParam("url").WithCause(err)
 	}
+
 	return err
 }
 
@@ -143,6 +162,7 @@ type plainBase64 struct{ r io.Reader }
 func (p plainBase64) Read(b []byte) (int, error) {
 	n, err := p.r.Read(b)
 	kept := 0
+
 	for _, c := range b[:n] {
 		switch c {
 		case '-':
@@ -155,6 +175,7 @@ func (p plainBase64) Read(b []byte) (int, error) {
 		b[kept] = c
 		kept++
 	}
+
 	return kept, err
 }
 
@@ -167,50 +188,84 @@ func (f *audioForm) request(task string, lax bool) (r transcriptionRequest, err 
 	if f.fields["model"] == "" {
 		return r, inference.Invalidf("model", "'model' : property 'model' is missing")
 	}
+
 	if f.url != "" && f.recording.arrived && !lax {
 		return r, inference.Invalidf("url", "give the recording as 'file' or as 'url', not both")
 	}
+
 	if f.url == "" && !f.recording.arrived {
 		return r, inference.Invalidf("file", "the recording is missing: give it as 'file' or as 'url'")
 	}
+
 	if text := f.fields["stream"]; text != "" {
 		if stream, err := strconv.ParseBool(text); err != nil || stream {
-			return r, inference.Invalidf("stream", "'stream' is %s; transcripts are not streamed: leave it out", quote(text))
+			return r, inference.Invalidf(
+				"stream",
+				"'stream' is %s; transcripts are not streamed: leave it out",
+				quote(text),
+			)
 		}
 	}
+
 	r.payload.Model, r.payload.Task = f.fields["model"], task
 	if r.payload.Prompt = f.fields["prompt"]; len(r.payload.Prompt) > maxPrompt {
-		return r, inference.Invalidf("prompt", "'prompt' has %d bytes; allowed: up to %d, of which models read the last 224 tokens", len(r.payload.Prompt), maxPrompt)
+		return r, inference.Invalidf(
+			"prompt",
+			"'prompt' has %d bytes; allowed: up to %d, of which models read the last 224 tokens",
+			len(r.payload.Prompt),
+			maxPrompt,
+		)
 	}
+
 	if spoken := f.fields["language"]; spoken != "" && task == inference.Transcribe {
 		m := language.FindStringSubmatch(spoken)
 		if m == nil && !lax {
-			return r, inference.Invalidf("language", "'language' is %s; allowed: a code of ISO 639-1, such as en", quote(spoken))
+			return r, inference.Invalidf(
+				"language",
+				"'language' is %s; allowed: a code of ISO 639-1, such as en",
+				quote(spoken),
+			)
 		}
+
 		if m != nil {
 			r.payload.Language = strings.ToLower(m[1])
 		}
 	}
+
 	if text := f.fields["temperature"]; text != "" {
 		t, err := strconv.ParseFloat(text, 64)
 		if err != nil || !(t >= 0 && t <= 1) {
-			return r, inference.Invalidf("temperature", "'temperature' is %s; allowed: a number from 0 to 1", quote(text))
+			return r, inference.Invalidf(
+				"temperature",
+				"'temperature' is %s; allowed: a number from 0 to 1",
+				quote(text),
+			)
 		}
 		r.payload.Temperature = &t
 	}
+
 	return r, f.format(&r, lax)
 }
 
 // format checks in which form the transcript is wanted.
 func (f *audioForm) format(r *transcriptionRequest, lax bool) error {
 	p := &r.payload
+
 	p.Format = f.fields["response_format"]
 	if p.Format == "" {
 		p.Format = audio.JSON
 	}
+
 	if allowed := audio.ResponseFormats(); !slices.Contains(allowed, p.Format) {
-		return inference.Invalidf("response_format", "'response_format' is %s%s; allowed: %s", quote(p.Format), input.DidYouMean(p.Format, allowed), strings.Join(allowed, ", "))
+		return inference.Invalidf(
+			"response_format",
+			"'response_format' is %s%s; allowed: %s",
+			quote(p.Format),
+			input.DidYouMean(p.Format, allowed),
+			strings.Join(allowed, ", "),
+		)
 	}
+
 	for _, g := range f.granularities {
 		switch g {
 		case "segment":
@@ -218,16 +273,28 @@ func (f *audioForm) format(r *transcriptionRequest, lax bool) error {
 		case "word":
 			p.Words = true
 		default:
-			return inference.Invalidf("timestamp_granularities", "'timestamp_granularities' has %s%s; allowed: word, segment", quote(g), input.DidYouMean(g, []string{"word", "segment"}))
+			return inference.Invalidf(
+				"timestamp_granularities",
+				"'timestamp_granularities' has %s%s; allowed: word, segment",
+				quote(g),
+				input.DidYouMean(g, []string{"word", "segment"}),
+			)
 		}
 	}
+
 	if p.Format == audio.VerboseJSON {
 		p.Segments = p.Segments || !p.Words
 		return nil
 	}
+
 	if len(f.granularities) > 0 && !lax {
-		return inference.Invalidf("timestamp_granularities", "'timestamp_granularities' needs 'response_format' verbose_json, and it is %s", p.Format)
+		return inference.Invalidf(
+			"timestamp_granularities",
+			"'timestamp_granularities' needs 'response_format' verbose_json, and it is %s",
+			p.Format,
+		)
 	}
 	p.Segments, p.Words = false, false
+
 	return nil
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 	"github.com/valyala/fasthttp"
 
-	"presswork"
+	"presswork/internal/fault"
 	"presswork/internal/keyfile"
 	"presswork/tasks"
 )
@@ -39,14 +39,17 @@ func (s *Server) guarded(r route) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		ctx := c.Context()
 		meta := metadataOf(ctx)
+
 		meta.route = r.path
 		if err := s.identify(c, meta, r.access); err != nil {
 			return err
 		}
+
 		err := r.handle(c)
 		if r.access != anybody && r.access < byAdmin && !streaming(r.path) {
 			s.sendLimits(c, meta)
 		}
+
 		return err
 	}
 }
@@ -55,11 +58,13 @@ func (s *Server) identify(c *fiber.Ctx, meta *metadata, level access) error {
 	if level == anybody {
 		return nil
 	}
+
 	if level >= byAdmin {
 		if err := s.checkSameSite(c.Context(), meta); err != nil {
 			return err
 		}
 	}
+
 	who, err := s.caller(c, level)
 	if err != nil {
 		challenge := "Bearer"
@@ -67,12 +72,15 @@ func (s *Server) identify(c *fiber.Ctx, meta *metadata, level access) error {
 			challenge = `Basic realm="Presswork", charset="UTF-8"`
 		}
 		c.Set(fiber.HeaderWWWAuthenticate, challenge)
+
 		return err
 	}
+
 	meta.who = who
 	if level >= byAdmin && !who.admin {
-		return presswork.Errorf(presswork.Forbidden, "this needs an admin key")
+		return fault.Errorf(fault.Forbidden, "this needs an admin key")
 	}
+
 	return nil
 }
 
@@ -80,25 +88,34 @@ func (s *Server) caller(c *fiber.Ctx, level access) (caller, error) {
 	if !s.keys.required() {
 		return caller{admin: true, tiers: keyfile.Tiers()}, nil
 	}
+
 	presented := presentedKey(c, level)
 	if presented == "" && level == byAnyKey {
 		return caller{}, nil
 	}
+
 	if presented == "" {
 		if token := c.Query("token"); level == byToken && token != "" {
 			job := c.Params("id")
 			if !s.tokens.valid(token, job) {
-				return caller{}, presswork.Errorf(presswork.InvalidAPIKey, "the token in this address has expired or is not for this job")
+				return caller{}, fault.Errorf(
+					fault.InvalidAPIKey,
+					"the token in this address has expired or is not for this job",
+				)
 			}
+
 			return caller{job: job}, nil
 		}
-		return caller{}, presswork.Errorf(presswork.InvalidAPIKey,
+
+		return caller{}, fault.Errorf(fault.InvalidAPIKey,
 			"an API key is needed: send it as X-API-Key or as Authorization: Bearer")
 	}
+
 	who, ok := s.keys.find(presented)
 	if !ok {
-		return caller{}, presswork.Errorf(presswork.InvalidAPIKey, "the API key is not valid")
+		return caller{}, fault.Errorf(fault.InvalidAPIKey, "the API key is not valid")
 	}
+
 	return who, nil
 }
 
@@ -110,6 +127,7 @@ func presentedKey(c *fiber.Ctx, level access) string {
 	}
 	scheme, value, _ := strings.Cut(c.Get(fiber.HeaderAuthorization), " ")
 	value = strings.TrimSpace(value)
+
 	switch {
 	case strings.EqualFold(scheme, "bearer"):
 		return value
@@ -119,8 +137,10 @@ func presentedKey(c *fiber.Ctx, level access) string {
 			return ""
 		}
 		_, password, _ := strings.Cut(string(b), ":")
+
 		return password
 	}
+
 	return ""
 }
 
@@ -130,12 +150,15 @@ func (s *Server) ownJob(c *fiber.Ctx, id string) (tasks.Record, error) {
 	if !tasks.ValidID(id) {
 		return tasks.Record{}, unknownJob(id)
 	}
+
 	ctx, cancel := s.deadline()
 	defer cancel()
+
 	rec, err := s.Queue.Job(ctx, id)
 	if err = owned(c, id, rec, err); err != nil {
 		return tasks.Record{}, err
 	}
+
 	return rec, nil
 }
 
@@ -144,28 +167,32 @@ func (s *Server) ownWatch(ctx context.Context, c *fiber.Ctx, id string, since in
 	if !tasks.ValidID(id) {
 		return nil, unknownJob(id)
 	}
+
 	watch, err := s.Queue.Watch(ctx, id, since)
 	if err != nil {
 		return nil, owned(c, id, tasks.Record{}, err)
 	}
+
 	if err := owned(c, id, watch.Record, nil); err != nil {
 		watch.Close()
 		return nil, err
 	}
+
 	return watch, nil
 }
 
 // owned is the error of a job that the caller may not know of, as of one that is not there.
 func owned(c *fiber.Ctx, id string, rec tasks.Record, err error) error {
 	who := metadataOf(c.Context()).who
-	if presswork.CodeOf(err) == presswork.NotFound || err == nil && who.job != id && rec.Owner != who.name {
+	if fault.CodeOf(err) == fault.NotFound || err == nil && who.job != id && rec.Owner != who.name {
 		return unknownJob(id)
 	}
+
 	return err
 }
 
 func unknownJob(id string) error {
-	return presswork.Errorf(presswork.NotFound, "there is no job %s", quote(id))
+	return fault.Errorf(fault.NotFound, "there is no job %s", quote(id))
 }
 
 func clientOf(ctx *fasthttp.RequestCtx) string {
@@ -173,5 +200,6 @@ func clientOf(ctx *fasthttp.RequestCtx) string {
 	if meta.who.name != "" {
 		return meta.who.name
 	}
+
 	return meta.ip.String()
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/valyala/fasthttp"
 
-	"presswork"
 	"presswork/api"
+	"presswork/internal/fault"
 	"presswork/internal/test/redistest"
 	"presswork/tasks"
 )
@@ -21,10 +21,12 @@ import (
 // realQueue is a tasks.Client on a Redis of its own.
 func realQueue(tb testing.TB) *tasks.Client {
 	tb.Helper()
+
 	client, err := tasks.NewClient(redistest.Start(tb), tasks.Options{MaxPending: -1})
 	if err != nil {
 		tb.Fatal(err)
 	}
+
 	if err := client.Start(tb.Context()); err != nil {
 		tb.Fatal(err)
 	}
@@ -33,6 +35,7 @@ func realQueue(tb testing.TB) *tasks.Client {
 			tb.Error(err)
 		}
 	})
+
 	return client
 }
 
@@ -44,17 +47,23 @@ func TestTheRealQueueKeepsTheFakesPromises(t *testing.T) {
 	conn := h.mustDial(a.WSURL)
 	got := h.hear(conn, 1)
 	h.do(http.MethodDelete, a.StatusURL, nil).want(t, http.StatusOK, "")
+
 	got = append(got, h.hear(conn, -1)...)
 	if diff := cmp.Diff([]string{"snapshot/1", "cancelled/2", "close 1000"}, got); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff([]string{"- snapshot/2", "2 cancelled/2", "end"}, h.events(a.EventsURL+"&since=1").rest()); diff != "" {
+
+	if diff := cmp.Diff(
+		[]string{"- snapshot/2", "2 cancelled/2", "end"},
+		h.events(a.EventsURL+"&since=1").rest(),
+	); diff != "" {
 		t.Error(diff)
 	}
-	h.do(http.MethodDelete, a.StatusURL, nil).want(t, http.StatusConflict, presswork.JobFinished)
+	h.do(http.MethodDelete, a.StatusURL, nil).want(t, http.StatusConflict, fault.JobFinished)
 	h.post(`{"content":"a"}`, "Idempotency-Key: k").want(t, http.StatusAccepted, "")
 	h.post(`{"content":"a"}`, "Idempotency-Key: k").want(t, http.StatusAccepted, "")
-	h.post(`{"content":"b"}`, "Idempotency-Key: k").want(t, http.StatusConflict, presswork.IdempotencyConflict)
+	h.post(`{"content":"b"}`, "Idempotency-Key: k").want(t, http.StatusConflict, fault.IdempotencyConflict)
+
 	if body := string(h.get("/api/conversion?status=queued").body); strings.Count(body, `"job_id"`) != 1 {
 		t.Errorf("%s", body)
 	}
@@ -67,10 +76,12 @@ func BenchmarkSubmit(b *testing.B) {
 	o := options(b)
 	queue := realQueue(b)
 	o.Queue, o.Keys = queue, []string{testKey}
+
 	server, err := api.New(o)
 	if err != nil {
 		b.Fatal(err)
 	}
+
 	if err := server.Start(b.Context()); err != nil {
 		b.Fatal(err)
 	}
@@ -82,6 +93,7 @@ func BenchmarkSubmit(b *testing.B) {
 	took := make([]time.Duration, 0, b.N)
 	var group sync.WaitGroup
 	b.ResetTimer()
+
 	for range clients {
 		group.Go(func() {
 			req, res := fasthttp.AcquireRequest(), fasthttp.AcquireResponse()
@@ -90,8 +102,10 @@ func BenchmarkSubmit(b *testing.B) {
 			req.Header.SetContentType("application/json")
 			req.Header.Set("X-API-Key", testKey)
 			req.SetBody(body)
+
 			for range work {
 				began := time.Now()
+
 				if err := client.Do(req, res); err != nil || res.StatusCode() != http.StatusAccepted {
 					b.Errorf("%v: %d %s", err, res.StatusCode(), res.Body())
 				}
@@ -101,16 +115,19 @@ func BenchmarkSubmit(b *testing.B) {
 			}
 		})
 	}
+
 	for range b.N {
 		work <- struct{}{}
 	}
 	close(work)
 	group.Wait()
 	b.StopTimer()
+
 	stats, err := queue.Stats(b.Context())
 	if err != nil {
 		b.Fatal(err)
 	}
+
 	if waiting := stats[slices.Index(tasks.Queues(), tasks.Render)].Pending; waiting != int64(b.N) {
 		b.Errorf("%d tasks wait, want %d", waiting, b.N)
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 	"github.com/valyala/fasthttp"
 
-	"presswork"
+	"presswork/internal/fault"
 )
 
 // smallBody is what is read and thrown away to keep a connection usable.
@@ -43,14 +43,20 @@ type body struct {
 func (s *Server) body(c *fiber.Ctx, limit int64, what string) (*body, error) {
 	ctx := c.Context()
 	if encoding := c.Get(fiber.HeaderContentEncoding); encoding != "" && !strings.EqualFold(encoding, "identity") {
-		return nil, presswork.Errorf(presswork.UnsupportedMediaType, "Content-Encoding %s is not understood; send the body as it is", quote(encoding))
+		return nil, fault.Errorf(
+			fault.UnsupportedMediaType,
+			"Content-Encoding %s is not understood; send the body as it is",
+			quote(encoding),
+		)
 	}
-	full := presswork.Errorf(presswork.ContentTooLarge, "%s may have %d bytes", what, limit)
+
+	full := fault.Errorf(fault.ContentTooLarge, "%s may have %d bytes", what, limit)
 	if int64(ctx.Request.Header.ContentLength()) > limit {
 		return nil, full
 	}
 	meta := metadataOf(ctx)
 	meta.held.intake, meta.held.key = s.intake, clientOf(ctx)
+
 	return &body{ctx: ctx, meta: meta, wait: s.ReadTimeout, left: limit, full: full}, nil
 }
 
@@ -60,10 +66,12 @@ func (b *body) Read(p []byte) (int, error) {
 	if stream == nil || b.meta.bodyRead {
 		return 0, io.EOF
 	}
+
 	began := time.Now()
 	if err := b.ctx.Conn().SetReadDeadline(began.Add(b.wait - b.waited)); err != nil {
 		return 0, err
 	}
+
 	n, err := stream.Read(p)
 	if err == io.EOF {
 		b.meta.bodyRead = true
@@ -73,24 +81,36 @@ func (b *body) Read(p []byte) (int, error) {
 	if err != nil && err != io.EOF && b.waited >= b.wait {
 		return n, b.slow()
 	}
+
 	if b.got += n; b.got >= slowestPiece {
 		b.waited, b.got = 0, 0
 	}
+
 	if b.left -= int64(n); b.left < 0 {
 		return 0, b.full
 	}
+
 	return n, err
 }
 
 // slow returns the error of a body that arrives too slowly.
 func (b *body) slow() error {
-	return &statusError{http.StatusRequestTimeout, presswork.Errorf(presswork.InvalidRequest,
-		"the body arrived too slowly: %d bytes within %s; allowed: %d or more, or its end", b.got, b.wait, slowestPiece)}
+	return &statusError{
+		http.StatusRequestTimeout,
+		fault.Errorf(
+			fault.InvalidRequest,
+			"the body arrived too slowly: %d bytes within %s; allowed: %d or more, or its end",
+			b.got,
+			b.wait,
+			slowestPiece,
+		),
+	}
 }
 
 // all reads the whole body, which counts as held in memory.
 func (b *body) all() ([]byte, error) {
 	from := b.meta.held.inMemory(b)
+
 	size := b.ctx.Request.Header.ContentLength()
 	if size < 0 {
 		size = 512
@@ -98,16 +118,19 @@ func (b *body) all() ([]byte, error) {
 	// What is announced is not what comes: memory follows the bytes. One byte
 	// more lets the read that finds the end fit in.
 	size = min(size, firstBuffer)
+
 	buf := make([]byte, 0, size+1)
 	for {
 		if len(buf) == cap(buf) {
 			buf = append(buf, 0)[:len(buf)]
 		}
 		n, err := from.Read(buf[len(buf):cap(buf)])
+
 		buf = buf[:len(buf)+n]
 		if errors.Is(err, io.EOF) {
 			return buf, nil
 		}
+
 		if err != nil {
 			return nil, broken(err)
 		}
@@ -116,10 +139,12 @@ func (b *body) all() ([]byte, error) {
 
 // broken returns the public error of a failure to read a body.
 func broken(err error) error {
-	if presswork.CodeOf(err) != presswork.Internal {
+	if fault.CodeOf(err) != fault.Internal {
 		return err
 	}
-	return presswork.Errorf(presswork.InvalidRequest, "the body ended early or is not encoded as its headers say").WithCause(err)
+
+	return fault.Errorf(fault.InvalidRequest, "the body ended early or is not encoded as its headers say").
+		WithCause(err)
 }
 
 // finishBody leaves the connection at the end of the request. The server would
@@ -131,6 +156,7 @@ func (s *Server) finishBody(ctx *fasthttp.RequestCtx, meta *metadata) {
 	if stream == nil || meta.bodyRead {
 		return
 	}
+
 	if size := ctx.Request.Header.ContentLength(); size >= 0 && size <= smallBody {
 		if ctx.Conn().SetReadDeadline(time.Now().Add(s.ReadTimeout)) == nil {
 			if _, err := io.Copy(io.Discard, stream); err == nil {
@@ -148,5 +174,6 @@ func patientConnOf(c net.Conn) (*patientConn, bool) {
 		c = t.NetConn()
 	}
 	p, ok := c.(*patientConn)
+
 	return p, ok
 }

@@ -11,6 +11,7 @@ import (
 // A client that goes on sending what was refused is not listened to for long.
 func TestOfARefusedBodyLittleIsRead(t *testing.T) {
 	t.Parallel()
+
 	h := serve(t)
 	for name, head := range map[string]string{
 		"too large":    "POST /api/conversion HTTP/1.1\r\nContent-Type: text/markdown\r\nX-API-Key: " + testKey,
@@ -19,13 +20,18 @@ func TestOfARefusedBodyLittleIsRead(t *testing.T) {
 		"unknown path": "POST /api/nothing HTTP/1.1\r\nX-API-Key: " + testKey,
 	} {
 		conn := h.connect()
-		if _, err := io.WriteString(conn, head+"\r\nHost: localhost\r\nContent-Length: 1000000000\r\n\r\n"); err != nil {
+		if _, err := io.WriteString(
+			conn,
+			head+"\r\nHost: localhost\r\nContent-Length: 1000000000\r\n\r\n",
+		); err != nil {
 			t.Fatal(err)
 		}
+
 		sent, chunk := 0, make([]byte, 1<<20)
 		for sent < 400<<20 {
 			n, err := conn.Write(chunk)
 			sent += n
+
 			if err != nil {
 				break
 			}
@@ -42,19 +48,23 @@ func TestAClientThatSendsAllBeforeItReadsHearsOfTheRefusal(t *testing.T) {
 	h := serve(t)
 	body := strings.Repeat("x", 50<<20)
 	conn := h.connect()
+
 	r, err := http.NewRequest(http.MethodPost, "http://"+h.server.Address()+"/api/conversion", strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
 	r.Header.Set("X-API-Key", testKey)
 	r.Header.Set("Content-Type", "text/markdown")
+
 	if err := r.Write(conn); err != nil {
 		t.Fatalf("the body was not taken: %v", err)
 	}
+
 	res, err := http.ReadResponse(bufio.NewReader(conn), r)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	if res.StatusCode != http.StatusRequestEntityTooLarge {
 		t.Errorf("answered %s", res.Status)
 	}

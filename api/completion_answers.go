@@ -32,21 +32,28 @@ func (f *frameReader) next(ctx context.Context) ([]inference.Frame, error) {
 	if f.failure != nil {
 		return nil, f.failure
 	}
+
 	if f.ended {
 		return nil, io.EOF
 	}
+
 	raw, err := f.answer.Next(ctx)
 	switch {
 	case errors.Is(err, io.EOF):
 		return nil, inference.GaveUp()
 	case errors.Is(err, stream.ErrSlow):
-		return nil, inference.Errorf(http.StatusServiceUnavailable, inference.ReaderTooSlow,
-			"more than %d MB of the answer waited to be read; send the request again and read the answer as it comes", stream.MaxUnread>>20).WithCause(err)
+		return nil, inference.Errorf(
+			http.StatusServiceUnavailable,
+			inference.ReaderTooSlow,
+			"more than %d MB of the answer waited to be read; send the request again and read the answer as it comes",
+			stream.MaxUnread>>20,
+		).WithCause(err)
 	case err != nil:
 		return nil, err
 	}
 	frames, ended, err := inference.ReadFrames(raw)
 	f.ended, f.failure = ended, err
+
 	return frames, err
 }
 
@@ -55,8 +62,13 @@ func (cmpl *completion) patience(ctx context.Context) (context.Context, context.
 	if cmpl.deadline.IsZero() {
 		return context.WithCancel(ctx)
 	}
-	return context.WithDeadlineCause(ctx, cmpl.deadline, inference.Errorf(http.StatusGatewayTimeout, inference.UpstreamTimeout,
-		"there was no answer within the time that the client gave"))
+
+	return context.WithDeadlineCause(
+		ctx,
+		cmpl.deadline,
+		inference.Errorf(http.StatusGatewayTimeout, inference.UpstreamTimeout,
+			"there was no answer within the time that the client gave"),
+	)
 }
 
 // collectCompletion answers with the whole completion.
@@ -64,17 +76,20 @@ func (s *Server) collectCompletion(c *fiber.Ctx, ctx context.Context, cmpl *comp
 	ctx, cancel := cmpl.patience(ctx)
 	defer cancel()
 	whole := openai.NewCollector(cmpl.head)
+
 	for h := (&frameReader{answer: answer}); ; {
 		frames, err := h.next(ctx)
 		if errors.Is(err, io.EOF) {
 			return s.sendJSON(c, whole.Append(nil))
 		}
+
 		for _, f := range frames {
 			if f.Chunk != nil {
 				whole.Add(f.Chunk)
 				setQueueTime(c, f)
 			}
 		}
+
 		if err != nil {
 			return whole.Failed(inferenceError(err))
 		}
@@ -94,13 +109,21 @@ func setQueueMillis(c *fiber.Ctx, wait time.Duration) {
 
 // streamCompletion relays the completion as server-sent events. finish is
 // called when the answer has ended.
-func (s *Server) streamCompletion(c *fiber.Ctx, ctx context.Context, cmpl *completion, answer *stream.Answer, finish func()) error {
+func (s *Server) streamCompletion(
+	c *fiber.Ctx,
+	ctx context.Context,
+	cmpl *completion,
+	answer *stream.Answer,
+	finish func(),
+) error {
 	h := &frameReader{answer: answer}
+
 	first, err := cmpl.firstWords(ctx, s.Inference.Patience, h)
 	if err != nil && len(first) == 0 {
 		finish()
 		return err
 	}
+
 	for _, f := range first {
 		if f.Chunk != nil {
 			setQueueTime(c, f)
@@ -114,20 +137,28 @@ func (s *Server) streamCompletion(c *fiber.Ctx, ctx context.Context, cmpl *compl
 		ctx: ctx, finish: sync.OnceFunc(finish), events: openai.NewWriter(cmpl.head), frames: h,
 		patience: s.Inference.Patience, came: first, err: err, fresh: true,
 	}, -1)
+
 	return nil
 }
 
 // firstWords waits for what decides the status: nothing and no error when it
 // takes longer than a client or a proxy may be kept without headers.
-func (cmpl *completion) firstWords(ctx context.Context, patience time.Duration, h *frameReader) ([]inference.Frame, error) {
+func (cmpl *completion) firstWords(
+	ctx context.Context,
+	patience time.Duration,
+	h *frameReader,
+) ([]inference.Frame, error) {
 	ctx, cancel := cmpl.patience(ctx)
 	defer cancel()
+
 	ctx, stop := context.WithTimeoutCause(ctx, patience, errNoWordYet)
 	defer stop()
+
 	frames, err := h.next(ctx)
 	if errors.Is(err, errNoWordYet) {
 		return nil, nil
 	}
+
 	return frames, err
 }
 
@@ -164,6 +195,7 @@ func (r *completionStream) Read(p []byte) (int, error) {
 			r.finish()
 			return 0, io.EOF
 		}
+
 		if !r.fresh {
 			r.wait()
 		}
@@ -172,6 +204,7 @@ func (r *completionStream) Read(p []byte) (int, error) {
 	}
 	n := copy(p, r.unread)
 	r.unread = r.unread[n:]
+
 	return n, nil
 }
 
@@ -181,6 +214,7 @@ func (r *completionStream) Close() error {
 		r.cancel()
 	}
 	r.finish()
+
 	return nil
 }
 
@@ -192,6 +226,7 @@ func (r *completionStream) write() {
 			r.buffer = r.events.Append(r.buffer, f.Chunk)
 		}
 	}
+
 	switch {
 	case r.err != nil:
 		r.buffer = openai.AppendErrorEvent(r.buffer, inferenceError(r.err))
@@ -213,6 +248,7 @@ func (r *completionStream) wait() {
 		}
 		r.waiting, r.cancel = context.WithTimeoutCause(r.ctx, r.patience, errNoWordYet)
 	}
+
 	r.came, r.err = r.frames.next(r.waiting)
 	if errors.Is(r.err, errNoWordYet) {
 		r.came, r.err = nil, nil

@@ -16,7 +16,7 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
-	"presswork"
+	"presswork/internal/fault"
 	"presswork/internal/inference"
 	"presswork/internal/inference/meter"
 	"presswork/internal/inference/openai"
@@ -65,30 +65,39 @@ func (s *Server) complete(c *fiber.Ctx, parse parseCompletion) error {
 		return err
 	}
 	streams := cmpl.request.Stream
+
 	ctx, answer, finish, err := s.begin(c, cmpl)
 	if err != nil {
 		return err
 	}
 	cmpl.head.SetID(answer.ID)
+
 	if answer.Joined {
 		c.Set("Idempotent-Replayed", "true")
 	}
+
 	if streams {
 		return s.streamCompletion(c, ctx, cmpl, answer, finish)
 	}
+
 	defer finish()
+
 	return s.collectCompletion(c, ctx, cmpl, answer)
 }
 
 // begin reserves the tokens that the call may use and enqueues it; cmpl then holds no text
 // any more. ctx ends when its client leaves; finish, to be called once, ends the call and
 // gives back what is left.
-func (s *Server) begin(c *fiber.Ctx, cmpl *completion) (ctx context.Context, answer *stream.Answer, finish func(), err error) {
+func (s *Server) begin(
+	c *fiber.Ctx,
+	cmpl *completion,
+) (ctx context.Context, answer *stream.Answer, finish func(), err error) {
 	running, leave, err := s.completions.join(lastingCompletion)
 	if err != nil {
 		return nil, nil, nil, err
 	}
 	ctx, release := whileConnected(running, c.Context().Conn())
+
 	done := func() {
 		release()
 		leave()
@@ -102,11 +111,14 @@ func (s *Server) begin(c *fiber.Ctx, cmpl *completion) (ctx context.Context, ans
 	answer, err = s.enqueue(ctx, cmpl)
 	cmpl.request, cmpl.speech, cmpl.call.Body = nil, nil, nil
 	meta.held.release()
+
 	if err != nil {
 		s.settle(cmpl)
 		done()
+
 		return nil, nil, nil, err
 	}
+
 	return ctx, answer, func() {
 		answer.Close()
 		s.settle(cmpl)
@@ -116,12 +128,14 @@ func (s *Server) begin(c *fiber.Ctx, cmpl *completion) (ctx context.Context, ans
 
 func (s *Server) readCompletion(c *fiber.Ctx, parse parseCompletion) (*completion, error) {
 	began := time.Now()
+
 	body, err := s.jsonBody(c, maxCompletionBody, "a request for a completion")
 	if err != nil {
 		return nil, err
 	}
 	meta := metadataOf(c.Context())
 	var found *inference.Model
+
 	request, err := parse(body, openai.ParseOptions{Lax: s.Inference.Lax, CheckModel: func(name string) (err error) {
 		found, err = s.model(meta.who, name)
 		return err
@@ -129,34 +143,45 @@ func (s *Server) readCompletion(c *fiber.Ctx, parse parseCompletion) (*completio
 	if err == nil {
 		err = s.grantTier(meta.who, request)
 	}
+
 	if err != nil {
 		return nil, err
 	}
 	limits := meta.who.limits
+
 	cmpl := &completion{request: request, limits: meter.Limits{TPM: limits.TPM, TPD: limits.TPD}}
 	if s.Inference.Lax && !found.Can(inference.CanReason) {
 		request.ReasoningEffort = ""
 	}
+
 	if cmpl.model, err = s.Inference.Models().Admit(request); err != nil {
 		return nil, err
 	}
 	cmpl.head = openai.HeadOf(request)
 	cmpl.head.RequestID, cmpl.head.Created, cmpl.head.Vendor = meta.id, began, s.Inference.Vendor
 	cmpl.call = stream.Call{
-		ID: tasks.NewID(), Owner: meta.who.name, Tier: tierOf(request.ServiceTier), RequestID: meta.id, TraceParent: meta.trace,
-		MaxWait: s.Inference.QueueTimeout,
+		ID:          tasks.NewID(),
+		Owner:       meta.who.name,
+		Tier:        tierOf(request.ServiceTier),
+		RequestID:   meta.id,
+		TraceParent: meta.trace,
+		MaxWait:     s.Inference.QueueTimeout,
 	}
+
 	key, err := idempotencyKey(c)
 	if err != nil {
 		return nil, err
 	}
+
 	if key != "" {
 		sum := sha256.Sum256(body)
 		cmpl.call.IdempotencyKey, cmpl.call.Fingerprint = key, hex.EncodeToString(sum[:])
 	}
+
 	if seconds := clientTimeout(c); seconds > 0 {
 		cmpl.deadline = began.Add(seconds)
 	}
+
 	return cmpl, nil
 }
 
@@ -165,8 +190,13 @@ func (s *Server) readCompletion(c *fiber.Ctx, parse parseCompletion) (*completio
 func (s *Server) jsonBody(c *fiber.Ctx, limit int64, what string) ([]byte, error) {
 	media, _, _ := strings.Cut(c.Get(fiber.HeaderContentType), ";")
 	if !strings.EqualFold(strings.TrimSpace(media), fiber.MIMEApplicationJSON) {
-		return nil, presswork.Errorf(presswork.UnsupportedMediaType, "Content-Type is %s; allowed: application/json", quote(c.Get(fiber.HeaderContentType)))
+		return nil, fault.Errorf(
+			fault.UnsupportedMediaType,
+			"Content-Type is %s; allowed: application/json",
+			quote(c.Get(fiber.HeaderContentType)),
+		)
 	}
+
 	return s.textBody(c, limit, what)
 }
 
@@ -177,6 +207,7 @@ func clientTimeout(c *fiber.Ctx) time.Duration {
 			return time.Duration(seconds * float64(time.Second))
 		}
 	}
+
 	return 0
 }
 
@@ -191,6 +222,7 @@ func (s *Server) grantTier(who caller, r *inference.Request) error {
 		r.ServiceTier = string(stream.OnDemand)
 		return nil
 	}
+
 	return inference.Invalidf("service_tier", "`service_tier` `%s` is not available for this key; "+
 		"leave it out, or ask the operator, who grants it by 'tiers' in keys.yaml", tier)
 }
@@ -203,6 +235,7 @@ func tierOf(serviceTier string) stream.Tier {
 	case "flex":
 		return stream.Flex
 	}
+
 	return stream.OnDemand
 }
 
@@ -211,39 +244,53 @@ func (s *Server) admit(c *fiber.Ctx, cmpl *completion) error {
 	if cmpl.call.Tier == stream.Flex {
 		ctx, cancel := s.deadline()
 		defer cancel()
+
 		waiting, err := s.Inference.Calls.Waiting(ctx)
 		if err != nil {
 			return err
 		}
+
 		if waiting >= flexLine {
-			refusal := inference.Errorf(498, capacityExceeded, "the flex tier has no capacity at the moment: %d requests are waiting", waiting)
+			refusal := inference.Errorf(
+				498,
+				capacityExceeded,
+				"the flex tier has no capacity at the moment: %d requests are waiting",
+				waiting,
+			)
 			refusal.Retryable, refusal.RetryAfter = true, 5*time.Second
+
 			return refusal
 		}
 	}
+
 	if cmpl.limits == (meter.Limits{}) {
 		return nil
 	}
 	r := cmpl.request
 	tokens := r.EstimateTokens() + cmp.Or(r.MaxTokens, reserveAnswer)*r.Choices()
+
 	_, err := s.reserve(c, cmpl.call.ID, cmpl.limits, tokens)
 	if e, refused := errors.AsType[*meter.Exceeded](err); refused {
 		return exceeded(e, fmt.Sprintf(" for model `%s`, service tier `%s`,", cmpl.model.ID, cmpl.call.Tier))
 	}
+
 	return err
 }
 
 // capacityExceeded is the code of a refusal of the flex tier.
-const capacityExceeded presswork.Code = "capacity_exceeded"
+const capacityExceeded fault.Code = "capacity_exceeded"
 
 // settle gives back what was reserved. The worker takes what was used.
 func (s *Server) settle(cmpl *completion) {
 	s.release(cmpl.grant)
+
 	if cmpl.limits == (meter.Limits{}) {
 		return
 	}
+
 	ctx, cancel := s.deadline()
 	defer cancel()
+
 	if err := s.Meter.Settle(ctx, cmpl.call.Owner, cmpl.call.ID, cmpl.limits, "", 0); err != nil {
 		s.Log.Warn("a reservation of tokens was not given back", "error", err)
 	}
@@ -252,27 +299,45 @@ func (s *Server) settle(cmpl *completion) {
 // enqueue makes the request a call and queues it; the answer is read from what it
 // returns.
 func (s *Server) enqueue(ctx context.Context, cmpl *completion) (*stream.Answer, error) {
-	body, err := json.Marshal(inference.Job{Request: cmpl.request, Speech: cmpl.speech, TPM: cmpl.limits.TPM, TPD: cmpl.limits.TPD})
+	body, err := json.Marshal(
+		inference.Job{Request: cmpl.request, Speech: cmpl.speech, TPM: cmpl.limits.TPM, TPD: cmpl.limits.TPD},
+	)
 	if err != nil {
 		return nil, err
 	}
+
 	if _, none := s.Store.(storage.None); none || len(body) <= tasks.InlineLimit {
 		cmpl.call.Body = body
 	} else {
 		cmpl.call.BodyKey = storage.RequestKey(cmpl.call.ID)
-		if err := s.put(ctx, cmpl.call.BodyKey, bytes.NewReader(body), int64(len(body)), fiber.MIMEApplicationJSON); err != nil {
+		if err := s.put(
+			ctx,
+			cmpl.call.BodyKey,
+			bytes.NewReader(body),
+			int64(len(body)),
+			fiber.MIMEApplicationJSON,
+		); err != nil {
 			return nil, err
 		}
 	}
+
 	answer, err := s.Inference.Calls.Call(ctx, cmpl.call)
 	if cmpl.call.BodyKey != "" && (err != nil || answer.ID != cmpl.call.ID) {
 		// Nobody will read it; of a call that was made the worker deletes it, or
 		// the sweeper after an hour.
 		ctx, cancel := s.deadline()
 		defer cancel()
+
 		if err := s.remove(ctx, cmpl.call.BodyKey); err != nil {
-			s.Log.Warn("a request that is not needed was not deleted; the next sweep does it", "key", cmpl.call.BodyKey, "error", err)
+			s.Log.Warn(
+				"a request that is not needed was not deleted; the next sweep does it",
+				"key",
+				cmpl.call.BodyKey,
+				"error",
+				err,
+			)
 		}
 	}
+
 	return answer, err
 }

@@ -13,6 +13,7 @@ import (
 func TestFailuresBelowV1HaveTheFormOfTheSDKs(t *testing.T) {
 	t.Parallel()
 	h := chats(t, func(_ context.Context, run *stream.Run) error { return say(t, run) })
+
 	big := `{"model":"m","messages":[{"role":"user","content":"` + strings.Repeat("x", 50<<20) + `"}]}`
 	for name, tc := range map[string]struct {
 		res    reply
@@ -42,15 +43,20 @@ func TestFailuresBelowV1HaveTheFormOfTheSDKs(t *testing.T) {
 				Error struct{ Message, Type, Code string }
 			}
 			tc.res.decode(t, &e)
-			if tc.res.StatusCode != tc.status || e.Error.Code != tc.code || e.Error.Message == "" || e.Error.Type == "" ||
-				tc.res.Header.Get("X-Should-Retry") != "false" || tc.res.Header.Get("Content-Type") != "application/json" {
+
+			if tc.res.StatusCode != tc.status || e.Error.Code != tc.code || e.Error.Message == "" ||
+				e.Error.Type == "" ||
+				tc.res.Header.Get("X-Should-Retry") != "false" ||
+				tc.res.Header.Get("Content-Type") != "application/json" {
 				t.Errorf("%d %v %s", tc.res.StatusCode, tc.res.Header, tc.res.body)
 			}
+
 			if allow := tc.res.Header.Get("Allow"); tc.status == 405 && allow == "" {
 				t.Error("no Allow")
 			}
 		})
 	}
+
 	for _, path := range []string{"/v1/models", "/openai/v1/models", "/v1/models/m", "/openai/v1/models/m"} {
 		if res := h.do("HEAD", path, nil); res.StatusCode != http.StatusOK || len(res.body) != 0 {
 			t.Errorf("HEAD %s: %d", path, res.StatusCode)
@@ -62,18 +68,31 @@ func TestPagesMayCallWhereTheirOriginIsListed(t *testing.T) {
 	t.Parallel()
 	h := chats(t, func(_ context.Context, run *stream.Run) error { return say(t, run) },
 		func(o *api.Options) { o.AllowedOrigins = []string{"https://app.example"} })
-	res := h.do("OPTIONS", "/v1/chat/completions", nil, "-X-API-Key", "Origin: https://app.example", "Access-Control-Request-Method: POST",
-		"Access-Control-Request-Headers: authorization, content-type, x-stainless-timeout, idempotency-key")
-	if allowed := res.Header.Get("Access-Control-Allow-Headers"); res.StatusCode != http.StatusNoContent || strings.Count(allowed, ",") != 3 {
+
+	res := h.do(
+		"OPTIONS",
+		"/v1/chat/completions",
+		nil,
+		"-X-API-Key",
+		"Origin: https://app.example",
+		"Access-Control-Request-Method: POST",
+		"Access-Control-Request-Headers: authorization, content-type, x-stainless-timeout, idempotency-key",
+	)
+	if allowed := res.Header.Get(
+		"Access-Control-Allow-Headers",
+	); res.StatusCode != http.StatusNoContent ||
+		strings.Count(allowed, ",") != 3 {
 		t.Errorf("%d %v", res.StatusCode, res.Header)
 	}
 	res = h.chat(streamed, "Origin: https://app.example")
+
 	exposed := strings.ToLower(res.Header.Get("Access-Control-Expose-Headers"))
 	for _, name := range []string{"x-request-id", "x-should-retry", "x-ratelimit-remaining-tokens", "x-queue-time-ms"} {
 		if !strings.Contains(exposed, name) {
 			t.Errorf("%s is not exposed: %s", name, exposed)
 		}
 	}
+
 	if res.StatusCode != http.StatusOK || res.Header.Get("Access-Control-Allow-Origin") != "https://app.example" {
 		t.Errorf("%d %v", res.StatusCode, res.Header)
 	}

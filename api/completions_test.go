@@ -20,8 +20,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"presswork"
 	"presswork/api"
+	"presswork/internal/fault"
 	"presswork/internal/inference"
 	"presswork/internal/inference/meter"
 	"presswork/internal/test/redistest"
@@ -36,6 +36,7 @@ type talk = func(ctx context.Context, run *stream.Run) error
 // send sends a frame; that nobody hears it any more is the test's business.
 func send(t *testing.T, run *stream.Run, f inference.Frame) {
 	t.Helper()
+
 	b, err := json.Marshal(f)
 	if err != nil {
 		t.Error(err)
@@ -48,6 +49,7 @@ func finish(run *stream.Run, f inference.Frame) error {
 	if err != nil {
 		return err
 	}
+
 	return run.Finish(b)
 }
 
@@ -62,6 +64,7 @@ func say(t *testing.T, run *stream.Run) error {
 	send(t, run, first())
 	send(t, run, word("Hello"))
 	send(t, run, inference.Frame{Chunk: &inference.Chunk{Finish: "stop", Usage: &inference.Usage{TotalTokens: 3}}})
+
 	return finish(run, inference.Frame{Result: &inference.Result{}})
 }
 
@@ -70,15 +73,21 @@ func say(t *testing.T, run *stream.Run) error {
 func chats(t *testing.T, h talk, change ...func(*api.Options)) *house {
 	t.Helper()
 	address := redistest.Start(t)
+
 	client, err := tasks.NewClient(address, tasks.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	worker, err := tasks.NewServer(address, tasks.Options{Queues: []tasks.Queue{tasks.Infer}, DrainTimeout: time.Second})
+
+	worker, err := tasks.NewServer(
+		address,
+		tasks.Options{Queues: []tasks.Queue{tasks.Infer}, DrainTimeout: time.Second},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
 	tasks.HandleCalls(worker, h)
+
 	for _, p := range []interface {
 		Start(context.Context) error
 		Stop(context.Context) error
@@ -88,14 +97,23 @@ func chats(t *testing.T, h talk, change ...func(*api.Options)) *house {
 		}
 		t.Cleanup(func() { p.Stop(context.Background()) })
 	}
+
 	models := filepath.Join(t.TempDir(), "models.yaml")
-	if err := os.WriteFile(models, []byte("models: [{id: m, upstreams: [{base_url: 'http://127.0.0.1:1/v1'}]}, {id: text, capabilities: [completions], upstreams: [{base_url: 'http://127.0.0.1:1/v1'}]}]"), 0o600); err != nil {
+	if err := os.WriteFile(
+		models,
+		[]byte(
+			"models: [{id: m, upstreams: [{base_url: 'http://127.0.0.1:1/v1'}]}, {id: text, capabilities: [completions], upstreams: [{base_url: 'http://127.0.0.1:1/v1'}]}]",
+		),
+		0o600,
+	); err != nil {
 		t.Fatal(err)
 	}
+
 	source, err := inference.NewSource(t.Context(), inference.SourceOptions{Path: models})
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	o, err := redis.ParseURL(address)
 	if err != nil {
 		t.Fatal(err)
@@ -107,6 +125,7 @@ func chats(t *testing.T, h talk, change ...func(*api.Options)) *house {
 		o.Meter = meter.New(rdb, slog.New(slog.DiscardHandler))
 	}}, change...)...)
 	server.redis = rdb
+
 	return server
 }
 
@@ -117,7 +136,12 @@ const (
 
 func (h *house) chat(body string, headers ...string) reply {
 	h.t.Helper()
-	return h.do("POST", "/v1/chat/completions", strings.NewReader(body), append([]string{"Content-Type: application/json"}, headers...)...)
+
+	return h.do(
+		"POST",
+		"/v1/chat/completions",
+		strings.NewReader(body),
+		append([]string{"Content-Type: application/json"}, headers...)...)
 }
 
 func TestASilentStreamBeginsWithComments(t *testing.T) {
@@ -127,17 +151,25 @@ func TestASilentStreamBeginsWithComments(t *testing.T) {
 		<-speak
 		return say(t, run)
 	}, func(o *api.Options) { o.Inference.Patience = 300 * time.Millisecond })
-	req, err := http.NewRequestWithContext(t.Context(), "POST", h.url("/v1/chat/completions"), strings.NewReader(streamed))
+
+	req, err := http.NewRequestWithContext(
+		t.Context(),
+		"POST",
+		h.url("/v1/chat/completions"),
+		strings.NewReader(streamed),
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Authorization", "Bearer "+testKey)
+
 	res, err := h.client.Do(req)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer res.Body.Close()
+
 	lines := bufio.NewReader(res.Body)
 	for range 2 {
 		// One line end: an empty line would be an event to some clients.
@@ -146,40 +178,65 @@ func TestASilentStreamBeginsWithComments(t *testing.T) {
 		}
 	}
 	close(speak)
+
 	rest, err := io.ReadAll(lines)
-	if said := strings.ReplaceAll(string(rest), ": ping\n", ""); err != nil || !strings.Contains(said, "Hello") || !strings.HasSuffix(said, "\n\ndata: [DONE]\n\n") {
+	if said := strings.ReplaceAll(
+		string(rest),
+		": ping\n",
+		"",
+	); err != nil || !strings.Contains(said, "Hello") ||
+		!strings.HasSuffix(said, "\n\ndata: [DONE]\n\n") {
 		t.Errorf("%v %s", err, rest)
 	}
 }
 
 func TestAnErrorHasAStatusUntilTheFirstWord(t *testing.T) {
 	t.Parallel()
-	fail := inference.Frame{Error: inference.Errorf(http.StatusServiceUnavailable, inference.UpstreamUnavailable, "the model is at capacity")}
+	fail := inference.Frame{
+		Error: inference.Errorf(
+			http.StatusServiceUnavailable,
+			inference.UpstreamUnavailable,
+			"the model is at capacity",
+		),
+	}
 	fail.Error.RetryAfter = 1500 * time.Millisecond
+
 	h := chats(t, func(_ context.Context, run *stream.Run) error {
 		if run.Call.Tier == stream.Performance {
 			send(t, run, first())
 			send(t, run, word("Hel"))
 		}
+
 		return finish(run, fail)
 	})
 	for _, body := range []string{asked, streamed} {
 		res := h.chat(body)
 		res.want(t, http.StatusServiceUnavailable, inference.UpstreamUnavailable)
-		if header := res.Header; header.Get("Retry-After") != "2" || header.Get("Retry-After-Ms") != "1500" || header.Get("X-Should-Retry") != "true" {
+
+		if header := res.Header; header.Get("Retry-After") != "2" || header.Get("Retry-After-Ms") != "1500" ||
+			header.Get("X-Should-Retry") != "true" {
 			t.Errorf("%v", header)
 		}
 	}
+
 	res := h.chat(strings.Replace(streamed, "{", `{"service_tier":"performance",`, 1))
-	if body := string(res.body); res.StatusCode != http.StatusOK || !strings.Contains(body, "Hel") || strings.Contains(body, "[DONE]") ||
-		!strings.HasSuffix(body, `data: {"error":{"message":"the model is at capacity","type":"service_unavailable","code":"upstream_unavailable"}}`+"\n\n") {
+	if body := string(
+		res.body,
+	); res.StatusCode != http.StatusOK || !strings.Contains(body, "Hel") ||
+		strings.Contains(body, "[DONE]") ||
+		!strings.HasSuffix(
+			body,
+			`data: {"error":{"message":"the model is at capacity","type":"service_unavailable","code":"upstream_unavailable"}}`+"\n\n",
+		) {
 		t.Errorf("%d %s", res.StatusCode, body)
 	}
-	h.chat(strings.Replace(asked, "{", `{"service_tier":"performance",`, 1)).want(t, http.StatusServiceUnavailable, inference.UpstreamUnavailable)
+	h.chat(strings.Replace(asked, "{", `{"service_tier":"performance",`, 1)).
+		want(t, http.StatusServiceUnavailable, inference.UpstreamUnavailable)
 }
 
 func TestACompletionThatNoWorkerBeginsIsRefused(t *testing.T) {
 	t.Parallel()
+
 	h := chats(t, func(_ context.Context, run *stream.Run) error { return say(t, run) }, func(o *api.Options) {
 		o.Inference.QueueTimeout, o.Inference.Patience = time.Millisecond, 50*time.Millisecond
 		o.Inference.Calls = unserved{o.Inference.Calls.(*tasks.Client)}
@@ -187,6 +244,7 @@ func TestACompletionThatNoWorkerBeginsIsRefused(t *testing.T) {
 	for name, body := range map[string]string{"whole": asked, "streamed": streamed} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+
 			if name == "streamed" {
 				var res reply
 				// The look for a worker, every five seconds, may come before the first comment.
@@ -194,14 +252,20 @@ func TestACompletionThatNoWorkerBeginsIsRefused(t *testing.T) {
 					res = h.chat(body)
 					return res.StatusCode != http.StatusServiceUnavailable
 				})
+
 				if body := string(res.body); res.StatusCode != http.StatusOK || !strings.HasPrefix(body, ": ping") ||
-					!strings.Contains(body, `data: {"error":{"message":"no worker has begun`) || !strings.Contains(body, `"service_unavailable","code":"queue_unavailable"`) {
+					!strings.Contains(
+						body,
+						`data: {"error":{"message":"no worker has begun`,
+					) || !strings.Contains(body, `"service_unavailable","code":"queue_unavailable"`) {
 					t.Errorf("%d %s", res.StatusCode, body)
 				}
+
 				return
 			}
 			res := h.chat(body)
-			res.want(t, http.StatusServiceUnavailable, presswork.QueueUnavailable)
+			res.want(t, http.StatusServiceUnavailable, fault.QueueUnavailable)
+
 			if header := res.Header; header.Get("Retry-After") != "30" || header.Get("X-Should-Retry") != "true" {
 				t.Errorf("%v", header)
 			}
@@ -224,14 +288,17 @@ func TestAClientsOwnTimeOutEndsTheWork(t *testing.T) {
 		begun.Add(1)
 		<-ctx.Done()
 		ended <- context.Cause(ctx)
+
 		return context.Cause(ctx)
 	})
+
 	for body, header := range map[string]string{asked: "X-Stainless-Timeout: 0.3", streamed: "X-Stainless-Read-Timeout: 0.3"} {
 		before := begun.Load()
 		wait.Until(t, "one that begins within its time", func() bool {
 			h.chat(body, header).want(t, http.StatusGatewayTimeout, inference.UpstreamTimeout)
 			return begun.Load() > before
 		})
+
 		if cause := wait.Receive(t, "the work's end", ended); !errors.Is(cause, stream.ErrLeft) {
 			t.Errorf("the work ended for %v", cause)
 		}
@@ -245,26 +312,32 @@ func TestARetryWithItsKeyHearsTheFirstAnswer(t *testing.T) {
 	h := chats(t, func(ctx context.Context, run *stream.Run) error {
 		runs.Add(1)
 		begun <- struct{}{}
+
 		select {
 		case <-speak:
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
+
 		return say(t, run)
 	})
 	// The first one leaves while the work goes on.
 	ctx, leave := context.WithCancel(t.Context())
+
 	req, err := http.NewRequestWithContext(ctx, "POST", h.url("/v1/chat/completions"), strings.NewReader(streamed))
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	for name, value := range map[string]string{"Content-Type": "application/json", "X-Api-Key": testKey, "Idempotency-Key": "k"} {
 		req.Header.Set(name, value)
 	}
+
 	go func() {
 		<-begun
 		leave()
 	}()
+
 	if res, err := h.client.Do(req); err == nil {
 		io.Copy(io.Discard, res.Body)
 		res.Body.Close()
@@ -273,17 +346,21 @@ func TestARetryWithItsKeyHearsTheFirstAnswer(t *testing.T) {
 	close(speak)
 	id := regexp.MustCompile(`"id":"chatcmpl-[0-9a-f-]{36}"`)
 	var ids []string
+
 	for range 2 {
 		res := h.chat(streamed, "Idempotency-Key: k")
-		if !strings.Contains(string(res.body), "Hello") || !strings.Contains(string(res.body), "[DONE]") || res.Header.Get("Idempotent-Replayed") != "true" {
+		if !strings.Contains(string(res.body), "Hello") || !strings.Contains(string(res.body), "[DONE]") ||
+			res.Header.Get("Idempotent-Replayed") != "true" {
 			t.Errorf("%d %v %s", res.StatusCode, res.Header, res.body)
 		}
 		ids = append(ids, id.FindString(string(res.body)))
 	}
+
 	if ids[0] == "" || ids[0] != ids[1] {
 		t.Errorf("the same answer has the ids %q", ids)
 	}
 	h.chat(asked, "Idempotency-Key: "+strings.Repeat("k", 256)).want(t, http.StatusBadRequest, "invalid_option")
+
 	if n := runs.Load(); n != 1 {
 		t.Errorf("the model worked %d times", n)
 	}
@@ -300,6 +377,7 @@ func TestFlexIsRefusedWhereManyWait(t *testing.T) {
 		func(o *api.Options) { o.Inference.Calls = busy{o.Inference.Calls} })
 	res := h.chat(strings.Replace(asked, "{", `{"service_tier":"flex",`, 1))
 	res.want(t, 498, "capacity_exceeded")
+
 	if res.Header.Get("X-Should-Retry") != "true" || res.Header.Get("Retry-After") != "5" {
 		t.Errorf("%v", res.Header)
 	}
@@ -312,11 +390,13 @@ func TestLimitsOfAKeyOnCompletions(t *testing.T) {
 	h := chats(t, func(ctx context.Context, run *stream.Run) error {
 		if run.Call.Owner == "one" {
 			begun <- struct{}{}
+
 			select {
 			case <-speak:
 			case <-ctx.Done():
 			}
 		}
+
 		return say(t, run)
 	}, open, keysFile(t, `keys:
   - {name: one, key: ones, concurrency: 1}
@@ -324,11 +404,13 @@ func TestLimitsOfAKeyOnCompletions(t *testing.T) {
   - {name: other, key: others, models: ["x/*"]}
 `))
 	h.key = ""
+
 	done := make(chan reply)
 	go func() { done <- h.chat(asked, "Authorization: Bearer ones") }()
 	<-begun
 	res := h.chat(asked, "Authorization: Bearer ones")
 	res.want(t, http.StatusTooManyRequests, "rate_limit_exceeded")
+
 	if res.Header.Get("X-Should-Retry") != "true" || res.Header.Get("Retry-After") == "" {
 		t.Errorf("%v", res.Header)
 	}
@@ -340,15 +422,26 @@ func TestLimitsOfAKeyOnCompletions(t *testing.T) {
 	for range 3 {
 		h.chat(streamed, "Authorization: Bearer fews").want(t, http.StatusOK, "")
 	}
-	if res := h.chat(strings.Replace(asked, "{", `{"max_tokens":2000,`, 1), "X-API-Key: fews"); res.StatusCode != http.StatusRequestEntityTooLarge || res.Header.Get("X-Should-Retry") != "false" {
+
+	if res := h.chat(
+		strings.Replace(asked, "{", `{"max_tokens":2000,`, 1),
+		"X-API-Key: fews",
+	); res.StatusCode != http.StatusRequestEntityTooLarge ||
+		res.Header.Get("X-Should-Retry") != "false" {
 		t.Errorf("%d %s", res.StatusCode, res.body)
 	}
 	h.chat(asked, "Authorization: Bearer others").want(t, http.StatusNotFound, inference.ModelNotFound)
+
 	misspelt := strings.Replace(asked, `"m"`, `"mm"`, 1)
 	if res := h.chat(misspelt, "Authorization: Bearer ones"); !strings.Contains(string(res.body), "Did you mean `m`") {
 		t.Errorf("%s", res.body)
 	}
-	if res := h.chat(misspelt, "Authorization: Bearer others"); res.StatusCode != http.StatusNotFound || strings.Contains(string(res.body), "`m`") {
+
+	if res := h.chat(
+		misspelt,
+		"Authorization: Bearer others",
+	); res.StatusCode != http.StatusNotFound ||
+		strings.Contains(string(res.body), "`m`") {
 		t.Errorf("a key hears of a model that it may not use: %s", res.body)
 	}
 	h.chat(asked, "Authorization: Bearer nobodys").want(t, http.StatusUnauthorized, "invalid_api_key")
@@ -358,26 +451,39 @@ func TestATextIsContinued(t *testing.T) {
 	t.Parallel()
 	h := chats(t, func(_ context.Context, run *stream.Run) error {
 		var job inference.Job
-		if err := json.Unmarshal(run.Call.Body, &job); err != nil || job.Request.Text == nil || string(job.Request.Text.Prompt) != `"Once"` {
+		if err := json.Unmarshal(
+			run.Call.Body,
+			&job,
+		); err != nil || job.Request.Text == nil ||
+			string(job.Request.Text.Prompt) != `"Once"` {
 			t.Errorf("the worker got %s (%v)", run.Call.Body, err)
 		}
+
 		return say(t, run)
 	})
+
 	text := func(path, body string) reply {
 		return h.do("POST", path, strings.NewReader(body), "Content-Type: application/json")
 	}
 	for _, path := range []string{"/v1/completions", "/openai/v1/completions"} {
 		res := text(path, `{"model":"text","prompt":"Once"}`)
-		if b := string(res.body); res.StatusCode != http.StatusOK || !strings.Contains(b, `"object":"text_completion"`) || !strings.Contains(b, `"choices":[{"index":0,"text":"Hello","logprobs":null,"finish_reason":"stop"}]`) {
+		if b := string(
+			res.body,
+		); res.StatusCode != http.StatusOK || !strings.Contains(b, `"object":"text_completion"`) ||
+			!strings.Contains(b, `"choices":[{"index":0,"text":"Hello","logprobs":null,"finish_reason":"stop"}]`) {
 			t.Errorf("%s: %d %s", path, res.StatusCode, b)
 		}
 	}
 	// What comes before the first word is a comment where it comes alone.
-	if b := strings.TrimPrefix(string(text("/v1/completions", `{"model":"text","prompt":"Once","stream":true}`).body), ": ping\n"); !strings.HasPrefix(b, `data: {"id":"cmpl-`) || !strings.Contains(b, `{"index":0,"text":"Hello",`) || !strings.HasSuffix(b, "data: [DONE]\n\n") || strings.Contains(b, "role") {
+	if b := strings.TrimPrefix(
+		string(text("/v1/completions", `{"model":"text","prompt":"Once","stream":true}`).body),
+		": ping\n",
+	); !strings.HasPrefix(b, `data: {"id":"cmpl-`) || !strings.Contains(b, `{"index":0,"text":"Hello",`) || !strings.HasSuffix(b, "data: [DONE]\n\n") ||
+		strings.Contains(b, "role") {
 		t.Errorf("streamed: %s", b)
 	}
-	text("/v1/completions", `{"model":"m","prompt":"Once"}`).want(t, http.StatusBadRequest, presswork.InvalidOption)
-	h.chat(strings.Replace(asked, `"m"`, `"text"`, 1)).want(t, http.StatusBadRequest, presswork.InvalidOption)
+	text("/v1/completions", `{"model":"m","prompt":"Once"}`).want(t, http.StatusBadRequest, fault.InvalidOption)
+	h.chat(strings.Replace(asked, `"m"`, `"text"`, 1)).want(t, http.StatusBadRequest, fault.InvalidOption)
 }
 
 func TestARunningStreamEndsByItselfWhenTheServerStops(t *testing.T) {
@@ -390,11 +496,13 @@ func TestARunningStreamEndsByItselfWhenTheServerStops(t *testing.T) {
 		}
 		send(t, run, first())
 		send(t, run, word("Hel"))
+
 		if run.Call.Tier == stream.Performance { // one that does not end
 			<-ctx.Done()
 			return context.Cause(ctx)
 		}
 		<-speak
+
 		return say(t, run)
 	})
 	// start sends a request and reads its first event.
@@ -404,40 +512,56 @@ func TestARunningStreamEndsByItselfWhenTheServerStops(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { conn.Close() })
+
 		req, err := http.NewRequest("POST", h.url("/v1/chat/completions"), strings.NewReader(body))
 		if err != nil {
 			t.Fatal(err)
 		}
 		req.Header.Set("Content-Type", "application/json")
 		req.Header.Set("X-Api-Key", testKey)
+
 		if err := req.Write(conn); err != nil {
 			t.Fatal(err)
 		}
+
 		res, err := http.ReadResponse(bufio.NewReader(conn), req)
 		if err != nil {
 			t.Fatal(err)
 		}
+
 		r := bufio.NewReader(res.Body)
 		if _, err := r.ReadString('\n'); err != nil {
 			t.Fatal(err)
 		}
+
 		return r
 	}
 	short, endless := start(streamed), start(strings.Replace(streamed, "{", `{"service_tier":"performance",`, 1))
 	stopped := make(chan error, 1)
+
 	go func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 24*time.Second) // streams have the half of it
 		defer cancel()
 		stopped <- h.server.Stop(ctx)
 	}()
-	wait.Until(t, "new ones are refused", func() bool { return h.chat(asked).StatusCode == http.StatusServiceUnavailable })
+	wait.Until(
+		t,
+		"new ones are refused",
+		func() bool { return h.chat(asked).StatusCode == http.StatusServiceUnavailable },
+	)
 	close(speak)
+
 	if rest, err := io.ReadAll(short); err != nil || !strings.HasSuffix(string(rest), "data: [DONE]\n\n") {
 		t.Errorf("%v %s", err, rest)
 	}
-	if rest, err := io.ReadAll(endless); err != nil || !strings.Contains(string(rest), `data: {"error":{"message":"the server is shutting down"`) || strings.Contains(string(rest), "[DONE]") {
+
+	if rest, err := io.ReadAll(
+		endless,
+	); err != nil || !strings.Contains(string(rest), `data: {"error":{"message":"the server is shutting down"`) ||
+		strings.Contains(string(rest), "[DONE]") {
 		t.Errorf("%v %s", err, rest)
 	}
+
 	if err := <-stopped; err != nil {
 		t.Error(err)
 	}
@@ -455,13 +579,16 @@ func TestAReaderWhoIsTooSlowIsTold(t *testing.T) {
 		for _, key := range keys {
 			n = max(n, h.redis.XLen(t.Context(), key).Val())
 		}
+
 		if err != nil {
 			t.Error(err)
 		}
+
 		return n
 	}
 	h = chats(t, func(ctx context.Context, run *stream.Run) error {
 		send(t, run, first())
+
 		select {
 		case <-begun:
 		case <-ctx.Done():
@@ -477,18 +604,27 @@ func TestAReaderWhoIsTooSlowIsTold(t *testing.T) {
 		}
 		err := finish(run, inference.Frame{Result: &inference.Result{}})
 		close(sent)
+
 		return err
 	}, func(o *api.Options) { o.WriteTimeout = time.Hour }) // the server waits for the reader until all is sent
+
 	conn, err := net.Dial("tcp", strings.TrimPrefix(h.url(""), "http://"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer conn.Close()
+
 	if err := conn.(*net.TCPConn).SetReadBuffer(64 << 10); err != nil {
 		t.Fatal(err)
 	}
-	fmt.Fprintf(conn, "POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: application/json\r\nAuthorization: Bearer %s\r\nContent-Length: %d\r\n\r\n%s",
-		testKey, len(streamed), streamed)
+	fmt.Fprintf(
+		conn,
+		"POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: application/json\r\nAuthorization: Bearer %s\r\nContent-Length: %d\r\n\r\n%s",
+		testKey,
+		len(streamed),
+		streamed,
+	)
+
 	answer := bufio.NewReader(conn)
 	for line := ""; !strings.HasPrefix(line, "data: "); {
 		if line, err = answer.ReadString('\n'); err != nil {
@@ -501,6 +637,7 @@ func TestAReaderWhoIsTooSlowIsTold(t *testing.T) {
 		clients, err := h.redis.Do(t.Context(), "CLIENT", "LIST", "TYPE", "PUBSUB").Text()
 		return err == nil && !regexp.MustCompile(`omem=[1-9]`).MatchString(clients)
 	})
+
 	rest, err := io.ReadAll(answer)
 	if end := rest[max(0, len(rest)-1000):]; err != nil || !strings.Contains(string(end), `"code":"reader_too_slow"`) ||
 		!strings.Contains(string(end), "16 MB") || strings.Contains(string(end), "[DONE]") {
@@ -512,19 +649,35 @@ func TestAFailureTellsWhichToolsHaveRun(t *testing.T) {
 	t.Parallel()
 	h := chats(t, func(_ context.Context, run *stream.Run) error {
 		send(t, run, first())
-		send(t, run, inference.Frame{Chunk: &inference.Chunk{Executed: []inference.ExecutedTool{{
-			BuiltinCall: inference.BuiltinCall{Name: inference.PythonFunction, Arguments: `{"code":"6*7"}`}, ToolResult: inference.ToolResult{Output: "42"},
-		}}}})
-		return finish(run, inference.Frame{Error: inference.Errorf(http.StatusBadRequest, inference.ToolUseFailed, "it called on and on")})
+		send(t, run, inference.Frame{Chunk: &inference.Chunk{Executed: []inference.ExecutedTool{
+			{
+				BuiltinCall: inference.BuiltinCall{
+					Name:      inference.PythonFunction,
+					Arguments: `{"code":"6*7"}`,
+				},
+				ToolResult: inference.ToolResult{Output: "42"},
+			},
+		}}})
+
+		return finish(
+			run,
+			inference.Frame{
+				Error: inference.Errorf(http.StatusBadRequest, inference.ToolUseFailed, "it called on and on"),
+			},
+		)
 	})
 	res := h.chat(asked)
 	res.holds(t, `"code":"tool_use_failed"`, `"executed_tools":[{`, `"output":"42"`)
+
 	if res.StatusCode != http.StatusBadRequest {
 		t.Error(res.StatusCode)
 	}
 	// A stream has told of it before.
 	res = h.chat(streamed)
-	if text := string(res.body); res.StatusCode != http.StatusOK || strings.Count(text, `"output":"42"`) != 1 || !strings.Contains(text, `"code":"tool_use_failed"}}`) {
+	if text := string(
+		res.body,
+	); res.StatusCode != http.StatusOK || strings.Count(text, `"output":"42"`) != 1 ||
+		!strings.Contains(text, `"code":"tool_use_failed"}}`) {
 		t.Errorf("%d %s", res.StatusCode, res.body)
 	}
 }

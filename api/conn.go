@@ -50,12 +50,18 @@ func (l patientListener) Accept() (net.Conn, error) {
 		if err == nil {
 			return &patientConn{Conn: c, wait: l.wait}, nil
 		}
+
 		if !lacking(err) && !errors.Is(err, syscall.ECONNABORTED) {
 			return nil, err
 		}
+
 		if time.Since(told) >= acceptTell {
 			told = time.Now()
-			l.log.Error("no connection can be accepted; it is tried again (raise LimitNOFILE or ulimit -n for open files)", "err", err)
+			l.log.Error(
+				"no connection can be accepted; it is tried again (raise LimitNOFILE or ulimit -n for open files)",
+				"err",
+				err,
+			)
 		}
 	}
 }
@@ -82,6 +88,7 @@ func (c *patientConn) Write(p []byte) (written int, err error) {
 			return written, err
 		}
 		n, err := c.Conn.Write(piece)
+
 		written += n
 		if err != nil || written == len(p) {
 			return written, err
@@ -96,6 +103,7 @@ func (c *patientConn) Close() error {
 			_, _ = io.CopyN(io.Discard, tcp, lingerBytes)
 		}
 	}
+
 	return c.Conn.Close()
 }
 
@@ -116,9 +124,11 @@ var errClientLeft = inference.Errorf(499, inference.RequestCancelled, "the clien
 // looks the same.
 func whileConnected(ctx context.Context, conn net.Conn) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
+
 	go func() {
 		tick := time.NewTicker(closedInterval)
 		defer tick.Stop()
+
 		for {
 			select {
 			case <-ctx.Done():
@@ -131,6 +141,7 @@ func whileConnected(ctx context.Context, conn net.Conn) (context.Context, contex
 			}
 		}
 	}()
+
 	return ctx, func() { cancel(context.Canceled) }
 }
 
@@ -141,15 +152,18 @@ func hasClosed(conn net.Conn) bool {
 	if !ok {
 		return false
 	}
+
 	sock, ok := p.Conn.(syscall.Conn)
 	if !ok {
 		return false
 	}
+
 	raw, err := sock.SyscallConn()
 	if err != nil {
 		return true
 	}
 	closed := false
 	err = raw.Control(func(fd uintptr) { closed = peerClosed(int(fd)) })
+
 	return closed || err != nil
 }

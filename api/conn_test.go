@@ -22,6 +22,7 @@ func (l *exhausted) Accept() (net.Conn, error) {
 	if l.left--; l.left >= 0 {
 		return nil, &net.OpError{Op: "accept", Net: "tcp", Err: os.NewSyscallError("accept4", syscall.EMFILE)}
 	}
+
 	return nil, net.ErrClosed
 }
 
@@ -30,10 +31,12 @@ func TestALackOfFileDescriptorsDoesNotEndTheListener(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log strings.Builder
 		lacking := &exhausted{left: 150}
+
 		_, err := patientListener{lacking, time.Second, slog.New(slog.NewTextHandler(&log, nil))}.Accept()
 		if !errors.Is(err, net.ErrClosed) || lacking.left != -1 {
 			t.Errorf("it ended with %v, %d tries before", err, lacking.left)
 		}
+
 		if lines := strings.Count(log.String(), "too many open files"); lines != 2 {
 			t.Errorf("the log says so %d times in 15 s:\n%s", lines, &log)
 		}

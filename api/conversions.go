@@ -17,6 +17,7 @@ import (
 
 	"presswork"
 	"presswork/internal/document"
+	"presswork/internal/fault"
 	"presswork/storage"
 	"presswork/tasks"
 	"presswork/themes"
@@ -72,9 +73,17 @@ func (s *Server) submit(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
+
 	if patience := patienceOf(c, output); patience > 0 {
-		return s.answerInTime(c, rec, replayed, patience, func(ended tasks.Record) error { return s.answerEnded(c, ended, true) })
+		return s.answerInTime(
+			c,
+			rec,
+			replayed,
+			patience,
+			func(ended tasks.Record) error { return s.answerEnded(c, ended, true) },
+		)
 	}
+
 	return s.answerAccepted(c, rec, replayed)
 }
 
@@ -85,26 +94,31 @@ func (s *Server) submitConversion(c *fiber.Ctx) (rec tasks.Record, output pressw
 		return rec, "", false, err
 	}
 	defer req.discard()
+
 	if req.Output == "" {
 		req.Output = acceptedOutput(c)
 	}
 	output = req.Output
 	who := metadataOf(c.Context()).who
+
 	key, err := idempotencyKey(c)
 	if err != nil {
 		return rec, output, false, err
 	}
+
 	var fingerprint string
 	if key != "" {
 		fingerprint = req.fingerprint()
 		// A retry is answered before its files are stored again.
 		ctx, cancel := s.deadline()
 		defer cancel()
+
 		rec, found, err := s.Queue.Replay(ctx, who.name, key, fingerprint)
 		if err != nil || found {
 			return rec, output, found, err
 		}
 	}
+
 	theme, err := s.check(&req)
 	if err != nil {
 		return rec, output, false, err
@@ -123,6 +137,7 @@ func (s *Server) submitConversion(c *fiber.Ctx) (rec tasks.Record, output pressw
 		RequestID:      meta.id,
 		TraceParent:    meta.trace,
 	})
+
 	return rec, output, replayed, err
 }
 
@@ -132,16 +147,19 @@ func (s *Server) answerAccepted(c *fiber.Ctx, rec tasks.Record, replayed bool) e
 	}
 	c.Set(fiber.HeaderLocation, statusURL(rec.ID))
 	writeJSON(c.Context(), http.StatusAccepted, s.tokens.accepted(rec))
+
 	return nil
 }
 
 func idempotencyKey(c *fiber.Ctx) (string, error) {
 	key := c.Get("Idempotency-Key")
+
 	bad := strings.ContainsFunc(key, func(r rune) bool { return r < ' ' || r > '~' })
 	if len(key) > maxKeyLength || bad {
-		return "", presswork.Errorf(presswork.InvalidOption, "Idempotency-Key must be 1 to %d printable ASCII characters", maxKeyLength).
+		return "", fault.Errorf(fault.InvalidOption, "Idempotency-Key must be 1 to %d printable ASCII characters", maxKeyLength).
 			WithParam("Idempotency-Key")
 	}
+
 	return key, nil
 }
 
@@ -149,6 +167,7 @@ func idempotencyKey(c *fiber.Ctx) (string, error) {
 func (r *conversion) fingerprint() string {
 	h := sha256.New()
 	fields := *r
+
 	fields.Content = ""
 	if fields.Output == presswork.PDF {
 		// Accept asks for it as well, and a retry may wait where the first did not.
@@ -157,13 +176,19 @@ func (r *conversion) fingerprint() string {
 	// Options and strings always encode.
 	b, _ := json.Marshal(fields)
 	fmt.Fprintf(h, "%s\n%x\n", b, sha256.Sum256([]byte(r.Content)))
-	names := slices.SortedFunc(slices.Values(r.assets), func(a, b *asset) int { return strings.Compare(a.name, b.name) })
+
+	names := slices.SortedFunc(
+		slices.Values(r.assets),
+		func(a, b *asset) int { return strings.Compare(a.name, b.name) },
+	)
 	for _, a := range names {
 		fmt.Fprintf(h, "%q %s\n", a.name, a.sha256)
 	}
+
 	if r.path != "" {
 		fmt.Fprintf(h, "%q %q\n", r.path, r.parts)
 	}
+
 	return hex.EncodeToString(h.Sum(nil))
 }
 
@@ -171,13 +196,16 @@ func (r *conversion) fingerprint() string {
 // will have.
 func (s *Server) check(r *conversion) (theme string, err error) {
 	if int64(len(r.Content)) > s.MaxContentBytes {
-		return "", presswork.Errorf(presswork.ContentTooLarge, "content has %d bytes; allowed: %d", len(r.Content), s.MaxContentBytes).WithParam("content")
+		return "", fault.Errorf(fault.ContentTooLarge, "content has %d bytes; allowed: %d", len(r.Content), s.MaxContentBytes).
+			WithParam("content")
 	}
+
 	if r.Priority != "" {
 		if _, err := oneOf("priority", r.Priority, []string{interactive, bulk}); err != nil {
 			return "", err
 		}
 	}
+
 	if r.WebhookURL != "" {
 		if _, err := s.Webhooks.CheckURL(r.WebhookURL); err != nil {
 			return "", webhookError(err)
@@ -188,15 +216,19 @@ func (s *Server) check(r *conversion) (theme string, err error) {
 	if theme, _, err = s.Themes.Resolve(r.Theme, matter.Theme); err != nil {
 		return "", err
 	}
+
 	if wrong == nil {
 		wrong = document.CheckOutput(r.Output, matter, r.Options)
 	}
+
 	if wrong == nil {
 		wrong = r.checkParts()
 	}
+
 	if wrong != nil {
 		return "", ofContent(wrong)
 	}
+
 	return theme, nil
 }
 
@@ -207,11 +239,13 @@ func (r *conversion) checkParts() error {
 		if err != nil {
 			return err
 		}
+
 		if _, err := document.Check(data, presswork.Options{}); err != nil {
-			e := presswork.AsError(err)
-			return presswork.Errorf(e.Code, "%s: %s", name, e.Message).WithCause(err)
+			e := fault.AsError(err)
+			return fault.Errorf(e.Code, "%s: %s", name, e.Message).WithCause(err)
 		}
 	}
+
 	return nil
 }
 
@@ -221,23 +255,26 @@ func (r *conversion) length() int64 {
 	for _, name := range r.parts {
 		n += r.find(name).size
 	}
+
 	return n
 }
 
 func ofContent(err error) error {
-	e := presswork.AsError(err)
-	if e.Code == presswork.Internal || e.Param != "" {
+	e := fault.AsError(err)
+	if e.Code == fault.Internal || e.Param != "" {
 		return err
 	}
+
 	return e.WithParam("content")
 }
 
 // webhookError keeps a refused address, and calls the rest what it is here.
 func webhookError(err error) error {
-	e := presswork.AsError(err)
-	if e.Code == presswork.InvalidURL {
-		e = presswork.Errorf(presswork.WebhookInvalid, "webhook_url: %s", e.Message)
+	e := fault.AsError(err)
+	if e.Code == fault.InvalidURL {
+		e = fault.Errorf(fault.WebhookInvalid, "webhook_url: %s", e.Message)
 	}
+
 	return e.WithParam("webhook_url")
 }
 
@@ -248,25 +285,31 @@ func webhookError(err error) error {
 // key none touches what another has stored.
 func (s *Server) accept(r conversion, sub tasks.Submission) (rec tasks.Record, replayed bool, err error) {
 	request := sub.ID
+
 	lane := tasks.ConvertPDF.Queue
 	if r.Priority == bulk || r.length() >= longContent {
 		lane = tasks.Bulk
 	}
+
 	sub.Task.Queue = lane
 	if rec, replayed, err = s.reserveJob(&sub); err != nil || replayed {
 		return rec, replayed, err
 	}
+
 	payload, stored, err := s.store(r, sub.ID, request, sub.Theme)
 	if err != nil {
 		s.unstore(stored, err)
 		return rec, false, err
 	}
+
 	if sub.Task, err = s.taskOf(lane, payload); err != nil {
 		s.unstore(stored, nil)
 		return rec, false, err
 	}
+
 	ctx, cancel := s.deadline()
 	defer cancel()
+
 	rec, replayed, err = s.Queue.Submit(ctx, sub)
 	if replayed {
 		s.unstore(stored, nil)
@@ -280,10 +323,12 @@ func (s *Server) accept(r conversion, sub tasks.Submission) (rec tasks.Record, r
 func (s *Server) reserveJob(sub *tasks.Submission) (rec tasks.Record, replayed bool, err error) {
 	ctx, cancel := s.deadline()
 	defer cancel()
+
 	rec, replayed, err = s.Queue.Reserve(ctx, sub)
 	if err == nil && !replayed && s.Keeper != nil {
 		err = s.Keeper.Full(ctx)
 	}
+
 	return rec, replayed, err
 }
 
@@ -294,25 +339,36 @@ func (s *Server) taskOf(lane tasks.Queue, payload tasks.Convert) (tasks.Task, er
 		return tasks.ChooseTheme.Task(tasks.Choice{Convert: payload, Queue: lane})
 	}
 	t, err := tasks.ConvertPDF.Task(payload)
+
 	return t.On(lane), err
 }
 
 // store puts long content and all assets into the store and returns the
 // payload that names them, and the keys written so far.
 func (s *Server) store(r conversion, jobID, request, theme string) (tasks.Convert, []string, error) {
-	payload := tasks.Convert{Theme: theme, Output: r.Output, Options: r.Options, Filename: r.Filename, Path: r.path, Parts: r.parts}
+	payload := tasks.Convert{
+		Theme:    theme,
+		Output:   r.Output,
+		Options:  r.Options,
+		Filename: r.Filename,
+		Path:     r.path,
+		Parts:    r.parts,
+	}
 	if len(r.Content) <= tasks.InlineLimit {
 		payload.Content = r.Content
 	}
+
 	if payload.Content != "" && len(r.assets) == 0 {
 		return payload, nil, nil
 	}
+
 	ctx, cancel := context.WithTimeoutCause(context.Background(), uploadTimeout,
-		presswork.Errorf(presswork.StoreUnavailable, "the object store took longer than %s", uploadTimeout))
+		fault.Errorf(fault.StoreUnavailable, "the object store took longer than %s", uploadTimeout))
 	defer cancel()
 	var stored []string
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(uploadsAtOnce)
+
 	if payload.Content == "" {
 		payload.ContentKey = storage.SourceKey(jobID, request)
 		stored = append(stored, payload.ContentKey)
@@ -320,12 +376,14 @@ func (s *Server) store(r conversion, jobID, request, theme string) (tasks.Conver
 			return s.put(ctx, payload.ContentKey, strings.NewReader(r.Content), int64(len(r.Content)), "text/markdown")
 		})
 	}
+
 	for i, a := range r.assets {
 		key := storage.AssetKey(jobID, request, strconv.Itoa(i))
 		payload.Assets = append(payload.Assets, tasks.Asset{Name: a.name, Key: key, Size: a.size, SHA256: a.sha256})
 		stored = append(stored, key)
 		group.Go(func() error { return s.put(ctx, key, a.open(), a.size, "application/octet-stream") })
 	}
+
 	return payload, stored, group.Wait()
 }
 
@@ -335,10 +393,12 @@ func (s *Server) store(r conversion, jobID, request, theme string) (tasks.Conver
 func (s *Server) unstore(keys []string, why error) {
 	ctx, cancel := context.WithTimeout(context.Background(), uploadTimeout)
 	defer cancel()
+
 	remove := s.remove
-	if presswork.CodeOf(why) == presswork.StoreUnavailable {
+	if fault.CodeOf(why) == fault.StoreUnavailable {
 		remove = s.Store.Delete
 	}
+
 	for _, key := range keys {
 		if err := remove(ctx, key); err != nil {
 			s.Log.Warn("sources without a job were not deleted; the next sweep does it", "key", key, "error", err)

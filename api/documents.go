@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"presswork"
+	"presswork/internal/fault"
 )
 
 // summary lists the documents of a folder in their order, as mdBook and GitBook
@@ -29,26 +29,34 @@ func (f *form) takeDocuments() error {
 		return nil
 	}
 	first := f.documents[0]
+
 	f.req.Content = string(first.data)
 	if f.req.Filename == "" {
 		f.req.Filename = first.name
 	}
+
 	if len(f.documents) == 1 {
 		return nil
 	}
+
 	for i := range f.documents {
 		d := &f.documents[i]
+
 		d.name = strings.TrimPrefix(d.name, "./")
 		if d.name == "" {
-			return presswork.Errorf(presswork.InvalidType, `the form has the field "content" twice; several documents need file names`).WithParam("content")
+			return fault.Errorf(fault.InvalidType, `the form has the field "content" twice; several documents need file names`).
+				WithParam("content")
 		}
+
 		if err := checkAssetName(d.name); err != nil {
 			return err
 		}
+
 		if slices.ContainsFunc(f.documents[:i], func(o namedText) bool { return o.name == d.name }) {
 			return badAsset(d.name, "is there twice")
 		}
 	}
+
 	f.req.path = first.name
 	for _, d := range f.documents[1:] {
 		if err := f.keep(d.name, strings.NewReader(string(d.data)), nil); err != nil {
@@ -56,23 +64,28 @@ func (f *form) takeDocuments() error {
 		}
 		f.req.parts = append(f.req.parts, d.name)
 	}
+
 	return nil
 }
 
 // takeFolder makes the submission of the files of a folder.
 func (f *form) takeFolder() error {
 	if len(f.documents) > 0 {
-		return presswork.Errorf(presswork.InvalidRequest, "the form has both content and a folder (files or archive); send one of them").WithParam("content")
+		return fault.Errorf(fault.InvalidRequest, "the form has both content and a folder (files or archive); send one of them").
+			WithParam("content")
 	}
 	dropCommonFolder(f.req.assets)
+
 	names := make([]string, 0, len(f.req.assets))
 	for _, a := range f.req.assets {
 		names = append(names, a.name)
 	}
+
 	order, err := f.order(names)
 	if err != nil {
 		return err
 	}
+
 	left := f.maxContent
 	for _, name := range order {
 		if left -= f.req.find(name).size; left < 0 {
@@ -80,16 +93,19 @@ func (f *form) takeFolder() error {
 		}
 	}
 	first := f.req.find(order[0])
+
 	data, err := io.ReadAll(first.open())
 	if err != nil {
 		return err
 	}
 	f.req.Content, f.req.path, f.req.parts = string(data), first.name, order[1:]
+
 	return nil
 }
 
 func (f *form) longDocuments() error {
-	return presswork.Errorf(presswork.ContentTooLarge, "the documents have more than %d bytes together", f.maxContent).WithParam("content")
+	return fault.Errorf(fault.ContentTooLarge, "the documents have more than %d bytes together", f.maxContent).
+		WithParam("content")
 }
 
 // order lists the documents among the files: those of the highest SUMMARY.md, else all
@@ -102,11 +118,13 @@ func (f *form) order(names []string) ([]string, error) {
 		}
 	}
 	var order []string
+
 	if list != "" {
 		data, err := readPart(f.req.find(list).open(), f.maxContent, summary)
 		if err != nil {
 			return nil, err
 		}
+
 		if order, err = listed(list, string(data), names); err != nil {
 			return nil, err
 		}
@@ -118,9 +136,12 @@ func (f *form) order(names []string) ([]string, error) {
 		}
 		slices.SortFunc(order, compareDocuments)
 	}
+
 	if len(order) == 0 {
-		return nil, presswork.Errorf(presswork.ContentEmpty, "there is no document to print: files that end in .md, .markdown or .mdx, or a SUMMARY.md that links to them").WithParam("content")
+		return nil, fault.Errorf(fault.ContentEmpty, "there is no document to print: files that end in .md, .markdown or .mdx, or a SUMMARY.md that links to them").
+			WithParam("content")
 	}
+
 	return order, nil
 }
 
@@ -134,15 +155,18 @@ func listed(list, text string, names []string) (order []string, err error) {
 		if err != nil || !isMarkdown(target) || strings.Contains(target, "://") {
 			continue
 		}
+
 		name := path.Join(path.Dir(list), target)
 		switch {
 		case slices.Contains(order, name):
 		case !slices.Contains(names, name):
-			return nil, presswork.Errorf(presswork.InvalidRequest, "%s lists %s, which did not come with it", list, quote(target)).WithParam("content")
+			return nil, fault.Errorf(fault.InvalidRequest, "%s lists %s, which did not come with it", list, quote(target)).
+				WithParam("content")
 		default:
 			order = append(order, name)
 		}
 	}
+
 	return order, nil
 }
 
@@ -160,12 +184,18 @@ func compareDocuments(a, b string) int {
 			if i == len(parts)-1 && (stem == "index" || stem == "readme") {
 				return 0
 			}
+
 			return 1
 		}
-		if c := cmp.Or(cmp.Compare(first(as), first(bs)), compareNumbers(as[i], bs[i]), cmp.Compare(as[i], bs[i])); c != 0 {
+		if c := cmp.Or(
+			cmp.Compare(first(as), first(bs)),
+			compareNumbers(as[i], bs[i]),
+			cmp.Compare(as[i], bs[i]),
+		); c != 0 {
 			return c
 		}
 	}
+
 	return cmp.Compare(len(as), len(bs))
 }
 
@@ -181,11 +211,13 @@ func compareNumbers(a, b string) int {
 			a, b = a[an:], b[bn:]
 			continue
 		}
+
 		if a[0] != b[0] {
 			return cmp.Compare(a[0], b[0])
 		}
 		a, b = a[1:], b[1:]
 	}
+
 	return cmp.Compare(len(a), len(b))
 }
 
@@ -201,6 +233,7 @@ func dropCommonFolder(files []*asset) {
 		if !ok || slices.ContainsFunc(files, func(a *asset) bool { return !strings.HasPrefix(a.name, folder+"/") }) {
 			return
 		}
+
 		for _, a := range files {
 			a.name = strings.TrimPrefix(a.name, folder+"/")
 		}

@@ -11,8 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"presswork"
 	"presswork/api"
+	"presswork/internal/fault"
 )
 
 // zipped packs files, "name\ncontent" each; change may spoil a head.
@@ -20,23 +20,29 @@ func zipped(t *testing.T, change func(*zip.FileHeader), files ...string) []byte 
 	t.Helper()
 	var b bytes.Buffer
 	w := zip.NewWriter(&b)
+
 	for _, file := range files {
 		name, content, _ := strings.Cut(file, "\n")
+
 		head := &zip.FileHeader{Name: name, Method: zip.Deflate}
 		if change != nil {
 			change(head)
 		}
+
 		out, err := w.CreateHeader(head)
 		if err != nil {
 			t.Fatal(err)
 		}
+
 		if _, err := out.Write([]byte(content)); err != nil {
 			t.Fatal(err)
 		}
 	}
+
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
+
 	return b.Bytes()
 }
 
@@ -49,16 +55,26 @@ func TestSeveralDocumentsFollowOneAnother(t *testing.T) {
 	t.Parallel()
 	h := serve(t)
 	h.form(
-		file("content", "intro.md", "# Intro"), file("content", "text/usage.md", "# Usage"), file("content[text/end.md]", "x", "# End"),
-		file("assets", "text/a.png", "PNG"), field("theme", "nord"),
+		file(
+			"content",
+			"intro.md",
+			"# Intro",
+		),
+		file("content", "text/usage.md", "# Usage"),
+		file("content[text/end.md]", "x", "# End"),
+		file("assets", "text/a.png", "PNG"),
+		field("theme", "nord"),
 	).want(t, http.StatusAccepted, "")
+
 	p := payload(t, h.queue.last())
 	if p.Content != "# Intro" || p.Path != "intro.md" || p.Filename != "intro.pdf" {
 		t.Errorf("payload %+v", p)
 	}
+
 	if diff := cmp.Diff([]string{"text/usage.md", "text/end.md"}, p.Parts); diff != "" {
 		t.Errorf("parts (-want +got) %s", diff)
 	}
+
 	if p.Assets[1].Name != "text/usage.md" || string(h.stored(p.Assets[1].Key)) != "# Usage" {
 		t.Errorf("assets %+v", p.Assets)
 	}
@@ -66,6 +82,7 @@ func TestSeveralDocumentsFollowOneAnother(t *testing.T) {
 
 func TestAFolderIsOneDocument(t *testing.T) {
 	t.Parallel()
+
 	for name, tc := range map[string]struct {
 		files []string
 		order string
@@ -80,6 +97,7 @@ func TestAFolderIsOneDocument(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var parts []part
+
 			for i, f := range tc.files {
 				if !strings.Contains(f, "\n") {
 					tc.files[i] = f + "\n# " + f
@@ -87,6 +105,7 @@ func TestAFolderIsOneDocument(t *testing.T) {
 				path, text, _ := strings.Cut(tc.files[i], "\n")
 				parts = append(parts, file("files", path, text))
 			}
+
 			h := serve(t)
 			for form, answer := range map[string]reply{
 				"files":          h.form(parts...),
@@ -95,6 +114,7 @@ func TestAFolderIsOneDocument(t *testing.T) {
 				"with backslash": h.archive(zipped(t, func(f *zip.FileHeader) { f.Name = strings.ReplaceAll(f.Name, "/", `\`) }, tc.files...), ""),
 			} {
 				answer.want(t, http.StatusAccepted, "")
+
 				p := payload(t, h.queue.last())
 				if got := strings.Join(append([]string{p.Path}, p.Parts...), " "); got != tc.order || p.Content == "" {
 					t.Errorf("%s: printed are %q, and not %q; the first is %q", form, got, tc.order, p.Content)
@@ -109,13 +129,26 @@ func TestAnArchiveTakesTheFieldsOfAForm(t *testing.T) {
 	h := serve(t)
 	data := zipped(t, nil, "a.md\n# A", "img/a.png\nPNG")
 	h.archive(data, "?theme=nord&filename=book.pdf&options="+`%7B%22toc%22:true%7D`).want(t, http.StatusAccepted, "")
+
 	p := payload(t, h.queue.last())
-	if p.Theme != "nord" || p.Filename != "book.pdf" || p.Options.TOC == nil || p.Content != "# A" || len(p.Assets) != 2 {
+	if p.Theme != "nord" || p.Filename != "book.pdf" || p.Options.TOC == nil || p.Content != "# A" ||
+		len(p.Assets) != 2 {
 		t.Errorf("payload %+v", p)
 	}
-	h.archive(data, "?thme=nord").want(t, http.StatusBadRequest, presswork.UnknownField)
-	got := h.do(http.MethodPost, "/api/preview?theme=nord", bytes.NewReader(zipped(t, nil, "a.md\n# First\n[on](b/b.md)", "b/b.md\n# Second")), "Content-Type: application/zip")
-	if got.want(t, http.StatusOK, ""); !strings.Contains(string(got.body), `href="#second"`) || !strings.Contains(string(got.body), "Second</h1>") {
+	h.archive(data, "?thme=nord").want(t, http.StatusBadRequest, fault.UnknownField)
+
+	got := h.do(
+		http.MethodPost,
+		"/api/preview?theme=nord",
+		bytes.NewReader(zipped(t, nil, "a.md\n# First\n[on](b/b.md)", "b/b.md\n# Second")),
+		"Content-Type: application/zip",
+	)
+	if got.want(
+		t,
+		http.StatusOK,
+		"",
+	); !strings.Contains(string(got.body), `href="#second"`) ||
+		!strings.Contains(string(got.body), "Second</h1>") {
 		t.Errorf("the preview is %.300s", got.body)
 	}
 }
@@ -124,6 +157,7 @@ func TestHostileArchivesAreRefused(t *testing.T) {
 	t.Parallel()
 	h := serve(t, func(o *api.Options) { o.MaxUploadBytes = 4 << 20; o.MaxContentBytes = 1 << 20 })
 	good := zipped(t, nil, "a.md\n# A", "b.md\n# B")
+
 	many := make([]string, 201)
 	for i := range many {
 		many[i] = fmt.Sprintf("%d.md\n# x", i)
@@ -134,53 +168,69 @@ func TestHostileArchivesAreRefused(t *testing.T) {
 		at := bytes.Index(locked, []byte(head))
 		locked[at+map[string]int{"PK\x03\x04": 6, "PK\x01\x02": 8}[head]] |= 1
 	}
-	spoilt := bytes.Replace(zipped(t, func(f *zip.FileHeader) { f.Method = zip.Store }, "a.md\n# Once"), []byte("# Once"), []byte("# Evil"), 1)
+
+	spoilt := bytes.Replace(
+		zipped(t, func(f *zip.FileHeader) { f.Method = zip.Store }, "a.md\n# Once"),
+		[]byte("# Once"),
+		[]byte("# Evil"),
+		1,
+	)
 	for name, tc := range map[string]struct {
 		data   []byte
 		status int
-		code   presswork.Code
+		code   fault.Code
 		says   string
 	}{
-		"bomb":            {zipped(t, nil, "a.md\n# A", "bomb.png\n"+strings.Repeat("\x00", 3<<20)), 413, presswork.ContentTooLarge, "200 times"},
-		"large together":  {zipped(t, func(f *zip.FileHeader) { f.Method = zip.Deflate }, "a.md\n# A", "b\n"+strings.Repeat("b", 1<<20), "c\n"+strings.Repeat("c", 1<<20), "d\n"+strings.Repeat("d", 1<<20), "e\n"+strings.Repeat("e", 1<<20)), 413, presswork.ContentTooLarge, "4194304 bytes together"},
-		"long documents":  {zipped(t, nil, "a.md\n"+strings.Repeat("word\n", 120_000), "b.md\n"+strings.Repeat("word\n", 120_000)), 413, presswork.ContentTooLarge, "documents"},
-		"many":            {zipped(t, nil, many...), 413, presswork.ContentTooLarge, "200 files"},
-		"many, empty":     {folders(t, 40_000), 413, presswork.ContentTooLarge, "200 files"},
-		"parent":          {zipped(t, nil, "a.md\n# A", "../../etc/x\nx"), 400, presswork.InvalidOption, "leads out"},
-		"windows parent":  {zipped(t, nil, "a.md\n# A", `..\..\x`+"\nx"), 400, presswork.InvalidOption, "leads out"},
-		"absolute":        {zipped(t, nil, "/etc/passwd\nx"), 400, presswork.InvalidOption, "absolute"},
-		"drive":           {zipped(t, nil, `C:\x.md`+"\nx"), 400, presswork.InvalidOption, "absolute"},
-		"link":            {zipped(t, func(f *zip.FileHeader) { f.SetMode(0o777 | 1<<27) }, "a.md\n/etc/passwd"), 400, presswork.InvalidOption, "is a link"},
-		"device":          {zipped(t, func(f *zip.FileHeader) { f.SetMode(1 << 26) }, "a.md\nx"), 400, presswork.InvalidOption, "is no file"},
-		"twice":           {zipped(t, nil, "a.md\n# A", "./a.md\n# B"), 400, presswork.InvalidOption, "twice"},
-		"control":         {zipped(t, nil, "a\x01.md\n# A"), 400, presswork.InvalidOption, "control"},
-		"encrypted":       {locked, 400, presswork.InvalidOption, "encrypted"},
-		"method":          {method(good, 12), 400, presswork.InvalidOption, "deflated"},
-		"truncated":       {good[:len(good)-9], 400, presswork.InvalidRequest, "damaged"},
-		"spoilt":          {spoilt, 400, presswork.InvalidRequest, `"a.md" of the archive is damaged`},
-		"no archive":      {[]byte("# A"), 400, presswork.InvalidRequest, "zip"},
-		"empty":           {zipped(t, nil), 400, presswork.ContentEmpty, "no document"},
-		"nested":          {zipped(t, nil, "inner.zip\n"+string(good)), 400, presswork.ContentEmpty, "no document"},
-		"missing chapter": {zipped(t, nil, "SUMMARY.md\n[a](a.md)\n[b](b.md)", "a.md\n# A"), 400, presswork.InvalidRequest, "b.md"},
-		"empty chapter":   {zipped(t, nil, "a.md\n# A", "b.md\n"), 400, presswork.ContentEmpty, "b.md"},
-		"not UTF-8":       {zipped(t, nil, "a.md\n# A", "b.md\n\xff"), 400, presswork.ContentNotUTF8, "b.md"},
+		"bomb":            {zipped(t, nil, "a.md\n# A", "bomb.png\n"+strings.Repeat("\x00", 3<<20)), 413, fault.ContentTooLarge, "200 times"},
+		"large together":  {zipped(t, func(f *zip.FileHeader) { f.Method = zip.Deflate }, "a.md\n# A", "b\n"+strings.Repeat("b", 1<<20), "c\n"+strings.Repeat("c", 1<<20), "d\n"+strings.Repeat("d", 1<<20), "e\n"+strings.Repeat("e", 1<<20)), 413, fault.ContentTooLarge, "4194304 bytes together"},
+		"long documents":  {zipped(t, nil, "a.md\n"+strings.Repeat("word\n", 120_000), "b.md\n"+strings.Repeat("word\n", 120_000)), 413, fault.ContentTooLarge, "documents"},
+		"many":            {zipped(t, nil, many...), 413, fault.ContentTooLarge, "200 files"},
+		"many, empty":     {folders(t, 40_000), 413, fault.ContentTooLarge, "200 files"},
+		"parent":          {zipped(t, nil, "a.md\n# A", "../../etc/x\nx"), 400, fault.InvalidOption, "leads out"},
+		"windows parent":  {zipped(t, nil, "a.md\n# A", `..\..\x`+"\nx"), 400, fault.InvalidOption, "leads out"},
+		"absolute":        {zipped(t, nil, "/etc/passwd\nx"), 400, fault.InvalidOption, "absolute"},
+		"drive":           {zipped(t, nil, `C:\x.md`+"\nx"), 400, fault.InvalidOption, "absolute"},
+		"link":            {zipped(t, func(f *zip.FileHeader) { f.SetMode(0o777 | 1<<27) }, "a.md\n/etc/passwd"), 400, fault.InvalidOption, "is a link"},
+		"device":          {zipped(t, func(f *zip.FileHeader) { f.SetMode(1 << 26) }, "a.md\nx"), 400, fault.InvalidOption, "is no file"},
+		"twice":           {zipped(t, nil, "a.md\n# A", "./a.md\n# B"), 400, fault.InvalidOption, "twice"},
+		"control":         {zipped(t, nil, "a\x01.md\n# A"), 400, fault.InvalidOption, "control"},
+		"encrypted":       {locked, 400, fault.InvalidOption, "encrypted"},
+		"method":          {method(good, 12), 400, fault.InvalidOption, "deflated"},
+		"truncated":       {good[:len(good)-9], 400, fault.InvalidRequest, "damaged"},
+		"spoilt":          {spoilt, 400, fault.InvalidRequest, `"a.md" of the archive is damaged`},
+		"no archive":      {[]byte("# A"), 400, fault.InvalidRequest, "zip"},
+		"empty":           {zipped(t, nil), 400, fault.ContentEmpty, "no document"},
+		"nested":          {zipped(t, nil, "inner.zip\n"+string(good)), 400, fault.ContentEmpty, "no document"},
+		"missing chapter": {zipped(t, nil, "SUMMARY.md\n[a](a.md)\n[b](b.md)", "a.md\n# A"), 400, fault.InvalidRequest, "b.md"},
+		"empty chapter":   {zipped(t, nil, "a.md\n# A", "b.md\n"), 400, fault.ContentEmpty, "b.md"},
+		"not UTF-8":       {zipped(t, nil, "a.md\n# A", "b.md\n\xff"), 400, fault.ContentNotUTF8, "b.md"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+
 			got := h.archive(tc.data, "")
-			if got.want(t, tc.status, tc.code); !strings.Contains(strings.ReplaceAll(string(got.body), `\"`, `"`), tc.says) {
+			if got.want(
+				t,
+				tc.status,
+				tc.code,
+			); !strings.Contains(
+				strings.ReplaceAll(string(got.body), `\"`, `"`),
+				tc.says,
+			) {
 				t.Errorf("%s does not say %q", got.body, tc.says)
 			}
 		})
 	}
 	t.Run("form", func(t *testing.T) {
 		t.Parallel()
-		h.form(field("content", "# A"), file("archive", "x.zip", string(good))).want(t, 400, presswork.InvalidRequest)
-		h.form(file("content", "a.md", "# A"), file("content", "../b.md", "# B")).want(t, 400, presswork.InvalidOption)
-		h.form(file("content", "a.md", "# A"), file("content", "./a.md", "# B")).want(t, 400, presswork.InvalidOption)
-		h.form(file("content", "a.md", "# A"), file("content", "b.md", "")).want(t, 400, presswork.ContentEmpty)
-		h.form(file("content", "a.md", strings.Repeat("x", 600_000)), file("content", "b.md", strings.Repeat("x", 600_000))).want(t, 413, presswork.ContentTooLarge)
+		h.form(field("content", "# A"), file("archive", "x.zip", string(good))).want(t, 400, fault.InvalidRequest)
+		h.form(file("content", "a.md", "# A"), file("content", "../b.md", "# B")).want(t, 400, fault.InvalidOption)
+		h.form(file("content", "a.md", "# A"), file("content", "./a.md", "# B")).want(t, 400, fault.InvalidOption)
+		h.form(file("content", "a.md", "# A"), file("content", "b.md", "")).want(t, 400, fault.ContentEmpty)
+		h.form(file("content", "a.md", strings.Repeat("x", 600_000)), file("content", "b.md", strings.Repeat("x", 600_000))).
+			want(t, 413, fault.ContentTooLarge)
 	})
+
 	if keys := h.storedKeys(); len(keys) != 0 {
 		t.Errorf("%v are stored", keys)
 	}
@@ -189,10 +239,12 @@ func TestHostileArchivesAreRefused(t *testing.T) {
 // folders is an archive of many names, which is not to be kept whole in memory.
 func folders(t *testing.T, n int) []byte {
 	t.Helper()
+
 	files := make([]string, n)
 	for i := range files {
 		files[i] = fmt.Sprintf("folder-%d/", i)
 	}
+
 	return zipped(t, func(f *zip.FileHeader) { f.Method = zip.Store }, files...)
 }
 
@@ -201,5 +253,6 @@ func method(data []byte, m uint16) []byte {
 	data = bytes.Clone(data)
 	binary.LittleEndian.PutUint16(data[bytes.Index(data, []byte("PK\x03\x04"))+8:], m)
 	binary.LittleEndian.PutUint16(data[bytes.Index(data, []byte("PK\x01\x02"))+10:], m)
+
 	return data
 }

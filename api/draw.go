@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 
-	"presswork"
+	"presswork/internal/fault"
 	"presswork/internal/markdown/diagram"
 	"presswork/storage"
 	"presswork/tasks"
@@ -19,15 +19,18 @@ const maxDrawing = 64 << 10
 // waits for them at most DrawWait; not at all when no worker runs.
 func (s *Server) draw(ctx context.Context, sources []string, style diagram.Style) ([]diagram.Picture, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, s.DrawWait,
-		presswork.Errorf(presswork.QueueUnavailable, "no worker has drawn the diagrams within %s", s.DrawWait))
+		fault.Errorf(fault.QueueUnavailable, "no worker has drawn the diagrams within %s", s.DrawWait))
 	defer cancel()
+
 	workers, err := s.Queue.Workers(ctx)
 	if err != nil {
 		return nil, err
 	}
+
 	if workers == 0 {
 		return nil, errors.New("no worker is running")
 	}
+
 	size := 0
 	for i, source := range sources {
 		if size += len(source); size > maxDrawing {
@@ -36,23 +39,35 @@ func (s *Server) draw(ctx context.Context, sources []string, style diagram.Style
 		}
 	}
 	key := storage.DrawingKey(tasks.NewID())
+
 	until := s.now().Add(s.DrawWait)
-	if _, err := submitAndWait(ctx, s, tasks.DrawDiagrams, key, tasks.Drawing{Sources: sources, Style: tasks.DrawingStyle(style), Key: key, Until: until}); err != nil {
+	if _, err := submitAndWait(
+		ctx,
+		s,
+		tasks.DrawDiagrams,
+		key,
+		tasks.Drawing{Sources: sources, Style: tasks.DrawingStyle(style), Key: key, Until: until},
+	); err != nil {
 		return nil, previewError(ctx, err)
 	}
+
 	body, _, err := s.Store.Get(ctx, key, storage.Range{})
 	if err != nil {
 		return nil, previewError(ctx, err)
 	}
 	defer body.Close()
+
 	var pictures []diagram.Picture
 	if err := json.NewDecoder(body).Decode(&pictures); err != nil {
 		return nil, err
 	}
+
 	forgetting, cancel := s.deadline()
 	defer cancel()
+
 	if err := s.remove(forgetting, key); err != nil {
 		s.Log.Warn("diagrams that were fetched were not deleted; the next sweep does it", "key", key, "error", err)
 	}
+
 	return pictures, nil
 }

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"presswork"
 	"presswork/api"
+	"presswork/internal/fault"
 	"presswork/internal/markdown/diagram"
 	"presswork/internal/test/wait"
 	"presswork/storage"
@@ -26,20 +26,29 @@ func drawn(h *house, task tasks.Task) (d tasks.Drawing) {
 		return d
 	}
 	var pictures []diagram.Picture
+
 	for _, source := range d.Sources {
 		if strings.Contains(source, "wrong") {
 			pictures = append(pictures, diagram.Picture{Problem: "it is wrong"})
 			continue
 		}
-		pictures = append(pictures, diagram.Picture{SVG: fmt.Sprintf(`<svg width="1" height="1"><title>%s</title></svg>`, strings.TrimSpace(source))})
+		pictures = append(
+			pictures,
+			diagram.Picture{
+				SVG: fmt.Sprintf(`<svg width="1" height="1"><title>%s</title></svg>`, strings.TrimSpace(source)),
+			},
+		)
 	}
+
 	b, err := json.Marshal(pictures)
 	if err != nil {
 		h.t.Error(err)
 	}
+
 	if _, err := h.store.Put(h.t.Context(), d.Key, bytes.NewReader(b), int64(len(b)), storage.Attrs{}); err != nil {
 		h.t.Error(err)
 	}
+
 	return d
 }
 
@@ -61,13 +70,20 @@ func TestAWorkerDrawsTheDiagramsOfAPreview(t *testing.T) {
 		res := h.preview(fence("one") + fence("wrong") + fence("one") + fence("two"))
 		res.want(t, http.StatusOK, "")
 		res.holds(t, "<svg", "<title>one</title>", "<title>two</title>", "<code", "wrong")
+
 		if n := bytes.Count(res.body, []byte("<title>one</title>")); n != 2 {
 			t.Errorf("a diagram that stands there twice is drawn %d times", n)
 		}
+
 		d := <-seen
-		if got := strings.Join(d.Sources, "|"); got != want || d.Style.Page == "" || time.Until(d.Until) > 11*time.Second {
+		if got := strings.Join(
+			d.Sources,
+			"|",
+		); got != want || d.Style.Page == "" ||
+			time.Until(d.Until) > 11*time.Second {
 			t.Errorf("a task with %q, %+v", got, d)
 		}
+
 		if _, err := h.store.Stat(t.Context(), d.Key); err == nil {
 			t.Errorf("%s stays in the store", d.Key)
 		}
@@ -75,6 +91,7 @@ func TestAWorkerDrawsTheDiagramsOfAPreview(t *testing.T) {
 	large := strings.Repeat("x", diagram.MaxSource-10)
 	res := h.preview(fence("three"+large) + fence("four"+large))
 	res.holds(t, "<title>three", "four")
+
 	if d := <-seen; len(d.Sources) != 1 || bytes.Contains(res.body, []byte("<title>four")) {
 		t.Errorf("a task has %d large diagrams", len(d.Sources))
 	}
@@ -82,15 +99,16 @@ func TestAWorkerDrawsTheDiagramsOfAPreview(t *testing.T) {
 
 func TestAPreviewDoesWithoutAWorker(t *testing.T) {
 	t.Parallel()
+
 	for name, tc := range map[string]struct {
 		change   func(*fakeQueue)
 		wait     time.Duration
 		enqueues int64
 	}{
 		"no worker":       {func(q *fakeQueue) { q.workers = 0 }, time.Hour, 0},
-		"a full queue":    {func(q *fakeQueue) { q.refuse = presswork.Errorf(presswork.QueueFull, "full") }, time.Hour, 0},
+		"a full queue":    {func(q *fakeQueue) { q.refuse = fault.Errorf(fault.QueueFull, "full") }, time.Hour, 0},
 		"a worker hangs":  {func(*fakeQueue) {}, 200 * time.Millisecond, 1},
-		"queue not there": {func(q *fakeQueue) { q.refuse = presswork.Errorf(presswork.QueueUnavailable, "down") }, time.Hour, 0},
+		"queue not there": {func(q *fakeQueue) { q.refuse = fault.Errorf(fault.QueueUnavailable, "down") }, time.Hour, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -100,11 +118,25 @@ func TestAPreviewDoesWithoutAWorker(t *testing.T) {
 			res := h.preview("# Hi\n\n" + fence("one"))
 			res.want(t, http.StatusOK, "")
 			res.holds(t, "<code", "one")
+
 			if bytes.Contains(res.body, []byte("<svg")) || h.queue.enqueues.Load() != tc.enqueues {
 				t.Errorf("%d tasks, %s", h.queue.enqueues.Load(), res.body)
 			}
-			strict := h.do(http.MethodPost, "/api/preview", strings.NewReader(`{"content":"`+"```mermaid\\none\\n```"+`","options":{"strict":true}}`), "Content-Type: application/json")
-			if strict.want(t, http.StatusUnprocessableEntity, presswork.StrictFindings); !bytes.Contains(strict.body, []byte("no worker")) {
+
+			strict := h.do(
+				http.MethodPost,
+				"/api/preview",
+				strings.NewReader(`{"content":"`+"```mermaid\\none\\n```"+`","options":{"strict":true}}`),
+				"Content-Type: application/json",
+			)
+			if strict.want(
+				t,
+				http.StatusUnprocessableEntity,
+				fault.StrictFindings,
+			); !bytes.Contains(
+				strict.body,
+				[]byte("no worker"),
+			) {
 				t.Errorf("strict: %s", strict.body)
 			}
 		})
@@ -116,16 +148,19 @@ func TestAPreviewThatWaitsForItsDiagramsKeepsNoneWaiting(t *testing.T) {
 	h := serve(t, func(o *api.Options) { o.DrawWait = time.Hour })
 	h.queue.workers = 1
 	others := make(chan struct{})
+
 	release := sync.OnceFunc(func() { close(others) })
 	defer release()
 	h.queue.enqueued = func(task tasks.Task) {
 		<-others
 		drawn(h, task)
 	}
+
 	var all sync.WaitGroup
 	for i := range runtime.NumCPU() {
 		all.Go(func() { h.preview(fence(fmt.Sprint("wait", i))).holds(t, "<svg") })
 	}
+
 	for deadline := time.Now().Add(wait.Patience); h.queue.enqueues.Load() < int64(runtime.NumCPU()); time.Sleep(time.Millisecond) { // polling a condition
 		if time.Now().After(deadline) {
 			t.Error("not every preview asks a worker")

@@ -12,51 +12,51 @@ import (
 	"github.com/gofiber/fiber/v2"
 	"github.com/valyala/fasthttp"
 
-	"presswork"
+	"presswork/internal/fault"
 	"presswork/internal/inference"
 	"presswork/internal/inference/openai"
 )
 
 // statuses is what each code is over HTTP.
-var statuses = map[presswork.Code]int{
-	presswork.InvalidRequest:     http.StatusBadRequest,
-	presswork.InvalidJSON:        http.StatusBadRequest,
-	presswork.UnknownField:       http.StatusBadRequest,
-	presswork.InvalidType:        http.StatusBadRequest,
-	presswork.InvalidOption:      http.StatusBadRequest,
-	presswork.ThemeNotFound:      http.StatusBadRequest,
-	presswork.ContentEmpty:       http.StatusBadRequest,
-	presswork.ContentNotUTF8:     http.StatusBadRequest,
-	presswork.InvalidURL:         http.StatusBadRequest,
-	presswork.FrontMatterInvalid: http.StatusBadRequest,
-	presswork.WebhookInvalid:     http.StatusBadRequest,
+var statuses = map[fault.Code]int{
+	fault.InvalidRequest:     http.StatusBadRequest,
+	fault.InvalidJSON:        http.StatusBadRequest,
+	fault.UnknownField:       http.StatusBadRequest,
+	fault.InvalidType:        http.StatusBadRequest,
+	fault.InvalidOption:      http.StatusBadRequest,
+	fault.ThemeNotFound:      http.StatusBadRequest,
+	fault.ContentEmpty:       http.StatusBadRequest,
+	fault.ContentNotUTF8:     http.StatusBadRequest,
+	fault.InvalidURL:         http.StatusBadRequest,
+	fault.FrontMatterInvalid: http.StatusBadRequest,
+	fault.WebhookInvalid:     http.StatusBadRequest,
 
-	presswork.InvalidAPIKey:     http.StatusUnauthorized,
-	presswork.Forbidden:         http.StatusForbidden,
-	presswork.AddressNotAllowed: http.StatusForbidden,
-	presswork.OriginNotAllowed:  http.StatusForbidden,
+	fault.InvalidAPIKey:     http.StatusUnauthorized,
+	fault.Forbidden:         http.StatusForbidden,
+	fault.AddressNotAllowed: http.StatusForbidden,
+	fault.OriginNotAllowed:  http.StatusForbidden,
 
-	presswork.NotFound:            http.StatusNotFound,
-	presswork.MethodNotAllowed:    http.StatusMethodNotAllowed,
-	presswork.IdempotencyConflict: http.StatusConflict,
-	presswork.JobFinished:         http.StatusConflict,
-	presswork.ArtifactExpired:     http.StatusGone,
+	fault.NotFound:            http.StatusNotFound,
+	fault.MethodNotAllowed:    http.StatusMethodNotAllowed,
+	fault.IdempotencyConflict: http.StatusConflict,
+	fault.JobFinished:         http.StatusConflict,
+	fault.ArtifactExpired:     http.StatusGone,
 
-	presswork.ContentTooLarge:      http.StatusRequestEntityTooLarge,
-	presswork.UnsupportedMediaType: http.StatusUnsupportedMediaType,
-	presswork.RenderFailed:         http.StatusUnprocessableEntity,
-	presswork.ContentTooComplex:    http.StatusUnprocessableEntity,
-	presswork.StrictFindings:       http.StatusUnprocessableEntity,
-	presswork.PageUnreachable:      http.StatusUnprocessableEntity,
-	presswork.PageError:            http.StatusUnprocessableEntity,
-	presswork.PageTimeout:          http.StatusUnprocessableEntity,
+	fault.ContentTooLarge:      http.StatusRequestEntityTooLarge,
+	fault.UnsupportedMediaType: http.StatusUnsupportedMediaType,
+	fault.RenderFailed:         http.StatusUnprocessableEntity,
+	fault.ContentTooComplex:    http.StatusUnprocessableEntity,
+	fault.StrictFindings:       http.StatusUnprocessableEntity,
+	fault.PageUnreachable:      http.StatusUnprocessableEntity,
+	fault.PageError:            http.StatusUnprocessableEntity,
+	fault.PageTimeout:          http.StatusUnprocessableEntity,
 
-	presswork.RateLimited:      http.StatusTooManyRequests,
-	presswork.QueueFull:        http.StatusTooManyRequests,
-	presswork.StoreUnavailable: http.StatusServiceUnavailable,
-	presswork.StoreFull:        http.StatusServiceUnavailable,
-	presswork.QueueUnavailable: http.StatusServiceUnavailable,
-	presswork.RenderTimeout:    http.StatusGatewayTimeout,
+	fault.RateLimited:      http.StatusTooManyRequests,
+	fault.QueueFull:        http.StatusTooManyRequests,
+	fault.StoreUnavailable: http.StatusServiceUnavailable,
+	fault.StoreFull:        http.StatusServiceUnavailable,
+	fault.QueueUnavailable: http.StatusServiceUnavailable,
+	fault.RenderTimeout:    http.StatusGatewayTimeout,
 
 	// A job that a model failed keeps the code of that.
 	inference.ModelNotFound:       http.StatusNotFound,
@@ -72,7 +72,7 @@ const retryAfter = "5"
 // statusError is an error whose HTTP status is not that of its code.
 type statusError struct {
 	status int
-	err    *presswork.Error
+	err    *fault.Error
 }
 
 func (e *statusError) Error() string { return e.err.Error() }
@@ -82,12 +82,15 @@ func statusOf(err error) int {
 	if e, ok := errors.AsType[*statusError](err); ok {
 		return e.status
 	}
+
 	if e, ok := errors.AsType[*inference.Error](err); ok {
 		return e.Status
 	}
-	if status, ok := statuses[presswork.CodeOf(err)]; ok {
+
+	if status, ok := statuses[fault.CodeOf(err)]; ok {
 		return status
 	}
+
 	return http.StatusInternalServerError
 }
 
@@ -106,29 +109,33 @@ func typeOf(status int) string {
 
 type errorBody struct {
 	Error struct {
-		Message string         `json:"message"`
-		Type    string         `json:"type"`
-		Code    presswork.Code `json:"code"`
-		Param   string         `json:"param,omitempty"`
+		Message string     `json:"message"`
+		Type    string     `json:"type"`
+		Code    fault.Code `json:"code"`
+		Param   string     `json:"param,omitempty"`
 	} `json:"error"`
 }
 
 // fail answers with err. What is not coined stays in the log.
 func (s *Server) fail(ctx *fasthttp.RequestCtx, err error) {
-	e, status := presswork.AsError(err), statusOf(err)
+	e, status := fault.AsError(err), statusOf(err)
 	var body errorBody
 	body.Error.Message, body.Error.Code, body.Error.Param = e.Message, e.Code, e.Param
+
 	body.Error.Type = typeOf(status)
 	if status >= http.StatusInternalServerError {
 		s.Log.Error("request failed", "request_id", metadataOf(ctx).id, "status", status, "error", err)
 	}
 	// The WebSocket library resets the answer when it refuses an upgrade.
 	setHeaders(ctx, metadataOf(ctx))
+
 	h := &ctx.Response.Header
 	if e.After > 0 {
 		setRetryAfter(h, e.After)
 	}
-	if (status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable) && len(h.Peek("Retry-After")) == 0 {
+
+	if (status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable) &&
+		len(h.Peek("Retry-After")) == 0 {
 		h.Set("Retry-After", retryAfter)
 	}
 	// What was said of the answer that there is not; browsers would save the error as the file.
@@ -137,6 +144,7 @@ func (s *Server) fail(ctx *fasthttp.RequestCtx, err error) {
 	}
 	h.Set("Cache-Control", "no-store")
 	ctx.Response.ResetBody()
+
 	if inferencePath(string(ctx.Path())) {
 		writeInferenceError(ctx, inferenceError(err))
 		return
@@ -149,6 +157,7 @@ func (s *Server) fail(ctx *fasthttp.RequestCtx, err error) {
 func writeInferenceError(ctx *fasthttp.RequestCtx, e *inference.Error) {
 	h := &ctx.Response.Header
 	h.Set("X-Should-Retry", strconv.FormatBool(e.Retryable))
+
 	if e.RetryAfter > 0 {
 		setRetryAfter(h, e.RetryAfter)
 	}
@@ -162,17 +171,19 @@ func inferenceError(err error) *inference.Error {
 	if e, ok := errors.AsType[*inference.Error](err); ok {
 		return e
 	}
-	e, status := presswork.AsError(err), statusOf(err)
+	e, status := fault.AsError(err), statusOf(err)
 	refusal := inference.Errorf(status, e.Code, "%s", e.Message).WithParam(e.Param).WithCause(e.Cause)
+
 	refusal.RetryAfter = e.After
 	switch e.Code {
-	case presswork.RateLimited:
+	case fault.RateLimited:
 		refusal.Type, refusal.Code = "requests", inference.RateLimitExceeded
-	case presswork.QueueFull, presswork.QueueUnavailable, presswork.StoreUnavailable, presswork.StoreFull,
+	case fault.QueueFull, fault.QueueUnavailable, fault.StoreUnavailable, fault.StoreFull,
 		inference.RateLimitExceeded, inference.UpstreamError, inference.UpstreamUnavailable, inference.UpstreamTimeout:
 	default:
 		refusal.Retryable = false
 	}
+
 	return refusal
 }
 
@@ -188,34 +199,57 @@ func translate(c *fiber.Ctx, err error) error {
 		return err
 	}
 	meta := metadataOf(c.Context())
+
 	switch f.Code {
 	case http.StatusNotFound:
 		if inferencePath(c.Path()) {
-			return inference.Errorf(http.StatusNotFound, unknownURL, "Unknown request URL: %s %s. /openapi.yaml lists every address.", meta.method, quote(c.Path()))
+			return inference.Errorf(
+				http.StatusNotFound,
+				unknownURL,
+				"Unknown request URL: %s %s. /openapi.yaml lists every address.",
+				meta.method,
+				quote(c.Path()),
+			)
 		}
-		return presswork.Errorf(presswork.NotFound, "there is nothing at %s; /openapi.yaml lists every address", quote(c.Path()))
+
+		return fault.Errorf(
+			fault.NotFound,
+			"there is nothing at %s; /openapi.yaml lists every address",
+			quote(c.Path()),
+		)
 	case http.StatusMethodNotAllowed:
-		return presswork.Errorf(presswork.MethodNotAllowed, "%s does not take %s; allowed: %s",
+		return fault.Errorf(fault.MethodNotAllowed, "%s does not take %s; allowed: %s",
 			quote(c.Path()), quote(meta.method), c.GetRespHeader(fiber.HeaderAllow))
 	}
-	return presswork.Errorf(presswork.Internal, "internal error").WithCause(err)
+
+	return fault.Errorf(fault.Internal, "internal error").WithCause(err)
 }
 
 // unknownURL is the code of an address below /v1 that there is nothing at.
-const unknownURL presswork.Code = "unknown_url"
+const unknownURL fault.Code = "unknown_url"
 
 // onBadRequest answers what could not be read as a request at all.
 func (s *Server) onBadRequest(ctx *fasthttp.RequestCtx, err error) {
 	meta := newMetadata(ctx, s.proxies)
 	ctx.SetUserValue(metadataKey{}, meta)
 	lingerAtClose(ctx.Conn())
-	bad := &statusError{http.StatusBadRequest, presswork.Errorf(presswork.InvalidRequest, "this is not an HTTP request that can be read")}
-	if _, ok := errors.AsType[*fasthttp.ErrSmallBuffer](err); ok {
-		bad = &statusError{http.StatusRequestHeaderFieldsTooLarge,
-			presswork.Errorf(presswork.InvalidRequest, "the address and headers of a request may have 16 KB together")}
+
+	bad := &statusError{
+		http.StatusBadRequest,
+		fault.Errorf(fault.InvalidRequest, "this is not an HTTP request that can be read"),
 	}
+	if _, ok := errors.AsType[*fasthttp.ErrSmallBuffer](err); ok {
+		bad = &statusError{
+			http.StatusRequestHeaderFieldsTooLarge,
+			fault.Errorf(fault.InvalidRequest, "the address and headers of a request may have 16 KB together"),
+		}
+	}
+
 	if e, ok := errors.AsType[net.Error](err); ok && e.Timeout() {
-		bad = &statusError{http.StatusRequestTimeout, presswork.Errorf(presswork.InvalidRequest, "the request did not arrive within %s", s.ReadTimeout)}
+		bad = &statusError{
+			http.StatusRequestTimeout,
+			fault.Errorf(fault.InvalidRequest, "the request did not arrive within %s", s.ReadTimeout),
+		}
 	}
 	s.fail(ctx, bad)
 	s.metrics.observe("unreadable", "", bad.status, 0, nil)
@@ -239,5 +273,6 @@ func quote(s string) string {
 	if len(s) > most {
 		s = s[:most] + "…"
 	}
+
 	return fmt.Sprintf("%q", s)
 }

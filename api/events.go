@@ -12,6 +12,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"presswork"
+	"presswork/internal/fault"
 	"presswork/tasks"
 )
 
@@ -23,6 +24,7 @@ func (s signer) message(e presswork.Event) []byte {
 	e.Artifact = s.artifact(e.JobID, e.Artifact, tokenTTL)
 	// Events are plain structs, which always encode.
 	b, _ := json.Marshal(e)
+
 	return b
 }
 
@@ -33,13 +35,17 @@ func sinceOf(c *fiber.Ctx) (int64, error) {
 	if text == "" {
 		name, text = "since", c.Query("since")
 	}
+
 	if text == "" {
 		return -1, nil
 	}
+
 	seq, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || seq < 0 {
-		return 0, presswork.Errorf(presswork.InvalidOption, "%s is %s; allowed: the seq of an event, 0 or more", name, quote(text)).WithParam(name)
+		return 0, fault.Errorf(fault.InvalidOption, "%s is %s; allowed: the seq of an event, 0 or more", name, quote(text)).
+			WithParam(name)
 	}
+
 	return seq, nil
 }
 
@@ -49,23 +55,28 @@ func (s *Server) streamEvents(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
+
 	running, leave, err := s.streams.join(lastingEvents)
 	if err != nil {
 		return err
 	}
 	ctx, release := whileConnected(running, c.Context().Conn())
+
 	watch, err := s.ownWatch(ctx, c, c.Params("id"), since)
 	if err != nil {
 		release()
 		leave()
+
 		return err
 	}
+
 	if rec := watch.Record; rec.Status.Terminal() && since >= rec.Seq {
 		watch.Close()
 		release()
 		leave()
 		// 204 keeps an EventSource from reconnecting (HTML, 9.2.3).
 		c.Status(http.StatusNoContent)
+
 		return nil
 	}
 	c.Set(fiber.HeaderContentType, "text/event-stream; charset=utf-8")
@@ -78,6 +89,7 @@ func (s *Server) streamEvents(c *fiber.Ctx) error {
 		defer watch.Close()
 		s.writeEvents(ctx, w, watch, since)
 	})
+
 	return nil
 }
 
@@ -85,17 +97,21 @@ func (s *Server) streamEvents(c *fiber.Ctx) error {
 // goes.
 func (s *Server) writeEvents(ctx context.Context, w *bufio.Writer, watch *tasks.Watch, since int64) {
 	fmt.Fprintf(w, "retry: %d\n", retryMillis)
+
 	if since < 0 {
 		fmt.Fprintf(w, "id: %d\n", watch.Snapshot.Seq)
 	}
 	// After a reconnect the snapshot carries no id: a break before the missed
 	// events must resume where the last one did.
 	fmt.Fprintf(w, "data: %s\n\n", s.tokens.message(watch.Snapshot))
+
 	if w.Flush() != nil {
 		return
 	}
+
 	ping := time.NewTicker(s.PingInterval)
 	defer ping.Stop()
+
 	for ended := false; ; {
 		select {
 		case <-ctx.Done():
@@ -105,6 +121,7 @@ func (s *Server) writeEvents(ctx context.Context, w *bufio.Writer, watch *tasks.
 		case e, open := <-watch.Events:
 			for more := open; more; {
 				fmt.Fprintf(w, "id: %d\ndata: %s\n\n", e.Seq, s.tokens.message(e))
+
 				select {
 				case e, open = <-watch.Events:
 					more = open
@@ -114,6 +131,7 @@ func (s *Server) writeEvents(ctx context.Context, w *bufio.Writer, watch *tasks.
 			}
 			ended = !open
 		}
+
 		if w.Flush() != nil || ended {
 			return
 		}

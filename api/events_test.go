@@ -15,6 +15,7 @@ import (
 
 	"presswork"
 	"presswork/api"
+	"presswork/internal/fault"
 	"presswork/internal/test/wait"
 )
 
@@ -27,19 +28,23 @@ type eventStream struct {
 
 func (h *house) events(path string, headers ...string) *eventStream {
 	h.t.Helper()
+
 	req, err := http.NewRequestWithContext(h.t.Context(), http.MethodGet, h.url(path), nil)
 	if err != nil {
 		h.t.Fatal(err)
 	}
+
 	for _, header := range headers {
 		name, value, _ := strings.Cut(header, ": ")
 		req.Header.Set(name, value)
 	}
+
 	res, err := h.client.Do(req)
 	if err != nil {
 		h.t.Fatal(err)
 	}
 	h.t.Cleanup(func() { res.Body.Close() })
+
 	return &eventStream{h.t, res, bufio.NewReader(res.Body)}
 }
 
@@ -47,24 +52,30 @@ func (h *house) events(path string, headers ...string) *eventStream {
 func (s *eventStream) next() string {
 	s.t.Helper()
 	id := "-"
+
 	for {
 		line, err := s.r.ReadString('\n')
 		if err == io.EOF {
 			return "end"
 		}
+
 		if err != nil {
 			s.t.Fatal(err)
 		}
+
 		line = strings.TrimSuffix(line, "\n")
 		if v, ok := strings.CutPrefix(line, "id: "); ok {
 			id = v
 		}
+
 		if strings.HasPrefix(line, "event:") {
 			s.t.Errorf("the stream names an event: %s", line)
 		}
+
 		if strings.HasPrefix(line, ":") {
 			return line
 		}
+
 		if data, ok := strings.CutPrefix(line, "data: "); ok {
 			return id + " " + brief(s.t, data)
 		}
@@ -73,8 +84,10 @@ func (s *eventStream) next() string {
 
 func (s *eventStream) rest() (all []string) {
 	s.t.Helper()
+
 	for {
 		next := s.next()
+
 		all = append(all, next)
 		if next == "end" {
 			return all
@@ -85,13 +98,16 @@ func (s *eventStream) rest() (all []string) {
 // brief is "type/seq" of an event's JSON.
 func brief(t testing.TB, data string) string {
 	t.Helper()
+
 	var e presswork.Event
 	if err := json.Unmarshal([]byte(data), &e); err != nil {
 		t.Fatalf("%v in %s", err, data)
 	}
+
 	if e.Type == presswork.EventCompleted && !strings.Contains(data, "/download?token=") {
 		t.Errorf("the artifact has no address: %s", data)
 	}
+
 	return string(e.Type) + "/" + string('0'+rune(e.Seq))
 }
 
@@ -99,6 +115,7 @@ func TestAnEventStreamFollowsAJobToItsEnd(t *testing.T) {
 	t.Parallel()
 	h := serve(t)
 	a := h.submit()
+
 	s := h.events(a.EventsURL)
 	if got := s.res.Header.Get("Content-Type"); !strings.HasPrefix(got, "text/event-stream") {
 		t.Errorf("Content-Type %q", got)
@@ -108,8 +125,12 @@ func TestAnEventStreamFollowsAJobToItsEnd(t *testing.T) {
 	got = append(got, s.next())
 	h.queue.progress(a.JobID, 60)
 	h.finish(a.JobID, []byte("%PDF-"))
+
 	got = append(got, s.rest()...)
-	if diff := cmp.Diff([]string{"1 snapshot/1", "2 progress/2", "3 progress/3", "4 completed/4", "end"}, got); diff != "" {
+	if diff := cmp.Diff(
+		[]string{"1 snapshot/1", "2 progress/2", "3 progress/3", "4 completed/4", "end"},
+		got,
+	); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -121,6 +142,7 @@ func TestAnEventStreamIsResumed(t *testing.T) {
 	h.queue.progress(a.JobID, 20)
 	h.queue.progress(a.JobID, 40)
 	h.finish(a.JobID, []byte("%PDF-"))
+
 	for name, tc := range map[string]struct {
 		query  string
 		header []string
@@ -137,7 +159,7 @@ func TestAnEventStreamIsResumed(t *testing.T) {
 	}
 	h.get(a.EventsURL, "Last-Event-ID: 4").want(t, http.StatusNoContent, "")
 	h.get(a.EventsURL+"&since=9").want(t, http.StatusNoContent, "")
-	h.get(a.EventsURL+"&since=x").want(t, http.StatusBadRequest, presswork.InvalidOption)
+	h.get(a.EventsURL+"&since=x").want(t, http.StatusBadRequest, fault.InvalidOption)
 }
 
 func TestAQuietEventStreamIsKeptAlive(t *testing.T) {
@@ -145,6 +167,7 @@ func TestAQuietEventStreamIsKeptAlive(t *testing.T) {
 	h := serve(t, func(o *api.Options) { o.PingInterval = 20 * time.Millisecond })
 	s := h.events(h.submit().EventsURL)
 	s.next()
+
 	if got := s.next(); got != ": ping" {
 		t.Errorf("got %q", got)
 	}
@@ -156,6 +179,7 @@ func TestTheWatchEndsWhenTheClientLeaves(t *testing.T) {
 	a := h.submit()
 	s := h.events(a.EventsURL)
 	s.next()
+
 	if n := h.queue.watching(); n != 1 {
 		t.Fatalf("%d watches", n)
 	}
@@ -166,12 +190,14 @@ func TestTheWatchEndsWhenTheClientLeaves(t *testing.T) {
 	req.Header.Set("X-API-Key", testKey)
 	ctx, leave := context.WithCancel(t.Context())
 	left := make(chan error, 1)
+
 	go func() {
 		_, err := h.client.Do(req.WithContext(ctx))
 		left <- err
 	}()
 	wait.Until(t, "the long poll waits", func() bool { return h.queue.watching() == 1 })
 	leave()
+
 	if err := <-left; err == nil {
 		t.Fatal("the long poll was answered")
 	}
@@ -184,22 +210,28 @@ func TestStreamsEndWhenTheServerStops(t *testing.T) {
 	a := h.submit()
 	s := h.events(a.EventsURL)
 	s.next()
+
 	poll := make(chan reply, 1)
 	go func() { poll <- h.get(a.StatusURL + "?wait=60s") }()
 	wait.Until(t, "both wait", func() bool { return h.queue.watching() == 2 })
 	h.mustDial(a.WSURL)
 	wait.Until(t, "all three are counted", func() bool {
 		metrics := string(h.get("/metrics").body)
-		return strings.Contains(metrics, `presswork_streams_open{kind="events"} 1`) && strings.Contains(metrics, `presswork_streams_open{kind="wait"} 1`) &&
+
+		return strings.Contains(metrics, `presswork_streams_open{kind="events"} 1`) &&
+			strings.Contains(metrics, `presswork_streams_open{kind="wait"} 1`) &&
 			strings.Contains(metrics, `presswork_streams_open{kind="websocket"} 1`)
 	})
 	began := time.Now()
+
 	if err := h.server.Stop(t.Context()); err != nil {
 		t.Error(err)
 	}
+
 	if took := time.Since(began); took > 50*time.Second { // of the minute that the long poll has
 		t.Errorf("stopping took %s", took)
 	}
+
 	if rest := s.rest(); !slices.Equal(rest, []string{"end"}) {
 		t.Errorf("the stream went on with %q", rest)
 	}

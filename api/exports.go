@@ -10,6 +10,7 @@ import (
 
 	"presswork"
 	"presswork/internal/export"
+	"presswork/internal/fault"
 	"presswork/tasks"
 )
 
@@ -40,9 +41,16 @@ func (s *Server) exportPDF(c *fiber.Ctx) error {
 	if err := s.parseExport(c, &req); err != nil {
 		return err
 	}
+
 	return s.export(c, exportRequest{
-		task: tasks.PageExport{URL: req.URL, PDF: &req.Options}, visit: &req.Options.VisitOptions, webhook: req.WebhookURL, extension: ".pdf",
-		check: func(page *url.URL) error { return export.CheckPDF(page, req.Options) },
+		task: tasks.PageExport{
+			URL: req.URL,
+			PDF: &req.Options,
+		},
+		visit:     &req.Options.VisitOptions,
+		webhook:   req.WebhookURL,
+		extension: ".pdf",
+		check:     func(page *url.URL) error { return export.CheckPDF(page, req.Options) },
 	})
 }
 
@@ -51,21 +59,34 @@ func (s *Server) exportScreenshot(c *fiber.Ctx) error {
 	if err := s.parseExport(c, &req); err != nil {
 		return err
 	}
+
 	kind := req.Options.Type
 	if kind == "" {
 		kind = "png"
 	}
+
 	return s.export(c, exportRequest{
-		task: tasks.PageExport{URL: req.URL, Screenshot: &req.Options}, visit: &req.Options.VisitOptions, webhook: req.WebhookURL, extension: "." + kind,
-		check: func(page *url.URL) error { return export.CheckScreenshot(page, req.Options) },
+		task: tasks.PageExport{
+			URL:        req.URL,
+			Screenshot: &req.Options,
+		},
+		visit:     &req.Options.VisitOptions,
+		webhook:   req.WebhookURL,
+		extension: "." + kind,
+		check:     func(page *url.URL) error { return export.CheckScreenshot(page, req.Options) },
 	})
 }
 
 func (s *Server) parseExport(c *fiber.Ctx, into any) error {
 	media, _, _ := strings.Cut(c.Get(fiber.HeaderContentType), ";")
 	if !strings.EqualFold(strings.TrimSpace(media), fiber.MIMEApplicationJSON) {
-		return presswork.Errorf(presswork.UnsupportedMediaType, "Content-Type is %s; allowed: application/json", quote(c.Get(fiber.HeaderContentType)))
+		return fault.Errorf(
+			fault.UnsupportedMediaType,
+			"Content-Type is %s; allowed: application/json",
+			quote(c.Get(fiber.HeaderContentType)),
+		)
 	}
+
 	return s.decodeJSON(c, maxExportBody, "a request for an export", into)
 }
 
@@ -81,25 +102,31 @@ type exportRequest struct {
 // checkExport refuses what cannot succeed.
 func (s *Server) checkExport(r exportRequest) error {
 	if r.task.URL == "" {
-		return presswork.Errorf(presswork.InvalidURL, "url is missing; it is the http or https address of the page").WithParam("url")
+		return fault.Errorf(fault.InvalidURL, "url is missing; it is the http or https address of the page").
+			WithParam("url")
 	}
+
 	page, err := s.Exports.CheckURL(r.task.URL)
 	if err != nil {
-		return presswork.AsError(err).WithParam("url")
+		return fault.AsError(err).WithParam("url")
 	}
+
 	if err := r.check(page); err != nil {
 		return err
 	}
+
 	if r.visit.Theme != "" {
 		if _, err := s.Themes.Get(r.visit.Theme); err != nil {
-			return presswork.AsError(err).WithParam("options.theme")
+			return fault.AsError(err).WithParam("options.theme")
 		}
 	}
+
 	if r.webhook != "" {
 		if _, err := s.Webhooks.CheckURL(r.webhook); err != nil {
 			return webhookError(err)
 		}
 	}
+
 	return nil
 }
 
@@ -109,6 +136,7 @@ func (s *Server) export(c *fiber.Ctx, r exportRequest) error {
 	if err := s.checkExport(r); err != nil {
 		return err
 	}
+
 	if r.visit.Filename != "" {
 		r.visit.Filename = pageFilename(r.visit.Filename, r.extension)
 	}
@@ -119,40 +147,56 @@ func (s *Server) export(c *fiber.Ctx, r exportRequest) error {
 	if r.visit.Save != nil {
 		save = *r.visit.Save
 	}
+
 	if !save {
 		r.task.Keep = int64(deliveredKeep / time.Second)
 	}
+
 	rec, replayed, err := s.submitExport(c, r)
 	if err != nil {
 		return err
 	}
+
 	if prefer.wait > 0 {
-		return s.answerInTime(c, rec, replayed, prefer.wait, func(ended tasks.Record) error { return s.answerEnded(c, ended, save) })
+		return s.answerInTime(
+			c,
+			rec,
+			replayed,
+			prefer.wait,
+			func(ended tasks.Record) error { return s.answerEnded(c, ended, save) },
+		)
 	}
+
 	if prefer.later() {
 		if prefer.async {
 			c.Set("Preference-Applied", "respond-async")
 		}
+
 		return s.answerAccepted(c, rec, replayed)
 	}
+
 	if replayed {
 		c.Set("Idempotent-Replayed", "true")
 	}
 	c.Set("x-job-id", rec.ID)
-	late := presswork.Errorf(presswork.RenderTimeout,
+	late := fault.Errorf(fault.RenderTimeout,
 		"the page was not exported within %s; with \"Prefer: respond-async\" nobody has to wait", exportWait)
+
 	ctx, done, err := s.waiting(c, exportWait, late)
 	if err != nil {
 		return err
 	}
 	defer done()
+
 	if rec, err = s.awaitEnd(ctx, rec); err != nil {
 		// One with an idempotency key comes back for the result.
 		if ctx.Err() != nil && c.Get("Idempotency-Key") == "" {
 			s.abandon(rec.ID)
 		}
+
 		return err
 	}
+
 	return s.answerEnded(c, rec, save)
 }
 
@@ -161,18 +205,28 @@ func (s *Server) submitExport(c *fiber.Ctx, r exportRequest) (rec tasks.Record, 
 	if err != nil {
 		return rec, false, err
 	}
+
 	task, err := tasks.ExportPage.Task(r.task)
 	if err != nil {
 		return rec, false, err
 	}
 	meta := metadataOf(c.Context())
+
 	sub := tasks.Submission{
-		ID: tasks.NewID(), Kind: presswork.KindExport, Theme: r.visit.Theme, Owner: meta.who.name, Filename: r.visit.Filename,
+		ID:          tasks.NewID(),
+		Kind:        presswork.KindExport,
+		Theme:       r.visit.Theme,
+		Owner:       meta.who.name,
+		Filename:    r.visit.Filename,
 		ContentType: r.task.ContentType(),
-		WebhookURL:  r.webhook, RequestID: meta.id, TraceParent: meta.trace, Task: task,
+		WebhookURL:  r.webhook,
+		RequestID:   meta.id,
+		TraceParent: meta.trace,
+		Task:        task,
 	}
 	if key != "" {
 		same := r.task
+
 		keep := &same.Keep
 		if r.visit.Save != nil {
 			keep = nil
@@ -180,13 +234,16 @@ func (s *Server) submitExport(c *fiber.Ctx, r exportRequest) (rec tasks.Record, 
 		sub.IdempotencyKey = key
 		setFingerprint(&sub, []any{&same, r.webhook}, keep)
 	}
+
 	if rec, replayed, err = s.reserveJob(&sub); err != nil || replayed {
 		return rec, replayed, err
 	}
+
 	ctx, cancel := s.deadline()
 	defer cancel()
 	rec, replayed, err = s.Queue.Submit(ctx, sub)
 	meta.held.release() // the queue has the task, and the caller may wait for minutes
+
 	return rec, replayed, err
 }
 
@@ -197,10 +254,12 @@ func pageFilename(name, extension string) string {
 	case ".pdf", ".png", ".jpg", ".jpeg", ".webp":
 		name = strings.TrimSuffix(name, ext)
 	}
+
 	name = strings.TrimSuffix(cleanFilename(name), ".pdf")
 	if name == "" {
 		return ""
 	}
+
 	return name + extension
 }
 
@@ -209,5 +268,6 @@ func (s *Server) exportAccess() access {
 	if s.ExportAuthOff {
 		return byAnyKey
 	}
+
 	return byKey
 }

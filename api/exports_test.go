@@ -11,13 +11,19 @@ import (
 
 	"presswork"
 	"presswork/api"
+	"presswork/internal/fault"
 	"presswork/internal/test/wait"
 	"presswork/tasks"
 )
 
 func (h *house) export(path, body string, headers ...string) reply {
 	h.t.Helper()
-	return h.do(http.MethodPost, path, strings.NewReader(body), append([]string{"Content-Type: application/json"}, headers...)...)
+
+	return h.do(
+		http.MethodPost,
+		path,
+		strings.NewReader(body),
+		append([]string{"Content-Type: application/json"}, headers...)...)
 }
 
 // leave posts a request and leaves when the server waits for its job.
@@ -25,14 +31,17 @@ func (h *house) leave(path, body string, headers ...string) {
 	h.t.Helper()
 	ctx, leave := context.WithCancel(h.t.Context())
 	h.queue.onNextWatch(func(string) { leave() })
+
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, h.url(path), strings.NewReader(body))
 	if err != nil {
 		h.t.Fatal(err)
 	}
+
 	for _, line := range append(headers, "Content-Type: application/json", "X-API-Key: "+h.key) {
 		name, value, _ := strings.Cut(line, ": ")
 		req.Header.Set(name, value)
 	}
+
 	if _, err := h.client.Do(req); err == nil {
 		h.t.Fatal("it was answered")
 	}
@@ -45,6 +54,7 @@ func (h *house) finishNext(contentType string, data []byte) {
 
 func TestAnExportAnswersWithTheResult(t *testing.T) {
 	t.Parallel()
+
 	for _, c := range []struct {
 		path, body, contentType, location string
 		keep                              int64
@@ -56,16 +66,27 @@ func TestAnExportAnswersWithTheResult(t *testing.T) {
 		h := serve(t)
 		h.finishNext(c.contentType, []byte("the bytes"))
 		r := h.export(c.path, c.body)
+
 		sub := h.queue.last()
-		if r.StatusCode != 200 || string(r.body) != "the bytes" || r.Header.Get("Content-Type") != c.contentType || r.Header.Get("x-job-id") != sub.ID ||
+		if r.StatusCode != 200 || string(r.body) != "the bytes" || r.Header.Get("Content-Type") != c.contentType ||
+			r.Header.Get("x-job-id") != sub.ID ||
 			!strings.HasPrefix(r.Header.Get("Content-Disposition"), "attachment;") {
 			t.Errorf("%s: got %d %s %v", c.body, r.StatusCode, r.body, r.Header)
 		}
-		if location := r.Header.Get("Content-Location"); !strings.HasPrefix(location, c.location) || (location != "") != (c.location != "") {
+
+		if location := r.Header.Get(
+			"Content-Location",
+		); !strings.HasPrefix(location, c.location) ||
+			(location != "") != (c.location != "") {
 			t.Errorf("%s: Content-Location %q", c.body, location)
 		}
+
 		var task tasks.PageExport
-		if err := json.Unmarshal(sub.Task.Payload, &task); err != nil || sub.Kind != presswork.KindExport || sub.Task.Queue != tasks.Export || task.Keep != c.keep {
+		if err := json.Unmarshal(
+			sub.Task.Payload,
+			&task,
+		); err != nil || sub.Kind != presswork.KindExport || sub.Task.Queue != tasks.Export ||
+			task.Keep != c.keep {
 			t.Errorf("%s: submitted %+v, %v", c.body, task, err)
 		}
 	}
@@ -74,10 +95,12 @@ func TestAnExportAnswersWithTheResult(t *testing.T) {
 func TestAnExportCanBeFollowedInstead(t *testing.T) {
 	t.Parallel()
 	h := serve(t)
+
 	r := h.export("/export-pdf", `{"url":"https://example.com/"}`, "Prefer: respond-async")
 	if r.StatusCode != 202 || r.Header.Get("Preference-Applied") != "respond-async" || r.Header.Get("Location") == "" {
 		t.Fatalf("got %d %s %v", r.StatusCode, r.body, r.Header)
 	}
+
 	var task tasks.PageExport
 	if err := json.Unmarshal(h.queue.last().Task.Payload, &task); err != nil || task.Keep != 0 {
 		t.Errorf("the result is kept for %d s, %v", task.Keep, err)
@@ -86,6 +109,7 @@ func TestAnExportCanBeFollowedInstead(t *testing.T) {
 
 func TestAnExportIsWaitedForAsLongAsTheCallerPrefers(t *testing.T) {
 	t.Parallel()
+
 	for _, c := range []struct {
 		prefer, body string
 		code         int
@@ -102,14 +126,18 @@ func TestAnExportIsWaitedForAsLongAsTheCallerPrefers(t *testing.T) {
 			h.finishNext("application/pdf", []byte("the bytes"))
 		}
 		r := h.export("/export-pdf", c.body, "Prefer: "+c.prefer)
+
 		id := h.queue.last().ID
-		if r.StatusCode != c.code || (r.Header.Get("Location") == "/api/conversion/"+id) != (c.code == 202) || (r.Header.Get("Content-Location") != "") != (c.code == 200 && c.keep == 0) {
+		if r.StatusCode != c.code || (r.Header.Get("Location") == "/api/conversion/"+id) != (c.code == 202) ||
+			(r.Header.Get("Content-Location") != "") != (c.code == 200 && c.keep == 0) {
 			t.Errorf("%s: got %d %s %v", c.prefer, r.StatusCode, r.body, r.Header)
 		}
+
 		var task tasks.PageExport
 		if err := json.Unmarshal(h.queue.last().Task.Payload, &task); err != nil || task.Keep != c.keep {
 			t.Errorf("%s: the result is kept for %d s, %v", c.prefer, task.Keep, err)
 		}
+
 		if rec, err := h.queue.Job(t.Context(), id); err != nil || c.code == 202 && rec.Status != presswork.Queued {
 			t.Errorf("%s: the job is %s, %v", c.prefer, rec.Status, err)
 		}
@@ -123,28 +151,49 @@ func TestAnExportIsTheSameWhateverItsCallerPrefers(t *testing.T) {
 	h.export("/export-pdf", body, "Idempotency-Key: k", "Prefer: respond-async").want(t, 202, "")
 	// A node of release 0.1 may be asked again, which knows the whole request only.
 	sub := h.queue.last()
-	if sum := sha256.Sum256([]byte("[" + string(sub.Task.Payload) + `,""]`)); sub.Fingerprint != hex.EncodeToString(sum[:]) {
+	if sum := sha256.Sum256(
+		[]byte("[" + string(sub.Task.Payload) + `,""]`),
+	); sub.Fingerprint != hex.EncodeToString(
+		sum[:],
+	) {
 		t.Errorf("the fingerprint is not that of the request: %s", sub.Task.Payload)
 	}
+
 	for _, prefer := range []string{"wait=0", "wait=1"} {
-		if r := h.export("/export-pdf", body, "Idempotency-Key: k", "Prefer: "+prefer); r.StatusCode != 202 || r.Header.Get("Idempotent-Replayed") != "true" {
+		if r := h.export(
+			"/export-pdf",
+			body,
+			"Idempotency-Key: k",
+			"Prefer: "+prefer,
+		); r.StatusCode != 202 ||
+			r.Header.Get("Idempotent-Replayed") != "true" {
 			t.Errorf("%s: got %d %s", prefer, r.StatusCode, r.body)
 		}
 	}
 	h.finishNext("application/pdf", []byte("the bytes"))
-	if r := h.export("/export-pdf", body, "Idempotency-Key: k"); r.StatusCode != 200 || string(r.body) != "the bytes" || r.Header.Get("Idempotent-Replayed") != "true" {
+
+	if r := h.export(
+		"/export-pdf",
+		body,
+		"Idempotency-Key: k",
+	); r.StatusCode != 200 || string(r.body) != "the bytes" ||
+		r.Header.Get("Idempotent-Replayed") != "true" {
 		t.Errorf("got %d %s", r.StatusCode, r.body)
 	}
-	h.export("/export-pdf", `{"url":"https://example.com/","options":{"save":true}}`, "Idempotency-Key: k").want(t, 409, presswork.IdempotencyConflict)
+	h.export("/export-pdf", `{"url":"https://example.com/","options":{"save":true}}`, "Idempotency-Key: k").
+		want(t, 409, fault.IdempotencyConflict)
 }
 
 func TestAnExportThatFailsSaysWhy(t *testing.T) {
 	t.Parallel()
 	h := serve(t)
 	h.queue.onNextWatch(func(id string) {
-		h.queue.emit(id, presswork.Event{Type: presswork.EventFailed, Status: presswork.Failed,
-			Error: presswork.Errorf(presswork.PageUnreachable, "the name example.com is not known")})
+		h.queue.emit(id, presswork.Event{
+			Type: presswork.EventFailed, Status: presswork.Failed,
+			Error: fault.Errorf(fault.PageUnreachable, "the name example.com is not known"),
+		})
 	})
+
 	r := h.export("/export-pdf", `{"url":"https://example.com/"}`)
 	if r.StatusCode != 422 || !strings.Contains(string(r.body), `"page_unreachable"`) {
 		t.Errorf("got %d %s", r.StatusCode, r.body)
@@ -160,7 +209,12 @@ func TestAnExportOutlastsABreakInItsEvents(t *testing.T) {
 		h.queue.progress(id, 10)
 		h.queue.progress(id, 20)
 	})
-	if r := h.export("/export-pdf", `{"url":"https://example.com/"}`); r.StatusCode != 200 || string(r.body) != "the bytes" {
+
+	if r := h.export(
+		"/export-pdf",
+		`{"url":"https://example.com/"}`,
+	); r.StatusCode != 200 ||
+		string(r.body) != "the bytes" {
 		t.Errorf("got %d %s", r.StatusCode, r.body)
 	}
 }
@@ -168,10 +222,14 @@ func TestAnExportOutlastsABreakInItsEvents(t *testing.T) {
 func TestAnExportIsCalledAsAsked(t *testing.T) {
 	t.Parallel()
 	h := serve(t)
+
 	for asked, want := range map[string]string{
 		"page.pdf": "page.pdf", "page.PNG": "page.pdf", "page": "page.pdf", "Q3 vs. Q4": "Q3 vs. Q4.pdf", "v1.2": "v1.2.pdf", "../../etc/passwd": "passwd.pdf", "..": "",
 	} {
-		body, _ := json.Marshal(map[string]any{"url": "https://example.com/", "options": map[string]string{"filename": asked}})
+		body, _ := json.Marshal(
+			map[string]any{"url": "https://example.com/", "options": map[string]string{"filename": asked}},
+		)
+
 		r := h.export("/export-pdf", string(body), "Prefer: respond-async")
 		if got := h.queue.last().Filename; r.StatusCode != 202 || got != want {
 			t.Errorf("%q: %d, %q, want %q", asked, r.StatusCode, got, want)
@@ -191,6 +249,7 @@ func TestACallerWhoLeavesTakesTheExportAlong(t *testing.T) {
 
 func TestAWrongExportIsRefused(t *testing.T) {
 	t.Parallel()
+
 	h := serve(t)
 	for _, c := range []struct {
 		path, body string
@@ -216,10 +275,12 @@ func TestAWrongExportIsRefused(t *testing.T) {
 		{"/export-pdf", `{"url":"https://example.com/","webhook_url":"http://10.0.0.1/"}`, 403, "address_not_allowed", "10.0.0.1"},
 	} {
 		r := h.export(c.path, c.body)
-		if r.StatusCode != c.status || !strings.Contains(string(r.body), `"`+c.code+`"`) || !strings.Contains(string(r.body), c.says) {
+		if r.StatusCode != c.status || !strings.Contains(string(r.body), `"`+c.code+`"`) ||
+			!strings.Contains(string(r.body), c.says) {
 			t.Errorf("%s: got %d %s, want %d %s %s", c.body, r.StatusCode, r.body, c.status, c.code, c.says)
 		}
 	}
+
 	if n := h.queue.count(); n != 0 {
 		t.Errorf("%d jobs were submitted", n)
 	}
@@ -228,27 +289,44 @@ func TestAWrongExportIsRefused(t *testing.T) {
 func TestExportsCanBeOpenedAlone(t *testing.T) {
 	t.Parallel()
 	h := serve(t)
+
 	h.key = ""
 	if r := h.export("/export-pdf", `{"url":"ftp://x"}`); r.StatusCode != 401 {
 		t.Errorf("without a key: %d", r.StatusCode)
 	}
 	h = serve(t, func(o *api.Options) { o.ExportAuthOff = true })
+
 	h.key = ""
 	if r := h.export("/export-pdf", `{"url":"ftp://x"}`); r.StatusCode != 400 {
 		t.Errorf("opened: %d %s", r.StatusCode, r.body)
 	}
+
 	if r := h.get("/api/conversion"); r.StatusCode != 401 {
 		t.Errorf("the rest: %d", r.StatusCode)
 	}
 	// A key that is sent all the same is the caller, and must be valid.
-	if r := h.export("/export-pdf", `{"url":"https://example.com/"}`, "Prefer: respond-async"); r.StatusCode != 202 || h.queue.last().Owner != "" {
+	if r := h.export(
+		"/export-pdf",
+		`{"url":"https://example.com/"}`,
+		"Prefer: respond-async",
+	); r.StatusCode != 202 ||
+		h.queue.last().Owner != "" {
 		t.Errorf("opened, without a key: %d, owner %q", r.StatusCode, h.queue.last().Owner)
 	}
-	if r := h.export("/export-pdf", `{"url":"https://example.com/"}`, "Prefer: respond-async", "X-API-Key: wrong"); r.StatusCode != 401 || r.Header.Get("WWW-Authenticate") == "" {
+
+	if r := h.export(
+		"/export-pdf",
+		`{"url":"https://example.com/"}`,
+		"Prefer: respond-async",
+		"X-API-Key: wrong",
+	); r.StatusCode != 401 ||
+		r.Header.Get("WWW-Authenticate") == "" {
 		t.Errorf("opened, with a wrong key: %d", r.StatusCode)
 	}
+
 	r := h.export("/export-pdf", `{"url":"https://example.com/"}`, "Prefer: respond-async", "X-API-Key: "+testKey)
-	if id := h.queue.last().ID; r.StatusCode != 202 || h.get("/api/conversion/"+id, "X-API-Key: "+testKey).StatusCode != 200 {
+	if id := h.queue.last().ID; r.StatusCode != 202 ||
+		h.get("/api/conversion/"+id, "X-API-Key: "+testKey).StatusCode != 200 {
 		t.Errorf("opened, with a key: %d, owner %q", r.StatusCode, h.queue.last().Owner)
 	}
 }
@@ -256,12 +334,14 @@ func TestExportsCanBeOpenedAlone(t *testing.T) {
 func TestExportsArePostedAsJSON(t *testing.T) {
 	t.Parallel()
 	h := serve(t)
+
 	for _, path := range []string{"/export-pdf", "/export-screenshot"} {
 		for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPut, http.MethodDelete} {
 			if r := h.do(method, path, nil); r.StatusCode != 405 || !strings.Contains(r.Header.Get("Allow"), "POST") {
 				t.Errorf("%s %s: %d, Allow %q", method, path, r.StatusCode, r.Header.Get("Allow"))
 			}
 		}
+
 		for _, kind := range []string{"multipart/form-data; boundary=x", "application/x-www-form-urlencoded", "text/plain", ""} {
 			r := h.do(http.MethodPost, path, strings.NewReader("--x\r\n\r\n--x--"), "Content-Type: "+kind)
 			if r.StatusCode != 415 || !strings.Contains(string(r.body), "allowed: application/json") {
@@ -278,8 +358,10 @@ func TestACallerWithAnIdempotencyKeyCanComeBack(t *testing.T) {
 	first := h.queue.last().ID
 	wait.Until(t, "the server sees that the caller has left", func() bool { return h.queue.watching() == 0 })
 	h.finishNext("application/pdf", []byte("the bytes"))
+
 	r := h.export("/export-pdf", `{"url":"https://example.com/"}`, "Idempotency-Key: again")
-	if r.StatusCode != 200 || string(r.body) != "the bytes" || r.Header.Get("Idempotent-Replayed") != "true" || r.Header.Get("x-job-id") != first {
+	if r.StatusCode != 200 || string(r.body) != "the bytes" || r.Header.Get("Idempotent-Replayed") != "true" ||
+		r.Header.Get("x-job-id") != first {
 		t.Errorf("got %d %s %v", r.StatusCode, r.body, r.Header)
 	}
 }

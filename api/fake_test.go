@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"presswork"
+	"presswork/internal/fault"
 	"presswork/tasks"
 )
 
@@ -59,63 +60,95 @@ func stamp() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
 func (q *fakeQueue) Reserve(_ context.Context, s *tasks.Submission) (tasks.Record, bool, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if presswork.CodeOf(q.refuse) == presswork.QueueFull {
+
+	if fault.CodeOf(q.refuse) == fault.QueueFull {
 		return tasks.Record{}, false, q.refuse
 	}
+
 	if id, ok := q.keys[s.Owner+"\x00"+s.IdempotencyKey]; ok && s.IdempotencyKey != "" {
 		if f := q.jobs[id].fingerprint; f != s.Fingerprint && f != s.Alike {
-			return tasks.Record{}, false, presswork.Errorf(presswork.IdempotencyConflict, "this Idempotency-Key was used for another submission")
+			return tasks.Record{}, false, fault.Errorf(
+				fault.IdempotencyConflict,
+				"this Idempotency-Key was used for another submission",
+			)
 		}
+
 		s.ID = id
 		if !q.late {
 			return q.jobs[id].rec, true, nil
 		}
 	}
+
 	return tasks.Record{}, false, nil
 }
 
 func (q *fakeQueue) Submit(_ context.Context, s tasks.Submission) (tasks.Record, bool, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+
 	if q.refuse != nil {
 		return tasks.Record{}, false, q.refuse
 	}
+
 	if s.IdempotencyKey != "" {
 		if id, ok := q.keys[s.Owner+"\x00"+s.IdempotencyKey]; ok {
 			job := q.jobs[id]
 			if job.fingerprint != s.Fingerprint && job.fingerprint != s.Alike {
-				return tasks.Record{}, false, presswork.Errorf(presswork.IdempotencyConflict, "this Idempotency-Key was used for another submission")
+				return tasks.Record{}, false, fault.Errorf(
+					fault.IdempotencyConflict,
+					"this Idempotency-Key was used for another submission",
+				)
 			}
+
 			return job.rec, true, nil
 		}
 		q.keys[s.Owner+"\x00"+s.IdempotencyKey] = s.ID
 	}
 	ahead := 0
 	job := &fakeJob{fingerprint: s.Fingerprint, grown: make(chan struct{}), rec: tasks.Record{
-		Job: presswork.Job{ID: s.ID, Kind: s.Kind, Status: presswork.Queued, Stage: presswork.StageQueued,
-			Seq: 1, Theme: s.Theme, QueuePosition: &ahead, CreatedAt: stamp()},
-		Owner: s.Owner, Filename: s.Filename, WebhookURL: s.WebhookURL, RequestID: s.RequestID, TraceParent: s.TraceParent,
+		Job: presswork.Job{
+			ID: s.ID, Kind: s.Kind, Status: presswork.Queued, Stage: presswork.StageQueued,
+			Seq: 1, Theme: s.Theme, QueuePosition: &ahead, CreatedAt: stamp(),
+		},
+		Owner:       s.Owner,
+		Filename:    s.Filename,
+		WebhookURL:  s.WebhookURL,
+		RequestID:   s.RequestID,
+		TraceParent: s.TraceParent,
 	}}
-	job.events = []presswork.Event{{Type: presswork.EventProgress, JobID: s.ID, Seq: 1, Status: presswork.Queued, Stage: presswork.StageQueued, At: stamp()}}
+	job.events = []presswork.Event{
+		{
+			Type:   presswork.EventProgress,
+			JobID:  s.ID,
+			Seq:    1,
+			Status: presswork.Queued,
+			Stage:  presswork.StageQueued,
+			At:     stamp(),
+		},
+	}
 	q.jobs[s.ID] = job
 	q.order = append(q.order, s.ID)
 	q.submissions = append(q.submissions, s)
+
 	return job.rec, false, nil
 }
 
 func (q *fakeQueue) Enqueue(_ context.Context, id string, t tasks.Task) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+
 	if q.refuse != nil {
 		return q.refuse
 	}
 	q.enqueues.Add(1)
+
 	if _, there := q.tasks[id]; !there {
 		q.tasks[id] = t
 		if f := q.enqueued; f != nil {
 			q.background.Go(func() { f(t) })
 		}
 	}
+
 	return nil
 }
 
@@ -124,23 +157,31 @@ func (q *fakeQueue) Workers(context.Context) (int, error) { return q.workers, ni
 func (q *fakeQueue) Replay(_ context.Context, owner, key, fingerprint string) (tasks.Record, bool, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+
 	id, ok := q.keys[owner+"\x00"+key]
 	if !ok || q.late {
 		return tasks.Record{}, false, nil
 	}
+
 	if q.jobs[id].fingerprint != fingerprint {
-		return tasks.Record{}, false, presswork.Errorf(presswork.IdempotencyConflict, "this Idempotency-Key was used for another submission")
+		return tasks.Record{}, false, fault.Errorf(
+			fault.IdempotencyConflict,
+			"this Idempotency-Key was used for another submission",
+		)
 	}
+
 	return q.jobs[id].rec, true, nil
 }
 
 func (q *fakeQueue) Job(_ context.Context, id string) (tasks.Record, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+
 	job, ok := q.jobs[id]
 	if !ok {
-		return tasks.Record{}, presswork.Errorf(presswork.NotFound, "there is no job %q", id)
+		return tasks.Record{}, fault.Errorf(fault.NotFound, "there is no job %q", id)
 	}
+
 	return job.rec, nil
 }
 
@@ -149,20 +190,24 @@ func (q *fakeQueue) Jobs(_ context.Context, owner string, query tasks.Query) (ta
 	defer q.mu.Unlock()
 	var page tasks.Page
 	skip := 0
+
 	if query.Cursor != "" {
 		var err error
 		if skip, err = strconv.Atoi(query.Cursor); err != nil {
-			return page, presswork.Errorf(presswork.InvalidOption, "cursor is not one this server gave").WithParam("cursor")
+			return page, fault.Errorf(fault.InvalidOption, "cursor is not one this server gave").WithParam("cursor")
 		}
 	}
+
 	for n, id := range slices.Backward(q.order) {
 		rec := q.jobs[id].rec
 		if rec.Owner != owner || len(query.Statuses) > 0 && !slices.Contains(query.Statuses, rec.Status) {
 			continue
 		}
+
 		if at := len(q.order) - n; at <= skip {
 			continue
 		}
+
 		if len(page.Records) == query.Limit {
 			page.HasMore = true
 			return page, nil
@@ -170,11 +215,18 @@ func (q *fakeQueue) Jobs(_ context.Context, owner string, query tasks.Query) (ta
 		page.Records = append(page.Records, rec)
 		page.NextCursor = strconv.Itoa(len(q.order) - n)
 	}
+
 	return page, nil
 }
 
 func (q *fakeQueue) Fleet(context.Context) (tasks.Fleet, error) {
-	return tasks.Fleet{At: stamp(), Open: 1, Dead: 2, Queues: []tasks.QueueStats{{Queue: tasks.Render, Pending: 3, Oldest: time.Second}}, Workers: []tasks.Worker{}}, q.refuse
+	return tasks.Fleet{
+		At:      stamp(),
+		Open:    1,
+		Dead:    2,
+		Queues:  []tasks.QueueStats{{Queue: tasks.Render, Pending: 3, Oldest: time.Second}},
+		Workers: []tasks.Worker{},
+	}, q.refuse
 }
 
 func (q *fakeQueue) Search(_ context.Context, s tasks.Search) (tasks.Page, error) {
@@ -182,11 +234,13 @@ func (q *fakeQueue) Search(_ context.Context, s tasks.Search) (tasks.Page, error
 	defer q.mu.Unlock()
 	q.searches = append(q.searches, s)
 	var page tasks.Page
+
 	for _, id := range slices.Backward(q.order) {
 		if rec := q.jobs[id].rec; s.Owner == nil || *s.Owner == rec.Owner {
 			page.Records = append(page.Records, rec)
 		}
 	}
+
 	return page, nil
 }
 
@@ -195,6 +249,7 @@ func (q *fakeQueue) Inspect(ctx context.Context, id string) (tasks.Inspection, e
 	if err != nil {
 		return tasks.Inspection{}, err
 	}
+
 	return tasks.Inspection{Record: rec, Queue: tasks.Render, Events: q.jobs[id].events}, nil
 }
 
@@ -212,10 +267,20 @@ func (q *fakeQueue) Cancel(_ context.Context, id string) (tasks.Record, error) {
 	if err != nil {
 		return rec, err
 	}
+
 	if rec.Status.Terminal() {
-		return rec, presswork.Errorf(presswork.JobFinished, "the job is %s", rec.Status)
+		return rec, fault.Errorf(fault.JobFinished, "the job is %s", rec.Status)
 	}
-	q.emit(id, presswork.Event{Type: presswork.EventCancelled, Status: presswork.Cancelled, Stage: presswork.StageDone, Progress: rec.Progress})
+	q.emit(
+		id,
+		presswork.Event{
+			Type:     presswork.EventCancelled,
+			Status:   presswork.Cancelled,
+			Stage:    presswork.StageDone,
+			Progress: rec.Progress,
+		},
+	)
+
 	return q.Job(context.Background(), id)
 }
 
@@ -227,6 +292,7 @@ func (q *fakeQueue) emit(id string, e presswork.Event) {
 	e.JobID, e.Seq, e.At = id, job.rec.Seq+1, stamp()
 	rec := &job.rec
 	rec.Seq, rec.Status, rec.Stage, rec.Progress, rec.QueuePosition = e.Seq, e.Status, e.Stage, e.Progress, nil
+
 	rec.Artifact, rec.Error = e.Artifact, e.Error
 	if e.Status.Terminal() {
 		rec.FinishedAt = &e.At
@@ -237,11 +303,28 @@ func (q *fakeQueue) emit(id string, e presswork.Event) {
 }
 
 func (q *fakeQueue) progress(id string, percent int) {
-	q.emit(id, presswork.Event{Type: presswork.EventProgress, Status: presswork.Processing, Stage: presswork.StageRendering, Progress: percent})
+	q.emit(
+		id,
+		presswork.Event{
+			Type:     presswork.EventProgress,
+			Status:   presswork.Processing,
+			Stage:    presswork.StageRendering,
+			Progress: percent,
+		},
+	)
 }
 
 func (q *fakeQueue) complete(id string, a presswork.Artifact) {
-	q.emit(id, presswork.Event{Type: presswork.EventCompleted, Status: presswork.Completed, Stage: presswork.StageDone, Progress: 100, Artifact: &a})
+	q.emit(
+		id,
+		presswork.Event{
+			Type:     presswork.EventCompleted,
+			Status:   presswork.Completed,
+			Stage:    presswork.StageDone,
+			Progress: 100,
+			Artifact: &a,
+		},
+	)
 }
 
 func (q *fakeQueue) Watch(_ context.Context, id string, since int64) (*tasks.Watch, error) {
@@ -249,8 +332,11 @@ func (q *fakeQueue) Watch(_ context.Context, id string, since int64) (*tasks.Wat
 	if err != nil {
 		return nil, err
 	}
-	snapshot := presswork.Event{Type: presswork.EventSnapshot, JobID: id, Seq: rec.Seq, Status: rec.Status,
-		Stage: rec.Stage, Progress: rec.Progress, At: stamp(), Artifact: rec.Artifact, Error: rec.Error}
+	snapshot := presswork.Event{
+		Type: presswork.EventSnapshot, JobID: id, Seq: rec.Seq, Status: rec.Status,
+		Stage: rec.Stage, Progress: rec.Progress, At: stamp(), Artifact: rec.Artifact, Error: rec.Error,
+	}
+
 	last := rec.Seq
 	if since >= 0 {
 		last = since
@@ -266,9 +352,11 @@ func (q *fakeQueue) Watch(_ context.Context, id string, since int64) (*tasks.Wat
 	next := q.next
 	q.next = nil
 	q.mu.Unlock()
+
 	for _, f := range next {
 		f(id)
 	}
+
 	go func() {
 		defer close(out)
 		defer q.watched(-1)
@@ -277,25 +365,30 @@ func (q *fakeQueue) Watch(_ context.Context, id string, since int64) (*tasks.Wat
 		defer mu.Unlock()
 		failure = err
 	}()
+
 	return tasks.NewWatch(rec, snapshot, out, cancel, func() error {
 		mu.Lock()
 		defer mu.Unlock()
+
 		return failure
 	}), nil
 }
 
 func (q *fakeQueue) follow(ctx context.Context, id string, last int64, out chan<- presswork.Event) error {
 	sent := 0
+
 	for {
 		q.mu.Lock()
 		job, slow := q.jobs[id], q.slow
 		events, grown := job.events[min(int(last), len(job.events)):], job.grown
 		terminal := job.rec.Status.Terminal()
 		q.mu.Unlock()
+
 		for _, e := range events {
 			if slow > 0 && sent == slow {
 				return tasks.ErrSlow
 			}
+
 			select {
 			case out <- e:
 				last = e.Seq
@@ -304,9 +397,11 @@ func (q *fakeQueue) follow(ctx context.Context, id string, last int64, out chan<
 				return nil
 			}
 		}
+
 		if terminal {
 			return nil
 		}
+
 		select {
 		case <-grown:
 		case <-ctx.Done():
@@ -332,24 +427,28 @@ func (q *fakeQueue) watched(n int) {
 func (q *fakeQueue) opened() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+
 	return q.ever
 }
 
 func (q *fakeQueue) watching() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+
 	return q.watches
 }
 
 func (q *fakeQueue) last() tasks.Submission {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+
 	return q.submissions[len(q.submissions)-1]
 }
 
 func (q *fakeQueue) count() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+
 	return len(q.submissions)
 }
 
@@ -357,5 +456,17 @@ func (q *fakeQueue) count() int {
 type fakeStats struct{}
 
 func (*fakeStats) stats(context.Context) (tasks.Fleet, error) {
-	return tasks.Fleet{Dead: 4, Queues: []tasks.QueueStats{{Queue: tasks.Render, Pending: 7, Active: 3, Retry: 2, Oldest: 1500 * time.Millisecond, OldestOpen: time.Minute}}}, nil
+	return tasks.Fleet{
+		Dead: 4,
+		Queues: []tasks.QueueStats{
+			{
+				Queue:      tasks.Render,
+				Pending:    7,
+				Active:     3,
+				Retry:      2,
+				Oldest:     1500 * time.Millisecond,
+				OldestOpen: time.Minute,
+			},
+		},
+	}, nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"presswork"
+	"presswork/internal/fault"
 	"presswork/internal/input"
 )
 
@@ -29,6 +30,7 @@ func (s *Server) parseConversion(c *fiber.Ctx) (req conversion, err error) {
 	if err != nil {
 		media = ""
 	}
+
 	switch media {
 	case fiber.MIMEApplicationJSON:
 		if err = noFields(c, "the JSON"); err == nil {
@@ -39,18 +41,22 @@ func (s *Server) parseConversion(c *fiber.Ctx) (req conversion, err error) {
 			req, err = s.parseMultipart(c, params["boundary"])
 		}
 	case "text/markdown", "text/x-markdown", fiber.MIMETextPlain:
-		if charset := params["charset"]; charset != "" && !strings.EqualFold(charset, "utf-8") && !strings.EqualFold(charset, "us-ascii") {
-			return req, presswork.Errorf(presswork.UnsupportedMediaType, "the charset is %s; allowed: utf-8", quote(charset))
+		if charset := params["charset"]; charset != "" && !strings.EqualFold(charset, "utf-8") &&
+			!strings.EqualFold(charset, "us-ascii") {
+			return req, fault.Errorf(fault.UnsupportedMediaType, "the charset is %s; allowed: utf-8", quote(charset))
 		}
 		err = s.parseText(c, &req)
 	case "application/zip", "application/x-zip-compressed":
 		req, err = s.parseArchive(c)
 	default:
-		return req, presswork.Errorf(presswork.UnsupportedMediaType,
+		return req, fault.Errorf(
+			fault.UnsupportedMediaType,
 			"Content-Type is %s; allowed: application/json, multipart/form-data, application/zip, text/markdown (with curl: -H 'Content-Type: text/markdown')",
-			quote(c.Get(fiber.HeaderContentType)))
+			quote(c.Get(fiber.HeaderContentType)),
+		)
 	}
 	req.Filename, req.held = cleanFilename(req.Filename), &metadataOf(c.Context()).held
+
 	return req, err
 }
 
@@ -64,6 +70,7 @@ func (s *Server) decodeJSON(c *fiber.Ctx, limit int64, what string, into any) er
 	if err != nil {
 		return err
 	}
+
 	return input.DecodeJSON(data, into, "")
 }
 
@@ -74,14 +81,16 @@ func (s *Server) textBody(c *fiber.Ctx, limit int64, what string) ([]byte, error
 	if err != nil {
 		return nil, err
 	}
+
 	data, err := b.all()
 	if err != nil {
 		return nil, err
 	}
 	// The decoder would put U+FFFD in the place of what is not UTF-8.
 	if !utf8.Valid(data) {
-		return nil, presswork.Errorf(presswork.ContentNotUTF8, "the body is not valid UTF-8")
+		return nil, fault.Errorf(fault.ContentNotUTF8, "the body is not valid UTF-8")
 	}
+
 	return bytes.TrimPrefix(data, []byte("\ufeff")), nil
 }
 
@@ -89,12 +98,14 @@ func (s *Server) parseText(c *fiber.Ctx, req *conversion) error {
 	if err := req.setQuery(c); err != nil {
 		return err
 	}
+
 	b, err := s.body(c, s.MaxContentBytes, "content")
 	if err != nil {
 		return err
 	}
 	data, err := b.all()
 	req.Content = string(data)
+
 	return err
 }
 
@@ -107,10 +118,11 @@ var textFields = []string{"theme", "output", "options", "webhook_url", "filename
 func noFields(c *fiber.Ctx, body string) error {
 	for _, name := range textFields {
 		if c.Context().QueryArgs().Has(name) {
-			return presswork.Errorf(presswork.InvalidRequest, "%s is in the query, where it goes with a body of text/markdown or application/zip; put it into %s", name, body).
+			return fault.Errorf(fault.InvalidRequest, "%s is in the query, where it goes with a body of text/markdown or application/zip; put it into %s", name, body).
 				WithParam(name)
 		}
 	}
+
 	return nil
 }
 
@@ -118,8 +130,9 @@ func noFields(c *fiber.Ctx, body string) error {
 // which are JSON.
 func (r *conversion) setText(name string, value []byte) error {
 	if !utf8.Valid(value) {
-		return presswork.Errorf(presswork.InvalidType, "%s is not valid UTF-8", quote(name)).WithParam(name)
+		return fault.Errorf(fault.InvalidType, "%s is not valid UTF-8", quote(name)).WithParam(name)
 	}
+
 	switch name {
 	case "theme":
 		r.Theme = string(value)
@@ -136,6 +149,7 @@ func (r *conversion) setText(name string, value []byte) error {
 	default:
 		return unknownField(name, textFields)
 	}
+
 	return nil
 }
 
@@ -147,11 +161,16 @@ func cleanFilename(name string) string {
 	}
 	name = strings.Map(func(r rune) rune {
 		switch {
-		case r == utf8.RuneError, unicode.IsControl(r), !unicode.IsPrint(r) && r != ' ', strings.ContainsRune(`/\:*?"<>|`, r):
+		case r == utf8.RuneError,
+			unicode.IsControl(r),
+			!unicode.IsPrint(r) && r != ' ',
+			strings.ContainsRune(`/\:*?"<>|`, r):
 			return '_'
 		}
+
 		return r
 	}, name)
+
 	name = strings.Trim(name, " .")
 	for _, suffix := range []string{".pdf", ".html", ".epub", ".zip", ".md", ".markdown"} {
 		if cut := len(name) - len(suffix); cut > 0 && strings.EqualFold(name[cut:], suffix) {
@@ -159,11 +178,14 @@ func cleanFilename(name string) string {
 			break
 		}
 	}
+
 	if len(name) > maxFilename {
 		name = strings.ToValidUTF8(name[:maxFilename], "")
 	}
+
 	if name = strings.TrimRight(name, " ."); name == "" {
 		return ""
 	}
+
 	return name + ".pdf"
 }

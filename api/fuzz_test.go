@@ -22,6 +22,7 @@ func FuzzConversionBodies(f *testing.F) {
 		f.Add(seed)
 	}
 	var archive bytes.Buffer
+
 	files := zip.NewWriter(&archive)
 	for name, text := range map[string]string{"index.md": "# Hi\n", "img/a.txt": strings.Repeat("a", 300)} {
 		if w, err := files.Create(name); err != nil {
@@ -30,6 +31,7 @@ func FuzzConversionBodies(f *testing.F) {
 			f.Fatal(err)
 		}
 	}
+
 	if err := files.Close(); err != nil {
 		f.Fatal(err)
 	}
@@ -39,7 +41,8 @@ func FuzzConversionBodies(f *testing.F) {
 		h.t = t
 		for _, media := range []string{"application/json", "multipart/form-data; boundary=x", "text/markdown", "application/zip"} {
 			reply := h.do(http.MethodPost, "/api/conversion", strings.NewReader(body), "Content-Type: "+media)
-			if !json.Valid(reply.body) || reply.StatusCode != http.StatusAccepted && (reply.StatusCode < 400 || reply.StatusCode >= 500) {
+			if !json.Valid(reply.body) ||
+				reply.StatusCode != http.StatusAccepted && (reply.StatusCode < 400 || reply.StatusCode >= 500) {
 				t.Errorf("%s %q: %d %.300s", media, body, reply.StatusCode, reply.body)
 			}
 		}

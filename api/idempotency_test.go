@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"presswork"
 	"presswork/api"
+	"presswork/internal/fault"
 )
 
 func TestAnIdempotencyKeyGivesTheSameJob(t *testing.T) {
@@ -25,16 +25,24 @@ func TestAnIdempotencyKeyGivesTheSameJob(t *testing.T) {
 	}
 	first.decode(t, &a)
 	again.decode(t, &b)
+
 	if a != b || again.Header.Get("Idempotent-Replayed") != "true" || first.Header.Get("Idempotent-Replayed") != "" {
 		t.Errorf("jobs %v %v, replayed %q", a, b, again.Header.Get("Idempotent-Replayed"))
 	}
-	if same := h.post(`{"content":"# Hi","output":"pdf","options":{"scale":1,"landscape":true}}`, key); same.StatusCode != http.StatusAccepted || same.Header.Get("Idempotent-Replayed") != "true" {
+
+	if same := h.post(
+		`{"content":"# Hi","output":"pdf","options":{"scale":1,"landscape":true}}`,
+		key,
+	); same.StatusCode != http.StatusAccepted ||
+		same.Header.Get("Idempotent-Replayed") != "true" {
 		t.Errorf("with the output that it has anyhow: %d %s", same.StatusCode, same.body)
 	}
-	h.post(`{"content":"# Hi","output":"html","options":{"scale":1,"landscape":true}}`, key).want(t, http.StatusConflict, presswork.IdempotencyConflict)
-	h.post(`{"content":"# Ho"}`, key).want(t, http.StatusConflict, presswork.IdempotencyConflict)
+	h.post(`{"content":"# Hi","output":"html","options":{"scale":1,"landscape":true}}`, key).
+		want(t, http.StatusConflict, fault.IdempotencyConflict)
+	h.post(`{"content":"# Ho"}`, key).want(t, http.StatusConflict, fault.IdempotencyConflict)
 	h.post(`{"content":"# Ho"}`, key, "X-API-Key: other").want(t, http.StatusAccepted, "")
-	h.post(`{"content":"x"}`, "Idempotency-Key: "+strings.Repeat("x", 256)).want(t, 400, presswork.InvalidOption)
+	h.post(`{"content":"x"}`, "Idempotency-Key: "+strings.Repeat("x", 256)).want(t, 400, fault.InvalidOption)
+
 	if n := h.queue.count(); n != 2 {
 		t.Errorf("%d jobs, want 2", n)
 	}
@@ -50,14 +58,22 @@ func TestIdempotencyComparesAssetsAndStoresThemOnce(t *testing.T) {
 		out, _ := w.CreateFormFile("assets", "a.png")
 		io.WriteString(out, data)
 		w.Close()
-		return h.do(http.MethodPost, "/api/conversion", &b, "Content-Type: "+w.FormDataContentType(), "Idempotency-Key: k")
+
+		return h.do(
+			http.MethodPost,
+			"/api/conversion",
+			&b,
+			"Content-Type: "+w.FormDataContentType(),
+			"Idempotency-Key: k",
+		)
 	}
 	send("one").want(t, http.StatusAccepted, "")
 	send("one").want(t, http.StatusAccepted, "")
-	send("two").want(t, http.StatusConflict, presswork.IdempotencyConflict)
+	send("two").want(t, http.StatusConflict, fault.IdempotencyConflict)
 	h.queue.late = true
 	send("one").want(t, http.StatusAccepted, "")
-	send("two").want(t, http.StatusConflict, presswork.IdempotencyConflict)
+	send("two").want(t, http.StatusConflict, fault.IdempotencyConflict)
+
 	if keys := h.storedKeys(); len(keys) != 1 {
 		t.Errorf("the store has %q", keys)
 	}

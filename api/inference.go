@@ -13,7 +13,7 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
-	"presswork"
+	"presswork/internal/fault"
 	"presswork/internal/inference"
 	"presswork/internal/inference/meter"
 	"presswork/internal/inference/openai"
@@ -55,6 +55,7 @@ func (c caller) mayUse(m *inference.Model) bool {
 		return true
 	}
 	names := append([]string{m.ID}, m.Aliases...)
+
 	return slices.ContainsFunc(c.models, func(pattern string) bool {
 		return slices.ContainsFunc(names, func(name string) bool {
 			ok, _ := path.Match(pattern, name) // checked when the file was read
@@ -71,12 +72,14 @@ func (s *Server) model(who caller, name string) (*inference.Model, error) {
 		err = inference.Errorf(http.StatusNotFound, inference.ModelNotFound,
 			"The model `%.120s` does not exist or you do not have access to it.", name).WithParam("model")
 	}
+
 	return m, err
 }
 
 func (s *Server) listModels(c *fiber.Ctx) error {
 	who := metadataOf(c.Context()).who
 	models := slices.DeleteFunc(s.Inference.Models().Models(), func(m *inference.Model) bool { return !who.mayUse(m) })
+
 	return s.sendJSON(c, openai.AppendModels(nil, models))
 }
 
@@ -84,12 +87,14 @@ func (s *Server) listModels(c *fiber.Ctx) error {
 func (s *Server) getModel(c *fiber.Ctx) error {
 	id, err := url.PathUnescape(c.Params("*"))
 	if err != nil {
-		return presswork.Errorf(presswork.InvalidRequest, "%s is not a percent-encoded model id", quote(c.Params("*")))
+		return fault.Errorf(fault.InvalidRequest, "%s is not a percent-encoded model id", quote(c.Params("*")))
 	}
+
 	m, err := s.model(metadataOf(c.Context()).who, id)
 	if err != nil {
 		return err
 	}
+
 	return s.sendJSON(c, openai.AppendModel(nil, m))
 }
 
@@ -119,24 +124,30 @@ func (s *Server) usage(c *fiber.Ctx) error {
 	if err := onlyQuery(c, "from", "to", "group_by"); err != nil {
 		return err
 	}
+
 	q, err := usageQuery(c, s.now().UTC())
 	if err != nil {
 		return err
 	}
+
 	if who := metadataOf(c.Context()).who; !who.admin {
 		q.Key = &who.name
 	}
+
 	ctx, cancel := s.deadline()
 	defer cancel()
+
 	rows, err := s.Meter.Query(ctx, q)
 	if err != nil {
-		return presswork.Errorf(presswork.QueueUnavailable, "the ledger of usage could not be read").WithCause(err)
+		return fault.Errorf(fault.QueueUnavailable, "the ledger of usage could not be read").WithCause(err)
 	}
+
 	data := make([]usageRow, len(rows))
 	for i, u := range rows {
 		data[i] = usageRowOf(u, q.By)
 	}
 	writeJSON(c.Context(), http.StatusOK, map[string]any{"object": "list", "data": data})
+
 	return nil
 }
 
@@ -147,6 +158,7 @@ func usageRowOf(u meter.Usage, apart []string) usageRow {
 		ReasoningTokens: u.ReasoningTokens, EstimatedTokens: u.EstimatedTokens,
 		AudioSeconds: u.AudioSeconds, Cancelled: u.Cancelled,
 	}
+
 	for _, by := range apart {
 		switch by {
 		case "key":
@@ -157,6 +169,7 @@ func usageRowOf(u meter.Usage, apart []string) usageRow {
 			row.Day = new(u.Day)
 		}
 	}
+
 	return row
 }
 
@@ -166,37 +179,48 @@ func queryDay(c *fiber.Ctx, name string, usual time.Time) (time.Time, error) {
 	if text == "" {
 		return usual, nil
 	}
+
 	day, err := time.Parse(meter.Day, text)
 	if err != nil {
-		return day, presswork.Errorf(presswork.InvalidOption, "%s is %s; allowed: a day such as %s", name, quote(text), usual.Format(meter.Day)).WithParam(name)
+		return day, fault.Errorf(fault.InvalidOption, "%s is %s; allowed: a day such as %s", name, quote(text), usual.Format(meter.Day)).
+			WithParam(name)
 	}
+
 	return day, nil
 }
 
 func usageQuery(c *fiber.Ctx, now time.Time) (meter.Query, error) {
 	q := meter.Query{By: []string{"day", "model", "key"}}
+
 	var err error
 	if q.To, err = queryDay(c, "to", now.Truncate(24*time.Hour)); err != nil {
 		return q, err
 	}
+
 	if q.From, err = queryDay(c, "from", q.To.AddDate(0, 0, 1-usageDays)); err != nil {
 		return q, err
 	}
+
 	if q.From.After(q.To) || q.To.Sub(q.From) >= meter.MaxDays*24*time.Hour {
-		return q, presswork.Errorf(presswork.InvalidOption, "from is %s and to is %s; allowed: up to %d days, the earlier first",
-			q.From.Format(meter.Day), q.To.Format(meter.Day), meter.MaxDays).WithParam("from")
+		return q, fault.Errorf(fault.InvalidOption, "from is %s and to is %s; allowed: up to %d days, the earlier first",
+			q.From.Format(meter.Day), q.To.Format(meter.Day), meter.MaxDays).
+			WithParam("from")
 	}
+
 	if by := c.Query("group_by"); by != "" {
 		allowed := q.By
+
 		q.By = strings.Split(by, ",")
 		for i, name := range q.By {
 			name = strings.TrimSpace(name)
 			if q.By[i] = name; !slices.Contains(allowed, name) {
-				return q, presswork.Errorf(presswork.InvalidOption, "group_by is %s%s; allowed: %s, or several with commas", quote(name),
-					input.DidYouMean(name, allowed), strings.Join(allowed, ", ")).WithParam("group_by")
+				return q, fault.Errorf(fault.InvalidOption, "group_by is %s%s; allowed: %s, or several with commas", quote(name),
+					input.DidYouMean(name, allowed), strings.Join(allowed, ", ")).
+					WithParam("group_by")
 			}
 		}
 	}
+
 	return q, nil
 }
 
@@ -207,13 +231,16 @@ func exceeded(e *meter.Exceeded, where string) *inference.Error {
 	if e.Dimension.Tokens() {
 		kind = "tokens"
 	}
+
 	if e.TooLarge() {
 		refusal := inference.Errorf(http.StatusRequestEntityTooLarge, inference.RateLimitExceeded,
 			"Request too large%s on %s: Limit %d, Requested %d, please reduce your message size and try again.",
 			where, e.Dimension.Name(), e.Limit, e.Requested)
 		refusal.Type = kind
+
 		return refusal
 	}
+
 	again := ""
 	if e.After > 0 {
 		again = fmt.Sprintf(" Please try again in %s.", e.After.Round(time.Millisecond))
@@ -223,5 +250,6 @@ func exceeded(e *meter.Exceeded, where string) *inference.Error {
 		where, e.Dimension.Name(), e.Limit, e.Used, e.Requested, again)
 	refusal.Type = kind
 	refusal.RetryAfter = cmp.Or(e.After, time.Second)
+
 	return refusal
 }

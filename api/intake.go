@@ -7,7 +7,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"presswork"
+	"presswork/internal/fault"
 )
 
 // intake bounds the request bodies that this node holds at a time: those in memory, and
@@ -44,19 +44,24 @@ func newBudget(where string, limit int64, shown prometheus.Gauge) *budget {
 func (b *budget) take(key string, n int64) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+
 	switch {
 	case b.byKey[key]+n > b.limit/2:
-		return presswork.Errorf(presswork.RateLimited,
+		return fault.Errorf(
+			fault.RateLimited,
 			"the request bodies of this key take more than %s of this server's %s, the most for one key; send fewer at a time",
-			megabytes(b.limit/2), b.where)
+			megabytes(b.limit/2),
+			b.where,
+		)
 	case b.held+n > b.limit:
-		return presswork.Errorf(presswork.StoreUnavailable,
+		return fault.Errorf(fault.StoreUnavailable,
 			"the request bodies at this server take more than %s of its %s, the most that it allows; try again later",
 			megabytes(b.limit), b.where)
 	}
 	b.held += n
 	b.byKey[key] += n
 	b.shown.Add(float64(n))
+
 	return nil
 }
 
@@ -66,6 +71,7 @@ func (b *budget) give(key string, n int64) {
 	defer b.mu.Unlock()
 	b.held -= n
 	b.shown.Sub(float64(n))
+
 	if b.byKey[key] -= n; b.byKey[key] == 0 {
 		delete(b.byKey, key)
 	}
@@ -93,6 +99,7 @@ func (h *hold) takeMemory(n int64) error {
 	if err == nil {
 		h.memory += n
 	}
+
 	return err
 }
 
@@ -101,6 +108,7 @@ func (h *hold) takeDisk(n int64) error {
 	if err == nil {
 		h.disk += n
 	}
+
 	return err
 }
 
@@ -111,6 +119,7 @@ func (h *hold) toDisk(n int64) error {
 	}
 	h.intake.memory.give(h.key, n)
 	h.memory -= n
+
 	return nil
 }
 
@@ -145,5 +154,6 @@ func (c *counted) Read(p []byte) (int, error) {
 			return 0, full
 		}
 	}
+
 	return n, err
 }

@@ -15,8 +15,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"presswork"
 	"presswork/api"
+	"presswork/internal/fault"
 	"presswork/internal/inference"
 	"presswork/internal/inference/meter"
 	"presswork/internal/test/redistest"
@@ -28,29 +28,35 @@ import (
 func (h *house) begin(path, key, media, part string) net.Conn {
 	h.t.Helper()
 	conn := h.connect()
+
 	head := "POST " + path + " HTTP/1.1\r\nHost: localhost\r\nX-API-Key: " + key + "\r\nContent-Type: " + media + "\r\n"
 	if _, err := io.WriteString(conn, head+"Content-Length: 30000000\r\n\r\n"+part); err != nil {
 		h.t.Fatal(err)
 	}
+
 	return conn
 }
 
 // answer reads the answer that comes on a connection.
 func answer(t *testing.T, conn net.Conn) reply {
 	t.Helper()
+
 	req, err := http.NewRequest(http.MethodPost, "http://localhost/", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	res, err := http.ReadResponse(bufio.NewReader(conn), req)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer res.Body.Close()
+
 	body, err := io.ReadAll(res.Body)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	return reply{res, body}
 }
 
@@ -64,6 +70,7 @@ func (h *house) holds(where string, least float64) {
 				return err == nil && held >= least
 			}
 		}
+
 		return false
 	})
 }
@@ -79,19 +86,21 @@ func TestBodiesInMemoryAreBoundedPerKeyAndPerNode(t *testing.T) {
 	}
 	ann := h.begin("/api/conversion", "anns", "application/json", half)
 	h.holds("memory", 7<<19)
-	post("anns").want(t, http.StatusTooManyRequests, presswork.RateLimited)
+	post("anns").want(t, http.StatusTooManyRequests, fault.RateLimited)
 	post("cids").want(t, http.StatusAccepted, "")
 
 	bob := h.begin("/api/conversion", "bobs", "application/json", half)
 	h.holds("memory", 7<<20)
 	full := post("cids")
-	full.want(t, http.StatusServiceUnavailable, presswork.StoreUnavailable)
+	full.want(t, http.StatusServiceUnavailable, fault.StoreUnavailable)
+
 	if full.Header.Get("Retry-After") == "" {
 		t.Error("no retry-after")
 	}
 
 	ann.Close()
 	bob.Close()
+
 	for _, key := range []string{"anns", "bobs", "cids"} {
 		wait.Until(t, "there is room for "+key, func() bool { return post(key).StatusCode == http.StatusAccepted })
 	}
@@ -106,11 +115,17 @@ func TestFilesOfUploadsAreBoundedPerKey(t *testing.T) {
 	}
 	const media = "multipart/form-data; boundary=x"
 	post := func(key string) reply {
-		return h.do(http.MethodPost, "/api/conversion", strings.NewReader(file(1<<20)+"\r\n--x--\r\n"), "Content-Type: "+media, "X-API-Key: "+key)
+		return h.do(
+			http.MethodPost,
+			"/api/conversion",
+			strings.NewReader(file(1<<20)+"\r\n--x--\r\n"),
+			"Content-Type: "+media,
+			"X-API-Key: "+key,
+		)
 	}
 	ann := h.begin("/api/conversion", "anns", media, file(7<<19))
 	h.holds("disk", 13<<18) // a buffer of the parser may hold the rest
-	post("anns").want(t, http.StatusTooManyRequests, presswork.RateLimited)
+	post("anns").want(t, http.StatusTooManyRequests, fault.RateLimited)
 	post("bobs").want(t, http.StatusAccepted, "")
 	ann.Close()
 	wait.Until(t, "there is room again", func() bool { return post("anns").StatusCode == http.StatusAccepted })
@@ -121,19 +136,23 @@ func TestACompletionThatRunsHoldsNoBody(t *testing.T) {
 	begun, speak := make(chan struct{}, 1), make(chan struct{})
 	h := chats(t, func(ctx context.Context, run *stream.Run) error {
 		begun <- struct{}{}
+
 		select {
 		case <-speak:
 		case <-ctx.Done():
 		}
+
 		return say(t, run)
 	}, func(o *api.Options) { o.HeldMemory = 8 << 20 })
 	large := strings.Replace(asked, "Hi", strings.Repeat("x", 3<<20), 1)
 	done := make(chan reply)
+
 	for range 2 {
 		go func() { done <- h.chat(large) }()
 		wait.Receive(t, "the completion begins", begun) // two of them are more than the key's half
 	}
 	close(speak)
+
 	for range 2 {
 		(<-done).want(t, http.StatusOK, "")
 	}
@@ -147,6 +166,7 @@ func TestAnExportThatWaitsForItsPageHoldsNoBody(t *testing.T) {
 	}
 	watched, answered := make(chan string, 1), make(chan reply, 1)
 	h.queue.onNextWatch(func(id string) { watched <- id })
+
 	go func() { answered <- ask() }()
 	first := wait.Receive(t, "the first export waits", watched)
 	h.finishNext("application/pdf", []byte("two"))
@@ -158,6 +178,7 @@ func TestAnExportThatWaitsForItsPageHoldsNoBody(t *testing.T) {
 func TestABodyThatTricklesIsRefused(t *testing.T) {
 	t.Parallel()
 	h := serve(t, func(o *api.Options) { o.ReadTimeout = time.Second })
+
 	const head = "POST /api/conversion HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nX-API-Key: " + testKey + "\r\n"
 	for name, begin := range map[string]string{
 		"with its length": head + "Content-Length: 50000000\r\n\r\n" + strings.Repeat(" ", 1<<20),
@@ -165,19 +186,23 @@ func TestABodyThatTricklesIsRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+
 			conn := h.connect()
 			if _, err := io.WriteString(conn, begin); err != nil {
 				t.Fatal(err)
 			}
+
 			ended := make(chan struct{})
 			go func() {
 				defer close(ended)
+
 				for err := error(nil); err == nil; time.Sleep(100 * time.Millisecond) {
 					_, err = io.WriteString(conn, "1\r\n \r\n"[:1+5*min(1, strings.Count(begin, "chunked"))])
 				}
 			}()
 			res := answer(t, conn)
-			res.want(t, http.StatusRequestTimeout, presswork.InvalidRequest)
+			res.want(t, http.StatusRequestTimeout, fault.InvalidRequest)
+
 			if !strings.Contains(string(res.body), "too slowly") {
 				t.Errorf("%s", res.body)
 			}
@@ -190,6 +215,7 @@ func TestABodyThatTricklesIsRefused(t *testing.T) {
 func TestASlowBodyThatKeepsComingIsTaken(t *testing.T) {
 	t.Parallel()
 	h := serve(t, func(o *api.Options) { o.ReadTimeout = 3 * time.Second })
+
 	r, w := io.Pipe()
 	go func() {
 		_, err := io.WriteString(w, `{"content":"`)
@@ -198,6 +224,7 @@ func TestASlowBodyThatKeepsComingIsTaken(t *testing.T) {
 				_, err = io.WriteString(w, strings.Repeat("x", 20<<10))
 			}
 		}
+
 		if err == nil {
 			_, err = io.WriteString(w, `"}`)
 		}
@@ -208,6 +235,7 @@ func TestASlowBodyThatKeepsComingIsTaken(t *testing.T) {
 
 func TestLimitsOfAKeyCountBeforeTheBodyIsRead(t *testing.T) {
 	t.Parallel()
+
 	o, err := redis.ParseURL(redistest.Start(t))
 	if err != nil {
 		t.Fatal(err)
@@ -218,21 +246,37 @@ func TestLimitsOfAKeyCountBeforeTheBodyIsRead(t *testing.T) {
 		o.Meter, o.ReadTimeout = meter.New(client, slog.New(slog.DiscardHandler)), wait.Patience
 	})
 	h.post(`{"content":"x"}`, "X-API-Key: anns").want(t, http.StatusAccepted, "")
+
 	for _, path := range []string{"/api/conversion", "/api/preview", "/api/analysis", "/export-pdf"} {
 		res := answer(t, h.begin(path, "anns", "application/json", strings.Repeat(" ", 64<<10)))
-		res.want(t, http.StatusTooManyRequests, presswork.RateLimited)
+		res.want(t, http.StatusTooManyRequests, fault.RateLimited)
 	}
 }
 
 func TestACompletionRunsFromTheHeadOfItsRequest(t *testing.T) {
 	t.Parallel()
-	h := chats(t, func(_ context.Context, run *stream.Run) error { return say(t, run) },
-		keysFile(t, "keys: [{name: ann, key: anns, concurrency: 1}]"), func(o *api.Options) { o.ReadTimeout = wait.Patience })
+	h := chats(
+		t,
+		func(_ context.Context, run *stream.Run) error { return say(t, run) },
+		keysFile(
+			t,
+			"keys: [{name: ann, key: anns, concurrency: 1}]",
+		),
+		func(o *api.Options) { o.ReadTimeout = wait.Patience },
+	)
 	first := h.begin("/v1/chat/completions", "anns", "application/json", strings.Repeat(" ", 64<<10))
-	wait.Until(t, "the first request counts", func() bool { return len(h.redis.Keys(t.Context(), "*:running").Val()) == 1 })
+	wait.Until(
+		t,
+		"the first request counts",
+		func() bool { return len(h.redis.Keys(t.Context(), "*:running").Val()) == 1 },
+	)
 	h.chat(asked, "X-API-Key: anns").want(t, http.StatusTooManyRequests, inference.RateLimitExceeded)
 	first.Close()
-	wait.Until(t, "the first request counts no more", func() bool { return h.chat(asked, "X-API-Key: anns").StatusCode == http.StatusOK })
+	wait.Until(
+		t,
+		"the first request counts no more",
+		func() bool { return h.chat(asked, "X-API-Key: anns").StatusCode == http.StatusOK },
+	)
 }
 
 func TestATierIsGrantedByTheKeysFile(t *testing.T) {
@@ -242,31 +286,63 @@ func TestATierIsGrantedByTheKeysFile(t *testing.T) {
 		tiers <- run.Call.Tier
 		return say(t, run)
 	}
-	h := chats(t, talk, keysFile(t, "keys: [{name: ann, key: anns}, {name: bob, key: bobs, tiers: [performance]}, {name: cid, key: cids, tiers: [flex]}]"))
-	lax := chats(t, talk, keysFile(t, "keys: [{name: ann, key: anns}]"), func(o *api.Options) { o.Inference.Lax = true })
+	h := chats(
+		t,
+		talk,
+		keysFile(
+			t,
+			"keys: [{name: ann, key: anns}, {name: bob, key: bobs, tiers: [performance]}, {name: cid, key: cids, tiers: [flex]}]",
+		),
+	)
+
+	lax := chats(
+		t,
+		talk,
+		keysFile(t, "keys: [{name: ann, key: anns}]"),
+		func(o *api.Options) { o.Inference.Lax = true },
+	)
 	for _, tc := range []struct {
 		h         *house
 		key, tier string
 		got       stream.Tier // "" for a refusal
 	}{
-		{h, "anns", "performance", ""}, {h, "anns", "priority", ""}, {h, "anns", "flex", ""}, {h, "bobs", "flex", ""}, {h, "cids", "performance", ""},
-		{h, "anns", "auto", stream.OnDemand}, {h, "anns", "on_demand", stream.OnDemand}, {h, "anns", "default", stream.OnDemand},
-		{h, "bobs", "performance", stream.Performance}, {h, "bobs", "scale", stream.Performance}, {h, "cids", "flex", stream.Flex},
-		{h, testKey, "performance", stream.Performance}, {h, testKey, "flex", stream.Flex}, {lax, "anns", "performance", stream.OnDemand},
+		{h, "anns", "performance", ""},
+		{h, "anns", "priority", ""},
+		{h, "anns", "flex", ""},
+		{h, "bobs", "flex", ""},
+		{h, "cids", "performance", ""},
+		{h, "anns", "auto", stream.OnDemand},
+		{h, "anns", "on_demand", stream.OnDemand},
+		{h, "anns", "default", stream.OnDemand},
+		{h, "bobs", "performance", stream.Performance},
+		{h, "bobs", "scale", stream.Performance},
+		{h, "cids", "flex", stream.Flex},
+		{h, testKey, "performance", stream.Performance},
+		{h, testKey, "flex", stream.Flex},
+		{lax, "anns", "performance", stream.OnDemand},
 	} {
 		t.Run(fmt.Sprintf("%s as %s", tc.tier, tc.key), func(t *testing.T) {
 			res := tc.h.chat(strings.Replace(asked, "{", `{"service_tier":"`+tc.tier+`",`, 1), "X-API-Key: "+tc.key)
 			if tc.got == "" {
-				if e := res.want(t, http.StatusBadRequest, presswork.InvalidOption); e["param"] != "service_tier" || !strings.Contains(e["message"], "not available for this key") {
+				if e := res.want(
+					t,
+					http.StatusBadRequest,
+					fault.InvalidOption,
+				); e["param"] != "service_tier" ||
+					!strings.Contains(e["message"], "not available for this key") {
 					t.Errorf("%v", e)
 				}
+
 				return
 			}
 			res.want(t, http.StatusOK, "")
+
 			if got := <-tiers; got != tc.got {
 				t.Errorf("it ran as %s", got)
 			}
-			if tc.got == stream.OnDemand && tc.tier == "performance" && !strings.Contains(string(res.body), `"service_tier":"on_demand"`) {
+
+			if tc.got == stream.OnDemand && tc.tier == "performance" &&
+				!strings.Contains(string(res.body), `"service_tier":"on_demand"`) {
 				t.Errorf("%s", res.body)
 			}
 		})
@@ -277,12 +353,14 @@ func TestATierIsGrantedByTheKeysFile(t *testing.T) {
 func TestTheModelIsCheckedBeforeTheMessages(t *testing.T) {
 	t.Parallel()
 	h := chats(t, func(_ context.Context, run *stream.Run) error { return say(t, run) })
-	h.chat(`{"model":"none","messages":[{"role":"wrong"}],"temperature":9}`).want(t, http.StatusNotFound, inference.ModelNotFound)
+	h.chat(`{"model":"none","messages":[{"role":"wrong"}],"temperature":9}`).
+		want(t, http.StatusNotFound, inference.ModelNotFound)
 }
 
 func TestARecordingOnItsWayToTheStoreIsBounded(t *testing.T) {
 	t.Parallel()
 	h := serve(t, hears(t), func(o *api.Options) { o.HeldDisk = 80_000 })
+
 	for size, status := range map[int]int{20_000: http.StatusAccepted, 60_000: http.StatusTooManyRequests} {
 		parts := []part{{`form-data; name="model"`, "ears"}, {`form-data; name="file"; filename="a.wav"`, sound(size)}}
 		if res := h.transcribe("/v1/audio/transcriptions", parts, "Prefer: respond-async"); res.StatusCode != status {

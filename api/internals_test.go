@@ -7,12 +7,13 @@ import (
 	"testing"
 	"time"
 
-	"presswork"
+	"presswork/internal/fault"
 )
 
 // Routes lists the routes table as OpenAPI writes it.
 func Routes(t *testing.T) (all []string) {
 	t.Helper()
+
 	for _, r := range new(Server).routes() {
 		path := strings.NewReplacer(":id", "{id}", ":name", "{name}", "/v1/models/*", "/v1/models/{id}").Replace(r.path)
 		switch {
@@ -24,14 +25,15 @@ func Routes(t *testing.T) (all []string) {
 			all = append(all, r.method+" "+path)
 		}
 	}
+
 	return all
 }
 
 // Codes lists the codes that have an HTTP status.
-func Codes() []presswork.Code { return slices.Collect(maps.Keys(statuses)) }
+func Codes() []fault.Code { return slices.Collect(maps.Keys(statuses)) }
 
 // Statuses are the codes' HTTP statuses.
-func Statuses() map[presswork.Code]int { return maps.Clone(statuses) }
+func Statuses() map[fault.Code]int { return maps.Clone(statuses) }
 
 // Token signs a token with the secret.
 func Token(secret []byte, jobID string, ttl time.Duration) string {

@@ -12,6 +12,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"presswork"
+	"presswork/internal/fault"
 	"presswork/internal/input"
 	"presswork/tasks"
 )
@@ -24,15 +25,18 @@ const (
 
 func (s *Server) getJob(c *fiber.Ctx) error {
 	id := c.Params("id")
+
 	wait, err := waitOf(c)
 	if err != nil {
 		return err
 	}
+
 	rec, err := s.ownJob(c, id)
 	if err != nil {
 		return err
 	}
 	known := c.Get(fiber.HeaderIfNoneMatch)
+
 	fresh := known != "" && !matches(known, etag(rec))
 	if wait.limit > 0 && !rec.Status.Terminal() && (wait.toEnd || !fresh) {
 		if rec, err = s.awaitChange(c, rec, wait); err != nil {
@@ -41,11 +45,13 @@ func (s *Server) getJob(c *fiber.Ctx) error {
 	}
 	c.Set(fiber.HeaderETag, etag(rec))
 	c.Set(fiber.HeaderCacheControl, "private, no-cache")
+
 	if known != "" && matches(known, etag(rec)) {
 		c.Status(http.StatusNotModified)
 		return nil
 	}
 	writeJSON(c.Context(), http.StatusOK, s.tokens.job(rec, tokenTTL))
+
 	return nil
 }
 
@@ -57,6 +63,7 @@ func (s *Server) awaitChange(c *fiber.Ctx, rec tasks.Record, wait longPoll) (tas
 		return rec, err
 	}
 	defer done()
+
 	if wait.toEnd {
 		if _, err := s.awaitEnd(ctx, rec); err != nil && ctx.Err() == nil {
 			return rec, err
@@ -64,8 +71,10 @@ func (s *Server) awaitChange(c *fiber.Ctx, rec tasks.Record, wait longPoll) (tas
 	} else if changed, err := s.awaitEvent(ctx, rec); !changed {
 		return rec, err
 	}
+
 	ask, cancel := s.deadline()
 	defer cancel()
+
 	return s.Queue.Job(ask, rec.ID)
 }
 
@@ -76,6 +85,7 @@ func (s *Server) awaitEvent(ctx context.Context, rec tasks.Record) (bool, error)
 		return false, err
 	}
 	defer watch.Close()
+
 	select {
 	case <-ctx.Done():
 		return false, nil
@@ -94,22 +104,29 @@ type longPoll struct {
 func waitOf(c *fiber.Ctx) (wait longPoll, err error) {
 	until, text := c.Query("until"), c.Query("wait")
 	if until != "" && until != untilDone {
-		return wait, presswork.Errorf(presswork.InvalidOption, "until is %s; allowed: %s", quote(until), untilDone).WithParam("until")
+		return wait, fault.Errorf(fault.InvalidOption, "until is %s; allowed: %s", quote(until), untilDone).
+			WithParam("until")
 	}
+
 	wait.toEnd = until == untilDone
 	if text == "" {
 		if wait.toEnd {
-			return wait, presswork.Errorf(presswork.InvalidOption, "until=%s says what to wait for; how long is missing: wait=1s to 60s", untilDone).WithParam("wait")
+			return wait, fault.Errorf(fault.InvalidOption, "until=%s says what to wait for; how long is missing: wait=1s to 60s", untilDone).
+				WithParam("wait")
 		}
+
 		return wait, nil
 	}
+
 	wait.limit, err = time.ParseDuration(text)
 	if n, e := strconv.Atoi(text); e == nil {
 		wait.limit, err = time.Duration(n)*time.Second, nil
 	}
+
 	if err != nil || wait.limit < minWait || wait.limit > maxWait {
-		return wait, presswork.Errorf(presswork.InvalidOption, "wait is %s; allowed: 1s to 60s", quote(text)).WithParam("wait")
+		return wait, fault.Errorf(fault.InvalidOption, "wait is %s; allowed: 1s to 60s", quote(text)).WithParam("wait")
 	}
+
 	return wait, nil
 }
 
@@ -123,6 +140,7 @@ func matches(list, tag string) bool {
 			return true
 		}
 	}
+
 	return false
 }
 
@@ -131,16 +149,20 @@ func (s *Server) cancelJob(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
+
 	ctx, cancel := s.deadline()
 	defer cancel()
+
 	rec, err = s.Queue.Cancel(ctx, rec.ID)
 	if err != nil {
-		if presswork.CodeOf(err) == presswork.JobFinished && rec.Status != "" {
-			return presswork.Errorf(presswork.JobFinished, "the job is %s already", rec.Status).WithCause(err)
+		if fault.CodeOf(err) == fault.JobFinished && rec.Status != "" {
+			return fault.Errorf(fault.JobFinished, "the job is %s already", rec.Status).WithCause(err)
 		}
+
 		return err
 	}
 	writeJSON(c.Context(), http.StatusOK, s.tokens.job(rec, tokenTTL))
+
 	return nil
 }
 
@@ -158,24 +180,30 @@ func (s *Server) listJobs(c *fiber.Ctx) error {
 	if err := onlyQuery(c, listFilters...); err != nil {
 		return err
 	}
+
 	q, err := queryOf(c)
 	if err != nil {
 		return err
 	}
+
 	ctx, cancel := s.deadline()
 	defer cancel()
+
 	page, err := s.Queue.Jobs(ctx, metadataOf(c.Context()).who.name, q)
 	if err != nil {
 		return err
 	}
+
 	list := jobList{Object: "list", Data: make([]presswork.Job, 0, len(page.Records)), HasMore: page.HasMore}
 	for _, rec := range page.Records {
 		list.Data = append(list.Data, s.tokens.job(rec, tokenTTL))
 	}
+
 	if page.HasMore {
 		list.NextCursor = &page.NextCursor
 	}
 	writeJSON(c.Context(), http.StatusOK, list)
+
 	return nil
 }
 
@@ -184,27 +212,46 @@ func queryOf(c *fiber.Ctx) (tasks.Query, error) {
 	if text := c.Query("limit"); text != "" {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 || n > maxLimit {
-			return q, presswork.Errorf(presswork.InvalidOption, "limit is %s; allowed: 1 to %d", quote(text), maxLimit).WithParam("limit")
+			return q, fault.Errorf(fault.InvalidOption, "limit is %s; allowed: 1 to %d", quote(text), maxLimit).
+				WithParam("limit")
 		}
 		q.Limit = n
 	}
+
 	for text := range strings.SplitSeq(c.Query("status"), ",") {
 		if text = strings.TrimSpace(text); text == "" {
 			continue
 		}
-		status, err := oneOf("status", text, []presswork.Status{presswork.Queued, presswork.Processing, presswork.Completed, presswork.Failed, presswork.Cancelled})
+
+		status, err := oneOf(
+			"status",
+			text,
+			[]presswork.Status{
+				presswork.Queued,
+				presswork.Processing,
+				presswork.Completed,
+				presswork.Failed,
+				presswork.Cancelled,
+			},
+		)
 		if err != nil {
 			return q, err
 		}
 		q.Statuses = append(q.Statuses, status)
 	}
+
 	if text := c.Query("kind"); text != "" {
-		kind, err := oneOf("kind", text, []presswork.Kind{presswork.KindConversion, presswork.KindExport, presswork.KindTranscription})
+		kind, err := oneOf(
+			"kind",
+			text,
+			[]presswork.Kind{presswork.KindConversion, presswork.KindExport, presswork.KindTranscription},
+		)
 		if err != nil {
 			return q, err
 		}
 		q.Kind = kind
 	}
+
 	return q, nil
 }
 
@@ -213,10 +260,12 @@ func oneOf[T ~string](param, text string, allowed []T) (T, error) {
 	if slices.Contains(allowed, T(text)) {
 		return T(text), nil
 	}
+
 	words := make([]string, len(allowed))
 	for i, a := range allowed {
 		words[i] = string(a)
 	}
-	return "", presswork.Errorf(presswork.InvalidOption, "%s is %s%s; allowed: %s",
+
+	return "", fault.Errorf(fault.InvalidOption, "%s is %s%s; allowed: %s",
 		param, quote(text), input.DidYouMean(text, words), strings.Join(words, ", ")).WithParam(param)
 }

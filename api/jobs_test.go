@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"presswork"
 	"presswork/api"
+	"presswork/internal/fault"
 	"presswork/internal/test/wait"
 )
 
@@ -19,17 +19,24 @@ func TestAJobIsShownWithItsTag(t *testing.T) {
 	a := h.submit()
 	res := h.get(a.StatusURL)
 	res.want(t, http.StatusOK, "")
+
 	tag := fmt.Sprintf(`"%s-1"`, a.JobID)
 	if res.Header.Get("ETag") != tag {
 		t.Errorf("ETag %q, want %q", res.Header.Get("ETag"), tag)
 	}
+
 	for _, piece := range []string{`"job_id":"` + a.JobID, `"queue_position":0`, `"started_at":null`, `"warnings":[]`, `"artifact":null`, `"error":null`, `"analysis":null`, `"progress":0`} {
 		if !strings.Contains(string(res.body), piece) {
 			t.Errorf("%s lacks %s", res.body, piece)
 		}
 	}
+
 	for _, known := range []string{tag, "W/" + tag, `"x", ` + tag, "*"} {
-		if res := h.get(a.StatusURL, "If-None-Match: "+known); res.StatusCode != http.StatusNotModified || len(res.body) > 0 {
+		if res := h.get(
+			a.StatusURL,
+			"If-None-Match: "+known,
+		); res.StatusCode != http.StatusNotModified ||
+			len(res.body) > 0 {
 			t.Errorf("If-None-Match %s: %d %s", known, res.StatusCode, res.body)
 		}
 	}
@@ -44,19 +51,23 @@ func TestALongPollReturnsAtTheNextEvent(t *testing.T) {
 	a := h.submit()
 	tag := fmt.Sprintf(`If-None-Match: "%s-1"`, a.JobID)
 	answer := make(chan reply, 1)
+
 	for i, headers := range [][]string{nil, {tag}} {
 		seq := h.get(a.StatusURL).Header.Get("ETag")
+
 		if headers != nil {
 			headers = []string{"If-None-Match: " + seq}
 		}
 		go func() { answer <- h.get(a.StatusURL+"?wait=30s", headers...) }()
 		wait.Until(t, "the request waits", func() bool { return h.queue.opened() == i+1 })
+
 		if len(answer) > 0 {
 			t.Fatalf("answered before anything happened: %s", (<-answer).body)
 		}
 		h.queue.progress(a.JobID, 40)
 		res := <-answer
 		res.want(t, http.StatusOK, "")
+
 		if res.Header.Get("ETag") == seq {
 			t.Errorf("the job is unchanged: %s", res.body)
 		}
@@ -66,6 +77,7 @@ func TestALongPollReturnsAtTheNextEvent(t *testing.T) {
 	h.get(a.StatusURL+"?wait=60", tag).want(t, http.StatusOK, "")
 	h.do(http.MethodDelete, a.StatusURL, nil).want(t, http.StatusOK, "")
 	h.get(a.StatusURL+"?wait=60s").want(t, http.StatusOK, "")
+
 	if took := time.Since(began); took > 50*time.Second { // of a minute each
 		t.Errorf("took %s", took)
 	}
@@ -78,11 +90,13 @@ func TestALongPollEndsUnchangedWhenTheTimeIsUp(t *testing.T) {
 	began := time.Now()
 	h.get(a.StatusURL+"?wait=1s").want(t, http.StatusOK, "")
 	h.get(a.StatusURL+"?wait=1", fmt.Sprintf(`If-None-Match: "%s-1"`, a.JobID)).want(t, http.StatusNotModified, "")
+
 	if took := time.Since(began); took < 2*time.Second {
 		t.Errorf("two polls of a second took %s", took)
 	}
+
 	for _, wait := range []string{"0s", "61s", "-1", "x", "500ms"} {
-		h.get(a.StatusURL+"?wait="+wait).want(t, http.StatusBadRequest, presswork.InvalidOption)
+		h.get(a.StatusURL+"?wait="+wait).want(t, http.StatusBadRequest, fault.InvalidOption)
 	}
 }
 
@@ -92,10 +106,11 @@ func TestCancelEndsAJobOnce(t *testing.T) {
 	a := h.submit()
 	res := h.do(http.MethodDelete, a.StatusURL, nil)
 	res.want(t, http.StatusOK, "")
+
 	if !strings.Contains(string(res.body), `"status":"cancelled"`) {
 		t.Errorf("%s", res.body)
 	}
-	h.do(http.MethodDelete, a.StatusURL, nil).want(t, http.StatusConflict, presswork.JobFinished)
+	h.do(http.MethodDelete, a.StatusURL, nil).want(t, http.StatusConflict, fault.JobFinished)
 }
 
 func TestJobsOfOtherKeysDoNotExist(t *testing.T) {
@@ -103,22 +118,27 @@ func TestJobsOfOtherKeysDoNotExist(t *testing.T) {
 	h := serve(t, func(o *api.Options) { o.Keys = []string{testKey, "other"} })
 	a := h.submit()
 	h.finish(a.JobID, []byte("%PDF-"))
+
 	for _, path := range []string{a.StatusURL, a.StatusURL + "/events", "/api/conversion/ws/" + a.JobID, "/api/artifacts/" + a.JobID + "/download"} {
-		h.get(path, "X-API-Key: other").want(t, http.StatusNotFound, presswork.NotFound)
+		h.get(path, "X-API-Key: other").want(t, http.StatusNotFound, fault.NotFound)
 	}
-	h.do(http.MethodDelete, a.StatusURL, nil, "X-API-Key: other").want(t, http.StatusNotFound, presswork.NotFound)
-	h.do(http.MethodDelete, "/api/artifacts/"+a.JobID, nil, "X-API-Key: other").want(t, http.StatusNotFound, presswork.NotFound)
+	h.do(http.MethodDelete, a.StatusURL, nil, "X-API-Key: other").want(t, http.StatusNotFound, fault.NotFound)
+	h.do(http.MethodDelete, "/api/artifacts/"+a.JobID, nil, "X-API-Key: other").
+		want(t, http.StatusNotFound, fault.NotFound)
+
 	if res := h.get("/api/conversion", "X-API-Key: other"); !strings.Contains(string(res.body), `"data":[]`) {
 		t.Errorf("%s", res.body)
 	}
+
 	for _, id := range []string{"x", "01J9ZZZZZZZZZZZZZZZZZZZZZ", "%7Bx%7D", "..%2f..", strings.Repeat("A", 5000), strings.ToLower(a.JobID)} {
-		h.get("/api/conversion/"+id).want(t, http.StatusNotFound, presswork.NotFound)
+		h.get("/api/conversion/"+id).want(t, http.StatusNotFound, fault.NotFound)
 	}
 }
 
 func TestJobsAreListedInPages(t *testing.T) {
 	t.Parallel()
 	h := serve(t)
+
 	var ids []string
 	for range 5 {
 		ids = append(ids, h.submit().JobID)
@@ -133,15 +153,19 @@ func TestJobsAreListedInPages(t *testing.T) {
 		NextCursor *string `json:"next_cursor"`
 	}
 	var seen []string
+
 	for path, pages := "/api/conversion?limit=2&kind=conversion", 1; ; pages++ {
 		var l list
 		h.get(path).decode(t, &l)
+
 		if l.Object != "list" || l.HasMore != (l.NextCursor != nil) {
 			t.Fatalf("%+v", l)
 		}
+
 		for _, j := range l.Data {
 			seen = append(seen, j.JobID)
 		}
+
 		if !l.HasMore {
 			if pages != 3 {
 				t.Errorf("%d pages", pages)
@@ -150,6 +174,7 @@ func TestJobsAreListedInPages(t *testing.T) {
 		}
 		path = "/api/conversion?limit=2&cursor=" + url.QueryEscape(*l.NextCursor)
 	}
+
 	for i, id := range seen {
 		if id != ids[len(ids)-1-i] {
 			t.Errorf("at %d: %s", i, id)
@@ -157,12 +182,14 @@ func TestJobsAreListedInPages(t *testing.T) {
 	}
 	var l list
 	h.get("/api/conversion?status=processing,failed").decode(t, &l)
+
 	if len(l.Data) != 1 || l.Data[0].JobID != ids[0] {
 		t.Errorf("%+v", l)
 	}
+
 	for _, q := range []string{"limit=0", "limit=101", "limit=x", "status=done", "kind=chat", "cursor=zz"} {
-		h.get("/api/conversion?"+q).want(t, http.StatusBadRequest, presswork.InvalidOption)
+		h.get("/api/conversion?"+q).want(t, http.StatusBadRequest, fault.InvalidOption)
 	}
-	h.get("/api/conversion?stauts=failed").want(t, http.StatusBadRequest, presswork.UnknownField)
-	h.get("/api/conversion?status=completed&status=failed").want(t, http.StatusBadRequest, presswork.InvalidType)
+	h.get("/api/conversion?stauts=failed").want(t, http.StatusBadRequest, fault.UnknownField)
+	h.get("/api/conversion?status=completed&status=failed").want(t, http.StatusBadRequest, fault.InvalidType)
 }

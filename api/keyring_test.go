@@ -11,9 +11,14 @@ import (
 
 func TestOnlyAFileShowsThatKeysAreNeeded(t *testing.T) {
 	t.Parallel()
+
 	for lack, needed := range map[syscall.Errno]bool{syscall.ENOENT: false, syscall.EMFILE: false, syscall.ENFILE: false, syscall.EACCES: true, syscall.EIO: true} {
 		r := &keyring{optional: true}
-		if _, err := r.take(nil, fmt.Errorf("keys.yaml: %w", lack)); r.required() != needed || (err == nil) != (lack == syscall.ENOENT) {
+		if _, err := r.take(
+			nil,
+			fmt.Errorf("keys.yaml: %w", lack),
+		); r.required() != needed ||
+			(err == nil) != (lack == syscall.ENOENT) {
 			t.Errorf("%v: keys are needed: %v (%v)", lack, r.required(), err)
 		}
 	}
@@ -22,14 +27,17 @@ func TestOnlyAFileShowsThatKeysAreNeeded(t *testing.T) {
 func TestAFileOfKeysThatIsBeingWrittenIsNotTaken(t *testing.T) {
 	t.Parallel()
 	const ann, both = "keys:\n  - {name: ann, key: anns}\n", "keys:\n  - {name: ann, key: anns}\n  - {name: bob, key: bobs}\n"
+
 	path := filepath.Join(t.TempDir(), "keys.yaml")
 	if err := os.WriteFile(path, []byte(both), 0o600); err != nil {
 		t.Fatal(err)
 	}
+
 	r, err := newKeyring(Options{KeysFile: path, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	for i, step := range []struct {
 		text    string // in the file when it is looked at
 		changed bool
@@ -42,6 +50,7 @@ func TestAFileOfKeysThatIsBeingWrittenIsNotTaken(t *testing.T) {
 		if err := os.WriteFile(path, []byte(step.text), 0o600); err != nil {
 			t.Fatal(err)
 		}
+
 		changed, err := r.look()
 		if err != nil || changed != step.changed || len(*r.named.Load()) != step.keys {
 			t.Fatalf("look %d, at %q: changed %v, %d keys, %v", i, step.text, changed, len(*r.named.Load()), err)

@@ -66,20 +66,37 @@ type keyring struct {
 func newKeyring(o Options) (*keyring, error) {
 	r := &keyring{file: o.KeysFile, optional: o.KeysFileOptional, getenv: o.Getenv, log: o.Log}
 	r.named.Store(new([]key))
+
 	for _, k := range o.Keys {
 		sum := sha256.Sum256([]byte(k))
 		// Each shared key has jobs of its own. The colon keeps its name apart
 		// from those of the file.
-		r.shared = append(r.shared, key{sum: sum, caller: caller{name: "key:" + hex.EncodeToString(sum[:6]), admin: true, tiers: keyfile.Tiers()}})
+		r.shared = append(
+			r.shared,
+			key{
+				sum:    sum,
+				caller: caller{name: "key:" + hex.EncodeToString(sum[:6]), admin: true, tiers: keyfile.Tiers()},
+			},
+		)
 	}
+
 	if r.file == "" {
 		return r, nil
 	}
+
 	_, err := r.reload()
 	if info, serr := os.Stat(r.file); serr == nil && info.Mode().Perm()&0o077 != 0 {
-		r.log.Warn("other users of this machine may read the file of keys", "file", r.file, "mode", info.Mode().Perm().String(),
-			"mend_with", "chmod 600 "+r.file)
+		r.log.Warn(
+			"other users of this machine may read the file of keys",
+			"file",
+			r.file,
+			"mode",
+			info.Mode().Perm().String(),
+			"mend_with",
+			"chmod 600 "+r.file,
+		)
 	}
+
 	return r, err
 }
 
@@ -90,6 +107,7 @@ func (r *keyring) required() bool { return len(r.shared) > 0 || r.present.Load()
 // find returns whose key it is. Every key is compared, each in constant time.
 func (r *keyring) find(presented string) (who caller, ok bool) {
 	sum := sha256.Sum256([]byte(presented))
+
 	for _, keys := range [][]key{r.shared, *r.named.Load()} {
 		for i := range keys {
 			if subtle.ConstantTimeCompare(sum[:], keys[i].sum[:]) == 1 {
@@ -97,6 +115,7 @@ func (r *keyring) find(presented string) (who caller, ok bool) {
 			}
 		}
 	}
+
 	return who, ok
 }
 
@@ -108,29 +127,41 @@ func (r *keyring) take(data []byte, err error) (changed bool, _ error) {
 	if errors.Is(err, fs.ErrNotExist) && r.optional && !r.present.Load() {
 		return false, nil
 	}
+
 	if lacking(err) {
 		return false, err // that says nothing of whether there is a file
 	}
 	r.present.Store(true)
+
 	if err != nil {
 		return false, err
 	}
+
 	sum := sha256.Sum256(data)
 	if sum == r.seen {
 		return false, nil
 	}
 	r.seen = sum
+
 	entries, err := keyfile.Parse(r.file, data, r.getenv)
 	if err != nil {
 		return false, err
 	}
+
 	keys := make([]key, 0, len(entries))
 	for _, e := range entries {
-		keys = append(keys, key{sum: e.Sum, caller: caller{name: e.Name, admin: e.Admin, models: e.Models, tiers: e.Tiers, limits: meter.Limits{
-			RPM: e.RPM, RPD: e.RPD, TPM: e.TPM, TPD: e.TPD, Concurrency: e.Concurrency,
-		}}})
+		keys = append(
+			keys,
+			key{
+				sum: e.Sum,
+				caller: caller{name: e.Name, admin: e.Admin, models: e.Models, tiers: e.Tiers, limits: meter.Limits{
+					RPM: e.RPM, RPD: e.RPD, TPM: e.TPM, TPD: e.TPD, Concurrency: e.Concurrency,
+				}},
+			},
+		)
 	}
 	r.named.Store(&keys)
+
 	return true, nil
 }
 
@@ -143,11 +174,13 @@ func (r *keyring) look() (changed bool, err error) {
 		return r.take(nil, err)
 	}
 	sum := sha256.Sum256(data)
+
 	settled := sum == r.looked
 	if r.looked = sum; !settled && sum != r.seen {
 		r.present.Store(true)
 		return false, nil
 	}
+
 	return r.take(data, nil)
 }
 
@@ -157,8 +190,10 @@ func (r *keyring) watch(ctx context.Context) {
 	if r.file == "" {
 		return
 	}
+
 	next := time.NewTimer(reloadInterval)
 	defer next.Stop()
+
 	for {
 		select {
 		case <-ctx.Done():
@@ -170,6 +205,7 @@ func (r *keyring) watch(ctx context.Context) {
 			case changed:
 				r.log.Info("keys reloaded", "file", r.file, "keys", len(*r.named.Load()), "names", r.names())
 			}
+
 			if r.looked == r.seen {
 				next.Reset(reloadInterval)
 			} else {
@@ -182,16 +218,29 @@ func (r *keyring) watch(ctx context.Context) {
 // views are the keys in force, by name, without what proves them.
 func (r *keyring) views() []keyView {
 	views := []keyView{}
+
 	for _, keys := range [][]key{r.shared, *r.named.Load()} {
 		for _, k := range keys {
 			l := k.limits
 			views = append(views, keyView{
-				Name: k.name, Admin: k.admin, Models: append([]string{}, k.models...), Tiers: append([]string{}, k.tiers...), RPM: l.RPM, RPD: l.RPD, TPM: l.TPM, TPD: l.TPD, Concurrency: l.Concurrency,
+				Name:        k.name,
+				Admin:       k.admin,
+				Models:      append([]string{}, k.models...),
+				Tiers:       append([]string{}, k.tiers...),
+				RPM:         l.RPM,
+				RPD:         l.RPD,
+				TPM:         l.TPM,
+				TPD:         l.TPD,
+				Concurrency: l.Concurrency,
 			})
 		}
 	}
 	slices.SortStableFunc(views, func(a, b keyView) int { return strings.Compare(a.Name, b.Name) })
-	return slices.CompactFunc(views, func(a, b keyView) bool { return a.Name == b.Name }) // while one is replaced there are two
+
+	return slices.CompactFunc(
+		views,
+		func(a, b keyView) bool { return a.Name == b.Name },
+	) // while one is replaced there are two
 }
 
 func (r *keyring) names() []string {
@@ -200,5 +249,6 @@ func (r *keyring) names() []string {
 		names = append(names, k.name)
 	}
 	slices.Sort(names)
+
 	return slices.Compact(names)
 }

@@ -18,6 +18,7 @@ func TestEveryAnswerToALimitedKeySaysHowItStands(t *testing.T) {
 		keysFile(t, "keys: [{name: all, key: alls, rpd: 100, tpm: 50000}, {name: few, key: fews}]"))
 	h.key = ""
 	wrong := strings.Replace(asked, "{", `{"temperature":9,`, 1)
+
 	for _, tc := range []struct {
 		what, key       string
 		ask             func(auth string) reply
@@ -40,13 +41,18 @@ func TestEveryAnswerToALimitedKeySaysHowItStands(t *testing.T) {
 		{"one too many", "fews", func(a string) reply { return h.chat(asked, a) }, http.StatusTooManyRequests, "3", "0", false},
 	} {
 		res := tc.ask("Authorization: Bearer " + tc.key)
+
 		got := res.Header
-		if res.StatusCode != tc.status || got.Get("X-Ratelimit-Limit-Requests") != tc.limit || got.Get("X-Ratelimit-Remaining-Requests") != tc.left ||
-			got.Get("X-Ratelimit-Reset-Requests") == "" || (got.Get("X-Ratelimit-Limit-Tokens") == "50000") != tc.limitsTheTokens {
+		if res.StatusCode != tc.status || got.Get("X-Ratelimit-Limit-Requests") != tc.limit ||
+			got.Get("X-Ratelimit-Remaining-Requests") != tc.left ||
+			got.Get("X-Ratelimit-Reset-Requests") == "" ||
+			(got.Get("X-Ratelimit-Limit-Tokens") == "50000") != tc.limitsTheTokens {
 			t.Errorf("%s: %d %v %s", tc.what, res.StatusCode, got, res.body)
 		}
+
 		if res.StatusCode == http.StatusTooManyRequests {
 			seconds, _ := strconv.Atoi(got.Get("Retry-After"))
+
 			ms, _ := strconv.Atoi(got.Get("Retry-After-Ms"))
 			if ms <= 0 || ms > 20_000 || seconds != (ms+999)/1000 {
 				t.Errorf("retry after %d ms, %d s", ms, seconds)

@@ -20,7 +20,7 @@ import (
 	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/trace"
 
-	"presswork"
+	"presswork/internal/fault"
 	"presswork/internal/inference/meter"
 )
 
@@ -61,6 +61,7 @@ func newMetadata(ctx *fasthttp.RequestCtx, proxies proxies) *metadata {
 		began:  time.Now(),
 	}
 	m.ip, m.site = proxies.origin(ctx)
+
 	return m
 }
 
@@ -72,6 +73,7 @@ func (s *Server) beginSpan(m *metadata) {
 	w3c := propagation.TraceContext{}
 	parent := w3c.Extract(context.Background(), propagation.MapCarrier{traceHeader: m.trace})
 	ctx, span := s.tracer.Start(parent, m.method, trace.WithSpanKind(trace.SpanKindServer))
+
 	m.span = span
 	if span.IsRecording() {
 		carrier := propagation.MapCarrier{}
@@ -84,11 +86,13 @@ func (m *metadata) endSpan(status int) {
 	if !m.span.IsRecording() {
 		return
 	}
+
 	if m.route != "" {
 		m.span.SetName(m.method + " " + m.route)
 	}
 	m.span.SetAttributes(attribute.String("http.request.method", m.method), attribute.String("http.route", m.route),
 		attribute.Int("http.response.status_code", status), attribute.String("presswork.request_id", m.id))
+
 	if status >= http.StatusInternalServerError {
 		m.span.SetStatus(codes.Error, http.StatusText(status))
 	}
@@ -105,18 +109,23 @@ func (s *Server) enter(next fasthttp.RequestHandler) fasthttp.RequestHandler {
 		s.beginSpan(meta)
 		s.metrics.running.Inc()
 		ctx.SetUserValue(metadataKey{}, meta)
+
 		setHeaders(ctx, meta)
 		defer s.leave(ctx, meta)
 		defer s.recover(ctx, meta)
+
 		if !unambiguous(&ctx.Request.Header) {
 			ctx.SetConnectionClose()
-			s.fail(ctx, &statusError{http.StatusBadRequest, presswork.Errorf(presswork.InvalidRequest,
+			s.fail(ctx, &statusError{http.StatusBadRequest, fault.Errorf(fault.InvalidRequest,
 				"a request has one Host, and a Content-Length or, in HTTP/1.1, a Transfer-Encoding")})
+
 			return
 		}
+
 		if answered := s.checkOrigin(ctx, meta); answered {
 			return
 		}
+
 		if !isMethod(meta.method) {
 			// The router answers unknown methods in plain text. It knows TRACE,
 			// which no route has, and so answers 404 or 405 with Allow.
@@ -130,6 +139,7 @@ func (s *Server) enter(next fasthttp.RequestHandler) fasthttp.RequestHandler {
 // as we do: where it begins and ends, and for whom it is (RFC 9112, 3.2 and 6.1).
 func unambiguous(h *fasthttp.RequestHeader) bool {
 	hosts, lengths, encodings := 0, 0, 0
+
 	for line := range bytes.Lines(h.RawHeaders()) {
 		name, _, _ := bytes.Cut(line, []byte(":"))
 		switch {
@@ -142,6 +152,7 @@ func unambiguous(h *fasthttp.RequestHeader) bool {
 		}
 	}
 	current := h.IsHTTP11() // HTTP/1.0 has no Transfer-Encoding and needs no Host
+
 	return hosts <= 1 && (hosts == 1 || !current) && (encodings == 0 || encodings == 1 && lengths == 0 && current)
 }
 
@@ -159,8 +170,18 @@ func (s *Server) recover(ctx *fasthttp.RequestCtx, meta *metadata) {
 	if p == nil {
 		return
 	}
-	s.Log.Error("panic in a handler", "request_id", meta.id, "route", meta.route, "panic", p, "stack", string(debug.Stack()))
-	s.fail(ctx, presswork.Errorf(presswork.Internal, "internal error"))
+	s.Log.Error(
+		"panic in a handler",
+		"request_id",
+		meta.id,
+		"route",
+		meta.route,
+		"panic",
+		p,
+		"stack",
+		string(debug.Stack()),
+	)
+	s.fail(ctx, fault.Errorf(fault.Internal, "internal error"))
 }
 
 // leave counts and logs the answer. The query stays out of the log: it may
@@ -169,6 +190,7 @@ func (s *Server) leave(ctx *fasthttp.RequestCtx, meta *metadata) {
 	meta.held.release()
 	s.finishBody(ctx, meta)
 	status, took := ctx.Response.StatusCode(), time.Since(meta.began)
+
 	route := meta.route
 	if route == "" {
 		route = "unmatched"
@@ -176,6 +198,7 @@ func (s *Server) leave(ctx *fasthttp.RequestCtx, meta *metadata) {
 	s.metrics.running.Dec()
 	s.metrics.observe(route, meta.method, status, took, meta.span)
 	meta.endSpan(status)
+
 	if s.Log.Enabled(ctx, slog.LevelDebug) {
 		s.Log.Debug("request", "request_id", meta.id, "method", meta.method, "path", string(ctx.Path()),
 			"status", status, "took", took, "client", meta.ip, "key", meta.who.name)
@@ -188,18 +211,21 @@ func isMethod(m string) bool {
 		fiber.MethodConnect, fiber.MethodOptions, fiber.MethodTrace, fiber.MethodPatch:
 		return true
 	}
+
 	return false
 }
 
 // requestID keeps a sane incoming id, and else makes one.
 func requestID(incoming string) string {
 	const most = 128
+
 	sane := incoming != "" && len(incoming) <= most && strings.IndexFunc(incoming, func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_.:", r))
 	}) < 0
 	if sane {
 		return incoming
 	}
+
 	return "req_" + strings.ToLower(ulid.Make().String())
 }
 
@@ -211,6 +237,7 @@ func traceParent(incoming string) string {
 	var b [24]byte
 	// crypto/rand never fails; see its documentation.
 	_, _ = rand.Read(b[:])
+
 	return "00-" + hex.EncodeToString(b[:16]) + "-" + hex.EncodeToString(b[16:]) + "-01"
 }
 
@@ -219,13 +246,16 @@ func isTraceParent(s string) bool {
 	if len(s) != 55 || s[:3] != "00-" || s[35] != '-' || s[52] != '-' || s[3:35] == zeros || s[36:52] == zeros[:16] {
 		return false
 	}
+
 	for i, r := range s {
 		if i == 2 || i == 35 || i == 52 {
 			continue
 		}
+
 		if !(r >= '0' && r <= '9' || r >= 'a' && r <= 'f') {
 			return false
 		}
 	}
+
 	return true
 }

@@ -61,15 +61,19 @@ func newMetrics(o Options) *metrics {
 		m.streams.WithLabelValues(kind)
 	}
 	o.Metrics.MustRegister(m.requests, m.seconds, m.running, m.streams, m.bodies)
+
 	if o.Stats != nil {
 		o.Metrics.MustRegister(queueCollector{o.Stats})
 	}
+
 	if o.Events != nil {
 		o.Metrics.MustRegister(eventCollector(o.Events))
 	}
+
 	if o.Keeper != nil {
 		o.Metrics.MustRegister(storeCollector(o.Keeper.Level))
 	}
+
 	return m
 }
 
@@ -88,6 +92,7 @@ func (storeCollector) Describe(chan<- *prometheus.Desc) {}
 func (c storeCollector) Collect(ch chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), statsTimeout)
 	defer cancel()
+
 	total, most, err := c(ctx)
 	if err != nil {
 		ch <- prometheus.NewInvalidMetric(storeBytes, err)
@@ -104,9 +109,14 @@ func (m *metrics) observe(route, method string, status int, took time.Duration, 
 		method = "other"
 	}
 	m.requests.WithLabelValues(route, method, strconv.Itoa(status)).Inc()
+
 	seconds := m.seconds.WithLabelValues(route)
 	if exemplars, ok := seconds.(prometheus.ExemplarObserver); ok && span != nil && span.SpanContext().IsSampled() {
-		exemplars.ObserveWithExemplar(took.Seconds(), prometheus.Labels{"trace_id": span.SpanContext().TraceID().String()})
+		exemplars.ObserveWithExemplar(
+			took.Seconds(),
+			prometheus.Labels{"trace_id": span.SpanContext().TraceID().String()},
+		)
+
 		return
 	}
 	seconds.Observe(took.Seconds())
@@ -116,9 +126,24 @@ func (m *metrics) observe(route, method string, status int, took time.Duration, 
 type eventCollector func() tasks.EventStats
 
 var (
-	eventsRelayed = prometheus.NewDesc("presswork_event_delay_seconds", "Events handed to watchers of jobs, and how long after they had happened.", nil, nil)
-	eventWatchers = prometheus.NewDesc("presswork_event_watchers", "Watchers of jobs: WebSockets, event streams, and requests that wait.", nil, nil)
-	eventsTooSlow = prometheus.NewDesc("presswork_event_watchers_slow_total", "Watchers that were given up because they did not read.", nil, nil)
+	eventsRelayed = prometheus.NewDesc(
+		"presswork_event_delay_seconds",
+		"Events handed to watchers of jobs, and how long after they had happened.",
+		nil,
+		nil,
+	)
+	eventWatchers = prometheus.NewDesc(
+		"presswork_event_watchers",
+		"Watchers of jobs: WebSockets, event streams, and requests that wait.",
+		nil,
+		nil,
+	)
+	eventsTooSlow = prometheus.NewDesc(
+		"presswork_event_watchers_slow_total",
+		"Watchers that were given up because they did not read.",
+		nil,
+		nil,
+	)
 )
 
 // Describe implements prometheus.Collector.
@@ -153,6 +178,7 @@ func (queueCollector) Describe(chan<- *prometheus.Desc) {}
 func (c queueCollector) Collect(ch chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), statsTimeout)
 	defer cancel()
+
 	fleet, err := c.stats(ctx)
 	if err != nil {
 		ch <- prometheus.NewInvalidMetric(queueDesc("pending", ""), err)
@@ -164,6 +190,7 @@ func (c queueCollector) Collect(ch chan<- prometheus.Metric) {
 	count("presswork_jobs_open", "Jobs that have not ended.", fleet.Open)
 	count("presswork_dead_letters", "Failed jobs that were neither tried again nor dismissed.", fleet.Dead)
 	count("presswork_workers", "Worker processes that report.", int64(len(fleet.Workers)))
+
 	for _, q := range fleet.Queues {
 		gauge := func(name, help string, v float64) {
 			ch <- prometheus.MustNewConstMetric(queueDesc(name, help), prometheus.GaugeValue, v, string(q.Queue))
@@ -174,7 +201,12 @@ func (c queueCollector) Collect(ch chan<- prometheus.Metric) {
 		gauge("open", "Tasks that wait, run, or wait for another try.", float64(q.Pending+q.Active+q.Retry))
 		gauge("archived", "Tasks that were given up.", float64(q.Archived))
 		gauge("oldest_seconds", "How long the task at the head has waited.", q.Oldest.Seconds())
-		gauge("oldest_open_seconds", "How old the oldest task is that waits, runs, or waits for another try.", q.OldestOpen.Seconds())
+		gauge(
+			"oldest_open_seconds",
+			"How old the oldest task is that waits, runs, or waits for another try.",
+			q.OldestOpen.Seconds(),
+		)
+
 		paused := 0.0
 		if q.Paused {
 			paused = 1

@@ -18,6 +18,7 @@ import (
 
 func TestTheDescriptionAndTheRoutesAreTheSame(t *testing.T) {
 	t.Parallel()
+
 	var doc struct {
 		Paths map[string]map[string]any `yaml:"paths"`
 	}
@@ -25,6 +26,7 @@ func TestTheDescriptionAndTheRoutesAreTheSame(t *testing.T) {
 		t.Fatal(err)
 	}
 	var described []string
+
 	for path, item := range doc.Paths {
 		for method := range item {
 			if method != "parameters" {
@@ -33,12 +35,14 @@ func TestTheDescriptionAndTheRoutesAreTheSame(t *testing.T) {
 		}
 	}
 	slices.Sort(described)
+
 	routes := api.Routes(t)
 	for _, r := range routes {
 		if !slices.Contains(described, r) {
 			t.Errorf("openapi.yaml lacks %s", r)
 		}
 	}
+
 	for _, d := range described {
 		if !slices.Contains(routes, d) {
 			t.Errorf("no route answers %s", d)
@@ -50,15 +54,18 @@ func TestTheDescriptionAndTheRoutesAreTheSame(t *testing.T) {
 // `make compat` asks the generators themselves.
 func TestTheDescriptionIsSound(t *testing.T) {
 	t.Parallel()
+
 	b, err := yaml.YAMLToJSON(serve(t).get("/openapi.yaml").body)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(b))
 	if err != nil {
 		t.Fatal(err)
 	}
 	const address = "https://presswork.test/openapi.json"
+
 	schemas := jsonschema.NewCompiler()
 	if err := schemas.AddResource(address, doc); err != nil {
 		t.Fatal(err)
@@ -69,6 +76,7 @@ func TestTheDescriptionIsSound(t *testing.T) {
 		case map[string]any:
 			for name, child := range v {
 				below := at + "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
+
 				_, whole := child.(map[string]any)
 				switch {
 				case name == "headers" && whole:
@@ -85,6 +93,7 @@ func TestTheDescriptionIsSound(t *testing.T) {
 				}
 				visit(below, child)
 			}
+
 			example, there := v["example"]
 			if schema, ok := v["schema"]; there && ok && schema != nil {
 				if compiled, err := schemas.Compile(address + "#" + url.PathEscape(at+"/schema")); err == nil {
@@ -104,12 +113,14 @@ func TestTheDescriptionIsSound(t *testing.T) {
 
 func TestTheDescriptionNamesEveryCodeAndOption(t *testing.T) {
 	t.Parallel()
+
 	doc := string(serve(t).get("/openapi.yaml").body)
 	for _, code := range api.Codes() {
 		if !strings.Contains(doc, " "+string(code)) {
 			t.Errorf("openapi.yaml does not name %s", code)
 		}
 	}
+
 	for _, name := range optionNames() {
 		if !strings.Contains(doc, "        "+name+": ") && !strings.Contains(doc, "        "+name+":\n") {
 			t.Errorf("openapi.yaml lacks the option %s", name)
@@ -122,5 +133,6 @@ func optionNames() (names []string) {
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		names = append(names, name)
 	}
+
 	return names
 }

@@ -26,12 +26,14 @@ func (s *Server) healthz(c *fiber.Ctx) error {
 	writeJSON(c.Context(), http.StatusOK, struct {
 		Status string `json:"status"`
 	}{"ok"})
+
 	return nil
 }
 
 func (s *Server) readyz(c *fiber.Ctx) error {
 	ok, report := ready.Run(context.Background(), s.Checks)
 	report.Log(context.Background(), s.Log)
+
 	status := http.StatusOK
 	if !ok || s.streams.stopping() {
 		status = http.StatusServiceUnavailable
@@ -39,12 +41,14 @@ func (s *Server) readyz(c *fiber.Ctx) error {
 	}
 	c.Set(fiber.HeaderCacheControl, "no-store")
 	writeJSON(c.Context(), status, report)
+
 	return nil
 }
 
 func (s *Server) openapi(c *fiber.Ctx) error {
 	c.Set(fiber.HeaderContentType, "application/yaml; charset=utf-8")
 	c.Context().Response.SetBodyRaw(openapiYAML)
+
 	return nil
 }
 
@@ -58,17 +62,24 @@ func (s *Server) openapiJSON(c *fiber.Ctx) error {
 	}
 	c.Set(fiber.HeaderContentType, fiber.MIMEApplicationJSON)
 	c.Context().Response.SetBodyRaw(b)
+
 	return nil
 }
 
 func (s *Server) serveMetrics() fiber.Handler {
-	return s.foreign(promhttp.HandlerFor(s.Metrics, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError, EnableOpenMetrics: true}))
+	return s.foreign(
+		promhttp.HandlerFor(
+			s.Metrics,
+			promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError, EnableOpenMetrics: true},
+		),
+	)
 }
 
 func (s *Server) serveMonitor() fiber.Handler {
 	if s.Monitor == nil {
 		return func(c *fiber.Ctx) error { return fiber.ErrNotFound }
 	}
+
 	return s.foreign(s.Monitor)
 }
 
@@ -76,16 +87,19 @@ func (s *Server) serveMonitor() fiber.Handler {
 // so the body is read here first.
 func (s *Server) foreign(h http.Handler) fiber.Handler {
 	serve := adaptor.HTTPHandler(h)
+
 	return func(c *fiber.Ctx) error {
 		b, err := s.body(c, maxMonitorBody, "this request")
 		if err != nil {
 			return err
 		}
+
 		data, err := b.all()
 		if err != nil {
 			return err
 		}
 		c.Context().Request.SetBodyRaw(data)
+
 		return serve(c)
 	}
 }

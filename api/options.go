@@ -145,19 +145,23 @@ func (o *Options) validate() error {
 	case (o.TLSCert == "") != (o.TLSKey == ""):
 		return errors.New("api: set both TLSCert and TLSKey or neither")
 	}
+
 	host, _, err := net.SplitHostPort(o.Addr)
 	if err != nil {
 		return fmt.Errorf("api: the listen address %q is not host:port", o.Addr)
 	}
+
 	keyed := len(o.Keys) > 0 || o.KeysFile != ""
 	if o.KeysFileOptional && len(o.Keys) == 0 {
 		_, err := os.Stat(o.KeysFile)
 		keyed = err == nil
 	}
+
 	if !keyed && !o.AuthOff && !isLoopback(host) {
 		return fmt.Errorf("api: %s is reachable from other machines and no key is set: set API_KEY or KEYS_CONFIG, "+
 			"or API_AUTH=off to serve everybody", o.Addr)
 	}
+
 	return nil
 }
 
@@ -173,21 +177,26 @@ func (o *Options) defaults() {
 	o.PingInterval = cmp.Or(o.PingInterval, 15*time.Second)
 	o.PreviewWait = cmp.Or(o.PreviewWait, 30*time.Second)
 	o.DrawWait = cmp.Or(o.DrawWait, 10*time.Second)
+
 	o.Metrics = cmp.Or(o.Metrics, prometheus.NewRegistry())
 	if o.Tracer == nil {
 		o.Tracer = noop.NewTracerProvider()
 	}
+
 	if o.Inference != nil {
 		inference := *o.Inference
 		inference.Patience = cmp.Or(inference.Patience, 10*time.Second)
 		o.Inference = &inference
 	}
+
 	if o.Recommender == nil {
 		o.Recommender = recommend.New(recommend.Options{})
 	}
+
 	if o.Getenv == nil {
 		o.Getenv = os.Getenv
 	}
+
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}

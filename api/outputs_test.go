@@ -6,12 +6,14 @@ import (
 	"testing"
 
 	"presswork"
+	"presswork/internal/fault"
 )
 
 // TestAnOutputIsNamedOrAcceptedByItsType also sees that HTML from strangers is
 // shown under a policy of its own.
 func TestAnOutputIsNamedOrAcceptedByItsType(t *testing.T) {
 	t.Parallel()
+
 	for _, c := range []struct {
 		body   string
 		header string
@@ -29,24 +31,32 @@ func TestAnOutputIsNamedOrAcceptedByItsType(t *testing.T) {
 		if c.waits {
 			h.finishNext(c.want.ContentType(), []byte("the file"))
 		}
+
 		r := h.post(c.body, c.header)
 		if got := payload(t, h.queue.last()).Output; got != c.want {
 			t.Errorf("%s %s: output %q", c.body, c.header, got)
 		}
+
 		if !c.waits {
 			r.want(t, http.StatusAccepted, "")
 			continue
 		}
+
 		sandboxed := strings.HasPrefix(r.Header.Get("Content-Security-Policy"), "sandbox;")
-		if r.StatusCode != http.StatusOK || r.Header.Get("Content-Type") != c.want.ContentType() || sandboxed != (c.want == presswork.HTML) {
+		if r.StatusCode != http.StatusOK || r.Header.Get("Content-Type") != c.want.ContentType() ||
+			sandboxed != (c.want == presswork.HTML) {
 			t.Errorf("%s %s: %d %v", c.body, c.header, r.StatusCode, r.Header)
 		}
 	}
+
 	h := serve(t)
-	if e := h.post(`{"content":"# Hi","output":"docx"}`).want(t, http.StatusBadRequest, presswork.InvalidOption); e["param"] != "output" {
+	if e := h.post(`{"content":"# Hi","output":"docx"}`).
+		want(t, http.StatusBadRequest, fault.InvalidOption); e["param"] != "output" {
 		t.Errorf("%v", e)
 	}
-	if e := h.post(`{"content":"# Hi","output":"html","options":{"password":"secret"}}`).want(t, http.StatusBadRequest, presswork.InvalidOption); e["param"] != "options.password" {
+
+	if e := h.post(`{"content":"# Hi","output":"html","options":{"password":"secret"}}`).
+		want(t, http.StatusBadRequest, fault.InvalidOption); e["param"] != "options.password" {
 		t.Errorf("%v", e)
 	}
 }

@@ -5,9 +5,9 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
-	"presswork"
 	"presswork/api/web"
 	"presswork/internal/chromium/fonts"
+	"presswork/internal/fault"
 )
 
 func (s *Server) studio(c *fiber.Ctx) error { return sendPage(c, web.Studio()) }
@@ -26,6 +26,7 @@ func sendPage(c *fiber.Ctx, p web.Page) error {
 	c.Set("Cross-Origin-Resource-Policy", "same-origin")
 	c.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=(self)")
 	c.Context().Response.SetBodyRaw(p.HTML)
+
 	return nil
 }
 
@@ -34,16 +35,18 @@ func sendPage(c *fiber.Ctx, p web.Page) error {
 func (s *Server) asset(c *fiber.Ctx) error {
 	a, ok := web.Find(c.Params("name"))
 	if !ok {
-		return presswork.Errorf(presswork.NotFound, "there is no file %s; load the page again", quote(c.Params("name")))
+		return fault.Errorf(fault.NotFound, "there is no file %s; load the page again", quote(c.Params("name")))
 	}
 	c.Set(fiber.HeaderETag, a.ETag)
 	c.Set(fiber.HeaderCacheControl, "public, max-age=31536000, immutable")
 	c.Vary(fiber.HeaderAcceptEncoding)
 	c.Set("Cross-Origin-Resource-Policy", "same-origin")
+
 	if known := c.Get(fiber.HeaderIfNoneMatch); known != "" && matches(known, a.ETag) {
 		c.Status(http.StatusNotModified)
 		return nil
 	}
+
 	body := a.Body
 	if web.AcceptsGzip(c.Get(fiber.HeaderAcceptEncoding)) {
 		if packed := a.Gzip(); packed != nil {
@@ -53,6 +56,7 @@ func (s *Server) asset(c *fiber.Ctx) error {
 	}
 	c.Set(fiber.HeaderContentType, a.ContentType)
 	c.Context().Response.SetBodyRaw(body)
+
 	return nil
 }
 
@@ -69,15 +73,18 @@ func (s *Server) font(c *fiber.Ctx) error {
 	// The fonts change with the program, under the same names.
 	c.Set(fiber.HeaderCacheControl, "public, max-age=86400")
 	c.Set("Cross-Origin-Resource-Policy", "same-origin")
+
 	if name == facesCSS {
 		c.Set(fiber.HeaderContentType, "text/css; charset=utf-8")
 		return c.SendString(fonts.Stylesheet(fontsDir))
 	}
+
 	face, ok := fonts.Face(name)
 	if !ok {
-		return presswork.Errorf(presswork.NotFound, "there is no font %s", quote(name))
+		return fault.Errorf(fault.NotFound, "there is no font %s", quote(name))
 	}
 	c.Set(fiber.HeaderContentType, "font/ttf")
 	c.Context().Response.SetBodyRaw(face)
+
 	return nil
 }

@@ -9,31 +9,38 @@ import (
 	"strings"
 	"testing"
 
-	"presswork"
 	"presswork/api"
+	"presswork/internal/fault"
 )
 
 func TestPagesNeedNoKeyAndHaveAPolicy(t *testing.T) {
 	t.Parallel()
+
 	h := serve(t)
 	for path, policy := range map[string]string{"/": "require-trusted-types-for 'script'", "/docs": "script-src 'self'", "/preview": "sandbox allow-same-origin"} {
 		res := h.get(path, "-X-API-Key: ")
 		res.want(t, http.StatusOK, "")
+
 		if got := res.Header.Get("Content-Type"); got != "text/html; charset=utf-8" {
 			t.Errorf("%s: Content-Type %q", path, got)
 		}
+
 		got := res.Header.Get("Content-Security-Policy")
-		if !strings.Contains(got, policy) || !strings.Contains(got, "default-src 'none'") || strings.Contains(got, "script-src 'self' '") {
+		if !strings.Contains(got, policy) || !strings.Contains(got, "default-src 'none'") ||
+			strings.Contains(got, "script-src 'self' '") {
 			t.Errorf("%s: policy %q", path, got)
 		}
+
 		if cache := res.Header.Get("Cache-Control"); cache != "no-cache" {
 			t.Errorf("%s: Cache-Control %q", path, cache)
 		}
+
 		if inline := regexp.MustCompile(`<script(?:>| [^>]*>[^<])|\son\w+=|<style`).Find(res.body); inline != nil {
 			t.Errorf("%s has what its policy forbids: %s", path, inline)
 		}
 	}
 	studio := h.get("/")
+
 	nonce := regexp.MustCompile(`'nonce-([^']+)'`).FindStringSubmatch(studio.Header.Get("Content-Security-Policy"))
 	if nonce == nil || !strings.Contains(string(studio.body), `nonce="`+nonce[1]+`"`) {
 		t.Errorf("the page does not have the nonce of its policy %q", studio.Header.Get("Content-Security-Policy"))
@@ -43,6 +50,7 @@ func TestPagesNeedNoKeyAndHaveAPolicy(t *testing.T) {
 func TestAssetsAreCompressedAndKept(t *testing.T) {
 	t.Parallel()
 	h := serve(t)
+
 	script := regexp.MustCompile(`<script type="module" src="([^"]+)"`).FindSubmatch(h.get("/").body)
 	if script == nil {
 		t.Fatal("the studio has no script")
@@ -52,38 +60,45 @@ func TestAssetsAreCompressedAndKept(t *testing.T) {
 	plain.want(t, http.StatusOK, "")
 	packed := h.get(path, "Accept-Encoding: br, gzip")
 	packed.want(t, http.StatusOK, "")
+
 	if got := packed.Header.Get("Content-Encoding"); got != "gzip" {
 		t.Fatalf("Content-Encoding %q", got)
 	}
+
 	unpacked, err := gzip.NewReader(bytes.NewReader(packed.body))
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	body, err := io.ReadAll(unpacked)
 	if err != nil || !bytes.Equal(body, plain.body) {
 		t.Errorf("compressed and plain differ (%v)", err)
 	}
+
 	for _, res := range []reply{plain, packed} {
 		if got := res.Header.Get("Cache-Control"); got != "public, max-age=31536000, immutable" {
 			t.Errorf("Cache-Control %q", got)
 		}
-		if !strings.Contains(res.Header.Get("Vary"), "Accept-Encoding") || !strings.HasPrefix(res.Header.Get("Content-Type"), "text/javascript") {
+
+		if !strings.Contains(res.Header.Get("Vary"), "Accept-Encoding") ||
+			!strings.HasPrefix(res.Header.Get("Content-Type"), "text/javascript") {
 			t.Errorf("headers %v", res.Header)
 		}
 	}
 	h.get(path, "If-None-Match: "+plain.Header.Get("ETag")).want(t, http.StatusNotModified, "")
+
 	for _, missing := range []string{"/assets/studio-OLD.js", "/assets/..%2findex.html", "/assets/", "/nowhere"} {
-		h.get(missing, "Accept: text/html").want(t, http.StatusNotFound, presswork.NotFound)
+		h.get(missing, "Accept: text/html").want(t, http.StatusNotFound, fault.NotFound)
 	}
-	h.do(http.MethodPost, "/", nil).want(t, http.StatusMethodNotAllowed, presswork.MethodNotAllowed)
+	h.do(http.MethodPost, "/", nil).want(t, http.StatusMethodNotAllowed, fault.MethodNotAllowed)
 }
 
 func TestPagesKeepTheRulesOfOrigin(t *testing.T) {
 	t.Parallel()
 	h := serve(t, open)
-	h.get("/", "Host: evil.example").want(t, http.StatusForbidden, presswork.Forbidden)
-	h.get("/", "Sec-Fetch-Site: cross-site").want(t, http.StatusForbidden, presswork.OriginNotAllowed)
-	h.get("/", "Origin: http://evil.example").want(t, http.StatusForbidden, presswork.OriginNotAllowed)
+	h.get("/", "Host: evil.example").want(t, http.StatusForbidden, fault.Forbidden)
+	h.get("/", "Sec-Fetch-Site: cross-site").want(t, http.StatusForbidden, fault.OriginNotAllowed)
+	h.get("/", "Origin: http://evil.example").want(t, http.StatusForbidden, fault.OriginNotAllowed)
 	h.get("/", "Sec-Fetch-Site: none").want(t, http.StatusOK, "")
 }
 
@@ -96,6 +111,7 @@ func TestTheDescriptionIsServedInJSON(t *testing.T) {
 	res := serve(t).get("/openapi.json", "-X-API-Key: ")
 	res.want(t, http.StatusOK, "")
 	res.decode(t, &doc)
+
 	if doc.OpenAPI != "3.1.0" || len(doc.Paths) < len(api.Routes(t))/2 {
 		t.Errorf("version %s, %d paths", doc.OpenAPI, len(doc.Paths))
 	}
@@ -106,14 +122,17 @@ func TestPreviewsHaveTheFontsOfThePrint(t *testing.T) {
 	h := serve(t)
 	sheet := h.get("/fonts/faces.css", "-X-API-Key: ")
 	sheet.want(t, http.StatusOK, "")
-	faces := regexp.MustCompile(`@font-face\{font-family:"[^"]+";font-weight:[1-9]00;font-style:(?:normal|italic);src:url\(([^)]+)\)\}`).FindAllSubmatch(sheet.body, -1)
+
+	faces := regexp.MustCompile(`@font-face\{font-family:"[^"]+";font-weight:[1-9]00;font-style:(?:normal|italic);src:url\(([^)]+)\)\}`).
+		FindAllSubmatch(sheet.body, -1)
 	if len(faces) != bytes.Count(sheet.body, []byte("@font-face")) || len(faces) < 80 {
 		t.Errorf("%d faces of %d can be read", len(faces), bytes.Count(sheet.body, []byte("@font-face")))
 	}
 	face := h.get(string(faces[0][1]), "-X-API-Key: ")
 	face.want(t, http.StatusOK, "")
+
 	if !bytes.HasPrefix(face.body, []byte{0, 1, 0, 0}) || face.Header.Get("Content-Type") != "font/ttf" {
 		t.Errorf("%s is %q, % x", faces[0][1], face.Header.Get("Content-Type"), face.body[:4])
 	}
-	h.get("/fonts/..%2ffonts.go").want(t, http.StatusNotFound, presswork.NotFound)
+	h.get("/fonts/..%2ffonts.go").want(t, http.StatusNotFound, fault.NotFound)
 }

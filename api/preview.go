@@ -11,8 +11,8 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
-	"presswork"
 	"presswork/internal/document"
+	"presswork/internal/fault"
 	"presswork/internal/markdown/diagram"
 	"presswork/themes"
 )
@@ -37,16 +37,34 @@ type pages struct {
 
 // newPages has remote draw when o has no browser to do it.
 func newPages(o Options, remote diagram.Remote) *pages {
-	p := &pages{samples: document.New(document.Options{Themes: o.Themes, Log: o.Log}), slots: make(chan struct{}, runtime.NumCPU())}
-	if o.Diagrams == nil {
-		o.Diagrams = diagram.New(diagram.Options{Log: o.Log, Remote: func(ctx context.Context, sources []string, s diagram.Style) ([]diagram.Picture, error) {
-			// Others compose while this document waits. Whoever draws has a slot.
-			<-p.slots
-			defer func() { p.slots <- struct{}{} }()
-			return remote(ctx, sources, s)
-		}})
+	p := &pages{
+		samples: document.New(document.Options{Themes: o.Themes, Log: o.Log}),
+		slots:   make(chan struct{}, runtime.NumCPU()),
 	}
-	p.converter = document.New(document.Options{Themes: o.Themes, Fetch: o.Fetch, Diagrams: o.Diagrams, FormulaTime: previewFormulaTime, Log: o.Log})
+	if o.Diagrams == nil {
+		o.Diagrams = diagram.New(
+			diagram.Options{
+				Log: o.Log,
+				Remote: func(ctx context.Context, sources []string, s diagram.Style) ([]diagram.Picture, error) {
+					// Others compose while this document waits. Whoever draws has a slot.
+					<-p.slots
+					defer func() { p.slots <- struct{}{} }()
+
+					return remote(ctx, sources, s)
+				},
+			},
+		)
+	}
+	p.converter = document.New(
+		document.Options{
+			Themes:      o.Themes,
+			Fetch:       o.Fetch,
+			Diagrams:    o.Diagrams,
+			FormulaTime: previewFormulaTime,
+			Log:         o.Log,
+		},
+	)
+
 	return p
 }
 
@@ -57,7 +75,9 @@ func (p *pages) compose(ctx context.Context, d document.Document) (document.Comp
 	case <-ctx.Done():
 		return document.Composed{}, context.Cause(ctx)
 	}
+
 	defer func() { <-p.slots }()
+
 	return p.converter.Compose(ctx, d)
 }
 
@@ -68,24 +88,35 @@ func (s *Server) preview(c *fiber.Ctx) error {
 		return err
 	}
 	defer req.discard()
+
 	for name, value := range map[string]string{"webhook_url": req.WebhookURL, "priority": req.Priority, "output": string(req.Output)} {
 		if value != "" {
 			return unknownField(name, []string{"content", "theme", "options", "filename", "assets"})
 		}
 	}
+
 	theme, err := s.check(&req)
 	if err != nil {
 		return err
 	}
+
 	ctx, done, err := s.composing(c)
 	if err != nil {
 		return err
 	}
 	defer done()
-	doc := document.Document{Owner: metadataOf(c.Context()).who.name, Content: []byte(req.Content), Theme: theme, Options: req.Options, Filename: req.Filename}
+
+	doc := document.Document{
+		Owner:    metadataOf(c.Context()).who.name,
+		Content:  []byte(req.Content),
+		Theme:    theme,
+		Options:  req.Options,
+		Filename: req.Filename,
+	}
 	if err := doc.FromFolder(req.path, req.parts, req.asset); err != nil {
 		return err
 	}
+
 	if theme == themes.Auto {
 		verdict, err := s.choose(ctx, doc.Owner, doc.Text())
 		if err != nil {
@@ -93,6 +124,7 @@ func (s *Server) preview(c *fiber.Ctx) error {
 		}
 		doc.Theme = verdict.Recommendation.Primary
 	}
+
 	composed, err := s.pages.compose(ctx, doc)
 	if err != nil {
 		return ofContent(waitError(err))
@@ -101,6 +133,7 @@ func (s *Server) preview(c *fiber.Ctx) error {
 	c.Set(fiber.HeaderContentSecurityPolicy, pagePolicy)
 	c.Set(fiber.HeaderCacheControl, "no-store")
 	c.Status(http.StatusOK)
+
 	return c.SendString(composed.Standalone())
 }
 
@@ -112,8 +145,9 @@ func (s *Server) composing(c *fiber.Ctx) (ctx context.Context, done func(), err 
 		return nil, nil, err
 	}
 	ctx, cancel := context.WithTimeoutCause(running, composeTimeout,
-		presswork.Errorf(presswork.RenderTimeout, "this took longer than %s", composeTimeout))
+		fault.Errorf(fault.RenderTimeout, "this took longer than %s", composeTimeout))
 	ctx, unwatch := whileConnected(ctx, c.Context().Conn())
+
 	return ctx, func() {
 		unwatch()
 		cancel()
@@ -126,6 +160,7 @@ func (r *conversion) asset(name string) ([]byte, error) {
 	if a := r.find(name); a != nil {
 		return io.ReadAll(a.open())
 	}
+
 	return nil, errors.New("no such file came with the document")
 }
 
@@ -134,5 +169,6 @@ func (r *conversion) find(name string) *asset {
 	if i := slices.IndexFunc(r.assets, func(a *asset) bool { return a.name == name }); i >= 0 {
 		return r.assets[i]
 	}
+
 	return nil
 }

@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"presswork"
 	"presswork/api"
+	"presswork/internal/fault"
 	"presswork/internal/test/wait"
 	"presswork/storage"
 	"presswork/tasks"
@@ -31,7 +31,14 @@ func studio(h *house) {
 			h.t.Errorf("task %s %s: %v", t.Kind, t.Payload, err)
 			return
 		}
-		if _, err := h.store.Put(h.t.Context(), p.Key, bytes.NewReader(t.Payload), int64(len(t.Payload)), storage.Attrs{}); err != nil {
+
+		if _, err := h.store.Put(
+			h.t.Context(),
+			p.Key,
+			bytes.NewReader(t.Payload),
+			int64(len(t.Payload)),
+			storage.Attrs{},
+		); err != nil {
 			h.t.Error(err)
 		}
 	}
@@ -53,30 +60,45 @@ func TestManyWhoAskForAPreviewShareOneTask(t *testing.T) {
 		}
 		render(task)
 	}
+
 	var all sync.WaitGroup
 	for i := range replies {
 		all.Go(func() { replies[i] = h.get("/api/themes/nord/preview.png") })
 	}
 	all.Wait()
+
 	for _, res := range replies {
-		if res.StatusCode != http.StatusOK || res.Header.Get("Content-Type") != "image/png" || !bytes.Contains(res.body, []byte(`"theme":"nord","format":"png"`)) {
+		if res.StatusCode != http.StatusOK || res.Header.Get("Content-Type") != "image/png" ||
+			!bytes.Contains(res.body, []byte(`"theme":"nord","format":"png"`)) {
 			t.Errorf("%d %s: %s", res.StatusCode, res.Header.Get("Content-Type"), res.body)
 		}
 	}
+
 	if n := len(h.queue.tasks); n != 1 {
 		t.Errorf("%d tasks", n)
 	}
+
 	tag := replies[0].Header.Get("ETag")
-	if res := h.get("/api/themes/nord/preview.png", "If-None-Match: "+tag); res.StatusCode != http.StatusNotModified || len(res.body) > 0 {
+	if res := h.get(
+		"/api/themes/nord/preview.png",
+		"If-None-Match: "+tag,
+	); res.StatusCode != http.StatusNotModified ||
+		len(res.body) > 0 {
 		t.Errorf("If-None-Match %s: %d", tag, res.StatusCode)
 	}
+
 	other := h.get("/api/themes/dark/preview.png")
 	if other.StatusCode != http.StatusOK || other.Header.Get("ETag") == tag {
 		t.Errorf("another theme: %d, ETag %s", other.StatusCode, other.Header.Get("ETag"))
 	}
-	if res := h.get("/api/themes/nord/preview.pdf"); res.StatusCode != http.StatusOK || res.Header.Get("Content-Type") != "application/pdf" {
+
+	if res := h.get(
+		"/api/themes/nord/preview.pdf",
+	); res.StatusCode != http.StatusOK ||
+		res.Header.Get("Content-Type") != "application/pdf" {
 		t.Errorf("PDF: %d %s", res.StatusCode, res.Header.Get("Content-Type"))
 	}
+
 	if res := h.get("/api/conversion"); !bytes.Contains(res.body, []byte(`"data":[]`)) {
 		t.Errorf("a preview is listed among the jobs: %s", res.body)
 	}
@@ -87,11 +109,12 @@ func TestAPreviewThatNobodyRenders(t *testing.T) {
 	h := serve(t, func(o *api.Options) { o.PreviewWait = 3 * time.Second })
 	res := h.get("/api/themes/nord/preview.pdf")
 	res.want(t, http.StatusServiceUnavailable, "queue_unavailable")
+
 	if res.Header.Get("Retry-After") == "" || res.Header.Get("ETag") != "" {
 		t.Errorf("headers %v", res.Header)
 	}
-	h.get("/api/themes/nrod/preview.png").want(t, http.StatusNotFound, presswork.ThemeNotFound)
-	h.queue.refuse = presswork.Errorf(presswork.QueueFull, "10 jobs are waiting already")
+	h.get("/api/themes/nrod/preview.png").want(t, http.StatusNotFound, fault.ThemeNotFound)
+	h.queue.refuse = fault.Errorf(fault.QueueFull, "10 jobs are waiting already")
 	h.get("/api/themes/dark/preview.png").want(t, http.StatusTooManyRequests, "queue_full")
 	h.key = ""
 	h.get("/api/themes/nord/preview.png").want(t, http.StatusUnauthorized, "invalid_api_key")
@@ -102,6 +125,7 @@ func TestAChangedThemeGetsAnotherPreview(t *testing.T) {
 	dir := t.TempDir()
 	write := func(primary string) {
 		t.Helper()
+
 		css := ":root{--primary:" + primary + ";--base-100:#ffffff;--base-content:#000000}"
 		if err := os.WriteFile(filepath.Join(dir, "own.css"), []byte(css), 0o644); err != nil {
 			t.Fatal(err)
@@ -115,8 +139,10 @@ func TestAChangedThemeGetsAnotherPreview(t *testing.T) {
 			o.Themes = catalogue
 		})
 		studio(h)
+
 		return h.get("/api/themes/own/preview.png").Header.Get("ETag")
 	}
+
 	first, again, changed := tagOf("#102030"), tagOf("#102030"), tagOf("#302010")
 	if first == "" || first != again || first == changed {
 		t.Errorf("ETags %s, %s, %s", first, again, changed)
@@ -126,6 +152,7 @@ func TestAChangedThemeGetsAnotherPreview(t *testing.T) {
 // holds fails the test unless the body holds each text.
 func (r reply) holds(t *testing.T, texts ...string) {
 	t.Helper()
+
 	for _, text := range texts {
 		if !bytes.Contains(r.body, []byte(text)) {
 			t.Errorf("%d, without %s: %.300s", r.StatusCode, text, r.body)
@@ -136,10 +163,12 @@ func (r reply) holds(t *testing.T, texts ...string) {
 // pixel is the smallest of pictures.
 func pixel(t *testing.T) []byte {
 	t.Helper()
+
 	var b bytes.Buffer
 	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, 1, 1))); err != nil {
 		t.Fatal(err)
 	}
+
 	return b.Bytes()
 }
 
@@ -150,12 +179,17 @@ func TestPreviewOfADocument(t *testing.T) {
 		t.Helper()
 		return h.do(http.MethodPost, "/api/preview", strings.NewReader(body), "Content-Type: "+kind)
 	}
-	res := preview("application/json", `{"content":"# Hi <script>alert(1)</script>","theme":"nord","options":{"title":"T"}}`)
+	res := preview(
+		"application/json",
+		`{"content":"# Hi <script>alert(1)</script>","theme":"nord","options":{"title":"T"}}`,
+	)
 	res.want(t, http.StatusOK, "")
 	res.holds(t, "<title>T</title>", `data-theme="nord"`)
+
 	if bytes.Contains(res.body, []byte("<script")) {
 		t.Error("a script is in the page")
 	}
+
 	if policy := res.Header.Get("Content-Security-Policy"); !strings.HasPrefix(policy, "sandbox; default-src 'none'") ||
 		!strings.HasPrefix(res.Header.Get("Content-Type"), "text/html") {
 		t.Errorf("headers %v", res.Header)
@@ -165,6 +199,7 @@ func TestPreviewOfADocument(t *testing.T) {
 	var form bytes.Buffer
 	w := multipart.NewWriter(&form)
 	_ = w.WriteField("content", "![one](img/a.png)")
+
 	part, err := w.CreateFormFile("assets[img/a.png]", "a.png")
 	if err != nil {
 		t.Fatal(err)
@@ -173,7 +208,7 @@ func TestPreviewOfADocument(t *testing.T) {
 	_ = w.Close()
 	preview(w.FormDataContentType(), form.String()).holds(t, `src="data:image/png;base64,`)
 
-	for body, code := range map[string]presswork.Code{
+	for body, code := range map[string]fault.Code{
 		`{"content":""}`:                                        "content_empty",
 		`{"content":"x","theme":"nrod"}`:                        "theme_not_found",
 		`{"content":"x","optoins":{}}`:                          "unknown_field",
@@ -183,6 +218,7 @@ func TestPreviewOfADocument(t *testing.T) {
 	} {
 		preview("application/json", body).want(t, http.StatusBadRequest, code)
 	}
+
 	if n := h.queue.count(); n > 0 {
 		t.Errorf("%d jobs were submitted", n)
 	}

@@ -15,6 +15,7 @@ type proxies []netip.Prefix
 
 func parseProxies(list []string) (proxies, error) {
 	var out proxies
+
 	for _, entry := range list {
 		p, err := netip.ParsePrefix(entry)
 		if err != nil {
@@ -26,6 +27,7 @@ func parseProxies(list []string) (proxies, error) {
 		}
 		out = append(out, p)
 	}
+
 	return out, nil
 }
 
@@ -35,6 +37,7 @@ func (p proxies) trust(a netip.Addr) bool {
 			return true
 		}
 	}
+
 	return false
 }
 
@@ -44,25 +47,31 @@ func (p proxies) trust(a netip.Addr) bool {
 func (p proxies) origin(ctx *fasthttp.RequestCtx) (netip.Addr, site) {
 	h := &ctx.Request.Header
 	here := site(h.Host())
+
 	var ip netip.Addr
 	if tcp, ok := ctx.RemoteAddr().(*net.TCPAddr); ok {
 		ip = tcp.AddrPort().Addr().Unmap()
 	}
+
 	if !p.trust(ip) {
 		return ip, here
 	}
+
 	if host := string(h.Peek("X-Forwarded-Host")); host != "" {
 		here = site(host)
 	}
+
 	hops := strings.Split(string(h.Peek("X-Forwarded-For")), ",")
 	for _, hop := range slices.Backward(hops) {
 		a, err := netip.ParseAddr(strings.TrimSpace(hop))
 		if err != nil {
 			break
 		}
+
 		if ip = a.Unmap(); !p.trust(ip) {
 			break
 		}
 	}
+
 	return ip, here
 }

@@ -6,7 +6,7 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
-	"presswork"
+	"presswork/internal/fault"
 )
 
 // eachQuery calls yield for every parameter of the query, in order, up to the first
@@ -18,12 +18,13 @@ func eachQuery(c *fiber.Ctx, yield func(name string, value []byte) error) (err e
 		switch {
 		case err != nil:
 		case seen[name]:
-			err = presswork.Errorf(presswork.InvalidType, "the query has %s twice", quote(name)).WithParam(clip(name))
+			err = fault.Errorf(fault.InvalidType, "the query has %s twice", quote(name)).WithParam(clip(name))
 		default:
 			seen[name] = true
 			err = yield(name, value)
 		}
 	})
+
 	return err
 }
 
@@ -34,6 +35,7 @@ func onlyQuery(c *fiber.Ctx, allowed ...string) error {
 		if !slices.Contains(allowed, name) {
 			return unknownField(name, allowed)
 		}
+
 		return nil
 	})
 }
@@ -44,9 +46,12 @@ func queryBool(c *fiber.Ctx, name string) (bool, error) {
 	if text == "" {
 		return false, nil
 	}
+
 	value, err := strconv.ParseBool(text)
 	if err != nil {
-		return false, presswork.Errorf(presswork.InvalidOption, "%s is %s; allowed: true, false", name, quote(text)).WithParam(name)
+		return false, fault.Errorf(fault.InvalidOption, "%s is %s; allowed: true, false", name, quote(text)).
+			WithParam(name)
 	}
+
 	return value, nil
 }

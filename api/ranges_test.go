@@ -11,6 +11,7 @@ func FuzzRange(f *testing.F) {
 		if size < 0 {
 			return
 		}
+
 		r, ok, err := parseRange(header, size)
 		if taken := ok && err == nil; taken && (r.Offset < 0 || r.Length < 1 || r.Length > size-r.Offset) {
 			t.Errorf("%q of %d bytes is %+v", header, size, r)

@@ -10,7 +10,7 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
-	"presswork"
+	"presswork/internal/fault"
 	"presswork/internal/inference/meter"
 	"presswork/tasks"
 )
@@ -20,6 +20,7 @@ import (
 func (s *Server) limitsOf(who caller) meter.Limits {
 	limits := who.limits
 	limits.RPM = cmp.Or(limits.RPM, s.RateLimitRPM)
+
 	return limits
 }
 
@@ -30,18 +31,22 @@ func (s *Server) reserve(c *fiber.Ctx, id string, limits meter.Limits, tokens in
 	if limits == (meter.Limits{}) || s.Meter == nil {
 		return nil, nil
 	}
+
 	ctx, cancel := s.deadline()
 	defer cancel()
+
 	grant, err := s.Meter.Reserve(ctx, clientOf(c.Context()), id, limits, tokens)
 	if e, refused := errors.AsType[*meter.Exceeded](err); refused {
 		setLimits(c, e.States)
 		return nil, e
 	}
+
 	if err != nil {
 		s.Log.Warn("the limits of a key are not held: Redis did not answer", "error", err)
 		return nil, nil
 	}
 	setLimits(c, grant.States)
+
 	return grant, nil
 }
 
@@ -62,11 +67,13 @@ func ofCompletions(l meter.Limits) meter.Limits { return l }
 func (s *Server) counted(of func(meter.Limits) meter.Limits, handle fiber.Handler) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		meta := metadataOf(c.Context())
+
 		var err error
 		if meta.grant, err = s.reserve(c, tasks.NewID(), of(s.limitsOf(meta.who)), 0); err != nil {
 			return refusedBy(c, err)
 		}
 		defer func() { s.release(meta.grant) }()
+
 		return handle(c)
 	}
 }
@@ -76,6 +83,7 @@ func (s *Server) release(grant *meter.Grant) {
 	if grant == nil {
 		return
 	}
+
 	ctx, cancel := s.deadline()
 	defer cancel()
 	grant.Release(ctx)
@@ -91,7 +99,8 @@ func refusedBy(c *fiber.Ctx, err error) error {
 		return exceeded(e, "")
 	}
 	setRetryAfter(&c.Context().Response.Header, e.After)
-	return presswork.Errorf(presswork.RateLimited, "this key may make %d requests a minute; try again in %s",
+
+	return fault.Errorf(fault.RateLimited, "this key may make %d requests a minute; try again in %s",
 		e.Limit, e.After.Round(time.Millisecond))
 }
 
@@ -102,11 +111,14 @@ func (s *Server) sendLimits(c *fiber.Ctx, meta *metadata) {
 	if !inferencePath(c.Path()) {
 		limits = meter.Limits{RPM: limits.RPM}
 	}
+
 	if meta.limitsSent || meta.who.job != "" || limits == (meter.Limits{}) || s.Meter == nil {
 		return
 	}
+
 	ctx, cancel := s.deadline()
 	defer cancel()
+
 	states, err := s.Meter.Look(ctx, clientOf(c.Context()), limits)
 	if err != nil {
 		s.Log.Warn("the limits of a key are not told: Redis did not answer", "error", err)
@@ -118,6 +130,7 @@ func (s *Server) sendLimits(c *fiber.Ctx, meta *metadata) {
 // setLimits writes the state of the limits, in the headers that SDKs know.
 func setLimits(c *fiber.Ctx, states map[meter.Dimension]meter.State) {
 	metadataOf(c.Context()).limitsSent = true
+
 	for header, dimensions := range map[string][]meter.Dimension{
 		"Requests": {meter.RPD, meter.RPM}, "Tokens": {meter.TPM, meter.TPD},
 	} {

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"io"
 
-	"presswork"
+	"presswork/internal/fault"
 	"presswork/internal/inference/audio"
 	"presswork/storage"
 	"presswork/tasks"
@@ -40,26 +40,34 @@ type recording struct {
 // receive reads the recording, which came in the named field.
 func (r *recording) receive(name string, from io.Reader) error {
 	if r.arrived {
-		return presswork.Errorf(presswork.InvalidType, "the form has more than one recording: a 'file', or a 'url'").WithParam(name)
+		return fault.Errorf(fault.InvalidType, "the form has more than one recording: a 'file', or a 'url'").
+			WithParam(name)
 	}
 	r.arrived = true
 	head := make([]byte, audio.HeadBytes)
+
 	n, err := readFull(from, head)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return broken(err)
 	}
+
 	if n == 0 {
-		return presswork.Errorf(presswork.ContentEmpty, "the recording is empty").WithParam(name)
+		return fault.Errorf(fault.ContentEmpty, "the recording is empty").WithParam(name)
 	}
+
 	if _, ok := audio.Detect(head[:n]); !ok {
 		return audio.NotAudio().WithParam(name)
 	}
-	body := &bounded{from: io.MultiReader(bytes.NewReader(head[:n]), from), left: r.limit,
-		full: presswork.Errorf(presswork.ContentTooLarge, "the recording has more than %d bytes", r.limit).WithParam(name)}
+
+	body := &bounded{
+		from: io.MultiReader(bytes.NewReader(head[:n]), from), left: r.limit,
+		full: fault.Errorf(fault.ContentTooLarge, "the recording has more than %d bytes", r.limit).WithParam(name),
+	}
 	if r.sub.IdempotencyKey != "" {
 		r.aside = &asset{name: name, held: r.held}
 		return r.aside.fill(body)
 	}
+
 	if _, _, err := r.server.reserveJob(r.sub); err != nil {
 		return err
 	}
@@ -68,11 +76,13 @@ func (r *recording) receive(name string, from io.Reader) error {
 	body.from = r.held.onDisk(body.from)
 	err = r.put(body, -1)
 	r.held.releaseDisk()
+
 	if body.err != nil {
 		// The store is not to blame.
 		r.failed = nil
 		return broken(body.err)
 	}
+
 	return err
 }
 
@@ -89,6 +99,7 @@ func (r *recording) put(from io.Reader, size int64) error {
 	// The store bounds itself; how long the bytes take is the caller's business.
 	info, err := r.server.putCounted(context.Background(), r.key, from, size, max(size, 0), "application/octet-stream")
 	r.size, r.failed = info.Size, err
+
 	return err
 }
 
@@ -101,6 +112,7 @@ func (r *recording) storeAside(request string) error {
 	err := r.put(r.aside.open(), r.aside.size)
 	r.aside.discard()
 	r.held.releaseDisk()
+
 	return err
 }
 
@@ -109,8 +121,10 @@ func (r *recording) count() {
 	if r.key == "" || r.aside != nil || r.server.Keeper == nil {
 		return
 	}
+
 	ctx, cancel := r.server.deadline()
 	defer cancel()
+
 	if err := r.server.Keeper.Record(ctx, r.key, r.size); err != nil {
 		r.server.Log.Warn("the size of a recording was not counted", "key", r.key, "error", err)
 	}
@@ -121,6 +135,7 @@ func (r *recording) close() {
 	if r.aside != nil {
 		r.aside.discard()
 	}
+
 	if r.key != "" && !r.submitted {
 		r.server.unstore([]string{r.key}, r.failed)
 	}
@@ -141,9 +156,11 @@ func (b *bounded) Read(p []byte) (int, error) {
 	if b.left -= int64(n); b.left < 0 {
 		n, err = 0, b.full
 	}
+
 	if err != nil && !errors.Is(err, io.EOF) {
 		b.err = err
 	}
+
 	return n, err
 }
 
@@ -155,5 +172,6 @@ func readFull(r io.Reader, p []byte) (n int, err error) {
 		more, err = r.Read(p[n:])
 		n += more
 	}
+
 	return n, err
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"presswork"
+	"presswork/internal/fault"
 	"presswork/storage"
 	"presswork/tasks"
 )
@@ -30,8 +31,10 @@ func (p preferences) later() bool { return p.async || p.wait >= 0 }
 
 func preferencesOf(c *fiber.Ctx) preferences {
 	p := preferences{wait: -1}
+
 	for one := range strings.SplitSeq(listHeader(c, "Prefer"), ",") {
 		token, _, _ := strings.Cut(one, ";")
+
 		name, value, _ := strings.Cut(strings.TrimSpace(token), "=")
 		switch strings.ToLower(strings.TrimSpace(name)) {
 		case "respond-async":
@@ -43,6 +46,7 @@ func preferencesOf(c *fiber.Ctx) preferences {
 			}
 		}
 	}
+
 	return p
 }
 
@@ -53,9 +57,11 @@ func setFingerprint(sub *tasks.Submission, request any, keep *int64) {
 	digest := func() string {
 		b, _ := json.Marshal(request) // options, strings and numbers always encode
 		sum := sha256.Sum256(b)
+
 		return hex.EncodeToString(sum[:])
 	}
 	sub.Fingerprint = digest()
+
 	if keep != nil {
 		*keep = int64(deliveredKeep/time.Second) - *keep
 		sub.Alike = digest()
@@ -68,6 +74,7 @@ func listHeader(c *fiber.Ctx, name string) string {
 	if lines := h.PeekAll(name); len(lines) > 1 {
 		h.SetBytesV(name, bytes.Join(lines, []byte(", ")))
 	}
+
 	return c.Get(name)
 }
 
@@ -75,6 +82,7 @@ func listHeader(c *fiber.Ctx, name string) string {
 // itself; 0 is not at all.
 func patienceOf(c *fiber.Ctx, output presswork.Output) time.Duration {
 	p := preferencesOf(c)
+
 	accepted := acceptedOutput(c)
 	switch {
 	case p.wait >= 0:
@@ -82,6 +90,7 @@ func patienceOf(c *fiber.Ctx, output presswork.Output) time.Duration {
 	case !p.async && accepted != "" && (accepted == output || accepted == presswork.PDF && output == ""):
 		return maxWait
 	}
+
 	return 0
 }
 
@@ -89,18 +98,21 @@ func patienceOf(c *fiber.Ctx, output presswork.Output) time.Duration {
 // for none. A browser that would take anything does not ask for HTML.
 func acceptedOutput(c *fiber.Ctx) presswork.Output {
 	offers := []string{fiber.MIMEApplicationJSON}
+
 	accept := listHeader(c, fiber.HeaderAccept)
 	for _, o := range presswork.Outputs() {
 		if o != presswork.HTML || !strings.Contains(accept, "*/*") {
 			offers = append(offers, mediaType(o))
 		}
 	}
+
 	chosen := c.Accepts(offers...)
 	for _, o := range presswork.Outputs() {
 		if chosen == mediaType(o) {
 			return o
 		}
 	}
+
 	return ""
 }
 
@@ -117,12 +129,19 @@ var errLate = errors.New("api: the wait is over")
 // job was accepted: that stays true whatever becomes of the wait. A caller who
 // leaves takes the job along, unless it can come back by its idempotency key. answer sends
 // the result.
-func (s *Server) answerInTime(c *fiber.Ctx, rec tasks.Record, replayed bool, patience time.Duration, answer func(tasks.Record) error) error {
+func (s *Server) answerInTime(
+	c *fiber.Ctx,
+	rec tasks.Record,
+	replayed bool,
+	patience time.Duration,
+	answer func(tasks.Record) error,
+) error {
 	ctx, done, err := s.waiting(c, patience, errLate)
 	if err != nil {
 		return s.answerAccepted(c, rec, replayed)
 	}
 	defer done()
+
 	ended, err := s.awaitEnd(ctx, rec)
 	switch {
 	case err == nil:
@@ -130,13 +149,16 @@ func (s *Server) answerInTime(c *fiber.Ctx, rec tasks.Record, replayed bool, pat
 			c.Set("Idempotent-Replayed", "true")
 		}
 		c.Set("x-job-id", rec.ID)
+
 		return answer(ended)
 	case errors.Is(context.Cause(ctx), errClientLeft):
 		if c.Get("Idempotency-Key") == "" {
 			s.abandon(rec.ID)
 		}
+
 		return err
 	}
+
 	return s.answerAccepted(c, ended, replayed)
 }
 
@@ -150,6 +172,7 @@ func (s *Server) waiting(c *fiber.Ctx, limit time.Duration, late error) (ctx con
 	}
 	ctx, cancel := context.WithTimeoutCause(running, limit, late)
 	ctx, release := whileConnected(ctx, c.Context().Conn())
+
 	return ctx, func() {
 		release()
 		cancel()
@@ -167,8 +190,10 @@ func (s *Server) awaitEnd(ctx context.Context, rec tasks.Record) (tasks.Record, 
 			if ctx.Err() != nil {
 				err = context.Cause(ctx)
 			}
+
 			return rec, err
 		}
+
 		if last.Status.Terminal() {
 			rec.Status, rec.Artifact, rec.Error = last.Status, last.Artifact, last.Error
 			return rec, nil
@@ -176,11 +201,13 @@ func (s *Server) awaitEnd(ctx context.Context, rec tasks.Record) (tasks.Record, 
 		ask, cancel := s.deadline()
 		now, err := s.Queue.Job(ask, rec.ID)
 		cancel()
+
 		if err != nil {
 			return rec, err
 		}
 		rec = now
 	}
+
 	return rec, nil
 }
 
@@ -192,6 +219,7 @@ func (s *Server) awaitLastEvent(ctx context.Context, rec tasks.Record) (presswor
 		return presswork.Event{}, err
 	}
 	defer watch.Close()
+
 	for {
 		select {
 		case event, open := <-watch.Events:
@@ -208,7 +236,8 @@ func (s *Server) awaitLastEvent(ctx context.Context, rec tasks.Record) (presswor
 func (s *Server) abandon(id string) {
 	ctx, cancel := s.deadline()
 	defer cancel()
-	if _, err := s.Queue.Cancel(ctx, id); err != nil && presswork.CodeOf(err) != presswork.JobFinished {
+
+	if _, err := s.Queue.Cancel(ctx, id); err != nil && fault.CodeOf(err) != fault.JobFinished {
 		s.Log.Warn("the job of a caller who left was not cancelled", "job_id", id, "error", err)
 	}
 }
@@ -219,8 +248,10 @@ func (s *Server) answerEnded(c *fiber.Ctx, rec tasks.Record, saved bool) error {
 		if rec.Error != nil {
 			return rec.Error
 		}
-		return presswork.Errorf(presswork.JobFinished, "the job was cancelled")
+
+		return fault.Errorf(fault.JobFinished, "the job was cancelled")
 	}
+
 	if saved {
 		c.Set(fiber.HeaderContentLocation, "/api/artifacts/"+rec.ID+"/download")
 	}
@@ -228,5 +259,6 @@ func (s *Server) answerEnded(c *fiber.Ctx, rec tasks.Record, saved bool) error {
 	c.Set(fiber.HeaderCacheControl, "private, no-store")
 	c.Set(fiber.HeaderContentDisposition, disposition(rec.Artifact.Filename, false))
 	key := storage.ArtifactKeyOf(rec.ID, rec.Artifact.ContentType)
+
 	return s.stream(c, key, rec, span{Range: storage.Range{Length: rec.Artifact.Size}})
 }

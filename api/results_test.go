@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"presswork/internal/test/wait"
-
 	"presswork"
+	"presswork/internal/fault"
+	"presswork/internal/test/wait"
 )
 
 const (
@@ -19,6 +19,7 @@ const (
 
 func TestAConversionAnswersWithThePDFItself(t *testing.T) {
 	t.Parallel()
+
 	for _, headers := range [][]string{
 		{wantsPDF},
 		{"Accept: application/pdf, application/json;q=0.5"},
@@ -32,9 +33,13 @@ func TestAConversionAnswersWithThePDFItself(t *testing.T) {
 		h := serve(t)
 		h.finishNext("application/pdf", []byte(pdfBytes))
 		r := h.post(`{"content":"# Hi"}`, headers...)
+
 		id := h.queue.last().ID
-		if r.StatusCode != http.StatusOK || string(r.body) != pdfBytes || r.Header.Get("Content-Type") != "application/pdf" || r.Header.Get("x-job-id") != id ||
-			!strings.HasPrefix(r.Header.Get("Content-Disposition"), "attachment;") || r.Header.Get("ETag") == "" ||
+		if r.StatusCode != http.StatusOK || string(r.body) != pdfBytes ||
+			r.Header.Get("Content-Type") != "application/pdf" ||
+			r.Header.Get("x-job-id") != id ||
+			!strings.HasPrefix(r.Header.Get("Content-Disposition"), "attachment;") ||
+			r.Header.Get("ETag") == "" ||
 			r.Header.Get("Content-Location") != "/api/artifacts/"+id+"/download" {
 			t.Errorf("%q: got %d %s %v", headers, r.StatusCode, r.body, r.Header)
 		}
@@ -43,6 +48,7 @@ func TestAConversionAnswersWithThePDFItself(t *testing.T) {
 
 func TestAConversionIsAcceptedWhereNobodyWaits(t *testing.T) {
 	t.Parallel()
+
 	h := serve(t)
 	for _, headers := range [][]string{
 		nil,
@@ -57,10 +63,12 @@ func TestAConversionIsAcceptedWhereNobodyWaits(t *testing.T) {
 	} {
 		r := h.post(`{"content":"# Hi"}`, headers...)
 		r.want(t, http.StatusAccepted, "")
+
 		if r.Header.Get("Location") == "" {
 			t.Errorf("%q: no Location", headers)
 		}
 	}
+
 	if n := h.queue.opened(); n != 0 {
 		t.Errorf("%d requests waited", n)
 	}
@@ -71,6 +79,7 @@ func TestAConversionThatIsNotReadyInTimeIsAccepted(t *testing.T) {
 	h := serve(t)
 	r := h.post(`{"content":"# Hi"}`, "Prefer: wait=1")
 	r.want(t, http.StatusAccepted, "")
+
 	rec, err := h.queue.Job(t.Context(), h.queue.last().ID)
 	if err != nil || rec.Status != presswork.Queued || r.Header.Get("Location") != "/api/conversion/"+rec.ID {
 		t.Errorf("%+v %v, Location %q", rec.Status, err, r.Header.Get("Location"))
@@ -81,9 +90,12 @@ func TestAWaitThatTheServerEndsLeavesTheJobAccepted(t *testing.T) {
 	t.Parallel()
 	h := serve(t)
 	h.queue.onNextWatch(func(string) {
-		go h.server.Stop(context.WithoutCancel(t.Context())) // it waits for this request, and the test may end before it does
+		go h.server.Stop(
+			context.WithoutCancel(t.Context()),
+		) // it waits for this request, and the test may end before it does
 	})
 	h.post(`{"content":"# Hi"}`, wantsPDF).want(t, http.StatusAccepted, "")
+
 	if rec, err := h.queue.Job(t.Context(), h.queue.last().ID); err != nil || rec.Status != presswork.Queued {
 		t.Errorf("the job is %s, %v", rec.Status, err)
 	}
@@ -91,19 +103,21 @@ func TestAWaitThatTheServerEndsLeavesTheJobAccepted(t *testing.T) {
 
 func TestAConversionThatFailsWhileItsCallerWaitsSaysWhy(t *testing.T) {
 	t.Parallel()
+
 	h := serve(t)
 	for _, c := range []struct {
 		event  presswork.Event
 		status int
-		code   presswork.Code
+		code   fault.Code
 	}{
-		{presswork.Event{Type: presswork.EventFailed, Status: presswork.Failed, Error: presswork.Errorf(presswork.StrictFindings, "an image is missing")}, 422, presswork.StrictFindings},
-		{presswork.Event{Type: presswork.EventFailed, Status: presswork.Failed, Error: presswork.Errorf(presswork.RenderTimeout, "too long")}, 504, presswork.RenderTimeout},
-		{presswork.Event{Type: presswork.EventCancelled, Status: presswork.Cancelled}, 409, presswork.JobFinished},
+		{presswork.Event{Type: presswork.EventFailed, Status: presswork.Failed, Error: fault.Errorf(fault.StrictFindings, "an image is missing")}, 422, fault.StrictFindings},
+		{presswork.Event{Type: presswork.EventFailed, Status: presswork.Failed, Error: fault.Errorf(fault.RenderTimeout, "too long")}, 504, fault.RenderTimeout},
+		{presswork.Event{Type: presswork.EventCancelled, Status: presswork.Cancelled}, 409, fault.JobFinished},
 	} {
 		h.queue.onNextWatch(func(id string) { h.queue.emit(id, c.event) })
 		r := h.post(`{"content":"# Hi"}`, wantsPDF)
 		r.want(t, c.status, c.code)
+
 		if r.Header.Get("x-job-id") != h.queue.last().ID {
 			t.Errorf("x-job-id %q", r.Header.Get("x-job-id"))
 		}
@@ -125,8 +139,10 @@ func TestACallerWhoLeavesTakesTheConversionAlongUnlessItCanComeBack(t *testing.T
 	first := h.queue.last().ID
 	wait.Until(t, "the server sees that the caller has left", func() bool { return h.queue.watching() == 0 })
 	h.finishNext("application/pdf", []byte(pdfBytes))
+
 	r := h.post(`{"content":"# Hi"}`, wantsPDF, "Idempotency-Key: again")
-	if r.StatusCode != http.StatusOK || string(r.body) != pdfBytes || r.Header.Get("x-job-id") != first || r.Header.Get("Idempotent-Replayed") != "true" {
+	if r.StatusCode != http.StatusOK || string(r.body) != pdfBytes || r.Header.Get("x-job-id") != first ||
+		r.Header.Get("Idempotent-Replayed") != "true" {
 		t.Errorf("got %d %s %v", r.StatusCode, r.body, r.Header)
 	}
 }
@@ -142,6 +158,7 @@ func TestALongPollCanWaitForTheEnd(t *testing.T) {
 	h.queue.progress(a.JobID, 20)
 	h.queue.progress(a.JobID, 40)
 	h.finish(a.JobID, []byte(pdfBytes))
+
 	if r := <-answer; r.StatusCode != http.StatusOK || !strings.Contains(string(r.body), `"status":"completed"`) {
 		t.Errorf("%d %s", r.StatusCode, r.body)
 	}
@@ -152,11 +169,13 @@ func TestALongPollCanWaitForTheEnd(t *testing.T) {
 	b := h.submit()
 	h.queue.onNextWatch(func(id string) { h.queue.progress(id, 40) })
 	began := time.Now()
+
 	r := h.get(b.StatusURL + "?wait=1s&until=done")
 	if took := time.Since(began); took < time.Second || !strings.Contains(string(r.body), `"progress":40`) {
 		t.Errorf("after %s: %s", took, r.body)
 	}
+
 	for _, query := range []string{"?wait=1s&until=end", "?until=done"} {
-		h.get(b.StatusURL+query).want(t, http.StatusBadRequest, presswork.InvalidOption)
+		h.get(b.StatusURL+query).want(t, http.StatusBadRequest, fault.InvalidOption)
 	}
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
-	"presswork"
+	"presswork/internal/fault"
 	"presswork/internal/inference"
 )
 
@@ -97,11 +97,13 @@ func (s *Server) mount(app *fiber.App) {
 			if s.Inference == nil {
 				continue
 			}
+
 			if r.method == fiber.MethodGet {
 				app.Add(fiber.MethodHead, groqPrefix+r.path, s.guarded(r))
 			}
 			app.Add(r.method, groqPrefix+r.path, s.guarded(r))
 		}
+
 		switch {
 		case r.method == "*":
 			app.All(r.path, s.guarded(r))
@@ -120,5 +122,5 @@ const callTimeout = 10 * time.Second
 // context is reused for the next one when the handler returns.
 func (s *Server) deadline() (context.Context, context.CancelFunc) {
 	return context.WithTimeoutCause(context.Background(), callTimeout,
-		presswork.Errorf(presswork.QueueUnavailable, "the queue did not answer within %s", callTimeout))
+		fault.Errorf(fault.QueueUnavailable, "the queue did not answer within %s", callTimeout))
 }

@@ -17,6 +17,7 @@ import (
 
 	"presswork"
 	"presswork/api"
+	"presswork/internal/fault"
 	"presswork/internal/guard"
 	"presswork/internal/test/openapitest"
 	"presswork/internal/test/wait"
@@ -48,15 +49,18 @@ var builtins = sync.OnceValue(func() *themes.Catalogue { return themes.Open(them
 func serve(t testing.TB, change ...func(*api.Options)) *house {
 	t.Helper()
 	h := &house{t: t, queue: newFakeQueue(), key: testKey}
+
 	var err error
 	if h.store, err = storage.OpenDisk(storage.DiskOptions{Dir: t.TempDir()}); err != nil {
 		t.Fatal(err)
 	}
 	catalogue := builtins()
+
 	policy, err := guard.New(guard.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	o := api.Options{
 		Addr: "127.0.0.1:0", Queue: h.queue, Store: h.store, Themes: catalogue, Webhooks: policy, Exports: policy,
 		TokenSecret: []byte(testSecret), Keys: []string{testKey},
@@ -65,24 +69,31 @@ func serve(t testing.TB, change ...func(*api.Options)) *house {
 	for _, f := range change {
 		f(&o)
 	}
+
 	if h.server, err = api.New(o); err != nil {
 		t.Fatal(err)
 	}
+
 	if err := h.server.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	transport := &http.Transport{}
 	t.Cleanup(func() {
 		transport.CloseIdleConnections()
+
 		ctx, cancel := context.WithTimeout(context.Background(), wait.Patience)
 		defer cancel()
+
 		if err := h.server.Stop(ctx); err != nil {
 			t.Error(err)
 		}
 		h.queue.background.Wait() // it works on the store after its request was answered
 	})
-	h.client = &http.Client{Transport: transport, Timeout: wait.Patience,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	h.client = &http.Client{
+		Transport: transport, Timeout: wait.Patience,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+
 	return h
 }
 
@@ -99,28 +110,34 @@ type reply struct {
 // connect opens a connection for requests that http.Client would not send.
 func (h *house) connect() net.Conn {
 	h.t.Helper()
+
 	conn, err := net.Dial("tcp", h.server.Address())
 	if err != nil {
 		h.t.Fatal(err)
 	}
 	h.t.Cleanup(func() { conn.Close() })
+
 	if err := conn.SetDeadline(time.Now().Add(wait.Patience)); err != nil {
 		h.t.Fatal(err)
 	}
+
 	return conn
 }
 
 // do sends a request; headers are "Name: value", and "-Name" sends none of ours.
 func (h *house) do(method, path string, body io.Reader, headers ...string) reply {
 	h.t.Helper()
+
 	req, err := http.NewRequestWithContext(h.t.Context(), method, h.url(path), body)
 	if err != nil {
 		h.t.Fatal(err)
 	}
+
 	if h.key != "" {
 		req.Header.Set("X-API-Key", h.key)
 	}
 	said := map[string]bool{}
+
 	for _, header := range headers {
 		name, value, _ := strings.Cut(header, ": ")
 		switch {
@@ -135,18 +152,22 @@ func (h *house) do(method, path string, body io.Reader, headers ...string) reply
 		}
 		said[name] = true
 	}
+
 	res, err := h.client.Do(req)
 	if err != nil {
 		h.t.Fatal(err)
 	}
 	defer res.Body.Close()
+
 	b, err := io.ReadAll(res.Body)
 	if err != nil {
 		h.t.Fatal(err)
 	}
+
 	if err := described().Check(method, path, res, b); err != nil {
 		h.t.Error(err)
 	}
+
 	return reply{res, b}
 }
 
@@ -156,6 +177,7 @@ var described = sync.OnceValue(func() *openapitest.Description {
 	if err != nil {
 		panic(err)
 	}
+
 	return d
 })
 
@@ -166,7 +188,12 @@ func (h *house) get(path string, headers ...string) reply {
 
 func (h *house) post(body string, headers ...string) reply {
 	h.t.Helper()
-	return h.do(http.MethodPost, "/api/conversion", strings.NewReader(body), append([]string{"Content-Type: application/json"}, headers...)...)
+
+	return h.do(
+		http.MethodPost,
+		"/api/conversion",
+		strings.NewReader(body),
+		append([]string{"Content-Type: application/json"}, headers...)...)
 }
 
 // submit accepts a job and returns its answer.
@@ -176,11 +203,13 @@ func (h *house) submit() (a struct {
 	StatusURL string `json:"status_url"`
 	WSURL     string `json:"ws_url"`
 	EventsURL string `json:"events_url"`
-}) {
+},
+) {
 	h.t.Helper()
 	res := h.post(`{"content":"# Hi"}`)
 	res.want(h.t, http.StatusAccepted, "")
 	res.decode(h.t, &a)
+
 	return a
 }
 
@@ -191,18 +220,28 @@ func (h *house) finish(id string, pdf []byte) presswork.Artifact {
 
 // finishAs completes a job with a file of this type.
 func (h *house) finishAs(id, contentType string, data []byte) presswork.Artifact {
-	info, err := h.store.Put(h.t.Context(), storage.ArtifactKeyOf(id, contentType), bytes.NewReader(data), int64(len(data)), storage.Attrs{ContentType: contentType})
+	info, err := h.store.Put(
+		h.t.Context(),
+		storage.ArtifactKeyOf(id, contentType),
+		bytes.NewReader(data),
+		int64(len(data)),
+		storage.Attrs{ContentType: contentType},
+	)
 	if err != nil {
 		h.t.Error(err)
 	}
-	a := presswork.Artifact{ID: id, Size: info.Size, Pages: 1, SHA256: info.SHA256, ContentType: contentType,
-		Filename: "report.pdf", ExpiresAt: stamp().Add(time.Hour)}
+	a := presswork.Artifact{
+		ID: id, Size: info.Size, Pages: 1, SHA256: info.SHA256, ContentType: contentType,
+		Filename: "report.pdf", ExpiresAt: stamp().Add(time.Hour),
+	}
 	h.queue.complete(id, a)
+
 	return a
 }
 
 func (r reply) decode(t testing.TB, v any) {
 	t.Helper()
+
 	if err := json.Unmarshal(r.body, v); err != nil {
 		t.Fatalf("%v in %s", err, r.body)
 	}
@@ -210,14 +249,24 @@ func (r reply) decode(t testing.TB, v any) {
 
 // want fails the test unless the status, and the error's code if one is named,
 // are these. Every error must have the whole shape.
-func (r reply) want(t testing.TB, status int, code presswork.Code) map[string]string {
+func (r reply) want(t testing.TB, status int, code fault.Code) map[string]string {
 	t.Helper()
+
 	if r.StatusCode != status {
-		t.Fatalf("%s %s: status %d, want %d; body %s", r.Request.Method, r.Request.URL.Path, r.StatusCode, status, r.body)
+		t.Fatalf(
+			"%s %s: status %d, want %d; body %s",
+			r.Request.Method,
+			r.Request.URL.Path,
+			r.StatusCode,
+			status,
+			r.body,
+		)
 	}
+
 	if r.Header.Get("X-Request-Id") == "" {
 		t.Error("no x-request-id")
 	}
+
 	if code == "" {
 		return nil
 	}
@@ -225,9 +274,11 @@ func (r reply) want(t testing.TB, status int, code presswork.Code) map[string]st
 		Error map[string]string `json:"error"`
 	}
 	r.decode(t, &e)
-	if got := presswork.Code(e.Error["code"]); got != code || e.Error["message"] == "" || e.Error["type"] == "" {
+
+	if got := fault.Code(e.Error["code"]); got != code || e.Error["message"] == "" || e.Error["type"] == "" {
 		t.Fatalf("%s %s: error %v, want code %s", r.Request.Method, r.Request.URL.Path, e.Error, code)
 	}
+
 	for name := range maps.Keys(e.Error) {
 		switch name {
 		case "message", "type", "code", "param":
@@ -235,14 +286,17 @@ func (r reply) want(t testing.TB, status int, code presswork.Code) map[string]st
 			t.Errorf("the error has a field %q", name)
 		}
 	}
+
 	return e.Error
 }
 
 // payload decodes what the worker would get.
 func payload(t *testing.T, s tasks.Submission) (p tasks.Convert) {
 	t.Helper()
+
 	if err := json.Unmarshal(s.Task.Payload, &p); err != nil {
 		t.Fatal(err)
 	}
+
 	return p
 }

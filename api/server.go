@@ -17,7 +17,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 	"go.opentelemetry.io/otel/trace"
 
-	"presswork"
+	"presswork/internal/fault"
 )
 
 // idleTimeout is how long a connection may wait for its next request.
@@ -56,13 +56,16 @@ type Server struct {
 // usable, or would serve other machines without a key.
 func New(o Options) (*Server, error) {
 	o.defaults()
+
 	if err := o.validate(); err != nil {
 		return nil, err
 	}
+
 	keys, err := newKeyring(o)
 	if err != nil {
 		return nil, err
 	}
+
 	proxies, err := parseProxies(o.TrustedProxies)
 	if err != nil {
 		return nil, err
@@ -89,6 +92,7 @@ func New(o Options) (*Server, error) {
 	}
 	s.pages = newPages(o, s.draw)
 	s.app = s.newApp()
+
 	return s, nil
 }
 
@@ -115,6 +119,7 @@ func (s *Server) newApp() *fiber.App {
 	server.Handler = s.enter(app.Handler())
 	server.ErrorHandler = s.onBadRequest
 	server.CloseOnShutdown = true
+
 	return app
 }
 
@@ -125,16 +130,21 @@ func (s *Server) Start(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("api: %w", err)
 	}
+
 	serving := net.Listener(patientListener{ln, s.WriteTimeout, s.Log})
 	if s.TLSCert != "" {
 		cert, err := tls.LoadX509KeyPair(s.TLSCert, s.TLSKey)
 		if err != nil {
 			return errors.Join(fmt.Errorf("api: API_TLS_CERT, API_TLS_KEY: %w", err), ln.Close())
 		}
-		serving = tls.NewListener(serving, &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12})
+		serving = tls.NewListener(
+			serving,
+			&tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12},
+		)
 	}
 	background, halt := context.WithCancel(context.Background())
 	s.listener, s.halt = ln, halt
+
 	s.reloader.Go(func() { s.keys.watch(background) })
 	go func() {
 		err := s.app.Server().Serve(serving)
@@ -143,6 +153,7 @@ func (s *Server) Start(ctx context.Context) error {
 		}
 		s.served <- err
 	}()
+
 	return nil
 }
 
@@ -151,6 +162,7 @@ func (s *Server) Address() string {
 	if s.listener == nil {
 		return ""
 	}
+
 	return s.listener.Addr().String()
 }
 
@@ -166,22 +178,27 @@ func (s *Server) Stop(ctx context.Context) error {
 func (s *Server) stop(ctx context.Context) error {
 	s.halt()
 	s.reloader.Wait()
+
 	if s.listener == nil {
 		return nil
 	}
-	cause := presswork.Errorf(presswork.QueueUnavailable, "the server is shutting down")
+	cause := fault.Errorf(fault.QueueUnavailable, "the server is shutting down")
+
 	patience := idleTimeout
 	if deadline, ok := ctx.Deadline(); ok {
 		patience = time.Until(deadline) / 2
 	}
+
 	completed := make(chan error, 1)
 	go func() { completed <- s.completions.drain(ctx, patience, cause) }()
 	err := errors.Join(s.streams.drain(ctx, 0, cause), <-completed)
 	err = errors.Join(err, s.app.Server().ShutdownWithContext(ctx))
 	// What has not come to serve yet would begin now, and never end.
 	_ = s.listener.Close()
+
 	if err != nil {
 		return fmt.Errorf("api: not everything had ended in time: %w", err)
 	}
+
 	return <-s.served
 }

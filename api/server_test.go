@@ -28,6 +28,7 @@ import (
 
 	"presswork"
 	"presswork/api"
+	"presswork/internal/fault"
 	"presswork/internal/guard"
 	"presswork/internal/ready"
 	"presswork/internal/test/golden"
@@ -41,20 +42,32 @@ func copyTo(w io.Writer, r *http.Request) (int64, error) { return io.Copy(w, r.B
 // options are usable ones, for tests that change them and call New.
 func options(t testing.TB) api.Options {
 	t.Helper()
+
 	store, err := storage.OpenDisk(storage.DiskOptions{Dir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	catalogue := builtins()
+
 	policy, err := guard.New(guard.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return api.Options{Addr: "127.0.0.1:0", Queue: newFakeQueue(), Store: store, Themes: catalogue, Webhooks: policy, Exports: policy, TokenSecret: make([]byte, 32)}
+
+	return api.Options{
+		Addr:        "127.0.0.1:0",
+		Queue:       newFakeQueue(),
+		Store:       store,
+		Themes:      catalogue,
+		Webhooks:    policy,
+		Exports:     policy,
+		TokenSecret: make([]byte, 32),
+	}
 }
 
 func TestUnusableOptionsAreRefused(t *testing.T) {
 	t.Parallel()
+
 	for name, change := range map[string]func(*api.Options){
 		"everybody without a key": func(o *api.Options) { o.Addr = "0.0.0.0:8000" },
 		"any address":             func(o *api.Options) { o.Addr = ":8000" },
@@ -66,10 +79,12 @@ func TestUnusableOptionsAreRefused(t *testing.T) {
 	} {
 		o := options(t)
 		change(&o)
+
 		if _, err := api.New(o); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}
+
 	for name, change := range map[string]func(*api.Options){
 		"loopback":         func(o *api.Options) {},
 		"localhost":        func(o *api.Options) { o.Addr = "localhost:0" },
@@ -80,6 +95,7 @@ func TestUnusableOptionsAreRefused(t *testing.T) {
 	} {
 		o := options(t)
 		change(&o)
+
 		if _, err := api.New(o); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -88,6 +104,7 @@ func TestUnusableOptionsAreRefused(t *testing.T) {
 
 func TestAServerThatDidNotStartStops(t *testing.T) {
 	t.Parallel()
+
 	h := serve(t)
 	for name, change := range map[string]func(*api.Options){
 		"a taken port":   func(o *api.Options) { o.Addr = h.server.Address() },
@@ -95,15 +112,19 @@ func TestAServerThatDidNotStartStops(t *testing.T) {
 	} {
 		o := options(t)
 		change(&o)
+
 		s, err := api.New(o)
 		if err != nil {
 			t.Fatal(err)
 		}
+
 		if err := s.Start(t.Context()); err == nil {
 			t.Errorf("%s: no error", name)
 		}
+
 		stopped := make(chan error, 1)
 		go func() { stopped <- s.Stop(t.Context()) }()
+
 		if err := wait.Receive(t, "the stop after "+name, stopped); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -120,11 +141,13 @@ func TestEveryFailureIsJSON(t *testing.T) {
 	var b strings.Builder
 	show := func(name string, res reply) {
 		fmt.Fprintf(&b, "%s: %d", name, res.StatusCode)
+
 		for _, header := range []string{"Allow", "Retry-After", "Www-Authenticate"} {
 			if v := res.Header.Get(header); v != "" {
 				fmt.Fprintf(&b, " %s=%s", header, v)
 			}
 		}
+
 		if got := res.Header.Get("Content-Type"); got != "application/json; charset=utf-8" {
 			t.Errorf("%s: Content-Type %q", name, got)
 		}
@@ -146,13 +169,14 @@ func TestEveryFailureIsJSON(t *testing.T) {
 	show("bad JSON", h.post(`{"content":}`))
 	show("panic", h.get("/monitor"))
 	show("long headers", h.get("/healthz?"+strings.Repeat("x", 4_000_000)))
-	h.queue.refuse = presswork.Errorf(presswork.QueueUnavailable, "the queue did not answer").WithCause(os.ErrDeadlineExceeded)
+	h.queue.refuse = fault.Errorf(fault.QueueUnavailable, "the queue did not answer").WithCause(os.ErrDeadlineExceeded)
 	show("queue down", h.post(`{"content":"x"}`))
 	golden.Check(t, "errors.txt", []byte(b.String()))
 }
 
 func TestBrokenHTTPIsAnsweredAndHarmless(t *testing.T) {
 	t.Parallel()
+
 	h := serve(t, func(o *api.Options) { o.ReadTimeout = 2 * time.Second })
 	for name, tc := range map[string]struct{ send, status string }{
 		"garbage":       {"\x16\x03\x01 hello\r\n\r\n", "400"},
@@ -174,9 +198,13 @@ func TestBrokenHTTPIsAnsweredAndHarmless(t *testing.T) {
 				conn := h.connect()
 				io.WriteString(conn, tc.send)
 				all, err = io.ReadAll(conn)
+
 				return len(all) > 0
 			})
-			if err != nil || !strings.HasPrefix(string(all), "HTTP/1.1 "+tc.status) || strings.Contains(string(all), "200 OK") || !strings.Contains(string(all), `"code":"invalid_request"`) {
+
+			if err != nil || !strings.HasPrefix(string(all), "HTTP/1.1 "+tc.status) ||
+				strings.Contains(string(all), "200 OK") ||
+				!strings.Contains(string(all), `"code":"invalid_request"`) {
 				t.Errorf("%v %q", err, all)
 			}
 		})
@@ -195,16 +223,19 @@ func TestAnUnreadBodyIsNotTheNextRequest(t *testing.T) {
 		fmt.Fprint(conn, "GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
 		r := bufio.NewReader(conn)
 		var got []int
+
 		for {
 			res, err := http.ReadResponse(r, nil)
 			if err != nil {
 				break
 			}
+
 			if text, _ := io.ReadAll(res.Body); strings.Contains(string(text), "openapi: 3") {
 				t.Errorf("%d bytes: the body was answered as a request", size)
 			}
 			got = append(got, res.StatusCode)
 		}
+
 		if !slices.Equal(got, want) {
 			t.Errorf("%d bytes: answers %d, want %d", size, got, want)
 		}
@@ -223,23 +254,29 @@ func TestOperations(t *testing.T) {
 			}},
 			{Name: "redis", Probe: func(context.Context) (map[string]any, error) {
 				if down.Load() {
-					return nil, presswork.Errorf(presswork.QueueUnavailable, "down")
+					return nil, fault.Errorf(fault.QueueUnavailable, "down")
 				}
+
 				return nil, nil
 			}},
 		}
 	})
 	res := h.get("/readyz", "-X-API-Key")
 	res.want(t, http.StatusOK, "")
-	if want := `{"status":"ready","checks":{"redis":{"ok":true},"workers":{"count":0,"error":"unavailable","ok":false}}}`; string(res.body) != want {
+
+	if want := `{"status":"ready","checks":{"redis":{"ok":true},"workers":{"count":0,"error":"unavailable","ok":false}}}`; string(
+		res.body,
+	) != want {
 		t.Errorf("got  %s\nwant %s", res.body, want)
 	}
 	down.Store(true)
 	h.get("/readyz").want(t, http.StatusServiceUnavailable, "")
+
 	if got := string(h.get("/healthz").body); got != `{"status":"ok"}` {
 		t.Errorf("%s", got)
 	}
 	h.get("/nothing")
+
 	metrics := string(h.get("/metrics").body)
 	for _, line := range []string{
 		`presswork_http_requests_total{method="GET",route="/readyz",status="503"} 1`,
@@ -269,11 +306,13 @@ func TestThemesAreListed(t *testing.T) {
 		Themes  []map[string]any
 	}
 	h.get("/api/themes").decode(t, &list)
+
 	if list.Default != "light" || list.Count != len(list.Themes) || list.Count != 35 {
 		t.Errorf("%s, %d of %d", list.Default, len(list.Themes), list.Count)
 	}
 	res := h.get("/api/themes/nord")
 	res.want(t, http.StatusOK, "")
+
 	if !strings.Contains(string(res.body), `"name":"nord"`) {
 		t.Errorf("%s", res.body)
 	}
@@ -282,15 +321,22 @@ func TestThemesAreListed(t *testing.T) {
 func TestTLS(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
+
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1),
+		NotAfter:     time.Now().Add(time.Hour),
+		IPAddresses:  []net.IP{net.IPv4(127, 0, 0, 1)},
+	}
+
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	pk, err := x509.MarshalPKCS8PrivateKey(key)
 	if err != nil {
 		t.Fatal(err)
@@ -300,6 +346,7 @@ func TestTLS(t *testing.T) {
 		if err := os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: b}), 0o600); err != nil {
 			t.Fatal(err)
 		}
+
 		return path
 	}
 	h := serve(t, open, func(o *api.Options) {
@@ -308,6 +355,7 @@ func TestTLS(t *testing.T) {
 	transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}
 	t.Cleanup(transport.CloseIdleConnections)
 	client := &http.Client{Transport: transport}
+
 	res, err := client.Get("https://" + h.server.Address() + "/healthz")
 	if err != nil || res.StatusCode != http.StatusOK {
 		t.Fatal(res, err)
@@ -319,17 +367,25 @@ func TestTLS(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx, leave := context.WithCancel(t.Context())
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+h.server.Address()+"/api/conversion/"+job.ID+"?wait=60s", nil)
+
+	req, err := http.NewRequestWithContext(
+		ctx,
+		http.MethodGet,
+		"https://"+h.server.Address()+"/api/conversion/"+job.ID+"?wait=60s",
+		nil,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
 	left := make(chan error, 1)
+
 	go func() {
 		_, err := client.Do(req)
 		left <- err
 	}()
 	wait.Until(t, "the long poll waits", func() bool { return h.queue.watching() == 1 })
 	leave()
+
 	if err := <-left; err == nil {
 		t.Error("the long poll was answered")
 	}
@@ -340,8 +396,10 @@ func TestAServerThatHasJustStartedStops(t *testing.T) {
 	t.Parallel()
 	var o api.Options
 	serve(t, func(options *api.Options) { o = *options })
+
 	for range 50 {
 		stopped := make(chan error, 1)
+
 		go func() {
 			server, err := api.New(o)
 			if err == nil {
@@ -349,6 +407,7 @@ func TestAServerThatHasJustStartedStops(t *testing.T) {
 			}
 			stopped <- err
 		}()
+
 		if err := wait.Receive(t, "the server's end", stopped); err != nil {
 			t.Fatal(err)
 		}
@@ -357,13 +416,19 @@ func TestAServerThatHasJustStartedStops(t *testing.T) {
 
 func TestAWebhookCarriesTheJob(t *testing.T) {
 	t.Parallel()
-	rec := tasks.Record{Job: presswork.Job{ID: tasks.NewID(), Status: presswork.Completed,
-		Artifact: &presswork.Artifact{ID: "x", Filename: "a.pdf"}}, Owner: "hidden"}
+	rec := tasks.Record{Job: presswork.Job{
+		ID: tasks.NewID(), Status: presswork.Completed,
+		Artifact: &presswork.Artifact{ID: "x", Filename: "a.pdf"},
+	}, Owner: "hidden"}
+
 	b, err := json.Marshal(api.WebhookData(make([]byte, 32), rec))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(string(b), "/api/artifacts/"+rec.ID+"/download?token=") || strings.Contains(string(b), "hidden") || rec.Artifact.URL != "" {
+
+	if !strings.Contains(string(b), "/api/artifacts/"+rec.ID+"/download?token=") ||
+		strings.Contains(string(b), "hidden") ||
+		rec.Artifact.URL != "" {
 		t.Errorf("%s", b)
 	}
 }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/valyala/fasthttp"
 
-	"presswork"
+	"presswork/internal/fault"
 )
 
 // site is the host[:port] a request was sent to.
@@ -22,6 +22,7 @@ func (s site) name() string {
 	if h, _, err := net.SplitHostPort(host); err == nil {
 		host = h
 	}
+
 	return strings.ToLower(strings.Trim(host, "[]"))
 }
 
@@ -36,15 +37,18 @@ type sites struct {
 func newSites(o Options) sites {
 	s := sites{origins: o.AllowedOrigins, any: slices.Contains(o.AllowedOrigins, "*")}
 	host, _, _ := net.SplitHostPort(o.Addr)
+
 	s.names = append(s.names, "localhost", strings.ToLower(host))
 	if name, err := os.Hostname(); err == nil {
 		s.names = append(s.names, strings.ToLower(name))
 	}
+
 	for _, origin := range o.AllowedOrigins {
 		if u, err := url.Parse(origin); err == nil && u.Host != "" {
 			s.names = append(s.names, strings.ToLower(u.Hostname()))
 		}
 	}
+
 	return s
 }
 
@@ -72,6 +76,7 @@ func (s sites) knows(here site) bool {
 	if _, err := netip.ParseAddr(name); err == nil {
 		return true
 	}
+
 	return s.any || strings.HasSuffix(name, ".localhost") || slices.Contains(s.names, name)
 }
 
@@ -86,9 +91,19 @@ const (
 
 func corsHeader(name string) bool {
 	switch name {
-	case "x-api-key", "authorization", "content-type", "idempotency-key", "last-event-id", "prefer", "if-none-match", "range", "traceparent", "x-request-id":
+	case "x-api-key",
+		"authorization",
+		"content-type",
+		"idempotency-key",
+		"last-event-id",
+		"prefer",
+		"if-none-match",
+		"range",
+		"traceparent",
+		"x-request-id":
 		return true
 	}
+
 	return strings.HasPrefix(name, "x-stainless-")
 }
 
@@ -97,6 +112,7 @@ func corsHeader(name string) bool {
 // answered already.
 func (s *Server) checkOrigin(ctx *fasthttp.RequestCtx, meta *metadata) bool {
 	path := string(ctx.Path())
+
 	probe := path == "/healthz" || path == "/readyz"
 	if !s.keys.required() && !probe {
 		if err := s.refuseForeign(ctx, meta); err != nil {
@@ -104,25 +120,31 @@ func (s *Server) checkOrigin(ctx *fasthttp.RequestCtx, meta *metadata) bool {
 			return true
 		}
 	}
+
 	origin := string(ctx.Request.Header.Peek("Origin"))
 	if len(s.sites.origins) > 0 {
 		ctx.Response.Header.Add("Vary", "Origin")
 	}
+
 	if origin == "" {
 		return false
 	}
+
 	if s.sites.listed(origin) {
 		h := &ctx.Response.Header
 		h.Set("Access-Control-Allow-Origin", origin)
+
 		if s.sites.any {
 			h.Set("Access-Control-Allow-Origin", "*")
 		}
 		h.Set("Access-Control-Expose-Headers", corsExposes)
 	}
+
 	if meta.method == fasthttp.MethodOptions && len(ctx.Request.Header.Peek("Access-Control-Request-Method")) > 0 {
 		s.preflight(ctx, meta, origin)
 		return true
 	}
+
 	return false
 }
 
@@ -130,22 +152,28 @@ func (s *Server) checkOrigin(ctx *fasthttp.RequestCtx, meta *metadata) bool {
 // other sites, and those whose name was re-pointed here (DNS rebinding).
 func (s *Server) refuseForeign(ctx *fasthttp.RequestCtx, meta *metadata) error {
 	if !s.sites.knows(meta.site) {
-		return presswork.Errorf(presswork.Forbidden,
-			"this server has no key and answers to its address and localhost only, not to %s; set API_KEY, or list the origin in ALLOWED_ORIGINS", quote(string(meta.site)))
+		return fault.Errorf(
+			fault.Forbidden,
+			"this server has no key and answers to its address and localhost only, not to %s; set API_KEY, or list the origin in ALLOWED_ORIGINS",
+			quote(string(meta.site)),
+		)
 	}
 	h := &ctx.Request.Header
+
 	origin := string(h.Peek("Origin"))
 	if origin != "" && !s.sites.allows(origin, meta.site) {
 		return originNotAllowed(origin)
 	}
+
 	if string(h.Peek("Sec-Fetch-Site")) == "cross-site" && !(origin != "" && s.sites.listed(origin)) && !s.sites.any {
-		return presswork.Errorf(presswork.OriginNotAllowed, "a page of another site may not call a server that has no key")
+		return fault.Errorf(fault.OriginNotAllowed, "a page of another site may not call a server that has no key")
 	}
+
 	return nil
 }
 
-func originNotAllowed(origin string) *presswork.Error {
-	return presswork.Errorf(presswork.OriginNotAllowed, "the origin %s is not in ALLOWED_ORIGINS", quote(origin))
+func originNotAllowed(origin string) *fault.Error {
+	return fault.Errorf(fault.OriginNotAllowed, "the origin %s is not in ALLOWED_ORIGINS", quote(origin))
 }
 
 func (s *Server) preflight(ctx *fasthttp.RequestCtx, meta *metadata, origin string) {
@@ -154,6 +182,7 @@ func (s *Server) preflight(ctx *fasthttp.RequestCtx, meta *metadata, origin stri
 		return
 	}
 	var allowed []string
+
 	for name := range strings.SplitSeq(string(ctx.Request.Header.Peek("Access-Control-Request-Headers")), ",") {
 		if name = strings.ToLower(strings.TrimSpace(name)); corsHeader(name) {
 			allowed = append(allowed, name)
@@ -161,6 +190,7 @@ func (s *Server) preflight(ctx *fasthttp.RequestCtx, meta *metadata, origin stri
 	}
 	h := &ctx.Response.Header
 	h.Set("Access-Control-Allow-Methods", corsMethods)
+
 	if len(allowed) > 0 {
 		h.Set("Access-Control-Allow-Headers", strings.Join(allowed, ", "))
 	}
@@ -175,12 +205,15 @@ func (s *Server) checkSameSite(ctx *fasthttp.RequestCtx, meta *metadata) error {
 	if ctx.IsGet() || ctx.IsHead() {
 		return nil
 	}
+
 	h := &ctx.Request.Header
 	if fetch := string(h.Peek("Sec-Fetch-Site")); fetch != "" && fetch != "same-origin" && fetch != "none" {
-		return presswork.Errorf(presswork.OriginNotAllowed, "this can be changed from its own page only")
+		return fault.Errorf(fault.OriginNotAllowed, "this can be changed from its own page only")
 	}
+
 	if origin := string(h.Peek("Origin")); origin != "" && !isOrigin(origin, meta.site) {
 		return originNotAllowed(origin)
 	}
+
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"presswork"
+	"presswork/internal/fault"
 	"presswork/tasks"
 )
 
@@ -34,31 +35,44 @@ func (s *Server) openSocket(c *fiber.Ctx) error {
 	if origin := c.Get(fiber.HeaderOrigin); origin != "" && !s.sites.allows(origin, meta.site) {
 		return originNotAllowed(origin)
 	}
+
 	since, err := sinceOf(c)
 	if err != nil {
 		return err
 	}
+
 	rec, err := s.ownJob(c, c.Params("id"))
 	if err != nil {
 		return err
 	}
+
 	refuse := func() error {
 		c.Set(fiber.HeaderUpgrade, "websocket")
 		c.Set(fiber.HeaderConnection, "Upgrade")
 		c.Set(fiber.HeaderSecWebSocketVersion, "13")
-		return &statusError{http.StatusUpgradeRequired, presswork.Errorf(presswork.InvalidRequest, "this address speaks WebSocket, version 13; connect with ws:// or wss://")}
+
+		return &statusError{
+			http.StatusUpgradeRequired,
+			fault.Errorf(
+				fault.InvalidRequest,
+				"this address speaks WebSocket, version 13; connect with ws:// or wss://",
+			),
+		}
 	}
 	if !websocket.IsWebSocketUpgrade(c) {
 		return refuse()
 	}
+
 	if s.streams.stopping() {
-		return presswork.AsError(context.Cause(s.streams.ctx))
+		return fault.AsError(context.Cause(s.streams.ctx))
 	}
+
 	socket := websocket.New(func(conn *websocket.Conn) { s.relay(conn, rec.ID, since) },
 		websocket.Config{RecoverHandler: s.recoverSocket})
 	if socket(c) != nil {
 		return refuse()
 	}
+
 	return nil
 }
 
@@ -76,8 +90,10 @@ func (s *Server) relay(conn *websocket.Conn, job string, since int64) {
 		running, leave = s.streams.ctx, func() {}
 	}
 	defer leave()
+
 	ctx, cancel := context.WithCancelCause(running)
 	defer cancel(nil)
+
 	reading := make(chan struct{})
 	go func() {
 		defer close(reading)
@@ -94,15 +110,18 @@ func (s *Server) listen(conn *websocket.Conn) error {
 	extend := func(string) error { return conn.SetReadDeadline(time.Now().Add(3 * s.PingInterval)) }
 	conn.SetReadLimit(readLimit)
 	conn.SetPongHandler(extend)
+
 	if err := extend(""); err != nil {
 		return errPeerClosed
 	}
+
 	for {
 		_, message, err := conn.NextReader()
 		if err == nil {
 			// The limit is held where a message is read, not where it is skipped.
 			_, err = io.Copy(io.Discard, message)
 		}
+
 		if err != nil {
 			return errPeerClosed
 		}
@@ -116,13 +135,17 @@ func (s *Server) pump(ctx context.Context, conn *websocket.Conn, job string, sin
 		return s.closeCode(ctx, err)
 	}
 	defer watch.Close()
+
 	if s.send(conn, watch.Snapshot) != nil {
 		return websocket.CloseAbnormalClosure, ""
 	}
+
 	ping := time.NewTicker(s.PingInterval)
 	defer ping.Stop()
+
 	for {
 		var err error
+
 		select {
 		case <-ctx.Done():
 			return s.closeCode(ctx, context.Cause(ctx))
@@ -134,6 +157,7 @@ func (s *Server) pump(ctx context.Context, conn *websocket.Conn, job string, sin
 			}
 			err = s.send(conn, e)
 		}
+
 		if err != nil {
 			return websocket.CloseAbnormalClosure, ""
 		}
@@ -144,6 +168,7 @@ func (s *Server) send(conn *websocket.Conn, e presswork.Event) error {
 	if err := conn.SetWriteDeadline(time.Now().Add(frameTimeout)); err != nil {
 		return err
 	}
+
 	return conn.WriteMessage(websocket.TextMessage, s.tokens.message(e))
 }
 
@@ -168,7 +193,11 @@ func (s *Server) closeCode(ctx context.Context, err error) (code int, text strin
 // reader. Abnormal closure is never sent: there is nobody to send it to.
 func endSocket(conn *websocket.Conn, code int, text string, reading <-chan struct{}) {
 	if code != websocket.CloseAbnormalClosure &&
-		conn.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(code, text), time.Now().Add(frameTimeout)) == nil {
+		conn.WriteControl(
+			websocket.CloseMessage,
+			websocket.FormatCloseMessage(code, text),
+			time.Now().Add(frameTimeout),
+		) == nil {
 		select {
 		case <-reading:
 			return
@@ -179,11 +208,13 @@ func endSocket(conn *websocket.Conn, code int, text string, reading <-chan struc
 	// library ignores Close on a connection it lent.
 	for {
 		err := conn.SetReadDeadline(time.Now())
+
 		select {
 		case <-reading:
 			return
 		case <-time.After(20 * time.Millisecond):
 		}
+
 		if err != nil {
 			return
 		}

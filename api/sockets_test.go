@@ -11,8 +11,8 @@ import (
 	"github.com/fasthttp/websocket"
 	"github.com/google/go-cmp/cmp"
 
-	"presswork"
 	"presswork/api"
+	"presswork/internal/fault"
 	"presswork/internal/test/wait"
 )
 
@@ -20,40 +20,48 @@ import (
 func (h *house) dial(path string, headers ...string) (*websocket.Conn, *http.Response, error) {
 	h.t.Helper()
 	header := http.Header{}
+
 	for _, line := range headers {
 		name, value, _ := strings.Cut(line, ": ")
 		header.Set(name, value)
 	}
+
 	conn, res, err := websocket.DefaultDialer.DialContext(h.t.Context(), "ws://"+h.server.Address()+path, header)
 	if err == nil {
 		h.t.Cleanup(func() { conn.Close() })
 		conn.SetReadDeadline(time.Now().Add(wait.Patience))
 	}
+
 	return conn, res, err
 }
 
 func (h *house) mustDial(path string, headers ...string) *websocket.Conn {
 	h.t.Helper()
+
 	conn, _, err := h.dial(path, headers...)
 	if err != nil {
 		h.t.Fatal(err)
 	}
+
 	return conn
 }
 
 // hear reads n messages, or to the close when n < 0; the last is "close CODE".
 func (h *house) hear(conn *websocket.Conn, n int) (got []string) {
 	h.t.Helper()
+
 	for ; n != 0; n-- {
 		_, data, err := conn.ReadMessage()
 		if e, ok := errors.AsType[*websocket.CloseError](err); ok {
 			return append(got, fmt.Sprintf("close %d", e.Code))
 		}
+
 		if err != nil {
 			h.t.Fatalf("after %q: %v", got, err)
 		}
 		got = append(got, brief(h.t, string(data)))
 	}
+
 	return got
 }
 
@@ -62,12 +70,14 @@ func TestASocketFollowsAJobToItsEnd(t *testing.T) {
 	h := serve(t)
 	a := h.submit()
 	conn := h.mustDial(a.WSURL)
+
 	got := h.hear(conn, 1)
 	for i := range 3 {
 		h.queue.progress(a.JobID, 20*i)
 	}
 	h.finish(a.JobID, []byte("%PDF-"))
 	got = append(got, h.hear(conn, -1)...)
+
 	want := []string{"snapshot/1", "progress/2", "progress/3", "progress/4", "completed/5", "close 1000"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -80,14 +90,17 @@ func TestASocketReplaysWhatWasMissed(t *testing.T) {
 	a := h.submit()
 	h.queue.progress(a.JobID, 20)
 	h.queue.progress(a.JobID, 40)
+
 	conn := h.mustDial(a.WSURL + "&since=1")
 	if diff := cmp.Diff([]string{"snapshot/3", "progress/2", "progress/3"}, h.hear(conn, 3)); diff != "" {
 		t.Error(diff)
 	}
 	h.do(http.MethodDelete, a.StatusURL, nil).want(t, http.StatusOK, "")
+
 	if diff := cmp.Diff([]string{"cancelled/4", "close 1000"}, h.hear(conn, -1)); diff != "" {
 		t.Error(diff)
 	}
+
 	for since, want := range map[string][]string{
 		"":         {"snapshot/4", "cancelled/4", "close 1000"},
 		"&since=3": {"snapshot/4", "cancelled/4", "close 1000"},
@@ -103,6 +116,7 @@ func TestSocketsAreRefusedBeforeTheUpgrade(t *testing.T) {
 	t.Parallel()
 	h := serve(t, func(o *api.Options) { o.AllowedOrigins = []string{"https://app.example"} })
 	a := h.submit()
+
 	bare, _, _ := strings.Cut(a.WSURL, "?")
 	for name, tc := range map[string]struct {
 		path    string
@@ -123,12 +137,14 @@ func TestSocketsAreRefusedBeforeTheUpgrade(t *testing.T) {
 			t.Errorf("%s: %v, %v", name, res, err)
 		}
 	}
+
 	for _, header := range []string{"Origin: https://app.example", "Origin: http://" + h.server.Address(), "X-Nothing: x"} {
 		h.hear(h.mustDial(a.WSURL, header), 1)
 	}
-	h.get(bare).want(t, http.StatusUpgradeRequired, presswork.InvalidRequest)
+	h.get(bare).want(t, http.StatusUpgradeRequired, fault.InvalidRequest)
 	r := h.get(bare, "Connection: Upgrade", "Upgrade: websocket", "Sec-WebSocket-Version: 8")
-	r.want(t, http.StatusUpgradeRequired, presswork.InvalidRequest)
+	r.want(t, http.StatusUpgradeRequired, fault.InvalidRequest)
+
 	if r.Header.Get("Upgrade") != "websocket" || r.Header.Get("Sec-WebSocket-Version") != "13" {
 		t.Errorf("%v", r.Header)
 	}
@@ -141,9 +157,11 @@ func TestASlowSocketIsToldToTryAgain(t *testing.T) {
 	a := h.submit()
 	conn := h.mustDial(a.WSURL)
 	h.hear(conn, 1)
+
 	for i := range 3 {
 		h.queue.progress(a.JobID, i)
 	}
+
 	if diff := cmp.Diff([]string{"progress/2", "progress/3", "close 1013"}, h.hear(conn, -1)); diff != "" {
 		t.Error(diff)
 	}
@@ -154,21 +172,26 @@ func TestSocketsAreClosedWhenTheServerStops(t *testing.T) {
 	h := serve(t)
 	a := h.submit()
 	var conns []*websocket.Conn
+
 	for range 20 {
 		conn := h.mustDial(a.WSURL)
 		h.hear(conn, 1)
 		conns = append(conns, conn)
 	}
+
 	stopped := make(chan error, 1)
 	go func() { stopped <- h.server.Stop(t.Context()) }()
+
 	for _, conn := range conns {
 		if diff := cmp.Diff([]string{"close 1001"}, h.hear(conn, -1)); diff != "" {
 			t.Error(diff)
 		}
 	}
+
 	if err := <-stopped; err != nil {
 		t.Error(err)
 	}
+
 	if err := h.server.Stop(t.Context()); err != nil {
 		t.Errorf("the second stop: %v", err)
 	}
@@ -186,6 +209,7 @@ func TestSocketsArePinged(t *testing.T) {
 		pinged <- struct{}{}
 		return answer(s)
 	})
+
 	go func() {
 		for {
 			if _, _, err := conn.ReadMessage(); err != nil {
@@ -204,20 +228,27 @@ func TestASilentSocketIsDropped(t *testing.T) {
 	h := serve(t, func(o *api.Options) { o.PingInterval = 30 * time.Millisecond })
 	// It never reads, so it never answers a ping.
 	h.mustDial(h.submit().WSURL)
-	wait.Until(t, "the watch is opened and closed", func() bool { return h.queue.opened() == 1 && h.queue.watching() == 0 })
+	wait.Until(
+		t,
+		"the watch is opened and closed",
+		func() bool { return h.queue.opened() == 1 && h.queue.watching() == 0 },
+	)
 }
 
 func TestASocketThatSendsTooMuchIsDropped(t *testing.T) {
 	t.Parallel()
 	h := serve(t)
+
 	conn := h.mustDial(h.submit().WSURL)
 	if err := conn.WriteMessage(websocket.TextMessage, []byte("hello")); err != nil {
 		t.Fatal(err)
 	}
 	h.hear(conn, 1)
+
 	if err := conn.WriteMessage(websocket.TextMessage, make([]byte, 5000)); err != nil {
 		t.Fatal(err)
 	}
+
 	if diff := cmp.Diff([]string{"close 1009"}, h.hear(conn, -1)); diff != "" {
 		t.Error(diff)
 	}

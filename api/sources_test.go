@@ -17,8 +17,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"presswork"
 	"presswork/api"
+	"presswork/internal/fault"
 	"presswork/internal/test/redistest"
 	"presswork/internal/test/wait"
 	"presswork/storage"
@@ -41,14 +41,17 @@ func accept(t *testing.T, o tasks.Options, change ...func(*api.Options)) *accept
 	t.Helper()
 	address := redistest.Start(t)
 	a := &accepting{}
+
 	var err error
 	if a.queue, err = tasks.NewClient(address, o); err != nil {
 		t.Fatal(err)
 	}
+
 	if err := a.queue.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { a.queue.Stop(context.Background()) })
+
 	if a.rdb, err = tasks.Dial(address, 0); err != nil {
 		t.Fatal(err)
 	}
@@ -59,14 +62,16 @@ func accept(t *testing.T, o tasks.Options, change ...func(*api.Options)) *accept
 			Now: func() time.Time { return time.Now().Add(time.Duration(a.ahead.Load())) },
 			Live: func(ctx context.Context, id string) (bool, error) {
 				rec, err := a.queue.Job(ctx, id)
-				if presswork.CodeOf(err) == presswork.NotFound {
+				if fault.CodeOf(err) == fault.NotFound {
 					return false, nil
 				}
+
 				return !rec.Status.Terminal(), err
 			},
 		})
 		o.Queue, o.Keeper = a.queue, a.keeper
 	})...)
+
 	return a
 }
 
@@ -74,6 +79,7 @@ func accept(t *testing.T, o tasks.Options, change ...func(*api.Options)) *accept
 func (a *accepting) sweep() {
 	a.t.Helper()
 	a.ahead.Add(int64(2 * time.Hour))
+
 	if err := a.keeper.Sweep(a.t.Context()); err != nil {
 		a.t.Fatal(err)
 	}
@@ -82,20 +88,25 @@ func (a *accepting) sweep() {
 // sources are the store's keys that the job's task reads.
 func (a *accepting) sources(id string) (keys []string) {
 	a.t.Helper()
+
 	payload, err := a.rdb.Get(a.t.Context(), "pw:{"+id+"}:task").Bytes()
 	if err != nil {
 		a.t.Fatal(err)
 	}
+
 	var task tasks.Convert
 	if err := json.Unmarshal(payload, &task); err != nil {
 		a.t.Fatal(err)
 	}
+
 	if task.ContentKey != "" {
 		keys = append(keys, task.ContentKey)
 	}
+
 	for _, asset := range task.Assets {
 		keys = append(keys, asset.Key)
 	}
+
 	return keys
 }
 
@@ -103,10 +114,12 @@ func (a *accepting) sources(id string) (keys []string) {
 func (a *accepting) complete(id string, want int) {
 	a.t.Helper()
 	a.sweep()
+
 	keys := a.sources(id)
 	if len(keys) != want {
 		a.t.Errorf("job %s reads %q, want %d sources", id, keys, want)
 	}
+
 	for _, key := range keys {
 		if _, err := a.store.Stat(a.t.Context(), key); err != nil {
 			a.t.Errorf("job %s waits, and its source is gone: %v", id, err)
@@ -125,18 +138,21 @@ func withAssets(n int) (body, contentType string) {
 	var b bytes.Buffer
 	w := multipart.NewWriter(&b)
 	w.WriteField("content", "# Hi\n\n![a](a.png) ![b](b.png)\n")
+
 	for i := range 2 {
 		name := []string{"a.png", "b.png"}[(i+n)%2]
 		out, _ := w.CreateFormFile("assets", name)
 		io.WriteString(out, strings.Repeat(name, 100))
 	}
 	w.Close()
+
 	return b.String(), w.FormDataContentType()
 }
 
 func TestSimultaneousDuplicatesLoseNoSource(t *testing.T) {
 	t.Parallel()
 	a := accept(t, tasks.Options{})
+
 	for round := range 15 {
 		request, sources := markdown, 1
 		if round%3 == 2 {
@@ -145,6 +161,7 @@ func TestSimultaneousDuplicatesLoseNoSource(t *testing.T) {
 		var ids sync.Map
 		var wg sync.WaitGroup
 		gate := make(chan struct{})
+
 		for n := range 20 {
 			wg.Go(func() {
 				variant := round
@@ -161,11 +178,13 @@ func TestSimultaneousDuplicatesLoseNoSource(t *testing.T) {
 		}
 		close(gate)
 		wg.Wait()
+
 		for id := range ids.Range {
 			a.complete(id.(string), sources)
 		}
 		jobs := 0
 		ids.Range(func(any, any) bool { jobs++; return true })
+
 		if jobs != 1 {
 			t.Errorf("round %d made %d jobs", round, jobs)
 		}
@@ -178,12 +197,14 @@ func jobIDOf(t *testing.T, r reply) string {
 		JobID string `json:"job_id"`
 	}
 	r.decode(t, &accepted)
+
 	return accepted.JobID
 }
 
 func TestARetryAfterACrashBetweenClaimAndRecordHasItsSources(t *testing.T) {
 	t.Parallel()
 	a := accept(t, tasks.Options{})
+
 	for name, request := range map[string]func(int) (string, string){"content": markdown, "assets": withAssets} {
 		sources := map[string]int{"content": 1, "assets": 2}[name]
 		body, contentType := request(0)
@@ -196,6 +217,7 @@ func TestARetryAfterACrashBetweenClaimAndRecordHasItsSources(t *testing.T) {
 		a.rdb.ZRem(t.Context(), "pw:open", id)
 		r = a.do(http.MethodPost, "/api/conversion", strings.NewReader(body), headers...)
 		r.want(t, http.StatusAccepted, "")
+
 		if again := jobIDOf(t, r); again != id {
 			t.Errorf("%s: the retry is job %s, the key is bound to %s", name, again, id)
 		}
@@ -209,14 +231,18 @@ func TestAFullQueueStoresNothing(t *testing.T) {
 	a := accept(t, tasks.Options{MaxPending: 1}, counted.wrap)
 	a.post(`{"content":"# Hi"}`).want(t, http.StatusAccepted, "")
 	body, contentType := withAssets(0)
+
 	for deadline := time.Now().Add(wait.Patience); ; {
 		before := counted.puts.Load()
+
 		r := a.do(http.MethodPost, "/api/conversion", strings.NewReader(body), "Content-Type: "+contentType)
 		if r.StatusCode != http.StatusAccepted {
-			r.want(t, http.StatusTooManyRequests, presswork.QueueFull)
+			r.want(t, http.StatusTooManyRequests, fault.QueueFull)
+
 			if n := counted.puts.Load() - before; n != 0 {
 				t.Errorf("%d files of a refused submission were stored", n)
 			}
+
 			return
 		}
 		// The length of the queue is known to a tenth of a second.
@@ -234,7 +260,9 @@ func TestASubmissionThatTheStoreRefusesLeavesNothing(t *testing.T) {
 	body, contentType := withAssets(0)
 	headers := []string{"Content-Type: " + contentType, "Idempotency-Key: k"}
 	broken.fails.Store(true)
-	a.do(http.MethodPost, "/api/conversion", strings.NewReader(body), headers...).want(t, http.StatusServiceUnavailable, presswork.StoreUnavailable)
+	a.do(http.MethodPost, "/api/conversion", strings.NewReader(body), headers...).
+		want(t, http.StatusServiceUnavailable, fault.StoreUnavailable)
+
 	if keys := a.storedKeys(); len(keys) != 0 {
 		t.Errorf("the store has %q", keys)
 	}
@@ -242,6 +270,7 @@ func TestASubmissionThatTheStoreRefusesLeavesNothing(t *testing.T) {
 	if _, err := a.store.Put(t.Context(), broken.refused, strings.NewReader("late"), 4, storage.Attrs{}); err != nil {
 		t.Fatal(err)
 	}
+
 	if a.sweep(); len(a.storedKeys()) != 0 {
 		t.Errorf("the sweep leaves %q", a.storedKeys())
 	}
@@ -262,10 +291,17 @@ type brittle struct {
 
 func (b *brittle) wrap(o *api.Options) { b.Store, o.Store = o.Store, b }
 
-func (b *brittle) Put(ctx context.Context, key string, r io.Reader, size int64, attrs storage.Attrs) (storage.Info, error) {
+func (b *brittle) Put(
+	ctx context.Context,
+	key string,
+	r io.Reader,
+	size int64,
+	attrs storage.Attrs,
+) (storage.Info, error) {
 	if n := b.puts.Add(1); b.fails.Load() && n%2 == 0 {
 		b.refused = key
 		return storage.Info{}, errors.New("the disk is gone")
 	}
+
 	return b.Store.Put(ctx, key, r, size, attrs)
 }

@@ -24,16 +24,19 @@ func (s *Server) speak(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
+
 	ctx, answer, finish, err := s.begin(c, call)
 	if err != nil {
 		return err
 	}
 	frames := &frameReader{answer: answer}
+
 	first, err := call.firstSound(ctx, frames)
 	if err != nil {
 		finish()
 		return err
 	}
+
 	for _, f := range first {
 		if f.Sound != nil && f.Sound.ContentType != "" {
 			c.Set(fiber.HeaderContentType, f.Sound.ContentType)
@@ -45,11 +48,13 @@ func (s *Server) speak(c *fiber.Ctx) error {
 	conn := c.Context().Conn()
 	c.Context().SetBodyStreamWriter(func(w *bufio.Writer) {
 		defer finish()
+
 		if err := relaySound(ctx, w, frames, first); err != nil {
 			// A whole answer would look like the whole sound.
 			cut(conn)
 		}
 	})
+
 	return nil
 }
 
@@ -60,10 +65,12 @@ func cut(conn net.Conn) { _ = conn.Close() }
 func (cmpl *completion) firstSound(ctx context.Context, frames *frameReader) ([]inference.Frame, error) {
 	ctx, cancel := cmpl.patience(ctx)
 	defer cancel()
+
 	first, err := frames.next(ctx)
 	if len(first) > 0 {
 		return first, nil // its error comes again
 	}
+
 	return nil, err
 }
 
@@ -74,13 +81,16 @@ func relaySound(ctx context.Context, w *bufio.Writer, frames *frameReader, now [
 			if f.Sound == nil {
 				continue
 			}
+
 			if _, err := w.Write(f.Sound.Data); err != nil {
 				return err
 			}
 		}
+
 		if err := w.Flush(); err != nil || frames.ended && frames.failure == nil {
 			return err
 		}
+
 		var err error
 		if now, err = frames.next(ctx); err != nil {
 			return err
@@ -90,31 +100,42 @@ func relaySound(ctx context.Context, w *bufio.Writer, frames *frameReader, now [
 
 func (s *Server) readSpeech(c *fiber.Ctx) (*completion, error) {
 	began := time.Now()
+
 	body, err := s.jsonBody(c, maxSpeechBody, "a request for speech")
 	if err != nil {
 		return nil, err
 	}
+
 	speech, err := openai.ParseSpeech(body)
 	if err != nil {
 		return nil, err
 	}
 	meta := metadataOf(c.Context())
+
 	m, err := s.model(meta.who, speech.Model)
 	if err != nil {
 		return nil, err
 	}
+
 	if m, err = s.Inference.Models().AdmitAudio(m.ID, inference.CanSpeak); err != nil {
 		return nil, err
 	}
 	speech.Model = m.ID
+
 	call := &completion{
 		speech: speech, model: m,
 		call: stream.Call{
-			ID: tasks.NewID(), Owner: meta.who.name, Tier: stream.OnDemand, RequestID: meta.id, TraceParent: meta.trace, MaxWait: s.Inference.QueueTimeout,
+			ID:          tasks.NewID(),
+			Owner:       meta.who.name,
+			Tier:        stream.OnDemand,
+			RequestID:   meta.id,
+			TraceParent: meta.trace,
+			MaxWait:     s.Inference.QueueTimeout,
 		},
 	}
 	if seconds := clientTimeout(c); seconds > 0 {
 		call.deadline = began.Add(seconds)
 	}
+
 	return call, nil
 }

@@ -6,7 +6,7 @@ import (
 	"io"
 	"time"
 
-	"presswork"
+	"presswork/internal/fault"
 	"presswork/storage"
 )
 
@@ -19,16 +19,25 @@ func (s *Server) put(ctx context.Context, key string, r io.Reader, size int64, c
 
 // putCounted is put for a source whose size may be unknown, -1: it is counted with
 // another.
-func (s *Server) putCounted(ctx context.Context, key string, r io.Reader, size, counted int64, contentType string) (storage.Info, error) {
+func (s *Server) putCounted(
+	ctx context.Context,
+	key string,
+	r io.Reader,
+	size, counted int64,
+	contentType string,
+) (storage.Info, error) {
 	if s.Keeper != nil {
 		if err := s.Keeper.Record(ctx, key, counted); err != nil {
-			return storage.Info{}, presswork.Errorf(presswork.QueueUnavailable, "the queue is not available; try again shortly").WithCause(err)
+			return storage.Info{}, fault.Errorf(fault.QueueUnavailable, "the queue is not available; try again shortly").
+				WithCause(err)
 		}
 	}
+
 	info, err := s.Store.Put(ctx, key, r, size, storage.Attrs{ContentType: contentType})
 	if err != nil {
 		return storage.Info{}, storeError(err)
 	}
+
 	return info, nil
 }
 
@@ -37,6 +46,7 @@ func (s *Server) remove(ctx context.Context, key string) error {
 	if s.Keeper != nil {
 		return s.Keeper.Delete(ctx, key)
 	}
+
 	return s.Store.Delete(ctx, key)
 }
 
@@ -45,16 +55,19 @@ func (s *Server) now() time.Time {
 	if s.Keeper != nil {
 		return s.Keeper.Now()
 	}
+
 	return time.Now()
 }
 
 // storeError is the public form of an error of the store.
 func storeError(err error) error {
-	if presswork.CodeOf(err) != presswork.Internal {
+	if fault.CodeOf(err) != fault.Internal {
 		return err
 	}
+
 	if errors.Is(err, storage.ErrFull) {
-		return presswork.Errorf(presswork.StoreFull, "the object store is full; try again later").WithCause(err)
+		return fault.Errorf(fault.StoreFull, "the object store is full; try again later").WithCause(err)
 	}
-	return presswork.Errorf(presswork.StoreUnavailable, "the object store did not answer").WithCause(err)
+
+	return fault.Errorf(fault.StoreUnavailable, "the object store did not answer").WithCause(err)
 }

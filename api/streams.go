@@ -7,7 +7,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"presswork"
+	"presswork/internal/fault"
 )
 
 // streams counts the answers that last: WebSockets, event streams, long polls.
@@ -20,7 +20,7 @@ type streams struct {
 	count *prometheus.GaugeVec
 
 	mu      sync.Mutex
-	refusal *presswork.Error // of those that come during the drain
+	refusal *fault.Error // of those that come during the drain
 	open    sync.WaitGroup
 }
 
@@ -34,12 +34,14 @@ func newStreams(count *prometheus.GaugeVec) *streams {
 func (s *streams) join(kind string) (ctx context.Context, leave func(), err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+
 	if s.refusal != nil {
 		return nil, nil, s.refusal
 	}
 	s.open.Add(1)
 	open := s.count.WithLabelValues(kind)
 	open.Inc()
+
 	return s.ctx, sync.OnceFunc(func() {
 		open.Dec()
 		s.open.Done()
@@ -51,21 +53,24 @@ func (s *streams) stopping() bool { return s.ctx.Err() != nil }
 
 // drain lets no more answers begin. Those under way have patience to end by
 // themselves; then they are ended with cause, and waited for.
-func (s *streams) drain(ctx context.Context, patience time.Duration, cause *presswork.Error) error {
+func (s *streams) drain(ctx context.Context, patience time.Duration, cause *fault.Error) error {
 	s.mu.Lock()
 	s.refusal = cause
 	s.mu.Unlock()
 	done := make(chan struct{})
+
 	go func() {
 		s.open.Wait()
 		close(done)
 	}()
+
 	select {
 	case <-done:
 	case <-ctx.Done():
 	case <-time.After(patience):
 	}
 	s.cancel(cause)
+
 	select {
 	case <-done:
 		return nil

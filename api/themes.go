@@ -6,7 +6,7 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
-	"presswork"
+	"presswork/internal/fault"
 	"presswork/themes"
 )
 
@@ -19,6 +19,7 @@ type themeList struct {
 func (s *Server) listThemes(c *fiber.Ctx) error {
 	list := s.Themes.List()
 	writeJSON(c.Context(), http.StatusOK, themeList{Default: themes.Default, Count: len(list), Themes: list})
+
 	return nil
 }
 
@@ -28,6 +29,7 @@ func (s *Server) getTheme(c *fiber.Ctx) error {
 		return err
 	}
 	writeJSON(c.Context(), http.StatusOK, theme)
+
 	return nil
 }
 
@@ -36,10 +38,12 @@ func (s *Server) themeInPath(c *fiber.Ctx) (themes.Theme, error) {
 	if err != nil {
 		name = c.Params("name")
 	}
+
 	theme, err := s.Themes.Get(name)
-	if presswork.CodeOf(err) == presswork.ThemeNotFound {
+	if fault.CodeOf(err) == fault.ThemeNotFound {
 		// In a path the theme is the resource itself.
-		return theme, &statusError{http.StatusNotFound, presswork.AsError(err)}
+		return theme, &statusError{http.StatusNotFound, fault.AsError(err)}
 	}
+
 	return theme, err
 }

@@ -34,6 +34,7 @@ func (s signer) seal(jobID string, end uint64) string {
 	mac.Write(b[:8])
 	mac.Write([]byte(jobID))
 	mac.Sum(b[:8])
+
 	return tokenEncoding.EncodeToString(b[:])
 }
 
@@ -44,5 +45,6 @@ func (s signer) valid(token, jobID string) bool {
 		return false
 	}
 	end := binary.BigEndian.Uint64(b[:8])
+
 	return hmac.Equal([]byte(token), []byte(s.seal(jobID, end))) && uint64(time.Now().Unix()) < end
 }

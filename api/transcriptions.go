@@ -10,6 +10,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"presswork"
+	"presswork/internal/fault"
 	"presswork/internal/inference"
 	"presswork/internal/inference/audio"
 	"presswork/storage"
@@ -32,40 +33,63 @@ type transcriptionRequest struct {
 func (s *Server) transcribe(task string) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		began := time.Now()
+
 		sub, err := newTranscription(c)
 		if err != nil {
 			return err
 		}
 		prefer := preferencesOf(c)
-		source := &recording{server: s, sub: &sub, held: &metadataOf(c.Context()).held, passing: !prefer.later() && sub.IdempotencyKey == "", limit: s.MaxAudioBytes}
+
+		source := &recording{
+			server:  s,
+			sub:     &sub,
+			held:    &metadataOf(c.Context()).held,
+			passing: !prefer.later() && sub.IdempotencyKey == "",
+			limit:   s.MaxAudioBytes,
+		}
 		defer source.close()
+
 		form, err := s.parseAudio(c, source)
 		if err != nil {
 			return err
 		}
+
 		r, err := s.checkTranscription(c, form, task)
 		if err != nil {
 			return err
 		}
+
 		if !prefer.later() {
 			r.payload.Keep = int64(deliveredKeep / time.Second)
 		}
+
 		rec, replayed, err := s.submitTranscription(r)
 		if err != nil {
 			return err
 		}
+
 		if prefer.wait > 0 {
-			return s.answerInTime(c, rec, replayed, prefer.wait, func(ended tasks.Record) error { return s.answerTranscript(c, ended, true) })
+			return s.answerInTime(
+				c,
+				rec,
+				replayed,
+				prefer.wait,
+				func(ended tasks.Record) error { return s.answerTranscript(c, ended, true) },
+			)
 		}
+
 		if prefer.later() {
 			if prefer.async {
 				c.Set("Preference-Applied", "respond-async")
 			}
+
 			return s.answerAccepted(c, rec, replayed)
 		}
+
 		if replayed {
 			c.Set("Idempotent-Replayed", "true")
 		}
+
 		return s.awaitTranscript(c, rec, began)
 	}
 }
@@ -74,9 +98,15 @@ func (s *Server) transcribe(task string) fiber.Handler {
 func newTranscription(c *fiber.Ctx) (tasks.Submission, error) {
 	meta := metadataOf(c.Context())
 	key, err := idempotencyKey(c)
+
 	return tasks.Submission{
-		ID: tasks.NewID(), Kind: presswork.KindTranscription, Owner: meta.who.name, RequestID: meta.id, TraceParent: meta.trace,
-		IdempotencyKey: key, Task: tasks.Task{Queue: tasks.TranscribeAudio.Queue},
+		ID:             tasks.NewID(),
+		Kind:           presswork.KindTranscription,
+		Owner:          meta.who.name,
+		RequestID:      meta.id,
+		TraceParent:    meta.trace,
+		IdempotencyKey: key,
+		Task:           tasks.Task{Queue: tasks.TranscribeAudio.Queue},
 	}, err
 }
 
@@ -87,23 +117,28 @@ func (s *Server) checkTranscription(c *fiber.Ctx, form *audioForm, task string) 
 		return r, err
 	}
 	who := metadataOf(c.Context()).who
+
 	m, err := s.model(who, r.payload.Model)
 	if err != nil {
 		return r, err
 	}
+
 	if _, err := s.Inference.Models().AdmitAudio(m.ID, inference.CanTranscribe); err != nil {
 		return r, err
 	}
 	r.payload.Model, r.payload.Vendor = m.ID, s.Inference.Vendor
+
 	r.filename = transcriptName(form.filename, r.payload.Format)
 	if r.recording = form.recording; r.recording.arrived {
 		return r, nil
 	}
+
 	u, err := s.Recordings.CheckURL(form.url)
 	if err != nil {
-		return r, presswork.AsError(err).WithParam("url")
+		return r, fault.AsError(err).WithParam("url")
 	}
 	r.payload.URL = u.String()
+
 	return r, nil
 }
 
@@ -114,6 +149,7 @@ func transcriptName(recording, format string) string {
 	if name == "" {
 		name = "transcript"
 	}
+
 	return name + path.Ext(storage.ArtifactKeyOf("x", audio.ContentType(format)))
 }
 
@@ -121,6 +157,7 @@ func transcriptName(recording, format string) string {
 func (s *Server) submitTranscription(r transcriptionRequest) (rec tasks.Record, replayed bool, err error) {
 	sub := r.recording.sub
 	request := sub.ID
+
 	sub.Filename, sub.ContentType = r.filename, audio.ContentType(r.payload.Format)
 	if sub.IdempotencyKey != "" {
 		digest := ""
@@ -136,28 +173,36 @@ func (s *Server) submitTranscription(r transcriptionRequest) (rec tasks.Record, 
 			return rec, replayed, err
 		}
 	}
+
 	return s.acceptTranscription(r, request)
 }
 
 // acceptTranscription does what accept does for a conversion.
-func (s *Server) acceptTranscription(r transcriptionRequest, request string) (rec tasks.Record, replayed bool, err error) {
+func (s *Server) acceptTranscription(
+	r transcriptionRequest,
+	request string,
+) (rec tasks.Record, replayed bool, err error) {
 	source := r.recording
 	if err := source.storeAside(request); err != nil {
 		return rec, false, err
 	}
+
 	r.payload.Key = source.key
 	if source.sub.Task, err = tasks.TranscribeAudio.Task(r.payload); err != nil {
 		return rec, false, err
 	}
 	var counting sync.WaitGroup
+
 	counting.Go(source.count)
 	defer counting.Wait()
+
 	ctx, cancel := s.deadline()
 	defer cancel()
 	rec, replayed, err = s.Queue.Submit(ctx, *source.sub)
 	// After an error the job may exist: then it has its recording, else the sweeper
 	// takes that.
 	source.submitted = !replayed
+
 	return rec, replayed, err
 }
 
@@ -166,23 +211,32 @@ func (s *Server) acceptTranscription(r transcriptionRequest, request string) (re
 func (s *Server) awaitTranscript(c *fiber.Ctx, rec tasks.Record, began time.Time) error {
 	c.Set("x-job-id", rec.ID)
 	wait := transcriptionWait
+
 	late := inference.Errorf(http.StatusGatewayTimeout, inference.UpstreamTimeout,
 		"the recording was not transcribed within %s; with \"Prefer: respond-async\" nobody has to wait", wait)
 	if own := clientTimeout(c); own > 0 && own < wait {
 		wait = time.Until(began.Add(own))
-		late = inference.Errorf(http.StatusGatewayTimeout, inference.UpstreamTimeout, "there was no transcript within the time that the client gave")
+		late = inference.Errorf(
+			http.StatusGatewayTimeout,
+			inference.UpstreamTimeout,
+			"there was no transcript within the time that the client gave",
+		)
 	}
+
 	ctx, done, err := s.waiting(c, wait, late)
 	if err != nil {
 		return err
 	}
 	defer done()
+
 	if rec, err = s.awaitEnd(ctx, rec); err != nil {
 		if ctx.Err() != nil && c.Get("Idempotency-Key") == "" {
 			s.abandon(rec.ID)
 		}
+
 		return err
 	}
+
 	return s.answerTranscript(c, rec, false)
 }
 
@@ -191,15 +245,19 @@ func (s *Server) awaitTranscript(c *fiber.Ctx, rec tasks.Record, began time.Time
 func (s *Server) answerTranscript(c *fiber.Ctx, rec tasks.Record, saved bool) error {
 	ask, cancel := s.deadline()
 	defer cancel()
+
 	rec, err := s.Queue.Job(ask, rec.ID)
 	if err != nil {
 		return err
 	}
+
 	for _, w := range rec.Warnings {
 		c.Append("x-presswork-warning", string(w.Code))
 	}
+
 	if rec.StartedAt != nil {
 		setQueueMillis(c, rec.StartedAt.Sub(rec.CreatedAt))
 	}
+
 	return s.answerEnded(c, rec, saved)
 }

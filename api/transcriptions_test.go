@@ -19,6 +19,7 @@ import (
 
 	"presswork"
 	"presswork/api"
+	"presswork/internal/fault"
 	"presswork/internal/guard"
 	"presswork/internal/inference"
 	"presswork/internal/inference/meter"
@@ -32,23 +33,34 @@ import (
 // 100 KB.
 func hears(t *testing.T) func(*api.Options) {
 	t.Helper()
+
 	models := filepath.Join(t.TempDir(), "models.yaml")
-	if err := os.WriteFile(models, []byte("models: [{id: m, upstreams: [{base_url: 'http://127.0.0.1:1/v1'}]}, {id: ears, capabilities: [transcription], upstreams: [{base_url: 'http://127.0.0.1:1/v1'}]}]"), 0o600); err != nil {
+	if err := os.WriteFile(
+		models,
+		[]byte(
+			"models: [{id: m, upstreams: [{base_url: 'http://127.0.0.1:1/v1'}]}, {id: ears, capabilities: [transcription], upstreams: [{base_url: 'http://127.0.0.1:1/v1'}]}]",
+		),
+		0o600,
+	); err != nil {
 		t.Fatal(err)
 	}
+
 	source, err := inference.NewSource(t.Context(), inference.SourceOptions{Path: models})
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	policy, err := guard.New(guard.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	rdb, err := tasks.Dial(redistest.Start(t), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { rdb.Close() })
+
 	return func(o *api.Options) {
 		o.Inference = &api.Inference{Models: source.Current, Vendor: "presswork"}
 		o.Meter = meter.New(rdb, slog.New(slog.DiscardHandler))
@@ -69,18 +81,21 @@ func recorded(parts ...part) (contentType string, body []byte) {
 		fmt.Fprintf(&b, "--x\r\nContent-Disposition: %s\r\n\r\n%s\r\n", p.disposition, p.data)
 	}
 	b.WriteString("--x--\r\n")
+
 	return "multipart/form-data; boundary=x", b.Bytes()
 }
 
 func (h *house) transcribe(path string, parts []part, headers ...string) reply {
 	h.t.Helper()
 	contentType, body := recorded(parts...)
+
 	return h.do("POST", path, bytes.NewReader(body), append([]string{"Content-Type: " + contentType}, headers...)...)
 }
 
 func TestTheFormOfARecordingBecomesAJob(t *testing.T) {
 	t.Parallel()
 	h := serve(t, hears(t))
+
 	half := .5
 	for name, tc := range map[string]struct {
 		path   string
@@ -113,28 +128,49 @@ func TestTheFormOfARecordingBecomesAJob(t *testing.T) {
 			res := h.transcribe("/v1/audio/"+tc.path, parts, headers...)
 			res.want(t, http.StatusAccepted, "")
 			sub := h.queue.last()
+
 			var got tasks.Transcription
 			if err := json.Unmarshal(sub.Task.Payload, &got); err != nil {
 				t.Fatal(err)
 			}
-			if stored := h.stored(got.Key); string(stored) != sound(50_000) || !strings.HasPrefix(got.Key, storage.Sources+sub.ID) {
+
+			if stored := h.stored(
+				got.Key,
+			); string(stored) != sound(50_000) ||
+				!strings.HasPrefix(got.Key, storage.Sources+sub.ID) {
 				t.Errorf("%s: %d bytes under %s", name, len(stored), got.Key)
 			}
+
 			tc.want.Key, tc.want.Model, tc.want.Vendor = got.Key, "ears", "presswork"
-			if diff := cmp.Diff(tc.want, got); diff != "" || sub.Filename != tc.named || sub.Kind != presswork.KindTranscription {
+			if diff := cmp.Diff(
+				tc.want,
+				got,
+			); diff != "" || sub.Filename != tc.named ||
+				sub.Kind != presswork.KindTranscription {
 				t.Errorf("%s: %s %s (-want +got) %s", name, sub.Kind, sub.Filename, diff)
 			}
 		}
 	}
 	// An address is left to the worker; one that holds the recording is not.
-	h.transcribe("/v1/audio/transcriptions", []part{field("model", "ears"), field("url", "https://Example.com/a.wav")}, "Prefer: respond-async").want(t, http.StatusAccepted, "")
-	if p := string(h.queue.last().Task.Payload); !strings.Contains(p, `"url":"https://example.com/a.wav"`) || strings.Contains(p, `"key"`) {
+	h.transcribe("/v1/audio/transcriptions", []part{field("model", "ears"), field("url", "https://Example.com/a.wav")}, "Prefer: respond-async").
+		want(t, http.StatusAccepted, "")
+
+	if p := string(
+		h.queue.last().Task.Payload,
+	); !strings.Contains(p, `"url":"https://example.com/a.wav"`) ||
+		strings.Contains(p, `"key"`) {
 		t.Errorf("%s", p)
 	}
 	data := "data:audio/wav;base64," + base64.StdEncoding.EncodeToString([]byte(sound(60_000)))
-	h.transcribe("/v1/audio/transcriptions", []part{field("url", data), field("model", "ears")}, "Prefer: respond-async").want(t, http.StatusAccepted, "")
+	h.transcribe("/v1/audio/transcriptions", []part{field("url", data), field("model", "ears")}, "Prefer: respond-async").
+		want(t, http.StatusAccepted, "")
+
 	var got tasks.Transcription
-	if err := json.Unmarshal(h.queue.last().Task.Payload, &got); err != nil || string(h.stored(got.Key)) != sound(60_000) {
+	if err := json.Unmarshal(
+		h.queue.last().Task.Payload,
+		&got,
+	); err != nil ||
+		string(h.stored(got.Key)) != sound(60_000) {
 		t.Errorf("%v %+v", err, got)
 	}
 }
@@ -145,10 +181,12 @@ func TestARefusedRecordingLeavesNothing(t *testing.T) {
 	t.Parallel()
 	a := accept(t, tasks.Options{}, hears(t))
 	wav, model := file("file", "a.wav", sound(50_000)), field("model", "ears")
+
 	many := []part{wav}
 	for n := range 100 {
 		many = append(many, field(fmt.Sprint("f", n), ""))
 	}
+
 	for name, tc := range map[string]struct {
 		parts  []part
 		status int
@@ -184,50 +222,81 @@ func TestARefusedRecordingLeavesNothing(t *testing.T) {
 		"broken data":           {[]part{model, field("url", "data:audio/wav;base64,"+base64.StdEncoding.EncodeToString([]byte(sound(30_000)))+"$$$")}, 400, "invalid_url", "url"},
 	} {
 		res := a.transcribe("/v1/audio/transcriptions", tc.parts)
+
 		var e struct {
 			Error struct{ Message, Code, Param string }
 		}
-		if err := json.Unmarshal(res.body, &e); err != nil || res.StatusCode != tc.status || e.Error.Code != tc.code || e.Error.Param != tc.param || e.Error.Message == "" {
+		if err := json.Unmarshal(
+			res.body,
+			&e,
+		); err != nil || res.StatusCode != tc.status || e.Error.Code != tc.code || e.Error.Param != tc.param ||
+			e.Error.Message == "" {
 			t.Errorf("%s: %d %s, want %d %s of %s", name, res.StatusCode, res.body, tc.status, tc.code, tc.param)
 		}
 	}
+
 	for name, headers := range map[string][]string{
 		"JSON": {"Content-Type: application/json"}, "no boundary": {"Content-Type: multipart/form-data"}, "packed": {"Content-Type: multipart/form-data; boundary=x", "Content-Encoding: gzip"},
 	} {
-		if res := a.do("POST", "/v1/audio/transcriptions", strings.NewReader("--x"), headers...); res.StatusCode != 400 && res.StatusCode != 415 {
+		if res := a.do(
+			"POST",
+			"/v1/audio/transcriptions",
+			strings.NewReader("--x"),
+			headers...); res.StatusCode != 400 &&
+			res.StatusCode != 415 {
 			t.Errorf("%s: %d %s", name, res.StatusCode, res.body)
 		}
 	}
 	// A form that ends early, within the recording.
 	_, body := recorded(model, wav)
-	res := a.do("POST", "/v1/audio/transcriptions", bytes.NewReader(body[:30_000]), "Content-Type: multipart/form-data; boundary=x")
-	res.want(t, http.StatusBadRequest, presswork.InvalidRequest)
+	res := a.do(
+		"POST",
+		"/v1/audio/transcriptions",
+		bytes.NewReader(body[:30_000]),
+		"Content-Type: multipart/form-data; boundary=x",
+	)
+	res.want(t, http.StatusBadRequest, fault.InvalidRequest)
 	// A caller who goes in the middle.
 	conn, err := net.Dial("tcp", strings.TrimPrefix(a.url(""), "http://"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	fmt.Fprintf(conn, "POST /v1/audio/transcriptions HTTP/1.1\r\nHost: x\r\nX-API-Key: %s\r\nContent-Type: multipart/form-data; boundary=x\r\nContent-Length: %d\r\n\r\n%s", testKey, len(body), body[:40_000])
+	fmt.Fprintf(
+		conn,
+		"POST /v1/audio/transcriptions HTTP/1.1\r\nHost: x\r\nX-API-Key: %s\r\nContent-Type: multipart/form-data; boundary=x\r\nContent-Length: %d\r\n\r\n%s",
+		testKey,
+		len(body),
+		body[:40_000],
+	)
 	a.awaitCounted(t, 1)
 	conn.Close()
 	a.awaitCounted(t, 0)
+
 	if keys := a.storedKeys(); len(keys) != 0 {
 		t.Errorf("stored are %q", keys)
 	}
 	// Of the same key with another recording there is one job, and one recording.
 	again := func(size int) reply {
-		return a.transcribe("/v1/audio/transcriptions", []part{model, file("file", "a.wav", sound(size))}, "Prefer: respond-async", "Idempotency-Key: k")
+		return a.transcribe(
+			"/v1/audio/transcriptions",
+			[]part{model, file("file", "a.wav", sound(size))},
+			"Prefer: respond-async",
+			"Idempotency-Key: k",
+		)
 	}
 	again(20_000).want(t, http.StatusAccepted, "")
 	again(20_000).want(t, http.StatusAccepted, "")
-	again(20_001).want(t, http.StatusConflict, presswork.IdempotencyConflict)
+	again(20_001).want(t, http.StatusConflict, fault.IdempotencyConflict)
 	// What the caller prefers makes no other request.
-	a.transcribe("/v1/audio/transcriptions", []part{model, file("file", "a.wav", sound(20_000))}, "Prefer: wait=0", "Idempotency-Key: k").want(t, http.StatusAccepted, "")
+	a.transcribe("/v1/audio/transcriptions", []part{model, file("file", "a.wav", sound(20_000))}, "Prefer: wait=0", "Idempotency-Key: k").
+		want(t, http.StatusAccepted, "")
 	a.transcribe("/v1/audio/transcriptions", []part{model, file("file", "a.wav", sound(20_000))}, "X-Stainless-Timeout: 0.5", "Idempotency-Key: k").
 		want(t, http.StatusGatewayTimeout, inference.UpstreamTimeout)
+
 	if keys := a.storedKeys(); len(keys) != 1 {
 		t.Errorf("stored are %q", keys)
 	}
+
 	if total, err := a.rdb.Get(t.Context(), "pw:{keep}:total").Int(); err != nil || total != 20_000 {
 		t.Errorf("counted are %d bytes, %v", total, err)
 	}
@@ -236,7 +305,11 @@ func TestARefusedRecordingLeavesNothing(t *testing.T) {
 // awaitCounted waits until so many objects are counted.
 func (a *accepting) awaitCounted(t *testing.T, n int64) {
 	t.Helper()
-	wait.Until(t, fmt.Sprint(n, " objects are counted"), func() bool { return a.rdb.HLen(t.Context(), "pw:{keep}:size").Val() == n })
+	wait.Until(
+		t,
+		fmt.Sprint(n, " objects are counted"),
+		func() bool { return a.rdb.HLen(t.Context(), "pw:{keep}:size").Val() == n },
+	)
 }
 
 func TestARecordingThatArrivesIsCountedWithItsSize(t *testing.T) {
@@ -244,6 +317,7 @@ func TestARecordingThatArrivesIsCountedWithItsSize(t *testing.T) {
 	a := accept(t, tasks.Options{}, hears(t))
 	parts := []part{field("model", "ears"), file("file", "a.wav", sound(90_000))}
 	a.transcribe("/v1/audio/transcriptions", parts, "Prefer: respond-async").want(t, http.StatusAccepted, "")
+
 	if total, err := a.rdb.Get(t.Context(), "pw:{keep}:total").Int(); err != nil || total != 90_000 {
 		t.Errorf("counted are %d bytes, %v", total, err)
 	}
@@ -252,20 +326,29 @@ func TestARecordingThatArrivesIsCountedWithItsSize(t *testing.T) {
 func TestATranscriptIsWaitedForAsLongAsTheCallerPrefers(t *testing.T) {
 	t.Parallel()
 	h := serve(t, hears(t))
+
 	parts := []part{field("model", "ears"), file("file", "a.wav", sound(50_000))}
 	for _, prefer := range []string{"wait=0", "wait=1"} {
 		res := h.transcribe("/v1/audio/transcriptions", parts, "Prefer: "+prefer)
+
 		var payload tasks.Transcription
-		if err := json.Unmarshal(h.queue.last().Task.Payload, &payload); err != nil || payload.Keep != 0 || strings.HasPrefix(payload.Key, storage.Passing) {
+		if err := json.Unmarshal(
+			h.queue.last().Task.Payload,
+			&payload,
+		); err != nil || payload.Keep != 0 ||
+			strings.HasPrefix(payload.Key, storage.Passing) {
 			t.Errorf("%s: %v %+v", prefer, err, payload)
 		}
+
 		if res.StatusCode != http.StatusAccepted || res.Header.Get("Location") != "/api/conversion/"+h.queue.last().ID {
 			t.Errorf("%s: %d %v %s", prefer, res.StatusCode, res.Header, res.body)
 		}
 	}
 	h.finishNext("text/plain", []byte("one two\n"))
+
 	res := h.transcribe("/v1/audio/transcriptions", parts, "Prefer: respond-async, wait=60")
-	if res.StatusCode != http.StatusOK || string(res.body) != "one two\n" || res.Header.Get("Content-Location") == "" || res.Header.Get("x-job-id") != h.queue.last().ID {
+	if res.StatusCode != http.StatusOK || string(res.body) != "one two\n" || res.Header.Get("Content-Location") == "" ||
+		res.Header.Get("x-job-id") != h.queue.last().ID {
 		t.Errorf("%d %v %s", res.StatusCode, res.Header, res.body)
 	}
 }
@@ -276,20 +359,38 @@ func TestWhoWaitsForATranscriptTakesTheJobAlong(t *testing.T) {
 	contentType, body := recorded(field("model", "ears"), file("file", "a.wav", sound(50_000)))
 	ask := func(headers ...string) net.Conn {
 		t.Helper()
+
 		conn, err := net.Dial("tcp", strings.TrimPrefix(h.url(""), "http://"))
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { conn.Close() })
-		fmt.Fprintf(conn, "POST /v1/audio/transcriptions HTTP/1.1\r\nHost: x\r\nX-API-Key: %s\r\nContent-Type: %s\r\n%sContent-Length: %d\r\n\r\n%s",
-			testKey, contentType, strings.Join(headers, ""), len(body), body)
+		fmt.Fprintf(
+			conn,
+			"POST /v1/audio/transcriptions HTTP/1.1\r\nHost: x\r\nX-API-Key: %s\r\nContent-Type: %s\r\n%sContent-Length: %d\r\n\r\n%s",
+			testKey,
+			contentType,
+			strings.Join(headers, ""),
+			len(body),
+			body,
+		)
+
 		return conn
 	}
 	conn := ask()
-	wait.Until(t, "the job is there and watched", func() bool { return h.queue.count() == 1 && h.queue.watching() == 1 })
+	wait.Until(
+		t,
+		"the job is there and watched",
+		func() bool { return h.queue.count() == 1 && h.queue.watching() == 1 },
+	)
 	left := h.queue.last()
+
 	var payload tasks.Transcription
-	if err := json.Unmarshal(left.Task.Payload, &payload); err != nil || !strings.HasPrefix(payload.Key, storage.Passing+left.ID) || payload.Keep != 600 {
+	if err := json.Unmarshal(
+		left.Task.Payload,
+		&payload,
+	); err != nil || !strings.HasPrefix(payload.Key, storage.Passing+left.ID) ||
+		payload.Keep != 600 {
 		t.Errorf("%v %+v", err, payload)
 	}
 	conn.Close()
@@ -299,24 +400,58 @@ func TestWhoWaitsForATranscriptTakesTheJobAlong(t *testing.T) {
 	})
 	// Who can come back finds it as it was, and gets what came of it.
 	conn = ask("Idempotency-Key: k\r\n")
-	wait.Until(t, "the second job is there and watched", func() bool { return h.queue.count() == 2 && h.queue.watching() == 1 })
+	wait.Until(
+		t,
+		"the second job is there and watched",
+		func() bool { return h.queue.count() == 2 && h.queue.watching() == 1 },
+	)
+
 	kept := h.queue.last()
-	if err := json.Unmarshal(kept.Task.Payload, &payload); err != nil || strings.HasPrefix(payload.Key, storage.Passing) {
+	if err := json.Unmarshal(
+		kept.Task.Payload,
+		&payload,
+	); err != nil ||
+		strings.HasPrefix(payload.Key, storage.Passing) {
 		t.Errorf("%v %+v", err, payload)
 	}
 	conn.Close()
 	wait.Until(t, "nobody watches", func() bool { return h.queue.watching() == 0 })
+
 	if rec, err := h.queue.Job(t.Context(), kept.ID); err != nil || rec.Status != presswork.Queued {
 		t.Errorf("%s %v", rec.Status, err)
 	}
 	text := []byte("one two\n")
+
 	key := storage.ArtifactKeyOf(kept.ID, "text/plain")
-	if _, err := h.store.Put(t.Context(), key, bytes.NewReader(text), int64(len(text)), storage.Attrs{ContentType: "text/plain"}); err != nil {
+	if _, err := h.store.Put(
+		t.Context(),
+		key,
+		bytes.NewReader(text),
+		int64(len(text)),
+		storage.Attrs{ContentType: "text/plain"},
+	); err != nil {
 		t.Fatal(err)
 	}
-	h.queue.complete(kept.ID, presswork.Artifact{ContentType: "text/plain", Size: int64(len(text)), Filename: "a.txt", ExpiresAt: time.Now().Add(time.Hour)})
-	res := h.do("POST", "/v1/audio/transcriptions", bytes.NewReader(body), "Content-Type: "+contentType, "Idempotency-Key: k")
-	if res.StatusCode != http.StatusOK || string(res.body) != string(text) || res.Header.Get("Idempotent-Replayed") != "true" || res.Header.Get("x-job-id") != kept.ID {
+	h.queue.complete(
+		kept.ID,
+		presswork.Artifact{
+			ContentType: "text/plain",
+			Size:        int64(len(text)),
+			Filename:    "a.txt",
+			ExpiresAt:   time.Now().Add(time.Hour),
+		},
+	)
+
+	res := h.do(
+		"POST",
+		"/v1/audio/transcriptions",
+		bytes.NewReader(body),
+		"Content-Type: "+contentType,
+		"Idempotency-Key: k",
+	)
+	if res.StatusCode != http.StatusOK || string(res.body) != string(text) ||
+		res.Header.Get("Idempotent-Replayed") != "true" ||
+		res.Header.Get("x-job-id") != kept.ID {
 		t.Errorf("%d %v %s", res.StatusCode, res.Header, res.body)
 	}
 }

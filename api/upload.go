@@ -20,7 +20,7 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
-	"presswork"
+	"presswork/internal/fault"
 	"presswork/internal/input"
 )
 
@@ -57,6 +57,7 @@ func (a *asset) open() interface {
 	if a.file != nil {
 		return io.NewSectionReader(a.file, 0, a.size)
 	}
+
 	return bytes.NewReader(a.bytes)
 }
 
@@ -83,7 +84,14 @@ type form struct {
 }
 
 func (s *Server) newForm(c *fiber.Ctx) *form {
-	return &form{held: &metadataOf(c.Context()).held, seen: map[string]bool{}, content: s.MaxContentBytes, uploads: s.MaxUploadBytes, maxContent: s.MaxContentBytes, maxUpload: s.MaxUploadBytes}
+	return &form{
+		held:       &metadataOf(c.Context()).held,
+		seen:       map[string]bool{},
+		content:    s.MaxContentBytes,
+		uploads:    s.MaxUploadBytes,
+		maxContent: s.MaxContentBytes,
+		maxUpload:  s.MaxUploadBytes,
+	}
 }
 
 // end is the submission, once all of it has been read.
@@ -95,25 +103,30 @@ func (f *form) end(err error) (conversion, error) {
 	default:
 		err = f.takeDocuments()
 	}
+
 	if err != nil {
 		for _, a := range f.req.assets {
 			a.discard()
 		}
+
 		return conversion{}, err
 	}
+
 	return f.req, nil
 }
 
 func (s *Server) parseMultipart(c *fiber.Ctx, boundary string) (conversion, error) {
 	if boundary == "" {
-		return conversion{}, presswork.Errorf(presswork.InvalidRequest, "the Content-Type of a form needs a boundary")
+		return conversion{}, fault.Errorf(fault.InvalidRequest, "the Content-Type of a form needs a boundary")
 	}
 	limit := s.MaxContentBytes + s.MaxUploadBytes + formOverhead
+
 	b, err := s.body(c, limit, "a form")
 	if err != nil {
 		return conversion{}, err
 	}
 	f := s.newForm(c)
+
 	return f.end(f.read(multipart.NewReader(bufio.NewReaderSize(b, formBuffer), boundary)))
 }
 
@@ -123,9 +136,11 @@ func (f *form) read(parts *multipart.Reader) error {
 		if err == io.EOF {
 			return nil
 		}
+
 		if err != nil {
 			return broken(err)
 		}
+
 		if err := f.take(part); err != nil {
 			return err
 		}
@@ -136,20 +151,29 @@ func (f *form) take(part *multipart.Part) error {
 	// The library's FileName drops the path, which the Markdown refers to.
 	_, params, err := mime.ParseMediaType(part.Header.Get("Content-Disposition"))
 	if err != nil {
-		return presswork.Errorf(presswork.InvalidRequest, "a part of the form has no readable Content-Disposition").WithCause(err)
+		return fault.Errorf(fault.InvalidRequest, "a part of the form has no readable Content-Disposition").
+			WithCause(err)
 	}
+
 	field, file := params["name"], params["filename"]
-	if name, path, ok := strings.Cut(field, "["); ok && strings.HasSuffix(path, "]") && slices.Contains([]string{"assets", "content", "files"}, name) {
+	if name, path, ok := strings.Cut(
+		field,
+		"[",
+	); ok && strings.HasSuffix(path, "]") &&
+		slices.Contains([]string{"assets", "content", "files"}, name) {
 		field, file = name, strings.TrimSuffix(path, "]")
 	}
+
 	switch field {
 	case "assets":
 		return f.takeAsset(part, file)
 	case "files":
 		f.folder = true
+
 		if hidden(file) {
 			return nil
 		}
+
 		return f.takeAsset(part, file)
 	case "archive":
 		f.folder = true
@@ -157,17 +181,24 @@ func (f *form) take(part *multipart.Part) error {
 	case "content":
 		return f.takeContent(part, file)
 	}
+
 	if f.seen[field] {
-		return presswork.Errorf(presswork.InvalidType, "the form has the field %s twice", quote(field)).WithParam(clip(field))
+		return fault.Errorf(fault.InvalidType, "the form has the field %s twice", quote(field)).WithParam(clip(field))
 	}
+
 	f.seen[field] = true
 	if !slices.Contains(textFields, field) {
-		return unknownField(field, append([]string{"content", "assets", "assets[path]", "files", "files[path]", "archive"}, textFields...))
+		return unknownField(
+			field,
+			append([]string{"content", "assets", "assets[path]", "files", "files[path]", "archive"}, textFields...),
+		)
 	}
+
 	data, err := readPart(f.held.inMemory(part), maxField, field)
 	if err != nil {
 		return err
 	}
+
 	return f.req.setText(field, data)
 }
 
@@ -175,15 +206,18 @@ func (f *form) takeContent(part io.Reader, name string) error {
 	if len(f.documents) > maxAssets {
 		return tooManyFiles("content")
 	}
+
 	data, err := readPart(f.held.inMemory(part), f.content, "content")
-	if presswork.CodeOf(err) == presswork.ContentTooLarge && len(f.documents) > 0 {
+	if fault.CodeOf(err) == fault.ContentTooLarge && len(f.documents) > 0 {
 		return f.longDocuments()
 	}
+
 	if err != nil {
 		return err
 	}
 	f.content -= int64(len(data))
 	f.documents = append(f.documents, namedText{name, data})
+
 	return nil
 }
 
@@ -192,9 +226,11 @@ func readPart(part io.Reader, limit int64, name string) ([]byte, error) {
 	if err != nil {
 		return nil, broken(err)
 	}
+
 	if int64(len(data)) > limit {
-		return nil, presswork.Errorf(presswork.ContentTooLarge, "%s has more than %d bytes", name, limit).WithParam(name)
+		return nil, fault.Errorf(fault.ContentTooLarge, "%s has more than %d bytes", name, limit).WithParam(name)
 	}
+
 	return data, nil
 }
 
@@ -208,6 +244,7 @@ func (f *form) keep(name string, r io.Reader, left *int64) error {
 	if err := checkAssetName(name); err != nil {
 		return err
 	}
+
 	switch {
 	case len(f.req.assets) == maxAssets:
 		return tooManyFiles("assets")
@@ -215,28 +252,34 @@ func (f *form) keep(name string, r io.Reader, left *int64) error {
 		return badAsset(name, "is there twice")
 	}
 	a := &asset{name: name, held: f.held}
+
 	f.req.assets = append(f.req.assets, a)
 	if err := a.fill(r); err != nil || left == nil {
 		return err
 	}
+
 	if *left -= a.size; *left < 0 {
-		return presswork.Errorf(presswork.ContentTooLarge, "the files have more than %d bytes together", f.maxUpload).WithParam("assets")
+		return fault.Errorf(fault.ContentTooLarge, "the files have more than %d bytes together", f.maxUpload).
+			WithParam("assets")
 	}
+
 	return nil
 }
 
 func tooManyFiles(param string) error {
-	return presswork.Errorf(presswork.ContentTooLarge, "a submission may have %d files", maxAssets).WithParam(param)
+	return fault.Errorf(fault.ContentTooLarge, "a submission may have %d files", maxAssets).WithParam(param)
 }
 
 // fill reads the asset, and puts it into an unnamed file when it is large.
 func (a *asset) fill(r io.Reader) error {
 	sum := sha256.New()
 	r = io.TeeReader(r, sum)
+
 	head, err := io.ReadAll(io.LimitReader(a.held.inMemory(r), inMemory))
 	if err != nil {
 		return broken(err)
 	}
+
 	a.bytes, a.size = head, int64(len(head))
 	if len(head) == inMemory {
 		if err := a.spill(head, r); err != nil {
@@ -244,38 +287,46 @@ func (a *asset) fill(r io.Reader) error {
 		}
 	}
 	a.sha256 = hexSum(sum)
+
 	return nil
 }
 
 // noRoom is the error of an upload for which the temporary directory has no place: it may
 // have one later, and another node may.
 func noRoom(err error) error {
-	return presswork.Errorf(presswork.StoreUnavailable, "the server has no room to put the upload aside; try again later").WithCause(err)
+	return fault.Errorf(fault.StoreUnavailable, "the server has no room to put the upload aside; try again later").
+		WithCause(err)
 }
 
 func (a *asset) spill(head []byte, rest io.Reader) error {
 	if err := a.held.toDisk(int64(len(head))); err != nil {
 		return err
 	}
+
 	file, err := os.CreateTemp("", "presswork-upload-*")
 	if err != nil {
 		return noRoom(err)
 	}
+
 	a.file, a.bytes = file, nil
 	if err := os.Remove(file.Name()); err != nil {
 		return noRoom(err)
 	}
+
 	if _, err := file.Write(head); err != nil {
 		return noRoom(err)
 	}
 	n, err := io.Copy(file, a.held.onDisk(rest))
 	a.size += n
+
 	if _, disk := errors.AsType[*os.PathError](err); disk {
 		return noRoom(err)
 	}
+
 	if err != nil {
 		return broken(err)
 	}
+
 	return nil
 }
 
@@ -286,7 +337,7 @@ func hexSum(h hash.Hash) string { return hex.EncodeToString(h.Sum(nil)) }
 func checkAssetName(name string) error {
 	switch {
 	case name == "":
-		return presswork.Errorf(presswork.InvalidOption,
+		return fault.Errorf(fault.InvalidOption,
 			"an asset needs a path: as its file name, or in the field name as assets[img/a.png]").WithParam("assets")
 	case len(name) > maxAssetName:
 		return badAsset(name, fmt.Sprintf("is longer than %d bytes", maxAssetName))
@@ -301,15 +352,16 @@ func checkAssetName(name string) error {
 	case name == "." || path.Clean(name) != name:
 		return badAsset(name, "has empty or dot folders; write it as "+quote(path.Clean(name)))
 	}
+
 	return nil
 }
 
-func badAsset(name, what string) *presswork.Error {
-	return presswork.Errorf(presswork.InvalidOption, "the asset %s %s", quote(name), what).WithParam("assets")
+func badAsset(name, what string) *fault.Error {
+	return fault.Errorf(fault.InvalidOption, "the asset %s %s", quote(name), what).WithParam("assets")
 }
 
-func unknownField(name string, allowed []string) *presswork.Error {
-	return presswork.Errorf(presswork.UnknownField, "unknown field %s%s; allowed: %s",
+func unknownField(name string, allowed []string) *fault.Error {
+	return fault.Errorf(fault.UnknownField, "unknown field %s%s; allowed: %s",
 		quote(name), input.DidYouMean(name, allowed), strings.Join(allowed, ", ")).WithParam(clip(name))
 }
 
@@ -318,5 +370,6 @@ func clip(name string) string {
 	if len(name) > 80 {
 		name = name[:80] + "…"
 	}
+
 	return strings.ToValidUTF8(name, "�")
 }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"presswork"
+	"presswork/internal/fault"
 	"presswork/tasks"
 )
 
@@ -19,6 +20,7 @@ type accepted struct {
 
 func (s signer) accepted(rec tasks.Record) accepted {
 	token := "?token=" + s.sign(rec.ID, tokenTTL)
+
 	return accepted{
 		JobID:     rec.ID,
 		Status:    rec.Status,
@@ -35,9 +37,10 @@ func statusURL(jobID string) string { return "/api/conversion/" + jobID }
 func (s signer) job(rec tasks.Record, ttl time.Duration) presswork.Job {
 	job := rec.Job
 	if job.Warnings == nil {
-		job.Warnings = []presswork.Warning{}
+		job.Warnings = []fault.Warning{}
 	}
 	job.Artifact = s.artifact(job.ID, job.Artifact, ttl)
+
 	return job
 }
 
@@ -48,6 +51,7 @@ func (s signer) artifact(jobID string, a *presswork.Artifact, ttl time.Duration)
 	}
 	with := *a
 	with.URL = "/api/artifacts/" + jobID + "/download?token=" + s.sign(jobID, ttl)
+
 	return &with
 }
 

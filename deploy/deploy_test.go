@@ -28,6 +28,7 @@ const top = ".."
 func files(t *testing.T, ending string, paths ...string) map[string]string {
 	t.Helper()
 	out := map[string]string{}
+
 	for _, p := range paths {
 		err := filepath.WalkDir(filepath.Join(top, p), func(name string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() || !strings.HasSuffix(name, ending) {
@@ -35,22 +36,27 @@ func files(t *testing.T, ending string, paths ...string) map[string]string {
 			}
 			b, err := os.ReadFile(name)
 			out[name] = string(b)
+
 			return err
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
+
 	if len(out) == 0 {
 		t.Fatalf("no %s files", ending)
 	}
+
 	return out
 }
 
 func TestYAMLAndJSONParse(t *testing.T) {
 	t.Parallel()
+
 	for name, text := range files(t, "ml", "deploy", "docker-compose.yml", ".devcontainer") {
 		d := yaml.NewDecoder(strings.NewReader(text))
+
 		for {
 			var v any
 			if err := d.Decode(&v); errors.Is(err, io.EOF) {
@@ -60,6 +66,7 @@ func TestYAMLAndJSONParse(t *testing.T) {
 			}
 		}
 	}
+
 	for name, text := range files(t, ".json", "deploy", ".devcontainer") {
 		if !json.Valid([]byte(text)) {
 			t.Errorf("%s is not JSON", name)
@@ -70,10 +77,12 @@ func TestYAMLAndJSONParse(t *testing.T) {
 // TestSearXNGAnswersInJSON: it does not by default, and browser_search asks for it.
 func TestSearXNGAnswersInJSON(t *testing.T) {
 	t.Parallel()
+
 	b, err := os.ReadFile("searxng/settings.yml")
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	var settings struct {
 		Search struct{ Formats []string }
 	}
@@ -87,6 +96,7 @@ var foreign = []string{"MINIO_ROOT_USER", "MINIO_ROOT_PASSWORD", "CGO_ENABLED", 
 
 func TestEverySettingNamedExists(t *testing.T) {
 	t.Parallel()
+
 	known := slices.Clone(foreign)
 	for _, s := range (config.Config{}).Settings() {
 		known = append(known, s.Name)
@@ -97,14 +107,17 @@ func TestEverySettingNamedExists(t *testing.T) {
 	maps.Copy(texts, files(t, ".service", "deploy/systemd"))
 	maps.Copy(texts, files(t, "Dockerfile", "deploy"))
 	found := 0
+
 	for name, text := range texts {
 		for _, m := range named.FindAllStringSubmatch(text, -1) {
 			found++
+
 			if setting := m[1] + m[2]; !slices.Contains(known, setting) {
 				t.Errorf("%s: %s is no setting", name, setting)
 			}
 		}
 	}
+
 	if found < 30 {
 		t.Errorf("only %d settings found; the pattern does not fit the files", found)
 	}
@@ -114,15 +127,18 @@ func TestEverySettingNamedExists(t *testing.T) {
 // machine after `make setup setup-tools` does.
 func TestTheImageHasWhatSetupInstalls(t *testing.T) {
 	t.Parallel()
+
 	image, err := os.ReadFile("Dockerfile")
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	setup, err := os.ReadFile("../scripts/setup.sh")
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, installs, _ := strings.Cut(string(image), "apt-get install")
+
 	installs, _, _ = strings.Cut(installs, "rm -rf")
 	if strings.Contains(installs, "${PYTHON_LIBRARIES}") {
 		_, libraries, _ := strings.Cut(string(image), "ARG PYTHON_LIBRARIES=\"")
@@ -131,14 +147,17 @@ func TestTheImageHasWhatSetupInstalls(t *testing.T) {
 	}
 	has := strings.Fields(installs)
 	found := 0
+
 	for _, m := range regexp.MustCompile(`(?:(?:redis|bubblewrap|science|ffmpeg|poppler)\) packages|need_fonts)\+=\(([^)]+)\)`).FindAllSubmatch(setup, -1) {
 		for name := range strings.FieldsSeq(string(m[1])) {
 			found++
+
 			if !slices.Contains(has, name) {
 				t.Errorf("the image lacks %s", name)
 			}
 		}
 	}
+
 	if found < 14 {
 		t.Errorf("%d packages found; the pattern does not fit scripts/setup.sh", found)
 	}
@@ -147,6 +166,7 @@ func TestTheImageHasWhatSetupInstalls(t *testing.T) {
 func TestEveryMetricNamedExists(t *testing.T) {
 	t.Parallel()
 	var code strings.Builder
+
 	for name, text := range files(t, ".go", "api", "worker", "tasks", "internal", "cmd") {
 		if !strings.HasSuffix(name, "_test.go") {
 			code.WriteString(text)
@@ -162,12 +182,15 @@ func TestEveryMetricNamedExists(t *testing.T) {
 		if len(metrics) == 0 {
 			t.Errorf("%s names no metric", name)
 		}
+
 		for _, m := range metrics {
 			m = regexp.MustCompile(`_(bucket|sum|count)$`).ReplaceAllString(m, "")
+
 			want := `"` + m + `"`
 			if q := queue.FindStringSubmatch(m); q != nil {
 				want = `"` + q[1] + `"`
 			}
+
 			if !strings.Contains(code.String(), want) {
 				t.Errorf("%s: nothing measures %s", name, m)
 			}
@@ -178,14 +201,17 @@ func TestEveryMetricNamedExists(t *testing.T) {
 // TestEveryAlertIsTried holds the list of alerts to that of their tests.
 func TestEveryAlertIsTried(t *testing.T) {
 	t.Parallel()
+
 	alerts, err := os.ReadFile("prometheus/alerts.yml")
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	tests, err := os.ReadFile("testdata/alerts_test.yml")
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	for _, m := range regexp.MustCompile(`- alert: (\w+)`).FindAllSubmatch(alerts, -1) {
 		if n := strings.Count(string(tests), `alertname="`+string(m[1])+`"`); n != 2 {
 			t.Errorf("%s has %d tests, want one that it fires and one that it does not", m[1], n)
@@ -195,19 +221,27 @@ func TestEveryAlertIsTried(t *testing.T) {
 
 func TestWorkersFollowEveryQueue(t *testing.T) {
 	t.Parallel()
+
 	keda, err := os.ReadFile(top + "/deploy/kubernetes/keda.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	var follows, want []string
 	for _, m := range regexp.MustCompile(`valueLocation: (.+)`).FindAllStringSubmatch(string(keda), -1) {
 		follows = append(follows, m[1])
 	}
+
 	for _, q := range tasks.Queues() {
-		want = append(want, fmt.Sprintf("presswork_queue_open{queue=%q}", q), fmt.Sprintf("presswork_queue_oldest_seconds{queue=%q}", q))
+		want = append(
+			want,
+			fmt.Sprintf("presswork_queue_open{queue=%q}", q),
+			fmt.Sprintf("presswork_queue_oldest_seconds{queue=%q}", q),
+		)
 	}
 	slices.Sort(follows)
 	slices.Sort(want)
+
 	if !slices.Equal(follows, want) {
 		t.Errorf("keda.yaml follows %q, want %q", follows, want)
 	}
@@ -230,11 +264,13 @@ func TestLinksBetweenDocumentsLeadSomewhere(t *testing.T) {
 // manifests are the objects of a file, by kind and name.
 func manifests(t *testing.T, name string) map[string]manifest {
 	t.Helper()
+
 	b, err := os.ReadFile("kubernetes/" + name)
 	if err != nil {
 		t.Fatal(err)
 	}
 	out := map[string]manifest{}
+
 	for d := yaml.NewDecoder(strings.NewReader(string(b))); ; {
 		var m manifest
 		if err := d.Decode(&m); errors.Is(err, io.EOF) {
@@ -290,27 +326,32 @@ func TestConfiguredFilesAreWhereTheyAreLookedFor(t *testing.T) {
 	t.Parallel()
 	have := manifests(t, "config.yaml")
 	maps.Copy(have, manifests(t, "secret.example.yaml"))
+
 	for role, want := range map[string][]string{"api": {"ConfigMap/presswork-models models.yaml", "Secret/presswork-keys keys.yaml"}, "worker": {"ConfigMap/presswork-models models.yaml"}} {
 		pod := manifests(t, role+".yaml")["Deployment/presswork-"+role].Spec.Template.Spec
 		mounted := ""
+
 		for _, m := range pod.Containers[0].VolumeMounts {
 			if m.MountPath == pod.Containers[0].WorkingDir {
 				mounted = m.Name
 			}
 		}
 		var got []string
+
 		for _, v := range pod.Volumes {
 			for _, sources := range v.Projected.Sources {
 				for kind, s := range sources {
 					kind = map[string]string{"configMap": "ConfigMap", "secret": "Secret"}[kind]
 					for _, item := range s.Items {
-						if object := have[kind+"/"+s.Name]; v.Name == mounted && s.Optional && object.Data[item.Key]+object.StringData[item.Key] != "" {
+						if object := have[kind+"/"+s.Name]; v.Name == mounted && s.Optional &&
+							object.Data[item.Key]+object.StringData[item.Key] != "" {
 							got = append(got, kind+"/"+s.Name+" "+item.Path)
 						}
 					}
 				}
 			}
 		}
+
 		if slices.Sort(got); !slices.Equal(got, want) {
 			t.Errorf("%s finds %q in its working directory, and not %q", role, got, want)
 		}
@@ -321,6 +362,7 @@ func TestConfiguredFilesAreWhereTheyAreLookedFor(t *testing.T) {
 func TestWorkersReachTheEnginesOfTheCluster(t *testing.T) {
 	t.Parallel()
 	var open []string
+
 	for _, rule := range manifests(t, "networkpolicy.yaml")["NetworkPolicy/presswork-worker"].Spec.Egress {
 		for _, to := range rule.To {
 			if to.PodSelector != nil && to.PodSelector.MatchLabels["presswork/engine"] == "true" {
@@ -331,10 +373,12 @@ func TestWorkersReachTheEnginesOfTheCluster(t *testing.T) {
 		}
 	}
 	models := manifests(t, "config.yaml")["ConfigMap/presswork-models"].Data["models.yaml"]
+
 	shown := regexp.MustCompile(`base_url: "http://[^/"]+:(\d+)/`).FindAllStringSubmatch(models, -1)
 	if len(shown) == 0 {
 		t.Error("models.yaml shows no engine")
 	}
+
 	for _, port := range append(shown, []string{"", "8080"}, []string{"", "11434"}) {
 		if !slices.Contains(open, port[1]) {
 			t.Errorf("engines on port %s are not reached; open are %v", port[1], open)

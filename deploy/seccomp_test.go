@@ -19,7 +19,8 @@ func TestSeccompProfiles(t *testing.T) {
 	if err := os.Chmod(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", dir, "../cmd/presswork").CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", dir, "../cmd/presswork").
+		CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	below := func(profile, script string) (string, error) {
@@ -38,13 +39,49 @@ func TestSeccompProfiles(t *testing.T) {
 		defer rules.Close()
 		// /proc as the host has it: the kernel lets nobody mount another where
 		// parts of it are covered.
-		args := []string{"--die-with-parent", "--unshare-ipc", "--unshare-uts", "--ro-bind", "/", "/", "--dev-bind", "/proc", "/proc", "--dev", "/dev",
-			"--perms", "1777", "--tmpfs", "/tmp", "--ro-bind", dir, "/opt", "--chdir", "/tmp", "--seccomp", "3"}
+		args := []string{
+			"--die-with-parent",
+			"--unshare-ipc",
+			"--unshare-uts",
+			"--ro-bind",
+			"/",
+			"/",
+			"--dev-bind",
+			"/proc",
+			"/proc",
+			"--dev",
+			"/dev",
+			"--perms",
+			"1777",
+			"--tmpfs",
+			"/tmp",
+			"--ro-bind",
+			dir,
+			"/opt",
+			"--chdir",
+			"/tmp",
+			"--seccomp",
+			"3",
+		}
 		if os.Geteuid() == 0 {
-			args = append(args, "setpriv", "--reuid=10001", "--regid=10001", "--clear-groups", "--bounding-set=-all", "--inh-caps=-all")
+			args = append(
+				args,
+				"setpriv",
+				"--reuid=10001",
+				"--regid=10001",
+				"--clear-groups",
+				"--bounding-set=-all",
+				"--inh-caps=-all",
+			)
 		}
 		cmd := exec.CommandContext(t.Context(), "bwrap", append(args, "sh", "-c", script)...)
-		cmd.Env = append(os.Environ(), "HOME=/tmp", "PDF_OUTPUT_DIR=/tmp/output", "DATA_DIR=/tmp/data", "CACHE_DIR=/tmp/cache")
+		cmd.Env = append(
+			os.Environ(),
+			"HOME=/tmp",
+			"PDF_OUTPUT_DIR=/tmp/output",
+			"DATA_DIR=/tmp/data",
+			"CACHE_DIR=/tmp/cache",
+		)
 		cmd.ExtraFiles = []*os.File{rules}
 		out, err := cmd.CombinedOutput()
 		return string(out), err
@@ -59,7 +96,8 @@ func TestSeccompProfiles(t *testing.T) {
 	}
 	for _, profile := range []string{"seccomp-browser.json", "seccomp-tools.json"} {
 		out, err := below(profile, page)
-		if err != nil || !strings.Contains(out, `"sandbox": true`) || !strings.Contains(out, `"network_isolated": true`) {
+		if err != nil || !strings.Contains(out, `"sandbox": true`) ||
+			!strings.Contains(out, `"network_isolated": true`) {
 			t.Errorf("a page below %s: %v\n%s", profile, err, out)
 		}
 	}

@@ -51,24 +51,44 @@ func TestValidators(t *testing.T) {
 		{"kubernetes", "kubernetes/api.yaml", "replicas:", "replicaCount:", func(t *testing.T, file string) error {
 			built, err := run(t, nil, dir+"/kustomize", "build", filepath.Dir(file))
 			if err == nil {
-				_, err = run(t, built, "python3", "testdata/kubernetes.py", dir+"/keda.sh_scaledobjects.yaml", dir+"/keda.sh_triggerauthentications.yaml")
+				_, err = run(
+					t,
+					built,
+					"python3",
+					"testdata/kubernetes.py",
+					dir+"/keda.sh_scaledobjects.yaml",
+					dir+"/keda.sh_triggerauthentications.yaml",
+				)
 			}
 			return err
 		}},
 		{"keda", "kubernetes/keda.yaml", "maxReplicaCount:", "maxReplicas:", func(t *testing.T, file string) error {
 			b, err := os.ReadFile(file)
 			if err == nil {
-				_, err = run(t, b, "python3", "testdata/kubernetes.py", dir+"/keda.sh_scaledobjects.yaml", dir+"/keda.sh_triggerauthentications.yaml")
+				_, err = run(
+					t,
+					b,
+					"python3",
+					"testdata/kubernetes.py",
+					dir+"/keda.sh_scaledobjects.yaml",
+					dir+"/keda.sh_triggerauthentications.yaml",
+				)
 			}
 			return err
 		}},
-		{"secret", "kubernetes/secret.example.yaml", "stringData:", "stringsData:", func(t *testing.T, file string) error {
-			b, err := os.ReadFile(file)
-			if err == nil {
-				_, err = run(t, b, "python3", "testdata/kubernetes.py")
-			}
-			return err
-		}},
+		{
+			"secret",
+			"kubernetes/secret.example.yaml",
+			"stringData:",
+			"stringsData:",
+			func(t *testing.T, file string) error {
+				b, err := os.ReadFile(file)
+				if err == nil {
+					_, err = run(t, b, "python3", "testdata/kubernetes.py")
+				}
+				return err
+			},
+		},
 		{"compose", "../docker-compose.yml", "mem_limit: 3g", "memory: 3g", func(t *testing.T, file string) error {
 			_, err := run(t, nil, dir+"/compose", file)
 			return err
@@ -77,37 +97,72 @@ func TestValidators(t *testing.T) {
 			_, err := run(t, nil, dir+"/python/bin/hadolint", file)
 			return err
 		}},
-		{"alerts", "prometheus/alerts.yml", "sum(rate(presswork_runs_total[10m]))", "sum(rate(presswork_runs_total)[10m])", func(t *testing.T, file string) error {
-			_, err := run(t, nil, dir+"/promtool", "check", "rules", file)
-			return err
-		}},
-		{"what alerts say", "prometheus/alerts.yml", "> 0.9 * (max(presswork_store_max_bytes) > 0)", "> 0.9 * max(presswork_store_max_bytes)", func(t *testing.T, file string) error {
-			tests, err := os.ReadFile("testdata/alerts_test.yml")
-			if err == nil {
-				err = os.WriteFile(filepath.Join(filepath.Dir(file), "alerts_test.yml"), tests, 0o600)
-			}
-			if err == nil {
-				_, err = run(t, nil, dir+"/promtool", "test", "rules", filepath.Join(filepath.Dir(file), "alerts_test.yml"))
-			}
-			return err
-		}},
-		{"prometheus", "prometheus/prometheus.yml", "static_configs:", "static_config:", func(t *testing.T, file string) error {
-			_, err := run(t, nil, dir+"/promtool", "check", "config", "--syntax-only", file)
-			return err
-		}},
+		{
+			"alerts",
+			"prometheus/alerts.yml",
+			"sum(rate(presswork_runs_total[10m]))",
+			"sum(rate(presswork_runs_total)[10m])",
+			func(t *testing.T, file string) error {
+				_, err := run(t, nil, dir+"/promtool", "check", "rules", file)
+				return err
+			},
+		},
+		{
+			"what alerts say",
+			"prometheus/alerts.yml",
+			"> 0.9 * (max(presswork_store_max_bytes) > 0)",
+			"> 0.9 * max(presswork_store_max_bytes)",
+			func(t *testing.T, file string) error {
+				tests, err := os.ReadFile("testdata/alerts_test.yml")
+				if err == nil {
+					err = os.WriteFile(filepath.Join(filepath.Dir(file), "alerts_test.yml"), tests, 0o600)
+				}
+				if err == nil {
+					_, err = run(
+						t,
+						nil,
+						dir+"/promtool",
+						"test",
+						"rules",
+						filepath.Join(filepath.Dir(file), "alerts_test.yml"),
+					)
+				}
+				return err
+			},
+		},
+		{
+			"prometheus",
+			"prometheus/prometheus.yml",
+			"static_configs:",
+			"static_config:",
+			func(t *testing.T, file string) error {
+				_, err := run(t, nil, dir+"/promtool", "check", "config", "--syntax-only", file)
+				return err
+			},
+		},
 	}
 	for _, unit := range []string{"api", "serve", "worker@"} {
-		cases = append(cases, validator{"systemd " + unit, "systemd/presswork-" + unit + ".service", "KillMode=mixed", "KillMode=both", func(t *testing.T, file string) error {
-			out, err := exec.CommandContext(t.Context(), "systemd-analyze", "verify", "--man=no", file).CombinedOutput()
-			// What it cannot read it only warns of.
-			if err == nil && len(out) > 0 {
-				err = errors.New("warnings")
-			}
-			if err != nil {
-				err = fmt.Errorf("systemd-analyze: %w\n%s", err, out)
-			}
-			return err
-		}})
+		cases = append(
+			cases,
+			validator{
+				"systemd " + unit,
+				"systemd/presswork-" + unit + ".service",
+				"KillMode=mixed",
+				"KillMode=both",
+				func(t *testing.T, file string) error {
+					out, err := exec.CommandContext(t.Context(), "systemd-analyze", "verify", "--man=no", file).
+						CombinedOutput()
+					// What it cannot read it only warns of.
+					if err == nil && len(out) > 0 {
+						err = errors.New("warnings")
+					}
+					if err != nil {
+						err = fmt.Errorf("systemd-analyze: %w\n%s", err, out)
+					}
+					return err
+				},
+			},
+		)
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

@@ -13,6 +13,7 @@ func Bounded(ctx context.Context, r io.Reader, size int64) io.Reader {
 	if size < 0 {
 		return r
 	}
+
 	return io.LimitReader(r, size+1)
 }
 
@@ -25,5 +26,6 @@ func (r contextReader) Read(p []byte) (int, error) {
 	if r.ctx.Err() != nil {
 		return 0, context.Cause(r.ctx)
 	}
+
 	return r.r.Read(p)
 }

@@ -23,23 +23,28 @@ type Copied struct {
 // object that cannot be copied, and ends with an error when a store does not work.
 func CopyTo(ctx context.Context, to, from Store) (Copied, error) {
 	var c Copied
+
 	for _, prefix := range backedUp {
 		for info, err := range from.List(ctx, prefix) {
 			if err == nil {
 				err = c.copyOne(ctx, to, from, info.Key)
 			}
+
 			if err == nil {
 				continue
 			}
+
 			if info.Key == "" || errors.Is(err, ErrFull) {
 				return c, err
 			}
+
 			if outage := Outage(ctx, from, to); outage != nil {
 				return c, fmt.Errorf("%q: %w: %w", info.Key, err, outage)
 			}
 			c.Skipped = append(c.Skipped, fmt.Errorf("%q: %w", info.Key, err))
 		}
 	}
+
 	return c, nil
 }
 
@@ -47,24 +52,29 @@ func (c *Copied) copyOne(ctx context.Context, to, from Store, key string) error 
 	if _, err := to.Stat(ctx, key); !errors.Is(err, ErrNotFound) {
 		return err
 	}
+
 	r, info, err := from.Get(ctx, key, Range{})
 	if errors.Is(err, ErrNotFound) {
 		return nil
 	}
+
 	if err != nil {
 		return err
 	}
+
 	defer r.Close()
 
 	_, err = to.Put(ctx, key, r, info.Size, info.Attrs)
 	if errors.Is(err, ErrExists) {
 		return nil
 	}
+
 	if err != nil {
 		return err
 	}
 	c.Objects++
 	c.Bytes += info.Size
+
 	return nil
 }
 
@@ -76,10 +86,12 @@ func Outage(ctx context.Context, stores ...Store) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
+
 		if err := s.Health(ctx); err != nil && !errors.Is(err, ErrFull) {
 			return err
 		}
 	}
+
 	return nil
 }
 
@@ -89,6 +101,7 @@ func Outage(ctx context.Context, stores ...Store) error {
 // then the live store has lost its objects, or it is another one.
 func Prune(ctx context.Context, backup, live Store) (deleted int, err error) {
 	kept := map[string]bool{}
+
 	for _, prefix := range backedUp {
 		for info, err := range live.List(ctx, prefix) {
 			switch {
@@ -101,6 +114,7 @@ func Prune(ctx context.Context, backup, live Store) (deleted int, err error) {
 			}
 		}
 	}
+
 	for _, prefix := range backedUp {
 		for info, err := range backup.List(ctx, prefix) {
 			switch {
@@ -109,13 +123,17 @@ func Prune(ctx context.Context, backup, live Store) (deleted int, err error) {
 			case err != nil || kept[info.Key]:
 				continue
 			case len(kept) == 0:
-				return 0, errors.New("the store is empty and the backup is not; if this is the right store, back it up into another directory")
+				return 0, errors.New(
+					"the store is empty and the backup is not; if this is the right store, back it up into another directory",
+				)
 			}
+
 			if err := backup.Delete(ctx, info.Key); err != nil {
 				return deleted, err
 			}
 			deleted++
 		}
 	}
+
 	return deleted, nil
 }

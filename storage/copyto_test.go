@@ -23,37 +23,48 @@ func TestCopyToBringsWhatIsMissing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+
 		return s
 	}
 	from, to := open(), open()
+
 	attrs := storage.Attrs{ContentType: "application/pdf", Meta: map[string]string{"pages": "3"}}
 	for key, text := range map[string]string{"artifacts/a.pdf": "first", "sources/b/r/content.md": "second", "renders/c.pdf": "cached"} {
 		if _, err := from.Put(ctx, key, strings.NewReader(text), -1, attrs); err != nil {
 			t.Fatal(err)
 		}
 	}
+
 	if c, err := storage.CopyTo(ctx, to, from); err != nil || c.Objects != 2 || c.Bytes != 11 || len(c.Skipped) != 0 {
 		t.Fatalf("%+v, %v; want 2 objects, 11 bytes", c, err)
 	}
+
 	if c, err := storage.CopyTo(ctx, to, from); err != nil || c.Objects != 0 {
 		t.Errorf("again %+v, %v", c, err)
 	}
 	var keys []string
+
 	for info, err := range to.List(ctx, "") {
 		if err != nil {
 			t.Fatal(err)
 		}
 		keys = append(keys, info.Key)
 	}
+
 	if want := []string{"artifacts/a.pdf", "sources/b/r/content.md"}; !slices.Equal(keys, want) {
 		t.Errorf("copied %q, want %q", keys, want)
 	}
+
 	r, info, err := to.Get(ctx, "artifacts/a.pdf", storage.Range{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	if text, err := io.ReadAll(r); err != nil || string(text) != "first" || info.ContentType != attrs.ContentType || !maps.Equal(info.Meta, attrs.Meta) {
+
+	if text, err := io.ReadAll(
+		r,
+	); err != nil || string(text) != "first" || info.ContentType != attrs.ContentType ||
+		!maps.Equal(info.Meta, attrs.Meta) {
 		t.Errorf("%q, %+v, %v", text, info, err)
 	}
 }
@@ -78,9 +89,11 @@ func TestCopyToTellsAnOutageFromAFaultOfOneObject(t *testing.T) {
 	denied, away := errors.New("access denied"), errors.New("no answer")
 
 	c, err := storage.CopyTo(t.Context(), openDisk(t, t.TempDir()), hindered{from, denied, nil})
-	if err != nil || len(c.Skipped) != 2 || !errors.Is(c.Skipped[1], denied) || !strings.Contains(c.Skipped[1].Error(), "artifacts/b.pdf") {
+	if err != nil || len(c.Skipped) != 2 || !errors.Is(c.Skipped[1], denied) ||
+		!strings.Contains(c.Skipped[1].Error(), "artifacts/b.pdf") {
 		t.Errorf("objects that cannot be read: %+v, %v", c, err)
 	}
+
 	c, err = storage.CopyTo(t.Context(), openDisk(t, t.TempDir()), hindered{from, denied, away})
 	if !errors.Is(err, away) || len(c.Skipped) != 0 {
 		t.Errorf("an outage: %+v, %v", c, err)
@@ -90,6 +103,7 @@ func TestCopyToTellsAnOutageFromAFaultOfOneObject(t *testing.T) {
 func TestDiskListsWhatFollowsAnUnreadableObject(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
+
 	d := openDisk(t, dir)
 	for _, key := range []string{"artifacts/a.pdf", "artifacts/b.pdf", "artifacts/c.pdf"} {
 		put(t, d, key, "x")
@@ -99,16 +113,26 @@ func TestDiskListsWhatFollowsAnUnreadableObject(t *testing.T) {
 	if err := errors.Join(os.Remove(header), os.Mkdir(header, 0o700)); err != nil {
 		t.Fatal(err)
 	}
+
 	var listed []string
 	for info, err := range d.List(t.Context(), "artifacts/") {
 		listed = append(listed, fmt.Sprint(info.Key, " ", err == nil))
 	}
-	if want := []string{"artifacts/a.pdf true", "artifacts/b.pdf false", "artifacts/c.pdf true"}; !slices.Equal(listed, want) {
+
+	if want := []string{
+		"artifacts/a.pdf true",
+		"artifacts/b.pdf false",
+		"artifacts/c.pdf true",
+	}; !slices.Equal(
+		listed,
+		want,
+	) {
 		t.Errorf("listed %q, want %q", listed, want)
 	}
 
 	backup := openDisk(t, t.TempDir())
 	put(t, backup, "artifacts/old.pdf", "x")
+
 	if n, err := storage.Prune(t.Context(), backup, d); n != 0 || err != nil {
 		t.Errorf("pruned %d objects by a listing with gaps, %v", n, err)
 	}

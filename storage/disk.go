@@ -61,16 +61,20 @@ func OpenDisk(o DiskOptions) (*Disk, error) {
 	if o.Dir == "" {
 		return nil, errors.New("storage: DiskOptions.Dir is empty")
 	}
+
 	if o.Volatile == nil {
 		o.Volatile = []string{Renders, Passing}
 	}
+
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
+
 	d := &Disk{DiskOptions: o}
 	if err := d.Health(context.Background()); err != nil {
 		return nil, err
 	}
+
 	return d, d.sweep(time.Now().Add(-tempAge))
 }
 
@@ -79,6 +83,7 @@ func (d *Disk) Put(ctx context.Context, key string, r io.Reader, size int64, att
 	if err := errors.Join(CheckKey(key), attrs.Check()); err != nil {
 		return Info{}, err
 	}
+
 	root, err := d.open()
 	if err != nil {
 		return Info{}, err
@@ -89,15 +94,19 @@ func (d *Disk) Put(ctx context.Context, key string, r io.Reader, size int64, att
 	if err := free(root, key); err != nil {
 		return Info{}, fmt.Errorf("put %s: %w", key, err)
 	}
+
 	draft := d.newDraft(root, key)
 	defer draft.discard()
+
 	info, err := draft.fill(ctx, r, size, attrs)
 	if err != nil {
 		return Info{}, fmt.Errorf("put %s: %w", key, full(err))
 	}
+
 	if err := d.commit(draft); err != nil {
 		return Info{}, fmt.Errorf("put %s: %w", key, full(err))
 	}
+
 	return info, nil
 }
 
@@ -106,6 +115,7 @@ func full(err error) error {
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
 		return fmt.Errorf("%w: %w", ErrFull, err)
 	}
+
 	return err
 }
 
@@ -115,33 +125,41 @@ func (d *Disk) Copy(ctx context.Context, src, dst string) (Info, error) {
 	if err := errors.Join(CheckKey(src), CheckKey(dst)); err != nil {
 		return Info{}, err
 	}
+
 	root, err := d.open()
 	if err != nil {
 		return Info{}, err
 	}
 	defer root.Close()
+
 	f, info, err := openObject(root, src)
 	if err != nil {
 		return Info{}, fmt.Errorf("copy %s: %w", src, err)
 	}
 	defer f.Close()
+
 	if err := free(root, dst); err != nil {
 		return Info{}, fmt.Errorf("copy to %s: %w", dst, err)
 	}
+
 	draft := d.newDraft(root, dst)
 	defer draft.discard()
 	source := Verified(f, info, d.Log)
 	info.Key, info.Modified = dst, now()
+
 	linked, err := draft.fillLinked(src, f, info)
 	if !linked {
 		info, err = draft.fill(ctx, source, info.Size, info.Attrs)
 	}
+
 	if err == nil {
 		err = d.commit(draft)
 	}
+
 	if err != nil {
 		return Info{}, fmt.Errorf("copy %s to %s: %w", src, dst, full(err))
 	}
+
 	return info, nil
 }
 
@@ -150,22 +168,27 @@ func (d *Disk) Delete(_ context.Context, key string) error {
 	if err := CheckKey(key); err != nil {
 		return err
 	}
+
 	root, err := d.open()
 	if err != nil {
 		return err
 	}
 	defer root.Close()
+
 	if _, err := root.Lstat(key); err != nil && errors.Is(notFound(err), ErrNotFound) {
 		return nil
 	}
+
 	return d.locked(root, func() error {
 		for _, name := range []string{key, headerOf(key)} {
 			if err := root.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return fmt.Errorf("delete %s: %w", key, err)
 			}
 		}
+
 		for dir := path.Dir(key); dir != "." && root.Remove(dir) == nil; dir = path.Dir(dir) {
 		}
+
 		return nil
 	})
 }
@@ -184,6 +207,7 @@ func (d *Disk) Health(context.Context) error {
 	defer root.Close()
 	name := path.Join(tempDir, rand.Text())
 	err = full(root.WriteFile(name, []byte("health\n"), fileMode))
+
 	return errors.Join(err, root.Remove(name))
 }
 
@@ -196,15 +220,18 @@ func (d *Disk) open() (*os.Root, error) {
 		}
 		root, err = os.OpenRoot(d.Dir)
 	}
+
 	if err != nil {
 		return nil, fmt.Errorf("storage: %w", err)
 	}
+
 	if _, err := root.Lstat(tempDir); errors.Is(err, fs.ErrNotExist) {
 		if err := root.Mkdir(tempDir, dirMode); err != nil && !errors.Is(err, fs.ErrExist) {
 			root.Close()
 			return nil, fmt.Errorf("storage: %w", err)
 		}
 	}
+
 	return root, nil
 }
 
@@ -215,18 +242,22 @@ func (d *Disk) sweep(before time.Time) error {
 		return err
 	}
 	defer root.Close()
+
 	entries, err := fs.ReadDir(root.FS(), tempDir)
 	if err != nil {
 		return fmt.Errorf("storage: %w", err)
 	}
+
 	for _, e := range entries {
 		info, err := e.Info()
 		if err != nil || info.ModTime().After(before) {
 			continue
 		}
+
 		if err := root.Remove(path.Join(tempDir, e.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("storage: %w", err)
 		}
 	}
+
 	return nil
 }

@@ -37,6 +37,7 @@ type draft struct {
 func (d *Disk) newDraft(root *os.Root, key string) *draft {
 	name := path.Join(tempDir, rand.Text())
 	volatile := slices.ContainsFunc(d.Volatile, func(p string) bool { return strings.HasPrefix(key, p) })
+
 	return &draft{root: root, key: key, durable: !volatile, data: name, header: name + ".json"}
 }
 
@@ -62,6 +63,7 @@ func (w *draft) fill(ctx context.Context, r io.Reader, size int64, attrs Attrs) 
 	if digested {
 		to = io.MultiWriter(f, hash)
 	}
+
 	n, err := io.Copy(to, Bounded(ctx, r, size))
 	switch {
 	case err != nil:
@@ -69,6 +71,7 @@ func (w *draft) fill(ctx context.Context, r io.Reader, size int64, attrs Attrs) 
 	case size >= 0 && n != size:
 		return Info{}, fmt.Errorf("%w: %d bytes were announced and %s came", ErrSize, size, count(n, size))
 	}
+
 	info = Info{
 		Key:      w.key,
 		Size:     n,
@@ -78,11 +81,14 @@ func (w *draft) fill(ctx context.Context, r io.Reader, size int64, attrs Attrs) 
 	if digested {
 		info.SHA256 = hex.EncodeToString(hash.Sum(nil))
 	}
+
 	h, err := w.writeHeader(info)
 	if err != nil {
 		return Info{}, err
 	}
+
 	defer func() { err = errors.Join(err, h.Close()) }()
+
 	if !w.durable {
 		return info, nil
 	}
@@ -100,24 +106,29 @@ func (w *draft) fillLinked(src string, f *os.File, info Info) (linked bool, err 
 	if w.root.Link(src, w.data) != nil {
 		return false, nil
 	}
+
 	at, err := w.root.Lstat(w.data)
 	if err == nil {
 		var opened fs.FileInfo
 		opened, err = f.Stat()
 		linked = err == nil && os.SameFile(at, opened)
 	}
+
 	if !linked {
 		_ = w.root.Remove(w.data)
 		return false, nil
 	}
+
 	h, err := w.writeHeader(info)
 	if err != nil {
 		return true, err
 	}
+
 	if !w.durable {
 		return true, h.Close()
 	}
 	w.late = []*os.File{f, h}
+
 	return true, nil
 }
 
@@ -136,13 +147,16 @@ func (w *draft) writeHeader(info Info) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	f, err := w.root.OpenFile(w.header, os.O_CREATE|os.O_EXCL|os.O_WRONLY, fileMode)
 	if err != nil {
 		return nil, err
 	}
+
 	if _, err := f.Write(append(b, '\n')); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
+
 	return f, nil
 }
 
@@ -152,24 +166,29 @@ func syncAll(files ...*os.File) error {
 	for _, f := range files {
 		all.Go(f.Sync)
 	}
+
 	return all.Wait()
 }
 
 // commit moves a draft to its key, or fails with ErrExists.
 func (d *Disk) commit(w *draft) error {
 	var changed []string
+
 	err := d.locked(w.root, func() error {
 		if err := free(w.root, w.key); err != nil {
 			return err
 		}
 		made, err := makeDirs(w.root, path.Dir(w.key))
 		changed = append(made, path.Dir(w.key))
+
 		if err != nil {
 			return err
 		}
+
 		if err := w.root.Rename(w.header, headerOf(w.key)); err != nil {
 			return err
 		}
+
 		return w.root.Rename(w.data, w.key)
 	})
 	if err != nil || !w.durable {
@@ -181,11 +200,14 @@ func (d *Disk) commit(w *draft) error {
 		if err != nil {
 			_, _ = w.root.Remove(w.key), w.root.Remove(headerOf(w.key))
 		}
+
 		return err
 	})
+
 	for _, dir := range changed {
 		all.Go(func() error { return syncDir(w.root, dir) })
 	}
+
 	return all.Wait()
 }
 
@@ -193,16 +215,19 @@ func (d *Disk) commit(w *draft) error {
 func (d *Disk) locked(root *os.Root, f func() error) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+
 	lock, err := root.OpenFile(lockFile, os.O_CREATE|os.O_RDWR, fileMode)
 	if err != nil {
 		return err
 	}
 	defer lock.Close() // and with it the lock goes
+
 	for {
 		err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX)
 		if err == nil {
 			return f()
 		}
+
 		if !errors.Is(err, syscall.EINTR) {
 			return fmt.Errorf("lock %s: %w", lockFile, err)
 		}
@@ -214,15 +239,19 @@ func makeDirs(root *os.Root, dir string) (changed []string, err error) {
 	if dir == "." {
 		return nil, nil
 	}
+
 	if _, err := root.Lstat(dir); err == nil {
 		return nil, nil
 	}
+
 	if changed, err = makeDirs(root, path.Dir(dir)); err != nil {
 		return changed, err
 	}
+
 	if err := root.Mkdir(dir, dirMode); err != nil && !errors.Is(err, fs.ErrExist) {
 		return changed, err
 	}
+
 	return append(changed, path.Dir(dir)), nil
 }
 
@@ -232,14 +261,17 @@ func syncDir(root *os.Root, dir string) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil // the object was deleted meanwhile, and its directory with it
 	}
+
 	if err != nil {
 		return err
 	}
+
 	defer f.Close()
 	// Some network file systems cannot sync a directory, and need not.
 	if err := f.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) && !errors.Is(err, syscall.ENOTSUP) {
 		return err
 	}
+
 	return nil
 }
 
@@ -247,6 +279,7 @@ func count(n, size int64) string {
 	if n > size {
 		return "more"
 	}
+
 	return fmt.Sprint(n)
 }
 

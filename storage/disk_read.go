@@ -22,15 +22,18 @@ func (d *Disk) Get(ctx context.Context, key string, rng Range) (io.ReadCloser, I
 	if err != nil {
 		return nil, Info{}, err
 	}
+
 	off, n, err := rng.Within(info.Size)
 	if err != nil {
 		f.Close()
 		return nil, Info{}, fmt.Errorf("get %s: %w", key, err)
 	}
+
 	r := io.Reader(io.NewSectionReader(f, off, n))
 	if n == info.Size {
 		r = Verified(r, info, d.Log)
 	}
+
 	return object{r, f}, info, nil
 }
 
@@ -46,6 +49,7 @@ func (d *Disk) Stat(ctx context.Context, key string) (Info, error) {
 	if err != nil {
 		return Info{}, err
 	}
+
 	return info, f.Close()
 }
 
@@ -53,18 +57,22 @@ func (d *Disk) find(ctx context.Context, key string) (*os.File, Info, error) {
 	if err := CheckKey(key); err != nil {
 		return nil, Info{}, err
 	}
+
 	if ctx.Err() != nil {
 		return nil, Info{}, context.Cause(ctx)
 	}
+
 	root, err := d.open()
 	if err != nil {
 		return nil, Info{}, err
 	}
 	defer root.Close()
+
 	f, info, err := openObject(root, key)
 	if err != nil {
 		return nil, Info{}, fmt.Errorf("get %s: %w", key, err)
 	}
+
 	return f, info, nil
 }
 
@@ -75,6 +83,7 @@ func (d *Disk) List(ctx context.Context, prefix string) iter.Seq2[Info, error] {
 			yield(Info{}, err)
 			return
 		}
+
 		root, err := d.open()
 		if err != nil {
 			yield(Info{}, err)
@@ -82,6 +91,7 @@ func (d *Disk) List(ctx context.Context, prefix string) iter.Seq2[Info, error] {
 		}
 		defer root.Close()
 		w := walk{ctx: ctx, root: root, prefix: prefix, yield: yield}
+
 		dir := "."
 		if i := strings.LastIndexByte(prefix, '/'); i >= 0 {
 			dir = prefix[:i]
@@ -103,11 +113,13 @@ func (w *walk) dir(dir string) bool {
 	if errors.Is(err, fs.ErrNotExist) {
 		return true
 	}
+
 	if err != nil {
 		return w.yield(Info{Key: dir + "/"}, fmt.Errorf("list %s: %w", dir, err))
 	}
 	// In key order a directory stands where its name with a slash does.
 	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return cmp.Compare(listName(a), listName(b)) })
+
 	for _, e := range entries {
 		key := path.Join(dir, e.Name())
 		switch {
@@ -127,12 +139,14 @@ func (w *walk) dir(dir string) bool {
 			if errors.Is(err, ErrNotFound) {
 				continue // deleted meanwhile, or a file that is no object
 			}
+
 			info.Key = key
 			if !w.yield(info, err) {
 				return false
 			}
 		}
 	}
+
 	return true
 }
 
@@ -140,6 +154,7 @@ func listName(e fs.DirEntry) string {
 	if e.IsDir() {
 		return e.Name() + "/"
 	}
+
 	return e.Name()
 }
 
@@ -152,16 +167,19 @@ func openObject(root *os.Root, key string) (*os.File, Info, error) {
 		if err != nil {
 			return nil, Info{}, notFound(err)
 		}
+
 		info, err := statObject(root, key)
 		if err != nil {
 			f.Close()
 			return nil, Info{}, err
 		}
+
 		opened, err := f.Stat()
 		if err != nil {
 			f.Close()
 			return nil, Info{}, err
 		}
+
 		if at, err := root.Lstat(key); err == nil && os.SameFile(at, opened) {
 			return f, info, nil
 		}
@@ -177,6 +195,7 @@ func statObject(root *os.Root, key string) (Info, error) {
 	if err != nil {
 		return Info{}, notFound(err)
 	}
+
 	at, err := root.Lstat(key)
 	if err != nil {
 		return Info{}, notFound(err)
@@ -187,6 +206,7 @@ func statObject(root *os.Root, key string) (Info, error) {
 	if err := json.Unmarshal(b, &h); err != nil || !at.Mode().IsRegular() || at.Size() != h.Size {
 		return Info{}, ErrNotFound
 	}
+
 	return Info{
 		Key:      key,
 		Size:     h.Size,
@@ -205,6 +225,7 @@ func free(root *os.Root, key string) error {
 	case err != nil:
 		return err
 	}
+
 	return ErrExists
 }
 
@@ -214,5 +235,6 @@ func notFound(err error) error {
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return ErrNotFound
 	}
+
 	return err
 }

@@ -19,10 +19,12 @@ import (
 
 func openDisk(t testing.TB, dir string) *storage.Disk {
 	t.Helper()
+
 	d, err := storage.OpenDisk(storage.DiskOptions{Dir: dir})
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	return d
 }
 
@@ -35,15 +37,18 @@ func TestDiskPassesTheExam(t *testing.T) {
 func TestDiskDeletesLeaveNothing(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
+
 	d := openDisk(t, dir)
 	for _, key := range []string{storage.ArtifactKey("01J"), storage.SourceKey("01J", "01K"), storage.AssetKey("01J", "01K", "0")} {
 		put(t, d, key, "x")
 	}
+
 	for _, key := range []string{storage.ArtifactKey("01J"), storage.AssetKey("01J", "01K", "0"), storage.SourceKey("01J", "01K")} {
 		if err := d.Delete(t.Context(), key); err != nil {
 			t.Fatal(err)
 		}
 	}
+
 	if got := tree(t, dir); got != ".lock .tmp" {
 		t.Errorf("left: %s", got)
 	}
@@ -53,9 +58,11 @@ func TestDiskKeepsArtifactsWhereAPersonFindsThem(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	put(t, openDisk(t, dir), storage.ArtifactKey("01J"), "%PDF")
+
 	if b, err := os.ReadFile(filepath.Join(dir, "artifacts", "01J.pdf")); string(b) != "%PDF" {
 		t.Errorf("got %q, %v", b, err)
 	}
+
 	if got := tree(t, dir); got != ".lock .tmp artifacts artifacts/.01J.pdf.json artifacts/01J.pdf" {
 		t.Errorf("got %s", got)
 	}
@@ -64,6 +71,7 @@ func TestDiskKeepsArtifactsWhereAPersonFindsThem(t *testing.T) {
 // Each state is what a crash at some point leaves on the disk.
 func TestDiskHalfAnObjectIsNoObject(t *testing.T) {
 	t.Parallel()
+
 	for name, damage := range map[string]func(data, header string) error{
 		"header without bytes":       func(data, _ string) error { return os.Remove(data) },
 		"bytes without header":       func(_, header string) error { return os.Remove(header) },
@@ -75,19 +83,27 @@ func TestDiskHalfAnObjectIsNoObject(t *testing.T) {
 			dir := t.TempDir()
 			d := openDisk(t, dir)
 			put(t, d, "renders/h.pdf", "bytes")
-			if err := damage(filepath.Join(dir, "renders/h.pdf"), filepath.Join(dir, "renders/.h.pdf.json")); err != nil {
+
+			if err := damage(
+				filepath.Join(dir, "renders/h.pdf"),
+				filepath.Join(dir, "renders/.h.pdf.json"),
+			); err != nil {
 				t.Fatal(err)
 			}
+
 			if _, err := d.Stat(t.Context(), "renders/h.pdf"); !errors.Is(err, storage.ErrNotFound) {
 				t.Errorf("Stat: got %v, want ErrNotFound", err)
 			}
+
 			if _, err := d.Copy(t.Context(), "renders/h.pdf", "artifacts/1.pdf"); !errors.Is(err, storage.ErrNotFound) {
 				t.Errorf("Copy: got %v, want ErrNotFound", err)
 			}
+
 			for info := range d.List(t.Context(), "") {
 				t.Errorf("listed: %+v", info)
 			}
 			put(t, d, "renders/h.pdf", "again")
+
 			if info, err := d.Stat(t.Context(), "renders/h.pdf"); err != nil || info.Size != 5 {
 				t.Errorf("put again: %+v, %v", info, err)
 			}
@@ -99,17 +115,20 @@ func TestDiskSweepsOldTemporaryFilesOnly(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	openDisk(t, dir)
+
 	for name, age := range map[string]time.Duration{"crashed": 2 * time.Hour, "writing": time.Minute} {
 		file := filepath.Join(dir, ".tmp", name)
 		if err := os.WriteFile(file, nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
+
 		then := time.Now().Add(-age)
 		if err := os.Chtimes(file, then, then); err != nil {
 			t.Fatal(err)
 		}
 	}
 	openDisk(t, dir)
+
 	if got := tree(t, dir); got != ".tmp .tmp/writing" {
 		t.Errorf("left: %s", got)
 	}
@@ -118,13 +137,16 @@ func TestDiskSweepsOldTemporaryFilesOnly(t *testing.T) {
 func TestDiskFollowsNoLinkOutOfItsDirectory(t *testing.T) {
 	t.Parallel()
 	dir, outside := t.TempDir(), t.TempDir()
+
 	d := openDisk(t, dir)
 	if err := os.Symlink(outside, filepath.Join(dir, "artifacts")); err != nil {
 		t.Fatal(err)
 	}
+
 	if _, err := d.Put(t.Context(), "artifacts/x.pdf", strings.NewReader("x"), 1, storage.Attrs{}); err == nil {
 		t.Error("a Put followed a link out of the store")
 	}
+
 	if got := tree(t, outside); got != "" {
 		t.Errorf("outside lies: %s", got)
 	}
@@ -135,9 +157,11 @@ func TestDiskSurvivesTheLossOfItsDirectory(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "output")
 	d := openDisk(t, dir)
 	put(t, d, "a", "1")
+
 	if err := os.RemoveAll(dir); err != nil {
 		t.Fatal(err)
 	}
+
 	if _, err := d.Stat(t.Context(), "a"); !errors.Is(err, storage.ErrNotFound) {
 		t.Errorf("got %v, want ErrNotFound", err)
 	}
@@ -148,17 +172,21 @@ func TestDiskSurvivesTheLossOfItsDirectory(t *testing.T) {
 func TestDiskOneOfManyProcessesWins(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
+
 	var disks []*storage.Disk
 	for range 8 {
 		disks = append(disks, openDisk(t, dir))
 	}
+
 	for n := range 300 {
 		var won atomic.Int32
 		var wg sync.WaitGroup
 		start := make(chan struct{})
+
 		for _, d := range disks {
 			wg.Go(func() {
 				<-start
+
 				_, err := d.Put(t.Context(), "renders/"+id(n), strings.NewReader("x"), 1, storage.Attrs{})
 				if err == nil {
 					won.Add(1)
@@ -169,6 +197,7 @@ func TestDiskOneOfManyProcessesWins(t *testing.T) {
 		}
 		close(start)
 		wg.Wait()
+
 		if won.Load() != 1 {
 			t.Fatalf("round %d: %d won", n, won.Load())
 		}
@@ -180,10 +209,12 @@ func TestDiskCopySharesTheBytes(t *testing.T) {
 	dir := t.TempDir()
 	d := openDisk(t, dir)
 	put(t, d, "renders/h.pdf", "bytes")
+
 	if _, err := d.Copy(t.Context(), "renders/h.pdf", "artifacts/1.pdf"); err != nil {
 		t.Fatal(err)
 	}
 	a, errA := os.Stat(filepath.Join(dir, "renders/h.pdf"))
+
 	b, errB := os.Stat(filepath.Join(dir, "artifacts/1.pdf"))
 	if err := errors.Join(errA, errB); err != nil || !os.SameFile(a, b) {
 		t.Errorf("two files, %v", err)
@@ -192,6 +223,7 @@ func TestDiskCopySharesTheBytes(t *testing.T) {
 
 func put(t testing.TB, s storage.Store, key, body string) {
 	t.Helper()
+
 	if _, err := s.Put(t.Context(), key, strings.NewReader(body), int64(len(body)), storage.Attrs{}); err != nil {
 		t.Fatal(err)
 	}
@@ -200,25 +232,35 @@ func put(t testing.TB, s storage.Store, key, body string) {
 func tree(t *testing.T, dir string) string {
 	t.Helper()
 	var names []string
+
 	err := fs.WalkDir(os.DirFS(dir), ".", func(name string, _ fs.DirEntry, err error) error {
 		if name != "." {
 			names = append(names, name)
 		}
+
 		return err
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	return strings.Join(names, " ")
 }
 
 func BenchmarkDisk(b *testing.B) {
 	body := bytes.Repeat([]byte("0123456789"), 3000)
+
 	for name, prefix := range map[string]string{"durable": storage.Artifacts, "volatile": storage.Renders} {
 		b.Run("Put 30 KB "+name, func(b *testing.B) {
 			d := openDisk(b, b.TempDir())
 			for n := 0; b.Loop(); n++ {
-				if _, err := d.Put(b.Context(), prefix+id(n), bytes.NewReader(body), int64(len(body)), storage.Attrs{}); err != nil {
+				if _, err := d.Put(
+					b.Context(),
+					prefix+id(n),
+					bytes.NewReader(body),
+					int64(len(body)),
+					storage.Attrs{},
+				); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -226,6 +268,7 @@ func BenchmarkDisk(b *testing.B) {
 		b.Run("Copy 30 KB to "+name, func(b *testing.B) {
 			d := openDisk(b, b.TempDir())
 			put(b, d, "a", string(body))
+
 			for n := 0; b.Loop(); n++ {
 				// A hard link is free until the file system's limit of 65 000.
 				if _, err := d.Copy(b.Context(), "a", prefix+id(n)); err != nil {
@@ -237,6 +280,7 @@ func BenchmarkDisk(b *testing.B) {
 	b.Run("Stat", func(b *testing.B) {
 		d := openDisk(b, b.TempDir())
 		put(b, d, "artifacts/x.pdf", string(body))
+
 		for b.Loop() {
 			if _, err := d.Stat(b.Context(), "artifacts/x.pdf"); err != nil {
 				b.Fatal(err)

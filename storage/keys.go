@@ -28,6 +28,7 @@ func ArtifactKey(jobID string) string { return ArtifactKeyOf(jobID, "application
 func ArtifactKeyOf(jobID, contentType string) string {
 	contentType, _, _ = strings.Cut(contentType, ";")
 	extension := ".pdf"
+
 	switch contentType {
 	case "application/json":
 		extension = ".json"
@@ -44,9 +45,11 @@ func ArtifactKeyOf(jobID, contentType string) string {
 	case "application/zip":
 		extension = ".zip"
 	}
+
 	if picture, ok := strings.CutPrefix(contentType, "image/"); ok {
 		extension = "." + picture
 	}
+
 	return Artifacts + jobID + extension
 }
 
@@ -95,12 +98,15 @@ func CheckKey(key string) error {
 	if key == "" {
 		return fmt.Errorf("%w: empty", ErrInvalidKey)
 	}
+
 	if len(key) > maxKey {
 		return fmt.Errorf("%w: %d bytes; at most %d", ErrInvalidKey, len(key), maxKey)
 	}
+
 	if i := strings.IndexFunc(key, func(r rune) bool { return !keyChar(r) }); i >= 0 {
 		return fmt.Errorf("%w: %q, at byte %d; allowed are A-Z a-z 0-9 . _ - and /", ErrInvalidKey, key, i)
 	}
+
 	for segment := range strings.SplitSeq(key, "/") {
 		switch {
 		case segment == "":
@@ -111,6 +117,7 @@ func CheckKey(key string) error {
 			return fmt.Errorf("%w: a segment of %d bytes; at most %d", ErrInvalidKey, len(segment), maxSegment)
 		}
 	}
+
 	return nil
 }
 
@@ -119,6 +126,7 @@ func CheckPrefix(prefix string) error {
 	if prefix == "" {
 		return nil
 	}
+
 	return CheckKey(strings.TrimSuffix(prefix, "/"))
 }
 
@@ -127,5 +135,6 @@ func keyChar(r rune) bool {
 	case 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z', '0' <= r && r <= '9':
 		return true
 	}
+
 	return strings.ContainsRune("._-/", r)
 }

@@ -11,10 +11,13 @@ import (
 
 func TestTheLayoutsKeysAreValid(t *testing.T) {
 	t.Parallel()
+
 	const id = "01JD4N0Z8RZ8Q4J0V3T3H5K6WX"
-	for _, key := range []string{storage.ArtifactKey(id), storage.SourceKey(id, id), storage.AssetKey(id, id, "12"), storage.RenderKey(strings.Repeat("0a", 32)),
+	for _, key := range []string{
+		storage.ArtifactKey(id), storage.SourceKey(id, id), storage.AssetKey(id, id, "12"), storage.RenderKey(strings.Repeat("0a", 32)),
 		storage.PassingKey(id, id), storage.TranscriptKey(id, 2879), storage.DrawingKey("01JD4X2Z8Q0000000000000000"),
-		storage.PreviewKey(strings.Repeat("0a", 32), "png")} {
+		storage.PreviewKey(strings.Repeat("0a", 32), "png"),
+	} {
 		if err := storage.CheckKey(key); err != nil {
 			t.Error(err)
 		}
@@ -29,9 +32,11 @@ func FuzzAnAcceptedKeyStaysInsideAnyDirectory(f *testing.F) {
 		if storage.CheckKey(key) != nil {
 			return
 		}
+
 		if !filepath.IsLocal(key) || path.Clean(key) != key || len(key) > 512 || strings.Contains("/"+key, "/.") {
 			t.Errorf("accepted: %q", key)
 		}
+
 		if err := storage.CheckPrefix(key); err != nil {
 			t.Errorf("a key that is no prefix: %v", err)
 		}

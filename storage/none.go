@@ -6,7 +6,7 @@ import (
 	"iter"
 	"time"
 
-	"presswork"
+	"presswork/internal/fault"
 )
 
 // None is the store of a node that has none, because its fleet serves nothing
@@ -16,7 +16,7 @@ type None struct{}
 var _ Store = None{}
 
 func (None) missing() error {
-	return presswork.Errorf(presswork.StoreUnavailable, "this server has no object store: it serves completions only")
+	return fault.Errorf(fault.StoreUnavailable, "this server has no object store: it serves completions only")
 }
 
 // Put implements Store.

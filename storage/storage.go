@@ -80,21 +80,30 @@ type Attrs struct {
 // an HTTP header. Errors: ErrInvalidAttrs.
 func (a Attrs) Check() error {
 	if len(a.ContentType) > maxContentType || !printable(a.ContentType) {
-		return fmt.Errorf("%w: content type %.40q is not printable ASCII of at most %d bytes", ErrInvalidAttrs, a.ContentType, maxContentType)
+		return fmt.Errorf(
+			"%w: content type %.40q is not printable ASCII of at most %d bytes",
+			ErrInvalidAttrs,
+			a.ContentType,
+			maxContentType,
+		)
 	}
+
 	total := 0
 	for k, v := range a.Meta {
 		total += len(k) + len(v)
 		if k == "" || strings.Trim(k, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" {
 			return fmt.Errorf("%w: meta key %.40q; allowed are a-z, 0-9 and dashes", ErrInvalidAttrs, k)
 		}
+
 		if !printable(v) || strings.TrimSpace(v) != v {
 			return fmt.Errorf("%w: meta value %.40q of %s is not printable ASCII", ErrInvalidAttrs, v, k)
 		}
 	}
+
 	if total > maxMeta {
 		return fmt.Errorf("%w: meta of %d bytes; at most %d", ErrInvalidAttrs, total, maxMeta)
 	}
+
 	return nil
 }
 
@@ -132,12 +141,15 @@ func (r Range) Within(size int64) (off, n int64, err error) {
 	if r == (Range{}) {
 		return 0, size, nil
 	}
+
 	if r.Offset < 0 || r.Length < 0 || r.Offset >= size {
 		return 0, 0, fmt.Errorf("%w: %d bytes from %d of %d", ErrRange, r.Length, r.Offset, size)
 	}
+
 	n = size - r.Offset
 	if r.Length > 0 {
 		n = min(n, r.Length)
 	}
+
 	return r.Offset, n, nil
 }

@@ -16,6 +16,7 @@ func Verified(r io.Reader, info Info, log *slog.Logger) io.Reader {
 	if info.SHA256 == "" {
 		return r
 	}
+
 	return &verified{r: r, info: info, log: log, hash: sha256.New(), left: info.Size}
 }
 
@@ -42,5 +43,6 @@ func (v *verified) Read(p []byte) (int, error) {
 		v.log.Error("a stored object is damaged", "key", v.info.Key)
 		return 0, fmt.Errorf("get %s: %w", v.info.Key, ErrCorrupt)
 	}
+
 	return n, err
 }

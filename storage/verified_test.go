@@ -16,6 +16,7 @@ func TestDiskDoesNotReturnADamagedObjectWhole(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	var log strings.Builder
+
 	d, err := storage.OpenDisk(storage.DiskOptions{Dir: dir, Log: slog.New(slog.NewTextHandler(&log, nil))})
 	if err != nil {
 		t.Fatal(err)
@@ -28,10 +29,12 @@ func TestDiskDoesNotReturnADamagedObjectWhole(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
+
 	got, err := io.ReadAll(io.LimitReader(r, info.Size)) // as a server reads that has sent the size
 	if !errors.Is(err, storage.ErrCorrupt) || int64(len(got)) >= info.Size {
 		t.Errorf("got %q, %v; want ErrCorrupt before the last byte", got, err)
 	}
+
 	if !strings.Contains(log.String(), "artifacts/a.pdf") {
 		t.Errorf("the log does not name the object: %s", &log)
 	}
@@ -41,6 +44,7 @@ func TestDiskDoesNotReturnADamagedObjectWhole(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer part.Close()
+
 	if got, err := io.ReadAll(part); err != nil || len(got) != 4 {
 		t.Errorf("a part: got %q, %v", got, err)
 	}
@@ -49,10 +53,12 @@ func TestDiskDoesNotReturnADamagedObjectWhole(t *testing.T) {
 // damage changes the first byte of an object on disk and keeps its size.
 func damage(t *testing.T, dir, key string) {
 	t.Helper()
+
 	f, err := os.OpenFile(filepath.Join(dir, key), os.O_WRONLY, 0)
 	if err == nil {
 		_, err = f.WriteAt([]byte{0}, 0)
 	}
+
 	if err := errors.Join(err, f.Close()); err != nil {
 		t.Fatal(err)
 	}

@@ -29,6 +29,7 @@ func (s *swallower) DialHook(next redis.DialHook) redis.DialHook {
 		if err != nil {
 			return nil, err
 		}
+
 		return &swallowedConn{Conn: conn, s: s}, nil
 	}
 }
@@ -49,6 +50,7 @@ func (c *swallowedConn) Write(b []byte) (int, error) {
 	if n := c.s.armed.Load(); n > 0 && bytes.Contains(b, c.s.text) && c.s.armed.CompareAndSwap(n, n-1) {
 		c.lose.Store(true)
 	}
+
 	return c.Conn.Write(b)
 }
 
@@ -57,21 +59,25 @@ func (c *swallowedConn) Read(b []byte) (int, error) {
 	if err == nil && c.lose.Load() {
 		return 0, io.EOF
 	}
+
 	return n, err
 }
 
 // newSubmission is a small conversion of this owner.
 func newSubmission(t *testing.T, owner string) Submission {
 	t.Helper()
+
 	task, err := ConvertPDF.Task(Convert{Content: "x"})
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	return Submission{ID: NewID(), Kind: presswork.KindConversion, Owner: owner, Task: task}
 }
 
 func TestASubmissionWhoseAnswerWasLostIsNoReplay(t *testing.T) {
 	t.Parallel()
+
 	c, err := NewClient(redistest.Start(t), Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -86,19 +92,24 @@ func TestASubmissionWhoseAnswerWasLostIsNoReplay(t *testing.T) {
 	}
 	lost.armed.Store(1)
 	s := newSubmission(t, "ann")
+
 	rec, replayed, err := c.Submit(ctx, s)
 	if err != nil || replayed || rec.ID != s.ID {
 		t.Fatalf("%s, replayed %v, %v", rec.ID, replayed, err)
 	}
+
 	if lost.armed.Load() > 0 {
 		t.Fatal("no answer was lost")
 	}
+
 	if n := c.rdb.Exists(ctx, AsynqTask(Render, s.ID)).Val(); n != 1 {
 		t.Error("the task is not on the queue")
 	}
+
 	if job := read(t, c.records, s.ID); job.Seq != 1 {
 		t.Errorf("the record was written twice: seq %d", job.Seq)
 	}
+
 	if _, replayed, err := c.Submit(ctx, s); err != nil || !replayed {
 		t.Errorf("a second submission: replayed %v, %v", replayed, err)
 	}
@@ -106,21 +117,25 @@ func TestASubmissionWhoseAnswerWasLostIsNoReplay(t *testing.T) {
 
 func TestSubmissionsRenewTheirOwnersListEveryHour(t *testing.T) {
 	t.Parallel()
+
 	c, err := NewClient(redistest.Start(t), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { c.Stop(context.Background()) })
 	ctx := t.Context()
+
 	for _, owner := range []string{"ann", "bob", "bob"} {
 		// As an hour later, and as if the list had nearly expired.
 		c.mu.Lock()
 		c.owners[owner] = c.owners[owner].Add(-ownerAgain)
 		c.mu.Unlock()
 		c.rdb.Expire(ctx, ownerKey(owner), time.Minute)
+
 		if _, _, err := c.Submit(ctx, newSubmission(t, owner)); err != nil {
 			t.Fatal(err)
 		}
+
 		if ttl := c.rdb.TTL(ctx, ownerKey(owner)).Val(); ttl < 2*c.records.ttl-time.Minute {
 			t.Errorf("%s's list lives for %s", owner, ttl)
 		}
@@ -137,6 +152,7 @@ func (n *trips) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 		if cmd.Name() == "evalsha" {
 			n.scripts.Add(1)
 		}
+
 		return next(ctx, cmd)
 	}
 }
@@ -150,11 +166,13 @@ func (n *trips) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Proces
 
 func TestANewJobAndItsTaskAreWrittenTogether(t *testing.T) {
 	t.Parallel()
+
 	c, err := NewClient(redistest.Start(t), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { c.Stop(context.Background()) })
+
 	ctx := t.Context()
 	if _, _, err := c.Submit(ctx, newSubmission(t, "ann")); err != nil { // Redis learns the scripts
 		t.Fatal(err)
@@ -162,17 +180,28 @@ func TestANewJobAndItsTaskAreWrittenTogether(t *testing.T) {
 	count := new(trips)
 	c.rdb.AddHook(count)
 	s := newSubmission(t, "ann")
+
 	s.reserved = true // how full the queue is, is asked for ten times a second
 	if _, _, err := c.Submit(ctx, s); err != nil {
 		t.Fatal(err)
 	}
+
 	if scripts, pipelines := count.scripts.Load(), count.pipelines.Load(); scripts != 0 || pipelines != 1 {
 		t.Errorf("%d scripts alone and %d pipelines, want one pipeline", scripts, pipelines)
 	}
+
 	if n := c.rdb.Exists(ctx, AsynqTask(Render, s.ID)).Val(); n != 1 {
 		t.Error("the task is not on the queue")
 	}
-	if positions, err := asynqext.Positions(ctx, c.rdb, Render, "ann", []string{s.ID}); err != nil || positions[0] != 1 {
+
+	if positions, err := asynqext.Positions(
+		ctx,
+		c.rdb,
+		Render,
+		"ann",
+		[]string{s.ID},
+	); err != nil ||
+		positions[0] != 1 {
 		t.Errorf("its position is %d (%v), want 1", positions, err)
 	}
 
@@ -182,10 +211,12 @@ func TestANewJobAndItsTaskAreWrittenTogether(t *testing.T) {
 	}
 	c.rdb.Set(ctx, "asynq:{render}:pending", "not a list", 0)
 	s = newSubmission(t, "ann")
+
 	s.reserved = true
 	if rec, replayed, err := c.Submit(ctx, s); err != nil || replayed || rec.ID != s.ID {
 		t.Errorf("%s, replayed %v, %v", rec.ID, replayed, err)
 	}
+
 	if job := read(t, c.records, s.ID); job.Seq != 1 {
 		t.Errorf("the record's seq is %d", job.Seq)
 	}

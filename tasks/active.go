@@ -38,6 +38,7 @@ func (a *active) add(r *activeRun) (remove func()) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.runs[r] = struct{}{}
+
 	return func() {
 		a.mu.Lock()
 		defer a.mu.Unlock()
@@ -49,6 +50,7 @@ func (a *active) add(r *activeRun) (remove func()) {
 func (a *active) all() []*activeRun {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+
 	return slices.Collect(maps.Keys(a.runs))
 }
 
@@ -63,8 +65,10 @@ func (s *Server) watchCancels(ctx context.Context) {
 	sub := s.rdb.Subscribe(ctx, cancelChannel, inputChannel)
 	defer sub.Close()
 	messages := sub.Channel()
+
 	tick := time.NewTicker(recheckEvery)
 	defer tick.Stop()
+
 	for {
 		select {
 		case <-ctx.Done():
@@ -73,10 +77,12 @@ func (s *Server) watchCancels(ctx context.Context) {
 			if !open {
 				return
 			}
+
 			if m.Channel == inputChannel {
 				s.calls.Input(m.Payload)
 				continue
 			}
+
 			for _, r := range s.active.jobs() {
 				if r.task == m.Payload {
 					r.end(ErrCancelled)
@@ -96,18 +102,22 @@ func (s *Server) checkActive(ctx context.Context) {
 		return
 	}
 	cmds := make([]*redis.SliceCmd, len(runs))
+
 	_, err := s.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
 		for i, r := range runs {
 			cmds[i] = p.HMGet(ctx, jobKey(r.task), fieldStatus, "fence")
 		}
+
 		return nil
 	})
 	if err != nil {
 		// An outage: the next check, or the fence at the run's end, decides.
 		return
 	}
+
 	for i, r := range runs {
 		status, _ := cmds[i].Val()[0].(string)
+
 		fence, _ := cmds[i].Val()[1].(string)
 		switch {
 		case presswork.Status(status) == presswork.Cancelled:

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"presswork"
+	"presswork/internal/fault"
 	"presswork/tasks/asynqext"
 )
 
@@ -48,12 +48,15 @@ func (p pace) seen(done int64, at time.Time) pace {
 	if p.since.at.IsZero() || at.Sub(p.since.at) > paceGap || done < p.since.done {
 		return pace{since: now, before: now}
 	}
+
 	if took := at.Sub(p.before.at); took >= time.Second {
 		p.perSecond = float64(done-p.before.done) / took.Seconds()
 	}
+
 	if at.Sub(p.since.at) >= paceOver {
 		p.before, p.since = p.since, now
 	}
+
 	return p
 }
 
@@ -63,6 +66,7 @@ func (p pace) after(tries float64) time.Duration {
 		return 0
 	}
 	seconds := min(max(tries/p.perSecond, 1), longestAfter.Seconds())
+
 	return time.Duration(seconds * float64(time.Second))
 }
 
@@ -73,17 +77,20 @@ func (c *Client) admit(ctx context.Context, q Queue, owner string) error {
 	if err := c.memory.admit(ctx, c.rdb); err != nil || c.maxPending < 0 && c.maxWait == 0 {
 		return err
 	}
+
 	l, err := c.line(ctx, q)
 	if err != nil {
 		return err
 	}
+
 	free := c.maxPending - l.Waiting
 	if c.maxPending >= 0 && free <= 0 {
 		// When a tenth is done, those who come back find room.
-		return presswork.Errorf(presswork.QueueFull, "the queue is full, with %d waiting; try again later", l.Waiting).
+		return fault.Errorf(fault.QueueFull, "the queue is full, with %d waiting; try again later", l.Waiting).
 			WithAfter(l.pace.after(float64(l.Waiting) / 10))
 	}
 	crowded := c.maxPending >= 0 && l.Waiting > ownerShare*free
+
 	late := c.maxWait > 0 && l.Oldest > c.maxWait
 	if hasCalls(q) || !crowded && !late {
 		return nil
@@ -94,12 +101,13 @@ func (c *Client) admit(ctx context.Context, q Queue, owner string) error {
 	case err != nil:
 		return unavailable(err)
 	case crowded && own > ownerShare*free:
-		return presswork.Errorf(presswork.QueueFull, "%d jobs are waiting already, %d of them of this key, and what is free is for others; try again later", l.Waiting, own).
+		return fault.Errorf(fault.QueueFull, "%d jobs are waiting already, %d of them of this key, and what is free is for others; try again later", l.Waiting, own).
 			WithAfter(l.pace.after(float64(l.Waiting) / 10))
 	case late && oldest > c.maxWait:
-		return presswork.Errorf(presswork.QueueFull, "jobs wait for %s already; try again later", oldest.Round(time.Second)).
+		return fault.Errorf(fault.QueueFull, "jobs wait for %s already; try again later", oldest.Round(time.Second)).
 			WithAfter(l.pace.after(float64(l.Waiting) - l.pace.perSecond*c.maxWait.Seconds()))
 	}
+
 	return nil
 }
 
@@ -110,6 +118,7 @@ func (c *Client) line(ctx context.Context, q Queue) (line, error) {
 		if err != nil {
 			return line{}, unavailable(err)
 		}
+
 		return line{now, old.pace.seen(now.Done, time.Now())}, nil
 	})
 }

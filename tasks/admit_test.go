@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"presswork"
+	"presswork/internal/fault"
 	"presswork/internal/test/redistest"
 	"presswork/tasks/asynqext"
 )
@@ -21,29 +22,41 @@ func filled(t *testing.T, o Options, owner string, n int) (c *Client, submit fun
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { c.Stop(context.Background()) })
+
 		return c, func(owner string) error {
 			task, err := ConvertPDF.Task(Convert{Content: "x"})
 			if err == nil {
-				_, _, err = c.Submit(t.Context(), Submission{ID: NewID(), Kind: presswork.KindConversion, Owner: owner, Task: task})
+				_, _, err = c.Submit(
+					t.Context(),
+					Submission{ID: NewID(), Kind: presswork.KindConversion, Owner: owner, Task: task},
+				)
 			}
+
 			return err
 		}
 	}
+
 	_, fill := open(Options{MaxPending: -1})
 	for range n {
 		if err := fill(owner); err != nil {
 			t.Fatal(err)
 		}
 	}
+
 	return open(o)
 }
 
 func TestAnOwnerLeavesRoomInAQueueForOthers(t *testing.T) {
 	t.Parallel()
+
 	_, submit := filled(t, Options{MaxPending: 10}, "ann", 9)
-	if err := submit("ann"); presswork.CodeOf(err) != presswork.QueueFull || !strings.Contains(err.Error(), "9 of them of this key") {
+	if err := submit(
+		"ann",
+	); fault.CodeOf(err) != fault.QueueFull ||
+		!strings.Contains(err.Error(), "9 of them of this key") {
 		t.Errorf("the tenth of ten jobs of one owner: %v", err)
 	}
+
 	if err := submit("bob"); err != nil {
 		t.Errorf("another's first: %v", err)
 	}
@@ -51,8 +64,12 @@ func TestAnOwnerLeavesRoomInAQueueForOthers(t *testing.T) {
 
 func TestAFullQueueSaysHowManyWait(t *testing.T) {
 	t.Parallel()
+
 	_, submit := filled(t, Options{MaxPending: 1}, "ann", 1)
-	if err := submit("bob"); presswork.CodeOf(err) != presswork.QueueFull || !strings.Contains(err.Error(), "full, with 1 waiting;") {
+	if err := submit(
+		"bob",
+	); fault.CodeOf(err) != fault.QueueFull ||
+		!strings.Contains(err.Error(), "full, with 1 waiting;") {
 		t.Errorf("the second of one job: %v", err)
 	}
 }
@@ -60,16 +77,20 @@ func TestAFullQueueSaysHowManyWait(t *testing.T) {
 func TestALateQueueRefusesThoseWhoMadeItLate(t *testing.T) {
 	t.Parallel()
 	c, submit := filled(t, Options{MaxPending: -1, MaxWait: time.Minute}, "ann", 2)
+
 	ctx := t.Context()
 	for _, id := range c.rdb.LRange(ctx, AsynqPending(Render), 0, -1).Val() {
 		c.rdb.HSet(ctx, AsynqTask(Render, id), "pending_since", time.Now().Add(-2*time.Minute).UnixNano())
 	}
-	if err := submit("ann"); presswork.CodeOf(err) != presswork.QueueFull {
+
+	if err := submit("ann"); fault.CodeOf(err) != fault.QueueFull {
 		t.Errorf("behind two minutes of one's own: %v", err)
 	}
+
 	if err := submit("bob"); err != nil {
 		t.Errorf("another's first: %v", err)
 	}
+
 	_, patient := filled(t, Options{MaxPending: -1, MaxWait: time.Minute}, "ann", 2)
 	if err := patient("ann"); err != nil {
 		t.Errorf("behind less than a minute: %v", err)
@@ -79,6 +100,7 @@ func TestALateQueueRefusesThoseWhoMadeItLate(t *testing.T) {
 // What a refused caller is told is how long it takes until there is room.
 func TestARefusalTellsWhenThereIsRoom(t *testing.T) {
 	t.Parallel()
+
 	for name, c := range map[string]struct {
 		line line
 		o    Options
@@ -97,8 +119,9 @@ func TestARefusalTellsWhenThereIsRoom(t *testing.T) {
 			id := client.rdb.LIndex(ctx, AsynqPending(Render), 0).Val()
 			client.rdb.HSet(ctx, AsynqTask(Render, id), "pending_since", time.Now().Add(-2*time.Minute).UnixNano())
 			client.lines[Render] = &figure[line]{maxAge: time.Hour, value: c.line, at: time.Now()}
+
 			err := submit("ann")
-			if e := presswork.AsError(err); e == nil || e.Code != presswork.QueueFull || e.After != c.want {
+			if e := fault.AsError(err); e == nil || e.Code != fault.QueueFull || e.After != c.want {
 				t.Errorf("%v, after %v; want %s", err, e, c.want)
 			}
 		})
@@ -111,6 +134,7 @@ func TestThePaceIsThatOfTheLastSeconds(t *testing.T) {
 	var p pace
 	look := func(after time.Duration, done int64, want float64) {
 		t.Helper()
+
 		at = at.Add(after)
 		if p = p.seen(done, at); p.perSecond != want {
 			t.Errorf("%.2f tries a second after %d, want %.2f", p.perSecond, done, want)

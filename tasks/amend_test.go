@@ -14,15 +14,18 @@ import (
 // diskSize is the size of Redis's append-only file.
 func (b *bundle) diskSize(t *testing.T) string {
 	t.Helper()
+
 	info, err := b.rdb.Info(t.Context(), "persistence").Result()
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, after, ok := strings.Cut(info, "aof_current_size:")
 	size, _, _ := strings.Cut(after, "\r\n")
+
 	if !ok {
 		t.Fatalf("no append-only file: %s", info)
 	}
+
 	return size
 }
 
@@ -35,6 +38,7 @@ func TestCallsWriteNothingToTheDisk(t *testing.T) {
 				return err
 			}
 		}
+
 		return run.Finish([]byte("end"))
 	})
 	call := func() {
@@ -49,17 +53,23 @@ func TestSessionsOfToolsWriteNothingToTheDisk(t *testing.T) {
 	t.Parallel()
 	b := setupOn(t, redistest.StartDurable(t).Address, tasks.Options{})
 	s := b.server(t, tasks.Options{Queues: []tasks.Queue{tasks.Tools}})
-	tasks.HandleTools(s, func() tasks.Offer { return tasks.Offer{"python": ""} }, func(ctx context.Context, run *stream.Run) error {
-		for {
-			input, err := run.Receive(ctx)
-			if err != nil {
-				return err
+	tasks.HandleTools(
+		s,
+		func() tasks.Offer { return tasks.Offer{"python": ""} },
+		func(ctx context.Context, run *stream.Run) error {
+			for {
+				input, err := run.Receive(ctx)
+				if err != nil {
+					return err
+				}
+
+				if err := run.Send(input); err != nil {
+					return err
+				}
 			}
-			if err := run.Send(input); err != nil {
-				return err
-			}
-		}
-	})
+		},
+	)
+
 	if err := s.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -68,16 +78,22 @@ func TestSessionsOfToolsWriteNothingToTheDisk(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+
 		for range 3 {
 			if err := a.Send(t.Context(), []byte("x")); err != nil {
 				t.Fatal(err)
 			}
+
 			if frames, err := a.Next(t.Context()); err != nil || string(frames[0]) != "x" {
 				t.Fatalf("got %q, %v", frames, err)
 			}
 		}
 		a.Close()
-		wait.Until(t, "the session has ended", func() bool { return b.rdb.LLen(t.Context(), tasks.AsynqActive(tasks.Tools)).Val() == 0 })
+		wait.Until(
+			t,
+			"the session has ended",
+			func() bool { return b.rdb.LLen(t.Context(), tasks.AsynqActive(tasks.Tools)).Val() == 0 },
+		)
 	})
 }
 
@@ -88,6 +104,7 @@ func (b *bundle) quiet(t *testing.T, call func()) {
 	wait.Until(t, "a call between two beats of Asynq's heart writes nothing to the append-only file", func() bool {
 		before := b.diskSize(t)
 		call()
+
 		return b.diskSize(t) == before
 	})
 }

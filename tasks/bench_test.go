@@ -29,10 +29,12 @@ func parallel(b *testing.B, f func()) {
 	var all []time.Duration
 	b.ResetTimer()
 	at := time.Now()
+
 	var wg sync.WaitGroup
 	for range benchClients {
 		wg.Go(func() {
 			var took []time.Duration
+
 			for left.Add(-1) >= 0 {
 				at := time.Now()
 				f()
@@ -51,6 +53,7 @@ func parallel(b *testing.B, f func()) {
 
 func report(b *testing.B, all []time.Duration, name string) {
 	slices.Sort(all)
+
 	for _, p := range []int{50, 99} {
 		b.ReportMetric(float64(all[(len(all)-1)*p/100].Microseconds())/1000, fmt.Sprintf("%sp%d-ms", name, p))
 	}
@@ -64,6 +67,7 @@ func BenchmarkSubmit(b *testing.B) {
 		b.ReportAllocs()
 		parallel(b, func() {
 			s := s
+
 			s.ID = tasks.NewID()
 			if _, _, err := bundle.client.Submit(context.Background(), s); err != nil {
 				b.Error(err)
@@ -81,7 +85,12 @@ func BenchmarkSubmit(b *testing.B) {
 		client, s := asynq.NewClientFromRedisClient(rdb), submission(b)
 		b.ReportAllocs()
 		parallel(b, func() {
-			_, err := client.EnqueueContext(context.Background(), asynq.NewTask(s.Task.Kind, s.Task.Payload), asynq.TaskID(tasks.NewID()), asynq.Queue("render"))
+			_, err := client.EnqueueContext(
+				context.Background(),
+				asynq.NewTask(s.Task.Kind, s.Task.Payload),
+				asynq.TaskID(tasks.NewID()),
+				asynq.Queue("render"),
+			)
 			if err != nil {
 				b.Error(err)
 			}
@@ -98,6 +107,7 @@ func BenchmarkPickUp(b *testing.B) {
 		return complete(ctx, run, c)
 	})
 	var took []time.Duration
+
 	for b.Loop() {
 		s := submission(b)
 		at := time.Now()
@@ -124,12 +134,17 @@ func BenchmarkFirstFrame(b *testing.B) {
 			var took []time.Duration
 			var left atomic.Int64
 			left.Store(int64(b.N))
+
 			var callers sync.WaitGroup
 			for range 50 {
 				callers.Go(func() {
 					for left.Add(-1) >= 0 {
 						at := time.Now()
-						a, err := bundle.client.Call(b.Context(), stream.Call{ID: tasks.NewID(), Tier: stream.OnDemand, Body: []byte("1")})
+
+						a, err := bundle.client.Call(
+							b.Context(),
+							stream.Call{ID: tasks.NewID(), Tier: stream.OnDemand, Body: []byte("1")},
+						)
 						if err == nil {
 							_, err = a.Next(b.Context())
 							a.Close()
@@ -137,6 +152,7 @@ func BenchmarkFirstFrame(b *testing.B) {
 						mu.Lock()
 						took = append(took, time.Since(at))
 						mu.Unlock()
+
 						if err != nil {
 							b.Error(err)
 						}
@@ -155,21 +171,29 @@ func BenchmarkWatch(b *testing.B) {
 	const watchers = 500
 	bundle := setup(b, tasks.Options{})
 	runs := make(chan *tasks.Run, watchers)
-	bundle.serve(b, tasks.Options{RenderSlots: watchers}, func(ctx context.Context, run *tasks.Run, c tasks.Convert) error {
-		runs <- run
-		<-ctx.Done()
-		return context.Cause(ctx)
-	})
+	bundle.serve(
+		b,
+		tasks.Options{RenderSlots: watchers},
+		func(ctx context.Context, run *tasks.Run, c tasks.Convert) error {
+			runs <- run
+			<-ctx.Done()
+
+			return context.Cause(ctx)
+		},
+	)
 	all := make([]*tasks.Run, watchers)
 	seen := make(chan time.Duration, watchers)
 	var sent sync.Map
+
 	for i := range all {
 		bundle.submit(b, submission(b))
 		all[i] = <-runs
+
 		w, err := bundle.client.Watch(b.Context(), all[i].ID, -1)
 		if err != nil {
 			b.Fatal(err)
 		}
+
 		defer w.Close()
 		go func() {
 			for e := range w.Events {
@@ -180,14 +204,17 @@ func BenchmarkWatch(b *testing.B) {
 		}()
 	}
 	var took []time.Duration
+
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
 	n := 0
+
 	for b.Loop() {
 		<-tick.C
 		run, message := all[n%watchers], fmt.Sprint("step ", n)
 		n++
 		sent.Store(run.ID+message, time.Now())
+
 		if err := run.Progress(b.Context(), presswork.StagePrinting, 50, message); err != nil {
 			b.Fatal(err)
 		}

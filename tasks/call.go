@@ -16,6 +16,7 @@ func callQueue(q Queue) (kind Kind[CallTask], channel string) {
 	if q == Tools {
 		return ServeTools, toolChannel
 	}
+
 	return ServeCall, callChannel
 }
 
@@ -40,14 +41,17 @@ func (c *Client) call(ctx context.Context, q Queue, call stream.Call) (*stream.A
 	if call.ID == "" {
 		call.ID = NewID()
 	}
+
 	if !ValidID(call.ID) {
 		return nil, fmt.Errorf("call id %q is not from NewID", call.ID)
 	}
 	call.QueuedAt = c.clock.exact().UTC()
+
 	call.Queue = string(q)
 	if err := c.admit(ctx, q, call.Owner); err != nil {
 		return nil, err
 	}
+
 	if call.IdempotencyKey != "" {
 		id, err := c.bindCall(ctx, call)
 		if err != nil {
@@ -55,6 +59,7 @@ func (c *Client) call(ctx context.Context, q Queue, call stream.Call) (*stream.A
 		}
 		call.ID = id
 	}
+
 	return c.calls.Call(ctx, call)
 }
 
@@ -65,6 +70,7 @@ func (c *Client) Waiting(ctx context.Context) (int64, error) {
 		return 0, err
 	}
 	l, err := c.line(ctx, Infer)
+
 	return l.Waiting, err
 }
 
@@ -73,14 +79,17 @@ func (c *Client) Waiting(ctx context.Context) (int64, error) {
 func (c *Client) bindCall(ctx context.Context, call stream.Call) (id string, err error) {
 	key := idempotencyKey(call.Owner, "call\x00"+call.IdempotencyKey)
 	var bound *redis.StringCmd
+
 	_, err = c.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
 		p.SetNX(ctx, key, call.ID+" "+call.Fingerprint, idempotencyTTL)
 		bound = p.Get(ctx, key)
+
 		return nil
 	})
 	if err != nil {
 		return "", unavailable(err)
 	}
+
 	return boundID(bound.Val(), call.Fingerprint)
 }
 
@@ -92,6 +101,7 @@ func tierOf(t stream.Tier) asynqext.Tier {
 	case stream.Flex:
 		return asynqext.Flex
 	}
+
 	return asynqext.Normal
 }
 
@@ -99,12 +109,14 @@ func tierOf(t stream.Tier) asynqext.Tier {
 func (c *Client) enqueueCall(ctx context.Context, call stream.Call, id string) error {
 	q := Queue(call.Queue)
 	kind, channel := callQueue(q)
+
 	t, err := kind.Task(CallTask{ID: id})
 	if err != nil {
 		return err
 	}
 
 	place := asynqext.Place{Owner: string(call.Tier) + ":" + call.Owner, Tier: tierOf(call.Tier), Channel: channel}
+
 	return c.outbox.enqueue(ctx, place, id, t)
 }
 

@@ -9,7 +9,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"presswork"
+	"presswork/internal/fault"
 	"presswork/internal/test/wait"
 	"presswork/tasks"
 	"presswork/tasks/asynqext"
@@ -24,6 +24,7 @@ func TestACallThatKillsThreeWorkersEndsWithAnError(t *testing.T) {
 	for n := range asynqext.CrashCap {
 		worker, running := child(t, b.address)
 		wait.Receive(t, "a child runs the call", running)
+
 		if err := worker.Process.Kill(); err != nil {
 			t.Fatal(err)
 		}
@@ -32,12 +33,17 @@ func TestACallThatKillsThreeWorkersEndsWithAnError(t *testing.T) {
 		if n < asynqext.CrashCap-1 {
 			// As 12 seconds later.
 			for _, task := range b.rdb.ZRange(t.Context(), tasks.AsynqLease(tasks.Infer), 0, -1).Val() {
-				b.rdb.ZAddXX(t.Context(), tasks.AsynqLease(tasks.Infer), redis.Z{Score: float64(time.Now().Add(10 * time.Second).Unix()), Member: task})
+				b.rdb.ZAddXX(
+					t.Context(),
+					tasks.AsynqLease(tasks.Infer),
+					redis.Z{Score: float64(time.Now().Add(10 * time.Second).Unix()), Member: task},
+				)
 			}
 		}
 	}
 
 	killed := time.Now()
+
 	var lease time.Time
 	for _, z := range b.rdb.ZRangeWithScores(t.Context(), tasks.AsynqLease(tasks.Infer), 0, -1).Val() {
 		lease = time.Unix(int64(z.Score), 0)
@@ -47,19 +53,24 @@ func TestACallThatKillsThreeWorkersEndsWithAnError(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), wait.Patience)
 	defer cancel()
 	_, err := call.Next(ctx)
-	wantCode(t, err, presswork.Internal)
-	if message := presswork.AsError(err).Message; !strings.Contains(message, "died 3 times") {
+	wantCode(t, err, fault.Internal)
+
+	if message := fault.AsError(err).Message; !strings.Contains(message, "died 3 times") {
 		t.Errorf("the caller reads %q", message)
 	}
+
 	if now := time.Now(); now.After(lease) {
 		t.Errorf("the error came %s after the third crash, and %s after the lease", now.Sub(killed), now.Sub(lease))
 	}
 	t.Logf("the error came %s after the third crash", time.Since(killed))
 
 	wait.Until(t, "nothing of the call is left on the queue", func() bool {
-		running := b.rdb.Exists(t.Context(), tasks.AsynqActive(tasks.Infer), tasks.AsynqLease(tasks.Infer), "pw:{infer}:running").Val()
+		running := b.rdb.Exists(t.Context(), tasks.AsynqActive(tasks.Infer), tasks.AsynqLease(tasks.Infer), "pw:{infer}:running").
+			Val()
+
 		return running == 0 && len(b.rdb.Keys(t.Context(), tasks.AsynqTask(tasks.Infer, "*")).Val()) == 0
 	})
+
 	if got := whole(t, b.call(t, stream.Call{Body: []byte("1")})); got != "1" {
 		t.Errorf("the next call answered %q", got)
 	}
@@ -85,6 +96,7 @@ func (r *repeats) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Proc
 		for _, cmd := range cmds {
 			r.keep(cmd)
 		}
+
 		return next(ctx, cmds)
 	}
 }
@@ -103,6 +115,7 @@ func (r *repeats) again(t *testing.T, rdb redis.UniversalClient) {
 	t.Helper()
 	r.mu.Lock()
 	defer r.mu.Unlock()
+
 	for _, args := range r.sent {
 		if err := rdb.Do(t.Context(), args...).Err(); err != nil && !redis.HasErrorPrefix(err, "NOSCRIPT") {
 			t.Fatal(err)
@@ -119,9 +132,11 @@ func TestARepeatedCallIsServedOnce(t *testing.T) {
 	runs, proceed := make(chan string, 9), make(chan struct{})
 	b.serveCalls(t, tasks.Options{}, func(_ context.Context, run *stream.Run) error {
 		runs <- run.ID
+
 		if string(run.Call.Body) == `"long"` {
 			<-proceed
 		}
+
 		return run.Finish(run.Call.Body)
 	})
 	end := sync.OnceFunc(func() { close(proceed) })
@@ -130,12 +145,14 @@ func TestARepeatedCallIsServedOnce(t *testing.T) {
 	long := b.call(t, stream.Call{Owner: "ann", Body: []byte(`"long"`)})
 	wait.Receive(t, "the call runs", runs)
 	sent.again(t, b.rdb)
+
 	if got := whole(t, b.call(t, stream.Call{Owner: "ann", Body: []byte("1")})); got != "1" {
 		t.Errorf("the next call answered %q", got)
 	}
 	wait.Receive(t, "the next call ran", runs)
 
 	end()
+
 	if got := whole(t, long); got != `"long"` {
 		t.Errorf("the repeated call answered %q", got)
 	}
@@ -143,6 +160,7 @@ func TestARepeatedCallIsServedOnce(t *testing.T) {
 	wait.Until(t, "the queue is empty", func() bool {
 		return b.rdb.Exists(t.Context(), tasks.AsynqPending(tasks.Infer), tasks.AsynqActive(tasks.Infer)).Val() == 0
 	})
+
 	if len(runs) > 0 {
 		t.Errorf("%d more runs", len(runs))
 	}

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"presswork"
+	"presswork/internal/fault"
 	"presswork/internal/test/wait"
 	"presswork/tasks"
 	"presswork/tasks/stream"
@@ -24,42 +24,52 @@ func (b *bundle) serveCalls(t testing.TB, o tasks.Options, h callHandler) *tasks
 	t.Helper()
 	s := b.server(t, o)
 	tasks.HandleCalls(s, h)
+
 	if err := s.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+
 	return s
 }
 
 func (b *bundle) call(t testing.TB, c stream.Call) *stream.Answer {
 	t.Helper()
+
 	if c.ID == "" {
 		c.ID = tasks.NewID()
 	}
+
 	if c.Tier == "" {
 		c.Tier = stream.OnDemand
 	}
+
 	a, err := b.client.Call(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(a.Close)
+
 	return a
 }
 
 // whole reads an answer to its end.
 func whole(t testing.TB, a *stream.Answer) string {
 	t.Helper()
+
 	ctx, cancel := context.WithTimeout(t.Context(), wait.Patience)
 	defer cancel()
 	var b strings.Builder
+
 	for {
 		frames, err := a.Next(ctx)
 		if errors.Is(err, io.EOF) {
 			return b.String()
 		}
+
 		if err != nil {
 			t.Fatalf("after %q: %v", b.String(), err)
 		}
+
 		for _, f := range frames {
 			b.Write(f)
 		}
@@ -82,14 +92,18 @@ func TestACallThatNobodyWaitsForIsNotBegun(t *testing.T) {
 		mu.Lock()
 		ran = append(ran, run.ID)
 		mu.Unlock()
+
 		return echo(ctx, run)
 	})
+
 	if got := whole(t, stays); got != `"stays"` {
 		t.Errorf("got %q", got)
 	}
 	wait.Until(t, "both tasks have ended", func() bool {
-		return b.rdb.LLen(t.Context(), tasks.AsynqPending(tasks.Infer)).Val() == 0 && b.rdb.LLen(t.Context(), tasks.AsynqActive(tasks.Infer)).Val() == 0
+		return b.rdb.LLen(t.Context(), tasks.AsynqPending(tasks.Infer)).Val() == 0 &&
+			b.rdb.LLen(t.Context(), tasks.AsynqActive(tasks.Infer)).Val() == 0
 	})
+
 	if !slices.Equal(ran, []string{stays.ID}) {
 		t.Errorf("ran %v, want only %s", ran, stays.ID)
 	}
@@ -97,6 +111,7 @@ func TestACallThatNobodyWaitsForIsNotBegun(t *testing.T) {
 
 func begun(t testing.TB, a *stream.Answer) {
 	t.Helper()
+
 	if frames, err := a.Next(t.Context()); err != nil || string(frames[0]) != "begun" {
 		t.Fatalf("got %q, %v", frames, err)
 	}
@@ -109,24 +124,29 @@ func TestARetryJoinsTheRunningCall(t *testing.T) {
 	runs := make(chan string, 4)
 	b.serveCalls(t, tasks.Options{}, func(_ context.Context, run *stream.Run) error {
 		runs <- run.ID
+
 		if err := run.Send([]byte("a")); err != nil {
 			return err
 		}
 		<-proceed
+
 		return run.Finish([]byte("b"))
 	})
 	c := stream.Call{Owner: "ann", IdempotencyKey: "k", Fingerprint: "f"}
 	first := b.call(t, c)
 	wait.Receive(t, "it runs", runs)
 	first.Close()
+
 	second := b.call(t, c)
 	if second.ID != first.ID {
 		t.Errorf("the retry is call %s, not %s", second.ID, first.ID)
 	}
 	close(proceed)
+
 	if got := whole(t, second); got != "ab" {
 		t.Errorf("the retry heard %q", got)
 	}
+
 	third := b.call(t, c)
 	if got := whole(t, third); got != "ab" {
 		t.Errorf("after the end the retry heard %q", got)
@@ -134,7 +154,8 @@ func TestARetryJoinsTheRunningCall(t *testing.T) {
 	c.Fingerprint, c.ID = "other", tasks.NewID()
 	c.Tier = stream.OnDemand
 	_, err := b.client.Call(t.Context(), c)
-	wantCode(t, err, presswork.IdempotencyConflict)
+	wantCode(t, err, fault.IdempotencyConflict)
+
 	if len(runs) != 0 {
 		t.Error("it ran twice")
 	}
@@ -149,15 +170,18 @@ func TestAnAnswerOfAKilledWorkerIsToldToTheNext(t *testing.T) {
 	silent := b.call(t, stream.Call{Owner: "b", Body: []byte(`"be silent"`)})
 	wait.Receive(t, "the child runs it", running)
 	begun(t, sent)
+
 	if err := worker.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	b.serveCalls(t, tasks.Options{}, func(_ context.Context, run *stream.Run) error {
 		return run.Finish(fmt.Appendf(nil, "attempt %d begun=%t", run.Attempt, run.Begun))
 	})
+
 	if got := whole(t, sent); got != "attempt 2 begun=true" {
 		t.Errorf("got %q", got)
 	}
+
 	if got := whole(t, silent); got != "attempt 2 begun=false" {
 		t.Errorf("got %q", got)
 	}
@@ -167,17 +191,24 @@ func TestAStoppingWorkerHandsAnUnansweredCallOn(t *testing.T) {
 	t.Parallel()
 	b := setup(t, tasks.Options{})
 	running := make(chan string, 1)
-	s := b.serveCalls(t, tasks.Options{DrainTimeout: time.Millisecond}, func(ctx context.Context, run *stream.Run) error {
-		running <- run.ID
-		<-ctx.Done()
-		return context.Cause(ctx)
-	})
+	s := b.serveCalls(
+		t,
+		tasks.Options{DrainTimeout: time.Millisecond},
+		func(ctx context.Context, run *stream.Run) error {
+			running <- run.ID
+			<-ctx.Done()
+
+			return context.Cause(ctx)
+		},
+	)
 	a := b.call(t, stream.Call{Body: []byte("1")})
 	wait.Receive(t, "it runs", running)
+
 	if err := s.Stop(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	b.serveCalls(t, tasks.Options{}, echo)
+
 	if got := whole(t, a); got != "1" {
 		t.Errorf("got %q", got)
 	}
@@ -192,6 +223,7 @@ func TestAHandlerThatGivesUpEndsTheAnswer(t *testing.T) {
 		}
 		panic("oh")
 	})
+
 	if got := whole(t, b.call(t, stream.Call{})); got != "a" {
 		t.Errorf("got %q", got)
 	}
@@ -210,12 +242,15 @@ func TestAnIdleCallLetsAnotherHaveItsPlace(t *testing.T) {
 		case "long":
 			close(long)
 			<-ctx.Done()
+
 			return context.Cause(ctx)
 		}
+
 		return run.Finish([]byte(run.Call.Owner))
 	})
 	idle := b.call(t, stream.Call{Owner: "tools"})
 	wait.Until(t, "it is at work", func() bool { return s.Running() == 1 })
+
 	for _, a := range []*stream.Answer{b.call(t, stream.Call{Owner: "other"}), idle} {
 		if whole(t, a) == "" {
 			t.Error("no answer")
@@ -224,6 +259,7 @@ func TestAnIdleCallLetsAnotherHaveItsPlace(t *testing.T) {
 	// That every place is taken is no fault, however long it lasts.
 	b.call(t, stream.Call{Owner: "long"})
 	wait.Receive(t, "a call is at work", long)
+
 	if err := s.ProgressAt(time.Now().Add(time.Hour)); err != nil {
 		t.Error(err)
 	}

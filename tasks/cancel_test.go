@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"presswork"
+	"presswork/internal/fault"
 	"presswork/internal/test/wait"
 	"presswork/tasks"
 )
@@ -15,6 +16,7 @@ import (
 // A cancellation is told by a message and by the record; either alone ends the run.
 func TestCancelReachesARunningHandler(t *testing.T) {
 	t.Parallel()
+
 	for _, by := range []string{"the message", "the record", "both"} {
 		t.Run(by, func(t *testing.T) {
 			t.Parallel()
@@ -24,13 +26,19 @@ func TestCancelReachesARunningHandler(t *testing.T) {
 				begun <- run
 				<-ctx.Done()
 				ended <- context.Cause(ctx)
+
 				return ctx.Err()
 			})
 			id := b.submit(t, submission(t))
 			run := wait.Receive(t, "the run", begun)
+
 			switch by {
 			case "the message":
-				wait.Until(t, "the server hears", func() bool { return b.rdb.Publish(t.Context(), tasks.CancelChannel, id).Val() > 0 })
+				wait.Until(
+					t,
+					"the server hears",
+					func() bool { return b.rdb.Publish(t.Context(), tasks.CancelChannel, id).Val() > 0 },
+				)
 			case "the record":
 				b.rdb.HSet(t.Context(), tasks.JobKey(id), "status", "cancelled")
 			case "both":
@@ -38,22 +46,31 @@ func TestCancelReachesARunningHandler(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
+
 			if cause := wait.Receive(t, "the handler's end", ended); !errors.Is(cause, tasks.ErrCancelled) {
 				t.Errorf("ended by %v", cause)
 			}
+
 			if by == "the message" { // to others the job goes on
 				return
 			}
+
 			if err := run.Complete(t.Context(), artifact(id), false); !errors.Is(err, tasks.ErrCancelled) {
 				t.Errorf("a cancelled run completed: %v", err)
 			}
+
 			if err := run.Progress(t.Context(), presswork.StageDone, 100, ""); !errors.Is(err, tasks.ErrCancelled) {
 				t.Errorf("a cancelled run reported: %v", err)
 			}
+
 			if rec := b.job(t, id); rec.Status != presswork.Cancelled || rec.Artifact != nil || rec.Attempts != 1 {
 				t.Errorf("%+v", rec)
 			}
-			wait.Until(t, "the task is done", func() bool { return b.rdb.Exists(t.Context(), tasks.AsynqTask(tasks.Render, id)).Val() == 0 })
+			wait.Until(
+				t,
+				"the task is done",
+				func() bool { return b.rdb.Exists(t.Context(), tasks.AsynqTask(tasks.Render, id)).Val() == 0 },
+			)
 		})
 	}
 }
@@ -67,38 +84,47 @@ func TestCancelRacesWithTheEnd(t *testing.T) {
 		if err == nil {
 			completed.Store(run.ID, true)
 		}
+
 		return err
 	})
 	var ids []string
 	cancelled := map[string]bool{}
+
 	for i := range 150 {
 		id := b.submit(t, submission(t))
 		ids = append(ids, id)
+
 		if i%3 == 0 {
 			time.Sleep(time.Duration(i) * 5 * time.Microsecond)
 		}
+
 		_, err := b.client.Cancel(t.Context(), id)
 		if err != nil {
-			wantCode(t, err, presswork.JobFinished)
+			wantCode(t, err, fault.JobFinished)
 		}
 		cancelled[id] = err == nil
 	}
+
 	if err := s.Stop(t.Context()); err != nil { // every run has said how it ended
 		t.Fatal(err)
 	}
+
 	for _, id := range ids {
 		events := b.events(t, id, 0)
 		rec := b.job(t, id)
+
 		_, won := completed.Load(id)
 		if cancelled[id] == (rec.Status == presswork.Completed) || cancelled[id] && (won || rec.Artifact != nil) {
 			t.Errorf("cancel said %v, the run said %v, the job is %s", cancelled[id], won, rec.Status)
 		}
 		terminal := 0
+
 		for _, e := range events {
 			if e.Status.Terminal() {
 				terminal++
 			}
 		}
+
 		if terminal != 1 {
 			t.Errorf("%d terminal events", terminal)
 		}

@@ -22,18 +22,23 @@ func runChild(address string) {
 	}
 	tasks.Handle(s, tasks.ConvertPDF, func(ctx context.Context, run *tasks.Run, _ tasks.Convert) error {
 		fmt.Println(run.ID)
+
 		select {}
 	})
 	tasks.HandleCalls(s, func(_ context.Context, run *stream.Run) error {
 		fmt.Println(run.ID)
+
 		if string(run.Call.Body) == `"send"` {
 			_ = run.Send([]byte("begun"))
 		}
+
 		select {}
 	})
+
 	if err := s.Start(context.Background()); err != nil {
 		panic(err)
 	}
+
 	select {}
 }
 
@@ -44,10 +49,12 @@ func child(t *testing.T, address string) (*exec.Cmd, <-chan string) {
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), childEnv+"="+address)
 	cmd.Stderr = os.Stderr
+
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -56,6 +63,7 @@ func child(t *testing.T, address string) (*exec.Cmd, <-chan string) {
 		cmd.Wait()
 	})
 	begun := make(chan string, 10)
+
 	go func() {
 		for {
 			var id string
@@ -65,5 +73,6 @@ func child(t *testing.T, address string) (*exec.Cmd, <-chan string) {
 			begun <- id
 		}
 	}()
+
 	return cmd, begun
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"presswork"
+	"presswork/internal/fault"
 	"presswork/tasks/asynqext"
 	"presswork/tasks/stream"
 )
@@ -55,6 +56,7 @@ func NewClient(address string, o Options) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	rdb, err := Dial(address, 0)
 	if err != nil {
 		return nil, err
@@ -79,11 +81,22 @@ func NewClient(address string, o Options) (*Client, error) {
 		owners:     map[string]time.Time{},
 		lines:      map[Queue]*figure[line]{},
 	}
-	c.calls = stream.NewClient(rdb, stream.ClientOptions{Enqueue: c.enqueueCall, Drop: c.dropCall, Left: cancelChannel, Input: inputChannel, Log: o.Log})
+
+	c.calls = stream.NewClient(
+		rdb,
+		stream.ClientOptions{
+			Enqueue: c.enqueueCall,
+			Drop:    c.dropCall,
+			Left:    cancelChannel,
+			Input:   inputChannel,
+			Log:     o.Log,
+		},
+	)
 	for _, q := range Queues() {
 		c.lines[q] = &figure[line]{maxAge: lineAge}
 	}
 	c.life, c.end = context.WithCancel(context.Background())
+
 	return c, nil
 }
 
@@ -92,6 +105,7 @@ func (c *Client) Start(context.Context) error {
 	c.running.Go(func() { c.clock.run(c.life) })
 	c.relay.start()
 	c.calls.Start()
+
 	return nil
 }
 
@@ -101,9 +115,11 @@ func (c *Client) Stop(context.Context) error {
 	c.running.Wait()
 	c.relay.stop()
 	c.calls.Stop()
+
 	if err := c.rdb.Close(); err != nil && !errors.Is(err, redis.ErrClosed) {
 		return err
 	}
+
 	return nil
 }
 
@@ -120,9 +136,11 @@ func (c *Client) Job(ctx context.Context, id string) (Record, error) {
 	if err != nil {
 		return Record{}, err
 	}
+
 	if err := c.place(ctx, []*stored{job}); err != nil {
 		return Record{}, err
 	}
+
 	return job.Record, nil
 }
 
@@ -130,15 +148,17 @@ func (c *Client) find(ctx context.Context, id string) (*stored, error) {
 	if !ValidID(id) {
 		return nil, notFound(id)
 	}
+
 	job, err := c.records.read(ctx, id)
 	if err == nil && job == nil {
 		err = notFound(id)
 	}
+
 	return job, err
 }
 
 func notFound(id string) error {
-	return presswork.Errorf(presswork.NotFound, "there is no job %q", id)
+	return fault.Errorf(fault.NotFound, "there is no job %q", id)
 }
 
 // Cancel ends a job that is not terminal. A worker that runs it learns of it
@@ -147,13 +167,16 @@ func (c *Client) Cancel(ctx context.Context, id string) (Record, error) {
 	if !ValidID(id) {
 		return Record{}, notFound(id)
 	}
+
 	job, err := c.outbox.end(ctx, c.records, id, ending{status: presswork.Cancelled, message: "cancelled by request"})
 	if errors.Is(err, errGone) {
 		return Record{}, notFound(id)
 	}
+
 	if ended, ok := errors.AsType[endedError](err); ok {
-		return job.Record, presswork.Errorf(presswork.JobFinished, "the job is %s already", ended.status)
+		return job.Record, fault.Errorf(fault.JobFinished, "the job is %s already", ended.status)
 	}
+
 	if err != nil {
 		return Record{}, err
 	}
@@ -161,8 +184,10 @@ func (c *Client) Cancel(ctx context.Context, id string) (Record, error) {
 	if err := c.inspector.DeleteTask(string(job.queue), id); err != nil {
 		c.log.Debug("the task of a cancelled job stays on the queue", "job_id", id, "err", err)
 	}
+
 	if err := asynqext.Leave(ctx, c.rdb, job.queue, job.Owner, id); err != nil {
 		c.log.Debug("a cancelled job stays in its owner's line until its turn", "job_id", id, "err", err)
 	}
+
 	return job.Record, nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"presswork"
+	"presswork/internal/fault"
 	"presswork/internal/test/redistest"
 	"presswork/internal/test/wait"
 	"presswork/tasks"
@@ -22,27 +23,36 @@ func TestSubmittedJobReadsBack(t *testing.T) {
 	b := setup(t, tasks.Options{})
 	s := submission(t)
 	s.Filename, s.WebhookURL, s.RequestID, s.TraceParent = "r.pdf", "https://example.com", "req_1", "00-1-2-03"
+
 	rec, replayed, err := b.client.Submit(t.Context(), s)
 	if err != nil || replayed {
 		t.Fatal(err, replayed)
 	}
+
 	want := tasks.Record{
 		Job: presswork.Job{
 			ID: s.ID, Kind: presswork.KindConversion, Status: presswork.Queued, Stage: presswork.StageQueued, Seq: 1,
-			Theme: "nord", CreatedAt: rec.CreatedAt, Warnings: []presswork.Warning{},
+			Theme: "nord", CreatedAt: rec.CreatedAt, Warnings: []fault.Warning{},
 		},
-		Owner: "ann", Filename: "r.pdf", WebhookURL: "https://example.com", RequestID: "req_1", TraceParent: "00-1-2-03",
+		Owner:       "ann",
+		Filename:    "r.pdf",
+		WebhookURL:  "https://example.com",
+		RequestID:   "req_1",
+		TraceParent: "00-1-2-03",
 	}
 	if diff := cmp.Diff(want, rec); diff != "" {
 		t.Errorf("Submit (-want +got):\n%s", diff)
 	}
+
 	want.QueuePosition = new(0)
 	if diff := cmp.Diff(want, b.job(t, s.ID)); diff != "" {
 		t.Errorf("Job (-want +got):\n%s", diff)
 	}
+
 	if age := time.Since(rec.CreatedAt).Abs(); age > time.Hour || rec.CreatedAt.Location() != time.UTC {
 		t.Errorf("created at %v", rec.CreatedAt)
 	}
+
 	if ttl := b.rdb.PTTL(t.Context(), tasks.JobKey(s.ID)).Val(); ttl != -1 {
 		t.Errorf("the record of an open job expires after %s", ttl)
 	}
@@ -53,6 +63,7 @@ func TestParallelSubmissionsWithOneKeyMakeOneJob(t *testing.T) {
 	b := setup(t, tasks.Options{})
 	ids, fresh := make([]string, 50), make([]bool, 50)
 	var wg sync.WaitGroup
+
 	for i := range ids {
 		s := submission(t)
 		s.IdempotencyKey, s.Fingerprint = "k", "f"
@@ -66,20 +77,25 @@ func TestParallelSubmissionsWithOneKeyMakeOneJob(t *testing.T) {
 	}
 	wg.Wait()
 	first := 0
+
 	for i := range ids {
 		if ids[i] != ids[0] {
 			t.Fatalf("two jobs: %s, %s", ids[0], ids[i])
 		}
+
 		if fresh[i] {
 			first++
 		}
 	}
+
 	if first != 1 {
 		t.Errorf("%d submissions say they were the first", first)
 	}
+
 	if n := b.rdb.LLen(t.Context(), tasks.AsynqPending(tasks.Render)).Val(); n != 1 {
 		t.Errorf("%d tasks on the queue", n)
 	}
+
 	page, err := b.client.Jobs(t.Context(), "ann", tasks.Query{})
 	if err != nil || len(page.Records) != 1 {
 		t.Errorf("listed %d jobs, %v", len(page.Records), err)
@@ -96,9 +112,9 @@ func TestIdempotencyKeyBelongsToOneRequestOfOneOwner(t *testing.T) {
 	other := submission(t)
 	other.IdempotencyKey, other.Fingerprint = "k", "g"
 	_, _, err := b.client.Submit(t.Context(), other)
-	wantCode(t, err, presswork.IdempotencyConflict)
+	wantCode(t, err, fault.IdempotencyConflict)
 	_, _, err = b.client.Replay(t.Context(), "ann", "k", "g")
-	wantCode(t, err, presswork.IdempotencyConflict)
+	wantCode(t, err, fault.IdempotencyConflict)
 
 	other.Alike = "f"
 	if id := b.submit(t, other); id != first {
@@ -109,13 +125,16 @@ func TestIdempotencyKeyBelongsToOneRequestOfOneOwner(t *testing.T) {
 	if id := b.submit(t, other); id == first {
 		t.Error("bob got ann's job")
 	}
+
 	rec, found, err := b.client.Replay(t.Context(), "ann", "k", "f")
 	if err != nil || !found || rec.ID != first {
 		t.Errorf("Replay: %v %v %v", rec.ID, found, err)
 	}
+
 	if _, found, err = b.client.Replay(t.Context(), "ann", "unused", "f"); err != nil || found {
 		t.Errorf("Replay of an unused key: %v %v", found, err)
 	}
+
 	if ttl := b.rdb.TTL(t.Context(), tasks.IdempotencyKey("ann", "k")).Val(); ttl > 24*time.Hour || ttl < 23*time.Hour {
 		t.Errorf("the key is kept for %s", ttl)
 	}
@@ -124,15 +143,18 @@ func TestIdempotencyKeyBelongsToOneRequestOfOneOwner(t *testing.T) {
 func TestCrashBetweenKeyAndRecordHealsAtTheRetry(t *testing.T) {
 	t.Parallel()
 	b := setup(t, tasks.Options{})
+
 	lost := tasks.NewID()
 	if err := b.rdb.Set(t.Context(), tasks.IdempotencyKey("ann", "k"), lost+" f", time.Hour).Err(); err != nil {
 		t.Fatal(err)
 	}
+
 	if _, found, err := b.client.Replay(t.Context(), "ann", "k", "f"); err != nil || found {
 		t.Fatalf("Replay found a job that was never written: %v %v", found, err)
 	}
 	var fresh atomic.Int32
 	var wg sync.WaitGroup
+
 	for range 20 {
 		s := submission(t)
 		s.IdempotencyKey, s.Fingerprint = "k", "f"
@@ -141,15 +163,18 @@ func TestCrashBetweenKeyAndRecordHealsAtTheRetry(t *testing.T) {
 			if err != nil || rec.ID != lost {
 				t.Errorf("got %s, %v; want the id %s", rec.ID, err, lost)
 			}
+
 			if !replayed {
 				fresh.Add(1)
 			}
 		})
 	}
 	wg.Wait()
+
 	if n := fresh.Load(); n != 1 {
 		t.Errorf("%d retries say they were the first", n)
 	}
+
 	if got := b.job(t, lost); got.Status != presswork.Queued || *got.QueuePosition != 0 {
 		t.Errorf("%+v", got)
 	}
@@ -164,8 +189,9 @@ func TestFullQueueRefusesAllButReplays(t *testing.T) {
 	b.submit(t, submission(t))
 	wait.Until(t, "a third submission is refused", func() bool {
 		_, _, err := b.client.Submit(t.Context(), submission(t))
-		return presswork.CodeOf(err) == presswork.QueueFull
+		return fault.CodeOf(err) == fault.QueueFull
 	})
+
 	if _, replayed, err := b.client.Submit(t.Context(), s); err != nil || !replayed {
 		t.Errorf("replay on a full queue: %v %v", replayed, err)
 	}
@@ -176,10 +202,12 @@ func TestFullQueueRefusesAllButReplays(t *testing.T) {
 
 func TestMalformedSubmissionIsRefused(t *testing.T) {
 	t.Parallel()
+
 	client, err := tasks.NewClient("unix:///nowhere", tasks.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	for name, spoil := range map[string]func(*tasks.Submission){
 		"id":      func(s *tasks.Submission) { s.ID = "../x" },
 		"task":    func(s *tasks.Submission) { s.Task = tasks.Task{} },
@@ -187,7 +215,8 @@ func TestMalformedSubmissionIsRefused(t *testing.T) {
 	} {
 		s := submission(t)
 		spoil(&s)
-		if _, _, err := client.Submit(t.Context(), s); presswork.CodeOf(err) != presswork.Internal {
+
+		if _, _, err := client.Submit(t.Context(), s); fault.CodeOf(err) != fault.Internal {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -197,38 +226,45 @@ func TestCancelOfAWaitingJob(t *testing.T) {
 	t.Parallel()
 	b := setup(t, tasks.Options{})
 	id := b.submit(t, submission(t))
+
 	rec, err := b.client.Cancel(t.Context(), id)
 	if err != nil || rec.Status != presswork.Cancelled || rec.FinishedAt == nil {
 		t.Fatalf("%+v %v", rec, err)
 	}
+
 	if n := b.rdb.LLen(t.Context(), tasks.AsynqPending(tasks.Render)).Val(); n != 0 {
 		t.Errorf("%d tasks stay on the queue", n)
 	}
 	rec, err = b.client.Cancel(t.Context(), id)
-	wantCode(t, err, presswork.JobFinished)
+	wantCode(t, err, fault.JobFinished)
+
 	if rec.Status != presswork.Cancelled {
 		t.Errorf("the refusal carries %+v", rec)
 	}
+
 	for _, id := range []string{tasks.NewID(), "", "../../x", "01j00000000000000000000000"} {
 		_, err := b.client.Cancel(t.Context(), id)
-		wantCode(t, err, presswork.NotFound)
+		wantCode(t, err, fault.NotFound)
 		_, err = b.client.Job(t.Context(), id)
-		wantCode(t, err, presswork.NotFound)
+		wantCode(t, err, fault.NotFound)
 	}
 }
 
 func TestQueuePositionCountsTheJobsAhead(t *testing.T) {
 	t.Parallel()
 	b := setup(t, tasks.Options{})
+
 	var ids []string
 	for range 5 {
 		ids = append(ids, b.submit(t, submission(t)))
 	}
+
 	for i, id := range ids {
 		if got := b.job(t, id).QueuePosition; got == nil || *got != i {
 			t.Errorf("job %d: position %v", i, got)
 		}
 	}
+
 	page, err := b.client.Jobs(t.Context(), "ann", tasks.Query{})
 	if err != nil || *page.Records[0].QueuePosition != 4 {
 		t.Errorf("listed newest: %v, %v", page.Records[0].QueuePosition, err)
@@ -249,15 +285,18 @@ func TestOutageIsQueueUnavailable(t *testing.T) {
 	_, watchErr := b.client.Watch(ctx, id, -1)
 	_, workersErr := b.client.Workers(ctx)
 	_, statsErr := b.client.Stats(ctx)
+
 	_, _, replayErr := b.client.Replay(ctx, "ann", "k", "f")
 	for _, err := range []error{submitErr, jobErr, listErr, cancelErr, watchErr, workersErr, statsErr, replayErr, b.client.Health(ctx)} {
-		wantCode(t, err, presswork.QueueUnavailable)
-		if presswork.AsError(err).Message == "" || errors.Unwrap(err) == nil {
+		wantCode(t, err, fault.QueueUnavailable)
+
+		if fault.AsError(err).Message == "" || errors.Unwrap(err) == nil {
 			t.Errorf("%v lacks a message or a cause", err)
 		}
 	}
 	redis.Restart()
 	wait.Until(t, "healthy again", func() bool { return b.client.Health(ctx) == nil })
+
 	if b.job(t, id).Status != presswork.Queued {
 		t.Error("the job is lost")
 	}
@@ -266,6 +305,7 @@ func TestOutageIsQueueUnavailable(t *testing.T) {
 func TestSecretIsAgreedUpon(t *testing.T) {
 	t.Parallel()
 	b := setup(t, tasks.Options{})
+
 	other, err := tasks.NewClient(b.address, tasks.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -273,6 +313,7 @@ func TestSecretIsAgreedUpon(t *testing.T) {
 	defer other.Stop(context.Background())
 	secrets := make([]string, 20)
 	var wg sync.WaitGroup
+
 	for i := range secrets {
 		c := []*tasks.Client{b.client, other}[i%2]
 		wg.Go(func() {
@@ -284,11 +325,13 @@ func TestSecretIsAgreedUpon(t *testing.T) {
 		})
 	}
 	wg.Wait()
+
 	for _, s := range secrets {
 		if s != secrets[0] || len(s) != 32 {
 			t.Fatal("the nodes do not agree")
 		}
 	}
+
 	if s, err := b.client.Secret(t.Context(), "webhook"); err != nil || string(s) == secrets[0] {
 		t.Error("two names, one secret", err)
 	}
@@ -306,12 +349,23 @@ func TestStatsCountTheQueues(t *testing.T) {
 		if stats, err = b.client.Stats(t.Context()); err != nil {
 			t.Fatal(err)
 		}
+
 		return stats[0].Oldest > 0
 	})
-	want := []tasks.QueueStats{{Queue: "render", Pending: 2}, {Queue: "export"}, {Queue: "text"}, {Queue: "audio"}, {Queue: "infer"}, {Queue: "tools"}, {Queue: "bulk"}}
+
+	want := []tasks.QueueStats{
+		{Queue: "render", Pending: 2},
+		{Queue: "export"},
+		{Queue: "text"},
+		{Queue: "audio"},
+		{Queue: "infer"},
+		{Queue: "tools"},
+		{Queue: "bulk"},
+	}
 	if diff := cmp.Diff(want, stats, cmpopts.IgnoreFields(tasks.QueueStats{}, "Oldest", "OldestOpen")); diff != "" {
 		t.Error(diff)
 	}
+
 	if stats[0].Oldest > time.Hour || stats[1].Oldest != 0 {
 		t.Errorf("oldest %s and %s", stats[0].Oldest, stats[1].Oldest)
 	}
@@ -319,6 +373,7 @@ func TestStatsCountTheQueues(t *testing.T) {
 
 func TestWorkersCountsProcesses(t *testing.T) {
 	t.Parallel()
+
 	b := setup(t, tasks.Options{})
 	if n, err := b.client.Workers(t.Context()); n != 0 || err != nil {
 		t.Fatal(n, err)
@@ -328,9 +383,11 @@ func TestWorkersCountsProcesses(t *testing.T) {
 		n, err := b.client.Workers(t.Context())
 		return err == nil && n == 1
 	})
+
 	if err := s.Stop(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+
 	if n, err := b.client.Workers(t.Context()); n != 0 || err != nil {
 		t.Fatal("a stopped worker still counts:", n, err)
 	}

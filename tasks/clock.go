@@ -42,6 +42,7 @@ func newClock(rdb redis.UniversalClient, log *slog.Logger) *clock {
 func (c *clock) exact() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+
 	return c.at(c.local())
 }
 
@@ -50,6 +51,7 @@ func (c *clock) at(local time.Time) time.Time {
 	if c.here.IsZero() {
 		return local
 	}
+
 	return c.there.Add(local.Sub(c.here))
 }
 
@@ -63,8 +65,10 @@ func (c *clock) skew() time.Duration { return c.local().Round(0).Sub(c.exact()) 
 func (c *clock) run(ctx context.Context) {
 	tick := time.NewTicker(measureEvery)
 	defer tick.Stop()
+
 	for {
 		c.look(ctx)
+
 		select {
 		case <-ctx.Done():
 			return
@@ -80,11 +84,13 @@ func (c *clock) learn(before, after, there time.Time) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	took := after.Sub(before)
+
 	known := c.at(after)
 	if took > measureWithin && !known.Before(there) && !known.After(there.Add(took)) {
 		return false
 	}
 	c.here, c.there = before.Add(took/2), there
+
 	return true
 }
 
@@ -93,6 +99,7 @@ func (c *clock) learn(before, after, there time.Time) bool {
 func (c *clock) look(ctx context.Context) {
 	before := c.local()
 	there, err := c.rdb.Time(ctx).Result()
+
 	after := c.local()
 	if err != nil || !c.learn(before, after, there) {
 		return
@@ -101,8 +108,11 @@ func (c *clock) look(ctx context.Context) {
 	skew := c.skew()
 	switch off := skew.Abs() > skewWarning; {
 	case off && !c.warned:
-		c.log.Warn("this machine's clock and Redis' differ; jobs are timed by Redis', so that no harm is done, but chrony or NTP should set both",
-			"ahead", skew.Round(time.Millisecond))
+		c.log.Warn(
+			"this machine's clock and Redis' differ; jobs are timed by Redis', so that no harm is done, but chrony or NTP should set both",
+			"ahead",
+			skew.Round(time.Millisecond),
+		)
 		c.warned = true
 	case !off && c.warned:
 		c.log.Info("this machine's clock and Redis' agree again")

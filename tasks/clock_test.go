@@ -31,6 +31,7 @@ func (w *wrongClock) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.P
 		for _, cmd := range cmds {
 			w.shift(cmd)
 		}
+
 		return next(ctx, cmds)
 	}
 }
@@ -52,9 +53,11 @@ func (w *wrongClock) shift(cmd redis.Cmder) {
 	if isReap(cmd) {
 		w.reaps.Add(1)
 	}
+
 	args := cmd.Args()
 	for i, arg := range args {
 		var n float64
+
 		switch arg := arg.(type) {
 		case int64:
 			n = float64(arg)
@@ -63,6 +66,7 @@ func (w *wrongClock) shift(cmd redis.Cmder) {
 		case string:
 			n, _ = strconv.ParseFloat(arg, 64)
 		}
+
 		for _, unit := range []time.Duration{time.Second, time.Millisecond, time.Nanosecond} {
 			at := n * float64(unit)
 			if off := time.Duration(at) - time.Duration(time.Now().UnixNano()); n != 0 && off.Abs() < time.Hour {
@@ -74,6 +78,7 @@ func (w *wrongClock) shift(cmd redis.Cmder) {
 
 func TestAWrongClockHarmsNoJob(t *testing.T) {
 	t.Parallel()
+
 	for _, ahead := range []time.Duration{20 * time.Second, 5 * time.Minute, -20 * time.Second, -5 * time.Minute} {
 		t.Run(ahead.String(), func(t *testing.T) {
 			t.Parallel()
@@ -82,6 +87,7 @@ func TestAWrongClockHarmsNoJob(t *testing.T) {
 			begun, goOn := make(chan string, 100), make(chan struct{})
 			var ids []string
 			var clocks []*wrongClock
+
 			for _, by := range []time.Duration{0, ahead} {
 				w := &wrongClock{ahead: by}
 				clocks = append(clocks, w)
@@ -89,6 +95,7 @@ func TestAWrongClockHarmsNoJob(t *testing.T) {
 				s.AddHook(w)
 				tasks.Handle(s, tasks.ConvertPDF, func(ctx context.Context, run *tasks.Run, c tasks.Convert) error {
 					begun <- run.ID
+
 					select {
 					case <-goOn:
 						return complete(ctx, run, c)
@@ -96,12 +103,15 @@ func TestAWrongClockHarmsNoJob(t *testing.T) {
 						return context.Cause(ctx)
 					}
 				})
+
 				if err := s.Start(t.Context()); err != nil {
 					t.Fatal(err)
 				}
+
 				for range each + 2 {
 					ids = append(ids, b.submit(t, submission(t)))
 				}
+
 				for range each + 2 {
 					wait.Receive(t, "a run", begun)
 				}
@@ -109,14 +119,20 @@ func TestAWrongClockHarmsNoJob(t *testing.T) {
 			wait.Until(t, "both have looked at the leases some times", func() bool {
 				return clocks[0].reaps.Load() >= 12 && clocks[1].reaps.Load() >= 12
 			})
+
 			for _, id := range ids {
 				before := float64(time.Now().Unix())
+
 				until := b.rdb.ZScore(t.Context(), tasks.AsynqLease(tasks.Render), id).Val()
-				if after := float64(time.Now().Unix()); until < before+18 || until > after+31 { // 18 s are what the reaper leaves
+				if after := float64(
+					time.Now().Unix(),
+				); until < before+18 ||
+					until > after+31 { // 18 s are what the reaper leaves
 					t.Errorf("job %s is leased for %.0f s", id, until-before)
 				}
 			}
 			close(goOn)
+
 			for _, id := range ids {
 				if rec := b.finished(t, id); rec.Status != presswork.Completed || rec.Attempts != 1 {
 					t.Errorf("job %s: %s after %d attempts", id, rec.Status, rec.Attempts)
@@ -128,6 +144,7 @@ func TestAWrongClockHarmsNoJob(t *testing.T) {
 
 func TestAWorkerWithAWrongClockIsCountedAndRetriesInTime(t *testing.T) {
 	t.Parallel()
+
 	for _, ahead := range []time.Duration{5 * time.Minute, -5 * time.Minute} {
 		t.Run(ahead.String(), func(t *testing.T) {
 			t.Parallel()
@@ -136,13 +153,23 @@ func TestAWorkerWithAWrongClockIsCountedAndRetriesInTime(t *testing.T) {
 			s.AddHook(&wrongClock{ahead: ahead})
 			slow := tasks.ConvertPDF
 			slow.Backoff = []time.Duration{10 * time.Minute}
-			tasks.Handle(s, slow, func(context.Context, *tasks.Run, tasks.Convert) error { return errors.New("not this time") })
+			tasks.Handle(
+				s,
+				slow,
+				func(context.Context, *tasks.Run, tasks.Convert) error { return errors.New("not this time") },
+			)
+
 			if err := s.Start(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 			id := b.submit(t, submission(t))
 			retry := tasks.AsynqKey(tasks.Render, "retry")
-			wait.Until(t, "the job waits for its second try", func() bool { return b.rdb.ZCard(t.Context(), retry).Val() == 1 })
+			wait.Until(
+				t,
+				"the job waits for its second try",
+				func() bool { return b.rdb.ZCard(t.Context(), retry).Val() == 1 },
+			)
+
 			in := time.Until(time.Unix(int64(b.rdb.ZScore(t.Context(), retry, id).Val()), 0))
 			if in < 9*time.Minute || in > 12*time.Minute {
 				t.Errorf("the second try is due in %s, want about 10m", in)

@@ -22,12 +22,15 @@ func TestAClusterThatLosesAShardLosesNoAcceptedJob(t *testing.T) {
 	keyed := func(node, n int) tasks.Submission {
 		s := submission(t)
 		s.Owner, s.IdempotencyKey, s.Fingerprint = owner, fmt.Sprintf("%d-%d", node, n), "f"
+
 		return s
 	}
 	const each = 8
+
 	nodes := []int{0, 1, 2}
 	for _, node := range nodes {
 		cluster.Kill(node)
+
 		for n := range each {
 			if rec, _, err := b.client.Submit(ctx, keyed(node, n)); err == nil && node < 2 {
 				t.Errorf("job %s was accepted without node %d", rec.ID, node)
@@ -36,6 +39,7 @@ func TestAClusterThatLosesAShardLosesNoAcceptedJob(t *testing.T) {
 		cluster.Restart(t, node)
 	}
 	var ids []string
+
 	for _, node := range nodes {
 		for n := range each {
 			wait.Until(t, "the cluster takes jobs again", func() bool {
@@ -43,30 +47,37 @@ func TestAClusterThatLosesAShardLosesNoAcceptedJob(t *testing.T) {
 				if err == nil {
 					ids = append(ids, rec.ID)
 				}
+
 				return err == nil
 			})
 		}
 	}
 	listed := map[string]bool{}
+
 	page, err := b.client.Jobs(ctx, owner, tasks.Query{Limit: 100})
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	for _, rec := range page.Records {
 		listed[rec.ID] = true
 	}
+
 	for _, id := range ids {
 		if !listed[id] {
 			t.Errorf("job %s is not in its owner's list", id)
 		}
+
 		if err := b.rdb.ZScore(ctx, tasks.LedgerKey, id).Err(); err != nil {
 			t.Errorf("job %s is not in the ledger: %v", id, err)
 		}
+
 		if n := b.rdb.Exists(ctx, tasks.AsynqTask(tasks.Render, id)).Val(); n != 1 {
 			t.Errorf("job %s has no task", id)
 		}
 	}
 	b.serve(t, tasks.Options{}, complete)
+
 	for _, id := range ids {
 		if rec := b.finished(t, id); rec.Status != presswork.Completed || rec.Attempts != 1 {
 			t.Errorf("job %s: %s after %d attempts", id, rec.Status, rec.Attempts)

@@ -17,18 +17,22 @@ import (
 // commands returns how often Redis ran each command, those of scripts included.
 func (b *bundle) commands(t *testing.T) map[string]int {
 	t.Helper()
+
 	info, err := b.rdb.Info(t.Context(), "commandstats").Result()
 	if err != nil {
 		t.Fatal(err)
 	}
 	counts := map[string]int{}
+
 	for line := range strings.Lines(info) {
 		name, rest, ok := strings.Cut(strings.TrimPrefix(line, "cmdstat_"), ":calls=")
+
 		number, _, _ := strings.Cut(rest, ",")
 		if n, err := strconv.Atoi(number); ok && err == nil {
 			counts[name] = n
 		}
 	}
+
 	return counts
 }
 
@@ -39,12 +43,14 @@ func (b *bundle) perJob(t *testing.T, jobs int, do func()) (total float64, table
 	do()
 	after := b.commands(t)
 	var lines strings.Builder
+
 	for _, name := range slices.Sorted(maps.Keys(after)) {
 		if n := after[name] - before[name]; n > 0 && name != "info" && name != "zcard" { // those of this test
 			total += float64(n)
 			fmt.Fprintf(&lines, "%s %.2f, ", name, float64(n)/float64(jobs))
 		}
 	}
+
 	return total / float64(jobs), lines.String()
 }
 
@@ -59,14 +65,17 @@ func TestAJobCostsRedisFewCommands(t *testing.T) {
 		run.Step(presswork.StageAnalyzing, 5, "reading the document")
 		run.Step(presswork.StageRendering, 20, "laying out the pages")
 		run.Step(presswork.StagePrinting, 60, "printing")
+
 		if err := run.Progress(ctx, presswork.StageStoring, 90, "storing"); err != nil {
 			return err
 		}
+
 		return complete(ctx, run, c)
 	})
 
 	var submitting, running float64
 	var tables []string
+
 	for round := 0; round < 8 && (round == 0 || submitting > submissionMost || running > runMost); round++ {
 		b.rdb.Set(t.Context(), paused, 1, 0)
 		s, submissions := b.perJob(t, jobs, func() {
@@ -74,6 +83,7 @@ func TestAJobCostsRedisFewCommands(t *testing.T) {
 				b.submit(t, submission(t))
 			}
 		})
+
 		r, runs := b.perJob(t, jobs, func() {
 			b.rdb.Del(t.Context(), paused)
 			wait.Until(t, "all jobs have ended", func() bool {
@@ -86,6 +96,7 @@ func TestAJobCostsRedisFewCommands(t *testing.T) {
 		submitting, running = min(submitting, s), min(running, r)
 		tables = append(tables, submissions, runs)
 	}
+
 	if submitting > submissionMost || running > runMost {
 		t.Errorf("a submission costs Redis %.1f commands, want at most %.1f; a run %.1f, want at most %d:\n%s",
 			submitting, submissionMost, running, runMost, strings.Join(tables, "\n"))

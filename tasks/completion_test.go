@@ -16,6 +16,7 @@ import (
 
 func TestATaskWhoseEndIsDroppedIsStillRemoved(t *testing.T) {
 	t.Parallel()
+
 	s, err := NewServer(redistest.Start(t), Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -27,16 +28,20 @@ func TestATaskWhoseEndIsDroppedIsStillRemoved(t *testing.T) {
 	s.rdb.ZAdd(ctx, AsynqLease(Render), redis.Z{Score: 1, Member: "x"})
 	s.completion.Drop("x")
 	s.completion.Drop(AsynqTask(Render, ""))
+
 	if err := s.reapQueue(ctx, Render); err != nil {
 		t.Fatal(err)
 	}
+
 	if n := s.rdb.Exists(ctx, AsynqActive(Render), AsynqLease(Render), AsynqTask(Render, "x")).Val(); n != 0 {
 		t.Errorf("%d keys of the task remain", n)
 	}
 	s.rdb.LPush(ctx, AsynqActive(Render), "ghost")
+
 	if _, err := asynqext.Reconcile(ctx, s.rdb, Render, nil); err != nil {
 		t.Fatal(err)
 	}
+
 	if n := s.rdb.Exists(ctx, AsynqActive(Render)).Val(); n != 0 {
 		t.Error("the ghost remains")
 	}
@@ -46,11 +51,13 @@ func TestATaskWhoseEndIsDroppedIsStillRemoved(t *testing.T) {
 func TestTheEndOfANewRunIsNotDropped(t *testing.T) {
 	t.Parallel()
 	address := redistest.Start(t)
+
 	c, err := NewClient(address, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { c.Stop(context.Background()) })
+
 	s, err := NewServer(address, Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -61,13 +68,19 @@ func TestTheEndOfANewRunIsNotDropped(t *testing.T) {
 	})
 	sub := newSubmission(t, "ann")
 	s.completion.Drop(sub.ID)
+
 	if _, _, err := c.Submit(t.Context(), sub); err != nil {
 		t.Fatal(err)
 	}
+
 	if err := s.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	wait.Until(t, "the end of the task is written", func() bool { return c.rdb.Exists(t.Context(), AsynqTask(Render, sub.ID)).Val() == 0 })
+	wait.Until(
+		t,
+		"the end of the task is written",
+		func() bool { return c.rdb.Exists(t.Context(), AsynqTask(Render, sub.ID)).Val() == 0 },
+	)
 }
 
 // Asynq ignores what a task returns after its context ended, so that nothing
@@ -81,9 +94,11 @@ func TestARunThatAsynqGaveUpDropsNoEnd(t *testing.T) {
 	cancel()
 	s.disown(ctx, "y")
 	var sent []string
+
 	for _, id := range []string{"x", "y"} {
 		done := redis.NewCmd(t.Context(), "evalsha", "sha", 5, AsynqActive(Render), AsynqLease(Render),
 			AsynqTask(Render, id), AsynqKey(Render, "processed:2026-01-01"), AsynqKey(Render, "processed"), id, 1, 2)
+
 		err := c.Hook().ProcessHook(func(context.Context, redis.Cmder) error {
 			sent = append(sent, id)
 			return nil
@@ -92,6 +107,7 @@ func TestARunThatAsynqGaveUpDropsNoEnd(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+
 	if !slices.Equal(sent, []string{"y"}) {
 		t.Errorf("the ends of %v were written, want that of y alone", sent)
 	}

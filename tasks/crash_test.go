@@ -11,6 +11,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"presswork"
+	"presswork/internal/fault"
 	"presswork/internal/test/redistest"
 	"presswork/internal/test/wait"
 	"presswork/tasks"
@@ -20,6 +21,7 @@ func TestJobOfAKilledWorkerRunsAgainSoon(t *testing.T) {
 	t.Parallel()
 	b := setup(t, tasks.Options{})
 	worker, begun := child(t, b.address)
+
 	id := b.submit(t, submission(t))
 	if got := wait.Receive(t, "the child begins", begun); got != id {
 		t.Fatalf("the child runs %s", got)
@@ -29,12 +31,14 @@ func TestJobOfAKilledWorkerRunsAgainSoon(t *testing.T) {
 		again <- time.Now()
 		return complete(ctx, run, c)
 	})
+
 	if err := worker.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	worker.Wait()
 	lease := time.Unix(int64(b.rdb.ZScore(t.Context(), tasks.AsynqLease(tasks.Render), id).Val()), 0)
 	terminal := 0
+
 	for _, e := range b.events(t, id, 0) {
 		if e.Status.Terminal() {
 			terminal++
@@ -44,6 +48,7 @@ func TestJobOfAKilledWorkerRunsAgainSoon(t *testing.T) {
 	if at := <-again; at.After(lease) || terminal != 1 {
 		t.Errorf("ran again %s after its lease, %d terminal events", at.Sub(lease), terminal)
 	}
+
 	if rec := b.job(t, id); rec.Status != presswork.Completed || rec.Attempts != 2 {
 		t.Errorf("%s after %d attempts", rec.Status, rec.Attempts)
 	}
@@ -70,16 +75,29 @@ func TestADocumentThatKillsItsWorkersIsGivenUp(t *testing.T) {
 	b.rdb.Set(ctx, tasks.AsynqKey(tasks.Render, "paused"), 1, 0)
 	reg := prometheus.NewRegistry()
 	b.serve(t, tasks.Options{Metrics: tasks.NewMetrics(reg)}, complete)
+
 	id := b.submit(t, submission(t))
 	for range 3 {
 		b.takeAndDie(t, tasks.Render, id)
 	}
+
 	rec := b.finished(t, id)
-	if rec.Status != presswork.Failed || rec.Error.Code != presswork.RenderFailed ||
+	if rec.Status != presswork.Failed || rec.Error.Code != fault.RenderFailed ||
 		rec.Error.Message != "the worker died 3 times on this document" {
 		t.Errorf("%+v", rec.Error)
 	}
-	reaped, condemned := tasks.Exported(t, reg, "presswork_runs_broken_total", "reaped"), tasks.Exported(t, reg, "presswork_runs_broken_total", "condemned")
+
+	reaped, condemned := tasks.Exported(
+		t,
+		reg,
+		"presswork_runs_broken_total",
+		"reaped",
+	), tasks.Exported(
+		t,
+		reg,
+		"presswork_runs_broken_total",
+		"condemned",
+	)
 	if reaped != 2 || condemned != 1 {
 		t.Errorf("%v runs reaped, %v condemned; want 2 and 1", reaped, condemned)
 	}
@@ -87,7 +105,9 @@ func TestADocumentThatKillsItsWorkersIsGivenUp(t *testing.T) {
 		return tasks.Exported(t, reg, "presswork_jobs_ended_total", "conversion", "failed") == 1
 	})
 	wait.Until(t, "nothing of the task remains", func() bool {
-		return b.rdb.Exists(ctx, tasks.AsynqTask(tasks.Render, id), tasks.AsynqActive(tasks.Render), tasks.AsynqLease(tasks.Render)).Val() == 0
+		return b.rdb.Exists(ctx, tasks.AsynqTask(tasks.Render, id), tasks.AsynqActive(tasks.Render), tasks.AsynqLease(tasks.Render)).
+			Val() ==
+			0
 	})
 }
 
@@ -103,14 +123,17 @@ func TestAWebhookOutlivesItsWorkers(t *testing.T) {
 		delivered <- w.MessageID
 		return nil
 	})
+
 	if err := s.Start(ctx); err != nil {
 		t.Fatal(err)
 	}
+
 	id := b.submit(t, withWebhook(t))
 	for range 4 {
 		b.takeAndDie(t, tasks.Text, tasks.WebhookTask(id))
 	}
 	b.rdb.Del(ctx, tasks.AsynqKey(tasks.Text, "paused"))
+
 	if got := wait.Receive(t, "the webhook", delivered); got != "msg_"+id {
 		t.Errorf("delivered %s", got)
 	}
@@ -135,10 +158,15 @@ func (s *sleeps) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 		err := next(ctx, cmd)
 		if isReap(cmd) && s.begun.Load() {
 			for _, id := range s.rdb.ZRange(ctx, tasks.AsynqLease(tasks.Render), 0, -1).Val() {
-				s.rdb.ZAddXX(ctx, tasks.AsynqLease(tasks.Render), redis.Z{Score: float64(time.Now().Unix()), Member: id})
+				s.rdb.ZAddXX(
+					ctx,
+					tasks.AsynqLease(tasks.Render),
+					redis.Z{Score: float64(time.Now().Unix()), Member: id},
+				)
 				s.n.Add(1)
 			}
 		}
+
 		return err
 	}
 }
@@ -151,11 +179,14 @@ func TestALivingRunKeepsItsLease(t *testing.T) {
 	tasks.Handle(s, tasks.ConvertPDF, func(ctx context.Context, run *tasks.Run, c tasks.Convert) error {
 		slept.begun.Store(true)
 		wait.Until(t, "the machine has slept a few times", func() bool { return slept.n.Load() > 3 })
+
 		return complete(ctx, run, c)
 	})
+
 	if err := s.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+
 	if rec := b.finished(t, b.submit(t, submission(t))); rec.Status != presswork.Completed || rec.Attempts != 1 {
 		t.Errorf("%s after %d attempts", rec.Status, rec.Attempts)
 	}
@@ -179,16 +210,20 @@ func TestGhostsAreSweptAway(t *testing.T) {
 	if err != nil || len(suspects) != 1 || suspects[0] != id {
 		t.Fatalf("suspects %v, %v", suspects, err)
 	}
+
 	if n := b.rdb.LLen(ctx, tasks.AsynqPending(tasks.Render)).Val(); n != 0 {
 		t.Error("requeued at first sight")
 	}
+
 	if suspects, err = s.SweepGhosts(ctx, tasks.Render, suspects); err != nil || len(suspects) != 0 {
 		t.Fatalf("suspects %v, %v", suspects, err)
 	}
+
 	if n := b.rdb.Exists(ctx, active, lease).Val(); n != 0 {
 		t.Errorf("%d lists still hold entries", n)
 	}
 	b.serve(t, tasks.Options{}, complete)
+
 	if rec := b.finished(t, id); rec.Status != presswork.Completed {
 		t.Errorf("%+v", rec)
 	}
@@ -202,7 +237,9 @@ func TestReaperDropsLeasesWithoutATask(t *testing.T) {
 	b.rdb.Do(ctx, "zadd", tasks.AsynqLease(tasks.Render), 1, "ghost")
 	b.serve(t, tasks.Options{}, complete)
 	wait.Until(t, "the ghost is gone", func() bool {
-		return b.rdb.Exists(ctx, tasks.AsynqActive(tasks.Render), tasks.AsynqLease(tasks.Render), tasks.AsynqTask(tasks.Render, "ghost")).Val() == 0
+		return b.rdb.Exists(ctx, tasks.AsynqActive(tasks.Render), tasks.AsynqLease(tasks.Render), tasks.AsynqTask(tasks.Render, "ghost")).
+			Val() ==
+			0
 	})
 }
 
@@ -211,24 +248,29 @@ func TestAcceptedJobWithoutATaskIsPutOnTheQueue(t *testing.T) {
 	b := setup(t, tasks.Options{})
 	ctx := t.Context()
 	s := submission(t)
+
 	s.IdempotencyKey = "k" // or its task would go with the record
 	if err := b.client.Accept(ctx, s); err != nil {
 		t.Fatal(err)
 	}
 	b.rdb.Del(ctx, tasks.OwnerKey(s.Owner)) // as when its shard was away, and the answer an error
 	var runs sync.Map
+
 	srv := b.serve(t, tasks.Options{}, func(ctx context.Context, run *tasks.Run, c tasks.Convert) error {
 		if _, twice := runs.LoadOrStore(run.ID, true); twice {
 			t.Error("the job ran twice")
 		}
+
 		if c.Content != "# Hi" {
 			t.Errorf("payload %+v", c)
 		}
+
 		return complete(ctx, run, c)
 	})
 	if err := srv.SweepLedger(ctx, 0); err != nil {
 		t.Fatal(err)
 	}
+
 	if b.job(t, s.ID).Status != presswork.Queued {
 		t.Fatal("the sweeper did not leave a young submission alone")
 	}
@@ -242,10 +284,12 @@ func TestAcceptedJobWithoutATaskIsPutOnTheQueue(t *testing.T) {
 		})
 	}
 	wg.Wait()
+
 	if rec := b.finished(t, s.ID); rec.Status != presswork.Completed || rec.Attempts != 1 {
 		t.Errorf("%+v", rec)
 	}
 	wait.Until(t, "the job has left the ledger", func() bool { return b.rdb.Exists(ctx, tasks.LedgerKey).Val() == 0 })
+
 	if page, err := b.client.Jobs(ctx, s.Owner, tasks.Query{}); err != nil || len(page.Records) != 1 {
 		t.Errorf("its owner's list holds %d jobs (%v)", len(page.Records), err)
 	}
@@ -260,10 +304,12 @@ func TestLedgerForgetsWhatWasNeverWrittenAndEndsWhatWasSetAside(t *testing.T) {
 	waiting := b.submit(t, submission(t))
 	b.rdb.HSet(ctx, tasks.AsynqTask(tasks.Render, id), "state", "archived")
 	s := b.server(t, tasks.Options{})
+
 	at := time.Now().Add(20 * time.Second)
 	if err := s.SweepLedger(ctx, 20*time.Second); err != nil {
 		t.Fatal(err)
 	}
+
 	if next := b.rdb.ZScore(ctx, tasks.LedgerKey, waiting).Val(); next <= float64(at.UnixMilli()) {
 		t.Error("a job that was looked at is due at once again")
 	}
@@ -271,6 +317,7 @@ func TestLedgerForgetsWhatWasNeverWrittenAndEndsWhatWasSetAside(t *testing.T) {
 		got := b.rdb.ZRange(ctx, tasks.LedgerKey, 0, -1).Val()
 		return len(got) == 1 && got[0] == waiting
 	})
+
 	if rec := b.job(t, id); rec.Status != presswork.Failed {
 		t.Errorf("an archived job is %s", rec.Status)
 	}
@@ -282,16 +329,19 @@ func TestOneBadJobDoesNotStopTheLedger(t *testing.T) {
 	ctx := t.Context()
 	garbled, wrongType, unsettled := b.submit(t, submission(t)), b.submit(t, submission(t)), b.submit(t, withWebhook(t))
 	stateless := b.submit(t, submission(t))
+
 	good := submission(t)
 	if err := b.client.Accept(ctx, good); err != nil {
 		t.Fatal(err)
 	}
+
 	if _, err := b.client.Cancel(ctx, unsettled); err != nil {
 		t.Fatal(err)
 	}
 	b.rdb.HSet(ctx, tasks.JobKey(garbled), "seq", "many")
 	b.rdb.Set(ctx, tasks.JobKey(wrongType), "x", 0)
 	b.rdb.Set(ctx, tasks.AsynqTask(tasks.Render, stateless), "x", 0)
+
 	bad := []string{garbled, wrongType, unsettled, stateless}
 	for _, id := range bad {
 		b.rdb.Do(ctx, "zadd", tasks.LedgerKey, 1, id)
@@ -301,14 +351,17 @@ func TestOneBadJobDoesNotStopTheLedger(t *testing.T) {
 	if err := s.SweepLedger(ctx, 20*time.Second); err != nil {
 		t.Fatal(err)
 	}
+
 	if n := b.rdb.Exists(ctx, tasks.AsynqTask(tasks.Render, good.ID)).Val(); n != 1 {
 		t.Error("the good job is not on the queue")
 	}
+
 	for _, id := range bad {
 		if _, err := b.rdb.ZScore(ctx, tasks.LedgerKey, id).Result(); err != nil {
 			t.Errorf("job %s left the ledger: %v", id, err)
 		}
 	}
+
 	page, err := b.client.Jobs(ctx, "ann", tasks.Query{})
 	if err != nil || len(page.Records) != 3 {
 		t.Errorf("%d jobs are listed, want the 3 readable ones: %v", len(page.Records), err)
@@ -324,18 +377,21 @@ func TestRedisRestartLosesAndDoublesNothing(t *testing.T) {
 		if err := run.Progress(ctx, presswork.StagePrinting, 50, ""); err != nil {
 			return err
 		}
+
 		err := complete(ctx, run, c)
 		if err == nil {
 			if _, twice := completed.LoadOrStore(run.ID, true); twice {
 				t.Errorf("job %s was completed twice", run.ID)
 			}
 		}
+
 		return err
 	})
 	var mu sync.Mutex
 	var accepted []string
 	var wg sync.WaitGroup
 	stop := make(chan struct{})
+
 	for range 4 {
 		wg.Go(func() {
 			for {
@@ -344,6 +400,7 @@ func TestRedisRestartLosesAndDoublesNothing(t *testing.T) {
 					return
 				case <-time.After(time.Millisecond):
 				}
+
 				if rec, _, err := b.client.Submit(context.Background(), submission(t)); err == nil {
 					mu.Lock()
 					accepted = append(accepted, rec.ID)
@@ -352,6 +409,7 @@ func TestRedisRestartLosesAndDoublesNothing(t *testing.T) {
 			}
 		})
 	}
+
 	for outages := range 3 { // after the last, until the client dials again: it does each second
 		var before int
 		mu.Lock()
@@ -360,8 +418,10 @@ func TestRedisRestartLosesAndDoublesNothing(t *testing.T) {
 		wait.Until(t, "jobs are accepted", func() bool {
 			mu.Lock()
 			defer mu.Unlock()
+
 			return len(accepted) > before+200
 		})
+
 		if outages < 2 {
 			redis.Kill()
 			redis.Restart()
@@ -369,13 +429,16 @@ func TestRedisRestartLosesAndDoublesNothing(t *testing.T) {
 	}
 	close(stop)
 	wg.Wait()
+
 	for _, id := range accepted {
 		terminal := 0
+
 		for _, e := range b.events(t, id, 0) {
 			if e.Status.Terminal() {
 				terminal++
 			}
 		}
+
 		if rec := b.job(t, id); terminal != 1 || rec.Status != presswork.Completed {
 			t.Errorf("job %s: %s, %d terminal events", id, rec.Status, terminal)
 		}

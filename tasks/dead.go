@@ -11,6 +11,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"presswork"
+	"presswork/internal/fault"
 )
 
 // Failed jobs are dead letters until somebody tries them again or dismisses them.
@@ -38,15 +39,18 @@ func (o *outbox) bury(ctx context.Context, id string) error {
 	if err != nil || task.Kind == "" {
 		return err
 	}
+
 	b, err := json.Marshal(deadTask{task.Kind, task.Queue, task.Retries, task.Timeout, task.Payload})
 	if err != nil {
 		return err
 	}
 	var count *redis.IntCmd
+
 	_, err = o.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
 		p.Set(ctx, deadTaskKey(id), b, o.kept)
 		p.ZAdd(ctx, deadKey, redis.Z{Member: id})
 		count = p.ZCard(ctx, deadKey)
+
 		return nil
 	})
 	if err != nil {
@@ -56,13 +60,16 @@ func (o *outbox) bury(ctx context.Context, id string) error {
 	if err := o.rdb.Del(ctx, payloadKey(id)).Err(); err != nil {
 		return unavailable(err)
 	}
+
 	if count.Val() <= deadMost {
 		return nil
 	}
+
 	oldest, err := o.rdb.ZRange(ctx, deadKey, 0, count.Val()-deadMost-1).Result()
 	if err != nil {
 		return unavailable(err)
 	}
+
 	return forget(ctx, o.rdb, oldest...)
 }
 
@@ -73,11 +80,13 @@ func forget(ctx context.Context, rdb redis.UniversalClient, ids ...string) error
 			p.Del(ctx, deadTaskKey(id))
 			p.ZRem(ctx, deadKey, id)
 		}
+
 		return nil
 	})
 	if err != nil {
 		return unavailable(err)
 	}
+
 	return nil
 }
 
@@ -93,49 +102,67 @@ func (c *Client) Retry(ctx context.Context, id string) (Record, error) {
 	if err != nil {
 		return Record{}, err
 	}
+
 	switch {
 	case !job.Status.Terminal():
 		return job.Record, c.runNow(job)
 	case job.Status != presswork.Failed:
-		return job.Record, presswork.Errorf(presswork.JobFinished, "the job is %s: there is nothing to try again", job.Status)
+		return job.Record, fault.Errorf(fault.JobFinished, "the job is %s: there is nothing to try again", job.Status)
 	}
+
 	as, err := c.claimRetry(ctx, id)
 	if err != nil {
 		return Record{}, err
 	}
+
 	if made, err := c.find(ctx, as); err == nil {
 		return made.Record, nil
-	} else if presswork.CodeOf(err) != presswork.NotFound {
+	} else if fault.CodeOf(err) != fault.NotFound {
 		return Record{}, err
 	}
+
 	task, err := c.deadTask(ctx, id)
 	if err != nil {
 		return job.Record, err
 	}
+
 	made, _, err := c.Submit(ctx, Submission{
-		ID: as, Kind: job.Kind, Theme: job.Theme, Owner: job.Owner, Filename: job.Filename, ContentType: job.ContentType, WebhookURL: job.WebhookURL,
-		RequestID: job.RequestID, TraceParent: job.TraceParent, Task: task,
+		ID:          as,
+		Kind:        job.Kind,
+		Theme:       job.Theme,
+		Owner:       job.Owner,
+		Filename:    job.Filename,
+		ContentType: job.ContentType,
+		WebhookURL:  job.WebhookURL,
+		RequestID:   job.RequestID,
+		TraceParent: job.TraceParent,
+		Task:        task,
 	})
 	if err != nil {
 		return job.Record, err
 	}
+
 	if err := forget(ctx, c.rdb, id); err != nil {
 		c.log.Warn("a job that was tried again is still a dead letter", "job_id", id, "err", err)
 	}
+
 	return made, nil
 }
 
 // claimRetry settles which job a dead letter becomes.
 func (c *Client) claimRetry(ctx context.Context, id string) (as string, err error) {
 	var settled *redis.StringCmd
+
 	_, err = c.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
 		p.SetNX(ctx, retriedKey(id), NewID(), c.records.ttl)
 		settled = p.Get(ctx, retriedKey(id))
+
 		return nil
 	})
 	if err != nil {
 		return "", unavailable(err)
 	}
+
 	return settled.Val(), nil
 }
 
@@ -144,15 +171,21 @@ func (c *Client) claimRetry(ctx context.Context, id string) (as string, err erro
 func (c *Client) deadTask(ctx context.Context, id string) (task Task, err error) {
 	b, err := c.rdb.Get(ctx, deadTaskKey(id)).Bytes()
 	if errors.Is(err, redis.Nil) {
-		return Task{}, presswork.Errorf(presswork.JobFinished, "the task of this job is not kept any more; submit the document again")
+		return Task{}, fault.Errorf(
+			fault.JobFinished,
+			"the task of this job is not kept any more; submit the document again",
+		)
 	}
+
 	if err != nil {
 		return Task{}, unavailable(err)
 	}
+
 	var t deadTask
 	if err := json.Unmarshal(b, &t); err != nil {
 		return Task{}, fmt.Errorf("task of dead letter %s: %w", id, err)
 	}
+
 	return Task{Kind: t.Kind, Queue: t.Queue, Payload: t.Payload, Retries: t.Retries, Timeout: t.Timeout}, nil
 }
 
@@ -163,13 +196,16 @@ func (c *Client) runNow(job *stored) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, asynq.ErrTaskNotFound), errors.Is(err, asynq.ErrQueueNotFound):
-		return presswork.Errorf(presswork.InvalidOption, "the job has no task on its queue just now; the sweeper puts it there")
+		return fault.Errorf(fault.InvalidOption, "the job has no task on its queue just now; the sweeper puts it there")
 	}
+
 	info, ierr := c.inspector.GetTaskInfo(string(job.queue), job.ID)
 	if ierr == nil && (info.State == asynq.TaskStateActive || info.State == asynq.TaskStatePending) {
-		return presswork.Errorf(presswork.InvalidOption, "the job is %s already", map[asynq.TaskState]string{
-			asynq.TaskStateActive: "running", asynq.TaskStatePending: "waiting its turn"}[info.State])
+		return fault.Errorf(fault.InvalidOption, "the job is %s already", map[asynq.TaskState]string{
+			asynq.TaskStateActive: "running", asynq.TaskStatePending: "waiting its turn",
+		}[info.State])
 	}
+
 	return unavailable(fmt.Errorf("run task %s now: %w", job.ID, err))
 }
 
@@ -177,10 +213,11 @@ func (c *Client) runNow(job *stored) error {
 // dropped. Errors: NotFound (it is none), QueueUnavailable.
 func (c *Client) Dismiss(ctx context.Context, id string) error {
 	if _, err := c.rdb.ZScore(ctx, deadKey, id).Result(); errors.Is(err, redis.Nil) {
-		return presswork.Errorf(presswork.NotFound, "%q is no dead letter", id)
+		return fault.Errorf(fault.NotFound, "%q is no dead letter", id)
 	} else if err != nil {
 		return unavailable(err)
 	}
+
 	return forget(ctx, c.rdb, id)
 }
 
@@ -192,10 +229,12 @@ func (c *Client) Needed(ctx context.Context, id string) (bool, error) {
 		if err != nil || job == nil {
 			return false, err
 		}
+
 		dead, as, err := c.deadLetter(ctx, id)
 		if err != nil {
 			return false, err
 		}
+
 		switch {
 		case !job.Status.Terminal(), dead:
 			return true, nil
@@ -204,6 +243,7 @@ func (c *Client) Needed(ctx context.Context, id string) (bool, error) {
 		}
 		id = as
 	}
+
 	return false, nil
 }
 
@@ -212,6 +252,7 @@ func (c *Client) Needed(ctx context.Context, id string) (bool, error) {
 func (c *Client) deadLetter(ctx context.Context, id string) (dead bool, as string, err error) {
 	var score *redis.FloatCmd
 	var retried *redis.StringCmd
+
 	_, err = c.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
 		score, retried = p.ZScore(ctx, deadKey, id), p.Get(ctx, retriedKey(id))
 		return nil
@@ -219,5 +260,6 @@ func (c *Client) deadLetter(ctx context.Context, id string) (dead bool, as strin
 	if err != nil && !errors.Is(err, redis.Nil) {
 		return false, "", unavailable(err)
 	}
+
 	return score.Err() == nil, retried.Val(), nil
 }

@@ -15,10 +15,12 @@ import (
 func TestATaskWhoseDequeueWasNotAnsweredRunsAtOnceAndHasNotCrashed(t *testing.T) {
 	t.Parallel()
 	address := redistest.Start(t)
+
 	c, err := NewClient(address, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	s, err := NewServer(address, Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -35,23 +37,37 @@ func TestATaskWhoseDequeueWasNotAnsweredRunsAtOnceAndHasNotCrashed(t *testing.T)
 		crashes <- s.rdb.HGet(ctx, AsynqTask(Render, run.ID), "x_crashes").Val()
 		return run.Complete(ctx, presswork.Artifact{ID: run.ID}, false)
 	})
+
 	if err := s.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 
 	for _, n := range []int64{0, 7} { // with the first, Redis learns the script
 		lost.armed.Store(n)
+
 		one := newSubmission(t, "ann")
 		if _, _, err := c.Submit(t.Context(), one); err != nil {
 			t.Fatal(err)
 		}
+
 		if got := wait.Receive(t, "the job runs", crashes); got != "" {
 			t.Errorf("%d lost answers: %s crashes are counted", n, got)
 		}
 		var job *stored
-		wait.Until(t, "the job has ended", func() bool { job = read(t, c.records, one.ID); return job.Status.Terminal() })
+		wait.Until(
+			t,
+			"the job has ended",
+			func() bool { job = read(t, c.records, one.ID); return job.Status.Terminal() },
+		)
+
 		if job.Status != presswork.Completed || job.Attempts != 1 || lost.armed.Load() > 0 {
-			t.Errorf("%d lost answers, %d of them not: the job is %s after %d attempts", n, lost.armed.Load(), job.Status, job.Attempts)
+			t.Errorf(
+				"%d lost answers, %d of them not: the job is %s after %d attempts",
+				n,
+				lost.armed.Load(),
+				job.Status,
+				job.Attempts,
+			)
 		}
 	}
 }

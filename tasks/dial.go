@@ -52,6 +52,7 @@ func Hosts(address string) ([]string, error) {
 	if err != nil || o.unix {
 		return nil, err
 	}
+
 	return o.Addrs, nil
 }
 
@@ -67,9 +68,11 @@ func dial(address string, adjust func(*redis.UniversalOptions)) (redis.Universal
 	// Redis before 7.2 answers with an error, once for each connection.
 	o.DisableIdentity = true
 	adjust(&o.UniversalOptions)
+
 	if o.unix {
 		return redis.NewClient(o.single()), nil
 	}
+
 	return redis.NewUniversalClient(&o.UniversalOptions), nil
 }
 
@@ -82,6 +85,7 @@ type address struct {
 func (a *address) single() *redis.Options {
 	o := a.Simple()
 	o.Network = "unix"
+
 	return o
 }
 
@@ -91,6 +95,7 @@ func readAddress(s string) (*address, error) {
 	if err != nil {
 		return nil, fmt.Errorf("redis address: %w; %s", err, addressForms)
 	}
+
 	return a, nil
 }
 
@@ -99,17 +104,20 @@ func parseAddress(s string) (*address, error) {
 	if !found || rest == "" {
 		return nil, errors.New("it has no scheme or no host")
 	}
+
 	switch scheme {
 	case "redis", "rediss":
 		if strings.Contains(rest, ",") {
 			return parseCluster(scheme, rest)
 		}
+
 		return parseOne(scheme, rest)
 	case "unix":
 		return parseOne(scheme, rest)
 	case "redis-sentinel":
 		return parseSentinel(rest)
 	}
+
 	return nil, fmt.Errorf("the scheme %q is unknown", scheme)
 }
 
@@ -119,6 +127,7 @@ func parseOne(scheme, rest string) (*address, error) {
 		return nil, err
 	}
 	a := &address{unix: scheme == "unix"}
+
 	a.Username, a.Password = credentials(u)
 	if a.unix {
 		if u.Host != "" || u.Path == "" {
@@ -126,15 +135,19 @@ func parseOne(scheme, rest string) (*address, error) {
 		}
 		a.Addrs = []string{u.Path}
 		a.DB, err = database(u.Query().Get("db"))
+
 		return a, err
 	}
+
 	if a.Addrs, err = hosts(u.Host, "6379"); err != nil {
 		return nil, err
 	}
+
 	if scheme == "rediss" {
 		a.TLSConfig = &tls.Config{ServerName: u.Hostname(), MinVersion: tls.VersionTLS12}
 	}
 	a.DB, err = database(strings.Trim(u.Path, "/"))
+
 	return a, err
 }
 
@@ -142,24 +155,29 @@ func parseOne(scheme, rest string) (*address, error) {
 // are those of the first address.
 func parseCluster(scheme, rest string) (*address, error) {
 	all := &address{}
+
 	for i, part := range strings.Split(rest, ",") {
 		one, err := parseOne(scheme, strings.TrimPrefix(strings.TrimSpace(part), scheme+"://"))
 		if err != nil {
 			return nil, err
 		}
+
 		if one.DB != 0 {
 			return nil, errors.New("a cluster has no database but 0")
 		}
+
 		if i == 0 {
 			all.Username, all.Password, all.TLSConfig = one.Username, one.Password, one.TLSConfig
 		}
 		all.Addrs = append(all.Addrs, one.Addrs...)
 	}
+
 	if all.TLSConfig != nil {
 		// Each node is checked against its own name.
 		all.TLSConfig.ServerName = ""
 	}
 	all.IsClusterMode = true
+
 	return all, nil
 }
 
@@ -170,21 +188,25 @@ func parseSentinel(rest string) (*address, error) {
 		userinfo, list = rest[:at+1], rest[at+1:]
 	}
 	list, path, _ := strings.Cut(list, "/")
+
 	u, err := split("redis-sentinel://" + userinfo + "sentinels/" + path)
 	if err != nil {
 		return nil, err
 	}
 	a := &address{}
+
 	a.Username, a.Password = credentials(u)
 	if a.Addrs, err = hosts(list, "26379"); err != nil {
 		return nil, err
 	}
+
 	master, db, _ := strings.Cut(strings.Trim(u.Path, "/"), "/")
 	if master == "" {
 		return nil, errors.New("the master's name is missing")
 	}
 	a.MasterName = master
 	a.DB, err = database(db)
+
 	return a, err
 }
 
@@ -194,11 +216,13 @@ func split(s string) (*url.URL, error) {
 	if err != nil {
 		return nil, errors.New("it cannot be read (percent-encode special characters of the password)")
 	}
+
 	for key := range u.Query() {
 		if key != "db" || u.Scheme != "unix" {
 			return nil, errors.New("it has a query parameter that is not known")
 		}
 	}
+
 	return u, nil
 }
 
@@ -207,21 +231,25 @@ func credentials(u *url.URL) (user, password string) {
 		return "", ""
 	}
 	password, _ = u.User.Password()
+
 	return u.User.Username(), password
 }
 
 func hosts(list, defaultPort string) ([]string, error) {
 	var out []string
+
 	for hostport := range strings.SplitSeq(list, ",") {
 		host, port, err := net.SplitHostPort(hostport)
 		if err != nil {
 			host, port = strings.Trim(hostport, "[]"), defaultPort
 		}
+
 		if n, err := strconv.Atoi(port); host == "" || err != nil || n < 1 || n > 65535 {
 			return nil, errors.New("a host or port is missing or wrong")
 		}
 		out = append(out, net.JoinHostPort(host, port))
 	}
+
 	return out, nil
 }
 
@@ -229,9 +257,11 @@ func database(s string) (int, error) {
 	if s == "" {
 		return 0, nil
 	}
+
 	n, err := strconv.Atoi(s)
 	if err != nil || n < 0 {
 		return 0, errors.New("the database must be a number of 0 or more")
 	}
+
 	return n, nil
 }

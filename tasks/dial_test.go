@@ -10,6 +10,7 @@ import (
 
 func TestAddresses(t *testing.T) {
 	t.Parallel()
+
 	type parsed struct {
 		Addrs                        []string
 		DB                           int
@@ -33,11 +34,15 @@ func TestAddresses(t *testing.T) {
 			t.Errorf("%s: %v", address, err)
 			continue
 		}
-		got := parsed{Addrs: a.Addrs, DB: a.DB, User: a.Username, Password: a.Password, Master: a.MasterName,
-			TLS: a.TLSConfig != nil, Cluster: a.IsClusterMode, Unix: a.unix}
+
+		got := parsed{
+			Addrs: a.Addrs, DB: a.DB, User: a.Username, Password: a.Password, Master: a.MasterName,
+			TLS: a.TLSConfig != nil, Cluster: a.IsClusterMode, Unix: a.unix,
+		}
 		if a.TLSConfig != nil {
 			got.Name = a.TLSConfig.ServerName
 		}
+
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", address, diff)
 		}
@@ -46,6 +51,7 @@ func TestAddresses(t *testing.T) {
 
 func TestWrongAddressesTellNoPassword(t *testing.T) {
 	t.Parallel()
+
 	for _, address := range []string{
 		"", "localhost:6379", "http://hunter2@h", "redis://", "redis://:hunter2@", "redis://:hunter2@h:port", "redis://:hunter2@h:99999",
 		"redis://:hunter2@h/x", "redis://:hunter2@h/-1", "redis://:hunter2/@h:1", "redis://:hunter2%zz@h", "redis://h?password=hunter2",
@@ -57,6 +63,7 @@ func TestWrongAddressesTellNoPassword(t *testing.T) {
 			t.Errorf("%q was accepted", address)
 			continue
 		}
+
 		if strings.Contains(err.Error(), "hunter2") || !strings.Contains(err.Error(), "redis-sentinel://") {
 			t.Errorf("%q: %v", address, err)
 		}
@@ -65,24 +72,30 @@ func TestWrongAddressesTellNoPassword(t *testing.T) {
 
 func TestDialSetsBoundedTimeouts(t *testing.T) {
 	t.Parallel()
+
 	for _, address := range []string{"redis://h", "unix:///s"} {
 		client, err := Dial(address, 7)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer client.Close()
+
 		o := client.(*redis.Client).Options()
-		if !o.ContextTimeoutEnabled || o.ReadTimeout != ioTimeout || o.WriteTimeout != ioTimeout || o.DialTimeout != dialTimeout ||
-			o.MaxRetries != maxRetries || o.PoolSize != 7 {
+		if !o.ContextTimeoutEnabled || o.ReadTimeout != ioTimeout || o.WriteTimeout != ioTimeout ||
+			o.DialTimeout != dialTimeout ||
+			o.MaxRetries != maxRetries ||
+			o.PoolSize != 7 {
 			t.Errorf("%s: %+v", address, o)
 		}
 	}
+
 	for address, want := range map[string]bool{"redis://a,b": true, "redis-sentinel://a/m": false} {
 		client, err := Dial(address, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer client.Close()
+
 		if _, cluster := client.(*redis.ClusterClient); cluster != want {
 			t.Errorf("%s: %T", address, client)
 		}
@@ -91,6 +104,7 @@ func TestDialSetsBoundedTimeouts(t *testing.T) {
 
 func TestHostsNamesEveryServer(t *testing.T) {
 	t.Parallel()
+
 	for address, want := range map[string][]string{
 		"redis://localhost":                           {"localhost:6379"},
 		"redis://u:p%40ss@h:7000/3":                   {"h:7000"},
@@ -109,6 +123,7 @@ func TestHostsNamesEveryServer(t *testing.T) {
 			t.Errorf("%s: %v (-want +got):\n%s", address, err, diff)
 		}
 	}
+
 	if _, err := Hosts("redis://:hunter2@h:port"); err == nil || strings.Contains(err.Error(), "hunter2") {
 		t.Errorf("a wrong address: %v", err)
 	}

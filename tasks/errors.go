@@ -9,7 +9,7 @@ import (
 
 	"github.com/hibiken/asynq"
 
-	"presswork"
+	"presswork/internal/fault"
 	"presswork/tasks/stream"
 )
 
@@ -37,21 +37,23 @@ const patience = 24 * time.Hour
 
 // verdictOf is the table from error code to retry.
 func verdictOf(err error) verdict {
-	switch presswork.CodeOf(err) {
-	case presswork.StoreUnavailable, presswork.StoreFull, presswork.QueueUnavailable:
+	switch fault.CodeOf(err) {
+	case fault.StoreUnavailable, fault.StoreFull, fault.QueueUnavailable:
 		return patient
-	case presswork.BrowserUnavailable, presswork.Internal:
+	case fault.BrowserUnavailable, fault.Internal:
 		return again
 	}
+
 	return final
 }
 
 // public is the error a failed job carries, when no more tries are left.
-func public(err error) *presswork.Error {
-	e := presswork.AsError(err)
-	if e.Code == presswork.BrowserUnavailable {
-		return presswork.Errorf(presswork.RenderFailed, "the browser failed each time it printed this document").WithCause(err)
+func public(err error) *fault.Error {
+	e := fault.AsError(err)
+	if e.Code == fault.BrowserUnavailable {
+		return fault.Errorf(fault.RenderFailed, "the browser failed each time it printed this document").WithCause(err)
 	}
+
 	return e
 }
 
@@ -70,6 +72,7 @@ func (e *retryError) Unwrap() error { return e.cause }
 // jitter spreads retries that would come at once.
 func delayOf(v verdict, tried int, backoff []time.Duration) time.Duration {
 	var d time.Duration
+
 	switch {
 	case v == patient:
 		d = min(30*time.Second, time.Second<<min(tried, 5))
@@ -78,6 +81,7 @@ func delayOf(v verdict, tried int, backoff []time.Duration) time.Duration {
 	default:
 		d = []time.Duration{time.Second, 4 * time.Second, 15 * time.Second, time.Minute}[min(tried, 3)]
 	}
+
 	return d + rand.N(d/10)
 }
 
@@ -95,5 +99,6 @@ func isFailure(err error) bool {
 	if r, ok := errors.AsType[*retryError](err); ok {
 		return r.counted
 	}
+
 	return !errors.Is(err, asynq.ErrLeaseExpired) && !errors.Is(err, context.Canceled)
 }

@@ -24,6 +24,7 @@ func ExampleHandle() {
 	tasks.HandlePlain(server, tasks.DeliverWebhook, func(ctx context.Context, w tasks.Webhook) error {
 		return nil // POST w.Body to w.URL
 	})
+
 	ctx := context.Background()
 	if err := server.Start(ctx); err != nil {
 		log.Fatal(err)

@@ -20,14 +20,17 @@ type figure[T any] struct {
 // one. After an error the old value serves the others for another while.
 func (f *figure[T]) get(ask func(old T) (T, error)) (T, error) {
 	f.mu.Lock()
+
 	value, stale := f.value, time.Since(f.at) > f.maxAge
 	if stale {
 		f.at = time.Now()
 	}
 	f.mu.Unlock()
+
 	if !stale {
 		return value, nil
 	}
+
 	value, err := ask(value)
 	if err != nil {
 		return value, err
@@ -35,5 +38,6 @@ func (f *figure[T]) get(ask func(old T) (T, error)) (T, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.value, f.at = value, time.Now()
+
 	return value, nil
 }

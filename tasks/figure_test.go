@@ -15,6 +15,7 @@ func TestAFigureIsAskedForOnceAWhileAndHoldsUpNobody(t *testing.T) {
 		next := func(old int) (int, error) { asked++; return old + 1, nil }
 		want := func(value, times int) {
 			t.Helper()
+
 			if got, err := f.get(next); err != nil || got != value || asked != times {
 				t.Fatalf("got %d, %v after %d questions; want %d after %d", got, err, asked, value, times)
 			}
@@ -25,6 +26,7 @@ func TestAFigureIsAskedForOnceAWhileAndHoldsUpNobody(t *testing.T) {
 		time.Sleep(time.Nanosecond)
 		// While one asks, and then fails, the others go on with what is known.
 		slow := make(chan error)
+
 		go func() {
 			_, err := f.get(func(int) (int, error) {
 				time.Sleep(time.Second / 2)
@@ -34,6 +36,7 @@ func TestAFigureIsAskedForOnceAWhileAndHoldsUpNobody(t *testing.T) {
 		}()
 		synctest.Wait()
 		want(1, 1)
+
 		if err := <-slow; err == nil {
 			t.Error("who asked heard of no error")
 		}

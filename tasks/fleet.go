@@ -79,6 +79,7 @@ func (s *Server) reporter(queues []Queue) func() any {
 	started := s.clock.now()
 	var vitals Vitals
 	var looked time.Time
+
 	return func() any {
 		if s.vitals != nil && time.Since(looked) >= vitalsEvery {
 			looked, vitals = time.Now(), s.vitals()
@@ -89,12 +90,17 @@ func (s *Server) reporter(queues []Queue) func() any {
 		}
 		runs := s.active.all()
 		slices.SortFunc(runs, func(a, b *activeRun) int { return a.began.Compare(b.began) })
+
 		for _, r := range runs {
 			w.Running[r.queue]++
 			if len(w.Runs) < reportedRuns {
-				w.Runs = append(w.Runs, WorkerRun{ID: r.task, Queue: r.queue, Kind: r.kind, Job: r.fence != "", Since: r.began})
+				w.Runs = append(
+					w.Runs,
+					WorkerRun{ID: r.task, Queue: r.queue, Kind: r.kind, Job: r.fence != "", Since: r.began},
+				)
 			}
 		}
+
 		return w
 	}
 }
@@ -109,12 +115,14 @@ func (s *Server) tell(ctx context.Context, key, what string, state func() any) {
 	say := func(text string) {
 		wctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*ioTimeout)
 		defer cancel()
+
 		err := offerScript.Run(wctx, s.rdb, []string{key}, offerTTL.Milliseconds(), said, text).Err()
 		if err != nil && ctx.Err() == nil {
 			s.log.Warn("what a worker tells could not be written", "what", what, "err", err)
 		}
 		said = text
 	}
+
 	for {
 		b, err := json.Marshal(state())
 		if err != nil {
@@ -122,6 +130,7 @@ func (s *Server) tell(ctx context.Context, key, what string, state func() any) {
 			return
 		}
 		say(string(b))
+
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
@@ -143,14 +152,17 @@ type Fleet struct {
 // Fleet returns how the workers and the queues are. Errors: QueueUnavailable.
 func (c *Client) Fleet(ctx context.Context) (Fleet, error) {
 	f := Fleet{At: c.clock.now(), Workers: []Worker{}}
+
 	var err error
 	if f.Queues, err = c.Stats(ctx); err != nil {
 		return f, err
 	}
+
 	reports, err := offersScript.Run(ctx, c.rdb, []string{workersKey}).StringSlice()
 	if err != nil {
 		return f, unavailable(err)
 	}
+
 	for _, text := range reports {
 		var w Worker
 		if err := json.Unmarshal([]byte(text), &w); err != nil {
@@ -163,6 +175,7 @@ func (c *Client) Fleet(ctx context.Context) (Fleet, error) {
 		return cmp.Or(strings.Compare(a.Name, b.Name), a.Started.Compare(b.Started))
 	})
 	var open, dead *redis.IntCmd
+
 	_, err = c.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
 		open, dead = p.ZCard(ctx, ledgerKey), p.ZCard(ctx, deadKey)
 		return nil
@@ -171,5 +184,6 @@ func (c *Client) Fleet(ctx context.Context) (Fleet, error) {
 		return f, unavailable(err)
 	}
 	f.Open, f.Dead = open.Val(), dead.Val()
+
 	return f, nil
 }

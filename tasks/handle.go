@@ -13,6 +13,7 @@ import (
 	"github.com/hibiken/asynq"
 
 	"presswork"
+	"presswork/internal/fault"
 	"presswork/tasks/asynqext"
 )
 
@@ -41,6 +42,7 @@ func Handle[P any](s *Server, k Kind[P], h func(ctx context.Context, run *Run, p
 			if err != nil {
 				return err
 			}
+
 			return h(ctx, run, payload)
 		},
 	})
@@ -57,6 +59,7 @@ func HandlePlain[P any](s *Server, k Kind[P], h func(ctx context.Context, payloa
 			if err != nil {
 				return err
 			}
+
 			return h(ctx, payload)
 		},
 	})
@@ -72,6 +75,7 @@ func decodePayload[P any](kind string, b []byte) (payload P, err error) {
 	if err := json.Unmarshal(b, &payload); err != nil {
 		return payload, unreadableError{fmt.Errorf("payload of a %s task: %w", kind, err)}
 	}
+
 	return payload, nil
 }
 
@@ -87,6 +91,7 @@ func (s *Server) handle(kind string, h handler) {
 func (s *Server) rejoin(q Queue, id string, delay time.Duration) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*ioTimeout)
 	defer cancel()
+
 	if err := asynqext.Rejoin(ctx, s.rdb, q, id, delay); err != nil {
 		s.log.Debug("a task to be tried again is not in its owner's line", "task_id", id, "err", err)
 	}
@@ -98,31 +103,41 @@ func (s *Server) process(actx context.Context, t *asynq.Task) error {
 	id, _ := asynq.GetTaskID(actx)
 	name, _ := asynq.GetQueueName(actx)
 	q := Queue(name)
+
 	s.limits.claim(q)
 	defer s.limits.Release(q)
+
 	err := s.perform(actx, q, id, t)
 	if again, ok := errors.AsType[*retryError](err); ok {
 		s.rejoin(q, id, again.delay)
 	}
+
 	return err
 }
 
 func (s *Server) perform(actx context.Context, q Queue, id string, t *asynq.Task) error {
 	tried, _ := asynq.GetRetryCount(actx)
 	kind, isJob := strings.CutPrefix(t.Type(), ofJob)
+
 	h, ok := s.handlers[kind]
 	if !ok || isJob && h.job == nil {
 		// A newer release put it there; a newer worker will take it.
-		return &retryError{delay: delayOf(patient, 5, nil), cause: fmt.Errorf("this worker does not know the kind %q", t.Type())}
+		return &retryError{
+			delay: delayOf(patient, 5, nil),
+			cause: fmt.Errorf("this worker does not know the kind %q", t.Type()),
+		}
 	}
+
 	if h.plain != nil {
 		return s.processPlain(id, t.Type(), q, h, t.Payload(), tried)
 	}
+
 	err := s.processJob(id, q, h, kind, tried)
 	if !errors.Is(err, errNotOurs) && !errors.Is(err, errWritten) {
 		return err
 	}
 	s.disown(actx, id)
+
 	return nil
 }
 
@@ -138,6 +153,7 @@ func (s *Server) processPlain(id, kind string, q Queue, h handler, payload []byt
 	ctx, cancel := s.context(h.timeout)
 	defer cancel(nil)
 	defer s.active.add(&activeRun{task: id, kind: kind, queue: q, began: s.clock.now(), ctx: ctx, end: cancel})()
+
 	err := guarded(func() error { return h.plain(ctx, payload) })
 	switch {
 	case err == nil:
@@ -147,59 +163,87 @@ func (s *Server) processPlain(id, kind string, q Queue, h handler, payload []byt
 	case judge(err) == final || tried >= h.retries:
 		s.log.Error("a task is dropped", "task_id", id, "tries", tried+1, "err", err)
 		s.countFailed(q)
+
 		return nil
 	}
 	s.log.Warn("a task will run again", "task_id", id, "tries", tried+1, "err", err)
+
 	return &retryError{delay: delayOf(again, tried, h.backoff), counted: true, cause: err}
 }
 
 func (s *Server) processJob(id string, q Queue, h handler, kind string, tried int) error {
 	ctx, cancel := s.context(h.timeout)
 	defer cancel(nil)
+
 	now, err := s.begin(ctx, id, kind)
 	if err != nil {
 		return s.notBegun(ctx, id, err)
 	}
+
 	run := &Run{
-		ID: id, Attempt: now.job.Attempts, Record: now.job.Record, records: s.records, outbox: s.outbox, fence: now.fence, queue: q, end: cancel, began: time.Now(),
+		ID:      id,
+		Attempt: now.job.Attempts,
+		Record:  now.job.Record,
+		records: s.records,
+		outbox:  s.outbox,
+		fence:   now.fence,
+		queue:   q,
+		end:     cancel,
+		began:   time.Now(),
 	}
 	defer run.taken()
-	defer s.active.add(&activeRun{task: id, kind: kind, queue: q, began: s.clock.now(), fence: now.fence, ctx: ctx, end: cancel})()
+	defer s.active.add(
+		&activeRun{task: id, kind: kind, queue: q, began: s.clock.now(), fence: now.fence, ctx: ctx, end: cancel},
+	)()
 	err = guarded(func() error { return h.job(ctx, run, now.payload) })
+
 	if run.continued {
 		return nil
 	}
+
 	if run.done != nil {
 		s.logEnd(slog.LevelInfo, run, run.done.Record, nil)
 		s.settle(run.done)
+
 		if run.done.off {
 			return errWritten
 		}
+
 		return nil
 	}
+
 	if err == nil {
 		err = errors.New("the handler ended without a result")
 	}
+
 	if ctx.Err() != nil {
 		// Whatever the handler made of it, this is why it ended.
 		err = context.Cause(ctx)
 	}
+
 	return s.conclude(q, run, h, tried, err)
 }
 
 // beginArgv is what beginDequeued is given, and what becomes of its answer.
 func (s *Server) beginArgv(nonce string) (argv []any, begun func(id string, answer []any)) {
 	var kinds []string
+
 	for kind, h := range s.handlers {
 		if h.job != nil {
 			kinds = append(kinds, kind)
 		}
 	}
 	drops := s.completion.Drops()
-	return []any{stamp(s.clock.now()), nonce, s.name, " " + strings.Join(kinds, " ") + " "}, func(id string, answer []any) {
-		s.completion.Keep(id, drops)
-		s.begun.Store(id, answer)
-	}
+
+	return []any{
+			stamp(s.clock.now()),
+			nonce,
+			s.name,
+			" " + strings.Join(kinds, " ") + " ",
+		}, func(id string, answer []any) {
+			s.completion.Keep(id, drops)
+			s.begun.Store(id, answer)
+		}
 }
 
 // begin begins an attempt, or finds the one that its dequeue has begun. A drop that is left over
@@ -210,6 +254,7 @@ func (s *Server) begin(ctx context.Context, id, kind string) (begun, error) {
 		return readBegun(answer.([]any))
 	}
 	s.completion.Keep(id, s.completion.Drops())
+
 	return s.records.begin(ctx, id, kind, s.name)
 }
 
@@ -224,14 +269,17 @@ func (s *Server) notBegun(ctx context.Context, id string, err error) error {
 		if err == nil {
 			err = s.outbox.clear(ctx, rec)
 		}
+
 		if err != nil {
 			return &retryError{delay: delayOf(patient, 0, nil), cause: err}
 		}
+
 		return nil
 	case errors.Is(context.Cause(ctx), errDraining):
 		return &retryError{cause: errDraining}
 	}
 	s.log.Warn("a job could not be begun", "job_id", id, "err", err)
+
 	return &retryError{delay: delayOf(patient, 0, nil), cause: err}
 }
 
@@ -242,6 +290,7 @@ func (s *Server) conclude(q Queue, run *Run, h handler, tried int, err error) er
 		cancelled := run.Record
 		cancelled.Status = presswork.Cancelled
 		s.logEnd(slog.LevelInfo, run, cancelled, nil)
+
 		return nil
 	case errors.Is(err, ErrSuperseded):
 		return s.superseded(run)
@@ -250,6 +299,7 @@ func (s *Server) conclude(q Queue, run *Run, h handler, tried int, err error) er
 		return &retryError{cause: err}
 	}
 	v := judge(err)
+
 	exhausted := v == again && tried >= h.retries || v == patient && s.clock.now().Sub(run.Record.CreatedAt) > patience
 	if v == final || exhausted {
 		// The run's own context may have ended; what it reports outlives it.
@@ -259,28 +309,53 @@ func (s *Server) conclude(q Queue, run *Run, h handler, tried int, err error) er
 			s.logEnd(slog.LevelError, run, rec.Record, err)
 			s.countFailed(q)
 			s.settle(rec)
+
 			return nil
 		case loss(ferr) != nil:
 			return s.superseded(run)
 		}
+
 		return &retryError{delay: delayOf(patient, 0, nil), cause: errors.Join(err, ferr)}
 	}
+
 	delay := delayOf(v, tried, h.backoff)
 	if v == patient {
 		delay = delayOf(v, run.Attempt, nil)
 	}
+
 	ctx, cancel := context.WithTimeout(context.Background(), 2*ioTimeout)
 	defer cancel()
-	message := fmt.Sprintf("attempt %d did not succeed (%s); trying again in %s", run.Attempt, presswork.CodeOf(err), delay.Round(time.Second))
+
+	message := fmt.Sprintf(
+		"attempt %d did not succeed (%s); trying again in %s",
+		run.Attempt,
+		fault.CodeOf(err),
+		delay.Round(time.Second),
+	)
 	if err := run.note(message, nil); err != nil {
 		return err
 	}
+
 	if terr := run.tell(ctx); loss(terr) != nil {
 		return s.superseded(run)
 	}
 	s.metrics.broken.WithLabelValues(retried).Inc()
-	s.log.Warn("a job will be tried again", "job_id", run.ID, "attempt", run.Attempt, "request_id", run.Record.RequestID,
-		"traceparent", run.Record.TraceParent, "err", err, "delay", delay)
+	s.log.Warn(
+		"a job will be tried again",
+		"job_id",
+		run.ID,
+		"attempt",
+		run.Attempt,
+		"request_id",
+		run.Record.RequestID,
+		"traceparent",
+		run.Record.TraceParent,
+		"err",
+		err,
+		"delay",
+		delay,
+	)
+
 	return &retryError{delay: delay, counted: v == again, cause: err}
 }
 
@@ -289,6 +364,7 @@ func (s *Server) conclude(q Queue, run *Run, h handler, tried int, err error) er
 func (s *Server) countFailed(q Queue) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*ioTimeout)
 	defer cancel()
+
 	if err := asynqext.CountFailed(ctx, s.rdb, q, s.clock.now()); err != nil {
 		s.log.Debug("a failure is not counted", "queue", q, "err", err)
 	}
@@ -305,19 +381,30 @@ var errWritten = errors.New("the end of the task is written")
 func (s *Server) superseded(run *Run) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*ioTimeout)
 	defer cancel()
+
 	rec, err := s.records.read(ctx, run.ID)
 	if err == nil && rec == nil {
-		s.log.Error("a job is gone while it runs: Redis has lost its data, or another deployment uses the same", "job_id", run.ID, "attempt", run.Attempt)
+		s.log.Error(
+			"a job is gone while it runs: Redis has lost its data, or another deployment uses the same",
+			"job_id",
+			run.ID,
+			"attempt",
+			run.Attempt,
+		)
+
 		return nil
 	}
+
 	if err == nil && rec.Status.Terminal() {
 		if err := s.outbox.clear(ctx, rec); err != nil {
 			s.log.Warn("a job has ended, and a later run left something", "err", err)
 		}
+
 		return nil
 	}
 	s.metrics.broken.WithLabelValues(superseded).Inc()
 	s.log.Warn("a run was superseded by another", "job_id", run.ID, "attempt", run.Attempt)
+
 	return errNotOurs
 }
 
@@ -326,16 +413,23 @@ func judge(err error) verdict {
 	if _, ok := errors.AsType[unreadableError](err); ok {
 		return final
 	}
-	if errors.Is(err, presswork.ErrUnfit) {
+
+	if errors.Is(err, fault.ErrUnfit) {
 		return patient
 	}
+
 	return verdictOf(err)
 }
 
 // context is what a handler gets.
 func (s *Server) context(timeout time.Duration) (context.Context, context.CancelCauseFunc) {
 	ctx, cancel := context.WithCancelCause(s.work)
-	tctx, stop := context.WithTimeoutCause(ctx, timeout, presswork.Errorf(presswork.RenderTimeout, "the job took longer than %s", timeout))
+	tctx, stop := context.WithTimeoutCause(
+		ctx,
+		timeout,
+		fault.Errorf(fault.RenderTimeout, "the job took longer than %s", timeout),
+	)
+
 	return tctx, func(cause error) {
 		cancel(cause)
 		stop()
@@ -349,5 +443,6 @@ func guarded(f func() error) (err error) {
 			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
 		}
 	}()
+
 	return f()
 }

@@ -20,6 +20,7 @@ var ids = struct {
 func NewID() string {
 	ids.Lock()
 	defer ids.Unlock()
+
 	return ulid.MustNew(ulid.Now(), ids.entropy).String()
 }
 

@@ -19,6 +19,7 @@ import (
 func commands(t *testing.T, rdb redis.UniversalClient) map[string]int {
 	t.Helper()
 	out := map[string]int{}
+
 	for line := range strings.Lines(rdb.Info(t.Context(), "commandstats").Val()) {
 		name, rest, ok := strings.Cut(strings.TrimPrefix(line, "cmdstat_"), ":calls=")
 		if !ok {
@@ -27,6 +28,7 @@ func commands(t *testing.T, rdb redis.UniversalClient) map[string]int {
 		n, _, _ := strings.Cut(rest, ",")
 		out[name], _ = strconv.Atoi(n)
 	}
+
 	return out
 }
 
@@ -35,10 +37,15 @@ func TestAnIdleWorkerLeavesRedisInPeace(t *testing.T) {
 	b := setup(t, tasks.Options{})
 	s := b.server(t, tasks.Options{})
 	tasks.Handle(s, tasks.ConvertPDF, complete)
+
 	for _, q := range []tasks.Queue{tasks.Export, tasks.Text, tasks.Infer} {
-		tasks.HandlePlain(s, tasks.Kind[struct{}]{Name: "test:" + string(q), Queue: q, Retries: 1, Timeout: time.Second},
-			func(context.Context, struct{}) error { return nil })
+		tasks.HandlePlain(
+			s,
+			tasks.Kind[struct{}]{Name: "test:" + string(q), Queue: q, Retries: 1, Timeout: time.Second},
+			func(context.Context, struct{}) error { return nil },
+		)
 	}
+
 	if err := s.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -50,6 +57,7 @@ func TestAnIdleWorkerLeavesRedisInPeace(t *testing.T) {
 	wait.Until(t, "it has waited twice for each queue", func() bool { return waits() >= before["blmove"]+8 })
 	after, total := commands(t, b.rdb), 0
 	var lines []string
+
 	for name, n := range after {
 		// What this test asks for itself.
 		if n -= before[name]; n > 0 && name != "info" {
@@ -61,6 +69,7 @@ func TestAnIdleWorkerLeavesRedisInPeace(t *testing.T) {
 	// More rounds where this test was held up.
 	seconds := (after["blmove"] - before["blmove"]) / 4
 	t.Logf("%d commands in %d idle seconds of five queues: %s", total, seconds, strings.Join(lines, ", "))
+
 	if total > 80*seconds {
 		t.Errorf("%d commands in %d idle seconds, want at most %d", total, seconds, 80*seconds)
 	}

@@ -39,6 +39,7 @@ func (c *Client) Accept(ctx context.Context, s Submission) error {
 // Begin is the beginning of a run, as when its process dies after it.
 func (c *Client) Begin(t testing.TB, id string) {
 	t.Helper()
+
 	if _, err := c.records.begin(t.Context(), id, ConvertPDF.Name, "w"); err != nil {
 		t.Fatal(err)
 	}
@@ -50,6 +51,7 @@ func (c *Client) Requeue(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
+
 	return c.outbox.enqueue(ctx, asynqext.Place{Owner: plainOwner}, id, task)
 }
 
@@ -79,9 +81,11 @@ func (s *Server) SweepGhosts(ctx context.Context, q Queue, before []string) ([]s
 func (c *Client) Watchers() (n int) {
 	c.relay.mu.Lock()
 	defer c.relay.mu.Unlock()
+
 	for _, set := range c.relay.watchers {
 		n += len(set)
 	}
+
 	return n
 }
 

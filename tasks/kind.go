@@ -51,9 +51,21 @@ var (
 	// what a model has run never delays another's first token.
 	ServeTools = Kind[CallTask]{Name: "tool:v2", Queue: Tools, Retries: 5, Timeout: time.Hour}
 	// DeliverWebhook sends a job's end to a webhook: 8 tries over about a day.
-	DeliverWebhook = Kind[Webhook]{Name: "webhook:v1", Queue: Text, Retries: 7, Timeout: 30 * time.Second, Backoff: []time.Duration{
-		5 * time.Second, time.Minute, 10 * time.Minute, 30 * time.Minute, 2 * time.Hour, 6 * time.Hour, 15 * time.Hour,
-	}}
+	DeliverWebhook = Kind[Webhook]{
+		Name:    "webhook:v1",
+		Queue:   Text,
+		Retries: 7,
+		Timeout: 30 * time.Second,
+		Backoff: []time.Duration{
+			5 * time.Second,
+			time.Minute,
+			10 * time.Minute,
+			30 * time.Minute,
+			2 * time.Hour,
+			6 * time.Hour,
+			15 * time.Hour,
+		},
+	}
 )
 
 // Task is one typed task, encoded and ready to submit.
@@ -73,6 +85,7 @@ func (k Kind[P]) Task(payload P) (Task, error) {
 	if err != nil {
 		return Task{}, err
 	}
+
 	return Task{Kind: k.Name, Queue: k.Queue, Payload: b, Retries: k.Retries, Timeout: k.Timeout}, nil
 }
 

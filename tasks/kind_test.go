@@ -23,34 +23,72 @@ func TestPayloadsDecodeForEver(t *testing.T) {
 		Content:    "# Hi\n",
 		ContentKey: "sources/01JD4X2Z8Q0000000000000000",
 		Theme:      "nord",
-		Options:    presswork.Options{PageSize: "A4", TOC: new(presswork.Depth(3)), Keywords: presswork.Keywords{"a", "b"}, Margins: presswork.Margins{Top: "20mm"}, Tagged: new(false)},
-		Assets:     []tasks.Asset{{Name: "img/a.png", Key: "assets/01JD4X2Z8Q0000000000000000/0", Size: 12, SHA256: "ab12"}},
-		Filename:   "report.pdf",
+		Options: presswork.Options{
+			PageSize: "A4",
+			TOC:      new(presswork.Depth(3)),
+			Keywords: presswork.Keywords{"a", "b"},
+			Margins:  presswork.Margins{Top: "20mm"},
+			Tagged:   new(false),
+		},
+		Assets: []tasks.Asset{
+			{Name: "img/a.png", Key: "assets/01JD4X2Z8Q0000000000000000/0", Size: 12, SHA256: "ab12"},
+		},
+		Filename: "report.pdf",
 	})
 	decodes(t, "testdata/convert_v1_folder.json", tasks.Convert{
-		Content: "# Hi\n", Theme: "nord", Path: "book/README.md", Parts: []string{"book/usage.md"},
-		Assets: []tasks.Asset{{Name: "book/usage.md", Key: "sources/01JD4X2Z8Q0000000000000000/0", Size: 12, SHA256: "ab12"}},
+		Content: "# Hi\n",
+		Theme:   "nord",
+		Path:    "book/README.md",
+		Parts:   []string{"book/usage.md"},
+		Assets: []tasks.Asset{
+			{Name: "book/usage.md", Key: "sources/01JD4X2Z8Q0000000000000000/0", Size: 12, SHA256: "ab12"},
+		},
 	})
-	decodes(t, "testdata/choose_v1.json", tasks.Choice{Convert: tasks.Convert{Content: "# Hi\n", Theme: "auto"}, Queue: tasks.Bulk})
+	decodes(
+		t,
+		"testdata/choose_v1.json",
+		tasks.Choice{Convert: tasks.Convert{Content: "# Hi\n", Theme: "auto"}, Queue: tasks.Bulk},
+	)
 	decodes(t, "testdata/preview_v1.json", tasks.Preview{Theme: "nord", Format: "png", Key: "renders/preview-ab12.png"})
 	decodes(t, "testdata/draw_v1.json", tasks.Drawing{
 		Sources: []string{"graph TD\n A --> B"},
-		Style:   tasks.DrawingStyle{Dark: true, Page: "#101020", Text: "#f0f0f0", Line: "#404050", Accents: []string{"#4a2fd8"}, Font: "Inter", Size: 14},
-		Key:     "sources/01JD4X2Z8Q0000000000000000/diagrams.json", Until: time.Date(2026, 11, 20, 10, 0, 0, 123e6, time.UTC),
+		Style: tasks.DrawingStyle{
+			Dark:    true,
+			Page:    "#101020",
+			Text:    "#f0f0f0",
+			Line:    "#404050",
+			Accents: []string{"#4a2fd8"},
+			Font:    "Inter",
+			Size:    14,
+		},
+		Key:   "sources/01JD4X2Z8Q0000000000000000/diagrams.json",
+		Until: time.Date(2026, 11, 20, 10, 0, 0, 123e6, time.UTC),
 	})
 	decodes(t, "testdata/export_v1.json", tasks.PageExport{
 		URL: "https://example.com/", Keep: 600,
 		PDF: &export.PDFOptions{
 			Format: "a4", Margin: export.Margin{Top: "10px"}, Scale: new(0.9),
 			VisitOptions: export.VisitOptions{
-				WaitUntil: "networkidle0", Timeout: new(5000), FailOnHTTPStatusCodes: []export.StatusRange{{From: 500, To: 599}},
-				Cookies: []export.Cookie{{Name: "a", Value: "b"}},
+				WaitUntil:             "networkidle0",
+				Timeout:               new(5000),
+				FailOnHTTPStatusCodes: []export.StatusRange{{From: 500, To: 599}},
+				Cookies:               []export.Cookie{{Name: "a", Value: "b"}},
 			},
 		},
 	})
 	decodes(t, "testdata/transcribe_v1.json", tasks.Transcription{
-		Model: "whisper-large-v3", Key: "sources/01JD4X2Z8Q0000000000000000/01JD4X2Z8Q0000000000000000/assets/recording", URL: "https://example.com/a.mp3",
-		Task: "translate", Language: "de", Prompt: "Ada", Temperature: new(0.2), Format: "verbose_json", Segments: true, Words: true, Vendor: "presswork", Keep: 600,
+		Model:       "whisper-large-v3",
+		Key:         "sources/01JD4X2Z8Q0000000000000000/01JD4X2Z8Q0000000000000000/assets/recording",
+		URL:         "https://example.com/a.mp3",
+		Task:        "translate",
+		Language:    "de",
+		Prompt:      "Ada",
+		Temperature: new(0.2),
+		Format:      "verbose_json",
+		Segments:    true,
+		Words:       true,
+		Vendor:      "presswork",
+		Keep:        600,
 	})
 	decodes(t, "testdata/call_v2.json", tasks.CallTask{ID: "01JD4X2Z8Q0000000000000000.01JD4X2Z8Q0000000000000001"})
 	decodes(t, "testdata/tool_v2.json", tasks.CallTask{ID: "01JD4X2Z8Q0000000000000000.01JD4X2Z8Q0000000000000001"})
@@ -62,6 +100,7 @@ func TestPayloadsDecodeForEver(t *testing.T) {
 
 func decodes[P any](t *testing.T, file string, want P) {
 	t.Helper()
+
 	b, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
@@ -69,9 +108,11 @@ func decodes[P any](t *testing.T, file string, want P) {
 	var got P
 	decoder := json.NewDecoder(bytes.NewReader(b))
 	decoder.DisallowUnknownFields()
+
 	if err := decoder.Decode(&got); err != nil {
 		t.Fatalf("%s: %v", file, err)
 	}
+
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("%s (-want +got):\n%s", file, diff)
 	}
@@ -79,30 +120,37 @@ func decodes[P any](t *testing.T, file string, want P) {
 
 func TestKindsAreSafeForAsynq(t *testing.T) {
 	t.Parallel()
+
 	convert, err := tasks.ConvertPDF.Task(tasks.Convert{})
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	webhook, err := tasks.DeliverWebhook.Task(tasks.Webhook{})
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	preview, err := tasks.RenderPreview.Task(tasks.Preview{})
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	draw, err := tasks.DrawDiagrams.Task(tasks.Drawing{})
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	for _, task := range []tasks.Task{convert, webhook, preview, draw, convert.On(tasks.Bulk)} {
 		if task.Retries < 1 || task.Timeout < time.Second {
 			t.Errorf("%s: %d retries, time-out %s", task.Kind, task.Retries, task.Timeout)
 		}
 	}
+
 	if len(tasks.DeliverWebhook.Backoff) != tasks.DeliverWebhook.Retries {
 		t.Error("the webhook's retries and their delays differ")
 	}
+
 	if convert.Queue != tasks.Render || convert.On(tasks.Bulk).Queue != tasks.Bulk {
 		t.Error("On changed the wrong task")
 	}
@@ -111,10 +159,12 @@ func TestKindsAreSafeForAsynq(t *testing.T) {
 func TestIDs(t *testing.T) {
 	t.Parallel()
 	last := tasks.NewID()
+
 	var all sync.WaitGroup
 	for range 8 { // which come between each other
 		all.Go(func() {
 			last := last
+
 			for range 20_000 {
 				id := tasks.NewID()
 				if !tasks.ValidID(id) || id <= last {
@@ -126,6 +176,7 @@ func TestIDs(t *testing.T) {
 		})
 	}
 	all.Wait()
+
 	for _, s := range []string{"", "x", "01jd4x2z8q0000000000000000", "01JD4X2Z8Q000000000000000I", "91JD4X2Z8Q0000000000000000", last + "0", "{}" + last[2:]} {
 		if tasks.ValidID(s) {
 			t.Errorf("%q passes for an id", s)

@@ -28,6 +28,7 @@ func (c *Client) Jobs(ctx context.Context, owner string, q Query) (Page, error) 
 	if limit <= 0 {
 		limit = defaultLimit
 	}
+
 	if q.Cursor != "" && !ValidID(q.Cursor) {
 		return Page{}, badCursor()
 	}
@@ -36,17 +37,21 @@ func (c *Client) Jobs(ctx context.Context, owner string, q Query) (Page, error) 
 	if err != nil {
 		return Page{}, err
 	}
+
 	if len(found) > limit {
 		found = found[:limit]
 		cursor = found[limit-1].ID
 	}
+
 	if err := c.place(ctx, found); err != nil {
 		return Page{}, err
 	}
+
 	page := Page{HasMore: cursor != "", NextCursor: cursor, Records: make([]Record, len(found))}
 	for i, job := range found {
 		page.Records[i] = job.Record
 	}
+
 	return page, nil
 }
 
@@ -54,23 +59,27 @@ func (c *Client) Jobs(ctx context.Context, owner string, q Query) (Page, error) 
 // it has read when it stopped before the end of the list.
 func (c *Client) scan(ctx context.Context, owner string, q Query, n int) (found []*stored, last string, err error) {
 	last = q.Cursor
+
 	for read := 0; len(found) < n && read < scanMost; {
 		from := "+"
 		if last != "" {
 			from = "(" + last
 		}
 		count := min(scanPage, 2*n, scanMost-read)
+
 		ids, err := c.rdb.ZRangeArgs(ctx, redis.ZRangeArgs{
 			Key: ownerKey(owner), Start: "-", Stop: from, ByLex: true, Rev: true, Count: int64(count),
 		}).Result()
 		if err != nil {
 			return nil, "", unavailable(err)
 		}
+
 		jobs, err := c.records.readAll(ctx, ids)
 		if err != nil {
 			return nil, "", err
 		}
 		var expired []any
+
 		for i, j := range jobs {
 			switch job := j.job; {
 			case j.err != nil:
@@ -81,17 +90,20 @@ func (c *Client) scan(ctx context.Context, owner string, q Query, n int) (found 
 				found = append(found, job)
 			}
 		}
+
 		if len(expired) > 0 {
 			if err := c.rdb.ZRem(ctx, ownerKey(owner), expired...).Err(); err != nil {
 				return nil, "", unavailable(err)
 			}
 		}
+
 		if len(ids) < count {
 			return found, "", nil
 		}
 		read += len(ids)
 		last = ids[len(ids)-1]
 	}
+
 	return found, last, nil
 }
 
@@ -103,25 +115,30 @@ func (q Query) selects(r *Record) bool {
 // estimate, because others may come whose turn is sooner.
 func (c *Client) place(ctx context.Context, jobs []*stored) error {
 	queued := map[Queue][]*stored{}
+
 	for _, job := range jobs {
 		if job.Status == presswork.Queued {
 			queued[job.queue] = append(queued[job.queue], job)
 		}
 	}
+
 	for q, jobs := range queued {
 		ids := make([]string, len(jobs))
 		for i, job := range jobs {
 			ids[i] = job.ID
 		}
+
 		positions, err := asynqext.Positions(ctx, c.rdb, q, jobs[0].Owner, ids)
 		if err != nil {
 			return unavailable(err)
 		}
+
 		for i, position := range positions {
 			if position >= 0 {
 				jobs[i].QueuePosition = new(int(position))
 			}
 		}
 	}
+
 	return nil
 }

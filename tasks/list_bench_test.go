@@ -13,6 +13,7 @@ import (
 // does not select.
 func BenchmarkJobs(b *testing.B) {
 	bundle := setup(b, tasks.Options{MaxPending: -1})
+
 	var wg sync.WaitGroup
 	for range benchClients {
 		wg.Go(func() {
@@ -25,6 +26,7 @@ func BenchmarkJobs(b *testing.B) {
 		})
 	}
 	wg.Wait()
+
 	for name, q := range map[string]tasks.Query{
 		"100 queued": {Limit: 100}, "no match": {Limit: 100, Statuses: []presswork.Status{presswork.Failed}},
 	} {

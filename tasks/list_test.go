@@ -7,26 +7,32 @@ import (
 	"testing"
 
 	"presswork"
+	"presswork/internal/fault"
 	"presswork/tasks"
 )
 
 // listAll walks a listing page by page and returns the ids.
 func listAll(t *testing.T, b *bundle, q tasks.Query) (ids []string) {
 	t.Helper()
+
 	for {
 		page, err := b.client.Jobs(t.Context(), "ann", q)
 		if err != nil {
 			t.Fatal(err)
 		}
+
 		for _, r := range page.Records {
 			ids = append(ids, r.ID)
 		}
+
 		if page.HasMore != (page.NextCursor != "") {
 			t.Fatalf("has_more %v with cursor %q", page.HasMore, page.NextCursor)
 		}
+
 		if !page.HasMore {
 			return ids
 		}
+
 		if len(page.Records) != q.Limit {
 			t.Fatalf("a page of %d says there are more", len(page.Records))
 		}
@@ -38,8 +44,10 @@ func TestListingIsNewestFirstAndPagesExactly(t *testing.T) {
 	t.Parallel()
 	b := setup(t, tasks.Options{})
 	var want, cancelled []string
+
 	for i := range 30 {
 		id := b.submit(t, submission(t))
+
 		want = append(want, id)
 		if i%3 == 0 {
 			if _, err := b.client.Cancel(t.Context(), id); err != nil {
@@ -53,15 +61,22 @@ func TestListingIsNewestFirstAndPagesExactly(t *testing.T) {
 	others := submission(t)
 	others.Owner = "bob"
 	b.submit(t, others)
+
 	for _, limit := range []int{1, 7, 10, 29, 30, 31} {
 		if got := listAll(t, b, tasks.Query{Limit: limit}); !slices.Equal(got, want) {
 			t.Errorf("limit %d: %v", limit, got)
 		}
-		q := tasks.Query{Limit: limit, Statuses: []presswork.Status{presswork.Cancelled, presswork.Failed}, Kind: presswork.KindConversion}
+
+		q := tasks.Query{
+			Limit:    limit,
+			Statuses: []presswork.Status{presswork.Cancelled, presswork.Failed},
+			Kind:     presswork.KindConversion,
+		}
 		if got := listAll(t, b, q); !slices.Equal(got, cancelled) {
 			t.Errorf("limit %d, cancelled: %v", limit, got)
 		}
 	}
+
 	if got := listAll(t, b, tasks.Query{Limit: 5, Kind: "export"}); len(got) != 0 {
 		t.Errorf("another kind: %v", got)
 	}
@@ -71,11 +86,13 @@ func TestListingIsNewestFirstAndPagesExactly(t *testing.T) {
 func TestAFilterWithoutAMatchReadsAPartOfTheHistory(t *testing.T) {
 	t.Parallel()
 	b := setup(t, tasks.Options{})
+
 	oldest := b.submit(t, submission(t))
 	if _, err := b.client.Cancel(t.Context(), oldest); err != nil {
 		t.Fatal(err)
 	}
 	const more = 1100
+
 	var wg sync.WaitGroup
 	for range 10 {
 		wg.Go(func() {
@@ -88,23 +105,35 @@ func TestAFilterWithoutAMatchReadsAPartOfTheHistory(t *testing.T) {
 	}
 	wg.Wait()
 	q := tasks.Query{Limit: 20, Statuses: []presswork.Status{presswork.Cancelled}}
+
 	for pages := 1; ; pages++ {
 		before := commands(t, b.rdb)["hmget"]
+
 		page, err := b.client.Jobs(t.Context(), "ann", q)
 		if err != nil {
 			t.Fatal(err)
 		}
+
 		if n := commands(t, b.rdb)["hmget"] - before; n > 500 {
 			t.Errorf("a request read %d records", n)
 		}
+
 		if !page.HasMore {
 			if len(page.Records) != 1 || page.Records[0].ID != oldest || pages < 3 {
 				t.Errorf("page %d has %+v", pages, page.Records)
 			}
+
 			return
 		}
+
 		if len(page.Records) != 0 || page.NextCursor >= cmp.Or(q.Cursor, "~") {
-			t.Fatalf("page %d has %d records, and goes on after %q, which was after %q", pages, len(page.Records), page.NextCursor, q.Cursor)
+			t.Fatalf(
+				"page %d has %d records, and goes on after %q, which was after %q",
+				pages,
+				len(page.Records),
+				page.NextCursor,
+				q.Cursor,
+			)
 		}
 		q.Cursor = page.NextCursor
 	}
@@ -116,12 +145,14 @@ func TestPositionsFollowTheTurns(t *testing.T) {
 	t.Parallel()
 	b := setup(t, tasks.Options{})
 	anns := b.queued(t, "ann", 5)
+
 	bobs := b.queued(t, "bob", 2)
 	for id, want := range map[string]int{anns[0]: 0, anns[1]: 2, anns[4]: 6, bobs[0]: 1, bobs[1]: 3} {
 		if got := b.job(t, id).QueuePosition; got == nil || *got != want {
 			t.Errorf("position %v, want %d", got, want)
 		}
 	}
+
 	if n := commands(t, b.rdb)["lpos"]; n != 0 {
 		t.Errorf("the list was searched %d times", n)
 	}
@@ -132,9 +163,11 @@ func TestExpiredJobsLeaveTheListing(t *testing.T) {
 	b := setup(t, tasks.Options{})
 	old, young := b.submit(t, submission(t)), b.submit(t, submission(t))
 	b.rdb.Del(t.Context(), tasks.JobKey(old))
+
 	if got := listAll(t, b, tasks.Query{Limit: 1}); !slices.Equal(got, []string{young}) {
 		t.Errorf("%v", got)
 	}
+
 	if n := b.rdb.ZCard(t.Context(), "pw:owner:ann").Val(); n != 1 {
 		t.Errorf("%d ids remain in the list", n)
 	}
@@ -144,5 +177,5 @@ func TestForeignCursorIsRefused(t *testing.T) {
 	t.Parallel()
 	b := setup(t, tasks.Options{})
 	_, err := b.client.Jobs(t.Context(), "ann", tasks.Query{Cursor: "[x"})
-	wantCode(t, err, presswork.InvalidOption)
+	wantCode(t, err, fault.InvalidOption)
 }

@@ -31,17 +31,36 @@ type outcome struct {
 // LogValue implements slog.LogValuer.
 func (o outcome) LogValue() slog.Value {
 	attrs := []slog.Attr{
-		slog.String("job_id", o.job.ID), slog.Any("kind", o.job.Kind), slog.Any("status", o.job.Status), slog.String("theme", o.job.Theme),
+		slog.String(
+			"job_id",
+			o.job.ID,
+		),
+		slog.Any("kind", o.job.Kind),
+		slog.Any("status", o.job.Status),
+		slog.String("theme", o.job.Theme),
 		// As text, because JSON logs write a duration as a number without its unit.
-		slog.String("duration", o.took.Round(time.Millisecond).String()), slog.Int("attempt", o.attempt), slog.String("worker", o.worker),
-		slog.String("request_id", o.job.RequestID), slog.String("traceparent", o.job.TraceParent),
+		slog.String(
+			"duration",
+			o.took.Round(time.Millisecond).String(),
+		),
+		slog.Int("attempt", o.attempt),
+		slog.String("worker", o.worker),
+		slog.String("request_id", o.job.RequestID),
+		slog.String("traceparent", o.job.TraceParent),
 	}
 	if a := o.job.Artifact; a != nil {
-		attrs = append(attrs, slog.Int("pages", a.Pages), slog.Int64("bytes", a.Size), slog.Bool("cached", o.job.Cached))
+		attrs = append(
+			attrs,
+			slog.Int("pages", a.Pages),
+			slog.Int64("bytes", a.Size),
+			slog.Bool("cached", o.job.Cached),
+		)
 	}
+
 	if o.err != nil {
 		attrs = append(attrs, slog.Any("code", public(o.err).Code), slog.Any("err", o.err))
 	}
+
 	return slog.GroupValue(attrs...)
 }
 
@@ -51,6 +70,7 @@ func (o outcome) String() string {
 	if o.err != nil {
 		parts[0] += ": " + o.err.Error()
 	}
+
 	if a := o.job.Artifact; a != nil {
 		switch {
 		case a.Pages == 1:
@@ -58,16 +78,20 @@ func (o outcome) String() string {
 		case a.Pages > 1:
 			parts = append(parts, fmt.Sprintf("%d pages", a.Pages))
 		}
+
 		if o.job.Cached {
 			parts = append(parts, "cached")
 		}
 	}
+
 	if o.job.Kind != presswork.KindConversion {
 		parts = append(parts, string(o.job.Kind))
 	}
+
 	if o.attempt > 1 {
 		parts = append(parts, fmt.Sprintf("attempt %d", o.attempt))
 	}
+
 	return strings.Join(append(parts, readable(o.took), o.worker), ", ")
 }
 
@@ -79,6 +103,7 @@ func readable(d time.Duration) string {
 	case d < time.Minute:
 		return fmt.Sprintf("%.1f s", d.Seconds())
 	}
+
 	return d.Round(time.Second).String()
 }
 

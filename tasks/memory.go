@@ -13,7 +13,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"presswork"
+	"presswork/internal/fault"
 	"presswork/tasks/asynqext"
 )
 
@@ -41,17 +41,23 @@ func (m *memory) admit(ctx context.Context, rdb redis.UniversalClient) error {
 		if err != nil {
 			m.log.Debug("how full Redis is, is not known", "err", err)
 		}
+
 		full := slices.ContainsFunc(servers, func(s serverMemory) bool {
 			return s.limit > 0 && float64(s.used) > submissionShare*float64(s.limit)
 		})
 		if full != old {
 			m.log.Warn("submissions follow the memory of Redis", "refused", full)
 		}
+
 		return full, nil
 	})
 	if full {
-		return presswork.Errorf(presswork.QueueUnavailable, "the queue's memory is almost full, and what is left is for the jobs in it; try again later")
+		return fault.Errorf(
+			fault.QueueUnavailable,
+			"the queue's memory is almost full, and what is left is for the jobs in it; try again later",
+		)
 	}
+
 	return nil
 }
 
@@ -64,6 +70,7 @@ type serverMemory struct {
 // memoryOf asks every server that holds data.
 func memoryOf(ctx context.Context, rdb redis.UniversalClient) (servers []serverMemory, err error) {
 	var mu sync.Mutex
+
 	ask := func(ctx context.Context, one redis.Cmdable) error {
 		text, err := one.Info(ctx, "memory").Result()
 		if err != nil {
@@ -72,6 +79,7 @@ func memoryOf(ctx context.Context, rdb redis.UniversalClient) (servers []serverM
 		mu.Lock()
 		defer mu.Unlock()
 		servers = append(servers, readMemory(text))
+
 		return nil
 	}
 	if cluster, ok := rdb.(*redis.ClusterClient); ok {
@@ -79,14 +87,17 @@ func memoryOf(ctx context.Context, rdb redis.UniversalClient) (servers []serverM
 		return servers, err
 	}
 	err = ask(ctx, rdb)
+
 	return servers, err
 }
 
 func readMemory(info string) (m serverMemory) {
 	var buffers int64
+
 	for line := range strings.Lines(info) {
 		name, value, _ := strings.Cut(strings.TrimSpace(line), ":")
 		n, _ := strconv.ParseInt(value, 10, 64)
+
 		switch name {
 		case "used_memory":
 			m.used = n
@@ -100,6 +111,7 @@ func readMemory(info string) (m serverMemory) {
 	}
 	// Redis compares without its replicas' and the file's buffers.
 	m.used -= buffers
+
 	return m
 }
 
@@ -108,6 +120,7 @@ func readMemory(info string) (m serverMemory) {
 func Reach(ctx context.Context, rdb redis.UniversalClient) (final bool, err error) {
 	err = rdb.Ping(ctx).Err()
 	_, answered := errors.AsType[redis.Error](err)
+
 	return answered && !asynqext.IsOutage(err), err
 }
 
@@ -117,10 +130,15 @@ func CheckEviction(ctx context.Context, rdb redis.UniversalClient) error {
 	if err != nil {
 		return fmt.Errorf("the eviction policy of Redis is not known: %w", err)
 	}
+
 	for _, s := range servers {
 		if s.policy != "" && s.policy != "noeviction" {
-			return fmt.Errorf("maxmemory-policy is %s: a full Redis would drop accepted jobs; set maxmemory-policy noeviction", s.policy)
+			return fmt.Errorf(
+				"maxmemory-policy is %s: a full Redis would drop accepted jobs; set maxmemory-policy noeviction",
+				s.policy,
+			)
 		}
 	}
+
 	return nil
 }

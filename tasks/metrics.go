@@ -33,33 +33,40 @@ const (
 // NewMetrics registers the metrics; with nil nobody sees them.
 func NewMetrics(reg prometheus.Registerer) *Metrics {
 	with := promauto.With(reg)
+
 	m := &Metrics{
 		accepted: with.NewCounterVec(prometheus.CounterOpts{
 			Name: "presswork_jobs_accepted_total", Help: "Jobs accepted by this process.",
 		}, []string{"kind"}),
 		ended: with.NewCounterVec(prometheus.CounterOpts{
-			Name: "presswork_jobs_ended_total", Help: "Jobs whose end this process wrote, by status: completed, failed or cancelled.",
+			Name: "presswork_jobs_ended_total",
+			Help: "Jobs whose end this process wrote, by status: completed, failed or cancelled.",
 		}, []string{"kind", "status"}),
 		broken: with.NewCounterVec(prometheus.CounterOpts{
 			Name: "presswork_runs_broken_total", Help: "Runs that did not end their job, by why.",
 		}, []string{"how"}),
 		requeued: with.NewCounter(prometheus.CounterOpts{
-			Name: "presswork_jobs_requeued_total", Help: "Accepted jobs without a task that the sweeper put on their queue again.",
+			Name: "presswork_jobs_requeued_total",
+			Help: "Accepted jobs without a task that the sweeper put on their queue again.",
 		}),
 		calls: with.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "presswork_redis_seconds", Help: "Time of a round trip to Redis with its retries, by what was sent: a command, a script or a pipeline.",
+			Name:    "presswork_redis_seconds",
+			Help:    "Time of a round trip to Redis with its retries, by what was sent: a command, a script or a pipeline.",
 			Buckets: []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5},
 		}, []string{"call"}),
 		failures: with.NewCounterVec(prometheus.CounterOpts{
-			Name: "presswork_redis_errors_total", Help: "Round trips to Redis that failed, by why: timeout, connection, full, readonly, loading or answer.",
+			Name: "presswork_redis_errors_total",
+			Help: "Round trips to Redis that failed, by why: timeout, connection, full, readonly, loading or answer.",
 		}, []string{"reason"}),
 	}
 	for _, how := range []string{reaped, condemned, superseded, returned, retried} {
 		m.broken.WithLabelValues(how)
 	}
+
 	for _, reason := range []string{"timeout", "connection", "full", "readonly", "loading", "answer"} {
 		m.failures.WithLabelValues(reason)
 	}
+
 	return m
 }
 
@@ -87,6 +94,7 @@ func (h redisHook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 		err := next(ctx, cmd)
 		h.observe(call, began)
 		h.blame(err)
+
 		return err
 	}
 }
@@ -103,6 +111,7 @@ func (h redisHook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Pro
 				break
 			}
 		}
+
 		return err
 	}
 }
@@ -119,6 +128,7 @@ func (h redisHook) blame(err error) bool {
 	if reason != "" {
 		h.failures.WithLabelValues(reason).Inc()
 	}
+
 	return reason != ""
 }
 
@@ -128,6 +138,7 @@ func reasonOf(err error) string {
 	if err == nil || errors.Is(err, redis.Nil) || errors.Is(err, context.Canceled) || errors.Is(err, redis.ErrClosed) {
 		return ""
 	}
+
 	if answer, ok := errors.AsType[redis.Error](err); ok {
 		switch word, _, _ := strings.Cut(answer.Error(), " "); word {
 		case "NOSCRIPT":
@@ -139,10 +150,13 @@ func reasonOf(err error) string {
 		case "LOADING", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN":
 			return "loading"
 		}
+
 		return "answer"
 	}
+
 	if timeout, ok := errors.AsType[net.Error](err); errors.Is(err, os.ErrDeadlineExceeded) || ok && timeout.Timeout() {
 		return "timeout"
 	}
+
 	return "connection"
 }

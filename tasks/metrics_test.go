@@ -18,27 +18,32 @@ import (
 // in the order of their names; the number of observations for a histogram.
 func Exported(t testing.TB, reg prometheus.Gatherer, name string, labels ...string) float64 {
 	t.Helper()
+
 	families, err := reg.Gather()
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	for _, family := range families {
 		for _, m := range family.GetMetric() {
 			var values []string
 			for _, l := range m.GetLabel() {
 				values = append(values, l.GetValue())
 			}
+
 			if family.GetName() == name && fmt.Sprint(values) == fmt.Sprint(labels) {
 				return m.GetCounter().GetValue() + float64(m.GetHistogram().GetSampleCount())
 			}
 		}
 	}
+
 	return 0
 }
 
 func TestAcceptedAndEndedJobsAreCountedOnce(t *testing.T) {
 	t.Parallel()
 	reg := prometheus.NewRegistry()
+
 	c, err := NewClient(redistest.Start(t), Options{Metrics: NewMetrics(reg)})
 	if err != nil {
 		t.Fatal(err)
@@ -47,9 +52,11 @@ func TestAcceptedAndEndedJobsAreCountedOnce(t *testing.T) {
 	lost := &swallower{text: []byte(createScript.Hash())}
 	c.rdb.AddHook(lost)
 	ids := []string{}
+
 	for i := range 3 {
 		s := newSubmission(t, "ann")
 		lost.armed.Store(int64(i % 2)) // Redis knows the script by then
+
 		for range 2 {
 			if _, _, err := c.Submit(t.Context(), s); err != nil {
 				t.Fatal(err)
@@ -57,10 +64,23 @@ func TestAcceptedAndEndedJobsAreCountedOnce(t *testing.T) {
 		}
 		ids = append(ids, s.ID)
 	}
+
 	for range 2 {
 		_, _ = c.Cancel(t.Context(), ids[0]) // the second is refused: it has ended
 	}
-	accepted, ended := Exported(t, reg, "presswork_jobs_accepted_total", "conversion"), Exported(t, reg, "presswork_jobs_ended_total", "conversion", "cancelled")
+
+	accepted, ended := Exported(
+		t,
+		reg,
+		"presswork_jobs_accepted_total",
+		"conversion",
+	), Exported(
+		t,
+		reg,
+		"presswork_jobs_ended_total",
+		"conversion",
+		"cancelled",
+	)
 	if accepted != 3 || ended != 1 {
 		t.Errorf("%v accepted and %v cancelled, want 3 and 1", accepted, ended)
 	}
@@ -69,6 +89,7 @@ func TestAcceptedAndEndedJobsAreCountedOnce(t *testing.T) {
 func TestCallsOfRedisAreCountedByWhatBecameOfThem(t *testing.T) {
 	t.Parallel()
 	reg := prometheus.NewRegistry()
+
 	rdb, err := Dial(redistest.Start(t), 0)
 	if err != nil {
 		t.Fatal(err)
@@ -84,25 +105,33 @@ func TestCallsOfRedisAreCountedByWhatBecameOfThem(t *testing.T) {
 	rdb.Set(ctx, "text", "x", 0)
 	rdb.LPush(ctx, "text", "x")
 	rdb.ConfigSet(ctx, "maxmemory", "1")
+
 	_, err = rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
 		p.Get(ctx, "nothing")
 		p.Set(ctx, "more", "x", 0)
+
 		return nil
 	})
 	if err == nil {
 		t.Fatal("a full Redis took a write")
 	}
+
 	for _, want := range []struct {
 		name, label string
 		n           float64
 	}{
-		{"presswork_redis_seconds", "command", 5}, {"presswork_redis_seconds", "script", 2}, {"presswork_redis_seconds", "pipeline", 1},
-		{"presswork_redis_errors_total", "answer", 1}, {"presswork_redis_errors_total", "full", 1}, {"presswork_redis_errors_total", "connection", 0},
+		{"presswork_redis_seconds", "command", 5},
+		{"presswork_redis_seconds", "script", 2},
+		{"presswork_redis_seconds", "pipeline", 1},
+		{"presswork_redis_errors_total", "answer", 1},
+		{"presswork_redis_errors_total", "full", 1},
+		{"presswork_redis_errors_total", "connection", 0},
 	} {
 		if got := Exported(t, reg, want.name, want.label); got != want.n {
 			t.Errorf("%s of %s is %v, want %v", want.name, want.label, got, want.n)
 		}
 	}
+
 	for want, err := range map[string]error{
 		"timeout":    &net.OpError{Op: "read", Err: os.ErrDeadlineExceeded},
 		"connection": &net.OpError{Op: "dial", Err: errors.New("connection refused")},

@@ -33,10 +33,12 @@ func NewMonitor(address, rootPath string, readOnly bool) (*Monitor, error) {
 	if _, err := parseAddress(address); err != nil {
 		return nil, fmt.Errorf("redis address: %w; %s", err, addressForms)
 	}
+
 	rdb, err := Dial(address, 4)
 	if err != nil {
 		return nil, err
 	}
+
 	return &Monitor{rdb: rdb, handler: asynqmon.New(asynqmon.Options{
 		RootPath:         rootPath,
 		RedisConnOpt:     dialer(address),
@@ -89,6 +91,7 @@ func (p *monitorPage) Write(b []byte) (int, error) {
 		return p.html.Write(b)
 	}
 	p.pass("")
+
 	return p.ResponseWriter.Write(b)
 }
 
@@ -99,8 +102,11 @@ func (p *monitorPage) pass(scripts string) {
 	}
 	p.passing = true
 	h := p.Header()
-	h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'"+scripts+"; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "+
-		"font-src 'self'; connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+	h.Set(
+		"Content-Security-Policy",
+		"default-src 'none'; script-src 'self'"+scripts+"; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "+
+			"font-src 'self'; connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+	)
 	h.Set("X-Frame-Options", "DENY")
 	h.Set("Referrer-Policy", "no-referrer")
 	p.ResponseWriter.WriteHeader(cmp.Or(p.status, http.StatusOK))
@@ -111,15 +117,18 @@ func (p *monitorPage) finish() {
 		answer := p.fill(p.html.Bytes())
 		p.pass("")
 		_, _ = p.ResponseWriter.Write(answer) // a client that has gone needs none
+
 		return
 	}
 	page := foreignLink.ReplaceAll(p.html.Bytes(), nil)
 	page = bytes.Replace(page, headEnd, []byte(ownLinks+"</head>"), 1)
 	var scripts strings.Builder
+
 	for _, s := range inlineScript.FindAllSubmatch(page, -1) {
 		sum := sha256.Sum256(s[1])
 		scripts.WriteString(" 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'")
 	}
+
 	if len(page) > 0 && p.Header().Get("Content-Type") == "" {
 		p.Header().Set("Content-Type", http.DetectContentType(page))
 	}
@@ -142,6 +151,7 @@ func (d dialer) MakeRedisClient() any {
 		return err
 	}
 	client.AddHook(amendments())
+
 	return client
 }
 
@@ -158,6 +168,7 @@ func (m *Monitor) fill(ctx context.Context, answer []byte) []byte {
 	var v any
 	numbers := json.NewDecoder(bytes.NewReader(answer))
 	numbers.UseNumber()
+
 	if numbers.Decode(&v) != nil {
 		return answer
 	}
@@ -169,6 +180,7 @@ func (m *Monitor) fill(ctx context.Context, answer []byte) []byte {
 			if v["payload"] == elsewhere {
 				jobs = append(jobs, v)
 			}
+
 			for _, member := range v {
 				look(member)
 			}
@@ -180,24 +192,29 @@ func (m *Monitor) fill(ctx context.Context, answer []byte) []byte {
 	}
 	look(v)
 	payloads := make([]*redis.StringCmd, len(jobs))
+
 	_, err := m.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
 		for i, job := range jobs {
 			payloads[i] = p.Get(ctx, payloadKey(fmt.Sprint(job["id"])))
 		}
+
 		return nil
 	})
 	if err != nil && !errors.Is(err, redis.Nil) {
 		return answer
 	}
+
 	for i, job := range jobs {
 		if b, err := payloads[i].Bytes(); err == nil {
 			job["payload"] = showPayload("", b)
 		}
 	}
+
 	filled, err := json.Marshal(v)
 	if err != nil {
 		return answer
 	}
+
 	return filled
 }
 
@@ -208,14 +225,17 @@ func showPayload(kind string, payload []byte) string {
 	if strings.HasPrefix(kind, ofJob) {
 		return elsewhere
 	}
+
 	var v any
 	if err := json.Unmarshal(payload, &v); err != nil {
 		return fmt.Sprintf("%d bytes", len(payload))
 	}
+
 	b, err := json.Marshal(shorten("", v))
 	if err != nil {
 		return fmt.Sprintf("%d bytes", len(payload))
 	}
+
 	return string(b)
 }
 
@@ -241,13 +261,16 @@ func shorten(name string, v any) any {
 		if name == "password" && v != "" {
 			return hidden
 		}
+
 		if len(v) > shownBytes {
 			cut := shownBytes
 			for !utf8.RuneStart(v[cut]) {
 				cut--
 			}
+
 			return fmt.Sprintf("%s… (%d bytes)", v[:cut], len(v))
 		}
 	}
+
 	return v
 }

@@ -23,6 +23,7 @@ func TestMonitorShowsQueuesAndNoSecrets(t *testing.T) {
 	t.Parallel()
 	b := setup(t, tasks.Options{})
 	s := submission(t)
+
 	task, err := tasks.ConvertPDF.Task(tasks.Convert{
 		Content: strings.Repeat("ä", 500) + "the end", Options: presswork.Options{Password: "hunter2", Title: "T"},
 	})
@@ -32,72 +33,104 @@ func TestMonitorShowsQueuesAndNoSecrets(t *testing.T) {
 	job := submission(t)
 	job.Task = task
 	b.submit(t, job)
+
 	if err := b.client.Enqueue(t.Context(), s.ID, task); err != nil {
 		t.Fatal(err)
 	}
-	page, err := tasks.ExportPage.Task(tasks.PageExport{URL: "https://example.com/", PDF: &export.PDFOptions{VisitOptions: export.VisitOptions{
-		ExtraHTTPHeaders: map[string]string{"Authorization": "Bearer hunter3"}, Cookies: []export.Cookie{{Name: "id", Value: "hunter4"}}}}})
+
+	page, err := tasks.ExportPage.Task(
+		tasks.PageExport{URL: "https://example.com/", PDF: &export.PDFOptions{VisitOptions: export.VisitOptions{
+			ExtraHTTPHeaders: map[string]string{
+				"Authorization": "Bearer hunter3",
+			},
+			Cookies: []export.Cookie{{Name: "id", Value: "hunter4"}},
+		}}},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	if err := b.client.Enqueue(t.Context(), tasks.NewID(), page); err != nil {
 		t.Fatal(err)
 	}
+
 	m, err := tasks.NewMonitor(b.address, "/monitor", true)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer m.Stop(t.Context())
+
 	ask := func(method, path string) (int, string) {
 		w := httptest.NewRecorder()
 		m.ServeHTTP(w, httptest.NewRequest(method, "/monitor"+path, nil))
+
 		return w.Code, w.Body.String()
 	}
 	if code, body := ask("GET", "/"); code != http.StatusOK || !strings.Contains(body, "<html") {
 		t.Errorf("page: %d %.80s", code, body)
 	}
+
 	if _, body := ask("GET", "/"); strings.Contains(body, `="http`) || !strings.Contains(body, `<link rel="manifest"`) {
 		t.Errorf("the page loads from elsewhere: %.1200s", body)
 	}
 	w := httptest.NewRecorder()
 	m.ServeHTTP(w, httptest.NewRequest("GET", "/monitor/queues/render", nil))
 	scripts := ""
+
 	for _, s := range regexp.MustCompile(`(?s)<script>(.*?)</script>`).FindAllStringSubmatch(w.Body.String(), -1) {
 		sum := sha256.Sum256([]byte(s[1]))
 		scripts += " 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 	}
+
 	policy := w.Header().Get("Content-Security-Policy")
-	if scripts == "" || !strings.HasPrefix(policy, "default-src 'none'; script-src 'self'"+scripts+";") || strings.ContainsAny(policy, "*.") {
+	if scripts == "" || !strings.HasPrefix(policy, "default-src 'none'; script-src 'self'"+scripts+";") ||
+		strings.ContainsAny(policy, "*.") {
 		t.Errorf("the policy lets the page load from elsewhere: %q; its scripts are%s", policy, scripts)
 	}
+
 	for _, rule := range []string{"frame-ancestors 'none'", "base-uri 'none'", "form-action 'none'"} {
 		if !strings.Contains(policy, rule) {
 			t.Errorf("the policy lacks %s: %q", rule, policy)
 		}
 	}
+
 	if got := w.Header().Get("X-Frame-Options"); got != "DENY" {
 		t.Errorf("X-Frame-Options is %q", got)
 	}
+
 	if code, body := ask("GET", "/api/queues"); code != http.StatusOK || !strings.Contains(body, `"render"`) {
 		t.Errorf("queues: %d %.200s", code, body)
 	}
+
 	code, body := ask("GET", "/api/queues/render/pending_tasks")
 	if code != http.StatusOK || !strings.Contains(body, s.ID) || !strings.Contains(body, "(1007 bytes)") {
 		t.Errorf("tasks: %d %s", code, body)
 	}
 	// A job's payload is not Asynq's.
-	if n := strings.Count(body, "(1007 bytes)"); n != 2 || strings.Contains(body, "job's record") || !strings.Contains(body, job.ID) {
+	if n := strings.Count(
+		body,
+		"(1007 bytes)",
+	); n != 2 || strings.Contains(body, "job's record") ||
+		!strings.Contains(body, job.ID) {
 		t.Errorf("%d payloads are shown, want 2: %s", n, body)
 	}
+
 	if strings.Contains(body, "hunter2") || strings.Contains(body, "the end") {
 		t.Errorf("tells too much: %s", body)
 	}
-	if code, body := ask("GET", "/api/queues/export/pending_tasks"); code != http.StatusOK || !strings.Contains(body, "Authorization") || strings.Contains(body, "hunter") {
+
+	if code, body := ask(
+		"GET",
+		"/api/queues/export/pending_tasks",
+	); code != http.StatusOK || !strings.Contains(body, "Authorization") ||
+		strings.Contains(body, "hunter") {
 		t.Errorf("exports: %d %s", code, body)
 	}
+
 	if code, _ := ask("POST", "/api/queues/render:pause"); code == http.StatusNoContent || code == http.StatusOK {
 		t.Errorf("a read-only monitor paused a queue: %d", code)
 	}
+
 	if _, err := tasks.NewMonitor("http://x", "/monitor", true); err == nil {
 		t.Error("a wrong address was accepted")
 	}
@@ -109,6 +142,7 @@ func TestTheMonitorsListsAndButtonsWork(t *testing.T) {
 	t.Parallel()
 	b := setup(t, tasks.Options{})
 	ctx := t.Context()
+
 	m, err := tasks.NewMonitor(b.address, "/monitor", false)
 	if err != nil {
 		t.Fatal(err)
@@ -118,9 +152,11 @@ func TestTheMonitorsListsAndButtonsWork(t *testing.T) {
 		t.Helper()
 		w := httptest.NewRecorder()
 		m.ServeHTTP(w, httptest.NewRequest(method, "/monitor/api/queues/render/"+path, nil))
+
 		if w.Code >= 300 {
 			t.Errorf("%s %s: %d %s", method, path, w.Code, w.Body)
 		}
+
 		return w.Body.String()
 	}
 	// in is a task that is in a state, due in an hour.
@@ -129,25 +165,34 @@ func TestTheMonitorsListsAndButtonsWork(t *testing.T) {
 		key = tasks.AsynqTask(tasks.Render, id)
 		b.rdb.LRem(ctx, tasks.AsynqPending(tasks.Render), 0, id)
 		b.rdb.HSet(ctx, key, "state", state)
-		b.rdb.ZAdd(ctx, tasks.AsynqKey(tasks.Render, state), redis.Z{Score: float64(time.Now().Add(time.Hour).Unix()), Member: id})
+		b.rdb.ZAdd(
+			ctx,
+			tasks.AsynqKey(tasks.Render, state),
+			redis.Z{Score: float64(time.Now().Add(time.Hour).Unix()), Member: id},
+		)
+
 		return id, key
 	}
 	is := func(key, want string) {
 		t.Helper()
+
 		if got := b.rdb.HGet(ctx, key, "state").Val(); got != want {
 			t.Errorf("the task is %q, want %q", got, want)
 		}
 	}
+
 	id, key := in("completed")
 	if body := ask("GET", "completed_tasks"); !strings.Contains(body, id) {
 		t.Errorf("the list of completed tasks is %s", body)
 	}
 	ask("DELETE", "completed_tasks:delete_all")
 	is(key, "")
+
 	for _, state := range []string{"retry", "scheduled"} {
 		_, archived := in(state)
 		ask("POST", state+"_tasks:archive_all")
 		is(archived, "archived")
+
 		if n := b.rdb.ZCard(ctx, tasks.AsynqKey(tasks.Render, state)).Val(); n != 0 {
 			t.Errorf("%d tasks are both archived and %s", n, state)
 		}
@@ -155,6 +200,7 @@ func TestTheMonitorsListsAndButtonsWork(t *testing.T) {
 		id, key := in(state)
 		ask("POST", state+"_tasks:run_all")
 		is(key, "pending")
+
 		if waiting := b.rdb.LRange(ctx, tasks.AsynqPending(tasks.Render), 0, -1).Val(); !slices.Contains(waiting, id) {
 			t.Errorf("of %s there wait %v", id, waiting)
 		}

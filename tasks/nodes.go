@@ -18,12 +18,14 @@ func Nodes(ctx context.Context, address string) ([]string, error) {
 		return nil, err
 	}
 	var further []string
+
 	switch {
 	case o.MasterName != "":
 		further, err = watched(ctx, o)
 	case o.IsClusterMode:
 		further, err = clustered(ctx, address)
 	}
+
 	return append(o.Addrs, further...), err
 }
 
@@ -34,15 +36,18 @@ func clustered(ctx context.Context, address string) (nodes []string, err error) 
 		return nil, err
 	}
 	defer client.Close()
+
 	slots, err := client.ClusterSlots(ctx).Result()
 	if err != nil {
 		return nil, fmt.Errorf("the nodes of the Redis cluster: %w", err)
 	}
+
 	for _, slot := range slots {
 		for _, node := range slot.Nodes {
 			nodes = append(nodes, node.Addr)
 		}
 	}
+
 	return nodes, nil
 }
 
@@ -50,6 +55,7 @@ func clustered(ctx context.Context, address string) (nodes []string, err error) 
 // the other sentinels.
 func watched(ctx context.Context, o *address) (nodes []string, err error) {
 	var errs []error
+
 	for _, addr := range o.Addrs {
 		nodes, err := watchedBy(ctx, addr, o)
 		if err == nil {
@@ -57,28 +63,37 @@ func watched(ctx context.Context, o *address) (nodes []string, err error) {
 		}
 		errs = append(errs, fmt.Errorf("the sentinel %s: %w", addr, err))
 	}
+
 	return nil, errors.Join(errs...)
 }
 
 func watchedBy(ctx context.Context, addr string, o *address) (nodes []string, err error) {
 	sentinel := redis.NewSentinelClient(&redis.Options{
-		Addr: addr, DialTimeout: dialTimeout, ReadTimeout: ioTimeout, ContextTimeoutEnabled: true, DisableIdentity: true,
+		Addr:                  addr,
+		DialTimeout:           dialTimeout,
+		ReadTimeout:           ioTimeout,
+		ContextTimeoutEnabled: true,
+		DisableIdentity:       true,
 	})
 	defer sentinel.Close()
+
 	primary, err := sentinel.GetMasterAddrByName(ctx, o.MasterName).Result()
 	if err != nil {
 		return nil, err
 	}
 	nodes = append(nodes, net.JoinHostPort(primary[0], primary[1]))
+
 	for _, list := range []*redis.MapStringStringSliceCmd{
 		sentinel.Replicas(ctx, o.MasterName), sentinel.Sentinels(ctx, o.MasterName),
 	} {
 		if list.Err() != nil {
 			return nil, list.Err()
 		}
+
 		for _, node := range list.Val() {
 			nodes = append(nodes, net.JoinHostPort(node["ip"], node["port"]))
 		}
 	}
+
 	return nodes, nil
 }

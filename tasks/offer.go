@@ -62,6 +62,7 @@ func (c *Client) Offers(ctx context.Context) (Offers, error) {
 	if err != nil {
 		return Offers{}, unavailable(err)
 	}
+
 	all := Offers{Workers: len(entries), Tools: Offer{}}
 	for _, e := range entries {
 		var one offered
@@ -69,11 +70,13 @@ func (c *Client) Offers(ctx context.Context) (Offers, error) {
 			c.log.Error("a worker's offer cannot be read", "err", err)
 			continue
 		}
+
 		for tool, why := range one.Tools {
 			if had, ok := all.Tools[tool]; !ok || had != "" {
 				all.Tools[tool] = why
 			}
 		}
 	}
+
 	return all, nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"presswork"
+	"presswork/internal/fault"
 	"presswork/internal/test/wait"
 	"presswork/tasks"
 )
@@ -18,14 +19,17 @@ import (
 // searched walks a search page by page and returns the ids.
 func searched(t *testing.T, b *bundle, q tasks.Search) (ids []string) {
 	t.Helper()
+
 	for {
 		page, err := b.client.Search(t.Context(), q)
 		if err != nil {
 			t.Fatal(err)
 		}
+
 		for _, r := range page.Records {
 			ids = append(ids, r.ID)
 		}
+
 		if !page.HasMore {
 			return ids
 		}
@@ -37,15 +41,18 @@ func TestASearchGoesAcrossOwnersNewestFirst(t *testing.T) {
 	t.Parallel()
 	b := setup(t, tasks.Options{})
 	var all, cancelled, anns []string
+
 	for i := range 240 {
 		s := submission(t)
 		s.Owner = []string{"ann", "bob", ""}[i%3]
 		s.Filename = map[bool]string{true: "Quarterly.pdf"}[i == 7]
 		id := b.submit(t, s)
+
 		all = append(all, id)
 		if s.Owner == "ann" {
 			anns = append(anns, id)
 		}
+
 		if i%5 == 0 {
 			if _, err := b.client.Cancel(t.Context(), id); err != nil {
 				t.Fatal(err)
@@ -53,10 +60,12 @@ func TestASearchGoesAcrossOwnersNewestFirst(t *testing.T) {
 			cancelled = append(cancelled, id)
 		}
 	}
+
 	for _, ids := range [][]string{all, cancelled, anns} {
 		slices.Reverse(ids)
 	}
 	open := slices.DeleteFunc(slices.Clone(all), func(id string) bool { return slices.Contains(cancelled, id) })
+
 	seventh := all[len(all)-8]
 	for name, c := range map[string]struct {
 		q    tasks.Search
@@ -77,15 +86,17 @@ func TestASearchGoesAcrossOwnersNewestFirst(t *testing.T) {
 	}
 	// Ages are those of the ids.
 	made := ulid.Time(ulid.MustParse(all[100]).Time())
+
 	first := slices.IndexFunc(all, func(id string) bool { return ulid.Time(ulid.MustParse(id).Time()).Before(made) })
 	if got := searched(t, b, tasks.Search{Since: made}); !slices.Equal(got, all[:first]) {
 		t.Errorf("%d jobs since a time, want %d", len(got), first)
 	}
+
 	if got := searched(t, b, tasks.Search{Before: made}); !slices.Equal(got, all[first:]) {
 		t.Errorf("%d jobs before a time, want %d", len(got), len(all)-first)
 	}
 	_, err := b.client.Search(t.Context(), tasks.Search{Query: tasks.Query{Cursor: "7"}})
-	wantCode(t, err, presswork.InvalidOption)
+	wantCode(t, err, fault.InvalidOption)
 }
 
 func TestADeadLetterIsTriedAgainAsOneNewJob(t *testing.T) {
@@ -97,7 +108,7 @@ func TestADeadLetterIsTriedAgainAsOneNewJob(t *testing.T) {
 	b.serve(t, tasks.Options{}, func(ctx context.Context, run *tasks.Run, c tasks.Convert) error {
 		select {
 		case <-broken:
-			return presswork.Errorf(presswork.RenderFailed, "the first one fails")
+			return fault.Errorf(fault.RenderFailed, "the first one fails")
 		default:
 			return complete(ctx, run, c)
 		}
@@ -106,40 +117,53 @@ func TestADeadLetterIsTriedAgainAsOneNewJob(t *testing.T) {
 	s.WebhookURL, s.Filename = "", "a.pdf"
 	id := b.submit(t, s)
 	b.finished(t, id)
-	wait.Until(t, "it is a dead letter", func() bool { return slices.Equal(searched(t, b, tasks.Search{Dead: true}), []string{id}) })
+	wait.Until(
+		t,
+		"it is a dead letter",
+		func() bool { return slices.Equal(searched(t, b, tasks.Search{Dead: true}), []string{id}) },
+	)
+
 	if needed, err := b.client.Needed(t.Context(), id); err != nil || !needed {
 		t.Errorf("its sources are not needed: %v", err)
 	}
+
 	if fleet, err := b.client.Fleet(t.Context()); err != nil || fleet.Dead != 1 {
 		t.Errorf("%+v %v", fleet, err)
 	}
+
 	again, err := b.client.Retry(t.Context(), id)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	done := b.finished(t, again.ID)
 	if done.Status != presswork.Completed || done.Owner != "ann" || done.Filename != "a.pdf" || done.ID == id {
 		t.Errorf("the new job is %+v", done)
 	}
+
 	if twice, err := b.client.Retry(t.Context(), id); err != nil || twice.ID != again.ID {
 		t.Errorf("a second retry made %s: %v", twice.ID, err)
 	}
+
 	if job := b.job(t, id); job.Status != presswork.Failed {
 		t.Errorf("the first job is %s now", job.Status)
 	}
+
 	if got := searched(t, b, tasks.Search{Dead: true}); len(got) != 0 {
 		t.Errorf("dead letters %v", got)
 	}
+
 	if needed, err := b.client.Needed(t.Context(), id); err != nil || needed {
 		t.Errorf("its sources are still needed: %v", err)
 	}
+
 	seen, err := b.client.Inspect(t.Context(), id)
 	if err != nil || seen.RetriedAs != again.ID || seen.Dead || len(seen.Events) < 3 || len(seen.Workers) != 1 {
 		t.Errorf("%+v %v", seen, err)
 	}
 	_, err = b.client.Retry(t.Context(), again.ID)
-	wantCode(t, err, presswork.JobFinished)
-	wantCode(t, b.client.Dismiss(t.Context(), id), presswork.NotFound)
+	wantCode(t, err, fault.JobFinished)
+	wantCode(t, b.client.Dismiss(t.Context(), id), fault.NotFound)
 	// Asynq counts what became of the work: two runs, one of which failed.
 	wait.Until(t, "both runs are counted", func() bool {
 		fleet, err := b.client.Fleet(t.Context())
@@ -151,16 +175,17 @@ func TestADismissedDeadLetterKeepsNoTask(t *testing.T) {
 	t.Parallel()
 	b := setup(t, tasks.Options{})
 	b.serve(t, tasks.Options{}, func(context.Context, *tasks.Run, tasks.Convert) error {
-		return presswork.Errorf(presswork.RenderFailed, "no")
+		return fault.Errorf(fault.RenderFailed, "no")
 	})
 	id := b.submit(t, submission(t))
 	b.finished(t, id)
 	wait.Until(t, "it can be dismissed", func() bool { return b.client.Dismiss(t.Context(), id) == nil })
+
 	if needed, err := b.client.Needed(t.Context(), id); err != nil || needed {
 		t.Errorf("its sources are still needed: %v", err)
 	}
 	_, err := b.client.Retry(t.Context(), id)
-	wantCode(t, err, presswork.JobFinished)
+	wantCode(t, err, fault.JobFinished)
 }
 
 func TestAJobThatWaitsForItsNextTryCanRunAtOnce(t *testing.T) {
@@ -171,11 +196,14 @@ func TestAJobThatWaitsForItsNextTryCanRunAtOnce(t *testing.T) {
 	kind.Backoff = []time.Duration{time.Hour} // so that none begins by itself
 	b.serveKind(t, tasks.Options{}, kind, func(ctx context.Context, run *tasks.Run, c tasks.Convert) error {
 		tries <- run.Attempt
+
 		if run.Attempt < 4 {
-			return presswork.Errorf(presswork.BrowserUnavailable, "not yet")
+			return fault.Errorf(fault.BrowserUnavailable, "not yet")
 		}
+
 		return complete(ctx, run, c)
 	})
+
 	id := b.submit(t, submission(t))
 	for attempt := 1; attempt < 4; attempt++ {
 		if got := wait.Receive(t, "the try", tries); got != attempt {
@@ -190,10 +218,12 @@ func TestAJobThatWaitsForItsNextTryCanRunAtOnce(t *testing.T) {
 			fleet, err := b.client.Fleet(t.Context())
 			return err == nil && fleet.Queues[0].OldestOpen > 0
 		})
+
 		if _, err := b.client.Retry(t.Context(), id); err != nil {
 			t.Fatal(err)
 		}
 	}
+
 	if job := b.finished(t, id); job.Status != presswork.Completed || len(job.Workers) != 4 {
 		t.Errorf("%+v", job)
 	}
@@ -204,12 +234,17 @@ func TestWorkersReportWhatTheyAreAt(t *testing.T) {
 	b := setup(t, tasks.Options{})
 	s := b.server(t, tasks.Options{RenderSlots: 3})
 	s.Report(func() tasks.Vitals {
-		return tasks.Vitals{Version: "v9", MemoryBytes: 7, Browsers: []tasks.BrowserVitals{{Use: "documents", Prints: 5}}}
+		return tasks.Vitals{
+			Version:     "v9",
+			MemoryBytes: 7,
+			Browsers:    []tasks.BrowserVitals{{Use: "documents", Prints: 5}},
+		}
 	})
 	tasks.Handle(s, tasks.ConvertPDF, func(ctx context.Context, run *tasks.Run, _ tasks.Convert) error {
 		<-ctx.Done()
 		return context.Cause(ctx)
 	})
+
 	if err := s.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -220,19 +255,28 @@ func TestWorkersReportWhatTheyAreAt(t *testing.T) {
 			return false
 		}
 		w := fleet.Workers[0]
-		return w.Version == "v9" && w.MemoryBytes == 7 && w.Slots == 3 && len(w.Browsers) == 1 && w.Running[tasks.Render] == 1 &&
-			len(w.Runs) == 1 && w.Runs[0].ID == id && w.Runs[0].Job && fleet.Open == 1
+
+		return w.Version == "v9" && w.MemoryBytes == 7 && w.Slots == 3 && len(w.Browsers) == 1 &&
+			w.Running[tasks.Render] == 1 &&
+			len(w.Runs) == 1 &&
+			w.Runs[0].ID == id &&
+			w.Runs[0].Job &&
+			fleet.Open == 1
 	})
 	_, err := b.client.Retry(t.Context(), id)
-	wantCode(t, err, presswork.InvalidOption)
+	wantCode(t, err, fault.InvalidOption)
+
 	if _, err := b.client.Cancel(t.Context(), id); err != nil {
 		t.Fatal(err)
 	}
+
 	ctx, cancel := context.WithTimeout(t.Context(), wait.Patience)
 	defer cancel()
+
 	if err := s.Stop(ctx); err != nil {
 		t.Fatal(err)
 	}
+
 	if fleet, err := b.client.Fleet(t.Context()); err != nil || len(fleet.Workers) != 0 {
 		t.Errorf("a worker that has stopped is still there: %+v %v", fleet.Workers, err)
 	}
@@ -257,6 +301,7 @@ func (l *lateReport) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 				time.Sleep(time.Millisecond) // between two looks
 			}
 		}
+
 		return next(ctx, cmd)
 	}
 }
@@ -272,12 +317,14 @@ func TestAWorkerThatStopsWhileItReportsIsNotThereAnyMore(t *testing.T) {
 	tasks.Handle(s, tasks.ConvertPDF, func(ctx context.Context, run *tasks.Run, _ tasks.Convert) error {
 		begun <- run.ID
 		<-ctx.Done()
+
 		return context.Cause(ctx)
 	})
 	// So that a report is one command.
 	if err := tasks.OfferScript.Load(t.Context(), b.rdb).Err(); err != nil {
 		t.Fatal(err)
 	}
+
 	if err := s.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -288,9 +335,11 @@ func TestAWorkerThatStopsWhileItReportsIsNotThereAnyMore(t *testing.T) {
 	b.submit(t, submission(t)) // so that the next report is another
 	wait.Receive(t, "the run", begun)
 	wait.Until(t, "the worker is about to tell of the run", func() bool { return late.n.Load() == 2 })
+
 	if err := s.Stop(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+
 	if fleet, err := b.client.Fleet(t.Context()); err != nil || len(fleet.Workers) != 0 {
 		t.Errorf("a worker that has stopped is still there: %+v %v", fleet.Workers, err)
 	}

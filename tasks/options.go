@@ -77,6 +77,7 @@ func (o *Options) bulkSlots() int {
 	if slices.Contains(o.Queues, Render) || slices.Contains(o.Queues, Export) {
 		return max(1, o.RenderSlots-1)
 	}
+
 	return o.RenderSlots + overlap
 }
 
@@ -94,6 +95,7 @@ func (o Options) withDefaults() (Options, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
+
 	if o.Metrics == nil {
 		o.Metrics = NewMetrics(nil)
 	}
@@ -105,24 +107,30 @@ func (o Options) withDefaults() (Options, error) {
 	o.AudioConcurrency = cmp.Or(o.AudioConcurrency, defaultAudio)
 	o.InferConcurrency = cmp.Or(o.InferConcurrency, defaultInfer)
 	o.ToolConcurrency = cmp.Or(o.ToolConcurrency, defaultTool)
+
 	o.DrainTimeout = cmp.Or(o.DrainTimeout, defaultDrain)
 	if o.Discard == nil {
 		o.Discard = func(context.Context, Record) error { return nil }
 	}
+
 	if o.DiscardSources == nil {
 		o.DiscardSources = func(context.Context, string) error { return nil }
 	}
+
 	if o.WebhookData == nil {
 		o.WebhookData = func(r Record) any { return r.Job }
 	}
+
 	if len(o.Queues) == 0 {
 		o.Queues = Queues()
 	}
+
 	for _, q := range o.Queues {
 		if !slices.Contains(Queues(), q) {
 			return o, fmt.Errorf("queue %q does not exist; the queues are %v", q, Queues())
 		}
 	}
+
 	for name, n := range map[string]int64{
 		"Retention": int64(o.Retention), "Records": int64(o.Records), "MaxWait": int64(o.MaxWait), "RenderSlots": int64(o.RenderSlots), "TextConcurrency": int64(o.TextConcurrency),
 		"AudioConcurrency": int64(o.AudioConcurrency), "InferConcurrency": int64(o.InferConcurrency), "ToolConcurrency": int64(o.ToolConcurrency), "DrainTimeout": int64(o.DrainTimeout),
@@ -131,5 +139,6 @@ func (o Options) withDefaults() (Options, error) {
 			return o, fmt.Errorf("tasks.Options.%s is negative", name)
 		}
 	}
+
 	return o, nil
 }

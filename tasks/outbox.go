@@ -12,6 +12,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"presswork"
+	"presswork/internal/fault"
 	"presswork/tasks/asynqext"
 )
 
@@ -59,10 +60,12 @@ func (o *outbox) enqueue(ctx context.Context, place asynqext.Place, id string, t
 	ctx = asynqext.WithPlace(ctx, place)
 	opts = append(opts, asynq.TaskID(id), asynq.Queue(string(t.Queue)),
 		asynq.MaxRetry(t.Retries+retryHeadroom), asynq.Timeout(max(t.Timeout, time.Second)+timeoutMargin))
+
 	_, err := o.asynq.EnqueueContext(ctx, asynq.NewTask(t.Kind, t.Payload), opts...)
 	if err != nil && !errors.Is(err, asynq.ErrTaskIDConflict) {
 		return unavailable(err)
 	}
+
 	return nil
 }
 
@@ -90,42 +93,57 @@ func (o *outbox) settle(ctx context.Context, r *stored) error {
 	if r.settled {
 		return nil
 	}
+
 	if r.WebhookURL != "" {
 		body, err := o.webhookBody(r)
 		if err != nil {
 			return err
 		}
+
 		t, err := DeliverWebhook.Task(Webhook{
 			MessageID: "msg_" + r.ID, URL: r.WebhookURL, Body: string(body), CreatedAt: o.clock.now(),
 		})
 		if err != nil {
 			return err
 		}
-		if err := o.enqueue(ctx, asynqext.Place{Owner: r.Owner}, webhookTask(r.ID), t, asynq.Retention(webhookMemory)); err != nil {
+
+		if err := o.enqueue(
+			ctx,
+			asynqext.Place{Owner: r.Owner},
+			webhookTask(r.ID),
+			t,
+			asynq.Retention(webhookMemory),
+		); err != nil {
 			return err
 		}
 	}
+
 	if err := o.clear(ctx, r); err != nil {
 		return err
 	}
+
 	if r.Status == presswork.Cancelled {
 		if err := o.sources(ctx, r.ID); err != nil {
 			return fmt.Errorf("the sources of job %s could not be deleted: %w", r.ID, err)
 		}
 	}
+
 	if r.Status == presswork.Failed {
 		if err := o.bury(ctx, r.ID); err != nil {
 			return err
 		}
 	}
+
 	_, err := o.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
 		p.ZRem(ctx, ledgerKey, r.ID)
 		p.ZAdd(ctx, settledKey, redis.Z{Score: float64(o.clock.now().Add(packAfter).UnixMilli()), Member: r.ID})
+
 		return nil
 	})
 	if err != nil {
 		return unavailable(err)
 	}
+
 	return nil
 }
 
@@ -135,9 +153,11 @@ func (o *outbox) clear(ctx context.Context, r *stored) error {
 	if r == nil || r.Attempts == 0 || r.Status != presswork.Failed && r.Status != presswork.Cancelled {
 		return nil
 	}
+
 	if err := o.discard(ctx, r.Record); err != nil {
 		return fmt.Errorf("what job %s has stored could not be deleted: %w", r.ID, err)
 	}
+
 	return nil
 }
 
@@ -153,6 +173,7 @@ func (o *outbox) webhookBody(r *stored) ([]byte, error) {
 	if r.FinishedAt != nil {
 		at = *r.FinishedAt
 	}
+
 	b, err := json.Marshal(struct {
 		Type      string    `json:"type"`
 		Timestamp time.Time `json:"timestamp"`
@@ -161,23 +182,27 @@ func (o *outbox) webhookBody(r *stored) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("webhook body of job %s: %w", r.ID, err)
 	}
+
 	return b, nil
 }
 
 // end writes a terminal state that no run wrote, and settles the job.
 func (o *outbox) end(ctx context.Context, recs *records, id string, e ending) (*stored, error) {
 	e.nonce = NewID()
+
 	rec, err := recs.finish(ctx, id, e)
 	if err != nil {
 		return rec, err
 	}
+
 	ctx, cancel := context.WithTimeout(ctx, settleTimeout)
 	defer cancel()
 	o.settleSoon(ctx, rec)
+
 	return rec, nil
 }
 
 // failed is the end of a job that went wrong.
-func failed(fence, nonce string, e *presswork.Error) ending {
+func failed(fence, nonce string, e *fault.Error) ending {
 	return ending{fence: fence, nonce: nonce, status: presswork.Failed, message: e.Message, err: e}
 }

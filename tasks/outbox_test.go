@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"presswork"
+	"presswork/internal/fault"
 	"presswork/internal/test/wait"
 	"presswork/tasks"
 )
@@ -23,6 +24,7 @@ type webhookBody struct {
 func withWebhook(t testing.TB) tasks.Submission {
 	s := submission(t)
 	s.WebhookURL = "https://example.com/hook"
+
 	return s
 }
 
@@ -33,6 +35,7 @@ func TestEveryEndOfAJobTellsItsWebhookOnce(t *testing.T) {
 		if job.Artifact != nil {
 			job.Artifact.URL = "https://api/" + job.ID
 		}
+
 		return job
 	}}
 	b := setup(t, o)
@@ -40,8 +43,9 @@ func TestEveryEndOfAJobTellsItsWebhookOnce(t *testing.T) {
 	s := b.server(t, o)
 	tasks.Handle(s, tasks.ConvertPDF, func(ctx context.Context, run *tasks.Run, c tasks.Convert) error {
 		if run.Record.Filename == "bad" {
-			return presswork.Errorf(presswork.RenderFailed, "no")
+			return fault.Errorf(fault.RenderFailed, "no")
 		}
+
 		return complete(ctx, run, c)
 	})
 	tasks.HandlePlain(s, tasks.DeliverWebhook, func(_ context.Context, w tasks.Webhook) error {
@@ -51,27 +55,33 @@ func TestEveryEndOfAJobTellsItsWebhookOnce(t *testing.T) {
 	cancelled, good, bad := withWebhook(t), withWebhook(t), withWebhook(t)
 	bad.Filename = "bad"
 	b.submit(t, cancelled)
+
 	if _, err := b.client.Cancel(t.Context(), cancelled.ID); err != nil {
 		t.Fatal(err)
 	}
 	b.submit(t, good)
 	b.submit(t, bad)
 	b.submit(t, submission(t))
+
 	if err := s.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	want := map[string]string{cancelled.ID: "job.cancelled", good.ID: "job.completed", bad.ID: "job.failed"}
+
 	for range 3 {
 		w := wait.Receive(t, "a webhook", deliveries)
+
 		var body webhookBody
 		if err := json.Unmarshal([]byte(w.Body), &body); err != nil {
 			t.Fatal(err)
 		}
+
 		id := body.Data.ID
 		if want[id] != body.Type || w.MessageID != "msg_"+id || w.URL != cancelled.WebhookURL ||
 			!body.Timestamp.Equal(*body.Data.FinishedAt) {
 			t.Errorf("%+v", w)
 		}
+
 		if id == good.ID && body.Data.Artifact.URL != "https://api/"+id {
 			t.Errorf("artifact %+v", body.Data.Artifact)
 		}
@@ -79,14 +89,17 @@ func TestEveryEndOfAJobTellsItsWebhookOnce(t *testing.T) {
 	}
 	// The sweeper, looking at finished jobs, tells nobody twice.
 	wait.Until(t, "the ledger is empty", func() bool { return b.rdb.Exists(t.Context(), tasks.LedgerKey).Val() == 0 })
+
 	for _, id := range []string{cancelled.ID, good.ID, bad.ID} {
 		b.rdb.Do(t.Context(), "zadd", tasks.LedgerKey, 1, id)
 	}
+
 	if err := s.SweepLedger(t.Context(), 0); err != nil {
 		t.Fatal(err)
 	}
 	next := withWebhook(t)
 	b.submit(t, next)
+
 	if w := wait.Receive(t, "the next webhook", deliveries); w.MessageID != "msg_"+next.ID {
 		t.Errorf("delivered again: %+v", w)
 	}
@@ -100,6 +113,7 @@ func TestWebhookIsSentWhenTheProcessDiedRightAfterTheEnd(t *testing.T) {
 	// The record is terminal, and nothing else was done.
 	ctx := t.Context()
 	b.rdb.HSet(ctx, tasks.JobKey(s.ID), "status", "cancelled")
+
 	srv := b.server(t, tasks.Options{})
 	for range 2 {
 		if err := srv.SweepLedger(ctx, 20*time.Second); err != nil {
@@ -107,9 +121,11 @@ func TestWebhookIsSentWhenTheProcessDiedRightAfterTheEnd(t *testing.T) {
 		}
 	}
 	wait.Until(t, "the ledger is empty", func() bool { return b.rdb.Exists(ctx, tasks.LedgerKey).Val() == 0 })
+
 	if n := b.rdb.LLen(ctx, tasks.AsynqPending(tasks.Text)).Val(); n != 1 {
 		t.Errorf("%d webhook tasks", n)
 	}
+
 	if n := b.rdb.Exists(ctx, tasks.AsynqTask(tasks.Text, tasks.WebhookTask(s.ID))).Val(); n != 1 {
 		t.Errorf("the task is missing")
 	}
@@ -126,22 +142,30 @@ func TestPlainTasksAreTriedAsOftenAsTheirKindAllows(t *testing.T) {
 	tasks.HandlePlain(s, kind, func(_ context.Context, w tasks.Webhook) error {
 		if w.URL == "final" {
 			refused.Add(1)
-			return presswork.Errorf(presswork.AddressNotAllowed, "private")
+			return fault.Errorf(fault.AddressNotAllowed, "private")
 		}
 		tries.Add(1)
+
 		return errors.New("status 500")
 	})
 	tasks.Handle(s, tasks.ConvertPDF, complete)
+
 	if err := s.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	again, final := withWebhook(t), withWebhook(t)
+
 	final.WebhookURL = "final"
 	for _, sub := range []tasks.Submission{again, final} {
 		b.submit(t, sub)
 		key := tasks.AsynqTask(tasks.Text, tasks.WebhookTask(sub.ID))
-		wait.Until(t, "the delivery is given up", func() bool { return b.rdb.HGet(t.Context(), key, "state").Val() == "completed" })
+		wait.Until(
+			t,
+			"the delivery is given up",
+			func() bool { return b.rdb.HGet(t.Context(), key, "state").Val() == "completed" },
+		)
 	}
+
 	if tries.Load() != 3 || refused.Load() != 1 {
 		t.Errorf("%d tries, and %d of what is final", tries.Load(), refused.Load())
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"presswork"
+	"presswork/internal/fault"
 	"presswork/internal/test/wait"
 	"presswork/tasks"
 )
@@ -24,6 +25,7 @@ type logged struct {
 func (l *logged) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+
 	return l.buf.Write(p)
 }
 
@@ -33,16 +35,19 @@ func (l *logged) finished(t *testing.T) map[string][]map[string]any {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	lines := map[string][]map[string]any{}
+
 	for text := range strings.Lines(l.buf.String()) {
 		var line map[string]any
 		if err := json.Unmarshal([]byte(text), &line); err != nil {
 			t.Fatal(err)
 		}
+
 		if line["msg"] == "job finished" {
 			id := line["job_id"].(string)
 			lines[id] = append(lines[id], line)
 		}
 	}
+
 	return lines
 }
 
@@ -50,31 +55,51 @@ func TestEveryJobLeavesOneLineAtItsEnd(t *testing.T) {
 	t.Parallel()
 	b := setup(t, tasks.Options{})
 	log, begun := &logged{}, make(chan string, 1)
-	b.serve(t, tasks.Options{Log: slog.New(slog.NewJSONHandler(log, nil))}, func(ctx context.Context, run *tasks.Run, c tasks.Convert) error {
-		begun <- run.ID
-		switch run.Record.Filename {
-		case "good.pdf":
-			if err := run.SetTheme("dracula"); err != nil {
-				return err
+	b.serve(
+		t,
+		tasks.Options{Log: slog.New(slog.NewJSONHandler(log, nil))},
+		func(ctx context.Context, run *tasks.Run, c tasks.Convert) error {
+			begun <- run.ID
+
+			switch run.Record.Filename {
+			case "good.pdf":
+				if err := run.SetTheme("dracula"); err != nil {
+					return err
+				}
+
+				return run.Complete(
+					ctx,
+					presswork.Artifact{
+						ID:          run.ID,
+						Pages:       3,
+						Size:        123,
+						ContentType: "application/pdf",
+						Filename:    "good.pdf",
+					},
+					true,
+				)
+			case "bad.pdf":
+				return fault.Errorf(fault.StrictFindings, "an image is missing")
 			}
-			return run.Complete(ctx, presswork.Artifact{ID: run.ID, Pages: 3, Size: 123, ContentType: "application/pdf", Filename: "good.pdf"}, true)
-		case "bad.pdf":
-			return presswork.Errorf(presswork.StrictFindings, "an image is missing")
-		}
-		<-ctx.Done()
-		return context.Cause(ctx)
-	})
+			<-ctx.Done()
+
+			return context.Cause(ctx)
+		},
+	)
 	ids := map[string]string{}
+
 	for _, name := range []string{"good.pdf", "bad.pdf", "left.pdf"} {
 		sub := submission(t)
 		sub.Filename = name
 		ids[name] = b.submit(t, sub)
 		wait.Receive(t, "the run", begun)
 	}
+
 	if _, err := b.client.Cancel(t.Context(), ids["left.pdf"]); err != nil {
 		t.Fatal(err)
 	}
 	wait.Until(t, "every job has its line", func() bool { return len(log.finished(t)) == 3 })
+
 	lines := log.finished(t)
 	for name, want := range map[string]map[string]any{
 		"good.pdf": {"level": "INFO", "status": "completed", "theme": "dracula", "pages": 3.0, "bytes": 123.0, "cached": true},
@@ -86,17 +111,20 @@ func TestEveryJobLeavesOneLineAtItsEnd(t *testing.T) {
 			t.Errorf("%s: %d lines", name, len(got))
 			continue
 		}
+
 		want["kind"] = "conversion"
 		for field, value := range want {
 			if got[0][field] != value {
 				t.Errorf("%s: %s is %v, want %v", name, field, got[0][field], value)
 			}
 		}
+
 		if text, _ := got[0]["duration"].(string); text == "" {
 			t.Errorf("%s: duration is %v", name, got[0]["duration"])
 		} else if _, err := time.ParseDuration(text); err != nil {
 			t.Error(err)
 		}
+
 		if worker, _ := got[0]["worker"].(string); worker == "" {
 			t.Errorf("%s: no worker", name)
 		}

@@ -52,6 +52,7 @@ func newPacker() (*packer, error) {
 	p := new(packer)
 	w, err := flate.NewWriterDict(&p.out, flate.BestCompression, []byte(packDictionary))
 	p.w = w
+
 	return p, err
 }
 
@@ -61,15 +62,18 @@ func (p *packer) pack(fields map[string]string, events []string) ([]byte, error)
 	p.out.Reset()
 	p.out.WriteByte(packForm)
 	p.w.Reset(&p.out)
+
 	log := make([]json.RawMessage, len(events))
 	for i, e := range events {
 		log[i] = json.RawMessage(e)
 	}
 	enc := json.NewEncoder(p.w)
 	enc.SetEscapeHTML(false)
+
 	if err := errors.Join(enc.Encode(fields), enc.Encode(log), p.w.Close()); err != nil {
 		return nil, err
 	}
+
 	return p.out.Bytes(), nil
 }
 
@@ -78,20 +82,25 @@ func unpack(blob []byte, wanted bool) (fields map[string]string, events []string
 	if len(blob) == 0 || blob[0] != packForm {
 		return nil, nil, errors.New("the packed record is of a form that this release does not know")
 	}
+
 	dec := json.NewDecoder(flate.NewReaderDict(bytes.NewReader(blob[1:]), []byte(packDictionary)))
 	if err := dec.Decode(&fields); err != nil {
 		return nil, nil, fmt.Errorf("packed record: %w", err)
 	}
+
 	if !wanted {
 		return fields, nil, nil
 	}
+
 	var log []json.RawMessage
 	if err := dec.Decode(&log); err != nil {
 		return nil, nil, fmt.Errorf("packed events: %w", err)
 	}
+
 	for _, e := range log {
 		events = append(events, string(e))
 	}
+
 	return fields, events, nil
 }
 
@@ -112,9 +121,11 @@ func (s *Server) pack(ctx context.Context, ahead time.Duration) error {
 		if err != nil || len(ids) == 0 {
 			return err
 		}
+
 		if err := s.packAll(ctx, ids); err != nil {
 			return err
 		}
+
 		if len(ids) < packBatch {
 			return nil
 		}
@@ -123,21 +134,25 @@ func (s *Server) pack(ctx context.Context, ahead time.Duration) error {
 
 func (s *Server) packAll(ctx context.Context, ids []string) error {
 	hashes, logs := make([]*redis.MapStringStringCmd, len(ids)), make([]*redis.StringSliceCmd, len(ids))
+
 	_, err := s.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
 		for i, id := range ids {
 			hashes[i] = p.HGetAll(ctx, jobKey(id))
 			logs[i] = p.LRange(ctx, logKey(id), 0, -1)
 		}
+
 		return nil
 	})
 	if err != nil && !isAnswer(err) {
 		return err
 	}
 	s.clearLate(ctx, hashes)
+
 	packer, err := newPacker()
 	if err != nil {
 		return err
 	}
+
 	_, err = s.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
 		for i, id := range ids {
 			fields := hashes[i].Val()
@@ -148,6 +163,7 @@ func (s *Server) packAll(ctx context.Context, ids []string) error {
 			for _, done := range transitionFields() {
 				delete(fields, done)
 			}
+
 			blob, err := packer.pack(fields, logs[i].Val())
 			if err != nil {
 				s.log.Error("the record of an ended job cannot be packed; it stays as it is", "job_id", id, "err", err)
@@ -155,15 +171,18 @@ func (s *Server) packAll(ctx context.Context, ids []string) error {
 			}
 			packScript.Eval(ctx, p, keysOf(id), string(blob))
 		}
+
 		return nil
 	})
 	if err != nil {
 		return err
 	}
+
 	done := make([]any, len(ids))
 	for i, id := range ids {
 		done[i] = id
 	}
+
 	return s.rdb.ZRem(ctx, settledKey, done...).Err()
 }
 
@@ -171,18 +190,32 @@ func (s *Server) packAll(ctx context.Context, ids []string) error {
 // request that its sender has given up, or died of, may still be done.
 func (s *Server) clearLate(ctx context.Context, hashes []*redis.MapStringStringCmd) {
 	var ended []*stored
+
 	for _, hash := range hashes {
 		job, err := decodeRecord(hash.Val())
 		if err != nil {
-			s.log.Warn("an ended job was not looked at again for an artifact that it shall not have", "job_id", hash.Val()[fieldID], "err", err)
+			s.log.Warn(
+				"an ended job was not looked at again for an artifact that it shall not have",
+				"job_id",
+				hash.Val()[fieldID],
+				"err",
+				err,
+			)
 		}
+
 		if job != nil {
 			ended = append(ended, job)
 		}
 	}
 	s.storeWork(ctx, ended, func(ctx context.Context, job *stored) {
 		if err := s.outbox.clear(ctx, job); err != nil {
-			s.log.Warn("an ended job was not looked at again for an artifact that it shall not have", "job_id", job.ID, "err", err)
+			s.log.Warn(
+				"an ended job was not looked at again for an artifact that it shall not have",
+				"job_id",
+				job.ID,
+				"err",
+				err,
+			)
 		}
 	})
 }

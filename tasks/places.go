@@ -21,6 +21,7 @@ type places struct {
 func newPlaces(n int) *places {
 	p := &places{free: n}
 	p.changed.L = &p.mu
+
 	return p
 }
 
@@ -29,13 +30,16 @@ func (p *places) take(ctx context.Context) bool {
 	defer p.wakeAfter(ctx)()
 	p.mu.Lock()
 	defer p.mu.Unlock()
+
 	for ctx.Err() == nil && p.free-p.resuming <= 0 {
 		p.changed.Wait()
 	}
+
 	if ctx.Err() != nil {
 		return false
 	}
 	p.free--
+
 	return true
 }
 
@@ -45,6 +49,7 @@ func (p *places) resume(ctx context.Context) {
 	defer p.wakeAfter(ctx)()
 	p.mu.Lock()
 	defer p.mu.Unlock()
+
 	p.resuming++
 	for ctx.Err() == nil && p.free <= 0 {
 		p.changed.Wait()
@@ -75,6 +80,7 @@ func (p *places) claim() {
 	if p.granted > 0 {
 		p.granted--
 		p.mu.Unlock()
+
 		return
 	}
 	p.mu.Unlock()
@@ -85,6 +91,7 @@ func (p *places) claim() {
 func (p *places) full() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+
 	return p.free-p.resuming <= 0
 }
 
@@ -95,6 +102,7 @@ func (p *places) wakeAfter(ctx context.Context) (stop func()) {
 		defer p.mu.Unlock()
 		p.changed.Broadcast()
 	})
+
 	return func() { cancel() }
 }
 
@@ -110,6 +118,7 @@ func (l limits) Acquire(ctx context.Context, q Queue) bool {
 	if q == Infer {
 		return l.places.take(ctx)
 	}
+
 	return l.slots.Acquire(ctx, q)
 }
 

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"presswork"
+	"presswork/internal/fault"
 )
 
 // stallAfter is how long a queue may go without a look at it while its server
@@ -17,6 +17,7 @@ func (s *Server) Progress(context.Context) error {
 	if s.taking.Err() != nil {
 		return nil
 	}
+
 	return s.progress(time.Now())
 }
 
@@ -33,12 +34,19 @@ func (s *Server) progress(at time.Time) error {
 			last[pool(q)] = when
 		}
 	}
+
 	for p, when := range last {
 		free := running[p] < s.concurrency(p) && !(p == Infer && s.limits.places.full())
 		if free && at.Sub(when) > stallAfter {
-			return presswork.Errorf(presswork.Internal, "no task has been taken from the queue %s for %s", p, at.Sub(when).Round(time.Second))
+			return fault.Errorf(
+				fault.Internal,
+				"no task has been taken from the queue %s for %s",
+				p,
+				at.Sub(when).Round(time.Second),
+			)
 		}
 	}
+
 	return nil
 }
 
@@ -47,5 +55,6 @@ func pool(q Queue) Queue {
 	if _, limited := rank(q); limited {
 		return Render
 	}
+
 	return q
 }

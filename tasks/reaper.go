@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"presswork"
+	"presswork/internal/fault"
 	"presswork/tasks/asynqext"
 )
 
@@ -26,6 +26,7 @@ func (s *Server) reap(ctx context.Context, queues []Queue) {
 	// By queue until when no lease says that a worker is dead: while Redis does not
 	// answer, none can be renewed.
 	doubtful := map[Queue]time.Time{}
+
 	for {
 		for _, q := range queues {
 			if err := s.checkLeases(ctx, q, time.Now().Before(doubtful[q])); err != nil && ctx.Err() == nil {
@@ -33,6 +34,7 @@ func (s *Server) reap(ctx context.Context, queues []Queue) {
 				s.log.Warn("leases could not be checked", "queue", q, "err", err)
 			}
 		}
+
 		select {
 		case <-ctx.Done():
 			return
@@ -47,16 +49,19 @@ func (s *Server) reap(ctx context.Context, queues []Queue) {
 // unless that is in doubt: then it finds out whether Redis answers.
 func (s *Server) checkLeases(ctx context.Context, q Queue, doubtful bool) error {
 	var held []string
+
 	for _, r := range s.active.all() {
 		if r.queue == q && r.ctx.Err() == nil {
 			held = append(held, r.task)
 		}
 	}
+
 	if len(held) > 0 || doubtful {
 		if err := asynqext.Renew(ctx, s.rdb, q, held); err != nil || doubtful {
 			return err
 		}
 	}
+
 	return s.reapQueue(ctx, q)
 }
 
@@ -69,15 +74,19 @@ func (s *Server) reapQueue(ctx context.Context, q Queue) error {
 	}
 	s.metrics.broken.WithLabelValues(reaped).Add(float64(back))
 	s.metrics.broken.WithLabelValues(condemned).Add(float64(len(doomed)))
+
 	for _, id := range doomed {
 		s.log.Error("a task killed its worker too often", "task_id", id, "queue", q, "crashes", asynqext.CrashCap)
+
 		if err := s.condemn(ctx, q, id); err != nil {
 			return err
 		}
+
 		if err := asynqext.Remove(ctx, s.rdb, q, id); err != nil {
 			return err
 		}
 	}
+
 	return nil
 }
 
@@ -88,7 +97,11 @@ func (s *Server) condemn(ctx context.Context, q Queue, id string) error {
 		return s.calls.Condemn(ctx, id, fmt.Sprintf(reason, asynqext.CrashCap))
 	}
 
-	err := s.fail(ctx, id, presswork.Errorf(presswork.RenderFailed, "the worker died %d times on this document", asynqext.CrashCap))
+	err := s.fail(
+		ctx,
+		id,
+		fault.Errorf(fault.RenderFailed, "the worker died %d times on this document", asynqext.CrashCap),
+	)
 	if err != nil {
 		return fmt.Errorf("failing job %s: %w", id, err)
 	}

@@ -39,24 +39,30 @@ func (o *leaseOutage) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 		if !reap && (len(args) < 4 || args[3] != tasks.AsynqLease(tasks.Render)) {
 			return next(ctx, cmd)
 		}
+
 		phase := o.phase.Load()
 		if phase == 1 {
 			if reap { // Asynq looks at leases too
 				o.failed.Add(1)
 			}
 			cmd.SetErr(io.EOF)
+
 			return io.EOF
 		}
+
 		if phase == 2 && o.after != nil {
 			<-o.after
 		}
+
 		err := next(ctx, cmd)
 		if phase == 2 && err == nil {
 			o.answered.Add(1)
+
 			if reap {
 				o.reaps.Add(1)
 			}
 		}
+
 		return err
 	}
 }
@@ -66,15 +72,18 @@ func TestARunOutlivesAnOutageLongerThanItsLease(t *testing.T) {
 	b := setup(t, tasks.Options{})
 	var phase atomic.Int64
 	seen, done := make(chan struct{}), make(chan struct{})
+
 	lookedAt := sync.OnceFunc(func() { close(seen) })
 	defer lookedAt()
 	begun := make(chan int, 9)
 	handler := func(ctx context.Context, run *tasks.Run, c tasks.Convert) error {
 		begun <- run.Attempt
+
 		select {
 		case <-done:
 		case <-ctx.Done():
 		}
+
 		return complete(ctx, run, c)
 	}
 	// The worker that runs the job reaches Redis after the other one.
@@ -83,9 +92,11 @@ func TestARunOutlivesAnOutageLongerThanItsLease(t *testing.T) {
 		s := b.server(t, tasks.Options{})
 		s.AddHook(o)
 		tasks.Handle(s, tasks.ConvertPDF, handler)
+
 		if err := s.Start(t.Context()); err != nil {
 			t.Fatal(err)
 		}
+
 		if o == busy {
 			b.submit(t, submission(t))
 			wait.Receive(t, "the run", begun)
@@ -101,6 +112,7 @@ func TestARunOutlivesAnOutageLongerThanItsLease(t *testing.T) {
 	lookedAt()
 	wait.Until(t, "the idle worker looks for the dead", func() bool { return idle.reaps.Load() > 1 })
 	close(done)
+
 	if rec := b.finished(t, id); rec.Status != presswork.Completed || rec.Attempts != 1 {
 		t.Errorf("%s after %d attempts", rec.Status, rec.Attempts)
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"presswork"
+	"presswork/internal/fault"
 )
 
 // The fields of a job's hash that make a Record. The hash also holds transitionFields.
@@ -72,6 +73,7 @@ type stored struct {
 func (s *stored) snapshot() presswork.Event {
 	e := s.lastEvent()
 	e.Type = presswork.EventSnapshot
+
 	return e
 }
 
@@ -81,6 +83,7 @@ func (s *stored) lastEvent() presswork.Event {
 	if s.Status.Terminal() {
 		kind = presswork.EventType(s.Status)
 	}
+
 	return presswork.Event{
 		Type: kind, JobID: s.ID, Seq: s.Seq, Status: s.Status, Stage: s.Stage, Progress: s.Progress,
 		Message: s.message, At: s.updated, Artifact: s.Artifact, Error: s.Error,
@@ -93,12 +96,14 @@ func fieldsOf(values []any) (map[string]string, error) {
 	if len(values) < len(fields) {
 		return nil, fmt.Errorf("job record has %d of %d fields", len(values), len(fields))
 	}
+
 	m := make(map[string]string, len(fields))
 	for i, name := range fields {
 		if s, ok := values[i].(string); ok {
 			m[name] = s
 		}
 	}
+
 	return m, nil
 }
 
@@ -108,6 +113,7 @@ func decodeValues(values []any) (*stored, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	return decodeRecord(m)
 }
 
@@ -117,6 +123,7 @@ func decodeRecord(m map[string]string) (*stored, error) {
 		return nil, nil
 	}
 	d := decoder{m: m}
+
 	s := &stored{
 		queue: Queue(m[fieldQueue]), message: m[fieldMessage], updated: d.time(fieldUpdated),
 		Record: Record{
@@ -127,13 +134,14 @@ func decodeRecord(m map[string]string) (*stored, error) {
 				Stage: presswork.Stage(m[fieldStage]), Progress: int(d.int(fieldProgress)), Seq: d.int(fieldSeq),
 				Theme: m[fieldTheme], Cached: m[fieldCached] == "1", Attempts: int(d.int(fieldAttempts)),
 				CreatedAt: d.time(fieldCreated), StartedAt: d.optionalTime(fieldStarted),
-				FinishedAt: d.optionalTime(fieldFinished), Warnings: []presswork.Warning{},
+				FinishedAt: d.optionalTime(fieldFinished), Warnings: []fault.Warning{},
 			},
 		},
 	}
 	if w := m[fieldWorkers]; w != "" {
 		s.Workers = strings.Fields(w)
 	}
+
 	if w := m[fieldWarnings]; w != "" {
 		d.json(fieldWarnings, "["+w+"]", &s.Warnings)
 	}
@@ -141,9 +149,11 @@ func decodeRecord(m map[string]string) (*stored, error) {
 	d.json(fieldArtifact, m[fieldArtifact], &s.Artifact)
 	d.json(fieldError, m[fieldError], &s.Error)
 	d.json(fieldAnalysis, m[fieldAnalysis], &s.Analysis)
+
 	if d.err != nil {
 		return nil, fmt.Errorf("job record %s: %w", s.ID, d.err)
 	}
+
 	return s, nil
 }
 
@@ -165,6 +175,7 @@ func (d *decoder) int(field string) int64 {
 	}
 	n, err := strconv.ParseInt(d.m[field], 10, 64)
 	d.note(field, err)
+
 	return n
 }
 
@@ -174,6 +185,7 @@ func (d *decoder) time(field string) time.Time {
 	}
 	t, err := time.Parse(time.RFC3339Nano, d.m[field])
 	d.note(field, err)
+
 	return t
 }
 
@@ -182,6 +194,7 @@ func (d *decoder) optionalTime(field string) *time.Time {
 	if t.IsZero() {
 		return nil
 	}
+
 	return &t
 }
 

@@ -17,6 +17,7 @@ import (
 // lists. The store's index of objects and an idempotency key are not.
 func BenchmarkRecords(b *testing.B) {
 	const jobs = 1000
+
 	for name, content := range map[string]int{"stored": 0, "8KB": 8 << 10} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
@@ -30,9 +31,11 @@ func BenchmarkRecords(b *testing.B) {
 						return bundle.rdb.ZCard(b.Context(), tasks.LedgerKey).Val() == 0
 					})
 					ended()
+
 					if err := s.Pack(b.Context(), 2*tasks.PackAfter); err != nil {
 						b.Fatal(err)
 					}
+
 					if err := s.Stop(context.Background()); err != nil {
 						b.Fatal(err)
 					}
@@ -41,6 +44,7 @@ func BenchmarkRecords(b *testing.B) {
 				bundle.submit(b, typical(b, content))
 				serve(func() {})
 				before := used()
+
 				for range jobs {
 					bundle.submit(b, typical(b, content))
 				}
@@ -55,6 +59,7 @@ func BenchmarkRecords(b *testing.B) {
 // typical is a conversion with some options, as an SDK sends it.
 func typical(b testing.TB, content int) tasks.Submission {
 	b.Helper()
+
 	c := tasks.Convert{
 		Theme: "nord", Filename: "quarterly-report.pdf", Options: presswork.Options{TOC: new(presswork.Depth(3))},
 		Content: strings.Repeat("All happy families are alike. ", content/30),
@@ -62,13 +67,21 @@ func typical(b testing.TB, content int) tasks.Submission {
 	if content == 0 {
 		c.ContentKey = "sources/" + tasks.NewID() + "/" + tasks.NewID() + "/content.md"
 	}
+
 	task, err := tasks.ConvertPDF.Task(c)
 	if err != nil {
 		b.Fatal(err)
 	}
+
 	return tasks.Submission{
-		ID: tasks.NewID(), Kind: presswork.KindConversion, Theme: "nord", Owner: "ann", Filename: c.Filename, Task: task,
-		RequestID: tasks.NewID(), TraceParent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
+		ID:          tasks.NewID(),
+		Kind:        presswork.KindConversion,
+		Theme:       "nord",
+		Owner:       "ann",
+		Filename:    c.Filename,
+		Task:        task,
+		RequestID:   tasks.NewID(),
+		TraceParent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
 	}
 }
 
@@ -81,6 +94,7 @@ func reporting(ctx context.Context, run *tasks.Run, _ tasks.Convert) error {
 			return err
 		}
 	}
+
 	return run.Complete(ctx, presswork.Artifact{
 		ID: run.ID, Size: 48_213, Pages: 3, ContentType: "application/pdf", Filename: "quarterly-report.pdf",
 		ExpiresAt: time.Now().Add(time.Hour), SHA256: strings.Repeat("0123456789abcdef", 4),

@@ -13,6 +13,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"presswork"
+	"presswork/internal/fault"
 )
 
 const (
@@ -59,15 +60,18 @@ func (c *Client) Events() EventStats {
 	r := c.relay
 	r.mu.Lock()
 	defer r.mu.Unlock()
+
 	s := r.told
 	for _, set := range r.watchers {
 		s.Watchers += int64(len(set))
 	}
+
 	return s
 }
 
 func newRelay(recs *records, log *slog.Logger) *relay {
 	ctx, cancel := context.WithCancel(context.Background())
+
 	return &relay{
 		records: recs, log: log, ctx: ctx, cancel: cancel,
 		live: make(chan struct{}), watchers: map[string]map[*watcher]struct{}{},
@@ -81,7 +85,7 @@ func (r *relay) start() {
 // stop ends the subscription and every watch.
 func (r *relay) stop() {
 	r.once.Do(func() {})
-	r.end(presswork.Errorf(presswork.QueueUnavailable, "the server is stopping"))
+	r.end(fault.Errorf(fault.QueueUnavailable, "the server is stopping"))
 	r.running.Wait()
 }
 
@@ -89,9 +93,11 @@ func (r *relay) stop() {
 func (r *relay) end(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+
 	if r.ended == nil {
 		r.ended = err
 	}
+
 	for _, set := range r.watchers {
 		for w := range set {
 			w.fail(r.ended)
@@ -106,6 +112,7 @@ func (r *relay) run() {
 	sub := r.records.rdb.Subscribe(r.ctx, eventsChannel)
 	defer sub.Close()
 	messages := sub.ChannelWithSubscriptions(redis.WithChannelSize(relayBuffer))
+
 	check := time.NewTicker(checkEvery)
 	defer check.Stop()
 	// One check at a time, beside the routing; a request made meanwhile is
@@ -128,6 +135,7 @@ func (r *relay) run() {
 		}
 	}
 	subscribed := false
+
 	for {
 		select {
 		case <-r.ctx.Done():
@@ -140,6 +148,7 @@ func (r *relay) run() {
 				r.end(unavailable(redis.ErrClosed))
 				return
 			}
+
 			switch m := m.(type) {
 			case *redis.Message:
 				r.route(m.Payload)
@@ -170,22 +179,26 @@ func (r *relay) route(message string) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+
 	set := r.watchers[message[:idLength]]
 	if len(set) == 0 {
 		return
 	}
 	number, text, _ := strings.Cut(message[idLength+1:], " ")
+
 	seq, err := strconv.ParseInt(number, 10, 64)
 	if err != nil {
 		r.log.Error("an event has no sequence number", "message", message)
 		return
 	}
+
 	event := new(presswork.Event)
 	if err := json.Unmarshal([]byte(text), event); err != nil {
 		r.log.Error("an event cannot be read", "message", message, "err", err)
 		return
 	}
 	late := max(0, r.records.clock.now().Sub(event.At))
+
 	for w := range set {
 		select {
 		case w.in <- news{seq, event}:
@@ -201,21 +214,26 @@ func (r *relay) route(message string) {
 // check sends the watchers of every watched job how far it has got.
 func (r *relay) check() {
 	r.mu.Lock()
+
 	ids := make([]string, 0, len(r.watchers))
 	for id := range r.watchers {
 		ids = append(ids, id)
 	}
 	r.mu.Unlock()
+
 	if len(ids) == 0 {
 		return
 	}
+
 	ctx, cancel := context.WithTimeout(r.ctx, checkEvery)
 	defer cancel()
 	seqs := make([]*redis.StringCmd, len(ids))
+
 	_, err := r.records.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
 		for i, id := range ids {
 			seqs[i] = p.HGet(ctx, jobKey(id), fieldSeq)
 		}
+
 		return nil
 	})
 	if err != nil && !errors.Is(err, redis.Nil) {
@@ -224,6 +242,7 @@ func (r *relay) check() {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+
 	for i, id := range ids {
 		seq, err := seqs[i].Int64()
 		for w := range r.watchers[id] {
@@ -231,6 +250,7 @@ func (r *relay) check() {
 				w.fail(notFound(id))
 				continue
 			}
+
 			select {
 			case w.in <- news{seq: seq}:
 			default:
@@ -244,13 +264,16 @@ func (r *relay) check() {
 func (r *relay) add(w *watcher) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+
 	if r.ended != nil {
 		return r.ended
 	}
+
 	if r.watchers[w.id] == nil {
 		r.watchers[w.id] = map[*watcher]struct{}{}
 	}
 	r.watchers[w.id][w] = struct{}{}
+
 	return nil
 }
 
@@ -258,6 +281,7 @@ func (r *relay) remove(w *watcher) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.watchers[w.id], w)
+
 	if len(r.watchers[w.id]) == 0 {
 		delete(r.watchers, w.id)
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"presswork"
+	"presswork/internal/fault"
 )
 
 // report is a change of a record that a run tells of, as the scripts read it.
@@ -18,7 +19,7 @@ func (r *records) progressed(stage presswork.Stage, percent int, message string)
 }
 
 // noted adds warnings and sets fields, as one event with this message.
-func (r *records) noted(message string, warnings []presswork.Warning, fields ...any) (report, error) {
+func (r *records) noted(message string, warnings []fault.Warning, fields ...any) (report, error) {
 	args := []any{stamp(r.clock.now()), message, len(warnings)}
 	for _, w := range warnings {
 		b, err := json.Marshal(w)
@@ -27,6 +28,7 @@ func (r *records) noted(message string, warnings []presswork.Warning, fields ...
 		}
 		args = append(args, b)
 	}
+
 	return newReport("note", append(args, fields...)...), nil
 }
 
@@ -40,5 +42,6 @@ func flat(args []any, all []report) []any {
 	for _, one := range all {
 		args = append(args, one...)
 	}
+
 	return args
 }

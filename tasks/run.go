@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"presswork"
+	"presswork/internal/fault"
 	"presswork/tasks/asynqext"
 )
 
@@ -75,34 +76,38 @@ func (r *Run) progressed(stage presswork.Stage, percent int, message string) rep
 
 // Warn adds warnings to the job, as one event. One that is there already is not
 // added again.
-func (r *Run) Warn(warnings ...presswork.Warning) error {
+func (r *Run) Warn(warnings ...fault.Warning) error {
 	if len(warnings) == 0 {
 		return nil
 	}
+
 	return r.note(summary(warnings), warnings)
 }
 
 // Printed is Warn for the warnings of a print, which outlive the attempt: see
 // Record.Printed. They must be recorded before the result is stored: Progress follows.
-func (r *Run) Printed(warnings ...presswork.Warning) error {
+func (r *Run) Printed(warnings ...fault.Warning) error {
 	if len(warnings)+len(r.Record.Printed) == 0 {
 		return nil
 	}
+
 	b, err := json.Marshal(warnings)
 	if err != nil {
 		return err
 	}
+
 	return r.note(summary(warnings), warnings, fieldPrinted, b)
 }
 
 // summary is an event's message about warnings; "" without any.
-func summary(warnings []presswork.Warning) string {
+func summary(warnings []fault.Warning) string {
 	switch len(warnings) {
 	case 0:
 		return ""
 	case 1:
 		return warnings[0].Message
 	}
+
 	return fmt.Sprintf("%s (and %d more)", warnings[0].Message, len(warnings)-1)
 }
 
@@ -117,15 +122,17 @@ func (r *Run) SetAnalysis(analysis presswork.Analysis) error {
 	if err != nil {
 		return fmt.Errorf("analysis: %w", err)
 	}
+
 	return r.note("analyzed", nil, fieldAnalysis, b)
 }
 
 // note holds what adds warnings and sets fields.
-func (r *Run) note(message string, warnings []presswork.Warning, fields ...any) error {
+func (r *Run) note(message string, warnings []fault.Warning, fields ...any) error {
 	note, err := r.records.noted(message, warnings, fields...)
 	if err == nil {
 		r.hold(note)
 	}
+
 	return err
 }
 
@@ -133,6 +140,7 @@ func (r *Run) note(message string, warnings []presswork.Warning, fields ...any) 
 func (r *Run) hold(one report) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+
 	r.held = append(r.held, one)
 	if r.write == nil {
 		r.write = time.AfterFunc(heldFor, r.writeHeld)
@@ -142,6 +150,7 @@ func (r *Run) hold(one report) {
 func (r *Run) writeHeld() {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*ioTimeout)
 	defer cancel()
+
 	if err := r.tell(ctx); err != nil {
 		r.outbox.log.Debug("steps of a run are not in its record", "job_id", r.ID, "err", err)
 	}
@@ -151,11 +160,13 @@ func (r *Run) writeHeld() {
 func (r *Run) taken() []report {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+
 	if r.write != nil {
 		r.write.Stop()
 	}
 	all := r.held
 	r.held, r.write = nil, nil
+
 	return all
 }
 
@@ -164,16 +175,19 @@ func (r *Run) taken() []report {
 func (r *Run) tell(ctx context.Context, more ...report) error {
 	r.telling.Lock()
 	defer r.telling.Unlock()
+
 	held := r.taken()
 	if len(held)+len(more) == 0 {
 		return nil
 	}
+
 	err := r.checked(r.records.tell(ctx, r.ID, r.fence, slices.Concat(held, more)...))
-	if presswork.CodeOf(err) == presswork.QueueUnavailable {
+	if fault.CodeOf(err) == fault.QueueUnavailable {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		r.held = slices.Concat(held, r.held)
 	}
+
 	return err
 }
 
@@ -182,12 +196,17 @@ func (r *Run) tell(ctx context.Context, more ...report) error {
 // An outage of Redis is waited out for a while.
 func (r *Run) Complete(ctx context.Context, artifact presswork.Artifact, cached bool) error {
 	rec, err := r.finish(ctx, ending{
-		status: presswork.Completed, message: "done", artifact: &artifact, cached: cached, task: asynqext.DoneKeys(r.queue, r.ID, r.records.clock.now()),
+		status:   presswork.Completed,
+		message:  "done",
+		artifact: &artifact,
+		cached:   cached,
+		task:     asynqext.DoneKeys(r.queue, r.ID, r.records.clock.now()),
 	})
 	if err != nil {
 		return err
 	}
 	r.done = rec
+
 	return nil
 }
 
@@ -197,13 +216,22 @@ func (r *Run) Next(ctx context.Context, t Task) error {
 	if err := r.tell(ctx); err != nil {
 		return err
 	}
+
 	if err := r.checked(r.records.next(ctx, r.ID, r.fence, t)); err != nil {
 		return err
 	}
+
 	r.continued = true
 	if err := r.outbox.enqueueJob(ctx, r.Record.Owner, r.ID, t); err != nil {
-		r.outbox.log.Warn("a job's next task is not on the queue yet; the sweeper will put it there", "job_id", r.ID, "err", err)
+		r.outbox.log.Warn(
+			"a job's next task is not on the queue yet; the sweeper will put it there",
+			"job_id",
+			r.ID,
+			"err",
+			err,
+		)
 	}
+
 	return nil
 }
 
@@ -212,13 +240,16 @@ func (r *Run) finish(ctx context.Context, e ending) (*stored, error) {
 	r.telling.Lock()
 	defer r.telling.Unlock()
 	e.fence, e.nonce, e.before = r.fence, "run-"+r.fence, r.taken()
+
 	ctx, cancel := context.WithTimeout(ctx, commitPatience)
 	defer cancel()
+
 	for {
 		rec, err := r.records.finish(ctx, r.ID, e)
-		if presswork.CodeOf(err) != presswork.QueueUnavailable {
+		if fault.CodeOf(err) != fault.QueueUnavailable {
 			return rec, r.checked(err)
 		}
+
 		select {
 		case <-ctx.Done():
 			return nil, err
@@ -234,6 +265,7 @@ func (r *Run) checked(err error) error {
 		return err
 	}
 	r.end(lost)
+
 	return lost
 }
 
@@ -242,8 +274,10 @@ func loss(err error) error {
 	if ended, ok := errors.AsType[endedError](err); ok && ended.status == presswork.Cancelled {
 		return ErrCancelled
 	}
+
 	if _, ok := errors.AsType[endedError](err); ok || errors.Is(err, errGone) || errors.Is(err, ErrSuperseded) {
 		return ErrSuperseded
 	}
+
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"presswork"
+	"presswork/internal/fault"
 )
 
 const (
@@ -46,87 +47,107 @@ func (c *Client) Search(ctx context.Context, q Search) (Page, error) {
 	if limit <= 0 {
 		limit = defaultLimit
 	}
+
 	if q.Cursor != "" && !ValidID(q.Cursor) {
 		return Page{}, badCursor()
 	}
+
 	next, err := c.source(ctx, q)
 	if err != nil {
 		return Page{}, err
 	}
+
 	cursor := q.Cursor
 	if before := idAt(q.Before); before != "" && (cursor == "" || before < cursor) {
 		cursor = before
 	}
 	oldest := idAt(q.Since)
 	var found []*stored
+
 	var gone []string
 	defer func() {
 		if q.Dead && len(gone) > 0 {
 			_ = forget(ctx, c.rdb, gone...) // the next search meets them again
 		}
 	}()
+
 	for read := 0; read < searchMost; {
 		ids, err := next(cursor, searchPage)
 		if err != nil {
 			return Page{}, unavailable(err)
 		}
+
 		last := len(ids) < searchPage
 		if n := slices.IndexFunc(ids, func(id string) bool { return id < oldest }); n >= 0 {
 			ids, last = ids[:n], true
 		}
+
 		jobs, err := c.records.readAll(ctx, ids)
 		if err != nil {
 			return Page{}, err
 		}
+
 		for i, j := range jobs {
 			if j.err != nil {
 				c.log.Error("a job is not listed: its record cannot be read", "job_id", ids[i], "err", j.err)
 			}
+
 			if j.job == nil && j.err == nil {
 				gone = append(gone, ids[i])
 			}
+
 			if j.job == nil || !q.selects(&j.job.Record) {
 				continue
 			}
+
 			if len(found) == limit {
 				return c.searched(ctx, found, found[limit-1].ID)
 			}
 			found = append(found, j.job)
 		}
+
 		if last {
 			return c.searched(ctx, found, "")
 		}
 		read += len(ids)
 		cursor = ids[len(ids)-1]
 	}
+
 	return c.searched(ctx, found, cursor)
 }
 
 func (c *Client) searched(ctx context.Context, found []*stored, cursor string) (Page, error) {
 	page := Page{HasMore: cursor != "", NextCursor: cursor, Records: make([]Record, len(found))}
+
 	byOwner := map[string][]*stored{}
 	for _, job := range found {
 		byOwner[job.Owner] = append(byOwner[job.Owner], job)
 	}
+
 	for _, jobs := range byOwner {
 		if err := c.place(ctx, jobs); err != nil {
 			return Page{}, err
 		}
 	}
+
 	for i, job := range found {
 		page.Records[i] = job.Record
 	}
+
 	return page, nil
 }
 
 func (q Search) selects(r *Record) bool {
-	if !q.Query.selects(r) || q.Owner != nil && *q.Owner != r.Owner || q.Worker != "" && !slices.Contains(r.Workers, q.Worker) {
+	if !q.Query.selects(r) || q.Owner != nil && *q.Owner != r.Owner ||
+		q.Worker != "" && !slices.Contains(r.Workers, q.Worker) {
 		return false
 	}
+
 	text := r.ID + "\n" + r.Filename
 	if r.Error != nil {
 		text += "\n" + string(r.Error.Code) + "\n" + r.Error.Message
 	}
+
 	return strings.Contains(strings.ToLower(text), strings.ToLower(q.Text))
 }
 
@@ -138,8 +159,13 @@ func (c *Client) source(ctx context.Context, q Search) (func(cursor string, n in
 		if cursor != "" {
 			from = "(" + cursor
 		}
-		return p.ZRangeArgs(ctx, redis.ZRangeArgs{Key: key, Start: "-", Stop: from, ByLex: true, Rev: true, Count: int64(n)})
+
+		return p.ZRangeArgs(
+			ctx,
+			redis.ZRangeArgs{Key: key, Start: "-", Stop: from, ByLex: true, Rev: true, Count: int64(n)},
+		)
 	}
+
 	switch {
 	case q.Dead:
 		return func(cursor string, n int) ([]string, error) { return below(c.rdb, deadKey, cursor, n).Result() }, nil
@@ -148,35 +174,43 @@ func (c *Client) source(ctx context.Context, q Search) (func(cursor string, n in
 			return below(c.rdb, ownerKey(*q.Owner), cursor, n).Result()
 		}, nil
 	}
+
 	ended := func(s presswork.Status) bool { return s.Terminal() }
 	if len(q.Statuses) > 0 && !slices.ContainsFunc(q.Statuses, ended) {
 		open, err := c.rdb.ZCard(ctx, ledgerKey).Result()
 		if err != nil {
 			return nil, unavailable(err)
 		}
+
 		if open <= openMost {
 			return c.openBelow(ctx)
 		}
 	}
+
 	owners, err := c.rdb.SMembers(ctx, ownersKey).Result()
 	if err != nil {
 		return nil, unavailable(err)
 	}
+
 	return func(cursor string, n int) ([]string, error) {
 		cmds := make([]*redis.StringSliceCmd, len(owners))
+
 		_, err := c.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
 			for i, owner := range owners {
 				cmds[i] = below(p, ownerKey(owner), cursor, n)
 			}
+
 			return nil
 		})
 		if err != nil {
 			return nil, err
 		}
+
 		var ids []string
 		for _, cmd := range cmds {
 			ids = append(ids, cmd.Val()...)
 		}
+
 		return newest(ids, n), nil
 	}, nil
 }
@@ -188,14 +222,20 @@ func (c *Client) openBelow(ctx context.Context) (func(string, int) ([]string, er
 		return nil, unavailable(err)
 	}
 	all = newest(all, len(all))
+
 	return func(cursor string, n int) ([]string, error) {
 		at := 0
 		if cursor != "" {
-			at, _ = slices.BinarySearchFunc(all, cursor, func(id, cursor string) int { return strings.Compare(cursor, id) })
+			at, _ = slices.BinarySearchFunc(
+				all,
+				cursor,
+				func(id, cursor string) int { return strings.Compare(cursor, id) },
+			)
 			for at < len(all) && all[at] >= cursor {
 				at++
 			}
 		}
+
 		return all[at:min(at+n, len(all))], nil
 	}, nil
 }
@@ -211,11 +251,12 @@ func idAt(t time.Time) string {
 	if t.IsZero() {
 		return ""
 	}
+
 	return firstID(t)
 }
 
 func badCursor() error {
-	return presswork.Errorf(presswork.InvalidOption, "the cursor is not the next_cursor of an earlier page").WithParam("cursor")
+	return fault.Errorf(fault.InvalidOption, "the cursor is not the next_cursor of an earlier page").WithParam("cursor")
 }
 
 // Inspection is a job with its history, for operators.
@@ -252,21 +293,26 @@ func (c *Client) Inspect(ctx context.Context, id string) (Inspection, error) {
 	if err != nil {
 		return Inspection{}, err
 	}
+
 	if err := c.place(ctx, []*stored{job}); err != nil {
 		return Inspection{}, err
 	}
+
 	out := Inspection{Record: job.Record, Queue: job.queue}
 	if out.Events, err = c.records.events(ctx, id, 0); err != nil {
 		return Inspection{}, err
 	}
+
 	if out.Dead, out.RetriedAs, err = c.deadLetter(ctx, id); err != nil {
 		return Inspection{}, err
 	}
+
 	if info, err := c.inspector.GetTaskInfo(string(job.queue), id); err == nil {
 		out.Task = &TaskState{State: info.State.String(), Tries: info.Retried, LastError: info.LastErr}
 		if !info.NextProcessAt.IsZero() && info.NextProcessAt.Unix() > 0 {
 			out.Task.NextAt = info.NextProcessAt.UTC()
 		}
 	}
+
 	return out, nil
 }

@@ -83,10 +83,24 @@ func NewServer(address string, o Options) (*Server, error) {
 		return nil, err
 	}
 	limits := limits{slots: newSlots(o.RenderSlots+overlap, o.bulkSlots()), places: newPlaces(o.InferConcurrency)}
-	rdb, err := Dial(address, 3*limits.slots.total+o.TextConcurrency+min(o.AudioConcurrency, 64)+min(o.InferConcurrency, 64)+min(o.ToolConcurrency, 64)+16)
+
+	rdb, err := Dial(
+		address,
+		3*limits.slots.total+o.TextConcurrency+min(
+			o.AudioConcurrency,
+			64,
+		)+min(
+			o.InferConcurrency,
+			64,
+		)+min(
+			o.ToolConcurrency,
+			64,
+		)+16,
+	)
 	if err != nil {
 		return nil, err
 	}
+
 	blocking, err := dialBlocking(address, 2*len(Queues()), 2*asynqext.DequeueWait)
 	if err != nil {
 		return nil, err
@@ -111,6 +125,7 @@ func NewServer(address string, o Options) (*Server, error) {
 	}
 	s.taking, s.stopTaking = context.WithCancel(context.Background())
 	s.work, s.stopWork = context.WithCancelCause(context.Background())
+
 	var begin *asynqext.Begin
 	if _, cluster := rdb.(*redis.ClusterClient); !cluster {
 		begin = &asynqext.Begin{Lua: beginDequeued, Argv: s.beginArgv}
@@ -126,6 +141,7 @@ func NewServer(address string, o Options) (*Server, error) {
 	// Last, so that it sees what is sent.
 	o.Metrics.Watch(rdb)
 	blocking.AddHook(redisHook{o.Metrics, false})
+
 	return s, nil
 }
 
@@ -135,6 +151,7 @@ func workerName() string {
 	if err != nil {
 		host = "unknown"
 	}
+
 	return fmt.Sprintf("%s:%d", host, os.Getpid())
 }
 
@@ -148,6 +165,7 @@ func (s *Server) queues() []Queue {
 			used[Bulk] = true
 		}
 	}
+
 	return slices.DeleteFunc(slices.Clone(s.options.Queues), func(q Queue) bool { return !used[q] })
 }
 
@@ -156,17 +174,21 @@ func (s *Server) queues() []Queue {
 func (s *Server) Start(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+
 	if s.started || s.stopped {
 		return nil
 	}
+
 	queues := s.queues()
 	if len(queues) == 0 {
 		return errors.New("tasks: no handled kind uses any of the queues to serve")
 	}
+
 	if err := s.rdb.Ping(ctx).Err(); err != nil {
 		return unavailable(err)
 	}
 	s.clock.look(ctx)
+
 	for _, q := range queues {
 		srv := asynq.NewServerFromRedisClient(s.rdb, s.config(q))
 		if err := srv.Start(asynq.HandlerFunc(s.process)); err != nil {
@@ -174,6 +196,7 @@ func (s *Server) Start(ctx context.Context) error {
 		}
 		s.servers = append(s.servers, srv)
 	}
+
 	for _, q := range queues {
 		s.dequeuer.Looked(q)
 	}
@@ -182,11 +205,13 @@ func (s *Server) Start(ctx context.Context) error {
 	// Cancellations reach the handlers while they drain, too.
 	s.keepers.Go(func() { s.clock.run(s.work) })
 	s.keepers.Go(func() { s.watchCancels(s.work) })
+
 	for _, q := range queues {
 		if hasCalls(q) {
 			s.keepers.Go(func() { s.dequeuer.Listen(s.taking, q) })
 		}
 	}
+
 	if slices.Contains(queues, Tools) {
 		s.keepers.Go(func() { s.offer(s.taking) })
 	}
@@ -194,6 +219,7 @@ func (s *Server) Start(ctx context.Context) error {
 	s.keepers.Go(func() { s.reap(s.taking, queues) })
 	s.keepers.Go(func() { s.sweep(s.taking, queues) })
 	s.log.Info("worker started", "queues", queues, "render_slots", s.options.RenderSlots)
+
 	return nil
 }
 
@@ -209,6 +235,7 @@ func (s *Server) concurrency(q Queue) int {
 	case Tools:
 		return s.options.ToolConcurrency
 	}
+
 	return s.limits.slots.total
 }
 
@@ -247,6 +274,7 @@ func (s *Server) Stop(ctx context.Context) error {
 	// Ends the waits of the dequeuer at once.
 	closeErr := s.blocking.Close()
 	drained := make(chan struct{})
+
 	go func() {
 		var all sync.WaitGroup
 		for _, srv := range servers {
@@ -255,8 +283,10 @@ func (s *Server) Stop(ctx context.Context) error {
 		all.Wait()
 		close(drained)
 	}()
+
 	drain := time.NewTimer(s.options.DrainTimeout)
 	defer drain.Stop()
+
 	select {
 	case <-drained:
 	case <-ctx.Done():
@@ -264,13 +294,18 @@ func (s *Server) Stop(ctx context.Context) error {
 	}
 	s.stopWork(errDraining)
 	s.keepers.Wait()
+
 	select {
 	case <-drained:
 		s.calls.Stop()
 	case <-time.After(stopGrace):
 		// Asynq still works on their behalf, so its connections stay open.
-		return errors.Join(closeErr, fmt.Errorf("tasks: %d handlers do not heed their context's end", len(s.active.all())))
+		return errors.Join(
+			closeErr,
+			fmt.Errorf("tasks: %d handlers do not heed their context's end", len(s.active.all())),
+		)
 	}
+
 	return errors.Join(closeErr, s.rdb.Close())
 }
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"presswork"
+	"presswork/internal/fault"
 	"presswork/internal/test/wait"
 	"presswork/tasks"
 )
@@ -20,18 +21,20 @@ func TestErrorsDecideWhetherAJobRunsAgain(t *testing.T) {
 	once := tasks.ConvertPDF
 	once.Retries = 1
 	once.Backoff = []time.Duration{10 * time.Millisecond}
+
 	for name, c := range map[string]struct {
 		err      error
 		attempts int
-		code     presswork.Code
+		code     fault.Code
 	}{
-		"a fault of the document is final": {presswork.Errorf(presswork.ContentTooComplex, "too deep"), 1, presswork.ContentTooComplex},
+		"a fault of the document is final": {fault.Errorf(fault.ContentTooComplex, "too deep"), 1, fault.ContentTooComplex},
 		"an outage of the browser may heal, and ends as render_failed": {
-			presswork.Errorf(presswork.BrowserUnavailable, "gone"), 2, presswork.RenderFailed},
-		"an error nobody coined may heal":   {errors.New("secret detail"), 2, presswork.Internal},
-		"a handler must come to a result":   {nil, 2, presswork.Internal},
-		"a wrapped fault is found":          {fmt.Errorf("x: %w", presswork.Errorf(presswork.RenderTimeout, "slow")), 1, presswork.RenderTimeout},
-		"a panic may heal and kills nobody": {errPanic, 2, presswork.Internal},
+			fault.Errorf(fault.BrowserUnavailable, "gone"), 2, fault.RenderFailed,
+		},
+		"an error nobody coined may heal":   {errors.New("secret detail"), 2, fault.Internal},
+		"a handler must come to a result":   {nil, 2, fault.Internal},
+		"a wrapped fault is found":          {fmt.Errorf("x: %w", fault.Errorf(fault.RenderTimeout, "slow")), 1, fault.RenderTimeout},
+		"a panic may heal and kills nobody": {errPanic, 2, fault.Internal},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -40,16 +43,25 @@ func TestErrorsDecideWhetherAJobRunsAgain(t *testing.T) {
 				if errors.Is(c.err, errPanic) {
 					panic("secret detail")
 				}
+
 				return c.err
 			})
+
 			rec := b.finished(t, b.submit(t, submissionOf(t, once)))
-			if rec.Status != presswork.Failed || rec.Attempts != c.attempts || rec.Error == nil || rec.Error.Code != c.code {
+			if rec.Status != presswork.Failed || rec.Attempts != c.attempts || rec.Error == nil ||
+				rec.Error.Code != c.code {
 				t.Fatalf("%s after %d attempts: %+v", rec.Status, rec.Attempts, rec.Error)
 			}
-			if msg := rec.Error.Message; msg == "" || slices.Contains([]string{"secret detail", "panic: secret detail"}, msg) {
+
+			if msg := rec.Error.Message; msg == "" ||
+				slices.Contains([]string{"secret detail", "panic: secret detail"}, msg) {
 				t.Errorf("message %q", msg)
 			}
-			wait.Until(t, "nothing of the task remains", func() bool { return b.rdb.Exists(t.Context(), tasks.AsynqTask(tasks.Render, rec.ID)).Val() == 0 })
+			wait.Until(
+				t,
+				"nothing of the task remains",
+				func() bool { return b.rdb.Exists(t.Context(), tasks.AsynqTask(tasks.Render, rec.ID)).Val() == 0 },
+			)
 		})
 	}
 }
@@ -65,15 +77,18 @@ func TestADependencyOutageBurnsNoAttempt(t *testing.T) {
 	b.serveKind(t, tasks.Options{}, once, func(ctx context.Context, run *tasks.Run, c tasks.Convert) error {
 		switch runs.Add(1) {
 		case 1:
-			return presswork.Errorf(presswork.StoreUnavailable, "down")
+			return fault.Errorf(fault.StoreUnavailable, "down")
 		case 3:
-			return presswork.Errorf(presswork.BrowserUnavailable, "not here").WithCause(fmt.Errorf("%w: a full disk", presswork.ErrUnfit))
+			return fault.Errorf(fault.BrowserUnavailable, "not here").
+				WithCause(fmt.Errorf("%w: a full disk", fault.ErrUnfit))
 		case 2:
 			return errors.New("the one try that may fail")
 		}
+
 		return complete(ctx, run, c)
 	})
 	id := b.submit(t, submissionOf(t, once))
+
 	rec := b.finished(t, id)
 	if rec.Status != presswork.Completed || rec.Attempts != 4 {
 		t.Errorf("%s after %d attempts: %+v", rec.Status, rec.Attempts, rec.Error)
@@ -89,8 +104,9 @@ func TestAJobThatTakesTooLongFailsWithTimeout(t *testing.T) {
 		<-ctx.Done()
 		return ctx.Err()
 	})
+
 	rec := b.finished(t, b.submit(t, submissionOf(t, short)))
-	if rec.Status != presswork.Failed || rec.Error.Code != presswork.RenderTimeout || rec.Attempts != 1 {
+	if rec.Status != presswork.Failed || rec.Error.Code != fault.RenderTimeout || rec.Attempts != 1 {
 		t.Errorf("%s: %+v", rec.Status, rec.Error)
 	}
 }
@@ -101,8 +117,9 @@ func TestUnreadablePayloadFailsAtOnce(t *testing.T) {
 	b.serve(t, tasks.Options{}, complete)
 	s := submission(t)
 	s.Task.Payload = []byte(`{"content":7}`)
+
 	rec := b.finished(t, b.submit(t, s))
-	if rec.Status != presswork.Failed || rec.Error.Code != presswork.Internal || rec.Attempts != 1 {
+	if rec.Status != presswork.Failed || rec.Error.Code != fault.Internal || rec.Attempts != 1 {
 		t.Errorf("%+v", rec)
 	}
 }
@@ -117,6 +134,7 @@ func TestOfTwoRunsOfOneTaskOneCompletes(t *testing.T) {
 		<-goOn[run.Attempt-1]
 		err := complete(context.WithoutCancel(ctx), run, c)
 		outcomes <- err
+
 		return err
 	})
 	id := b.submit(t, submission(t))
@@ -129,30 +147,40 @@ func TestOfTwoRunsOfOneTaskOneCompletes(t *testing.T) {
 	wait.Receive(t, "the second run", begun)
 
 	goOn[0] <- struct{}{}
+
 	if err := wait.Receive(t, "the first outcome", outcomes); !errors.Is(err, tasks.ErrSuperseded) {
 		t.Errorf("the first run: %v", err)
 	}
 	wait.Until(t, "the first run's end", func() bool { return srv.Active() == 1 })
+
 	for range 50 {
 		time.Sleep(2 * time.Millisecond)
+
 		if n := b.rdb.LLen(ctx, tasks.AsynqActive(tasks.Render)).Val(); n != 1 {
 			t.Fatal("the end of the first run took the task from the second")
 		}
 	}
 	goOn[1] <- struct{}{}
+
 	if err := wait.Receive(t, "the second outcome", outcomes); err != nil {
 		t.Errorf("the second run: %v", err)
 	}
 	terminal := 0
+
 	for _, e := range b.events(t, id, 0) {
 		if e.Status.Terminal() {
 			terminal++
 		}
 	}
+
 	if terminal != 1 {
 		t.Errorf("%d terminal events", terminal)
 	}
-	wait.Until(t, "the task is done", func() bool { return b.rdb.Exists(ctx, tasks.AsynqTask(tasks.Render, id)).Val() == 0 })
+	wait.Until(
+		t,
+		"the task is done",
+		func() bool { return b.rdb.Exists(ctx, tasks.AsynqTask(tasks.Render, id)).Val() == 0 },
+	)
 }
 
 func TestStopDrains(t *testing.T) {
@@ -162,13 +190,20 @@ func TestStopDrains(t *testing.T) {
 	s := b.serve(t, tasks.Options{RenderSlots: 1}, func(ctx context.Context, run *tasks.Run, c tasks.Convert) error {
 		begun <- run.ID
 		<-goOn
+
 		return complete(ctx, run, c)
 	})
+
 	var ids []string
 	for range 8 {
 		ids = append(ids, b.submit(t, submission(t)))
 	}
-	running := []string{wait.Receive(t, "a run", begun), wait.Receive(t, "a run", begun), wait.Receive(t, "a run", begun)}
+	running := []string{
+		wait.Receive(t, "a run", begun),
+		wait.Receive(t, "a run", begun),
+		wait.Receive(t, "a run", begun),
+	}
+
 	stopped := make(chan error, 1)
 	go func() { stopped <- s.Stop(context.Background()) }()
 	wait.Until(t, "Stop has begun", func() bool {
@@ -177,25 +212,31 @@ func TestStopDrains(t *testing.T) {
 			t.Fatalf("Stop did not wait: %v", err)
 		default:
 		}
+
 		return !s.Taking()
 	})
 	close(goOn)
+
 	if err := wait.Receive(t, "Stop", stopped); err != nil {
 		t.Fatal(err)
 	}
+
 	if err := s.Stop(t.Context()); err != nil {
 		t.Errorf("second Stop: %v", err)
 	}
+
 	for _, id := range ids {
 		want := presswork.Queued
 		if slices.Contains(running, id) {
 			want = presswork.Completed
 		}
+
 		if got := b.job(t, id).Status; got != want {
 			t.Errorf("job %s is %s, want %s", id, got, want)
 		}
 	}
 	b.serve(t, tasks.Options{}, complete)
+
 	for _, id := range ids {
 		if rec := b.finished(t, id); rec.Status != presswork.Completed || rec.Attempts != 1 {
 			t.Errorf("%s after %d attempts", rec.Status, rec.Attempts)
@@ -212,20 +253,29 @@ func TestStopGivesBackWhatDoesNotEnd(t *testing.T) {
 	// More restarts than the job may be retried.
 	for range 3 {
 		begun := make(chan string, 1)
-		s := b.serveKind(t, tasks.Options{DrainTimeout: 50 * time.Millisecond}, once, func(ctx context.Context, run *tasks.Run, c tasks.Convert) error {
-			begun <- run.ID
-			<-ctx.Done()
-			return context.Cause(ctx)
-		})
+		s := b.serveKind(
+			t,
+			tasks.Options{DrainTimeout: 50 * time.Millisecond},
+			once,
+			func(ctx context.Context, run *tasks.Run, c tasks.Convert) error {
+				begun <- run.ID
+				<-ctx.Done()
+
+				return context.Cause(ctx)
+			},
+		)
 		wait.Receive(t, "the run", begun)
+
 		if err := s.Stop(t.Context()); err != nil {
 			t.Fatal(err)
 		}
+
 		if rec := b.job(t, id); rec.Status != presswork.Processing {
 			t.Fatalf("the job is %s", rec.Status)
 		}
 	}
 	b.serveKind(t, tasks.Options{}, once, complete)
+
 	if rec := b.finished(t, id); rec.Status != presswork.Completed || rec.Attempts != 4 {
 		t.Errorf("%s after %d attempts", rec.Status, rec.Attempts)
 	}
@@ -238,6 +288,7 @@ func TestStopDoesNotWaitForEverForADeafHandler(t *testing.T) {
 	s := b.serve(t, tasks.Options{}, func(ctx context.Context, run *tasks.Run, c tasks.Convert) error {
 		begun <- run.ID
 		<-goOn
+
 		return complete(context.WithoutCancel(ctx), run, c)
 	})
 	id := b.submit(t, submission(t))
@@ -249,6 +300,7 @@ func TestStopDoesNotWaitForEverForADeafHandler(t *testing.T) {
 		t.Error("Stop says nothing of the handler that runs on")
 	}
 	close(goOn)
+
 	if rec := b.finished(t, id); rec.Status != presswork.Completed {
 		t.Errorf("the job is %s", rec.Status)
 	}
@@ -256,6 +308,7 @@ func TestStopDoesNotWaitForEverForADeafHandler(t *testing.T) {
 
 func TestSlotsAreSharedAndInteractiveGoesFirst(t *testing.T) {
 	t.Parallel()
+
 	b := setup(t, tasks.Options{})
 	for range 40 {
 		s := submission(t)
@@ -271,10 +324,12 @@ func TestSlotsAreSharedAndInteractiveGoesFirst(t *testing.T) {
 		begun <- run.ID
 		<-goOn
 		running.Add(-1)
+
 		return complete(ctx, run, c)
 	})
 	// Four slots, of which bulk has one: it leaves one of two tabs.
 	wait.Receive(t, "a bulk job", begun)
+
 	for range 3 {
 		id := b.submit(t, submission(t))
 		if got := wait.Receive(t, "the interactive job", begun); got != id {
@@ -283,23 +338,32 @@ func TestSlotsAreSharedAndInteractiveGoesFirst(t *testing.T) {
 	}
 	// Every slot is taken: of what waits, the interactive job goes first.
 	second := b.submit(t, submission(t))
+
 	select {
 	case id := <-begun:
 		t.Fatalf("%s began without a slot", id)
 	case <-time.After(1500 * time.Millisecond):
 	}
+
 	if got := b.job(t, second).QueuePosition; got == nil {
 		t.Error("a job without a slot left the queue")
 	}
 	goOn <- struct{}{}
+
 	if got := wait.Receive(t, "the next job", begun); got != second {
 		t.Errorf("%s began before the waiting interactive job", got)
 	}
 	close(goOn)
 	wait.Until(t, "all are done", func() bool {
-		page, err := b.client.Jobs(t.Context(), "ann", tasks.Query{Limit: 100, Statuses: []presswork.Status{presswork.Completed}})
+		page, err := b.client.Jobs(
+			t.Context(),
+			"ann",
+			tasks.Query{Limit: 100, Statuses: []presswork.Status{presswork.Completed}},
+		)
+
 		return err == nil && len(page.Records) == 44
 	})
+
 	if m := most.Load(); m > 4 {
 		t.Errorf("%d ran at a time", m)
 	}
@@ -310,20 +374,23 @@ func TestServerServesWhatItHandlesOnly(t *testing.T) {
 	b := setup(t, tasks.Options{})
 	s := b.server(t, tasks.Options{Queues: []tasks.Queue{tasks.Text, tasks.Infer}})
 	tasks.Handle(s, tasks.ConvertPDF, complete)
+
 	if err := s.Start(t.Context()); err == nil {
 		t.Error("started with nothing to serve")
 	}
+
 	if _, err := tasks.NewServer(b.address, tasks.Options{Queues: []tasks.Queue{"rendr"}}); err == nil {
 		t.Error("a queue that does not exist was accepted")
 	}
 	down := b.server(t, tasks.Options{})
 	down.Stop(t.Context())
+
 	gone, err := tasks.NewServer("unix:///nowhere/s", tasks.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	tasks.Handle(gone, tasks.ConvertPDF, complete)
-	wantCode(t, gone.Start(t.Context()), presswork.QueueUnavailable)
+	wantCode(t, gone.Start(t.Context()), fault.QueueUnavailable)
 	gone.Stop(t.Context())
 }
 
@@ -335,15 +402,19 @@ func TestTheTaskOfACompletedJobEndsWithIt(t *testing.T) {
 	s := b.serve(t, tasks.Options{}, func(ctx context.Context, run *tasks.Run, c tasks.Convert) error {
 		err := complete(ctx, run, c)
 		left <- b.rdb.Exists(ctx, tasks.AsynqActive(tasks.Render), tasks.AsynqLease(tasks.Render), tasks.AsynqTask(tasks.Render, run.ID)).Val()
+
 		return err
 	})
 	b.submit(t, submission(t))
+
 	if n := <-left; n != 0 {
 		t.Errorf("%d keys hold the task of a job that is completed", n)
 	}
+
 	if err := s.Stop(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+
 	if n := b.rdb.Get(t.Context(), tasks.AsynqKey(tasks.Render, "processed")).Val(); n != "1" {
 		t.Errorf("%s runs are counted, want one", n)
 	}

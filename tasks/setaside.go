@@ -11,6 +11,7 @@ import (
 func (s *Server) setAside(q Queue, id string, why error) {
 	ctx, cancel := context.WithTimeout(context.Background(), settleTimeout)
 	defer cancel()
+
 	if hasCalls(q) {
 		if err := s.calls.Condemn(ctx, id, "the task of this request cannot be run; send it again"); err != nil {
 			s.log.Warn("the caller of a task that cannot be run gets no error", "task_id", id, "queue", q, "err", err)
@@ -21,7 +22,16 @@ func (s *Server) setAside(q Queue, id string, why error) {
 	switch {
 	case err != nil:
 	case job != nil:
-		s.log.Error("the task of a job cannot be run; it is made anew from the job's record", "job_id", id, "queue", q, "err", why)
+		s.log.Error(
+			"the task of a job cannot be run; it is made anew from the job's record",
+			"job_id",
+			id,
+			"queue",
+			q,
+			"err",
+			why,
+		)
+
 		err = asynqext.Remove(ctx, s.rdb, q, id)
 		if err == nil {
 			err = s.outbox.enqueueJob(ctx, job.Owner, id, t)
@@ -30,8 +40,17 @@ func (s *Server) setAside(q Queue, id string, why error) {
 		s.log.Error("a task cannot be run; it is archived", "task_id", id, "queue", q, "err", why)
 		err = asynqext.Archive(ctx, s.rdb, q, id)
 	}
+
 	if err != nil {
-		s.log.Error("a task that cannot be run stays where it is until its lease ends", "task_id", id, "queue", q, "err", err)
+		s.log.Error(
+			"a task that cannot be run stays where it is until its lease ends",
+			"task_id",
+			id,
+			"queue",
+			q,
+			"err",
+			err,
+		)
 	}
 }
 
@@ -42,9 +61,11 @@ func (s *Server) openTask(ctx context.Context, q Queue, id string) (*stored, Tas
 	if err != nil || job == nil || job.Status.Terminal() || job.queue != q {
 		return nil, Task{}, err
 	}
+
 	t, err := s.records.task(ctx, id)
 	if err != nil || t.Kind == "" {
 		return nil, Task{}, err
 	}
+
 	return job, t, nil
 }

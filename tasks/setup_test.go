@@ -9,6 +9,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"presswork"
+	"presswork/internal/fault"
 	"presswork/internal/test/redistest"
 	"presswork/internal/test/wait"
 	"presswork/tasks"
@@ -47,22 +48,27 @@ func setupOn(t testing.TB, address string, o tasks.Options) *bundle {
 
 func setupWith(t testing.TB, address string, o tasks.Options, h redis.Hook) *bundle {
 	t.Helper()
+
 	client, err := tasks.NewClient(address, o)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	if h != nil { // before the client starts, since go-redis reads its hooks without a lock
 		client.AddHook(h)
 	}
+
 	if err := client.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { client.Stop(context.Background()) })
+
 	rdb, err := tasks.Dial(address, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { rdb.Close() })
+
 	return &bundle{address, client, rdb}
 }
 
@@ -78,14 +84,17 @@ func (b *bundle) serveKind(t testing.TB, o tasks.Options, k tasks.Kind[tasks.Con
 	t.Helper()
 	s := b.server(t, o)
 	tasks.Handle(s, k, h)
+
 	if err := s.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+
 	return s
 }
 
 func (b *bundle) server(t testing.TB, o tasks.Options) *tasks.Server {
 	t.Helper()
+
 	s, err := tasks.NewServer(b.address, o)
 	if err != nil {
 		t.Fatal(err)
@@ -93,10 +102,12 @@ func (b *bundle) server(t testing.TB, o tasks.Options) *tasks.Server {
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), wait.Patience)
 		defer cancel()
+
 		if err := s.Stop(ctx); err != nil {
 			t.Errorf("Stop: %v", err)
 		}
 	})
+
 	return s
 }
 
@@ -108,29 +119,35 @@ func submission(t testing.TB) tasks.Submission {
 
 func submissionOf(t testing.TB, k tasks.Kind[tasks.Convert]) tasks.Submission {
 	t.Helper()
+
 	task, err := k.Task(tasks.Convert{Content: "# Hi", Theme: "nord"})
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	return tasks.Submission{ID: tasks.NewID(), Kind: presswork.KindConversion, Theme: "nord", Owner: "ann", Task: task}
 }
 
 // submit submits and returns the job's id.
 func (b *bundle) submit(t testing.TB, s tasks.Submission) string {
 	t.Helper()
+
 	rec, _, err := b.client.Submit(t.Context(), s)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	return rec.ID
 }
 
 func (b *bundle) job(t testing.TB, id string) tasks.Record {
 	t.Helper()
+
 	rec, err := b.client.Job(t.Context(), id)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	return rec
 }
 
@@ -138,6 +155,7 @@ func (b *bundle) job(t testing.TB, id string) tasks.Record {
 func (b *bundle) finished(t testing.TB, id string) tasks.Record {
 	t.Helper()
 	b.events(t, id, 0)
+
 	return b.job(t, id)
 }
 
@@ -145,17 +163,20 @@ func (b *bundle) finished(t testing.TB, id string) tasks.Record {
 // sequence number is missing, doubled or out of order.
 func (b *bundle) events(t testing.TB, id string, since int64) []presswork.Event {
 	t.Helper()
+
 	w, err := b.client.Watch(t.Context(), id, since)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer w.Close()
+
 	return drain(t, w, since)
 }
 
 func drain(t testing.TB, w *tasks.Watch, since int64) (events []presswork.Event) {
 	t.Helper()
 	deadline := time.After(wait.Patience)
+
 	for {
 		select {
 		case e, open := <-w.Events:
@@ -163,8 +184,10 @@ func drain(t testing.TB, w *tasks.Watch, since int64) (events []presswork.Event)
 				if err := w.Err(); err != nil {
 					t.Fatalf("watch ended: %v", err)
 				}
+
 				return events
 			}
+
 			if since++; e.Seq != since {
 				t.Fatalf("event %d came where %d was due: %+v", e.Seq, since, e)
 			}
@@ -183,9 +206,10 @@ func artifact(id string) presswork.Artifact {
 	return presswork.Artifact{ID: id, Size: 3, Pages: 1, ContentType: "application/pdf", Filename: "a.pdf"}
 }
 
-func wantCode(t testing.TB, err error, want presswork.Code) {
+func wantCode(t testing.TB, err error, want fault.Code) {
 	t.Helper()
-	if got := presswork.CodeOf(err); got != want {
+
+	if got := fault.CodeOf(err); got != want {
 		t.Fatalf("code %q (%v), want %q", got, err, want)
 	}
 }

@@ -19,12 +19,14 @@ import (
 
 func TestTheClockIsRedisAndWarnsOnceOfAnotherTime(t *testing.T) {
 	t.Parallel()
+
 	rdb, err := Dial(redistest.Start(t), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { rdb.Close() })
 	var log bytes.Buffer
+
 	c := newClock(rdb, slog.New(slog.NewTextHandler(&log, nil)))
 	for _, step := range []struct {
 		ahead time.Duration
@@ -33,11 +35,24 @@ func TestTheClockIsRedisAndWarnsOnceOfAnotherTime(t *testing.T) {
 		c.local = func() time.Time { return time.Now().Add(step.ahead) }
 		for range 2 {
 			before := c.here
-			wait.Until(t, "a look that is quick enough is believed", func() bool { c.look(t.Context()); return c.here != before })
+			wait.Until(
+				t,
+				"a look that is quick enough is believed",
+				func() bool { c.look(t.Context()); return c.here != before },
+			)
 		}
 		// This test may be held up between two readings of a clock.
-		wait.Until(t, fmt.Sprintf("%s ahead: the time is Redis'", step.ahead), func() bool { return time.Until(c.now()).Abs() < time.Second/2 })
-		wait.Until(t, fmt.Sprintf("%s ahead: so is the skew", step.ahead), func() bool { return (c.skew() - step.ahead).Abs() < time.Second/2 })
+		wait.Until(
+			t,
+			fmt.Sprintf("%s ahead: the time is Redis'", step.ahead),
+			func() bool { return time.Until(c.now()).Abs() < time.Second/2 },
+		)
+		wait.Until(
+			t,
+			fmt.Sprintf("%s ahead: so is the skew", step.ahead),
+			func() bool { return (c.skew() - step.ahead).Abs() < time.Second/2 },
+		)
+
 		if n := strings.Count(log.String(), "\n"); n != step.lines {
 			t.Errorf("%s ahead: %d lines in the log, want %d:\n%s", step.ahead, n, step.lines, &log)
 		}
@@ -58,12 +73,14 @@ func (s *slowTime) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 		time.Sleep(s.by / 2)
 		err := next(ctx, cmd)
 		time.Sleep(s.by / 2)
+
 		return err
 	}
 }
 
 func TestAWrongClockShowsAcrossASlowNetwork(t *testing.T) {
 	t.Parallel()
+
 	rdb, err := Dial(redistest.Start(t), 0)
 	if err != nil {
 		t.Fatal(err)
@@ -75,6 +92,7 @@ func TestAWrongClockShowsAcrossASlowNetwork(t *testing.T) {
 	const ahead = -600 * time.Second
 	c.local = func() time.Time { return time.Now().Add(ahead) }
 	c.look(t.Context())
+
 	if off := (c.skew() - ahead).Abs(); off > 10*time.Second {
 		t.Errorf("the skew is %s, want %s", c.skew(), ahead)
 	}
@@ -83,6 +101,7 @@ func TestAWrongClockShowsAcrossASlowNetwork(t *testing.T) {
 	slow.by = 0
 	before := c.here
 	wait.Until(t, "a look is quick", func() bool { c.look(t.Context()); return c.here != before })
+
 	slow.by, before = 2*measureWithin, c.here
 	if c.look(t.Context()); c.here != before {
 		t.Error("a slow look replaced a quick one that it agrees with")
@@ -91,18 +110,21 @@ func TestAWrongClockShowsAcrossASlowNetwork(t *testing.T) {
 
 func TestNothingOfAJobIsBeforeWhatWasBeforeIt(t *testing.T) {
 	t.Parallel()
+
 	c, err := NewClient(redistest.Start(t), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { c.Stop(context.Background()) })
 	ctx, id := t.Context(), NewID()
+
 	task, err := ConvertPDF.Task(Convert{Content: "x"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	// Each process knows Redis' time a little worse than the one before it.
 	behind := time.Duration(0)
+
 	c.clock.local = func() time.Time {
 		behind += 20 * time.Millisecond
 		return time.Now().Add(-behind)
@@ -110,24 +132,35 @@ func TestNothingOfAJobIsBeforeWhatWasBeforeIt(t *testing.T) {
 	if err := c.Accept(ctx, Submission{ID: id, Kind: presswork.KindConversion, Task: task}); err != nil {
 		t.Fatal(err)
 	}
+
 	run, err := c.records.begin(ctx, id, ConvertPDF.Name, "w")
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	if err := c.records.tell(ctx, id, run.fence, c.records.progressed(presswork.StageRendering, 20, "")); err != nil {
 		t.Fatal(err)
 	}
-	job, err := c.records.finish(ctx, id, ending{fence: run.fence, nonce: "n", status: presswork.Completed, artifact: &presswork.Artifact{ID: id}})
+
+	job, err := c.records.finish(
+		ctx,
+		id,
+		ending{fence: run.fence, nonce: "n", status: presswork.Completed, artifact: &presswork.Artifact{ID: id}},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if job.StartedAt == nil || job.StartedAt.Before(job.CreatedAt) || job.FinishedAt == nil || job.FinishedAt.Before(*job.StartedAt) {
+
+	if job.StartedAt == nil || job.StartedAt.Before(job.CreatedAt) || job.FinishedAt == nil ||
+		job.FinishedAt.Before(*job.StartedAt) {
 		t.Errorf("created %s, started %s, finished %s", job.CreatedAt, job.StartedAt, job.FinishedAt)
 	}
+
 	events, err := c.records.events(ctx, id, 0)
 	if err != nil || len(events) != 4 {
 		t.Fatalf("%d events, want 4: %v", len(events), err)
 	}
+
 	for i, e := range events[1:] {
 		if e.At.Before(events[i].At) {
 			t.Errorf("event %d is of %s, the one before it of %s", e.Seq, e.At, events[i].At)
@@ -140,11 +173,13 @@ func TestNothingOfAJobIsBeforeWhatWasBeforeIt(t *testing.T) {
 func TestACallIsTimedByRedis(t *testing.T) {
 	t.Parallel()
 	address := redistest.Start(t)
+
 	c, err := NewClient(address, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { c.Stop(context.Background()) })
+
 	c.clock.local = func() time.Time { return time.Now().Add(24 * time.Hour) }
 	if err := c.Start(t.Context()); err != nil {
 		t.Fatal(err)
@@ -160,6 +195,7 @@ func TestACallIsTimedByRedis(t *testing.T) {
 		runs <- run
 		return run.Finish(nil)
 	})
+
 	if err := s.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -170,6 +206,7 @@ func TestACallIsTimedByRedis(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer a.Close()
+
 	run := wait.Receive(t, "the call runs", runs)
 	if at := run.Call.QueuedAt; time.Since(at).Abs() > wait.Patience || run.Waited > wait.Patience {
 		t.Errorf("queued at %s, and waited for %s", at, run.Waited)

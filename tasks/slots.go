@@ -37,6 +37,7 @@ const maxPassed = 8
 func newSlots(total, bulkMax int) *slots {
 	s := &slots{total: total, bulkMax: bulkMax}
 	s.changed.L = &s.mu
+
 	return s
 }
 
@@ -44,6 +45,7 @@ func newSlots(total, bulkMax int) *slots {
 func (s *slots) taken() (used, total int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+
 	return s.used, s.total
 }
 
@@ -57,6 +59,7 @@ func rank(q Queue) (n int, ok bool) {
 	case Bulk:
 		return 2, true
 	}
+
 	return 0, false
 }
 
@@ -67,6 +70,7 @@ func (s *slots) Acquire(ctx context.Context, q Queue) bool {
 	if !limited {
 		return ctx.Err() == nil
 	}
+
 	stop := context.AfterFunc(ctx, func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -75,29 +79,35 @@ func (s *slots) Acquire(ctx context.Context, q Queue) bool {
 	defer stop()
 	s.mu.Lock()
 	defer s.mu.Unlock()
+
 	s.waiting[n]++
 	for ctx.Err() == nil && s.next() != n {
 		s.changed.Wait()
 	}
+
 	if ctx.Err() != nil {
 		time.AfterFunc(askAgain, func() {
 			s.mu.Lock()
 			defer s.mu.Unlock()
 			s.leave(n)
 		})
+
 		return false
 	}
 	s.leave(n)
+
 	s.used++
 	if q == Bulk {
 		s.bulk++
 	}
+
 	s.passed[n] = 0
 	for worse := n + 1; worse < len(s.waiting); worse++ {
 		if s.waiting[worse] > 0 {
 			s.passed[worse]++
 		}
 	}
+
 	return true
 }
 
@@ -110,12 +120,14 @@ func (s *slots) leave(n int) {
 // next is the rank whose turn it is to take a free slot; -1 for none.
 func (s *slots) next() int {
 	best := -1
+
 	for n := range s.waiting {
 		free := s.used < s.total && s.waiting[n] > 0 && (n < 2 || s.bulk < s.bulkMax)
 		if free && (best < 0 || s.passed[n] >= maxPassed) {
 			best = n
 		}
 	}
+
 	return best
 }
 
@@ -126,6 +138,7 @@ func (s *slots) Release(q Queue) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+
 	s.used--
 	if q == Bulk {
 		s.bulk--
@@ -153,6 +166,7 @@ func (s *slots) claim(q Queue) {
 	if s.granted[n] > 0 {
 		s.granted[n]--
 		s.mu.Unlock()
+
 		return
 	}
 	s.mu.Unlock()

@@ -10,6 +10,7 @@ import (
 
 func TestAFreedSlotGoesToTheMostUrgentQueue(t *testing.T) {
 	t.Parallel()
+
 	for range 20 {
 		synctest.Test(t, func(t *testing.T) {
 			s := newSlots(4, 4)
@@ -19,6 +20,7 @@ func TestAFreedSlotGoesToTheMostUrgentQueue(t *testing.T) {
 				}
 			}
 			var order []Queue
+
 			for _, q := range []Queue{Bulk, Export, Render} {
 				go func() {
 					if s.Acquire(t.Context(), q) {
@@ -27,10 +29,12 @@ func TestAFreedSlotGoesToTheMostUrgentQueue(t *testing.T) {
 				}()
 			}
 			synctest.Wait()
+
 			for range 3 {
 				s.Release(Render)
 				synctest.Wait()
 			}
+
 			if want := []Queue{Render, Export, Bulk}; !slices.Equal(order, want) {
 				t.Errorf("slots went to %v, want %v", order, want)
 			}
@@ -45,23 +49,28 @@ func TestAFreedSlotGoesToAMoreUrgentQueueThatIsAboutToAskAgain(t *testing.T) {
 		s := newSlots(2, 1)
 		s.Acquire(t.Context(), Render)
 		s.Acquire(t.Context(), Bulk)
+
 		acquire := func(q Queue) bool {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			defer cancel()
+
 			return s.Acquire(ctx, q)
 		}
 		if acquire(Render) {
 			t.Fatal("there are more than two slots")
 		}
+
 		bulk := make(chan bool, 1)
 		go func() { bulk <- acquire(Bulk) }()
 		synctest.Wait()
 		s.Release(Bulk)
 		time.Sleep(pollInterval) // as Asynq does
+
 		if !acquire(Render) {
 			t.Error("the slot went to bulk")
 		}
 		s.Release(Render)
+
 		if !<-bulk {
 			t.Error("what the more urgent queue left went to nobody")
 		}
@@ -75,16 +84,20 @@ func TestBulkLeavesOneSlot(t *testing.T) {
 		acquire := func(q Queue) bool {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			defer cancel()
+
 			return s.Acquire(ctx, q)
 		}
+
 		got := []bool{acquire(Bulk), acquire(Bulk), acquire(Bulk)}
 		if want := []bool{true, true, false}; !slices.Equal(got, want) {
 			t.Errorf("bulk got %v of three slots", got)
 		}
+
 		if !acquire(Render) {
 			t.Error("no slot was left")
 		}
 		s.Release(Bulk)
+
 		if !acquire(Bulk) || s.used != 3 || s.bulk != 2 {
 			t.Errorf("%d used, %d by bulk", s.used, s.bulk)
 		}
@@ -98,6 +111,7 @@ func TestAWaitingQueueIsNotPassedForEver(t *testing.T) {
 		s.Acquire(t.Context(), Render)
 		s.Acquire(t.Context(), Render)
 		var order []Queue
+
 		wait := func(q Queue) {
 			if s.Acquire(t.Context(), q) {
 				order = append(order, q)
@@ -105,12 +119,14 @@ func TestAWaitingQueueIsNotPassedForEver(t *testing.T) {
 		}
 		go wait(Export)
 		go wait(Bulk)
+
 		for range 20 {
 			go wait(Render)
 			synctest.Wait()
 			s.Release(Render)
 			synctest.Wait()
 		}
+
 		for _, q := range []Queue{Export, Bulk} {
 			if at := slices.Index(order, q); at < 0 || at > maxPassed+1 {
 				t.Errorf("%s was the %dth to get a slot: %v", q, at+1, order)
@@ -128,16 +144,19 @@ func TestAHandlerWithoutAGrantWaitsForASlot(t *testing.T) {
 		s.Grant(Render)
 		s.claim(Render)
 		claimed := false
+
 		go func() {
 			s.claim(Render)
 			claimed = true
 		}()
 		synctest.Wait()
+
 		if claimed {
 			t.Error("two handlers have one slot")
 		}
 		s.Release(Render)
 		synctest.Wait()
+
 		if !claimed {
 			t.Error("the freed slot went to nobody")
 		}

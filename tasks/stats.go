@@ -20,6 +20,7 @@ func (c *Client) Stats(ctx context.Context) ([]QueueStats, error) {
 	if err != nil {
 		return nil, unavailable(err)
 	}
+
 	return stats, nil
 }
 
@@ -32,6 +33,7 @@ func (c *Client) Health(ctx context.Context) error {
 	if err := healthScript.Run(ctx, c.rdb, []string{healthKey}).Err(); err != nil {
 		return unavailable(err)
 	}
+
 	return nil
 }
 
@@ -42,6 +44,7 @@ func (c *Client) Workers(ctx context.Context) (int, error) {
 	if err != nil {
 		return 0, unavailable(err)
 	}
+
 	return n, nil
 }
 
@@ -51,17 +54,21 @@ func (c *Client) Secret(ctx context.Context, name string) ([]byte, error) {
 	fresh := make([]byte, 32)
 	rand.Read(fresh)
 	var agreed *redis.StringCmd
+
 	_, err := c.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
 		p.SetNX(ctx, secretKey(name), fresh, 0)
 		agreed = p.Get(ctx, secretKey(name))
+
 		return nil
 	})
 	if err != nil {
 		return nil, unavailable(err)
 	}
+
 	secret, err := agreed.Bytes()
 	if err == nil && len(secret) != len(fresh) {
 		err = fmt.Errorf("secret %q in Redis has %d bytes instead of %d", name, len(secret), len(fresh))
 	}
+
 	return secret, err
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"presswork"
+	"presswork/internal/fault"
 	"presswork/tasks/asynqext"
 )
 
@@ -39,11 +40,13 @@ func (c *Client) Reserve(ctx context.Context, s *Submission) (rec Record, replay
 	if !ValidID(s.ID) {
 		return Record{}, false, fmt.Errorf("submission id %q is not from NewID", s.ID)
 	}
+
 	if s.IdempotencyKey != "" {
 		id, claimed, err := c.claim(ctx, *s)
 		if err != nil {
 			return Record{}, false, err
 		}
+
 		if !claimed {
 			earlier, err := c.replayed(ctx, id)
 			if err != nil || earlier != nil {
@@ -52,10 +55,12 @@ func (c *Client) Reserve(ctx context.Context, s *Submission) (rec Record, replay
 			s.ID = id
 		}
 	}
+
 	if err := c.admit(ctx, s.Task.Queue, s.Owner); err != nil {
 		return Record{}, false, err
 	}
 	s.reserved = true
+
 	return Record{}, false, nil
 }
 
@@ -72,28 +77,34 @@ func (c *Client) Submit(ctx context.Context, s Submission) (rec Record, replayed
 	if err := s.check(); err != nil {
 		return Record{}, false, err
 	}
+
 	if s.ContentType == presswork.PDF.ContentType() {
 		s.ContentType = "" // most are, and a record takes memory
 	}
+
 	if !s.reserved {
 		rec, replayed, err := c.Reserve(ctx, &s)
 		if err != nil || replayed {
 			return rec, replayed, err
 		}
 	}
+
 	job, made, err := c.accept(ctx, s)
 	if err != nil {
 		return Record{}, false, err
 	}
+
 	if made != earlier {
 		c.metrics.accepted.WithLabelValues(string(s.Kind)).Inc()
 	}
+
 	switch made {
 	case earlier:
 		return job.Record, true, c.repair(ctx, job)
 	case recorded:
 		c.enqueue(ctx, s.Owner, s.ID, s.Task)
 	}
+
 	return job.Record, false, nil
 }
 
@@ -111,6 +122,7 @@ const (
 func (c *Client) enqueue(ctx context.Context, owner, id string, t Task) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), enqueueTimeout)
 	defer cancel()
+
 	if err := c.outbox.enqueueJob(ctx, owner, id, t); err != nil {
 		c.log.Warn("an accepted job is not on the queue yet; the sweeper will put it there", "job_id", id, "err", err)
 	}
@@ -123,6 +135,7 @@ func (c *Client) Enqueue(ctx context.Context, id string, t Task) error {
 	if err := c.admit(ctx, t.Queue, plainOwner); err != nil {
 		return err
 	}
+
 	return c.outbox.enqueue(ctx, asynqext.Place{Owner: plainOwner}, id, t)
 }
 
@@ -134,6 +147,7 @@ func (s Submission) check() error {
 		// Asynq archives a crashed task that has no retry left.
 		return fmt.Errorf("task kind %s allows no retry", s.Task.Kind)
 	}
+
 	return nil
 }
 
@@ -143,15 +157,18 @@ func (c *Client) claim(ctx context.Context, s Submission) (id string, claimed bo
 	key := idempotencyKey(s.Owner, s.IdempotencyKey)
 	var fresh *redis.BoolCmd
 	var bound *redis.StringCmd
+
 	_, err = c.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
 		fresh = p.SetNX(ctx, key, s.ID+" "+s.Fingerprint, idempotencyTTL)
 		bound = p.Get(ctx, key)
+
 		return nil
 	})
 	if err != nil {
 		return "", false, unavailable(err)
 	}
 	id, err = boundID(bound.Val(), s.Fingerprint, s.Alike)
+
 	return id, fresh.Val(), err
 }
 
@@ -159,9 +176,10 @@ func (c *Client) claim(ctx context.Context, s Submission) (id string, claimed bo
 func boundID(value string, fingerprints ...string) (string, error) {
 	id, first, _ := strings.Cut(value, " ")
 	if !slices.Contains(fingerprints, first) {
-		return "", presswork.Errorf(presswork.IdempotencyConflict,
+		return "", fault.Errorf(fault.IdempotencyConflict,
 			"this Idempotency-Key was used for another request within the last 24 hours; use a new key")
 	}
+
 	return id, nil
 }
 
@@ -172,14 +190,17 @@ func (c *Client) Replay(ctx context.Context, owner, key, fingerprint string) (re
 	if errors.Is(err, redis.Nil) {
 		return Record{}, false, nil
 	}
+
 	if err != nil {
 		return Record{}, false, unavailable(err)
 	}
+
 	id, err := boundID(value, fingerprint)
 	if err != nil {
 		return Record{}, false, err
 	}
 	job, err := c.replayed(ctx, id)
+
 	return recordOf(job), job != nil && err == nil, err
 }
 
@@ -190,6 +211,7 @@ func (c *Client) replayed(ctx context.Context, id string) (*stored, error) {
 	if err != nil || job == nil {
 		return nil, err
 	}
+
 	return job, c.repair(ctx, job)
 }
 
@@ -197,6 +219,7 @@ func recordOf(job *stored) Record {
 	if job == nil {
 		return Record{}
 	}
+
 	return job.Record
 }
 
@@ -206,20 +229,24 @@ func (c *Client) repair(ctx context.Context, job *stored) error {
 	if job.Status.Terminal() {
 		return nil
 	}
+
 	_, err := c.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
 		c.openLedger(ctx, p, job.ID)
 		c.records.list(ctx, p, job.Owner, job.ID)
 		c.tellOwner(ctx, p, job.Owner)
+
 		return nil
 	})
 	if err != nil {
 		return unavailable(err)
 	}
+
 	t, err := c.records.task(ctx, job.ID)
 	if err != nil || t.Kind == "" {
 		return err
 	}
 	c.enqueue(ctx, job.Owner, job.ID, t)
+
 	return nil
 }
 
@@ -233,6 +260,7 @@ func (c *Client) accept(ctx context.Context, s Submission) (job *stored, made ac
 	args := c.records.createArgs(s, at)
 	trim, isNew := c.trimDue(), c.ownerIsNew(s.Owner)
 	keys := keysOf(s.ID)
+
 	_, cluster := c.rdb.(*redis.ClusterClient)
 	switch {
 	case cluster:
@@ -244,6 +272,7 @@ func (c *Client) accept(ctx context.Context, s Submission) (job *stored, made ac
 		if s.IdempotencyKey != "" {
 			break // the job may be there already
 		}
+
 		task, err := c.outbox.hold(ctx, s.Owner, s.ID, s.Task)
 		if err != nil {
 			return nil, earlier, err
@@ -259,36 +288,45 @@ func (c *Client) accept(ctx context.Context, s Submission) (job *stored, made ac
 			if cluster {
 				p.ZAdd(ctx, ownerKey(s.Owner), redis.Z{Member: s.ID})
 			}
+
 			if isNew {
 				c.tellOwner(ctx, p, s.Owner)
 			}
+
 			if trim {
 				p.ZRemRangeByLex(ctx, ownerKey(s.Owner), "-", "("+firstID(at.Add(-c.records.ttl-openInList)))
 			}
+
 			return nil
 		})
+
 		return err
 	}
+
 	err = write((*redis.Script).EvalSha)
 	if redis.HasErrorPrefix(err, "NOSCRIPT") {
 		// It is sent whole rather than loaded, which a cluster would want from
 		// all its shards.
 		err = write((*redis.Script).Eval)
 	}
+
 	if err != nil {
 		c.forgetOwner(s.Owner)
 		return nil, earlier, unavailable(err)
 	}
+
 	switch n, _ := create.Int(); n {
 	case 1:
 		return newRecord(s, at), recorded, nil
 	case 2:
 		return newRecord(s, at), queued, nil
 	}
+
 	job, err = c.records.read(ctx, s.ID)
 	if err == nil && job == nil {
 		err = unavailable(errGone)
 	}
+
 	return job, earlier, err
 }
 
@@ -311,14 +349,17 @@ const ownerAgain = time.Hour
 func (c *Client) ownerIsNew(owner string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+
 	if c.submitted%trimEvery == 1 {
 		clear(c.owners)
 	}
+
 	told, known := c.owners[owner]
 	if known && time.Since(told) < min(ownerAgain, c.records.ttl/2) {
 		return false
 	}
 	c.owners[owner] = time.Now()
+
 	return true
 }
 
@@ -333,6 +374,7 @@ func (c *Client) trimDue() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.submitted++
+
 	return c.submitted%trimEvery == 1
 }
 
@@ -342,5 +384,6 @@ func firstID(t time.Time) string {
 	if err := id.SetTime(ulid.Timestamp(t)); err != nil {
 		return ""
 	}
+
 	return id.String()
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"golang.org/x/sync/errgroup"
 
-	"presswork"
+	"presswork/internal/fault"
 	"presswork/tasks/asynqext"
 )
 
@@ -74,6 +74,7 @@ func (s *Server) sweep(ctx context.Context, queues []Queue) {
 func every(ctx context.Context, interval time.Duration, do func()) {
 	tick := time.NewTicker(interval)
 	defer tick.Stop()
+
 	for {
 		select {
 		case <-ctx.Done():
@@ -89,6 +90,7 @@ func every(ctx context.Context, interval time.Duration, do func()) {
 func (s *Server) storeWork(ctx context.Context, jobs []*stored, do func(context.Context, *stored)) {
 	var group errgroup.Group
 	group.SetLimit(storeAtOnce)
+
 	for _, job := range jobs {
 		if ctx.Err() != nil {
 			break
@@ -97,6 +99,7 @@ func (s *Server) storeWork(ctx context.Context, jobs []*stored, do func(context.
 			ctx, cancel := context.WithTimeout(ctx, settleTimeout)
 			defer cancel()
 			do(ctx, job)
+
 			return nil
 		})
 	}
@@ -124,11 +127,13 @@ func (s *Server) sweepLedger(ctx context.Context, ahead time.Duration) error {
 	if err != nil || len(ids) == 0 {
 		return err
 	}
+
 	jobs, err := s.records.readAll(ctx, ids)
 	if err != nil {
 		return err
 	}
 	states, lives := make([]*redis.StringCmd, len(ids)), make([]*redis.DurationCmd, len(ids))
+
 	_, err = s.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
 		for i, j := range jobs {
 			if j.job != nil && !j.job.Status.Terminal() {
@@ -136,6 +141,7 @@ func (s *Server) sweepLedger(ctx context.Context, ahead time.Duration) error {
 				lives[i] = p.PTTL(ctx, jobKey(ids[i]))
 			}
 		}
+
 		return nil
 	})
 	if err != nil && !isAnswer(err) {
@@ -143,18 +149,22 @@ func (s *Server) sweepLedger(ctx context.Context, ahead time.Duration) error {
 	}
 
 	var ended []*stored
+
 	for i, j := range jobs {
 		err := j.err
 		if err == nil && j.job != nil && j.job.Status.Terminal() {
 			ended = append(ended, j.job)
 			continue
 		}
+
 		if err == nil && lives[i] != nil && lives[i].Val() < s.records.ttl/2 {
 			err = s.records.renew(ctx, j.job)
 		}
+
 		if err == nil {
 			err = s.sweepJob(ctx, ids[i], j.job, states[i])
 		}
+
 		if err == nil {
 			continue
 		}
@@ -166,13 +176,15 @@ func (s *Server) sweepLedger(ctx context.Context, ahead time.Duration) error {
 		s.log.Error("an open job could not be swept", "job_id", ids[i], "err", err)
 	}
 	s.settleEnded(ctx, ended...)
+
 	return nil
 }
 
 // fail ends a job that has no run as failed. One that has ended already stays as it is.
-func (s *Server) fail(ctx context.Context, id string, why *presswork.Error) error {
+func (s *Server) fail(ctx context.Context, id string, why *fault.Error) error {
 	e := failed("", "", why)
 	e.nonce = NewID()
+
 	job, err := s.records.finish(ctx, id, e)
 	switch {
 	case loss(err) != nil:
@@ -181,6 +193,7 @@ func (s *Server) fail(ctx context.Context, id string, why *presswork.Error) erro
 		return err
 	}
 	s.settleEnded(ctx, job)
+
 	return nil
 }
 
@@ -200,6 +213,7 @@ func (s *Server) sweepJob(ctx context.Context, id string, job *stored, state *re
 		_, err = s.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
 			s.records.list(ctx, p, job.Owner, id)
 			p.SAdd(ctx, ownersKey, job.Owner)
+
 			return nil
 		})
 		if err != nil {
@@ -207,9 +221,11 @@ func (s *Server) sweepJob(ctx context.Context, id string, job *stored, state *re
 		}
 		s.log.Warn("an accepted job had no task; it is put on the queue again", "job_id", id, "queue", t.Queue)
 		s.metrics.requeued.Inc()
+
 		return s.outbox.enqueueJob(ctx, job.Owner, id, t)
 	case state.Val() == "archived":
-		return s.fail(ctx, id, presswork.Errorf(presswork.Internal, "the job was set aside by an operator"))
+		return s.fail(ctx, id, fault.Errorf(fault.Internal, "the job was set aside by an operator"))
 	}
+
 	return state.Err()
 }

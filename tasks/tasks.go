@@ -15,6 +15,7 @@ import (
 
 	"presswork"
 	"presswork/internal/export"
+	"presswork/internal/fault"
 	"presswork/tasks/asynqext"
 )
 
@@ -64,7 +65,7 @@ type Record struct {
 	Workers []string
 	// Printed are the warnings of the last print, for a later attempt that finds
 	// its result stored.
-	Printed []presswork.Warning
+	Printed []fault.Warning
 }
 
 // Submission is a job to accept.
@@ -210,6 +211,7 @@ func (e PageExport) ContentType() string {
 	case e.Screenshot.Type == "":
 		return "image/png"
 	}
+
 	return "image/" + e.Screenshot.Type
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"presswork"
+	"presswork/internal/fault"
 	"presswork/tasks/asynqext"
 )
 
@@ -40,12 +41,13 @@ func refused(reason string) error {
 	case "superseded":
 		return ErrSuperseded
 	}
+
 	return endedError{presswork.Status(reason)}
 }
 
 // unavailable coins an outage of Redis.
 func unavailable(err error) error {
-	return presswork.Errorf(presswork.QueueUnavailable, "the queue is not available; try again shortly").WithCause(err)
+	return fault.Errorf(fault.QueueUnavailable, "the queue is not available; try again shortly").WithCause(err)
 }
 
 // isAnswer reports whether an error is the server's word on one command of a
@@ -72,6 +74,7 @@ func (r *records) read(ctx context.Context, id string) (*stored, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	return jobs[0].job, jobs[0].err
 }
 
@@ -92,15 +95,18 @@ func (r *records) readAll(ctx context.Context, ids []string) ([]lookup, error) {
 			cmds[i] = p.HMGet(ctx, jobKey(id), recordFields()...)
 			packed[i] = p.Get(ctx, packedKey(id))
 		}
+
 		return nil
 	})
 	if err != nil && !isAnswer(err) {
 		return nil, unavailable(err)
 	}
+
 	out := make([]lookup, len(ids))
 	for i, cmd := range cmds {
 		out[i] = readOne(cmd, packed[i])
 	}
+
 	return out, nil
 }
 
@@ -108,6 +114,7 @@ func readOne(cmd *redis.SliceCmd, packed *redis.StringCmd) (l lookup) {
 	if err := cmd.Err(); err != nil {
 		return lookup{err: unavailable(err)}
 	}
+
 	fields, err := fieldsOf(cmd.Val())
 	if err == nil && fields[fieldID] == "" {
 		switch blob, perr := packed.Bytes(); {
@@ -117,10 +124,12 @@ func readOne(cmd *redis.SliceCmd, packed *redis.StringCmd) (l lookup) {
 			err = unavailable(perr)
 		}
 	}
+
 	if err != nil {
 		return lookup{err: err}
 	}
 	l.job, l.err = decodeRecord(fields)
+
 	return l
 }
 
@@ -133,11 +142,13 @@ func (r *records) events(ctx context.Context, id string, after int64) ([]presswo
 	_, err := r.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
 		log = p.LRange(ctx, logKey(id), 0, -1)
 		packed = p.Get(ctx, packedKey(id))
+
 		return nil
 	})
 	if err != nil && !errors.Is(err, redis.Nil) {
 		return nil, unavailable(err)
 	}
+
 	all := log.Val()
 	if blob, err := packed.Bytes(); err == nil {
 		if _, all, err = unpack(blob, true); err != nil {
@@ -145,15 +156,18 @@ func (r *records) events(ctx context.Context, id string, after int64) ([]presswo
 		}
 	}
 	var out []presswork.Event
+
 	for _, text := range all {
 		var e presswork.Event
 		if err := json.Unmarshal([]byte(text), &e); err != nil {
 			return nil, fmt.Errorf("an event of job %s: %w", id, err)
 		}
+
 		if e.Seq > after {
 			out = append(out, e)
 		}
 	}
+
 	return out, nil
 }
 
@@ -175,11 +189,13 @@ func (r *records) renew(ctx context.Context, job *stored) error {
 			p.PExpire(ctx, key, r.ttl)
 		}
 		r.list(ctx, p, job.Owner, job.ID)
+
 		return nil
 	})
 	if err != nil {
 		return unavailable(err)
 	}
+
 	return nil
 }
 
@@ -188,10 +204,15 @@ func newRecord(s Submission, at time.Time) *stored {
 	return &stored{
 		queue: s.Task.Queue, message: waiting, updated: at,
 		Record: Record{
-			Owner: s.Owner, Filename: s.Filename, ContentType: s.ContentType, WebhookURL: s.WebhookURL, RequestID: s.RequestID, TraceParent: s.TraceParent,
+			Owner:       s.Owner,
+			Filename:    s.Filename,
+			ContentType: s.ContentType,
+			WebhookURL:  s.WebhookURL,
+			RequestID:   s.RequestID,
+			TraceParent: s.TraceParent,
 			Job: presswork.Job{
 				ID: s.ID, Kind: s.Kind, Status: presswork.Queued, Stage: presswork.StageQueued, Seq: 1, Theme: s.Theme,
-				CreatedAt: at, Warnings: []presswork.Warning{},
+				CreatedAt: at, Warnings: []fault.Warning{},
 			},
 		},
 	}
@@ -206,16 +227,22 @@ func (r *records) createArgs(s Submission, at time.Time) []any {
 	args := make([]any, 0, 32)
 	args = append(args, stamp(at), waiting, NewID(), s.ID, firstLook.Milliseconds(), s.Task.Payload, 0,
 		fieldKind, string(s.Kind), fieldTheme, s.Theme)
+
 	args = append(args, s.Task.fields()...)
 	for _, pair := range [][2]string{
-		{fieldOwner, s.Owner}, {fieldFilename, s.Filename}, {fieldType, s.ContentType}, {fieldWebhook, s.WebhookURL},
-		{fieldRequestID, s.RequestID}, {fieldTraceParent, s.TraceParent},
+		{fieldOwner, s.Owner},
+		{fieldFilename, s.Filename},
+		{fieldType, s.ContentType},
+		{fieldWebhook, s.WebhookURL},
+		{fieldRequestID, s.RequestID},
+		{fieldTraceParent, s.TraceParent},
 	} {
 		if pair[1] != "" {
 			args = append(args, pair[0], pair[1])
 		}
 	}
 	args[6] = len(args) - 7
+
 	return args
 }
 
@@ -234,18 +261,22 @@ func (r *records) next(ctx context.Context, id, fence string, t Task) error {
 func (r *records) task(ctx context.Context, id string) (Task, error) {
 	var fields *redis.SliceCmd
 	var payload *redis.StringCmd
+
 	_, err := r.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
 		fields = p.HMGet(ctx, jobKey(id), "task", fieldQueue, "retries", "timeout")
 		payload = p.Get(ctx, payloadKey(id))
+
 		return nil
 	})
 	if err != nil && !errors.Is(err, redis.Nil) {
 		return Task{}, unavailable(err)
 	}
+
 	if payload.Err() != nil {
 		return Task{}, nil
 	}
 	v := append(fields.Val(), payload.Val())
+
 	var text [5]string
 	for i := range text {
 		s, ok := v[i].(string)
@@ -255,10 +286,12 @@ func (r *records) task(ctx context.Context, id string) (Task, error) {
 		text[i] = s
 	}
 	retries, err1 := strconv.Atoi(text[2])
+
 	timeout, err2 := strconv.ParseInt(text[3], 10, 64)
 	if err := errors.Join(err1, err2); err != nil {
 		return Task{}, fmt.Errorf("task of job %s: %w", id, err)
 	}
+
 	return Task{
 		Kind: text[0], Queue: Queue(text[1]), Retries: retries,
 		Timeout: time.Duration(timeout) * time.Millisecond, Payload: []byte(text[4]),
@@ -274,6 +307,7 @@ func (r *records) begin(ctx context.Context, id, kind, worker string) (begun, er
 	if err != nil {
 		return begun{}, unavailable(err)
 	}
+
 	return readBegun(reply)
 }
 
@@ -295,6 +329,7 @@ func readBegun(reply []any) (b begun, err error) {
 	text, _ := reply[3].(string)
 	b.payload = []byte(text)
 	b.job, err = decodeValues(values)
+
 	return b, err
 }
 
@@ -308,7 +343,7 @@ type ending struct {
 	message  string
 	artifact *presswork.Artifact
 	cached   bool
-	err      *presswork.Error
+	err      *fault.Error
 	// before are reports of the run that go with its end.
 	before []report
 	// task are the keys of the task that ends with the job, where it is completed: see DoneKeys.
@@ -321,11 +356,13 @@ type ending struct {
 func (r *records) finish(ctx context.Context, id string, e ending) (*stored, error) {
 	var extra []byte
 	var pairs []any
+
 	add := func(field string, v any) error {
 		b, err := json.Marshal(v)
 		extra = append(extra, `,"`+field+`":`...)
 		extra = append(extra, b...)
 		pairs = append(pairs, field, b)
+
 		return err
 	}
 	if e.artifact != nil {
@@ -333,24 +370,31 @@ func (r *records) finish(ctx context.Context, id string, e ending) (*stored, err
 			return nil, err
 		}
 	}
+
 	if e.err != nil {
 		if err := add(fieldError, e.err); err != nil {
 			return nil, err
 		}
 	}
+
 	if e.cached {
 		pairs = append(pairs, fieldCached, "1")
 	}
-	args := []any{e.fence, e.nonce, stamp(r.clock.now()), string(e.status), e.message, extra, r.ttl.Milliseconds(),
-		packAfter.Milliseconds(), len(pairs)}
+	args := []any{
+		e.fence, e.nonce, stamp(r.clock.now()), string(e.status), e.message, extra, r.ttl.Milliseconds(),
+		packAfter.Milliseconds(), len(pairs),
+	}
+
 	keys := keysOf(id)
 	if _, cluster := r.rdb.(*redis.ClusterClient); !cluster {
 		keys = append(append(keys, ledgerKey, settledKey), e.task...)
 	}
+
 	reply, err := finishScript.Run(ctx, r.rdb, keys, flat(append(args, pairs...), e.before)...).Slice()
 	if err != nil {
 		return nil, unavailable(err)
 	}
+
 	reason, _ := reply[0].(string)
 	if len(reply) < 4 {
 		// It may be packed.
@@ -358,18 +402,22 @@ func (r *records) finish(ctx context.Context, id string, e ending) (*stored, err
 		if err != nil || s == nil {
 			return nil, errors.Join(err, refused(reason))
 		}
+
 		return s, endedError{s.Status}
 	}
 	values, _ := reply[1].([]any)
+
 	s, err := decodeValues(values)
 	if err != nil {
 		return nil, err
 	}
+
 	if err := refused(reason); err != nil {
 		return s, err
 	}
 	s.settled, s.off = reply[2] == int64(1), reply[3] == int64(1)
 	r.metrics.ended.WithLabelValues(string(s.Kind), string(s.Status)).Inc()
+
 	return s, nil
 }
 
@@ -378,6 +426,7 @@ func (r *records) apply(ctx context.Context, script *redis.Script, id string, ar
 	if err != nil {
 		return unavailable(err)
 	}
+
 	return refused(reason)
 }
 

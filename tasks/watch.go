@@ -34,7 +34,13 @@ type Watch struct {
 
 // NewWatch makes a watch over events from any source: the client's, or that of a
 // stand-in for the queue. Close calls stop, Err calls err.
-func NewWatch(rec Record, snapshot presswork.Event, events <-chan presswork.Event, stop func(), err func() error) *Watch {
+func NewWatch(
+	rec Record,
+	snapshot presswork.Event,
+	events <-chan presswork.Event,
+	stop func(),
+	err func() error,
+) *Watch {
 	return &Watch{Record: rec, Snapshot: snapshot, Events: events, stop: stop, err: err}
 }
 
@@ -51,6 +57,7 @@ func (c *Client) Watch(ctx context.Context, id string, since int64) (*Watch, err
 	if !ValidID(id) {
 		return nil, notFound(id)
 	}
+
 	select {
 	case <-c.relay.live:
 	case <-c.relay.ctx.Done():
@@ -65,10 +72,12 @@ func (c *Client) Watch(ctx context.Context, id string, since int64) (*Watch, err
 		w.close()
 		return nil, err
 	}
+
 	job, replay, err := c.open(ctx, id, since)
 	if err != nil {
 		c.relay.remove(w)
 		w.close()
+
 		return nil, err
 	}
 	snapshot := job.snapshot()
@@ -77,10 +86,13 @@ func (c *Client) Watch(ctx context.Context, id string, since int64) (*Watch, err
 	if since >= 0 {
 		w.last = min(since, snapshot.Seq)
 	}
+
 	if snapshot.Status.Terminal() && since >= snapshot.Seq {
 		w.close()
 	}
+
 	go w.run(replay)
+
 	return NewWatch(job.Record, snapshot, w.out, w.close, w.failure), nil
 }
 
@@ -90,15 +102,18 @@ func (c *Client) open(ctx context.Context, id string, since int64) (*stored, []p
 	if err != nil {
 		return nil, nil, err
 	}
+
 	var replay []presswork.Event
 	if since >= 0 && since < job.Seq {
 		if replay, err = c.records.events(ctx, id, since); err != nil {
 			return nil, nil, err
 		}
 	}
+
 	if job.Status.Terminal() && len(replay) == 0 && since < job.Seq {
 		replay = []presswork.Event{job.lastEvent()}
 	}
+
 	return job, replay, nil
 }
 
@@ -121,6 +136,7 @@ type watcher struct {
 func newWatcher(r *relay, id string) *watcher {
 	w := &watcher{relay: r, id: id, in: make(chan news, watchBuffer), out: make(chan presswork.Event, watchAhead)}
 	w.ctx, w.cancel = context.WithCancel(r.ctx)
+
 	return w
 }
 
@@ -139,6 +155,7 @@ func (w *watcher) fail(err error) {
 func (w *watcher) failure() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+
 	return w.err
 }
 
@@ -146,13 +163,16 @@ func (w *watcher) run(replay []presswork.Event) {
 	defer close(w.out)
 	defer w.cancel()
 	defer w.relay.remove(w)
+
 	if len(replay) > 0 && w.last >= replay[0].Seq {
 		// The terminal event of a finished job, at the snapshot's seq.
 		w.last = replay[0].Seq - 1
 	}
+
 	if !w.yield(replay) {
 		return
 	}
+
 	for {
 		select {
 		case <-w.ctx.Done():
@@ -180,11 +200,14 @@ func (w *watcher) take(n news) bool {
 		if w.ctx.Err() == nil {
 			w.relay.log.Warn("missed events could not be read", "job_id", w.id, "after", w.last, "err", err)
 		}
+
 		return true
 	}
+
 	if len(missed) == 0 && n.event != nil {
 		missed = []presswork.Event{*n.event}
 	}
+
 	return w.yield(missed)
 }
 
@@ -194,15 +217,18 @@ func (w *watcher) yield(events []presswork.Event) bool {
 		if e.Seq <= w.last {
 			continue
 		}
+
 		select {
 		case w.out <- e:
 			w.last = e.Seq
 		case <-w.ctx.Done():
 			return false
 		}
+
 		if e.Status.Terminal() {
 			return false
 		}
 	}
+
 	return true
 }

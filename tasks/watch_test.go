@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"presswork"
+	"presswork/internal/fault"
 	"presswork/internal/test/redistest"
 	"presswork/internal/test/wait"
 	"presswork/tasks"
@@ -18,30 +19,41 @@ func TestWatcherSeesTheWholeLifeOfAJob(t *testing.T) {
 	t.Parallel()
 	b := setup(t, tasks.Options{})
 	id := b.submit(t, submission(t))
+
 	w, err := b.client.Watch(t.Context(), id, -1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer w.Close()
-	if s := w.Snapshot; s.Type != presswork.EventSnapshot || s.Seq != 1 || s.Status != presswork.Queued || s.Message != "waiting for a worker" || s.At.IsZero() {
+
+	if s := w.Snapshot; s.Type != presswork.EventSnapshot || s.Seq != 1 || s.Status != presswork.Queued ||
+		s.Message != "waiting for a worker" ||
+		s.At.IsZero() {
 		t.Errorf("snapshot %+v", s)
 	}
 	b.serve(t, tasks.Options{}, func(ctx context.Context, run *tasks.Run, c tasks.Convert) error {
 		if c.Content != "# Hi" || run.Attempt != 1 || run.Record.Theme != "nord" {
 			t.Errorf("run %+v of %+v", run, c)
 		}
+
 		return errors.Join(
 			run.SetAnalysis(presswork.Analysis{Language: "en"}),
 			run.SetTheme("corporate"),
 			run.Progress(ctx, presswork.StageRendering, 40, "rendering"),
-			run.Warn(presswork.Warning{Code: presswork.ImageFailed, Message: "a", Line: 12}, presswork.Warning{Code: presswork.AltMissing, Message: "b"}),
+			run.Warn(
+				fault.Warning{Code: fault.ImageFailed, Message: "a", Line: 12},
+				fault.Warning{Code: fault.AltMissing, Message: "b"},
+			),
 			run.Progress(ctx, presswork.StageStoring, 90, ""),
-			run.Complete(ctx, artifact(run.ID), true))
+			run.Complete(ctx, artifact(run.ID), true),
+		)
 	})
+
 	var got []string
 	for _, e := range drain(t, w, 1) {
 		got = append(got, fmt.Sprintf("%d %s %s %s %d %q", e.Seq, e.Type, e.Status, e.Stage, e.Progress, e.Message))
 	}
+
 	want := []string{
 		`2 progress processing analyzing 0 "a worker has begun"`,
 		`3 progress processing analyzing 0 "analyzed"`,
@@ -54,10 +66,17 @@ func TestWatcherSeesTheWholeLifeOfAJob(t *testing.T) {
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("got\n%v\nwant\n%v", got, want)
 	}
+
 	rec := b.job(t, id)
-	if rec.Status != presswork.Completed || !rec.Cached || rec.Artifact == nil || rec.Artifact.ID != id || rec.Theme != "corporate" ||
-		len(rec.Warnings) != 2 || rec.Analysis == nil || rec.Analysis.Language != "en" || rec.StartedAt == nil || rec.FinishedAt == nil ||
-		rec.Attempts != 1 || rec.QueuePosition != nil {
+	if rec.Status != presswork.Completed || !rec.Cached || rec.Artifact == nil || rec.Artifact.ID != id ||
+		rec.Theme != "corporate" ||
+		len(rec.Warnings) != 2 ||
+		rec.Analysis == nil ||
+		rec.Analysis.Language != "en" ||
+		rec.StartedAt == nil ||
+		rec.FinishedAt == nil ||
+		rec.Attempts != 1 ||
+		rec.QueuePosition != nil {
 		t.Errorf("%+v", rec)
 	}
 }
@@ -68,18 +87,22 @@ func TestWatchOfAFinishedJob(t *testing.T) {
 	b.serve(t, tasks.Options{}, complete)
 	id := b.submit(t, submission(t))
 	b.finished(t, id)
+
 	for since, want := range map[int64]int{-1: 1, 0: 3, 1: 2, 2: 1, 3: 0, 99: 0} {
 		w, err := b.client.Watch(t.Context(), id, since)
 		if err != nil {
 			t.Fatal(err)
 		}
+
 		if since < 0 {
 			since = 2
 		}
+
 		events := drain(t, w, since)
 		if len(events) != want || w.Snapshot.Seq != 3 || w.Snapshot.Artifact == nil {
 			t.Errorf("since %d: %d events, want %d; snapshot %+v", since, len(events), want, w.Snapshot)
 		}
+
 		if want > 0 && events[want-1].Artifact.ID != id {
 			t.Errorf("since %d: last event %+v", since, events[want-1])
 		}
@@ -88,10 +111,12 @@ func TestWatchOfAFinishedJob(t *testing.T) {
 	}
 	// The log may be gone before the record.
 	b.rdb.Del(t.Context(), tasks.LogKey(id))
+
 	w, err := b.client.Watch(t.Context(), id, -1)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	if events := drain(t, w, 2); len(events) != 1 || events[0].Type != presswork.EventCompleted {
 		t.Errorf("without a log: %+v", events)
 	}
@@ -99,11 +124,13 @@ func TestWatchOfAFinishedJob(t *testing.T) {
 
 func TestWatchOfAnUnknownJob(t *testing.T) {
 	t.Parallel()
+
 	b := setup(t, tasks.Options{})
 	for _, id := range []string{tasks.NewID(), "x", ""} {
 		_, err := b.client.Watch(t.Context(), id, -1)
-		wantCode(t, err, presswork.NotFound)
+		wantCode(t, err, fault.NotFound)
 	}
+
 	if n := b.client.Watchers(); n != 0 {
 		t.Errorf("%d watchers remain", n)
 	}
@@ -118,10 +145,12 @@ func ticking(n int, tick <-chan struct{}) handlerFunc {
 			case <-ctx.Done():
 				return context.Cause(ctx)
 			}
+
 			if err := run.Progress(ctx, presswork.StagePrinting, i*100/n, fmt.Sprint("step ", i)); err != nil {
 				return err
 			}
 		}
+
 		return complete(ctx, run, c)
 	}
 }
@@ -133,6 +162,7 @@ func TestWatchersSurviveTheLossOfTheirSubscription(t *testing.T) {
 	b.serve(t, tasks.Options{}, ticking(60, tick))
 	id := b.submit(t, submission(t))
 	var wg sync.WaitGroup
+
 	for i := range 20 {
 		w, err := b.client.Watch(t.Context(), id, int64(i%2-1))
 		if err != nil {
@@ -140,6 +170,7 @@ func TestWatchersSurviveTheLossOfTheirSubscription(t *testing.T) {
 		}
 		wg.Go(func() {
 			defer w.Close()
+
 			from := max(0, w.Snapshot.Seq)
 			if i%2 == 1 {
 				from = 0
@@ -147,6 +178,7 @@ func TestWatchersSurviveTheLossOfTheirSubscription(t *testing.T) {
 			drain(t, w, from)
 		})
 	}
+
 	for i := range 60 {
 		if i%10 == 5 {
 			if err := b.rdb.Do(t.Context(), "client", "kill", "type", "pubsub").Err(); err != nil {
@@ -162,6 +194,7 @@ func TestALostMessageIsMadeUpFor(t *testing.T) {
 	t.Parallel()
 	b := setup(t, tasks.Options{})
 	id := b.submit(t, submission(t))
+
 	w, err := b.client.Watch(t.Context(), id, -1)
 	if err != nil {
 		t.Fatal(err)
@@ -170,13 +203,19 @@ func TestALostMessageIsMadeUpFor(t *testing.T) {
 	// An event in the log that nobody published.
 	ctx := t.Context()
 	b.rdb.HIncrBy(ctx, tasks.JobKey(id), "seq", 1)
-	if err := b.rdb.RPush(ctx, tasks.LogKey(id),
-		`{"type":"progress","job_id":"`+id+`","seq":2,"status":"processing","stage":"rendering","progress":5,"at":"2026-01-01T00:00:00Z"}`).Err(); err != nil {
+
+	if err := b.rdb.RPush(
+		ctx,
+		tasks.LogKey(id),
+		`{"type":"progress","job_id":"`+id+`","seq":2,"status":"processing","stage":"rendering","progress":5,"at":"2026-01-01T00:00:00Z"}`,
+	).Err(); err != nil {
 		t.Fatal(err)
 	}
+
 	if e := wait.Receive(t, "the event that was not published", w.Events); e.Seq != 2 || e.Progress != 5 {
 		t.Errorf("%+v", e)
 	}
+
 	if _, err := b.client.Cancel(ctx, id); err != nil {
 		t.Fatal(err)
 	}
@@ -188,10 +227,12 @@ func TestASlowWatcherIsLetGo(t *testing.T) {
 	b := setup(t, tasks.Options{})
 	tick := make(chan struct{})
 	id := b.submit(t, submission(t))
+
 	slow, err := b.client.Watch(t.Context(), id, -1)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	quick, err := b.client.Watch(t.Context(), id, -1)
 	if err != nil {
 		t.Fatal(err)
@@ -199,12 +240,14 @@ func TestASlowWatcherIsLetGo(t *testing.T) {
 	const steps = 400
 	b.serve(t, tasks.Options{}, ticking(steps, tick))
 	var last int64
+
 	for range steps { // however busy the machine is, this one keeps up
 		tick <- struct{}{}
 		last = wait.Receive(t, "an event", quick.Events).Seq
 	}
 	drain(t, quick, last)
 	wait.Until(t, "the slow watcher's end", func() bool { return slow.Err() != nil })
+
 	if !errors.Is(slow.Err(), tasks.ErrSlow) {
 		t.Errorf("ended with %v", slow.Err())
 	}
@@ -223,39 +266,47 @@ func TestCloseEndsAWatchQuietly(t *testing.T) {
 	t.Parallel()
 	b := setup(t, tasks.Options{})
 	id := b.submit(t, submission(t))
+
 	w, err := b.client.Watch(t.Context(), id, -1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	w.Close()
+
 	if _, open := receiveOpen(t, w.Events); open || w.Err() != nil {
 		t.Errorf("open %v, err %v", open, w.Err())
 	}
+
 	w, err = b.client.Watch(t.Context(), id, -1)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	if err := b.client.Stop(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+
 	if _, open := receiveOpen(t, w.Events); open {
 		t.Error("open after Stop")
 	}
-	wantCode(t, w.Err(), presswork.QueueUnavailable)
+	wantCode(t, w.Err(), fault.QueueUnavailable)
+
 	if err := b.client.Stop(t.Context()); err != nil {
 		t.Errorf("second Stop: %v", err)
 	}
 	_, err = b.client.Watch(t.Context(), id, -1)
-	wantCode(t, err, presswork.QueueUnavailable)
+	wantCode(t, err, fault.QueueUnavailable)
 }
 
 func receiveOpen[T any](t *testing.T, c <-chan T) (v T, open bool) {
 	t.Helper()
+
 	select {
 	case v, open = <-c:
 	case <-time.After(wait.Patience):
 		t.Fatal("nothing was received")
 	}
+
 	return v, open
 }
 
@@ -264,6 +315,7 @@ func TestWatchOutlivesARedisRestart(t *testing.T) {
 	redis := redistest.StartDurable(t)
 	b := setupOn(t, redis.Address, tasks.Options{})
 	id := b.submit(t, submission(t))
+
 	w, err := b.client.Watch(t.Context(), id, -1)
 	if err != nil {
 		t.Fatal(err)
@@ -273,8 +325,9 @@ func TestWatchOutlivesARedisRestart(t *testing.T) {
 	redis.Restart()
 	wait.Until(t, "the job is cancelled", func() bool {
 		_, err := b.client.Cancel(t.Context(), id)
-		return err == nil || presswork.CodeOf(err) == presswork.JobFinished
+		return err == nil || fault.CodeOf(err) == fault.JobFinished
 	})
+
 	if events := drain(t, w, 1); len(events) != 1 || events[0].Type != presswork.EventCancelled {
 		t.Errorf("%+v", events)
 	}

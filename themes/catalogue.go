@@ -12,7 +12,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"presswork"
+	"presswork/internal/fault"
 	"presswork/internal/input"
 )
 
@@ -21,9 +21,43 @@ var builtinCSS embed.FS
 
 // builtinNames lists the built-in themes in daisyUI's order.
 func builtinNames() []string {
-	return []string{"light", "dark", "cupcake", "bumblebee", "emerald", "corporate", "synthwave", "retro", "cyberpunk", "valentine",
-		"halloween", "garden", "forest", "aqua", "lofi", "pastel", "fantasy", "wireframe", "black", "luxury", "dracula", "cmyk",
-		"autumn", "business", "acid", "lemonade", "night", "coffee", "winter", "dim", "nord", "sunset", "caramellatte", "abyss", "silk"}
+	return []string{
+		"light",
+		"dark",
+		"cupcake",
+		"bumblebee",
+		"emerald",
+		"corporate",
+		"synthwave",
+		"retro",
+		"cyberpunk",
+		"valentine",
+		"halloween",
+		"garden",
+		"forest",
+		"aqua",
+		"lofi",
+		"pastel",
+		"fantasy",
+		"wireframe",
+		"black",
+		"luxury",
+		"dracula",
+		"cmyk",
+		"autumn",
+		"business",
+		"acid",
+		"lemonade",
+		"night",
+		"coffee",
+		"winter",
+		"dim",
+		"nord",
+		"sunset",
+		"caramellatte",
+		"abyss",
+		"silk",
+	}
 }
 
 // Options wire a Catalogue.
@@ -64,14 +98,17 @@ func Open(o Options) *Catalogue {
 			if err != nil {
 				panic(fmt.Sprintf("built-in theme: %v", err))
 			}
+
 			t, _, err := parse(name, string(css))
 			if err != nil {
 				panic(fmt.Sprintf("built-in theme %s: %v", name, err))
 			}
+
 			return t
 		})
 	}
 	c.reload()
+
 	return c
 }
 
@@ -80,6 +117,7 @@ func Open(o Options) *Catalogue {
 func (c *Catalogue) List() []Theme {
 	custom := c.present.Load().custom
 	var list []Theme
+
 	for _, name := range builtinNames() {
 		t, own := custom[name]
 		if !own {
@@ -87,11 +125,13 @@ func (c *Catalogue) List() []Theme {
 		}
 		list = append(list, t)
 	}
+
 	for _, name := range slices.Sorted(maps.Keys(custom)) {
 		if c.builtin[name] == nil {
 			list = append(list, custom[name])
 		}
 	}
+
 	return list
 }
 
@@ -103,17 +143,21 @@ func (c *Catalogue) Get(name string) (Theme, error) {
 		if t, ok := s.custom[spelled]; ok {
 			return t, nil
 		}
+
 		if builtin := c.builtin[spelled]; builtin != nil {
 			return builtin(), nil
 		}
 	}
+
 	if reason, ok := s.rejected[name]; ok {
-		return Theme{}, presswork.Errorf(presswork.ThemeNotFound, "theme %q cannot be used: %s", name, reason).WithParam("theme")
+		return Theme{}, fault.Errorf(fault.ThemeNotFound, "theme %q cannot be used: %s", name, reason).
+			WithParam("theme")
 	}
 	names := slices.AppendSeq(slices.Collect(maps.Keys(c.builtin)), maps.Keys(s.custom))
 	slices.Sort(names)
 	hint := cmp.Or(input.DidYouMean(name, names), "; allowed: "+strings.Join(slices.Compact(names), ", "))
-	return Theme{}, presswork.Errorf(presswork.ThemeNotFound, "theme %q does not exist%s", clip(name), hint).WithParam("theme")
+
+	return Theme{}, fault.Errorf(fault.ThemeNotFound, "theme %q does not exist%s", clip(name), hint).WithParam("theme")
 }
 
 // Resolve decides which theme a document gets and returns its name as the
@@ -129,18 +173,22 @@ func (c *Catalogue) Resolve(asked, frontMatter string) (name string, ignored, er
 			return Auto, nil
 		}
 		t, err := c.Get(name)
+
 		return t.Name, err
 	}
+
 	frontMatter, ignored = known(frontMatter)
 	if name, err = known(asked); err != nil {
 		return asked, ignored, err
 	}
+
 	return cmp.Or(name, frontMatter, Default), ignored, nil
 }
 
 // reload reads the folder of custom themes anew.
 func (c *Catalogue) reload() {
 	s := &snapshot{rejected: map[string]string{}}
+
 	s.custom = c.readDir(s.rejected)
 	if earlier := c.present.Load(); earlier != nil {
 		s.edition = earlier.edition + 1
@@ -156,14 +204,17 @@ func (c *Catalogue) Edition() uint64 { return c.present.Load().edition }
 func (c *Catalogue) Start(context.Context) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+
 	if c.watching != nil || c.options.Dir == "" {
 		return nil
 	}
+
 	w, err := newWatch(c.options.Dir, c.reload)
 	if err != nil {
 		return fmt.Errorf("watching the themes folder: %w", err)
 	}
 	c.watching = w
+
 	return nil
 }
 
@@ -171,10 +222,12 @@ func (c *Catalogue) Start(context.Context) error {
 func (c *Catalogue) Stop(context.Context) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+
 	if c.watching == nil {
 		return nil
 	}
 	err := c.watching.close()
 	c.watching = nil
+
 	return err
 }

@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"testing"
 
-	"presswork"
+	"presswork/internal/fault"
 	"presswork/internal/test/wait"
 	"presswork/themes"
 )
@@ -22,6 +22,7 @@ const minimal = ":root { --primary: oklch(45% 0.24 277); --base-100: white; --ba
 
 func write(t *testing.T, dir, name, css string) {
 	t.Helper()
+
 	if err := os.WriteFile(filepath.Join(dir, name), []byte(css), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -30,19 +31,22 @@ func write(t *testing.T, dir, name, css string) {
 func open(t *testing.T, o themes.Options) *themes.Catalogue {
 	t.Helper()
 	c := themes.Open(o)
+
 	return c
 }
 
 func TestUnknownThemeSuggestsTheNearestOrNamesAll(t *testing.T) {
 	t.Parallel()
+
 	c := open(t, themes.Options{})
 	for name, says := range map[string]string{
 		"nrod":      `theme "nrod" does not exist; did you mean "nord"?`,
 		"Paris2024": `theme "Paris2024" does not exist; allowed: abyss, acid, `,
 	} {
 		_, err := c.Get(name)
-		e := presswork.AsError(err)
-		if e == nil || e.Code != presswork.ThemeNotFound || e.Param != "theme" || !strings.HasPrefix(e.Message, says) {
+
+		e := fault.AsError(err)
+		if e == nil || e.Code != fault.ThemeNotFound || e.Param != "theme" || !strings.HasPrefix(e.Message, says) {
 			t.Errorf("got %v", err)
 		}
 	}
@@ -50,14 +54,17 @@ func TestUnknownThemeSuggestsTheNearestOrNamesAll(t *testing.T) {
 
 func TestThemeJSONIsTheContracts(t *testing.T) {
 	t.Parallel()
+
 	nord, err := open(t, themes.Options{}).Get("nord")
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	got, err := json.Marshal(nord)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	for _, want := range []string{`"name":"nord","label":"Nord","scheme":"light"`, `"base_100":"#eceff4"`, `"primary":"#5e81ac"`, `"contrast":{"text":10.8,"link":5.2}`, `"custom":false`} {
 		if !strings.Contains(string(got), want) {
 			t.Errorf("%s is not in %s", want, got)
@@ -73,12 +80,21 @@ func TestCustomThemes(t *testing.T) {
 	write(t, dir, "lacking.css", ":root{--primary:red;--base-100:#fff}")
 	write(t, dir, "colourless.css", ":root{--primary:nope;--base-100:#fff;--base-content:#000}")
 	write(t, dir, "hidden.css", "@media print{:root{--primary:red;--base-100:#fff;--base-content:#000}}")
-	write(t, dir, "via-var.css", ":root{--brand:#123456;--primary:var(--brand);--base-100:#fff;--base-content:#000;--label:\"By Var\"}")
+	write(
+		t,
+		dir,
+		"via-var.css",
+		":root{--brand:#123456;--primary:var(--brand);--base-100:#fff;--base-content:#000;--label:\"By Var\"}",
+	)
 	write(t, dir, "we ird.css", minimal)
 	write(t, dir, "faint-text.css", ":root{--primary:red;--base-100:#fff;--base-content:#777;--link:#000}")
 	write(t, dir, "faint-links.css", ":root{--primary:red;--base-100:#fff;--base-content:#000;--link:#888}")
 	write(t, dir, "readme.txt", "x")
-	if err := errors.Join(os.Symlink("/etc/passwd", filepath.Join(dir, "passwd.css")), syscall.Mkfifo(filepath.Join(dir, "pipe.css"), 0o600)); err != nil {
+
+	if err := errors.Join(
+		os.Symlink("/etc/passwd", filepath.Join(dir, "passwd.css")),
+		syscall.Mkfifo(filepath.Join(dir, "pipe.css"), 0o600),
+	); err != nil {
 		t.Fatal(err)
 	}
 	write(t, dir, "huge.css", minimal+strings.Repeat(" ", 1<<20))
@@ -89,37 +105,51 @@ func TestCustomThemes(t *testing.T) {
 	if err != nil || !mine.Custom || mine.Label != "Mine" || mine.Colors["primary"] != "#422ad5" {
 		t.Errorf("mine: %+v, %v", mine, err)
 	}
+
 	if !strings.Contains(mine.CSS(), "h1 { color: var(--primary) }") || strings.Contains(mine.CSS(), "http") {
 		t.Errorf("mine's stylesheet is %q", mine.CSS())
 	}
+
 	if nord, err := c.Get("nord"); err != nil || !nord.Custom || nord.Colors["base_100"] != "#ffffff" {
 		t.Errorf("nord is not overridden: %+v, %v", nord, err)
 	}
+
 	if v, err := c.Get("via-var"); err != nil || v.Colors["primary"] != "#123456" || v.Label != "By Var" {
 		t.Errorf("via-var: %+v, %v", v, err)
 	}
+
 	for name, reason := range map[string]string{"lacking": "--base-content", "colourless": "not a colour", "hidden": "--primary", "passwd": "cannot be read", "pipe": "not a regular file", "huge": "larger than 1024 KB", "we ird": "letters"} {
 		_, err := c.Get(name)
-		if presswork.CodeOf(err) != presswork.ThemeNotFound || !strings.Contains(err.Error(), reason) {
+		if fault.CodeOf(err) != fault.ThemeNotFound || !strings.Contains(err.Error(), reason) {
 			t.Errorf("%s: got %v, want %q in it", name, err, reason)
 		}
+
 		if !strings.Contains(log.String(), reason) {
 			t.Errorf("%s: the log does not say %q", name, reason)
 		}
 	}
+
 	if !strings.Contains(log.String(), "refers to something outside") {
 		t.Error("the log does not tell of the dropped reference")
 	}
+
 	for _, faint := range []string{"theme=faint-text text=4.47 links=21\n", "theme=faint-links text=21 links=3.54\n"} {
-		if !strings.Contains(log.String(), `WCAG AA asks for a contrast of 4.5 with the page" `+faint) || strings.Count(log.String(), "WCAG") != 2 {
-			t.Errorf("the log does not tell, of the faint themes alone, that they are hard to read (%s): %s", faint, log.String())
+		if !strings.Contains(log.String(), `WCAG AA asks for a contrast of 4.5 with the page" `+faint) ||
+			strings.Count(log.String(), "WCAG") != 2 {
+			t.Errorf(
+				"the log does not tell, of the faint themes alone, that they are hard to read (%s): %s",
+				faint,
+				log.String(),
+			)
 		}
 	}
+
 	if n := len(c.List()); n != 39 {
 		t.Errorf("%d themes, want 35 and four more", n)
 	}
+
 	for _, name := range []string{"../mine", "mine.css", "/etc/passwd", "readme", ""} {
-		if _, err := c.Get(name); presswork.CodeOf(err) != presswork.ThemeNotFound {
+		if _, err := c.Get(name); fault.CodeOf(err) != fault.ThemeNotFound {
 			t.Errorf("%q: got %v", name, err)
 		}
 	}
@@ -127,10 +157,12 @@ func TestCustomThemes(t *testing.T) {
 
 func TestTheRepositorysOwnFolderChangesNothing(t *testing.T) {
 	t.Parallel()
+
 	c := open(t, themes.Options{Dir: "."})
 	if n := len(c.List()); n != 35 {
 		t.Errorf("%d themes", n)
 	}
+
 	for _, theme := range c.List() {
 		if theme.Custom {
 			t.Errorf("%s counts as custom", theme.Name)
@@ -141,10 +173,12 @@ func TestTheRepositorysOwnFolderChangesNothing(t *testing.T) {
 func TestChangesShowWithoutRestart(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "later", "themes")
+
 	c := open(t, themes.Options{Dir: dir})
 	if err := c.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+
 	if err := c.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -157,6 +191,7 @@ func TestChangesShowWithoutRestart(t *testing.T) {
 	gone := func(name string) func() bool {
 		return func() bool { _, err := c.Get(name); return err != nil }
 	}
+
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -168,10 +203,12 @@ func TestChangesShowWithoutRestart(t *testing.T) {
 	wait.Until(t, "a theme breaks", gone("mine"))
 	write(t, dir, "mine.css", minimal)
 	wait.Until(t, "a theme is mended", has("mine", "#ffffff"))
+
 	if err := os.RemoveAll(dir); err != nil {
 		t.Fatal(err)
 	}
 	wait.Until(t, "the folder goes", gone("mine"))
+
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -191,6 +228,7 @@ func TestChangesShowWithoutRestart(t *testing.T) {
 
 func TestWhichThemeADocumentGets(t *testing.T) {
 	t.Parallel()
+
 	c := themes.Open(themes.Options{})
 	for _, tc := range []struct {
 		asked, matter, want string
@@ -212,7 +250,8 @@ func TestWhichThemeADocumentGets(t *testing.T) {
 		if name != tc.want || (ignored != nil) != tc.ignored || (err != nil) != tc.fails {
 			t.Errorf("%+v: %q, %v, %v", tc, name, ignored, err)
 		}
-		if err := cmp.Or(ignored, err); err != nil && presswork.CodeOf(err) != presswork.ThemeNotFound {
+
+		if err := cmp.Or(ignored, err); err != nil && fault.CodeOf(err) != fault.ThemeNotFound {
 			t.Errorf("%+v: %v", tc, err)
 		}
 	}

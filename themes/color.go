@@ -25,17 +25,24 @@ func parseColor(s string) (color, bool) {
 	if hex, ok := strings.CutPrefix(s, "#"); ok {
 		return parseHex(hex)
 	}
+
 	if hex, ok := namedColor(s); ok {
 		return parseHex(hex)
 	}
+
 	name, rest, ok := strings.Cut(s, "(")
 	if !ok || !strings.HasSuffix(rest, ")") {
 		return color{}, false
 	}
-	args := strings.FieldsFunc(strings.TrimSuffix(rest, ")"), func(r rune) bool { return r == ' ' || r == ',' || r == '/' || r == '\t' || r == '\n' })
+
+	args := strings.FieldsFunc(
+		strings.TrimSuffix(rest, ")"),
+		func(r rune) bool { return r == ' ' || r == ',' || r == '/' || r == '\t' || r == '\n' },
+	)
 	if len(args) < 3 || len(args) > 4 {
 		return color{}, false
 	}
+
 	switch name {
 	case "rgb", "rgba":
 		v, ok := numbers(args, 255, 255, 255)
@@ -47,11 +54,13 @@ func parseColor(s string) (color, bool) {
 				v[i] /= 100
 			}
 		}
+
 		return fromHSL(v[0], clamp(v[1]), clamp(v[2])), ok
 	case "oklch":
 		v, ok := numbers(args, 1, 0.4, 360)
 		return oklch{clamp(v[0]), max(v[1], 0), v[2]}.color(), ok
 	}
+
 	return color{}, false
 }
 
@@ -59,10 +68,12 @@ func parseHex(s string) (color, bool) {
 	if len(s) == 3 || len(s) == 4 {
 		s = string([]byte{s[0], s[0], s[1], s[1], s[2], s[2]})
 	}
+
 	if len(s) != 6 && len(s) != 8 {
 		return color{}, false
 	}
 	n, err := strconv.ParseUint(s[:6], 16, 32)
+
 	return color{float64(n>>16) / 255, float64(n>>8&255) / 255, float64(n&255) / 255}, err == nil
 }
 
@@ -70,19 +81,23 @@ func parseHex(s string) (color, bool) {
 func numbers(args []string, wholes ...float64) (v [3]float64, ok bool) {
 	for i, whole := range wholes {
 		a := strings.TrimSuffix(args[i], "deg")
+
 		factor := 1.0
 		if p, isPercent := strings.CutSuffix(a, "%"); isPercent {
 			a, factor = p, whole/100
 		}
+
 		if a == "none" {
 			a = "0"
 		}
+
 		n, err := strconv.ParseFloat(a, 64)
 		if err != nil || math.IsNaN(n) || math.IsInf(n, 0) {
 			return v, false
 		}
 		v[i] = n * factor
 	}
+
 	return v, true
 }
 
@@ -93,6 +108,7 @@ func fromHSL(h, s, l float64) color {
 		k := math.Mod(n+math.Mod(h, 360)/30+12, 12)
 		return l - s*min(l, 1-l)*max(-1, min(k-3, 9-k, 1))
 	}
+
 	return color{f(0), f(8), f(4)}
 }
 
@@ -107,12 +123,14 @@ func (c color) oklch() oklch {
 	s := math.Cbrt(0.0883024619*r + 0.2817188376*g + 0.6299787005*b)
 	a := 1.9779984951*l - 2.4285922050*m + 0.4505937099*s
 	bb := 0.0259040371*l + 0.7827717662*m - 0.8086757660*s
+
 	return oklch{0.2104542553*l + 0.7936177850*m - 0.0040720468*s, math.Hypot(a, bb), math.Atan2(bb, a) * 180 / math.Pi}
 }
 
 // color converts, reducing the chroma until sRGB can show it.
 func (o oklch) color() color {
 	sin, cos := math.Sincos(o.h * math.Pi / 180)
+
 	c, inside := o.light(sin, cos)
 	if !inside {
 		low, high := 0.0, o.c
@@ -127,6 +145,7 @@ func (o oklch) color() color {
 		o.c = low
 		c, _ = o.light(sin, cos)
 	}
+
 	return color{clamp(gamma(c.r)), clamp(gamma(c.g)), clamp(gamma(c.b))}
 }
 
@@ -146,6 +165,7 @@ func (o oklch) light(sin, cos float64) (c color, inside bool) {
 	// A ten-thousandth of a channel more or less is none, as gamma has it.
 	const lowest, highest = -7.74e-6, 1.0002276
 	ok := func(v float64) bool { return v >= lowest && v <= highest }
+
 	return c, ok(c.r) && ok(c.g) && ok(c.b)
 }
 
@@ -153,6 +173,7 @@ func linear(v float64) float64 {
 	if v <= 0.04045 {
 		return v / 12.92
 	}
+
 	return math.Pow((v+0.055)/1.055, 2.4)
 }
 
@@ -160,6 +181,7 @@ func gamma(v float64) float64 {
 	if v <= 0.0031308 {
 		return v * 12.92
 	}
+
 	return 1.055*math.Pow(v, 1/2.4) - 0.055
 }
 
@@ -187,6 +209,7 @@ func readable(c, text color, ratio float64, backgrounds ...color) color {
 	for i, b := range backgrounds {
 		lights[i] = b.luminance()
 	}
+
 	enough := func(x color) bool {
 		light := x.luminance()
 		return !slices.ContainsFunc(lights, func(l float64) bool { return ratioOf(light, l) < ratio })
@@ -194,18 +217,22 @@ func readable(c, text color, ratio float64, backgrounds ...color) color {
 	if enough(c) {
 		return c
 	}
+
 	from, to := c.oklch(), text.oklch()
 	for step := 1; step <= 100; step++ {
 		o := from
+
 		o.l += (to.l - from.l) * float64(step) / 100
 		if x := o.color(); enough(x) {
 			return x
 		}
 	}
+
 	for step := 1; step <= 20; step++ {
 		if x := mix(text, c, float64(step)/20); enough(x) {
 			return x
 		}
 	}
+
 	return text
 }

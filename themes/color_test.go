@@ -7,6 +7,7 @@ import (
 
 func TestParseColor(t *testing.T) {
 	t.Parallel()
+
 	for in, want := range map[string]string{
 		"#5E81AC": "#5e81ac", "#abc": "#aabbcc", "#abcd": "#aabbcc", "#11223344": "#112233", " red ": "#ff0000", "RebeccaPurple": "#663399",
 		"rgb(94, 129, 172)": "#5e81ac", "rgb(94 129 172 / 50%)": "#5e81ac", "rgba(100%,0%,0%,1)": "#ff0000",
@@ -18,6 +19,7 @@ func TestParseColor(t *testing.T) {
 			t.Errorf("%q: got %s, %v; want %s", in, c.hex(), ok, want)
 		}
 	}
+
 	for _, in := range []string{"", "#12", "#xyzxyz", "rgb(1,2)", "rgb(a,b,c)", "oklch(NaN 0 0)", "var(--x)", "a b", "url(x)", "color-mix(in srgb, red, blue)", "aliceblue f0f8ff antiquewhite", "ffd700", "9acd32"} {
 		if c, ok := parseColor(in); ok {
 			t.Errorf("%q is taken for %s", in, c.hex())
@@ -27,6 +29,7 @@ func TestParseColor(t *testing.T) {
 
 func TestOKLCHRoundTrip(t *testing.T) {
 	t.Parallel()
+
 	for _, hex := range []string{"#000000", "#ffffff", "#422ad5", "#f43098", "#00d0bb", "#5e81ac", "#123456"} {
 		c, _ := parseColor(hex)
 		if got := c.oklch().color().hex(); got != hex {
@@ -37,9 +40,11 @@ func TestOKLCHRoundTrip(t *testing.T) {
 
 func TestContrast(t *testing.T) {
 	t.Parallel()
+
 	if got := contrast(black, white); math.Abs(got-21) > 1e-9 {
 		t.Errorf("black on white is %v", got)
 	}
+
 	grey, _ := parseColor("#767676")
 	if got := contrast(grey, white); math.Abs(got-4.54) > 0.01 {
 		t.Errorf("#767676 on white is %v, WCAG says 4.54", got)

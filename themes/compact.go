@@ -8,11 +8,13 @@ func CompactCSS(css string) string {
 	var b strings.Builder
 	s := newCSSScanner(css)
 	pending, afterMark := false, true
+
 	for t, ok := s.next(); ok; t, ok = s.next() {
 		if t.kind == cssSpace {
 			pending = true
 			continue
 		}
+
 		mark := t.kind == cssOther && strings.Contains("{};,", t.raw)
 		if pending && !mark && !afterMark {
 			b.WriteByte(' ')
@@ -20,5 +22,6 @@ func CompactCSS(css string) string {
 		b.WriteString(t.raw)
 		pending, afterMark = false, mark
 	}
+
 	return b.String()
 }

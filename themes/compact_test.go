@@ -8,6 +8,7 @@ import (
 
 func TestCompactKeepsTheMeaning(t *testing.T) {
 	t.Parallel()
+
 	for css, want := range map[string]string{
 		"a  b ,\n c { color : red ; margin: 0 auto }\n": "a b,c{color : red;margin: 0 auto}",
 		"a :hover > b{content:\"  ; { \"}":              "a :hover > b{content:\"  ; { \"}",

@@ -12,6 +12,7 @@ import (
 func FilterCSS(css string) (clean string, dropped []string) {
 	f := cssFilter{scanner: newCSSScanner(css)}
 	f.run()
+
 	return f.out.String(), f.dropped
 }
 
@@ -19,6 +20,7 @@ func FilterCSS(css string) (clean string, dropped []string) {
 func DataURLs(css string) []string {
 	f := cssFilter{scanner: newCSSScanner(css)}
 	f.run()
+
 	return f.kept
 }
 
@@ -35,6 +37,7 @@ func (f *cssFilter) run() {
 		if !ok {
 			return
 		}
+
 		switch t.kind {
 		case cssSpace:
 			f.out.WriteString(space(t.raw))
@@ -58,6 +61,7 @@ func (f *cssFilter) url(target string) {
 	if !isDataURL(target) {
 		f.drop("url(" + target + ")")
 		f.out.WriteString("none")
+
 		return
 	}
 	f.kept = append(f.kept, strings.TrimSpace(target))
@@ -68,12 +72,14 @@ func (f *cssFilter) function(t cssToken) {
 	switch name := strings.ToLower(t.value); name {
 	case "url":
 		target := ""
+
 		depth := 1
 		for depth > 0 {
 			t, ok := f.scanner.next()
 			if !ok {
 				break
 			}
+
 			if t.kind == cssString && target == "" {
 				target = t.value
 			}
@@ -92,6 +98,7 @@ func (f *cssFilter) function(t cssToken) {
 // raw copies a token, so that no "</style" comes together.
 func (f *cssFilter) raw(t cssToken) {
 	f.out.WriteString(strings.ReplaceAll(t.raw, `\<`, `\3c `))
+
 	if t.raw == "<" {
 		f.out.WriteByte(' ')
 	}
@@ -101,15 +108,18 @@ func (f *cssFilter) atRule(t cssToken) {
 	switch name := strings.ToLower(t.value); name {
 	case "import", "namespace", "charset", "document", "-moz-document":
 		f.drop("@" + name)
+
 		for {
 			t, ok := f.scanner.next()
 			if !ok || t.raw == ";" {
 				return
 			}
+
 			if t.raw == "{" {
 				f.skip(1)
 				return
 			}
+
 			if nesting(t) > 0 {
 				f.skip(1)
 			}
@@ -141,15 +151,18 @@ func nesting(t cssToken) int {
 	if t.kind == cssFunction {
 		return 1
 	}
+
 	if t.kind != cssOther {
 		return 0
 	}
+
 	switch t.raw {
 	case "(", "[", "{":
 		return 1
 	case ")", "]", "}":
 		return -1
 	}
+
 	return 0
 }
 
@@ -157,12 +170,15 @@ func nesting(t cssToken) int {
 // running it.
 func isDataURL(target string) bool {
 	s := strings.ToLower(strings.TrimSpace(target))
-	for _, kind := range []string{"image/png", "image/jpeg", "image/gif", "image/webp", "image/avif", "image/svg+xml",
-		"font/", "application/font", "application/x-font", "application/vnd.ms-fontobject"} {
+	for _, kind := range []string{
+		"image/png", "image/jpeg", "image/gif", "image/webp", "image/avif", "image/svg+xml",
+		"font/", "application/font", "application/x-font", "application/vnd.ms-fontobject",
+	} {
 		if strings.HasPrefix(s, "data:"+kind) {
 			return true
 		}
 	}
+
 	return false
 }
 
@@ -170,6 +186,7 @@ func isDataURL(target string) bool {
 func quote(s string) string {
 	var b strings.Builder
 	b.WriteByte('"')
+
 	for _, r := range s {
 		switch {
 		case r == '"' || r == '\\' || r == '<' || r < ' ' || r == 0x7f:
@@ -179,6 +196,7 @@ func quote(s string) string {
 		}
 	}
 	b.WriteByte('"')
+
 	return b.String()
 }
 
@@ -190,6 +208,7 @@ func space(raw string) string {
 	if strings.Contains(raw, "\n") && !strings.HasPrefix(raw, "/*") {
 		return "\n"
 	}
+
 	return " "
 }
 
@@ -198,5 +217,6 @@ func clip(s string) string {
 	if len(s) > limit {
 		return strings.ToValidUTF8(s[:limit], "") + "…"
 	}
+
 	return s
 }

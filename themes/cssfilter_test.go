@@ -11,6 +11,7 @@ import (
 
 func TestFilterKeepsStyles(t *testing.T) {
 	t.Parallel()
+
 	for _, css := range []string{
 		":root { --primary: #fff; --x: calc(1px + 2em) }\n", `a::before { content: "a\"b" }`, "@media print { p { color: red } }", "@page { margin: 2cm }",
 		"a > b + c ~ d:not(.e)[f=\"g\"] { top: -1.5e3px }", "p{width:calc(100% - 2px);color:#abc!important}", "@media (width >= 10px) {}", `.\31 0 { color: red }`,
@@ -20,24 +21,61 @@ func TestFilterKeepsStyles(t *testing.T) {
 			t.Errorf("%q became %q (dropped %q)", css, got, dropped)
 		}
 	}
+
 	data := `p{background:url(data:image/png;base64,iVBO)}`
-	if got, dropped := themes.FilterCSS(data); got != `p{background:url("data:image/png;base64,iVBO")}` || len(dropped) > 0 {
+	if got, dropped := themes.FilterCSS(
+		data,
+	); got != `p{background:url("data:image/png;base64,iVBO")}` ||
+		len(dropped) > 0 {
 		t.Errorf("a data image became %q (dropped %q)", got, dropped)
 	}
 }
 
 func hostileCSS() []string {
 	return []string{
-		`@import "http://x/";p{color:red}`, `@import url(http://x/) screen;`, `@IMPORT 'http://x/'`, `@\69mport "http://x/";`, `p{background:url(http://x/)}`,
-		`p{background:URL( "http://x/" )}`, `p{background:\75rl(http://x/)}`, `p{background:\75\72\6c ("http://x/")}`, `p{background:u\72l(http://x/)}`,
-		`p{background:url(/**/http://x/)}`, `p{background:url(http://x/`, `p{background:url("http://x/`, `p{background:url(http://x/"bad")}`,
-		`p{background:image-set("http://x/" 1x)}`, `p{background:-webkit-image-set(url(http://x/) 1x)}`, `p{background:src("http://x/")}`,
-		`@font-face{font-family:x;src:url(//x/f.woff)}`, `@font-face{src:local("x"),url(f.woff)}`, `p{background:url(data:text/html,<script>)}`,
-		`p{content:"</style><img src=http://x/>"}`, `</style><img src=http://x/>`, `p{color:red}<!--</style>-->`, `p{--a:</style>}`, `a{b:c\</style>}`,
-		`/* unclosed url(http://x/)`, `p{content:"unclosed` + "\n" + `}q{background:url(http://x/)}`, `@namespace url(http://x/);`, `p{background:url(\`, `p{a:"\`,
-		`@media{@import "http://x/";}`, `@import{url(http://x/)}p{color:red}`, `p{background:image("http://x/")}`, `p{cursor:url(http://x/),auto}`,
-		"p{background:url(\nhttp://x/\n)}", "p{background:u\x00rl(http://x/)}", `p{filter:url(http://x/#f)}`, `@property --x{syntax:"<image>";initial-value:url(http://x/)}`,
-		`p{background:url(java\script:x)}`, `@document url(http://x/){p{color:red}}`, `@charset "utf-7";`, `p{background:uRl(hTtP://x/)}`, `<\/style>`, `p{a:<` + "/*x*/" + `/style>}`,
+		`@import "http://x/";p{color:red}`,
+		`@import url(http://x/) screen;`,
+		`@IMPORT 'http://x/'`,
+		`@\69mport "http://x/";`,
+		`p{background:url(http://x/)}`,
+		`p{background:URL( "http://x/" )}`,
+		`p{background:\75rl(http://x/)}`,
+		`p{background:\75\72\6c ("http://x/")}`,
+		`p{background:u\72l(http://x/)}`,
+		`p{background:url(/**/http://x/)}`,
+		`p{background:url(http://x/`,
+		`p{background:url("http://x/`,
+		`p{background:url(http://x/"bad")}`,
+		`p{background:image-set("http://x/" 1x)}`,
+		`p{background:-webkit-image-set(url(http://x/) 1x)}`,
+		`p{background:src("http://x/")}`,
+		`@font-face{font-family:x;src:url(//x/f.woff)}`,
+		`@font-face{src:local("x"),url(f.woff)}`,
+		`p{background:url(data:text/html,<script>)}`,
+		`p{content:"</style><img src=http://x/>"}`,
+		`</style><img src=http://x/>`,
+		`p{color:red}<!--</style>-->`,
+		`p{--a:</style>}`,
+		`a{b:c\</style>}`,
+		`/* unclosed url(http://x/)`,
+		`p{content:"unclosed` + "\n" + `}q{background:url(http://x/)}`,
+		`@namespace url(http://x/);`,
+		`p{background:url(\`,
+		`p{a:"\`,
+		`@media{@import "http://x/";}`,
+		`@import{url(http://x/)}p{color:red}`,
+		`p{background:image("http://x/")}`,
+		`p{cursor:url(http://x/),auto}`,
+		"p{background:url(\nhttp://x/\n)}",
+		"p{background:u\x00rl(http://x/)}",
+		`p{filter:url(http://x/#f)}`,
+		`@property --x{syntax:"<image>";initial-value:url(http://x/)}`,
+		`p{background:url(java\script:x)}`,
+		`@document url(http://x/){p{color:red}}`,
+		`@charset "utf-7";`,
+		`p{background:uRl(hTtP://x/)}`,
+		`<\/style>`,
+		`p{a:<` + "/*x*/" + `/style>}`,
 	}
 }
 
@@ -50,11 +88,13 @@ func outside(css string) string {
 			return lower[i:]
 		}
 	}
+
 	for rest := lower; ; {
 		i := strings.Index(rest, "url(")
 		if i < 0 {
 			return ""
 		}
+
 		if rest = rest[i+4:]; !strings.HasPrefix(rest, `"data:`) {
 			return rest
 		}
@@ -63,6 +103,7 @@ func outside(css string) string {
 
 func TestFilterDropsEveryReference(t *testing.T) {
 	t.Parallel()
+
 	for _, css := range hostileCSS() {
 		got, _ := themes.FilterCSS(css)
 		if bad := outside(got); bad != "" {
@@ -77,21 +118,25 @@ func FuzzThemeCSS(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, css string) {
 		got, _ := themes.FilterCSS(css)
+
 		again, dropped := themes.FilterCSS(got)
 		if len(dropped) > 0 {
 			t.Errorf("%q became %q, of which a second pass drops %q", css, got, dropped)
 		}
+
 		if third, _ := themes.FilterCSS(again); third != again {
 			t.Errorf("%q: filtering does not settle: %q, %q", css, again, third)
 		}
 		// The style element must end where we end it.
 		z := html.NewTokenizer(strings.NewReader("<style>" + got + "</style><b>"))
 		var seen []string
+
 		for z.Next() != html.ErrorToken {
 			if token := z.Token(); token.Type != html.TextToken {
 				seen = append(seen, token.String())
 			}
 		}
+
 		if strings.Join(seen, "") != "<style></style><b>" {
 			t.Errorf("%q became %q, which ends the style element: %q", css, got, seen)
 		}

@@ -35,7 +35,9 @@ type cssScanner struct {
 }
 
 func newCSSScanner(css string) *cssScanner {
-	css = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\f", "\n", "\x00", "\ufffd").Replace(strings.ToValidUTF8(css, "\ufffd"))
+	css = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\f", "\n", "\x00", "\ufffd").
+		Replace(strings.ToValidUTF8(css, "\ufffd"))
+
 	return &cssScanner{text: css}
 }
 
@@ -47,11 +49,13 @@ func (s *cssScanner) next() (t cssToken, ok bool) {
 	start := s.at
 	t = s.scan()
 	t.raw = s.text[start:s.at]
+
 	return t, true
 }
 
 func (s *cssScanner) scan() cssToken {
 	rest := s.text[s.at:]
+
 	c := rest[0]
 	switch {
 	case strings.HasPrefix(rest, "/*"):
@@ -60,6 +64,7 @@ func (s *cssScanner) scan() cssToken {
 		} else {
 			s.at = len(s.text)
 		}
+
 		return cssToken{kind: cssSpace}
 	case c == ' ' || c == '\n' || c == '\t':
 		s.at += len(rest) - len(strings.TrimLeft(rest, " \n\t"))
@@ -83,10 +88,12 @@ func (s *cssScanner) scan() cssToken {
 	case c == '#' && len(rest) > 1 && (isNameByte(rest[1]) || isEscape(rest[1:])):
 		s.at++
 		s.scanName()
+
 		return cssToken{}
 	}
 	_, size := utf8.DecodeRuneInString(rest)
 	s.at += size
+
 	return cssToken{}
 }
 
@@ -96,20 +103,24 @@ func (s *cssScanner) scanIdent() cssToken {
 		return cssToken{kind: cssIdent, value: name}
 	}
 	s.at++
+
 	if !strings.EqualFold(name, "url") {
 		return cssToken{kind: cssFunction, value: name}
 	}
+
 	inside := strings.TrimLeft(s.text[s.at:], " \n\t")
 	if strings.HasPrefix(inside, `"`) || strings.HasPrefix(inside, "'") {
 		return cssToken{kind: cssFunction, value: name}
 	}
 	s.at = len(s.text) - len(inside)
+
 	return s.scanURL()
 }
 
 // scanURL reads an unquoted url up to and with its ")".
 func (s *cssScanner) scanURL() cssToken {
 	var value strings.Builder
+
 	for s.at < len(s.text) {
 		c := s.text[s.at]
 		switch {
@@ -133,6 +144,7 @@ func (s *cssScanner) scanURL() cssToken {
 			s.at++
 		}
 	}
+
 	return cssToken{kind: cssURL, value: value.String()}
 }
 
@@ -142,17 +154,20 @@ func (s *cssScanner) scanBadURL() cssToken {
 			s.at++
 			break
 		}
+
 		if isEscape(s.text[s.at:]) {
 			s.scanEscape()
 			continue
 		}
 		s.at++
 	}
+
 	return cssToken{kind: cssBad}
 }
 
 func (s *cssScanner) scanString(quote byte) cssToken {
 	var value strings.Builder
+
 	s.at++
 	for s.at < len(s.text) {
 		c := s.text[s.at]
@@ -173,12 +188,14 @@ func (s *cssScanner) scanString(quote byte) cssToken {
 			s.at++
 		}
 	}
+
 	return cssToken{kind: cssString, value: value.String()}
 }
 
 // scanName reads name characters and escapes.
 func (s *cssScanner) scanName() string {
 	var name strings.Builder
+
 	for s.at < len(s.text) {
 		switch c := s.text[s.at]; {
 		case isNameByte(c):
@@ -190,12 +207,14 @@ func (s *cssScanner) scanName() string {
 			return name.String()
 		}
 	}
+
 	return name.String()
 }
 
 // scanEscape reads a backslash and what it escapes.
 func (s *cssScanner) scanEscape() rune {
 	s.at++
+
 	n, digits := rune(0), 0
 	for digits < 6 && s.at < len(s.text) {
 		d := strings.IndexByte("0123456789abcdef", s.text[s.at]|0x20)
@@ -205,17 +224,21 @@ func (s *cssScanner) scanEscape() rune {
 		n, digits = n*16+rune(d), digits+1
 		s.at++
 	}
+
 	if digits > 0 {
 		if s.at < len(s.text) && strings.IndexByte(" \n\t", s.text[s.at]) >= 0 {
 			s.at++
 		}
+
 		if n == 0 || n > utf8.MaxRune || n >= 0xd800 && n < 0xe000 {
 			return utf8.RuneError
 		}
+
 		return n
 	}
 	r, size := utf8.DecodeRuneInString(s.text[s.at:])
 	s.at += size
+
 	return r
 }
 
@@ -226,25 +249,31 @@ func (s *cssScanner) scanNumber() {
 			s.at++
 		}
 	}
+
 	if c := s.text[s.at]; c == '+' || c == '-' {
 		s.at++
 	}
 	digits()
+
 	if rest := s.text[s.at:]; len(rest) > 1 && rest[0] == '.' && rest[1] >= '0' && rest[1] <= '9' {
 		s.at++
 		digits()
 	}
+
 	if rest := s.text[s.at:]; len(rest) > 1 && rest[0]|0x20 == 'e' {
 		sign := 1
 		if rest[1] == '+' || rest[1] == '-' {
 			sign = 2
 		}
+
 		if len(rest) > sign && rest[sign] >= '0' && rest[sign] <= '9' {
 			s.at += sign
 			digits()
+
 			return
 		}
 	}
+
 	if startsIdent(s.text[s.at:]) {
 		s.scanName()
 	}
@@ -261,9 +290,11 @@ func startsIdent(s string) bool {
 	if s == "" {
 		return false
 	}
+
 	if s[0] == '-' {
 		return len(s) > 1 && (s[1] == '-' || isNameByte(s[1]) && (s[1] < '0' || s[1] > '9') || isEscape(s[1:]))
 	}
+
 	return isNameByte(s[0]) && (s[0] < '0' || s[0] > '9') || isEscape(s)
 }
 
@@ -272,5 +303,6 @@ func startsNumber(s string) bool {
 		s = s[1:]
 	}
 	s = strings.TrimPrefix(s, ".")
+
 	return s != "" && s[0] >= '0' && s[0] <= '9'
 }

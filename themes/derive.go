@@ -13,9 +13,28 @@ type tokens map[string]string
 
 // colorNames are the colours of the catalogue, in daisyUI's order.
 func colorNames() []string {
-	return []string{"base-100", "base-200", "base-300", "base-content", "primary", "primary-content", "secondary", "secondary-content",
-		"accent", "accent-content", "neutral", "neutral-content", "info", "info-content", "success", "success-content",
-		"warning", "warning-content", "error", "error-content"}
+	return []string{
+		"base-100",
+		"base-200",
+		"base-300",
+		"base-content",
+		"primary",
+		"primary-content",
+		"secondary",
+		"secondary-content",
+		"accent",
+		"accent-content",
+		"neutral",
+		"neutral-content",
+		"info",
+		"info-content",
+		"success",
+		"success-content",
+		"warning",
+		"warning-content",
+		"error",
+		"error-content",
+	}
 }
 
 // textRatio is WCAG AA with a hair of reserve for renderers that round.
@@ -31,6 +50,7 @@ func derive(own tokens) tokens {
 	t.deriveText()
 	t.deriveCode()
 	t.deriveType()
+
 	return t
 }
 
@@ -44,6 +64,7 @@ func (t tokens) color(name string) (color, bool) {
 		}
 		value = t[strings.TrimSpace(strings.TrimSuffix(inner, ")"))]
 	}
+
 	return parseColor(value)
 }
 
@@ -67,14 +88,17 @@ func (t tokens) derivePalette() {
 	t.set("--secondary", mix(primary, text, 0.7))
 	t.set("--accent", mix(primary, t.get("--secondary"), 0.5))
 	t.set("--neutral", mix(text, page, 0.85))
+
 	status := oklch{l: 0.62, c: 0.15}
 	if page.luminance() < 0.2 {
 		status.l = 0.76
 	}
+
 	for name, hue := range map[string]float64{"--info": 245, "--success": 155, "--warning": 75, "--error": 25} {
 		status.h = hue
 		t.set(name, status.color())
 	}
+
 	for _, name := range []string{"--primary", "--secondary", "--accent", "--neutral", "--info", "--success", "--warning", "--error"} {
 		t.set(name+"-content", extreme(t.get(name)))
 	}
@@ -93,7 +117,10 @@ func (t tokens) deriveSurfaces() {
 	t.set("--code-bg", codeBackground(page, t.get("--base-200"), text))
 	t.set("--code-inline-bg", codeBackground(page, mix(text, page, 0.07), text))
 	t.set("--cover-bg", primary)
-	t.set("--cover-text", readable(t.get("--primary-content"), extreme(t.get("--cover-bg")), textRatio, t.get("--cover-bg")))
+	t.set(
+		"--cover-text",
+		readable(t.get("--primary-content"), extreme(t.get("--cover-bg")), textRatio, t.get("--cover-bg")),
+	)
 	t.set("--cover-accent", t.get("--cover-text"))
 }
 
@@ -110,21 +137,25 @@ func (t tokens) deriveAlerts() {
 // deriveText sets the colours of text, each readable wherever it can stand.
 func (t tokens) deriveText() {
 	page, text := t.get("--base-100"), t.get("--base-content")
+
 	quote := page
 	if c, ok := t.color("--quote-bg"); ok {
 		quote = c
 	}
 	surfaces := []color{page, quote, t.get("--table-stripe"), t.get("--tint")}
 	t.set("--muted", readable(mix(text, page, 0.68), text, textRatio, surfaces...))
+
 	for _, name := range []string{"note", "tip", "important", "warning", "caution"} {
 		surfaces = append(surfaces, t.get("--alert-"+name+"-bg"))
 	}
 	t.set("--link", readable(t.get("--primary"), text, textRatio, surfaces...))
 	t.set("--heading", text)
+
 	for _, level := range []string{"--h1", "--h2", "--h3"} {
 		t.set(level+"-color", t.get("--heading"))
 	}
 	t.set("--quote-text", t.get("--muted"))
+
 	head := page
 	if c, ok := t.color("--table-head-bg"); ok {
 		head = c
@@ -135,11 +166,13 @@ func (t tokens) deriveText() {
 // deriveCode sets the colours of highlighted code.
 func (t tokens) deriveCode() {
 	background := t.get("--code-bg")
+
 	text := t.get("--base-content")
 	if contrast(text, background) < 7 && contrast(text, t.get("--base-100")) > contrast(text, background) {
 		text = mix(extreme(background), background, 0.88) // a dark block on a light page, or the reverse
 	}
 	t.set("--code-text", readable(text, extreme(background), textRatio, background))
+
 	text = t.get("--code-text")
 	for name, from := range map[string]string{
 		"keyword": "--primary", "string": "--success", "number": "--warning", "function": "--info",
@@ -158,11 +191,15 @@ func (t tokens) deriveType() {
 	if t.get("--base-100").luminance() < 0.2 {
 		leading = "1.56" // light text on dark spreads, and wants more air
 	}
+
 	for _, d := range []struct{ name, value string }{
 		{"--font-body", `Inter, "Noto Sans", "Helvetica Neue", sans-serif`},
 		{"--font-heading", t["--font-body"]},
 		{"--font-mono", `"JetBrains Mono", "DejaVu Sans Mono", Menlo, monospace`},
-		{"--text-size", "10.6875pt"}, {"--leading", leading}, {"--scale", "1.25"}, {"--radius", "3pt"},
+		{"--text-size", "10.6875pt"},
+		{"--leading", leading},
+		{"--scale", "1.25"},
+		{"--radius", "3pt"},
 	} {
 		t[d.name] = cmp.Or(t[d.name], d.value, t["--font-body"])
 	}
@@ -176,6 +213,7 @@ func wash(c, page, text color, share float64) color {
 			return x
 		}
 	}
+
 	return page
 }
 
@@ -184,11 +222,13 @@ func codeBackground(page, base200, text color) color {
 	if contrast(text, base200) >= textRatio && contrast(page, base200) >= 1.03 {
 		return base200
 	}
+
 	for share := 0.07; share > 0.01; share -= 0.02 {
 		if c := mix(text, page, share); contrast(text, c) >= textRatio {
 			return c
 		}
 	}
+
 	return page
 }
 
@@ -197,6 +237,7 @@ func extreme(background color) color {
 	if contrast(black, background) > contrast(white, background) {
 		return black
 	}
+
 	return white
 }
 
@@ -205,13 +246,20 @@ func extreme(background color) color {
 func (t tokens) rule(scheme string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, ":root{color-scheme:%s;", scheme)
+
 	for _, name := range slices.Sorted(maps.Keys(t)) {
 		switch name {
-		case "--label", "--description", "--tags", "--folio-text", "--page-margins", "--setting": // for us, not for the browser
+		case "--label",
+			"--description",
+			"--tags",
+			"--folio-text",
+			"--page-margins",
+			"--setting": // for us, not for the browser
 		default:
 			fmt.Fprintf(&b, "%s:%s;", name, t[name])
 		}
 	}
 	b.WriteString("}\n")
+
 	return b.String()
 }

@@ -17,10 +17,12 @@ import (
 func TestDocumentationTellsEveryTheme(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join("..", "docs", "themes.md")
+
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	want := printed(t, printed(t, string(text), "themes", themeTable(t)), "styles", styleTable())
 	if os.Getenv("PRESSWORK_UPDATE") == "1" {
 		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
@@ -36,10 +38,12 @@ func printed(t *testing.T, text, part, content string) string {
 	t.Helper()
 	before, rest, ok := strings.Cut(text, "<!-- "+part+":")
 	line, rest, _ := strings.Cut(rest, "\n")
+
 	_, after, closed := strings.Cut(rest, "<!-- /"+part+" -->")
 	if !ok || !closed {
 		t.Fatalf("docs/themes.md has no place for the %s", part)
 	}
+
 	return before + "<!-- " + part + ":" + line + "\n\n" + content + "\n<!-- /" + part + " -->" + after
 }
 
@@ -49,11 +53,26 @@ func themeTable(t *testing.T) string {
 	first := func(stack string) string { return strings.Trim(strings.Split(stack, ",")[0], `" `) }
 	var b strings.Builder
 	b.WriteString("| | theme | type | contrast |\n|---|---|---|---|\n")
+
 	for _, theme := range c.List() {
-		families := slices.Compact([]string{first(theme.Fonts.Heading), first(theme.Fonts.Body), first(theme.Fonts.Mono)})
-		fmt.Fprintf(&b, "| <img src=\"themes/%s.png\" width=\"420\" alt=\"%s: the cover and the first page\"> | **`%s`** (%s)<br>%s<br>*%s* | %s | %.1f / %.1f |\n",
-			theme.Name, theme.Label, theme.Name, theme.Scheme, theme.Description, strings.Join(theme.Tags, ", "), strings.Join(families, ", "), theme.Contrast.Text, theme.Contrast.Link)
+		families := slices.Compact(
+			[]string{first(theme.Fonts.Heading), first(theme.Fonts.Body), first(theme.Fonts.Mono)},
+		)
+		fmt.Fprintf(
+			&b,
+			"| <img src=\"themes/%s.png\" width=\"420\" alt=\"%s: the cover and the first page\"> | **`%s`** (%s)<br>%s<br>*%s* | %s | %.1f / %.1f |\n",
+			theme.Name,
+			theme.Label,
+			theme.Name,
+			theme.Scheme,
+			theme.Description,
+			strings.Join(theme.Tags, ", "),
+			strings.Join(families, ", "),
+			theme.Contrast.Text,
+			theme.Contrast.Link,
+		)
 	}
+
 	return b.String()
 }
 
@@ -61,6 +80,7 @@ func styleTable() string {
 	var b strings.Builder
 	b.WriteString("| token | words |\n|---|---|\n")
 	all := styles()
+
 	for _, part := range []string{"--headings", "--tables", "--quotes", "--alerts", "--code", "--dividers", "--folios", "--margins", "--contents"} {
 		var words []string
 		for _, s := range all[part] {
@@ -68,6 +88,7 @@ func styleTable() string {
 		}
 		fmt.Fprintf(&b, "| `%s` | %s |\n", part, strings.Join(words, " "))
 	}
+
 	return b.String()
 }
 
@@ -75,6 +96,7 @@ func styleTable() string {
 func TestEveryThemeHasItsPicture(t *testing.T) {
 	t.Parallel()
 	c := Open(Options{})
+
 	dir, total := filepath.Join("..", "docs", "themes"), int64(0)
 	for _, theme := range c.List() {
 		f, err := os.Open(filepath.Join(dir, theme.Name+".png"))
@@ -83,16 +105,20 @@ func TestEveryThemeHasItsPicture(t *testing.T) {
 			continue
 		}
 		defer f.Close()
+
 		if _, err := png.DecodeConfig(f); err != nil {
 			t.Errorf("%s: %v", theme.Name, err)
 		}
+
 		if info, err := f.Stat(); err == nil {
 			total += info.Size()
 		}
 	}
+
 	if total > 4<<20 {
 		t.Errorf("the pictures are %d KB, more than 4096", total>>10)
 	}
+
 	if entries, err := os.ReadDir(dir); err != nil || len(entries) != len(c.List()) {
 		t.Errorf("%d files in docs/themes for %d themes, %v", len(entries), len(c.List()), err)
 	}
@@ -104,11 +130,22 @@ func TestTokensGolden(t *testing.T) {
 	t.Parallel()
 	c := Open(Options{})
 	var b strings.Builder
+
 	for _, theme := range c.List() {
 		ink := theme.InkSaver()
-		fmt.Fprintf(&b, "# %s: %s, text %.1f, link %.1f; ink_saver text %s, link %s, heading %s\n",
-			theme.Name, theme.Scheme, theme.Contrast.Text, theme.Contrast.Link, ink.Token("--base-content"), ink.Token("--link"), ink.Token("--heading"))
+		fmt.Fprintf(
+			&b,
+			"# %s: %s, text %.1f, link %.1f; ink_saver text %s, link %s, heading %s\n",
+			theme.Name,
+			theme.Scheme,
+			theme.Contrast.Text,
+			theme.Contrast.Link,
+			ink.Token("--base-content"),
+			ink.Token("--link"),
+			ink.Token("--heading"),
+		)
 		var line []string
+
 		for part := range strings.SplitSeq(strings.TrimSuffix(strings.TrimPrefix(theme.all.rule(theme.Scheme), ":root{"), ";}\n"), ";--") {
 			if name, _, _ := strings.Cut(part, ":"); theme.own["--"+name] == "" && name != "color-scheme" {
 				line = append(line, part)

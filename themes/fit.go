@@ -18,10 +18,12 @@ type Properties map[string]string
 func (p Properties) Rule() string {
 	var b strings.Builder
 	b.WriteString(":root{")
+
 	for _, name := range slices.Sorted(maps.Keys(p)) {
 		b.WriteString(name + ":" + p[name] + ";")
 	}
 	b.WriteString("}\n")
+
 	return b.String()
 }
 
@@ -33,17 +35,21 @@ func (p Properties) Rule() string {
 func (t Theme) Fit(page Names, shared *Stylesheet, more Properties) string {
 	f := fitting{page: page, known: t.properties(), local: []map[string]bool{shared.local, t.sheet().local}}
 	maps.Copy(f.known, more)
+
 	if !t.ink {
 		f.root(t.Scheme)
 	}
 	f.items(shared.items)
 	f.items(t.sheet().items)
+
 	if t.ink { // the theme is still that of the full one
 		f.root(t.Scheme)
+
 		if page[className("cover")] {
 			f.out = append(f.out, noCoverArt...)
 		}
 	}
+
 	return string(f.out)
 }
 
@@ -51,6 +57,7 @@ func (t Theme) Fit(page Names, shared *Stylesheet, more Properties) string {
 func (s *Stylesheet) Fit(page Names) string {
 	f := fitting{page: page}
 	f.items(s.items)
+
 	return string(f.out)
 }
 
@@ -61,10 +68,12 @@ func (t Theme) properties() Properties {
 	if t.ink {
 		maps.Copy(p, Properties(t.full))
 		maps.Copy(p, Properties(t.all))
+
 		return p
 	}
 	maps.Copy(p, Properties(t.all))
 	maps.Copy(p, Properties(t.own))
+
 	return p
 }
 
@@ -112,10 +121,12 @@ func (f *fitting) group(i item) {
 		if value, set := f.known[i.style.name]; set && (i.style.value == "" || i.style.value == value) {
 			f.items(i.group)
 		}
+
 		return
 	}
 	before := len(f.out)
 	f.out = append(append(f.out, i.prelude...), '{')
+
 	begun := len(f.out)
 	if f.items(i.group); len(f.out) == begun {
 		f.out = f.out[:before]
@@ -128,12 +139,14 @@ func (f *fitting) rule(i item) {
 	if i.sets != nil && !slices.ContainsFunc(i.sets, func(name string) bool { return !f.fixed(name) }) {
 		return
 	}
+
 	before := len(f.out)
 	for _, s := range i.selectors {
 		if s.needs.met(f.page) {
 			f.out = append(append(f.out, s.text...), ',')
 		}
 	}
+
 	if len(f.out) == before {
 		return
 	}
@@ -179,6 +192,7 @@ func (t Theme) Names(shared *Stylesheet) Names {
 	names := Names{}
 	names.ofItems(shared.items)
 	names.ofItems(t.sheet().items)
+
 	return names
 }
 
@@ -194,6 +208,7 @@ func (n Names) ofItems(items []item) {
 func (n Names) ofNeeds(all needs) {
 	for _, one := range all {
 		n.add(one.name)
+
 		for _, alternative := range one.anyOf {
 			n.ofNeeds(alternative)
 		}
@@ -205,5 +220,6 @@ func (n Names) ofNeeds(all needs) {
 func (t Theme) Rules(page Names, sheet *Stylesheet) string {
 	f := fitting{page: page, known: t.properties()}
 	f.items(sheet.items)
+
 	return string(f.out)
 }

@@ -9,6 +9,7 @@ import (
 
 func TestAPageGetsTheRulesThatCouldMatch(t *testing.T) {
 	t.Parallel()
+
 	for _, c := range []struct{ name, css, page, want string }{
 		{"elements", "p{a:b}h1{a:b}", "<p>x", "p{a:b}"},
 		{"each selector of a list by itself", "p,h1 , li > b{a:b}", "<li><p>x", "p{a:b}"},
@@ -17,8 +18,10 @@ func TestAPageGetsTheRulesThatCouldMatch(t *testing.T) {
 		{"classes with signs", `.a\:b{a:b}`, `<p class="a:b">`, `.a\:b{a:b}`},
 		{"classes with references", ".alert{a:b}", `<p class=al&#101;rt>`, ".alert{a:b}"},
 		{"attributes", "[align=center i]{a:b}a[href]{a:b}[title]{a:b}", `<a align=x href=y>`, "[align=center i]{a:b}a[href]{a:b}"},
-		{"parts of elements and states need nothing", "p::before{a:b}p:first-child{a:b}p:nth-child(2n of .x){a:b}::marker{a:b}", "<p>",
-			"p::before{a:b}p:first-child{a:b}p:nth-child(2n of .x){a:b}::marker{a:b}"},
+		{
+			"parts of elements and states need nothing", "p::before{a:b}p:first-child{a:b}p:nth-child(2n of .x){a:b}::marker{a:b}", "<p>",
+			"p::before{a:b}p:first-child{a:b}p:nth-child(2n of .x){a:b}::marker{a:b}",
+		},
 		{"what is not there", "p:not(.x){a:b}:not(pre) > code{a:b}", "<p>", "p:not(.x){a:b}"},
 		{"one of several", ":is(h1,p) + :is(ul,.x){a:b}:where(h1,h2){a:b}", "<p><ul>", ":is(h1,p) + :is(ul,.x){a:b}"},
 		{"what it holds", "p:has(+ :is(ul,ol)){a:b}p:has(> img){a:b}", "<p><ol>", "p:has(+ :is(ul,ol)){a:b}"},
@@ -42,14 +45,21 @@ func TestAPageGetsTheRulesThatCouldMatch(t *testing.T) {
 func TestPropertiesAreWrittenOut(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	write(t, dir, "mine.css", `:root{--primary:#123456;--base-100:#fff;--base-content:#000;--gap:calc(1em*var(--scale));--scale:2;--shade:red;--tables:striped}
-.x{--shade:blue;border:var(--shade,none)}h1{color:var(--primary)}`)
+	write(
+		t,
+		dir,
+		"mine.css",
+		`:root{--primary:#123456;--base-100:#fff;--base-content:#000;--gap:calc(1em*var(--scale));--scale:2;--shade:red;--tables:striped}
+.x{--shade:blue;border:var(--shade,none)}h1{color:var(--primary)}`,
+	)
+
 	theme, err := open(t, themes.Options{Dir: dir}).Get("mine")
 	if err != nil {
 		t.Fatal(err)
 	}
 	// It stays because one of them, --shade, is an element's own in places.
 	const themesRoot = ":root{--primary:#123456;--base-100:#fff;--base-content:#000;--gap:calc(1em*2);--scale:2;--shade:red;--tables:striped;}"
+
 	for _, c := range []struct{ name, css, want string }{
 		{"a value", "p{color:var(--primary) url(x)}", "p{color:#123456 url(x)}"},
 		{"a value of values", "p{margin:var(--gap) 0}", "p{margin:calc(1em*2) 0}"},
@@ -67,13 +77,18 @@ func TestPropertiesAreWrittenOut(t *testing.T) {
 		{"query: an element's", "@container style(--shade: blue){p{a:b}}", "@container style(--shade: blue){p{a:b}}"},
 	} {
 		got := theme.Fit(themes.NamesIn(`<p>`), themes.ParseStylesheet(c.css), themes.Properties{"--paper": "9mm"})
+
 		got = strings.TrimPrefix(got, ":root{color-scheme:light;--shade:blue;}\n")
 		if got, ok := strings.CutSuffix(got, themesRoot); !ok || got != c.want {
 			t.Errorf("%s: %q became\n%q, want\n%q", c.name, c.css, got, c.want)
 		}
 	}
+
 	got := theme.Fit(themes.NamesIn(`<h1 class="x">`), themes.ParseStylesheet(""), nil)
-	if want := themesRoot + ".x{--shade:blue;border:var(--shade,none)}h1{color:#123456}"; !strings.HasSuffix(got, want) {
+	if want := themesRoot + ".x{--shade:blue;border:var(--shade,none)}h1{color:#123456}"; !strings.HasSuffix(
+		got,
+		want,
+	) {
 		t.Errorf("the theme's own rules are\n%q, want\n%q", got, want)
 	}
 }
@@ -81,11 +96,18 @@ func TestPropertiesAreWrittenOut(t *testing.T) {
 func TestPropertiesThatStandForEachOtherEnd(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	write(t, dir, "mine.css", `:root{--primary:#123456;--base-100:#fff;--base-content:#000;--a:1px var(--b);--b:2px var(--a)}`)
+	write(
+		t,
+		dir,
+		"mine.css",
+		`:root{--primary:#123456;--base-100:#fff;--base-content:#000;--a:1px var(--b);--b:2px var(--a)}`,
+	)
+
 	theme, err := open(t, themes.Options{Dir: dir}).Get("mine")
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	if got := theme.Fit(themes.NamesIn(`<p>`), themes.ParseStylesheet("p{margin:var(--a)}"), nil); len(got) > 200 {
 		t.Errorf("a loop became %d bytes", len(got))
 	}
@@ -93,17 +115,24 @@ func TestPropertiesThatStandForEachOtherEnd(t *testing.T) {
 
 func TestTheInkSaverOfADarkThemeIsLight(t *testing.T) {
 	t.Parallel()
+
 	theme, err := open(t, themes.Options{}).Get("dracula")
 	if err != nil {
 		t.Fatal(err)
 	}
 	ink := theme.InkSaver()
-	got := ink.Fit(themes.NamesIn(`<p class="cover">`), themes.ParseStylesheet("p{background:var(--base-100);color:var(--base-content)}"), nil)
+
+	got := ink.Fit(
+		themes.NamesIn(`<p class="cover">`),
+		themes.ParseStylesheet("p{background:var(--base-100);color:var(--base-content)}"),
+		nil,
+	)
 	for _, want := range []string{"p{background:#ffffff;color:#", "color-scheme:light;}\n.cover::before,.cover::after{display:none}\n"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is not in %s", want, got)
 		}
 	}
+
 	if at := strings.LastIndex(got, "color-scheme"); !strings.HasPrefix(got[at:], "color-scheme:light") {
 		t.Errorf("the last word is %s", got[at:])
 	}

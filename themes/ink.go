@@ -11,15 +11,18 @@ import (
 // whose colour was chosen for another background gets one derived anew.
 func inkTokens(full tokens) tokens {
 	own := maps.Clone(full)
+
 	expanded := expand(full)
 	for name := range expanded {
 		_, isColor := expanded.color(name)
-		if slices.Contains(colorNames(), name[2:]) || !isColor && expanded[name] != "transparent" || derivedAnyway(expanded[name]) {
+		if slices.Contains(colorNames(), name[2:]) || !isColor && expanded[name] != "transparent" ||
+			derivedAnyway(expanded[name]) {
 			continue
 		}
 		own[name] = "" // derive finds no colour there, and sets its own
 	}
 	own["--base-200"], own["--base-300"] = "", ""
+
 	own["--base-100"] = "#ffffff"
 	if c, ok := full.color("--base-content"); !ok || contrast(c, white) < 7 {
 		own["--base-content"] = "#1c1c1e"
@@ -27,6 +30,7 @@ func inkTokens(full tokens) tokens {
 	own["--fill"], own["--fill-text"] = "var(--tint)", "var(--base-content)"
 	own["--cover-bg"], own["--cover-text"] = "var(--base-100)", "var(--base-content)"
 	own["--cover-accent"] = "var(--primary)"
+
 	return own
 }
 
@@ -34,9 +38,20 @@ func inkTokens(full tokens) tokens {
 // for the paper at hand.
 func derivedAnyway(value string) bool {
 	switch strings.TrimSuffix(strings.TrimPrefix(value, "var("), ")") {
-	case "--base-100", "--base-200", "--base-300", "--base-content", "--fill", "--fill-text", "--tint", "--rule", "--muted", "--link", "--heading":
+	case "--base-100",
+		"--base-200",
+		"--base-300",
+		"--base-content",
+		"--fill",
+		"--fill-text",
+		"--tint",
+		"--rule",
+		"--muted",
+		"--link",
+		"--heading":
 		return true
 	}
+
 	return false
 }
 

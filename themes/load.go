@@ -26,21 +26,35 @@ var themeName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
 // that were taken out.
 func parse(name, css string) (t Theme, dropped []string, err error) {
 	clean, dropped := FilterCSS(css)
+
 	own := resolveVars(rootTokens(clean))
 	for _, required := range []string{"--primary", "--base-100", "--base-content"} {
 		value, ok := own[required]
 		if !ok {
 			return Theme{}, dropped, fmt.Errorf("it does not set %s in a :root rule", required)
 		}
+
 		if _, ok := parseColor(value); !ok {
-			return Theme{}, dropped, fmt.Errorf("%s is %q, which is not a colour; write #rrggbb, rgb(), hsl(), oklch() or a colour name", required, clip(value))
+			return Theme{}, dropped, fmt.Errorf(
+				"%s is %q, which is not a colour; write #rrggbb, rgb(), hsl(), oklch() or a colour name",
+				required,
+				clip(value),
+			)
 		}
 	}
+
 	if err := checkStyles(own); err != nil {
 		return Theme{}, dropped, err
 	}
-	t = Theme{Name: name, css: clean, own: own, all: derive(own), sheet: sync.OnceValue(func() *Stylesheet { return ParseStylesheet(clean) })}
+	t = Theme{
+		Name:  name,
+		css:   clean,
+		own:   own,
+		all:   derive(own),
+		sheet: sync.OnceValue(func() *Stylesheet { return ParseStylesheet(clean) }),
+	}
 	t.describe()
+
 	return t, dropped, nil
 }
 
@@ -53,6 +67,7 @@ func resolveVars(own tokens) tokens {
 				break
 			}
 			target, _, _ := strings.Cut(strings.TrimSuffix(inner, ")"), ",")
+
 			next, known := own[strings.TrimSpace(target)]
 			if !known {
 				break
@@ -61,23 +76,27 @@ func resolveVars(own tokens) tokens {
 		}
 		own[name] = value
 	}
+
 	return own
 }
 
 // describe fills what the catalogue shows of a theme from its tokens.
 func (t *Theme) describe() {
 	get := t.all.get
+
 	t.Colors = map[string]string{}
 	for _, name := range colorNames() {
 		t.Colors[strings.ReplaceAll(name, "-", "_")] = get("--" + name).hex()
 	}
 	page := get("--base-100")
+
 	t.Scheme = "light"
 	if contrast(page, white) > contrast(page, black) {
 		t.Scheme = "dark"
 	}
 	text, link := t.contrasts()
 	t.Contrast = Contrast{Text: math.Round(text*10) / 10, Link: math.Round(link*10) / 10}
+
 	t.Fonts = Fonts{Body: t.all["--font-body"], Heading: t.all["--font-heading"], Mono: t.all["--font-mono"]}
 	if t.Label = strings.Join(stringsOf(t.own["--label"]), " "); t.Label == "" {
 		t.Label = title(t.Name)
@@ -105,12 +124,14 @@ func hundredths(v float64) float64 { return math.Floor(v*100) / 100 }
 // stringsOf returns the quoted strings of a value.
 func stringsOf(value string) []string {
 	var found []string
+
 	s := newCSSScanner(value)
 	for t, ok := s.next(); ok; t, ok = s.next() {
 		if t.kind == cssString {
 			found = append(found, t.value)
 		}
 	}
+
 	return found
 }
 
@@ -127,42 +148,65 @@ func (c *Catalogue) readDir(rejected map[string]string) map[string]Theme {
 	if c.options.Dir == "" {
 		return custom
 	}
+
 	root, err := os.OpenRoot(c.options.Dir)
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
 			c.log.Warn("the themes folder cannot be read", "dir", c.options.Dir, "error", err)
 		}
+
 		return custom
 	}
 	defer root.Close()
+
 	entries, err := fs.ReadDir(root.FS(), ".")
 	if err != nil {
 		c.log.Warn("the themes folder cannot be read", "dir", c.options.Dir, "error", err)
 		return custom
 	}
+
 	for _, entry := range entries {
 		name, ok := strings.CutSuffix(entry.Name(), ".css")
 		if !ok {
 			continue
 		}
+
 		t, dropped, err := readTheme(root, name)
 		if err != nil {
-			c.log.Warn("custom theme left out", "theme", name, "file", path.Join(c.options.Dir, entry.Name()), "reason", err.Error())
+			c.log.Warn(
+				"custom theme left out",
+				"theme",
+				name,
+				"file",
+				path.Join(c.options.Dir, entry.Name()),
+				"reason",
+				err.Error(),
+			)
 			rejected[name] = err.Error()
 			continue
 		}
+
 		if len(dropped) > 0 {
 			c.log.Warn("custom theme refers to something outside; left out of it", "theme", name, "dropped", dropped)
 		}
+
 		if !c.isBuiltin(t) {
 			if text, link := t.contrasts(); !t.Readable() {
-				c.log.Warn("custom theme is hard to read: WCAG AA asks for a contrast of 4.5 with the page", "theme", name,
-					"text", hundredths(text), "links", hundredths(link))
+				c.log.Warn(
+					"custom theme is hard to read: WCAG AA asks for a contrast of 4.5 with the page",
+					"theme",
+					name,
+					"text",
+					hundredths(text),
+					"links",
+					hundredths(link),
+				)
 			}
 			t.Custom = true
 			custom[name] = t
 		}
 	}
+
 	return custom
 }
 
@@ -170,11 +214,13 @@ func readTheme(root *os.Root, name string) (Theme, []string, error) {
 	if !themeName.MatchString(name) {
 		return Theme{}, nil, errors.New("a theme's name is made of letters, digits, - and _")
 	}
+
 	f, err := root.OpenFile(name+".css", input.OpenFlags, 0)
 	if err != nil {
 		return Theme{}, nil, errors.New("the file cannot be read")
 	}
 	defer f.Close()
+
 	css, err := input.ReadOpened(f, maxThemeBytes)
 	switch {
 	case errors.Is(err, input.ErrNotRegular):
@@ -182,6 +228,7 @@ func readTheme(root *os.Root, name string) (Theme, []string, error) {
 	case err != nil:
 		return Theme{}, nil, fmt.Errorf("the file cannot be read, or is larger than %d KB", maxThemeBytes>>10)
 	}
+
 	return parse(name, string(css))
 }
 

@@ -8,10 +8,12 @@ func namedColor(name string) (hex string, ok bool) {
 		return "", false
 	}
 	const digits = 6
+
 	_, rest, ok := strings.Cut(cssColors, " "+name+" ")
 	if !ok || len(rest) < digits { // the last value is no name
 		return "", false
 	}
+
 	return rest[:digits], true
 }
 

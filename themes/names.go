@@ -27,6 +27,7 @@ func languageName(tag string) string {
 func NamesIn(source string) Names {
 	// Those that a browser adds of its own accord.
 	names := Names{"html": true, "head": true, "body": true, "tbody": true, "colgroup": true}
+
 	z := html.NewTokenizer(strings.NewReader(source))
 	for kind := z.Next(); kind != html.ErrorToken; kind = z.Next() {
 		if kind == html.TextToken || kind == html.CommentToken || kind == html.DoctypeToken {
@@ -35,8 +36,10 @@ func NamesIn(source string) Names {
 		tag, more := z.TagName()
 		names.add(string(tag)) // of an end tag as well: </p> alone makes an element
 		names[rightToLeft] = names[rightToLeft] || string(tag) == "bdi"
+
 		for more {
 			var key, value []byte
+
 			key, value, more = z.TagAttr()
 			switch string(key) {
 			case "class":
@@ -51,6 +54,7 @@ func NamesIn(source string) Names {
 			names.add(attributeName(string(key)))
 		}
 	}
+
 	return names
 }
 
@@ -67,6 +71,7 @@ func (n Names) With(others Names) Names {
 			n.add(name)
 		}
 	}
+
 	return n
 }
 
@@ -77,6 +82,7 @@ func (n Names) AnyClass() bool {
 			return true
 		}
 	}
+
 	return false
 }
 

@@ -7,11 +7,13 @@ import "strings"
 // not count).
 func rootTokens(css string) tokens {
 	r := tokenReader{found: tokens{}}
+
 	s := newCSSScanner(css)
 	for t, ok := s.next(); ok; t, ok = s.next() {
 		r.read(t)
 	}
 	r.endValue()
+
 	return r.found
 }
 
@@ -36,6 +38,7 @@ func (r *tokenReader) read(t cssToken) {
 	if t.kind == cssOther {
 		punctuation = t.raw
 	}
+
 	switch {
 	case t.kind == cssAt && r.depth == 0:
 		r.conditional = true

@@ -20,10 +20,12 @@ func (n needs) met(page Names) bool {
 		if one.name != "" && !page[one.name] {
 			return false
 		}
+
 		if one.anyOf != nil && !slices.ContainsFunc(one.anyOf, func(a needs) bool { return a.met(page) }) {
 			return false
 		}
 	}
+
 	return true
 }
 
@@ -32,6 +34,7 @@ func selectorsOf(prelude []cssToken) (list []selector) {
 	for _, tokens := range splitList(prelude) {
 		list = append(list, selector{strings.TrimSpace(textOf(tokens)), needsOf(tokens)})
 	}
+
 	return list
 }
 
@@ -47,6 +50,7 @@ func splitAt(tokens []cssToken, mark string) (parts [][]cssToken) {
 		}
 		depth += nesting(t)
 	}
+
 	return append(parts, tokens[start:])
 }
 
@@ -54,6 +58,7 @@ func splitAt(tokens []cssToken, mark string) (parts [][]cssToken) {
 // nothing.
 func needsOf(tokens []cssToken) (all needs) {
 	before := ""
+
 	for i := 0; i < len(tokens); i++ {
 		t := tokens[i]
 		switch {
@@ -68,6 +73,7 @@ func needsOf(tokens []cssToken) (all needs) {
 					break
 				}
 			}
+
 			inside := tokens[i+1 : end]
 			if t.raw == "[" {
 				all = append(all, need{name: attributeName(inside[0].value)})
@@ -78,6 +84,7 @@ func needsOf(tokens []cssToken) (all needs) {
 		}
 		before = tokens[min(i, len(tokens)-1)].raw
 	}
+
 	return all
 }
 
@@ -89,17 +96,20 @@ func needOf(function string, arguments []cssToken) (n need, ok bool) {
 		for _, one := range splitList(arguments) {
 			n.anyOf = append(n.anyOf, needsOf(one))
 		}
+
 		return n, true
 	case "lang":
 		n.anyOf = []needs{}
 		for _, one := range splitList(arguments) {
 			n.anyOf = append(n.anyOf, needs{{name: languageName(strings.Trim(strings.TrimSpace(textOf(one)), `"`))}})
 		}
+
 		return n, true
 	case "dir":
 		if textOf(arguments) == "rtl" {
 			return need{name: rightToLeft}, true
 		}
 	}
+
 	return need{}, false
 }

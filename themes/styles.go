@@ -34,37 +34,131 @@ func styles() map[string][]style {
 		colour  = "linear-gradient(var(--primary), var(--primary)) "
 		diamond = "polygon(50% 0, 100% 50%, 50% 100%, 0 50%)"
 	)
+
 	return map[string][]style{
 		"--headings": {
-			{"ruled", tokens{"--slide-head-rule": "2.2pt solid var(--primary)", "--h1-rule": "1.5pt solid var(--primary)", "--h2-rule": ".6pt solid var(--rule)"}},
+			{
+				"ruled",
+				tokens{
+					"--slide-head-rule": "2.2pt solid var(--primary)",
+					"--h1-rule":         "1.5pt solid var(--primary)",
+					"--h2-rule":         ".6pt solid var(--rule)",
+				},
+			},
 			{"plain", tokens{"--slide-corner": "var(--slide-shape)"}},
 			{"stub", tokens{"--h1-mark": `""`, "--slide-edge": ".5em solid var(--primary)"}},
-			{"overline", tokens{"--slide-top": ".45em solid var(--primary)", "--h1-over": "3pt solid var(--primary)", "--h1-pad": ".4em 0", "--h2-over": ".6pt solid var(--rule)", "--h2-pad": ".5em 0"}},
-			{"bar", tokens{"--slide-edge": ".5em solid var(--primary)", "--h2-bar": "3pt solid var(--primary)", "--h2-inset": ".5em"}},
-			{"band", tokens{"--slide-head-bg": "var(--fill)", "--slide-head-text": "var(--fill-text)", "--h2-bg": "var(--fill)", "--h2-color": "var(--fill-text)", "--h2-inset": ".55em", "--h2-pad": ".22em"}},
-			{"centered", tokens{"--slide-align": "center", "--slide-frame": "1pt solid var(--rule)", "--h1-align": "center", "--h2-align": "center"}},
+			{
+				"overline",
+				tokens{
+					"--slide-top": ".45em solid var(--primary)",
+					"--h1-over":   "3pt solid var(--primary)",
+					"--h1-pad":    ".4em 0",
+					"--h2-over":   ".6pt solid var(--rule)",
+					"--h2-pad":    ".5em 0",
+				},
+			},
+			{
+				"bar",
+				tokens{
+					"--slide-edge": ".5em solid var(--primary)",
+					"--h2-bar":     "3pt solid var(--primary)",
+					"--h2-inset":   ".5em",
+				},
+			},
+			{
+				"band",
+				tokens{
+					"--slide-head-bg":   "var(--fill)",
+					"--slide-head-text": "var(--fill-text)",
+					"--h2-bg":           "var(--fill)",
+					"--h2-color":        "var(--fill-text)",
+					"--h2-inset":        ".55em",
+					"--h2-pad":          ".22em",
+				},
+			},
+			{
+				"centered",
+				tokens{
+					"--slide-align": "center",
+					"--slide-frame": "1pt solid var(--rule)",
+					"--h1-align":    "center",
+					"--h2-align":    "center",
+				},
+			},
 		},
 		"--tables": {
-			{"ruled", tokens{"--table-head-rule": "1.1pt solid var(--primary)", "--table-row-rule": ".5pt solid var(--rule)"}},
-			{"booktabs", tokens{"--table-top": "1.2pt solid var(--heading)", "--table-head-rule": ".6pt solid var(--heading)", "--table-bottom": "1.2pt solid var(--heading)"}},
-			{"striped", tokens{"--table-head-rule": "1.1pt solid var(--primary)", "--table-zebra": "var(--table-stripe)", "--table-bottom": ".6pt solid var(--rule)"}},
-			{"filled", tokens{"--table-head-bg": "var(--fill)", "--table-head-text": "var(--fill-text)", "--table-row-rule": ".5pt solid var(--rule)"}},
-			{"tinted", tokens{"--table-head-bg": "var(--tint)", "--table-head-text": "var(--base-content)", "--table-row-rule": ".5pt solid var(--rule)"}},
+			{
+				"ruled",
+				tokens{"--table-head-rule": "1.1pt solid var(--primary)", "--table-row-rule": ".5pt solid var(--rule)"},
+			},
+			{
+				"booktabs",
+				tokens{
+					"--table-top":       "1.2pt solid var(--heading)",
+					"--table-head-rule": ".6pt solid var(--heading)",
+					"--table-bottom":    "1.2pt solid var(--heading)",
+				},
+			},
+			{
+				"striped",
+				tokens{
+					"--table-head-rule": "1.1pt solid var(--primary)",
+					"--table-zebra":     "var(--table-stripe)",
+					"--table-bottom":    ".6pt solid var(--rule)",
+				},
+			},
+			{
+				"filled",
+				tokens{
+					"--table-head-bg":   "var(--fill)",
+					"--table-head-text": "var(--fill-text)",
+					"--table-row-rule":  ".5pt solid var(--rule)",
+				},
+			},
+			{
+				"tinted",
+				tokens{
+					"--table-head-bg":   "var(--tint)",
+					"--table-head-text": "var(--base-content)",
+					"--table-row-rule":  ".5pt solid var(--rule)",
+				},
+			},
 		},
 		"--quotes": {
 			{"bar", tokens{"--quote-bar": "2.5pt solid var(--primary)"}},
-			{"mark", tokens{"--quote-mark": `"\201c" / ""`, "--quote-pad": ".2em 1em .2em 2.6em", "--quote-slant": "italic"}},
+			{
+				"mark",
+				tokens{"--quote-mark": `"\201c" / ""`, "--quote-pad": ".2em 1em .2em 2.6em", "--quote-slant": "italic"},
+			},
 			{"panel", tokens{"--quote-bg": "var(--tint)", "--quote-pad": ".8em 1.1em"}},
-			{"lines", tokens{"--quote-rule": ".8pt solid var(--primary)", "--quote-pad": ".8em 1.5em", "--quote-align": "center", "--quote-slant": "italic"}},
+			{
+				"lines",
+				tokens{
+					"--quote-rule":  ".8pt solid var(--primary)",
+					"--quote-pad":   ".8em 1.5em",
+					"--quote-align": "center",
+					"--quote-slant": "italic",
+				},
+			},
 			{"indent", tokens{"--quote-pad": "0 2.4em", "--quote-slant": "italic"}},
 		},
 		"--alerts": {
 			{"bar", tokens{"--alert-sides": "2.5pt 0", "--alert-radius": "0 var(--radius) var(--radius) 0"}},
 			{"box", tokens{"--alert-lines": ".8pt", "--alert-sides": ".8pt"}},
 			{"plain", tokens{}},
-			{"lines", tokens{"--alert-lines": "1.4pt .5pt", "--alert-pad": ".5em 0 .55em", "--alert-radius": "0",
-				"--alert-note-bg": "var(--base-100)", "--alert-tip-bg": "var(--base-100)", "--alert-important-bg": "var(--base-100)",
-				"--alert-warning-bg": "var(--base-100)", "--alert-caution-bg": "var(--base-100)"}},
+			{
+				"lines",
+				tokens{
+					"--alert-lines":        "1.4pt .5pt",
+					"--alert-pad":          ".5em 0 .55em",
+					"--alert-radius":       "0",
+					"--alert-note-bg":      "var(--base-100)",
+					"--alert-tip-bg":       "var(--base-100)",
+					"--alert-important-bg": "var(--base-100)",
+					"--alert-warning-bg":   "var(--base-100)",
+					"--alert-caution-bg":   "var(--base-100)",
+				},
+			},
 		},
 		"--code": {
 			{"panel", tokens{}},
@@ -76,10 +170,46 @@ func styles() map[string][]style {
 		"--dividers": {
 			{"line", tokens{"--slide-shape": disc}},
 			{"full", tokens{"--slide-shape": triangle, "--divider-width": "100%", "--divider-height": ".6pt"}},
-			{"stub", tokens{"--slide-shape": tab, "--divider-width": "3.2em", "--divider-height": "2pt", "--divider-color": "var(--primary)", "--divider-place": "0 auto"}},
-			{"dots", tokens{"--slide-shape": three, "--divider-width": "42px", "--divider-height": "6px", "--divider-color": "var(--primary)", "--divider-shape": dots}},
-			{"wave", tokens{"--slide-shape": ring, "--divider-width": "80px", "--divider-height": "12px", "--divider-color": "var(--primary)", "--divider-shape": wave}},
-			{"diamond", tokens{"--slide-shape": target, "--divider-width": "9px", "--divider-height": "9px", "--divider-color": "var(--primary)", "--divider-shape": diamond}},
+			{
+				"stub",
+				tokens{
+					"--slide-shape":    tab,
+					"--divider-width":  "3.2em",
+					"--divider-height": "2pt",
+					"--divider-color":  "var(--primary)",
+					"--divider-place":  "0 auto",
+				},
+			},
+			{
+				"dots",
+				tokens{
+					"--slide-shape":    three,
+					"--divider-width":  "42px",
+					"--divider-height": "6px",
+					"--divider-color":  "var(--primary)",
+					"--divider-shape":  dots,
+				},
+			},
+			{
+				"wave",
+				tokens{
+					"--slide-shape":    ring,
+					"--divider-width":  "80px",
+					"--divider-height": "12px",
+					"--divider-color":  "var(--primary)",
+					"--divider-shape":  wave,
+				},
+			},
+			{
+				"diamond",
+				tokens{
+					"--slide-shape":    target,
+					"--divider-width":  "9px",
+					"--divider-height": "9px",
+					"--divider-color":  "var(--primary)",
+					"--divider-shape":  diamond,
+				},
+			},
 		},
 		// The page: what is printed at its foot and head when nobody asked for anything else.
 		"--folios": {
@@ -88,16 +218,75 @@ func styles() map[string][]style {
 			{"dashes", tokens{"--folio-text": `"– {page} –"`, "--header-style": "italic"}},
 			{"dots", tokens{"--folio-text": `"· {page} ·"`, "--folio-size": "9.5pt"}},
 			{"brackets", tokens{"--folio-text": `"[{page}]"`, "--folio-align": "end", "--header-align": "start"}},
-			{"slash", tokens{"--folio-text": `"{page} / {total}"`, "--folio-align": "end", "--folio-weight": "600", "--header-align": "end"}},
+			{
+				"slash",
+				tokens{
+					"--folio-text":   `"{page} / {total}"`,
+					"--folio-align":  "end",
+					"--folio-weight": "600",
+					"--header-align": "end",
+				},
+			},
 			{"title", tokens{"--folio-text": `"{title}   {page}"`, "--folio-align": "end", "--header-align": "end"}},
-			{"corner", tokens{"--folio-text": `"{page}"`, "--folio-align": "end", "--folio-weight": "700", "--folio-size": "10pt", "--folio-color": "var(--link)", "--header-align": "end"}},
-			{"edge", tokens{"--folio-text": `"{page}"`, "--folio-align": "start", "--folio-weight": "600", "--folio-size": "9pt", "--header-align": "start"}},
-			{"rule", tokens{"--folio-text": `"{page} / {total}"`, "--folio-align": "end", "--folio-art": rule + "0 32% / 100% .6pt no-repeat content-box",
-				"--header-align": "start", "--header-art": rule + "0 68% / 100% .6pt no-repeat content-box"}},
-			{"bar", tokens{"--folio-text": `"{page}"`, "--folio-weight": "600", "--folio-art": colour + "50% 30% / 1.9em 1.8pt no-repeat content-box"}},
-			{"flag", tokens{"--folio-text": `"{page} "`, "--folio-align": "end", "--folio-weight": "700", "--folio-color": "var(--fill-text)",
-				"--folio-art": "linear-gradient(var(--fill), var(--fill)) 100% 50% / 3em 2em no-repeat content-box", "--header-align": "end"}},
-			{"capitals", tokens{"--folio-text": `"{page}"`, "--folio-tracking": ".12em", "--header-caps": "all-small-caps", "--header-tracking": ".1em"}},
+			{
+				"corner",
+				tokens{
+					"--folio-text":   `"{page}"`,
+					"--folio-align":  "end",
+					"--folio-weight": "700",
+					"--folio-size":   "10pt",
+					"--folio-color":  "var(--link)",
+					"--header-align": "end",
+				},
+			},
+			{
+				"edge",
+				tokens{
+					"--folio-text":   `"{page}"`,
+					"--folio-align":  "start",
+					"--folio-weight": "600",
+					"--folio-size":   "9pt",
+					"--header-align": "start",
+				},
+			},
+			{
+				"rule",
+				tokens{
+					"--folio-text":   `"{page} / {total}"`,
+					"--folio-align":  "end",
+					"--folio-art":    rule + "0 32% / 100% .6pt no-repeat content-box",
+					"--header-align": "start",
+					"--header-art":   rule + "0 68% / 100% .6pt no-repeat content-box",
+				},
+			},
+			{
+				"bar",
+				tokens{
+					"--folio-text":   `"{page}"`,
+					"--folio-weight": "600",
+					"--folio-art":    colour + "50% 30% / 1.9em 1.8pt no-repeat content-box",
+				},
+			},
+			{
+				"flag",
+				tokens{
+					"--folio-text":   `"{page} "`,
+					"--folio-align":  "end",
+					"--folio-weight": "700",
+					"--folio-color":  "var(--fill-text)",
+					"--folio-art":    "linear-gradient(var(--fill), var(--fill)) 100% 50% / 3em 2em no-repeat content-box",
+					"--header-align": "end",
+				},
+			},
+			{
+				"capitals",
+				tokens{
+					"--folio-text":      `"{page}"`,
+					"--folio-tracking":  ".12em",
+					"--header-caps":     "all-small-caps",
+					"--header-tracking": ".1em",
+				},
+			},
 		},
 		"--margins": {
 			{"normal", tokens{}},
@@ -112,8 +301,19 @@ func styles() map[string][]style {
 			{"line", tokens{"--toc-leader": ".5pt solid color-mix(in srgb, var(--rule) 60%, transparent)"}},
 			{"plain", tokens{"--toc-leader": "none"}},
 			{"ruled", tokens{"--toc-leader": "none", "--toc-line": ".6pt solid var(--rule)"}},
-			{"near", tokens{"--toc-leader": "none", "--toc-gap": "0", "--toc-align": "start", "--toc-color": "var(--link)"}},
-			{"front", tokens{"--toc-leader": "none", "--toc-order": "-1", "--toc-align": "start", "--toc-color": "var(--link)"}},
+			{
+				"near",
+				tokens{"--toc-leader": "none", "--toc-gap": "0", "--toc-align": "start", "--toc-color": "var(--link)"},
+			},
+			{
+				"front",
+				tokens{
+					"--toc-leader": "none",
+					"--toc-order":  "-1",
+					"--toc-align":  "start",
+					"--toc-color":  "var(--link)",
+				},
+			},
 		},
 	}
 }
@@ -126,14 +326,23 @@ func checkStyles(own tokens) error {
 		if !set {
 			continue
 		}
+
 		var names []string
 		for _, s := range all[part] {
 			names = append(names, s.name)
 		}
+
 		if !slices.Contains(names, value) {
-			return fmt.Errorf("%s is %q%s; allowed: %s", part, clip(value), input.DidYouMean(value, names), strings.Join(names, ", "))
+			return fmt.Errorf(
+				"%s is %q%s; allowed: %s",
+				part,
+				clip(value),
+				input.DidYouMean(value, names),
+				strings.Join(names, ", "),
+			)
 		}
 	}
+
 	return nil
 }
 
@@ -150,10 +359,12 @@ func expand(own tokens) tokens {
 		}
 		maps.Copy(t, chosen.sets)
 	}
+
 	for name, value := range own {
 		if _, isStyle := all[name]; !isStyle {
 			t[name] = value
 		}
 	}
+
 	return t
 }

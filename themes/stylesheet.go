@@ -59,6 +59,7 @@ func tokensOf(css string) (tokens []cssToken) {
 	for t, ok := s.next(); ok; t, ok = s.next() {
 		tokens = append(tokens, t)
 	}
+
 	return tokens
 }
 
@@ -80,6 +81,7 @@ func (p *sheetParser) until(marks string) (found []cssToken, mark string) {
 		}
 		depth += nesting(t)
 	}
+
 	return p.tokens[start:], ""
 }
 
@@ -94,6 +96,7 @@ func (p *sheetParser) items(top bool) (items []item) {
 			items = append(items, item{body: []piece{{text: textOf(prelude) + ";"}}})
 		case prelude[0].kind != cssAt:
 			selectors := selectorsOf(prelude)
+
 			body, _ := p.until("}")
 			if top && textOf(prelude) == ":root" {
 				items = append(items, rootItems(selectors, body)...)
@@ -105,9 +108,13 @@ func (p *sheetParser) items(top bool) (items []item) {
 			items = append(items, item{prelude: textOf(prelude), style: styleQueryOf(prelude), group: p.items(false)})
 		default:
 			body, _ := p.until("}")
-			items = append(items, item{body: slices.Concat([]piece{{text: textOf(prelude) + "{"}}, piecesOf(body), []piece{{text: "}"}})})
+			items = append(
+				items,
+				item{body: slices.Concat([]piece{{text: textOf(prelude) + "{"}}, piecesOf(body), []piece{{text: "}"}})},
+			)
 		}
 	}
+
 	return items
 }
 
@@ -115,22 +122,27 @@ func (p *sheetParser) items(top bool) (items []item) {
 func rootItems(selectors []selector, body []cssToken) (items []item) {
 	var custom, rest []cssToken
 	var sets []string
+
 	for _, declaration := range splitAt(body, ";") {
 		if len(declaration) == 0 {
 			continue
 		}
+
 		list := &rest
 		if strings.HasPrefix(declaration[0].value, "--") {
 			list, sets = &custom, append(sets, declaration[0].value)
 		}
 		*list = append(append(*list, declaration...), cssToken{raw: ";"})
 	}
+
 	if len(custom) > 0 {
 		items = append(items, item{selectors: selectors, body: piecesOf(custom), sets: sets})
 	}
+
 	if len(rest) > 0 {
 		items = append(items, item{selectors: selectors, body: piecesOf(rest)})
 	}
+
 	return items
 }
 
@@ -148,6 +160,7 @@ func textOf(tokens []cssToken) string {
 	for _, t := range tokens {
 		b.WriteString(t.raw)
 	}
+
 	return b.String()
 }
 
@@ -155,11 +168,13 @@ func textOf(tokens []cssToken) string {
 // any other condition.
 func styleQueryOf(prelude []cssToken) *styleQuery {
 	inner, ok := strings.CutPrefix(textOf(prelude), "@container style(")
+
 	inner, closed := strings.CutSuffix(strings.TrimSpace(inner), ")")
 	if !ok || !closed || !strings.HasPrefix(inner, "--") || strings.ContainsAny(inner, "()") {
 		return nil
 	}
 	name, value, _ := strings.Cut(inner, ":")
+
 	return &styleQuery{strings.TrimSpace(name), strings.TrimSpace(value)}
 }
 
@@ -172,11 +187,13 @@ func piecesOf(tokens []cssToken) (pieces []piece) {
 			text.Reset()
 		}
 	}
+
 	for i := 0; i < len(tokens); i++ {
 		if tokens[i].kind != cssFunction || tokens[i].value != "var" {
 			text.WriteString(tokens[i].raw)
 			continue
 		}
+
 		end, depth := i+1, 1
 		for ; end < len(tokens); end++ {
 			if depth += nesting(tokens[end]); depth == 0 {
@@ -185,14 +202,20 @@ func piecesOf(tokens []cssToken) (pieces []piece) {
 		}
 		inside := tokens[i+1 : end]
 		comma := slices.IndexFunc(inside, func(t cssToken) bool { return t.raw == "," })
+
 		v := piece{name: strings.TrimSpace(textOf(inside))}
 		if comma >= 0 {
-			v = piece{name: strings.TrimSpace(textOf(inside[:comma])), fallback: piecesOf(inside[comma+1:]), falls: true}
+			v = piece{
+				name:     strings.TrimSpace(textOf(inside[:comma])),
+				fallback: piecesOf(inside[comma+1:]),
+				falls:    true,
+			}
 		}
 		flush()
 		pieces = append(pieces, v)
 		i = end
 	}
 	flush()
+
 	return pieces
 }

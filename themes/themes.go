@@ -64,6 +64,7 @@ func (t Theme) Tokens() string {
 	if t.ink {
 		return t.all.rule(t.Scheme) + noCoverArt
 	}
+
 	return t.all.rule(t.Scheme)
 }
 
@@ -77,6 +78,7 @@ func (t Theme) Token(name string) string {
 	if c, ok := t.all.color(name); ok {
 		return c.hex()
 	}
+
 	return t.all[name]
 }
 
@@ -89,5 +91,6 @@ func (t Theme) InkSaver() Theme {
 	t.full, t.own, t.all, t.ink = t.own, own, derive(own), true
 	t.all.blot()
 	t.describe()
+
 	return t
 }

@@ -26,6 +26,7 @@ func newWatch(dir string, changed func()) (*watch, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	watcher, err := fsnotify.NewWatcher()
 	if err != nil {
 		return nil, err
@@ -35,6 +36,7 @@ func newWatch(dir string, changed func()) (*watch, error) {
 	// What changed before the watch began is read now.
 	changed()
 	w.done.Go(w.run)
+
 	return w, nil
 }
 
@@ -52,14 +54,17 @@ func (w *watch) aim() {
 
 func (w *watch) run() {
 	quiet := time.NewTimer(settle)
+
 	quiet.Stop()
 	defer quiet.Stop()
+
 	for {
 		select {
 		case event, ok := <-w.watcher.Events:
 			if !ok {
 				return
 			}
+
 			if w.concerns(event.Name) {
 				quiet.Reset(settle)
 			}
@@ -82,11 +87,13 @@ func (w *watch) concerns(path string) bool {
 		return true
 	}
 	rel, err := filepath.Rel(path, w.dir)
+
 	return err == nil && filepath.IsLocal(rel)
 }
 
 func (w *watch) close() error {
 	err := w.watcher.Close()
 	w.done.Wait()
+
 	return err
 }

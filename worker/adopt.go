@@ -17,10 +17,16 @@ const metaJob = "job"
 // earlier returns the artifact that an earlier run of the job stored, or failure where there is none. The job may
 // have been completed and its sources deleted, and Redis may then have lost the completion: after a failover, a
 // power cut or a restore.
-func (w *Worker) earlier(ctx context.Context, run *tasks.Run, task tasks.Convert, failure error) (made result, err error) {
+func (w *Worker) earlier(
+	ctx context.Context,
+	run *tasks.Run,
+	task tasks.Convert,
+	failure error,
+) (made result, err error) {
 	if ctx.Err() != nil {
 		return result{}, failure
 	}
+
 	info, err := w.Store.Stat(ctx, storage.ArtifactKeyOf(run.ID, task.Output.ContentType()))
 	switch {
 	case errors.Is(err, storage.ErrNotFound):
@@ -28,8 +34,16 @@ func (w *Worker) earlier(ctx context.Context, run *tasks.Run, task tasks.Convert
 	case err != nil:
 		return result{}, storeError(err)
 	}
-	w.Log.WarnContext(ctx, "a run failed, but an earlier one had stored the result: the job completes with it", "job_id", run.ID, "error", failure)
+	w.Log.WarnContext(
+		ctx,
+		"a run failed, but an earlier one had stored the result: the job completes with it",
+		"job_id",
+		run.ID,
+		"error",
+		failure,
+	)
 	made.artifact, made.cached, err = w.adoptStored(run, info)
+
 	return made, err
 }
 
@@ -39,6 +53,7 @@ func (w *Worker) adopt(ctx context.Context, run *tasks.Run, c document.Composed)
 	if err != nil {
 		return presswork.Artifact{}, false, storeError(err)
 	}
+
 	return w.adoptStored(run, info)
 }
 
@@ -48,11 +63,13 @@ func (w *Worker) adoptStored(run *tasks.Run, info storage.Info) (artifact pressw
 	if info.Meta[metaJob] != run.ID {
 		return artifactOf(run, info), true, nil
 	}
+
 	return artifactOf(run, info), false, run.Warn(run.Record.Printed...)
 }
 
 func artifactOf(run *tasks.Run, info storage.Info) presswork.Artifact {
 	pages, _ := strconv.Atoi(info.Meta["pages"])
+
 	return presswork.Artifact{
 		ID:          run.ID,
 		Size:        info.Size,

@@ -15,6 +15,7 @@ func BrowserSearch(b *browse.Browser) Tool {
 	if b.Available() != nil {
 		tool.Unavailable = "no search engine is set: SEARXNG_URL or SEARCH_URL names one"
 	}
+
 	return tool
 }
 

@@ -21,12 +21,15 @@ func (w *Worker) chooseAndGoOn(ctx context.Context, run *tasks.Run, task tasks.C
 		if err != nil {
 			return err
 		}
+
 		return w.complete(ctx, run, task.Convert, made)
 	}
+
 	next, err := tasks.ConvertPDF.Task(task.Convert)
 	if err != nil {
 		return err
 	}
+
 	return run.Next(ctx, next.On(task.Queue))
 }
 
@@ -37,5 +40,6 @@ func (w *Worker) chooseTheme(ctx context.Context, run *tasks.Run, task *tasks.Co
 		return err
 	}
 	task.Theme, err = w.choose(ctx, run, doc.Text())
+
 	return err
 }

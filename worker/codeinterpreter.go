@@ -16,10 +16,12 @@ func CodeInterpreter(pool *sandbox.Pool) Tool {
 		for i, f := range files {
 			given[i] = sandbox.File{Name: f.Name, Data: f.Data}
 		}
+
 		s, err := pool.Session(ctx, given)
 		if err != nil {
 			return nil, err
 		}
+
 		return coding{s}, nil
 	}}
 }
@@ -35,5 +37,6 @@ func (c coding) Call(ctx context.Context, call inference.BuiltinCall) (inference
 	if err := json.Unmarshal([]byte(call.Arguments), &arguments); err != nil || arguments.Code == nil {
 		return inference.ToolResult{Failed: true, Output: `The arguments must be {"code": "..."}.`}, nil
 	}
+
 	return c.Run(ctx, *arguments.Code)
 }

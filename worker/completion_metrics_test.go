@@ -10,6 +10,7 @@ import (
 
 func TestWhatAnUpstreamCallsAMistakeIsNoLabel(t *testing.T) {
 	t.Parallel()
+
 	for want, err := range map[string]error{
 		"":                     nil,
 		"400":                  inference.Errorf(400, "any text of an upstream's", "wrong"),

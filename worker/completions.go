@@ -17,7 +17,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 	"go.opentelemetry.io/otel/trace/noop"
 
-	"presswork"
+	"presswork/internal/fault"
 	"presswork/internal/inference"
 	"presswork/internal/inference/meter"
 	"presswork/storage"
@@ -69,10 +69,16 @@ func NewCompletions(o CompletionOptions) *Completions {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
+
 	if o.Tracer == nil {
 		o.Tracer = noop.NewTracerProvider()
 	}
-	return &Completions{CompletionOptions: o, metrics: newCompletionMetrics(o.Metrics), tracer: o.Tracer.Tracer("presswork/worker")}
+
+	return &Completions{
+		CompletionOptions: o,
+		metrics:           newCompletionMetrics(o.Metrics),
+		tracer:            o.Tracer.Tracer("presswork/worker"),
+	}
 }
 
 // Complete handles a call of the inference API: it runs the completion and
@@ -85,12 +91,15 @@ func (c *Completions) Complete(ctx context.Context, run *stream.Run) error {
 	if err != nil {
 		return c.end(run, inference.Frame{Error: inference.AsError(err)})
 	}
+
 	if run.Begun {
 		// What the caller has heard cannot be taken back.
 		c.record(run, job, c.spent(ctx, run, job), ctx)
+
 		return c.end(run, inference.Frame{Error: inference.Errorf(http.StatusBadGateway, inference.UpstreamError,
 			"the worker that ran this request ended unexpectedly, in the middle of the answer")})
 	}
+
 	ctx, span := c.begin(ctx, run, job)
 	defer span.End()
 	// The gateway compares Accepted with this machine's clock.
@@ -102,11 +111,14 @@ func (c *Completions) Complete(ctx context.Context, run *stream.Run) error {
 			frame.QueueTime = run.Waited.Seconds()
 			watch.first()
 		}
+
 		if buffer, err = frame.Append(buffer[:0]); err != nil {
 			return err
 		}
+
 		return run.Send(buffer)
 	}
+
 	var result inference.Result
 	if job.Speech != nil {
 		result, err = c.speak(ctx, job, emit)
@@ -116,53 +128,91 @@ func (c *Completions) Complete(ctx context.Context, run *stream.Run) error {
 		})
 	}
 	watch.done(result, err)
+
 	if err != nil {
 		span.RecordError(err)
-		span.SetStatus(codes.Error, string(presswork.CodeOf(err)))
+		span.SetStatus(codes.Error, string(fault.CodeOf(err)))
 	}
+
 	if err != nil && !result.Emitted && stopping(ctx) {
 		// Another worker takes it from the beginning.
 		return context.Cause(ctx)
 	}
 	c.record(run, job, result, ctx)
+
 	if errors.Is(context.Cause(ctx), stream.ErrLeft) {
 		c.dropBody(run)
 		return context.Cause(ctx)
 	}
+
 	if err != nil {
 		e := inference.AsError(err)
 		if stopping(ctx) {
-			e = inference.Errorf(http.StatusServiceUnavailable, inference.UpstreamError, "the worker is being restarted")
+			e = inference.Errorf(
+				http.StatusServiceUnavailable,
+				inference.UpstreamError,
+				"the worker is being restarted",
+			)
 		} else if e.Status >= http.StatusInternalServerError {
-			c.Log.WarnContext(ctx, "a completion failed", "call_id", run.ID, "request_id", run.Call.RequestID, "model", result.Model,
-				"upstream", result.Upstream, "error", err, "cause", e.Cause)
+			c.Log.WarnContext(
+				ctx,
+				"a completion failed",
+				"call_id",
+				run.ID,
+				"request_id",
+				run.Call.RequestID,
+				"model",
+				result.Model,
+				"upstream",
+				result.Upstream,
+				"error",
+				err,
+				"cause",
+				e.Cause,
+			)
 		}
+
 		return c.end(run, inference.Frame{Error: e, Result: &result})
 	}
+
 	return c.end(run, inference.Frame{Result: &result})
 }
 
 // speak runs a call for speech.
-func (c *Completions) speak(ctx context.Context, job inference.Job, emit func(f inference.Frame, first bool) error) (inference.Result, error) {
+func (c *Completions) speak(
+	ctx context.Context,
+	job inference.Job,
+	emit func(f inference.Frame, first bool) error,
+) (inference.Result, error) {
 	result := inference.Result{Model: job.Speech.Model}
 	job.Speech.Owner = job.Request.Owner
 	err := c.Gateway.Speak(ctx, job.Speech, func(sound *inference.Sound) error {
 		first := !result.Emitted
 		result.Emitted = true
+
 		return emit(inference.Frame{Sound: sound}, first)
 	})
+
 	return result, err
 }
 
 // Own completes a request of the program itself, without a queue and its limits;
 // what it uses is recorded in the ledger under key. Errors: *inference.Error.
-func (c *Completions) Own(ctx context.Context, key string, r *inference.Request, emit func(*inference.Chunk) error) error {
+func (c *Completions) Own(
+	ctx context.Context,
+	key string,
+	r *inference.Request,
+	emit func(*inference.Chunk) error,
+) error {
 	result, err := c.Gateway.Complete(ctx, r, emit)
+
 	rctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), hasteTimeout)
 	defer cancel()
+
 	if rerr := c.Meter.Record(rctx, tasks.NewID(), time.Time{}, usage(key, r.Model, result)); rerr != nil {
 		c.Log.ErrorContext(ctx, "the use of a completion was not recorded", "key", key, "model", r.Model, "error", rerr)
 	}
+
 	return err
 }
 
@@ -173,11 +223,13 @@ func usage(key, model string, result inference.Result) meter.Usage {
 	for _, used := range []inference.Usage{result.Usage, result.Failed} {
 		u.PromptTokens += int64(used.PromptTokens)
 		u.CompletionTokens += int64(used.CompletionTokens)
+
 		u.EstimatedTokens += int64(used.EstimatedTokens)
 		if n := used.ReasoningTokens; n != nil {
 			u.ReasoningTokens += int64(*n)
 		}
 	}
+
 	return u
 }
 
@@ -188,12 +240,14 @@ func (c *Completions) spent(ctx context.Context, run *stream.Run, job inference.
 		c.Log.ErrorContext(ctx, "what a dead worker sent could not be read", "call_id", run.ID, "error", err)
 	}
 	var chunks []*inference.Chunk
+
 	for _, b := range frames {
 		var f inference.Frame
 		if json.Unmarshal(b, &f) == nil && f.Chunk != nil && !f.Chunk.First {
 			chunks = append(chunks, f.Chunk)
 		}
 	}
+
 	return inference.Result{Model: job.Request.Model, Usage: inference.Spent(job.Request, chunks)}
 }
 
@@ -206,21 +260,27 @@ func stopping(ctx context.Context) bool {
 // job reads what the call is about.
 func (c *Completions) job(ctx context.Context, run *stream.Run) (inference.Job, error) {
 	var job inference.Job
+
 	body := []byte(run.Call.Body)
 	if run.Call.BodyKey != "" {
 		var err error
 		if body, err = c.readBody(ctx, run.Call.BodyKey); err != nil {
-			return job, inference.Errorf(http.StatusServiceUnavailable, presswork.StoreUnavailable, "the request could not be read back from the store").WithCause(err)
+			return job, inference.Errorf(http.StatusServiceUnavailable, fault.StoreUnavailable, "the request could not be read back from the store").
+				WithCause(err)
 		}
 	}
+
 	err := json.Unmarshal(body, &job)
 	if job.Request == nil && job.Speech != nil {
 		// What all calls have in common is read from there.
 		job.Request = &inference.Request{Model: job.Speech.Model}
 	}
+
 	if err != nil || job.Request == nil {
-		return job, inference.Errorf(http.StatusInternalServerError, presswork.Internal, "the request cannot be read").WithCause(err)
+		return job, inference.Errorf(http.StatusInternalServerError, fault.Internal, "the request cannot be read").
+			WithCause(err)
 	}
+
 	return job, nil
 }
 
@@ -230,14 +290,27 @@ func (c *Completions) readBody(ctx context.Context, key string) ([]byte, error) 
 		return nil, err
 	}
 	defer r.Close()
+
 	return io.ReadAll(r)
 }
 
 func (c *Completions) begin(ctx context.Context, run *stream.Run, job inference.Job) (context.Context, trace.Span) {
 	ctx = propagation.TraceContext{}.Extract(ctx, propagation.MapCarrier{"traceparent": run.Call.TraceParent})
-	return c.tracer.Start(ctx, "chat "+job.Request.Model, trace.WithSpanKind(trace.SpanKindConsumer), trace.WithAttributes(
-		attribute.String("gen_ai.operation.name", "chat"), attribute.String("gen_ai.request.model", job.Request.Model),
-		attribute.String("presswork.call_id", run.ID), attribute.Int("presswork.attempt", run.Attempt)))
+
+	return c.tracer.Start(
+		ctx,
+		"chat "+job.Request.Model,
+		trace.WithSpanKind(trace.SpanKindConsumer),
+		trace.WithAttributes(
+			attribute.String(
+				"gen_ai.operation.name",
+				"chat",
+			),
+			attribute.String("gen_ai.request.model", job.Request.Model),
+			attribute.String("presswork.call_id", run.ID),
+			attribute.Int("presswork.attempt", run.Attempt),
+		),
+	)
 }
 
 // end sends the last word.
@@ -248,6 +321,7 @@ func (c *Completions) end(run *stream.Run, f inference.Frame) error {
 	}
 	err = run.Finish(b)
 	c.dropBody(run)
+
 	return err
 }
 
@@ -257,10 +331,21 @@ func (c *Completions) dropBody(run *stream.Run) {
 	if key == "" {
 		return
 	}
+
 	ctx, cancel := context.WithTimeout(context.Background(), hasteTimeout)
 	defer cancel()
+
 	if err := c.Keeper.Delete(ctx, key); err != nil {
-		c.Log.WarnContext(ctx, "a request was not deleted; the next sweep does it", "call_id", run.ID, "key", key, "error", err)
+		c.Log.WarnContext(
+			ctx,
+			"a request was not deleted; the next sweep does it",
+			"call_id",
+			run.ID,
+			"key",
+			key,
+			"error",
+			err,
+		)
 	}
 }
 
@@ -271,15 +356,32 @@ func (c *Completions) record(run *stream.Run, job inference.Job, result inferenc
 	if stopping(ended) {
 		timeout = hasteTimeout
 	}
+
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ended), timeout)
 	defer cancel()
+
 	u := usage(run.Call.Owner, job.Request.Model, result)
 	if errors.Is(context.Cause(ended), stream.ErrLeft) {
 		u.Cancelled = 1
 	}
+
 	if err := insist(ctx, func() error { return c.charge(ctx, run, job, u, result.Usage.TotalTokens) }); err != nil {
-		c.Log.ErrorContext(ctx, "the use of a completion was not recorded", "call_id", run.ID, "key", u.Key, "model", u.Model,
-			"prompt_tokens", u.PromptTokens, "completion_tokens", u.CompletionTokens, "error", err)
+		c.Log.ErrorContext(
+			ctx,
+			"the use of a completion was not recorded",
+			"call_id",
+			run.ID,
+			"key",
+			u.Key,
+			"model",
+			u.Model,
+			"prompt_tokens",
+			u.PromptTokens,
+			"completion_tokens",
+			u.CompletionTokens,
+			"error",
+			err,
+		)
 	}
 }
 
@@ -291,6 +393,7 @@ func insist(ctx context.Context, tell func() error) error {
 		if err == nil {
 			return nil
 		}
+
 		select {
 		case <-ctx.Done():
 			return err
@@ -314,5 +417,6 @@ func (c *Completions) charge(ctx context.Context, run *stream.Run, job inference
 	}
 
 	limits := meter.Limits{TPM: job.TPM, TPD: job.TPD}
+
 	return c.Meter.Settle(ctx, run.Call.Owner, run.ID, limits, use, tokens)
 }

@@ -46,12 +46,14 @@ func (b *breaks) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 		}
 		b.broken.Store(true)
 		cmd.SetErr(io.ErrUnexpectedEOF)
+
 		return io.ErrUnexpectedEOF
 	}
 }
 
 func TestABrokenSettlementIsRepeatedAndTakesOnce(t *testing.T) {
 	t.Parallel()
+
 	for name, after := range map[string]bool{"before Redis has it": false, "after its answer was lost": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -59,17 +61,22 @@ func TestABrokenSettlementIsRepeatedAndTakesOnce(t *testing.T) {
 			h := setupCompletions(t, inference.Upstream{BaseURL: url, Model: "hello"}, openai.New)
 			limits := meter.Limits{TPD: 1000}
 			broken := &breaks{after: after}
+
 			if _, err := h.counts.Reserve(t.Context(), "ann", "another", limits, 1); err != nil {
 				t.Fatal(err)
 			}
 			h.rdb.AddHook(broken)
 
-			frames := h.frames(stream.Call{Owner: "ann", Body: []byte(strings.Replace(greeting, `{`, `{"tpd":1000,`, 1))})
+			frames := h.frames(
+				stream.Call{Owner: "ann", Body: []byte(strings.Replace(greeting, `{`, `{"tpd":1000,`, 1))},
+			)
+
 			last := frames[len(frames)-1]
 			if last.Result == nil || !broken.broken.Load() {
 				t.Fatalf("got %+v", last)
 			}
 			used := last.Result.Usage.PromptTokens + last.Result.Usage.CompletionTokens
+
 			rows := h.used("ann")
 			if len(rows) != 1 || rows[0].Requests != 1 || rows[0].PromptTokens+rows[0].CompletionTokens != int64(used) {
 				t.Errorf("the ledger has %+v, want %d tokens", rows, used)

@@ -29,17 +29,27 @@ import (
 // stalled is an engine that has said a word and waits to go on.
 type stalled struct{ begun, proceed chan struct{} }
 
-func (e stalled) Complete(ctx context.Context, _ *inference.Request, _ *inference.Model, emit func(*inference.Delta) error) error {
+func (e stalled) Complete(
+	ctx context.Context,
+	_ *inference.Request,
+	_ *inference.Model,
+	emit func(*inference.Delta) error,
+) error {
 	if err := emit(&inference.Delta{Content: "Hel"}); err != nil {
 		return err
 	}
 	e.begun <- struct{}{}
+
 	select {
 	case <-e.proceed:
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-	return errors.Join(emit(&inference.Delta{Content: "lo"}), emit(&inference.Delta{Finish: "stop", Usage: &inference.RawUsage{PromptTokens: 3, CompletionTokens: 2}}))
+
+	return errors.Join(
+		emit(&inference.Delta{Content: "lo"}),
+		emit(&inference.Delta{Finish: "stop", Usage: &inference.RawUsage{PromptTokens: 3, CompletionTokens: 2}}),
+	)
 }
 
 func (stalled) Models(context.Context) ([]string, error) { return nil, nil }
@@ -57,17 +67,34 @@ type inferring struct {
 	before func(run *stream.Run)
 }
 
-func setupCompletions(t *testing.T, model inference.Upstream, open func(inference.Upstream) (inference.Engine, error), change ...func(*inference.GatewayOptions)) *inferring {
+func setupCompletions(
+	t *testing.T,
+	model inference.Upstream,
+	open func(inference.Upstream) (inference.Engine, error),
+	change ...func(*inference.GatewayOptions),
+) *inferring {
 	t.Helper()
 	address := redistest.Start(t)
 	rdb, disk, client := services(t, address)
-	server, err := tasks.NewServer(address, tasks.Options{Queues: []tasks.Queue{tasks.Infer}, DrainTimeout: time.Second})
+
+	server, err := tasks.NewServer(
+		address,
+		tasks.Options{Queues: []tasks.Queue{tasks.Infer}, DrainTimeout: time.Second},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
 	log := slog.New(slog.DiscardHandler)
-	h := &inferring{t: t, rdb: rdb, client: client, disk: disk, counts: meter.New(rdb, log), returned: make(chan struct{}, 100)}
+	h := &inferring{
+		t:        t,
+		rdb:      rdb,
+		client:   client,
+		disk:     disk,
+		counts:   meter.New(rdb, log),
+		returned: make(chan struct{}, 100),
+	}
 	catalogue := inference.NewCatalogue([]inference.Model{{ID: "m", Upstreams: []inference.Upstream{model}}})
+
 	gateway := inference.GatewayOptions{Catalogue: func() *inference.Catalogue { return catalogue }, Open: open}
 	for _, c := range change {
 		c(&gateway)
@@ -78,11 +105,14 @@ func setupCompletions(t *testing.T, model inference.Upstream, open func(inferenc
 	})
 	tasks.HandleCalls(server, func(ctx context.Context, run *stream.Run) error {
 		defer func() { h.returned <- struct{}{} }()
+
 		if h.before != nil {
 			h.before(run)
 		}
+
 		return completions.Complete(ctx, run)
 	})
+
 	if err := errors.Join(client.Start(t.Context()), server.Start(t.Context())); err != nil {
 		t.Fatal(err)
 	}
@@ -92,6 +122,7 @@ func setupCompletions(t *testing.T, model inference.Upstream, open func(inferenc
 		server.Stop(ctx)
 		client.Stop(ctx)
 	})
+
 	return h
 }
 
@@ -99,32 +130,42 @@ func setupCompletions(t *testing.T, model inference.Upstream, open func(inferenc
 func (h *inferring) used(key string) []meter.Usage {
 	h.t.Helper()
 	now := time.Now()
-	rows, err := h.counts.Query(h.t.Context(), meter.Query{From: now.Add(-time.Hour), To: now, Key: &key, By: []string{"key"}})
+
+	rows, err := h.counts.Query(
+		h.t.Context(),
+		meter.Query{From: now.Add(-time.Hour), To: now, Key: &key, By: []string{"key"}},
+	)
 	if err != nil {
 		h.t.Fatal(err)
 	}
+
 	return rows
 }
 
 // frames makes a call and returns its whole answer.
 func (h *inferring) frames(call stream.Call) (frames []inference.Frame) {
 	h.t.Helper()
+
 	ctx, cancel := context.WithTimeout(h.t.Context(), wait.Patience)
 	defer cancel()
 	call.ID, call.Tier = tasks.NewID(), stream.OnDemand
+
 	answer, err := h.client.Call(ctx, call)
 	if err != nil {
 		h.t.Fatal(err)
 	}
 	defer answer.Close()
+
 	for {
 		raw, err := answer.Next(ctx)
 		if errors.Is(err, io.EOF) {
 			return frames
 		}
+
 		if err != nil {
 			h.t.Fatal(err)
 		}
+
 		for _, b := range raw {
 			var f inference.Frame
 			if err := json.Unmarshal(b, &f); err != nil {
@@ -141,26 +182,41 @@ func TestACompletionArrivesInPiecesAndIsRecorded(t *testing.T) {
 	t.Parallel()
 	_, url := inferencetest.Start(t)
 	h := setupCompletions(t, inference.Upstream{BaseURL: url, Model: "hello"}, openai.New)
+
 	const key = "inputs/large-request"
-	if _, err := h.disk.Put(t.Context(), key, strings.NewReader(greeting), int64(len(greeting)), storage.Attrs{ContentType: "application/json"}); err != nil {
+	if _, err := h.disk.Put(
+		t.Context(),
+		key,
+		strings.NewReader(greeting),
+		int64(len(greeting)),
+		storage.Attrs{ContentType: "application/json"},
+	); err != nil {
 		t.Fatal(err)
 	}
+
 	for name, call := range map[string]stream.Call{"ann": {Body: []byte(greeting)}, "bob": {BodyKey: key}} {
 		call.Owner = name
 		var text strings.Builder
+
 		frames := h.frames(call)
 		for i, f := range frames {
 			if f.Error != nil || (f.Result != nil) != (i == len(frames)-1) || (f.QueueTime > 0) != (i == 0) {
 				t.Errorf("%s: frame %d of %d: %+v", name, i+1, len(frames), f)
 			}
+
 			if f.Chunk != nil {
 				text.WriteString(f.Chunk.Content)
 			}
 		}
+
 		if text.String() != "Hello, world!" {
 			t.Errorf("%s: the answer is %q", name, text.String())
 		}
-		if rows := h.used(name); len(rows) != 1 || rows[0].Requests != 1 || rows[0].PromptTokens != 11 || rows[0].CompletionTokens != 4 {
+
+		if rows := h.used(
+			name,
+		); len(rows) != 1 || rows[0].Requests != 1 || rows[0].PromptTokens != 11 ||
+			rows[0].CompletionTokens != 4 {
 			t.Errorf("%s: %+v", name, rows)
 		}
 	}
@@ -187,6 +243,7 @@ func TestEveryRoundAndAnswerIsRecorded(t *testing.T) {
 	t.Parallel()
 	model, url := inferencetest.Start(t)
 	plan := inferencetest.Plan("say Counting. | "+`python {"code":"1+1"}`, `python {"code":"1+1"}`, "say Two.")
+
 	for name, c := range map[string]struct {
 		model  string
 		r      inference.Request
@@ -196,32 +253,50 @@ func TestEveryRoundAndAnswerIsRecorded(t *testing.T) {
 		"rounds":  {"tools-plan", inference.Request{Tools: []inference.Tool{{Type: inference.CodeInterpreter}}}, 33, "Counting.\n\nTwo."},
 		"answers": {"many", inference.Request{N: 3}, 11, "AnswerAnswerAnswer number number number 2 1 0"},
 	} {
-		h := setupCompletions(t, inference.Upstream{BaseURL: url, Model: c.model, Kind: inference.VLLM}, openai.New, func(o *inference.GatewayOptions) { o.Tools = calculator{} })
-		c.r.Model, c.r.Messages = "m", []inference.Message{{Role: inference.User, Parts: []inference.Part{{Text: plan}}}}
+		h := setupCompletions(
+			t,
+			inference.Upstream{BaseURL: url, Model: c.model, Kind: inference.VLLM},
+			openai.New,
+			func(o *inference.GatewayOptions) { o.Tools = calculator{} },
+		)
+		c.r.Model, c.r.Messages = "m", []inference.Message{
+			{Role: inference.User, Parts: []inference.Part{{Text: plan}}},
+		}
+
 		body, err := json.Marshal(inference.Job{Request: &c.r})
 		if err != nil {
 			t.Fatal(err)
 		}
 		var text, executed strings.Builder
 		var result *inference.Result
+
 		for _, f := range h.frames(stream.Call{Owner: "ann", Body: body}) {
 			if f.Error != nil {
 				t.Fatalf("%s: %v", name, f.Error)
 			}
+
 			if result = f.Result; f.Chunk != nil {
 				text.WriteString(f.Chunk.Content)
+
 				for _, e := range f.Chunk.Executed {
 					fmt.Fprintf(&executed, "%d %s %s; ", e.Index, e.Arguments, e.Code[0].Text)
 				}
 			}
 		}
-		if want := map[string]string{"rounds": `0 {"code":"1+1"} 2; 1 {"code":"1+1"} 2; `}[name]; text.String() != c.says || executed.String() != want {
+
+		if want := map[string]string{"rounds": `0 {"code":"1+1"} 2; 1 {"code":"1+1"} 2; `}[name]; text.String() != c.says ||
+			executed.String() != want {
 			t.Errorf("%s: it says %q and executed %q", name, text.String(), executed.String())
 		}
-		if rows := h.used("ann"); len(rows) != 1 || rows[0].Requests != 1 || rows[0].PromptTokens != c.prompt || rows[0].CompletionTokens != int64(result.Usage.CompletionTokens) || rows[0].CompletionTokens < 8 {
+
+		if rows := h.used(
+			"ann",
+		); len(rows) != 1 || rows[0].Requests != 1 || rows[0].PromptTokens != c.prompt || rows[0].CompletionTokens != int64(result.Usage.CompletionTokens) ||
+			rows[0].CompletionTokens < 8 {
 			t.Errorf("%s: %+v of %+v", name, rows, result)
 		}
 	}
+
 	if n := len(model.Requests()); n != 4 {
 		t.Errorf("the model was asked %d times", n)
 	}
@@ -230,6 +305,7 @@ func TestEveryRoundAndAnswerIsRecorded(t *testing.T) {
 func TestACompletionThatCannotBeMadeSaysWhy(t *testing.T) {
 	t.Parallel()
 	model, url := inferencetest.Start(t)
+
 	h := setupCompletions(t, inference.Upstream{BaseURL: url, Model: "hello"}, openai.New)
 	for name, c := range map[string]struct {
 		call   stream.Call
@@ -244,14 +320,18 @@ func TestACompletionThatCannotBeMadeSaysWhy(t *testing.T) {
 		"a run half heard":  {stream.Call{Body: []byte(greeting)}, func(run *stream.Run) { run.Begun = true }, 502, "in the middle of the answer", true},
 	} {
 		h.before, c.call.Owner = c.before, name
+
 		frames := h.frames(c.call)
-		if last := frames[len(frames)-1]; len(frames) != 1 || last.Error == nil || last.Error.Status != c.status || !strings.Contains(last.Error.Message, c.says) {
+		if last := frames[len(frames)-1]; len(frames) != 1 || last.Error == nil || last.Error.Status != c.status ||
+			!strings.Contains(last.Error.Message, c.says) {
 			t.Errorf("%s: %+v", name, frames)
 		}
+
 		if rows := h.used(name); (len(rows) == 1) != c.paid {
 			t.Errorf("%s: %+v", name, rows)
 		}
 	}
+
 	if n := len(model.Requests()); n != 0 {
 		t.Errorf("the model was asked %d times", n)
 	}
@@ -260,26 +340,35 @@ func TestACompletionThatCannotBeMadeSaysWhy(t *testing.T) {
 func TestEveryRunRecordsItsOwnUsage(t *testing.T) {
 	t.Parallel()
 	engine := stalled{make(chan struct{}), make(chan struct{})}
-	h := setupCompletions(t, inference.Upstream{BaseURL: "http://a"}, func(inference.Upstream) (inference.Engine, error) { return engine, nil })
+	h := setupCompletions(
+		t,
+		inference.Upstream{BaseURL: "http://a"},
+		func(inference.Upstream) (inference.Engine, error) { return engine, nil },
+	)
 	client, rdb, returned := h.client, h.rdb, h.returned
 	body := []byte(greeting)
+
 	for name, superseded := range map[string]bool{"ann": false, "bob": true} {
 		id := tasks.NewID()
+
 		answer, err := client.Call(t.Context(), stream.Call{ID: id, Owner: name, Tier: stream.OnDemand, Body: body})
 		if err != nil {
 			t.Fatal(err)
 		}
 		<-engine.begun
+
 		if superseded {
 			// Another worker has begun a run of it.
 			rdb.HSet(t.Context(), "pw:{"+id+"}:call", "fence", "another", "run", 2)
 		}
+
 		select {
 		case engine.proceed <- struct{}{}:
 			<-returned
 		case <-returned: // a superseded run may have found out by itself
 		}
 		answer.Close()
+
 		if rows := h.used(name); (len(rows) == 0) != superseded {
 			t.Errorf("superseded %t: %+v", superseded, rows)
 		}
@@ -294,6 +383,7 @@ func TestEveryRunRecordsItsOwnUsage(t *testing.T) {
 			t.Fatal(err)
 		}
 		<-engine.begun
+
 		if try == 0 {
 			call := "pw:{" + answer.ID + "}:call"
 			rdb.HSet(t.Context(), call, "state", "left")
@@ -304,6 +394,7 @@ func TestEveryRunRecordsItsOwnUsage(t *testing.T) {
 		<-returned
 		answer.Close()
 	}
+
 	if rows := h.used(name); len(rows) != 1 || rows[0].Requests != 2 || rows[0].Cancelled != 1 {
 		t.Errorf("a retry: %+v", rows)
 	}
@@ -314,6 +405,7 @@ func TestWhatACallerCostsWhoSeesNothingIsRecordedAsAnEstimate(t *testing.T) {
 	model, url := inferencetest.Start(t)
 	// What does not look like JSON is held back, so that another upstream may answer.
 	const body = `{"request":{"model":"m","format":{"type":"json_object"},"messages":[{"role":"user","parts":[{"text":"Hi"}]}]}}`
+
 	for name, c := range map[string]struct {
 		upstreams []inference.Upstream
 		leaves    bool
@@ -328,24 +420,34 @@ func TestWhatACallerCostsWhoSeesNothingIsRecordedAsAnEstimate(t *testing.T) {
 				o.Catalogue = func() *inference.Catalogue { return catalogue }
 			})
 			asked := len(model.Requests())
-			answer, err := h.client.Call(t.Context(), stream.Call{ID: tasks.NewID(), Owner: name, Tier: stream.OnDemand, Body: []byte(body)})
+
+			answer, err := h.client.Call(
+				t.Context(),
+				stream.Call{ID: tasks.NewID(), Owner: name, Tier: stream.OnDemand, Body: []byte(body)},
+			)
 			if err != nil {
 				t.Fatal(err)
 			}
+
 			if err := model.WaitRequests(t.Context(), asked+1); err != nil {
 				t.Fatal(err)
 			}
+
 			if c.leaves {
 				answer.Close()
 			}
 			wait.Receive(t, "the end of the run", h.returned)
 			answer.Close()
+
 			rows := h.used(name)
 			if len(rows) != 1 {
 				t.Fatalf("%+v", rows)
 			}
+
 			u := rows[0]
-			if u.Requests != 1 || u.EstimatedTokens == 0 || u.PromptTokens+u.CompletionTokens != u.EstimatedTokens+c.counted || (u.Cancelled == 1) != c.leaves {
+			if u.Requests != 1 || u.EstimatedTokens == 0 ||
+				u.PromptTokens+u.CompletionTokens != u.EstimatedTokens+c.counted ||
+				(u.Cancelled == 1) != c.leaves {
 				t.Errorf("%+v", u)
 			}
 		})

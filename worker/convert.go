@@ -16,6 +16,7 @@ import (
 	"presswork"
 	"presswork/internal/analysis/recommend"
 	"presswork/internal/document"
+	"presswork/internal/fault"
 	"presswork/storage"
 	"presswork/tasks"
 	"presswork/themes"
@@ -33,6 +34,7 @@ const discardTimeout = 30 * time.Second
 func (w *Worker) Convert(ctx context.Context, run *tasks.Run, task tasks.Convert) error {
 	ctx, ended := w.observe(ctx, run)
 	var cached bool
+
 	err := w.throughOutages(ctx, run, func() (err error) {
 		cached, err = w.convert(ctx, run, task)
 		return err
@@ -40,10 +42,12 @@ func (w *Worker) Convert(ctx context.Context, run *tasks.Run, task tasks.Convert
 	if err != nil && ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
+
 	if errors.Is(err, tasks.ErrCancelled) {
 		w.discard(ctx, run.Record)
 	}
 	ended(cached, err)
+
 	return err
 }
 
@@ -54,6 +58,7 @@ func (w *Worker) convert(ctx context.Context, run *tasks.Run, task tasks.Convert
 			return false, err
 		}
 	}
+
 	return made.cached, w.complete(ctx, run, task, made)
 }
 
@@ -69,6 +74,7 @@ func (w *Worker) complete(ctx context.Context, run *tasks.Run, task tasks.Conver
 			return nil
 		}
 		w.countKept(ctx, storage.Info{Key: storage.ArtifactKeyOf(run.ID, artifact.ContentType), Size: artifact.Size}, 0)
+
 		return nil
 	}, func() error { return run.Complete(ctx, artifact, made.cached) })
 	if err != nil {
@@ -76,6 +82,7 @@ func (w *Worker) complete(ctx context.Context, run *tasks.Run, task tasks.Conver
 	}
 
 	w.tidy(ctx, run.ID, task)
+
 	return nil
 }
 
@@ -93,14 +100,17 @@ type result struct {
 // make renders the document and stores its artifact, or takes both from the render cache.
 func (w *Worker) make(ctx context.Context, run *tasks.Run, task tasks.Convert) (made result, err error) {
 	var composed document.Composed
+
 	err = w.within(ctx, func(ctx context.Context) error {
 		doc, err := w.document(ctx, run, task)
 		if err != nil {
 			return err
 		}
+
 		if composed, err = w.compose(ctx, run, doc); err == nil {
 			made.artifact, made.cached, err = w.fromCache(ctx, run, composed)
 		}
+
 		return err
 	})
 	if err != nil {
@@ -111,11 +121,13 @@ func (w *Worker) make(ctx context.Context, run *tasks.Run, task tasks.Convert) (
 	if made.artifact.ID != "" {
 		return made, nil
 	}
+
 	printed, err := w.print(ctx, run, composed)
 	if err != nil {
 		return result{}, err
 	}
 	made.artifact, made.counted, err = w.store(ctx, run, composed, printed)
+
 	return made, err
 }
 
@@ -125,12 +137,14 @@ func (w *Worker) make(ctx context.Context, run *tasks.Run, task tasks.Convert) (
 // why: it must not look like an outage of the store.
 func (w *Worker) within(ctx context.Context, do func(context.Context) error) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, w.RenderTimeout,
-		presswork.Errorf(presswork.RenderTimeout, "the document took longer than %s to render", w.RenderTimeout))
+		fault.Errorf(fault.RenderTimeout, "the document took longer than %s to render", w.RenderTimeout))
 	defer cancel()
+
 	err := do(ctx)
 	if err != nil && ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
+
 	return err
 }
 
@@ -138,13 +152,16 @@ func (w *Worker) within(ctx context.Context, do func(context.Context) error) err
 func (w *Worker) choose(ctx context.Context, run *tasks.Run, content []byte) (string, error) {
 	ctx, ended := w.stage(ctx, presswork.StageAnalyzing)
 	defer ended()
+
 	if err := run.Progress(ctx, presswork.StageAnalyzing, 10, "reading the document"); err != nil {
 		return "", err
 	}
+
 	advice, err := w.Recommender.Recommend(ctx, run.Record.Owner, content, w.Themes.List(), recommend.Preference{})
 	if err != nil {
 		return "", err
 	}
+
 	return advice.Recommendation.Primary, run.SetAnalysis(advice.Analysis)
 }
 
@@ -155,13 +172,16 @@ func (w *Worker) compose(ctx context.Context, run *tasks.Run, doc document.Docum
 	ctx, ended := w.stage(ctx, presswork.StageRendering)
 	defer ended()
 	run.Step(presswork.StageRendering, 20, "typesetting the Markdown")
+
 	composed, err := w.Converter.Compose(ctx, doc)
 	if werr := run.Warn(composed.Warnings...); err == nil {
 		err = werr
 	}
+
 	if err != nil || composed.Theme == run.Record.Theme {
 		return composed, err
 	}
+
 	return composed, run.SetTheme(composed.Theme)
 }
 
@@ -172,9 +192,11 @@ func meanwhile(report, work func() error) error {
 	told := make(chan error, 1)
 	go func() { told <- report() }()
 	err := work()
+
 	if ended := <-told; ended != nil {
 		return ended
 	}
+
 	return err
 }
 
@@ -184,11 +206,20 @@ func (w *Worker) document(ctx context.Context, run *tasks.Run, task tasks.Conver
 	if err != nil {
 		return document.Document{}, err
 	}
-	d := document.Document{Owner: w.ownerOf(run), Output: task.Output, Content: content, Theme: task.Theme, Options: task.Options, Filename: task.Filename}
+
+	d := document.Document{
+		Owner:    w.ownerOf(run),
+		Output:   task.Output,
+		Content:  content,
+		Theme:    task.Theme,
+		Options:  task.Options,
+		Filename: task.Filename,
+	}
 	if err := d.FromFolder(task.Path, task.Parts, w.assets(ctx, task.Assets)); err != nil || d.Theme != themes.Auto {
 		return d, err
 	}
 	d.Theme, err = w.choose(ctx, run, d.Text())
+
 	return d, err
 }
 
@@ -196,6 +227,7 @@ func (w *Worker) content(ctx context.Context, task tasks.Convert) ([]byte, error
 	if task.ContentKey == "" {
 		return []byte(task.Content), nil
 	}
+
 	return w.read(ctx, task.ContentKey)
 }
 
@@ -205,11 +237,13 @@ func (w *Worker) assets(ctx context.Context, list []tasks.Asset) func(string) ([
 	for _, a := range list {
 		keys[a.Name] = a.Key
 	}
+
 	return func(name string) ([]byte, error) {
 		key, ok := keys[name]
 		if !ok {
 			return nil, fmt.Errorf("no file %q came with the document", name)
 		}
+
 		return w.read(ctx, key)
 	}
 }
@@ -220,10 +254,12 @@ func (w *Worker) read(ctx context.Context, key string) ([]byte, error) {
 		return nil, storeError(err)
 	}
 	defer r.Close()
+
 	b := bytes.NewBuffer(make([]byte, 0, info.Size+bytes.MinRead))
 	if _, err := io.Copy(b, r); err != nil {
 		return nil, storeError(err)
 	}
+
 	return b.Bytes(), nil
 }
 
@@ -236,12 +272,21 @@ func artifactKey(run *tasks.Run, c document.Composed) string {
 // artifact is the zero one when there is none.
 func (w *Worker) fromCache(ctx context.Context, run *tasks.Run, c document.Composed) (presswork.Artifact, bool, error) {
 	render := w.renderKey(run, c.Key)
+
 	info, err := w.Store.Copy(ctx, render, artifactKey(run, c))
 	switch {
 	case errors.Is(err, storage.ErrNotFound):
 		return presswork.Artifact{}, false, nil
 	case errors.Is(err, storage.ErrCorrupt):
-		w.Log.ErrorContext(ctx, "a page of the render cache is damaged; it is printed again", "key", render, "error", errors.Join(err, w.Keeper.Delete(ctx, render)))
+		w.Log.ErrorContext(
+			ctx,
+			"a page of the render cache is damaged; it is printed again",
+			"key",
+			render,
+			"error",
+			errors.Join(err, w.Keeper.Delete(ctx, render)),
+		)
+
 		return presswork.Artifact{}, false, nil
 	case errors.Is(err, storage.ErrExists):
 		// An earlier run of this job stored its result and died before it
@@ -251,6 +296,7 @@ func (w *Worker) fromCache(ctx context.Context, run *tasks.Run, c document.Compo
 		return presswork.Artifact{}, false, storeError(err)
 	}
 	w.Keeper.Touch(render)
+
 	return artifactOf(run, info), true, nil
 }
 
@@ -259,6 +305,7 @@ func (w *Worker) ownerOf(run *tasks.Run) string {
 	if w.SharedRenders {
 		return ""
 	}
+
 	return run.Record.Owner
 }
 
@@ -269,39 +316,55 @@ func (w *Worker) renderKey(run *tasks.Run, page string) string {
 		return storage.RenderKey(page)
 	}
 	sum := sha256.Sum256([]byte(page + " " + owner))
+
 	return storage.RenderKey(hex.EncodeToString(sum[:]))
 }
 
 func (w *Worker) print(ctx context.Context, run *tasks.Run, c document.Composed) (document.Made, error) {
 	run.Step(presswork.StagePrinting, printingFrom, "printing")
+
 	printed, err := w.printPaced(ctx, run, c)
 	if err != nil {
 		return document.Made{}, err
 	}
+
 	found := printed.Warnings[len(c.Warnings):]
 	if err := run.Printed(found...); err != nil {
 		return document.Made{}, err
 	}
+
 	if len(found)+len(run.Record.Printed) > 0 {
 		return printed, run.Progress(ctx, presswork.StageStoring, printingTo, "storing the result")
 	}
 	run.Step(presswork.StageStoring, printingTo, "storing the result")
+
 	return printed, nil
 }
 
 // store stores what was made, and reports whether it is counted.
-func (w *Worker) store(ctx context.Context, run *tasks.Run, c document.Composed, made document.Made) (artifact presswork.Artifact, counted bool, err error) {
+func (w *Worker) store(
+	ctx context.Context,
+	run *tasks.Run,
+	c document.Composed,
+	made document.Made,
+) (artifact presswork.Artifact, counted bool, err error) {
 	ctx, ended := w.stage(ctx, presswork.StageStoring)
 	defer ended()
-	attrs := storage.Attrs{ContentType: c.Output.ContentType(), Meta: map[string]string{"pages": strconv.Itoa(made.Pages), metaJob: run.ID}}
+	attrs := storage.Attrs{
+		ContentType: c.Output.ContentType(),
+		Meta:        map[string]string{"pages": strconv.Itoa(made.Pages), metaJob: run.ID},
+	}
+
 	info, err := w.put(ctx, run, artifactKey(run, c), made.Data, attrs)
 	if errors.Is(err, storage.ErrExists) {
 		artifact, _, err := w.adopt(ctx, run, c)
 		return artifact, false, err
 	}
+
 	if err != nil {
 		return presswork.Artifact{}, false, storeError(err)
 	}
+
 	return artifactOf(run, info), w.remember(ctx, info, w.renderKey(run, c.Key)), nil
 }
 
@@ -314,9 +377,16 @@ func (w *Worker) remember(ctx context.Context, artifact storage.Info, render str
 	if err != nil {
 		w.notCounted(ctx, render, err)
 	}
+
 	if _, err := w.Store.Copy(ctx, artifact.Key, render); err != nil && !errors.Is(err, storage.ErrExists) {
-		w.Log.WarnContext(ctx, "the render cache did not take a page", "error", errors.Join(err, w.Keeper.Delete(ctx, render)))
+		w.Log.WarnContext(
+			ctx,
+			"the render cache did not take a page",
+			"error",
+			errors.Join(err, w.Keeper.Delete(ctx, render)),
+		)
 	}
+
 	return err == nil
 }
 
@@ -329,6 +399,7 @@ func (w *Worker) notCounted(ctx context.Context, key string, err error) {
 func (w *Worker) discard(ctx context.Context, job tasks.Record) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), discardTimeout)
 	defer cancel()
+
 	if err := w.Keeper.Delete(ctx, storage.ArtifactKeyOf(job.ID, job.ContentType)); err != nil {
 		w.Log.WarnContext(ctx, "the artifact of a cancelled job was not deleted", "job_id", job.ID, "error", err)
 	}
@@ -340,6 +411,7 @@ func (w *Worker) tidy(ctx context.Context, jobID string, task tasks.Convert) {
 	if task.ContentKey != "" {
 		keys = append(keys, task.ContentKey)
 	}
+
 	for _, a := range task.Assets {
 		keys = append(keys, a.Key)
 	}
@@ -351,9 +423,19 @@ func (w *Worker) dropSources(ctx context.Context, jobID string, keys []string) {
 	// The worker may be stopping.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), discardTimeout)
 	defer cancel()
+
 	for _, key := range keys {
 		if err := w.Keeper.Delete(ctx, key); err != nil {
-			w.Log.WarnContext(ctx, "a source was not deleted; the next sweep does it", "job_id", jobID, "key", key, "error", err)
+			w.Log.WarnContext(
+				ctx,
+				"a source was not deleted; the next sweep does it",
+				"job_id",
+				jobID,
+				"key",
+				key,
+				"error",
+				err,
+			)
 		}
 	}
 }
@@ -361,20 +443,24 @@ func (w *Worker) dropSources(ctx context.Context, jobID string, keys []string) {
 // storeError is the public form of an error of the store: a missing source is final, all else is
 // an outage that may heal.
 func storeError(err error) error {
-	if _, coined := errors.AsType[*presswork.Error](err); coined {
+	if _, coined := errors.AsType[*fault.Error](err); coined {
 		return err
 	}
+
 	if errors.Is(err, storage.ErrNotFound) {
-		return presswork.Errorf(presswork.RenderFailed, "the document of this job is no longer stored").WithCause(err)
+		return fault.Errorf(fault.RenderFailed, "the document of this job is no longer stored").WithCause(err)
 	}
+
 	if errors.Is(err, storage.ErrCorrupt) {
 		// It may have been the way, so it is read again, a few times.
-		return presswork.Errorf(presswork.Internal, "the document of this job is damaged in the object store").WithCause(err)
+		return fault.Errorf(fault.Internal, "the document of this job is damaged in the object store").WithCause(err)
 	}
+
 	if errors.Is(err, storage.ErrFull) {
-		return presswork.Errorf(presswork.StoreFull, "the object store is full").WithCause(err)
+		return fault.Errorf(fault.StoreFull, "the object store is full").WithCause(err)
 	}
-	return presswork.Errorf(presswork.StoreUnavailable, "the object store did not answer").WithCause(err)
+
+	return fault.Errorf(fault.StoreUnavailable, "the object store did not answer").WithCause(err)
 }
 
 // filename is what a download is called: the caller's name, else the
@@ -384,6 +470,7 @@ func filename(asked, title string) string {
 		return asked
 	}
 	var b strings.Builder
+
 	for _, r := range title {
 		switch {
 		case unicode.IsLetter(r) || unicode.IsDigit(r):
@@ -391,13 +478,16 @@ func filename(asked, title string) string {
 		case b.Len() > 0 && !strings.HasSuffix(b.String(), "-"):
 			b.WriteByte('-')
 		}
+
 		if b.Len() >= 80 {
 			break
 		}
 	}
+
 	name := strings.Trim(b.String(), "-")
 	if name == "" {
 		name = "document"
 	}
+
 	return name + ".pdf"
 }

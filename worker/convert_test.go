@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"presswork"
+	"presswork/internal/fault"
 	"presswork/internal/test/wait"
 	"presswork/storage"
 	"presswork/tasks"
@@ -23,11 +24,13 @@ func TestAnEqualDocumentComesFromTheRenderCache(t *testing.T) {
 	s.submit(first, tasks.Convert{Content: "# Same", Theme: "nord"})
 	a := s.ended(first)
 	s.submit(second, tasks.Convert{Content: "# Same", Theme: "nord"})
+
 	b := s.ended(second)
 	if s.printer.prints.Load() != 1 || a.Cached || !b.Cached || b.Artifact.SHA256 != a.Artifact.SHA256 {
 		t.Errorf("%d prints; first %+v, second %+v", s.printer.prints.Load(), a.Artifact, b.Artifact)
 	}
 	s.submit(other, tasks.Convert{Content: "# Same", Theme: "dracula"})
+
 	if c := s.ended(other); c.Cached || s.printer.prints.Load() != 2 {
 		t.Errorf("another theme came from the cache: %+v", c)
 	}
@@ -41,6 +44,7 @@ func TestAnEqualDocumentComesFromTheRenderCache(t *testing.T) {
 	}
 	third := tasks.NewID()
 	s.submit(third, tasks.Convert{Content: "# Same", Theme: "nord"})
+
 	if d := s.ended(third); d.Status != presswork.Completed || d.Cached || s.printer.prints.Load() != 3 {
 		t.Errorf("%d prints; from a damaged page: %+v", s.printer.prints.Load(), d)
 	}
@@ -49,19 +53,24 @@ func TestAnEqualDocumentComesFromTheRenderCache(t *testing.T) {
 // Whether a document comes from the cache reports whether somebody had it printed.
 func TestTheRenderCacheTellsNoKeyOfAnother(t *testing.T) {
 	t.Parallel()
+
 	for _, shared := range []bool{false, true} {
 		s := setupSharing(t, time.Minute, shared)
+
 		print := func(owner string) bool {
 			id := tasks.NewID()
 			s.submitFor(owner, id, tasks.Convert{Content: "# Secret", Theme: "nord"})
+
 			return s.ended(id).Cached
 		}
 		if print("alice") {
 			t.Error("the first print came from the cache")
 		}
+
 		if got := print("bob"); got != shared {
 			t.Errorf("shared %v: cached for another key: %v", shared, got)
 		}
+
 		if !print("alice") || !print("bob") {
 			t.Errorf("shared %v: a key's own print did not come from the cache", shared)
 		}
@@ -80,6 +89,7 @@ func TestACancellationThatComesAfterTheStoringLeavesNoArtifact(t *testing.T) {
 		}
 	}
 	s.submit(id, tasks.Convert{Content: "# Too late", Theme: "light"})
+
 	rec := s.ended(id)
 	if rec.Status != presswork.Cancelled || rec.Artifact != nil {
 		t.Errorf("record %+v", rec.Job)
@@ -97,18 +107,31 @@ func TestWhatAnEarlierRunStoredIsAdopted(t *testing.T) {
 	equal := tasks.NewID()
 	s.submit(equal, document)
 	s.ended(equal)
+
 	for _, cached := range []bool{false, true} {
 		id := tasks.NewID()
+
 		printedFor := id
 		if cached {
 			printedFor = equal
 		}
+
 		attrs := storage.Attrs{ContentType: "application/pdf", Meta: map[string]string{"pages": "7", "job": printedFor}}
-		if _, err := s.store.Put(t.Context(), storage.ArtifactKey(id), bytes.NewReader(left), int64(len(left)), attrs); err != nil {
+		if _, err := s.store.Put(
+			t.Context(),
+			storage.ArtifactKey(id),
+			bytes.NewReader(left),
+			int64(len(left)),
+			attrs,
+		); err != nil {
 			t.Fatal(err)
 		}
 		s.submit(id, document)
-		if rec := s.ended(id); rec.Status != presswork.Completed || rec.Artifact.Pages != 7 || rec.Artifact.Size != int64(len(left)) || rec.Cached != cached {
+
+		if rec := s.ended(
+			id,
+		); rec.Status != presswork.Completed || rec.Artifact.Pages != 7 || rec.Artifact.Size != int64(len(left)) ||
+			rec.Cached != cached {
 			t.Errorf("cached %v: record %+v, artifact %+v", cached, rec.Job, rec.Artifact)
 		}
 	}
@@ -121,19 +144,24 @@ func TestTheProgressOfALongPrintingMoves(t *testing.T) {
 	s.printer.before = func(ctx context.Context) error {
 		ctx, cancel := context.WithTimeout(ctx, wait.Patience)
 		defer cancel()
+
 		watch, err := s.client.Watch(ctx, id, -1)
 		if err != nil {
 			return err
 		}
 		defer watch.Close()
+
 		for event := range watch.Events {
-			if event.Stage == presswork.StagePrinting && event.Progress > 50 && strings.HasPrefix(event.Message, "printing") {
+			if event.Stage == presswork.StagePrinting && event.Progress > 50 &&
+				strings.HasPrefix(event.Message, "printing") {
 				return nil
 			}
 		}
+
 		return errors.New("the job stood still while it was printed")
 	}
 	s.submit(id, tasks.Convert{Content: "# Long", Theme: "light"})
+
 	if rec := s.ended(id); rec.Status != presswork.Completed {
 		t.Errorf("the job %s: %v", rec.Status, rec.Error)
 	}
@@ -153,14 +181,20 @@ func TestAnAdoptedResultKeepsItsWarnings(t *testing.T) {
 	document := tasks.Convert{Content: "# Once", Theme: "light", Options: presswork.Options{PDFUA: new(true)}}
 	id := tasks.NewID()
 	s.submit(id, document)
+
 	rec := s.ended(id)
-	if rec.Status != presswork.Completed || rec.Attempts != 2 || rec.Cached || len(rec.Warnings) == 0 || s.printer.prints.Load() != 1 {
+	if rec.Status != presswork.Completed || rec.Attempts != 2 || rec.Cached || len(rec.Warnings) == 0 ||
+		s.printer.prints.Load() != 1 {
 		t.Errorf("printed: record %+v, artifact %+v, %d prints", rec.Job, rec.Artifact, s.printer.prints.Load())
 	}
 	died.Store(0)
 	id = tasks.NewID()
 	s.submit(id, document)
-	if rec := s.ended(id); rec.Status != presswork.Completed || rec.Attempts != 2 || !rec.Cached || s.printer.prints.Load() != 1 {
+
+	if rec := s.ended(
+		id,
+	); rec.Status != presswork.Completed || rec.Attempts != 2 || !rec.Cached ||
+		s.printer.prints.Load() != 1 {
 		t.Errorf("cached: record %+v, artifact %+v, %d prints", rec.Job, rec.Artifact, s.printer.prints.Load())
 	}
 }
@@ -170,13 +204,30 @@ func TestSourcesAreReadFromTheStoreAndTidiedAway(t *testing.T) {
 	s := setup(t, time.Minute)
 	id := tasks.NewID()
 	put := func(key, text string) {
-		if _, err := s.store.Put(t.Context(), key, strings.NewReader(text), int64(len(text)), storage.Attrs{}); err != nil {
+		if _, err := s.store.Put(
+			t.Context(),
+			key,
+			strings.NewReader(text),
+			int64(len(text)),
+			storage.Attrs{},
+		); err != nil {
 			t.Fatal(err)
 		}
 	}
 	put(storage.SourceKey(id, id), "# Stored elsewhere\n\n![a square](img/a.svg)\n")
-	put(storage.AssetKey(id, id, "0"), `<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><rect width="9" height="9"/></svg>`)
-	s.submit(id, tasks.Convert{ContentKey: storage.SourceKey(id, id), Theme: "light", Assets: []tasks.Asset{{Name: "img/a.svg", Key: storage.AssetKey(id, id, "0")}}})
+	put(
+		storage.AssetKey(id, id, "0"),
+		`<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><rect width="9" height="9"/></svg>`,
+	)
+	s.submit(
+		id,
+		tasks.Convert{
+			ContentKey: storage.SourceKey(id, id),
+			Theme:      "light",
+			Assets:     []tasks.Asset{{Name: "img/a.svg", Key: storage.AssetKey(id, id, "0")}},
+		},
+	)
+
 	rec := s.ended(id)
 	if rec.Status != presswork.Completed || len(rec.Warnings) != 0 || rec.Artifact.Filename != "stored-elsewhere.pdf" {
 		t.Errorf("record %+v, artifact %+v", rec.Job, rec.Artifact)
@@ -189,6 +240,7 @@ func TestSourcesAreReadFromTheStoreAndTidiedAway(t *testing.T) {
 // Redis lost the completion of these jobs: their sources are deleted, and their records are open.
 func TestAJobWhoseCompletionWasLostCompletesWithItsArtifact(t *testing.T) {
 	t.Parallel()
+
 	s := setup(t, time.Minute)
 	for _, row := range []struct {
 		name string
@@ -202,24 +254,42 @@ func TestAJobWhoseCompletionWasLostCompletesWithItsArtifact(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			id := tasks.NewID()
 			left := []byte("%PDF-1.4 of the run that completed the job")
+
 			attrs := storage.Attrs{ContentType: "application/pdf", Meta: map[string]string{"pages": "7", "job": id}}
-			if _, err := s.store.Put(t.Context(), storage.ArtifactKey(id), bytes.NewReader(left), int64(len(left)), attrs); err != nil {
+			if _, err := s.store.Put(
+				t.Context(),
+				storage.ArtifactKey(id),
+				bytes.NewReader(left),
+				int64(len(left)),
+				attrs,
+			); err != nil {
 				t.Fatal(err)
 			}
-			task, err := row.task(tasks.Convert{ContentKey: storage.SourceKey(id, id), Theme: "light", Filename: "report.pdf"})
+
+			task, err := row.task(
+				tasks.Convert{ContentKey: storage.SourceKey(id, id), Theme: "light", Filename: "report.pdf"},
+			)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, _, err := s.client.Submit(t.Context(), tasks.Submission{ID: id, Kind: presswork.KindConversion, Task: task}); err != nil {
+
+			if _, _, err := s.client.Submit(
+				t.Context(),
+				tasks.Submission{ID: id, Kind: presswork.KindConversion, Task: task},
+			); err != nil {
 				t.Fatal(err)
 			}
+
 			rec := s.ended(id)
 			if rec.Status != presswork.Completed || rec.Cached {
 				t.Fatalf("record %+v, error %v", rec.Job, rec.Error)
 			}
-			if rec.Artifact.Pages != 7 || rec.Artifact.Size != int64(len(left)) || rec.Artifact.Filename != "report.pdf" {
+
+			if rec.Artifact.Pages != 7 || rec.Artifact.Size != int64(len(left)) ||
+				rec.Artifact.Filename != "report.pdf" {
 				t.Errorf("artifact %+v", rec.Artifact)
 			}
+
 			if !s.stored(storage.ArtifactKey(id)) {
 				t.Error("the artifact was deleted")
 			}
@@ -232,7 +302,8 @@ func TestASourceThatIsGoneFailsTheJobForGood(t *testing.T) {
 	s := setup(t, time.Minute)
 	id := tasks.NewID()
 	s.submit(id, tasks.Convert{ContentKey: storage.SourceKey(id, id), Theme: "light"})
-	if rec := s.ended(id); rec.Status != presswork.Failed || rec.Error.Code != presswork.RenderFailed || rec.Attempts != 1 {
+
+	if rec := s.ended(id); rec.Status != presswork.Failed || rec.Error.Code != fault.RenderFailed || rec.Attempts != 1 {
 		t.Errorf("record %+v, error %v", rec.Job, rec.Error)
 	}
 }
@@ -245,13 +316,16 @@ func TestAWaitForTheBrowserDoesNotCountAgainstTheDocument(t *testing.T) {
 		if !ok {
 			return errors.New("the kind's own limit is gone")
 		}
+
 		if left := time.Until(deadline); left < wait.Patience {
 			return fmt.Errorf("the browser has %s", left)
 		}
+
 		return nil
 	}
 	id := tasks.NewID()
 	s.submit(id, tasks.Convert{Content: "# Patient", Theme: "light"})
+
 	if rec := s.ended(id); rec.Status != presswork.Completed {
 		t.Errorf("record %+v, error %v", rec.Job, rec.Error)
 	}
@@ -263,7 +337,11 @@ func TestADeadlineThatPassesBeforePrintingIsNoOutage(t *testing.T) {
 	s.store.beforeGet = func(ctx context.Context) { <-ctx.Done() }
 	id := tasks.NewID()
 	s.submit(id, tasks.Convert{ContentKey: storage.SourceKey(id, id), Theme: "light"})
-	if rec := s.ended(id); rec.Status != presswork.Failed || rec.Error.Code != presswork.RenderTimeout || rec.Attempts != 1 {
+
+	if rec := s.ended(
+		id,
+	); rec.Status != presswork.Failed || rec.Error.Code != fault.RenderTimeout ||
+		rec.Attempts != 1 {
 		t.Errorf("record %+v, error %v", rec.Job, rec.Error)
 	}
 }
@@ -272,9 +350,14 @@ func TestStrictFindingsAreOnTheFailedJobAsWarnings(t *testing.T) {
 	t.Parallel()
 	s := setup(t, time.Minute)
 	id := tasks.NewID()
-	s.submit(id, tasks.Convert{Content: "# One\n\n### Three\n", Theme: "light", Options: presswork.Options{Strict: new(true)}})
+	s.submit(
+		id,
+		tasks.Convert{Content: "# One\n\n### Three\n", Theme: "light", Options: presswork.Options{Strict: new(true)}},
+	)
+
 	rec := s.ended(id)
-	if rec.Status != presswork.Failed || rec.Error.Code != presswork.StrictFindings || len(rec.Warnings) != 1 || rec.Warnings[0].Code != presswork.HeadingSkipped {
+	if rec.Status != presswork.Failed || rec.Error.Code != fault.StrictFindings || len(rec.Warnings) != 1 ||
+		rec.Warnings[0].Code != fault.HeadingSkipped {
 		t.Errorf("record %+v, error %v", rec.Job, rec.Error)
 	}
 }

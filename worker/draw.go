@@ -14,13 +14,16 @@ func (w *Worker) Draw(ctx context.Context, task tasks.Drawing) error {
 	if w.Keeper.Now().After(task.Until) {
 		return nil
 	}
+
 	pictures, err := w.Diagrams.Draw(ctx, task.Sources, diagram.Style(task.Style))
 	if err != nil {
 		return err
 	}
+
 	data, err := json.Marshal(pictures)
 	if err != nil {
 		return err
 	}
+
 	return w.leave(ctx, task.Key, data, "application/json")
 }

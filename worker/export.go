@@ -21,14 +21,17 @@ import (
 // those of Exporter.PDF.
 func (w *Worker) Export(ctx context.Context, run *tasks.Run, task tasks.PageExport) error {
 	ctx, ended := w.observe(ctx, run)
+
 	err := w.throughOutages(ctx, run, func() error { return w.export(ctx, run, task) })
 	if err != nil && ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
+
 	if errors.Is(err, tasks.ErrCancelled) {
 		w.discard(ctx, run.Record)
 	}
 	ended(false, err)
+
 	return err
 }
 
@@ -37,27 +40,33 @@ func (w *Worker) export(ctx context.Context, run *tasks.Run, task tasks.PageExpo
 	if err != nil {
 		return err
 	}
+
 	visit := visitOf(task)
 	if !stored {
 		exported, err := w.visit(ctx, run, task, visit)
 		if err != nil {
 			return err
 		}
+
 		if err := run.Progress(ctx, presswork.StageStoring, 90, "storing the result"); err != nil {
 			return err
 		}
+
 		if artifact, err = w.keep(ctx, run, task, exported); err != nil {
 			return err
 		}
 		artifact.Filename = exported.filename
 	}
+
 	if visit.Filename != "" {
 		artifact.Filename = visit.Filename
 	}
+
 	if artifact.Filename == "" {
 		artifact.Filename = pageName(task.URL, task.ContentType())
 	}
 	artifact.ExpiresAt = w.Keeper.Now().UTC().Add(w.kept(task.Keep)).Truncate(time.Millisecond)
+
 	return run.Complete(ctx, artifact, false)
 }
 
@@ -66,6 +75,7 @@ func (w *Worker) kept(keep int64) time.Duration {
 	if keep > 0 {
 		return min(time.Duration(keep)*time.Second, w.Retention)
 	}
+
 	return w.Retention
 }
 
@@ -78,11 +88,17 @@ type developed struct {
 }
 
 // visit opens the page and makes of it what was asked for.
-func (w *Worker) visit(ctx context.Context, run *tasks.Run, task tasks.PageExport, o export.VisitOptions) (developed, error) {
+func (w *Worker) visit(
+	ctx context.Context,
+	run *tasks.Run,
+	task tasks.PageExport,
+	o export.VisitOptions,
+) (developed, error) {
 	if err := run.Progress(ctx, presswork.StageRendering, 20, "loading the page"); err != nil {
 		return developed{}, err
 	}
 	visit := chromium.Visit{URL: task.URL}
+
 	if o.Theme != "" {
 		theme, err := w.Themes.Get(o.Theme)
 		if err != nil {
@@ -96,6 +112,7 @@ func (w *Worker) visit(ctx context.Context, run *tasks.Run, task tasks.PageExpor
 	began, output := time.Now(), "pdf"
 	var exported chromium.Exported
 	var err error
+
 	if task.Screenshot != nil {
 		output = "picture"
 		exported, err = w.Exporter.Screenshot(loading, visit, *task.Screenshot)
@@ -104,38 +121,55 @@ func (w *Worker) visit(ctx context.Context, run *tasks.Run, task tasks.PageExpor
 	}
 	ended()
 	w.metrics.visited(output, began, err)
+
 	if err := errors.Join(err, reported); err != nil {
 		return developed{}, err
 	}
-	d := developed{data: exported.Data, contentType: exported.ContentType, filename: titleName(exported.Title, exported.ContentType)}
+
+	d := developed{
+		data:        exported.Data,
+		contentType: exported.ContentType,
+		filename:    titleName(exported.Title, exported.ContentType),
+	}
 	if task.PDF == nil {
 		return d, nil
 	}
+
 	packed, err := w.Converter.Pack(ctx, exported.Data, exported.Title, task.PDF.PDFA)
 	if err != nil {
 		return d, err
 	}
 	d.data, d.pages = packed.PDF, packed.Pages
+
 	return d, run.Warn(packed.Warnings...)
 }
 
 // keep stores the result.
-func (w *Worker) keep(ctx context.Context, run *tasks.Run, task tasks.PageExport, d developed) (presswork.Artifact, error) {
+func (w *Worker) keep(
+	ctx context.Context,
+	run *tasks.Run,
+	task tasks.PageExport,
+	d developed,
+) (presswork.Artifact, error) {
 	ctx, ended := w.stage(ctx, presswork.StageStoring)
 	defer ended()
+
 	attrs := storage.Attrs{ContentType: d.contentType, Meta: map[string]string{"pages": strconv.Itoa(d.pages)}}
 	if task.Keep > 0 {
 		attrs.Meta[retention.MetaUntil] = w.Keeper.Now().UTC().Add(w.kept(task.Keep)).Format(time.RFC3339)
 	}
+
 	info, err := w.put(ctx, run, storage.ArtifactKeyOf(run.ID, d.contentType), d.data, attrs)
 	if errors.Is(err, storage.ErrExists) {
 		artifact, _, err := w.adopted(ctx, run, task)
 		return artifact, err
 	}
+
 	if err != nil {
 		return presswork.Artifact{}, storeError(err)
 	}
 	w.countKept(ctx, info, task.Keep)
+
 	return artifactOf(run, info), nil
 }
 
@@ -147,10 +181,12 @@ const countPatience = 20 * time.Second
 func (w *Worker) countKept(ctx context.Context, info storage.Info, keep int64) {
 	ctx, cancel := context.WithTimeout(ctx, countPatience)
 	defer cancel()
+
 	err := insist(ctx, func() error {
 		if keep == 0 {
 			return w.Keeper.Record(ctx, info.Key, info.Size)
 		}
+
 		return w.Keeper.RecordUntil(ctx, info.Key, info.Size, w.Keeper.Now().Add(w.kept(keep)))
 	})
 	if err != nil {
@@ -169,6 +205,7 @@ func (w *Worker) adopted(ctx context.Context, run *tasks.Run, task tasks.PageExp
 		return presswork.Artifact{}, false, storeError(err)
 	}
 	w.countKept(ctx, info, task.Keep)
+
 	return artifactOf(run, info), true, nil
 }
 
@@ -176,6 +213,7 @@ func visitOf(task tasks.PageExport) export.VisitOptions {
 	if task.Screenshot != nil {
 		return task.Screenshot.VisitOptions
 	}
+
 	return task.PDF.VisitOptions
 }
 
@@ -183,6 +221,7 @@ func extension(contentType string) string {
 	if kind, ok := strings.CutPrefix(contentType, "image/"); ok {
 		return "." + kind
 	}
+
 	return ".pdf"
 }
 
@@ -191,6 +230,7 @@ func titleName(title, contentType string) string {
 	if strings.TrimSpace(title) == "" {
 		return ""
 	}
+
 	return strings.TrimSuffix(filename("", title), ".pdf") + extension(contentType)
 }
 
@@ -200,5 +240,6 @@ func pageName(address, contentType string) string {
 	if u, err := url.Parse(address); err == nil && u.Hostname() != "" {
 		host = u.Hostname()
 	}
+
 	return strings.TrimSuffix(filename("", host), ".pdf") + extension(contentType)
 }

@@ -8,17 +8,21 @@ import (
 
 func TestAReportIsMadeWhileWorkGoesOn(t *testing.T) {
 	t.Parallel()
+
 	lost, failed := errors.New("lost"), errors.New("failed")
 	for _, c := range []struct{ report, work, want error }{{nil, nil, nil}, {nil, failed, failed}, {lost, nil, lost}, {lost, failed, lost}} {
 		synctest.Test(t, func(t *testing.T) { // which ends where both wait for ever
 			begun, worked := make(chan struct{}), make(chan struct{})
+
 			got := meanwhile(func() error {
 				close(begun)
 				<-worked
+
 				return c.report
 			}, func() error {
 				<-begun
 				close(worked)
+
 				return c.work
 			})
 			if !errors.Is(got, c.want) {

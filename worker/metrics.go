@@ -9,6 +9,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"presswork"
+	"presswork/internal/fault"
 )
 
 type metrics struct {
@@ -48,6 +49,7 @@ func newMetrics(reg prometheus.Registerer) metrics {
 	}
 	m.jobs, m.stages, m.visits = registered(reg, m.jobs), registered(reg, m.stages), registered(reg, m.visits)
 	m.waits, m.runs = registered(reg, m.waits), registered(reg, m.runs)
+
 	return m
 }
 
@@ -64,11 +66,23 @@ func observe(ctx context.Context, o prometheus.Observer, took time.Duration) {
 // SlotMetrics exports what tasks.Server's Slots method returns.
 func SlotMetrics(slots func() (used, total int)) []prometheus.Collector {
 	gauge := func(name, help string, of func() int) prometheus.Collector {
-		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, func() float64 { return float64(of()) })
+		return prometheus.NewGaugeFunc(
+			prometheus.GaugeOpts{Name: name, Help: help},
+			func() float64 { return float64(of()) },
+		)
 	}
+
 	return []prometheus.Collector{
-		gauge("presswork_slots_used", "Jobs of the queues that print that are at work here.", func() int { used, _ := slots(); return used }),
-		gauge("presswork_slots", "How many of them are taken at most: those being printed, and those before and after.", func() int { _, total := slots(); return total }),
+		gauge(
+			"presswork_slots_used",
+			"Jobs of the queues that print that are at work here.",
+			func() int { used, _ := slots(); return used },
+		),
+		gauge(
+			"presswork_slots",
+			"How many of them are taken at most: those being printed, and those before and after.",
+			func() int { _, total := slots(); return total },
+		),
 	}
 }
 
@@ -78,24 +92,28 @@ func registered[C prometheus.Collector](reg prometheus.Registerer, c C) C {
 	if reg == nil {
 		return c
 	}
+
 	err := reg.Register(c)
 	if before, ok := errors.AsType[prometheus.AlreadyRegisteredError](err); ok {
 		if existing, same := before.ExistingCollector.(C); same {
 			return existing
 		}
 	}
+
 	if err != nil {
 		panic(err) // the names are this package's own
 	}
+
 	return c
 }
 
 // done counts a run by how it ended.
 func (m metrics) done(kind presswork.Kind, cached bool, err error) {
 	result := "completed"
+
 	switch {
 	case err != nil:
-		result = string(presswork.CodeOf(err))
+		result = string(fault.CodeOf(err))
 	case cached:
 		result = "cached"
 	}
@@ -106,7 +124,7 @@ func (m metrics) done(kind presswork.Kind, cached bool, err error) {
 func (m metrics) visited(output string, began time.Time, err error) {
 	result := "completed"
 	if err != nil {
-		result = string(presswork.CodeOf(err))
+		result = string(fault.CodeOf(err))
 	}
 	m.visits.WithLabelValues(output, result).Observe(time.Since(began).Seconds())
 }

@@ -10,6 +10,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"presswork"
+	"presswork/internal/fault"
 	"presswork/tasks"
 )
 
@@ -18,6 +19,7 @@ import (
 func (w *Worker) observe(ctx context.Context, run *tasks.Run) (context.Context, func(cached bool, err error)) {
 	kind, began := run.Record.Kind, time.Now()
 	ctx = propagation.TraceContext{}.Extract(ctx, propagation.MapCarrier{"traceparent": run.Record.TraceParent})
+
 	ctx, span := w.tracer.Start(ctx, string(kind), trace.WithSpanKind(trace.SpanKindConsumer), trace.WithAttributes(
 		attribute.String("presswork.job_id", run.ID), attribute.Int("presswork.attempt", run.Attempt)))
 	if started := run.Record.StartedAt; run.Attempt == 1 && started != nil {
@@ -25,13 +27,15 @@ func (w *Worker) observe(ctx context.Context, run *tasks.Run) (context.Context, 
 		span.SetAttributes(attribute.Float64("presswork.wait_seconds", waited.Seconds()))
 		observe(ctx, w.metrics.waits.WithLabelValues(string(kind)), waited)
 	}
+
 	return ctx, func(cached bool, err error) {
 		w.metrics.done(kind, cached, err)
 		observe(ctx, w.metrics.runs.WithLabelValues(string(kind)), time.Since(began))
 		span.SetAttributes(attribute.Bool("presswork.cached", cached))
+
 		if err != nil {
 			span.RecordError(err)
-			span.SetStatus(codes.Error, string(presswork.CodeOf(err)))
+			span.SetStatus(codes.Error, string(fault.CodeOf(err)))
 		}
 		span.End()
 	}
@@ -42,6 +46,7 @@ func (w *Worker) observe(ctx context.Context, run *tasks.Run) (context.Context, 
 func (w *Worker) stage(ctx context.Context, stage presswork.Stage) (context.Context, func()) {
 	began := time.Now()
 	ctx, span := w.tracer.Start(ctx, string(stage))
+
 	return ctx, func() {
 		observe(ctx, w.metrics.stages.WithLabelValues(string(stage)), time.Since(began))
 		span.End()

@@ -45,7 +45,13 @@ func NewOps(o OpsOptions) *Ops {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", s.healthz)
 	mux.HandleFunc("GET /readyz", s.readyz)
-	mux.Handle("GET /metrics", promhttp.HandlerFor(o.Metrics, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError, EnableOpenMetrics: true}))
+	mux.Handle(
+		"GET /metrics",
+		promhttp.HandlerFor(
+			o.Metrics,
+			promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError, EnableOpenMetrics: true},
+		),
+	)
 	s.server = &http.Server{
 		Handler:           mux,
 		ReadHeaderTimeout: 5 * time.Second,
@@ -54,6 +60,7 @@ func NewOps(o OpsOptions) *Ops {
 		MaxHeaderBytes:    16 << 10,
 		ErrorLog:          slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug),
 	}
+
 	return s
 }
 
@@ -61,16 +68,19 @@ func NewOps(o OpsOptions) *Ops {
 // log has its address.
 func (s *Ops) Start(ctx context.Context) error {
 	var lc net.ListenConfig
+
 	l, err := lc.Listen(ctx, "tcp", s.opts.Addr)
 	if err != nil {
 		return fmt.Errorf("operations listener: %w", err)
 	}
+
 	s.listener = l
 	go func() {
 		if err := s.server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 			s.opts.Log.Error("the operations listener ended", "error", err)
 		}
 	}()
+
 	return nil
 }
 
@@ -79,6 +89,7 @@ func (s *Ops) Addr() string {
 	if s.listener == nil {
 		return ""
 	}
+
 	return s.listener.Addr().String()
 }
 
@@ -88,10 +99,12 @@ func (s *Ops) Stop(ctx context.Context) error {
 	if err != nil {
 		err = errors.Join(err, s.server.Close())
 	}
+
 	if s.listener != nil {
 		// The server does not know a listener it had no time to serve.
 		s.listener.Close()
 	}
+
 	return err
 }
 
@@ -104,6 +117,7 @@ func (s *Ops) healthz(w http.ResponseWriter, _ *http.Request) {
 func (s *Ops) readyz(w http.ResponseWriter, r *http.Request) {
 	ok, report := ready.Run(r.Context(), s.opts.Checks)
 	report.Log(r.Context(), s.opts.Log)
+
 	body, err := json.Marshal(report)
 	if err != nil {
 		http.Error(w, "the report cannot be written", http.StatusInternalServerError)
@@ -111,6 +125,7 @@ func (s *Ops) readyz(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
+
 	if !ok {
 		w.WriteHeader(http.StatusServiceUnavailable)
 	}

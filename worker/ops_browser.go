@@ -18,15 +18,23 @@ func BrowserMetrics(stats func() chromium.Stats) prometheus.Collector {
 	desc := func(name, help string, labels ...string) *prometheus.Desc {
 		return prometheus.NewDesc(name, help, labels, nil)
 	}
+
 	return browserCollector{
-		stats:    stats,
-		prints:   desc("presswork_browser_prints_total", "PDFs the browser returned."),
-		restarts: desc("presswork_browser_restarts_total", "Browsers replaced, by reason: recycle (age, count or memory) or crash.", "reason"),
+		stats:  stats,
+		prints: desc("presswork_browser_prints_total", "PDFs the browser returned."),
+		restarts: desc(
+			"presswork_browser_restarts_total",
+			"Browsers replaced, by reason: recycle (age, count or memory) or crash.",
+			"reason",
+		),
 		tabsLost: desc("presswork_browser_tabs_lost_total", "Tabs that died, or left their page, while printing."),
-		tabs:     desc("presswork_browser_tabs", "Tabs that the browser has by its own count, of the last five seconds: no more than WORKERS while nothing is printed."),
-		busy:     desc("presswork_browser_busy", "Prints at work."),
-		waiting:  desc("presswork_browser_waiting", "Prints waiting for a tab."),
-		memory:   desc("presswork_browser_memory_bytes", "Memory of all browser processes; Linux only."),
+		tabs: desc(
+			"presswork_browser_tabs",
+			"Tabs that the browser has by its own count, of the last five seconds: no more than WORKERS while nothing is printed.",
+		),
+		busy:    desc("presswork_browser_busy", "Prints at work."),
+		waiting: desc("presswork_browser_waiting", "Prints waiting for a tab."),
+		memory:  desc("presswork_browser_memory_bytes", "Memory of all browser processes; Linux only."),
 	}
 }
 

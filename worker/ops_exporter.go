@@ -21,17 +21,35 @@ func ExporterMetrics(stats func() chromium.Stats, refusals func() map[guard.Reas
 	desc := func(name, help string, labels ...string) *prometheus.Desc {
 		return prometheus.NewDesc(name, help, labels, nil)
 	}
+
 	return exporterCollector{
-		stats: stats, refusals: refusals,
-		launches: desc("presswork_export_browser_launches_total", "Starts of the browser for foreign pages; it ends when it is idle."),
-		restarts: desc("presswork_export_browser_restarts_total", "Browsers replaced, by reason: recycle (age, count or memory) or crash.", "reason"),
+		stats:    stats,
+		refusals: refusals,
+		launches: desc(
+			"presswork_export_browser_launches_total",
+			"Starts of the browser for foreign pages; it ends when it is idle.",
+		),
+		restarts: desc(
+			"presswork_export_browser_restarts_total",
+			"Browsers replaced, by reason: recycle (age, count or memory) or crash.",
+			"reason",
+		),
 		tabsLost: desc("presswork_export_browser_tabs_lost_total", "Pages whose renderer died."),
-		tabs:     desc("presswork_export_browser_tabs", "Pages that the browser for foreign pages has by its own count, of the last five seconds: one at most while nothing is exported."),
-		busy:     desc("presswork_export_browser_busy", "Exports at work."),
-		waiting:  desc("presswork_export_browser_waiting", "Exports waiting for a tab."),
-		memory:   desc("presswork_export_browser_memory_bytes", "Memory of all processes of the browser for foreign pages; Linux only."),
-		refused: desc("presswork_guard_refusals_total",
-			"Connections of foreign pages that were refused, by reason: not_public, never (no setting opens it), port, host (the operator's lists) or own.", "reason"),
+		tabs: desc(
+			"presswork_export_browser_tabs",
+			"Pages that the browser for foreign pages has by its own count, of the last five seconds: one at most while nothing is exported.",
+		),
+		busy:    desc("presswork_export_browser_busy", "Exports at work."),
+		waiting: desc("presswork_export_browser_waiting", "Exports waiting for a tab."),
+		memory: desc(
+			"presswork_export_browser_memory_bytes",
+			"Memory of all processes of the browser for foreign pages; Linux only.",
+		),
+		refused: desc(
+			"presswork_guard_refusals_total",
+			"Connections of foreign pages that were refused, by reason: not_public, never (no setting opens it), port, host (the operator's lists) or own.",
+			"reason",
+		),
 	}
 }
 
@@ -56,6 +74,7 @@ func (c exporterCollector) Collect(ch chan<- prometheus.Metric) {
 	send(c.busy, prometheus.GaugeValue, int64(s.Busy))
 	send(c.waiting, prometheus.GaugeValue, int64(s.Waiting))
 	send(c.memory, prometheus.GaugeValue, s.MemoryBytes)
+
 	for _, reason := range guard.Reasons() {
 		send(c.refused, prometheus.CounterValue, refusals[reason], string(reason))
 	}

@@ -20,7 +20,10 @@ func TestOperationsListenerTellsLifeReadinessAndMetrics(t *testing.T) {
 	t.Parallel()
 	var broken atomic.Bool
 	reg := prometheus.NewRegistry()
-	reg.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "presswork_test", Help: "x"}, func() float64 { return 7 }))
+	reg.MustRegister(
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "presswork_test", Help: "x"}, func() float64 { return 7 }),
+	)
+
 	ops := worker.NewOps(worker.OpsOptions{
 		Addr:    "127.0.0.1:0",
 		Metrics: reg,
@@ -28,6 +31,7 @@ func TestOperationsListenerTellsLifeReadinessAndMetrics(t *testing.T) {
 			if broken.Load() {
 				return nil, errors.New("the browser died")
 			}
+
 			return map[string]any{"sandbox": true}, nil
 		}}},
 	})
@@ -39,15 +43,18 @@ func TestOperationsListenerTellsLifeReadinessAndMetrics(t *testing.T) {
 
 	expect := func(method, path string, status int, says string) {
 		t.Helper()
+
 		req, err := http.NewRequestWithContext(t.Context(), method, "http://"+addr+path, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
+
 		resp, err := http.DefaultClient.Do(req)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer resp.Body.Close()
+
 		body, _ := io.ReadAll(resp.Body)
 		if resp.StatusCode != status || !strings.Contains(string(body), says) {
 			t.Errorf("%s %s: %d %s", method, path, resp.StatusCode, body)
@@ -65,10 +72,12 @@ func TestOperationsListenerTellsLifeReadinessAndMetrics(t *testing.T) {
 
 func TestOperationsListenerStopsTwiceAndAnswersNoMore(t *testing.T) {
 	t.Parallel()
+
 	ops := worker.NewOps(worker.OpsOptions{Addr: "127.0.0.1:0", Metrics: prometheus.NewRegistry()})
 	if err := ops.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+
 	addr := ops.Addr()
 	for range 2 {
 		if err := ops.Stop(t.Context()); err != nil {
@@ -84,11 +93,13 @@ func TestOperationsListenerStopsTwiceAndAnswersNoMore(t *testing.T) {
 
 func TestATakenPortIsAClearError(t *testing.T) {
 	t.Parallel()
+
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer l.Close()
+
 	ops := worker.NewOps(worker.OpsOptions{Addr: l.Addr().String(), Metrics: prometheus.NewRegistry()})
 	if err := ops.Start(t.Context()); err == nil || !strings.Contains(err.Error(), "operations listener") {
 		t.Errorf("got %v", err)

@@ -36,10 +36,12 @@ type pace struct {
 func (p *pace) expect(bytes int) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+
 	perByte := p.perByte
 	if perByte == 0 {
 		perByte = firstPace.Seconds() / (1 << 20)
 	}
+
 	return time.Duration(float64(bytes) * perByte * float64(time.Second))
 }
 
@@ -50,6 +52,7 @@ func (p *pace) learn(bytes int, took time.Duration) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+
 	perByte := took.Seconds() / float64(bytes)
 	if p.perByte > 0 {
 		perByte = .6*p.perByte + .4*perByte
@@ -64,6 +67,7 @@ func reportPace(ctx context.Context, expected time.Duration, report func(percent
 	tick := time.NewTicker(paceTick)
 	defer tick.Stop()
 	began, last := time.Now(), printingFrom
+
 	for {
 		select {
 		case <-ctx.Done():
@@ -72,14 +76,19 @@ func reportPace(ctx context.Context, expected time.Duration, report func(percent
 		}
 		took := time.Since(began)
 		share := 1 - math.Exp(-2*took.Seconds()/max(expected, 3*paceTick).Seconds())
+
 		percent := printingFrom + int(share*(printingTo-1-printingFrom))
 		if percent <= last {
 			continue
 		}
 		last = percent
+
 		message := fmt.Sprintf("printing for %d s, longer than documents of this size mostly take", int(took.Seconds()))
 		if left := expected - took; left > 0 {
-			message = fmt.Sprintf("printing; about %d s left, as documents of this size take", int(math.Ceil(left.Seconds())))
+			message = fmt.Sprintf(
+				"printing; about %d s left, as documents of this size take",
+				int(math.Ceil(left.Seconds())),
+			)
 		}
 		report(percent, message)
 	}
@@ -101,8 +110,10 @@ func (w *Worker) printPaced(ctx context.Context, run *tasks.Run, c document.Comp
 	printed, err := w.Converter.Make(ctx, c)
 	stop()
 	reporting.Wait()
+
 	if err == nil && c.Output == presswork.PDF {
 		w.pace.learn(size, time.Since(began))
 	}
+
 	return printed, err
 }

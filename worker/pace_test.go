@@ -10,6 +10,7 @@ import (
 
 func TestALongPrintingMoves(t *testing.T) {
 	t.Parallel()
+
 	for name, c := range map[string]struct {
 		expected, took time.Duration
 		least, most    int // reports
@@ -27,12 +28,14 @@ func TestALongPrintingMoves(t *testing.T) {
 				defer stop()
 				began, at, last, reports, said := time.Now(), time.Time{}, printingFrom, 0, ""
 				reportPace(ctx, c.expected, func(percent int, message string) {
-					if percent <= last || percent >= printingTo || time.Since(at) < time.Second || time.Since(began) < paceTick {
+					if percent <= last || percent >= printingTo || time.Since(at) < time.Second ||
+						time.Since(began) < paceTick {
 						t.Errorf("%d after %d, %s after the one before", percent, last, time.Since(at))
 					}
 					at, last, said = time.Now(), percent, message
 					reports++
 				})
+
 				if reports < c.least || reports > c.most || !strings.Contains(said, c.last) {
 					t.Errorf("%d reports, the last at %d: %q", reports, last, said)
 				}
@@ -46,12 +49,15 @@ func TestThePaceIsLearnedFromLongDocuments(t *testing.T) {
 	var p pace
 	first := p.expect(1 << 20)
 	p.learn(1000, time.Minute)
+
 	if got := p.expect(1 << 20); got != first {
 		t.Errorf("a short document changed %s to %s", first, got)
 	}
+
 	for range 20 {
 		p.learn(1<<20, 10*time.Second)
 	}
+
 	if got := p.expect(2 << 20).Round(time.Second); got != 20*time.Second {
 		t.Errorf("expects %s of twice what took 10 s", got)
 	}

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 
-	"presswork"
+	"presswork/internal/fault"
 	"presswork/storage"
 	"presswork/tasks"
 )
@@ -19,6 +19,7 @@ func (w *Worker) Preview(ctx context.Context, task tasks.Preview) error {
 	if err != nil {
 		return err
 	}
+
 	if key := storage.PreviewKey(composed.Key, task.Format); key != task.Key {
 		// A folder of themes or a release that is not the API's: another worker,
 		// or this one a little later, may have the same.
@@ -26,6 +27,7 @@ func (w *Worker) Preview(ctx context.Context, task tasks.Preview) error {
 	}
 	var data []byte
 	var contentType string
+
 	switch task.Format {
 	case "pdf":
 		printed, err := w.Converter.Print(ctx, composed)
@@ -38,13 +40,15 @@ func (w *Worker) Preview(ctx context.Context, task tasks.Preview) error {
 		if err != nil {
 			return err
 		}
+
 		if data, err = w.Picture(ctx, page); err != nil {
 			return err
 		}
 		contentType = "image/png"
 	default:
-		return presswork.Errorf(presswork.InvalidRequest, "a preview is pdf or png, not %q", task.Format)
+		return fault.Errorf(fault.InvalidRequest, "a preview is pdf or png, not %q", task.Format)
 	}
+
 	return w.leave(ctx, task.Key, data, contentType)
 }
 
@@ -57,8 +61,10 @@ func (w *Worker) leave(ctx context.Context, key string, data []byte, contentType
 	case err != nil:
 		return storeError(err)
 	}
+
 	if err := w.Keeper.Record(ctx, info.Key, info.Size); err != nil {
 		w.notCounted(ctx, info.Key, err)
 	}
+
 	return nil
 }

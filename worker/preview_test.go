@@ -18,11 +18,13 @@ import (
 
 func TestPreviewIsStoredUnderTheKeyThatBothSidesKnow(t *testing.T) {
 	t.Parallel()
+
 	disk, err := storage.OpenDisk(storage.DiskOptions{Dir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	catalogue := builtins()
+
 	options, err := redis.ParseURL(redistest.Start(t))
 	if err != nil {
 		t.Fatal(err)
@@ -40,6 +42,7 @@ func TestPreviewIsStoredUnderTheKeyThatBothSidesKnow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	for format, head := range map[string]string{"png": "picture", "pdf": "%PDF-"} {
 		task := tasks.Preview{Theme: "nord", Format: format, Key: storage.PreviewKey(sample.Key, format)}
 		for range 2 { // the second run finds it there
@@ -47,19 +50,23 @@ func TestPreviewIsStoredUnderTheKeyThatBothSidesKnow(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+
 		body, info, err := disk.Get(t.Context(), task.Key, storage.Range{Length: int64(len(head))})
 		if err != nil {
 			t.Fatal(err)
 		}
 		got, err := io.ReadAll(body)
 		body.Close()
+
 		if string(got) != head || err != nil || info.ContentType == "" {
 			t.Errorf("%s: %q, %v, %+v", format, got, err, info)
 		}
+
 		if counted := index.ZScore(t.Context(), "pw:{keep}:made", task.Key); counted.Err() != nil {
 			t.Errorf("%s: the keeper does not know of it: %v", format, counted.Err())
 		}
 	}
+
 	for _, wrong := range []tasks.Preview{
 		{Theme: "dark", Format: "png", Key: storage.PreviewKey(sample.Key, "png")},
 		{Theme: "nord", Format: "gif", Key: storage.PreviewKey(sample.Key, "gif")},

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"presswork"
+	"presswork/internal/fault"
 	"presswork/storage"
 	"presswork/tasks"
 )
@@ -37,6 +38,7 @@ func newStoreWait(ctx context.Context) *storeWait {
 	if end, ok := ctx.Deadline(); ok && end.Add(-storeMargin).Before(until) {
 		until = end.Add(-storeMargin)
 	}
+
 	return &storeWait{until, firstStorePause}
 }
 
@@ -46,36 +48,49 @@ func (s *storeWait) next(ctx context.Context) bool {
 	if time.Now().Add(s.pause).After(s.until) {
 		return false
 	}
+
 	select {
 	case <-time.After(s.pause):
 	case <-ctx.Done():
 	}
 	s.pause = min(2*s.pause, lastStorePause)
+
 	return ctx.Err() == nil
 }
 
 // isOutage reports whether the store may take or give later what it does not now.
 func isOutage(err error) bool {
-	code := presswork.CodeOf(err)
-	return code == presswork.StoreUnavailable || code == presswork.StoreFull
+	code := fault.CodeOf(err)
+	return code == fault.StoreUnavailable || code == fault.StoreFull
 }
 
 // throughOutages calls do, and calls it again when a store that was away or full is back. So the job goes on within
 // seconds of the store's return, whereas a retry of its task may be half a minute away.
 func (w *Worker) throughOutages(ctx context.Context, run *tasks.Run, do func() error) error {
 	waiting := newStoreWait(ctx)
+
 	for tries := 1; ; tries++ {
 		err := do()
 		if !isOutage(err) || tries == storeTries {
 			return err
 		}
 
-		w.Log.WarnContext(ctx, "the store does not answer or is full; the run waits for it", "job_id", run.ID, "error", err)
+		w.Log.WarnContext(
+			ctx,
+			"the store does not answer or is full; the run waits for it",
+			"job_id",
+			run.ID,
+			"error",
+			err,
+		)
+
 		if !waiting.next(ctx) {
 			return err
 		}
+
 		for w.Store.Health(ctx) != nil {
 			tries = 0
+
 			if !waiting.next(ctx) {
 				return err
 			}
@@ -88,7 +103,13 @@ func (w *Worker) throughOutages(ctx context.Context, run *tasks.Run, do func() e
 // broken off when the run ends: it might reach the store after what the job left
 // there was deleted. Errors: as the
 // store's, storage.ErrExists among them, or the last outage when it lasted too long.
-func (w *Worker) put(ctx context.Context, run *tasks.Run, key string, data []byte, attrs storage.Attrs) (info storage.Info, err error) {
+func (w *Worker) put(
+	ctx context.Context,
+	run *tasks.Run,
+	key string,
+	data []byte,
+	attrs storage.Attrs,
+) (info storage.Info, err error) {
 	waiting := newStoreWait(ctx)
 	for {
 		err = w.within(context.WithoutCancel(ctx), func(ctx context.Context) error {
@@ -98,7 +119,14 @@ func (w *Worker) put(ctx context.Context, run *tasks.Run, key string, data []byt
 		if err == nil || errors.Is(err, storage.ErrExists) || ctx.Err() != nil || !isOutage(storeError(err)) {
 			return info, err
 		}
-		w.Log.WarnContext(ctx, "a result could not be stored; it is kept and tried again", "job_id", run.ID, "error", err)
+		w.Log.WarnContext(
+			ctx,
+			"a result could not be stored; it is kept and tried again",
+			"job_id",
+			run.ID,
+			"error",
+			err,
+		)
 		// Where the run is over by now, this ends ctx.
 		_ = run.Progress(ctx, presswork.StageStoring, 0, "the store does not take the result; trying again")
 		if !waiting.next(ctx) {

@@ -27,14 +27,17 @@ func TestAResultIsKeptUntilTheStoreTakesIt(t *testing.T) {
 		case 2:
 			return storage.ErrFull
 		}
+
 		return nil
 	}
 	id := tasks.NewID()
 	s.submit(id, tasks.Convert{Content: "# x", Theme: "light"})
+
 	rec := s.ended(id)
 	if rec.Status != presswork.Completed || rec.Attempts != 1 || rec.Cached {
 		t.Errorf("%+v", rec)
 	}
+
 	if n := s.printer.prints.Load(); n != 1 {
 		t.Errorf("it was printed %d times", n)
 	}
@@ -43,6 +46,7 @@ func TestAResultIsKeptUntilTheStoreTakesIt(t *testing.T) {
 // A retry of its task might be half a minute away.
 func TestAJobGoesOnWhenTheStoreIsBack(t *testing.T) {
 	t.Parallel()
+
 	for name, submit := range map[string]func(s *shop, id string) (runs int){
 		"its source is in the store": func(s *shop, id string) int {
 			s.submit(id, tasks.Convert{ContentKey: storage.SourceKey(id, id), Theme: "light"})
@@ -59,17 +63,26 @@ func TestAJobGoesOnWhenTheStoreIsBack(t *testing.T) {
 			if err != nil {
 				s.t.Fatal(err)
 			}
+
 			if _, _, err := s.client.Submit(s.t.Context(), tasks.Submission{ID: id, Kind: presswork.KindConversion, Task: task}); err != nil {
 				s.t.Fatal(err)
 			}
+
 			return 2 // the choice and the conversion
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := setup(t, wait.Patience)
+
 			id := tasks.NewID()
-			if _, err := s.store.Put(t.Context(), storage.SourceKey(id, id), strings.NewReader("# x"), 3, storage.Attrs{}); err != nil {
+			if _, err := s.store.Put(
+				t.Context(),
+				storage.SourceKey(id, id),
+				strings.NewReader("# x"),
+				3,
+				storage.Attrs{},
+			); err != nil {
 				t.Fatal(err)
 			}
 			s.store.away.Store(true)
@@ -81,9 +94,11 @@ func TestAJobGoesOnWhenTheStoreIsBack(t *testing.T) {
 				if err == nil && rec.Status == presswork.Processing && began.IsZero() {
 					began = time.Now()
 				}
+
 				return !began.IsZero() && time.Since(began) > 5*time.Second
 			})
 			s.store.away.Store(false)
+
 			if rec := s.ended(id); rec.Status != presswork.Completed || len(rec.Workers) != runs {
 				t.Errorf("the job is %s after %d runs, want %d: %v", rec.Status, len(rec.Workers), runs, rec.Error)
 			}
@@ -98,6 +113,7 @@ func TestAJobWhoseSourceIsRefusedByAStoreThatWorksGivesItsSlotBack(t *testing.T)
 	s.store.denied = storage.SourceKey(id, id)
 	s.submit(id, tasks.Convert{ContentKey: s.store.denied, Theme: "light"})
 	wait.Until(t, "the source was refused six times", func() bool { return s.store.refusals.Load() >= 6 })
+
 	if rec, err := s.client.Job(t.Context(), id); err != nil || len(rec.Workers) < 2 {
 		t.Errorf("all were of one run, in one slot: %v, %v", rec.Workers, err)
 	}
@@ -112,6 +128,7 @@ func TestAResultIsCountedWhenRedisTakesItAgain(t *testing.T) {
 	refused := func() (n int) {
 		_, rest, _ := strings.Cut(s.index.Info(ctx, "errorstats").Val(), "errorstat_OOM:count=")
 		fmt.Sscan(rest, &n)
+
 		return n
 	}
 	s.store.afterPut = func(key string) {
@@ -124,6 +141,7 @@ func TestAResultIsCountedWhenRedisTakesItAgain(t *testing.T) {
 	// end.
 	wait.Until(t, "Redis has refused", func() bool { return refused() > 5 })
 	s.index.ConfigSet(ctx, "maxmemory", "0")
+
 	if rec := s.ended(id); rec.Status != presswork.Completed || rec.Attempts != 1 {
 		t.Errorf("%+v", rec)
 	}
@@ -144,6 +162,7 @@ func TestAJobThatWaitsForTheStoreCanBeCancelled(t *testing.T) {
 	id := tasks.NewID()
 	s.submit(id, tasks.Convert{Content: "# x", Theme: "light"})
 	wait.Receive(t, "the result is to be stored", asked)
+
 	if _, err := s.client.Cancel(t.Context(), id); err != nil {
 		t.Fatal(err)
 	}
@@ -164,6 +183,7 @@ func TestWhatASlowStoreTakesOfACancelledJobIsDeleted(t *testing.T) {
 			return
 		}
 		close(sent)
+
 		select {
 		case <-taken:
 		case <-ctx.Done():
@@ -172,6 +192,7 @@ func TestWhatASlowStoreTakesOfACancelledJobIsDeleted(t *testing.T) {
 	}
 	s.submit(id, tasks.Convert{Content: "# slow", Theme: "light"})
 	wait.Receive(t, "the result is sent", sent)
+
 	if _, err := s.client.Cancel(t.Context(), id); err != nil {
 		t.Fatal(err)
 	}
@@ -180,6 +201,7 @@ func TestWhatASlowStoreTakesOfACancelledJobIsDeleted(t *testing.T) {
 	wait.Until(t, "the run has ended", func() bool {
 		return s.index.Exists(t.Context(), "asynq:{render}:active").Val() == 0
 	})
+
 	if s.stored(storage.ArtifactKey(id)) {
 		t.Error("the artifact of a cancelled job is still stored")
 	}

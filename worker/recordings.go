@@ -6,7 +6,7 @@ import (
 	"io"
 	"os"
 
-	"presswork"
+	"presswork/internal/fault"
 	"presswork/storage"
 )
 
@@ -15,15 +15,18 @@ func (h *hearing) fetch(ctx context.Context) (tempFile, error) {
 	if h.task.Key == "" {
 		return h.aside(func(w io.Writer) error { return h.download(ctx, w) })
 	}
+
 	r, _, err := h.Store.Get(ctx, h.task.Key, storage.Range{})
 	if err != nil {
 		return tempFile{}, storeError(err)
 	}
 	defer r.Close()
+
 	return h.aside(func(w io.Writer) error {
 		if _, err := io.Copy(w, r); err != nil {
 			return storeError(err)
 		}
+
 		return nil
 	})
 }
@@ -34,17 +37,21 @@ func (h *hearing) aside(fill func(io.Writer) error) (tempFile, error) {
 	if err != nil {
 		return tempFile{}, err
 	}
+
 	if err = os.Remove(file.Name()); err == nil {
 		err = fill(file)
 	}
+
 	var size int64
 	if err == nil {
 		size, err = file.Seek(0, io.SeekCurrent)
 	}
+
 	if err != nil {
 		file.Close()
 		return tempFile{}, err
 	}
+
 	return tempFile{file, size}, nil
 }
 
@@ -56,13 +63,16 @@ type tempFile struct {
 
 func (h *hearing) download(ctx context.Context, w io.Writer) error {
 	err := h.Download(ctx, h.task.URL, w)
-	e, coined := errors.AsType[*presswork.Error](err)
+
+	e, coined := errors.AsType[*fault.Error](err)
 	if !coined {
 		return err
 	}
-	if e.Code == presswork.NotFound {
+
+	if e.Code == fault.NotFound {
 		// Nothing is missing here: the address is wrong.
-		e = presswork.Errorf(presswork.InvalidURL, "the recording cannot be fetched: %s", e.Message).WithCause(err)
+		e = fault.Errorf(fault.InvalidURL, "the recording cannot be fetched: %s", e.Message).WithCause(err)
 	}
+
 	return e.WithParam("url")
 }

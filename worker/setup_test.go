@@ -33,16 +33,24 @@ func (p *printer) Version() string { return "test" }
 
 func (p *printer) Print(ctx context.Context, page presswork.Page) ([]byte, error) {
 	p.prints.Add(1)
+
 	if p.before != nil {
 		if err := p.before(ctx); err != nil {
 			return nil, err
 		}
 	}
-	return []byte("%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj\n" +
-		"3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]>>endobj\ntrailer<</Root 1 0 R>>\n%%EOF\n"), nil
+
+	return []byte(
+		"%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj\n" +
+			"3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]>>endobj\ntrailer<</Root 1 0 R>>\n%%EOF\n",
+	), nil
 }
 
-func (p *printer) PrintRevised(ctx context.Context, page presswork.Page, _ func([]byte) ([]string, error)) ([]byte, error) {
+func (p *printer) PrintRevised(
+	ctx context.Context,
+	page presswork.Page,
+	_ func([]byte) ([]string, error),
+) ([]byte, error) {
 	return p.Print(ctx, page)
 }
 
@@ -73,13 +81,16 @@ func (s *faultyStore) Get(ctx context.Context, key string, rng storage.Range) (i
 	if s.beforeGet != nil {
 		s.beforeGet(ctx)
 	}
+
 	if err := errors.Join(ctx.Err(), s.answers()); err != nil {
 		return nil, storage.Info{}, err
 	}
+
 	if key == s.denied {
 		s.refusals.Add(1)
 		return nil, storage.Info{}, errors.New("access denied")
 	}
+
 	return s.Store.Get(ctx, key, rng)
 }
 
@@ -87,6 +98,7 @@ func (s *faultyStore) answers() error {
 	if s.away.Load() {
 		return errors.New("connection refused")
 	}
+
 	return nil
 }
 
@@ -94,6 +106,7 @@ func (s *faultyStore) Stat(ctx context.Context, key string) (storage.Info, error
 	if err := s.answers(); err != nil {
 		return storage.Info{}, err
 	}
+
 	return s.Store.Stat(ctx, key)
 }
 
@@ -101,21 +114,30 @@ func (s *faultyStore) Health(ctx context.Context) error {
 	return errors.Join(s.answers(), s.Store.Health(ctx))
 }
 
-func (s *faultyStore) Put(ctx context.Context, key string, r io.Reader, size int64, attrs storage.Attrs) (storage.Info, error) {
+func (s *faultyStore) Put(
+	ctx context.Context,
+	key string,
+	r io.Reader,
+	size int64,
+	attrs storage.Attrs,
+) (storage.Info, error) {
 	if s.beforePut != nil {
 		if err := s.beforePut(key); err != nil {
 			return storage.Info{}, err
 		}
 	}
+
 	if s.slowPut != nil {
 		s.slowPut(ctx, key)
 		// What a request has brought is stored, though nobody waits for the answer.
 		ctx = context.WithoutCancel(ctx)
 	}
+
 	info, err := s.Store.Put(ctx, key, r, size, attrs)
 	if s.afterPut != nil {
 		s.afterPut(key)
 	}
+
 	return info, err
 }
 
@@ -123,13 +145,16 @@ func (s *faultyStore) Copy(ctx context.Context, from, to string) (storage.Info, 
 	if err := s.answers(); err != nil {
 		return storage.Info{}, err
 	}
+
 	if strings.Contains(s.damaged, from) {
 		return storage.Info{}, storage.ErrCorrupt
 	}
+
 	info, err := s.Store.Copy(ctx, from, to)
 	if s.afterCopy != nil && err == nil {
 		s.afterCopy(to)
 	}
+
 	return info, err
 }
 
@@ -144,21 +169,25 @@ var builtins = sync.OnceValue(func() *themes.Catalogue { return themes.Open(them
 func setupSharing(t *testing.T, timeout time.Duration, shared bool) *shop {
 	t.Helper()
 	address := redistest.Start(t)
+
 	disk, err := storage.OpenDisk(storage.DiskOptions{Dir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	catalogue := builtins()
+
 	client, err := tasks.NewClient(address, tasks.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	index, err := tasks.Dial(address, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { index.Close() })
 	keeper := retention.New(retention.Options{Store: disk, Redis: index})
+
 	server, err := tasks.NewServer(address, tasks.Options{
 		RenderSlots: 1,
 		Discard: func(ctx context.Context, rec tasks.Record) error {
@@ -179,6 +208,7 @@ func setupSharing(t *testing.T, timeout time.Duration, shared bool) *shop {
 	})
 	tasks.Handle(server, tasks.ConvertPDF, w.Convert)
 	tasks.Handle(server, tasks.ChooseTheme, w.Choose)
+
 	if err := errors.Join(client.Start(t.Context()), server.Start(t.Context())); err != nil {
 		t.Fatal(err)
 	}
@@ -187,6 +217,7 @@ func setupSharing(t *testing.T, timeout time.Duration, shared bool) *shop {
 			t.Error(err)
 		}
 	})
+
 	return s
 }
 
@@ -197,11 +228,16 @@ func (s *shop) submit(id string, payload tasks.Convert) {
 
 func (s *shop) submitFor(owner, id string, payload tasks.Convert) {
 	s.t.Helper()
+
 	task, err := tasks.ConvertPDF.Task(payload)
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	if _, _, err := s.client.Submit(s.t.Context(), tasks.Submission{ID: id, Owner: owner, Kind: presswork.KindConversion, Theme: payload.Theme, Task: task}); err != nil {
+
+	if _, _, err := s.client.Submit(
+		s.t.Context(),
+		tasks.Submission{ID: id, Owner: owner, Kind: presswork.KindConversion, Theme: payload.Theme, Task: task},
+	); err != nil {
 		s.t.Fatal(err)
 	}
 }
@@ -209,23 +245,28 @@ func (s *shop) submitFor(owner, id string, payload tasks.Convert) {
 // ended waits for the job's end and returns the record.
 func (s *shop) ended(id string) tasks.Record {
 	s.t.Helper()
+
 	ctx, cancel := context.WithTimeout(s.t.Context(), wait.Patience)
 	defer cancel()
+
 	watch, err := s.client.Watch(ctx, id, -1)
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	defer watch.Close()
+
 	for {
 		select {
 		case _, more := <-watch.Events:
 			if more {
 				continue
 			}
+
 			rec, err := s.client.Job(s.t.Context(), id)
 			if err != nil {
 				s.t.Fatal(err)
 			}
+
 			return rec
 		case <-ctx.Done():
 			s.t.Fatalf("job %s has not ended", id)
@@ -235,9 +276,11 @@ func (s *shop) ended(id string) tasks.Record {
 
 func (s *shop) stored(key string) bool {
 	s.t.Helper()
+
 	_, err := s.store.Stat(s.t.Context(), key)
 	if err != nil && !errors.Is(err, storage.ErrNotFound) {
 		s.t.Fatal(err)
 	}
+
 	return err == nil
 }

@@ -17,18 +17,29 @@ type toolMetrics struct {
 
 func newToolMetrics(reg prometheus.Registerer) toolMetrics {
 	seconds := prometheus.ExponentialBuckets(0.005, 2, 16)
+
 	m := toolMetrics{
 		calls: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "presswork_tool_call_seconds", Help: "How long calls of built-in tools took; outcome is ok, failed (the model was told so) or error.", Buckets: seconds,
+			Name:    "presswork_tool_call_seconds",
+			Help:    "How long calls of built-in tools took; outcome is ok, failed (the model was told so) or error.",
+			Buckets: seconds,
 		}, []string{"function", "outcome"}),
 		wait: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "presswork_tool_wait_seconds", Help: "How long sessions of built-in tools waited for a worker.", Buckets: seconds,
+			Name:    "presswork_tool_wait_seconds",
+			Help:    "How long sessions of built-in tools waited for a worker.",
+			Buckets: seconds,
 		}),
-		running: prometheus.NewGauge(prometheus.GaugeOpts{Name: "presswork_tool_sessions", Help: "Sessions of built-in tools that are open here."}),
+		running: prometheus.NewGauge(
+			prometheus.GaugeOpts{
+				Name: "presswork_tool_sessions",
+				Help: "Sessions of built-in tools that are open here.",
+			},
+		),
 	}
 	if reg != nil {
 		reg.MustRegister(m.calls, m.wait, m.running)
 	}
+
 	return m
 }
 
@@ -36,6 +47,7 @@ func newToolMetrics(reg prometheus.Registerer) toolMetrics {
 func (m toolMetrics) session(waited time.Duration) (end func()) {
 	m.wait.Observe(waited.Seconds())
 	m.running.Inc()
+
 	return m.running.Dec
 }
 
@@ -47,6 +59,7 @@ func (m toolMetrics) call(function string, took time.Duration, failed bool, err 
 		function = "unknown"
 	}
 	outcome := "ok"
+
 	switch {
 	case err != nil:
 		outcome = "error"

@@ -15,7 +15,7 @@ import (
 
 	"go.opentelemetry.io/otel/propagation"
 
-	"presswork"
+	"presswork/internal/fault"
 	"presswork/internal/inference"
 	"presswork/storage"
 	"presswork/storage/retention"
@@ -50,9 +50,11 @@ func NewToolbox(o ToolboxOptions) *Toolbox {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
+
 	if o.Wait == 0 {
 		o.Wait = inference.ToolWait
 	}
+
 	return &Toolbox{o}
 }
 
@@ -63,8 +65,10 @@ var _ inference.Toolbox = (*Toolbox)(nil)
 func (b *Toolbox) Open(ctx context.Context, r *inference.Request, types []string) (inference.ToolSession, error) {
 	offers, err := b.Queue.Offers(ctx)
 	if err != nil {
-		return nil, inference.Errorf(http.StatusServiceUnavailable, presswork.QueueUnavailable, "the queue is not available; try again shortly").WithCause(err)
+		return nil, inference.Errorf(http.StatusServiceUnavailable, fault.QueueUnavailable, "the queue is not available; try again shortly").
+			WithCause(err)
 	}
+
 	for _, tool := range types {
 		why, known := offers.Tools[tool]
 		switch {
@@ -73,11 +77,13 @@ func (b *Toolbox) Open(ctx context.Context, r *inference.Request, types []string
 		case !known:
 			why = "no worker has it"
 		}
+
 		if why != "" {
 			return nil, inference.Errorf(http.StatusBadRequest, inference.ToolUnavailable, "the built-in tool `%s` is not available here: %s", tool, why).
 				WithParam("tools")
 		}
 	}
+
 	return &toolSession{box: b, request: r, types: types}, nil
 }
 
@@ -115,15 +121,25 @@ func (s *toolSession) Call(ctx context.Context, c inference.BuiltinCall) (infere
 	if s.over != nil {
 		return inference.ToolResult{}, s.over
 	}
+
 	if len(c.Arguments) > maxArguments {
-		return inference.ToolResult{Failed: true, Output: fmt.Sprintf("The arguments are too long: %d bytes; allowed are %d.", len(c.Arguments), maxArguments)}, nil
+		return inference.ToolResult{
+			Failed: true,
+			Output: fmt.Sprintf(
+				"The arguments are too long: %d bytes; allowed are %d.",
+				len(c.Arguments),
+				maxArguments,
+			),
+		}, nil
 	}
+
 	result, err := s.call(ctx, c)
 	if err != nil {
 		// What the worker has of it is not known any more.
 		s.over = err
 		return inference.ToolResult{}, err
 	}
+
 	return *result, nil
 }
 
@@ -133,31 +149,39 @@ func (s *toolSession) call(ctx context.Context, c inference.BuiltinCall) (*infer
 			return nil, err
 		}
 	}
+
 	input, err := json.Marshal(c)
 	if err != nil {
 		return nil, err
 	}
+
 	if err := s.answer.Send(ctx, input); err != nil {
 		return nil, err
 	}
+
 	frames, err := s.answer.Next(ctx)
 	if errors.Is(err, io.EOF) {
 		return nil, errors.New("the worker ended the session")
 	}
+
 	if errors.Is(err, stream.ErrNotBegun) {
 		return nil, fmt.Errorf("%w: %w", inference.ErrToolsBusy, err)
 	}
+
 	if err != nil {
 		return nil, err
 	}
+
 	var reply toolReply
 	if err := json.Unmarshal(frames[0], &reply); err != nil {
 		return nil, fmt.Errorf("the reply of a tool cannot be read: %w", err)
 	}
+
 	if reply.Result == nil {
 		return nil, fmt.Errorf("the session is over: %s", reply.Over)
 	}
 	reply.Result.Took = reply.Took
+
 	return reply.Result, nil
 }
 
@@ -169,8 +193,13 @@ func (s *toolSession) open(ctx context.Context) error {
 	}
 	trace := propagation.MapCarrier{}
 	propagation.TraceContext{}.Inject(ctx, trace)
+
 	call := stream.Call{
-		ID: tasks.NewID(), Owner: s.request.Owner, Tier: stream.OnDemand, TraceParent: trace["traceparent"], MaxWait: s.box.Wait,
+		ID:          tasks.NewID(),
+		Owner:       s.request.Owner,
+		Tier:        stream.OnDemand,
+		TraceParent: trace["traceparent"],
+		MaxWait:     s.box.Wait,
 	}
 	if _, none := s.box.Store.(storage.None); none || len(body) <= tasks.InlineLimit {
 		call.Body = body
@@ -180,6 +209,7 @@ func (s *toolSession) open(ctx context.Context) error {
 		call.BodyKey = s.key
 	}
 	s.answer, err = s.box.Queue.OpenTools(ctx, call)
+
 	return err
 }
 
@@ -189,7 +219,14 @@ func (s *toolSession) put(ctx context.Context, id string, body []byte) error {
 	if err := s.box.Keeper.Record(ctx, s.key, int64(len(body))); err != nil {
 		return err
 	}
-	_, err := s.box.Store.Put(ctx, s.key, bytes.NewReader(body), int64(len(body)), storage.Attrs{ContentType: "application/json"})
+	_, err := s.box.Store.Put(
+		ctx,
+		s.key,
+		bytes.NewReader(body),
+		int64(len(body)),
+		storage.Attrs{ContentType: "application/json"},
+	)
+
 	return err
 }
 
@@ -199,16 +236,27 @@ func (s *toolSession) Close() error {
 	if s.answer != nil {
 		s.answer.Close()
 	}
+
 	if s.key == "" {
 		return nil
 	}
 	key := s.key
 	s.key = ""
+
 	ctx, cancel := context.WithTimeout(context.Background(), hasteTimeout)
 	defer cancel()
+
 	if err := s.box.Keeper.Delete(ctx, key); err != nil {
-		s.box.Log.WarnContext(ctx, "the files of a session were not deleted; the next sweep does it", "key", key, "error", err)
+		s.box.Log.WarnContext(
+			ctx,
+			"the files of a session were not deleted; the next sweep does it",
+			"key",
+			key,
+			"error",
+			err,
+		)
 	}
+
 	return nil
 }
 
@@ -228,6 +276,7 @@ func filesOf(r *inference.Request) (files []ToolFile) {
 			}
 			head, data, _ := strings.Cut(p.Image.URL, ";base64,")
 			kind, isImage := strings.CutPrefix(head, "data:image/")
+
 			b, err := base64.StdEncoding.DecodeString(data)
 			if !isImage || err != nil {
 				continue
@@ -235,5 +284,6 @@ func filesOf(r *inference.Request) (files []ToolFile) {
 			files = append(files, ToolFile{Name: fmt.Sprintf("image%d.%s", len(files)+1, kind), Data: b})
 		}
 	}
+
 	return files
 }

@@ -80,12 +80,15 @@ func NewTools(o ToolsOptions) *Tools {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
+
 	if o.Tracer == nil {
 		o.Tracer = noop.NewTracerProvider()
 	}
+
 	if o.Idle == 0 {
 		o.Idle = toolIdle
 	}
+
 	return &Tools{ToolsOptions: o, metrics: newToolMetrics(o.Metrics), tracer: o.Tracer.Tracer("presswork/worker")}
 }
 
@@ -95,6 +98,7 @@ func (t *Tools) Offer() tasks.Offer {
 	for _, tool := range t.Tools {
 		offer[tool.Type] = tool.Unavailable
 	}
+
 	return offer
 }
 
@@ -106,14 +110,18 @@ func (t *Tools) Serve(ctx context.Context, run *stream.Run) error {
 	if run.Begun {
 		return over(run, "its worker ended unexpectedly, and what it held is lost")
 	}
+
 	ctx = propagation.TraceContext{}.Extract(ctx, propagation.MapCarrier{"traceparent": run.Call.TraceParent})
 	defer t.metrics.session(run.Waited)()
+
 	s := &openSession{tools: t, open: map[string]OpenTool{}}
 	defer s.close()
+
 	if err := s.begin(ctx, run); err != nil {
 		t.Log.WarnContext(ctx, "a session of tools could not begin", "call_id", run.ID, "error", err)
 		return over(run, "its files could not be read")
 	}
+
 	for {
 		reply, err := s.next(ctx, run)
 		switch {
@@ -140,6 +148,7 @@ func over(run *stream.Run, why string) error {
 	if err != nil {
 		return err
 	}
+
 	return run.Finish(b)
 }
 
@@ -160,6 +169,7 @@ func (s *openSession) begin(ctx context.Context, run *stream.Run) error {
 			return err
 		}
 		defer r.Close()
+
 		if body, err = io.ReadAll(r); err != nil {
 			return err
 		}
@@ -167,6 +177,7 @@ func (s *openSession) begin(ctx context.Context, run *stream.Run) error {
 	var opening toolOpening
 	err := json.Unmarshal(body, &opening)
 	s.files = opening.Files
+
 	return err
 }
 
@@ -174,10 +185,12 @@ func (s *openSession) begin(ctx context.Context, run *stream.Run) error {
 func (s *openSession) next(ctx context.Context, run *stream.Run) ([]byte, error) {
 	idle, cancel := context.WithTimeoutCause(ctx, s.tools.Idle, errIdle)
 	defer cancel()
+
 	input, err := run.Receive(idle)
 	if err != nil {
 		return nil, err
 	}
+
 	var call inference.BuiltinCall
 	if err := json.Unmarshal(input, &call); err != nil {
 		return nil, fmt.Errorf("a call cannot be read: %w", err)
@@ -185,13 +198,16 @@ func (s *openSession) next(ctx context.Context, run *stream.Run) ([]byte, error)
 	began := time.Now()
 	result, err := s.call(ctx, call)
 	took := time.Since(began)
+
 	if err == nil && ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
+
 	if err != nil {
 		return nil, err
 	}
 	s.replied = true
+
 	return encodeReply(result, took)
 }
 
@@ -199,15 +215,19 @@ func (s *openSession) call(ctx context.Context, c inference.BuiltinCall) (result
 	ctx, span := s.tools.tracer.Start(ctx, "execute_tool "+c.Name, trace.WithAttributes(
 		attribute.String("gen_ai.operation.name", "execute_tool"), attribute.String("gen_ai.tool.name", c.Name)))
 	defer span.End()
+
 	began := time.Now()
 	defer func() { s.tools.metrics.call(c.Name, time.Since(began), result.Failed, err) }()
+
 	tool, err := s.tool(ctx, c.Name)
 	if err != nil {
 		return inference.ToolResult{}, err
 	}
+
 	if tool == nil {
 		return inference.ToolResult{Failed: true, Output: fmt.Sprintf("There is no tool %q here.", c.Name)}, nil
 	}
+
 	return tool.Call(ctx, c)
 }
 
@@ -217,18 +237,22 @@ func (s *openSession) tool(ctx context.Context, function string) (OpenTool, erro
 	if function == inference.PythonFunction {
 		kind = inference.CodeInterpreter
 	}
+
 	if tool, ok := s.open[kind]; ok {
 		return tool, nil
 	}
+
 	for _, tool := range s.tools.Tools {
 		if tool.Type == kind && tool.Unavailable == "" {
 			opened, err := tool.Open(ctx, s.files)
 			if err == nil {
 				s.open[kind] = opened
 			}
+
 			return opened, err
 		}
 	}
+
 	return nil, nil
 }
 
@@ -244,6 +268,7 @@ func (s *openSession) close() {
 // be.
 func encodeReply(r inference.ToolResult, took time.Duration) ([]byte, error) {
 	size, dropped := 0, 0
+
 	kept := make([]inference.CodeResult, 0, len(r.Code))
 	for _, c := range r.Code {
 		if size += len(c.PNG) + len(c.Text); size > maxShown {
@@ -252,14 +277,17 @@ func encodeReply(r inference.ToolResult, took time.Duration) ([]byte, error) {
 		}
 		kept = append(kept, c)
 	}
+
 	if dropped > 0 {
 		r.Code = kept
 		r.Output += fmt.Sprintf("\n[%d results are left out: they are too large]", dropped)
 	}
+
 	b, err := json.Marshal(toolReply{Result: &r, Took: took})
 	if err == nil && len(b) > maxReply {
 		return json.Marshal(toolReply{Took: took, Result: &inference.ToolResult{Failed: true, Output: fmt.Sprintf(
 			"The result is too large: %d bytes; allowed are %d.", len(b), maxReply)}})
 	}
+
 	return b, err
 }

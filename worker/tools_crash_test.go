@@ -30,17 +30,30 @@ func TestASessionLivesThroughARestartOfRedis(t *testing.T) {
 		held <- struct{}{}
 		<-goOn[code]
 	}
-	r.serve(t, tasks.Options{}, worker.ToolsOptions{Tools: []worker.Tool{{Type: inference.CodeInterpreter, Open: func(context.Context, []worker.ToolFile) (worker.OpenTool, error) {
-		return &notebook{closed: func() { r.ended <- struct{}{} }, hold: hold}, nil
-	}}}})
+	r.serve(
+		t,
+		tasks.Options{},
+		worker.ToolsOptions{
+			Tools: []worker.Tool{
+				{
+					Type: inference.CodeInterpreter,
+					Open: func(context.Context, []worker.ToolFile) (worker.OpenTool, error) {
+						return &notebook{closed: func() { r.ended <- struct{}{} }, hold: hold}, nil
+					},
+				},
+			},
+		},
+	)
 	idle := r.open(t, &inference.Request{})
 	run(t, idle, "x")
 	var running sync.WaitGroup
+
 	for code := range goOn {
 		s := r.open(t, &inference.Request{})
 		run(t, s, "x")
 		running.Go(func() {
 			defer s.Close()
+
 			for i, code := range []string{code, "x"} {
 				result, err := s.Call(t.Context(), python(code))
 				if want := fmt.Sprint(code, " ", i+2); err != nil || result.Output != want {
@@ -49,18 +62,21 @@ func TestASessionLivesThroughARestartOfRedis(t *testing.T) {
 			}
 		})
 	}
+
 	for range goOn {
 		wait.Receive(t, "a call runs", held)
 	}
 	redis.Kill()
 	close(goOn["hold 1"])
 	redis.Restart()
+
 	if got := run(t, idle, "x").Output; got != "x 2" {
 		t.Errorf("got %q", got)
 	}
 	close(goOn["hold 2"])
 	running.Wait()
 	idle.Close()
+
 	for range 3 {
 		wait.Receive(t, "its interpreter ends", r.ended)
 	}
@@ -82,6 +98,7 @@ func TestMain(m *testing.M) {
 
 func runToolWorker(address string) {
 	startTools(nil, address, tasks.Options{}, worker.ToolsOptions{}, storage.None{}, func() {})
+
 	select {}
 }
 
@@ -90,15 +107,18 @@ func runToolCaller(address string) {
 	if err == nil {
 		err = client.Start(context.Background())
 	}
+
 	if err != nil {
 		panic(err)
 	}
 	box := worker.NewToolbox(worker.ToolboxOptions{Queue: client, Store: storage.None{}})
+
 	s, err := box.Open(context.Background(), &inference.Request{}, []string{inference.CodeInterpreter})
 	if err == nil {
 		_, err = s.Call(context.Background(), python("x"))
 	}
 	fmt.Println("called", err)
+
 	select {}
 }
 
@@ -111,12 +131,14 @@ func (r *toolRoom) child(t *testing.T, role string) *exec.Cmd {
 		cmd.Process.Kill()
 		cmd.Wait()
 	})
+
 	return cmd
 }
 
 // victim starts a worker in a process of its own and opens a session there.
 func (r *toolRoom) victim(t *testing.T) (*exec.Cmd, inference.ToolSession) {
 	t.Helper()
+
 	worker := r.child(t, "worker")
 	if err := worker.Start(); err != nil {
 		t.Fatal(err)
@@ -127,20 +149,24 @@ func (r *toolRoom) victim(t *testing.T) (*exec.Cmd, inference.ToolSession) {
 	})
 	s := r.open(t, &inference.Request{})
 	run(t, s, "x")
+
 	return worker, s
 }
 
 func TestTheSessionOfAKilledWorkerIsLostAndAnotherCanBeOpened(t *testing.T) {
 	t.Parallel()
 	r := setupTools(t, redistest.Start(t))
+
 	victim, s := r.victim(t)
 	if err := victim.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	r.serve(t, tasks.Options{}, worker.ToolsOptions{})
+
 	if result, err := s.Call(t.Context(), python("x")); err == nil {
 		t.Errorf("a session whose worker was killed goes on: %+v", result)
 	}
+
 	if got := run(t, r.open(t, &inference.Request{}), "x").Output; got != "x 1" {
 		t.Errorf("a new session: %q", got)
 	}
@@ -149,11 +175,17 @@ func TestTheSessionOfAKilledWorkerIsLostAndAnotherCanBeOpened(t *testing.T) {
 func TestTheSessionOfTheLastWorkerEndsWithIt(t *testing.T) {
 	t.Parallel()
 	r := setupTools(t, redistest.Start(t))
+
 	victim, s := r.victim(t)
 	if err := victim.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Call(t.Context(), python("x")); err == nil || !strings.Contains(err.Error(), "the worker of this request is gone") {
+
+	if _, err := s.Call(
+		t.Context(),
+		python("x"),
+	); err == nil ||
+		!strings.Contains(err.Error(), "the worker of this request is gone") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -163,16 +195,20 @@ func TestTheSessionOfAKilledCallerEnds(t *testing.T) {
 	r := setupTools(t, redistest.Start(t))
 	r.serve(t, tasks.Options{}, worker.ToolsOptions{})
 	victim := r.child(t, "caller")
+
 	out, err := victim.StdoutPipe()
 	if err == nil {
 		err = victim.Start()
 	}
+
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	if said, err := bufio.NewReader(out).ReadString('\n'); said != "called <nil>\n" {
 		t.Fatalf("the caller says %q, %v", said, err)
 	}
+
 	if err := victim.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}

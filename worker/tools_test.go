@@ -39,6 +39,7 @@ func (n *notebook) Call(ctx context.Context, c inference.BuiltinCall) (inference
 		return inference.ToolResult{}, err
 	}
 	n.calls++
+
 	switch code := arguments.Code; code {
 	case "hold 1", "hold 2":
 		n.hold(code)
@@ -52,6 +53,7 @@ func (n *notebook) Call(ctx context.Context, c inference.BuiltinCall) (inference
 		for _, f := range n.files {
 			names = append(names, fmt.Sprintf("%s:%d", f.Name, len(f.Data)))
 		}
+
 		return inference.ToolResult{Output: strings.Join(names, " ")}, nil
 	case "draw":
 		png := base64.StdEncoding.EncodeToString(bytes.Repeat([]byte("p"), 1<<20))
@@ -59,6 +61,7 @@ func (n *notebook) Call(ctx context.Context, c inference.BuiltinCall) (inference
 	case "huge":
 		return inference.ToolResult{Output: strings.Repeat("x", 9<<20)}, nil
 	}
+
 	return inference.ToolResult{Output: fmt.Sprintf("%s %d", arguments.Code, n.calls)}, nil
 }
 
@@ -79,14 +82,25 @@ type toolRoom struct {
 
 func setupTools(t *testing.T, address string) *toolRoom {
 	t.Helper()
+
 	rdb, disk, client := services(t, address)
 	if err := client.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { client.Stop(context.Background()) })
+
 	return &toolRoom{
-		address: address, client: client, disk: disk, ended: make(chan struct{}, 1000),
-		box: worker.NewToolbox(worker.ToolboxOptions{Queue: client, Store: disk, Keeper: retention.New(retention.Options{Store: disk, Redis: rdb})}),
+		address: address,
+		client:  client,
+		disk:    disk,
+		ended:   make(chan struct{}, 1000),
+		box: worker.NewToolbox(
+			worker.ToolboxOptions{
+				Queue:  client,
+				Store:  disk,
+				Keeper: retention.New(retention.Options{Store: disk, Redis: rdb}),
+			},
+		),
 	}
 }
 
@@ -103,36 +117,55 @@ func (r *toolRoom) serve(t *testing.T, o tasks.Options, to worker.ToolsOptions) 
 		offers, err := r.client.Offers(t.Context())
 		return err == nil && offers.Workers > 0
 	})
+
 	return server
 }
 
-func startTools(t *testing.T, address string, o tasks.Options, to worker.ToolsOptions, store storage.Store, closed func()) *tasks.Server {
+func startTools(
+	t *testing.T,
+	address string,
+	o tasks.Options,
+	to worker.ToolsOptions,
+	store storage.Store,
+	closed func(),
+) *tasks.Server {
 	o.Queues, o.DrainTimeout = []tasks.Queue{tasks.Tools}, cmp.Or(o.DrainTimeout, time.Second)
+
 	server, err := tasks.NewServer(address, o)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	to.Store = store
 	if to.Tools == nil {
-		to.Tools = []worker.Tool{{Type: inference.CodeInterpreter, Open: func(_ context.Context, files []worker.ToolFile) (worker.OpenTool, error) {
-			return &notebook{files: files, closed: closed}, nil
-		}}}
+		to.Tools = []worker.Tool{
+			{
+				Type: inference.CodeInterpreter,
+				Open: func(_ context.Context, files []worker.ToolFile) (worker.OpenTool, error) {
+					return &notebook{files: files, closed: closed}, nil
+				},
+			},
+		}
 	}
 	handler := worker.NewTools(to)
 	tasks.HandleTools(server, handler.Offer, handler.Serve)
+
 	if err := server.Start(context.Background()); err != nil {
 		t.Fatal(err)
 	}
+
 	return server
 }
 
 func (r *toolRoom) open(t *testing.T, req *inference.Request) inference.ToolSession {
 	t.Helper()
+
 	s, err := r.box.Open(t.Context(), req, []string{inference.CodeInterpreter})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Close() })
+
 	return s
 }
 
@@ -144,12 +177,15 @@ func python(code string) inference.BuiltinCall {
 // run calls Python and returns what the model would read.
 func run(t *testing.T, s inference.ToolSession, code string) inference.ToolResult {
 	t.Helper()
+
 	ctx, cancel := context.WithTimeout(t.Context(), wait.Patience)
 	defer cancel()
+
 	result, err := s.Call(ctx, python(code))
 	if err != nil {
 		t.Fatalf("%s: %v", code, err)
 	}
+
 	return result
 }
 
@@ -157,22 +193,27 @@ func TestASessionKeepsItsStateAndEndsWithItsCaller(t *testing.T) {
 	t.Parallel()
 	r := setupTools(t, redistest.Start(t))
 	r.serve(t, tasks.Options{}, worker.ToolsOptions{})
+
 	a, b := r.open(t, &inference.Request{}), r.open(t, &inference.Request{})
 	for i, want := range []string{"x 1", "x 2", "x 3"} {
 		if got := run(t, a, "x").Output; got != want {
 			t.Errorf("call %d: %q", i, got)
 		}
 	}
+
 	if got := run(t, b, "y").Output; got != "y 1" {
 		t.Errorf("the second session: %q", got)
 	}
+
 	if err := errors.Join(a.Close(), a.Close()); err != nil {
 		t.Error(err)
 	}
 	wait.Receive(t, "its interpreter ends", r.ended)
+
 	if got := run(t, b, "y").Output; got != "y 2" {
 		t.Errorf("the second session, after the end of the first: %q", got)
 	}
+
 	if _, err := a.Call(t.Context(), python("x")); err == nil {
 		t.Error("a closed session answers")
 	}
@@ -187,11 +228,13 @@ func TestTheCallThatRunsEndsWhenItsCallerLeaves(t *testing.T) {
 	over := errors.New("the time for tools is over")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	done := make(chan error, 1)
+
 	go func() {
 		_, err := s.Call(ctx, python("wait"))
 		done <- err
 	}()
 	cancel(over)
+
 	if err := <-done; !errors.Is(err, over) {
 		t.Errorf("got %v", err)
 	}
@@ -203,8 +246,13 @@ func TestFilesOfARequestReachItsSession(t *testing.T) {
 	t.Parallel()
 	r := setupTools(t, redistest.Start(t))
 	r.serve(t, tasks.Options{}, worker.ToolsOptions{})
+
 	image := func(size int) inference.Part {
-		return inference.Part{Image: &inference.Image{URL: "data:image/png;base64," + base64.StdEncoding.EncodeToString(make([]byte, size))}}
+		return inference.Part{
+			Image: &inference.Image{
+				URL: "data:image/png;base64," + base64.StdEncoding.EncodeToString(make([]byte, size)),
+			},
+		}
 	}
 	for _, size := range []int{10, 1 << 20} {
 		s := r.open(t, &inference.Request{Messages: []inference.Message{{Role: inference.User, Parts: []inference.Part{
@@ -215,6 +263,7 @@ func TestFilesOfARequestReachItsSession(t *testing.T) {
 		}
 		s.Close()
 	}
+
 	for o, err := range r.disk.List(t.Context(), "") {
 		t.Errorf("%v is left in the store, %v", o, err)
 	}
@@ -224,16 +273,30 @@ func TestWhatIsTooLargeIsSaid(t *testing.T) {
 	t.Parallel()
 	r := setupTools(t, redistest.Start(t))
 	r.serve(t, tasks.Options{}, worker.ToolsOptions{})
+
 	s := r.open(t, &inference.Request{})
-	if got := run(t, s, strings.Repeat("x", 256<<10)); !got.Failed || !strings.Contains(got.Output, "allowed are 262144") {
+	if got := run(
+		t,
+		s,
+		strings.Repeat("x", 256<<10),
+	); !got.Failed ||
+		!strings.Contains(got.Output, "allowed are 262144") {
 		t.Errorf("%.80q", got.Output)
 	}
-	if got := run(t, s, "draw"); len(got.Code) != 4 || got.Output != "drawn\n[4 results are left out: they are too large]" {
+
+	if got := run(
+		t,
+		s,
+		"draw",
+	); len(got.Code) != 4 ||
+		got.Output != "drawn\n[4 results are left out: they are too large]" {
 		t.Errorf("%d pictures, %.80q", len(got.Code), got.Output)
 	}
+
 	if got := run(t, s, "huge"); !got.Failed || !strings.Contains(got.Output, "allowed are 8388608") {
 		t.Errorf("%.80q", got.Output)
 	}
+
 	if got := run(t, s, "x").Output; got != "x 3" {
 		t.Errorf("afterwards: %q", got)
 	}
@@ -245,7 +308,12 @@ func TestASessionThatBreaksSaysWhy(t *testing.T) {
 	r.serve(t, tasks.Options{}, worker.ToolsOptions{})
 	broken := r.open(t, &inference.Request{})
 	run(t, broken, "x")
-	if _, err := broken.Call(t.Context(), python("break")); err == nil || !strings.Contains(err.Error(), "stopped unexpectedly") {
+
+	if _, err := broken.Call(
+		t.Context(),
+		python("break"),
+	); err == nil ||
+		!strings.Contains(err.Error(), "stopped unexpectedly") {
 		t.Errorf("got %v", err)
 	}
 	wait.Receive(t, "its interpreter ends", r.ended)
@@ -256,10 +324,16 @@ func TestASessionThatBreaksSaysWhy(t *testing.T) {
 	wait.Until(t, "a first call comes within the second", func() bool {
 		idle = r.open(t, &inference.Request{})
 		_, err := idle.Call(t.Context(), python("x"))
+
 		return err == nil
 	})
 	wait.Receive(t, "its interpreter ends", r.ended)
-	if _, err := idle.Call(t.Context(), python("x")); err == nil || !strings.Contains(err.Error(), "nothing was called for too long") {
+
+	if _, err := idle.Call(
+		t.Context(),
+		python("x"),
+	); err == nil ||
+		!strings.Contains(err.Error(), "nothing was called for too long") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -267,21 +341,32 @@ func TestASessionThatBreaksSaysWhy(t *testing.T) {
 func TestToolsThatNobodyHasAreRefusedWithTheReason(t *testing.T) {
 	t.Parallel()
 	r := setupTools(t, redistest.Start(t))
+
 	refusal := func(types ...string) string {
 		_, err := r.box.Open(t.Context(), &inference.Request{}, types)
+
 		e := inference.AsError(err)
 		if e == nil || e.Status != 400 || e.Code != inference.ToolUnavailable {
 			t.Fatalf("got %v", err)
 		}
+
 		return e.Message
 	}
 	if got := refusal(inference.CodeInterpreter); !strings.Contains(got, "no worker that runs tools is there") {
 		t.Error(got)
 	}
-	s := r.serve(t, tasks.Options{}, worker.ToolsOptions{Tools: []worker.Tool{{Type: inference.CodeInterpreter, Unavailable: "the kernel forbids it"}}})
+
+	s := r.serve(
+		t,
+		tasks.Options{},
+		worker.ToolsOptions{
+			Tools: []worker.Tool{{Type: inference.CodeInterpreter, Unavailable: "the kernel forbids it"}},
+		},
+	)
 	if got := refusal(inference.CodeInterpreter); !strings.Contains(got, "the kernel forbids it") {
 		t.Error(got)
 	}
+
 	if got := refusal(inference.BrowserSearch); !strings.Contains(got, "no worker has it") {
 		t.Error(got)
 	}
@@ -290,9 +375,11 @@ func TestToolsThatNobodyHasAreRefusedWithTheReason(t *testing.T) {
 		_, err := r.box.Open(t.Context(), &inference.Request{}, []string{inference.CodeInterpreter})
 		return err == nil
 	})
+
 	if err := s.Stop(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+
 	if offers, err := r.client.Offers(t.Context()); err != nil || offers.Workers != 1 {
 		t.Errorf("%+v, %v: a worker that has stopped offers tools", offers, err)
 	}
@@ -305,6 +392,7 @@ func TestADrainingWorkerEndsSessionsAndHandsOnWhatItHasNotAnswered(t *testing.T)
 	used, fresh := r.open(t, &inference.Request{}), r.open(t, &inference.Request{})
 	run(t, used, "x")
 	got := make(chan error, 1)
+
 	go func() {
 		_, err := fresh.Call(t.Context(), python("wait"))
 		got <- err
@@ -312,20 +400,39 @@ func TestADrainingWorkerEndsSessionsAndHandsOnWhatItHasNotAnswered(t *testing.T)
 	wait.Until(t, "both sessions run", func() bool {
 		stats, err := r.client.Stats(t.Context())
 		i := slices.IndexFunc(stats, func(s tasks.QueueStats) bool { return s.Queue == tasks.Tools })
+
 		return err == nil && stats[i].Active == 2
 	})
+
 	if err := first.Stop(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := used.Call(t.Context(), python("x")); err == nil || !strings.Contains(err.Error(), "is being restarted") {
+
+	if _, err := used.Call(
+		t.Context(),
+		python("x"),
+	); err == nil ||
+		!strings.Contains(err.Error(), "is being restarted") {
 		t.Errorf("got %v", err)
 	}
 	answered := make(chan struct{})
-	r.serve(t, tasks.Options{}, worker.ToolsOptions{Tools: []worker.Tool{{Type: inference.CodeInterpreter, Open: func(context.Context, []worker.ToolFile) (worker.OpenTool, error) {
-		close(answered)
-		return nil, errors.New("not today")
-	}}}})
+	r.serve(
+		t,
+		tasks.Options{},
+		worker.ToolsOptions{
+			Tools: []worker.Tool{
+				{
+					Type: inference.CodeInterpreter,
+					Open: func(context.Context, []worker.ToolFile) (worker.OpenTool, error) {
+						close(answered)
+						return nil, errors.New("not today")
+					},
+				},
+			},
+		},
+	)
 	<-answered
+
 	if err := <-got; err == nil || !strings.Contains(err.Error(), "stopped unexpectedly") {
 		t.Errorf("the call that was handed on: %v", err)
 	}
@@ -338,6 +445,7 @@ func TestTheWaitForAWorkerIsNoPartOfACall(t *testing.T) {
 	first, second := r.open(t, &inference.Request{}), r.open(t, &inference.Request{})
 	run(t, first, "x")
 	got := make(chan inference.ToolResult, 1)
+
 	go func() {
 		result, err := second.Call(t.Context(), python("y"))
 		if err != nil {
@@ -348,10 +456,12 @@ func TestTheWaitForAWorkerIsNoPartOfACall(t *testing.T) {
 	wait.Until(t, "the second session waits", func() bool {
 		stats, err := r.client.Stats(t.Context())
 		i := slices.IndexFunc(stats, func(s tasks.QueueStats) bool { return s.Queue == tasks.Tools })
+
 		return err == nil && stats[i].Pending > 0
 	})
 	freed := time.Now()
 	first.Close()
+
 	result := wait.Receive(t, "its turn", got)
 	if took := result.Took; result.Output != "y 1" || took <= 0 || took > time.Since(freed) {
 		t.Errorf("%+v, %s after its turn", result, time.Since(freed))
@@ -368,8 +478,10 @@ func TestASessionThatNoWorkerBeginsIsBusy(t *testing.T) {
 		return err == nil
 	})
 	second := r.open(t, &inference.Request{})
+
 	ctx, cancel := context.WithTimeout(t.Context(), wait.Patience)
 	defer cancel()
+
 	if _, err := second.Call(ctx, python("y")); !errors.Is(err, inference.ErrToolsBusy) {
 		t.Errorf("got %v", err)
 	}
@@ -380,6 +492,7 @@ func TestTwoHundredSessionsAtOnce(t *testing.T) {
 	r := setupTools(t, redistest.Start(t))
 	r.serve(t, tasks.Options{ToolConcurrency: 200}, worker.ToolsOptions{})
 	var all sync.WaitGroup
+
 	for n := range 200 {
 		s := r.open(t, &inference.Request{Owner: fmt.Sprint("owner", n%7)})
 		all.Go(func() {
@@ -394,6 +507,7 @@ func TestTwoHundredSessionsAtOnce(t *testing.T) {
 		})
 	}
 	all.Wait()
+
 	for range 200 {
 		wait.Receive(t, "its interpreter ends", r.ended)
 	}

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"presswork"
+	"presswork/internal/fault"
 	"presswork/internal/inference"
 	"presswork/internal/inference/audio"
 	"presswork/internal/inference/meter"
@@ -39,14 +40,17 @@ const (
 // recording that cannot be fetched.
 func (w *Worker) Transcribe(ctx context.Context, run *tasks.Run, task tasks.Transcription) error {
 	ctx, ended := w.observe(ctx, run)
+
 	err := w.throughOutages(ctx, run, func() error { return w.transcribe(ctx, run, task) })
 	if err != nil && ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
+
 	if errors.Is(err, tasks.ErrCancelled) {
 		w.discard(ctx, run.Record)
 	}
 	ended(false, err)
+
 	return err
 }
 
@@ -63,24 +67,29 @@ type hearing struct {
 
 func (w *Worker) transcribe(ctx context.Context, run *tasks.Run, task tasks.Transcription) error {
 	key := storage.ArtifactKeyOf(run.ID, audio.ContentType(task.Format))
+
 	info, err := w.Store.Stat(ctx, key)
 	if errors.Is(err, storage.ErrNotFound) {
 		h := &hearing{Worker: w, run: run, task: task}
 		info, err = h.store(ctx, key)
 	}
+
 	if err != nil {
 		return storeError(err)
 	}
 	var counting sync.WaitGroup
+
 	counting.Go(func() { w.countKept(ctx, info, task.Keep) })
 	defer counting.Wait()
 	artifact := artifactOf(run, info)
 	artifact.Filename = run.Record.Filename
+
 	artifact.ExpiresAt = w.Keeper.Now().UTC().Add(w.kept(task.Keep)).Truncate(time.Millisecond)
 	if err := run.Complete(ctx, artifact, false); err != nil {
 		return err
 	}
 	w.forget(ctx, run.ID, task.Key)
+
 	return nil
 }
 
@@ -90,41 +99,61 @@ func (h *hearing) store(ctx context.Context, key string) (storage.Info, error) {
 	// What becomes of the answer is not the ledger's business.
 	var recording sync.WaitGroup
 	failure := err
+
 	recording.Go(func() { h.record(ctx, transcript.Duration, failure) })
 	defer recording.Wait()
+
 	if err != nil {
 		return storage.Info{}, err
 	}
+
 	if transcript.Untimed {
-		if err := h.run.Warn(presswork.Warning{Code: presswork.TimesMissing, Message: "the model gives no times: those shown are of the parts in which the recording was sent"}); err != nil {
+		if err := h.run.Warn(
+			fault.Warning{
+				Code:    fault.TimesMissing,
+				Message: "the model gives no times: those shown are of the parts in which the recording was sent",
+			},
+		); err != nil {
 			return storage.Info{}, err
 		}
 	}
+
 	text, err := audio.Render(transcript, audio.Form{
-		Format: h.task.Format, Task: h.task.Task, Segments: h.task.Segments, Words: h.task.Words, Vendor: h.task.Vendor, RequestID: h.run.Record.RequestID,
+		Format:    h.task.Format,
+		Task:      h.task.Task,
+		Segments:  h.task.Segments,
+		Words:     h.task.Words,
+		Vendor:    h.task.Vendor,
+		RequestID: h.run.Record.RequestID,
 	})
 	if err != nil {
 		return storage.Info{}, err
 	}
+
 	attrs := storage.Attrs{ContentType: audio.ContentType(h.task.Format)}
 	if h.task.Keep > 0 {
-		attrs.Meta = map[string]string{retention.MetaUntil: h.Keeper.Now().UTC().Add(h.kept(h.task.Keep)).Format(time.RFC3339)}
+		attrs.Meta = map[string]string{
+			retention.MetaUntil: h.Keeper.Now().UTC().Add(h.kept(h.task.Keep)).Format(time.RFC3339),
+		}
 	}
 	// The next run takes what is stored for recorded, and may come when the ledger does not
 	// know any more what it has had.
 	recording.Wait()
+
 	info, err := h.put(ctx, h.run, key, text, attrs)
 	if errors.Is(err, storage.ErrExists) {
 		return h.Store.Stat(ctx, key)
 	}
+
 	return info, err
 }
 
 // inField names the field in which the recording was given.
 func (h *hearing) inField(err error) error {
-	if e, ok := errors.AsType[*presswork.Error](err); ok && e.Param == "file" && h.task.URL != "" {
+	if e, ok := errors.AsType[*fault.Error](err); ok && e.Param == "file" && h.task.URL != "" {
 		return e.WithParam("url")
 	}
+
 	return err
 }
 
@@ -133,17 +162,23 @@ func (h *hearing) inField(err error) error {
 func (h *hearing) listen(ctx context.Context) (whole inference.Transcript, err error) {
 	ctx, ended := h.stage(ctx, presswork.StageTranscribing)
 	defer ended()
+
 	if h.model, err = h.Models().AdmitAudio(h.task.Model, inference.CanTranscribe); err != nil {
 		return whole, err
 	}
+
 	source, err := h.fetch(ctx)
 	if err != nil {
 		return whole, err
 	}
 	defer source.Close()
+
 	recording, err := h.Recordings.Read(ctx, source, source.size, audio.Wanted{
-		Part:  h.model.Audio.Part,
-		Plain: slices.ContainsFunc(h.model.Upstreams, func(u inference.Upstream) bool { return u.Kind == inference.WhisperServer }),
+		Part: h.model.Audio.Part,
+		Plain: slices.ContainsFunc(
+			h.model.Upstreams,
+			func(u inference.Upstream) bool { return u.Kind == inference.WhisperServer },
+		),
 	})
 	if err != nil {
 		return whole, h.inField(err)
@@ -152,21 +187,25 @@ func (h *hearing) listen(ctx context.Context) (whole inference.Transcript, err e
 	h.pieces = make([]*audio.Piece, len(recording.Parts))
 	err = h.hearAll(ctx, recording.Parts)
 	var heard []audio.Piece
+
 	for _, p := range h.pieces {
 		if p != nil {
 			heard = append(heard, *p)
 			whole.Duration += p.End - p.Start
 		}
 	}
+
 	if err != nil {
 		return whole, err
 	}
+
 	whole = audio.Join(heard, audio.Timed(h.task.Format))
 	if recording.Duration > 0 {
 		whole.Duration = math.Round(recording.Duration*1000) / 1000
 	} else {
 		whole.Duration = heard[0].Duration
 	}
+
 	return whole, nil
 }
 
@@ -178,6 +217,7 @@ func (h *hearing) hearAll(ctx context.Context, parts []audio.Part) error {
 	// The end of the group's context must not cut that off.
 	group, sending := errgroup.WithContext(ctx)
 	group.SetLimit(max(1, h.model.Audio.Parallel))
+
 	for n := range parts {
 		if sending.Err() != nil {
 			break
@@ -190,18 +230,27 @@ func (h *hearing) hearAll(ctx context.Context, parts []audio.Part) error {
 			h.mu.Lock()
 			h.pieces[n] = piece
 			done := 0
+
 			for _, p := range h.pieces {
 				if p != nil {
 					done++
 				}
 			}
 			h.mu.Unlock()
+
 			if done == len(parts) {
 				return nil // the end is news of its own
 			}
-			return h.run.Progress(sending, presswork.StageTranscribing, heardFrom+done*(heardTo-heardFrom)/len(parts), h.message(done))
+
+			return h.run.Progress(
+				sending,
+				presswork.StageTranscribing,
+				heardFrom+done*(heardTo-heardFrom)/len(parts),
+				h.message(done),
+			)
 		})
 	}
+
 	return errors.Join(group.Wait(), <-told)
 }
 
@@ -209,6 +258,7 @@ func (h *hearing) message(done int) string {
 	if len(h.pieces) == 1 {
 		return "transcribing"
 	}
+
 	return fmt.Sprintf("transcribing: %d of %d parts are done", done, len(h.pieces))
 }
 
@@ -216,41 +266,67 @@ func (h *hearing) message(done int) string {
 func (h *hearing) hear(ctx context.Context, n int, part audio.Part) (*audio.Piece, error) {
 	piece := &audio.Piece{Start: part.Start, End: part.End}
 	key := storage.TranscriptKey(h.run.ID, n)
+
 	several := len(h.pieces) > 1
 	if several && h.heard(ctx, key, piece) {
 		return piece, nil
 	}
 	request := &inference.Transcription{
-		Model: h.task.Model, Owner: h.run.Record.Owner, Task: h.task.Task, Language: h.task.Language, Prompt: h.prompt(n), Temperature: h.task.Temperature,
-		Timed: audio.Timed(h.task.Format), Words: h.task.Words, Name: part.Name, Size: part.Size, Open: part.Open,
-		Duration: time.Duration((part.End - part.Start) * float64(time.Second)),
+		Model:       h.task.Model,
+		Owner:       h.run.Record.Owner,
+		Task:        h.task.Task,
+		Language:    h.task.Language,
+		Prompt:      h.prompt(n),
+		Temperature: h.task.Temperature,
+		Timed:       audio.Timed(h.task.Format),
+		Words:       h.task.Words,
+		Name:        part.Name,
+		Size:        part.Size,
+		Open:        part.Open,
+		Duration:    time.Duration((part.End - part.Start) * float64(time.Second)),
 	}
 	// A caller who waits for one part would rather try again by itself.
 	tries := 1
 	if several || h.task.Keep == 0 {
 		tries = partTries
 	}
+
 	for try := 1; ; try++ {
 		transcript, err := h.Gateway.Transcribe(ctx, request)
 		if err == nil {
 			piece.Transcript = *transcript
 			break
 		}
+
 		failed := inference.AsError(err)
 		if ctx.Err() != nil || !failed.Retryable || try == tries {
 			return nil, err
 		}
 		wait := min(max(failed.RetryAfter, time.Second<<try), maxPartWait)
-		h.Log.WarnContext(ctx, "a part of a recording will be sent again", "job_id", h.run.ID, "part", n, "delay", wait.String(), "error", err)
+		h.Log.WarnContext(
+			ctx,
+			"a part of a recording will be sent again",
+			"job_id",
+			h.run.ID,
+			"part",
+			n,
+			"delay",
+			wait.String(),
+			"error",
+			err,
+		)
+
 		select {
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
 		case <-time.After(wait):
 		}
 	}
+
 	if several {
 		h.keepPart(ctx, key, piece)
 	}
+
 	return piece, nil
 }
 
@@ -262,20 +338,24 @@ func (h *hearing) prompt(n int) string {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
+
 	if h.pieces[n-1] == nil {
 		return h.task.Prompt
 	}
+
 	return audio.Prompt(h.task.Prompt, h.pieces[n-1].Text)
 }
 
 // heard reads what an earlier run heard of the same part.
 func (h *hearing) heard(ctx context.Context, key string, piece *audio.Piece) bool {
 	b, err := h.read(ctx, key)
+
 	var stored audio.Piece
 	if err != nil || json.Unmarshal(b, &stored) != nil || stored.Start != piece.Start || stored.End != piece.End {
 		return false
 	}
 	*piece = stored
+
 	return true
 }
 
@@ -286,11 +366,26 @@ func (h *hearing) keepPart(ctx context.Context, key string, piece *audio.Piece) 
 	if err == nil {
 		err = h.Keeper.Record(ctx, key, int64(len(b)))
 	}
+
 	if err == nil {
-		_, err = h.Store.Put(ctx, key, bytes.NewReader(b), int64(len(b)), storage.Attrs{ContentType: "application/json"})
+		_, err = h.Store.Put(
+			ctx,
+			key,
+			bytes.NewReader(b),
+			int64(len(b)),
+			storage.Attrs{ContentType: "application/json"},
+		)
 	}
+
 	if err != nil && !errors.Is(err, storage.ErrExists) {
-		h.Log.WarnContext(ctx, "a part of a transcript was not stored; a run after this one would hear it again", "job_id", h.run.ID, "error", err)
+		h.Log.WarnContext(
+			ctx,
+			"a part of a transcript was not stored; a run after this one would hear it again",
+			"job_id",
+			h.run.ID,
+			"error",
+			err,
+		)
 	}
 }
 
@@ -298,21 +393,37 @@ func (h *hearing) keepPart(ctx context.Context, key string, piece *audio.Piece) 
 // again.
 func (h *hearing) record(ctx context.Context, seconds float64, err error) {
 	u := meter.Usage{Key: h.run.Record.Owner, Model: h.task.Model, Requests: 1, AudioSeconds: int64(math.Ceil(seconds))}
+
 	switch cause := context.Cause(ctx); {
 	case errors.Is(cause, tasks.ErrCancelled):
 		u.Cancelled = 1
 	case cause != nil:
 		return
-	case err != nil && slices.Contains([]presswork.Code{presswork.Internal, presswork.StoreUnavailable, presswork.StoreFull, presswork.QueueUnavailable}, presswork.CodeOf(err)):
+	case err != nil && slices.Contains([]fault.Code{fault.Internal, fault.StoreUnavailable, fault.StoreFull, fault.QueueUnavailable}, fault.CodeOf(err)):
 		return
 	}
+
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
 	defer cancel()
+
 	err = insist(ctx, func() error {
 		return h.Meter.Record(ctx, "job:"+h.run.ID, h.run.Record.CreatedAt, u)
 	})
 	if err != nil {
-		h.Log.ErrorContext(ctx, "the use of a transcription was not recorded", "job_id", h.run.ID, "key", u.Key, "model", u.Model, "audio_seconds", u.AudioSeconds, "error", err)
+		h.Log.ErrorContext(
+			ctx,
+			"the use of a transcription was not recorded",
+			"job_id",
+			h.run.ID,
+			"key",
+			u.Key,
+			"model",
+			u.Model,
+			"audio_seconds",
+			u.AudioSeconds,
+			"error",
+			err,
+		)
 	}
 }
 
@@ -322,6 +433,7 @@ func (w *Worker) forget(ctx context.Context, jobID, source string) {
 	if source != "" {
 		keys = append(keys, source)
 	}
+
 	for n := 0; ; n++ {
 		key := storage.TranscriptKey(jobID, n)
 		if _, err := w.Store.Stat(ctx, key); err != nil {

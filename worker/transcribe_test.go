@@ -17,6 +17,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"presswork"
+	"presswork/internal/fault"
 	"presswork/internal/inference"
 	"presswork/internal/inference/audio"
 	"presswork/internal/inference/inferencetest"
@@ -42,17 +43,21 @@ func setupHearing(t *testing.T, models ...string) *hearing {
 	t.Helper()
 	address := redistest.Start(t)
 	index, disk, client := services(t, address)
+
 	server, err := tasks.NewServer(address, tasks.Options{Queues: []tasks.Queue{tasks.Audio}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	engine, base := inferencetest.Start(t)
+
 	known := []inference.Model{{ID: "chat", Upstreams: []inference.Upstream{{BaseURL: base}}}}
 	for _, name := range models {
 		known = append(known, inference.Model{
-			ID: name, Capabilities: []string{inference.CanTranscribe}, Audio: inference.Audio{Part: 6 * time.Second, Parallel: 1},
-			Upstreams: []inference.Upstream{{Name: "one", BaseURL: base, Model: name}},
-			Routing:   inference.Routing{Timeout: time.Minute},
+			ID:           name,
+			Capabilities: []string{inference.CanTranscribe},
+			Audio:        inference.Audio{Part: 6 * time.Second, Parallel: 1},
+			Upstreams:    []inference.Upstream{{Name: "one", BaseURL: base, Model: name}},
+			Routing:      inference.Routing{Timeout: time.Minute},
 		})
 	}
 	catalogue := inference.NewCatalogue(known)
@@ -60,9 +65,16 @@ func setupHearing(t *testing.T, models ...string) *hearing {
 	h := &hearing{engine: engine, counts: meter.New(index, slog.New(slog.DiscardHandler))}
 	h.shop = &shop{t: t, client: client, store: &faultyStore{Store: disk}, index: index}
 	w := worker.New(worker.Options{
-		Store: h.store, Keeper: retention.New(retention.Options{Store: disk, Redis: index}), Models: current,
-		Gateway: inference.NewGateway(inference.GatewayOptions{Catalogue: current, Open: openai.New}), Meter: h.counts,
-		Recordings: audio.NewReader(audio.Options{MaxDuration: time.Minute}), Retention: 48 * time.Hour, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
+		Store:   h.store,
+		Keeper:  retention.New(retention.Options{Store: disk, Redis: index}),
+		Models:  current,
+		Gateway: inference.NewGateway(inference.GatewayOptions{Catalogue: current, Open: openai.New}),
+		Meter:   h.counts,
+		Recordings: audio.NewReader(
+			audio.Options{MaxDuration: time.Minute},
+		),
+		Retention: 48 * time.Hour,
+		Log:       slog.New(slog.NewTextHandler(t.Output(), nil)),
 		Download: func(_ context.Context, url string, w io.Writer) error {
 			switch {
 			case strings.HasSuffix(url, "/talk.wav"):
@@ -72,22 +84,26 @@ func setupHearing(t *testing.T, models ...string) *hearing {
 				_, err := io.WriteString(w, "<!doctype html>")
 				return err
 			case strings.HasSuffix(url, "/private"):
-				return presswork.Errorf(presswork.AddressNotAllowed, "the address is not allowed")
+				return fault.Errorf(fault.AddressNotAllowed, "the address is not allowed")
 			}
-			return presswork.Errorf(presswork.NotFound, "it answered 404")
+
+			return fault.Errorf(fault.NotFound, "it answered 404")
 		},
 	})
 	tasks.Handle(server, tasks.TranscribeAudio, w.Transcribe)
+
 	if err := errors.Join(client.Start(t.Context()), server.Start(t.Context())); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), wait.Patience)
 		defer cancel()
+
 		if err := errors.Join(server.Stop(ctx), client.Stop(ctx)); err != nil {
 			t.Error(err)
 		}
 	})
+
 	return h
 }
 
@@ -98,6 +114,7 @@ func talk8k(seconds int) []byte {
 	b := binary.LittleEndian.AppendUint32([]byte("RIFF"), 36+size)
 	b = append(b, "WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00\x40\x1f\x00\x00\x80\x3e\x00\x00\x02\x00\x10\x00data"...)
 	b = binary.LittleEndian.AppendUint32(b, size)
+
 	for n := range seconds * rate {
 		v := int16(12000 * math.Sin(float64(n)/3))
 		if n%(2*rate) > 3*rate/2 {
@@ -105,6 +122,7 @@ func talk8k(seconds int) []byte {
 		}
 		b = binary.LittleEndian.AppendUint16(b, uint16(v))
 	}
+
 	return b
 }
 
@@ -112,27 +130,33 @@ func talk8k(seconds int) []byte {
 // id.
 func (h *hearing) submit(id string, recording []byte, payload tasks.Transcription) string {
 	h.t.Helper()
+
 	if recording != nil {
 		payload.Key = storage.AssetKey(id, id, "recording")
 		h.put(payload.Key, recording)
 	}
+
 	payload.Task, payload.Vendor = "transcribe", "presswork"
 	if payload.Format == "" {
 		payload.Format = audio.Text
 	}
+
 	task, err := tasks.TranscribeAudio.Task(payload)
 	if err != nil {
 		h.t.Fatal(err)
 	}
+
 	sub := tasks.Submission{ID: id, Kind: presswork.KindTranscription, Owner: "ann", Filename: "talk.txt", Task: task}
 	if _, _, err := h.client.Submit(h.t.Context(), sub); err != nil {
 		h.t.Fatal(err)
 	}
+
 	return id
 }
 
 func (h *hearing) put(key string, b []byte) {
 	h.t.Helper()
+
 	if _, err := h.store.Put(h.t.Context(), key, bytes.NewReader(b), int64(len(b)), storage.Attrs{}); err != nil {
 		h.t.Fatal(err)
 	}
@@ -140,16 +164,19 @@ func (h *hearing) put(key string, b []byte) {
 
 func (h *hearing) get(key string) []byte {
 	h.t.Helper()
+
 	r, _, err := h.store.Get(context.Background(), key, storage.Range{})
 	if err != nil {
 		h.t.Error(err)
 		return nil
 	}
 	defer r.Close()
+
 	b, err := io.ReadAll(r)
 	if err != nil {
 		h.t.Error(err)
 	}
+
 	return b
 }
 
@@ -162,6 +189,7 @@ func (h *hearing) awaitOnlyArtifacts() {
 				return false
 			}
 		}
+
 		return true
 	})
 }
@@ -169,19 +197,26 @@ func (h *hearing) awaitOnlyArtifacts() {
 func (h *hearing) seconds() (n int64) {
 	h.t.Helper()
 	key, now := "ann", time.Now()
-	rows, err := h.counts.Query(h.t.Context(), meter.Query{From: now.Add(-time.Hour), To: now, Key: &key, By: []string{"key"}})
+
+	rows, err := h.counts.Query(
+		h.t.Context(),
+		meter.Query{From: now.Add(-time.Hour), To: now, Key: &key, By: []string{"key"}},
+	)
 	if err != nil {
 		h.t.Fatal(err)
 	}
+
 	for _, r := range rows {
 		n += r.AudioSeconds
 	}
+
 	return n
 }
 
 func TestATranscriptIsStoredAndItsRecordingIsNot(t *testing.T) {
 	t.Parallel()
 	h := setupHearing(t, "ears", "ears-untimed")
+
 	for name, tc := range map[string]struct {
 		seconds int
 		payload tasks.Transcription
@@ -199,22 +234,35 @@ func TestATranscriptIsStoredAndItsRecordingIsNot(t *testing.T) {
 			recording = talk8k(tc.seconds)
 		}
 		before := time.Now()
+
 		rec := h.ended(h.submit(tasks.NewID(), recording, tc.payload))
 		if rec.Status != presswork.Completed {
 			t.Errorf("%s: %s %v", name, rec.Status, rec.Error)
 			continue
 		}
-		if early, late := before.Add(tc.kept-time.Minute), time.Now().Add(tc.kept+time.Minute); rec.Artifact.ExpiresAt.Before(early) || rec.Artifact.ExpiresAt.After(late) {
+
+		if early, late := before.Add(
+			tc.kept-time.Minute,
+		), time.Now().
+			Add(tc.kept+time.Minute); rec.Artifact.ExpiresAt.Before(early) ||
+			rec.Artifact.ExpiresAt.After(late) {
 			t.Errorf("%s: it expires at %s", name, rec.Artifact.ExpiresAt)
 		}
-		if warned := len(rec.Warnings) == 1 && rec.Warnings[0].Code == presswork.TimesMissing; warned != (tc.payload.Model == "ears-untimed") {
+
+		if warned := len(rec.Warnings) == 1 &&
+			rec.Warnings[0].Code == fault.TimesMissing; warned != (tc.payload.Model == "ears-untimed") {
 			t.Errorf("%s: %v", name, rec.Warnings)
 		}
-		if text := string(h.get(storage.ArtifactKeyOf(rec.ID, rec.Artifact.ContentType))); !strings.HasPrefix(text, tc.text) || rec.Artifact.Filename != "talk.txt" {
+
+		if text := string(
+			h.get(storage.ArtifactKeyOf(rec.ID, rec.Artifact.ContentType)),
+		); !strings.HasPrefix(text, tc.text) ||
+			rec.Artifact.Filename != "talk.txt" {
 			t.Errorf("%s: %s %q", name, rec.Artifact.Filename, text)
 		}
 	}
 	h.awaitOnlyArtifacts()
+
 	if n := h.seconds(); n != 3+2+11+2+3 {
 		t.Errorf("%d seconds are in the ledger", n)
 	}
@@ -228,12 +276,15 @@ func TestATranscriptIsKeptUntilTheStoreTakesIt(t *testing.T) {
 		if strings.HasPrefix(key, storage.Artifacts) && refused.CompareAndSwap(false, true) {
 			return errors.New("connection refused")
 		}
+
 		return nil
 	}
+
 	rec := h.ended(h.submit(tasks.NewID(), talk8k(2), tasks.Transcription{Model: "ears"}))
 	if rec.Status != presswork.Completed || !refused.Load() {
 		t.Fatalf("%s %v", rec.Status, rec.Error)
 	}
+
 	if n := len(h.engine.Recordings()); n != 1 {
 		t.Errorf("the model was asked %d times", n)
 	}
@@ -241,35 +292,39 @@ func TestATranscriptIsKeptUntilTheStoreTakesIt(t *testing.T) {
 
 func TestATranscriptionFailsForOneReason(t *testing.T) {
 	t.Parallel()
+
 	h := setupHearing(t, "ears", "ears-broken", "ears-short:4")
 	for name, tc := range map[string]struct {
 		recording []byte
 		payload   tasks.Transcription
-		code      presswork.Code
+		code      fault.Code
 		param     string
 		sent      int
 	}{
-		"no audio":           {[]byte("#EXTM3U\nfile:///etc/passwd\n"), tasks.Transcription{Model: "ears"}, presswork.InvalidOption, "file", 0},
-		"too long":           {talk8k(61), tasks.Transcription{Model: "ears"}, presswork.ContentTooLarge, "file", 0},
-		"no ffmpeg":          {append(talk8k(1)[:20:20], make([]byte, 25<<20)...), tasks.Transcription{Model: "ears"}, presswork.ContentTooLarge, "file", 0},
-		"a model of chats":   {talk8k(1), tasks.Transcription{Model: "chat"}, presswork.InvalidOption, "model", 0},
+		"no audio":           {[]byte("#EXTM3U\nfile:///etc/passwd\n"), tasks.Transcription{Model: "ears"}, fault.InvalidOption, "file", 0},
+		"too long":           {talk8k(61), tasks.Transcription{Model: "ears"}, fault.ContentTooLarge, "file", 0},
+		"no ffmpeg":          {append(talk8k(1)[:20:20], make([]byte, 25<<20)...), tasks.Transcription{Model: "ears"}, fault.ContentTooLarge, "file", 0},
+		"a model of chats":   {talk8k(1), tasks.Transcription{Model: "chat"}, fault.InvalidOption, "model", 0},
 		"no such model":      {talk8k(1), tasks.Transcription{Model: "gone"}, inference.ModelNotFound, "model", 0},
-		"nothing there":      {nil, tasks.Transcription{Model: "ears", URL: "https://example.com/none"}, presswork.InvalidURL, "url", 0},
-		"a page":             {nil, tasks.Transcription{Model: "ears", URL: "https://example.com/page"}, presswork.InvalidOption, "url", 0},
-		"a private place":    {nil, tasks.Transcription{Model: "ears", URL: "https://example.com/private"}, presswork.AddressNotAllowed, "url", 0},
-		"the engine refuses": {talk8k(5), tasks.Transcription{Model: "ears-short:4"}, presswork.InvalidRequest, "", 1},
+		"nothing there":      {nil, tasks.Transcription{Model: "ears", URL: "https://example.com/none"}, fault.InvalidURL, "url", 0},
+		"a page":             {nil, tasks.Transcription{Model: "ears", URL: "https://example.com/page"}, fault.InvalidOption, "url", 0},
+		"a private place":    {nil, tasks.Transcription{Model: "ears", URL: "https://example.com/private"}, fault.AddressNotAllowed, "url", 0},
+		"the engine refuses": {talk8k(5), tasks.Transcription{Model: "ears-short:4"}, fault.InvalidRequest, "", 1},
 		// What cannot be read is so again: it is tried once more, as all upstreams are, and
 		// not for long although nobody waits.
 		"an answer in pieces": {talk8k(1), tasks.Transcription{Model: "ears-broken"}, inference.UpstreamError, "", 2},
 	} {
 		before := len(h.engine.Recordings())
+
 		rec := h.ended(h.submit(tasks.NewID(), tc.recording, tc.payload))
 		if rec.Status != presswork.Failed || rec.Error.Code != tc.code || rec.Error.Param != tc.param {
 			t.Errorf("%s: %s %+v, want %s of %s", name, rec.Status, rec.Error, tc.code, tc.param)
 		}
+
 		if sent := len(h.engine.Recordings()) - before; sent != tc.sent {
 			t.Errorf("%s: %d recordings were sent, want %d", name, sent, tc.sent)
 		}
+
 		if rec.Attempts > 1 {
 			t.Errorf("%s: %d attempts", name, rec.Attempts)
 		}
@@ -280,21 +335,33 @@ func TestACancelledTranscriptionLeavesTheEngine(t *testing.T) {
 	t.Parallel()
 	h := setupHearing(t, "ears-hang")
 	id := h.submit(tasks.NewID(), talk8k(1), tasks.Transcription{Model: "ears-hang"})
+
 	ctx, cancel := context.WithTimeout(t.Context(), wait.Patience)
 	defer cancel()
+
 	if err := h.engine.WaitRecordings(ctx, 1); err != nil {
 		t.Fatal(err)
 	}
+
 	if _, err := h.client.Cancel(ctx, id); err != nil {
 		t.Fatal(err)
 	}
+
 	if err := h.engine.WaitLeft(ctx, 1); err != nil {
 		t.Fatalf("the engine works on: %v", err)
 	}
+
 	if rec := h.ended(id); rec.Status != presswork.Cancelled {
 		t.Errorf("%s %v", rec.Status, rec.Error)
 	}
-	if _, err := h.store.Stat(t.Context(), storage.ArtifactKeyOf(id, "text/plain")); !errors.Is(err, storage.ErrNotFound) {
+
+	if _, err := h.store.Stat(
+		t.Context(),
+		storage.ArtifactKeyOf(id, "text/plain"),
+	); !errors.Is(
+		err,
+		storage.ErrNotFound,
+	) {
 		t.Errorf("a transcript is stored: %v", err)
 	}
 }
@@ -307,11 +374,13 @@ func TestWhatADeadWorkerHeardIsNotHeardAgain(t *testing.T) {
 	id := tasks.NewID()
 	change := func(n int, f func(*audio.Piece)) {
 		key := storage.TranscriptKey(id, n)
+
 		var p audio.Piece
 		if err := json.Unmarshal(h.get(key), &p); err != nil {
 			t.Error(err)
 		}
 		f(&p)
+
 		b, err := json.Marshal(p)
 		if err = errors.Join(err, h.store.Delete(context.Background(), key)); err != nil {
 			t.Error(err)
@@ -327,13 +396,19 @@ func TestWhatADeadWorkerHeardIsNotHeardAgain(t *testing.T) {
 		change(1, func(p *audio.Piece) { p.Text, p.End = "of another cut", p.End-1 })
 		panic("the worker dies")
 	}
+
 	rec := h.ended(h.submit(id, talk8k(16), tasks.Transcription{Model: "ears"}))
 	if rec.Status != presswork.Completed || rec.Attempts != 2 {
 		t.Fatalf("%s after %d attempts: %v", rec.Status, rec.Attempts, rec.Error)
 	}
-	if text := string(h.get(storage.ArtifactKeyOf(id, "text/plain"))); !strings.HasPrefix(text, "as the dead one heard it one two") || strings.Contains(text, "of another cut") {
+
+	if text := string(
+		h.get(storage.ArtifactKeyOf(id, "text/plain")),
+	); !strings.HasPrefix(text, "as the dead one heard it one two") ||
+		strings.Contains(text, "of another cut") {
 		t.Errorf("%q", text)
 	}
+
 	if sent := len(h.engine.Recordings()); sent != 4 {
 		t.Errorf("%d parts were sent, want 3 and one again", sent)
 	}
@@ -354,6 +429,7 @@ func (lateLedger) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 		if strings.Contains(cmd.String(), ":job:") {
 			time.Sleep(100 * time.Millisecond)
 		}
+
 		return next(ctx, cmd)
 	}
 }
@@ -369,25 +445,37 @@ func TestWhatADeadWorkerStoredIsInTheLedgerOnce(t *testing.T) {
 		if strings.HasPrefix(key, storage.Artifacts) {
 			stored.Store(h.seconds())
 		}
+
 		return nil
 	}
 	recording := talk8k(3)
 	first := h.ended(h.submit(tasks.NewID(), recording, tasks.Transcription{Model: "ears"}))
+
 	if n := stored.Load(); n != 3 {
 		t.Errorf("%d seconds were in the ledger when the transcript was stored", n)
 	}
+
 	text, info, err := h.store.Get(t.Context(), storage.ArtifactKeyOf(first.ID, "text/plain"), storage.Range{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer text.Close()
+
 	id := tasks.NewID()
-	if _, err := h.store.Put(t.Context(), storage.ArtifactKeyOf(id, "text/plain"), text, info.Size, info.Attrs); err != nil {
+	if _, err := h.store.Put(
+		t.Context(),
+		storage.ArtifactKeyOf(id, "text/plain"),
+		text,
+		info.Size,
+		info.Attrs,
+	); err != nil {
 		t.Fatal(err)
 	}
+
 	if rec := h.ended(h.submit(id, recording, tasks.Transcription{Model: "ears"})); rec.Status != presswork.Completed {
 		t.Fatalf("%s %v", rec.Status, rec.Error)
 	}
+
 	if sent, n := len(h.engine.Recordings()), h.seconds(); sent != 1 || n != 3 {
 		t.Errorf("%d recordings were sent, and %d seconds are in the ledger", sent, n)
 	}

@@ -15,6 +15,7 @@ import (
 func Vitals(version string, browsers map[string]func() chromium.Stats) func() tasks.Vitals {
 	return func() tasks.Vitals {
 		v := tasks.Vitals{Version: version, MemoryBytes: residentBytes()}
+
 		for _, use := range []string{ForDocuments, ForPages} {
 			stats, ok := browsers[use]
 			if !ok {
@@ -22,9 +23,15 @@ func Vitals(version string, browsers map[string]func() chromium.Stats) func() ta
 			}
 			s := stats()
 			v.Browsers = append(v.Browsers, tasks.BrowserVitals{
-				Use: use, Since: s.Started, MemoryBytes: s.MemoryBytes, Prints: s.Prints, Busy: s.Busy, Waiting: s.Waiting,
+				Use:         use,
+				Since:       s.Started,
+				MemoryBytes: s.MemoryBytes,
+				Prints:      s.Prints,
+				Busy:        s.Busy,
+				Waiting:     s.Waiting,
 			})
 		}
+
 		return v
 	}
 }
@@ -46,5 +53,6 @@ func residentBytes() int64 {
 	}
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
+
 	return int64(m.Sys)
 }

@@ -16,7 +16,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"presswork"
+	"presswork/internal/fault"
 	"presswork/internal/guard"
 	"presswork/tasks"
 )
@@ -61,12 +61,15 @@ func NewWebhooks(o WebhookOptions) (*Webhooks, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	if o.Version == "" {
 		o.Version = "dev"
 	}
+
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
+
 	h := &Webhooks{
 		policy:    o.Policy,
 		key:       key,
@@ -81,15 +84,20 @@ func NewWebhooks(o WebhookOptions) (*Webhooks, error) {
 	if o.Metrics != nil {
 		o.Metrics.MustRegister(h.attempts)
 	}
+
 	return h, nil
 }
 
 func decodeSecret(secret string) ([]byte, error) {
 	encoded, ok := strings.CutPrefix(secret, secretPrefix)
+
 	key, err := base64.StdEncoding.DecodeString(encoded)
 	if !ok || err != nil || len(key) < 24 || len(key) > 64 {
-		return nil, errors.New("the webhook secret is not whsec_ and 24 to 64 bytes in base64; `echo whsec_$(openssl rand -base64 32)` makes one")
+		return nil, errors.New(
+			"the webhook secret is not whsec_ and 24 to 64 bytes in base64; `echo whsec_$(openssl rand -base64 32)` makes one",
+		)
 	}
+
 	return key, nil
 }
 
@@ -100,6 +108,7 @@ func decodeSecret(secret string) ([]byte, error) {
 func (h *Webhooks) Deliver(ctx context.Context, p tasks.Webhook) error {
 	result, err := h.deliver(ctx, p)
 	h.attempts.WithLabelValues(result).Inc()
+
 	return err
 }
 
@@ -112,7 +121,7 @@ func (h *Webhooks) deliver(ctx context.Context, p tasks.Webhook) (result string,
 	// appears in logs and errors.
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, u.String(), strings.NewReader(p.Body))
 	if err != nil {
-		return h.refuse(ctx, p, presswork.Errorf(presswork.InvalidURL, "the webhook URL is not valid"))
+		return h.refuse(ctx, p, fault.Errorf(fault.InvalidURL, "the webhook URL is not valid"))
 	}
 	at := strconv.FormatInt(time.Now().Unix(), 10)
 	req.Header.Set("Content-Type", "application/json")
@@ -120,28 +129,42 @@ func (h *Webhooks) deliver(ctx context.Context, p tasks.Webhook) (result string,
 	req.Header.Set("Webhook-Id", p.MessageID)
 	req.Header.Set("Webhook-Timestamp", at)
 	req.Header.Set("Webhook-Signature", h.sign(p.MessageID, at, p.Body))
+
 	resp, err := h.client.Do(req)
 	if err != nil {
-		if presswork.CodeOf(err) == presswork.AddressNotAllowed {
-			return h.refuse(ctx, p, presswork.AsError(err))
+		if fault.CodeOf(err) == fault.AddressNotAllowed {
+			return h.refuse(ctx, p, fault.AsError(err))
 		}
+
 		return "failed", fmt.Errorf("webhook %s: %s does not answer: %w", p.MessageID, u.Host, errors.Unwrap(err))
 	}
 	defer resp.Body.Close()
 	// What comes after the status changes nothing, a broken body included.
 	_, _ = io.CopyN(io.Discard, resp.Body, webhookAnswer)
+
 	return h.judge(ctx, p, u.Host, resp.StatusCode)
 }
 
 func (h *Webhooks) judge(ctx context.Context, p tasks.Webhook, host string, status int) (result string, err error) {
 	switch {
 	case status >= 200 && status < 300:
-		h.log.DebugContext(ctx, "webhook delivered", "message_id", p.MessageID, "host", host, "age", time.Since(p.CreatedAt).Round(time.Millisecond))
+		h.log.DebugContext(
+			ctx,
+			"webhook delivered",
+			"message_id",
+			p.MessageID,
+			"host",
+			host,
+			"age",
+			time.Since(p.CreatedAt).Round(time.Millisecond),
+		)
+
 		return "delivered", nil
 	case status == http.StatusGone:
 		h.log.InfoContext(ctx, "webhook given up: the receiver answered 410", "message_id", p.MessageID, "host", host)
-		return "gone", presswork.Errorf(presswork.WebhookInvalid, "%s answered 410 Gone", host)
+		return "gone", fault.Errorf(fault.WebhookInvalid, "%s answered 410 Gone", host)
 	}
+
 	return "failed", fmt.Errorf("webhook %s: %s answered %d", p.MessageID, host, status)
 }
 
@@ -154,5 +177,6 @@ func (h *Webhooks) refuse(ctx context.Context, p tasks.Webhook, err error) (stri
 func (h *Webhooks) sign(id, timestamp, body string) string {
 	mac := hmac.New(sha256.New, h.key)
 	mac.Write([]byte(id + "." + timestamp + "." + body))
+
 	return "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil))
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
-	"presswork"
+	"presswork/internal/fault"
 	"presswork/internal/guard"
 	"presswork/internal/test/freeport"
 	"presswork/tasks"
@@ -28,31 +28,41 @@ func receiver(t *testing.T, handle http.HandlerFunc) (address string, h *worker.
 	t.Helper()
 	server := httptest.NewServer(handle)
 	t.Cleanup(server.Close)
+
 	return server.URL, webhooks(t, guard.Options{Allow: strings.TrimPrefix(server.URL, "http://")})
 }
 
 func webhooks(t *testing.T, o guard.Options) *worker.Webhooks {
 	t.Helper()
+
 	policy, err := guard.New(o)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	h, err := worker.NewWebhooks(worker.WebhookOptions{Policy: policy, Secret: webhookSecret, Version: "1.2.3"})
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	return h
 }
 
 func message(address string) tasks.Webhook {
-	return tasks.Webhook{MessageID: "msg_01J", URL: address + "/hook?key=s3cret", Body: `{"type":"job.completed","data":{"title":"ü"}}`, CreatedAt: time.Now()}
+	return tasks.Webhook{
+		MessageID: "msg_01J",
+		URL:       address + "/hook?key=s3cret",
+		Body:      `{"type":"job.completed","data":{"title":"ü"}}`,
+		CreatedAt: time.Now(),
+	}
 }
 
 // worthRetrying is how the queue reads an un-coined error.
-func worthRetrying(err error) bool { return presswork.CodeOf(err) == presswork.Internal }
+func worthRetrying(err error) bool { return fault.CodeOf(err) == fault.Internal }
 
 func TestAWebhookIsVerifiedByTheOfficialLibrary(t *testing.T) {
 	t.Parallel()
+
 	verifier, err := standardwebhooks.NewWebhook(webhookSecret)
 	if err != nil {
 		t.Fatal(err)
@@ -69,15 +79,18 @@ func TestAWebhookIsVerifiedByTheOfficialLibrary(t *testing.T) {
 		calls <- got{r.Header, r.Method + " " + r.RequestURI, string(body), verifier.Verify(body, r.Header)}
 		w.WriteHeader(http.StatusNoContent)
 	})
+
 	p := message(address)
 	for range 2 {
 		if err := h.Deliver(t.Context(), p); err != nil {
 			t.Fatal(err)
 		}
+
 		g := <-calls
 		if g.err != nil || g.body != p.Body || g.uri != "POST /hook?key=s3cret" {
 			t.Errorf("%s: verify: %v; body %s", g.uri, g.err, g.body)
 		}
+
 		for name, want := range map[string]string{"Webhook-Id": "msg_01J", "Content-Type": "application/json", "User-Agent": "Presswork/1.2.3"} {
 			if got := g.header.Get(name); got != want {
 				t.Errorf("%s is %q, want %q", name, got, want)
@@ -95,24 +108,30 @@ func TestEvery2xxIsSuccessAndNothingElse(t *testing.T) {
 		w.Header().Set("Location", "/elsewhere")
 		w.WriteHeader(int(status.Load()))
 	})
+
 	for _, code := range []int{200, 201, 202, 204, 299} {
 		status.Store(int64(code))
+
 		if err := h.Deliver(t.Context(), message(address)); err != nil {
 			t.Errorf("%d: %v", code, err)
 		}
 	}
+
 	for _, code := range []int{301, 302, 307, 308, 400, 401, 404, 429, 500, 503} {
 		status.Store(int64(code))
 		calls.Store(0)
+
 		if err := h.Deliver(t.Context(), message(address)); !worthRetrying(err) {
 			t.Errorf("%d: %v", code, err)
 		}
+
 		if n := calls.Load(); n != 1 {
 			t.Errorf("%d: %d requests, the redirect was followed", code, n)
 		}
 	}
 	status.Store(http.StatusGone)
-	if err := h.Deliver(t.Context(), message(address)); presswork.CodeOf(err) != presswork.WebhookInvalid {
+
+	if err := h.Deliver(t.Context(), message(address)); fault.CodeOf(err) != fault.WebhookInvalid {
 		t.Errorf("410: %v", err)
 	}
 }
@@ -120,26 +139,29 @@ func TestEvery2xxIsSuccessAndNothingElse(t *testing.T) {
 func TestARefusedAddressIsFinalAndReachesNothing(t *testing.T) {
 	t.Parallel()
 	var calls atomic.Int64
+
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { calls.Add(1) }))
 	defer server.Close()
 	port := server.URL[strings.LastIndexByte(server.URL, ':'):]
+
 	h := webhooks(t, guard.Options{
 		Allow: "hook.test:1,10.9.9.9",
 		Lookup: func(context.Context, string) ([]netip.Addr, error) {
 			return []netip.Addr{netip.MustParseAddr("127.0.0.1")}, nil
 		},
 	})
-	for address, want := range map[string]presswork.Code{
-		server.URL:                  presswork.AddressNotAllowed,
-		"http://rebind.test":        presswork.AddressNotAllowed,
-		"http://rebind.test" + port: presswork.AddressNotAllowed,
-		"http://169.254.169.254":    presswork.AddressNotAllowed,
-		"ftp://x.test":              presswork.InvalidURL,
+	for address, want := range map[string]fault.Code{
+		server.URL:                  fault.AddressNotAllowed,
+		"http://rebind.test":        fault.AddressNotAllowed,
+		"http://rebind.test" + port: fault.AddressNotAllowed,
+		"http://169.254.169.254":    fault.AddressNotAllowed,
+		"ftp://x.test":              fault.InvalidURL,
 	} {
-		if err := h.Deliver(t.Context(), message(address)); presswork.CodeOf(err) != want {
+		if err := h.Deliver(t.Context(), message(address)); fault.CodeOf(err) != want {
 			t.Errorf("%s: %v, want %s", address, err, want)
 		}
 	}
+
 	if n := calls.Load(); n != 0 {
 		t.Errorf("%d requests", n)
 	}
@@ -148,6 +170,7 @@ func TestARefusedAddressIsFinalAndReachesNothing(t *testing.T) {
 func TestADeadReceiverIsTriedAgainAndItsSecretStaysOutOfTheError(t *testing.T) {
 	t.Parallel()
 	h := webhooks(t, guard.Options{Allow: "true"})
+
 	err := h.Deliver(t.Context(), message("http://127.0.0.1:"+freeport.Take(t)))
 	if !worthRetrying(err) || strings.Contains(err.Error(), "s3cret") {
 		t.Errorf("got %v", err)
@@ -162,19 +185,24 @@ func TestASilentReceiverEndsWithTheContextAndALongAnswerIsNotRead(t *testing.T) 
 			<-release
 			return
 		}
+
 		for r.Context().Err() == nil {
 			if _, err := w.Write(make([]byte, 32<<10)); err != nil {
 				return
 			}
 		}
 	})
+
 	defer close(release)
+
 	if err := h.Deliver(t.Context(), message(address)); err != nil {
 		t.Errorf("an endless answer: %v", err)
 	}
+
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	p := message(address)
+
 	p.URL = address
 	if err := h.Deliver(ctx, p); !worthRetrying(err) {
 		t.Errorf("a silent receiver: %v", err)
@@ -183,22 +211,27 @@ func TestASilentReceiverEndsWithTheContextAndALongAnswerIsNotRead(t *testing.T) 
 
 func TestAttemptsAreCounted(t *testing.T) {
 	t.Parallel()
+
 	policy, err := guard.New(guard.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	reg := prometheus.NewRegistry()
+
 	h, err := worker.NewWebhooks(worker.WebhookOptions{Policy: policy, Secret: webhookSecret, Metrics: reg})
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	if err := h.Deliver(t.Context(), message("http://10.0.0.1")); err == nil {
 		t.Fatal("delivered")
 	}
+
 	families, err := reg.Gather()
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	if len(families) != 1 || families[0].GetMetric()[0].GetLabel()[0].GetValue() != "refused" {
 		t.Errorf("got %v", families)
 	}
@@ -206,13 +239,16 @@ func TestAttemptsAreCounted(t *testing.T) {
 
 func TestAWrongSecretSaysWhatIsAllowed(t *testing.T) {
 	t.Parallel()
+
 	policy, err := guard.New(guard.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	for _, secret := range []string{"", "hush", "whsec_", "whsec_***", "whsec_c2hvcnQ=", webhookSecret[6:], "whsec_" + strings.Repeat("QUFB", 40)} {
 		_, err := worker.NewWebhooks(worker.WebhookOptions{Policy: policy, Secret: secret})
-		if err == nil || !strings.Contains(err.Error(), "24 to 64 bytes") || (secret != "" && secret != "whsec_" && strings.Contains(err.Error(), secret)) {
+		if err == nil || !strings.Contains(err.Error(), "24 to 64 bytes") ||
+			(secret != "" && secret != "whsec_" && strings.Contains(err.Error(), secret)) {
 			t.Errorf("%q: %v", secret, err)
 		}
 	}

@@ -93,17 +93,22 @@ func New(o Options) *Worker {
 	if o.RenderTimeout == 0 {
 		o.RenderTimeout = 120 * time.Second
 	}
+
 	if o.Retention == 0 {
 		o.Retention = 30 * 24 * time.Hour
 	}
+
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
+
 	if o.Recommender == nil {
 		o.Recommender = recommend.New(recommend.Options{Log: o.Log})
 	}
+
 	if o.Tracer == nil {
 		o.Tracer = noop.NewTracerProvider()
 	}
+
 	return &Worker{Options: o, metrics: newMetrics(o.Metrics), tracer: o.Tracer.Tracer("presswork/worker")}
 }

@@ -55,6 +55,7 @@ func Studio() Page {
 	// crypto/rand never fails; see its documentation.
 	_, _ = rand.Read(b[:])
 	nonce := base64.RawURLEncoding.EncodeToString(b[:])
+
 	return Page{bytes.ReplaceAll(page("index"), []byte("{{nonce}}"), []byte(nonce)), fmt.Sprintf(studioPolicy, nonce)}
 }
 
@@ -77,6 +78,7 @@ func page(name string) []byte {
 	if err != nil {
 		panic(err) // it is embedded
 	}
+
 	return b
 }
 
@@ -96,6 +98,7 @@ var assets = sync.OnceValue(func() map[string]Asset {
 	if err != nil {
 		panic(err) // it is embedded
 	}
+
 	all := make(map[string]Asset, len(files))
 	for _, f := range files {
 		body, err := dist.ReadFile("dist/assets/" + f.Name())
@@ -108,6 +111,7 @@ var assets = sync.OnceValue(func() map[string]Asset {
 			Gzip: sync.OnceValue(func() []byte { return compress(body) }),
 		}
 	}
+
 	return all
 })
 
@@ -121,6 +125,7 @@ func contentType(name string) string {
 	case ".svg":
 		return "image/svg+xml"
 	}
+
 	return "application/octet-stream"
 }
 
@@ -136,9 +141,11 @@ func compress(b []byte) []byte {
 	w, _ := gzip.NewWriterLevel(&out, gzip.BestCompression)
 	_, _ = w.Write(b)
 	_ = w.Close()
+
 	if out.Len() >= len(b) {
 		return nil
 	}
+
 	return out.Bytes()
 }
 
@@ -151,5 +158,6 @@ func AcceptsGzip(header string) bool {
 			return q != "q=0" && q != "q=0.0" && q != "q=0.00" && q != "q=0.000"
 		}
 	}
+
 	return false
 }

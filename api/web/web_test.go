@@ -21,11 +21,13 @@ func TestTheBuildIsOfTheseSources(t *testing.T) {
 	t.Parallel()
 	const root = "../../web"
 	inputs := []string{"build.mjs", "package-lock.json", "package.json", "tsconfig.json"}
+
 	err := filepath.WalkDir(root+"/src", func(name string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() {
 			name, err = filepath.Rel(root, name)
 			inputs = append(inputs, filepath.ToSlash(name))
 		}
+
 		return err
 	})
 	if err != nil {
@@ -33,6 +35,7 @@ func TestTheBuildIsOfTheseSources(t *testing.T) {
 	}
 	slices.Sort(inputs)
 	list := sha256.New()
+
 	for _, name := range inputs {
 		b, err := os.ReadFile(filepath.Join(root, name))
 		if err != nil {
@@ -40,10 +43,12 @@ func TestTheBuildIsOfTheseSources(t *testing.T) {
 		}
 		fmt.Fprintf(list, "%x  %s\n", sha256.Sum256(b), name)
 	}
+
 	built, err := os.ReadFile("dist/sources.sha256")
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	if got := hex.EncodeToString(list.Sum(nil)); got != strings.TrimSpace(string(built)) {
 		t.Error("the pages in dist are older than their sources in web/: run `make web`")
 	}
@@ -51,23 +56,29 @@ func TestTheBuildIsOfTheseSources(t *testing.T) {
 
 func TestPagesReferToWhatIsThere(t *testing.T) {
 	t.Parallel()
+
 	for name, page := range map[string]web.Page{"studio": web.Studio(), "admin": web.Admin(), "docs": web.Docs(), "live": web.Live(), "preview": web.Preview()} {
 		if strings.Contains(string(page.HTML), "{{") {
 			t.Errorf("%s has a place that was not filled: %s", name, page.HTML)
 		}
+
 		refs := regexp.MustCompile(`(?:src|href)="/assets/([^"]+)"`).FindAllStringSubmatch(string(page.HTML), -1)
 		if len(refs) == 0 && name != "preview" {
 			t.Errorf("%s refers to nothing", name)
 		}
+
 		for _, ref := range refs {
 			if _, ok := web.Find(ref[1]); !ok {
 				t.Errorf("%s refers to %s, which does not exist", name, ref[1])
 			}
 		}
-		if strings.Contains(page.Policy, "unsafe-eval") || strings.Contains(page.Policy, "http") || !strings.Contains(page.Policy, "default-src 'none'") {
+
+		if strings.Contains(page.Policy, "unsafe-eval") || strings.Contains(page.Policy, "http") ||
+			!strings.Contains(page.Policy, "default-src 'none'") {
 			t.Errorf("%s: the policy is %s", name, page.Policy)
 		}
 	}
+
 	if a, b := web.Studio(), web.Studio(); a.Policy == b.Policy {
 		t.Error("two answers have the same nonce")
 	}
@@ -77,6 +88,7 @@ func TestPagesReferToWhatIsThere(t *testing.T) {
 func TestTheStudioIsSmall(t *testing.T) {
 	t.Parallel()
 	const most = 200_000
+
 	total := len(web.Studio().HTML)
 	for _, ref := range regexp.MustCompile(`"/assets/([^"]+)"`).FindAllStringSubmatch(string(web.Studio().HTML), -1) {
 		a, _ := web.Find(ref[1])
@@ -85,6 +97,7 @@ func TestTheStudioIsSmall(t *testing.T) {
 		}
 		total += len(a.Gzip())
 	}
+
 	if total > most {
 		t.Errorf("a first visit transfers %d bytes; allowed: %d", total, most)
 	}
@@ -93,6 +106,7 @@ func TestTheStudioIsSmall(t *testing.T) {
 
 func TestAcceptsGzip(t *testing.T) {
 	t.Parallel()
+
 	for header, want := range map[string]bool{
 		"": false, "gzip": true, "br, GZIP;q=0.5": true, "*": true, "identity": false, "gzip;q=0": false, "gzip; q=0.000": false, "x-gzip": false,
 	} {

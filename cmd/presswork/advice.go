@@ -13,6 +13,7 @@ import (
 	"presswork/internal/analysis"
 	"presswork/internal/analysis/recommend"
 	"presswork/internal/app"
+	"presswork/internal/fault"
 	"presswork/internal/local"
 	"presswork/themes"
 )
@@ -22,10 +23,27 @@ type preferenceFlags struct{ mood, docType string }
 
 func addPreferenceFlags(cmd *cobra.Command, s *preferenceFlags) {
 	f := cmd.Flags()
-	f.StringVar(&s.mood, "mood", "", "`MOOD` the theme should have: a tone (calm, dark, festive …), creative, elegant or serious")
-	f.StringVar(&s.docType, "doc-type", "", "what the document is: a `TYPE` (report, letter, recipe …) or a family (business, creative …)")
+	f.StringVar(
+		&s.mood,
+		"mood",
+		"",
+		"`MOOD` the theme should have: a tone (calm, dark, festive …), creative, elegant or serious",
+	)
+	f.StringVar(
+		&s.docType,
+		"doc-type",
+		"",
+		"what the document is: a `TYPE` (report, letter, recipe …) or a family (business, creative …)",
+	)
 	complete(cmd, "mood", cobra.FixedCompletions(recommend.Moods(), cobra.ShellCompDirectiveNoFileComp))
-	complete(cmd, "doc-type", cobra.FixedCompletions(append(analysis.DocumentTypes(), analysis.DocumentFamilies()...), cobra.ShellCompDirectiveNoFileComp))
+	complete(
+		cmd,
+		"doc-type",
+		cobra.FixedCompletions(
+			append(analysis.DocumentTypes(), analysis.DocumentFamilies()...),
+			cobra.ShellCompDirectiveNoFileComp,
+		),
+	)
 }
 
 // ownCompletions is where a Presswork on this machine answers.
@@ -36,8 +54,18 @@ type readerFlags struct{ model, url string }
 
 func addReaderFlags(cmd *cobra.Command, r *readerFlags) {
 	f := cmd.Flags()
-	f.StringVar(&r.model, "analysis-model", "", "`MODEL` that reads the document in the analyser's place; it is sent the text")
-	f.StringVar(&r.url, "analysis-url", ownCompletions, "OpenAI-compatible `ADDRESS` of that model; PRESSWORK_API_KEY is its key")
+	f.StringVar(
+		&r.model,
+		"analysis-model",
+		"",
+		"`MODEL` that reads the document in the analyser's place; it is sent the text",
+	)
+	f.StringVar(
+		&r.url,
+		"analysis-url",
+		ownCompletions,
+		"OpenAI-compatible `ADDRESS` of that model; PRESSWORK_API_KEY is its key",
+	)
 }
 
 // open makes the model; nil without one.
@@ -46,16 +74,20 @@ func (r readerFlags) open(getenv func(string) string) (*recommend.Model, error) 
 		if r.url != ownCompletions {
 			return nil, usageError{errors.New("--analysis-url says where a model is, and --analysis-model names none")}
 		}
+
 		return nil, nil
 	}
+
 	u, err := serverAddress(r.url)
 	if err != nil {
 		return nil, usageError{fmt.Errorf("--analysis-url: %w; the default is %s", err, ownCompletions)}
 	}
+
 	model, err := app.AnalysisModel(r.model, r.url, getenv("PRESSWORK_API_KEY"), u.Redacted())
 	if err != nil {
 		return nil, usageError{fmt.Errorf("--analysis-url: %w", err)}
 	}
+
 	return model, nil
 }
 
@@ -66,6 +98,7 @@ func serverAddress(text string) (*url.URL, error) {
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 		return nil, fmt.Errorf("%.80q is no address; write http://HOST:PORT or https://…", text)
 	}
+
 	return u, nil
 }
 
@@ -73,9 +106,10 @@ func serverAddress(text string) (*url.URL, error) {
 func (s preferenceFlags) parse() (recommend.Preference, error) {
 	preference, err := recommend.ParsePreference(s.mood, s.docType)
 	if err != nil {
-		name := strings.ReplaceAll(presswork.AsError(err).Param, "_", "-")
+		name := strings.ReplaceAll(fault.AsError(err).Param, "_", "-")
 		return preference, errors.New("--" + name + ": " + local.Message(err))
 	}
+
 	return preference, nil
 }
 
@@ -87,12 +121,14 @@ func choiceLine(r presswork.Recommendation) string {
 	if len(r.Alternatives) > 0 {
 		also = "; also " + strings.Join(r.Alternatives, ", ")
 	}
+
 	return fmt.Sprintf("theme %s (%.0f %% sure%s)", r.Primary, 100*r.Confidence, also)
 }
 
 // printChoice prints which theme was chosen and why.
 func printChoice(w io.Writer, label string, a presswork.Analysis) {
 	fmt.Fprintln(w, printable(label+": "+choiceLine(a.Recommendation)))
+
 	for _, reason := range a.Recommendation.Reasons {
 		fmt.Fprintln(w, printable("  "+reason))
 	}
@@ -108,19 +144,23 @@ func (p *program) printAnalysis(label string, a presswork.Analysis, list []theme
 	row("type", "%s (%.0f %% sure)", a.DocumentType, 100*a.TypeConfidence)
 	row("language", "%s", a.Language)
 	row("tone", "%s", a.EmotionalTone)
+
 	if a.Sentiment.Label != "" {
 		row("sentiment", "%s (%+.2f)", a.Sentiment.Label, a.Sentiment.Score)
 	}
+
 	if a.Formality.Label != "" {
 		row("formality", "%s (%.2f)", a.Formality.Label, a.Formality.Score)
 	}
 	row("reading", "%d min", a.ReadingMinutes)
+
 	var terms []string
 	for _, k := range a.Keywords {
 		terms = append(terms, k.Term)
 	}
 	row("keywords", "%s", dash(strings.Join(terms, ", ")))
 	paint := p.painter()
+
 	for i, name := range append([]string{a.Recommendation.Primary}, a.Recommendation.Alternatives...) {
 		title, note := "", name
 		if i == 0 {
@@ -128,6 +168,7 @@ func (p *program) printAnalysis(label string, a presswork.Analysis, list []theme
 		}
 		fmt.Fprintf(&b, "  %-10s %s%s\n", title, swatchOf(paint, list, name), printable(note))
 	}
+
 	for i, reason := range a.Recommendation.Reasons {
 		title := ""
 		if i == 0 {
@@ -136,6 +177,7 @@ func (p *program) printAnalysis(label string, a presswork.Analysis, list []theme
 		row(title, "%s", reason)
 	}
 	_, err := io.WriteString(p.stdout, b.String())
+
 	return err
 }
 
@@ -144,10 +186,12 @@ func swatchOf(paint painter, list []themes.Theme, name string) string {
 	if paint == nil {
 		return ""
 	}
+
 	for i, t := range list {
 		if t.Name == name {
 			return swatch(paint, list, i)
 		}
 	}
+
 	return ""
 }

@@ -17,6 +17,7 @@ func home(t *testing.T, more map[string]string) map[string]string {
 	t.Helper()
 	env := map[string]string{"HOME": t.TempDir()}
 	maps.Copy(env, more)
+
 	return env
 }
 
@@ -46,21 +47,29 @@ func TestAnalyzeSaysWhatADocumentIs(t *testing.T) {
 	env, dir := home(t, nil), folder(t, map[string]string{"notes.md": minutes})
 	path := filepath.Join(dir, "notes.md")
 	got := askIn(t, env, "analyze", path, "--json")
+
 	var a presswork.Analysis
 	if err := json.Unmarshal([]byte(got.stdout), &a); err != nil || got.code != 0 || got.stderr != "" {
 		t.Fatalf("%v: %+v", err, got)
 	}
-	if a.Recommendation.Primary == "" || len(a.Recommendation.Alternatives) != 2 || len(a.Recommendation.Reasons) == 0 || a.DocumentType == "" {
+
+	if a.Recommendation.Primary == "" || len(a.Recommendation.Alternatives) != 2 ||
+		len(a.Recommendation.Reasons) == 0 ||
+		a.DocumentType == "" {
 		t.Errorf("%+v", a)
 	}
+
 	got = askIn(t, env, "analyze", path, "--doc-type", "business", "--mood=Calm")
-	if got.code != 0 || !strings.Contains(got.stdout, "because") || !strings.Contains(got.stdout, "the mood asked for is calm") || strings.Contains(got.stdout, "\x1b") {
+	if got.code != 0 || !strings.Contains(got.stdout, "because") ||
+		!strings.Contains(got.stdout, "the mood asked for is calm") ||
+		strings.Contains(got.stdout, "\x1b") {
 		t.Errorf("%+v", got)
 	}
 	var stdout bytes.Buffer
 	root := newRootCommand(&program{getenv: func(string) string { return "" }, stdout: &stdout, stderr: &stdout})
 	root.SetArgs([]string{"analyze", "-"})
 	root.SetIn(strings.NewReader(minutes))
+
 	if err := root.ExecuteContext(t.Context()); err != nil || !strings.HasPrefix(stdout.String(), "standard input\n") {
 		t.Errorf("%v, %s", err, stdout.String())
 	}
@@ -68,10 +77,17 @@ func TestAnalyzeSaysWhatADocumentIs(t *testing.T) {
 
 func TestAnalyzeTakesWhateverItIsGiven(t *testing.T) {
 	t.Parallel()
+
 	dir := folder(t, map[string]string{
-		"empty": "", "word": "Hello", "code": "```go\nfunc main() {}\n```", "table": "| a | b |\n|---|---|\n| 1 | 2 |",
-		"binary": "\x00\x01\xff\xfe\x00PNG", "arabic": strings.Repeat("مرحبا بالعالم ", 30), "emoji": strings.Repeat("🎉", 200),
-		"nots": strings.Repeat("not ", 100_000) + "good", "terminal": "# \x1b]0;owned\x07 \x1b[31mred",
+		"empty":    "",
+		"word":     "Hello",
+		"code":     "```go\nfunc main() {}\n```",
+		"table":    "| a | b |\n|---|---|\n| 1 | 2 |",
+		"binary":   "\x00\x01\xff\xfe\x00PNG",
+		"arabic":   strings.Repeat("مرحبا بالعالم ", 30),
+		"emoji":    strings.Repeat("🎉", 200),
+		"nots":     strings.Repeat("not ", 100_000) + "good",
+		"terminal": "# \x1b]0;owned\x07 \x1b[31mred",
 	})
 	for _, name := range []string{"empty", "word", "code", "table", "binary", "arabic", "emoji", "nots", "terminal"} {
 		got := ask(t, "analyze", filepath.Join(dir, name))
@@ -84,6 +100,7 @@ func TestAnalyzeTakesWhateverItIsGiven(t *testing.T) {
 func TestWrongWordsAboutAChoiceAreUsage(t *testing.T) {
 	t.Parallel()
 	dir := folder(t, map[string]string{"a.md": minutes, "cache.json": `{"backend_type":"sqlit"}`})
+
 	file := filepath.Join(dir, "a.md")
 	for name, c := range map[string]struct {
 		env  map[string]string
@@ -120,8 +137,16 @@ func TestWrongWordsAboutAChoiceAreUsage(t *testing.T) {
 func TestMD2PDFChoosesAThemeAndSaysWhy(t *testing.T) {
 	t.Parallel()
 	env := home(t, nil)
-	dir := folder(t, map[string]string{"a.md": minutes, "b.md": "---\ntheme: auto\n---\n" + minutes, "c.md": "---\ntheme: dracula\n---\n" + minutes})
+	dir := folder(
+		t,
+		map[string]string{
+			"a.md": minutes,
+			"b.md": "---\ntheme: auto\n---\n" + minutes,
+			"c.md": "---\ntheme: dracula\n---\n" + minutes,
+		},
+	)
 	in := func(name string) string { return filepath.Join(dir, name) }
+
 	got := askIn(t, env, "md2pdf", "--html", in("a.md"), in("b.md"), in("c.md"), "--ai-theme", "-o", in("out"))
 	if got.code != 0 || strings.Count(got.stderr, " sure; also ") != 3 || strings.Contains(got.stderr, "(dracula,") {
 		t.Errorf("%+v", got)
@@ -129,6 +154,7 @@ func TestMD2PDFChoosesAThemeAndSaysWhy(t *testing.T) {
 	// Front matter alone, as JSON; the analysis is only with what was chosen.
 	got = askIn(t, env, "md2pdf", "--html", in("b.md"), in("c.md"), "--json", "-o", in("out"))
 	var lines []line
+
 	for dec := json.NewDecoder(strings.NewReader(got.stdout)); dec.More(); {
 		var l line
 		if err := dec.Decode(&l); err != nil {
@@ -136,10 +162,14 @@ func TestMD2PDFChoosesAThemeAndSaysWhy(t *testing.T) {
 		}
 		lines = append(lines, l)
 	}
-	if got.code != 0 || len(lines) != 2 || lines[0].Analysis == nil || lines[0].Theme != lines[0].Analysis.Recommendation.Primary ||
-		lines[1].Analysis != nil || lines[1].Theme != "dracula" {
+
+	if got.code != 0 || len(lines) != 2 || lines[0].Analysis == nil ||
+		lines[0].Theme != lines[0].Analysis.Recommendation.Primary ||
+		lines[1].Analysis != nil ||
+		lines[1].Theme != "dracula" {
 		t.Errorf("%+v", got)
 	}
+
 	got = askIn(t, env, "md2pdf", "--html", in("a.md"), "--mood=elegant", "-q", "-o", in("e.html"))
 	if got.code != 0 || got.stderr != "" || !strings.Contains(content(t, in("e.html")), "Cormorant") {
 		t.Errorf("an elegant page is not in silk: %+v", got)
@@ -148,8 +178,10 @@ func TestMD2PDFChoosesAThemeAndSaysWhy(t *testing.T) {
 
 func TestCacheCommandsSeeWhatConversionsLeft(t *testing.T) {
 	t.Parallel()
+
 	for _, backend := range []string{"sqlite", "file"} {
 		env := home(t, map[string]string{"PRESSWORK_CACHE_BACKEND": backend})
+
 		dir := folder(t, map[string]string{"a.md": minutes})
 		for range 2 {
 			if got := askIn(t, env, "analyze", filepath.Join(dir, "a.md")); got.code != 0 || got.stderr != "" {
@@ -160,35 +192,47 @@ func TestCacheCommandsSeeWhatConversionsLeft(t *testing.T) {
 			Backend, Path string
 			Kinds         map[string]map[string]int
 			HitRate       float64 `json:"hit_rate"`
-		}) {
+		},
+		) {
 			t.Helper()
+
 			got := askIn(t, env, "cache", "stats", "--json")
 			if err := json.Unmarshal([]byte(got.stdout), &s); err != nil || got.code != 0 {
 				t.Fatalf("%v: %+v", err, got)
 			}
+
 			return s
 		}
+
 		s := stats()
-		if s.Backend != backend || s.HitRate != 0.5 || s.Kinds["analysis"]["entries"] != 1 || s.Kinds["theme"]["hits"] != 1 || !strings.HasPrefix(s.Path, env["HOME"]) {
+		if s.Backend != backend || s.HitRate != 0.5 || s.Kinds["analysis"]["entries"] != 1 ||
+			s.Kinds["theme"]["hits"] != 1 ||
+			!strings.HasPrefix(s.Path, env["HOME"]) {
 			t.Errorf("%+v", s)
 		}
+
 		if got := askIn(t, env, "cache", "stats"); !strings.Contains(got.stdout, "hit rate 50 %") {
 			t.Errorf("%+v", got)
 		}
+
 		if got := askIn(t, env, "cache", "clean"); got.stdout != "0 entries removed\n" {
 			t.Errorf("%+v", got)
 		}
+
 		if got := askIn(t, env, "cache", "clean", "--cache-ttl", "0"); got.stdout != "2 entries removed\n" {
 			t.Errorf("%+v", got)
 		}
+
 		if got := askIn(t, env, "cache", "clear"); got.code != 0 || got.stderr != "" {
 			t.Errorf("%+v", got)
 		}
+
 		if s := stats(); s.Kinds["analysis"]["entries"] != 0 || s.HitRate != 0 {
 			t.Errorf("after clear: %+v", s)
 		}
 	}
 	env := home(t, map[string]string{"PRESSWORK_CACHE_TTL": "60", "PRESSWORK_CACHE_PATH": "/somewhere"})
+
 	got := askIn(t, env, "cache", "config", "--show", "--cache-max-size", "64MB")
 	for _, want := range []string{"sqlite", "default", "/somewhere", "PRESSWORK_CACHE_PATH", "60 s (1m0s)", "64MB", "flag"} {
 		if !strings.Contains(got.stdout, want) {
@@ -199,19 +243,36 @@ func TestCacheCommandsSeeWhatConversionsLeft(t *testing.T) {
 
 func TestACacheThatCannotBeUsedCostsNoConversion(t *testing.T) {
 	t.Parallel()
-	dir := folder(t, map[string]string{"a.md": minutes, "file": "", "damaged/cache.db": strings.Repeat("not a database ", 1000), "newer/cache.db": ""})
+
+	dir := folder(
+		t,
+		map[string]string{
+			"a.md":             minutes,
+			"file":             "",
+			"damaged/cache.db": strings.Repeat("not a database ", 1000),
+			"newer/cache.db":   "",
+		},
+	)
 	for name, c := range map[string]struct{ path, says string }{
 		"a file":  {"file", "the cache cannot be used"},
 		"damaged": {"damaged", "set aside"},
 	} {
 		env := home(t, map[string]string{"PRESSWORK_CACHE_PATH": filepath.Join(dir, c.path)})
+
 		got := askIn(t, env, "md2pdf", "--html", filepath.Join(dir, "a.md"), "--ai-theme")
 		if got.code != 0 || !strings.Contains(got.stderr, c.says) {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
+
 	env := home(t, map[string]string{"PRESSWORK_CACHE_PATH": filepath.Join(dir, "file")})
-	if got := askIn(t, env, "cache", "clear"); got.code != exitFailed || !strings.Contains(got.stderr, "not a directory") {
+	if got := askIn(
+		t,
+		env,
+		"cache",
+		"clear",
+	); got.code != exitFailed ||
+		!strings.Contains(got.stderr, "not a directory") {
 		t.Errorf("%+v", got)
 	}
 }
@@ -222,41 +283,84 @@ func TestEachRunIsNotedUnlessTelemetryIsOff(t *testing.T) {
 	dir := folder(t, map[string]string{"secret-name.md": minutes, "bad.md": ""})
 	runLog := filepath.Join(env["HOME"], ".local", "state", "presswork", "telemetry.jsonl")
 	convert := func() said {
-		return askIn(t, env, "md2pdf", "--html", "--ai-theme", filepath.Join(dir, "secret-name.md"), filepath.Join(dir, "bad.md"), "-o", filepath.Join(dir, "out"))
+		return askIn(
+			t,
+			env,
+			"md2pdf",
+			"--html",
+			"--ai-theme",
+			filepath.Join(dir, "secret-name.md"),
+			filepath.Join(dir, "bad.md"),
+			"-o",
+			filepath.Join(dir, "out"),
+		)
 	}
 	env["PRESSWORK_TELEMETRY"] = "off"
 	convert()
+
 	if _, err := os.Stat(runLog); err == nil {
 		t.Error("a run was noted although telemetry is off")
 	}
 	delete(env, "PRESSWORK_TELEMETRY")
 	convert()
 	convert()
+
 	text := content(t, runLog)
 	if strings.Contains(text, "secret") || strings.Contains(text, "reading") || strings.Count(text, "\n") != 2 {
 		t.Errorf("the run log holds %s", text)
 	}
 	got := askIn(t, env, "telemetry", "report", "--json")
+
 	var report struct {
 		Runs, Documents, Failures int
 		HitRate                   float64 `json:"hit_rate"`
 	}
-	if err := json.Unmarshal([]byte(got.stdout), &report); err != nil || report.Runs != 2 || report.Documents != 4 || report.Failures != 2 || report.HitRate <= 0 {
+	if err := json.Unmarshal(
+		[]byte(got.stdout),
+		&report,
+	); err != nil || report.Runs != 2 || report.Documents != 4 || report.Failures != 2 ||
+		report.HitRate <= 0 {
 		t.Errorf("%v: %+v", err, got)
 	}
-	if got := askIn(t, env, "telemetry", "report"); !strings.Contains(got.stdout, "2 runs, 4 documents, 2 failed") || !strings.Contains(got.stdout, "total_ms") {
+
+	if got := askIn(
+		t,
+		env,
+		"telemetry",
+		"report",
+	); !strings.Contains(got.stdout, "2 runs, 4 documents, 2 failed") ||
+		!strings.Contains(got.stdout, "total_ms") {
 		t.Errorf("%+v", got)
 	}
-	if got := askIn(t, env, "telemetry", "visualize", "--metric=bytes"); got.code != 0 || !strings.Contains(got.stdout, "Bytes written per run (bytes), 2 runs") {
+
+	if got := askIn(
+		t,
+		env,
+		"telemetry",
+		"visualize",
+		"--metric=bytes",
+	); got.code != 0 ||
+		!strings.Contains(got.stdout, "Bytes written per run (bytes), 2 runs") {
 		t.Errorf("%+v", got)
 	}
+
 	chart := filepath.Join(dir, "chart.svg")
-	if got := askIn(t, env, "telemetry", "visualize", "-o", chart); got.code != 0 || !strings.HasPrefix(content(t, chart), "<svg ") {
+	if got := askIn(
+		t,
+		env,
+		"telemetry",
+		"visualize",
+		"-o",
+		chart,
+	); got.code != 0 ||
+		!strings.HasPrefix(content(t, chart), "<svg ") {
 		t.Errorf("%+v", got)
 	}
+
 	if got := askIn(t, env, "telemetry", "clear"); got.code != 0 {
 		t.Errorf("%+v", got)
 	}
+
 	if got := askIn(t, env, "telemetry", "report"); !strings.Contains(got.stdout, "no runs yet") {
 		t.Errorf("%+v", got)
 	}
@@ -268,23 +372,40 @@ func TestWarmupAndPicturesNeedABrowser(t *testing.T) {
 	env := home(t, nil)
 	dir := folder(t, map[string]string{"a.md": minutes})
 	in := func(name string) string { return filepath.Join(dir, name) }
+
 	got := askIn(t, env, "warmup", "all", in("a.md"), in("none.md"))
 	if got.code != exitFailed || !strings.Contains(got.stderr, "none.md: there is no such file") {
 		t.Errorf("%+v", got)
 	}
+
 	for _, want := range []string{"themes: 35", "fonts: ", "browser: version ", "a.md: "} {
 		if !strings.Contains(got.stdout, want) {
 			t.Errorf("%q lacks %q", got.stdout, want)
 		}
 	}
+
 	if got := askIn(t, env, "cache", "stats"); !strings.Contains(got.stdout, "analysis  1") {
 		t.Errorf("%+v", got)
 	}
-	if got := askIn(t, env, "telemetry", "visualize", "-o", in("c.png")); got.code != 0 || !strings.HasPrefix(content(t, in("c.png")), "\x89PNG") {
+
+	if got := askIn(
+		t,
+		env,
+		"telemetry",
+		"visualize",
+		"-o",
+		in("c.png"),
+	); got.code != 0 ||
+		!strings.HasPrefix(content(t, in("c.png")), "\x89PNG") {
 		t.Errorf("%+v", got)
 	}
+
 	got = askIn(t, env, "theme-preview", "--mood=creative", "-o", in("g.html"))
-	if page := content(t, in("g.html")); got.code != 0 || !strings.Contains(got.stderr, "cmyk (") || strings.Count(page, `class="picture"`) != 12 || !strings.Contains(page, ">chosen<") {
+	if page := content(
+		t,
+		in("g.html"),
+	); got.code != 0 || !strings.Contains(got.stderr, "cmyk (") || strings.Count(page, `class="picture"`) != 12 ||
+		!strings.Contains(page, ">chosen<") {
 		t.Errorf("%+v", got)
 	}
 }
@@ -292,11 +413,14 @@ func TestWarmupAndPicturesNeedABrowser(t *testing.T) {
 func TestAChartThatCannotBePaintedSaysWhy(t *testing.T) {
 	t.Parallel()
 	needsChromium(t)
+
 	bin := programs(t, map[string]string{"wrong": "exit 3"})
 	for browser, code := range map[string]int{filepath.Join(bin, "wrong"): exitFailed, filepath.Join(bin, "none"): exitNoBrowser} {
 		out := filepath.Join(t.TempDir(), "c.png")
+
 		got := askIn(t, home(t, map[string]string{"CHROMIUM_PATH": browser}), "telemetry", "visualize", "-o", out)
-		if got.code != code || !strings.HasPrefix(got.stderr, "presswork: "+out+": ") || strings.Contains(got.stderr, "browser_unavailable") {
+		if got.code != code || !strings.HasPrefix(got.stderr, "presswork: "+out+": ") ||
+			strings.Contains(got.stderr, "browser_unavailable") {
 			t.Errorf("%s: %+v", browser, got)
 		}
 	}
@@ -308,30 +432,63 @@ func TestAModelReadsWhatIsAnalysed(t *testing.T) {
 	env := home(t, map[string]string{"PRESSWORK_API_KEY": "sk-reader"})
 	path := filepath.Join(folder(t, map[string]string{"notes.md": minutes}), "notes.md")
 	got := askIn(t, env, "analyze", path, "--json", "--analysis-model=reading", "--analysis-url", base)
+
 	var a presswork.Analysis
 	if err := json.Unmarshal([]byte(got.stdout), &a); err != nil || got.code != 0 || got.stderr != "" {
 		t.Fatalf("%v: %+v", err, got)
 	}
-	if a.DocumentType != "newsletter" || a.EmotionalTone != "festive" || len(a.Keywords) != 1 || a.Keywords[0].Term != "harvest supper" {
+
+	if a.DocumentType != "newsletter" || a.EmotionalTone != "festive" || len(a.Keywords) != 1 ||
+		a.Keywords[0].Term != "harvest supper" {
 		t.Errorf("%+v", a)
 	}
+
 	asked := upstream.Requests()
-	if len(asked) != 1 || asked[0].Header.Get("Authorization") != "Bearer sk-reader" || !strings.Contains(string(asked[0].Raw), "reading room") {
+	if len(asked) != 1 || asked[0].Header.Get("Authorization") != "Bearer sk-reader" ||
+		!strings.Contains(string(asked[0].Raw), "reading room") {
 		t.Errorf("asked %+v", asked)
 	}
-	if again := askIn(t, env, "analyze", path, "--json", "--analysis-model=reading", "--analysis-url", base); again.stdout != got.stdout || len(upstream.Requests()) != 1 {
+
+	if again := askIn(
+		t,
+		env,
+		"analyze",
+		path,
+		"--json",
+		"--analysis-model=reading",
+		"--analysis-url",
+		base,
+	); again.stdout != got.stdout ||
+		len(upstream.Requests()) != 1 {
 		t.Errorf("the model was asked %d times for one document", len(upstream.Requests()))
 	}
+
 	own := askIn(t, env, "analyze", path, "--analysis-model=tokens:60000@0", "--analysis-url", base)
-	if own.code != 0 || !strings.Contains(own.stdout, "meeting_notes") || !strings.Contains(own.stderr, "its answer does not end") {
+	if own.code != 0 || !strings.Contains(own.stdout, "meeting_notes") ||
+		!strings.Contains(own.stderr, "its answer does not end") {
 		t.Errorf("a model without end: %+v", own)
 	}
+
 	secret := strings.Replace(base, "http://", "http://reader:hush@", 1)
-	if got := askIn(t, env, "analyze", path, "--analysis-model=tokens:60000@0", "--analysis-url", secret); !strings.Contains(got.stderr, "reader:xxxxx@") || strings.Contains(got.stderr, "hush") {
+	if got := askIn(
+		t,
+		env,
+		"analyze",
+		path,
+		"--analysis-model=tokens:60000@0",
+		"--analysis-url",
+		secret,
+	); !strings.Contains(got.stderr, "reader:xxxxx@") ||
+		strings.Contains(got.stderr, "hush") {
 		t.Errorf("a password is told: %+v", got)
 	}
+
 	for _, args := range [][]string{{"--analysis-url", base}, {"--analysis-model=m", "--analysis-url=ftp://example.org"}, {"--analysis-model=m", "--analysis-url=localhost:8000"}} {
-		if got := askIn(t, env, append([]string{"analyze", path}, args...)...); got.code != 2 || !strings.Contains(got.stderr, "--analysis-url") {
+		if got := askIn(
+			t,
+			env,
+			append([]string{"analyze", path}, args...)...); got.code != 2 ||
+			!strings.Contains(got.stderr, "--analysis-url") {
 			t.Errorf("%q: %+v", args, got)
 		}
 	}

@@ -40,6 +40,7 @@ func newAnalyzeCommand(p *program) *cobra.Command {
 				return usageError{fmt.Errorf("name one Markdown file, or %s for standard input", local.Std)}
 			}
 			a.stdin = cmd.InOrStdin()
+
 			return a.run(cmd.Context(), args[0])
 		},
 	}
@@ -52,6 +53,7 @@ func newAnalyzeCommand(p *program) *cobra.Command {
 	addCacheFlags(f, &a.cache)
 	cmd.ValidArgsFunction = cobra.FixedCompletions(markdownFiles(), cobra.ShellCompDirectiveFilterFileExt)
 	complete(cmd, "themes-dir", cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs))
+
 	return cmd
 }
 
@@ -60,31 +62,46 @@ func (a *analyze) run(ctx context.Context, path string) error {
 	if err != nil {
 		return usageError{err}
 	}
+
 	preference, err := a.preference.parse()
 	if err != nil {
 		return usageError{err}
 	}
+
 	remember, _, err := a.cache.load(a.getenv)
 	if err != nil {
 		return usageError{err}
 	}
+
 	if a.themesDir == "" {
 		a.themesDir = cfg.ThemesDir
 	} else if _, err := os.ReadDir(a.themesDir); err != nil {
 		return usageError{fmt.Errorf("--themes-dir: %w", err)}
 	}
+
 	model, err := a.reader.open(a.getenv)
 	if err != nil {
 		return err
 	}
+
 	recommender, done := app.NewRecommender(ctx, remember, model, newNotices(a.stderr))
 	defer done()
-	converter := local.New(local.Options{ThemesDir: a.themesDir, Output: presswork.HTML, Stdin: a.stdin, Recommender: recommender, Preference: preference})
+	converter := local.New(
+		local.Options{
+			ThemesDir:   a.themesDir,
+			Output:      presswork.HTML,
+			Stdin:       a.stdin,
+			Recommender: recommender,
+			Preference:  preference,
+		},
+	)
+
 	stop, err := begin(ctx, converter)
 	if err != nil {
 		return err
 	}
 	defer stop()
+
 	advice, err := converter.Analyze(ctx, path)
 	switch {
 	case ctx.Err() != nil:
@@ -94,5 +111,6 @@ func (a *analyze) run(ctx context.Context, path string) error {
 	case a.json:
 		return a.encode(advice.Analysis)
 	}
+
 	return a.printAnalysis(label(local.Output{Input: path}), advice.Analysis, converter.Themes())
 }

@@ -25,12 +25,20 @@ func newBackupCommand(p *program) *cobra.Command {
 			if err != nil {
 				return usageError{err}
 			}
+
 			made, err := app.Backup(cmd.Context(), cfg, newNotices(p.stderr), args[0])
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(p.stdout, "%d new objects (%d bytes) and a snapshot of Redis in %s; %d deleted objects removed\n",
-				made.Objects, made.Bytes, args[0], made.Deleted)
+			fmt.Fprintf(
+				p.stdout,
+				"%d new objects (%d bytes) and a snapshot of Redis in %s; %d deleted objects removed\n",
+				made.Objects,
+				made.Bytes,
+				args[0],
+				made.Deleted,
+			)
+
 			return made.Incomplete
 		},
 	}

@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"presswork"
 	"presswork/internal/app"
+	"presswork/internal/fault"
 	"presswork/internal/inference"
 	"presswork/internal/local"
 )
@@ -40,13 +40,18 @@ func newSearchCommand(p *program) *cobra.Command {
 			if query == "" {
 				return usageError{errors.New("say what to search for: presswork search who invented paper")}
 			}
-			return b.run(cmd.Context(), func(ctx context.Context, web *app.Web) error { return b.search(ctx, web, query) })
+
+			return b.run(
+				cmd.Context(),
+				func(ctx context.Context, web *app.Web) error { return b.search(ctx, web, query) },
+			)
 		},
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.IntVarP(&b.top, "top", "n", 10, "`NUMBER` of results, 1 to 20")
 	f.BoolVar(&b.json, "json", false, "print the results as JSON")
+
 	return cmd
 }
 
@@ -64,10 +69,14 @@ func newFetchCommand(p *program) *cobra.Command {
 			if len(args) != 1 {
 				return usageError{errors.New("name one address: presswork fetch https://example.com --text")}
 			}
+
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return b.run(cmd.Context(), func(ctx context.Context, web *app.Web) error { return b.fetch(ctx, web, args[0]) })
+			return b.run(
+				cmd.Context(),
+				func(ctx context.Context, web *app.Web) error { return b.fetch(ctx, web, args[0]) },
+			)
 		},
 	}
 	f := cmd.Flags()
@@ -77,7 +86,13 @@ func newFetchCommand(p *program) *cobra.Command {
 	f.IntVar(&b.num, "lines", 0, "`NUMBER` of lines of the view (default: about 1024 tokens)")
 	f.BoolVar(&b.json, "json", false, "print address, title, text and links as JSON")
 	f.BoolVar(&b.scripts, "scripts", true, "open the page in a browser where it shows no text without its scripts")
-	f.StringVar(&b.allow, "allow-private", "", "`HOSTS` (host[:port] or CIDR, comma list) beyond the public internet that may be reached (default OUTBOUND_ALLOW_PRIVATE)")
+	f.StringVar(
+		&b.allow,
+		"allow-private",
+		"",
+		"`HOSTS` (host[:port] or CIDR, comma list) beyond the public internet that may be reached (default OUTBOUND_ALLOW_PRIVATE)",
+	)
+
 	return cmd
 }
 
@@ -87,17 +102,21 @@ func (b *browseCommand) run(ctx context.Context, use func(context.Context, *app.
 	if err != nil {
 		return err
 	}
+
 	allow, setting := cfg.OutboundAllowPrivate, "OUTBOUND_ALLOW_PRIVATE"
 	if b.allow != "" {
 		allow, setting = b.allow, "--allow-private"
 	}
+
 	web, err := app.OpenWeb(ctx, app.WebOptions{
 		Config: cfg, Allow: allow, Setting: setting, Scripts: b.scripts, Version: version(), Log: log,
 	})
 	if err != nil {
 		return err
 	}
+
 	defer func() { err = errors.Join(err, web.Stop()) }()
+
 	return use(ctx, web)
 }
 
@@ -105,9 +124,11 @@ func (b *browseCommand) search(ctx context.Context, web *app.Web, query string) 
 	if err := web.Available(); err != nil {
 		return usageError{errors.New("no search engine is set: name one in SEARXNG_URL or SEARCH_URL")}
 	}
+
 	if b.top < 1 || b.top > 20 {
 		return usageError{fmt.Errorf("--top is %d; allowed: 1 to 20", b.top)}
 	}
+
 	result, err := web.Call(ctx, inference.SearchFunction, map[string]any{"query": query, "topn": b.top})
 	switch {
 	case err != nil:
@@ -116,6 +137,7 @@ func (b *browseCommand) search(ctx context.Context, web *app.Web, query string) 
 		return b.encode(result.Search)
 	}
 	_, err = fmt.Fprintln(b.stdout, result.Output)
+
 	return err
 }
 
@@ -123,16 +145,24 @@ func (b *browseCommand) fetch(ctx context.Context, web *app.Web, address string)
 	if b.loc < 0 || b.num < 0 {
 		return usageError{errors.New("--loc and --lines: allowed are numbers from 0 on")}
 	}
-	if err := web.CheckURL(address); presswork.CodeOf(err) == presswork.InvalidURL {
+
+	if err := web.CheckURL(address); fault.CodeOf(err) == fault.InvalidURL {
 		return usageError{errors.New(local.Message(err))}
 	}
+
 	if !b.text && !b.json {
-		result, err := web.Call(ctx, inference.OpenFunction, map[string]any{"id": address, "loc": b.loc, "num_lines": b.num})
+		result, err := web.Call(
+			ctx,
+			inference.OpenFunction,
+			map[string]any{"id": address, "loc": b.loc, "num_lines": b.num},
+		)
 		if err == nil {
 			_, err = fmt.Fprintln(b.stdout, result.Output)
 		}
+
 		return err
 	}
+
 	page, err := web.Read(ctx, address)
 	switch {
 	case err != nil:
@@ -141,5 +171,6 @@ func (b *browseCommand) fetch(ctx context.Context, web *app.Web, address string)
 		return b.encode(page)
 	}
 	_, err = fmt.Fprintln(b.stdout, page.Text)
+
 	return err
 }

@@ -16,6 +16,7 @@ import (
 
 func TestFetchAndSearchRefuseWhatCannotBe(t *testing.T) {
 	t.Parallel()
+
 	for _, c := range []struct {
 		env  map[string]string
 		args []string
@@ -35,7 +36,11 @@ func TestFetchAndSearchRefuseWhatCannotBe(t *testing.T) {
 		{map[string]string{"SEARXNG_URL": "http://127.0.0.1:1"}, []string{"search", "x", "--top", "21"}, exitUsage, "--top is 21"},
 		{map[string]string{"SEARXNG_URL": "http://127.0.0.1:1"}, []string{"search", "x"}, exitFailed, "the search engine does not answer"},
 	} {
-		if got := askIn(t, c.env, c.args...); got.code != c.code || !strings.Contains(got.stderr, c.says) || got.stdout != "" {
+		if got := askIn(
+			t,
+			c.env,
+			c.args...); got.code != c.code || !strings.Contains(got.stderr, c.says) ||
+			got.stdout != "" {
 			t.Errorf("%v: %+v; want %q", c.args, got, c.says)
 		}
 	}
@@ -52,7 +57,12 @@ func webSite(t *testing.T, pdf []byte) (host string) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/search":
-			fmt.Fprintf(w, `{"results":[{"url":"http://%s/","title":"Home","content":"about %s"}]}`, r.Host, r.URL.Query().Get("q"))
+			fmt.Fprintf(
+				w,
+				`{"results":[{"url":"http://%s/","title":"Home","content":"about %s"}]}`,
+				r.Host,
+				r.URL.Query().Get("q"),
+			)
 		case "/doc.pdf":
 			w.Write(pdf)
 		default:
@@ -65,42 +75,80 @@ func webSite(t *testing.T, pdf []byte) (host string) {
 		}
 	}))
 	t.Cleanup(server.Close)
+
 	return server.Listener.Addr().String()
 }
 
 func TestFetchAndSearchShowWhatAModelSees(t *testing.T) {
 	t.Parallel()
 	needsChromium(t)
+
 	dir := folder(t, map[string]string{"a.md": "# A document\n\nWith words in a PDF.\n"})
 	if got := ask(t, "md2pdf", filepath.Join(dir, "a.md"), "-q"); got.code != exitOK {
 		t.Fatalf("%+v", got)
 	}
+
 	pdf, err := os.ReadFile(filepath.Join(dir, "a.pdf"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	host := webSite(t, pdf)
+
 	env := map[string]string{"OUTBOUND_ALLOW_PRIVATE": host, "SEARXNG_URL": "http://" + host}
 	for path, want := range map[string]string{
 		"/": "L0: Plain 【0†words†127.0.0.1】.\n=== End", "/app": "L0: made by scripts\n=== End", "/doc.pdf": "With words in a PDF.",
 	} {
 		got := askIn(t, env, "fetch", "http://"+host+path)
-		if got.code != exitOK || !strings.HasPrefix(got.stdout, "=== Text from the web") || !strings.Contains(got.stdout, want) {
+		if got.code != exitOK || !strings.HasPrefix(got.stdout, "=== Text from the web") ||
+			!strings.Contains(got.stdout, want) {
 			t.Errorf("%s: %+v", path, got)
 		}
 	}
-	if got := askIn(t, env, "fetch", "http://"+host+"/", "--text"); got.code != exitOK || got.stdout != "Plain 【0†words†127.0.0.1】.\n" || got.stderr != "" {
+
+	if got := askIn(
+		t,
+		env,
+		"fetch",
+		"http://"+host+"/",
+		"--text",
+	); got.code != exitOK || got.stdout != "Plain 【0†words†127.0.0.1】.\n" ||
+		got.stderr != "" {
 		t.Errorf("--text: %+v", got)
 	}
+
 	var page browse.Page
-	if got := askIn(t, env, "fetch", "http://"+host+"/", "--json"); json.Unmarshal([]byte(got.stdout), &page) != nil || page.Title != "Home" || page.Links[0] != "http://"+host+"/app" {
+	if got := askIn(
+		t,
+		env,
+		"fetch",
+		"http://"+host+"/",
+		"--json",
+	); json.Unmarshal([]byte(got.stdout), &page) != nil || page.Title != "Home" ||
+		page.Links[0] != "http://"+host+"/app" {
 		t.Errorf("--json: %+v", got)
 	}
-	if got := askIn(t, env, "search", "red", "&", "blue"); got.code != exitOK || !strings.Contains(got.stdout, "L0: * 【0†Home†127.0.0.1】\nL1: about red & blue\n") {
+
+	if got := askIn(
+		t,
+		env,
+		"search",
+		"red",
+		"&",
+		"blue",
+	); got.code != exitOK ||
+		!strings.Contains(got.stdout, "L0: * 【0†Home†127.0.0.1】\nL1: about red & blue\n") {
 		t.Errorf("search: %+v", got)
 	}
+
 	var results []inference.SearchResult
-	if got := askIn(t, env, "search", "red", "--json"); json.Unmarshal([]byte(got.stdout), &results) != nil || len(results) != 1 || results[0].Content != "about red" {
+	if got := askIn(
+		t,
+		env,
+		"search",
+		"red",
+		"--json",
+	); json.Unmarshal([]byte(got.stdout), &results) != nil || len(results) != 1 ||
+		results[0].Content != "about red" {
 		t.Errorf("search --json: %+v", got)
 	}
 }

@@ -35,6 +35,7 @@ func newCacheCommand(p *program) *cobra.Command {
 	}
 	addCacheFlags(cmd.PersistentFlags(), &c.flags)
 	cmd.AddCommand(c.newStats(), c.newClear(), c.newClean(), c.newConfig())
+
 	return cmd
 }
 
@@ -45,10 +46,12 @@ func (c *cacheCommand) use(ctx context.Context, f func(cache.Cache) error) error
 	if err != nil {
 		return usageError{err}
 	}
+
 	opened, err := cache.Open(ctx, cfg, cache.Options{Log: newNotices(c.stderr)})
 	if err != nil {
 		return fmt.Errorf("%s", printable(local.Message(err)))
 	}
+
 	return errors.Join(f(opened), opened.Close())
 }
 
@@ -63,14 +66,17 @@ func (c *cacheCommand) newStats() *cobra.Command {
 				if err != nil {
 					return err
 				}
+
 				if c.json {
 					return c.encode(s)
 				}
+
 				return c.printStats(s)
 			})
 		},
 	}
 	cmd.Flags().BoolVar(&c.json, "json", false, "print JSON")
+
 	return cmd
 }
 
@@ -82,10 +88,12 @@ func (c *cacheCommand) printStats(s cache.Stats) error {
 	fmt.Fprintf(c.stdout, "%s, hit rate %.0f %%\n\n", printable(where), 100*s.HitRate)
 	w := tabwriter.NewWriter(c.stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "KIND\tENTRIES\tSIZE\tHITS\tMISSES\tEXPIRED")
+
 	for _, kind := range cache.Kinds() {
 		k := s.Kinds[kind]
 		fmt.Fprintf(w, "%s\t%d\t%s\t%d\t%d\t%d\n", kind, k.Entries, kilobytes(k.Bytes), k.Hits, k.Misses, k.Expired)
 	}
+
 	return w.Flush()
 }
 
@@ -93,6 +101,7 @@ func kilobytes(n int64) string {
 	if n < 1000 {
 		return fmt.Sprintf("%d bytes", n)
 	}
+
 	return fmt.Sprintf("%d KB", (n+500)/1000)
 }
 
@@ -118,6 +127,7 @@ func (c *cacheCommand) newClean() *cobra.Command {
 				if err == nil {
 					_, err = fmt.Fprintf(c.stdout, "%s removed\n", entries(n))
 				}
+
 				return err
 			})
 		},
@@ -128,6 +138,7 @@ func entries(n int) string {
 	if n == 1 {
 		return "1 entry"
 	}
+
 	return fmt.Sprintf("%d entries", n)
 }
 
@@ -149,16 +160,26 @@ func (c *cacheCommand) newConfig() *cobra.Command {
 			if err != nil {
 				return usageError{err}
 			}
-			rows := []cacheSetting{{"backend", cfg.Backend, from["backend"]}, {"path", cfg.Path, from["path"]}, {"max_size", cfg.MaxSize, from["max_size"]}}
+			rows := []cacheSetting{
+				{"backend", cfg.Backend, from["backend"]},
+				{"path", cfg.Path, from["path"]},
+				{"max_size", cfg.MaxSize, from["max_size"]},
+			}
+
 			for _, kind := range cache.Kinds() {
 				name := "ttl." + string(kind)
-				rows = append(rows, cacheSetting{name, strconv.FormatFloat(cfg.TTL[kind].Seconds(), 'f', -1, 64), from[name]})
+				rows = append(
+					rows,
+					cacheSetting{name, strconv.FormatFloat(cfg.TTL[kind].Seconds(), 'f', -1, 64), from[name]},
+				)
 			}
+
 			if c.json {
 				return c.encode(rows)
 			}
 			w := tabwriter.NewWriter(c.stdout, 0, 0, 2, ' ', 0)
 			fmt.Fprintln(w, "SETTING\tVALUE\tFROM")
+
 			for _, row := range rows {
 				value := row.Value
 				if ttl, ok := cfg.TTL[cache.Kind(strings.TrimPrefix(row.Name, "ttl."))]; ok {
@@ -166,11 +187,13 @@ func (c *cacheCommand) newConfig() *cobra.Command {
 				}
 				fmt.Fprintf(w, "%s\t%s\t%s\n", row.Name, dash(printable(value)), printable(row.From))
 			}
+
 			return w.Flush()
 		},
 	}
 	cmd.Flags().Bool("show", true, "print them, which is all there is to do")
 	cmd.Flags().BoolVar(&c.json, "json", false, "print JSON")
+
 	return cmd
 }
 
@@ -178,5 +201,6 @@ func days(d time.Duration) string {
 	if day := 24 * time.Hour; d >= day {
 		return fmt.Sprintf("%g days", float64(int(10*d.Hours()/24))/10)
 	}
+
 	return d.String()
 }

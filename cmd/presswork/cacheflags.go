@@ -20,10 +20,30 @@ import (
 type cacheFlags struct{ backend, path, ttl, maxSize string }
 
 func addCacheFlags(f *pflag.FlagSet, c *cacheFlags) {
-	f.StringVar(&c.backend, "cache-backend", "", "`WHERE` analyses and theme choices are remembered: memory, file or sqlite (default PRESSWORK_CACHE_BACKEND, sqlite)")
-	f.StringVar(&c.path, "cache-path", "", "`DIR` of that cache (default PRESSWORK_CACHE_PATH, presswork in the user's cache directory)")
-	f.StringVar(&c.ttl, "cache-ttl", "", "how many `SECONDS` it remembers (default PRESSWORK_CACHE_TTL; 7 days for analyses, 30 for themes)")
-	f.StringVar(&c.maxSize, "cache-max-size", "", "`SIZE`: 10000 entries or 64MB (default PRESSWORK_CACHE_MAX_SIZE, 10000)")
+	f.StringVar(
+		&c.backend,
+		"cache-backend",
+		"",
+		"`WHERE` analyses and theme choices are remembered: memory, file or sqlite (default PRESSWORK_CACHE_BACKEND, sqlite)",
+	)
+	f.StringVar(
+		&c.path,
+		"cache-path",
+		"",
+		"`DIR` of that cache (default PRESSWORK_CACHE_PATH, presswork in the user's cache directory)",
+	)
+	f.StringVar(
+		&c.ttl,
+		"cache-ttl",
+		"",
+		"how many `SECONDS` it remembers (default PRESSWORK_CACHE_TTL; 7 days for analyses, 30 for themes)",
+	)
+	f.StringVar(
+		&c.maxSize,
+		"cache-max-size",
+		"",
+		"`SIZE`: 10000 entries or 64MB (default PRESSWORK_CACHE_MAX_SIZE, 10000)",
+	)
 }
 
 // load reads the cache's configuration. Each error is one of usage.
@@ -32,10 +52,12 @@ func (c cacheFlags) load(getenv func(string) string) (cache.Config, cache.Origin
 	if err != nil {
 		return cache.Config{}, nil, errors.New(local.Message(err))
 	}
+
 	cfg, from, err := cache.Load(cache.Config{Backend: c.backend, Path: c.path, MaxSize: c.maxSize, TTL: ttl}, getenv)
 	if err != nil {
 		err = errors.New(local.Message(err))
 	}
+
 	return cfg, from, err
 }
 
@@ -63,8 +85,10 @@ func (n notices) Handle(_ context.Context, r slog.Record) error {
 		default:
 			details = append(details, a.Key+" "+text)
 		}
+
 		return true
 	})
+
 	line := "presswork: " + r.Message
 	if len(details) > 0 {
 		line += " (" + strings.Join(details, ", ") + ")"
@@ -72,6 +96,7 @@ func (n notices) Handle(_ context.Context, r slog.Record) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	_, err := fmt.Fprintln(n.w, printable(line))
+
 	return err
 }
 

@@ -14,8 +14,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"presswork"
 	"presswork/internal/app"
+	"presswork/internal/fault"
 	"presswork/internal/inference"
 	"presswork/internal/input"
 	"presswork/internal/local"
@@ -56,10 +56,21 @@ func newChatCommand(p *program) *cobra.Command {
 	f.StringVar(&c.system, "system", "", "`TEXT` that tells the model how to behave")
 	f.StringVar(&c.effort, "effort", "", "`LEVEL` of reasoning, as the model allows: none, low, medium, high")
 	f.BoolVar(&c.reasoning, "reasoning", false, "print the reasoning as well, on standard error")
-	f.StringSliceVar(&c.tools, "tools", nil, "let the model use the built-in tools in `LIST`: code, search; what they do is printed on standard error")
-	f.StringArrayVar(&c.images, "image", nil, "show the model the picture in `FILE`, or at an address, with the first prompt; may be repeated")
+	f.StringSliceVar(
+		&c.tools,
+		"tools",
+		nil,
+		"let the model use the built-in tools in `LIST`: code, search; what they do is printed on standard error",
+	)
+	f.StringArrayVar(
+		&c.images,
+		"image",
+		nil,
+		"show the model the picture in `FILE`, or at an address, with the first prompt; may be repeated",
+	)
 	f.StringVar(&c.server, "server", "http://127.0.0.1:8000", "`ADDRESS` of the server")
 	f.StringVar(&c.key, "key", "", "API `KEY` (default PRESSWORK_API_KEY)")
+
 	return cmd
 }
 
@@ -70,38 +81,53 @@ func (c *chatCommand) run(ctx context.Context, prompt string) error {
 	if c.key == "" {
 		c.key = c.getenv("PRESSWORK_API_KEY")
 	}
+
 	if err := c.open(); err != nil {
 		return err
 	}
+
 	for _, name := range c.tools {
 		if builtinTools[name] == "" {
 			return usageError{fmt.Errorf("--tools: %q is not a tool; allowed: code, search", name)}
 		}
 	}
+
 	pictures, err := c.pictures()
 	if err != nil {
 		return err
 	}
+
 	if !fromTerminal(c.in) {
 		piped, err := io.ReadAll(io.LimitReader(unlessEnded{ctx, c.in}, maxPrompt+1))
 		if err != nil {
 			return err
 		}
+
 		if len(piped) > maxPrompt {
 			return usageError{fmt.Errorf("standard input is larger than %d MB", maxPrompt>>20)}
 		}
+
 		prompt = strings.TrimSpace(prompt + "\n\n" + string(piped))
 		if prompt == "" {
 			return usageError{errors.New("there is no prompt: give one as an argument or on standard input")}
 		}
 	}
+
 	if err := c.chooseModel(ctx); err != nil {
 		return err
 	}
+
 	if prompt == "" {
 		return c.talk(ctx, pictures)
 	}
-	_, err = c.ask(ctx, append(c.opening(), inference.Message{Role: inference.User, Parts: append([]inference.Part{{Text: prompt}}, pictures...)}))
+	_, err = c.ask(
+		ctx,
+		append(
+			c.opening(),
+			inference.Message{Role: inference.User, Parts: append([]inference.Part{{Text: prompt}}, pictures...)},
+		),
+	)
+
 	return err
 }
 
@@ -117,6 +143,7 @@ func (c *chatCommand) pictures() (parts []inference.Part, err error) {
 			if err != nil {
 				return nil, fmt.Errorf("--image %s: %w", name, err)
 			}
+
 			if err := inference.CheckImage(data); err != nil {
 				return nil, usageError{fmt.Errorf("--image %s: %s", name, err.Message)}
 			}
@@ -124,6 +151,7 @@ func (c *chatCommand) pictures() (parts []inference.Part, err error) {
 		}
 		parts = append(parts, inference.Part{Image: &inference.Image{URL: at}})
 	}
+
 	return parts, nil
 }
 
@@ -135,14 +163,17 @@ func (c *chatCommand) chooseModel(ctx context.Context) error {
 	if c.model != "" {
 		return nil
 	}
+
 	models, err := c.engine.Models(ctx)
 	if err != nil {
 		return c.serverSaid(err)
 	}
+
 	if len(models) == 0 {
 		return errors.New("the server has no models; `presswork models` says how to get one")
 	}
 	c.model = models[0]
+
 	return c.open()
 }
 
@@ -154,9 +185,11 @@ func (c *chatCommand) open() error {
 		base := strings.TrimSuffix(strings.TrimRight(c.server, "/"), "/v1") + "/v1"
 		c.engine, err = app.ServerEngine(base, c.key, c.model)
 	}
+
 	if err != nil {
 		return usageError{fmt.Errorf("--server: %w", err)}
 	}
+
 	return nil
 }
 
@@ -170,6 +203,7 @@ func (c *chatCommand) opening() []inference.Message {
 	if c.system == "" {
 		return nil
 	}
+
 	return []inference.Message{{Role: inference.System, Parts: []inference.Part{{Text: c.system}}}}
 }
 
@@ -179,30 +213,47 @@ func (c *chatCommand) talk(ctx context.Context, pictures []inference.Part) error
 	messages := c.opening()
 	lines := bufio.NewScanner(unlessEnded{ctx, c.in})
 	lines.Buffer(nil, 1<<20)
+
 	for {
 		fmt.Fprint(c.stderr, "\n› ")
+
 		if !lines.Scan() || strings.TrimSpace(lines.Text()) == "" {
 			return lines.Err()
 		}
-		messages = append(messages, inference.Message{Role: inference.User, Parts: append([]inference.Part{{Text: lines.Text()}}, pictures...)})
+		messages = append(
+			messages,
+			inference.Message{Role: inference.User, Parts: append([]inference.Part{{Text: lines.Text()}}, pictures...)},
+		)
 		pictures = nil
+
 		answer, err := c.ask(ctx, messages)
 		if err != nil {
 			return err
 		}
-		messages = append(messages, inference.Message{Role: inference.Assistant, Parts: []inference.Part{{Text: answer}}})
+		messages = append(
+			messages,
+			inference.Message{Role: inference.Assistant, Parts: []inference.Part{{Text: answer}}},
+		)
 	}
 }
 
 // ask prints an answer as it comes, and returns it.
 func (c *chatCommand) ask(ctx context.Context, messages []inference.Message) (string, error) {
 	request := &inference.Request{
-		Model: c.model, Messages: messages, Stream: true, IncludeUsage: true, ServiceTier: "auto", ReasoningEffort: c.effort,
-		ReasoningFormat: inference.Hidden, IncludeReasoning: true, Admitted: true,
+		Model:            c.model,
+		Messages:         messages,
+		Stream:           true,
+		IncludeUsage:     true,
+		ServiceTier:      "auto",
+		ReasoningEffort:  c.effort,
+		ReasoningFormat:  inference.Hidden,
+		IncludeReasoning: true,
+		Admitted:         true,
 	}
 	if c.reasoning {
 		request.ReasoningFormat = inference.Parsed
 	}
+
 	for _, name := range c.tools {
 		request.Tools = append(request.Tools, inference.Tool{Type: builtinTools[name]})
 	}
@@ -210,22 +261,26 @@ func (c *chatCommand) ask(ctx context.Context, messages []inference.Message) (st
 	// A model's answer is not to be trusted with the terminal.
 	out, aside := plainText{c.stdout}, plainText{c.stderr}
 	model := &inference.Model{ID: c.model, Capabilities: inference.Capabilities()}
+
 	err := c.engine.Complete(ctx, request, model, func(d *inference.Delta) error {
 		if c.reasoning && d.Reasoning != "" {
 			if _, err := io.WriteString(aside, d.Reasoning); err != nil {
 				return err
 			}
 		}
+
 		if err := printExecuted(aside, d.Extra); err != nil {
 			return err
 		}
 		answer.WriteString(d.Content)
 		_, err := io.WriteString(out, d.Content)
+
 		return err
 	})
 	if answer.Len() > 0 && !strings.HasSuffix(answer.String(), "\n") {
 		fmt.Fprintln(c.stdout)
 	}
+
 	return answer.String(), c.serverSaid(err)
 }
 
@@ -239,30 +294,39 @@ func printExecuted(w io.Writer, extra json.RawMessage) error {
 	if len(extra) == 0 || json.Unmarshal(extra, &fields) != nil {
 		return nil
 	}
+
 	for _, e := range fields.Executed {
 		asked := e.Arguments
+
 		var code struct{ Code string }
 		if json.Unmarshal([]byte(e.Arguments), &code) == nil && code.Code != "" {
 			asked = code.Code
 		}
+
 		if _, err := fmt.Fprintf(w, "\n[%s] %s\n%s\n", e.Name, asked, strings.TrimRight(e.Output, "\n")); err != nil {
 			return err
 		}
 	}
+
 	return nil
 }
 
 // serverSaid shortens a failure of the server to its message, and names which
 // server that is.
 func (c *chatCommand) serverSaid(err error) error {
-	switch presswork.CodeOf(err) {
+	switch fault.CodeOf(err) {
 	case "":
 		return nil
-	case presswork.Internal:
+	case fault.Internal:
 		return err // an interruption, or one of this machine
 	case inference.UpstreamUnavailable:
-		return fmt.Errorf("%s: %s (`presswork serve` starts one on this machine)", c.address, inference.AsError(err).Message)
+		return fmt.Errorf(
+			"%s: %s (`presswork serve` starts one on this machine)",
+			c.address,
+			inference.AsError(err).Message,
+		)
 	}
+
 	return fmt.Errorf("%s: %s", c.address, inference.AsError(err).Message)
 }
 
@@ -278,8 +342,10 @@ func (u unlessEnded) Read(b []byte) (int, error) {
 	read, err := local.Waiting(u.ctx, func() ([]byte, error) {
 		own := make([]byte, len(b))
 		n, err := u.r.Read(own)
+
 		return own[:n], err
 	})
+
 	return copy(b, read), err
 }
 
@@ -292,8 +358,10 @@ func (p plainText) Write(b []byte) (int, error) {
 		if r < ' ' && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0 {
 			return -1
 		}
+
 		return r
 	}, string(b))
 	_, err := io.WriteString(p.w, kept)
+
 	return len(b), err
 }

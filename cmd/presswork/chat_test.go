@@ -19,16 +19,20 @@ import (
 func converse(t *testing.T, stdin string, env map[string]string, args ...string) (stdout, stderr string, err error) {
 	t.Helper()
 	var out, words bytes.Buffer
-	root := newRootCommand(&program{getenv: func(name string) string { return env[name] }, stdout: &out, stderr: &words})
+	root := newRootCommand(
+		&program{getenv: func(name string) string { return env[name] }, stdout: &out, stderr: &words},
+	)
 	root.SetArgs(args)
 	root.SetIn(strings.NewReader(stdin))
 	err = root.ExecuteContext(t.Context())
+
 	return out.String(), words.String(), err
 }
 
 func TestChatPrintsTheAnswerOfAModel(t *testing.T) {
 	t.Parallel()
 	models, base := inferencetest.Start(t)
+
 	server := strings.TrimSuffix(base, "/v1")
 	for _, tc := range []struct {
 		stdin string
@@ -40,32 +44,87 @@ func TestChatPrintsTheAnswerOfAModel(t *testing.T) {
 		{"a file", []string{"--model", "echo", "say:"}, "say:\n\na file\n"},
 		{"", []string{"--model", "hello", "hi", "--system", "Be brief."}, "Hello, world!\n"},
 	} {
-		got, words, err := converse(t, tc.stdin, map[string]string{"PRESSWORK_API_KEY": "hush"}, append([]string{"chat", "--server", server}, tc.args...)...)
+		got, words, err := converse(
+			t,
+			tc.stdin,
+			map[string]string{"PRESSWORK_API_KEY": "hush"},
+			append([]string{"chat", "--server", server}, tc.args...)...)
 		if err != nil || got != tc.want {
 			t.Errorf("%q: got %q, %q, %v", tc.args, got, words, err)
 		}
 	}
 	requests := models.Requests()
+
 	last := requests[len(requests)-1]
 	if last.Header.Get("Authorization") != "Bearer hush" || !strings.Contains(string(last.Raw), "Be brief.") {
 		t.Errorf("asked %v %s", last.Header, last.Raw)
 	}
 	// Without a name it is the first that the server lists.
-	if _, _, err := converse(t, "x", nil, "chat", "--server", server); err != nil && strings.Contains(err.Error(), "model") {
+	if _, _, err := converse(
+		t,
+		"x",
+		nil,
+		"chat",
+		"--server",
+		server,
+	); err != nil &&
+		strings.Contains(err.Error(), "model") {
 		t.Error(err)
 	}
-	if _, _, err := converse(t, "", nil, "chat", "--server", server, "--model", "echo"); err == nil || !strings.Contains(err.Error(), "no prompt") {
+
+	if _, _, err := converse(
+		t,
+		"",
+		nil,
+		"chat",
+		"--server",
+		server,
+		"--model",
+		"echo",
+	); err == nil ||
+		!strings.Contains(err.Error(), "no prompt") {
 		t.Errorf("without a prompt: %v", err)
 	}
-	if _, _, err := converse(t, "x", nil, "chat", "--server", "http://me:hush@127.0.0.1:1", "--model", "echo"); err == nil ||
+
+	if _, _, err := converse(
+		t,
+		"x",
+		nil,
+		"chat",
+		"--server",
+		"http://me:hush@127.0.0.1:1",
+		"--model",
+		"echo",
+	); err == nil ||
 		!strings.HasPrefix(err.Error(), "http://me:xxxxx@127.0.0.1:1: the model's server does not answer") {
 		t.Errorf("nobody answers: %v", err)
 	}
-	if _, _, err := converse(t, strings.Repeat("x", maxPrompt+1), nil, "chat", "--server", server, "--model", "echo"); err == nil || !strings.Contains(err.Error(), "larger than 8 MB") {
+
+	if _, _, err := converse(
+		t,
+		strings.Repeat("x", maxPrompt+1),
+		nil,
+		"chat",
+		"--server",
+		server,
+		"--model",
+		"echo",
+	); err == nil ||
+		!strings.Contains(err.Error(), "larger than 8 MB") {
 		t.Errorf("half a prompt is sent: %v", err)
 	}
 	// The address may be the one that other clients are given.
-	if got, _, err := converse(t, "x", nil, "chat", "--server", base+"/", "--model", "echo"); got != "x\n" || err != nil {
+	if got, _, err := converse(
+		t,
+		"x",
+		nil,
+		"chat",
+		"--server",
+		base+"/",
+		"--model",
+		"echo",
+	); got != "x\n" ||
+		err != nil {
 		t.Errorf("%q, %v", got, err)
 	}
 }
@@ -74,25 +133,34 @@ func TestChatHasToolsAndPictures(t *testing.T) {
 	t.Parallel()
 	models, base := inferencetest.Start(t)
 	picture := filepath.Join(t.TempDir(), "dot.png")
+
 	const png = "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x01\x08\x06\x00\x00\x00\x1f\x15\xc4\x89"
 	if err := os.WriteFile(picture, []byte(png), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	chat := func(args ...string) (string, string, error) {
-		return converse(t, "", nil, append([]string{"chat", "--server", base, "--model", "executed", "How many?"}, args...)...)
+		return converse(
+			t,
+			"",
+			nil,
+			append([]string{"chat", "--server", base, "--model", "executed", "How many?"}, args...)...)
 	}
+
 	out, words, err := chat("--tools", "code,search", "--image", picture, "--image", "https://example.org/a.png")
 	if err != nil || out != "Let me count. Two.\n" || words != "\n[python] print(1+1)\n2\n" {
 		t.Errorf("%q, %q, %v", out, words, err)
 	}
+
 	for _, part := range []string{`"tools":[{"type":"code_interpreter"},{"type":"browser_search"}]`, `"url":"data:image/png;base64,iVBORw0KGgo`, `"url":"https://example.org/a.png"`} {
 		if raw := string(models.Requests()[0].Raw); !strings.Contains(raw, part) {
 			t.Errorf("the server got no %s: %s", part, raw)
 		}
 	}
+
 	if _, _, err := chat("--tools", "hands"); err == nil || !strings.Contains(err.Error(), "allowed: code, search") {
 		t.Errorf("an unknown tool: %v", err)
 	}
+
 	for _, name := range []string{"chat_test.go", "none.png"} {
 		if _, _, err := chat("--image", name); err == nil || !strings.Contains(err.Error(), "--image "+name) {
 			t.Errorf("%s for a picture: %v", name, err)
@@ -107,10 +175,12 @@ func TestAnInterruptionEndsTheWaitForAPrompt(t *testing.T) {
 	root := newRootCommand(&program{getenv: func(string) string { return "" }, stdout: io.Discard, stderr: io.Discard})
 	root.SetArgs([]string{"chat", "--model", "echo"})
 	root.SetIn(silent)
+
 	done := make(chan error, 1)
 	go func() { done <- root.ExecuteContext(ctx) }()
 	why := errors.New("enough")
 	cancel(why)
+
 	if err := <-done; !errors.Is(err, why) {
 		t.Errorf("got %v", err)
 	}
@@ -121,6 +191,7 @@ func TestAnInterruptionIsSaidAsSuch(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(errors.New("terminated signal received"))
 	var words bytes.Buffer
+
 	code := run(ctx, []string{"chat", "--model", "echo", "hi"}, func(string) string { return "" }, io.Discard, &words)
 	if code != exitInterrupted || words.String() != "presswork: interrupted\n" {
 		t.Errorf("%d, %q", code, words.String())
@@ -129,10 +200,16 @@ func TestAnInterruptionIsSaidAsSuch(t *testing.T) {
 
 func TestAProgressOutOfBoundsIsDrawnWithinThem(t *testing.T) {
 	t.Parallel()
+
 	for _, step := range []ollama.Progress{
 		{Completed: 2, Total: 1}, {Completed: -1, Total: 1}, {Completed: 1 << 62, Total: 1<<63 - 1}, {Status: "\x1b[31mred"}, {Total: -1},
 	} {
-		if line := pullLine(step.Status, step.Completed, step.Total); strings.Contains(line, "\x1b") || strings.Count(line, "█")+strings.Count(line, "░") > 30 {
+		if line := pullLine(
+			step.Status,
+			step.Completed,
+			step.Total,
+		); strings.Contains(line, "\x1b") ||
+			strings.Count(line, "█")+strings.Count(line, "░") > 30 {
 			t.Errorf("%+v: %q", step, line)
 		}
 	}
@@ -142,10 +219,15 @@ func TestModelsAreListedCheckedAndExplained(t *testing.T) {
 	t.Parallel()
 	_, base := inferencetest.Start(t)
 	file := filepath.Join(t.TempDir(), "models.yaml")
-	text := fmt.Sprintf("models:\n  - {id: org/good, aliases: [good], upstreams: [{base_url: %q, model: hello}]}\n  - {id: bad, upstreams: [{name: gone, base_url: \"http://127.0.0.1:1/v1\"}]}\n", base)
+
+	text := fmt.Sprintf(
+		"models:\n  - {id: org/good, aliases: [good], upstreams: [{base_url: %q, model: hello}]}\n  - {id: bad, upstreams: [{name: gone, base_url: \"http://127.0.0.1:1/v1\"}]}\n",
+		base,
+	)
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
+
 	env := map[string]string{"INFERENCE_CONFIG": file}
 	for _, tc := range []struct {
 		args   []string
@@ -161,7 +243,8 @@ func TestModelsAreListedCheckedAndExplained(t *testing.T) {
 		{[]string{"models", "explain"}, "", "name one model"},
 	} {
 		got, _, err := converse(t, "", env, tc.args...)
-		if !strings.Contains(got, tc.want) || (err == nil) != (tc.failed == "") || err != nil && !strings.Contains(err.Error(), tc.failed) {
+		if !strings.Contains(got, tc.want) || (err == nil) != (tc.failed == "") ||
+			err != nil && !strings.Contains(err.Error(), tc.failed) {
 			t.Errorf("%q: %q, %v", tc.args, got, err)
 		}
 	}

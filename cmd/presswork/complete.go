@@ -66,20 +66,27 @@ func complete(cmd *cobra.Command, flag string, f cobra.CompletionFunc) {
 }
 
 // themeNames completes the names of themes, with their descriptions.
-func (p *program) themeNames(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+func (p *program) themeNames(
+	cmd *cobra.Command,
+	args []string,
+	_ string,
+) ([]cobra.Completion, cobra.ShellCompDirective) {
 	dir := ""
 	if f := cmd.Flags().Lookup("themes-dir"); f != nil {
 		dir = f.Value.String()
 	}
+
 	if cfg, err := config.Load(p.getenv); err == nil && dir == "" {
 		dir = cfg.ThemesDir
 	}
 	catalogue := themes.Open(themes.Options{Dir: dir})
 	var names []cobra.Completion
+
 	for _, t := range catalogue.List() {
 		if !slices.Contains(args, t.Name) {
 			names = append(names, cobra.CompletionWithDesc(printable(t.Name), printable(t.Description)))
 		}
 	}
+
 	return names, cobra.ShellCompDirectiveNoFileComp
 }

@@ -22,26 +22,32 @@ func newConfigCommand(p *program) *cobra.Command {
 			if asMarkdown {
 				return config.WriteMarkdown(p.stdout)
 			}
+
 			cfg, err := config.Load(p.getenv)
 			if err != nil {
 				return usageError{err}
 			}
+
 			if err := app.CheckSettings(cfg); err != nil {
 				return err
 			}
+
 			if asJSON {
 				return p.encode(cfg.Settings())
 			}
 			w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
 			fmt.Fprintln(w, "SETTING\tVALUE\tDEFAULT\tMEANING")
+
 			for _, s := range cfg.Settings() {
 				fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", s.Name, dash(s.Value), dash(s.Default), s.Meaning)
 			}
+
 			return w.Flush()
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	cmd.Flags().BoolVar(&asMarkdown, "markdown", false, "print the documentation page")
+
 	return cmd
 }
 
@@ -49,5 +55,6 @@ func dash(s string) string {
 	if s == "" {
 		return "-"
 	}
+
 	return s
 }

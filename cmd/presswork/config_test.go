@@ -9,6 +9,7 @@ import (
 // must hear what the start would say.
 func TestConfigRefusesWhatServeRefuses(t *testing.T) {
 	t.Parallel()
+
 	for setting, value := range map[string]string{
 		"REDIS_URL": "http://x", "CACHE_REDIS_URL": "redis://", "TOKEN_SECRET": "short", "WEBHOOK_SECRET": "no secret", "EXPORT_ALLOW_PRIVATE": "10.0.0.0/99",
 		"EXPORT_DENY_HOSTS": "a b", "OUTBOUND_ALLOW_PRIVATE": "169.254.169.254", "SEARCH_URL": "ftp://x", "SEARCH_HEADER": "x", "INFERENCE_ENGINE": "llama-server",
@@ -17,15 +18,25 @@ func TestConfigRefusesWhatServeRefuses(t *testing.T) {
 		if setting == "SEARCH_HEADER" {
 			env["SEARCH_URL"] = "http://search.test/"
 		}
+
 		for _, command := range []string{"config", "serve"} {
-			if got := askIn(t, env, command); got.code != exitUsage || got.stdout != "" || !strings.Contains(got.stderr, setting) {
+			if got := askIn(
+				t,
+				env,
+				command,
+			); got.code != exitUsage || got.stdout != "" ||
+				!strings.Contains(got.stderr, setting) {
 				t.Errorf("%s with %s=%s: %+v", command, setting, value, got)
 			}
 		}
 	}
+
 	good := map[string]string{
-		"REDIS_URL": "redis://127.0.0.1:1,127.0.0.1:2", "TOKEN_SECRET": strings.Repeat("s", 16), "EXPORT_ALLOW_PRIVATE": "localhost:3000",
-		"WEBHOOK_SECRET": "whsec_" + strings.Repeat("c2VjcmV0", 4), "SEARCH_URL": "http://127.0.0.1/?q={query}",
+		"REDIS_URL":            "redis://127.0.0.1:1,127.0.0.1:2",
+		"TOKEN_SECRET":         strings.Repeat("s", 16),
+		"EXPORT_ALLOW_PRIVATE": "localhost:3000",
+		"WEBHOOK_SECRET":       "whsec_" + strings.Repeat("c2VjcmV0", 4),
+		"SEARCH_URL":           "http://127.0.0.1/?q={query}",
 	}
 	if got := askIn(t, good, "config"); got.code != exitOK {
 		t.Errorf("%+v", got)

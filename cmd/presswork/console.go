@@ -29,9 +29,11 @@ func (c *console) Enabled(_ context.Context, level slog.Level) bool { return lev
 func (c *console) Handle(_ context.Context, r slog.Record) error {
 	line := new(strings.Builder)
 	line.WriteString(r.Time.Format(time.TimeOnly) + " ")
+
 	if r.Level != slog.LevelInfo {
 		line.WriteString(r.Level.String() + " ")
 	}
+
 	if c.component != "" {
 		line.WriteString(c.component + ": ")
 	}
@@ -43,31 +45,38 @@ func (c *console) Handle(_ context.Context, r slog.Record) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	_, err := fmt.Fprintln(c.w, printable(line.String()))
+
 	return err
 }
 
 // appendAttr writes what a value says of itself in words, else its key and itself.
 func appendAttr(line *strings.Builder, groups string, a slog.Attr) {
 	_, known := a.Value.Any().(slog.LogValuer)
+
 	words, tells := a.Value.Any().(fmt.Stringer)
 	if known && tells {
 		line.WriteString(": " + words.String())
 		return
 	}
+
 	v := a.Value.Resolve()
 	if v.Kind() == slog.KindGroup {
 		if a.Key != "" {
 			groups += a.Key + "."
 		}
+
 		for _, member := range v.Group() {
 			appendAttr(line, groups, member)
 		}
+
 		return
 	}
+
 	text := v.String()
 	if text == "" {
 		return
 	}
+
 	if strings.ContainsAny(text, " \t\"=") {
 		text = fmt.Sprintf("%q", text)
 	}
@@ -78,6 +87,7 @@ func appendAttr(line *strings.Builder, groups string, a slog.Attr) {
 func (c *console) WithAttrs(attrs []slog.Attr) slog.Handler {
 	with := *c
 	more := new(strings.Builder)
+
 	for _, a := range attrs {
 		if a.Key == "component" {
 			with.component = a.Value.String()
@@ -86,6 +96,7 @@ func (c *console) WithAttrs(attrs []slog.Attr) slog.Handler {
 		appendAttr(more, c.groups, a)
 	}
 	with.attrs += more.String()
+
 	return &with
 }
 
@@ -93,5 +104,6 @@ func (c *console) WithAttrs(attrs []slog.Attr) slog.Handler {
 func (c *console) WithGroup(name string) slog.Handler {
 	with := *c
 	with.groups += name + "."
+
 	return &with
 }

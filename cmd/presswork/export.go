@@ -12,9 +12,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"presswork"
 	"presswork/internal/app"
 	"presswork/internal/export"
+	"presswork/internal/fault"
 	"presswork/internal/input"
 	"presswork/internal/local"
 )
@@ -50,17 +50,31 @@ func newExportCommand(p *program) *cobra.Command {
 			if len(args) == 1 {
 				return nil
 			}
+
 			if err := checkValues(args); err != nil {
 				return usageError{err}
 			}
+
 			return usageError{errors.New("name one address: presswork export https://example.com -o page.pdf")}
 		},
 		RunE: func(cmd *cobra.Command, args []string) error { return e.run(cmd, args[0]) },
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.StringVarP(&e.output, "output", "o", "page.pdf", "`FILE` ending in .pdf, .png, .jpg or .webp, or - for a PDF on standard output")
-	f.StringVar(&e.allow, "allow-private", "", "`HOSTS` (host[:port] or CIDR, comma list) beyond the public internet that the page may reach (default EXPORT_ALLOW_PRIVATE)")
+	f.StringVarP(
+		&e.output,
+		"output",
+		"o",
+		"page.pdf",
+		"`FILE` ending in .pdf, .png, .jpg or .webp, or - for a PDF on standard output",
+	)
+	f.StringVar(
+		&e.allow,
+		"allow-private",
+		"",
+		"`HOSTS` (host[:port] or CIDR, comma list) beyond the public internet that the page may reach (default EXPORT_ALLOW_PRIVATE)",
+	)
+
 	for _, o := range exportFlags() {
 		o.add(f, e.options)
 	}
@@ -74,7 +88,12 @@ func newExportCommand(p *program) *cobra.Command {
 		"media-type": {"screen", "print"},
 	})
 	complete(cmd, "theme", p.themeNames)
-	complete(cmd, "output", cobra.FixedCompletions([]string{"pdf", "png", "jpg", "webp"}, cobra.ShellCompDirectiveFilterFileExt))
+	complete(
+		cmd,
+		"output",
+		cobra.FixedCompletions([]string{"pdf", "png", "jpg", "webp"}, cobra.ShellCompDirectiveFilterFileExt),
+	)
+
 	return cmd
 }
 
@@ -131,10 +150,12 @@ func (o exportFlag) add(f *pflag.FlagSet, into map[string]json.RawMessage) {
 		if o.kind == "text" || o.kind == "level" && s != "true" && s != "false" {
 			raw, _ = json.Marshal(s) // a string always encodes
 		}
+
 		if !json.Valid(raw) {
 			return fmt.Errorf("%q is no %s", s, o.kind)
 		}
 		into[o.name] = raw
+
 		return nil
 	}
 	if o.kind == "switch" || o.kind == "level" {
@@ -149,46 +170,53 @@ func (e *exportCommand) run(cmd *cobra.Command, address string) error {
 	if err != nil {
 		return err
 	}
+
 	policy, err := app.ExportPolicy(cfg, e.allow)
 	if err != nil {
 		return err
 	}
+
 	page, err := e.page(address)
 	if err != nil {
 		return usageError{errors.New(exportFlagOf(err) + local.Message(err))}
 	}
+
 	out, err := local.Export(cmd.Context(), page, local.ExportOptions{
 		Policy: policy, ThemesDir: cfg.ThemesDir, Browser: cfg.ChromiumPath, Stdout: e.stdout,
 	})
-	switch presswork.CodeOf(err) {
+	switch fault.CodeOf(err) {
 	case "":
-	case presswork.InvalidOption, presswork.InvalidURL, presswork.ThemeNotFound:
+	case fault.InvalidOption, fault.InvalidURL, fault.ThemeNotFound:
 		return usageError{errors.New(exportFlagOf(err) + local.Message(err))}
-	case presswork.Internal:
+	case fault.Internal:
 		return err
 	default:
 		return errors.New(local.Message(err))
 	}
+
 	if !e.quiet && e.output != local.Std {
 		fmt.Fprintf(e.stderr, "%s → %s (%s, %d ms)\n", address, out.Path, sizes(out), out.Elapsed.Milliseconds())
 	}
+
 	return nil
 }
 
 // exportFlagOf names the flag behind an option that is refused: "--format: ".
 func exportFlagOf(err error) string {
-	name := strings.TrimPrefix(presswork.AsError(err).Param, "options.")
+	name := strings.TrimPrefix(fault.AsError(err).Param, "options.")
 	for _, o := range exportFlags() {
 		if o.name == name {
 			return "--" + o.flag() + ": "
 		}
 	}
+
 	return ""
 }
 
 // page makes the API's request of the flags, so that both are checked alike.
 func (e *exportCommand) page(address string) (local.WebPage, error) {
 	page := local.WebPage{URL: address, Output: e.output}
+
 	headers := map[string]string{}
 	for _, h := range e.headers {
 		name, value, found := strings.Cut(h, ":")
@@ -197,6 +225,7 @@ func (e *exportCommand) page(address string) (local.WebPage, error) {
 		}
 		headers[strings.TrimSpace(name)] = strings.TrimSpace(value)
 	}
+
 	var cookies []export.Cookie
 	for _, c := range e.cookies {
 		name, value, found := strings.Cut(c, "=")
@@ -206,25 +235,30 @@ func (e *exportCommand) page(address string) (local.WebPage, error) {
 		cookies = append(cookies, export.Cookie{Name: name, Value: value})
 	}
 	extension := strings.ToLower(filepath.Ext(e.output))
+
 	picture, isPicture := pictures()[extension]
 	if !isPicture && extension != ".pdf" && e.output != local.Std {
 		return page, fmt.Errorf("-o %s: the name must end in .pdf, .png, .jpg or .webp", e.output)
 	}
 	// Strings and checked JSON always encode.
 	fields, _ := json.Marshal(e.options)
+
 	if isPicture {
 		page.Screenshot = &export.ScreenshotOptions{}
 		if err := e.decode(fields, page.Screenshot); err != nil {
 			return page, err
 		}
 		page.Screenshot.Type, page.Screenshot.ExtraHTTPHeaders, page.Screenshot.Cookies = picture, headers, cookies
+
 		return page, nil
 	}
+
 	page.PDF = &export.PDFOptions{}
 	if err := e.decode(fields, page.PDF); err != nil {
 		return page, err
 	}
 	page.PDF.ExtraHTTPHeaders, page.PDF.Cookies = headers, cookies
+
 	return page, nil
 }
 
@@ -232,13 +266,15 @@ func (e *exportCommand) page(address string) (local.WebPage, error) {
 // output that it is.
 func (e *exportCommand) decode(fields []byte, into any) error {
 	err := input.DecodeJSON(fields, into, "")
-	if presswork.CodeOf(err) != presswork.UnknownField {
+	if fault.CodeOf(err) != fault.UnknownField {
 		return err
 	}
-	name := presswork.AsError(err).Param
+	name := fault.AsError(err).Param
+
 	i := slices.IndexFunc(exportFlags(), func(o exportFlag) bool { return o.name == name })
 	if i < 0 {
 		return err
 	}
+
 	return fmt.Errorf("--%s does not go with %s: it is for the other sort of output", exportFlags()[i].flag(), e.output)
 }

@@ -10,12 +10,14 @@ import (
 func TestExportFlagsAreTheOptionsOfTheAPI(t *testing.T) {
 	t.Parallel()
 	e := &exportCommand{program: &program{}}
+
 	for _, o := range exportFlags() {
 		if f := o.flag(); f != strings.ToLower(f) || strings.Contains(f, "--") || strings.Contains(f, "_") {
 			t.Errorf("%s is --%s", o.name, f)
 		}
 		// Null is "not said" for every field: only an unknown name is refused.
 		fields := []byte(`{"` + o.name + `":null}`)
+
 		pdf, picture := e.decode(fields, &export.PDFOptions{}), e.decode(fields, &export.ScreenshotOptions{})
 		if pdf != nil && picture != nil {
 			t.Errorf("%s is an option of neither: %v", o.name, pdf)
@@ -25,6 +27,7 @@ func TestExportFlagsAreTheOptionsOfTheAPI(t *testing.T) {
 
 func TestExportRefusesWhatCannotBe(t *testing.T) {
 	t.Parallel()
+
 	for _, c := range []struct {
 		args []string
 		says string
@@ -44,7 +47,10 @@ func TestExportRefusesWhatCannotBe(t *testing.T) {
 		{[]string{"https://example.com", "--cookie", "x"}, "NAME=VALUE"},
 		{[]string{"https://example.com", "--allow-private", "a b"}, "--allow-private"},
 	} {
-		if got := ask(t, append([]string{"export"}, c.args...)...); got.code != exitUsage || !strings.Contains(got.stderr, c.says) {
+		if got := ask(
+			t,
+			append([]string{"export"}, c.args...)...); got.code != exitUsage ||
+			!strings.Contains(got.stderr, c.says) {
 			t.Errorf("%v: %+v; want %q", c.args, got, c.says)
 		}
 	}

@@ -53,11 +53,18 @@ func newInfoCommand(p *program) *cobra.Command {
 			if err != nil {
 				return usageError{err}
 			}
+
 			machine, err := local.Inspect(cmd.Context(), cfg.ChromiumPath)
 			if err != nil {
 				return interrupted{}
 			}
-			i := info{Version: version(), Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, Machine: machine}
+			i := info{
+				Version:  version(),
+				Go:       runtime.Version(),
+				Platform: runtime.GOOS + "/" + runtime.GOARCH,
+				Machine:  machine,
+			}
+
 			for _, path := range []pathInfo{{"THEMES_DIR", cfg.ThemesDir}, {"DATA_DIR", cfg.DataDir}, {"CACHE_DIR", cfg.CacheDir}, {"PDF_OUTPUT_DIR", cfg.PDFOutputDir}} {
 				if abs, err := filepath.Abs(path.Path); err == nil {
 					path.Path = abs
@@ -65,13 +72,16 @@ func newInfoCommand(p *program) *cobra.Command {
 				i.Paths = append(i.Paths, path)
 			}
 			p.inspectOwn(cmd.Context(), &i)
+
 			if asJSON {
 				return p.encode(i)
 			}
+
 			return p.printInfo(i)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+
 	return cmd
 }
 
@@ -86,16 +96,21 @@ func (p *program) inspectOwn(ctx context.Context, i *info) {
 	const correct = "correct the setting, or unset it"
 	cfg, _, err := cacheFlags{}.load(p.getenv)
 	problem(err, correct)
+
 	if err == nil {
 		i.Cache.Backend = cfg.Backend
 		if cfg.Backend != cache.BackendMemory {
 			i.Cache.Path = cfg.Path
 		}
+
 		opened, err := cache.Open(ctx, cfg, cache.Options{})
 		if err == nil {
 			err = opened.Close()
 		}
-		problem(err, "`presswork cache config` shows where it is set; until then each run keeps its own cache in memory")
+		problem(
+			err,
+			"`presswork cache config` shows where it is set; until then each run keeps its own cache in memory",
+		)
 	}
 	i.Telemetry, err = runlog.Folder(p.getenv)
 	problem(err, correct)
@@ -111,22 +126,31 @@ func (i info) words() string {
 			not = append(not, what+why)
 		}
 	}
-	tell(i.Chromium.Version != "", "print documents and export pages", " (there is no Chromium that works; HTML needs none)")
+	tell(
+		i.Chromium.Version != "",
+		"print documents and export pages",
+		" (there is no Chromium that works; HTML needs none)",
+	)
 	tell(i.Redis.Version != "", "run `presswork serve` by itself", " (without redis-server it needs REDIS_URL)")
+
 	var b strings.Builder
 	if len(works) > 0 {
 		fmt.Fprintf(&b, "This machine can %s.", strings.Join(works, ", and "))
 	}
+
 	if len(not) > 0 {
 		fmt.Fprintf(&b, " It cannot %s.", strings.Join(not, ", nor "))
 	}
+
 	if i.Chromium.Version != "" && i.Sandbox {
 		b.WriteString(" What is printed is confined by Chromium's sandbox")
+
 		if i.NetworkIsolated {
 			b.WriteString(", without a network")
 		}
 		b.WriteString(".")
 	}
+
 	switch n := len(i.Problems); n {
 	case 0:
 		b.WriteString(" Nothing is wrong.")
@@ -135,9 +159,11 @@ func (i info) words() string {
 	default:
 		fmt.Fprintf(&b, " %d things are to be mended:", n)
 	}
+
 	for _, problem := range i.Problems {
 		fmt.Fprintf(&b, "\n- %s: %s", problem.What, problem.Fix)
 	}
+
 	return strings.TrimSpace(b.String())
 }
 
@@ -152,26 +178,35 @@ func (p *program) printInfo(i info) error {
 	}
 	row("presswork", "%s (%s %s)", i.Version, i.Go, i.Platform)
 	row("chromium", "%s", found(i.Chromium))
+
 	if i.Chromium.Version != "" {
 		sandbox := "on"
 		if !i.Sandbox {
 			sandbox = "off: " + i.SandboxReason
 		}
 		row("sandbox", "%s", sandbox)
-		row("network", "%s", map[bool]string{true: "none for the browser", false: "not taken from the browser: no user namespaces"}[i.NetworkIsolated])
+		row(
+			"network",
+			"%s",
+			map[bool]string{true: "none for the browser", false: "not taken from the browser: no user namespaces"}[i.NetworkIsolated],
+		)
 	}
 	row("redis-server", "%s", found(i.Redis))
+
 	for _, kind := range []string{"sans", "serif", "mono", "display", "math", "symbols"} {
 		var names []string
+
 		for _, f := range i.Fonts {
 			if f.Kind == kind {
 				names = append(names, f.Name)
 			}
 		}
+
 		if len(names) > 0 {
 			row(kind+" fonts", "%s", strings.Join(names, ", "))
 		}
 	}
+
 	for _, s := range i.Scripts {
 		font := s.Font
 		if font == "" {
@@ -179,11 +214,13 @@ func (p *program) printInfo(i info) error {
 		}
 		row("script", "%s: %s", s.Name, font)
 	}
+
 	for _, path := range i.Paths {
 		row(path.Setting, "%s", path.Path)
 	}
 	row("cache", "%s", dash(strings.TrimSpace(i.Cache.Backend+" "+i.Cache.Path)))
 	row("telemetry", "%s", cmp.Or(i.Telemetry, "off"))
+
 	return w.Flush()
 }
 
@@ -194,5 +231,6 @@ func found(p local.Program) string {
 	case p.Version == "":
 		return p.Path
 	}
+
 	return p.Version + " at " + p.Path
 }

@@ -33,6 +33,7 @@ func newKeysCommand(p *program) *cobra.Command {
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newKeysCreateCommand(p), newKeysListCommand(p), newKeysRevokeCommand(p))
+
 	return cmd
 }
 
@@ -42,6 +43,7 @@ func (p *program) keysPath() (string, error) {
 	if err != nil {
 		return "", usageError{err}
 	}
+
 	return cmp.Or(cfg.KeysConfig, app.DefaultKeys), nil
 }
 
@@ -71,6 +73,7 @@ func newKeysCreateCommand(p *program) *cobra.Command {
 	f.IntVar(&e.TPM, "tpm", 0, "tokens per minute; 0 is no limit")
 	f.IntVar(&e.TPD, "tpd", 0, "tokens per day; 0 is no limit")
 	f.IntVar(&e.Concurrency, "concurrency", 0, "completions at a time; 0 is no limit")
+
 	return cmd
 }
 
@@ -84,12 +87,14 @@ func (p *program) createKey(e keyfile.Entry) error {
 	_, _ = rand.Read(random[:])
 	key := keyPrefix + base64.RawURLEncoding.EncodeToString(random[:])
 	sum := sha256.Sum256([]byte(key))
+
 	e.SHA256 = hex.EncodeToString(sum[:])
 	if err := keyfile.Add(path, e); err != nil {
 		return usageError{err}
 	}
 	fmt.Fprintf(plainText{p.stderr}, "key %s is added to %s; it is printed once, and stored nowhere\n", e.Name, path)
 	_, err = fmt.Fprintln(p.stdout, key)
+
 	return err
 }
 
@@ -103,10 +108,12 @@ func newKeysListCommand(p *program) *cobra.Command {
 			if err != nil {
 				return err
 			}
+
 			entries, err := keyfile.List(path)
 			if err != nil {
 				return usageError{err}
 			}
+
 			return p.table("NAME\tADMIN\tMODELS\tTIERS\tRPM\tRPD\tTPM\tTPD\tCONCURRENCY", func(w io.Writer) {
 				for _, e := range entries {
 					limits := make([]string, 0, 5)
@@ -133,10 +140,12 @@ func newKeysRevokeCommand(p *program) *cobra.Command {
 			if err != nil {
 				return err
 			}
+
 			if _, err := keyfile.Remove(path, args[0]); err != nil {
 				return usageError{err}
 			}
 			_, err = fmt.Fprintf(plainText{p.stderr}, "key %s is revoked in %s\n", args[0], path)
+
 			return err
 		},
 	}

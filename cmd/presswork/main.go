@@ -29,7 +29,11 @@ func main() {
 	context.AfterFunc(ctx, func() {
 		stop()
 		time.AfterFunc(app.DrainLimit+drainGrace, func() {
-			fmt.Fprintf(os.Stderr, "presswork: not done %s after the signal; ending all the same\n", app.DrainLimit+drainGrace)
+			fmt.Fprintf(
+				os.Stderr,
+				"presswork: not done %s after the signal; ending all the same\n",
+				app.DrainLimit+drainGrace,
+			)
 			os.Exit(exitFailed)
 		})
 	})
@@ -44,16 +48,20 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	help := &checkedWriter{Writer: stdout}
 	root.SetOut(help)
 	root.SetArgs(args)
+
 	err := root.ExecuteContext(ctx)
 	if err == nil {
 		err = help.failed
 	}
+
 	if ctx.Err() != nil && errors.Is(err, context.Cause(ctx)) {
 		err = interrupted{}
 	}
+
 	if err != nil {
 		fmt.Fprintf(plainText{stderr}, "presswork: %v\n", err)
 	}
+
 	return exitStatus(err)
 }
 
@@ -68,5 +76,6 @@ func (w *checkedWriter) Write(p []byte) (int, error) {
 	if w.failed == nil {
 		w.failed = err
 	}
+
 	return n, err
 }

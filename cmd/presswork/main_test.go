@@ -14,8 +14,10 @@ func (full) Write([]byte) (int, error) { return 0, errors.New("no space left") }
 
 func TestOutputThatCannotBeWrittenIsAFailure(t *testing.T) {
 	t.Parallel()
+
 	for _, args := range [][]string{{}, {"help"}, {"--help"}, {"help", "export"}, {"md2pdf", "--help"}, {"cache"}, {"completion"}, {"version"}, {"--version"}} {
 		var stderr bytes.Buffer
+
 		code := run(t.Context(), args, func(string) string { return "" }, full{}, &stderr)
 		if code != exitFailed || strings.Count(stderr.String(), "no space left") != 1 {
 			t.Errorf("%v: exit status %d, %s", args, code, stderr.String())

@@ -31,22 +31,31 @@ func writeManual(w io.Writer, root *cobra.Command) error {
 	m.line(".SH COMMANDS")
 	m.commands(root)
 	m.line(".SH ENVIRONMENT\nSecrets may also be given as\n.IR NAME _FILE,\nthe path of a file that holds the value.")
+
 	for _, s := range (config.Config{}).Settings() {
 		m.entry("\\fB"+roff(s.Name)+"\\fR", withDefault(s.Meaning, s.Default))
 	}
-	m.entry("\\fBSOURCE_DATE_EPOCH\\fR", "Seconds since 1970: md2pdf takes them for the present, and the same document becomes the same bytes.")
+	m.entry(
+		"\\fBSOURCE_DATE_EPOCH\\fR",
+		"Seconds since 1970: md2pdf takes them for the present, and the same document becomes the same bytes.",
+	)
 	m.entry("\\fBNO_COLOR\\fR", "Set to anything: no colours on the terminal.")
 	m.line(".SH EXIT STATUS")
+
 	for _, status := range []struct {
 		code    int
 		meaning string
 	}{
-		{exitOK, "Done."}, {exitFailed, "A file failed, or there were findings with --strict."}, {exitUsage, "Wrong usage or a wrong setting."},
-		{exitNoBrowser, "No Chromium was found."}, {exitInterrupted, "Interrupted."},
+		{exitOK, "Done."},
+		{exitFailed, "A file failed, or there were findings with --strict."},
+		{exitUsage, "Wrong usage or a wrong setting."},
+		{exitNoBrowser, "No Chromium was found."},
+		{exitInterrupted, "Interrupted."},
 	} {
 		m.entry(fmt.Sprintf("\\fB%d\\fR", status.code), status.meaning)
 	}
 	_, err := io.WriteString(w, m.b.String())
+
 	return err
 }
 
@@ -65,16 +74,19 @@ func (m *manual) commands(parent *cobra.Command) {
 		if !cmd.IsAvailableCommand() || cmd.Name() == "help" || parent.Name() == "completion" {
 			continue
 		}
+
 		_, arguments, _ := strings.Cut(cmd.Use, " ")
 		if cmd.Name() == "completion" {
 			arguments = "bash|zsh|fish|powershell"
 		}
 		m.line(".SS \"%s %s\"", roff(cmd.CommandPath()), roff(arguments))
+
 		about := cmd.Long
 		if about == "" || cmd.Name() == "completion" {
 			about = cmd.Short + "."
 		}
 		m.line("%s", roff(about))
+
 		if cmd.Example != "" {
 			m.line(".PP\n.EX\n%s\n.EE", roff(cmd.Example))
 		}
@@ -89,10 +101,12 @@ func (m *manual) commands(parent *cobra.Command) {
 
 func (m *manual) flag(f *pflag.Flag) {
 	value, meaning := pflag.UnquoteUsage(f)
+
 	term := "\\fB\\-\\-" + roff(f.Name) + "\\fR"
 	if f.Shorthand != "" {
 		term = "\\fB\\-" + roff(f.Shorthand) + "\\fR, " + term
 	}
+
 	switch optional, ok := strings.CutPrefix(value, "[="); {
 	case ok:
 		term += "[=\\fI" + roff(strings.TrimSuffix(optional, "]")) + "\\fR]"
@@ -107,6 +121,7 @@ func withDefault(meaning, value string) string {
 	if value == "" {
 		return meaning
 	}
+
 	return meaning + " Default: " + value + "."
 }
 
@@ -114,17 +129,20 @@ func capital(s string) string {
 	if s == "" {
 		return s
 	}
+
 	return strings.ToUpper(s[:1]) + s[1:]
 }
 
 // roff writes text so that it means itself in a manual page.
 func roff(s string) string {
 	s = strings.NewReplacer(`\`, `\e`, "-", `\-`, "'", `\(aq`, "`", `\(ga`, "\"", `\(dq`, "…", "...").Replace(s)
+
 	lines := strings.Split(s, "\n")
 	for i, l := range lines {
 		if strings.HasPrefix(l, ".") {
 			lines[i] = `\&` + l
 		}
 	}
+
 	return strings.Join(lines, "\n")
 }

@@ -11,10 +11,12 @@ import (
 
 func TestTheManualNamesEveryCommandAndFlag(t *testing.T) {
 	t.Parallel()
+
 	got := ask(t, "man")
 	if got.code != 0 {
 		t.Fatalf("%+v", got)
 	}
+
 	page := strings.ReplaceAll(got.stdout, `\-`, "-")
 	for _, want := range []string{".SS \"presswork md2pdf FILE.md [FILE.md...]\"", `\fBAPI_PORT\fR`, `\fB--toc\fR[=\fILEVEL\fR]`, `\fB-o\fR, \fB--output\fR \fIFILE\fR`, ".SH EXIT STATUS"} {
 		if !strings.Contains(page, want) {
@@ -27,6 +29,7 @@ func TestTheManualNamesEveryCommandAndFlag(t *testing.T) {
 			if c.Name() == "help" || cmd.Name() == "completion" || c.Hidden {
 				continue
 			}
+
 			if !strings.Contains(page, ".SS \""+c.CommandPath()+" ") {
 				t.Errorf("the manual lacks %s", c.CommandPath())
 			}
@@ -43,10 +46,12 @@ func TestTheManualNamesEveryCommandAndFlag(t *testing.T) {
 
 func TestTheManualIsWellFormed(t *testing.T) {
 	t.Parallel()
+
 	if _, err := exec.LookPath("groff"); err != nil && testing.Short() {
 		t.Skip("needs groff; `make test` runs this test")
 	}
 	cmd := exec.CommandContext(t.Context(), "groff", "-man", "-Tutf8", "-ww", "-z")
+
 	cmd.Stdin = strings.NewReader(ask(t, "man").stdout)
 	if said, err := cmd.CombinedOutput(); err != nil || len(said) > 0 {
 		t.Errorf("%v: %s (`make setup-test` installs groff)", err, said)
@@ -55,7 +60,11 @@ func TestTheManualIsWellFormed(t *testing.T) {
 
 func TestCompletion(t *testing.T) {
 	t.Parallel()
-	dir := folder(t, map[string]string{"mine.css": ":root{--primary:#123456;--base-100:#ffffff;--base-content:#000000}"})
+	dir := folder(
+		t,
+		map[string]string{"mine.css": ":root{--primary:#123456;--base-100:#ffffff;--base-content:#000000}"},
+	)
+
 	for line, want := range map[string]string{
 		"md2pdf --themes-dir DIR --theme ": "mine",
 		"theme-preview nord ":              "dracula",
@@ -76,17 +85,26 @@ func TestCompletion(t *testing.T) {
 		for word := range strings.SplitSeq(line, " ") {
 			args = append(args, strings.Replace(word, "DIR", dir, 1))
 		}
+
 		got := ask(t, args...)
 		if !strings.Contains("\n"+got.stdout, "\n"+want) {
 			t.Errorf("%q completes to %q, without %s", line, got.stdout, want)
 		}
 	}
+
 	if got := ask(t, "__complete", "theme-preview", "nord", ""); strings.Contains(got.stdout, "nord\t") {
 		t.Error("a theme is offered twice")
 	}
-	if got := ask(t, "completion", "fisch"); got.code != exitUsage || !strings.Contains(got.stderr, `did you mean "fish"?`) {
+
+	if got := ask(
+		t,
+		"completion",
+		"fisch",
+	); got.code != exitUsage ||
+		!strings.Contains(got.stderr, `did you mean "fish"?`) {
 		t.Errorf("an unknown shell: %+v", got)
 	}
+
 	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
 		if got := ask(t, "completion", shell); got.code != 0 || !strings.Contains(got.stdout, "presswork") {
 			t.Errorf("%s: %d, %s", shell, got.code, got.stderr)

@@ -17,6 +17,7 @@ import (
 	"presswork/internal/app"
 	"presswork/internal/cache"
 	"presswork/internal/config"
+	"presswork/internal/fault"
 	"presswork/internal/local"
 	"presswork/internal/local/livepage"
 	"presswork/internal/local/runlog"
@@ -86,27 +87,70 @@ func newMD2PDFCommand(p *program) *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.StringVarP(&m.output, "output", "o", "", "`FILE`, or a folder (always one for several inputs), or - for standard output")
-	f.StringVar(&m.to, "to", "", "`FORMAT`: pdf, html (one file that needs nothing else) epub (a book) or png (a picture of each page; -o NAME.zip packs them); without it the name of -o decides, else pdf")
+	f.StringVarP(
+		&m.output,
+		"output",
+		"o",
+		"",
+		"`FILE`, or a folder (always one for several inputs), or - for standard output",
+	)
+	f.StringVar(
+		&m.to,
+		"to",
+		"",
+		"`FORMAT`: pdf, html (one file that needs nothing else) epub (a book) or png (a picture of each page; -o NAME.zip packs them); without it the name of -o decides, else pdf",
+	)
 	f.StringVarP(&m.theme, "theme", "t", "", "theme `NAME`; `presswork theme list` shows them")
-	f.BoolVar(&m.aiTheme, "ai-theme", false, "choose the theme that suits the text, and say why; without --analysis-model nothing leaves this machine")
+	f.BoolVar(
+		&m.aiTheme,
+		"ai-theme",
+		false,
+		"choose the theme that suits the text, and say why; without --analysis-model nothing leaves this machine",
+	)
 	addPreferenceFlags(cmd, &m.preference)
 	addReaderFlags(cmd, &m.reader)
 	f.StringVar(&m.themesDir, "themes-dir", "", "`DIR` of custom themes, NAME.css each (default THEMES_DIR)")
 	addOptionFlags(f, &m.options)
-	f.StringVar(&m.passwordFile, "password-file", "", "`FILE` whose first line is the password: a --password can be seen by every user of this machine")
+	f.StringVar(
+		&m.passwordFile,
+		"password-file",
+		"",
+		"`FILE` whose first line is the password: a --password can be seen by every user of this machine",
+	)
 	f.StringVar(&m.cssFile, "css", "", "stylesheet `FILE`, applied last")
-	f.StringArrayVar(&m.allow, "allow", nil, "`DIR` outside the input's folder from which images may be shown; repeatable")
-	f.BoolVar(&m.merge, "merge", false, "print all files into one document, named after the first unless -o says otherwise: its front matter counts, each file begins on a new page, and links between them stay links")
+	f.StringArrayVar(
+		&m.allow,
+		"allow",
+		nil,
+		"`DIR` outside the input's folder from which images may be shown; repeatable",
+	)
+	f.BoolVar(
+		&m.merge,
+		"merge",
+		false,
+		"print all files into one document, named after the first unless -o says otherwise: its front matter counts, each file begins on a new page, and links between them stay links",
+	)
 	f.BoolVar(&m.html, "html", false, "the same as --to html")
 	f.IntVarP(&m.jobs, "jobs", "j", runtime.NumCPU(), "how many files (`N`) are converted at a time")
-	f.BoolVarP(&m.watch, "watch", "w", false, "convert again whenever a file, its images, the stylesheet or a theme changes")
-	f.BoolVar(&m.live, "live", false, "--watch, and show the pages in the browser while the document is written; nothing leaves this machine")
+	f.BoolVarP(
+		&m.watch,
+		"watch",
+		"w",
+		false,
+		"convert again whenever a file, its images, the stylesheet or a theme changes",
+	)
+	f.BoolVar(
+		&m.live,
+		"live",
+		false,
+		"--watch, and show the pages in the browser while the document is written; nothing leaves this machine",
+	)
 	f.BoolVar(&m.open, "open", false, "open the result")
 	f.BoolVar(&m.json, "json", false, "print a JSON line for each file")
 	f.BoolVarP(&m.quiet, "quiet", "q", false, "print errors only")
 	addCacheFlags(f, &m.cache)
 	completeDocuments(cmd, p)
+
 	return cmd
 }
 
@@ -115,17 +159,21 @@ func (m *md2pdf) run(ctx context.Context, paths []string) error {
 	if err != nil {
 		return usageError{err}
 	}
+
 	images, err := app.NewFetcher(m.cfg, version())
 	if err != nil {
 		return err
 	}
 	report := newReporter(m, len(inputs))
+
 	model, err := m.reader.open(m.getenv)
 	if err != nil {
 		return err
 	}
+
 	recommender, done := app.NewRecommender(ctx, m.remember, model, m.notices())
 	defer done()
+
 	show, hide, err := m.showLive(ctx)
 	if err != nil {
 		return err
@@ -148,23 +196,28 @@ func (m *md2pdf) run(ctx context.Context, paths []string) error {
 		Page:        show,
 		Log:         m.logger(),
 	})
+
 	stop, err := begin(ctx, converter)
 	if err != nil {
 		return err
 	}
 	defer stop()
+
 	if m.theme != "" {
 		if err := converter.CheckTheme(m.theme); err != nil {
 			return usageError{errors.New("--theme: " + local.Message(err))}
 		}
 	}
+
 	outputs, err := m.convert(ctx, converter, report, inputs)
 	if m.open && err == nil {
 		err = openFile(inputs[0].Output)
 	}
+
 	if !m.watch || ctx.Err() != nil {
 		return err
 	}
+
 	return m.follow(ctx, converter, report, inputs, outputs)
 }
 
@@ -172,6 +225,7 @@ func (m *md2pdf) run(ctx context.Context, paths []string) error {
 // so large that it may be printed in sections.
 func (m *md2pdf) tabs(inputs []local.Input) int {
 	const large = 64 << 10
+
 	for _, in := range inputs {
 		for _, path := range append([]string{in.Path}, in.Merge...) {
 			if info, err := os.Stat(path); err == nil && info.Size() >= large {
@@ -179,6 +233,7 @@ func (m *md2pdf) tabs(inputs []local.Input) int {
 			}
 		}
 	}
+
 	return min(m.jobs, len(inputs))
 }
 
@@ -187,31 +242,43 @@ func begin(ctx context.Context, c *local.Converter) (stop func(), err error) {
 	stop = func() { _ = c.Close() } // the results are written; nothing depends on it
 	if err := c.Start(ctx); err != nil {
 		stop()
-		if presswork.CodeOf(err) == presswork.InvalidOption {
+
+		if fault.CodeOf(err) == fault.InvalidOption {
 			return nil, usageError{errors.New(local.Message(err))}
 		}
+
 		return nil, err
 	}
+
 	return stop, nil
 }
 
 // convert converts inputs and reports each. The error names which failed, and
 // holds chromium.ErrNotFound or the interruption if that was the reason.
-func (m *md2pdf) convert(ctx context.Context, c *local.Converter, report *reporter, inputs []local.Input) ([]local.Output, error) {
+func (m *md2pdf) convert(
+	ctx context.Context,
+	c *local.Converter,
+	report *reporter,
+	inputs []local.Input,
+) ([]local.Output, error) {
 	var outputs []local.Output
 	var failures []error
+
 	report.begin(len(inputs))
 	defer report.watch()()
+
 	for out, err := range c.Batch(ctx, inputs) {
 		if ctx.Err() != nil {
 			report.clear()
 			return outputs, interrupted{}
 		}
+
 		outputs = append(outputs, out)
 		if err != nil {
 			err = fileError{label(out), err}
 			failures = append(failures, err)
 		}
+
 		if err := report.done(out, err); err != nil {
 			return outputs, err
 		}
@@ -219,15 +286,18 @@ func (m *md2pdf) convert(ctx context.Context, c *local.Converter, report *report
 	report.end(len(failures))
 	m.note(outputs, len(failures))
 	m.warnOfThemes(c, outputs)
+
 	if m.page != nil && len(failures) > 0 {
 		m.page.Fail(failures[0].Error())
 	}
+
 	switch {
 	case len(failures) == 0:
 		return outputs, nil
 	case len(inputs) == 1:
 		return outputs, failures[0]
 	}
+
 	return outputs, fmt.Errorf("%d of %d files failed", len(failures), len(inputs))
 }
 
@@ -238,6 +308,7 @@ func (m *md2pdf) warnOfThemes(c *local.Converter, outputs []local.Output) {
 		if err != nil || !t.Custom || t.Readable() || m.pale[out.Theme] {
 			continue
 		}
+
 		if m.pale == nil {
 			m.pale = map[string]bool{}
 		}
@@ -270,6 +341,7 @@ func (m *md2pdf) notices() *slog.Logger {
 	if m.quiet {
 		return slog.New(slog.DiscardHandler)
 	}
+
 	return newNotices(m.stderr)
 }
 
@@ -278,5 +350,6 @@ func (m *md2pdf) logger() *slog.Logger {
 	if m.cfg.Debug {
 		return newLogger(m.stderr, m.cfg)
 	}
+
 	return slog.New(slog.DiscardHandler)
 }

@@ -18,6 +18,7 @@ func askIn(t *testing.T, env map[string]string, args ...string) said {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
 	code := run(t.Context(), args, func(name string) string { return env[name] }, &stdout, &stderr)
+
 	return said{code, stdout.String(), stderr.String()}
 }
 
@@ -25,17 +26,21 @@ func askIn(t *testing.T, env map[string]string, args ...string) said {
 // than the run.
 func untouched(t *testing.T, dir string, want ...string) {
 	t.Helper()
+
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	var names []string
 	for _, e := range entries {
 		names = append(names, e.Name())
 	}
+
 	if got := strings.Join(names, " "); got != strings.Join(want, " ") {
 		t.Errorf("the folder holds %s, want %s", got, want)
 	}
+
 	if got := content(t, filepath.Join(dir, "a.pdf")); got != "older" {
 		t.Errorf("the older PDF became %.20q", got)
 	}
@@ -44,16 +49,19 @@ func untouched(t *testing.T, dir string, want ...string) {
 // programs is a folder of scripts that the browser's own user can run.
 func programs(t *testing.T, scripts map[string]string) string {
 	t.Helper()
+
 	dir := public.Dir(t)
 	for name, script := range scripts {
 		public.Program(t, filepath.Join(dir, name), "#!/bin/sh\n"+script+"\n")
 	}
+
 	return dir
 }
 
 func TestMD2PDFWithABrowserThatDoesNotWork(t *testing.T) {
 	t.Parallel()
 	needsChromium(t)
+
 	real, err := filepath.EvalSymlinks("/usr/lib/chromium/chromium-headless-shell")
 	if err != nil {
 		real = "chromium"
@@ -65,7 +73,11 @@ func TestMD2PDFWithABrowserThatDoesNotWork(t *testing.T) {
 		"dies": `( sleep 1; kill -9 $$ ) & exec "` + real + `" "$@"`,
 	})
 	// One table is one piece: what is printed in several outlives a browser.
-	long := "# A\n\n| a | b | *c* | `d` |\n|---|---|---|---|\n" + strings.Repeat("| lorem | ipsum | dolor | sit |\n", 10_000)
+	long := "# A\n\n| a | b | *c* | `d` |\n|---|---|---|---|\n" + strings.Repeat(
+		"| lorem | ipsum | dolor | sit |\n",
+		10_000,
+	)
+
 	for name, c := range map[string]struct {
 		env  map[string]string
 		code int
@@ -79,6 +91,7 @@ func TestMD2PDFWithABrowserThatDoesNotWork(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := folder(t, map[string]string{"a.md": long, "a.pdf": "older"})
+
 			got := askIn(t, c.env, "md2pdf", filepath.Join(dir, "a.md"))
 			if got.code != c.code || !strings.Contains(got.stderr, c.says) || got.stdout != "" {
 				t.Errorf("%+v, want %d and %q", got, c.code, c.says)
@@ -91,8 +104,10 @@ func TestMD2PDFWithABrowserThatDoesNotWork(t *testing.T) {
 func TestMD2PDFWithAFullDisk(t *testing.T) {
 	t.Parallel()
 	dir := folder(t, map[string]string{"a.md": "# A", "a.pdf": "older"})
+
 	got := ask(t, "md2pdf", "--html", filepath.Join(dir, "a.md"), "-o", "/dev/full")
-	if got.code != exitFailed || !strings.Contains(got.stderr, "a.md: cannot write /dev/full: no space left on device") {
+	if got.code != exitFailed ||
+		!strings.Contains(got.stderr, "a.md: cannot write /dev/full: no space left on device") {
 		t.Errorf("%+v", got)
 	}
 	untouched(t, dir, "a.md", "a.pdf")
@@ -100,10 +115,12 @@ func TestMD2PDFWithAFullDisk(t *testing.T) {
 
 func TestMD2PDFWithHostileFiles(t *testing.T) {
 	t.Parallel()
+
 	var notes strings.Builder
 	for i := range manyFootnotes {
 		fmt.Fprintf(&notes, "word[^%d]\n\n[^%d]: note %d\n\n", i, i, i)
 	}
+
 	dir := folder(t, map[string]string{
 		"a.pdf": "older", "a.html": "older",
 		"a-binary.md":  "\x00\x01\xff\xfe\x00ELF",
@@ -118,6 +135,7 @@ func TestMD2PDFWithHostileFiles(t *testing.T) {
 	if err := os.Symlink("a-loop.md", filepath.Join(dir, "a-loop.md")); err != nil {
 		t.Fatal(err)
 	}
+
 	for name, c := range map[string]struct {
 		code int
 		says string
@@ -134,15 +152,18 @@ func TestMD2PDFWithHostileFiles(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			result := filepath.Join(dir, strings.TrimSuffix(name, ".md")+".html")
+
 			args := []string{"md2pdf", "--html", filepath.Join(dir, name)}
 			if c.code != exitOK {
 				result = filepath.Join(dir, "a.html")
 				args = append(args, "-o", result)
 			}
+
 			got := ask(t, args...)
 			if got.code != c.code || !strings.Contains(got.stderr, c.says) {
 				t.Errorf("%+v, want %d and %q", got, c.code, c.says)
 			}
+
 			page := content(t, result)
 			switch {
 			case c.code != exitOK && page != "older":
@@ -172,5 +193,6 @@ func bomb() string {
 	head = binary.BigEndian.AppendUint32(head, 60_000)
 	chunk("IHDR", append(head, 8, 2, 0, 0, 0))
 	chunk("IEND", nil)
+
 	return b.String()
 }

@@ -16,22 +16,28 @@ func (m *md2pdf) prepareChoice() error {
 	if m.asked, err = m.preference.parse(); err != nil {
 		return err
 	}
+
 	if m.aiTheme && m.theme != "" {
 		return errors.New("--theme and --ai-theme exclude each other")
 	}
+
 	if m.preference.set() && m.theme != "" && m.theme != themes.Auto {
 		return errors.New("--mood and --doc-type choose a theme, and --theme names one; leave one out")
 	}
+
 	if m.aiTheme || m.preference.set() {
 		m.theme = themes.Auto
 	}
+
 	if m.remember, _, err = m.cache.load(m.getenv); err != nil {
 		return err
 	}
+
 	dir, err := runlog.Folder(m.getenv)
 	if dir != "" {
 		m.runLog = runlog.Open(dir)
 	}
+
 	return err
 }
 
@@ -43,6 +49,7 @@ func (m *md2pdf) note(outputs []local.Output, failures int) {
 	}
 	r := runlog.Run{At: time.Now().UTC(), Documents: len(outputs), Failures: failures}
 	each := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 / float64(len(outputs)) }
+
 	for _, out := range outputs {
 		r.Pages += out.Pages
 		r.Bytes += int64(out.Bytes)
@@ -53,6 +60,7 @@ func (m *md2pdf) note(outputs []local.Output, failures int) {
 		r.Lookups += out.Lookups
 		r.Hits += out.Hits
 	}
+
 	if err := m.runLog.Add(r); err != nil {
 		m.logger().Warn("the run was not noted", "error", err)
 	}

@@ -6,11 +6,11 @@ import (
 	"strconv"
 	"strings"
 
-	"presswork/internal/input"
-
 	"github.com/spf13/pflag"
 
 	"presswork"
+	"presswork/internal/fault"
+	"presswork/internal/input"
 )
 
 // optionHelp is the meaning of each option of presswork.Options that is a flag,
@@ -69,6 +69,7 @@ func optionHelp() map[string]string {
 // --css, which names a file, is the caller's.
 func addOptionFlags(flags *pflag.FlagSet, o *presswork.Options) {
 	help := optionHelp()
+
 	v := reflect.ValueOf(o).Elem()
 	for i := range v.NumField() {
 		key := jsonKey(v.Type().Field(i))
@@ -76,6 +77,7 @@ func addOptionFlags(flags *pflag.FlagSet, o *presswork.Options) {
 			continue
 		}
 		name := strings.ReplaceAll(key, "_", "-")
+
 		switch field := v.Field(i).Addr().Interface().(type) {
 		case *string:
 			flags.StringVar(field, name, "", help[key])
@@ -92,9 +94,17 @@ func addOptionFlags(flags *pflag.FlagSet, o *presswork.Options) {
 		case **presswork.PDFALevel:
 			flags.BoolFunc(name, help[key], func(s string) error { return setLevel(field, s) })
 		case *presswork.Files:
-			flags.Func(name, help[key], func(s string) error { return input.DecodeValue([]byte(strconv.Quote(s)), field) })
+			flags.Func(
+				name,
+				help[key],
+				func(s string) error { return input.DecodeValue([]byte(strconv.Quote(s)), field) },
+			)
 		case *presswork.Keywords:
-			flags.Func(name, help[key], func(s string) error { return input.DecodeValue([]byte(strconv.Quote(s)), field) })
+			flags.Func(
+				name,
+				help[key],
+				func(s string) error { return input.DecodeValue([]byte(strconv.Quote(s)), field) },
+			)
 		case *presswork.Margins:
 			flags.StringVar(&field.Top, "margin-top", "", "top "+help[key])
 			flags.StringVar(&field.Right, "margin-right", "", "right "+help[key])
@@ -114,6 +124,7 @@ func setJSON[T any](field **T, s, want string) error {
 	if err := input.DecodeValue([]byte(s), field); err != nil {
 		return fmt.Errorf("it must be %s", want)
 	}
+
 	return nil
 }
 
@@ -121,15 +132,17 @@ func setLevel(field **presswork.PDFALevel, s string) error {
 	if s != "true" && s != "false" {
 		s = strconv.Quote(s)
 	}
+
 	return setJSON(field, s, "2b, 2u or 3b")
 }
 
 // flagOf names the flag behind an option that is refused: "--page-size: ".
 func flagOf(err error) string {
-	param, ok := strings.CutPrefix(presswork.AsError(err).Param, "options.")
+	param, ok := strings.CutPrefix(fault.AsError(err).Param, "options.")
 	if !ok || param == "margins" { // of all four flags together
 		return ""
 	}
 	name := strings.NewReplacer("margins.", "margin-", "_", "-").Replace(param)
+
 	return "--" + name + ": "
 }

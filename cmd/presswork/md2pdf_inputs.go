@@ -21,48 +21,60 @@ func (m *md2pdf) prepare(paths []string) ([]local.Input, error) {
 	if err := checkValues(paths); err != nil {
 		return nil, err
 	}
+
 	cfg, err := config.Load(m.getenv)
 	if err != nil {
 		return nil, err
 	}
 	m.cfg = cfg
+
 	m.watch = m.watch || m.live
 	if m.themesDir == "" {
 		m.themesDir = cfg.ThemesDir
 	} else if _, err := os.ReadDir(m.themesDir); err != nil {
 		return nil, fmt.Errorf("--themes-dir: %w", err)
 	}
+
 	m.shared = local.Take(m.watched()...)
 	if m.cssFile != "" {
 		if err := m.readCSS(); err != nil {
 			return nil, err
 		}
 	}
+
 	if err := m.readPassword(); err != nil {
 		return nil, err
 	}
+
 	if m.epoch, err = sourceDateEpoch(m.getenv("SOURCE_DATE_EPOCH")); err != nil {
 		return nil, err
 	}
+
 	if err := local.CheckOptions(m.options); err != nil {
 		return nil, fmt.Errorf("%s%s", flagOf(err), local.Message(err))
 	}
+
 	if err := m.prepareChoice(); err != nil {
 		return nil, err
 	}
+
 	if m.made, err = m.outputFormat(); err != nil {
 		return nil, err
 	}
+
 	if err := local.CheckOutput(m.made, m.options); err != nil {
 		return nil, fmt.Errorf("%s%s", flagOf(err), local.Message(err))
 	}
+
 	inputs, err := m.plan(paths, "."+string(m.made))
 	if err != nil {
 		return nil, err
 	}
+
 	for i := range inputs {
 		inputs[i].Theme, inputs[i].Options = m.theme, m.options
 	}
+
 	return inputs, m.checkFlags(inputs)
 }
 
@@ -71,9 +83,13 @@ func checkValues(paths []string) error {
 	values := []string{"true", "false", "1", "2", "3", "4", "5", "6", "2b", "2u", "3b"}
 	for _, path := range paths {
 		if _, err := os.Stat(path); err != nil && slices.Contains(values, path) {
-			return fmt.Errorf("%q stands alone; a value that a flag can do without follows an equals sign: --toc=2, --pdf-a=2u, --tagged=false", path)
+			return fmt.Errorf(
+				"%q stands alone; a value that a flag can do without follows an equals sign: --toc=2, --pdf-a=2u, --tagged=false",
+				path,
+			)
 		}
 	}
+
 	return nil
 }
 
@@ -88,6 +104,7 @@ func (m *md2pdf) outputFormat() (presswork.Output, error) {
 	case m.to != "" && !slices.Contains(presswork.Outputs(), asked):
 		return "", fmt.Errorf("--to: %q is not known; allowed: %s", m.to, outputNames())
 	}
+
 	named := presswork.Output(strings.ToLower(strings.TrimPrefix(filepath.Ext(m.output), ".")))
 	switch named {
 	case "htm":
@@ -95,7 +112,22 @@ func (m *md2pdf) outputFormat() (presswork.Output, error) {
 	case "zip":
 		named = presswork.PNG
 	}
-	others := []presswork.Output{"doc", "docx", "jpeg", "jpg", "mobi", "odt", "pptx", "ps", "rtf", "svg", "tex", "txt", "webp"}
+
+	others := []presswork.Output{
+		"doc",
+		"docx",
+		"jpeg",
+		"jpg",
+		"mobi",
+		"odt",
+		"pptx",
+		"ps",
+		"rtf",
+		"svg",
+		"tex",
+		"txt",
+		"webp",
+	}
 	switch {
 	case slices.Contains(others, named):
 		return "", fmt.Errorf("-o %s: the name ends in a format that is not made; allowed: %s", m.output, outputNames())
@@ -104,6 +136,7 @@ func (m *md2pdf) outputFormat() (presswork.Output, error) {
 	case asked != "" && asked != named:
 		return "", fmt.Errorf("-o %s names a file of another format than %s", m.output, asked)
 	}
+
 	return named, nil
 }
 
@@ -117,6 +150,7 @@ func (m *md2pdf) plan(paths []string, ext string) ([]local.Input, error) {
 		return local.Plan(paths, m.output, ext)
 	}
 	in, err := local.PlanMerged(paths, m.output, ext)
+
 	return []local.Input{in}, err
 }
 
@@ -126,10 +160,12 @@ func sourceDateEpoch(text string) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
 	}
+
 	seconds, err := strconv.ParseInt(text, 10, 64)
 	if at := time.Unix(seconds, 0).UTC(); err == nil && seconds >= 0 && at.Year() <= 9999 {
 		return at, nil
 	}
+
 	return time.Time{}, fmt.Errorf("SOURCE_DATE_EPOCH is %q; it must be whole seconds since 1970", text)
 }
 
@@ -138,17 +174,21 @@ func (m *md2pdf) readPassword() error {
 	if m.passwordFile == "" {
 		return nil
 	}
+
 	if m.options.Password != "" {
 		return errors.New("--password and --password-file exclude each other")
 	}
+
 	text, err := os.ReadFile(m.passwordFile)
 	if err != nil {
 		return fmt.Errorf("--password-file: %w", err)
 	}
+
 	line, _, _ := strings.Cut(string(text), "\n")
 	if m.options.Password = strings.TrimSuffix(line, "\r"); m.options.Password == "" {
 		return fmt.Errorf("--password-file: the first line of %s is empty", m.passwordFile)
 	}
+
 	return nil
 }
 
@@ -159,6 +199,7 @@ func (m *md2pdf) checkFlags(inputs []local.Input) error {
 		usesStdin = usesStdin || in.Path == local.Std || slices.Contains(in.Merge, local.Std)
 		usesStdout = usesStdout || in.Output == local.Std
 	}
+
 	switch {
 	case m.jobs < 1:
 		return fmt.Errorf("--jobs is %d; it must be at least 1", m.jobs)
@@ -177,6 +218,7 @@ func (m *md2pdf) checkFlags(inputs []local.Input) error {
 	case m.open && len(inputs) > 1:
 		return fmt.Errorf("--open takes one document, and %d are given", len(inputs))
 	}
+
 	return nil
 }
 
@@ -186,5 +228,6 @@ func (m *md2pdf) readCSS() error {
 		return fmt.Errorf("--css: %w", err)
 	}
 	m.options.CSS = string(css)
+
 	return nil
 }

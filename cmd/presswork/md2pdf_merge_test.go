@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"presswork"
+	"presswork/internal/fault"
 )
 
 func TestMD2PDFMergesFilesIntoOneDocument(t *testing.T) {
@@ -19,13 +19,17 @@ func TestMD2PDFMergesFilesIntoOneDocument(t *testing.T) {
 	})
 	in := func(name string) string { return filepath.Join(dir, name) }
 	got := ask(t, "md2pdf", "--html", "--merge", in("one.md"), in("sub/two.md"), "--json")
+
 	var l line
 	if err := json.Unmarshal([]byte(got.stdout), &l); err != nil || got.code != 0 {
 		t.Fatalf("%v: %+v", err, got)
 	}
-	if l.Input != in("one.md") || cmp.Diff([]string{in("sub/two.md")}, l.Merged) != "" || l.Output != in("one.html") || l.Theme != "nord" {
+
+	if l.Input != in("one.md") || cmp.Diff([]string{in("sub/two.md")}, l.Merged) != "" || l.Output != in("one.html") ||
+		l.Theme != "nord" {
 		t.Errorf("%+v", l)
 	}
+
 	if !strings.Contains(got.stdout, `"analysis":null`) {
 		t.Errorf("no analysis in %s", got.stdout)
 	}
@@ -34,13 +38,16 @@ func TestMD2PDFMergesFilesIntoOneDocument(t *testing.T) {
 	for _, w := range l.Warnings {
 		said = append(said, string(w.Code)+" "+w.Message)
 	}
+
 	if len(said) != 2 || !strings.HasPrefix(said[0], `image_failed two.md: image "img/p.png": there is no such file`) ||
 		!strings.HasPrefix(said[1], `image_failed two.md: image "../secret.png": it lies outside`) {
 		t.Errorf("warnings %q", said)
 	}
+
 	if !strings.Contains(got.stderr, "two.md:8: image") {
 		t.Errorf("stderr %q", got.stderr)
 	}
+
 	page := content(t, in("one.html"))
 	for _, want := range []string{"<title>Book</title>", `data-theme="nord"`, `<a href="#same-2">over</a>`, `id="same-2"`} {
 		if !strings.Contains(page, want) {
@@ -52,12 +59,21 @@ func TestMD2PDFMergesFilesIntoOneDocument(t *testing.T) {
 func TestMD2PDFTakesThePresentFromSourceDateEpoch(t *testing.T) {
 	t.Parallel()
 	dir := folder(t, map[string]string{"a.md": "---\ncover: true\n---\n# A\n"})
+
 	got := askIn(t, map[string]string{"SOURCE_DATE_EPOCH": "86400"}, "md2pdf", "--html", filepath.Join(dir, "a.md"))
 	if got.code != 0 || !strings.Contains(content(t, filepath.Join(dir, "a.html")), "1970-01-02") {
 		t.Errorf("%+v", got)
 	}
+
 	for _, wrong := range []string{"yesterday", "-1", "1.5", "99999999999999"} {
-		if got := askIn(t, map[string]string{"SOURCE_DATE_EPOCH": wrong}, "md2pdf", "--html", filepath.Join(dir, "a.md")); got.code != exitUsage || !strings.Contains(got.stderr, "SOURCE_DATE_EPOCH") {
+		if got := askIn(
+			t,
+			map[string]string{"SOURCE_DATE_EPOCH": wrong},
+			"md2pdf",
+			"--html",
+			filepath.Join(dir, "a.md"),
+		); got.code != exitUsage ||
+			!strings.Contains(got.stderr, "SOURCE_DATE_EPOCH") {
 			t.Errorf("%s: %+v", wrong, got)
 		}
 	}
@@ -66,6 +82,7 @@ func TestMD2PDFTakesThePresentFromSourceDateEpoch(t *testing.T) {
 func TestMD2PDFReadsThePasswordFromAFile(t *testing.T) {
 	t.Parallel()
 	dir := folder(t, map[string]string{"secret": "tr0ub4dor &3\r\nnot this\n"})
+
 	m := &md2pdf{passwordFile: filepath.Join(dir, "secret")}
 	if err := m.readPassword(); err != nil || m.options.Password != "tr0ub4dor &3" {
 		t.Errorf("%v, password %q", err, m.options.Password)
@@ -76,15 +93,23 @@ func TestEveryWarningIsShown(t *testing.T) {
 	t.Parallel()
 	dir := folder(t, map[string]string{"a.md": "# A\n\n### Skipped\n\n[x](#none)\n\n![](none.png)\n"})
 	got := ask(t, "md2pdf", "--html", "--json", filepath.Join(dir, "a.md"))
+
 	var l line
 	if err := json.Unmarshal([]byte(got.stdout), &l); err != nil {
 		t.Fatal(err)
 	}
-	seen := map[presswork.WarningCode]int{}
+
+	seen := map[fault.WarningCode]int{}
 	for _, w := range l.Warnings {
 		seen[w.Code] = w.Line
 	}
-	want := map[presswork.WarningCode]int{presswork.HeadingSkipped: 3, presswork.LinkBroken: 5, presswork.AltMissing: 7, presswork.ImageFailed: 7}
+
+	want := map[fault.WarningCode]int{
+		fault.HeadingSkipped: 3,
+		fault.LinkBroken:     5,
+		fault.AltMissing:     7,
+		fault.ImageFailed:    7,
+	}
 	if diff := cmp.Diff(want, seen); diff != "" {
 		t.Errorf("warnings and their lines (-want +got):\n%s", diff)
 	}

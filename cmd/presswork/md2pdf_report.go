@@ -10,6 +10,7 @@ import (
 	"unicode"
 
 	"presswork"
+	"presswork/internal/fault"
 	"presswork/internal/local"
 )
 
@@ -40,8 +41,10 @@ type reporter struct {
 const slowStep = 2 * time.Second
 
 func newReporter(m *md2pdf, total int) *reporter {
-	return &reporter{out: m.stdout, err: m.stderr, json: m.json, quiet: m.quiet,
-		live: !m.quiet && m.program.live(m.stderr), alone: total == 1 && !m.watch}
+	return &reporter{
+		out: m.stdout, err: m.stderr, json: m.json, quiet: m.quiet,
+		live: !m.quiet && m.program.live(m.stderr), alone: total == 1 && !m.watch,
+	}
 }
 
 // begin starts the count of a round of conversions.
@@ -58,10 +61,12 @@ func (r *reporter) stage(input string, stage presswork.Stage) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+
 	if !r.begun[input] {
 		r.begun[input] = true
 		r.taken++
 	}
+
 	count := ""
 	if r.total > 1 {
 		count = fmt.Sprintf("[%d/%d] ", r.taken, r.total)
@@ -81,6 +86,7 @@ func (r *reporter) watch() (stop func()) {
 	ended.Go(func() {
 		tick := time.NewTicker(time.Second)
 		defer tick.Stop()
+
 		for {
 			select {
 			case <-done:
@@ -94,6 +100,7 @@ func (r *reporter) watch() (stop func()) {
 			}
 		}
 	})
+
 	return func() { close(done); ended.Wait() }
 }
 
@@ -112,24 +119,28 @@ func (r *reporter) done(out local.Output, failure error) error {
 	r.pages += out.Pages
 	r.step = ""
 	r.rewrite("")
+
 	if !r.quiet && !r.json && out.Analysis != nil {
 		printChoice(r.err, label(out), *out.Analysis)
 	}
 	// With --strict the warnings are the error.
-	if !r.quiet || failure != nil && presswork.AsError(failure).Code == presswork.StrictFindings {
+	if !r.quiet || failure != nil && fault.AsError(failure).Code == fault.StrictFindings {
 		for _, w := range out.Warnings {
 			fmt.Fprintln(r.err, printable(warningLine(out, w)))
 		}
 	}
+
 	switch {
 	case failure != nil && !r.alone:
 		fmt.Fprintln(r.err, failure)
 	case failure == nil && !r.quiet && !r.json && out.Path != local.Std:
 		fmt.Fprintln(r.err, printable(resultLine(out)))
 	}
+
 	if r.json {
 		return json.NewEncoder(r.out).Encode(jsonLine(out, failure))
 	}
+
 	return nil
 }
 
@@ -145,6 +156,7 @@ func (r *reporter) end(failed int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.rewrite("")
+
 	if r.live && r.total > 1 {
 		fmt.Fprintf(r.err, "%s, %s, %s\n", count(r.total-failed, "file"), count(r.pages, "page"),
 			time.Since(r.since).Round(10*time.Millisecond))
@@ -155,21 +167,23 @@ func (r *reporter) end(failed int) {
 type line struct {
 	Input string `json:"input"`
 	// Merged are the files that follow it in the same document.
-	Merged   []string            `json:"merged,omitempty"`
-	Output   string              `json:"output"`
-	Pages    int                 `json:"pages"`
-	Bytes    int                 `json:"bytes"`
-	Theme    string              `json:"theme"`
-	MS       int64               `json:"ms"`
-	Warnings []presswork.Warning `json:"warnings"`
+	Merged   []string        `json:"merged,omitempty"`
+	Output   string          `json:"output"`
+	Pages    int             `json:"pages"`
+	Bytes    int             `json:"bytes"`
+	Theme    string          `json:"theme"`
+	MS       int64           `json:"ms"`
+	Warnings []fault.Warning `json:"warnings"`
 	// Analysis is there for a theme that was chosen by one.
 	Analysis *presswork.Analysis `json:"analysis"`
-	Error    *presswork.Error    `json:"error"`
+	Error    *fault.Error        `json:"error"`
 }
 
 func jsonLine(out local.Output, failure error) line {
-	return line{Input: out.Input, Merged: out.Merged, Output: out.Path, Pages: out.Pages, Bytes: out.Bytes, Theme: out.Theme,
-		MS: out.Elapsed.Milliseconds(), Warnings: out.Warnings, Analysis: out.Analysis, Error: presswork.AsError(failure)}
+	return line{
+		Input: out.Input, Merged: out.Merged, Output: out.Path, Pages: out.Pages, Bytes: out.Bytes, Theme: out.Theme,
+		MS: out.Elapsed.Milliseconds(), Warnings: out.Warnings, Analysis: out.Analysis, Error: fault.AsError(failure),
+	}
 }
 
 // label names a result's input for a person.
@@ -178,13 +192,15 @@ func label(out local.Output) string {
 	if name == local.Std {
 		name = "standard input"
 	}
+
 	if n := len(out.Merged); n > 0 {
 		name += fmt.Sprintf(" and %d more", n)
 	}
+
 	return name
 }
 
-func warningLine(out local.Output, w presswork.Warning) string {
+func warningLine(out local.Output, w fault.Warning) string {
 	switch {
 	case w.Line > 0 && len(out.Merged) > 0:
 		// The message begins with the file's name.
@@ -195,11 +211,19 @@ func warningLine(out local.Output, w presswork.Warning) string {
 	case w.Line > 0:
 		return fmt.Sprintf("%s:%d: %s", out.Input, w.Line, w.Message)
 	}
+
 	return fmt.Sprintf("%s: %s", out.Input, w.Message)
 }
 
 func resultLine(out local.Output) string {
-	return fmt.Sprintf("%s: %s (%s, %s, %d ms)", label(out), out.Path, out.Theme, sizes(out), out.Elapsed.Milliseconds())
+	return fmt.Sprintf(
+		"%s: %s (%s, %s, %d ms)",
+		label(out),
+		out.Path,
+		out.Theme,
+		sizes(out),
+		out.Elapsed.Milliseconds(),
+	)
 }
 
 // sizes is "3 pages, 12 KB".
@@ -208,9 +232,11 @@ func sizes(out local.Output) string {
 	if out.Bytes >= 1000 {
 		size = fmt.Sprintf("%d KB", (out.Bytes+500)/1000)
 	}
+
 	if out.Pages > 0 {
 		size = count(out.Pages, "page") + ", " + size
 	}
+
 	return size
 }
 
@@ -218,6 +244,7 @@ func count(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}
+
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
@@ -227,6 +254,7 @@ func shorten(name string) string {
 	if r := []rune(name); len(r) > limit {
 		return "…" + string(r[len(r)-limit:])
 	}
+
 	return name
 }
 
@@ -237,6 +265,7 @@ func printable(s string) string {
 		if unicode.IsControl(r) {
 			return '\ufffd'
 		}
+
 		return r
 	}, s)
 }

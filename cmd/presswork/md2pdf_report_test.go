@@ -23,11 +23,16 @@ func TestABatchOnATerminal(t *testing.T) {
 		stop := r.watch()
 		r.stage("a.md", presswork.StagePrinting)
 		time.Sleep(5500 * time.Millisecond)
+
 		for _, name := range []string{"a", "b"} {
-			if err := r.done(local.Output{Input: name + ".md", Path: name + ".pdf", Theme: "nord", Pages: 2}, nil); err != nil {
+			if err := r.done(
+				local.Output{Input: name + ".md", Path: name + ".pdf", Theme: "nord", Pages: 2},
+				nil,
+			); err != nil {
 				t.Fatal(err)
 			}
 		}
+
 		if err := r.done(local.Output{Input: "c.md"}, errors.New("c.md: no")); err != nil {
 			t.Fatal(err)
 		}
@@ -37,8 +42,10 @@ func TestABatchOnATerminal(t *testing.T) {
 			if strings.HasPrefix(s[4:], "[") {
 				return "" // it was rewritten
 			}
+
 			return s[4:]
 		})
+
 		want := "a.md: a.pdf (nord, 2 pages, 0 bytes, 0 ms)\nb.md: b.pdf (nord, 2 pages, 0 bytes, 0 ms)\nc.md: no\n2 files, 4 pages, 5.5s\n"
 		if lines != want || !strings.Contains(out.String(), "[1/3] a.md: printing, 5 s") {
 			t.Errorf("got %q in %q, want %q", lines, out.String(), want)

@@ -18,6 +18,7 @@ import (
 
 	"presswork"
 	"presswork/internal/chromium"
+	"presswork/internal/fault"
 	"presswork/internal/test/wait"
 )
 
@@ -32,12 +33,14 @@ func ask(t *testing.T, args ...string) said {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
 	code := run(t.Context(), args, func(string) string { return "" }, &stdout, &stderr)
+
 	return said{code, stdout.String(), stderr.String()}
 }
 
 // needsChromium skips a test that prints.
 func needsChromium(t *testing.T) {
 	t.Helper()
+
 	if testing.Short() {
 		t.Skip("needs Chromium; `make test` runs this test")
 	}
@@ -46,22 +49,29 @@ func needsChromium(t *testing.T) {
 // folder writes files into a new folder.
 func folder(t *testing.T, files map[string]string) string {
 	t.Helper()
+
 	dir := t.TempDir()
 	for name, text := range files {
 		path := filepath.Join(dir, name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)); err != nil {
+		if err := errors.Join(
+			os.MkdirAll(filepath.Dir(path), 0o755),
+			os.WriteFile(path, []byte(text), 0o644),
+		); err != nil {
 			t.Fatal(err)
 		}
 	}
+
 	return dir
 }
 
 func content(t *testing.T, path string) string {
 	t.Helper()
+
 	b, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	return string(b)
 }
 
@@ -69,18 +79,22 @@ func TestMD2PDFWritesAPDFBesideItsInput(t *testing.T) {
 	t.Parallel()
 	needsChromium(t)
 	dir := folder(t, map[string]string{"a.md": "---\ntheme: nord\n---\n# Hello\n\n![x](none.png)"})
+
 	got := ask(t, "md2pdf", filepath.Join(dir, "a.md"), "--page-size", "A5", "--margin-top=30mm")
 	if got.code != 0 || got.stdout != "" {
 		t.Errorf("%+v", got)
 	}
+
 	for _, want := range []string{"a.md:6: image \"none.png\"", "a.pdf (nord, 1 page, "} {
 		if !strings.Contains(got.stderr, want) {
 			t.Errorf("stderr %q does not say %q", got.stderr, want)
 		}
 	}
+
 	if !strings.HasPrefix(content(t, filepath.Join(dir, "a.pdf")), "%PDF-") {
 		t.Error("no PDF was written")
 	}
+
 	if got := ask(t, "md2pdf", filepath.Join(dir, "a.md"), "-q"); got.code != 0 || got.stderr != "" {
 		t.Errorf("--quiet: %+v", got)
 	}
@@ -93,9 +107,11 @@ func TestMD2PDFReadsStandardInputAndWritesStandardOutput(t *testing.T) {
 	root := newRootCommand(&program{getenv: func(string) string { return "" }, stdout: &stdout, stderr: &stderr})
 	root.SetArgs([]string{"md2pdf", "-"})
 	root.SetIn(strings.NewReader("# Hello"))
+
 	if err := root.ExecuteContext(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+
 	if !strings.HasPrefix(stdout.String(), "%PDF-") || stderr.Len() > 0 {
 		t.Errorf("stdout %.20q, stderr %q", stdout.String(), stderr.String())
 	}
@@ -104,13 +120,23 @@ func TestMD2PDFReadsStandardInputAndWritesStandardOutput(t *testing.T) {
 func TestMD2PDFReportsEachFileAsJSON(t *testing.T) {
 	t.Parallel()
 	needsChromium(t)
-	dir := folder(t, map[string]string{"a.md": "# A\n\n![x](none.png)", "b.md": "---\ntitle: [\n---\ny", "c.md": "# C", "out/b.pdf": "older"})
+	dir := folder(
+		t,
+		map[string]string{
+			"a.md":      "# A\n\n![x](none.png)",
+			"b.md":      "---\ntitle: [\n---\ny",
+			"c.md":      "# C",
+			"out/b.pdf": "older",
+		},
+	)
 	in := func(name string) string { return filepath.Join(dir, name) }
+
 	got := ask(t, "md2pdf", in("a.md"), in("b.md"), in("c.md"), "--json", "-o", in("out"), "--theme", "dark")
 	if got.code != exitFailed || !strings.Contains(got.stderr, "1 of 3 files failed") {
 		t.Errorf("code %d, stderr %q", got.code, got.stderr)
 	}
 	var lines []line
+
 	dec := json.NewDecoder(strings.NewReader(got.stdout))
 	for dec.More() {
 		var l line
@@ -119,24 +145,32 @@ func TestMD2PDFReportsEachFileAsJSON(t *testing.T) {
 		}
 		lines = append(lines, l)
 	}
+
 	if len(lines) != 3 {
 		t.Fatalf("%d lines: %s", len(lines), got.stdout)
 	}
+
 	for i, name := range []string{"a", "b", "c"} {
 		l := lines[i]
 		if l.Input != in(name+".md") || l.Output != in("out/"+name+".pdf") || l.Warnings == nil {
 			t.Errorf("line %d: %+v", i, l)
 		}
-		if failed := name == "b"; failed != (l.Error != nil) || failed != (l.Pages == 0) || failed != (l.Bytes == 0) || failed != (l.Theme == "") {
+
+		if failed := name == "b"; failed != (l.Error != nil) || failed != (l.Pages == 0) || failed != (l.Bytes == 0) ||
+			failed != (l.Theme == "") {
 			t.Errorf("line %d: %+v", i, l)
 		}
 	}
-	if e := lines[1].Error; e == nil || e.Code != presswork.FrontMatterInvalid || !strings.Contains(e.Message, "front matter, line 2: ") {
+
+	if e := lines[1].Error; e == nil || e.Code != fault.FrontMatterInvalid ||
+		!strings.Contains(e.Message, "front matter, line 2: ") {
 		t.Errorf("error %v", e)
 	}
-	if w := lines[0].Warnings; len(w) != 1 || w[0].Code != presswork.ImageFailed || w[0].Line != 3 {
+
+	if w := lines[0].Warnings; len(w) != 1 || w[0].Code != fault.ImageFailed || w[0].Line != 3 {
 		t.Errorf("warnings %v", w)
 	}
+
 	if got := content(t, in("out/b.pdf")); got != "older" {
 		t.Errorf("the older PDF became %q", got)
 	}
@@ -144,11 +178,30 @@ func TestMD2PDFReportsEachFileAsJSON(t *testing.T) {
 
 func TestMD2PDFWritesHTMLWithoutABrowser(t *testing.T) {
 	t.Parallel()
-	dir := folder(t, map[string]string{"a.md": "---\ntitle: Front\ntheme: dark\nauthor: Ann\n---\n# H\n", "extra.css": "h1{letter-spacing:3px}"})
-	got := ask(t, "md2pdf", "--html", filepath.Join(dir, "a.md"), "--css", filepath.Join(dir, "extra.css"), "--title", "Flag", "-t", "nord")
+	dir := folder(
+		t,
+		map[string]string{
+			"a.md":      "---\ntitle: Front\ntheme: dark\nauthor: Ann\n---\n# H\n",
+			"extra.css": "h1{letter-spacing:3px}",
+		},
+	)
+
+	got := ask(
+		t,
+		"md2pdf",
+		"--html",
+		filepath.Join(dir, "a.md"),
+		"--css",
+		filepath.Join(dir, "extra.css"),
+		"--title",
+		"Flag",
+		"-t",
+		"nord",
+	)
 	if got.code != 0 {
 		t.Fatalf("%+v", got)
 	}
+
 	page := content(t, filepath.Join(dir, "a.html"))
 	for _, want := range []string{"<title>Flag</title>", `data-theme="nord"`, "letter-spacing:3px"} {
 		if !strings.Contains(page, want) {
@@ -159,11 +212,28 @@ func TestMD2PDFWritesHTMLWithoutABrowser(t *testing.T) {
 
 func TestAThemeThatIsHardToReadIsToldOnce(t *testing.T) {
 	t.Parallel()
-	dir := folder(t, map[string]string{"a.md": "# A", "b.md": "# B",
-		"themes/pale.css": ":root{--primary:#eee;--base-100:#fff;--base-content:#ddd}", "themes/plain.css": ":root{--primary:#00a;--base-100:#fff;--base-content:#111}"})
+	dir := folder(t, map[string]string{
+		"a.md":             "# A",
+		"b.md":             "# B",
+		"themes/pale.css":  ":root{--primary:#eee;--base-100:#fff;--base-content:#ddd}",
+		"themes/plain.css": ":root{--primary:#00a;--base-100:#fff;--base-content:#111}",
+	})
+
 	in := func(name string) string { return filepath.Join(dir, name) }
 	for theme, times := range map[string]int{"pale": 1, "plain": 0} {
-		got := ask(t, "md2pdf", "--html", "--themes-dir", in("themes"), "-t", theme, in("a.md"), in("b.md"), "-o", in(theme))
+		got := ask(
+			t,
+			"md2pdf",
+			"--html",
+			"--themes-dir",
+			in("themes"),
+			"-t",
+			theme,
+			in("a.md"),
+			in("b.md"),
+			"-o",
+			in(theme),
+		)
 		if n := strings.Count(got.stderr, "hard to read: WCAG AA asks"); got.code != 0 || n != times {
 			t.Errorf("%s: said %d times: %+v", theme, n, got)
 		}
@@ -172,7 +242,17 @@ func TestAThemeThatIsHardToReadIsToldOnce(t *testing.T) {
 
 func TestMD2PDFSaysWhatIsWrong(t *testing.T) {
 	t.Parallel()
-	dir := folder(t, map[string]string{"a.md": "# A", "b.md": "# B", "empty.md": "", "sub/x.md": "x", "warns.md": "![a](../secret.png)"})
+	dir := folder(
+		t,
+		map[string]string{
+			"a.md":     "# A",
+			"b.md":     "# B",
+			"empty.md": "",
+			"sub/x.md": "x",
+			"warns.md": "![a](../secret.png)",
+		},
+	)
+
 	in := func(name string) string { return filepath.Join(dir, name) }
 	for name, c := range map[string]struct {
 		args string
@@ -218,6 +298,7 @@ func TestMD2PDFSaysWhatIsWrong(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+
 			args := []string{"md2pdf", "--html"}
 			for word := range strings.FieldsSeq(c.args) {
 				if strings.Contains(word, ".") && word[0] != '-' || word == "none" || word == "sub" {
@@ -225,6 +306,7 @@ func TestMD2PDFSaysWhatIsWrong(t *testing.T) {
 				}
 				args = append(args, word)
 			}
+
 			got := ask(t, args...)
 			if got.code != c.code || !strings.Contains(got.stderr, c.says) || got.stdout != "" {
 				t.Errorf("%v: %+v, want %d and %q", args, got, c.code, c.says)
@@ -243,24 +325,40 @@ func TestMD2PDFHasAFlagForEveryOption(t *testing.T) {
 	var o presswork.Options
 	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
 	addOptionFlags(flags, &o)
+
 	for field := range reflect.TypeFor[presswork.Options]().Fields() {
 		key := jsonKey(field)
 		if key == "css" {
 			continue
 		}
+
 		name := strings.ReplaceAll(key, "_", "-")
 		if key == "margins" {
 			name = "margin-left"
 		}
+
 		if f := flags.Lookup(name); f == nil || optionHelp()[key] == "" {
 			t.Errorf("option %s: no flag --%s, or no help for it", key, name)
 		}
 	}
-	args := []string{"--page-size=A5", "--landscape", "--margin-top=1mm", "--margin-left=2mm", "--header-text=", "--toc", "--cover=false",
-		"--keywords=a, \"b\"", "--scale=0.5", "--pdf-a", "--tagged=false"}
+
+	args := []string{
+		"--page-size=A5",
+		"--landscape",
+		"--margin-top=1mm",
+		"--margin-left=2mm",
+		"--header-text=",
+		"--toc",
+		"--cover=false",
+		"--keywords=a, \"b\"",
+		"--scale=0.5",
+		"--pdf-a",
+		"--tagged=false",
+	}
 	if err := flags.Parse(args); err != nil {
 		t.Fatal(err)
 	}
+
 	want := presswork.Options{
 		PageSize: "A5", Landscape: new(true), Margins: presswork.Margins{Top: "1mm", Left: "2mm"}, HeaderText: new(""),
 		TOC: new(presswork.Depth(3)), Cover: new(false), Keywords: presswork.Keywords{"a", `"b"`}, Scale: new(0.5),
@@ -269,6 +367,7 @@ func TestMD2PDFHasAFlagForEveryOption(t *testing.T) {
 	if diff := cmp.Diff(want, o); diff != "" {
 		t.Errorf("options (-want +got):\n%s", diff)
 	}
+
 	if err := flags.Parse([]string{"--toc=2", "--pdf-a=PDF/A-3b"}); err != nil || *o.TOC != 2 || *o.PDFA != "3b" {
 		t.Errorf("%v: toc %v, pdf_a %v", err, *o.TOC, *o.PDFA)
 	}
@@ -276,6 +375,7 @@ func TestMD2PDFHasAFlagForEveryOption(t *testing.T) {
 
 func TestExitStatusOfAMissingBrowser(t *testing.T) {
 	t.Parallel()
+
 	if got := exitStatus(fmt.Errorf("it: %w", chromium.ErrNotFound)); got != 3 {
 		t.Errorf("exit status %d", got)
 	}
@@ -288,21 +388,36 @@ func TestMD2PDFInterruptedLeavesTheOlderPDF(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	var stderr bytes.Buffer
-	code := run(ctx, []string{"md2pdf", filepath.Join(dir, "a.md")}, func(string) string { return "" }, &stderr, &stderr)
+
+	code := run(
+		ctx,
+		[]string{"md2pdf", filepath.Join(dir, "a.md")},
+		func(string) string { return "" },
+		&stderr,
+		&stderr,
+	)
 	if code != exitInterrupted || content(t, filepath.Join(dir, "a.pdf")) != "older" {
 		t.Errorf("exit status %d, %q", code, stderr.String())
 	}
 }
 
 func TestMD2PDFOpensTheResult(t *testing.T) {
-	dir := folder(t, map[string]string{"a.md": "# A", "bin/xdg-open": "#!/bin/sh\necho \"$1\" > \"$0.new\"\nmv \"$0.new\" \"$0.said\"\n"})
+	dir := folder(
+		t,
+		map[string]string{
+			"a.md":         "# A",
+			"bin/xdg-open": "#!/bin/sh\necho \"$1\" > \"$0.new\"\nmv \"$0.new\" \"$0.said\"\n",
+		},
+	)
 	if err := os.Chmod(filepath.Join(dir, "bin/xdg-open"), 0o755); err != nil {
 		t.Fatal(err)
 	}
+
 	if err := os.Link(filepath.Join(dir, "bin/xdg-open"), filepath.Join(dir, "bin/open")); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("PATH", filepath.Join(dir, "bin")+":"+os.Getenv("PATH"))
+
 	if got := ask(t, "md2pdf", "--html", "--open", filepath.Join(dir, "a.md")); got.code != 0 {
 		t.Fatalf("%+v", got)
 	}
@@ -321,30 +436,40 @@ type screen struct {
 func (s *screen) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+
 	return s.b.Write(p)
 }
 
 func (s *screen) String() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+
 	return s.b.String()
 }
 
 func TestMD2PDFWatchConvertsWhatChanges(t *testing.T) {
 	t.Parallel()
 	dir := folder(t, map[string]string{
-		"a.md": "# First", "b.md": "# Other", "extra.css": "", "themes/own.css": ":root{--primary:#123456;--base-100:#ffffff;--base-content:#000000}",
+		"a.md":           "# First",
+		"b.md":           "# Other",
+		"extra.css":      "",
+		"themes/own.css": ":root{--primary:#123456;--base-100:#ffffff;--base-content:#000000}",
 	})
 	in := func(name string) string { return filepath.Join(dir, name) }
 	// At once, or the empty file that is there first might be a round of its own.
 	write := func(name, text string) {
 		t.Helper()
-		if err := errors.Join(os.WriteFile(in("new"), []byte(text), 0o644), os.Rename(in("new"), in(name))); err != nil {
+
+		if err := errors.Join(
+			os.WriteFile(in("new"), []byte(text), 0o644),
+			os.Rename(in("new"), in(name)),
+		); err != nil {
 			t.Fatal(err)
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	var stderr screen
+
 	code := make(chan int, 1)
 	go func() {
 		code <- run(ctx, []string{"md2pdf", "--html", "--watch", "--css", in("extra.css"), "--themes-dir", in("themes"), "-t", "own", in("a.md"), in("b.md")},
@@ -353,14 +478,20 @@ func TestMD2PDFWatchConvertsWhatChanges(t *testing.T) {
 	// round waits for the end of the n-th round.
 	round := func(n int) {
 		t.Helper()
-		wait.Until(t, fmt.Sprintf("round %d", n), func() bool { return strings.Count(stderr.String(), "watching") == n })
+		wait.Until(
+			t,
+			fmt.Sprintf("round %d", n),
+			func() bool { return strings.Count(stderr.String(), "watching") == n },
+		)
 	}
 	round(1)
 	write("a.md", "# Second")
 	round(2)
+
 	if page := content(t, in("a.html")); !strings.Contains(page, "Second</h1>") {
 		t.Error("a change of the document is not in the result")
 	}
+
 	if n := strings.Count(stderr.String(), in("b.html")); n != 1 {
 		t.Errorf("the unchanged document was converted %d times", n)
 	}
@@ -368,22 +499,31 @@ func TestMD2PDFWatchConvertsWhatChanges(t *testing.T) {
 	round(3)
 	write("themes/own.css", ":root{--primary:#654321;--base-100:#ffffff;--base-content:#000000}")
 	round(4)
+
 	for _, name := range []string{"a.html", "b.html"} {
-		if page := content(t, in(name)); !strings.Contains(page, "letter-spacing:3px") || !strings.Contains(page, "#654321") {
+		if page := content(
+			t,
+			in(name),
+		); !strings.Contains(page, "letter-spacing:3px") ||
+			!strings.Contains(page, "#654321") {
 			t.Errorf("%s lacks the changed stylesheet or theme", name)
 		}
 	}
 	write("a.md", "")
 	round(5)
-	if !strings.Contains(stderr.String(), "a.md: the content is empty") || !strings.Contains(content(t, in("a.html")), "Second</h1>") {
+
+	if !strings.Contains(stderr.String(), "a.md: the content is empty") ||
+		!strings.Contains(content(t, in("a.html")), "Second</h1>") {
 		t.Errorf("a failure ends the watch, or the last result is gone: %s", stderr.String())
 	}
 	write("a.md", "# Third")
 	round(6)
+
 	if !strings.Contains(content(t, in("a.html")), "Third</h1>") {
 		t.Error("the mended document was not converted")
 	}
 	cancel()
+
 	if got := <-code; got != exitInterrupted {
 		t.Errorf("exit status %d", got)
 	}

@@ -48,6 +48,7 @@ func newModelsCommand(p *program) *cobra.Command {
 		RunE:    func(cmd *cobra.Command, args []string) error { return p.pullModel(cmd.Context(), args[0]) },
 	}
 	cmd.AddCommand(check, explain, pull)
+
 	return cmd
 }
 
@@ -55,6 +56,7 @@ func oneModel(cmd *cobra.Command, args []string) error {
 	if len(args) != 1 {
 		return usageError{fmt.Errorf("name one model: %s NAME; `presswork models` lists them", cmd.CommandPath())}
 	}
+
 	return nil
 }
 
@@ -64,6 +66,7 @@ func (p *program) models(ctx context.Context) (*inference.Catalogue, error) {
 	if err != nil {
 		return nil, usageError{err}
 	}
+
 	return app.Models(ctx, cfg)
 }
 
@@ -77,22 +80,32 @@ func (p *program) listModels(ctx context.Context, asJSON bool) error {
 	if err != nil {
 		return err
 	}
+
 	if asJSON {
 		_, err := fmt.Fprintf(p.stdout, "%s\n", app.ModelsJSON(c))
 		return err
 	}
+
 	if len(c.Models()) == 0 {
 		fmt.Fprint(p.stderr, noModels)
 		return nil
 	}
+
 	return p.table("MODEL\tALIASES\tCAN\tCONTEXT\tUPSTREAMS", func(w io.Writer) {
 		for _, m := range c.Models() {
 			var upstreams []string
 			for _, u := range m.Upstreams {
 				upstreams = append(upstreams, u.Name)
 			}
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", m.ID, dash(strings.Join(m.Aliases, ", ")), strings.Join(m.Capabilities, ", "),
-				dash(tokens(m.ContextWindow)), strings.Join(upstreams, ", "))
+			fmt.Fprintf(
+				w,
+				"%s\t%s\t%s\t%s\t%s\n",
+				m.ID,
+				dash(strings.Join(m.Aliases, ", ")),
+				strings.Join(m.Capabilities, ", "),
+				dash(tokens(m.ContextWindow)),
+				strings.Join(upstreams, ", "),
+			)
 		}
 	})
 }
@@ -102,6 +115,7 @@ func (p *program) table(head string, rows func(io.Writer)) error {
 	w := tabwriter.NewWriter(plainText{p.stdout}, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, head)
 	rows(w)
+
 	return w.Flush()
 }
 
@@ -109,6 +123,7 @@ func tokens(n int) string {
 	if n == 0 {
 		return ""
 	}
+
 	return fmt.Sprint(n)
 }
 
@@ -118,6 +133,7 @@ func findModel(c *inference.Catalogue, name string) (*inference.Model, error) {
 	if err != nil {
 		return nil, usageError{errors.New(inference.AsError(err).Message)}
 	}
+
 	return m, nil
 }
 
@@ -126,9 +142,11 @@ func (p *program) checkModels(ctx context.Context, names []string, asJSON bool) 
 	if err != nil {
 		return err
 	}
+
 	models := c.Models()
 	if len(names) > 0 {
 		models = nil
+
 		for _, name := range names {
 			m, err := findModel(c, name)
 			if err != nil {
@@ -137,29 +155,42 @@ func (p *program) checkModels(ctx context.Context, names []string, asJSON bool) 
 			models = append(models, m)
 		}
 	}
+
 	if len(models) == 0 && !asJSON {
 		fmt.Fprint(p.stderr, noModels)
 		return nil
 	}
 	found := app.ModelGateway(c).Check(ctx, models)
 	failed := 0
+
 	for _, s := range found {
 		if !s.OK || !s.Served {
 			failed++
 		}
 	}
+
 	if asJSON {
 		err = json.NewEncoder(p.stdout).Encode(found)
 	} else {
 		err = p.table("MODEL\tUPSTREAM\tADDRESS\tSTATE\tTIME", func(w io.Writer) {
 			for _, s := range found {
-				fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", s.Model, s.Upstream, s.BaseURL, stateOf(s), s.Latency.Round(time.Millisecond))
+				fmt.Fprintf(
+					w,
+					"%s\t%s\t%s\t%s\t%s\n",
+					s.Model,
+					s.Upstream,
+					s.BaseURL,
+					stateOf(s),
+					s.Latency.Round(time.Millisecond),
+				)
 			}
 		})
 	}
+
 	if err == nil && failed > 0 {
 		err = fmt.Errorf("%d of %d upstreams would not answer for their model", failed, len(found))
 	}
+
 	return err
 }
 
@@ -168,8 +199,13 @@ func stateOf(s inference.UpstreamStatus) string {
 	case !s.OK:
 		return s.Error
 	case !s.Served:
-		return fmt.Sprintf("it does not have %s; it has %s", s.Name, dash(strings.Join(s.Serves[:min(len(s.Serves), 5)], ", ")))
+		return fmt.Sprintf(
+			"it does not have %s; it has %s",
+			s.Name,
+			dash(strings.Join(s.Serves[:min(len(s.Serves), 5)], ", ")),
+		)
 	}
+
 	return "ok"
 }
 
@@ -178,10 +214,12 @@ func (p *program) explainModel(ctx context.Context, name string, asJSON bool) er
 	if err != nil {
 		return err
 	}
+
 	m, err := findModel(c, name)
 	if err != nil {
 		return err
 	}
+
 	ways := app.ModelGateway(c).Explain(m)
 	if asJSON {
 		return json.NewEncoder(p.stdout).Encode(ways)
@@ -190,9 +228,20 @@ func (p *program) explainModel(ctx context.Context, name string, asJSON bool) er
 		dash(tokens(m.ContextWindow)), dash(tokens(m.MaxCompletionTokens)))
 	fmt.Fprintf(p.stdout, "reasoning is read by %q; a request waits %s for its first token, then %s for each\n\n",
 		m.Reasoning.Parser, m.Routing.FirstTokenTimeout, m.Routing.IdleTimeout)
+
 	return p.table("PRIORITY\tSHARE\tUPSTREAM\tKIND\tADDRESS\tNAME THERE\tAT A TIME", func(w io.Writer) {
 		for _, s := range ways {
-			fmt.Fprintf(w, "%d\t%.0f %%\t%s\t%s\t%s\t%s\t%s\n", s.Priority, 100*s.Share, s.Upstream, s.Kind, s.BaseURL, s.Name, dash(tokens(s.MaxConcurrency)))
+			fmt.Fprintf(
+				w,
+				"%d\t%.0f %%\t%s\t%s\t%s\t%s\t%s\n",
+				s.Priority,
+				100*s.Share,
+				s.Upstream,
+				s.Kind,
+				s.BaseURL,
+				s.Name,
+				dash(tokens(s.MaxConcurrency)),
+			)
 		}
 	})
 }
@@ -200,27 +249,33 @@ func (p *program) explainModel(ctx context.Context, name string, asJSON bool) er
 func (p *program) pullModel(ctx context.Context, name string) error {
 	draw := p.pullProgress()
 	err := app.PullModel(ctx, name, draw)
+
 	if p.live(p.stderr) {
 		fmt.Fprintln(p.stderr)
 	}
+
 	if err == nil {
 		fmt.Fprintf(p.stderr, "%s is here; completions may name it now\n", name)
 		return nil
 	}
+
 	if _, missing := exec.LookPath("ollama"); missing != nil {
 		return errors.Join(err, errors.New("ollama is not installed here; see https://ollama.com/download"))
 	}
+
 	return err
 }
 
 // pullProgress draws a bar on a terminal, and elsewhere a line for each step.
 func (p *program) pullProgress() func(status string, done, total int64) {
 	last := ""
+
 	return func(status string, done, total int64) {
 		if p.live(p.stderr) {
 			fmt.Fprintf(p.stderr, "\r\x1b[K%s", pullLine(status, done, total))
 			return
 		}
+
 		if status != last {
 			fmt.Fprintln(p.stderr, printable(status))
 		}
@@ -235,6 +290,7 @@ func pullLine(status string, done, total int64) string {
 		return line
 	}
 	share := float64(done) / float64(total)
+
 	return fmt.Sprintf("%s %s %5.1f of %.1f MB", line, bar(share), float64(done)/1e6, float64(total)/1e6)
 }
 
@@ -242,5 +298,6 @@ func pullLine(status string, done, total int64) string {
 func bar(share float64) string {
 	const width = 30
 	done := int(width * min(max(share, 0), 1))
+
 	return strings.Repeat("█", done) + strings.Repeat("░", width-done)
 }

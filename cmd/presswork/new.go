@@ -31,6 +31,7 @@ func newNewCommand(p *program) *cobra.Command {
 			if len(args) > 1 {
 				return usageError{fmt.Errorf("%s writes one file, and %d are named", cmd.CommandPath(), len(args))}
 			}
+
 			return nil
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -38,6 +39,7 @@ func newNewCommand(p *program) *cobra.Command {
 			if len(args) == 1 {
 				name = args[0]
 			}
+
 			return p.writeSample(name, time.Now())
 		},
 	}
@@ -47,18 +49,28 @@ func (p *program) writeSample(name string, now time.Time) error {
 	if ext := strings.ToLower(filepath.Ext(name)); ext != ".md" && ext != ".markdown" {
 		return usageError{fmt.Errorf("%q: the name of a document ends with .md", name)}
 	}
+
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, fs.ErrExist) {
 		return usageError{fmt.Errorf("%s is there already, and is left alone", printable(name))}
 	}
+
 	if err != nil {
 		return err
 	}
-	_, err = strings.NewReplacer("{{title}}", titleFrom(name), "{{date}}", now.Format(time.DateOnly), "{{file}}", filepath.Base(name)).WriteString(f, sampleDocument)
+
+	_, err = strings.NewReplacer("{{title}}", titleFrom(name), "{{date}}", now.Format(time.DateOnly), "{{file}}", filepath.Base(name)).
+		WriteString(f, sampleDocument)
 	if err := errors.Join(err, f.Close()); err != nil {
 		return errors.Join(err, os.Remove(name))
 	}
-	_, err = fmt.Fprintf(p.stdout, "%s is written; `presswork md2pdf %s --live` shows it while you write\n", printable(name), printable(name))
+	_, err = fmt.Fprintf(
+		p.stdout,
+		"%s is written; `presswork md2pdf %s --live` shows it while you write\n",
+		printable(name),
+		printable(name),
+	)
+
 	return err
 }
 
@@ -66,10 +78,18 @@ func (p *program) writeSample(name string, now time.Time) error {
 // What could end a line of YAML is left out.
 func titleFrom(name string) string {
 	stem := strings.TrimSuffix(filepath.Base(name), filepath.Ext(name))
-	words := strings.Join(strings.FieldsFunc(stem, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) }), " ")
+	words := strings.Join(
+		strings.FieldsFunc(
+			stem,
+			func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) },
+		),
+		" ",
+	)
+
 	first, size := utf8.DecodeRuneInString(words)
 	if words == "" {
 		return "Document"
 	}
+
 	return string(unicode.ToUpper(first)) + words[size:]
 }

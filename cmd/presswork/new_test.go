@@ -15,27 +15,34 @@ func TestANewDocumentIsSoundAndNothingIsOverwritten(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	p := &program{stdout: &out}
+
 	name := filepath.Join(t.TempDir(), "annual-report.md")
 	if err := p.writeSample(name, time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC)); err != nil {
 		t.Fatal(err)
 	}
+
 	text, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	matter, err := markdown.FrontMatter(text)
-	if err != nil || len(matter.Warnings) > 0 || matter.Options.Title != "Annual report" || matter.Theme != "nord" || strings.Contains(string(text), "{{") {
+	if err != nil || len(matter.Warnings) > 0 || matter.Options.Title != "Annual report" || matter.Theme != "nord" ||
+		strings.Contains(string(text), "{{") {
 		t.Errorf("front matter %+v, %v", matter, err)
 	}
+
 	for _, wrong := range []string{name, filepath.Join(filepath.Dir(name), "report.txt")} {
 		err := p.writeSample(wrong, time.Now())
 		if exitStatus(err) != exitUsage {
 			t.Errorf("%s: %v", wrong, err)
 		}
 	}
+
 	if again, _ := os.ReadFile(name); !bytes.Equal(again, text) {
 		t.Error("the document was overwritten")
 	}
+
 	for file, want := range map[string]string{"a_b.md": "A b", "---.md": "Document", "über\n#x.md": "Über x", ".md": "Document"} {
 		if got := titleFrom(file); got != want {
 			t.Errorf("%q: %q, want %q", file, got, want)

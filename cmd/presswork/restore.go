@@ -24,15 +24,23 @@ func newRestoreCommand(p *program) *cobra.Command {
 			if err != nil {
 				return usageError{err}
 			}
+
 			restored, err := app.Restore(cmd.Context(), cfg, newNotices(p.stderr), args[0], args[1])
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(p.stdout, "%d objects (%d bytes) are back in the store; start redis-server --appendonly yes --dir %s\n",
-				restored.Objects, restored.Bytes, args[1])
+			fmt.Fprintf(
+				p.stdout,
+				"%d objects (%d bytes) are back in the store; start redis-server --appendonly yes --dir %s\n",
+				restored.Objects,
+				restored.Bytes,
+				args[1],
+			)
+
 			for _, file := range restored.Settings {
 				fmt.Fprintf(p.stdout, "%s was not put back: copy it to your nodes if you need it\n", file)
 			}
+
 			return restored.Incomplete
 		},
 	}

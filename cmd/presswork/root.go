@@ -68,12 +68,14 @@ func newRootCommand(p *program) *cobra.Command {
 		newManCommand(p),
 	)
 	root.InitDefaultCompletionCmd()
+
 	for _, cmd := range root.Commands() {
 		if cmd.Name() == "completion" { // which would call a wrong shell a request for help
 			cmd.Args = knownCommand
 			cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 		}
 	}
+
 	return root
 }
 
@@ -82,11 +84,20 @@ func knownCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
+
 	var names []string
 	for _, c := range cmd.Commands() {
 		names = append(names, c.Name())
 	}
-	return usageError{fmt.Errorf("unknown command %q%s; `%s --help` lists them", args[0], input.DidYouMean(args[0], names), cmd.CommandPath())}
+
+	return usageError{
+		fmt.Errorf(
+			"unknown command %q%s; `%s --help` lists them",
+			args[0],
+			input.DidYouMean(args[0], names),
+			cmd.CommandPath(),
+		),
+	}
 }
 
 // settings reads the configuration and makes the logger it asks for.
@@ -95,6 +106,7 @@ func (p *program) settings() (config.Config, *slog.Logger, error) {
 	if err != nil {
 		return cfg, nil, usageError{err}
 	}
+
 	return cfg, newLogger(p.stderr, cfg), nil
 }
 
@@ -106,12 +118,14 @@ func newLogger(w io.Writer, cfg config.Config) *slog.Logger {
 		level = slog.LevelDebug
 	}
 	opts := &slog.HandlerOptions{Level: level}
+
 	switch {
 	case cfg.LogFormat != "json" && isTerminal(w):
 		return slog.New(&console{w: w, mu: new(sync.Mutex), level: level})
 	case cfg.LogFormat == "text":
 		return slog.New(slog.NewTextHandler(w, opts))
 	}
+
 	return slog.New(slog.NewJSONHandler(w, opts))
 }
 
@@ -119,6 +133,7 @@ func newLogger(w io.Writer, cfg config.Config) *slog.Logger {
 func (p *program) encode(v any) error {
 	enc := json.NewEncoder(p.stdout)
 	enc.SetIndent("", "  ")
+
 	return enc.Encode(v)
 }
 
@@ -135,6 +150,7 @@ func noArgs(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
+
 	return usageError{fmt.Errorf("%s takes flags only, and no %q", cmd.CommandPath(), args[0])}
 }
 
@@ -144,7 +160,15 @@ func exactly(names ...string) cobra.PositionalArgs {
 		if len(args) == len(names) {
 			return nil
 		}
-		return usageError{fmt.Errorf("%s takes %s; it was given %d arguments", cmd.CommandPath(), strings.Join(names, " and "), len(args))}
+
+		return usageError{
+			fmt.Errorf(
+				"%s takes %s; it was given %d arguments",
+				cmd.CommandPath(),
+				strings.Join(names, " and "),
+				len(args),
+			),
+		}
 	}
 }
 
@@ -158,6 +182,7 @@ func numberOf(kind string) string {
 	case "bool":
 		return "true, false"
 	}
+
 	return ""
 }
 
@@ -168,15 +193,19 @@ func flagError(cmd *cobra.Command, err error) error {
 			return usageError{fmt.Errorf("--%s is %q; allowed: %s", wrong.GetFlag().Name, wrong.GetValue(), what)}
 		}
 	}
+
 	unknown, ok := errors.AsType[*pflag.NotExistError](err)
 	switch {
 	case !ok:
 		return usageError{err}
 	case unknown.GetSpecifiedShortnames() != "":
-		return usageError{fmt.Errorf("%w; a file of such a name is written ./-%s", err, unknown.GetSpecifiedShortnames())}
+		return usageError{
+			fmt.Errorf("%w; a file of such a name is written ./-%s", err, unknown.GetSpecifiedShortnames()),
+		}
 	}
 	var names []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
+
 	return usageError{fmt.Errorf("%w%s; `%s --help` lists them", err,
 		input.DidYouMean("--"+unknown.GetSpecifiedName(), names), cmd.CommandPath())}
 }

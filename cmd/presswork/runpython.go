@@ -41,16 +41,24 @@ func newRunPythonCommand(p *program) *cobra.Command {
 				return usageError{fmt.Errorf("name a file of Python, or %s for standard input", local.Std)}
 			}
 			r.stdin = cmd.InOrStdin()
+
 			return r.run(cmd.Context(), args)
 		},
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.StringArrayVar(&r.data, "data", nil, "`FILE` that the code finds in /data; may be given several times")
-	f.StringVarP(&r.output, "output", "o", "", "`DIR` for pictures: picture-1.png and so on (default: they are counted only)")
+	f.StringVarP(
+		&r.output,
+		"output",
+		"o",
+		"",
+		"`DIR` for pictures: picture-1.png and so on (default: they are counted only)",
+	)
 	f.BoolVar(&r.json, "json", false, "print a JSON object for each call")
 	cmd.ValidArgsFunction = cobra.FixedCompletions([]cobra.Completion{"py"}, cobra.ShellCompDirectiveFilterFileExt)
 	complete(cmd, "output", cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs))
+
 	return cmd
 }
 
@@ -59,44 +67,54 @@ func (r *runPython) run(ctx context.Context, paths []string) error {
 	if err != nil {
 		return usageError{err}
 	}
+
 	data, err := app.PythonFiles(r.data)
 	if err != nil {
 		return usageError{fmt.Errorf("--data: %w", err)}
 	}
+
 	pool, err := app.Interpreters(ctx, cfg, newNotices(r.stderr))
 	if err != nil {
 		return err
 	}
+
 	session, err := pool.Session(ctx, data)
 	if err != nil {
 		return usageError{fmt.Errorf("--data: %w", err)}
 	}
 	defer session.Close()
 	pictures := 0
+
 	for _, path := range paths {
 		code, err := r.read(path)
 		if err != nil {
 			return fileError{path, err}
 		}
+
 		result, err := session.Run(ctx, code)
 		if err != nil {
 			return err
 		}
+
 		if r.json {
 			err = r.encode(result)
 		} else if result.Output != "" {
 			_, err = fmt.Fprintln(plainText{r.stdout}, result.Output)
 		}
+
 		if err == nil {
 			pictures, err = r.save(ctx, result.Code, pictures)
 		}
+
 		if err != nil {
 			return err
 		}
+
 		if result.Failed {
 			return fileError{path, errors.New("the code failed")}
 		}
 	}
+
 	return nil
 }
 
@@ -106,6 +124,7 @@ func (r *runPython) read(path string) (string, error) {
 		return string(code), err
 	}
 	code, err := os.ReadFile(path)
+
 	return string(code), err
 }
 
@@ -116,18 +135,22 @@ func (r *runPython) save(ctx context.Context, shown []inference.CodeResult, n in
 		if r.output == "" || s.PNG == "" {
 			continue
 		}
+
 		png, err := base64.StdEncoding.DecodeString(s.PNG)
 		if err != nil {
 			return n, err
 		}
+
 		if err := os.MkdirAll(r.output, 0o755); err != nil {
 			return n, err
 		}
 		n++
+
 		name := filepath.Join(r.output, fmt.Sprintf("picture-%d.png", n))
 		if err := local.WriteFile(ctx, name, png); err != nil {
 			return n, fileError{name, err}
 		}
 	}
+
 	return n, nil
 }

@@ -3,7 +3,7 @@ package main
 import (
 	"runtime/debug"
 
-	"presswork"
+	"presswork/internal/fault"
 )
 
 // bill is a CycloneDX 1.6 document, as far as a build knows its parts.
@@ -31,18 +31,28 @@ type component struct {
 // billOf lists the Go release and the modules that a build was linked from.
 func billOf(info *debug.BuildInfo) (bill, error) {
 	if info == nil {
-		return bill{}, presswork.Errorf(presswork.Internal, "this build carries no list of its modules")
+		return bill{}, fault.Errorf(fault.Internal, "this build carries no list of its modules")
 	}
-	b := bill{Format: "CycloneDX", Spec: "1.6", Version: 1, Metadata: bound{component{Type: "application", Name: "presswork", Version: version()}}}
+	b := bill{
+		Format:   "CycloneDX",
+		Spec:     "1.6",
+		Version:  1,
+		Metadata: bound{component{Type: "application", Name: "presswork", Version: version()}},
+	}
 	add := func(path, version string) {
-		b.Components = append(b.Components, component{Type: "library", Name: path, Version: version, URL: "pkg:golang/" + path + "@" + version})
+		b.Components = append(
+			b.Components,
+			component{Type: "library", Name: path, Version: version, URL: "pkg:golang/" + path + "@" + version},
+		)
 	}
 	add("stdlib", info.GoVersion)
+
 	for _, m := range info.Deps {
 		if m.Replace != nil {
 			m = m.Replace
 		}
 		add(m.Path, m.Version)
 	}
+
 	return b, nil
 }

@@ -57,6 +57,7 @@ func (p *program) runRoles(ctx context.Context, roles app.Roles) error {
 		return err
 	}
 	o := app.Options{Config: cfg, Roles: roles, Version: version(), Log: log}
+
 	return app.Run(ctx, o, func(address string) {
 		if roles.API && roles.Worker {
 			fmt.Fprintf(p.stdout, "Presswork is ready: open %s\n", homepage(address, cfg.APITLSCert != ""))
@@ -70,9 +71,11 @@ func homepage(address string, secure bool) string {
 	if ip := net.ParseIP(host); ip == nil || ip.IsUnspecified() {
 		host = "localhost"
 	}
+
 	page := url.URL{Scheme: "http", Host: net.JoinHostPort(host, port), Path: "/"}
 	if secure {
 		page.Scheme = "https"
 	}
+
 	return page.String()
 }

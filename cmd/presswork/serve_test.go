@@ -15,8 +15,11 @@ import (
 // serveIn are the settings of a `presswork serve` in a folder of its own that needs
 // no browser.
 func serveIn(dir, port string) func(string) string {
-	settings := map[string]string{"API_PORT": port, "WORKER_QUEUES": "text", "WORKERS": "1", "DATA_DIR": filepath.Join(dir, "data"),
-		"CACHE_DIR": filepath.Join(dir, "cache"), "PDF_OUTPUT_DIR": filepath.Join(dir, "out"), "THEMES_DIR": dir}
+	settings := map[string]string{
+		"API_PORT": port, "WORKER_QUEUES": "text", "WORKERS": "1", "DATA_DIR": filepath.Join(dir, "data"),
+		"CACHE_DIR": filepath.Join(dir, "cache"), "PDF_OUTPUT_DIR": filepath.Join(dir, "out"), "THEMES_DIR": dir,
+	}
+
 	return func(name string) string { return settings[name] }
 }
 
@@ -25,6 +28,7 @@ func TestServeSaysWhereToOpenIt(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	out, in := io.Pipe()
 	done := make(chan int)
+
 	var log bytes.Buffer
 	go func() {
 		code := run(ctx, []string{"serve"}, serveIn(t.TempDir(), "0"), in, &log)
@@ -33,19 +37,26 @@ func TestServeSaysWhereToOpenIt(t *testing.T) {
 	}()
 	lines := bufio.NewScanner(out)
 	lines.Scan()
+
 	page, found := strings.CutPrefix(lines.Text(), "Presswork is ready: open ")
 	if !found {
 		t.Fatalf("it prints %q; exit %d, log:\n%s", lines.Text(), <-done, &log)
 	}
+
 	answer, err := http.Get(page)
 	if err != nil {
 		t.Fatal(err)
 	}
 	answer.Body.Close()
-	if kind := answer.Header.Get("Content-Type"); answer.StatusCode != http.StatusOK || !strings.HasPrefix(kind, "text/html") {
+
+	if kind := answer.Header.Get(
+		"Content-Type",
+	); answer.StatusCode != http.StatusOK ||
+		!strings.HasPrefix(kind, "text/html") {
 		t.Errorf("%s: %s, %s", page, answer.Status, kind)
 	}
 	cancel()
+
 	if code := <-done; code != exitOK && code != exitInterrupted {
 		t.Errorf("exit %d, log:\n%s", code, &log)
 	}
@@ -53,17 +64,23 @@ func TestServeSaysWhereToOpenIt(t *testing.T) {
 
 func TestABusyPortNamesItsSetting(t *testing.T) {
 	t.Parallel()
+
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer taken.Close()
 	_, port, _ := net.SplitHostPort(taken.Addr().String())
+
 	var log bytes.Buffer
 	if code := run(t.Context(), []string{"serve"}, serveIn(t.TempDir(), port), io.Discard, &log); code != exitFailed {
 		t.Errorf("exit %d", code)
 	}
-	if last := log.String()[strings.LastIndex(strings.TrimSpace(log.String()), "\n")+1:]; !strings.HasPrefix(last, "presswork: API_PORT: another program listens there already") {
+
+	if last := log.String()[strings.LastIndex(strings.TrimSpace(log.String()), "\n")+1:]; !strings.HasPrefix(
+		last,
+		"presswork: API_PORT: another program listens there already",
+	) {
 		t.Errorf("it says %q", last)
 	}
 }
@@ -71,6 +88,7 @@ func TestABusyPortNamesItsSetting(t *testing.T) {
 func TestServeNamesTheSettingThatStopsIt(t *testing.T) {
 	t.Parallel()
 	dir := folder(t, map[string]string{"file": ""})
+
 	file := filepath.Join(dir, "file")
 	for _, c := range []struct{ setting, value, says string }{
 		{"DATA_DIR", file, "presswork: DATA_DIR: redis: "},
@@ -93,12 +111,22 @@ func TestServeNamesTheSettingThatStopsIt(t *testing.T) {
 						return file
 					}
 				}
+
 				return plain(name)
 			}
+
 			var log bytes.Buffer
-			if code := run(t.Context(), []string{"serve"}, env, io.Discard, &log); code != exitFailed && code != exitUsage {
+			if code := run(
+				t.Context(),
+				[]string{"serve"},
+				env,
+				io.Discard,
+				&log,
+			); code != exitFailed &&
+				code != exitUsage {
 				t.Errorf("exit %d", code)
 			}
+
 			lines := strings.Split(strings.TrimSpace(log.String()), "\n")
 			if last := lines[len(lines)-1]; !strings.HasPrefix(last, c.says) {
 				t.Errorf("it says %q, want %q", last, c.says)
@@ -109,11 +137,13 @@ func TestServeNamesTheSettingThatStopsIt(t *testing.T) {
 
 func TestTheHomepageIsAnAddressOfThisMachine(t *testing.T) {
 	t.Parallel()
+
 	for address, want := range map[string]string{"127.0.0.1:8000": "http://127.0.0.1:8000/", "0.0.0.0:80": "http://localhost:80/", "[::]:8000": "http://localhost:8000/", "[::1]:1": "http://[::1]:1/"} {
 		if got := homepage(address, false); got != want {
 			t.Errorf("%s: %s, want %s", address, got, want)
 		}
 	}
+
 	if got := homepage("192.0.2.1:8443", true); got != "https://192.0.2.1:8443/" {
 		t.Error(got)
 	}

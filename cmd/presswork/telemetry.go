@@ -30,6 +30,7 @@ func newTelemetryCommand(p *program) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newTelemetryReportCommand(p), newTelemetryVisualizeCommand(p), newTelemetryClearCommand(p))
+
 	return cmd
 }
 
@@ -39,13 +40,16 @@ func (p *program) runLog() (*runlog.Log, error) {
 	if err != nil {
 		return nil, usageError{err}
 	}
+
 	if dir == "" {
 		why := "HOME is not set"
 		if p.getenv("PRESSWORK_TELEMETRY") == "off" {
 			why = "PRESSWORK_TELEMETRY is off"
 		}
+
 		return nil, usageError{errors.New("there is no telemetry: " + why)}
 	}
+
 	return runlog.Open(dir), nil
 }
 
@@ -54,6 +58,7 @@ func (p *program) telemetryRuns() ([]runlog.Run, int, error) {
 	if err != nil {
 		return nil, 0, err
 	}
+
 	return d.Runs()
 }
 
@@ -68,14 +73,17 @@ func newTelemetryReportCommand(p *program) *cobra.Command {
 			if err != nil {
 				return err
 			}
+
 			report := runlog.NewReport(runs, skipped)
 			if asJSON {
 				return p.encode(report)
 			}
+
 			return p.printTelemetry(report)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+
 	return cmd
 }
 
@@ -83,6 +91,7 @@ func (p *program) printTelemetry(r runlog.Report) error {
 	if r.Skipped > 0 {
 		fmt.Fprintf(p.stderr, "%s skipped: damaged, or of a newer version\n", count(r.Skipped, "line"))
 	}
+
 	if r.Runs == 0 {
 		_, err := fmt.Fprintln(p.stdout, "no runs yet; md2pdf writes one each time")
 		return err
@@ -92,15 +101,18 @@ func (p *program) printTelemetry(r runlog.Report) error {
 	fmt.Fprintf(p.stdout, "the analysis cache had %.0f %% of what it was asked for\n\n", 100*r.HitRate)
 	w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "METRIC\tRUNS\tP50\tP95\tTREND\tWHAT IT IS")
+
 	metrics := runlog.Metrics()
 	for i, s := range r.Metrics {
 		m := metrics[i]
+
 		p50, p95 := "-", "-"
 		if s.Runs > 0 {
 			p50, p95 = m.Format(s.P50), m.Format(s.P95)
 		}
 		fmt.Fprintf(w, "%s\t%d\t%s\t%s\t%s\t%s\n", s.Metric, s.Runs, p50, p95, dash(runlog.TrendText(s)), m.Title)
 	}
+
 	return w.Flush()
 }
 
@@ -117,10 +129,12 @@ func newTelemetryVisualizeCommand(p *program) *cobra.Command {
 			if err != nil {
 				return usageError{fmt.Errorf("--metric: %w", err)}
 			}
+
 			ext := strings.ToLower(filepath.Ext(output))
 			if output != "" && ext != ".svg" && ext != ".png" && ext != ".html" {
 				return usageError{fmt.Errorf("-o %s: a chart is a .svg, a .png or an .html file", output)}
 			}
+
 			runs, _, err := p.telemetryRuns()
 			switch {
 			case err != nil:
@@ -129,9 +143,11 @@ func newTelemetryVisualizeCommand(p *program) *cobra.Command {
 				_, err := fmt.Fprint(p.stdout, runlog.Terminal(metric, runs, p.columns(), p.painter() != nil))
 				return err
 			}
+
 			return p.writeChart(cmd.Context(), metric, runs, output, ext)
 		},
 	}
+
 	var names []string
 	for _, m := range runlog.Metrics() {
 		names = append(names, m.Name)
@@ -139,33 +155,50 @@ func newTelemetryVisualizeCommand(p *program) *cobra.Command {
 	cmd.Flags().StringVarP(&name, "metric", "m", "total_ms", "`NAME`: "+strings.Join(names, ", "))
 	cmd.Flags().StringVarP(&output, "output", "o", "", "`FILE`, .svg, .png or .html (default the terminal)")
 	complete(cmd, "metric", cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp))
-	complete(cmd, "output", cobra.FixedCompletions([]string{"svg", "png", "html"}, cobra.ShellCompDirectiveFilterFileExt))
+	complete(
+		cmd,
+		"output",
+		cobra.FixedCompletions([]string{"svg", "png", "html"}, cobra.ShellCompDirectiveFilterFileExt),
+	)
+
 	return cmd
 }
 
 func (p *program) writeChart(ctx context.Context, metric runlog.Metric, runs []runlog.Run, output, ext string) error {
 	var b bytes.Buffer
+
 	draw := runlog.WriteHTML
 	if ext == ".svg" {
 		draw = runlog.WriteSVG
 	}
+
 	if err := draw(&b, metric, runs); err != nil {
 		return err
 	}
 	data := b.Bytes()
+
 	if ext == ".png" {
 		cfg, err := config.Load(p.getenv)
 		if err != nil {
 			return usageError{err}
 		}
-		if data, err = local.Picture(ctx, cfg.ChromiumPath, b.String(), runlog.ChartWidth+96, runlog.ChartHeight+118); err != nil {
+
+		if data, err = local.Picture(
+			ctx,
+			cfg.ChromiumPath,
+			b.String(),
+			runlog.ChartWidth+96,
+			runlog.ChartHeight+118,
+		); err != nil {
 			return fileError{output, err}
 		}
 	}
+
 	if err := local.WriteFile(ctx, output, data); err != nil {
 		return errors.New(local.Message(err))
 	}
 	fmt.Fprintln(p.stderr, printable(output))
+
 	return nil
 }
 
@@ -179,6 +212,7 @@ func newTelemetryClearCommand(p *program) *cobra.Command {
 			if err != nil {
 				return err
 			}
+
 			return d.Clear()
 		},
 	}
@@ -192,10 +226,12 @@ func (p *program) columns() int {
 	if n, err := strconv.Atoi(p.getenv("COLUMNS")); err == nil && n > 0 {
 		return min(n, 1000)
 	}
+
 	if f, ok := p.stdout.(*os.File); ok {
 		if size, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ); err == nil && size.Col > 0 {
 			return int(size.Col)
 		}
 	}
+
 	return defaultColumns
 }

@@ -23,6 +23,7 @@ func newThemeCommand(p *program) *cobra.Command {
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newThemeListCommand(p))
+
 	return cmd
 }
 
@@ -38,20 +39,24 @@ func newThemeListCommand(p *program) *cobra.Command {
 			if err != nil {
 				return usageError{err}
 			}
+
 			if dir == "" {
 				dir = cfg.ThemesDir
 			} else if _, err := os.ReadDir(dir); err != nil {
 				return usageError{fmt.Errorf("--themes-dir: %w", err)}
 			}
+
 			catalogue := themes.Open(themes.Options{Dir: dir, Log: newNotices(p.stderr)})
 			if asJSON {
 				return p.printThemesJSON(catalogue.List())
 			}
+
 			return p.printThemes(catalogue.List())
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the object that GET /api/themes answers")
 	cmd.Flags().StringVar(&dir, "themes-dir", "", "`DIR` of custom themes, NAME.css each (default THEMES_DIR)")
+
 	return cmd
 }
 
@@ -70,9 +75,19 @@ func (p *program) printThemes(list []themes.Theme) error {
 	var table strings.Builder
 	w := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "NAME\tSCHEME\tTEXT\tLINK\tDESCRIPTION")
+
 	for _, t := range list {
-		fmt.Fprintf(w, "%s\t%s\t%.1f\t%.1f\t%s\n", printable(t.Name), t.Scheme, t.Contrast.Text, t.Contrast.Link, description(t))
+		fmt.Fprintf(
+			w,
+			"%s\t%s\t%.1f\t%.1f\t%s\n",
+			printable(t.Name),
+			t.Scheme,
+			t.Contrast.Text,
+			t.Contrast.Link,
+			description(t),
+		)
 	}
+
 	if err := w.Flush(); err != nil {
 		return err
 	}
@@ -82,10 +97,12 @@ func (p *program) printThemes(list []themes.Theme) error {
 		if paint != nil {
 			row = swatch(paint, list, i-1) + row
 		}
+
 		if _, err := fmt.Fprintln(p.stdout, row); err != nil {
 			return err
 		}
 	}
+
 	return nil
 }
 
@@ -94,9 +111,11 @@ func description(t themes.Theme) string {
 	if t.Custom {
 		text = strings.TrimSpace(text + " (custom)")
 	}
+
 	if t.Name == themes.Default {
 		text = strings.TrimSpace(text + " (default)")
 	}
+
 	return text
 }
 
@@ -109,6 +128,7 @@ func swatch(paint painter, list []themes.Theme, i int) string {
 	c := list[i].Colors
 	var b strings.Builder
 	b.WriteString(paint(48, c["base_100"]) + paint(38, c["base_content"]) + " Aa ")
+
 	for _, name := range []string{"primary", "secondary", "accent", "neutral"} {
 		if c[name] != "" {
 			b.WriteString(paint(48, c[name]) + " ")
@@ -116,6 +136,7 @@ func swatch(paint painter, list []themes.Theme, i int) string {
 			b.WriteString("\x1b[49m ")
 		}
 	}
+
 	return b.String() + "\x1b[0m "
 }
 
@@ -136,6 +157,7 @@ func (p *program) painterFor(w io.Writer) painter {
 		strings.HasSuffix(term, "-direct"), slices.Contains([]string{"xterm-kitty", "xterm-ghostty", "alacritty", "foot", "wezterm"}, term):
 		return trueColor
 	}
+
 	return indexedColor
 }
 
@@ -144,6 +166,7 @@ func trueColor(layer int, hex string) string {
 	if !ok {
 		return ""
 	}
+
 	return fmt.Sprintf("\x1b[%d;2;%d;%d;%dm", layer, r, g, b)
 }
 
@@ -154,6 +177,7 @@ func indexedColor(layer int, hex string) string {
 	if !ok {
 		return ""
 	}
+
 	if max(r, g, b)-min(r, g, b) < 10 && r >= 8 && r < 238 {
 		return fmt.Sprintf("\x1b[%d;5;%dm", layer, 232+(r-3)/10)
 	}
@@ -162,8 +186,10 @@ func indexedColor(layer int, hex string) string {
 		if v < 48 {
 			return 0
 		}
+
 		return max(1, (v-35)/40)
 	}
+
 	return fmt.Sprintf("\x1b[%d;5;%dm", layer, 16+36*step(r)+6*step(g)+step(b))
 }
 

@@ -57,14 +57,26 @@ func newThemePreviewCommand(p *program) *cobra.Command {
 	f.StringVarP(&v.explore, "explore", "e", "", "`FILE.md` whose first page is shown (default a sample)")
 	addPreferenceFlags(cmd, &v.preference)
 	addReaderFlags(cmd, &v.reader)
-	f.StringVarP(&v.output, "output", "o", "", "`FILE`, .pdf or .html, or - for a PDF on standard output (default FILE.themes.pdf)")
+	f.StringVarP(
+		&v.output,
+		"output",
+		"o",
+		"",
+		"`FILE`, .pdf or .html, or - for a PDF on standard output (default FILE.themes.pdf)",
+	)
 	f.StringVar(&v.themesDir, "themes-dir", "", "`DIR` of custom themes, NAME.css each (default THEMES_DIR)")
-	f.StringArrayVar(&v.allow, "allow", nil, "`DIR` outside the document's folder from which images may be shown; repeatable")
+	f.StringArrayVar(
+		&v.allow,
+		"allow",
+		nil,
+		"`DIR` outside the document's folder from which images may be shown; repeatable",
+	)
 	f.IntVarP(&v.jobs, "jobs", "j", runtime.NumCPU(), "how many pages (`N`) are rendered at a time")
 	f.BoolVar(&v.open, "open", false, "open the result")
 	f.BoolVarP(&v.quiet, "quiet", "q", false, "print errors only")
 	addCacheFlags(f, &v.cache)
 	completeThemes(cmd, p)
+
 	return cmd
 }
 
@@ -73,26 +85,32 @@ func (v *themePreview) run(ctx context.Context, names []string) error {
 	if err != nil {
 		return usageError{err}
 	}
+
 	output, err := v.plan(cfg)
 	if err != nil {
 		return usageError{err}
 	}
+
 	images, err := app.NewFetcher(cfg, version())
 	if err != nil {
 		return err
 	}
+
 	preference, err := v.preference.parse()
 	if err != nil {
 		return usageError{err}
 	}
+
 	remember, _, err := v.cache.load(v.getenv)
 	if err != nil {
 		return usageError{err}
 	}
+
 	model, err := v.reader.open(v.getenv)
 	if err != nil {
 		return err
 	}
+
 	recommender, done := app.NewRecommender(ctx, remember, model, newNotices(v.stderr))
 	defer done()
 	converter := local.New(local.Options{
@@ -107,17 +125,20 @@ func (v *themePreview) run(ctx context.Context, names []string) error {
 		Recommender: recommender,
 		Preference:  preference,
 	})
+
 	stop, err := begin(ctx, converter)
 	if err != nil {
 		return err
 	}
 	defer stop()
+
 	for _, name := range names {
 		if err := converter.CheckTheme(name); err != nil {
 			return usageError{errors.New(local.Message(err))}
 		}
 	}
 	live := !v.quiet && v.live(v.stderr)
+
 	out, err := converter.MakeGallery(ctx, local.Gallery{
 		Document: v.explore, Themes: names, Output: output, Choose: v.explore != "" || v.preference.set(),
 		Progress: func(theme string, done, of int) {
@@ -129,6 +150,7 @@ func (v *themePreview) run(ctx context.Context, names []string) error {
 	if live {
 		fmt.Fprint(v.stderr, "\r\x1b[K")
 	}
+
 	switch {
 	case ctx.Err() != nil:
 		return interrupted{}
@@ -137,21 +159,26 @@ func (v *themePreview) run(ctx context.Context, names []string) error {
 	case err != nil:
 		return fmt.Errorf("%s", printable(local.Message(err)))
 	}
+
 	if !v.quiet && output != local.Std {
 		fmt.Fprintf(v.stderr, "%s (%s, %d ms)\n", printable(output), sizes(out), out.Elapsed.Milliseconds())
 	}
+
 	if out.Analysis != nil && !v.quiet {
 		v.printChosen(*out.Analysis, converter.Themes())
 	}
+
 	if v.open {
 		return openFile(output)
 	}
+
 	return nil
 }
 
 // printChosen prints which themes suit, on a terminal with their colours.
 func (v *themePreview) printChosen(a presswork.Analysis, list []themes.Theme) {
 	paint := v.painterFor(v.stderr)
+
 	for i, name := range append([]string{a.Recommendation.Primary}, a.Recommendation.Alternatives...) {
 		note := ""
 		if i == 0 {
@@ -159,6 +186,7 @@ func (v *themePreview) printChosen(a presswork.Analysis, list []themes.Theme) {
 		}
 		fmt.Fprintf(v.stderr, "  %s%s\n", swatchOf(paint, list, name), printable(name+note))
 	}
+
 	for _, reason := range a.Recommendation.Reasons {
 		fmt.Fprintln(v.stderr, printable("  "+reason))
 	}
@@ -171,6 +199,7 @@ func (v *themePreview) plan(cfg config.Config) (output string, err error) {
 	} else if _, err := os.ReadDir(v.themesDir); err != nil {
 		return "", fmt.Errorf("--themes-dir: %w", err)
 	}
+
 	switch output = v.output; {
 	case output != "":
 	case v.explore == "", v.explore == local.Std:
@@ -178,6 +207,7 @@ func (v *themePreview) plan(cfg config.Config) (output string, err error) {
 	default:
 		output = strings.TrimSuffix(v.explore, filepath.Ext(v.explore)) + ".themes.pdf"
 	}
+
 	ext := strings.ToLower(filepath.Ext(output))
 	switch {
 	case v.jobs < 1:
@@ -189,5 +219,6 @@ func (v *themePreview) plan(cfg config.Config) (output string, err error) {
 	case output == local.Std && isTerminal(v.stdout):
 		return "", errors.New("standard output is a terminal; redirect it, or choose a file with -o")
 	}
+
 	return output, nil
 }

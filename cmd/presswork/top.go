@@ -45,6 +45,7 @@ func newTopCommand(p *program) *cobra.Command {
 	f.StringVar(&c.key, "key", "", "an admin's API `KEY` (default PRESSWORK_API_KEY)")
 	f.DurationVar(&c.interval, "interval", 2*time.Second, "`TIME` between two looks, at least 500ms")
 	f.BoolVar(&c.asJSON, "json", false, "print one look as JSON")
+
 	return cmd
 }
 
@@ -82,12 +83,15 @@ func (c *topCommand) run(ctx context.Context) error {
 	if c.key == "" {
 		c.key = c.getenv("PRESSWORK_API_KEY")
 	}
+
 	if _, err := serverAddress(c.server); err != nil {
 		return usageError{fmt.Errorf("--server: %w", err)}
 	}
+
 	if c.interval < 500*time.Millisecond {
 		return usageError{fmt.Errorf("--interval is %s; allowed: 500ms or more", c.interval)}
 	}
+
 	now, err := c.look(ctx)
 	switch {
 	case err != nil:
@@ -97,6 +101,7 @@ func (c *topCommand) run(ctx context.Context) error {
 	case !c.live(c.stdout):
 		return now.write(c.stdout)
 	}
+
 	return c.follow(ctx, now)
 }
 
@@ -105,18 +110,22 @@ func (c *topCommand) run(ctx context.Context) error {
 func (c *topCommand) follow(ctx context.Context, now look) error {
 	fmt.Fprint(c.stdout, "\x1b[?1049h\x1b[?25l")
 	defer fmt.Fprint(c.stdout, "\x1b[?25h\x1b[?1049l")
+
 	tick := time.NewTicker(c.interval)
 	defer tick.Stop()
+
 	trouble := ""
 	for {
 		if err := c.draw(now, trouble); err != nil {
 			return err
 		}
+
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-tick.C:
 		}
+
 		next, err := c.look(ctx)
 		switch {
 		case ctx.Err() != nil:
@@ -135,6 +144,7 @@ func (c *topCommand) draw(now look, trouble string) error {
 	if err := now.write(&text); err != nil {
 		return err
 	}
+
 	lines := strings.Split(strings.TrimRight(text.String(), "\n"), "\n")
 	if trouble != "" {
 		lines = append([]string{trouble + " (what follows is old)"}, lines...)
@@ -142,6 +152,7 @@ func (c *topCommand) draw(now look, trouble string) error {
 	width, height := c.columns(), c.rows()
 	var screen strings.Builder
 	screen.WriteString("\x1b[H")
+
 	for i, line := range lines[:min(len(lines), height-1)] {
 		if i > 0 {
 			screen.WriteString("\n")
@@ -151,6 +162,7 @@ func (c *topCommand) draw(now look, trouble string) error {
 	}
 	screen.WriteString("\x1b[J")
 	_, err := io.WriteString(c.stdout, screen.String())
+
 	return err
 }
 
@@ -161,6 +173,7 @@ func (p *program) rows() int {
 			return int(size.Row)
 		}
 	}
+
 	return 24
 }
 
@@ -169,9 +182,11 @@ func (c *topCommand) look(ctx context.Context) (now look, err error) {
 	var jobs struct {
 		Data []topJob `json:"data"`
 	}
+
 	if err := c.get(ctx, "/admin/api/fleet", &now); err != nil {
 		return now, err
 	}
+
 	if err := c.get(ctx, fmt.Sprintf("/admin/api/jobs?limit=%d", topJobs), &jobs); err != nil {
 		return now, err
 	}
@@ -182,6 +197,7 @@ func (c *topCommand) look(ctx context.Context) (now look, err error) {
 			j.Artifact.URL, _, _ = strings.Cut(j.Artifact.URL, "?")
 		}
 	}
+
 	return now, nil
 }
 
@@ -192,24 +208,33 @@ const (
 )
 
 func (c *topCommand) get(ctx context.Context, path string, into any) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, topTimeout, fmt.Errorf("the server did not answer within %s", topTimeout))
+	ctx, cancel := context.WithTimeoutCause(
+		ctx,
+		topTimeout,
+		fmt.Errorf("the server did not answer within %s", topTimeout),
+	)
 	defer cancel()
+
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimRight(c.server, "/")+path, nil)
 	if err != nil {
 		return usageError{fmt.Errorf("--server: %w", err)}
 	}
+
 	if c.key != "" {
 		req.Header.Set("X-API-Key", c.key)
 	}
+
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
 		return fmt.Errorf("no server answers at %s: %w", req.URL.Redacted(), errors.Unwrap(err))
 	}
 	defer res.Body.Close()
+
 	body, err := io.ReadAll(io.LimitReader(res.Body, maxLook))
 	if err != nil {
 		return err
 	}
+
 	if res.StatusCode != http.StatusOK {
 		var refusal struct {
 			Error struct{ Message string }
@@ -217,19 +242,34 @@ func (c *topCommand) get(ctx context.Context, path string, into any) error {
 		if json.Unmarshal(body, &refusal) != nil || refusal.Error.Message == "" {
 			refusal.Error.Message = res.Status
 		}
-		return fmt.Errorf("%s: %s (an admin's key goes in --key or PRESSWORK_API_KEY)", req.URL.Redacted(), printable(refusal.Error.Message))
+
+		return fmt.Errorf(
+			"%s: %s (an admin's key goes in --key or PRESSWORK_API_KEY)",
+			req.URL.Redacted(),
+			printable(refusal.Error.Message),
+		)
 	}
+
 	if err := json.Unmarshal(body, into); err != nil {
 		return fmt.Errorf("%s does not answer as Presswork does: %w", req.URL.Redacted(), err)
 	}
+
 	return nil
 }
 
 // write prints the look as tables.
 func (l look) write(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(t, "presswork  %s  %d open, %s, %s\n\n", l.At.Local().Format(time.DateTime), l.Open, count(int(l.Dead), "dead letter"), count(len(l.Workers), "worker"))
+	fmt.Fprintf(
+		t,
+		"presswork  %s  %d open, %s, %s\n\n",
+		l.At.Local().Format(time.DateTime),
+		l.Open,
+		count(int(l.Dead), "dead letter"),
+		count(len(l.Workers), "worker"),
+	)
 	fmt.Fprintln(t, "QUEUE\tWAITING\tRUNNING\tRETRYING\tOLDEST\tOLDEST OPEN\tTODAY\tFAILED")
+
 	for _, q := range l.Queue {
 		name := q.Name
 		if q.Paused {
@@ -239,40 +279,76 @@ func (l look) write(w io.Writer) error {
 			orDash(q.OldestSeconds), orDash(q.OldestOpenSeconds), q.DoneToday, q.FailedToday)
 	}
 	fmt.Fprintln(t, "\nWORKER\tUP\tRUNNING\tSLOTS\tMEMORY\tBROWSER\tPRINTS\tAT")
+
 	for _, wk := range l.Workers {
 		running := 0
 		for _, n := range wk.Running {
 			running += n
 		}
 		browser, prints, at := "-", "-", "-"
+
 		for _, b := range wk.Browsers {
 			if b.Use == "documents" && !b.Since.IsZero() {
-				browser, prints = fmt.Sprintf("%s, %d MiB", age(l.At.Sub(b.Since)), b.MemoryBytes>>20), fmt.Sprint(b.Prints)
+				browser, prints = fmt.Sprintf(
+					"%s, %d MiB",
+					age(l.At.Sub(b.Since)),
+					b.MemoryBytes>>20,
+				), fmt.Sprint(
+					b.Prints,
+				)
 			}
 		}
+
 		if len(wk.Runs) > 0 {
 			at = wk.Runs[0].ID + " " + age(l.At.Sub(wk.Runs[0].Since))
 		}
-		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%d MiB\t%s\t%s\t%s\n", printable(wk.Name), age(l.At.Sub(wk.Started)), running, wk.Slots, wk.MemoryBytes>>20, browser, prints, printable(at))
+		fmt.Fprintf(
+			t,
+			"%s\t%s\t%d\t%d\t%d MiB\t%s\t%s\t%s\n",
+			printable(wk.Name),
+			age(l.At.Sub(wk.Started)),
+			running,
+			wk.Slots,
+			wk.MemoryBytes>>20,
+			browser,
+			prints,
+			printable(at),
+		)
 	}
 	fmt.Fprintln(t, "\nJOB\tSTATUS\tPROGRESS\tAGE\tTOOK\tPAGES\tKEY\tWORKER\tNAME")
+
 	for _, j := range l.Jobs {
 		end, pages, worker, name := l.At, "-", "-", j.Filename
 		if j.FinishedAt != nil {
 			end = *j.FinishedAt
 		}
+
 		if j.Artifact != nil {
 			pages = fmt.Sprint(j.Artifact.Pages)
 		}
+
 		if len(j.Workers) > 0 {
 			worker = j.Workers[len(j.Workers)-1]
 		}
+
 		if j.Error != nil {
 			name += " " + string(j.Error.Code)
 		}
-		fmt.Fprintf(t, "%s\t%s\t%d %%\t%s\t%s\t%s\t%s\t%s\t%s\n", j.ID, j.Status, j.Progress, age(l.At.Sub(j.CreatedAt)), age(end.Sub(j.CreatedAt)),
-			pages, printable(dash(j.Key)), printable(worker), printable(strings.TrimSpace(name)))
+		fmt.Fprintf(
+			t,
+			"%s\t%s\t%d %%\t%s\t%s\t%s\t%s\t%s\t%s\n",
+			j.ID,
+			j.Status,
+			j.Progress,
+			age(l.At.Sub(j.CreatedAt)),
+			age(end.Sub(j.CreatedAt)),
+			pages,
+			printable(dash(j.Key)),
+			printable(worker),
+			printable(strings.TrimSpace(name)),
+		)
 	}
+
 	return t.Flush()
 }
 
@@ -280,6 +356,7 @@ func orDash(seconds float64) string {
 	if seconds == 0 {
 		return "-"
 	}
+
 	return age(time.Duration(seconds * float64(time.Second)))
 }
 
@@ -295,5 +372,6 @@ func age(d time.Duration) string {
 	case d < 48*time.Hour:
 		return fmt.Sprintf("%d h", int(d.Hours()))
 	}
+
 	return fmt.Sprintf("%d d", int(d.Hours()/24))
 }

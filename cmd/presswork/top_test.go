@@ -28,10 +28,12 @@ func TestTopShowsWhatTheServerSays(t *testing.T) {
 	}))
 	t.Cleanup(server.Close)
 	env := map[string]string{"PRESSWORK_API_KEY": "ops"}
+
 	out, _, err := converse(t, "", env, "top", "--server", server.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	for _, want := range []string{
 		"3 open, 1 dead letter, 1 worker", "render (paused)  2        1        0         4.2 s   1 min        9      1",
 		"host:1  1 h", "30 min, 200 MiB  7       01K 1.0 s", "01J  completed  100 %     10.0 s  528 ms  4      alice  host:1",
@@ -40,17 +42,30 @@ func TestTopShowsWhatTheServerSays(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, out)
 		}
 	}
+
 	if strings.Contains(out, "\x1b") {
 		t.Error("a name of a file moves the cursor")
 	}
 	out, _, err = converse(t, "", env, "top", "--server", server.URL, "--json")
+
 	var got look
-	if err != nil || json.Unmarshal([]byte(out), &got) != nil || len(got.Jobs) != 1 || len(got.Workers) != 1 || strings.Contains(out, "hush") {
+	if err != nil || json.Unmarshal([]byte(out), &got) != nil || len(got.Jobs) != 1 || len(got.Workers) != 1 ||
+		strings.Contains(out, "hush") {
 		t.Errorf("%v\n%s", err, out)
 	}
-	if _, _, err = converse(t, "", nil, "top", "--server", server.URL); err == nil || !strings.Contains(err.Error(), "this needs an admin key") {
+
+	if _, _, err = converse(
+		t,
+		"",
+		nil,
+		"top",
+		"--server",
+		server.URL,
+	); err == nil ||
+		!strings.Contains(err.Error(), "this needs an admin key") {
 		t.Errorf("without a key: %v", err)
 	}
+
 	for _, wrong := range [][]string{{"--server", "host"}, {"--interval", "1ms"}, {"more"}} {
 		if _, _, err := converse(t, "", env, append([]string{"top"}, wrong...)...); exitStatus(err) != exitUsage {
 			t.Errorf("%q: %v", wrong, err)

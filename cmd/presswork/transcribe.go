@@ -37,7 +37,12 @@ func newTranscribeCommand(p *program) *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.StringVar(&c.format, "format", app.DefaultTranscript, "`FORMAT` of the transcript: "+strings.Join(app.TranscriptFormats(), ", "))
+	f.StringVar(
+		&c.format,
+		"format",
+		app.DefaultTranscript,
+		"`FORMAT` of the transcript: "+strings.Join(app.TranscriptFormats(), ", "),
+	)
 	f.StringVarP(&c.output, "output", "o", "", "`FILE` to write to (default: standard output)")
 	f.StringVarP(&c.model, "model", "m", "", "`NAME` of the model (default: the first that transcribes)")
 	f.StringVar(&c.language, "language", "", "`CODE` of what is spoken, such as en (default: the model finds out)")
@@ -46,6 +51,7 @@ func newTranscribeCommand(p *program) *cobra.Command {
 	f.StringVar(&c.server, "server", "http://127.0.0.1:8000", "`ADDRESS` of the server")
 	f.StringVar(&c.key, "key", "", "API `KEY` (default PRESSWORK_API_KEY)")
 	completeValues(cmd, map[string][]string{"format": app.TranscriptFormats()})
+
 	return cmd
 }
 
@@ -53,19 +59,23 @@ func (c *transcribeCommand) run(ctx context.Context, path string) error {
 	if c.key == "" {
 		c.key = c.getenv("PRESSWORK_API_KEY")
 	}
+
 	u, err := serverAddress(c.server)
 	if err != nil {
 		return usageError{fmt.Errorf("--server: %w", err)}
 	}
+
 	if !slices.Contains(app.TranscriptFormats(), c.format) {
 		return usageError{fmt.Errorf("--format: %q is not a format%s; allowed: %s", c.format,
 			input.DidYouMean(c.format, app.TranscriptFormats()), strings.Join(app.TranscriptFormats(), ", "))}
 	}
+
 	file, err := os.Open(path)
 	if err != nil {
 		return err
 	}
 	defer file.Close()
+
 	if err := errors.Join(noFolder(path), c.takesOutput()); err != nil {
 		return err
 	}
@@ -77,6 +87,7 @@ func (c *transcribeCommand) run(ctx context.Context, path string) error {
 	for _, w := range warnings {
 		fmt.Fprintf(plainText{c.stderr}, "presswork: %s\n", w.Message)
 	}
+
 	switch {
 	case err != nil:
 		return err
@@ -84,9 +95,11 @@ func (c *transcribeCommand) run(ctx context.Context, path string) error {
 		_, err := plainText{c.stdout}.Write(text)
 		return err
 	}
+
 	if err := local.WriteFile(ctx, c.output, text); err != nil {
 		return errors.New(local.Message(err))
 	}
+
 	return nil
 }
 
@@ -95,8 +108,10 @@ func (c *transcribeCommand) progress() func(percent int, ended bool) {
 	if !c.live(c.stderr) {
 		return nil
 	}
+
 	return func(percent int, ended bool) {
 		fmt.Fprint(c.stderr, "\r\x1b[K")
+
 		if !ended {
 			fmt.Fprintf(c.stderr, "%s %3d %%", bar(float64(percent)/100), percent)
 		}
@@ -108,12 +123,15 @@ func (c *transcribeCommand) takesOutput() error {
 	if c.output == "" {
 		return nil
 	}
+
 	if info, err := os.Stat(filepath.Dir(c.output)); err != nil || !info.IsDir() {
 		return fmt.Errorf("-o %s: there is no folder %s", c.output, filepath.Dir(c.output))
 	}
+
 	if info, err := os.Stat(c.output); err == nil && info.IsDir() {
 		return fmt.Errorf("-o %s: it is a folder; name a file in it", c.output)
 	}
+
 	return nil
 }
 
@@ -122,5 +140,6 @@ func noFolder(path string) error {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return fmt.Errorf("%s: it is a folder; name a recording in it", path)
 	}
+
 	return nil
 }

@@ -25,10 +25,12 @@ func TestAnInterruptionOfTranscribeCancelsAJobThatItHasNotHeardOf(t *testing.T) 
 			cancelled <- r.URL.Path
 			return
 		}
+
 		if _, err := io.Copy(io.Discard, r.Body); err != nil {
 			t.Error(err)
 		}
 		interrupt(errors.New("interrupt signal received"))
+
 		select {
 		case <-r.Context().Done(): // the defect: nobody waits for the answer
 		case <-time.After(100 * time.Millisecond): // what the answer takes
@@ -38,10 +40,12 @@ func TestAnInterruptionOfTranscribeCancelsAJobThatItHasNotHeardOf(t *testing.T) 
 	}))
 	t.Cleanup(server.Close)
 	file := filepath.Join(folder(t, map[string]string{"a.wav": "RIFF"}), "a.wav")
+
 	args := []string{"transcribe", "--model", "ears", "--server", server.URL, file}
 	if code := run(ctx, args, func(string) string { return "" }, io.Discard, io.Discard); code != exitInterrupted {
 		t.Errorf("exit status %d", code)
 	}
+
 	select {
 	case path := <-cancelled:
 		if path != "/api/conversion/one" {
@@ -63,12 +67,14 @@ func TestAnInterruptionOfTranscribeEndsItsUpload(t *testing.T) {
 	}))
 	t.Cleanup(server.Close)
 	file := filepath.Join(folder(t, map[string]string{"a.wav": strings.Repeat("RIFF", 8<<20)}), "a.wav")
+
 	code := make(chan int, 1)
 	go func() {
 		code <- run(ctx, []string{"transcribe", "--model", "ears", "--server", server.URL, file}, func(string) string { return "" }, io.Discard, io.Discard)
 	}()
 	got := wait.Receive(t, "its end", code)
 	close(over)
+
 	if got != exitInterrupted {
 		t.Errorf("exit status %d", got)
 	}
@@ -77,6 +83,7 @@ func TestAnInterruptionOfTranscribeEndsItsUpload(t *testing.T) {
 func TestTranscribeSaysWhatIsWrongBeforeItSendsAnything(t *testing.T) {
 	t.Parallel()
 	dir := folder(t, map[string]string{"a.wav": "RIFF", "sub/b.wav": "RIFF"})
+
 	recording := filepath.Join(dir, "a.wav")
 	for _, c := range []struct {
 		args []string

@@ -21,18 +21,30 @@ func newVersionCommand(p *program) *cobra.Command {
 		RunE: func(*cobra.Command, []string) error {
 			if sbom {
 				info, _ := debug.ReadBuildInfo()
+
 				list, err := billOf(info)
 				if err != nil {
 					return err
 				}
+
 				return p.encode(list)
 			}
 			_, commit := build()
-			_, err := fmt.Fprintf(p.stdout, "presswork %s (%s, %s %s/%s)\n", version(), cmp.Or(commit, "no commit"), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			_, err := fmt.Fprintf(
+				p.stdout,
+				"presswork %s (%s, %s %s/%s)\n",
+				version(),
+				cmp.Or(commit, "no commit"),
+				runtime.Version(),
+				runtime.GOOS,
+				runtime.GOARCH,
+			)
+
 			return err
 		},
 	}
 	cmd.Flags().BoolVar(&sbom, "sbom", false, "print what the program is made of, as CycloneDX JSON")
+
 	return cmd
 }
 
@@ -49,11 +61,13 @@ func build() (version, commit string) {
 	if !ok {
 		return release, ""
 	}
+
 	return built(info.Settings)
 }
 
 func built(settings []debug.BuildSetting) (version, commit string) {
 	version = release
+
 	for _, s := range settings {
 		switch {
 		case s.Key == "vcs.modified" && s.Value == "true":
@@ -62,5 +76,6 @@ func built(settings []debug.BuildSetting) (version, commit string) {
 			commit = s.Value[:min(12, len(s.Value))]
 		}
 	}
+
 	return version, commit
 }

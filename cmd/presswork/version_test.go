@@ -14,6 +14,7 @@ import (
 
 func TestOnlyAChangedTreeIsNotTheRelease(t *testing.T) {
 	t.Parallel()
+
 	commit := debug.BuildSetting{Key: "vcs.revision", Value: "0123456789abcdef0123"}
 	for want, settings := range map[[2]string][]debug.BuildSetting{
 		{release, ""}:             nil,
@@ -28,28 +29,42 @@ func TestOnlyAChangedTreeIsNotTheRelease(t *testing.T) {
 
 func TestTheDescriptionHasTheVersionOfTheProgram(t *testing.T) {
 	t.Parallel()
+
 	description, err := os.ReadFile("../../api/openapi.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m := regexp.MustCompile(`(?m)^  version: "(.+)"$`).FindSubmatch(description); m == nil || string(m[1]) != release {
+
+	if m := regexp.MustCompile(`(?m)^  version: "(.+)"$`).
+		FindSubmatch(description); m == nil ||
+		string(m[1]) != release {
 		t.Errorf("openapi.yaml has the version %s, the program %s", m, release)
 	}
 }
 
 func TestTheBillNamesEveryModule(t *testing.T) {
 	t.Parallel()
+
 	var out bytes.Buffer
-	if code := run(t.Context(), []string{"version", "--sbom"}, func(string) string { return "" }, &out, &out); code != exitOK {
+	if code := run(
+		t.Context(),
+		[]string{"version", "--sbom"},
+		func(string) string { return "" },
+		&out,
+		&out,
+	); code != exitOK {
 		t.Fatal(out.String())
 	}
+
 	var b bill
 	if err := json.Unmarshal(out.Bytes(), &b); err != nil {
 		t.Fatal(err)
 	}
+
 	if b.Format != "CycloneDX" || b.Metadata.Component.Version != version() {
 		t.Errorf("%+v", b.Metadata)
 	}
+
 	for _, want := range []string{"pkg:golang/stdlib@" + runtime.Version(), "pkg:golang/github.com/hibiken/asynq@v"} {
 		if !slices.ContainsFunc(b.Components, func(c component) bool { return strings.HasPrefix(c.URL, want) }) {
 			t.Errorf("%s is missing", want)

@@ -31,6 +31,7 @@ func newWarmupCommand(p *program) *cobra.Command {
 	addCacheFlags(all.Flags(), &cached)
 	all.ValidArgsFunction = cobra.FixedCompletions(markdownFiles(), cobra.ShellCompDirectiveFilterFileExt)
 	cmd.AddCommand(all)
+
 	return cmd
 }
 
@@ -39,27 +40,43 @@ func (p *program) warmUp(ctx context.Context, cached cacheFlags, documents []str
 	if err != nil {
 		return usageError{err}
 	}
+
 	remember, _, err := cached.load(p.getenv)
 	if err != nil {
 		return usageError{err}
 	}
 	log := newNotices(p.stderr)
+
 	recommender, done := app.NewRecommender(ctx, remember, nil, log)
 	defer done()
-	converter := local.New(local.Options{Browser: cfg.ChromiumPath, ThemesDir: cfg.ThemesDir, Jobs: runtime.NumCPU(), Recommender: recommender, Log: log})
+	converter := local.New(
+		local.Options{
+			Browser:     cfg.ChromiumPath,
+			ThemesDir:   cfg.ThemesDir,
+			Jobs:        runtime.NumCPU(),
+			Recommender: recommender,
+			Log:         log,
+		},
+	)
+
 	stop, err := begin(ctx, converter)
 	if err != nil {
 		return err
 	}
 	defer stop()
 	failed := 0
+
 	err = converter.Warm(ctx, documents, func(s local.WarmStep, err error) {
 		if err != nil {
 			failed++
 			fmt.Fprintln(p.stderr, printable(s.Name+": "+local.Message(err)))
+
 			return
 		}
-		fmt.Fprintln(p.stdout, printable(fmt.Sprintf("%s: %s (%s)", s.Name, s.Detail, s.Elapsed.Round(time.Millisecond))))
+		fmt.Fprintln(
+			p.stdout,
+			printable(fmt.Sprintf("%s: %s (%s)", s.Name, s.Detail, s.Elapsed.Round(time.Millisecond))),
+		)
 	})
 	switch {
 	case ctx.Err() != nil:
@@ -69,5 +86,6 @@ func (p *program) warmUp(ctx context.Context, cached cacheFlags, documents []str
 	case failed > 0:
 		return fmt.Errorf("%s not ready", count(failed, "thing"))
 	}
+
 	return nil
 }

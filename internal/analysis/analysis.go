@@ -75,6 +75,7 @@ func Examine(markdown []byte) Findings {
 	x := features(r)
 	f := Findings{Types: rankTypes(x), counts: r.countWords()}
 	f.Words = int(float64(r.amount())/r.scale + 0.5)
+
 	top := f.Types[0]
 	if top.Probability < LeastConfidence || len(f.counts) < 2 && len(r.front) == 0 {
 		top = f.Types[slices.IndexFunc(f.Types, func(t TypeProbability) bool { return t.Type == OtherType })]
@@ -88,11 +89,13 @@ func Examine(markdown []byte) Findings {
 	cues, sentences := r.cues(), r.sentences()
 	cues.Type, cues.Language = f.DocumentType, f.Language
 	f.EmotionalTone, f.ToneStrength = detectTone(sentences, cues)
+
 	cues.Factual = factualTypes[cues.Type] != 0 || cues.Type == OtherType && f.EmotionalTone == "technical"
 	if english(f.Language) {
 		f.Sentiment = scoreSentiment(sentences, cues)
 		f.Formality = scoreFormality(sentences, cues)
 	}
+
 	return f
 }
 

@@ -18,11 +18,13 @@ import (
 // TestDocuments pins what is found in documents of the project's own.
 func TestDocuments(t *testing.T) {
 	t.Parallel()
+
 	files, err := filepath.Glob("testdata/documents/*.md")
 	if err != nil || len(files) == 0 {
 		t.Fatal("no documents", err)
 	}
 	var out bytes.Buffer
+
 	for _, file := range files {
 		b, err := os.ReadFile(file)
 		if err != nil {
@@ -30,6 +32,7 @@ func TestDocuments(t *testing.T) {
 		}
 		a := analysis.Analyze(b)
 		fmt.Fprintf(&out, "%s: %s, %s, %d min\n", filepath.Base(file), a.DocumentType, a.Language, a.ReadingMinutes)
+
 		for _, k := range a.Keywords {
 			fmt.Fprintf(&out, "    %.2f %s\n", k.Score, k.Term)
 		}
@@ -41,20 +44,24 @@ func TestDocuments(t *testing.T) {
 // train` was forgotten.
 func TestWeightsFitTheSamples(t *testing.T) {
 	t.Parallel()
+
 	files, err := filepath.Glob("../../tools/train/samples/*.txt")
 	if err != nil || len(files) == 0 {
 		t.Fatal("no samples", err)
 	}
 	right, all := 0, 0
+
 	for _, file := range files {
 		b, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}
 		kind := strings.TrimSuffix(filepath.Base(file), ".txt")
+
 		for _, text := range strings.Split("\n"+string(b), "\n-- ")[1:] {
 			_, text, _ = strings.Cut(text, " --\n")
 			all++
+
 			if got := analysis.Analyze([]byte(text)).DocumentType; got == kind {
 				right++
 			} else {
@@ -62,6 +69,7 @@ func TestWeightsFitTheSamples(t *testing.T) {
 			}
 		}
 	}
+
 	if right*100 < all*95 {
 		t.Errorf("%d of %d samples are told, want 95 %%: run `make train`", right, all)
 	}
@@ -69,6 +77,7 @@ func TestWeightsFitTheSamples(t *testing.T) {
 
 func TestBadInput(t *testing.T) {
 	t.Parallel()
+
 	for name, c := range map[string]struct{ text, kind, language string }{
 		"empty":        {"", "other", "und"},
 		"blank":        {" \n\t\n ", "other", "und"},
@@ -82,17 +91,24 @@ func TestBadInput(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+
 			a := analysis.Analyze([]byte(c.text))
 			if a.DocumentType != c.kind || c.language != "" && a.Language != c.language {
 				t.Errorf("%s, %s; want %s, %s", a.DocumentType, a.Language, c.kind, c.language)
 			}
+
 			if a.EmotionalTone == "" || a.Keywords == nil {
 				t.Errorf("left empty: %+v", a)
 			}
+
 			if a.Sentiment != (presswork.Leaning{}) || a.Formality != (presswork.Leaning{}) {
 				t.Errorf("judged though its language is not known: %+v", a)
 			}
-			if empty := strings.TrimSpace(c.text) == ""; empty != (a.ReadingMinutes == 0) && name != "binary" && name != "not UTF-8" {
+
+			if empty := strings.TrimSpace(
+				c.text,
+			) == ""; empty != (a.ReadingMinutes == 0) && name != "binary" &&
+				name != "not UTF-8" {
 				t.Errorf("reading takes %d minutes", a.ReadingMinutes)
 			}
 		})
@@ -101,15 +117,18 @@ func TestBadInput(t *testing.T) {
 
 func TestLongDocumentsAreSampled(t *testing.T) {
 	t.Parallel()
+
 	sample, err := os.ReadFile("testdata/documents/guide.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, body, _ := strings.Cut(string(sample)[4:], "---\n")
+
 	short, long := analysis.Examine([]byte(body)), analysis.Examine([]byte(strings.Repeat(body, 600)))
 	if long.DocumentType != short.DocumentType || long.Language != short.Language {
 		t.Errorf("%s in %s, repeated %s in %s", short.DocumentType, short.Language, long.DocumentType, long.Language)
 	}
+
 	if want := 600 * short.Words; long.Words < want*9/10 || long.Words > want*11/10 {
 		t.Errorf("%d words estimated, %d there", long.Words, want)
 	}
@@ -117,16 +136,19 @@ func TestLongDocumentsAreSampled(t *testing.T) {
 
 func TestTheSameBytesGiveTheSameAnswer(t *testing.T) {
 	t.Parallel()
+
 	sample, err := os.ReadFile("testdata/documents/guide.md")
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	want := analysis.Examine(sample)
 	for range 20 {
 		if got := analysis.Examine(sample); !reflect.DeepEqual(got, want) {
 			t.Fatalf("got %+v, then %+v", want, got)
 		}
 	}
+
 	if first, second := analysis.Version(), analysis.Version(); first == "" || first != second {
 		t.Error("the version is not one")
 	}
@@ -134,6 +156,7 @@ func TestTheSameBytesGiveTheSameAnswer(t *testing.T) {
 
 func TestAResumeInAFenceIsRead(t *testing.T) {
 	t.Parallel()
+
 	text := "```\nJANE DOE\njane@example.org   (555) 010-0199\n\nEXPERIENCE\n\n2019 - present  Welder, Dock 4\nKept three lines running and trained new staff.\n\nEDUCATION\n\nTrade school, 2018\n\nSKILLS\n\nTIG, MIG, reading drawings\n\nReferences available upon request\n```\n"
 	if a := analysis.Analyze([]byte(text)); a.DocumentType != "resume" {
 		t.Errorf("type %s", a.DocumentType)
@@ -142,6 +165,7 @@ func TestAResumeInAFenceIsRead(t *testing.T) {
 
 func TestFrontMatterAloneTells(t *testing.T) {
 	t.Parallel()
+
 	text := "---\ninvoice-nr: 23\ncurrency: EUR\nVAT: 20\nto:\n- Some Person\nservice:\n- description: work\n  price: 320.00\n---\n"
 	if a := analysis.Analyze([]byte(text)); a.DocumentType != "invoice" {
 		t.Errorf("type %s", a.DocumentType)
@@ -151,6 +175,7 @@ func TestFrontMatterAloneTells(t *testing.T) {
 func TestTypesAndProbabilities(t *testing.T) {
 	t.Parallel()
 	f := analysis.Examine([]byte("# Shopping\n\n- milk\n- eggs\n"))
+
 	sum := 0.0
 	for i, p := range f.Types {
 		sum += p.Probability
@@ -158,6 +183,7 @@ func TestTypesAndProbabilities(t *testing.T) {
 			t.Errorf("type %d is %+v", i, p)
 		}
 	}
+
 	if len(f.Types) != len(analysis.DocumentTypes()) || sum < 0.999 || sum > 1.001 {
 		t.Errorf("%d types of %f", len(f.Types), sum)
 	}
@@ -169,10 +195,16 @@ func FuzzAnalyze(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		got := analysis.Analyze(text)
-		if !slices.Contains(analysis.DocumentTypes(), got.DocumentType) || !slices.Contains(analysis.Tones(), got.EmotionalTone) {
+		if !slices.Contains(analysis.DocumentTypes(), got.DocumentType) ||
+			!slices.Contains(analysis.Tones(), got.EmotionalTone) {
 			t.Errorf("%s, %s", got.DocumentType, got.EmotionalTone)
 		}
-		if got.TypeConfidence < 0 || got.TypeConfidence > 1 || got.Sentiment.Score < -1 || got.Sentiment.Score > 1 || got.Formality.Score < 0 || got.Formality.Score > 1 || got.ReadingMinutes < 0 || len(got.Keywords) > 10 {
+
+		if got.TypeConfidence < 0 || got.TypeConfidence > 1 || got.Sentiment.Score < -1 || got.Sentiment.Score > 1 ||
+			got.Formality.Score < 0 ||
+			got.Formality.Score > 1 ||
+			got.ReadingMinutes < 0 ||
+			len(got.Keywords) > 10 {
 			t.Errorf("out of range: %+v", got)
 		}
 	})

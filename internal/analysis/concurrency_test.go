@@ -16,6 +16,7 @@ func TestTextsAreAnalysedSideBySide(t *testing.T) {
 		"Sehr geehrte Damen und Herren,\n\nhiermit kündige ich den Vertrag fristgerecht.\n",
 		"Il était une fois une petite fille qui aimait lire près de la fenêtre.\n",
 	}
+
 	var wg sync.WaitGroup
 	for range 4 {
 		wg.Go(func() {

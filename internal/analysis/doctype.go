@@ -32,6 +32,7 @@ var typeModel = sync.OnceValue(func() Weights {
 	if err != nil {
 		panic("analysis: weights of document types: " + err.Error())
 	}
+
 	return w
 })
 
@@ -42,6 +43,7 @@ func PriorWeights() Weights {
 		panic("analysis: priors of document types: " + err.Error())
 	}
 	own := [spots]float64{5, 5, 5, 3}
+
 	types := len(w.Rows)
 	for t, row := range w.Rows {
 		for s, weight := range own {
@@ -50,6 +52,7 @@ func PriorWeights() Weights {
 			}
 		}
 	}
+
 	return w
 }
 
@@ -57,32 +60,44 @@ func PriorWeights() Weights {
 // "temperature t" and "slack s"; what is not given is 0.
 func parseWeights(data string) (Weights, error) {
 	types, names := DocumentTypes(), append(featureNames(), "bias")
+
 	w := Weights{Rows: make([][]float64, len(types)), Temperature: 1}
 	for t := range w.Rows {
 		w.Rows[t] = make([]float64, len(names))
 	}
+
 	column := make(map[string]int, len(names))
 	for i, name := range names {
 		column[name] = i
 	}
+
 	for line := range strings.Lines(data) {
 		fields := strings.Fields(line)
 		if len(fields) == 0 || fields[0] == "#" || strings.HasPrefix(fields[0], "#") {
 			continue
 		}
-		if number := map[string]*float64{"temperature": &w.Temperature, "slack": &w.Slack}[fields[0]]; number != nil && len(fields) == 2 {
+
+		if number := map[string]*float64{"temperature": &w.Temperature, "slack": &w.Slack}[fields[0]]; number != nil &&
+			len(fields) == 2 {
 			var err error
-			if *number, err = strconv.ParseFloat(fields[1], 64); err != nil || w.Temperature <= 0 || w.Slack < 0 || w.Slack >= 1 {
+			if *number, err = strconv.ParseFloat(
+				fields[1],
+				64,
+			); err != nil || w.Temperature <= 0 || w.Slack < 0 ||
+				w.Slack >= 1 {
 				return w, fmt.Errorf("%.40q is no temperature above 0 or slack below 1", line)
 			}
 			continue
 		}
+
 		row := slices.Index(types, strings.Trim(fields[0], "[]"))
 		if row < 0 || len(fields)%2 == 0 {
 			return w, fmt.Errorf("%.40q is no [type] with pairs of feature and weight", line)
 		}
+
 		for i := 1; i < len(fields); i += 2 {
 			c, ok := column[fields[i]]
+
 			v, err := strconv.ParseFloat(fields[i+1], 64)
 			if !ok || err != nil {
 				return w, fmt.Errorf("%s %s is no feature with a weight", fields[i], fields[i+1])
@@ -90,6 +105,7 @@ func parseWeights(data string) (Weights, error) {
 			w.Rows[row][c] = v
 		}
 	}
+
 	return w, nil
 }
 
@@ -98,8 +114,10 @@ func (w Weights) String() string {
 	types, names := DocumentTypes(), append(featureNames(), "bias")
 	var out strings.Builder
 	fmt.Fprintf(&out, "temperature %.3f\nslack %.3f\n", w.Temperature, w.Slack)
+
 	for t, row := range w.Rows {
 		fmt.Fprintf(&out, "[%s]", types[t])
+
 		for i, v := range row {
 			if math.Abs(v) >= 0.0005 {
 				fmt.Fprintf(&out, " %s %s", names[i], strconv.FormatFloat(math.Round(v*1000)/1000, 'f', -1, 64))
@@ -107,6 +125,7 @@ func (w Weights) String() string {
 		}
 		out.WriteByte('\n')
 	}
+
 	return out.String()
 }
 
@@ -115,6 +134,7 @@ func (w Weights) String() string {
 func (w Weights) Probabilities(x []float64) []float64 {
 	p := make([]float64, len(w.Rows))
 	top := math.Inf(-1)
+
 	for t, row := range w.Rows {
 		z := row[len(x)]
 		for i, v := range x {
@@ -124,13 +144,16 @@ func (w Weights) Probabilities(x []float64) []float64 {
 		top = max(top, p[t])
 	}
 	sum := 0.0
+
 	for t := range p {
 		p[t] = math.Exp(p[t] - top)
 		sum += p[t]
 	}
+
 	for t := range p {
 		p[t] = (1-w.Slack)*p[t]/sum + w.Slack/float64(len(p))
 	}
+
 	return p
 }
 
@@ -146,10 +169,12 @@ func DocumentFeatures(markdown []byte) []float64 { return features(read(markdown
 func rankTypes(x []float64) []TypeProbability {
 	p := typeModel().Probabilities(x)
 	types := DocumentTypes()
+
 	ranked := make([]TypeProbability, len(types))
 	for i, t := range types {
 		ranked[i] = TypeProbability{t, p[i]}
 	}
 	slices.SortStableFunc(ranked, func(a, b TypeProbability) int { return cmp.Compare(b.Probability, a.Probability) })
+
 	return ranked
 }

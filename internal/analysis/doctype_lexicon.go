@@ -57,6 +57,7 @@ func (p termIndex) starting(word string, use func(id int32)) {
 	for _, id := range p.words[word] {
 		use(id)
 	}
+
 	if len(word) >= stemBytes {
 		for _, id := range p.stems[word[:stemBytes]] {
 			use(id)
@@ -69,12 +70,14 @@ func (t term) begins(tokens []string) bool {
 	if len(tokens) < len(t.words) {
 		return false
 	}
+
 	for i, w := range t.words {
 		stem, open := strings.CutSuffix(w, "*")
 		if tokens[i] != w && !(open && strings.HasPrefix(tokens[i], stem)) {
 			return false
 		}
 	}
+
 	return true
 }
 
@@ -83,6 +86,7 @@ var typeTerms = sync.OnceValue(func() *typeLexicon {
 	if err != "" {
 		panic("analysis: lexicon of document types: " + err)
 	}
+
 	return l
 })
 
@@ -93,6 +97,7 @@ func parseTypeLexicon(data string) (*typeLexicon, string) {
 	l := &typeLexicon{title: index(), head: index(), text: index(), front: map[string][]int32{}}
 	types := DocumentTypes()
 	kind := -1
+
 	for line := range strings.Lines(data) {
 		line = strings.TrimSpace(line)
 		switch {
@@ -105,22 +110,26 @@ func parseTypeLexicon(data string) (*typeLexicon, string) {
 			continue
 		}
 		name, list, _ := strings.Cut(line, ":")
+
 		where := spot(slices.Index(spotNames[:], name))
 		if where >= spots || kind < 0 {
 			return nil, name + " is no place"
 		}
+
 		for entry := range strings.SplitSeq(list, ",") {
 			if entry = strings.TrimSpace(entry); entry != "" && !l.add(where, kind, entry) {
 				return nil, entry + " is no term^weight"
 			}
 		}
 	}
+
 	return l, ""
 }
 
 func (l *typeLexicon) add(where spot, kind int, entry string) bool {
 	phrase, number, weighted := strings.Cut(entry, "^")
 	t := term{kind: kind, weight: 1}
+
 	if weighted {
 		w, err := strconv.ParseFloat(number, 64)
 		if err != nil {
@@ -128,22 +137,28 @@ func (l *typeLexicon) add(where spot, kind int, entry string) bool {
 		}
 		t.weight = w
 	}
+
 	id := int32(len(l.terms))
 	if where == inFront {
 		l.front[phrase] = append(l.front[phrase], id)
 		l.terms = append(l.terms, t)
+
 		return true
 	}
+
 	for field := range strings.FieldsSeq(phrase) {
 		stem, open := strings.CutSuffix(field, "*")
+
 		t.words = appendTokens(t.words, stem)
 		if open && len(t.words) > 0 {
 			t.words[len(t.words)-1] += "*"
 		}
 	}
+
 	if len(t.words) == 0 {
 		return false
 	}
+
 	index := [spots]termIndex{inTitle: l.title, inHeading: l.head, inText: l.text}[where]
 	if first, open := strings.CutSuffix(t.words[0], "*"); !open {
 		index.words[first] = append(index.words[first], id)
@@ -153,6 +168,7 @@ func (l *typeLexicon) add(where spot, kind int, entry string) bool {
 		return false
 	}
 	l.terms = append(l.terms, t)
+
 	return true
 }
 
@@ -162,10 +178,12 @@ type scores [spots][]float64
 
 func (l *typeLexicon) score(r *reading) scores {
 	var s scores
+
 	types := len(DocumentTypes())
 	for p := range s {
 		s[p] = make([]float64, types)
 	}
+
 	for _, key := range r.front.keys() {
 		for _, name := range []string{key, key + "=" + strings.ToLower(r.front.text(key))} {
 			for _, id := range l.front[name] {
@@ -175,6 +193,7 @@ func (l *typeLexicon) score(r *reading) scores {
 	}
 	l.scoreHeadings(r, &s)
 	l.scoreText(r, &s)
+
 	return s
 }
 
@@ -186,6 +205,7 @@ func (l *typeLexicon) scoreHeadings(r *reading, s *scores) {
 	collect(l, l.title, title, found)
 	l.credit(found, s[inTitle])
 	clear(found)
+
 	if r.front.text("title") != "" || r.title() == "" {
 		for i, h := range r.headings { // the first heading may be another title
 			if i == 0 && h.level == 1 {
@@ -195,12 +215,14 @@ func (l *typeLexicon) scoreHeadings(r *reading, s *scores) {
 		l.credit(found, s[inTitle])
 		clear(found)
 	}
+
 	if r.title() == "" && len(r.captions) > 0 {
 		collect(l, l.title, appendTokens(nil, r.captions[0]), found)
 		l.credit(found, s[inTitle])
 		clear(found)
 	}
 	var tokens []string
+
 	read := min(len(r.headings), 400)
 	for _, h := range r.headings[:read] {
 		tokens = appendTokens(tokens[:0], h.text)
@@ -209,10 +231,12 @@ func (l *typeLexicon) scoreHeadings(r *reading, s *scores) {
 		}
 		collect(l, l.head, tokens, found)
 	}
+
 	for _, c := range r.captions {
 		tokens = appendTokens(tokens[:0], c)
 		weak := map[int32]float64{}
 		collect(l, l.head, tokens, weak)
+
 		for id, share := range weak {
 			found[id] = max(found[id], 0.6*share)
 		}
@@ -232,6 +256,7 @@ func collect(l *typeLexicon, index termIndex, tokens []string, found map[int32]f
 				return
 			}
 			words := len(l.terms[id].words)
+
 			share := float64(words) / float64(len(tokens))
 			if words < len(tokens) {
 				share = 0.25 + 0.6*share
@@ -254,6 +279,7 @@ func (l *typeLexicon) credit(found map[int32]float64, to []float64) {
 // the length of the text.
 func (l *typeLexicon) scoreText(r *reading, s *scores) {
 	found := map[int32]float64{}
+
 	for i, first := range r.tokens {
 		l.text.starting(first, func(id int32) {
 			if l.terms[id].begins(r.tokens[i:]) {
@@ -262,6 +288,7 @@ func (l *typeLexicon) scoreText(r *reading, s *scores) {
 		})
 	}
 	length := float64(r.amount()+r.cells) / 300
+
 	for _, id := range sortedKeys(found) {
 		t := l.terms[id]
 		// What is expected once a page of chance weighs less in a long text.
@@ -276,6 +303,7 @@ func sortedKeys(m map[int32]float64) []int32 {
 		keys = append(keys, k)
 	}
 	slices.Sort(keys)
+
 	return keys
 }
 
@@ -285,5 +313,6 @@ func numeral(s string) bool {
 			return false
 		}
 	}
+
 	return s != ""
 }

@@ -22,6 +22,7 @@ const maxMarked, maxLabel = 400, 60
 func (ev *evidence) count(b markdown.Block) {
 	ev.codeSpans += b.CodeSpans
 	ev.links += b.Links
+
 	ev.math += b.Formulas
 	for _, image := range b.Images {
 		if badgeLike.MatchString(clip(image, 400)) {
@@ -31,11 +32,13 @@ func (ev *evidence) count(b markdown.Block) {
 		}
 	}
 	ev.bold = appendLabels(ev.bold, b.Bold)
+
 	ev.linked = appendLabels(ev.linked, b.Linked)
 	for at := strings.IndexByte(b.Text, '#'); at >= 0; {
 		if at+1 < len(b.Text) && b.Text[at+1] >= '0' && b.Text[at+1] <= '9' {
 			ev.issues++
 		}
+
 		next := strings.IndexByte(b.Text[at+1:], '#')
 		if next < 0 {
 			break
@@ -50,6 +53,7 @@ func appendLabels(to, labels []string) []string {
 			to = append(to, l)
 		}
 	}
+
 	return to
 }
 
@@ -65,9 +69,11 @@ func (ev *evidence) words(text string) string {
 	if strings.IndexByte(text, '{') >= 0 {
 		text = templateTag().ReplaceAllString(text, "")
 	}
+
 	if strings.IndexByte(text, '[') < 0 {
 		return text
 	}
+
 	return citationLike().ReplaceAllStringFunc(text, func(c string) string {
 		ev.citations += 1 + strings.Count(c, ";")
 		return ""
@@ -82,11 +88,13 @@ func looksLikeCall(s string) bool {
 			return true
 		}
 	}
+
 	verb, rest, _ := strings.Cut(strings.Trim(s, "` "), " ")
 	switch verb {
 	case "GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS":
 		return strings.HasPrefix(strings.TrimLeft(rest, " `"), "/")
 	}
+
 	return false
 }
 

@@ -8,11 +8,13 @@ import (
 // per type, then the structural ones.
 func featureNames() []string {
 	var names []string
+
 	for _, p := range spotNames {
 		for _, t := range DocumentTypes() {
 			names = append(names, t+"."+p)
 		}
 	}
+
 	return append(names, structureNames...)
 }
 
@@ -23,12 +25,14 @@ var lexiconScale = [spots]float64{inTitle: 3, inHeading: 4.5, inText: 5, inFront
 // features measures a document. All values lie between 0 and 1.
 func features(r *reading) []float64 {
 	found := typeTerms().score(r)
+
 	x := make([]float64, 0, len(structureNames)+int(spots)*len(found[0]))
 	for p := range found {
 		for _, v := range found[p] {
 			x = append(x, 1-math.Exp(-v/lexiconScale[p]))
 		}
 	}
+
 	return append(x, structure(r)...)
 }
 
@@ -37,6 +41,7 @@ func ratio(a, b int) float64 {
 	if b == 0 {
 		return 0
 	}
+
 	return float64(a) / float64(b)
 }
 
@@ -47,5 +52,6 @@ func truth(b bool) float64 {
 	if b {
 		return 1
 	}
+
 	return 0
 }

@@ -12,27 +12,108 @@ import (
 
 // structureNames name the structural features, in the order structure gives.
 var structureNames = []string{
-	"code", "tables", "lists", "ordered", "tasks", "quotes", "html", "rules", "links", "images", "badges", "front",
-	"heads", "head_depth", "head_code", "head_version", "head_date", "head_step", "head_clause", "head_roman", "head_question", "head_caps", "no_heads",
-	"title_name", "title_code", "title_word", "title_none",
-	"verse", "dialogue", "past", "i", "we", "you", "they", "imperative", "paragraph_long", "sentence_long", "item_short", "item_long",
-	"short", "long", "digits", "money", "money_table", "percent", "labels", "salutation", "closing", "citations", "math", "issues", "versions",
-	"date_top", "contact", "spans", "questions", "exclaims", "shall", "quantities", "speakers", "prose", "codespans", "stanzas", "narrative", "ragged",
+	"code",
+	"tables",
+	"lists",
+	"ordered",
+	"tasks",
+	"quotes",
+	"html",
+	"rules",
+	"links",
+	"images",
+	"badges",
+	"front",
+	"heads",
+	"head_depth",
+	"head_code",
+	"head_version",
+	"head_date",
+	"head_step",
+	"head_clause",
+	"head_roman",
+	"head_question",
+	"head_caps",
+	"no_heads",
+	"title_name",
+	"title_code",
+	"title_word",
+	"title_none",
+	"verse",
+	"dialogue",
+	"past",
+	"i",
+	"we",
+	"you",
+	"they",
+	"imperative",
+	"paragraph_long",
+	"sentence_long",
+	"item_short",
+	"item_long",
+	"short",
+	"long",
+	"digits",
+	"money",
+	"money_table",
+	"percent",
+	"labels",
+	"salutation",
+	"closing",
+	"citations",
+	"math",
+	"issues",
+	"versions",
+	"date_top",
+	"contact",
+	"spans",
+	"questions",
+	"exclaims",
+	"shall",
+	"quantities",
+	"speakers",
+	"prose",
+	"codespans",
+	"stanzas",
+	"narrative",
+	"ragged",
 }
 
 // Patterns of headings and lines; all match in linear time.
 var (
-	versionLike  = lazyregexp.New(`(?i)^\W{0,3}(?:version |release |v\.? ?)?\[?v?\d+\.\d+(?:\.[\dx]+)?\]?|^\[?unreleased|^[\w@/.-]{2,40} v?\d+\.\d+\.\d+`)
-	dateLike     = lazyregexp.New(`(?i)(?:^|\W)(?:(?:19|20)\d\d[-/.](?:0?[1-9]|1[0-2])[-/.](?:[0-3]?\d)|[0-3]?\d[./](?:0?[1-9]|1[0-2])[./](?:19|20)?\d\d|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}\.? [0-3]?\d(?:st|nd|rd|th)?,? (?:19|20)\d\d|[0-3]?\d(?:st|nd|rd|th|\.)? (?:of )?(?:jan|feb|mar|mär|apr|may|mai|jun|jul|aug|sep|oct|okt|nov|dec|dez|janv|févr|mars|avr|juin|juil|août|ene|abr|ago|dic)[a-zäéû]{0,9}\.?,? (?:de )?(?:19|20)\d\d)`)
-	stepLike     = lazyregexp.New(`(?i)^(?:step|schritt|étape|paso|part|lesson|exercise)\s+(?:\d+|one|two|three|four)|^\d{1,2}[.)] \p{L}+`)
-	clauseLike   = lazyregexp.New(`(?i)^(?:§+ ?\d|art(?:icle|ikel|ículo)?\.? \d+|article [ivx]+|section \d+|clause \d+|\d{1,2}\.\d{1,2}\.?\s|\d{1,2}[.)] \p{L}|[A-Z]\. \p{L}|\([a-z]\) )`)
-	romanLike    = lazyregexp.New(`(?i)^(?:(?:[ivxl]+\.?)|(?:chapter|kapitel|chapitre|capítulo|canto|part) .{1,30}|\* \* \*|\d{1,2}\.?)$`)
-	moneyLike    = lazyregexp.New(`(?:[$€£¥₹]|\b(?:USD|EUR|GBP|CHF|R\$)) ?\d[\d.,]*|\d[\d.,]* ?(?:€|£|\$|zł|Kč|kr\b|EUR\b|USD\b|GBP\b|CHF\b)`)
-	spanLike     = lazyregexp.New(`(?i)(?:19|20)\d\d\s?(?:–|-|—|to|bis|à|a)\s?(?:(?:[a-z]{3,9}\.? )?(?:19|20)\d\d|present|now|today|current|heute|ongoing|aujourd|presente|actualidad)`)
-	contactLike  = lazyregexp.New(`[\w.+-]+@[\w-]+\.[\w.]{2,}|(?:\+|\(?0)\d[\d ()/.-]{7,}|\(\d{3}\) ?\d{3}-\d{4}|\b\d{3}[-.]\d{3}[-.]\d{4}`)
-	quantityLike = lazyregexp.New(`(?i)^(?:about |ca\.? )?(?:\d+(?:[.,/]\d+)?|[¼½¾⅓⅔]|one|two|three|half|a (?:few|pinch|handful|splash)|pinch|eine?|une?|un) ?(?:[¼½¾⅓⅔])?[ -]?(?:x |(?:k?g|ml|cl|dl|l|oz|lbs?|cups?|tbsp|tsp|el|tl|teaspoons?|tablespoons?|cloves?|slices?|cans?|pinch|sticks?|cl|grams?|tasses?|cuillères?|cucharad\w+|tazas?|large|medium|small|eggs?|onions?)\b|\p{L}+(?: \p{L}+){0,4}$)`)
-	signedOff    = lazyregexp.New(`(?i)^(?:(?:yours|sincerely|kind(?:est)? regards|best(?: regards| wishes)?|warm(?:est|ly)?(?: regards)?|regards|respectfully|cordially|with (?:all my|love|gratitude|best|kind|warm|appreciation|deep)|love|cheers|many thanks|thank you|thanks|all (?:the|my) (?:best|love)|faithfully|gratefully|your (?:friend|loving|devoted)|(?:forever|always|ever) yours?|in liebe|con amore|mit freundlichen|(?:freundliche|viele|liebe|herzliche|beste) grüße|hochachtungsvoll|cordialement|bien à (?:vous|toi)|veuillez agréer|amicalement|atentamente|(?:un )?(?:cordial )?saludos?|un abrazo|atenciosamente|cordiali saluti|distinti saluti)\b.{0,60}|(?:yours|sincerely|love),?|(?:此致|敬礼|敬具|草々|かしこ|顺颂).{0,60})$`)
-	greeting     = lazyregexp.New(`(?i)^(?:(?:my (?:love|darling|beloved|sweetheart)|darling|meine? liebste[rn]?|mon amour|ma chérie|mi amor)(?: \p{L}+)?[,!:]$|(?:dear|to whom it may concern|my dear(?:est)?|dearest|sehr geehrte|liebe[rs]?|cher|chère|chers|madame|monsieur|estimad[oa]s?|querid[oa]s?|prezad[oa]s?|gentile|caro|cara|hi|hello|尊敬的|亲爱的|敬启者|拝啓|前略) ?[^.!?。]{0,60}[,:!，：]?$)`)
+	versionLike = lazyregexp.New(
+		`(?i)^\W{0,3}(?:version |release |v\.? ?)?\[?v?\d+\.\d+(?:\.[\dx]+)?\]?|^\[?unreleased|^[\w@/.-]{2,40} v?\d+\.\d+\.\d+`,
+	)
+	dateLike = lazyregexp.New(
+		`(?i)(?:^|\W)(?:(?:19|20)\d\d[-/.](?:0?[1-9]|1[0-2])[-/.](?:[0-3]?\d)|[0-3]?\d[./](?:0?[1-9]|1[0-2])[./](?:19|20)?\d\d|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}\.? [0-3]?\d(?:st|nd|rd|th)?,? (?:19|20)\d\d|[0-3]?\d(?:st|nd|rd|th|\.)? (?:of )?(?:jan|feb|mar|mär|apr|may|mai|jun|jul|aug|sep|oct|okt|nov|dec|dez|janv|févr|mars|avr|juin|juil|août|ene|abr|ago|dic)[a-zäéû]{0,9}\.?,? (?:de )?(?:19|20)\d\d)`,
+	)
+	stepLike = lazyregexp.New(
+		`(?i)^(?:step|schritt|étape|paso|part|lesson|exercise)\s+(?:\d+|one|two|three|four)|^\d{1,2}[.)] \p{L}+`,
+	)
+	clauseLike = lazyregexp.New(
+		`(?i)^(?:§+ ?\d|art(?:icle|ikel|ículo)?\.? \d+|article [ivx]+|section \d+|clause \d+|\d{1,2}\.\d{1,2}\.?\s|\d{1,2}[.)] \p{L}|[A-Z]\. \p{L}|\([a-z]\) )`,
+	)
+	romanLike = lazyregexp.New(
+		`(?i)^(?:(?:[ivxl]+\.?)|(?:chapter|kapitel|chapitre|capítulo|canto|part) .{1,30}|\* \* \*|\d{1,2}\.?)$`,
+	)
+	moneyLike = lazyregexp.New(
+		`(?:[$€£¥₹]|\b(?:USD|EUR|GBP|CHF|R\$)) ?\d[\d.,]*|\d[\d.,]* ?(?:€|£|\$|zł|Kč|kr\b|EUR\b|USD\b|GBP\b|CHF\b)`,
+	)
+	spanLike = lazyregexp.New(
+		`(?i)(?:19|20)\d\d\s?(?:–|-|—|to|bis|à|a)\s?(?:(?:[a-z]{3,9}\.? )?(?:19|20)\d\d|present|now|today|current|heute|ongoing|aujourd|presente|actualidad)`,
+	)
+	contactLike = lazyregexp.New(
+		`[\w.+-]+@[\w-]+\.[\w.]{2,}|(?:\+|\(?0)\d[\d ()/.-]{7,}|\(\d{3}\) ?\d{3}-\d{4}|\b\d{3}[-.]\d{3}[-.]\d{4}`,
+	)
+	quantityLike = lazyregexp.New(
+		`(?i)^(?:about |ca\.? )?(?:\d+(?:[.,/]\d+)?|[¼½¾⅓⅔]|one|two|three|half|a (?:few|pinch|handful|splash)|pinch|eine?|une?|un) ?(?:[¼½¾⅓⅔])?[ -]?(?:x |(?:k?g|ml|cl|dl|l|oz|lbs?|cups?|tbsp|tsp|el|tl|teaspoons?|tablespoons?|cloves?|slices?|cans?|pinch|sticks?|cl|grams?|tasses?|cuillères?|cucharad\w+|tazas?|large|medium|small|eggs?|onions?)\b|\p{L}+(?: \p{L}+){0,4}$)`,
+	)
+	signedOff = lazyregexp.New(
+		`(?i)^(?:(?:yours|sincerely|kind(?:est)? regards|best(?: regards| wishes)?|warm(?:est|ly)?(?: regards)?|regards|respectfully|cordially|with (?:all my|love|gratitude|best|kind|warm|appreciation|deep)|love|cheers|many thanks|thank you|thanks|all (?:the|my) (?:best|love)|faithfully|gratefully|your (?:friend|loving|devoted)|(?:forever|always|ever) yours?|in liebe|con amore|mit freundlichen|(?:freundliche|viele|liebe|herzliche|beste) grüße|hochachtungsvoll|cordialement|bien à (?:vous|toi)|veuillez agréer|amicalement|atentamente|(?:un )?(?:cordial )?saludos?|un abrazo|atenciosamente|cordiali saluti|distinti saluti)\b.{0,60}|(?:yours|sincerely|love),?|(?:此致|敬礼|敬具|草々|かしこ|顺颂).{0,60})$`,
+	)
+	greeting = lazyregexp.New(
+		`(?i)^(?:(?:my (?:love|darling|beloved|sweetheart)|darling|meine? liebste[rn]?|mon amour|ma chérie|mi amor)(?: \p{L}+)?[,!:]$|(?:dear|to whom it may concern|my dear(?:est)?|dearest|sehr geehrte|liebe[rs]?|cher|chère|chers|madame|monsieur|estimad[oa]s?|querid[oa]s?|prezad[oa]s?|gentile|caro|cara|hi|hello|尊敬的|亲爱的|敬启者|拝啓|前略) ?[^.!?。]{0,60}[,:!，：]?$)`,
+	)
 )
 
 // structure measures a document's shape.
@@ -64,10 +145,12 @@ func structure(r *reading) []float64 {
 	wordFeatures(r, f)
 	edgeFeatures(r, f)
 	f["narrative"] = f["past"] * max(f["they"], f["i"]) * f["prose"] * (1 - f["links"])
+
 	x := make([]float64, len(structureNames))
 	for i, name := range structureNames {
 		x[i] = min(1, max(0, f[name]))
 	}
+
 	return x
 }
 
@@ -75,6 +158,7 @@ func headingFeatures(r *reading, f map[string]float64, hundred float64) {
 	n := len(r.headings)
 	f["no_heads"] = truth(n == 0)
 	f["heads"] = grown(float64(n)/hundred, 1.2)
+
 	deepest, counts := 0, map[string]int{}
 	for _, h := range r.headings[:min(n, 500)] {
 		deepest = max(deepest, h.level)
@@ -88,6 +172,7 @@ func headingFeatures(r *reading, f map[string]float64, hundred float64) {
 			}
 		}
 	}
+
 	for name, c := range counts {
 		f[name] = ratio(c, min(n, 500)) * grown(float64(c), 0.5)
 	}
@@ -96,19 +181,24 @@ func headingFeatures(r *reading, f map[string]float64, hundred float64) {
 	f["title_none"] = truth(title == "")
 	f["title_name"] = truth(personName(title))
 	f["title_code"] = truth(looksLikeCall(title) || n > 0 && r.headings[0].level == 1 && r.headings[0].code)
-	f["title_word"] = truth(title != "" && !strings.Contains(strings.TrimSpace(title), " ") && title == strings.ToLower(title))
+	f["title_word"] = truth(
+		title != "" && !strings.Contains(strings.TrimSpace(title), " ") && title == strings.ToLower(title),
+	)
 }
 
 func allCapitals(s string) bool {
 	upper := 0
+
 	for _, c := range s {
 		if unicode.IsLower(c) {
 			return false
 		}
+
 		if unicode.IsUpper(c) {
 			upper++
 		}
 	}
+
 	return upper > 3
 }
 
@@ -118,61 +208,91 @@ func personName(s string) bool {
 	if len(words) < 2 || len(words) > 4 {
 		return false
 	}
+
 	for _, w := range words {
 		c, size := utf8.DecodeRuneInString(w)
+
 		w = strings.ToLower(strings.TrimRight(w, ".,"))
-		if !unicode.IsUpper(c) && w != "de" && w != "van" && w != "von" && w != "da" || slices.Contains(titleWords, w) || strings.IndexFunc(w[size:], notName) >= 0 {
+		if !unicode.IsUpper(c) && w != "de" && w != "van" && w != "von" && w != "da" ||
+			slices.Contains(titleWords, w) ||
+			strings.IndexFunc(w[size:], notName) >= 0 {
 			return false
 		}
 	}
+
 	return true
 }
 
 func notName(c rune) bool { return !unicode.IsLetter(c) && c != '-' && c != '\'' && c != '’' }
 
 // titleWords stand in titles, not in names.
-var titleWords = strings.Fields(`the a an of and in on for to with guide report notes meeting api reference project annual
+var titleWords = strings.Fields(
+	`the a an of and in on for to with guide report notes meeting api reference project annual
 	release code conduct policy terms service how what why my your our new getting started about style design proposal
 	invoice newsletter letter changelog contributing readme privacy community development developer user manual plan
 	summary introduction overview weekly monthly update roadmap soup bread salad cake chicken pie sauce curry
 	statement agreement license committee charter review minutes analysis system data test retro summit
 	songs ode song night day morning summer winter spring autumn love death war letters tale story proposal little old great last first one two three lost house garden river
-	sea city road street home world time life work cheat sheet quick start grilled baked roasted fried`)
+	sea city road street home world time life work cheat sheet quick start grilled baked roasted fried`,
+)
 
 // lineFeatures look at how lines and paragraphs are cut.
 func lineFeatures(r *reading, f map[string]float64) {
 	var lines, short, stanzas, paragraphs, longer, labels, quoted, cells, money, inTable, rows int
 	var words int
+
 	for _, p := range r.passages {
 		if m := amounts(p.text); m > 0 {
 			money += m
 			inTable += count(p.Kind == markdown.RowBlock)
 		}
+
 		if p.Kind == markdown.RowBlock {
 			cells++
 			continue
 		}
+
 		if p.Kind != markdown.ParagraphBlock && p.Kind != markdown.QuoteBlock {
 			continue
 		}
 		paragraphs++
+
 		words += 1 + strings.Count(p.text, " ")
 		if strings.Count(p.text, " ") > 55 {
 			longer++
 		}
-		quoted += strings.Count(p.text, `"`)/2 + strings.Count(p.text, "“") + strings.Count(p.text, "«") + strings.Count(p.text, "„") + dashes(p.text)
+		quoted += strings.Count(
+			p.text,
+			`"`,
+		)/2 + strings.Count(
+			p.text,
+			"“",
+		) + strings.Count(
+			p.text,
+			"«",
+		) + strings.Count(
+			p.text,
+			"„",
+		) + dashes(
+			p.text,
+		)
 		source := p.lines
+
 		rows += len(source)
 		if len(p.Bold) == 0 && stanza(source) {
 			stanzas++
 		}
+
 		for i, l := range source {
 			lines++
 			l = strings.TrimRight(l, " \\")
+
 			n := utf8.RuneCountInString(l)
-			if n > 2 && n < 62 && (len(source) > 1 || n < 48) && (i == len(source)-1 || !strings.HasSuffix(l, ".") || n < 45) {
+			if n > 2 && n < 62 && (len(source) > 1 || n < 48) &&
+				(i == len(source)-1 || !strings.HasSuffix(l, ".") || n < 45) {
 				short++
 			}
+
 			if k := strings.IndexAny(l, ":："); k > 1 && k < 30 && (p.Lead && i == 0 || len(source) > 1 || len(l) < 90) {
 				labels++
 			}
@@ -194,6 +314,7 @@ func amounts(s string) int {
 	if !digit(s) {
 		return 0
 	}
+
 	return len(moneyLike().FindAllStringIndex(s, 40))
 }
 
@@ -204,17 +325,21 @@ func stanza(lines []string) bool {
 		return false
 	}
 	longest, widest := 0, 0
+
 	for i, l := range lines {
 		n := utf8.RuneCountInString(l)
 		longest = max(longest, n)
+
 		if i < len(lines)-1 {
 			first, _, _ := strings.Cut(lines[i+1], " ")
 			widest = max(widest, n+1+utf8.RuneCountInString(first))
 		}
+
 		if strings.Contains(l, ": ") {
 			return false
 		}
 	}
+
 	return longest < 64 && widest < 70
 }
 
@@ -223,6 +348,7 @@ func verse(short, rows float64, paragraphs int, prose float64) float64 {
 	if paragraphs == 0 || rows < 1.6 && paragraphs < 4 {
 		return 0
 	}
+
 	return short * short * min(1, rows/2.5) * prose
 }
 
@@ -233,27 +359,35 @@ func ragged(passages []passage) float64 {
 	const enough, widestUsed = 6, 90
 	widest, lines, early := 0, 0, 0
 	var all [][]string
+
 	for _, p := range passages[:min(len(passages), 200)] {
 		if p.Kind != markdown.ParagraphBlock || strings.Contains(p.text, ": ") {
 			continue
 		}
+
 		source := strings.Split(strings.TrimRight(p.text, "\n"), "\n")
 		for _, l := range source {
 			widest = max(widest, min(utf8.RuneCountInString(l), widestUsed))
 		}
 		all = append(all, source)
 	}
+
 	for _, source := range all {
 		for i, l := range source[:len(source)-1] {
 			first, _, _ := strings.Cut(source[i+1], " ")
 			l = strings.TrimRight(l, " \\")
 			lines++
-			early += count(l != "" && utf8.RuneCountInString(l)+1+utf8.RuneCountInString(first) < widest && !strings.ContainsAny(l[len(l)-1:], ".:"))
+			early += count(
+				l != "" && utf8.RuneCountInString(l)+1+utf8.RuneCountInString(first) < widest &&
+					!strings.ContainsAny(l[len(l)-1:], ".:"),
+			)
 		}
 	}
+
 	if lines < enough {
 		return 0
 	}
+
 	return ratio(early, lines)
 }
 
@@ -262,5 +396,6 @@ func dashes(s string) int {
 	if strings.HasPrefix(s, "— ") || strings.HasPrefix(s, "– ") {
 		return 1
 	}
+
 	return 0
 }

@@ -11,6 +11,7 @@ import (
 // itemFeatures look at lists.
 func itemFeatures(r *reading, f map[string]float64) {
 	var items, ordered, tasks, short, long, quantities, speakers, commands int
+
 	for _, p := range r.passages {
 		if p.Kind != markdown.ItemBlock {
 			continue
@@ -43,17 +44,20 @@ func count(b bool) int {
 	if b {
 		return 1
 	}
+
 	return 0
 }
 
 // wordFeatures look at the words of the sample.
 func wordFeatures(r *reading, f map[string]float64) {
 	var i, we, you, they, past, shall, digits, questions, exclaims, sentences, percent, versions, words int
+
 	for _, t := range r.tokens {
 		if t == "" {
 			continue
 		}
 		words++
+
 		switch t {
 		case "i", "me", "my", "ich", "mein", "meine", "je", "mon", "mes", "yo", "mi", "eu", "meu":
 			i++
@@ -65,7 +69,38 @@ func wordFeatures(r *reading, f map[string]float64) {
 			they++
 		case "shall", "hereby", "herein", "thereof", "pursuant", "must":
 			shall++
-		case "was", "were", "had", "said", "went", "came", "saw", "took", "told", "knew", "thought", "stood", "felt", "found", "made", "gave", "began", "sat", "fell", "turned", "looked", "asked", "war", "hatte", "sagte", "était", "avait", "dit", "fue", "era", "dijo", "había":
+		case "was",
+			"were",
+			"had",
+			"said",
+			"went",
+			"came",
+			"saw",
+			"took",
+			"told",
+			"knew",
+			"thought",
+			"stood",
+			"felt",
+			"found",
+			"made",
+			"gave",
+			"began",
+			"sat",
+			"fell",
+			"turned",
+			"looked",
+			"asked",
+			"war",
+			"hatte",
+			"sagte",
+			"était",
+			"avait",
+			"dit",
+			"fue",
+			"era",
+			"dijo",
+			"había":
 			past++
 		default:
 			if len(t) > 4 && strings.HasSuffix(t, "ed") {
@@ -75,17 +110,20 @@ func wordFeatures(r *reading, f map[string]float64) {
 			}
 		}
 	}
+
 	for _, p := range r.passages {
 		percent += strings.Count(p.text, "%")
 		if digit(p.text) {
 			versions += len(versionInText.FindAllStringIndex(p.text, 20))
 		}
+
 		if p.prose() {
 			questions += strings.Count(p.text, "?")
 			exclaims += strings.Count(p.text, "!")
 			sentences += 1 + strings.Count(p.text, ". ")
 		}
 	}
+
 	hundred := max(0.5, float64(words)/100)
 	for name, rate := range map[string]struct{ n, half float64 }{
 		"i": {float64(i), 2}, "we": {float64(we), 2}, "you": {float64(you), 2}, "they": {float64(they), 3}, "past": {float64(past), 4},
@@ -106,41 +144,54 @@ func edgeFeatures(r *reading, f map[string]float64) {
 	for _, h := range r.headings[:min(2, len(r.headings))] {
 		head = append(head, h.text)
 	}
+
 	n := len(r.passages)
 	for _, p := range r.passages[:min(12, n)] {
 		for _, line := range p.lines {
 			head = append(head, strings.Trim(line, " \t*_\\|"))
 		}
 	}
+
 	head = head[:min(len(head), 24)]
 	for i, line := range head {
 		if len(line) > 400 {
 			line = line[:400]
 		}
+
 		if i < 12 && digit(line) && dateLike().MatchString(line) {
 			f["date_top"] = 1
 		}
-		if i < 14 && len(line) < 200 && (digit(line) || strings.Contains(line, "@")) && contactLike().MatchString(line) {
+
+		if i < 14 && len(line) < 200 && (digit(line) || strings.Contains(line, "@")) &&
+			contactLike().MatchString(line) {
 			f["contact"] = 1
 		}
+
 		if len(line) < 100 && greeting().MatchString(line) {
 			f["salutation"], r.salutation = 1, true
 		}
 	}
 	spans := 0
+
 	for _, p := range r.passages {
 		if !digit(p.text) {
 			continue
 		}
 		spans += len(spanLike().FindAllStringIndex(p.text, 20))
 	}
+
 	for _, h := range r.headings[:min(len(r.headings), 100)] {
 		spans += count(spanLike().MatchString(h.text))
 	}
+
 	f["spans"] = grown(float64(spans)/max(1, float64(r.amount())/300), 1)
 	for _, p := range r.passages[max(0, n-7):] {
 		for _, line := range p.lines {
-			if line = strings.TrimRightFunc(strings.Trim(line, " \t*_\\"), notLetter); len(line) < 90 && signedOff().MatchString(line) {
+			if line = strings.TrimRightFunc(
+				strings.Trim(line, " \t*_\\"),
+				notLetter,
+			); len(line) < 90 &&
+				signedOff().MatchString(line) {
 				f["closing"], r.closing = 1, true
 			}
 		}
@@ -167,5 +218,6 @@ var imperatives = func() map[string]bool {
 		verser cuire ajoutez mélangez coupez faites laissez versez añadir mezclar cortar poner dejar cocinar añade mezcla`) {
 		set[w] = true
 	}
+
 	return set
 }()

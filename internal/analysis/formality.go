@@ -24,9 +24,11 @@ const (
 )
 
 // genreRegisters are what a genre's form adds that its sentences do not show.
-var genreRegisters = map[string]float64{"legal": 0.06, "governance": 0.02, "paper": 0.05, "rfc": 0.06, "resume": 0.05,
+var genreRegisters = map[string]float64{
+	"legal": 0.06, "governance": 0.02, "paper": 0.05, "rfc": 0.06, "resume": 0.05,
 	"invoice": 0.05, "tutorial": 0.03, "api_reference": 0.03, "report": 0.02, "proposal": 0.02, "blog_post": -0.03,
-	"newsletter": -0.03, "story": -0.02, "bio": -0.01}
+	"newsletter": -0.03, "story": -0.02, "bio": -0.01,
+}
 
 // scoreFormality returns a document's register: the median of its sentences,
 // moved by what only the whole shows.
@@ -35,6 +37,7 @@ func scoreFormality(sentences []string, cues documentCues) presswork.Leaning {
 	score := formalityMiddle + formalitySpread*(medianFormality(sample)-formalityMiddle) +
 		formalityCues(sample, cues) + genreRegisters[cues.Type]
 	score = math.Round(1000*max(0, min(1, score))) / 1000
+
 	f := presswork.Leaning{Label: "neutral", Score: score}
 	switch {
 	case len(sentences) == 0:
@@ -44,6 +47,7 @@ func scoreFormality(sentences []string, cues documentCues) presswork.Leaning {
 	case score <= informalTo:
 		f.Label = "informal"
 	}
+
 	return f
 }
 
@@ -51,6 +55,7 @@ func scoreFormality(sentences []string, cues documentCues) presswork.Leaning {
 // a document has few of them, of its captions and list items.
 func medianFormality(sentences []string) float64 {
 	model := embeddedFormality()
+
 	whole, pieces := make([]float64, 0, len(sentences)), make([]float64, 0, len(sentences))
 	for _, s := range sentences {
 		words := strings.Count(s, " ") + strings.Count(s, "\n") + 1
@@ -58,6 +63,7 @@ func medianFormality(sentences []string) float64 {
 			continue
 		}
 		measures := measureFormality(s)
+
 		measures[formalityLogWords] = max(shortestLog, min(longestLog, measures[formalityLogWords]))
 		if words < 4 || measures[formalityFullStop] == 0 && !strings.ContainsAny(s[len(s)-1:], "!?\"')") {
 			measures[formalityLowerStart] = 0 // a list item may
@@ -66,13 +72,16 @@ func medianFormality(sentences []string) float64 {
 			whole = append(whole, model.weigh(measures))
 		}
 	}
+
 	if len(whole) < enoughSentences {
 		whole = append(whole, pieces...)
 	}
+
 	if len(whole) == 0 {
 		return formalityMiddle
 	}
 	slices.Sort(whole)
+
 	return (whole[len(whole)/2] + whole[(len(whole)-1)/2]) / 2
 }
 
@@ -81,6 +90,7 @@ func medianFormality(sentences []string) float64 {
 func formalityCues(sentences []string, cues documentCues) float64 {
 	table := registers()
 	words, legal, personal := 1, 0, 0
+
 	for _, s := range sentences {
 		for field := range strings.FieldsSeq(s) {
 			lower := strings.ToLower(trimWord(field))
@@ -91,9 +101,11 @@ func formalityCues(sentences []string, cues documentCues) float64 {
 		}
 	}
 	n := float64(words)
+
 	add := min(0.2, 15*float64(legal)/n) - min(0.15, 2*float64(personal)/n) - min(0.15, 8*float64(cues.Emoji)/n)
 	if cues.Salutation && cues.Closing {
 		add += 0.03
 	}
+
 	return add
 }

@@ -38,19 +38,24 @@ const (
 
 // registers maps a word to its marks.
 var registers = sync.OnceValue(func() map[string]register {
-	kinds := map[string]register{"function": functionWord, "first": firstPerson, "second": secondPerson, "informal": informalWord,
+	kinds := map[string]register{
+		"function": functionWord, "first": firstPerson, "second": secondPerson, "informal": informalWord,
 		"slang": slangWord, "connective": connective, "legal": legalWord, "slack": slackWord,
-		"official": officialWord}
+		"official": officialWord,
+	}
 	table := make(map[string]register, 1024)
+
 	for fields := range dataLines(formalityWordData) {
 		kind, ok := kinds[fields[0]]
 		if !ok {
 			panic("analysis: formality words: unknown kind " + fields[0])
 		}
+
 		for word := range strings.FieldsSeq(fields[1]) {
 			table[word] |= kind
 		}
 	}
+
 	return table
 })
 
@@ -58,17 +63,45 @@ var registers = sync.OnceValue(func() map[string]register {
 type FormalityModel struct{ weights [len(formalityNames)]float64 }
 
 // formalityNames name the measures, in the order of their weights.
-var formalityNames = [...]string{"one", "word_length", "log_words", "long_words", "contractions", "first_person",
-	"second_person", "informal", "slang", "slack", "connectives", "latinate", "exclaims", "asks", "emphatic", "lower_start",
-	"shouting", "commas", "full_stop", "digits", "function_words", "few_words", "semicolons",
-	"official", "passive", "feeling", "capitals", "mentions"}
+var formalityNames = [...]string{
+	"one",
+	"word_length",
+	"log_words",
+	"long_words",
+	"contractions",
+	"first_person",
+	"second_person",
+	"informal",
+	"slang",
+	"slack",
+	"connectives",
+	"latinate",
+	"exclaims",
+	"asks",
+	"emphatic",
+	"lower_start",
+	"shouting",
+	"commas",
+	"full_stop",
+	"digits",
+	"function_words",
+	"few_words",
+	"semicolons",
+	"official",
+	"passive",
+	"feeling",
+	"capitals",
+	"mentions",
+}
 
 // The measures that a document's median adjusts.
 const formalityLogWords, formalityLowerStart, formalityFullStop = 2, 15, 18
 
 // latinate are the endings of learned words.
-var latinate = []string{"tion", "sion", "ment", "ance", "ence", "ity", "ive", "ous", "ism", "ist", "ate", "ates", "ated", "ify", "ified",
-	"ize", "ized", "ise", "ical", "ual", "ary", "ory", "tions", "sions", "ments", "ities", "ances", "ences", "ally"}
+var latinate = []string{
+	"tion", "sion", "ment", "ance", "ence", "ity", "ive", "ous", "ism", "ist", "ate", "ates", "ated", "ify", "ified",
+	"ize", "ized", "ise", "ical", "ual", "ary", "ory", "tions", "sions", "ments", "ities", "ances", "ences", "ally",
+}
 
 // Score is the formality of a sentence, 0 (a chat) to 1 (a statute).
 func (m *FormalityModel) Score(sentence string) float64 {
@@ -79,6 +112,7 @@ func (m *FormalityModel) Score(sentence string) float64 {
 func NewFormalityModel(weights []float64) *FormalityModel {
 	m := &FormalityModel{}
 	copy(m.weights[:], weights)
+
 	return m
 }
 
@@ -94,6 +128,7 @@ func (m *FormalityModel) weigh(measures [len(formalityNames)]float64) float64 {
 	for i, v := range measures {
 		s += m.weights[i] * v
 	}
+
 	return max(0, min(1, s))
 }
 
@@ -103,8 +138,10 @@ func measureFormality(sentence string) (m [len(formalityNames)]float64) {
 	table := registers()
 	feelings := valences()
 	words, letters, shouted, being := 0.0, 0, 0.0, false
+
 	for field := range strings.FieldsSeq(sentence) {
 		word := trimWord(field)
+
 		length := utf8.RuneCountInString(word)
 		if length == 0 || length > 40 || words >= maxSentenceWords {
 			continue
@@ -131,10 +168,12 @@ func measureFormality(sentence string) (m [len(formalityNames)]float64) {
 		m[26] += indicator(words > 1 && word[0] >= 'A' && word[0] <= 'Z' && word != "I" && !isUpper(word))
 		shouted += indicator(length > 3 && isUpper(word))
 	}
+
 	if words == 0 {
 		return m
 	}
 	m[1] = float64(letters) / words
+
 	m[2] = math.Log(words)
 	for _, share := range [...]int{3, 4, 5, 6, 7, 8, 9, 10, 11, 19, 20, 23, 24, 25, 26} {
 		m[share] /= words
@@ -149,6 +188,7 @@ func measureFormality(sentence string) (m [len(formalityNames)]float64) {
 	m[21] = indicator(words < 5)
 	m[27] = indicator(strings.ContainsAny(sentence, "@#<>=*^") || strings.Contains(sentence, "www."))
 	m[22] = indicator(strings.ContainsAny(sentence, ";:"))
+
 	return m
 }
 
@@ -158,6 +198,7 @@ func isBeing(word string) bool {
 	case "is", "are", "was", "were", "be", "been", "being":
 		return true
 	}
+
 	return false
 }
 
@@ -167,6 +208,7 @@ func isContraction(word string) bool {
 	if at <= 0 {
 		return false
 	}
+
 	switch word[at+1:] {
 	case "t", "re", "ve", "ll", "d", "m", "em":
 		return true
@@ -176,6 +218,7 @@ func isContraction(word string) bool {
 			return true
 		}
 	}
+
 	return false
 }
 
@@ -185,6 +228,7 @@ func hasLatinateEnding(word string) bool {
 			return true
 		}
 	}
+
 	return false
 }
 
@@ -196,6 +240,7 @@ func isEmphatic(s string) bool {
 			return true
 		}
 	}
+
 	run, last := 0, rune(0)
 	for _, r := range s {
 		if r == last && unicode.IsLetter(r) && r != 'w' {
@@ -205,10 +250,12 @@ func isEmphatic(s string) bool {
 		} else {
 			run, last = 0, r
 		}
+
 		if isEmoji(r) {
 			return true
 		}
 	}
+
 	return false
 }
 
@@ -225,6 +272,7 @@ func readFormalityModel(data string) *FormalityModel {
 		m.weights[n] = mustFloat(fields[1])
 		n++
 	}
+
 	return m
 }
 
@@ -233,9 +281,11 @@ func (m *FormalityModel) WriteTo(w io.Writer) (int64, error) {
 	var text strings.Builder
 	text.WriteString("# Formality of a sentence: weights of its measures. Trained by `make train` on\n" +
 		"# ratings of Pavlick & Tetreault (2016).\n\n")
+
 	for i, name := range formalityNames {
 		fmt.Fprintf(&text, "%s\t%.5f\n", name, m.weights[i])
 	}
 	n, err := io.WriteString(w, text.String())
+
 	return int64(n), err
 }

@@ -7,6 +7,7 @@ import (
 func TestFormalityOrdersGenres(t *testing.T) {
 	t.Parallel()
 	last := 2.0
+
 	for _, c := range []struct{ label, kind, text string }{
 		{"formal", "legal", "This Agreement shall be governed by the laws of the Republic. The parties hereby submit to the exclusive jurisdiction of the courts. No amendment shall be effective unless executed in writing by an authorized representative of each party. The provisions of this section survive termination."},
 		{"formal", "rfc", "This proposal introduces a second retry queue. The current implementation discards a message after three attempts, which results in data loss under sustained load. An alternative would be to persist failed messages; however, this increases latency considerably."},
@@ -23,6 +24,7 @@ func TestFormalityOrdersGenres(t *testing.T) {
 
 func TestNothingIsJudgedWhereThereIsNoModel(t *testing.T) {
 	t.Parallel()
+
 	for _, text := range []string{
 		"Wir danken Ihnen für Ihr Schreiben und bestätigen Ihnen den Eingang Ihrer Unterlagen. Bitte senden Sie uns die fehlenden Angaben.",
 		"这是一篇关于春天的文章。春天来了，花开了，鸟儿在树上唱歌，孩子们在草地上奔跑。",
@@ -32,7 +34,11 @@ func TestNothingIsJudgedWhereThereIsNoModel(t *testing.T) {
 			t.Errorf("%s: %+v, %+v", a.Language, a.Sentiment, a.Formality)
 		}
 	}
-	if a := Analyze([]byte("We thank you for your letter and confirm that your documents have arrived here.")); a.Sentiment.Label == "" || a.Formality.Label == "" {
+
+	if a := Analyze(
+		[]byte("We thank you for your letter and confirm that your documents have arrived here."),
+	); a.Sentiment.Label == "" ||
+		a.Formality.Label == "" {
 		t.Errorf("English is not judged: %+v", a)
 	}
 }

@@ -18,6 +18,7 @@ const maxFrontLines, maxFrontValue = 400, 4000
 // others. It is nil where there are none.
 func readFrontMatter(src string) frontMatter {
 	front := frontMatter{}
+
 	key, lines := "", 0
 	for line := range strings.Lines(src) {
 		if lines++; lines > maxFrontLines {
@@ -25,9 +26,11 @@ func readFrontMatter(src string) frontMatter {
 		}
 		key = front.take(key, line)
 	}
+
 	if len(front) == 0 {
 		return nil
 	}
+
 	return front
 }
 
@@ -40,14 +43,17 @@ func (f frontMatter) take(key, line string) string {
 		if key != "" {
 			f[key] = clip(f[key]+"\n"+clip(strings.TrimLeft(trimmed, "- "), maxFrontValue), maxFrontValue)
 		}
+
 		return key
 	}
+
 	at := strings.IndexAny(line, ":=")
 	if at <= 0 || at > 60 {
 		return key
 	}
 	key = strings.ToLower(strings.Trim(line[:at], `"' `))
 	f[key] = clip(strings.TrimSpace(line[at+1:]), maxFrontValue)
+
 	return key
 }
 
@@ -59,6 +65,7 @@ func (f frontMatter) list(key string) (out []string) {
 			out = append(out, part)
 		}
 	}
+
 	return out
 }
 
@@ -73,5 +80,6 @@ func clip(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}
+
 	return strings.ToValidUTF8(s[:n], "")
 }

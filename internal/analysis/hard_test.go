@@ -28,10 +28,12 @@ func TestHardCases(t *testing.T) {
 	advisor := recommend.New(recommend.Options{})
 	var out bytes.Buffer
 	languages, cases := map[string]bool{}, 0
+
 	for _, part := range strings.Split("\n"+hardCases, "\n-- ")[1:] {
 		head, text, _ := strings.Cut(part, "\n")
 		fields := strings.Split(head, "|")
 		types, language, _ := strings.Cut(strings.TrimSpace(fields[1]), " ")
+
 		notes := strings.Fields(fields[2])
 		if slices.Contains(notes, "nfd") {
 			text = norm.NFD.String(text)
@@ -39,39 +41,51 @@ func TestHardCases(t *testing.T) {
 		name := strings.TrimSpace(fields[0])
 		cases++
 		languages[language] = true
+
 		result, err := advisor.Recommend(t.Context(), "", []byte(text), catalogue.List(), recommend.Preference{})
 		if err != nil {
 			t.Fatal(err)
 		}
+
 		a, rec := result.Analysis, result.Recommendation
 		if types != "-" && !slices.Contains(strings.Split(types, ","), a.DocumentType) {
 			t.Errorf("%s: %s (%.2f), want %s", name, a.DocumentType, a.TypeConfidence, types)
 		}
+
 		if a.Language != language {
 			t.Errorf("%s: language %s, want %s", name, a.Language, language)
 		}
-		if judged := a.Sentiment != (presswork.Leaning{}) || a.Formality != (presswork.Leaning{}); judged != (language == "en") {
+
+		if judged := a.Sentiment != (presswork.Leaning{}) ||
+			a.Formality != (presswork.Leaning{}); judged != (language == "en") {
 			t.Errorf("%s: %+v, %+v in %s", name, a.Sentiment, a.Formality, language)
 		}
+
 		for _, no := range notes {
-			if a.EmotionalTone == no || a.DocumentType == no || slices.Contains(append(rec.Alternatives, rec.Primary), no) && no != "dark" {
+			if a.EmotionalTone == no || a.DocumentType == no ||
+				slices.Contains(append(rec.Alternatives, rec.Primary), no) && no != "dark" {
 				t.Errorf("%s must not be %s: %s, %s, %v", name, no, a.DocumentType, a.EmotionalTone, rec)
 			}
 		}
+
 		if a.TypeConfidence > 0.98 || rec.Confidence > 0.97 || a.ReadingMinutes < 1 {
 			t.Errorf("%s: %.2f and %.2f sure, %d minutes", name, a.TypeConfidence, rec.Confidence, a.ReadingMinutes)
 		}
+
 		if strings.Contains(strings.Join(rec.Reasons, ""), "there is no text") {
 			t.Errorf("%s: %v", name, rec.Reasons)
 		}
 		fmt.Fprintf(&out, "%s: %s, %s, %s, %s\n", name, a.DocumentType, a.Language, a.EmotionalTone, rec.Primary)
+
 		for _, k := range a.Keywords[:min(len(a.Keywords), 5)] {
 			fmt.Fprintf(&out, "    %s\n", k.Term)
 		}
+
 		for _, reason := range rec.Reasons {
 			fmt.Fprintf(&out, "  %s\n", reason)
 		}
 	}
+
 	if cases < 40 || len(languages) < 15 {
 		t.Errorf("%d cases in %d languages, want 40 in 15", cases, len(languages))
 	}
@@ -80,6 +94,7 @@ func TestHardCases(t *testing.T) {
 
 func TestDecomposedLettersAreTheSame(t *testing.T) {
 	t.Parallel()
+
 	for _, text := range []string{
 		"# Résumé d'été\n\nLa bouilloire chantait déjà quand elle est rentrée du jardin, et personne n'avait pensé aux tasses préférées.",
 		"# Quy tắc ứng xử\n\nChúng tôi cam kết để mọi người tham gia cộng đồng mà không bị quấy rối, bất kể tuổi tác hay ngoại hình.",
@@ -93,6 +108,7 @@ func TestDecomposedLettersAreTheSame(t *testing.T) {
 
 func TestKeywordsKeepTheirMarks(t *testing.T) {
 	t.Parallel()
+
 	for text, want := range map[string]string{
 		"# हिन्दी किताबें\n\nहिन्दी किताबें पुस्तकालय में हैं। पुस्तकालय बड़ा है और पुस्तकालय में हिन्दी किताबें मिलती हैं।": "पुस्तकालय",
 		"# நூலகம்\n\nநூலகம் பெரியது. நூலகம் காலை திறக்கும். மாணவர்கள் நூலகம் செல்வார்கள்.":                                   "நூலகம்",
@@ -103,6 +119,7 @@ func TestKeywordsKeepTheirMarks(t *testing.T) {
 		for _, k := range analysis.Analyze([]byte(text)).Keywords {
 			terms = append(terms, k.Term)
 		}
+
 		if !slices.ContainsFunc(terms, func(s string) bool { return strings.Contains(s, want) }) {
 			t.Errorf("%q lacks %s", terms, want)
 		}

@@ -16,6 +16,7 @@ import (
 func outgrows(unit string, size int, work func(text string)) bool {
 	took := func(texts int) time.Duration {
 		text := strings.Repeat(unit, size/texts/len(unit))
+
 		return cputime.Of(func() {
 			for range texts {
 				work(text)
@@ -27,12 +28,14 @@ func outgrows(unit string, size int, work func(text string)) bool {
 			return false
 		}
 	}
+
 	return true
 }
 
 // TestHostileText reads what makes a careless scanner quadratic.
 func TestHostileText(t *testing.T) {
 	t.Parallel()
+
 	for _, unit := range []string{"[", "[a](", "![", "**", "*a ", "_", "`", "``` ", "<a", "<!--", "$a", "$$", "{%", "&amp", "> ", "- ", "# ", "|a", "a\n", "\\", "a b: ", "1. ", "\n", "--- ", "a-", "not ", "“", "\u0301", "文"} {
 		if outgrows(unit, 256<<10, func(text string) { Analyze([]byte(text)) }) {
 			t.Errorf("%q repeated takes more than its length", unit)
@@ -42,13 +45,17 @@ func TestHostileText(t *testing.T) {
 
 func TestAnEndlessTitleIsClipped(t *testing.T) {
 	t.Parallel()
+
 	endless := strings.Repeat("long long ago ", 1<<12)
-	for _, text := range []string{"---\ntitle: " + endless + "\n---\n", "+++\ntitle = 'a'\ntags = '" + endless + "'\n+++\n", "# " + endless,
-		"---\ntitle:\n" + strings.Repeat("  - "+strings.Repeat("x", 200)+"\n", 250) + "---\n"} {
+	for _, text := range []string{
+		"---\ntitle: " + endless + "\n---\n", "+++\ntitle = 'a'\ntags = '" + endless + "'\n+++\n", "# " + endless,
+		"---\ntitle:\n" + strings.Repeat("  - "+strings.Repeat("x", 200)+"\n", 250) + "---\n",
+	} {
 		r := read([]byte(text))
 		if n := len(r.title()); n == 0 || n > maxHeading {
 			t.Errorf("%.20q: the title has %d bytes; allowed: %d", text, n, maxHeading)
 		}
+
 		if n := len(r.front["title"]); n > maxFrontValue {
 			t.Errorf("%.20q: %d bytes are kept", text, n)
 		}
@@ -57,12 +64,15 @@ func TestAnEndlessTitleIsClipped(t *testing.T) {
 
 func TestHostileSentences(t *testing.T) {
 	t.Parallel()
+
 	for _, unit := range []string{"not ", "but ", "good but ", "a", "no good enough can't ", "!", ". ", "a. ", "😀", "\xff", "so-good-", "1. ", "(\"'", "it was\n\n"} {
 		score := func(text string) {
 			sentences, cues := splitSentences(text), documentCues{Language: "en"}
 			s, f := scoreSentiment(sentences, cues), scoreFormality(sentences, cues)
+
 			tone, strength := detectTone(sentences, cues)
-			if math.Abs(s.Score) > 1 || f.Score < 0 || f.Score > 1 || math.IsNaN(s.Score+f.Score+strength) || tone == "" {
+			if math.Abs(s.Score) > 1 || f.Score < 0 || f.Score > 1 || math.IsNaN(s.Score+f.Score+strength) ||
+				tone == "" {
 				t.Errorf("%d bytes of %q: %+v %+v %s %v", len(text), unit, s, f, tone, strength)
 			}
 		}

@@ -9,7 +9,6 @@ import (
 	"unicode/utf8"
 
 	"presswork"
-
 	"presswork/internal/markdown"
 )
 
@@ -65,6 +64,7 @@ func keywords(r *reading, language string) []presswork.Keyword {
 	// What stands in the title counts also where the text never repeats it.
 	c.heading = true
 	c.add(r.title(), titleWeight, 0)
+
 	for i, h := range r.headings[:min(len(r.headings), 300)] {
 		if !genericHeading(h.text) {
 			c.add(h.text, headingWeight/math.Sqrt(1+float64(i)/8), i)
@@ -72,6 +72,7 @@ func keywords(r *reading, language string) []presswork.Keyword {
 	}
 	c.heading = false
 	at := 0
+
 	for _, p := range r.passages {
 		weight := 1.0
 		if p.Kind == markdown.RowBlock {
@@ -80,22 +81,27 @@ func keywords(r *reading, language string) []presswork.Keyword {
 		c.add(p.text, weight, at)
 		at += 1 + strings.Count(p.text, " ")
 	}
+
 	for _, b := range r.ev.bold {
 		c.support(b, boldWeight)
 	}
+
 	for _, l := range r.ev.linked {
 		c.support(l, linkWeight)
 	}
+
 	out := given(r.front)
 	if r.glyphs > float64(r.words) {
 		out = glyphKeywords(r, out)
 	}
+
 	return c.ranked(at, out)
 }
 
 // given are the keywords the author names in front matter.
 func given(front frontMatter) []presswork.Keyword {
 	out := []presswork.Keyword{}
+
 	for _, key := range []string{"keywords", "tags"} {
 		for _, t := range front.list(key) {
 			known := func(k presswork.Keyword) bool { return strings.EqualFold(k.Term, t) }
@@ -105,6 +111,7 @@ func given(front frontMatter) []presswork.Keyword {
 			out = append(out, presswork.Keyword{Term: t, Score: 1})
 		}
 	}
+
 	return out
 }
 
@@ -123,10 +130,12 @@ func (c *collector) add(text string, weight float64, at int) {
 				if size < len(run) {
 					w *= 0.7 // a part of a longer phrase
 				}
+
 				before, after := "", ""
 				if i > 0 {
 					before = strings.ToLower(run[i-1])
 				}
+
 				if i+size < len(run) {
 					after = strings.ToLower(run[i+size])
 				}
@@ -141,6 +150,7 @@ func (c *collector) count(words []string, before, after string, weight float64, 
 		return
 	}
 	key := stem(strings.ToLower(strings.Join(words, " ")))
+
 	p := c.phrases[key]
 	if p == nil {
 		p = &nominee{shown: map[string]int{}, words: len(words), first: at}
@@ -173,37 +183,51 @@ func (c *collector) runs(text string) (out [][]string) {
 			run = nil
 		}
 	}
+
 	for word := range strings.FieldsSeq(strings.ReplaceAll(text, "\n", " \x00 ")) { // a line end is punctuation
-		core := strings.TrimFunc(word, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) })
+		core := strings.TrimFunc(
+			word,
+			func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) },
+		)
+
 		before, after, _ := strings.Cut(word, core)
 		if core == "" || before != "" {
 			end()
 		}
+
 		if core == "" {
 			continue
 		}
+
 		core = strings.TrimSuffix(strings.TrimSuffix(core, "'s"), "’s")
 		switch {
-		case unspacedWord(core), !termWord(core), stopWord(strings.ToLower(core), c.language), weakWords[strings.ToLower(core)]:
+		case unspacedWord(core),
+			!termWord(core),
+			stopWord(strings.ToLower(core), c.language),
+			weakWords[strings.ToLower(core)]:
 			end()
 		default:
 			run = append(run, core)
 		}
+
 		if after != "" {
 			end()
 		}
 	}
 	end()
+
 	return out
 }
 
 // termWord distinguishes words from numbers, identifiers and paths.
 func termWord(w string) bool {
 	letters, inner := 0, 0
+
 	for i, r := range w {
 		switch {
 		case unicode.IsLetter(r) || unicode.IsMark(r):
 			letters++
+
 			if i > 0 && unicode.IsUpper(r) {
 				inner++
 			}
@@ -211,10 +235,12 @@ func termWord(w string) bool {
 			return false
 		}
 	}
+
 	if letters < 2 || letters*2 < utf8.RuneCountInString(w) || len(w) > 40 {
 		return false
 	}
 	lower := inner < letters-1
+
 	return !(inner > 0 && lower && unicode.IsLower(rune(w[0]))) // camelCase
 }
 
@@ -232,13 +258,16 @@ func (c *collector) ranked(length int, out []presswork.Keyword) []presswork.Keyw
 		score float64
 	}
 	var all []scored
+
 	for key, p := range c.phrases {
 		n := p.count + p.evidence
-		if n < 1.9 && length > 120 || p.words > 1 && (p.count < 1.5 && length > 60 || p.cut()) || c.language == "en" && p.words == 1 && participle(key, p) {
+		if n < 1.9 && length > 120 || p.words > 1 && (p.count < 1.5 && length > 60 || p.cut()) ||
+			c.language == "en" && p.words == 1 && participle(key, p) {
 			continue
 		}
 		// Frequency counts less and less; longer phrases and early ones more.
 		early := 1 + 0.6/(1+8*float64(p.first)/float64(max(length, 50)))
+
 		score := math.Log2(1+n) * (1 + 0.45*float64(min(p.words, 3)-1)) * early
 		if p.words == 1 && len(key) < 5 {
 			score *= 0.8
@@ -248,37 +277,45 @@ func (c *collector) ranked(length int, out []presswork.Keyword) []presswork.Keyw
 	slices.SortFunc(all, func(a, b scored) int {
 		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.p.first, b.p.first), strings.Compare(a.key, b.key))
 	})
+
 	var taken []string
 	for _, k := range out {
 		taken = append(taken, stem(strings.ToLower(k.Term)))
 	}
+
 	for _, s := range all {
 		if len(out) == maxKeywords {
 			break
 		}
+
 		if overlaps(taken, s.key) {
 			continue
 		}
 		taken = append(taken, s.key)
 		out = append(out, presswork.Keyword{Term: s.p.spelling(), Score: hundredths(s.score / all[0].score)})
 	}
+
 	return out
 }
 
 // overlaps reports whether a term shares half of its words or more with one taken.
 func overlaps(taken []string, key string) bool {
 	words := strings.Fields(key)
+
 	for _, t := range taken {
 		shared := 0
+
 		for _, w := range words {
 			if strings.Contains(" "+t+" ", " "+w+" ") || strings.Contains(" "+t+" ", " "+stem(w)+" ") {
 				shared++
 			}
 		}
+
 		if shared > 0 && shared*2 >= min(len(words), 1+strings.Count(t, " ")) {
 			return true
 		}
 	}
+
 	return false
 }
 
@@ -291,8 +328,10 @@ func (p *nominee) spelling() string {
 			best, most = s, n
 		}
 	}
+
 	if lower := strings.ToLower(best); p.shown[lower] > 0 || allCapitals(best) && p.words > 1 {
 		return lower
 	}
+
 	return best
 }

@@ -31,6 +31,7 @@ func glyphKeywords(r *reading, out []presswork.Keyword) []presswork.Keyword {
 		score         float64
 	}
 	found := map[string]*term{}
+
 	tokens, often := r.tokens[:min(len(r.tokens), maxGlyphs)], oftenEnough
 	if len(tokens) < shortText {
 		often--
@@ -39,23 +40,28 @@ func glyphKeywords(r *reading, out []presswork.Keyword) []presswork.Keyword {
 		if i < 0 || i >= len(tokens) || !termGlyph(tokens[i]) {
 			return ""
 		}
+
 		return tokens[i]
 	}
+
 	headings := map[string]bool{}
 	for _, h := range append([]heading{{text: r.title()}}, r.headings[:min(len(r.headings), 50)]...) {
 		if genericHeading(h.text) {
 			continue
 		}
+
 		for _, run := range strings.FieldsFunc(h.text, func(c rune) bool { return !termGlyph(string(c)) }) {
 			headings[run] = true
 		}
 	}
+
 	for i := range tokens {
 		for n := 1; n <= longestTerm && at(i+n-1) != ""; n++ {
 			if n == 1 || katakana(at(i)) && katakana(at(i-1)) || katakana(at(i+n-1)) && katakana(at(i+n)) {
 				continue // words of Katakana are not cut
 			}
 			text := strings.Join(tokens[i:i+n], "")
+
 			t := found[text]
 			if t == nil {
 				t = &term{text: text, glyphs: n, before: map[string]bool{}, after: map[string]bool{}}
@@ -66,18 +72,24 @@ func glyphKeywords(r *reading, out []presswork.Keyword) []presswork.Keyword {
 		}
 	}
 	var all []*term
+
 	for _, t := range found {
 		if headings[t.text] {
 			t.count += headCount
 			t.before["^"], t.after["$"] = true, true
 		}
+
 		if t.count < often || len(t.before) < 2 || len(t.after) < 2 {
 			continue
 		}
 		t.score = math.Log2(1+float64(t.count)) * (1 + 0.35*float64(min(t.glyphs, 4)-1))
 		all = append(all, t)
 	}
-	slices.SortFunc(all, func(a, b *term) int { return cmp.Or(cmp.Compare(b.score, a.score), strings.Compare(a.text, b.text)) })
+	slices.SortFunc(
+		all,
+		func(a, b *term) int { return cmp.Or(cmp.Compare(b.score, a.score), strings.Compare(a.text, b.text)) },
+	)
+
 	for _, t := range all {
 		known := func(k presswork.Keyword) bool {
 			return strings.Contains(k.Term, t.text) || strings.Contains(t.text, k.Term)
@@ -87,6 +99,7 @@ func glyphKeywords(r *reading, out []presswork.Keyword) []presswork.Keyword {
 		}
 		out = append(out, presswork.Keyword{Term: t.text, Score: hundredths(t.score / all[0].score)})
 	}
+
 	return out
 }
 

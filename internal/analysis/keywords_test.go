@@ -10,23 +10,28 @@ func terms(text, language string) (out []string) {
 	for _, k := range keywords(read([]byte(text)), language) {
 		out = append(out, k.Term)
 	}
+
 	return out
 }
 
 func TestKeywordsComeFromTheTextAndTheAuthor(t *testing.T) {
 	t.Parallel()
 	text := "---\ntags: [harbour, Tide Tables]\n---\n\n# Tidal barriers\n\nA tidal barrier closes before the storm surge arrives. Storm surges are rare, but tidal barriers must work.\n\nThe storm surge of 1953 changed everything. Call `closeBarrier()` or see https://example.org/barrier-control.\n\n```go\nbarrier.CloseAllGates(ctx)\n```\n"
+
 	got := terms(text, "en")
 	if len(got) < 4 || got[0] != "harbour" || got[1] != "Tide Tables" {
 		t.Fatalf("the author's own are not first: %q", got)
 	}
+
 	for _, want := range []string{"storm surge", "tidal barrier"} {
 		if !slices.ContainsFunc(got, func(s string) bool { return strings.HasPrefix(strings.ToLower(s), want) }) {
 			t.Errorf("%q lacks %q", got, want)
 		}
 	}
+
 	for _, term := range got {
-		if strings.Contains(strings.ToLower(term), "gates") || strings.Contains(term, "http") || strings.Contains(term, "closeBarrier") {
+		if strings.Contains(strings.ToLower(term), "gates") || strings.Contains(term, "http") ||
+			strings.Contains(term, "closeBarrier") {
 			t.Errorf("code in the keywords: %q", term)
 		}
 	}
@@ -34,13 +39,18 @@ func TestKeywordsComeFromTheTextAndTheAuthor(t *testing.T) {
 
 func TestKeywordsMergeVariants(t *testing.T) {
 	t.Parallel()
-	got := terms("# Cookies\n\nA cookie is small. Cookies are sent back. The cookie expires, the cookies too. Children like cookies, a child likes a cookie.\n", "en")
+	got := terms(
+		"# Cookies\n\nA cookie is small. Cookies are sent back. The cookie expires, the cookies too. Children like cookies, a child likes a cookie.\n",
+		"en",
+	)
 	n := 0
+
 	for _, term := range got {
 		if strings.HasPrefix(strings.ToLower(term), "cook") {
 			n++
 		}
 	}
+
 	if n != 1 {
 		t.Errorf("one term in several forms: %q", got)
 	}
@@ -48,7 +58,11 @@ func TestKeywordsMergeVariants(t *testing.T) {
 
 func TestKeywordsLeaveFunctionWordsOfTheLanguageOut(t *testing.T) {
 	t.Parallel()
-	got := terms("Der Deich schützt die Stadt. Wenn der Deich bricht, dann muss die Stadt räumen, und der Deich wird neu gebaut.", "de")
+
+	got := terms(
+		"Der Deich schützt die Stadt. Wenn der Deich bricht, dann muss die Stadt räumen, und der Deich wird neu gebaut.",
+		"de",
+	)
 	if !slices.Contains(got, "Deich") || slices.Contains(got, "wenn") || slices.Contains(got, "der") {
 		t.Errorf("%q", got)
 	}
@@ -56,8 +70,12 @@ func TestKeywordsLeaveFunctionWordsOfTheLanguageOut(t *testing.T) {
 
 func TestKeywordsAreNoFillers(t *testing.T) {
 	t.Parallel()
-	got := terms("# The miller\n\nEither the miller or myself had spoken. Either way, the miller gave thy flour to thy brother, and myself I waited. "+
-		"Walking, waiting, either of us spoken to; the mill was given, thy mill, myself in the mill, either by the miller or by thy brother.\n", "en")
+
+	got := terms(
+		"# The miller\n\nEither the miller or myself had spoken. Either way, the miller gave thy flour to thy brother, and myself I waited. "+
+			"Walking, waiting, either of us spoken to; the mill was given, thy mill, myself in the mill, either by the miller or by thy brother.\n",
+		"en",
+	)
 	for _, term := range got {
 		for word := range strings.FieldsSeq(strings.ToLower(term)) {
 			if slices.Contains([]string{"either", "myself", "thy", "spoken", "given", "walking", "waiting"}, word) {
@@ -65,6 +83,7 @@ func TestKeywordsAreNoFillers(t *testing.T) {
 			}
 		}
 	}
+
 	if !slices.Contains(got, "miller") {
 		t.Errorf("%q lacks the miller", got)
 	}

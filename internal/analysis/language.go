@@ -21,12 +21,14 @@ type functionWords struct {
 
 var commonWords = sync.OnceValue(func() functionWords {
 	f := functionWords{languages: map[string][]uint8{}}
+
 	for line := range strings.Lines(functionWordData) {
 		tag, list, ok := strings.Cut(line, ":")
 		if !ok || strings.HasPrefix(line, "#") || strings.Contains(tag, " ") {
 			continue
 		}
 		n := uint8(len(f.tags))
+
 		f.tags = append(f.tags, tag)
 		for w := range strings.FieldsSeq(list) {
 			if known := f.languages[w]; len(known) == 0 || known[len(known)-1] != n {
@@ -34,6 +36,7 @@ var commonWords = sync.OnceValue(func() functionWords {
 			}
 		}
 	}
+
 	return f
 })
 
@@ -52,10 +55,24 @@ var singleScripts = []struct {
 	table *unicode.RangeTable
 	tag   string
 }{
-	{unicode.Hangul, "ko"}, {unicode.Greek, "el"}, {unicode.Hebrew, "he"}, {unicode.Thai, "th"}, {unicode.Armenian, "hy"},
-	{unicode.Georgian, "ka"}, {unicode.Tamil, "ta"}, {unicode.Telugu, "te"}, {unicode.Bengali, "bn"}, {unicode.Gujarati, "gu"},
-	{unicode.Gurmukhi, "pa"}, {unicode.Kannada, "kn"}, {unicode.Malayalam, "ml"}, {unicode.Sinhala, "si"}, {unicode.Khmer, "km"},
-	{unicode.Lao, "lo"}, {unicode.Myanmar, "my"}, {unicode.Ethiopic, "am"},
+	{unicode.Hangul, "ko"},
+	{unicode.Greek, "el"},
+	{unicode.Hebrew, "he"},
+	{unicode.Thai, "th"},
+	{unicode.Armenian, "hy"},
+	{unicode.Georgian, "ka"},
+	{unicode.Tamil, "ta"},
+	{unicode.Telugu, "te"},
+	{unicode.Bengali, "bn"},
+	{unicode.Gujarati, "gu"},
+	{unicode.Gurmukhi, "pa"},
+	{unicode.Kannada, "kn"},
+	{unicode.Malayalam, "ml"},
+	{unicode.Sinhala, "si"},
+	{unicode.Khmer, "km"},
+	{unicode.Lao, "lo"},
+	{unicode.Myanmar, "my"},
+	{unicode.Ethiopic, "am"},
 }
 
 // alphabet counts the letters of a text per script.
@@ -68,6 +85,7 @@ type alphabet struct {
 // text is too short or in no language that is known.
 func detectLanguage(r *reading) string {
 	tokens := proseTokens(r)
+
 	a := countLetters(tokens)
 	if a.total == 0 {
 		return "und"
@@ -80,6 +98,7 @@ func detectLanguage(r *reading) string {
 			return singleScripts[i].tag
 		}
 	}
+
 	switch {
 	case a.kana*12 >= a.kana+a.han && a.kana+a.han >= other:
 		return "ja"
@@ -96,6 +115,7 @@ func detectLanguage(r *reading) string {
 	case a.latin*2 >= a.total:
 		return identify(tokens, unicode.Latin)
 	}
+
 	return "und"
 }
 
@@ -113,15 +133,18 @@ func identify(tokens []string, script *unicode.RangeTable) string {
 		first, _ := utf8.DecodeRuneInString(t)
 		return !unicode.Is(script, first)
 	})
+
 	return grams().identify(words, func(tag string) bool {
 		if script != unicode.Latin {
 			return slices.Contains(sharedScripts[script], tag)
 		}
+
 		for _, tags := range sharedScripts {
 			if slices.Contains(tags, tag) {
 				return false
 			}
 		}
+
 		return true
 	})
 }
@@ -135,19 +158,23 @@ func proseTokens(r *reading) []string {
 			tokens = appendTokens(tokens, p.text)
 		}
 	}
+
 	if len(tokens) < 30 {
 		return r.tokens[:min(len(r.tokens), maxLanguageTokens)]
 	}
+
 	return tokens
 }
 
 func countLetters(tokens []string) alphabet {
 	a := alphabet{single: make([]int, len(singleScripts))}
+
 	for _, t := range tokens {
 		for _, c := range t {
 			a.count(c)
 		}
 	}
+
 	return a
 }
 
@@ -175,7 +202,8 @@ func (a *alphabet) count(c rune) {
 		i := slices.IndexFunc(singleScripts, func(s struct {
 			table *unicode.RangeTable
 			tag   string
-		}) bool {
+		},
+		) bool {
 			return unicode.Is(s.table, c)
 		})
 		if i >= 0 {
@@ -194,5 +222,6 @@ func stopWord(word, language string) bool {
 			return true
 		}
 	}
+
 	return false
 }

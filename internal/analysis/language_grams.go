@@ -42,6 +42,7 @@ var grams = sync.OnceValue(func() *gramModel {
 	if err != nil {
 		panic("analysis: letter runs of languages: " + err.Error())
 	}
+
 	return m
 })
 
@@ -49,11 +50,13 @@ var grams = sync.OnceValue(func() *gramModel {
 // blank is written "_".
 func parseGrams(data string) (*gramModel, error) {
 	m := &gramModel{grams: map[string][]gramWeight{}}
+
 	for line := range strings.Lines(data) {
 		fields := strings.Fields(line)
 		if len(fields) < 3 || fields[0] == "#" {
 			continue
 		}
+
 		typical, err := strconv.ParseFloat(fields[1], 64)
 		if err != nil {
 			return nil, fmt.Errorf("%s has no number", fields[0])
@@ -61,6 +64,7 @@ func parseGrams(data string) (*gramModel, error) {
 		language := uint8(len(m.tags))
 		m.tags, m.typical = append(m.tags, fields[0]), append(m.typical, typical)
 		weight := uint64(0)
+
 		for _, f := range fields[2:] {
 			if f[0] >= '0' && f[0] <= '9' {
 				if weight, err = strconv.ParseUint(f, 10, 8); err != nil {
@@ -71,6 +75,7 @@ func parseGrams(data string) (*gramModel, error) {
 			m.grams[f] = append(m.grams[f], gramWeight{language, uint8(weight)})
 		}
 	}
+
 	return m, nil
 }
 
@@ -84,12 +89,14 @@ func EachGram(word string, buffer []byte, use func(gram []byte)) []byte {
 	buffer = append(append(append(buffer[:0], '_'), word...), '_')
 	var starts [maxGramLength + 3]int
 	n := 0
+
 	for i := range buffer {
 		if utf8.RuneStart(buffer[i]) {
 			starts[n] = i
 			n++
 		}
 	}
+
 	starts[n] = len(buffer)
 	for i := range n {
 		for size := 1; size <= 4 && i+size <= n; size++ {
@@ -98,9 +105,11 @@ func EachGram(word string, buffer []byte, use func(gram []byte)) []byte {
 			}
 		}
 	}
+
 	if n > 4 && n <= 9 {
 		use(buffer)
 	}
+
 	return buffer
 }
 
@@ -118,24 +127,29 @@ func (m *gramModel) rank(tokens []string, among func(tag string) bool) ([]resemb
 	sums := make([]float64, len(m.tags))
 	n := 0
 	var buffer []byte
+
 	for i, t := range tokens {
 		if i == maxGramWords {
 			break
 		}
+
 		if t == "" || t[0] >= '0' && t[0] <= '9' {
 			continue
 		}
 		buffer = EachGram(t, buffer, func(gram []byte) {
 			n++
+
 			for _, w := range m.grams[string(gram)] {
 				sums[w.language] += float64(w.weight)
 			}
 		})
 	}
 	var all []resemblance
+
 	for i, tag := range m.tags {
 		if among(tag) {
 			share := sums[i] / float64(max(n, 1)) / m.typical[i]
+
 			switch {
 			case tag == "en":
 				sums[i] += englishHead
@@ -147,6 +161,7 @@ func (m *gramModel) rank(tokens []string, among func(tag string) bool) ([]resemb
 		}
 	}
 	slices.SortStableFunc(all, func(a, b resemblance) int { return cmp.Compare(b.score, a.score) })
+
 	return all, n
 }
 
@@ -170,19 +185,25 @@ func (m *gramModel) identify(tokens []string, among func(tag string) bool) strin
 	if n < 2 || len(all) == 0 || all[0].score == 0 {
 		return "und"
 	}
+
 	lead := all[0].score
 	if len(all) > 1 {
 		lead -= all[1].score
 	}
 	lead /= float64(n)
+
 	fit := shortFit + (longFit-shortFit)*float64(n)/float64(n+longFrom)
 	if lead*math.Sqrt(float64(n)) < leastLead || all[0].share+leadAsFit*lead < fit {
 		return "und"
 	}
+
 	return all[0].tag
 }
 
 // Words are the lower-case words of a text, without numbers.
 func Words(text string) []string {
-	return slices.DeleteFunc(appendTokens(nil, text), func(t string) bool { return t == "" || t[0] >= '0' && t[0] <= '9' })
+	return slices.DeleteFunc(
+		appendTokens(nil, text),
+		func(t string) bool { return t == "" || t[0] >= '0' && t[0] <= '9' },
+	)
 }

@@ -6,6 +6,7 @@ import (
 
 func TestDetectLanguage(t *testing.T) {
 	t.Parallel()
+
 	for text, want := range map[string]string{
 		"The kettle was already singing when she came in from the garden, and nobody had thought of the cups.":         "en",
 		"Der Kessel sang schon, als sie aus dem Garten hereinkam, und niemand hatte an die Tassen gedacht.":            "de",
@@ -51,6 +52,7 @@ func TestDetectLanguage(t *testing.T) {
 // TestALanguageIsNotCalledByItsNeighboursName: what is uncertain is "und".
 func TestALanguageIsNotCalledByItsNeighboursName(t *testing.T) {
 	t.Parallel()
+
 	for text, want := range map[string]string{
 		"A tetera xa cantaba cando ela entrou do xardín, e ninguén pensara nas cuncas. Despois sentouse á mesa coa súa irmá, e as dúas falaron da xente do lugar ata a noite.": "gl",
 		"Ketillinn söng þegar hún kom inn úr garðinum og enginn hafði hugsað um bollana fyrir teið þann dag.":                                                                  "is",
@@ -64,6 +66,7 @@ func TestALanguageIsNotCalledByItsNeighboursName(t *testing.T) {
 
 func TestLanguageOfProseNotOfCode(t *testing.T) {
 	t.Parallel()
+
 	text := "# Einrichten\n\nBitte öffnen Sie zuerst die Konfiguration und tragen Sie den Namen des Servers ein, dann starten Sie das Programm neu.\n\n```sh\n# this is the comment of a script that says the server must be started before the client\nserver start\n```\n"
 	if got := detectLanguage(read([]byte(text))); got != "de" {
 		t.Errorf("got %s", got)

@@ -14,10 +14,12 @@ func normalise(markdown []byte) []byte {
 	if strange := strangeBytes(head); strange > 0 && strange*50 > len(head) {
 		return nil
 	}
+
 	s := bytes.TrimPrefix(markdown, []byte("\ufeff"))
 	if !utf8.Valid(s) {
 		s = bytes.ToValidUTF8(s, []byte("\ufffd"))
 	}
+
 	return norm.NFC.Bytes(s)
 }
 
@@ -33,5 +35,6 @@ func strangeBytes(b []byte) (n int) {
 		}
 		b = b[size:]
 	}
+
 	return n
 }

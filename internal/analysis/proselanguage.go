@@ -17,16 +17,20 @@ func LanguageOf(prose string) string {
 		if tag := identify(tokens, script); tag != "und" {
 			return tag
 		}
+
 		return sharedScripts[script][0]
 	}
+
 	for i, n := range a.single {
 		if i == hangulIndex {
 			n *= 3
 		}
+
 		if most(n) {
 			return singleScripts[i].tag
 		}
 	}
+
 	switch {
 	case most(3*ideographs) && a.kana*10 > a.han:
 		return "ja"
@@ -39,5 +43,6 @@ func LanguageOf(prose string) string {
 	case most(a.cyrillic):
 		return named(unicode.Cyrillic)
 	}
+
 	return ""
 }

@@ -66,22 +66,34 @@ func read(source []byte) *reading {
 	r := outlined(src)
 	r.front = readFrontMatter(r.FrontMatter)
 	r.sample()
+
 	if r.amount() < 60 {
 		r.reread(src)
 	}
+
 	return r
 }
 
 func outlined(src []byte) *reading {
 	outline, _ := markdown.ReadOutline(src)
+
 	r := &reading{Outline: outline}
 	for i, b := range r.Blocks {
 		if b.Kind != markdown.HeadingBlock || b.Text == "" {
 			continue
 		}
 		text := strings.Join(strings.FieldsFunc(clip(b.Text, maxHeading), lineEnd), " ")
-		r.headings = append(r.headings, heading{level: b.Level, text: text, code: 2*b.CodeBytes > len(b.Text) || looksLikeCall(text), after: i - len(r.headings)})
+		r.headings = append(
+			r.headings,
+			heading{
+				level: b.Level,
+				text:  text,
+				code:  2*b.CodeBytes > len(b.Text) || looksLikeCall(text),
+				after: i - len(r.headings),
+			},
+		)
 	}
+
 	return r
 }
 
@@ -91,12 +103,14 @@ func lineEnd(c rune) bool { return c == '\n' || string(c) == markdown.LineSepara
 // like code, which people do with résumés, letters and poems.
 func (r *reading) reread(src []byte) {
 	var inner []byte
+
 	switch {
 	case r.Fences > 0:
 		inner = r.fenced()
 	case r.CodeLines > 3:
 		inner = dedent(src)
 	}
+
 	if len(inner) == 0 || !wordy(string(inner[:min(len(inner), wordySample)])) {
 		return
 	}
@@ -104,6 +118,7 @@ func (r *reading) reread(src []byte) {
 	again.front = r.front
 	again.headings = append(append([]heading(nil), r.headings...), again.headings...)
 	again.sample()
+
 	if again.amount() > r.amount() {
 		*r = *again
 	}
@@ -116,6 +131,7 @@ func (r *reading) fenced() (inner []byte) {
 		if b.Kind != markdown.CodeBlock {
 			continue
 		}
+
 		switch b.Fence {
 		case "", "text", "txt", "plain", "plaintext", "markdown", "md":
 			inner = append(append(inner, clip(b.Text, 64<<10)...), "\n\n"...)
@@ -123,6 +139,7 @@ func (r *reading) fenced() (inner []byte) {
 			return nil
 		}
 	}
+
 	return inner
 }
 
@@ -130,6 +147,7 @@ func dedent(src []byte) (out []byte) {
 	for line := range bytes.Lines(src) {
 		out = append(out, bytes.TrimLeft(line, " \t")...)
 	}
+
 	return out
 }
 
@@ -139,6 +157,7 @@ const wordySample = 8 << 10
 // wordy distinguishes text from code: letters and spaces, few brackets.
 func wordy(s string) bool {
 	letters, brackets := 0, 0
+
 	for _, c := range s {
 		switch {
 		case unicode.IsLetter(c) || c == ' ':
@@ -147,12 +166,14 @@ func wordy(s string) bool {
 			brackets++
 		}
 	}
+
 	return letters > 120 && letters > 12*brackets
 }
 
 // sample takes the blocks that are read, and cuts them into words.
 func (r *reading) sample() {
 	total := 0
+
 	for _, b := range r.Blocks {
 		if running(b) {
 			total += len(b.Text)
@@ -160,30 +181,37 @@ func (r *reading) sample() {
 	}
 	const head = sampleBytes / 4
 	seen, taken := 0, 0
+
 	for _, b := range r.Blocks {
 		if !running(b) {
 			continue
 		}
+
 		for rest := b.Text; rest != "" || b.Text == ""; {
 			b.Text, rest = cutBlock(rest)
+
 			due := seen
 			if total > sampleBytes && seen > head {
 				due = head + int(int64(seen-head)*(sampleBytes-head)/int64(total-head))
 			}
+
 			seen += len(b.Text)
 			if taken <= due {
 				taken += len(b.Text)
 				r.take(b)
 			}
+
 			if b.Text == "" {
 				break
 			}
 		}
 	}
+
 	r.scale = 1
 	if total > 0 {
 		r.scale = max(float64(taken)/float64(total), 1e-6)
 	}
+
 	for i, h := range r.headings {
 		if i < 2000 {
 			r.tokens = append(appendTokens(r.tokens, h.text), "")
@@ -203,22 +231,26 @@ func cutBlock(text string) (head, rest string) {
 	if len(text) <= maxBlock {
 		return text, ""
 	}
+
 	cut := strings.LastIndexAny(text[:maxBlock], " \n")
 	if cut <= 0 {
 		for cut = maxBlock; cut > 0 && !utf8.RuneStart(text[cut]); {
 			cut--
 		}
 	}
+
 	return text[:cut], text[cut:]
 }
 
 func (r *reading) take(b markdown.Block) {
 	r.ev.count(b)
+
 	words := strings.TrimSpace(r.ev.words(b.Text))
 	if words == "" {
 		return
 	}
 	p := passage{Block: b, lines: strings.FieldsFunc(words, lineEnd), text: joinLines.Replace(words)}
+
 	r.passages = append(r.passages, p)
 	if len(r.captions) < 400 && (b.Kind == markdown.ParagraphBlock || b.Kind == markdown.ItemBlock) {
 		if c := caption(p); c != "" {
@@ -226,6 +258,7 @@ func (r *reading) take(b markdown.Block) {
 		}
 	}
 	from := len(r.tokens)
+
 	r.tokens = appendTokens(r.tokens, p.text)
 	if !p.prose() {
 		r.cells += len(r.tokens) - from
@@ -251,13 +284,16 @@ func caption(p passage) string {
 	if colon := strings.Index(line, ":"); colon > 0 && p.Lead {
 		line = line[:colon+1]
 	}
+
 	if line == "" || len(line) > 60 || strings.Count(line, " ") > 5 || strings.HasSuffix(line, ".") {
 		return ""
 	}
+
 	loud := p.Lead || strings.HasSuffix(line, ":") || allCapitals(line)
 	if alone := len(p.lines) == 1 && p.Kind == markdown.ParagraphBlock; loud || alone {
 		return strings.TrimRight(line, ":")
 	}
+
 	return ""
 }
 
@@ -271,6 +307,7 @@ func glyphWords(token string) float64 {
 	case first == soundMark || unicode.In(first, unicode.Han, unicode.Hiragana, unicode.Katakana):
 		return 0.55
 	}
+
 	return 0.22
 }
 
@@ -279,7 +316,17 @@ const firstUnspaced = 0x0e00
 
 // unspaced reports whether r is of a script written without spaces between words.
 func unspaced(r rune) bool {
-	return r == soundMark || unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
+	return r == soundMark ||
+		unicode.In(
+			r,
+			unicode.Han,
+			unicode.Hiragana,
+			unicode.Katakana,
+			unicode.Thai,
+			unicode.Lao,
+			unicode.Khmer,
+			unicode.Myanmar,
+		)
 }
 
 // soundMark lengthens a vowel of Katakana and Hiragana, and is of neither.
@@ -292,6 +339,7 @@ func appendTokens(tokens []string, text string) []string {
 	text = strings.ToLower(text)
 	from := -1
 	glyph := false // the open token is a character
+
 	for i, c := range text {
 		switch {
 		case c >= firstUnspaced && unspaced(c) && !unicode.IsMark(c):
@@ -311,9 +359,11 @@ func appendTokens(tokens []string, text string) []string {
 			from, glyph = -1, false
 		}
 	}
+
 	if from >= 0 {
 		tokens = append(tokens, text[from:])
 	}
+
 	return tokens
 }
 
@@ -331,6 +381,7 @@ func (r *reading) minutes() int {
 		prose += float64(1+strings.Count(h.text, " ")) / 220 * r.scale
 	}
 	const rounding = 1e-9 // of sums of glyphs
+
 	return max(int(math.Ceil(prose/r.scale+float64(r.CodeLines)/25-rounding)), min(r.Lines, 1))
 }
 
@@ -339,8 +390,10 @@ func (r *reading) title() string {
 	if t := r.front.text("title"); t != "" {
 		return clip(t, maxHeading)
 	}
+
 	if len(r.headings) > 0 && (r.headings[0].level == 1 || r.headings[0].after == 0) {
 		return strings.TrimPrefix(r.headings[0].text, "Title: ")
 	}
+
 	return ""
 }

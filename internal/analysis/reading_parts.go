@@ -13,17 +13,20 @@ func (r *reading) sentences() (out []string) {
 			}
 		}
 	}
+
 	return out
 }
 
 // countWords counts the words of headings and of the sample.
 func (r *reading) countWords() wordCounts {
 	counts := wordCounts{}
+
 	for _, t := range r.tokens {
 		if t != "" {
 			counts[t]++
 		}
 	}
+
 	return counts
 }
 
@@ -32,6 +35,7 @@ func (r *reading) cues() documentCues {
 	for _, h := range r.headings[:min(len(r.headings), 400)] {
 		c.Headings = append(c.Headings, h.text)
 	}
+
 	for _, p := range r.passages {
 		for _, char := range p.text {
 			if isEmoji(char) {
@@ -39,5 +43,6 @@ func (r *reading) cues() documentCues {
 			}
 		}
 	}
+
 	return c
 }

@@ -7,6 +7,7 @@ import (
 
 func TestMinutes(t *testing.T) {
 	t.Parallel()
+
 	for name, c := range map[string]struct {
 		text string
 		want int
@@ -27,15 +28,22 @@ func TestMinutes(t *testing.T) {
 
 func TestCitationsAreCountedAndNoWords(t *testing.T) {
 	t.Parallel()
+
 	r := read([]byte("cited [@one; @two] and [3] and -- [@four], not [more] or [1984]{{ page.x }}{% y %}"))
-	if got, want := r.passages[0].text, "cited  and  and -- , not [more] or [1984]"; got != want || r.ev.citations != 4 {
+	if got, want := r.passages[0].text, "cited  and  and -- , not [more] or [1984]"; got != want ||
+		r.ev.citations != 4 {
 		t.Errorf("%q, %d citations", got, r.ev.citations)
 	}
 }
 
 func TestCaptions(t *testing.T) {
 	t.Parallel()
-	r := read([]byte("**Bill to:** Ada\n\nEXPERIENCE\nat sea\n\n**From** home\nto work\n\nAlone\n\nA sentence that is one.\n\ntwo words\nof a paragraph\n"))
+
+	r := read(
+		[]byte(
+			"**Bill to:** Ada\n\nEXPERIENCE\nat sea\n\n**From** home\nto work\n\nAlone\n\nA sentence that is one.\n\ntwo words\nof a paragraph\n",
+		),
+	)
 	if got, want := strings.Join(r.captions, "|"), "Bill to|EXPERIENCE|From home|Alone"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
@@ -43,6 +51,7 @@ func TestCaptions(t *testing.T) {
 
 func TestATextInAFenceIsRead(t *testing.T) {
 	t.Parallel()
+
 	prose := strings.Repeat("It was a long way from the house to the sea and nobody spoke on it. ", 12)
 	for name, c := range map[string]struct {
 		text string
@@ -62,6 +71,7 @@ func TestATextInAFenceIsRead(t *testing.T) {
 
 func TestAHeadingThatIsForTheMostPartCode(t *testing.T) {
 	t.Parallel()
+
 	r := read([]byte("# `fetch(url)`\n\n## Using the `x` of it\n\n## open(path)\n\n## `--verbose`, -v\n"))
 	for i, want := range []bool{true, false, true, true} {
 		if r.headings[i].code != want {

@@ -11,12 +11,14 @@ import (
 const maxSentence = 1500
 
 // abbreviations are words whose point ends no sentence.
-var abbreviations = wordSigns(map[int]string{1: `mr mrs ms mx dr prof rev hon st gen col capt lt sgt gov sen rep pres
+var abbreviations = wordSigns(map[int]string{
+	1: `mr mrs ms mx dr prof rev hon st gen col capt lt sgt gov sen rep pres
 vs cf
 fig figs eq eqs eqn sec ch chap vol vols no nos nr pp p ed eds al ibid viz approx ca dept est assn univ bros jan feb mar apr jun jul aug sep sept oct nov dec mon tue tues wed thu thurs fri tel ext e.g i.e eg ie
 z.b d.h u.a bzw usw ggf evtl hr fr dra art arts ave blvd rd mt ft min max resp incl excl`,
 	// These end one where a capital follows.
-	2: `etc a.m p.m am pm u.s u.k inc ltd co corp jr sr`})
+	2: `etc a.m p.m am pm u.s u.k inc ltd co corp jr sr`,
+})
 
 // splitSentences cuts prose into sentences without the white space around them.
 // An empty line ends a sentence; a single line break is a space.
@@ -29,6 +31,7 @@ func splitSentences(text string) []string {
 		}
 		start = end
 	}
+
 	for i := 0; i < len(text); {
 		if i-start >= maxSentence {
 			if space := strings.LastIndexAny(text[start:i], " \t\n"); space > maxSentence/2 {
@@ -37,10 +40,12 @@ func splitSentences(text string) []string {
 				cut(i)
 			}
 		}
+
 		r, size := rune(text[i]), 1
 		if r >= utf8.RuneSelf {
 			r, size = utf8.DecodeRuneInString(text[i:])
 		}
+
 		switch r {
 		case '\n':
 			if end := blankLine(text, i+1); end > 0 {
@@ -59,6 +64,7 @@ func splitSentences(text string) []string {
 		i += size
 	}
 	cut(len(text))
+
 	return sentences
 }
 
@@ -74,6 +80,7 @@ func blankLine(text string, i int) int {
 			return 0
 		}
 	}
+
 	return 0
 }
 
@@ -86,6 +93,7 @@ func closing(text string, i int) int {
 		}
 		i += size
 	}
+
 	return i
 }
 
@@ -95,37 +103,46 @@ func endsSentence(text string, start, i, end int, mark rune) bool {
 	if mark >= 0x3000 || mark == '।' {
 		return true
 	}
+
 	next, size := utf8.DecodeRuneInString(text[end:])
 	if size == 0 {
 		return true
 	}
+
 	if !unicode.IsSpace(next) {
 		return false // 3.14, example.com, "?page=2"
 	}
 	follower, _ := utf8.DecodeRuneInString(strings.TrimLeft(text[end:min(len(text), end+16)], " \t\r\n\"'“‘(["))
+
 	lower := unicode.IsLower(follower)
 	if mark != '.' || text[i:end] != "." {
 		return !lower // "Stop!" he said. Well… maybe.
 	}
+
 	word := text[start:i]
 	if space := strings.LastIndexAny(word, " \t\n(\"'“"); space >= 0 {
 		word = word[space+1:]
 	}
+
 	if word == "" || (len(word) == 1 || isNumber(word)) && strings.TrimSpace(text[start:i]) == word {
 		return false // a list's "1." or "a."
 	}
+
 	if len(word) == 1 && unicode.IsUpper(rune(word[0])) && word != "I" {
 		return false // an initial
 	}
+
 	if len(word) > 12 {
 		return true
 	}
+
 	switch abbreviations[strings.ToLower(word)] {
 	case 1:
 		return false
 	case 2:
 		return !lower
 	}
+
 	return !(lower && strings.Contains(word, "."))
 }
 
@@ -135,6 +152,7 @@ func isNumber(s string) bool {
 			return false
 		}
 	}
+
 	return true
 }
 
@@ -143,10 +161,12 @@ func sampleEvenly(sentences []string, n int) []string {
 	if len(sentences) <= n {
 		return sentences
 	}
+
 	sample := make([]string, n)
 	for i := range sample {
 		sample[i] = sentences[i*len(sentences)/n]
 	}
+
 	return sample
 }
 
@@ -155,6 +175,7 @@ func sampleEvenly(sentences []string, n int) []string {
 func trimWord(s string) string {
 	for len(s) > 0 {
 		size := 1
+
 		if c := s[0]; c >= utf8.RuneSelf {
 			var r rune
 			if r, size = utf8.DecodeRuneInString(s); !isTypographic(r) {
@@ -165,8 +186,10 @@ func trimWord(s string) string {
 		}
 		s = s[size:]
 	}
+
 	for len(s) > 0 {
 		size := 1
+
 		if c := s[len(s)-1]; c >= utf8.RuneSelf {
 			var r rune
 			if r, size = utf8.DecodeLastRuneInString(s); !isTypographic(r) {
@@ -177,6 +200,7 @@ func trimWord(s string) string {
 		}
 		s = s[:len(s)-size]
 	}
+
 	return s
 }
 
@@ -189,5 +213,6 @@ func isTypographic(r rune) bool {
 	case '“', '”', '‘', '’', '„', '…', '—', '–', '«', '»', '¿', '¡':
 		return true
 	}
+
 	return false
 }

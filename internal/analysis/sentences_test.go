@@ -9,6 +9,7 @@ import (
 
 func TestSplitSentences(t *testing.T) {
 	t.Parallel()
+
 	for _, want := range []string{
 		"Dr. Smith arrived at 3.14 p.m. in Paris.|He left.",
 		"J. R. R. Tolkien wrote it.|It sold well.",
@@ -23,17 +24,24 @@ func TestSplitSentences(t *testing.T) {
 		"It was me and I.|Am I right?",
 	} {
 		sentences := strings.Split(want, "|")
+
 		separator := " "
 		if strings.Contains(want, "今") {
 			separator = ""
 		}
+
 		if diff := cmp.Diff(sentences, splitSentences(strings.Join(sentences, separator))); diff != "" {
 			t.Error(diff)
 		}
 	}
-	if diff := cmp.Diff([]string{"A title", "a line\nthat goes on."}, splitSentences("A title\n \n\na line\nthat goes on.\n\n")); diff != "" {
+
+	if diff := cmp.Diff(
+		[]string{"A title", "a line\nthat goes on."},
+		splitSentences("A title\n \n\na line\nthat goes on.\n\n"),
+	); diff != "" {
 		t.Error(diff)
 	}
+
 	if got := splitSentences(strings.Repeat("x", 7500)); len(got) != 5 {
 		t.Errorf("a word of 7500 bytes makes %d sentences, want 5", len(got))
 	}

@@ -23,13 +23,17 @@ const (
 
 // factualTypes are the document types that state and do not judge. Their words
 // are read with technical and legal senses.
-var factualTypes = wordSigns(map[int]string{1: `readme changelog api_reference tutorial contributing governance legal rfc
-meeting_notes paper resume invoice recipe`})
+var factualTypes = wordSigns(
+	map[int]string{1: `readme changelog api_reference tutorial contributing governance legal rfc
+meeting_notes paper resume invoice recipe`},
+)
 
 // genreBaselines are the mean scores of the sentences of a genre, which its
 // forms of words explain and not its author's feelings.
-var genreBaselines = map[string]float64{"letter": 0.03, "newsletter": 0.04, "bio": 0.04, "resume": 0.03, "recipe": 0.04,
-	"proposal": 0.04, "governance": 0.02, "contributing": 0.03, "readme": 0.02, "tutorial": 0.02}
+var genreBaselines = map[string]float64{
+	"letter": 0.03, "newsletter": 0.04, "bio": 0.04, "resume": 0.03, "recipe": 0.04,
+	"proposal": 0.04, "governance": 0.02, "contributing": 0.03, "readme": 0.02, "tutorial": 0.02,
+}
 
 // SentenceSentiment is the polarity of an English sentence, about −0.9 to 0.9.
 func SentenceSentiment(sentence string) float64 { return embeddedSentiment().Score(sentence) }
@@ -41,11 +45,13 @@ func scoreSentiment(sentences []string, cues documentCues) presswork.Leaning {
 	if m.weight == 0 {
 		return presswork.Leaning{Label: "neutral"}
 	}
+
 	gain := documentGain
 	if cues.Factual {
 		gain = factualGain
 	}
 	score := math.Round(1000*math.Tanh(gain*aboveUsual(m.mean, genreBaselines[cues.Type]))) / 1000
+
 	s := presswork.Leaning{Label: "neutral", Score: score}
 	switch {
 	case m.good >= 0.25 && m.bad >= 0.25 && math.Abs(score) < 0.3 && !cues.Factual:
@@ -55,6 +61,7 @@ func scoreSentiment(sentences []string, cues documentCues) presswork.Leaning {
 	case score <= negativeTo:
 		s.Label = "negative"
 	}
+
 	return s
 }
 
@@ -64,6 +71,7 @@ func aboveUsual(mean, usual float64) float64 {
 	if mean >= 0 {
 		return max(0, mean-usual)
 	}
+
 	return mean - min(usual, -mean)
 }
 
@@ -75,6 +83,7 @@ type sentimentMeasure struct {
 
 func measureSentiment(sentences []string, cues documentCues) (m sentimentMeasure) {
 	model := embeddedSentiment()
+
 	for _, sentence := range sentences {
 		if !english(cues.Language) {
 			if sentence = onlyEmoji(sentence); sentence == "" {
@@ -82,15 +91,18 @@ func measureSentiment(sentences []string, cues documentCues) (m sentimentMeasure
 				continue
 			}
 		}
+
 		score, rules := model.score(sentence, cues.Factual)
 		if !english(cues.Language) {
 			score = plainRules * rules.compound
 		}
 		weight := min(30, float64(rules.words))
 		m.weight += weight
+
 		if rules.polar == 0 {
 			score *= unspokenShare
 		}
+
 		m.mean += weight * score
 		switch {
 		case score > feltShare:
@@ -99,9 +111,11 @@ func measureSentiment(sentences []string, cues documentCues) (m sentimentMeasure
 			m.bad += weight
 		}
 	}
+
 	if m.weight > 0 {
 		m.mean, m.good, m.bad = m.mean/m.weight, m.good/m.weight, m.bad/m.weight
 	}
+
 	return m
 }
 
@@ -117,10 +131,12 @@ func onlyEmoji(sentence string) string {
 		return ""
 	}
 	names := emojiNames()
+
 	return strings.Map(func(r rune) rune {
 		if _, ok := names[r]; ok {
 			return r
 		}
+
 		return -1
 	}, sentence)
 }

@@ -43,15 +43,18 @@ var grammars = sync.OnceValue(func() map[string]grammar {
 		"copula": copula, "social": social,
 	}
 	table := make(map[string]grammar, 512)
+
 	for fields := range dataLines(grammarData) {
 		kind, ok := kinds[fields[0]]
 		if !ok {
 			panic("analysis: grammar: unknown kind " + fields[0])
 		}
+
 		for word := range strings.FieldsSeq(fields[1]) {
 			table[word] |= kind
 		}
 	}
+
 	for word, sign := range boosters {
 		if sign > 0 {
 			table[word] |= stronger
@@ -59,6 +62,7 @@ var grammars = sync.OnceValue(func() map[string]grammar {
 			table[word] |= weaker
 		}
 	}
+
 	return table
 })
 
@@ -68,5 +72,6 @@ func grammarOf(word string) grammar {
 	if strings.HasSuffix(word, "n't") {
 		g |= negator
 	}
+
 	return g
 }

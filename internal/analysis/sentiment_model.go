@@ -27,10 +27,12 @@ type SentimentModel struct {
 }
 
 // measureNames name the measures of a sentence, in the order of their weights.
-var measureNames = [...]string{"one", "compound", "good", "bad", "good_share", "bad_share", "polar_share",
+var measureNames = [...]string{
+	"one", "compound", "good", "bad", "good_share", "bad_share", "polar_share",
 	"social", "social_compound", "social_good", "social_bad", "social_exclaims",
 	"exclaims", "exclaims_compound", "asks", "short_compound", "quotes",
-	"lower_start", "lower_start_compound", "digits", "digits_compound", "length", "length_compound"}
+	"lower_start", "lower_start_compound", "digits", "digits_compound", "length", "length_compound",
+}
 
 // socialGrams is how much the words of a sentence in the style of social media
 // count: the rules know that style well, and its words vary without end.
@@ -52,22 +54,27 @@ func (m *SentimentModel) Score(sentence string) float64 {
 func (m *SentimentModel) score(sentence string, factual bool) (float64, ruleScores) {
 	tokens := tokenize(sentence)
 	stating := neutralizeSenses(tokens, factual)
+
 	rules := scoreTokens(tokens, sentence)
 	if stating {
 		return plainRules * rules.compound, rules
 	}
 	measures, social := measureSentence(sentence, tokens, rules)
+
 	sum := 0.0
 	for i, v := range measures {
 		sum += m.measures[i] * v
 	}
+
 	words := 0.0
 	for gram := range sentenceGrams(tokens) {
 		words += float64(m.grams[string(gram)])
 	}
+
 	if social {
 		words *= socialGrams
 	}
+
 	return holdSign(max(-1, min(1, sum+words)), rules), rules
 }
 
@@ -78,9 +85,11 @@ func holdSign(score float64, r ruleScores) float64 {
 	if !r.negated || r.words > short {
 		return score
 	}
+
 	if floor := least * r.compound; floor > 0 && score < floor || floor < 0 && score > floor {
 		return floor
 	}
+
 	return score
 }
 
@@ -89,10 +98,12 @@ func holdSign(score float64, r ruleScores) float64 {
 func measureSentence(sentence string, tokens []token, r ruleScores) (m [len(measureNames)]float64, social bool) {
 	n := float64(len(tokens) + 1)
 	good, bad := squash(r.good), squash(r.bad)
+
 	m = [len(measureNames)]float64{1, r.compound, good, bad, r.good / n, r.bad / n, float64(r.polar) / n}
 	if social = isSocial(sentence, tokens); social {
 		m[7], m[8], m[9], m[10] = 1, r.compound, good, bad
 	}
+
 	if strings.Contains(sentence, "!") {
 		m[12], m[13] = 1, r.compound
 		m[11] = m[7]
@@ -106,6 +117,7 @@ func measureSentence(sentence string, tokens []token, r ruleScores) (m [len(meas
 	m[20] = m[19] * r.compound
 	m[21] = min(n, 60) / 50
 	m[22] = m[21] * r.compound
+
 	return m, social
 }
 
@@ -113,6 +125,7 @@ func indicator(b bool) float64 {
 	if b {
 		return 1
 	}
+
 	return 0
 }
 
@@ -125,6 +138,7 @@ func startsLower(s string) bool {
 			return false
 		}
 	}
+
 	return false
 }
 
@@ -133,12 +147,14 @@ func isSocial(sentence string, tokens []token) bool {
 	if strings.ContainsAny(sentence, "@#") || strings.Contains(sentence, "http") {
 		return true
 	}
+
 	for i := range tokens {
 		t := &tokens[i]
 		if t.is(social) || t.known && !t.used && (t.lower[0] < 'a' || t.lower[0] > 'z') {
 			return true
 		}
 	}
+
 	return false
 }
 
@@ -149,14 +165,17 @@ func sentenceGrams(tokens []token) func(yield func([]byte) bool) {
 		pair := append(make([]byte, 0, 128), '^')
 		for _, t := range tokens {
 			pair = append(pair, '_')
+
 			from := len(pair)
 			if t.negated {
 				pair = append(pair, '!')
 			}
+
 			pair = append(pair, t.lower...)
 			if !yield(pair[from:]) || !yield(pair) {
 				return
 			}
+
 			if t.ends {
 				pair = append(pair[:0], '.')
 			} else {
@@ -170,6 +189,7 @@ func sentenceGrams(tokens []token) func(yield func([]byte) bool) {
 // lines of a weight in thousandths and the words and pairs that have it.
 func readSentimentModel(data string) *SentimentModel {
 	m := &SentimentModel{grams: make(map[string]float32, 1<<14)}
+
 	n := 0
 	for fields := range dataLines(data) {
 		if n < len(measureNames) {
@@ -180,11 +200,13 @@ func readSentimentModel(data string) *SentimentModel {
 			n++
 			continue
 		}
+
 		w := float32(mustFloat(fields[0]) / gramScale)
 		for gram := range strings.FieldsSeq(fields[1]) {
 			m.grams[gram] = w
 		}
 	}
+
 	return m
 }
 
@@ -199,13 +221,16 @@ func roundGram(w float64) int { return int(math.Round(w * gramScale)) }
 func SentimentFeatures(sentence string) (measures []float64, grams []string, weight float64) {
 	tokens := tokenize(sentence)
 	neutralizeSenses(tokens, false)
+
 	values, social := measureSentence(sentence, tokens, scoreTokens(tokens, sentence))
 	for gram := range sentenceGrams(tokens) {
 		grams = append(grams, string(gram))
 	}
+
 	if social {
 		return values[:], grams, socialGrams
 	}
+
 	return values[:], grams, 1
 }
 
@@ -214,11 +239,13 @@ func SentimentFeatures(sentence string) (measures []float64, grams []string, wei
 func NewSentimentModel(measures []float64, grams map[string]float64) *SentimentModel {
 	m := &SentimentModel{grams: make(map[string]float32, len(grams))}
 	copy(m.measures[:], measures)
+
 	for g, w := range grams {
 		if n := roundGram(w); n != 0 {
 			m.grams[g] = float32(n) / gramScale
 		}
 	}
+
 	return m
 }
 
@@ -228,21 +255,26 @@ func (m *SentimentModel) WriteTo(w io.Writer) (int64, error) {
 	fmt.Fprint(out, "# Sentiment of a sentence: weights of its measures, then thousandths of weight and\n"+
 		"# the words (\"!\": negated) and pairs (\"^\": sentence, \".\": clause begins) that have\n"+
 		"# it. Trained by `make train` on the ratings of Hutto & Gilbert (2014).\n\n")
+
 	for i, name := range measureNames {
 		fmt.Fprintf(out, "%s\t%.4f\n", name, m.measures[i])
 	}
 	byWeight := map[int][]string{}
+
 	for g, weight := range m.grams {
 		n := roundGram(float64(weight))
 		byWeight[n] = append(byWeight[n], g)
 	}
+
 	for _, n := range slices.Sorted(maps.Keys(byWeight)) {
 		slices.Sort(byWeight[n])
 		fmt.Fprintf(out, "%d\t%s\n", n, strings.Join(byWeight[n], " "))
 	}
+
 	if err := out.w.Flush(); err != nil {
 		return out.n, err
 	}
+
 	return out.n, out.err
 }
 
@@ -255,9 +287,11 @@ type countingWriter struct {
 
 func (c *countingWriter) Write(p []byte) (int, error) {
 	n, err := c.w.Write(p)
+
 	c.n += int64(n)
 	if c.err == nil {
 		c.err = err
 	}
+
 	return n, err
 }

@@ -19,18 +19,22 @@ func scoreTokens(tokens []token, sentence string) ruleScores {
 	r := ruleScores{words: len(tokens)}
 	weights := contrastWeights(tokens)
 	sum := 0.0
+
 	for i := range tokens {
 		t := &tokens[i]
+
 		r.negated = r.negated || t.negated || t.is(negator)
 		if !t.known || !t.used && t.is(negator|stronger|weaker) {
 			continue
 		}
+
 		v := tokenValence(tokens, i, capitalsTell) * weights[i]
 		if v == 0 {
 			continue
 		}
 		r.polar++
 		r.negated = r.negated || t.used
+
 		sum += v
 		if v > 0 {
 			r.good += v
@@ -39,6 +43,7 @@ func scoreTokens(tokens []token, sentence string) ruleScores {
 		}
 	}
 	emphasis := punctuationEmphasis(sentence)
+
 	switch {
 	case sum > 0:
 		sum += emphasis
@@ -46,6 +51,7 @@ func scoreTokens(tokens []token, sentence string) ruleScores {
 		sum -= emphasis
 	}
 	r.compound = squash(sum)
+
 	return r
 }
 
@@ -57,6 +63,7 @@ func capitalsTell(tokens []token) bool {
 			upper++
 		}
 	}
+
 	return 0 < upper && upper < len(tokens)
 }
 
@@ -64,6 +71,7 @@ func capitalsTell(tokens []token) bool {
 // before it, and negation.
 func tokenValence(tokens []token, i int, capitalsTell bool) float64 {
 	t := tokens[i]
+
 	v := t.valence
 	if t.upper && capitalsTell && !t.used {
 		if v > 0 {
@@ -72,29 +80,36 @@ func tokenValence(tokens []token, i int, capitalsTell bool) float64 {
 			v -= capitals
 		}
 	}
+
 	for n := 1; n <= 3 && n <= i; n++ {
 		b := &tokens[i-n]
 		if b.known || b.ends || b.used {
 			break
 		}
+
 		if !b.is(stronger | weaker) {
 			continue
 		}
+
 		effect := boosterEffect(vaderWord{lower: b.lower, upper: b.upper}, v, capitalsTell)
 		if b.is(negator) {
 			continue // "hardly" turns around; it does not weaken besides
 		}
 		v += [...]float64{1, 0.95, 0.9}[n-1] * effect
 	}
+
 	if i > 0 && tokens[i-1].lower == "least" && (i == 1 || tokens[i-2].lower != "at" && tokens[i-2].lower != "very") {
 		v *= negation
 	}
+
 	if t.negated {
 		if v > 0 {
 			return v * flipPositive
 		}
+
 		return v * flipNegative
 	}
+
 	return v
 }
 
@@ -105,6 +120,7 @@ func contrastWeights(tokens []token) []float64 {
 	for i := range weights {
 		weights[i] = 1
 	}
+
 	for i := range tokens {
 		t := &tokens[i]
 		switch {
@@ -116,6 +132,7 @@ func contrastWeights(tokens []token) []float64 {
 					weights[k] *= contrastNext
 				}
 			}
+
 			return weights
 		case t.is(concession):
 			for k := i + 1; k < min(i+6, len(tokens)); k++ {
@@ -126,15 +143,18 @@ func contrastWeights(tokens []token) []float64 {
 			}
 		}
 	}
+
 	return weights
 }
 
 // notOnly reports whether tokens hold "not only", which a "but also" follows.
 func notOnly(tokens []token) bool {
 	for i := 1; i < len(tokens); i++ {
-		if (tokens[i].lower == "only" || tokens[i].lower == "just") && (tokens[i-1].lower == "not" || strings.HasSuffix(tokens[i-1].lower, "n't")) {
+		if (tokens[i].lower == "only" || tokens[i].lower == "just") &&
+			(tokens[i-1].lower == "not" || strings.HasSuffix(tokens[i-1].lower, "n't")) {
 			return true
 		}
 	}
+
 	return false
 }

@@ -25,18 +25,22 @@ type scope struct {
 // of a negation.
 func markNegations(tokens []token) {
 	var s scope
+
 	for i := range tokens {
 		t := &tokens[i]
 		if t.starts || i > 0 && tokens[i-1].ends && !continuesNegation(tokens, i) {
 			s = scope{}
 		}
+
 		if t.used {
 			t.negated = s.covers(t.valence)
 			continue
 		}
+
 		if endsScope(tokens, i, s) {
 			s = scope{}
 		}
+
 		if opened, ok := opensScope(tokens, i, s); ok {
 			if !t.is(negator) { // "never fails to"
 				t.negated = s.covers(t.valence)
@@ -44,12 +48,15 @@ func markNegations(tokens []token) {
 			s = opened
 			continue
 		}
+
 		if !t.is(filler) {
 			s.left--
 		}
+
 		if s.left < 0 {
 			s = scope{}
 		}
+
 		if t.known {
 			t.negated = s.covers(t.valence)
 			s.polar = t.valence
@@ -69,6 +76,7 @@ func continuesNegation(tokens []token, i int) bool {
 	if t.lower == "nor" || t.lower == "or" {
 		return true
 	}
+
 	return t.known && tokens[i-1].known && tokens[i-1].negated && !t.starts && i+1 < len(tokens) &&
 		(t.ends || tokens[i+1].lower == "or" || tokens[i+1].lower == "nor")
 }
@@ -92,6 +100,7 @@ func endsScope(tokens []token, i int, s scope) bool {
 	case s.noun && s.polar != 0 && t.is(copula):
 		return true
 	}
+
 	return false
 }
 
@@ -102,16 +111,19 @@ func nextValence(tokens []token) float64 {
 			return t.valence
 		}
 	}
+
 	return 0
 }
 
 // opensScope returns the scope that the i-th word opens.
 func opensScope(tokens []token, i int, s scope) (scope, bool) {
 	t := tokens[i]
+
 	next := ""
 	if i+1 < len(tokens) && !t.ends {
 		next = tokens[i+1].lower
 	}
+
 	opened := scope{on: true, left: reachPositive}
 	switch {
 	case t.lower == "far" && next == "from", t.lower == "anything" && next == "but":
@@ -127,14 +139,17 @@ func opensScope(tokens []token, i int, s scope) (scope, bool) {
 		return opened, true // "could have been nicer"
 	case t.is(loser), t.is(quitter) && (next == "to" || strings.HasSuffix(next, "ing")):
 		opened.soft = -1
+
 		if s.on { // "never fails to impress"
 			return scope{}, true
 		}
+
 		return opened, true
 	case t.is(preventer) && !s.on:
 		opened.soft, opened.noun, opened.left = 1, true, 4
 		return opened, true
 	}
+
 	return scope{}, false
 }
 
@@ -143,15 +158,18 @@ func isWish(tokens []token, i int) bool {
 	if tokens[i].lower != "wish" {
 		return false
 	}
+
 	for _, t := range tokens[i:min(i+5, len(tokens))] {
 		switch t.lower {
 		case "were", "was", "had", "could", "would", "did":
 			return true
 		}
+
 		if t.ends {
 			break
 		}
 	}
+
 	return false
 }
 
@@ -177,11 +195,14 @@ func negatorScope(tokens []token, i int, next string, s, opened scope) (scope, b
 			return scope{}, true
 		}
 	}
+
 	if t.is(perfect) && comparesLater(tokens[i+1:]) {
 		return scope{}, true
 	}
+
 	opened.noun = t.is(nounNegator)
-	if strings.HasPrefix(t.lower, "can") || strings.HasPrefix(t.lower, "couldn") || i > 0 && (tokens[i-1].lower == "can" || tokens[i-1].lower == "could") {
+	if strings.HasPrefix(t.lower, "can") || strings.HasPrefix(t.lower, "couldn") ||
+		i > 0 && (tokens[i-1].lower == "can" || tokens[i-1].lower == "could") {
 		praises := next != "" && tokens[i+1].is(enoughVerb) && laterInClause(tokens[i:], "enough")
 		if praises || comparativeAhead(tokens[i+1:]) { // "can't praise it enough", "couldn't be nicer"
 			return scope{}, true
@@ -189,10 +210,12 @@ func negatorScope(tokens []token, i int, next string, s, opened scope) (scope, b
 	}
 	// A second negation of the same thing takes the first back: "not without",
 	// "never not". A list goes on: "neither … nor", "never, never".
-	if s.on && s.soft == 0 && s.polar == 0 && !t.is(listNegator) && tokens[i-1].lower != "and" && tokens[i-1].lower != "or" &&
+	if s.on && s.soft == 0 && s.polar == 0 && !t.is(listNegator) && tokens[i-1].lower != "and" &&
+		tokens[i-1].lower != "or" &&
 		!tokens[i-1].ends {
 		return scope{}, true
 	}
+
 	return opened, true
 }
 
@@ -202,10 +225,12 @@ func comparesLater(tokens []token) bool {
 		if t.is(comparer) {
 			return true
 		}
+
 		if t.known || t.ends {
 			return false
 		}
 	}
+
 	return false
 }
 
@@ -223,6 +248,7 @@ func comparativeAhead(tokens []token) bool {
 			return false
 		}
 	}
+
 	return false
 }
 
@@ -232,9 +258,11 @@ func laterInClause(tokens []token, word string) bool {
 		if t.lower == word {
 			return true
 		}
+
 		if t.ends {
 			return false
 		}
 	}
+
 	return false
 }

@@ -28,6 +28,7 @@ func (s sense) has(other sense) int {
 	if s&other != 0 {
 		return 1
 	}
+
 	return 0
 }
 
@@ -39,15 +40,18 @@ var senses = sync.OnceValue(func() map[string]sense {
 		"genre": genreName, "polite": politeFollower,
 	}
 	table := make(map[string]sense, 2048)
+
 	for fields := range dataLines(senseData) {
 		kind, ok := kinds[fields[0]]
 		if !ok {
 			panic("analysis: senses: unknown kind " + fields[0])
 		}
+
 		for word := range strings.FieldsSeq(fields[1]) {
 			table[word] |= kind
 		}
 	}
+
 	return table
 })
 
@@ -63,6 +67,7 @@ func neutralizeSenses(tokens []token, factual bool) (stating bool) {
 	table := senses()
 	var context sense
 	technical, legal := 0, 0
+
 	for _, t := range tokens {
 		s := table[t.lower]
 		if s == 0 {
@@ -72,24 +77,30 @@ func neutralizeSenses(tokens []token, factual bool) (stating bool) {
 		technical += s.has(technicalContext) + 2*s.has(technicalStrong) + s.has(technicalName)
 		legal += s.has(legalContext) + 2*s.has(legalStrong) + s.has(legalName)
 	}
+
 	var drop sense
 	if technical >= senseEvidence && context&(technicalContext|technicalStrong) != 0 {
 		drop |= technicalName
 	}
+
 	if legal >= senseEvidence && context&(legalContext|legalStrong) != 0 {
 		drop |= legalName
 	}
+
 	if factual {
 		drop = technicalName | legalName | genreName
 	}
 	stating = drop != 0
+
 	for i := range tokens {
 		t := &tokens[i]
+
 		request := t.lower == "please" && i+1 < len(tokens) && table[tokens[i+1].lower]&politeFollower != 0
 		if t.known && (request || table[t.lower]&drop != 0 && !t.used) {
 			t.valence, t.known = 0, false
 			stating = stating || request
 		}
 	}
+
 	return stating
 }

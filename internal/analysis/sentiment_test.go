@@ -18,28 +18,33 @@ func wantSign(mark string, score float64) bool {
 	case "-":
 		return score < -0.03
 	}
+
 	return score > -0.15 && score < 0.15
 }
 
 func TestNegationPairs(t *testing.T) {
 	t.Parallel()
 	model := embeddedSentiment()
+
 	pairs, right := 0, 0
 	for fields := range dataLines(negationPairs) {
 		pairs++
 		var scores [2]float64
 		good := true
+
 		for i, sentence := range fields {
 			mark, text, _ := strings.Cut(sentence, " ")
 			scores[i] = model.Score(text)
 			good = good && wantSign(mark, scores[i])
 		}
+
 		if good && scores[0] > scores[1] {
 			right++
 		} else {
 			t.Logf("%+.2f, %+.2f: %s | %s", scores[0], scores[1], fields[0], fields[1])
 		}
 	}
+
 	if pairs < 120 || float64(right) < 0.95*float64(pairs) {
 		t.Errorf("%d of %d pairs are right, want 95 %% of 120 or more", right, pairs)
 	}
@@ -50,13 +55,16 @@ var vaderGolden string
 
 func TestVADERIsThatOfItsAuthors(t *testing.T) {
 	t.Parallel()
+
 	sentences := 0
 	for fields := range dataLines(vaderGolden) {
 		sentences++
+
 		if got, want := VADERScore(fields[1]), mustFloat(fields[0]); math.Abs(got-want) > 0.0006 {
 			t.Errorf("%q scores %.4f, the original %.4f", fields[1], got, want)
 		}
 	}
+
 	if sentences < 90 {
 		t.Errorf("only %d sentences", sentences)
 	}
@@ -64,6 +72,7 @@ func TestVADERIsThatOfItsAuthors(t *testing.T) {
 
 func TestSensesAreRead(t *testing.T) {
 	t.Parallel()
+
 	for _, neutral := range []string{
 		"Fatal error: process killed", "Kill the child process and abort.", "You are free to use, copy and share",
 		"Please see the security policy.", "Dear Sir, sincerely yours", "Returns an error if the file does not exist.",
@@ -73,6 +82,7 @@ func TestSensesAreRead(t *testing.T) {
 			t.Errorf("%q scores %.2f, want neutral", neutral, score)
 		}
 	}
+
 	for sentence, sign := range map[string]string{
 		"I love this!": "+", "The patient died.": "-", "😡": "-", "😀😀😀": "+", "👍": "+", "If only it were good.": "-",
 		"not not not good": "-", "We are proud to announce record profits.": "+", "Not the worst show": "+",
@@ -85,6 +95,7 @@ func TestSensesAreRead(t *testing.T) {
 
 func TestDocumentSentiment(t *testing.T) {
 	t.Parallel()
+
 	for _, c := range []struct{ label, kind, text string }{
 		{"positive", "letter", "Thank you for the wonderful evening. The food was delicious and the company was delightful. We loved every minute and hope to see you soon."},
 		{"negative", "blog_post", "The update is a disaster. It crashes daily, support ignores us and the new design is ugly. I regret buying it."},
@@ -94,11 +105,15 @@ func TestDocumentSentiment(t *testing.T) {
 		{"neutral", "story", "The train leaves at nine. It stops in three towns. The line was built in 1874."},
 		{"neutral", "", ""},
 	} {
-		got := scoreSentiment(splitSentences(c.text), documentCues{Type: c.kind, Language: "en", Factual: factualTypes[c.kind] != 0})
+		got := scoreSentiment(
+			splitSentences(c.text),
+			documentCues{Type: c.kind, Language: "en", Factual: factualTypes[c.kind] != 0},
+		)
 		if got.Label != c.label {
 			t.Errorf("%s %q is %s (%.2f), want %s", c.kind, c.text, got.Label, got.Score, c.label)
 		}
 	}
+
 	german := splitSentences("Die Sonne ist die beste Art, am Tag fun zu haben. Kill das.")
 	if got := scoreSentiment(german, documentCues{Language: "de"}); got.Score != 0 {
 		t.Errorf("a German text is judged by English words: %+v", got)
@@ -111,6 +126,7 @@ func BenchmarkLexical(b *testing.B) {
 		text := strings.Repeat(passages, size/len(passages)+1)[:size]
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
+
 			for b.Loop() {
 				sentences := splitSentences(text)
 				cues := documentCues{Type: "essay", Language: "en"}

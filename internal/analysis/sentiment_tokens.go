@@ -39,12 +39,14 @@ func (t *token) is(g grammar) bool { return t.grammar&g != 0 }
 var sentimentWords = sync.OnceValue(func() map[string]float64 {
 	table := make(map[string]float64, 8192)
 	maps.Copy(table, valences())
+
 	for fields := range dataLines(moreValenceData) {
 		v := mustFloat(fields[0])
 		for word := range strings.FieldsSeq(fields[1]) {
 			table[word] = v
 		}
 	}
+
 	return table
 })
 
@@ -57,9 +59,11 @@ type phrase struct {
 // phrases maps a first word to the phrases that begin with it, longest first.
 var phrases = sync.OnceValue(func() map[string][]phrase {
 	table := map[string][]phrase{}
+
 	for fields := range dataLines(phraseData) {
 		words := strings.Fields(fields[0])
 		list := table[words[0]]
+
 		at := 0
 		for at < len(list) && len(list[at].words) >= len(words) {
 			at++
@@ -69,6 +73,7 @@ var phrases = sync.OnceValue(func() map[string][]phrase {
 		list[at] = phrase{words, mustFloat(fields[1])}
 		table[words[0]] = list
 	}
+
 	return table
 })
 
@@ -78,6 +83,7 @@ func mustFloat(s string) float64 {
 	if err != nil {
 		panic("analysis: embedded data: " + err.Error())
 	}
+
 	return v
 }
 
@@ -85,20 +91,24 @@ func mustFloat(s string) float64 {
 // phrases their valence.
 func tokenize(sentence string) []token {
 	table := sentimentWords()
+
 	tokens := make([]token, 0, 24)
 	for field := range strings.FieldsSeq(plainMarks(sentence)) {
 		if len(tokens) >= maxSentenceWords {
 			break
 		}
+
 		if len(field) > 64 {
 			continue // not a word
 		}
 		tokens = appendField(tokens, field, table)
 	}
+
 	for i := range tokens {
 		tokens[i].grammar = grammarOf(tokens[i].lower)
 	}
 	markPhrases(tokens)
+
 	return tokens
 }
 
@@ -110,6 +120,7 @@ func plainMarks(s string) string {
 	}
 	names := emojiNames()
 	var b strings.Builder
+
 	for _, r := range s {
 		name, named := names[r]
 		switch {
@@ -123,6 +134,7 @@ func plainMarks(s string) string {
 			b.WriteRune(r)
 		}
 	}
+
 	return b.String()
 }
 
@@ -136,12 +148,15 @@ func appendField(tokens []token, field string, table map[string]float64) []token
 			if word == "" && len(tokens) > 0 { // an emoticon stands by itself
 				tokens[len(tokens)-1].ends = true
 			}
+
 			return append(tokens, token{lower: lower, valence: v, known: true, upper: isUpper(field), ends: word == ""})
 		}
+
 		if word == "" { // a dash, a bullet, an ellipsis
 			if len(tokens) > 0 {
 				tokens[len(tokens)-1].ends = true
 			}
+
 			return tokens
 		}
 	}
@@ -149,24 +164,29 @@ func appendField(tokens []token, field string, table map[string]float64) []token
 	first := token{starts: strings.ContainsAny(field[:at], "(—–")}
 	ends := strings.ContainsAny(field[at+len(word):], ",;:.!?)—–…")
 	lower := strings.ToLower(word)
+
 	v, known := table[lower]
 	if !known && strings.ContainsAny(lower, "-/—–…") && !strings.Contains(lower, "://") {
 		from, polar := len(tokens), false
+
 		for part := range strings.FieldsFuncSeq(word, func(r rune) bool { return strings.ContainsRune("-/—–….", r) }) {
 			p := token{lower: strings.ToLower(part), upper: isUpper(part)}
 			p.valence, p.known = table[p.lower]
 			polar = polar || p.known
 			tokens = append(tokens, p)
 		}
+
 		if polar {
 			tokens[from].starts = first.starts
 			tokens[len(tokens)-1].ends = ends
 			joinFree(tokens[from:])
+
 			return tokens
 		}
 		tokens = tokens[:from]
 	}
 	first.lower, first.valence, first.known, first.upper, first.ends = lower, v, known, isUpper(word), ends
+
 	return append(tokens, first)
 }
 
@@ -188,6 +208,7 @@ func markPhrases(tokens []token) {
 			if !phraseAt(tokens[i:], p.words) {
 				continue
 			}
+
 			for k := range p.words {
 				tokens[i+k].valence, tokens[i+k].known, tokens[i+k].used = 0, false, true
 			}
@@ -204,10 +225,12 @@ func phraseAt(tokens []token, words []string) bool {
 	if len(tokens) < len(words) {
 		return false
 	}
+
 	for k, w := range words {
 		if t := tokens[k]; w != "*" && w != t.lower || t.used || k < len(words)-1 && t.ends {
 			return false
 		}
 	}
+
 	return true
 }

@@ -60,12 +60,15 @@ type toneLexicon struct {
 
 var tones = sync.OnceValue(func() toneLexicon {
 	lexicon := toneLexicon{cues: make(map[string][]toneCue, 2048), begins: map[string]bool{}}
+
 	for fields := range dataLines(toneWordData) {
 		name, strong := strings.CutSuffix(fields[0], " strong")
+
 		tone, weight := toneIndex(name), 1.0
 		if strong {
 			weight = strongWord - 1 // it also stands among the ordinary
 		}
+
 		for word := range strings.FieldsSeq(fields[1]) {
 			cues := lexicon.cues[word]
 			if at := slices.IndexFunc(cues, func(c toneCue) bool { return c.tone == tone }); at >= 0 {
@@ -73,12 +76,14 @@ var tones = sync.OnceValue(func() toneLexicon {
 			} else {
 				cues = append(cues, toneCue{tone, weight})
 			}
+
 			lexicon.cues[word] = cues
 			if first, _, ok := strings.Cut(word, "_"); ok {
 				lexicon.begins[first] = true
 			}
 		}
 	}
+
 	return lexicon
 })
 
@@ -91,6 +96,7 @@ var toneBaselines = sync.OnceValue(func() []toneBaseline {
 	for fields := range dataLines(toneBaselineData) {
 		table[toneIndex(fields[0])] = toneBaseline{mustFloat(fields[1]), mustFloat(fields[2])}
 	}
+
 	return table
 })
 
@@ -98,6 +104,7 @@ var toneBaselines = sync.OnceValue(func() []toneBaseline {
 // deviations.
 var genreLeanings = sync.OnceValue(func() map[string][]float64 {
 	table := map[string][]float64{}
+
 	for fields := range dataLines(toneGenreData) {
 		leanings, words := make([]float64, toneCount), strings.Fields(fields[1])
 		for i := 0; i+1 < len(words); i += 2 {
@@ -105,6 +112,7 @@ var genreLeanings = sync.OnceValue(func() map[string][]float64 {
 		}
 		table[fields[0]] = leanings
 	}
+
 	for factual := range factualTypes {
 		leanings := slices.Clone(table["factual"])
 		for i, own := range table[factual] {
@@ -112,6 +120,7 @@ var genreLeanings = sync.OnceValue(func() map[string][]float64 {
 		}
 		table[factual] = leanings
 	}
+
 	return table
 })
 
@@ -121,6 +130,7 @@ func toneIndex(name string) int {
 	if i < 0 {
 		panic("analysis: embedded data: unknown tone " + name)
 	}
+
 	return i
 }
 
@@ -136,11 +146,13 @@ func detectTone(sentences []string, cues documentCues) (tone string, strength fl
 	if !english(cues.Language) {
 		return "neutral", 0
 	}
+
 	evidence, distinct, words := toneEvidence(sampleEvenly(sentences, maxToneSentences))
 	for _, heading := range cues.Headings[:min(len(cues.Headings), 40)] {
 		addToneWords(evidence, heading, nil)
 	}
 	names, best, second := Tones()[1:], -1, 0.0
+
 	scores, leanings := toneScores(evidence, words), genreLeanings()[cues.Type]
 	for i := range names {
 		if leanings != nil {
@@ -149,24 +161,30 @@ func detectTone(sentences []string, cues documentCues) (tone string, strength fl
 			}
 			scores[i] += leanings[i]
 		}
-		rare := evidence[i] < leastRate*float64(words)/100 || distinct[i] < fewestWords || words >= longText && rivalled(evidence, i)
+
+		rare := evidence[i] < leastRate*float64(words)/100 || distinct[i] < fewestWords ||
+			words >= longText && rivalled(evidence, i)
 		if evidence[i] < fewestCues || words >= moodyFrom && rare && slices.Contains(feelings, names[i]) {
 			scores[i] = 0
 		}
+
 		if best < 0 || scores[i] > scores[best] {
 			best = i
 		}
 	}
+
 	for i, s := range scores {
 		if i != best {
 			second = max(second, s)
 		}
 	}
+
 	if scores[best] < toneFrom {
 		return "neutral", 0
 	}
 	clear := (scores[best] - toneFrom) / (scores[best] + toneFrom)
 	lead := (scores[best] - second) / scores[best]
+
 	return names[best], math.Round(100*min(1, 0.35+0.4*clear+0.4*lead)) / 100
 }
 
@@ -180,6 +198,7 @@ func rivalled(evidence []float64, tone int) bool {
 			return true
 		}
 	}
+
 	return false
 }
 
@@ -187,11 +206,13 @@ func rivalled(evidence []float64, tone int) bool {
 // grow as the text shrinks.
 func toneScores(evidence []float64, words int) []float64 {
 	scores := make([]float64, len(evidence))
+
 	hundreds := max(0.3, float64(words)/100)
 	for i, base := range toneBaselines() {
 		noise := math.Sqrt(base.deviation*base.deviation + 2*(base.mean+0.3)/hundreds)
 		scores[i] = (evidence[i]/hundreds - base.mean) / noise
 	}
+
 	return scores
 }
 
@@ -201,11 +222,13 @@ func toneEvidence(sentences []string) (evidence []float64, distinct []int, words
 	evidence, distinct = make([]float64, toneCount), make([]int, toneCount)
 	seen := map[string]int{}
 	exclaims, emoji := 0, 0
+
 	for _, s := range sentences {
 		words += addToneWords(evidence, s, seen)
 		if strings.Contains(s, "!") {
 			exclaims++
 		}
+
 		if !isASCII(s) {
 			for _, r := range s {
 				if isEmoji(r) {
@@ -226,11 +249,13 @@ func toneEvidence(sentences []string) (evidence []float64, distinct []int, words
 	add("solemn", -e)
 	add("calm", -e)
 	add("professional", -e)
+
 	for word := range seen {
 		for _, c := range tones().cues[word] {
 			distinct[c.tone]++
 		}
 	}
+
 	return evidence, distinct, words
 }
 
@@ -239,6 +264,7 @@ func toneEvidence(sentences []string) (evidence []float64, distinct []int, words
 func addToneWords(evidence []float64, text string, seen map[string]int) (words int) {
 	lexicon := tones()
 	var last [2]string
+
 	for field := range strings.FieldsSeq(text) {
 		word := trimWord(field)
 		if word == "" || len(word) > 40 {
@@ -247,14 +273,17 @@ func addToneWords(evidence []float64, text string, seen map[string]int) (words i
 		words++
 		word = strings.ToLower(strings.ReplaceAll(word, "’", "'"))
 		lexicon.count(evidence, word, seen)
+
 		if last[1] != "" && lexicon.begins[last[1]] {
 			lexicon.count(evidence, last[1]+"_"+word, seen)
 		}
+
 		if last[0] != "" && lexicon.begins[last[0]] {
 			lexicon.count(evidence, last[0]+"_"+last[1]+"_"+word, seen)
 		}
 		last[0], last[1] = last[1], word
 	}
+
 	return words
 }
 
@@ -265,10 +294,12 @@ func (l toneLexicon) count(evidence []float64, word string, seen map[string]int)
 		return
 	}
 	n := 1
+
 	if seen != nil {
 		seen[word]++
 		n = seen[word]
 	}
+
 	for _, c := range cues {
 		evidence[c.tone] += c.weight / math.Sqrt(float64(n))
 	}
@@ -288,5 +319,6 @@ func proseSentences(source []byte) (sentences []string) {
 			sentences = append(sentences, splitSentences(joinLines.Replace(b.Text))...)
 		}
 	}
+
 	return sentences
 }

@@ -11,15 +11,18 @@ var toneCases string
 
 func TestTonesOfPassages(t *testing.T) {
 	t.Parallel()
+
 	passages, right := 0, 0
 	for fields := range dataLines(toneCases) {
 		passages++
+
 		if got := PassageTone(fields[1]); got == fields[0] {
 			right++
 		} else {
 			t.Logf("%s, want %s: %s", got, fields[0], fields[1])
 		}
 	}
+
 	if passages < 40 || float64(right) < 0.85*float64(passages) {
 		t.Errorf("%d of %d passages are right, want 85 %% of 40 or more", right, passages)
 	}
@@ -27,6 +30,7 @@ func TestTonesOfPassages(t *testing.T) {
 
 func TestToneOfADocumentMindsItsGenre(t *testing.T) {
 	t.Parallel()
+
 	text := "The daemon kills the child process. A dead socket is buried in the log. Fear no zombie: the parent reaps the corpse at midnight."
 	for kind, want := range map[string]string{"story": "dark", "api_reference": "technical"} {
 		tone, strength := detectTone(splitSentences(text), documentCues{Type: kind, Language: "en"})
@@ -34,6 +38,7 @@ func TestToneOfADocumentMindsItsGenre(t *testing.T) {
 			t.Errorf("as %s it is %s (%.2f), want %s", kind, tone, strength, want)
 		}
 	}
+
 	if tone, _ := detectTone(splitSentences(text), documentCues{Language: "de"}); tone != "neutral" {
 		t.Errorf("English words gave a German text the tone %s", tone)
 	}
@@ -46,6 +51,7 @@ func TestALongTaleOfLoveAndDeathIsNeither(t *testing.T) {
 	love := "He gave her a tender kiss, my heart, she sighed, and their embrace was full of desire and love. "
 	death := "The cursed corpse lay in the grave, and terror, wailing and evil came with the dagger at midnight. "
 	plain := "They walked on through the valley until they came to the wall of the town and sat down there. "
+
 	cues := documentCues{Type: "story", Language: "en"}
 	for text, want := range map[string]string{
 		strings.Repeat(love+plain, 30):       "romantic",

@@ -20,11 +20,28 @@ const (
 
 // structurePhrases say what structural features mean; with "%d" their count.
 var structurePhrases = map[string]string{
-	"head_clause": "%d numbered clauses", "head_version": "%d headings of versions", "citations": "%d citations",
-	"badges": "badges", "head_code": "headings that are code", "head_step": "numbered steps", "quantities": "lists of quantities",
-	"salutation": "a salutation", "closing": "a closing", "verse": "lines of verse", "ragged": "lines that end early", "stanzas": "stanzas",
-	"dialogue": "direct speech", "narrative": "narration", "money_table": "tables of amounts", "money": "amounts of money", "spans": "spans of years",
-	"contact": "contact details", "math": "formulas", "shall": "words of obligation", "speakers": "who said what", "imperative": "instructions",
+	"head_clause":  "%d numbered clauses",
+	"head_version": "%d headings of versions",
+	"citations":    "%d citations",
+	"badges":       "badges",
+	"head_code":    "headings that are code",
+	"head_step":    "numbered steps",
+	"quantities":   "lists of quantities",
+	"salutation":   "a salutation",
+	"closing":      "a closing",
+	"verse":        "lines of verse",
+	"ragged":       "lines that end early",
+	"stanzas":      "stanzas",
+	"dialogue":     "direct speech",
+	"narrative":    "narration",
+	"money_table":  "tables of amounts",
+	"money":        "amounts of money",
+	"spans":        "spans of years",
+	"contact":      "contact details",
+	"math":         "formulas",
+	"shall":        "words of obligation",
+	"speakers":     "who said what",
+	"imperative":   "instructions",
 }
 
 // evidence says what of the document speaks for a type: headings, words and
@@ -32,6 +49,7 @@ var structurePhrases = map[string]string{
 func (r *reading) evidence(docType string, x []float64) []string {
 	kind := slices.Index(DocumentTypes(), docType)
 	var found []string
+
 	for _, group := range []struct {
 		many, one string
 		terms     []string
@@ -46,6 +64,7 @@ func (r *reading) evidence(docType string, x []float64) []string {
 			found = append(found, group.many+strings.Join(group.terms, ", "))
 		}
 	}
+
 	return append(r.tellingStructure(kind, x), found...)
 }
 
@@ -57,11 +76,13 @@ func (r *reading) tellingStructure(kind int, x []float64) []string {
 		value  float64
 	}
 	var all []share
+
 	for i, name := range structureNames {
 		phrase, value := structurePhrases[name], row[from+i]*x[from+i]
 		if phrase == "" || value < tellingShare {
 			continue
 		}
+
 		if strings.Contains(phrase, "%d") {
 			n := r.counted(name)
 			if n < 2 {
@@ -72,25 +93,30 @@ func (r *reading) tellingStructure(kind int, x []float64) []string {
 		all = append(all, share{phrase, value})
 	}
 	slices.SortStableFunc(all, func(a, b share) int { return cmp.Compare(b.value, a.value) })
+
 	var phrases []string
 	for _, s := range all[:min(len(all), 2)] {
 		phrases = append(phrases, s.phrase)
 	}
+
 	return phrases
 }
 
 // counted is how many there are of what a structural feature is of.
 func (r *reading) counted(feature string) (n int) {
 	like := clauseLike
+
 	switch feature {
 	case "citations":
 		return r.ev.citations
 	case "head_version":
 		like = versionLike
 	}
+
 	for _, h := range r.headings {
 		n += count(like().MatchString(h.text))
 	}
+
 	return n
 }
 
@@ -102,16 +128,22 @@ func (r *reading) tellingHeadings(kind int) (quoted []string) {
 		if i == 0 {
 			index = l.title
 		}
+
 		for j, first := range tokens {
 			index.starting(first, func(id int32) {
 				t := l.terms[id]
-				tells = tells || t.kind == kind && t.weight > telling && 2*len(t.words) >= len(tokens) && t.begins(tokens[j:])
+				tells = tells ||
+					t.kind == kind && t.weight > telling && 2*len(t.words) >= len(tokens) && t.begins(tokens[j:])
 			})
 		}
-		if q := "“" + h.text + "”"; tells && utf8.RuneCountInString(h.text) <= longestQuote && !slices.Contains(quoted, q) && len(quoted) < namedTerms {
+
+		if q := "“" + h.text + "”"; tells && utf8.RuneCountInString(h.text) <= longestQuote &&
+			!slices.Contains(quoted, q) &&
+			len(quoted) < namedTerms {
 			quoted = append(quoted, q)
 		}
 	}
+
 	return quoted
 }
 
@@ -119,6 +151,7 @@ func (r *reading) tellingHeadings(kind int) (quoted []string) {
 func (r *reading) tellingWords(kind int) (quoted []string) {
 	l := typeTerms()
 	weights := map[string]float64{}
+
 	for i, first := range r.tokens {
 		l.text.starting(first, func(id int32) {
 			t := l.terms[id]
@@ -128,14 +161,20 @@ func (r *reading) tellingWords(kind int) (quoted []string) {
 			weights[joined(r.tokens[i:i+len(t.words)])] += t.weight
 		})
 	}
+
 	words := make([]string, 0, len(weights))
 	for w := range weights {
 		words = append(words, w)
 	}
-	slices.SortFunc(words, func(a, b string) int { return cmp.Or(cmp.Compare(weights[b], weights[a]), strings.Compare(a, b)) })
+	slices.SortFunc(
+		words,
+		func(a, b string) int { return cmp.Or(cmp.Compare(weights[b], weights[a]), strings.Compare(a, b)) },
+	)
+
 	for _, w := range words[:min(len(words), namedTerms)] {
 		quoted = append(quoted, "“"+w+"”")
 	}
+
 	return quoted
 }
 
@@ -143,11 +182,13 @@ func (r *reading) tellingWords(kind int) (quoted []string) {
 // close together.
 func joined(tokens []string) string {
 	var out strings.Builder
+
 	for i, t := range tokens {
 		if i > 0 && glyphWords(t) == 0 && glyphWords(tokens[i-1]) == 0 {
 			out.WriteByte(' ')
 		}
 		out.WriteString(t)
 	}
+
 	return out.String()
 }

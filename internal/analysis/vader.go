@@ -42,17 +42,21 @@ hasnt havent isnt mightnt mustnt neither neednt never none nope nor not nothing 
 wasnt werent uh-uh without wont wouldnt rarely seldom despite`})
 
 // idioms are phrases whose words mislead, with their valence.
-var idioms = map[string]float64{"the shit": 3, "the bomb": 3, "bad ass": 1.5, "badass": 1.5, "bus stop": 0,
-	"yeah right": -2, "kiss of death": -1.5, "to die for": 3, "beating heart": 3.5}
+var idioms = map[string]float64{
+	"the shit": 3, "the bomb": 3, "bad ass": 1.5, "badass": 1.5, "bus stop": 0,
+	"yeah right": -2, "kiss of death": -1.5, "to die for": 3, "beating heart": 3.5,
+}
 
 // wordSigns turns lists of words into a table.
 func wordSigns(lists map[int]string) map[string]int {
 	table := map[string]int{}
+
 	for sign, words := range lists {
 		for word := range strings.FieldsSeq(words) {
 			table[word] = sign
 		}
 	}
+
 	return table
 }
 
@@ -69,33 +73,39 @@ type vaderWord struct {
 // yardstick that SentenceSentiment must not fall below.
 func VADERScore(sentence string) float64 {
 	text := strings.TrimSpace(nameEmoji(sentence))
+
 	words := vaderWords(text)
 	if len(words) == 0 {
 		return 0
 	}
 	capitalsTell := slices.ContainsFunc(words, func(w vaderWord) bool { return w.upper }) &&
 		slices.ContainsFunc(words, func(w vaderWord) bool { return !w.upper })
+
 	scores := make([]float64, len(words))
 	for i, w := range words {
 		if boosters[w.lower] != 0 || w.lower == "kind" && i+1 < len(words) && words[i+1].lower == "of" {
 			continue
 		}
+
 		if w.known {
 			scores[i] = vaderValence(words, i, capitalsTell)
 		}
 	}
 	weighContrast(words, scores)
+
 	sum := 0.0
 	for _, s := range scores {
 		sum += s
 	}
 	emphasis := punctuationEmphasis(text)
+
 	switch {
 	case sum > 0:
 		sum += emphasis
 	case sum < 0:
 		sum -= emphasis
 	}
+
 	return squash(sum)
 }
 
@@ -110,6 +120,7 @@ func nameEmoji(s string) string {
 	names := emojiNames()
 	var b strings.Builder
 	space := true
+
 	for _, r := range s {
 		name, ok := names[r]
 		if !ok {
@@ -117,12 +128,14 @@ func nameEmoji(s string) string {
 			space = r == ' '
 			continue
 		}
+
 		if !space {
 			b.WriteByte(' ')
 		}
 		b.WriteString(name)
 		space = false
 	}
+
 	return b.String()
 }
 
@@ -132,6 +145,7 @@ func isASCII(s string) bool {
 			return false
 		}
 	}
+
 	return true
 }
 
@@ -140,6 +154,7 @@ func isASCII(s string) bool {
 func vaderWords(text string) []vaderWord {
 	table := valences()
 	var words []vaderWord
+
 	for token := range strings.FieldsSeq(text) {
 		if s := strings.Trim(token, asciiPunct); utf8.RuneCountInString(s) > 2 {
 			token = s
@@ -148,18 +163,21 @@ func vaderWords(text string) []vaderWord {
 		w.valence, w.known = table[w.lower]
 		words = append(words, w)
 	}
+
 	return words
 }
 
 // isUpper reports whether s has an upper-case letter and no lower-case one.
 func isUpper(s string) bool {
 	found := false
+
 	for _, r := range s {
 		if unicode.IsLower(r) {
 			return false
 		}
 		found = found || unicode.IsUpper(r)
 	}
+
 	return found
 }
 
@@ -172,14 +190,18 @@ func vaderValence(words []vaderWord, i int, capitalsTell bool) float64 {
 		if i < n {
 			return ""
 		}
+
 		return words[i-n].lower
 	}
+
 	if w.lower == "no" && i+1 < len(words) && words[i+1].known {
 		v = 0
 	}
+
 	if before(1) == "no" || before(2) == "no" || before(3) == "no" && (before(1) == "or" || before(1) == "nor") {
 		v = w.valence * negation
 	}
+
 	if w.upper && capitalsTell {
 		if v > 0 {
 			v += capitals
@@ -187,19 +209,23 @@ func vaderValence(words []vaderWord, i int, capitalsTell bool) float64 {
 			v -= capitals
 		}
 	}
+
 	for n := 1; n <= 3 && n <= i; n++ {
 		if words[i-n].known {
 			continue
 		}
 		v += [...]float64{1, 0.95, 0.9}[n-1] * boosterEffect(words[i-n], v, capitalsTell)
+
 		v = vaderNegation(v, n, before)
 		if n == 3 {
 			v = idiomValence(v, words, i)
 		}
 	}
+
 	if i > 0 && !words[i-1].known && before(1) == "least" && (i == 1 || before(2) != "at" && before(2) != "very") {
 		v *= negation
 	}
+
 	return v
 }
 
@@ -209,10 +235,12 @@ func boosterEffect(word vaderWord, valence float64, capitalsTell bool) float64 {
 	if sign == 0 {
 		return 0
 	}
+
 	effect := boost * float64(sign)
 	if valence < 0 {
 		effect = -effect
 	}
+
 	if word.upper && capitalsTell {
 		if valence > 0 {
 			effect += capitals
@@ -220,6 +248,7 @@ func boosterEffect(word vaderWord, valence float64, capitalsTell bool) float64 {
 			effect -= capitals
 		}
 	}
+
 	return effect
 }
 
@@ -236,6 +265,7 @@ func vaderNegation(v float64, n int, before func(int) string) float64 {
 	case vaderNegations[before(n)] != 0 || strings.Contains(before(n), "n't"):
 		return v * negation
 	}
+
 	return v
 }
 
@@ -246,12 +276,14 @@ func idiomValence(v float64, words []vaderWord, i int) float64 {
 			return ""
 		}
 		var text strings.Builder
+
 		for n, w := range words[from : to+1] {
 			if n > 0 {
 				text.WriteByte(' ')
 			}
 			text.WriteString(w.lower)
 		}
+
 		return text.String()
 	}
 	for _, p := range [...]string{phrase(i-1, i), phrase(i-2, i), phrase(i-2, i-1), phrase(i-3, i-1), phrase(i-3, i-2)} {
@@ -260,16 +292,19 @@ func idiomValence(v float64, words []vaderWord, i int) float64 {
 			break
 		}
 	}
+
 	for _, p := range [...]string{phrase(i, i+1), phrase(i, i+2)} {
 		if idiom, ok := idioms[p]; ok {
 			v = idiom
 		}
 	}
+
 	for _, p := range [...]string{phrase(i-3, i-1), phrase(i-3, i-2), phrase(i-2, i-1)} {
 		if weakPhrases[p] {
 			v -= boost
 		}
 	}
+
 	return v
 }
 
@@ -281,6 +316,7 @@ func weighContrast(words []vaderWord, scores []float64) {
 	if but < 0 {
 		return
 	}
+
 	for k := range scores {
 		switch i := slices.Index(scores, scores[k]); {
 		case i < but:
@@ -300,5 +336,6 @@ func punctuationEmphasis(text string) float64 {
 	case n > 1:
 		emphasis += 0.18 * float64(n)
 	}
+
 	return emphasis
 }

@@ -21,6 +21,7 @@ func Version() string { return version() }
 
 var version = sync.OnceValue(func() string {
 	sum := sha256.New()
+
 	err := fs.WalkDir(dataFiles, "data", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
@@ -28,11 +29,13 @@ var version = sync.OnceValue(func() string {
 		b, err := dataFiles.ReadFile(name)
 		sum.Write([]byte(name))
 		sum.Write(b)
+
 		return err
 	})
 	if err != nil {
 		panic("analysis: embedded data: " + err.Error())
 	}
+
 	return strconv.Itoa(generation) + "-" + hex.EncodeToString(sum.Sum(nil)[:8])
 })
 
@@ -44,5 +47,6 @@ func FeatureVersion() string {
 		sum.Write([]byte(part))
 		sum.Write([]byte{0})
 	}
+
 	return strconv.Itoa(generation) + "-" + hex.EncodeToString(sum.Sum(nil)[:8])
 }

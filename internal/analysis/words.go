@@ -5,9 +5,11 @@ const OtherType = "other"
 
 // DocumentTypes lists what a document can be.
 func DocumentTypes() []string {
-	return []string{"readme", "changelog", "api_reference", "tutorial", "contributing", "governance", "legal", "rfc",
+	return []string{
+		"readme", "changelog", "api_reference", "tutorial", "contributing", "governance", "legal", "rfc",
 		"meeting_notes", "report", "proposal", "paper", "resume", "letter", "invoice", "newsletter", "blog_post",
-		"story", "poem", "essay", "recipe", "bio", OtherType}
+		"story", "poem", "essay", "recipe", "bio", OtherType,
+	}
 }
 
 // DocumentFamilies lists the groups of document types.
@@ -17,6 +19,8 @@ func DocumentFamilies() []string {
 
 // Tones lists the emotional tones of a document.
 func Tones() []string {
-	return []string{"neutral", "professional", "technical", "friendly", "enthusiastic", "urgent", "solemn", "playful",
-		"romantic", "dark", "calm", "festive", "luxurious", "nostalgic"}
+	return []string{
+		"neutral", "professional", "technical", "friendly", "enthusiastic", "urgent", "solemn", "playful",
+		"romantic", "dark", "calm", "festive", "luxurious", "nostalgic",
+	}
 }

@@ -61,6 +61,7 @@ func Run(ctx context.Context, o Options, ready func(address string)) error {
 	if err := o.Roles.check(o.Config); err != nil {
 		return UsageError{err}
 	}
+
 	if err := CheckSettings(o.Config); err != nil {
 		return err
 	}
@@ -69,6 +70,7 @@ func Run(ctx context.Context, o Options, ready func(address string)) error {
 	if err != nil {
 		return err
 	}
+
 	if err := a.Start(ctx); err != nil {
 		return errors.Join(err, drain(ctx, a.Stop))
 	}
@@ -76,14 +78,17 @@ func Run(ctx context.Context, o Options, ready func(address string)) error {
 
 	<-ctx.Done()
 	o.Log.InfoContext(ctx, "draining", "cause", context.Cause(ctx).Error(), "limit", DrainLimit.String())
+
 	return drain(ctx, a.Stop)
 }
 
 // drain calls stop with DrainLimit, which begins now, whether or not ctx has ended.
 func drain(ctx context.Context, stop func(context.Context) error) error {
 	cause := errors.New("the drain took too long")
+
 	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), DrainLimit, cause)
 	defer cancel()
+
 	return stop(ctx)
 }
 
@@ -94,9 +99,11 @@ func (a *App) Start(ctx context.Context) error {
 			return err
 		}
 	}
+
 	if a.api != nil {
 		return a.startAPI(ctx)
 	}
+
 	return a.startOps(ctx)
 }
 
@@ -108,10 +115,12 @@ func (a *App) startAPI(ctx context.Context) error {
 	a.life.onStop("api", func(ctx context.Context) error {
 		ctx, cancel := context.WithTimeoutCause(ctx, apiDrainLimit, errors.New("clients were still connected"))
 		defer cancel()
+
 		return a.api.Stop(ctx)
 	})
 	a.options.Log.InfoContext(ctx, "listening",
 		"role", a.options.Roles.name(), "address", a.Address(), "version", a.options.Version)
+
 	return nil
 }
 
@@ -121,6 +130,7 @@ func (a *App) startOps(ctx context.Context) error {
 	}
 	a.options.Log.InfoContext(ctx, "listening", "role", a.options.Roles.name(), "address", a.Address(),
 		"workers", workers(a.options.Config), "version", a.options.Version)
+
 	return nil
 }
 
@@ -129,6 +139,7 @@ func (a *App) Address() string {
 	if a.api != nil {
 		return a.api.Address()
 	}
+
 	return a.ops.Addr()
 }
 
@@ -148,6 +159,7 @@ func portError(setting, host string, err error) error {
 	case errors.Is(err, syscall.EACCES):
 		return fmt.Errorf("%s: this user may not listen there; ports from 1024 on are for everybody: %w", setting, err)
 	}
+
 	return err
 }
 
@@ -156,5 +168,6 @@ func workers(cfg config.Config) int {
 	if cfg.Workers == 0 {
 		return runtime.NumCPU()
 	}
+
 	return cfg.Workers
 }

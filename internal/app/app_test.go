@@ -29,6 +29,7 @@ func options(t *testing.T, more map[string]string) Options {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	return Options{
 		Config: cfg, Roles: Roles{API: true, Worker: true}, Version: "test", Log: slog.New(slog.DiscardHandler),
 	}
@@ -41,17 +42,21 @@ func readyz(address string) error {
 		return err
 	}
 	res.Body.Close()
+
 	if res.StatusCode != http.StatusOK {
 		return errors.New(res.Status)
 	}
+
 	return nil
 }
 
 func TestAnAppIsReadyAfterStartAndGoneAfterStop(t *testing.T) {
 	t.Parallel()
+
 	for _, roles := range []Roles{{API: true, Worker: true}, {API: true}, {Worker: true}} {
 		t.Run(roles.name(), func(t *testing.T) {
 			t.Parallel()
+
 			more := map[string]string{}
 			if !roles.both() {
 				more = map[string]string{
@@ -60,10 +65,12 @@ func TestAnAppIsReadyAfterStartAndGoneAfterStop(t *testing.T) {
 			}
 			o := options(t, more)
 			o.Roles = roles
+
 			a, err := New(t.Context(), o)
 			if err != nil {
 				t.Fatal(err)
 			}
+
 			if err := a.Start(t.Context()); err != nil {
 				t.Fatal(err)
 			}
@@ -73,6 +80,7 @@ func TestAnAppIsReadyAfterStartAndGoneAfterStop(t *testing.T) {
 			if err := drain(t.Context(), a.Stop); err != nil {
 				t.Error(err)
 			}
+
 			if err := readyz(address); err == nil {
 				t.Error("the process answers after Stop")
 			}
@@ -86,18 +94,22 @@ func TestAFailedNewStopsWhatItStarted(t *testing.T) {
 	o := options(t, nil)
 	good := o.Config.KeysConfig
 	o.Config.KeysConfig = filepath.Join(t.TempDir(), "none.yaml")
+
 	_, err := New(t.Context(), o)
 	if _, ok := errors.AsType[UsageError](err); !ok {
 		t.Fatalf("without the file of keys: %v", err)
 	}
 
 	o.Config.KeysConfig = good
+
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
+
 	a, err := New(ctx, o)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	if err := drain(t.Context(), a.Stop); err != nil {
 		t.Error(err)
 	}

@@ -12,15 +12,19 @@ import (
 // newRecordings makes the reader of recordings. It converts with ffmpeg in a sandbox, and not at all if one is missing.
 func newRecordings(ctx context.Context, cfg config.Config, log *slog.Logger) *audio.Reader {
 	options := audio.Options{MaxDuration: cfg.MaxAudioDuration}
+
 	box, err := sandbox.Open(ctx, sandbox.Options{})
 	if err == nil {
 		err = audio.HasFFmpeg(ctx, box)
 	}
+
 	if err != nil {
 		log.InfoContext(ctx, "recordings are not converted: short ones are passed on as they are, "+
 			"and of long ones only WAV is cut", "reason", err)
+
 		return audio.NewReader(options)
 	}
 	options.Convert = audio.FFmpeg(box)
+
 	return audio.NewReader(options)
 }

@@ -24,6 +24,7 @@ func await(
 	patient, cancel := context.WithTimeoutCause(ctx, startPatience, fmt.Errorf("no answer within %s", startPatience))
 	defer cancel()
 	var last error
+
 	for told := (time.Time{}); ; {
 		final, err := try(patient)
 		switch {
@@ -38,11 +39,13 @@ func await(
 			return fmt.Errorf("%s: %w; the last error: %w", setting, context.Cause(patient), cmp.Or(last, err))
 		}
 		last = err
+
 		if time.Since(told) >= startTell {
 			told = time.Now()
 			log.WarnContext(ctx, "waiting for a service",
 				"setting", setting, "limit", startPatience.String(), "error", err)
 		}
+
 		select {
 		case <-time.After(startRetry):
 		case <-patient.Done():

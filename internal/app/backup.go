@@ -40,14 +40,17 @@ func Backup(ctx context.Context, cfg config.Config, log *slog.Logger, dir string
 		return made, err
 	}
 	defer func() { err = errors.Join(err, closeStore()) }()
+
 	if cfg.RedisURL == "" {
 		return made, UsageError{errors.New("REDIS_URL is not set: " +
 			"stop `presswork serve` and copy DATA_DIR and PDF_OUTPUT_DIR instead")}
 	}
+
 	kept, err := storage.OpenDisk(storage.DiskOptions{Dir: filepath.Join(dir, backupStore)})
 	if err != nil {
 		return made, err
 	}
+
 	before, err := storage.CopyTo(ctx, kept, live)
 	if err != nil {
 		return made, fmt.Errorf("the store: %w", err)
@@ -57,9 +60,11 @@ func Backup(ctx context.Context, cfg config.Config, log *slog.Logger, dir string
 	if made.Deleted, err = storage.Prune(ctx, kept, live); err != nil {
 		return made, fmt.Errorf("the store: %w", err)
 	}
+
 	if err := snapshot(ctx, cfg.RedisURL, filepath.Join(dir, backupRedis)); err != nil {
 		return made, err
 	}
+
 	after, err := storage.CopyTo(ctx, kept, live)
 	if err != nil {
 		return made, fmt.Errorf("the store: %w", err)
@@ -71,6 +76,7 @@ func Backup(ctx context.Context, cfg config.Config, log *slog.Logger, dir string
 		copySettings(filepath.Join(dir, backupModels), "INFERENCE_CONFIG", cfg.InferenceConfig, defaultModels),
 		incomplete(after.Skipped),
 	)
+
 	return made, nil
 }
 
@@ -80,10 +86,12 @@ func singleStore(
 ) (live storage.Store, closeStore func() error, err error) {
 	life := &lifecycle{log: log}
 	closeStore = func() error { return life.stop(context.WithoutCancel(ctx)) }
+
 	live, err = openStore(ctx, cfg, Roles{API: true, Worker: true}, log, life)
 	if err != nil {
 		return nil, nil, errors.Join(err, closeStore())
 	}
+
 	return live, closeStore, nil
 }
 
@@ -92,6 +100,7 @@ func incomplete(skipped []error) error {
 	if len(skipped) == 0 {
 		return nil
 	}
+
 	return fmt.Errorf("everything else was copied, but not these %d objects:\n%w",
 		len(skipped), errors.Join(skipped...))
 }
@@ -102,8 +111,10 @@ func copySettings(to, setting, named, usual string) error {
 	if named == "" && errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
+
 	if err != nil {
 		return fmt.Errorf("%s: %w", setting, err)
 	}
+
 	return nil
 }

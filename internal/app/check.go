@@ -15,6 +15,7 @@ func CheckSettings(cfg config.Config) error {
 		return UsageError{errors.New("INFERENCE_ENGINE and INFERENCE_ENGINE_MODEL go together: " +
 			"the program, and the file of its model")}
 	}
+
 	if n := len(cfg.TokenSecret); n > 0 && n < shortestSecret {
 		return UsageError{fmt.Errorf("TOKEN_SECRET: it has %d bytes; allowed: %d or more", n, shortestSecret)}
 	}
@@ -23,10 +24,12 @@ func CheckSettings(cfg config.Config) error {
 	if err != nil {
 		return UsageError{err}
 	}
+
 	outbound, _, err := newPolicies(cfg, own, nil)
 	if err != nil {
 		return err
 	}
+
 	if cfg.WebhookSecret != "" {
 		o := worker.WebhookOptions{Policy: outbound, Secret: cfg.WebhookSecret}
 		if _, err := worker.NewWebhooks(o); err != nil {
@@ -34,5 +37,6 @@ func CheckSettings(cfg config.Config) error {
 		}
 	}
 	_, err = newWeb(cfg, webOptions{policy: outbound})
+
 	return err
 }

@@ -31,6 +31,7 @@ func Models(ctx context.Context, cfg config.Config) (*inference.Catalogue, error
 	if err != nil {
 		return nil, err
 	}
+
 	return source.Current(), nil
 }
 
@@ -39,12 +40,14 @@ func newSource(ctx context.Context, o inference.SourceOptions) (*inference.Sourc
 	if err != nil {
 		return nil, UsageError{fmt.Errorf("INFERENCE_CONFIG: %w", err)}
 	}
+
 	return source, nil
 }
 
 // modelSource returns where the models come from: a file, and the engines of this machine without one.
 func modelSource(cfg config.Config, log *slog.Logger) inference.SourceOptions {
 	engine := ollama.New("")
+
 	return inference.SourceOptions{
 		Path:     cmp.Or(cfg.InferenceConfig, defaultModels),
 		Optional: cfg.InferenceConfig == "",
@@ -65,11 +68,13 @@ func startOllama(ctx context.Context, cfg config.Config, roles Roles, log *slog.
 		return life.start(ctx, "ollama", embedded.NewOllama(log))
 	}
 	_, err := os.Stat(cmp.Or(cfg.InferenceConfig, defaultModels))
+
 	configured := !errors.Is(err, fs.ErrNotExist)
 	if roles.both() && !configured && embedded.OllamaInstalled() && !embedded.OllamaRunning(ctx) {
 		log.InfoContext(ctx,
 			"ollama is installed and not running: INFERENCE_START_OLLAMA=true starts it with Presswork")
 	}
+
 	return nil
 }
 
@@ -80,12 +85,14 @@ func startEngine(
 	if cfg.InferenceEngine == "" {
 		return nil, nil
 	}
+
 	engine, err := embedded.NewEngine(embedded.EngineOptions{
 		Program: cfg.InferenceEngine, Model: cfg.InferenceEngineModel, Log: log.With("component", "engine"),
 	})
 	if err != nil {
 		return nil, UsageError{fmt.Errorf("INFERENCE_ENGINE: %w", err)}
 	}
+
 	return engine, life.start(ctx, "engine", engine)
 }
 
@@ -96,6 +103,7 @@ func engineModels(ctx context.Context, engine *embedded.Engine, file string) ([]
 		return openai.FindLlamaServer(ctx, base)
 	}
 	name := filepath.Base(file)
+
 	return []inference.Model{{
 		ID: strings.TrimSuffix(name, filepath.Ext(name)), OwnedBy: "whisper.cpp",
 		Capabilities: []string{inference.CanTranscribe},
@@ -115,6 +123,7 @@ func openModels(
 	if err := startOllama(ctx, cfg, roles, log, life); err != nil {
 		return nil, err
 	}
+
 	options := modelSource(cfg, log.With("component", "inference"))
 	if engine != nil {
 		options.DiscoverInterval = engineInterval
@@ -122,11 +131,13 @@ func openModels(
 			return engineModels(ctx, engine, cfg.InferenceEngineModel)
 		})
 	}
+
 	source, err := newSource(ctx, options)
 	if err != nil {
 		return nil, err
 	}
 	life.inBackground("models", source.Run)
+
 	return source, nil
 }
 
@@ -140,6 +151,7 @@ func newGateway(
 	images := guard.NewFetcher(outbound, guard.FetchOptions{
 		UserAgent: agent(o.Version), MaxBytes: maxChatImage, MaxPixels: inference.MaxImagePixels,
 	})
+
 	return inference.NewGateway(inference.GatewayOptions{
 		Catalogue:  models,
 		Open:       openai.New,

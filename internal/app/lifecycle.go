@@ -31,6 +31,7 @@ func (l *lifecycle) start(ctx context.Context, name string, p part) error {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	l.onStop(name, p.Stop)
+
 	return nil
 }
 
@@ -42,6 +43,7 @@ func (l *lifecycle) onStop(name string, stop func(context.Context) error) {
 // inBackground runs work until the stop, which ends the context of work and waits until work returns.
 func (l *lifecycle) inBackground(name string, work func(context.Context)) {
 	ctx, cancel := context.WithCancel(context.Background())
+
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -49,6 +51,7 @@ func (l *lifecycle) inBackground(name string, work func(context.Context)) {
 	}()
 	l.onStop(name, func(stopping context.Context) error {
 		cancel()
+
 		select {
 		case <-done:
 			return nil
@@ -61,12 +64,15 @@ func (l *lifecycle) inBackground(name string, work func(context.Context)) {
 // stop drains every part, the last started first, and joins their errors.
 func (l *lifecycle) stop(ctx context.Context) error {
 	var errs []error
+
 	for _, s := range slices.Backward(l.started) {
 		l.log.DebugContext(ctx, "stopping", "part", s.name)
+
 		if err := s.stop(ctx); err != nil {
 			errs = append(errs, fmt.Errorf("stopping %s: %w", s.name, err))
 		}
 	}
 	l.started = nil
+
 	return errors.Join(errs...)
 }

@@ -20,6 +20,7 @@ func collected(skew func() time.Duration, swept func() retention.Counts) []prome
 		deleted     = "presswork_store_deleted_total"
 		deletedHelp = "Objects that sweeps of this process deleted, by reason: retention or cap."
 	)
+
 	return []prometheus.Collector{
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "presswork_clock_skew_seconds",

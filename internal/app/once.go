@@ -30,6 +30,7 @@ func NewFetcher(cfg config.Config, version string) (*guard.Fetcher, error) {
 	if err != nil {
 		return nil, UsageError{fmt.Errorf("OUTBOUND_ALLOW_PRIVATE: %w", err)}
 	}
+
 	return guard.NewFetcher(policy, guard.FetchOptions{UserAgent: agent(version)}), nil
 }
 
@@ -40,12 +41,14 @@ func ExportPolicy(cfg config.Config, allow string) (*guard.Policy, error) {
 	if allow == "" {
 		allow, setting = cfg.ExportAllowPrivate, "EXPORT_ALLOW_PRIVATE"
 	}
+
 	policy, err := guard.New(guard.Options{
 		Allow: allow, Setting: setting, AllowHosts: cfg.ExportAllowHosts, DenyHosts: cfg.ExportDenyHosts,
 	})
 	if err != nil {
 		return nil, UsageError{fmt.Errorf("%s: %w", setting, err)}
 	}
+
 	return policy, nil
 }
 
@@ -58,6 +61,7 @@ func AnalysisModel(model, url, key, shown string) (*recommend.Model, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	return recommend.Engine(engine, model, model+" at "+shown), nil
 }
 
@@ -70,24 +74,29 @@ func NewRecommender(
 	open := func() cache.Cache {
 		mu.Lock()
 		defer mu.Unlock()
+
 		c, err := cache.OpenOrMemory(ctx, cfg, cache.Options{Log: log})
 		if err != nil {
 			log.WarnContext(ctx, "there is no cache", "error", err)
 			return nil
 		}
 		opened = c
+
 		return c
 	}
 	done = func() {
 		mu.Lock()
 		defer mu.Unlock()
+
 		if opened == nil {
 			return
 		}
+
 		if err := opened.Close(); err != nil {
 			log.WarnContext(ctx, "the cache's counters were not written", "error", err)
 		}
 	}
+
 	return recommend.New(recommend.Options{Log: log, Model: model, Cache: open}), done
 }
 
@@ -117,6 +126,7 @@ func PullModel(ctx context.Context, name string, step func(status string, done, 
 // PythonFiles reads files that Python finds in /data.
 func PythonFiles(paths []string) ([]sandbox.File, error) {
 	var files []sandbox.File
+
 	for _, path := range paths {
 		content, err := os.ReadFile(path)
 		if err != nil {
@@ -124,5 +134,6 @@ func PythonFiles(paths []string) ([]sandbox.File, error) {
 		}
 		files = append(files, sandbox.File{Name: filepath.Base(path), Data: content})
 	}
+
 	return files, nil
 }

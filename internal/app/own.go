@@ -28,6 +28,7 @@ func newPolicies(
 	if err != nil {
 		return nil, nil, UsageError{fmt.Errorf("OUTBOUND_ALLOW_PRIVATE: %w", err)}
 	}
+
 	exports, err = guard.New(guard.Options{
 		Allow: cfg.ExportAllowPrivate, Setting: "EXPORT_ALLOW_PRIVATE", Never: own, NeverNow: ownNow,
 		AllowHosts: cfg.ExportAllowHosts, DenyHosts: cfg.ExportDenyHosts,
@@ -35,6 +36,7 @@ func newPolicies(
 	if err != nil {
 		return nil, nil, UsageError{fmt.Errorf("EXPORT_ALLOW_PRIVATE, EXPORT_ALLOW_HOSTS, EXPORT_DENY_HOSTS: %w", err)}
 	}
+
 	return outbound, exports, nil
 }
 
@@ -45,6 +47,7 @@ func ownAddresses(cfg config.Config, redisURL string) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("REDIS_URL: %w", err)
 	}
+
 	if cfg.CacheRedisURL != "" {
 		cached, err := tasks.Hosts(cfg.CacheRedisURL)
 		if err != nil {
@@ -79,6 +82,7 @@ type changingAddresses struct {
 func (c *changingAddresses) followNodes(ctx context.Context) {
 	tick := time.NewTicker(nodesInterval)
 	defer tick.Stop()
+
 	for {
 		select {
 		case <-ctx.Done():
@@ -94,10 +98,12 @@ func (c *changingAddresses) lookForNodes(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, nodesTimeout)
 	defer cancel()
 	var found []string
+
 	for _, address := range c.redisURLs {
 		if address == "" {
 			continue
 		}
+
 		nodes, err := tasks.Nodes(ctx, address)
 		if err != nil {
 			c.log.WarnContext(ctx, "the nodes of Redis could not be listed; the guard keeps the earlier list",
@@ -115,6 +121,7 @@ func (c *changingAddresses) foundNodes() []string {
 	if nodes := c.nodes.Load(); nodes != nil {
 		return *nodes
 	}
+
 	return nil
 }
 
@@ -126,6 +133,7 @@ func (c *changingAddresses) now() []string {
 			own = append(own, endpoint(u.BaseURL, false))
 		}
 	}
+
 	return own
 }
 
@@ -134,19 +142,24 @@ func endpoint(s string, secure bool) string {
 	if s == "" {
 		return ""
 	}
+
 	if scheme, rest, found := strings.Cut(s, "://"); found {
 		s, secure = rest, scheme == "https"
 	}
+
 	if end := strings.IndexAny(s, "/?#"); end >= 0 {
 		s = s[:end]
 	}
+
 	host := s[strings.LastIndex(s, "@")+1:]
 	if _, _, err := net.SplitHostPort(host); err == nil {
 		return host
 	}
+
 	port := "80"
 	if secure {
 		port = "443"
 	}
+
 	return net.JoinHostPort(strings.Trim(host, "[]"), port)
 }

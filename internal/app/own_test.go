@@ -13,27 +13,44 @@ import (
 
 func TestOwnAddressesAreHostAndPortWhateverTheSettingsForm(t *testing.T) {
 	t.Parallel()
+
 	for _, tc := range []struct {
 		cfg   config.Config
 		redis string
 		want  []string
 	}{
-		{config.Config{APIHost: "127.0.0.1", APIPort: 8000, WorkerAddr: "127.0.0.1:9090"}, "unix:///run/r.sock",
-			[]string{"127.0.0.1:8000", "127.0.0.1:9090"}},
-		{config.Config{APIHost: "::1", APIPort: 0, WorkerAddr: ":9090", S3Endpoint: "s3.amazonaws.com", S3UseTLS: true}, "redis://u:p@h1/0",
-			[]string{"h1:6379", ":9090", "s3.amazonaws.com:443"}},
-		{config.Config{APIPort: 0, WorkerAddr: "127.0.0.1:0", S3Endpoint: "http://minio:9000", S3PublicEndpoint: "https://files.example"}, "redis://h1:1,redis://h2",
-			[]string{"h1:1", "h2:6379", "minio:9000", "files.example:443"}},
-		{config.Config{APIPort: 0, WorkerAddr: "127.0.0.1:0", S3Endpoint: "[::1]"}, "redis://[::1]/0",
-			[]string{"[::1]:6379", "[::1]:80"}},
-		{config.Config{WorkerAddr: "127.0.0.1:0", SearXNGURL: "http://ann:hush@searx:8888/search", SearchURL: "https://find.example?q={query}"}, "unix:///s",
-			[]string{"searx:8888", "find.example:443"}},
+		{
+			config.Config{APIHost: "127.0.0.1", APIPort: 8000, WorkerAddr: "127.0.0.1:9090"},
+			"unix:///run/r.sock",
+			[]string{"127.0.0.1:8000", "127.0.0.1:9090"},
+		},
+		{
+			config.Config{APIHost: "::1", APIPort: 0, WorkerAddr: ":9090", S3Endpoint: "s3.amazonaws.com", S3UseTLS: true},
+			"redis://u:p@h1/0",
+			[]string{"h1:6379", ":9090", "s3.amazonaws.com:443"},
+		},
+		{
+			config.Config{APIPort: 0, WorkerAddr: "127.0.0.1:0", S3Endpoint: "http://minio:9000", S3PublicEndpoint: "https://files.example"},
+			"redis://h1:1,redis://h2",
+			[]string{"h1:1", "h2:6379", "minio:9000", "files.example:443"},
+		},
+		{
+			config.Config{APIPort: 0, WorkerAddr: "127.0.0.1:0", S3Endpoint: "[::1]"},
+			"redis://[::1]/0",
+			[]string{"[::1]:6379", "[::1]:80"},
+		},
+		{
+			config.Config{WorkerAddr: "127.0.0.1:0", SearXNGURL: "http://ann:hush@searx:8888/search", SearchURL: "https://find.example?q={query}"},
+			"unix:///s",
+			[]string{"searx:8888", "find.example:443"},
+		},
 	} {
 		got, err := ownAddresses(tc.cfg, tc.redis)
 		if err != nil || !slices.Equal(got, tc.want) {
 			t.Errorf("%s %+v: got %q (%v), want %q", tc.redis, tc.cfg.S3Endpoint, got, err, tc.want)
 		}
 	}
+
 	if _, err := ownAddresses(config.Config{}, "http://x"); err == nil {
 		t.Error("a wrong Redis address is taken")
 	}
@@ -42,10 +59,12 @@ func TestOwnAddressesAreHostAndPortWhateverTheSettingsForm(t *testing.T) {
 func TestUpstreamsOfModelsAreOwnServices(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "models.yaml")
+
 	text := "models: [{id: m, upstreams: [{base_url: 'http://10.0.0.7:11434/v1'}, {base_url: 'https://models.example/v1'}]}]"
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
+
 	source, err := inference.NewSource(t.Context(), inference.SourceOptions{Path: path})
 	if err != nil {
 		t.Fatal(err)
@@ -54,6 +73,7 @@ func TestUpstreamsOfModelsAreOwnServices(t *testing.T) {
 		redisURLs: []string{"redis://10.0.0.8:7000", ""}, models: source.Current, log: slog.New(slog.DiscardHandler),
 	}
 	c.lookForNodes(t.Context())
+
 	want := []string{"10.0.0.8:7000", "10.0.0.7:11434", "models.example:443"}
 	if got := c.now(); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)

@@ -22,8 +22,12 @@ const (
 func dependencies(queue *tasks.Client, store storage.Store, roles Roles) []ready.Check {
 	checks := []ready.Check{{Name: "redis", Probe: ready.Every(redisLook, queue.Health)}}
 	if _, none := store.(storage.None); !none {
-		checks = append(checks, ready.Check{Name: "store", Optional: roles.API, Probe: ready.Every(storeLook, store.Health)})
+		checks = append(
+			checks,
+			ready.Check{Name: "store", Optional: roles.API, Probe: ready.Every(storeLook, store.Health)},
+		)
 	}
+
 	return checks
 }
 
@@ -34,12 +38,15 @@ func workersCheck(queue *tasks.Client, roles Roles) ready.Check {
 		if err == nil && n == 0 {
 			err = errors.New("no worker is running")
 		}
+
 		detail := map[string]any{"count": n}
 		if offers, oerr := queue.Offers(ctx); oerr == nil && offers.Workers > 0 {
 			detail["tools"] = offers.Tools
 		}
+
 		return detail, err
 	}
+
 	return ready.Check{Name: "workers", Optional: !roles.Worker, Probe: probe}
 }
 
@@ -50,6 +57,7 @@ const noSandbox = "this machine does not let Chromium confine itself; the log sa
 func exporterCheck(exporter *chromium.Exporter) ready.Check {
 	return ready.Check{Name: "export_browser", Optional: true, Probe: func(context.Context) (map[string]any, error) {
 		running, err := exporter.Running()
+
 		detail := map[string]any{"running": running}
 		if on, _ := exporter.Sandbox(); running {
 			detail["sandbox"] = on
@@ -57,6 +65,7 @@ func exporterCheck(exporter *chromium.Exporter) ready.Check {
 				detail["reason"] = noSandbox
 			}
 		}
+
 		return detail, err
 	}}
 }
@@ -66,10 +75,12 @@ func browserCheck(browser *chromium.Browser) ready.Check {
 	return ready.Check{Name: "browser", Probe: func(ctx context.Context) (map[string]any, error) {
 		err := browser.Health(ctx)
 		on, _ := browser.Sandbox()
+
 		detail := map[string]any{"sandbox": on, "network_isolated": browser.NetworkIsolated()}
 		if !on && err == nil {
 			detail["reason"] = noSandbox
 		}
+
 		return detail, err
 	}}
 }

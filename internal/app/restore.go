@@ -44,16 +44,20 @@ func Restore(
 	if _, err := os.Stat(snapshot); err != nil {
 		return restored, UsageError{fmt.Errorf("%s holds no backup: %w", dir, err)}
 	}
+
 	if err := makeEmptyDir(redisDir); err != nil {
 		return restored, err
 	}
+
 	if err := retention.CheckAbandoned(ctx, live); err != nil {
 		return restored, err
 	}
+
 	kept, err := storage.OpenDisk(storage.DiskOptions{Dir: filepath.Join(dir, backupStore)})
 	if err != nil {
 		return restored, err
 	}
+
 	copied, err := storage.CopyTo(ctx, live, kept)
 	if err != nil {
 		return restored, fmt.Errorf("the store: %w", err)
@@ -64,17 +68,20 @@ func Restore(
 	if err := copyFile(file, snapshot); err != nil {
 		return restored, err
 	}
+
 	if err := forgetFence(file, cfg.RedisURL); err != nil {
 		return restored, err
 	}
 
 	restored = RestoreResult{Objects: copied.Objects, Bytes: copied.Bytes, Incomplete: incomplete(copied.Skipped)}
+
 	for _, name := range []string{backupKeys, backupModels} {
 		file := filepath.Join(dir, name)
 		if _, err := os.Stat(file); err == nil {
 			restored.Settings = append(restored.Settings, file)
 		}
 	}
+
 	return restored, nil
 }
 
@@ -83,13 +90,16 @@ func makeEmptyDir(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
+
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return err
 	}
+
 	if len(entries) > 0 {
 		return UsageError{fmt.Errorf("%s is not empty; name a directory for a new Redis", dir)}
 	}
+
 	return nil
 }
 
@@ -100,15 +110,18 @@ func forgetFence(file, redisURL string) error {
 	if err != nil {
 		return err
 	}
+
 	f, err := os.OpenFile(file, os.O_WRONLY|os.O_APPEND, 0)
 	if err != nil {
 		return err
 	}
+
 	for _, command := range [][2]string{{"SELECT", strconv.Itoa(database)}, {"DEL", retention.FenceKey}} {
 		name, arg := command[0], command[1]
 		_, werr := fmt.Fprintf(f, "*2\r\n$%d\r\n%s\r\n$%d\r\n%s\r\n", len(name), name, len(arg), arg)
 		err = errors.Join(err, werr)
 	}
+
 	return errors.Join(err, f.Sync(), f.Close())
 }
 
@@ -118,13 +131,16 @@ func databaseOf(redisURL string) (int, error) {
 	if redisURL == "" {
 		return 0, nil
 	}
+
 	client, err := tasks.Dial(redisURL, 0)
 	if err != nil {
 		return 0, UsageError{fmt.Errorf("REDIS_URL: %w", err)}
 	}
 	defer client.Close()
+
 	if single, ok := client.(*redis.Client); ok {
 		return single.Options().DB, nil
 	}
+
 	return 0, nil // a cluster has one database
 }

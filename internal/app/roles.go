@@ -31,18 +31,22 @@ func (r Roles) check(cfg config.Config) error {
 	if r.both() {
 		return nil
 	}
+
 	if cfg.InferenceEngine != "" {
 		return errors.New("INFERENCE_ENGINE is for `presswork serve`; a fleet names its engines in models.yaml")
 	}
+
 	if cfg.RedisURL == "" {
 		return errors.New("REDIS_URL is not set: the nodes of a fleet meet on one Redis; " +
 			"a private one is for `presswork serve`")
 	}
+
 	if cfg.S3Endpoint == "" && !completionsOnly(cfg) {
 		return errors.New("S3_ENDPOINT is not set: the nodes of a fleet share one S3 store " +
 			"(unless every node has WORKER_QUEUES=infer,tools, or one of them); " +
 			"files in PDF_OUTPUT_DIR are for `presswork serve`")
 	}
+
 	return nil
 }
 

@@ -28,18 +28,22 @@ func redisAddress(ctx context.Context, cfg config.Config, log *slog.Logger, life
 	if cfg.RedisURL != "" {
 		return cfg.RedisURL, nil
 	}
+
 	child, err := embedded.New(embedded.Options{
 		Dir: filepath.Join(cfg.DataDir, "redis"), Log: log.With("component", "redis"),
 	})
 	if err != nil {
 		return "", err
 	}
+
 	if err := life.start(ctx, "redis", child); err != nil {
 		if _, ok := errors.AsType[*fs.PathError](err); ok {
 			err = fmt.Errorf("DATA_DIR: %w", err)
 		}
+
 		return "", err
 	}
+
 	return child.URL(), nil
 }
 
@@ -53,13 +57,16 @@ func dialRedis(
 	}
 	counted.Watch(client)
 	life.onStop("index", func(context.Context) error { return client.Close() })
+
 	reach := func(ctx context.Context) (bool, error) { return tasks.Reach(ctx, client) }
 	if err := await(ctx, log, "REDIS_URL", reach); err != nil {
 		return nil, err
 	}
+
 	if err := tasks.CheckEviction(ctx, client); err != nil {
 		log.ErrorContext(ctx, "REDIS_URL: accepted jobs may be lost", "error", err)
 	}
+
 	return client, nil
 }
 
@@ -71,11 +78,13 @@ func dialCache(cfg config.Config, shared redis.UniversalClient, life *lifecycle)
 	if cfg.CacheRedisURL == "" {
 		return shared, nil
 	}
+
 	client, err := tasks.Dial(cfg.CacheRedisURL, 0)
 	if err != nil {
 		return nil, UsageError{fmt.Errorf("CACHE_REDIS_URL: %w", err)}
 	}
 	life.onStop("cache", func(context.Context) error { return client.Close() })
+
 	return client, nil
 }
 
@@ -102,14 +111,18 @@ func openStore(
 	if cfg.S3Endpoint == "" && !roles.both() {
 		return storage.None{}, nil
 	}
+
 	if cfg.S3Endpoint == "" {
 		disk := storage.DiskOptions{Dir: cfg.PDFOutputDir, Log: log.With("component", "storage")}
+
 		store, err := storage.OpenDisk(disk)
 		if err != nil {
 			return nil, fmt.Errorf("PDF_OUTPUT_DIR: %w", err)
 		}
+
 		return store, nil
 	}
+
 	s3, err := minio.New(minio.Options{
 		Endpoint:       cfg.S3Endpoint,
 		PublicEndpoint: cfg.S3PublicEndpoint,
@@ -123,6 +136,7 @@ func openStore(
 	if err != nil {
 		return nil, UsageError{err}
 	}
+
 	return s3, await(ctx, log, "S3_ENDPOINT", func(ctx context.Context) (bool, error) {
 		err := life.start(ctx, "store", s3)
 		return minio.Refused(err), err
@@ -134,6 +148,7 @@ func storeSetting(cfg config.Config) string {
 	if cfg.S3Endpoint != "" {
 		return "S3_BUCKET"
 	}
+
 	return "PDF_OUTPUT_DIR"
 }
 
@@ -144,10 +159,12 @@ func newKeeper(
 	keep time.Duration, log *slog.Logger,
 ) *retention.Keeper {
 	host, _ := os.Hostname() // the same path may be another disk on another machine
+
 	name := absolute(cfg.PDFOutputDir) + " on " + host
 	if cfg.S3Endpoint != "" {
 		name = cfg.S3Bucket + " at " + cfg.S3Endpoint
 	}
+
 	return retention.New(retention.Options{
 		Store:     store,
 		Redis:     client,
@@ -172,6 +189,7 @@ func absolute(dir string) string {
 	if whole, err := filepath.Abs(dir); err == nil {
 		return whole
 	}
+
 	return dir
 }
 
@@ -181,13 +199,16 @@ func profileDir(cfg config.Config) (string, error) {
 	if os.Geteuid() == 0 {
 		return "", nil
 	}
+
 	dir, err := filepath.Abs(filepath.Join(cfg.CacheDir, "browser"))
 	if err != nil {
 		return "", fmt.Errorf("CACHE_DIR: %w", err)
 	}
+
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", fmt.Errorf("CACHE_DIR: %w", err)
 	}
+
 	return dir, nil
 }
 
@@ -196,6 +217,7 @@ func maxPending(cfg config.Config) int64 {
 	if cfg.QueueMaxJobs == 0 {
 		return -1
 	}
+
 	return cfg.QueueMaxJobs
 }
 
@@ -205,6 +227,7 @@ func queues(cfg config.Config) []tasks.Queue {
 	for _, name := range cfg.WorkerQueues {
 		out = append(out, tasks.Queue(name))
 	}
+
 	return out
 }
 
@@ -216,6 +239,7 @@ func tokenSecretOf(ctx context.Context, queue *tasks.Client, given string) ([]by
 	if given == "" {
 		return queue.Secret(ctx, "token")
 	}
+
 	return []byte(given), nil
 }
 
@@ -225,6 +249,7 @@ func webhookSecret(ctx context.Context, queue *tasks.Client, given string) (stri
 		return given, nil
 	}
 	b, err := queue.Secret(ctx, "webhook")
+
 	return "whsec_" + base64.StdEncoding.EncodeToString(b), err
 }
 

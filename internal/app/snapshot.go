@@ -32,6 +32,7 @@ func snapshot(ctx context.Context, redisURL, file string) error {
 		if out, err := cli.CombinedOutput(); err != nil {
 			return fmt.Errorf("redis-cli --rdb: %w: %s", err, strings.TrimSpace(string(out)))
 		}
+
 		return f.Sync()
 	})
 }
@@ -43,17 +44,21 @@ func replaceFile(file string, write func(next string) error) error {
 	if err := os.Remove(next); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
+
 	if err := write(next); err != nil {
 		_ = os.Remove(next)
 		return err
 	}
+
 	if err := os.Rename(next, file); err != nil {
 		return err
 	}
+
 	dir, err := os.Open(filepath.Dir(file))
 	if err != nil {
 		return err
 	}
+
 	return errors.Join(dir.Sync(), dir.Close())
 }
 
@@ -61,11 +66,13 @@ func replaceFile(file string, write func(next string) error) error {
 // cannot read.
 func redisCLI(ctx context.Context, address string, args ...string) (*exec.Cmd, error) {
 	u, err := url.Parse(address)
+
 	schemes := []string{"redis", "rediss", "unix"}
 	if err != nil || strings.Contains(address, ",") || !slices.Contains(schemes, u.Scheme) {
 		return nil, errors.New("REDIS_URL names no single server; " +
 			"back up one at a time with redis://, rediss:// or unix://")
 	}
+
 	where := []string{"-h", u.Hostname(), "-p", cmp.Or(u.Port(), "6379")}
 	switch u.Scheme {
 	case "unix":
@@ -73,14 +80,17 @@ func redisCLI(ctx context.Context, address string, args ...string) (*exec.Cmd, e
 	case "rediss":
 		where = append(where, "--tls")
 	}
+
 	if name := u.User.Username(); name != "" {
 		where = append(where, "--user", name)
 	}
 	cmd := exec.CommandContext(ctx, "redis-cli", append(where, args...)...)
+
 	cmd.Env = os.Environ()
 	if password, given := u.User.Password(); given {
 		cmd.Env = append(cmd.Env, "REDISCLI_AUTH="+password)
 	}
+
 	return cmd, nil
 }
 
@@ -91,10 +101,12 @@ func copyFile(to, from string) error {
 		return err
 	}
 	defer in.Close()
+
 	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}
 	_, err = io.Copy(out, in)
+
 	return errors.Join(err, out.Sync(), out.Close())
 }

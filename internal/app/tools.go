@@ -19,13 +19,16 @@ func startTools(
 	ctx context.Context, o Options, outbound *guard.Policy, exporter *chromium.Exporter, life *lifecycle,
 ) ([]worker.Tool, error) {
 	log := o.Log.With("component", "tools")
+
 	box, missing := sandbox.Open(ctx, sandbox.Options{})
 	if missing != nil {
 		log.WarnContext(ctx, "models can run no code, and read no PDFs", "error", missing)
 	}
+
 	if box != nil {
 		log.InfoContext(ctx, "models' code runs in sandboxes", "cgroups", box.Grouped())
 	}
+
 	web, err := newWeb(o.Config, webOptions{
 		policy: outbound, exporter: exporter, box: func() (*sandbox.Box, error) { return box, missing },
 		version: o.Version, log: log,
@@ -33,6 +36,7 @@ func startTools(
 	if err != nil {
 		return nil, err
 	}
+
 	return []worker.Tool{codeInterpreter(ctx, o.Config, box, log, life), worker.BrowserSearch(web)}, nil
 }
 
@@ -43,20 +47,24 @@ func codeInterpreter(
 	unavailable := func(why string) worker.Tool {
 		return worker.Tool{Type: inference.CodeInterpreter, Unavailable: why}
 	}
+
 	switch {
 	case cfg.ToolPython == "off":
 		return unavailable("the operator has switched it off (TOOL_PYTHON)")
 	case box == nil:
 		return unavailable("this machine does not allow a sandbox, and the log says what to allow")
 	}
+
 	pool, err := newInterpreters(cfg, box, log)
 	if err == nil {
 		err = life.start(ctx, "interpreters", pool)
 	}
+
 	if err != nil {
 		log.WarnContext(ctx, "code_interpreter is not available", "error", err)
 		return unavailable("its Python does not run (TOOL_PYTHON), and the log says why")
 	}
+
 	return worker.CodeInterpreter(pool)
 }
 
@@ -75,9 +83,11 @@ func Interpreters(ctx context.Context, cfg config.Config, log *slog.Logger) (*sa
 	if cfg.ToolPython == "off" {
 		return nil, fmt.Errorf("%w: TOOL_PYTHON is off", sandbox.ErrUnavailable)
 	}
+
 	box, err := sandbox.Open(ctx, sandbox.Options{})
 	if err != nil {
 		return nil, err
 	}
+
 	return newInterpreters(cfg, box, log)
 }

@@ -18,6 +18,7 @@ func newTracing(ctx context.Context, o Options, life *lifecycle) (trace.TracerPr
 	if endpoint == "" {
 		return noop.NewTracerProvider(), nil
 	}
+
 	exporter, err := otlptracehttp.New(ctx, otlptracehttp.WithEndpointURL(endpoint+"/v1/traces"))
 	if err != nil {
 		return nil, err
@@ -29,5 +30,6 @@ func newTracing(ctx context.Context, o Options, life *lifecycle) (trace.TracerPr
 			attribute.String("presswork.role", o.Roles.name()))),
 	)
 	life.onStop("tracing", provider.Shutdown)
+
 	return provider, nil
 }

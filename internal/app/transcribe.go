@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"presswork"
+	"presswork/internal/fault"
 	"presswork/internal/inference"
 	"presswork/internal/inference/audio"
 )
@@ -58,23 +59,27 @@ type transcription struct {
 // warnings. The end of ctx cancels the job.
 func Transcribe(
 	ctx context.Context, o TranscribeOptions, file *os.File,
-) (text []byte, warnings []presswork.Warning, err error) {
+) (text []byte, warnings []fault.Warning, err error) {
 	base := strings.TrimSuffix(strings.TrimRight(o.Server.String(), "/"), "/v1")
 	t := &transcription{TranscribeOptions: o, base: base, shown: o.Server.Redacted(), client: &http.Client{}}
+
 	model := o.Model
 	if model == "" {
 		if model, err = t.firstModel(ctx); err != nil {
 			return nil, nil, err
 		}
 	}
+
 	job, err := t.submit(ctx, model, file)
 	if err != nil {
 		return nil, nil, err
 	}
+
 	if job, err = t.follow(ctx, job); err != nil {
 		return nil, nil, err
 	}
 	text, err = t.download(ctx, job.ID)
+
 	return text, job.Warnings, err
 }
 
@@ -95,11 +100,13 @@ func (t *transcription) firstModel(ctx context.Context) (string, error) {
 	if err := t.ask(ctx, http.MethodGet, "/v1/models", "", nil, &list); err != nil {
 		return "", err
 	}
+
 	for _, m := range list.Data {
 		if slices.Contains(m.Capabilities, inference.CanTranscribe) {
 			return m.ID, nil
 		}
 	}
+
 	return "", fmt.Errorf("%s: no model has the capability %s; docs/inference.md says how to name one",
 		t.shown, inference.CanTranscribe)
 }
@@ -110,6 +117,7 @@ func (t *transcription) submit(ctx context.Context, model string, file *os.File)
 	asking, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	sent := make(chan struct{})
+
 	defer context.AfterFunc(ctx, func() {
 		select {
 		case <-sent:
@@ -120,38 +128,47 @@ func (t *transcription) submit(ctx context.Context, model string, file *os.File)
 	})()
 	body, into := io.Pipe()
 	form := multipart.NewWriter(into)
+
 	go func() {
 		fields := [][2]string{
 			{"model", model}, {"response_format", t.Format}, {"language", t.Language}, {"prompt", t.Prompt},
 		}
+
 		var err error
 		for _, f := range fields {
 			if f[1] != "" && err == nil {
 				err = form.WriteField(f[0], f[1])
 			}
 		}
+
 		var part io.Writer
 		if err == nil {
 			part, err = form.CreateFormFile("file", filepath.Base(file.Name()))
 		}
+
 		if err == nil {
 			_, err = io.Copy(part, file)
 		}
+
 		if err = errors.Join(err, form.Close()); err == nil {
 			close(sent)
 		}
 		into.CloseWithError(err)
 	}()
+
 	defer body.Close()
+
 	path := "/v1/audio/transcriptions"
 	if t.Translate {
 		path = "/v1/audio/translations"
 	}
 	var job presswork.Job
+
 	err := t.ask(asking, http.MethodPost, path, form.FormDataContentType(), body, &job)
 	if err != nil && ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
+
 	return job, err
 }
 
@@ -160,27 +177,32 @@ func (t *transcription) follow(ctx context.Context, job presswork.Job) (presswor
 	id := job.ID
 	for !job.Status.Terminal() {
 		t.show(job.Progress, false)
+
 		tag := ""
 		if job.Seq > 0 {
 			tag = fmt.Sprintf(`"%s-%d"`, id, job.Seq)
 		}
+
 		now, err := t.await(ctx, id, tag)
 		if ctx.Err() != nil {
 			t.cancel(id)
 			return job, context.Cause(ctx)
 		}
+
 		if err != nil {
 			return job, err
 		}
 		job = now
 	}
 	t.show(job.Progress, true)
+
 	switch {
 	case job.Status == presswork.Completed:
 		return job, nil
 	case job.Error != nil:
 		return job, fmt.Errorf("%s: %s", t.shown, job.Error.Message)
 	}
+
 	return job, fmt.Errorf("%s: the job was cancelled", t.shown)
 }
 
@@ -191,13 +213,16 @@ func (t *transcription) await(ctx context.Context, id, tag string) (job presswor
 		if err != nil {
 			return job, err
 		}
+
 		if tag != "" {
 			req.Header.Set("If-None-Match", tag)
 		}
+
 		res, err := t.client.Do(req)
 		if err != nil {
 			return job, t.unreachable(err)
 		}
+
 		if res.StatusCode != http.StatusNotModified {
 			defer res.Body.Close()
 			return job, t.read(res, &job)
@@ -223,18 +248,22 @@ func (t *transcription) download(ctx context.Context, id string) ([]byte, error)
 	if err != nil {
 		return nil, err
 	}
+
 	res, err := t.client.Do(req)
 	if err != nil {
 		return nil, t.unreachable(err)
 	}
 	defer res.Body.Close()
+
 	if res.StatusCode != http.StatusOK {
 		return nil, t.refused(res)
 	}
+
 	text, err := io.ReadAll(res.Body)
 	if err != nil {
 		return nil, t.unreachable(err)
 	}
+
 	return text, nil
 }
 
@@ -245,6 +274,7 @@ func (t *transcription) request(
 	if err == nil && t.Key != "" {
 		req.Header.Set("Authorization", "Bearer "+t.Key)
 	}
+
 	return req, err
 }
 
@@ -256,18 +286,22 @@ func (t *transcription) ask(
 	if err != nil {
 		return err
 	}
+
 	if contentType != "" {
 		req.Header.Set("Content-Type", contentType)
 		req.Header.Set("Prefer", "respond-async")
 	}
+
 	res, err := t.client.Do(req)
 	if err != nil {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
+
 		return t.unreachable(err)
 	}
 	defer res.Body.Close()
+
 	return t.read(res, into)
 }
 
@@ -279,24 +313,29 @@ func (t *transcription) read(res *http.Response, into any) error {
 	if res.StatusCode >= http.StatusBadRequest {
 		return t.refused(res)
 	}
+
 	if into == nil {
 		return nil
 	}
+
 	if err := json.NewDecoder(io.LimitReader(res.Body, maxAnswer)).Decode(into); err != nil {
 		return fmt.Errorf("%s is no Presswork: its answer cannot be read", t.shown)
 	}
+
 	return nil
 }
 
 // refused returns the message of an error body as an error.
 func (t *transcription) refused(res *http.Response) error {
 	b, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
+
 	var body struct {
 		Error struct{ Message string }
 	}
 	if err != nil || json.Unmarshal(b, &body) != nil || body.Error.Message == "" {
 		return fmt.Errorf("%s answered %d", t.shown, res.StatusCode)
 	}
+
 	return fmt.Errorf("%s: %s", t.shown, body.Error.Message)
 }
 
@@ -310,5 +349,6 @@ func unwrapURL(err error) error {
 	if e, ok := errors.AsType[*url.Error](err); ok {
 		return e.Err
 	}
+
 	return err
 }

@@ -41,14 +41,17 @@ func newWeb(cfg config.Config, o webOptions) (*browse.Browser, error) {
 	if err != nil {
 		return nil, UsageError{err}
 	}
+
 	options := browse.Options{Policy: o.policy, Searcher: searcher, UserAgent: agent(o.version), Log: o.log}
 	if o.exporter != nil {
 		limits := guard.ProxyOptions{MaxBytes: 64 << 20, MaxRequests: 1000}
 		options.Render = rendered(o.exporter.Under(o.policy, limits))
 	}
+
 	if o.box != nil {
 		options.PDFText = pdfText(o.box)
 	}
+
 	return browse.New(options), nil
 }
 
@@ -82,6 +85,7 @@ func OpenWeb(ctx context.Context, o WebOptions) (*Web, error) {
 	options := webOptions{policy: policy, box: openBox, version: o.Version, log: o.Log}
 
 	stop := func() error { return nil }
+
 	if _, missing := chromium.Find(o.Config.ChromiumPath); o.Scripts && missing == nil {
 		exporter := chromium.NewExporter(chromium.ExporterOptions{
 			Browser: chromium.Options{Path: o.Config.ChromiumPath, Tabs: 1}, Policy: policy,
@@ -96,6 +100,7 @@ func OpenWeb(ctx context.Context, o WebOptions) (*Web, error) {
 	if err != nil {
 		return nil, errors.Join(err, stop())
 	}
+
 	return &Web{browser: browser, stop: stop}, nil
 }
 
@@ -120,10 +125,12 @@ func (w *Web) Call(ctx context.Context, function string, arguments map[string]an
 	if err != nil {
 		return inference.ToolResult{}, err
 	}
+
 	result, err := w.browser.Session().Call(ctx, inference.BuiltinCall{Name: function, Arguments: string(raw)})
 	if err == nil && result.Failed {
 		err = errors.New(strings.TrimPrefix(result.Output, "Error: "))
 	}
+
 	return result, err
 }
 
@@ -135,6 +142,7 @@ func rendered(e *chromium.Exporter) func(context.Context, string) (html, final s
 	return func(ctx context.Context, address string) (string, string, error) {
 		visit := export.VisitOptions{WaitUntil: "networkidle2", Timeout: new(renderTimeout)}
 		out, err := e.HTML(ctx, chromium.Visit{URL: address}, visit)
+
 		return string(out.Data), out.URL, err
 	}
 }
@@ -149,6 +157,7 @@ func pdfText(box func() (*sandbox.Box, error)) func(context.Context, []byte) (st
 		if err != nil {
 			return "", err
 		}
+
 		out, err := b.Run(ctx, sandbox.Command{
 			Program: "pdftotext",
 			Args:    []string{"-q", "-enc", "UTF-8", "-", "-"},
@@ -158,9 +167,11 @@ func pdfText(box func() (*sandbox.Box, error)) func(context.Context, []byte) (st
 		if limit, ok := errors.AsType[*sandbox.LimitError](err); ok && limit.Limit == "output" {
 			err = nil // Stdout holds the beginning
 		}
+
 		if err == nil && out.ExitCode != 0 && len(out.Stdout) == 0 {
 			err = fmt.Errorf("pdftotext: exit status %d: %.200s", out.ExitCode, out.Stderr)
 		}
+
 		return string(out.Stdout), err
 	}
 }

@@ -36,6 +36,7 @@ func New(ctx context.Context, o Options) (_ *App, err error) {
 	cfg, log, roles := o.Config, o.Log, o.Roles
 	logRedisClient(log)
 	life := &lifecycle{log: log}
+
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, drain(ctx, life.stop))
@@ -46,6 +47,7 @@ func New(ctx context.Context, o Options) (_ *App, err error) {
 	metrics := prometheus.NewRegistry()
 	metrics.MustRegister(
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+
 	tracer, err := newTracing(ctx, o, life)
 	if err != nil {
 		return nil, err
@@ -57,10 +59,12 @@ func New(ctx context.Context, o Options) (_ *App, err error) {
 		return nil, err
 	}
 	queueMetrics := tasks.NewMetrics(metrics)
+
 	redis, err := dialRedis(ctx, redisURL, queueMetrics, log, life)
 	if err != nil {
 		return nil, err
 	}
+
 	store, err := openStore(ctx, cfg, roles, log, life)
 	if err != nil {
 		return nil, err
@@ -89,18 +93,22 @@ func New(ctx context.Context, o Options) (_ *App, err error) {
 		ToolConcurrency:  cfg.ToolConcurrency,
 		AudioConcurrency: cfg.AudioConcurrency,
 	}
+
 	queue, err := tasks.NewClient(redisURL, taskOptions)
 	if err != nil {
 		return nil, err
 	}
+
 	if err := life.start(ctx, "queue", queue); err != nil {
 		return nil, err
 	}
 	keeper = newKeeper(cfg, store, redis, queue, keep, log)
 	metrics.MustRegister(collected(queue.Skew, keeper.Counts)...)
+
 	if err := life.start(ctx, "keeper", keeper); err != nil {
 		return nil, fmt.Errorf("%s: %w", storeSetting(cfg), err)
 	}
+
 	if tokenSecret, err = tokenSecretOf(ctx, queue, cfg.TokenSecret); err != nil {
 		return nil, err
 	}
@@ -116,22 +124,26 @@ func New(ctx context.Context, o Options) (_ *App, err error) {
 	if err != nil {
 		return nil, err
 	}
+
 	models, err := openModels(ctx, cfg, roles, engine, log, life)
 	if err != nil {
 		return nil, err
 	}
 	ledger := meter.New(redis, log.With("component", "meter"))
 	life.inBackground("meter", ledger.Keep)
+
 	own, err := ownAddresses(cfg, redisURL)
 	if err != nil {
 		return nil, UsageError{err}
 	}
+
 	if engine != nil {
 		own = append(own, engine.Address())
 	}
 	changing := &changingAddresses{redisURLs: []string{redisURL, cfg.CacheRedisURL}, models: models.Current, log: log}
 	changing.lookForNodes(ctx)
 	life.inBackground("nodes", changing.followNodes)
+
 	outbound, exports, err := newPolicies(cfg, own, changing.now)
 	if err != nil {
 		return nil, err
@@ -157,8 +169,10 @@ func New(ctx context.Context, o Options) (_ *App, err error) {
 	// The worker.
 	var taker *tasks.Server
 	var diagrams *diagram.Renderer // nil without a browser
+
 	if roles.Worker {
 		workerLog := log.With("component", "worker")
+
 		if taker, err = tasks.NewServer(redisURL, taskOptions); err != nil {
 			return nil, err
 		}
@@ -209,6 +223,7 @@ func New(ctx context.Context, o Options) (_ *App, err error) {
 
 		var exporter *chromium.Exporter // nil without a browser
 		var browserStats map[string]func() chromium.Stats
+
 		if prints(cfg) {
 			var browser *chromium.Browser
 			if browser, exporter, err = startBrowsers(ctx, cfg, exports, log, life); err != nil {
@@ -247,10 +262,12 @@ func New(ctx context.Context, o Options) (_ *App, err error) {
 			tasks.HandleTools(taker, tools.Offer, tools.Serve)
 		}
 	}
+
 	if !roles.API {
 		ops := worker.NewOps(worker.OpsOptions{
 			Addr: cfg.WorkerAddr, Checks: checks, Metrics: metrics, Log: log.With("component", "ops"),
 		})
+
 		return &App{options: o, life: life, worker: taker, ops: ops}, nil
 	}
 
@@ -260,10 +277,12 @@ func New(ctx context.Context, o Options) (_ *App, err error) {
 		return nil, err
 	}
 	life.onStop("monitor", monitor.Stop)
+
 	var model *recommend.Model
 	if cfg.AnalysisModel != "" {
 		model = recommend.Queue(queue, cfg.AnalysisModel)
 	}
+
 	server, err := api.New(api.Options{
 		Addr:          net.JoinHostPort(cfg.APIHost, strconv.Itoa(cfg.APIPort)),
 		TLSCert:       cfg.APITLSCert,
@@ -306,5 +325,6 @@ func New(ctx context.Context, o Options) (_ *App, err error) {
 	if err != nil {
 		return nil, UsageError{err}
 	}
+
 	return &App{options: o, life: life, worker: taker, api: server}, nil
 }

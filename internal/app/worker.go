@@ -27,12 +27,18 @@ func newWebhooks(
 	if err != nil {
 		return nil, err
 	}
+
 	webhooks, err := worker.NewWebhooks(worker.WebhookOptions{
-		Policy: outbound, Secret: secret, Version: o.Version, Metrics: metrics, Log: o.Log.With("component", "webhooks"),
+		Policy:  outbound,
+		Secret:  secret,
+		Version: o.Version,
+		Metrics: metrics,
+		Log:     o.Log.With("component", "webhooks"),
 	})
 	if err != nil {
 		return nil, UsageError{fmt.Errorf("WEBHOOK_SECRET: %w", err)}
 	}
+
 	return webhooks, nil
 }
 
@@ -70,6 +76,7 @@ func startBrowsers(
 	if err != nil {
 		return nil, nil, UsageError{err}
 	}
+
 	fontConfig, err := fonts.Install(profiles)
 	if err != nil {
 		log.WarnContext(ctx, "documents are printed with the system's fonts", "error", err)
@@ -89,5 +96,6 @@ func startBrowsers(
 		},
 		Policy: exports,
 	})
+
 	return browser, exporter, life.start(ctx, "exporter", exporter)
 }

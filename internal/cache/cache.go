@@ -86,6 +86,7 @@ func DefaultTTL(k Kind) time.Duration {
 	if k == Theme {
 		return 30 * 24 * time.Hour
 	}
+
 	return 7 * 24 * time.Hour
 }
 
@@ -94,6 +95,7 @@ func (o Options) withDefaults() Options {
 		o.Now = time.Now
 	}
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
+
 	return o
 }
 
@@ -101,6 +103,7 @@ func (o Options) ttl(k Kind) time.Duration {
 	if d, set := o.TTL[k]; set {
 		return d
 	}
+
 	return DefaultTTL(k)
 }
 
@@ -147,14 +150,17 @@ type KindStats struct {
 func newStats(backend, path string, kinds map[Kind]KindStats) Stats {
 	s := Stats{Backend: backend, Path: path, Kinds: map[Kind]KindStats{}}
 	var hits, lookups int64
+
 	for _, k := range Kinds() {
 		s.Kinds[k] = kinds[k]
 		hits += kinds[k].Hits
 		lookups += kinds[k].Hits + kinds[k].Misses
 	}
+
 	if lookups > 0 {
 		s.HitRate = float64(hits) / float64(lookups)
 	}
+
 	return s
 }
 
@@ -164,14 +170,17 @@ func checkKey(kind Kind, key string) error {
 	if kind != Analysis && kind != Theme {
 		return fmt.Errorf("%w: kind %q; allowed: analysis, theme", ErrInvalidKey, kind)
 	}
+
 	if key == "" || len(key) > maxKey {
 		return fmt.Errorf("%w: %d characters; allowed: 1 to %d", ErrInvalidKey, len(key), maxKey)
 	}
+
 	for _, c := range []byte(key) {
 		if (c < '0' || c > '9') && (c|0x20 < 'a' || c|0x20 > 'z') && c != '_' && c != '-' {
 			return fmt.Errorf("%w: %q; allowed: A-Z a-z 0-9 _ -", ErrInvalidKey, key)
 		}
 	}
+
 	return nil
 }
 
@@ -179,9 +188,11 @@ func checkValue(value json.RawMessage) error {
 	if len(value) > MaxValue {
 		return fmt.Errorf("%w: %d bytes; allowed: %d", ErrInvalidValue, len(value), MaxValue)
 	}
+
 	if !json.Valid(value) {
 		return fmt.Errorf("%w: it is not JSON", ErrInvalidValue)
 	}
+
 	return nil
 }
 

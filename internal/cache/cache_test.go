@@ -47,6 +47,7 @@ func TestSQLite(t *testing.T) {
 
 func TestRedis(t *testing.T) {
 	t.Parallel()
+
 	opt, err := redis.ParseURL(redistest.Start(t))
 	if err != nil {
 		t.Fatal(err)
@@ -63,9 +64,11 @@ func TestRedis(t *testing.T) {
 func must[C cache.Cache](c C, err error) func(*testing.T) cache.Cache {
 	return func(t *testing.T) cache.Cache {
 		t.Helper()
+
 		if err != nil {
 			t.Fatal(err)
 		}
+
 		return c
 	}
 }
@@ -78,39 +81,52 @@ func (w *warnings) log() *slog.Logger { return slog.New(slog.NewTextHandler(w, n
 func TestADamagedFileIsSetAside(t *testing.T) {
 	t.Parallel()
 	dir, said := t.TempDir(), &warnings{}
+
 	c, err := cache.OpenFile(dir, cache.Options{Log: said.log()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer c.Close()
+
 	if err := c.Put(t.Context(), cache.Theme, "abc", json.RawMessage("1")); err != nil {
 		t.Fatal(err)
 	}
+
 	path := filepath.Join(dir, "theme", "ab", "abc.json")
 	for _, content := range []string{"", "{", `{"version":1}`, "\x00\xff", `{"version":1,"made":"2026-01-01T00:00:00Z","ttl":"x"}`} {
 		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
+
 		if v, found, err := c.Get(t.Context(), cache.Theme, "abc"); found || err != nil {
 			t.Errorf("%q: got %s, %v", content, v, err)
 		}
+
 		if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
 			t.Errorf("%q: it is still there", content)
 		}
 	}
+
 	if !strings.Contains(said.String(), "set aside") {
 		t.Errorf("nothing was said: %s", said.String())
 	}
+
 	if n, err := c.Clean(t.Context()); n != 5 || err != nil {
 		t.Errorf("clean removed %d, %v", n, err)
 	}
 	// One of a newer version stays.
-	if err := os.WriteFile(path, []byte(`{"version":9,"made":"2026-01-01T00:00:00Z","ttl":1,"value":1}`), 0o600); err != nil {
+	if err := os.WriteFile(
+		path,
+		[]byte(`{"version":9,"made":"2026-01-01T00:00:00Z","ttl":1,"value":1}`),
+		0o600,
+	); err != nil {
 		t.Fatal(err)
 	}
+
 	if _, found, err := c.Get(t.Context(), cache.Theme, "abc"); found || err != nil {
 		t.Errorf("newer: %v, %v", found, err)
 	}
+
 	if _, err := os.Stat(path); err != nil {
 		t.Error("an entry of a newer version was removed")
 	}
@@ -118,21 +134,26 @@ func TestADamagedFileIsSetAside(t *testing.T) {
 
 func TestOnlyTheUserReadsWhatIsKept(t *testing.T) {
 	t.Parallel()
+
 	for _, backend := range []string{"file", "sqlite"} {
 		dir := t.TempDir() // which others may read
+
 		c, err := cache.Open(t.Context(), cache.Config{Backend: backend, Path: dir, MaxSize: "10"}, cache.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		put := c.Put(t.Context(), cache.Theme, "abc", json.RawMessage("1"))
+
 		err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() {
 				return err
 			}
+
 			info, err := d.Info()
 			if err == nil && info.Mode().Perm()&0o077 != 0 {
 				t.Errorf("%s has mode %s", path, info.Mode())
 			}
+
 			return err
 		})
 		if err := errors.Join(put, err, c.Close()); err != nil {
@@ -143,6 +164,7 @@ func TestOnlyTheUserReadsWhatIsKept(t *testing.T) {
 
 func TestADamagedDatabaseIsSetAside(t *testing.T) {
 	t.Parallel()
+
 	for name, damage := range map[string]func(b []byte) []byte{
 		"another file":  func([]byte) []byte { return []byte(strings.Repeat("not a database ", 1000)) },
 		"torn pages":    func(b []byte) []byte { copy(b[4096:], strings.Repeat("\xff", len(b)-4096)); return b },
@@ -154,29 +176,36 @@ func TestADamagedDatabaseIsSetAside(t *testing.T) {
 			dir, said := t.TempDir(), &warnings{}
 			fill(t, dir)
 			path := filepath.Join(dir, "cache.db")
+
 			b, err := os.ReadFile(path)
 			if err != nil {
 				t.Fatal(err)
 			}
+
 			if err := os.WriteFile(path, damage(b), 0o600); err != nil {
 				t.Fatal(err)
 			}
+
 			c, err := cache.OpenSQLite(t.Context(), dir, cache.Options{Log: said.log()})
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer c.Close()
+
 			for i := range 200 {
 				if _, _, err := c.Get(t.Context(), cache.Analysis, fmt.Sprint("k", i)); err != nil {
 					t.Fatal(err)
 				}
 			}
+
 			if err := c.Put(t.Context(), cache.Analysis, "after", json.RawMessage("1")); err != nil {
 				t.Fatal(err)
 			}
+
 			if _, found, err := c.Get(t.Context(), cache.Analysis, "after"); !found || err != nil {
 				t.Errorf("the new cache does not serve: %v", err)
 			}
+
 			if !strings.Contains(said.String(), "set aside") {
 				t.Errorf("nothing was said: %s", said.String())
 			}
@@ -186,15 +215,23 @@ func TestADamagedDatabaseIsSetAside(t *testing.T) {
 
 func fill(t *testing.T, dir string) {
 	t.Helper()
+
 	c, err := cache.OpenSQLite(t.Context(), dir, cache.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	for i := range 200 {
-		if err := c.Put(t.Context(), cache.Analysis, fmt.Sprint("k", i), json.RawMessage(`"`+strings.Repeat("x", 300)+`"`)); err != nil {
+		if err := c.Put(
+			t.Context(),
+			cache.Analysis,
+			fmt.Sprint("k", i),
+			json.RawMessage(`"`+strings.Repeat("x", 300)+`"`),
+		); err != nil {
 			t.Fatal(err)
 		}
 	}
+
 	if err := c.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -205,19 +242,27 @@ func TestANewerDatabaseIsLeftAlone(t *testing.T) {
 	dir := t.TempDir()
 	fill(t, dir)
 	path := filepath.Join(dir, "cache.db")
+
 	b, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	b[63] = 99 // the last byte of user_version, in the file's header
 	if err := os.WriteFile(path, b, 0o600); err != nil {
 		t.Fatal(err)
 	}
+
 	if _, err := cache.OpenSQLite(t.Context(), dir, cache.Options{}); !errors.Is(err, cache.ErrNewer) {
 		t.Errorf("got %v", err)
 	}
 	said := &warnings{}
-	c, err := cache.OpenOrMemory(t.Context(), cache.Config{Backend: "sqlite", Path: dir, MaxSize: "10"}, cache.Options{Log: said.log()})
+
+	c, err := cache.OpenOrMemory(
+		t.Context(),
+		cache.Config{Backend: "sqlite", Path: dir, MaxSize: "10"},
+		cache.Options{Log: said.log()},
+	)
 	if _, memory := c.(*cache.Memory); err != nil || !memory || !strings.Contains(said.String(), "newer version") {
 		t.Errorf("got %T, %v, said %s", c, err, said.String())
 	}
@@ -225,13 +270,20 @@ func TestANewerDatabaseIsLeftAlone(t *testing.T) {
 
 func TestAnUnusableFolderCostsNoRun(t *testing.T) {
 	t.Parallel()
+
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
+
 	for _, backend := range []string{"file", "sqlite"} {
 		said := &warnings{}
-		c, err := cache.OpenOrMemory(t.Context(), cache.Config{Backend: backend, Path: file, MaxSize: "1MB"}, cache.Options{Log: said.log()})
+
+		c, err := cache.OpenOrMemory(
+			t.Context(),
+			cache.Config{Backend: backend, Path: file, MaxSize: "1MB"},
+			cache.Options{Log: said.log()},
+		)
 		if _, memory := c.(*cache.Memory); err != nil || !memory || !strings.Contains(said.String(), "cannot be used") {
 			t.Errorf("%s: got %T, %v, said %s", backend, c, err, said.String())
 		}
@@ -243,6 +295,7 @@ func TestConfiguration(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "cache.json")
 	write := func(text string) {
 		t.Helper()
+
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -254,22 +307,32 @@ func TestConfiguration(t *testing.T) {
 					return pairs[i+1]
 				}
 			}
+
 			return ""
 		}
 	}
 	write(`{"backend_type":"file","base_path":"/json","ttl":{"analysis":60}}`)
-	c, from, err := cache.Load(cache.Config{Path: "/flag"}, env("PRESSWORK_CACHE_CONFIG", file, "PRESSWORK_CACHE_BACKEND", "memory", "PRESSWORK_CACHE_MAX_SIZE", "64MB"))
+
+	c, from, err := cache.Load(
+		cache.Config{Path: "/flag"},
+		env("PRESSWORK_CACHE_CONFIG", file, "PRESSWORK_CACHE_BACKEND", "memory", "PRESSWORK_CACHE_MAX_SIZE", "64MB"),
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.Backend != "memory" || c.Path != "/flag" || c.TTL[cache.Analysis] != time.Minute || c.TTL[cache.Theme] != cache.DefaultTTL(cache.Theme) || c.MaxSize != "64MB" {
+
+	if c.Backend != "memory" || c.Path != "/flag" || c.TTL[cache.Analysis] != time.Minute ||
+		c.TTL[cache.Theme] != cache.DefaultTTL(cache.Theme) ||
+		c.MaxSize != "64MB" {
 		t.Errorf("got %+v", c)
 	}
+
 	for setting, want := range map[string]string{"backend": "PRESSWORK_CACHE_BACKEND", "path": "flag", "ttl.analysis": file, "ttl.theme": "default"} {
 		if from[setting] != want {
 			t.Errorf("%s comes from %q, want %q", setting, from[setting], want)
 		}
 	}
+
 	for _, bad := range []struct {
 		env  []string
 		json string
@@ -293,7 +356,12 @@ func TestConfiguration(t *testing.T) {
 			write(bad.json)
 			bad.env = []string{"PRESSWORK_CACHE_CONFIG", file}
 		}
-		if _, _, err := cache.Load(cache.Config{}, env(bad.env...)); err == nil || !strings.Contains(err.Error(), bad.says) {
+
+		if _, _, err := cache.Load(
+			cache.Config{},
+			env(bad.env...),
+		); err == nil ||
+			!strings.Contains(err.Error(), bad.says) {
 			t.Errorf("%v %s: got %v, want %q", bad.env, bad.json, err, bad.says)
 		}
 	}
@@ -311,6 +379,7 @@ func BenchmarkHit(b *testing.B) {
 					b.Fatal(err)
 				}
 			}
+
 			for b.Loop() {
 				if _, found, err := c.Get(context.Background(), cache.Analysis, "key500"); !found || err != nil {
 					b.Fatal(found, err)
@@ -323,13 +392,16 @@ func BenchmarkHit(b *testing.B) {
 	measure("file", f, err)
 	s, err := cache.OpenSQLite(b.Context(), b.TempDir(), cache.Options{})
 	measure("sqlite", s, err)
+
 	if testing.Short() {
 		return
 	}
+
 	opt, err := redis.ParseURL(redistest.Start(b))
 	if err != nil {
 		b.Fatal(err)
 	}
+
 	client := redis.NewClient(opt)
 	defer client.Close()
 	measure("redis", cache.NewRedis(client, cache.Options{}), nil)

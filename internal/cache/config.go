@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"presswork"
+	"presswork/internal/fault"
 	"presswork/internal/input"
 )
 
@@ -54,15 +54,22 @@ type Origin map[string]string
 // defaults. The map has backend, path, ttl.analysis, ttl.theme and max_size.
 // Errors: InvalidOption that names what is wrong and what is allowed.
 func Load(flags Config, getenv func(string) string) (Config, Origin, error) {
-	c := Config{Backend: BackendSQLite, Path: userFolder(getenv), MaxSize: defaultMaxSize, TTL: map[Kind]time.Duration{}}
+	c := Config{
+		Backend: BackendSQLite,
+		Path:    userFolder(getenv),
+		MaxSize: defaultMaxSize,
+		TTL:     map[Kind]time.Duration{},
+	}
 	if c.Path == "" {
 		c.Backend = BackendMemory
 	}
+
 	from := Origin{"backend": "default", "path": "default", "max_size": "default"}
 	for _, k := range Kinds() {
 		c.TTL[k], from["ttl."+string(k)] = DefaultTTL(k), "default"
 	}
 	layers := make([]layer, 0, 3)
+
 	if name := getenv("PRESSWORK_CACHE_CONFIG"); name != "" {
 		file, err := readConfig(name)
 		if err != nil {
@@ -70,14 +77,17 @@ func Load(flags Config, getenv func(string) string) (Config, Origin, error) {
 		}
 		layers = append(layers, layer{file, func(string) string { return name }})
 	}
+
 	env, err := fromEnvironment(getenv)
 	if err != nil {
 		return c, from, err
 	}
+
 	layers = append(layers, layer{env, variable}, layer{flags, func(string) string { return "flag" }})
 	for _, l := range layers {
 		l.over(&c, from)
 	}
+
 	return c, from, c.Check()
 }
 
@@ -87,6 +97,7 @@ func userFolder(getenv func(string) string) string {
 	if dir := getenv("XDG_CACHE_HOME"); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "presswork")
 	}
+
 	switch home := getenv("HOME"); {
 	case !filepath.IsAbs(home):
 		return ""
@@ -112,6 +123,7 @@ func (l layer) over(c *Config, from Origin) {
 	set("backend", l.Backend, &c.Backend)
 	set("path", l.Path, &c.Path)
 	set("max_size", l.MaxSize, &c.MaxSize)
+
 	for kind, ttl := range l.TTL {
 		c.TTL[kind], from["ttl."+string(kind)] = ttl, l.origin("ttl")
 	}
@@ -124,9 +136,14 @@ func variable(setting string) string {
 }
 
 func fromEnvironment(getenv func(string) string) (Config, error) {
-	c := Config{Backend: getenv(variable("backend")), Path: getenv(variable("path")), MaxSize: getenv(variable("max_size"))}
+	c := Config{
+		Backend: getenv(variable("backend")),
+		Path:    getenv(variable("path")),
+		MaxSize: getenv(variable("max_size")),
+	}
 	var err error
 	c.TTL, err = ParseTTL(variable("ttl"), getenv(variable("ttl")))
+
 	return c, err
 }
 
@@ -136,10 +153,12 @@ func ParseTTL(setting, text string) (map[Kind]time.Duration, error) {
 	if text == "" {
 		return nil, nil
 	}
+
 	ttl, err := seconds(text)
 	if err != nil {
 		return nil, invalid("%s is %q; allowed: a number of seconds", setting, text)
 	}
+
 	return map[Kind]time.Duration{Analysis: ttl, Theme: ttl}, nil
 }
 
@@ -151,6 +170,7 @@ func seconds(text string) (time.Duration, error) {
 	if err != nil || !(n >= 0 && n <= maxTTL.Seconds()) {
 		return 0, errors.New("not a number of seconds")
 	}
+
 	return time.Duration(n * float64(time.Second)), nil
 }
 
@@ -167,21 +187,25 @@ func readConfig(name string) (Config, error) {
 	if err != nil {
 		return Config{}, invalid("PRESSWORK_CACHE_CONFIG: %s", err)
 	}
+
 	var f configFile
 	if err := input.DecodeJSON(bytes.TrimSpace(b), &f, ""); err != nil {
-		return Config{}, invalid("%s: %s", name, presswork.AsError(err).Message)
+		return Config{}, invalid("%s: %s", name, fault.AsError(err).Message)
 	}
+
 	c := Config{Backend: f.Backend, Path: f.Path, MaxSize: f.MaxSize, TTL: map[Kind]time.Duration{}}
 	for kind, text := range f.TTL {
 		if kind != string(Analysis) && kind != string(Theme) {
 			return c, invalid("%s: ttl.%s does not exist; allowed: ttl.analysis, ttl.theme", name, kind)
 		}
+
 		ttl, err := seconds(text.String())
 		if err != nil {
 			return c, invalid("%s: ttl.%s is %s; allowed: a number of seconds", name, kind, text)
 		}
 		c.TTL[Kind(kind)] = ttl
 	}
+
 	return c, nil
 }
 
@@ -190,19 +214,30 @@ func (c Config) Check() error {
 	switch c.Backend {
 	case BackendMemory, BackendFile, BackendSQLite:
 	default:
-		return invalid("cache backend %q does not exist%s; allowed: %s", c.Backend, input.DidYouMean(c.Backend, backends()), strings.Join(backends(), ", "))
+		return invalid(
+			"cache backend %q does not exist%s; allowed: %s",
+			c.Backend,
+			input.DidYouMean(c.Backend, backends()),
+			strings.Join(backends(), ", "),
+		)
 	}
+
 	if c.Path == "" && c.Backend != BackendMemory {
 		return invalid("the %s cache has no folder: set HOME or PRESSWORK_CACHE_PATH", c.Backend)
 	}
 	_, _, err := c.limits()
+
 	return err
 }
 
 // limits reads MaxSize: a bare number is entries, one with a unit is bytes.
 func (c Config) limits() (entries int, size int64, err error) {
 	text := strings.ToUpper(strings.TrimSpace(c.MaxSize))
-	wrong := invalid("cache size %q is not allowed; write a number of entries (10000) or a size (64MB, 500KB, 1GB)", c.MaxSize)
+	wrong := invalid(
+		"cache size %q is not allowed; write a number of entries (10000) or a size (64MB, 500KB, 1GB)",
+		c.MaxSize,
+	)
+
 	for suffix, unit := range map[string]int64{"KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30} {
 		if number, ok := strings.CutSuffix(text, suffix); ok {
 			n, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
@@ -210,18 +245,21 @@ func (c Config) limits() (entries int, size int64, err error) {
 			if err != nil || !(n*float64(unit) >= 1 && n <= 1<<20) {
 				return 0, 0, wrong
 			}
+
 			return 0, int64(n * float64(unit)), nil
 		}
 	}
+
 	n, err := strconv.Atoi(text)
 	if err != nil || n <= 0 {
 		return 0, 0, wrong
 	}
+
 	return n, 0, nil
 }
 
 func invalid(format string, args ...any) error {
-	return presswork.Errorf(presswork.InvalidOption, format, args...)
+	return fault.Errorf(fault.InvalidOption, format, args...)
 }
 
 // Open opens the cache a configuration names; o has the rest. Errors: those of
@@ -230,16 +268,19 @@ func Open(ctx context.Context, c Config, o Options) (Cache, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
 	}
+
 	o, err := c.options(o)
 	if err != nil {
 		return nil, err
 	}
+
 	switch c.Backend {
 	case BackendFile:
 		return OpenFile(c.Path, o)
 	case BackendSQLite:
 		return OpenSQLite(ctx, c.Path, o)
 	}
+
 	return NewMemory(o), nil
 }
 
@@ -250,14 +291,17 @@ func OpenOrMemory(ctx context.Context, c Config, o Options) (Cache, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
 	}
+
 	opened, err := Open(ctx, c, o)
 	if err == nil {
 		return opened, nil
 	}
 	o.withDefaults().Log.WarnContext(ctx, "the cache cannot be used; this run keeps its own in memory", "error", err)
+
 	if o, err = c.options(o); err != nil {
 		return nil, err
 	}
+
 	return NewMemory(o), nil
 }
 
@@ -265,5 +309,6 @@ func (c Config) options(o Options) (Options, error) {
 	var err error
 	o.TTL = c.TTL
 	o.MaxEntries, o.MaxBytes, err = c.limits()
+
 	return o, err
 }

@@ -64,6 +64,7 @@ func OpenFile(dir string, o Options) (*File, error) {
 			return nil, fmt.Errorf("the cache folder cannot be used: %w", err)
 		}
 	}
+
 	return f, nil
 }
 
@@ -78,6 +79,7 @@ func (f *File) Get(_ context.Context, kind Kind, key string) (json.RawMessage, b
 		return nil, false, err
 	}
 	path := f.path(kind, key)
+
 	e, err := readEntry(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, ErrNewer):
@@ -86,22 +88,27 @@ func (f *File) Get(_ context.Context, kind Kind, key string) (json.RawMessage, b
 	case errors.Is(err, errDamaged):
 		f.setAside(path, err)
 		f.count(kind, miss)
+
 		return nil, false, nil
 	case err != nil:
 		return nil, false, err
 	}
+
 	now := f.o.Now()
 	if !f.o.fresh(kind, e.Made, e.TTL, now) {
 		f.count(kind, expired)
 		// Another process may have renewed it since: then it is not removed, or
 		// it is computed once more. Neither serves an old value.
 		f.drop(path)
+
 		return nil, false, nil
 	}
 	f.count(kind, hit)
+
 	if info, err := os.Stat(path); err == nil && now.Sub(info.ModTime()) > touchEvery {
 		_ = os.Chtimes(path, now, now) // a cache that cannot be written still serves
 	}
+
 	return e.Value, true, nil
 }
 
@@ -112,6 +119,7 @@ func readEntry(path string) (fileEntry, error) {
 	if err != nil {
 		return fileEntry{}, err
 	}
+
 	var e fileEntry
 	switch err := json.Unmarshal(b, &e); {
 	case err != nil:
@@ -121,12 +129,14 @@ func readEntry(path string) (fileEntry, error) {
 	case e.Version < 1 || e.Made.IsZero() || len(e.Value) == 0:
 		return e, fmt.Errorf("%w: it is not a cache entry", errDamaged)
 	}
+
 	return e, nil
 }
 
 // setAside keeps a damaged entry for whoever wants to know.
 func (f *File) setAside(path string, why error) {
 	to := filepath.Join(f.dir, damagedName, fmt.Sprintf("%s-%d", filepath.Base(path), f.o.Now().UnixNano()))
+
 	err := os.MkdirAll(filepath.Dir(to), 0o700)
 	if err == nil {
 		err = os.Rename(path, to)
@@ -139,20 +149,24 @@ func (f *File) Put(_ context.Context, kind Kind, key string, value json.RawMessa
 	if err := checkKey(kind, key); err != nil {
 		return err
 	}
+
 	if err := checkValue(value); err != nil {
 		return err
 	}
 	path := f.path(kind, key)
+
 	b, err := json.Marshal(fileEntry{fileVersion, f.o.Now().UTC(), f.o.ttl(kind), value})
 	if err != nil {
 		return err
 	}
+
 	before, _ := os.Stat(path)
 	if err := f.write(path, b); err != nil {
 		return fmt.Errorf("the cache took no entry: %w", err)
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
+
 	if f.total == nil {
 		known, found, _ := f.load()
 		if !found {
@@ -160,15 +174,18 @@ func (f *File) Put(_ context.Context, kind Kind, key string, value json.RawMessa
 		}
 		f.total = &known.Totals
 	}
+
 	change := totals{1, int64(len(b))}
 	if before != nil {
 		change = totals{0, int64(len(b)) - before.Size()}
 	}
 	f.total.add(change)
 	f.pending.Totals.add(change)
+
 	if f.o.over(f.total.Entries, f.total.Bytes) {
 		return f.shrink()
 	}
+
 	return nil
 }
 
@@ -179,19 +196,23 @@ func (f *File) write(path string, b []byte) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
+
 	tmp, err := os.CreateTemp(dir, unfinished+"*")
 	if err != nil {
 		return err
 	}
 	_, err = tmp.Write(b)
 	now := f.o.Now()
+
 	err = errors.Join(err, tmp.Close(), os.Chtimes(tmp.Name(), now, now))
 	if err == nil {
 		err = os.Rename(tmp.Name(), path)
 	}
+
 	if err != nil {
 		return errors.Join(err, os.Remove(tmp.Name()))
 	}
+
 	return nil
 }
 
@@ -204,6 +225,7 @@ func (f *File) drop(path string) {
 	defer f.mu.Unlock()
 	change := totals{-1, -info.Size()}
 	f.pending.Totals.add(change)
+
 	if f.total != nil {
 		f.total.add(change)
 	}
@@ -221,24 +243,29 @@ type found struct {
 // that no entry could be: the folder may be one that holds other things as well.
 func (f *File) walk() ([]found, error) {
 	var all []found
+
 	for _, kind := range Kinds() {
 		err := filepath.WalkDir(filepath.Join(f.dir, string(kind)), func(path string, d fs.DirEntry, err error) error {
 			if errors.Is(err, fs.ErrNotExist) {
 				return nil
 			}
+
 			key, isEntry := strings.CutSuffix(filepath.Base(path), ".json")
 			if err != nil || d.IsDir() || !isEntry || checkKey(kind, key) != nil || path != f.path(kind, key) {
 				return err
 			}
+
 			if info, err := d.Info(); err == nil {
 				all = append(all, found{path, kind, info.Size(), info.ModTime()})
 			}
+
 			return nil
 		})
 		if err != nil {
 			return nil, err
 		}
 	}
+
 	return all, nil
 }
 
@@ -246,6 +273,7 @@ func totalOf(all []found) (sum totals) {
 	for _, e := range all {
 		sum.add(totals{1, e.size})
 	}
+
 	return sum
 }
 
@@ -257,21 +285,25 @@ func (f *File) shrink() error {
 	if err != nil {
 		return err
 	}
+
 	now := totalOf(all)
 	if !f.o.over(now.Entries, now.Bytes) {
 		f.total = &now
 		return f.flush(&now)
 	}
 	slices.SortFunc(all, func(a, b found) int { return a.used.Compare(b.used) })
+
 	for _, e := range all {
 		if !f.o.over(now.Entries+f.o.MaxEntries/10, now.Bytes+f.o.MaxBytes/10) {
 			break
 		}
+
 		if err := os.Remove(e.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 		now.add(totals{-1, -e.size})
 	}
 	f.total = &now
+
 	return f.flush(&now)
 }

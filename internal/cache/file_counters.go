@@ -23,6 +23,7 @@ type counters struct {
 func (f *File) count(kind Kind, l lookup) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+
 	if f.pending.Kinds == nil {
 		f.pending.Kinds = map[Kind]KindStats{}
 	}
@@ -37,12 +38,15 @@ func (f *File) load() (c counters, found bool, err error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return c, false, nil
 	}
+
 	if err != nil {
 		return c, false, err
 	}
+
 	if json.Unmarshal(b, &c) != nil || c.Version < 1 || c.Totals.Entries < 0 || c.Totals.Bytes < 0 {
 		return counters{}, false, nil
 	}
+
 	return c, true, nil
 }
 
@@ -55,13 +59,16 @@ func (f *File) flush(exact *totals) error {
 		return err
 	}
 	defer lock.Close() // which also unlocks
+
 	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
 		return err
 	}
+
 	c, found, err := f.load()
 	if err != nil || c.Version > fileVersion {
 		return err
 	}
+
 	if !found && exact == nil {
 		all, err := f.walk()
 		if err != nil {
@@ -72,24 +79,33 @@ func (f *File) flush(exact *totals) error {
 	c.Version = fileVersion
 	c.Kinds = sum(c.Kinds, f.pending.Kinds)
 	c.Totals.add(f.pending.Totals)
+
 	if exact != nil {
 		c.Totals = *exact
 	}
+
 	b, err := json.Marshal(c)
 	if err == nil {
 		err = f.write(filepath.Join(f.dir, countersName), b)
 	}
+
 	if err == nil {
 		f.pending = counters{}
 	}
+
 	return err
 }
 
 func sum(a, b map[Kind]KindStats) map[Kind]KindStats {
 	out := map[Kind]KindStats{}
 	for _, k := range Kinds() {
-		out[k] = KindStats{Hits: a[k].Hits + b[k].Hits, Misses: a[k].Misses + b[k].Misses, Expired: a[k].Expired + b[k].Expired}
+		out[k] = KindStats{
+			Hits:    a[k].Hits + b[k].Hits,
+			Misses:  a[k].Misses + b[k].Misses,
+			Expired: a[k].Expired + b[k].Expired,
+		}
 	}
+
 	return out
 }
 
@@ -97,21 +113,25 @@ func sum(a, b map[Kind]KindStats) map[Kind]KindStats {
 func (f *File) Stats(context.Context) (Stats, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+
 	c, _, err := f.load()
 	if err != nil {
 		return Stats{}, err
 	}
 	kinds := sum(c.Kinds, f.pending.Kinds)
+
 	all, err := f.walk()
 	if err != nil {
 		return Stats{}, err
 	}
+
 	for _, e := range all {
 		s := kinds[e.kind]
 		s.Entries++
 		s.Bytes += e.size
 		kinds[e.kind] = s
 	}
+
 	return newStats("file", f.dir, kinds), nil
 }
 
@@ -122,6 +142,7 @@ func (f *File) Clean(context.Context) (int, error) {
 		return 0, err
 	}
 	removed, now := 0, f.o.Now()
+
 	for _, e := range all {
 		content, err := readEntry(e.path)
 		switch {
@@ -136,6 +157,7 @@ func (f *File) Clean(context.Context) (int, error) {
 		removed++
 	}
 	aside, err := f.removeAside()
+
 	return removed + aside, errors.Join(err, f.removeUnfinished())
 }
 
@@ -143,40 +165,51 @@ func (f *File) Clean(context.Context) (int, error) {
 // that may lie there.
 func (f *File) removeAside() (removed int, err error) {
 	dir := filepath.Join(f.dir, damagedName)
+
 	aside, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, nil
 	}
+
 	for _, entry := range aside {
 		if strings.Contains(entry.Name(), ".json-") {
 			err = errors.Join(err, os.Remove(filepath.Join(dir, entry.Name())))
 			removed++
 		}
 	}
+
 	if removed == len(aside) {
 		err = errors.Join(err, os.Remove(dir))
 	}
+
 	return removed, err
 }
 
 // removeUnfinished removes what processes that were ended left half written.
 func (f *File) removeUnfinished() error {
 	const abandoned = time.Hour
+
 	var errs []error
 	for _, kind := range Kinds() {
-		errs = append(errs, filepath.WalkDir(filepath.Join(f.dir, string(kind)), func(path string, d fs.DirEntry, err error) error {
-			if err == nil && !d.IsDir() && strings.HasPrefix(d.Name(), unfinished) {
-				var info fs.FileInfo
-				if info, err = d.Info(); err == nil && f.o.Now().Sub(info.ModTime()) > abandoned {
-					err = os.Remove(path)
+		errs = append(
+			errs,
+			filepath.WalkDir(filepath.Join(f.dir, string(kind)), func(path string, d fs.DirEntry, err error) error {
+				if err == nil && !d.IsDir() && strings.HasPrefix(d.Name(), unfinished) {
+					var info fs.FileInfo
+					if info, err = d.Info(); err == nil && f.o.Now().Sub(info.ModTime()) > abandoned {
+						err = os.Remove(path)
+					}
 				}
-			}
-			if errors.Is(err, fs.ErrNotExist) {
-				return nil
-			}
-			return err
-		}))
+
+				if errors.Is(err, fs.ErrNotExist) {
+					return nil
+				}
+
+				return err
+			}),
+		)
 	}
+
 	return errors.Join(errs...)
 }
 
@@ -184,21 +217,25 @@ func (f *File) removeUnfinished() error {
 func (f *File) Clear(context.Context) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+
 	all, err := f.walk()
 	if err != nil {
 		return err
 	}
+
 	for _, e := range all {
 		if err := os.Remove(e.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
 	f.pending, f.total = counters{}, &totals{}
+
 	err = os.Remove(filepath.Join(f.dir, countersName))
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil
 	}
 	_, aside := f.removeAside()
+
 	return errors.Join(err, aside, f.removeUnfinished())
 }
 
@@ -206,12 +243,15 @@ func (f *File) Clear(context.Context) error {
 func (f *File) Close() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+
 	if f.closed {
 		return nil
 	}
+
 	f.closed = true
 	if len(f.pending.Kinds) == 0 && f.pending.Totals == (totals{}) {
 		return nil
 	}
+
 	return f.flush(nil)
 }

@@ -17,6 +17,7 @@ import (
 
 func TestAFileCacheCountsAnewWhatItLostCountOf(t *testing.T) {
 	t.Parallel()
+
 	for name, lose := range map[string]func(path string) error{
 		"gone":    os.Remove,
 		"damaged": func(path string) error { return os.WriteFile(path, []byte(`{"totals":`), 0o600) },
@@ -27,24 +28,29 @@ func TestAFileCacheCountsAnewWhatItLostCountOf(t *testing.T) {
 		dir := t.TempDir()
 		put := func(from int) {
 			t.Helper()
+
 			c, err := cache.OpenFile(dir, cache.Options{MaxEntries: 10})
 			if err != nil {
 				t.Fatal(err)
 			}
+
 			for i := range 10 {
 				if err := c.Put(t.Context(), cache.Theme, fmt.Sprint("k", from+i), json.RawMessage("1")); err != nil {
 					t.Fatal(err)
 				}
 			}
+
 			if err := c.Close(); err != nil {
 				t.Fatal(err)
 			}
 		}
 		put(0)
+
 		if err := lose(filepath.Join(dir, "counters.json")); err != nil {
 			t.Fatal(err)
 		}
 		put(10)
+
 		if entries, err := filepath.Glob(filepath.Join(dir, "theme", "*", "*.json")); len(entries) > 10 || err != nil {
 			t.Errorf("%s: %d entries; the cap is 10; %v", name, len(entries), err)
 		}
@@ -54,32 +60,60 @@ func TestAFileCacheCountsAnewWhatItLostCountOf(t *testing.T) {
 func TestClearTakesWhatIsTheCachesAndNothingElse(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	theirs := []string{filepath.Join(dir, "damaged", "photo.jpg"), filepath.Join(dir, "notes.txt"), filepath.Join(dir, "theme", "ab", ".new-young"),
-		filepath.Join(dir, "theme", "colors.json"), filepath.Join(dir, "theme", "dark", "colors.json"), filepath.Join(dir, "analysis", "co", "deep", "colors.json")}
-	ours := []string{filepath.Join(dir, "damaged", "abc.json-1"), filepath.Join(dir, "theme", "ab", ".new-old"), filepath.Join(dir, "cache.db.damaged-1")}
+	theirs := []string{
+		filepath.Join(
+			dir,
+			"damaged",
+			"photo.jpg",
+		),
+		filepath.Join(dir, "notes.txt"),
+		filepath.Join(dir, "theme", "ab", ".new-young"),
+		filepath.Join(
+			dir,
+			"theme",
+			"colors.json",
+		),
+		filepath.Join(dir, "theme", "dark", "colors.json"),
+		filepath.Join(dir, "analysis", "co", "deep", "colors.json"),
+	}
+
+	ours := []string{
+		filepath.Join(dir, "damaged", "abc.json-1"),
+		filepath.Join(dir, "theme", "ab", ".new-old"),
+		filepath.Join(dir, "cache.db.damaged-1"),
+	}
 	for _, path := range append(theirs, ours...) {
 		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, nil, 0o600)); err != nil {
 			t.Fatal(err)
 		}
 	}
+
 	long := time.Now().Add(-2 * time.Hour)
 	if err := os.Chtimes(ours[1], long, long); err != nil {
 		t.Fatal(err)
 	}
+
 	for _, backend := range []string{"file", "sqlite"} {
 		c, err := cache.Open(t.Context(), cache.Config{Backend: backend, Path: dir, MaxSize: "10"}, cache.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := errors.Join(c.Put(t.Context(), cache.Theme, "abc", json.RawMessage("1")), c.Clear(t.Context()), c.Close()); err != nil {
+
+		if err := errors.Join(
+			c.Put(t.Context(), cache.Theme, "abc", json.RawMessage("1")),
+			c.Clear(t.Context()),
+			c.Close(),
+		); err != nil {
 			t.Fatal(err)
 		}
 	}
+
 	for _, path := range theirs {
 		if _, err := os.Stat(path); err != nil {
 			t.Error(err)
 		}
 	}
+
 	for _, path := range ours {
 		if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
 			t.Errorf("%s is still there: %v", path, err)
@@ -90,16 +124,19 @@ func TestClearTakesWhatIsTheCachesAndNothingElse(t *testing.T) {
 func TestADatabaseThatAnotherProgramBeginsIsAwaited(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
+
 	other, err := sql.Open("sqlite", filepath.Join(dir, "cache.db")+"?_txlock=immediate")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer other.Close()
+
 	making, err := other.BeginTx(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	opened := make(chan error, 1)
+
 	go func() {
 		c, err := cache.OpenSQLite(t.Context(), dir, cache.Options{})
 		if err == nil {
@@ -107,14 +144,17 @@ func TestADatabaseThatAnotherProgramBeginsIsAwaited(t *testing.T) {
 		}
 		opened <- err
 	}()
+
 	select {
 	case err := <-opened:
 		t.Fatalf("it did not wait: %v", err)
 	case <-time.After(100 * time.Millisecond):
 	}
+
 	if err := making.Rollback(); err != nil {
 		t.Fatal(err)
 	}
+
 	if err := wait.Receive(t, "the database", opened); err != nil {
 		t.Error(err)
 	}
@@ -123,20 +163,27 @@ func TestADatabaseThatAnotherProgramBeginsIsAwaited(t *testing.T) {
 func TestADatabaseThatIsHeldIsNamed(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
+
 	c, err := cache.OpenSQLite(t.Context(), dir, cache.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer c.Close()
+
 	held, err := sql.Open("sqlite", filepath.Join(dir, "cache.db"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer held.Close()
+
 	if _, err := held.ExecContext(t.Context(), "BEGIN EXCLUSIVE"); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Clear(t.Context()); err == nil || !strings.Contains(err.Error(), "another program holds the cache "+dir) {
+
+	if err := c.Clear(
+		t.Context(),
+	); err == nil ||
+		!strings.Contains(err.Error(), "another program holds the cache "+dir) {
 		t.Errorf("it says %v", err)
 	}
 }

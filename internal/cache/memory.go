@@ -37,6 +37,7 @@ type memoryEntry struct {
 func NewMemory(o Options) *Memory {
 	m := &Memory{o: o.withDefaults()}
 	m.reset()
+
 	return m
 }
 
@@ -52,23 +53,28 @@ func (m *Memory) Get(_ context.Context, kind Kind, key string) (json.RawMessage,
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	outcome := miss
+
 	defer func() {
 		s := m.counts[kind]
 		s.count(outcome)
 		m.counts[kind] = s
 	}()
+
 	element, ok := m.entries[place{kind, key}]
 	if !ok {
 		return nil, false, nil
 	}
+
 	e := element.Value.(*memoryEntry)
 	if !m.o.fresh(kind, e.made, e.ttl, m.o.Now()) {
 		outcome = expired
 		m.remove(element)
+
 		return nil, false, nil
 	}
 	outcome = hit
 	m.used.MoveToFront(element)
+
 	return slices.Clone(e.value), true, nil
 }
 
@@ -77,20 +83,24 @@ func (m *Memory) Put(_ context.Context, kind Kind, key string, value json.RawMes
 	if err := checkKey(kind, key); err != nil {
 		return err
 	}
+
 	if err := checkValue(value); err != nil {
 		return err
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
+
 	at := place{kind, key}
 	if element, ok := m.entries[at]; ok {
 		m.remove(element)
 	}
 	m.entries[at] = m.used.PushFront(&memoryEntry{at, slices.Clone(value), m.o.Now(), m.o.ttl(kind)})
+
 	m.bytes += int64(len(value))
 	for m.o.over(len(m.entries), m.bytes) {
 		m.remove(m.used.Back())
 	}
+
 	return nil
 }
 
@@ -105,10 +115,12 @@ func (m *Memory) remove(element *list.Element) {
 func (m *Memory) Stats(context.Context) (Stats, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+
 	kinds := map[Kind]KindStats{}
 	for _, k := range Kinds() {
 		kinds[k] = m.counts[k]
 	}
+
 	for element := m.used.Front(); element != nil; element = element.Next() {
 		e := element.Value.(*memoryEntry)
 		s := kinds[e.kind]
@@ -116,6 +128,7 @@ func (m *Memory) Stats(context.Context) (Stats, error) {
 		s.Bytes += int64(len(e.value))
 		kinds[e.kind] = s
 	}
+
 	return newStats("memory", "", kinds), nil
 }
 
@@ -123,6 +136,7 @@ func (m *Memory) Stats(context.Context) (Stats, error) {
 func (m *Memory) Clean(context.Context) (int, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+
 	now, removed := m.o.Now(), 0
 	for _, element := range m.entries {
 		if e := element.Value.(*memoryEntry); !m.o.fresh(e.kind, e.made, e.ttl, now) {
@@ -130,6 +144,7 @@ func (m *Memory) Clean(context.Context) (int, error) {
 			removed++
 		}
 	}
+
 	return removed, nil
 }
 
@@ -138,6 +153,7 @@ func (m *Memory) Clear(context.Context) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.reset()
+
 	return nil
 }
 

@@ -80,21 +80,26 @@ func (r *Redis) Get(ctx context.Context, kind Kind, key string) (json.RawMessage
 	if err := checkKey(kind, key); err != nil {
 		return nil, false, err
 	}
+
 	raw, err := r.client.Get(ctx, redisEntry(kind, key)).Result()
 	if errors.Is(err, redis.Nil) {
 		return nil, false, r.note(ctx, kind, key, miss)
 	}
+
 	if err != nil {
 		return nil, false, err
 	}
+
 	var v redisValue
 	if err := json.Unmarshal([]byte(raw), &v); err != nil || len(v.Value) == 0 {
 		r.o.Log.WarnContext(ctx, "a damaged cache entry was removed", "kind", kind, "key", key, "error", err)
 		return nil, false, errors.Join(r.drop(ctx, kind, key, raw), r.note(ctx, kind, key, miss))
 	}
+
 	if !r.o.fresh(kind, time.UnixMilli(v.Made), time.Duration(v.TTL)*time.Millisecond, r.o.Now()) {
 		return nil, false, errors.Join(r.drop(ctx, kind, key, raw), r.note(ctx, kind, key, expired))
 	}
+
 	return v.Value, true, r.note(ctx, kind, key, hit)
 }
 
@@ -111,13 +116,16 @@ func (r *Redis) note(ctx context.Context, kind Kind, key string, l lookup) error
 		case miss:
 			p.HIncrBy(ctx, redisLookups, string(kind)+"/misses", 1)
 		}
+
 		return nil
 	})
+
 	return err
 }
 
 func (r *Redis) drop(ctx context.Context, kind Kind, key, raw string) error {
-	return redisDrop.Run(ctx, r.client, []string{redisEntry(kind, key), redisUsed, redisSizes}, member(kind, key), raw).Err()
+	return redisDrop.Run(ctx, r.client, []string{redisEntry(kind, key), redisUsed, redisSizes}, member(kind, key), raw).
+		Err()
 }
 
 // Put implements Cache.
@@ -125,16 +133,33 @@ func (r *Redis) Put(ctx context.Context, kind Kind, key string, value json.RawMe
 	if err := checkKey(kind, key); err != nil {
 		return err
 	}
+
 	if err := checkValue(value); err != nil {
 		return err
 	}
 	ttl, now := max(r.o.ttl(kind), time.Millisecond), r.o.Now().UnixMilli()
+
 	b, err := json.Marshal(redisValue{now, ttl.Milliseconds(), value})
 	if err != nil {
 		return err
 	}
-	return redisPut.Run(ctx, r.client, []string{redisEntry(kind, key), redisUsed, redisSizes},
-		member(kind, key), b, ttl.Milliseconds(), now, redisPrefix+"entry:", len(value), r.o.MaxEntries, r.o.MaxBytes).Err()
+
+	return redisPut.Run(
+		ctx,
+		r.client,
+		[]string{redisEntry(kind, key), redisUsed, redisSizes},
+		member(
+			kind,
+			key,
+		),
+		b,
+		ttl.Milliseconds(),
+		now,
+		redisPrefix+"entry:",
+		len(value),
+		r.o.MaxEntries,
+		r.o.MaxBytes,
+	).Err()
 }
 
 // each calls f for every member of the index, in pieces.
@@ -146,20 +171,25 @@ func (r *Redis) each(ctx context.Context, f func(kind Kind, key string, raw stri
 			return err
 		}
 		reads := make([]*redis.StringCmd, len(members))
+
 		if _, err := r.client.Pipelined(ctx, func(p redis.Pipeliner) error {
 			for i, m := range members {
 				reads[i] = p.Get(ctx, redisPrefix+"entry:"+m)
 			}
+
 			return nil
 		}); err != nil && !errors.Is(err, redis.Nil) {
 			return err
 		}
+
 		for i, m := range members {
 			kind, key, _ := cutMember(m)
+
 			raw, err := reads[i].Result()
 			if err != nil && !errors.Is(err, redis.Nil) {
 				return err
 			}
+
 			if err := f(kind, key, raw, err == nil); err != nil {
 				return err
 			}
@@ -173,6 +203,7 @@ func cutMember(m string) (Kind, string, bool) {
 			return k, m[len(prefix):], true
 		}
 	}
+
 	return "", m, false
 }
 
@@ -183,6 +214,7 @@ func (r *Redis) Stats(ctx context.Context) (Stats, error) {
 		return Stats{}, err
 	}
 	kinds := map[Kind]KindStats{}
+
 	for _, k := range Kinds() {
 		number := func(name string) int64 {
 			n, _ := strconv.ParseInt(counts[string(k)+"/"+name], 10, 64) // absent is 0
@@ -198,8 +230,10 @@ func (r *Redis) Stats(ctx context.Context) (Stats, error) {
 			s.Bytes += int64(len(v.Value))
 			kinds[kind] = s
 		}
+
 		return nil
 	})
+
 	return newStats("redis", redisPrefix, kinds), err
 }
 
@@ -212,28 +246,33 @@ func (r *Redis) Clean(ctx context.Context) (int, error) {
 	}
 	var all []stale
 	now := r.o.Now()
+
 	err := r.each(ctx, func(kind Kind, key, raw string, stored bool) error {
 		var v redisValue
 		if !stored || json.Unmarshal([]byte(raw), &v) != nil ||
 			!r.o.fresh(kind, time.UnixMilli(v.Made), time.Duration(v.TTL)*time.Millisecond, now) {
 			all = append(all, stale{kind, key, raw})
 		}
+
 		return nil
 	})
 	if err != nil {
 		return 0, err
 	}
+
 	for n, e := range all {
 		if err := r.drop(ctx, e.kind, e.key, e.raw); err != nil {
 			return n, err
 		}
 	}
+
 	return len(all), nil
 }
 
 // Clear implements Cache.
 func (r *Redis) Clear(ctx context.Context) error {
 	var keys []string
+
 	err := r.each(ctx, func(kind Kind, key, _ string, _ bool) error {
 		keys = append(keys, redisEntry(kind, key))
 		return nil
@@ -241,6 +280,7 @@ func (r *Redis) Clear(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("the cache's entries could not be listed: %w", err)
 	}
+
 	return r.client.Del(ctx, append(keys, redisUsed, redisSizes, redisLookups)...).Err()
 }
 

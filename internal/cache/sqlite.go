@@ -65,13 +65,16 @@ func OpenSQLite(ctx context.Context, dir string, o Options) (*SQLite, error) {
 		return nil, fmt.Errorf("the cache folder cannot be used: %w", err)
 	}
 	s := &SQLite{path: filepath.Join(dir, sqliteName), o: o.withDefaults(), pending: map[Kind]KindStats{}}
+
 	err := s.open(ctx)
 	if isDamage(err) {
 		err = s.replace(ctx, err)
 	}
+
 	if err != nil {
 		return nil, fmt.Errorf("the cache %s cannot be used: %w", s.path, err)
 	}
+
 	return s, nil
 }
 
@@ -83,6 +86,7 @@ func (s *SQLite) open(ctx context.Context) error {
 		if !is(err, sqlite3.SQLITE_BUSY) || time.Now().After(deadline) {
 			return err
 		}
+
 		select {
 		case <-ctx.Done():
 			return errors.Join(err, context.Cause(ctx))
@@ -100,17 +104,26 @@ func (s *SQLite) connect(ctx context.Context) error {
 		}
 	}
 	q := url.Values{"_txlock": {"immediate"}, "_pragma": {
-		fmt.Sprintf("busy_timeout(%d)", busyTimeout.Milliseconds()), "journal_mode(WAL)", "synchronous(OFF)", "recursive_triggers(ON)",
+		fmt.Sprintf(
+			"busy_timeout(%d)",
+			busyTimeout.Milliseconds(),
+		),
+		"journal_mode(WAL)",
+		"synchronous(OFF)",
+		"recursive_triggers(ON)",
 	}}
+
 	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Opaque: escapePath(s.path), RawQuery: q.Encode()}).String())
 	if err != nil {
 		return err
 	}
 	db.SetMaxOpenConns(2)
+
 	if err := prepare(ctx, db); err != nil {
 		return errors.Join(err, db.Close())
 	}
 	s.db = db
+
 	return nil
 }
 
@@ -119,29 +132,36 @@ func escapePath(path string) string { return (&url.URL{Path: path}).EscapedPath(
 func prepare(ctx context.Context, db *sql.DB) error {
 	version := func(from interface {
 		QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
-	}) (v int, err error) {
+	},
+	) (v int, err error) {
 		err = from.QueryRowContext(ctx, "PRAGMA user_version").Scan(&v)
 		return v, err
 	}
+
 	v, err := version(db)
 	if err != nil || v == schemaVersion {
 		return err
 	}
+
 	if v > schemaVersion {
 		return fmt.Errorf("%w: %d; this one is %d", ErrNewer, v, schemaVersion)
 	}
+
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
+
 	defer func() { _ = tx.Rollback() }()
 	// Another process may have made the schema while this one waited.
 	if v, err := version(tx); err != nil || v == schemaVersion {
 		return err
 	}
+
 	if _, err := tx.ExecContext(ctx, schema+fmt.Sprintf("PRAGMA user_version = %d", schemaVersion)); err != nil {
 		return err
 	}
+
 	return tx.Commit()
 }
 
@@ -166,6 +186,7 @@ func (s *SQLite) replace(ctx context.Context, why error) error {
 		}
 	}
 	s.o.Log.Warn("a damaged cache was set aside; a new one begins", "cache", s.path, "to", to, "reason", why)
+
 	return s.open(ctx)
 }
 
@@ -174,21 +195,26 @@ func (s *SQLite) replace(ctx context.Context, why error) error {
 func (s *SQLite) do(ctx context.Context, operate func(*sql.DB) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+
 	if s.db == nil {
 		return sql.ErrConnDone
 	}
+
 	err := operate(s.db)
 	if is(err, sqlite3.SQLITE_BUSY) {
 		return fmt.Errorf("another program holds the cache %s; try again when it has ended: %w", s.path, err)
 	}
+
 	if !isDamage(err) {
 		return err
 	}
 	_ = s.db.Close() // it is damaged; nothing of it is kept
+
 	s.db = nil
 	if err := s.replace(ctx, err); err != nil {
 		return err
 	}
+
 	return operate(s.db)
 }
 
@@ -199,39 +225,61 @@ func (s *SQLite) Get(ctx context.Context, kind Kind, key string) (json.RawMessag
 	}
 	var value []byte
 	outcome := miss
+
 	err := s.do(ctx, func(db *sql.DB) error {
 		var made, ttl, used int64
+
 		err := db.QueryRowContext(ctx, "SELECT value, made, ttl, used FROM entries WHERE kind = ? AND key = ?", string(kind), key).
 			Scan(&value, &made, &ttl, &used)
 		if errors.Is(err, sql.ErrNoRows) {
 			return nil
 		}
+
 		if err != nil {
 			return err
 		}
+
 		now := s.o.Now()
 		switch {
 		case !s.o.fresh(kind, time.Unix(0, made), time.Duration(ttl), now):
 			outcome = expired
 			// Only what was just read: another process may have renewed it.
-			_, err := db.ExecContext(ctx, "DELETE FROM entries WHERE kind = ? AND key = ? AND made = ?", string(kind), key, made)
+			_, err := db.ExecContext(
+				ctx,
+				"DELETE FROM entries WHERE kind = ? AND key = ? AND made = ?",
+				string(kind),
+				key,
+				made,
+			)
+
 			return ignoreReadOnly(err)
 		case !json.Valid(value):
 			s.o.Log.WarnContext(ctx, "a damaged cache entry was removed", "kind", kind, "key", key)
 			_, err := db.ExecContext(ctx, "DELETE FROM entries WHERE kind = ? AND key = ?", string(kind), key)
+
 			return ignoreReadOnly(err)
 		}
 		outcome = hit
+
 		if now.Sub(time.Unix(0, used)) > touchEvery {
-			_, err := db.ExecContext(ctx, "UPDATE entries SET used = ? WHERE kind = ? AND key = ?", now.UnixNano(), string(kind), key)
+			_, err := db.ExecContext(
+				ctx,
+				"UPDATE entries SET used = ? WHERE kind = ? AND key = ?",
+				now.UnixNano(),
+				string(kind),
+				key,
+			)
+
 			return ignoreReadOnly(err)
 		}
+
 		return nil
 	})
 	if err != nil {
 		return nil, false, err
 	}
 	s.count(kind, outcome)
+
 	return value, outcome == hit, nil
 }
 
@@ -240,6 +288,7 @@ func ignoreReadOnly(err error) error {
 	if is(err, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_FULL, sqlite3.SQLITE_BUSY) {
 		return nil
 	}
+
 	return err
 }
 
@@ -256,23 +305,28 @@ func (s *SQLite) Put(ctx context.Context, kind Kind, key string, value json.RawM
 	if err := checkKey(kind, key); err != nil {
 		return err
 	}
+
 	if err := checkValue(value); err != nil {
 		return err
 	}
+
 	return s.do(ctx, func(db *sql.DB) error {
 		tx, err := db.BeginTx(ctx, nil)
 		if err != nil {
 			return err
 		}
 		defer func() { _ = tx.Rollback() }()
+
 		now := s.o.Now().UnixNano()
 		if _, err := tx.ExecContext(ctx, "INSERT OR REPLACE INTO entries VALUES (?, ?, ?, ?, ?, ?)",
 			string(kind), key, []byte(value), now, int64(s.o.ttl(kind)), now); err != nil {
 			return err
 		}
+
 		if err := s.shrink(ctx, tx); err != nil {
 			return err
 		}
+
 		return tx.Commit()
 	})
 }
@@ -284,9 +338,11 @@ func (s *SQLite) shrink(ctx context.Context, tx *sql.Tx) error {
 		if err := tx.QueryRowContext(ctx, "SELECT entries, bytes FROM totals").Scan(&t.Entries, &t.Bytes); err != nil {
 			return err
 		}
+
 		if t.Entries == 0 || !s.o.over(t.Entries, t.Bytes) {
 			return nil
 		}
+
 		if _, err := tx.ExecContext(ctx, `DELETE FROM entries WHERE (kind, key) IN
 			(SELECT kind, key FROM entries ORDER BY used, made LIMIT max(1, ?))`, t.Entries-s.capEntries()); err != nil {
 			return err
@@ -298,5 +354,6 @@ func (s *SQLite) capEntries() int {
 	if s.o.MaxEntries > 0 {
 		return s.o.MaxEntries
 	}
+
 	return 1 << 62
 }

@@ -19,6 +19,7 @@ func (s *SQLite) flush(ctx context.Context, db *sql.DB) error {
 		}
 		delete(s.pending, kind)
 	}
+
 	return nil
 }
 
@@ -30,8 +31,10 @@ func (s *SQLite) Stats(ctx context.Context) (Stats, error) {
 			return err
 		}
 		kinds, err = s.kinds(ctx, db)
+
 		return err
 	})
+
 	return newStats("sqlite", s.path, kinds), err
 }
 
@@ -45,8 +48,10 @@ func (s *SQLite) kinds(ctx context.Context, db *sql.DB) (map[Kind]KindStats, err
 	}
 	defer rows.Close()
 	kinds := sum(s.pending, nil)
+
 	for rows.Next() {
 		var kind Kind
+
 		var k KindStats
 		if err := rows.Scan(&kind, &k.Entries, &k.Bytes, &k.Hits, &k.Misses, &k.Expired); err != nil {
 			return nil, err
@@ -55,33 +60,45 @@ func (s *SQLite) kinds(ctx context.Context, db *sql.DB) (map[Kind]KindStats, err
 		k.Hits, k.Misses, k.Expired = k.Hits+p.Hits, k.Misses+p.Misses, k.Expired+p.Expired
 		kinds[kind] = k
 	}
+
 	return kinds, rows.Err()
 }
 
 // Clean implements Cache.
 func (s *SQLite) Clean(ctx context.Context) (int, error) {
 	removed := 0
+
 	err := s.do(ctx, func(db *sql.DB) error {
 		removed = 0
+
 		now := s.o.Now().UnixNano()
 		for _, k := range Kinds() {
-			result, err := db.ExecContext(ctx, "DELETE FROM entries WHERE kind = ? AND (made > ? OR ? - made >= min(ttl, ?) OR NOT json_valid(value))",
-				string(k), now, now, int64(s.o.ttl(k)))
+			result, err := db.ExecContext(
+				ctx,
+				"DELETE FROM entries WHERE kind = ? AND (made > ? OR ? - made >= min(ttl, ?) OR NOT json_valid(value))",
+				string(k),
+				now,
+				now,
+				int64(s.o.ttl(k)),
+			)
 			if err != nil {
 				return err
 			}
+
 			n, err := result.RowsAffected()
 			if err != nil {
 				return err
 			}
 			removed += int(n)
 		}
+
 		return nil
 	})
 	if err != nil {
 		return 0, err
 	}
 	aside, err := s.removeAside()
+
 	return removed + aside, err
 }
 
@@ -94,6 +111,7 @@ func (s *SQLite) removeAside() (removed int, err error) {
 			removed++
 		}
 	}
+
 	return removed, err
 }
 
@@ -101,17 +119,20 @@ func (s *SQLite) removeAside() (removed int, err error) {
 func (s *SQLite) Clear(ctx context.Context) error {
 	err := s.do(ctx, func(db *sql.DB) error {
 		clear(s.pending)
+
 		for _, statement := range []string{"DELETE FROM entries", "DELETE FROM lookups", "VACUUM"} {
 			if _, err := db.ExecContext(ctx, statement); err != nil {
 				return err
 			}
 		}
+
 		return nil
 	})
 	if err != nil {
 		return err
 	}
 	_, err = s.removeAside()
+
 	return err
 }
 
@@ -119,11 +140,13 @@ func (s *SQLite) Clear(ctx context.Context) error {
 func (s *SQLite) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+
 	if s.db == nil {
 		return nil
 	}
 	err := ignoreReadOnly(s.flush(context.Background(), s.db))
 	err = errors.Join(err, s.db.Close())
 	s.db = nil
+
 	return err
 }

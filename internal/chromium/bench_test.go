@@ -16,15 +16,27 @@ import (
 // sample is a small document of ours: about two pages, some 20 KB of style.
 func sample(n int) presswork.Page {
 	var s strings.Builder
-	s.WriteString("<!doctype html><html lang=en><head><title>Sample</title><style>@page{size:A4;margin:20mm}body{font:11pt/1.5 sans-serif}table{border-collapse:collapse}td,th{border:1px solid #999;padding:4px}")
+	s.WriteString(
+		"<!doctype html><html lang=en><head><title>Sample</title><style>@page{size:A4;margin:20mm}body{font:11pt/1.5 sans-serif}table{border-collapse:collapse}td,th{border:1px solid #999;padding:4px}",
+	)
+
 	for i := range 400 {
 		fmt.Fprintf(&s, ".token-%d{color:oklch(%d%% .1 %d);font-weight:600}\n", i, i%100, i%360)
 	}
 	s.WriteString("</style></head><body>")
+
 	for i := range 6 {
-		fmt.Fprintf(&s, "<h2 id=s%d>Section %d of %d</h2><p>%s</p><ul><li>first <b>item</b></li><li>second</li></ul><table><tr><th>Name<th>Value</tr><tr><td>a<td>%d</tr></table><pre><code><span class=token-3>func</span> main() {}</code></pre>",
-			i, i, n, strings.Repeat("Lorem ipsum dolor sit amet, consectetur adipiscing elit. ", 6), n)
+		fmt.Fprintf(
+			&s,
+			"<h2 id=s%d>Section %d of %d</h2><p>%s</p><ul><li>first <b>item</b></li><li>second</li></ul><table><tr><th>Name<th>Value</tr><tr><td>a<td>%d</tr></table><pre><code><span class=token-3>func</span> main() {}</code></pre>",
+			i,
+			i,
+			n,
+			strings.Repeat("Lorem ipsum dolor sit amet, consectetur adipiscing elit. ", 6),
+			n,
+		)
 	}
+
 	return presswork.Page{HTML: s.String(), Sheet: presswork.Sheet{Tagged: true, Outline: true}}
 }
 
@@ -34,6 +46,7 @@ const tabs = 2
 func block(b *testing.B, count int, print func(worker, n int) error) time.Duration {
 	begun := time.Now()
 	var next atomic.Int64
+
 	var wg sync.WaitGroup
 	for w := range tabs {
 		wg.Go(func() {
@@ -45,6 +58,7 @@ func block(b *testing.B, count int, print func(worker, n int) error) time.Durati
 		})
 	}
 	wg.Wait()
+
 	return time.Since(begun)
 }
 
@@ -53,11 +67,13 @@ func block(b *testing.B, count int, print func(worker, n int) error) time.Durati
 // because a machine's speed drifts.
 func BenchmarkPrintAgainstFloor(b *testing.B) {
 	br := browsertest.Start(b, chromium.Options{Tabs: tabs, RecycleAfter: 1 << 30})
+
 	raw, err := br.Raw(b.Context())
 	if err != nil {
 		b.Fatal(err)
 	}
 	var rawTabs []*chromium.RawTab
+
 	for range tabs {
 		t, err := raw.Tab(b.Context())
 		if err != nil {
@@ -78,6 +94,7 @@ func BenchmarkPrintAgainstFloor(b *testing.B) {
 	block(b, size, floor)
 	var oursTime, floorTime time.Duration
 	blocks := 0
+
 	for b.Loop() {
 		oursTime += block(b, size, ours)
 		floorTime += block(b, size, floor)
@@ -95,6 +112,7 @@ func BenchmarkLaunch(b *testing.B) {
 	for b.Loop() {
 		br := browsertest.Start(b, chromium.Options{Tabs: 1})
 		mustPrint(b, br, page("<p>x"))
+
 		if err := br.Stop(b.Context()); err != nil {
 			b.Fatal(err)
 		}
@@ -107,6 +125,7 @@ func BenchmarkLaunch(b *testing.B) {
 // machine's clock.
 func BenchmarkTabsThatStay(b *testing.B) {
 	br := browsertest.Start(b, chromium.Options{Tabs: tabs, RecycleAfter: 1 << 30})
+
 	raw, err := br.Raw(b.Context())
 	if err != nil {
 		b.Fatal(err)
@@ -117,11 +136,13 @@ func BenchmarkTabsThatStay(b *testing.B) {
 		page := sample(n)
 		page.HTML = strings.Replace(page.HTML, ".token-0{", fmt.Sprintf(".document-%d{", n), 1)
 		_, err := br.Print(b.Context(), page)
+
 		return err
 	}
 	block(b, 20*tabs, print)
 	const fifths = 5
 	b.ResetTimer()
+
 	for fifth := range fifths {
 		before, count := raw.CPU(), max(b.N/fifths, 1)
 		took := block(b, count, print)

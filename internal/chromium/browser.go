@@ -19,6 +19,7 @@ import (
 	"github.com/go-rod/rod/lib/cdp"
 
 	"presswork"
+	"presswork/internal/fault"
 )
 
 // Browser prints pages. It satisfies document.Printer.
@@ -62,6 +63,7 @@ func New(opt Options) *Browser {
 	opt = opt.withDefaults()
 	b := &Browser{opt: opt, log: opt.Log, slots: make(chan struct{}, max(opt.Tabs, 1)), live: map[*instance]bool{}}
 	b.background, b.stop = context.WithCancelCause(context.Background())
+
 	return b
 }
 
@@ -74,18 +76,22 @@ func (b *Browser) Start(ctx context.Context) error {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
+
 	if b.background.Err() != nil {
 		return errStopped
 	}
+
 	if b.started {
 		return nil
 	}
 	b.started = true
 	sweep(b.opt.Dir, b.log)
+
 	if !b.opt.foreign { // that one is started when it is needed
 		b.launch()
 	}
 	b.work.Go(b.janitor)
+
 	return nil
 }
 
@@ -101,10 +107,12 @@ func (b *Browser) Stop(ctx context.Context) error {
 	b.mu.Unlock()
 
 	idle := make(chan struct{})
+
 	go func() {
 		b.work.Wait()
 		close(idle)
 	}()
+
 	select {
 	case <-idle:
 		return nil
@@ -116,6 +124,7 @@ func (b *Browser) Stop(ctx context.Context) error {
 	}
 	b.mu.Unlock()
 	<-idle
+
 	return fmt.Errorf("prints were cut off: %w", context.Cause(ctx))
 }
 
@@ -133,10 +142,12 @@ func (b *Browser) Kill() error {
 	}
 	defer b.mu.Unlock()
 	var errs []error
+
 	for inst := range b.live {
 		inst.retire()
 		errs = append(errs, inst.proc.discard())
 	}
+
 	return errors.Join(errs...)
 }
 
@@ -152,22 +163,28 @@ func (b *Browser) Print(ctx context.Context, page presswork.Page) ([]byte, error
 }
 
 // visit has work do something with page in a tab, and forgives the loss of one.
-func (b *Browser) visit(ctx context.Context, page presswork.Page, work func(context.Context, *tab) ([]byte, error)) ([]byte, error) {
+func (b *Browser) visit(
+	ctx context.Context,
+	page presswork.Page,
+	work func(context.Context, *tab) ([]byte, error),
+) ([]byte, error) {
 	if err := b.enter(ctx); err != nil {
 		return nil, err
 	}
 	defer b.leave()
 	// From here: a page must not pay for those that were before it.
 	ctx, cancel := context.WithTimeoutCause(ctx, b.opt.PrintTimeout,
-		presswork.Errorf(presswork.RenderTimeout, "the document took longer than %s to print", b.opt.PrintTimeout))
+		fault.Errorf(fault.RenderTimeout, "the document took longer than %s to print", b.opt.PrintTimeout))
 	defer cancel()
 
 	// A tab or a browser may be lost through another page's fault (the last
 	// one's delayed navigation, for example), so either loss is forgiven once.
 	var tabs, browsers int
+
 	for next := b.current; ; {
 		result, err := b.try(ctx, next, page, work)
 		again := false
+
 		switch {
 		case err == nil:
 			b.count.prints.Add(1)
@@ -184,6 +201,7 @@ func (b *Browser) visit(ctx context.Context, page presswork.Page, work func(cont
 			browsers++
 			again, next = browsers < 2, b.another
 		}
+
 		if !again {
 			return nil, b.coin(ctx, err)
 		}
@@ -202,13 +220,19 @@ func (b *Browser) enter(ctx context.Context) (err error) {
 	}()
 	// By the prints, not by the slots, of which the janitor may have one for a moment.
 	if b.inside.Add(1) > int64(cap(b.slots)+b.opt.QueueLimit) {
-		return presswork.Errorf(presswork.BrowserUnavailable, "the browser is busy and %d prints are already waiting", b.opt.QueueLimit)
+		return fault.Errorf(
+			fault.BrowserUnavailable,
+			"the browser is busy and %d prints are already waiting",
+			b.opt.QueueLimit,
+		)
 	}
+
 	select {
 	case b.slots <- struct{}{}:
 		return nil
 	default:
 	}
+
 	select {
 	case b.slots <- struct{}{}:
 		return nil
@@ -229,11 +253,17 @@ func (b *Browser) leave() {
 }
 
 // try works once.
-func (b *Browser) try(ctx context.Context, next func(context.Context) (*instance, error), page presswork.Page, work func(context.Context, *tab) ([]byte, error)) ([]byte, error) {
+func (b *Browser) try(
+	ctx context.Context,
+	next func(context.Context) (*instance, error),
+	page presswork.Page,
+	work func(context.Context, *tab) ([]byte, error),
+) ([]byte, error) {
 	inst, err := next(ctx)
 	if err != nil {
 		return nil, err
 	}
+
 	t, err := inst.take(ctx)
 	if err != nil {
 		return nil, err
@@ -243,19 +273,22 @@ func (b *Browser) try(ctx context.Context, next func(context.Context) (*instance
 	_, refused := errors.AsType[*cdp.Error](err)
 	// A renderer keeps the memory that a large document took.
 	inst.release(t, (err == nil || refused) && len(page.HTML) < streamFrom)
+
 	if err != nil {
 		return nil, err
 	}
 	b.proven()
+
 	if inst.finished() >= b.opt.RecycleAfter {
 		b.replace(inst, "it has printed enough")
 	}
+
 	return result, nil
 }
 
 // unfit is unavailable where the browser did not start: that says nothing of the page.
-func unfit(err error) error { return unavailable(fmt.Errorf("%w: %w", presswork.ErrUnfit, err)) }
+func unfit(err error) error { return unavailable(fmt.Errorf("%w: %w", fault.ErrUnfit, err)) }
 
 func unavailable(err error) error {
-	return presswork.Errorf(presswork.BrowserUnavailable, "the browser is not available").WithCause(err)
+	return fault.Errorf(fault.BrowserUnavailable, "the browser is not available").WithCause(err)
 }

@@ -20,10 +20,12 @@ func page(body string) presswork.Page {
 
 func mustPrint(t testing.TB, b *chromium.Browser, p presswork.Page) []byte {
 	t.Helper()
+
 	out, err := b.Print(t.Context(), p)
 	if err != nil {
 		t.Fatalf("Print: %v", err)
 	}
+
 	return out
 }
 
@@ -36,16 +38,19 @@ func text(t testing.TB, file []byte) string {
 // info is one line of pdfinfo.
 func info(t testing.TB, file []byte, key string) string {
 	t.Helper()
+
 	path := filepath.Join(t.TempDir(), "x.pdf")
 	if err := os.WriteFile(path, file, 0o600); err != nil {
 		t.Fatal(err)
 	}
+
 	for line := range strings.Lines(tool(t, nil, "pdfinfo", path)) {
 		if v, ok := strings.CutPrefix(line, key+":"); ok {
 			return strings.TrimSpace(v)
 		}
 	}
 	t.Fatalf("pdfinfo says nothing about %s", key)
+
 	return ""
 }
 
@@ -53,10 +58,12 @@ func tool(t testing.TB, stdin []byte, name string, args ...string) string {
 	t.Helper()
 	cmd := exec.Command(name, args...)
 	cmd.Stdin = bytes.NewReader(stdin)
+
 	out, err := cmd.Output()
 	if err != nil {
 		t.Fatalf("%s: %v (`make setup` installs poppler-utils)", name, err)
 	}
+
 	return string(out)
 }
 
@@ -76,6 +83,7 @@ func (p proc) kind() string {
 	}
 	kind, _, _ := strings.Cut(rest, "\x00")
 	kind, _, _ = strings.Cut(kind, " ")
+
 	return kind
 }
 
@@ -85,34 +93,41 @@ func processes(t testing.TB, dir string) []proc {
 	t.Helper()
 	var all, found []proc
 	groups := map[int]bool{}
+
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	for _, e := range entries {
 		pid, err := strconv.Atoi(e.Name())
 		if err != nil {
 			continue
 		}
 		stat, err1 := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+
 		cmdline, err2 := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
 		if err1 != nil || err2 != nil {
 			continue
 		}
 		f := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+
 		group, _ := strconv.Atoi(f[2])
 		if f[0] == "Z" {
 			continue
 		}
+
 		all = append(all, proc{pid, group, string(cmdline)})
 		if strings.Contains(string(cmdline), dir) {
 			groups[group] = true
 		}
 	}
+
 	for _, p := range all {
 		if groups[p.group] {
 			found = append(found, p)
 		}
 	}
+
 	return found
 }

@@ -14,6 +14,7 @@ import (
 
 	"presswork"
 	"presswork/internal/chromium"
+	"presswork/internal/fault"
 	"presswork/internal/test/browsertest"
 	"presswork/internal/test/public"
 	"presswork/internal/test/wait"
@@ -23,6 +24,7 @@ import (
 // that were made before it, since it makes one itself; it is made once.
 func listen(t *testing.T, address string) (host string, others func() int) {
 	t.Helper()
+
 	l, err := net.Listen("tcp", address)
 	if err != nil {
 		t.Fatal(err)
@@ -30,6 +32,7 @@ func listen(t *testing.T, address string) (host string, others func() int) {
 	t.Cleanup(func() { l.Close() })
 	var mu sync.Mutex
 	from := map[string]bool{}
+
 	go func() {
 		for {
 			c, err := l.Accept()
@@ -42,8 +45,10 @@ func listen(t *testing.T, address string) (host string, others func() int) {
 			c.Close()
 		}
 	}()
+
 	return l.Addr().String(), func() (n int) {
 		t.Helper()
+
 		c, err := net.Dial("tcp", l.Addr().String())
 		if err != nil {
 			t.Fatal(err)
@@ -53,8 +58,10 @@ func listen(t *testing.T, address string) (host string, others func() int) {
 			mu.Lock()
 			defer mu.Unlock()
 			n = len(from) - 1
+
 			return from[c.LocalAddr().String()]
 		})
+
 		return n
 	}
 }
@@ -102,28 +109,41 @@ func TestNoWayOut(t *testing.T) {
 	v4, others4 := listen(t, "127.0.0.1:0")
 	v6, others6 := listen(t, "[::1]:0")
 	_, port, _ := net.SplitHostPort(v4)
-	hosts := []string{v4, v6, "localhost:" + port, "2130706433:" + port, "0x7f.1:" + port, "[::ffff:127.0.0.1]:" + port, "0.0.0.0:" + port}
+	hosts := []string{
+		v4,
+		v6,
+		"localhost:" + port,
+		"2130706433:" + port,
+		"0x7f.1:" + port,
+		"[::ffff:127.0.0.1]:" + port,
+		"0.0.0.0:" + port,
+	}
 	var all strings.Builder
+
 	for _, way := range hostile {
 		for _, host := range hosts {
 			all.WriteString(strings.ReplaceAll(way, "HOST", host))
 		}
 		// Each alone as well: a page that leaves takes the rest along.
 		_, err := b.Print(t.Context(), page(strings.ReplaceAll(way, "HOST", v4)))
-		if err != nil && presswork.CodeOf(err) != presswork.RenderFailed {
+		if err != nil && fault.CodeOf(err) != fault.RenderFailed {
 			t.Errorf("%s: %v", way, err)
 		}
+
 		if got := text(t, mustPrint(t, b, page("<p>next"))); got != "next" {
 			t.Errorf("after %s: next print %q", way, got)
 		}
 	}
 	b.Print(t.Context(), page(all.String()))
+
 	if got := text(t, mustPrint(t, b, page("<p>next"))); got != "next" {
 		t.Errorf("next print %q", got)
 	}
+
 	if n := others4() + others6(); n != 0 {
 		t.Errorf("%d connections got out", n)
 	}
+
 	if s := b.Stats(); s.Launches != 1 || s.Crashes != 0 {
 		t.Errorf("the browser was harmed: %+v", s)
 	}
@@ -133,10 +153,12 @@ func TestFilesAreOutOfReach(t *testing.T) {
 	t.Parallel()
 	dir := public.Dir(t)
 	b := browsertest.Start(t, chromium.Options{Tabs: 1, Dir: dir})
+
 	secret := filepath.Join(dir, "secret.html")
 	if err := os.WriteFile(secret, []byte("<p>a secret"), 0o644); err != nil {
 		t.Fatal(err)
 	}
+
 	for _, target := range []string{"file://" + secret, "file://localhost" + secret, "FILE:" + secret, "view-source:file://" + secret, "filesystem:file://" + secret, `\\localhost` + secret, "chrome://version"} {
 		for _, way := range []string{"<iframe src=%q></iframe>", "<object data=%q></object>", "<embed src=%q>", "<link rel=import href=%q>", "<meta http-equiv=refresh content='0;url=%s'>", "<svg><use href=%q /></svg>"} {
 			out, err := b.Print(t.Context(), page("<p>page "+fmt.Sprintf(way, target)))
@@ -150,15 +172,26 @@ func TestFilesAreOutOfReach(t *testing.T) {
 func TestNothingPassesFromPageToPage(t *testing.T) {
 	t.Parallel()
 	b := browsertest.Start(t, chromium.Options{Tabs: 1})
-	first := page(`<style>p{display:none} @page{size:100mm 100mm}</style><p>first<base href="data:text/plain,x"><meta http-equiv=set-cookie content="a=b">
-		<script>document.cookie="a=b";localStorage.x=1;window.name="first";document.body.innerHTML="script ran"</script>`)
+
+	first := page(
+		`<style>p{display:none} @page{size:100mm 100mm}</style><p>first<base href="data:text/plain,x"><meta http-equiv=set-cookie content="a=b">
+		<script>document.cookie="a=b";localStorage.x=1;window.name="first";document.body.innerHTML="script ran"</script>`,
+	)
 	if got := text(t, mustPrint(t, b, first)); got != "" {
 		t.Errorf("first page: %q", got)
 	}
-	out := mustPrint(t, b, page("<p>second <script>document.body.append(document.cookie+window.name)</script><noscript>no script</noscript>"))
+
+	out := mustPrint(
+		t,
+		b,
+		page(
+			"<p>second <script>document.body.append(document.cookie+window.name)</script><noscript>no script</noscript>",
+		),
+	)
 	if got := text(t, out); got != "second no script" {
 		t.Errorf("second page: %q", got)
 	}
+
 	if got := info(t, out, "Page size"); !strings.Contains(got, "A4") {
 		t.Errorf("second page's size: %s", got)
 	}
@@ -176,13 +209,15 @@ func TestPageThatNavigatesAway(t *testing.T) {
 		if err == nil && !strings.HasPrefix(text(t, out), "some cells") {
 			t.Errorf("another page was printed: %.100q", text(t, out))
 		} else if err != nil {
-			wantCode(t, err, presswork.RenderFailed)
+			wantCode(t, err, fault.RenderFailed)
 		}
 		// A navigation begun by one page does not replace the next.
 		b.Print(t.Context(), page(leave))
+
 		if got := text(t, mustPrint(t, b, slow)); !strings.HasPrefix(got, "some cells") {
 			t.Errorf("next print: %.100q", got)
 		}
+
 		return round >= 3 && b.Stats().TabsLost > 0
 	})
 }
@@ -190,15 +225,18 @@ func TestPageThatNavigatesAway(t *testing.T) {
 func TestLargePDFIsRefused(t *testing.T) {
 	t.Parallel()
 	b := browsertest.Start(t, chromium.Options{Tabs: 1, MaxPDFBytes: 100 << 10})
+
 	large := strings.Repeat("<p style='break-before:page'>page", 1000)
 	for _, p := range []presswork.Page{page(large), page(large + "<!--" + strings.Repeat("x", 2<<20))} {
 		_, err := b.Print(t.Context(), p)
-		e, _ := errors.AsType[*presswork.Error](err)
-		if e == nil || e.Code != presswork.RenderFailed || !strings.Contains(e.Message, "larger than") {
+
+		e, _ := errors.AsType[*fault.Error](err)
+		if e == nil || e.Code != fault.RenderFailed || !strings.Contains(e.Message, "larger than") {
 			t.Errorf("error %v", err)
 		}
 		mustPrint(t, b, page("<p>next"))
 	}
+
 	if s := b.Stats(); s.Launches != 1 {
 		t.Errorf("the browser was harmed: %+v", s)
 	}
@@ -207,11 +245,13 @@ func TestLargePDFIsRefused(t *testing.T) {
 // status are fields of /proc/PID/status by name; none of a process that has ended.
 func status(pid int) map[string]string {
 	fields := map[string]string{}
+
 	b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	for line := range strings.Lines(string(b)) {
 		name, value, _ := strings.Cut(line, ":")
 		fields[name] = strings.TrimSpace(value)
 	}
+
 	return fields
 }
 
@@ -220,42 +260,53 @@ func TestBrowserRunsUnprivilegedAndSandboxed(t *testing.T) {
 	dir := public.Dir(t)
 	b := browsertest.Start(t, chromium.Options{Tabs: 1, Dir: dir, UID: 60911})
 	mustPrint(t, b, page("x"))
+
 	if on, reason := b.Sandbox(); !on {
 		t.Errorf("the sandbox is off: %s", reason)
 	}
+
 	uid := os.Getuid()
 	if uid == 0 {
 		uid = 60911
 	}
 	renderers := 0
+
 	for _, p := range processes(t, dir) {
 		s, want := status(p.pid), fmt.Sprintf("%d\t%d\t%d\t%d", uid, uid, uid, uid)
 		if len(s) == 0 {
 			continue // it has ended meanwhile
 		}
+
 		if s["Uid"] != want {
 			t.Errorf("%s runs as %q, want %q", p.kind(), s["Uid"], want)
 		}
+
 		if os.Getuid() == 0 && s["Groups"] != "" {
 			t.Errorf("%s has the groups %s", p.kind(), s["Groups"])
 		}
+
 		if p.kind() == "renderer" {
 			renderers++
+
 			if s["Seccomp"] != "2" {
 				t.Errorf("renderer's seccomp mode %s, want 2", s["Seccomp"])
 			}
 		}
 	}
+
 	if renderers == 0 {
 		t.Error("no renderer was looked at")
 	}
+
 	if helpers := pids(t, dir, "utility"); len(helpers) > 0 {
 		t.Errorf("%d processes beside the browser's, of which the network needs none", len(helpers))
 	}
+
 	profiles, _ := filepath.Glob(filepath.Join(dir, "presswork-chromium-*", "data"))
 	if len(profiles) != 1 {
 		t.Fatalf("profiles: %v", profiles)
 	}
+
 	if fi, err := os.Stat(profiles[0]); err != nil || fi.Mode().Perm() != 0o700 {
 		t.Errorf("the profile's mode: %v, %v", fi.Mode(), err)
 	}
@@ -266,6 +317,7 @@ func script(t *testing.T, body string) string {
 	t.Helper()
 	path := filepath.Join(public.Dir(t), "browser")
 	public.Program(t, path, "#!/bin/sh\n"+body)
+
 	return path
 }
 
@@ -277,6 +329,7 @@ func TestStartsWithoutSandboxWhereThereIsNone(t *testing.T) {
 		echo "[1:1:FATAL:zygote_host_impl_linux.cc(1)] No usable sandbox!" >&2; exit 1`)
 	b := browsertest.Start(t, chromium.Options{Path: path, Tabs: 1})
 	mustPrint(t, b, page("x"))
+
 	if on, reason := b.Sandbox(); on || !strings.Contains(reason, "No usable sandbox!") {
 		t.Errorf("Sandbox: %v, %q", on, reason)
 	}
@@ -286,16 +339,22 @@ func TestFailedLaunchIsTriedAgain(t *testing.T) {
 	t.Parallel()
 	dir := public.Dir(t)
 	ready := filepath.Join(dir, "ready")
-	path := script(t, `[ -e `+ready+` ] && exec `+headlessShell+` "$@"; echo "cannot open shared object file" >&2; exit 127`)
+	path := script(
+		t,
+		`[ -e `+ready+` ] && exec `+headlessShell+` "$@"; echo "cannot open shared object file" >&2; exit 127`,
+	)
 	b := browsertest.Start(t, chromium.Options{Path: path, Tabs: 1})
 	_, err := b.Print(t.Context(), page("x"))
-	wantCode(t, err, presswork.BrowserUnavailable)
+	wantCode(t, err, fault.BrowserUnavailable)
+
 	if !strings.Contains(err.Error(), "cannot open shared object file") {
 		t.Errorf("error %v", err)
 	}
+
 	if err := b.Health(t.Context()); err == nil {
 		t.Error("healthy without a browser")
 	}
+
 	if err := os.WriteFile(ready, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -306,17 +365,22 @@ func TestFailedLaunchIsTriedAgain(t *testing.T) {
 func TestSilentBrowserIsGivenUp(t *testing.T) {
 	t.Parallel()
 	dir := public.Dir(t)
-	b := browsertest.Start(t, chromium.Options{Path: script(t, "sleep 1000"), Tabs: 1, Dir: dir, StartTimeout: 200 * time.Millisecond})
+	b := browsertest.Start(
+		t,
+		chromium.Options{Path: script(t, "sleep 1000"), Tabs: 1, Dir: dir, StartTimeout: 200 * time.Millisecond},
+	)
+
 	ctx, cancel := context.WithTimeout(t.Context(), wait.Patience)
 	defer cancel()
 	_, err := b.Print(ctx, page("x"))
-	wantCode(t, err, presswork.BrowserUnavailable)
+	wantCode(t, err, fault.BrowserUnavailable)
 	wait.Until(t, "no process is left", func() bool { return len(processes(t, dir)) == 0 })
 }
 
 // The policy that a tab lays on its documents lasts as long as the tab.
 func TestATabKeepsItsPolicy(t *testing.T) {
 	t.Parallel()
+
 	b := browsertest.Start(t, chromium.Options{Tabs: 1})
 	for n := range 5 {
 		// A style sheet from a data: address is what the policy forbids, while the

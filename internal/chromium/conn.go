@@ -69,6 +69,7 @@ func newConn(in, out *os.File, limit int64, watch func(*cdp.Event)) *conn {
 		done:    make(chan struct{}),
 	}
 	go c.read(bufio.NewReaderSize(out, 256<<10))
+
 	return c
 }
 
@@ -83,9 +84,11 @@ func (c *conn) Call(ctx context.Context, sessionID, method string, params any) (
 		return nil, err
 	}
 	defer c.forget(id)
+
 	if err := c.send(ctx, id, sessionID, method, params); err != nil {
 		return nil, err
 	}
+
 	select {
 	case r := <-answer:
 		return r.result, r.err
@@ -99,12 +102,14 @@ func (c *conn) Call(ctx context.Context, sessionID, method string, params any) (
 func (c *conn) expect() (int64, <-chan reply, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+
 	if c.err != nil {
 		return 0, nil, c.err
 	}
 	c.lastID++
 	answer := make(chan reply, 1)
 	c.pending[c.lastID] = answer
+
 	return c.lastID, answer, nil
 }
 
@@ -118,6 +123,7 @@ func (c *conn) send(ctx context.Context, id int64, sessionID, method string, par
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
 	enc.SetEscapeHTML(false)
+
 	err := enc.Encode(struct {
 		ID        int64  `json:"id"`
 		SessionID string `json:"sessionId,omitempty"`
@@ -128,11 +134,14 @@ func (c *conn) send(ctx context.Context, id int64, sessionID, method string, par
 		return fmt.Errorf("%s: %w", method, err)
 	}
 	buf.WriteByte(0)
+
 	if buf.Len() < pipeBytes {
 		return c.write(ctx, buf.Bytes())
 	}
+
 	sent := make(chan error, 1)
 	go func() { sent <- c.write(ctx, buf.Bytes()) }()
+
 	select {
 	case err := <-sent:
 		return err
@@ -153,32 +162,38 @@ func (c *conn) write(ctx context.Context, msg []byte) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
+
 	_ = c.in.SetWriteDeadline(time.Now().Add(writeTimeout))
 	if _, err := c.in.Write(msg); err != nil {
 		c.close(fmt.Errorf("%w: %w", errConnClosed, err))
 		return c.cause()
 	}
+
 	return nil
 }
 
 func (c *conn) read(r *bufio.Reader) {
 	defer close(c.events)
+
 	for {
 		msg, whole, err := c.message(r)
 		if err != nil {
 			c.close(fmt.Errorf("%w: %w", errConnClosed, err))
 			return
 		}
+
 		if id, result, ok := splitReply(msg); ok && whole {
 			c.deliver(id, reply{result: result})
 			continue
 		}
+
 		if !whole {
 			if id, _, ok := replyID(msg); ok {
 				c.deliver(id, reply{err: errTooLarge})
 			}
 			continue
 		}
+
 		var m struct {
 			ID     int64           `json:"id"`
 			Result json.RawMessage `json:"result"`
@@ -189,6 +204,7 @@ func (c *conn) read(r *bufio.Reader) {
 			c.close(fmt.Errorf("%w: the browser sent what is not JSON: %w", errConnClosed, err))
 			return
 		}
+
 		switch {
 		case m.ID != 0 && m.Error != nil:
 			c.deliver(m.ID, reply{err: m.Error})
@@ -196,6 +212,7 @@ func (c *conn) read(r *bufio.Reader) {
 			c.deliver(m.ID, reply{result: m.Result})
 		default:
 			c.watch(&m.Event)
+
 			select {
 			case c.events <- &m.Event:
 			case <-c.done:
@@ -208,17 +225,21 @@ func (c *conn) read(r *bufio.Reader) {
 // is kept, and whole is false.
 func (c *conn) message(r *bufio.Reader) (msg []byte, whole bool, err error) {
 	whole = true
+
 	for {
 		part, err := r.ReadSlice(0)
 		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
 			return nil, false, err
 		}
+
 		if int64(len(msg)+len(part)) > c.limit {
 			msg, whole = append(msg, part...)[:64:64], false
 		}
+
 		if whole {
 			msg = append(msg, part...)
 		}
+
 		if err == nil {
 			return bytes.TrimSuffix(msg, []byte{0}), whole, nil
 		}
@@ -230,6 +251,7 @@ func (c *conn) deliver(id int64, r reply) {
 	answer := c.pending[id]
 	delete(c.pending, id)
 	c.mu.Unlock()
+
 	if answer != nil {
 		answer <- r
 	}
@@ -239,6 +261,7 @@ func (c *conn) deliver(id int64, r reply) {
 func (c *conn) close(err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+
 	if c.err != nil {
 		return
 	}
@@ -250,6 +273,7 @@ func (c *conn) close(err error) {
 func (c *conn) cause() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+
 	return c.err
 }
 
@@ -261,6 +285,7 @@ func replyID(msg []byte) (id int64, rest []byte, ok bool) {
 	}
 	digits := rest[:max(bytes.IndexByte(rest, ','), 0)]
 	id, err := strconv.ParseInt(string(digits), 10, 64)
+
 	return id, rest[len(digits):], err == nil
 }
 
@@ -272,20 +297,25 @@ func splitReply(msg []byte) (id int64, result json.RawMessage, ok bool) {
 	if !ok {
 		return 0, nil, false
 	}
+
 	if rest, ok = bytes.CutPrefix(rest, []byte(`,"result":{`)); !ok {
 		return 0, nil, false
 	}
+
 	result = msg[len(msg)-len(rest)-1:]
 	if result, ok = bytes.CutSuffix(result, []byte(`}`)); !ok {
 		return 0, nil, false
 	}
 	const session = `,"sessionId":"`
+
 	end := result[max(0, len(result)-80):]
 	if i := bytes.LastIndex(end, []byte(session)); i >= 0 && bytes.IndexByte(end[i:], '}') < 0 {
 		result = result[:len(result)-len(end)+i]
 	}
+
 	if result[len(result)-1] != '}' {
 		return 0, nil, false
 	}
+
 	return id, result, true
 }

@@ -17,6 +17,7 @@ import (
 
 func TestSplitReply(t *testing.T) {
 	t.Parallel()
+
 	for msg, want := range map[string]string{
 		`{"id":7,"result":{"data":"JVBE"},"sessionId":"4F2A"}`: `{"data":"JVBE"}`,
 		`{"id":7,"result":{}}`:                                 `{}`,
@@ -43,25 +44,30 @@ func FuzzSplitReply(f *testing.F) {
 	f.Add(`{"a":{"b":"},\"sessionId\":\""}}`, "1")
 	f.Fuzz(func(t *testing.T, result, session string) {
 		msg := `{"id":1,"result":` + result
+
 		if session != "" {
 			s, _ := json.Marshal(session)
 			msg += `,"sessionId":` + string(s)
 		}
 		msg += "}"
+
 		var want struct {
 			Result json.RawMessage `json:"result"`
 		}
 		if json.Unmarshal([]byte(msg), &want) != nil || strings.Contains(session, "}") || len(session) > 40 {
 			t.Skip()
 		}
+
 		_, got, ok := splitReply([]byte(msg))
 		if !ok {
 			return
 		}
+
 		var a, b any
 		if err := json.Unmarshal(got, &a); err != nil {
 			t.Fatalf("%s: %s: %v", msg, got, err)
 		}
+
 		if json.Unmarshal([]byte(result), &b) == nil && !reflect.DeepEqual(a, b) {
 			t.Fatalf("%s: got %s, want %s", msg, got, result)
 		}
@@ -76,24 +82,29 @@ type peer struct {
 
 func connect(t *testing.T, limit int64, watch func(*cdp.Event)) (*conn, *peer) {
 	t.Helper()
+
 	theirIn, ourOut, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	ourIn, theirOut, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { closeAll([]*os.File{theirIn, ourOut, ourIn, theirOut}) })
+
 	return newConn(ourOut, ourIn, limit, watch), &peer{bufio.NewReader(theirIn), theirOut}
 }
 
 func (p *peer) receive(t *testing.T) string {
 	t.Helper()
+
 	msg, err := p.in.ReadString(0)
 	if err != nil {
 		t.Error(err)
 	}
+
 	return strings.TrimSpace(strings.TrimSuffix(msg, "\x00"))
 }
 
@@ -112,16 +123,24 @@ func TestConnCalls(t *testing.T) {
 			p.receive(t)
 			p.send(answers...)
 		}()
+
 		return c.Call(t.Context(), "S", method, map[string]string{"html": "<b>&</b>"})
 	}
 
-	got, err := call("A", `{"method":"E.one","params":{}}`, `{"method":"E.two"}`, `{"id":1,"result":{"x":1},"sessionId":"S"}`)
+	got, err := call(
+		"A",
+		`{"method":"E.one","params":{}}`,
+		`{"method":"E.two"}`,
+		`{"id":1,"result":{"x":1},"sessionId":"S"}`,
+	)
 	if err != nil || string(got) != `{"x":1}` {
 		t.Errorf("%s, %v", got, err)
 	}
+
 	if want := []string{"E.one", "E.two"}; !slices.Equal(seen, want) {
 		t.Errorf("events before the answer: %v, want %v", seen, want)
 	}
+
 	if e := <-c.Event(); e.Method != "E.one" {
 		t.Errorf("rod's event: %+v", e)
 	}
@@ -135,6 +154,7 @@ func TestConnCalls(t *testing.T) {
 	if !errors.Is(err, errTooLarge) {
 		t.Errorf("large answer: %v", err)
 	}
+
 	if got, err = call("D", `{ "result": {"y":2}, "id":4 }`); err != nil || string(got) != `{"y":2}` {
 		t.Errorf("after a large answer, in another form: %s, %v", got, err)
 	}
@@ -142,6 +162,7 @@ func TestConnCalls(t *testing.T) {
 	if _, err = call("E", `this is not JSON`); !errors.Is(err, errConnClosed) {
 		t.Errorf("not JSON: %v", err)
 	}
+
 	if _, err = c.Call(t.Context(), "", "F", nil); !errors.Is(err, errConnClosed) {
 		t.Errorf("closed: %v", err)
 	}
@@ -149,8 +170,10 @@ func TestConnCalls(t *testing.T) {
 
 func TestConnSendsDocumentsUnescaped(t *testing.T) {
 	t.Parallel()
+
 	c, p := connect(t, 1000, func(*cdp.Event) {})
 	go c.Call(t.Context(), "S", "A", map[string]string{"html": "<b>&</b>\x00"})
+
 	const want = `{"id":1,"sessionId":"S","method":"A","params":{"html":"<b>&</b>\u0000"}}`
 	if got := p.receive(t); got != want {
 		t.Errorf("sent %s, want %s", got, want)
@@ -165,10 +188,12 @@ func TestConnGivesUpOnAnUnreadDocument(t *testing.T) {
 	give := func(enough func()) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		defer cancel(nil)
+
 		go func() {
 			enough()
 			cancel(errors.New("enough"))
 		}()
+
 		_, err := c.Call(ctx, "", "A", strings.Repeat("x", 1<<20)) // nobody reads it
 		if err == nil || err.Error() != "enough" {
 			t.Errorf("error %v", err)
@@ -186,6 +211,7 @@ func TestConnGivesUpOnAnUnreadDocument(t *testing.T) {
 		}
 		p.send(`{"id":3,"result":{}}`)
 	}()
+
 	if _, err := c.Call(t.Context(), "", "B", nil); err != nil {
 		t.Error(err)
 	}
@@ -193,14 +219,17 @@ func TestConnGivesUpOnAnUnreadDocument(t *testing.T) {
 
 func TestConnEndsWithTheBrowser(t *testing.T) {
 	t.Parallel()
+
 	c, p := connect(t, 1000, func(*cdp.Event) {})
 	go func() {
 		p.receive(t)
 		p.out.Close()
 	}()
+
 	if _, err := c.Call(t.Context(), "", "A", nil); !errors.Is(err, errConnClosed) {
 		t.Errorf("error %v", err)
 	}
+
 	for range c.Event() {
 		t.Error("an event from nowhere")
 	}
@@ -208,15 +237,18 @@ func TestConnEndsWithTheBrowser(t *testing.T) {
 
 func TestDecodePDF(t *testing.T) {
 	t.Parallel()
+
 	pdf, err := decodePDF([]byte(`{"data":"JVBERi0=","stream":""}`), 5)
 	if err != nil || !bytes.Equal(pdf, []byte("%PDF-")) {
 		t.Errorf("%q, %v", pdf, err)
 	}
+
 	for _, answer := range []string{`{}`, `{"data":"`, `{"data":"?"}`} {
 		if _, err := decodePDF([]byte(answer), 5); err == nil {
 			t.Errorf("%s: no error", answer)
 		}
 	}
+
 	if _, err := decodePDF([]byte(`{"data":"JVBERi0xMjM0NTY3"}`), 5); !errors.Is(err, errTooLarge) {
 		t.Errorf("error %v", err)
 	}
@@ -225,6 +257,7 @@ func TestDecodePDF(t *testing.T) {
 // Chromium says "Printing failed" before it says why.
 func TestARefusalForADeadRendererIsTheLossOfTheTab(t *testing.T) {
 	t.Parallel()
+
 	for name, c := range map[string]struct {
 		answer string
 		lost   bool
@@ -237,6 +270,7 @@ func TestARefusalForADeadRendererIsTheLossOfTheTab(t *testing.T) {
 		tab := &tab{inst: i, conn: connection, target: "T", session: "S"}
 		tab.life, tab.end = context.WithCancelCause(t.Context())
 		i.tabs["T"] = tab
+
 		go func() {
 			p.receive(t)
 			p.send(`{"id":1,"error":{"code":-32000,"message":"Printing failed"}}`)
@@ -244,6 +278,7 @@ func TestARefusalForADeadRendererIsTheLossOfTheTab(t *testing.T) {
 			p.send(c.answer)
 		}()
 		_, err := tab.printOnce(t.Context(), printTo{}, 1000)
+
 		err = tab.verdict(t.Context(), err)
 		if _, refused := errors.AsType[*cdp.Error](err); refused == c.lost || errors.Is(err, errTabCrashed) != c.lost {
 			t.Errorf("%s: %v", name, err)

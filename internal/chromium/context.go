@@ -37,17 +37,29 @@ func (c *browserContext) open(ctx context.Context, o contextOptions) error {
 		if err != nil {
 			return err
 		}
+
 		return json.Unmarshal(answer, &made)
 	}
 	// Loopback is not excepted from the proxy.
-	if err := ask("Target.createBrowserContext", map[string]any{"proxyServer": "http://" + o.proxy, "proxyBypassList": "<-loopback>"}); err != nil {
+	if err := ask(
+		"Target.createBrowserContext",
+		map[string]any{"proxyServer": "http://" + o.proxy, "proxyBypassList": "<-loopback>"},
+	); err != nil {
 		return err
 	}
+
 	c.id = made.ContextID
-	if err := ask("Browser.setDownloadBehavior", map[string]any{"behavior": "deny", "browserContextId": c.id}); err != nil {
+	if err := ask(
+		"Browser.setDownloadBehavior",
+		map[string]any{"behavior": "deny", "browserContextId": c.id},
+	); err != nil {
 		return err
 	}
-	if err := ask("Target.createTarget", map[string]any{"url": blank, "browserContextId": c.id, "width": o.width, "height": o.height}); err != nil {
+
+	if err := ask(
+		"Target.createTarget",
+		map[string]any{"url": blank, "browserContextId": c.id, "width": o.width, "height": o.height},
+	); err != nil {
 		return err
 	}
 	c.tab = &tab{inst: i, conn: i.conn, target: made.TargetID, detached: make(chan struct{}), foreign: o.foreign}
@@ -55,10 +67,12 @@ func (c *browserContext) open(ctx context.Context, o contextOptions) error {
 	i.mu.Lock()
 	i.tabs[c.tab.target] = c.tab
 	i.mu.Unlock()
+
 	if err := ask("Target.attachToTarget", map[string]any{"targetId": made.TargetID, "flatten": true}); err != nil {
 		return err
 	}
 	c.tab.session = made.SessionID
+
 	return nil
 }
 
@@ -69,8 +83,10 @@ func (c *browserContext) dispose() {
 		return
 	}
 	i := c.inst
+
 	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()
+
 	_, err := i.conn.Call(ctx, "", "Target.disposeBrowserContext", map[string]any{"browserContextId": c.id})
 	if err == nil && c.tab != nil {
 		select {
@@ -80,6 +96,7 @@ func (c *browserContext) dispose() {
 			err = ctx.Err()
 		}
 	}
+
 	if err != nil && i.usable() {
 		i.log.Warn("browser context does not close; retiring the browser", "error", err)
 		i.retire()

@@ -8,8 +8,8 @@ import (
 	"net/url"
 	"time"
 
-	"presswork"
 	"presswork/internal/export"
+	"presswork/internal/fault"
 	"presswork/internal/guard"
 )
 
@@ -68,6 +68,7 @@ func NewExporter(o ExporterOptions) *Exporter {
 	b.UID = cmp.Or(b.UID, foreignUID)
 	b.MaxPDFBytes = cmp.Or(b.MaxPDFBytes, 128<<20)
 	b.idleAfter = cmp.Or(o.IdleAfter, 5*time.Minute)
+
 	return &Exporter{browser: New(b), policy: o.Policy, proxy: guard.NewProxy(o.Policy, o.Limits)}
 }
 
@@ -99,9 +100,11 @@ func (e *Exporter) Running() (running bool, err error) {
 	b := e.browser
 	b.mu.Lock()
 	defer b.mu.Unlock()
+
 	if b.cur == nil && b.lastErr != nil {
 		return false, unavailable(b.lastErr)
 	}
+
 	return b.cur != nil && b.cur.usable(), nil
 }
 
@@ -121,11 +124,13 @@ func (e *Exporter) PDF(ctx context.Context, v Visit, o export.PDFOptions) (Expor
 			told()
 		}
 	}
+
 	exported, err := e.export(ctx, v, o.VisitOptions, func(page *url.URL) error { return export.CheckPDF(page, o) },
 		func(v *visit) ([]byte, string, error) { return v.pdf(o, e.browser.opt.MaxPDFBytes) })
 	if loaded {
 		err = nameTemplates(err, o)
 	}
+
 	return exported, err
 }
 
@@ -141,32 +146,51 @@ const maxHTML = 4 << 20
 // HTML returns the page's document as its scripts have made it, in UTF-8, what is
 // beyond the first 4 million characters cut off. Errors: those of PDF.
 func (e *Exporter) HTML(ctx context.Context, v Visit, o export.VisitOptions) (Exported, error) {
-	return e.export(ctx, v, o, func(page *url.URL) error { return export.CheckPDF(page, export.PDFOptions{VisitOptions: o}) },
+	return e.export(
+		ctx,
+		v,
+		o,
+		func(page *url.URL) error { return export.CheckPDF(page, export.PDFOptions{VisitOptions: o}) },
 		func(v *visit) ([]byte, string, error) {
 			source, err := v.source()
 			return []byte(source), "text/html; charset=utf-8", err
-		})
+		},
+	)
 }
 
 // develop makes data of a loaded page.
 type develop func(*visit) (data []byte, contentType string, err error)
 
-func (e *Exporter) export(ctx context.Context, v Visit, o export.VisitOptions, check func(*url.URL) error, make develop) (Exported, error) {
+func (e *Exporter) export(
+	ctx context.Context,
+	v Visit,
+	o export.VisitOptions,
+	check func(*url.URL) error,
+	make develop,
+) (Exported, error) {
 	page, err := e.policy.CheckURL(v.URL)
 	if err != nil {
 		return Exported{}, err
 	}
+
 	if err := check(page); err != nil {
 		return Exported{}, err
 	}
+
 	b := e.browser
 	if err := b.enter(ctx); err != nil {
 		return Exported{}, err
 	}
 	defer b.leave()
 	limit := export.TimeoutOf(o)
-	ctx, cancel := context.WithTimeoutCause(ctx, limit, presswork.Errorf(presswork.PageTimeout, "the page was not exported within %s", limit))
+
+	ctx, cancel := context.WithTimeoutCause(
+		ctx,
+		limit,
+		fault.Errorf(fault.PageTimeout, "the page was not exported within %s", limit),
+	)
 	defer cancel()
+
 	next := b.current
 	for tries := 0; ; {
 		out, err := e.try(ctx, next, v, page, o, make)
@@ -186,16 +210,25 @@ func (e *Exporter) export(ctx context.Context, v Visit, o export.VisitOptions, c
 			next = b.another
 			continue
 		}
+
 		return Exported{}, e.coin(ctx, err)
 	}
 }
 
 // try exports once.
-func (e *Exporter) try(ctx context.Context, next func(context.Context) (*instance, error), want Visit, page *url.URL, o export.VisitOptions, make develop) (out Exported, err error) {
+func (e *Exporter) try(
+	ctx context.Context,
+	next func(context.Context) (*instance, error),
+	want Visit,
+	page *url.URL,
+	o export.VisitOptions,
+	make develop,
+) (out Exported, err error) {
 	inst, err := next(ctx)
 	if err != nil {
 		return out, err
 	}
+
 	v, err := inst.openVisit(ctx, e.proxy, page, o)
 	if err != nil {
 		return out, err
@@ -206,22 +239,27 @@ func (e *Exporter) try(ctx context.Context, next func(context.Context) (*instanc
 			e.browser.replace(inst, "it has exported enough")
 		}
 	}()
+
 	if err := v.goThere(); err != nil {
 		return out, v.blame(err)
 	}
 	// From here on the page leaves the machine idle now and then.
 	inst.makeSpare(e.proxy, export.ViewportOf(o))
+
 	if err := v.finishLoading(want.ThemeCSS); err != nil {
 		return out, v.blame(err)
 	}
+
 	if want.Loaded != nil {
 		want.Loaded()
 	}
+
 	if out.Data, out.ContentType, err = v.develop(make); err != nil {
 		return out, v.blame(v.tab.verdict(ctx, err))
 	}
 	out.URL, out.Title, out.Usage = v.place(), v.title, v.session.Usage()
 	e.browser.proven()
+
 	return out, nil
 }
 
@@ -231,10 +269,12 @@ func hostport(raw string) string {
 	if err != nil {
 		return ""
 	}
+
 	port := u.Port()
 	if port == "" {
 		port = map[string]string{"http": "80", "https": "443", "ws": "80", "wss": "443"}[u.Scheme]
 	}
+
 	return net.JoinHostPort(u.Hostname(), port)
 }
 

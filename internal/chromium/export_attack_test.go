@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"presswork"
 	"presswork/internal/chromium"
 	"presswork/internal/export"
+	"presswork/internal/fault"
 	"presswork/internal/guard"
 )
 
@@ -112,6 +112,7 @@ func attackSite(host string) pages {
 	for _, name := range slices.Sorted(maps.Keys(ways)) {
 		all.WriteString(ways[name])
 	}
+
 	return pages{
 		"/to": func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, r.URL.RawQuery, http.StatusFound) },
 		"/header": func(w http.ResponseWriter, r *http.Request) {
@@ -152,8 +153,22 @@ func attackSite(host string) pages {
 // spellings are names of this machine and of what no exemption opens. The bare
 // browser of TestTheAttacksAreLive reaches this machine by the first ones.
 var spellings, unroutable = []string{
-	"127.0.0.1", "2130706433", "0x7f.1", "0177.0.0.1", "127.1", "①②⑦.0.0.1", "127.0.0.1.", "[::1]", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]",
-	"localhost", "LOCALHOST.", "a.localhost", "rebound.test", "0.0.0.0", "[::]",
+	"127.0.0.1",
+	"2130706433",
+	"0x7f.1",
+	"0177.0.0.1",
+	"127.1",
+	"①②⑦.0.0.1",
+	"127.0.0.1.",
+	"[::1]",
+	"[::ffff:127.0.0.1]",
+	"[::ffff:7f00:1]",
+	"localhost",
+	"LOCALHOST.",
+	"a.localhost",
+	"rebound.test",
+	"0.0.0.0",
+	"[::]",
 }, []string{"[64:ff9b::7f00:1]", "[2002:7f00:1::]", "[::127.0.0.1]", "169.254.169.254"}
 
 // spelled is a page that asks this machine for a picture, a frame and more by
@@ -161,10 +176,24 @@ var spellings, unroutable = []string{
 func spelled(hosts []string, port string) string {
 	var b strings.Builder
 	b.WriteString("<p>page</p>")
+
 	for n, host := range hosts {
-		fmt.Fprintf(&b, `<img src="http://%[1]s:%[2]s/img%[3]d"><iframe src="/to?http://%[1]s:%[2]s/frame%[3]d"></iframe><img src="https://%[1]s:%[2]s/">`, host, port, n)
-		fmt.Fprintf(&b, `<script>fetch("http://%[1]s:%[2]s/fetch%[3]d",{mode:"no-cors"}).catch(()=>{});new WebSocket("ws://%[1]s:%[2]s/ws%[3]d")</script>`, host, port, n)
+		fmt.Fprintf(
+			&b,
+			`<img src="http://%[1]s:%[2]s/img%[3]d"><iframe src="/to?http://%[1]s:%[2]s/frame%[3]d"></iframe><img src="https://%[1]s:%[2]s/">`,
+			host,
+			port,
+			n,
+		)
+		fmt.Fprintf(
+			&b,
+			`<script>fetch("http://%[1]s:%[2]s/fetch%[3]d",{mode:"no-cors"}).catch(()=>{});new WebSocket("ws://%[1]s:%[2]s/ws%[3]d")</script>`,
+			host,
+			port,
+			n,
+		)
 	}
+
 	return b.String()
 }
 
@@ -177,9 +206,13 @@ func TestNoPageReachesThisMachine(t *testing.T) {
 	site["/shut"] = "<p>shut</p>" + gather + shutFor(func(string) string { return "127.0.0.1:" + secret.port })
 	ports := []string{serve(t, site), serve(t, rebinding)}
 	base, other := "http://site.test:"+ports[0], "http://site.test:"+ports[1]
-	e := exporter(t, chromium.ExporterOptions{Browser: chromium.Options{Tabs: 3}}, guard.Options{Allow: "site.test:" + ports[0] + ",site.test:" + ports[1], Lookup: byName})
+	e := exporter(
+		t,
+		chromium.ExporterOptions{Browser: chromium.Options{Tabs: 3}},
+		guard.Options{Allow: "site.test:" + ports[0] + ",site.test:" + ports[1], Lookup: byName},
+	)
 	var jobs []func()
-	fails := func(address string, o export.PDFOptions, code presswork.Code) {
+	fails := func(address string, o export.PDFOptions, code fault.Code) {
 		jobs = append(jobs, func() {
 			_, err := e.PDF(t.Context(), chromium.Visit{URL: address}, o)
 			wantCodeFor(t, address, err, code)
@@ -194,13 +227,20 @@ func TestNoPageReachesThisMachine(t *testing.T) {
 				t.Errorf("%s: %v", address, err)
 				return
 			}
+
 			got := text(t, out.Data)
 			for _, leak := range []string{"secret", "root:", "located", "granted", "candidate"} {
 				if !strings.HasPrefix(got, words) || strings.Contains(got, leak) {
 					t.Errorf("%s: %q", address, got)
 				}
 			}
-			if out, err := e.PDF(t.Context(), chromium.Visit{URL: base + "/ok"}, within(90_000)); err != nil || text(t, out.Data) != "next" {
+
+			if out, err := e.PDF(
+				t.Context(),
+				chromium.Visit{URL: base + "/ok"},
+				within(90_000),
+			); err != nil ||
+				text(t, out.Data) != "next" {
 				t.Errorf("the page after %s: %v", address, err)
 			}
 		})
@@ -211,25 +251,27 @@ func TestNoPageReachesThisMachine(t *testing.T) {
 	// As the page itself, however it is written.
 	for _, host := range hosts {
 		for _, address := range []string{"http://" + host + ":" + secret.port + "/", "https://" + host + ":" + secret.port, base + "/to?http://" + host + ":" + secret.port} {
-			fails(address, within(90_000), presswork.AddressNotAllowed)
+			fails(address, within(90_000), fault.AddressNotAllowed)
 		}
 	}
+
 	for _, address := range []string{
 		"file:///etc/passwd", "FILE:///etc/passwd", "view-source:http://site.test", "chrome://version", "data:text/html,x", "ftp://site.test/", "about:blank",
 		"javascript:alert(1)", "http://a:b@site.test/", "http://site.test\x00.example/", "site.test", "",
 	} {
-		fails(address, within(90_000), presswork.InvalidURL)
+		fails(address, within(90_000), fault.InvalidURL)
 	}
 	// By leading there.
 	for _, path := range []string{"/meta", "/script", "/form", "/twice", "/to?file:///etc/passwd", "/to?data:text/html,x", "/to?chrome://version"} {
-		fails(base+path, within(90_000), presswork.AddressNotAllowed)
+		fails(base+path, within(90_000), fault.AddressNotAllowed)
 	}
 	// Chromium says of these that there is no page.
-	fails(base+"/to?ftp://site.test/", wait, presswork.PageError)
-	fails(base+"/to?view-source:http://site.test/", wait, presswork.PageError)
+	fails(base+"/to?ftp://site.test/", wait, fault.PageError)
+	fails(base+"/to?view-source:http://site.test/", wait, fault.PageError)
 	late := within(90_000)
 	late.WaitForTimeout = 5_000 // for what takes 50 ms unless the machine is busy
-	fails(base+"/late", late, presswork.AddressNotAllowed)
+	fails(base+"/late", late, fault.AddressNotAllowed)
+
 	for path, words := range map[string]string{"/tofile": "stays", "/todata": "stays", "/toview": "stays", "/tochrome": "stays", "/toblob": "blob", "/escape": "page"} {
 		shows(base+path, within(90_000), words)
 	}
@@ -244,9 +286,13 @@ func TestNoPageReachesThisMachine(t *testing.T) {
 	for _, template := range []string{ways["img"] + ways["css"] + ways["import"] + ways["background"] + ways["svgimage"] + "<img src=file:///etc/passwd>", inside, ways["iframe"]} {
 		template = strings.ReplaceAll(template, "HOST", "127.0.0.1:"+secret.port)
 		jobs = append(jobs, func() {
-			out, err := e.PDF(t.Context(), chromium.Visit{URL: base + "/ok"}, export.PDFOptions{DisplayHeaderFooter: new(true),
-				HeaderTemplate: template, FooterTemplate: template, Margin: export.Margin{Top: "2cm", Bottom: "2cm"}})
-			if err != nil && presswork.CodeOf(err) != presswork.PageError {
+			out, err := e.PDF(t.Context(), chromium.Visit{URL: base + "/ok"}, export.PDFOptions{
+				DisplayHeaderFooter: new(true),
+				HeaderTemplate:      template,
+				FooterTemplate:      template,
+				Margin:              export.Margin{Top: "2cm", Bottom: "2cm"},
+			})
+			if err != nil && fault.CodeOf(err) != fault.PageError {
 				t.Errorf("template: %v", err)
 			} else if err == nil && text(t, out.Data) != "next" {
 				t.Errorf("template: %q", text(t, out.Data))
@@ -254,12 +300,15 @@ func TestNoPageReachesThisMachine(t *testing.T) {
 		})
 	}
 	together(jobs)
+
 	if n := secret.count(); n != 0 {
 		t.Errorf("%d connections reached the secret: %v", n, secret.paths)
 	}
+
 	if s := e.Stats(); s.Launches != 1 || s.Crashes != 0 {
 		t.Errorf("the browser was harmed: %+v", s)
 	}
+
 	if n := e.Refusals()[guard.NotPublic]; n < 100 {
 		t.Errorf("%d connections were refused; the pages do not try", n)
 	}
@@ -271,12 +320,14 @@ func shutFor(host func(name string) string) string {
 	for _, name := range slices.Sorted(maps.Keys(shut)) {
 		b.WriteString(strings.ReplaceAll(shut[name], "HOST", host(name)))
 	}
+
 	return b.String()
 }
 
-func wantCodeFor(t *testing.T, what string, err error, code presswork.Code) {
+func wantCodeFor(t *testing.T, what string, err error, code fault.Code) {
 	t.Helper()
-	if presswork.CodeOf(err) != code {
+
+	if fault.CodeOf(err) != code {
 		t.Errorf("%s: %v, want %s", what, err, code)
 	}
 }

@@ -25,13 +25,20 @@ func BenchmarkExportAgainstFloor(b *testing.B) {
 	}}
 	var body strings.Builder
 	body.WriteString("<link rel=stylesheet href=/style.css><script defer src=/app.js></script>")
+
 	for n := range 18 {
 		path := fmt.Sprintf("/%d.svg", n)
 		site[path] = func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "image/svg+xml")
 			fmt.Fprint(w, "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 9 9'><circle cx=4 cy=4 r=4 /></svg>")
 		}
-		fmt.Fprintf(&body, "<h2>Part %d</h2><img src=%s><p>%s</p>", n, path, strings.Repeat("Some words of a paragraph. ", 20))
+		fmt.Fprintf(
+			&body,
+			"<h2>Part %d</h2><img src=%s><p>%s</p>",
+			n,
+			path,
+			strings.Repeat("Some words of a paragraph. ", 20),
+		)
 	}
 	site["/"] = body.String()
 	url := "http://127.0.0.1:" + serve(b, site)
@@ -46,15 +53,18 @@ func BenchmarkExportAgainstFloor(b *testing.B) {
 	}
 	measure := func(f func() error) time.Duration {
 		begun := time.Now()
+
 		if err := f(); err != nil {
 			b.Fatal(err)
 		}
+
 		return time.Since(begun)
 	}
 	measure(ours)
 	measure(floor)
 	var oursTime, floorTime, together time.Duration
 	rounds := 0
+
 	for b.Loop() {
 		for range 5 {
 			oursTime += measure(ours)

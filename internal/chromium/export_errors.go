@@ -12,8 +12,8 @@ import (
 
 	"github.com/go-rod/rod/lib/cdp"
 
-	"presswork"
 	"presswork/internal/export"
+	"presswork/internal/fault"
 )
 
 // verdict judges the page by what it shows, and by the fail conditions.
@@ -33,31 +33,35 @@ func (v *visit) verdict() error {
 			return unreachable(main.url, err)
 		}
 	}
+
 	switch {
 	case main.failed != "":
 		return navigationFailed(main.url, main.failed)
 	case main.status != 0 && export.Fails(v.opts, main.status):
-		return presswork.Errorf(presswork.PageError, "the page answered with status %d", main.status)
+		return fault.Errorf(fault.PageError, "the page answered with status %d", main.status)
 	case isTrue(v.opts.FailOnConsoleExceptions) && thrown != "":
-		return presswork.Errorf(presswork.PageError, "a script of the page failed: %s", thrown)
+		return fault.Errorf(fault.PageError, "a script of the page failed: %s", thrown)
 	case isTrue(v.opts.FailOnResourceLoadingFailed):
 		if lost != "" {
-			return presswork.Errorf(presswork.PageError, "a resource of the page was not loaded: %s", lost)
+			return fault.Errorf(fault.PageError, "a resource of the page was not loaded: %s", lost)
 		}
+
 		failures := v.session.Failures()
 		if servers := slices.Sorted(maps.Keys(failures)); len(servers) > 0 {
-			return presswork.Errorf(presswork.PageError, "a resource of the page was not loaded: %s",
-				presswork.AsError(unreachable("//"+servers[0], failures[servers[0]])).Message)
+			return fault.Errorf(fault.PageError, "a resource of the page was not loaded: %s",
+				fault.AsError(unreachable("//"+servers[0], failures[servers[0]])).Message)
 		}
 	}
+
 	return nil
 }
 
 // unreachable coins the guard's reason why a server was not reached.
 func unreachable(page string, err error) error {
-	if coined, ok := errors.AsType[*presswork.Error](err); ok {
+	if coined, ok := errors.AsType[*fault.Error](err); ok {
 		return coined
 	}
+
 	host := clipText(page)
 	if u, err := url.Parse(page); err == nil {
 		host = clipText(u.Host)
@@ -65,6 +69,7 @@ func unreachable(page string, err error) error {
 	dns, isDNS := errors.AsType[*net.DNSError](err)
 	slow, isNet := errors.AsType[net.Error](err)
 	said := "does not answer"
+
 	switch {
 	case isDNS && dns.IsNotFound:
 		said = "does not exist: its name is not known"
@@ -75,7 +80,8 @@ func unreachable(page string, err error) error {
 	case isNet && slow.Timeout(), errors.Is(err, context.DeadlineExceeded):
 		said = "does not answer in time"
 	}
-	return presswork.Errorf(presswork.PageUnreachable, "%s %s", host, said).WithCause(err)
+
+	return fault.Errorf(fault.PageUnreachable, "%s %s", host, said).WithCause(err)
 }
 
 // navigationFailed coins one of Chromium's net errors.
@@ -85,71 +91,91 @@ func navigationFailed(page, text string) error {
 	has := func(parts ...string) bool {
 		return slices.ContainsFunc(parts, func(p string) bool { return strings.HasPrefix(name, p) })
 	}
-	var e *presswork.Error
+	var e *fault.Error
+
 	switch {
 	case has("ERR_CERT_", "ERR_SSL_", "ERR_BAD_SSL", "ERR_ECH_", "ERR_TLS"):
-		e = presswork.Errorf(presswork.PageUnreachable, "there is no secure connection to %s: its certificate or TLS is not valid (%s)", host, name)
+		e = fault.Errorf(
+			fault.PageUnreachable,
+			"there is no secure connection to %s: its certificate or TLS is not valid (%s)",
+			host,
+			name,
+		)
 	case has("ERR_TOO_MANY_REDIRECTS"):
-		e = presswork.Errorf(presswork.PageError, "the page redirects more than 20 times")
+		e = fault.Errorf(fault.PageError, "the page redirects more than 20 times")
 	case has("ERR_UNSAFE_REDIRECT", "ERR_UNKNOWN_URL_SCHEME", "ERR_DISALLOWED_URL_SCHEME"):
-		e = presswork.Errorf(presswork.AddressNotAllowed, "the page leads to an address that is not http or https")
+		e = fault.Errorf(fault.AddressNotAllowed, "the page leads to an address that is not http or https")
 	case has("ERR_UNSAFE_PORT"):
-		e = presswork.Errorf(presswork.AddressNotAllowed, "%s is not allowed: browsers do not connect to this port", host)
+		e = fault.Errorf(fault.AddressNotAllowed, "%s is not allowed: browsers do not connect to this port", host)
 	case has("ERR_INVALID_URL"):
-		e = presswork.Errorf(presswork.InvalidURL, "the page's address is not a valid URL")
+		e = fault.Errorf(fault.InvalidURL, "the page's address is not a valid URL")
 	case has("ERR_ABORTED"):
-		e = presswork.Errorf(presswork.PageError, "%s sent no page, but a download, nothing, or a redirect to what is not the web", host)
+		e = fault.Errorf(
+			fault.PageError,
+			"%s sent no page, but a download, nothing, or a redirect to what is not the web",
+			host,
+		)
 	default:
-		e = presswork.Errorf(presswork.PageUnreachable, "%s does not answer as a web server does (%s)", host, name)
+		e = fault.Errorf(fault.PageUnreachable, "%s does not answer as a web server does (%s)", host, name)
 	}
+
 	return e.WithCause(errors.New(text))
 }
 
 // blame finds the reason of an error that the page's end caused.
 func (v *visit) blame(err error) error {
-	if _, coined := errors.AsType[*presswork.Error](err); !coined && v.ctx.Err() != nil {
+	if _, coined := errors.AsType[*fault.Error](err); !coined && v.ctx.Err() != nil {
 		return context.Cause(v.ctx)
 	}
+
 	return err
 }
 
 // nameTemplates names the templates that a page was printed with, when the renderer crashed on it or was too slow: a
 // template can do that to any page.
 func nameTemplates(err error, o export.PDFOptions) error {
-	failed, ok := errors.AsType[*presswork.Error](err)
-	if !ok || failed.Code != presswork.PageTimeout && !errors.Is(err, errTabCrashed) || !isTrue(o.DisplayHeaderFooter) {
+	failed, ok := errors.AsType[*fault.Error](err)
+	if !ok || failed.Code != fault.PageTimeout && !errors.Is(err, errTabCrashed) || !isTrue(o.DisplayHeaderFooter) {
 		return err
 	}
 	var names []string
+
 	for _, template := range []struct{ name, text string }{{"headerTemplate", o.HeaderTemplate}, {"footerTemplate", o.FooterTemplate}} {
 		if template.text != "" {
 			names = append(names, template.name)
 		}
 	}
+
 	if len(names) == 0 {
 		return err
 	}
-	return presswork.Errorf(failed.Code, "%s; it was being printed with %s: try it with a simpler template, or without",
+
+	return fault.Errorf(failed.Code, "%s; it was being printed with %s: try it with a simpler template, or without",
 		failed.Message, strings.Join(names, " and ")).WithParam("options." + names[0]).WithCause(err)
 }
 
 // coin turns a failed export into the error its caller gets.
 func (e *Exporter) coin(ctx context.Context, err error) error {
 	refusal, refused := errors.AsType[*cdp.Error](err)
-	coined, isCoined := errors.AsType[*presswork.Error](err)
+
+	coined, isCoined := errors.AsType[*fault.Error](err)
 	switch {
 	case isCoined:
 		return coined
 	case errors.Is(err, errTabCrashed):
-		return presswork.Errorf(presswork.PageError, "the page crashed the browser's renderer, or took too much memory").WithCause(err)
+		return fault.Errorf(fault.PageError, "the page crashed the browser's renderer, or took too much memory").
+			WithCause(err)
 	case errors.Is(err, errConnClosed):
-		return presswork.Errorf(presswork.BrowserUnavailable, "the browser died while it exported").WithCause(err)
+		return fault.Errorf(fault.BrowserUnavailable, "the browser died while it exported").WithCause(err)
 	case ctx.Err() != nil:
 		return ended(ctx)
 	case refused && strings.Contains(strings.ToLower(refusal.Message), "page range"):
-		return presswork.Errorf(presswork.InvalidOption, "pageRanges: %s", refusal.Message).WithParam("options.pageRanges").WithCause(err)
+		return fault.Errorf(fault.InvalidOption, "pageRanges: %s", refusal.Message).
+			WithParam("options.pageRanges").
+			WithCause(err)
 	case refused:
-		return presswork.Errorf(presswork.PageError, "the page cannot be exported: %s", refusal.Message).WithCause(err)
+		return fault.Errorf(fault.PageError, "the page cannot be exported: %s", refusal.Message).WithCause(err)
 	}
-	return presswork.Errorf(presswork.RenderFailed, "the page cannot be exported").WithCause(err)
+
+	return fault.Errorf(fault.RenderFailed, "the page cannot be exported").WithCause(err)
 }

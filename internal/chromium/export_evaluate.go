@@ -20,6 +20,7 @@ func (r remote) truthy() bool {
 	case "", "null", "false", "0", `""`:
 		return r.Type == "object" && r.Value == nil || r.Type == "function" || r.Type == "symbol"
 	}
+
 	return true
 }
 
@@ -37,13 +38,16 @@ func (e *scriptError) Error() string { return e.text }
 func (v *visit) evaluate(expression string, ours bool) (remote, error) {
 	for {
 		result, err := v.evaluateOnce(expression, ours)
+
 		refusal, refused := errors.AsType[*cdp.Error](err)
 		if !refused || v.ctx.Err() != nil || !navigated(refusal) {
 			return result, err
 		}
+
 		if err := v.movedOn(); err != nil {
 			return result, err
 		}
+
 		if err := v.arrived(); err != nil {
 			return result, err
 		}
@@ -56,6 +60,7 @@ func (v *visit) movedOn() error {
 	v.mu.Lock()
 	v.ours = isolated{}
 	v.mu.Unlock()
+
 	return v.pause(time.Millisecond)
 }
 
@@ -65,6 +70,7 @@ func navigated(e *cdp.Error) bool {
 			return true
 		}
 	}
+
 	return false
 }
 
@@ -78,10 +84,12 @@ func (v *visit) evaluateOnce(expression string, ours bool) (result remote, err e
 		// A value of any size is of no interest, only whether it is true.
 		params["expression"] = "(async()=>!!(await (" + strings.TrimRight(expression, "; \t\r\n") + "\n)))()"
 	}
+
 	answer, err := v.call("Runtime.evaluate", params)
 	if err != nil {
 		return result, err
 	}
+
 	var a struct {
 		Result           remote     `json:"result"`
 		ExceptionDetails *exception `json:"exceptionDetails"`
@@ -89,11 +97,16 @@ func (v *visit) evaluateOnce(expression string, ours bool) (result remote, err e
 	if err := json.Unmarshal(answer, &a); err != nil {
 		return result, err
 	}
+
 	if a.ExceptionDetails != nil {
 		text := clipText(a.ExceptionDetails.text())
 		// What a script throws while it runs is "Uncaught (in promise)".
-		return result, &scriptError{text, a.ExceptionDetails.Text == "Uncaught" && strings.HasPrefix(text, "SyntaxError")}
+		return result, &scriptError{
+			text,
+			a.ExceptionDetails.Text == "Uncaught" && strings.HasPrefix(text, "SyntaxError"),
+		}
 	}
+
 	return a.Result, nil
 }
 
@@ -102,13 +115,16 @@ func (v *visit) world() (id int, err error) {
 	v.mu.Lock()
 	loader, known := v.main.loader, v.ours
 	v.mu.Unlock()
+
 	if known.loader == loader && known.id != 0 {
 		return known.id, nil
 	}
+
 	answer, err := v.call("Page.createIsolatedWorld", map[string]any{"frameId": v.tab.target, "worldName": "presswork"})
 	if err != nil {
 		return 0, err
 	}
+
 	var made struct {
 		ID int `json:"executionContextId"`
 	}
@@ -118,6 +134,7 @@ func (v *visit) world() (id int, err error) {
 	v.mu.Lock()
 	v.ours = isolated{loader, made.ID}
 	v.mu.Unlock()
+
 	return made.ID, nil
 }
 

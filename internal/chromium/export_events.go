@@ -7,7 +7,7 @@ import (
 
 	"github.com/go-rod/rod/lib/cdp"
 
-	"presswork"
+	"presswork/internal/fault"
 )
 
 // What a page may do at most, beyond what guard.ProxyOptions bound.
@@ -56,19 +56,29 @@ type happening struct {
 // see takes an event in. It runs in the connection's reader and does not block.
 func (v *visit) see(e *cdp.Event) {
 	switch e.Method {
-	case "Page.lifecycleEvent", "Page.frameDetached", "Page.frameNavigated", "Page.navigatedWithinDocument", "Page.frameStoppedLoading", "Page.javascriptDialogOpening",
-		"Log.entryAdded", "Runtime.exceptionThrown", "Target.attachedToTarget", "Target.detachedFromTarget":
+	case "Page.lifecycleEvent",
+		"Page.frameDetached",
+		"Page.frameNavigated",
+		"Page.navigatedWithinDocument",
+		"Page.frameStoppedLoading",
+		"Page.javascriptDialogOpening",
+		"Log.entryAdded",
+		"Runtime.exceptionThrown",
+		"Target.attachedToTarget",
+		"Target.detachedFromTarget":
 	case "Fetch.requestPaused":
 		go v.pass(e.SessionID, e.Params)
 		return
 	default:
 		return
 	}
+
 	var h happening
 	if err := json.Unmarshal(e.Params, &h); err != nil {
 		v.inst.log.Warn("browser event not understood", "method", e.Method, "error", err)
 		return
 	}
+
 	switch e.Method {
 	case "Page.javascriptDialogOpening":
 		v.count(&v.dialogs, maxDialogs, "opens more than %d dialogs")
@@ -89,6 +99,7 @@ func (v *visit) note(method string, h *happening) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	isMain := h.FrameID == v.tab.target
+
 	switch method {
 	case "Page.lifecycleEvent":
 		f := v.frames[h.FrameID]
@@ -97,6 +108,7 @@ func (v *visit) note(method string, h *happening) {
 			v.frames[h.FrameID] = f
 		}
 		f.stages[h.Name] = true
+
 		if len(v.frames) > maxFrames {
 			v.giveUp(tooMany("has more than %d frames", maxFrames))
 		}
@@ -147,26 +159,35 @@ func (v *visit) arrive(h *happening) {
 	if h.Frame.UnreachableURL != "" {
 		v.main.url, v.main.failed = h.Frame.UnreachableURL, unexplained
 	}
+
 	if v.moves++; v.moves > maxMoves {
 		v.giveUp(tooMany("navigates more than %d times", maxMoves))
 	}
+
 	switch scheme, _, _ := strings.Cut(h.Frame.URL, ":"); scheme {
 	case "http", "https", "about", "blob", "chrome-error":
 	default:
-		v.giveUp(presswork.Errorf(presswork.AddressNotAllowed, "the page leads to %s:, and only http and https are exported", clipText(scheme)))
+		v.giveUp(
+			fault.Errorf(
+				fault.AddressNotAllowed,
+				"the page leads to %s:, and only http and https are exported",
+				clipText(scheme),
+			),
+		)
 	}
 }
 
 func (v *visit) count(n *int, most int, complaint string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
+
 	if *n++; *n > most {
 		v.giveUp(tooMany(complaint, most))
 	}
 }
 
 func tooMany(complaint string, most int) error {
-	return presswork.Errorf(presswork.PageError, "the page "+complaint, most)
+	return fault.Errorf(fault.PageError, "the page "+complaint, most)
 }
 
 // notify wakes the one who waits.
@@ -191,6 +212,7 @@ func (x exception) text() string {
 	if line, _, _ := strings.Cut(x.Exception.Description, "\n"); line != "" {
 		return line
 	}
+
 	return x.Text
 }
 
@@ -199,5 +221,6 @@ func clipText(s string) string {
 	if len(s) > maxKeptText {
 		return strings.ToValidUTF8(s[:maxKeptText], "") + "…"
 	}
+
 	return s
 }

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"presswork"
 	"presswork/internal/chromium"
+	"presswork/internal/fault"
 	"presswork/internal/guard"
 )
 
@@ -16,13 +16,14 @@ import (
 type hazard struct {
 	page any
 	// code is the error it ends in: "" is none, "*" any.
-	code presswork.Code
+	code fault.Code
 	says string
 }
 
 func hazards() map[string]hazard {
 	endless := func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", r.URL.Query().Get("type"))
+
 		block := []byte(strings.Repeat("<p>more ", 8<<10))
 		for {
 			if _, err := w.Write(block); err != nil {
@@ -35,50 +36,93 @@ func hazards() map[string]hazard {
 		http.Redirect(w, r, r.URL.Path+"?"+r.URL.RawQuery+"x", http.StatusFound)
 	}
 	script := func(s string) string { return "<p>page</p><script>" + s + "</script>" }
+
 	return map[string]hazard{
-		"endless":    {endless, presswork.PageError, "MiB"},
-		"never":      {silent, presswork.PageTimeout, ""},
-		"redirects":  {again, presswork.PageError, "redirects more than 20 times"},
-		"reloads":    {script("location.reload()"), presswork.PageError, "navigates more than 20 times"},
-		"hops":       {script("location='?'+Math.random()"), presswork.PageError, "navigates more than 20 times"},
-		"refreshes":  {"<meta http-equiv=refresh content=0>", presswork.PageError, "navigates more than 20 times"},
-		"alerts":     {script("for(;;)alert(1)"), presswork.PageError, "dialogs"},
-		"loops":      {script("for(;;);"), presswork.PageTimeout, ""},
-		"loops late": {script("onload=()=>setTimeout(()=>{for(;;);})"), presswork.PageTimeout, ""},
-		"unloads":    {script("onbeforeunload=e=>{e.preventDefault();return 'no'};onunload=()=>{for(;;);};onpagehide=()=>{for(;;);}"), "", ""},
-		"microtasks": {script("(async()=>{for(;;)await 0})()"), presswork.PageTimeout, ""},
-		"fonts":      {"<p>page</p><style>@font-face{font-family:x;src:url(/never)}p{font-family:x}</style>", presswork.PageTimeout, ""},
-		"prints":     {script("for(let i=0;i<50;i++)print();setInterval(print,1)"), "", ""},
-		"asks":       {script("confirm(1);prompt(2);alert(3)"), "", ""},
-		"opens":      {script("for(let i=0;i<50;i++)open('/ok')"), "", ""},
-		"grows":      {script("setInterval(()=>document.body.append('x'.repeat(100)),1)"), "", ""},
-		"scrolls":    {script("onscroll=()=>{for(let i=0;i<99;i++){const p=document.createElement('p');p.textContent=i;document.body.append(p)}};onscroll()"), "", ""},
-		"workers":    {script("for(let i=0;i<110;i++)new Worker(URL.createObjectURL(new Blob([''])))"), presswork.PageError, "workers"},
-		"hoards":     {script("const a=[];for(;;)a.push(new Uint8Array(1<<24).fill(1))"), presswork.PageError, "memory"},
-		"heaps":      {script("let a=[1];for(;;)a=a.concat(a,a.map(String))"), "*", ""},
-		"frames":     {script("for(let i=0;i<400;i++)document.body.append(document.createElement('iframe'))"), presswork.PageError, "frames"},
-		"requests":   {script("for(let i=0;i<20000;i++)fetch('/ok?'+i)"), presswork.PageError, "requests"},
-		"logs":       {script("for(let i=0;i<5000;i++)console.log('x'.repeat(1000))"), "", ""},
-		"history":    {script("for(let i=0;i<5000;i++)try{history.pushState({},'','?'+i)}catch{}"), "", ""},
-		"nested":     {strings.Repeat("<div>", 20000) + "<p>page", "*", ""},
+		"endless":    {endless, fault.PageError, "MiB"},
+		"never":      {silent, fault.PageTimeout, ""},
+		"redirects":  {again, fault.PageError, "redirects more than 20 times"},
+		"reloads":    {script("location.reload()"), fault.PageError, "navigates more than 20 times"},
+		"hops":       {script("location='?'+Math.random()"), fault.PageError, "navigates more than 20 times"},
+		"refreshes":  {"<meta http-equiv=refresh content=0>", fault.PageError, "navigates more than 20 times"},
+		"alerts":     {script("for(;;)alert(1)"), fault.PageError, "dialogs"},
+		"loops":      {script("for(;;);"), fault.PageTimeout, ""},
+		"loops late": {script("onload=()=>setTimeout(()=>{for(;;);})"), fault.PageTimeout, ""},
+		"unloads": {
+			script(
+				"onbeforeunload=e=>{e.preventDefault();return 'no'};onunload=()=>{for(;;);};onpagehide=()=>{for(;;);}",
+			),
+			"",
+			"",
+		},
+		"microtasks": {script("(async()=>{for(;;)await 0})()"), fault.PageTimeout, ""},
+		"fonts": {
+			"<p>page</p><style>@font-face{font-family:x;src:url(/never)}p{font-family:x}</style>",
+			fault.PageTimeout,
+			"",
+		},
+		"prints": {script("for(let i=0;i<50;i++)print();setInterval(print,1)"), "", ""},
+		"asks":   {script("confirm(1);prompt(2);alert(3)"), "", ""},
+		"opens":  {script("for(let i=0;i<50;i++)open('/ok')"), "", ""},
+		"grows":  {script("setInterval(()=>document.body.append('x'.repeat(100)),1)"), "", ""},
+		"scrolls": {
+			script(
+				"onscroll=()=>{for(let i=0;i<99;i++){const p=document.createElement('p');p.textContent=i;document.body.append(p)}};onscroll()",
+			),
+			"",
+			"",
+		},
+		"workers": {
+			script("for(let i=0;i<110;i++)new Worker(URL.createObjectURL(new Blob([''])))"),
+			fault.PageError,
+			"workers",
+		},
+		"hoards": {script("const a=[];for(;;)a.push(new Uint8Array(1<<24).fill(1))"), fault.PageError, "memory"},
+		"heaps":  {script("let a=[1];for(;;)a=a.concat(a,a.map(String))"), "*", ""},
+		"frames": {
+			script("for(let i=0;i<400;i++)document.body.append(document.createElement('iframe'))"),
+			fault.PageError,
+			"frames",
+		},
+		"requests": {script("for(let i=0;i<20000;i++)fetch('/ok?'+i)"), fault.PageError, "requests"},
+		"logs":     {script("for(let i=0;i<5000;i++)console.log('x'.repeat(1000))"), "", ""},
+		"history":  {script("for(let i=0;i<5000;i++)try{history.pushState({},'','?'+i)}catch{}"), "", ""},
+		"nested":   {strings.Repeat("<div>", 20000) + "<p>page", "*", ""},
 		"download": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Disposition", "attachment")
 			w.Write([]byte("x"))
-		}, presswork.PageError, "download"},
-		"nothing": {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(204) }, presswork.PageError, "nothing"},
+		}, fault.PageError, "download"},
+		"nothing": {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(204) }, fault.PageError, "nothing"},
 		"hangup": {func(w http.ResponseWriter, _ *http.Request) {
 			c, _, _ := http.NewResponseController(w).Hijack()
 			c.Close()
-		}, presswork.PageUnreachable, "does not answer"},
-		"broken":    {script("document.querySelector=null;Array.prototype.filter=null;Promise=null;JSON=null;performance.now=()=>NaN"), "", ""},
-		"writes":    {script("onload=()=>{document.open();document.write('<p>page')}"), "*", ""},
-		"not found": {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(404) }, presswork.PageError, "status 404"},
+		}, fault.PageUnreachable, "does not answer"},
+		"broken": {
+			script(
+				"document.querySelector=null;Array.prototype.filter=null;Promise=null;JSON=null;performance.now=()=>NaN",
+			),
+			"",
+			"",
+		},
+		"writes": {script("onload=()=>{document.open();document.write('<p>page')}"), "*", ""},
+		"not found": {
+			func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(404) },
+			fault.PageError,
+			"status 404",
+		},
 		"unauthorised": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("WWW-Authenticate", "Basic")
 			w.WriteHeader(401)
-		}, presswork.PageError, "status 401"},
-		"forbidden":   {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(403) }, presswork.PageError, "status 403"},
-		"bad gateway": {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(502) }, presswork.PageError, "status 502"},
+		}, fault.PageError, "status 401"},
+		"forbidden": {
+			func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(403) },
+			fault.PageError,
+			"status 403",
+		},
+		"bad gateway": {
+			func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(502) },
+			fault.PageError,
+			"status 502",
+		},
 	}
 }
 
@@ -110,6 +154,7 @@ func TestHazardousPages(t *testing.T) {
 		jobs = append(jobs, func() { endure(t, e, base, name, h) })
 	}
 	together(jobs)
+
 	if s := e.Stats(); s.Crashes != 0 {
 		t.Errorf("the browser was harmed: %+v", s)
 	}
@@ -118,17 +163,23 @@ func TestHazardousPages(t *testing.T) {
 // endure exports a hazardous page, then a harmless one.
 func endure(t *testing.T, e *chromium.Exporter, base, name string, h hazard) {
 	limit := 60 * time.Second
-	if h.code == presswork.PageTimeout {
+	if h.code == fault.PageTimeout {
 		limit = time.Second
 	}
-	out, err := e.PDF(t.Context(), chromium.Visit{URL: base + "/" + strings.ReplaceAll(name, " ", "%20")}, within(int(limit.Milliseconds())))
+
+	out, err := e.PDF(
+		t.Context(),
+		chromium.Visit{URL: base + "/" + strings.ReplaceAll(name, " ", "%20")},
+		within(int(limit.Milliseconds())),
+	)
 	switch {
 	case h.code == "*":
-	case presswork.CodeOf(err) != h.code, err != nil && !strings.Contains(err.Error(), h.says):
+	case fault.CodeOf(err) != h.code, err != nil && !strings.Contains(err.Error(), h.says):
 		t.Errorf("%s: %v, want %q %q", name, err, h.code, h.says)
 	case err == nil && !strings.HasPrefix(text(t, out.Data), "page"):
 		t.Errorf("%s: %.100q", name, text(t, out.Data))
 	}
+
 	out, err = e.PDF(t.Context(), chromium.Visit{URL: base + "/ok"}, within(60_000))
 	if err != nil || text(t, out.Data) != "next" {
 		t.Errorf("after %s: %v", name, err)

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"presswork"
 	"presswork/internal/chromium"
 	"presswork/internal/export"
+	"presswork/internal/fault"
 	"presswork/internal/guard"
 )
 
@@ -21,16 +21,20 @@ func TestHTMLIsWhatScriptsMade(t *testing.T) {
 	}
 	port := serve(t, site)
 	e := exporter(t, chromium.ExporterOptions{}, guard.Options{Allow: "site.test:" + port, Lookup: byName})
+
 	o := export.VisitOptions{WaitUntil: "networkidle2", Timeout: new(int(export.MaxTimeout.Milliseconds()))}
 	for path, want := range map[string]string{"/": "made by scripts", "/moves": "made by scripts", "/lies": "<p>true</p>"} {
 		out, err := e.HTML(t.Context(), chromium.Visit{URL: "http://site.test:" + port + path}, o)
-		if err != nil || !strings.Contains(string(out.Data), want) || string(out.Data) == "a lie" || !strings.HasPrefix(out.ContentType, "text/html") {
+		if err != nil || !strings.Contains(string(out.Data), want) || string(out.Data) == "a lie" ||
+			!strings.HasPrefix(out.ContentType, "text/html") {
 			t.Errorf("%s: %v, %.200s", path, err, out.Data)
 		}
+
 		if path == "/moves" && out.URL != "http://site.test:"+port+"/" {
 			t.Errorf("it was at %s in the end", out.URL)
 		}
 	}
+
 	out, err := e.HTML(t.Context(), chromium.Visit{URL: "http://site.test:" + port + "/large"}, o)
 	if err != nil || len(out.Data) != 4<<20 {
 		t.Errorf("%v, %d bytes", err, len(out.Data))
@@ -46,15 +50,23 @@ func TestAnotherPolicyGoverns(t *testing.T) {
 		w.Write([]byte("secret"))
 	}}
 	insidePort := serve(t, inside)
-	site := pages{"/": "<p>page</p><script>fetch('http://inside.test:" + insidePort + "/data').then(r=>r.text()).then(t=>document.body.append(t)).catch(()=>document.body.append('refused'))</script>"}
+	site := pages{
+		"/": "<p>page</p><script>fetch('http://inside.test:" + insidePort + "/data').then(r=>r.text()).then(t=>document.body.append(t)).catch(()=>document.body.append('refused'))</script>",
+	}
 	port := serve(t, site)
-	wide := exporter(t, chromium.ExporterOptions{}, guard.Options{Allow: "site.test:" + port + ",inside.test:" + insidePort, Lookup: byName})
+	wide := exporter(
+		t,
+		chromium.ExporterOptions{},
+		guard.Options{Allow: "site.test:" + port + ",inside.test:" + insidePort, Lookup: byName},
+	)
+
 	rule, err := guard.New(guard.Options{Allow: "site.test:" + port, Lookup: byName})
 	if err != nil {
 		t.Fatal(err)
 	}
 	narrow := wide.Under(rule, guard.ProxyOptions{})
 	o := export.VisitOptions{WaitUntil: "networkidle0"}
+
 	for range 3 { // each takes what was made ahead by the other, were it not of another proxy
 		for want, e := range map[string]*chromium.Exporter{"secret": wide, "refused": narrow} {
 			out, err := e.HTML(t.Context(), chromium.Visit{URL: "http://site.test:" + port + "/"}, o)
@@ -62,7 +74,14 @@ func TestAnotherPolicyGoverns(t *testing.T) {
 				t.Errorf("%v; not %s: %s", err, want, body)
 			}
 		}
-		if _, err := narrow.HTML(t.Context(), chromium.Visit{URL: "http://inside.test:" + insidePort + "/"}, o); presswork.CodeOf(err) != presswork.AddressNotAllowed {
+
+		if _, err := narrow.HTML(
+			t.Context(),
+			chromium.Visit{URL: "http://inside.test:" + insidePort + "/"},
+			o,
+		); fault.CodeOf(
+			err,
+		) != fault.AddressNotAllowed {
 			t.Errorf("inside: %v", err)
 		}
 	}

@@ -33,22 +33,35 @@ func TestTheWaysAreOpenWithoutTheGuard(t *testing.T) {
 		fmt.Fprint(w, "all")
 	}
 	port := serve(t, site)
-	e := exporter(t, chromium.ExporterOptions{Browser: chromium.Options{Tabs: 2}}, guard.Options{Allow: "true", Lookup: byName})
+	e := exporter(
+		t,
+		chromium.ExporterOptions{Browser: chromium.Options{Tabs: 2}},
+		guard.Options{Allow: "true", Lookup: byName},
+	)
 	base := "http://127.0.0.1:" + port
-	mustExport(t, e, base+"/all", export.PDFOptions{VisitOptions: export.VisitOptions{WaitForExpression: "fetch('/used').then(r=>r.text())"}})
+	mustExport(
+		t,
+		e,
+		base+"/all",
+		export.PDFOptions{VisitOptions: export.VisitOptions{WaitForExpression: "fetch('/used').then(r=>r.text())"}},
+	)
+
 	for path, want := range map[string]string{"/meta": "/meta", "/script": "/jump", "/form": "/form", "/twice": "/twice", "/to?http://127.0.0.1:" + secret.port + "/to": "/to"} {
 		if got := text(t, mustExport(t, e, base+path, within(90_000)).Data); got != "the secret" {
 			t.Errorf("%s: %q", path, got)
 		}
+
 		if !secret.was(want) {
 			t.Errorf("%s leads nowhere", path)
 		}
 	}
+
 	for name := range ways {
 		wait.Until(t, name+" is a way", func() bool { return secret.was("/" + name) })
 	}
 	// What is shut, is shut for every host.
 	mustExport(t, e, base+"/shut", export.PDFOptions{VisitOptions: export.VisitOptions{WaitForTimeout: 500}})
+
 	if n := closed.byUDP(); n != 0 || closed.was("/popup") {
 		t.Errorf("%d packets by UDP, requests %v", n, closed.paths)
 	}
@@ -58,25 +71,44 @@ func TestTheWaysAreOpenWithoutTheGuard(t *testing.T) {
 // Chromium without our flags: it uses them all.
 func TestTheAttacksAreLiveInABareBrowser(t *testing.T) {
 	t.Parallel()
+
 	if testing.Short() {
 		t.Skip("needs Chromium; `make test` runs this test")
 	}
+
 	exe, err := chromium.Find("")
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	secrets := map[string]*secret{}
 	for name := range shut {
 		secrets[name] = newSecret(t)
 	}
 	names := newSecret(t)
 	site := attackSite("127.0.0.1:" + names.port)
-	site["/"] = gather + shutFor(func(name string) string { return "127.0.0.1:" + secrets[name].port }) + spelled(spellings, names.port) +
+	site["/"] = gather + shutFor(
+		func(name string) string { return "127.0.0.1:" + secrets[name].port },
+	) + spelled(
+		spellings,
+		names.port,
+	) +
 		"<iframe src=/worker></iframe>"
 	address := "http://127.0.0.1:" + serve(t, site) + "/"
 	dir := public.Dir(t)
-	cmd := exec.CommandContext(t.Context(), exe, "--headless", "--no-sandbox", "--disable-gpu", "--user-data-dir="+filepath.Join(dir, "profile"),
-		"--host-resolver-rules=MAP rebound.test 127.0.0.1", "--remote-debugging-port=0", address)
+
+	cmd := exec.CommandContext(
+		t.Context(),
+		exe,
+		"--headless",
+		"--no-sandbox",
+		"--disable-gpu",
+		"--user-data-dir="+filepath.Join(dir, "profile"),
+		"--host-resolver-rules=MAP rebound.test 127.0.0.1",
+		"--remote-debugging-port=0",
+		address,
+	)
+
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -87,12 +119,14 @@ func TestTheAttacksAreLiveInABareBrowser(t *testing.T) {
 		// They write to the profile as long as they live.
 		wait.Until(t, "no process is left", func() bool { return len(processes(t, dir)) == 0 })
 	}()
+
 	missing := func() (missing []string) {
 		for name, s := range secrets {
 			if s.count() == 0 {
 				missing = append(missing, name)
 			}
 		}
+
 		for n, host := range spellings {
 			for _, kind := range []string{"img", "frame", "fetch", "ws"} {
 				if path := fmt.Sprintf("/%s%d", kind, n); !names.was(path) {
@@ -100,9 +134,11 @@ func TestTheAttacksAreLiveInABareBrowser(t *testing.T) {
 				}
 			}
 		}
+
 		if !names.was("/serviceworker") {
 			missing = append(missing, "serviceworker")
 		}
+
 		return missing
 	}
 	defer func() {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/go-rod/rod/lib/cdp"
 
-	"presswork"
+	"presswork/internal/fault"
 )
 
 // settleTime is how long pictures, fonts and what scrolling brings may take,
@@ -33,6 +33,7 @@ func (v *visit) goThere() error {
 	if err := v.navigate(v.page.String()); err != nil {
 		return err
 	}
+
 	return v.arrived()
 }
 
@@ -41,25 +42,36 @@ func (v *visit) goThere() error {
 func (v *visit) finishLoading(themeCSS string) error {
 	o := v.opts
 	if o.WaitForSelector != "" {
-		if err := v.waitFor("waitForSelector", "!!document.querySelector("+quoteJS(o.WaitForSelector)+")", true); err != nil {
+		if err := v.waitFor(
+			"waitForSelector",
+			"!!document.querySelector("+quoteJS(o.WaitForSelector)+")",
+			true,
+		); err != nil {
 			return err
 		}
 	}
+
 	if o.WaitForExpression != "" {
 		if err := v.waitFor("waitForExpression", o.WaitForExpression, false); err != nil {
 			return err
 		}
 	}
+
 	if o.Theme != "" {
-		theme := fmt.Sprintf("{document.documentElement.dataset.theme=%s;const s=new CSSStyleSheet();s.replaceSync(%s);document.adoptedStyleSheets=[...document.adoptedStyleSheets,s]}",
-			quoteJS(o.Theme), quoteJS(themeCSS))
+		theme := fmt.Sprintf(
+			"{document.documentElement.dataset.theme=%s;const s=new CSSStyleSheet();s.replaceSync(%s);document.adoptedStyleSheets=[...document.adoptedStyleSheets,s]}",
+			quoteJS(o.Theme),
+			quoteJS(themeCSS),
+		)
 		if _, err := v.evaluate(theme, true); err != nil {
 			return err
 		}
 	}
+
 	if err := v.settle(); err != nil {
 		return err
 	}
+
 	return v.pause(time.Duration(o.WaitForTimeout) * time.Millisecond)
 }
 
@@ -69,16 +81,19 @@ func (v *visit) navigate(address string) error {
 	before := v.moves
 	v.main = document{url: address}
 	v.mu.Unlock()
+
 	answer, err := v.call("Page.navigate", map[string]any{"url": address})
 	if err != nil {
 		return err
 	}
+
 	var n struct {
 		ErrorText string `json:"errorText"`
 	}
 	if err := json.Unmarshal(answer, &n); err != nil || n.ErrorText == "" {
 		return err
 	}
+
 	if n.ErrorText != "net::ERR_ABORTED" { // which leaves what is there
 		// Chromium's error page has the URL that redirects have led to.
 		if err := v.await(func() bool { return v.moves > before }); err != nil {
@@ -88,6 +103,7 @@ func (v *visit) navigate(address string) error {
 	v.mu.Lock()
 	v.main.failed = n.ErrorText
 	v.mu.Unlock()
+
 	return v.verdict()
 }
 
@@ -100,6 +116,7 @@ func (v *visit) arrived() error {
 		v.mu.Lock()
 		main := v.main
 		v.mu.Unlock()
+
 		if main.failed == unexplained && v.session.Failure(hostport(main.url)) == nil {
 			// The page led there by itself. Chromium gives the reason to who asks.
 			if err := v.navigate(main.url); err != nil {
@@ -107,11 +124,13 @@ func (v *visit) arrived() error {
 			}
 			continue
 		}
+
 		if main.failed == "" {
 			moved, err := v.askStatus()
 			if err != nil {
 				return err
 			}
+
 			if moved {
 				continue
 			}
@@ -119,6 +138,7 @@ func (v *visit) arrived() error {
 		v.mu.Lock()
 		v.judged = main.loader
 		v.mu.Unlock()
+
 		return v.verdict()
 	}
 }
@@ -129,12 +149,15 @@ func (v *visit) askStatus() (moved bool, err error) {
 	if refusal, refused := errors.AsType[*cdp.Error](err); refused && navigated(refusal) {
 		return true, v.movedOn()
 	}
+
 	if _, thrown := errors.AsType[*scriptError](err); thrown {
 		return false, nil // a document without one
 	}
+
 	if err != nil {
 		return false, err
 	}
+
 	var status int
 	if result.Value != nil {
 		if err := json.Unmarshal(result.Value, &status); err != nil {
@@ -143,16 +166,19 @@ func (v *visit) askStatus() (moved bool, err error) {
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
+
 	if v.main.loader != v.ours.loader {
 		return true, nil
 	}
 	v.main.status = status
+
 	return false, nil
 }
 
 // reached waits for waitUntil, or a failure.
 func (v *visit) reached() error {
 	stage, everywhere := "load", false
+
 	switch v.opts.WaitUntil {
 	case "domcontentloaded":
 		stage = "DOMContentLoaded"
@@ -161,14 +187,17 @@ func (v *visit) reached() error {
 	case "networkidle2":
 		stage, everywhere = "networkAlmostIdle", true
 	}
+
 	return v.await(func() bool {
 		main := v.frames[v.tab.target]
 		if v.moves > 0 && v.main.failed != "" {
 			return true
 		}
+
 		if v.moves == 0 || main == nil || main.loader != v.main.loader || !main.stages[stage] {
 			return false
 		}
+
 		if everywhere {
 			for _, f := range v.frames {
 				if !f.stages[stage] {
@@ -176,6 +205,7 @@ func (v *visit) reached() error {
 				}
 			}
 		}
+
 		return true
 	})
 }
@@ -186,9 +216,11 @@ func (v *visit) await(done func() bool) error {
 		v.mu.Lock()
 		ok := done()
 		v.mu.Unlock()
+
 		if v.ctx.Err() != nil {
 			return context.Cause(v.ctx)
 		}
+
 		if ok {
 			return nil
 		}
@@ -200,6 +232,7 @@ func (v *visit) await(done func() bool) error {
 func (v *visit) pause(d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
+
 	select {
 	case <-t.C:
 		return nil
@@ -211,12 +244,14 @@ func (v *visit) pause(d time.Duration) error {
 // waitFor polls a condition of the options.
 func (v *visit) waitFor(option, expression string, ours bool) error {
 	var last string
+
 	for {
 		result, err := v.evaluate(expression, ours)
+
 		thrown, isThrown := errors.AsType[*scriptError](err)
 		switch {
 		case isThrown && thrown.syntax:
-			return presswork.Errorf(presswork.InvalidOption, "%s: %s", option, thrown.text).WithParam("options." + option)
+			return fault.Errorf(fault.InvalidOption, "%s: %s", option, thrown.text).WithParam("options." + option)
 		case isThrown:
 			last = "; the last try threw " + thrown.text
 		case err != nil && v.ctx.Err() == nil:
@@ -227,11 +262,13 @@ func (v *visit) waitFor(option, expression string, ours bool) error {
 		default:
 			last = ""
 		}
+
 		if v.pause(pollEvery) != nil {
 			cause := context.Cause(v.ctx)
-			if e, ok := errors.AsType[*presswork.Error](cause); ok && e.Code == presswork.PageTimeout {
-				return presswork.Errorf(presswork.PageTimeout, "%s; %s was not fulfilled%s", e.Message, option, last)
+			if e, ok := errors.AsType[*fault.Error](cause); ok && e.Code == fault.PageTimeout {
+				return fault.Errorf(fault.PageTimeout, "%s; %s was not fulfilled%s", e.Message, option, last)
 			}
+
 			return cause
 		}
 	}
@@ -244,10 +281,12 @@ func (v *visit) settle() error {
 	if !v.scriptsOff() {
 		scrolls := make(chan bool, 1)
 		go func() { scrolls <- v.listensToScrolling() }()
+
 		end := time.Now().Add(limit)
 		if err := v.runSettle(limit, false); err != nil || !<-scrolls {
 			return err
 		}
+
 		return v.runSettle(time.Until(end), true)
 	}
 	// Without scripts there are no timers either.
@@ -256,13 +295,16 @@ func (v *visit) settle() error {
 		if _, thrown := errors.AsType[*scriptError](err); thrown || err == nil && result.truthy() {
 			return nil
 		}
+
 		if err != nil {
 			return err
 		}
+
 		if err := v.pause(pollEvery); err != nil {
 			return err
 		}
 	}
+
 	return nil
 }
 
@@ -271,6 +313,7 @@ func (v *visit) runSettle(limit time.Duration, scroll bool) error {
 	if _, thrown := errors.AsType[*scriptError](err); thrown {
 		return nil // a page may break even this
 	}
+
 	return err
 }
 
@@ -284,6 +327,7 @@ func (v *visit) listensToScrolling() bool {
 				ID string `json:"objectId"`
 			} `json:"result"`
 		}
+
 		answer, err := v.call("Runtime.evaluate", map[string]any{"expression": target})
 		if err != nil || json.Unmarshal(answer, &object) != nil {
 			return true
@@ -293,15 +337,18 @@ func (v *visit) listensToScrolling() bool {
 				Type string `json:"type"`
 			} `json:"listeners"`
 		}
+
 		answer, err = v.call("DOMDebugger.getEventListeners", map[string]any{"objectId": object.Result.ID})
 		if err != nil || json.Unmarshal(answer, &found) != nil {
 			return true
 		}
+
 		for _, l := range found.Listeners {
 			if strings.HasPrefix(l.Type, "scroll") {
 				return true
 			}
 		}
 	}
+
 	return false
 }

@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"presswork"
 	"presswork/internal/chromium"
 	"presswork/internal/export"
+	"presswork/internal/fault"
 	"presswork/internal/guard"
 )
 
@@ -41,7 +41,12 @@ func TestWaits(t *testing.T) {
 		},
 	})
 	base := "http://site.test:" + port
-	e := exporter(t, chromium.ExporterOptions{Browser: chromium.Options{Tabs: 3}}, guard.Options{Allow: "site.test:" + port, Lookup: byName})
+	e := exporter(
+		t,
+		chromium.ExporterOptions{Browser: chromium.Options{Tabs: 3}},
+		guard.Options{Allow: "site.test:" + port, Lookup: byName},
+	)
+
 	var jobs []func()
 	for name, tc := range map[string]struct {
 		path string
@@ -66,24 +71,31 @@ func TestWaits(t *testing.T) {
 	}
 	jobs = append(jobs, func() {
 		began := time.Now()
-		out := mustExport(t, e, base+"/later", export.PDFOptions{VisitOptions: export.VisitOptions{WaitForTimeout: 1500}})
+
+		out := mustExport(
+			t,
+			e,
+			base+"/later",
+			export.PDFOptions{VisitOptions: export.VisitOptions{WaitForTimeout: 1500}},
+		)
 		if took := time.Since(began); took < 1500*time.Millisecond || !strings.HasPrefix(text(t, out.Data), "page") {
 			t.Errorf("time: %q after %s", text(t, out.Data), took)
 		}
 	})
+
 	quick, loaded := new(1000), new(3000) // time for nothing, and to load the page
 	for name, tc := range map[string]struct {
 		o    export.VisitOptions
-		code presswork.Code
+		code fault.Code
 		says string
 	}{
-		"selector":          {export.VisitOptions{WaitForSelector: "#never", Timeout: loaded}, presswork.PageTimeout, "waitForSelector"},
-		"expression":        {export.VisitOptions{WaitForExpression: "nowhere.to", Timeout: loaded}, presswork.PageTimeout, "nowhere is not defined"},
-		"idle":              {export.VisitOptions{WaitUntil: "networkidle0", Timeout: quick}, presswork.PageTimeout, ""},
-		"endless":           {export.VisitOptions{WaitForExpression: "new Promise(()=>{})", Timeout: quick}, presswork.PageTimeout, ""},
-		"no selector":       {export.VisitOptions{WaitForSelector: "p["}, presswork.InvalidOption, "not a valid selector"},
-		"no expression":     {export.VisitOptions{WaitForExpression: "a b"}, presswork.InvalidOption, "Unexpected identifier"},
-		"throws its syntax": {export.VisitOptions{WaitForExpression: "JSON.parse('{')", Timeout: loaded}, presswork.PageTimeout, "JSON"},
+		"selector":          {export.VisitOptions{WaitForSelector: "#never", Timeout: loaded}, fault.PageTimeout, "waitForSelector"},
+		"expression":        {export.VisitOptions{WaitForExpression: "nowhere.to", Timeout: loaded}, fault.PageTimeout, "nowhere is not defined"},
+		"idle":              {export.VisitOptions{WaitUntil: "networkidle0", Timeout: quick}, fault.PageTimeout, ""},
+		"endless":           {export.VisitOptions{WaitForExpression: "new Promise(()=>{})", Timeout: quick}, fault.PageTimeout, ""},
+		"no selector":       {export.VisitOptions{WaitForSelector: "p["}, fault.InvalidOption, "not a valid selector"},
+		"no expression":     {export.VisitOptions{WaitForExpression: "a b"}, fault.InvalidOption, "Unexpected identifier"},
+		"throws its syntax": {export.VisitOptions{WaitForExpression: "JSON.parse('{')", Timeout: loaded}, fault.PageTimeout, "JSON"},
 	} {
 		path := "/later"
 		if name == "idle" {
@@ -91,11 +103,13 @@ func TestWaits(t *testing.T) {
 		}
 		jobs = append(jobs, func() {
 			_, err := e.PDF(t.Context(), chromium.Visit{URL: base + path}, export.PDFOptions{VisitOptions: tc.o})
-			if tc.o.Timeout == loaded && err != nil && !strings.Contains(err.Error(), tc.says) { // a busy machine is slow
+			if tc.o.Timeout == loaded && err != nil &&
+				!strings.Contains(err.Error(), tc.says) { // a busy machine is slow
 				tc.o.Timeout = new(60_000)
 				_, err = e.PDF(t.Context(), chromium.Visit{URL: base + path}, export.PDFOptions{VisitOptions: tc.o})
 			}
-			if presswork.CodeOf(err) != tc.code || !strings.Contains(err.Error(), tc.says) {
+
+			if fault.CodeOf(err) != tc.code || !strings.Contains(err.Error(), tc.says) {
 				t.Errorf("%s: %v", name, err)
 			}
 		})
@@ -112,13 +126,16 @@ func corner(t *testing.T, data []byte) color.NRGBA {
 // pixel is one of a picture; y below 0 counts from its end.
 func pixel(t *testing.T, data []byte, x, y int) color.NRGBA {
 	t.Helper()
+
 	img, _, err := image.Decode(bytes.NewReader(data))
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	if y < 0 {
 		y += img.Bounds().Dy()
 	}
+
 	return color.NRGBAModel.Convert(img.At(x, y)).(color.NRGBA)
 }
 
@@ -135,7 +152,12 @@ func TestPaperAndPictureOptions(t *testing.T) {
 		"/clear": "<p>clear",
 	})
 	base := "http://site.test:" + port
-	e := exporter(t, chromium.ExporterOptions{}, guard.Options{Allow: "site.test:" + port + ",other.test:" + other, Lookup: byName})
+	e := exporter(
+		t,
+		chromium.ExporterOptions{},
+		guard.Options{Allow: "site.test:" + port + ",other.test:" + other, Lookup: byName},
+	)
+
 	off := new(false)
 	for name, tc := range map[string]struct {
 		path       string
@@ -148,17 +170,21 @@ func TestPaperAndPictureOptions(t *testing.T) {
 		"css size":  {"/sized", export.PDFOptions{PreferCSSPageSize: new(true)}, "282.96 x 282.96 pts", "x"},
 		"screen":    {"/", export.PDFOptions{VisitOptions: export.VisitOptions{MediaType: "screen"}}, "", "Head screen box"},
 		"no script": {"/", export.PDFOptions{VisitOptions: export.VisitOptions{JavaScriptEnabled: off}}, "", "Head print box quiet"},
-		"banners": {"/", export.PDFOptions{DisplayHeaderFooter: new(true), HeaderTemplate: "<b style='font-size:9px'>Top of <i class=title></i></b>",
-			FooterTemplate: "<b style='font-size:9px'><i class=pageNumber></i>/<i class=totalPages></i></b>", Margin: export.Margin{Top: "2cm", Bottom: "2cm"}}, "", "Top of T Head print"},
+		"banners": {"/", export.PDFOptions{
+			DisplayHeaderFooter: new(true), HeaderTemplate: "<b style='font-size:9px'>Top of <i class=title></i></b>",
+			FooterTemplate: "<b style='font-size:9px'><i class=pageNumber></i>/<i class=totalPages></i></b>", Margin: export.Margin{Top: "2cm", Bottom: "2cm"},
+		}, "", "Top of T Head print"},
 	} {
 		out := mustExport(t, e, base+tc.path, tc.o)
 		if got := text(t, out.Data); !strings.HasPrefix(got, tc.want) {
 			t.Errorf("%s: %q, want %q", name, got, tc.want)
 		}
+
 		if size := info(t, out.Data, "Page size"); tc.size != "" && !strings.HasPrefix(size, tc.size) {
 			t.Errorf("%s: %s, want %s", name, size, tc.size)
 		}
 	}
+
 	for name, tc := range map[string]struct {
 		o     export.PDFOptions
 		pages string // of 20000 px
@@ -173,6 +199,7 @@ func TestPaperAndPictureOptions(t *testing.T) {
 			t.Errorf("%s: %s pages, want %s", name, n, tc.pages)
 		}
 	}
+
 	for _, tc := range []struct {
 		o    export.PDFOptions
 		want color.NRGBA
@@ -182,25 +209,42 @@ func TestPaperAndPictureOptions(t *testing.T) {
 		{export.PDFOptions{Margin: export.Margin{Top: "4cm"}}, color.NRGBA{255, 255, 255, 255}},
 	} {
 		out := mustExport(t, e, base+"/blue", tc.o)
-		if got := corner(t, []byte(tool(t, out.Data, "pdftoppm", "-png", "-r", "36", "-singlefile", "-"))); got != tc.want {
+		if got := corner(
+			t,
+			[]byte(tool(t, out.Data, "pdftoppm", "-png", "-r", "36", "-singlefile", "-")),
+		); got != tc.want {
 			t.Errorf("%+v: the corner is %v, want %v", tc.o, got, tc.want)
 		}
 	}
+
 	if out := mustExport(t, e, base+"/", export.PDFOptions{Tagged: off}); info(t, out.Data, "Tagged") != "no" {
 		t.Error("tagged all the same")
 	}
-	if out := mustExport(t, e, base+"/", export.PDFOptions{Outline: new(true)}); info(t, out.Data, "Tagged") != "yes" || !bytes.Contains(out.Data, []byte("/Outlines")) {
+
+	if out := mustExport(
+		t,
+		e,
+		base+"/",
+		export.PDFOptions{Outline: new(true)},
+	); info(t, out.Data, "Tagged") != "yes" ||
+		!bytes.Contains(out.Data, []byte("/Outlines")) {
 		t.Error("no outline")
 	}
 	_, err := e.PDF(t.Context(), chromium.Visit{URL: base + "/"}, export.PDFOptions{PageRanges: "90-95"})
-	wantCodeFor(t, "page ranges", err, presswork.InvalidOption)
+	wantCodeFor(t, "page ranges", err, fault.InvalidOption)
 
 	themed := export.VisitOptions{Theme: "nord"}
+
 	shot := func(o export.ScreenshotOptions) chromium.Exported {
-		out, err := e.Screenshot(t.Context(), chromium.Visit{URL: base + "/", ThemeCSS: ":root{--base-content:#f00}body{background:#00f!important}"}, o)
+		out, err := e.Screenshot(
+			t.Context(),
+			chromium.Visit{URL: base + "/", ThemeCSS: ":root{--base-content:#f00}body{background:#00f!important}"},
+			o,
+		)
 		if err != nil {
 			t.Fatalf("%+v: %v", o, err)
 		}
+
 		return out
 	}
 	for name, tc := range map[string]struct {
@@ -216,43 +260,66 @@ func TestPaperAndPictureOptions(t *testing.T) {
 		"themed":   {export.ScreenshotOptions{VisitOptions: themed}, "image/png", 800, 600},
 	} {
 		out := shot(tc.o)
+
 		c := decode(t, out.Data)
 		if out.ContentType != tc.kind || c.Width != tc.width || c.Height != tc.height {
 			t.Errorf("%s: %s, %d × %d", name, out.ContentType, c.Width, c.Height)
 		}
+
 		img, _, err := image.Decode(bytes.NewReader(out.Data))
 		if err != nil {
 			t.Fatal(err)
 		}
+
 		if _, _, b, _ := img.At(0, 0).RGBA(); name == "themed" && b != 0xffff {
 			t.Errorf("the theme's background is not there: %v", img.At(0, 0))
 		}
 	}
+
 	if out := shot(export.ScreenshotOptions{Type: "webp"}); !bytes.HasPrefix(out.Data[8:], []byte("WEBP")) {
 		t.Error("no webp")
 	}
+
 	shoot := func(path string, o export.ScreenshotOptions) chromium.Exported {
 		out, err := e.Screenshot(t.Context(), chromium.Visit{URL: base + path}, o)
 		if err != nil {
 			t.Fatalf("%+v: %v", o, err)
 		}
+
 		return out
 	}
-	if c := decode(t, shoot("/blue", export.ScreenshotOptions{FullPage: new(true)}).Data); c.Width != 800 || c.Height != 3000 {
+	if c := decode(
+		t,
+		shoot("/blue", export.ScreenshotOptions{FullPage: new(true)}).Data,
+	); c.Width != 800 ||
+		c.Height != 3000 {
 		t.Errorf("the whole page is %d × %d", c.Width, c.Height)
 	}
-	if a, b := shoot("/", export.ScreenshotOptions{Type: "jpeg", Quality: new(5)}), shoot("/", export.ScreenshotOptions{Type: "jpeg", Quality: new(95)}); len(a.Data) >= len(b.Data) {
+
+	if a, b := shoot(
+		"/",
+		export.ScreenshotOptions{Type: "jpeg", Quality: new(5)},
+	), shoot(
+		"/",
+		export.ScreenshotOptions{Type: "jpeg", Quality: new(95)},
+	); len(
+		a.Data,
+	) >= len(
+		b.Data,
+	) {
 		t.Errorf("the quality of 5 takes %d bytes, that of 95 %d", len(a.Data), len(b.Data))
 	}
+
 	for _, omit := range []bool{false, true} {
 		out := shoot("/clear", export.ScreenshotOptions{VisitOptions: export.VisitOptions{OmitBackground: new(omit)}})
 		if got := corner(t, out.Data); (got.A == 0) != omit {
 			t.Errorf("omitBackground %v: the corner is %v", omit, got)
 		}
 	}
+
 	for says, o := range map[string]export.ScreenshotOptions{"16384": {FullPage: new(true)}, "million pixels": {Clip: &export.Clip{Width: 9000, Height: 9000}}, "selector": {Selector: "#none"}} {
 		_, err := e.Screenshot(t.Context(), chromium.Visit{URL: base + "/tall"}, o)
-		if presswork.CodeOf(err) != presswork.PageError || !strings.Contains(err.Error(), says) {
+		if fault.CodeOf(err) != fault.PageError || !strings.Contains(err.Error(), says) {
 			t.Errorf("%v", err)
 		}
 	}

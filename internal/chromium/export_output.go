@@ -11,8 +11,8 @@ import (
 
 	"github.com/go-rod/rod/lib/cdp"
 
-	"presswork"
 	"presswork/internal/export"
+	"presswork/internal/fault"
 )
 
 // develop makes data of the loaded page. One that has navigated since it was
@@ -23,15 +23,18 @@ func (v *visit) develop(make develop) (data []byte, contentType string, err erro
 		v.mu.Lock()
 		before, judged := v.main.loader, v.judged
 		v.mu.Unlock()
+
 		if before != judged {
 			if err := v.arrived(); err != nil {
 				return nil, "", err
 			}
 			continue // maxMoves bounds this
 		}
+
 		if v.title, err = v.readTitle(); err != nil {
 			return nil, "", err
 		}
+
 		if err := v.verdict(); err != nil {
 			return nil, "", err
 		}
@@ -40,6 +43,7 @@ func (v *visit) develop(make develop) (data []byte, contentType string, err erro
 		v.mu.Lock()
 		moved := v.main.loader != before
 		v.mu.Unlock()
+
 		if !moved || err != nil && !refused {
 			return data, contentType, err
 		}
@@ -51,9 +55,11 @@ func (v *visit) readTitle() (title string, err error) {
 	if _, thrown := errors.AsType[*scriptError](err); thrown {
 		return "", nil
 	}
+
 	if err == nil && result.Type == "string" {
 		err = json.Unmarshal(result.Value, &title)
 	}
+
 	return title, err
 }
 
@@ -61,11 +67,13 @@ func (v *visit) readTitle() (title string, err error) {
 func (v *visit) source() (source string, err error) {
 	result, err := v.evaluate(fmt.Sprintf("(document.documentElement?.outerHTML??'').slice(0,%d)", maxHTML), true)
 	if _, thrown := errors.AsType[*scriptError](err); thrown {
-		return "", presswork.Errorf(presswork.PageError, "the page has no document that can be read").WithCause(err)
+		return "", fault.Errorf(fault.PageError, "the page has no document that can be read").WithCause(err)
 	}
+
 	if err == nil {
 		err = json.Unmarshal(result.Value, &source)
 	}
+
 	return source, err
 }
 
@@ -82,6 +90,7 @@ func (v *visit) pin() error {
 	if _, thrown := errors.AsType[*scriptError](err); thrown {
 		return nil // a page may break even this
 	}
+
 	return err
 }
 
@@ -100,6 +109,7 @@ func (v *visit) pdf(o export.PDFOptions, limit int64) ([]byte, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
+
 	params := exportTo{
 		printTo: printTo{
 			PaperWidth: paper.Width, PaperHeight: paper.Height,
@@ -122,22 +132,27 @@ func (v *visit) pdf(o export.PDFOptions, limit int64) ([]byte, string, error) {
 			return nil, "", err
 		}
 	}
+
 	answer, err := v.call("Page.printToPDF", params)
 	if err != nil {
 		return nil, "", err
 	}
+
 	ctx, cancel := context.WithCancelCause(v.ctx)
 	defer cancel(nil)
+
 	data, err := v.tab.fetch(ctx, answer, limit)
 	if errors.Is(err, errTooLarge) {
-		err = presswork.Errorf(presswork.RenderFailed, "the PDF is larger than %d MiB", limit>>20)
+		err = fault.Errorf(fault.RenderFailed, "the PDF is larger than %d MiB", limit>>20)
 	}
+
 	return data, "application/pdf", err
 }
 
 // picture takes a screenshot.
 func (v *visit) picture(o export.ScreenshotOptions) ([]byte, string, error) {
 	format := cmp.Or(o.Type, "png")
+
 	params := map[string]any{"format": format}
 	if format != "png" {
 		quality := 80
@@ -146,35 +161,67 @@ func (v *visit) picture(o export.ScreenshotOptions) ([]byte, string, error) {
 		}
 		params["quality"] = quality
 	}
+
 	if isTrue(o.FullPage) {
 		if err := v.pin(); err != nil {
 			return nil, "", err
 		}
 	}
+
 	clip, err := v.area(o)
 	if err != nil {
 		return nil, "", err
 	}
+
 	if clip != nil {
-		if side := math.Max(clip.Width, clip.Height) * export.ViewportOf(o.VisitOptions).DeviceScaleFactor; side > export.MaxSide {
-			return nil, "", presswork.Errorf(presswork.PageError,
-				"the picture would be %.0f pixels on one side, and at most %d are possible; take part of it with clip, or a PDF", side, export.MaxSide)
+		if side := math.Max(
+			clip.Width,
+			clip.Height,
+		) * export.ViewportOf(
+			o.VisitOptions,
+		).DeviceScaleFactor; side > export.MaxSide {
+			return nil, "", fault.Errorf(
+				fault.PageError,
+				"the picture would be %.0f pixels on one side, and at most %d are possible; take part of it with clip, or a PDF",
+				side,
+				export.MaxSide,
+			)
 		}
-		if area := clip.Width * clip.Height * math.Pow(export.ViewportOf(o.VisitOptions).DeviceScaleFactor, 2); area > export.MaxPixels {
-			return nil, "", presswork.Errorf(presswork.PageError,
-				"the picture would have %.0f million pixels, and at most %d are possible; take part of it with clip, or a PDF", area/1e6, export.MaxPixels/1_000_000)
+
+		if area := clip.Width * clip.Height * math.Pow(
+			export.ViewportOf(o.VisitOptions).DeviceScaleFactor,
+			2,
+		); area > export.MaxPixels {
+			return nil, "", fault.Errorf(
+				fault.PageError,
+				"the picture would have %.0f million pixels, and at most %d are possible; take part of it with clip, or a PDF",
+				area/1e6,
+				export.MaxPixels/1_000_000,
+			)
 		}
-		params["clip"] = map[string]any{"x": clip.X, "y": clip.Y, "width": clip.Width, "height": clip.Height, "scale": 1}
+		params["clip"] = map[string]any{
+			"x":      clip.X,
+			"y":      clip.Y,
+			"width":  clip.Width,
+			"height": clip.Height,
+			"scale":  1,
+		}
 		params["captureBeyondViewport"] = true
 	}
+
 	answer, err := v.call("Page.captureScreenshot", params)
 	if errors.Is(err, errTooLarge) {
-		err = presswork.Errorf(presswork.RenderFailed, "the picture is too large; take part of it with clip, or a type of smaller files")
+		err = fault.Errorf(
+			fault.RenderFailed,
+			"the picture is too large; take part of it with clip, or a type of smaller files",
+		)
 	}
+
 	if err != nil {
 		return nil, "", err
 	}
 	data, err := decodePDF(answer, v.inst.conn.limit)
+
 	return data, "image/" + format, err
 }
 
@@ -185,6 +232,7 @@ func (v *visit) area(o export.ScreenshotOptions) (*export.Clip, error) {
 	const element = `(()=>{const e=document.querySelector(%s);if(!e)return null;const r=e.getBoundingClientRect();
 		return {x:r.x+scrollX,y:r.y+scrollY,width:r.width,height:r.height}})()`
 	var script string
+
 	switch {
 	case o.Clip != nil:
 		return o.Clip, nil
@@ -195,19 +243,28 @@ func (v *visit) area(o export.ScreenshotOptions) (*export.Clip, error) {
 	default:
 		return nil, nil
 	}
+
 	result, err := v.evaluate(script, true)
 	if thrown, ok := errors.AsType[*scriptError](err); ok {
-		return nil, presswork.Errorf(presswork.InvalidOption, "selector: %s", thrown.text).WithParam("options.selector")
+		return nil, fault.Errorf(fault.InvalidOption, "selector: %s", thrown.text).WithParam("options.selector")
 	}
+
 	if err != nil {
 		return nil, err
 	}
+
 	var clip *export.Clip
 	if err := json.Unmarshal(result.Value, &clip); err != nil {
 		return nil, err
 	}
+
 	if clip == nil || clip.Width <= 0 || clip.Height <= 0 {
-		return nil, presswork.Errorf(presswork.PageError, "the page has no visible element for the selector %s", quoteJS(clipText(o.Selector)))
+		return nil, fault.Errorf(
+			fault.PageError,
+			"the page has no visible element for the selector %s",
+			quoteJS(clipText(o.Selector)),
+		)
 	}
+
 	return clip, nil
 }

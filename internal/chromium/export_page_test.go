@@ -20,9 +20,9 @@ import (
 	"syscall"
 	"testing"
 
-	"presswork"
 	"presswork/internal/chromium"
 	"presswork/internal/export"
+	"presswork/internal/fault"
 	"presswork/internal/guard"
 	"presswork/internal/test/sitetest"
 )
@@ -36,40 +36,51 @@ func TestARealSite(t *testing.T) {
 			Cookies:           []export.Cookie{{Name: sitetest.Cookie, Value: "Ada"}},
 			WaitForExpression: "window.reportReady",
 		},
-		Format: "A4", Margin: export.Margin{Top: "15mm", Right: "12mm", Bottom: "15mm", Left: "12mm"}, Outline: new(true),
+		Format:  "A4",
+		Margin:  export.Margin{Top: "15mm", Right: "12mm", Bottom: "15mm", Left: "12mm"},
+		Outline: new(true),
 	}
+
 	out, err := e.PDF(t.Context(), chromium.Visit{URL: site.URL}, o)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	got := text(t, out.Data)
 	for _, want := range []string{"Meridian", "Signed in as Ada", "Quarterly report", "€ 4.2 m", "Region 40", "Picture 12", "No.1 ", "No.7", "No.12"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the PDF lacks %q", want)
 		}
 	}
+
 	for _, hidden := range []string{"Overview", "We use cookies", "Loading", "sign in", "needs JavaScript"} {
 		if strings.Contains(got, hidden) {
 			t.Errorf("the PDF shows %q", hidden)
 		}
 	}
+
 	if n := strings.Count(got, "Signed in as"); n != 1 {
 		t.Errorf("the sticky header is there %d times", n)
 	}
+
 	if out.Title != "Quarterly report" || out.URL != site.URL+"/report/2026-q3" {
 		t.Errorf("title %q, URL %q", out.Title, out.URL)
 	}
+
 	if fonts := tool(t, out.Data, "pdffonts", "-"); !strings.Contains(fonts, "ComicNeue-Bold") {
 		t.Errorf("the web font is not used: %s", fonts)
 	}
+
 	if size := info(t, out.Data, "Page size"); !strings.Contains(size, "A4") {
 		t.Errorf("page size %s", size)
 	}
+
 	for n := 1; n <= 12; n++ {
 		if path := fmt.Sprintf("/images/%d.svg", n); n != 2 && site.Asked(path) != 1 {
 			t.Errorf("%s was asked for %d times", path, site.Asked(path))
 		}
 	}
+
 	if dir := os.Getenv("PRESSWORK_LOOK"); dir != "" {
 		os.WriteFile(filepath.Join(dir, "site.pdf"), out.Data, 0o644)
 	}
@@ -79,22 +90,47 @@ func TestARealSite(t *testing.T) {
 	if got := text(t, mustExport(t, e, site.URL, o).Data); !strings.HasPrefix(got, "Please sign in") {
 		t.Errorf("without the cookie: %q", got)
 	}
-	shot, err := e.Screenshot(t.Context(), chromium.Visit{URL: site.URL}, export.ScreenshotOptions{FullPage: new(true),
-		VisitOptions: export.VisitOptions{Cookies: []export.Cookie{{Name: sitetest.Cookie, Value: "Ada"}}, WaitForExpression: "reportReady;", Viewport: &export.Viewport{Width: 1200, Height: 800}}})
+
+	shot, err := e.Screenshot(t.Context(), chromium.Visit{URL: site.URL}, export.ScreenshotOptions{
+		FullPage: new(true),
+		VisitOptions: export.VisitOptions{
+			Cookies:           []export.Cookie{{Name: sitetest.Cookie, Value: "Ada"}},
+			WaitForExpression: "reportReady;",
+			Viewport:          &export.Viewport{Width: 1200, Height: 800},
+		},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	if c := decode(t, shot.Data); c.Width != 1200 || c.Height < 2000 {
 		t.Errorf("the picture is %d × %d", c.Width, c.Height)
 	}
 	// The bar that is fixed to the window's lower edge is there once, and last.
-	if across, end := pixel(t, shot.Data, 5, 790), pixel(t, shot.Data, 5, -5); across != (color.NRGBA{255, 255, 255, 255}) || end.R > 80 {
+	if across, end := pixel(
+		t,
+		shot.Data,
+		5,
+		790,
+	), pixel(
+		t,
+		shot.Data,
+		5,
+		-5,
+	); across != (color.NRGBA{255, 255, 255, 255}) ||
+		end.R > 80 {
 		t.Errorf("the fixed bar: %v across the page, %v at its end", across, end)
 	}
+
 	o.Cookies, o.MediaType = []export.Cookie{{Name: sitetest.Cookie, Value: "Ada"}}, "screen"
-	if got := text(t, mustExport(t, e, site.URL, o).Data); strings.Count(got, "We use cookies") != 1 || strings.Count(got, "Signed in as") != 1 {
+	if got := text(
+		t,
+		mustExport(t, e, site.URL, o).Data,
+	); strings.Count(got, "We use cookies") != 1 ||
+		strings.Count(got, "Signed in as") != 1 {
 		t.Errorf("as on the screen: %q", got)
 	}
+
 	if dir := os.Getenv("PRESSWORK_LOOK"); dir != "" {
 		os.WriteFile(filepath.Join(dir, "site.png"), shot.Data, 0o644)
 	}
@@ -102,10 +138,12 @@ func TestARealSite(t *testing.T) {
 
 func decode(t *testing.T, data []byte) image.Config {
 	t.Helper()
+
 	c, _, err := image.DecodeConfig(bytes.NewReader(data))
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	return c
 }
 
@@ -114,7 +152,14 @@ func echo(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Access-Control-Allow-Origin", "*")
 	w.Header().Set("Access-Control-Allow-Headers", "*")
 	w.Header().Set("Content-Type", "text/html")
-	fmt.Fprintf(w, "[%s token=%s cookie=%s agent=%s]", r.URL.Path, r.Header.Get("X-Token"), r.Header.Get("Cookie"), r.UserAgent())
+	fmt.Fprintf(
+		w,
+		"[%s token=%s cookie=%s agent=%s]",
+		r.URL.Path,
+		r.Header.Get("X-Token"),
+		r.Header.Get("Cookie"),
+		r.UserAgent(),
+	)
 }
 
 func TestHeadersAndCookiesGoToThePagesOriginOnly(t *testing.T) {
@@ -128,12 +173,17 @@ func TestHeadersAndCookiesGoToThePagesOriginOnly(t *testing.T) {
 	site["/"] = "<p>page</p><iframe src='" + other + "/frame'></iframe><iframe src='" + deep + "/sub'></iframe><script>" + show +
 		"window.all=Promise.all([show('own','/echo'),show('port','" + other + "/port'),show('bounced','/bounce?" + other + "/bounced'),show('name','" + other + "/name')," +
 		"new Promise(d=>{const w=new Worker(URL.createObjectURL(new Blob([`fetch('http://site.test:" + port + "/echo').then(r=>r.text()).then(postMessage)`])));w.onmessage=e=>{document.body.append('worker'+e.data);d()}})]).then(()=>true)</script>"
-	e := exporter(t, chromium.ExporterOptions{}, guard.Options{Allow: "site.test:" + port + ",site.test:" + otherPort + ",other.test:" + port, Lookup: byName})
+	e := exporter(
+		t,
+		chromium.ExporterOptions{},
+		guard.Options{Allow: "site.test:" + port + ",site.test:" + otherPort + ",other.test:" + port, Lookup: byName},
+	)
 	o := export.PDFOptions{VisitOptions: export.VisitOptions{
 		ExtraHTTPHeaders: map[string]string{"X-Token": "secret"}, UserAgent: "Tester/1",
 		Cookies:           []export.Cookie{{Name: "id", Value: "7", Domain: "site.test", HTTPOnly: new(true)}},
 		WaitForExpression: "window.all",
 	}}
+
 	got := text(t, mustExport(t, e, "http://site.test:"+port+"/", o).Data)
 	for _, want := range []string{
 		"own[/echo token=secret cookie=id=7 agent=Tester/1]", "port[/port token= cookie= agent=Tester/1]", "bounced[/bounced token= cookie= agent=Tester/1]",
@@ -144,6 +194,7 @@ func TestHeadersAndCookiesGoToThePagesOriginOnly(t *testing.T) {
 		}
 	}
 	o.WaitForExpression = ""
+
 	out := mustExport(t, e, "http://site.test:"+port+"/bounce?"+other+"/elsewhere", o)
 	if got := text(t, out.Data); !strings.Contains(got, "[/elsewhere token= cookie= ") {
 		t.Errorf("after a redirect: %q", got)
@@ -158,8 +209,22 @@ func TestNothingPassesFromVisitToVisit(t *testing.T) {
 	})
 	base := "http://127.0.0.1:" + port
 	e := exporter(t, chromium.ExporterOptions{}, guard.Options{Allow: "127.0.0.1:" + port})
-	mustExport(t, e, base+"/set", export.PDFOptions{VisitOptions: export.VisitOptions{WaitForExpression: "window.done"}})
-	got := text(t, mustExport(t, e, base+"/get", export.PDFOptions{VisitOptions: export.VisitOptions{WaitForExpression: "window.found"}}).Data)
+	mustExport(
+		t,
+		e,
+		base+"/set",
+		export.PDFOptions{VisitOptions: export.VisitOptions{WaitForExpression: "window.done"}},
+	)
+
+	got := text(
+		t,
+		mustExport(
+			t,
+			e,
+			base+"/get",
+			export.PDFOptions{VisitOptions: export.VisitOptions{WaitForExpression: "window.found"}},
+		).Data,
+	)
 	if got != "page ,0,0,0,0," {
 		t.Errorf("found %q", got)
 	}
@@ -174,8 +239,15 @@ func TestPagesFindNoServiceWorkers(t *testing.T) {
 			onload=()=>document.body.append(finds(navigator),finds(blank.contentWindow.navigator),finds(frames[0].navigator))</script>`,
 		"/inside": "<p>inside",
 	})
+
 	e := exporter(t, chromium.ExporterOptions{}, guard.Options{Allow: "127.0.0.1:" + port})
-	if got := text(t, mustExport(t, e, "http://127.0.0.1:"+port, export.PDFOptions{}).Data); !strings.Contains(got, "undefinedundefinedundefined") {
+	if got := text(
+		t,
+		mustExport(t, e, "http://127.0.0.1:"+port, export.PDFOptions{}).Data,
+	); !strings.Contains(
+		got,
+		"undefinedundefinedundefined",
+	) {
 		t.Errorf("found %q", got)
 	}
 }
@@ -183,18 +255,22 @@ func TestPagesFindNoServiceWorkers(t *testing.T) {
 // refusing is an address of its own that nobody listens at.
 func refusing(t *testing.T) string {
 	t.Helper()
+
 	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { syscall.Close(fd) })
+
 	if err := syscall.Bind(fd, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}); err != nil {
 		t.Fatal(err)
 	}
+
 	bound, err := syscall.Getsockname(fd)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	return fmt.Sprintf("127.0.0.1:%d", bound.(*syscall.SockaddrInet4).Port)
 }
 
@@ -202,6 +278,7 @@ func TestPagesThatAreNotThere(t *testing.T) {
 	t.Parallel()
 	secure := httptest.NewUnstartedServer(http.HandlerFunc(echo))
 	secure.Config.ErrorLog = log.New(io.Discard, "", 0)
+
 	secure.StartTLS()
 	defer secure.Close()
 	port := serve(t, pages{
@@ -212,16 +289,19 @@ func TestPagesThatAreNotThere(t *testing.T) {
 			fmt.Fprint(w, "<p>page")
 		},
 		"/offers": "<p>page</p><script>location='/attached'</script>",
-		"/":       "<p>page</p><img src='http://gone.test/'><script>missing()</script>", "/fine": "<p>page</p><img src=/404><script>try{missing()}catch{}</script>",
+		"/":       "<p>page</p><img src='http://gone.test/'><script>missing()</script>",
+		"/fine":   "<p>page</p><img src=/404><script>try{missing()}catch{}</script>",
 	})
 	lookup := func(ctx context.Context, host string) ([]netip.Addr, error) {
 		if host == "gone.test" {
 			return nil, &net.DNSError{Err: "no such host", Name: host, IsNotFound: true}
 		}
+
 		return byName(ctx, host)
 	}
 	closed := refusing(t)
 	e := exporter(t, chromium.ExporterOptions{}, guard.Options{Allow: "true", Lookup: lookup})
+
 	for url, says := range map[string]string{
 		"http://gone.test/": "does not exist", "https://gone.test/": "does not exist",
 		"http://" + closed: "refuses the connection", "https://" + closed: "refuses the connection",
@@ -230,11 +310,12 @@ func TestPagesThatAreNotThere(t *testing.T) {
 	} {
 		for _, way := range []string{"", "http://127.0.0.1:" + port + "/leads?"} {
 			_, err := e.PDF(t.Context(), chromium.Visit{URL: way + url}, export.PDFOptions{})
-			if presswork.CodeOf(err) != presswork.PageUnreachable || !strings.Contains(presswork.AsError(err).Message, says) {
+			if fault.CodeOf(err) != fault.PageUnreachable || !strings.Contains(fault.AsError(err).Message, says) {
 				t.Errorf("%s%s: %v", way, url, err)
 			}
 		}
 	}
+
 	for name, tc := range map[string]struct {
 		path, says string
 		o          export.VisitOptions
@@ -250,9 +331,14 @@ func TestPagesThatAreNotThere(t *testing.T) {
 		"never":      {"/nothing", "", export.VisitOptions{FailOnHTTPStatusCodes: []export.StatusRange{}}},
 		"200":        {"/fine", "status 200", export.VisitOptions{FailOnHTTPStatusCodes: []export.StatusRange{{From: 200, To: 204}}}},
 	} {
-		_, err := e.PDF(t.Context(), chromium.Visit{URL: "http://127.0.0.1:" + port + tc.path}, export.PDFOptions{VisitOptions: tc.o})
+		_, err := e.PDF(
+			t.Context(),
+			chromium.Visit{URL: "http://127.0.0.1:" + port + tc.path},
+			export.PDFOptions{VisitOptions: tc.o},
+		)
 		switch {
-		case tc.says == "" && err != nil, tc.says != "" && (presswork.CodeOf(err) != presswork.PageError || !strings.Contains(err.Error(), tc.says)):
+		case tc.says == "" && err != nil,
+			tc.says != "" && (fault.CodeOf(err) != fault.PageError || !strings.Contains(err.Error(), tc.says)):
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -31,8 +31,17 @@ type TraceEvent struct {
 func (r *Raw) Trace(ctx context.Context, work func() error) ([]TraceEvent, error) {
 	browser := r.inst.rod.Context(ctx)
 	mode := proto.TracingStartTransferModeReturnAsStream
+
 	err := proto.TracingStart{TransferMode: mode, TraceConfig: &proto.TracingTraceConfig{
-		IncludedCategories: []string{"devtools.timeline", "disabled-by-default-devtools.timeline", "blink", "printing", "cc", "viz", "toplevel"},
+		IncludedCategories: []string{
+			"devtools.timeline",
+			"disabled-by-default-devtools.timeline",
+			"blink",
+			"printing",
+			"cc",
+			"viz",
+			"toplevel",
+		},
 		ExcludedCategories: []string{"*"},
 	}}.Call(browser)
 	if err != nil {
@@ -40,31 +49,37 @@ func (r *Raw) Trace(ctx context.Context, work func() error) ([]TraceEvent, error
 	}
 	worked := work()
 	var end proto.TracingTracingComplete
+
 	ended := browser.WaitEvent(&end)
 	if err := (proto.TracingEnd{}).Call(browser); err != nil {
 		return nil, err
 	}
 	ended()
+
 	if worked != nil {
 		return nil, worked
 	}
 	var text strings.Builder
+
 	for {
 		piece, err := proto.IORead{Handle: end.Stream}.Call(browser)
 		if err != nil {
 			return nil, err
 		}
 		text.WriteString(piece.Data)
+
 		if piece.EOF {
 			break
 		}
 	}
+
 	var trace struct {
 		Events []TraceEvent `json:"traceEvents"`
 	}
 	if err := json.Unmarshal([]byte(text.String()), &trace); err != nil {
 		return nil, fmt.Errorf("the browser's trace: %w", err)
 	}
+
 	return trace.Events, nil
 }
 
@@ -72,6 +87,7 @@ func (r *Raw) Trace(ctx context.Context, work func() error) ([]TraceEvent, error
 func (r *Raw) CPU() time.Duration {
 	const ticks = 100 // to the second, on every Linux that Go runs on
 	var sum time.Duration
+
 	for _, pid := range groupMembers(r.inst.proc.pid) {
 		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 		if err != nil {
@@ -84,5 +100,6 @@ func (r *Raw) CPU() time.Duration {
 			sum += time.Duration(n) * time.Second / ticks
 		}
 	}
+
 	return sum
 }

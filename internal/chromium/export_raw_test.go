@@ -17,6 +17,7 @@ func (e *Exporter) RawExport(ctx context.Context, url string) ([]byte, error) {
 		TargetID  string `json:"targetId"`
 		SessionID string `json:"sessionId"`
 	}
+
 	var answer []byte
 	for _, step := range []struct {
 		method string
@@ -34,14 +35,22 @@ func (e *Exporter) RawExport(ctx context.Context, url string) ([]byte, error) {
 		if answer, err = inst.conn.Call(ctx, made.SessionID, step.method, step.params()); err != nil {
 			return nil, err
 		}
+
 		if step.method != "Page.printToPDF" {
 			if err := json.Unmarshal(answer, &made); err != nil {
 				return nil, err
 			}
 		}
 	}
-	if _, err := inst.conn.Call(ctx, "", "Target.disposeBrowserContext", map[string]any{"browserContextId": made.ContextID}); err != nil {
+
+	if _, err := inst.conn.Call(
+		ctx,
+		"",
+		"Target.disposeBrowserContext",
+		map[string]any{"browserContextId": made.ContextID},
+	); err != nil {
 		return nil, err
 	}
+
 	return decodePDF(answer, 1<<30)
 }

@@ -23,18 +23,22 @@ import (
 // exporter starts one whose pages may reach what the options allow.
 func exporter(t testing.TB, o chromium.ExporterOptions, rule guard.Options) *chromium.Exporter {
 	t.Helper()
+
 	if testing.Short() {
 		t.Skip("needs Chromium; `make test` runs this test")
 	}
+
 	policy, err := guard.New(rule)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	o.Policy = policy
 	if o.Browser.Dir == "" {
 		o.Browser.Dir = public.Dir(t)
 	}
 	o.Browser.Log = slog.New(slog.NewTextHandler(t.Output(), nil))
+
 	e := chromium.NewExporter(o)
 	if err := e.Start(t.Context()); err != nil {
 		t.Fatal(err)
@@ -42,10 +46,12 @@ func exporter(t testing.TB, o chromium.ExporterOptions, rule guard.Options) *chr
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), wait.Patience)
 		defer cancel()
+
 		if err := e.Stop(ctx); err != nil {
 			t.Errorf("Stop: %v", err)
 		}
 	})
+
 	return e
 }
 
@@ -75,10 +81,12 @@ func serve(t testing.TB, h http.Handler) (port string) {
 	t.Helper()
 	s := httptest.NewServer(h)
 	t.Cleanup(s.Close)
+
 	_, port, err := net.SplitHostPort(strings.TrimPrefix(s.URL, "http://"))
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	return port
 }
 
@@ -96,18 +104,22 @@ type secret struct {
 func newSecret(t testing.TB) *secret {
 	t.Helper()
 	s := &secret{paths: map[string]bool{}, port: freeport.Take(t)}
+
 	v4, err := net.Listen("tcp", "127.0.0.1:"+s.port)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	v6, err := net.Listen("tcp", "[::1]:"+s.port)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	udp, err := net.ListenPacket("udp", "127.0.0.1:"+s.port)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	server := &http.Server{Handler: s, ConnState: func(_ net.Conn, state http.ConnState) {
 		if state == http.StateNew {
 			s.contact()
@@ -130,6 +142,7 @@ func newSecret(t testing.TB) *secret {
 		server.Close()
 		udp.Close()
 	})
+
 	return s
 }
 
@@ -151,29 +164,34 @@ func (s *secret) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (s *secret) count() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+
 	return s.contacts
 }
 
 func (s *secret) byUDP() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+
 	return s.packets
 }
 
 func (s *secret) was(path string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+
 	return s.paths[path]
 }
 
 // together runs jobs, three at a time.
 func together(jobs []func()) {
 	var work sync.WaitGroup
+
 	todo := make(chan func(), len(jobs))
 	for _, job := range jobs {
 		todo <- job
 	}
 	close(todo)
+
 	for range 3 {
 		work.Go(func() {
 			for job := range todo {
@@ -187,13 +205,16 @@ func together(jobs []func()) {
 // mustExport gives a page all the time there is: a busy machine is slow.
 func mustExport(t testing.TB, e *chromium.Exporter, url string, o export.PDFOptions) chromium.Exported {
 	t.Helper()
+
 	if o.Timeout == nil {
 		o.Timeout = new(int(export.MaxTimeout.Milliseconds()))
 	}
+
 	out, err := e.PDF(t.Context(), chromium.Visit{URL: url}, o)
 	if err != nil {
 		t.Fatalf("%s: %v", url, err)
 	}
+
 	return out
 }
 

@@ -7,9 +7,9 @@ import (
 	"syscall"
 	"testing"
 
-	"presswork"
 	"presswork/internal/chromium"
 	"presswork/internal/export"
+	"presswork/internal/fault"
 	"presswork/internal/guard"
 	"presswork/internal/test/public"
 )
@@ -19,9 +19,11 @@ import (
 func drawnForEver() string {
 	var b strings.Builder
 	b.WriteString("<svg><defs><g id=a0><rect width=1 height=1 /></g>")
+
 	for i := range 12 {
 		fmt.Fprintf(&b, "<g id=a%d>%s</g>", i+1, strings.Repeat(fmt.Sprintf("<use href='#a%d'/>", i), 10))
 	}
+
 	return b.String() + "</defs><use href='#a12'/></svg>"
 }
 
@@ -29,32 +31,49 @@ func TestATemplateThatHarmsThePrintIsNamed(t *testing.T) {
 	t.Parallel()
 	dir := public.Dir(t)
 	port := serve(t, pages{"/": "<p>page"})
-	e := exporter(t, chromium.ExporterOptions{Browser: chromium.Options{Dir: dir}}, guard.Options{Allow: "site.test:" + port, Lookup: byName})
+	e := exporter(
+		t,
+		chromium.ExporterOptions{Browser: chromium.Options{Dir: dir}},
+		guard.Options{Allow: "site.test:" + port, Lookup: byName},
+	)
 	kill := func() {
 		for _, pid := range pids(t, dir, "renderer") {
 			_ = syscall.Kill(pid, syscall.SIGKILL)
 		}
 	}
-	print := func(loaded func(), o export.PDFOptions) *presswork.Error {
+	print := func(loaded func(), o export.PDFOptions) *fault.Error {
 		t.Helper()
 		o.DisplayHeaderFooter = new(true)
 		_, err := e.PDF(t.Context(), chromium.Visit{URL: "http://site.test:" + port + "/", Loaded: loaded}, o)
-		failed, ok := errors.AsType[*presswork.Error](err)
+
+		failed, ok := errors.AsType[*fault.Error](err)
 		if !ok {
 			t.Fatalf("got %v", err)
 		}
+
 		return failed
 	}
 
-	slow := print(nil, export.PDFOptions{HeaderTemplate: drawnForEver(), VisitOptions: export.VisitOptions{Timeout: new(10_000)}})
-	if slow.Code != presswork.PageTimeout || slow.Param != "options.headerTemplate" || !strings.Contains(slow.Message, "printed with headerTemplate") {
+	slow := print(
+		nil,
+		export.PDFOptions{HeaderTemplate: drawnForEver(), VisitOptions: export.VisitOptions{Timeout: new(10_000)}},
+	)
+	if slow.Code != fault.PageTimeout || slow.Param != "options.headerTemplate" ||
+		!strings.Contains(slow.Message, "printed with headerTemplate") {
 		t.Errorf("a template without end: %+v", slow)
 	}
+
 	crashed := print(kill, export.PDFOptions{FooterTemplate: "<b>x</b>"})
-	if crashed.Code != presswork.PageError || crashed.Param != "options.footerTemplate" || !strings.Contains(crashed.Message, "printed with footerTemplate") {
+	if crashed.Code != fault.PageError || crashed.Param != "options.footerTemplate" ||
+		!strings.Contains(crashed.Message, "printed with footerTemplate") {
 		t.Errorf("a crash with a template: %+v", crashed)
 	}
-	if bare := print(kill, export.PDFOptions{}); bare.Code != presswork.PageError || bare.Param != "" || strings.Contains(bare.Message, "emplate") {
+
+	if bare := print(
+		kill,
+		export.PDFOptions{},
+	); bare.Code != fault.PageError || bare.Param != "" ||
+		strings.Contains(bare.Message, "emplate") {
 		t.Errorf("a crash without a template: %+v", bare)
 	}
 }

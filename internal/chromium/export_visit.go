@@ -8,8 +8,8 @@ import (
 
 	"github.com/go-rod/rod/lib/cdp"
 
-	"presswork"
 	"presswork/internal/export"
+	"presswork/internal/fault"
 	"presswork/internal/guard"
 )
 
@@ -59,32 +59,51 @@ type document struct {
 
 // openVisit prepares a context for the page, the spare one if that suits. It is
 // paired with leave. Errors: errRetired and errSpareLost ask for another try.
-func (i *instance) openVisit(ctx context.Context, proxy *guard.Proxy, page *url.URL, o export.VisitOptions) (*visit, error) {
+func (i *instance) openVisit(
+	ctx context.Context,
+	proxy *guard.Proxy,
+	page *url.URL,
+	o export.VisitOptions,
+) (*visit, error) {
 	if err := i.enter(); err != nil {
 		return nil, err
 	}
 	size := export.ViewportOf(o)
 	spare := i.takeSpare(proxy, size)
-	v := &visit{pageContext: &pageContext{browserContext: browserContext{inst: i}}, page: page, opts: o, changed: make(chan struct{}, 1),
-		sessions: map[string]bool{}, frames: map[string]*frame{}}
+	v := &visit{
+		pageContext: &pageContext{
+			browserContext: browserContext{inst: i},
+		},
+		page:     page,
+		opts:     o,
+		changed:  make(chan struct{}, 1),
+		sessions: map[string]bool{},
+		frames:   map[string]*frame{},
+	}
 	v.ctx, v.giveUp = context.WithCancelCause(ctx)
+
 	err := i.open(ctx, func(ctx context.Context) error {
 		if spare == nil {
 			if err := v.open(ctx, proxy, size); err != nil {
 				return err
 			}
+
 			return v.prepare(ctx)
 		}
+
 		made, err := spare.await()
 		if made != nil {
 			v.pageContext = made
 		}
+
 		if err != nil {
 			return err
 		}
+
 		if err = v.tab.verdict(ctx, v.prepare(ctx)); errors.Is(err, errTabCrashed) {
 			err = errSpareLost
 		}
+
 		return err
 	}, v.leave)
 	if err != nil {
@@ -92,6 +111,7 @@ func (i *instance) openVisit(ctx context.Context, proxy *guard.Proxy, page *url.
 	}
 	context.AfterFunc(v.tab.life, func() { v.giveUp(context.Cause(v.tab.life)) })
 	context.AfterFunc(v.ctx, v.notify)
+
 	go func() {
 		select {
 		case <-v.session.Done():
@@ -101,6 +121,7 @@ func (i *instance) openVisit(ctx context.Context, proxy *guard.Proxy, page *url.
 		case <-v.ctx.Done():
 		}
 	}()
+
 	return v, nil
 }
 
@@ -111,6 +132,7 @@ func (v *visit) prepare(ctx context.Context) error {
 	v.session = v.gate.Open(v.ctx)
 	v.follow(v.tab.session)
 	commands := v.preparations()
+
 	errs := make(chan error, len(commands))
 	for _, c := range commands {
 		go func() {
@@ -118,12 +140,14 @@ func (v *visit) prepare(ctx context.Context) error {
 			errs <- refused(c, err)
 		}()
 	}
+
 	var first error
 	for range commands {
 		if err := <-errs; first == nil {
 			first = err
 		}
 	}
+
 	return first
 }
 
@@ -131,8 +155,11 @@ func (v *visit) prepare(ctx context.Context) error {
 func refused(c command, err error) error {
 	refusal, ok := errors.AsType[*cdp.Error](err)
 	if ok && c.option != "" {
-		return presswork.Errorf(presswork.InvalidOption, "%s: %s", c.option, refusal.Message).WithParam("options." + c.option).WithCause(err)
+		return fault.Errorf(fault.InvalidOption, "%s: %s", c.option, refusal.Message).
+			WithParam("options." + c.option).
+			WithCause(err)
 	}
+
 	return err
 }
 
@@ -140,6 +167,7 @@ func refused(c command, err error) error {
 // its time.
 func (v *visit) leave() {
 	v.giveUp(nil)
+
 	if v.session != nil {
 		v.session.End()
 	}
@@ -150,6 +178,7 @@ func (v *visit) leave() {
 		delete(i.visits, s)
 	}
 	v.mu.Unlock()
+
 	i.mu.Unlock()
 	go func() {
 		defer i.drop()
@@ -163,6 +192,7 @@ func (v *visit) follow(session string) {
 	v.inst.visits[session] = v
 	v.inst.mu.Unlock()
 	v.mu.Lock()
+
 	v.sessions[session] = true
 	if v.targets++; v.targets > maxTargets {
 		v.giveUp(tooMany("opens more than %d frames of other sites and workers", maxTargets))
@@ -188,6 +218,7 @@ func (i *instance) inform(e *cdp.Event) {
 	i.mu.Lock()
 	v := i.visits[e.SessionID]
 	i.mu.Unlock()
+
 	if v != nil {
 		v.see(e)
 	}
@@ -202,5 +233,6 @@ func (v *visit) call(method string, params any) ([]byte, error) {
 func (v *visit) place() string {
 	v.mu.Lock()
 	defer v.mu.Unlock()
+
 	return v.main.url
 }

@@ -28,13 +28,16 @@ func find(path string) (string, error) {
 		if err != nil {
 			return "", fmt.Errorf("%w at %s (%w); %s", ErrNotFound, path, err, howToGet)
 		}
+
 		return filepath.Abs(p)
 	}
+
 	for _, c := range candidates() {
 		if p, err := exec.LookPath(c); err == nil {
 			return filepath.Abs(p)
 		}
 	}
+
 	return "", fmt.Errorf("%w; %s", ErrNotFound, howToGet)
 }
 
@@ -56,6 +59,7 @@ func candidates() []string {
 		"google-chrome-stable",
 		"chromium-browser",
 	}
+
 	if runtime.GOOS == "darwin" {
 		home, _ := os.UserHomeDir() // empty: the path below does not exist
 		for _, root := range []string{"/Applications", filepath.Join(home, "Applications")} {
@@ -64,5 +68,6 @@ func candidates() []string {
 				filepath.Join(root, "Google Chrome.app/Contents/MacOS/Google Chrome"))
 		}
 	}
+
 	return c
 }

@@ -75,11 +75,14 @@ func flags(dataDir string, sandbox, smallShm, foreign bool) []string {
 		f = append(f, "--enable-begin-frame-control", "--run-all-compositor-stages-before-draw",
 			"--enable-features=NetworkServiceInProcess2", "--disable-software-rasterizer", "--no-unsandboxed-zygote")
 	}
+
 	if !sandbox {
 		f = append(f, "--no-sandbox")
 	}
+
 	if smallShm {
 		f = append(f, "--disable-dev-shm-usage")
 	}
+
 	return f
 }

@@ -19,6 +19,7 @@ func forForeignPages(flags []string) []string {
 			flags[i] = name + "=" + value + ",WebRtcHideLocalIpsWithMdns,Reporting,NetworkErrorLogging,Prerender2"
 		}
 	}
+
 	return append(flags,
 		// A cookie goes to its origin, not to every port and scheme of its host.
 		"--enable-features=EnablePortBoundCookies,EnableSchemeBoundCookies",
@@ -49,5 +50,6 @@ func (o Options) rendererLimit() int64 {
 	if o.foreign {
 		return o.MaxMemory
 	}
+
 	return hogFactor * o.MaxMemory
 }

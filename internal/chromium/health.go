@@ -32,17 +32,21 @@ func (b *Browser) Health(ctx context.Context) error {
 	p := &b.pulse
 	p.mu.Lock()
 	defer p.mu.Unlock()
+
 	if time.Since(p.good) < healthyFor {
 		return nil
 	}
+
 	if err := inst.ping(ctx); err != nil {
 		p.misses++
 		if p.misses <= toleratedMiss {
 			return nil
 		}
+
 		return unavailable(err)
 	}
 	p.good, p.misses = time.Now(), 0
+
 	return nil
 }
 
@@ -53,6 +57,7 @@ func (b *Browser) Sandbox() (on bool, reason string) {
 	if inst == nil {
 		return false, "no browser is running"
 	}
+
 	return inst.noSandbox == "", inst.noSandbox
 }
 
@@ -68,10 +73,12 @@ func (b *Browser) NetworkIsolated() bool {
 func (b *Browser) Version() string {
 	ctx, cancel := context.WithTimeout(b.background, b.opt.StartTimeout)
 	defer cancel()
+
 	inst, err := b.current(ctx)
 	if err != nil {
 		return "chromium"
 	}
+
 	return inst.version
 }
 
@@ -107,6 +114,7 @@ func (b *Browser) Idle() int { return max(cap(b.slots)-int(b.inside.Load()), 0) 
 // at rest may be a minute old.
 func (b *Browser) Stats() Stats {
 	busy := b.busy.Load()
+
 	s := Stats{
 		Prints: b.count.prints.Load(), CutOff: b.count.cutOff.Load(),
 		Launches: b.count.launches.Load(), Recycles: b.count.recycles.Load(),
@@ -117,6 +125,7 @@ func (b *Browser) Stats() Stats {
 		s.Tabs = int(inst.pages.Load())
 	}
 	b.mu.Lock()
+
 	live := slices.Collect(maps.Keys(b.live))
 	for _, inst := range live {
 		if s.Started.IsZero() || inst.born.Before(s.Started) {
@@ -124,8 +133,10 @@ func (b *Browser) Stats() Stats {
 		}
 	}
 	b.mu.Unlock()
+
 	for _, inst := range live {
 		s.MemoryBytes += inst.memory()
 	}
+
 	return s
 }

@@ -64,18 +64,21 @@ func (i *instance) watch(e *cdp.Event) {
 			URL      string `json:"url"`
 		} `json:"targetInfo"`
 	}
+
 	switch e.Method {
 	case "Target.targetInfoChanged", "Target.targetCrashed", "Target.targetDestroyed":
 	default:
 		i.inform(e)
 		return
 	}
+
 	if err := json.Unmarshal(e.Params, &p); err != nil {
 		i.log.Warn("browser event not understood", "method", e.Method, "error", err)
 		return
 	}
 	i.mu.Lock()
 	defer i.mu.Unlock()
+
 	switch e.Method {
 	case "Target.targetInfoChanged":
 		if t := i.tabs[p.TargetInfo.TargetID]; t != nil && !t.foreign && p.TargetInfo.URL != blank {
@@ -103,10 +106,13 @@ func (i *instance) take(ctx context.Context) (*tab, error) {
 		i.mu.Unlock()
 		return nil, errRetired
 	}
+
 	i.busy++
 	for len(i.idle) > 0 {
 		t := i.idle[len(i.idle)-1]
+
 		i.idle = i.idle[:len(i.idle)-1]
+
 		if t.life.Err() == nil {
 			i.mu.Unlock()
 			return t, nil
@@ -116,6 +122,7 @@ func (i *instance) take(ctx context.Context) (*tab, error) {
 	i.mu.Unlock()
 
 	var t *tab
+
 	err := i.open(ctx, func(ctx context.Context) (err error) {
 		t, err = i.openTab(ctx)
 		return err
@@ -128,6 +135,7 @@ func (i *instance) take(ctx context.Context) (*tab, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	return t, nil
 }
 
@@ -135,10 +143,12 @@ func (i *instance) take(ctx context.Context) (*tab, error) {
 func (i *instance) enter() error {
 	i.mu.Lock()
 	defer i.mu.Unlock()
+
 	if i.retired {
 		return errRetired
 	}
 	i.busy++
+
 	return nil
 }
 
@@ -147,9 +157,11 @@ func (i *instance) enter() error {
 func (i *instance) open(ctx context.Context, build func(context.Context) error, leave func()) error {
 	// Not under ctx: what has an id that nobody learns would never be closed.
 	made := make(chan error, 1)
+
 	go func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), i.openTimeout)
 		defer cancel()
+
 		err := build(ctx)
 		if err != nil && ctx.Err() != nil {
 			i.log.Error("the browser opens no page; killing it", "error", err)
@@ -157,17 +169,20 @@ func (i *instance) open(ctx context.Context, build func(context.Context) error, 
 		}
 		made <- err
 	}()
+
 	select {
 	case err := <-made:
 		if err != nil {
 			leave()
 		}
+
 		return err
 	case <-ctx.Done():
 		go func() {
 			<-made //nolint:errcheck // the tab is left, whether it opened or not
 			leave()
 		}()
+
 		return context.Cause(ctx)
 	}
 }
@@ -177,13 +192,16 @@ func (i *instance) open(ctx context.Context, build func(context.Context) error, 
 func (i *instance) takeDirty(then time.Time) *tab {
 	i.mu.Lock()
 	defer i.mu.Unlock()
+
 	for n, t := range i.idle {
 		if t.dirty && t.used.Before(then) && !i.retired {
 			i.idle = slices.Delete(i.idle, n, n+1)
 			i.busy++
+
 			return t
 		}
 	}
+
 	return nil
 }
 
@@ -202,6 +220,7 @@ func (i *instance) finished() int {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.prints++
+
 	return i.prints
 }
 
@@ -209,6 +228,7 @@ func (i *instance) finished() int {
 func (i *instance) printed() int {
 	i.mu.Lock()
 	defer i.mu.Unlock()
+
 	return i.prints
 }
 
@@ -224,6 +244,7 @@ func (i *instance) drop() {
 func (i *instance) park(t *tab) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
+
 	if len(i.idle) >= i.keep {
 		go i.closeTab(t)
 		return
@@ -235,8 +256,10 @@ func (i *instance) park(t *tab) {
 // browser is retired.
 func (i *instance) closeTab(t *tab) {
 	t.end(errTabCrashed)
+
 	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()
+
 	_, err := proto.TargetCloseTarget{TargetID: proto.TargetTargetID(t.target)}.Call(i.rod.Context(ctx))
 	if err == nil {
 		select {
@@ -248,6 +271,7 @@ func (i *instance) closeTab(t *tab) {
 			return
 		}
 	}
+
 	select {
 	case <-i.conn.done:
 	case <-t.detached:
@@ -269,9 +293,11 @@ func (i *instance) retire() {
 func (i *instance) memory() int64 {
 	i.weighing.Lock()
 	defer i.weighing.Unlock()
+
 	if now := time.Now(); i.grown(i.weighed.Add(-settled)) || now.Sub(i.weighed) >= memoryFor {
 		i.weight, i.weighed = groupMemory(i.proc.pid), now
 	}
+
 	return i.weight
 }
 
@@ -280,6 +306,7 @@ func (i *instance) memory() int64 {
 func (i *instance) grown(then time.Time) bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
+
 	return i.busy > 0 || i.left.After(then) || i.born.After(then)
 }
 
@@ -287,6 +314,7 @@ func (i *instance) grown(then time.Time) bool {
 func (i *instance) retireIdle(then time.Time) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
+
 	if i.busy == 0 && i.left.Before(then) && i.born.Before(then) {
 		i.retired = true
 		i.leave()
@@ -309,5 +337,6 @@ func (i *instance) usable() bool {
 	}
 	i.mu.Lock()
 	defer i.mu.Unlock()
+
 	return !i.retired
 }

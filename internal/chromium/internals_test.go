@@ -36,6 +36,7 @@ func (t *RawTab) Print(ctx context.Context, page presswork.Page) ([]byte, error)
 	if err != nil {
 		return nil, err
 	}
+
 	answer, err := t.tab.conn.Call(ctx, t.tab.session, "Page.printToPDF", map[string]any{
 		"paperWidth": defaultWidth, "paperHeight": defaultHeight,
 		"marginTop": 0, "marginBottom": 0, "marginLeft": 0, "marginRight": 0,
@@ -45,5 +46,6 @@ func (t *RawTab) Print(ctx context.Context, page presswork.Page) ([]byte, error)
 	if err != nil {
 		return nil, err
 	}
+
 	return decodePDF(answer, 1<<30)
 }

@@ -25,53 +25,70 @@ func TestTheBrowsersProcessesHaveNoNetwork(t *testing.T) {
 	dir := public.Dir(t)
 	b := browsertest.Start(t, chromium.Options{Tabs: 1, Dir: dir})
 	mustPrint(t, b, page("<p>x"))
+
 	if !b.NetworkIsolated() {
 		probe := exec.Command("true")
+
 		probe.SysProcAttr = &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWUSER | unix.CLONE_NEWNET}
 		if err := probe.Run(); err != nil {
-			t.Skipf("this machine refuses user namespaces, without which no browser can have a network of its own: %v", err)
+			t.Skipf(
+				"this machine refuses user namespaces, without which no browser can have a network of its own: %v",
+				err,
+			)
 		}
 		t.Fatal("the browser shares our network")
 	}
+
 	ours, err := os.Readlink("/proc/self/ns/net")
 	if err != nil {
 		t.Fatal(err)
 	}
 	address, others := listen(t, "127.0.0.1:0")
+
 	seen, leader := 0, 0
 	for _, p := range processes(t, dir) {
 		leader = p.group
+
 		fields := status(p.pid)
 		if len(fields) == 0 {
 			continue // it has ended meanwhile
 		}
 		seen++
+
 		if network, err := os.Readlink(fmt.Sprintf("/proc/%d/ns/net", p.pid)); err == nil && network == ours {
 			t.Errorf("%s shares our network", p.kind())
 		}
+
 		if fields["NoNewPrivs"] != "1" {
 			t.Errorf("%s may gain privileges", p.kind())
 		}
 	}
+
 	if seen < 3 {
 		t.Errorf("only %d processes were found", seen)
 	}
+
 	if os.Geteuid() != 0 {
 		return
 	}
 	dialled := make(chan error, 1)
+
 	go func() {
 		runtime.LockOSThread() // and never unlocked: the thread ends with its network
+
 		space, err := os.Open(fmt.Sprintf("/proc/%d/ns/net", leader))
 		if err == nil {
 			defer space.Close()
 			err = unix.Setns(int(space.Fd()), unix.CLONE_NEWNET)
 		}
+
 		if err != nil {
 			t.Error(err)
 			dialled <- err
+
 			return
 		}
+
 		fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM, 0)
 		if err != nil {
 			dialled <- err
@@ -82,9 +99,11 @@ func TestTheBrowsersProcessesHaveNoNetwork(t *testing.T) {
 		n, _ := strconv.Atoi(port)
 		dialled <- unix.Connect(fd, &unix.SockaddrInet4{Port: n, Addr: [4]byte{127, 0, 0, 1}})
 	}()
+
 	if err := wait.Receive(t, "the connection fails or succeeds", dialled); err == nil {
 		t.Error("the loopback of this machine is reached from the browser's network")
 	}
+
 	if n := others(); n != 0 {
 		t.Errorf("%d connections came", n)
 	}

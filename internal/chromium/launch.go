@@ -31,12 +31,19 @@ func launch(ctx context.Context, opt Options) (*instance, error) {
 	if err != nil {
 		return nil, err
 	}
-	attempts := []confinement{{true, true, canIsolate && !opt.foreign}, {true, true, false}, {true, false, false}, {false, true, false}}
+
+	attempts := []confinement{
+		{true, true, canIsolate && !opt.foreign},
+		{true, true, false},
+		{true, false, false},
+		{false, true, false},
+	}
 	if !attempts[0].isolated {
 		attempts = attempts[1:]
 	}
 	var i *instance
 	var reason string
+
 	for _, c := range attempts {
 		var stderr string
 		if i, stderr, err = launchOnce(ctx, exe, c, opt); err == nil {
@@ -49,6 +56,7 @@ func launch(ctx context.Context, opt Options) (*instance, error) {
 				opt.Log.Warn("the browser cannot be confined as it should be; it runs with Chromium's own sandbox",
 					"reason", reason, "network_isolated", c.isolated, "no_new_privileges", c.unprivileged)
 			}
+
 			return i, nil
 		}
 		// A namespace that is refused keeps the program from starting at all.
@@ -56,11 +64,13 @@ func launch(ctx context.Context, opt Options) (*instance, error) {
 		if trouble == "" && c.isolated && stderr == "" {
 			trouble = err.Error()
 		}
+
 		if trouble == "" || ctx.Err() != nil {
 			return nil, err
 		}
 		reason = trouble
 	}
+
 	return nil, err
 }
 
@@ -71,6 +81,7 @@ func launchOnce(ctx context.Context, exe string, c confinement, opt Options) (i 
 	if err != nil {
 		return nil, "", err
 	}
+
 	i = &instance{
 		proc: p, log: opt.Log.With("pid", p.pid), born: time.Now(),
 		tabs: map[string]*tab{}, visits: map[string]*visit{}, keep: opt.Tabs, openTimeout: opt.StartTimeout,
@@ -79,12 +90,15 @@ func launchOnce(ctx context.Context, exe string, c confinement, opt Options) (i 
 	if opt.foreign {
 		i.keep = 0 // each page has a context of its own
 	}
+
 	i.conn = newConn(p.in, p.out, opt.messageLimit(), i.watch)
 	if err := i.connect(ctx); err != nil {
 		p.kill()
 		<-p.exited
+
 		return nil, p.stderr.String(), fmt.Errorf("%s does not answer: %w; it says: %q", exe, err, p.stderr.brief())
 	}
+
 	return i, "", nil
 }
 
@@ -97,27 +111,37 @@ func (i *instance) connect(ctx context.Context) error {
 	if err := i.rod.Connect(); err != nil {
 		return err
 	}
+
 	v, err := proto.BrowserGetVersion{}.Call(i.rod.Context(ctx))
 	if err != nil {
 		return err
 	}
 	i.version = v.Product
-	err = proto.BrowserSetDownloadBehavior{Behavior: proto.BrowserSetDownloadBehaviorBehaviorDeny}.Call(i.rod.Context(ctx))
+
+	err = proto.BrowserSetDownloadBehavior{
+		Behavior: proto.BrowserSetDownloadBehaviorBehaviorDeny,
+	}.Call(
+		i.rod.Context(ctx),
+	)
 	if err != nil {
 		return err
 	}
+
 	if i.keep == 0 {
 		return nil
 	}
+
 	t, err := i.openTab(ctx)
 	if _, refused := errors.AsType[*cdp.Error](err); refused && i.frameControl {
 		i.frameControl = false // only the headless shell has it
 		t, err = i.openTab(ctx)
 	}
+
 	if err != nil {
 		return err
 	}
 	i.idle = append(i.idle, t)
+
 	return nil
 }
 
@@ -127,14 +151,17 @@ func (i *instance) warm(ctx context.Context) {
 		i.mu.Lock()
 		enough := i.retired || len(i.tabs) >= i.keep
 		i.mu.Unlock()
+
 		if enough {
 			return
 		}
+
 		t, err := i.openTab(ctx)
 		if err != nil {
 			if i.usable() {
 				i.log.Warn("browser tab not opened", "error", err)
 			}
+
 			return
 		}
 		i.park(t)

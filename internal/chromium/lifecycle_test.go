@@ -16,8 +16,8 @@ import (
 	"testing"
 	"time"
 
-	"presswork"
 	"presswork/internal/chromium"
+	"presswork/internal/fault"
 	"presswork/internal/test/browsertest"
 	"presswork/internal/test/public"
 	"presswork/internal/test/wait"
@@ -29,9 +29,10 @@ var slow = page(strings.Repeat("<table><tr><td>some<td>cells<td>1234</tr></table
 // endless keeps a renderer busy for minutes.
 var endless = page("<p>" + strings.Repeat("<span>x</span>", 5<<17))
 
-func wantCode(t *testing.T, err error, want presswork.Code) {
+func wantCode(t *testing.T, err error, want fault.Code) {
 	t.Helper()
-	if got := presswork.CodeOf(err); got != want {
+
+	if got := fault.CodeOf(err); got != want {
 		t.Errorf("error %v, want code %s", err, want)
 	}
 }
@@ -39,11 +40,13 @@ func wantCode(t *testing.T, err error, want presswork.Code) {
 // pids are the processes of one kind below dir.
 func pids(t testing.TB, dir, kind string) []int {
 	var pids []int
+
 	for _, p := range processes(t, dir) {
 		if p.kind() == kind {
 			pids = append(pids, p.pid)
 		}
 	}
+
 	return pids
 }
 
@@ -60,7 +63,11 @@ func TestCancelledPrintReturnsTheCause(t *testing.T) {
 		t.Errorf("error %v, want %v", err, cause)
 	}
 	mustPrint(t, b, page("y"))
-	wait.Until(t, "the tab that was left is closed", func() bool { return b.Health(t.Context()) == nil && b.Stats().Tabs == 1 })
+	wait.Until(
+		t,
+		"the tab that was left is closed",
+		func() bool { return b.Health(t.Context()) == nil && b.Stats().Tabs == 1 },
+	)
 }
 
 func TestQueueIsBounded(t *testing.T) {
@@ -68,9 +75,11 @@ func TestQueueIsBounded(t *testing.T) {
 	b := browsertest.Start(t, chromium.Options{Tabs: 1, QueueLimit: 1})
 	mustPrint(t, b, page("x"))
 	ctx, cancel := context.WithCancel(t.Context())
+
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	defer cancel()
+
 	for range 2 {
 		wg.Go(func() { b.Print(ctx, endless) })
 	}
@@ -79,7 +88,7 @@ func TestQueueIsBounded(t *testing.T) {
 		return s.Busy == 1 && s.Waiting == 1
 	})
 	_, err := b.Print(t.Context(), page("x"))
-	wantCode(t, err, presswork.BrowserUnavailable)
+	wantCode(t, err, fault.BrowserUnavailable)
 
 	// The deadline counts while waiting, too.
 	cancel()
@@ -89,6 +98,7 @@ func TestQueueIsBounded(t *testing.T) {
 
 func TestRecycling(t *testing.T) {
 	t.Parallel()
+
 	for name, c := range map[string]struct {
 		opt                    chromium.Options
 		printers, replacements int
@@ -103,6 +113,7 @@ func TestRecycling(t *testing.T) {
 			opt.Tabs, opt.Dir = 2, public.Dir(t)
 			b := browsertest.Start(t, opt)
 			stop := make(chan struct{})
+
 			var wg sync.WaitGroup
 			for range c.printers {
 				wg.Go(func() {
@@ -112,6 +123,7 @@ func TestRecycling(t *testing.T) {
 							return
 						default:
 						}
+
 						if _, err := b.Print(t.Context(), page("<p>x")); err != nil {
 							t.Errorf("a print was hurt: %v", err)
 							return
@@ -123,6 +135,7 @@ func TestRecycling(t *testing.T) {
 			close(stop)
 			wg.Wait()
 			wait.Until(t, "one browser is left", func() bool { return len(pids(t, opt.Dir, "browser")) == 1 })
+
 			if s := b.Stats(); s.Crashes != 0 {
 				t.Errorf("stats %+v", s)
 			}
@@ -135,22 +148,27 @@ func TestStopLeavesNothing(t *testing.T) {
 	dir := public.Dir(t)
 	b := browsertest.Start(t, chromium.Options{Tabs: 2, Dir: dir})
 	mustPrint(t, b, page("x"))
+
 	if len(processes(t, dir)) == 0 {
 		t.Fatal("no browser is running")
 	}
+
 	printed := printing(t.Context(), t, b, slowText)
 	if err := b.Stop(t.Context()); err != nil {
 		t.Errorf("Stop: %v", err)
 	}
+
 	if err := <-printed; err != nil {
 		t.Errorf("the print at work was cut off: %v", err)
 	}
 	wantEmpty(t, dir)
 	_, err := b.Print(t.Context(), page("x"))
-	wantCode(t, err, presswork.BrowserUnavailable)
+	wantCode(t, err, fault.BrowserUnavailable)
+
 	if err := b.Stop(t.Context()); err != nil {
 		t.Errorf("second Stop: %v", err)
 	}
+
 	if err := b.Start(t.Context()); err == nil {
 		t.Error("Start after Stop succeeded")
 	}
@@ -162,12 +180,14 @@ func TestStopCutsOffWhenItsContextEnds(t *testing.T) {
 	b := browsertest.Start(t, chromium.Options{Tabs: 1, Dir: dir})
 	mustPrint(t, b, page("x"))
 	printed := printing(t.Context(), t, b, endlessText)
+
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
+
 	if err := b.Stop(ctx); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("Stop: %v", err)
 	}
-	wantCode(t, <-printed, presswork.BrowserUnavailable)
+	wantCode(t, <-printed, fault.BrowserUnavailable)
 	wantEmpty(t, dir)
 }
 
@@ -178,6 +198,7 @@ func TestKillWaitsForNobody(t *testing.T) {
 	mustPrint(t, b, page("x"))
 	printed := printing(t.Context(), t, b, endlessText)
 	running := processes(t, dir)
+
 	for range 2 { // the second time is harmless
 		if err := b.Kill(); err != nil {
 			t.Errorf("Kill: %v", err)
@@ -190,7 +211,7 @@ func TestKillWaitsForNobody(t *testing.T) {
 			return string(cmdline) == p.cmdline
 		})
 	})
-	wantCode(t, <-printed, presswork.BrowserUnavailable)
+	wantCode(t, <-printed, fault.BrowserUnavailable)
 }
 
 func TestKillDuringALaunch(t *testing.T) {
@@ -199,15 +220,21 @@ func TestKillDuringALaunch(t *testing.T) {
 	}
 	t.Parallel()
 	dir := public.Dir(t)
+
 	b := chromium.New(chromium.Options{Tabs: 1, Dir: dir})
 	if err := b.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+
 	if err := b.Kill(); err != nil {
 		t.Errorf("Kill: %v", err)
 	}
 	wantNoFiles(t, dir)
-	wait.Until(t, "no process is left", func() bool { return len(processes(t, dir)) == 0 }) // for which it does not wait
+	wait.Until(
+		t,
+		"no process is left",
+		func() bool { return len(processes(t, dir)) == 0 },
+	) // for which it does not wait
 }
 
 // slowText and endlessText are for printing: they take a renderer some 300 ms, and minutes.
@@ -218,19 +245,26 @@ var slowText, endlessText = strings.Repeat("some text ", 20_000), strings.Repeat
 func printing(ctx context.Context, t *testing.T, b *chromium.Browser, text string) <-chan error {
 	t.Helper()
 	printed, atWork := make(chan error, 1), make(chan struct{}, 9) // a print may be tried again
+
 	go func() {
-		_, err := b.PrintRevised(ctx, page("<p style='overflow-wrap:anywhere' data-fill>"), func([]byte) ([]string, error) {
-			atWork <- struct{}{}
-			return []string{text}, nil
-		})
+		_, err := b.PrintRevised(
+			ctx,
+			page("<p style='overflow-wrap:anywhere' data-fill>"),
+			func([]byte) ([]string, error) {
+				atWork <- struct{}{}
+				return []string{text}, nil
+			},
+		)
 		printed <- err
 	}()
 	wait.Receive(t, "the print is at work", atWork)
+
 	return printed
 }
 
 func wantEmpty(t *testing.T, dir string) {
 	t.Helper()
+
 	if left := processes(t, dir); len(left) > 0 {
 		t.Errorf("processes left: %+v", left)
 	}
@@ -239,6 +273,7 @@ func wantEmpty(t *testing.T, dir string) {
 
 func wantNoFiles(t *testing.T, dir string) {
 	t.Helper()
+
 	if left, _ := filepath.Glob(filepath.Join(dir, "*")); len(left) > 0 {
 		t.Errorf("files left: %v", left)
 	}
@@ -251,10 +286,12 @@ func TestMain(m *testing.M) {
 	if dir == "" {
 		os.Exit(m.Run())
 	}
+
 	b := chromium.New(chromium.Options{Dir: dir, Tabs: 1})
 	if err := b.Start(context.Background()); err != nil {
 		panic(err)
 	}
+
 	if _, err := b.Print(context.Background(), page("x")); err != nil {
 		panic(err)
 	}
@@ -264,10 +301,12 @@ func TestMain(m *testing.M) {
 
 func TestBrowserDiesWithItsParent(t *testing.T) {
 	t.Parallel()
+
 	dir := public.Dir(t)
 	if testing.Short() {
 		t.Skip("needs Chromium; `make test` runs this test")
 	}
+
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -275,19 +314,23 @@ func TestBrowserDiesWithItsParent(t *testing.T) {
 	cmd := exec.Command(exe)
 	cmd.Env = append(os.Environ(), "PRESSWORK_TEST_PARENT="+dir)
 	cmd.Stderr = t.Output()
+
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer stdin.Close()
+
 	stdout, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
 	defer cmd.Process.Kill()
+
 	if line, err := bufio.NewReader(stdout).ReadString('\n'); line != "ready\n" {
 		t.Fatalf("%q, %v", line, err)
 	}
@@ -304,6 +347,7 @@ func TestBrowserDiesWithItsParent(t *testing.T) {
 	if len(left) != 1 {
 		t.Fatalf("profiles left: %v", left)
 	}
+
 	foreign := filepath.Join(dir, "presswork-chromium-foreign")
 	if err := os.Mkdir(foreign, 0o700); err != nil {
 		t.Fatal(err)
@@ -313,34 +357,45 @@ func TestBrowserDiesWithItsParent(t *testing.T) {
 	third := browsertest.Start(t, chromium.Options{Dir: dir, Tabs: 1})
 	mustPrint(t, third, page("x"))
 	mustPrint(t, second, page("x")) // the living one was not swept
+
 	now, _ := filepath.Glob(filepath.Join(dir, "presswork-chromium-*"))
-	if len(now) != 3 || !strings.Contains(strings.Join(now, " "), foreign) || strings.Contains(strings.Join(now, " "), left[0]) {
+	if len(now) != 3 || !strings.Contains(strings.Join(now, " "), foreign) ||
+		strings.Contains(strings.Join(now, " "), left[0]) {
 		t.Errorf("profiles now: %v (the stale one was %s)", now, left[0])
 	}
 }
 
 func TestStartFails(t *testing.T) {
 	t.Parallel()
+
 	b := chromium.New(chromium.Options{Path: "/nonexistent/chromium", Log: slog.New(slog.DiscardHandler)})
-	if _, err := b.Print(t.Context(), page("x")); presswork.CodeOf(err) != presswork.BrowserUnavailable {
+	if _, err := b.Print(t.Context(), page("x")); fault.CodeOf(err) != fault.BrowserUnavailable {
 		t.Errorf("before Start: %v", err)
 	}
+
 	if err := b.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	defer b.Stop(t.Context())
 	_, err := b.Print(t.Context(), page("x"))
-	wantCode(t, err, presswork.BrowserUnavailable)
-	if !errors.Is(err, chromium.ErrNotFound) || !errors.Is(err, presswork.ErrUnfit) || !strings.Contains(err.Error(), "make setup") {
+	wantCode(t, err, fault.BrowserUnavailable)
+
+	if !errors.Is(err, chromium.ErrNotFound) || !errors.Is(err, fault.ErrUnfit) ||
+		!strings.Contains(err.Error(), "make setup") {
 		t.Errorf("error %v", err)
 	}
+
 	if err := b.Health(t.Context()); !errors.Is(err, chromium.ErrNotFound) {
 		t.Errorf("Health: %v", err)
 	}
+
 	if v := b.Version(); v != "chromium" {
 		t.Errorf("Version %q", v)
 	}
-	if err := chromium.New(chromium.Options{Tabs: -1}).Start(t.Context()); err == nil || !strings.Contains(err.Error(), "Tabs") {
+
+	if err := chromium.New(chromium.Options{Tabs: -1}).
+		Start(t.Context()); err == nil ||
+		!strings.Contains(err.Error(), "Tabs") {
 		t.Errorf("wrong options: %v", err)
 	}
 }

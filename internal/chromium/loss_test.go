@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"presswork"
+	"presswork/internal/fault"
 	"presswork/internal/guard"
 	"presswork/internal/test/wait"
 )
@@ -16,15 +16,18 @@ import (
 func TestWhoLosesABrowserGetsAnotherAfterItsBackOff(t *testing.T) {
 	t.Parallel()
 	b := New(Options{Path: "/bin/false"})
+
 	b.started = true
 	defer b.Stop(t.Context())
 	died := errors.New("the last browser died at once")
 	b.mu.Lock()
 	b.failed(died)
 	b.mu.Unlock()
+
 	if _, err := b.current(t.Context()); !errors.Is(err, died) {
 		t.Errorf("who has lost none gets %v", err)
 	}
+
 	if _, err := b.another(t.Context()); err == nil || errors.Is(err, died) {
 		t.Errorf("no other was launched: %v", err)
 	}
@@ -32,18 +35,21 @@ func TestWhoLosesABrowserGetsAnotherAfterItsBackOff(t *testing.T) {
 
 func TestTheGuardsReasonGoesBeforeTheBrowsers(t *testing.T) {
 	t.Parallel()
+
 	policy, err := guard.New(guard.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, end := context.WithCancelCause(t.Context())
+
 	s, err := guard.NewProxy(policy, guard.ProxyOptions{}).Open(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	why := presswork.Errorf(presswork.PageError, "the page loads more than 1 MiB")
+	why := fault.Errorf(fault.PageError, "the page loads more than 1 MiB")
 	end(why)
+
 	v := &visit{session: s, main: document{failed: "net::ERR_INCOMPLETE_CHUNKED_ENCODING"}}
 	if err := v.verdict(); !errors.Is(err, why) {
 		t.Errorf("got %v", err)
@@ -54,15 +60,22 @@ func TestTheGuardsReasonGoesBeforeTheBrowsers(t *testing.T) {
 func TestWhoHasNoTimeForABackOffHearsThatThereIsNoBrowser(t *testing.T) {
 	t.Parallel()
 	b := New(Options{Path: "/bin/false"})
+
 	b.started = true
 	defer b.Stop(t.Context())
 	b.mu.Lock()
 	b.failures = 6 // the next launch is in ten seconds
 	b.failed(errors.New("the last browser died at once"))
 	b.mu.Unlock()
-	ctx, cancel := context.WithTimeoutCause(t.Context(), 100*time.Millisecond, presswork.Errorf(presswork.RenderTimeout, "the document took too long"))
+
+	ctx, cancel := context.WithTimeoutCause(
+		t.Context(),
+		100*time.Millisecond,
+		fault.Errorf(fault.RenderTimeout, "the document took too long"),
+	)
 	defer cancel()
-	if _, err := b.another(ctx); presswork.CodeOf(err) != presswork.BrowserUnavailable {
+
+	if _, err := b.another(ctx); fault.CodeOf(err) != fault.BrowserUnavailable {
 		t.Errorf("got %v", err)
 	}
 }
@@ -72,20 +85,25 @@ func TestATabThatIsEmptiedIsNoPrintAtWork(t *testing.T) {
 	t.Parallel()
 	b := New(Options{Tabs: 1, QueueLimit: -1}) // none may wait
 	b.slots <- struct{}{}
+
 	if s := b.Stats(); s.Busy != 0 || b.Idle() != 1 {
 		t.Errorf("%d prints are at work, %d more could be", s.Busy, b.Idle())
 	}
+
 	entered := make(chan error, 1)
 	go func() { entered <- b.enter(t.Context()) }()
 	wait.Until(t, "a print has come", func() bool { return b.Stats().Waiting == 1 || len(entered) == 1 })
 	<-b.slots
+
 	if err := wait.Receive(t, "the tab is the print's", entered); err != nil {
 		t.Errorf("it is refused: %v", err)
 	}
-	if err := b.enter(t.Context()); presswork.CodeOf(err) != presswork.BrowserUnavailable {
+
+	if err := b.enter(t.Context()); fault.CodeOf(err) != fault.BrowserUnavailable {
 		t.Errorf("another beside it: %v", err)
 	}
 	b.leave()
+
 	if s := b.Stats(); s.Busy != 0 || s.Waiting != 0 || b.Idle() != 1 {
 		t.Errorf("afterwards: %+v", s)
 	}

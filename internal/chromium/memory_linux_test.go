@@ -10,6 +10,7 @@ func TestTheMemoryOfABrowserAtRestIsReadOnceAMinute(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
 	long := now.Add(-time.Hour)
+
 	const remembered = 1
 	for what, i := range map[string]*instance{
 		"works":                {born: long, left: long, busy: 1, weighed: now},
@@ -24,6 +25,7 @@ func TestTheMemoryOfABrowserAtRestIsReadOnceAMinute(t *testing.T) {
 			t.Errorf("a browser that %s: its memory is not read", what)
 		}
 	}
+
 	if i := (&instance{born: long, left: now.Add(-3 * settled), weighed: now.Add(-settled), weight: remembered}); i.memory() != remembered {
 		t.Error("the memory of a browser at rest is read again")
 	}

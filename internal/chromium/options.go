@@ -78,12 +78,14 @@ func (o Options) withDefaults() Options {
 	o.Dir = cmp.Or(o.Dir, os.TempDir())
 	o.UID = cmp.Or(o.UID, defaultUID)
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
+
 	return o
 }
 
 // validate names every setting that cannot work.
 func (o Options) validate() error {
 	var errs []error
+
 	for _, f := range []struct {
 		name  string
 		value int64
@@ -102,10 +104,12 @@ func (o Options) validate() error {
 			errs = append(errs, fmt.Errorf("chromium: %s is %d; it must be positive", f.name, f.value))
 		}
 	}
+
 	if o.FontConfig != "" {
 		if _, err := os.Stat(o.FontConfig); err != nil {
 			errs = append(errs, fmt.Errorf("chromium: FontConfig: %w", err))
 		}
 	}
+
 	return errors.Join(errs...)
 }

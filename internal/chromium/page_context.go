@@ -20,13 +20,18 @@ func (r *pageContext) open(ctx context.Context, proxy *guard.Proxy, size export.
 	if r.gate, err = proxy.Reserve(); err != nil {
 		return unavailable(err)
 	}
-	return r.browserContext.open(ctx, contextOptions{proxy: r.gate.Addr(), width: size.Width, height: size.Height, foreign: true})
+
+	return r.browserContext.open(
+		ctx,
+		contextOptions{proxy: r.gate.Addr(), width: size.Width, height: size.Height, foreign: true},
+	)
 }
 
 // close destroys the context first, and frees its proxy port only then: a page
 // that still ran would otherwise reach the next one's.
 func (r *pageContext) close() {
 	r.dispose()
+
 	if r.gate != nil {
 		r.gate.Close()
 	}
@@ -45,15 +50,18 @@ var errSpareLost = errors.New("the browser context made ahead was lost")
 // await returns the context. Errors: errSpareLost.
 func (s *spare) await() (*pageContext, error) {
 	<-s.ready // its maker has a time limit
+
 	if s.made == nil || s.made.tab.life.Err() != nil {
 		return s.made, errSpareLost
 	}
+
 	return s.made, nil
 }
 
 // discard destroys a context that is not needed.
 func (s *spare) discard() {
 	<-s.ready
+
 	if s.made != nil {
 		s.made.close()
 	}
@@ -65,21 +73,26 @@ func (s *spare) discard() {
 func (i *instance) makeSpare(proxy *guard.Proxy, size export.Viewport) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
+
 	if i.retired || i.spare != nil {
 		return
 	}
 	s := &spare{proxy: proxy, size: size, ready: make(chan struct{})}
+
 	i.spare = s
 	go func() {
 		defer close(s.ready)
+
 		ctx, cancel := context.WithTimeout(context.Background(), i.openTimeout)
 		defer cancel()
 		r := &pageContext{browserContext: browserContext{inst: i}}
+
 		err := r.open(ctx, proxy, size)
 		if err == nil {
 			s.made = r
 			return
 		}
+
 		if i.usable() {
 			i.log.Warn("no browser context was made ahead", "error", err)
 		}
@@ -94,10 +107,12 @@ func (i *instance) takeSpare(proxy *guard.Proxy, size export.Viewport) *spare {
 	defer i.mu.Unlock()
 	s := i.spare
 	i.spare = nil
+
 	if s != nil && (s.size != size || s.proxy != proxy) {
 		go s.discard()
 		return nil
 	}
+
 	return s
 }
 
@@ -107,6 +122,7 @@ func (i *instance) dropSpare() {
 	s := i.spare
 	i.spare = nil
 	i.mu.Unlock()
+
 	if s != nil {
 		s.discard()
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/go-rod/rod/lib/cdp"
 
 	"presswork"
+	"presswork/internal/fault"
 )
 
 // streamFrom is the size of HTML, in bytes, from which the PDF is fetched in
@@ -53,6 +54,7 @@ func (t *tab) print(ctx context.Context, page presswork.Page, limit int64) ([]by
 	if err := t.hold(ctx, page); err != nil {
 		return nil, err
 	}
+
 	return t.printOnce(ctx, paramsOf(page), limit)
 }
 
@@ -61,11 +63,13 @@ func (t *tab) hold(ctx context.Context, page presswork.Page) error {
 	if err := t.setContent(ctx, page.HTML); err != nil || page.Prepare == "" {
 		return err
 	}
+
 	return t.evaluate(ctx, page.Prepare)
 }
 
 func paramsOf(page presswork.Page) printTo {
 	s := page.Sheet
+
 	params := printTo{
 		PaperWidth:        cmp.Or(s.Width, defaultWidth),
 		PaperHeight:       cmp.Or(s.Height, defaultHeight),
@@ -80,6 +84,7 @@ func paramsOf(page presswork.Page) printTo {
 	if len(page.HTML) >= streamFrom {
 		params.TransferMode = "ReturnAsStream"
 	}
+
 	return params
 }
 
@@ -90,28 +95,34 @@ func (t *tab) printOnce(ctx context.Context, params printTo, limit int64) ([]byt
 		// The answer of a page that had left for elsewhere is not ours.
 		err = context.Cause(t.life)
 	}
+
 	if err != nil {
 		return nil, err
 	}
+
 	if params.TransferMode == "ReturnAsStream" {
 		return t.fetch(ctx, answer, limit)
 	}
+
 	return decodePDF(answer, limit)
 }
 
 // decodePDF reads {"data":"<base64>",…}.
 func decodePDF(answer []byte, limit int64) ([]byte, error) {
 	rest, ok := bytes.CutPrefix(answer, []byte(`{"data":"`))
+
 	end := bytes.IndexByte(rest, '"')
 	if !ok || end < 0 {
 		return nil, errors.New("the browser's answer holds no PDF")
 	}
+
 	data := rest[:end]
 	if int64(base64.StdEncoding.DecodedLen(len(data))) > limit+2 {
 		return nil, errTooLarge
 	}
 	pdf := make([]byte, base64.StdEncoding.DecodedLen(len(data)))
 	n, err := base64.StdEncoding.Decode(pdf, data)
+
 	return pdf[:n], err
 }
 
@@ -124,11 +135,13 @@ func (t *tab) fetch(ctx context.Context, answer []byte, limit int64) ([]byte, er
 		return nil, fmt.Errorf("the browser's answer holds no stream: %w", err)
 	}
 	var pdf []byte
+
 	for {
 		answer, err := t.call(ctx, "IO.read", map[string]any{"handle": stream.Handle, "size": pieceBytes})
 		if err != nil {
 			return nil, err
 		}
+
 		var piece struct {
 			Base64 bool   `json:"base64Encoded"`
 			Data   []byte `json:"data"`
@@ -137,52 +150,62 @@ func (t *tab) fetch(ctx context.Context, answer []byte, limit int64) ([]byte, er
 		if err := json.Unmarshal(answer, &piece); err != nil {
 			return nil, fmt.Errorf("the browser's stream: %w", err)
 		}
+
 		if int64(len(pdf)+len(piece.Data)) > limit {
 			return nil, errTooLarge // the stream ends with the tab
 		}
+
 		pdf = append(pdf, piece.Data...)
 		if piece.EOF {
 			break
 		}
 	}
 	_, err := t.call(ctx, "IO.close", map[string]any{"handle": stream.Handle})
+
 	return pdf, err
 }
 
 // coin turns a failed print into the error its caller gets.
 func (b *Browser) coin(ctx context.Context, err error) error {
-	if coined, ok := errors.AsType[*presswork.Error](err); ok {
+	if coined, ok := errors.AsType[*fault.Error](err); ok {
 		return coined
 	}
+
 	refusal, refused := errors.AsType[*cdp.Error](err)
 	switch {
 	case errors.Is(err, errTabCrashed):
-		return presswork.Errorf(presswork.RenderFailed, "the page cannot be printed: the browser's renderer crashed on it or took too much memory").WithCause(err)
+		return fault.Errorf(fault.RenderFailed, "the page cannot be printed: the browser's renderer crashed on it or took too much memory").
+			WithCause(err)
 	case errors.Is(err, errTabStrayed):
-		return presswork.Errorf(presswork.RenderFailed, "the page cannot be printed: it navigates away").WithCause(err)
+		return fault.Errorf(fault.RenderFailed, "the page cannot be printed: it navigates away").WithCause(err)
 	case errors.Is(err, errTooLarge):
-		return presswork.Errorf(presswork.RenderFailed, "the PDF is larger than %d MiB", b.opt.MaxPDFBytes>>20).WithCause(err)
+		return fault.Errorf(fault.RenderFailed, "the PDF is larger than %d MiB", b.opt.MaxPDFBytes>>20).WithCause(err)
 	case errors.Is(err, errConnClosed):
-		return presswork.Errorf(presswork.BrowserUnavailable, "the browser died while it printed").WithCause(err)
+		return fault.Errorf(fault.BrowserUnavailable, "the browser died while it printed").WithCause(err)
 	case ctx.Err() != nil:
 		return ended(ctx)
 	case refused && strings.Contains(strings.ToLower(refusal.Message), "page range"):
-		return presswork.Errorf(presswork.InvalidOption, "page_ranges: %s", refusal.Message).WithParam("options.page_ranges").WithCause(err)
+		return fault.Errorf(fault.InvalidOption, "page_ranges: %s", refusal.Message).
+			WithParam("options.page_ranges").
+			WithCause(err)
 	case refused:
-		return presswork.Errorf(presswork.RenderFailed, "the page cannot be printed: %s", refusal.Message).WithCause(err)
+		return fault.Errorf(fault.RenderFailed, "the page cannot be printed: %s", refusal.Message).WithCause(err)
 	}
-	return presswork.Errorf(presswork.RenderFailed, "the page cannot be printed").WithCause(err)
+
+	return fault.Errorf(fault.RenderFailed, "the page cannot be printed").WithCause(err)
 }
 
 // ended is the error of a context that is over: RenderTimeout for a deadline,
 // the context's cause otherwise.
 func ended(ctx context.Context) error {
 	cause := context.Cause(ctx)
-	if coined, ok := errors.AsType[*presswork.Error](cause); ok {
+	if coined, ok := errors.AsType[*fault.Error](cause); ok {
 		return coined
 	}
+
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return presswork.Errorf(presswork.RenderTimeout, "the page was not printed in time").WithCause(cause)
+		return fault.Errorf(fault.RenderTimeout, "the page was not printed in time").WithCause(cause)
 	}
+
 	return cause
 }

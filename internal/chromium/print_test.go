@@ -12,6 +12,7 @@ import (
 
 	"presswork"
 	"presswork/internal/chromium"
+	"presswork/internal/fault"
 	"presswork/internal/test/browsertest"
 	"presswork/internal/test/public"
 	"presswork/internal/test/wait"
@@ -19,10 +20,15 @@ import (
 
 func TestPrintsText(t *testing.T) {
 	t.Parallel()
+
 	b := browsertest.Start(t, chromium.Options{Tabs: 1})
-	if got, want := text(t, mustPrint(t, b, page("<h1>Hello</h1><p>Grüße, 世界 &amp; κόσμε"))), "Hello Grüße, 世界 & κόσμε"; got != want {
+	if got, want := text(
+		t,
+		mustPrint(t, b, page("<h1>Hello</h1><p>Grüße, 世界 &amp; κόσμε")),
+	), "Hello Grüße, 世界 & κόσμε"; got != want {
 		t.Errorf("text %q, want %q", got, want)
 	}
+
 	if v := b.Version(); !strings.Contains(v, "Chrome/") {
 		t.Errorf("Version %q", v)
 	}
@@ -31,6 +37,7 @@ func TestPrintsText(t *testing.T) {
 func TestSheet(t *testing.T) {
 	t.Parallel()
 	b := browsertest.Start(t, chromium.Options{Tabs: 2})
+
 	pages := "<p>one<p style='break-before:page'>two<p style='break-before:page'>three"
 	for name, c := range map[string]struct {
 		html  string
@@ -50,6 +57,7 @@ func TestSheet(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := page(c.html)
+
 			p.Sheet = c.sheet
 			if got := info(t, mustPrint(t, b, p), c.key); got != c.want {
 				t.Errorf("%s: %s, want %s", c.key, got, c.want)
@@ -58,8 +66,10 @@ func TestSheet(t *testing.T) {
 	}
 	t.Run("outline", func(t *testing.T) {
 		t.Parallel()
+
 		for outline, want := range map[bool]bool{true: true, false: false} {
 			p := page("<h1>Chapter</h1>")
+
 			p.Sheet = presswork.Sheet{Tagged: true, Outline: outline}
 			if got := bytes.Contains(mustPrint(t, b, p), []byte("/Outlines")); got != want {
 				t.Errorf("Outline %v: outline in the PDF %v", outline, got)
@@ -68,12 +78,14 @@ func TestSheet(t *testing.T) {
 	})
 	t.Run("bad ranges", func(t *testing.T) {
 		t.Parallel()
+
 		for _, ranges := range []string{"abc", "3-1", "0", "9"} {
 			p := page(pages)
 			p.Sheet.PageRanges = ranges
 			_, err := b.Print(t.Context(), p)
-			e, _ := errors.AsType[*presswork.Error](err)
-			if e == nil || e.Code != presswork.InvalidOption || e.Param != "options.page_ranges" {
+
+			e, _ := errors.AsType[*fault.Error](err)
+			if e == nil || e.Code != fault.InvalidOption || e.Param != "options.page_ranges" {
 				t.Errorf("ranges %q: %v", ranges, err)
 			}
 			t.Log(err)
@@ -85,6 +97,7 @@ func TestSheet(t *testing.T) {
 func TestPrintsDataImagesAndFonts(t *testing.T) {
 	t.Parallel()
 	b := browsertest.Start(t, chromium.Options{Tabs: 1})
+
 	png := "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 	for name, html := range map[string]string{
 		"img":      "<img width=50 height=50 src=" + png + ">",
@@ -103,6 +116,7 @@ func TestPrintsDataImagesAndFonts(t *testing.T) {
 func TestManyPrintsThroughFewTabs(t *testing.T) {
 	t.Parallel()
 	b := browsertest.Start(t, chromium.Options{Tabs: 2, QueueLimit: 200})
+
 	var wg sync.WaitGroup
 	for n := range 200 {
 		wg.Go(func() {
@@ -111,6 +125,7 @@ func TestManyPrintsThroughFewTabs(t *testing.T) {
 				t.Errorf("%d: %v", n, err)
 				return
 			}
+
 			if got, want := text(t, out), fmt.Sprintf("document %d", n); got != want {
 				t.Errorf("text %q, want %q", got, want)
 			}
@@ -118,6 +133,7 @@ func TestManyPrintsThroughFewTabs(t *testing.T) {
 	}
 	wg.Wait()
 	wait.Until(t, "no tab is in use", func() bool { return b.Stats().Busy == 0 }) // idle ones are emptied now and then
+
 	if s := b.Stats(); s.Prints != 200 || s.Launches != 1 || s.Waiting != 0 {
 		t.Errorf("stats %+v", s)
 	}
@@ -125,6 +141,7 @@ func TestManyPrintsThroughFewTabs(t *testing.T) {
 
 func TestPrintsAnyBytes(t *testing.T) {
 	t.Parallel()
+
 	b := browsertest.Start(t, chromium.Options{Tabs: 1})
 	for html, want := range map[string]string{
 		"":                               "",
@@ -138,10 +155,12 @@ func TestPrintsAnyBytes(t *testing.T) {
 			t.Errorf("%.20q: %v", html, err)
 			continue
 		}
+
 		if got := text(t, out); want != "" && got != want {
 			t.Errorf("%.20q: text %q, want %q", html, got, want)
 		}
 	}
+
 	if s := b.Stats(); s.Launches != 1 || s.TabsLost != 0 {
 		t.Errorf("the browser was harmed: %+v", s)
 	}
@@ -153,23 +172,33 @@ func TestFontsComeFromFontConfig(t *testing.T) {
 	conf := filepath.Join(dir, "fonts.conf")
 	public.File(t, conf, `<?xml version="1.0"?><fontconfig><dir>/usr/share/fonts/truetype/dejavu</dir></fontconfig>`)
 	b := browsertest.Start(t, chromium.Options{Tabs: 1, FontConfig: conf})
+
 	out := mustPrint(t, b, page("<p style='font-family:Liberation Serif,Noto Serif,serif'>text"))
-	if fonts := tool(t, out, "pdffonts", "-"); !strings.Contains(fonts, "DejaVu") || strings.Contains(fonts, "Liberation") {
+	if fonts := tool(
+		t,
+		out,
+		"pdffonts",
+		"-",
+	); !strings.Contains(fonts, "DejaVu") ||
+		strings.Contains(fonts, "Liberation") {
 		t.Errorf("fonts:\n%s", fonts)
 	}
 }
 
 func TestStartFailsWhereTheBrowsersUserMayNotGo(t *testing.T) {
 	t.Parallel()
+
 	if os.Getuid() != 0 {
 		return // the browser's user is our own
 	}
+
 	if testing.Short() {
 		t.Skip("needs Chromium; `make test` runs this test")
 	}
 	b := browsertest.Start(t, chromium.Options{Tabs: 1, Dir: t.TempDir()})
+
 	_, err := b.Print(t.Context(), page("x"))
-	if presswork.CodeOf(err) != presswork.BrowserUnavailable || !strings.Contains(err.Error(), "must be able to reach") {
+	if fault.CodeOf(err) != fault.BrowserUnavailable || !strings.Contains(err.Error(), "must be able to reach") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -34,12 +34,14 @@ func startProcess(exe string, c confinement, opt Options) (*process, error) {
 	if os.Geteuid() == 0 {
 		uid = opt.UID
 	}
+
 	home, err := newProfile(opt.Dir, uid)
 	if err != nil {
 		setting := ""
 		if opt.Dir == os.TempDir() {
 			setting = " in TMPDIR"
 		}
+
 		return nil, fmt.Errorf("there is no room for the browser's profile%s: %w", setting, err)
 	}
 	p := &process{stderr: &tail{}, home: home, exited: make(chan struct{})}
@@ -56,11 +58,13 @@ func startProcess(exe string, c confinement, opt Options) (*process, error) {
 				files = append(files, r, w)
 			}
 		}
+
 		return r, w
 	}
 	childIn, in := pipe()
 	out, childOut := pipe()
 	errOut, childErr := pipe()
+
 	if err != nil {
 		closeAll(files)
 		return nil, errors.Join(err, home.remove())
@@ -72,38 +76,47 @@ func startProcess(exe string, c confinement, opt Options) (*process, error) {
 	cmd.ExtraFiles = []*os.File{childIn, childOut} // 3 and 4, where it expects them
 
 	started := make(chan error, 1)
+
 	go func() {
 		// The kernel ends the browser when the thread that started it ends
 		// (Pdeathsig), so this thread is kept from everybody else. It ends with
 		// this function: what it may do is limited for good.
 		runtime.LockOSThread()
+
 		var err error
 		if c.unprivileged {
 			err = forbidPrivileges()
 		}
+
 		if err == nil {
 			err = cmd.Start()
 		}
 		closeAll([]*os.File{childIn, childOut, childErr})
+
 		if err != nil {
 			closeAll([]*os.File{in, out, errOut})
 			started <- errors.Join(err, home.remove())
+
 			return
 		}
 		p.pid = cmd.Process.Pid
 		started <- nil
 		p.seeOut(cmd.Process, errOut)
+
 		if err := home.remove(); err != nil {
 			opt.Log.Warn("browser profile not removed", "error", err)
 		}
 		close(p.exited)
 	}()
+
 	if err := <-started; err != nil {
 		if uid >= 0 && errors.Is(err, fs.ErrPermission) {
 			err = fmt.Errorf("%w; the browser runs as user %d, who must be able to reach it and %s", err, uid, opt.Dir)
 		}
+
 		return nil, fmt.Errorf("%s does not start: %w", exe, err)
 	}
+
 	return p, nil
 }
 
@@ -127,6 +140,7 @@ func (p *process) seeOut(leader *os.Process, errOut *os.File) {
 func (p *process) kill() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+
 	if !p.reaped {
 		syscall.Kill(-p.pid, syscall.SIGKILL)
 	}
@@ -143,6 +157,7 @@ func (p *process) discard() error {
 // them.
 func reapGroup(pgid int) {
 	deadline := time.Now().Add(10 * time.Second)
+
 	for {
 		for {
 			pid, err := syscall.Wait4(-pgid, nil, syscall.WNOHANG, nil)
@@ -150,6 +165,7 @@ func reapGroup(pgid int) {
 				break
 			}
 		}
+
 		if groupExited(pgid) || time.Now().After(deadline) {
 			return
 		}
@@ -171,14 +187,17 @@ func environment(home *profile, fontConfig string) []string {
 		"DBUS_SYSTEM_BUS_ADDRESS=disabled:",
 		"DBUS_SESSION_BUS_ADDRESS=disabled:",
 	}
+
 	for _, name := range []string{"PATH", "TZ", "LD_LIBRARY_PATH"} {
 		if v, ok := os.LookupEnv(name); ok {
 			env = append(env, name+"="+v)
 		}
 	}
+
 	if fontConfig != "" {
 		env = append(env, "FONTCONFIG_FILE="+fontConfig)
 	}
+
 	return env
 }
 
@@ -201,6 +220,7 @@ const (
 
 func (t *tail) follow(r io.ReadCloser) {
 	defer r.Close()
+
 	buf := make([]byte, tailBytes)
 	for {
 		n, err := r.Read(buf)
@@ -208,6 +228,7 @@ func (t *tail) follow(r io.ReadCloser) {
 		t.text = append(t.text, buf[:n]...)
 		t.text = bytes.Clone(t.text[max(0, len(t.text)-tailBytes):])
 		t.mu.Unlock()
+
 		if err != nil {
 			return
 		}
@@ -223,5 +244,6 @@ func (t *tail) brief() string {
 func (t *tail) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+
 	return strings.TrimSpace(string(t.text))
 }

@@ -19,6 +19,7 @@ func sysProcAttr(uid int, isolated bool) *syscall.SysProcAttr {
 	if uid >= 0 {
 		a.Credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(uid)}
 	}
+
 	if isolated {
 		own, group := os.Geteuid(), os.Getegid()
 		if uid >= 0 {
@@ -29,6 +30,7 @@ func sysProcAttr(uid int, isolated bool) *syscall.SysProcAttr {
 		a.UidMappings = []syscall.SysProcIDMap{{ContainerID: own, HostID: own, Size: 1}}
 		a.GidMappings = []syscall.SysProcIDMap{{ContainerID: group, HostID: group, Size: 1}}
 	}
+
 	return a
 }
 
@@ -61,6 +63,7 @@ func smallShm() bool {
 	if err := unix.Statfs("/dev/shm", &st); err != nil {
 		return true
 	}
+
 	return st.Bavail*uint64(st.Bsize) < 256<<20
 }
 
@@ -68,6 +71,7 @@ func smallShm() bool {
 // counted once (PSS) where the kernel lets us see that, else left out.
 func groupMemory(pgid int) int64 {
 	var sum int64
+
 	for _, pid := range groupMembers(pgid) {
 		if pss, ok := pssBytes(pid); ok {
 			sum += pss
@@ -75,6 +79,7 @@ func groupMemory(pgid int) int64 {
 			sum += privateBytes(pid)
 		}
 	}
+
 	return sum
 }
 
@@ -85,6 +90,7 @@ func mostMemory(pgid int) (sum int64) {
 		resident, _ := residentBytes(pid)
 		sum += resident
 	}
+
 	return sum
 }
 
@@ -94,11 +100,13 @@ func hog(pgid int, limit int64) int {
 		if privateBytes(pid) <= limit {
 			continue
 		}
+
 		cmdline, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
 		if err == nil && bytes.Contains(cmdline, []byte("--type=renderer")) {
 			return pid
 		}
 	}
+
 	return 0
 }
 
@@ -111,6 +119,7 @@ func groupMembers(pgid int) []int {
 	defer proc.Close()
 	names, _ := proc.Readdirnames(-1) // a partial list is the best there is
 	var pids []int
+
 	for _, name := range names {
 		pid, err := strconv.Atoi(name)
 		if err != nil {
@@ -120,6 +129,7 @@ func groupMembers(pgid int) []int {
 		if group, err := syscall.Getpgid(pid); err != nil || group != pgid {
 			continue
 		}
+
 		stat, err := os.ReadFile("/proc/" + name + "/stat")
 		if err != nil {
 			continue
@@ -129,6 +139,7 @@ func groupMembers(pgid int) []int {
 			pids = append(pids, pid)
 		}
 	}
+
 	return pids
 }
 
@@ -143,14 +154,17 @@ func pssBytes(pid int) (int64, bool) {
 	if err != nil {
 		return 0, false
 	}
+
 	_, rest, ok := bytes.Cut(rollup, []byte("\nPss:"))
 	if !ok {
 		return 0, false
 	}
+
 	var kib int64
 	if _, err := fmt.Sscan(string(rest), &kib); err != nil {
 		return 0, false
 	}
+
 	return kib << 10, true
 }
 
@@ -164,10 +178,12 @@ func residentBytes(pid int) (all, shared int64) {
 	if err != nil {
 		return 0, 0
 	}
+
 	var size int64
 	if _, err := fmt.Sscan(string(statm), &size, &all, &shared); err != nil {
 		return 0, 0
 	}
 	page := int64(os.Getpagesize())
+
 	return all * page, shared * page
 }

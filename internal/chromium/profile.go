@@ -37,10 +37,12 @@ func newProfile(base string, uid int) (*profile, error) {
 		return nil, err
 	}
 	p := &profile{dir: dir}
+
 	p.remove = sync.OnceValue(p.delete)
 	if err := p.fill(uid); err != nil {
 		return nil, errors.Join(err, p.remove())
 	}
+
 	return p, nil
 }
 
@@ -48,30 +50,37 @@ func (p *profile) fill(uid int) error {
 	// The lock appears under its name only when it is held: a sweeper never
 	// finds it free in between.
 	fresh := filepath.Join(p.dir, "new")
+
 	lock, err := os.OpenFile(fresh, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return err
 	}
+
 	p.lock = lock
 	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		return fmt.Errorf("lock %s: %w", fresh, err)
 	}
+
 	if err := os.Rename(fresh, filepath.Join(p.dir, lockName)); err != nil {
 		return err
 	}
+
 	for _, dir := range []string{p.data(), p.temp()} {
 		if err := os.Mkdir(dir, 0o700); err != nil {
 			return err
 		}
+
 		if uid >= 0 {
 			if err := os.Chown(dir, uid, uid); err != nil {
 				return err
 			}
 		}
 	}
+
 	if uid >= 0 {
 		return os.Chmod(p.dir, 0o711)
 	}
+
 	return nil
 }
 
@@ -84,9 +93,11 @@ func (p *profile) delete() error {
 		time.Sleep(wait)
 		err = removeProfile(p.dir)
 	}
+
 	if p.lock != nil {
 		err = errors.Join(err, p.lock.Close())
 	}
+
 	return err
 }
 
@@ -97,14 +108,17 @@ func removeProfile(dir string) error {
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
+
 	for _, e := range entries {
 		if e.Name() == lockName {
 			continue
 		}
+
 		if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil {
 			return err
 		}
 	}
+
 	return os.RemoveAll(dir)
 }
 
@@ -115,14 +129,17 @@ func sweep(base string, log *slog.Logger) {
 		log.Warn("stale browser profiles not swept", "dir", base, "error", err)
 		return
 	}
+
 	for _, e := range entries {
 		if !e.IsDir() || !strings.HasPrefix(e.Name(), profilePrefix) {
 			continue
 		}
+
 		dir := filepath.Join(base, e.Name())
 		if !stale(dir) {
 			continue
 		}
+
 		if err := removeProfile(dir); err != nil {
 			log.Warn("stale browser profile not swept", "dir", dir, "error", err)
 			continue
@@ -138,13 +155,16 @@ func stale(dir string) bool {
 	if err != nil {
 		return false
 	}
+
 	if st, ok := info.Sys().(*syscall.Stat_t); !ok || int(st.Uid) != os.Getuid() {
 		return false
 	}
+
 	lock, err := os.OpenFile(filepath.Join(dir, lockName), os.O_RDWR|syscall.O_NOFOLLOW, 0)
 	if err != nil {
 		return false
 	}
 	defer lock.Close()
+
 	return syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil
 }

@@ -31,18 +31,23 @@ func BenchmarkProfile(b *testing.B) {
 	}
 	catalogue := themes.Open(themes.Options{})
 	p := profiler{browser: browsertest.Start(b, chromium.Options{Tabs: 1, FontConfig: config, RecycleAfter: 1 << 30})}
+
 	p.converter = document.New(document.Options{Printer: p.browser, Themes: catalogue})
 	if p.raw, err = p.browser.Raw(b.Context()); err != nil {
 		b.Fatal(err)
 	}
 	kinds := documents.All()
+
 	if path := os.Getenv("PRESSWORK_PROFILE"); path != "" {
 		content, err := os.ReadFile(path)
 		if err != nil {
 			b.Fatal(err)
 		}
-		kinds = []documents.Document{{Name: filepath.Base(path), Markdown: func(n int) string { return fmt.Sprintf("%s\n\n%d\n", content, n) }}}
+		kinds = []documents.Document{
+			{Name: filepath.Base(path), Markdown: func(n int) string { return fmt.Sprintf("%s\n\n%d\n", content, n) }},
+		}
 	}
+
 	for _, kind := range kinds {
 		b.Run(kind.Name, func(b *testing.B) {
 			for b.Loop() {
@@ -70,6 +75,7 @@ type stage struct {
 // traced, for what the browser's threads do.
 func (p *profiler) profile(b *testing.B, kind documents.Document) {
 	prints, before := 60, 20
+
 	const long = 100 << 10 // bytes: so many prints of more would take many minutes
 	if len(kind.Markdown(0)) > long {
 		prints, before = 2, 1
@@ -81,7 +87,11 @@ func (p *profiler) profile(b *testing.B, kind documents.Document) {
 	p.print(b, kind, prints, func(n int) {
 		var d document.Composed
 		composed.measure(func() (err error) {
-			d, err = p.converter.Compose(b.Context(), document.Document{Content: []byte(kind.Markdown(n)), Theme: os.Getenv("PRESSWORK_PROFILE_THEME")})
+			d, err = p.converter.Compose(
+				b.Context(),
+				document.Document{Content: []byte(kind.Markdown(n)), Theme: os.Getenv("PRESSWORK_PROFILE_THEME")},
+			)
+
 			return err
 		}, b)
 		var out []byte
@@ -92,9 +102,11 @@ func (p *profiler) profile(b *testing.B, kind documents.Document) {
 		packed.measure(func() error {
 			r, err := p.converter.Pack(b.Context(), out, d.Meta.Title, nil)
 			pages = r.Pages
+
 			return err
 		}, b)
 	})
+
 	cpu = (p.raw.CPU() - cpu) / time.Duration(prints)
 	for _, s := range []*stage{&composed, &printed, &packed} {
 		s.wall, s.cpu, s.calls = s.wall/time.Duration(prints), s.cpu/time.Duration(prints), 1
@@ -102,6 +114,7 @@ func (p *profiler) profile(b *testing.B, kind documents.Document) {
 	composed.name, printed.name, packed.name = "compose (Markdown, theme, tables)", "print (sent, parsed, printed, read)", "pack (title, streams)"
 	own := composed.cpu + printed.cpu + packed.cpu
 	printed.cpu = cpu // the browser's; what this process does meanwhile is in own
+
 	events, err := p.raw.Trace(b.Context(), func() error {
 		p.print(b, kind, prints, nil)
 		return nil
@@ -124,10 +137,15 @@ func (p *profiler) print(b *testing.B, kind documents.Document, count int, each 
 			each(p.documents)
 			continue
 		}
-		d, err := p.converter.Compose(b.Context(), document.Document{Content: []byte(kind.Markdown(p.documents)), Theme: os.Getenv("PRESSWORK_PROFILE_THEME")})
+
+		d, err := p.converter.Compose(
+			b.Context(),
+			document.Document{Content: []byte(kind.Markdown(p.documents)), Theme: os.Getenv("PRESSWORK_PROFILE_THEME")},
+		)
 		if err != nil {
 			b.Fatal(err)
 		}
+
 		if _, err := p.browser.Print(b.Context(), d.Page); err != nil {
 			b.Fatal(err)
 		}
@@ -137,6 +155,7 @@ func (p *profiler) print(b *testing.B, kind documents.Document, count int, each 
 // measure adds what work takes, on the clock and of this process' CPU time.
 func (s *stage) measure(work func() error, b *testing.B) {
 	b.Helper()
+
 	began, used := time.Now(), ownCPU(b)
 	if err := work(); err != nil {
 		b.Fatal(err)
@@ -146,10 +165,12 @@ func (s *stage) measure(work func() error, b *testing.B) {
 
 func ownCPU(b *testing.B) time.Duration {
 	b.Helper()
+
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
 		b.Fatal(err)
 	}
+
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
@@ -157,12 +178,22 @@ func ownCPU(b *testing.B) time.Duration {
 func table(b *testing.B, whole time.Duration, stages []stage) {
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "CPU ms\tshare\ttimes\twall ms\t   stage")
+
 	for _, s := range stages {
 		if s.cpu < whole/200 {
 			continue
 		}
-		fmt.Fprintf(w, "%.2f\t%.0f %%\t%.1f\t%.2f\t   %s\n", ms(s.cpu), 100*float64(s.cpu)/float64(whole), s.calls, ms(s.wall), s.name)
+		fmt.Fprintf(
+			w,
+			"%.2f\t%.0f %%\t%.1f\t%.2f\t   %s\n",
+			ms(s.cpu),
+			100*float64(s.cpu)/float64(whole),
+			s.calls,
+			ms(s.wall),
+			s.name,
+		)
 	}
+
 	if err := w.Flush(); err != nil {
 		b.Fatal(err)
 	}
@@ -176,6 +207,7 @@ func stagesOf(events []chromium.TraceEvent, prints int) []stage {
 	type thread struct{ pid, tid int }
 	processes, threads := map[int]string{}, map[thread]string{}
 	spans := map[thread][]chromium.TraceEvent{}
+
 	for _, e := range events {
 		at := thread{e.PID, e.TID}
 		switch {
@@ -188,33 +220,39 @@ func stagesOf(events []chromium.TraceEvent, prints int) []stage {
 		}
 	}
 	sums := map[string]*stage{}
+
 	for at, list := range spans {
 		slices.SortStableFunc(list, func(a, b chromium.TraceEvent) int {
 			return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(b.Wall, a.Wall))
 		})
 		where := processes[at.pid] + ", " + strings.TrimPrefix(threads[at], "Cr")
+
 		var open []chromium.TraceEvent
 		for _, e := range list {
 			for len(open) > 0 && open[len(open)-1].Start+open[len(open)-1].Wall <= e.Start {
 				open = open[:len(open)-1]
 			}
 			add(sums, where+": "+e.Name, 1, e)
+
 			if len(open) > 0 {
 				add(sums, where+": "+open[len(open)-1].Name, -1, e)
 			}
 			open = append(open, e)
 		}
 	}
+
 	for _, s := range sums {
 		s.wall, s.cpu, s.calls = s.wall/time.Duration(prints), s.cpu/time.Duration(prints), s.calls/float64(prints)
 	}
 	all := slices.SortedFunc(maps.Values(sums), func(a, b *stage) int {
 		return cmp.Or(cmp.Compare(b.cpu, a.cpu), cmp.Compare(a.name, b.name))
 	})
+
 	stages := make([]stage, len(all))
 	for i, s := range all {
 		stages[i] = *s
 	}
+
 	return stages
 }
 
@@ -226,6 +264,7 @@ func add(sums map[string]*stage, name string, sign int, e chromium.TraceEvent) {
 		sums[name] = s
 	}
 	s.wall += time.Duration(float64(sign) * e.Wall * float64(time.Microsecond))
+
 	s.cpu += time.Duration(float64(sign) * e.CPU * float64(time.Microsecond))
 	if sign > 0 {
 		s.calls++

@@ -13,6 +13,7 @@ import (
 
 	"presswork"
 	"presswork/internal/chromium"
+	"presswork/internal/fault"
 	"presswork/internal/test/browsertest"
 	"presswork/internal/test/public"
 	"presswork/internal/test/wait"
@@ -23,6 +24,7 @@ func TestKilledBrowserCostsOneRetry(t *testing.T) {
 	dir := public.Dir(t)
 	b := browsertest.Start(t, chromium.Options{Tabs: 2, Dir: dir})
 	mustPrint(t, b, page("x"))
+
 	var wg sync.WaitGroup
 	for range 4 {
 		wg.Go(func() {
@@ -31,13 +33,19 @@ func TestKilledBrowserCostsOneRetry(t *testing.T) {
 			}
 		})
 	}
-	wait.Until(t, "two prints at work, or all done", func() bool { s := b.Stats(); return s.Busy == 2 || s.Prints == 5 })
+	wait.Until(
+		t,
+		"two prints at work, or all done",
+		func() bool { s := b.Stats(); return s.Busy == 2 || s.Prints == 5 },
+	)
+
 	for _, pid := range pids(t, dir, "browser") {
 		syscall.Kill(pid, syscall.SIGKILL)
 	}
 	wg.Wait()
 	// A print may have ended as it died, or had another one before its death was seen.
 	wait.Until(t, "another browser", func() bool { s := b.Stats(); return s.Launches == 2 && s.Crashes == 1 })
+
 	if s := b.Stats(); s.Crashes != 1 || s.Prints != 5 {
 		t.Errorf("stats %+v", s)
 	}
@@ -65,7 +73,7 @@ func TestBrowserThatDiesTwiceIsUnavailable(t *testing.T) {
 	_, err := b.Print(t.Context(), endless)
 	close(done)
 	killer.Wait()
-	wantCode(t, err, presswork.BrowserUnavailable)
+	wantCode(t, err, fault.BrowserUnavailable)
 	wait.Until(t, "the browser prints again", func() bool {
 		_, err := b.Print(t.Context(), page("x"))
 		return err == nil
@@ -86,6 +94,7 @@ func TestCrashedRenderer(t *testing.T) {
 	// Once: the print is tried again.
 	done := printing(t.Context(), t, b, slowText)
 	kill()
+
 	if err := <-done; err != nil {
 		t.Errorf("one crash: %v", err)
 	}
@@ -95,6 +104,7 @@ func TestCrashedRenderer(t *testing.T) {
 	var err error
 	wait.Until(t, "the print ends", func() bool {
 		kill()
+
 		select {
 		case err = <-done:
 			return true
@@ -102,12 +112,13 @@ func TestCrashedRenderer(t *testing.T) {
 			return false
 		}
 	})
-	wantCode(t, err, presswork.RenderFailed)
+	wantCode(t, err, fault.RenderFailed)
 
 	// An idle tab: nobody notices.
 	mustPrint(t, b, page("x"))
 	kill()
 	mustPrint(t, b, page("x"))
+
 	if s := b.Stats(); s.Launches != 1 || s.Crashes != 0 {
 		t.Errorf("the browser was harmed: %+v", s)
 	}
@@ -118,11 +129,13 @@ func TestHungRenderer(t *testing.T) {
 	dir := public.Dir(t)
 	b := browsertest.Start(t, chromium.Options{Tabs: 1, Dir: dir})
 	mustPrint(t, b, page("x"))
+
 	for name, p := range map[string]presswork.Page{
 		"spans": endless,
 		"line":  page("<p style='overflow-wrap:anywhere'>" + strings.Repeat("x", 5<<20)),
 	} {
 		ended := make(chan error, 1)
+
 		go func() {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			defer cancel()
@@ -130,18 +143,21 @@ func TestHungRenderer(t *testing.T) {
 			ended <- err
 		}()
 		// By itself it would take what a print may, two minutes.
-		wantCode(t, wait.Receive(t, name+": the end of its time", ended), presswork.RenderTimeout)
+		wantCode(t, wait.Receive(t, name+": the end of its time", ended), fault.RenderTimeout)
+
 		hung := pids(t, dir, "renderer")
 		if got := text(t, mustPrint(t, b, page("next"))); got != "next" {
 			t.Errorf("%s: next print: %q", name, got)
 		}
 		wait.Until(t, name+": the hung renderer is gone", func() bool {
 			left := 0
+
 			for _, pid := range hung {
 				if busy(pid) {
 					left++
 				}
 			}
+
 			return left == 0
 		})
 	}
@@ -155,6 +171,7 @@ func busy(pid int) bool {
 	}
 	f := strings.Fields(string(stat))
 	ticks, err := strconv.Atoi(f[13])
+
 	return err == nil && f[2] != "Z" && ticks > 50
 }
 
@@ -162,8 +179,9 @@ func TestRendererThatTakesTooMuchMemory(t *testing.T) {
 	t.Parallel()
 	b := browsertest.Start(t, chromium.Options{Tabs: 1, MaxMemory: 150 << 20, PrintTimeout: time.Hour})
 	_, err := b.Print(t.Context(), endless)
-	wantCode(t, err, presswork.RenderFailed)
+	wantCode(t, err, fault.RenderFailed)
 	mustPrint(t, b, page("x"))
+
 	if s := b.Stats(); s.Crashes != 0 {
 		t.Errorf("the browser was harmed: %+v", s)
 	}
@@ -182,9 +200,11 @@ func TestIdleTabGivesMemoryBack(t *testing.T) {
 			}
 			private += resident - shared
 		}
+
 		return private
 	}
 	full := 0
+
 	for range 6 {
 		_, err := b.PrintRevised(t.Context(), slow, func([]byte) ([]string, error) {
 			full = pages() // with the document, since the tab is in use
@@ -202,9 +222,11 @@ func TestFrozenBrowserIsReplaced(t *testing.T) {
 	dir := public.Dir(t)
 	b := browsertest.Start(t, chromium.Options{Tabs: 1, Dir: dir})
 	mustPrint(t, b, page("x"))
+
 	if err := b.Health(t.Context()); err != nil {
 		t.Errorf("Health: %v", err)
 	}
+
 	frozen := pids(t, dir, "browser")
 	for _, pid := range frozen {
 		syscall.Kill(pid, syscall.SIGSTOP)
@@ -212,6 +234,7 @@ func TestFrozenBrowserIsReplaced(t *testing.T) {
 	wait.Until(t, "unhealthy", func() bool {
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		defer cancel()
+
 		return b.Health(ctx) != nil
 	})
 	wait.Until(t, "another browser", func() bool { return b.Stats().Launches == 2 })

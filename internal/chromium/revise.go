@@ -20,13 +20,22 @@ const maxFinals = 3
 // itself. That is printed again, at most twice, while revise returns other
 // texts for it than those it holds; page ranges are trusted unseen. Errors:
 // those of Print and of revise.
-func (b *Browser) PrintRevised(ctx context.Context, page presswork.Page, revise func(printed []byte) (texts []string, err error)) ([]byte, error) {
+func (b *Browser) PrintRevised(
+	ctx context.Context,
+	page presswork.Page,
+	revise func(printed []byte) (texts []string, err error),
+) ([]byte, error) {
 	return b.visit(ctx, page, func(ctx context.Context, t *tab) ([]byte, error) {
 		return t.printRevised(ctx, page, revise, b.opt.MaxPDFBytes)
 	})
 }
 
-func (t *tab) printRevised(ctx context.Context, page presswork.Page, revise func([]byte) ([]string, error), limit int64) ([]byte, error) {
+func (t *tab) printRevised(
+	ctx context.Context,
+	page presswork.Page,
+	revise func([]byte) ([]string, error),
+	limit int64,
+) ([]byte, error) {
 	t.dirty, t.used = true, time.Now()
 	if err := t.hold(ctx, page); err != nil {
 		return nil, err
@@ -34,26 +43,32 @@ func (t *tab) printRevised(ctx context.Context, page presswork.Page, revise func
 	params := paramsOf(page)
 	draft := params
 	draft.PageRanges, draft.Tagged, draft.Outline, draft.PrintBackground = "", false, false, false
+
 	printed, err := t.printOnce(ctx, draft, limit)
 	if err != nil {
 		return nil, err
 	}
+
 	texts, err := revise(printed)
 	if err != nil {
 		return nil, err
 	}
+
 	for range maxFinals {
 		if err := t.fill(ctx, texts); err != nil {
 			return nil, err
 		}
+
 		if printed, err = t.printOnce(ctx, params, limit); err != nil || params.PageRanges != "" {
 			return printed, err
 		}
+
 		held := texts
 		if texts, err = revise(printed); err != nil || slices.Equal(texts, held) {
 			return printed, err
 		}
 	}
+
 	return printed, nil
 }
 
@@ -64,7 +79,13 @@ func (t *tab) fill(ctx context.Context, texts []string) error {
 	if err != nil {
 		return err
 	}
-	return t.evaluate(ctx, `(texts => Document.prototype.querySelectorAll.call(document, "[data-fill]").forEach((e, i) => { e.textContent = texts?.[i] ?? "" }))(`+string(list)+`)`)
+
+	return t.evaluate(
+		ctx,
+		`(texts => Document.prototype.querySelectorAll.call(document, "[data-fill]").forEach((e, i) => { e.textContent = texts?.[i] ?? "" }))(`+string(
+			list,
+		)+`)`,
+	)
 }
 
 // evaluate runs a script of ours in the document and waits for its end.
@@ -73,6 +94,7 @@ func (t *tab) evaluate(ctx context.Context, expression string) error {
 	if err != nil {
 		return err
 	}
+
 	var outcome struct {
 		Exception *struct {
 			Text      string `json:"text"`
@@ -84,8 +106,10 @@ func (t *tab) evaluate(ctx context.Context, expression string) error {
 	if err := json.Unmarshal(answer, &outcome); err != nil {
 		return fmt.Errorf("the browser's answer to a script: %w", err)
 	}
+
 	if e := outcome.Exception; e != nil {
 		return fmt.Errorf("the page could not be changed: %s %s", e.Text, e.Exception.Description)
 	}
+
 	return nil
 }

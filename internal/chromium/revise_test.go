@@ -9,17 +9,21 @@ import (
 
 	"presswork"
 	"presswork/internal/chromium"
+	"presswork/internal/fault"
 	"presswork/internal/test/browsertest"
 )
 
 func TestPrintRevised(t *testing.T) {
 	t.Parallel()
 	b := browsertest.Start(t, chromium.Options{Tabs: 1})
-	p := page("<img name=querySelectorAll><form name=prototype></form>one <b data-fill></b> and <b data-fill></b><p style='break-before:page'>two")
+	p := page(
+		"<img name=querySelectorAll><form name=prototype></form>one <b data-fill></b> and <b data-fill></b><p style='break-before:page'>two",
+	)
 	p.Sheet = presswork.Sheet{Tagged: true, Outline: true, PageRanges: "1"}
 
 	t.Run("fills in what the draft tells", func(t *testing.T) {
 		var drafts []string
+
 		out, err := b.PrintRevised(t.Context(), p, func(printed []byte) ([]string, error) {
 			drafts = append(drafts, info(t, printed, "Pages")+" tagged "+info(t, printed, "Tagged"))
 			return []string{"</b><i>1</i>\u2028", `"2"`, "3: no such element"}, nil
@@ -27,9 +31,11 @@ func TestPrintRevised(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+
 		if got, want := text(t, out), `one </b><i>1</i> and "2"`; got != want {
 			t.Errorf("text %q, want %q", got, want)
 		}
+
 		if info(t, out, "Tagged") != "yes" || !slices.Equal(drafts, []string{"2 tagged no"}) {
 			t.Errorf("tagged %s; drafts %q", info(t, out, "Tagged"), drafts)
 		}
@@ -37,8 +43,10 @@ func TestPrintRevised(t *testing.T) {
 	t.Run("prints again until the texts are settled", func(t *testing.T) {
 		whole := p
 		whole.Sheet.PageRanges = ""
+
 		for settledAfter, prints := range map[int]int{1: 2, 2: 3, 99: 4} {
 			var seen []string
+
 			out, err := b.PrintRevised(t.Context(), whole, func(printed []byte) ([]string, error) {
 				seen = append(seen, text(t, printed))
 				return []string{fmt.Sprint(min(len(seen), settledAfter))}, nil
@@ -46,8 +54,20 @@ func TestPrintRevised(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if want := fmt.Sprintf("one %d and", min(settledAfter, prints-1)); len(seen) != prints || !strings.HasPrefix(text(t, out), want) {
-				t.Errorf("settled after %d: %d prints %q, then %q, want %q", settledAfter, len(seen), seen, text(t, out), want)
+
+			if want := fmt.Sprintf(
+				"one %d and",
+				min(settledAfter, prints-1),
+			); len(seen) != prints ||
+				!strings.HasPrefix(text(t, out), want) {
+				t.Errorf(
+					"settled after %d: %d prints %q, then %q, want %q",
+					settledAfter,
+					len(seen),
+					seen,
+					text(t, out),
+					want,
+				)
 			}
 		}
 	})
@@ -58,10 +78,18 @@ func TestPrintRevised(t *testing.T) {
 		}
 	})
 	t.Run("gives up with the error of revise", func(t *testing.T) {
-		wrong := presswork.Errorf(presswork.RenderFailed, "no")
-		if _, err := b.PrintRevised(t.Context(), p, func([]byte) ([]string, error) { return nil, wrong }); !errors.Is(err, wrong) {
+		wrong := fault.Errorf(fault.RenderFailed, "no")
+		if _, err := b.PrintRevised(
+			t.Context(),
+			p,
+			func([]byte) ([]string, error) { return nil, wrong },
+		); !errors.Is(
+			err,
+			wrong,
+		) {
 			t.Errorf("got %v", err)
 		}
+
 		if got := text(t, mustPrint(t, b, page("after"))); got != "after" {
 			t.Errorf("the next page is %q", got)
 		}

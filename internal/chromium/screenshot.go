@@ -35,6 +35,7 @@ func (b *Browser) Screenshot(ctx context.Context, page presswork.Page, o Screens
 			return nil, err
 		}
 		defer func() { go t.inst.closeTab(drawing) }()
+
 		return drawing.screenshot(ctx, page, o, b.opt.MaxPDFBytes)
 	})
 }
@@ -43,6 +44,7 @@ func (b *Browser) Screenshot(ctx context.Context, page presswork.Page, o Screens
 // closeTab.
 func (i *instance) openDrawingTab(ctx context.Context, s presswork.Sheet, density float64) (*tab, error) {
 	width, height := pixels(s)
+
 	return i.prepareTab(ctx, i.frameControl, map[string]any{
 		"width": width, "height": height, "deviceScaleFactor": min(cmp.Or(density, 1), maxDensity), "mobile": false,
 	})
@@ -50,7 +52,11 @@ func (i *instance) openDrawingTab(ctx context.Context, s presswork.Sheet, densit
 
 // pixels is the size of a sheet in CSS pixels.
 func pixels(s presswork.Sheet) (width, height float64) {
-	return math.Round(cmp.Or(s.Width, defaultWidth) * cssPixels), math.Round(cmp.Or(s.Height, defaultHeight) * cssPixels)
+	return math.Round(
+			cmp.Or(s.Width, defaultWidth) * cssPixels,
+		), math.Round(
+			cmp.Or(s.Height, defaultHeight) * cssPixels,
+		)
 }
 
 // screenshot takes the picture.
@@ -59,17 +65,21 @@ func (t *tab) screenshot(ctx context.Context, page presswork.Page, o ScreenshotO
 	if o.Format == "jpeg" || o.Format == "webp" {
 		params["quality"] = cmp.Or(o.Quality, 85)
 	}
+
 	if err := t.setContent(ctx, page.HTML); err != nil {
 		return nil, err
 	}
+
 	answer, err := t.capture(ctx, params)
 	if err == nil {
 		// The answer of a page that had left for elsewhere is not ours.
 		err = context.Cause(t.life)
 	}
+
 	if err != nil {
 		return nil, err
 	}
+
 	return decodePDF(answer, limit)
 }
 
@@ -79,17 +89,21 @@ func (t *tab) capture(ctx context.Context, params map[string]any) ([]byte, error
 	if t.inst.frameControl {
 		t.inst.drawing.Lock()
 		defer t.inst.drawing.Unlock()
+
 		captured, idle := make(chan struct{}), make(chan struct{})
 		defer func() {
 			close(captured)
 			<-idle
 		}()
+
 		go func() {
 			defer close(idle)
+
 			for {
 				if _, err := t.call(ctx, "HeadlessExperimental.beginFrame", struct{}{}); err != nil {
 					return
 				}
+
 				select {
 				case <-captured:
 					return
@@ -98,5 +112,6 @@ func (t *tab) capture(ctx context.Context, params map[string]any) ([]byte, error
 			}
 		}()
 	}
+
 	return t.call(ctx, "Page.captureScreenshot", params)
 }

@@ -16,31 +16,42 @@ import (
 func TestScreenshotShowsTheFirstSheetAsItIsPrinted(t *testing.T) {
 	t.Parallel()
 	b := browsertest.Start(t, chromium.Options{Tabs: 1})
-	p := page("<style>@media print{html{background:#102030}}body{margin:0;width:100%}div{height:3in;background:#fff}</style><div></div><p style='height:40in'>")
+	p := page(
+		"<style>@media print{html{background:#102030}}body{margin:0;width:100%}div{height:3in;background:#fff}</style><div></div><p style='height:40in'>",
+	)
+
 	p.Sheet = presswork.Sheet{Width: 5, Height: 4}
 	for density, want := range map[float64]int{1: 480, 2: 960} {
 		picture, err := b.Screenshot(t.Context(), p, chromium.ScreenshotOptions{Density: density})
 		if err != nil {
 			t.Fatal(err)
 		}
+
 		img, err := png.Decode(bytes.NewReader(picture))
 		if err != nil {
 			t.Fatal(err)
 		}
+
 		if got := img.Bounds().Size(); got.X != want || got.Y != want*4/5 {
 			t.Errorf("at density %g the picture is %v", density, got)
 		}
+
 		edge := img.Bounds().Max
-		if got, want := color.RGBAModel.Convert(img.At(edge.X-1, edge.Y-1)), (color.RGBA{0x10, 0x20, 0x30, 0xff}); got != want {
+		if got, want := color.RGBAModel.Convert(
+			img.At(edge.X-1, edge.Y-1),
+		), (color.RGBA{0x10, 0x20, 0x30, 0xff}); got != want {
 			t.Errorf("the last pixel is %v, want %v", got, want)
 		}
+
 		if got := color.GrayModel.Convert(img.At(edge.X-1, 0)).(color.Gray); got.Y != 0xff {
 			t.Errorf("the sheet is wider than its content: %v", got)
 		}
 	}
+
 	for _, format := range []string{"jpeg", "webp"} {
 		picture, err := b.Screenshot(t.Context(), p, chromium.ScreenshotOptions{Format: format})
-		if head := map[string]string{"jpeg": "\xff\xd8\xff", "webp": "RIFF"}[format]; err != nil || !bytes.HasPrefix(picture, []byte(head)) {
+		if head := map[string]string{"jpeg": "\xff\xd8\xff", "webp": "RIFF"}[format]; err != nil ||
+			!bytes.HasPrefix(picture, []byte(head)) {
 			t.Errorf("%s: %v, %.8q", format, err, picture)
 		}
 	}
@@ -54,6 +65,7 @@ func TestScreenshotShowsTheFirstSheetAsItIsPrinted(t *testing.T) {
 func TestScreenshotsBesidePrints(t *testing.T) {
 	t.Parallel()
 	b := browsertest.Start(t, chromium.Options{Tabs: 3})
+
 	var all sync.WaitGroup
 	for n := range 3 {
 		all.Go(func() {
@@ -62,6 +74,7 @@ func TestScreenshotsBesidePrints(t *testing.T) {
 				if _, err := b.Screenshot(t.Context(), p, chromium.ScreenshotOptions{Density: 2}); err != nil {
 					t.Errorf("picture %d of %d: %v", i, n, err)
 				}
+
 				if _, err := b.Print(t.Context(), p); err != nil {
 					t.Errorf("print %d of %d: %v", i, n, err)
 				}
@@ -69,6 +82,7 @@ func TestScreenshotsBesidePrints(t *testing.T) {
 		})
 	}
 	all.Wait()
+
 	if s := b.Stats(); s.Crashes != 0 || s.TabsLost != 0 {
 		t.Errorf("the browser was harmed: %+v", s)
 	}

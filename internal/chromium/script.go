@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"strings"
 
-	"presswork"
+	"presswork/internal/fault"
 )
 
 // Script runs a library of ours in an empty page, then JavaScript expressions one
@@ -20,15 +20,21 @@ import (
 // Errors: RenderTimeout when ctx's deadline or ScriptTimeout has passed,
 // RenderFailed when the script throws, navigates away or takes its renderer
 // down, BrowserUnavailable, ctx's own cause otherwise.
-func (b *Browser) Script(ctx context.Context, library string, expressions ...string) (values []json.RawMessage, err error) {
+func (b *Browser) Script(
+	ctx context.Context,
+	library string,
+	expressions ...string,
+) (values []json.RawMessage, err error) {
 	if err := b.enter(ctx); err != nil {
 		return nil, err
 	}
 	defer b.leave()
+
 	lost, next := false, b.current
 	for {
 		more, err := b.runScript(ctx, next, library, expressions[len(values):])
 		values = append(values, more...)
+
 		switch {
 		case err == nil:
 			return values, nil
@@ -36,29 +42,38 @@ func (b *Browser) Script(ctx context.Context, library string, expressions ...str
 		case ctx.Err() == nil && errors.Is(err, errConnClosed) && !lost:
 			lost, next = true, b.another // perhaps through another page's fault
 		case errors.Is(err, errTabCrashed), errors.Is(err, errTabStrayed):
-			return values, presswork.Errorf(presswork.RenderFailed, "the script broke its page").WithCause(err)
+			return values, fault.Errorf(fault.RenderFailed, "the script broke its page").WithCause(err)
 		default:
 			return values, b.coin(ctx, err)
 		}
 	}
 }
 
-func (b *Browser) runScript(ctx context.Context, next func(context.Context) (*instance, error), library string, expressions []string) (values []json.RawMessage, err error) {
+func (b *Browser) runScript(
+	ctx context.Context,
+	next func(context.Context) (*instance, error),
+	library string,
+	expressions []string,
+) (values []json.RawMessage, err error) {
 	var p *scriptPage
 	err = b.timed(ctx, func(ctx context.Context) error {
 		inst, err := next(ctx)
 		if err != nil {
 			return err
 		}
+
 		if p, err = inst.openScriptPage(ctx); err != nil {
 			return err
 		}
 		_, err = p.evaluate(ctx, library)
+
 		return err
 	})
+
 	if p != nil {
 		defer p.leave()
 	}
+
 	for _, expression := range expressions {
 		if err != nil {
 			break
@@ -68,21 +83,30 @@ func (b *Browser) runScript(ctx context.Context, next func(context.Context) (*in
 			if err == nil {
 				values = append(values, value)
 			}
+
 			return err
 		})
 	}
+
 	return values, err
 }
 
 // timed gives one step of a script its time.
 func (b *Browser) timed(ctx context.Context, step func(context.Context) error) error {
 	limit := b.opt.ScriptTimeout
-	ctx, cancel := context.WithTimeoutCause(ctx, limit, presswork.Errorf(presswork.RenderTimeout, "the script took longer than %s", limit))
+
+	ctx, cancel := context.WithTimeoutCause(
+		ctx,
+		limit,
+		fault.Errorf(fault.RenderTimeout, "the script took longer than %s", limit),
+	)
 	defer cancel()
+
 	err := step(ctx)
 	if err != nil && ctx.Err() != nil {
 		return ended(ctx)
 	}
+
 	return err
 }
 
@@ -95,6 +119,7 @@ func (i *instance) openScriptPage(ctx context.Context) (*scriptPage, error) {
 		return nil, err
 	}
 	p := &scriptPage{browserContext{inst: i}}
+
 	err := i.open(ctx, func(ctx context.Context) error {
 		// A context may have a proxy of its own; this one keeps to the dead one.
 		return p.open(ctx, contextOptions{proxy: deadProxy, width: 1280, height: 1024})
@@ -102,6 +127,7 @@ func (i *instance) openScriptPage(ctx context.Context) (*scriptPage, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	return p, nil
 }
 
@@ -113,6 +139,7 @@ func (p *scriptPage) evaluate(ctx context.Context, expression string) (json.RawM
 	if err != nil {
 		return nil, err
 	}
+
 	var outcome struct {
 		Result struct {
 			Value json.RawMessage `json:"value"`
@@ -127,10 +154,12 @@ func (p *scriptPage) evaluate(ctx context.Context, expression string) (json.RawM
 	if err := json.Unmarshal(answer, &outcome); err != nil {
 		return nil, fmt.Errorf("the browser's answer to a script: %w", err)
 	}
+
 	if e := outcome.Exception; e != nil {
 		first, _, _ := strings.Cut(e.Exception.Description, "\n")
-		return nil, presswork.Errorf(presswork.RenderFailed, "the script failed: %s %s", e.Text, first)
+		return nil, fault.Errorf(fault.RenderFailed, "the script failed: %s %s", e.Text, first)
 	}
+
 	return outcome.Result.Value, nil
 }
 
@@ -150,6 +179,7 @@ func (p *scriptPage) stop() {
 		return
 	}
 	p.tab.end(errTabCrashed)
+
 	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout/10)
 	defer cancel()
 	// Its answer is of no interest: the page may be past answering.

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"presswork"
 	"presswork/internal/chromium"
+	"presswork/internal/fault"
 	"presswork/internal/test/browsertest"
 	"presswork/internal/test/public"
 	"presswork/internal/test/wait"
@@ -18,16 +18,24 @@ import (
 
 func TestScriptReturnsItsValue(t *testing.T) {
 	t.Parallel()
+
 	b := browsertest.Start(t, chromium.Options{})
 	for range 2 {
-		values, err := b.Script(t.Context(), `if (globalThis.left) throw new Error("the last page is still here"); globalThis.left = 1`,
-			`Promise.resolve({text: "ü\u2028<", at: location.href, body: document.body.outerHTML})`, `++globalThis.left`)
-		if want := `[{"text":"\u00fc\u2028<","at":"about:blank","body":"<body></body>"} 2]`; err != nil || fmt.Sprintf("%s", values) != want {
+		values, err := b.Script(
+			t.Context(),
+			`if (globalThis.left) throw new Error("the last page is still here"); globalThis.left = 1`,
+			`Promise.resolve({text: "ü\u2028<", at: location.href, body: document.body.outerHTML})`,
+			`++globalThis.left`,
+		)
+		if want := `[{"text":"\u00fc\u2028<","at":"about:blank","body":"<body></body>"} 2]`; err != nil ||
+			fmt.Sprintf("%s", values) != want {
 			t.Fatalf("%s, %v; want %s", values, err, want)
 		}
 	}
+
 	values, err := b.Script(t.Context(), "", `1`, `null.x`, `2`)
-	if presswork.CodeOf(err) != presswork.RenderFailed || !strings.Contains(err.Error(), "TypeError") || fmt.Sprintf("%s", values) != "[1]" {
+	if fault.CodeOf(err) != fault.RenderFailed || !strings.Contains(err.Error(), "TypeError") ||
+		fmt.Sprintf("%s", values) != "[1]" {
 		t.Errorf("a script that throws: %s, %v", values, err)
 	}
 }
@@ -37,6 +45,7 @@ func TestEveryExpressionHasItsTime(t *testing.T) {
 	t.Parallel()
 	b := browsertest.Start(t, chromium.Options{ScriptTimeout: 9 * time.Second})
 	mustPrint(t, b, page("the browser is up"))
+
 	pauses := slices.Repeat([]string{`new Promise((done) => setTimeout(() => done(1), 1000))`}, 10)
 	if values, err := b.Script(t.Context(), "", pauses...); err != nil || len(values) != 10 {
 		t.Errorf("%s, %v", values, err)
@@ -48,7 +57,10 @@ func TestEveryExpressionHasItsTime(t *testing.T) {
 func TestScriptsThatBreakTheirPage(t *testing.T) {
 	t.Parallel()
 	dir := public.Dir(t)
-	b := browsertest.Start(t, chromium.Options{Dir: dir, Tabs: 2, ScriptTimeout: 10 * time.Minute}) // its caller has less
+	b := browsertest.Start(
+		t,
+		chromium.Options{Dir: dir, Tabs: 2, ScriptTimeout: 10 * time.Minute},
+	) // its caller has less
 	mustPrint(t, b, page("before"))
 	before := browserPIDs(t, dir)
 	t.Run("each", func(t *testing.T) {
@@ -63,23 +75,27 @@ func TestScriptsThatBreakTheirPage(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
 				ended := make(chan error, 1)
+
 				go func() {
 					ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 					defer cancel()
 					_, err := b.Script(ctx, "", script)
 					ended <- err
 				}()
+
 				err := wait.Receive(t, "the end of its time", ended)
-				if code := presswork.CodeOf(err); code != presswork.RenderTimeout && code != presswork.RenderFailed {
+				if code := fault.CodeOf(err); code != fault.RenderTimeout && code != fault.RenderFailed {
 					t.Errorf("ended with %v", err)
 				}
 				mustPrint(t, b, page("after "+name))
 			})
 		}
 	})
+
 	if v, err := b.Script(t.Context(), "", "1"); err != nil || len(v) != 1 || string(v[0]) != "1" {
 		t.Errorf("a script afterwards: %s, %v", v, err)
 	}
+
 	if after := browserPIDs(t, dir); !slices.Equal(before, after) {
 		t.Errorf("the browser was replaced: process %v, before %v", after, before)
 	}
@@ -87,11 +103,13 @@ func TestScriptsThatBreakTheirPage(t *testing.T) {
 
 func browserPIDs(t *testing.T, dir string) (pids []int) {
 	t.Helper()
+
 	for _, p := range processes(t, dir) {
 		if p.kind() == "browser" && strings.Contains(p.cmdline, "--headless") {
 			pids = append(pids, p.pid)
 		}
 	}
+
 	return pids
 }
 
@@ -99,6 +117,7 @@ func TestScriptHasNoNetwork(t *testing.T) {
 	t.Parallel()
 	b := browsertest.Start(t, chromium.Options{})
 	at, others := listen(t, "127.0.0.1:0")
+
 	values, err := b.Script(t.Context(), "", `(async () => {
 		const url = "http://`+at+`/";
 		document.body.innerHTML = '<img src="'+url+'"><iframe src="'+url+'"></iframe><link rel=stylesheet href="'+url+'"><object data="'+url+'"></object>';
@@ -107,9 +126,11 @@ func TestScriptHasNoNetwork(t *testing.T) {
 		try { open(url) } catch {}
 		return fetch(url, {mode: "no-cors"}).then(() => "answered", () => "refused");
 	})()`)
-	if err != nil && !errors.Is(err, context.Canceled) && presswork.CodeOf(err) != presswork.RenderFailed || err == nil && string(values[0]) != `"refused"` {
+	if err != nil && !errors.Is(err, context.Canceled) && fault.CodeOf(err) != fault.RenderFailed ||
+		err == nil && string(values[0]) != `"refused"` {
 		t.Errorf("fetch: %s, %v", values, err)
 	}
+
 	if n := others(); n != 0 {
 		t.Errorf("%d connections got out", n)
 	}

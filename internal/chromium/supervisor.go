@@ -30,14 +30,17 @@ func (b *Browser) current(ctx context.Context) (*instance, error) {
 	}
 	l, err, early := b.launch(), b.lastErr, time.Until(b.notBefore)
 	b.mu.Unlock()
+
 	if l == nil {
 		return nil, &tooEarly{unfit(err), early}
 	}
+
 	select {
 	case <-l.done:
 		if l.err != nil {
 			return nil, unfit(l.err)
 		}
+
 		return l.inst, nil
 	case <-ctx.Done():
 		return nil, ended(ctx)
@@ -58,10 +61,12 @@ func (e *tooEarly) Unwrap() error { return e.error }
 func (b *Browser) another(ctx context.Context) (*instance, error) {
 	for {
 		inst, err := b.current(ctx)
+
 		early, ok := errors.AsType[*tooEarly](err)
 		if end, bounded := ctx.Deadline(); !ok || bounded && time.Until(end) <= early.left {
 			return inst, err
 		}
+
 		select {
 		case <-time.After(early.left):
 		case <-b.background.Done():
@@ -79,6 +84,7 @@ func (b *Browser) launch() *launching {
 	}
 	b.launching = &launching{done: make(chan struct{})}
 	b.work.Go(b.bringUp)
+
 	return b.launching
 }
 
@@ -93,23 +99,28 @@ func (b *Browser) bringUp() {
 	b.mu.Lock()
 	l, old := b.launching, b.cur
 	b.launching = nil
+
 	l.inst, l.err = inst, err
 	if err == nil {
 		b.count.launches.Add(1) // before who waits for it prints
 	}
 	close(l.done)
+
 	if err != nil {
 		b.failed(err)
 		b.mu.Unlock()
+
 		if b.background.Err() == nil {
 			b.log.Error("browser not started", "error", err)
 		}
+
 		return
 	}
 	b.lastErr = nil
 	b.cur = inst
 	b.live[inst] = true
 	b.work.Go(func() { b.attend(inst) })
+
 	if b.background.Err() != nil {
 		inst.retire()
 	}
@@ -117,6 +128,7 @@ func (b *Browser) bringUp() {
 
 	b.log.Info("browser started", "pid", inst.proc.pid, "version", inst.version,
 		"sandbox", inst.noSandbox == "", "network_isolated", inst.isolated, "ms", time.Since(begun).Milliseconds())
+
 	if old != nil && old.usable() { // one that died is counted as such
 		old.retire()
 	}
@@ -155,12 +167,17 @@ func (b *Browser) attend(inst *instance) {
 	inst.dropSpare()
 	b.mu.Lock()
 	delete(b.live, inst)
+
 	if !wanted && prints == 0 {
-		b.failed(fmt.Errorf("the last browser died at once: %w; it said: %q", inst.conn.cause(), inst.proc.stderr.brief()))
+		b.failed(
+			fmt.Errorf("the last browser died at once: %w; it said: %q", inst.conn.cause(), inst.proc.stderr.brief()),
+		)
 	}
+
 	if !wanted {
 		b.count.crashes.Add(1)
 	}
+
 	if b.cur == inst {
 		b.cur = nil
 		if !b.opt.foreign {
@@ -168,8 +185,20 @@ func (b *Browser) attend(inst *instance) {
 		}
 	}
 	b.mu.Unlock()
+
 	if !wanted {
-		b.log.Error("browser died", "pid", inst.proc.pid, "prints", prints, "error", inst.conn.cause(), "stderr", inst.proc.stderr.brief())
+		b.log.Error(
+			"browser died",
+			"pid",
+			inst.proc.pid,
+			"prints",
+			prints,
+			"error",
+			inst.conn.cause(),
+			"stderr",
+			inst.proc.stderr.brief(),
+		)
+
 		return
 	}
 	b.log.Info("browser ended", "pid", inst.proc.pid, "prints", prints)
@@ -179,6 +208,7 @@ func (b *Browser) attend(inst *instance) {
 func (b *Browser) replace(inst *instance, why string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+
 	if b.cur != inst || b.launching != nil || b.launch() == nil {
 		return
 	}
@@ -209,17 +239,21 @@ func (b *Browser) janitor() {
 	defer check.Stop()
 	misses := 0
 	var asked *instance // the one the misses are of
+
 	for {
 		select {
 		case <-b.background.Done():
 			return
 		case <-clean.C:
 			b.killHogs()
+
 			if inst := b.peek(); inst != nil {
 				b.empty(inst)
+
 				if inst.printed() > 0 && time.Since(inst.born) >= b.opt.RecycleAge {
 					b.replace(inst, "it is old")
 				}
+
 				if b.opt.foreign {
 					inst.retireIdle(time.Now().Add(-b.opt.idleAfter))
 				}
@@ -229,15 +263,18 @@ func (b *Browser) janitor() {
 			if inst != asked {
 				asked, misses = inst, 0
 			}
+
 			if inst == nil {
 				continue
 			}
 			var memory int64
 			// With a renderer that took too much the browser has it no more: the pages beside
 			// that one are not to pay.
-			if !b.killHogs() && mostMemory(inst.proc.pid) > b.opt.MaxMemory { // else it need not be weighed, which takes milliseconds
+			if !b.killHogs() &&
+				mostMemory(inst.proc.pid) > b.opt.MaxMemory { // else it need not be weighed, which takes milliseconds
 				memory = inst.memory()
 			}
+
 			switch {
 			case b.opt.foreign && memory > foreignHogFactor*b.opt.MaxMemory:
 				b.log.Error("the browser takes too much memory; killing it", "pid", inst.proc.pid, "mib", memory>>20)
@@ -245,6 +282,7 @@ func (b *Browser) janitor() {
 			case memory > b.opt.MaxMemory:
 				b.replace(inst, fmt.Sprintf("it takes %d MiB", memory>>20))
 			}
+
 			if inst.ping(b.background) == nil || b.background.Err() != nil {
 				misses = 0
 			} else if misses++; misses == maxMisses {
@@ -260,9 +298,11 @@ func (b *Browser) janitor() {
 func (b *Browser) peek() *instance {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+
 	if b.cur == nil || !b.cur.usable() {
 		return nil
 	}
+
 	return b.cur
 }
 
@@ -276,16 +316,19 @@ func (b *Browser) killHogs() (found bool) {
 	b.mu.Lock()
 	live := slices.Collect(maps.Keys(b.live))
 	b.mu.Unlock()
+
 	for _, inst := range live {
 		if !inst.grown(time.Now().Add(-settled)) {
 			continue
 		}
+
 		if pid := hog(inst.proc.pid, b.opt.rendererLimit()); pid != 0 {
 			b.log.Warn("a renderer takes too much memory; killing it", "pid", inst.proc.pid, "renderer", pid)
 			syscall.Kill(pid, syscall.SIGKILL)
 			found = true
 		}
 	}
+
 	return found
 }
 
@@ -297,6 +340,7 @@ func (b *Browser) empty(inst *instance) {
 		default:
 			return
 		}
+
 		t := inst.takeDirty(time.Now().Add(-idleAfter))
 		if t == nil {
 			<-b.slots
@@ -313,16 +357,19 @@ func (b *Browser) empty(inst *instance) {
 func (i *instance) ping(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, pingTimeout)
 	defer cancel()
+
 	targets, err := proto.TargetGetTargets{}.Call(i.rod.Context(ctx))
 	if err != nil {
 		return err
 	}
 	n := 0
+
 	for _, target := range targets.TargetInfos {
 		if target.Type == proto.TargetTargetInfoTypePage {
 			n++
 		}
 	}
 	i.pages.Store(int64(n))
+
 	return nil
 }

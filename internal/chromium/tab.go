@@ -49,7 +49,11 @@ const printPolicy = "default-src 'none'; img-src data:; font-src data:; style-sr
 // (each change of media styles the document anew), and has a window of one pixel.
 // Together they halve the CPU time of a small document.
 func (i *instance) openTab(ctx context.Context) (*tab, error) {
-	return i.prepareTab(ctx, i.frameControl, map[string]any{"width": 1, "height": 1, "deviceScaleFactor": 1, "mobile": false})
+	return i.prepareTab(
+		ctx,
+		i.frameControl,
+		map[string]any{"width": 1, "height": 1, "deviceScaleFactor": 1, "mobile": false},
+	)
 }
 
 // prepareTab makes a tab for documents of ours, with the given device metrics.
@@ -58,6 +62,7 @@ func (i *instance) prepareTab(ctx context.Context, frameControl bool, metrics ma
 	if err != nil {
 		return nil, err
 	}
+
 	for _, step := range []struct {
 		method string
 		params map[string]any
@@ -70,14 +75,18 @@ func (i *instance) prepareTab(ctx context.Context, frameControl bool, metrics ma
 			break
 		}
 	}
+
 	if err == nil {
 		err = t.confine(ctx)
 	}
+
 	if err != nil {
 		err = t.verdict(ctx, err) // before it is closed, which is a loss as well
 		i.closeTab(t)
+
 		return nil, err
 	}
+
 	return t, nil
 }
 
@@ -92,6 +101,7 @@ func (t *tab) confine(ctx context.Context) error {
 // newTab makes a tab as the browser makes it.
 func (i *instance) newTab(ctx context.Context, frameControl bool) (*tab, error) {
 	browser := i.rod.Context(ctx)
+
 	target, err := proto.TargetCreateTarget{URL: blank, EnableBeginFrameControl: frameControl}.Call(browser)
 	if err != nil {
 		return nil, err
@@ -108,6 +118,7 @@ func (i *instance) newTab(ctx context.Context, frameControl bool) (*tab, error) 
 		return nil, err
 	}
 	t.session = string(session.SessionID)
+
 	return t, nil
 }
 
@@ -117,6 +128,7 @@ func (t *tab) call(ctx context.Context, method string, params any) ([]byte, erro
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(t.life, func() { cancel(context.Cause(t.life)) })()
+
 	return t.conn.Call(ctx, t.session, method, params)
 }
 
@@ -128,6 +140,7 @@ func (t *tab) verdict(ctx context.Context, err error) error {
 		return err
 	}
 	_, _ = t.call(ctx, "Runtime.getIsolateId", nil)
+
 	return cmp.Or(context.Cause(t.life), err)
 }
 
@@ -137,6 +150,7 @@ func (t *tab) setContent(ctx context.Context, html string) error {
 		FrameID string `json:"frameId"`
 		HTML    string `json:"html"`
 	}{t.target, html})
+
 	return err
 }
 
@@ -148,5 +162,6 @@ func (t *tab) clear(ctx context.Context) error {
 	}
 	t.dirty = false
 	_, err := t.call(ctx, "HeapProfiler.collectGarbage", nil)
+
 	return err
 }

@@ -17,23 +17,29 @@ func env(pairs map[string]string) func(string) string {
 
 func TestDefaultsAreTheContracts(t *testing.T) {
 	t.Parallel()
+
 	c, err := config.Load(env(nil))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.APIHost != "127.0.0.1" || c.APIPort != 8000 || c.RenderTimeout != 2*time.Minute || c.MaxContentBytes != 10<<20 || c.CacheMaxSizeGB != 2 {
+
+	if c.APIHost != "127.0.0.1" || c.APIPort != 8000 || c.RenderTimeout != 2*time.Minute ||
+		c.MaxContentBytes != 10<<20 ||
+		c.CacheMaxSizeGB != 2 {
 		t.Errorf("got %+v", c)
 	}
 }
 
 func TestWrongValuesNameVariableValueAndWhatIsAllowed(t *testing.T) {
 	t.Parallel()
+
 	empty, blank := filepath.Join(t.TempDir(), "empty"), filepath.Join(t.TempDir(), "blank")
 	for path, text := range map[string]string{empty: "", blank: " \n"} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
+
 	for name, tc := range map[string]struct {
 		env  map[string]string
 		says []string
@@ -62,11 +68,13 @@ func TestWrongValuesNameVariableValueAndWhatIsAllowed(t *testing.T) {
 			t.Errorf("%s: no error", name)
 			continue
 		}
+
 		for _, s := range tc.says {
 			if !strings.Contains(err.Error(), s) {
 				t.Errorf("%s: %q does not say %q", name, err, s)
 			}
 		}
+
 		if strings.Contains(err.Error(), "hush") {
 			t.Errorf("%s: the secret is in the error", name)
 		}
@@ -75,17 +83,21 @@ func TestWrongValuesNameVariableValueAndWhatIsAllowed(t *testing.T) {
 
 func TestSecretsComeFromFilesAndAreNeverShown(t *testing.T) {
 	t.Parallel()
+
 	file := filepath.Join(t.TempDir(), "key")
 	if err := os.WriteFile(file, []byte("one,two\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+
 	c, err := config.Load(env(map[string]string{"API_KEY_FILE": file, "REDIS_URL": "redis://u:hush@h:1/0"}))
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	if len(c.APIKeys) != 2 || c.APIKeys[1] != "two" {
 		t.Errorf("keys %q", c.APIKeys)
 	}
+
 	for _, s := range c.Settings() {
 		if strings.Contains(s.Value, "one") || strings.Contains(s.Value, "hush") {
 			t.Errorf("%s shows %q", s.Name, s.Value)
@@ -95,20 +107,24 @@ func TestSecretsComeFromFilesAndAreNeverShown(t *testing.T) {
 
 func TestDocumentationIsPrintedFromTheCode(t *testing.T) {
 	t.Parallel()
+
 	var b bytes.Buffer
 	if err := config.WriteMarkdown(&b); err != nil {
 		t.Fatal(err)
 	}
+
 	path := filepath.Join("..", "..", "docs", "configuration.md")
 	if os.Getenv("PRESSWORK_UPDATE") == "1" {
 		if err := os.WriteFile(path, b.Bytes(), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
+
 	got, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	if !bytes.Equal(got, b.Bytes()) {
 		t.Error("docs/configuration.md is not what the code prints; `make generate` rewrites it")
 	}
@@ -121,14 +137,19 @@ func FuzzSettings(f *testing.F) {
 	for i := range settings {
 		f.Add(uint(i), "1e309")
 	}
+
 	for _, seed := range []string{"-1", "9223372036854775808", "NaN", "90s", "1h99999999999s", "0x10", " , ,", "http://[::1", "*,https://a,null", "10.0.0.0/33", "::1%lo", "a\x00b", ":"} {
 		f.Add(uint(len(seed)), seed)
 	}
 	f.Fuzz(func(t *testing.T, which uint, value string) {
 		setting := settings[which%uint(len(settings))]
-		if _, err := config.Load(env(map[string]string{setting.Name: value})); err != nil && !strings.Contains(err.Error(), setting.Name) {
+		if _, err := config.Load(
+			env(map[string]string{setting.Name: value}),
+		); err != nil &&
+			!strings.Contains(err.Error(), setting.Name) {
 			t.Errorf("%s=%q: %v", setting.Name, value, err)
-		} else if err != nil && setting.Secret && len(value) > 20 && strings.Contains(err.Error(), value) {
+		} else if err != nil && setting.Secret && len(value) > 20 &&
+			strings.Contains(err.Error(), value) {
 			t.Errorf("%s is secret: %v", setting.Name, err)
 		}
 	})

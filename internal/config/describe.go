@@ -22,9 +22,11 @@ type Setting struct {
 // struct.
 func (c Config) Settings() []Setting {
 	v := reflect.ValueOf(c)
+
 	out := make([]Setting, 0, v.NumField())
 	for i := range v.NumField() {
 		tag := v.Type().Field(i).Tag
+
 		s := Setting{
 			Name:    tag.Get("env"),
 			Default: tag.Get("default"),
@@ -40,6 +42,7 @@ func (c Config) Settings() []Setting {
 		}
 		out = append(out, s)
 	}
+
 	return out
 }
 
@@ -47,6 +50,7 @@ func show(v reflect.Value) string {
 	if list, ok := reflect.TypeAssert[[]string](v); ok {
 		return strings.Join(list, ",")
 	}
+
 	return fmt.Sprint(v.Interface())
 }
 
@@ -62,6 +66,7 @@ func RedactURLs(list string) string {
 			parts[i] = u.Redacted()
 		}
 	}
+
 	return strings.Join(parts, ",")
 }
 
@@ -74,11 +79,13 @@ func WriteMarkdown(w io.Writer) error {
 		"holds it; the file must not be empty. `presswork config` prints this list with the present values.\n\n" +
 		"This page is printed from the code by `make generate`.\n\n" +
 		"| variable | default | meaning |\n|---|---|---|\n")
+
 	for _, s := range (Config{}).Settings() {
 		def := "unset"
 		if s.Default != "" {
 			def = "`" + s.Default + "`"
 		}
+
 		meaning := s.Meaning
 		if s.Secret {
 			meaning += " (secret)"
@@ -86,5 +93,6 @@ func WriteMarkdown(w io.Writer) error {
 		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", s.Name, def, strings.ReplaceAll(meaning, "|", `\|`))
 	}
 	_, err := io.WriteString(w, b.String())
+
 	return err
 }

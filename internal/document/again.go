@@ -28,11 +28,13 @@ func (c *Converter) Compose(ctx context.Context, d Document) (Composed, error) {
 	if len(d.Content) > rememberedBytes || len(d.Parts) > 0 {
 		return c.compose(ctx, d)
 	}
+
 	key := c.documentKey(d)
 	if composed, ok := c.composed.Get(key); ok {
 		return composed, nil
 	}
 	d.outside = new(atomic.Bool)
+
 	composed, err := c.compose(ctx, d)
 	if err == nil && !d.outside.Load() {
 		size := len(d.Content) + len(composed.Page.HTML)
@@ -41,6 +43,7 @@ func (c *Converter) Compose(ctx context.Context, d Document) (Composed, error) {
 		}
 		c.composed.Put(key, composed, size)
 	}
+
 	return composed, err
 }
 
@@ -52,9 +55,12 @@ func (c *Converter) documentKey(d Document) string {
 	}
 	h := sha256.New()
 	// Encoding plain strings, numbers and booleans cannot fail.
-	_ = json.NewEncoder(h).Encode([]any{version, c.themes.Edition(), c.now().Format(time.DateOnly),
-		d.Owner, d.Theme, d.Output, d.Options, d.Filename, d.Path, d.Asset == nil, d.Include == nil})
+	_ = json.NewEncoder(h).Encode([]any{
+		version, c.themes.Edition(), c.now().Format(time.DateOnly),
+		d.Owner, d.Theme, d.Output, d.Options, d.Filename, d.Path, d.Asset == nil, d.Include == nil,
+	})
 	h.Write(d.Content)
+
 	return string(h.Sum(nil))
 }
 
@@ -67,23 +73,27 @@ func (d Document) watched(o markdown.Options) markdown.Options {
 			return asset(name)
 		}
 	}
+
 	if include != nil {
 		o.Include = func(name string) ([]byte, error) {
 			d.outside.Store(true)
 			return include(name)
 		}
 	}
+
 	if fetch != nil {
 		o.Fetch = func(ctx context.Context, url string) ([]byte, string, error) {
 			d.outside.Store(true)
 			return fetch(ctx, url)
 		}
 	}
+
 	if diagrams != nil {
 		o.Diagrams = func(ctx context.Context, sources []string) ([]markdown.Diagram, error) {
 			d.outside.Store(true)
 			return diagrams(ctx, sources)
 		}
 	}
+
 	return o
 }

@@ -9,6 +9,7 @@ import (
 
 	"presswork"
 	"presswork/internal/document"
+	"presswork/internal/fault"
 )
 
 // TestADocumentIsComposedAgainOnlyWhereItMayDiffer composes pairs of documents and
@@ -16,61 +17,98 @@ import (
 func TestADocumentIsComposedAgainOnlyWhereItMayDiffer(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 5, 4, 3, 2, 1, 0, time.UTC)
-	c := converter(t, document.Options{Now: func() time.Time { return now }, Fetch: func(context.Context, string) ([]byte, string, error) {
-		return nil, "", presswork.Errorf(presswork.InvalidURL, "not there")
-	}})
-	none := func(string) ([]byte, error) { return nil, presswork.Errorf(presswork.InvalidOption, "not there") }
+	c := converter(
+		t,
+		document.Options{
+			Now: func() time.Time { return now },
+			Fetch: func(context.Context, string) ([]byte, string, error) {
+				return nil, "", fault.Errorf(fault.InvalidURL, "not there")
+			},
+		},
+	)
+	none := func(string) ([]byte, error) { return nil, fault.Errorf(fault.InvalidOption, "not there") }
 	plain := func() document.Document {
 		return document.Document{Content: []byte("# A\n\ntext\n"), Asset: none, Include: none}
 	}
+
 	same := func(d document.Document) bool {
 		t.Helper()
 		pages := [2]document.Composed{}
+
 		for i, d := range []document.Document{plain(), d} {
 			var err error
 			if pages[i], err = c.Compose(t.Context(), d); err != nil {
 				t.Fatal(err)
 			}
 		}
+
 		again, err := c.Compose(t.Context(), d)
 		if err != nil || again.Key != pages[1].Key {
 			t.Errorf("again the key is %s, it was %s (%v)", again.Key, pages[1].Key, err)
 		}
+
 		return unsafe.StringData(pages[0].Page.HTML) == unsafe.StringData(pages[1].Page.HTML)
 	}
 	if !same(plain()) {
 		t.Error("an equal document is composed anew")
 	}
 	others := map[string]document.Document{
-		"Content": {Content: []byte("# B\n")}, "Theme": {Theme: "nord"}, "Options": {Options: presswork.Options{NumberedHeadings: new(true)}},
-		"Output": {Output: presswork.HTML}, "Filename": {Filename: "b.md"}, "Path": {Path: "a/b.md"}, "Parts": {Parts: []document.Part{{Path: "b.md", Content: []byte("# C\n")}}},
-		"Asset": {}, "Owner": {Owner: "ann"},
+		"Content": {
+			Content: []byte("# B\n"),
+		},
+		"Theme":   {Theme: "nord"},
+		"Options": {Options: presswork.Options{NumberedHeadings: new(true)}},
+		"Output": {
+			Output: presswork.HTML,
+		},
+		"Filename": {Filename: "b.md"},
+		"Path":     {Path: "a/b.md"},
+		"Parts":    {Parts: []document.Part{{Path: "b.md", Content: []byte("# C\n")}}},
+		"Asset":    {},
+		"Owner":    {Owner: "ann"},
 	}
+
 	for field := range reflect.TypeFor[document.Document]().Fields() {
 		if !field.IsExported() {
 			continue
 		}
 		d := plain()
-		to, from := reflect.ValueOf(&d).Elem().FieldByIndex(field.Index), reflect.ValueOf(others[field.Name]).FieldByIndex(field.Index)
+
+		to, from := reflect.ValueOf(&d).
+			Elem().
+			FieldByIndex(field.Index),
+			reflect.ValueOf(others[field.Name]).
+				FieldByIndex(field.Index)
 		if to.Set(from); same(d) {
 			t.Errorf("documents that differ in %s have one page", field.Name)
 		}
 	}
+
 	first, err := c.Compose(t.Context(), plain())
 	if err != nil {
 		t.Fatal(err)
 	}
 	now = now.AddDate(0, 0, 1)
-	if next, err := c.Compose(t.Context(), plain()); err != nil || next.Page.HTML == "" || unsafe.StringData(first.Page.HTML) == unsafe.StringData(next.Page.HTML) {
+
+	if next, err := c.Compose(
+		t.Context(),
+		plain(),
+	); err != nil || next.Page.HTML == "" ||
+		unsafe.StringData(first.Page.HTML) == unsafe.StringData(next.Page.HTML) {
 		t.Errorf("the next day has the page of the day before (%v)", err)
 	}
+
 	for _, content := range []string{"![](a.png)\n", "{{#include a.md}}\n", "![](https://example.com/a.png)\n"} {
 		var pages [2]document.Composed
 		for i := range pages {
-			if pages[i], err = c.Compose(t.Context(), document.Document{Content: []byte(content), Asset: none, Include: none}); err != nil {
+			if pages[i], err = c.Compose(
+				t.Context(),
+				document.Document{Content: []byte(content), Asset: none, Include: none},
+			); err != nil {
 				t.Fatal(err)
 			}
 		}
+
 		if unsafe.StringData(pages[0].Page.HTML) == unsafe.StringData(pages[1].Page.HTML) {
 			t.Errorf("%q is not asked for again", content)
 		}

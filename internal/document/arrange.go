@@ -20,12 +20,14 @@ var arrangeFiles embed.FS
 var arrangeJS = sync.OnceValue(func() string {
 	var b strings.Builder
 	b.WriteString("((settings, atEnd) => {\n")
+
 	names, _ := fs.Glob(arrangeFiles, "arrange/*.js") // the pattern is well-formed
 	for _, name := range names {
 		source, _ := arrangeFiles.ReadFile(name) // it is in the binary
 		b.Write(source)
 	}
 	b.WriteString("return arrange(settings, atEnd);\n})")
+
 	return b.String()
 })
 
@@ -43,6 +45,7 @@ func (p page) arranged() string {
 	if !p.footnotes() {
 		return ""
 	}
+
 	return `<div class="foot foot-empty foot-continued foot-last"><div class="foot-note"><p><a class="foot-number"></a></p></div></div>`
 }
 
@@ -61,9 +64,19 @@ func (p page) arrangement() string {
 	area := func(mm float64) float64 { return math.Ceil(math.Floor(layout(mm)*64) / 64) }
 	// Numbers and a boolean cannot fail.
 	settings, _ := json.Marshal(map[string]any{
-		"width": area(s.width - s.left - s.right + 2*beside), "height": area(s.height - s.top - s.bottom + above + below),
-		"top": layout(above), "bottom": layout(below), "gap": layout(s.left + s.right), "smallest": smallestPicture, "notes": notes,
+		"width": area(
+			s.width - s.left - s.right + 2*beside,
+		),
+		"height": area(s.height - s.top - s.bottom + above + below),
+		"top": layout(
+			above,
+		),
+		"bottom":   layout(below),
+		"gap":      layout(s.left + s.right),
+		"smallest": smallestPicture,
+		"notes":    notes,
 	})
+
 	return arrangeJS() + "(" + string(settings) + ", [" + noneAtEnd
 }
 
@@ -74,26 +87,32 @@ func movedNotes(printed []byte) []string {
 	if err != nil {
 		return nil // nothing is known against them
 	}
+
 	pages, err := f.Anchors()
 	if err != nil {
 		return nil
 	}
+
 	return movedNotesAt(pages)
 }
 
 func movedNotesAt(pages map[string]int) (moved []string) {
 	first := math.MaxInt
+
 	for id, page := range pages {
 		note, ok := strings.CutPrefix(id, footPrefix+"fn:")
+
 		from := pages["fnref:"+note]
 		if !ok || from == 0 || from == page || from > first {
 			continue
 		}
+
 		if from < first {
 			first, moved = from, nil
 		}
 		moved = append(moved, "fn:"+note)
 	}
+
 	return moved
 }
 
@@ -102,11 +121,21 @@ func movedNotesAt(pages map[string]int) (moved []string) {
 func (c *Converter) endNotes(ctx context.Context, d *Composed, moved []string) {
 	const most = 3 // prints more
 	if d.notesMoved++; d.notesMoved > most {
-		c.log.WarnContext(ctx, "footnotes are at the end of the document: the pages did not break where they were expected to")
+		c.log.WarnContext(
+			ctx,
+			"footnotes are at the end of the document: the pages did not break where they were expected to",
+		)
 		d.Page.Prepare, d.footnotes = "", false
+
 		return
 	}
-	c.log.WarnContext(ctx, "some footnotes are at the end of the document: their page did not break where it was expected to", "notes", len(moved))
+	c.log.WarnContext(
+		ctx,
+		"some footnotes are at the end of the document: their page did not break where it was expected to",
+		"notes",
+		len(moved),
+	)
+
 	for _, id := range moved {
 		quoted, _ := json.Marshal(id) // a string cannot fail
 		d.Page.Prepare = strings.TrimSuffix(d.Page.Prepare, noneAtEnd) + string(quoted) + "," + noneAtEnd

@@ -24,12 +24,14 @@ func checkBanner(name, text string) error {
 	if utf8.RuneCountInString(text) > maxText {
 		return invalid(name, "%s is longer than %d characters", name, maxText)
 	}
+
 	for _, p := range placeholder.FindAllString(text, -1) {
 		if !slices.Contains(placeholders(), p) {
 			return invalid(name, "%s: unknown placeholder %s%s; allowed: %s", name, short(p),
 				input.DidYouMean(p, placeholders()), strings.Join(placeholders(), ", "))
 		}
 	}
+
 	return nil
 }
 
@@ -43,6 +45,7 @@ func namesChapter(o presswork.Options) bool {
 			return true
 		}
 	}
+
 	return false
 }
 
@@ -55,6 +58,7 @@ func (s sheet) capacity(margin float64) int {
 		filled = 0.85 // of the margin, at most
 	)
 	lines := int(margin * filled / line)
+
 	return lines * int((s.width-s.left-s.right)/(size*letterWidth))
 }
 
@@ -64,6 +68,7 @@ func (s sheet) capacity(margin float64) int {
 func (p page) bannerContent(text string, margin float64, number, total string) string {
 	const counterDigits = 4
 	var parts []string
+
 	capacity := p.sheet.capacity(margin)
 	if capacity == 0 {
 		return noContent
@@ -72,6 +77,7 @@ func (p page) bannerContent(text string, margin float64, number, total string) s
 		if s == "" || capacity <= 0 {
 			return
 		}
+
 		if letters := []rune(s); len(letters) > capacity {
 			s = string(letters[:capacity]) + "…"
 		}
@@ -82,9 +88,11 @@ func (p page) bannerContent(text string, margin float64, number, total string) s
 		parts = append(parts, value)
 		capacity -= letters
 	}
+
 	at := 0
 	for _, m := range placeholder.FindAllStringIndex(text, -1) {
 		literal(text[at:m[0]])
+
 		at = m[1]
 		switch text[m[0]:m[1]] {
 		case "{page}":
@@ -100,15 +108,18 @@ func (p page) bannerContent(text string, margin float64, number, total string) s
 			for _, c := range p.chapters {
 				longest = max(longest, utf8.RuneCountInString(runningTitle(c)))
 			}
+
 			if longest > 0 {
 				counter("counter(page,"+chapterStyle+")", longest)
 			}
 		}
 	}
 	literal(text[at:])
+
 	if len(parts) == 0 {
 		return noContent
 	}
+
 	return strings.Join(parts, " ")
 }
 
@@ -120,18 +131,23 @@ func bareCSS(names themes.Names) string {
 		header += "@top-" + place + "{content:none}"
 		footer += "@bottom-" + place + "{content:none}"
 	}
+
 	css := ""
 	if names[".no-header"] {
 		css += "@page no-header{" + header + "}.no-header{page:no-header}"
 	}
+
 	if names[".no-footer"] {
 		css += "@page no-footer{" + footer + "}.no-footer{page:no-footer}"
 	}
+
 	if names[".no-header"] && names[".no-footer"] {
 		css += "@page no-banners{" + header + footer + "}.no-header.no-footer{page:no-banners}"
 	}
+
 	if names[".leaf"] {
 		css += "@page leaf{" + header + footer + "}"
 	}
+
 	return css
 }

@@ -11,6 +11,7 @@ import (
 
 	"presswork"
 	"presswork/internal/document/epub"
+	"presswork/internal/fault"
 	"presswork/internal/markdown"
 	"presswork/internal/pdffile"
 	"presswork/themes"
@@ -33,6 +34,7 @@ func onBookPages(o presswork.Options, theme themes.Theme) presswork.Options {
 	if theme.Scheme == "dark" {
 		o.InkSaver = new(true)
 	}
+
 	return o
 }
 
@@ -44,24 +46,42 @@ func (c *Converter) book(d Document, p page, body markdown.Document, content str
 		theme = theme.InkSaver()
 	}
 	b := epub.Book{
-		Title: p.meta.Title, Lang: cmp.Or(p.lang, "und"), Author: p.meta.Author, Subject: cmp.Or(p.meta.Subject, p.subtitle), Date: p.meta.Date,
-		Keywords: p.meta.Keywords, RightToLeft: markdown.Direction(p.lang) == "rtl", Modified: c.bookDate(p.meta.Date),
-		ContentsTitle: contentsTitle(p.lang), CoverTitle: p.meta.Title,
-		ShowContents: body.TOC || p.options.TOC != nil && *p.options.TOC > 0,
-		CSS:          theme.Rules(themes.NamesIn(content), bookSheet()),
-		Body:         content,
+		Title:         p.meta.Title,
+		Lang:          cmp.Or(p.lang, "und"),
+		Author:        p.meta.Author,
+		Subject:       cmp.Or(p.meta.Subject, p.subtitle),
+		Date:          p.meta.Date,
+		Keywords:      p.meta.Keywords,
+		RightToLeft:   markdown.Direction(p.lang) == "rtl",
+		Modified:      c.bookDate(p.meta.Date),
+		ContentsTitle: contentsTitle(p.lang),
+		CoverTitle:    p.meta.Title,
+		ShowContents:  body.TOC || p.options.TOC != nil && *p.options.TOC > 0,
+		CSS:           theme.Rules(themes.NamesIn(content), bookSheet()),
+		Body:          content,
 	}
+
 	depth := presswork.Depth(defaultDepth)
 	if p.options.TOC != nil && *p.options.TOC > 0 {
 		depth = *p.options.TOC
 	}
+
 	for _, h := range contentsOf(body, &depth) {
 		b.Headings = append(b.Headings, epub.Heading{Level: h.Level, Text: headingLabel(h), ID: h.ID})
 	}
-	composed := Composed{Output: d.Output, Meta: p.meta, Theme: p.theme.Name, Warnings: body.Warnings, strict: isTrue(p.options.Strict), book: &b}
+
+	composed := Composed{
+		Output:   d.Output,
+		Meta:     p.meta,
+		Theme:    p.theme.Name,
+		Warnings: body.Warnings,
+		strict:   isTrue(p.options.Strict),
+		book:     &b,
+	}
 	if notFalse(p.options.Cover) {
 		composed.Page, composed.layout = p.bookCover()
 	}
+
 	return c.keyed(composed)
 }
 
@@ -71,9 +91,11 @@ func (c *Converter) bookDate(day string) time.Time {
 	if !c.epoch.IsZero() {
 		return c.epoch
 	}
+
 	if t, err := time.Parse(time.DateOnly, day); err == nil {
 		return t
 	}
+
 	return c.now().UTC().Truncate(24 * time.Hour)
 }
 
@@ -84,10 +106,18 @@ func (p page) bookCover() (presswork.Page, layout) {
 	p.options.CSS, p.options.CodeTheme = "", ""
 	p.sheet = sheet{width: coverWidth * millimetres, height: coverHeight * millimetres, scale: 1}
 	p.text, p.rightToLeft = nil, false
-	p.lastStyle = "<style>html{margin:0;overflow:hidden;background:" + p.theme.Token("--cover-bg") + "}main{display:none}</style>\n"
-	page := presswork.Page{Sheet: presswork.Sheet{Width: coverWidth / float64(pixelsPerInch), Height: coverHeight / float64(pixelsPerInch)}}
+	p.lastStyle = "<style>html{margin:0;overflow:hidden;background:" + p.theme.Token(
+		"--cover-bg",
+	) + "}main{display:none}</style>\n"
+	page := presswork.Page{
+		Sheet: presswork.Sheet{
+			Width:  coverWidth / float64(pixelsPerInch),
+			Height: coverHeight / float64(pixelsPerInch),
+		},
+	}
 	var l layout
 	page.HTML, l, _ = p.html()
+
 	return page, l
 }
 
@@ -101,21 +131,31 @@ func (c *Converter) makeBook(ctx context.Context, d Composed) (Made, error) {
 			return Made{}, err
 		}
 	}
+
 	data, left, err := epub.Write(b)
 	if err != nil {
-		return Made{}, presswork.Errorf(presswork.RenderFailed, "the book could not be written").WithCause(err)
+		return Made{}, fault.Errorf(fault.RenderFailed, "the book could not be written").WithCause(err)
 	}
 	// What was composed may be another job's, too.
 	made := Made{Data: data, Warnings: slices.Clone(d.Warnings)}
+
 	for _, l := range left {
 		name := ""
 		if alt := pdffile.OneLine(l.Alt); alt != "" {
 			name = fmt.Sprintf(" %q", short(alt))
 		}
-		made.Warnings = append(made.Warnings, presswork.Warning{Code: presswork.ImageFailed, Message: fmt.Sprintf("the image%s is left out of the book: %s", name, l.Why)})
+		made.Warnings = append(
+			made.Warnings,
+			fault.Warning{
+				Code:    fault.ImageFailed,
+				Message: fmt.Sprintf("the image%s is left out of the book: %s", name, l.Why),
+			},
+		)
 	}
+
 	if d.strict && len(made.Warnings) > 0 {
 		return Made{Warnings: made.Warnings}, strictFindings(made.Warnings)
 	}
+
 	return made, nil
 }

@@ -17,6 +17,7 @@ import (
 	"presswork"
 	"presswork/internal/chromium"
 	"presswork/internal/document"
+	"presswork/internal/fault"
 	"presswork/internal/markdown/diagram"
 )
 
@@ -24,39 +25,47 @@ import (
 func bookOf(t *testing.T, c *document.Converter, d document.Document) ([]byte, map[string][]byte) {
 	t.Helper()
 	d.Output = presswork.EPUB
+
 	composed, err := c.Compose(t.Context(), d)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	made, err := c.Make(t.Context(), composed)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	z, err := zip.NewReader(bytes.NewReader(made.Data), int64(len(made.Data)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	files := map[string][]byte{}
+
 	for _, f := range z.File {
 		r, err := f.Open()
 		if err != nil {
 			t.Fatal(err)
 		}
+
 		if files[f.Name], err = io.ReadAll(r); err != nil {
 			t.Fatal(err)
 		}
 	}
+
 	return made.Data, files
 }
 
 func samples(t *testing.T) (rich, hostileBook []byte) {
 	t.Helper()
+
 	for name, into := range map[string]*[]byte{"testdata/rich.md": &rich, "testdata/book.md": &hostileBook} {
 		var err error
 		if *into, err = os.ReadFile(name); err != nil {
 			t.Fatal(err)
 		}
 	}
+
 	return rich, hostileBook
 }
 
@@ -65,30 +74,55 @@ func samples(t *testing.T) (rich, hostileBook []byte) {
 func TestBooksAreValid(t *testing.T) {
 	t.Parallel()
 	b := printer(t)
+
 	checker := os.Getenv("PRESSWORK_EPUBCHECK")
 	if _, err := os.Stat(checker); err != nil {
 		t.Skip("EPUBCheck is not there: `make setup-test` fetches it where Java and Maven are installed")
 	}
 	rich, hostileBook := samples(t)
 	c := converter(t, document.Options{Diagrams: diagram.New(diagram.Options{Script: b.Script})})
-	data, _ := bookOf(t, c, document.Document{Content: rich, Path: "rich.md", Parts: []document.Part{{Content: hostileBook, Path: "book.md"}}})
+	data, _ := bookOf(
+		t,
+		c,
+		document.Document{
+			Content: rich,
+			Path:    "rich.md",
+			Parts:   []document.Part{{Content: hostileBook, Path: "book.md"}},
+		},
+	)
 	var styles bytes.Buffer
-	short := []byte("# T\n\n> q\n\n- [ ] x\n\n| a |\n|-|\n| b |\n\n```go\nfunc x() {}\n```\n\n> [!TIP]\n> x\n\n## H\n\n$x$ a[^1]\n\n[^1]: n\n")
+
+	short := []byte(
+		"# T\n\n> q\n\n- [ ] x\n\n| a |\n|-|\n| b |\n\n```go\nfunc x() {}\n```\n\n> [!TIP]\n> x\n\n## H\n\n$x$ a[^1]\n\n[^1]: n\n",
+	)
 	for _, theme := range catalogue(t).List() {
 		_, files := bookOf(t, c, document.Document{Content: short, Theme: theme.Name})
 		styles.Write(files["EPUB/style.css"])
 	}
+
 	path := filepath.Join(t.TempDir(), "book.epub")
 	if err := os.WriteFile(path, withStyle(t, data, styles.Bytes()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(t.Context(), "java", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp", filepath.Join(checker, "*"),
-		"com.adobe.epubcheck.tool.Checker", path, "--json", "-")
+	cmd := exec.CommandContext(
+		t.Context(),
+		"java",
+		"-XX:TieredStopAtLevel=1",
+		"-XX:+UseSerialGC",
+		"-cp",
+		filepath.Join(checker, "*"),
+		"com.adobe.epubcheck.tool.Checker",
+		path,
+		"--json",
+		"-",
+	)
 	out, err := cmd.Output()
+
 	begin := bytes.IndexByte(out, '{')
 	if begin < 0 {
 		t.Fatalf("%s, %v", out, err)
 	}
+
 	var report struct {
 		Messages []struct {
 			ID, Severity, Message string
@@ -103,9 +137,11 @@ func TestBooksAreValid(t *testing.T) {
 	if err := json.NewDecoder(bytes.NewReader(out[begin:])).Decode(&report); err != nil {
 		t.Fatalf("%v: %.500s", err, out)
 	}
+
 	if report.Checker.Elapsed == 0 {
 		t.Errorf("nothing was checked: %.500s", out)
 	}
+
 	for _, m := range report.Messages {
 		if m.Severity == "FATAL" || m.Severity == "ERROR" || m.Severity == "WARNING" {
 			t.Errorf("%s %s: %.300s %+v", m.Severity, m.ID, m.Message, m.Locations)
@@ -116,12 +152,14 @@ func TestBooksAreValid(t *testing.T) {
 // withStyle is a book with another stylesheet.
 func withStyle(t *testing.T, book, css []byte) []byte {
 	t.Helper()
+
 	z, err := zip.NewReader(bytes.NewReader(book), int64(len(book)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
 	w := zip.NewWriter(&out)
+
 	for _, f := range z.File {
 		if f.Name != "EPUB/style.css" {
 			if err := w.Copy(f); err != nil {
@@ -129,17 +167,21 @@ func withStyle(t *testing.T, book, css []byte) []byte {
 			}
 			continue
 		}
+
 		entry, err := w.Create(f.Name)
 		if err != nil {
 			t.Fatal(err)
 		}
+
 		if _, err := entry.Write(css); err != nil {
 			t.Fatal(err)
 		}
 	}
+
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
+
 	return out.Bytes()
 }
 
@@ -149,28 +191,46 @@ func TestABookHasTheThemesCover(t *testing.T) {
 	c := converter(t, document.Options{Picture: func(ctx context.Context, page presswork.Page) ([]byte, error) {
 		return b.Screenshot(ctx, page, chromium.ScreenshotOptions{})
 	}})
-	_, files := bookOf(t, c, document.Document{Content: []byte("# Night train\n\ntext"), Theme: "synthwave", Options: presswork.Options{Author: "Ann"}})
+	_, files := bookOf(
+		t,
+		c,
+		document.Document{
+			Content: []byte("# Night train\n\ntext"),
+			Theme:   "synthwave",
+			Options: presswork.Options{Author: "Ann"},
+		},
+	)
+
 	cover, err := png.Decode(bytes.NewReader(files["EPUB/cover.png"]))
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	if s := cover.Bounds().Size(); s.X != 1600 || s.Y != 2560 {
 		t.Errorf("%v pixels", s)
 	}
+
 	red, green, blue, _ := cover.At(3, 3).RGBA() // --cover-bg is #09002f
 	if red>>8 > 20 || green>>8 > 10 || blue>>8 < 30 || blue>>8 > 70 {
 		t.Errorf("the corner is #%02x%02x%02x", red>>8, green>>8, blue>>8)
 	}
 	sun := 0
+
 	for y := 0; y < 2560; y += 16 {
 		if r, g, _, _ := cover.At(800, y).RGBA(); r>>8 > 200 && g>>8 > 100 {
 			sun++
 		}
 	}
+
 	if sun < 10 {
 		t.Errorf("the sun has %d of 160 lines", sun)
 	}
-	_, files = bookOf(t, c, document.Document{Content: []byte("# Night train\n\ntext"), Options: presswork.Options{Cover: new(false)}})
+
+	_, files = bookOf(
+		t,
+		c,
+		document.Document{Content: []byte("# Night train\n\ntext"), Options: presswork.Options{Cover: new(false)}},
+	)
 	if files["EPUB/cover.png"] != nil || files["EPUB/cover.xhtml"] != nil {
 		t.Error("a cover that was not wanted")
 	}
@@ -182,26 +242,40 @@ func TestABookIsTheDocument(t *testing.T) {
 	t.Parallel()
 	rich, _ := samples(t)
 	c := converter(t, document.Options{})
+
 	data, files := bookOf(t, c, document.Document{Content: rich, Theme: "dracula"})
 	if again, _ := bookOf(t, c, document.Document{Content: rich, Theme: "dracula"}); !bytes.Equal(data, again) {
 		t.Error("the same document gives other bytes")
 	}
-	all := string(bytes.Join([][]byte{files["EPUB/chapter-001.xhtml"], files["EPUB/chapter-002.xhtml"], files["EPUB/chapter-003.xhtml"]}, nil))
+
+	all := string(
+		bytes.Join(
+			[][]byte{files["EPUB/chapter-001.xhtml"], files["EPUB/chapter-002.xhtml"], files["EPUB/chapter-003.xhtml"]},
+			nil,
+		),
+	)
 	for _, want := range []string{"<math xmlns=", `epub:type="noteref"`, "<strong>Markdown</strong>", `class="chroma`, `<table>`, `<span class="task">☑</span>`} {
 		if !strings.Contains(all, want) {
 			t.Errorf("no %s", want)
 		}
 	}
+
 	opf, css := string(files["EPUB/package.opf"]), string(files["EPUB/style.css"])
-	for _, want := range []string{"<dc:title>The Pressroom Handbook</dc:title>", "<dc:creator>The Presswork Authors</dc:creator>", "<dc:language>en</dc:language>",
-		`<meta property="dcterms:modified">2026-11-20T00:00:00Z</meta>`, "urn:uuid:", `properties="nav"`, `properties="mathml"`} {
+	for _, want := range []string{
+		"<dc:title>The Pressroom Handbook</dc:title>", "<dc:creator>The Presswork Authors</dc:creator>", "<dc:language>en</dc:language>",
+		`<meta property="dcterms:modified">2026-11-20T00:00:00Z</meta>`, "urn:uuid:", `properties="nav"`, `properties="mathml"`,
+	} {
 		if !strings.Contains(opf, want) {
 			t.Errorf("the package lacks %s:\n%s", want, opf)
 		}
 	}
-	if body := regexp.MustCompile(`body ?\{[^}]*\}`).FindString(css); body == "" || strings.Contains(body, "background") || strings.Contains(body, "color") || strings.Contains(css, "var(") {
+
+	if body := regexp.MustCompile(`body ?\{[^}]*\}`).
+		FindString(css); body == "" || strings.Contains(body, "background") || strings.Contains(body, "color") ||
+		strings.Contains(css, "var(") {
 		t.Errorf("the stylesheet says %q: %.300s", body, css)
 	}
+
 	if n := strings.Count(string(files["EPUB/nav.xhtml"]), "<li>"); n < 15 {
 		t.Errorf("%d entries of contents", n)
 	}
@@ -212,19 +286,26 @@ func TestABookIsTheDocument(t *testing.T) {
 func TestABookKeepsItsWarningsToItself(t *testing.T) {
 	t.Parallel()
 	c := converter(t, document.Options{})
-	composed, err := c.Compose(t.Context(), document.Document{Output: presswork.EPUB, Options: presswork.Options{Cover: new(false)},
+
+	composed, err := c.Compose(t.Context(), document.Document{
+		Output: presswork.EPUB, Options: presswork.Options{Cover: new(false)},
 		Content: []byte("![a](x.svg)\n"), Asset: func(string) ([]byte, error) {
-			return []byte(`<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><foreignObject width="9" height="9"><p xmlns="http://www.w3.org/1999/xhtml">x</p></foreignObject></svg>`), nil
-		}})
+			return []byte(
+				`<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><foreignObject width="9" height="9"><p xmlns="http://www.w3.org/1999/xhtml">x</p></foreignObject></svg>`,
+			), nil
+		},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	shared := make([]presswork.Warning, 8)
+	shared := make([]fault.Warning, 8)
 	composed.Warnings = shared[:0]
+
 	made, err := c.Make(t.Context(), composed)
-	if err != nil || len(made.Warnings) != 1 || made.Warnings[0].Code != presswork.ImageFailed {
+	if err != nil || len(made.Warnings) != 1 || made.Warnings[0].Code != fault.ImageFailed {
 		t.Fatalf("%+v, %v", made.Warnings, err)
 	}
+
 	if shared[0].Code != "" {
 		t.Errorf("the composed document's warnings hold %+v", shared[0])
 	}

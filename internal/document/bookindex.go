@@ -26,12 +26,14 @@ func (n *indexNode) child(term, sortBy string) *indexNode {
 	c := n.byTerm[term]
 	if c == nil {
 		c = &indexNode{term: term, sortBy: sortBy}
+
 		if n.byTerm == nil {
 			n.byTerm = map[string]*indexNode{}
 		}
 		n.byTerm[term] = c
 		n.below = append(n.below, c)
 	}
+
 	return c
 }
 
@@ -41,12 +43,14 @@ func indexOf(entries []markdown.IndexEntry, lang string, paper bool) []made {
 	if len(entries) == 0 {
 		return nil
 	}
+
 	root := &indexNode{}
 	for _, e := range entries {
 		n := root
 		for i, term := range e.Terms {
 			n = n.child(term, e.SortBy[i])
 		}
+
 		switch {
 		case e.See == "":
 			n.places = append(n.places, e.ID)
@@ -58,9 +62,12 @@ func indexOf(entries []markdown.IndexEntry, lang string, paper bool) []made {
 	}
 	tag, _ := language.Parse(lang) // und, for none
 	w := indexWriter{order: collate.New(tag, collate.IgnoreCase), lang: lang, paper: paper}
-	w.out.WriteString(`<nav class="toc-index" role="doc-index" aria-label="` + html.EscapeString(markdown.IndexTitle(lang)) + "\">\n")
+	w.out.WriteString(
+		`<nav class="toc-index" role="doc-index" aria-label="` + html.EscapeString(markdown.IndexTitle(lang)) + "\">\n",
+	)
 	w.list(root.below)
 	w.out.WriteString("</nav>\n")
+
 	return []made{w.made()}
 }
 
@@ -74,19 +81,30 @@ type indexWriter struct {
 func (w *indexWriter) list(nodes []*indexNode) {
 	slices.SortStableFunc(nodes, func(a, b *indexNode) int { return w.order.CompareString(a.sortBy, b.sortBy) })
 	w.out.WriteString("<ul>\n")
+
 	for _, n := range nodes {
 		w.out.WriteString("<li>" + html.EscapeString(markdown.SetLine(n.term, w.lang)))
+
 		for i, id := range n.places {
 			w.place(i, id)
 		}
+
 		for _, refers := range []struct {
 			word string
 			to   []string
 		}{{"see", n.see}, {"see also", n.also}} {
 			for _, to := range refers.to {
-				w.out.WriteString(" (<em>" + markdown.IndexWord(refers.word, w.lang) + "</em> " + html.EscapeString(markdown.SetLine(to, w.lang)) + ")")
+				w.out.WriteString(
+					" (<em>" + markdown.IndexWord(
+						refers.word,
+						w.lang,
+					) + "</em> " + html.EscapeString(
+						markdown.SetLine(to, w.lang),
+					) + ")",
+				)
 			}
 		}
+
 		if len(n.below) > 0 {
 			w.out.WriteByte('\n')
 			w.list(n.below)
@@ -106,6 +124,7 @@ func (w *indexWriter) place(i int, id string) {
 		w.out.WriteString(", ")
 	}
 	w.out.WriteString(`<a class="` + class + `" href="#` + url.PathEscape(id) + `"`)
+
 	if w.paper {
 		w.out.WriteString(" data-fill>")
 		w.number(pageOf{anchor: id, indexed: true, begins: i == 0})

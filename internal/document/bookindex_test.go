@@ -42,9 +42,16 @@ func TestIndexHasThePagesOfItsEntries(t *testing.T) {
 	_, index, _ := strings.Cut(text, "Register\n")
 	// In the order of German: Ä is an A.
 	want := "Äpfel 2\nchapter (siehe heading)\nEnde 1\nlist 3\nof „words“ 1\nterms 1\nword 1–3, 5 (siehe auch term)\n"
-	if got := strings.Join(strings.Fields(index), " "); !strings.HasPrefix(got, strings.Join(strings.Fields(want), " ")) {
+	if got := strings.Join(
+		strings.Fields(index),
+		" ",
+	); !strings.HasPrefix(
+		got,
+		strings.Join(strings.Fields(want), " "),
+	) {
 		t.Errorf("the index is %q, want %q", got, want)
 	}
+
 	if contents := poppler(t, "pdftotext", "-l", "1", "-layout", path, "-"); !strings.Contains(contents, "Register") {
 		t.Errorf("the index is not in the contents: %s", contents)
 	}
@@ -52,20 +59,48 @@ func TestIndexHasThePagesOfItsEntries(t *testing.T) {
 
 func TestIndexIsComposed(t *testing.T) {
 	t.Parallel()
+
 	page := func(d document.Document) string { return compose(t, d).Page.HTML }
-	if web := page(document.Document{Content: []byte(indexed), Output: presswork.HTML}); strings.Contains(web, "data-fill") || !strings.Contains(web, `href="#toc-ix-2">2</a>`) {
+	if web := page(
+		document.Document{Content: []byte(indexed), Output: presswork.HTML},
+	); strings.Contains(web, "data-fill") ||
+		!strings.Contains(web, `href="#toc-ix-2">2</a>`) {
 		t.Errorf("a document without pages counts the places: %s", web)
 	}
-	if here := page(document.Document{Content: []byte("\\printindex\n\na\\index{b}\n")}); strings.Index(here, "toc-index\" role") > strings.Index(here, "<p>a") {
+
+	if here := page(
+		document.Document{Content: []byte("\\printindex\n\na\\index{b}\n")},
+	); strings.Index(
+		here,
+		"toc-index\" role",
+	) > strings.Index(
+		here,
+		"<p>a",
+	) {
 		t.Errorf("the index is not where the source has it: %s", here)
 	}
-	parts := page(document.Document{Content: []byte("# A\n\na\\index{x}\n"), Path: "a.md", Parts: []document.Part{{Content: []byte("# B\n\nb\\index{x}\n\n\\printindex\n"), Path: "b.md"}}})
-	if !strings.Contains(parts, `href="#toc-ix-1" data-fill></a><a class="toc-at" href="#toc-ix-1-2"`) || strings.Contains(parts, ">Index</h") {
+
+	parts := page(
+		document.Document{
+			Content: []byte("# A\n\na\\index{x}\n"),
+			Path:    "a.md",
+			Parts:   []document.Part{{Content: []byte("# B\n\nb\\index{x}\n\n\\printindex\n"), Path: "b.md"}},
+		},
+	)
+	if !strings.Contains(parts, `href="#toc-ix-1" data-fill></a><a class="toc-at" href="#toc-ix-1-2"`) ||
+		strings.Contains(parts, ">Index</h") {
 		t.Errorf("two documents have one index, where the source has it: %s", parts)
 	}
-	if hostile := page(document.Document{Content: []byte("a\\index{<b>x&\"} \\index{a|see{<i>}}\n\n<nav class=\"toc-index\"></nav>\n")}); strings.Contains(hostile, "<b>") || strings.Contains(hostile, "<i>") || strings.Count(hostile, "toc-first") != 1 {
+
+	if hostile := page(
+		document.Document{
+			Content: []byte("a\\index{<b>x&\"} \\index{a|see{<i>}}\n\n<nav class=\"toc-index\"></nav>\n"),
+		},
+	); strings.Contains(hostile, "<b>") || strings.Contains(hostile, "<i>") ||
+		strings.Count(hostile, "toc-first") != 1 {
 		t.Errorf("what an entry holds is text: %s", hostile)
 	}
+
 	if plain := page(document.Document{Content: []byte("# plain\n")}); strings.Contains(plain, "toc-index") {
 		t.Error("a page without an index has its rules")
 	}

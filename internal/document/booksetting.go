@@ -55,14 +55,17 @@ func bookSettingOf(o presswork.Options, theme themes.Theme, body markdown.Docume
 	if b.start == "continue" {
 		b.start = ""
 	}
+
 	if !maybeBook(o, theme) {
 		return b
 	}
 	said := o.As == asBook
+
 	prose, all, technical := textIn(body)
 	if !said && (float64(prose) < proseShare*float64(all) || technical*technicalLetters > all) {
 		return b
 	}
+
 	b.text, b.pages = true, said || all >= facingLetters
 	if n := len(chaptersOf(body.Headings)); o.ChapterStart == "" && b.pages && n > 1 && all/n >= longChapter {
 		b.start = "page"
@@ -70,6 +73,7 @@ func bookSettingOf(o presswork.Options, theme themes.Theme, body markdown.Docume
 			b.start = "right"
 		}
 	}
+
 	return b
 }
 
@@ -86,6 +90,7 @@ func textIn(body markdown.Document) (prose, all, technical int) {
 			technical++
 		}
 	})
+
 	return prose, block.Letters(block.Visible(body.HTML)), technical
 }
 
@@ -94,6 +99,7 @@ func justified(o presswork.Options, theme themes.Theme) func(string) string {
 	if !maybeBook(o, theme) {
 		return nil
 	}
+
 	return analysis.LanguageOf
 }
 
@@ -104,27 +110,54 @@ type leaf struct{ id, chapter string }
 // chapterIDs are the headings that begin chapters, none where they are like others.
 func (b bookSetting) chapterIDs(headings []markdown.Heading) map[string]bool {
 	begins := map[string]bool{}
+
 	if b != (bookSetting{}) {
 		for _, c := range chaptersOf(headings) {
 			begins[c.ID] = true
 		}
 	}
+
 	return begins
 }
 
 // dropCaps reports whether a language's script has capitals that stand alone.
 func dropCaps(lang string) bool {
 	switch base, _, _ := strings.Cut(strings.ToLower(lang), "-"); base {
-	case "ar", "fa", "ur", "ps", "he", "yi", "zh", "ja", "ko", "hi", "mr", "ne", "bn", "ta", "te", "th", "lo", "km", "my", "ka", "ckb", "sd", "ug", "dv":
+	case "ar",
+		"fa",
+		"ur",
+		"ps",
+		"he",
+		"yi",
+		"zh",
+		"ja",
+		"ko",
+		"hi",
+		"mr",
+		"ne",
+		"bn",
+		"ta",
+		"te",
+		"th",
+		"lo",
+		"km",
+		"my",
+		"ka",
+		"ckb",
+		"sd",
+		"ug",
+		"dv":
 		return false
 	}
+
 	return true
 }
 
 // dropCap reports whether the first letter of a chapter's first paragraph may be a large one:
 // it begins with a word and is long enough to go around it.
 func dropCap(b *block.Block) bool {
-	return b.Closed && !b.LineBreaks && beginsWithWord(b.Inner()) && block.Letters(block.Visible(b.Inner())) >= dropCapLetters
+	return b.Closed && !b.LineBreaks && beginsWithWord(b.Inner()) &&
+		block.Letters(block.Visible(b.Inner())) >= dropCapLetters
 }
 
 // beginsWithWord reports whether HTML begins with two letters, perhaps behind a
@@ -134,6 +167,7 @@ func beginsWithWord(html string) bool {
 	if len(runes) > 0 && strings.ContainsRune("“„«‘\"", runes[0]) {
 		runes = runes[1:]
 	}
+
 	return len(runes) > 1 && unicode.IsUpper(runes[0]) && unicode.IsLetter(runes[1])
 }
 
@@ -146,12 +180,21 @@ func (p page) facing() string {
 		if !p.book.pages {
 			return ""
 		}
+
 		return "@top-center{text-align:" + side + "}@bottom-center{text-align:" + side + "}"
 	}
 	beside, _, _ := p.sheet.strips()
 	inner, outer := round(p.sheet.left-beside+p.sheet.bleed), round(p.sheet.right-beside+p.sheet.bleed)
-	return fmt.Sprintf("@page:right{margin-left:%gmm;margin-right:%gmm;%s}@page:left{margin-left:%gmm;margin-right:%gmm;%s}\n",
-		inner, outer, folio("right"), outer, inner, folio("left"))
+
+	return fmt.Sprintf(
+		"@page:right{margin-left:%gmm;margin-right:%gmm;%s}@page:left{margin-left:%gmm;margin-right:%gmm;%s}\n",
+		inner,
+		outer,
+		folio("right"),
+		outer,
+		inner,
+		folio("left"),
+	)
 }
 
 // runningHeads reports whether the pages name their chapter and section.
@@ -168,51 +211,62 @@ func (r *revision) runningHeads(pages map[string]int, total int, blank map[int]b
 	chapter, section := make([]string, total+1), make([]string, total+1)
 	opens := make([]bool, total+1)
 	current, within, next := "", "", 0
+
 	for page := 1; page <= total; page++ {
 		begun := false
+
 		for ; next < len(r.sections) && pages[r.sections[next].ID] <= page; next++ {
 			h := r.sections[next]
 			if pages[h.ID] == 0 {
 				continue
 			}
+
 			title := runningTitle(h)
 			if h.Level == r.sections[0].Level || r.tops[h.ID] {
 				opens[page] = opens[page] || pages[h.ID] == page
 				current, within = title, title
 				continue
 			}
+
 			if within = title; !begun {
 				section[page], begun = title, true
 			}
 		}
+
 		chapter[page] = current
 		if section[page] == "" {
 			section[page] = within
 		}
 	}
+
 	for page := 1; page <= total; page++ {
 		if page%2 == 1 {
 			chapter[page] = section[page]
 		}
+
 		if opens[page] && r.opening || blank[page] {
 			chapter[page] = ""
 		}
 	}
+
 	return chapter[1:]
 }
 
 // sectionsOf are the chapters and the headings one level below them.
 func sectionsOf(headings []markdown.Heading) (sections []markdown.Heading, tops map[string]bool) {
 	tops = map[string]bool{}
+
 	level := 0
 	for _, c := range chaptersOf(headings) {
 		tops[c.ID], level = true, c.Level
 	}
+
 	for _, h := range headings {
 		if tops[h.ID] || level > 0 && h.Level == level+1 {
 			sections = append(sections, h)
 		}
 	}
+
 	return sections, tops
 }
 
@@ -228,15 +282,18 @@ func (r *revision) placeLeaves(pages map[string]int, total int) (css string, pla
 	var shifts []shift
 	held, wanted := 0, 0
 	var b strings.Builder
+
 	r.blank = map[int]bool{}
 	for _, l := range r.leaves {
 		at := pages[l.chapter]
 		if at == 0 {
 			continue
 		}
+
 		if r.shown[l.id] {
 			held++
 		}
+
 		if (at-held+wanted)%2 == 0 {
 			wanted++
 			shown[l.id] = true
@@ -246,9 +303,11 @@ func (r *revision) placeLeaves(pages map[string]int, total int) (css string, pla
 		shifts = append(shifts, shift{at, wanted - held})
 	}
 	r.shown = shown
+
 	placed = make(map[string]int, len(pages))
 	for id, page := range pages {
 		by := 0
+
 		for _, s := range shifts {
 			if s.from > page {
 				break
@@ -257,5 +316,6 @@ func (r *revision) placeLeaves(pages map[string]int, total int) (css string, pla
 		}
 		placed[id] = page + by
 	}
+
 	return b.String(), placed, total + wanted - held
 }

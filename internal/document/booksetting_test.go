@@ -9,6 +9,7 @@ import (
 
 	"presswork"
 	"presswork/internal/document"
+	"presswork/internal/fault"
 )
 
 // novel is prose in three chapters, the first of so many paragraphs.
@@ -16,10 +17,13 @@ func novel(first int) string {
 	const sentence = "the lamplighter of the harbour town went from street to street, with extraordinary patience, and found that nobody had waited. "
 	var b strings.Builder
 	b.WriteString("---\ntitle: The Lamplighter\nlang: en\ntoc: true\n---\n\n")
+
 	for n, paragraphs := range []int{first, 12, 12} {
 		fmt.Fprintf(&b, "# Chapter%dx\n\n", n+1)
+
 		for p := range paragraphs {
 			opening := "And "
+
 			switch p {
 			case 0:
 				opening = "“Once "
@@ -29,6 +33,7 @@ func novel(first int) string {
 			b.WriteString(opening + strings.Repeat(sentence, 5) + "\n\n")
 		}
 	}
+
 	return b.String()
 }
 
@@ -37,25 +42,37 @@ func novel(first int) string {
 // a chapter begins and a white one name nothing.
 func TestLiteraryProseIsSetAsABook(t *testing.T) {
 	t.Parallel()
+
 	for name, first := range map[string]int{"white page": 14, "no white page": 9} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			o := presswork.Options{Binding: "5mm", CropMarks: new(true)}
-			r, path := convert(t, converter(t, document.Options{Printer: printer(t)}), document.Document{Content: []byte(novel(first)), Theme: "fantasy", Options: o})
+
+			r, path := convert(
+				t,
+				converter(t, document.Options{Printer: printer(t)}),
+				document.Document{Content: []byte(novel(first)), Theme: "fantasy", Options: o},
+			)
 			if len(r.Warnings) > 0 {
 				t.Error(r.Warnings)
 			}
 			pages := strings.Split(strings.TrimSuffix(poppler(t, "pdftotext", "-raw", path, "-"), "\f"), "\f")
 			chapter, section, white := "", "", 0
+
 			for i, text := range pages {
 				number := i + 1
+
 				folio := regexp.MustCompile(fmt.Sprintf(`(?m)^– ?%d ?–\n`, number))
 				if strings.TrimSpace(text) != "" && !folio.MatchString(text) {
 					t.Errorf("page %d does not say so: %q", number, text)
 				}
 				text = folio.ReplaceAllString(text, "")
 				lines := strings.Split(strings.TrimSpace(text), "\n")
-				opened := slices.IndexFunc(lines, func(l string) bool { return regexp.MustCompile(`^Chapter\dx$`).MatchString(l) })
+
+				opened := slices.IndexFunc(
+					lines,
+					func(l string) bool { return regexp.MustCompile(`^Chapter\dx$`).MatchString(l) },
+				)
 				switch head := lines[0]; {
 				case number == 1: // title and contents
 					continue
@@ -66,27 +83,35 @@ func TestLiteraryProseIsSetAsABook(t *testing.T) {
 					if number%2 == 0 {
 						t.Errorf("page %d: %s begins on the left", number, head)
 					}
+
 					if !regexp.MustCompile(fmt.Sprintf(`(?m)^%s %d$`, head, number)).MatchString(pages[0]) {
 						t.Errorf("%s begins on page %d, not where the contents have it:\n%s", head, number, pages[0])
 					}
 				default:
-					if i := slices.IndexFunc(lines[1:], func(l string) bool { return regexp.MustCompile(`^Section\dx$`).MatchString(l) }); i >= 0 {
+					if i := slices.IndexFunc(
+						lines[1:],
+						func(l string) bool { return regexp.MustCompile(`^Section\dx$`).MatchString(l) },
+					); i >= 0 {
 						section = lines[1+i]
 					}
+
 					if want := map[bool]string{true: chapter, false: section}[number%2 == 0]; head != want {
 						t.Errorf("page %d has the head %q, want %q", number, head, want)
 					}
 				}
 			}
+
 			if chapter != "Chapter3x" || (name == "white page") != (white == 1) {
 				t.Errorf("the last chapter is %s; %d pages are white", chapter, white)
 			}
+
 			info := poppler(t, "pdfinfo", "-box", path)
 			for _, box := range []string{`MediaBox: +-25.51 +-25.51 +637.51 +884.\d\d`, `BleedBox: +0.00 +0.00 +612.00 +858.\d\d`, `TrimBox: +8.50 +8.50 +603.50 +850.\d\d`} {
 				if !regexp.MustCompile(box).MatchString(info) {
 					t.Errorf("no %s in\n%s", box, info)
 				}
 			}
+
 			if left, right := textEdge(t, path, 4), textEdge(t, path, 3); left-right < 5 {
 				t.Errorf("text begins at %.0f on a left page, at %.0f on a right one", left, right)
 			}
@@ -99,18 +124,22 @@ func textEdge(t *testing.T, path string, page int) float64 {
 	t.Helper()
 	out := poppler(t, "pdftotext", "-bbox-layout", "-f", fmt.Sprint(page), "-l", fmt.Sprint(page), path, "-")
 	edge, widest := 0.0, 0.0
+
 	for _, m := range regexp.MustCompile(`<line xMin="([\d.]+)" yMin="[\d.]+" xMax="([\d.]+)"`).FindAllStringSubmatch(out, -1) {
 		var from, to float64
 		if _, err := fmt.Sscan(m[1], &from); err != nil {
 			t.Fatal(err)
 		}
+
 		if _, err := fmt.Sscan(m[2], &to); err != nil {
 			t.Fatal(err)
 		}
+
 		if to-from > widest {
 			edge, widest = from, to-from
 		}
 	}
+
 	return edge
 }
 
@@ -118,6 +147,7 @@ func textEdge(t *testing.T, path string, page int) float64 {
 // setting can be had, or not.
 func TestWhatIsABook(t *testing.T) {
 	t.Parallel()
+
 	list := "# A\n\n" + strings.Repeat("- an item of a list that goes on for a while\n", 300)
 	for name, c := range map[string]struct {
 		content, theme string
@@ -138,16 +168,21 @@ func TestWhatIsABook(t *testing.T) {
 		"chapters on pages": {content: novel(12), theme: "light", o: presswork.Options{ChapterStart: "page"}, holds: "data-chapter", lacks: `class="book" leaf`},
 		"only binding":      {content: "# A\n", theme: "light", o: presswork.Options{Binding: "10mm"}, holds: "@page:left", lacks: `class="book" text-align:left`},
 	} {
-		composed, err := converter(t, document.Options{}).Compose(t.Context(), document.Document{Content: []byte(c.content), Theme: c.theme, Options: c.o})
+		composed, err := converter(
+			t,
+			document.Options{},
+		).Compose(t.Context(), document.Document{Content: []byte(c.content), Theme: c.theme, Options: c.o})
 		if err != nil {
 			t.Fatal(err)
 		}
+
 		html := composed.Page.HTML
 		for want := range strings.FieldsSeq(c.holds) {
 			if !strings.Contains(html, want) {
 				t.Errorf("%s: no %s", name, want)
 			}
 		}
+
 		for bad := range strings.FieldsSeq(c.lacks) {
 			if strings.Contains(html, bad) {
 				t.Errorf("%s: holds %s", name, bad)
@@ -161,22 +196,30 @@ func TestPicturesAreNoLines(t *testing.T) {
 	t.Parallel()
 	const picture = "<img alt=\"a\" src=\"data:image/gif;base64,R0lGODlhAQABAAAAACH5BAEKAAEALAAAAAABAAEAAAICTAEAOw==\">"
 	content := "Text.\n\n" + picture + " " + picture + "\n\nText " + picture + ".\n"
-	composed, err := converter(t, document.Options{}).Compose(t.Context(), document.Document{Content: []byte(content), Theme: "fantasy"})
+
+	composed, err := converter(
+		t,
+		document.Options{},
+	).Compose(t.Context(), document.Document{Content: []byte(content), Theme: "fantasy"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if html := composed.Page.HTML; strings.Count(html, "<p data-pictures>") != 1 || !strings.Contains(html, "main > p[data-pictures]:is(p){margin-block") || !strings.Contains(html, "p[data-pictures] + p:is(p)") {
+
+	if html := composed.Page.HTML; strings.Count(html, "<p data-pictures>") != 1 ||
+		!strings.Contains(html, "main > p[data-pictures]:is(p){margin-block") ||
+		!strings.Contains(html, "p[data-pictures] + p:is(p)") {
 		t.Error(html)
 	}
 }
 
 func TestPressOptionsAreChecked(t *testing.T) {
 	t.Parallel()
+
 	for param, o := range map[string]presswork.Options{
 		"binding": {Binding: "8"}, "bleed": {Bleed: "30mm"}, "chapter_start": {ChapterStart: "left"}, "as": {As: "novel"},
 	} {
 		err := document.CheckOptions(o)
-		if e := presswork.AsError(err); err == nil || e.Param != "options."+param || e.Code != presswork.InvalidOption {
+		if e := fault.AsError(err); err == nil || e.Param != "options."+param || e.Code != fault.InvalidOption {
 			t.Errorf("%+v: %v", o, err)
 		}
 	}

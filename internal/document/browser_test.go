@@ -22,11 +22,13 @@ var shared = sync.OnceValues(func() (*chromium.Browser, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	b := chromium.New(chromium.Options{FontConfig: config})
 	if err := b.Start(context.Background()); err != nil {
 		return nil, err
 	}
 	started.Store(b)
+
 	return b, nil
 })
 
@@ -38,6 +40,7 @@ var embedded = sync.OnceValue(func() *themes.Catalogue { return themes.Open(them
 
 func TestMain(m *testing.M) {
 	code := m.Run()
+
 	if b := started.Load(); b != nil {
 		ctx, cancel := context.WithTimeout(context.Background(), wait.Patience)
 		if err := b.Stop(ctx); err != nil {
@@ -53,10 +56,12 @@ func TestMain(m *testing.M) {
 func printer(t testing.TB) *chromium.Browser {
 	t.Helper()
 	needsBrowser(t)
+
 	b, err := shared()
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	return b
 }
 
@@ -64,11 +69,13 @@ func printer(t testing.TB) *chromium.Browser {
 func printerWith(t testing.TB, fontConfig string) *chromium.Browser {
 	t.Helper()
 	needsBrowser(t)
+
 	return browsertest.Start(t, chromium.Options{Tabs: 1, FontConfig: fontConfig})
 }
 
 func needsBrowser(t testing.TB) {
 	t.Helper()
+
 	if testing.Short() {
 		t.Skip("needs Chromium and poppler; `make test` runs this test")
 	}
@@ -78,5 +85,6 @@ func needsBrowser(t testing.TB) {
 func catalogue(t testing.TB) *themes.Catalogue {
 	t.Helper()
 	c := embedded()
+
 	return c
 }

@@ -21,16 +21,19 @@ func chaptersOf(headings []markdown.Heading) []markdown.Heading {
 	if titled(headings) && len(headings) > 1 {
 		body = headings[1:]
 	}
+
 	top := 7
 	for _, h := range body {
 		top = min(top, h.Level)
 	}
 	var chapters []markdown.Heading
+
 	for _, h := range body {
 		if h.Level == top {
 			chapters = append(chapters, h)
 		}
 	}
+
 	return chapters
 }
 
@@ -40,11 +43,13 @@ func titled(headings []markdown.Heading) bool {
 	if len(headings) == 0 || headings[0].Level != 1 {
 		return false
 	}
+
 	for _, h := range headings[1:] {
 		if h.Level == 1 {
 			return false
 		}
 	}
+
 	return true
 }
 
@@ -58,12 +63,14 @@ func runningTitles(chapters []markdown.Heading, pages map[string]int, total int)
 		}
 	}
 	titles := make([]string, total)
+
 	running := ""
 	for i, begun := range begun[1:] {
 		if titles[i] = running; len(begun) > 0 {
 			titles[i], running = runningTitle(begun[0]), runningTitle(begun[len(begun)-1])
 		}
 	}
+
 	return titles
 }
 
@@ -72,5 +79,6 @@ func runningTitle(h markdown.Heading) string {
 	if len(title) > maxRunningTitle {
 		return strings.TrimSpace(string(title[:maxRunningTitle-1])) + "…"
 	}
+
 	return string(title)
 }

@@ -7,6 +7,7 @@ import (
 
 	"presswork"
 	"presswork/internal/document"
+	"presswork/internal/fault"
 )
 
 // TestCitationsArePrinted follows a citation in a printed document to its entry.
@@ -14,36 +15,54 @@ func TestCitationsArePrinted(t *testing.T) {
 	t.Parallel()
 	c := converter(t, document.Options{Printer: printer(t)})
 	result, path := convert(t, c, document.Document{
-		Content: []byte("---\nbibliography: [refs.bib, more.json]\ncsl: vancouver\nnocite: |\n  @c\nlang: en\n---\n# Paper\n\nSaid before [@a; @b; @none].\n\n\\newpage\n"),
+		Content: []byte(
+			"---\nbibliography: [refs.bib, more.json]\ncsl: vancouver\nnocite: |\n  @c\nlang: en\n---\n# Paper\n\nSaid before [@a; @b; @none].\n\n\\newpage\n",
+		),
 		Asset: func(name string) ([]byte, error) {
 			switch name {
 			case "refs.bib":
-				return []byte("@book{a, author={Knuth, Donald}, title={The {\\TeX}book}, year=1984}\n@book{c, title={Uncited}, author={Cee, C}}"), nil
+				return []byte(
+					"@book{a, author={Knuth, Donald}, title={The {\\TeX}book}, year=1984}\n@book{c, title={Uncited}, author={Cee, C}}",
+				), nil
 			case "more.json":
-				return []byte(`[{"id":"b","type":"book","title":"Second <i>work</i>","author":[{"family":"Bee","given":"Bob"}]}]`), nil
+				return []byte(
+					`[{"id":"b","type":"book","title":"Second <i>work</i>","author":[{"family":"Bee","given":"Bob"}]}]`,
+				), nil
 			}
+
 			return nil, fs.ErrNotExist
 		},
 	})
+
 	pages := pageTexts(t, path)
 	if len(pages) != 2 || !strings.Contains(pages[0], "(1,2,none?)") {
 		t.Fatalf("pages %q", pages)
 	}
+
 	for _, want := range []string{"References", "1.", "Knuth D. The TeXbook. 1984", "Bee B. Second work", "Cee C. Uncited"} {
 		if !strings.Contains(strings.Join(strings.Fields(pages[1]), " "), want) {
 			t.Errorf("page 2 lacks %q: %s", want, pages[1])
 		}
 	}
-	if dests := poppler(t, "pdfinfo", "-dests", path); !strings.Contains(dests, `"ref-a"`) || !strings.Contains(dests, `"ref-b"`) {
+
+	if dests := poppler(
+		t,
+		"pdfinfo",
+		"-dests",
+		path,
+	); !strings.Contains(dests, `"ref-a"`) ||
+		!strings.Contains(dests, `"ref-b"`) {
 		t.Errorf("nothing to link to: %s", dests)
 	}
-	if len(result.Warnings) != 1 || result.Warnings[0].Code != presswork.CitationMissing || result.Warnings[0].Line != 10 {
+
+	if len(result.Warnings) != 1 || result.Warnings[0].Code != fault.CitationMissing || result.Warnings[0].Line != 10 {
 		t.Errorf("warnings %v", result.Warnings)
 	}
 }
 
 func TestCitationOptionsAreChecked(t *testing.T) {
 	t.Parallel()
+
 	for _, c := range []struct {
 		options presswork.Options
 		want    string
@@ -56,10 +75,11 @@ func TestCitationOptionsAreChecked(t *testing.T) {
 		{presswork.Options{Numbering: "chapters"}, `numbering "chapters" is not allowed; did you mean "chapter"?; allowed: document, chapter`},
 	} {
 		err := document.CheckOptions(c.options)
-		if presswork.CodeOf(err) != presswork.InvalidOption || !strings.Contains(err.Error(), c.want) {
+		if fault.CodeOf(err) != fault.InvalidOption || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v, want %q", err, c.want)
 		}
 	}
+
 	for _, fine := range []presswork.Options{{CSL: "ieee"}, {CSL: "My Style.CSL", Bibliography: presswork.Files{"a/b.bib"}}, {Numbering: "document", LOF: new(true)}} {
 		if err := document.CheckOptions(fine); err != nil {
 			t.Error(err)

@@ -26,6 +26,7 @@ func normalCodeSize(size string) float64 {
 		return normalCode
 	}
 	points, _ := strconv.ParseFloat(m[1], 64) // digits
+
 	return points
 }
 
@@ -35,8 +36,10 @@ func (t *typesetter) code(b *block.Block, a area) {
 	tag := b.Tag()
 	if b.Columns > 0 {
 		style := ""
+
 		width := (a.sheet.width - a.sheet.left - a.sheet.right) / a.sheet.scale / pointInMM
-		if fits := width / (float64(b.Columns)*columnWidth + codePadding); fits < t.codeSize && fits*a.sheet.scale >= smallestCode {
+		if fits := width / (float64(b.Columns)*columnWidth + codePadding); fits < t.codeSize &&
+			fits*a.sheet.scale >= smallestCode {
 			style = fmt.Sprintf("font-size:%.2fpt", fits-0.005)
 		}
 		tag = b.TagWithStyle(style)

@@ -15,6 +15,7 @@ func TestCodeIsSetSoThatItsLinesAreWhole(t *testing.T) {
 	t.Parallel()
 	block := func(columns int) string { return "```\n" + strings.Repeat("-", columns) + "\nshort\n```\n" }
 	size := regexp.MustCompile(`<pre[^>]* style="font-size:([0-9.]+)pt"`)
+
 	for name, c := range map[string]struct {
 		content  string
 		theme    string
@@ -31,14 +32,19 @@ func TestCodeIsSetSoThatItsLinesAreWhole(t *testing.T) {
 		"on all turned pages":  {block(150), "light", presswork.Options{Landscape: new(true)}, 7, 8.1},
 		"smaller than in 7 pt": {block(90), "light", presswork.Options{Scale: new(0.8)}, 0, 0},
 	} {
-		composed, err := converter(t, document.Options{}).Compose(t.Context(), document.Document{Content: []byte(c.content), Theme: c.theme, Options: c.options})
+		composed, err := converter(
+			t,
+			document.Options{},
+		).Compose(t.Context(), document.Document{Content: []byte(c.content), Theme: c.theme, Options: c.options})
 		if err != nil {
 			t.Fatal(err)
 		}
+
 		got := 0.0
 		if m := size.FindStringSubmatch(composed.Page.HTML); m != nil {
 			got, _ = strconv.ParseFloat(m[1], 64)
 		}
+
 		if got < c.from || got > c.to || strings.Contains(composed.Page.HTML, "data-columns") {
 			t.Errorf("%s: %v pt, want %v to %v", name, got, c.from, c.to)
 		}

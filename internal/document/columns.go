@@ -46,6 +46,7 @@ func comfortable(c block.Column) int {
 	case c.Cell <= many:
 		return max(c.Word, 22)
 	}
+
 	return max(c.Word, 30)
 }
 
@@ -65,6 +66,7 @@ func least(t block.Sizes) (letters int) {
 			letters += c.Word
 		}
 	}
+
 	return letters
 }
 
@@ -80,6 +82,7 @@ func surelyFits(t block.Sizes, area float64) bool {
 func fit(t block.Sizes, upright, turned float64) (class string, turn bool) {
 	// squeezed is by how much a table may be narrower than it wants.
 	const squeezed = 1.15
+
 	wanted, full, shortest, words := 0, 0, least(t), 0
 	for _, c := range t.Columns {
 		wanted += comfortable(c)
@@ -88,16 +91,19 @@ func fit(t block.Sizes, upright, turned float64) (class string, turn bool) {
 	}
 	takes := func(letters int, s tableSize) float64 { return tableWidth(t, letters, letterWidth, s) }
 	needs := func(letters int, s tableSize) float64 { return tableWidth(t, letters, wideLetter, s) }
+
 	for _, area := range []float64{upright, turned} {
 		if area < upright {
 			break
 		}
+
 		for _, s := range tableSizes() {
 			switch {
 			case takes(full, s) <= area && needs(words, s) <= area:
 				if needs(full, s) > area {
 					return s.class + whole(t), area != upright
 				}
+
 				return s.class, area != upright
 			case takes(wanted, s) <= area*squeezed && needs(shortest, s) <= area:
 				return s.class + unbroken(t), area != upright
@@ -105,6 +111,7 @@ func fit(t block.Sizes, upright, turned float64) (class string, turn bool) {
 		}
 	}
 	smallest := tableSizes()[2]
+
 	for _, area := range []float64{upright, turned} {
 		switch {
 		case needs(shortest, smallest) <= area:
@@ -113,6 +120,7 @@ func fit(t block.Sizes, upright, turned float64) (class string, turn bool) {
 			return smallest.class + whole(t), area != upright
 		}
 	}
+
 	return smallest.class + " crowded", turned > upright
 }
 
@@ -129,6 +137,7 @@ func whole(t block.Sizes) string {
 	if classes == "" {
 		return ""
 	}
+
 	return " folded" + classes
 }
 
@@ -136,10 +145,12 @@ func whole(t block.Sizes) string {
 func onOneLine(t block.Sizes, is func(block.Column) bool) string {
 	const most = 20 // the print sheet has a rule for each
 	var b strings.Builder
+
 	for i, c := range t.Columns[:min(len(t.Columns), most)] {
 		if is(c) && !t.Spans {
 			b.WriteString(" nb" + strconv.Itoa(i+1))
 		}
 	}
+
 	return b.String()
 }

@@ -12,6 +12,7 @@ import (
 
 	"presswork"
 	"presswork/internal/document"
+	"presswork/internal/fault"
 	"presswork/internal/test/cputime"
 	"presswork/internal/test/golden"
 	"presswork/themes"
@@ -23,6 +24,7 @@ type blank struct{ version string }
 func (blank) Print(context.Context, presswork.Page) ([]byte, error) {
 	return nil, errors.New("not a printer")
 }
+
 func (blank) PrintRevised(context.Context, presswork.Page, func([]byte) ([]string, error)) ([]byte, error) {
 	return nil, errors.New("not a printer")
 }
@@ -30,24 +32,30 @@ func (b blank) Version() string { return b.version }
 
 func converter(t testing.TB, o document.Options) *document.Converter {
 	t.Helper()
+
 	if o.Themes == nil {
 		o.Themes = catalogue(t)
 	}
+
 	if o.Printer == nil {
 		o.Printer = blank{"test/1"}
 	}
+
 	if o.Now == nil {
 		o.Now = func() time.Time { return time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC) }
 	}
+
 	return document.New(o)
 }
 
 func compose(t *testing.T, d document.Document) document.Composed {
 	t.Helper()
+
 	c, err := converter(t, document.Options{}).Compose(t.Context(), d)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	return c
 }
 
@@ -58,9 +66,16 @@ func TestComposeGolden(t *testing.T) {
 	c := compose(t, document.Document{
 		Content: []byte("---\ntitle: From <front> matter\nauthor: A\nsubject: S\nlang: de\n---\n# Heading\n\nText.\n"),
 		Theme:   "nord",
-		Options: presswork.Options{Cover: new(true), HeaderText: new(`{title} "x" \ </style>`), CSS: "p{color:red;background:url(http://x/)}", PageSize: "A5", Landscape: new(true)},
+		Options: presswork.Options{
+			Cover:      new(true),
+			HeaderText: new(`{title} "x" \ </style>`),
+			CSS:        "p{color:red;background:url(http://x/)}",
+			PageSize:   "A5",
+			Landscape:  new(true),
+		},
 	})
 	html := []byte(c.Page.HTML)
+
 	for _, sheet := range []struct{ form, name string }{
 		{`(?s)<style>\n\*,\*::before.*?</style>`, "<style>(the shared sheets)</style>"},
 		{`:root\{color-scheme:light;[^}]*\}`, "(the theme's tokens)"},
@@ -77,15 +92,36 @@ func TestComposeGolden(t *testing.T) {
 
 func TestSheetFollowsTheOptions(t *testing.T) {
 	t.Parallel()
-	c := compose(t, document.Document{Content: []byte("x"), Options: presswork.Options{PageSize: "Letter", Landscape: new(true), Scale: new(0.5), PageRanges: "1 - 2", Tagged: new(false)}})
+	c := compose(
+		t,
+		document.Document{
+			Content: []byte("x"),
+			Options: presswork.Options{
+				PageSize:   "Letter",
+				Landscape:  new(true),
+				Scale:      new(0.5),
+				PageRanges: "1 - 2",
+				Tagged:     new(false),
+			},
+		},
+	)
+
 	want := presswork.Sheet{Width: 11, Height: 8.5, Scale: 0.5, PageRanges: "1-2"}
 	if c.Page.Sheet != want {
 		t.Errorf("got %+v, want %+v", c.Page.Sheet, want)
 	}
-	wide := compose(t, document.Document{Content: []byte("x"), Options: presswork.Options{PageSize: "11in x 8.5in", Landscape: new(true)}}).Page.Sheet
+
+	wide := compose(
+		t,
+		document.Document{
+			Content: []byte("x"),
+			Options: presswork.Options{PageSize: "11in x 8.5in", Landscape: new(true)},
+		},
+	).Page.Sheet
 	if wide.Width != 11 || wide.Height != 8.5 {
 		t.Errorf("landscape makes a wide page %v by %v", wide.Width, wide.Height)
 	}
+
 	if c := compose(t, document.Document{Content: []byte("x")}); !c.Page.Sheet.Tagged || !c.Page.Sheet.Outline {
 		t.Errorf("tags and outline are not the default: %+v", c.Page.Sheet)
 	}
@@ -94,13 +130,16 @@ func TestSheetFollowsTheOptions(t *testing.T) {
 func TestTheRequestWinsOverFrontMatter(t *testing.T) {
 	t.Parallel()
 	content := []byte("---\ntheme: retro\ntitle: Front\nauthor: Front\n---\n# First heading\n")
+
 	c := compose(t, document.Document{Content: content, Theme: "nord", Options: presswork.Options{Title: "Request"}})
 	if c.Theme != "nord" || c.Meta.Title != "Request" || c.Meta.Author != "Front" {
 		t.Errorf("got theme %s, meta %+v", c.Theme, c.Meta)
 	}
+
 	if c := compose(t, document.Document{Content: content}); c.Theme != "retro" {
 		t.Errorf("the front matter's theme is not taken: %s", c.Theme)
 	}
+
 	if c := compose(t, document.Document{Content: []byte("x")}); c.Theme != themes.Default {
 		t.Errorf("the default theme is %s", c.Theme)
 	}
@@ -108,6 +147,7 @@ func TestTheRequestWinsOverFrontMatter(t *testing.T) {
 
 func TestTitleComesFromTheNearestSource(t *testing.T) {
 	t.Parallel()
+
 	for _, c := range []struct{ content, filename, want string }{
 		{"---\ntitle: Front\n---\n# Heading", "file.md", "Front"},
 		{"text\n\n# Head *ing*", "file.md", "Head ing"},
@@ -116,7 +156,10 @@ func TestTitleComesFromTheNearestSource(t *testing.T) {
 		{"text", "", "Document"},
 		{"---\ntitle: \"a\\nb\\u0000c\"\n---\nx", "", "a b c"},
 	} {
-		if got := compose(t, document.Document{Content: []byte(c.content), Filename: c.filename}).Meta.Title; got != c.want {
+		if got := compose(
+			t,
+			document.Document{Content: []byte(c.content), Filename: c.filename},
+		).Meta.Title; got != c.want {
 			t.Errorf("%q, %q: got %q, want %q", c.content, c.filename, got, c.want)
 		}
 	}
@@ -124,7 +167,11 @@ func TestTitleComesFromTheNearestSource(t *testing.T) {
 
 func TestBlankKeywordsAreLeftOut(t *testing.T) {
 	t.Parallel()
-	d := document.Document{Content: []byte("x"), Options: presswork.Options{Keywords: presswork.Keywords{"", "a\tb", " \n"}}}
+
+	d := document.Document{
+		Content: []byte("x"),
+		Options: presswork.Options{Keywords: presswork.Keywords{"", "a\tb", " \n"}},
+	}
 	if got := compose(t, d).Meta.Keywords; !slices.Equal(got, []string{"a b"}) {
 		t.Errorf("the keywords are %q", got)
 	}
@@ -132,6 +179,7 @@ func TestBlankKeywordsAreLeftOut(t *testing.T) {
 
 func TestLongParagraphsAreMarked(t *testing.T) {
 	t.Parallel()
+
 	words := func(n int) string { return strings.TrimSpace(strings.Repeat("word ", n)) }
 	for content, want := range map[string]string{
 		words(50):                       "<p>word",
@@ -157,6 +205,7 @@ func TestLongParagraphsAreMarked(t *testing.T) {
 func TestHostilePatternsAreComposedSoon(t *testing.T) {
 	t.Parallel()
 	const limit = 30 * time.Second
+
 	const times = 33_000 // of what a document may have
 	for name, content := range map[string]string{
 		"lines that end in a colon": strings.Repeat("a:\n\n", times) + grid(15, 1, "1,234.5 kg"),
@@ -171,11 +220,13 @@ func TestHostilePatternsAreComposedSoon(t *testing.T) {
 
 func TestKeyIsDeterministicAndTellsDifferencesApart(t *testing.T) {
 	t.Parallel()
+
 	sample, err := os.ReadFile("testdata/sample.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	base := document.Document{Content: sample, Theme: "nord"}
+
 	key := compose(t, base).Key
 	for range 5 {
 		if again := compose(t, base).Key; again != key {
@@ -183,6 +234,7 @@ func TestKeyIsDeterministicAndTellsDifferencesApart(t *testing.T) {
 		}
 	}
 	keys := map[string]string{key: "base"}
+
 	for name, d := range map[string]document.Document{
 		"content":  {Content: append(slices.Clip(sample), "x"...), Theme: "nord"},
 		"theme":    {Content: sample, Theme: "dark"},
@@ -197,6 +249,7 @@ func TestKeyIsDeterministicAndTellsDifferencesApart(t *testing.T) {
 		}
 		keys[k] = name
 	}
+
 	newer, err := converter(t, document.Options{Printer: blank{"test/2"}}).Compose(t.Context(), base)
 	if err != nil || newer.Key == key {
 		t.Errorf("another browser version has the same key (%v)", err)
@@ -210,9 +263,12 @@ func TestKeyIsDeterministicAndTellsDifferencesApart(t *testing.T) {
 
 func TestComposedPageFetchesNothing(t *testing.T) {
 	t.Parallel()
+
 	c := compose(t, document.Document{
-		Content: []byte("---\nheader_text: '</style><script>x</script>'\ncss: '@import \"http://x/\"; p{background:url(http://x/)}</style><script>'\n---\n" +
-			"![a](http://x/a.png) <img src=http://x/> <style>p{background:url(http://x/)}</style>\n\n<link rel=stylesheet href=http://x/>\n"),
+		Content: []byte(
+			"---\nheader_text: '</style><script>x</script>'\ncss: '@import \"http://x/\"; p{background:url(http://x/)}</style><script>'\n---\n" +
+				"![a](http://x/a.png) <img src=http://x/> <style>p{background:url(http://x/)}</style>\n\n<link rel=stylesheet href=http://x/>\n",
+		),
 		Options: presswork.Options{Title: `</title><script src="http://x/">`},
 	})
 	for _, bad := range []string{"<script", "<link", "@import", "url(http", `src="http`, "srcset", "http-equiv=\"refresh\""} {
@@ -220,6 +276,7 @@ func TestComposedPageFetchesNothing(t *testing.T) {
 			t.Errorf("the page holds %q", bad)
 		}
 	}
+
 	const policy = `<meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src data:;`
 	if !strings.Contains(c.Standalone(), policy) {
 		t.Error("the page that others show has no content security policy")
@@ -232,12 +289,17 @@ func TestComposedPageFetchesNothing(t *testing.T) {
 
 func TestStrictTurnsWarningsIntoAnError(t *testing.T) {
 	t.Parallel()
+
 	content := []byte("# A\n\n### C\n\n[x](#y)\n")
 	if c := compose(t, document.Document{Content: content}); len(c.Warnings) != 2 {
 		t.Errorf("warnings: %v", c.Warnings)
 	}
-	_, err := converter(t, document.Options{}).Compose(t.Context(), document.Document{Content: content, Options: presswork.Options{Strict: new(true)}})
-	if presswork.CodeOf(err) != presswork.StrictFindings || !strings.Contains(err.Error(), "line 3: heading") {
+
+	_, err := converter(
+		t,
+		document.Options{},
+	).Compose(t.Context(), document.Document{Content: content, Options: presswork.Options{Strict: new(true)}})
+	if fault.CodeOf(err) != fault.StrictFindings || !strings.Contains(err.Error(), "line 3: heading") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -249,9 +311,17 @@ func TestRemoteImagesNeedPermission(t *testing.T) {
 		fetches++
 		return nil, "", errors.New("no")
 	}})
+
 	for _, allowed := range []bool{true, false} {
 		fetches = 0
-		got, err := c.Compose(t.Context(), document.Document{Content: []byte("![a](http://x/)"), Options: presswork.Options{RemoteImages: new(allowed)}})
+
+		got, err := c.Compose(
+			t.Context(),
+			document.Document{
+				Content: []byte("![a](http://x/)"),
+				Options: presswork.Options{RemoteImages: new(allowed)},
+			},
+		)
 		if err != nil || len(got.Warnings) != 1 || (fetches == 1) != allowed {
 			t.Errorf("allowed %v: %d fetches, warnings %v, %v", allowed, fetches, got.Warnings, err)
 		}
@@ -260,6 +330,7 @@ func TestRemoteImagesNeedPermission(t *testing.T) {
 
 func TestLanguageAndDirection(t *testing.T) {
 	t.Parallel()
+
 	for content, want := range map[string]string{
 		"Hello":                 `lang="en" dir="ltr"`,
 		"日本語の文章です。":             `lang="ja" dir="ltr"`,
@@ -279,6 +350,7 @@ func TestLanguageAndDirection(t *testing.T) {
 // text runs one way.
 func TestCodeIsIsolatedWhereTextRunsBothWays(t *testing.T) {
 	t.Parallel()
+
 	for content, want := range map[string]bool{
 		"Say `x`, naïvely. 日本語 `y`":           false,
 		"Say `x` to שלום":                     true,
@@ -287,7 +359,10 @@ func TestCodeIsIsolatedWhereTextRunsBothWays(t *testing.T) {
 		`<p dir="rtl">Say <code>x</code></p>`: true,
 		"---\nlang: fa\n---\nSay `x`":         true,
 	} {
-		if got := strings.Contains(compose(t, document.Document{Content: []byte(content)}).Page.HTML, "unicode-bidi: isolate"); got != want {
+		if got := strings.Contains(
+			compose(t, document.Document{Content: []byte(content)}).Page.HTML,
+			"unicode-bidi: isolate",
+		); got != want {
 			t.Errorf("%q: isolated %v, want %v", content, got, want)
 		}
 	}
@@ -295,8 +370,12 @@ func TestCodeIsIsolatedWhereTextRunsBothWays(t *testing.T) {
 
 func TestUnknownThemeIsRefused(t *testing.T) {
 	t.Parallel()
-	_, err := converter(t, document.Options{}).Compose(t.Context(), document.Document{Content: []byte("x"), Theme: "nrod"})
-	if presswork.CodeOf(err) != presswork.ThemeNotFound {
+
+	_, err := converter(
+		t,
+		document.Options{},
+	).Compose(t.Context(), document.Document{Content: []byte("x"), Theme: "nrod"})
+	if fault.CodeOf(err) != fault.ThemeNotFound {
 		t.Errorf("got %v", err)
 	}
 }
@@ -306,6 +385,7 @@ func BenchmarkComposeSample(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
+
 	c := converter(b, document.Options{})
 	for b.Loop() {
 		if _, err := c.Compose(b.Context(), document.Document{Content: sample, Theme: "nord"}); err != nil {
@@ -319,12 +399,14 @@ func BenchmarkComposeSample(b *testing.B) {
 func TestPropertiesAreThereForStylesheetsThatAreNotOurs(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
+
 	css := ":root{--primary:#123456;--base-100:#fff;--base-content:#000}@media print{:root{--link:red}}"
 	if err := os.WriteFile(dir+"/mine.css", []byte(css), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	themes := themes.Open(themes.Options{Dir: dir})
 	c := converter(t, document.Options{Themes: themes})
+
 	for _, d := range []struct {
 		document.Document
 		all bool
@@ -334,10 +416,12 @@ func TestPropertiesAreThereForStylesheetsThatAreNotOurs(t *testing.T) {
 		{document.Document{Theme: "nord"}, false},
 	} {
 		d.Content = []byte("[a](https://example.com/)")
+
 		got, err := c.Compose(t.Context(), d.Document)
 		if err != nil {
 			t.Fatal(err)
 		}
+
 		for _, part := range []string{"a[href]{color: var(--link)", ";--primary:#", "--sheet-width:210mm"} {
 			if strings.Contains(got.Page.HTML, part) != d.all {
 				t.Errorf("%s with %q: %q is there: %v", d.Theme, d.Options.CSS, part, !d.all)

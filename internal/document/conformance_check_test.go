@@ -27,6 +27,7 @@ func compiled(pattern string) *regexp.Regexp {
 	if !known {
 		re, _ = patterns.LoadOrStore(pattern, regexp.MustCompile(pattern))
 	}
+
 	return re.(*regexp.Regexp)
 }
 
@@ -41,14 +42,18 @@ type claim struct {
 // its own: it shares nothing with the packer but what cuts a file into objects.
 func faults(t *testing.T, data []byte, c claim) (found []string) {
 	t.Helper()
+
 	fault := func(format string, args ...any) { found = append(found, fmt.Sprintf(format, args...)) }
-	if head := data[:min(len(data), 14)]; !bytes.HasPrefix(head, []byte("%PDF-1.7\n%")) || slices.Min(head[10:]) < 0x80 {
+	if head := data[:min(len(data), 14)]; !bytes.HasPrefix(head, []byte("%PDF-1.7\n%")) ||
+		slices.Min(head[10:]) < 0x80 {
 		fault("the header is %q", head)
 	}
+
 	if m := compiled(`/ID \[<([0-9A-F]{32})> <([0-9A-F]{32})>\]`).FindSubmatch(data); m == nil {
 		fault("there is no file id")
 	}
 	objects := filetest.Objects(t, data)
+
 	catalog, ok := one(objects, "<</Type /Catalog")
 	if !ok {
 		return append(found, "there is no catalog")
@@ -60,20 +65,30 @@ func faults(t *testing.T, data []byte, c claim) (found []string) {
 
 	number, _ := strconv.Atoi(match(string(data[bytes.LastIndex(data, []byte("/Root ")):]), `/Info (\d+) 0 R`))
 	info := objects[number]
+
 	metadata := follow(catalog, "Metadata")
 	if !strings.Contains(metadata, "/Subtype /XML") || strings.Contains(metadata, "/Filter") {
 		fault("the metadata stream is %.80q", metadata)
 	}
+
 	about := readXMP(t, metadata)
 	if got, want := about.Part+strings.ToLower(about.Conformance), c.level; got != want {
 		fault("it claims PDF/A %q, not %q", got, want)
 	}
+
 	if (about.UA == "1") != c.ua {
 		fault("it claims PDF/UA %q", about.UA)
 	}
+
 	for _, pair := range [][3]string{
-		{"Title", about.Title, ""}, {"Author", about.Creator, ""}, {"Subject", about.Description, ""}, {"Keywords", about.Keywords, ""},
-		{"Creator", about.Tool, ""}, {"Producer", about.Producer, ""}, {"CreationDate", about.Created, "date"}, {"ModDate", about.Modified, "date"},
+		{"Title", about.Title, ""},
+		{"Author", about.Creator, ""},
+		{"Subject", about.Description, ""},
+		{"Keywords", about.Keywords, ""},
+		{"Creator", about.Tool, ""},
+		{"Producer", about.Producer, ""},
+		{"CreationDate", about.Created, "date"},
+		{"ModDate", about.Modified, "date"},
 	} {
 		got := text(match(info, "/"+pair[0]+` (<[0-9A-F]+>|\((?:[^()\\]|\\.)*\))`))
 		if pair[2] == "date" {
@@ -84,63 +99,85 @@ func faults(t *testing.T, data []byte, c claim) (found []string) {
 			}
 			got = fmt.Sprintf("%s-%s-%sT%s:%s:%sZ", d[1], d[2], d[3], d[4], d[5], d[6])
 		}
+
 		if got != pair[1] {
 			fault("%s is %q in Info and %q in XMP", pair[0], got, pair[1])
 		}
 	}
+
 	if !strings.Contains(catalog, "/ViewerPreferences <</DisplayDocTitle true>>") {
 		fault("readers show the file name, not the title")
 	}
+
 	if c.level != "" {
 		found = append(found, archiveFaults(t, objects, catalog, c)...)
 	}
+
 	if c.ua {
 		found = append(found, accessFaults(objects, catalog, follow)...)
 	}
+
 	return found
 }
 
 func archiveFaults(t *testing.T, objects map[int]string, catalog string, c claim) (found []string) {
 	profile, _ := strconv.Atoi(match(catalog, `/S /GTS_PDFA1\s[^>]*/DestOutputProfile (\d+) 0 R`))
-	if icc := content(t, objects[profile]); len(icc) < 128 || string(icc[36:40]) != "acsp" || string(icc[16:20]) != "RGB " ||
-		int(icc[0])<<24|int(icc[1])<<16|int(icc[2])<<8|int(icc[3]) != len(icc) || !strings.Contains(objects[profile], "/N 3") {
+	if icc := content(
+		t,
+		objects[profile],
+	); len(icc) < 128 || string(icc[36:40]) != "acsp" || string(icc[16:20]) != "RGB " ||
+		int(icc[0])<<24|int(icc[1])<<16|int(icc[2])<<8|int(icc[3]) != len(icc) ||
+		!strings.Contains(objects[profile], "/N 3") {
 		found = append(found, "there is no RGB output intent")
 	}
 	files := 0
+
 	for n, o := range objects {
 		if strings.HasSuffix(o, "endstream") {
 			o, _, _ = strings.Cut(o, "stream\n")
 		}
+
 		bare := compiled(`\((?:[^()\\]|\\.)*\)`).ReplaceAllString(o, "()")
-		if m := compiled(`/(JavaScript|JS|Launch|Movie|Sound|AA|AcroForm|XFA|LZWDecode|Crypt|Encrypt|DeviceCMYK|Interpolate true|OPI|Alternates)\b`).FindString(bare); m != "" {
+		if m := compiled(
+			`/(JavaScript|JS|Launch|Movie|Sound|AA|AcroForm|XFA|LZWDecode|Crypt|Encrypt|DeviceCMYK|Interpolate true|OPI|Alternates)\b`,
+		).FindString(bare); m != "" {
 			found = append(found, fmt.Sprintf("object %d has %s", n, m))
 		}
-		if strings.Contains(bare, "/Type /Annot\n") && (!strings.Contains(bare, "/F 4\n") || !strings.Contains(bare, "/Subtype /Link\n")) {
+
+		if strings.Contains(bare, "/Type /Annot\n") &&
+			(!strings.Contains(bare, "/F 4\n") || !strings.Contains(bare, "/Subtype /Link\n")) {
 			found = append(found, fmt.Sprintf("annotation %d is no link, or is not printed", n))
 		}
+
 		if strings.Contains(bare, "/Subtype /CIDFontType") {
 			d, _ := strconv.Atoi(match(bare, `/FontDescriptor (\d+) 0 R`))
 			if !strings.Contains(objects[d], "/FontFile") {
 				found = append(found, fmt.Sprintf("font %d is not embedded", n))
 			}
 		}
+
 		for _, name := range compiled(`/[^\s/<>()\[\]]+`).FindAllString(bare, -1) {
 			if len(name) > 128 {
 				found = append(found, fmt.Sprintf("object %d has a name of %d bytes", n, len(name)))
 			}
 		}
+
 		if strings.Contains(bare, "/Type /Filespec") {
-			if files++; !strings.Contains(bare, "/AFRelationship /Source") || !strings.Contains(bare, "/UF ") || !strings.Contains(catalog, "/AF [") {
+			if files++; !strings.Contains(bare, "/AFRelationship /Source") || !strings.Contains(bare, "/UF ") ||
+				!strings.Contains(catalog, "/AF [") {
 				found = append(found, fmt.Sprintf("attachment %d is not associated", n))
 			}
 		}
+
 		if strings.Contains(bare, "/Type /EmbeddedFile") && !strings.Contains(bare, "/Subtype /text#2Fmarkdown") {
 			found = append(found, fmt.Sprintf("attachment %d has no type", n))
 		}
 	}
+
 	if files != c.sources {
 		found = append(found, fmt.Sprintf("%d attachments, want %d", files, c.sources))
 	}
+
 	return found
 }
 
@@ -149,33 +186,44 @@ func accessFaults(objects map[int]string, catalog string, follow func(in, key st
 		found = append(found, "it is not marked as tagged, or has no language")
 	}
 	roles := follow(catalog, "StructTreeRoot")
-	known := strings.Fields("Document Part Div Caption NonStruct P H1 H2 H3 H4 H5 H6 L LI Lbl LBody Table TR TH TD THead TBody TFoot Span Code Link " +
-		"BlockQuote Ruby RB RT RP Figure Formula Form Sect Quote Reference Note Annot")
+	known := strings.Fields(
+		"Document Part Div Caption NonStruct P H1 H2 H3 H4 H5 H6 L LI Lbl LBody Table TR TH TD THead TBody TFoot Span Code Link " +
+			"BlockQuote Ruby RB RT RP Figure Formula Form Sect Quote Reference Note Annot",
+	)
+
 	for n, o := range objects {
 		kind := match(o, `^<</Type /StructElem\n/S /(\w+)`)
 		if kind != "" && !slices.Contains(known, kind) && !strings.Contains(roles, "/"+kind+" /") {
 			found = append(found, fmt.Sprintf("element %d is a %s, which readers do not know", n, kind))
 		}
+
 		if (kind == "Figure" || kind == "Formula") && !strings.Contains(o, "/Alt ") {
 			found = append(found, fmt.Sprintf("%s %d has no alternative text", kind, n))
 		}
+
 		for _, kid := range compiled(`(\d+) 0 R`).FindAllStringSubmatch(match(o, `\n/K (\[[^<\]]*\]|\d+ 0 R)`), -1) {
 			k, _ := strconv.Atoi(kid[1])
+
 			is := match(objects[k], `^<</Type /StructElem\n/S /(\w+)`)
-			if kind == "LI" && is != "Lbl" && is != "LBody" || kind == "L" && is != "LI" && is != "L" && is != "Caption" {
+			if kind == "LI" && is != "Lbl" && is != "LBody" ||
+				kind == "L" && is != "LI" && is != "L" && is != "Caption" {
 				found = append(found, fmt.Sprintf("%s %d has a %s", kind, n, is))
 			}
+
 			if !strings.Contains(objects[k], fmt.Sprintf("/P %d 0 R", n)) {
 				found = append(found, fmt.Sprintf("element %d does not know its parent %d", k, n))
 			}
 		}
+
 		if strings.HasPrefix(o, "<</Type /Annot\n") && !compiled(`/Contents [(<][^)>]`).MatchString(o) {
 			found = append(found, fmt.Sprintf("link %d does not say where it leads", n))
 		}
+
 		if strings.HasPrefix(o, "<</Type /Page\n") && !strings.Contains(o, "/Tabs /S") {
 			found = append(found, fmt.Sprintf("page %d has no tab order", n))
 		}
 	}
+
 	return found
 }
 
@@ -186,6 +234,7 @@ func one(objects map[int]string, prefix string) (string, bool) {
 			return o, true
 		}
 	}
+
 	return "", false
 }
 
@@ -194,6 +243,7 @@ func match(in, pattern string) string {
 	if m == nil {
 		return ""
 	}
+
 	return m[1]
 }
 
@@ -201,30 +251,37 @@ func match(in, pattern string) string {
 func text(value string) string {
 	if inner, ok := strings.CutPrefix(value, "<FEFF"); ok {
 		raw, _ := hex.DecodeString(strings.TrimSuffix(inner, ">"))
+
 		var units []uint16
 		for i := 0; i+1 < len(raw); i += 2 {
 			units = append(units, uint16(raw[i])<<8|uint16(raw[i+1]))
 		}
+
 		return string(utf16.Decode(units))
 	}
+
 	return compiled(`\\(.)`).ReplaceAllString(strings.TrimSuffix(strings.TrimPrefix(value, "("), ")"), "$1")
 }
 
 // content unpacks a stream.
 func content(t *testing.T, stream string) []byte {
 	t.Helper()
+
 	_, packed, ok := strings.Cut(stream, ">> stream\n")
 	if !ok {
 		return nil
 	}
+
 	z, err := zlib.NewReader(strings.NewReader(packed))
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	plain, err := io.ReadAll(z)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	return plain
 }
 
@@ -236,22 +293,36 @@ type xmpPacket struct {
 func readXMP(t *testing.T, stream string) (p xmpPacket) {
 	t.Helper()
 	_, packet, _ := strings.Cut(stream, "stream\n")
+
 	packet = strings.TrimSuffix(packet, "\nendstream")
 	if !strings.HasPrefix(packet, "<?xpacket begin=\"\ufeff\"") || !strings.HasSuffix(packet, `<?xpacket end="r"?>`) {
 		t.Errorf("the packet is not framed: %.60q", packet)
 	}
-	fields := map[string]*string{"title": &p.Title, "creator": &p.Creator, "description": &p.Description, "Keywords": &p.Keywords, "CreatorTool": &p.Tool, "Producer": &p.Producer,
-		"CreateDate": &p.Created, "ModifyDate": &p.Modified, "conformance": &p.Conformance, "language": &p.Language}
+	fields := map[string]*string{
+		"title":       &p.Title,
+		"creator":     &p.Creator,
+		"description": &p.Description,
+		"Keywords":    &p.Keywords,
+		"CreatorTool": &p.Tool,
+		"Producer":    &p.Producer,
+		"CreateDate":  &p.Created,
+		"ModifyDate":  &p.Modified,
+		"conformance": &p.Conformance,
+		"language":    &p.Language,
+	}
 	d := xml.NewDecoder(bytes.NewReader([]byte(packet)))
 	var path []xml.Name
+
 	for {
 		token, err := d.Token()
 		if errors.Is(err, io.EOF) {
 			return p
 		}
+
 		if err != nil {
 			t.Fatalf("the metadata is no XML: %v", err)
 		}
+
 		switch token := token.(type) {
 		case xml.StartElement:
 			path = append(path, token.Name)

@@ -15,6 +15,7 @@ import (
 
 	"presswork"
 	"presswork/internal/document"
+	"presswork/internal/fault"
 )
 
 // conformant is a document of which a file must make its claim good.
@@ -33,6 +34,7 @@ func conformants(t *testing.T) (all []conformant) {
 		if err != nil {
 			t.Fatal(err)
 		}
+
 		return content
 	}
 	options := func(c claim) presswork.Options {
@@ -40,40 +42,79 @@ func conformants(t *testing.T) (all []conformant) {
 		if c.level != "" {
 			o.PDFA = new(presswork.PDFALevel(c.level))
 		}
+
 		return o
 	}
+
 	groups := map[string]string{"testdata/conformance.md": "hard cases", "testdata/rich.md": "rich sample"}
 	for _, sample := range slices.Sorted(maps.Keys(groups)) {
 		claims := []claim{{level: "3b", sources: 1}, {level: "2u", ua: true}}
 		if sample == "testdata/conformance.md" {
 			claims = append(claims, claim{level: "2b"}, claim{ua: true})
 		}
+
 		for _, c := range claims {
 			all = append(all, conformant{
 				fmt.Sprintf("%s-%s-%v", strings.TrimSuffix(filepath.Base(sample), ".md"), c.level, c.ua),
 				fmt.Sprintf("[%s](../internal/document/%s)", groups[sample], sample),
-				document.Document{Content: read(sample), Filename: "prüf bericht.md", Options: options(c)}, c,
+				document.Document{Content: read(sample), Filename: "prüf bericht.md", Options: options(c)},
+				c,
 			})
 		}
 	}
+
 	for _, c := range []claim{{level: "3b", sources: 1}, {level: "2u", ua: true}} {
 		o := options(c)
 		o.TOC, o.HeaderText = new(presswork.Depth(2)), new("{chapter}")
-		all = append(all, conformant{"divided-" + c.level, "a long document, printed in sections", document.Document{Content: chapters("\\newpage\n\n"), Filename: "long.md", Options: o}, c})
+		all = append(
+			all,
+			conformant{
+				"divided-" + c.level,
+				"a long document, printed in sections",
+				document.Document{Content: chapters("\\newpage\n\n"), Filename: "long.md", Options: o},
+				c,
+			},
+		)
 	}
 	// The sample skips a heading level, to show more of them.
 	sample := bytes.Replace(read("../../themes/sample.md"), []byte("\n#### "), []byte("\n### "), 1)
+
 	list := catalogue(t).List()
 	for _, theme := range list {
 		c := claim{level: "2u", ua: true}
-		all = append(all, conformant{theme.Name, fmt.Sprintf("[sample](../themes/sample.md) in each of %d themes", len(list)), document.Document{Content: sample, Theme: theme.Name, Options: options(c)}, c})
+		all = append(
+			all,
+			conformant{
+				theme.Name,
+				fmt.Sprintf("[sample](../themes/sample.md) in each of %d themes", len(list)),
+				document.Document{Content: sample, Theme: theme.Name, Options: options(c)},
+				c,
+			},
+		)
 	}
 	bound := options(claim{level: "2u", ua: true})
 	bound.CropMarks, bound.Binding = new(true), "5mm"
-	all = append(all, conformant{"novel", "a novel, for a print shop", document.Document{Content: []byte(novel(12)), Theme: "fantasy", Options: bound}, claim{level: "2u", ua: true}})
+	all = append(
+		all,
+		conformant{
+			"novel",
+			"a novel, for a print shop",
+			document.Document{Content: []byte(novel(12)), Theme: "fantasy", Options: bound},
+			claim{level: "2u", ua: true},
+		},
+	)
 	untagged := options(claim{level: "2b"})
 	untagged.Tagged = new(false)
-	return append(all, conformant{"untagged", "[small sample](../internal/document/testdata/sample.md), untagged", document.Document{Content: read("testdata/sample.md"), Options: untagged}, claim{level: "2b"}})
+
+	return append(
+		all,
+		conformant{
+			"untagged",
+			"[small sample](../internal/document/testdata/sample.md), untagged",
+			document.Document{Content: read("testdata/sample.md"), Options: untagged},
+			claim{level: "2b"},
+		},
+	)
 }
 
 // TestConformance prints every sample and theme as PDF/A and PDF/UA. No rule
@@ -88,26 +129,32 @@ func TestConformance(t *testing.T) {
 		for _, d := range conformants(t) {
 			t.Run(d.name, func(t *testing.T) {
 				t.Parallel()
+
 				composed, err := c.Compose(t.Context(), d.document)
 				if err != nil {
 					t.Fatal(err)
 				}
+
 				r, err := c.Print(t.Context(), composed)
 				if err != nil {
 					t.Fatal(err)
 				}
+
 				for _, w := range r.Warnings {
-					if w.Code == presswork.PDFUAIncomplete {
+					if w.Code == fault.PDFUAIncomplete {
 						t.Error(w.Message)
 					}
 				}
+
 				for _, fault := range faults(t, r.PDF, d.claim) {
 					t.Error(fault)
 				}
+
 				path := filepath.Join(dir, d.name+".pdf")
 				if err := os.WriteFile(path, r.PDF, 0o600); err != nil {
 					t.Fatal(err)
 				}
+
 				for _, word := range brokenWords(d.document.Content, poppler(t, "pdftotext", path, "-")) {
 					t.Errorf("the heading's word %q cannot be found", word)
 				}
@@ -130,6 +177,7 @@ func brokenWords(markdown []byte, printed string) (broken []string) {
 	for word := range strings.FieldsSeq(strings.ToLower(printed)) {
 		found[word] = true
 	}
+
 	for _, heading := range plainHeading.FindAllSubmatch(markdown, -1) {
 		for word := range strings.FieldsSeq(strings.ToLower(string(heading[1]))) {
 			if !found[word] {
@@ -137,6 +185,7 @@ func brokenWords(markdown []byte, printed string) (broken []string) {
 			}
 		}
 	}
+
 	return broken
 }
 
@@ -144,12 +193,22 @@ func TestOwnRulesSeeFaults(t *testing.T) {
 	t.Parallel()
 	c := converter(t, document.Options{Printer: printer(t)})
 	yes := true
-	good, _ := convert(t, c, document.Document{Content: []byte("# x\n\n- a [b](https://example.com)\n"), Filename: "a.md",
-		Options: presswork.Options{PDFA: new(presswork.PDFALevel("3b")), PDFUA: &yes, AttachSource: &yes, Author: "Ann"}})
+	good, _ := convert(t, c, document.Document{
+		Content:  []byte("# x\n\n- a [b](https://example.com)\n"),
+		Filename: "a.md",
+		Options: presswork.Options{
+			PDFA:         new(presswork.PDFALevel("3b")),
+			PDFUA:        &yes,
+			AttachSource: &yes,
+			Author:       "Ann",
+		},
+	})
+
 	is := claim{level: "3b", ua: true, sources: 1}
 	if found := faults(t, good.PDF, is); len(found) > 0 {
 		t.Fatal(found)
 	}
+
 	for says, change := range map[string][2]string{
 		"the header": {"%PDF-1.7", "%PDF-1.4"}, "no file id": {"/ID [", "/IX ["}, "claims PDF/A": {"<pdfaid:part>3", "<pdfaid:part>2"},
 		"claims PDF/UA": {"<pdfuaid:part>1", "<pdfuaid:part>2"}, "in XMP": {"/Author (Ann)", "/Author (Eve)"},
@@ -158,7 +217,14 @@ func TestOwnRulesSeeFaults(t *testing.T) {
 		"has a Table": {"/S /LBody", "/S /Table"}, "leads": {"/Contents (", "/Contentz ("}, "not marked": {"/Marked true", "/Marked null"},
 	} {
 		bad := strings.Replace(string(good.PDF), change[0], change[1], 1)
-		if found := faults(t, []byte(bad), is); !slices.ContainsFunc(found, func(f string) bool { return strings.Contains(f, says) }) {
+		if found := faults(
+			t,
+			[]byte(bad),
+			is,
+		); !slices.ContainsFunc(
+			found,
+			func(f string) bool { return strings.Contains(f, says) },
+		) {
 			t.Errorf("%s is not seen: %v", says, found)
 		}
 	}
@@ -166,22 +232,28 @@ func TestOwnRulesSeeFaults(t *testing.T) {
 
 func TestSameBytes(t *testing.T) {
 	t.Parallel()
+
 	content, err := os.ReadFile("testdata/conformance.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	epoch := time.Unix(0, 0)
 	documents := map[string]document.Document{
-		"plain":  {Content: content, Options: presswork.Options{FooterText: new("{date}")}},
-		"PDF/UA": {Content: content, Options: presswork.Options{PDFA: new(presswork.PDFALevel("2u")), PDFUA: new(true)}},
+		"plain": {Content: content, Options: presswork.Options{FooterText: new("{date}")}},
+		"PDF/UA": {
+			Content: content,
+			Options: presswork.Options{PDFA: new(presswork.PDFALevel("2u")), PDFUA: new(true)},
+		},
 	}
 	first := map[string]string{}
+
 	for round := range 2 {
 		// A new browser; the second one has printed other things before.
 		c := converter(t, document.Options{Printer: printerWith(t, ""), Epoch: epoch})
 		for range round {
 			convert(t, c, document.Document{Content: []byte("# Other\n\n| a |\n|---|\n| b |\n")})
 		}
+
 		for name, d := range documents {
 			r, path := convert(t, c, d)
 			switch {
@@ -190,11 +262,13 @@ func TestSameBytes(t *testing.T) {
 			case first[name] != string(r.PDF):
 				t.Errorf("%s: the second print differs (%d bytes, %d)", name, len(r.PDF), len(first[name]))
 			}
+
 			if got := field(poppler(t, "pdfinfo", "-isodates", path), "CreationDate"); got != "1970-01-01T00:00:00Z" {
 				t.Errorf("%s: created %s", name, got)
 			}
 		}
 	}
+
 	if !strings.Contains(first["plain"], "<xmp:CreateDate>1970-01-01T00:00:00Z<") || first["plain"] == first["PDF/UA"] {
 		t.Error("the date is not in the metadata")
 	}

@@ -21,6 +21,7 @@ func coverStyle(s sheet, title, subject string) string {
 	if n := block.Letters(title) + block.Letters(subject)/4; n > coverTitleWidth {
 		fit = max(math.Sqrt(coverTitleWidth/float64(n)), 0.4)
 	}
+
 	return fmt.Sprintf("--cover-scale:%.2f;--cover-fit:%.2f", scale, scale*fit)
 }
 
@@ -31,5 +32,6 @@ func coverClass(s sheet, inkSaver bool) string {
 	if s.width > s.height*1.2 && !inkSaver {
 		return "cover cover-wide"
 	}
+
 	return "cover"
 }

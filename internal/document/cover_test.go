@@ -11,6 +11,7 @@ import (
 // A cover is drawn for A4 and a title of some words: others are scaled.
 func TestCoversFitTheirTitleAndSheet(t *testing.T) {
 	t.Parallel()
+
 	for name, test := range map[string]struct {
 		options presswork.Options
 		want    string
@@ -29,10 +30,12 @@ func TestCoversFitTheirTitleAndSheet(t *testing.T) {
 	} {
 		test.options.Cover = new(true)
 		html := compose(t, document.Document{Content: []byte("text"), Options: test.options}).Page.HTML
+
 		class := "cover"
 		if test.options.Landscape != nil && test.options.InkSaver == nil {
 			class = "cover cover-wide"
 		}
+
 		if want := `<section class="` + class + `" style="` + test.want + `">`; !strings.Contains(html, want) {
 			_, rest, _ := strings.Cut(html, "<section ")
 			t.Errorf("%s: the cover is <section %.80s, want %s", name, rest, want)

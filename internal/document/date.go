@@ -25,11 +25,13 @@ type dateForm struct {
 
 var dateForms = sync.OnceValue(func() map[string]dateForm {
 	forms := map[string]dateForm{}
+
 	for line := range strings.Lines(datesTable) {
 		if f := strings.Split(strings.TrimSpace(line), "\t"); len(f) == 4 {
 			forms[f[0]] = dateForm{zero: []rune(f[1])[0], pattern: f[2], months: strings.Split(f[3], "|")}
 		}
 	}
+
 	return forms
 })
 
@@ -45,6 +47,7 @@ var (
 func dateOf(written, lang string, now time.Time) (shown, day string) {
 	written = pdffile.OneLine(written)
 	t := now
+
 	switch m := writtenDay.FindStringSubmatch(written); {
 	case written == "":
 		return now.Format(time.DateOnly), ""
@@ -55,12 +58,14 @@ func dateOf(written, lang string, now time.Time) (shown, day string) {
 		year, _ := strconv.Atoi(m[1])
 		month, _ := strconv.Atoi(m[3])
 		date, _ := strconv.Atoi(m[5])
+
 		t = time.Date(year, time.Month(month), date, 0, 0, 0, 0, time.UTC)
 		if t.Day() != date || int(t.Month()) != month {
 			return written, "" // a day that no month has
 		}
 	}
 	day = t.Format(time.DateOnly)
+
 	form, ok := dateFormOf(lang)
 	if !ok {
 		return day, day
@@ -68,6 +73,7 @@ func dateOf(written, lang string, now time.Time) (shown, day string) {
 	number := func(layout string) string {
 		return strings.Map(func(r rune) rune { return r - '0' + form.zero }, t.Format(layout))
 	}
+
 	return strings.NewReplacer("{d}", number("2"), "{dd}", number("02"), "{m}", form.months[t.Month()-1],
 		"{y}", strings.TrimLeft(number("2006"), string(form.zero))).Replace(form.pattern), day
 }
@@ -81,5 +87,6 @@ func dateFormOf(lang string) (dateForm, bool) {
 			return form, true
 		}
 	}
+
 	return dateForm{}, false
 }

@@ -18,26 +18,38 @@ import (
 const diagramText = 14
 
 // drawer draws diagrams in a document's theme; nil when nothing can draw.
-func (c *Converter) drawer(theme themes.Theme, o presswork.Options) func(context.Context, []string) ([]markdown.Diagram, error) {
+func (c *Converter) drawer(
+	theme themes.Theme,
+	o presswork.Options,
+) func(context.Context, []string) ([]markdown.Diagram, error) {
 	if c.diagrams == nil {
 		return nil
 	}
+
 	if isTrue(o.InkSaver) {
 		theme = theme.InkSaver()
 	}
+
 	style := diagram.Style{
-		Dark: theme.Scheme == "dark", Page: theme.Token("--base-100"), Text: theme.Token("--base-content"), Line: theme.Token("--rule"),
-		Font: theme.Fonts.Body, Size: diagramText,
+		Dark: theme.Scheme == "dark",
+		Page: theme.Token("--base-100"),
+		Text: theme.Token("--base-content"),
+		Line: theme.Token("--rule"),
+		Font: theme.Fonts.Body,
+		Size: diagramText,
 	}
 	for _, name := range []string{"--primary", "--secondary", "--warning", "--error", "--info", "--success", "--accent"} {
 		style.Accents = append(style.Accents, theme.Token(name))
 	}
+
 	return func(ctx context.Context, sources []string) ([]markdown.Diagram, error) {
 		pictures, err := c.diagrams.Draw(ctx, sources, style)
+
 		drawn := make([]markdown.Diagram, len(pictures))
 		for i, p := range pictures {
 			drawn[i] = markdown.Diagram(p)
 		}
+
 		return drawn, err
 	}
 }
@@ -56,16 +68,23 @@ const (
 // one that is larger and folds out.
 func (t *typesetter) fitDiagram(list []neighbour, at int, s sheet) {
 	d := &list[at]
+
 	wanted := diagramSheet(block.Attributes(d.Inner()), s)
 	if wanted == s {
 		return
 	}
 	d.wrapper = turnedStart
+
 	if wanted.width != s.height || wanted.height != s.width {
 		t.folded++
 		name := fmt.Sprintf("sheet-%d", t.folded)
 		d.wrapper = strings.TrimSuffix(turnedStart, ">") + ` style="page:` + name + `">`
-		d.rule = fmt.Sprintf("<style>@page %s{size:%gmm %gmm}</style>", name, round(wanted.width+2*s.bleed), round(wanted.height+2*s.bleed))
+		d.rule = fmt.Sprintf(
+			"<style>@page %s{size:%gmm %gmm}</style>",
+			name,
+			round(wanted.width+2*s.bleed),
+			round(wanted.height+2*s.bleed),
+		)
 	}
 	// The sheet's rule knows the upright page's height.
 	d.height = fmt.Sprintf(` style="max-height:%gmm"`, round((wanted.height-s.top-s.bottom)*pageShare/s.scale))
@@ -86,10 +105,12 @@ func (t *typesetter) diagram(s *neighbour) {
 func diagramSheet(attributes map[string]string, s sheet) sheet {
 	width, _ := strconv.ParseFloat(attributes["width"], 64)
 	height, _ := strconv.ParseFloat(attributes["height"], 64)
+
 	smallest := float64(diagramText)
 	if text, noted := attributes[diagram.TextAttribute]; noted {
 		smallest, _ = strconv.ParseFloat(text, 64)
 	}
+
 	if !(width > 0 && height > 0 && smallest > 0) {
 		return s
 	}
@@ -99,21 +120,29 @@ func diagramSheet(attributes map[string]string, s sheet) sheet {
 		across, along := s.width-s.left-s.right, (s.height-s.top-s.bottom)*pageShare
 		return min(1, across/s.scale/pixel/width, along/s.scale/pixel/height)
 	}
+
 	best := s
 	if size(s) >= legible {
 		return s
 	}
 	turned := s
+
 	turned.width, turned.height = s.height, s.width
 	if size(turned) > worthTurning*size(s) {
 		best = turned
 	}
+
 	if size(best) >= legible {
 		return best
 	}
 	// Each side grows by what is missing, but by no more than the largest sheet has.
 	grown := best
 	grown.width = min(max(best.width, width*legible*pixel*s.scale+s.left+s.right+1), largestSheet*best.width, maxSide)
-	grown.height = min(max(best.height, height*legible*pixel*s.scale/pageShare+s.top+s.bottom+1), largestSheet*best.height, maxSide)
+	grown.height = min(
+		max(best.height, height*legible*pixel*s.scale/pageShare+s.top+s.bottom+1),
+		largestSheet*best.height,
+		maxSide,
+	)
+
 	return grown
 }

@@ -16,12 +16,22 @@ import (
 // drawn is a renderer whose diagrams all have one size, and texts of one.
 func drawn(width, height int, smallest float64) *diagram.Renderer {
 	return diagram.New(diagram.Options{Script: func(context.Context, string, ...string) ([]json.RawMessage, error) {
-		return []json.RawMessage{json.RawMessage(fmt.Sprintf(`{"svg":"<svg xmlns=\"http://www.w3.org/2000/svg\"><text>node</text></svg>","width":%d,"height":%d,"text":%g}`, width, height, smallest))}, nil
+		return []json.RawMessage{
+			json.RawMessage(
+				fmt.Sprintf(
+					`{"svg":"<svg xmlns=\"http://www.w3.org/2000/svg\"><text>node</text></svg>","width":%d,"height":%d,"text":%g}`,
+					width,
+					height,
+					smallest,
+				),
+			),
+		}, nil
 	}})
 }
 
 func TestWideDiagramsTurnTheirPage(t *testing.T) {
 	t.Parallel()
+
 	const src = "text\n\n## Flow\n\n```mermaid\ngraph LR\n```\n"
 	for name, c := range map[string]struct {
 		width, height int
@@ -38,7 +48,11 @@ func TestWideDiagramsTurnTheirPage(t *testing.T) {
 		"much too wide":    {4000, 300, 14, presswork.Options{}, "<style>@page sheet-1{size:772.556mm 210mm}</style>"},
 		"without end":      {20_000, 300, 14, presswork.Options{}, "<style>@page sheet-1{size:1188mm 210mm}</style>"},
 	} {
-		html := composeDrawn(t, drawn(c.width, c.height, c.smallest), document.Document{Content: []byte(src), Options: c.options})
+		html := composeDrawn(
+			t,
+			drawn(c.width, c.height, c.smallest),
+			document.Document{Content: []byte(src), Options: c.options},
+		)
 		if !strings.Contains(html, c.want) {
 			t.Errorf("%s: %s", name, html[strings.Index(html, "<main>"):])
 		}
@@ -47,24 +61,29 @@ func TestWideDiagramsTurnTheirPage(t *testing.T) {
 
 func composeDrawn(t *testing.T, r *diagram.Renderer, d document.Document) string {
 	t.Helper()
+
 	composed, err := converter(t, document.Options{Diagrams: r}).Compose(t.Context(), d)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	return composed.Page.HTML
 }
 
 // The API, without a browser, and the worker must know a preview by one name.
 func TestAPreviewHasItsNameWithAndWithoutDiagrams(t *testing.T) {
 	t.Parallel()
+
 	one, err := converter(t, document.Options{}).Preview(t.Context(), themes.Default)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	other, err := converter(t, document.Options{Diagrams: drawn(100, 100, 14)}).Preview(t.Context(), themes.Default)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	if one.Key != other.Key {
 		t.Error("the names differ")
 	}

@@ -18,6 +18,7 @@ import (
 
 	"presswork"
 	"presswork/internal/document"
+	"presswork/internal/fault"
 )
 
 // chapters is a document with a bit of everything that must stay whole when it is
@@ -27,23 +28,43 @@ func chapters(between string) []byte {
 	const last = 13
 	var b strings.Builder
 	b.WriteString("# The book\n\nOn to [the last](#chapter-13).\n\n")
+
 	for i := range last + 1 {
 		b.WriteString(between)
+
 		again := i // a note of another section would be in both
 		if i < 5 {
 			again = 0
 		}
-		fmt.Fprintf(&b, "## Chapter %d\n\nFrom [the one before](#chapter-%d), of [the middle](#chapter-7 %q)%s.[^n%d] See again[^n%d], and [*Terms*]{.index}.\n\n[^n%d]: A note of chapter %d.\n\n", i, max(i-1, 0),
-			strings.Repeat("large ", 4000), strings.Repeat(" and so on", 27), i, again, i, i)
+		fmt.Fprintf(
+			&b,
+			"## Chapter %d\n\nFrom [the one before](#chapter-%d), of [the middle](#chapter-7 %q)%s.[^n%d] See again[^n%d], and [*Terms*]{.index}.\n\n[^n%d]: A note of chapter %d.\n\n",
+			i,
+			max(i-1, 0),
+			strings.Repeat("large ", 4000),
+			strings.Repeat(" and so on", 27),
+			i,
+			again,
+			i,
+			i,
+		)
+
 		for row := range []int{10, 12, 50}[i%3] {
 			if row == 0 {
-				fmt.Fprintf(&b, "### Section %d\n\n%s\n\n| a %d | b |\n|---|---:|\n", i, strings.Repeat("Some words, *set* in `lines`. ", 9), i)
+				fmt.Fprintf(
+					&b,
+					"### Section %d\n\n%s\n\n| a %d | b |\n|---|---:|\n",
+					i,
+					strings.Repeat("Some words, *set* in `lines`. ", 9),
+					i,
+				)
 			}
 			fmt.Fprintf(&b, "| row %d of %d | %d |\n", row, i, row*i)
 		}
 		fmt.Fprintf(&b, "\n- one\n- two, of %d\n  - three\n\n```go\nfunc f%d() int { return %d }\n```\n\n", i, i, i)
 	}
 	b.WriteString("## Index\n\n[[index]]\n")
+
 	return []byte(b.String())
 }
 
@@ -56,7 +77,10 @@ var (
 // unlinked leads links out of a document of which some pages are printed: those to others
 // would lead nowhere.
 func unlinked(content string) []byte {
-	return []byte(regexp.MustCompile(`\[\^n\d+\](: .*)?`).ReplaceAllString(regexp.MustCompile(`\(#[a-z]+-\d+`).ReplaceAllString(content, "(https://example.com"), ""))
+	return []byte(
+		regexp.MustCompile(`\[\^n\d+\](: .*)?`).
+			ReplaceAllString(regexp.MustCompile(`\(#[a-z]+-\d+`).ReplaceAllString(content, "(https://example.com"), ""),
+	)
 }
 
 // TestADividedDocumentIsTheSame prints a document in one piece and in sections.
@@ -65,14 +89,24 @@ func TestADividedDocumentIsTheSame(t *testing.T) {
 	browser := printer(t)
 	whole := converter(t, document.Options{Printer: browser})
 	var log bytes.Buffer
-	divided := converter(t, document.Options{Printer: browser, Idle: func() int { return 2 }, Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
+	divided := converter(
+		t,
+		document.Options{
+			Printer: browser,
+			Idle:    func() int { return 2 },
+			Log:     slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		},
+	)
+
 	var paragraphs strings.Builder
 	for i := range 700 { // each page begins with a block
 		fmt.Fprintf(&paragraphs, "Paragraph %d of [the middle](#chapter-7 %q).\n\n", i, strings.Repeat("large ", 100))
+
 		if i%6 < 2 {
 			paragraphs.WriteString("```\ncode\n```\n\n")
 		}
 	}
+
 	for name, d := range map[string]document.Document{
 		"between pages that it ends":    {Content: chapters("\\newpage\n\n"), Options: presswork.Options{HeaderText: new("{title}: {chapter}"), TOC: new(presswork.Depth(2)), Cover: new(true), CropMarks: new(true)}},
 		"where a draft says":            {Content: append([]byte(paragraphs.String()), chapters("")...), Theme: "fantasy", Options: presswork.Options{As: "document", TOC: new(presswork.Depth(2)), Cover: new(true), Footnotes: "end", HeaderText: new("in {chapter}")}},
@@ -87,10 +121,12 @@ func TestADividedDocumentIsTheSame(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			want, wantPath := convert(t, whole, d)
+
 			got, gotPath := convert(t, divided, d)
 			if want.Pages != got.Pages {
 				t.Fatalf("%d pages, want %d", got.Pages, want.Pages)
 			}
+
 			for what, args := range map[string][]string{
 				"the text of the pages": {"pdftotext", "-layout", "", "-"},
 				"the tags":              {"pdfinfo", "-struct", ""},
@@ -107,31 +143,50 @@ func TestADividedDocumentIsTheSame(t *testing.T) {
 						}
 					}
 					var lines []string
+
 					for line := range strings.Lines(objectNumber.ReplaceAllString(poppler(t, args[0], list...), "Object")) {
-						if args[0] != "pdftohtml" || what == "the places of lines" && strings.HasPrefix(line, "<text") || strings.Contains(line, "<a ") || strings.Contains(line, "<item") || strings.Contains(line, "outline>") {
+						if args[0] != "pdftohtml" ||
+							what == "the places of lines" && strings.HasPrefix(line, "<text") ||
+							strings.Contains(line, "<a ") ||
+							strings.Contains(line, "<item") ||
+							strings.Contains(line, "outline>") {
 							lines = append(lines, font.ReplaceAllString(line, ""))
 						}
 					}
+
 					return lines
 				}
+
 				want, got := read(wantPath), read(gotPath)
 				if what == "the places of lines" { // in a page's stream the banners come after the text, not before
 					slices.Sort(want)
 					slices.Sort(got)
 				}
+
 				for i := range want {
 					if i == len(got) || want[i] != got[i] {
-						t.Errorf("%s differ from line %d on:\n%.600q, want\n%.600q", what, i, got[min(i, len(got)):], want[i:])
+						t.Errorf(
+							"%s differ from line %d on:\n%.600q, want\n%.600q",
+							what,
+							i,
+							got[min(i, len(got)):],
+							want[i:],
+						)
 						break
 					}
 				}
 			}
 			// Some faces of that theme are no TrueType: each section has its own.
-			if n := strings.Count(poppler(t, "pdffonts", gotPath), "\n"); d.Theme != "fantasy" && n != strings.Count(poppler(t, "pdffonts", wantPath), "\n") {
+			if n := strings.Count(
+				poppler(t, "pdffonts", gotPath),
+				"\n",
+			); d.Theme != "fantasy" &&
+				n != strings.Count(poppler(t, "pdffonts", wantPath), "\n") {
 				t.Errorf("%d fonts are embedded", n)
 			}
 		})
 	}
+
 	if strings.Count(log.String(), "printed in sections") != 10 {
 		t.Errorf("the documents were not printed in sections: %s", &log)
 	}
@@ -152,6 +207,7 @@ func (c *counting) Print(ctx context.Context, page presswork.Page) ([]byte, erro
 		n.Add(1)
 		c.beside.Add(int64(strings.Count(page.HTML, "<h2")))
 	}
+
 	return c.Printer.Print(ctx, page)
 }
 
@@ -163,48 +219,92 @@ func TestWhatIsTooMuchForOnePrintIsDivided(t *testing.T) {
 	browser := &counting{Printer: printer(t)}
 	c := converter(t, document.Options{Printer: browser, Idle: func() int { return 2 }})
 	first := strings.ReplaceAll(string(chapters("")), "\n\n[[index]]", "")
-	content := first + strings.Repeat(strings.TrimPrefix(first, "# The book\n"), 3) + "\n\n" + strings.Repeat("### .\n\n", 200)
+	content := first + strings.Repeat(
+		strings.TrimPrefix(first, "# The book\n"),
+		3,
+	) + "\n\n" + strings.Repeat(
+		"### .\n\n",
+		200,
+	)
 	const password = "x"
-	composed, err := c.Compose(t.Context(), document.Document{Content: []byte(content), Options: presswork.Options{HeaderText: new("in {chapter}"), TOC: new(presswork.Depth(3)), Footnotes: "end", Password: password}})
+
+	composed, err := c.Compose(
+		t.Context(),
+		document.Document{
+			Content: []byte(content),
+			Options: presswork.Options{
+				HeaderText: new("in {chapter}"),
+				TOC:        new(presswork.Depth(3)),
+				Footnotes:  "end",
+				Password:   password,
+			},
+		},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	r, err := c.Print(t.Context(), document.Oversized(composed))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if drafts, contents, beside := browser.drafts.Load(), browser.contents.Load(), browser.beside.Load(); drafts != 1 || contents != 1 || beside != 0 {
-		t.Errorf("the contents were printed %d times as drafts and %d times with tags, beside %d headings", drafts, contents, beside)
+
+	if drafts, contents, beside := browser.drafts.Load(), browser.contents.Load(), browser.beside.Load(); drafts != 1 ||
+		contents != 1 ||
+		beside != 0 {
+		t.Errorf(
+			"the contents were printed %d times as drafts and %d times with tags, beside %d headings",
+			drafts,
+			contents,
+			beside,
+		)
 	}
+
 	path := filepath.Join(t.TempDir(), "out.pdf")
 	if err := os.WriteFile(path, r.PDF, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	pages := strings.Split(poppler(t, "pdftotext", "-upw", password, "-layout", path, "-"), "\f")
+
 	var got, want []string // chapters and their pages
 	for _, m := range regexp.MustCompile(`(?m)^ *(Chapter \d+|Index) +(\d+)$`).FindAllStringSubmatch(strings.Join(pages, "\n"), -1) {
 		got = append(got, m[1]+" on "+m[2])
 	}
 	begins := 0
 	running := ""
+
 	for i, page := range pages[:r.Pages] {
 		head, page, _ := strings.Cut(page, "\n")
 		in, found := running, false
+
 		for _, m := range regexp.MustCompile(`(?m)^(Chapter \d+|Index)$`).FindAllStringSubmatchIndex(page, -1) {
 			want = append(want, page[m[2]:m[3]]+" on "+strconv.Itoa(i+1))
 			if strings.TrimSpace(page[:m[0]]) == "" {
 				begins++
 			}
+
 			if running = page[m[2]:m[3]]; !found {
 				in, found = running, true
 			}
 		}
-		if number := fmt.Sprintf("%d / %d", i+1, r.Pages); !strings.Contains(page, number) || strings.TrimSpace(head) != strings.TrimSpace("in "+in) {
+
+		if number := fmt.Sprintf(
+			"%d / %d",
+			i+1,
+			r.Pages,
+		); !strings.Contains(page, number) ||
+			strings.TrimSpace(head) != strings.TrimSpace("in "+in) {
 			t.Errorf("page %d says %q, want %q, and %q", i+1, head, "in "+in, number)
 		}
 	}
+
 	if diff := cmp.Diff(want, got); diff != "" || len(want) != 4*15+1 || begins == 0 {
-		t.Errorf("%d chapters, %d at the head of a page; the contents differ (-print +contents):\n%s", len(want), begins, diff)
+		t.Errorf(
+			"%d chapters, %d at the head of a page; the contents differ (-print +contents):\n%s",
+			len(want),
+			begins,
+			diff,
+		)
 	}
 }
 
@@ -216,10 +316,14 @@ type refusing struct {
 
 func (p refusing) Print(_ context.Context, page presswork.Page) ([]byte, error) {
 	p.size.CompareAndSwap(0, int64(len(page.HTML)))
-	return nil, presswork.Errorf(presswork.RenderFailed, "not printed")
+	return nil, fault.Errorf(fault.RenderFailed, "not printed")
 }
 
-func (p refusing) PrintRevised(ctx context.Context, page presswork.Page, _ func([]byte) ([]string, error)) ([]byte, error) {
+func (p refusing) PrintRevised(
+	ctx context.Context,
+	page presswork.Page,
+	_ func([]byte) ([]string, error),
+) ([]byte, error) {
 	return p.Print(ctx, page)
 }
 
@@ -227,6 +331,7 @@ func (p refusing) PrintRevised(ctx context.Context, page presswork.Page, _ func(
 // and footer of all pages. The same words in the text mean nothing.
 func TestWordsOfTheTextDoNotDecideHowItIsPrinted(t *testing.T) {
 	t.Parallel()
+
 	for name, test := range map[string]struct {
 		text     string
 		sections bool
@@ -239,14 +344,23 @@ func TestWordsOfTheTextDoNotDecideHowItIsPrinted(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var first atomic.Int64
-			c := converter(t, document.Options{Printer: refusing{blank{"test/1"}, &first}, Idle: func() int { return 2 }})
-			composed, err := c.Compose(t.Context(), document.Document{Content: append(chapters("\\newpage\n\n"), "\n\n"+test.text+"\n"...)})
+			c := converter(
+				t,
+				document.Options{Printer: refusing{blank{"test/1"}, &first}, Idle: func() int { return 2 }},
+			)
+
+			composed, err := c.Compose(
+				t.Context(),
+				document.Document{Content: append(chapters("\\newpage\n\n"), "\n\n"+test.text+"\n"...)},
+			)
 			if err != nil {
 				t.Fatal(err)
 			}
+
 			if _, err := c.Print(t.Context(), composed); err == nil {
 				t.Fatal("nothing was printed, and that is no error")
 			}
+
 			if got := first.Load() < int64(len(composed.Page.HTML)/2); got != test.sections {
 				t.Errorf("the first print has %d of %d bytes", first.Load(), len(composed.Page.HTML))
 			}
@@ -258,6 +372,7 @@ func TestWordsOfTheTextDoNotDecideHowItIsPrinted(t *testing.T) {
 func TestWhatCannotBeDividedIsRefused(t *testing.T) {
 	t.Parallel()
 	c := converter(t, document.Options{Idle: func() int { return 2 }})
+
 	rows := strings.Repeat("| a | b |\n", 26_000)
 	for name, d := range map[string]document.Document{
 		"one table":               {Content: []byte("# A\n\n| a | b |\n|---|---|\n" + rows)},
@@ -267,7 +382,8 @@ func TestWhatCannotBeDividedIsRefused(t *testing.T) {
 		if err == nil {
 			_, err = c.Print(t.Context(), composed)
 		}
-		if e := presswork.AsError(err); e == nil || e.Code != presswork.ContentTooComplex {
+
+		if e := fault.AsError(err); e == nil || e.Code != fault.ContentTooComplex {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"presswork"
 	"presswork/internal/document/epub"
 	"presswork/internal/document/raster"
+	"presswork/internal/fault"
 	"presswork/internal/markdown"
 	"presswork/internal/markdown/diagram"
 	"presswork/internal/pdffile"
@@ -76,15 +77,30 @@ type Converter struct {
 
 // New wires a Converter.
 func New(o Options) *Converter {
-	c := &Converter{printer: o.Printer, themes: o.Themes, fetch: o.Fetch, diagrams: o.Diagrams, picture: o.Picture, script: o.Script, now: o.Now, epoch: o.Epoch, idle: o.Idle, timeout: o.Timeout, formulas: o.FormulaTime,
-		log: cmp.Or(o.Log, slog.New(slog.DiscardHandler)), markdown: markdown.New(),
-		composed: recent.New[Composed](composedBytes)}
+	c := &Converter{
+		printer:  o.Printer,
+		themes:   o.Themes,
+		fetch:    o.Fetch,
+		diagrams: o.Diagrams,
+		picture:  o.Picture,
+		script:   o.Script,
+		now:      o.Now,
+		epoch:    o.Epoch,
+		idle:     o.Idle,
+		timeout:  o.Timeout,
+		formulas: o.FormulaTime,
+		log:      cmp.Or(o.Log, slog.New(slog.DiscardHandler)),
+		markdown: markdown.New(),
+		composed: recent.New[Composed](composedBytes),
+	}
 	if c.now == nil {
 		c.now = time.Now
 	}
+
 	if !c.epoch.IsZero() {
 		c.now = func() time.Time { return c.epoch }
 	}
+
 	return c
 }
 
@@ -131,7 +147,7 @@ type Composed struct {
 	Finish pdffile.Finish
 	// Theme is the name of the theme in force.
 	Theme    string
-	Warnings []presswork.Warning
+	Warnings []fault.Warning
 	// Key names the result: equal keys, equal pages. It covers the HTML, the
 	// sheet, the metadata, the finish and the versions of browser and packer.
 	Key string
@@ -164,7 +180,7 @@ type Result struct {
 	PDF   []byte
 	Pages int
 	// Warnings are those of Composed and those found while printing.
-	Warnings []presswork.Warning
+	Warnings []fault.Warning
 }
 
 // Print prints a composed document and packs the PDF. Errors: the Printer's,
@@ -175,66 +191,82 @@ func (c *Converter) Print(ctx context.Context, d Composed) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
+
 	r.Warnings = slices.Concat(d.Warnings, found, r.Warnings)
 	if d.strict && len(r.Warnings) > 0 {
 		return Result{Warnings: r.Warnings}, strictFindings(r.Warnings)
 	}
+
 	return r, nil
 }
 
 // printed prints a document, in sections if that is worth it, and packs it.
-func (c *Converter) printed(ctx context.Context, d *Composed) (r Result, found []presswork.Warning, err error) {
+func (c *Converter) printed(ctx context.Context, d *Composed) (r Result, found []fault.Warning, err error) {
 	whole, err := c.printSections(ctx, d)
 	if err != nil {
 		return Result{}, nil, err
 	}
+
 	if whole == nil {
 		return c.printWhole(ctx, d)
 	}
 	found = c.check(ctx, d, func() (*pdffile.File, error) { return whole, nil })
+
 	p, err := whole.Pack(d.Meta, d.Finish)
 	if err != nil {
 		return Result{}, nil, unfinished(d.Finish, err)
 	}
+
 	return resultOf(p, d.Finish), found, nil
 }
 
 // printWhole prints a document in one piece, and packs it.
-func (c *Converter) printWhole(ctx context.Context, d *Composed) (r Result, found []presswork.Warning, err error) {
+func (c *Converter) printWhole(ctx context.Context, d *Composed) (r Result, found []fault.Warning, err error) {
 	if d.parts > markdown.MaxParts {
 		return Result{}, nil, tooMuchAtOnce(d.parts, "a block, a table perhaps, is larger than 512 KB of HTML")
 	}
+
 	printed, err := c.printPage(ctx, d)
 	if err != nil {
 		return Result{}, nil, err
 	}
+
 	if r, err = c.pack(ctx, printed, d.Meta, d.Finish); err != nil {
 		return Result{}, nil, err
 	}
+
 	found = c.check(ctx, d, func() (*pdffile.File, error) { return pdffile.Read(printed) })
 	if d.slides > 0 && r.Pages > d.slides+len(d.noted) && d.Page.Sheet.PageRanges == "" {
 		found = append(found, d.crowded(printed, r.Pages)...)
 	}
+
 	return r, found, nil
 }
 
 // check looks through a print for what went wrong.
-func (c *Converter) check(ctx context.Context, d *Composed, read func() (*pdffile.File, error)) []presswork.Warning {
+func (c *Converter) check(ctx context.Context, d *Composed, read func() (*pdffile.File, error)) []fault.Warning {
 	found, err := d.preflight.inspect(ctx, d.Page.HTML, read)
 	if err != nil {
 		c.log.WarnContext(ctx, "the print could not be checked", "error", err)
 	}
+
 	return found
 }
 
 // Pack makes the print of a page that was not composed small, gives it its title
 // and makes it PDF/A of a level, nil for none. Errors: RenderFailed when it
 // cannot be made into that.
-func (c *Converter) Pack(ctx context.Context, printed []byte, title string, level *presswork.PDFALevel) (Result, error) {
+func (c *Converter) Pack(
+	ctx context.Context,
+	printed []byte,
+	title string,
+	level *presswork.PDFALevel,
+) (Result, error) {
 	var f pdffile.Finish
 	if level != nil {
 		f.PDFA = *level
 	}
+
 	return c.pack(ctx, printed, pdffile.Meta{Title: title}, f)
 }
 
@@ -250,14 +282,16 @@ func (c *Converter) pack(ctx context.Context, printed []byte, m pdffile.Meta, f 
 		p.Data = printed
 		p.Missing = []string{"the PDF is not as expected"}
 	}
+
 	return resultOf(p, f), nil
 }
 
 func resultOf(p pdffile.Packed, f pdffile.Finish) Result {
 	r := Result{PDF: p.Data, Pages: p.Pages}
 	if f.PDFUA && len(p.Missing) > 0 {
-		r.Warnings = []presswork.Warning{incomplete(p.Missing)}
+		r.Warnings = []fault.Warning{incomplete(p.Missing)}
 	}
+
 	return r
 }
 
@@ -269,6 +303,7 @@ func (c *Converter) printPage(ctx context.Context, d *Composed) ([]byte, error) 
 		if err != nil || !d.footnotes {
 			return printed, err
 		}
+
 		moved := movedNotes(printed)
 		if len(moved) == 0 {
 			return printed, nil
@@ -285,18 +320,29 @@ func (c *Converter) printRevised(ctx context.Context, d *Composed) ([]byte, erro
 	var held, texts []string // of the last two prints
 	reads := 0
 	revision := *d.revision // what it notes of this print is not another's
+
 	printed, err := c.printer.PrintRevised(ctx, d.Page, func(printed []byte) ([]string, error) {
 		reads++
 		held = texts
+
 		var err error
 		if texts, err = revision.texts(printed); err != nil {
 			// Contents without numbers are better than no document.
-			c.log.WarnContext(ctx, "the places of the headings could not be read from the PDF", "error", err, "bytes", len(printed))
+			c.log.WarnContext(
+				ctx,
+				"the places of the headings could not be read from the PDF",
+				"error",
+				err,
+				"bytes",
+				len(printed),
+			)
 		}
+
 		return texts, nil
 	})
 	if err == nil && reads > 1 && !slices.Equal(held, texts) {
 		c.log.WarnContext(ctx, "some page numbers in the contents may be wrong: each print moved the headings")
 	}
+
 	return printed, err
 }

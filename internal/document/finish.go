@@ -7,27 +7,41 @@ import (
 	"time"
 
 	"presswork"
+	"presswork/internal/fault"
 	"presswork/internal/markdown"
 	"presswork/internal/pdffile"
 )
 
 // finishOf is what a document's print is made into.
 func finishOf(d Document, o presswork.Options, body markdown.Document, date time.Time) pdffile.Finish {
-	f := pdffile.Finish{PDFUA: isTrue(o.PDFUA), Password: o.Password, Date: date, Hyphenated: body.Letters.SoftHyphens, RightToLeft: body.Letters.Arabic}
-	for _, h := range body.Headings {
-		f.Headings = append(f.Headings, pdffile.Heading{Level: h.Level, Text: strings.TrimSpace(h.Number + " " + h.Text)})
+	f := pdffile.Finish{
+		PDFUA:       isTrue(o.PDFUA),
+		Password:    o.Password,
+		Date:        date,
+		Hyphenated:  body.Letters.SoftHyphens,
+		RightToLeft: body.Letters.Arabic,
 	}
+	for _, h := range body.Headings {
+		f.Headings = append(
+			f.Headings,
+			pdffile.Heading{Level: h.Level, Text: strings.TrimSpace(h.Number + " " + h.Text)},
+		)
+	}
+
 	for _, w := range body.Warnings {
-		if w.Code == presswork.AltMissing {
+		if w.Code == fault.AltMissing {
 			f.Undescribed++
 		}
 	}
+
 	if o.PDFA != nil {
 		f.PDFA = *o.PDFA
 	}
+
 	if isTrue(o.AttachSource) {
 		f.Sources = sourcesOf(d)
 	}
+
 	return f
 }
 
@@ -36,6 +50,7 @@ func sourcesOf(d Document) (sources []pdffile.Attachment) {
 	taken := map[string]bool{}
 	add := func(name string, data []byte) {
 		name = cmp.Or(titleOf(name), "document")
+
 		unique := name
 		for n := 2; taken[unique]; n++ {
 			unique = fmt.Sprintf("%s-%d", name, n)
@@ -44,9 +59,11 @@ func sourcesOf(d Document) (sources []pdffile.Attachment) {
 		sources = append(sources, pdffile.Attachment{Name: unique + ".md", Data: data})
 	}
 	add(cmp.Or(d.Filename, d.Path), d.Content)
+
 	for _, p := range d.Parts {
 		add(p.Path, p.Content)
 	}
+
 	return sources
 }
 
@@ -58,26 +75,37 @@ func checkFinish(o presswork.Options) error {
 		level = *o.PDFA
 	}
 	untagged := o.Tagged != nil && !*o.Tagged
+
 	switch level {
 	case "", "2b", "2u", "3b":
 	case "1a", "1b":
-		return invalid("pdf_a", "pdf_a %q is not available: PDF/A-1 has no transparency, which themes use; allowed: 2b, 2u, 3b", level)
+		return invalid(
+			"pdf_a",
+			"pdf_a %q is not available: PDF/A-1 has no transparency, which themes use; allowed: 2b, 2u, 3b",
+			level,
+		)
 	case "2a", "3a", "3u", "4", "4e", "4f":
 		return invalid("pdf_a", "pdf_a %q is not available; allowed: 2b, 2u, 3b", level)
 	default:
 		return invalid("pdf_a", "pdf_a %q does not exist; allowed: true (2b), 2b, 2u, 3b", short(string(level)))
 	}
+
 	switch {
 	case isTrue(o.PDFUA) && untagged:
-		return invalid("pdf_ua", "pdf_ua needs tagged: PDF/UA is made of the tags; leave tagged true or set pdf_ua to false")
+		return invalid(
+			"pdf_ua",
+			"pdf_ua needs tagged: PDF/UA is made of the tags; leave tagged true or set pdf_ua to false",
+		)
 	case isTrue(o.AttachSource) && level != "3b":
 		return invalid("attach_source", `attach_source needs pdf_a "3b"`)
 	case o.Password != "" && level != "":
 		return invalid("password", "password does not go with pdf_a: PDF/A forbids encryption")
 	}
+
 	if err := pdffile.CheckPassword(o.Password); err != nil {
 		return invalid("password", "password %v", err)
 	}
+
 	return nil
 }
 
@@ -88,10 +116,14 @@ func unfinished(f pdffile.Finish, err error) error {
 	if f.PDFA != "" {
 		what = "made PDF/A-" + string(f.PDFA)
 	}
-	return presswork.Errorf(presswork.RenderFailed, "the PDF cannot be %s", what).WithCause(err)
+
+	return fault.Errorf(fault.RenderFailed, "the PDF cannot be %s", what).WithCause(err)
 }
 
 // incomplete is the warning about a document that cannot be PDF/UA.
-func incomplete(missing []string) presswork.Warning {
-	return presswork.Warning{Code: presswork.PDFUAIncomplete, Message: "the PDF does not claim PDF/UA: " + strings.Join(missing, "; ")}
+func incomplete(missing []string) fault.Warning {
+	return fault.Warning{
+		Code:    fault.PDFUAIncomplete,
+		Message: "the PDF does not claim PDF/UA: " + strings.Join(missing, "; "),
+	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"presswork"
 	"presswork/internal/document"
+	"presswork/internal/fault"
 	"presswork/internal/pdffile"
 	"presswork/internal/pdffile/filetest"
 )
@@ -21,23 +22,42 @@ func TestPassword(t *testing.T) {
 	c := converter(t, document.Options{Printer: printer(t)})
 	const password = "Gänse(füßchen) 漢"
 	// Long enough for two object streams.
-	_, path := convert(t, c, document.Document{Content: []byte("# Secret\n\n" + strings.Repeat("| a | b |\n|---|---|\n| c | d |\n\n", 200)), Options: presswork.Options{Password: password, Author: "Ann"}})
+	_, path := convert(
+		t,
+		c,
+		document.Document{
+			Content: []byte("# Secret\n\n" + strings.Repeat("| a | b |\n|---|---|\n| c | d |\n\n", 200)),
+			Options: presswork.Options{Password: password, Author: "Ann"},
+		},
+	)
+
 	info := poppler(t, "pdfinfo", "-upw", password, path)
-	if field(info, "Author") != "Ann" || !strings.HasPrefix(field(info, "Encrypted"), "yes (print:yes copy:yes change:yes addNotes:yes algorithm:AES-256)") || field(info, "Tagged") != "yes" {
+	if field(info, "Author") != "Ann" ||
+		!strings.HasPrefix(
+			field(info, "Encrypted"),
+			"yes (print:yes copy:yes change:yes addNotes:yes algorithm:AES-256)",
+		) ||
+		field(info, "Tagged") != "yes" {
 		t.Errorf("pdfinfo says %s", info)
 	}
+
 	if text := poppler(t, "pdftotext", "-opw", password, path, "-"); !strings.Contains(text, "Secret") {
 		t.Errorf("the text is %.100q", text)
 	}
+
 	for _, wrong := range []string{"", "Gänse", password + "x"} {
-		if out, err := exec.CommandContext(t.Context(), "pdfinfo", "-upw", wrong, path).CombinedOutput(); err == nil || !strings.Contains(string(out), "Incorrect password") {
+		if out, err := exec.CommandContext(t.Context(), "pdfinfo", "-upw", wrong, path).
+			CombinedOutput(); err == nil ||
+			!strings.Contains(string(out), "Incorrect password") {
 			t.Errorf("%q opens it: %s", wrong, out)
 		}
 	}
+
 	data, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	if strings.Contains(string(data), "Ann") || strings.Contains(string(data), "xmpmeta") {
 		t.Error("metadata is readable without the password")
 	}
@@ -47,13 +67,30 @@ func TestAttachedSource(t *testing.T) {
 	t.Parallel()
 	c := converter(t, document.Options{Printer: printer(t)})
 	content := "# Größe\n\ntext\n"
-	_, path := convert(t, c, document.Document{Content: []byte(content), Filename: `..\../evil/Prüf "bericht".pdf`, Parts: []document.Part{{Path: "b/a.md", Content: []byte("# A\n")}, {Path: "c/a.md", Content: []byte("# B\n")}},
-		Options: presswork.Options{PDFA: new(presswork.PDFALevel("3b")), AttachSource: new(true)}})
-	if list := poppler(t, "pdfdetach", "-list", path); !strings.Contains(list, "3 embedded files") || !strings.Contains(list, "3: Prüf \"bericht\".md") || !strings.Contains(list, "a-2.md") {
+
+	_, path := convert(t, c, document.Document{
+		Content: []byte(
+			content,
+		),
+		Filename: `..\../evil/Prüf "bericht".pdf`,
+		Parts: []document.Part{
+			{Path: "b/a.md", Content: []byte("# A\n")},
+			{Path: "c/a.md", Content: []byte("# B\n")},
+		},
+		Options: presswork.Options{PDFA: new(presswork.PDFALevel("3b")), AttachSource: new(true)},
+	})
+	if list := poppler(
+		t,
+		"pdfdetach",
+		"-list",
+		path,
+	); !strings.Contains(list, "3 embedded files") || !strings.Contains(list, "3: Prüf \"bericht\".md") ||
+		!strings.Contains(list, "a-2.md") {
 		t.Errorf("pdfdetach says %s", list)
 	}
 	out := filepath.Join(t.TempDir(), "source.md")
 	poppler(t, "pdfdetach", "-save", "3", "-o", out, path)
+
 	if got, err := os.ReadFile(out); err != nil || string(got) != content {
 		t.Errorf("the source is %q, %v", got, err)
 	}
@@ -62,6 +99,7 @@ func TestAttachedSource(t *testing.T) {
 func TestWhatKeepsADocumentFromPDFUA(t *testing.T) {
 	t.Parallel()
 	c := converter(t, document.Options{Printer: printer(t)})
+
 	const dot = "(data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==)"
 	for content, says := range map[string]string{
 		"# a\n\n### b\n":                     "a heading of level 3 follows one of level 1",
@@ -72,23 +110,28 @@ func TestWhatKeepsADocumentFromPDFUA(t *testing.T) {
 	} {
 		d := document.Document{Content: []byte(content), Options: presswork.Options{PDFUA: new(true)}}
 		r, _ := convert(t, c, d)
-		last := presswork.Warning{}
+
+		last := fault.Warning{}
 		if len(r.Warnings) > 0 {
 			last = r.Warnings[len(r.Warnings)-1]
 		}
-		if last.Code != presswork.PDFUAIncomplete || last.Message != "the PDF does not claim PDF/UA: "+says {
+
+		if last.Code != fault.PDFUAIncomplete || last.Message != "the PDF does not claim PDF/UA: "+says {
 			t.Errorf("%.30q: %v", content, r.Warnings)
 		}
+
 		for _, fault := range faults(t, r.PDF, claim{}) {
 			t.Errorf("%.30q: %s", content, fault)
 		}
 		d.Options.Strict = new(true)
 		composed, err := c.Compose(t.Context(), d)
+
 		r = document.Result{}
 		if err == nil {
 			r, err = c.Print(t.Context(), composed)
 		}
-		if presswork.CodeOf(err) != presswork.StrictFindings || r.PDF != nil {
+
+		if fault.CodeOf(err) != fault.StrictFindings || r.PDF != nil {
 			t.Errorf("%.30q: strict: %v", content, err)
 		}
 	}
@@ -104,26 +147,32 @@ func (strange) Print(context.Context, presswork.Page) ([]byte, error) {
 func TestNothingIsClaimedThatCannotBeKept(t *testing.T) {
 	t.Parallel()
 	level := new(presswork.PDFALevel("2b"))
+
 	browser := printer(t)
 	for name, c := range map[string]struct {
 		printer document.Printer
 		content string
 		options presswork.Options
-		want    presswork.Code
+		want    fault.Code
 	}{
-		"a character in no font":    {browser, "\ue123", presswork.Options{PDFA: level}, presswork.RenderFailed},
-		"an endless address":        {browser, "[x](https://example.com/" + strings.Repeat("x", 40000) + ")", presswork.Options{PDFA: level}, presswork.RenderFailed},
-		"another browser: PDF/A":    {strange{}, "x", presswork.Options{PDFA: level}, presswork.RenderFailed},
-		"another browser: password": {strange{}, "x", presswork.Options{Password: "x"}, presswork.RenderFailed},
+		"a character in no font":    {browser, "\ue123", presswork.Options{PDFA: level}, fault.RenderFailed},
+		"an endless address":        {browser, "[x](https://example.com/" + strings.Repeat("x", 40000) + ")", presswork.Options{PDFA: level}, fault.RenderFailed},
+		"another browser: PDF/A":    {strange{}, "x", presswork.Options{PDFA: level}, fault.RenderFailed},
+		"another browser: password": {strange{}, "x", presswork.Options{Password: "x"}, fault.RenderFailed},
 		"another browser: plain":    {strange{}, "x", presswork.Options{}, ""},
 	} {
 		converter := converter(t, document.Options{Printer: c.printer})
-		composed, err := converter.Compose(t.Context(), document.Document{Content: []byte(c.content), Options: c.options})
+
+		composed, err := converter.Compose(
+			t.Context(),
+			document.Document{Content: []byte(c.content), Options: c.options},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
+
 		r, err := converter.Print(t.Context(), composed)
-		if presswork.CodeOf(err) != c.want || (err == nil) != (r.PDF != nil) {
+		if fault.CodeOf(err) != c.want || (err == nil) != (r.PDF != nil) {
 			t.Errorf("%s: %v, %d bytes", name, err, len(r.PDF))
 		}
 	}
@@ -134,16 +183,21 @@ func TestTagsAreSmall(t *testing.T) {
 	c := converter(t, document.Options{Printer: printer(t)})
 	var table strings.Builder
 	table.WriteString("# T\n\n| a | b | c | d |\n|---|---|---|---|\n")
+
 	for i := range 600 {
 		fmt.Fprintf(&table, "| %d | cell %d | %d | yes |\n", i, i*7, i*i)
 	}
 	// Words in no order, for a text that is no easier to compress than a real one.
-	words := strings.Fields("time person year way day thing man world life hand part child eye woman place work week case point government company number group problem " +
-		"fact be have do say get make go know take see come think look want give use find tell ask seem feel try leave call good new first last long great little own other old right big")
+	words := strings.Fields(
+		"time person year way day thing man world life hand part child eye woman place work week case point government company number group problem " +
+			"fact be have do say get make go know take see come think look want give use find tell ask seem feel try leave call good new first last long great little own other old right big",
+	)
 	random := rand.New(rand.NewPCG(1, 2))
+
 	var prose strings.Builder
 	for range 10 {
 		prose.WriteString("\n\n## Chapter\n")
+
 		for i := range 900 {
 			switch word := words[random.IntN(len(words))]; {
 			case i%60 == 0:
@@ -155,14 +209,20 @@ func TestTagsAreSmall(t *testing.T) {
 			}
 		}
 	}
+
 	for name, d := range map[string]struct {
 		content string
 		most    float64
 	}{"prose": {"# P\n\n" + prose.String(), 1.2}, "tables": {table.String(), 3}} {
 		tagged, _ := convert(t, c, document.Document{Content: []byte(d.content)})
-		untagged, _ := convert(t, c, document.Document{Content: []byte(d.content), Options: presswork.Options{Tagged: new(false)}})
+		untagged, _ := convert(
+			t,
+			c,
+			document.Document{Content: []byte(d.content), Options: presswork.Options{Tagged: new(false)}},
+		)
 		ratio := float64(len(tagged.PDF)) / float64(len(untagged.PDF))
 		t.Logf("%s: %d bytes tagged, %d untagged, %.2f ×", name, len(tagged.PDF), len(untagged.PDF), ratio)
+
 		if ratio > d.most {
 			t.Errorf("%s: tagged is %.2f × untagged, more than %g", name, ratio, d.most)
 		}
@@ -172,17 +232,29 @@ func TestTagsAreSmall(t *testing.T) {
 func TestOutlineHasTheWordsOfTheHeadings(t *testing.T) {
 	t.Parallel()
 	c := converter(t, document.Options{Printer: printer(t)})
-	_, path := convert(t, c, document.Document{Content: []byte("# One *two* three\n\n## \n\n## 🎉\n\n## The law $E = mc^2$ holds\n\n<h3>Raw <b>HTML</b></h3>\n\n## `code`\n"), Options: presswork.Options{NumberedHeadings: new(true), TOC: new(presswork.Depth(2))}})
+	_, path := convert(
+		t,
+		c,
+		document.Document{
+			Content: []byte(
+				"# One *two* three\n\n## \n\n## 🎉\n\n## The law $E = mc^2$ holds\n\n<h3>Raw <b>HTML</b></h3>\n\n## `code`\n",
+			),
+			Options: presswork.Options{NumberedHeadings: new(true), TOC: new(presswork.Depth(2))},
+		},
+	)
+
 	data, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var titles []string
+
 	for _, o := range filetest.Objects(t, data) {
 		if title := match(o, `^<</Title (.*)\n/Dest`); title != "" {
 			titles = append(titles, text(title))
 		}
 	}
+
 	for _, want := range []string{"One two three", "🎉", "The law E = mc^2 holds", "Raw HTML", "code"} {
 		if !strings.Contains(strings.Join(titles, "\n"), want) {
 			t.Errorf("no %q in %q", want, titles)
@@ -196,19 +268,24 @@ func BenchmarkFinish(b *testing.B) {
 		b.Fatal(err)
 	}
 	browser := printer(b)
+
 	c := converter(b, document.Options{Printer: browser})
 	for _, o := range []struct {
 		name    string
 		options presswork.Options
 	}{
-		{"untagged", presswork.Options{Tagged: new(false)}}, {"tagged", presswork.Options{}}, {"PDFA", presswork.Options{PDFA: new(presswork.PDFALevel("2b"))}},
-		{"PDFA+UA", presswork.Options{PDFA: new(presswork.PDFALevel("2u")), PDFUA: new(true)}}, {"password", presswork.Options{Password: "x"}},
+		{"untagged", presswork.Options{Tagged: new(false)}},
+		{"tagged", presswork.Options{}},
+		{"PDFA", presswork.Options{PDFA: new(presswork.PDFALevel("2b"))}},
+		{"PDFA+UA", presswork.Options{PDFA: new(presswork.PDFALevel("2u")), PDFUA: new(true)}},
+		{"password", presswork.Options{Password: "x"}},
 	} {
 		composed, err := c.Compose(b.Context(), document.Document{Content: rich, Options: o.options})
 		if err != nil {
 			b.Fatal(err)
 		}
 		composed.Page.Sheet.PageRanges = ""
+
 		printed, err := browser.Print(b.Context(), composed.Page)
 		if err != nil {
 			b.Fatal(err)
@@ -229,6 +306,7 @@ func BenchmarkFinish(b *testing.B) {
 		})
 		b.Run("pack/"+o.name, func(b *testing.B) {
 			b.SetBytes(int64(len(printed)))
+
 			for b.Loop() {
 				if _, err := pdffile.Pack(printed, composed.Meta, composed.Finish); err != nil {
 					b.Fatal(err)

@@ -13,6 +13,7 @@ const turnedStart = `<div class="turned">`
 // them.
 func (t *typesetter) fit(list []neighbour, a area) {
 	t.fitTables(list, a)
+
 	for i := range list {
 		if list[i].Kind == block.Diagram {
 			t.fitDiagram(list, i, a.sheet)
@@ -28,11 +29,13 @@ func (t *typesetter) fitTables(list []neighbour, a area) {
 		return
 	}
 	upright := a.sheet.width - a.sheet.left - a.sheet.right
+
 	turned := 0.0
 	if a.sheet.height > a.sheet.width {
 		turned = a.sheet.height - a.sheet.left - a.sheet.right
 	}
 	alone, from := a.page, 0 // the neighbours from here on share a page with no table yet
+
 	for i := range list {
 		s := &list[i]
 		if s.Kind != block.Table {
@@ -43,15 +46,18 @@ func (t *typesetter) fitTables(list []neighbour, a area) {
 		}
 		sizes := s.Sizes()
 		class, turn := fit(sizes, upright/a.sheet.scale, turned/a.sheet.scale)
+
 		t.doubtful = t.doubtful || !surelyFits(sizes, upright/a.sheet.scale)
 		if sizes.Letters > tallText && sizes.Rows <= 8 {
 			class += " tall"
 		}
 		s.tag = s.TagWithClasses(strings.Fields(class), "wide", "wider")
+
 		if !turn {
 			alone = false
 			continue
 		}
+
 		first := leadIn(list, i)
 		if alone && isFewWords(list[from:i]) {
 			first = from
@@ -67,6 +73,7 @@ func (t *typesetter) turnsPage(b *block.Block, a area) bool {
 	if t.sheet.width > t.sheet.height {
 		other = "portrait"
 	}
+
 	return !a.turned && b.Kind == block.Division && b.HasClass(other)
 }
 
@@ -74,6 +81,7 @@ func (t *typesetter) turnsPage(b *block.Block, a area) bool {
 // a sentence or two.
 func isFewWords(list []neighbour) bool {
 	const most = 300 // letters
+
 	letters, size := 0, 0
 	for _, s := range list {
 		size += len(s.HTML)
@@ -82,6 +90,7 @@ func isFewWords(list []neighbour) bool {
 		}
 		letters += block.Letters(block.Visible(s.HTML))
 	}
+
 	return letters <= most
 }
 
@@ -93,18 +102,21 @@ func leadIn(list []neighbour, of int) int {
 		most    = 3
 		longest = 400 // bytes of HTML
 	)
+
 	first := of
 	for n := range most {
 		at := of - 1 - n
 		if at < 0 || strings.Trim(list[at].after, "\n") != "" || !list[at].Closed || len(list[at].Element()) > longest {
 			break
 		}
+
 		b := list[at].Block
 		if b.Kind != block.Heading && (n > 0 || b.Kind != block.Paragraph || !b.EndsWithColon()) {
 			break
 		}
 		first = at
 	}
+
 	return first
 }
 

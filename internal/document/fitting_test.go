@@ -19,6 +19,7 @@ import (
 func TestPagesLookAsWithTheWholeStylesheets(t *testing.T) {
 	t.Parallel()
 	c := converter(t, document.Options{Printer: printer(t)})
+
 	sample, err := os.ReadFile("testdata/sample.md")
 	if err != nil {
 		t.Fatal(err)
@@ -26,6 +27,7 @@ func TestPagesLookAsWithTheWholeStylesheets(t *testing.T) {
 	// Letters that only the machine's own fonts have are not always drawn alike.
 	sample = regexp.MustCompile(`(?m)^.*日本語.*$`).ReplaceAll(sample, nil)
 	var shared strings.Builder
+
 	for _, name := range []string{"print.css", "paper.css", "syntax.css"} {
 		css, err := os.ReadFile(name)
 		if err != nil {
@@ -33,7 +35,12 @@ func TestPagesLookAsWithTheWholeStylesheets(t *testing.T) {
 		}
 		shared.WriteString(themes.CompactCSS(string(css)))
 	}
-	arabic := "# عنوان\n\nنص\n\n> اقتباس\n\n- عنصر\n\n<p lang=\"ja\">日本<i>語</i></p>\n\n\\newpage\n\n" + grid(15, 12, "1,234.5 kg")
+
+	arabic := "# عنوان\n\nنص\n\n> اقتباس\n\n- عنصر\n\n<p lang=\"ja\">日本<i>語</i></p>\n\n\\newpage\n\n" + grid(
+		15,
+		12,
+		"1,234.5 kg",
+	)
 	for name, d := range map[string]document.Document{
 		"light":          {Theme: "light", Content: sample},
 		"dark":           {Theme: "abyss", Content: sample, Options: presswork.Options{Cover: new(true), TOC: new(presswork.Depth(2)), LineNumbers: new(true)}},
@@ -44,11 +51,13 @@ func TestPagesLookAsWithTheWholeStylesheets(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+
 			fitted, err := c.Compose(t.Context(), d)
 			if err != nil {
 				t.Fatal(err)
 			}
 			d.Options.CSS = " "
+
 			whole, err := c.Compose(t.Context(), d)
 			if err != nil {
 				t.Fatal(err)
@@ -61,10 +70,12 @@ func TestPagesLookAsWithTheWholeStylesheets(t *testing.T) {
 			html := whole.Page.HTML
 			head, _, _ := strings.Cut(html[sheets[1][1]:], "<body")
 			_, body, _ := strings.Cut(fitted.Page.HTML, "<body") // its code has fewer elements
+
 			whole.Page.HTML = html[:sheets[1][0]] + "<style>\n" + shared.String() + "\n</style>" + head + "<body" + body
 			if fitted, whole := len(fitted.Page.HTML), len(whole.Page.HTML); fitted > whole-shared.Len()/2 {
 				t.Errorf("%d bytes with the rules that it uses, %d with all", fitted, whole)
 			}
+
 			if got, want := rasters(t, c, fitted), rasters(t, c, whole); len(got) != len(want) {
 				t.Errorf("%d pages, want %d", len(got), len(want))
 			} else {
@@ -81,22 +92,28 @@ func TestPagesLookAsWithTheWholeStylesheets(t *testing.T) {
 // rasters prints a document and returns its pages at 150 dots to the inch.
 func rasters(t *testing.T, c *document.Converter, d document.Composed) (pages [][]byte) {
 	t.Helper()
+
 	r, err := c.Print(t.Context(), d)
 	if err != nil {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
+
 	path := filepath.Join(dir, "out.pdf")
 	if err := os.WriteFile(path, r.PDF, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if out, err := exec.CommandContext(t.Context(), "pdftoppm", "-r", "150", path, filepath.Join(dir, "page")).CombinedOutput(); err != nil {
+
+	if out, err := exec.CommandContext(t.Context(), "pdftoppm", "-r", "150", path, filepath.Join(dir, "page")).
+		CombinedOutput(); err != nil {
 		t.Fatalf("pdftoppm: %v: %s", err, out)
 	}
+
 	files, err := filepath.Glob(filepath.Join(dir, "*.ppm"))
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	for _, file := range files {
 		page, err := os.ReadFile(file)
 		if err != nil {
@@ -104,5 +121,6 @@ func rasters(t *testing.T, c *document.Converter, d document.Composed) (pages []
 		}
 		pages = append(pages, page)
 	}
+
 	return pages
 }

@@ -14,6 +14,7 @@ func (d *Document) FromFolder(name string, parts []string, open func(name string
 	d.Path = name
 	d.Asset = from(path.Dir(name), open)
 	d.Include = d.Asset
+
 	for _, name := range parts {
 		content, err := open(name)
 		if err != nil {
@@ -23,6 +24,7 @@ func (d *Document) FromFolder(name string, parts []string, open func(name string
 		p.Include = p.Asset
 		d.Parts = append(d.Parts, p)
 	}
+
 	return nil
 }
 
@@ -31,6 +33,7 @@ func from(dir string, open func(string) ([]byte, error)) func(string) ([]byte, e
 		if rooted, ok := strings.CutPrefix(name, "/"); ok {
 			return open(rooted)
 		}
+
 		return open(path.Join(dir, name))
 	}
 }
@@ -40,9 +43,11 @@ func (d Document) Text() []byte {
 	if len(d.Parts) == 0 {
 		return d.Content
 	}
+
 	texts := [][]byte{d.Content}
 	for _, p := range d.Parts {
 		texts = append(texts, []byte("\n\n"), p.Content)
 	}
+
 	return slices.Concat(texts...)
 }

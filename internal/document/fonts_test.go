@@ -13,6 +13,7 @@ import (
 	"presswork/internal/chromium"
 	"presswork/internal/chromium/fonts"
 	"presswork/internal/document"
+	"presswork/internal/fault"
 	"presswork/internal/pdffile/filetest"
 	"presswork/internal/test/public"
 )
@@ -21,10 +22,12 @@ import (
 func withoutSystem(t *testing.T) *chromium.Browser {
 	t.Helper()
 	needsBrowser(t)
+
 	whole, err := fonts.Install("")
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	text, err := os.ReadFile(whole)
 	if err != nil {
 		t.Fatal(err)
@@ -32,6 +35,7 @@ func withoutSystem(t *testing.T) *chromium.Browser {
 	bare := filepath.Join(public.Dir(t), "fonts.conf")
 	ours := regexp.MustCompile(`(?m)^<dir>(/usr|/home|/root).*</dir>\n`).ReplaceAll(text, nil)
 	public.File(t, bare, string(ours))
+
 	return printerWith(t, bare)
 }
 
@@ -39,15 +43,19 @@ func withoutSystem(t *testing.T) *chromium.Browser {
 // says, as sums of binary numbers: the size of text decides that.
 func TestLinesInInterAreWrittenWhole(t *testing.T) {
 	t.Parallel()
+
 	c := converter(t, document.Options{Printer: printer(t)})
 	for _, theme := range []string{"light", "dark", "abyss", "lofi"} {
 		r, _ := convert(t, c, document.Document{Content: []byte("minimum minimum minimum\n"), Theme: theme})
 		whole := false
+
 		for _, object := range filetest.Objects(t, r.PDF) {
 			if strings.Contains(object, "/FlateDecode") {
-				whole = whole || regexp.MustCompile(`<[0-9A-F]{92}> Tj`).Match(filetest.Inflate(t, []byte(object))) // 23 glyphs
+				whole = whole ||
+					regexp.MustCompile(`<[0-9A-F]{92}> Tj`).Match(filetest.Inflate(t, []byte(object))) // 23 glyphs
 			}
 		}
+
 		if !whole {
 			t.Errorf("%s: no line of 23 letters is one string", theme)
 		}
@@ -59,32 +67,47 @@ func TestEveryEmbeddedFamilyIsPrintedAsTrueType(t *testing.T) {
 	c := converter(t, document.Options{Printer: withoutSystem(t)})
 	var b strings.Builder
 	var css strings.Builder
+
 	for i, f := range fonts.Families() {
 		class := "f" + strconv.Itoa(i)
 		text := "Hamburgefonstiv"
+
 		switch f.Kind {
 		case fonts.Math:
 			text = "𝛼 ⊕ ∮"
 		case fonts.Symbols:
 			text = "✂ ☎"
 		}
+
 		for _, weight := range f.Weights {
-			b.WriteString(`<p class="` + class + " w" + strconv.Itoa(weight) + `">` + html.EscapeString(text) + "</p>\n\n")
+			b.WriteString(
+				`<p class="` + class + " w" + strconv.Itoa(weight) + `">` + html.EscapeString(text) + "</p>\n\n",
+			)
 		}
+
 		if f.Italic {
 			b.WriteString(`<p class="` + class + ` it">` + text + "</p>\n\n")
 		}
 		css.WriteString("." + class + "{font-family:'" + f.Name + "'}")
 	}
-	css.WriteString(".w500{font-weight:500}.w600{font-weight:600}.w700{font-weight:700}.w900{font-weight:900}.it{font-style:italic}")
-	r, path := convert(t, c, document.Document{Content: []byte(b.String()), Options: presswork.Options{CSS: css.String()}})
+	css.WriteString(
+		".w500{font-weight:500}.w600{font-weight:600}.w700{font-weight:700}.w900{font-weight:900}.it{font-style:italic}",
+	)
+
+	r, path := convert(
+		t,
+		c,
+		document.Document{Content: []byte(b.String()), Options: presswork.Options{CSS: css.String()}},
+	)
 	if len(r.Warnings) > 0 {
 		t.Errorf("warnings: %v", r.Warnings)
 	}
+
 	printed := poppler(t, "pdffonts", path)
 	if strings.Contains(printed, "Type 3") || strings.Contains(printed, " no  ") {
 		t.Errorf("the fonts are\n%s", printed)
 	}
+
 	plain := regexp.MustCompile(`[^A-Za-z0-9]`).ReplaceAllString(printed, "")
 	for _, f := range fonts.Families() {
 		if !strings.Contains(plain, strings.ReplaceAll(f.Name, " ", "")) {
@@ -96,23 +119,36 @@ func TestEveryEmbeddedFamilyIsPrintedAsTrueType(t *testing.T) {
 // Hinted letters would stand at whole pixels of 0.75 pt.
 func TestLettersStandWhereTheFontWantsThem(t *testing.T) {
 	t.Parallel()
-	_, path := convert(t, converter(t, document.Options{Printer: printer(t)}), document.Document{Content: []byte("illicitly millimetre hamburger"), Options: presswork.Options{CSS: "body{font:11pt Inter}"}})
-	words := regexp.MustCompile(`<word xMin="([0-9.]+)"[^>]* xMax="([0-9.]+)"`).FindAllStringSubmatch(poppler(t, "pdftotext", "-bbox", path, "-"), 3)
+	_, path := convert(
+		t,
+		converter(t, document.Options{Printer: printer(t)}),
+		document.Document{
+			Content: []byte("illicitly millimetre hamburger"),
+			Options: presswork.Options{CSS: "body{font:11pt Inter}"},
+		},
+	)
+
+	words := regexp.MustCompile(`<word xMin="([0-9.]+)"[^>]* xMax="([0-9.]+)"`).
+		FindAllStringSubmatch(poppler(t, "pdftotext", "-bbox", path, "-"), 3)
 	if len(words) != 3 {
 		t.Fatalf("%d words", len(words))
 	}
 	whole3 := 0
+
 	for _, w := range words {
 		from, err1 := strconv.ParseFloat(w[1], 64)
+
 		to, err2 := strconv.ParseFloat(w[2], 64)
 		if err1 != nil || err2 != nil {
 			t.Fatal(w)
 		}
+
 		const pixel = .75
 		if rest := (to - from) / pixel; rest-float64(int(rest+.5)) < .02 && rest-float64(int(rest+.5)) > -.02 {
 			whole3++
 		}
 	}
+
 	if whole3 == 3 {
 		t.Error("every word is as wide as whole pixels")
 	}
@@ -123,10 +159,16 @@ const manyScripts = "Ελληνικά, кириллица, tiếng Việt.\n\n�
 
 func TestNoGlyphIsMissingWithTheSystemsFonts(t *testing.T) {
 	t.Parallel()
-	r, path := convert(t, converter(t, document.Options{Printer: printer(t)}), document.Document{Content: []byte(manyScripts)})
+
+	r, path := convert(
+		t,
+		converter(t, document.Options{Printer: printer(t)}),
+		document.Document{Content: []byte(manyScripts)},
+	)
 	if len(r.Warnings) > 0 {
 		t.Errorf("warnings: %v", r.Warnings)
 	}
+
 	printed := poppler(t, "pdffonts", path)
 	for _, name := range []string{"NotoSansArabic", "NotoSansHebrew", "NotoSansThai", "NotoSansDevanagari", "NotoSansBengali", "NotoSansTamil", "NotoSansGeorgian"} {
 		if !strings.Contains(printed, name) {
@@ -138,8 +180,11 @@ func TestNoGlyphIsMissingWithTheSystemsFonts(t *testing.T) {
 func TestMissingGlyphsAreToldWithTheirRemedy(t *testing.T) {
 	t.Parallel()
 	c := converter(t, document.Options{Printer: withoutSystem(t)})
-	content := []byte("---\ntitle: T\n---\n# One\n\nGreek Ελλ is there; 漢字と漢 is not,\nnor are 😀 and 👩‍👩‍👧, ไทย or \U000107ff.\n\n**漢** | 表 `漢`\n")
+	content := []byte(
+		"---\ntitle: T\n---\n# One\n\nGreek Ελλ is there; 漢字と漢 is not,\nnor are 😀 and 👩‍👩‍👧, ไทย or \U000107ff.\n\n**漢** | 表 `漢`\n",
+	)
 	r, _ := convert(t, c, document.Document{Content: content})
+
 	want := []struct {
 		line  int
 		parts []string
@@ -152,10 +197,12 @@ func TestMissingGlyphsAreToldWithTheirRemedy(t *testing.T) {
 	if len(r.Warnings) != len(want) {
 		t.Fatalf("warnings: %+v", r.Warnings)
 	}
+
 	for i, w := range r.Warnings {
-		if w.Code != presswork.GlyphMissing || w.Line != want[i].line {
+		if w.Code != fault.GlyphMissing || w.Line != want[i].line {
 			t.Errorf("%+v, want glyph_missing in line %d", w, want[i].line)
 		}
+
 		for _, part := range want[i].parts {
 			if !strings.Contains(w.Message, part) {
 				t.Errorf("%q does not tell %q", w.Message, part)
@@ -163,11 +210,19 @@ func TestMissingGlyphsAreToldWithTheirRemedy(t *testing.T) {
 		}
 	}
 
-	composed, err := c.Compose(t.Context(), document.Document{Content: content, Options: presswork.Options{Strict: new(true)}})
+	composed, err := c.Compose(
+		t.Context(),
+		document.Document{Content: content, Options: presswork.Options{Strict: new(true)}},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r, err := c.Print(t.Context(), composed); presswork.CodeOf(err) != presswork.StrictFindings || len(r.Warnings) != len(want) || r.PDF != nil {
+
+	if r, err := c.Print(
+		t.Context(),
+		composed,
+	); fault.CodeOf(err) != fault.StrictFindings || len(r.Warnings) != len(want) ||
+		r.PDF != nil {
 		t.Errorf("strict: %v, with %d warnings", err, len(r.Warnings))
 	}
 }
@@ -175,6 +230,7 @@ func TestMissingGlyphsAreToldWithTheirRemedy(t *testing.T) {
 func TestWhatIsCutOffFailsAStrictDocument(t *testing.T) {
 	t.Parallel()
 	c := converter(t, document.Options{Printer: printer(t)})
+
 	composed, err := c.Compose(t.Context(), document.Document{
 		Content: []byte("```\n" + strings.Repeat("go on and ", 30) + "\n```\n"),
 		Options: presswork.Options{Strict: new(true), CSS: "pre{white-space:pre!important}"},
@@ -182,8 +238,11 @@ func TestWhatIsCutOffFailsAStrictDocument(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	r, err := c.Print(t.Context(), composed)
-	if presswork.AsError(err).Code != presswork.StrictFindings || len(r.Warnings) != 1 || r.Warnings[0].Code != presswork.LineOverflow || r.PDF != nil {
+	if fault.AsError(err).Code != fault.StrictFindings || len(r.Warnings) != 1 ||
+		r.Warnings[0].Code != fault.LineOverflow ||
+		r.PDF != nil {
 		t.Errorf("%v, with %+v and %d bytes", err, r.Warnings, len(r.PDF))
 	}
 }
@@ -193,6 +252,7 @@ func TestWhatIsCutOffIsTold(t *testing.T) {
 	c := converter(t, document.Options{Printer: printer(t)})
 	long := strings.Repeat("go on and ", 20) + "end"
 	text := "# Wide\n\n| a | b |\n|---|---|\n| first " + long + " | second " + long + " |\n\n```\ncode " + long + "\n```\n\nText " + long + "\n"
+
 	looked := presswork.Options{CSS: "x{}"} // with a stylesheet of one's own anything may happen
 	for name, test := range map[string]struct {
 		content string
@@ -218,9 +278,12 @@ func TestWhatIsCutOffIsTold(t *testing.T) {
 				if len(r.Warnings) > 0 {
 					t.Errorf("warnings: %+v", r.Warnings)
 				}
+
 				return
 			}
-			if len(r.Warnings) != 1 || r.Warnings[0].Code != presswork.LineOverflow || r.Warnings[0].Line != test.line || !strings.Contains(r.Warnings[0].Message, test.says) {
+
+			if len(r.Warnings) != 1 || r.Warnings[0].Code != fault.LineOverflow || r.Warnings[0].Line != test.line ||
+				!strings.Contains(r.Warnings[0].Message, test.says) {
 				t.Errorf("warnings: %+v", r.Warnings)
 			}
 		})

@@ -15,15 +15,21 @@ func BenchmarkFootnotes(b *testing.B) {
 	c := converter(b, document.Options{Printer: printer(b)})
 	var took [2]time.Duration
 	var composed [2]document.Composed
+
 	for i, place := range []string{"page", "end"} {
 		var err error
-		if composed[i], err = c.Compose(b.Context(), document.Document{Content: []byte(content), Options: presswork.Options{Footnotes: place}}); err != nil {
+		if composed[i], err = c.Compose(
+			b.Context(),
+			document.Document{Content: []byte(content), Options: presswork.Options{Footnotes: place}},
+		); err != nil {
 			b.Fatal(err)
 		}
 	}
+
 	for b.Loop() {
 		for i := range composed {
 			begun := time.Now()
+
 			if _, err := c.Print(b.Context(), composed[i]); err != nil {
 				b.Fatal(err)
 			}

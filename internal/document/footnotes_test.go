@@ -16,21 +16,41 @@ func annotated() (content string, cited int) {
 	var b, notes strings.Builder
 	mark := func() string {
 		cited++
+
 		length := cited % 5 * 12
 		if cited == 14 {
 			length = 500 // longer than any page has room for
 		}
-		fmt.Fprintf(&notes, "[^%d]: notes%dx %sends%dx\n\n", cited, cited, strings.Repeat("in small type ", length), cited)
+		fmt.Fprintf(
+			&notes,
+			"[^%d]: notes%dx %sends%dx\n\n",
+			cited,
+			cited,
+			strings.Repeat("in small type ", length),
+			cited,
+		)
+
 		return fmt.Sprintf("marks%dx[^%d]", cited, cited)
 	}
+
 	filler := func(n int) string { return strings.TrimSpace(strings.Repeat("words that fill lines ", n)) }
 	for range 3 {
 		fmt.Fprintf(&b, "## A heading %s\n\n%s %s %s.\n\n", mark(), filler(20), mark(), filler(6))
 		fmt.Fprintf(&b, "- An item %s\n  - within %s\n- %s\n\n", mark(), mark(), filler(12))
 		fmt.Fprintf(&b, "> Quoted %s %s\n\n| a | b |\n|---|---|\n| c | %s |\n\n", mark(), filler(20), mark())
-		fmt.Fprintf(&b, "%s\n\n%s %s.\n\n%s^[notes%dx within a line ends%dx]\n\n", filler(30), filler(40), mark(), fmt.Sprintf("marks%dx", cited+1), cited+1, cited+1)
+		fmt.Fprintf(
+			&b,
+			"%s\n\n%s %s.\n\n%s^[notes%dx within a line ends%dx]\n\n",
+			filler(30),
+			filler(40),
+			mark(),
+			fmt.Sprintf("marks%dx", cited+1),
+			cited+1,
+			cited+1,
+		)
 		cited++
 	}
+
 	return b.String() + notes.String(), cited
 }
 
@@ -39,6 +59,7 @@ func annotated() (content string, cited int) {
 func TestNotesStandAtTheFootOfTheirPage(t *testing.T) {
 	t.Parallel()
 	content, cited := annotated()
+
 	for name, d := range map[string]document.Document{
 		"as it comes":   {Theme: "light"},
 		"right to left": {Theme: "lofi", Options: presswork.Options{Lang: "he", PageSize: "A5"}},
@@ -50,16 +71,20 @@ func TestNotesStandAtTheFootOfTheirPage(t *testing.T) {
 			d.Content = []byte(content)
 			_, path := convert(t, converter(t, document.Options{Printer: printer(t)}), d)
 			pages := strings.Split(poppler(t, "pdftotext", "-raw", path, "-"), "\f")
+
 			for n := 1; n <= cited; n++ {
 				on := func(word string) int {
 					last := -1 // headings are in the contents, too
+
 					for i, page := range pages {
 						if strings.Contains(page, fmt.Sprintf("%s%dx", word, n)) {
 							last = i
 						}
 					}
+
 					return last
 				}
+
 				mark, note, end := on("marks"), on("notes"), on("ends")
 				switch {
 				case mark < 0 || mark != note:
@@ -68,11 +93,13 @@ func TestNotesStandAtTheFootOfTheirPage(t *testing.T) {
 					t.Errorf("note %d begins on page %d and ends on page %d", n, note+1, end+1)
 				}
 			}
+
 			for i, page := range strings.Split(poppler(t, "pdftotext", "-layout", path, "-"), "\f") { // from top to bottom
 				if first := strings.Index(page, "notes"); first >= 0 && strings.Contains(page[first:], "marks") {
 					t.Errorf("text stands below the notes of page %d", i+1)
 				}
 			}
+
 			structure := poppler(t, "pdfinfo", "-struct", path)
 			if got := strings.Count(structure, "Note <note-"); got != cited {
 				t.Errorf("%d are tagged as notes, want %d", got, cited)
@@ -87,6 +114,7 @@ func TestNotesFarApart(t *testing.T) {
 	t.Parallel()
 	const blocks = 1000
 	var b strings.Builder
+
 	for n := range blocks {
 		switch n {
 		case 3, blocks / 2, blocks - 3:
@@ -96,14 +124,20 @@ func TestNotesFarApart(t *testing.T) {
 		}
 		fmt.Fprintf(&b, "Paragraph %d, %s.\n\n", n, strings.Repeat("which fills a line ", n%9))
 	}
-	_, path := convert(t, converter(t, document.Options{Printer: printer(t)}), document.Document{Content: []byte(b.String())})
+	_, path := convert(
+		t,
+		converter(t, document.Options{Printer: printer(t)}),
+		document.Document{Content: []byte(b.String())},
+	)
 	noted := 0
+
 	for n, page := range strings.Split(poppler(t, "pdftotext", path, "-"), "\f") {
 		mark, note := strings.Count(page, "Marked"), strings.Count(page, "Noted")
 		if noted += note; mark != note {
 			t.Errorf("page %d has %d notes, and %d marks of notes", n+1, note, mark)
 		}
 	}
+
 	if noted != 3 {
 		t.Errorf("%d notes are printed, want 3", noted)
 	}
@@ -112,12 +146,18 @@ func TestNotesFarApart(t *testing.T) {
 // Where pages do not break as foreseen, and where it is wanted, notes are at the end.
 func TestNotesAtTheEnd(t *testing.T) {
 	t.Parallel()
+
 	const content = "Text[^1].\n\n\\newpage\n\nMore.\n\n[^1]: The note.\n"
 	for name, o := range map[string]presswork.Options{
 		"as wanted":        {Footnotes: "end"},
 		"on smaller pages": {CSS: "@page{margin-bottom:120mm}"},
 	} {
-		_, path := convert(t, converter(t, document.Options{Printer: printer(t)}), document.Document{Content: []byte(content), Options: o})
+		_, path := convert(
+			t,
+			converter(t, document.Options{Printer: printer(t)}),
+			document.Document{Content: []byte(content), Options: o},
+		)
+
 		pages := strings.Split(poppler(t, "pdftotext", path, "-"), "\f")
 		if len(pages) < 2 || !strings.Contains(pages[1], "The note.") {
 			t.Errorf("%s: the pages are %q", name, pages)
@@ -129,12 +169,29 @@ func TestNotesAtTheEnd(t *testing.T) {
 func TestOnlyNotesThatMoveAreAtTheEnd(t *testing.T) {
 	t.Parallel()
 	const content = "First[^1].\n\nText.\n\n\\newpage\n\nSecond[^2].\n\n\\newpage\n\nThird.\n\n[^1]: Noted 1.\n\n[^2]: Noted 2.\n"
-	_, path := convert(t, converter(t, document.Options{Printer: printer(t)}), document.Document{Content: []byte(content), Options: presswork.Options{CSS: "@page:first{margin-bottom:120mm}"}})
+	_, path := convert(
+		t,
+		converter(t, document.Options{Printer: printer(t)}),
+		document.Document{
+			Content: []byte(content),
+			Options: presswork.Options{CSS: "@page:first{margin-bottom:120mm}"},
+		},
+	)
 	pages := strings.Split(poppler(t, "pdftotext", path, "-"), "\f")
+
 	on := func(text string) int {
 		return slices.IndexFunc(pages, func(page string) bool { return strings.Contains(page, text) })
 	}
-	if mark, third, moved, stays := on("Second"), on("Third"), on("Noted 1"), on("Noted 2"); mark < 0 || moved != third || stays != mark {
+	if mark, third, moved, stays := on(
+		"Second",
+	), on(
+		"Third",
+	), on(
+		"Noted 1",
+	), on(
+		"Noted 2",
+	); mark < 0 || moved != third ||
+		stays != mark {
 		t.Errorf("the notes are on pages %d and %d, want %d and %d", moved+1, stays+1, third+1, mark+1)
 	}
 }
@@ -143,24 +200,42 @@ func TestOnlyNotesThatMoveAreAtTheEnd(t *testing.T) {
 // comes to stand below a note. Chromium rounds the area of a page to whole pixels.
 func TestNotesBelowWhatJustFits(t *testing.T) {
 	t.Parallel()
+
 	var content, css strings.Builder
 	for n := range 12 {
-		fmt.Fprintf(&content, "::: {.high%d}\nBegins.\n:::\n\n::: {.low}\nEnds.\n:::\n\n%sMarked.[^%d]\n\n%s\\newpage\n\n[^%d]: Noted.\n\n",
-			n, strings.Repeat("Line.\n\n", 3), n, strings.Repeat("Line.\n\n", 20), n)
+		fmt.Fprintf(
+			&content,
+			"::: {.high%d}\nBegins.\n:::\n\n::: {.low}\nEnds.\n:::\n\n%sMarked.[^%d]\n\n%s\\newpage\n\n[^%d]: Noted.\n\n",
+			n,
+			strings.Repeat("Line.\n\n", 3),
+			n,
+			strings.Repeat("Line.\n\n", 20),
+			n,
+		)
 		fmt.Fprintf(&css, ".high%d{height:%gpx}", n, 356+float64(n)/4)
 	}
 	css.WriteString("[class^=high],.low{break-inside:avoid;margin:0}.low{height:300px}")
-	_, path := convert(t, converter(t, document.Options{Printer: printer(t)}), document.Document{Content: []byte(content.String()), Options: presswork.Options{PageSize: "A5", CSS: css.String()}})
+	_, path := convert(
+		t,
+		converter(t, document.Options{Printer: printer(t)}),
+		document.Document{
+			Content: []byte(content.String()),
+			Options: presswork.Options{PageSize: "A5", CSS: css.String()},
+		},
+	)
 	noted := 0
+
 	for n, page := range strings.Split(poppler(t, "pdftotext", "-layout", path, "-"), "\f") {
 		_, below, found := strings.Cut(page, "Noted.")
 		if found {
 			noted++
 		}
+
 		if strings.Contains(below, "Line.") {
 			t.Errorf("text stands below the note of page %d:\n%s", n+1, page)
 		}
 	}
+
 	if noted != 12 {
 		t.Errorf("%d notes are printed, want 12", noted)
 	}
@@ -170,8 +245,14 @@ func TestNotesBelowWhatJustFits(t *testing.T) {
 // edges because other pages are turned.
 func TestNotesAreNotCutOff(t *testing.T) {
 	t.Parallel()
+
 	for _, content := range []string{"Text[^1].\n", "Text[^1].\n\n::: {.landscape}\nWide.\n:::\n"} {
-		_, path := convert(t, converter(t, document.Options{Printer: printer(t)}), document.Document{Content: []byte(content + "\n[^1]: The note.\n")})
+		_, path := convert(
+			t,
+			converter(t, document.Options{Printer: printer(t)}),
+			document.Document{Content: []byte(content + "\n[^1]: The note.\n")},
+		)
+
 		first := inkedRows(t, path)[0]
 		if foot := first[len(first)*4/5 : len(first)*9/10]; !slices.Contains(foot, true) {
 			t.Errorf("%q: there is no ink at the foot of the page", content)
@@ -187,6 +268,7 @@ func TestNotesLeaveLittleOfAPageWhite(t *testing.T) {
 		var content strings.Builder
 		for n := range 60 {
 			fmt.Fprintf(&content, "Line %d.", n)
+
 			if n == marked {
 				content.WriteString("[^1]")
 			}
@@ -195,10 +277,15 @@ func TestNotesLeaveLittleOfAPageWhite(t *testing.T) {
 		content.WriteString("[^1]: " + strings.Repeat("A note of many words that fill its lines. ", 40) + "\n")
 		_, path := convert(t, c, document.Document{Content: []byte(content.String())})
 		page, _, _ := strings.Cut(poppler(t, "pdftotext", path, "-"), "\f")
+
 		return page
 	}
+
 	marked := strings.Count(lines(-1), "Line ") - 6
-	if page := lines(marked); !strings.Contains(page, fmt.Sprintf("Line %d.", marked)) || !strings.Contains(page, "A note of many words") {
+	if page := lines(
+		marked,
+	); !strings.Contains(page, fmt.Sprintf("Line %d.", marked)) ||
+		!strings.Contains(page, "A note of many words") {
 		t.Errorf("line %d and the beginning of its note are not on the first page:\n%s", marked, page)
 	}
 }
@@ -208,12 +295,25 @@ func TestNotesLeaveLittleOfAPageWhite(t *testing.T) {
 func TestPicturesFillThePage(t *testing.T) {
 	t.Parallel()
 	const picture = `<img alt="" src="data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' width='300' height='400'%3E%3Crect width='300' height='400' fill='red'/%3E%3C/svg%3E">`
+
 	var content strings.Builder
 	for _, lines := range []int{20, 23, 33} {
-		content.WriteString(strings.Repeat("A line.\\\n", lines) + "The last.\n\n" + "<figure>" + picture + "<figcaption>Caption " + fmt.Sprint(lines) + "</figcaption></figure>\n\n\\newpage\n\n")
+		content.WriteString(
+			strings.Repeat(
+				"A line.\\\n",
+				lines,
+			) + "The last.\n\n" + "<figure>" + picture + "<figcaption>Caption " + fmt.Sprint(
+				lines,
+			) + "</figcaption></figure>\n\n\\newpage\n\n",
+		)
 	}
-	_, path := convert(t, converter(t, document.Options{Printer: printer(t)}), document.Document{Content: []byte(content.String())})
+	_, path := convert(
+		t,
+		converter(t, document.Options{Printer: printer(t)}),
+		document.Document{Content: []byte(content.String())},
+	)
 	pages := strings.Split(poppler(t, "pdftotext", path, "-"), "\f")
+
 	on := func(text string) int {
 		return slices.IndexFunc(pages, func(page string) bool { return strings.Contains(page, text) })
 	}

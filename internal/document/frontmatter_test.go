@@ -8,30 +8,48 @@ import (
 
 	"presswork"
 	"presswork/internal/document"
+	"presswork/internal/fault"
 )
 
 func TestFrontMatterOfOthersIsNoError(t *testing.T) {
 	t.Parallel()
-	c := compose(t, document.Document{Content: []byte("---\ntheme: jekyll-theme-minimal\npage_size: A99\noutline: deep\nmargin: 2cm\ncover: a.jpg\nlanguage: Klingonese\n" +
-		"margins: {left: 100mm}\nauthor: [A, B]\n---\n# x\n"), Options: presswork.Options{Margins: presswork.Margins{Right: "105mm"}}})
+	c := compose(
+		t,
+		document.Document{
+			Content: []byte(
+				"---\ntheme: jekyll-theme-minimal\npage_size: A99\noutline: deep\nmargin: 2cm\ncover: a.jpg\nlanguage: Klingonese\n" +
+					"margins: {left: 100mm}\nauthor: [A, B]\n---\n# x\n",
+			),
+			Options: presswork.Options{Margins: presswork.Margins{Right: "105mm"}},
+		},
+	)
 	var lines []int
+
 	for _, w := range c.Warnings {
-		if w.Code != presswork.FrontMatterIgnored || !strings.HasPrefix(w.Message, "front matter: ") {
+		if w.Code != fault.FrontMatterIgnored || !strings.HasPrefix(w.Message, "front matter: ") {
 			t.Errorf("warning %+v", w)
 		}
 		lines = append(lines, w.Line)
 	}
+
 	if want := "[2 3 4 5 6 7 8]"; fmt.Sprint(lines) != want || c.Theme != "light" || c.Meta.Author != "A, B" {
 		t.Errorf("warnings on lines %v, want %s; theme %s, author %q", lines, want, c.Theme, c.Meta.Author)
 	}
+
 	strict := converter(t, document.Options{})
-	if _, err := strict.Compose(t.Context(), document.Document{Content: []byte("---\ntheme: gaia\nstrict: true\n---\nx")}); presswork.CodeOf(err) != presswork.StrictFindings {
+	if _, err := strict.Compose(
+		t.Context(),
+		document.Document{Content: []byte("---\ntheme: gaia\nstrict: true\n---\nx")},
+	); fault.CodeOf(
+		err,
+	) != fault.StrictFindings {
 		t.Errorf("strict lets an ignored theme pass: %v", err)
 	}
 }
 
 func TestADocumentsDateIsWrittenInItsLanguage(t *testing.T) {
 	t.Parallel()
+
 	for matter, want := range map[string]string{
 		"lang: en\ndate: 2024-03-05":                "March 5, 2024",
 		"lang: en-GB\ndate: 2024-03-05T10:00:00Z":   "5 March 2024",
@@ -56,14 +74,25 @@ func TestADocumentsDateIsWrittenInItsLanguage(t *testing.T) {
 		"lang: en\ndate: 2024":                      "2024",
 		"lang: en":                                  "2026-11-20",
 	} {
-		c := compose(t, document.Document{Content: []byte("---\n" + matter + "\n---\nText\n"), Options: presswork.Options{Cover: new(true), HeaderText: new("{date}")}})
-		if !strings.Contains(c.Page.HTML, `<p class="cover-date">`+want+"</p>") || !strings.Contains(c.Page.HTML, `@top-center{content:"`+want+`"}`) {
+		c := compose(
+			t,
+			document.Document{
+				Content: []byte("---\n" + matter + "\n---\nText\n"),
+				Options: presswork.Options{Cover: new(true), HeaderText: new("{date}")},
+			},
+		)
+		if !strings.Contains(c.Page.HTML, `<p class="cover-date">`+want+"</p>") ||
+			!strings.Contains(c.Page.HTML, `@top-center{content:"`+want+`"}`) {
 			_, got, _ := strings.Cut(c.Page.HTML, `<p class="cover-date">`)
 			t.Errorf("%q: the cover has %.40q, want %q", matter, got, want)
 		}
 	}
 	at := time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC)
-	c, err := converter(t, document.Options{Epoch: at}).Compose(t.Context(), document.Document{Content: []byte("---\ndate: 2024-03-05\n---\nx")})
+
+	c, err := converter(
+		t,
+		document.Options{Epoch: at},
+	).Compose(t.Context(), document.Document{Content: []byte("---\ndate: 2024-03-05\n---\nx")})
 	if err != nil || c.Meta.Date != "2024-03-05" {
 		t.Errorf("the metadata's date is %q, %v", c.Meta.Date, err)
 	}
@@ -74,6 +103,7 @@ func TestATitleWithoutAHeadingIsPrinted(t *testing.T) {
 	t.Parallel()
 	const matter = "---\ntitle: Tides & <Winds>\nsubtitle: A survey\nauthors: [{name: Ann Lee}, Bo]\ndate: 2024-03-05\nlang: en\nabstract: |\n  Short *and* <b>plain</b>.\n"
 	const block = "<div class=\"byline\">\n<p class=\"subtitle\">A survey</p>\n<p class=\"authors\">Ann Lee, Bo</p>\n<p class=\"issued\">March 5, 2024</p>\n</div>\n"
+
 	const abstract = "<div class=\"abstract\">\n<p>Short <em>and</em> &lt;b&gt;plain&lt;/b&gt;.</p>\n</div>\n"
 	for name, test := range map[string]struct {
 		matter, text, want string
@@ -95,6 +125,7 @@ func TestATitleWithoutAHeadingIsPrinted(t *testing.T) {
 		if test.matter != "" {
 			src = test.matter + "---\n" + src
 		}
+
 		html := compose(t, document.Document{Content: []byte(src), Options: test.options}).Page.HTML
 		if !strings.Contains(html, test.want) {
 			_, got, _ := strings.Cut(html, "<main>")

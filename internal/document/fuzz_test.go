@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"testing"
 
-	"presswork"
+	"presswork/internal/fault"
 	"presswork/internal/imagetype"
 	"presswork/internal/pdffile"
 	"presswork/internal/pdffile/filetest"
@@ -18,8 +18,15 @@ func FuzzInspectPrint(f *testing.F) {
 	f.Add(filetest.Write(filetest.Tagged()))
 	f.Add(bytes.Replace(filetest.Small(0), []byte("/Kids [4 0 R"), []byte("/Kids [3 0 R"), 1))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		p := preflight{sheet: sheet{width: 210, height: 297, left: 20, right: 20, top: 20, bottom: 20, scale: 1}, wide: true}
-		_, _ = p.inspect(t.Context(), "aß漢", func() (*pdffile.File, error) { return pdffile.Read(data) }) // it must not panic, nor take long
+		p := preflight{
+			sheet: sheet{width: 210, height: 297, left: 20, right: 20, top: 20, bottom: 20, scale: 1},
+			wide:  true,
+		}
+		_, _ = p.inspect(
+			t.Context(),
+			"aß漢",
+			func() (*pdffile.File, error) { return pdffile.Read(data) },
+		) // it must not panic, nor take long
 	})
 }
 
@@ -31,9 +38,10 @@ func FuzzSheetCost(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, css string) {
 		if err := checkSheet(css, 1000, ""); err != nil {
-			if err.Code != presswork.ContentTooComplex {
+			if err.Code != fault.ContentTooComplex {
 				t.Errorf("%q: %v", css, err)
 			}
+
 			return
 		}
 		// What passes holds no image beyond the bounds, also after the filter.
@@ -43,6 +51,7 @@ func FuzzSheetCost(f *testing.F) {
 			if err != nil {
 				continue
 			}
+
 			if img, err := imagetype.Inspect(data); err == nil && img.Pixels() > imagetype.MaxPixels {
 				t.Errorf("%q: %v", css, img)
 			}

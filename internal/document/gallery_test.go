@@ -29,17 +29,27 @@ const pageWidth = 400
 func TestGallery(t *testing.T) {
 	t.Parallel()
 	c := converter(t, document.Options{Printer: printer(t)})
+
 	pages := map[string][]image.Image{}
 	for _, theme := range catalogue(t).List() {
 		pages[theme.Name] = previewPages(t, c, theme.Name)
 		if n := len(pages[theme.Name]); n != 3 && n != 4 {
 			t.Fatalf("%s: %d pages, want a cover and two or three more", theme.Name, n)
 		}
+
 		for n, page := range pages[theme.Name] {
 			for i, got := range corners(page) {
 				if n > 0 && got != theme.Colors["base_100"] {
-					t.Errorf("%s: corner %d of page %d is %s, want %s", theme.Name, i, n+1, got, theme.Colors["base_100"])
+					t.Errorf(
+						"%s: corner %d of page %d is %s, want %s",
+						theme.Name,
+						i,
+						n+1,
+						got,
+						theme.Colors["base_100"],
+					)
 				}
+
 				if n == 0 && got == "#ffffff" && theme.Scheme == "dark" {
 					t.Errorf("%s: corner %d of the cover is white", theme.Name, i)
 				}
@@ -54,7 +64,12 @@ func TestGallery(t *testing.T) {
 func TestInkSaverPrintsOnWhite(t *testing.T) {
 	t.Parallel()
 	c := converter(t, document.Options{Printer: printer(t)})
-	_, path := convert(t, c, document.Document{Content: themes.Sample(), Theme: "dracula", Options: presswork.Options{InkSaver: new(true)}})
+
+	_, path := convert(
+		t,
+		c,
+		document.Document{Content: themes.Sample(), Theme: "dracula", Options: presswork.Options{InkSaver: new(true)}},
+	)
 	for n, page := range pictures(t, path) {
 		for i, got := range corners(page) {
 			if got != "#ffffff" {
@@ -67,20 +82,34 @@ func TestInkSaverPrintsOnWhite(t *testing.T) {
 // previewPages are the pages of the sample.
 func previewPages(t *testing.T, c *document.Converter, theme string) []image.Image {
 	t.Helper()
+
 	composed, err := c.Preview(t.Context(), theme)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	result, err := c.Print(t.Context(), composed)
 	if err != nil {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	cmd := exec.CommandContext(t.Context(), "pdftoppm", "-png", "-scale-to-x", fmt.Sprint(pageWidth), "-scale-to-y", "-1", "-", filepath.Join(dir, "p"))
+	cmd := exec.CommandContext(
+		t.Context(),
+		"pdftoppm",
+		"-png",
+		"-scale-to-x",
+		fmt.Sprint(pageWidth),
+		"-scale-to-y",
+		"-1",
+		"-",
+		filepath.Join(dir, "p"),
+	)
+
 	cmd.Stdin = bytes.NewReader(result.PDF)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("pdftoppm: %v: %s", err, out)
 	}
+
 	return decodeAll(t, dir)
 }
 
@@ -88,10 +117,12 @@ func previewPages(t *testing.T, c *document.Converter, theme string) []image.Ima
 func corners(page image.Image) []string {
 	b := page.Bounds()
 	var found []string
+
 	for _, p := range []image.Point{{1, 1}, {b.Dx() - 2, 1}, {1, b.Dy() - 2}, {b.Dx() - 2, b.Dy() - 2}} {
 		c := color.RGBAModel.Convert(page.At(p.X, p.Y)).(color.RGBA)
 		found = append(found, fmt.Sprintf("#%02x%02x%02x", c.R, c.G, c.B))
 	}
+
 	return found
 }
 
@@ -99,6 +130,7 @@ func corners(page image.Image) []string {
 // the edge.
 func sideBySide(gap int, pages ...image.Image) *image.NRGBA {
 	size := pages[0].Bounds()
+
 	row := image.NewNRGBA(image.Rect(0, 0, gap+len(pages)*(size.Dx()+gap), 2*gap+size.Dy()))
 	for i, page := range pages {
 		at := image.Pt(gap+i*(size.Dx()+gap), gap)
@@ -107,6 +139,7 @@ func sideBySide(gap int, pages ...image.Image) *image.NRGBA {
 		}
 		draw.Draw(row, size.Add(at), page, image.Point{}, draw.Src)
 	}
+
 	return row
 }
 
@@ -115,32 +148,40 @@ func sideBySide(gap int, pages ...image.Image) *image.NRGBA {
 func checkPicture(t *testing.T, name string, want *image.NRGBA) {
 	t.Helper()
 	path := filepath.Join("..", "..", "docs", name)
+
 	if os.Getenv("PRESSWORK_UPDATE") == "1" {
 		var b bytes.Buffer
+
 		encoder := png.Encoder{CompressionLevel: png.BestCompression}
 		if err := encoder.Encode(&b, want); err != nil {
 			t.Fatal(err)
 		}
+
 		if err := os.WriteFile(path, b.Bytes(), 0o644); err != nil {
 			t.Fatal(err)
 		}
+
 		return
 	}
+
 	data, err := os.ReadFile(path)
 	if err != nil {
 		t.Errorf("%v (`make gallery` draws it)", err)
 		return
 	}
+
 	decoded, err := png.Decode(bytes.NewReader(data))
 	if err != nil {
 		t.Errorf("%s: %v", path, err)
 		return
 	}
+
 	if decoded.Bounds() != want.Bounds() {
 		t.Errorf("%s is %v, want %v (`make gallery` draws it anew)", path, decoded.Bounds(), want.Bounds())
 		return
 	}
 	got := sideBySide(0, decoded)
+
 	const allowed = 3 // of 255
 	if d := difference(got, want); d > allowed {
 		t.Errorf("%s is not what is printed: the two differ by %.1f of 255 (`make gallery` draws it anew)", path, d)
@@ -151,11 +192,14 @@ func checkPicture(t *testing.T, name string, want *image.NRGBA) {
 func difference(a, b *image.NRGBA) float64 {
 	const side = 20
 	total, squares := 0, 0
+
 	for y := 0; y+side <= a.Rect.Dy(); y += side {
 		for x := 0; x+side <= a.Rect.Dx(); x += side {
 			var sum [3]int
+
 			for row := y; row < y+side; row++ {
 				at := a.PixOffset(x, row)
+
 				pa, pb := a.Pix[at:at+4*side], b.Pix[at:at+4*side]
 				for i := 0; i < len(pa); i += 4 {
 					for c := range sum {
@@ -163,12 +207,14 @@ func difference(a, b *image.NRGBA) float64 {
 					}
 				}
 			}
+
 			for _, d := range sum {
 				total += max(d, -d)
 			}
 			squares += len(sum)
 		}
 	}
+
 	return float64(total) / float64(squares*side*side)
 }
 
@@ -176,24 +222,38 @@ func difference(a, b *image.NRGBA) float64 {
 // explains.
 func TestEveryTokenIsDocumented(t *testing.T) {
 	t.Parallel()
+
 	doc, err := os.ReadFile(filepath.Join("..", "..", "docs", "themes.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	// Set by the sheets themselves, for the element at hand.
-	local := []string{"--alert", "--alert-bg", "--alert-icon", "--change", "--change-bg", "--disc", "--em", "--picture", "--start"}
+	local := []string{
+		"--alert",
+		"--alert-bg",
+		"--alert-icon",
+		"--change",
+		"--change-bg",
+		"--disc",
+		"--em",
+		"--picture",
+		"--start",
+	}
 	read := regexp.MustCompile(`var\((--[a-z0-9-]+)`)
+
 	for _, sheet := range []string{"print.css", "paper.css", "syntax.css", "book.css"} {
 		css, err := os.ReadFile(sheet)
 		if err != nil {
 			t.Fatal(err)
 		}
+
 		for _, m := range read.FindAllStringSubmatch(string(css), -1) {
 			// The backgrounds of the notes are told in one word.
 			name := m[1]
 			if strings.HasPrefix(name, "--alert-") {
 				name = strings.TrimSuffix(name, "-bg")
 			}
+
 			if !slices.Contains(local, m[1]) && !strings.Contains(string(doc), "`"+name+"`") {
 				t.Errorf("%s reads %s, which docs/themes.md does not tell", sheet, name)
 			}

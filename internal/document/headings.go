@@ -16,6 +16,7 @@ func headingsByID(blocks []block.Block) map[string]*block.Block {
 			headings[b.ID] = b
 		}
 	})
+
 	return headings
 }
 
@@ -26,11 +27,14 @@ func entryText(h markdown.Heading, headings map[string]*block.Block) string {
 	if b := headings[h.ID]; b != nil {
 		text = b.Entry()
 	}
+
 	if h.Number != "" {
 		text = strings.TrimPrefix(text, h.Number+"\u2002")
 	}
+
 	if strings.TrimSpace(text) == "" {
 		return html.EscapeString(h.Text)
 	}
+
 	return text
 }

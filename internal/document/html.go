@@ -28,7 +28,9 @@ var (
 )
 
 // sharedSheet is all of them, of which a page gets what it uses.
-var sharedSheet = sync.OnceValue(func() *themes.Stylesheet { return themes.ParseStylesheet(printCSS + paperCSS + syntaxCSS + bookCSS) })
+var sharedSheet = sync.OnceValue(
+	func() *themes.Stylesheet { return themes.ParseStylesheet(printCSS + paperCSS + syntaxCSS + bookCSS) },
+)
 
 // policy forbids a page that is shown elsewhere everything but showing what is in
 // it, should some reference ever get past the sanitisers. The printer has its own.
@@ -91,16 +93,20 @@ type page struct {
 // root is the start tag of the html element of a page that holds names.
 func (p page) root(names themes.Names) string {
 	root := `<html lang="` + html.EscapeString(p.lang) + `" dir="` + markdown.Direction(p.lang) + `"`
+
 	var classes []string
 	if p.upright {
 		classes = append(classes, "upright-script")
 	}
+
 	if p.runsBothWays(names) {
 		classes = append(classes, "both-ways")
 	}
+
 	if len(classes) > 0 {
 		root += ` class="` + strings.Join(classes, " ") + `"`
 	}
+
 	return root + ` data-theme="` + html.EscapeString(p.theme.Name) + `">`
 }
 
@@ -123,15 +129,18 @@ func (p page) html() (string, layout, themes.Names) {
 	l.charset = b.Len()
 	b.WriteString(`<meta name="viewport" content="width=device-width">` + "\n")
 	b.WriteString("<title>" + html.EscapeString(p.meta.Title) + "</title>\n")
+
 	shared := sharedSheet
 	if p.slides {
 		shared = slideSheet // they are measured in the printer's window
 	} else {
 		b.WriteString(unseen)
 	}
+
 	for i, sheet := range p.stylesheets(names, shared()) {
 		if sheet = strings.TrimSpace(sheet); sheet != "" {
 			b.WriteString("<style>\n")
+
 			if i == 0 {
 				facing := b.Len() + len(p.rulesBefore(p.inkTheme()))
 				l.facing = [2]int{facing, facing + len(p.facing())}
@@ -140,6 +149,7 @@ func (p page) html() (string, layout, themes.Names) {
 			b.WriteString(sheet + "\n</style>\n")
 		}
 	}
+
 	if p.fillsStyle() {
 		b.WriteString("<style data-fill></style>\n")
 	}
@@ -149,6 +159,7 @@ func (p page) html() (string, layout, themes.Names) {
 	l.start, l.cover = l.start+b.Len(), l.cover+b.Len()
 	l.main = [2]int{l.main[0] + b.Len(), l.main[1] + b.Len()}
 	b.WriteString(content + "</html>\n")
+
 	return b.String(), l, names
 }
 
@@ -157,17 +168,21 @@ func (p page) content() (string, layout) {
 	var b strings.Builder
 	b.Grow(len(p.body) + 4<<10)
 	b.WriteString("<body")
+
 	var classes []string
 	if p.text != nil && p.text.turns {
 		classes = append(classes, "turns")
 	}
+
 	if p.book.text {
 		classes = append(classes, "book")
 	}
+
 	if len(classes) > 0 {
 		b.WriteString(` class="` + strings.Join(classes, " ") + `"`)
 	}
 	b.WriteString(">\n")
+
 	l := layout{start: b.Len()}
 	if isTrue(p.options.Cover) {
 		p.writeCover(&b)
@@ -177,6 +192,7 @@ func (p page) content() (string, layout) {
 	b.WriteString("<main>\n")
 	l.main = [2]int{b.Len(), b.Len() + len(p.body)}
 	b.WriteString(p.body + "</main>\n</body>\n")
+
 	return b.String(), l
 }
 
@@ -185,6 +201,7 @@ func (p page) inkTheme() themes.Theme {
 	if isTrue(p.options.InkSaver) {
 		return p.theme.InkSaver()
 	}
+
 	return p.theme
 }
 
@@ -199,6 +216,7 @@ func (p page) stylesheets(names themes.Names, shared *themes.Stylesheet) []strin
 	if isTrue(p.options.InkSaver) {
 		last = theme.Tokens()
 	}
+
 	code := ""
 	if p.options.CodeTheme != "" {
 		code, _ = markdown.CodeCSS(p.options.CodeTheme)
@@ -211,6 +229,7 @@ func (p page) stylesheets(names themes.Names, shared *themes.Stylesheet) []strin
 	}
 	// Another's stylesheet may use any property, and set it anywhere.
 	extra, _ := themes.FilterCSS(p.options.CSS)
+
 	return []string{p.rulesBefore(theme) + paper, shared.Fit(names), p.theme.CSS(), last, code, extra}
 }
 
@@ -219,6 +238,7 @@ func (p page) rulesBefore(theme themes.Theme) string {
 	if ownSheets(p.options, theme) {
 		return p.sheet.css()
 	}
+
 	return theme.Tokens() + p.sheet.properties().Rule() + p.sheet.css()
 }
 
@@ -241,14 +261,22 @@ func (p page) banners(number, total string) string {
 	if p.options.HeaderText != nil {
 		header = *p.options.HeaderText
 	}
+
 	if p.options.FooterText != nil {
 		footer = *p.options.FooterText
 	}
+
 	head := p.bannerContent(header, p.sheet.top, number, total)
 	if p.runningHeads() && len(p.chapters) > 0 && p.sheet.capacity(p.sheet.top) > 0 {
 		head = "counter(page," + runningStyle + ")"
 	}
-	return "@page{@top-center{content:" + head + "}@bottom-center{content:" + p.bannerContent(footer, p.sheet.bottom, number, total) + "}}\n"
+
+	return "@page{@top-center{content:" + head + "}@bottom-center{content:" + p.bannerContent(
+		footer,
+		p.sheet.bottom,
+		number,
+		total,
+	) + "}}\n"
 }
 
 // noBanners leaves header and footer away.
@@ -261,9 +289,11 @@ func (p page) folio() string {
 	if text == "" || checkBanner("folio", text) != nil {
 		text = "{page} / {total}"
 	}
+
 	if p.book.pages && (strings.Contains(text, "{total}") || strings.Contains(text, "{title}")) {
 		text = "{page}"
 	}
+
 	return text
 }
 
@@ -274,6 +304,7 @@ func (p page) writeAnchors(b *strings.Builder) {
 		return
 	}
 	b.WriteString("<nav hidden>")
+
 	for _, c := range p.chapters {
 		b.WriteString(`<a href="#` + url.PathEscape(c.ID) + `"></a>`)
 	}
@@ -289,7 +320,16 @@ func (p page) writeCover(b *strings.Builder) {
 		}
 	}
 	subject := cmp.Or(p.subtitle, markdown.SetLine(pdffile.OneLine(p.options.Subject), p.lang))
-	b.WriteString(`<section class="` + coverClass(p.sheet, isTrue(p.options.InkSaver)) + `" style="` + coverStyle(p.sheet, p.meta.Title, subject) + "\">\n<div class=\"cover-head\">\n")
+	b.WriteString(
+		`<section class="` + coverClass(
+			p.sheet,
+			isTrue(p.options.InkSaver),
+		) + `" style="` + coverStyle(
+			p.sheet,
+			p.meta.Title,
+			subject,
+		) + "\">\n<div class=\"cover-head\">\n",
+	)
 	line("cover-title", p.meta.Title)
 	line("cover-subject", subject)
 	b.WriteString("</div>\n<div class=\"cover-foot\">\n")

@@ -11,6 +11,7 @@ import (
 func TestWhatMayBeTooWideIsKnown(t *testing.T) {
 	t.Parallel()
 	const area = 150 // millimetres
+
 	cell := func(content string) string { return "<table><tr><td>" + content + "</td><td>a</td></tr></table>" }
 	for name, c := range map[string]struct {
 		body string
@@ -26,10 +27,12 @@ func TestWhatMayBeTooWideIsKnown(t *testing.T) {
 	} {
 		set := typesetter{sheet: sheet{width: area + 60, left: 30, right: 30, height: 297, scale: 1}, perLine: 90}
 		set.typeset(block.Read(c.body))
+
 		if set.doubtful != c.want {
 			t.Errorf("%s: %v", name, set.doubtful)
 		}
 	}
+
 	for em, want := range map[float64]bool{0.6: false, 25: false, 40: true, 1000: true} {
 		if got := maybeWide(em, area); got != want {
 			t.Errorf("a formula of %g em: %v", em, got)

@@ -3,13 +3,13 @@ package document
 import (
 	"context"
 
-	"presswork"
+	"presswork/internal/fault"
 	"presswork/internal/markdown"
 	"presswork/internal/pdffile"
 )
 
 // Inspect looks through a print as Converter.Print does.
-func Inspect(ctx context.Context, d Composed, printed []byte) ([]presswork.Warning, error) {
+func Inspect(ctx context.Context, d Composed, printed []byte) ([]fault.Warning, error) {
 	return d.preflight.inspect(ctx, d.Page.HTML, func() (*pdffile.File, error) { return pdffile.Read(printed) })
 }
 

@@ -12,6 +12,7 @@ import (
 // Latin in every language.
 func TestLanguageAndDirectionAreThoseOfTheProse(t *testing.T) {
 	t.Parallel()
+
 	for content, want := range map[string]string{
 		"مرحبا بكم في [الموقع](https://example.com/a/very/long/path/index.html).\n\nاقرأ https://example.com/documentation/getting-started أيضا.\n\nشكرا.\n": `lang="ar" dir="rtl"`,
 		"شكرا: redis://example.com/a/very/long/path/index.html\n":                                                                 `lang="ar" dir="rtl"`,
@@ -43,12 +44,21 @@ func TestLanguageAndDirectionAreThoseOfTheProse(t *testing.T) {
 // The document's own word wins, and the language of the first of several counts.
 func TestLanguageIsNotGuessedWhereItIsGiven(t *testing.T) {
 	t.Parallel()
+
 	given := compose(t, document.Document{Content: []byte("שלום"), Options: presswork.Options{Lang: "yi"}}).Page.HTML
 	if !strings.Contains(given, `<html lang="yi" dir="rtl"`) {
 		t.Errorf("%.200s", given)
 	}
-	several := compose(t, document.Document{Content: []byte("שלום עולם"), Parts: []document.Part{{Path: "b.md", Content: []byte("English text")}}}).Page.HTML
-	if !strings.Contains(several, `<html lang="he" dir="rtl"`) || !strings.Contains(several, `<p dir="ltr">English text`) {
+
+	several := compose(
+		t,
+		document.Document{
+			Content: []byte("שלום עולם"),
+			Parts:   []document.Part{{Path: "b.md", Content: []byte("English text")}},
+		},
+	).Page.HTML
+	if !strings.Contains(several, `<html lang="he" dir="rtl"`) ||
+		!strings.Contains(several, `<p dir="ltr">English text`) {
 		t.Errorf("%.200s", several)
 	}
 }

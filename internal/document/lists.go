@@ -23,11 +23,13 @@ func listed(o presswork.Options, kind markdown.Kind) bool {
 // numberedKinds are those of which all elements with a caption are numbered.
 func numberedKinds(o presswork.Options) []markdown.Kind {
 	var kinds []markdown.Kind
+
 	for _, kind := range listKinds() {
 		if o.Numbering != "" || listed(o, kind) {
 			kinds = append(kinds, kind)
 		}
 	}
+
 	return kinds
 }
 
@@ -35,6 +37,7 @@ func numberedKinds(o presswork.Options) []markdown.Kind {
 // document, and those that only the options ask for, which stand before the text.
 func listsOf(d markdown.Document, o presswork.Options, lang string, paper bool) (placed pieces, before []made) {
 	placed = pieces{}
+
 	for _, kind := range listKinds() {
 		list := listOf(d.Captions, kind, lang, paper)
 		if class := markdown.ListPlace(kind); hasPlace(d.Blocks, class) {
@@ -43,6 +46,7 @@ func listsOf(d markdown.Document, o presswork.Options, lang string, paper bool) 
 			before = append(before, list...)
 		}
 	}
+
 	return placed, before
 }
 
@@ -50,27 +54,39 @@ func listsOf(d markdown.Document, o presswork.Options, lang string, paper bool) 
 func hasPlace(blocks []block.Block, class string) bool {
 	found := false
 	block.Walk(blocks, func(b *block.Block) { found = found || b.Kind == block.Place && b.Classes[0] == class })
+
 	return found
 }
 
 // listOf is the list of a kind, none without entries. It looks like the table of contents.
 func listOf(captions []markdown.Caption, kind markdown.Kind, lang string, paper bool) []made {
 	var w contentsWriter
+
 	title := html.EscapeString(markdown.ListTitle(kind, lang))
 	for _, c := range captions {
 		if c.Kind != kind {
 			continue
 		}
+
 		if w.out.Len() == 0 {
-			w.out.WriteString(`<nav class="toc toc-list" aria-label="` + title + "\">\n<p class=\"toc-title\">" + title + "</p>\n<ul>\n")
+			w.out.WriteString(
+				`<nav class="toc toc-list" aria-label="` + title + "\">\n<p class=\"toc-title\">" + title + "</p>\n<ul>\n",
+			)
 		}
-		w.entry(c.ID, `<span class="toc-number">`+html.EscapeString(c.Number)+`</span>`, html.EscapeString(c.Text), paper)
+		w.entry(
+			c.ID,
+			`<span class="toc-number">`+html.EscapeString(c.Number)+`</span>`,
+			html.EscapeString(c.Text),
+			paper,
+		)
 		w.out.WriteString("</li>\n")
 	}
+
 	if w.out.Len() == 0 {
 		return nil
 	}
 	w.out.WriteString("</ul>\n</nav>\n")
+
 	return []made{w.made()}
 }
 
@@ -83,7 +99,10 @@ type contentsWriter struct {
 // entry begins the item of an entry. On paper it has a box of fixed width, into which the page
 // number is filled after the first print, so that it moves nothing.
 func (w *contentsWriter) entry(id, number, text string, paper bool) {
-	w.out.WriteString(`<li><a href="#` + url.PathEscape(id) + `">` + number + `<span class="toc-text">` + text + `</span>`)
+	w.out.WriteString(
+		`<li><a href="#` + url.PathEscape(id) + `">` + number + `<span class="toc-text">` + text + `</span>`,
+	)
+
 	if paper {
 		w.out.WriteString(`<span class="toc-leader"></span><span class="toc-page" data-fill>`)
 		w.number(pageOf{anchor: id})

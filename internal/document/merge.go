@@ -12,6 +12,7 @@ import (
 	"golang.org/x/net/html"
 
 	"presswork"
+	"presswork/internal/fault"
 	"presswork/internal/markdown"
 	"presswork/internal/markdown/block"
 	"presswork/internal/markdown/cite"
@@ -47,20 +48,30 @@ type mergedPart struct {
 }
 
 // renderAll renders the document, and its Parts after it.
-func (c *Converter) renderAll(ctx context.Context, d Document, matter markdown.Matter, o presswork.Options, theme themes.Theme) (markdown.Document, error) {
+func (c *Converter) renderAll(
+	ctx context.Context,
+	d Document,
+	matter markdown.Matter,
+	o presswork.Options,
+	theme themes.Theme,
+) (markdown.Document, error) {
 	if len(d.Parts) == 0 {
 		settings := c.markdownOptions(d, matter, o, theme)
 		settings.Title = titleAbove(matter, o)
+
 		return c.markdown.Parse(ctx, matter.Body, settings)
 	}
+
 	m := merger{index: map[string]int{path.Clean(d.Path): 0}, taken: map[string]bool{}}
 	for i, p := range d.Parts {
 		m.index[path.Clean(p.Path)] = i + 1
 	}
-	labelled := markdown.HasLabels(d.Content) || slices.ContainsFunc(d.Parts, func(p Part) bool { return markdown.HasLabels(p.Content) })
+	labelled := markdown.HasLabels(d.Content) ||
+		slices.ContainsFunc(d.Parts, func(p Part) bool { return markdown.HasLabels(p.Content) })
 	chapter := 1
 	var counts map[markdown.Kind]int
 	var drafts []partDraft
+
 	for i, p := range append([]Part{{Content: d.Content, Path: d.Path, Asset: d.Asset, Include: d.Include}}, d.Parts...) {
 		if i > 0 {
 			var err error
@@ -68,23 +79,28 @@ func (c *Converter) renderAll(ctx context.Context, d Document, matter markdown.M
 				return markdown.Document{}, inPart(p.Path, err)
 			}
 		}
+
 		settings := c.markdownOptions(Document{Path: p.Path, Asset: p.Asset, Include: p.Include}, matter, o, theme)
 		if i > 0 {
 			settings.Lang = drafts[0].body.Lang // one language for all
 		}
+
 		settings.Chapter, settings.Counts, settings.Library = chapter, counts, d.Asset
 		if labelled {
 			settings.Labels = map[string]markdown.Label{}
 		}
 		settings.Links = func(destination string, line int) (string, bool) { return m.resolve(p.Path, destination, line) }
+
 		settings.Title = matter.Options.Title
 		if i == 0 {
 			settings.Title = titleAbove(matter, o)
 		}
+
 		body, err := c.markdown.Parse(ctx, matter.Body, settings)
 		if err != nil {
 			return markdown.Document{}, inPart(p.Path, err)
 		}
+
 		for _, h := range body.Headings {
 			if h.Level == 1 {
 				chapter++
@@ -94,10 +110,12 @@ func (c *Converter) renderAll(ctx context.Context, d Document, matter markdown.M
 		drafts = append(drafts, partDraft{path: p.Path, content: matter.Body, settings: settings, body: body})
 	}
 	citeTogether(drafts)
+
 	for i, p := range drafts {
 		if p.body.Unresolved { // perhaps another part has what it refers to
 			p.settings.Labels, p.again = labelsBeside(drafts, i), true
 		}
+
 		if p.again {
 			body, err := c.markdown.Parse(ctx, p.content, p.settings)
 			if err != nil {
@@ -107,6 +125,7 @@ func (c *Converter) renderAll(ctx context.Context, d Document, matter markdown.M
 		}
 		m.add(p.path, p.body)
 	}
+
 	return m.merged(), nil
 }
 
@@ -124,6 +143,7 @@ type partDraft struct {
 // place for it, else in the last.
 func citeTogether(drafts []partDraft) {
 	var all []cite.Citation
+
 	host := len(drafts) - 1
 	for i, p := range slices.Backward(drafts) {
 		all = slices.Concat(p.body.Cited, all)
@@ -132,9 +152,11 @@ func citeTogether(drafts []partDraft) {
 		}
 	}
 	before := 0
+
 	for i := range drafts {
 		p := &drafts[i]
 		own := len(p.body.Cited)
+
 		p.settings.CitedBefore, p.settings.CitedAfter = all[:before], all[before+own:]
 		if i != host {
 			p.settings.EntriesAt = fmt.Sprintf("%s%d/0/", partLink, host)
@@ -148,10 +170,12 @@ func citeTogether(drafts []partDraft) {
 // the first.
 func labelsBeside(drafts []partDraft, self int) map[string]markdown.Label {
 	labels := map[string]markdown.Label{}
+
 	for i, p := range drafts {
 		if i == self {
 			continue
 		}
+
 		for name, l := range p.body.Labels {
 			if _, taken := labels[name]; !taken {
 				l.ID = fmt.Sprintf("%s%d/0/%s", partLink, i, l.ID)
@@ -159,16 +183,18 @@ func labelsBeside(drafts []partDraft, self int) map[string]markdown.Label {
 			}
 		}
 	}
+
 	return labels
 }
 
 // inPart names the one of several files that an error is about.
 func inPart(name string, err error) error {
-	e := presswork.AsError(err)
-	if e.Code == presswork.Internal {
+	e := fault.AsError(err)
+	if e.Code == fault.Internal {
 		return err
 	}
-	return presswork.Errorf(e.Code, "%s: %s", path.Base(name), e.Message).WithParam(e.Param).WithCause(err)
+
+	return fault.Errorf(e.Code, "%s: %s", path.Base(name), e.Message).WithParam(e.Param).WithCause(err)
 }
 
 // add takes a rendered part and gives its anchors names that no other has.
@@ -180,8 +206,10 @@ func (m *merger) add(name string, body markdown.Document) {
 				p.ids[a.Val] = m.name(a.Val)
 			}
 		}
+
 		return false
 	})
+
 	if len(body.Headings) > 0 {
 		p.start = p.ids[body.Headings[0].ID]
 	} else {
@@ -198,6 +226,7 @@ func (m *merger) name(id string) string {
 		name = id + "-" + strconv.Itoa(n)
 	}
 	m.taken[name] = true
+
 	return name
 }
 
@@ -205,6 +234,7 @@ func (m *merger) name(id string) string {
 func (m *merger) merged() markdown.Document {
 	whole := markdown.Document{Title: m.parts[0].Title, Lang: m.parts[0].Lang}
 	var out strings.Builder
+
 	for i, p := range m.parts {
 		base := path.Base(p.path)
 		broken := map[string]int{} // the line of the first
@@ -228,6 +258,7 @@ func (m *merger) merged() markdown.Document {
 				changed = changed || val != a.Val
 				t.Attr[i].Val = val
 			}
+
 			return changed
 		})
 		whole.TOC = whole.TOC || p.TOC
@@ -235,26 +266,34 @@ func (m *merger) merged() markdown.Document {
 		whole.Letters = whole.Letters.With(p.Letters)
 		whole.WidestFormula = max(whole.WidestFormula, p.WidestFormula)
 		whole.Parts += p.Parts
+
 		if i > 0 {
 			out.WriteString("<div class=\"page-break\"></div>\n")
 		}
 		out.WriteString(body)
+
 		for _, h := range p.Headings {
 			h.ID = p.ids[h.ID]
 			whole.Headings = append(whole.Headings, h)
 		}
+
 		for _, c := range p.Captions {
 			c.ID = p.ids[c.ID]
 			whole.Captions = append(whole.Captions, c)
 		}
+
 		for _, e := range p.Index {
 			e.ID = p.ids[e.ID]
 			whole.Index = append(whole.Index, e)
 		}
+
 		for _, link := range slices.Sorted(maps.Keys(broken)) {
-			p.Warnings = append(p.Warnings, presswork.Warning{Code: presswork.LinkBroken, Line: broken[link],
-				Message: fmt.Sprintf("link to %q, but nothing there has that anchor", link)})
+			p.Warnings = append(p.Warnings, fault.Warning{
+				Code: fault.LinkBroken, Line: broken[link],
+				Message: fmt.Sprintf("link to %q, but nothing there has that anchor", link),
+			})
 		}
+
 		for _, w := range p.Warnings {
 			w.Message = base + ": " + w.Message
 			whole.Warnings = append(whole.Warnings, w)
@@ -262,5 +301,6 @@ func (m *merger) merged() markdown.Document {
 	}
 	whole.HTML = out.String()
 	whole.Blocks = block.Read(whole.HTML)
+
 	return whole
 }

@@ -10,19 +10,33 @@ import (
 
 	"presswork"
 	"presswork/internal/document"
+	"presswork/internal/fault"
 )
 
 func TestPartsFollowTheDocumentWithAnchorsAndLinksOfTheirOwn(t *testing.T) {
 	t.Parallel()
 	composed := compose(t, document.Document{
-		Path:    "/book/one.md",
-		Content: []byte("---\ntitle: Book\ntheme: nord\n---\n# One\n\n## Setup\n\n[down](#setup) [over](two.md#setup) [last](sub/three.md) [out](https://example.com/two.md)\n"),
+		Path: "/book/one.md",
+		Content: []byte(
+			"---\ntitle: Book\ntheme: nord\n---\n# One\n\n## Setup\n\n[down](#setup) [over](two.md#setup) [last](sub/three.md) [out](https://example.com/two.md)\n",
+		),
 		Parts: []document.Part{
-			{Path: "/book/two.md", Content: []byte("---\ntitle: Not the book's\ntheme: dark\n---\n# Two\n\n## Setup\n\nnote[^1] [here](#setup) [back](one.md#setup) [gone](one.md#none)\n\n[^1]: two's\n\n```\nunclosed\n")},
-			{Path: "/book/sub/three.md", Content: []byte("---\ntitle: The *third*\n---\n[up](../two.md) note[^1] ![pic](a.png)\n\n[^1]: three's\n"),
-				Asset: func(name string) ([]byte, error) { return nil, errors.New("it has no " + name) }},
+			{
+				Path: "/book/two.md",
+				Content: []byte(
+					"---\ntitle: Not the book's\ntheme: dark\n---\n# Two\n\n## Setup\n\nnote[^1] [here](#setup) [back](one.md#setup) [gone](one.md#none)\n\n[^1]: two's\n\n```\nunclosed\n",
+				),
+			},
+			{
+				Path: "/book/sub/three.md",
+				Content: []byte(
+					"---\ntitle: The *third*\n---\n[up](../two.md) note[^1] ![pic](a.png)\n\n[^1]: three's\n",
+				),
+				Asset: func(name string) ([]byte, error) { return nil, errors.New("it has no " + name) },
+			},
 		},
 	})
+
 	page := composed.Page.HTML
 	for _, want := range []string{
 		"<title>Book</title>", `data-theme="nord"`,
@@ -35,40 +49,52 @@ func TestPartsFollowTheDocumentWithAnchorsAndLinksOfTheirOwn(t *testing.T) {
 			t.Errorf("the page lacks %s", want)
 		}
 	}
+
 	if n := strings.Count(page, `<div class="page-break">`); n != 2 {
 		t.Errorf("%d page breaks", n)
 	}
+
 	var said []string
 	for _, w := range composed.Warnings {
 		said = append(said, fmt.Sprintf("%s (%d)", w.Message, w.Line))
 	}
 	slices.Sort(said)
+
 	want := []string{`three.md: image "a.png"`, `two.md: link to "one.md#none"`}
-	if len(said) != 2 || !strings.HasPrefix(said[0], want[0]) || !strings.HasPrefix(said[1], want[1]) || !strings.HasSuffix(said[1], "(9)") {
+	if len(said) != 2 || !strings.HasPrefix(said[0], want[0]) || !strings.HasPrefix(said[1], want[1]) ||
+		!strings.HasSuffix(said[1], "(9)") {
 		t.Errorf("warnings %q, want %q", said, want)
 	}
 }
 
 func TestPartsReferToEachOthersLabels(t *testing.T) {
 	t.Parallel()
+
 	composed := compose(t, document.Document{
-		Content: []byte("# One\n\nSee @fig:two, @sec:two and @fig:none.\n\n![A](a.png){#fig:one}\n"), Path: "1.md",
+		Content: []byte("# One\n\nSee @fig:two, @sec:two and @fig:none.\n\n![A](a.png){#fig:one}\n"),
+		Path:    "1.md",
 		Options: presswork.Options{NumberedHeadings: new(true), Numbering: "chapter", LOF: new(true)},
-		Parts:   []document.Part{{Content: []byte("# Two {#sec:two}\n\nBack to @fig:one.\n\n![B](a.png){#fig:two}\n"), Path: "2.md"}},
+		Parts: []document.Part{
+			{Content: []byte("# Two {#sec:two}\n\nBack to @fig:one.\n\n![B](a.png){#fig:two}\n"), Path: "2.md"},
+		},
 	})
-	for _, want := range []string{`<a href="#fig:two" class="xref">Figure~2.1</a>`, `<a href="#sec:two" class="xref">Section~2</a> and @fig:none.`,
+	for _, want := range []string{
+		`<a href="#fig:two" class="xref">Figure~2.1</a>`, `<a href="#sec:two" class="xref">Section~2</a> and @fig:none.`,
 		`<a href="#fig:one" class="xref">Figure~1.1</a>`, `<span class="xref-label">Figure~2.1:</span> B`,
-		`<li><a href="#fig:two"><span class="toc-number">2.1</span><span class="toc-text">B</span>`} {
+		`<li><a href="#fig:two"><span class="toc-number">2.1</span><span class="toc-text">B</span>`,
+	} {
 		if !strings.Contains(composed.Page.HTML, strings.ReplaceAll(want, "~", "\u00a0")) {
 			t.Errorf("the page lacks %s", want)
 		}
 	}
 	var broken []string
+
 	for _, w := range composed.Warnings {
-		if w.Code == presswork.LinkBroken {
+		if w.Code == fault.LinkBroken {
 			broken = append(broken, w.Message)
 		}
 	}
+
 	if len(broken) != 1 || !strings.HasPrefix(broken[0], `1.md: reference to "fig:none"`) {
 		t.Errorf("warnings %q", broken)
 	}
@@ -76,17 +102,25 @@ func TestPartsReferToEachOthersLabels(t *testing.T) {
 
 func TestPartsReferToEachOthersLabelsByRoles(t *testing.T) {
 	t.Parallel()
+
 	composed := compose(t, document.Document{
-		Content: []byte("# One\n:label:`sec_one`\n\nSee :numref:`fig_two`.\n"), Path: "1.md",
-		Parts: []document.Part{{Content: []byte("# Two\n\nBack to {ref}`the start <sec_one>`.\n\n![B](a.png)\n:label:`fig_two`\n"), Path: "2.md"}},
+		Content: []byte("# One\n:label:`sec_one`\n\nSee :numref:`fig_two`.\n"),
+		Path:    "1.md",
+		Parts: []document.Part{
+			{
+				Content: []byte("# Two\n\nBack to {ref}`the start <sec_one>`.\n\n![B](a.png)\n:label:`fig_two`\n"),
+				Path:    "2.md",
+			},
+		},
 	})
 	for _, want := range []string{`See <a href="#fig:fig_two" class="xref">Figure~1</a>.`, `<a href="#sec:sec_one">the start</a>`} {
 		if !strings.Contains(composed.Page.HTML, strings.ReplaceAll(want, "~", "\u00a0")) {
 			t.Errorf("the page lacks %s", want)
 		}
 	}
+
 	for _, w := range composed.Warnings {
-		if w.Code == presswork.LinkBroken {
+		if w.Code == fault.LinkBroken {
 			t.Error(w)
 		}
 	}
@@ -94,23 +128,37 @@ func TestPartsReferToEachOthersLabelsByRoles(t *testing.T) {
 
 func TestPartsShareOneBibliography(t *testing.T) {
 	t.Parallel()
+
 	files := func(name string) ([]byte, error) {
 		if name == "refs.bib" {
-			return []byte("@book{a, author={Ab, C}, title={First}, year=2001}\n@book{b, author={Bc, D}, title={Second}, year=2002}\n@book{c, author={Cd, E}, title={Third}, year=2003}"), nil
+			return []byte(
+				"@book{a, author={Ab, C}, title={First}, year=2001}\n@book{b, author={Bc, D}, title={Second}, year=2002}\n@book{c, author={Cd, E}, title={Third}, year=2003}",
+			), nil
 		}
+
 		return nil, fs.ErrNotExist
 	}
 	for _, refs := range []string{"", "\n\n::: {#refs}\n:::\n"} {
 		page := compose(t, document.Document{
-			Content: []byte("---\nbibliography: refs.bib\ncsl: ieee\n---\n# One\n\nFirst [@c]." + refs), Path: "1.md", Asset: files,
-			Parts: []document.Part{{Content: []byte("# Two\n\nThen [@a; @c].\n"), Path: "sub/2.md"}, {Content: []byte("# Three\n"), Path: "3.md"}},
+			Content: []byte(
+				"---\nbibliography: refs.bib\ncsl: ieee\n---\n# One\n\nFirst [@c]." + refs,
+			),
+			Path:  "1.md",
+			Asset: files,
+			Parts: []document.Part{
+				{Content: []byte("# Two\n\nThen [@a; @c].\n"), Path: "sub/2.md"},
+				{Content: []byte("# Three\n"), Path: "3.md"},
+			},
 		}).Page.HTML
 		for _, want := range []string{`First <a href="#ref-c" class="xref">[1]</a>.`, `Then <a href="#ref-c" class="xref">[1]</a>, <a href="#ref-a" class="xref">[2]</a>.`, `<div id="ref-a" class="csl-entry`} {
 			if strings.Count(page, want) != 1 {
 				t.Errorf("not once: %s in %s", want, page)
 			}
 		}
-		if strings.Contains(page, "Second") || strings.Count(page, "csl-entries") != 1+strings.Count(page, ".csl-entries") || strings.Index(page, "Three") > strings.Index(page, `id="ref-a"`) != (refs != "") {
+
+		if strings.Contains(page, "Second") ||
+			strings.Count(page, "csl-entries") != 1+strings.Count(page, ".csl-entries") ||
+			strings.Index(page, "Three") > strings.Index(page, `id="ref-a"`) != (refs != "") {
 			t.Errorf("the bibliography is elsewhere: %s", page)
 		}
 	}
@@ -118,9 +166,15 @@ func TestPartsShareOneBibliography(t *testing.T) {
 
 func TestPartsAreNumberedThrough(t *testing.T) {
 	t.Parallel()
+
 	page := compose(t, document.Document{
-		Content: []byte("# One\n\n## A\n"), Path: "1.md", Options: presswork.Options{NumberedHeadings: new(true)},
-		Parts: []document.Part{{Content: []byte("# Two\n\n## B\n"), Path: "2.md"}, {Content: []byte("# Three\n"), Path: "3.md"}},
+		Content: []byte("# One\n\n## A\n"),
+		Path:    "1.md",
+		Options: presswork.Options{NumberedHeadings: new(true)},
+		Parts: []document.Part{
+			{Content: []byte("# Two\n\n## B\n"), Path: "2.md"},
+			{Content: []byte("# Three\n"), Path: "3.md"},
+		},
 	}).Page.HTML
 	for _, want := range []string{">1\u2002One<", ">1.1\u2002A<", ">2\u2002Two<", ">2.1\u2002B<", ">3\u2002Three<"} {
 		if !strings.Contains(page, want) {
@@ -131,13 +185,17 @@ func TestPartsAreNumberedThrough(t *testing.T) {
 
 func TestAWrongPartIsNamed(t *testing.T) {
 	t.Parallel()
-	for content, want := range map[string]presswork.Code{
-		"":                         presswork.ContentEmpty,
-		"a\xff":                    presswork.ContentNotUTF8,
-		"---\ntitle: [\n---\nbody": presswork.FrontMatterInvalid,
+
+	for content, want := range map[string]fault.Code{
+		"":                         fault.ContentEmpty,
+		"a\xff":                    fault.ContentNotUTF8,
+		"---\ntitle: [\n---\nbody": fault.FrontMatterInvalid,
 	} {
-		_, err := converter(t, document.Options{}).Compose(t.Context(), document.Document{Content: []byte("x"), Path: "a.md", Parts: []document.Part{{Content: []byte(content), Path: "dir/b.md"}}})
-		if e := presswork.AsError(err); e == nil || e.Code != want || !strings.HasPrefix(e.Message, "b.md: ") {
+		_, err := converter(
+			t,
+			document.Options{},
+		).Compose(t.Context(), document.Document{Content: []byte("x"), Path: "a.md", Parts: []document.Part{{Content: []byte(content), Path: "dir/b.md"}}})
+		if e := fault.AsError(err); e == nil || e.Code != want || !strings.HasPrefix(e.Message, "b.md: ") {
 			t.Errorf("%q: %v", content, err)
 		}
 	}

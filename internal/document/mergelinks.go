@@ -19,14 +19,17 @@ func (m *merger) resolve(from, destination string, line int) (fragment string, o
 	if err != nil || u.Scheme != "" || u.Host != "" || u.Path == "" {
 		return "", false
 	}
+
 	target := u.Path
 	if !path.IsAbs(target) {
 		target = path.Join(path.Dir(from), target)
 	}
+
 	part, ok := m.index[path.Clean(target)]
 	if !ok {
 		return "", false
 	}
+
 	return fmt.Sprintf("%s%d/%d/%s", partLink, part, line, u.Fragment), true
 }
 
@@ -36,25 +39,31 @@ func (m *merger) href(p mergedPart, href string, broken map[string]int) string {
 	if !ok {
 		return href
 	}
+
 	if plain, err := url.PathUnescape(fragment); err == nil {
 		fragment = plain
 	}
 	rest, foreign := strings.CutPrefix(fragment, partLink)
 	number, rest, _ := strings.Cut(rest, "/")
 	line, anchor, _ := strings.Cut(rest, "/")
+
 	n, err := strconv.Atoi(number)
 	if !foreign || err != nil || n < 0 || n >= len(m.parts) {
 		if id, ok := p.ids[fragment]; ok && id != fragment {
 			return "#" + id
 		}
+
 		return href
 	}
+
 	target := m.parts[n]
 	if id, ok := target.ids[anchor]; ok {
 		return "#" + id
 	}
+
 	if link := path.Base(target.path) + "#" + anchor; anchor != "" && broken[link] == 0 {
 		broken[link], _ = strconv.Atoi(line)
 	}
+
 	return "#" + target.start
 }

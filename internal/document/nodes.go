@@ -14,6 +14,7 @@ func attributeOf(n *xhtml.Node, key string) string {
 			return a.Val
 		}
 	}
+
 	return ""
 }
 
@@ -25,6 +26,7 @@ func setAttribute(n *xhtml.Node, key, value string) {
 
 func dropAttribute(n *xhtml.Node, key string) {
 	var kept []xhtml.Attribute
+
 	for _, a := range n.Attr {
 		if a.Key != key {
 			kept = append(kept, a)
@@ -36,11 +38,13 @@ func dropAttribute(n *xhtml.Node, key string) {
 // textOfNode is the text below a node.
 func textOfNode(n *xhtml.Node) string {
 	var b strings.Builder
+
 	for d := range n.Descendants() {
 		if d.Type == xhtml.TextNode {
 			b.WriteString(d.Data)
 		}
 	}
+
 	return b.String()
 }
 
@@ -50,6 +54,7 @@ func rendered(nodes ...*xhtml.Node) string {
 	for _, n := range nodes {
 		_ = xhtml.Render(&b, n) // a strings.Builder takes everything
 	}
+
 	return b.String()
 }
 

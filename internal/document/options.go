@@ -10,6 +10,7 @@ import (
 	"golang.org/x/text/language"
 
 	"presswork"
+	"presswork/internal/fault"
 	"presswork/internal/input"
 	"presswork/internal/markdown"
 	"presswork/internal/pdffile"
@@ -33,16 +34,20 @@ func Check(content []byte, o presswork.Options) (markdown.Matter, error) {
 	if err := markdown.Check(content); err != nil {
 		return markdown.Matter{}, err
 	}
+
 	if err := CheckOptions(o); err != nil {
 		return markdown.Matter{}, err
 	}
+
 	matter, err := markdown.FrontMatter(content)
 	if err != nil {
 		return markdown.Matter{}, err
 	}
+
 	if d := matter.Deck; d.Marp == "true" && slices.Contains([]string{"default", "gaia", "uncover"}, matter.Theme) {
 		matter.Theme = "" // Marp's own
 	}
+
 	return matter, sift(&matter, o)
 }
 
@@ -56,14 +61,16 @@ func sift(m *markdown.Matter, o presswork.Options) error {
 		if err == nil {
 			return nil
 		}
-		e := presswork.AsError(err)
+		e := fault.AsError(err)
 		name, _, _ := strings.Cut(strings.TrimPrefix(e.Param, "options."), ".")
+
 		line, known := m.Lines[name]
 		switch {
 		case !known:
 			return err
 		case name == "password":
-			return presswork.Errorf(presswork.FrontMatterInvalid, "front matter, line %d: %s", line, e.Message).WithParam("content")
+			return fault.Errorf(fault.FrontMatterInvalid, "front matter, line %d: %s", line, e.Message).
+				WithParam("content")
 		}
 		m.Drop(name, e.Message)
 	}
@@ -75,12 +82,19 @@ func CheckOptions(o presswork.Options) error {
 	if err := checkFinish(o); err != nil {
 		return err
 	}
+
 	if _, err := sheetOf(o, normalMargins()); err != nil {
 		return err
 	}
+
 	if o.TOC != nil && (*o.TOC < 0 || *o.TOC > 6) {
-		return invalid("toc", "toc %d is not allowed; allowed: true, false, or the deepest heading level, 1 to 6", *o.TOC)
+		return invalid(
+			"toc",
+			"toc %d is not allowed; allowed: true, false, or the deepest heading level, 1 to 6",
+			*o.TOC,
+		)
 	}
+
 	for name, text := range map[string]*string{"header_text": o.HeaderText, "footer_text": o.FooterText} {
 		if text != nil {
 			if err := checkBanner(name, *text); err != nil {
@@ -88,6 +102,7 @@ func CheckOptions(o presswork.Options) error {
 			}
 		}
 	}
+
 	for name, text := range map[string]string{
 		"title": o.Title, "author": o.Author, "subject": o.Subject, "keywords": strings.Join(o.Keywords, ", "),
 	} {
@@ -95,40 +110,60 @@ func CheckOptions(o presswork.Options) error {
 			return invalid(name, "%s is longer than %d characters", name, maxText)
 		}
 	}
+
 	if o.Lang != "" {
 		if _, err := language.Parse(o.Lang); err != nil || len(o.Lang) > 35 {
-			return invalid("lang", "lang %q is not a BCP 47 language tag; write \"en\", \"de-CH\" or the like", short(o.Lang))
+			return invalid(
+				"lang",
+				"lang %q is not a BCP 47 language tag; write \"en\", \"de-CH\" or the like",
+				short(o.Lang),
+			)
 		}
 	}
+
 	if o.CodeTheme != "" && !slices.Contains(markdown.CodeStyles(), o.CodeTheme) {
 		styles := markdown.CodeStyles()
+
 		return invalid("code_theme", "code_theme %q does not exist%s; allowed: %s", short(o.CodeTheme),
 			input.DidYouMean(o.CodeTheme, styles), strings.Join(styles, ", "))
 	}
+
 	if o.Footnotes != "" && o.Footnotes != "page" && o.Footnotes != "end" {
-		return invalid("footnotes", "footnotes %q is not allowed%s; allowed: page, end", short(o.Footnotes), input.DidYouMean(o.Footnotes, []string{"page", "end"}))
+		return invalid(
+			"footnotes",
+			"footnotes %q is not allowed%s; allowed: page, end",
+			short(o.Footnotes),
+			input.DidYouMean(o.Footnotes, []string{"page", "end"}),
+		)
 	}
+
 	if o.Numbering != "" && o.Numbering != "document" && o.Numbering != markdown.ByChapter {
 		return invalid("numbering", "numbering %q is not allowed%s; allowed: document, chapter", short(o.Numbering),
 			input.DidYouMean(o.Numbering, []string{"document", markdown.ByChapter}))
 	}
+
 	if err := checkCitations(o); err != nil {
 		return err
 	}
+
 	if len(o.CSS) > maxCSS {
 		return invalid("css", "css is larger than %d KB", maxCSS>>10)
 	}
+
 	if err := checkSheet(o.CSS, 0, ""); err != nil {
 		return err.WithParam("options.css")
 	}
+
 	if dialects := markdown.Dialects(); o.Markdown != "" && !slices.Contains(dialects, o.Markdown) {
 		return invalid("markdown", "markdown %q is not allowed%s; allowed: %s", short(o.Markdown),
 			input.DidYouMean(o.Markdown, dialects), strings.Join(dialects, ", "))
 	}
+
 	if o.RawHTML != "" && o.RawHTML != "sanitized" && o.RawHTML != "escaped" {
 		return invalid("raw_html", "raw_html %q is not allowed%s; allowed: sanitized, escaped", short(o.RawHTML),
 			input.DidYouMean(o.RawHTML, []string{"sanitized", "escaped"}))
 	}
+
 	for _, word := range []struct {
 		name, value string
 		allowed     []string
@@ -142,12 +177,24 @@ func CheckOptions(o presswork.Options) error {
 				input.DidYouMean(word.value, word.allowed), strings.Join(word.allowed, ", "))
 		}
 	}
+
 	if r := o.Resolution; r != nil && (*r < minResolution || *r > maxResolution) {
-		return invalid("resolution", "resolution %d is not allowed; allowed: %d to %d pixels to the inch", *r, minResolution, maxResolution)
+		return invalid(
+			"resolution",
+			"resolution %d is not allowed; allowed: %d to %d pixels to the inch",
+			*r,
+			minResolution,
+			maxResolution,
+		)
 	}
+
 	if o.Outline != nil && *o.Outline && o.Tagged != nil && !*o.Tagged {
-		return invalid("outline", "outline needs tagged: bookmarks are made from the tags; leave tagged true or set outline to false")
+		return invalid(
+			"outline",
+			"outline needs tagged: bookmarks are made from the tags; leave tagged true or set outline to false",
+		)
 	}
+
 	return nil
 }
 
@@ -158,26 +205,36 @@ func checkCitations(o presswork.Options) error {
 	if len(o.Bibliography) > most {
 		return invalid("bibliography", "bibliography names %d files; at most %d are allowed", len(o.Bibliography), most)
 	}
+
 	for _, name := range o.Bibliography {
 		if name == "" || len(name) > 512 || strings.ContainsAny(name, "\x00\n\\") {
 			return invalid("bibliography", "bibliography %q is not the name of a file", short(name))
 		}
 	}
+
 	if utf8.RuneCountInString(o.NoCite) > maxNoCite {
 		return invalid("nocite", "nocite is longer than %d characters", maxNoCite)
 	}
+
 	if o.CSL == "" || markdown.IsStyleFile(o.CSL) && len(o.CSL) <= 512 {
 		return nil
 	}
+
 	if styles := markdown.CitationStyles(); !slices.Contains(styles, o.CSL) {
-		return invalid("csl", "csl %q does not exist%s; allowed: %s, or a .csl file that comes with the document", short(o.CSL),
-			input.DidYouMean(o.CSL, styles), strings.Join(styles, ", "))
+		return invalid(
+			"csl",
+			"csl %q does not exist%s; allowed: %s, or a .csl file that comes with the document",
+			short(o.CSL),
+			input.DidYouMean(o.CSL, styles),
+			strings.Join(styles, ", "),
+		)
 	}
+
 	return nil
 }
 
 func invalid(name, format string, args ...any) error {
-	return presswork.Errorf(presswork.InvalidOption, "%s", fmt.Sprintf(format, args...)).WithParam("options." + name)
+	return fault.Errorf(fault.InvalidOption, "%s", fmt.Sprintf(format, args...)).WithParam("options." + name)
 }
 
 // short shortens a value for a message.
@@ -186,6 +243,7 @@ func short(s string) string {
 	if utf8.RuneCountInString(s) > limit {
 		return string([]rune(s)[:limit]) + "…"
 	}
+
 	return s
 }
 

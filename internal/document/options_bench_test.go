@@ -38,12 +38,18 @@ func BenchmarkOptions(b *testing.B) {
 	text := strings.Replace(novel(12), "toc: true\n", "", 1)
 	took := make([]time.Duration, len(cases))
 	c := converter(b, document.Options{Printer: printer(b)})
+
 	run := func(i, n int) {
 		o := cases[i].o
-		composed, err := c.Compose(b.Context(), document.Document{Content: fmt.Appendf(nil, "%s\n%d\n", text, n), Options: o})
+
+		composed, err := c.Compose(
+			b.Context(),
+			document.Document{Content: fmt.Appendf(nil, "%s\n%d\n", text, n), Options: o},
+		)
 		if err != nil {
 			b.Fatal(err)
 		}
+
 		if _, err := c.Print(b.Context(), composed); err != nil {
 			b.Fatal(err)
 		}
@@ -51,15 +57,18 @@ func BenchmarkOptions(b *testing.B) {
 	for i := range cases {
 		run(i, -1)
 	}
+
 	n := 0
 	for b.Loop() {
 		n++
+
 		for i := range cases {
 			begun := time.Now()
 			run(i, n)
 			took[i] += time.Since(begun)
 		}
 	}
+
 	for i := 1; i < len(cases); i++ {
 		b.ReportMetric(float64(took[i])/float64(took[0]), cases[i].name+"/plain")
 	}

@@ -6,20 +6,36 @@ import (
 
 	"presswork"
 	"presswork/internal/document"
+	"presswork/internal/fault"
 )
 
 func TestCheckOptionsAcceptsTheContract(t *testing.T) {
 	t.Parallel()
+
 	for _, o := range []presswork.Options{
 		{},
-		{PageSize: "a4"}, {PageSize: "TABLOID"}, {PageSize: "210mm x 297mm"}, {PageSize: "8.5in x 11in"}, {PageSize: "500px x 700px"}, {PageSize: "100mmx5000mm"},
-		{Landscape: new(true), MarginPreset: "wide"}, {MarginPreset: "NONE"}, {PageSize: "A6", MarginPreset: "wide"},
+		{PageSize: "a4"},
+		{PageSize: "TABLOID"},
+		{PageSize: "210mm x 297mm"},
+		{PageSize: "8.5in x 11in"},
+		{PageSize: "500px x 700px"},
+		{PageSize: "100mmx5000mm"},
+		{Landscape: new(true), MarginPreset: "wide"},
+		{MarginPreset: "NONE"},
+		{PageSize: "A6", MarginPreset: "wide"},
 		{Margins: presswork.Margins{Top: "20mm", Right: "1in", Bottom: "0pt", Left: ".5CM"}},
-		{HeaderText: new("{title} {date}"), FooterText: new("")}, {FooterText: new("{page} of {total}, {chapter}")}, {TOC: new(presswork.Depth(6))},
+		{HeaderText: new("{title} {date}"), FooterText: new("")},
+		{FooterText: new("{page} of {total}, {chapter}")},
+		{TOC: new(presswork.Depth(6))},
 		{TOC: new(presswork.Depth(0)), PDFA: new(presswork.PDFALevel("")), PDFUA: new(false), AttachSource: new(false)},
 		{Cover: new(true), NumberedHeadings: new(true), LineNumbers: new(true), CodeTheme: "monokai", InkSaver: new(true), CSS: "p{}"},
-		{Title: "a", Author: "b", Subject: "c", Keywords: presswork.Keywords{"d"}, Lang: "de-CH"}, {Lang: "zh-Hant"},
-		{Scale: new(0.1)}, {Scale: new(2.0)}, {PageRanges: " 1-3, 5 ,7-7"}, {Tagged: new(false), Outline: new(false)}, {Tagged: new(false)},
+		{Title: "a", Author: "b", Subject: "c", Keywords: presswork.Keywords{"d"}, Lang: "de-CH"},
+		{Lang: "zh-Hant"},
+		{Scale: new(0.1)},
+		{Scale: new(2.0)},
+		{PageRanges: " 1-3, 5 ,7-7"},
+		{Tagged: new(false), Outline: new(false)},
+		{Tagged: new(false)},
 		{Strict: new(true), RawHTML: "escaped", RemoteImages: new(false)},
 	} {
 		if err := document.CheckOptions(o); err != nil {
@@ -30,6 +46,7 @@ func TestCheckOptionsAcceptsTheContract(t *testing.T) {
 
 func TestCheckOptionsNamesWhatIsWrong(t *testing.T) {
 	t.Parallel()
+
 	for _, c := range []struct {
 		options     presswork.Options
 		param, says string
@@ -71,8 +88,9 @@ func TestCheckOptionsNamesWhatIsWrong(t *testing.T) {
 		{presswork.Options{Password: strings.Repeat("ü", 64)}, "password", "longer than 127 bytes"},
 		{presswork.Options{Password: "a\tb"}, "password", "control character"},
 	} {
-		e := presswork.AsError(document.CheckOptions(c.options))
-		if e == nil || e.Code != presswork.InvalidOption || e.Param != "options."+c.param || !strings.Contains(e.Message, c.says) {
+		e := fault.AsError(document.CheckOptions(c.options))
+		if e == nil || e.Code != fault.InvalidOption || e.Param != "options."+c.param ||
+			!strings.Contains(e.Message, c.says) {
 			t.Errorf("%+v: got %v, want %s: %s", c.options, e, c.param, c.says)
 		}
 	}
@@ -80,22 +98,24 @@ func TestCheckOptionsNamesWhatIsWrong(t *testing.T) {
 
 func TestCheckSeesTheWholeDocument(t *testing.T) {
 	t.Parallel()
+
 	for _, c := range []struct {
 		content string
 		options presswork.Options
-		want    presswork.Code
+		want    fault.Code
 	}{
 		{"---\ntheme: nord\n---\n# x", presswork.Options{}, ""},
-		{"", presswork.Options{}, presswork.ContentEmpty},
-		{"x", presswork.Options{RawHTML: "y"}, presswork.InvalidOption},
-		{"---\ntheme: nord\npage_size: [\nlang: de\n---\n# x", presswork.Options{}, presswork.FrontMatterInvalid},
-		{"---\npassword: x\npdf_a: true\n---\n# x", presswork.Options{}, presswork.FrontMatterInvalid},
-		{"---\nlang: de\n---\n# x", presswork.Options{PDFUA: new(true), Tagged: new(false)}, presswork.InvalidOption},
+		{"", presswork.Options{}, fault.ContentEmpty},
+		{"x", presswork.Options{RawHTML: "y"}, fault.InvalidOption},
+		{"---\ntheme: nord\npage_size: [\nlang: de\n---\n# x", presswork.Options{}, fault.FrontMatterInvalid},
+		{"---\npassword: x\npdf_a: true\n---\n# x", presswork.Options{}, fault.FrontMatterInvalid},
+		{"---\nlang: de\n---\n# x", presswork.Options{PDFUA: new(true), Tagged: new(false)}, fault.InvalidOption},
 	} {
 		matter, err := document.Check([]byte(c.content), c.options)
-		if presswork.CodeOf(err) != c.want {
+		if fault.CodeOf(err) != c.want {
 			t.Errorf("%q: got %v, want %q", c.content, err, c.want)
 		}
+
 		if c.want == "" && matter.Theme != "nord" {
 			t.Errorf("%q: theme %q", c.content, matter.Theme)
 		}
@@ -108,7 +128,7 @@ func FuzzPageRanges(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		o := presswork.Options{PageRanges: s}
-		if err := document.CheckOptions(o); err != nil && presswork.CodeOf(err) != presswork.InvalidOption {
+		if err := document.CheckOptions(o); err != nil && fault.CodeOf(err) != fault.InvalidOption {
 			t.Errorf("%q: %v", s, err)
 		}
 	})

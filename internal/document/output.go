@@ -11,6 +11,7 @@ import (
 
 	"presswork"
 	"presswork/internal/document/raster"
+	"presswork/internal/fault"
 	"presswork/internal/input"
 	"presswork/internal/markdown"
 )
@@ -24,19 +25,23 @@ func CheckOutput(output presswork.Output, matter markdown.Matter, o presswork.Op
 	for _, known := range presswork.Outputs() {
 		names = append(names, string(known))
 	}
+
 	if output != "" && !slices.Contains(names, string(output)) {
-		return presswork.Errorf(presswork.InvalidOption, "output %q does not exist%s; allowed: %s", short(string(output)),
+		return fault.Errorf(fault.InvalidOption, "output %q does not exist%s; allowed: %s", short(string(output)),
 			input.DidYouMean(string(output), names), strings.Join(names, ", ")).WithParam("output")
 	}
+
 	switch {
 	case output == "" || output == presswork.PDF:
 		return nil
 	case o.Password != "":
 		return invalid("password", "password goes with the output pdf only: %s cannot be encrypted", output)
 	case matter.Options.Password != "":
-		return presswork.Errorf(presswork.FrontMatterInvalid, "front matter, line %d: password goes with the output pdf only: %s cannot be encrypted",
-			matter.Lines["password"], output).WithParam("content")
+		return fault.Errorf(fault.FrontMatterInvalid, "front matter, line %d: password goes with the output pdf only: %s cannot be encrypted",
+			matter.Lines["password"], output).
+			WithParam("content")
 	}
+
 	return nil
 }
 
@@ -49,7 +54,7 @@ type Made struct {
 	// Pages is how many there are, 0 for HTML and EPUB.
 	Pages int
 	// Warnings are those of Composed and those found since.
-	Warnings []presswork.Warning
+	Warnings []fault.Warning
 }
 
 // Make makes a composed document into its output. Errors: Print's, those of
@@ -62,36 +67,52 @@ func (c *Converter) Make(ctx context.Context, d Composed) (Made, error) {
 		return c.makeBook(ctx, d)
 	}
 	printed, err := c.Print(ctx, d)
+
 	made := Made{Data: printed.PDF, Pages: printed.Pages, Warnings: printed.Warnings}
 	if err != nil || d.Output != presswork.PNG {
 		return made, err
 	}
+
 	if c.script == nil {
-		return Made{}, presswork.Errorf(presswork.InvalidOption, "pictures of pages are not made here: that takes a browser").WithParam("output")
+		return Made{}, fault.Errorf(fault.InvalidOption, "pictures of pages are not made here: that takes a browser").
+			WithParam("output")
 	}
+
 	sheet := d.Page.Sheet
-	if made.Pictures, err = raster.Pages(ctx, c.script, printed.PDF, printed.Pages, d.resolution, sheet.Width*sheet.Height); err == nil {
+	if made.Pictures, err = raster.Pages(
+		ctx,
+		c.script,
+		printed.PDF,
+		printed.Pages,
+		d.resolution,
+		sheet.Width*sheet.Height,
+	); err == nil {
 		made.Data, err = archive(made.Pictures)
 	}
+
 	return made, err
 }
 
 // archive packs pictures, named by their pages so that they sort.
 func archive(pictures [][]byte) ([]byte, error) {
 	var out bytes.Buffer
+
 	z := zip.NewWriter(&out)
 	for i, picture := range pictures {
 		f, err := z.CreateHeader(&zip.FileHeader{Name: PictureName("page", i+1, len(pictures)), Method: zip.Store})
 		if err == nil {
 			_, err = f.Write(picture)
 		}
+
 		if err != nil {
 			return nil, fmt.Errorf("pdf: %w", err)
 		}
 	}
+
 	if err := z.Close(); err != nil {
 		return nil, fmt.Errorf("pdf: %w", err)
 	}
+
 	return out.Bytes(), nil
 }
 
@@ -107,5 +128,6 @@ func resolutionOf(o presswork.Options) int {
 	if o.Resolution != nil {
 		return *o.Resolution
 	}
+
 	return defaultResolution
 }

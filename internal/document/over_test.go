@@ -11,12 +11,24 @@ import (
 func TestOptionsOverLaysTheRequestOverFrontMatter(t *testing.T) {
 	t.Parallel()
 	yes, no := true, false
-	front := presswork.Options{PageSize: "A5", Landscape: &yes, Title: "Front", Margins: presswork.Margins{Top: "1in", Left: "2in"}}
+	front := presswork.Options{
+		PageSize:  "A5",
+		Landscape: &yes,
+		Title:     "Front",
+		Margins:   presswork.Margins{Top: "1in", Left: "2in"},
+	}
 	request := presswork.Options{Landscape: &no, Title: "Request", Margins: presswork.Margins{Top: "3in"}}
-	want := presswork.Options{PageSize: "A5", Landscape: &no, Title: "Request", Margins: presswork.Margins{Top: "3in", Left: "2in"}}
+
+	want := presswork.Options{
+		PageSize:  "A5",
+		Landscape: &no,
+		Title:     "Request",
+		Margins:   presswork.Margins{Top: "3in", Left: "2in"},
+	}
 	if diff := cmp.Diff(want, over(request, front)); diff != "" {
 		t.Error(diff)
 	}
+
 	if front.Title != "Front" || request.PageSize != "" {
 		t.Error("over changed an operand")
 	}

@@ -16,6 +16,7 @@ func TestPagesEndWell(t *testing.T) {
 	filled := func(n int, then string) {
 		content.WriteString(strings.Repeat("A line.\\\n", n) + "The last one.\n\n" + then + "\n\n\\newpage\n\n")
 	}
+
 	const four = "One, with words that go on to the end\\\ntwo, with words that go on to the end\\\nthree, with words that go on to the end\\\nfour, with words that go on to the end"
 	for n := range 12 {
 		filled(32+n, strings.ReplaceAll(four, "with", "with more and more of the many"))
@@ -23,18 +24,27 @@ func TestPagesEndWell(t *testing.T) {
 		filled(34+n, "A paragraph.\n\n---\n\nAfter the rule.")
 		filled(34+n, "<details><summary>In short</summary>\n\nAt length.\n\n</details>")
 	}
-	_, path := convert(t, converter(t, document.Options{Printer: printer(t)}), document.Document{Content: []byte(content.String()),
-		Options: presswork.Options{CSS: `hr{height:auto}hr::before{content:"RULE"}`}})
+	_, path := convert(t, converter(t, document.Options{Printer: printer(t)}), document.Document{
+		Content: []byte(content.String()),
+		Options: presswork.Options{CSS: `hr{height:auto}hr::before{content:"RULE"}`},
+	})
 	divided, after, short := 0, 0, 0
+
 	for i, page := range strings.Split(poppler(t, "pdftotext", "-layout", path, "-"), "\f") {
 		lines := strings.Split(strings.TrimSpace(page), "\n")
 		number := lines[len(lines)-1]
 		text := strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(page), number))
+
 		first, _, _ := strings.Cut(text, "\n")
 		switch {
 		case strings.HasPrefix(first, "three,"):
 			divided++
-		case strings.HasPrefix(first, "two,"), strings.HasPrefix(first, "dos,"), strings.HasPrefix(first, "tres."), strings.HasPrefix(first, "four,"), strings.HasPrefix(first, "RULE"), strings.HasSuffix(text, "In short"):
+		case strings.HasPrefix(first, "two,"),
+			strings.HasPrefix(first, "dos,"),
+			strings.HasPrefix(first, "tres."),
+			strings.HasPrefix(first, "four,"),
+			strings.HasPrefix(first, "RULE"),
+			strings.HasSuffix(text, "In short"):
 			t.Errorf("page %d begins with %q and ends with %q", i+1, first, text[max(0, len(text)-20):])
 		case strings.HasPrefix(first, "After the rule"):
 			after++
@@ -42,8 +52,14 @@ func TestPagesEndWell(t *testing.T) {
 			short++
 		}
 	}
+
 	if divided == 0 || after == 0 || short == 0 {
-		t.Errorf("%d paragraphs were divided, %d rules ended a page, %d summaries moved; want some of each", divided, after, short)
+		t.Errorf(
+			"%d paragraphs were divided, %d rules ended a page, %d summaries moved; want some of each",
+			divided,
+			after,
+			short,
+		)
 	}
 }
 
@@ -51,13 +67,24 @@ func TestPagesEndWell(t *testing.T) {
 func TestListsWithinListsFillTheirPages(t *testing.T) {
 	t.Parallel()
 	_, path := convert(t, converter(t, document.Options{Printer: printer(t)}), document.Document{
-		Content: []byte(strings.Repeat("Between the lists:\n\n"+strings.Repeat("- An item\n"+strings.Repeat("  - with one\n    - with two\n    - with three\n", 3), 3), 12))})
+		Content: []byte(
+			strings.Repeat(
+				"Between the lists:\n\n"+strings.Repeat(
+					"- An item\n"+strings.Repeat("  - with one\n    - with two\n    - with three\n", 3),
+					3,
+				),
+				12,
+			),
+		),
+	})
 	divided := 0
+
 	for page := range strings.SplitSeq(poppler(t, "pdftotext", "-layout", path, "-"), "\f") {
 		if !strings.HasPrefix(strings.TrimSpace(page), "Between") {
 			divided++
 		}
 	}
+
 	if divided < 6 {
 		t.Errorf("%d pages begin within a list, want most of 11", divided)
 	}
@@ -66,16 +93,20 @@ func TestListsWithinListsFillTheirPages(t *testing.T) {
 // A short table of contents shares its page, a longer one behind a cover does not.
 func TestFewContentsTakeNoPage(t *testing.T) {
 	t.Parallel()
+
 	c := converter(t, document.Options{})
 	for content, own := range map[string]bool{
 		"# T\n\n## Only\n\ntext":                    false,
 		"# T\n\n" + strings.Repeat("## One\n\n", 4): true,
 	} {
-		composed, err := c.Compose(t.Context(), document.Document{Content: []byte(content),
-			Options: presswork.Options{Cover: new(true), TOC: new(presswork.Depth(3))}})
+		composed, err := c.Compose(t.Context(), document.Document{
+			Content: []byte(content),
+			Options: presswork.Options{Cover: new(true), TOC: new(presswork.Depth(3))},
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
+
 		if got := strings.Contains(composed.Page.HTML, `<nav class="toc toc-own-page"`); got != own {
 			t.Errorf("%q: own page %v, want %v", content, got, own)
 		}
@@ -90,17 +121,26 @@ func TestWhatMayBeDividedFillsItsPage(t *testing.T) {
 		return strings.ReplaceAll(strings.Repeat(form, n), "WORDS", strings.Repeat("of many words ", 40))
 	}
 	kinds := map[string]string{
-		"tables of one row":      many(9, "#### FIRST\n\n| A | B |\n|---|---|\n| x | y |\n\n"),
-		"headings without text":  many(16, "#### FIRST\n\n"),
-		"lines in bold":          many(20, "**FIRST**\n\n"),
-		"a table of long rows":   "| A | B |\n|---|---|\n" + many(6, "| FIRST | WORDS |\n"),
-		"a table within a table": "<table><tr><td>\n\n| A |\n|---|\n" + many(24, "| FIRST |\n") + "\n</td></tr></table>",
+		"tables of one row":     many(9, "#### FIRST\n\n| A | B |\n|---|---|\n| x | y |\n\n"),
+		"headings without text": many(16, "#### FIRST\n\n"),
+		"lines in bold":         many(20, "**FIRST**\n\n"),
+		"a table of long rows":  "| A | B |\n|---|---|\n" + many(6, "| FIRST | WORDS |\n"),
+		"a table within a table": "<table><tr><td>\n\n| A |\n|---|\n" + many(
+			24,
+			"| FIRST |\n",
+		) + "\n</td></tr></table>",
 	}
+
 	var content strings.Builder
 	for name, kind := range kinds {
 		content.WriteString(many(20, "FILLED.\\\n") + name + ".\n\n" + kind + "\n\n\\newpage\n\n")
 	}
-	_, path := convert(t, converter(t, document.Options{Printer: printer(t)}), document.Document{Content: []byte(content.String())})
+	_, path := convert(
+		t,
+		converter(t, document.Options{Printer: printer(t)}),
+		document.Document{Content: []byte(content.String())},
+	)
+
 	text := poppler(t, "pdftotext", "-layout", path, "-")
 	for name := range kinds {
 		_, after, _ := strings.Cut(text, name)

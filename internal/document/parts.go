@@ -7,6 +7,7 @@ import (
 
 	"presswork"
 	"presswork/internal/document/sections"
+	"presswork/internal/fault"
 	"presswork/internal/markdown"
 	"presswork/internal/markdown/block"
 	"presswork/internal/pdffile"
@@ -23,9 +24,14 @@ func (c *Converter) divisible(o presswork.Options, theme themes.Theme, names the
 	return c.idle != nil && ownSheets(o, theme) && !names.Class("no-header") && !names.Class("no-footer")
 }
 
-func tooMuchAtOnce(parts int, why string) *presswork.Error {
-	return presswork.Errorf(presswork.ContentTooComplex, "the document is too much to print at once: it has %d parts; at most %d are allowed where %s",
-		parts, markdown.MaxParts, why)
+func tooMuchAtOnce(parts int, why string) *fault.Error {
+	return fault.Errorf(
+		fault.ContentTooComplex,
+		"the document is too much to print at once: it has %d parts; at most %d are allowed where %s",
+		parts,
+		markdown.MaxParts,
+		why,
+	)
 }
 
 // printSections prints a document in sections; nil if it is to be printed at once. Errors:
@@ -35,21 +41,26 @@ func (c *Converter) printSections(ctx context.Context, d *Composed) (*pdffile.Fi
 	if !d.divisible || d.parts <= markdown.MaxParts && (!c.epoch.IsZero() || c.idle() < 2) {
 		return nil, nil
 	}
+
 	if c.timeout > 0 {
 		var cancel context.CancelFunc
+
 		ctx, cancel = context.WithTimeoutCause(ctx, c.timeout,
-			presswork.Errorf(presswork.RenderTimeout, "the document took longer than %s to print", c.timeout))
+			fault.Errorf(fault.RenderTimeout, "the document took longer than %s to print", c.timeout))
 		defer cancel()
 	}
+
 	for {
 		whole, err := sections.Print(ctx, d.plan(), sections.Printer{Print: c.printer.Print, Idle: c.idle, Log: c.log})
 		if whole == nil || err != nil || !d.footnotes {
 			return whole, err
 		}
+
 		pages, err := whole.Anchors()
 		if err != nil {
 			return whole, nil // nothing is known against the notes
 		}
+
 		moved := movedNotesAt(pages)
 		if len(moved) == 0 {
 			return whole, nil
@@ -62,9 +73,12 @@ func (c *Converter) printSections(ctx context.Context, d *Composed) (*pdffile.Fi
 func (d *Composed) plan() sections.Plan {
 	l, page := d.layout, d.Page.HTML
 	facing := page[l.facing[0]:l.facing[1]]
+
 	p := sections.Plan{
-		Head: sections.Head{Before: page[:l.facing[0]], Facing: facing, OtherFacing: otherSides.Replace(facing),
-			Banners: page[l.banners[0]:l.banners[1]], After: page[l.banners[1]:l.head]},
+		Head: sections.Head{
+			Before: page[:l.facing[0]], Facing: facing, OtherFacing: otherSides.Replace(facing),
+			Banners: page[l.banners[0]:l.banners[1]], After: page[l.banners[1]:l.head],
+		},
 		Body: page[l.head+len("</head>\n") : l.start], Cover: page[l.start:l.cover],
 		Size: len(page), Must: d.parts > markdown.MaxParts, Sheet: d.Page.Sheet, Prepare: d.Page.Prepare,
 		Mirrored: d.mirrored, Footnotes: d.footnotes, Turns: d.text.turns, Top: d.top,
@@ -78,6 +92,7 @@ func (d *Composed) plan() sections.Plan {
 		}
 	}
 	p.Blocks = d.text.sectionBlocks(page[l.main[0]:l.main[1]])
+
 	return p
 }
 
@@ -87,15 +102,27 @@ var otherSides = strings.NewReplacer("@page:right{", "@page:left{", "@page:left{
 // sectionBlocks are the topmost elements of the typeset body.
 func (t *typesetter) sectionBlocks(body string) []sections.Block {
 	blocks := make([]sections.Block, 0, len(t.done))
+
 	numbers, notes := t.numbers, t.notes
 	for _, f := range t.done {
 		if f.leaks { // what goes on after it is not to be cut off
 			f.to = t.done[len(t.done)-1].to
 		}
+
 		b := sections.Block{
-			HTML: body[f.from:f.to], NameEnd: f.nameEnd, Heading: f.level, Paragraph: f.kind == block.Paragraph,
-			Contents: f.made, Anchor: f.anchor, Leaf: f.leaf, PageBreak: f.kind == block.PageBreak, Breaks: f.breaks, Chapter: f.chapter,
-			Pictures: f.pictures, Arranged: f.arranged, Unsound: f.unsound,
+			HTML:      body[f.from:f.to],
+			NameEnd:   f.nameEnd,
+			Heading:   f.level,
+			Paragraph: f.kind == block.Paragraph,
+			Contents:  f.made,
+			Anchor:    f.anchor,
+			Leaf:      f.leaf,
+			PageBreak: f.kind == block.PageBreak,
+			Breaks:    f.breaks,
+			Chapter:   f.chapter,
+			Pictures:  f.pictures,
+			Arranged:  f.arranged,
+			Unsound:   f.unsound,
 		}
 		switch f.kind {
 		case block.Paragraph:
@@ -103,18 +130,22 @@ func (t *typesetter) sectionBlocks(body string) []sections.Block {
 		case block.Heading, block.Table, block.Code:
 			b.MayBegin = true
 		}
+
 		for ; len(numbers) > 0 && numbers[0] < f.to; numbers = numbers[1:] {
 			b.Numbers = append(b.Numbers, numbers[0]-f.from)
 		}
+
 		for ; len(notes) > 0 && notes[0][0] < f.to; notes = notes[1:] {
 			if f.kind == block.Footnotes {
 				b.Notes = append(b.Notes, body[notes[0][0]:notes[0][1]])
 			}
 		}
 		blocks = append(blocks, b)
+
 		if f.leaks {
 			break
 		}
 	}
+
 	return blocks
 }

@@ -8,6 +8,7 @@ import (
 
 	"presswork"
 	"presswork/internal/document"
+	"presswork/internal/fault"
 )
 
 // TestPagesBecomePictures looks at sizes, and at colours that only whole pages have:
@@ -16,26 +17,39 @@ func TestPagesBecomePictures(t *testing.T) {
 	t.Parallel()
 	b := printer(t)
 	c := converter(t, document.Options{Printer: b, Script: b.Script})
-	composed, err := c.Compose(t.Context(), document.Document{Content: []byte("---\nas: slides\n---\n# A\n\n---\n\n## B\n\n- x\n"), Theme: "nord", Output: presswork.PNG,
-		Options: presswork.Options{Resolution: new(72), CSS: "ul, ul ::marker { color: transparent } ul { height: 60mm; background: radial-gradient(circle, red, transparent) }"}})
+
+	composed, err := c.Compose(t.Context(), document.Document{
+		Content: []byte("---\nas: slides\n---\n# A\n\n---\n\n## B\n\n- x\n"),
+		Theme:   "nord",
+		Output:  presswork.PNG,
+		Options: presswork.Options{
+			Resolution: new(72),
+			CSS:        "ul, ul ::marker { color: transparent } ul { height: 60mm; background: radial-gradient(circle, red, transparent) }",
+		},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	made, err := c.Make(t.Context(), composed)
 	if err != nil || made.Pages != 2 || len(made.Pictures) != 2 {
 		t.Fatalf("%d pages, %d pictures, %v", made.Pages, len(made.Pictures), err)
 	}
+
 	z, err := zip.NewReader(bytes.NewReader(made.Data), int64(len(made.Data)))
 	if err != nil || len(z.File) != 2 || z.File[1].Name != "page-2.png" {
 		t.Fatalf("%v %+v", err, z)
 	}
+
 	second, err := png.Decode(bytes.NewReader(made.Pictures[1]))
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	if s := second.Bounds().Size(); s.X != 960 || s.Y != 540 {
 		t.Errorf("%v pixels", s)
 	}
+
 	for _, want := range []struct{ x, y, r, g, b int }{{5, 300, 0xec, 0xef, 0xf4}, {950, 8, 0x5e, 0x81, 0xac}} { // --base-100, --primary
 		r, g, b, _ := second.At(want.x, want.y).RGBA()
 		for _, d := range []int{int(r>>8) - want.r, int(g>>8) - want.g, int(b>>8) - want.b} {
@@ -46,20 +60,29 @@ func TestPagesBecomePictures(t *testing.T) {
 		}
 	}
 	reddish, dark := 0, 0
+
 	for y := range second.Bounds().Dy() {
 		for x := range second.Bounds().Dx() {
 			if r, g, _, _ := second.At(x, y).RGBA(); r>>8 > g>>8+8 {
 				reddish++
+
 				if r>>8 < 0xe0 { // red and the page have more
 					dark++
 				}
 			}
 		}
 	}
+
 	if reddish < 10_000 || dark > 0 {
 		t.Errorf("of %d pixels of the gradient %d are dark", reddish, dark)
 	}
-	if _, err := converter(t, document.Options{Printer: b}).Make(t.Context(), composed); presswork.CodeOf(err) != presswork.InvalidOption {
+
+	if _, err := converter(
+		t,
+		document.Options{Printer: b},
+	).Make(t.Context(), composed); fault.CodeOf(
+		err,
+	) != fault.InvalidOption {
 		t.Errorf("without a browser for scripts: %v", err)
 	}
 }

@@ -17,18 +17,22 @@ import (
 func figurePNG(t *testing.T, ink, ground color.Color) string {
 	t.Helper()
 	m := image.NewNRGBA(image.Rect(0, 0, 200, 200))
+
 	for x := range 200 {
 		for y := range 200 {
 			m.Set(x, y, ground)
+
 			if x/20 == 5 || y/20 == 5 {
 				m.Set(x, y, ink)
 			}
 		}
 	}
+
 	var b bytes.Buffer
 	if err := png.Encode(&b, m); err != nil {
 		t.Fatal(err)
 	}
+
 	return "data:image/png;base64," + base64.StdEncoding.EncodeToString(b.Bytes())
 }
 
@@ -40,8 +44,10 @@ func TestDarkFiguresGetAPlateOnDarkPages(t *testing.T) {
 	t.Parallel()
 	c := converter(t, document.Options{Printer: printer(t)})
 	black := figurePNG(t, color.Black, color.Transparent)
+
 	svg := "data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString([]byte(
-		`<svg xmlns="http://www.w3.org/2000/svg" width="200" height="200"><path d="M100 0v200M0 100h200" stroke="#000" stroke-width="20"/></svg>`))
+		`<svg xmlns="http://www.w3.org/2000/svg" width="200" height="200"><path d="M100 0v200M0 100h200" stroke="#000" stroke-width="20"/></svg>`,
+	))
 	for name, doc := range map[string]struct {
 		content, theme string
 		ink            *bool
@@ -58,15 +64,22 @@ func TestDarkFiguresGetAPlateOnDarkPages(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d := document.Document{Content: []byte(doc.content + "\n"), Theme: doc.theme, Options: presswork.Options{InkSaver: doc.ink}}
+			d := document.Document{
+				Content: []byte(doc.content + "\n"),
+				Theme:   doc.theme,
+				Options: presswork.Options{InkSaver: doc.ink},
+			}
+
 			composed, err := c.Compose(t.Context(), d)
 			if err != nil {
 				t.Fatal(err)
 			}
+
 			if marked := strings.Contains(composed.Page.HTML, ` class="image-plate"`); marked != doc.plate {
 				t.Errorf("marked: %v, want %v", marked, doc.plate)
 			}
 			_, path := convert(t, c, d)
+
 			page := pictures(t, path)[0]
 			if dark := luminance(page.At(3, 3)) < 50; dark != (doc.ink == nil && doc.theme != "cupcake") {
 				t.Fatalf("the page is dark: %v", dark)
@@ -74,6 +87,7 @@ func TestDarkFiguresGetAPlateOnDarkPages(t *testing.T) {
 				return
 			}
 			white := 0
+
 			for x := range page.Bounds().Dx() - 1 { // the last ones are cut by the edge
 				for y := range page.Bounds().Dy() - 1 {
 					if luminance(page.At(x, y)) == 255 {
@@ -81,6 +95,7 @@ func TestDarkFiguresGetAPlateOnDarkPages(t *testing.T) {
 					}
 				}
 			}
+
 			if got := white > 20; got != doc.plate {
 				t.Errorf("%d white pixels; want a plate: %v", white, doc.plate)
 			}

@@ -7,6 +7,7 @@ import (
 	"path"
 
 	"presswork"
+	"presswork/internal/fault"
 	"presswork/internal/markdown"
 	"presswork/internal/pdffile"
 )
@@ -32,6 +33,7 @@ func maybeWide(em, area float64) bool {
 // that some table may be too wide.
 func preflightOf(d Document, o presswork.Options, p page, doubtful bool, widest float64) preflight {
 	area := (p.sheet.width - p.sheet.left - p.sheet.right) / p.sheet.scale
+
 	return preflight{
 		sources: append([]Part{{Content: d.Content, Path: d.Path}}, d.Parts...),
 		sheet:   p.sheet,
@@ -44,23 +46,31 @@ func preflightOf(d Document, o presswork.Options, p page, doubtful bool, widest 
 // inspect looks through a print for characters that no font has, for what is cut
 // off at the side and for what became too small to read. Most documents can have
 // nothing of the kind, and are not looked at.
-func (p preflight) inspect(ctx context.Context, html string, read func() (*pdffile.File, error)) ([]presswork.Warning, error) {
+func (p preflight) inspect(
+	ctx context.Context,
+	html string,
+	read func() (*pdffile.File, error),
+) ([]fault.Warning, error) {
 	wanted := beyondFonts(html)
 	if !p.wide && len(wanted) == 0 {
 		return nil, nil
 	}
+
 	f, err := read()
 	if err != nil {
 		return nil, err
 	}
+
 	var areaOf func(int, float64, float64) *pdffile.Area
 	if p.wide {
 		areaOf = p.areaOf
 	}
+
 	found, err := f.Inspect(ctx, wanted, areaOf)
 	if err != nil {
 		return nil, err
 	}
+
 	return append(p.glyphsMissing(found.Missing), p.linesOverflow(found.Misfits)...), nil
 }
 
@@ -69,20 +79,27 @@ func (p preflight) inspect(ctx context.Context, html string, read func() (*pdffi
 // it likes. What runs out does so where lines end.
 func (p preflight) areaOf(page int, width, height float64) *pdffile.Area {
 	const pointsPerMM, tolerance = 72 / 25.4, 6
+
 	if p.cover && page == 1 {
 		return nil
 	}
 	const legible = 3.5 // points
 	left, right := p.sheet.sides(page, p.rtl)
 	left, right = left+p.sheet.bleed, right+p.sheet.bleed
+
 	a := pdffile.Area{
-		Smallest: legible * p.sheet.scale, LineEnd: width - right*pointsPerMM, Left: 0, Right: width - right*pointsPerMM + tolerance,
-		Bottom: (p.sheet.bottom + p.sheet.bleed) * pointsPerMM, Top: height - (p.sheet.top+p.sheet.bleed)*pointsPerMM,
+		Smallest: legible * p.sheet.scale,
+		LineEnd:  width - right*pointsPerMM,
+		Left:     0,
+		Right:    width - right*pointsPerMM + tolerance,
+		Bottom:   (p.sheet.bottom + p.sheet.bleed) * pointsPerMM,
+		Top:      height - (p.sheet.top+p.sheet.bleed)*pointsPerMM,
 	}
 	if p.rtl {
 		a.LineEnd = left * pointsPerMM
 		a.Left, a.Right = left*pointsPerMM-tolerance, width
 	}
+
 	return &a
 }
 
@@ -90,31 +107,41 @@ func (p preflight) areaOf(page int, width, height float64) *pdffile.Area {
 const maxOverflows = 10
 
 // linesOverflow words what does not fit, page by page.
-func (p preflight) linesOverflow(found []pdffile.Misfit) (warnings []presswork.Warning) {
+func (p preflight) linesOverflow(found []pdffile.Misfit) (warnings []fault.Warning) {
 	for n, m := range found {
 		if n > 0 && found[n-1].Page == m.Page {
 			continue
 		}
+
 		if len(warnings) == maxOverflows {
 			break
 		}
-		w := presswork.Warning{Code: presswork.LineOverflow,
-			Message: fmt.Sprintf("page %d: something is wider than its column and is cut off", m.Page)}
-		if m.Size > 0 {
-			w.Message = fmt.Sprintf("page %d: something is so wide that it is set in %.1f pt, too small to read", m.Page, m.Size)
+
+		w := fault.Warning{
+			Code:    fault.LineOverflow,
+			Message: fmt.Sprintf("page %d: something is wider than its column and is cut off", m.Page),
 		}
+		if m.Size > 0 {
+			w.Message = fmt.Sprintf(
+				"page %d: something is so wide that it is set in %.1f pt, too small to read",
+				m.Page,
+				m.Size,
+			)
+		}
+
 		if text := pdffile.OneLine(m.Text); text != "" {
 			w.Message += fmt.Sprintf(", at %q", short(text))
 			p.locate(&w, text)
 		}
 		warnings = append(warnings, w)
 	}
+
 	return warnings
 }
 
 // locate gives a warning the line of the first of the texts that is found in
 // the source as it was printed, and of several files the name.
-func (p preflight) locate(w *presswork.Warning, texts ...string) {
+func (p preflight) locate(w *fault.Warning, texts ...string) {
 	for _, source := range p.sources {
 		first := -1
 		for _, text := range texts {
@@ -122,13 +149,16 @@ func (p preflight) locate(w *presswork.Warning, texts ...string) {
 				first = at
 			}
 		}
+
 		if first < 0 {
 			continue
 		}
+
 		w.Line = 1 + bytes.Count(source.Content[:first], []byte("\n"))
 		if len(p.sources) > 1 {
 			w.Message = path.Base(source.Path) + ": " + w.Message
 		}
+
 		return
 	}
 }

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"unicode"
 
-	"presswork"
 	"presswork/internal/chromium/fonts"
+	"presswork/internal/fault"
 )
 
 // maxWanted is how many different characters are looked for.
@@ -22,12 +22,14 @@ func beyondFonts(html string) (wanted []rune) {
 			wanted = append(wanted, r)
 		}
 	}
+
 	return wanted
 }
 
 // inkless characters need no glyph: they are printed as nothing or as a gap.
 func inkless(r rune) bool {
-	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zs, unicode.Zl, unicode.Zp, unicode.Variation_Selector) || r == '\u034f'
+	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zs, unicode.Zl, unicode.Zp, unicode.Variation_Selector) ||
+		r == '\u034f'
 }
 
 // remedy is a Debian package that has a kind of character, and what to print of
@@ -42,19 +44,35 @@ func remedies() []remedy {
 		return func(r rune) bool { return unicode.In(r, tables...) }
 	}
 	const rare = 0x20000 // the ideographs from here on
+
 	return []remedy{
-		{func(r rune) bool { return r >= rare && unicode.Is(unicode.Han, r) }, "; the package fonts-hanazono has rare ideographs"},
-		{in(cjk(), unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Bopomofo), "; the package fonts-noto-cjk has such characters"},
+		{
+			func(r rune) bool { return r >= rare && unicode.Is(unicode.Han, r) },
+			"; the package fonts-hanazono has rare ideographs",
+		},
+		{
+			in(cjk(), unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Bopomofo),
+			"; the package fonts-noto-cjk has such characters",
+		},
 		{in(pictographs()), "; the package fonts-noto-color-emoji has such characters"},
 		{in(unicode.Co), ": they are for private use, and only the font they were made for has them"},
-		{in(unicode.L, unicode.M, unicode.N, unicode.P, unicode.S), "; the packages fonts-noto-core and fonts-noto-extra have many scripts"},
+		{
+			in(unicode.L, unicode.M, unicode.N, unicode.P, unicode.S),
+			"; the packages fonts-noto-core and fonts-noto-extra have many scripts",
+		},
 		{func(rune) bool { return true }, ": they stand for nothing in Unicode"},
 	}
 }
 
 // cjk are the punctuation and the forms of Chinese, Japanese and Korean.
 func cjk() *unicode.RangeTable {
-	return &unicode.RangeTable{R16: []unicode.Range16{{Lo: 0x2e80, Hi: 0x33ff, Stride: 1}, {Lo: 0xfe30, Hi: 0xfe4f, Stride: 1}, {Lo: 0xff00, Hi: 0xffef, Stride: 1}}}
+	return &unicode.RangeTable{
+		R16: []unicode.Range16{
+			{Lo: 0x2e80, Hi: 0x33ff, Stride: 1},
+			{Lo: 0xfe30, Hi: 0xfe4f, Stride: 1},
+			{Lo: 0xff00, Hi: 0xffef, Stride: 1},
+		},
+	}
 }
 
 // pictographs are the blocks that emoji lie in.
@@ -66,14 +84,16 @@ func pictographs() *unicode.RangeTable {
 }
 
 // glyphsMissing words what no font had, a warning for each thing to do about it.
-func (p preflight) glyphsMissing(missing []string) (warnings []presswork.Warning) {
+func (p preflight) glyphsMissing(missing []string) (warnings []fault.Warning) {
 	list := remedies()
 	groups := make([][]string, len(list))
+
 	for _, text := range missing {
 		wanting := wantingIn(text)
 		if wanting == "" {
 			continue
 		}
+
 		first := []rune(wanting)[0]
 		for n, r := range list {
 			if r.of(first) {
@@ -82,25 +102,29 @@ func (p preflight) glyphsMissing(missing []string) (warnings []presswork.Warning
 			}
 		}
 	}
+
 	for n, texts := range groups {
 		if len(texts) == 0 {
 			continue
 		}
 		const shown = 5
 		var b strings.Builder
+
 		for i, text := range texts[:min(len(texts), shown)] {
 			if i > 0 {
 				b.WriteString(", ")
 			}
 			b.WriteString(named(text))
 		}
+
 		if more := len(texts) - shown; more > 0 {
 			fmt.Fprintf(&b, " and %d more", more)
 		}
-		w := presswork.Warning{Code: presswork.GlyphMissing, Message: "no font has " + b.String() + list[n].advice}
+		w := fault.Warning{Code: fault.GlyphMissing, Message: "no font has " + b.String() + list[n].advice}
 		p.locate(&w, texts[:min(len(texts), shown)]...)
 		warnings = append(warnings, w)
 	}
+
 	return warnings
 }
 
@@ -111,17 +135,21 @@ func wantingIn(text string) string {
 		if inkless(r) {
 			return -1
 		}
+
 		return r
 	}, text)
+
 	foreign := strings.Map(func(r rune) rune {
 		if fonts.Covers(r) {
 			return -1
 		}
+
 		return r
 	}, inked)
 	if foreign != "" {
 		return foreign
 	}
+
 	return inked
 }
 
@@ -131,12 +159,15 @@ func named(text string) string {
 	for _, r := range text {
 		codes = append(codes, fmt.Sprintf("%U", r))
 	}
+
 	const most = 4
 	if len(codes) > most {
 		codes = append(codes[:most], "…")
 	}
+
 	if strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) && !inkless(r) }) {
 		return strings.Join(codes, " ")
 	}
+
 	return text + " (" + strings.Join(codes, " ") + ")"
 }

@@ -3,27 +3,29 @@ package document_test
 import (
 	"testing"
 
-	"presswork"
 	"presswork/internal/document"
+	"presswork/internal/fault"
 )
 
 func TestWhatTheSourceLacksIsTold(t *testing.T) {
 	t.Parallel()
+
 	const dot = "(data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==)"
 	for name, c := range map[string]struct {
 		content string
-		want    presswork.WarningCode
+		want    fault.WarningCode
 		line    int
 	}{
-		"a level is left out":           {"---\ntitle: T\n---\n# One\n\n### Three\n", presswork.HeadingSkipped, 6},
+		"a level is left out":           {"---\ntitle: T\n---\n# One\n\n### Three\n", fault.HeadingSkipped, 6},
 		"levels go down at will":        {"# One\n\n## Two\n\n### Three\n\n# One again\n\n## Two\n", "", 0},
-		"an image without words":        {"# One\n\n![]" + dot + "\n", presswork.AltMissing, 3},
+		"an image without words":        {"# One\n\n![]" + dot + "\n", fault.AltMissing, 3},
 		"an image with words":           {"# One\n\n![a dot]" + dot + "\n", "", 0},
-		"a link to no heading":          {"# One\n\ntext\n[there](#nowhere)\n", presswork.LinkBroken, 4},
+		"a link to no heading":          {"# One\n\ntext\n[there](#nowhere)\n", fault.LinkBroken, 4},
 		"a link to a heading":           {"# One\n\n[there](#one)\n", "", 0},
 		"a link to a footnote and back": {"# One\n\ntext[^a]\n\n[^a]: note\n", "", 0},
 	} {
 		d := document.Document{Content: []byte(c.content)}
+
 		composed := compose(t, d)
 		switch {
 		case c.want == "" && len(composed.Warnings) > 0:
@@ -33,8 +35,13 @@ func TestWhatTheSourceLacksIsTold(t *testing.T) {
 		case len(composed.Warnings) != 1 || composed.Warnings[0].Code != c.want || composed.Warnings[0].Line != c.line:
 			t.Errorf("%s: %+v, want %s in line %d", name, composed.Warnings, c.want, c.line)
 		}
+
 		d.Options.Strict = new(true)
-		if got, err := converter(t, document.Options{}).Compose(t.Context(), d); presswork.CodeOf(err) != presswork.StrictFindings || len(got.Warnings) != 1 {
+		if got, err := converter(
+			t,
+			document.Options{},
+		).Compose(t.Context(), d); fault.CodeOf(err) != fault.StrictFindings ||
+			len(got.Warnings) != 1 {
 			t.Errorf("%s: strict: %v, with %+v", name, err, got.Warnings)
 		}
 	}

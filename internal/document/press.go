@@ -21,25 +21,36 @@ func (s *sheet) readPress(o presswork.Options) error {
 		if err != nil {
 			return invalid("binding", "binding %q is not valid: %v", short(o.Binding), err)
 		}
+
 		if mm > maxBinding || s.left+s.right+mm+minContent > s.width {
-			return invalid("binding", "binding %q is not allowed: at most %gmm, and the margins must leave %gmm of the page", short(o.Binding), maxBinding, minContent)
+			return invalid(
+				"binding",
+				"binding %q is not allowed: at most %gmm, and the margins must leave %gmm of the page",
+				short(o.Binding),
+				maxBinding,
+				minContent,
+			)
 		}
 		s.left += mm
 		s.mirrored = true
 	}
+
 	if isTrue(o.CropMarks) {
 		s.bleed, s.marks = usualBleed, marksRoom
 	}
+
 	if o.Bleed != "" {
 		mm, err := parseLength(o.Bleed)
 		if err != nil {
 			return invalid("bleed", "bleed %q is not valid: %v", short(o.Bleed), err)
 		}
+
 		if mm > maxBleed {
 			return invalid("bleed", "bleed %q is not allowed: at most %gmm", short(o.Bleed), maxBleed)
 		}
 		s.bleed = mm
 	}
+
 	return nil
 }
 
@@ -47,6 +58,7 @@ func (s *sheet) readPress(o presswork.Options) error {
 // lie side by side. Margins that were asked for stay.
 func (s *sheet) mirror(o presswork.Options) {
 	const shift = 0.1 // of both margins
+
 	s.mirrored = true
 	if o.Margins.Left == "" && o.Margins.Right == "" {
 		by := shift * min(s.left, s.right)
@@ -59,6 +71,7 @@ func (s sheet) sides(page int, rtl bool) (left, right float64) {
 	if s.mirrored && (page%2 == 0) != rtl {
 		return s.right, s.left
 	}
+
 	return s.left, s.right
 }
 

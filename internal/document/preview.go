@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"presswork"
+	"presswork/internal/fault"
 	"presswork/themes"
 )
 
@@ -19,7 +20,8 @@ func (c *Converter) Preview(ctx context.Context, theme string) (Composed, error)
 		now: func() time.Time { return time.Date(2026, time.March, 21, 0, 0, 0, 0, time.UTC) },
 	}
 	composed, err := plain.compose(ctx, sampleIn(theme))
-	undrawn := func(w presswork.Warning) bool { return w.Code == presswork.DiagramFailed }
+
+	undrawn := func(w fault.Warning) bool { return w.Code == fault.DiagramFailed }
 	if err != nil || c.diagrams == nil || !slices.ContainsFunc(composed.Warnings, undrawn) {
 		return composed, err
 	}
@@ -27,6 +29,7 @@ func (c *Converter) Preview(ctx context.Context, theme string) (Composed, error)
 	plain.diagrams = c.diagrams
 	composed, err = plain.compose(ctx, sampleIn(theme))
 	composed.Key = key
+
 	return composed, err
 }
 
@@ -45,6 +48,7 @@ func sampleIn(theme string) Document {
 // margins are the page's own. Errors: Compose's.
 func (c *Converter) FirstSheet(ctx context.Context, d Document) (presswork.Page, error) {
 	d.Options.Cover, d.Options.TOC, d.Options.Strict = new(false), new(presswork.Depth), new(false)
+
 	composed, err := c.Compose(ctx, d)
 	if err != nil {
 		return presswork.Page{}, err
@@ -52,6 +56,7 @@ func (c *Converter) FirstSheet(ctx context.Context, d Document) (presswork.Page,
 	page, paper := composed.Page, composed.preflight.sheet
 	at := composed.layout.head
 	page.HTML = page.HTML[:at] + "<style>" + paper.pictureCSS(composed.background) + "</style>\n" + page.HTML[at:]
+
 	return page, nil
 }
 
@@ -59,8 +64,17 @@ func (c *Converter) FirstSheet(ctx context.Context, d Document) (presswork.Page,
 // columns as large as the page's area, of which only the first is in sight: so
 // it breaks where the printed page does.
 func (s sheet) pictureCSS(background string) string {
-	return fmt.Sprintf(`html{margin:0;overflow:hidden;background:%s}
+	return fmt.Sprintf(
+		`html{margin:0;overflow:hidden;background:%s}
 body{margin:0;max-width:none;padding:0;position:absolute;top:%gmm;left:%gmm;width:%gmm;height:%gmm;columns:1;column-gap:%gmm;column-fill:auto}
-.page-break{break-after:column}`, background,
-		round(s.top), round(s.left), round(s.width-s.left-s.right), round(s.height-s.top-s.bottom), round(s.left+s.right))
+.page-break{break-after:column}`,
+		background,
+		round(
+			s.top,
+		),
+		round(s.left),
+		round(s.width-s.left-s.right),
+		round(s.height-s.top-s.bottom),
+		round(s.left+s.right),
+	)
 }

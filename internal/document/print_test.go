@@ -15,18 +15,22 @@ import (
 
 func convert(t testing.TB, c *document.Converter, d document.Document) (document.Result, string) {
 	t.Helper()
+
 	composed, err := c.Compose(t.Context(), d)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	r, err := c.Print(t.Context(), composed)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	path := filepath.Join(t.TempDir(), "out.pdf")
 	if err := os.WriteFile(path, r.PDF, 0o600); err != nil {
 		t.Fatal(err)
 	}
+
 	return r, path
 }
 
@@ -37,10 +41,12 @@ func poppler(t testing.TB, tool string, args ...string) string {
 	var complaints strings.Builder
 	cmd := exec.CommandContext(t.Context(), tool, args...)
 	cmd.Stderr = &complaints
+
 	out, err := cmd.Output()
 	if err != nil || complaints.Len() > 0 {
 		t.Fatalf("%s: %v: %s", tool, err, &complaints)
 	}
+
 	return string(out)
 }
 
@@ -49,6 +55,7 @@ func field(info, name string) string {
 	if m == nil {
 		return ""
 	}
+
 	return m[1]
 }
 
@@ -58,11 +65,17 @@ func TestPrintedDocument(t *testing.T) {
 
 	t.Run("tells what it is", func(t *testing.T) {
 		t.Parallel()
+
 		sample, err := os.ReadFile("testdata/sample.md")
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, path := convert(t, c, document.Document{Content: sample, Options: presswork.Options{Title: "Gedämpfte (Töne) 漢字"}})
+		r, path := convert(
+			t,
+			c,
+			document.Document{Content: sample, Options: presswork.Options{Title: "Gedämpfte (Töne) 漢字"}},
+		)
+
 		info := poppler(t, "pdfinfo", path)
 		for name, want := range map[string]string{
 			"Title": "Gedämpfte (Töne) 漢字", "Author": "The Presswork Authors", "Subject": "Everything a page can hold",
@@ -72,9 +85,11 @@ func TestPrintedDocument(t *testing.T) {
 				t.Errorf("%s is %q, want %q", name, got, want)
 			}
 		}
+
 		if !strings.HasPrefix(field(info, "Producer"), "Skia/PDF") || field(info, "CreationDate") == "" {
 			t.Errorf("producer or date is gone: %s", info)
 		}
+
 		text := poppler(t, "pdftotext", "-layout", path, "-")
 		for _, want := range []string{"Field Guide to Presswork", "inline code", "return order, nil", "booklets and small books", "日本語の文章も", "русский", "A missing picture", fmt.Sprintf("1/%d", r.Pages)} {
 			if !strings.Contains(text, want) {
@@ -87,38 +102,47 @@ func TestPrintedDocument(t *testing.T) {
 		t.Parallel()
 		var table strings.Builder
 		table.WriteString("# T\n\n| a | b | c |\n|---|---|---|\n")
+
 		for i := range 200 {
 			fmt.Fprintf(&table, "| %d | [x](https://example.com/%d) | `z` |\n", i, i)
 		}
+
 		composed, err := c.Compose(t.Context(), document.Document{Content: []byte(table.String())})
 		if err != nil {
 			t.Fatal(err)
 		}
+
 		raw, err := printer(t).Print(t.Context(), composed.Page)
 		if err != nil {
 			t.Fatal(err)
 		}
+
 		r, path := convert(t, c, document.Document{Content: []byte(table.String())})
 		if len(r.PDF)*3 > len(raw) {
 			t.Errorf("packed %d bytes into %d only", len(raw), len(r.PDF))
 		}
+
 		rawPath := filepath.Join(t.TempDir(), "raw.pdf")
 		if err := os.WriteFile(rawPath, raw, 0o600); err != nil {
 			t.Fatal(err)
 		}
+
 		if poppler(t, "pdftotext", "-layout", path, "-") != poppler(t, "pdftotext", "-layout", rawPath, "-") {
 			t.Error("packing changed the text")
 		}
+
 		for _, what := range []string{"-struct-text", "-url", "-dests"} {
 			// Chromium numbers the nodes of a structure tree per renderer, and
 			// wraps each run of text in one that packing takes out.
 			names := regexp.MustCompile(`node\d+|(?m)^ *(NonStruct\n)?`)
 			got := names.ReplaceAllString(poppler(t, "pdfinfo", what, path), "")
+
 			want := names.ReplaceAllString(poppler(t, "pdfinfo", what, rawPath), "")
 			if got != want || len(got) < 20 {
 				t.Errorf("packing changed what pdfinfo %s says:\n%.500s\nwas\n%.500s", what, got, want)
 			}
 		}
+
 		if field(poppler(t, "pdfinfo", path), "Pages") != fmt.Sprint(r.Pages) || r.Pages < 5 {
 			t.Errorf("%d pages", r.Pages)
 		}
@@ -127,11 +151,25 @@ func TestPrintedDocument(t *testing.T) {
 	t.Run("follows sheet and ranges", func(t *testing.T) {
 		t.Parallel()
 		content := []byte("one\n\n\\newpage\n\ntwo\n\n<!-- pagebreak -->\n\nthree\n")
-		r, path := convert(t, c, document.Document{Content: content, Options: presswork.Options{PageSize: "Letter", Landscape: new(true), PageRanges: "2-3", FooterText: new("p {page} of {total}")}})
+		r, path := convert(
+			t,
+			c,
+			document.Document{
+				Content: content,
+				Options: presswork.Options{
+					PageSize:   "Letter",
+					Landscape:  new(true),
+					PageRanges: "2-3",
+					FooterText: new("p {page} of {total}"),
+				},
+			},
+		)
+
 		info, text := poppler(t, "pdfinfo", path), poppler(t, "pdftotext", path, "-")
 		if r.Pages != 2 || field(info, "Page size") != "792 x 612 pts (letter)" {
 			t.Errorf("%d pages of %s", r.Pages, field(info, "Page size"))
 		}
+
 		if strings.Contains(text, "one") || !strings.Contains(text, "two") || !strings.Contains(text, "p 2 of 3") {
 			t.Errorf("the text is %q", text)
 		}
@@ -139,7 +177,12 @@ func TestPrintedDocument(t *testing.T) {
 
 	t.Run("untagged on request", func(t *testing.T) {
 		t.Parallel()
-		_, path := convert(t, c, document.Document{Content: []byte("# x"), Options: presswork.Options{Tagged: new(false)}})
+
+		_, path := convert(
+			t,
+			c,
+			document.Document{Content: []byte("# x"), Options: presswork.Options{Tagged: new(false)}},
+		)
 		if got := field(poppler(t, "pdfinfo", path), "Tagged"); got != "no" {
 			t.Errorf("Tagged is %q", got)
 		}
@@ -147,9 +190,19 @@ func TestPrintedDocument(t *testing.T) {
 
 	t.Run("has a cover without banners", func(t *testing.T) {
 		t.Parallel()
-		r, path := convert(t, c, document.Document{Content: []byte("# Body"), Theme: "nord", Options: presswork.Options{Cover: new(true), Title: "The Cover", HeaderText: new("HEAD")}})
+		r, path := convert(
+			t,
+			c,
+			document.Document{
+				Content: []byte("# Body"),
+				Theme:   "nord",
+				Options: presswork.Options{Cover: new(true), Title: "The Cover", HeaderText: new("HEAD")},
+			},
+		)
+
 		text := poppler(t, "pdftotext", "-f", "1", "-l", "1", path, "-")
-		if r.Pages != 2 || !strings.Contains(text, "The Cover") || strings.Contains(text, "HEAD") || strings.Contains(text, "1 / 2") {
+		if r.Pages != 2 || !strings.Contains(text, "The Cover") || strings.Contains(text, "HEAD") ||
+			strings.Contains(text, "1 / 2") {
 			t.Errorf("%d pages, cover says %q", r.Pages, text)
 		}
 	})
@@ -160,12 +213,14 @@ func BenchmarkConvertSample(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
+
 	c := converter(b, document.Options{Printer: printer(b)})
 	for b.Loop() {
 		composed, err := c.Compose(b.Context(), document.Document{Content: sample, Theme: "nord"})
 		if err != nil {
 			b.Fatal(err)
 		}
+
 		if _, err := c.Print(b.Context(), composed); err != nil {
 			b.Fatal(err)
 		}
@@ -175,22 +230,30 @@ func BenchmarkConvertSample(b *testing.B) {
 // No page begins with the last line of a paragraph.
 func TestNoLineIsLeftAlone(t *testing.T) {
 	t.Parallel()
+
 	var content strings.Builder
 	for n := range 12 { // a paragraph of four lines, each time a line lower
 		content.WriteString(strings.Repeat("A line.\\\n", 34+n) + "The last one.\n\n" +
 			"Begin " + strings.Repeat("and go on to the end of it ", 10) + "with a word at last.\n\n\\newpage\n\n")
 	}
-	_, path := convert(t, converter(t, document.Options{Printer: printer(t)}), document.Document{Content: []byte(content.String())})
+	_, path := convert(
+		t,
+		converter(t, document.Options{Printer: printer(t)}),
+		document.Document{Content: []byte(content.String())},
+	)
 	moved := 0
+
 	for i, page := range strings.Split(poppler(t, "pdftotext", "-layout", path, "-"), "\f") {
 		first, _, _ := strings.Cut(strings.TrimSpace(page), "\n")
 		if strings.HasPrefix(first, "Begin") {
 			moved++
 		}
+
 		if strings.Contains(first, "at last.") {
 			t.Errorf("page %d begins with %q", i+1, first)
 		}
 	}
+
 	if moved < 3 {
 		t.Errorf("%d paragraphs began at a page's end, want one for each line", moved)
 	}
@@ -199,25 +262,34 @@ func TestNoLineIsLeftAlone(t *testing.T) {
 // No page has the first or the last row of a table alone.
 func TestNoRowIsLeftAlone(t *testing.T) {
 	t.Parallel()
+
 	var content strings.Builder
 	for n := range 16 { // a table of ten rows, each time a line lower
 		content.WriteString(strings.Repeat("A line.\\\n", 24+n) + "The last one.\n\n| Row | |\n|---|---|\n")
+
 		for row := range 10 {
 			fmt.Fprintf(&content, "| r%d. | |\n", row)
 		}
 		content.WriteString("\n\\newpage\n\n")
 	}
-	_, path := convert(t, converter(t, document.Options{Printer: printer(t)}), document.Document{Content: []byte(content.String())})
+	_, path := convert(
+		t,
+		converter(t, document.Options{Printer: printer(t)}),
+		document.Document{Content: []byte(content.String())},
+	)
 	divided := 0
+
 	for i, page := range strings.Split(poppler(t, "pdftotext", "-layout", path, "-"), "\f") {
 		has := func(row string) bool { return strings.Contains(page, row) }
 		if has("r0.") != has("r1.") || has("r8.") != has("r9.") {
 			t.Errorf("page %d has a row alone: %q", i+1, page)
 		}
+
 		if has("r0.") && !has("r9.") {
 			divided++
 		}
 	}
+
 	if divided < 5 {
 		t.Errorf("%d tables were divided, want one for most lines", divided)
 	}

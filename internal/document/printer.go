@@ -18,7 +18,11 @@ type Printer interface {
 	// the page's elements with a data-fill attribute to those returned, in
 	// document order, and prints again until revise returns the same texts or
 	// it gives up. Errors: Print's and revise's.
-	PrintRevised(ctx context.Context, page presswork.Page, revise func(printed []byte) (texts []string, err error)) ([]byte, error)
+	PrintRevised(
+		ctx context.Context,
+		page presswork.Page,
+		revise func(printed []byte) (texts []string, err error),
+	) ([]byte, error)
 	// Version names the engine and its version; it is part of the render
 	// cache's key.
 	Version() string

@@ -34,13 +34,16 @@ func (p page) revision() *revision {
 	if !p.fillsStyle() && len(contents) == 0 {
 		return nil
 	}
+
 	r := &revision{contents: contents, leaves: p.text.leaves, opening: p.book.start != ""}
 	if namesChapter(p.options) {
 		r.chapters = p.chapters
 	}
+
 	if p.runningHeads() {
 		r.sections, r.tops = sectionsOf(p.headings)
 	}
+
 	return r
 }
 
@@ -55,33 +58,43 @@ func (r *revision) texts(printed []byte) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	total, err := f.Pages()
 	if err != nil {
 		return nil, err
 	}
+
 	pages, err := f.Anchors()
 	if err != nil {
 		return nil, err
 	}
 	var texts []string
+
 	css, pages, total := r.placeLeaves(pages, total)
 	for _, style := range r.running(pages, total, r.blank) {
 		css += style.CSS()
 	}
+
 	if css != "" {
 		texts = append(texts, css)
 	}
+
 	return append(texts, r.numbers(pages)...), nil
 }
 
 // running are what header and footer show on each page, chapters and sections.
 func (r *revision) running(pages map[string]int, total int, blank map[int]bool) (styles []sections.CounterStyle) {
 	if len(r.chapters) > 0 {
-		styles = append(styles, sections.CounterStyle{Name: chapterStyle, Texts: runningTitles(r.chapters, pages, total)})
+		styles = append(
+			styles,
+			sections.CounterStyle{Name: chapterStyle, Texts: runningTitles(r.chapters, pages, total)},
+		)
 	}
+
 	if len(r.sections) > 0 {
 		styles = append(styles, sections.CounterStyle{Name: runningStyle, Texts: r.runningHeads(pages, total, blank)})
 	}
+
 	return styles
 }
 
@@ -95,6 +108,7 @@ func (r *revision) numbers(pages map[string]int) (texts []string) {
 		texts = append(texts, pageTexts(r.contents[i:end], pages)...)
 		i = end
 	}
+
 	return texts
 }
 
@@ -103,17 +117,20 @@ func (r *revision) numbers(pages map[string]int) (texts []string) {
 func pageTexts(entry []pageOf, pages map[string]int) []string {
 	texts := make([]string, len(entry))
 	before := 0 // the page before
+
 	for i, e := range entry {
 		page := pages[e.anchor]
 		if page == 0 || page == before {
 			continue
 		}
+
 		next := 0 // the page after it
 		for _, later := range entry[i:] {
 			if next = pages[later.anchor]; next > page {
 				break
 			}
 		}
+
 		switch {
 		case before == 0:
 			texts[i] = strconv.Itoa(page)
@@ -124,5 +141,6 @@ func pageTexts(entry []pageOf, pages map[string]int) []string {
 		}
 		before = page
 	}
+
 	return texts
 }

@@ -14,6 +14,7 @@ import (
 // themselves, not by their forms, and those of a ligature in their order.
 func TestWordsFromRightToLeftAreReadAsWritten(t *testing.T) {
 	t.Parallel()
+
 	for lang, words := range map[string]string{
 		"ar": "الإسلام والسلام الأطفال والآباء لا يعرفون الألوان ولأن السلام مهم الكتاب بكم إلا",
 		"fa": "سلام این یک متن فارسی است لازم کلاس درست تلاش اطلاعات",
@@ -21,20 +22,28 @@ func TestWordsFromRightToLeftAreReadAsWritten(t *testing.T) {
 		t.Run(lang, func(t *testing.T) {
 			t.Parallel()
 			o := presswork.Options{Lang: lang, PDFA: new(presswork.PDFALevel("2u"))}
-			r, path := convert(t, converter(t, document.Options{Printer: printer(t)}), document.Document{Content: []byte("# " + words + "\n\n" + words + " **" + words + "**\n"), Options: o})
+			r, path := convert(
+				t,
+				converter(t, document.Options{Printer: printer(t)}),
+				document.Document{Content: []byte("# " + words + "\n\n" + words + " **" + words + "**\n"), Options: o},
+			)
+
 			text := poppler(t, "pdftotext", path, "-")
 			if !norm.NFKC.IsNormalString(strings.ReplaceAll(text, "\u00a0", " ")) {
 				t.Errorf("forms of letters in %q", text)
 			}
+
 			found := map[string]int{}
 			for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return r < 0x600 || r > 0x6ff }) {
 				found[word]++
 			}
+
 			for word := range strings.FieldsSeq(words) {
 				if n := strings.Count(" "+words+" ", " "+word+" "); found[word] != 3*n {
 					t.Errorf("%q is found %d times of %d in\n%s", word, found[word], 3*n, text)
 				}
 			}
+
 			for _, fault := range faults(t, r.PDF, claim{level: "2u"}) {
 				t.Error(fault)
 			}

@@ -57,10 +57,19 @@ The end.
 func TestSectionsHavePagesOfTheirOwn(t *testing.T) {
 	t.Parallel()
 	c := converter(t, document.Options{Printer: printer(t)})
-	r, path := convert(t, c, document.Document{Content: []byte(structured), Options: presswork.Options{HeaderText: new("Above"), FooterText: new("Below {page}")}})
+
+	r, path := convert(
+		t,
+		c,
+		document.Document{
+			Content: []byte(structured),
+			Options: presswork.Options{HeaderText: new("Above"), FooterText: new("Below {page}")},
+		},
+	)
 	if r.Pages != 6 {
 		t.Fatalf("%d pages, want 6", r.Pages)
 	}
+
 	page := func(n int, args ...string) string {
 		return poppler(t, "pdftotext", append(args, "-f", fmt.Sprint(n), "-l", fmt.Sprint(n), path, "-")...)
 	}
@@ -69,27 +78,48 @@ func TestSectionsHavePagesOfTheirOwn(t *testing.T) {
 		header, footer bool
 	}{1: {"rightmost", true, true}, 2: {"Sideways", true, true}, 3: {"nothing above", false, true}, 4: {"nothing below", true, false}, 5: {"nothing at all", false, false}, 6: {"The end.", true, true}} {
 		text := page(n)
-		if !strings.Contains(text, want.text) || strings.Contains(text, "Above\n") != want.header || strings.Contains(text, fmt.Sprintf("Below %d\n", n)) != want.footer {
+		if !strings.Contains(text, want.text) || strings.Contains(text, "Above\n") != want.header ||
+			strings.Contains(text, fmt.Sprintf("Below %d\n", n)) != want.footer {
 			t.Errorf("page %d: %q, want %+v", n, text, want)
 		}
 	}
-	if info := poppler(t, "pdfinfo", "-f", "1", "-l", "3", path); !strings.Contains(info, "Page    2 size:  841.92 x 594.96 pts") || !strings.Contains(info, "Page    3 size:  594.96 x 841.92 pts") {
+
+	if info := poppler(
+		t,
+		"pdfinfo",
+		"-f",
+		"1",
+		"-l",
+		"3",
+		path,
+	); !strings.Contains(info, "Page    2 size:  841.92 x 594.96 pts") ||
+		!strings.Contains(info, "Page    3 size:  594.96 x 841.92 pts") {
 		t.Errorf("the second page alone is to be wide: %s", info)
 	}
+
 	first := page(1, "-layout")
 	if !strings.Contains(first, "leftmost  ") || !strings.Contains(first, "These words are the caption\n") {
 		t.Errorf("columns do not stand side by side, or a caption is as narrow as its table: %q", first)
 	}
+
 	if last := page(6); strings.Contains(last, "↩") {
 		t.Errorf("a note has a link back on paper: %q", last)
 	}
-	if struc := poppler(t, "pdfinfo", "-struct-text", path); !strings.Contains(struc, "H2 (block)\n") || !strings.Contains(struc, `"Sideways"`) {
+
+	if struc := poppler(
+		t,
+		"pdfinfo",
+		"-struct-text",
+		path,
+	); !strings.Contains(struc, "H2 (block)\n") ||
+		!strings.Contains(struc, `"Sideways"`) {
 		t.Errorf("the heading of a section is not tagged: %s", struc)
 	}
 }
 
 func TestSectionsAreComposed(t *testing.T) {
 	t.Parallel()
+
 	wide := "::: landscape\n" + grid(13, 2, "1,234.5 kg") + ":::\n"
 	for name, c := range map[string]struct {
 		source  string
@@ -103,15 +133,28 @@ func TestSectionsAreComposed(t *testing.T) {
 		"a title in its language":    {"---\ntitle: 'Das \"Haus\"'\nlang: de\n---\n\n# a\n\n# b\n", presswork.Options{}, "<p class=\"title\">Das „Haus“</p>"},
 	} {
 		c.options.Margins = presswork.Margins{Left: "30mm", Right: "30mm"}
+
 		html := compose(t, document.Document{Content: []byte(c.source), Options: c.options}).Page.HTML
 		if _, body, _ := strings.Cut(html, "<main>\n"); !strings.HasPrefix(body, c.want) {
 			t.Errorf("%s: %.200s, want %s", name, body, c.want)
 		}
 	}
-	if html := compose(t, document.Document{Content: []byte(wide)}).Page.HTML; !strings.Contains(html, ":is(.landscape,.portrait,.no-header,.no-footer) > :first-child{margin-top: 0}") {
+
+	if html := compose(
+		t,
+		document.Document{Content: []byte(wide)},
+	).Page.HTML; !strings.Contains(
+		html,
+		":is(.landscape,.portrait,.no-header,.no-footer) > :first-child{margin-top: 0}",
+	) {
 		t.Error("the heading that begins a section has space above it")
 	}
-	if html := compose(t, document.Document{Content: []byte("# plain\n")}).Page.HTML; strings.Contains(html, "no-header") || strings.Contains(html, "columns") {
+
+	if html := compose(
+		t,
+		document.Document{Content: []byte("# plain\n")},
+	).Page.HTML; strings.Contains(html, "no-header") ||
+		strings.Contains(html, "columns") {
 		t.Error("a page without sections has their rules")
 	}
 }

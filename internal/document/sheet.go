@@ -38,12 +38,14 @@ func normalMargins() [4]float64 { return [4]float64{25, 33, 26, 33} }
 // millimetres on A4).
 func marginsOf(theme themes.Theme) [4]float64 {
 	margins := normalMargins()
+
 	numbers := strings.Fields(theme.Token("--page-margins"))
 	for i := 0; i < len(margins) && len(numbers) == len(margins); i++ {
 		if mm, err := strconv.ParseFloat(numbers[i], 64); err == nil && mm >= 0 && mm <= 60 {
 			margins[i] = mm
 		}
 	}
+
 	return margins
 }
 
@@ -64,24 +66,34 @@ func sheetOf(o presswork.Options, normal [4]float64) (sheet, error) {
 	if err := s.readSize(o.PageSize); err != nil {
 		return s, err
 	}
+
 	if isTrue(o.Landscape) && s.width < s.height {
 		s.width, s.height = s.height, s.width
 	}
+
 	if err := s.readMargins(o, normal); err != nil {
 		return s, err
 	}
+
 	if err := s.readPress(o); err != nil {
 		return s, err
 	}
+
 	if o.Scale != nil {
 		if s.scale = *o.Scale; !(s.scale >= 0.1 && s.scale <= 2) {
 			return s, invalid("scale", "scale %v is not allowed; allowed: 0.1 to 2", s.scale)
 		}
 	}
+
 	var ok bool
 	if s.ranges, ok = input.PageRanges(o.PageRanges); !ok {
-		return s, invalid("page_ranges", `page_ranges %q is not valid; write page numbers and ranges such as "1-3,5"`, short(o.PageRanges))
+		return s, invalid(
+			"page_ranges",
+			`page_ranges %q is not valid; write page numbers and ranges such as "1-3,5"`,
+			short(o.PageRanges),
+		)
 	}
+
 	return s, nil
 }
 
@@ -98,21 +110,39 @@ func (s *sheet) readSize(name string) error {
 			rest, h, both = strings.Cut(h, "x")
 			w += "x" + rest
 		}
+
 		if !both {
-			return invalid("page_size", "page_size %q is not known%s; %s", short(name),
-				input.DidYouMean(name, []string{"A3", "A4", "A5", "A6", "B5", "Letter", "Legal", "Tabloid"}), pageSizeHelp)
+			return invalid(
+				"page_size",
+				"page_size %q is not known%s; %s",
+				short(name),
+				input.DidYouMean(
+					name,
+					[]string{"A3", "A4", "A5", "A6", "B5", "Letter", "Legal", "Tabloid"},
+				),
+				pageSizeHelp,
+			)
 		}
+
 		for i, text := range []string{w, h} {
 			var err error
 			if size[i], err = parseLength(text); err != nil {
 				return invalid("page_size", "page_size %q is not valid: %v; %s", short(name), err, pageSizeHelp)
 			}
+
 			if size[i] < minSide || size[i] > maxSide {
-				return invalid("page_size", "page_size %q is not allowed: each side is %gmm to %gmm", short(name), minSide, maxSide)
+				return invalid(
+					"page_size",
+					"page_size %q is not allowed: each side is %gmm to %gmm",
+					short(name),
+					minSide,
+					maxSide,
+				)
 			}
 		}
 	}
 	s.width, s.height = size[0], size[1]
+
 	return nil
 }
 
@@ -130,32 +160,48 @@ func (s *sheet) readMargins(o presswork.Options, normal [4]float64) error {
 	case "wide":
 		s.top, s.right, s.bottom, s.left = 32, 42, 34, 42
 	default:
-		return invalid("margin_preset", "margin_preset %q is not allowed%s; allowed: none, narrow, normal, wide", short(o.MarginPreset),
-			input.DidYouMean(o.MarginPreset, []string{"none", "narrow", "normal", "wide"}))
+		return invalid(
+			"margin_preset",
+			"margin_preset %q is not allowed%s; allowed: none, narrow, normal, wide",
+			short(o.MarginPreset),
+			input.DidYouMean(o.MarginPreset, []string{"none", "narrow", "normal", "wide"}),
+		)
 	}
 	// The presets are made for A4; small paper gets less.
 	if k := min(s.width, s.height) / 210; k < 1 {
 		s.top, s.right, s.bottom, s.left = s.top*k, s.right*k, s.bottom*k, s.left*k
 	}
+
 	for _, side := range []struct {
 		name, text string
 		value      *float64
 	}{
-		{"top", o.Margins.Top, &s.top}, {"right", o.Margins.Right, &s.right},
-		{"bottom", o.Margins.Bottom, &s.bottom}, {"left", o.Margins.Left, &s.left},
+		{"top", o.Margins.Top, &s.top},
+		{"right", o.Margins.Right, &s.right},
+		{"bottom", o.Margins.Bottom, &s.bottom},
+		{"left", o.Margins.Left, &s.left},
 	} {
 		if side.text == "" {
 			continue
 		}
+
 		mm, err := parseLength(side.text)
 		if err != nil {
 			return invalid("margins."+side.name, "margins.%s %q is not valid: %v", side.name, short(side.text), err)
 		}
 		*side.value = mm
 	}
+
 	if s.left+s.right+minContent > s.width || s.top+s.bottom+minContent > s.height {
-		return invalid("margins", "the margins leave less than %gmm of a page of %.4gmm x %.4gmm", minContent, s.width, s.height)
+		return invalid(
+			"margins",
+			"the margins leave less than %gmm of a page of %.4gmm x %.4gmm",
+			minContent,
+			s.width,
+			s.height,
+		)
 	}
+
 	return nil
 }
 
@@ -168,11 +214,13 @@ func parseLength(text string) (mm float64, err error) {
 	if m == nil {
 		return 0, fmt.Errorf("a length is a number with a unit: mm, cm, in, pt, pc, px or q, such as \"20mm\"")
 	}
+
 	n, err := strconv.ParseFloat(m[1], 64)
 	if err != nil {
 		return 0, err
 	}
 	const inch = 25.4
+
 	return n * map[string]float64{"mm": 1, "cm": 10, "in": inch, "pt": inch / 72, "pc": inch / 6, "px": inch / 96, "q": 0.25}[m[2]], nil
 }
 
@@ -202,15 +250,37 @@ func (s sheet) textTop() float64 {
 // css is the @page rule of the sheet.
 func (s sheet) css() string {
 	beside, above, below := s.strips()
+
 	outside := ""
 	if s.bleed > 0 { // header and footer stand where they do without it
-		outside = fmt.Sprintf("@page{@top-center{margin-top:%gmm}@bottom-center{margin-bottom:%gmm}}\n", round(s.bleed), round(s.bleed))
+		outside = fmt.Sprintf(
+			"@page{@top-center{margin-top:%gmm}@bottom-center{margin-bottom:%gmm}}\n",
+			round(s.bleed),
+			round(s.bleed),
+		)
 	}
 	b := s.bleed
-	return fmt.Sprintf("@page{size:%gmm %gmm;margin:%gmm %gmm %gmm %gmm;@top-center{margin-bottom:%gmm;padding:0 %gmm}@bottom-center{margin-top:%gmm;padding:0 %gmm}}\n@page turned{size:%gmm %gmm}\n%s",
-		round(s.width+2*b), round(s.height+2*b), round(s.top-above+b), round(s.right-beside+b), round(s.bottom-below+b), round(s.left-beside+b),
-		round(-above), round(beside), round(-below), round(beside), // header and footer have the whole margin, as wide as the text
-		round(s.height+2*b), round(s.width+2*b), outside)
+
+	return fmt.Sprintf(
+		"@page{size:%gmm %gmm;margin:%gmm %gmm %gmm %gmm;@top-center{margin-bottom:%gmm;padding:0 %gmm}@bottom-center{margin-top:%gmm;padding:0 %gmm}}\n@page turned{size:%gmm %gmm}\n%s",
+		round(
+			s.width+2*b,
+		),
+		round(s.height+2*b),
+		round(s.top-above+b),
+		round(s.right-beside+b),
+		round(s.bottom-below+b),
+		round(s.left-beside+b),
+		round(
+			-above,
+		),
+		round(beside),
+		round(-below),
+		round(beside), // header and footer have the whole margin, as wide as the text
+		round(s.height+2*b),
+		round(s.width+2*b),
+		outside,
+	)
 }
 
 // properties are what the print sheet must know of the paper: lengths in the
@@ -218,9 +288,16 @@ func (s sheet) css() string {
 func (s sheet) properties() themes.Properties {
 	beside, above, below := s.strips()
 	length := func(mm float64) string { return fmt.Sprintf("%gmm", round(mm/s.scale)) }
+
 	return themes.Properties{
-		"--sheet-width": length(s.width + 2*s.bleed), "--sheet-height": length(s.height + 2*s.bleed), "--area-height": length(s.height - s.top - s.bottom),
-		"--overhang": length(beside), "--rise": length(above), "--drop": length(below),
+		"--sheet-width": length(
+			s.width + 2*s.bleed,
+		),
+		"--sheet-height": length(s.height + 2*s.bleed),
+		"--area-height":  length(s.height - s.top - s.bottom),
+		"--overhang":     length(beside),
+		"--rise":         length(above),
+		"--drop":         length(below),
 	}
 }
 
@@ -232,5 +309,13 @@ func round(mm float64) float64 {
 // forPrinter is what the browser needs beside the HTML.
 func (s sheet) forPrinter() presswork.Sheet {
 	const inch = 25.4
-	return presswork.Sheet{Width: (s.width + 2*s.bleed) / inch, Height: (s.height + 2*s.bleed) / inch, Scale: s.scale, PageRanges: s.ranges, Tagged: s.tagged, Outline: s.outline}
+
+	return presswork.Sheet{
+		Width:      (s.width + 2*s.bleed) / inch,
+		Height:     (s.height + 2*s.bleed) / inch,
+		Scale:      s.scale,
+		PageRanges: s.ranges,
+		Tagged:     s.tagged,
+		Outline:    s.outline,
+	}
 }

@@ -18,31 +18,38 @@ import (
 
 func parse(t testing.TB, number string) float64 {
 	t.Helper()
+
 	f, err := strconv.ParseFloat(number, 64)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	return f
 }
 
 // pictures renders every page small.
 func pictures(t testing.TB, path string) []image.Image {
 	t.Helper()
+
 	dir := t.TempDir()
-	if out, err := exec.CommandContext(t.Context(), "pdftoppm", "-r", "20", "-png", path, filepath.Join(dir, "p")).CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(t.Context(), "pdftoppm", "-r", "20", "-png", path, filepath.Join(dir, "p")).
+		CombinedOutput(); err != nil {
 		t.Fatalf("pdftoppm: %v: %s", err, out)
 	}
+
 	return decodeAll(t, dir)
 }
 
 // decodeAll reads the pictures of a folder, by name.
 func decodeAll(t testing.TB, dir string) []image.Image {
 	t.Helper()
+
 	files, err := filepath.Glob(filepath.Join(dir, "*.png"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	var pages []image.Image
+
 	for _, file := range files {
 		f, err := os.Open(file)
 		if err != nil {
@@ -50,11 +57,13 @@ func decodeAll(t testing.TB, dir string) []image.Image {
 		}
 		page, err := png.Decode(f)
 		_ = f.Close()
+
 		if err != nil {
 			t.Fatal(err)
 		}
 		pages = append(pages, page)
 	}
+
 	return pages
 }
 
@@ -64,15 +73,22 @@ func TestBackgroundReachesTheEdgeOfEveryKindOfPage(t *testing.T) {
 	t.Parallel()
 	c := converter(t, document.Options{Printer: printer(t)})
 	content := "# A\n\ntext\n\n" + grid(15, 2, "1,234.5 kg") + "\ntext\n"
+
 	for size, want := range map[string][2]float64{ // mm
 		"A3": {297, 420}, "A4": {210, 297}, "A5": {148, 210}, "A6": {105, 148}, "B5": {176, 250},
 		"Letter": {215.9, 279.4}, "Legal": {215.9, 355.6}, "Tabloid": {279.4, 431.8}, "120mm x 9in": {120, 228.6},
 	} {
 		t.Run(size, func(t *testing.T) {
 			t.Parallel()
-			_, path := convert(t, c, document.Document{Content: []byte(content), Theme: "dracula", Options: presswork.Options{
-				PageSize: size, Cover: new(true), TOC: new(presswork.Depth(1)), HeaderText: new("{chapter}")}})
+			_, path := convert(
+				t,
+				c,
+				document.Document{Content: []byte(content), Theme: "dracula", Options: presswork.Options{
+					PageSize: size, Cover: new(true), TOC: new(presswork.Depth(1)), HeaderText: new("{chapter}"),
+				}},
+			)
 			info := poppler(t, "pdfinfo", "-f", "1", "-l", "9", path)
+
 			got := strings.Fields(field(info, "Page    2 size"))
 			for side, at := range []int{0, 2} {
 				// Chromium rounds to its pixels.
@@ -81,19 +97,23 @@ func TestBackgroundReachesTheEdgeOfEveryKindOfPage(t *testing.T) {
 				}
 			}
 			turned := false
+
 			for n, page := range pictures(t, path) {
 				b := page.Bounds()
 				turned = turned || b.Dx() > b.Dy()
+
 				ground := page.At(2, 2)
 				if r, g, bl, _ := ground.RGBA(); r == 0xffff && g == 0xffff && bl == 0xffff {
 					t.Errorf("page %d has a white corner", n+1)
 				}
+
 				for _, at := range []image.Point{{b.Max.X - 3, 2}, {2, b.Max.Y - 3}, {b.Max.X - 3, b.Max.Y - 3}} {
 					if page.At(at.X, at.Y) != ground {
 						t.Errorf("page %d: %v at %v, %v in the first corner", n+1, page.At(at.X, at.Y), at, ground)
 					}
 				}
 			}
+
 			if small := size == "A3" || size == "Tabloid"; !turned && !small {
 				t.Error("no page is turned")
 			}
@@ -104,15 +124,26 @@ func TestBackgroundReachesTheEdgeOfEveryKindOfPage(t *testing.T) {
 // TestLongHeadersStayInTheirMargin: Chromium would print them over the text.
 func TestLongHeadersStayInTheirMargin(t *testing.T) {
 	t.Parallel()
+
 	c := converter(t, document.Options{Printer: printer(t)})
 	for _, margins := range []string{"normal", "narrow", "none"} {
 		_, path := convert(t, c, document.Document{Content: []byte("Alpha\n"), Options: presswork.Options{
-			HeaderText: new(strings.Repeat("header ", 120)), FooterText: new(strings.Repeat("f", 900)), MarginPreset: margins}})
+			HeaderText: new(
+				strings.Repeat("header ", 120),
+			),
+			FooterText:   new(strings.Repeat("f", 900)),
+			MarginPreset: margins,
+		}})
 		text := pageTexts(t, path)[0]
+
 		body := strings.Index(text, "Alpha")
-		if before, after := text[:body], text[body:]; strings.Contains(after, "header") || strings.Contains(before, "ff") {
+		if before, after := text[:body], text[body:]; strings.Contains(after, "header") ||
+			strings.Contains(before, "ff") {
 			t.Errorf("%s: header or footer lie over the text:\n%s", margins, text)
-		} else if shown := strings.Contains(before, "header"); shown != (margins != "none") {
+		} else if shown := strings.Contains(
+			before,
+			"header",
+		); shown != (margins != "none") {
 			t.Errorf("%s: the header is shown: %v", margins, shown)
 		}
 	}
@@ -122,9 +153,20 @@ func TestLongHeadersStayInTheirMargin(t *testing.T) {
 // break.
 func TestTurnedPagesLeaveNoBlankOnes(t *testing.T) {
 	t.Parallel()
+
 	_, path := convert(t, converter(t, document.Options{Printer: printer(t)}), document.Document{
-		Content: []byte("---\ntitle: Prices\nauthor: A. Clerk\ndate: 2026-11-22\n---\n\n" + grid(15, 2, "1,234.5 kg") + "\n\\newpage\n\nAfter.\n")})
-	if sizes := regexp.MustCompile(`size: +[0-9.]+ x [0-9.]+`).FindAllString(poppler(t, "pdfinfo", "-f", "1", "-l", "9", path), -1); len(sizes) != 2 {
+		Content: []byte(
+			"---\ntitle: Prices\nauthor: A. Clerk\ndate: 2026-11-22\n---\n\n" + grid(
+				15,
+				2,
+				"1,234.5 kg",
+			) + "\n\\newpage\n\nAfter.\n",
+		),
+	})
+	if sizes := regexp.MustCompile(`size: +[0-9.]+ x [0-9.]+`).
+		FindAllString(poppler(t, "pdfinfo", "-f", "1", "-l", "9", path), -1); len(
+		sizes,
+	) != 2 {
 		t.Errorf("the pages are %q, want one turned and one upright", sizes)
 	}
 }
@@ -132,6 +174,7 @@ func TestTurnedPagesLeaveNoBlankOnes(t *testing.T) {
 // TestLongNumbersHangOut: Chromium paints nothing of the text in the margins.
 func TestLongNumbersHangOut(t *testing.T) {
 	t.Parallel()
+
 	c := converter(t, document.Options{Printer: printer(t)})
 	for name, content := range map[string]string{
 		"alone":                "88888. x\n",
@@ -140,6 +183,7 @@ func TestLongNumbersHangOut(t *testing.T) {
 		_, path := convert(t, c, document.Document{Content: []byte(content)})
 		page := pictures(t, path)[0]
 		inked := false
+
 		for x := 20; x < 24; x++ { // pixels; the column begins at 26
 
 			for y := range page.Bounds().Dy() / 3 {
@@ -147,6 +191,7 @@ func TestLongNumbersHangOut(t *testing.T) {
 				inked = inked || r+g+b < 3*0xf000
 			}
 		}
+
 		if !inked {
 			t.Errorf("%s: the number of a list is cut off at the column", name)
 		}

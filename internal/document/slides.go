@@ -12,6 +12,7 @@ import (
 	"golang.org/x/net/html/atom"
 
 	"presswork"
+	"presswork/internal/fault"
 	"presswork/internal/imagetype"
 	"presswork/internal/markdown"
 	"presswork/internal/pdffile"
@@ -54,24 +55,29 @@ func deckOptions(o presswork.Options, deck markdown.Deck) presswork.Options {
 	if o.As == "" && deck.Marp == "true" {
 		o.As = "slides"
 	}
+
 	if !asSlides(o) {
 		return o
 	}
+
 	if o.PageSize == "" && o.Landscape == nil {
 		o.PageSize = wideSlide
 		if deck.Size == "4:3" {
 			o.PageSize = narrowSlide
 		}
 	}
+
 	o.MarginPreset, o.Margins, o.Scale = "none", presswork.Margins{}, nil
 	if deck.Marp == "true" {
 		if o.HeaderText == nil && deck.Header != "" {
 			o.HeaderText = new(strings.NewReplacer("{", "(", "}", ")").Replace(deck.Header))
 		}
+
 		if o.FooterText == nil && deck.Footer != "" {
 			o.FooterText = new(strings.NewReplacer("{", "(", "}", ")").Replace(deck.Footer))
 		}
 	}
+
 	return o
 }
 
@@ -98,21 +104,27 @@ type deck struct {
 // deckOf cuts a rendered document into slides.
 func deckOf(p page, head titleBlock, marp markdown.Deck, body markdown.Document) deck {
 	d := deck{page: p, head: head, marp: marp}
+
 	parts := body.SlideHTML()
 	for i, part := range parts {
 		s := slide{root: &xhtml.Node{Type: xhtml.ElementNode, Data: "div", DataAtom: atom.Div}}
 		if i < len(body.Slides) {
 			s.Slide = body.Slides[i]
 		}
+
 		if len(s.Classes) == 0 {
 			s.Classes = markdown.SlideClasses(marp.Class)
 		}
 		// Content that has been rendered can be parsed.
-		nodes, _ := xhtml.ParseFragment(strings.NewReader(part), &xhtml.Node{Type: xhtml.ElementNode, Data: "body", DataAtom: atom.Body})
+		nodes, _ := xhtml.ParseFragment(
+			strings.NewReader(part),
+			&xhtml.Node{Type: xhtml.ElementNode, Data: "body", DataAtom: atom.Body},
+		)
 		for _, n := range nodes {
 			s.root.AppendChild(n)
 		}
 		s.takePictures()
+
 		if s.bg == "" && s.empty() && s.Notes == "" {
 			continue
 		}
@@ -120,6 +132,7 @@ func deckOf(p page, head titleBlock, marp markdown.Deck, body markdown.Document)
 		s.sort(s.number == 1)
 		d.slides = append(d.slides, s)
 	}
+
 	return d
 }
 
@@ -132,6 +145,7 @@ func blocksOf(root *xhtml.Node) (blocks []*xhtml.Node) {
 			blocks = append(blocks, c)
 		}
 	}
+
 	return blocks
 }
 
@@ -145,6 +159,7 @@ var (
 func (s *slide) takePictures() {
 	var behind []*xhtml.Node
 	fit := ""
+
 	for n := range s.root.Descendants() {
 		if n.DataAtom != atom.Img {
 			continue
@@ -153,6 +168,7 @@ func (s *slide) takePictures() {
 		words := strings.Fields(attributeOf(n, "alt"))
 		var rest []string
 		bg := false
+
 		for _, w := range words {
 			side, size := pictureShare.FindStringSubmatch(w), pictureSize.FindStringSubmatch(w)
 			switch {
@@ -174,13 +190,16 @@ func (s *slide) takePictures() {
 			}
 		}
 		setAttribute(n, "alt", strings.Join(rest, " "))
+
 		if bg {
 			behind = append(behind, n)
 		}
 	}
+
 	for _, n := range behind {
 		parent := n.Parent
 		parent.RemoveChild(n)
+
 		for parent != s.root && parent.FirstChild == nil || parent.DataAtom == atom.P && strings.TrimSpace(textOfNode(parent)) == "" && parent.FirstChild == nil {
 			up := parent.Parent
 			up.RemoveChild(parent)
@@ -188,6 +207,7 @@ func (s *slide) takePictures() {
 		}
 		s.bg += rendered(n)
 	}
+
 	if s.bg != "" {
 		style := ""
 		if s.share != "" {
@@ -204,10 +224,12 @@ func sized(n *xhtml.Node) {
 	if attributeOf(n, "width") != "" || attributeOf(n, "height") != "" || !strings.HasPrefix(src, "data:") {
 		return
 	}
+
 	data, err := imagetype.ReadDataURI(src)
 	if err != nil {
 		return
 	}
+
 	if info, err := imagetype.Inspect(data); err == nil && info.Width > 0 && info.Height > 0 {
 		setAttribute(n, "width", strconv.FormatUint(info.Width, 10))
 		setAttribute(n, "height", strconv.FormatUint(info.Height, 10))
@@ -223,10 +245,12 @@ func (s *slide) sort(first bool) {
 		blocks = blocks[1:]
 	}
 	short := func(n *xhtml.Node, most int) bool { return len([]rune(textOfNode(n))) <= most }
+
 	onlyText := true
 	for _, b := range blocks {
 		onlyText = onlyText && (b.DataAtom == atom.P || isHeadingNode(b)) && !holdsImage(b)
 	}
+
 	switch {
 	case first && len(s.heading) == 1 && s.heading[0].DataAtom == atom.H1 && onlyText && len(blocks) <= 4 && s.bg == "":
 		s.kind = "cover"
@@ -253,20 +277,24 @@ func holdsImage(n *xhtml.Node) bool {
 			return true
 		}
 	}
+
 	return n.DataAtom == atom.Img
 }
 
 // captionless is the text of a block beside a caption.
 func captionless(n *xhtml.Node) string {
 	var b strings.Builder
+
 	for c := range n.ChildNodes() {
 		if c.DataAtom != atom.Figcaption {
 			b.WriteString(textOfNode(c))
+
 			if c.Type == xhtml.TextNode {
 				b.WriteString(c.Data)
 			}
 		}
 	}
+
 	return b.String()
 }
 
@@ -277,50 +305,78 @@ func (d deck) notes() (notes []pdffile.Note) {
 			notes = append(notes, pdffile.Note{Anchor: "slide-" + strconv.Itoa(s.number), Text: s.Notes})
 		}
 	}
+
 	return notes
 }
 
 // crowded words the slides that go on on another page.
-func (d Composed) crowded(printed []byte, total int) (warnings []presswork.Warning) {
+func (d Composed) crowded(printed []byte, total int) (warnings []fault.Warning) {
 	f, err := pdffile.Read(printed)
 	if err != nil {
 		return nil
 	}
+
 	pages, err := f.Anchors()
 	if err != nil {
 		return nil
 	}
+
 	for n := 1; n <= d.slides; n++ {
 		begins, ends := max(1, pages["slide-"+strconv.Itoa(n)]), total+1
 		if n < d.slides {
 			ends = pages["slide-"+strconv.Itoa(n+1)]
 		}
+
 		if d.noted[n] {
 			ends--
 		}
+
 		if ends-begins > 1 {
-			warnings = append(warnings, presswork.Warning{Code: presswork.SlideOverflow,
-				Message: fmt.Sprintf("slide %d holds more than fits in the smallest type, and goes on on another page", n)})
+			warnings = append(warnings, fault.Warning{
+				Code: fault.SlideOverflow,
+				Message: fmt.Sprintf(
+					"slide %d holds more than fits in the smallest type, and goes on on another page",
+					n,
+				),
+			})
 		}
 	}
+
 	return warnings
 }
 
 // slides makes a deck of a rendered document.
-func (c *Converter) slides(d Document, p page, head titleBlock, matter markdown.Matter, body markdown.Document) Composed {
+func (c *Converter) slides(
+	d Document,
+	p page,
+	head titleBlock,
+	matter markdown.Matter,
+	body markdown.Document,
+) Composed {
 	deck := deckOf(p, head, matter.Deck, body)
-	if len(deck.slides) == 0 || deck.slides[0].kind != "cover" && matter.Deck.Marp != "true" && (matter.Options.Title != "" || isTrue(p.options.Cover)) {
+	if len(deck.slides) == 0 ||
+		deck.slides[0].kind != "cover" && matter.Deck.Marp != "true" &&
+			(matter.Options.Title != "" || isTrue(p.options.Cover)) {
 		deck.addCover()
 	}
 	p.options.Cover = nil
-	composed := Composed{Output: d.Output, Meta: p.meta, Theme: p.theme.Name, Warnings: body.Warnings, strict: isTrue(p.options.Strict)}
+
+	composed := Composed{
+		Output:   d.Output,
+		Meta:     p.meta,
+		Theme:    p.theme.Name,
+		Warnings: body.Warnings,
+		strict:   isTrue(p.options.Strict),
+	}
 	if d.Output == presswork.HTML {
 		p.body = deck.body(false)
 		p.rightToLeft = markdown.IsRightToLeft(p.body)
 		composed.Page.HTML, composed.layout = p.webDocument()
+
 		return c.keyed(composed)
 	}
 	noted := map[int]bool{}
+
 	if p.options.SpeakerNotes == "pages" {
 		for _, s := range deck.slides {
 			if s.Notes != "" {
@@ -332,11 +388,13 @@ func (c *Converter) slides(d Document, p page, head titleBlock, matter markdown.
 	p.rightToLeft = markdown.IsRightToLeft(p.body)
 	composed.Page = presswork.Page{Sheet: p.sheet.forPrinter(), Prepare: fitSlides}
 	composed.Page.HTML, composed.layout, _ = p.html()
+
 	composed.Finish = finishOf(d, p.options, body, c.epoch)
 	if p.options.SpeakerNotes == "" || p.options.SpeakerNotes == "comments" {
 		composed.Finish.Notes = deck.notes()
 	}
 	composed.slides, composed.noted, composed.background = len(deck.slides), noted, p.background()
 	composed.resolution = resolutionOf(p.options)
+
 	return c.keyed(composed)
 }

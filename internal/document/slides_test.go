@@ -10,6 +10,7 @@ import (
 
 	"presswork"
 	"presswork/internal/document"
+	"presswork/internal/fault"
 	"presswork/internal/pdffile"
 )
 
@@ -18,25 +19,34 @@ const talk = "---\nas: slides\ntitle: Talk\nauthor: Ann\n---\n# Talk\n\nA subtit
 
 func slidesOf(t *testing.T, content string, o presswork.Options, output presswork.Output) string {
 	t.Helper()
-	c, err := converter(t, document.Options{}).Compose(t.Context(), document.Document{Content: []byte(content), Options: o, Output: output})
+
+	c, err := converter(
+		t,
+		document.Options{},
+	).Compose(t.Context(), document.Document{Content: []byte(content), Options: o, Output: output})
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	return c.Page.HTML
 }
 
-var slideKind = regexp.MustCompile(`<section class="(?:slide )?(?:cover cover-wide )?slide-([a-z]+)([^"]*)" id="slide-(\d+)"`)
+var slideKind = regexp.MustCompile(
+	`<section class="(?:slide )?(?:cover cover-wide )?slide-([a-z]+)([^"]*)" id="slide-(\d+)"`,
+)
 
 // kinds lists the slides of a page.
 func kinds(page string) (list []string) {
 	for _, m := range slideKind.FindAllStringSubmatch(page, -1) {
 		list = append(list, m[1]+m[2])
 	}
+
 	return list
 }
 
 func TestSlidesAreCutAndSorted(t *testing.T) {
 	t.Parallel()
+
 	for name, c := range map[string]struct{ content, want string }{
 		"a talk":             {talk, "cover section content code statement content"},
 		"headings":           {"---\nas: slides\n---\n# A\n\ntext\n\n## B\n\n- x\n\n### C\n\ntext\n\n## D\n\n| a |\n|-|\n| b |\n", "cover content table"},
@@ -51,16 +61,30 @@ func TestSlidesAreCutAndSorted(t *testing.T) {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
 	}
-	page := slidesOf(t, "---\nmarp: true\npaginate: true\nheader: \"{x} <b>\"\n---\n# A\n\n---\n\n<!-- _paginate: false -->\n- x\n\n---\n\n- y ![bg right:40% x](data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==)\n", presswork.Options{}, "")
+
+	page := slidesOf(
+		t,
+		"---\nmarp: true\npaginate: true\nheader: \"{x} <b>\"\n---\n# A\n\n---\n\n<!-- _paginate: false -->\n- x\n\n---\n\n- y ![bg right:40% x](data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==)\n",
+		presswork.Options{},
+		"",
+	)
 	for _, want := range []string{`<div class="slide-foot"><span>(x) &lt;b&gt;</span></div>`, `<span>3</span>`, `class="slide slide-content bg-right" id="slide-3" style="--bg:40%"`, `<div class="slide-bg right" style="--bg:40%"><img `} {
 		if !strings.Contains(page, want) {
 			t.Errorf("no %s in %s", want, page[strings.Index(page, "<body"):])
 		}
 	}
+
 	if strings.Contains(page, "<script") || strings.Contains(page, "MISSING") {
 		t.Error("the page holds what it should not")
 	}
-	if html := slidesOf(t, talk, presswork.Options{}, presswork.HTML); len(kinds(html)) != 6 || strings.Contains(html, "Say three") || strings.Contains(html, "<script") {
+
+	if html := slidesOf(
+		t,
+		talk,
+		presswork.Options{},
+		presswork.HTML,
+	); len(kinds(html)) != 6 || strings.Contains(html, "Say three") ||
+		strings.Contains(html, "<script") {
 		t.Errorf("as HTML: %v", kinds(html))
 	}
 }
@@ -71,38 +95,81 @@ func TestSlidesArePrinted(t *testing.T) {
 	t.Parallel()
 	c := converter(t, document.Options{Printer: printer(t)})
 	much := strings.Repeat("Words that fill a slide, and then the next one as well. ", 14)
-	content := talk + "\n\n---\n\n## Much\n\n" + much + "\n\n" + much + "\n\n---\n\n## Too much\n\n" + strings.Repeat(much+"\n\n", 8) + "\n\n---\n\n## End\n\n- x\n"
+	content := talk + "\n\n---\n\n## Much\n\n" + much + "\n\n" + much + "\n\n---\n\n## Too much\n\n" + strings.Repeat(
+		much+"\n\n",
+		8,
+	) + "\n\n---\n\n## End\n\n- x\n"
+
 	r, path := convert(t, c, document.Document{Content: []byte(content)})
-	if len(r.Warnings) != 1 || r.Warnings[0].Code != presswork.SlideOverflow || !strings.Contains(r.Warnings[0].Message, "slide 8 ") {
+	if len(r.Warnings) != 1 || r.Warnings[0].Code != fault.SlideOverflow ||
+		!strings.Contains(r.Warnings[0].Message, "slide 8 ") {
 		t.Errorf("warnings %+v", r.Warnings)
 	}
-	if size := field(poppler(t, "pdfinfo", path), "Page size"); !strings.HasPrefix(size, "960 x 540") && !strings.HasPrefix(size, "960.") && !strings.HasPrefix(size, "959.") {
+
+	if size := field(
+		poppler(t, "pdfinfo", path),
+		"Page size",
+	); !strings.HasPrefix(size, "960 x 540") && !strings.HasPrefix(size, "960.") &&
+		!strings.HasPrefix(size, "959.") {
 		t.Errorf("pages of %s", size)
 	}
+
 	for page, want := range map[int]string{2: "Part", 3: "two", 5: "A quote", 7: "Much", 8: "Too much"} {
-		if text := poppler(t, "pdftotext", "-f", strconv.Itoa(page), "-l", strconv.Itoa(page), path, "-"); !strings.Contains(text, want) {
+		if text := poppler(
+			t,
+			"pdftotext",
+			"-f",
+			strconv.Itoa(page),
+			"-l",
+			strconv.Itoa(page),
+			path,
+			"-",
+		); !strings.Contains(
+			text,
+			want,
+		) {
 			t.Errorf("page %d: %s", page, text)
 		}
 	}
-	if text := strings.Join(strings.Fields(poppler(t, "pdftotext", path, "-")), " "); strings.Count(text, "and then the next one") != 14*10 {
+
+	if text := strings.Join(
+		strings.Fields(poppler(t, "pdftotext", path, "-")),
+		" ",
+	); strings.Count(
+		text,
+		"and then the next one",
+	) != 14*10 {
 		t.Errorf("%d of 140 sentences are there", strings.Count(text, "and then the next one"))
 	}
+
 	f, err := pdffile.Read(r.PDF)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	if pages, err := f.Anchors(); err != nil || pages["slide-9"] != r.Pages {
 		t.Errorf("%v %v, %d pages", pages, err, r.Pages)
 	}
+
 	if !strings.Contains(string(r.PDF), "/Subtype /Text") || !strings.Contains(string(r.PDF), "(Welcome.)") {
 		t.Error("no notes on the pages")
 	}
-	if out, err := exec.CommandContext(t.Context(), "pdftoppm", "-r", "20", "-png", path, t.TempDir()+"/p").CombinedOutput(); err != nil || len(out) > 0 {
+
+	if out, err := exec.CommandContext(t.Context(), "pdftoppm", "-r", "20", "-png", path, t.TempDir()+"/p").
+		CombinedOutput(); err != nil ||
+		len(out) > 0 {
 		t.Errorf("poppler: %s %v", out, err)
 	}
+
 	for kind, pages := range map[string]int{"none": 6, "pages": 8} {
-		r, path := convert(t, c, document.Document{Content: []byte(talk), Options: presswork.Options{SpeakerNotes: kind}})
-		if r.Pages != pages || strings.Contains(string(r.PDF), "/Subtype /Text") || strings.Contains(poppler(t, "pdftotext", path, "-"), "And (four).") != (kind == "pages") || len(r.Warnings) > 0 {
+		r, path := convert(
+			t,
+			c,
+			document.Document{Content: []byte(talk), Options: presswork.Options{SpeakerNotes: kind}},
+		)
+		if r.Pages != pages || strings.Contains(string(r.PDF), "/Subtype /Text") ||
+			strings.Contains(poppler(t, "pdftotext", path, "-"), "And (four).") != (kind == "pages") ||
+			len(r.Warnings) > 0 {
 			t.Errorf("%s: %d pages, %+v", kind, r.Pages, r.Warnings)
 		}
 	}
@@ -111,13 +178,23 @@ func TestSlidesArePrinted(t *testing.T) {
 func TestSlidesMayBePDFA(t *testing.T) {
 	t.Parallel()
 	c := converter(t, document.Options{Printer: printer(t)})
-	r, path := convert(t, c, document.Document{Content: []byte(talk), Options: presswork.Options{PDFA: new(presswork.PDFALevel("2u")), PDFUA: new(true)}})
+
+	r, path := convert(
+		t,
+		c,
+		document.Document{
+			Content: []byte(talk),
+			Options: presswork.Options{PDFA: new(presswork.PDFALevel("2u")), PDFUA: new(true)},
+		},
+	)
 	for _, w := range r.Warnings {
 		t.Error(w.Message)
 	}
+
 	for _, fault := range faults(t, r.PDF, claim{level: "2u", ua: true}) {
 		t.Error(fault)
 	}
+
 	if _, err := os.Stat(path); err != nil {
 		t.Error(err)
 	}

@@ -13,10 +13,14 @@ import (
 func TestNoSoftHyphenStaysInWholeWords(t *testing.T) {
 	t.Parallel()
 	const word, plain = "Donaudampfschifffahrtsgesellschaft", " und dann "
-	src := "Die [" + word + "](https://example.com)" + strings.Repeat(plain+word, 60) + " *" + word + "*.\n\n| Verwaltung | Verwaltung |\n|---|---|\n| " + word + " | x |\n"
+	src := "Die [" + word + "](https://example.com)" + strings.Repeat(
+		plain+word,
+		60,
+	) + " *" + word + "*.\n\n| Verwaltung | Verwaltung |\n|---|---|\n| " + word + " | x |\n"
 	// Chromium writes Inter by the line and Work Sans by the letter, and says in Source
 	// Sans what the hyphen is.
 	themes := map[string]string{"tagged": "light", "untagged": "cmyk", "PDF/A": "nord"}
+
 	for name, o := range map[string]presswork.Options{
 		"tagged": {Lang: "de"}, "untagged": {Lang: "de", Tagged: new(false)}, "PDF/A": {Lang: "de", PDFA: new(presswork.PDFALevel("2u"))},
 	} {
@@ -25,13 +29,16 @@ func TestNoSoftHyphenStaysInWholeWords(t *testing.T) {
 			c := converter(t, document.Options{Printer: printer(t)})
 			_, path := convert(t, c, document.Document{Content: []byte(src), Theme: themes[name], Options: o})
 			text := poppler(t, "pdftotext", path, "-")
+
 			divided := strings.Count(text, "\u00ad\n")
 			if divided == 0 {
 				t.Error("no word is divided")
 			}
+
 			if n := strings.Count(text, "\u00ad"); n != divided || strings.ContainsAny(text, "\u2010") {
 				t.Errorf("%d soft hyphens, %d at the end of a line:\n%s", n, divided, text)
 			}
+
 			if n := strings.Count(strings.ReplaceAll(text, "\u00ad\n", ""), word); n != 63 {
 				t.Errorf("%d words of 63 are whole:\n%s", n, text)
 			}

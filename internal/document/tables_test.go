@@ -17,6 +17,7 @@ func grid(columns, rows int, cell string) string {
 
 func TestTablesAreSetSoThatTheyFit(t *testing.T) {
 	t.Parallel()
+
 	for name, c := range map[string]struct {
 		table, want string
 		options     presswork.Options
@@ -38,6 +39,7 @@ func TestTablesAreSetSoThatTheyFit(t *testing.T) {
 		"with its heading":      {"- text\n\n## Prices\n\nIn euros:\n\n" + grid(13, 2, "1,234.5 kg"), "<ul>\n<li>text</li>\n</ul>\n<div class=\"turned\">\n<h2 id=\"prices\">Prices</h2>\n<p data-lead>In euros:</p>\n<table class=\"wide\">", presswork.Options{}},
 	} {
 		c.options.Margins = presswork.Margins{Left: "30mm", Right: "30mm"} // whatever the preset
+
 		html := compose(t, document.Document{Content: []byte(c.table), Options: c.options}).Page.HTML
 		if _, body, _ := strings.Cut(html, "<main>\n"); !strings.HasPrefix(body, c.want) {
 			t.Errorf("%s: %.200s, want %s", name, body, c.want)
@@ -48,8 +50,10 @@ func TestTablesAreSetSoThatTheyFit(t *testing.T) {
 // Dates and the like keep their lines when other columns are squeezed.
 func TestShortCellsAreNotBroken(t *testing.T) {
 	t.Parallel()
+
 	table := func(head string, dates, prose int) string {
 		columns := dates + prose
+
 		return strings.Repeat("| "+head+" ", columns) + "|\n" + strings.Repeat("|---", columns) + "|\n" +
 			strings.Repeat("| 2026-11-20 ", dates) + strings.Repeat("| "+strings.Repeat("word ", 60), prose) + "|\n"
 	}
@@ -71,7 +75,9 @@ func TestShortCellsAreNotBroken(t *testing.T) {
 func TestNothingIsCutOffAndNothingShrinksTheRest(t *testing.T) {
 	t.Parallel()
 	c := converter(t, document.Options{Printer: printer(t)})
-	lines := regexp.MustCompile(`<word xMin="([0-9.]+)" yMin="([0-9.]+)" xMax="([0-9.]+)" yMax="([0-9.]+)">(\S+)</word>`)
+	lines := regexp.MustCompile(
+		`<word xMin="([0-9.]+)" yMin="([0-9.]+)" xMax="([0-9.]+)" yMax="([0-9.]+)">(\S+)</word>`,
+	)
 	box := func(path, word string) (height, right float64) {
 		for _, m := range lines.FindAllStringSubmatch(poppler(t, "pdftotext", "-bbox", path, "-"), -1) {
 			if m[5] == word {
@@ -79,10 +85,12 @@ func TestNothingIsCutOffAndNothingShrinksTheRest(t *testing.T) {
 			}
 		}
 		t.Fatalf("no word %s", word)
+
 		return 0, 0
 	}
 	_, plain := convert(t, c, document.Document{Content: []byte("Alpha\n")})
 	want, _ := box(plain, "Alpha")
+
 	for name, content := range map[string]string{
 		"turned table":  strings.Replace(grid(15, 30, "1,234.5 kg"), "1,234.5 kg |\n", "Omega |\n", 1),
 		"crowded table": strings.Replace(grid(40, 3, "1,234"), "1,234 |\n", "O |\n", 1) + "\nOmega\n",
@@ -93,14 +101,17 @@ func TestNothingIsCutOffAndNothingShrinksTheRest(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+
 			_, path := convert(t, c, document.Document{Content: []byte("Alpha\n\n" + content)})
 			if height, _ := box(path, "Alpha"); height < want-0.01 {
 				t.Errorf("the text shrank from %.2f pt to %.2f", want, height)
 			}
+
 			width := 595.0
 			if strings.HasPrefix(name, "turned") {
 				width = 842
 			}
+
 			if _, right := box(path, "Omega"); right > width-30 {
 				t.Errorf("the last word ends at %.0f pt", right)
 			}

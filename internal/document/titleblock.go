@@ -25,6 +25,7 @@ func titleAbove(matter markdown.Matter, o presswork.Options) string {
 	if matter.Options.Title == "" || isTrue(o.Cover) || asSlides(o) {
 		return ""
 	}
+
 	return pdffile.OneLine(o.Title)
 }
 
@@ -33,7 +34,12 @@ func (c *Converter) abstract(ctx context.Context, matter markdown.Matter, lang s
 	if matter.Abstract == "" {
 		return "", nil
 	}
-	body, err := c.markdown.Parse(ctx, []byte(matter.Abstract), markdown.Options{FirstLine: matter.Lines["abstract"], EscapeHTML: true, Lang: lang})
+	body, err := c.markdown.Parse(
+		ctx,
+		[]byte(matter.Abstract),
+		markdown.Options{FirstLine: matter.Lines["abstract"], EscapeHTML: true, Lang: lang},
+	)
+
 	return `<div class="abstract">` + "\n" + body.HTML + "</div>\n", err
 }
 
@@ -42,6 +48,7 @@ func (c *Converter) abstract(ctx context.Context, matter markdown.Matter, lang s
 // no heading then, so that the outline keeps the document's own.
 func (t titleBlock) place(blocks []block.Block, headings []markdown.Heading) []block.Block {
 	lines := ""
+
 	switch {
 	case t.title == "":
 	case len(headings) > 0 && headings[0].Line == 0:
@@ -50,9 +57,11 @@ func (t titleBlock) place(blocks []block.Block, headings []markdown.Heading) []b
 		title := `<p class="title">` + html.EscapeString(t.title) + "</p>\n"
 		return append(block.Read(title+t.lines()+t.abstract), blocks...)
 	}
+
 	if len(blocks) > 0 && isTitle(blocks[0]) {
 		return underTitle(blocks, block.Read(lines+t.abstract)...)
 	}
+
 	return append(block.Read(t.abstract), blocks...)
 }
 
@@ -60,14 +69,17 @@ func (t titleBlock) place(blocks []block.Block, headings []markdown.Heading) []b
 // title.
 func hasChapters(headings []markdown.Heading, title string) bool {
 	n := 0
+
 	for _, h := range headings {
 		if h.Level == 1 {
 			n++
+
 			if strings.EqualFold(h.Text, title) {
 				return false
 			}
 		}
 	}
+
 	return n > 1
 }
 
@@ -78,13 +90,16 @@ func (t titleBlock) rightToLeft() bool {
 
 func (t titleBlock) lines() string {
 	var b strings.Builder
+
 	for _, line := range [][2]string{{"subtitle", t.subtitle}, {"authors", t.author}, {"issued", t.date}} {
 		if line[1] != "" {
 			b.WriteString(`<p class="` + line[0] + `">` + html.EscapeString(line[1]) + "</p>\n")
 		}
 	}
+
 	if b.Len() == 0 {
 		return ""
 	}
+
 	return `<div class="byline">` + "\n" + b.String() + "</div>\n"
 }

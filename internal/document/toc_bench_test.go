@@ -22,10 +22,12 @@ func BenchmarkTOC(b *testing.B) {
 	}
 	var tables strings.Builder
 	tables.WriteString("# Tables\n\n")
+
 	for i := range 100 {
 		fmt.Fprintf(&tables, "## Section %d\n\n%s\n", i, grid(4, 15, "some words"))
 	}
 	browser := &stopwatch{Printer: printer(b)}
+
 	c := converter(b, document.Options{Printer: browser})
 	for name, content := range map[string]string{
 		"small":  "# A\n\n## B\n\ntext\n\n## C\n\n" + strings.Repeat("Some more text in paragraphs.\n\n", 60),
@@ -33,26 +35,33 @@ func BenchmarkTOC(b *testing.B) {
 		"tables": tables.String(),
 	} {
 		b.Run(name, func(b *testing.B) {
-			composed, err := c.Compose(b.Context(), document.Document{Content: []byte(content),
-				Options: presswork.Options{TOC: new(presswork.Depth(3)), HeaderText: new("{chapter}")}})
+			composed, err := c.Compose(b.Context(), document.Document{
+				Content: []byte(content),
+				Options: presswork.Options{TOC: new(presswork.Depth(3)), HeaderText: new("{chapter}")},
+			})
 			if err != nil {
 				b.Fatal(err)
 			}
 			both := func() time.Duration {
 				browser.took = 0
+
 				if _, err := c.Print(b.Context(), composed); err != nil {
 					b.Fatal(err)
 				}
+
 				return browser.took
 			}
 			once := func() time.Duration {
 				begun := time.Now()
+
 				if _, err := browser.Print(b.Context(), composed.Page); err != nil {
 					b.Fatal(err)
 				}
+
 				return time.Since(begun)
 			}
 			both()
+
 			var bothTime, onceTime time.Duration
 			for b.Loop() {
 				bothTime += both()
@@ -70,8 +79,13 @@ type stopwatch struct {
 	took time.Duration
 }
 
-func (s *stopwatch) PrintRevised(ctx context.Context, page presswork.Page, revise func([]byte) ([]string, error)) ([]byte, error) {
+func (s *stopwatch) PrintRevised(
+	ctx context.Context,
+	page presswork.Page,
+	revise func([]byte) ([]string, error),
+) ([]byte, error) {
 	begun := time.Now()
 	defer func() { s.took = time.Since(begun) }()
+
 	return s.Printer.PrintRevised(ctx, page, revise)
 }

@@ -21,6 +21,7 @@ import (
 func pageTexts(t testing.TB, path string) []string {
 	t.Helper()
 	pages := strings.Split(poppler(t, "pdftotext", "-layout", path, "-"), "\f")
+
 	return pages[:len(pages)-1]
 }
 
@@ -30,15 +31,23 @@ var contentsLine = regexp.MustCompile(`(?m)^\s*(\S.*?)\s{2,}(\d+)\s*$`)
 func TestContentsTellTruePages(t *testing.T) {
 	t.Parallel()
 	c := converter(t, document.Options{Printer: printer(t)})
+
 	rich, err := os.ReadFile("testdata/rich.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	var long strings.Builder
 	long.WriteString("# Book\n\n")
+
 	for i := range 120 {
-		fmt.Fprintf(&long, "## Chapter <%d> & 100%% of it\n\n%s", i, strings.Repeat("Words upon words, and more of them.\n\n", i%17))
+		fmt.Fprintf(
+			&long,
+			"## Chapter <%d> & 100%% of it\n\n%s",
+			i,
+			strings.Repeat("Words upon words, and more of them.\n\n", i%17),
+		)
 	}
+
 	for _, doc := range []struct {
 		name    string
 		content []byte
@@ -56,6 +65,7 @@ func TestContentsTellTruePages(t *testing.T) {
 			pages := pageTexts(t, path)
 			squeeze := func(s string) string { return strings.Join(strings.Fields(s), "") }
 			entries, last := 0, 0
+
 			for _, page := range pages {
 				for _, m := range contentsLine.FindAllStringSubmatch(page, -1) {
 					number, err := strconv.Atoi(m[2])
@@ -66,16 +76,26 @@ func TestContentsTellTruePages(t *testing.T) {
 					// pdftotext puts text from right to left between marks; beside it a
 					// heading's number has another place than in the contents.
 					words := strings.FieldsFunc(m[1], func(r rune) bool { return r >= 0x202a && r <= 0x202e })
-					if slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(squeeze(pages[number-1]), squeeze(w)) }) {
+					if slices.ContainsFunc(
+						words,
+						func(w string) bool { return !strings.Contains(squeeze(pages[number-1]), squeeze(w)) },
+					) {
 						t.Errorf("%q is not on page %d:\n%s", m[1], number, pages[number-1])
 					}
 				}
+
 				if entries >= doc.entries {
 					break
 				}
 			}
+
 			if entries < doc.entries {
-				t.Errorf("%d entries, want %d:\n%s", entries, doc.entries, strings.Join(pages[:min(4, len(pages))], "\n"))
+				t.Errorf(
+					"%d entries, want %d:\n%s",
+					entries,
+					doc.entries,
+					strings.Join(pages[:min(4, len(pages))], "\n"),
+				)
 			}
 		})
 	}
@@ -86,9 +106,13 @@ func TestContentsStayTrueWhenOnlySomePagesArePrinted(t *testing.T) {
 	c := converter(t, document.Options{Printer: printer(t)})
 	content := "# A\n\n\\newpage\n\n# B\n\n\\newpage\n\n# C\n"
 	r, path := convert(t, c, document.Document{Content: []byte(content), Options: presswork.Options{
-		TOC: new(presswork.Depth(1)), Cover: new(true), PageRanges: "2", HeaderText: new("{chapter}")}})
+		TOC: new(presswork.Depth(1)), Cover: new(true), PageRanges: "2", HeaderText: new("{chapter}"),
+	}})
+
 	text := poppler(t, "pdftotext", "-layout", path, "-")
-	if r.Pages != 1 || !regexp.MustCompile(`A\s+3\n\s*B\s+4\n\s*C\s+5`).MatchString(regexp.MustCompile(`\n+`).ReplaceAllString(text, "\n")) {
+	if r.Pages != 1 ||
+		!regexp.MustCompile(`A\s+3\n\s*B\s+4\n\s*C\s+5`).
+			MatchString(regexp.MustCompile(`\n+`).ReplaceAllString(text, "\n")) {
 		t.Errorf("%d pages:\n%s", r.Pages, text)
 	}
 }
@@ -102,25 +126,32 @@ func TestRunningTitlesAreThoseOfTheirPages(t *testing.T) {
 	content := "# Title\n\nIntroduction.\n\n## One \"quoted\" } @page{size:A6}</style>\n\n" + fill +
 		"## Two\n\nShort.\n\n## Three\n\n" + fill + "\\newpage\n\n" + fill
 	_, path := convert(t, c, document.Document{Content: []byte(content), Options: presswork.Options{
-		HeaderText: new("[{chapter}]"), FooterText: new("{page}"), Cover: new(true), TOC: new(presswork.Depth(2))}})
+		HeaderText: new("[{chapter}]"), FooterText: new("{page}"), Cover: new(true), TOC: new(presswork.Depth(2)),
+	}})
 	pages := pageTexts(t, path)
 	running := ""
+
 	for n, page := range pages[2:] {
 		first, _, _ := strings.Cut(strings.TrimSpace(page), "\n")
+
 		begun := regexp.MustCompile(`(?m)^ {0,8}(One .*|Two|Three)$`).FindAllStringSubmatch(page, -1)
 		if begun != nil {
 			running = begun[0][1] // the first that begins on the page
 		}
+
 		if want := "[" + running + "]"; first != want {
 			t.Errorf("page %d is headed %s, want %s", n+3, first, want)
 		}
+
 		if begun != nil {
 			running = begun[len(begun)-1][1]
 		}
 	}
+
 	if running != "Three" || strings.Contains(pages[1], "[One") || poppler(t, "pdfinfo", path) == "" {
 		t.Errorf("the last chapter is %q; contents:\n%s", running, pages[1])
 	}
+
 	if size := field(poppler(t, "pdfinfo", path), "Page size"); !strings.Contains(size, "A4") {
 		t.Errorf("the page size is %s", size)
 	}
@@ -133,7 +164,10 @@ func TestContentsInTheHTML(t *testing.T) {
 		return compose(t, document.Document{Content: []byte(content), Options: o}).Page.HTML
 	}
 	const source = "# Title\n\n## A *b* `c` [d](#c)[^1] & <b>e\n\n#### Deep {#x}\n\n### B\n\n## C\n\n[^1]: Note.\n"
-	got := nav.FindString(html(source, presswork.Options{TOC: new(presswork.Depth(4)), Lang: "de-AT", NumberedHeadings: new(true)}))
+	got := nav.FindString(
+		html(source, presswork.Options{TOC: new(presswork.Depth(4)), Lang: "de-AT", NumberedHeadings: new(true)}),
+	)
+
 	want := strings.NewReplacer("~", `<span class="toc-leader"></span><span class="toc-page" data-fill></span>`,
 		"<n>", `<span class="toc-number">`, "<t>", `<span class="toc-text">`, "</x>", "</span>").Replace(
 		`<nav class="toc" role="doc-toc" aria-label="Inhalt">
@@ -151,6 +185,7 @@ func TestContentsInTheHTML(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got) %s", diff)
 	}
+
 	for name, c := range map[string]struct {
 		content string
 		options presswork.Options
@@ -165,10 +200,14 @@ func TestContentsInTheHTML(t *testing.T) {
 		"a title alone":        {"# A\n\ntext\n", presswork.Options{TOC: new(presswork.Depth(3))}, "<main>\n"},
 	} {
 		got := html(c.content, c.options)
-		if at := nav.FindStringIndex(got); (at != nil) != (c.before != "") || at != nil && !strings.HasSuffix(got[:at[0]], c.before) {
+		if at := nav.FindStringIndex(
+			got,
+		); (at != nil) != (c.before != "") ||
+			at != nil && !strings.HasSuffix(got[:at[0]], c.before) {
 			t.Errorf("%s: contents at %v in %s", name, at, got[strings.Index(got, "<body>"):])
 		}
 	}
+
 	if got := html(source, presswork.Options{}); strings.Contains(got, "data-fill") {
 		t.Error("a page without contents asks to be filled in")
 	}
@@ -180,13 +219,18 @@ type farAway struct {
 	printed []byte
 }
 
-func (f *farAway) PrintRevised(ctx context.Context, page presswork.Page, revise func([]byte) ([]string, error)) ([]byte, error) {
+func (f *farAway) PrintRevised(
+	ctx context.Context,
+	page presswork.Page,
+	revise func([]byte) ([]string, error),
+) ([]byte, error) {
 	return f.Printer.PrintRevised(ctx, page, func(printed []byte) ([]string, error) {
 		texts, err := revise(printed)
 		for i := range texts {
 			texts[i] = "1234"
 		}
 		f.printed = printed
+
 		return texts, err
 	})
 }
@@ -196,10 +240,19 @@ func (f *farAway) PrintRevised(ctx context.Context, page presswork.Page, revise 
 func TestEntriesOfLongContentsAreSimple(t *testing.T) {
 	t.Parallel()
 	browser := &farAway{Printer: printer(t)}
-	_, path := convert(t, converter(t, document.Options{Printer: browser}), document.Document{Content: []byte("# A\n\n## Heavy\n\n### Light\n"), Options: presswork.Options{TOC: new(presswork.Depth(3))}})
+
+	_, path := convert(
+		t,
+		converter(t, document.Options{Printer: browser}),
+		document.Document{
+			Content: []byte("# A\n\n## Heavy\n\n### Light\n"),
+			Options: presswork.Options{TOC: new(presswork.Depth(3))},
+		},
+	)
 	if page := pageTexts(t, path)[0]; !regexp.MustCompile(`Heavy +1234\n\s*Light +1234\n`).MatchString(page) {
 		t.Errorf("the contents are %q", page)
 	}
+
 	if n := bytes.Count(browser.printed, []byte("/S /Transparency")); n > 0 {
 		t.Errorf("%d layers", n)
 	}
@@ -212,28 +265,52 @@ func TestListsTellTruePages(t *testing.T) {
 	c := converter(t, document.Options{Printer: printer(t)})
 	var src strings.Builder
 	src.WriteString("---\nlof: true\n---\n# Book\n\n\\listoftables\n\nSee @fig:f3 and @tbl:t2.\n\n")
+
 	for i := range 5 {
-		fmt.Fprintf(&src, "## Chapter %d\n\n\\newpage\n\n```mermaid\npie\n```\n\n::: {#fig:f%d}\nSome text.\n\nPicture%d\n:::\n\n| a |\n|---|\n| 1 |\n\n: Grid%d {#tbl:t%d}\n\n", i, i, i, i, i)
+		fmt.Fprintf(
+			&src,
+			"## Chapter %d\n\n\\newpage\n\n```mermaid\npie\n```\n\n::: {#fig:f%d}\nSome text.\n\nPicture%d\n:::\n\n| a |\n|---|\n| 1 |\n\n: Grid%d {#tbl:t%d}\n\n",
+			i,
+			i,
+			i,
+			i,
+			i,
+		)
 	}
-	_, path := convert(t, c, document.Document{Content: []byte(src.String()), Options: presswork.Options{TOC: new(presswork.Depth(2))}})
+	_, path := convert(
+		t,
+		c,
+		document.Document{Content: []byte(src.String()), Options: presswork.Options{TOC: new(presswork.Depth(2))}},
+	)
 	pages := pageTexts(t, path)
 	found := 0
+
 	for _, m := range contentsLine.FindAllStringSubmatch(pages[0], -1) {
 		words := strings.Fields(m[1])
+
 		page, err := strconv.Atoi(m[2])
 		if name := words[len(words)-1]; err != nil || page < 1 || page > len(pages) {
 			t.Errorf("%q names the page %s", m[0], m[2])
 		} else if strings.HasPrefix(name, "Picture") || strings.HasPrefix(name, "Grid") {
 			found++
+
 			if page == 1 || !strings.Contains(pages[page-1], name) {
 				t.Errorf("%q is not on page %d", m[1], page)
 			}
 		}
 	}
+
 	if found != 10 {
 		t.Errorf("%d entries, want 10:\n%s", found, pages[0])
 	}
-	if links := poppler(t, "pdfinfo", "-dests", path); !strings.Contains(links, `"fig:f3"`) || !strings.Contains(links, `"tbl:t2"`) {
+
+	if links := poppler(
+		t,
+		"pdfinfo",
+		"-dests",
+		path,
+	); !strings.Contains(links, `"fig:f3"`) ||
+		!strings.Contains(links, `"tbl:t2"`) {
 		t.Errorf("nothing to link to: %s", links)
 	}
 }

@@ -102,9 +102,11 @@ type neighbour struct {
 
 // typeset makes the body of blocks.
 func (p *page) typeset(blocks []block.Block, made pieces) {
-	t := &typesetter{pieces: made, sheet: p.sheet, codeSize: normalCodeSize(p.theme.Token("--code-size")),
+	t := &typesetter{
+		pieces: made, sheet: p.sheet, codeSize: normalCodeSize(p.theme.Token("--code-size")),
 		perLine: max(1, int((p.sheet.width-p.sheet.left-p.sheet.right)/p.sheet.scale/(bodySize*narrowLetter))),
-		book:    p.book, begins: p.book.chapterIDs(p.headings), caps: dropCaps(p.lang)}
+		book:    p.book, begins: p.book.chapterIDs(p.headings), caps: dropCaps(p.lang),
+	}
 	t.typeset(blocks)
 	p.text, p.body = t, t.out.String()
 	t.out, t.pieces, t.begins = strings.Builder{}, nil, nil
@@ -113,6 +115,7 @@ func (p *page) typeset(blocks []block.Block, made pieces) {
 // typeset writes the blocks of a document.
 func (t *typesetter) typeset(blocks []block.Block) {
 	t.capNext = t.book.text && t.caps
+
 	list := make([]neighbour, len(blocks))
 	for i := range blocks {
 		list[i] = neighbour{Block: &blocks[i], after: blocks[i].After()}
@@ -123,10 +126,12 @@ func (t *typesetter) typeset(blocks []block.Block) {
 // write writes neighbours.
 func (t *typesetter) write(list []neighbour, a area) {
 	t.fit(list, a)
+
 	for i := 0; i < len(list); i++ {
 		if a.topmost {
 			t.begin(&list[i])
 		}
+
 		if until := list[i].until; until > 0 {
 			t.together(list[i:until], a)
 			i = until - 1
@@ -134,6 +139,7 @@ func (t *typesetter) write(list []neighbour, a area) {
 			t.element(&list[i], a)
 		}
 		t.space(list[i].after)
+
 		if a.topmost {
 			t.done[len(t.done)-1].to = t.out.Len()
 		}
@@ -143,8 +149,17 @@ func (t *typesetter) write(list []neighbour, a area) {
 
 // begin notes that a topmost element begins.
 func (t *typesetter) begin(s *neighbour) {
-	f := finished{from: t.out.Len(), kind: s.Kind, level: s.Level, anchor: s.Anchor, unsound: s.Unsound, leaks: s.Leaks, arranged: s.Pictures || s.Drawings,
-		nameEnd: s.NameEnd(), breaks: len(s.Classes) == 1 && s.Classes[0] == "page-break"}
+	f := finished{
+		from:     t.out.Len(),
+		kind:     s.Kind,
+		level:    s.Level,
+		anchor:   s.Anchor,
+		unsound:  s.Unsound,
+		leaks:    s.Leaks,
+		arranged: s.Pictures || s.Drawings,
+		nameEnd:  s.NameEnd(),
+		breaks:   len(s.Classes) == 1 && s.Classes[0] == "page-break",
+	}
 	t.done = append(t.done, f)
 	t.arranged = t.arranged || f.arranged
 }
@@ -160,6 +175,7 @@ func (t *typesetter) together(list []neighbour, a area) {
 	last := &list[len(list)-1]
 	if a.topmost {
 		f := &t.done[len(t.done)-1]
+
 		*f = finished{from: f.from, kind: block.Division, nameEnd: len("<div"), breaks: true}
 		for i := range list {
 			f.arranged = f.arranged || list[i].Pictures || list[i].Drawings
@@ -169,8 +185,10 @@ func (t *typesetter) together(list []neighbour, a area) {
 	}
 	t.capNext, t.turns = false, true
 	t.out.WriteString(last.wrapper + "\n")
+
 	for i := range list {
 		t.element(&list[i], a.within())
+
 		if i < len(list)-1 {
 			t.space(list[i].after)
 		}
@@ -182,6 +200,7 @@ func (t *typesetter) together(list []neighbour, a area) {
 func (t *typesetter) element(s *neighbour, a area) {
 	next := t.capNext
 	t.capNext = false
+
 	switch s.Kind {
 	case block.Place:
 		t.place(s, a)
@@ -216,19 +235,23 @@ func (t *typesetter) plain(b *block.Block, a area) {
 // inner writes all of a block that follows its start tag.
 func (t *typesetter) inner(b *block.Block, a area) {
 	text := b.Element()
+
 	at := len(b.Tag())
 	if len(b.Blocks) == 0 {
 		t.text(text[at:], a)
 		return
 	}
+
 	list := make([]neighbour, len(b.Blocks))
 	for i := range b.Blocks {
 		within := &b.Blocks[i]
 		list[i].Block = within
+
 		next := len(text)
 		if i+1 < len(b.Blocks) {
 			next = b.Blocks[i+1].At
 		}
+
 		if list[i].after = text[within.At+len(within.HTML) : next]; a.table {
 			list[i].after = block.FillCells(list[i].after)
 		}
@@ -253,6 +276,7 @@ func (t *typesetter) place(s *neighbour, a area) {
 		return
 	}
 	t.pieces[s.Classes[0]] = nil
+
 	for i, m := range list {
 		if a.topmost {
 			if i > 0 {
@@ -262,6 +286,7 @@ func (t *typesetter) place(s *neighbour, a area) {
 			f := &t.done[len(t.done)-1]
 			f.made, f.breaks = true, m.ownPage
 		}
+
 		for _, at := range m.numbers {
 			t.numbers = append(t.numbers, t.out.Len()+at)
 		}
@@ -275,12 +300,14 @@ func (t *typesetter) place(s *neighbour, a area) {
 func (t *typesetter) heading(b *block.Block, a area) {
 	begins := t.begins[b.ID]
 	at := 0
+
 	if begins && t.book.start != "" {
 		if t.book.start == "right" {
 			t.leaf(b.ID, a)
 		}
 		at = b.NameEnd()
 		t.out.WriteString(b.HTML[:at] + " data-chapter")
+
 		if a.topmost {
 			t.done[len(t.done)-1].chapter = true
 		}
@@ -295,6 +322,7 @@ func (t *typesetter) leaf(chapter string, a area) {
 	l := leaf{id: "leaf-" + strconv.Itoa(len(t.leaves)+1), chapter: chapter}
 	t.leaves = append(t.leaves, l)
 	t.out.WriteString(`<div class="leaf" id="` + l.id + `"></div>`)
+
 	if a.topmost {
 		f := &t.done[len(t.done)-1]
 		heading := *f
@@ -312,23 +340,28 @@ func (t *typesetter) paragraph(b *block.Block, a area, capNext bool) {
 	const whole = 3 // lines of a paragraph that stays in one piece
 	at := b.NameEnd()
 	t.out.WriteString(b.HTML[:at])
+
 	pictures := false
 	if ends := b.Closed && !b.HoldsParagraphs(); ends {
 		if pictures = b.PicturesOnly(); pictures {
 			t.out.WriteString(" data-pictures")
 		}
+
 		if b.Lines(t.perLine) > whole {
 			t.out.WriteString(" data-long")
 		}
+
 		if b.Leads() {
 			t.out.WriteString(" data-lead")
 		}
 	}
+
 	plain := b.Tag() == "<p>"
 	if capNext && plain && dropCap(b) {
 		t.out.WriteString(` class="drop-cap"`)
 		t.dropCaps, plain = true, false
 	}
+
 	if a.topmost {
 		f := &t.done[len(t.done)-1]
 		f.plain, f.pictures = plain, pictures
@@ -343,10 +376,12 @@ func (t *typesetter) division(b *block.Block, a area) {
 	if t.sheet.width > t.sheet.height {
 		other = "portrait"
 	}
+
 	if a.turned || !b.HasClass(other) {
 		t.plain(b, a)
 		return
 	}
+
 	if a.topmost {
 		t.done[len(t.done)-1].breaks = true
 	}

@@ -20,7 +20,18 @@ func validate(t *testing.T, printed map[string]conformant) {
 		t.Skip("veraPDF is not there: `make setup-test` fetches it where Java and Maven are installed")
 	}
 	// Without a flavour veraPDF holds a file to all that it claims.
-	args := []string{"-XX:TieredStopAtLevel=1", "-cp", jar, "org.verapdf.apps.GreenfieldCliWrapper", "--format", "json", "--flavour", "0", "--loglevel", "0"}
+	args := []string{
+		"-XX:TieredStopAtLevel=1",
+		"-cp",
+		jar,
+		"org.verapdf.apps.GreenfieldCliWrapper",
+		"--format",
+		"json",
+		"--flavour",
+		"0",
+		"--loglevel",
+		"0",
+	}
 	for path := range printed {
 		args = append(args, path)
 	}
@@ -28,6 +39,7 @@ func validate(t *testing.T, printed map[string]conformant) {
 	var complaints strings.Builder
 	cmd.Stderr = &complaints
 	out, err := cmd.Output()
+
 	var report struct {
 		Report struct {
 			Jobs []struct {
@@ -55,8 +67,10 @@ func validate(t *testing.T, printed map[string]conformant) {
 	}
 	seen := 0
 	var lines results
+
 	for _, job := range report.Report.Jobs {
 		path := job.Item.Name
+
 		d, known := printed[path]
 		if !known {
 			t.Errorf("veraPDF speaks of %s", path)
@@ -64,24 +78,38 @@ func validate(t *testing.T, printed map[string]conformant) {
 		}
 		seen++
 		want := 0
+
 		for _, claimed := range []bool{d.claim.level != "", d.claim.ua} {
 			if claimed {
 				want++
 			}
 		}
+
 		if len(job.Results) != want {
 			t.Errorf("%s: %d standards checked, want %d", filepath.Base(path), len(job.Results), want)
 		}
+
 		for _, r := range job.Results {
 			lines.add(d.group, strings.TrimSuffix(r.Profile, " validation profile"), r.Details.Passed, r.Details.Failed)
+
 			if r.Details.Passed < 50 || r.Details.Failed > 0 {
 				t.Errorf("%s: %s: %d rules passed", filepath.Base(path), r.Profile, r.Details.Passed)
 			}
+
 			for _, rule := range r.Details.Summary {
-				t.Errorf("%s: %s: %s-%d %s: %s", filepath.Base(path), r.Profile, rule.Clause, rule.Test, rule.Status, rule.Description)
+				t.Errorf(
+					"%s: %s: %s-%d %s: %s",
+					filepath.Base(path),
+					r.Profile,
+					rule.Clause,
+					rule.Test,
+					rule.Status,
+					rule.Description,
+				)
 			}
 		}
 	}
+
 	if seen != len(printed) {
 		t.Errorf("veraPDF checked %d files of %d: %.500s", seen, len(printed), complaints.String())
 	}
@@ -117,15 +145,18 @@ func (all results) check(t *testing.T, path string) {
 	})
 	var table strings.Builder
 	table.WriteString("| document | standard | files | rules passed by each | failed |\n|---|---|---|---|---|\n")
+
 	for _, r := range all {
 		fmt.Fprintf(&table, "| %s | %s | %d | %d | %d |\n", r.group, r.standard, r.files, r.passed, r.failed)
 	}
+
 	page, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	const begin, end = "<!-- veraPDF -->\n\n", "\n<!-- end -->"
 	before, rest, ok := strings.Cut(string(page), begin)
+
 	was, after, ok2 := strings.Cut(rest, end)
 	switch {
 	case !ok || !ok2:

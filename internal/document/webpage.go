@@ -30,6 +30,7 @@ func webBody(blocks []block.Block, p pieces, scroll bool) string {
 		writeForScreen(&out, &blocks[i], p, scroll)
 		out.WriteString(blocks[i].After())
 	}
+
 	return out.String()
 }
 
@@ -41,13 +42,16 @@ func writeForScreen(out *strings.Builder, b *block.Block, p pieces, scroll bool)
 				out.WriteString(m.html)
 			}
 			p[b.Classes[0]] = nil // it stands at the first place of its kind
+
 			return
 		}
 	}
+
 	wrapped := scroll && b.Kind == block.Table
 	if wrapped {
 		out.WriteString(`<div class="scroll">`)
 	}
+
 	text, at := b.Element(), 0
 	for i := range b.Blocks {
 		within := &b.Blocks[i]
@@ -56,6 +60,7 @@ func writeForScreen(out *strings.Builder, b *block.Block, p pieces, scroll bool)
 		at = within.At + len(within.HTML)
 	}
 	out.WriteString(text[at:])
+
 	if wrapped {
 		out.WriteString("</div>")
 	}
@@ -67,12 +72,14 @@ func (p page) webHead(content string, names themes.Names) string {
 	var b strings.Builder
 	b.WriteString(`<meta http-equiv="Content-Security-Policy" content="` + policy + "\">\n")
 	b.WriteString(`<meta name="referrer" content="no-referrer">` + "\n")
+
 	for _, m := range [][2]string{{"author", p.meta.Author}, {"description", p.meta.Subject}, {"keywords", strings.Join(p.meta.Keywords, ", ")}} {
 		if m[1] != "" {
 			b.WriteString(`<meta name="` + m[0] + `" content="` + html.EscapeString(m[1]) + "\">\n")
 		}
 	}
 	b.WriteString("<style>\n" + p.webFonts(content, names) + "</style>\n")
+
 	return b.String()
 }
 
@@ -92,38 +99,60 @@ func holdsAny(names themes.Names, elements ...string) bool {
 // characters. What no embedded face has is left to the reader's machine.
 func (p page) webFonts(content string, names themes.Names) string {
 	theme := p.theme
+
 	headingWeight, err := strconv.Atoi(theme.Token("--heading-weight"))
 	if err != nil {
 		headingWeight = 700
 	}
-	body := faceUse{stack: theme.Fonts.Body, weights: []int{400}, italic: holdsAny(names, "em", "i", "cite", "var", "dfn", "blockquote")}
+	body := faceUse{
+		stack:   theme.Fonts.Body,
+		weights: []int{400},
+		italic:  holdsAny(names, "em", "i", "cite", "var", "dfn", "blockquote"),
+	}
+
 	headings := holdsAny(names, "h1", "h2", "h3", "h4", "h5", "h6")
-	if headings || holdsAny(names, "strong", "b", "th", "dt", "summary") || names.Class("alert-title") || names.Class("title") || names.Class("authors") {
+	if headings || holdsAny(names, "strong", "b", "th", "dt", "summary") || names.Class("alert-title") ||
+		names.Class("title") ||
+		names.Class("authors") {
 		body.weights = append(body.weights, 700)
 	}
+
 	uses := []faceUse{body}
 	if headings || holdsAny(names, "hr", "header") || names.AnyClass() {
-		uses = append(uses, faceUse{stack: theme.Fonts.Heading, weights: []int{headingWeight}, italic: theme.Token("--heading-style") == "italic"})
+		uses = append(
+			uses,
+			faceUse{
+				stack:   theme.Fonts.Heading,
+				weights: []int{headingWeight},
+				italic:  theme.Token("--heading-style") == "italic",
+			},
+		)
 	}
+
 	if cover := theme.Token("--font-cover"); cover != "" && isTrue(p.options.Cover) {
 		uses = append(uses, faceUse{stack: cover, weights: []int{headingWeight}})
 	}
+
 	if holdsAny(names, "code", "pre", "kbd", "samp", "tt") {
 		uses = append(uses, faceUse{stack: theme.Fonts.Mono, weights: []int{400}})
 	}
+
 	if names["math"] {
 		uses = append(uses, faceUse{stack: "STIX Two Math", weights: []int{400}})
 	}
 	characters := charactersOf(p.meta.Title + content)
 	var b strings.Builder
 	written := map[string]bool{}
+
 	for _, use := range uses {
 		family, _, _ := strings.Cut(use.stack, ",")
+
 		family = strings.Trim(strings.TrimSpace(family), `"'`)
 		for _, face := range facesFor(fonts.FacesOf(family), use) {
 			if written[face.File] {
 				continue
 			}
+
 			written[face.File] = true
 			if data, ok := fonts.Face(face.File); ok {
 				if small, err := fonts.Subset(data, characters); err == nil && small != nil {
@@ -132,6 +161,7 @@ func (p page) webFonts(content string, names themes.Names) string {
 			}
 		}
 	}
+
 	return b.String()
 }
 
@@ -141,10 +171,12 @@ func facesFor(faces []fonts.WebFace, use faceUse) (chosen []fonts.WebFace) {
 	nearest := func(weight int, italic bool) {
 		best := -1
 		for i, f := range faces {
-			if f.Italic == italic && (best < 0 || max(f.Weight-weight, weight-f.Weight) < max(faces[best].Weight-weight, weight-faces[best].Weight)) {
+			if f.Italic == italic &&
+				(best < 0 || max(f.Weight-weight, weight-f.Weight) < max(faces[best].Weight-weight, weight-faces[best].Weight)) {
 				best = i
 			}
 		}
+
 		if best >= 0 {
 			chosen = append(chosen, faces[best])
 		}
@@ -152,9 +184,11 @@ func facesFor(faces []fonts.WebFace, use faceUse) (chosen []fonts.WebFace) {
 	for _, weight := range use.weights {
 		nearest(weight, false)
 	}
+
 	if use.italic {
 		nearest(use.weights[0], true)
 	}
+
 	return chosen
 }
 
@@ -162,6 +196,7 @@ func facesFor(faces []fonts.WebFace, use faceUse) (chosen []fonts.WebFace) {
 // stylesheets write themselves: numbers, quotes, bullets, and capitals.
 func charactersOf(content string) (list []rune) {
 	seen := map[rune]bool{}
+
 	add := func(r rune) {
 		if r >= ' ' && r != unicode.ReplacementChar && !seen[r] {
 			seen[r] = true
@@ -171,13 +206,16 @@ func charactersOf(content string) (list []rune) {
 	for r := rune(' '); r <= '~'; r++ {
 		add(r)
 	}
+
 	for _, r := range "\u00a0\u00ad–—‘’“”„‚«»‹›…•◦▪·×−≈→←↑↓✓☐☑†‡§¶©®™€°" {
 		add(r)
 	}
+
 	for _, r := range html.UnescapeString(block.Visible(content)) {
 		add(r)
 		add(unicode.ToUpper(r))
 	}
+
 	return list
 }
 
@@ -194,15 +232,18 @@ func (p page) webDocument() (string, layout) {
 	b.WriteString(p.webHead(content, names))
 	b.WriteString(`<meta name="viewport" content="width=device-width, initial-scale=1">` + "\n")
 	b.WriteString("<title>" + html.EscapeString(p.meta.Title) + "</title>\n")
+
 	shared := webSheet
 	if p.slides {
 		shared = slideWebSheet
 	}
+
 	for _, sheet := range p.stylesheets(names, shared()) {
 		if sheet = strings.TrimSpace(sheet); sheet != "" {
 			b.WriteString("<style>\n" + sheet + "\n</style>\n")
 		}
 	}
 	b.WriteString("</head>\n" + content + "</html>\n")
+
 	return b.String(), l
 }

@@ -10,6 +10,7 @@ import (
 
 	"presswork"
 	"presswork/internal/document"
+	"presswork/internal/fault"
 )
 
 // hostile is Markdown that tries to run, load or send something wherever it is
@@ -25,38 +26,55 @@ func webPage(t *testing.T, d document.Document) string {
 	t.Helper()
 	d.Output = presswork.HTML
 	c := converter(t, document.Options{})
+
 	composed, err := c.Compose(t.Context(), d)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	made, err := c.Make(t.Context(), composed)
 	if err != nil || made.Pages != 0 {
 		t.Fatalf("%d pages, %v", made.Pages, err)
 	}
+
 	return string(made.Data)
 }
 
 // TestAWebPageHoldsNothingThatRunsOrLoads reads the file as browsers do.
 func TestAWebPageHoldsNothingThatRunsOrLoads(t *testing.T) {
 	t.Parallel()
-	page := webPage(t, document.Document{Content: []byte(hostile), Options: presswork.Options{CSS: "@import 'http://127.0.0.1:9/';p{background:url(http://127.0.0.1:9/)}</style><script>alert(11)</script>"}})
+	page := webPage(
+		t,
+		document.Document{
+			Content: []byte(hostile),
+			Options: presswork.Options{
+				CSS: "@import 'http://127.0.0.1:9/';p{background:url(http://127.0.0.1:9/)}</style><script>alert(11)</script>",
+			},
+		},
+	)
 	z := html.NewTokenizer(strings.NewReader(page))
 	var elements []string
 	policy := -1
+
 	for kind := z.Next(); kind != html.ErrorToken; kind = z.Next() {
 		token := z.Token()
+
 		if kind == html.TextToken || kind == html.DoctypeToken {
 			continue
 		}
+
 		elements = append(elements, token.Data)
 		switch token.Data {
 		case "script", "iframe", "object", "embed", "form", "base", "link", "svg":
 			t.Errorf("an element %s", token.Data)
 		}
+
 		for _, a := range token.Attr {
 			value := strings.ToLower(strings.TrimSpace(a.Val))
 			switch {
-			case strings.HasPrefix(a.Key, "on"), strings.HasPrefix(value, "javascript:"), a.Key == "src" && !strings.HasPrefix(value, "data:image/"):
+			case strings.HasPrefix(a.Key, "on"),
+				strings.HasPrefix(value, "javascript:"),
+				a.Key == "src" && !strings.HasPrefix(value, "data:image/"):
 				t.Errorf("%s has %s=%q", token.Data, a.Key, a.Val)
 			case a.Key == "http-equiv" && value == "content-security-policy":
 				policy = len(elements)
@@ -65,10 +83,13 @@ func TestAWebPageHoldsNothingThatRunsOrLoads(t *testing.T) {
 			}
 		}
 	}
+
 	if policy < 0 || policy > 4 {
 		t.Errorf("the policy stands at %d, after what it is to rule: %v", policy, elements[:6])
 	}
-	if !strings.Contains(page, "default-src 'none'") || strings.Contains(page, "127.0.0.1:9/x.css") || strings.Contains(page, "url(http") {
+
+	if !strings.Contains(page, "default-src 'none'") || strings.Contains(page, "127.0.0.1:9/x.css") ||
+		strings.Contains(page, "url(http") {
 		t.Error("something could be loaded")
 	}
 }
@@ -79,15 +100,18 @@ func TestAWebPageHoldsNothingThatRunsOrLoads(t *testing.T) {
 func TestAWebPageIsReadOnScreensOfAnyWidth(t *testing.T) {
 	t.Parallel()
 	b := printer(t)
+
 	rich, err := os.ReadFile("testdata/rich.md")
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	for _, theme := range []string{"light", "synthwave"} {
 		page, err := json.Marshal(webPage(t, document.Document{Content: rich, Theme: theme}))
 		if err != nil {
 			t.Fatal(err)
 		}
+
 		values, err := b.Script(t.Context(), "0", `(async () => {
 			const f = document.createElement("iframe"), all = []
 			f.style.border = 0; f.srcdoc = `+string(page)+`; document.body.append(f)
@@ -105,6 +129,7 @@ func TestAWebPageIsReadOnScreensOfAnyWidth(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+
 		var seen []struct {
 			Width, Scroll, Faces, Toc, Scripts int
 			Lost                               []string
@@ -113,9 +138,12 @@ func TestAWebPageIsReadOnScreensOfAnyWidth(t *testing.T) {
 		if err := json.Unmarshal(values[0], &seen); err != nil {
 			t.Fatal(err)
 		}
+
 		scheme := map[string]string{"light": "light", "synthwave": "dark"}[theme]
 		for _, s := range seen {
-			if s.Scroll > s.Width || s.Faces < 4 || len(s.Lost) > 0 || s.Light != scheme || s.Toc < 10 || s.Scripts > 0 || s.Hidden != "block" {
+			if s.Scroll > s.Width || s.Faces < 4 || len(s.Lost) > 0 || s.Light != scheme || s.Toc < 10 ||
+				s.Scripts > 0 ||
+				s.Hidden != "block" {
 				t.Errorf("%s: %+v", theme, s)
 			}
 		}
@@ -124,17 +152,23 @@ func TestAWebPageIsReadOnScreensOfAnyWidth(t *testing.T) {
 
 func TestOutputsKeepWhatTheyAreAskedFor(t *testing.T) {
 	t.Parallel()
+
 	c := converter(t, document.Options{})
 	for _, d := range []document.Document{
 		{Content: []byte("# x"), Output: "docx"},
 		{Content: []byte("# x"), Output: presswork.HTML, Options: presswork.Options{Password: "secret"}},
 		{Content: []byte("---\npassword: secret\n---\n# x"), Output: presswork.HTML},
 	} {
-		if _, err := c.Compose(t.Context(), d); presswork.CodeOf(err) != presswork.InvalidOption && presswork.CodeOf(err) != presswork.FrontMatterInvalid {
+		if _, err := c.Compose(
+			t.Context(),
+			d,
+		); fault.CodeOf(err) != fault.InvalidOption &&
+			fault.CodeOf(err) != fault.FrontMatterInvalid {
 			t.Errorf("%s of %s: %v", d.Output, d.Content, err)
 		}
 	}
 	keys := map[string]bool{}
+
 	for _, output := range []presswork.Output{"", presswork.PDF, presswork.HTML} {
 		composed, err := c.Compose(t.Context(), document.Document{Content: []byte("# x"), Output: output})
 		if err != nil {
@@ -142,6 +176,7 @@ func TestOutputsKeepWhatTheyAreAskedFor(t *testing.T) {
 		}
 		keys[composed.Key] = true
 	}
+
 	if len(keys) != 2 {
 		t.Errorf("%d keys for a PDF, which is the default, and HTML", len(keys))
 	}

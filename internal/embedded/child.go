@@ -34,10 +34,12 @@ func (r *Redis) spawn(lock *os.File) (*child, error) {
 	cmd := exec.CommandContext(context.Background(), r.binary, r.arguments()...)
 	cmd.Env = []string{} // the parent's secrets are none of its business
 	cmd.ExtraFiles = []*os.File{lock}
+
 	c, err := launch(cmd, r.Log)
 	if err == nil {
 		c.lock = lock
 	}
+
 	return c, err
 }
 
@@ -53,20 +55,25 @@ func launch(cmd *exec.Cmd, log *slog.Logger) (*child, error) {
 	cmd.SysProcAttr = attributes()
 	c := &child{cmd: cmd, words: words, started: time.Now(), exited: make(chan struct{})}
 	begun := make(chan error, 1)
+
 	go func() {
 		// On Linux the child's death signal hangs on the thread that started
 		// it, so this thread must live as long as the child.
 		runtime.LockOSThread()
+
 		defer close(c.exited)
+
 		if err := cmd.Start(); err != nil {
 			begun <- err
 			return
 		}
+
 		release, err := guard(cmd.Process.Pid)
 		if err != nil {
 			cmd.Process.Kill()
 		}
 		begun <- err
+
 		c.err = cmd.Wait()
 		if c.err == nil {
 			c.err = errors.New("it ended by itself")
@@ -74,10 +81,12 @@ func launch(cmd *exec.Cmd, log *slog.Logger) (*child, error) {
 		release()
 		c.signal(syscall.SIGKILL) // what is left of its group would be in the way of the next
 	}()
+
 	if err := <-begun; err != nil {
 		<-c.exited
 		return nil, fmt.Errorf("embedded: start %s: %w", cmd.Path, err)
 	}
+
 	return c, nil
 }
 
@@ -104,13 +113,17 @@ func (r *Redis) arguments() []string {
 // awaitReady returns once the server has loaded its data, or the reason why it
 // never will.
 func (r *Redis) awaitReady(ctx context.Context, c *child) error {
-	client := redis.NewClient(&redis.Options{Network: "unix", Addr: r.socket, MaxRetries: -1, ContextTimeoutEnabled: true})
+	client := redis.NewClient(
+		&redis.Options{Network: "unix", Addr: r.socket, MaxRetries: -1, ContextTimeoutEnabled: true},
+	)
 	defer client.Close()
+
 	for {
 		// PING fails while the server is loading.
 		if client.Ping(ctx).Err() == nil {
 			return checkVersion(ctx, client)
 		}
+
 		select {
 		case <-c.exited:
 			return fmt.Errorf("embedded: %s did not start: %w; it said: %s", r.binary, c.err, c.words.tail())
@@ -128,17 +141,30 @@ func checkVersion(ctx context.Context, client *redis.Client) error {
 	if err != nil {
 		return fmt.Errorf("embedded: %w", err)
 	}
+
 	for line := range strings.Lines(info) {
 		version, ok := strings.CutPrefix(strings.TrimSpace(line), "redis_version:")
 		if !ok {
 			continue
 		}
+
 		var major, minor int
-		if _, err := fmt.Sscanf(version, "%d.%d", &major, &minor); err == nil && (major > 6 || major == 6 && minor >= 2) {
+		if _, err := fmt.Sscanf(
+			version,
+			"%d.%d",
+			&major,
+			&minor,
+		); err == nil &&
+			(major > 6 || major == 6 && minor >= 2) {
 			return nil
 		}
-		return fmt.Errorf("embedded: the installed redis-server is version %s; 6.2 or newer is needed (packages.redis.io has it for Debian and Ubuntu)", version)
+
+		return fmt.Errorf(
+			"embedded: the installed redis-server is version %s; 6.2 or newer is needed (packages.redis.io has it for Debian and Ubuntu)",
+			version,
+		)
 	}
+
 	return errors.New("embedded: the installed redis-server does not tell its version")
 }
 
@@ -146,6 +172,7 @@ func checkVersion(ctx context.Context, client *redis.Client) error {
 // first, it is killed.
 func (c *child) end(kill context.Context) {
 	c.signal(syscall.SIGTERM)
+
 	select {
 	case <-c.exited:
 	case <-kill.Done():

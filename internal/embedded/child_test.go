@@ -12,6 +12,7 @@ import (
 // The id of a child that has gone may be that of others by the time it is to end.
 func TestAnEndedChildIsNotSignalled(t *testing.T) {
 	t.Parallel()
+
 	c, err := launch(exec.CommandContext(t.Context(), "true"), slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
@@ -19,10 +20,12 @@ func TestAnEndedChildIsNotSignalled(t *testing.T) {
 	wait.Receive(t, "its end", c.exited)
 	other := exec.CommandContext(t.Context(), "cat") // until its input ends
 	other.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+
 	in, err := other.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	if err := other.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -30,6 +33,7 @@ func TestAnEndedChildIsNotSignalled(t *testing.T) {
 	c.end(t.Context())
 	c.kill()
 	in.Close()
+
 	if err := other.Wait(); err != nil {
 		t.Errorf("another process: %v", err)
 	}

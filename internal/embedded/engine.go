@@ -44,17 +44,21 @@ func NewEngine(o EngineOptions) (*Engine, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
+
 	binary, err := exec.LookPath(o.Program)
 	if err != nil {
 		return nil, fmt.Errorf("embedded: there is no program %q", o.Program)
 	}
+
 	if _, err := os.Stat(o.Model); err != nil {
 		return nil, fmt.Errorf("embedded: the engine's model: %w", err)
 	}
+
 	address, err := freeAddress()
 	if err != nil {
 		return nil, fmt.Errorf("embedded: %w", err)
 	}
+
 	return &Engine{EngineOptions: o, binary: binary, address: address}, nil
 }
 
@@ -64,13 +68,17 @@ func NewEngine(o EngineOptions) (*Engine, error) {
 func freeAddress() (string, error) {
 	const first, count, tries = 30_000, 2_768, 100
 	var last error
+
 	for range tries {
-		l, err := new(net.ListenConfig).Listen(context.Background(), "tcp", fmt.Sprintf("127.0.0.1:%d", first+rand.IntN(count)))
+		l, err := new(
+			net.ListenConfig,
+		).Listen(context.Background(), "tcp", fmt.Sprintf("127.0.0.1:%d", first+rand.IntN(count)))
 		if err == nil {
 			return l.Addr().String(), l.Close()
 		}
 		last = err
 	}
+
 	return "", last
 }
 
@@ -85,17 +93,21 @@ func (e *Engine) Transcribes() bool { return strings.Contains(filepath.Base(e.Pr
 func (e *Engine) Start(ctx context.Context) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+
 	if e.done != nil {
 		return errors.New("embedded: the engine was started before")
 	}
+
 	c, err := e.spawn()
 	if err != nil {
 		return err
 	}
+
 	for {
 		if _, err := statusOf(ctx, "http://"+e.address+"/health"); err == nil {
 			break
 		}
+
 		select {
 		case <-c.exited:
 			return fmt.Errorf("embedded: %s did not start: %w; it said: %s", e.binary, c.err, c.words.tail())
@@ -107,12 +119,14 @@ func (e *Engine) Start(ctx context.Context) error {
 	}
 	stop, cancelStop := context.WithCancel(context.WithoutCancel(ctx))
 	kill, cancelKill := context.WithCancel(context.WithoutCancel(ctx))
+
 	e.stop, e.kill, e.done = cancelStop, cancelKill, make(chan struct{})
 	go func() {
 		defer close(e.done)
 		supervise(stop, kill, c, e.Log, func(*child) (*child, error) { return e.spawn() })
 	}()
 	e.Log.Info("private engine started", "program", e.binary, "model", e.Model, "pid", c.cmd.Process.Pid)
+
 	return nil
 }
 
@@ -123,6 +137,7 @@ func inherited() (env []string) {
 			env = append(env, name+"="+value)
 		}
 	}
+
 	return env
 }
 
@@ -131,6 +146,7 @@ func (e *Engine) spawn() (*child, error) {
 	if err != nil {
 		return nil, fmt.Errorf("embedded: %w", err)
 	}
+
 	args := []string{"-m", e.Model, "--host", host, "--port", port}
 	if e.Transcribes() {
 		args = append(args, "--inference-path", "/v1/audio/transcriptions")
@@ -140,6 +156,7 @@ func (e *Engine) spawn() (*child, error) {
 	// The child's end is its own business: it must outlive any context here.
 	cmd := exec.CommandContext(context.Background(), e.binary, args...)
 	cmd.Env = inherited()
+
 	return launch(cmd, e.Log)
 }
 
@@ -147,10 +164,12 @@ func (e *Engine) spawn() (*child, error) {
 func (e *Engine) Stop(ctx context.Context) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+
 	if e.done == nil {
 		return nil
 	}
 	e.stop()
+
 	select {
 	case <-e.done:
 	case <-ctx.Done():
@@ -158,5 +177,6 @@ func (e *Engine) Stop(ctx context.Context) error {
 		<-e.done
 	}
 	e.kill() // releases the context
+
 	return nil
 }

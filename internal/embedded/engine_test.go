@@ -25,6 +25,7 @@ const fakeEngine = "PRESSWORK_FAKE_ENGINE"
 // serveEngine says who it is, what it was started with, and whether it knows secrets.
 func serveEngine() {
 	args := os.Args[1:]
+
 	after := func(name string) string { return args[slices.Index(args, name)+1] }
 	if after("-m") == "/dev/null" {
 		fmt.Fprintln(os.Stderr, "that is no model")
@@ -41,12 +42,14 @@ func serveEngine() {
 // nothing.
 func program(t *testing.T, name, how string) string {
 	t.Helper()
+
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
 	path := filepath.Join(t.TempDir(), name)
 	public.Program(t, path, "#!/bin/sh\n"+fakeEngine+"=1 "+how+" "+self+" \"$@\"\n")
+
 	return path
 }
 
@@ -56,33 +59,41 @@ func health(address string) (pid int, args string) {
 		return 0, ""
 	}
 	defer res.Body.Close()
+
 	b, err := io.ReadAll(res.Body)
 	if err != nil {
 		return 0, ""
 	}
 	id, args, _ := strings.Cut(string(b), " ")
 	pid, _ = strconv.Atoi(id)
+
 	return pid, args
 }
 
 func TestAnEngineIsStartedAgainAndEnded(t *testing.T) {
 	t.Setenv("TOKEN_SECRET", "hush")
+
 	model := filepath.Join(t.TempDir(), "m.gguf")
 	if err := os.WriteFile(model, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
+
 	for name, want := range map[string]string{"llama-server": "--jinja", "whisper-server": "--inference-path /v1/audio/transcriptions"} {
 		e, err := embedded.NewEngine(embedded.EngineOptions{Program: program(t, name, "exec"), Model: model})
 		if err == nil {
 			err = e.Start(t.Context())
 		}
+
 		if err != nil {
 			t.Fatal(err)
 		}
+
 		first, args := health(e.Address())
-		if !strings.HasPrefix(args, "-m "+model+" --host 127.0.0.1 --port ") || !strings.Contains(args, want) || strings.Contains(args, "hush") {
+		if !strings.HasPrefix(args, "-m "+model+" --host 127.0.0.1 --port ") || !strings.Contains(args, want) ||
+			strings.Contains(args, "hush") {
 			t.Errorf("%s runs with %s", name, args)
 		}
+
 		if err := syscall.Kill(first, syscall.SIGKILL); err != nil {
 			t.Fatal(err)
 		}
@@ -91,9 +102,11 @@ func TestAnEngineIsStartedAgainAndEnded(t *testing.T) {
 			second, _ = health(e.Address())
 			return second != 0 && second != first
 		})
+
 		if err := e.Stop(context.Background()); err != nil {
 			t.Error(err)
 		}
+
 		if syscall.Kill(second, 0) == nil {
 			t.Errorf("%s runs on", name)
 		}
@@ -104,26 +117,32 @@ func TestAnEngineIsStartedAgainAndEnded(t *testing.T) {
 // what it prints to open.
 func TestAnEngineInAScriptEndsWithIt(t *testing.T) {
 	t.Parallel()
+
 	model := filepath.Join(t.TempDir(), "m.gguf")
 	if err := os.WriteFile(model, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
+
 	e, err := embedded.NewEngine(embedded.EngineOptions{Program: program(t, "llama-server", ""), Model: model})
 	if err == nil {
 		err = e.Start(t.Context())
 	}
+
 	if err != nil {
 		t.Fatal(err)
 	}
 	first, _ := health(e.Address())
+
 	shell, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", first))
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	parent, err := strconv.Atoi(strings.Fields(string(shell[bytes.LastIndexByte(shell, ')')+1:]))[1])
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	if err := syscall.Kill(parent, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
@@ -132,11 +151,14 @@ func TestAnEngineInAScriptEndsWithIt(t *testing.T) {
 		second, _ = health(e.Address())
 		return second != 0 && second != first
 	})
+
 	stopped := make(chan error, 1)
 	go func() { stopped <- e.Stop(t.Context()) }()
+
 	if err := wait.Receive(t, "it is stopped", stopped); err != nil {
 		t.Error(err)
 	}
+
 	for _, pid := range []int{first, second} {
 		wait.Until(t, "the server is gone", func() bool { return gone(pid) })
 	}
@@ -144,13 +166,18 @@ func TestAnEngineInAScriptEndsWithIt(t *testing.T) {
 
 func TestAnEngineThatDoesNotStartSaysWhy(t *testing.T) {
 	t.Parallel()
-	e, err := embedded.NewEngine(embedded.EngineOptions{Program: program(t, "llama-server", "exec"), Model: "/dev/null"})
+
+	e, err := embedded.NewEngine(
+		embedded.EngineOptions{Program: program(t, "llama-server", "exec"), Model: "/dev/null"},
+	)
 	if err == nil {
 		err = e.Start(t.Context())
 	}
+
 	if err == nil || !strings.Contains(err.Error(), "that is no model") {
 		t.Errorf("got %v", err)
 	}
+
 	for want, o := range map[string]embedded.EngineOptions{
 		`there is no program "no-such-engine"`: {Program: "no-such-engine", Model: "/dev/null"},
 		"no such file":                         {Program: "sh", Model: "/no/such.gguf"},

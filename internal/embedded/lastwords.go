@@ -24,12 +24,14 @@ const keptLines = 6
 func (w *lastWords) Write(p []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+
 	w.partial = append(w.partial, p...)
 	for {
 		line, rest, ok := bytes.Cut(w.partial, []byte("\n"))
 		if !ok {
 			return len(p), nil
 		}
+
 		w.partial = rest
 		if text := strings.TrimSpace(string(line)); text != "" {
 			w.log.Debug(w.name + ": " + text)
@@ -42,5 +44,6 @@ func (w *lastWords) Write(p []byte) (int, error) {
 func (w *lastWords) tail() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+
 	return strings.Join(w.lines, " / ")
 }

@@ -37,15 +37,18 @@ const statusTimeout = 10 * time.Second
 func statusOf(ctx context.Context, url string) (int, error) {
 	ctx, cancel := context.WithTimeout(ctx, statusTimeout)
 	defer cancel()
+
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return 0, err
 	}
+
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
 		return 0, err
 	}
 	res.Body.Close()
+
 	return res.StatusCode, nil
 }
 
@@ -65,20 +68,29 @@ func (o *Ollama) Start(ctx context.Context) error {
 	if answers(ctx, o.address) {
 		return nil
 	}
+
 	binary, err := exec.LookPath("ollama")
 	if err != nil {
 		return errors.New("embedded: ollama is not installed; see https://ollama.com/download")
 	}
 	// It needs its user's home, where the models are, and no secret of ours.
 	cmd := exec.CommandContext(context.Background(), binary, "serve")
-	cmd.Env = []string{"HOME=" + os.Getenv("HOME"), "PATH=" + os.Getenv("PATH"), "OLLAMA_HOST=" + o.address, "OLLAMA_MODELS=" + os.Getenv("OLLAMA_MODELS")}
+
+	cmd.Env = []string{
+		"HOME=" + os.Getenv("HOME"),
+		"PATH=" + os.Getenv("PATH"),
+		"OLLAMA_HOST=" + o.address,
+		"OLLAMA_MODELS=" + os.Getenv("OLLAMA_MODELS"),
+	}
 	if os.Getenv("OLLAMA_MODELS") == "" {
 		cmd.Env = cmd.Env[:3]
 	}
+
 	c, err := launch(cmd, o.log)
 	if err != nil {
 		return err
 	}
+
 	for !answers(ctx, o.address) {
 		select {
 		case <-c.exited:
@@ -91,6 +103,7 @@ func (o *Ollama) Start(ctx context.Context) error {
 	}
 	o.child = c
 	o.log.Info("private ollama started", "pid", c.cmd.Process.Pid, "address", o.address)
+
 	return nil
 }
 
@@ -99,5 +112,6 @@ func (o *Ollama) Stop(ctx context.Context) error {
 	if o.child != nil {
 		o.child.end(ctx)
 	}
+
 	return nil
 }

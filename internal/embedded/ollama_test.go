@@ -18,10 +18,15 @@ const FakeOllama = "PRESSWORK_FAKE_OLLAMA"
 
 // ServeOllama is its server.
 func ServeOllama() {
-	http.HandleFunc("/api/version", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(`{"version":"0.17.0"}`)) })
+	http.HandleFunc(
+		"/api/version",
+		func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(`{"version":"0.17.0"}`)) },
+	)
+
 	if os.Getenv("TOKEN_SECRET") != "" {
 		panic("the parent's secrets are here")
 	}
+
 	if err := http.ListenAndServe(os.Getenv("OLLAMA_HOST"), nil); err != nil {
 		panic(err)
 	}
@@ -38,20 +43,25 @@ func TestOllamaIsStartedAndEndedAsAChild(t *testing.T) {
 	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
 	t.Setenv("TOKEN_SECRET", "hush")
 	address := "127.0.0.1:" + freeport.Take(t)
+
 	o := &Ollama{address: address, log: slog.New(slog.DiscardHandler)}
 	if err := o.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+
 	if !answers(t.Context(), address) || !OllamaInstalled() {
 		t.Error("it does not answer")
 	}
+
 	second := &Ollama{address: address, log: slog.New(slog.DiscardHandler)}
 	if err := second.Start(t.Context()); err != nil || second.child != nil {
 		t.Errorf("beside a running one: %v", err)
 	}
+
 	if err := o.Stop(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+
 	if answers(t.Context(), address) {
 		t.Error("it outlives Stop")
 	}
@@ -61,11 +71,13 @@ func TestAnOllamaThatDiesSaysWhy(t *testing.T) {
 	dir := t.TempDir()
 	public.Program(t, filepath.Join(dir, "ollama"), "#!/bin/sh\necho no room left; exit 3\n")
 	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+
 	o := &Ollama{address: "127.0.0.1:1", log: slog.New(slog.DiscardHandler)}
 	if err := o.Start(t.Context()); err == nil || !strings.Contains(err.Error(), "no room left") {
 		t.Errorf("got %v", err)
 	}
 	t.Setenv("PATH", t.TempDir())
+
 	if err := o.Start(t.Context()); err == nil || !strings.Contains(err.Error(), "not installed") {
 		t.Errorf("got %v", err)
 	}

@@ -57,16 +57,20 @@ func New(o Options) (*Redis, error) {
 	if o.Dir == "" {
 		return nil, errors.New("embedded: Options.Dir is empty")
 	}
+
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
+
 	binary, err := FindServer()
 	if err != nil {
 		return nil, err
 	}
+
 	if o.Dir, err = filepath.Abs(o.Dir); err != nil {
 		return nil, fmt.Errorf("embedded: %w", err)
 	}
+
 	return &Redis{Options: o, binary: binary, socket: socketPath(o.Dir, os.TempDir())}, nil
 }
 
@@ -81,16 +85,20 @@ func (r *Redis) URL() string {
 func (r *Redis) Start(ctx context.Context) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+
 	if r.stopped || r.done != nil {
 		return errors.New("embedded: the private Redis was started before")
 	}
+
 	if err := os.MkdirAll(r.Dir, 0o700); err != nil {
 		return fmt.Errorf("embedded: %w", err)
 	}
+
 	lock, err := r.lock(ctx)
 	if err != nil {
 		return err
 	}
+
 	c, err := r.first(ctx, lock)
 	if err != nil {
 		return errors.Join(err, r.removeSocketDir(), lock.Close())
@@ -98,6 +106,7 @@ func (r *Redis) Start(ctx context.Context) error {
 	// The supervisor outlives the start: Stop ends it.
 	stop, cancelStop := context.WithCancel(context.WithoutCancel(ctx))
 	kill, cancelKill := context.WithCancel(context.WithoutCancel(ctx))
+
 	r.stop, r.kill, r.done = cancelStop, cancelKill, make(chan struct{})
 	go func() {
 		defer close(r.done)
@@ -107,6 +116,7 @@ func (r *Redis) Start(ctx context.Context) error {
 			r.Log.Warn("the private redis-server left something behind", "error", err)
 		}
 	}()
+
 	return nil
 }
 
@@ -115,14 +125,17 @@ func (r *Redis) first(ctx context.Context, lock *os.File) (*child, error) {
 	if err := r.makeSocketDir(); err != nil {
 		return nil, err
 	}
+
 	c, err := r.spawn(lock)
 	if err != nil {
 		return nil, err
 	}
+
 	if err := r.awaitReady(ctx, c); err != nil {
 		c.kill()
 		return nil, err
 	}
+
 	return c, nil
 }
 
@@ -131,12 +144,14 @@ func (r *Redis) first(ctx context.Context, lock *os.File) (*child, error) {
 func (r *Redis) Stop(ctx context.Context) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+
 	r.stopped = true
 	if r.done == nil {
 		return nil
 	}
 	r.stop()
 	var err error
+
 	select {
 	case <-r.done:
 	case <-ctx.Done():
@@ -145,6 +160,7 @@ func (r *Redis) Stop(ctx context.Context) error {
 		<-r.done
 	}
 	r.kill() // releases the context
+
 	return err
 }
 
@@ -156,5 +172,8 @@ func FindServer() (string, error) {
 			return path, nil
 		}
 	}
-	return "", errors.New("no redis-server, valkey-server or keydb-server on PATH: `make setup` installs one, or set REDIS_URL to a server that runs")
+
+	return "", errors.New(
+		"no redis-server, valkey-server or keydb-server on PATH: `make setup` installs one, or set REDIS_URL to a server that runs",
+	)
 }

@@ -30,33 +30,40 @@ func TestMain(m *testing.M) {
 	if os.Getenv(embedded.FakeOllama) != "" {
 		embedded.ServeOllama()
 	}
+
 	if os.Getenv(fakeEngine) != "" {
 		serveEngine()
 	}
+
 	dir := os.Getenv(parentOf)
 	if dir == "" {
 		os.Exit(m.Run())
 	}
+
 	r, err := embedded.New(embedded.Options{Dir: dir})
 	if err == nil {
 		err = r.Start(context.Background())
 	}
+
 	if err != nil {
 		fmt.Println(err)
 		os.Exit(1)
 	}
 	fmt.Println("ready")
+
 	select {}
 }
 
 func TestDataOutlivesTheServer(t *testing.T) {
 	t.Parallel()
+
 	dir := directory(t)
 	for n := range 3 {
 		r := start(t, dir)
 		if got := client(t, r).Incr(t.Context(), "starts").Val(); got != int64(n+1) {
 			t.Fatalf("start %d: the counter is %d", n+1, got)
 		}
+
 		for range 2 {
 			if err := r.Stop(t.Context()); err != nil {
 				t.Fatal(err)
@@ -68,6 +75,7 @@ func TestDataOutlivesTheServer(t *testing.T) {
 func TestAKilledServerComesBackWithItsData(t *testing.T) {
 	t.Parallel()
 	r := start(t, directory(t))
+
 	c := client(t, r)
 	for n := range 3 {
 		if err := c.Set(t.Context(), "k", n, 0).Err(); err != nil {
@@ -84,8 +92,10 @@ func TestAKilledServerComesBackWithItsData(t *testing.T) {
 		wait.Until(t, "the server is back", func() bool {
 			var err error
 			got, err = c.Get(t.Context(), "k").Int()
+
 			return err == nil
 		})
+
 		if got != n {
 			t.Fatalf("the value is %d, want %d", got, n)
 		}
@@ -97,6 +107,7 @@ func TestTheServerEndsWithAKilledParent(t *testing.T) {
 	dir := directory(t)
 	parent := startParent(t, dir)
 	r := wired(t, dir)
+
 	c := client(t, r)
 	if err := c.Set(t.Context(), "k", "kept", 0).Err(); err != nil {
 		t.Fatal(err)
@@ -105,6 +116,7 @@ func TestTheServerEndsWithAKilledParent(t *testing.T) {
 	kill(t, parent.Process.Pid, syscall.SIGKILL)
 	wait.Until(t, "the server has ended", func() bool { return gone(pid) })
 	run(t, r)
+
 	if got := c.Get(t.Context(), "k").Val(); got != "kept" {
 		t.Errorf("the successor finds %q", got)
 	}
@@ -118,6 +130,7 @@ func TestASuccessorWaitsForAnOrphan(t *testing.T) {
 	parent := startParent(t, dir)
 	r := wired(t, dir)
 	pid := serverPID(t, client(t, r))
+
 	o, err := redis.ParseURL(r.URL())
 	if err != nil {
 		t.Fatal(err)
@@ -126,7 +139,9 @@ func TestASuccessorWaitsForAnOrphan(t *testing.T) {
 	busy := redis.NewClient(o)
 	t.Cleanup(func() { busy.Close() })
 	t.Cleanup(func() { syscall.Kill(pid, syscall.SIGKILL) })
-	if err := busy.ConfigSet(t.Context(), "lua-time-limit", "1").Err(); err != nil { // after which it says that it is busy
+
+	if err := busy.ConfigSet(t.Context(), "lua-time-limit", "1").
+		Err(); err != nil { // after which it says that it is busy
 		t.Fatal(err)
 	}
 	// A stopped process would not do: the kernel wakes it when its parent has gone.
@@ -139,8 +154,10 @@ func TestASuccessorWaitsForAnOrphan(t *testing.T) {
 	parent.Wait()
 
 	cause := errors.New("waited long enough")
+
 	ctx, cancel := context.WithTimeoutCause(t.Context(), 300*time.Millisecond, cause)
 	defer cancel()
+
 	if err := r.Start(ctx); !errors.Is(err, cause) || !strings.Contains(err.Error(), dir) {
 		t.Fatalf("with the orphan alive: got %v", err)
 	}
@@ -153,23 +170,29 @@ func TestTheSecondOfTwoParentsWaits(t *testing.T) {
 	dir := directory(t)
 	first := start(t, dir)
 	second := wired(t, dir)
+
 	started := make(chan error, 1)
 	go func() { started <- second.Start(t.Context()) }()
 	t.Cleanup(func() { second.Stop(context.Background()) })
+
 	if err := client(t, first).Set(t.Context(), "k", "first", 0).Err(); err != nil {
 		t.Fatal(err)
 	}
+
 	select {
 	case err := <-started:
 		t.Fatalf("the second did not wait: %v", err)
 	case <-time.After(200 * time.Millisecond):
 	}
+
 	if err := first.Stop(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+
 	if err := <-started; err != nil {
 		t.Fatal(err)
 	}
+
 	if got := client(t, second).Get(t.Context(), "k").Val(); got != "first" {
 		t.Errorf("the second finds %q", got)
 	}
@@ -178,20 +201,25 @@ func TestTheSecondOfTwoParentsWaits(t *testing.T) {
 func TestALongDataDirectoryGetsAShortSocket(t *testing.T) {
 	t.Parallel()
 	long := filepath.Join(directory(t), strings.Repeat("long directory/", 20))
+
 	r := start(t, long)
 	if err := client(t, r).Ping(t.Context()).Err(); err != nil {
 		t.Fatal(err)
 	}
+
 	socket := strings.TrimPrefix(r.URL(), "unix://")
 	if len(socket) > 103 || strings.HasPrefix(socket, long) {
 		t.Errorf("the socket is %s", socket)
 	}
+
 	if info, err := os.Stat(filepath.Dir(socket)); err != nil || info.Mode().Perm() != 0o700 {
 		t.Errorf("its directory: %v, %v", info, err)
 	}
+
 	if err := r.Stop(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+
 	if _, err := os.Stat(filepath.Dir(socket)); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("left behind: %s (%v)", socket, err)
 	}
@@ -199,6 +227,7 @@ func TestALongDataDirectoryGetsAShortSocket(t *testing.T) {
 
 func TestASpaceInThePathDoesNoHarm(t *testing.T) {
 	t.Parallel()
+
 	r := start(t, filepath.Join(directory(t), `it's "my" data %41`))
 	if err := client(t, r).Set(t.Context(), "k", 1, 0).Err(); err != nil {
 		t.Error(err)
@@ -208,10 +237,12 @@ func TestASpaceInThePathDoesNoHarm(t *testing.T) {
 func TestTheServerHasItsOwnProcessGroupAndNoSecrets(t *testing.T) {
 	t.Parallel()
 	pid := serverPID(t, client(t, start(t, directory(t))))
+
 	group, err := syscall.Getpgid(pid)
 	if err != nil || group == syscall.Getpgrp() {
 		t.Errorf("Ctrl-C would reach the server: group %d, ours %d, %v", group, syscall.Getpgrp(), err)
 	}
+
 	if b, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid)); err == nil && len(b) > 0 {
 		t.Errorf("its environment: %q", b)
 	}
@@ -219,6 +250,7 @@ func TestTheServerHasItsOwnProcessGroupAndNoSecrets(t *testing.T) {
 
 func TestTheConfigurationIsOurs(t *testing.T) {
 	t.Parallel()
+
 	c := client(t, start(t, directory(t)))
 	for name, want := range map[string]string{
 		"port": "0", "appendonly": "yes", "appendfsync": "always", "save": "",
@@ -228,6 +260,7 @@ func TestTheConfigurationIsOurs(t *testing.T) {
 			t.Errorf("%s is %q, want %q", name, got, want)
 		}
 	}
+
 	if info := c.Info(t.Context(), "server").Val(); !strings.Contains(info, "config_file:\r\n") {
 		t.Errorf("a configuration file was read: %s", info)
 	}
@@ -236,24 +269,30 @@ func TestTheConfigurationIsOurs(t *testing.T) {
 func TestUnreadableDataStopsTheStartWithTheServersWords(t *testing.T) {
 	t.Parallel()
 	dir := directory(t)
+
 	r := start(t, dir)
 	if err := client(t, r).Set(t.Context(), "k", "v", 0).Err(); err != nil {
 		t.Fatal(err)
 	}
+
 	if err := r.Stop(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+
 	files, err := filepath.Glob(filepath.Join(dir, "appendonlydir", "*.incr.aof"))
 	if err != nil || len(files) != 1 {
 		t.Fatal(files, err)
 	}
+
 	if err := os.WriteFile(files[0], []byte("not what it was\r\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+
 	again := wired(t, dir)
 	if err := again.Start(t.Context()); err == nil || !strings.Contains(err.Error(), "Bad file format") {
 		t.Errorf("got %v", err)
 	}
+
 	if err := again.Stop(t.Context()); err != nil {
 		t.Error(err)
 	}
@@ -265,11 +304,14 @@ func TestAStubbornServerIsKilled(t *testing.T) {
 	pid := serverPID(t, client(t, r))
 	kill(t, pid, syscall.SIGSTOP)
 	cause := errors.New("the drain took too long")
+
 	ctx, cancel := context.WithTimeoutCause(t.Context(), 50*time.Millisecond, cause)
 	defer cancel()
+
 	if err := r.Stop(ctx); !errors.Is(err, cause) {
 		t.Errorf("got %v", err)
 	}
+
 	if !gone(pid) {
 		t.Error("the server lives on")
 	}
@@ -277,7 +319,11 @@ func TestAStubbornServerIsKilled(t *testing.T) {
 
 func TestWithoutAServerTheErrorSaysWhatToDo(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
-	if _, err := embedded.New(embedded.Options{Dir: t.TempDir()}); err == nil || !strings.Contains(err.Error(), "make setup") {
+
+	if _, err := embedded.New(
+		embedded.Options{Dir: t.TempDir()},
+	); err == nil ||
+		!strings.Contains(err.Error(), "make setup") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -285,19 +331,23 @@ func TestWithoutAServerTheErrorSaysWhatToDo(t *testing.T) {
 // directory is one for a server and its socket.
 func directory(t *testing.T) string {
 	t.Helper()
+
 	if testing.Short() {
 		t.Skip("needs redis-server; `make test` runs this test")
 	}
+
 	return public.Dir(t)
 }
 
 func wired(t *testing.T, dir string) *embedded.Redis {
 	t.Helper()
 	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelInfo}))
+
 	r, err := embedded.New(embedded.Options{Dir: dir, Log: log})
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	return r
 }
 
@@ -305,12 +355,14 @@ func start(t *testing.T, dir string) *embedded.Redis {
 	t.Helper()
 	r := wired(t, dir)
 	run(t, r)
+
 	return r
 }
 
 func run(t *testing.T, r *embedded.Redis) {
 	t.Helper()
 	t.Cleanup(func() { r.Stop(context.Background()) })
+
 	if err := r.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -321,10 +373,12 @@ func startParent(t *testing.T, dir string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0])
 	cmd.Env = append(os.Environ(), parentOf+"="+dir)
+
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -332,40 +386,48 @@ func startParent(t *testing.T, dir string) *exec.Cmd {
 		cmd.Process.Kill()
 		cmd.Wait()
 	})
+
 	if line, err := bufio.NewReader(out).ReadString('\n'); line != "ready\n" {
 		t.Fatalf("the parent said %q, %v", line, err)
 	}
+
 	return cmd
 }
 
 func client(t *testing.T, r *embedded.Redis) *redis.Client {
 	t.Helper()
+
 	o, err := redis.ParseURL(r.URL())
 	if err != nil {
 		t.Fatal(err)
 	}
 	c := redis.NewClient(o)
 	t.Cleanup(func() { c.Close() })
+
 	return c
 }
 
 func serverPID(t *testing.T, c *redis.Client) int {
 	t.Helper()
+
 	for line := range strings.Lines(c.Info(t.Context(), "server").Val()) {
 		if text, ok := strings.CutPrefix(strings.TrimSpace(line), "process_id:"); ok {
 			pid, err := strconv.Atoi(text)
 			if err != nil {
 				t.Fatal(err)
 			}
+
 			return pid
 		}
 	}
 	t.Fatal("the server does not tell its process id")
+
 	return 0
 }
 
 func kill(t *testing.T, pid int, sig syscall.Signal) {
 	t.Helper()
+
 	if err := syscall.Kill(pid, sig); err != nil {
 		t.Fatal(err)
 	}
@@ -378,5 +440,6 @@ func gone(pid int) bool {
 	if err != nil {
 		return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH)
 	}
+
 	return strings.Contains(string(b), ") Z ")
 }

@@ -26,10 +26,12 @@ func socketPath(dir, temp string) string {
 		return path
 	}
 	sum := sha256.Sum256([]byte(dir))
+
 	name := "presswork-" + strconv.Itoa(os.Getuid()) + "-" + hex.EncodeToString(sum[:6])
 	if path := filepath.Join(temp, name, socketName); len(path) <= maxSocket {
 		return path
 	}
+
 	return filepath.Join("/tmp", name, socketName)
 }
 
@@ -41,17 +43,24 @@ func (r *Redis) makeSocketDir() error {
 	if dir == r.Dir {
 		return nil
 	}
+
 	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("embedded: %w", err)
 	}
+
 	info, err := os.Lstat(dir)
 	if err != nil {
 		return fmt.Errorf("embedded: %w", err)
 	}
+
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	if !ok || !info.IsDir() || int(stat.Uid) != os.Getuid() || info.Mode().Perm()&0o077 != 0 {
-		return fmt.Errorf("embedded: %s is not a directory of this user alone; remove it, or set a shorter DATA_DIR", dir)
+		return fmt.Errorf(
+			"embedded: %s is not a directory of this user alone; remove it, or set a shorter DATA_DIR",
+			dir,
+		)
 	}
+
 	return nil
 }
 
@@ -60,8 +69,10 @@ func (r *Redis) removeSocketDir() error {
 	if dir == r.Dir {
 		return nil
 	}
+
 	if err := os.RemoveAll(dir); err != nil {
 		return fmt.Errorf("embedded: %w", err)
 	}
+
 	return nil
 }

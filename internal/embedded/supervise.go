@@ -11,6 +11,7 @@ import (
 // starts the successor of one that died.
 func supervise(stop, kill context.Context, c *child, log *slog.Logger, again func(dead *child) (*child, error)) {
 	backoff := backoffMin
+
 	for {
 		select {
 		case <-c.exited:
@@ -18,17 +19,31 @@ func supervise(stop, kill context.Context, c *child, log *slog.Logger, again fun
 			c.end(kill)
 			return
 		}
+
 		if time.Since(c.started) > 2*backoffMax {
 			backoff = backoffMin
 		}
+
 		for {
-			log.Warn("a private server died; starting it again", "program", filepath.Base(c.cmd.Path), "reason", c.err, "in", backoff, "last_words", c.words.tail())
+			log.Warn(
+				"a private server died; starting it again",
+				"program",
+				filepath.Base(c.cmd.Path),
+				"reason",
+				c.err,
+				"in",
+				backoff,
+				"last_words",
+				c.words.tail(),
+			)
+
 			select {
 			case <-time.After(backoff):
 			case <-stop.Done():
 				return
 			}
 			backoff = min(2*backoff, backoffMax)
+
 			next, err := again(c)
 			if err == nil {
 				c = next

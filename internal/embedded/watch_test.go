@@ -14,6 +14,7 @@ import (
 // parent died of.
 func TestTheWatchEndsAProcessWhoseParentHasGone(t *testing.T) {
 	t.Parallel()
+
 	victim := exec.CommandContext(t.Context(), "sleep", "1000")
 	if err := victim.Start(); err != nil {
 		t.Fatal(err)
@@ -22,12 +23,15 @@ func TestTheWatchEndsAProcessWhoseParentHasGone(t *testing.T) {
 	// its own hand, so that nothing of Go's can close the pipe for it.
 	parent := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestTheWatchAsAParent$")
 	parent.Env = append(os.Environ(), "PRESSWORK_TEST_WATCH="+strconv.Itoa(victim.Process.Pid))
+
 	out, err := parent.CombinedOutput()
 	if parent.ProcessState.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
 		t.Fatalf("the parent: %v\n%s", err, out)
 	}
+
 	ended := make(chan error, 1)
 	go func() { ended <- victim.Wait() }()
+
 	defer victim.Process.Kill()
 	wait.Receive(t, "the end of the parent's process", ended)
 }
@@ -37,6 +41,7 @@ func TestTheWatchAsAParent(t *testing.T) {
 	if err != nil {
 		return // this is no test but the parent of the one above
 	}
+
 	if _, err := watch(pid); err != nil {
 		t.Fatal(err)
 	}
@@ -46,19 +51,23 @@ func TestTheWatchAsAParent(t *testing.T) {
 func TestAReleasedWatchLeavesTheProcessAlone(t *testing.T) {
 	t.Parallel()
 	victim := exec.CommandContext(t.Context(), "cat")
+
 	in, err := victim.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	if err := victim.Start(); err != nil {
 		t.Fatal(err)
 	}
+
 	release, err := watch(victim.Process.Pid)
 	if err != nil {
 		t.Fatal(err)
 	}
 	release()
 	in.Close()
+
 	if err := victim.Wait(); err != nil {
 		t.Errorf("the process was ended: %v", err)
 	}

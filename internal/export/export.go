@@ -11,7 +11,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"presswork"
+	"presswork/internal/fault"
 	"presswork/internal/input"
 )
 
@@ -22,22 +22,30 @@ func CheckPDF(page *url.URL, o PDFOptions) error {
 	if err := checkVisit(page, o.VisitOptions); err != nil {
 		return err
 	}
+
 	if _, err := PaperOf(o); err != nil {
 		return err
 	}
+
 	for name, text := range map[string]string{"headerTemplate": o.HeaderTemplate, "footerTemplate": o.FooterTemplate} {
 		if len(text) > maxTemplate {
 			return invalid(name, "%s is larger than %d KB", name, maxTemplate>>10)
 		}
 	}
+
 	if isTrue(o.Outline) && o.Tagged != nil && !*o.Tagged {
-		return invalid("outline", "outline needs tagged: bookmarks are made from the tags; leave tagged true or set outline to false")
+		return invalid(
+			"outline",
+			"outline needs tagged: bookmarks are made from the tags; leave tagged true or set outline to false",
+		)
 	}
+
 	if o.PDFA != nil {
 		if err := oneOf("pdf_a", string(*o.PDFA), "2b", "2u", "3b"); err != nil {
 			return err
 		}
 	}
+
 	return nil
 }
 
@@ -47,18 +55,22 @@ func CheckScreenshot(page *url.URL, o ScreenshotOptions) error {
 	if err := checkVisit(page, o.VisitOptions); err != nil {
 		return err
 	}
+
 	if err := oneOf("type", o.Type, "png", "jpeg", "webp"); err != nil {
 		return err
 	}
+
 	if o.Quality != nil {
 		if o.Type == "" || o.Type == "png" {
 			return invalid("quality", "quality is for the types jpeg and webp; png has none")
 		}
+
 		if *o.Quality < 0 || *o.Quality > 100 {
 			return invalid("quality", "quality %d is not allowed; allowed: 0 to 100", *o.Quality)
 		}
 	}
 	var areas []string
+
 	for _, area := range []struct {
 		name  string
 		given bool
@@ -67,15 +79,20 @@ func CheckScreenshot(page *url.URL, o ScreenshotOptions) error {
 			areas = append(areas, area.name)
 		}
 	}
+
 	if len(areas) > 1 {
 		return invalid(areas[1], "fullPage, clip and selector each choose what is taken; say one of them")
 	}
+
 	if len(o.Selector) > maxScript {
 		return invalid("selector", "selector is longer than %d KB", maxScript>>10)
 	}
-	if c := o.Clip; c != nil && !(c.X >= 0 && c.Y >= 0 && c.Width >= 1 && c.Height >= 1 && c.Width <= MaxSide && c.Height <= MaxSide && c.X <= maxOffset && c.Y <= maxOffset) {
+
+	if c := o.Clip; c != nil &&
+		!(c.X >= 0 && c.Y >= 0 && c.Width >= 1 && c.Height >= 1 && c.Width <= MaxSide && c.Height <= MaxSide && c.X <= maxOffset && c.Y <= maxOffset) {
 		return invalid("clip", "clip needs x and y of 0 or more, and width and height from 1 to %d", MaxSide)
 	}
+
 	return nil
 }
 
@@ -106,6 +123,7 @@ func TimeoutOf(o VisitOptions) time.Duration {
 	if o.Timeout == nil {
 		return DefaultTimeout
 	}
+
 	return time.Duration(*o.Timeout) * time.Millisecond
 }
 
@@ -115,11 +133,13 @@ func Fails(o VisitOptions, status int) bool {
 	if ranges == nil {
 		ranges = []StatusRange{{From: 400, To: 599}}
 	}
+
 	for _, r := range ranges {
 		if r.From <= status && status <= r.To {
 			return true
 		}
 	}
+
 	return false
 }
 
@@ -128,15 +148,17 @@ func ViewportOf(o VisitOptions) Viewport {
 	if o.Viewport == nil {
 		return Viewport{Width: 800, Height: 600, DeviceScaleFactor: 1}
 	}
+
 	v := *o.Viewport
 	if v.DeviceScaleFactor == 0 {
 		v.DeviceScaleFactor = 1
 	}
+
 	return v
 }
 
 func invalid(name, format string, args ...any) error {
-	return presswork.Errorf(presswork.InvalidOption, "%s", fmt.Sprintf(format, args...)).WithParam("options." + name)
+	return fault.Errorf(fault.InvalidOption, "%s", fmt.Sprintf(format, args...)).WithParam("options." + name)
 }
 
 // oneOf takes "" as not given.
@@ -146,7 +168,15 @@ func oneOf(name, value string, allowed ...string) error {
 			return nil
 		}
 	}
-	return invalid(name, "%s %s is not allowed%s; allowed: %s", name, short(value), input.DidYouMean(value, allowed), strings.Join(allowed, ", "))
+
+	return invalid(
+		name,
+		"%s %s is not allowed%s; allowed: %s",
+		name,
+		short(value),
+		input.DidYouMean(value, allowed),
+		strings.Join(allowed, ", "),
+	)
 }
 
 // short quotes a value for a message.
@@ -155,6 +185,7 @@ func short(s string) string {
 	if utf8.RuneCountInString(s) > limit {
 		s = string([]rune(s)[:limit]) + "…"
 	}
+
 	return strconv.Quote(s)
 }
 

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"presswork"
 	"presswork/internal/export"
+	"presswork/internal/fault"
 	"presswork/internal/input"
 )
 
@@ -21,17 +21,21 @@ func check(text string, picture bool) error {
 		if err := input.DecodeJSON([]byte(text), &o, "options."); err != nil {
 			return err
 		}
+
 		return export.CheckScreenshot(page, o)
 	}
+
 	var o export.PDFOptions
 	if err := input.DecodeJSON([]byte(text), &o, "options."); err != nil {
 		return err
 	}
+
 	return export.CheckPDF(page, o)
 }
 
 func TestOptionsThatAreAllowed(t *testing.T) {
 	t.Parallel()
+
 	for _, text := range []string{
 		`{}`, `{"format":"A4","landscape":true,"margin":{"top":40,"left":"1cm"},"scale":0.5,"pageRanges":"1-3, 5"}`,
 		`{"width":400,"height":"12in","outline":true,"tagged":true,"pdf_a":"PDF/A-2b","omitBackground":true,"printBackground":false}`,
@@ -43,6 +47,7 @@ func TestOptionsThatAreAllowed(t *testing.T) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
+
 	for _, text := range []string{`{}`, `{"type":"jpeg","quality":0}`, `{"clip":{"x":0,"y":10.5,"width":1,"height":16384}}`, `{"selector":"#x"}`, `{"fullPage":true,"timeout":120000}`} {
 		if err := check(text, true); err != nil {
 			t.Errorf("%s: %v", text, err)
@@ -52,6 +57,7 @@ func TestOptionsThatAreAllowed(t *testing.T) {
 
 func TestOptionsThatAreNot(t *testing.T) {
 	t.Parallel()
+
 	for text, want := range map[string]struct{ param, says string }{
 		`{"formatt":"a4"}`:                          {"options.formatt", `did you mean "format"`},
 		`{"waitUntil":"networkidle"}`:               {"options.waitUntil", `did you mean "networkidle0"`},
@@ -88,11 +94,12 @@ func TestOptionsThatAreNot(t *testing.T) {
 		`{"headerTemplate":"` + strings.Repeat("x", 70_000) + `"}`:        {"options.headerTemplate", "64 KB"},
 		`{"type":"png"}`:                                                  {"options.type", "unknown field"},
 	} {
-		e := presswork.AsError(check(text, false))
+		e := fault.AsError(check(text, false))
 		if e == nil || e.Param != want.param || !strings.Contains(e.Message, want.says) || len(e.Message) > 1200 {
 			t.Errorf("%.100s: %v", text, e)
 		}
 	}
+
 	for text, says := range map[string]string{
 		`{"type":"gif"}`: "png, jpeg, webp", `{"quality":50}`: "png has none", `{"type":"webp","quality":101}`: "0 to 100",
 		`{"clip":{"x":-1,"y":0,"width":1,"height":1}}`: "0 or more", `{"clip":{"x":0,"y":0,"width":0.5,"height":1}}`: "from 1",
@@ -102,13 +109,15 @@ func TestOptionsThatAreNot(t *testing.T) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
-	if e := presswork.AsError(check(`{"fullPage":true,"selector":"#x"}`, true)); e == nil || e.Param != "options.selector" {
+
+	if e := fault.AsError(check(`{"fullPage":true,"selector":"#x"}`, true)); e == nil || e.Param != "options.selector" {
 		t.Errorf("two areas: %+v", e)
 	}
 }
 
 func TestPaper(t *testing.T) {
 	t.Parallel()
+
 	for _, tc := range []struct {
 		o             export.PDFOptions
 		width, height float64
@@ -130,20 +139,27 @@ func TestPaper(t *testing.T) {
 func TestOptionsSurviveTheQueue(t *testing.T) {
 	t.Parallel()
 	var o, again export.PDFOptions
+
 	const text = `{"failOnHttpStatusCodes":[],"margin":{"top":"96px"},"width":"10cm","cookies":[{"name":"a","value":"b"}],"tagged":false,"pdf_a":"2b"}`
 	if err := input.DecodeJSON([]byte(text), &o, ""); err != nil {
 		t.Fatal(err)
 	}
+
 	b, err := json.Marshal(o)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	if err := json.Unmarshal(b, &again); err != nil {
 		t.Fatal(err)
 	}
-	if again.FailOnHTTPStatusCodes == nil || export.Fails(again.VisitOptions, 404) || again.Margin.Top != "96px" || *again.Tagged || len(again.Cookies) != 1 {
+
+	if again.FailOnHTTPStatusCodes == nil || export.Fails(again.VisitOptions, 404) || again.Margin.Top != "96px" ||
+		*again.Tagged ||
+		len(again.Cookies) != 1 {
 		t.Errorf("%s came back as %+v", b, again)
 	}
+
 	if !export.Fails(export.VisitOptions{}, 404) || export.Fails(export.VisitOptions{}, 399) {
 		t.Error("the default is 400 to 599")
 	}
@@ -159,17 +175,20 @@ func FuzzOptions(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, picture := range []bool{false, true} {
-			if err := check(text, picture); presswork.CodeOf(err) == presswork.Internal {
+			if err := check(text, picture); fault.CodeOf(err) == fault.Internal {
 				t.Errorf("%q: %v", text, err)
 			}
 		}
+
 		var o export.PDFOptions
 		if input.DecodeJSON([]byte(text), &o, "options.") != nil || export.CheckPDF(page, o) != nil {
 			return
 		}
+
 		if limit := export.TimeoutOf(o.VisitOptions); limit <= 0 || limit > export.MaxTimeout {
 			t.Errorf("%q: a time of %s", text, limit)
 		}
+
 		paper, err := export.PaperOf(o)
 		if err != nil || !(paper.Width > 0 && paper.Height > 0) || math.IsInf(paper.Width*paper.Height, 0) {
 			t.Errorf("%q: %+v, %v", text, paper, err)

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"presswork"
+	"presswork/internal/fault"
 )
 
 // VisitOptions are how a page is loaded before it is exported, and when that
@@ -153,11 +154,14 @@ func (l *Length) UnmarshalJSON(b []byte) error {
 	if bytes.HasPrefix(b, []byte(`"`)) {
 		return json.Unmarshal(b, (*string)(l))
 	}
+
 	var px float64
 	if err := json.Unmarshal(b, &px); err != nil {
-		return presswork.Errorf(presswork.InvalidType, `a length is a number of pixels or a string with a unit, such as "20mm"`).WithCause(err)
+		return fault.Errorf(fault.InvalidType, `a length is a number of pixels or a string with a unit, such as "20mm"`).
+			WithCause(err)
 	}
 	*l = Length(strconv.FormatFloat(px, 'f', -1, 64) + "px")
+
 	return nil
 }
 
@@ -171,11 +175,14 @@ func (r *StatusRange) UnmarshalJSON(b []byte) error {
 		r.To = r.From
 		return nil
 	}
+
 	var pair []int
 	if err := json.Unmarshal(b, &pair); err != nil || len(pair) != 2 {
-		return presswork.Errorf(presswork.InvalidType, "failOnHttpStatusCodes is a list of statuses and of ranges such as [400,599]").WithCause(err)
+		return fault.Errorf(fault.InvalidType, "failOnHttpStatusCodes is a list of statuses and of ranges such as [400,599]").
+			WithCause(err)
 	}
 	r.From, r.To = pair[0], pair[1]
+
 	return nil
 }
 

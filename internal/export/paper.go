@@ -43,51 +43,73 @@ func PaperOf(o PDFOptions) (Paper, error) {
 	if err := p.readSize(o); err != nil {
 		return p, err
 	}
+
 	for _, m := range []struct {
 		name  string
 		text  Length
 		value *float64
 	}{
-		{"margin.top", o.Margin.Top, &p.Top}, {"margin.right", o.Margin.Right, &p.Right},
-		{"margin.bottom", o.Margin.Bottom, &p.Bottom}, {"margin.left", o.Margin.Left, &p.Left},
+		{"margin.top", o.Margin.Top, &p.Top},
+		{"margin.right", o.Margin.Right, &p.Right},
+		{"margin.bottom", o.Margin.Bottom, &p.Bottom},
+		{"margin.left", o.Margin.Left, &p.Left},
 	} {
 		if err := readLength(m.name, m.text, m.value); err != nil {
 			return p, err
 		}
 	}
+
 	width, height := p.Width, p.Height
 	if p.Landscape {
 		width, height = height, width
 	}
+
 	if p.Left+p.Right+minContent > width || p.Top+p.Bottom+minContent > height {
-		return p, invalid("margin", "the margins leave less than %gin of a page of %gin x %gin", minContent, width, height)
+		return p, invalid(
+			"margin",
+			"the margins leave less than %gin of a page of %gin x %gin",
+			minContent,
+			width,
+			height,
+		)
 	}
+
 	if o.Scale != nil {
 		if p.Scale = *o.Scale; !(p.Scale >= 0.1 && p.Scale <= 2) {
 			return p, invalid("scale", "scale %v is not allowed; allowed: 0.1 to 2", p.Scale)
 		}
 	}
+
 	var ok bool
 	if p.Ranges, ok = input.PageRanges(o.PageRanges); !ok {
-		return p, invalid("pageRanges", `pageRanges %s is not valid; write page numbers and ranges such as "1-3,5"`, short(o.PageRanges))
+		return p, invalid(
+			"pageRanges",
+			`pageRanges %s is not valid; write page numbers and ranges such as "1-3,5"`,
+			short(o.PageRanges),
+		)
 	}
+
 	return p, nil
 }
 
 func (p *Paper) readSize(o PDFOptions) error {
 	size := formats()["letter"]
+
 	if o.Format != "" {
 		var known bool
 		if size, known = formats()[strings.ToLower(o.Format)]; !known {
 			names := slices.Sorted(maps.Keys(formats()))
+
 			return invalid("format", "format %s is not known%s; allowed: %s, or width and height", short(o.Format),
 				input.DidYouMean(o.Format, names), strings.Join(names, ", "))
 		}
 	}
 	p.Width, p.Height = size[0], size[1]
+
 	if o.Format != "" {
 		return nil
 	}
+
 	for _, side := range []struct {
 		name  string
 		text  Length
@@ -96,10 +118,19 @@ func (p *Paper) readSize(o PDFOptions) error {
 		if err := readLength(side.name, side.text, side.value); err != nil {
 			return err
 		}
+
 		if *side.value < minSide || *side.value > maxSide {
-			return invalid(side.name, "%s %s is not allowed; allowed: %gin to %gin", side.name, short(string(side.text)), minSide, maxSide)
+			return invalid(
+				side.name,
+				"%s %s is not allowed; allowed: %gin to %gin",
+				side.name,
+				short(string(side.text)),
+				minSide,
+				maxSide,
+			)
 		}
 	}
+
 	return nil
 }
 
@@ -113,15 +144,23 @@ func readLength(name string, l Length, inches *float64) error {
 	if l == "" {
 		return nil
 	}
-	wrong := invalid(name, "%s %s is not a length; allowed: a number of pixels, or one with a unit: px, in, cm, mm, pt", name, short(string(l)))
+	wrong := invalid(
+		name,
+		"%s %s is not a length; allowed: a number of pixels, or one with a unit: px, in, cm, mm, pt",
+		name,
+		short(string(l)),
+	)
+
 	m := lengthForm.FindStringSubmatch(strings.ToLower(strings.TrimSpace(string(l))))
 	if m == nil {
 		return wrong
 	}
+
 	n, err := strconv.ParseFloat(m[1], 64)
 	if err != nil {
 		return wrong
 	}
 	*inches = n / map[string]float64{"": 96, "px": 96, "in": 1, "cm": 2.54, "mm": 25.4, "pt": 72}[m[2]]
+
 	return nil
 }

@@ -11,38 +11,62 @@ func checkVisit(page *url.URL, o VisitOptions) error {
 	if err := oneOf("waitUntil", o.WaitUntil, "load", "domcontentloaded", "networkidle0", "networkidle2"); err != nil {
 		return err
 	}
+
 	if err := oneOf("mediaType", o.MediaType, "screen", "print"); err != nil {
 		return err
 	}
+
 	for name, text := range map[string]string{"waitForSelector": o.WaitForSelector, "waitForExpression": o.WaitForExpression} {
 		if len(text) > maxScript {
 			return invalid(name, "%s is longer than %d KB", name, maxScript>>10)
 		}
 	}
+
 	most := int(MaxTimeout.Milliseconds())
 	if o.Timeout != nil && (*o.Timeout < 1 || *o.Timeout > most) {
 		return invalid("timeout", "timeout %d is not allowed; allowed: 1 to %d milliseconds", *o.Timeout, most)
 	}
+
 	if limit := int(TimeoutOf(o).Milliseconds()); o.WaitForTimeout < 0 || o.WaitForTimeout >= limit {
-		return invalid("waitForTimeout", "waitForTimeout %d is not allowed; allowed: 0 to less than timeout (%d milliseconds)", o.WaitForTimeout, limit)
+		return invalid(
+			"waitForTimeout",
+			"waitForTimeout %d is not allowed; allowed: 0 to less than timeout (%d milliseconds)",
+			o.WaitForTimeout,
+			limit,
+		)
 	}
+
 	if err := checkViewport(o.Viewport); err != nil {
 		return err
 	}
+
 	if len(o.UserAgent) > maxUserAgent || !httpguts.ValidHeaderFieldValue(o.UserAgent) {
-		return invalid("userAgent", "userAgent is longer than %d bytes or has characters no header may have", maxUserAgent)
+		return invalid(
+			"userAgent",
+			"userAgent is longer than %d bytes or has characters no header may have",
+			maxUserAgent,
+		)
 	}
+
 	if len(o.Filename) > maxFilename {
 		return invalid("filename", "filename is longer than %d bytes", maxFilename)
 	}
+
 	for _, r := range o.FailOnHTTPStatusCodes {
 		if r.From < 100 || r.To > 599 || r.From > r.To {
-			return invalid("failOnHttpStatusCodes", "failOnHttpStatusCodes has [%d,%d]; allowed: statuses from 100 to 599, the lower one first", r.From, r.To)
+			return invalid(
+				"failOnHttpStatusCodes",
+				"failOnHttpStatusCodes has [%d,%d]; allowed: statuses from 100 to 599, the lower one first",
+				r.From,
+				r.To,
+			)
 		}
 	}
+
 	if err := checkHeaders(o.ExtraHTTPHeaders); err != nil {
 		return err
 	}
+
 	return checkCookies(page, o.Cookies)
 }
 
@@ -50,16 +74,24 @@ func checkViewport(v *Viewport) error {
 	if v == nil {
 		return nil
 	}
+
 	if v.Width < 1 || v.Height < 1 || v.Width > maxWindow || v.Height > maxWindow {
 		return invalid("viewport", "viewport needs width and height from 1 to %d", maxWindow)
 	}
+
 	f := v.DeviceScaleFactor
 	if f != 0 && !(f >= 0.1 && f <= 4) {
-		return invalid("viewport.deviceScaleFactor", "viewport.deviceScaleFactor %v is not allowed; allowed: 0.1 to 4", f)
+		return invalid(
+			"viewport.deviceScaleFactor",
+			"viewport.deviceScaleFactor %v is not allowed; allowed: 0.1 to 4",
+			f,
+		)
 	}
+
 	if float64(v.Width)*float64(v.Height)*max(f*f, 1) > MaxPixels {
 		return invalid("viewport", "viewport has more than %d million device pixels", MaxPixels/1_000_000)
 	}
+
 	return nil
 }
 
@@ -77,19 +109,37 @@ var ownHeaders = []string{
 
 func checkHeaders(headers map[string]string) error {
 	if len(headers) > maxHeaders {
-		return invalid("extraHTTPHeaders", "extraHTTPHeaders has %d headers; at most %d are allowed", len(headers), maxHeaders)
+		return invalid(
+			"extraHTTPHeaders",
+			"extraHTTPHeaders has %d headers; at most %d are allowed",
+			len(headers),
+			maxHeaders,
+		)
 	}
+
 	for name, value := range headers {
-		if !httpguts.ValidHeaderFieldName(name) || !httpguts.ValidHeaderFieldValue(value) || len(name)+len(value) > maxHeaderBytes {
-			return invalid("extraHTTPHeaders", "extraHTTPHeaders: %s is not a valid header of at most %d KB", short(name), maxHeaderBytes>>10)
+		if !httpguts.ValidHeaderFieldName(name) || !httpguts.ValidHeaderFieldValue(value) ||
+			len(name)+len(value) > maxHeaderBytes {
+			return invalid(
+				"extraHTTPHeaders",
+				"extraHTTPHeaders: %s is not a valid header of at most %d KB",
+				short(name),
+				maxHeaderBytes>>10,
+			)
 		}
+
 		for _, own := range ownHeaders {
 			lower := strings.ToLower(name)
 			if lower == own || strings.HasSuffix(own, "-") && strings.HasPrefix(lower, own) {
-				return invalid("extraHTTPHeaders", "extraHTTPHeaders: %s cannot be set here; cookies and userAgent are options of their own, the rest is the browser's", short(name))
+				return invalid(
+					"extraHTTPHeaders",
+					"extraHTTPHeaders: %s cannot be set here; cookies and userAgent are options of their own, the rest is the browser's",
+					short(name),
+				)
 			}
 		}
 	}
+
 	return nil
 }
 
@@ -97,21 +147,30 @@ func checkCookies(page *url.URL, cookies []Cookie) error {
 	if len(cookies) > maxCookies {
 		return invalid("cookies", "cookies has %d cookies; at most %d are allowed", len(cookies), maxCookies)
 	}
+
 	for _, c := range cookies {
 		switch host := page.Hostname(); {
 		case !httpguts.ValidHeaderFieldName(c.Name) || len(c.Name)+len(c.Value) > 4096 || strings.ContainsFunc(c.Value, notInCookie):
 			return invalid("cookies", "cookies: %s is not a valid cookie of at most 4096 bytes", short(c.Name))
 		case c.Domain != "" && !strings.EqualFold(strings.TrimPrefix(c.Domain, "."), host):
-			return invalid("cookies", "cookies: %s is for %s; cookies are sent to the page's own host, %s", short(c.Name), short(c.Domain), host)
+			return invalid(
+				"cookies",
+				"cookies: %s is for %s; cookies are sent to the page's own host, %s",
+				short(c.Name),
+				short(c.Domain),
+				host,
+			)
 		case c.Path != "" && (!strings.HasPrefix(c.Path, "/") || strings.ContainsFunc(c.Path, notInCookie)):
 			return invalid("cookies", "cookies: the path of %s must begin with / and hold no semicolon", short(c.Name))
 		case c.Expires < -1 || c.Expires > 1e11:
 			return invalid("cookies", "cookies: expires of %s is in seconds since 1970", short(c.Name))
 		}
+
 		if err := oneOf("cookies.sameSite", c.SameSite, "Strict", "Lax", "None"); err != nil {
 			return err
 		}
 	}
+
 	return nil
 }
 

@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"time"
 
-	"presswork"
+	"presswork/internal/fault"
 )
 
 // ClientOptions shape the HTTP client of a policy.
@@ -23,6 +23,7 @@ func (p *Policy) Client(o ClientOptions) *http.Client {
 	if o.Timeout <= 0 {
 		o.Timeout = 10 * time.Second
 	}
+
 	return &http.Client{
 		Timeout: o.Timeout,
 		Transport: &http.Transport{
@@ -39,15 +40,23 @@ func (p *Policy) Client(o ClientOptions) *http.Client {
 			if o.MaxRedirects == 0 {
 				return http.ErrUseLastResponse
 			}
+
 			if len(via) > o.MaxRedirects {
-				return presswork.Errorf(presswork.InvalidURL, "%s redirects more than %d times", via[0].URL.Host, o.MaxRedirects)
+				return fault.Errorf(
+					fault.InvalidURL,
+					"%s redirects more than %d times",
+					via[0].URL.Host,
+					o.MaxRedirects,
+				)
 			}
+
 			u, err := p.CheckURL(next.URL.String())
 			if err != nil {
 				return err
 			}
 			next.URL = u
 			next.Header.Del("Referer")
+
 			return nil
 		},
 	}

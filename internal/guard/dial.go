@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"time"
 
-	"presswork"
+	"presswork/internal/fault"
 )
 
 // connectTimeout bounds resolving and connecting together.
@@ -24,12 +24,19 @@ func (p *Policy) DialContext(ctx context.Context, network, address string) (net.
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, connectTimeout, fmt.Errorf("connecting to %s exceeded %s", address, connectTimeout))
+
+	ctx, cancel := context.WithTimeoutCause(
+		ctx,
+		connectTimeout,
+		fmt.Errorf("connecting to %s exceeded %s", address, connectTimeout),
+	)
 	defer cancel()
+
 	addrs, err := p.resolve(ctx, host, port)
 	if err != nil {
 		return nil, err
 	}
+
 	return dialFirst(ctx, addrs, port)
 }
 
@@ -37,14 +44,17 @@ func splitAddress(network, address string) (host string, port uint16, err error)
 	if network != "tcp" && network != "tcp4" && network != "tcp6" {
 		return "", 0, fmt.Errorf("network %q: only tcp is dialled", network)
 	}
+
 	host, digits, err := net.SplitHostPort(address)
 	if err != nil {
 		return "", 0, err
 	}
+
 	n, err := strconv.ParseUint(digits, 10, 16)
 	if err != nil {
 		return "", 0, fmt.Errorf("port %q: %w", digits, err)
 	}
+
 	return host, uint16(n), nil
 }
 
@@ -52,12 +62,14 @@ func splitAddress(network, address string) (host string, port uint16, err error)
 func (p *Policy) resolve(ctx context.Context, host string, port uint16) ([]netip.Addr, error) {
 	name, addr, err := canonicalHost(host)
 	if err != nil {
-		return nil, presswork.Errorf(presswork.InvalidURL, "host %q: %v", clip(host), err)
+		return nil, fault.Errorf(fault.InvalidURL, "host %q: %v", clip(host), err)
 	}
+
 	if err := p.hosts.check(name, addr); err != nil {
 		return nil, err
 	}
 	addrs := []netip.Addr{addr}
+
 	switch {
 	case isMetadata(name):
 		return nil, refuse(Never, name, "cloud metadata addresses are never allowed")
@@ -65,19 +77,23 @@ func (p *Policy) resolve(ctx context.Context, host string, port uint16) ([]netip
 		if addrs, err = p.lookup(ctx, name); err != nil {
 			return nil, fmt.Errorf("resolving %s: %w", name, err)
 		}
+
 		if len(addrs) == 0 {
 			return nil, fmt.Errorf("resolving %s: no addresses", name)
 		}
 	}
+
 	for _, a := range addrs {
 		ap := netip.AddrPortFrom(a, port)
 		if err := p.check(name, ap); err != nil {
 			return nil, err
 		}
+
 		if p.ownByName(ctx, ap) {
 			return nil, refuse(Own, host, "it is one of Presswork's own services")
 		}
 	}
+
 	return addrs, nil
 }
 
@@ -85,19 +101,23 @@ func (p *Policy) resolve(ctx context.Context, host string, port uint16) ([]netip
 // of the time that is left.
 func dialFirst(ctx context.Context, addrs []netip.Addr, port uint16) (net.Conn, error) {
 	var errs []error
+
 	for i, a := range addrs {
 		deadline, _ := ctx.Deadline()
 		share := time.Until(deadline) / time.Duration(len(addrs)-i)
 		d := net.Dialer{Timeout: share, KeepAlive: 15 * time.Second}
+
 		conn, err := d.DialContext(ctx, "tcp", netip.AddrPortFrom(a.Unmap(), port).String())
 		if err == nil {
 			return conn, nil
 		}
+
 		errs = append(errs, err)
 		if ctx.Err() != nil {
 			errs = append(errs, context.Cause(ctx))
 			break
 		}
 	}
+
 	return nil, errors.Join(errs...)
 }

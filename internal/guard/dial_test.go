@@ -13,7 +13,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"presswork"
+	"presswork/internal/fault"
 	"presswork/internal/guard"
 	"presswork/internal/test/wait"
 )
@@ -28,28 +28,34 @@ type counter struct {
 // accepted, counted and closed after them.
 func (c *counter) connections(t *testing.T) int64 {
 	t.Helper()
+
 	conn, err := net.Dial("tcp", "127.0.0.1:"+c.port)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer conn.Close()
+
 	if _, err := io.Copy(io.Discard, conn); err != nil {
 		t.Fatal(err)
 	}
+
 	return c.n.Add(-1)
 }
 
 func count(t *testing.T) *counter {
 	t.Helper()
+
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, port, _ := net.SplitHostPort(l.Addr().String())
 	c := &counter{port: port}
+
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
+
 		for {
 			conn, err := l.Accept()
 			if err != nil {
@@ -60,24 +66,29 @@ func count(t *testing.T) *counter {
 		}
 	}()
 	t.Cleanup(func() { l.Close(); <-done })
+
 	return c
 }
 
 // answers is a resolver that gives each of its answers once, then the last.
 func answers(lists ...string) func(context.Context, string) ([]netip.Addr, error) {
 	var asked atomic.Int64
+
 	return func(context.Context, string) ([]netip.Addr, error) {
 		n := min(int(asked.Add(1)), len(lists))
+
 		var out []netip.Addr
 		for a := range strings.FieldsSeq(lists[n-1]) {
 			out = append(out, netip.MustParseAddr(a))
 		}
+
 		return out, nil
 	}
 }
 
 func TestARebindingNameReachesNothing(t *testing.T) {
 	t.Parallel()
+
 	listener := count(t)
 	for name, lookup := range map[string]func(context.Context, string) ([]netip.Addr, error){
 		"private at once":    answers("127.0.0.1"),
@@ -87,17 +98,20 @@ func TestARebindingNameReachesNothing(t *testing.T) {
 		"unspecified":        answers("0.0.0.0"),
 	} {
 		p := policy(t, guard.Options{Allow: "evil.test:1, 93.184.216.34:" + listener.port, Lookup: lookup})
+
 		client := p.Client(guard.ClientOptions{Timeout: wait.Patience, MaxRedirects: 5})
 		for range 2 {
 			resp, err := client.Get("http://evil.test:" + listener.port + "/")
 			if err == nil {
 				resp.Body.Close()
 			}
-			if presswork.CodeOf(err) != presswork.AddressNotAllowed {
+
+			if fault.CodeOf(err) != fault.AddressNotAllowed {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
 	}
+
 	if n := listener.connections(t); n != 0 {
 		t.Errorf("%d connections reached loopback", n)
 	}
@@ -109,9 +123,10 @@ func TestWhatIsDialledIsWhatWasChecked(t *testing.T) {
 	// The first answer may be dialled, but nothing listens there. Whoever
 	// resolves the name again after the check arrives at the listener.
 	p := policy(t, guard.Options{Allow: "127.0.0.2", Lookup: answers("127.0.0.2", "127.0.0.1")})
-	if _, err := p.DialContext(t.Context(), "tcp", "twice.test:"+listener.port); presswork.CodeOf(err) != presswork.Internal {
+	if _, err := p.DialContext(t.Context(), "tcp", "twice.test:"+listener.port); fault.CodeOf(err) != fault.Internal {
 		t.Errorf("got %v", err)
 	}
+
 	if n := listener.connections(t); n != 0 {
 		t.Errorf("%d connections", n)
 	}
@@ -122,6 +137,7 @@ func TestDialTriesTheNextAddress(t *testing.T) {
 	listener := count(t)
 	// Nothing listens on 127.0.0.2 at that port.
 	p := policy(t, guard.Options{Allow: "true", Lookup: answers("127.0.0.2 127.0.0.1")})
+
 	conn, err := p.DialContext(t.Context(), "tcp", "both.test:"+listener.port)
 	if err != nil {
 		t.Fatal(err)
@@ -133,13 +149,24 @@ func TestANameThatIsExemptMayBePrivateButNeverMetadata(t *testing.T) {
 	t.Parallel()
 	listener := count(t)
 	allow := "hook.internal:" + listener.port
-	conn, err := policy(t, guard.Options{Allow: allow, Lookup: answers("127.0.0.1")}).DialContext(t.Context(), "tcp", "HOOK.internal.:"+listener.port)
+
+	conn, err := policy(
+		t,
+		guard.Options{Allow: allow, Lookup: answers("127.0.0.1")},
+	).DialContext(t.Context(), "tcp", "HOOK.internal.:"+listener.port)
 	if err != nil {
 		t.Fatal(err)
 	}
 	conn.Close()
+
 	p := policy(t, guard.Options{Allow: allow, Lookup: answers("169.254.169.254")})
-	if _, err := p.DialContext(t.Context(), "tcp", "hook.internal:"+listener.port); presswork.CodeOf(err) != presswork.AddressNotAllowed {
+	if _, err := p.DialContext(
+		t.Context(),
+		"tcp",
+		"hook.internal:"+listener.port,
+	); fault.CodeOf(
+		err,
+	) != fault.AddressNotAllowed {
 		t.Errorf("metadata by an exempt name: %v", err)
 	}
 }
@@ -147,18 +174,21 @@ func TestANameThatIsExemptMayBePrivateButNeverMetadata(t *testing.T) {
 func TestDisguisedHostsAreRefusedAtTheDialToo(t *testing.T) {
 	t.Parallel()
 	listener := count(t)
+
 	p := policy(t, guard.Options{})
 	for _, host := range []string{"127.0.0.1", "2130706433", "0x7f.1", "0177.0.0.1", "①②⑦.0.0.1", "[::1]", "[::ffff:127.0.0.1]", "127.0.0.1.", "localhost", "metadata.google.internal"} {
 		_, err := p.DialContext(t.Context(), "tcp", host+":"+listener.port)
-		if presswork.CodeOf(err) != presswork.AddressNotAllowed {
+		if fault.CodeOf(err) != fault.AddressNotAllowed {
 			t.Errorf("%s: %v", host, err)
 		}
 	}
+
 	for _, network := range []string{"udp", "unix"} {
 		if _, err := p.DialContext(t.Context(), network, "1.1.1.1:80"); err == nil {
 			t.Errorf("%s is dialled", network)
 		}
 	}
+
 	if n := listener.connections(t); n != 0 {
 		t.Errorf("%d connections", n)
 	}
@@ -168,8 +198,9 @@ func TestANameThatDoesNotResolveIsNoRefusal(t *testing.T) {
 	t.Parallel()
 	gone := &net.DNSError{Err: "no such host", Name: "gone.test", IsNotFound: true}
 	p := policy(t, guard.Options{Lookup: func(context.Context, string) ([]netip.Addr, error) { return nil, gone }})
+
 	_, err := p.DialContext(t.Context(), "tcp", "gone.test:80")
-	if presswork.CodeOf(err) != presswork.Internal || !errors.Is(err, gone) {
+	if fault.CodeOf(err) != fault.Internal || !errors.Is(err, gone) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -179,17 +210,21 @@ func TestRedirectsAreCheckedHopByHop(t *testing.T) {
 	secret := count(t)
 	var target string
 	var referred atomic.Bool
+
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Referer") != "" {
 			referred.Store(true)
 		}
+
 		if r.URL.Path == "/loop" {
 			http.Redirect(w, r, "/loop", http.StatusFound)
 			return
 		}
+
 		if r.URL.Path == "/end" {
 			return
 		}
+
 		if r.URL.Path == "/twice" {
 			http.Redirect(w, r, "/end", http.StatusMovedPermanently)
 			return
@@ -200,43 +235,50 @@ func TestRedirectsAreCheckedHopByHop(t *testing.T) {
 	target = server.URL
 	u, _ := url.Parse(target)
 	p := policy(t, guard.Options{Allow: u.Host})
+
 	client := p.Client(guard.ClientOptions{MaxRedirects: 5})
-	for to, code := range map[string]presswork.Code{
-		"http://127.0.0.1:" + secret.port:                  presswork.AddressNotAllowed,
-		"http://0x7f.1:" + secret.port:                     presswork.AddressNotAllowed,
-		"http://[::ffff:127.0.0.1]:" + secret.port:         presswork.AddressNotAllowed,
-		"http://localhost:" + secret.port:                  presswork.AddressNotAllowed,
-		"http://169.254.169.254/latest":                    presswork.AddressNotAllowed,
-		"file:///etc/passwd":                               presswork.InvalidURL,
-		"http://user:pw@" + u.Host + "/end":                presswork.InvalidURL,
-		target + "/x?to=http://127.0.0.1:" + secret.port:   presswork.AddressNotAllowed,
-		target + "/loop":                                   presswork.InvalidURL,
-		"gopher://127.0.0.1:" + secret.port + "/_FLUSHALL": presswork.InvalidURL,
+	for to, code := range map[string]fault.Code{
+		"http://127.0.0.1:" + secret.port:                  fault.AddressNotAllowed,
+		"http://0x7f.1:" + secret.port:                     fault.AddressNotAllowed,
+		"http://[::ffff:127.0.0.1]:" + secret.port:         fault.AddressNotAllowed,
+		"http://localhost:" + secret.port:                  fault.AddressNotAllowed,
+		"http://169.254.169.254/latest":                    fault.AddressNotAllowed,
+		"file:///etc/passwd":                               fault.InvalidURL,
+		"http://user:pw@" + u.Host + "/end":                fault.InvalidURL,
+		target + "/x?to=http://127.0.0.1:" + secret.port:   fault.AddressNotAllowed,
+		target + "/loop":                                   fault.InvalidURL,
+		"gopher://127.0.0.1:" + secret.port + "/_FLUSHALL": fault.InvalidURL,
 	} {
 		resp, err := client.Get(target + "/go?to=" + url.QueryEscape(to))
 		if err == nil {
 			resp.Body.Close()
 		}
-		if presswork.CodeOf(err) != code {
+
+		if fault.CodeOf(err) != code {
 			t.Errorf("%s: %v", to, err)
 		}
 	}
+
 	resp, err := client.Get(target + "/twice")
 	if err != nil {
 		t.Fatal(err)
 	}
 	resp.Body.Close()
+
 	if resp.StatusCode != http.StatusOK || referred.Load() {
 		t.Errorf("status %d, Referer sent: %v", resp.StatusCode, referred.Load())
 	}
+
 	resp, err = p.Client(guard.ClientOptions{}).Get(target + "/twice")
 	if err != nil {
 		t.Fatal(err)
 	}
 	resp.Body.Close()
+
 	if resp.StatusCode != http.StatusMovedPermanently {
 		t.Errorf("without MaxRedirects the answer is %d", resp.StatusCode)
 	}
+
 	if n := secret.connections(t); n != 0 {
 		t.Errorf("%d connections", n)
 	}
@@ -246,10 +288,12 @@ func TestTheEnvironmentsProxyIsIgnored(t *testing.T) {
 	proxy := count(t)
 	t.Setenv("HTTP_PROXY", "http://127.0.0.1:"+proxy.port)
 	t.Setenv("HTTPS_PROXY", "http://127.0.0.1:"+proxy.port)
+
 	p := policy(t, guard.Options{Lookup: answers("127.0.0.1")})
-	if _, err := p.Client(guard.ClientOptions{}).Get("http://x.test/"); presswork.CodeOf(err) != presswork.AddressNotAllowed {
+	if _, err := p.Client(guard.ClientOptions{}).Get("http://x.test/"); fault.CodeOf(err) != fault.AddressNotAllowed {
 		t.Errorf("got %v", err)
 	}
+
 	if n := proxy.connections(t); n != 0 {
 		t.Errorf("%d connections to the proxy", n)
 	}

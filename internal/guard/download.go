@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"time"
 
-	"presswork"
+	"presswork/internal/fault"
 )
 
 // DownloadOptions bound a download.
@@ -28,6 +28,7 @@ func NewDownloader(p *Policy, o DownloadOptions) *Downloader {
 	if o.Timeout <= 0 {
 		o.Timeout = 2 * time.Minute
 	}
+
 	return &Downloader{NewFetcher(p, FetchOptions{MaxBytes: o.MaxBytes, Timeout: o.Timeout, UserAgent: o.UserAgent})}
 }
 
@@ -35,36 +36,43 @@ func NewDownloader(p *Policy, o DownloadOptions) *Downloader {
 // AddressNotAllowed, NotFound (no answer, or not 200), ContentTooLarge, those of w.
 func (d *Downloader) Download(ctx context.Context, rawURL string, w io.Writer) error {
 	f := d.fetcher
+
 	u, err := f.policy.CheckURL(rawURL)
 	if err != nil {
 		return err
 	}
+
 	ctx, cancel := context.WithTimeoutCause(ctx, f.opts.Timeout,
-		presswork.Errorf(presswork.NotFound, "%s did not send the file within %s", u.Host, f.opts.Timeout))
+		fault.Errorf(fault.NotFound, "%s did not send the file within %s", u.Host, f.opts.Timeout))
 	defer cancel()
+
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
 	if err != nil {
-		return presswork.Errorf(presswork.InvalidURL, "%q is not a valid URL", clip(rawURL)).WithCause(err)
+		return fault.Errorf(fault.InvalidURL, "%q is not a valid URL", clip(rawURL)).WithCause(err)
 	}
 	req.Header.Set("User-Agent", f.opts.UserAgent)
+
 	resp, err := f.client.Do(req)
 	if err != nil {
 		return f.blame(ctx, u.Host, err)
 	}
 	defer resp.Body.Close()
+
 	if resp.StatusCode != http.StatusOK {
-		return presswork.Errorf(presswork.NotFound, "%s answered %d", u.Host, resp.StatusCode)
+		return fault.Errorf(fault.NotFound, "%s answered %d", u.Host, resp.StatusCode)
 	}
 	from := &source{r: io.LimitReader(resp.Body, f.opts.MaxBytes+1)}
+
 	n, err := io.Copy(w, from)
 	switch {
 	case n > f.opts.MaxBytes || resp.ContentLength > f.opts.MaxBytes:
-		return presswork.Errorf(presswork.ContentTooLarge, "the file is larger than %d bytes", f.opts.MaxBytes)
+		return fault.Errorf(fault.ContentTooLarge, "the file is larger than %d bytes", f.opts.MaxBytes)
 	case from.err != nil:
 		return f.blame(ctx, u.Host, from.err)
 	case err != nil:
 		return fmt.Errorf("download: %w", err)
 	}
+
 	return nil
 }
 
@@ -81,5 +89,6 @@ func (s *source) Read(p []byte) (int, error) {
 	if err != nil && err != io.EOF {
 		s.err = err
 	}
+
 	return n, err
 }

@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"time"
 
-	"presswork"
+	"presswork/internal/fault"
 	"presswork/internal/imagetype"
 )
 
@@ -35,15 +35,19 @@ func NewFetcher(p *Policy, o FetchOptions) *Fetcher {
 	if o.MaxBytes <= 0 {
 		o.MaxBytes = 10 << 20
 	}
+
 	if o.MaxPixels <= 0 {
 		o.MaxPixels = imagetype.MaxPixels
 	}
+
 	if o.Timeout <= 0 {
 		o.Timeout = 10 * time.Second
 	}
+
 	if o.UserAgent == "" {
 		o.UserAgent = "Presswork"
 	}
+
 	return &Fetcher{policy: p, opts: o, client: p.Client(ClientOptions{Timeout: o.Timeout, MaxRedirects: 5})}
 }
 
@@ -56,59 +60,78 @@ func (f *Fetcher) Fetch(ctx context.Context, rawURL string) (data []byte, conten
 	if err != nil {
 		return nil, "", err
 	}
+
 	ctx, cancel := context.WithTimeoutCause(ctx, f.opts.Timeout,
-		presswork.Errorf(presswork.NotFound, "%s did not send the image within %s", u.Host, f.opts.Timeout))
+		fault.Errorf(fault.NotFound, "%s did not send the image within %s", u.Host, f.opts.Timeout))
 	defer cancel()
+
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
 	if err != nil {
-		return nil, "", presswork.Errorf(presswork.InvalidURL, "%q is not a valid URL", clip(rawURL)).WithCause(err)
+		return nil, "", fault.Errorf(fault.InvalidURL, "%q is not a valid URL", clip(rawURL)).WithCause(err)
 	}
 	req.Header.Set("User-Agent", f.opts.UserAgent)
 	req.Header.Set("Accept", "image/avif,image/webp,image/svg+xml,image/png,image/jpeg,image/gif")
+
 	resp, err := f.client.Do(req)
 	if err != nil {
 		return nil, "", f.blame(ctx, u.Host, err)
 	}
 	defer resp.Body.Close()
+
 	if resp.StatusCode != http.StatusOK {
-		return nil, "", presswork.Errorf(presswork.NotFound, "%s answered %d", u.Host, resp.StatusCode)
+		return nil, "", fault.Errorf(fault.NotFound, "%s answered %d", u.Host, resp.StatusCode)
 	}
+
 	if data, err = f.read(ctx, u.Host, resp); err != nil {
 		return nil, "", err
 	}
+
 	img, err := imagetype.Inspect(data)
 	if err != nil {
-		return nil, "", presswork.Errorf(presswork.UnsupportedMediaType, "what %s sent cannot be shown: %v", u.Host, err)
+		return nil, "", fault.Errorf(fault.UnsupportedMediaType, "what %s sent cannot be shown: %v", u.Host, err)
 	}
+
 	if img.Pixels() > uint64(f.opts.MaxPixels) {
-		return nil, "", presswork.Errorf(presswork.ContentTooLarge, "the image is %d × %d pixels; at most %d in all are allowed", img.Width, img.Height, f.opts.MaxPixels)
+		return nil, "", fault.Errorf(
+			fault.ContentTooLarge,
+			"the image is %d × %d pixels; at most %d in all are allowed",
+			img.Width,
+			img.Height,
+			f.opts.MaxPixels,
+		)
 	}
+
 	return data, img.ContentType, nil
 }
 
 func (f *Fetcher) read(ctx context.Context, host string, resp *http.Response) ([]byte, error) {
-	tooLarge := presswork.Errorf(presswork.ContentTooLarge, "the image is larger than %d bytes", f.opts.MaxBytes)
+	tooLarge := fault.Errorf(fault.ContentTooLarge, "the image is larger than %d bytes", f.opts.MaxBytes)
 	if resp.ContentLength > f.opts.MaxBytes {
 		return nil, tooLarge
 	}
+
 	data, err := io.ReadAll(io.LimitReader(resp.Body, f.opts.MaxBytes+1))
 	if err != nil {
 		return nil, f.blame(ctx, host, err)
 	}
+
 	if int64(len(data)) > f.opts.MaxBytes {
 		return nil, tooLarge
 	}
+
 	return data, nil
 }
 
 // blame keeps a coined error, also one from a redirect or a dial, and names the
 // rest in words that give no address away.
 func (f *Fetcher) blame(ctx context.Context, host string, err error) error {
-	if presswork.CodeOf(err) != presswork.Internal {
-		return presswork.AsError(err)
+	if fault.CodeOf(err) != fault.Internal {
+		return fault.AsError(err)
 	}
-	if ctx.Err() != nil && presswork.CodeOf(context.Cause(ctx)) != presswork.Internal {
-		return presswork.AsError(context.Cause(ctx)).WithCause(err)
+
+	if ctx.Err() != nil && fault.CodeOf(context.Cause(ctx)) != fault.Internal {
+		return fault.AsError(context.Cause(ctx)).WithCause(err)
 	}
-	return presswork.Errorf(presswork.NotFound, "%s does not answer", host).WithCause(fmt.Errorf("fetch: %w", err))
+
+	return fault.Errorf(fault.NotFound, "%s does not answer", host).WithCause(fmt.Errorf("fetch: %w", err))
 }

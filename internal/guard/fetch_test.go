@@ -18,16 +18,18 @@ import (
 	"testing"
 	"time"
 
-	"presswork"
+	"presswork/internal/fault"
 	"presswork/internal/guard"
 )
 
 func encoded(t *testing.T, encode func(*bytes.Buffer, image.Image) error) []byte {
 	t.Helper()
+
 	var b bytes.Buffer
 	if err := encode(&b, image.NewGray(image.Rect(0, 0, 3, 2))); err != nil {
 		t.Fatal(err)
 	}
+
 	return b.Bytes()
 }
 
@@ -40,6 +42,7 @@ func riff(chunk string, body ...byte) []byte {
 func avif(width, height uint32) []byte {
 	b := []byte("\x00\x00\x00\x14ftypavif\x00\x00\x00\x00mif1\x00\x00\x00\x1cmeta\x00\x00\x00\x14ispe\x00\x00\x00\x00")
 	b = binary.BigEndian.AppendUint32(b, width)
+
 	return binary.BigEndian.AppendUint32(b, height)
 }
 
@@ -51,6 +54,7 @@ func pngBomb(t *testing.T) []byte {
 	copy(b[12:], head)
 	// The checksum of the header, recomputed, so that only the size is odd.
 	binary.BigEndian.PutUint32(b[29:], crc32.ChecksumIEEE(b[12:29]))
+
 	return b
 }
 
@@ -74,6 +78,7 @@ func images(t *testing.T, bodies map[string][]byte) (base string, p *guard.Polic
 			w.Header().Set("Content-Encoding", "gzip")
 			z := gzip.NewWriter(w)
 			z.Write([]byte("\x89PNG\r\n\x1a\n"))
+
 			for range 4 {
 				z.Write(make([]byte, 1<<20))
 			}
@@ -81,6 +86,7 @@ func images(t *testing.T, bodies map[string][]byte) (base string, p *guard.Polic
 		case r.URL.Path == "/stall":
 			w.WriteHeader(http.StatusOK)
 			w.(http.Flusher).Flush()
+
 			select {
 			case <-release:
 			case <-r.Context().Done():
@@ -94,37 +100,44 @@ func images(t *testing.T, bodies map[string][]byte) (base string, p *guard.Polic
 		}
 	}))
 	t.Cleanup(func() { close(release); server.Close() })
+
 	u, err := url.Parse(server.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	return server.URL, policy(t, guard.Options{Allow: u.Host})
 }
 
 func TestFetchTellsTheTypeFromTheBytes(t *testing.T) {
 	t.Parallel()
 	bodies := map[string][]byte{
-		"/png":     encoded(t, func(b *bytes.Buffer, m image.Image) error { return png.Encode(b, m) }),
-		"/jpeg":    encoded(t, func(b *bytes.Buffer, m image.Image) error { return jpeg.Encode(b, m, nil) }),
-		"/gif":     encoded(t, func(b *bytes.Buffer, m image.Image) error { return gif.Encode(b, m, nil) }),
-		"/webp":    riff("VP8 ", 0, 0, 0, 0x9d, 1, 0x2a, 3, 0, 2, 0),
-		"/webpL":   riff("VP8L", 0x2f, 2, 0x40, 0, 0),
-		"/webpX":   riff("VP8X", 0, 0, 0, 0, 2, 0, 0, 1, 0, 0),
-		"/avif":    avif(3, 2),
-		"/svg":     []byte(`<svg xmlns="http://www.w3.org/2000/svg"/>`),
-		"/svg-xml": []byte("\xef\xbb\xbf<?xml version=\"1.0\" encoding=\"iso-8859-1\"?>\n<!-- x --><!DOCTYPE svg PUBLIC \"-//W3C//DTD SVG 1.1//EN\" \"x\">\n<svg:svg xmlns:svg=\"http://www.w3.org/2000/svg\"/>"),
+		"/png":   encoded(t, func(b *bytes.Buffer, m image.Image) error { return png.Encode(b, m) }),
+		"/jpeg":  encoded(t, func(b *bytes.Buffer, m image.Image) error { return jpeg.Encode(b, m, nil) }),
+		"/gif":   encoded(t, func(b *bytes.Buffer, m image.Image) error { return gif.Encode(b, m, nil) }),
+		"/webp":  riff("VP8 ", 0, 0, 0, 0x9d, 1, 0x2a, 3, 0, 2, 0),
+		"/webpL": riff("VP8L", 0x2f, 2, 0x40, 0, 0),
+		"/webpX": riff("VP8X", 0, 0, 0, 0, 2, 0, 0, 1, 0, 0),
+		"/avif":  avif(3, 2),
+		"/svg":   []byte(`<svg xmlns="http://www.w3.org/2000/svg"/>`),
+		"/svg-xml": []byte(
+			"\xef\xbb\xbf<?xml version=\"1.0\" encoding=\"iso-8859-1\"?>\n<!-- x --><!DOCTYPE svg PUBLIC \"-//W3C//DTD SVG 1.1//EN\" \"x\">\n<svg:svg xmlns:svg=\"http://www.w3.org/2000/svg\"/>",
+		),
 	}
 	base, p := images(t, bodies)
+
 	f := guard.NewFetcher(p, guard.FetchOptions{})
 	for path, want := range map[string]string{
 		"/png": "image/png", "/jpeg": "image/jpeg", "/gif": "image/gif", "/webp": "image/webp", "/webpL": "image/webp", "/webpX": "image/webp",
 		"/avif": "image/avif", "/svg": "image/svg+xml", "/svg-xml": "image/svg+xml", "/hop": "image/png",
 	} {
 		data, got, err := f.Fetch(t.Context(), base+path)
+
 		body := bodies[path]
 		if path == "/hop" {
 			body = bodies["/png"]
 		}
+
 		if err != nil || got != want || !bytes.Equal(data, body) {
 			t.Errorf("%s: %d bytes of %q, %v", path, len(data), got, err)
 		}
@@ -150,26 +163,33 @@ func TestFetchRefusesWhatIsNotAPrintableImage(t *testing.T) {
 		"/bomb-avif": avif(1<<31, 1<<30),
 	})
 	f := guard.NewFetcher(p, guard.FetchOptions{MaxBytes: 1 << 20})
+
 	hasty := guard.NewFetcher(p, guard.FetchOptions{Timeout: 100 * time.Millisecond})
-	if _, _, err := hasty.Fetch(t.Context(), base+"/stall"); presswork.CodeOf(err) != presswork.NotFound || !strings.Contains(err.Error(), "within 100ms") {
+	if _, _, err := hasty.Fetch(
+		t.Context(),
+		base+"/stall",
+	); fault.CodeOf(err) != fault.NotFound ||
+		!strings.Contains(err.Error(), "within 100ms") {
 		t.Errorf("a server that stalls: %v", err)
 	}
-	for path, want := range map[string]presswork.Code{
-		"/html": presswork.UnsupportedMediaType, "/text": presswork.UnsupportedMediaType, "/empty": presswork.UnsupportedMediaType, "/script": presswork.UnsupportedMediaType,
-		"/bmp": presswork.UnsupportedMediaType, "/cut-png": presswork.UnsupportedMediaType, "/cut-jpeg": presswork.UnsupportedMediaType, "/cut-avif": presswork.UnsupportedMediaType, "/odd-webp": presswork.UnsupportedMediaType,
-		"/flat-avif": presswork.UnsupportedMediaType, "/entities": presswork.UnsupportedMediaType,
-		"/bomb-png": presswork.ContentTooLarge, "/bomb-webp": presswork.ContentTooLarge, "/bomb-avif": presswork.ContentTooLarge,
-		"/endless": presswork.ContentTooLarge, "/zip": presswork.ContentTooLarge, "/missing": presswork.NotFound, "/inward": presswork.AddressNotAllowed,
+
+	for path, want := range map[string]fault.Code{
+		"/html": fault.UnsupportedMediaType, "/text": fault.UnsupportedMediaType, "/empty": fault.UnsupportedMediaType, "/script": fault.UnsupportedMediaType,
+		"/bmp": fault.UnsupportedMediaType, "/cut-png": fault.UnsupportedMediaType, "/cut-jpeg": fault.UnsupportedMediaType, "/cut-avif": fault.UnsupportedMediaType, "/odd-webp": fault.UnsupportedMediaType,
+		"/flat-avif": fault.UnsupportedMediaType, "/entities": fault.UnsupportedMediaType,
+		"/bomb-png": fault.ContentTooLarge, "/bomb-webp": fault.ContentTooLarge, "/bomb-avif": fault.ContentTooLarge,
+		"/endless": fault.ContentTooLarge, "/zip": fault.ContentTooLarge, "/missing": fault.NotFound, "/inward": fault.AddressNotAllowed,
 	} {
 		_, _, err := f.Fetch(t.Context(), base+path)
-		if presswork.CodeOf(err) != want {
+		if fault.CodeOf(err) != want {
 			t.Errorf("%s: %v, want %s", path, err, want)
 		}
 	}
-	for raw, want := range map[string]presswork.Code{
-		"http://127.0.0.1:1/x.png": presswork.AddressNotAllowed, "file:///etc/passwd": presswork.InvalidURL, "http://x/%zz\x00": presswork.InvalidURL,
+
+	for raw, want := range map[string]fault.Code{
+		"http://127.0.0.1:1/x.png": fault.AddressNotAllowed, "file:///etc/passwd": fault.InvalidURL, "http://x/%zz\x00": fault.InvalidURL,
 	} {
-		if _, _, err := f.Fetch(t.Context(), raw); presswork.CodeOf(err) != want {
+		if _, _, err := f.Fetch(t.Context(), raw); fault.CodeOf(err) != want {
 			t.Errorf("%s: %v, want %s", raw, err, want)
 		}
 	}
@@ -179,21 +199,27 @@ func TestAFailedFetchKeepsAddressesOutOfItsMessage(t *testing.T) {
 	t.Parallel()
 	p := policy(t, guard.Options{Allow: "127.0.0.9:1", Lookup: answers("127.0.0.9")})
 	_, _, err := guard.NewFetcher(p, guard.FetchOptions{}).Fetch(t.Context(), "http://dead.test:1/x.png")
-	e := presswork.AsError(err)
-	if e.Code != presswork.NotFound || strings.Contains(e.Message, "127.") || !strings.Contains(e.Error(), "127.0.0.9") {
+
+	e := fault.AsError(err)
+	if e.Code != fault.NotFound || strings.Contains(e.Message, "127.") || !strings.Contains(e.Error(), "127.0.0.9") {
 		t.Errorf("message %q, log %q", e.Message, e.Error())
 	}
 }
 
 func TestFetchEndsWithItsContextAndServesManyAtOnce(t *testing.T) {
 	t.Parallel()
-	base, p := images(t, map[string][]byte{"/png": encoded(t, func(b *bytes.Buffer, m image.Image) error { return png.Encode(b, m) })})
+	base, p := images(
+		t,
+		map[string][]byte{"/png": encoded(t, func(b *bytes.Buffer, m image.Image) error { return png.Encode(b, m) })},
+	)
 	f := guard.NewFetcher(p, guard.FetchOptions{})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
+
 	if _, _, err := f.Fetch(ctx, base+"/stall"); err == nil {
 		t.Error("a cancelled fetch succeeds")
 	}
+
 	var wg sync.WaitGroup
 	for range 64 {
 		wg.Go(func() {

@@ -13,7 +13,7 @@ import (
 	"net/url"
 	"sync"
 
-	"presswork"
+	"presswork/internal/fault"
 )
 
 // ServeHTTP serves the browser: CONNECT, and requests in absolute form.
@@ -21,6 +21,7 @@ func (s *Session) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !s.admit(1) {
 		return
 	}
+
 	switch {
 	case r.Method == http.MethodConnect:
 		s.tunnel(w, r)
@@ -40,7 +41,8 @@ func (s *Session) admit(n int64) bool {
 	if s.requests.Add(n) <= most {
 		return true
 	}
-	s.end(presswork.Errorf(presswork.PageError, "the page makes more than %d requests", most))
+	s.end(fault.Errorf(fault.PageError, "the page makes more than %d requests", most))
+
 	return false
 }
 
@@ -67,9 +69,10 @@ func rewrite(r *httputil.ProxyRequest) {
 // answer may be shown in a frame of the page.
 func refuseRequest(w http.ResponseWriter, err error) {
 	status := http.StatusBadGateway
+
 	var slow net.Error
 	switch {
-	case presswork.CodeOf(err) == presswork.AddressNotAllowed:
+	case fault.CodeOf(err) == fault.AddressNotAllowed:
 		status = http.StatusForbidden
 	case errors.As(err, &slow) && slow.Timeout(), errors.Is(err, context.DeadlineExceeded):
 		status = http.StatusGatewayTimeout
@@ -86,16 +89,19 @@ func (s *Session) tunnel(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer server.Close()
+
 	client, early, err := http.NewResponseController(w).Hijack()
 	if err != nil {
 		refuseRequest(w, err)
 		return
 	}
 	defer client.Close()
+
 	if !s.track(client) {
 		return
 	}
 	defer s.untrack(client)
+
 	if _, err := io.WriteString(client, "HTTP/1.1 200 Connection established\r\n\r\n"); err != nil {
 		return
 	}
@@ -113,6 +119,7 @@ func fromClient(client net.Conn, early *bufio.Reader) io.Reader {
 		head, _ := early.Peek(n) // cannot fail: it is there
 		return io.MultiReader(bytes.NewReader(head), client)
 	}
+
 	return client
 }
 
@@ -133,6 +140,7 @@ func closeWrite(c net.Conn) error {
 	if half, ok := c.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()
 	}
+
 	return c.Close()
 }
 
@@ -145,6 +153,7 @@ func (b *buffers) Get() []byte {
 	if p, ok := b.pool.Get().(*[bufferBytes]byte); ok {
 		return p[:]
 	}
+
 	return make([]byte, bufferBytes)
 }
 

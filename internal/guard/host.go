@@ -23,32 +23,39 @@ func canonicalHost(host string) (name string, addr netip.Addr, err error) {
 	if len(host) > maxHost {
 		return "", addr, errors.New("the host is too long")
 	}
+
 	if inner, ok := strings.CutPrefix(host, "["); ok {
 		inner, ok = strings.CutSuffix(inner, "]")
 		if host = inner; !ok || !strings.Contains(inner, ":") {
 			return "", addr, errors.New("the address in brackets is not closed or not IPv6")
 		}
 	}
+
 	if strings.Contains(host, ":") {
 		addr, err := netip.ParseAddr(host)
 		if err != nil || addr.Zone() != "" {
 			return "", netip.Addr{}, errors.New("the host is not a valid IPv6 address")
 		}
+
 		return "", addr, nil
 	}
+
 	name, err = asciiName(host)
 	if err != nil {
 		return "", addr, err
 	}
+
 	if endsInNumber(name) {
 		addr, err = parseIPv4(name)
 		return "", addr, err
 	}
+
 	return name, addr, nil
 }
 
 func asciiName(host string) (string, error) {
 	bad := errors.New("the host name is not valid")
+
 	decoded, err := url.PathUnescape(host)
 	if err != nil {
 		return "", bad
@@ -57,20 +64,24 @@ func asciiName(host string) (string, error) {
 	profile := idna.New(idna.MapForLookup(), idna.Transitional(false), idna.StrictDomainName(false),
 		idna.CheckHyphens(false), idna.BidiRule())
 	name, err := profile.ToASCII(decoded)
+
 	name = strings.TrimSuffix(strings.ToLower(name), ".")
 	if err != nil || name == "" || len(name) > 253 {
 		return "", bad
 	}
+
 	for label := range strings.SplitSeq(name, ".") {
 		if label == "" || len(label) > 63 {
 			return "", bad
 		}
 	}
+
 	if strings.ContainsFunc(name, func(r rune) bool {
 		return r <= ' ' || r >= 0x7f || strings.ContainsRune("#%/:<>?@[\\]^|\"'`{}", r)
 	}) {
 		return "", bad
 	}
+
 	return name, nil
 }
 
@@ -81,6 +92,7 @@ func endsInNumber(name string) bool {
 		return true
 	}
 	hex, ok := strings.CutPrefix(last, "0x")
+
 	return ok && strings.Trim(hex, "0123456789abcdef") == ""
 }
 
@@ -88,22 +100,27 @@ func endsInNumber(name string) bool {
 // (0x…); the last fills the bytes that are left.
 func parseIPv4(name string) (netip.Addr, error) {
 	bad := errors.New("the host ends in a number but is not an IPv4 address")
+
 	parts := strings.Split(name, ".")
 	if len(parts) > 4 {
 		return netip.Addr{}, bad
 	}
 	var sum uint64
+
 	for i, part := range parts {
 		n, err := parseNumber(part)
+
 		limit := uint64(256)
 		if i == len(parts)-1 {
 			limit = 1 << (8 * (5 - len(parts)))
 		}
+
 		if err != nil || n >= limit {
 			return netip.Addr{}, bad
 		}
 		sum = sum*limit + n
 	}
+
 	return netip.AddrFrom4([4]byte{byte(sum >> 24), byte(sum >> 16), byte(sum >> 8), byte(sum)}), nil
 }
 
@@ -112,11 +129,14 @@ func parseNumber(part string) (uint64, error) {
 		if hex == "" {
 			return 0, nil
 		}
+
 		return strconv.ParseUint(hex, 16, 64)
 	}
+
 	if len(part) > 1 && part[0] == '0' {
 		return strconv.ParseUint(part[1:], 8, 64)
 	}
+
 	return strconv.ParseUint(part, 10, 64)
 }
 

@@ -19,6 +19,7 @@ func newHostRules(allow, deny string) (r hostRules, err error) {
 		return r, err
 	}
 	r.deny, err = parseGlobs(deny)
+
 	return r, err
 }
 
@@ -34,6 +35,7 @@ func parseGlobs(list string) (globs []string, err error) {
 		if err != nil {
 			return nil, fmt.Errorf("%q: %w; allowed: a host, or a glob such as *.example.com", entry, err)
 		}
+
 		if strings.Contains(glob, "*") {
 			if glob, err = asciiGlob(glob); err != nil {
 				return nil, fmt.Errorf("%q: %w", entry, err)
@@ -43,6 +45,7 @@ func parseGlobs(list string) (globs []string, err error) {
 		}
 		globs = append(globs, glob)
 	}
+
 	return globs, nil
 }
 
@@ -57,12 +60,14 @@ func asciiGlob(glob string) (string, error) {
 			}
 			continue
 		}
+
 		name, err := asciiName(label)
 		if err != nil {
 			return "", err
 		}
 		labels[i] = name
 	}
+
 	return strings.Join(labels, "."), nil
 }
 
@@ -70,12 +75,14 @@ func hostText(name string, addr netip.Addr) string {
 	if addr.IsValid() {
 		return addr.Unmap().String()
 	}
+
 	return name
 }
 
 // check judges a host as canonicalHost gave it.
 func (r hostRules) check(name string, addr netip.Addr) error {
 	host := hostText(name, addr)
+
 	matches := func(glob string) bool {
 		ok, err := path.Match(glob, host)
 		return ok && err == nil
@@ -86,5 +93,6 @@ func (r hostRules) check(name string, addr netip.Addr) error {
 	case len(r.allow) > 0 && !slices.ContainsFunc(r.allow, matches):
 		return refuse(Host, host, "the operator allows other hosts only")
 	}
+
 	return nil
 }

@@ -68,18 +68,22 @@ func New(o Options) (*Policy, error) {
 			return net.DefaultResolver.LookupNetIP(ctx, "ip", host)
 		}
 	}
+
 	var err error
 	if p.hosts, err = newHostRules(o.AllowHosts, o.DenyHosts); err != nil {
 		return nil, err
 	}
+
 	for entry := range strings.SplitSeq(o.Allow, ",") {
 		if entry = strings.TrimSpace(entry); entry == "" {
 			continue
 		}
+
 		if err := p.allow(entry); err != nil {
 			return nil, fmt.Errorf("%q: %w", entry, err)
 		}
 	}
+
 	for _, entry := range o.Never {
 		e, err := parseNever(entry)
 		if err != nil {
@@ -87,6 +91,7 @@ func New(o Options) (*Policy, error) {
 		}
 		p.never = append(p.never, e)
 	}
+
 	return p, nil
 }
 
@@ -95,30 +100,37 @@ func (p *Policy) allow(entry string) error {
 		p.allPrivate = true
 		return nil
 	}
+
 	if strings.Contains(entry, "/") {
 		prefix, err := netip.ParsePrefix(entry)
 		if err != nil || prefix.Addr().Is4In6() {
 			return fmt.Errorf("not a CIDR; allowed: 10.0.0.0/8 or fd00::/8")
 		}
+
 		prefix = prefix.Masked()
 		if s, ok := lookup(prefix.Addr()); ok && s.class == never && s.prefix.Bits() <= prefix.Bits() {
 			return neverExempt(s)
 		}
 		p.prefixes = append(p.prefixes, prefix)
+
 		return nil
 	}
+
 	host, port, err := splitEntry(entry)
 	if err != nil {
 		return err
 	}
+
 	e, err := parseEndpoint(host, port)
 	if err != nil {
 		return err
 	}
+
 	if s, ok := classify(e.addr); e.addr.IsValid() && ok && s.class == never {
 		return neverExempt(s)
 	}
 	p.allowed = append(p.allowed, e)
+
 	return nil
 }
 
@@ -131,13 +143,16 @@ func splitEntry(entry string) (host, port string, err error) {
 	if _, err := netip.ParseAddr(entry); err == nil {
 		return entry, "", nil
 	}
+
 	if !strings.Contains(entry, ":") || strings.HasSuffix(entry, "]") {
 		return entry, "", nil
 	}
+
 	host, port, err = net.SplitHostPort(entry)
 	if err != nil || port == "" {
 		return "", "", fmt.Errorf("allowed: host[:port], a CIDR (10.0.0.0/8), or true")
 	}
+
 	return host, port, nil
 }
 
@@ -149,11 +164,13 @@ func parseEndpoint(host, port string) (e endpoint, err error) {
 		}
 		e.port = uint16(n)
 	}
+
 	name, addr, err := canonicalHost(host)
 	if err != nil {
 		return e, fmt.Errorf("%w; allowed: host[:port], a CIDR (10.0.0.0/8), or true", err)
 	}
 	e.name, e.addr = name, addr.Unmap()
+
 	return e, nil
 }
 
@@ -162,13 +179,16 @@ func parseNever(entry string) (endpoint, error) {
 	if err != nil || port == "" {
 		return endpoint{}, fmt.Errorf("allowed: host:port")
 	}
+
 	if host == "" {
 		host = "0.0.0.0"
 	}
+
 	e, err := parseEndpoint(host, port)
 	if isLocalhost(e.name) {
 		e.addr = netip.AddrFrom4([4]byte{127, 0, 0, 1})
 	}
+
 	return e, err
 }
 
@@ -177,16 +197,20 @@ func parseNever(entry string) (endpoint, error) {
 // addresses; those given by name are compared when dialling.
 func (p *Policy) check(host string, ap netip.AddrPort) error {
 	addr, port := ap.Addr().Unmap(), ap.Port()
+
 	shown := host
 	if shown == "" {
 		shown = addr.String()
 	}
+
 	if !addr.IsValid() {
 		return refuse(NotPublic, shown, "it is not an address")
 	}
+
 	if addr.Zone() != "" {
 		return refuse(Never, shown, "link-local addresses are never allowed")
 	}
+
 	s, isSpecial := classify(addr)
 	switch {
 	case isSpecial && s.class == never:
@@ -197,10 +221,16 @@ func (p *Policy) check(host string, ap netip.AddrPort) error {
 		if p.own(addr, port) {
 			return refuse(Own, shown, "it is one of Presswork's own services")
 		}
+
 		return nil
 	case isSpecial:
-		return p.refuseUntilExempt(NotPublic, shown, fmt.Sprintf("it is not on the public internet (%s, %s)", s.name, s.source))
+		return p.refuseUntilExempt(
+			NotPublic,
+			shown,
+			fmt.Sprintf("it is not on the public internet (%s, %s)", s.name, s.source),
+		)
 	}
+
 	return p.refusePort(shown, port)
 }
 
@@ -209,6 +239,7 @@ func (p *Policy) refuseUntilExempt(reason Reason, host, why string) error {
 	if p.setting != "" {
 		why += "; the operator can allow it in " + p.setting
 	}
+
 	return refuse(reason, host, why)
 }
 
@@ -222,9 +253,11 @@ func (p *Policy) exempt(host string, addr netip.Addr, port uint16, s special) bo
 	if p.allPrivate && s.class == private {
 		return true
 	}
+
 	if slices.ContainsFunc(p.prefixes, func(prefix netip.Prefix) bool { return prefix.Contains(addr) }) {
 		return true
 	}
+
 	return p.allowsName(host, port) || slices.ContainsFunc(p.allowed, func(e endpoint) bool {
 		return e.addr.IsValid() && e.addr == addr && (e.port == 0 || e.port == port)
 	})
@@ -242,12 +275,14 @@ func (p *Policy) services() []endpoint {
 	if p.neverNow == nil {
 		return p.never
 	}
+
 	all := slices.Clone(p.never)
 	for _, entry := range p.neverNow() {
 		if e, err := parseNever(entry); err == nil {
 			all = append(all, e)
 		}
 	}
+
 	return all
 }
 
@@ -258,6 +293,7 @@ func (p *Policy) own(addr netip.Addr, port uint16) bool {
 	if p.ownToo != nil && p.ownToo(netip.AddrPortFrom(addr, port)) {
 		return true
 	}
+
 	return slices.ContainsFunc(p.services(), func(e endpoint) bool {
 		switch {
 		case e.port != port || !e.addr.IsValid():
@@ -265,6 +301,7 @@ func (p *Policy) own(addr netip.Addr, port uint16) bool {
 		case e.addr.IsUnspecified():
 			return addr.IsLoopback() || ofThisMachine(addr)
 		}
+
 		return e.addr == addr || e.addr.IsLoopback() && addr.IsLoopback()
 	})
 }
@@ -273,6 +310,7 @@ func (p *Policy) own(addr netip.Addr, port uint16) bool {
 // is taken for ours.
 func ofThisMachine(addr netip.Addr) bool {
 	addrs, err := net.InterfaceAddrs()
+
 	return err != nil || slices.ContainsFunc(addrs, func(a net.Addr) bool {
 		prefix, err := netip.ParsePrefix(a.String())
 		return err == nil && prefix.Addr().Unmap() == addr
@@ -287,15 +325,18 @@ func (p *Policy) ownByName(ctx context.Context, ap netip.AddrPort) bool {
 	if _, isSpecial := classify(addr); !isSpecial && webPort(ap.Port()) {
 		return false
 	}
+
 	for _, e := range p.services() {
 		if e.port != ap.Port() || e.addr.IsValid() {
 			continue
 		}
+
 		answers, err := p.lookup(ctx, e.name)
 		if err != nil || slices.ContainsFunc(answers, func(a netip.Addr) bool { return a.Unmap() == addr }) {
 			return true
 		}
 	}
+
 	return false
 }
 
@@ -305,5 +346,6 @@ func clip(s string) string {
 	if len(s) <= most {
 		return s
 	}
+
 	return strings.ToValidUTF8(s[:most], "") + "…"
 }

@@ -6,30 +6,35 @@ import (
 	"strings"
 	"testing"
 
-	"presswork"
+	"presswork/internal/fault"
 	"presswork/internal/guard"
 )
 
 func policy(t *testing.T, o guard.Options) *guard.Policy {
 	t.Helper()
+
 	p, err := guard.New(o)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	return p
 }
 
 func allowed(t *testing.T, p *guard.Policy, addrPort string) bool {
 	t.Helper()
+
 	err := p.Check(netip.MustParseAddrPort(addrPort))
-	if err != nil && presswork.CodeOf(err) != presswork.AddressNotAllowed {
-		t.Errorf("%s: code %s", addrPort, presswork.CodeOf(err))
+	if err != nil && fault.CodeOf(err) != fault.AddressNotAllowed {
+		t.Errorf("%s: code %s", addrPort, fault.CodeOf(err))
 	}
+
 	return err == nil
 }
 
 func TestThePublicInternetIsAllowedOnWebPortsOnly(t *testing.T) {
 	t.Parallel()
+
 	p := policy(t, guard.Options{})
 	for _, ap := range []string{
 		"1.1.1.1:443", "93.184.216.34:80", "11.0.0.1:443", "9.255.255.255:443", "172.32.0.1:443", "100.128.0.1:443",
@@ -40,6 +45,7 @@ func TestThePublicInternetIsAllowedOnWebPortsOnly(t *testing.T) {
 			t.Errorf("%s is refused", ap)
 		}
 	}
+
 	for _, ap := range []string{"1.1.1.1:22", "1.1.1.1:6379", "1.1.1.1:8080", "1.1.1.1:0", "[2606:4700:4700::1111]:25"} {
 		if allowed(t, p, ap) {
 			t.Errorf("%s is allowed", ap)
@@ -52,6 +58,7 @@ func TestThePublicInternetIsAllowedOnWebPortsOnly(t *testing.T) {
 // an IPv4 address as IPv6.
 func TestEverySpecialRangeIsRefused(t *testing.T) {
 	t.Parallel()
+
 	for name, addrs := range map[string]string{
 		"this network":     "0.0.0.0 0.255.255.255",
 		"RFC 1918":         "10.0.0.0 10.255.255.255 172.16.0.0 172.31.255.255 192.168.0.0 192.168.255.255",
@@ -82,10 +89,11 @@ func TestEverySpecialRangeIsRefused(t *testing.T) {
 		"zone":             "fe80::1%eth0 2606:4700:4700::1111%eth0",
 	} {
 		p := policy(t, guard.Options{})
+
 		for addr := range strings.FieldsSeq(addrs) {
 			for _, port := range []uint16{80, 443} {
 				err := p.Check(netip.AddrPortFrom(netip.MustParseAddr(addr), port))
-				if presswork.CodeOf(err) != presswork.AddressNotAllowed {
+				if fault.CodeOf(err) != fault.AddressNotAllowed {
 					t.Errorf("%s: %s gives %v", name, addr, err)
 				}
 			}
@@ -95,12 +103,14 @@ func TestEverySpecialRangeIsRefused(t *testing.T) {
 
 func TestTrueOpensPrivateNetworksOnAnyPortAndNothingElse(t *testing.T) {
 	t.Parallel()
+
 	p := policy(t, guard.Options{Allow: "true"})
 	for _, ap := range []string{"127.0.0.1:3000", "127.9.9.9:80", "10.1.2.3:9000", "172.20.0.5:81", "192.168.1.1:443", "[::1]:8080", "[fd12::1]:99", "[::ffff:10.0.0.1]:25"} {
 		if !allowed(t, p, ap) {
 			t.Errorf("%s is refused", ap)
 		}
 	}
+
 	for _, ap := range []string{
 		"169.254.169.254:80", "169.254.1.1:80", "[fe80::1]:80", "100.100.100.200:80", "100.64.0.1:80", "168.63.129.16:80", "192.0.0.192:80",
 		"[fd00:ec2::254]:80", "[fd20:ce::254]:80", "0.0.0.0:80", "[::]:80", "224.0.0.1:80", "255.255.255.255:80", "240.0.0.1:80",
@@ -114,6 +124,7 @@ func TestTrueOpensPrivateNetworksOnAnyPortAndNothingElse(t *testing.T) {
 
 func TestExemptionsOpenWhatTheyNameOnly(t *testing.T) {
 	t.Parallel()
+
 	for _, tc := range []struct{ allow, yes, no string }{
 		{"10.1.0.0/16", "10.1.2.3:81", "10.2.0.1:80"},
 		{"10.1.2.3", "10.1.2.3:81", "10.1.2.4:80"},
@@ -136,6 +147,7 @@ func TestExemptionsOpenWhatTheyNameOnly(t *testing.T) {
 		if !allowed(t, p, tc.yes) {
 			t.Errorf("%s does not open %s", tc.allow, tc.yes)
 		}
+
 		if allowed(t, p, tc.no) {
 			t.Errorf("%s opens %s", tc.allow, tc.no)
 		}
@@ -144,6 +156,7 @@ func TestExemptionsOpenWhatTheyNameOnly(t *testing.T) {
 
 func TestOwnServicesStayClosedWhateverIsExempt(t *testing.T) {
 	t.Parallel()
+
 	p := policy(t, guard.Options{
 		Allow: "true, 0.0.0.0/0, ::/0",
 		Never: []string{"127.0.0.1:6379", "localhost:8000", ":9090", "10.0.0.9:9000"},
@@ -153,6 +166,7 @@ func TestOwnServicesStayClosedWhateverIsExempt(t *testing.T) {
 			t.Errorf("%s is allowed", ap)
 		}
 	}
+
 	for _, ap := range []string{"127.0.0.1:6380", "10.0.0.8:9000", "192.168.200.201:6379"} {
 		if !allowed(t, p, ap) {
 			t.Errorf("%s is refused", ap)
@@ -164,18 +178,21 @@ func TestOwnServicesThatComeLaterAreClosedAsWell(t *testing.T) {
 	t.Parallel()
 	var now []string
 	p := policy(t, guard.Options{Allow: "true", NeverNow: func() []string { return now }, Lookup: answers("10.0.0.7")})
+
 	const node, upstream = "10.0.0.7:7001", "10.0.0.7:11434"
 	for _, ap := range []string{node, upstream} {
 		if !allowed(t, p, ap) {
 			t.Errorf("%s is refused before it is known", ap)
 		}
 	}
+
 	now = []string{node, "ollama:11434", "not an address"}
 	if allowed(t, p, node) {
 		t.Errorf("%s is allowed", node)
 	}
+
 	_, err := p.DialContext(t.Context(), "tcp", upstream)
-	if presswork.CodeOf(err) != presswork.AddressNotAllowed {
+	if fault.CodeOf(err) != fault.AddressNotAllowed {
 		t.Errorf("%s: %v", upstream, err)
 	}
 }
@@ -183,6 +200,7 @@ func TestOwnServicesThatComeLaterAreClosedAsWell(t *testing.T) {
 func TestAnOwnServiceGivenByNameIsRefusedWhenDialled(t *testing.T) {
 	t.Parallel()
 	listener := count(t)
+
 	p := policy(t, guard.Options{
 		Allow: "true",
 		Never: []string{"redis:" + listener.port},
@@ -192,10 +210,11 @@ func TestAnOwnServiceGivenByNameIsRefusedWhenDialled(t *testing.T) {
 	})
 	for _, host := range []string{"127.0.0.1", "other.example", "redis"} {
 		_, err := p.DialContext(t.Context(), "tcp", host+":"+listener.port)
-		if presswork.CodeOf(err) != presswork.AddressNotAllowed {
+		if fault.CodeOf(err) != fault.AddressNotAllowed {
 			t.Errorf("%s: %v", host, err)
 		}
 	}
+
 	if n := listener.connections(t); n != 0 {
 		t.Errorf("%d connections", n)
 	}
@@ -203,6 +222,7 @@ func TestAnOwnServiceGivenByNameIsRefusedWhenDialled(t *testing.T) {
 
 func TestWrongSettingsSayWhatIsAllowed(t *testing.T) {
 	t.Parallel()
+
 	for allow, says := range map[string]string{
 		"10.0.0.0/33":         "not a CIDR",
 		"::ffff:10.0.0.0/104": "not a CIDR",
@@ -221,6 +241,7 @@ func TestWrongSettingsSayWhatIsAllowed(t *testing.T) {
 			t.Errorf("%s: %v", allow, err)
 		}
 	}
+
 	if _, err := guard.New(guard.Options{Never: []string{"redis"}}); err == nil {
 		t.Error("an own address without port is taken")
 	}
@@ -230,12 +251,14 @@ func TestARefusalTellsTheOperatorWhere(t *testing.T) {
 	t.Parallel()
 	p := policy(t, guard.Options{Setting: "OUTBOUND_ALLOW_PRIVATE"})
 	err := p.Check(netip.MustParseAddrPort("10.0.0.1:80"))
+
 	want := "10.0.0.1 is not allowed: it is not on the public internet (private network, RFC 1918); the operator can allow it in OUTBOUND_ALLOW_PRIVATE"
-	if got := presswork.AsError(err).Message; got != want {
+	if got := fault.AsError(err).Message; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
+
 	err = p.Check(netip.MustParseAddrPort("169.254.169.254:80"))
-	if got := presswork.AsError(err).Message; strings.Contains(got, "OUTBOUND") {
+	if got := fault.AsError(err).Message; strings.Contains(got, "OUTBOUND") {
 		t.Errorf("promises what cannot be: %s", got)
 	}
 }

@@ -41,6 +41,7 @@ func NewProxy(policy *Policy, o ProxyOptions) *Proxy {
 	own := *policy
 	own.ownToo = p.owns
 	p.policy = &own
+
 	return p
 }
 
@@ -48,6 +49,7 @@ func NewProxy(policy *Policy, o ProxyOptions) *Proxy {
 func (p *Proxy) Refusals() map[Reason]int64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+
 	return maps.Clone(p.refusals)
 }
 
@@ -65,6 +67,7 @@ func (p *Proxy) owns(ap netip.AddrPort) bool {
 	p.mu.Lock()
 	listens := p.ports[ap.Port()]
 	p.mu.Unlock()
+
 	return listens && (ap.Addr().IsLoopback() || ap.Addr().IsUnspecified() || ofThisMachine(ap.Addr()))
 }
 
@@ -75,6 +78,7 @@ func (p *Proxy) Open(ctx context.Context) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	return gate.Open(ctx), nil
 }
 
@@ -96,6 +100,7 @@ func (p *Proxy) Reserve() (*Gate, error) {
 	p.mu.Lock()
 	p.ports[port] = true
 	p.mu.Unlock()
+
 	return &Gate{p, listener, port}, nil
 }
 

@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"presswork"
+	"presswork/internal/fault"
 	"presswork/internal/guard"
 	"presswork/internal/test/wait"
 )
@@ -24,11 +24,13 @@ import (
 // session opens one with a client that goes through it.
 func session(t testing.TB, p *guard.Policy, o guard.ProxyOptions) (*guard.Session, *http.Client) {
 	t.Helper()
+
 	s, err := guard.NewProxy(p, o).Open(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(s.Close)
+
 	return s, through(t, s)
 }
 
@@ -38,6 +40,7 @@ func through(t testing.TB, s *guard.Session) *http.Client {
 		TLSClientConfig: &tls.Config{InsecureSkipVerify: true},
 	}
 	t.Cleanup(transport.CloseIdleConnections)
+
 	return &http.Client{Transport: transport, Timeout: wait.Patience}
 }
 
@@ -48,6 +51,7 @@ var site = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer conn.Close()
 		fmt.Fprint(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n")
 		io.Copy(conn, buf)
+
 		return
 	}
 	body, _ := io.ReadAll(r.Body)
@@ -57,46 +61,60 @@ var site = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 
 func hostOf(t testing.TB, s *httptest.Server) string {
 	t.Helper()
+
 	u, err := url.Parse(s.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	return u.Host
 }
 
 func get(t testing.TB, c *http.Client, url string) (status int, body string) {
 	t.Helper()
+
 	resp, err := c.Get(url)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer resp.Body.Close()
+
 	b, err := io.ReadAll(resp.Body)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	return resp.StatusCode, string(b)
 }
 
 func TestProxyForwardsAndTunnels(t *testing.T) {
 	t.Parallel()
+
 	plain, secure := httptest.NewServer(site), httptest.NewTLSServer(site)
 	defer plain.Close()
 	defer secure.Close()
-	s, client := session(t, policy(t, guard.Options{Allow: hostOf(t, plain) + "," + hostOf(t, secure)}), guard.ProxyOptions{})
+
+	s, client := session(
+		t,
+		policy(t, guard.Options{Allow: hostOf(t, plain) + "," + hostOf(t, secure)}),
+		guard.ProxyOptions{},
+	)
 	for _, server := range []*httptest.Server{plain, secure} {
 		req, _ := http.NewRequest("POST", server.URL+"/a%2Fb/c?q=1;2&%zz", strings.NewReader("hello"))
 		req.Header.Set("Proxy-Connection", "keep-alive")
+
 		resp, err := client.Do(req)
 		if err != nil {
 			t.Fatal(err)
 		}
 		b, _ := io.ReadAll(resp.Body)
 		resp.Body.Close()
+
 		want := "POST /a%2Fb/c?q=1;2&%zz host=" + hostOf(t, server) + " body=hello proxy="
 		if server == plain && string(b) != want+" xff=" {
 			t.Errorf("got %q, want %q", b, want)
 		}
+
 		if !strings.HasPrefix(string(b), want) {
 			t.Errorf("got %q, want %q", b, want)
 		}
@@ -109,9 +127,11 @@ func TestProxyForwardsAndTunnels(t *testing.T) {
 
 func TestProxyPassesUpgrades(t *testing.T) {
 	t.Parallel()
+
 	server := httptest.NewServer(site)
 	defer server.Close()
 	host := hostOf(t, server)
+
 	s, _ := session(t, policy(t, guard.Options{Allow: host}), guard.ProxyOptions{})
 	for name, head := range map[string]string{
 		"forwarded": "GET http://" + host + "/ws HTTP/1.1\r\nHost: " + host + "\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n",
@@ -124,15 +144,18 @@ func TestProxyPassesUpgrades(t *testing.T) {
 		defer conn.Close()
 		conn.SetDeadline(time.Now().Add(wait.Patience))
 		fmt.Fprint(conn, head)
+
 		r := bufio.NewReader(conn)
 		for {
 			line, err := r.ReadString('\n')
 			if err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
+
 			if line == "ping\n" {
 				break
 			}
+
 			if strings.HasPrefix(line, "Upgrade:") {
 				r.ReadString('\n')
 				fmt.Fprint(conn, "ping\n")
@@ -148,35 +171,43 @@ func TestProxyConnectsNowhereElse(t *testing.T) {
 		if host == "gone.test" {
 			return nil, &net.DNSError{Err: "no such host", Name: host, IsNotFound: true}
 		}
+
 		return answers("93.184.216.34 127.0.0.1")(context.Background(), host)
 	}
 	s, client := session(t, policy(t, guard.Options{Lookup: lookup, DenyHosts: "*.denied.test"}), guard.ProxyOptions{})
+
 	for _, host := range []string{
 		"127.0.0.1", "2130706433", "0x7f.1", "0177.0.0.1", "[::1]", "[::ffff:127.0.0.1]", "[64:ff9b::7f00:1]", "127.0.0.1.", "localhost", "localhost.",
 		"rebound.test", "a.denied.test", "169.254.169.254", "metadata.google.internal", "[fe80::1]", "0.0.0.0",
 	} {
 		for _, scheme := range []string{"http", "https"} {
 			target := host + ":" + listener.port
+
 			resp, err := client.Get(scheme + "://" + target + "/")
 			if err == nil {
 				resp.Body.Close()
+
 				if resp.StatusCode != http.StatusForbidden {
 					t.Errorf("%s://%s: %s", scheme, target, resp.Status)
 				}
 			} else if scheme == "http" || !strings.Contains(err.Error(), "Forbidden") {
 				t.Errorf("%s://%s: %v", scheme, target, err)
 			}
-			if err := s.Failure(target); presswork.CodeOf(err) != presswork.AddressNotAllowed {
+
+			if err := s.Failure(target); fault.CodeOf(err) != fault.AddressNotAllowed {
 				t.Errorf("%s: failure %v", target, err)
 			}
 		}
 	}
+
 	if status, _ := get(t, client, "http://gone.test/"); status != http.StatusBadGateway {
 		t.Errorf("a name that does not resolve: %d", status)
 	}
+
 	if _, ok := errors.AsType[*net.DNSError](s.Failure("gone.test:80")); !ok {
 		t.Errorf("failure %v", s.Failure("gone.test:80"))
 	}
+
 	if n := listener.connections(t); n != 0 {
 		t.Errorf("%d connections", n)
 	}
@@ -186,6 +217,7 @@ func TestProxyIsNotItsOwnTarget(t *testing.T) {
 	t.Parallel()
 	p := guard.NewProxy(policy(t, guard.Options{Allow: "true"}), guard.ProxyOptions{})
 	var sessions []*guard.Session
+
 	for range 2 {
 		s, err := p.Open(t.Context())
 		if err != nil {
@@ -194,10 +226,15 @@ func TestProxyIsNotItsOwnTarget(t *testing.T) {
 		defer s.Close()
 		sessions = append(sessions, s)
 	}
+
 	for _, target := range sessions {
 		_, port, _ := net.SplitHostPort(target.Addr())
 		for _, host := range []string{"127.0.0.1", "127.9.9.9", "localhost"} {
-			if status, _ := get(t, through(t, sessions[0]), "http://"+host+":"+port+"/"); status != http.StatusForbidden {
+			if status, _ := get(
+				t,
+				through(t, sessions[0]),
+				"http://"+host+":"+port+"/",
+			); status != http.StatusForbidden {
 				t.Errorf("%s:%s: %d", host, port, status)
 			}
 		}
@@ -206,9 +243,11 @@ func TestProxyIsNotItsOwnTarget(t *testing.T) {
 
 func TestProxyRefusesWhatIsNoProxyRequest(t *testing.T) {
 	t.Parallel()
+
 	server := httptest.NewServer(site)
 	defer server.Close()
 	host := hostOf(t, server)
+
 	s, _ := session(t, policy(t, guard.Options{Allow: host}), guard.ProxyOptions{})
 	for _, head := range []string{
 		"GET / HTTP/1.1\r\nHost: " + host + "\r\n\r\n",
@@ -227,10 +266,12 @@ func TestProxyRefusesWhatIsNoProxyRequest(t *testing.T) {
 		}
 		conn.SetDeadline(time.Now().Add(wait.Patience))
 		fmt.Fprint(conn, head)
+
 		resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
 		if err != nil {
 			t.Fatalf("%q: %v", head, err)
 		}
+
 		if resp.StatusCode != http.StatusBadRequest && resp.StatusCode != http.StatusBadGateway {
 			t.Errorf("%q: %s", head, resp.Status)
 		}
@@ -247,38 +288,46 @@ func TestProxySessionHasItsFill(t *testing.T) {
 			}
 		}
 	}
+
 	plain, secure := httptest.NewServer(http.HandlerFunc(endless)), httptest.NewTLSServer(http.HandlerFunc(endless))
 	defer plain.Close()
 	defer secure.Close()
+
 	p := policy(t, guard.Options{Allow: hostOf(t, plain) + "," + hostOf(t, secure)})
 	for _, server := range []*httptest.Server{plain, secure} {
 		s, client := session(t, p, guard.ProxyOptions{MaxBytes: 4 << 20})
+
 		resp, err := client.Get(server.URL)
 		if err != nil {
 			t.Fatal(err)
 		}
 		n, err := io.Copy(io.Discard, resp.Body)
 		resp.Body.Close()
+
 		if err == nil || n > 5<<20 {
 			t.Errorf("%d bytes, error %v", n, err)
 		}
 		<-s.Done()
-		if presswork.CodeOf(s.Err()) != presswork.PageError || !strings.Contains(s.Err().Error(), "4 MiB") {
+
+		if fault.CodeOf(s.Err()) != fault.PageError || !strings.Contains(s.Err().Error(), "4 MiB") {
 			t.Errorf("session ended with %v", s.Err())
 		}
 	}
 
 	small := httptest.NewServer(site)
 	defer small.Close()
+
 	s, client := session(t, policy(t, guard.Options{Allow: hostOf(t, small)}), guard.ProxyOptions{MaxRequests: 3})
 	for range 3 {
 		get(t, client, small.URL)
 	}
+
 	if resp, err := client.Get(small.URL); err == nil {
 		resp.Body.Close()
 	}
 	<-s.Done()
-	if presswork.CodeOf(s.Err()) != presswork.PageError {
+
+	if fault.CodeOf(s.Err()) != fault.PageError {
 		t.Errorf("session ended with %v", s.Err())
 	}
 }
@@ -286,6 +335,7 @@ func TestProxySessionHasItsFill(t *testing.T) {
 func TestProxyCloseEndsItsConnections(t *testing.T) {
 	t.Parallel()
 	held := make(chan struct{})
+
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		http.NewResponseController(w).Flush()
 		<-r.Context().Done()
@@ -293,6 +343,7 @@ func TestProxyCloseEndsItsConnections(t *testing.T) {
 	}))
 	defer server.Close()
 	s, client := session(t, policy(t, guard.Options{Allow: hostOf(t, server)}), guard.ProxyOptions{})
+
 	resp, err := client.Get(server.URL)
 	if err != nil {
 		t.Fatal(err)
@@ -305,6 +356,7 @@ func TestProxyCloseEndsItsConnections(t *testing.T) {
 
 func TestHostGlobs(t *testing.T) {
 	t.Parallel()
+
 	for _, tc := range []struct {
 		allow, deny, host string
 		ok                bool
@@ -327,6 +379,7 @@ func TestHostGlobs(t *testing.T) {
 			t.Errorf("allow %q, deny %q: %s: %v", tc.allow, tc.deny, tc.host, err)
 		}
 	}
+
 	for _, wrong := range []string{"a b", "http://x", "x/y", "[a-z].example", "bü*.example"} {
 		if _, err := guard.New(guard.Options{DenyHosts: wrong}); err == nil {
 			t.Errorf("the glob %q is taken", wrong)
@@ -339,6 +392,7 @@ func TestHostGlobs(t *testing.T) {
 func BenchmarkProxy(b *testing.B) {
 	server := httptest.NewServer(site)
 	defer server.Close()
+
 	p, err := guard.New(guard.Options{Allow: hostOf(b, server)})
 	if err != nil {
 		b.Fatal(err)
@@ -346,17 +400,21 @@ func BenchmarkProxy(b *testing.B) {
 	proxy := guard.NewProxy(p, guard.ProxyOptions{})
 	load := func(c *http.Client) time.Duration {
 		begun := time.Now()
+
 		for range 100 {
 			get(b, c, server.URL)
 		}
+
 		return time.Since(begun)
 	}
 	var straight, guarded time.Duration
 	rounds := 0
+
 	for b.Loop() {
 		direct := &http.Transport{}
 		straight += load(&http.Client{Transport: direct})
 		direct.CloseIdleConnections()
+
 		s, err := proxy.Open(b.Context())
 		if err != nil {
 			b.Fatal(err)

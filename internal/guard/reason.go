@@ -3,7 +3,7 @@ package guard
 import (
 	"errors"
 
-	"presswork"
+	"presswork/internal/fault"
 )
 
 // Reason is the sort of a refusal, as metrics count it.
@@ -36,5 +36,5 @@ func ReasonOf(err error) Reason {
 }
 
 func refuse(reason Reason, host, why string) error {
-	return presswork.Errorf(presswork.AddressNotAllowed, "%s is not allowed: %s", clip(host), why).WithCause(reason)
+	return fault.Errorf(fault.AddressNotAllowed, "%s is not allowed: %s", clip(host), why).WithCause(reason)
 }

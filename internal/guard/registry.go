@@ -101,6 +101,7 @@ func classify(a netip.Addr) (s special, ok bool) {
 			}
 		}
 	}
+
 	return s, ok
 }
 
@@ -110,9 +111,11 @@ func lookup(a netip.Addr) (special, bool) {
 			return s, true
 		}
 	}
+
 	if a.Is6() && !globalV6.Contains(a) && !nat64.Contains(a) {
 		return special{class: closed, name: "reserved", source: "RFC 4291"}, true
 	}
+
 	return special{}, false
 }
 
@@ -124,6 +127,7 @@ func embedded(a netip.Addr) []netip.Addr {
 	}
 	b := a.As16()
 	tail := netip.AddrFrom4([4]byte(b[12:16]))
+
 	switch {
 	case a == netip.IPv6Unspecified() || a == netip.IPv6Loopback():
 		return nil
@@ -138,12 +142,15 @@ func embedded(a netip.Addr) []netip.Addr {
 		// the last four bytes (/96) or around byte 8 (/48). The layout that is
 		// not used reads as zero.
 		var out []netip.Addr
+
 		for _, v4 := range []netip.Addr{tail, netip.AddrFrom4([4]byte{b[6], b[7], b[9], b[10]})} {
 			if v4 != netip.IPv4Unspecified() {
 				out = append(out, v4)
 			}
 		}
+
 		return out
 	}
+
 	return nil
 }

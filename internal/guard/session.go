@@ -13,7 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"presswork"
+	"presswork/internal/fault"
 )
 
 // Session is one page's proxy: it forwards plain requests and upgrades, and
@@ -73,6 +73,7 @@ func newSession(ctx context.Context, gate *Gate) *Session {
 	s.served.Go(func() { _ = s.server.Serve(acceptStopper{gate.listener}) })
 	s.shut = sync.OnceFunc(s.closeAll)
 	context.AfterFunc(s.life, s.shut)
+
 	return s
 }
 
@@ -91,6 +92,7 @@ func (s *Session) Err() error { return context.Cause(s.life) }
 func (s *Session) Failure(hostport string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+
 	return s.failures[hostport]
 }
 
@@ -98,6 +100,7 @@ func (s *Session) Failure(hostport string) error {
 func (s *Session) Failures() map[string]error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+
 	return maps.Clone(s.failures)
 }
 
@@ -138,6 +141,7 @@ func (s *Session) closeAll() {
 	conns := s.conns
 	s.conns = nil
 	s.mu.Unlock()
+
 	for c := range conns {
 		c.Close()
 	}
@@ -151,13 +155,16 @@ func (s *Session) dial(ctx context.Context, network, address string) (net.Conn, 
 	if err != nil {
 		s.proxy.count(err)
 		s.failed(ctx, address, err)
+
 		return nil, err
 	}
+
 	counted := &countedConn{Conn: conn, session: s}
 	if !s.track(conn) {
 		conn.Close()
 		return nil, net.ErrClosed
 	}
+
 	return counted, nil
 }
 
@@ -168,6 +175,7 @@ func (s *Session) failed(ctx context.Context, server string, err error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+
 	if s.failures[server] == nil && len(s.failures) < maxFailures {
 		s.failures[server] = err
 	}
@@ -177,10 +185,12 @@ func (s *Session) failed(ctx context.Context, server string, err error) {
 func (s *Session) track(c io.Closer) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+
 	if s.conns == nil {
 		return false
 	}
 	s.conns[c] = struct{}{}
+
 	return true
 }
 
@@ -219,6 +229,7 @@ func (s *Session) carried(n int) error {
 	if s.bytes.Add(int64(n)) <= most {
 		return nil
 	}
-	s.end(presswork.Errorf(presswork.PageError, "the page loads more than %d MiB", most>>20))
+	s.end(fault.Errorf(fault.PageError, "the page loads more than %d MiB", most>>20))
+
 	return net.ErrClosed
 }

@@ -15,16 +15,19 @@ import (
 
 func TestAnEndedSessionKeepsItsPort(t *testing.T) {
 	t.Parallel()
+
 	s, err := guard.NewProxy(policy(t, guard.Options{}), guard.ProxyOptions{}).Open(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	s.End()
+
 	conn, err := net.Dial("tcp", s.Addr())
 	if err != nil {
 		t.Fatalf("the port is not held: %v", err)
 	}
 	defer conn.Close()
+
 	if l, err := net.Listen("tcp", s.Addr()); err == nil {
 		l.Close()
 		t.Error("somebody else can have the port")
@@ -43,6 +46,7 @@ func awaitFree(t *testing.T, address string) {
 			return false
 		}
 		l.Close()
+
 		return true
 	})
 }
@@ -50,36 +54,44 @@ func awaitFree(t *testing.T, address string) {
 func TestAGateAnswersNobodyBeforeItsSession(t *testing.T) {
 	t.Parallel()
 	asked := make(chan string, 2)
+
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { asked <- r.URL.Path }))
 	defer server.Close()
 	p := guard.NewProxy(policy(t, guard.Options{Allow: hostOf(t, server)}), guard.ProxyOptions{})
 	ask := func(g *guard.Gate) net.Conn {
 		t.Helper()
+
 		conn, err := net.Dial("tcp", g.Addr())
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { conn.Close() })
 		fmt.Fprintf(conn, "GET %s/%s HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", server.URL, g.Addr())
+
 		return conn
 	}
 	reserve := func() *guard.Gate {
 		t.Helper()
+
 		g, err := p.Reserve()
 		if err != nil {
 			t.Fatal(err)
 		}
+
 		return g
 	}
 	shut, open := reserve(), reserve()
 	never := ask(shut)
+
 	s := open.Open(t.Context())
 	defer s.Close()
+
 	if b, err := io.ReadAll(ask(open)); err != nil || <-asked != "/"+open.Addr() {
 		t.Fatalf("an open gate: %q, %v", b, err)
 	}
 	shut.Close()
 	shut.Close()
+
 	if b, err := io.ReadAll(never); len(b) > 0 || len(asked) > 0 {
 		t.Errorf("a shut gate answered %q, %v, and asked %d times", b, err, len(asked))
 	}
@@ -87,15 +99,29 @@ func TestAGateAnswersNobodyBeforeItsSession(t *testing.T) {
 
 func TestProxyCountsRefusals(t *testing.T) {
 	t.Parallel()
-	p := guard.NewProxy(policy(t, guard.Options{Lookup: answers("127.0.0.1"), DenyHosts: "denied.test", Never: []string{"127.0.0.1:7"}, Allow: "own.test"}), guard.ProxyOptions{})
+	p := guard.NewProxy(
+		policy(
+			t,
+			guard.Options{
+				Lookup:    answers("127.0.0.1"),
+				DenyHosts: "denied.test",
+				Never:     []string{"127.0.0.1:7"},
+				Allow:     "own.test",
+			},
+		),
+		guard.ProxyOptions{},
+	)
+
 	s, err := p.Open(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
+
 	for _, host := range []string{"127.0.0.1", "10.0.0.1", "169.254.169.254", "1.1.1.1:22", "denied.test", "own.test:7"} {
 		get(t, through(t, s), "http://"+host)
 	}
+
 	want := map[guard.Reason]int64{guard.NotPublic: 2, guard.Never: 1, guard.Port: 1, guard.Host: 1, guard.Own: 1}
 	if got := p.Refusals(); !maps.Equal(got, want) {
 		t.Errorf("counted %v, want %v", got, want)
@@ -104,6 +130,7 @@ func TestProxyCountsRefusals(t *testing.T) {
 
 func TestProxyAddsNothing(t *testing.T) {
 	t.Parallel()
+
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header()["Content-Type"] = nil
 		fmt.Fprintf(w, "<html>%q", r.Header)
@@ -114,6 +141,7 @@ func TestProxyAddsNothing(t *testing.T) {
 	req.Header.Set("X-Forwarded-Proto", "https")
 	req.Header.Set("User-Agent", "u")
 	req.Header.Set("Accept-Encoding", "identity")
+
 	for range 3000 { // net/http guesses a type only when the body is faster than the head
 		resp, err := client.Do(req)
 		if err != nil {
@@ -121,9 +149,13 @@ func TestProxyAddsNothing(t *testing.T) {
 		}
 		b, _ := io.ReadAll(resp.Body)
 		resp.Body.Close()
-		if want := `<html>map["Accept-Encoding":["identity"] "User-Agent":["u"] "X-Forwarded-Proto":["https"]]`; string(b) != want {
+
+		if want := `<html>map["Accept-Encoding":["identity"] "User-Agent":["u"] "X-Forwarded-Proto":["https"]]`; string(
+			b,
+		) != want {
 			t.Fatalf("the server saw %s, want %s", b, want)
 		}
+
 		if got, ok := resp.Header["Content-Type"]; ok {
 			t.Fatalf("the type %q was made up", got)
 		}

@@ -23,12 +23,14 @@ func (c *countedRequests) Read(p []byte) (int, error) {
 	if !c.session.admit(c.records(p[:n])) {
 		return 0, net.ErrClosed
 	}
+
 	return n, err
 }
 
 // records counts the records of application data that begin in p.
 func (c *countedRequests) records(p []byte) (n int64) {
 	const first, last, applicationData = 20, 24, 23 // content types
+
 	for len(p) > 0 && !c.other {
 		if c.left > 0 {
 			skipped := min(c.left, len(p))
@@ -39,10 +41,12 @@ func (c *countedRequests) records(p []byte) (n int64) {
 		taken := copy(c.header[c.have:], p)
 		c.have += taken
 		p = p[taken:]
+
 		if c.have < len(c.header) {
 			break
 		}
 		c.have = 0
+
 		c.left = int(binary.BigEndian.Uint16(c.header[3:]))
 		switch kind := c.header[0]; {
 		case kind < first || kind > last:
@@ -51,5 +55,6 @@ func (c *countedRequests) records(p []byte) (n int64) {
 			n++
 		}
 	}
+
 	return n
 }

@@ -11,27 +11,31 @@ import (
 	"strings"
 	"testing"
 
-	"presswork"
+	"presswork/internal/fault"
 	"presswork/internal/guard"
 )
 
 func TestRequestsWithinTunnelsAreCounted(t *testing.T) {
 	t.Parallel()
+
 	secure := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	defer secure.Close()
 	const most = 20
 	s, client := session(t, policy(t, guard.Options{Allow: hostOf(t, secure)}), guard.ProxyOptions{MaxRequests: most})
 	ctx, cancel := context.WithCancel(t.Context())
+
 	go func() {
 		<-s.Done()
 		cancel()
 	}()
+
 	made := 0
 	for ; made <= most; made++ {
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, secure.URL, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
+
 		resp, err := client.Do(req)
 		if err != nil {
 			break
@@ -40,30 +44,34 @@ func TestRequestsWithinTunnelsAreCounted(t *testing.T) {
 	}
 	<-s.Done()
 	// The tunnel and its handshake count, too.
-	if presswork.CodeOf(s.Err()) != presswork.PageError || made < most-3 {
+	if fault.CodeOf(s.Err()) != fault.PageError || made < most-3 {
 		t.Errorf("%d requests, then %v", made, s.Err())
 	}
 }
 
 func TestRecordsOfATunnelAreCountedHoweverTheyCome(t *testing.T) {
 	t.Parallel()
+
 	echo, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer echo.Close()
+
 	go func() {
 		for {
 			conn, err := echo.Accept()
 			if err != nil {
 				return
 			}
+
 			go io.Copy(conn, conn)
 		}
 	}()
 	record := func(kind byte, length int) string {
 		return string([]byte{kind, 3, 3, byte(length >> 8), byte(length)}) + strings.Repeat("x", length)
 	}
+
 	hello := record(22, 300)
 	for sent, want := range map[string]int64{
 		hello + record(20, 1) + record(23, 40) + record(23, 0) + record(21, 2) + record(23, 1<<10): 3,
@@ -72,24 +80,29 @@ func TestRecordsOfATunnelAreCountedHoweverTheyCome(t *testing.T) {
 	} {
 		for _, piece := range []int{1, 4, 1 << 20} {
 			s, _ := session(t, policy(t, guard.Options{Allow: echo.Addr().String()}), guard.ProxyOptions{})
+
 			conn, err := net.Dial("tcp", s.Addr())
 			if err != nil {
 				t.Fatal(err)
 			}
 			fmt.Fprintf(conn, "CONNECT %s HTTP/1.1\r\n\r\n", echo.Addr())
+
 			answer := bufio.NewReader(conn)
 			if line, _ := answer.ReadString('\n'); !strings.Contains(line, " 200 ") {
 				t.Fatalf("answered %q", line)
 			}
 			answer.ReadString('\n')
+
 			go func() {
 				for rest := sent; rest != ""; rest = rest[min(piece, len(rest)):] {
 					io.WriteString(conn, rest[:min(piece, len(rest))])
 				}
 			}()
+
 			if _, err := io.ReadFull(answer, make([]byte, len(sent))); err != nil {
 				t.Fatal(err)
 			}
+
 			if got := s.Usage().Requests - 1; got != want { // one is the tunnel
 				t.Errorf("%.20q… in pieces of %d: %d requests, want %d", sent, piece, got, want)
 			}

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"presswork"
+	"presswork/internal/fault"
 )
 
 // maxURL is the longest URL that is looked at, in bytes.
@@ -22,16 +22,19 @@ const maxURL = 8 << 10
 func (p *Policy) CheckURL(raw string) (*url.URL, error) {
 	u, err := parseURL(raw)
 	if err != nil {
-		return nil, presswork.Errorf(presswork.InvalidURL, "%q is not a valid URL: %v", clip(raw), err)
+		return nil, fault.Errorf(fault.InvalidURL, "%q is not a valid URL: %v", clip(raw), err)
 	}
+
 	name, addr, err := canonicalHost(u.Hostname())
 	if err != nil {
-		return nil, presswork.Errorf(presswork.InvalidURL, "%q is not a valid URL: %v", clip(raw), err)
+		return nil, fault.Errorf(fault.InvalidURL, "%q is not a valid URL: %v", clip(raw), err)
 	}
+
 	port := portOf(u)
 	if err := p.checkWritten(name, addr, port); err != nil {
 		return nil, err
 	}
+
 	return u, nil
 }
 
@@ -40,6 +43,7 @@ func (p *Policy) checkWritten(name string, addr netip.Addr, port uint16) error {
 	if err := p.hosts.check(name, addr); err != nil {
 		return err
 	}
+
 	switch {
 	case addr.IsValid():
 		return p.check("", netip.AddrPortFrom(addr, port))
@@ -50,11 +54,13 @@ func (p *Policy) checkWritten(name string, addr netip.Addr, port uint16) error {
 	case webPort(port), p.allowsName(name, port), p.allPrivate, len(p.prefixes) > 0:
 		return nil
 	}
+
 	for _, e := range p.allowed {
 		if e.addr.IsValid() && (e.port == 0 || e.port == port) {
 			return nil
 		}
 	}
+
 	return p.refusePort(name, port)
 }
 
@@ -65,9 +71,11 @@ func portOf(u *url.URL) uint16 {
 		n, _ := strconv.ParseUint(port, 10, 16) // parseURL checked it
 		return uint16(n)
 	}
+
 	if u.Scheme == "https" {
 		return 443
 	}
+
 	return 80
 }
 
@@ -79,28 +87,35 @@ func parseURL(raw string) (*url.URL, error) {
 	if len(raw) > maxURL {
 		return nil, fmt.Errorf("it is longer than %d bytes", maxURL)
 	}
+
 	if strings.ContainsFunc(raw, func(r rune) bool { return r < ' ' || r == 0x7f }) {
 		return nil, fmt.Errorf("it has control characters")
 	}
+
 	scheme, rest, ok := strings.Cut(raw, "://")
 	if scheme = strings.ToLower(scheme); !ok || (scheme != "http" && scheme != "https") {
 		return nil, fmt.Errorf("it must begin with http:// or https://")
 	}
+
 	authority, path := rest, ""
 	if end := strings.IndexAny(rest, `/\?#`); end >= 0 {
 		authority, path = rest[:end], rest[end:]
 	}
+
 	if strings.Contains(authority, "@") {
 		return nil, fmt.Errorf("user names and passwords are not allowed in it")
 	}
+
 	host, err := canonicalAuthority(scheme, authority)
 	if err != nil {
 		return nil, err
 	}
+
 	u, err := url.Parse(scheme + "://" + host + escapePath(path))
 	if err != nil {
 		return nil, errors.New("it cannot be read")
 	}
+
 	return u, nil
 }
 
@@ -109,32 +124,40 @@ func canonicalAuthority(scheme, authority string) (string, error) {
 	if colon := strings.LastIndexByte(authority, ':'); colon > strings.LastIndexByte(authority, ']') {
 		host, port = authority[:colon], authority[colon+1:]
 	}
+
 	if host == "" {
 		return "", fmt.Errorf("it has no host")
 	}
+
 	if strings.Contains(host, ":") && host[0] != '[' {
 		return "", fmt.Errorf("an IPv6 address needs brackets")
 	}
+
 	name, addr, err := canonicalHost(host)
 	if err != nil {
 		return "", err
 	}
+
 	switch {
 	case addr.Is6():
 		name = "[" + addr.String() + "]"
 	case addr.IsValid():
 		name = addr.String()
 	}
+
 	if port == "" {
 		return name, nil
 	}
+
 	n, err := strconv.ParseUint(port, 10, 16)
 	if err != nil || n == 0 {
 		return "", fmt.Errorf("the port is not a number from 1 to 65535")
 	}
+
 	if (scheme == "http" && n == 80) || (scheme == "https" && n == 443) {
 		return name, nil
 	}
+
 	return fmt.Sprintf("%s:%d", name, n), nil
 }
 
@@ -144,8 +167,10 @@ func canonicalAuthority(scheme, authority string) (string, error) {
 func escapePath(s string) string {
 	var b strings.Builder
 	inPath := true
+
 	for i := range len(s) {
 		c := s[i]
+
 		inPath = inPath && c != '?' && c != '#'
 		switch {
 		case c == '\\' && inPath:
@@ -158,6 +183,7 @@ func escapePath(s string) string {
 			b.WriteByte(c)
 		}
 	}
+
 	return b.String()
 }
 

@@ -4,12 +4,13 @@ import (
 	"strings"
 	"testing"
 
-	"presswork"
+	"presswork/internal/fault"
 	"presswork/internal/guard"
 )
 
 func TestCheckURLCanonicalisesAsBrowsersDo(t *testing.T) {
 	t.Parallel()
+
 	p := policy(t, guard.Options{})
 	for raw, want := range map[string]string{
 		"https://example.com":                     "https://example.com",
@@ -49,6 +50,7 @@ func TestCheckURLCanonicalisesAsBrowsersDo(t *testing.T) {
 
 func TestCheckURLRefusesWhatIsNoWebAddress(t *testing.T) {
 	t.Parallel()
+
 	p := policy(t, guard.Options{})
 	for _, raw := range []string{
 		"", "x", "/x", "//x.example/", "example.com", "http:", "http:/", "http://", "http:///x", "http:example.com", "http:/example.com", "http:\\\\example.com",
@@ -61,17 +63,19 @@ func TestCheckURLRefusesWhatIsNoWebAddress(t *testing.T) {
 		"http://xn--a/", "http://" + strings.Repeat("a", 64) + ".example/", "http://" + strings.Repeat("a.", 130) + "example/", "http://example.com/" + strings.Repeat("a", 9000),
 	} {
 		u, err := p.CheckURL(raw)
-		if presswork.CodeOf(err) != presswork.InvalidURL {
+		if fault.CodeOf(err) != fault.InvalidURL {
 			t.Errorf("%.80q gives %v, %v", raw, u, err)
 		}
-		if err != nil && len(presswork.AsError(err).Message) > 1200 {
-			t.Errorf("%.80q: a message of %d bytes", raw, len(presswork.AsError(err).Message))
+
+		if err != nil && len(fault.AsError(err).Message) > 1200 {
+			t.Errorf("%.80q: a message of %d bytes", raw, len(fault.AsError(err).Message))
 		}
 	}
 }
 
 func TestCheckURLSeesThroughDisguisedAddresses(t *testing.T) {
 	t.Parallel()
+
 	p := policy(t, guard.Options{})
 	for _, raw := range []string{
 		"http://127.0.0.1/", "http://127.1/", "http://127.0.1/", "http://2130706433/", "http://0x7f000001/", "http://0x7f.1/", "http://0X7F.0.0.1/", "http://017700000001/", "http://0177.0.0.1/",
@@ -84,7 +88,7 @@ func TestCheckURLSeesThroughDisguisedAddresses(t *testing.T) {
 		"http://example.com:22/", "http://1.1.1.1:6379/", "http://example.com:8080/",
 	} {
 		u, err := p.CheckURL(raw)
-		if presswork.CodeOf(err) != presswork.AddressNotAllowed {
+		if fault.CodeOf(err) != fault.AddressNotAllowed {
 			t.Errorf("%q gives %v, %v", raw, u, err)
 		}
 	}
@@ -92,6 +96,7 @@ func TestCheckURLSeesThroughDisguisedAddresses(t *testing.T) {
 
 func TestCheckURLLeavesToTheDialWhatANameMayResolveTo(t *testing.T) {
 	t.Parallel()
+
 	for _, tc := range []struct {
 		allow, url string
 		ok         bool
@@ -121,6 +126,7 @@ func FuzzCheckURL(f *testing.F) {
 	for _, s := range []string{"http://x/%zz", "http://①②⑦.0.0.1/", "http://[::ffff:127.0.0.1]:80/", "http://a\\@b", "https://xn--/"} {
 		f.Add(s)
 	}
+
 	p, err := guard.New(guard.Options{})
 	if err != nil {
 		f.Fatal(err)
@@ -130,6 +136,7 @@ func FuzzCheckURL(f *testing.F) {
 		if err != nil {
 			return
 		}
+
 		again, err := p.CheckURL(u.String())
 		if err != nil || again.String() != u.String() {
 			t.Errorf("%q gives %q, which gives %v, %v", raw, u, again, err)

@@ -16,11 +16,13 @@ func avif(b []byte) (Info, error) {
 			info.Width, info.Height = w, h
 		}
 	}
+
 	for len(b) >= 8 {
 		kind, body, rest, ok := nextBox(b)
 		if !ok {
 			return Info{}, errDamaged
 		}
+
 		switch kind {
 		case "meta", "moov":
 			// An ispe is version and flags, width, height.
@@ -38,6 +40,7 @@ func avif(b []byte) (Info, error) {
 		}
 		b = rest
 	}
+
 	return info, nil
 }
 
@@ -54,10 +57,12 @@ func nextBox(b []byte) (kind string, body, rest []byte, ok bool) {
 		}
 		size, head = binary.BigEndian.Uint64(b[8:]), 16
 	}
+
 	if size < head {
 		return "", nil, nil, false
 	}
 	size = min(size, uint64(len(b)))
+
 	return string(b[4:8]), b[head:size], b[size:], true
 }
 

@@ -12,27 +12,33 @@ func (d *drawing) measure(scaled bool) bool {
 	if d.box == 0 {
 		d.box = d.area
 	}
+
 	if d.area == 0 || scaled {
 		d.area = pagePixels
 	}
 	d.area = min(max(d.area, 10_000), pagePixels)
+
 	styled := 0
 	for _, e := range d.elements {
 		styled += len(d.style.all)
 		for _, class := range e.classes {
 			styled += len(d.style.classes[class])
 		}
+
 		if styled > maxStyled {
 			return false
 		}
+
 		for _, class := range e.classes {
 			e.refs = append(e.refs, d.style.classes[class]...)
 		}
+
 		e.refs = append(e.refs, d.style.all...)
 		if d.dash > 0 {
 			e.own = add(e.own, uint64(min((e.sides+lengthOf(e.path))/d.dash, maxDashes))/dashes)
 		}
 	}
+
 	return true
 }
 
@@ -41,6 +47,7 @@ func (d *drawing) count() (uint64, error) {
 	n := uint64(len(d.elements))
 	total := add(d.inner, add(mul(uint64(d.style.selectors), n)/100, mul(uint64(d.style.expensive), n)/10))
 	drawn, err := d.total(d.root, 0)
+
 	return add(total, drawn), err
 }
 
@@ -50,10 +57,12 @@ func (d *drawing) total(e *element, depth int) (uint64, error) {
 	if e.state != 0 {
 		return e.total, nil
 	}
+
 	if depth > 2*MaxDepth {
 		return 0, ErrDeep
 	}
 	e.state = 1
+
 	sum := e.own
 	for _, c := range e.children {
 		n, err := d.total(c, depth+1)
@@ -62,28 +71,33 @@ func (d *drawing) total(e *element, depth int) (uint64, error) {
 		}
 		sum = add(sum, n)
 	}
+
 	within := sum // what inherits the element's properties
 	for _, r := range e.refs {
 		n, err := d.reference(e, r, within, depth)
 		if err != nil {
 			return 0, err
 		}
+
 		sum = add(sum, n)
 		if t := d.ids[r.id]; t != nil && e.name == "use" {
 			within = add(within, t.total)
 		}
 	}
 	e.total, e.state = sum, 2
+
 	return sum, nil
 }
 
 // reference counts what an element draws with.
 func (d *drawing) reference(e *element, r reference, within uint64, depth int) (uint64, error) {
 	extra := mul(d.layer(nil), r.filters)
+
 	target := d.ids[r.id]
 	if target == nil || strings.HasSuffix(target.name, "Gradient") {
 		return extra, nil
 	}
+
 	n, err := d.total(target, depth+1)
 	switch target.name {
 	case "pattern":
@@ -99,6 +113,7 @@ func (d *drawing) reference(e *element, r reference, within uint64, depth int) (
 	case "mask":
 		n = add(n, d.layer(target)/2)
 	}
+
 	return add(n, extra), err
 }
 
@@ -109,12 +124,14 @@ func (d *drawing) layer(e *element) uint64 {
 	if e != nil && e.region > 0 && d.box > 0 && !d.transformed {
 		area *= min(e.region/d.box, 1)
 	}
+
 	return layerWork + uint64(area/layerArea)
 }
 
 // steps counts those of a filter; what only shifts or mixes pixels is a quarter.
 func steps(filter *element) uint64 {
 	quarters := uint64(0)
+
 	for _, c := range filter.children {
 		switch c.name {
 		case "feFlood", "feOffset", "feBlend", "feColorMatrix", "feComposite", "feMerge", "feComponentTransfer":
@@ -123,6 +140,7 @@ func steps(filter *element) uint64 {
 			quarters += 4
 		}
 	}
+
 	return (quarters + 3) / 4
 }
 
@@ -130,6 +148,7 @@ func add(a, b uint64) uint64 {
 	if a > math.MaxUint64-b {
 		return math.MaxUint64
 	}
+
 	return a + b
 }
 
@@ -137,6 +156,7 @@ func mul(a, b uint64) uint64 {
 	if a > 0 && b > math.MaxUint64/a {
 		return math.MaxUint64
 	}
+
 	return a * b
 }
 
@@ -146,5 +166,6 @@ func number(s string) float64 {
 	if err != nil || !(f > 0) || math.IsInf(f, 0) {
 		return 0
 	}
+
 	return f
 }

@@ -14,10 +14,12 @@ func ReadDataURI(uri string) ([]byte, error) {
 	if !ok {
 		return nil, errors.New("the data URI has no data")
 	}
+
 	text, err := url.PathUnescape(data)
 	if err != nil {
 		return nil, errors.New("the data URI is not properly escaped")
 	}
+
 	if !strings.HasSuffix(strings.ToLower(strings.TrimSpace(meta)), "base64") {
 		return []byte(text), nil
 	}
@@ -25,11 +27,14 @@ func ReadDataURI(uri string) ([]byte, error) {
 		if r == ' ' || r == '\n' || r == '\t' {
 			return -1
 		}
+
 		return r
 	}, strings.TrimRight(text, "="))
+
 	b, err := base64.RawStdEncoding.DecodeString(text)
 	if err != nil {
 		return nil, errors.New("the data URI is not valid base64")
 	}
+
 	return b, nil
 }

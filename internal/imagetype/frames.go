@@ -13,6 +13,7 @@ const MaxFrames = 2000
 // Inspect has found; 1 for other images. The frames of an AVIF are not counted.
 func Frames(b []byte, contentType string) int {
 	n := 0
+
 	switch contentType {
 	case "image/gif":
 		n = gifFrames(b)
@@ -21,16 +22,19 @@ func Frames(b []byte, contentType string) int {
 	case "image/webp":
 		n = webpFrames(b)
 	}
+
 	return max(n, 1)
 }
 
 // gifFrames counts the image descriptors of a GIF, as far as it can be read.
 func gifFrames(b []byte) int {
 	const head, descriptor, extension, image = 13, 10, 0x21, 0x2c
+
 	n := 0
 	if len(b) < head {
 		return n
 	}
+
 	at := head + colours(b[10])
 	for at < len(b) {
 		switch b[at] {
@@ -44,11 +48,13 @@ func gifFrames(b []byte) int {
 		default:
 			return n
 		}
+
 		for at < len(b) && b[at] != 0 { // blocks of data
 			at += 1 + int(b[at])
 		}
 		at++
 	}
+
 	return n
 }
 
@@ -57,6 +63,7 @@ func colours(flags byte) int {
 	if flags&0x80 == 0 {
 		return 0
 	}
+
 	return 3 << (1 + flags&7)
 }
 
@@ -64,16 +71,19 @@ func colours(flags byte) int {
 func pngFrames(b []byte) int {
 	const signature, frame = 8, 12
 	n := 0
+
 	for b = b[min(signature, len(b)):]; len(b) >= frame; {
 		size := uint64(binary.BigEndian.Uint32(b))
 		if bytes.Equal(b[4:8], []byte("fcTL")) {
 			n++
 		}
+
 		if size > uint64(len(b)-frame) {
 			break
 		}
 		b = b[frame+size:]
 	}
+
 	return n
 }
 
@@ -81,16 +91,19 @@ func pngFrames(b []byte) int {
 func webpFrames(b []byte) int {
 	const riff, head = 12, 8
 	n := 0
+
 	for b = b[min(riff, len(b)):]; len(b) >= head; {
 		size := uint64(binary.LittleEndian.Uint32(b[4:]))
 		if bytes.Equal(b[:4], []byte("ANMF")) {
 			n++
 		}
+
 		size += size & 1 // padding
 		if size > uint64(len(b)-head) {
 			break
 		}
 		b = b[head+size:]
 	}
+
 	return n
 }

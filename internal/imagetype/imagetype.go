@@ -44,9 +44,11 @@ func Inspect(b []byte) (Info, error) {
 	if err == nil && info.ContentType != "image/svg+xml" && info.Pixels() == 0 {
 		err = errDamaged // no size, no limit that could hold
 	}
+
 	if err != nil {
 		return Info{}, err
 	}
+
 	return info, nil
 }
 
@@ -67,8 +69,10 @@ func read(b []byte) (Info, error) {
 		if bytes.Contains(b, []byte("<!ENTITY")) {
 			return Info{}, errEntities
 		}
+
 		return Info{ContentType: "image/svg+xml"}, nil
 	}
+
 	return Info{}, errNotImage
 }
 
@@ -77,6 +81,7 @@ func decoded(contentType string, b []byte, config func(io.Reader) (image.Config,
 	if err != nil || c.Width < 0 || c.Height < 0 {
 		return Info{}, errDamaged
 	}
+
 	return Info{contentType, uint64(c.Width), uint64(c.Height)}, nil
 }
 
@@ -84,6 +89,7 @@ func decoded(contentType string, b []byte, config func(io.Reader) (image.Config,
 // least 30 bytes.
 func webp(b []byte) (Info, error) {
 	info := Info{ContentType: "image/webp"}
+
 	switch string(b[12:16]) {
 	case "VP8 ":
 		info.Width = uint64(binary.LittleEndian.Uint16(b[26:]) & 0x3fff)
@@ -97,6 +103,7 @@ func webp(b []byte) (Info, error) {
 	default:
 		return Info{}, errDamaged
 	}
+
 	return info, nil
 }
 
@@ -109,12 +116,14 @@ func isSVG(b []byte) bool {
 	}
 	d := xml.NewDecoder(bytes.NewReader(b))
 	d.Strict = false
+
 	d.CharsetReader = func(_ string, r io.Reader) (io.Reader, error) { return r, nil }
 	for range 32 {
 		token, err := d.RawToken()
 		if err != nil {
 			return false
 		}
+
 		switch token := token.(type) {
 		case xml.StartElement:
 			return token.Name.Local == "svg"
@@ -124,5 +133,6 @@ func isSVG(b []byte) bool {
 			}
 		}
 	}
+
 	return false
 }

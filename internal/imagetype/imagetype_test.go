@@ -16,10 +16,12 @@ import (
 
 func encoded(t *testing.T, encode func(*bytes.Buffer, image.Image) error) []byte {
 	t.Helper()
+
 	var b bytes.Buffer
 	if err := encode(&b, image.NewGray(image.Rect(0, 0, 3, 2))); err != nil {
 		t.Fatal(err)
 	}
+
 	return b.Bytes()
 }
 
@@ -32,6 +34,7 @@ func riff(chunk string, body ...byte) []byte {
 func box(kind string, body ...[]byte) []byte {
 	inner := bytes.Join(body, nil)
 	b := binary.BigEndian.AppendUint32(nil, uint32(8+len(inner)))
+
 	return append(append(b, kind...), inner...)
 }
 
@@ -46,6 +49,7 @@ func tkhd(version byte, width, height uint32) []byte {
 	b := make([]byte, 76+12*int(version))
 	b[0] = version
 	b = binary.BigEndian.AppendUint32(b, width<<16)
+
 	return box("tkhd", binary.BigEndian.AppendUint32(b, height<<16))
 }
 
@@ -54,14 +58,17 @@ func join(parts ...[]byte) []byte { return bytes.Join(parts, nil) }
 // animatedGIF has n frames.
 func animatedGIF(t *testing.T, n int) []byte {
 	t.Helper()
+
 	g := &gif.GIF{Delay: make([]int, n)}
 	for range n {
 		g.Image = append(g.Image, image.NewPaletted(image.Rect(0, 0, 1, 1), color.Palette{color.Black, color.White}))
 	}
+
 	var b bytes.Buffer
 	if err := gif.EncodeAll(&b, g); err != nil {
 		t.Fatal(err)
 	}
+
 	return b.Bytes()
 }
 
@@ -69,7 +76,16 @@ func TestFramesAreCounted(t *testing.T) {
 	t.Parallel()
 	still := encoded(t, func(b *bytes.Buffer, m image.Image) error { return png.Encode(b, m) })
 	chunk := func(kind string) []byte { return join([]byte{0, 0, 0, 0}, []byte(kind), []byte{0, 0, 0, 0}) }
-	apng := join(still[:33], chunk("acTL"), chunk("fcTL"), still[33:len(still)-12], chunk("fcTL"), chunk("fdAT"), still[len(still)-12:])
+	apng := join(
+		still[:33],
+		chunk("acTL"),
+		chunk("fcTL"),
+		still[33:len(still)-12],
+		chunk("fcTL"),
+		chunk("fdAT"),
+		still[len(still)-12:],
+	)
+
 	anmf := []byte("ANMF\x03\x00\x00\x00abc\x00")
 	for name, c := range map[string]struct {
 		data        []byte
@@ -93,6 +109,7 @@ func TestFramesAreCounted(t *testing.T) {
 
 func TestTypeAndSizeAreReadFromTheBytes(t *testing.T) {
 	t.Parallel()
+
 	for name, c := range map[string]struct {
 		data []byte
 		want imagetype.Info
@@ -127,6 +144,7 @@ func TestWhatTheBrowserCannotShowIsRefused(t *testing.T) {
 	const none, damaged = "it is not a PNG", "damaged"
 	flat := encoded(t, func(b *bytes.Buffer, m image.Image) error { return gif.Encode(b, m, nil) })
 	copy(flat[6:10], make([]byte, 4))
+
 	for name, c := range map[string]struct {
 		data []byte
 		want string

@@ -36,6 +36,7 @@ func (p *paints) set(property, value string) {
 	}
 	opacity, err := strconv.ParseFloat(strings.TrimSuffix(value, "%"), 64)
 	invisible := err == nil && opacity == 0
+
 	switch property {
 	case "fill":
 		p.fill = value
@@ -75,8 +76,10 @@ func (p *paints) colour(paint string) color.NRGBA {
 		paint = p.color
 	}
 	between := color.NRGBA{0x80, 0x80, 0x80, 0xff}
+
 	switch {
-	case paint == "", strings.Contains(" black navy darkblue mediumblue blue midnightblue indigo maroon darkred purple darkgreen darkslategray darkslategrey currentcolor ", " "+paint+" "):
+	case paint == "",
+		strings.Contains(" black navy darkblue mediumblue blue midnightblue indigo maroon darkred purple darkgreen darkslategray darkslategrey currentcolor ", " "+paint+" "):
 		return color.NRGBA{A: 0xff}
 	case paint == "none", paint == "transparent":
 		return color.NRGBA{}
@@ -91,21 +94,26 @@ func (p *paints) colour(paint string) color.NRGBA {
 			}
 			hex = string(double)
 		}
+
 		if len(hex) == 6 {
 			hex += "ff"
 		}
+
 		n, err := strconv.ParseUint(hex, 16, 32)
 		if err != nil || len(hex) != 8 {
 			return between
 		}
+
 		return color.NRGBA{uint8(n >> 24), uint8(n >> 16), uint8(n >> 8), uint8(n)}
 	case strings.HasPrefix(paint, "rgb"):
 		_, list, _ := strings.Cut(strings.TrimSuffix(paint, ")"), "(")
+
 		parts := strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == '/' || r <= ' ' })
 		if len(parts) != 3 && len(parts) != 4 {
 			return between
 		}
 		var c [4]uint8
+
 		for i, part := range append(parts, "1")[:4] {
 			n, err := strconv.ParseFloat(strings.TrimSuffix(part, "%"), 64)
 			switch {
@@ -118,8 +126,10 @@ func (p *paints) colour(paint string) color.NRGBA {
 			}
 			c[i] = uint8(min(max(n, 0), 255))
 		}
+
 		return color.NRGBA{c[0], c[1], c[2], c[3]}
 	}
+
 	return between
 }
 
@@ -146,6 +156,7 @@ func darkSVG(b []byte) bool {
 	d := painting{rules: map[string]map[string]string{}}
 	var style strings.Builder
 	inStyle := false
+
 	for t := range svgTokens(b) {
 		switch t := t.(type) {
 		case xml.StartElement:
@@ -159,6 +170,7 @@ func darkSVG(b []byte) bool {
 		}
 	}
 	d.sheet(plainCSS(style.String()))
+
 	for t := range svgTokens(b) {
 		switch t := t.(type) {
 		case xml.StartElement:
@@ -169,12 +181,14 @@ func darkSVG(b []byte) bool {
 			d.open = d.open[:max(len(d.open)-1, 0)]
 		}
 	}
+
 	if by := d.templates; by.all > 0 {
 		d.copies = by
 	}
 	d.drawn.dark += d.copies.dark
 	d.drawn.light += d.copies.light
 	d.drawn.all += d.copies.all
+
 	return d.drawn.mostlyDark()
 }
 
@@ -183,6 +197,7 @@ func svgTokens(b []byte) func(yield func(xml.Token) bool) {
 	return func(yield func(xml.Token) bool) {
 		in := xml.NewDecoder(bytes.NewReader(b))
 		in.Strict = false
+
 		in.CharsetReader = func(_ string, r io.Reader) (io.Reader, error) { return r, nil }
 		for {
 			token, err := in.RawToken()
@@ -199,15 +214,26 @@ func (d *painting) sheet(css string) {
 	for rule := range strings.SplitSeq(css, "}") {
 		selectors, body, _ := cutLast(rule, "{")
 		set := map[string]string{}
+
 		for property, value := range declarations(body) {
 			switch property {
-			case "fill", "stroke", "color", "fill-opacity", "stroke-opacity", "opacity", "display", "background", "background-color":
+			case "fill",
+				"stroke",
+				"color",
+				"fill-opacity",
+				"stroke-opacity",
+				"opacity",
+				"display",
+				"background",
+				"background-color":
 				set[property] = value
 			}
 		}
+
 		if len(set) == 0 {
 			continue
 		}
+
 		for s := range strings.SplitSeq(selectors, ",") {
 			if f := strings.FieldsFunc(s, func(r rune) bool { return r <= ' ' || r == '>' || r == '{' }); len(f) > 0 {
 				last := f[len(f)-1]
@@ -224,18 +250,22 @@ func (d *painting) sheet(css string) {
 // background of the whole image.
 func (d *painting) element(t xml.StartElement) (background bool) {
 	name, root := t.Name.Local, len(d.open) == 0
+
 	var p paints
 	if !root {
 		p = d.open[len(d.open)-1]
 	}
+
 	attrs := map[string]string{}
 	for _, a := range t.Attr {
 		attrs[a.Name.Local] = a.Value
 		p.set(a.Name.Local, a.Value)
 	}
+
 	for property, value := range d.rules[name] {
 		p.set(property, value)
 	}
+
 	if len(d.rules) > 0 {
 		for class := range strings.FieldsSeq(attrs["class"]) {
 			for property, value := range d.rules["."+class] {
@@ -243,9 +273,11 @@ func (d *painting) element(t xml.StartElement) (background bool) {
 			}
 		}
 	}
+
 	for property, value := range declarations(attrs["style"]) {
 		p.set(property, value)
 	}
+
 	switch name {
 	case "defs", "symbol":
 		p.template = true
@@ -254,7 +286,12 @@ func (d *painting) element(t xml.StartElement) (background bool) {
 	case "svg":
 		if root {
 			width, height := attrs["width"], attrs["height"]
-			if f := strings.FieldsFunc(attrs["viewBox"], func(r rune) bool { return r == ',' || r <= ' ' }); len(f) == 4 {
+			if f := strings.FieldsFunc(
+				attrs["viewBox"],
+				func(r rune) bool { return r == ',' || r <= ' ' },
+			); len(
+				f,
+			) == 4 {
 				width, height = f[2], f[3]
 			}
 			d.box = number(width) * number(height)
@@ -262,27 +299,33 @@ func (d *painting) element(t xml.StartElement) (background bool) {
 			p.ground = ""
 		}
 	}
+
 	d.open = append(d.open, p)
 	if p.hidden || background {
 		return background
 	}
+
 	return d.shape(name, attrs, p)
 }
 
 func (d *painting) shape(name string, attrs map[string]string, p paints) (background bool) {
 	const nearlyAll = .9
+
 	fill, stroke := p.colour(p.fill), color.NRGBA{}
 	if p.stroke != "" {
 		stroke = p.colour(p.stroke)
 	}
+
 	if p.noFill {
 		fill.A = 0
 	}
+
 	if p.noStroke {
 		stroke.A = 0
 	}
 	area := 0.0
 	into := &d.drawn
+
 	switch name {
 	case "rect":
 		area = number(attrs["width"]) * number(attrs["height"])
@@ -304,6 +347,7 @@ func (d *painting) shape(name string, attrs map[string]string, p paints) (backgr
 	default:
 		return false
 	}
+
 	if p.template {
 		if p.fill == "" && p.stroke == "" {
 			return false
@@ -314,6 +358,7 @@ func (d *painting) shape(name string, attrs map[string]string, p paints) (backgr
 	}
 	into.add(fill)
 	into.add(stroke)
+
 	return false
 }
 
@@ -329,34 +374,43 @@ func areaOf(outline string) float64 {
 		twice += x*toY - toX*y
 		x, y = toX, toY
 	}
+
 	for at, command := range commands.FindAllString(outline, -1) {
 		kind, relative := command[0]&^0x20, command[0] >= 'a'
 		n := make([]float64, 0, 8)
+
 		for _, text := range numbers.FindAllString(command, -1) {
 			v, _ := strconv.ParseFloat(text, 64)
 			n = append(n, v)
 		}
+
 		size := map[byte]int{'H': 1, 'V': 1, 'S': 4, 'Q': 4, 'C': 6, 'A': 7}[kind]
 		if size == 0 {
 			size = 2
 		}
+
 		if kind == 'M' || kind == 'Z' {
 			line(startX, startY)
 		}
+
 		for i := 0; i+size <= len(n); i += size {
 			end := slices.Clone(n[i+max(size-2, 0) : i+size])
+
 			switch kind {
 			case 'H':
 				end = []float64{end[0], y}
 			case 'V':
 				end = []float64{x, end[0]}
 			}
+
 			if relative && kind != 'V' {
 				end[0] += x
 			}
+
 			if relative && kind != 'H' {
 				end[1] += y
 			}
+
 			if i == 0 && (kind == 'M' || at == 0) {
 				x, y, startX, startY = end[0], end[1], end[0], end[1]
 				continue
@@ -365,5 +419,6 @@ func areaOf(outline string) float64 {
 		}
 	}
 	line(startX, startY)
+
 	return math.Abs(twice) / 2
 }

@@ -22,31 +22,37 @@ var (
 	cssEscape = regexp.MustCompile(`\\([0-9A-Fa-f]{1,6})[ \t\r\n\f]?|\\(.)`)
 	oneClass  = regexp.MustCompile(`^\.[\w-]+$`)
 	urlCall   = regexp.MustCompile(`(?i)url\(\s*["']?\s*#([^"')]+)`)
-	filter    = regexp.MustCompile(`(?i)\b(?:blur|drop-shadow|brightness|contrast|grayscale|hue-rotate|invert|opacity|saturate|sepia)\(`)
-	dataURI   = regexp.MustCompile(`(?i)data:`)
-	scaling   = regexp.MustCompile(`(?i)scale|matrix|skew|rotate|3d|perspective`)
+	filter    = regexp.MustCompile(
+		`(?i)\b(?:blur|drop-shadow|brightness|contrast|grayscale|hue-rotate|invert|opacity|saturate|sepia)\(`,
+	)
+	dataURI = regexp.MustCompile(`(?i)data:`)
+	scaling = regexp.MustCompile(`(?i)scale|matrix|skew|rotate|3d|perspective`)
 )
 
 // sheet reads a style element.
 func (d *drawing) sheet(css string) error {
 	css = plainCSS(css)
+
 	d.transformed = d.transformed || scaling.MatchString(css)
 	for rule := range strings.SplitSeq(css, "}") {
 		selectors, body, found := cutLast(rule, "{")
 		if !found { // a brace within a string
 			selectors, body = "*", rule
 		}
+
 		if i := strings.LastIndex(selectors, "{"); i >= 0 { // of an at-rule
 			selectors = selectors[i+1:]
 		}
 		var classes []string
 		others := 0
+
 		for s := range strings.SplitSeq(selectors, ",") {
 			if s = strings.TrimSpace(s); oneClass.MatchString(s) {
 				classes = append(classes, s[1:])
 				continue
 			}
 			others++
+
 			if strings.Contains(s, ":") || strings.Contains(s, "~") {
 				d.style.expensive++
 			}
@@ -57,11 +63,13 @@ func (d *drawing) sheet(css string) error {
 				d.style.all = append(d.style.all, r)
 				return
 			}
+
 			for _, c := range classes {
 				d.style.classes[c] = append(d.style.classes[c], r)
 			}
 		})
 	}
+
 	return d.embedded(css)
 }
 
@@ -70,6 +78,7 @@ func cutLast(s, sep string) (before, after string, found bool) {
 	if i < 0 {
 		return s, "", false
 	}
+
 	return s[:i], s[i+len(sep):], true
 }
 
@@ -92,9 +101,11 @@ func (d *drawing) calls(value string, refer func(reference)) {
 	if !strings.Contains(value, "(") {
 		return
 	}
+
 	for _, m := range urlCall.FindAllStringSubmatch(value, -1) {
 		refer(reference{id: strings.TrimSpace(m[1])})
 	}
+
 	if n := len(filter.FindAllStringIndex(value, -1)); n > 0 {
 		refer(reference{filters: uint64(n)})
 	}
@@ -105,13 +116,16 @@ func plainCSS(css string) string {
 	if strings.Contains(css, "/*") {
 		css = comment.ReplaceAllString(css, " ")
 	}
+
 	if !strings.Contains(css, `\`) {
 		return css
 	}
+
 	return cssEscape.ReplaceAllStringFunc(css, func(e string) string {
 		if n, err := strconv.ParseUint(strings.TrimSpace(e[1:]), 16, 32); err == nil && utf8.ValidRune(rune(n)) {
 			return string(rune(n))
 		}
+
 		return e[1:]
 	})
 }
@@ -119,10 +133,12 @@ func plainCSS(css string) string {
 // dashed notes the period of a dashed line.
 func (d *drawing) dashed(value string) {
 	sum := 0.0
+
 	for _, f := range numbers.FindAllString(value, -1) {
 		n, _ := strconv.ParseFloat(f, 64) // what is out of range is infinite
 		sum += math.Abs(n)
 	}
+
 	if sum > 0 && (d.dash == 0 || sum < d.dash) {
 		d.dash = sum
 	}
@@ -137,10 +153,12 @@ var (
 // too long than too short.
 func lengthOf(path string) float64 {
 	length, x, y := 0.0, 0.0, 0.0 // the last two numbers
+
 	for _, command := range commands.FindAllString(path, -1) {
 		kind := command[0]
 		for _, text := range numbers.FindAllString(command, -1) {
 			n, _ := strconv.ParseFloat(text, 64)
+
 			switch {
 			case kind >= 'a' && kind <= 'z':
 				length += math.Abs(n)
@@ -154,5 +172,6 @@ func lengthOf(path string) float64 {
 			x, y = y, n
 		}
 	}
+
 	return length
 }

@@ -31,6 +31,7 @@ func DarkOnTransparent(b []byte, budget *uint64) bool {
 		return false
 	}
 	var decode func(io.Reader) (image.Image, error)
+
 	switch info.ContentType {
 	case "image/svg+xml":
 		return darkSVG(b)
@@ -48,14 +49,17 @@ func DarkOnTransparent(b []byte, budget *uint64) bool {
 			decode = xwebp.Decode
 		}
 	}
+
 	if decode == nil || info.Pixels() > min(*budget, maxUnpacked) {
 		return false
 	}
 	*budget -= info.Pixels()
+
 	m, err := decode(bytes.NewReader(b))
 	if err != nil {
 		return false
 	}
+
 	return darkPixels(m)
 }
 
@@ -66,6 +70,7 @@ func darkPixels(m image.Image) bool {
 	const across, down = 0.7548776662466927, 0.5698402909980532
 	var seen tones
 	r := m.Bounds()
+
 	samples := min(r.Dx()*r.Dy(), maxSamples)
 	for i := range samples {
 		_, x := math.Modf(float64(i) * across)
@@ -73,6 +78,7 @@ func darkPixels(m image.Image) bool {
 		at := m.At(r.Min.X+int(x*float64(r.Dx())), r.Min.Y+int(y*float64(r.Dy())))
 		seen.add(color.NRGBAModel.Convert(at).(color.NRGBA))
 	}
+
 	return seen.all <= .9*float64(samples) && seen.mostlyDark()
 }
 
@@ -84,6 +90,7 @@ type tones struct{ dark, light, all float64 }
 func (t *tones) add(c color.NRGBA) {
 	share := float64(c.A) / 255
 	t.all += share
+
 	switch l := .2126*linear(c.R) + .7152*linear(c.G) + .0722*linear(c.B); {
 	case l < 3*.05-.05:
 		t.dark += share
@@ -98,6 +105,7 @@ func linear(component uint8) float64 {
 	if v <= .04045 {
 		return v / 12.92
 	}
+
 	return math.Pow((v+.055)/1.055, 2.4)
 }
 

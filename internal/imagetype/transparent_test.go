@@ -19,22 +19,27 @@ import (
 // picture draws a cross on a ground: a PNG, or of a gifPicture a GIF.
 func picture(t *testing.T, m draw.Image, ink, ground color.Color) []byte {
 	t.Helper()
+
 	for x := range m.Bounds().Dx() {
 		for y := range m.Bounds().Dy() {
 			m.Set(x, y, ground)
+
 			if x/4 == 5 || y/4 == 5 {
 				m.Set(x, y, ink)
 			}
 		}
 	}
 	var b bytes.Buffer
+
 	encode := png.Encode
 	if _, ok := m.(*gifPicture); ok {
 		encode = func(w io.Writer, m image.Image) error { return gif.Encode(w, m.(*gifPicture).Paletted, nil) }
 	}
+
 	if err := encode(&b, m); err != nil {
 		t.Fatal(err)
 	}
+
 	return b.Bytes()
 }
 
@@ -43,10 +48,12 @@ type gifPicture struct{ *image.Paletted }
 
 func unbase64(t *testing.T, s string) []byte {
 	t.Helper()
+
 	b, err := base64.StdEncoding.DecodeString(s)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	return b
 }
 
@@ -58,6 +65,7 @@ func TestDarkOnTransparentPixels(t *testing.T) {
 	}
 	colours := picture(t, nrgba(40), color.NRGBA{0xea, 0x43, 0x35, 0xff}, color.Transparent)
 	chart := nrgba(100)
+
 	for x := range 100 {
 		for y := range 100 {
 			switch {
@@ -68,10 +76,12 @@ func TestDarkOnTransparentPixels(t *testing.T) {
 			}
 		}
 	}
+
 	var bars bytes.Buffer
 	if err := png.Encode(&bars, chart); err != nil {
 		t.Fatal(err)
 	}
+
 	for name, c := range map[string]struct {
 		data []byte
 		want bool
@@ -110,16 +120,19 @@ func TestDarkOnTransparentPixels(t *testing.T) {
 func TestDarkOnTransparentKeepsToItsBudget(t *testing.T) {
 	t.Parallel()
 	black := picture(t, image.NewNRGBA(image.Rect(0, 0, 40, 40)), color.Black, color.Transparent)
+
 	budget := uint64(2*40*40 + 10)
 	for i, want := range []bool{true, true, false} {
 		if got := imagetype.DarkOnTransparent(black, &budget); got != want {
 			t.Errorf("image %d: %v, want %v", i, got, want)
 		}
 	}
+
 	opaque := picture(t, image.NewRGBA(image.Rect(0, 0, 40, 40)), color.Black, color.White)
 	if imagetype.DarkOnTransparent(opaque, &budget); budget != 10 {
 		t.Errorf("%d pixels are left; an opaque image should take none of 10", budget)
 	}
+
 	const head = "GIF89a\x04\x10\x04\x10\x00\x00\x00" // 4100 × 4100
 	if budget = 1 << 40; imagetype.DarkOnTransparent([]byte(head), &budget) || budget != 1<<40 {
 		t.Error("an image of 17 million pixels was unpacked")
@@ -129,6 +142,7 @@ func TestDarkOnTransparentKeepsToItsBudget(t *testing.T) {
 func TestDarkOnTransparentSVG(t *testing.T) {
 	t.Parallel()
 	const box = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 100 50" `
+
 	const lines = `<path d="M0 0L100 50" stroke="black"/>`
 	for svg, want := range map[string]bool{
 		`>` + lines:                      true,
@@ -168,6 +182,7 @@ func TestDarkOnTransparentSVG(t *testing.T) {
 // What takes long to draw is refused before; this is what is not.
 func TestDarkOnTransparentIsQuickWithRepeatedRules(t *testing.T) {
 	t.Parallel()
+
 	svg := `<svg><style>` + strings.Repeat(fmt.Sprintf(`.a{fill:%s}`, strings.Repeat("x", 100)), 20_000) + `</style>` +
 		strings.Repeat(`<g class="a a a a"/>`, 50_000) + `<path class="b" d="M0 0h9v9z"/></svg>`
 	if !imagetype.DarkOnTransparent([]byte(svg), new(uint64)) {

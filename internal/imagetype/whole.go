@@ -16,6 +16,7 @@ import (
 // types nothing is known. Its error may be shown to anyone.
 func Whole(b []byte, contentType string) error {
 	whole := true
+
 	switch contentType {
 	case "image/png":
 		whole = wholePNG(b)
@@ -24,9 +25,11 @@ func Whole(b []byte, contentType string) error {
 	case "image/svg+xml":
 		whole = wholeSVG(b)
 	}
+
 	if !whole {
 		return errDamaged
 	}
+
 	return nil
 }
 
@@ -35,15 +38,18 @@ func Whole(b []byte, contentType string) error {
 func wholePNG(b []byte) bool {
 	const signature, frame = 8, 12
 	pixels := false
+
 	for b = b[signature:]; len(b) >= frame; {
 		size := uint64(binary.BigEndian.Uint32(b))
 		if size > uint64(len(b)-frame) {
 			return false
 		}
+
 		kind, data, sum := string(b[4:8]), b[8:8+size], binary.BigEndian.Uint32(b[8+size:])
 		if kind[0] < 'a' && crc32.ChecksumIEEE(b[4:8+size]) != sum {
 			return false
 		}
+
 		switch {
 		case kind == "IEND":
 			return pixels
@@ -56,6 +62,7 @@ func wholePNG(b []byte) bool {
 		}
 		b = b[frame+size:]
 	}
+
 	return false
 }
 
@@ -63,26 +70,31 @@ func wholePNG(b []byte) bool {
 // scan. What follows may be cut off: it is shown as far as it goes.
 func wholeJPEG(b []byte) bool {
 	const startOfScan = 0xda
+
 	for b = b[2:]; len(b) >= 4 && b[0] == 0xff; {
 		if b[1] == 0xff { // fill
 			b = b[1:]
 			continue
 		}
+
 		size := 2 + int(binary.BigEndian.Uint16(b[2:]))
 		if size > len(b) {
 			return false
 		}
+
 		if b[1] == startOfScan {
 			return size < len(b)
 		}
 		b = b[size:]
 	}
+
 	return false
 }
 
 // wholeSVG reads to the end of the root element.
 func wholeSVG(b []byte) bool {
 	d := xml.NewDecoder(bytes.NewReader(b))
+
 	d.CharsetReader = func(_ string, r io.Reader) (io.Reader, error) { return r, nil }
 	for {
 		switch _, err := d.Token(); {

@@ -16,6 +16,7 @@ func TestDamagedImagesAreRefused(t *testing.T) {
 	jpegFile := encoded(t, func(b *bytes.Buffer, m image.Image) error { return jpeg.Encode(b, m, nil) })
 	altered := bytes.Clone(pngFile)
 	altered[bytes.Index(altered, []byte("IDAT"))+5] ^= 0xff
+
 	scan := bytes.Index(jpegFile, []byte("\xff\xda"))
 	for name, c := range map[string]struct {
 		data  []byte
@@ -40,6 +41,7 @@ func TestDamagedImagesAreRefused(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
+
 		if err := imagetype.Whole(c.data, info.ContentType); (err == nil) != c.whole {
 			t.Errorf("%s: %v", name, err)
 		}

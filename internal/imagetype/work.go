@@ -52,6 +52,7 @@ func Work(b []byte, contentType string, scaled bool) (uint64, error) {
 	if contentType != "image/svg+xml" {
 		return 0, nil
 	}
+
 	return svgWork(b, scaled, 0, new(maxOverlap*len(b)))
 }
 
@@ -60,13 +61,21 @@ func svgWork(b []byte, scaled bool, depth int, unread *int) (uint64, error) {
 	if depth > maxImageDepth {
 		return 0, fmt.Errorf("the SVG holds images in images, more than %d deep", maxImageDepth)
 	}
-	d := &drawing{ids: map[string]*element{}, style: styles{classes: map[string][]reference{}}, depth: depth, unread: unread}
+
+	d := &drawing{
+		ids:    map[string]*element{},
+		style:  styles{classes: map[string][]reference{}},
+		depth:  depth,
+		unread: unread,
+	}
 	if err := d.read(b); err != nil {
 		return 0, err
 	}
+
 	if !d.measure(scaled) {
 		return math.MaxUint64, nil
 	}
+
 	return d.count()
 }
 
@@ -118,6 +127,7 @@ func (d *drawing) read(b []byte) error {
 	if !utf8.Valid(b) { // of the sets that XML may come in, markup is the same in all
 		b = []byte(string(bytesToRunes(b)))
 	}
+
 	if bytes.Contains(b, []byte("<!ATTLIST")) {
 		return errEntities
 	}
@@ -125,27 +135,33 @@ func (d *drawing) read(b []byte) error {
 	in.Strict = false
 	in.CharsetReader = func(_ string, r io.Reader) (io.Reader, error) { return r, nil }
 	var open []*element
+
 	for {
 		token, err := in.RawToken()
 		if errors.Is(err, io.EOF) {
 			break
 		}
+
 		if err != nil {
 			return errDamaged
 		}
+
 		switch t := token.(type) {
 		case xml.StartElement:
 			if len(open) >= MaxDepth {
 				return ErrDeep
 			}
+
 			var parent *element
 			if len(open) > 0 {
 				parent = open[len(open)-1]
 			}
+
 			e, err := d.element(t, parent)
 			if err != nil {
 				return err
 			}
+
 			if d.root == nil {
 				d.root = e
 			} else if parent != nil {
@@ -160,6 +176,7 @@ func (d *drawing) read(b []byte) error {
 			if len(open) == 0 {
 				continue
 			}
+
 			if e := open[len(open)-1]; e.name == "style" {
 				e.text.Write(t)
 			} else {
@@ -171,6 +188,7 @@ func (d *drawing) read(b []byte) error {
 			}
 		}
 	}
+
 	for _, e := range d.elements {
 		if e.name == "style" {
 			if err := d.sheet(e.text.String()); err != nil {
@@ -178,9 +196,11 @@ func (d *drawing) read(b []byte) error {
 			}
 		}
 	}
+
 	if d.root == nil {
 		return errDamaged
 	}
+
 	return nil
 }
 
@@ -189,17 +209,20 @@ func bytesToRunes(b []byte) []rune {
 	for i, c := range b {
 		runes[i] = rune(c)
 	}
+
 	return runes
 }
 
 // element reads one start tag.
 func (d *drawing) element(t xml.StartElement, parent *element) (*element, error) {
 	e := &element{name: t.Name.Local, own: 1}
+
 	refer := func(r reference) { e.refs = append(e.refs, r) }
 	if (e.name == "set" || strings.HasPrefix(e.name, "animate")) && parent != nil {
 		refer = func(r reference) { parent.refs = append(parent.refs, r) }
 	}
 	units, width, height := "", 0.0, 0.0
+
 	for _, a := range t.Attr {
 		e.own = add(e.own, uint64(len(a.Value))/dataBytes)
 		switch a.Name.Local {
@@ -239,29 +262,38 @@ func (d *drawing) element(t xml.StartElement, parent *element) (*element, error)
 		default:
 			d.calls(a.Value, refer)
 		}
+
 		if err := d.embedded(a.Value); err != nil {
 			return nil, err
 		}
 	}
+
 	e.sides += 2 * (width + height)
 	if units == "userSpaceOnUse" {
 		e.region = width * height
 	}
+
 	switch e.name {
 	case "use", "feImage":
 		e.own += useWork
 	case "svg", "symbol":
 		d.transformed = d.transformed || len(d.elements) > 0
 	}
+
 	if len(d.elements) == 0 && width > 0 && height > 0 {
 		d.area = width * height
 	}
 	d.elements = append(d.elements, e)
+
 	return e, nil
 }
 
 func (d *drawing) viewBox(value string) {
-	if f := strings.FieldsFunc(value, func(r rune) bool { return r == ',' || r <= ' ' }); len(f) == 4 && d.box == 0 && len(d.elements) == 0 {
+	if f := strings.FieldsFunc(
+		value,
+		func(r rune) bool { return r == ',' || r <= ' ' },
+	); len(f) == 4 && d.box == 0 &&
+		len(d.elements) == 0 {
 		d.box = number(f[2]) * number(f[3])
 	}
 }
@@ -274,32 +306,45 @@ func (d *drawing) embedded(value string) error {
 			return nil
 		}
 		rest = rest[at[0]:]
+
 		end := strings.IndexAny(rest, `"')`)
 		if end < 0 {
 			end = len(rest)
 		}
 		uri := rest[:end]
+
 		rest = rest[len("data:"):]
 		if len(rest) >= 5 && strings.EqualFold(rest[:5], "text/") {
 			return errStyles
 		}
+
 		if *d.unread -= len(uri); *d.unread < 0 {
 			return errors.New("the SVG holds too many data URIs within each other")
 		}
+
 		data, err := ReadDataURI(uri)
 		if err != nil {
 			continue // the browser cannot read it either
 		}
+
 		info, err := Inspect(data)
 		if err != nil {
 			continue
 		}
+
 		if info.Pixels() > MaxPixels {
-			return fmt.Errorf("the SVG holds an image of %d × %d pixels; at most %d million are allowed", info.Width, info.Height, MaxPixels/1_000_000)
+			return fmt.Errorf(
+				"the SVG holds an image of %d × %d pixels; at most %d million are allowed",
+				info.Width,
+				info.Height,
+				MaxPixels/1_000_000,
+			)
 		}
+
 		if n := Frames(data, info.ContentType); n > MaxFrames {
 			return fmt.Errorf("the SVG holds an image of %d frames; at most %d are allowed", n, MaxFrames)
 		}
+
 		work := info.Pixels() / pixelBytes
 		if info.ContentType == "image/svg+xml" {
 			if work, err = svgWork(data, true, d.depth+1, d.unread); err != nil {
@@ -308,5 +353,6 @@ func (d *drawing) embedded(value string) error {
 		}
 		d.inner = add(d.inner, work)
 	}
+
 	return nil
 }

@@ -15,9 +15,11 @@ const svgHead = `<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www
 func nested(levels int, wrap, use string) string {
 	var b strings.Builder
 	b.WriteString(`<defs><g id="l0"><rect width="2" height="2"/></g>`)
+
 	for i := range levels {
 		fmt.Fprintf(&b, wrap, i+1, strings.Repeat(fmt.Sprintf(use, i), 10))
 	}
+
 	return b.String() + "</defs>" + fmt.Sprintf(use, levels)
 }
 
@@ -25,6 +27,7 @@ func TestWorkFollowsReferences(t *testing.T) {
 	t.Parallel()
 	const group, use = `<g id="l%d">%s</g>`, `<use href="#l%d"/>`
 	bomb := nested(8, group, use)
+
 	many := func(n int, part string) string { return strings.Repeat(part, n) }
 	for name, body := range map[string]string{
 		"use":              bomb,
@@ -60,6 +63,7 @@ func TestWorkFollowsReferences(t *testing.T) {
 			t.Errorf("%s: %d, %v", name, work, err)
 		}
 	}
+
 	for name, svg := range map[string]string{
 		"attribute defaults": `<!DOCTYPE svg [<!ATTLIST rect filter CDATA "url(#f)">]>` + svgHead + `</svg>`,
 		"style sheet":        `<?xml-stylesheet type="text/css" href="data:text/css,rect{}"?>` + svgHead + `</svg>`,
@@ -79,6 +83,7 @@ func chain(n int) string {
 	for i := range n {
 		fmt.Fprintf(&b, `<g id="c%d"><use href="#c%d"/></g>`, i, i+1)
 	}
+
 	return b.String()
 }
 
@@ -86,6 +91,7 @@ func chain(n int) string {
 // What is cheap to write must be cheap to measure.
 func TestWorkIsMeasuredInLinearTime(t *testing.T) {
 	t.Parallel()
+
 	many := func(n int, part string) string { return strings.Repeat(part, n) }
 	for name, body := range map[string]string{
 		"addresses in one attribute": `<g x="` + many(200_000, "data:,a ") + `"/>`,
@@ -98,8 +104,13 @@ func TestWorkIsMeasuredInLinearTime(t *testing.T) {
 			t.Errorf("%s: %d", name, work)
 		}
 	}
+
 	frames := many(10, `data:image/png;base64,AAAA;`)
-	if _, err := imagetype.Work([]byte(svgHead+`<image><animate attributeName="href" values="`+frames+`"/></image></svg>`), "image/svg+xml", false); err != nil {
+	if _, err := imagetype.Work(
+		[]byte(svgHead+`<image><animate attributeName="href" values="`+frames+`"/></image></svg>`),
+		"image/svg+xml",
+		false,
+	); err != nil {
 		t.Errorf("frames: %v", err)
 	}
 }
@@ -107,21 +118,46 @@ func TestWorkIsMeasuredInLinearTime(t *testing.T) {
 func TestWorkOfOrdinaryImages(t *testing.T) {
 	t.Parallel()
 	var scatter, figma, atlas, chart strings.Builder
-	scatter.WriteString(`<style>*{stroke-linejoin: round; stroke-linecap: butt}</style><defs><path id="m" d="M0 3C.8 3 1.6 2.7 2 2z" style="stroke:#1f77b4"/><clipPath id="c"><rect width="357" height="266"/></clipPath></defs><g clip-path="url(#c)">`)
+	scatter.WriteString(
+		`<style>*{stroke-linejoin: round; stroke-linecap: butt}</style><defs><path id="m" d="M0 3C.8 3 1.6 2.7 2 2z" style="stroke:#1f77b4"/><clipPath id="c"><rect width="357" height="266"/></clipPath></defs><g clip-path="url(#c)">`,
+	)
+
 	for i := range 10_000 {
 		fmt.Fprintf(&scatter, `<use xlink:href="#m" x="%d" y="%d" style="fill:#1f77b4;stroke:#1f77b4"/>`, i%300, i%200)
 	}
 	scatter.WriteString(`</g>`)
+
 	for i := range 40 {
-		fmt.Fprintf(&figma, `<g filter="url(#f%[1]d)"><rect x="%[1]d" width="120" height="60" fill="url(#g%[1]d)"/></g><defs><filter id="f%[1]d" x="%[1]d" y="2" width="140" height="80" filterUnits="userSpaceOnUse"><feFlood/><feColorMatrix in="SourceAlpha"/><feOffset dy="4"/><feGaussianBlur stdDeviation="2"/><feColorMatrix/><feBlend/><feBlend/></filter><linearGradient id="g%[1]d"><stop/><stop offset="1"/></linearGradient></defs>`, i)
+		fmt.Fprintf(
+			&figma,
+			`<g filter="url(#f%[1]d)"><rect x="%[1]d" width="120" height="60" fill="url(#g%[1]d)"/></g><defs><filter id="f%[1]d" x="%[1]d" y="2" width="140" height="80" filterUnits="userSpaceOnUse"><feFlood/><feColorMatrix in="SourceAlpha"/><feOffset dy="4"/><feGaussianBlur stdDeviation="2"/><feColorMatrix/><feBlend/><feBlend/></filter><linearGradient id="g%[1]d"><stop/><stop offset="1"/></linearGradient></defs>`,
+			i,
+		)
 	}
 	atlas.WriteString(`<style>.land{fill:#ddd;stroke:#fff}.b{stroke-dasharray:3 2}#x .c:hover{fill:red}</style>`)
+
 	for range 3000 {
-		atlas.WriteString(`<path class="land" d="M` + strings.Repeat(" 120.5 80.25L121 82.5", 30) + `z"/><path class="b" d="m10 10` + strings.Repeat("l1.5-2", 30) + `"/>`)
+		atlas.WriteString(
+			`<path class="land" d="M` + strings.Repeat(
+				" 120.5 80.25L121 82.5",
+				30,
+			) + `z"/><path class="b" d="m10 10` + strings.Repeat(
+				"l1.5-2",
+				30,
+			) + `"/>`,
+		)
 	}
+
 	for i := range 40 {
-		fmt.Fprintf(&chart, `<line x1="0" x2="800" y1="%d" y2="%d" stroke-dasharray="3"/><text>%d</text>`, i*10, i*10, i)
+		fmt.Fprintf(
+			&chart,
+			`<line x1="0" x2="800" y1="%d" y2="%d" stroke-dasharray="3"/><text>%d</text>`,
+			i*10,
+			i*10,
+			i,
+		)
 	}
+
 	for name, svg := range map[string]string{
 		"matplotlib": `<svg xmlns:xlink="x" width="460.8pt" height="345.6pt" viewBox="0 0 460.8 345.6">` + scatter.String(),
 		"Figma":      `<svg width="1440" height="900" viewBox="0 0 1440 900">` + figma.String(),
@@ -134,6 +170,7 @@ func TestWorkOfOrdinaryImages(t *testing.T) {
 	} {
 		work, err := imagetype.Work([]byte(svg+"</svg>"), "image/svg+xml", false)
 		t.Logf("%s: %d", name, work)
+
 		if err != nil || work == 0 || work > imagetype.MaxWork*3/4 {
 			t.Errorf("%s: %d, %v", name, work, err)
 		}
@@ -155,6 +192,7 @@ func FuzzWork(f *testing.F) {
 				continue
 			}
 			imagetype.DarkOnTransparent([]byte(svg), new(uint64))
+
 			if imagetype.Whole([]byte(svg), "image/svg+xml") == nil && one < uint64(strings.Count(svg, "<g/>")) {
 				t.Errorf("%q: %d", svg, one)
 			}

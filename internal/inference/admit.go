@@ -17,12 +17,14 @@ func (c *Catalogue) Admit(r *Request) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	for _, check := range []func(*Model, *Request) error{admitKind, admitSize, admitTools, admitReasoning} {
 		if err := check(m, r); err != nil {
 			return nil, err
 		}
 	}
 	r.Model = m.ID
+
 	return m, nil
 }
 
@@ -37,6 +39,7 @@ func admitKind(m *Model, r *Request) error {
 	case (r.Logprobs || r.Text != nil && r.Text.Logprobs != nil) && !m.Can(CanLogprobs):
 		return Invalidf("logprobs", "log probabilities are not supported with the model `%s`", m.ID)
 	}
+
 	return nil
 }
 
@@ -44,14 +47,28 @@ func admitSize(m *Model, r *Request) error {
 	if r.Images() > 0 && !m.Can(CanVision) {
 		return Invalidf("messages", "the model `%s` does not take images; content must be text", m.ID)
 	}
+
 	if m.MaxCompletionTokens > 0 && r.MaxTokens > m.MaxCompletionTokens {
-		return Invalidf("max_completion_tokens", "`max_completion_tokens` must be at most %d for the model `%s`", m.MaxCompletionTokens, m.ID)
+		return Invalidf(
+			"max_completion_tokens",
+			"`max_completion_tokens` must be at most %d for the model `%s`",
+			m.MaxCompletionTokens,
+			m.ID,
+		)
 	}
+
 	if tokens := r.EstimateTokens(); m.ContextWindow > 0 && tokens > 4*m.ContextWindow {
 		// The estimate is rough: only what is far beyond is refused here.
-		return Errorf(http.StatusBadRequest, ContextLength, "Please reduce the length of the messages or completion: about %d tokens were sent, and the context of `%s` is %d.",
-			tokens, m.ID, m.ContextWindow).WithParam("messages")
+		return Errorf(
+			http.StatusBadRequest,
+			ContextLength,
+			"Please reduce the length of the messages or completion: about %d tokens were sent, and the context of `%s` is %d.",
+			tokens,
+			m.ID,
+			m.ContextWindow,
+		).WithParam("messages")
 	}
+
 	return nil
 }
 
@@ -60,21 +77,30 @@ func admitTools(m *Model, r *Request) error {
 	for _, t := range r.Tools {
 		taken = append(taken, functionsOf(t.Type)...)
 	}
+
 	for i, t := range r.Tools {
 		if t.Type == FunctionTool && slices.ContainsFunc(taken, func(f Tool) bool { return f.Name == t.Name }) {
-			return Invalidf(fmt.Sprintf("tools[%d].function.name", i), "`%s` is the name of a function of a built-in tool that the request has, too; rename the function", t.Name)
+			return Invalidf(
+				fmt.Sprintf("tools[%d].function.name", i),
+				"`%s` is the name of a function of a built-in tool that the request has, too; rename the function",
+				t.Name,
+			)
 		}
 	}
+
 	if r.N > 1 && len(taken) > 0 {
 		return Invalidf("n", "must be 1 with a built-in tool")
 	}
+
 	if r.ToolChoice.Mode == ChooseNone {
 		// A caller who wants no calls gets none, also unchecked ones.
 		r.DisableToolValidation = false
 	}
+
 	if len(r.Tools) > 0 && !m.Can(CanTools) {
 		return Invalidf("tools", "the model `%s` does not support tool calling", m.ID)
 	}
+
 	return nil
 }
 
@@ -82,22 +108,33 @@ func admitReasoning(m *Model, r *Request) error {
 	if r.Admitted {
 		return nil
 	}
+
 	r.Admitted = true
 	if e := r.ReasoningEffort; e != "" {
 		allowed := Efforts()
 		if m.Reasoning.Efforts != nil {
 			allowed = *m.Reasoning.Efforts
 		}
+
 		if len(allowed) == 0 || !m.Can(CanReason) {
 			return Invalidf("reasoning_effort", "`reasoning_effort` is not supported with the model `%s`", m.ID)
 		}
+
 		if !slices.Contains(allowed, e) {
-			return Invalidf("reasoning_effort", "`reasoning_effort` must be one of %s for the model `%s`%s", quoted(allowed), m.ID, input.DidYouMean(e, allowed))
+			return Invalidf(
+				"reasoning_effort",
+				"`reasoning_effort` must be one of %s for the model `%s`%s",
+				quoted(allowed),
+				m.ID,
+				input.DidYouMean(e, allowed),
+			)
 		}
 	}
+
 	if r.ReasoningEffort == "" {
 		r.ReasoningEffort = m.Reasoning.Default
 	}
+
 	switch {
 	case r.ReasoningFormat == "" && (r.Format.JSON() || len(r.Tools) > 0) && m.Reasoning.DefaultFormat == Raw:
 		// JSON and tools cannot be separated from reasoning in the same text.
@@ -107,12 +144,23 @@ func admitReasoning(m *Model, r *Request) error {
 	case m.Reasoning.Formats != nil && !r.IncludeReasoning:
 		allowed := *m.Reasoning.Formats
 		if len(allowed) == 0 {
-			return Invalidf("reasoning_format", "`reasoning_format` is not supported with the model `%s`; use `include_reasoning`", m.ID)
+			return Invalidf(
+				"reasoning_format",
+				"`reasoning_format` is not supported with the model `%s`; use `include_reasoning`",
+				m.ID,
+			)
 		}
+
 		if !slices.Contains(allowed, string(r.ReasoningFormat)) {
-			return Invalidf("reasoning_format", "`reasoning_format` must be one of %s for the model `%s`", quoted(allowed), m.ID)
+			return Invalidf(
+				"reasoning_format",
+				"`reasoning_format` must be one of %s for the model `%s`",
+				quoted(allowed),
+				m.ID,
+			)
 		}
 	}
+
 	return nil
 }
 

@@ -28,6 +28,7 @@ func (a attempted) upstreams(ctx context.Context) bool {
 		return false
 	}
 	status := AsError(a.err).Status
+
 	return status > 500 || status == http.StatusTooManyRequests
 }
 
@@ -36,12 +37,14 @@ func (a attempted) upstreams(ctx context.Context) bool {
 // that timed out is not asked again: it may charge for every request.
 func (g *Gateway) attempt(ctx context.Context, m *Model, who turn, try func(u *Upstream) attempted) error {
 	tried := map[string]bool{}
+
 	left := *m
 	for n := 0; ; n++ {
 		u, err := g.balance.take(ctx, &left, who, tried)
 		if err != nil {
 			return err
 		}
+
 		if tried[u.key()] {
 			if err := sleep(ctx, backoff(n)); err != nil {
 				g.balance.release(u, 0, err)
@@ -49,29 +52,46 @@ func (g *Gateway) attempt(ctx context.Context, m *Model, who turn, try func(u *U
 			}
 		}
 		tried[u.key()] = true
+
 		a := try(u)
 		if !a.upstreams(ctx) {
 			g.balance.release(u, 0, a.err)
 			return a.err
 		}
-		g.opts.Log.LogAttrs(ctx, slog.LevelWarn, "upstream failed", slog.String("model", m.ID), slog.String("upstream", u.Name),
-			slog.Int("attempt", n+1), slog.Bool("emitted", a.emitted), slog.Any("error", a.err))
+		g.opts.Log.LogAttrs(
+			ctx,
+			slog.LevelWarn,
+			"upstream failed",
+			slog.String("model", m.ID),
+			slog.String("upstream", u.Name),
+			slog.Int("attempt", n+1),
+			slog.Bool("emitted", a.emitted),
+			slog.Any("error", a.err),
+		)
+
 		failed := AsError(a.err)
 		if failed.Status == http.StatusTooManyRequests {
 			g.balance.rest(u, failed.RetryAfter, m.unnamedRest(), a.err)
 		} else {
 			g.balance.release(u, max(m.Routing.Cooldown, failed.RetryAfter), a.err)
 		}
+
 		if a.emitted {
 			return a.err
 		}
+
 		if failed.Code == UpstreamTimeout {
-			left.Upstreams = slices.DeleteFunc(slices.Clone(left.Upstreams), func(o Upstream) bool { return o.key() == u.key() })
+			left.Upstreams = slices.DeleteFunc(
+				slices.Clone(left.Upstreams),
+				func(o Upstream) bool { return o.key() == u.key() },
+			)
 		}
+
 		if n >= m.retries() || len(left.Upstreams) == 0 {
 			if rests := g.balance.rests(m); rests != nil {
 				return rests
 			}
+
 			return a.err
 		}
 	}
@@ -91,6 +111,7 @@ func backoff(attempt int) time.Duration {
 func sleep(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
+
 	select {
 	case <-t.C:
 		return nil

@@ -128,9 +128,11 @@ func (c *Catalogue) AdmitAudio(name, capability string) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	if !m.Can(capability) {
 		return nil, Invalidf("model", "the model `%s` does not support %s", m.ID, capability)
 	}
+
 	return m, nil
 }
 
@@ -143,16 +145,20 @@ func (g *Gateway) Transcribe(ctx context.Context, r *Transcription) (t *Transcri
 	if err != nil {
 		return nil, AsError(err)
 	}
+
 	ctx, cancel := within(ctx, m)
 	defer cancel()
 	listens := cmp.Or(r.Duration, m.Routing.Timeout)
+
 	err = g.attempt(ctx, m, turn{owner: r.Owner}, func(u *Upstream) attempted {
 		engine, err := g.audioEngine(u)
 		if err != nil {
 			return attempted{err: err}
 		}
+
 		ctx, silence, stop := m.Routing.watch(ctx, listens)
 		defer stop()
+
 		t, err = engine.Transcribe(ctx, r, func(answer bool) {
 			if answer {
 				silence.begin()
@@ -163,11 +169,13 @@ func (g *Gateway) Transcribe(ctx context.Context, r *Transcription) (t *Transcri
 		if err != nil {
 			return attempted{err: endedBy(ctx, err)}
 		}
+
 		return attempted{}
 	})
 	if err != nil {
 		return nil, endedBy(ctx, err)
 	}
+
 	return t, nil
 }
 
@@ -179,14 +187,17 @@ func (g *Gateway) Speak(ctx context.Context, r *Speech, emit func(*Sound) error)
 	if err != nil {
 		return AsError(err)
 	}
+
 	ctx, cancel := within(ctx, m)
 	defer cancel()
 	var a attempted
+
 	err = g.attempt(ctx, m, turn{owner: r.Owner}, func(u *Upstream) attempted {
 		engine, err := g.audioEngine(u)
 		if err != nil {
 			return attempted{err: err}
 		}
+
 		ctx, silence, stop := m.Routing.watch(ctx, 0)
 		defer stop()
 		a.err = engine.Speak(ctx, r, func(s *Sound) error {
@@ -194,13 +205,16 @@ func (g *Gateway) Speak(ctx context.Context, r *Speech, emit func(*Sound) error)
 			a.emitted = true
 			err := emit(s)
 			a.unheard = err != nil
+
 			return err
 		})
+
 		return a
 	})
 	if err != nil {
 		return paidFor(endedBy(ctx, err))
 	}
+
 	return nil
 }
 
@@ -210,9 +224,11 @@ func (g *Gateway) audioEngine(u *Upstream) (AudioEngine, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	hears, ok := engine.(AudioEngine)
 	if !ok {
 		return nil, Errorf(http.StatusBadRequest, UpstreamError, "the model's server takes no audio")
 	}
+
 	return hears, nil
 }

@@ -65,6 +65,7 @@ func (b *balancer) state(u *Upstream) *upstreamState {
 		s = &upstreamState{}
 		b.states[u.key()] = s
 	}
+
 	return s
 }
 
@@ -77,6 +78,7 @@ func (b *balancer) take(ctx context.Context, m *Model, who turn, tried map[strin
 		b.mu.Unlock()
 		return nil, err
 	}
+
 	if u := b.pick(m, tried); u != nil {
 		b.mu.Unlock()
 		return u, nil
@@ -84,6 +86,7 @@ func (b *balancer) take(ctx context.Context, m *Model, who turn, tried map[strin
 	w := &waiter{model: m, owner: who.owner, tier: tierRank(who.tier), tried: tried, place: make(chan granted, 1)}
 	b.waiters = append(b.waiters, w)
 	b.mu.Unlock()
+
 	select {
 	case g := <-w.place:
 		return g.upstream, g.err
@@ -92,6 +95,7 @@ func (b *balancer) take(ctx context.Context, m *Model, who turn, tried map[strin
 	b.mu.Lock()
 	b.waiters = slices.DeleteFunc(b.waiters, func(o *waiter) bool { return o == w })
 	b.mu.Unlock()
+
 	select {
 	case g := <-w.place: // granted while we left
 		if g.err == nil {
@@ -99,6 +103,7 @@ func (b *balancer) take(ctx context.Context, m *Model, who turn, tried map[strin
 		}
 	default:
 	}
+
 	return nil, context.Cause(ctx)
 }
 
@@ -107,17 +112,25 @@ func (b *balancer) take(ctx context.Context, m *Model, who turn, tried map[strin
 func (b *balancer) resting(m *Model) error {
 	now := time.Now()
 	var shortest time.Duration
+
 	for i := range m.Upstreams {
 		wait := b.state(&m.Upstreams[i]).restTo.Sub(now)
 		if wait <= 0 {
 			return nil
 		}
+
 		if i == 0 || wait < shortest {
 			shortest = wait
 		}
 	}
-	e := Errorf(http.StatusTooManyRequests, RateLimitExceeded, "the model is at its rate limit; please try again in %s", shortest.Round(time.Millisecond))
+	e := Errorf(
+		http.StatusTooManyRequests,
+		RateLimitExceeded,
+		"the model is at its rate limit; please try again in %s",
+		shortest.Round(time.Millisecond),
+	)
 	e.RetryAfter = shortest
+
 	return e
 }
 
@@ -125,6 +138,7 @@ func (b *balancer) resting(m *Model) error {
 func (b *balancer) rests(m *Model) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+
 	return b.resting(m)
 }
 
@@ -141,6 +155,7 @@ func (b *balancer) rest(u *Upstream, wait, most time.Duration, err error) {
 		wait = min(time.Second<<min(s.limited, maxDoublings), most)
 		s.limited++
 	}
+
 	if until := time.Now().Add(wait); wait > 0 && until.After(s.restTo) {
 		s.restTo, s.last = until, err
 		b.wakeAt(s)
@@ -152,10 +167,12 @@ func (b *balancer) rest(u *Upstream, wait, most time.Duration, err error) {
 // rested, and once more when it has cooled, if that is later.
 func (b *balancer) wakeAt(s *upstreamState) {
 	now := time.Now()
+
 	next := s.coolTo
 	if s.restTo.After(now) {
 		next = s.restTo
 	}
+
 	if s.cooled == nil {
 		s.cooled = time.AfterFunc(next.Sub(now), func() { b.wake(s) })
 	} else {
@@ -170,6 +187,7 @@ func (b *balancer) release(u *Upstream, cooldown time.Duration, err error) {
 	defer b.mu.Unlock()
 	s := b.state(u)
 	s.active--
+
 	switch {
 	case cooldown > 0:
 		cooldown = min(cooldown, maxCooldown)
@@ -185,6 +203,7 @@ func (b *balancer) release(u *Upstream, cooldown time.Duration, err error) {
 func (b *balancer) wake(s *upstreamState) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+
 	if now := time.Now(); s.coolTo.After(now) || s.restTo.After(now) {
 		b.wakeAt(s)
 	}
@@ -194,11 +213,13 @@ func (b *balancer) wake(s *upstreamState) {
 func (b *balancer) admitAll() {
 	for b.admit() {
 	}
+
 	b.waiters = slices.DeleteFunc(b.waiters, func(w *waiter) bool {
 		err := b.resting(w.model)
 		if err != nil {
 			w.place <- granted{err: err}
 		}
+
 		return err != nil
 	})
 	if len(b.waiters) == 0 {
@@ -214,15 +235,18 @@ func (b *balancer) admit() bool {
 	slices.SortStableFunc(order, func(x, y *waiter) int {
 		return cmp.Or(cmp.Compare(x.tier, y.tier), cmp.Compare(b.turns[x.owner], b.turns[y.owner]))
 	})
+
 	for _, w := range order {
 		if u := b.pick(w.model, w.tried); u != nil {
 			b.turn++
 			b.turns[w.owner] = b.turn
 			b.waiters = slices.DeleteFunc(b.waiters, func(o *waiter) bool { return o == w })
 			w.place <- granted{upstream: u}
+
 			return true
 		}
 	}
+
 	return false
 }
 
@@ -233,6 +257,7 @@ func tierRank(serviceTier string) int {
 	case "flex":
 		return 2
 	}
+
 	return 1
 }
 
@@ -243,9 +268,14 @@ func (b *balancer) pick(m *Model, tried map[string]bool) *Upstream {
 	now := time.Now()
 	var healthy, cooling []*Upstream
 	full := false
-	untried := slices.ContainsFunc(m.Upstreams, func(u Upstream) bool { return !tried[u.key()] && !b.state(&u).restTo.After(now) })
+
+	untried := slices.ContainsFunc(
+		m.Upstreams,
+		func(u Upstream) bool { return !tried[u.key()] && !b.state(&u).restTo.After(now) },
+	)
 	for i := range m.Upstreams {
 		u := &m.Upstreams[i]
+
 		s := b.state(u)
 		switch {
 		case s.restTo.After(now) || untried && tried[u.key()]:
@@ -258,6 +288,7 @@ func (b *balancer) pick(m *Model, tried map[string]bool) *Upstream {
 		}
 	}
 	var u *Upstream
+
 	switch {
 	case len(healthy) > 0:
 		u = b.choose(m.Routing.Strategy, healthy)
@@ -267,27 +298,32 @@ func (b *balancer) pick(m *Model, tried map[string]bool) *Upstream {
 		u = slices.MinFunc(cooling, func(x, y *Upstream) int { return b.state(x).coolTo.Compare(b.state(y).coolTo) })
 	}
 	b.state(u).active++
+
 	return u
 }
 
 func (b *balancer) choose(strategy string, list []*Upstream) *Upstream {
 	lowest := slices.MinFunc(list, func(x, y *Upstream) int { return x.Priority - y.Priority }).Priority
+
 	list = slices.DeleteFunc(list, func(u *Upstream) bool { return u.Priority != lowest })
 	if strategy == LeastBusy {
 		return slices.MinFunc(list, func(x, y *Upstream) int {
 			return (b.state(x).active+1)*y.Weight - (b.state(y).active+1)*x.Weight
 		})
 	}
+
 	total := 0
 	for _, u := range list {
 		total += u.Weight
 	}
+
 	n := rand.IntN(total)
 	for _, u := range list {
 		if n -= u.Weight; n < 0 {
 			return u
 		}
 	}
+
 	return list[len(list)-1]
 }
 
@@ -295,9 +331,11 @@ func (b *balancer) choose(strategy string, list []*Upstream) *Upstream {
 func (b *balancer) look(u *Upstream) (active int, until time.Time, last error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+
 	s := b.state(u)
 	if until = s.coolTo; s.restTo.After(until) {
 		until = s.restTo
 	}
+
 	return s.active, until, s.last
 }

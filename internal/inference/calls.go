@@ -50,14 +50,17 @@ func (c *calls) push(raw RawToolDelta) (ToolDelta, bool) {
 		c.list = append(c.list, &call{rawIndex: raw.Index, rawID: raw.ID, index: -1})
 		at = len(c.list) - 1
 	}
+
 	k := c.list[at]
 	if k.rawID == "" {
 		k.rawID = raw.ID
 	}
+
 	if k.name == "" {
 		k.name = c.nameOf(raw.Name)
 	}
 	k.arguments.WriteString(raw.Arguments)
+
 	return c.show(at)
 }
 
@@ -68,14 +71,18 @@ func (c *calls) find(raw RawToolDelta) int {
 		if k.rawIndex != raw.Index {
 			continue
 		}
+
 		if raw.ID != "" && k.rawID != "" && raw.ID != k.rawID {
 			if slices.ContainsFunc(c.list, func(k *call) bool { return k.rawID == raw.ID }) {
 				continue
 			}
+
 			return -1
 		}
+
 		return i
 	}
+
 	return -1
 }
 
@@ -86,20 +93,24 @@ func (c *calls) nameOf(name string) string {
 	if under := strings.ReplaceAll(name, ".", "_"); slices.Contains(c.builtin, under) {
 		return under
 	}
+
 	return name
 }
 
 func (c *calls) show(at int) (ToolDelta, bool) {
 	k := c.list[at]
-	if c.held || k.name == "" || (c.single && at > 0) || slices.Contains(c.builtin, k.name) || !(c.unchecked || slices.Contains(c.known, k.name)) {
+	if c.held || k.name == "" || (c.single && at > 0) || slices.Contains(c.builtin, k.name) ||
+		!(c.unchecked || slices.Contains(c.known, k.name)) {
 		return ToolDelta{}, false
 	}
+
 	first := k.index < 0
 	if first {
 		k.index = c.shown
 		c.shown++
 	}
 	d := ToolDelta{Index: k.index, Arguments: k.arguments.String()[k.sent:]}
+
 	k.sent = k.arguments.Len()
 	if first {
 		d.ID, d.Name = k.rawID, k.name
@@ -107,6 +118,7 @@ func (c *calls) show(at int) (ToolDelta, bool) {
 			d.ID = newCallID()
 		}
 	}
+
 	return d, d.ID != "" || d.Arguments != ""
 }
 
@@ -117,15 +129,18 @@ func (c *calls) end() []ToolDelta {
 		c.list = c.list[:1]
 	}
 	var out []ToolDelta
+
 	for i, k := range c.list {
 		if strings.TrimSpace(k.arguments.String()) != "" {
 			continue
 		}
 		k.arguments.WriteString("{}")
+
 		if d, ok := c.show(i); ok {
 			out = append(out, d)
 		}
 	}
+
 	return out
 }
 
@@ -136,19 +151,23 @@ func (c *calls) release() []ToolDelta {
 	}
 	c.held = false
 	var out []ToolDelta
+
 	for i := range c.list {
 		if d, ok := c.show(i); ok {
 			out = append(out, d)
 		}
 	}
+
 	return out
 }
 
 // generation writes the calls for a failed_generation.
 func (c *calls) generation() string {
 	var out []string
+
 	for _, k := range c.list {
 		name, _ := json.Marshal(k.name)
+
 		args := k.arguments.String()
 		if !json.Valid([]byte(args)) {
 			quoted, _ := json.Marshal(args)
@@ -156,6 +175,7 @@ func (c *calls) generation() string {
 		}
 		out = append(out, fmt.Sprintf(`{"name": %s, "arguments": %s}`, name, args))
 	}
+
 	return strings.Join(out, "\n")
 }
 
@@ -164,49 +184,82 @@ func (c *calls) generation() string {
 // the caller.
 func (c *calls) check(r *Request, text string, cut bool) error {
 	const failed = "Failed to call a function. Please adjust your prompt. See 'failed_generation' for more details. "
+
 	mode := r.ToolChoice.Mode
 	if len(c.list) == 0 {
 		if mode == ChooseRequired || mode == ChooseNamed {
 			return failedf(ToolUseFailed, text, failed+"A tool call was required, but the model did not call a tool.")
 		}
+
 		return nil
 	}
+
 	if c.unchecked {
 		return nil
 	}
 	var wrong *wrongArguments
 	compiled := map[string]*schema{}
+
 	for at, k := range c.list {
 		i := slices.IndexFunc(r.Tools, func(t Tool) bool { return t.Type == FunctionTool && t.Name == k.name })
 		switch {
 		case i < 0:
-			return failedf(ToolUseFailed, c.generation(), "Tool call validation failed: attempted to call tool '%s' which was not in request.tools", clip(k.name, 64))
+			return failedf(
+				ToolUseFailed,
+				c.generation(),
+				"Tool call validation failed: attempted to call tool '%s' which was not in request.tools",
+				clip(k.name, 64),
+			)
 		case !slices.Contains(c.known, k.name):
-			return failedf(ToolUseFailed, c.generation(), "Tool call validation failed: attempted to call tool '%s', which tool_choice does not allow", k.name)
+			return failedf(
+				ToolUseFailed,
+				c.generation(),
+				"Tool call validation failed: attempted to call tool '%s', which tool_choice does not allow",
+				k.name,
+			)
 		}
+
 		arguments := k.arguments.String()
 		switch {
 		case cut || r.Tools[i].builtin:
 			// Those of a built-in tool are looked at when it is to run.
 			continue
 		case !json.Valid([]byte(arguments)):
-			return failedf(ToolUseFailed, c.generation(), failed+"The arguments of '%s' are wrong: %s", k.name, errNotJSON)
+			return failedf(
+				ToolUseFailed,
+				c.generation(),
+				failed+"The arguments of '%s' are wrong: %s",
+				k.name,
+				errNotJSON,
+			)
 		case c.validation != ValidateFeedBack && c.validation != ValidateStrict:
 			continue
 		}
+
 		err := checkArguments(r.Tools[i], arguments, compiled)
 		if err == nil {
 			continue
 		}
+
 		if wrong == nil {
-			wrong = &wrongArguments{reasons: map[int]string{},
-				failure: failedf(ToolUseFailed, c.generation(), failed+"The arguments of '%s' are wrong: %s", k.name, clip(err.Error(), 300))}
+			wrong = &wrongArguments{
+				reasons: map[int]string{},
+				failure: failedf(
+					ToolUseFailed,
+					c.generation(),
+					failed+"The arguments of '%s' are wrong: %s",
+					k.name,
+					clip(err.Error(), 300),
+				),
+			}
 		}
 		wrong.reasons[at] = clip(err.Error(), 300)
 	}
+
 	if wrong == nil {
 		return nil
 	}
+
 	return wrong
 }
 
@@ -223,20 +276,26 @@ func (e *wrongArguments) Unwrap() error { return e.failure }
 func (c *calls) feedBack(r *Request, wrong *wrongArguments) *Request {
 	said := Message{Role: Assistant}
 	var results []Message
+
 	for at, k := range c.list {
 		id := k.rawID
 		if id == "" {
 			id = newCallID()
 		}
 		said.ToolCalls = append(said.ToolCalls, ToolCall{ID: id, Name: k.name, Arguments: k.arguments.String()})
+
 		text := "It was not called, because another call is wrong. Make this call again, too."
 		if reason := wrong.reasons[at]; reason != "" {
-			text = fmt.Sprintf("It was not called, because the arguments are wrong: %s. Call it again with corrected arguments.", reason)
+			text = fmt.Sprintf(
+				"It was not called, because the arguments are wrong: %s. Call it again with corrected arguments.",
+				reason,
+			)
 		}
 		results = append(results, Message{Role: ToolRole, ToolCallID: id, Parts: []Part{{Text: text}}})
 	}
 	again := *r
 	again.Messages = slices.Concat(r.Messages, []Message{said}, results)
+
 	return &again
 }
 
@@ -250,8 +309,10 @@ func checkArguments(t Tool, arguments string, compiled map[string]*schema) error
 		if err := json.Unmarshal([]byte(arguments), &object); err != nil || object == nil {
 			return errNotObject
 		}
+
 		return nil
 	}
+
 	s := compiled[t.Name]
 	if s == nil {
 		var err error
@@ -260,5 +321,6 @@ func checkArguments(t Tool, arguments string, compiled map[string]*schema) error
 		}
 		compiled[t.Name] = s
 	}
+
 	return s.validate(arguments, true)
 }

@@ -27,15 +27,21 @@ type Catalogue struct {
 // defaults. A name that is taken is left out.
 func NewCatalogue(models []Model) *Catalogue {
 	c := &Catalogue{byName: map[string]*Model{}}
+
 	for i := range models {
 		m := models[i]
 		m.fill()
+
 		if c.byName[m.ID] != nil {
 			continue
 		}
-		m.Aliases = slices.DeleteFunc(slices.Clone(m.Aliases), func(alias string) bool { return c.byName[alias] != nil })
+		m.Aliases = slices.DeleteFunc(
+			slices.Clone(m.Aliases),
+			func(alias string) bool { return c.byName[alias] != nil },
+		)
 		c.add(&m)
 	}
+
 	return c
 }
 
@@ -54,12 +60,14 @@ func (c *Catalogue) Find(name string) (*Model, error) {
 	if m := c.byName[name]; m != nil {
 		return m, nil
 	}
+
 	message := fmt.Sprintf("The model `%s` does not exist or you do not have access to it.", clip(name, 120))
 	if len(c.models) == 0 {
 		message += " No model is set up here: name one in models.yaml (INFERENCE_CONFIG), or start Ollama or llama-server on this machine."
 	} else if near := input.Nearest(name, c.names()); near != "" {
 		message += fmt.Sprintf(" Did you mean `%s`?", near)
 	}
+
 	return nil, Errorf(http.StatusNotFound, ModelNotFound, "%s", message).WithParam("model")
 }
 
@@ -69,6 +77,7 @@ func (c *Catalogue) names() []string {
 		names = append(names, name)
 	}
 	slices.Sort(names)
+
 	return names
 }
 
@@ -80,36 +89,48 @@ func ParseCatalogue(path string, data []byte, getenv func(string) string) (*Cata
 	if err != nil {
 		return nil, yamlError(path, err)
 	}
+
 	var file struct {
 		Models []Model `yaml:"models"`
 	}
-	if err := yaml.NewDecoder(bytes.NewReader(data), yaml.Strict()).Decode(&file); err != nil && !errors.Is(err, io.EOF) {
+	if err := yaml.NewDecoder(bytes.NewReader(data), yaml.Strict()).
+		Decode(&file); err != nil &&
+		!errors.Is(err, io.EOF) {
 		return nil, yamlError(path, err)
 	}
 	c := &Catalogue{byName: map[string]*Model{}}
+
 	for i := range file.Models {
 		m := &file.Models[i]
+
 		field, err := m.complete(getenv)
 		if err == nil {
 			field, err = c.taken(m)
 		}
+
 		if err != nil {
 			return nil, fmt.Errorf("%s, line %d: models[%d].%s: %w", path, lineOf(tree, i, field), i, field, err)
 		}
 		c.add(m)
 	}
+
 	return c, nil
 }
 
 func (c *Catalogue) taken(m *Model) (string, error) {
 	if c.byName[m.ID] != nil {
-		return "id", fmt.Errorf("%q is already the name of a model; several servers of one model are upstreams of one entry", m.ID)
+		return "id", fmt.Errorf(
+			"%q is already the name of a model; several servers of one model are upstreams of one entry",
+			m.ID,
+		)
 	}
+
 	for i, alias := range m.Aliases {
 		if c.byName[alias] != nil || alias == m.ID || slices.Contains(m.Aliases[:i], alias) {
 			return fmt.Sprintf("aliases[%d]", i), fmt.Errorf("%q is already the name of a model", alias)
 		}
 	}
+
 	return "", nil
 }
 
@@ -119,6 +140,7 @@ func yamlError(path string, err error) error {
 	if e, ok := errors.AsType[yaml.Error](err); ok && e.GetToken() != nil {
 		return fmt.Errorf("%s, line %d: %s", path, e.GetToken().Position.Line, e.GetMessage())
 	}
+
 	return fmt.Errorf("%s is not valid YAML", path)
 }
 
@@ -131,6 +153,7 @@ func lineOf(tree *ast.File, n int, field string) int {
 				return node.GetToken().Position.Line
 			}
 		}
+
 		i := strings.LastIndexAny(at, ".[")
 		if i <= len("$") {
 			return 1

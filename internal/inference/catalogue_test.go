@@ -45,24 +45,37 @@ func env(name string) string { return map[string]string{"GPU1_KEY": "s3cret"}[na
 
 func TestTheCatalogueIsReadWithItsDefaults(t *testing.T) {
 	t.Parallel()
+
 	c, err := inference.ParseCatalogue("models.yaml", []byte(modelsYAML), env)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	m, err := c.Find("gpt-oss")
-	if err != nil || m.ID != "openai/gpt-oss-20b" || m.Routing.FirstTokenTimeout != 30*time.Second || m.Price.OutputPerM != 0.3 {
+	if err != nil || m.ID != "openai/gpt-oss-20b" || m.Routing.FirstTokenTimeout != 30*time.Second ||
+		m.Price.OutputPerM != 0.3 {
 		t.Fatalf("%+v, %v", m, err)
 	}
-	if a, b := m.Upstreams[0], m.Upstreams[1]; a.APIKey != "s3cret" || a.BaseURL != "http://10.0.0.1:8000/v1" || b.APIKey != "none" || b.Model != m.ID || b.Weight != 1 {
+
+	if a, b := m.Upstreams[0], m.Upstreams[1]; a.APIKey != "s3cret" || a.BaseURL != "http://10.0.0.1:8000/v1" ||
+		b.APIKey != "none" ||
+		b.Model != m.ID ||
+		b.Weight != 1 {
 		t.Errorf("upstreams %+v", m.Upstreams)
 	}
+
 	small, err := c.Find("small")
-	if err != nil || !small.Can(inference.CanTools) || small.Upstreams[0].Kind != inference.Plain || small.Upstreams[0].Name != "127.0.0.1:9000" || small.Reasoning.DefaultFormat != inference.Parsed || small.Routing.IdleTimeout != time.Minute {
+	if err != nil || !small.Can(inference.CanTools) || small.Upstreams[0].Kind != inference.Plain ||
+		small.Upstreams[0].Name != "127.0.0.1:9000" ||
+		small.Reasoning.DefaultFormat != inference.Parsed ||
+		small.Routing.IdleTimeout != time.Minute {
 		t.Errorf("%+v, %v", small, err)
 	}
+
 	if _, err := inference.NewCatalogue(nil).Find("x"); err == nil || !strings.Contains(err.Error(), "models.yaml") {
 		t.Errorf("an empty catalogue says %v", err)
 	}
+
 	if c, err := inference.ParseCatalogue("models.yaml", nil, env); err != nil || len(c.Models()) != 0 {
 		t.Errorf("an empty file: %v", err)
 	}
@@ -70,6 +83,7 @@ func TestTheCatalogueIsReadWithItsDefaults(t *testing.T) {
 
 func TestAWrongCatalogueNamesLineAndField(t *testing.T) {
 	t.Parallel()
+
 	for _, test := range [][3]string{
 		{"owned_by: OpenAI", "ownedby: OpenAI", `line 4: unknown field "ownedby"`},
 		{"context_window: 131072", "context_window: lots", "line 5: "},
@@ -83,12 +97,15 @@ func TestAWrongCatalogueNamesLineAndField(t *testing.T) {
 		{"id: small", "id: gpt-oss", `line 14: models[1].id: "gpt-oss" is already`},
 		{"id: small", "id: a b", "line 14: models[1].id: "},
 		{"      - base_url: http://127.0.0.1:9000/v1", "      []", "line 16: models[1].upstreams: "},
-		{"name: groq, kind: groq, base_url: \"https://api.groq.com/openai/v1\"", "name: gpu1, base_url: \"http://10.0.0.1:8000/v1\"",
-			`line 12: models[0].upstreams[1].name: upstreams[0] is called "gpu1", too`},
+		{
+			"name: groq, kind: groq, base_url: \"https://api.groq.com/openai/v1\"", "name: gpu1, base_url: \"http://10.0.0.1:8000/v1\"",
+			`line 12: models[0].upstreams[1].name: upstreams[0] is called "gpu1", too`,
+		},
 		{"models:", "models: [", "line "},
 	} {
 		_, err := inference.ParseCatalogue("models.yaml", []byte(strings.Replace(modelsYAML, test[0], test[1], 1)), env)
-		if err == nil || !strings.Contains(err.Error(), test[2]) || strings.Contains(err.Error(), "s3cret") || strings.Contains(err.Error(), "\n") {
+		if err == nil || !strings.Contains(err.Error(), test[2]) || strings.Contains(err.Error(), "s3cret") ||
+			strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v", test[1], err)
 		}
 	}
@@ -99,30 +116,49 @@ func TestTheSourceFollowsItsFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "models.yaml")
 	write := func(text string) {
 		t.Helper()
+
 		if err := os.WriteFile(path+".new", []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
+
 		if err := os.Rename(path+".new", path); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := inference.NewSource(t.Context(), inference.SourceOptions{Path: path}); err == nil || !strings.Contains(err.Error(), "does not exist") {
+
+	if _, err := inference.NewSource(
+		t.Context(),
+		inference.SourceOptions{Path: path},
+	); err == nil ||
+		!strings.Contains(err.Error(), "does not exist") {
 		t.Errorf("got %v", err)
 	}
 	write(modelsYAML)
 	refused := make(refusals, 1)
-	s, err := inference.NewSource(t.Context(), inference.SourceOptions{Path: path, Getenv: env, Interval: 5 * time.Millisecond, Log: slog.New(slog.NewTextHandler(refused, &slog.HandlerOptions{Level: slog.LevelError}))})
+
+	s, err := inference.NewSource(
+		t.Context(),
+		inference.SourceOptions{
+			Path:     path,
+			Getenv:   env,
+			Interval: 5 * time.Millisecond,
+			Log:      slog.New(slog.NewTextHandler(refused, &slog.HandlerOptions{Level: slog.LevelError})),
+		},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	done := make(chan struct{})
+
 	go func() { s.Run(ctx); close(done) }()
 	until(t, s, 2)
 	write("models:\n  - {id: other, upstreams: [{base_url: \"http://x/v1\"}]}\n")
 	until(t, s, 1)
 	write("models: [{id: broken}]")
+
 	if line := <-refused; !strings.Contains(line, "models[0].upstreams") {
 		t.Errorf("logged %s", line)
 	}
@@ -144,6 +180,7 @@ func (r refusals) Write(line []byte) (int, error) {
 // until waits for the source to have that many models.
 func until(t *testing.T, s *inference.Source, want int) {
 	t.Helper()
+
 	for deadline := time.Now().Add(wait.Patience); len(s.Current().Models()) != want; time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("%d models, want %d", len(s.Current().Models()), want)
@@ -155,6 +192,7 @@ func TestAFileOfModelsThatAppearsIsRead(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "models.yaml")
 	find := func(context.Context) ([]inference.Model, error) { return []inference.Model{{ID: "found"}}, nil }
+
 	s, err := inference.NewSource(t.Context(), inference.SourceOptions{
 		Path: path, Optional: true, Getenv: env, Interval: time.Millisecond, DiscoverInterval: time.Millisecond,
 		Discover: []func(context.Context) ([]inference.Model, error){find},
@@ -164,21 +202,30 @@ func TestAFileOfModelsThatAppearsIsRead(t *testing.T) {
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan struct{})
+
 	go func() { s.Run(ctx); close(done) }()
 	until(t, s, 1)
+
 	if err := os.WriteFile(path+".new", []byte(modelsYAML), 0o600); err != nil {
 		t.Fatal(err)
 	}
+
 	if err := os.Rename(path+".new", path); err != nil {
 		t.Fatal(err)
 	}
 	until(t, s, 2)
 	stop()
 	<-done
+
 	if err := syscall.Mkfifo(path+".pipe", 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := inference.NewSource(t.Context(), inference.SourceOptions{Path: path + ".pipe"}); err == nil || !strings.Contains(err.Error(), "not a regular file") {
+
+	if _, err := inference.NewSource(
+		t.Context(),
+		inference.SourceOptions{Path: path + ".pipe"},
+	); err == nil ||
+		!strings.Contains(err.Error(), "not a regular file") {
 		t.Errorf("a pipe: %v", err)
 	}
 }
@@ -190,31 +237,45 @@ func TestModelsOfThisMachineComeAndGo(t *testing.T) {
 	var looks atomic.Int64
 	find := func(context.Context) ([]inference.Model, error) {
 		looks.Add(1)
+
 		if models := found.Load(); models != nil {
 			return *models, nil
 		}
+
 		return nil, fmt.Errorf("ask: %w", context.DeadlineExceeded)
 	}
-	s, err := inference.NewSource(t.Context(), inference.SourceOptions{Discover: []func(context.Context) ([]inference.Model, error){find}, DiscoverInterval: time.Millisecond})
+
+	s, err := inference.NewSource(
+		t.Context(),
+		inference.SourceOptions{
+			Discover:         []func(context.Context) ([]inference.Model, error){find},
+			DiscoverInterval: time.Millisecond,
+		},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	if m, err := s.Current().Find("a"); err != nil || m.ID != "a" || len(s.Current().Models()) != 2 {
 		t.Errorf("got %+v, %v", m, err)
 	}
 	created := s.Current().Models()[0].Created
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan struct{})
+
 	go func() { s.Run(ctx); close(done) }()
 	found.Store(&[]inference.Model{{ID: "a"}})
 	until(t, s, 1)
+
 	if m := s.Current().Models()[0]; !m.Created.Equal(created) {
 		t.Errorf("it was created at %s, now at %s", created, m.Created)
 	}
 	// One that does not answer in time is not gone.
 	found.Store(nil)
+
 	for before := looks.Load(); looks.Load() < before+3; time.Sleep(time.Millisecond) { // between two looks
 	}
+
 	if got := s.Current().Models(); len(got) != 1 {
 		t.Errorf("an engine that is slow has %d models", len(got))
 	}
@@ -239,17 +300,25 @@ func FuzzCatalogue(f *testing.F) {
 	const secret = "9rYq7"
 	f.Fuzz(func(t *testing.T, text string) {
 		data := strings.ReplaceAll(text, "api_key: SECRET", "api_key: "+secret)
-		c, err := inference.ParseCatalogue("models.yaml", []byte(data), func(name string) string { return map[string]string{"KEY": secret}[name] })
+
+		c, err := inference.ParseCatalogue(
+			"models.yaml",
+			[]byte(data),
+			func(name string) string { return map[string]string{"KEY": secret}[name] },
+		)
 		if err != nil {
 			if said := err.Error(); !strings.HasPrefix(said, "models.yaml") || strings.Contains(said, secret) {
 				t.Errorf("%q: %s", data, said)
 			}
+
 			return
 		}
+
 		for _, m := range c.Models() {
 			if found, err := c.Find(m.ID); err != nil || found != m {
 				t.Errorf("%q: %s is not found: %v", data, m.ID, err)
 			}
+
 			for _, u := range m.Upstreams {
 				r, err := http.NewRequest(http.MethodPost, u.BaseURL+"/chat/completions", nil)
 				if err != nil || r.URL.Host == "" || u.Name == "" || u.Kind == "" {

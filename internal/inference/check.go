@@ -46,10 +46,20 @@ type UpstreamStatus struct {
 // they are tried.
 func (g *Gateway) Explain(m *Model) []UpstreamStatus {
 	var list []UpstreamStatus
+
 	for i := range m.Upstreams {
 		u := &m.Upstreams[i]
-		s := UpstreamStatus{Model: m.ID, Upstream: u.Name, Kind: u.Kind, BaseURL: u.BaseURL, Name: u.Model, Priority: u.Priority, MaxConcurrency: u.MaxConcurrency}
+		s := UpstreamStatus{
+			Model:          m.ID,
+			Upstream:       u.Name,
+			Kind:           u.Kind,
+			BaseURL:        u.BaseURL,
+			Name:           u.Model,
+			Priority:       u.Priority,
+			MaxConcurrency: u.MaxConcurrency,
+		}
 		weights := 0
+
 		for _, o := range m.Upstreams {
 			if o.Priority == u.Priority {
 				weights += o.Weight
@@ -57,6 +67,7 @@ func (g *Gateway) Explain(m *Model) []UpstreamStatus {
 		}
 		s.Share = float64(u.Weight) / float64(weights)
 		active, coolTo, last := g.balance.look(u)
+
 		s.Active = active
 		if coolTo.After(time.Now()) {
 			s.CoolingUntil = coolTo
@@ -67,6 +78,7 @@ func (g *Gateway) Explain(m *Model) []UpstreamStatus {
 		list = append(list, s)
 	}
 	slices.SortStableFunc(list, func(a, b UpstreamStatus) int { return a.Priority - b.Priority })
+
 	return list
 }
 
@@ -75,6 +87,7 @@ func (g *Gateway) Explain(m *Model) []UpstreamStatus {
 func (g *Gateway) Check(ctx context.Context, models []*Model) []UpstreamStatus {
 	var all []UpstreamStatus
 	var upstreams []*Upstream
+
 	for _, m := range models {
 		for _, s := range g.Explain(m) {
 			i := slices.IndexFunc(m.Upstreams, func(u Upstream) bool {
@@ -83,17 +96,20 @@ func (g *Gateway) Check(ctx context.Context, models []*Model) []UpstreamStatus {
 			all, upstreams = append(all, s), append(upstreams, &m.Upstreams[i])
 		}
 	}
+
 	var wg sync.WaitGroup
 	for i := range all {
 		wg.Go(func() { g.check(ctx, upstreams[i], &all[i]) })
 	}
 	wg.Wait()
+
 	return all
 }
 
 func (g *Gateway) check(ctx context.Context, u *Upstream, s *UpstreamStatus) {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
+
 	engine, err := g.engine(u)
 	if err != nil {
 		s.Error = AsError(err).Message
@@ -101,6 +117,7 @@ func (g *Gateway) check(ctx context.Context, u *Upstream, s *UpstreamStatus) {
 	}
 	begun := time.Now()
 	names, err := engine.Models(ctx)
+
 	s.Latency = time.Since(begun)
 	if err != nil {
 		s.Error = AsError(err).Message

@@ -33,29 +33,35 @@ var citationMark = regexp.MustCompile(`【(\d{1,6})†L?(\d{1,9})[^†】]{0,40}
 // of no origin gets its view's, where that has but one page.
 func Citations(text string, origins []Origin) (found []Citation) {
 	chars, at := 0, 0
+
 	for _, m := range citationMark.FindAllStringSubmatchIndex(text, -1) {
 		cursor, _ := strconv.Atoi(text[m[2]:m[3]]) // digits, few enough
 		line, _ := strconv.Atoi(text[m[4]:m[5]])
 		start := chars + utf8.RuneCountInString(text[at:m[0]])
+
 		chars, at = start+utf8.RuneCountInString(text[m[0]:m[1]]), m[1]
 		if s, ok := originOf(origins, cursor, line); ok {
 			found = append(found, Citation{Start: start, End: chars, URL: s.URL, Title: s.Title})
 		}
 	}
+
 	return found
 }
 
 func originOf(origins []Origin, cursor, line int) (Origin, bool) {
 	var only Origin
 	urls := map[string]bool{}
+
 	for _, s := range origins {
 		if s.Cursor != cursor {
 			continue
 		}
+
 		if s.First <= line && line <= s.Last {
 			return s, true
 		}
 		only, urls[s.URL] = s, true
 	}
+
 	return only, len(urls) == 1
 }

@@ -16,6 +16,7 @@ func TestCitationsAreMappedToWhatWasShown(t *testing.T) {
 	}
 	page := inference.Origin{Cursor: 1, First: 0, Last: 20, URL: "https://c.example/", Title: "C"}
 	origins := append(search, page)
+
 	cite := func(start, end int, s inference.Origin) []inference.Citation {
 		return []inference.Citation{{Start: start, End: end, URL: s.URL, Title: s.Title}}
 	}
@@ -39,7 +40,12 @@ func TestCitationsAreMappedToWhatWasShown(t *testing.T) {
 			t.Errorf("%s: %s", name, diff)
 		}
 	}
-	if got := inference.Citations("【1†L3】 and 【0†L0】", origins); len(got) != 2 || got[1].Start != 11 || got[1].URL != search[0].URL {
+
+	if got := inference.Citations(
+		"【1†L3】 and 【0†L0】",
+		origins,
+	); len(got) != 2 || got[1].Start != 11 ||
+		got[1].URL != search[0].URL {
 		t.Errorf("two marks: %+v", got)
 	}
 }

@@ -40,35 +40,43 @@ func (c *completion) run(ctx context.Context) error {
 		}
 		defer c.rounds.close()
 	}
+
 	answers, err := c.ask(ctx, r)
 	for err == nil && c.rounds.goOn(answers[0]) {
 		c.g.opts.Idle(ctx, func() { r, err = c.rounds.next(ctx, r, answers[0]) })
+
 		if err == nil {
 			answers, err = c.ask(ctx, r)
 		}
 	}
+
 	if err != nil {
 		return err
 	}
+
 	for _, n := range answers {
 		if err := c.conclude(ctx, r, n); err != nil {
 			return err
 		}
 	}
+
 	if c.rounds != nil {
 		if err := c.rounds.annotate(); err != nil {
 			return err
 		}
 	}
+
 	for i, n := range answers {
 		last := &Chunk{Choice: i, Finish: n.finish}
 		if i == len(answers)-1 {
 			c.result.Finish, last.Usage = n.finish, new(c.result.Usage)
 		}
+
 		if err := c.emit(last); err != nil {
 			return err
 		}
 	}
+
 	return nil
 }
 
@@ -76,12 +84,17 @@ func (c *completion) run(ctx context.Context) error {
 // the caller reads what the model said in the first try, and the calls of the second.
 func (c *completion) ask(ctx context.Context, r *Request) ([]*normaliser, error) {
 	c.corrects, c.read = false, false
+
 	answers, err := c.answer(ctx, r)
-	if wrong, ok := errors.AsType[*wrongArguments](err); ok && c.model.ToolValidation == ValidateFeedBack && len(answers) == 1 {
+	if wrong, ok := errors.AsType[*wrongArguments](
+		err,
+	); ok && c.model.ToolValidation == ValidateFeedBack &&
+		len(answers) == 1 {
 		first := answers[0]
 		c.corrects, c.read = true, !first.hold && len(first.text) > 0
 		answers, err = c.answer(ctx, first.calls.feedBack(r, wrong))
 	}
+
 	return answers, err
 }
 
@@ -92,6 +105,7 @@ func (c *completion) conclude(ctx context.Context, r *Request, n *normaliser) er
 			return err
 		}
 	}
+
 	switch {
 	case c.request.Format.JSON() && len(n.calls.list) == 0:
 		return c.holdJSON(ctx, r, n)
@@ -100,8 +114,10 @@ func (c *completion) conclude(ctx context.Context, r *Request, n *normaliser) er
 		if c.read {
 			text = "\n\n" + text
 		}
+
 		return n.emit(&Chunk{Content: text})
 	}
+
 	return nil
 }
 
@@ -110,27 +126,32 @@ func (c *completion) conclude(ctx context.Context, r *Request, n *normaliser) er
 func (c *completion) answer(ctx context.Context, r *Request) ([]*normaliser, error) {
 	var answers []*normaliser
 	c.spoke = false
+
 	err := c.g.attempt(ctx, c.model, turn{c.request.Owner, c.request.ServiceTier}, func(u *Upstream) attempted {
 		c.result.Upstream = u.Name
 		var used Usage
 		var err error
 		answers, used, err = c.try(ctx, u, r)
+
 		a := attempted{err: err, emitted: c.spoke, unheard: c.outFailed}
 		if a.upstreams(ctx) && !a.emitted {
 			c.result.Failed.add(used)
 		} else {
 			c.result.Usage.add(used)
 		}
+
 		return a
 	})
 	if err != nil {
 		return nil, err
 	}
+
 	for _, n := range answers {
 		if err := n.calls.check(r, string(n.text), n.finish == "length"); err != nil {
 			return answers, err
 		}
 	}
+
 	return answers, nil
 }
 
@@ -140,21 +161,25 @@ func (c *completion) try(ctx context.Context, u *Upstream, r *Request) ([]*norma
 	if err != nil {
 		return nil, Usage{}, err
 	}
+
 	traits := engine.Traits()
 	if !traits.FetchesImages && r.Images() > 0 {
 		if r, err = c.inline(ctx, r); err != nil {
 			return nil, Usage{}, err
 		}
 	}
+
 	ctx, silence, stop := c.model.Routing.watch(ctx, 0)
 	defer stop()
 
 	c.result.Attempts++
+
 	at := clock{begun: time.Now()}
 	if c.result.Attempts == 1 && !r.Accepted.IsZero() {
 		c.result.Usage.QueueTime = max(0, at.begun.Sub(r.Accepted).Seconds())
 	}
 	c.print = fingerprint(u)
+
 	answers := make([]*normaliser, r.Choices())
 	for i := range answers {
 		answers[i] = newNormaliser(c.model, r, func(chunk *Chunk) error {
@@ -165,8 +190,10 @@ func (c *completion) try(ctx context.Context, u *Upstream, r *Request) ([]*norma
 		answers[i].hold = c.corrects || c.holds(traits)
 	}
 	alive := false
+
 	err = engine.Complete(ctx, r, c.model, func(d *Delta) error {
 		alive = true
+
 		if d.answers() {
 			at.last = time.Now()
 			if at.first.IsZero() {
@@ -176,9 +203,11 @@ func (c *completion) try(ctx context.Context, u *Upstream, r *Request) ([]*norma
 		} else {
 			silence.life()
 		}
+
 		if d.Fingerprint != "" {
 			c.print = d.Fingerprint
 		}
+
 		return answers[d.Choice].push(d)
 	})
 	for _, n := range answers {
@@ -191,6 +220,7 @@ func (c *completion) try(ctx context.Context, u *Upstream, r *Request) ([]*norma
 	if err != nil {
 		return answers, used, endedBy(ctx, err)
 	}
+
 	return answers, used, nil
 }
 
@@ -215,6 +245,7 @@ func (c *completion) emit(chunk *Chunk) error {
 	c.rounds.hear(chunk)
 	err := c.out(chunk)
 	c.outFailed = err != nil
+
 	return err
 }
 

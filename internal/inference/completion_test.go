@@ -28,15 +28,18 @@ func TestAnUpstreamThatHasCooledTakesThoseWhoWait(t *testing.T) {
 			if sick.calls.Load() == 1 {
 				return fails(503)(ctx, r, emit)
 			}
+
 			if waited := time.Since(begun); waited != 30*time.Second {
 				t.Errorf("asked again after %s", waited)
 			}
+
 			return hello(ctx, r, emit)
 		}
 		g := setup(map[string]*engine{"busy": busy, "sick": sick}, func(m *inference.Model) {
 			m.Upstreams[0].MaxConcurrency, m.Upstreams[0].Priority = 1, 1
 			m.Routing.FirstTokenTimeout = time.Hour
 		})
+
 		var wg sync.WaitGroup
 		for range 2 { // the first fails over to the busy one, the second waits
 			wg.Go(func() {
@@ -47,6 +50,7 @@ func TestAnUpstreamThatHasCooledTakesThoseWhoWait(t *testing.T) {
 			synctest.Wait()
 		}
 		wg.Wait()
+
 		if busy.calls.Load() != 1 || sick.calls.Load() != 2 {
 			t.Errorf("%d calls of the busy one, %d of the one that failed", busy.calls.Load(), sick.calls.Load())
 		}
@@ -57,8 +61,15 @@ func TestFailedCallsOfUpstreamsAreCountedApart(t *testing.T) {
 	t.Parallel()
 	// Its reasoning is hidden, so that nothing was emitted when it fails.
 	vain := func(_ context.Context, _ *inference.Request, emit func(*inference.Delta) error) error {
-		return errors.Join(emit(&inference.Delta{Reasoning: "Hm.", Usage: &inference.RawUsage{PromptTokens: 3, CompletionTokens: 500, ReasoningTokens: new(500)}}),
-			inference.Errorf(502, inference.UpstreamError, "cut"))
+		return errors.Join(
+			emit(
+				&inference.Delta{
+					Reasoning: "Hm.",
+					Usage:     &inference.RawUsage{PromptTokens: 3, CompletionTokens: 500, ReasoningTokens: new(500)},
+				},
+			),
+			inference.Errorf(502, inference.UpstreamError, "cut"),
+		)
 	}
 	for name, test := range map[string]struct {
 		second        *engine
@@ -69,13 +80,19 @@ func TestFailedCallsOfUpstreamsAreCountedApart(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			g := setup(map[string]*engine{"a": {run: vain}, "b": test.second}, func(m *inference.Model) { m.Upstreams[1].Priority = 1 })
+			g := setup(
+				map[string]*engine{"a": {run: vain}, "b": test.second},
+				func(m *inference.Model) { m.Upstreams[1].Priority = 1 },
+			)
 			r := request()
 			r.Admitted, r.ReasoningFormat = true, inference.Hidden
+
 			result, err := g.Complete(t.Context(), r, func(*inference.Chunk) error { return nil })
-			if (err != nil) != (test.total == 0) || result.Attempts != 2 || result.Usage.TotalTokens != test.total || result.Usage.ReasoningTokens != nil {
+			if (err != nil) != (test.total == 0) || result.Attempts != 2 || result.Usage.TotalTokens != test.total ||
+				result.Usage.ReasoningTokens != nil {
 				t.Errorf("%+v, %v", result, err)
 			}
+
 			if f := result.Failed; f.TotalTokens != test.failed || f.EstimatedTokens != 0 || f.ReasoningTokens == nil {
 				t.Errorf("failed calls used %+v", f)
 			}
@@ -88,15 +105,21 @@ func TestARepairOfJSONOffersNoTools(t *testing.T) {
 	var offered []int
 	e := &engine{run: func(_ context.Context, r *inference.Request, emit func(*inference.Delta) error) error {
 		offered = append(offered, len(r.Offered()))
+
 		text := "no JSON"
 		if len(offered) == 2 {
 			text = "{}"
 		}
+
 		return emit(&inference.Delta{Content: text, Finish: "stop"})
 	}}
 	r := request()
 	r.Format.Type, r.Tools = inference.JSONObject, []inference.Tool{{Type: inference.FunctionTool, Name: "f"}}
-	_, err := setup(map[string]*engine{"a": e}, nil).Complete(t.Context(), r, func(*inference.Chunk) error { return nil })
+
+	_, err := setup(
+		map[string]*engine{"a": e},
+		nil,
+	).Complete(t.Context(), r, func(*inference.Chunk) error { return nil })
 	if err != nil || !slices.Equal(offered, []int{1, 0}) {
 		t.Errorf("%v tools offered: %v", offered, err)
 	}
@@ -105,6 +128,7 @@ func TestARepairOfJSONOffersNoTools(t *testing.T) {
 func TestAnAnswerIsBounded(t *testing.T) {
 	t.Parallel()
 	const size = 1 << 20
+
 	text := strings.Repeat("x", size)
 	for name, d := range map[string]inference.Delta{
 		"content": {Content: text}, "reasoning": {Reasoning: text}, "arguments": {ToolCalls: []inference.RawToolDelta{{Name: "f", Arguments: text}}},
@@ -116,10 +140,16 @@ func TestAnAnswerIsBounded(t *testing.T) {
 					return err
 				}
 			}
+
 			return emit(&inference.Delta{Finish: "stop"})
 		}}
+
 		g := setup(map[string]*engine{"a": e}, func(m *inference.Model) { m.Routing.Retries = new(0) })
-		if _, err := run(t.Context(), g); err == nil || err.Status != 502 || !strings.Contains(err.Message, "more than") {
+		if _, err := run(
+			t.Context(),
+			g,
+		); err == nil || err.Status != 502 ||
+			!strings.Contains(err.Message, "more than") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -132,20 +162,28 @@ func TestLogProbabilitiesStayWithTheirText(t *testing.T) {
 	}
 	e := &engine{run: func(_ context.Context, _ *inference.Request, emit func(*inference.Delta) error) error {
 		for _, d := range []inference.Delta{
-			{Reasoning: "secret", Logprobs: probability("secret")}, {Content: "A", Logprobs: probability("A")},
-			{Content: "B", Logprobs: probability("B")}, {Finish: "stop"},
+			{Reasoning: "secret", Logprobs: probability("secret")},
+			{Content: "A", Logprobs: probability("A")},
+			{Content: "B", Logprobs: probability("B")},
+			{Finish: "stop"},
 		} {
 			if err := emit(&d); err != nil {
 				return err
 			}
 		}
+
 		return nil
 	}}
+
 	for format, want := range map[inference.ReasoningFormat]string{inference.Hidden: "AA BB", inference.Parsed: "secretsecret AA BB"} {
 		var got []string
 		r := request()
 		r.Admitted, r.ReasoningFormat, r.Logprobs = true, format, true
-		g := setup(map[string]*engine{"a": e}, func(m *inference.Model) { m.Capabilities = append(m.Capabilities, inference.CanLogprobs) })
+		g := setup(
+			map[string]*engine{"a": e},
+			func(m *inference.Model) { m.Capabilities = append(m.Capabilities, inference.CanLogprobs) },
+		)
+
 		_, err := g.Complete(t.Context(), r, func(c *inference.Chunk) error {
 			var list struct{ Content []struct{ Token string } }
 			if c.Logprobs != nil {
@@ -153,9 +191,11 @@ func TestLogProbabilitiesStayWithTheirText(t *testing.T) {
 					return err
 				}
 			}
+
 			for _, p := range list.Content {
 				got = append(got, c.Reasoning+c.Content+p.Token)
 			}
+
 			return nil
 		})
 		if err != nil || strings.Join(got, " ") != want {
@@ -169,22 +209,31 @@ func TestHiddenReasoningIsHiddenInEveryField(t *testing.T) {
 	const fields = `{"thinking":"secret","thinking_blocks":[{"thinking":"secret"}],"reasoning_details":[{"text":"secret"}],"reasoning_text":"secret",` +
 		`"thoughts":"secret","provider_specific_fields":{"reasoning_content":"secret"},"extra_content":{"google":{"thought":"secret"}},"annotations":[{"type":"url_citation"}],"refusal":"no"}`
 	e := &engine{run: func(_ context.Context, _ *inference.Request, emit func(*inference.Delta) error) error {
-		return errors.Join(emit(&inference.Delta{Reasoning: "secret", Extra: json.RawMessage(fields)}), emit(&inference.Delta{Content: "Hi", Finish: "stop"}))
+		return errors.Join(
+			emit(&inference.Delta{Reasoning: "secret", Extra: json.RawMessage(fields)}),
+			emit(&inference.Delta{Content: "Hi", Finish: "stop"}),
+		)
 	}}
 	r := request()
 	r.Admitted, r.ReasoningFormat = true, inference.Hidden
 	var shown []string
+
 	_, err := setup(map[string]*engine{"a": e}, nil).Complete(t.Context(), r, func(c *inference.Chunk) error {
 		shown = append(shown, c.Content+c.Reasoning+string(c.Extra))
 		return nil
 	})
-	if got := strings.Join(shown, ""); err != nil || got != `{"annotations":[{"type":"url_citation"}],"refusal":"no"}Hi` {
+	if got := strings.Join(
+		shown,
+		"",
+	); err != nil ||
+		got != `{"annotations":[{"type":"url_citation"}],"refusal":"no"}Hi` {
 		t.Errorf("shown %s, %v", got, err)
 	}
 }
 
 func TestACorrectedAnswerShowsOneTry(t *testing.T) {
 	t.Parallel()
+
 	for name, test := range map[string]struct {
 		second         []inference.RawToolDelta
 		content, calls string
@@ -198,21 +247,41 @@ func TestACorrectedAnswerShowsOneTry(t *testing.T) {
 				e := &engine{}
 				e.run = func(_ context.Context, _ *inference.Request, emit func(*inference.Delta) error) error {
 					try := e.calls.Load()
-					last := inference.Delta{Finish: "tool_calls", ToolCalls: []inference.RawToolDelta{{ID: "1", Name: "f", Arguments: `{"day":"x"}`}}}
+
+					last := inference.Delta{
+						Finish:    "tool_calls",
+						ToolCalls: []inference.RawToolDelta{{ID: "1", Name: "f", Arguments: `{"day":"x"}`}},
+					}
 					if try == 2 {
 						last = inference.Delta{Finish: "stop", ToolCalls: test.second}
 					}
-					return errors.Join(emit(&inference.Delta{Reasoning: fmt.Sprint("thought ", try)}), emit(&inference.Delta{Content: fmt.Sprint("said ", try)}), emit(&last))
+
+					return errors.Join(
+						emit(&inference.Delta{Reasoning: fmt.Sprint("thought ", try)}),
+						emit(&inference.Delta{Content: fmt.Sprint("said ", try)}),
+						emit(&last),
+					)
 				}
 				r := request()
-				r.Stream, r.Tools = stream, []inference.Tool{{Type: inference.FunctionTool, Name: "f", Parameters: []byte(`{"type":"object","properties":{"day":{"type":"integer"}}}`)}}
+				r.Stream, r.Tools = stream, []inference.Tool{
+					{
+						Type:       inference.FunctionTool,
+						Name:       "f",
+						Parameters: []byte(`{"type":"object","properties":{"day":{"type":"integer"}}}`),
+					},
+				}
 				var content, reasoning, calls string
-				g := setup(map[string]*engine{"a": e}, func(m *inference.Model) { m.ToolValidation = inference.ValidateFeedBack })
+				g := setup(
+					map[string]*engine{"a": e},
+					func(m *inference.Model) { m.ToolValidation = inference.ValidateFeedBack },
+				)
+
 				_, err := g.Complete(t.Context(), r, func(c *inference.Chunk) error {
 					content, reasoning = content+c.Content, reasoning+c.Reasoning
 					for _, d := range c.ToolCalls {
 						calls += d.Arguments
 					}
+
 					return nil
 				})
 				if err != nil || content != test.content || reasoning != "thought 1" || calls != test.calls {
@@ -225,6 +294,7 @@ func TestACorrectedAnswerShowsOneTry(t *testing.T) {
 
 func TestTextPartsAreParted(t *testing.T) {
 	t.Parallel()
+
 	for want, texts := range map[string][]string{
 		"Summarise:\nText": {"Summarise:", "Text"}, "a b": {"a ", "b"}, "a\n\nb": {"a", "\n\nb"}, "a\nb": {"", "a", "", "b", ""}, "a": {"a"},
 	} {
@@ -232,6 +302,7 @@ func TestTextPartsAreParted(t *testing.T) {
 		for _, text := range texts {
 			m.Parts = append(m.Parts, inference.Part{Text: text})
 		}
+
 		if got := m.Text(); got != want {
 			t.Errorf("%q: %q, want %q", texts, got, want)
 		}
@@ -240,6 +311,7 @@ func TestTextPartsAreParted(t *testing.T) {
 
 func TestFieldsOfPiecesAreJoined(t *testing.T) {
 	t.Parallel()
+
 	for want, pieces := range map[string][]string{
 		"": {}, `{"a": 1}`: {"", `{"a": 1}`},
 		`{"a":[1,2,3],"b":"xy","c":null,"d":2,"e":[4]}`: {`{"a":[1],"b":"x","c":null,"d":1,"e":null}`, `{"a":[],"b":"y","c":null}`, `{"a":[2, 3],"d":2,"e":[4]}`},
@@ -248,6 +320,7 @@ func TestFieldsOfPiecesAreJoined(t *testing.T) {
 		for _, p := range pieces {
 			raw = append(raw, json.RawMessage(p))
 		}
+
 		if got := inference.JoinFields(raw...); string(got) != want {
 			t.Errorf("%q: %s, want %s", pieces, got, want)
 		}

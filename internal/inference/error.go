@@ -6,36 +6,36 @@ import (
 	"net/http"
 	"time"
 
-	"presswork"
+	"presswork/internal/fault"
 )
 
 // The codes of the inference API, beside those of presswork.
 const (
 	// ModelNotFound is 404: no such model, or none that the key may use.
-	ModelNotFound presswork.Code = "model_not_found"
+	ModelNotFound fault.Code = "model_not_found"
 	// ToolUseFailed is 400: the model called a tool it may not call, with wrong
 	// arguments, or none where it had to. FailedGeneration is what it wrote.
-	ToolUseFailed presswork.Code = "tool_use_failed"
+	ToolUseFailed fault.Code = "tool_use_failed"
 	// ToolUnavailable is 400: a built-in tool that this server does not have.
-	ToolUnavailable presswork.Code = "tool_unavailable"
+	ToolUnavailable fault.Code = "tool_unavailable"
 	// JSONValidateFailed is 400: the answer misses the response format.
-	JSONValidateFailed presswork.Code = "json_validate_failed"
+	JSONValidateFailed fault.Code = "json_validate_failed"
 	// ContextLength is 400: the request is larger than the model's context.
-	ContextLength presswork.Code = "context_length_exceeded"
+	ContextLength fault.Code = "context_length_exceeded"
 	// UpstreamError is 502: the upstream failed, or its answer cannot be read.
-	UpstreamError presswork.Code = "upstream_error"
+	UpstreamError fault.Code = "upstream_error"
 	// UpstreamTimeout is 504, or 502 when the model fell silent midway: a time of
 	// Routing has passed.
-	UpstreamTimeout presswork.Code = "upstream_timeout"
+	UpstreamTimeout fault.Code = "upstream_timeout"
 	// UpstreamUnavailable is 503: no upstream answers or has capacity.
-	UpstreamUnavailable presswork.Code = "upstream_unavailable"
+	UpstreamUnavailable fault.Code = "upstream_unavailable"
 	// ReaderTooSlow is 503: the answer came faster than it was read, and more of it
 	// than is kept.
-	ReaderTooSlow presswork.Code = "reader_too_slow"
+	ReaderTooSlow fault.Code = "reader_too_slow"
 	// RequestCancelled is 499, which nobody receives: the caller left.
-	RequestCancelled presswork.Code = "request_cancelled"
+	RequestCancelled fault.Code = "request_cancelled"
 	// RateLimitExceeded is 429, or 413 for a request that alone is over the limit.
-	RateLimitExceeded presswork.Code = "rate_limit_exceeded"
+	RateLimitExceeded fault.Code = "rate_limit_exceeded"
 )
 
 // The types of an error body.
@@ -50,7 +50,7 @@ const (
 	RequestsType = "requests"
 )
 
-type coined = presswork.Error
+type coined = fault.Error
 
 // Error is a failure of the inference API. As JSON it travels from worker to
 // API; the body a caller sees is openai.AppendError's.
@@ -69,13 +69,14 @@ type Error struct {
 	RetryAfter time.Duration `json:"retry_after,omitempty"`
 }
 
-// Unwrap gives the coined error, so that errors.As finds a *presswork.Error.
+// Unwrap gives the coined error, so that errors.As finds a *fault.Error.
 func (e *Error) Unwrap() error { return &e.coined }
 
 // WithParam returns a copy of e that names the request field at fault.
 func (e *Error) WithParam(param string) *Error {
 	c := *e
 	c.Param = param
+
 	return &c
 }
 
@@ -83,13 +84,14 @@ func (e *Error) WithParam(param string) *Error {
 func (e *Error) WithCause(cause error) *Error {
 	c := *e
 	c.Cause = cause
+
 	return &c
 }
 
 // Errorf coins an error of the given HTTP status whose message is public. The
 // type follows from the status; 429 and 5xx other than 500 may be retried.
-func Errorf(status int, code presswork.Code, format string, args ...any) *Error {
-	e := &Error{coined: *presswork.Errorf(code, format, args...), Status: status, Type: InvalidRequestType}
+func Errorf(status int, code fault.Code, format string, args ...any) *Error {
+	e := &Error{coined: *fault.Errorf(code, format, args...), Status: status, Type: InvalidRequestType}
 	switch {
 	case status == http.StatusTooManyRequests:
 		e.Type = RequestsType
@@ -99,12 +101,13 @@ func Errorf(status int, code presswork.Code, format string, args ...any) *Error 
 		e.Type = ServerErrorType
 	}
 	e.Retryable = status == http.StatusTooManyRequests || status > 500
+
 	return e
 }
 
 // Invalidf coins a 400 about one field of the request.
 func Invalidf(param, format string, args ...any) *Error {
-	return Errorf(http.StatusBadRequest, presswork.InvalidOption, format, args...).WithParam(param)
+	return Errorf(http.StatusBadRequest, fault.InvalidOption, format, args...).WithParam(param)
 }
 
 // AsError returns the inference error inside err, or one that gives nothing
@@ -113,19 +116,23 @@ func AsError(err error) *Error {
 	if err == nil {
 		return nil
 	}
+
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e
 	}
-	if e, ok := errors.AsType[*presswork.Error](err); ok && e.Code != presswork.Internal {
+
+	if e, ok := errors.AsType[*fault.Error](err); ok && e.Code != fault.Internal {
 		return &Error{coined: *e, Status: http.StatusBadRequest, Type: InvalidRequestType}
 	}
-	return Errorf(http.StatusInternalServerError, presswork.Internal, "internal error").WithCause(err)
+
+	return Errorf(http.StatusInternalServerError, fault.Internal, "internal error").WithCause(err)
 }
 
 // failedf is an error that shows what the model wrote, at most 16 KB of it.
-func failedf(code presswork.Code, generation, format string, args ...any) *Error {
+func failedf(code fault.Code, generation, format string, args ...any) *Error {
 	e := Errorf(http.StatusBadRequest, code, format, args...)
 	e.FailedGeneration = clip(generation, 16<<10)
+
 	return e
 }
 
@@ -134,8 +141,10 @@ func clip(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}
+
 	for n > 0 && s[n]&0xC0 == 0x80 {
 		n--
 	}
+
 	return fmt.Sprintf("%s…", s[:n])
 }

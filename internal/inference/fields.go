@@ -11,6 +11,7 @@ import (
 // is, and means itself there.
 func Unescaped[T string | []byte](text T) bool {
 	ascii := true
+
 	for i := range len(text) {
 		c := text[i]
 		if c < ' ' || c == '"' || c == '\\' {
@@ -18,6 +19,7 @@ func Unescaped[T string | []byte](text T) bool {
 		}
 		ascii = ascii && c < utf8.RuneSelf
 	}
+
 	return ascii || utf8.ValidString(string(text))
 }
 
@@ -30,22 +32,26 @@ func JoinFields(pieces ...json.RawMessage) json.RawMessage {
 		return slices.Concat(pieces...)
 	}
 	values := map[string][]json.RawMessage{}
+
 	for _, piece := range pieces {
 		var fields map[string]json.RawMessage
 		if json.Unmarshal(piece, &fields) != nil {
 			continue
 		}
+
 		for name, value := range fields {
 			if string(value) != "null" || values[name] == nil {
 				values[name] = append(values[name], value)
 			}
 		}
 	}
+
 	whole := map[string]json.RawMessage{}
 	for name, list := range values {
 		whole[name] = joinValues(list)
 	}
 	b, _ := json.Marshal(whole) // it was JSON before
+
 	return b
 }
 
@@ -53,28 +59,35 @@ func joinValues(list []json.RawMessage) json.RawMessage {
 	begin := func(with byte) func(json.RawMessage) bool {
 		return func(v json.RawMessage) bool { return v[0] != with }
 	}
+
 	if len(list) > 1 && string(list[0]) == "null" {
 		list = list[1:]
 	}
+
 	switch {
 	case len(list) < 2:
 	case !slices.ContainsFunc(list, begin('"')):
 		var text []byte
+
 		for _, v := range list {
 			var s string
 			_ = json.Unmarshal(v, &s)
 			text = append(text, s...)
 		}
 		joined, _ := json.Marshal(string(text))
+
 		return joined
 	case !slices.ContainsFunc(list, begin('[')):
 		var items [][]byte
+
 		for _, v := range list {
 			if inner := bytes.TrimSpace(v[1 : len(v)-1]); len(inner) > 0 {
 				items = append(items, inner)
 			}
 		}
+
 		return slices.Concat([]byte("["), bytes.Join(items, []byte(",")), []byte("]"))
 	}
+
 	return list[len(list)-1]
 }

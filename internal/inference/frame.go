@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 
-	"presswork"
+	"presswork/internal/fault"
 )
 
 // Frame is one message of a worker to the API about a completion: a Chunk, or at
@@ -54,15 +54,20 @@ func (f *Frame) Append(b []byte) ([]byte, error) {
 		}
 	}
 	whole, err := json.Marshal(f)
+
 	return append(b, whole...), err
 }
 
 // onlyText reports whether a chunk has content, or reasoning, and nothing else.
 func (c *Chunk) onlyText() (content, reasoning bool) {
-	if c.Choice != 0 || c.First || c.Fingerprint != "" || len(c.ToolCalls) > 0 || len(c.Executed) > 0 || len(c.Extra) > 0 ||
-		len(c.Logprobs) > 0 || c.Finish != "" || c.Usage != nil {
+	if c.Choice != 0 || c.First || c.Fingerprint != "" || len(c.ToolCalls) > 0 || len(c.Executed) > 0 ||
+		len(c.Extra) > 0 ||
+		len(c.Logprobs) > 0 ||
+		c.Finish != "" ||
+		c.Usage != nil {
 		return false, false
 	}
+
 	return c.Reasoning == "", c.Content == ""
 }
 
@@ -73,11 +78,13 @@ func (f *Frame) read(b []byte) error {
 			f.Chunk = &Chunk{Content: string(text)}
 			return nil
 		}
+
 		if text, ok := bytes.CutPrefix(middle, []byte(reasoningFrame)); ok && Unescaped(text) {
 			f.Chunk = &Chunk{Reasoning: string(text)}
 			return nil
 		}
 	}
+
 	return json.Unmarshal(b, f)
 }
 
@@ -88,18 +95,24 @@ func ReadFrames(raw [][]byte) (frames []Frame, ended bool, err error) {
 	frames = make([]Frame, len(raw))
 	for i, b := range raw {
 		if err := frames[i].read(b); err != nil {
-			return frames[:i], true, Errorf(http.StatusInternalServerError, presswork.Internal, "the worker's answer cannot be read").WithCause(err)
+			return frames[:i], true, Errorf(
+				http.StatusInternalServerError,
+				fault.Internal,
+				"the worker's answer cannot be read",
+			).WithCause(err)
 		}
+
 		if e := frames[i].Error; e != nil {
 			return frames[:i], true, e
 		}
 		ended = ended || frames[i].Result != nil
 	}
+
 	return frames, ended, nil
 }
 
 // GaveUp is the error of an answer whose worker ended it with neither Result nor
 // Error: status 500.
 func GaveUp() *Error {
-	return Errorf(http.StatusInternalServerError, presswork.Internal, "the worker gave up without an answer")
+	return Errorf(http.StatusInternalServerError, fault.Internal, "the worker gave up without an answer")
 }

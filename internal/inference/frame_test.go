@@ -11,6 +11,7 @@ import (
 
 func TestFramesAreReadAsTheyWereWritten(t *testing.T) {
 	t.Parallel()
+
 	usage := &inference.Usage{TotalTokens: 1}
 	for _, f := range []inference.Frame{
 		{Chunk: &inference.Chunk{}},
@@ -38,17 +39,21 @@ func TestFramesAreReadAsTheyWereWritten(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+
 		var plain inference.Frame
 		if err := json.Unmarshal(b[len("before"):], &plain); err != nil {
 			t.Errorf("%s is not JSON: %v", b, err)
 		}
+
 		if diff := cmp.Diff(f, plain); diff != "" {
 			t.Errorf("%s: %s", b, diff)
 		}
+
 		got, ended, err := inference.ReadFrames([][]byte{b[len("before"):]})
 		if err != nil || ended != (f.Result != nil) {
 			t.Errorf("%s: ended %v, %v", b, ended, err)
 		}
+
 		if diff := cmp.Diff([]inference.Frame{f}, got); diff != "" {
 			t.Errorf("%s: %s", b, diff)
 		}
@@ -58,6 +63,7 @@ func TestFramesAreReadAsTheyWereWritten(t *testing.T) {
 // What is no frame is told, however much it looks like one.
 func TestWhatIsNoFrameIsAnError(t *testing.T) {
 	t.Parallel()
+
 	for _, b := range []string{`{"chunk":{"content":"a\"}}`, "{\"chunk\":{\"content\":\"a\x01\"}}", `{"chunk":{"content":"a"b"}}`, `{"chunk":{"content":"}}`} {
 		if frames, ended, err := inference.ReadFrames([][]byte{[]byte(b)}); err == nil || !ended {
 			t.Errorf("%s is read as %+v", b, frames)

@@ -8,7 +8,7 @@ import (
 	"net/http"
 	"sync"
 
-	"presswork"
+	"presswork/internal/fault"
 )
 
 // GatewayOptions wire a Gateway.
@@ -52,9 +52,11 @@ func NewGateway(o GatewayOptions) *Gateway {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
+
 	if o.Idle == nil {
 		o.Idle = func(_ context.Context, f func()) { f() }
 	}
+
 	return &Gateway{opts: o, balance: newBalancer(), engines: map[string]openEngine{}}
 }
 
@@ -73,17 +75,21 @@ func (g *Gateway) Complete(ctx context.Context, r *Request, emit func(*Chunk) er
 	if err != nil {
 		return Result{Model: r.Model}, AsError(err)
 	}
+
 	ctx, cancel := within(ctx, m)
 	defer cancel()
 	c := &completion{g: g, model: m, request: r, out: emit, result: Result{Model: m.ID}, images: map[string]string{}}
+
 	err = c.run(ctx)
 	if err != nil {
 		failed := endedBy(ctx, err)
 		if c.result.Attempts > 0 {
 			failed = paidFor(failed)
 		}
+
 		return c.result, failed
 	}
+
 	return c.result, nil
 }
 
@@ -95,6 +101,7 @@ func paidFor(e *Error) *Error {
 	}
 	c := *e
 	c.Retryable = false
+
 	return &c
 }
 
@@ -103,12 +110,18 @@ func endedBy(ctx context.Context, err error) *Error {
 	if ctx.Err() == nil {
 		return AsError(err)
 	}
-	if e, ok := errors.AsType[*Error](err); ok && !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) {
+
+	if e, ok := errors.AsType[*Error](
+		err,
+	); ok && !errors.Is(err, context.Canceled) &&
+		!errors.Is(err, context.DeadlineExceeded) {
 		return e
 	}
+
 	if e, ok := errors.AsType[*Error](context.Cause(ctx)); ok {
 		return e
 	}
+
 	return cancelled().WithCause(context.Cause(ctx))
 }
 
@@ -122,15 +135,22 @@ func cancelled() *Error {
 func (g *Gateway) engine(u *Upstream) (Engine, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+
 	open, ok := g.engines[u.key()]
 	if ok && sameUpstream(&open.upstream, u) {
 		return open.engine, nil
 	}
+
 	e, err := g.opts.Open(*u)
 	if err != nil {
-		return nil, Errorf(http.StatusInternalServerError, presswork.Internal, "the model's server is not set up correctly").WithCause(err)
+		return nil, Errorf(
+			http.StatusInternalServerError,
+			fault.Internal,
+			"the model's server is not set up correctly",
+		).WithCause(err)
 	}
 	g.engines[u.key()] = openEngine{*u, e}
+
 	return e, nil
 }
 

@@ -36,6 +36,7 @@ type harmony struct {
 
 func (h *harmony) feed(text string, out *pieces) {
 	h.held += text
+
 	from := 0 // no token begins before it
 	for {
 		at := strings.Index(h.held[from:], "<|")
@@ -43,9 +44,11 @@ func (h *harmony) feed(text string, out *pieces) {
 			keep := partial(h.held, "<|")
 			h.text(h.held[:len(h.held)-keep], out)
 			h.held = h.held[len(h.held)-keep:]
+
 			return
 		}
 		at += from
+
 		token, open := harmonyToken(h.held[at:])
 		if token == "" && !open {
 			from = at + len("<|")
@@ -53,6 +56,7 @@ func (h *harmony) feed(text string, out *pieces) {
 		}
 		h.text(h.held[:at], out)
 		h.held, from = h.held[at:], 0
+
 		if open {
 			return
 		}
@@ -68,10 +72,12 @@ func harmonyToken(text string) (token string, open bool) {
 		if strings.HasPrefix(text, t) {
 			return t, false
 		}
+
 		if strings.HasPrefix(t, text) {
 			open = true
 		}
 	}
+
 	return "", open
 }
 
@@ -93,6 +99,7 @@ func (h *harmony) body(text string, out *pieces) {
 		out.list = append(out.list, piece{kind: callKind, text: text, name: h.takeName()})
 		return
 	}
+
 	if h.fresh && h.last == h.kind {
 		text = "\n" + text
 	}
@@ -104,11 +111,13 @@ func (h *harmony) body(text string, out *pieces) {
 func (h *harmony) takeName() string {
 	name := h.name
 	h.name = ""
+
 	return name
 }
 
 func (h *harmony) token(token string, out *pieces) {
 	h.started = true
+
 	switch token {
 	case hMessage:
 		h.open()
@@ -133,6 +142,7 @@ func (h *harmony) open() {
 	head := h.header.String()
 	h.header.Reset()
 	h.inBody, h.fresh = true, true
+
 	m := harmonyRecipient.FindStringSubmatch(head)
 	switch {
 	case m != nil:

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"presswork"
+	"presswork/internal/fault"
 	"presswork/internal/imagetype"
 )
 
@@ -20,6 +20,7 @@ const MaxImagePixels = 33_177_600
 // inline returns the request with every image address replaced by the image.
 func (c *completion) inline(ctx context.Context, r *Request) (*Request, error) {
 	out := *r
+
 	out.Messages = slices.Clone(r.Messages)
 	for i, m := range out.Messages {
 		out.Messages[i].Parts = slices.Clone(m.Parts)
@@ -27,6 +28,7 @@ func (c *completion) inline(ctx context.Context, r *Request) (*Request, error) {
 			if p.Image == nil || strings.HasPrefix(p.Image.URL, "data:") {
 				continue
 			}
+
 			uri, fetched := c.images[p.Image.URL]
 			if !fetched {
 				var err error
@@ -38,6 +40,7 @@ func (c *completion) inline(ctx context.Context, r *Request) (*Request, error) {
 			out.Messages[i].Parts[j].Image = &Image{URL: uri, Detail: p.Image.Detail}
 		}
 	}
+
 	return &out, nil
 }
 
@@ -47,21 +50,33 @@ func (c *completion) fetch(ctx context.Context, url string) (string, error) {
 	if c.g.opts.FetchImage == nil {
 		return "", Invalidf("messages", "images must be data URIs here")
 	}
+
 	data, contentType, err := c.g.opts.FetchImage(ctx, url)
 	if err != nil {
-		e := presswork.AsError(err)
-		if e.Code == presswork.Internal {
-			e = presswork.Errorf(presswork.NotFound, "it could not be fetched").WithCause(err)
+		e := fault.AsError(err)
+		if e.Code == fault.Internal {
+			e = fault.Errorf(fault.NotFound, "it could not be fetched").WithCause(err)
 		}
+
 		status := http.StatusBadRequest
-		if e.Code == presswork.ContentTooLarge {
+		if e.Code == fault.ContentTooLarge {
 			status = http.StatusRequestEntityTooLarge
 		}
-		return "", Errorf(status, e.Code, "the image %s: %s", clip(url, 120), e.Message).WithParam("messages").WithCause(err)
+
+		return "", Errorf(
+			status,
+			e.Code,
+			"the image %s: %s",
+			clip(url, 120),
+			e.Message,
+		).WithParam("messages").
+			WithCause(err)
 	}
+
 	if err := CheckImage(data); err != nil {
 		return "", err.WithParam("messages")
 	}
+
 	return "data:" + contentType + ";base64," + base64.StdEncoding.EncodeToString(data), nil
 }
 
@@ -75,7 +90,14 @@ func CheckImage(data []byte) *Error {
 	case !slices.Contains(ImageTypes(), info.ContentType):
 		return Invalidf("", "the image is %s; allowed: %s", info.ContentType, strings.Join(ImageTypes(), ", "))
 	case info.Pixels() > MaxImagePixels:
-		return Invalidf("", "the image is %d × %d pixels; at most %d in all are allowed", info.Width, info.Height, MaxImagePixels)
+		return Invalidf(
+			"",
+			"the image is %d × %d pixels; at most %d in all are allowed",
+			info.Width,
+			info.Height,
+			MaxImagePixels,
+		)
 	}
+
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 func Normalise(m *Model, r *Request, deltas []Delta) (content, reasoning string, calls []ToolCall, err error) {
 	n := newNormaliser(m, r, func(c *Chunk) error {
 		content += c.Content
+
 		reasoning += c.Reasoning
 		for _, d := range c.ToolCalls {
 			if d.ID != "" {
@@ -20,6 +21,7 @@ func Normalise(m *Model, r *Request, deltas []Delta) (content, reasoning string,
 			}
 			calls[d.Index].Arguments += d.Arguments
 		}
+
 		return nil
 	})
 	for i := range deltas {
@@ -27,6 +29,7 @@ func Normalise(m *Model, r *Request, deltas []Delta) (content, reasoning string,
 			return "", "", nil, err
 		}
 	}
+
 	return content, reasoning, calls, n.end()
 }
 
@@ -41,6 +44,7 @@ func Validate(schema json.RawMessage, text string) error {
 	if err != nil {
 		return err
 	}
+
 	return s.validate(text, false)
 }
 
@@ -49,15 +53,18 @@ func TestAPlaceThatComesTooLateHealsNobody(t *testing.T) {
 	t.Parallel()
 	m := &Model{Upstreams: []Upstream{{BaseURL: "http://a", MaxConcurrency: 1, Weight: 1}}}
 	u := &m.Upstreams[0]
+
 	for left := false; !left; { // it may see the place first
 		b := newBalancer()
 		b.state(u).active, b.state(u).coolTo = 1, time.Now().Add(time.Hour)
 		ctx, leave := context.WithCancel(t.Context())
 		ended := make(chan error)
+
 		go func() {
 			_, err := b.take(ctx, m, turn{}, nil)
 			ended <- err
 		}()
+
 		for waiting := 0; waiting == 0; time.Sleep(time.Millisecond) { // between two looks
 			b.mu.Lock()
 			waiting = len(b.waiters)
@@ -69,6 +76,7 @@ func TestAPlaceThatComesTooLateHealsNobody(t *testing.T) {
 		b.admitAll()
 		b.mu.Unlock()
 		err := <-ended
+
 		left = errors.Is(err, context.Canceled)
 		if active, until, _ := b.look(u); left && (active != 0 || until.IsZero()) {
 			t.Errorf("%d places are taken, and it cools until %s", active, until)

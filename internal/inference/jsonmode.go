@@ -16,9 +16,22 @@ func (c *completion) holdJSON(ctx context.Context, r *Request, n *normaliser) er
 	if err != nil && n.hold && n.finish == "stop" && r.Choices() == 1 {
 		again := *r
 		again.Format, again.ToolChoice = c.request.Format, ToolChoice{Mode: ChooseNone}
-		again.Messages = append(append([]Message{}, again.Messages...),
+		again.Messages = append(
+			append([]Message{}, again.Messages...),
 			Message{Role: Assistant, Parts: []Part{{Text: clip(string(n.text), 64<<10)}}},
-			Message{Role: User, Parts: []Part{{Text: fmt.Sprintf("That is not the JSON that was asked for: %s. Answer again with the corrected JSON and nothing else.", clip(err.Error(), 300))}}})
+			Message{
+				Role: User,
+				Parts: []Part{
+					{
+						Text: fmt.Sprintf(
+							"That is not the JSON that was asked for: %s. Answer again with the corrected JSON and nothing else.",
+							clip(err.Error(), 300),
+						),
+					},
+				},
+			},
+		)
+
 		repaired, retryErr := c.answer(ctx, &again)
 		if retryErr != nil {
 			return retryErr
@@ -26,17 +39,22 @@ func (c *completion) holdJSON(ctx context.Context, r *Request, n *normaliser) er
 		*n = *repaired[0]
 		text, err = c.checkJSON(string(n.text))
 	}
+
 	if err != nil {
 		const failed = "Failed to validate JSON. Please adjust your prompt. See 'failed_generation' for more details. "
+
 		reason := "The answer is wrong: " + err.Error()
 		if n.finish == "length" {
 			reason = "The limit of tokens was reached before the document was complete."
 		}
+
 		return failedf(JSONValidateFailed, string(n.text), "%s%s", failed, clip(reason, 400))
 	}
+
 	if !n.hold {
 		return nil
 	}
+
 	return n.emit(&Chunk{Content: text})
 }
 
@@ -46,19 +64,24 @@ func (c *completion) checkJSON(text string) (string, error) {
 	if !ok {
 		return text, errors.New("it is not valid JSON")
 	}
+
 	if c.request.Format.Type == JSONObject {
 		if !strings.HasPrefix(text, "{") {
 			return text, errors.New("it is not a JSON object")
 		}
+
 		return text, nil
 	}
+
 	if len(c.request.Format.Schema) == 0 {
 		return text, nil
 	}
+
 	s, err := compileSchema(c.request.Format.Schema)
 	if err != nil {
 		return text, err
 	}
+
 	return text, s.validate(text, false)
 }
 
@@ -69,17 +92,21 @@ func findJSON(text string) (string, bool) {
 	if json.Valid([]byte(text)) {
 		return text, true
 	}
+
 	from := strings.IndexAny(text, "{[")
 	if from < 0 {
 		return text, false
 	}
+
 	closing := "}"
 	if text[from] == '[' {
 		closing = "]"
 	}
+
 	to := strings.LastIndex(text, closing)
 	if to < from || !json.Valid([]byte(text[from:to+1])) {
 		return text, false
 	}
+
 	return text[from : to+1], true
 }

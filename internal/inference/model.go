@@ -36,7 +36,19 @@ const (
 
 // Capabilities lists the capabilities a model may have.
 func Capabilities() []string {
-	return []string{CanChat, CanTools, CanVision, CanReason, CanJSONSchema, CanBuiltinTools, CanChoices, CanLogprobs, CanText, CanTranscribe, CanSpeak}
+	return []string{
+		CanChat,
+		CanTools,
+		CanVision,
+		CanReason,
+		CanJSONSchema,
+		CanBuiltinTools,
+		CanChoices,
+		CanLogprobs,
+		CanText,
+		CanTranscribe,
+		CanSpeak,
+	}
 }
 
 // The kinds of upstream. All speak OpenAI's chat completions; the kind decides on
@@ -71,6 +83,7 @@ func kindCan(kind string) []string {
 	case OpenAI:
 		return []string{CanChoices, CanLogprobs}
 	}
+
 	return nil
 }
 
@@ -242,6 +255,7 @@ func (m *Model) unnamedRest() time.Duration {
 	if len(m.Upstreams) == 1 {
 		return 0
 	}
+
 	return m.Routing.Cooldown
 }
 
@@ -250,5 +264,6 @@ func (m *Model) retries() int {
 	if m.Routing.Retries != nil {
 		return *m.Routing.Retries
 	}
+
 	return max(1, len(m.Upstreams)-1)
 }

@@ -60,48 +60,58 @@ func newNormaliser(m *Model, r *Request, emit func(*Chunk) error) *normaliser {
 	n.calls.single = r.ParallelToolCalls != nil && !*r.ParallelToolCalls
 	n.calls.unchecked = r.DisableToolValidation
 	n.calls.validation = m.ToolValidation
+
 	n.calls.held = m.ToolValidation == ValidateFeedBack && !r.DisableToolValidation
 	for _, t := range r.Offered() {
 		n.calls.known = append(n.calls.known, t.Name)
 	}
+
 	for _, t := range r.Tools {
 		if t.builtin {
 			n.calls.builtin, n.recall = append(n.calls.builtin, t.Name), true
 		}
 	}
+
 	return n
 }
 
 // push takes the next delta and emits what is certain by now.
 func (n *normaliser) push(d *Delta) error {
 	n.count(d)
+
 	if n.answer.content+n.answer.reasoning+n.answer.arguments+n.answer.extra > maxAnswer {
 		return Errorf(http.StatusBadGateway, UpstreamError, "the model's answer has more than %d bytes", maxAnswer)
 	}
+
 	if n.logprobs = JoinFields(n.logprobs, d.Logprobs); n.hold && !n.quiet && n.logprobs != nil {
 		if err := n.emit(&Chunk{}); err != nil {
 			return err
 		}
 	}
+
 	if d.Reasoning != "" {
 		n.fieldEnd = true
 		if err := n.reason(d.Reasoning); err != nil {
 			return err
 		}
 	}
+
 	if d.Content != "" {
 		if err := n.content(d.Content); err != nil {
 			return err
 		}
 	}
+
 	for _, raw := range d.ToolCalls {
 		if err := n.call(raw); err != nil {
 			return err
 		}
 	}
+
 	if extra := n.extra(d.Extra); extra != nil && !n.quiet {
 		return n.emit(&Chunk{Extra: extra})
 	}
+
 	return nil
 }
 
@@ -109,15 +119,18 @@ func (n *normaliser) count(d *Delta) {
 	if d.Content != "" || d.Reasoning != "" || len(d.ToolCalls) > 0 {
 		n.answer.deltas++
 	}
+
 	n.answer.reasoning += len(d.Reasoning)
 	for _, c := range d.ToolCalls {
 		n.answer.arguments += len(c.Arguments)
 	}
 	n.answer.content += len(d.Content)
+
 	n.answer.extra += len(d.Extra)
 	if d.Finish != "" {
 		n.finish = d.Finish
 	}
+
 	if d.Usage != nil {
 		n.usage = d.Usage
 	}
@@ -128,15 +141,18 @@ func (n *normaliser) content(text string) error {
 		return n.say(text)
 	}
 	n.split.feed(text, &n.pieces)
+
 	return n.flush()
 }
 
 // flush emits what the splitter made.
 func (n *normaliser) flush() error {
 	list := n.pieces.list
+
 	n.pieces.list = list[:0]
 	for _, p := range list {
 		var err error
+
 		switch p.kind {
 		case reasoningKind:
 			n.answer.reasoning += len(p.text)
@@ -151,10 +167,12 @@ func (n *normaliser) flush() error {
 		default:
 			err = n.say(p.text)
 		}
+
 		if err != nil {
 			return err
 		}
 	}
+
 	return nil
 }
 
@@ -162,6 +180,7 @@ func (n *normaliser) reason(text string) error {
 	if n.recall {
 		n.thought = append(n.thought, text...)
 	}
+
 	switch {
 	case n.quiet:
 	case n.format == Parsed:
@@ -171,9 +190,11 @@ func (n *normaliser) reason(text string) error {
 			n.thinking = true
 			text = openThink + text
 		}
+
 		return n.emit(&Chunk{Content: text})
 	}
 	n.logprobs = nil // they would show it
+
 	return nil
 }
 
@@ -190,9 +211,11 @@ func (n *normaliser) say(text string) error {
 	if n.keep {
 		n.text = append(n.text, text...)
 	}
+
 	if n.hold {
 		return nil
 	}
+
 	return n.emit(&Chunk{Content: n.closeThink() + text})
 }
 
@@ -201,6 +224,7 @@ func (n *normaliser) closeThink() string {
 		return ""
 	}
 	n.thinking = false
+
 	return closeThink
 }
 
@@ -209,6 +233,7 @@ func (n *normaliser) call(raw RawToolDelta) error {
 	if !ok {
 		return nil
 	}
+
 	return n.emit(&Chunk{Content: n.closeThink(), ToolCalls: []ToolDelta{d}})
 }
 
@@ -217,15 +242,18 @@ func (n *normaliser) extra(raw json.RawMessage) json.RawMessage {
 	if raw == nil || n.format == Parsed {
 		return raw
 	}
+
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(raw, &fields) != nil {
 		return nil
 	}
 	maps.DeleteFunc(fields, func(name string, _ json.RawMessage) bool { return n.reveals(name) })
+
 	if len(fields) == 0 {
 		return nil
 	}
 	out, _ := json.Marshal(fields)
+
 	return out
 }
 
@@ -236,34 +264,42 @@ func (n *normaliser) reveals(field string) bool {
 	if n.format == Raw {
 		return field == "reasoning_details" // what it holds is in the content
 	}
+
 	switch field {
 	case "annotations", "audio", "citations", "executed_tools", "images", "refusal":
 		return false
 	}
+
 	return true
 }
 
 // end emits what is left when the upstream has finished.
 func (n *normaliser) end() error {
 	n.split.end(&n.pieces)
+
 	if err := n.flush(); err != nil {
 		return err
 	}
+
 	if tag := n.closeThink(); tag != "" {
 		if err := n.emit(&Chunk{Content: tag}); err != nil {
 			return err
 		}
 	}
+
 	if more := n.calls.end(); len(more) > 0 {
 		if err := n.emit(&Chunk{ToolCalls: more}); err != nil {
 			return err
 		}
 	}
+
 	if len(n.calls.list) > 0 && (n.finish == "stop" || n.finish == "") {
 		n.finish = "tool_calls"
 	}
+
 	if n.finish == "" {
 		n.finish = "stop"
 	}
+
 	return nil
 }

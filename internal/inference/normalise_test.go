@@ -14,6 +14,7 @@ func reasoner(parser string) *inference.Model {
 
 func TestThinkingIsFoundInText(t *testing.T) {
 	t.Parallel()
+
 	for _, test := range []struct{ parser, effort, text, content, reasoning string }{
 		{inference.ParseThink, "", "<think>\nA\n\nB\n</think>\n\nHi ", "Hi ", "A\n\nB"},
 		{inference.ParseThink, "", "\n <think></think>Hi", "Hi", ""},
@@ -31,10 +32,19 @@ func TestThinkingIsFoundInText(t *testing.T) {
 		{inference.ParseHarmony, "", "parsed already", "parsed already", ""},
 		{inference.ParseHarmony, "", "<|start|>assistant<|channel|>commentary<|message|>Let me look.<|end|><|start|>assistant to=functions.f<|channel|>commentary json<|message|>{}<|call|>", "Let me look.", ""},
 	} {
-		content, reasoning, calls, err := inference.Normalise(reasoner(test.parser), &inference.Request{ReasoningFormat: inference.Parsed, ReasoningEffort: test.effort, DisableToolValidation: true}, []inference.Delta{{Content: test.text}})
+		content, reasoning, calls, err := inference.Normalise(
+			reasoner(test.parser),
+			&inference.Request{
+				ReasoningFormat:       inference.Parsed,
+				ReasoningEffort:       test.effort,
+				DisableToolValidation: true,
+			},
+			[]inference.Delta{{Content: test.text}},
+		)
 		if err != nil || content != test.content || reasoning != test.reasoning {
 			t.Errorf("%s %q: content %q, reasoning %q (%v)", test.parser, test.text, content, reasoning, err)
 		}
+
 		if want := strings.Count(test.text, "to=functions"); len(calls) != want {
 			t.Errorf("%q: calls %+v", test.text, calls)
 		}
@@ -44,32 +54,52 @@ func TestThinkingIsFoundInText(t *testing.T) {
 // However the text is cut, the answer is the same, in every parser and format.
 func FuzzTheCutDoesNotMatter(f *testing.F) {
 	f.Add("<think>\nOkay\n</think>\n\nHi", 3)
-	f.Add("<|start|>assistant<|channel|>analysis<|message|>A<|end|><|channel|>commentary to=functions.f <|constrain|>json<|message|>{\"a\":1}<|call|><|x|><", 1)
+	f.Add(
+		"<|start|>assistant<|channel|>analysis<|message|>A<|end|><|channel|>commentary to=functions.f <|constrain|>json<|message|>{\"a\":1}<|call|><|x|><",
+		1,
+	)
 	f.Add("  </think> x </think", 2)
 	f.Fuzz(func(t *testing.T, text string, size int) {
 		if !utf8.ValidString(text) || size <= 0 {
 			return
 		}
+
 		for _, parser := range []string{inference.ParseField, inference.ParseThink, inference.ParsePrefilled, inference.ParseHarmony} {
 			for _, format := range []inference.ReasoningFormat{inference.Raw, inference.Parsed, inference.Hidden} {
 				m, r := reasoner(parser), &inference.Request{ReasoningFormat: format, DisableToolValidation: true}
+
 				content, reasoning, calls, err := inference.Normalise(m, r, []inference.Delta{{Content: text}})
 				if err != nil {
 					t.Fatal(err)
 				}
+
 				var deltas []inference.Delta
 				for piece := range chunked(text, size) {
 					deltas = append(deltas, inference.Delta{Content: piece})
 				}
+
 				content2, reasoning2, calls2, err := inference.Normalise(m, r, deltas)
 				if err != nil || content != content2 || reasoning != reasoning2 || len(calls) != len(calls2) {
-					t.Fatalf("%s, %s: whole %q %q %v, in pieces %q %q %v (%v)", parser, format, content, reasoning, calls, content2, reasoning2, calls2, err)
+					t.Fatalf(
+						"%s, %s: whole %q %q %v, in pieces %q %q %v (%v)",
+						parser,
+						format,
+						content,
+						reasoning,
+						calls,
+						content2,
+						reasoning2,
+						calls2,
+						err,
+					)
 				}
+
 				for i := range calls {
 					if calls[i] != calls2[i] {
 						t.Fatalf("call %+v, in pieces %+v", calls[i], calls2[i])
 					}
 				}
+
 				if format == inference.Hidden && reasoning != "" || format == inference.Raw && reasoning != "" {
 					t.Fatalf("%s gives reasoning %q", format, reasoning)
 				}
@@ -91,11 +121,21 @@ func chunked(text string, size int) func(func(string) bool) {
 
 func BenchmarkNormalise(b *testing.B) {
 	b.ReportAllocs()
-	push := inference.NormaliseLoop(reasoner(inference.ParseThink), &inference.Request{ReasoningFormat: inference.Parsed}, func(*inference.Chunk) error { return nil })
+	push := inference.NormaliseLoop(
+		reasoner(inference.ParseThink),
+		&inference.Request{ReasoningFormat: inference.Parsed},
+		func(*inference.Chunk) error { return nil },
+	)
+
 	for i := 0; b.Loop(); i++ {
 		if i%1_000_000 == 0 { // an answer has an end
-			push = inference.NormaliseLoop(reasoner(inference.ParseThink), &inference.Request{ReasoningFormat: inference.Parsed}, func(*inference.Chunk) error { return nil })
+			push = inference.NormaliseLoop(
+				reasoner(inference.ParseThink),
+				&inference.Request{ReasoningFormat: inference.Parsed},
+				func(*inference.Chunk) error { return nil },
+			)
 		}
+
 		if err := push(&inference.Delta{Content: " token"}); err != nil {
 			b.Fatal(err)
 		}

@@ -16,6 +16,7 @@ func limited(wait time.Duration) func(context.Context, *inference.Request, func(
 	return func(context.Context, *inference.Request, func(*inference.Delta) error) error {
 		e := inference.Errorf(429, inference.RateLimitExceeded, "slow down")
 		e.RetryAfter = wait
+
 		return e
 	}
 }
@@ -24,6 +25,7 @@ func TestAnUpstreamRestsAsLongAsItSaid(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		a, b := &engine{run: limited(20 * time.Minute)}, &engine{}
+
 		g := setup(map[string]*engine{"a": a, "b": b}, func(m *inference.Model) { m.Upstreams[1].Priority = 1 })
 		for range 3 {
 			if result, err := run(t.Context(), g); err != nil || result.Upstream != "b" {
@@ -31,23 +33,31 @@ func TestAnUpstreamRestsAsLongAsItSaid(t *testing.T) {
 			}
 		}
 		b.run = limited(40 * time.Second)
+
 		_, err := run(t.Context(), g)
-		if err == nil || err.Status != 429 || err.RetryAfter != 40*time.Second || err.Code != inference.RateLimitExceeded || err.Type != inference.RequestsType || !err.Retryable {
+		if err == nil || err.Status != 429 || err.RetryAfter != 40*time.Second ||
+			err.Code != inference.RateLimitExceeded ||
+			err.Type != inference.RequestsType ||
+			!err.Retryable {
 			t.Fatalf("got %+v", err)
 		}
 		time.Sleep(15 * time.Second)
+
 		if _, err = run(t.Context(), g); err == nil || err.RetryAfter != 25*time.Second {
 			t.Errorf("later: %+v", err)
 		}
+
 		if a.calls.Load() != 1 || b.calls.Load() != 4 {
 			t.Errorf("%d and %d calls: one that rests was asked", a.calls.Load(), b.calls.Load())
 		}
 		time.Sleep(25 * time.Second)
+
 		b.run = nil
 		if result, err := run(t.Context(), g); err != nil || result.Upstream != "b" {
 			t.Errorf("after the rest: %+v, %v", result, err)
 		}
 		time.Sleep(20 * time.Minute)
+
 		a.run = nil
 		if result, err := run(t.Context(), g); err != nil || result.Upstream != "a" {
 			t.Errorf("after the longer rest: %+v, %v", result, err)
@@ -58,9 +68,12 @@ func TestAnUpstreamRestsAsLongAsItSaid(t *testing.T) {
 func TestTheShortestRestIsTold(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		g := setup(map[string]*engine{"a": {run: limited(5 * time.Second)}, "b": {run: limited(30 * time.Second)}}, func(m *inference.Model) {
-			m.Upstreams[1].Priority = 1
-		})
+		g := setup(
+			map[string]*engine{"a": {run: limited(5 * time.Second)}, "b": {run: limited(30 * time.Second)}},
+			func(m *inference.Model) {
+				m.Upstreams[1].Priority = 1
+			},
+		)
 		if result, err := run(t.Context(), g); err == nil || err.RetryAfter != 5*time.Second || result.Attempts != 2 {
 			t.Errorf("%+v, %+v", result, err)
 		}
@@ -76,17 +89,20 @@ func TestThoseWhoWaitHearOfARest(t *testing.T) {
 		}}
 		g := setup(map[string]*engine{"a": only}, func(m *inference.Model) { m.Upstreams[0].MaxConcurrency = 1 })
 		ended := make(chan *inference.Error, 3)
+
 		for range 3 {
 			go func() {
 				_, err := run(t.Context(), g)
 				ended <- err
 			}()
 		}
+
 		for range 3 {
 			if err := <-ended; err == nil || err.Status != 429 || err.RetryAfter != 30*time.Second {
 				t.Errorf("got %+v", err)
 			}
 		}
+
 		if only.calls.Load() != 1 {
 			t.Errorf("%d calls", only.calls.Load())
 		}
@@ -97,10 +113,12 @@ func TestAnUpstreamThatIsAloneDoesNotRestForAnUnnamedTime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		only := &engine{run: limited(0)}
+
 		g := setup(map[string]*engine{"a": only}, nil)
 		if _, err := run(t.Context(), g); err == nil || err.Status != 429 || !err.Retryable || err.RetryAfter != 0 {
 			t.Errorf("got %+v", err)
 		}
+
 		only.run = nil
 		if _, err := run(t.Context(), g); err != nil {
 			t.Errorf("the next caller: %+v", err)
@@ -112,20 +130,27 @@ func TestAnUnnamedRestIsShortAndGrows(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		a, b := &engine{run: limited(0)}, &engine{}
-		g := setup(map[string]*engine{"a": a, "b": b}, func(m *inference.Model) { m.Upstreams[1].Priority, m.Routing.Cooldown = 1, 5*time.Second })
+
+		g := setup(
+			map[string]*engine{"a": a, "b": b},
+			func(m *inference.Model) { m.Upstreams[1].Priority, m.Routing.Cooldown = 1, 5*time.Second },
+		)
 		for _, rest := range []time.Duration{1, 2, 4, 5, 5} {
 			asked := a.calls.Load()
+
 			for range 3 { // those that come while it rests do not make it longer
 				if result, err := run(t.Context(), g); err != nil || result.Upstream != "b" {
 					t.Fatalf("%+v, %v", result, err)
 				}
 				time.Sleep(rest*time.Second/4 - 1)
 			}
+
 			if n := a.calls.Load() - asked; n != 1 {
 				t.Errorf("a rest of %d s: asked %d times", rest, n)
 			}
 			time.Sleep(rest*time.Second/4 + 3)
 		}
+
 		a.run = nil
 		if result, err := run(t.Context(), g); err != nil || result.Upstream != "a" {
 			t.Errorf("after the last rest: %+v, %v", result, err)
@@ -134,6 +159,7 @@ func TestAnUnnamedRestIsShortAndGrows(t *testing.T) {
 		run(t.Context(), g)
 		a.run = nil
 		time.Sleep(time.Second)
+
 		if result, err := run(t.Context(), g); err != nil || result.Upstream != "a" {
 			t.Errorf("after a success the rests begin at 1 s again: %+v, %v", result, err)
 		}
@@ -146,12 +172,19 @@ func TestALaterWordDoesNotShortenARest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		waits := []time.Duration{20 * time.Minute, time.Second, 0}
 		asked := 0
-		g := setup(map[string]*engine{"a": {run: func(ctx context.Context, r *inference.Request, emit func(*inference.Delta) error) error {
-			n := asked
-			asked++
-			time.Sleep(time.Second * time.Duration(n+1))
-			return limited(waits[n])(ctx, r, emit)
-		}}}, nil)
+		g := setup(
+			map[string]*engine{
+				"a": {run: func(ctx context.Context, r *inference.Request, emit func(*inference.Delta) error) error {
+					n := asked
+					asked++
+					time.Sleep(time.Second * time.Duration(n+1))
+
+					return limited(waits[n])(ctx, r, emit)
+				}},
+			},
+			nil,
+		)
+
 		ended := make(chan *inference.Error, len(waits))
 		for range waits {
 			go func() {
@@ -160,6 +193,7 @@ func TestALaterWordDoesNotShortenARest(t *testing.T) {
 			}()
 			synctest.Wait()
 		}
+
 		for n := range waits {
 			if err := <-ended; err == nil || err.RetryAfter != 20*time.Minute-time.Duration(n)*time.Second {
 				t.Errorf("%d: %+v", n, err)
@@ -172,9 +206,16 @@ func TestWhatBecomesOfWrongArguments(t *testing.T) {
 	t.Parallel()
 	calls := func(arguments string) *inference.Delta {
 		return &inference.Delta{Finish: "tool_calls", ToolCalls: []inference.RawToolDelta{
-			{Index: 0, ID: "1", Name: "f", Arguments: `{"day":1}`}, {Index: 1, ID: "2", Name: "f", Arguments: arguments},
+			{
+				Index:     0,
+				ID:        "1",
+				Name:      "f",
+				Arguments: `{"day":1}`,
+			},
+			{Index: 1, ID: "2", Name: "f", Arguments: arguments},
 		}}
 	}
+
 	const wrong, right = `{"day":"x"}`, `{"day":2}`
 	for name, test := range map[string]struct {
 		validation, disabled string
@@ -199,35 +240,51 @@ func TestWhatBecomesOfWrongArguments(t *testing.T) {
 			e := &engine{run: func(_ context.Context, r *inference.Request, emit func(*inference.Delta) error) error {
 				asked++
 				last = r
+
 				return errors.Join(emit(&inference.Delta{Content: "Hm."}), emit(calls(test.answers[asked-1])))
 			}}
 			g := setup(map[string]*engine{"a": e}, func(m *inference.Model) { m.ToolValidation = test.validation })
 			r := request()
 			r.DisableToolValidation = test.disabled != ""
-			r.Tools = []inference.Tool{{Type: inference.FunctionTool, Name: "f", Parameters: []byte(`{"type":"object","properties":{"day":{"type":"integer"}}}`)}}
+			r.Tools = []inference.Tool{
+				{
+					Type:       inference.FunctionTool,
+					Name:       "f",
+					Parameters: []byte(`{"type":"object","properties":{"day":{"type":"integer"}}}`),
+				},
+			}
 			shown, said := map[int]string{}, ""
 			_, err := g.Complete(t.Context(), r, func(c *inference.Chunk) error {
 				said += c.Content
 				for _, d := range c.ToolCalls {
 					shown[d.Index] += d.Arguments
 				}
+
 				return nil
 			})
+
 			failed := inference.AsError(err)
-			if (failed == nil) != (test.want != "") || failed != nil && (failed.Code != inference.ToolUseFailed || failed.FailedGeneration == "") {
+			if (failed == nil) != (test.want != "") ||
+				failed != nil && (failed.Code != inference.ToolUseFailed || failed.FailedGeneration == "") {
 				t.Errorf("got %+v", failed)
 			}
+
 			if asked != test.asked || test.want != "" && (shown[1] != test.want || shown[0] != `{"day":1}`) {
 				t.Errorf("asked %d times, shown %v", asked, shown)
 			}
+
 			if test.want != "" && said != "Hm." {
 				t.Errorf("said %q", said)
 			}
+
 			if test.validation == "feed_back" && failed != nil && len(shown) > 0 {
 				t.Errorf("calls that were withdrawn were shown: %v", shown)
 			}
+
 			if asked == 2 {
-				if m := last.Messages; len(m) != 4 || len(m[1].ToolCalls) != 2 || m[2].ToolCallID != "1" || m[3].ToolCallID != "2" || len(r.Messages) != 1 {
+				if m := last.Messages; len(m) != 4 || len(m[1].ToolCalls) != 2 || m[2].ToolCallID != "1" ||
+					m[3].ToolCallID != "2" ||
+					len(r.Messages) != 1 {
 					t.Errorf("the model was told %+v", m)
 				}
 			}
@@ -250,9 +307,11 @@ func TestAnUpstreamThatRestedAndThenCooledTakesThoseWhoWait(t *testing.T) {
 				time.Sleep(2 * time.Second)
 				return fails(503)(ctx, r, emit)
 			}
+
 			if waited := time.Since(begun); waited != 32*time.Second {
 				t.Errorf("asked again after %s", waited)
 			}
+
 			return hello(ctx, r, emit)
 		}
 		busy := &engine{run: func(ctx context.Context, r *inference.Request, emit func(*inference.Delta) error) error {
@@ -277,6 +336,7 @@ func TestAnUpstreamThatRestedAndThenCooledTakesThoseWhoWait(t *testing.T) {
 		}
 		both(true)
 		both(false) // the first has the busy one, the second waits
+
 		if busy.calls.Load() != 1 || sick.calls.Load() != 3 {
 			t.Errorf("%d calls of the busy one, %d of the one that failed", busy.calls.Load(), sick.calls.Load())
 		}

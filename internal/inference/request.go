@@ -97,6 +97,7 @@ func (r *Request) Choices() int {
 	if r.Text != nil {
 		n *= r.Text.Prompts
 	}
+
 	return n
 }
 
@@ -135,6 +136,7 @@ func (m Message) Text() string {
 	if len(m.Parts) == 1 {
 		return m.Parts[0].Text
 	}
+
 	var s []byte
 	for _, p := range m.Parts {
 		if len(s) > 0 && p.Text != "" && !isSpace(s[len(s)-1]) && !isSpace(p.Text[0]) {
@@ -142,6 +144,7 @@ func (m Message) Text() string {
 		}
 		s = append(s, p.Text...)
 	}
+
 	return string(s)
 }
 
@@ -270,6 +273,7 @@ func Efforts() []string {
 // Images counts the images of the request.
 func (r *Request) Images() int {
 	n := 0
+
 	for _, m := range r.Messages {
 		for _, p := range m.Parts {
 			if p.Image != nil {
@@ -277,6 +281,7 @@ func (r *Request) Images() int {
 			}
 		}
 	}
+
 	return n
 }
 
@@ -287,11 +292,13 @@ func (r *Request) Offered() []Tool {
 		return nil
 	}
 	var tools []Tool
+
 	for _, t := range r.Tools {
 		if t.Type == FunctionTool && (len(r.ToolChoice.Names) == 0 || slices.Contains(r.ToolChoice.Names, t.Name)) {
 			tools = append(tools, t)
 		}
 	}
+
 	return tools
 }
 
@@ -302,6 +309,7 @@ func (r *Request) EstimateTokens() int {
 	if r.Text != nil {
 		tokens += textTokens(len(r.Text.Prompt) + len(r.Text.Suffix))
 	}
+
 	for _, m := range r.Messages {
 		tokens += 4 + textTokens(len(m.Reasoning))
 		for _, p := range m.Parts {
@@ -309,13 +317,16 @@ func (r *Request) EstimateTokens() int {
 				tokens += 800
 			}
 		}
+
 		for _, c := range m.ToolCalls {
 			tokens += 8 + textTokens(len(c.Name)+len(c.Arguments))
 		}
 	}
+
 	for _, t := range r.Tools {
 		tokens += 8 + textTokens(len(t.Name)+len(t.Description)+len(t.Parameters))
 	}
+
 	return tokens + textTokens(len(r.Format.Schema))
 }
 

@@ -57,9 +57,11 @@ type spoken struct{ before, now bool }
 func (s *spoken) gap() string {
 	first := s.before && !s.now
 	s.now = true
+
 	if first {
 		return "\n\n"
 	}
+
 	return ""
 }
 
@@ -73,39 +75,52 @@ func (c *completion) begin(ctx context.Context) (*rounds, *Request, error) {
 	r := *c.request
 	r.Tools = nil
 	hints := []string{hintUntrusted}
+
 	for i, t := range c.request.Tools {
 		functions := functionsOf(t.Type)
 		if functions == nil {
 			r.Tools = append(r.Tools, t)
 			continue
 		}
+
 		if slices.Contains(d.types, t.Type) {
 			continue
 		}
+
 		if c.g.opts.Tools == nil {
-			return nil, nil, Errorf(http.StatusBadRequest, ToolUnavailable, "the built-in tool `%s` is not available here", t.Type).
+			return nil, nil, Errorf(
+				http.StatusBadRequest,
+				ToolUnavailable,
+				"the built-in tool `%s` is not available here",
+				t.Type,
+			).
 				WithParam(fmt.Sprintf("tools[%d].type", i))
 		}
+
 		d.types, r.Tools = append(d.types, t.Type), append(r.Tools, functions...)
 		if t.Type == BrowserSearch {
 			hints = append(hints, hintCite)
 		}
 	}
+
 	if r.ToolChoice.Mode == ChooseNone {
 		d.last = true
 		return d, &r, nil
 	}
+
 	session, err := c.g.opts.Tools.Open(ctx, c.request, d.types)
 	if err != nil {
 		return nil, nil, err
 	}
 	d.session = session
+
 	if r.Format.JSON() {
 		// An engine that holds the answer to a format would let no call through.
 		hints = append(hints, jsonHint(r.Format))
 		r.Format = Format{}
 	}
 	r.Messages = withHint(r.Messages, strings.Join(hints, " "))
+
 	return d, &r, nil
 }
 
@@ -113,7 +128,10 @@ func jsonHint(f Format) string {
 	if len(f.Schema) == 0 {
 		return "When you have called the tools that you need, answer with one JSON object and nothing else."
 	}
-	return "When you have called the tools that you need, answer with JSON and nothing else. It must satisfy this JSON Schema: " + string(f.Schema)
+
+	return "When you have called the tools that you need, answer with JSON and nothing else. It must satisfy this JSON Schema: " + string(
+		f.Schema,
+	)
 }
 
 // withHint adds a paragraph to the system message: many chat templates allow one,
@@ -124,6 +142,7 @@ func withHint(messages []Message, hint string) []Message {
 		messages[0].Parts = append(slices.Clone(first.Parts), Part{Text: "\n\n" + hint})
 		return messages
 	}
+
 	return slices.Insert(messages, 0, Message{Role: System, Parts: []Part{{Text: hint}}})
 }
 
@@ -131,6 +150,7 @@ func (d *rounds) close() {
 	if d.session == nil {
 		return
 	}
+
 	if err := d.session.Close(); err != nil {
 		d.c.g.opts.Log.Warn("a session of tools was not closed", "error", err)
 	}
@@ -143,9 +163,11 @@ func (d *rounds) goOn(n *normaliser) bool {
 	if d == nil || n.finish != "tool_calls" || len(n.calls.list) == 0 {
 		return false
 	}
+
 	if slices.ContainsFunc(n.calls.list, func(k *call) bool { return !slices.Contains(n.calls.builtin, k.name) }) {
 		return false
 	}
+
 	r := d.c.request
 	switch used := d.c.result.Usage.CompletionTokens; {
 	case d.last:
@@ -155,6 +177,7 @@ func (d *rounds) goOn(n *normaliser) bool {
 		n.finish = "length"
 		return false
 	}
+
 	return true
 }
 
@@ -169,6 +192,7 @@ func (d *rounds) next(ctx context.Context, r *Request, n *normaliser) (*Request,
 	d.last = d.done >= d.c.model.Routing.ToolRounds
 	again := *r
 	again.Messages = append(slices.Clone(r.Messages), said)
+
 	for i, call := range calls {
 		output := notJSON
 		if call != nil {
@@ -176,19 +200,25 @@ func (d *rounds) next(ctx context.Context, r *Request, n *normaliser) (*Request,
 				return nil, err
 			}
 		}
-		again.Messages = append(again.Messages, Message{Role: ToolRole, ToolCallID: said.ToolCalls[i].ID, Parts: []Part{{Text: output}}})
+		again.Messages = append(
+			again.Messages,
+			Message{Role: ToolRole, ToolCallID: said.ToolCalls[i].ID, Parts: []Part{{Text: output}}},
+		)
 	}
+
 	again.ToolChoice = afterCalls(r.ToolChoice)
 	if d.last {
 		parts := again.Messages[len(again.Messages)-1].Parts
 		parts[0].Text += "\n\nThis was the last call of a tool. Answer now with what you have."
 		again.ToolChoice, again.Format = ToolChoice{Mode: ChooseNone}, d.c.request.Format
 	}
+
 	if most := d.c.request.MaxTokens; most > 0 {
 		again.MaxTokens = most - d.c.result.Usage.CompletionTokens
 	}
 	d.content.turn()
 	d.thought.turn()
+
 	return &again, nil
 }
 
@@ -201,6 +231,7 @@ func afterCalls(choice ToolChoice) ToolChoice {
 	case ChooseNamed:
 		return ToolChoice{}
 	}
+
 	return choice
 }
 
@@ -215,11 +246,13 @@ func (d *rounds) read(n *normaliser) (Message, []*BuiltinCall, error) {
 	}
 	var calls []*BuiltinCall
 	malformed := false
+
 	for _, k := range n.calls.list {
 		id, written := k.rawID, k.arguments.String()
 		if id == "" || slices.ContainsFunc(said.ToolCalls, func(c ToolCall) bool { return c.ID == id }) {
 			id = newCallID()
 		}
+
 		arguments, ok := builtinArguments(k.name, written)
 		if ok {
 			calls = append(calls, &BuiltinCall{Name: k.name, Arguments: arguments})
@@ -230,11 +263,17 @@ func (d *rounds) read(n *normaliser) (Message, []*BuiltinCall, error) {
 		}
 		said.ToolCalls = append(said.ToolCalls, ToolCall{ID: id, Name: k.name, Arguments: arguments})
 	}
+
 	if malformed && d.malformed {
-		return said, nil, failedf(ToolUseFailed, n.calls.generation(),
-			"Failed to call a function. Please adjust your prompt. See 'failed_generation' for more details. The arguments are wrong: %s", errNotObject)
+		return said, nil, failedf(
+			ToolUseFailed,
+			n.calls.generation(),
+			"Failed to call a function. Please adjust your prompt. See 'failed_generation' for more details. The arguments are wrong: %s",
+			errNotObject,
+		)
 	}
 	d.malformed = malformed
+
 	return said, calls, nil
 }
 
@@ -242,10 +281,12 @@ func (d *rounds) read(n *normaliser) (Message, []*BuiltinCall, error) {
 // Python as it is.
 func builtinArguments(name, written string) (string, bool) {
 	trimmed := strings.TrimSpace(written)
+
 	var object map[string]json.RawMessage
 	if json.Unmarshal([]byte(trimmed), &object) == nil && object != nil {
 		return trimmed, true
 	}
+
 	if name != PythonFunction || trimmed == "" || trimmed == "null" || trimmed[0] == '{' {
 		return "", false
 	}
@@ -255,6 +296,7 @@ func builtinArguments(name, written string) (string, bool) {
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	_ = e.Encode(map[string]string{"code": code})
+
 	return strings.TrimSpace(b.String()), true
 }
 
@@ -265,6 +307,7 @@ func (d *rounds) run(ctx context.Context, call BuiltinCall) (string, error) {
 		d.last = true
 		return "It was not called: no more calls are possible in this answer.", nil
 	}
+
 	result, err := d.call(ctx, call)
 	if err != nil {
 		return "", err
@@ -275,6 +318,7 @@ func (d *rounds) run(ctx context.Context, call BuiltinCall) (string, error) {
 	result.Origins = nil // they are for annotate only
 	executed := ExecutedTool{Index: d.executed, BuiltinCall: call, ToolResult: result}
 	d.executed++
+
 	return defused(result.Output), d.c.emit(&Chunk{Executed: []ExecutedTool{executed}})
 }
 
@@ -284,10 +328,12 @@ func (d *rounds) call(ctx context.Context, call BuiltinCall) (ToolResult, error)
 	if !d.begun {
 		limit += ToolWait + toolWaitMargin
 	}
+
 	limited, cancel := context.WithTimeoutCause(ctx, limit, errToolTime)
 	defer cancel()
 	result, err := d.session.Call(limited, call)
 	d.left -= result.Took
+
 	switch {
 	case err == nil:
 		d.begun = true
@@ -297,22 +343,42 @@ func (d *rounds) call(ctx context.Context, call BuiltinCall) (ToolResult, error)
 	case errors.Is(err, ErrToolsBusy):
 		d.last = true
 		const busy = "The tool did not run: no worker was free within %s. Answer without it, and say that it was busy."
+
 		return ToolResult{Failed: true, Output: fmt.Sprintf(busy, ToolWait)}, nil
 	case errors.Is(context.Cause(limited), errToolTime):
 		d.last = true
-		return ToolResult{Failed: true, Output: fmt.Sprintf("The call was ended: the tools of an answer have %s together.", d.c.model.Routing.ToolTimeout)}, nil
+
+		return ToolResult{
+			Failed: true,
+			Output: fmt.Sprintf(
+				"The call was ended: the tools of an answer have %s together.",
+				d.c.model.Routing.ToolTimeout,
+			),
+		}, nil
 	}
-	d.c.g.opts.Log.LogAttrs(ctx, slog.LevelWarn, "a session of tools was lost", slog.String("model", d.c.model.ID), slog.String("function", call.Name), slog.Any("error", err))
+	d.c.g.opts.Log.LogAttrs(
+		ctx,
+		slog.LevelWarn,
+		"a session of tools was lost",
+		slog.String("model", d.c.model.ID),
+		slog.String("function", call.Name),
+		slog.Any("error", err),
+	)
 	d.close()
+
 	d.session, d.begun = nil, false
 	if !d.lost {
 		d.lost = true
 		if d.session, err = d.c.g.opts.Tools.Open(ctx, d.c.request, d.types); err == nil {
-			return ToolResult{Failed: true, Output: "The tool stopped unexpectedly. Its variables, files and pages are lost; what you still need must be made again."}, nil
+			return ToolResult{
+				Failed: true,
+				Output: "The tool stopped unexpectedly. Its variables, files and pages are lost; what you still need must be made again.",
+			}, nil
 		}
 		d.session = nil
 	}
 	d.last = true
+
 	return ToolResult{Failed: true, Output: "The tool stopped unexpectedly and is not available any more."}, nil
 }
 
@@ -322,9 +388,11 @@ func (d *rounds) hear(c *Chunk) {
 	if d == nil {
 		return
 	}
+
 	if c.Reasoning != "" {
 		c.Reasoning = d.thought.gap() + c.Reasoning
 	}
+
 	if c.Content != "" {
 		c.Content = d.content.gap() + c.Content
 		d.text.WriteString(c.Content)
@@ -346,17 +414,21 @@ type urlCitation struct {
 // its citations.
 func (d *rounds) annotate() error {
 	var list []urlCitation
+
 	for _, c := range Citations(d.text.String(), d.origins) {
 		a := urlCitation{Type: "url_citation"}
 		a.Citation.Start, a.Citation.End, a.Citation.URL, a.Citation.Title = c.Start, c.End, c.URL, c.Title
 		list = append(list, a)
 	}
+
 	if list == nil {
 		return nil
 	}
+
 	extra, err := json.Marshal(map[string]any{"annotations": list})
 	if err != nil {
 		return err
 	}
+
 	return d.c.emit(&Chunk{Extra: extra})
 }

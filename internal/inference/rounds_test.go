@@ -26,11 +26,13 @@ func (s *slowTools) Open(context.Context, *inference.Request, []string) (inferen
 func (s *slowTools) Call(ctx context.Context, _ inference.BuiltinCall) (inference.ToolResult, error) {
 	if !s.begun {
 		time.Sleep(min(s.waits, inference.ToolWait))
+
 		if s.waits > inference.ToolWait {
 			return inference.ToolResult{}, fmt.Errorf("%w: all have a session", inference.ErrToolsBusy)
 		}
 		s.begun = true
 	}
+
 	select {
 	case <-time.After(s.takes):
 		return inference.ToolResult{Output: "done", Took: s.takes}, nil
@@ -46,11 +48,18 @@ func calling(_ context.Context, r *inference.Request, emit func(*inference.Delta
 	if len(r.Offered()) == 0 {
 		return emit(&inference.Delta{Content: "Hello", Finish: "stop"})
 	}
-	return emit(&inference.Delta{ToolCalls: []inference.RawToolDelta{{Name: "python", Arguments: `{"code":"1"}`}}, Finish: "tool_calls"})
+
+	return emit(
+		&inference.Delta{
+			ToolCalls: []inference.RawToolDelta{{Name: "python", Arguments: `{"code":"1"}`}},
+			Finish:    "tool_calls",
+		},
+	)
 }
 
 func TestTheTimeOfToolsIsBoundedWithoutTheWaitForAWorker(t *testing.T) {
 	t.Parallel()
+
 	const ended = "The call was ended: the tools of an answer have 1m30s together."
 	for name, test := range map[string]struct {
 		tools   slowTools
@@ -67,6 +76,7 @@ func TestTheTimeOfToolsIsBoundedWithoutTheWaitForAWorker(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				began := time.Now()
+
 				outputs, err := useTools(t.Context(), &test.tools)
 				if err != nil || !slices.Equal(outputs, test.outputs) || time.Since(began) != test.after {
 					t.Errorf("%q after %s: %v", outputs, time.Since(began), err)
@@ -77,7 +87,12 @@ func TestTheTimeOfToolsIsBoundedWithoutTheWaitForAWorker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Second)
 		defer cancel()
-		if outputs, err := useTools(ctx, &slowTools{takes: 40 * time.Second}); len(outputs) != 1 || inference.AsError(err).Status != 499 {
+
+		if outputs, err := useTools(
+			ctx,
+			&slowTools{takes: 40 * time.Second},
+		); len(outputs) != 1 ||
+			inference.AsError(err).Status != 499 {
 			t.Errorf("left during a call: %v, %v", outputs, err)
 		}
 	})
@@ -86,7 +101,11 @@ func TestTheTimeOfToolsIsBoundedWithoutTheWaitForAWorker(t *testing.T) {
 // useTools asks a model that calls python for as long as it may, and returns what came of
 // the calls.
 func useTools(ctx context.Context, box inference.Toolbox) (outputs []string, err error) {
-	m := inference.Model{ID: "m", Upstreams: []inference.Upstream{{BaseURL: "http://a"}}, Capabilities: []string{inference.CanChat, inference.CanTools}}
+	m := inference.Model{
+		ID:           "m",
+		Upstreams:    []inference.Upstream{{BaseURL: "http://a"}},
+		Capabilities: []string{inference.CanChat, inference.CanTools},
+	}
 	c := inference.NewCatalogue([]inference.Model{m})
 	g := inference.NewGateway(inference.GatewayOptions{
 		Catalogue: func() *inference.Catalogue { return c },
@@ -99,8 +118,10 @@ func useTools(ctx context.Context, box inference.Toolbox) (outputs []string, err
 		for _, e := range c.Executed {
 			outputs = append(outputs, e.Output)
 		}
+
 		return nil
 	})
+
 	return outputs, err
 }
 
@@ -118,6 +139,7 @@ func (w *watched) Call(context.Context, inference.BuiltinCall) (inference.ToolRe
 	if !w.idle {
 		w.t.Error("a tool runs, and the completion is not idle")
 	}
+
 	return inference.ToolResult{}, nil
 }
 
@@ -126,18 +148,26 @@ func (w *watched) Close() error { return nil }
 func TestACompletionIsIdleWhileItsToolsRun(t *testing.T) {
 	t.Parallel()
 	w := &watched{t: t}
-	m := inference.Model{ID: "m", Upstreams: []inference.Upstream{{BaseURL: "http://a"}}, Capabilities: []string{inference.CanChat, inference.CanTools}, Routing: inference.Routing{ToolRounds: 2}}
+	m := inference.Model{
+		ID:           "m",
+		Upstreams:    []inference.Upstream{{BaseURL: "http://a"}},
+		Capabilities: []string{inference.CanChat, inference.CanTools},
+		Routing:      inference.Routing{ToolRounds: 2},
+	}
 	c := inference.NewCatalogue([]inference.Model{m})
 	times := 0
 	g := inference.NewGateway(inference.GatewayOptions{
 		Catalogue: func() *inference.Catalogue { return c },
 		Open: func(inference.Upstream) (inference.Engine, error) {
-			return &engine{run: func(ctx context.Context, r *inference.Request, emit func(*inference.Delta) error) error {
-				if w.idle {
-					t.Error("a model is asked, and the completion is idle")
-				}
-				return calling(ctx, r, emit)
-			}}, nil
+			return &engine{
+				run: func(ctx context.Context, r *inference.Request, emit func(*inference.Delta) error) error {
+					if w.idle {
+						t.Error("a model is asked, and the completion is idle")
+					}
+
+					return calling(ctx, r, emit)
+				},
+			}, nil
 		},
 		Tools: w,
 		Idle: func(_ context.Context, f func()) {
@@ -148,6 +178,7 @@ func TestACompletionIsIdleWhileItsToolsRun(t *testing.T) {
 		},
 	})
 	r := request()
+
 	r.Tools = []inference.Tool{{Type: inference.CodeInterpreter}}
 	if _, err := g.Complete(t.Context(), r, func(*inference.Chunk) error { return nil }); err != nil || times != 2 {
 		t.Errorf("idle %d times: %v", times, err)
@@ -162,14 +193,21 @@ func (d drawing) Open(context.Context, *inference.Request, []string) (inference.
 }
 
 func (drawing) Call(context.Context, inference.BuiltinCall) (inference.ToolResult, error) {
-	return inference.ToolResult{Output: "drawn", Code: slices.Repeat([]inference.CodeResult{{PNG: strings.Repeat("p", 1<<20)}}, 3)}, nil
+	return inference.ToolResult{
+		Output: "drawn",
+		Code:   slices.Repeat([]inference.CodeResult{{PNG: strings.Repeat("p", 1<<20)}}, 3),
+	}, nil
 }
 
 func (drawing) Close() error { return nil }
 
 func TestThePicturesOfAnAnswerAreBounded(t *testing.T) {
 	t.Parallel()
-	m := inference.Model{ID: "m", Upstreams: []inference.Upstream{{BaseURL: "http://a"}}, Capabilities: []string{inference.CanChat, inference.CanTools}}
+	m := inference.Model{
+		ID:           "m",
+		Upstreams:    []inference.Upstream{{BaseURL: "http://a"}},
+		Capabilities: []string{inference.CanChat, inference.CanTools},
+	}
 	c := inference.NewCatalogue([]inference.Model{m})
 	g := inference.NewGateway(inference.GatewayOptions{
 		Catalogue: func() *inference.Catalogue { return c },
@@ -184,10 +222,14 @@ func TestThePicturesOfAnAnswerAreBounded(t *testing.T) {
 		for _, e := range c.Executed {
 			shown, outputs = append(shown, len(e.Code)), append(outputs, e.Output)
 		}
+
 		return nil
 	})
+
 	const left = " pictures are not shown to the user: those of an answer may have 8 MB together.]\ndrawn"
-	if err != nil || !slices.Equal(shown, []int{3, 3, 2, 0, 0, 0, 0, 0}) || outputs[1] != "drawn" || outputs[2] != "[1"+left || outputs[3] != "[3"+left {
+	if err != nil || !slices.Equal(shown, []int{3, 3, 2, 0, 0, 0, 0, 0}) || outputs[1] != "drawn" ||
+		outputs[2] != "[1"+left ||
+		outputs[3] != "[3"+left {
 		t.Errorf("%v shown, %q: %v", shown, outputs, err)
 	}
 }

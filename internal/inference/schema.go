@@ -50,14 +50,17 @@ func CheckSchema(raw json.RawMessage) error {
 		return err
 	}
 	*s.steps = baseSteps
+
 	defer func() {
 		if r := recover(); r != nil && r != any(errTooManySub) { // an answer may take fewer steps
 			panic(r)
 		}
 	}()
+
 	if v, ok := errors.AsType[*jsonschema.ValidationError](s.compiled.Validate(map[string]any{})); ok && endless(v) {
 		return errEndless
 	}
+
 	return nil
 }
 
@@ -79,16 +82,20 @@ func compileSchema(raw json.RawMessage) (*schema, error) {
 	if len(raw) > maxSchemaBytes {
 		return nil, fmt.Errorf("the schema has more than %d bytes", maxSchemaBytes)
 	}
+
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
 	if err != nil {
 		return nil, errors.New("the schema is not valid JSON")
 	}
+
 	if _, ok := doc.(map[string]any); !ok {
 		return nil, errors.New("the schema must be an object")
 	}
+
 	if !sane(doc) {
 		return nil, errNumber
 	}
+
 	if depth(doc) > maxSchemaDepth {
 		return nil, errDeep
 	}
@@ -100,22 +107,31 @@ func compileSchema(raw json.RawMessage) (*schema, error) {
 		re, _ := regexp.Compile(pattern)
 		return countedRegexp{pattern, re, steps}, nil
 	})
-	c.RegisterVocabulary(&jsonschema.Vocabulary{URL: "urn:presswork:steps", Compile: func(_ *jsonschema.CompilerContext, object map[string]any) (jsonschema.SchemaExt, error) {
-		if object["dependentSchemas"] != nil || object["dependencies"] != nil {
-			return nil, errDependent
-		}
-		enum, _ := object["enum"].([]any)
-		return counter{steps, 1 + len(enum)/valuesPerStep}, nil
-	}})
+	c.RegisterVocabulary(
+		&jsonschema.Vocabulary{
+			URL: "urn:presswork:steps",
+			Compile: func(_ *jsonschema.CompilerContext, object map[string]any) (jsonschema.SchemaExt, error) {
+				if object["dependentSchemas"] != nil || object["dependencies"] != nil {
+					return nil, errDependent
+				}
+				enum, _ := object["enum"].([]any)
+
+				return counter{steps, 1 + len(enum)/valuesPerStep}, nil
+			},
+		},
+	)
 	c.AssertVocabs()
+
 	const here = "urn:request:schema"
 	if err := c.AddResource(here, doc); err != nil {
 		return nil, schemaError(err)
 	}
+
 	compiled, err := c.Compile(here)
 	if err != nil {
 		return nil, schemaError(err)
 	}
+
 	return &schema{compiled, steps}, nil
 }
 
@@ -126,12 +142,14 @@ func schemaError(err error) error {
 			return known
 		}
 	}
+
 	if e, ok := errors.AsType[*jsonschema.SchemaValidationError](err); ok {
 		if v, ok := errors.AsType[*jsonschema.ValidationError](e.Err); ok {
 			return fmt.Errorf("it is not a JSON Schema: %s", leaf(v))
 		}
 	}
 	line, _, _ := strings.Cut(err.Error(), "\n")
+
 	return fmt.Errorf("it is not a JSON Schema: %s", clip(strings.ReplaceAll(line, "urn:request:schema", ""), 200))
 }
 
@@ -141,13 +159,16 @@ func (s *schema) validate(text string, object bool) (err error) {
 	if err != nil {
 		return errNotJSON
 	}
+
 	if _, ok := value.(map[string]any); object && !ok {
 		return errNotObject
 	}
+
 	if !sane(value) {
 		return errNumber
 	}
 	*s.steps = baseSteps + len(text)
+
 	defer func() {
 		if r := recover(); r != nil {
 			if r != any(errTooManySub) {
@@ -156,10 +177,12 @@ func (s *schema) validate(text string, object bool) (err error) {
 			err = errTooManySub
 		}
 	}()
+
 	err = s.compiled.Validate(value)
 	if v, ok := errors.AsType[*jsonschema.ValidationError](err); ok {
 		return errors.New(leaf(v))
 	}
+
 	return err
 }
 
@@ -168,7 +191,12 @@ func leaf(v *jsonschema.ValidationError) string {
 	for len(v.Causes) > 0 {
 		v = v.Causes[0]
 	}
-	return fmt.Sprintf("at '/%s': %s", strings.Join(v.InstanceLocation, "/"), v.ErrorKind.LocalizedString(message.NewPrinter(language.English)))
+
+	return fmt.Sprintf(
+		"at '/%s': %s",
+		strings.Join(v.InstanceLocation, "/"),
+		v.ErrorKind.LocalizedString(message.NewPrinter(language.English)),
+	)
 }
 
 // sane reports whether every number is of a size that exact arithmetic can
@@ -178,6 +206,7 @@ func sane(value any) bool {
 	case json.Number:
 		_, power, has := strings.Cut(strings.ToLower(string(v)), "e")
 		n, err := strconv.Atoi(power)
+
 		return len(v) <= 300 && (!has || err == nil && -300 <= n && n <= 300)
 	case []any:
 		for _, item := range v {
@@ -192,12 +221,14 @@ func sane(value any) bool {
 			}
 		}
 	}
+
 	return true
 }
 
 // depth is how many arrays and objects lie in each other.
 func depth(value any) int {
 	deepest := 0
+
 	switch v := value.(type) {
 	case []any:
 		for _, item := range v {
@@ -210,6 +241,7 @@ func depth(value any) int {
 	default:
 		return 0
 	}
+
 	return deepest + 1
 }
 

@@ -18,6 +18,7 @@ func TestSchemasOfCallersAreBounded(t *testing.T) {
 	}
 	bomb := `{"$ref":"#/$defs/d0","$defs":{` + strings.Join(defs, ",") + `,"d40":{"type":"string"}}}`
 	patterns := `{"$ref":"#/$defs/a","$defs":{"a":{"type":"object","patternProperties":{"x":{"$ref":"#/$defs/a"},"^x":{"$ref":"#/$defs/a"},"x$":{"$ref":"#/$defs/a"}}}}}`
+
 	deep := strings.Repeat(`{"x":`, 30) + "1" + strings.Repeat("}", 30)
 	for name, test := range map[string]struct{ schema, text, says string }{
 		"references":  {bomb, `7`, "too many steps"},
@@ -44,13 +45,16 @@ func TestSchemasOfCallersAreBounded(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+
 			err := inference.Validate([]byte(test.schema), test.text)
 			if test.says == "none" {
 				if err != nil {
 					t.Error(err)
 				}
+
 				return
 			}
+
 			if err == nil || !strings.Contains(err.Error(), test.says) {
 				t.Errorf("got %v", err)
 			}
@@ -60,6 +64,7 @@ func TestSchemasOfCallersAreBounded(t *testing.T) {
 
 func TestASchemaMayReferToItselfButNotWithoutEnd(t *testing.T) {
 	t.Parallel()
+
 	for schema, fine := range map[string]bool{
 		`{"type":"object","properties":{"next":{"$ref":"#"}},"required":["value"]}`:         true,
 		`{"anyOf":[{"type":"null"},{"type":"object","additionalProperties":{"$ref":"#"}}]}`: true,

@@ -61,22 +61,27 @@ func NewSource(ctx context.Context, o SourceOptions) (*Source, error) {
 	if o.Getenv == nil {
 		o.Getenv = os.Getenv
 	}
+
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
+
 	if o.Interval <= 0 {
 		o.Interval = 2 * time.Second
 	}
+
 	if o.DiscoverInterval <= 0 {
 		o.DiscoverInterval = 15 * time.Second
 	}
 	s := &Source{opts: o, found: make([][]Model, len(o.Discover))}
 	s.current.Store(NewCatalogue(nil))
+
 	s.seen = stateOf(o.Path)
 	if s.discovers() {
 		s.discover(ctx)
 		return s, nil
 	}
+
 	return s, s.read()
 }
 
@@ -95,6 +100,7 @@ func (s *Source) Run(ctx context.Context) {
 	tick, look := time.NewTicker(s.opts.Interval), time.NewTicker(s.opts.DiscoverInterval)
 	defer tick.Stop()
 	defer look.Stop()
+
 	for {
 		select {
 		case <-ctx.Done():
@@ -106,11 +112,13 @@ func (s *Source) Run(ctx context.Context) {
 			continue
 		case <-tick.C:
 		}
+
 		now := stateOf(s.opts.Path)
 		if now == s.seen || now == (fileState{}) && s.opts.Optional {
 			// A file that went away may be on its way back: its models stay.
 			continue
 		}
+
 		s.seen = now
 		if err := s.read(); err != nil {
 			s.opts.Log.ErrorContext(ctx, "the models stay as they were", "error", err)
@@ -128,6 +136,7 @@ func (s *Source) discover(ctx context.Context) {
 		}
 	}
 	found := NewCatalogue(slices.Concat(s.found...))
+
 	before := s.Current()
 	for i, m := range found.models {
 		// A model keeps the time it was found first.
@@ -136,6 +145,7 @@ func (s *Source) discover(ctx context.Context) {
 		}
 	}
 	s.current.Store(found)
+
 	if len(found.models) != len(before.models) {
 		s.opts.Log.InfoContext(ctx, "models found on this machine", "models", len(found.models))
 	}
@@ -149,11 +159,13 @@ func (s *Source) read() error {
 	case err != nil:
 		return fmt.Errorf("%s: %w", s.opts.Path, err)
 	}
+
 	c, err := ParseCatalogue(s.opts.Path, data, s.opts.Getenv)
 	if err != nil {
 		return err
 	}
 	s.current.Store(c)
+
 	return nil
 }
 
@@ -162,5 +174,6 @@ func stateOf(path string) fileState {
 	if err != nil {
 		return fileState{}
 	}
+
 	return fileState{info.ModTime(), info.Size()}
 }

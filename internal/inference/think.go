@@ -40,6 +40,7 @@ func (p *pieces) add(kind pieceKind, text string) {
 	if text == "" {
 		return
 	}
+
 	if n := len(p.list); n > 0 && p.list[n-1].kind == kind && kind != callKind {
 		p.list[n-1].text += text
 		return
@@ -83,6 +84,7 @@ func (t *thinkSplitter) feed(text string, out *pieces) {
 		out.add(contentKind, text)
 		return
 	}
+
 	t.held += text
 	for t.step(out) {
 	}
@@ -97,9 +99,11 @@ func (t *thinkSplitter) step(out *pieces) bool {
 			t.state, t.held = thinkingState, rest
 			return true
 		}
+
 		if strings.HasPrefix(openThink, lead) {
 			return false
 		}
+
 		return t.answer(out, t.held)
 	case thinkingState:
 		return t.think(out)
@@ -109,6 +113,7 @@ func (t *thinkSplitter) step(out *pieces) bool {
 		}
 		t.held = ""
 	}
+
 	return false
 }
 
@@ -121,19 +126,23 @@ func (t *thinkSplitter) think(out *pieces) bool {
 				t.prefilled, t.held = false, rest
 				return true
 			}
+
 			if strings.HasPrefix(openThink, t.held) {
 				return false
 			}
 		}
 	}
+
 	if i := strings.Index(t.held, closeThink); i >= 0 {
 		t.give(out, strings.TrimRight(t.held[:i], spaces))
 		t.state, t.held = gap, t.held[i+len(closeThink):]
+
 		return true
 	}
 	keep := len(strings.TrimRight(t.held[:len(t.held)-partial(t.held, closeThink)], spaces))
 	t.give(out, t.held[:keep])
 	t.held = t.held[keep:]
+
 	return false
 }
 
@@ -145,6 +154,7 @@ func (t *thinkSplitter) give(out *pieces, text string) {
 func (t *thinkSplitter) answer(out *pieces, text string) bool {
 	t.state, t.held = answering, ""
 	out.add(contentKind, text)
+
 	return false
 }
 
@@ -167,5 +177,6 @@ func partial(text, tag string) int {
 			return n
 		}
 	}
+
 	return 0
 }

@@ -22,10 +22,12 @@ func cutOutput(s string) string {
 		return s
 	}
 	mark := fmt.Sprintf("\n[cut: the output has %d bytes]", len(s))
+
 	n := maxToolOutput - len(mark)
 	for n > 0 && !utf8.RuneStart(s[n]) {
 		n--
 	}
+
 	return s[:n] + mark
 }
 
@@ -40,12 +42,18 @@ func (d *rounds) leaveOut(r *ToolResult) string {
 		d.pictures += len(c.PNG)
 		kept = append(kept, c)
 	}
+
 	n := len(r.Code) - len(kept)
 	if n == 0 {
 		return ""
 	}
 	r.Code = kept
-	return fmt.Sprintf("[%d pictures are not shown to the user: those of an answer may have %d MB together.]\n", n, maxPictures>>20)
+
+	return fmt.Sprintf(
+		"[%d pictures are not shown to the user: those of an answer may have %d MB together.]\n",
+		n,
+		maxPictures>>20,
+	)
 }
 
 // The marks of chat templates: engines take them for control tokens wherever they
@@ -70,5 +78,6 @@ var (
 func defused(s string) string {
 	s = specialToken.ReplaceAllString(s, "<$1 $2 $3>")
 	s = templateTag.ReplaceAllString(s, "< $1>")
+
 	return bracketTag.ReplaceAllString(s, "[ $1]")
 }

@@ -16,6 +16,7 @@ func spent(r *Request, answers []*normaliser, at clock, read bool) (u Usage) {
 	var all counts
 	var raw *RawUsage
 	tokens := 0
+
 	for _, n := range answers {
 		if n.usage != nil {
 			raw = n.usage
@@ -25,6 +26,7 @@ func spent(r *Request, answers []*normaliser, at clock, read bool) (u Usage) {
 		all.arguments += n.answer.arguments
 		tokens, read = tokens+n.answer.tokens(), read || n.finish != ""
 	}
+
 	if raw == nil {
 		raw = &RawUsage{}
 		if read || !at.first.IsZero() {
@@ -33,6 +35,7 @@ func spent(r *Request, answers []*normaliser, at clock, read bool) (u Usage) {
 		u.EstimatedTokens = raw.PromptTokens + raw.CompletionTokens
 	}
 	u.PromptTokens, u.CompletionTokens = raw.PromptTokens, raw.CompletionTokens
+
 	u.CachedTokens, u.ReasoningTokens = raw.CachedTokens, raw.ReasoningTokens
 	if u.ReasoningTokens == nil && all.reasoning > 0 {
 		u.ReasoningTokens = new(all.reasoningOf(raw.CompletionTokens))
@@ -42,9 +45,11 @@ func spent(r *Request, answers []*normaliser, at clock, read bool) (u Usage) {
 	if u.PromptTime == 0 && !at.first.IsZero() {
 		u.PromptTime = at.first.Sub(at.begun).Seconds()
 	}
+
 	if u.CompletionTime == 0 && !at.first.IsZero() {
 		u.CompletionTime = at.last.Sub(at.first).Seconds()
 	}
+
 	return u
 }
 
@@ -70,17 +75,20 @@ func Spent(r *Request, chunks []*Chunk) Usage {
 	for _, chunk := range chunks {
 		c.deltas++
 		c.content += len(chunk.Content)
+
 		c.reasoning += len(chunk.Reasoning)
 		for _, call := range chunk.ToolCalls {
 			c.arguments += len(call.Name) + len(call.Arguments)
 		}
 	}
+
 	u := Usage{PromptTokens: r.EstimateTokens(), CompletionTokens: c.tokens()}
 	if c.reasoning > 0 {
 		u.ReasoningTokens = new(c.reasoningOf(u.CompletionTokens))
 	}
 	u.TotalTokens = u.PromptTokens + u.CompletionTokens
 	u.EstimatedTokens = u.TotalTokens
+
 	return u
 }
 
@@ -88,6 +96,7 @@ func addOptional(sum **int, n *int) {
 	if n == nil {
 		return
 	}
+
 	total := *n
 	if *sum != nil {
 		total += **sum
@@ -102,6 +111,7 @@ func (c counts) tokens() int {
 	if c.deltas > 0 && bytes/c.deltas <= 12 {
 		return c.deltas
 	}
+
 	return textTokens(bytes)
 }
 

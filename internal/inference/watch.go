@@ -22,6 +22,7 @@ func (r Routing) watch(ctx context.Context, more time.Duration) (_ context.Conte
 	ctx, cancel := context.WithCancelCause(ctx)
 	w = &watch{first: r.FirstTokenTimeout + more, idle: r.IdleTimeout}
 	w.alarm = time.AfterFunc(w.first, func() { cancel(w.timeout()) })
+
 	return ctx, w, func() {
 		w.alarm.Stop()
 		cancel(nil)
@@ -48,6 +49,7 @@ func (w *watch) timeout() *Error {
 		return Errorf(http.StatusBadGateway, UpstreamTimeout,
 			"the model fell silent: nothing came for %s (its idle_timeout)", w.idle)
 	}
+
 	return Errorf(http.StatusGatewayTimeout, UpstreamTimeout,
 		"the model did not begin to answer: nothing came for %s (its first_token_timeout)", w.first)
 }

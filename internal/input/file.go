@@ -24,6 +24,7 @@ func ReadFile(path string, limit int64) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
+
 	return ReadOpened(f, limit)
 }
 
@@ -33,15 +34,19 @@ func ReadOpened(f *os.File, limit int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	if !info.Mode().IsRegular() {
 		return nil, ErrNotRegular
 	}
+
 	data, err := io.ReadAll(io.LimitReader(f, limit+1))
 	if err != nil {
 		return nil, err
 	}
+
 	if int64(len(data)) > limit {
 		return nil, fmt.Errorf("it has more than %d bytes", limit)
 	}
+
 	return data, nil
 }

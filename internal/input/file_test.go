@@ -15,13 +15,20 @@ import (
 func TestOnlyARegularFileIsReadAndNothingHangs(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
+
 	file, link, pipe := filepath.Join(dir, "file"), filepath.Join(dir, "link"), filepath.Join(dir, "pipe")
-	if err := errors.Join(os.WriteFile(file, []byte("text"), 0o600), os.Symlink("file", link), syscall.Mkfifo(pipe, 0o600)); err != nil {
+	if err := errors.Join(
+		os.WriteFile(file, []byte("text"), 0o600),
+		os.Symlink("file", link),
+		syscall.Mkfifo(pipe, 0o600),
+	); err != nil {
 		t.Fatal(err)
 	}
+
 	read := func(path string, limit int64) error {
 		t.Helper()
 		done := make(chan error, 1)
+
 		go func() {
 			data, err := input.ReadFile(path, limit)
 			if err == nil && string(data) != "text" {
@@ -29,6 +36,7 @@ func TestOnlyARegularFileIsReadAndNothingHangs(t *testing.T) {
 			}
 			done <- err
 		}()
+
 		return wait.Receive(t, path+" is read", done)
 	}
 	for _, path := range []string{file, link} {
@@ -36,14 +44,17 @@ func TestOnlyARegularFileIsReadAndNothingHangs(t *testing.T) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
+
 	if err := read(file, 3); err == nil || !strings.Contains(err.Error(), "more than 3 bytes") {
 		t.Errorf("too large: %v", err)
 	}
+
 	for _, path := range []string{pipe, dir, "/dev/zero"} {
 		if err := read(path, 4); !errors.Is(err, input.ErrNotRegular) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
+
 	if err := read(filepath.Join(dir, "none"), 4); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("missing: %v", err)
 	}

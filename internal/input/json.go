@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"presswork"
+	"presswork/internal/fault"
 )
 
 // DecodeJSON fills the struct that dst points to from the JSON object in data.
@@ -22,19 +23,25 @@ import (
 // (such as "options."). Errors: InvalidJSON, UnknownField, InvalidType.
 func DecodeJSON(data []byte, dst any, param string) error {
 	dec := json.NewDecoder(bytes.NewReader(data))
+
 	var fields map[string]json.RawMessage
 	if err := dec.Decode(&fields); err != nil {
 		return syntaxError(err, param)
 	}
+
 	if dec.More() || len(bytes.TrimSpace(data[dec.InputOffset():])) > 0 {
 		return invalidJSON(param, ": it goes on after its object ended")
 	}
+
 	if fields == nil {
 		return invalidType(strings.TrimSuffix(param, "."), "an object")
 	}
+
 	if name := Repeated(data, len(fields)); name != "" {
-		return presswork.Errorf(presswork.InvalidJSON, "%q is there more than once", clip(param+name)).WithParam(clip(param + name))
+		return fault.Errorf(fault.InvalidJSON, "%q is there more than once", clip(param+name)).
+			WithParam(clip(param + name))
 	}
+
 	return decodeFields(fields, reflect.ValueOf(dst).Elem(), param)
 }
 
@@ -42,6 +49,7 @@ func decodeFields(fields map[string]json.RawMessage, dst reflect.Value, param st
 	// An embedded struct's fields are the outer one's.
 	index := map[string][]int{}
 	var names []string
+
 	for _, f := range reflect.VisibleFields(dst.Type()) {
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		if name != "" && name != "-" {
@@ -49,19 +57,23 @@ func decodeFields(fields map[string]json.RawMessage, dst reflect.Value, param st
 			names = append(names, name)
 		}
 	}
+
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		i, known := index[name]
 		if !known {
-			return presswork.Errorf(presswork.UnknownField, "unknown field %q%s; allowed: %s",
+			return fault.Errorf(fault.UnknownField, "unknown field %q%s; allowed: %s",
 				clip(param+name), DidYouMean(name, names), strings.Join(names, ", ")).WithParam(clip(param + name))
 		}
+
 		if string(fields[name]) == "null" {
 			continue
 		}
+
 		if err := decodeValue(fields[name], dst.FieldByIndex(i), param+name); err != nil {
 			return err
 		}
 	}
+
 	return nil
 }
 
@@ -78,13 +90,16 @@ func decodeValue(raw json.RawMessage, dst reflect.Value, param string) error {
 			return decodeList(raw, dst, param)
 		}
 	}
+
 	err := DecodeValue(raw, dst.Addr().Interface())
 	if err == nil {
 		return nil
 	}
-	if e, ok := errors.AsType[*presswork.Error](err); ok {
+
+	if e, ok := errors.AsType[*fault.Error](err); ok {
 		return e.WithParam(param)
 	}
+
 	return invalidType(param, want(dst.Type())).WithCause(err)
 }
 
@@ -101,6 +116,7 @@ func DecodeValue(raw []byte, dst any) error {
 		}
 		level := strings.ToLower(string(**dst))
 		**dst = presswork.PDFALevel(strings.TrimPrefix(strings.TrimPrefix(level, "pdf/a-"), "pdfa-"))
+
 		return nil
 	case *presswork.Keywords:
 		if bytes.HasPrefix(raw, []byte(`"`)) {
@@ -111,6 +127,7 @@ func DecodeValue(raw []byte, dst any) error {
 			return decodeWords(raw, (*[]string)(dst))
 		}
 	}
+
 	return json.Unmarshal(raw, dst)
 }
 
@@ -122,6 +139,7 @@ func forBool(raw []byte, yes, no string) []byte {
 	case "false":
 		return []byte(no)
 	}
+
 	return raw
 }
 
@@ -131,11 +149,13 @@ func decodeWords(raw []byte, dst *[]string) error {
 		return err
 	}
 	*dst = nil
+
 	for word := range strings.SplitSeq(list, ",") {
 		if word = strings.TrimSpace(word); word != "" {
 			*dst = append(*dst, word)
 		}
 	}
+
 	return nil
 }
 
@@ -147,11 +167,13 @@ func decodeList(raw json.RawMessage, dst reflect.Value, param string) error {
 		return invalidType(param, "a list").WithCause(err)
 	}
 	dst.Set(reflect.MakeSlice(dst.Type(), len(items), len(items)))
+
 	for i, item := range items {
 		if err := DecodeJSON(item, dst.Index(i).Addr().Interface(), fmt.Sprintf("%s[%d].", param, i)); err != nil {
 			return err
 		}
 	}
+
 	return nil
 }
 
@@ -164,6 +186,7 @@ func want(t reflect.Type) string {
 	case reflect.TypeFor[presswork.Keywords](), reflect.TypeFor[presswork.Files]():
 		return "a list of strings or one comma-separated string"
 	}
+
 	switch t.Kind() {
 	case reflect.Pointer:
 		return want(t.Elem())
@@ -179,6 +202,7 @@ func want(t reflect.Type) string {
 		if t.Elem().Kind() == reflect.String {
 			return "a list of strings"
 		}
+
 		return "a list"
 	case reflect.Map:
 		return "an object of strings"
@@ -187,27 +211,32 @@ func want(t reflect.Type) string {
 	}
 }
 
-func invalidType(param, want string) *presswork.Error {
+func invalidType(param, want string) *fault.Error {
 	if param == "" {
-		return presswork.Errorf(presswork.InvalidType, "the body must be %s", want)
+		return fault.Errorf(fault.InvalidType, "the body must be %s", want)
 	}
-	return presswork.Errorf(presswork.InvalidType, "%s must be %s", param, want).WithParam(param)
+
+	return fault.Errorf(fault.InvalidType, "%s must be %s", param, want).WithParam(param)
 }
 
 func syntaxError(err error, param string) error {
 	if _, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		return invalidType(strings.TrimSuffix(param, "."), "an object")
 	}
+
 	if e, ok := errors.AsType[*json.SyntaxError](err); ok {
 		return invalidJSON(param, " (at byte %d): %s", e.Offset, e.Error())
 	}
+
 	return invalidJSON(param, ": it ends too early or is empty").WithCause(err)
 }
 
 // invalidJSON refuses a body, or the field param of a form or a query.
-func invalidJSON(param, format string, args ...any) *presswork.Error {
+func invalidJSON(param, format string, args ...any) *fault.Error {
 	name := strings.TrimSuffix(param, ".")
-	return presswork.Errorf(presswork.InvalidJSON, "%s is not valid JSON%s", cmp.Or(name, "the body"), fmt.Sprintf(format, args...)).WithParam(name)
+
+	return fault.Errorf(fault.InvalidJSON, "%s is not valid JSON%s", cmp.Or(name, "the body"), fmt.Sprintf(format, args...)).
+		WithParam(name)
 }
 
 // clip keeps a hostile field name from filling an error body.
@@ -215,5 +244,6 @@ func clip(name string) string {
 	if len(name) > 80 {
 		return strings.ToValidUTF8(name[:80], "") + "…"
 	}
+
 	return name
 }

@@ -18,21 +18,25 @@ func PageRanges(text string) (canonical string, ok bool) {
 		return "", true
 	}
 	var ranges []string
+
 	for part := range strings.SplitSeq(text, ",") {
 		first, last, isRange := strings.Cut(part, "-")
 		if !isRange {
 			last = first
 		}
 		a, errA := strconv.Atoi(strings.TrimSpace(first))
+
 		b, errB := strconv.Atoi(strings.TrimSpace(last))
 		if errA != nil || errB != nil || a < 1 || b < a || b > maxPage || len(ranges) == maxRanges {
 			return "", false
 		}
+
 		if a == b {
 			ranges = append(ranges, strconv.Itoa(a))
 		} else {
 			ranges = append(ranges, strconv.Itoa(a)+"-"+strconv.Itoa(b))
 		}
 	}
+
 	return strings.Join(ranges, ","), true
 }

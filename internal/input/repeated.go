@@ -15,13 +15,16 @@ func Repeated(object []byte, members int) string {
 	}
 	seen := map[string]bool{}
 	dec := json.NewDecoder(bytes.NewReader(object))
+
 	_, _ = dec.Token() // {
 	for dec.More() {
 		name, _ := dec.Token()
+
 		var value json.RawMessage
 		if dec.Decode(&value) != nil {
 			return "" // it is not valid
 		}
+
 		if name, ok := name.(string); ok {
 			if seen[name] {
 				return name
@@ -29,12 +32,14 @@ func Repeated(object []byte, members int) string {
 			seen[name] = true
 		}
 	}
+
 	return ""
 }
 
 // countMembers counts the members of a valid JSON object, not those of objects in it.
 func countMembers(object []byte) (n int) {
 	depth := 0
+
 	for i := 0; i < len(object); i++ {
 		switch object[i] {
 		case '"':
@@ -49,6 +54,7 @@ func countMembers(object []byte) (n int) {
 			}
 		}
 	}
+
 	return n
 }
 
@@ -65,6 +71,7 @@ func stringEnd(data []byte, start int) int {
 		for before > start+1 && data[before-1] == '\\' {
 			before--
 		}
+
 		if (i-before)%2 == 0 {
 			return i
 		}

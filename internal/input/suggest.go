@@ -12,6 +12,7 @@ func Nearest(word string, choices []string) string {
 	if len(word) > 64 {
 		return ""
 	}
+
 	return nearest(word, choices, max(1, len(word)/3))
 }
 
@@ -21,6 +22,7 @@ func Typo(word string, choices []string) string {
 	if len(word) <= 3 || len(word) > 64 {
 		return ""
 	}
+
 	return nearest(strings.ToLower(word), choices, 1)
 }
 
@@ -28,11 +30,13 @@ func Typo(word string, choices []string) string {
 // edits away.
 func nearest(word string, choices []string, edits int) string {
 	best := ""
+
 	for _, c := range choices {
 		if d := distance(word, strings.ToLower(c)); d <= edits {
 			best, edits = c, d-1
 		}
 	}
+
 	return best
 }
 
@@ -41,6 +45,7 @@ func DidYouMean(word string, choices []string) string {
 	if n := Nearest(word, choices); n != "" {
 		return fmt.Sprintf("; did you mean %q?", n)
 	}
+
 	return ""
 }
 
@@ -50,13 +55,16 @@ func distance(a, b string) int {
 	for j := range prev {
 		prev[j] = j
 	}
+
 	for i := 1; i <= len(a); i++ {
 		cur[0] = i
+
 		for j := 1; j <= len(b); j++ {
 			cost := 1
 			if a[i-1] == b[j-1] {
 				cost = 0
 			}
+
 			cur[j] = min(prev[j]+1, cur[j-1]+1, prev[j-1]+cost)
 			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
 				cur[j] = min(cur[j], prev2[j-2]+1)
@@ -64,5 +72,6 @@ func distance(a, b string) int {
 		}
 		prev2, prev, cur = prev, cur, prev2
 	}
+
 	return prev[len(b)]
 }

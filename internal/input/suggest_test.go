@@ -8,6 +8,7 @@ import (
 
 func TestNearest(t *testing.T) {
 	t.Parallel()
+
 	choices := []string{"nord", "night", "winter", "page_size", "page_ranges"}
 	for word, want := range map[string]string{
 		"nrod": "nord", "NORD": "nord", "pagesize": "page_size", "page-size": "page_size",
@@ -21,9 +22,11 @@ func TestNearest(t *testing.T) {
 
 func TestPhrase(t *testing.T) {
 	t.Parallel()
+
 	if got, want := input.DidYouMean("nrod", []string{"nord"}), `; did you mean "nord"?`; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
+
 	if got := input.DidYouMean("xyz", []string{"nord"}); got != "" {
 		t.Errorf("got %q, want nothing", got)
 	}
@@ -31,6 +34,7 @@ func TestPhrase(t *testing.T) {
 
 func TestTypoIsOneSlip(t *testing.T) {
 	t.Parallel()
+
 	choices := []string{"title", "theme", "toc", "scale", "margins"}
 	for word, want := range map[string]string{"titel": "title", "THME": "theme", "margin": "margins", "top": "", "locale": "", "layout": "", "": ""} {
 		if got := input.Typo(word, choices); got != want {

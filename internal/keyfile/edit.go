@@ -22,9 +22,11 @@ func List(path string) ([]Entry, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
+
 	if err != nil {
 		return nil, err
 	}
+
 	return Parse(path, data, unresolved)
 }
 
@@ -38,15 +40,22 @@ func Add(path string, e Entry) error {
 	if err := e.check(unresolved); err != nil {
 		return err
 	}
+
 	return edit(path, func(text string, entries []Entry) (string, []Entry, error) {
 		if slices.ContainsFunc(entries, func(o Entry) bool { return o.Name == e.Name }) {
-			return "", nil, fmt.Errorf("%s has a key %q already; choose another name, or revoke that key first", path, e.Name)
+			return "", nil, fmt.Errorf(
+				"%s has a key %q already; choose another name, or revoke that key first",
+				path,
+				e.Name,
+			)
 		}
+
 		line, err := yaml.MarshalWithOptions(e, yaml.Flow(true))
 		if err != nil {
 			return "", nil, err
 		}
 		added, err := insert(text, strings.TrimSpace(string(line)))
+
 		return added, append(entries, e), err
 	})
 }
@@ -60,20 +69,25 @@ func Remove(path, name string) (removed int, err error) {
 		for _, e := range entries {
 			names = append(names, e.Name)
 		}
+
 		for i, e := range slices.Backward(entries) {
 			if !named(e) {
 				continue
 			}
 			removed++
+
 			if text, err = cut(text, i); err != nil {
 				return "", nil, err
 			}
 		}
+
 		if removed == 0 {
 			return "", nil, fmt.Errorf("%s has no key %q%s", path, name, input.DidYouMean(name, names))
 		}
+
 		return text, slices.DeleteFunc(entries, named), nil
 	})
+
 	return removed, err
 }
 
@@ -89,25 +103,31 @@ func edit(path string, change func(text string, entries []Entry) (string, []Entr
 		return err
 	}
 	defer target.unlock()
+
 	data, err := Read(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
+
 	entries, err := Parse(path, data, unresolved)
 	if err != nil {
 		return err
 	}
+
 	text, want, err := change(string(data), entries)
 	if errors.Is(err, errForm) {
 		return fmt.Errorf("%s: %w", path, err)
 	}
+
 	if err != nil {
 		return err
 	}
+
 	got, err := Parse(path, []byte(text), unresolved)
 	if err != nil || len(got) != len(want) || len(got) > 0 && !reflect.DeepEqual(got, want) {
 		return fmt.Errorf("%s: %w", path, errForm)
 	}
+
 	return target.write([]byte(text))
 }
 
@@ -117,15 +137,18 @@ func list(text string) (*ast.SequenceNode, error) {
 	if err != nil {
 		return nil, errForm
 	}
+
 	at, err := yaml.PathString("$.keys")
 	if err != nil {
 		return nil, err
 	}
+
 	node, err := at.FilterFile(tree)
 	if err != nil {
 		return nil, nil // the file is empty
 	}
 	sequence, _ := node.(*ast.SequenceNode)
+
 	return sequence, nil
 }
 
@@ -135,20 +158,25 @@ func insert(text, entry string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+
 	if sequence != nil && sequence.IsFlowStyle {
 		end := offset(text, sequence.End.Position.Line, sequence.End.Position.Column)
+
 		before := strings.TrimRight(text[:end], " \t\r\n")
 		if !strings.HasSuffix(before, "[") && !strings.HasSuffix(before, ",") {
 			entry = ", " + entry
 		}
+
 		return text[:end] + entry + text[end:], nil
 	}
 	lines := strings.SplitAfter(text, "\n")
+
 	last := len(lines) - 1
 	for last >= 0 && !content(lines[last]) {
 		last--
 	}
 	indent := "  "
+
 	switch {
 	case last < 0:
 		lines, last = append(lines, "keys:\n"), len(lines)
@@ -156,9 +184,11 @@ func insert(text, entry string) (string, error) {
 		first := lines[sequence.Start.Position.Line-1]
 		indent = first[:len(first)-len(strings.TrimLeft(first, " "))]
 	}
+
 	if !strings.HasSuffix(lines[last], "\n") {
 		lines[last] += "\n"
 	}
+
 	return strings.Join(slices.Insert(lines, last+1, indent+"- "+entry+"\n"), ""), nil
 }
 
@@ -168,17 +198,21 @@ func cut(text string, i int) (string, error) {
 	if err != nil || sequence == nil || i >= len(sequence.Values) {
 		return "", errForm
 	}
+
 	if sequence.IsFlowStyle {
 		return cutFlow(text, sequence, i)
 	}
 	lines := strings.SplitAfter(text, "\n")
+
 	begin, end := sequence.Values[i].GetToken().Position.Line-1, len(lines)
 	if i+1 < len(sequence.Values) {
 		end = sequence.Values[i+1].GetToken().Position.Line - 1
 	}
+
 	for end > begin+1 && !content(lines[end-1]) {
 		end--
 	}
+
 	return strings.Join(slices.Delete(lines, begin, end), ""), nil
 }
 
@@ -190,10 +224,12 @@ func cutFlow(text string, sequence *ast.SequenceNode, i int) (string, error) {
 	}
 	begin := offset(text, mapping.Start.Position.Line, mapping.Start.Position.Column)
 	end := offset(text, mapping.End.Position.Line, mapping.End.Position.Column) + 1
+
 	before, after := text[:begin], text[min(end, len(text)):]
 	if rest, found := strings.CutPrefix(strings.TrimLeft(after, " \t"), ","); found {
 		return before + strings.TrimLeft(rest, " \t"), nil
 	}
+
 	return strings.TrimSuffix(strings.TrimRight(before, " \t\r\n"), ",") + after, nil
 }
 
@@ -209,10 +245,12 @@ func offset(text string, line, column int) int {
 	for range line - 1 {
 		at += strings.IndexByte(text[at:], '\n') + 1
 	}
+
 	for i := range text[at:] {
 		if column--; column == 0 {
 			return at + i
 		}
 	}
+
 	return len(text)
 }

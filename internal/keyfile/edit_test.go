@@ -18,30 +18,42 @@ const (
 )
 
 func entry() Entry {
-	return Entry{Name: "new", SHA256: digest, Models: []string{"openai/*"}, Tiers: []string{"flex"}, RPM: 5, Concurrency: 2}
+	return Entry{
+		Name:        "new",
+		SHA256:      digest,
+		Models:      []string{"openai/*"},
+		Tiers:       []string{"flex"},
+		RPM:         5,
+		Concurrency: 2,
+	}
 }
 
 // keys writes a file of keys.
 func keys(t *testing.T, text string) string {
 	t.Helper()
+
 	path := filepath.Join(t.TempDir(), "keys.yaml")
 	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
+
 	return path
 }
 
 func text(t *testing.T, path string) string {
 	t.Helper()
+
 	data, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	return string(data)
 }
 
 func TestAnEntryIsAddedAndRemovedWithTheRestAsItWas(t *testing.T) {
 	t.Parallel()
+
 	for name, tc := range map[string]struct{ before, added, removed string }{
 		"empty":       {"", "keys:\n  - " + line + "\n", "keys:\n"},
 		"comment":     {"# ours\n", "# ours\nkeys:\n  - " + line + "\n", "# ours\nkeys:\n"},
@@ -56,20 +68,25 @@ func TestAnEntryIsAddedAndRemovedWithTheRestAsItWas(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+
 			path := keys(t, tc.before)
 			if err := Add(path, entry()); err != nil {
 				t.Fatal(err)
 			}
+
 			if got := text(t, path); got != tc.added {
 				t.Errorf("added:\n%s\nwant\n%s", got, tc.added)
 			}
+
 			if n, err := Remove(path, "new"); err != nil || n != 1 {
 				t.Fatal(n, err)
 			}
+
 			want := tc.removed
 			if want == "" {
 				want = tc.before
 			}
+
 			if got := text(t, path); got != want {
 				t.Errorf("removed:\n%s\nwant\n%s", got, want)
 			}
@@ -79,6 +96,7 @@ func TestAnEntryIsAddedAndRemovedWithTheRestAsItWas(t *testing.T) {
 
 func TestEveryEntryOfANameIsRemoved(t *testing.T) {
 	t.Parallel()
+
 	for before, want := range map[string]string{
 		"keys:\n  - {name: a, key: x}\n  - {name: b, key: y} # gone\n  # of a\n  - name: a\n    key: z\n":            "keys:\n  - {name: b, key: y} # gone\n  # of a\n",
 		"keys: [{name: a, key: x}, {name: b, key: y}, {name: a, key: z}]\n":                                          "keys: [{name: b, key: y}]\n",
@@ -88,6 +106,7 @@ func TestEveryEntryOfANameIsRemoved(t *testing.T) {
 		if n, err := Remove(path, "a"); n != 2 || err != nil {
 			t.Errorf("%q: %d, %v", before, n, err)
 		}
+
 		if got := text(t, path); got != want {
 			t.Errorf("%q becomes %q, want %q", before, got, want)
 		}
@@ -96,6 +115,7 @@ func TestEveryEntryOfANameIsRemoved(t *testing.T) {
 
 func TestAFileIsLeftAloneWhereAnEditIsRefused(t *testing.T) {
 	t.Parallel()
+
 	for name, tc := range map[string]struct {
 		before, says string
 		do           func(path string) error
@@ -118,13 +138,16 @@ func TestAFileIsLeftAloneWhereAnEditIsRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			path := keys(t, tc.before)
+
 			err := tc.do(path)
 			if err == nil || !strings.Contains(err.Error(), tc.says) {
 				t.Errorf("%v", err)
 			}
+
 			if got := text(t, path); got != tc.before {
 				t.Errorf("the file is %q", got)
 			}
+
 			if left, err := filepath.Glob(filepath.Join(filepath.Dir(path), ".*")); err != nil || len(left) > 0 {
 				t.Errorf("left over: %q, %v", left, err)
 			}
@@ -135,6 +158,7 @@ func TestAFileIsLeftAloneWhereAnEditIsRefused(t *testing.T) {
 func TestEditsAtOnceLoseNothing(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "keys.yaml")
+
 	var adding sync.WaitGroup
 	for i := range 20 {
 		adding.Go(func() {
@@ -145,6 +169,7 @@ func TestEditsAtOnceLoseNothing(t *testing.T) {
 		})
 	}
 	adding.Wait()
+
 	if entries, err := List(path); err != nil || len(entries) != 20 {
 		t.Errorf("%d entries, %v", len(entries), err)
 	}
@@ -153,16 +178,20 @@ func TestEditsAtOnceLoseNothing(t *testing.T) {
 func TestALinkLeadsToTheFileThatIsEdited(t *testing.T) {
 	t.Parallel()
 	path := keys(t, "keys: []\n")
+
 	link := filepath.Join(t.TempDir(), "keys.yaml")
 	if err := os.Symlink(path, link); err != nil {
 		t.Fatal(err)
 	}
+
 	if err := Add(link, Entry{Name: "a", SHA256: another}); err != nil {
 		t.Fatal(err)
 	}
+
 	if info, err := os.Lstat(link); err != nil || info.Mode()&os.ModeSymlink == 0 {
 		t.Errorf("the link is gone: %v, %v", info, err)
 	}
+
 	if got := text(t, path); !strings.Contains(got, another) {
 		t.Errorf("%s", got)
 	}
@@ -171,24 +200,30 @@ func TestALinkLeadsToTheFileThatIsEdited(t *testing.T) {
 // A server that runs as another user reads the file by its group or as one of the others.
 func TestAnEditKeepsTheRightsOfTheFile(t *testing.T) {
 	t.Parallel()
+
 	for _, mode := range []os.FileMode{0o600, 0o640, 0o644} {
 		t.Run(mode.String(), func(t *testing.T) {
 			t.Parallel()
 			path := keys(t, "keys: []\n")
+
 			group := os.Getegid()
 			if os.Geteuid() == 0 {
 				group = 4242
 			}
+
 			if err := errors.Join(os.Chown(path, -1, group), os.Chmod(path, mode)); err != nil {
 				t.Fatal(err)
 			}
+
 			if err := Add(path, entry()); err != nil {
 				t.Fatal(err)
 			}
+
 			info, err := os.Stat(path)
 			if err != nil {
 				t.Fatal(err)
 			}
+
 			if got := int(info.Sys().(*syscall.Stat_t).Gid); info.Mode() != mode || got != group {
 				t.Errorf("mode %v and group %d, want %v and %d", info.Mode(), got, mode, group)
 			}

@@ -19,6 +19,7 @@ func FuzzKeysFile(f *testing.F) {
 	const secret = "9rYq7"
 	f.Fuzz(func(t *testing.T, text string) {
 		data := strings.ReplaceAll(text, "key: SECRET", "key: "+secret)
+
 		keys, err := Parse("keys.yaml", []byte(data), func(name string) string {
 			return map[string]string{"KEY": secret}[name]
 		})
@@ -26,8 +27,10 @@ func FuzzKeysFile(f *testing.F) {
 			if said := err.Error(); !strings.HasPrefix(said, "keys.yaml") || strings.Contains(said, secret) {
 				t.Errorf("%q: %s", data, said)
 			}
+
 			return
 		}
+
 		seen := map[[32]byte]bool{}
 		for _, k := range keys {
 			if !keyName.MatchString(k.Name) || seen[k.Sum] || min(k.RPM, k.RPD, k.TPM, k.TPD, k.Concurrency) < 0 {

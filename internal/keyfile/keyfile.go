@@ -56,8 +56,10 @@ func Read(path string) ([]byte, error) {
 		if e, ok := errors.AsType[*fs.PathError](err); ok {
 			err = e.Err // the path is named here
 		}
+
 		return nil, fmt.Errorf("KEYS_CONFIG: %s: %w", path, err)
 	}
+
 	return data, nil
 }
 
@@ -68,24 +70,31 @@ func Parse(path string, data []byte, getenv func(string) string) ([]Entry, error
 	if err != nil {
 		return nil, yamlError(path, err)
 	}
+
 	var file struct {
 		Keys []Entry `yaml:"keys"`
 	}
-	if err := yaml.NewDecoder(bytes.NewReader(data), yaml.Strict()).Decode(&file); err != nil && !errors.Is(err, io.EOF) {
+	if err := yaml.NewDecoder(bytes.NewReader(data), yaml.Strict()).
+		Decode(&file); err != nil &&
+		!errors.Is(err, io.EOF) {
 		return nil, yamlError(path, err)
 	}
 	taken := map[[sha256.Size]byte]bool{}
+
 	for i := range file.Keys {
 		e := &file.Keys[i]
+
 		err := e.check(getenv)
 		if err == nil && taken[e.Sum] {
 			err = errors.New("the same key stands under another entry")
 		}
+
 		if err != nil {
 			return nil, fmt.Errorf("%s, line %d: %w", path, lineOf(tree, i), err)
 		}
 		taken[e.Sum] = true
 	}
+
 	return file.Keys, nil
 }
 
@@ -104,25 +113,34 @@ func (e *Entry) check(getenv func(string) string) error {
 	case min(e.RPM, e.RPD, e.TPM, e.TPD, e.Concurrency) < 0:
 		return fmt.Errorf("key %q has a negative limit; 0 is no limit", e.Name)
 	}
+
 	for _, pattern := range e.Models {
 		if _, err := path.Match(pattern, ""); err != nil || pattern == "" {
-			return fmt.Errorf("key %q: models has %q, which is neither a name nor a pattern such as openai/*", e.Name, pattern)
+			return fmt.Errorf(
+				"key %q: models has %q, which is neither a name nor a pattern such as openai/*",
+				e.Name,
+				pattern,
+			)
 		}
 	}
+
 	for _, tier := range e.Tiers {
 		if !slices.Contains(tiers, tier) {
 			return fmt.Errorf("key %q: tiers has %q%s; allowed: %s",
 				e.Name, tier, input.DidYouMean(tier, tiers), strings.Join(tiers, ", "))
 		}
 	}
+
 	if e.SHA256 != "" {
 		b, err := hex.DecodeString(e.SHA256)
 		if err != nil || len(b) != sha256.Size {
 			return fmt.Errorf("sha256 of key %q must be 64 hex digits", e.Name)
 		}
 		e.Sum = [sha256.Size]byte(b)
+
 		return nil
 	}
+
 	secret := e.Key
 	if m := keyFromEnv.FindStringSubmatch(secret); m != nil {
 		if secret = getenv(m[1]); secret == "" {
@@ -130,6 +148,7 @@ func (e *Entry) check(getenv func(string) string) error {
 		}
 	}
 	e.Sum = sha256.Sum256([]byte(secret))
+
 	return nil
 }
 
@@ -139,6 +158,7 @@ func yamlError(path string, err error) error {
 	if e, ok := errors.AsType[yaml.Error](err); ok && e.GetToken() != nil {
 		return fmt.Errorf("%s, line %d: %s", path, e.GetToken().Position.Line, e.GetMessage())
 	}
+
 	return fmt.Errorf("%s is not a valid file of keys", path)
 }
 
@@ -148,9 +168,11 @@ func lineOf(tree *ast.File, n int) int {
 	if err != nil {
 		return 1
 	}
+
 	node, err := at.FilterFile(tree)
 	if err != nil {
 		return 1
 	}
+
 	return node.GetToken().Position.Line
 }

@@ -22,22 +22,27 @@ func lock(path string) (*target, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		whole, err = path, nil
 	}
+
 	if err != nil {
 		return nil, fmt.Errorf("KEYS_CONFIG: %w", err)
 	}
+
 	folder, err := os.Open(filepath.Dir(whole))
 	if err != nil {
 		return nil, fmt.Errorf("KEYS_CONFIG: the folder of %s: %w", path, err)
 	}
+
 	for {
 		err = syscall.Flock(int(folder.Fd()), syscall.LOCK_EX)
 		if !errors.Is(err, syscall.EINTR) {
 			break
 		}
 	}
+
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("KEYS_CONFIG: the lock of the folder of %s: %w", path, err), folder.Close())
 	}
+
 	return &target{whole, folder}, nil
 }
 
@@ -55,12 +60,15 @@ func (t *target) write(data []byte) (err error) {
 			err = errors.Join(fmt.Errorf("KEYS_CONFIG: %s was not changed: %w", t.path, err), os.Remove(f.Name()))
 		}
 	}()
+
 	if err = errors.Join(t.keepRights(f), fill(f, data)); err != nil {
 		return err
 	}
+
 	if err = os.Rename(f.Name(), t.path); err != nil {
 		return err
 	}
+
 	return t.folder.Sync()
 }
 
@@ -71,20 +79,24 @@ func (t *target) keepRights(f *os.File) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil // os.CreateTemp sets mode 0600
 	}
+
 	if err != nil {
 		return err
 	}
+
 	made, err := f.Stat()
 	if err != nil {
 		return err
 	}
 	was, ok := old.Sys().(*syscall.Stat_t)
+
 	is, too := made.Sys().(*syscall.Stat_t)
 	if ok && too && (was.Uid != is.Uid || was.Gid != is.Gid) {
 		if err := f.Chown(int(was.Uid), int(was.Gid)); err != nil {
 			return err
 		}
 	}
+
 	return f.Chmod(old.Mode().Perm())
 }
 

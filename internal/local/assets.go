@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"sync"
 
-	"presswork"
+	"presswork/internal/fault"
 )
 
 // maxAsset is how much of an image is read, in bytes. The renderer refuses
@@ -26,10 +26,12 @@ func openDir(dir string) (allowedDir, error) {
 	if err != nil {
 		return allowedDir{}, err
 	}
+
 	if path, err = filepath.EvalSymlinks(path); err != nil {
 		return allowedDir{}, err
 	}
 	root, err := os.OpenRoot(path)
+
 	return allowedDir{path, root}, err
 }
 
@@ -49,10 +51,12 @@ func (c *Converter) openAssets(document string, sources Snapshot) (*assets, erro
 	if document != Std {
 		dir = filepath.Dir(document)
 	}
+
 	own, err := openDir(dir)
 	if err != nil {
-		return nil, presswork.Errorf(presswork.Forbidden, "its folder cannot be opened: %s", reason(err)).WithCause(err)
+		return nil, fault.Errorf(fault.Forbidden, "its folder cannot be opened: %s", reason(err)).WithCause(err)
 	}
+
 	return &assets{own: own, dirs: append([]allowedDir{own}, c.allowed...), sources: sources}, nil
 }
 
@@ -68,16 +72,19 @@ func (a *assets) open(name string) ([]byte, error) {
 	a.mu.Lock()
 	a.sources.add(full)
 	a.mu.Unlock()
+
 	target, err := filepath.EvalSymlinks(full)
 	if err != nil {
 		target = full
 	}
+
 	for _, dir := range a.dirs {
 		if rel, err := filepath.Rel(dir.path, target); err == nil && filepath.IsLocal(rel) {
 			return readFile(dir.root, rel)
 		}
 	}
-	return nil, presswork.Errorf(presswork.Forbidden,
+
+	return nil, fault.Errorf(fault.Forbidden,
 		"it lies outside the document's folder; --allow %s lets it in", filepath.Dir(target))
 }
 
@@ -86,38 +93,50 @@ func (a *assets) open(name string) ([]byte, error) {
 func (a *assets) include(name string) ([]byte, error) {
 	rel := filepath.FromSlash(name)
 	if !filepath.IsLocal(rel) {
-		return nil, presswork.Errorf(presswork.Forbidden, "files are included from the document's folder only")
+		return nil, fault.Errorf(fault.Forbidden, "files are included from the document's folder only")
 	}
 	a.mu.Lock()
 	a.sources.add(filepath.Join(a.own.path, rel))
 	a.mu.Unlock()
+
 	for at := rel; at != "."; at = filepath.Dir(at) {
 		if info, err := a.own.root.Lstat(at); err == nil && info.Mode()&fs.ModeSymlink != 0 {
-			return nil, presswork.Errorf(presswork.Forbidden, "files are not included through links: %s is one", filepath.ToSlash(at))
+			return nil, fault.Errorf(
+				fault.Forbidden,
+				"files are not included through links: %s is one",
+				filepath.ToSlash(at),
+			)
 		}
 	}
+
 	return readFile(a.own.root, rel)
 }
 
 func readFile(root *os.Root, name string) ([]byte, error) {
 	info, err := root.Stat(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, presswork.Errorf(presswork.NotFound, "there is no such file")
+		return nil, fault.Errorf(fault.NotFound, "there is no such file")
 	}
+
 	if err == nil && !info.Mode().IsRegular() {
-		return nil, presswork.Errorf(presswork.InvalidRequest, "it is not a file")
+		return nil, fault.Errorf(fault.InvalidRequest, "it is not a file")
 	}
+
 	var f *os.File
 	if err == nil {
 		f, err = root.Open(name)
 	}
+
 	if err != nil {
 		return nil, unreadable(err)
 	}
+
 	defer f.Close()
+
 	data, err := io.ReadAll(io.LimitReader(f, maxAsset))
 	if err != nil {
 		return nil, unreadable(err)
 	}
+
 	return data, nil
 }

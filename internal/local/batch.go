@@ -15,8 +15,10 @@ func (c *Converter) Batch(ctx context.Context, inputs []Input) iter.Seq2[Output,
 		out Output
 		err error
 	}
+
 	return func(yield func(Output, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
+
 		results := make([]chan result, len(inputs))
 		for i := range results {
 			results[i] = make(chan result, 1)
@@ -28,16 +30,20 @@ func (c *Converter) Batch(ctx context.Context, inputs []Input) iter.Seq2[Output,
 				work.Go(func() error {
 					out, err := c.Convert(ctx, in)
 					results[i] <- result{out, err}
+
 					return nil
 				})
 			}
+
 			return nil
 		})
+
 		defer func() {
 			cancel()
 			_ = start.Wait() // errors are in the results
 			_ = work.Wait()
 		}()
+
 		for _, r := range results {
 			if r := <-r; !yield(r.out, r.err) {
 				return

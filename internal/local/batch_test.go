@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"presswork"
+	"presswork/internal/fault"
 	"presswork/internal/local"
 )
 
@@ -16,8 +17,10 @@ func TestABatchKeepsTheOrderAndTheGoodOnes(t *testing.T) {
 	content := map[string]string{}
 	var inputs []local.Input
 	dir := t.TempDir()
+
 	for i := range 9 {
 		name := fmt.Sprintf("%d.md", i)
+
 		content[name] = fmt.Sprintf("# Document %d", i)
 		if i == 4 {
 			content[name] = ""
@@ -27,19 +30,23 @@ func TestABatchKeepsTheOrderAndTheGoodOnes(t *testing.T) {
 	c := start(t, local.Options{Jobs: 3})
 	source := files(t, content)
 	var order, want []string
+
 	for i := range inputs {
 		inputs[i].Path = filepath.Join(source, inputs[i].Path)
 		want = append(want, inputs[i].Path)
 	}
+
 	for out, err := range c.Batch(t.Context(), inputs) {
 		order = append(order, out.Input)
-		if failed := presswork.CodeOf(err) == presswork.ContentEmpty; failed != (len(order) == 5) || (err != nil && !failed) {
+		if failed := fault.CodeOf(err) == fault.ContentEmpty; failed != (len(order) == 5) || (err != nil && !failed) {
 			t.Errorf("%s: %v", out.Input, err)
 		}
 	}
+
 	if diff := cmp.Diff(want, order); diff != "" {
 		t.Errorf("order (-want +got):\n%s", diff)
 	}
+
 	if got := names(t, dir); len(got) != 8 {
 		t.Errorf("results: %v", got)
 	}
@@ -49,10 +56,15 @@ func TestABatchMayBeLeft(t *testing.T) {
 	t.Parallel()
 	c := start(t, local.Options{Output: presswork.HTML, Jobs: 2})
 	dir := files(t, map[string]string{"a.md": "a", "b.md": "b", "c.md": "c", "d.md": "d"})
+
 	var inputs []local.Input
 	for _, name := range []string{"a", "b", "c", "d"} {
-		inputs = append(inputs, local.Input{Path: filepath.Join(dir, name+".md"), Output: filepath.Join(dir, name+".html")})
+		inputs = append(
+			inputs,
+			local.Input{Path: filepath.Join(dir, name+".md"), Output: filepath.Join(dir, name+".html")},
+		)
 	}
+
 	for out, err := range c.Batch(t.Context(), inputs) {
 		if err != nil || out.Input != inputs[0].Path {
 			t.Errorf("%s, %v", out.Input, err)

@@ -16,22 +16,28 @@ import (
 // theme that suits.
 func (c *Converter) chooseTheme(ctx context.Context, d *document.Document, out *Output) error {
 	var matter markdown.Matter
+
 	var err error
 	if d.Theme == "" {
 		matter, err = markdown.FrontMatter(d.Content)
 	}
+
 	theme, _, unknown := c.catalogue.Resolve(d.Theme, matter.Theme)
 	if err != nil || unknown != nil || theme != themes.Auto {
 		return nil // the composer reports what is wrong
 	}
 	c.o.Progress(out.Input, presswork.StageAnalyzing)
 	begun := time.Now()
+
 	advice, err := c.o.Recommender.Recommend(ctx, "", d.Text(), c.catalogue.List(), c.o.Preference)
 	if err != nil {
 		return err
 	}
-	out.Analysis, out.Lookups, out.Hits, out.Times.Analyze = &advice.Analysis, advice.Lookups, advice.Hits, time.Since(begun)
+	out.Analysis, out.Lookups, out.Hits, out.Times.Analyze = &advice.Analysis, advice.Lookups, advice.Hits, time.Since(
+		begun,
+	)
 	d.Theme = advice.Recommendation.Primary
+
 	return nil
 }
 
@@ -43,9 +49,11 @@ const sampled = 12
 func (c *Converter) rank(ctx context.Context, text []byte, out *Output) ([]string, error) {
 	advice, ranked, err := c.o.Recommender.Rank(ctx, text, c.catalogue.List(), c.o.Preference)
 	out.Analysis = &advice.Analysis
+
 	if text == nil {
 		ranked = ranked[:min(len(ranked), sampled)]
 	}
+
 	return ranked, err
 }
 
@@ -54,6 +62,7 @@ func mark(entries []entry, a *presswork.Analysis) {
 	if a == nil {
 		return
 	}
+
 	for i := range entries {
 		switch name := entries[i].Name; {
 		case name == a.Recommendation.Primary:
@@ -71,6 +80,7 @@ func (c *Converter) Analyze(ctx context.Context, path string) (recommend.Result,
 	if err != nil {
 		return recommend.Result{}, err
 	}
+
 	return c.o.Recommender.Recommend(ctx, "", content, c.catalogue.List(), c.o.Preference)
 }
 

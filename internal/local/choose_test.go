@@ -8,6 +8,7 @@ import (
 
 	"presswork"
 	"presswork/internal/analysis/recommend"
+	"presswork/internal/fault"
 	"presswork/internal/local"
 	"presswork/themes"
 )
@@ -34,24 +35,47 @@ Serves 8
 func TestAThemeIsChosenWhereItIsLeftOpen(t *testing.T) {
 	t.Parallel()
 	var stages []presswork.Stage
-	c := start(t, local.Options{Output: presswork.HTML, Progress: func(_ string, s presswork.Stage) { stages = append(stages, s) }})
-	dir := files(t, map[string]string{"cake.md": recipe, "auto.md": "---\ntheme: auto\n---\n" + recipe, "named.md": "---\ntheme: nord\n---\n" + recipe})
+	c := start(
+		t,
+		local.Options{
+			Output:   presswork.HTML,
+			Progress: func(_ string, s presswork.Stage) { stages = append(stages, s) },
+		},
+	)
+	dir := files(
+		t,
+		map[string]string{
+			"cake.md":  recipe,
+			"auto.md":  "---\ntheme: auto\n---\n" + recipe,
+			"named.md": "---\ntheme: nord\n---\n" + recipe,
+		},
+	)
+
 	convert := func(name, theme string) local.Output {
 		t.Helper()
-		out, err := c.Convert(t.Context(), local.Input{Path: filepath.Join(dir, name), Output: filepath.Join(dir, name+".html"), Theme: theme})
+
+		out, err := c.Convert(
+			t.Context(),
+			local.Input{Path: filepath.Join(dir, name), Output: filepath.Join(dir, name+".html"), Theme: theme},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
+
 		return out
 	}
 	for _, out := range []local.Output{convert("cake.md", themes.Auto), convert("auto.md", ""), convert("named.md", themes.Auto)} {
-		if out.Analysis == nil || out.Analysis.DocumentType != "recipe" || out.Theme != "caramellatte" || out.Times.Analyze <= 0 || out.Times.Render <= 0 {
+		if out.Analysis == nil || out.Analysis.DocumentType != "recipe" || out.Theme != "caramellatte" ||
+			out.Times.Analyze <= 0 ||
+			out.Times.Render <= 0 {
 			t.Errorf("%s: %s, %+v, %+v", out.Input, out.Theme, out.Times, out.Analysis)
 		}
 	}
+
 	if !slices.Contains(stages, presswork.StageAnalyzing) {
 		t.Errorf("nobody was told of the analysis: %v", stages)
 	}
+
 	for _, out := range []local.Output{convert("named.md", ""), convert("auto.md", "silk"), convert("cake.md", "")} {
 		if out.Analysis != nil || out.Times.Analyze != 0 {
 			t.Errorf("%s was analysed and is in %s", out.Input, out.Theme)
@@ -63,8 +87,11 @@ func TestAMergedDocumentIsReadAsAWhole(t *testing.T) {
 	t.Parallel()
 	c := start(t, local.Options{Output: presswork.HTML, Preference: recommend.Preference{}})
 	dir := files(t, map[string]string{"title.md": "# Cakes", "cake.md": recipe})
-	out, err := c.Convert(t.Context(), local.Input{Path: filepath.Join(dir, "title.md"), Merge: []string{filepath.Join(dir, "cake.md")},
-		Output: filepath.Join(dir, "out.html"), Theme: themes.Auto})
+
+	out, err := c.Convert(t.Context(), local.Input{
+		Path: filepath.Join(dir, "title.md"), Merge: []string{filepath.Join(dir, "cake.md")},
+		Output: filepath.Join(dir, "out.html"), Theme: themes.Auto,
+	})
 	if err != nil || out.Analysis == nil || out.Analysis.DocumentType != "recipe" {
 		t.Errorf("%v, %+v", err, out.Analysis)
 	}
@@ -75,13 +102,20 @@ func TestWarmTellsOfEachStepAndOfWhatFails(t *testing.T) {
 	c := start(t, local.Options{})
 	dir := files(t, map[string]string{"cake.md": recipe})
 	told := map[string]string{}
-	err := c.Warm(t.Context(), []string{filepath.Join(dir, "cake.md"), filepath.Join(dir, "none.md")}, func(s local.WarmStep, err error) {
-		told[filepath.Base(s.Name)] = s.Detail
-		if (err != nil) != strings.HasSuffix(s.Name, "none.md") {
-			t.Errorf("%s: %v", s.Name, err)
-		}
-	})
-	if presswork.AsError(err) == nil || told["cake.md"] != "caramellatte" || !strings.HasPrefix(told["themes"], "35") || told["browser"] == "" || told["fonts"] == "" {
+
+	err := c.Warm(
+		t.Context(),
+		[]string{filepath.Join(dir, "cake.md"), filepath.Join(dir, "none.md")},
+		func(s local.WarmStep, err error) {
+			told[filepath.Base(s.Name)] = s.Detail
+			if (err != nil) != strings.HasSuffix(s.Name, "none.md") {
+				t.Errorf("%s: %v", s.Name, err)
+			}
+		},
+	)
+	if fault.AsError(err) == nil || told["cake.md"] != "caramellatte" || !strings.HasPrefix(told["themes"], "35") ||
+		told["browser"] == "" ||
+		told["fonts"] == "" {
 		t.Errorf("%v, %v", err, told)
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"presswork"
 	"presswork/internal/document"
+	"presswork/internal/fault"
 )
 
 // maxSource is how much of an input is read, in bytes: far more than can be
@@ -49,7 +50,7 @@ type Output struct {
 	Times    Times
 	// Lookups counts what the analysis cache was asked for, Hits what it had.
 	Lookups, Hits int
-	Warnings      []presswork.Warning
+	Warnings      []fault.Warning
 	// Sources are the files that were read or looked for, as they were then.
 	Sources Snapshot
 }
@@ -64,17 +65,20 @@ type Times struct{ Analyze, Render, Print time.Duration }
 // StoreUnavailable for an output that cannot be written, ctx's cause.
 func (c *Converter) Convert(ctx context.Context, in Input) (Output, error) {
 	begun := time.Now()
-	out := Output{Input: in.Path, Path: in.Output, Merged: in.Merge, Warnings: []presswork.Warning{}, Sources: Snapshot{}}
+	out := Output{Input: in.Path, Path: in.Output, Merged: in.Merge, Warnings: []fault.Warning{}, Sources: Snapshot{}}
+
 	made, err := c.convert(ctx, in, &out)
 	if err == nil {
 		c.o.Progress(in.Path, presswork.StageStoring)
 		err = c.writeMade(ctx, in.Output, made)
 	}
+
 	if err == nil {
 		out.Bytes = len(made.Data)
 		c.o.Progress(in.Path, presswork.StageDone)
 	}
 	out.Elapsed = time.Since(begun)
+
 	return out, err
 }
 
@@ -82,13 +86,16 @@ func (c *Converter) Convert(ctx context.Context, in Input) (Output, error) {
 // a pipe may take longer.
 func (c *Converter) convert(ctx context.Context, in Input, out *Output) (document.Made, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, c.o.Timeout,
-		presswork.Errorf(presswork.RenderTimeout, "it was not converted within %s", c.o.Timeout))
+		fault.Errorf(fault.RenderTimeout, "it was not converted within %s", c.o.Timeout))
 	defer cancel()
+
 	doc, closeFiles, err := c.document(ctx, in, out.Sources)
 	defer closeFiles()
+
 	if err != nil {
 		return document.Made{}, err
 	}
+
 	if err := c.chooseTheme(ctx, &doc, out); err != nil {
 		return document.Made{}, err
 	}
@@ -97,26 +104,32 @@ func (c *Converter) convert(ctx context.Context, in Input, out *Output) (documen
 	composed, err := c.engine.Compose(ctx, doc)
 	out.Times.Render = time.Since(begun)
 	out.Theme = composed.Theme
+
 	out.Warnings = append(out.Warnings, composed.Warnings...)
 	if err != nil {
 		return document.Made{}, strictly(err, out.Warnings)
 	}
+
 	if c.o.Page != nil {
 		c.o.Page(in.Path, composed.Standalone())
 	}
+
 	if c.o.Output != presswork.HTML {
 		c.o.Progress(in.Path, presswork.StagePrinting)
 	}
 	begun = time.Now()
 	made, err := c.engine.Make(ctx, composed)
+
 	out.Times.Print = time.Since(begun)
 	if len(made.Warnings) > 0 {
 		out.Warnings = made.Warnings // those of composed are the first of them
 	}
+
 	if err != nil {
 		return document.Made{}, strictly(err, out.Warnings)
 	}
 	out.Pages = made.Pages
+
 	return made, nil
 }
 
@@ -133,20 +146,27 @@ func (c *Converter) writeMade(ctx context.Context, path string, made document.Ma
 				return err
 			}
 		}
+
 		return nil
 	}
+
 	return c.write(ctx, path, made.Data)
 }
 
 // document reads the files of an input. Its images can be opened until closeFiles
 // is called, which is due after an error as well.
-func (c *Converter) document(ctx context.Context, in Input, sources Snapshot) (d document.Document, closeFiles func(), err error) {
+func (c *Converter) document(
+	ctx context.Context,
+	in Input,
+	sources Snapshot,
+) (d document.Document, closeFiles func(), err error) {
 	var opened []*assets
 	closeFiles = func() {
 		for _, a := range opened {
 			a.close()
 		}
 	}
+
 	for i, path := range append([]string{in.Path}, in.Merge...) {
 		content, err := c.read(ctx, path, sources)
 		if err == nil {
@@ -155,20 +175,33 @@ func (c *Converter) document(ctx context.Context, in Input, sources Snapshot) (d
 				opened = append(opened, images)
 			}
 		}
+
 		switch {
 		case err != nil && len(in.Merge) > 0:
 			return d, closeFiles, inFile(path, err)
 		case err != nil:
 			return d, closeFiles, err
 		case i == 0:
-			d = document.Document{Output: c.o.Output, Content: content, Theme: in.Theme, Options: in.Options, Path: slashed(path), Asset: opened[0].open, Include: opened[0].include}
+			d = document.Document{
+				Output:  c.o.Output,
+				Content: content,
+				Theme:   in.Theme,
+				Options: in.Options,
+				Path:    slashed(path),
+				Asset:   opened[0].open,
+				Include: opened[0].include,
+			}
 			if path != Std {
 				d.Filename = filepath.Base(path)
 			}
 		default:
-			d.Parts = append(d.Parts, document.Part{Content: content, Path: slashed(path), Asset: opened[i].open, Include: opened[i].include})
+			d.Parts = append(
+				d.Parts,
+				document.Part{Content: content, Path: slashed(path), Asset: opened[i].open, Include: opened[i].include},
+			)
 		}
 	}
+
 	return d, closeFiles, nil
 }
 
@@ -178,10 +211,12 @@ func slashed(path string) string {
 	if path == Std {
 		path = "standard input"
 	}
+
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		abs = path
 	}
+
 	return filepath.ToSlash(abs)
 }
 
@@ -190,32 +225,39 @@ func (c *Converter) read(ctx context.Context, path string, sources Snapshot) ([]
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
+
 	if path != Std {
 		sources.add(path)
 	}
+
 	return Waiting(ctx, func() ([]byte, error) { return c.readAll(path) })
 }
 
 func (c *Converter) readAll(path string) ([]byte, error) {
 	in := c.o.Stdin
+
 	if path != Std {
 		f, err := os.Open(path)
 		if err != nil {
 			return nil, unreadable(err)
 		}
 		defer f.Close()
+
 		if info, err := f.Stat(); err == nil && info.IsDir() {
-			return nil, presswork.Errorf(presswork.InvalidRequest, "it is a folder; name the Markdown files in it")
+			return nil, fault.Errorf(fault.InvalidRequest, "it is a folder; name the Markdown files in it")
 		}
 		in = f
 	}
 	var b bytes.Buffer
+
 	n, err := b.ReadFrom(io.LimitReader(in, maxSource+1))
 	if err != nil {
 		return nil, unreadable(err)
 	}
+
 	if n > maxSource {
-		return nil, presswork.Errorf(presswork.ContentTooLarge, "it is larger than %d MB", maxSource>>20)
+		return nil, fault.Errorf(fault.ContentTooLarge, "it is larger than %d MB", maxSource>>20)
 	}
+
 	return b.Bytes(), nil
 }

@@ -15,6 +15,7 @@ func newBrowser(o Options) *chromium.Browser {
 	if err != nil {
 		o.Log.Warn("documents are printed with the system's fonts", "error", err)
 	}
+
 	return chromium.New(chromium.Options{Path: o.Browser, Tabs: o.Jobs, FontConfig: fontConfig, Log: o.Log})
 }
 
@@ -25,6 +26,7 @@ func (c *Converter) script(ctx context.Context, library string, expressions ...s
 	if err != nil {
 		return nil, err
 	}
+
 	return browser.Script(ctx, library, expressions...)
 }
 
@@ -34,15 +36,18 @@ func (c *Converter) drawer(ctx context.Context) (*chromium.Browser, error) {
 	}
 	c.launch.Lock()
 	defer c.launch.Unlock()
+
 	if c.browser == nil {
 		if _, err := chromium.Find(c.o.Browser); err != nil {
 			return nil, err
 		}
+
 		browser := newBrowser(c.o)
 		if err := browser.Start(ctx); err != nil {
 			return nil, err
 		}
 		c.browser = browser
 	}
+
 	return c.browser, nil
 }

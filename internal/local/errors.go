@@ -5,66 +5,74 @@ import (
 	"os"
 	"syscall"
 
-	"presswork"
+	"presswork/internal/fault"
 )
 
 // Message is what the user reads of an error: a coined error's public words, any
 // other's text. Why a browser does not start is the user's own business here.
 func Message(err error) string {
-	e, ok := errors.AsType[*presswork.Error](err)
+	e, ok := errors.AsType[*fault.Error](err)
 	switch {
 	case !ok:
 		return err.Error()
-	case e.Code == presswork.BrowserUnavailable && e.Cause != nil:
+	case e.Code == fault.BrowserUnavailable && e.Cause != nil:
 		return e.Message + ": " + e.Cause.Error()
 	}
+
 	return e.Message
 }
 
 // strictly is the error for warnings under --strict: how many there are. They are
 // listed one by one beside it.
-func strictly(err error, warnings []presswork.Warning) error {
-	if presswork.AsError(err).Code != presswork.StrictFindings {
+func strictly(err error, warnings []fault.Warning) error {
+	if fault.AsError(err).Code != fault.StrictFindings {
 		return err
 	}
+
 	many := "s"
 	if len(warnings) == 1 {
 		many = ""
 	}
-	return presswork.Errorf(presswork.StrictFindings, "strict: %d warning%s", len(warnings), many).WithCause(err)
+
+	return fault.Errorf(fault.StrictFindings, "strict: %d warning%s", len(warnings), many).WithCause(err)
 }
 
 // inFile names which of several files an error is about.
 func inFile(path string, err error) error {
-	e, ok := errors.AsType[*presswork.Error](err)
+	e, ok := errors.AsType[*fault.Error](err)
 	if !ok {
 		return err
 	}
+
 	if path == Std {
 		path = "standard input"
 	}
-	return presswork.Errorf(e.Code, "%s: %s", path, e.Message).WithCause(e.Cause)
+
+	return fault.Errorf(e.Code, "%s: %s", path, e.Message).WithCause(e.Cause)
 }
 
 func unreadable(err error) error {
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		return presswork.Errorf(presswork.NotFound, "there is no such file").WithCause(err)
+		return fault.Errorf(fault.NotFound, "there is no such file").WithCause(err)
 	case errors.Is(err, os.ErrPermission):
-		return presswork.Errorf(presswork.Forbidden, "it cannot be read: permission denied").WithCause(err)
+		return fault.Errorf(fault.Forbidden, "it cannot be read: permission denied").WithCause(err)
 	}
-	return presswork.Errorf(presswork.InvalidRequest, "it cannot be read: %s", reason(err)).WithCause(err)
+
+	return fault.Errorf(fault.InvalidRequest, "it cannot be read: %s", reason(err)).WithCause(err)
 }
 
 func unwritable(path string, err error) error {
 	if err == nil {
 		return nil
 	}
-	code := presswork.StoreUnavailable
+
+	code := fault.StoreUnavailable
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
-		code = presswork.StoreFull
+		code = fault.StoreFull
 	}
-	return presswork.Errorf(code, "cannot write %s: %s", path, reason(err)).WithCause(err)
+
+	return fault.Errorf(code, "cannot write %s: %s", path, reason(err)).WithCause(err)
 }
 
 // reason is the system's word for an error, without the path it happened on.
@@ -72,5 +80,6 @@ func reason(err error) string {
 	if errno, ok := errors.AsType[syscall.Errno](err); ok {
 		return errno.Error()
 	}
+
 	return err.Error()
 }

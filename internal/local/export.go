@@ -45,14 +45,17 @@ type ExportOptions struct {
 // that cannot be written.
 func Export(ctx context.Context, page WebPage, o ExportOptions) (out Output, err error) {
 	began := time.Now()
+
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	if _, err := chromium.Find(o.Browser); err != nil {
 		return out, err
 	}
+
 	visit, err := visitOf(page, o)
 	if err != nil {
 		return out, err
 	}
+
 	exporter := chromium.NewExporter(chromium.ExporterOptions{
 		Browser: chromium.Options{Path: o.Browser, Tabs: 1, Log: o.Log}, Policy: o.Policy,
 	})
@@ -60,44 +63,58 @@ func Export(ctx context.Context, page WebPage, o ExportOptions) (out Output, err
 		return out, err
 	}
 	defer func() { err = errors.Join(err, exporter.Kill()) }()
+
 	data, pages, err := develop(ctx, exporter, visit, page, o.Log)
 	if err != nil {
 		return out, err
 	}
+
 	writer := Converter{o: Options{Stdout: cmp.Or[io.Writer](o.Stdout, os.Stdout)}}
 	if err := writer.write(ctx, page.Output, data); err != nil {
 		return out, err
 	}
+
 	return Output{Input: page.URL, Path: page.Output, Pages: pages, Bytes: len(data), Elapsed: time.Since(began)}, nil
 }
 
 func visitOf(page WebPage, o ExportOptions) (chromium.Visit, error) {
 	visit := chromium.Visit{URL: page.URL}
 	name := ""
+
 	switch {
 	case page.PDF != nil:
 		name = page.PDF.Theme
 	case page.Screenshot != nil:
 		name = page.Screenshot.Theme
 	}
+
 	if name == "" {
 		return visit, nil
 	}
 	catalogue := themes.Open(themes.Options{Dir: o.ThemesDir, Log: o.Log})
 	theme, err := catalogue.Get(name)
 	visit.ThemeCSS = theme.Tokens()
+
 	return visit, err
 }
 
-func develop(ctx context.Context, e *chromium.Exporter, visit chromium.Visit, page WebPage, log *slog.Logger) (data []byte, pages int, err error) {
+func develop(
+	ctx context.Context,
+	e *chromium.Exporter,
+	visit chromium.Visit,
+	page WebPage,
+	log *slog.Logger,
+) (data []byte, pages int, err error) {
 	if page.Screenshot != nil {
 		picture, err := e.Screenshot(ctx, visit, *page.Screenshot)
 		return picture.Data, 0, err
 	}
+
 	printed, err := e.PDF(ctx, visit, *page.PDF)
 	if err != nil {
 		return nil, 0, err
 	}
 	packed, err := document.New(document.Options{Log: log}).Pack(ctx, printed.Data, printed.Title, page.PDF.PDFA)
+
 	return packed.PDF, packed.Pages, err
 }

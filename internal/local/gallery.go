@@ -17,6 +17,7 @@ import (
 	"presswork"
 	"presswork/internal/chromium"
 	"presswork/internal/document"
+	"presswork/internal/fault"
 	"presswork/themes"
 )
 
@@ -65,15 +66,17 @@ const sheetWidth, sheetHeight = 210 / 25.4, 297 / 25.4
 // writes them into one document. Errors: as of Convert, ThemeNotFound.
 func (c *Converter) MakeGallery(ctx context.Context, g Gallery) (Output, error) {
 	begun := time.Now()
-	out := Output{Input: g.Document, Path: g.Output, Warnings: []presswork.Warning{}, Sources: Snapshot{}}
+	out := Output{Input: g.Document, Path: g.Output, Warnings: []fault.Warning{}, Sources: Snapshot{}}
 	first := func(ctx context.Context, theme string) (presswork.Page, error) {
 		return c.engine.PreviewSheet(ctx, theme)
 	}
 	name := "The sample"
 	var text []byte
+
 	if g.Document != "" {
 		doc, closeFiles, err := c.document(ctx, Input{Path: g.Document}, out.Sources)
 		defer closeFiles()
+
 		if err != nil {
 			return out, err
 		}
@@ -81,39 +84,52 @@ func (c *Converter) MakeGallery(ctx context.Context, g Gallery) (Output, error) 
 		first = func(ctx context.Context, theme string) (presswork.Page, error) {
 			d := doc
 			d.Theme = theme
+
 			return c.engine.FirstSheet(ctx, d)
 		}
+
 		if name = "Standard input"; g.Document != Std {
 			name = filepath.Base(g.Document)
 		}
 	}
+
 	names := g.Themes
 	if g.Choose {
 		ranked, err := c.rank(ctx, text, &out)
 		if err != nil {
 			return out, err
 		}
+
 		if len(names) == 0 {
 			names = ranked
 		}
 	}
+
 	shown, err := c.chosen(names)
 	if err != nil {
 		return out, err
 	}
+
 	entries, err := c.entries(ctx, shown, first, g)
 	if err != nil {
 		return out, err
 	}
 	mark(entries, out.Analysis)
-	data, pages, err := c.render(ctx, galleryView{Document: name, Entries: entries, Analysis: out.Analysis, Read: text != nil}, isHTML(g.Output))
+
+	data, pages, err := c.render(
+		ctx,
+		galleryView{Document: name, Entries: entries, Analysis: out.Analysis, Read: text != nil},
+		isHTML(g.Output),
+	)
 	if err == nil {
 		err = c.write(ctx, g.Output, data)
 	}
+
 	if err != nil {
 		return out, err
 	}
 	out.Pages, out.Bytes, out.Elapsed = pages, len(data), time.Since(begun)
+
 	return out, nil
 }
 
@@ -126,6 +142,7 @@ func (c *Converter) chosen(names []string) ([]themes.Theme, error) {
 	if len(names) == 0 {
 		return c.catalogue.List(), nil
 	}
+
 	list := make([]themes.Theme, 0, len(names))
 	for _, name := range names {
 		t, err := c.catalogue.Get(name)
@@ -134,16 +151,24 @@ func (c *Converter) chosen(names []string) ([]themes.Theme, error) {
 		}
 		list = append(list, t)
 	}
+
 	return list, nil
 }
 
 // entries takes the pictures, as many at a time as the browser has tabs.
-func (c *Converter) entries(ctx context.Context, shown []themes.Theme, first func(context.Context, string) (presswork.Page, error), g Gallery) ([]entry, error) {
+func (c *Converter) entries(
+	ctx context.Context,
+	shown []themes.Theme,
+	first func(context.Context, string) (presswork.Page, error),
+	g Gallery,
+) ([]entry, error) {
 	list := make([]entry, len(shown))
 	done := make(chan string)
+
 	reported := make(chan struct{})
 	go func() {
 		defer close(reported)
+
 		n := 0
 		for theme := range done {
 			if n++; g.Progress != nil {
@@ -158,30 +183,38 @@ func (c *Converter) entries(ctx context.Context, shown []themes.Theme, first fun
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(c.workers(len(shown)))
+
 	for i, t := range shown {
 		group.Go(func() error {
 			page, err := first(ctx, t.Name)
 			if err != nil {
 				return err
 			}
+
 			picture, err := c.browser.Screenshot(ctx, page, shot)
 			if err != nil {
 				return err
 			}
 			list[i] = newEntry(t, shot.Format, picture)
 			done <- t.Name
+
 			return nil
 		})
 	}
 	err := group.Wait()
 	close(done)
 	<-reported
+
 	return list, err
 }
 
 func newEntry(t themes.Theme, format string, picture []byte) entry {
-	e := entry{Theme: t, Picture: template.URL("data:image/" + format + ";base64," + base64.StdEncoding.EncodeToString(picture))}
+	e := entry{
+		Theme:   t,
+		Picture: template.URL("data:image/" + format + ";base64," + base64.StdEncoding.EncodeToString(picture)),
+	}
 	e.Named = !strings.EqualFold(t.Name, t.Label)
+
 	e.OtherTags = slices.DeleteFunc(slices.Clone(t.Tags), func(tag string) bool { return tag == t.Scheme })
 	for _, stack := range []string{t.Fonts.Heading, t.Fonts.Body, t.Fonts.Mono} {
 		family, _, _ := strings.Cut(stack, ",")
@@ -189,11 +222,13 @@ func newEntry(t themes.Theme, format string, picture []byte) entry {
 			e.Families = append(e.Families, family)
 		}
 	}
+
 	for _, name := range []string{"base_100", "base_content", "primary", "secondary", "accent", "neutral"} {
 		if color := t.Colors[name]; color != "" {
 			e.Swatches = append(e.Swatches, swatch{strings.ReplaceAll(name, "_", "-"), color})
 		}
 	}
+
 	return e
 }
 
@@ -217,19 +252,28 @@ func (c *Converter) render(ctx context.Context, v galleryView, asHTML bool) (dat
 		return nil, 0, fmt.Errorf("the gallery's template: %w", err)
 	}
 	v.Default, v.Screen = themes.Default, asHTML
+
 	v.Title = fmt.Sprintf("%s in %d themes", v.Document, len(v.Entries))
 	if len(v.Entries) == 1 {
 		v.Title = fmt.Sprintf("%s in %s", v.Document, v.Entries[0].Label)
 	}
+
 	var b bytes.Buffer
 	if err := t.Execute(&b, v); err != nil {
 		return nil, 0, fmt.Errorf("the gallery: %w", err)
 	}
+
 	if asHTML {
 		return b.Bytes(), 0, nil
 	}
-	page := document.Composed{Page: presswork.Page{HTML: b.String(), Sheet: presswork.Sheet{Width: sheetWidth, Height: sheetHeight, Tagged: true, Outline: true}}}
+	page := document.Composed{
+		Page: presswork.Page{
+			HTML:  b.String(),
+			Sheet: presswork.Sheet{Width: sheetWidth, Height: sheetHeight, Tagged: true, Outline: true},
+		},
+	}
 	page.Meta.Title, page.Meta.Subject = v.Title, "Themes of Presswork"
 	printed, err := c.engine.Print(ctx, page)
+
 	return printed.PDF, printed.Pages, err
 }

@@ -16,6 +16,7 @@ import (
 	"presswork/internal/analysis/recommend"
 	"presswork/internal/chromium"
 	"presswork/internal/document"
+	"presswork/internal/fault"
 	"presswork/internal/markdown/diagram"
 	"presswork/themes"
 )
@@ -82,18 +83,22 @@ func New(o Options) *Converter {
 	o.Timeout = cmp.Or(o.Timeout, 120*time.Second)
 	o.Stdin = cmp.Or[io.Reader](o.Stdin, os.Stdin)
 	o.Stdout = cmp.Or[io.Writer](o.Stdout, os.Stdout)
+
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	if o.Recommender == nil {
 		o.Recommender = recommend.New(recommend.Options{Log: o.Log})
 	}
+
 	if o.Progress == nil {
 		o.Progress = func(string, presswork.Stage) {}
 	}
+
 	c := &Converter{o: o}
 	if o.Output != presswork.HTML {
 		c.browser = newBrowser(o)
 	}
 	c.diagrams = diagram.New(diagram.Options{Script: c.script, Log: o.Log})
+
 	return c
 }
 
@@ -104,27 +109,31 @@ func (c *Converter) Start(ctx context.Context) error {
 	for _, dir := range c.o.Allow {
 		a, err := openDir(dir)
 		if err != nil {
-			return errors.Join(presswork.Errorf(presswork.InvalidOption, "--allow %s: %s", dir, reason(err)), c.closeDirs())
+			return errors.Join(fault.Errorf(fault.InvalidOption, "--allow %s: %s", dir, reason(err)), c.closeDirs())
 		}
 		c.allowed = append(c.allowed, a)
 	}
+
 	if c.browser != nil {
 		// Looked for here, so that a missing browser is reported once and not for
 		// each document.
 		if _, err := chromium.Find(c.o.Browser); err != nil {
 			return errors.Join(err, c.closeDirs())
 		}
+
 		if err := c.browser.Start(ctx); err != nil {
 			return errors.Join(err, c.closeDirs())
 		}
 	}
 	c.Reload()
+
 	return nil
 }
 
 // Reload reads the themes anew. No conversion may be under way.
 func (c *Converter) Reload() {
 	catalogue := themes.Open(themes.Options{Dir: c.o.ThemesDir, Log: c.o.Log})
+
 	o := document.Options{Themes: catalogue, Fetch: c.o.Fetch, Epoch: c.o.Epoch, Diagrams: c.diagrams, Log: c.o.Log}
 	if c.o.Output != presswork.HTML {
 		o.Printer, o.Idle = printer{c.browser}, c.browser.Idle
@@ -146,6 +155,7 @@ func (c *Converter) Close() error {
 	if c.browser != nil {
 		err = errors.Join(err, c.browser.Kill())
 	}
+
 	return err
 }
 
@@ -155,6 +165,7 @@ func (c *Converter) closeDirs() error {
 		errs = append(errs, a.root.Close())
 	}
 	c.allowed = nil
+
 	return errors.Join(errs...)
 }
 
@@ -166,7 +177,11 @@ func (p printer) Print(ctx context.Context, page presswork.Page) ([]byte, error)
 	return p.browser.Print(ctx, page)
 }
 
-func (p printer) PrintRevised(ctx context.Context, page presswork.Page, revise func(printed []byte) ([]string, error)) ([]byte, error) {
+func (p printer) PrintRevised(
+	ctx context.Context,
+	page presswork.Page,
+	revise func(printed []byte) ([]string, error),
+) ([]byte, error) {
 	return p.browser.PrintRevised(ctx, page, revise)
 }
 

@@ -71,9 +71,11 @@ func Inspect(ctx context.Context, browser string) (Machine, error) {
 	m.inspectRedis(ctx)
 	m.inspectFonts()
 	m.inspectScripts(ctx)
+
 	if ctx.Err() != nil {
 		return m, context.Cause(ctx)
 	}
+
 	return m, nil
 }
 
@@ -84,28 +86,40 @@ func (m *Machine) inspectChromium(ctx context.Context, browser string) {
 	if err != nil {
 		what, fix, _ := strings.Cut(err.Error(), "; ")
 		m.problem(what, fix)
+
 		return
 	}
 	m.Chromium.Path = path
+
 	ctx, cancel := context.WithTimeoutCause(ctx, inspectLimit, errors.New("it does not start"))
 	defer cancel()
 	b := chromium.New(chromium.Options{Path: browser, Tabs: 1})
+
 	err = b.Start(ctx)
 	if err == nil {
 		err = b.Health(ctx)
 	}
+
 	if err == nil {
 		m.Chromium.Version = b.Version()
 		m.Sandbox, m.SandboxReason = b.Sandbox()
 		m.NetworkIsolated = b.NetworkIsolated()
 	}
+
 	if err := errors.Join(err, b.Stop(ctx)); err != nil {
-		m.problem("Chromium does not work: "+Message(err), "run "+path+" --version by hand; install it anew with `make setup`")
+		m.problem(
+			"Chromium does not work: "+Message(err),
+			"run "+path+" --version by hand; install it anew with `make setup`",
+		)
+
 		return
 	}
+
 	if !m.Sandbox {
-		m.problem("Chromium's own sandbox is off: "+m.SandboxReason,
-			"allow unprivileged user namespaces (sysctl kernel.unprivileged_userns_clone=1; in a container, a seccomp profile that allows them)")
+		m.problem(
+			"Chromium's own sandbox is off: "+m.SandboxReason,
+			"allow unprivileged user namespaces (sysctl kernel.unprivileged_userns_clone=1; in a container, a seccomp profile that allows them)",
+		)
 	}
 }
 
@@ -114,9 +128,11 @@ func (m *Machine) inspectRedis(ctx context.Context) {
 	if err != nil {
 		m.problem("redis-server is not installed; only `presswork serve` without REDIS_URL needs it",
 			"`make setup` installs it; by hand: apt install redis-server, or brew install redis")
+
 		return
 	}
 	m.Redis.Path = path
+
 	output, err := exec.CommandContext(ctx, path, "--version").Output()
 	if err != nil {
 		m.problem(path+" does not start: "+err.Error(), "install it anew")
@@ -157,6 +173,7 @@ func (m *Machine) inspectFonts() {
 	for _, f := range fonts.Families() {
 		m.Fonts = append(m.Fonts, Font{f.Name, string(f.Kind)})
 	}
+
 	config, err := fonts.Install("")
 	if err != nil {
 		m.problem("documents are printed with the system's fonts: "+err.Error(), "make that folder writable")
@@ -173,12 +190,14 @@ func (m *Machine) inspectScripts(ctx context.Context) {
 	}
 	missing := map[string][]string{} // scripts by package
 	var packages []string
+
 	for _, s := range scripts() {
 		font, err := m.fontOf(ctx, match, s)
 		if err != nil {
 			m.problem("fonts cannot be looked up: fc-match: "+err.Error(), "apt install fontconfig")
 			return
 		}
+
 		m.Scripts = append(m.Scripts, Script{s.name, font})
 		if font == "" {
 			if missing[s.packages] == nil {
@@ -187,6 +206,7 @@ func (m *Machine) inspectScripts(ctx context.Context) {
 			missing[s.packages] = append(missing[s.packages], s.name)
 		}
 	}
+
 	for _, pkg := range packages {
 		m.problem("no font for "+strings.Join(missing[pkg], ", ")+": such text is printed as boxes", "apt install "+pkg)
 	}
@@ -199,18 +219,22 @@ func (m *Machine) fontOf(ctx context.Context, match string, s script) (string, e
 	if s.lang != "" {
 		pattern += ":lang=" + s.lang
 	}
+
 	cmd := exec.CommandContext(ctx, match, "-f", "%{family[0]}\n%{charset}", pattern)
 	if m.FontConfig != "" {
 		cmd.Env = append(os.Environ(), "FONTCONFIG_FILE="+m.FontConfig)
 	}
+
 	output, err := cmd.Output()
 	if err != nil {
 		return "", err
 	}
+
 	family, ranges, _ := strings.Cut(string(output), "\n")
 	if !covers(ranges, s.sample) {
 		return "", nil
 	}
+
 	return family, nil
 }
 
@@ -222,10 +246,12 @@ func covers(ranges string, r rune) bool {
 			last = first
 		}
 		lo, errLo := strconv.ParseInt(first, 16, 32)
+
 		hi, errHi := strconv.ParseInt(last, 16, 32)
 		if errLo == nil && errHi == nil && rune(lo) <= r && r <= rune(hi) {
 			return true
 		}
 	}
+
 	return false
 }

@@ -12,16 +12,21 @@ import (
 
 func TestInspectTellsWhatIsThere(t *testing.T) {
 	t.Parallel()
+
 	if testing.Short() {
 		t.Skip("needs Chromium, Redis and fonts; `make test` runs this test")
 	}
+
 	m, err := local.Inspect(t.Context(), "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m.Chromium.Path == "" || !strings.Contains(m.Chromium.Version, "Chrome/") || m.Redis.Path == "" || m.Redis.Version == "" {
+
+	if m.Chromium.Path == "" || !strings.Contains(m.Chromium.Version, "Chrome/") || m.Redis.Path == "" ||
+		m.Redis.Version == "" {
 		t.Errorf("%+v", m)
 	}
+
 	for _, s := range m.Scripts {
 		if s.Font == "" {
 			t.Errorf("no font for %s", s.Name)
@@ -31,18 +36,22 @@ func TestInspectTellsWhatIsThere(t *testing.T) {
 
 func TestInspectTellsWhatIsMissing(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
+
 	if testing.Short() {
 		t.Skip("needs Chromium; `make test` runs this test")
 	}
+
 	m, err := local.Inspect(t.Context(), "")
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	for _, want := range []string{"redis-server is not installed", "fc-match is not installed"} {
 		found := false
 		for _, p := range m.Problems {
 			found = found || strings.Contains(p.What, want) && strings.Contains(p.Fix, "apt install")
 		}
+
 		if !found {
 			t.Errorf("%q is not among %v", want, m.Problems)
 		}
@@ -55,25 +64,31 @@ func TestInspectTellsWhichScriptsHaveNoFontAndWhatServesForRedis(t *testing.T) {
 	}
 	bin := t.TempDir()
 	script := "#!/bin/sh\nprintf 'Latin One\\n20-7e a0 400-4ff'\n"
+
 	other := "#!/bin/sh\necho Valkey server v=8.1.0 sha=00000000:0"
 	for name, text := range map[string]string{"fc-match": script, "valkey-server": other} {
 		public.Program(t, filepath.Join(bin, name), text)
 	}
 	t.Setenv("PATH", bin)
+
 	m, err := local.Inspect(t.Context(), "")
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	fonts := map[string]string{}
 	for _, s := range m.Scripts {
 		fonts[s.Name] = s.Font
 	}
+
 	if m.Redis != (local.Program{Path: filepath.Join(bin, "valkey-server"), Version: "8.1.0"}) {
 		t.Errorf("a server that can stand in for redis-server: %+v", m.Redis)
 	}
+
 	if fonts["Latin, Greek, Cyrillic"] != "Latin One" || fonts["Japanese"] != "" {
 		t.Errorf("%+v", m.Scripts)
 	}
+
 	if !slices.Contains(m.Problems, local.Problem{
 		What: "no font for Chinese, Japanese, Korean: such text is printed as boxes", Fix: "apt install fonts-noto-cjk",
 	}) {

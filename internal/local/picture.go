@@ -17,12 +17,15 @@ func Picture(ctx context.Context, browser, html string, width, height int) ([]by
 	if _, err := chromium.Find(browser); err != nil {
 		return nil, err
 	}
+
 	b := newBrowser(New(Options{Browser: browser, Output: presswork.HTML}).o)
 	defer func() { _ = b.Kill() }() // the picture is taken
+
 	if err := b.Start(ctx); err != nil {
 		return nil, err
 	}
 	sheet := presswork.Sheet{Width: float64(width) / pixelsPerInch, Height: float64(height) / pixelsPerInch}
+
 	return b.Screenshot(ctx, presswork.Page{HTML: html, Sheet: sheet}, chromium.ScreenshotOptions{Density: 2})
 }
 

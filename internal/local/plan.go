@@ -20,8 +20,13 @@ func Plan(paths []string, output, ext string) ([]Input, error) {
 	case output == Std && len(paths) > 1:
 		return nil, fmt.Errorf("standard output takes one document, and %d are given", len(paths))
 	case folder && filepath.Ext(output) == ext && !isFolder(output):
-		return nil, fmt.Errorf("%s is one file, and %d documents are given; name a folder, or make one document of them with --merge", output, len(paths))
+		return nil, fmt.Errorf(
+			"%s is one file, and %d documents are given; name a folder, or make one document of them with --merge",
+			output,
+			len(paths),
+		)
 	}
+
 	inputs := make([]Input, 0, len(paths))
 	for _, path := range paths {
 		in := Input{Path: path, Output: output}
@@ -37,14 +42,17 @@ func Plan(paths []string, output, ext string) ([]Input, error) {
 		}
 		inputs = append(inputs, in)
 	}
+
 	if err := checkCollisions(inputs); err != nil {
 		return nil, err
 	}
+
 	if folder {
 		if err := os.MkdirAll(output, 0o777); err != nil {
 			return nil, fmt.Errorf("%s is to be a folder for %d documents: %s", output, len(paths), reason(err))
 		}
 	}
+
 	return inputs, nil
 }
 
@@ -55,6 +63,7 @@ func PlanMerged(paths []string, output, ext string) (Input, error) {
 		return Input{}, err
 	}
 	inputs[0].Merge = paths[1:]
+
 	return inputs[0], checkCollisions(inputs)
 }
 
@@ -64,6 +73,7 @@ func isFolder(output string) bool {
 		return true
 	}
 	info, err := os.Stat(output)
+
 	return err == nil && info.IsDir()
 }
 
@@ -72,12 +82,14 @@ func resultName(path, ext string) string {
 		return "document" + ext
 	}
 	base := filepath.Base(path)
+
 	return strings.TrimSuffix(base, filepath.Ext(base)) + ext
 }
 
 // checkCollisions refuses results that would overwrite an input or each other.
 func checkCollisions(inputs []Input) error {
 	sources, results := map[string]string{}, map[string]string{}
+
 	for _, in := range inputs {
 		for _, path := range append([]string{in.Path}, in.Merge...) {
 			key := identity(path)
@@ -87,19 +99,23 @@ func checkCollisions(inputs []Input) error {
 			sources[key] = path
 		}
 	}
+
 	for _, in := range inputs {
 		if in.Output == Std {
 			continue
 		}
+
 		key := identity(in.Output)
 		if source, ok := sources[key]; ok {
 			return fmt.Errorf("the result of %s would overwrite %s; choose another output", in.Path, source)
 		}
+
 		if other, ok := results[key]; ok {
 			return fmt.Errorf("%s and %s would both become %s", other, in.Path, in.Output)
 		}
 		results[key] = in.Path
 	}
+
 	return nil
 }
 
@@ -109,15 +125,19 @@ func identity(path string) string {
 	if path == Std {
 		return Std
 	}
+
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		abs = path
 	}
+
 	if real, err := filepath.EvalSymlinks(abs); err == nil {
 		return real
 	}
+
 	if dir, err := filepath.EvalSymlinks(filepath.Dir(abs)); err == nil {
 		return filepath.Join(dir, filepath.Base(abs))
 	}
+
 	return abs
 }

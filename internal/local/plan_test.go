@@ -13,14 +13,17 @@ import (
 
 func TestPlan(t *testing.T) {
 	t.Parallel()
+
 	dir := files(t, map[string]string{"a.md": "", "b.md": "", "sub/a.md": "", "taken.pdf": "", "folder/x": ""})
 	if err := os.Symlink("a.md", filepath.Join(dir, "alias.md")); err != nil {
 		t.Fatal(err)
 	}
+
 	in := func(name string) string {
 		if name == "" || name == local.Std {
 			return name
 		}
+
 		return dir + "/" + name // not joined: a separator at the end counts
 	}
 	for name, c := range map[string]struct {
@@ -54,26 +57,33 @@ func TestPlan(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+
 			var paths, got, want []string
 			for p := range strings.FieldsSeq(c.paths) {
 				paths = append(paths, in(p))
 			}
+
 			inputs, err := local.Plan(paths, in(c.output), ".pdf")
 			if c.err != "" {
 				if err == nil || !strings.Contains(err.Error(), c.err) {
 					t.Errorf("error %v, want one that says %q", err, c.err)
 				}
+
 				return
 			}
+
 			if err != nil {
 				t.Fatal(err)
 			}
+
 			for _, i := range inputs {
 				got = append(got, i.Output)
 			}
+
 			for p := range strings.FieldsSeq(c.want) {
 				want = append(want, in(p))
 			}
+
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("outputs (-want +got):\n%s", diff)
 			}
@@ -84,6 +94,7 @@ func TestPlan(t *testing.T) {
 func TestPlanMerged(t *testing.T) {
 	t.Parallel()
 	dir := files(t, map[string]string{"a.md": "", "b.md": "", "folder/x": ""})
+
 	in := func(name string) string { return filepath.Join(dir, name) }
 	for output, want := range map[string]string{"": in("a.pdf"), in("x.pdf"): in("x.pdf"), in("folder"): in("folder/a.pdf"), local.Std: local.Std} {
 		got, err := local.PlanMerged([]string{in("a.md"), in("b.md"), local.Std}, output, ".pdf")
@@ -91,6 +102,7 @@ func TestPlanMerged(t *testing.T) {
 			t.Errorf("to %q: %+v, %v", output, got, err)
 		}
 	}
+
 	for name, c := range map[string]struct {
 		paths  []string
 		output string

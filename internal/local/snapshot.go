@@ -24,6 +24,7 @@ func Take(paths ...string) Snapshot {
 	for _, p := range paths {
 		s.add(p)
 	}
+
 	return s
 }
 
@@ -40,6 +41,7 @@ func stampOf(path string) Stamp {
 	if err != nil {
 		return Stamp{}
 	}
+
 	return Stamp{info.ModTime(), info.Size()}
 }
 
@@ -50,6 +52,7 @@ func (s Snapshot) Changed() bool {
 			return true
 		}
 	}
+
 	return false
 }
 
@@ -68,20 +71,25 @@ func Await(ctx context.Context, snapshots ...Snapshot) error {
 	defer tick.Stop()
 	var last Snapshot
 	quiet := 0
+
 	for {
 		now := Snapshot{}
+
 		for _, s := range snapshots {
 			for path := range s {
 				now.add(path)
 			}
 		}
+
 		if quiet++; !maps.Equal(now, last) {
 			last, quiet = now, 0
 		}
+
 		changed, lost := compare(snapshots, now)
 		if changed && quiet >= settledFor && (!lost || quiet >= missingFor) {
 			return nil
 		}
+
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)
@@ -99,5 +107,6 @@ func compare(snapshots []Snapshot, now Snapshot) (changed, lost bool) {
 			lost = lost || now[path] == (Stamp{}) && then != (Stamp{})
 		}
 	}
+
 	return changed, lost
 }

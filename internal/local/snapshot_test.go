@@ -31,10 +31,12 @@ func TestAwaitReturnsWhenFilesHaveSettled(t *testing.T) {
 		await := func() (done chan error) {
 			done = make(chan error, 1)
 			go func() { done <- local.Await(t.Context(), snapshot) }()
+
 			return done
 		}
 		waits := func(done chan error, d time.Duration) {
 			t.Helper()
+
 			select {
 			case err := <-done:
 				t.Fatalf("Await returned %v too early", err)
@@ -43,6 +45,7 @@ func TestAwaitReturnsWhenFilesHaveSettled(t *testing.T) {
 		}
 		returns := func(done chan error, within time.Duration) {
 			t.Helper()
+
 			select {
 			case err := <-done:
 				if err != nil {
@@ -55,6 +58,7 @@ func TestAwaitReturnsWhenFilesHaveSettled(t *testing.T) {
 
 		done := await()
 		waits(done, time.Hour)
+
 		for range 20 { // a file that keeps changing is not read yet
 			write(a, "more")
 			waits(done, 90*time.Millisecond)
@@ -63,6 +67,7 @@ func TestAwaitReturnsWhenFilesHaveSettled(t *testing.T) {
 
 		snapshot = local.Take(a, b, later)
 		done = await()
+
 		if err := os.Remove(b); err != nil {
 			t.Fatal(err)
 		}
@@ -72,6 +77,7 @@ func TestAwaitReturnsWhenFilesHaveSettled(t *testing.T) {
 
 		snapshot = local.Take(a, b, later)
 		done = await()
+
 		if err := os.Remove(b); err != nil {
 			t.Fatal(err)
 		}
@@ -88,6 +94,7 @@ func TestAwaitEndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
+
 	if err := local.Await(ctx, local.Take(filepath.Join(t.TempDir(), "x"))); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
@@ -98,10 +105,12 @@ func TestSourcesAreWhatAResultDependsOn(t *testing.T) {
 	c := start(t, local.Options{Output: presswork.HTML})
 	dir := files(t, map[string]string{"a.md": "![a](img/a.png)"})
 	source, image := filepath.Join(dir, "a.md"), filepath.Join(dir, "img", "a.png")
+
 	out, err := c.Convert(t.Context(), local.Input{Path: source, Output: filepath.Join(dir, "a.html")})
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	if out.Sources.Changed() {
 		t.Error("changed without a change")
 	}
@@ -109,6 +118,7 @@ func TestSourcesAreWhatAResultDependsOn(t *testing.T) {
 	if err := errors.Join(os.Mkdir(filepath.Dir(image), 0o755), os.WriteFile(image, []byte("x"), 0o644)); err != nil {
 		t.Fatal(err)
 	}
+
 	if !out.Sources.Changed() {
 		t.Errorf("the image that came is not noticed: %v", out.Sources)
 	}

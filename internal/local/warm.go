@@ -33,26 +33,31 @@ func (c *Converter) Warm(ctx context.Context, documents []string, done func(Warm
 	step("themes", c.warmThemes)
 	step("fonts", warmFonts)
 	step("browser", func() (string, error) { return c.warmBrowser(ctx) })
+
 	for _, path := range documents {
 		step(path, func() (string, error) {
 			advice, err := c.Analyze(ctx, path)
 			return advice.Recommendation.Primary, err
 		})
 	}
+
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
+
 	return errors.Join(errs...)
 }
 
 func (c *Converter) warmThemes() (string, error) {
 	c.Reload()
 	custom := 0
+
 	for _, t := range c.catalogue.List() {
 		if t.Custom {
 			custom++
 		}
 	}
+
 	return fmt.Sprintf("%d, %d of them custom", len(c.catalogue.List()), custom), nil
 }
 
@@ -65,5 +70,6 @@ func (c *Converter) warmBrowser(ctx context.Context) (string, error) {
 	if err := c.browser.Health(ctx); err != nil {
 		return "", err
 	}
+
 	return "version " + c.browser.Version(), nil
 }

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"syscall"
 
-	"presswork"
+	"presswork/internal/fault"
 )
 
 // write puts all of data at path, or leaves there what was there.
@@ -17,12 +17,14 @@ func (c *Converter) write(ctx context.Context, path string, data []byte) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
+
 	if path == Std {
 		return writeWaiting(ctx, "standard output", func() error {
 			_, err := c.o.Stdout.Write(data)
 			return err
 		})
 	}
+
 	return WriteFile(ctx, path, data)
 }
 
@@ -32,24 +34,31 @@ func WriteFile(ctx context.Context, path string, data []byte) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
+
 	info, err := os.Lstat(path)
 	switch {
 	case err == nil && standard(path):
 		return writeWaiting(ctx, path, func() error { return writeThrough(path, data, 0) })
 	case err == nil && info.Mode()&os.ModeSymlink != 0:
 		// Whoever may write to the folder could lead the output anywhere.
-		return presswork.Errorf(presswork.StoreUnavailable, "cannot write %s: it is a symbolic link; name what it points to, or remove it", path)
+		return fault.Errorf(
+			fault.StoreUnavailable,
+			"cannot write %s: it is a symbolic link; name what it points to, or remove it",
+			path,
+		)
 	case err == nil && !info.IsDir() && !info.Mode().IsRegular():
 		// A device or a pipe is written to, never replaced.
 		return writeWaiting(ctx, path, func() error { return writeThrough(path, data, syscall.O_NOFOLLOW) })
 	}
+
 	return unwritable(path, writeFile(path, data))
 }
 
 // standard reports whether path is one of the system's own links to the open
 // files of this process.
 func standard(path string) bool {
-	return path == "/dev/stdout" || path == "/dev/stderr" || strings.HasPrefix(path, "/dev/fd/") || strings.HasPrefix(path, "/proc/self/fd/")
+	return path == "/dev/stdout" || path == "/dev/stderr" || strings.HasPrefix(path, "/dev/fd/") ||
+		strings.HasPrefix(path, "/proc/self/fd/")
 }
 
 // writeWaiting writes to what may never take it, such as a pipe that nobody
@@ -67,10 +76,12 @@ func Waiting[T any](ctx context.Context, do func() (T, error)) (T, error) {
 		err   error
 	}
 	done := make(chan outcome, 1)
+
 	go func() {
 		value, err := do()
 		done <- outcome{value, err}
 	}()
+
 	select {
 	case o := <-done:
 		return o.value, o.err
@@ -82,6 +93,7 @@ func Waiting[T any](ctx context.Context, do func() (T, error)) (T, error) {
 
 func writeFile(path string, data []byte) (err error) {
 	mode := os.FileMode(0)
+
 	switch info, err := os.Lstat(path); {
 	case err != nil: // nothing is there, or the steps below find what is wrong
 	case info.IsDir():
@@ -92,22 +104,27 @@ func writeFile(path string, data []byte) (err error) {
 	// In the same folder, so that the rename is one step. Made with the process's
 	// umask, which os.CreateTemp would not follow.
 	temp := filepath.Join(filepath.Dir(path), ".presswork-"+rand.Text()+".tmp")
+
 	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
 		return err
 	}
+
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, os.Remove(temp))
 		}
 	}()
+
 	_, err = f.Write(data)
 	if err == nil && mode != 0 {
 		err = f.Chmod(mode)
 	}
+
 	if err = errors.Join(err, f.Close()); err != nil {
 		return err
 	}
+
 	return os.Rename(temp, path)
 }
 
@@ -117,5 +134,6 @@ func writeThrough(path string, data []byte, flags int) error {
 		return err
 	}
 	_, err = f.Write(data)
+
 	return errors.Join(err, f.Close())
 }

@@ -45,16 +45,19 @@ func (a *abbreviations) define(short, long string) {
 	if a.count == maxAbbreviations {
 		return
 	}
+
 	at := &a.root
 	for i := range len(short) {
 		if at.next == nil {
 			at.next = map[byte]*letter{}
 		}
+
 		if at.next[short[i]] == nil {
 			at.next[short[i]] = &letter{}
 		}
 		at = at.next[short[i]]
 	}
+
 	if at.long == "" {
 		at.long = long
 		a.count++
@@ -69,13 +72,16 @@ func (a *abbreviations) longest(text []byte) (found *letter, size int) {
 		if a.lookups++; a.lookups > maxLookups {
 			return nil, 0
 		}
+
 		if at = at.next[text[i]]; at == nil {
 			break
 		}
+
 		if at.long != "" && endsWord(text[i+1:]) {
 			found, size = at, i+1
 		}
 	}
+
 	return found, size
 }
 
@@ -94,12 +100,14 @@ func (abbreviationTransformer) Transform(node *ast.Paragraph, reader text.Reader
 	lines, kept := node.Lines(), 0
 	for i := range lines.Len() {
 		line := lines.At(i)
+
 		short, long := readAbbreviation(line.Value(reader.Source()))
 		if short == "" {
 			lines.Set(kept, line)
 			kept++
 			continue
 		}
+
 		a, _ := pc.Get(abbreviationsKey).(*abbreviations)
 		if a == nil {
 			a = &abbreviations{}
@@ -108,6 +116,7 @@ func (abbreviationTransformer) Transform(node *ast.Paragraph, reader text.Reader
 		a.define(short, long)
 	}
 	lines.SetSliced(0, kept)
+
 	if kept == 0 {
 		node.Parent().RemoveChild(node.Parent(), node)
 	}
@@ -118,14 +127,17 @@ func readAbbreviation(line []byte) (short, long string) {
 	if !ok {
 		return "", ""
 	}
+
 	end := bytes.Index(rest, []byte("]:"))
 	if end < 1 || end > maxShort || bytes.ContainsAny(rest[:end], "[]") {
 		return "", ""
 	}
+
 	explained := bytes.TrimSpace(rest[end+2:])
 	if len(explained) == 0 || len(explained) > maxLong {
 		return "", ""
 	}
+
 	return string(bytes.TrimSpace(rest[:end])), string(explained)
 }
 
@@ -142,11 +154,14 @@ func (abbreviationMarker) Transform(root *ast.Document, reader text.Reader, pc p
 		if t, ok := n.(*ast.Text); ok && entering && !t.IsRaw() {
 			texts = append(texts, t)
 		}
+
 		if n.Kind() == ast.KindCodeSpan || n.Kind() == ast.KindImage {
 			return ast.WalkSkipChildren, nil
 		}
+
 		return ast.WalkContinue, nil
 	})
+
 	for _, t := range texts {
 		a.mark(t, reader.Source())
 	}
@@ -157,6 +172,7 @@ func (abbreviationMarker) Transform(root *ast.Document, reader text.Reader, pc p
 // words before it do that.
 func (a *abbreviations) mark(t *ast.Text, src []byte) {
 	start := true // of a word
+
 	for i := t.Segment.Start; i < t.Segment.Stop; {
 		r, size := utf8.DecodeRune(src[i:t.Segment.Stop])
 		if !start || a.titles > maxTitles {
@@ -164,6 +180,7 @@ func (a *abbreviations) mark(t *ast.Text, src []byte) {
 			i += size
 			continue
 		}
+
 		found, length := a.longest(src[i:t.Segment.Stop])
 		if found == nil {
 			start = !isWordRune(r)
@@ -173,6 +190,7 @@ func (a *abbreviations) mark(t *ast.Text, src []byte) {
 		n := &element{tag: "abbr"}
 		n.SetPos(i)
 		n.SetAttributeString("title", []byte(found.long))
+
 		if !found.used && (i == 0 || src[i-1] != '(') {
 			n.SetAttributeString("class", []byte("abbr-first"))
 		}
@@ -181,6 +199,7 @@ func (a *abbreviations) mark(t *ast.Text, src []byte) {
 		n.AppendChild(n, ast.NewTextSegment(text.NewSegment(i, i+length)))
 		parent := t.Parent()
 		parent.InsertBefore(parent, t, n)
+
 		if i > t.Segment.Start {
 			parent.InsertBefore(parent, n, ast.NewTextSegment(t.Segment.WithStop(i)))
 		}

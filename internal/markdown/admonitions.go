@@ -36,6 +36,7 @@ var kindDivision = ast.NewNodeKind("Division")
 // Quarto and Obsidian, to the five kinds.
 func alertKinds() map[string]string {
 	kinds := map[string]string{}
+
 	for kind, names := range map[string]string{
 		"note":      "note info todo abstract summary tldr seealso quote cite example question help faq details",
 		"tip":       "tip hint success check done",
@@ -47,6 +48,7 @@ func alertKinds() map[string]string {
 			kinds[name] = kind
 		}
 	}
+
 	return kinds
 }
 
@@ -61,7 +63,9 @@ type admonitionParser struct{ kinds map[string]string }
 
 // The second group is what stands behind the name: further classes, which are
 // dropped, and the title.
-var admonitionHead = regexp.MustCompile(`^(?:!!!|\?\?\?\+?)[ \t]*([A-Za-z][A-Za-z-]{0,39})((?:[ \t]+[A-Za-z-]+)*)(?:[ \t]+"([^\n]*)")?[ \t]*\n?$`)
+var admonitionHead = regexp.MustCompile(
+	`^(?:!!!|\?\?\?\+?)[ \t]*([A-Za-z][A-Za-z-]{0,39})((?:[ \t]+[A-Za-z-]+)*)(?:[ \t]+"([^\n]*)")?[ \t]*\n?$`,
+)
 
 var tabHead = lazyregexp.New(`^===[!+]?[ \t]+"([^\n]*)"[ \t]*\n?$`)
 
@@ -71,32 +75,39 @@ func (admonitionParser) CanAcceptIndentedLine() bool { return false }
 
 func (p admonitionParser) Open(_ ast.Node, reader text.Reader, pc parser.Context) (ast.Node, parser.State) {
 	line, _ := reader.PeekLine()
+
 	at := pc.BlockOffset()
 	if at < 0 || len(line)-at < 4 || line[at+1] != line[at] || line[at+2] != line[at] || len(line) > maxBraces {
 		return nil, parser.NoChildren
 	}
+
 	if line[at] == '=' {
 		m := tabHead().FindSubmatch(line[at:])
 		if m == nil {
 			return nil, parser.NoChildren
 		}
 		reader.AdvanceToEOL()
+
 		return &division{title: resolved(m[1]), heads: -1}, parser.HasChildren
 	}
+
 	m := admonitionHead.FindSubmatchIndex(line[at:])
 	if m == nil {
 		return nil, parser.NoChildren
 	}
 	line = line[at:]
 	name := strings.ToLower(string(line[m[2]:m[3]]))
+
 	n := &alert{kind: p.kinds[name], name: name}
 	if n.kind == "" {
 		n.kind = "note"
 	}
+
 	if m[6] >= 0 {
 		n.title, n.titled = resolved(line[m[6]:m[7]]), true
 	}
 	reader.AdvanceToEOL()
+
 	return n, parser.HasChildren
 }
 
@@ -105,11 +116,13 @@ func (admonitionParser) Continue(_ ast.Node, reader text.Reader, _ parser.Contex
 	if util.IsBlank(line) {
 		return parser.Continue | parser.HasChildren
 	}
+
 	at, padding := util.IndentPosition(line, reader.LineOffset(), 4)
 	if at < 0 {
 		return parser.Close
 	}
 	reader.AdvanceAndSetPadding(at, padding)
+
 	return parser.Continue | parser.HasChildren
 }
 
@@ -134,6 +147,7 @@ var (
 
 func (p fenceParser) Open(_ ast.Node, reader text.Reader, pc parser.Context) (ast.Node, parser.State) {
 	line, _ := reader.PeekLine()
+
 	at := pc.BlockOffset()
 	if at < 0 || !bytes.HasPrefix(line[at:], []byte(":::")) || len(line) > maxBraces {
 		return nil, parser.NoChildren
@@ -142,6 +156,7 @@ func (p fenceParser) Open(_ ast.Node, reader text.Reader, pc parser.Context) (as
 	head := bytes.TrimSpace(bytes.TrimRight(bytes.Trim(line[at:], ": \t\n"), ":"))
 	var a attributes
 	name := ""
+
 	if bytes.HasPrefix(head, []byte("{")) {
 		size := 0
 		if a, size = readBraces(append(head, '\n')); size == 0 {
@@ -159,6 +174,7 @@ func (p fenceParser) Open(_ ast.Node, reader text.Reader, pc parser.Context) (as
 	n := p.node(name, &a, string(bytes.TrimSpace(head)))
 	a.setOn(n)
 	reader.AdvanceToEOL()
+
 	return n, parser.HasChildren
 }
 
@@ -172,17 +188,22 @@ func (p fenceParser) node(name string, a *attributes, title string) ast.Node {
 			name = ""
 		}
 	}
+
 	if kind := p.kindOf(name); kind != "" {
 		n := &alert{kind: kind, name: strings.TrimPrefix(strings.ToLower(name), "callout-"), fenced: true}
+
 		written, ok := a.get("title")
 		if ok {
 			title = written
 		}
+
 		if title = resolved([]byte(strings.Trim(title, `"[]`))); title != "" || ok {
 			n.title, n.titled = title, true
 		}
+
 		return n
 	}
+
 	switch name {
 	case "tab":
 		return &division{title: resolved([]byte(title)), heads: -1}
@@ -192,9 +213,11 @@ func (p fenceParser) node(name string, a *attributes, title string) ast.Node {
 		rows, _ := a.get("heads")
 		return &division{heads: atoi(rows)}
 	}
+
 	if name != "" {
 		a.classes = append([]string{name}, a.classes...)
 	}
+
 	return &division{heads: -1}
 }
 
@@ -209,6 +232,7 @@ func (fenceParser) Continue(node ast.Node, reader text.Reader, pc parser.Context
 	if !bytes.HasPrefix(bytes.TrimLeft(line, " "), []byte(":::")) || !colons.Match(line) {
 		return parser.Continue | parser.HasChildren
 	}
+
 	opened := pc.OpenedBlocks()
 	for _, o := range slices.Backward(opened) {
 		switch n := o.Node.(type) {
@@ -222,12 +246,15 @@ func (fenceParser) Continue(node ast.Node, reader text.Reader, pc parser.Context
 		default:
 			continue
 		}
+
 		if o.Node != node {
 			break
 		}
 		reader.AdvanceToEOL()
+
 		return parser.Close
 	}
+
 	return parser.Continue | parser.HasChildren
 }
 
@@ -238,15 +265,18 @@ func (blockRenderer) division(w util.BufWriter, _ []byte, n ast.Node, entering b
 	if n.(*division).figure {
 		tag = "figure"
 	}
+
 	if !entering {
 		_, _ = w.WriteString("</" + tag + ">\n")
 		return ast.WalkContinue, nil
 	}
 	_, _ = w.WriteString("<" + tag)
 	html.RenderAttributes(w, n, nil)
+
 	_, _ = w.WriteString(">\n")
 	if title != "" {
 		_, _ = w.WriteString("<p><strong>" + stdhtml.EscapeString(title) + "</strong></p>\n")
 	}
+
 	return ast.WalkContinue, nil
 }

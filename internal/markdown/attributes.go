@@ -41,10 +41,12 @@ func readBraces(line []byte) (a attributes, size int) {
 		return attributes{}, 0
 	}
 	line = line[:min(len(line), maxBraces)]
+
 	i := 1
 	if line[i] == ':' { // kramdown's form
 		i++
 	}
+
 	for i < len(line) {
 		switch line[i] {
 		case '}':
@@ -61,6 +63,7 @@ func readBraces(line []byte) (a attributes, size int) {
 			i += n
 		}
 	}
+
 	return attributes{}, 0
 }
 
@@ -70,6 +73,7 @@ func (a *attributes) readItem(text []byte) (size int, ok bool) {
 	if end < 0 {
 		return 0, false
 	}
+
 	word := string(text[:end])
 	if text[end] != '=' {
 		switch {
@@ -82,12 +86,15 @@ func (a *attributes) readItem(text []byte) (size int, ok bool) {
 		default:
 			a.words = append(a.words, word)
 		}
+
 		return end, true
 	}
+
 	value, n, ok := readValue(text[end+1:])
 	if !ok || word == "" {
 		return 0, false
 	}
+
 	switch key := strings.ToLower(word); key {
 	case "id":
 		a.id = value
@@ -96,6 +103,7 @@ func (a *attributes) readItem(text []byte) (size int, ok bool) {
 	default:
 		a.pairs = append(a.pairs, attribute{key, value})
 	}
+
 	return end + 1 + n, true
 }
 
@@ -104,17 +112,21 @@ func readValue(text []byte) (value string, size int, ok bool) {
 	if len(text) == 0 {
 		return "", 0, false
 	}
+
 	if shut := map[byte]byte{'"': '"', '\'': '\'', '[': ']'}[text[0]]; shut != 0 {
 		end := bytes.IndexByte(text[1:], shut)
 		if end < 0 || bytes.IndexByte(text[1:end+1], '\n') >= 0 {
 			return "", 0, false
 		}
+
 		return string(text[1 : end+1]), end + 2, true
 	}
+
 	end := bytes.IndexAny(text, " \t\n}{\"'")
 	if end <= 0 || text[end] == '{' || text[end] == '"' || text[end] == '\'' {
 		return "", 0, false
 	}
+
 	return string(text[:end]), end, true
 }
 
@@ -139,6 +151,7 @@ func (a attributes) get(keys ...string) (string, bool) {
 			return p.value, true
 		}
 	}
+
 	return "", false
 }
 
@@ -152,6 +165,7 @@ func isClass(s string) bool { return isName(s, false, "-") }
 // the first of them, marks and signs; a digit may be first or not.
 func isName(s string, digitFirst bool, signs string) bool {
 	n := 0
+
 	for _, r := range s {
 		switch {
 		case r == '_' || unicode.Is(unicode.L, r):
@@ -162,6 +176,7 @@ func isName(s string, digitFirst bool, signs string) bool {
 		}
 		n++
 	}
+
 	return n > 0 && n <= 100
 }
 
@@ -176,6 +191,7 @@ func cleanID(id string) string {
 	if !isID(id) || strings.HasPrefix(id, "fn:") || strings.HasPrefix(id, "fnref:") || strings.HasPrefix(id, "toc-") {
 		return ""
 	}
+
 	return id
 }
 
@@ -183,7 +199,22 @@ func cleanID(id string) string {
 // to the print sheet. A document cannot use them, neither in braces nor in raw
 // HTML, so that its "cover" is not laid out as the title page.
 func reservedFamilies() []string {
-	return []string{"alert", "chapter", "chroma", "code", "cover", "csl", "diagram", "footnote", "footnotes", "image", "line", "math", "toc", "xref"}
+	return []string{
+		"alert",
+		"chapter",
+		"chroma",
+		"code",
+		"cover",
+		"csl",
+		"diagram",
+		"footnote",
+		"footnotes",
+		"image",
+		"line",
+		"math",
+		"toc",
+		"xref",
+	}
 }
 
 func reservedClass(name string) bool {
@@ -200,17 +231,20 @@ func cleanPair(p attribute) (attribute, bool) {
 		if m == nil {
 			return attribute{}, false
 		}
+
 		if m[2] == "%" {
 			return p, true
 		}
 		n, _ := strconv.ParseFloat(m[1], 64) // the form allows nothing else
 		n *= map[string]float64{"": 1, "px": 1, "pt": 96 / 72., "mm": 96 / 25.4, "cm": 96 / 2.54, "in": 96}[m[2]]
+
 		return attribute{p.key, strconv.Itoa(min(int(n+.5), 99999))}, true
 	case "lang":
 		return p, langForm.MatchString(p.value)
 	case "dir":
 		return p, p.value == "ltr" || p.value == "rtl" || p.value == "auto"
 	}
+
 	return attribute{}, false
 }
 
@@ -219,14 +253,17 @@ func (a attributes) setOn(n ast.Node) {
 	if id := cleanID(a.id); id != "" {
 		n.SetAttributeString("id", []byte(id))
 	}
+
 	for _, c := range a.classes {
 		if isClass(c) && !reservedClass(c) && len(attributeText(n, "class"))+len(c) <= maxClasses {
 			addClass(n, c)
 		}
 	}
+
 	if a.uncounted() {
 		addClass(n, unnumbered)
 	}
+
 	for _, p := range a.pairs {
 		if clean, ok := cleanPair(p); ok {
 			n.SetAttributeString(clean.key, []byte(clean.value))
@@ -237,10 +274,12 @@ func (a attributes) setOn(n ast.Node) {
 // setOnBlock gives a block the attributes that are allowed, and its caption: the title.
 func (a attributes) setOnBlock(n ast.Node) {
 	a.setOn(n)
+
 	title, ok := a.get("title", "caption")
 	if !ok {
 		return
 	}
+
 	switch n := n.(type) {
 	case *ast.FencedCodeBlock:
 		n.SetAttributeString(attrTitle, []byte(title))
@@ -274,6 +313,7 @@ func hasClass(n ast.Node, class string) bool {
 func attributeText(n ast.Node, name string) string {
 	v, _ := n.AttributeString(name)
 	text, _ := v.([]byte)
+
 	return string(text)
 }
 
@@ -284,9 +324,11 @@ func withoutReservedClasses(raw []byte) []byte {
 		return raw
 	}
 	var out bytes.Buffer
+
 	for z := html.NewTokenizer(bytes.NewReader(raw)); ; {
 		kind := z.Next()
 		piece := bytes.Clone(z.Raw()) // the tokenizer writes into its own
+
 		switch kind {
 		case html.StartTagToken, html.SelfClosingTagToken:
 			piece, _ = freeTag(piece)
@@ -298,6 +340,7 @@ func withoutReservedClasses(raw []byte) []byte {
 				}
 			}
 			out.Write(piece)
+
 			return out.Bytes()
 		}
 		out.Write(piece)
@@ -310,6 +353,7 @@ func freeTag(raw []byte) (tag []byte, changed bool) {
 	if kind := z.Next(); kind != html.StartTagToken && kind != html.SelfClosingTagToken {
 		return raw, false
 	}
+
 	raw, token := bytes.Clone(raw), z.Token()
 	for i, a := range token.Attr {
 		names := strings.Fields(a.Val)
@@ -317,8 +361,10 @@ func freeTag(raw []byte) (tag []byte, changed bool) {
 			token.Attr[i].Val, changed = strings.Join(kept, " "), true
 		}
 	}
+
 	if !changed {
 		return raw, false
 	}
+
 	return []byte(token.String()), true
 }

@@ -21,15 +21,18 @@ func FuzzAttributes(f *testing.F) {
 		}
 		n := ast.NewParagraph()
 		a.setOn(n)
+
 		classes := attributeText(n, "class")
 		if len(classes) > maxClasses+len(" ")+len(unnumbered) {
 			t.Errorf("%q: %d bytes of classes", line, len(classes))
 		}
+
 		for class := range strings.FieldsSeq(classes) {
 			if reservedClass(class) || class != unnumbered && !isClass(class) {
 				t.Errorf("%q: the class %q", line, class)
 			}
 		}
+
 		for _, attribute := range n.Attributes() {
 			if value := string(attribute.Value.([]byte)); strings.ContainsAny(value, "<>\"'&\n") {
 				t.Errorf("%q: %s=%q", line, attribute.Name, value)
@@ -40,15 +43,32 @@ func FuzzAttributes(f *testing.F) {
 
 func TestNamesThatAnElementMayHave(t *testing.T) {
 	t.Parallel()
+
 	long := strings.Repeat("ä", 100)
 	for _, c := range []struct {
 		name      string
 		id, class bool
 	}{
-		{"", false, false}, {"a", true, true}, {"_", true, true}, {"1", true, false}, {"²", true, false}, {"a1", true, true},
-		{"-a", false, false}, {"a-b", true, true}, {"a:b.c", true, false}, {":a", false, false}, {"日本", true, true},
-		{"e\u0301", true, true}, {"\u0301e", false, false}, {"a b", false, false}, {"a\"", false, false}, {"a\n", false, false},
-		{"a\xff", false, false}, {"🚀", false, false}, {long, true, true}, {long + "a", false, false},
+		{"", false, false},
+		{"a", true, true},
+		{"_", true, true},
+		{"1", true, false},
+		{"²", true, false},
+		{"a1", true, true},
+		{"-a", false, false},
+		{"a-b", true, true},
+		{"a:b.c", true, false},
+		{":a", false, false},
+		{"日本", true, true},
+		{"e\u0301", true, true},
+		{"\u0301e", false, false},
+		{"a b", false, false},
+		{"a\"", false, false},
+		{"a\n", false, false},
+		{"a\xff", false, false},
+		{"🚀", false, false},
+		{long, true, true},
+		{long + "a", false, false},
 	} {
 		if id, class := isID(c.name), isClass(c.name); id != c.id || class != c.class {
 			t.Errorf("%q may be an id: %v, a class: %v", c.name, id, class)
@@ -58,6 +78,7 @@ func TestNamesThatAnElementMayHave(t *testing.T) {
 
 func TestAttributesOfOtherProgramsAreNoText(t *testing.T) {
 	t.Parallel()
+
 	for source, want := range map[string]string{
 		`![](x.png){fig-alt="a <b> & *c*"}`:   `<p><span class="image-missing">a &lt;b&gt; &amp; *c*</span></p>`,
 		`![d](x.png){fig-alt="a" fig-pos=h}`:  `<p><span class="image-missing">d</span></p>`,

@@ -98,6 +98,7 @@ func (d *draft) placeBlocks(root ast.Node) {
 			d.placeAlert(n)
 		}
 	})
+
 	for _, t := range tables {
 		captionTable(t, src)
 	}
@@ -118,12 +119,14 @@ func (d *draft) placeParagraph(p *ast.Paragraph) {
 			if p.FirstChild() == nil || p.FirstChild().Kind() == ast.KindLink {
 				return // the document defines a link of that name
 			}
+
 			if d.toc {
 				p.Parent().RemoveChild(p.Parent(), p)
 				return
 			}
 			d.toc = true
 			replace(p, &contents{})
+
 			return
 		case `\listoffigures`:
 			d.placeList(p, Figure)
@@ -152,6 +155,7 @@ func escapeRawHTML(root ast.Node, src []byte) {
 			}
 		}
 	})
+
 	for _, n := range raw {
 		rawToText(n)
 	}
@@ -167,10 +171,12 @@ func rawToText(node ast.Node) {
 		n.Parent().RemoveChild(n.Parent(), n)
 	case *ast.HTMLBlock:
 		p := ast.NewParagraph()
+
 		lines := n.Lines().Sliced(0, n.Lines().Len())
 		if n.HasClosure() {
 			lines = append(lines, n.ClosureLine)
 		}
+
 		for _, s := range lines {
 			p.AppendChild(p, ast.NewRawTextSegment(s))
 		}
@@ -195,6 +201,7 @@ func (r blockRenderer) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
 		if entering {
 			_, _ = w.WriteString("<div class=\"page-break\"></div>\n")
 		}
+
 		return ast.WalkContinue, nil
 	})
 }
@@ -203,6 +210,7 @@ func (blockRenderer) contents(w util.BufWriter, _ []byte, n ast.Node, entering b
 	if entering {
 		_, _ = w.WriteString(`<nav class="` + ListPlace(n.(*contents).list) + "\"></nav>\n")
 	}
+
 	return ast.WalkContinue, nil
 }
 
@@ -215,10 +223,12 @@ func (blockRenderer) alert(w util.BufWriter, _ []byte, n ast.Node, entering bool
 	addClass(a, "alert alert-"+a.kind)
 	_, _ = w.WriteString("<div")
 	htmlrender.RenderAttributes(w, a, nil)
+
 	_, _ = w.WriteString(">\n")
 	if a.title != "" {
 		_, _ = w.WriteString(`<p class="alert-title">` + html.EscapeString(a.title) + "</p>\n")
 	}
+
 	return ast.WalkContinue, nil
 }
 
@@ -228,6 +238,7 @@ func (blockRenderer) alertTitle(w util.BufWriter, _ []byte, _ ast.Node, entering
 	} else {
 		_, _ = w.WriteString("</p>\n")
 	}
+
 	return ast.WalkContinue, nil
 }
 
@@ -235,6 +246,7 @@ func (blockRenderer) raw(w util.BufWriter, _ []byte, n ast.Node, entering bool) 
 	if entering {
 		_, _ = w.Write(n.(*rawBlock).html)
 	}
+
 	return ast.WalkContinue, nil
 }
 
@@ -256,6 +268,7 @@ func eachNode(root ast.Node, f func(ast.Node)) {
 		if entering {
 			f(n)
 		}
+
 		return ast.WalkContinue, nil
 	})
 }
@@ -267,6 +280,7 @@ func replace(old, new ast.Node) {
 // blockText returns a block's own source lines, at most max of them (0: all).
 func blockText(n ast.Node, src []byte, max int) []byte {
 	var out []byte
+
 	lines := n.Lines()
 	for i := range lines.Len() {
 		if max > 0 && i == max {
@@ -275,6 +289,7 @@ func blockText(n ast.Node, src []byte, max int) []byte {
 		s := lines.At(i)
 		out = append(out, s.Value(src)...)
 	}
+
 	return out
 }
 
@@ -293,5 +308,6 @@ func ListPlace(kind Kind) string {
 	if kind == "" {
 		return "toc-here"
 	}
+
 	return "toc-" + string(kind)
 }

@@ -74,6 +74,7 @@ func (indexParser) Parse(_ ast.Node, block text.Reader, pc parser.Context) ast.N
 	if !bytes.HasPrefix(line, []byte(`\index{`)) || dialectOf(pc) == GFM {
 		return nil
 	}
+
 	m := indexForm.FindSubmatch(line[:min(len(line), maxIndexTerm)])
 	if m == nil {
 		return nil
@@ -81,6 +82,7 @@ func (indexParser) Parse(_ ast.Node, block text.Reader, pc parser.Context) ast.N
 	block.Advance(len(m[0]))
 	n := &indexMark{entry: string(m[1])}
 	n.SetPos(segment.Start)
+
 	return n
 }
 
@@ -89,13 +91,15 @@ func (indexParser) Parse(_ ast.Node, block text.Reader, pc parser.Context) ast.N
 // together, only the source says where.
 func (d *draft) noteIndex(root ast.Node) {
 	src := d.src
+
 	marks := bytes.Contains(src, []byte(`\index{`)) || bytes.Contains(src, []byte("."+indexClass))
 	if !marks && !bytes.Contains(src, []byte(`\printindex`)) || d.dialect == GFM {
 		return
 	}
 	placed := false
 	eachBlock(root, func(n ast.Node) {
-		if p, ok := n.(*ast.Paragraph); ok && p.Lines().Len() == 1 && strings.TrimSpace(string(blockText(p, src, 1))) == `\printindex` {
+		if p, ok := n.(*ast.Paragraph); ok && p.Lines().Len() == 1 &&
+			strings.TrimSpace(string(blockText(p, src, 1))) == `\printindex` {
 			if placed {
 				p.Parent().RemoveChild(p.Parent(), p)
 				return
@@ -106,6 +110,7 @@ func (d *draft) noteIndex(root ast.Node) {
 	})
 	eachNode(root, func(n ast.Node) {
 		id := fmt.Sprintf("toc-ix-%d", len(d.index)+1)
+
 		switch n := n.(type) {
 		case *indexMark:
 			if entry, ok := readIndexEntry(n.entry); ok && len(d.index) < maxIndexEntries {
@@ -114,9 +119,11 @@ func (d *draft) noteIndex(root ast.Node) {
 			}
 		case *element:
 			term := strings.Join(strings.Fields(plainText(n, src)), " ")
-			if n.tag != "span" || !hasClass(n, indexClass) || term == "" || len(term) > maxIndexTerm || len(d.index) == maxIndexEntries {
+			if n.tag != "span" || !hasClass(n, indexClass) || term == "" || len(term) > maxIndexTerm ||
+				len(d.index) == maxIndexEntries {
 				return
 			}
+
 			if own := attributeText(n, "id"); own != "" {
 				id = own
 			}
@@ -131,6 +138,7 @@ func (d *draft) noteIndex(root ast.Node) {
 			replace(p, marks)
 		}
 	})
+
 	if len(d.index) > 0 && !placed && d.options.Links == nil {
 		d.appendIndex(root)
 	}
@@ -143,6 +151,7 @@ func onlyMarks(p *ast.Paragraph, src []byte) bool {
 			return false
 		}
 	}
+
 	return true
 }
 
@@ -159,9 +168,11 @@ func (d *draft) appendIndex(root ast.Node) {
 			}
 		}
 	})
+
 	if titles > 1 {
 		level = 1
 	}
+
 	if titles == 1 {
 		level = 2
 	}
@@ -183,22 +194,31 @@ func readIndexEntry(source string) (e IndexEntry, ok bool) {
 	if m := seeForm.FindStringSubmatch(command); m != nil {
 		e.See, e.Also = strings.TrimSpace(m[2]), m[1] == "seealso"
 	}
+
 	for term := range strings.SplitSeq(terms, "!") {
 		key, shown, sorted := strings.Cut(term, "@")
 		if !sorted {
 			shown = key
 		}
-		if key, shown = strings.TrimSpace(key), strings.TrimSpace(shown); key == "" || shown == "" || len(e.Terms) == 3 {
+
+		if key, shown = strings.TrimSpace(
+			key,
+		), strings.TrimSpace(
+			shown,
+		); key == "" || shown == "" ||
+			len(e.Terms) == 3 {
 			return e, false
 		}
 		e.Terms, e.SortBy = append(e.Terms, shown), append(e.SortBy, key)
 	}
+
 	return e, true
 }
 
 // IndexTitle is "Index" in a language (BCP 47).
 func IndexTitle(lang string) string {
 	base, _, _ := strings.Cut(strings.ToLower(lang), "-")
+
 	title := map[string]string{
 		"ar": "الفهرس", "bg": "Показалец", "ca": "Índex alfabètic", "cs": "Rejstřík", "da": "Register", "de": "Register", "el": "Ευρετήριο",
 		"es": "Índice alfabético", "fa": "نمایه", "fi": "Hakemisto", "he": "מפתח", "hi": "अनुक्रमणिका", "hr": "Kazalo", "hu": "Tárgymutató",
@@ -209,6 +229,7 @@ func IndexTitle(lang string) string {
 	if title == "" {
 		return "Index"
 	}
+
 	return title
 }
 
@@ -220,12 +241,14 @@ func (indexRenderer) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
 		if id := n.(*indexMark).id; entering && id != "" {
 			_, _ = w.WriteString(`<a id="` + html.EscapeString(id) + `"></a>`)
 		}
+
 		return ast.WalkContinue, nil
 	})
 	reg.Register(kindIndexPlace, func(w util.BufWriter, _ []byte, _ ast.Node, entering bool) (ast.WalkStatus, error) {
 		if entering {
 			_, _ = w.WriteString(`<nav class="` + IndexPlace + "\"></nav>\n")
 		}
+
 		return ast.WalkContinue, nil
 	})
 }
@@ -233,6 +256,7 @@ func (indexRenderer) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
 // IndexWord is "see" or "see also" in a language (BCP 47).
 func IndexWord(word, lang string) string {
 	base, _, _ := strings.Cut(strings.ToLower(lang), "-")
+
 	words := map[string][2]string{
 		"de": {"siehe", "siehe auch"}, "es": {"véase", "véase también"}, "fr": {"voir", "voir aussi"}, "it": {"vedi", "vedi anche"},
 		"nl": {"zie", "zie ook"}, "pl": {"zob.", "zob. też"}, "pt": {"ver", "ver também"}, "ru": {"см.", "см. также"}, "sv": {"se", "se även"},
@@ -243,5 +267,6 @@ func IndexWord(word, lang string) string {
 	case word == "see":
 		return words[0]
 	}
+
 	return words[1]
 }

@@ -50,10 +50,12 @@ func (bracesParser) Trigger() []byte { return []byte{'{'} }
 func (bracesParser) Parse(parent ast.Node, block text.Reader, _ parser.Context) ast.Node {
 	line, segment := block.PeekLine()
 	before := block.PrecendingCharacter()
+
 	behind := before < 0x80 && bytes.IndexByte([]byte(")]`*_~^=+>"), byte(before)) >= 0
 	if !behind && before != ' ' && before != '\t' && before != '\n' {
 		return nil
 	}
+
 	a, size := readBraces(line)
 	if size == 0 {
 		return nil
@@ -62,21 +64,25 @@ func (bracesParser) Parse(parent ast.Node, block text.Reader, _ parser.Context) 
 	alone := len(bytes.TrimSpace(line[size:])) == 0
 	// Other programs' attributes are dropped, too, behind a link or picture and in a form
 	// that is nothing else.
-	dropped := (before == ')' || kramdown) && len(a.pairs) > 0 || kramdown && alone && len(a.words) == 1 && slices.Contains(listNames(), a.words[0])
+	dropped := (before == ')' || kramdown) && len(a.pairs) > 0 ||
+		kramdown && alone && len(a.words) == 1 && slices.Contains(listNames(), a.words[0])
 	if !a.meant() && !dropped {
 		return nil
 	}
 	lines := parent.Lines()
 	last := alone && segment.Stop >= lines.At(lines.Len()-1).Stop
+
 	n := &braces{attributes: a, segment: segment.WithStop(segment.Start + size), last: last, kramdown: kramdown}
 	if kramdown && alone && !last && !parent.HasChildren() && parent.Kind() == ast.KindParagraph { // above a paragraph
 		block.AdvanceLine()
 		return n
 	}
+
 	if !behind && !last && (labelKind(a.id) != Equation || displayBefore(parent.LastChild(), block.Source()) == nil) {
 		return nil
 	}
 	block.Advance(size)
+
 	return n
 }
 
@@ -96,14 +102,17 @@ func (inlineTransformer) Transform(root *ast.Document, reader text.Reader, _ par
 			found = append(found, n)
 		case *ast.Text:
 			joinTexts(n)
+
 			if n.HardLineBreak() {
 				n.Segment = n.Segment.TrimRightSpace(reader.Source())
 			}
 		}
 	})
+
 	if len(found) == 0 {
 		return
 	}
+
 	parents := map[ast.Node]bool{}
 	for _, b := range found {
 		if parent := b.Parent(); parent != nil && !parents[parent] {
@@ -111,10 +120,12 @@ func (inlineTransformer) Transform(root *ast.Document, reader text.Reader, _ par
 			makeSpans(parent, reader.Source())
 		}
 	}
+
 	for _, b := range found {
 		if b.Parent() == nil {
 			continue // taken by a span
 		}
+
 		if !b.settle(reader.Source()) {
 			replace(b, ast.NewTextSegment(b.segment))
 		}
@@ -147,9 +158,11 @@ func (b *braces) settle(src []byte) bool {
 			}
 			b.attributes.setOn(f)
 			parent.RemoveChild(parent, b)
+
 			return true
 		}
 	}
+
 	switch n := before.(type) {
 	case *ast.Link, *ast.Image, *ast.CodeSpan, *ast.Emphasis, *ast.AutoLink, *east.Strikethrough, *element:
 		if image, ok := n.(*ast.Image); ok && !image.HasChildren() {
@@ -159,17 +172,22 @@ func (b *braces) settle(src []byte) bool {
 		}
 		b.attributes.setOn(n)
 		parent.RemoveChild(parent, b)
+
 		return true
 	}
+
 	if before == nil && b.kramdown && !b.last && b.NextSibling() != nil {
 		parent.RemoveChild(parent, b)
 		b.attributes.setOn(parent)
+
 		return true
 	}
+
 	if !b.last || b.NextSibling() != nil {
 		return false
 	}
 	var target ast.Node
+
 	switch p := parent.(type) {
 	case *ast.Heading:
 		target = p
@@ -177,6 +195,7 @@ func (b *braces) settle(src []byte) bool {
 		if table := tableAbove(p); before == nil && table != nil {
 			table.RemoveChild(table, p.Parent())
 			b.attributes.setOnBlock(table)
+
 			return true
 		}
 		target = p
@@ -197,11 +216,13 @@ func (b *braces) settle(src []byte) bool {
 			}
 			p.Parent().RemoveChild(p.Parent(), p)
 			b.attributes.setOnBlock(target)
+
 			return true
 		}
 	default:
 		return false
 	}
+
 	if t, ok := before.(*ast.Text); ok {
 		trimmed := t.Segment.TrimRightSpace(src)
 		if !t.SoftLineBreak() && t.Segment.Len() == trimmed.Len() {
@@ -209,12 +230,14 @@ func (b *braces) settle(src []byte) bool {
 		}
 		t.Segment = trimmed
 		t.SetSoftLineBreak(false)
+
 		if trimmed.Len() == 0 {
 			parent.RemoveChild(parent, t)
 		}
 	}
 	parent.RemoveChild(parent, b)
 	b.attributes.setOnBlock(target)
+
 	return true
 }
 
@@ -225,14 +248,19 @@ func (b *braces) neighbour(p *ast.Paragraph, src []byte) ast.Node {
 	if before != nil && before.Kind() == ast.KindLinkReferenceDefinition {
 		before = nil
 	}
+
 	if b.kramdown && after != nil {
 		blank := func(line []byte) bool { return len(bytes.Trim(line, " \t>\n")) == 0 }
 		above := src[:bytes.LastIndexByte(src[:b.segment.Start], '\n')+1]
+
 		below := src[lineEnd(src, b.segment.Start):]
-		if before == nil || blank(above[bytes.LastIndexByte(bytes.TrimSuffix(above, []byte("\n")), '\n')+1:]) && !blank(below[:lineEnd(below, 0)]) {
+		if before == nil ||
+			blank(above[bytes.LastIndexByte(bytes.TrimSuffix(above, []byte("\n")), '\n')+1:]) &&
+				!blank(below[:lineEnd(below, 0)]) {
 			return after
 		}
 	}
+
 	return before
 }
 
@@ -243,11 +271,13 @@ func tableAbove(cell *east.TableCell) ast.Node {
 	if row.Kind() != east.KindTableRow || row.NextSibling() != nil || row.FirstChild() != cell {
 		return nil
 	}
+
 	for c := cell.NextSibling(); c != nil; c = c.NextSibling() {
 		if c.HasChildren() {
 			return nil
 		}
 	}
+
 	return row.Parent()
 }
 
@@ -257,9 +287,11 @@ func displayBefore(n ast.Node, src []byte) *formula {
 	if t, ok := n.(*ast.Text); ok && len(bytes.TrimSpace(t.Segment.Value(src))) == 0 {
 		n = t.PreviousSibling()
 	}
+
 	if f, ok := n.(*formula); ok && f.display {
 		return f
 	}
+
 	return nil
 }
 
@@ -271,13 +303,16 @@ func makeSpans(parent ast.Node, src []byte) {
 		at   int // in the source
 	}
 	var open []bracket
+
 	for c := parent.FirstChild(); c != nil; {
 		next := c.NextSibling()
+
 		t, ok := c.(*ast.Text)
 		if !ok {
 			c = next
 			continue
 		}
+
 		for i := t.Segment.Start; i < t.Segment.Stop; i++ {
 			switch src[i] {
 			case '\\':
@@ -290,6 +325,7 @@ func makeSpans(parent ast.Node, src []byte) {
 				}
 				from := open[len(open)-1]
 				open = open[:len(open)-1]
+
 				if b, ok := next.(*braces); ok && i == t.Segment.Stop-1 && !t.SoftLineBreak() {
 					wrapSpan(from.node, from.at, t, i, b)
 					next = b.NextSibling()
@@ -308,15 +344,18 @@ func wrapSpan(first *ast.Text, from int, last *ast.Text, to int, b *braces) {
 	span.SetPos(from)
 	b.attributes.setOn(span)
 	parent.InsertAfter(parent, last, span)
+
 	if first == last {
 		span.AppendChild(span, ast.NewTextSegment(text.NewSegment(from+1, to)))
 		first.Segment = first.Segment.WithStop(from)
+
 		return
 	}
 	inner := ast.NewTextSegment(text.NewSegment(from+1, first.Segment.Stop))
 	inner.SetSoftLineBreak(first.SoftLineBreak())
 	inner.SetHardLineBreak(first.HardLineBreak())
 	span.AppendChild(span, inner)
+
 	for c := first.NextSibling(); c != span; {
 		next := c.NextSibling()
 		span.AppendChild(span, c)

@@ -8,7 +8,7 @@ import (
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
 
-	"presswork"
+	"presswork/internal/fault"
 )
 
 // goldmark cannot be cancelled, and some inputs take it time that grows with
@@ -67,8 +67,15 @@ type stopParsing struct{ err error }
 func (b *budget) spend(units int) {
 	b.spent += units
 	if b.spent > workLimit {
-		panic(stopParsing{tooComplex("the Markdown is too complex to parse: too many unmatched *, _, [ or definitions in one place")})
+		panic(
+			stopParsing{
+				tooComplex(
+					"the Markdown is too complex to parse: too many unmatched *, _, [ or definitions in one place",
+				),
+			},
+		)
 	}
+
 	if b.spent-b.look >= ctxEvery {
 		b.look = b.spent
 		if b.ctx.Err() != nil {
@@ -84,7 +91,7 @@ func (b *budget) nest(depth int) {
 }
 
 func tooComplex(format string, args ...any) error {
-	return presswork.Errorf(presswork.ContentTooComplex, format, args...).WithParam("content")
+	return fault.Errorf(fault.ContentTooComplex, format, args...).WithParam("content")
 }
 
 // parse runs goldmark within the budget, for a document of a dialect, with
@@ -95,17 +102,26 @@ func parse(ctx context.Context, p parser.Parser, src []byte, dialect string, syn
 
 // parseDrawn is parse for a text of size bytes, behind which stand the texts of the
 // tables that are drawn in it.
-func parseDrawn(ctx context.Context, p parser.Parser, src []byte, size int, tables map[int]*drawnTable, dialect string, syntax references) (root ast.Node, err error) {
+func parseDrawn(
+	ctx context.Context,
+	p parser.Parser,
+	src []byte,
+	size int,
+	tables map[int]*drawnTable,
+	dialect string,
+	syntax references,
+) (root ast.Node, err error) {
 	defer func() {
 		switch r := recover().(type) {
 		case nil:
 		case stopParsing:
 			root, err = nil, r.err
 		default:
-			root, err = nil, presswork.Errorf(presswork.RenderFailed, "the Markdown could not be parsed").
+			root, err = nil, fault.Errorf(fault.RenderFailed, "the Markdown could not be parsed").
 				WithCause(fmt.Errorf("goldmark panicked: %v", r))
 		}
 	}()
+
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
@@ -113,11 +129,13 @@ func parseDrawn(ctx context.Context, p parser.Parser, src []byte, size int, tabl
 	pc.Set(budgetKey, &budget{ctx: ctx, references: syntax})
 	pc.Set(dialectKey, dialect)
 	reader := text.NewReader(src)
+
 	if tables != nil {
 		pc.Set(drawnKey, tables)
 		reader = drawnReader{text.NewReader(src[:size]), src}
 	}
 	root = p.Parse(reader, parser.WithContext(pc))
+
 	return root, checkDepth(root)
 }
 
@@ -125,6 +143,7 @@ func parseDrawn(ctx context.Context, p parser.Parser, src []byte, size int, tabl
 // stack.
 func checkDepth(root ast.Node) error {
 	depth := 0
+
 	for n := root; n != nil; {
 		if c := n.FirstChild(); c != nil {
 			n, depth = c, depth+1
@@ -133,13 +152,16 @@ func checkDepth(root ast.Node) error {
 			}
 			continue
 		}
+
 		for n != root && n.NextSibling() == nil {
 			n, depth = n.Parent(), depth-1
 		}
+
 		if n == root {
 			return nil
 		}
 		n = n.NextSibling()
 	}
+
 	return nil
 }

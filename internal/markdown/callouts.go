@@ -34,33 +34,40 @@ func (d *draft) placeAlert(quote *ast.Blockquote) {
 	if !ok {
 		return
 	}
+
 	first, ok := p.FirstChild().(*ast.Text)
 	if !ok { // or the document defines a link of that name
 		return
 	}
+
 	m := alertHead.FindSubmatch(bytes.TrimRight(first.Segment.Value(d.src), " \t\n"))
 	if m == nil {
 		return
 	}
 	a := &alert{name: strings.ToLower(string(m[1]))}
 	a.SetPos(quote.Pos())
+
 	if a.kind = alertKinds()[a.name]; a.kind == "" {
 		a.kind = "note"
 	}
 	first.Segment = first.Segment.WithStart(min(first.Segment.Start+len(m[0]), first.Segment.Stop))
+
 	if title := takeLine(p, d.src); title != nil {
 		a.titled = true
 		a.AppendChild(a, title)
 	}
 	a.setTitle(d.options.Lang)
+
 	if p.FirstChild() == nil {
 		quote.RemoveChild(quote, p)
 	}
+
 	for _, name := range []string{"id", "class"} {
 		if value := attributeText(quote, name); value != "" {
 			a.SetAttributeString(name, []byte(value))
 		}
 	}
+
 	for c := quote.FirstChild(); c != nil; {
 		next := c.NextSibling()
 		a.AppendChild(a, c)
@@ -76,6 +83,7 @@ func (a *alert) takeTitle() {
 		return
 	}
 	a.RemoveChild(a, first)
+
 	if p, ok := first.FirstChild().(*ast.Paragraph); ok {
 		title := &alertTitle{}
 		moveChildren(p, title)
@@ -89,11 +97,13 @@ func (a *alert) takeTitle() {
 func takeLine(p *ast.Paragraph, src []byte) *alertTitle {
 	title := &alertTitle{}
 	blank := true
+
 	for c := p.FirstChild(); c != nil; {
 		next := c.NextSibling()
 		t, isText := c.(*ast.Text)
 		blank = blank && isText && util.IsBlank(t.Segment.Value(src))
 		title.AppendChild(title, c)
+
 		if isText && (t.SoftLineBreak() || t.HardLineBreak()) {
 			t.SetSoftLineBreak(false)
 			t.SetHardLineBreak(false)
@@ -101,8 +111,10 @@ func takeLine(p *ast.Paragraph, src []byte) *alertTitle {
 		}
 		c = next
 	}
+
 	if blank {
 		return nil
 	}
+
 	return title
 }

@@ -30,17 +30,24 @@ func (d *draft) dropCellOptions(root ast.Node) {
 			return
 		}
 		lines := code.Lines()
+
 		options := 0
 		for ; options < lines.Len(); options++ {
 			line := lines.At(options)
+
 			m := cellOption().FindSubmatch(line.Value(d.src))
 			if m == nil {
 				break
 			}
-			if name := string(m[1]); (name == "echo" || name == "include") && strings.TrimSpace(string(m[2])) == "false" {
+
+			if name := string(
+				m[1],
+			); (name == "echo" || name == "include") &&
+				strings.TrimSpace(string(m[2])) == "false" {
 				hidden = append(hidden, code)
 			}
 		}
+
 		if options > 0 && options < lines.Len() {
 			if line := lines.At(options); util.IsBlank(line.Value(d.src)) {
 				options++
@@ -48,6 +55,7 @@ func (d *draft) dropCellOptions(root ast.Node) {
 		}
 		lines.SetSliced(options, lines.Len())
 	})
+
 	for _, n := range hidden {
 		if p := n.Parent(); p != nil {
 			p.RemoveChild(p, n)

@@ -5,7 +5,7 @@ import (
 	"context"
 	"unicode/utf8"
 
-	"presswork"
+	"presswork/internal/fault"
 )
 
 // suspicious is how many special characters a stretch without a blank line may
@@ -19,26 +19,34 @@ const suspicious = 4000
 // ContentNotUTF8, ContentTooComplex.
 func Check(src []byte) error {
 	if bytes.HasPrefix(src, []byte("\xff\xfe")) || bytes.HasPrefix(src, []byte("\xfe\xff")) {
-		return presswork.Errorf(presswork.ContentNotUTF8, "the content is UTF-16; save it as UTF-8").WithParam("content")
+		return fault.Errorf(fault.ContentNotUTF8, "the content is UTF-16; save it as UTF-8").WithParam("content")
 	}
+
 	if !utf8.Valid(src) {
-		return presswork.Errorf(presswork.ContentNotUTF8, "the content is not valid UTF-8 (at byte %d)", invalidAt(src)).WithParam("content")
+		return fault.Errorf(fault.ContentNotUTF8, "the content is not valid UTF-8 (at byte %d)", invalidAt(src)).
+			WithParam("content")
 	}
+
 	if i := bytes.IndexByte(src, 0); i >= 0 {
-		return presswork.Errorf(presswork.ContentNotUTF8, "the content holds a NUL byte (at byte %d): it is not text", i).WithParam("content")
+		return fault.Errorf(fault.ContentNotUTF8, "the content holds a NUL byte (at byte %d): it is not text", i).
+			WithParam("content")
 	}
+
 	body := src
 	if matter, _, ok := splitFrontMatter(src); ok {
 		body = matter.rest
 	}
+
 	if len(bytes.TrimSpace(bytes.TrimPrefix(body, []byte("\ufeff")))) == 0 {
-		return presswork.Errorf(presswork.ContentEmpty, "the content is empty").WithParam("content")
+		return fault.Errorf(fault.ContentEmpty, "the content is empty").WithParam("content")
 	}
+
 	body = normalizeNewlines(body)
 	if !looksLikeBomb(body) {
 		return nil
 	}
 	_, err := parse(context.Background(), newParser(), body, detect(body), labelSyntax(body))
+
 	return err
 }
 
@@ -50,6 +58,7 @@ func invalidAt(src []byte) int {
 		}
 		i += n
 	}
+
 	return len(src)
 }
 
@@ -58,6 +67,7 @@ func invalidAt(src []byte) int {
 // defines many things.
 func looksLikeBomb(src []byte) bool {
 	special, divisions := 0, 0
+
 	for line := range bytes.Lines(src) {
 		text := bytes.TrimLeft(line, " \t")
 		if len(text) <= 1 {
@@ -66,24 +76,29 @@ func looksLikeBomb(src []byte) bool {
 			// show by the lines before them.
 			continue
 		}
+
 		if containersOf(line) > maxNesting/4 {
 			return true
 		}
+
 		if bytes.HasPrefix(text, []byte(":::")) {
 			if divisions++; divisions > maxNesting {
 				return true
 			}
 		}
+
 		for _, c := range text {
 			switch c {
 			case '=', '+', '*', '_', '~', '[', ']', '`', '<', '|':
 				special++
 			}
 		}
+
 		if special > suspicious {
 			return true
 		}
 	}
+
 	return false
 }
 
@@ -91,6 +106,7 @@ func looksLikeBomb(src []byte) bool {
 // line's start.
 func containersOf(line []byte) int {
 	n, spaces := 0, 0
+
 	for i, c := range line {
 		switch {
 		case c == '>' || c == '-' || c == '+' || c == '*' || c == ':':
@@ -110,5 +126,6 @@ func containersOf(line []byte) int {
 	if spaces == 0 && bytes.IndexByte(line, '>') < 0 {
 		return 0
 	}
+
 	return n
 }

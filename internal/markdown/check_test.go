@@ -4,46 +4,47 @@ import (
 	"strings"
 	"testing"
 
-	"presswork"
+	"presswork/internal/fault"
 	"presswork/internal/markdown"
 )
 
 func TestCheck(t *testing.T) {
 	t.Parallel()
+
 	for name, c := range map[string]struct {
 		content string
-		want    presswork.Code
+		want    fault.Code
 	}{
 		"text":                      {"# Hi", ""},
-		"empty":                     {"", presswork.ContentEmpty},
-		"blank":                     {" \n\t\r\n", presswork.ContentEmpty},
-		"only a byte order mark":    {"\ufeff\n", presswork.ContentEmpty},
-		"only front matter":         {"---\ntitle: x\n---\n\n", presswork.ContentEmpty},
+		"empty":                     {"", fault.ContentEmpty},
+		"blank":                     {" \n\t\r\n", fault.ContentEmpty},
+		"only a byte order mark":    {"\ufeff\n", fault.ContentEmpty},
+		"only front matter":         {"---\ntitle: x\n---\n\n", fault.ContentEmpty},
 		"front matter and text":     {"---\ntitle: x\n---\nx", ""},
-		"not UTF-8":                 {"ok \xff", presswork.ContentNotUTF8},
-		"UTF-16":                    {"\xff\xfe#\x00", presswork.ContentNotUTF8},
-		"NUL":                       {"a\x00b", presswork.ContentNotUTF8},
-		"10 000 quotes":             {strings.Repeat(">", 10_000), presswork.ContentTooComplex},
-		"10 000 quotes with spaces": {strings.Repeat("> ", 10_000) + "x", presswork.ContentTooComplex},
+		"not UTF-8":                 {"ok \xff", fault.ContentNotUTF8},
+		"UTF-16":                    {"\xff\xfe#\x00", fault.ContentNotUTF8},
+		"NUL":                       {"a\x00b", fault.ContentNotUTF8},
+		"10 000 quotes":             {strings.Repeat(">", 10_000), fault.ContentTooComplex},
+		"10 000 quotes with spaces": {strings.Repeat("> ", 10_000) + "x", fault.ContentTooComplex},
 		"100 quotes":                {strings.Repeat("> ", 100) + "x", ""},
-		"101 quotes":                {strings.Repeat("> ", 101) + "x", presswork.ContentTooComplex},
-		"nested lists":              {strings.Repeat("- ", 5_000) + "x", presswork.ContentTooComplex},
-		"numbered lists":            {strings.Repeat("1. ", 5_000) + "x", presswork.ContentTooComplex},
-		"a list ladder":             {ladder(150), presswork.ContentTooComplex},
-		"open brackets":             {strings.Repeat("[", 50_000), presswork.ContentTooComplex},
-		"emphasis bomb":             {strings.Repeat("*a_ ", 50_000), presswork.ContentTooComplex},
-		"nested emphasis":           {strings.Repeat("*a ", 5_000) + strings.Repeat("b* ", 5_000), presswork.ContentTooComplex},
-		"nested images":             {strings.Repeat("![", 5_000) + strings.Repeat("](x)", 5_000), presswork.ContentTooComplex},
-		"link bomb":                 {strings.Repeat("[a](", 50_000), presswork.ContentTooComplex},
-		"nested divisions":          {strings.Repeat(":::a\n", 101), presswork.ContentTooComplex},
+		"101 quotes":                {strings.Repeat("> ", 101) + "x", fault.ContentTooComplex},
+		"nested lists":              {strings.Repeat("- ", 5_000) + "x", fault.ContentTooComplex},
+		"numbered lists":            {strings.Repeat("1. ", 5_000) + "x", fault.ContentTooComplex},
+		"a list ladder":             {ladder(150), fault.ContentTooComplex},
+		"open brackets":             {strings.Repeat("[", 50_000), fault.ContentTooComplex},
+		"emphasis bomb":             {strings.Repeat("*a_ ", 50_000), fault.ContentTooComplex},
+		"nested emphasis":           {strings.Repeat("*a ", 5_000) + strings.Repeat("b* ", 5_000), fault.ContentTooComplex},
+		"nested images":             {strings.Repeat("![", 5_000) + strings.Repeat("](x)", 5_000), fault.ContentTooComplex},
+		"link bomb":                 {strings.Repeat("[a](", 50_000), fault.ContentTooComplex},
+		"nested divisions":          {strings.Repeat(":::a\n", 101), fault.ContentTooComplex},
 		"divisions in a row":        {strings.Repeat(":::a\nb\n:::\n", 101), ""},
-		"marks left open":           {strings.Repeat("==a ", 50_000), presswork.ContentTooComplex},
+		"marks left open":           {strings.Repeat("==a ", 50_000), fault.ContentTooComplex},
 		"a rule of dashes":          {strings.Repeat("-", 10_000) + "\n\ntext", ""},
 		"a row of stars":            {strings.Repeat("*", 100_000) + "\n\ntext", ""},
-		"a wide table":              {strings.Repeat("a|", 3_000) + "\n" + strings.Repeat("-|", 3_000) + "\n" + strings.Repeat("x\n", 3_000), presswork.ContentTooComplex},
+		"a wide table":              {strings.Repeat("a|", 3_000) + "\n" + strings.Repeat("-|", 3_000) + "\n" + strings.Repeat("x\n", 3_000), fault.ContentTooComplex},
 	} {
 		err := markdown.Check([]byte(c.content))
-		if got := presswork.CodeOf(err); got != c.want {
+		if got := fault.CodeOf(err); got != c.want {
 			t.Errorf("%s: got %v, want %q", name, err, c.want)
 		}
 	}
@@ -54,5 +55,6 @@ func ladder(depth int) string {
 	for i := range depth {
 		b.WriteString(strings.Repeat("  ", i) + "- a\n")
 	}
+
 	return b.String()
 }

@@ -12,12 +12,14 @@ func (b *bibliography) makeNotes(root ast.Node, src []byte) {
 	if !b.style.Note || len(b.cited) == 0 {
 		return
 	}
+
 	list, _ := root.LastChild().(*east.FootnoteList)
 	if list == nil {
 		list = east.NewFootnoteList()
 		root.AppendChild(root, list)
 	}
 	own := map[int]*east.Footnote{}
+
 	for n := list.FirstChild(); n != nil; n = n.NextSibling() {
 		if note, ok := n.(*east.Footnote); ok {
 			own[note.Index] = note
@@ -27,6 +29,7 @@ func (b *bibliography) makeNotes(root ast.Node, src []byte) {
 	var backs []*east.FootnoteBacklink
 	var order []ast.Node // of the text
 	within := false
+
 	cited := make(map[*reference]bool, len(b.cited))
 	for _, r := range b.cited {
 		cited[r] = true
@@ -55,6 +58,7 @@ func (b *bibliography) makeNotes(root ast.Node, src []byte) {
 				inNotes = append(inNotes, n)
 			}
 		}
+
 		return ast.WalkContinue, nil
 	})
 	var notes []*east.Footnote
@@ -65,6 +69,7 @@ func (b *bibliography) makeNotes(root ast.Node, src []byte) {
 			index[old] = len(notes)
 		}
 	}
+
 	for _, n := range order {
 		if link, ok := n.(*east.FootnoteLink); ok {
 			renew(link.Index)
@@ -73,18 +78,22 @@ func (b *bibliography) makeNotes(root ast.Node, src []byte) {
 		notes = append(notes, b.noteOf(n.(*reference), len(notes)+1, src))
 	}
 	b.cited = append(b.cited, inNotes...)
+
 	for _, link := range links { // of notes that only notes refer to
 		renew(link.Index)
 	}
+
 	for _, link := range links {
 		link.Index = index[link.Index]
 	}
+
 	for _, back := range backs {
 		if n := index[back.Index]; n > 0 {
 			back.Index = n
 		}
 	}
 	list.RemoveChildren(list)
+
 	for i, note := range notes {
 		note.Index = i + 1
 		list.AppendChild(list, note)
@@ -99,6 +108,7 @@ func (b *bibliography) noteOf(r *reference, number int, src []byte) *east.Footno
 	link.RefCount, back.RefCount = 1, 1
 	before := r.PreviousSibling()
 	r.Parent().ReplaceChild(r.Parent(), r, link)
+
 	switch t, isText := before.(*ast.Text); {
 	case !r.bracketed && !r.items[0].bare:
 		names := &reference{items: r.items[:1], source: r.source, offset: r.offset, namesOnly: true}
@@ -114,5 +124,6 @@ func (b *bibliography) noteOf(r *reference, number int, src []byte) *east.Footno
 	p.AppendChild(p, r)
 	p.AppendChild(p, back)
 	note.AppendChild(note, p)
+
 	return note
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/yuin/goldmark/ast"
 	east "github.com/yuin/goldmark/extension/ast"
 
-	"presswork"
+	"presswork/internal/fault"
 	"presswork/internal/input"
 	"presswork/internal/markdown/cite"
 )
@@ -60,55 +60,70 @@ func (d *draft) openBibliography(ctx context.Context, styles *cite.Library) (*bi
 		return nil, nil
 	}
 	b := &bibliography{items: map[string]*cite.Item{}}
+
 	for _, name := range d.options.Bibliography[:min(len(d.options.Bibliography), maxBibliographies)] {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
+
 		data, err := d.openFile(name, true)
 		if err != nil {
 			return nil, err
 		}
+
 		if data == nil {
 			continue
 		}
+
 		works, err := cite.Read(data, d.options.Lang)
 		if err != nil {
-			d.warn(presswork.BibliographyFailed, 0, fmt.Sprintf("bibliography %q: %v", clip(name), err))
+			d.warn(fault.BibliographyFailed, 0, fmt.Sprintf("bibliography %q: %v", clip(name), err))
 			continue
 		}
+
 		for i, p := range works.Problems {
 			if i == maxProblems {
-				d.warn(presswork.BibliographyFailed, 0, fmt.Sprintf("bibliography %q: and %d more", clip(name), len(works.Problems)-i))
+				d.warn(
+					fault.BibliographyFailed,
+					0,
+					fmt.Sprintf("bibliography %q: and %d more", clip(name), len(works.Problems)-i),
+				)
 				break
 			}
-			d.warn(presswork.BibliographyFailed, 0, fmt.Sprintf("bibliography %q, line %d: %s", clip(name), p.Line, p.Text))
+			d.warn(fault.BibliographyFailed, 0, fmt.Sprintf("bibliography %q, line %d: %s", clip(name), p.Line, p.Text))
 		}
 		maps.Copy(b.items, works.Items)
 	}
+
 	if len(b.items) == 0 {
 		return nil, nil // what looks like a citation stays as it is
 	}
 	name := d.options.CitationStyle
+
 	own := path.Base(strings.TrimSuffix(name, path.Ext(name)))
 	if IsStyleFile(name) {
 		data, err := d.openFile(name, styles.Style(own) == nil)
 		if err != nil {
 			return nil, err
 		}
+
 		if data != nil {
 			if b.style, err = cite.ParseStyle(data); err != nil {
-				d.warn(presswork.BibliographyFailed, 0, fmt.Sprintf("citation style %q: %v", clip(name), err))
+				d.warn(fault.BibliographyFailed, 0, fmt.Sprintf("citation style %q: %v", clip(name), err))
 			}
 		}
 	} else {
 		b.style = styles.Style(name)
 	}
+
 	if b.style == nil && IsStyleFile(name) {
 		b.style = styles.Style(own) // apa.csl is a file that many have
 	}
+
 	if b.style == nil {
 		b.style = styles.Style(defaultStyle)
 	}
+
 	return b, nil
 }
 
@@ -116,28 +131,39 @@ func (d *draft) openBibliography(ctx context.Context, styles *cite.Library) (*bi
 // warning where it is needed.
 func (d *draft) openFile(name string, needed bool) (data []byte, err error) {
 	err = os.ErrNotExist
+
 	open := d.options.Library
 	if open == nil {
 		open = d.options.Asset
 	}
+
 	if open != nil {
 		data, err = open(path.Clean(name))
 	}
+
 	switch {
 	case err == nil:
 		return data, nil
-	case presswork.CodeOf(err) == presswork.StoreUnavailable:
+	case fault.CodeOf(err) == fault.StoreUnavailable:
 		return nil, err
 	case needed:
-		d.warn(presswork.BibliographyFailed, 0, fmt.Sprintf("%q cannot be read: it did not come with the document", clip(name)))
+		d.warn(
+			fault.BibliographyFailed,
+			0,
+			fmt.Sprintf("%q cannot be read: it did not come with the document", clip(name)),
+		)
 	}
+
 	return nil, nil
 }
 
 // cites reports whether a reference is a citation: it names a work, or nothing
 // that could be a label.
 func (b *bibliography) cites(r *reference) bool {
-	return slices.ContainsFunc(r.items, func(i referenceItem) bool { return b.items[i.key] != nil || labelKind(i.key) == "" })
+	return slices.ContainsFunc(
+		r.items,
+		func(i referenceItem) bool { return b.items[i.key] != nil || labelKind(i.key) == "" },
+	)
 }
 
 // placeCitations finds the citations and makes the place of the bibliography: where
@@ -160,25 +186,30 @@ func (d *draft) placeCitations(root ast.Node) {
 			}
 		}
 	})
+
 	d.works.placed = place != nil
 	if !d.lists() {
 		return
 	}
 	d.works.makeNotes(root, d.src)
+
 	d.works.place = &rawBlock{}
 	if place != nil {
 		place.AppendChild(place, d.works.place)
 		return
 	}
+
 	last := root.LastChild()
 	if last != nil && last.Kind() == east.KindFootnoteList {
 		last = last.PreviousSibling()
 	}
+
 	if last == nil {
 		root.InsertBefore(root, root.FirstChild(), d.works.place)
 		return
 	}
 	root.InsertAfter(root, last, d.works.place)
+
 	if last.Kind() != ast.KindHeading {
 		var headings []*ast.Heading
 		eachBlock(root, func(n ast.Node) {
@@ -186,6 +217,7 @@ func (d *draft) placeCitations(root ast.Node) {
 				headings = append(headings, h)
 			}
 		})
+
 		h := ast.NewHeading(1)
 		if len(headings) > 0 {
 			h.Level = newNumbering(headings, 0).top
@@ -200,7 +232,8 @@ func (d *draft) placeCitations(root ast.Node) {
 
 // lists reports whether the document has a bibliography.
 func (d *draft) lists() bool {
-	return d.options.EntriesAt == "" && (len(d.works.cited)+len(d.options.CitedBefore)+len(d.options.CitedAfter) > 0 || d.options.NoCite != "")
+	return d.options.EntriesAt == "" &&
+		(len(d.works.cited)+len(d.options.CitedBefore)+len(d.options.CitedAfter) > 0 || d.options.NoCite != "")
 }
 
 // citations are those of the document, for others that are printed with it.
@@ -208,6 +241,7 @@ func (b *bibliography) citations() []cite.Citation {
 	if b == nil {
 		return nil
 	}
+
 	return b.written
 }
 
@@ -219,25 +253,45 @@ func (d *draft) writeCitations(ctx context.Context, styles *cite.Library) error 
 	if d.works == nil {
 		return nil
 	}
-	job := cite.Job{Items: d.works.items, Lang: d.options.Lang, Anchor: func(key string) string { return url.PathEscape(d.options.EntriesAt + d.works.anchor(key)) }}
+
+	job := cite.Job{
+		Items:  d.works.items,
+		Lang:   d.options.Lang,
+		Anchor: func(key string) string { return url.PathEscape(d.options.EntriesAt + d.works.anchor(key)) },
+	}
 	for _, r := range d.works.cited {
 		c := cite.Citation{InText: !r.bracketed && !r.items[0].bare && !d.works.style.Note, NamesOnly: r.namesOnly}
 		for _, item := range r.items {
-			one := cite.Cite{Key: item.key, Prefix: emphasis.ReplaceAllString(item.prefix, "<i>$1$2</i>"), SuppressAuthor: item.bare}
+			one := cite.Cite{
+				Key:            item.key,
+				Prefix:         emphasis.ReplaceAllString(item.prefix, "<i>$1$2</i>"),
+				SuppressAuthor: item.bare,
+			}
 			one.Label, one.Locator, one.Suffix = styles.Locator(item.suffix, d.options.Lang)
 			one.Suffix = emphasis.ReplaceAllString(one.Suffix, "<i>$1$2</i>")
 			c.Cites = append(c.Cites, one)
+
 			if d.works.items[item.key] == nil && !r.namesOnly {
-				d.warn(presswork.CitationMissing, d.lines.at(r.offset), fmt.Sprintf("citation of %q, but no bibliography has that key%s", clip(item.key), d.works.meant(item.key)))
+				d.warn(
+					fault.CitationMissing,
+					d.lines.at(r.offset),
+					fmt.Sprintf(
+						"citation of %q, but no bibliography has that key%s",
+						clip(item.key),
+						d.works.meant(item.key),
+					),
+				)
 			}
 		}
 		d.works.written = append(d.works.written, c)
 	}
+
 	job.Citations = slices.Concat(d.options.CitedBefore, d.works.written, d.options.CitedAfter)
 	if len(job.Citations) == 0 && d.options.NoCite == "" {
 		return nil
 	}
 	job.Uncited = d.uncited()
+
 	result, err := d.works.style.Process(ctx, styles, job)
 	switch {
 	case ctx.Err() != nil:
@@ -246,15 +300,19 @@ func (d *draft) writeCitations(ctx context.Context, styles *cite.Library) error 
 		costly, _ := errors.AsType[cite.CostError](err) // it has no other errors
 		return tooComplex("the citations take too long: %s", costly.Reason)
 	}
+
 	for i, r := range d.works.cited {
 		r.citation = result.Citations[len(d.options.CitedBefore)+i]
-		if next, ok := r.NextSibling().(*ast.Text); ok && d.works.style.Note && bytes.HasPrefix(next.Segment.Value(d.src), []byte(".")) {
+		if next, ok := r.NextSibling().(*ast.Text); ok && d.works.style.Note &&
+			bytes.HasPrefix(next.Segment.Value(d.src), []byte(".")) {
 			r.citation = strings.TrimSuffix(r.citation, ".") // the author's own note ends so
 		}
 	}
+
 	if len(result.Entries) > 0 && d.lists() {
 		d.works.place.html = d.works.entriesHTML(result, Direction(d.options.Lang) == "rtl")
 	}
+
 	return nil
 }
 
@@ -264,6 +322,7 @@ func (b *bibliography) meant(key string) string {
 	if b.compared += len(b.items); b.compared > most {
 		return ""
 	}
+
 	return input.DidYouMean(key, slices.Sorted(maps.Keys(b.items)))
 }
 
@@ -273,16 +332,23 @@ func (d *draft) uncited() (keys []string) {
 		if word == "@*" {
 			return slices.Sorted(maps.Keys(d.works.items))
 		}
+
 		key, size := readKey([]byte(word))
 		if size == 0 {
 			continue
 		}
+
 		if d.works.items[key] == nil {
-			d.warn(presswork.CitationMissing, 0, fmt.Sprintf("nocite names %q, but no bibliography has that key%s", clip(key), d.works.meant(key)))
+			d.warn(
+				fault.CitationMissing,
+				0,
+				fmt.Sprintf("nocite names %q, but no bibliography has that key%s", clip(key), d.works.meant(key)),
+			)
 			continue
 		}
 		keys = append(keys, key)
 	}
+
 	return keys
 }
 
@@ -292,6 +358,7 @@ func (*bibliography) anchor(key string) string {
 	if !isID(id) {
 		id = fmt.Sprintf("ref-%x", sha256.Sum256([]byte(key)))
 	}
+
 	return id
 }
 
@@ -299,22 +366,28 @@ func (*bibliography) anchor(key string) string {
 // its own direction: most are of another script.
 func (b *bibliography) entriesHTML(result cite.Result, mixed bool) []byte {
 	var out strings.Builder
+
 	class := "csl-entries"
 	if result.Hanging {
 		class += " csl-hanging"
 	}
 	out.WriteString(`<div class="` + class + `" role="doc-bibliography">` + "\n")
+
 	for _, e := range result.Entries {
 		id := html.EscapeString(b.anchor(e.Key)) + `"`
 		if mixed {
 			id += ` dir="auto"`
 		}
+
 		if e.Label != "" {
-			out.WriteString(`<div id="` + id + ` class="csl-entry csl-labelled"><span class="csl-label">` + e.Label + `</span><span class="csl-text">` + e.HTML + "</span></div>\n")
+			out.WriteString(
+				`<div id="` + id + ` class="csl-entry csl-labelled"><span class="csl-label">` + e.Label + `</span><span class="csl-text">` + e.HTML + "</span></div>\n",
+			)
 		} else {
 			out.WriteString(`<div id="` + id + ` class="csl-entry">` + e.HTML + "</div>\n")
 		}
 	}
 	out.WriteString("</div>\n")
+
 	return []byte(out.String())
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"presswork"
+	"presswork/internal/fault"
 	"presswork/internal/markdown"
 )
 
@@ -31,28 +31,33 @@ func library(name string) ([]byte, error) {
 	case "bad.csl":
 		return []byte("<style>"), nil
 	case "store.bib":
-		return nil, presswork.Errorf(presswork.StoreUnavailable, "the store is away")
+		return nil, fault.Errorf(fault.StoreUnavailable, "the store is away")
 	}
+
 	return nil, os.ErrNotExist
 }
 
 func citing(t *testing.T, src string, o markdown.Options) (html string, warnings []string) {
 	t.Helper()
+
 	o.Asset = library
 	if o.Bibliography == nil {
 		o.Bibliography = []string{"refs.bib"}
 	}
+
 	d := render(t, src, o)
 	for _, w := range d.Warnings {
 		if !strings.Contains(w.Message, "line 4") { // of the broken entry
 			warnings = append(warnings, string(w.Code)+" "+w.Message)
 		}
 	}
+
 	return strings.ReplaceAll(d.HTML, "\u00a0", " "), warnings
 }
 
 func TestCitationsBecomeLinksToTheirEntries(t *testing.T) {
 	t.Parallel()
+
 	html, warnings := citing(t, `# Title
 
 As @doe99 [p. 5] and others [see @roe01, pp. 3--4, *esp.* here; -@doe99] say, -@doe99; a@b.de, [@doe99](#title) \@doe99 `+"`@doe99`"+` and [wrapped
@@ -74,9 +79,13 @@ As @doe99 [p. 5] and others [see @roe01, pp. 3--4, *esp.* here; -@doe99] say, -@
 			t.Errorf("it lacks %s", want)
 		}
 	}
-	if strings.Contains(html, "<script") || strings.Contains(html, "Uncited") || strings.Contains(html, `href="javascript`) || strings.Index(html, "ref-doe99\" class=\"csl") > strings.Index(html, "Last") {
+
+	if strings.Contains(html, "<script") || strings.Contains(html, "Uncited") ||
+		strings.Contains(html, `href="javascript`) ||
+		strings.Index(html, "ref-doe99\" class=\"csl") > strings.Index(html, "Last") {
 		t.Errorf("it should not be so: %s", html)
 	}
+
 	if len(warnings) > 0 {
 		t.Errorf("warnings %q", warnings)
 	}
@@ -84,6 +93,7 @@ As @doe99 [p. 5] and others [see @roe01, pp. 3--4, *esp.* here; -@doe99] say, -@
 
 func TestTheBibliographyStandsAtTheEnd(t *testing.T) {
 	t.Parallel()
+
 	for _, c := range []struct{ name, src, lang, want string }{
 		{"under a heading of ours", "# Title\n\n@doe99[^1]\n\n[^1]: Note.\n", "de", "<h2 class=\"unnumbered\" id=\"literatur\">Literatur</h2>\n<div class=\"csl-entries csl-hanging\""},
 		{"under the document's own", "# Title\n\n@doe99\n\n## Sources\n", "en", "<h2 id=\"sources\">Sources</h2>\n<div class=\"csl-entries"},
@@ -93,20 +103,37 @@ func TestTheBibliographyStandsAtTheEnd(t *testing.T) {
 			t.Errorf("%s: no %s in %s", c.name, c.want, html)
 		}
 	}
-	if html, _ := citing(t, "@doe99\n", markdown.Options{Lang: "he"}); !strings.Contains(html, `<div id="ref-doe99" dir="auto" class="csl-entry">`) {
+
+	if html, _ := citing(
+		t,
+		"@doe99\n",
+		markdown.Options{Lang: "he"},
+	); !strings.Contains(
+		html,
+		`<div id="ref-doe99" dir="auto" class="csl-entry">`,
+	) {
 		t.Errorf("an entry has no direction of its own: %s", html)
 	}
+
 	html, warnings := citing(t, "text\n", markdown.Options{NoCite: "@other, @nobody"})
-	if !strings.Contains(html, "Uncited") || strings.Contains(html, "A Book") || !cmp.Equal(warnings, []string{`citation_missing nocite names "nobody", but no bibliography has that key`}) {
+	if !strings.Contains(html, "Uncited") || strings.Contains(html, "A Book") ||
+		!cmp.Equal(warnings, []string{`citation_missing nocite names "nobody", but no bibliography has that key`}) {
 		t.Errorf("nocite: %s %q", html, warnings)
 	}
-	if html, _ = citing(t, "text\n", markdown.Options{NoCite: "@*"}); !strings.Contains(html, "Uncited") || !strings.Contains(html, "A Book") {
+
+	if html, _ = citing(
+		t,
+		"text\n",
+		markdown.Options{NoCite: "@*"},
+	); !strings.Contains(html, "Uncited") ||
+		!strings.Contains(html, "A Book") {
 		t.Errorf("nocite of all: %s", html)
 	}
 }
 
 func TestWhatIsMissingIsSaid(t *testing.T) {
 	t.Parallel()
+
 	for _, c := range []struct {
 		name, src string
 		options   markdown.Options
@@ -114,10 +141,15 @@ func TestWhatIsMissingIsSaid(t *testing.T) {
 		warnings  []string
 	}{
 		{"a key", "x [@doe98; @roe01] @nobody\n", markdown.Options{}, "<strong>doe98?</strong>; <a", []string{
-			`citation_missing citation of "doe98", but no bibliography has that key; did you mean "doe99"?`, `citation_missing citation of "nobody", but no bibliography has that key`}},
+			`citation_missing citation of "doe98", but no bibliography has that key; did you mean "doe99"?`, `citation_missing citation of "nobody", but no bibliography has that key`,
+		}},
 		{"the file", "x [@doe99] @nobody\n", markdown.Options{Bibliography: []string{"none.bib"}}, "<p>x [@doe99] @nobody</p>\n", []string{`bibliography_failed "none.bib" cannot be read: it did not come with the document`}},
-		{"a bibliography that is none", "x [@doe99]\n", markdown.Options{Bibliography: []string{"own.csl"}}, "<p>x [@doe99]</p>\n",
-			[]string{`bibliography_failed bibliography "own.csl": it is neither CSL-JSON nor BibTeX: no @ begins an entry`}},
+		{
+			"a bibliography that is none", "x [@doe99]\n",
+			markdown.Options{Bibliography: []string{"own.csl"}},
+			"<p>x [@doe99]</p>\n",
+			[]string{`bibliography_failed bibliography "own.csl": it is neither CSL-JSON nor BibTeX: no @ begins an entry`},
+		},
 		{"the style", "x [@doe99]\n", markdown.Options{CitationStyle: "bad.csl"}, ">Doe 1999</a>", []string{`bibliography_failed citation style "bad.csl": it is not XML: XML syntax error on line 1: unexpected EOF`}},
 		{"nothing", "[@doe99] [@roe01]\n", markdown.Options{CitationStyle: "own.csl"}, `{<a href="#ref-doe99" class="xref">1</a>} {<a href="#ref-roe01" class="xref">2</a>}`, nil},
 		{"a file by the name of a style", "[@doe99]\n", markdown.Options{CitationStyle: "ieee.csl"}, `<span class="csl-label">[1]</span>`, []string{}},
@@ -127,22 +159,32 @@ func TestWhatIsMissingIsSaid(t *testing.T) {
 		if !strings.Contains(html, c.html) {
 			t.Errorf("%s: no %s in %s", c.name, c.html, html)
 		}
+
 		if c.warnings != nil && !cmp.Equal(warnings, c.warnings, cmpopts.EquateEmpty()) {
 			t.Errorf("%s: warnings %q, want %q", c.name, warnings, c.warnings)
 		}
 	}
-	_, err := markdown.New().Parse(t.Context(), []byte("@a"), markdown.Options{Asset: library, Bibliography: []string{"store.bib"}})
-	if presswork.CodeOf(err) != presswork.StoreUnavailable {
+
+	_, err := markdown.New().
+		Parse(t.Context(), []byte("@a"), markdown.Options{Asset: library, Bibliography: []string{"store.bib"}})
+	if fault.CodeOf(err) != fault.StoreUnavailable {
 		t.Errorf("a store that is away: %v", err)
 	}
-	if _, err := markdown.New().Parse(t.Context(), []byte("@a"), markdown.Options{Bibliography: []string{"x.bib"}}); err != nil {
+
+	if _, err := markdown.New().
+		Parse(t.Context(), []byte("@a"), markdown.Options{Bibliography: []string{"x.bib"}}); err != nil {
 		t.Errorf("without files: %v", errors.Unwrap(err))
 	}
 }
 
 func TestAStyleOfNotesMakesFootnotes(t *testing.T) {
 	t.Parallel()
-	html, warnings := citing(t, "# Title\n\nAs @doe99 says [see @roe01, p. 3]; own[^1], bare -@doe99, again[^1] [@nobody].\n\n[^1]: Mine, with [@doe99, 12].\n", markdown.Options{CitationStyle: "chicago-notes", Lang: "en"})
+	html, warnings := citing(
+		t,
+		"# Title\n\nAs @doe99 says [see @roe01, p. 3]; own[^1], bare -@doe99, again[^1] [@nobody].\n\n[^1]: Mine, with [@doe99, 12].\n",
+		markdown.Options{CitationStyle: "chicago-notes", Lang: "en"},
+	)
+
 	mark := func(n, id string) string {
 		return `<sup id="fnref` + id + `"><a href="#fn:` + n + `" class="footnote-ref" role="doc-noteref">` + n + `</a></sup>`
 	}
@@ -155,6 +197,7 @@ func TestAStyleOfNotesMakesFootnotes(t *testing.T) {
 			t.Errorf("it lacks %s in %s", want, html)
 		}
 	}
+
 	if len(warnings) != 1 {
 		t.Errorf("warnings %q", warnings)
 	}
@@ -162,9 +205,11 @@ func TestAStyleOfNotesMakesFootnotes(t *testing.T) {
 
 func TestReferencesWithoutEndAreRefused(t *testing.T) {
 	t.Parallel()
+
 	for name, src := range map[string]string{"citations": strings.Repeat("[@doe99, p. 3] ", 20_001), "in text": strings.Repeat("@nobody ", 20_001), "labels": strings.Repeat("@fig:x ", 20_001) + "{#fig:x}"} {
-		_, err := markdown.New().Parse(t.Context(), []byte(src), markdown.Options{Asset: library, Bibliography: []string{"refs.bib"}})
-		if presswork.CodeOf(err) != presswork.ContentTooComplex || !strings.Contains(err.Error(), "over 20000 references") {
+		_, err := markdown.New().
+			Parse(t.Context(), []byte(src), markdown.Options{Asset: library, Bibliography: []string{"refs.bib"}})
+		if fault.CodeOf(err) != fault.ContentTooComplex || !strings.Contains(err.Error(), "over 20000 references") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -173,14 +218,28 @@ func TestReferencesWithoutEndAreRefused(t *testing.T) {
 // A style that costs more than any real one is replaced.
 func TestAnExcessiveCitationStyleIsReplaced(t *testing.T) {
 	t.Parallel()
-	style := `<style class="in-text"><citation><layout><text variable="title"/></layout></citation><bibliography><sort>` + strings.Repeat(`<key variable="title"/>`, 5000) + `</sort><layout><text variable="title"/></layout></bibliography></style>`
-	files := map[string]string{"b.json": `[{"id":"a","type":"book","title":"A Book","issued":{"date-parts":[[2001]]}}]`, "own.csl": style}
-	d := render(t, "text\n", markdown.Options{Bibliography: []string{"b.json"}, CitationStyle: "own.csl", NoCite: "@*",
-		Asset: func(name string) ([]byte, error) { return []byte(files[name]), nil }})
+	style := `<style class="in-text"><citation><layout><text variable="title"/></layout></citation><bibliography><sort>` + strings.Repeat(
+		`<key variable="title"/>`,
+		5000,
+	) + `</sort><layout><text variable="title"/></layout></bibliography></style>`
+	files := map[string]string{
+		"b.json":  `[{"id":"a","type":"book","title":"A Book","issued":{"date-parts":[[2001]]}}]`,
+		"own.csl": style,
+	}
+
+	d := render(t, "text\n", markdown.Options{
+		Bibliography: []string{"b.json"}, CitationStyle: "own.csl", NoCite: "@*",
+		Asset: func(name string) ([]byte, error) { return []byte(files[name]), nil },
+	})
 	if !strings.Contains(d.HTML, "<em>A Book</em>") {
 		t.Errorf("not by the usual style: %s", d.HTML)
 	}
-	if len(d.Warnings) != 1 || !strings.Contains(d.Warnings[0].Message, `citation style "own.csl": an element sort has 5000 keys; at most 50 are allowed`) {
+
+	if len(d.Warnings) != 1 ||
+		!strings.Contains(
+			d.Warnings[0].Message,
+			`citation style "own.csl": an element sort has 5000 keys; at most 50 are allowed`,
+		) {
 		t.Errorf("warnings %v", d.Warnings)
 	}
 }

@@ -59,6 +59,7 @@ func prepareCode(root ast.Node, src []byte, o Options) {
 		if !ok {
 			return
 		}
+
 		p := preparedCode{codeInfo: infoOf(code, src), numbered: o.LineNumbers, look: o.CodeLook}
 		if p.codeInfo.numbered != nil {
 			p.numbered = *p.codeInfo.numbered
@@ -66,22 +67,27 @@ func prepareCode(root ast.Node, src []byte, o Options) {
 		// Attributes on a line behind the block are in its node already.
 		p.attributes.setOn(code)
 		text := string(blockText(code, src, 0))
+
 		marks := ""
 		if p.diff && p.language != "diff" {
 			marks, text = cutMarks(text)
 		}
+
 		tokens := []chroma.Token{{Type: chroma.Text, Value: text}}
 		if p.language != "" && text != "" && len(text) <= maxHighlightBlock && len(text) <= left {
 			left -= len(text)
+
 			lexer, known := lexersOf[p.language]
 			if !known && len(lexersOf) < maxLanguages {
 				lexer = lexers.Get(p.language)
 				lexersOf[p.language] = lexer
 			}
+
 			if highlighted := tokenize(lexer, text, deadline); highlighted != nil {
 				tokens = highlighted
 			}
 		}
+
 		p.lines = chroma.SplitTokensIntoLines(tokens)
 		for i := range p.lines {
 			if i < len(marks) {
@@ -95,6 +101,7 @@ func prepareCode(root ast.Node, src []byte, o Options) {
 // cutMarks takes the first column, of +, - and spaces, off the lines of a diff.
 func cutMarks(text string) (marks, rest string) {
 	var m, b strings.Builder
+
 	for line := range strings.Lines(text) {
 		if line[0] == '+' || line[0] == '-' || line[0] == ' ' {
 			m.WriteByte(line[0])
@@ -104,6 +111,7 @@ func cutMarks(text string) (marks, rest string) {
 			b.WriteString(line)
 		}
 	}
+
 	return m.String(), b.String()
 }
 
@@ -126,13 +134,16 @@ func (r codeRenderer) indented(w util.BufWriter, src []byte, n ast.Node, enterin
 	if !entering {
 		return ast.WalkSkipChildren, nil
 	}
-	p := preparedCode{lines: chroma.SplitTokensIntoLines([]chroma.Token{{Type: chroma.Text, Value: string(blockText(n, src, 0))}})}
+	p := preparedCode{
+		lines: chroma.SplitTokensIntoLines([]chroma.Token{{Type: chroma.Text, Value: string(blockText(n, src, 0))}}),
+	}
 	p.noteColumns(n)
 	_, _ = w.WriteString("<pre")
 	htmlrender.RenderAttributes(w, n, htmlrender.GlobalAttributeFilter)
 	_, _ = w.WriteString("><code>")
 	p.write(w, "")
 	_, _ = w.WriteString("</code></pre>\n")
+
 	return ast.WalkSkipChildren, nil
 }
 
@@ -142,16 +153,24 @@ func (codeRenderer) fenced(w util.BufWriter, _ []byte, n ast.Node, entering bool
 	}
 	prepared, _ := n.AttributeString(attrCode)
 	p := prepared.(preparedCode)
+
 	label := attributeText(n, attrLabel)
 	if p.title != "" || label != "" {
-		_, _ = w.WriteString(`<figure class="code-figure"><figcaption class="code-title">` + label + html.EscapeString(p.title) + "</figcaption>\n")
+		_, _ = w.WriteString(
+			`<figure class="code-figure"><figcaption class="code-title">` + label + html.EscapeString(
+				p.title,
+			) + "</figcaption>\n",
+		)
 	}
 	addClass(n, "chroma")
+
 	if n.Lines().Len() <= keepLines {
 		addClass(n, "keep")
 	}
+
 	if p.numbered {
 		addClass(n, "numbered")
+
 		if p.first != 1 {
 			n.SetAttributeString(attrStart, []byte(strconv.Itoa(p.first)))
 		}
@@ -159,16 +178,19 @@ func (codeRenderer) fenced(w util.BufWriter, _ []byte, n ast.Node, entering bool
 	p.noteColumns(n)
 	_, _ = w.WriteString("<pre")
 	htmlrender.RenderAttributes(w, n, htmlrender.GlobalAttributeFilter)
+
 	classes := ""
 	if p.language != "" {
 		classes = ` class="language-` + html.EscapeString(p.language) + `"`
 	}
 	_, _ = w.WriteString("><code" + classes + ">")
 	p.write(w, classes)
+
 	_, _ = w.WriteString("</code></pre>\n")
 	if p.title != "" || label != "" {
 		_, _ = w.WriteString("</figure>\n")
 	}
+
 	return ast.WalkSkipChildren, nil
 }
 
@@ -178,16 +200,19 @@ func (codeRenderer) fenced(w util.BufWriter, _ []byte, n ast.Node, entering bool
 func (p preparedCode) write(w util.BufWriter, attributes string) {
 	tokens := tokenWriter{w: w, look: p.look}
 	together, count := 0, 0 // lines of the code element, and their tokens
+
 	for i, line := range p.lines {
 		if len(line) > tokensTogether {
 			line = []chroma.Token{{Type: chroma.Text, Value: chroma.Stringify(line...)}}
 		}
+
 		if together == linesTogether || together > 0 && count+len(line) > tokensTogether {
 			tokens.end()
 			_, _ = w.WriteString("</code><code" + attributes + ">")
 			together, count = 0, 0
 		}
 		together, count = together+1, count+len(line)
+
 		class := p.lineClass(i, line)
 		if class == "" {
 			tokens.write(line)
@@ -207,6 +232,7 @@ func (p preparedCode) lineClass(i int, line []chroma.Token) string {
 	if p.isMarked(i + 1) {
 		class += " line-marked"
 	}
+
 	if p.diff {
 		switch start := lineStart(line, 4); {
 		case p.language == "diff" && (start == "+++ " || start == "--- "): // a file's name
@@ -216,9 +242,11 @@ func (p preparedCode) lineClass(i int, line []chroma.Token) string {
 			class += " line-removed"
 		}
 	}
+
 	if class == "line" && !p.numbered && !isLong(line) {
 		return ""
 	}
+
 	return class
 }
 
@@ -228,6 +256,7 @@ func lineStart(line []chroma.Token, n int) string {
 	for _, t := range line {
 		start.WriteString(t.Value[:min(len(t.Value), n-start.Len())])
 	}
+
 	return start.String()
 }
 
@@ -239,6 +268,7 @@ func isLong(line []chroma.Token) bool {
 			return true
 		}
 	}
+
 	return false
 }
 
@@ -248,11 +278,13 @@ func tokenize(lexer chroma.Lexer, text string, deadline time.Time) (tokens []chr
 	if lexer == nil {
 		return nil
 	}
+
 	defer func() {
 		if recover() != nil {
 			tokens = nil // lexers panic on a broken rule; the code is still printed
 		}
 	}()
+
 	next, err := lexer.Tokenise(nil, text)
 	if err != nil {
 		return nil
@@ -265,10 +297,12 @@ func tokenize(lexer chroma.Lexer, text string, deadline time.Time) (tokens []chr
 			run.Reset()
 		}
 	}
+
 	for t := next(); t != chroma.EOF; t = next() {
 		if time.Now().After(deadline) {
 			return nil
 		}
+
 		if t.Type != kind {
 			flush()
 			kind = t.Type
@@ -276,6 +310,7 @@ func tokenize(lexer chroma.Lexer, text string, deadline time.Time) (tokens []chr
 		run.WriteString(t.Value)
 	}
 	flush()
+
 	return tokens
 }
 
@@ -291,10 +326,12 @@ type tokenWriter struct {
 func (t *tokenWriter) write(tokens []chroma.Token) {
 	for _, token := range tokens {
 		class := tokenClass(token.Type)
+
 		blank := strings.TrimSpace(token.Value) == ""
 		switch {
 		case t.look == nil:
 			t.end()
+
 			if blank {
 				class = ""
 			}
@@ -303,8 +340,10 @@ func (t *tokenWriter) write(tokens []chroma.Token) {
 		case !t.look(class):
 			class = ""
 		}
+
 		if class != t.open {
 			t.end()
+
 			if class != "" {
 				_, _ = t.w.WriteString(`<span class="` + class + `">`)
 				t.open = class
@@ -329,10 +368,12 @@ func tokenClass(t chroma.TokenType) string {
 		chroma.Other, chroma.None, chroma.EOFType:
 		return ""
 	}
+
 	for {
 		if class, ok := chroma.StandardTypes[t]; ok {
 			return class
 		}
+
 		if t == t.Parent() {
 			return ""
 		}

@@ -39,10 +39,12 @@ type lineRange struct{ from, to int }
 //	py hl_lines="3 5-7" linenums="1"    {.go .numberLines startFrom=10}    {r}
 func readCodeInfo(info string) codeInfo {
 	c := codeInfo{first: 1}
+
 	info = strings.TrimSpace(info)
 	if len(info) > maxBraces {
 		info = info[:strings.LastIndexByte(info[:maxBraces], ' ')+1]
 	}
+
 	if m := cellInfo().FindStringSubmatch(info); m != nil {
 		c.language, info = m[1], "{"+info[len(m[0])-len(m[2]):]
 	} else if !strings.HasPrefix(info, "{") {
@@ -50,11 +52,13 @@ func readCodeInfo(info string) codeInfo {
 		if end < 0 {
 			end = len(info)
 		}
+
 		c.language, info = info[:end], info[end:]
 		if name, title, ok := strings.Cut(c.language, ":"); ok && title != "" {
 			c.language, c.title = name, title
 		}
 	}
+
 	const between = " \t,"
 	for rest := bytes.TrimLeft([]byte(info+"\n"), between); len(rest) > 1; rest = bytes.TrimLeft(rest, between) {
 		if a, size := readBraces(rest); size > 0 {
@@ -63,6 +67,7 @@ func readCodeInfo(info string) codeInfo {
 			continue
 		}
 		var a attributes
+
 		size, ok := a.readItem(rest)
 		if !ok || size == 0 {
 			size = max(1, bytes.IndexAny(rest, " \t{"))
@@ -70,14 +75,17 @@ func readCodeInfo(info string) codeInfo {
 		c.add(a)
 		rest = rest[min(size, len(rest)-1):]
 	}
+
 	if name, ok := strings.CutPrefix(strings.ToLower(c.language), "diff-"); ok {
 		c.language, c.diff = name, true
 	}
+
 	c.language = strings.ToLower(strings.Trim(c.language, ".} "))
 	if strings.HasPrefix(c.language, "ipython") {
 		c.language = "python"
 	}
 	c.diff = c.diff || c.language == "diff"
+
 	return c
 }
 
@@ -93,9 +101,11 @@ func (c *codeInfo) add(a attributes) {
 			c.attributes.classes = append(c.attributes.classes, class)
 		}
 	}
+
 	if a.id != "" {
 		c.attributes.id = a.id
 	}
+
 	for _, word := range a.words {
 		switch strings.ToLower(word) {
 		case "linenos", "linenums", "numberlines", "shownumbers", "showlinenumbers":
@@ -108,6 +118,7 @@ func (c *codeInfo) add(a attributes) {
 			c.mark(word)
 		}
 	}
+
 	for _, p := range a.pairs {
 		switch p.key {
 		case "title", "filename", "file", "name", "caption", "lst-cap", "fig-cap":
@@ -142,10 +153,12 @@ func (c *codeInfo) mark(list string) {
 	for field := range strings.FieldsFuncSeq(list, func(r rune) bool { return r == ' ' || r == ',' || r == '"' || r == '\'' }) {
 		from, to, isRange := strings.Cut(field, "-")
 		first, err := strconv.Atoi(from)
+
 		last := first
 		if isRange && err == nil {
 			last, err = strconv.Atoi(to)
 		}
+
 		if err == nil && first > 0 && last >= first && len(c.marked) < maxMarkedLines {
 			c.marked = append(c.marked, lineRange{first, last})
 		}
@@ -166,6 +179,7 @@ func infoOf(code *ast.FencedCodeBlock, src []byte) codeInfo {
 		c = readCodeInfo(resolved(code.Info.Segment.Value(src)))
 	}
 	c.title = cmp.Or(c.title, attributeText(code, attrTitle))
+
 	return c
 }
 

@@ -24,6 +24,7 @@ func TestCodeLookKeepsTheLookOfEachLetter(t *testing.T) {
 	letters := func(o markdown.Options) (all []string, pieces int) {
 		z := html.NewTokenizer(strings.NewReader(render(t, src, o).HTML))
 		var open []string
+
 		for kind := z.Next(); kind != html.ErrorToken; kind = z.Next() {
 			switch token := z.Token(); {
 			case kind == html.StartTagToken && token.Data == "span":
@@ -36,6 +37,7 @@ func TestCodeLookKeepsTheLookOfEachLetter(t *testing.T) {
 				open = open[:len(open)-1]
 			case kind == html.TextToken:
 				pieces++
+
 				for _, r := range token.Data {
 					if !unicode.IsSpace(r) {
 						all = append(all, string(r)+" "+strings.TrimSpace(strings.Join(open, " ")))
@@ -43,13 +45,16 @@ func TestCodeLookKeepsTheLookOfEachLetter(t *testing.T) {
 				}
 			}
 		}
+
 		return all, pieces
 	}
 	want, before := letters(markdown.Options{})
+
 	got, after := letters(markdown.Options{CodeLook: look})
 	if !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
+
 	if after*5 > before*3 {
 		t.Errorf("%d pieces of text, %d with an element for each token", after, before)
 	}

@@ -16,11 +16,13 @@ var codeStyles string
 // CodeStyles returns the names of the code themes, sorted.
 func CodeStyles() []string {
 	var names []string
+
 	for section := range strings.SplitSeq(codeStyles, "/* ") {
 		if name, _, ok := strings.Cut(section, " */"); ok {
 			names = append(names, name)
 		}
 	}
+
 	return names
 }
 
@@ -32,5 +34,6 @@ func CodeCSS(name string) (css string, ok bool) {
 	}
 	_, css, _ = strings.Cut(codeStyles, "/* "+name+" */\n")
 	css, _, _ = strings.Cut(css, "/* ")
+
 	return css, true
 }

@@ -17,22 +17,27 @@ func TestCodeStylesAreThoseOfChroma(t *testing.T) {
 	t.Parallel()
 	names := styles.Names()
 	slices.Sort(names)
+
 	var all strings.Builder
 	for _, name := range names {
 		fmt.Fprintf(&all, "/* %s */\n%s", name, styleCSS(styles.Get(name)))
 	}
 	golden.Check(t, "../codestyles.css", []byte(all.String()))
+
 	if codeStyles != all.String() {
 		return // the file is another one than when the test was built
 	}
+
 	if got := CodeStyles(); !slices.Equal(got, names) {
 		t.Errorf("CodeStyles: %v, want %v", got, names)
 	}
+
 	for _, name := range names {
 		if css, ok := CodeCSS(name); !ok || css != styleCSS(styles.Get(name)) {
 			t.Errorf("CodeCSS(%q): %t, %s", name, ok, css)
 		}
 	}
+
 	if css, ok := CodeCSS("abap */\npre"); ok || css != "" {
 		t.Errorf("a name that is none: %q", css)
 	}
@@ -40,6 +45,7 @@ func TestCodeStylesAreThoseOfChroma(t *testing.T) {
 
 func styleCSS(style *chroma.Style) string {
 	var b strings.Builder
+
 	base := style.Get(chroma.Background)
 	if !base.Colour.IsSet() {
 		base.Colour = chroma.MustParseColour("#1a1a1a")
@@ -51,15 +57,23 @@ func styleCSS(style *chroma.Style) string {
 	// the colours of marked and changed lines from the variables.
 	var variables strings.Builder
 	fmt.Fprintf(&variables, "--code-text:%s", base.Colour)
+
 	if base.Background.IsSet() {
 		fmt.Fprintf(&variables, ";--code-bg:%s", base.Background)
 	}
+
 	for _, t := range []chroma.TokenType{chroma.Comment, chroma.Keyword} {
 		if c := style.Get(t).Colour; c.IsSet() {
 			fmt.Fprintf(&variables, ";--code-%s:%s", strings.ToLower(t.String()), c)
 		}
 	}
-	fmt.Fprintf(&b, "pre.chroma,.code-figure{%s}\npre.chroma{%s}\npre.chroma span[class]{color:inherit;font-style:inherit}\n", &variables, declarations(base))
+	fmt.Fprintf(
+		&b,
+		"pre.chroma,.code-figure{%s}\npre.chroma{%s}\npre.chroma span[class]{color:inherit;font-style:inherit}\n",
+		&variables,
+		declarations(base),
+	)
+
 	types := make([]chroma.TokenType, 0, len(chroma.StandardTypes))
 	for t := range chroma.StandardTypes {
 		if t > 0 && tokenClass(t) != "" {
@@ -67,12 +81,14 @@ func styleCSS(style *chroma.Style) string {
 		}
 	}
 	slices.Sort(types)
+
 	for _, t := range types {
 		entry := style.Get(t).Sub(base)
 		if d := declarations(entry); d != "" {
 			fmt.Fprintf(&b, "pre.chroma span.%s{%s}\n", chroma.StandardTypes[t], d)
 		}
 	}
+
 	return b.String()
 }
 
@@ -81,17 +97,22 @@ func declarations(e chroma.StyleEntry) string {
 	if e.Colour.IsSet() {
 		d = append(d, "color:"+e.Colour.String())
 	}
+
 	if e.Background.IsSet() {
 		d = append(d, "background-color:"+e.Background.String())
 	}
+
 	if e.Bold == chroma.Yes {
 		d = append(d, "font-weight:bold")
 	}
+
 	if e.Italic == chroma.Yes {
 		d = append(d, "font-style:italic")
 	}
+
 	if e.Underline == chroma.Yes {
 		d = append(d, "text-decoration:underline")
 	}
+
 	return strings.Join(d, ";")
 }

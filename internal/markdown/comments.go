@@ -9,7 +9,7 @@ import (
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
 
-	"presswork"
+	"presswork/internal/fault"
 	"presswork/internal/lazyregexp"
 )
 
@@ -54,6 +54,7 @@ func commentMarks(text []byte, dialect string) (open, shut, what string) {
 	case dialect != GFM && bytes.HasPrefix(text, []byte("{/*")):
 		return "{/*", "*/}", mdxComment
 	}
+
 	return "", "", ""
 }
 
@@ -67,24 +68,29 @@ func (commentBlockParser) CanAcceptIndentedLine() bool { return false }
 
 func (commentBlockParser) Open(_ ast.Node, reader text.Reader, pc parser.Context) (ast.Node, parser.State) {
 	line, segment := reader.PeekLine()
+
 	at := pc.BlockOffset()
 	if at < 0 {
 		return nil, parser.NoChildren
 	}
+
 	open, shut, what := commentMarks(line[at:], dialectOf(pc))
 	if open == "" {
 		return nil, parser.NoChildren
 	}
 	start := segment.Start + at
+
 	end := commentEnd(reader.Source(), start+len(open), shut, pc)
 	if end < 0 {
 		return nil, parser.NoChildren
 	}
+
 	rest, _, _ := bytes.Cut(reader.Source()[end:], []byte("\n"))
 	if !util.IsBlank(rest) {
 		return nil, parser.NoChildren // the text goes on behind it
 	}
 	reader.AdvanceToEOL()
+
 	return &comment{what: what, start: start, end: end}, parser.NoChildren
 }
 
@@ -100,24 +106,29 @@ func commentEnd(source []byte, from int, shut string, pc parser.Context) int {
 		marks = map[string]int{}
 		pc.Set(lastMarksKey, marks)
 	}
+
 	last, known := marks[shut]
 	if !known {
 		last = bytes.LastIndex(source, []byte(shut))
 		marks[shut] = last
 	}
+
 	if last < from {
 		return -1
 	}
+
 	return from + bytes.Index(source[from:], []byte(shut)) + len(shut)
 }
 
 func (commentBlockParser) Continue(node ast.Node, reader text.Reader, _ parser.Context) parser.State {
 	n := node.(*comment)
+
 	line, segment := reader.PeekLine()
 	if n.end > 0 && segment.Start >= n.end || n.end == 0 && util.IsBlank(line) {
 		return parser.Close
 	}
 	reader.AdvanceToEOL()
+
 	return parser.Continue | parser.NoChildren
 }
 
@@ -129,21 +140,26 @@ const maxImport = 2000
 // esmParser parses the imports and exports of MDX, up to a blank line.
 type esmParser struct{ commentBlockParser }
 
-var esmForm = lazyregexp.New(`^(?:import\s*(?:["'][^"'\n]+["']|[\s\w$*{},]{1,1000}\bfrom\s*["'][^"'\n]+["'])\s*(?:;|\n|$)|` +
-	`export\s+(?:(?:const|let|var)\s+[^=\n]{1,200}=|default\s|(?:async\s+)?function\b|class\s|[{*]))`)
+var esmForm = lazyregexp.New(
+	`^(?:import\s*(?:["'][^"'\n]+["']|[\s\w$*{},]{1,1000}\bfrom\s*["'][^"'\n]+["'])\s*(?:;|\n|$)|` +
+		`export\s+(?:(?:const|let|var)\s+[^=\n]{1,200}=|default\s|(?:async\s+)?function\b|class\s|[{*]))`,
+)
 
 func (esmParser) Trigger() []byte { return []byte{'i', 'e'} }
 
 func (esmParser) Open(parent ast.Node, reader text.Reader, pc parser.Context) (ast.Node, parser.State) {
 	line, segment := reader.PeekLine()
-	if dialectOf(pc) != MDX || parent.Kind() != ast.KindDocument || pc.BlockOffset() != 0 || !esmForm().Match(reader.Source()[segment.Start:min(len(reader.Source()), segment.Start+maxImport)]) {
+	if dialectOf(pc) != MDX || parent.Kind() != ast.KindDocument || pc.BlockOffset() != 0 ||
+		!esmForm().Match(reader.Source()[segment.Start:min(len(reader.Source()), segment.Start+maxImport)]) {
 		return nil, parser.NoChildren
 	}
 	reader.AdvanceToEOL()
+
 	what := "MDX: an import is left out"
 	if line[0] == 'e' {
 		what = "MDX: an export is left out"
 	}
+
 	return &comment{what: what, start: segment.Start}, parser.NoChildren
 }
 
@@ -154,26 +170,31 @@ func (commentParser) Trigger() []byte { return []byte{'%', '{'} }
 
 func (commentParser) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
 	line, segment := block.PeekLine()
+
 	open, shut, what := commentMarks(line, dialectOf(pc))
 	if open == "" || isWordByte(block.PrecendingCharacter()) { // 100%% is no comment
 		return nil
 	}
 	end := commentEnd(block.Source(), segment.Start+len(open), shut, pc)
+
 	lines := parent.Lines()
 	if end < 0 || lines == nil || lines.Len() == 0 || end > lines.At(lines.Len()-1).Stop {
 		return nil
 	}
+
 	for {
 		line, s := block.PeekLine()
 		if line == nil {
 			break
 		}
+
 		if s.Stop >= end {
 			block.Advance(end - s.Start)
 			break
 		}
 		block.AdvanceLine()
 	}
+
 	return &inlineComment{what: what, start: segment.Start}
 }
 
@@ -183,6 +204,7 @@ func (d *draft) dropComments(root ast.Node) {
 	var found []ast.Node
 	eachNode(root, func(n ast.Node) {
 		what, start := "", 0
+
 		switch n := n.(type) {
 		case *comment:
 			what, start = n.what, n.start
@@ -192,13 +214,16 @@ func (d *draft) dropComments(root ast.Node) {
 			return
 		}
 		found = append(found, n)
+
 		if what != "" {
-			d.warn(presswork.SyntaxDropped, d.lines.at(start), what)
+			d.warn(fault.SyntaxDropped, d.lines.at(start), what)
 		}
 	})
+
 	for _, n := range found {
 		parent := n.Parent()
 		parent.RemoveChild(parent, n)
+
 		if parent.Kind() == ast.KindParagraph && parent.FirstChild() == nil {
 			parent.Parent().RemoveChild(parent.Parent(), parent)
 		}
@@ -210,6 +235,9 @@ type commentRenderer struct{}
 
 func (commentRenderer) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
 	for _, kind := range []ast.NodeKind{kindComment, kindInlineComment} {
-		reg.Register(kind, func(util.BufWriter, []byte, ast.Node, bool) (ast.WalkStatus, error) { return ast.WalkSkipChildren, nil })
+		reg.Register(
+			kind,
+			func(util.BufWriter, []byte, ast.Node, bool) (ast.WalkStatus, error) { return ast.WalkSkipChildren, nil },
+		)
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/yuin/goldmark/util"
 	"golang.org/x/net/html"
 
-	"presswork"
+	"presswork/internal/fault"
 	"presswork/internal/lazyregexp"
 )
 
@@ -26,18 +26,22 @@ type componentParser struct{ parser.BlockParser }
 // the elements that hold blocks.
 var within = lazyregexp.New(`</?(?:[A-Z][A-Za-z0-9.]*|article|aside|center|details|div|figure|section)[\s/>]`)
 
-var markdownWithin = regexp.MustCompile(`^ {0,3}<[a-zA-Z]+\s(?:[^<>]*\s)?markdown(?:=(?:"(?:1|block|span)?"|1|block|span))?(?:\s[^<>]*)?>\s*$`)
+var markdownWithin = regexp.MustCompile(
+	`^ {0,3}<[a-zA-Z]+\s(?:[^<>]*\s)?markdown(?:=(?:"(?:1|block|span)?"|1|block|span))?(?:\s[^<>]*)?>\s*$`,
+)
 
 // Continue closes the block of such a tag at its first line, unless the next one would
 // be indented code.
 func (p componentParser) Continue(node ast.Node, reader text.Reader, pc parser.Context) parser.State {
 	if tag := tagOf(node, reader.Source()); dialectOf(pc) == MDX && within().Match(tag) || markdownWithin.Match(tag) {
 		const code = 4 // columns
+
 		line, _ := reader.PeekLine()
 		if indent, _ := util.IndentWidth(line, reader.LineOffset()); indent < code {
 			return parser.Close
 		}
 	}
+
 	return p.BlockParser.Continue(node, reader, pc)
 }
 
@@ -49,10 +53,15 @@ func tagOf(node ast.Node, source []byte) []byte {
 		return nil
 	}
 	first := block.Lines().At(0)
+
 	tag := first.Value(source)
-	if name := tagName.FindSubmatch(tag); name != nil && slices.Contains(swallowers(), strings.ToLower(string(name[1]))) {
+	if name := tagName.FindSubmatch(
+		tag,
+	); name != nil &&
+		slices.Contains(swallowers(), strings.ToLower(string(name[1]))) {
 		return nil // alone, it would be shown as text
 	}
+
 	return tag
 }
 
@@ -83,41 +92,54 @@ func (d *draft) labelComponents(root ast.Node) {
 	})
 	label := func(tag []byte, start int, block bool) []byte {
 		c := readComponent(tag)
+
 		text := c.text(block)
 		switch {
 		case slices.Contains([]string{"Br", "Hr", "Img"}, c.name):
 		case c.empty:
 			if text == "" && !known[c.name] {
 				known[c.name] = true
-				d.warn(presswork.SyntaxDropped, d.lines.at(start), "MDX: the component "+c.name+" is left out: it encloses no text")
+				d.warn(
+					fault.SyntaxDropped,
+					d.lines.at(start),
+					"MDX: the component "+c.name+" is left out: it encloses no text",
+				)
 			}
+
 			return []byte(text)
 		case text != "":
 			return append(tag, text...)
 		}
+
 		return tag
 	}
+
 	for _, parent := range parents {
 		d.wrapAlerts(parent)
 	}
+
 	for _, n := range blocks {
 		if n.Parent() == nil { // it is an admonition
 			continue
 		}
+
 		text := blockText(n, d.src, 0)
 		if n.HasClosure() {
 			text = append(text, n.ClosureLine.Value(d.src)...)
 		}
+
 		with := componentTag().ReplaceAllFunc(text, func(tag []byte) []byte { return label(bytes.Clone(tag), n.Lines().At(0).Start, true) })
 		if !bytes.Equal(with, text) {
 			replace(n, &rawBlock{html: with})
 		}
 	}
+
 	for _, n := range inlines {
 		tag := n.Segments.Value(d.src)
 		if n.Parent() == nil || d.enclosesAlert(n, tag) || !componentTag().Match(tag) {
 			continue
 		}
+
 		if with := label(bytes.Clone(tag), n.Segments.At(0).Start, false); !bytes.Equal(with, tag) {
 			s := ast.NewString(with)
 			s.SetCode(true)
@@ -134,6 +156,7 @@ func (c mdxComponent) alert() *alert {
 	}
 	a := &alert{kind: kind, name: strings.ToLower(c.name), title: c.attributes["title"]}
 	a.titled = a.title != ""
+
 	return a
 }
 
@@ -147,9 +170,11 @@ func (d *draft) wrapAlerts(parent ast.Node) {
 		alert *alert
 	}
 	var open []opener
+
 	for child := parent.FirstChild(); child != nil; {
 		end, tag, next := child, d.onlyTag(child), child.NextSibling()
 		child = next
+
 		if tag == nil {
 			last := lastInline(end)
 			if last == nil {
@@ -158,15 +183,18 @@ func (d *draft) wrapAlerts(parent ast.Node) {
 			end, tag = last, last.Segments.Value(d.src)
 		}
 		c := readComponent(tag)
+
 		i := len(open) - 1
 		for c.shuts && i >= 0 && open[i].name != c.name {
 			i--
 		}
+
 		switch a := c.alert(); {
 		case c.shuts && i >= 0:
 			o := open[i]
 			open = open[:i]
 			o.alert.SetPos(o.block.Pos())
+
 			for inner := o.block.NextSibling(); inner != nil && inner != end && inner != next; {
 				following := inner.NextSibling()
 				o.alert.AppendChild(o.alert, inner)
@@ -189,10 +217,12 @@ func (d *draft) onlyTag(n ast.Node) []byte {
 	if !ok || block.Lines().Len() != 1 {
 		return nil
 	}
+
 	tag := bytes.TrimSpace(blockText(block, d.src, 0))
 	if m := componentTag().FindIndex(tag); m == nil || m[0] != 0 || m[1] != len(tag) {
 		return nil
 	}
+
 	return tag
 }
 
@@ -204,6 +234,7 @@ func lastInline(n ast.Node) *ast.RawHTML {
 		}
 		n = n.LastChild()
 	}
+
 	return nil
 }
 
@@ -216,6 +247,7 @@ func (d *draft) enclosesAlert(n *ast.RawHTML, tag []byte) bool {
 	}
 	last, ok := p.LastChild().(*ast.RawHTML)
 	c := readComponent(tag)
+
 	a := c.alert()
 	if !ok || a == nil || string(last.Segments.Value(d.src)) != "</"+c.name+">" {
 		return false
@@ -225,6 +257,7 @@ func (d *draft) enclosesAlert(n *ast.RawHTML, tag []byte) bool {
 	a.AppendChild(a, p)
 	p.RemoveChild(p, n)
 	p.RemoveChild(p, last)
+
 	return true
 }
 
@@ -236,21 +269,28 @@ type mdxComponent struct {
 }
 
 func readComponent(tag []byte) mdxComponent {
-	c := mdxComponent{attributes: map[string]string{}, shuts: bytes.HasPrefix(tag, []byte("</")), empty: bytes.HasSuffix(tag, []byte("/>"))}
+	c := mdxComponent{
+		attributes: map[string]string{},
+		shuts:      bytes.HasPrefix(tag, []byte("</")),
+		empty:      bytes.HasSuffix(tag, []byte("/>")),
+	}
 	if m := componentTag().FindSubmatch(tag); m != nil {
 		c.name = string(m[1])
 	}
 	z := html.NewTokenizer(bytes.NewReader(tag))
 	z.Next()
+
 	for _, a := range z.Token().Attr {
 		c.attributes[a.Key] = strings.TrimSpace(a.Val)
 	}
+
 	return c
 }
 
 // kind is that of the admonition that a component is, "" for another.
 func (c mdxComponent) kind() string {
 	kinds := alertKinds()
+
 	name := strings.ToLower(c.name)
 	switch name {
 	case "callout", "admonition", "aside", "alert", "message", "hint", "banner":
@@ -259,10 +299,12 @@ func (c mdxComponent) kind() string {
 				return kind
 			}
 		}
+
 		return "note"
 	case "details", "quote", "cite", "example", "question", "summary", "abstract": // they have texts of their own
 		return ""
 	}
+
 	return kinds[name]
 }
 
@@ -276,18 +318,26 @@ func (c mdxComponent) text(block bool) string {
 				return html.EscapeString(text)
 			}
 		}
+
 		return ""
 	}
+
 	if c.shuts || slices.Contains([]string{"a", "link", "abbr", "icon", "img", "iframe"}, name) {
 		return ""
 	}
-	if source := c.attributes["src"]; slices.Contains([]string{".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp", ".avif"}, strings.ToLower(path.Ext(source))) {
+
+	if source := c.attributes["src"]; slices.Contains(
+		[]string{".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp", ".avif"},
+		strings.ToLower(path.Ext(source)),
+	) {
 		picture := `<img src="` + html.EscapeString(source) + `" alt="` + first("alt", "title", "caption") + `">`
 		if caption := first("caption", "title"); caption != "" && block {
 			return "<figure>" + picture + "<figcaption>" + caption + "</figcaption></figure>"
 		}
+
 		return picture
 	}
+
 	title := first("title", "label", "header", "heading", "summary", "caption", "question")
 	switch {
 	case title != "":
@@ -296,6 +346,7 @@ func (c mdxComponent) text(block bool) string {
 	case strings.HasSuffix(name, "field"): // of an interface
 		title = first("name", "path", "query", "body")
 	}
+
 	more := first("description", "subtitle", "text", "alt", "answer")
 	switch {
 	case title == "" && more == "":
@@ -309,5 +360,6 @@ func (c mdxComponent) text(block bool) string {
 	case more == "":
 		return "\n<p><strong>" + title + "</strong></p>"
 	}
+
 	return "\n<p><strong>" + title + "</strong></p>\n<p>" + more + "</p>"
 }

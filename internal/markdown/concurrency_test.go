@@ -11,15 +11,20 @@ import (
 func TestOneRendererServesMany(t *testing.T) {
 	t.Parallel()
 	r := markdown.New()
-	sources := append(hostile(), "# Title\n\n```go\nx := 1\n```\n\n$a^2$ and *words*, :smile:\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n[^1]: note\n")
+	sources := append(
+		hostile(),
+		"# Title\n\n```go\nx := 1\n```\n\n$a^2$ and *words*, :smile:\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n[^1]: note\n",
+	)
 	html := func(src string) string {
 		d, err := r.Parse(t.Context(), []byte(src), markdown.Options{NumberHeadings: true, Asset: assets})
 		if err != nil {
 			return err.Error()
 		}
+
 		return d.HTML
 	}
 	var wg sync.WaitGroup
+
 	got := make([][]string, 4)
 	for i := range got {
 		wg.Go(func() {
@@ -29,6 +34,7 @@ func TestOneRendererServesMany(t *testing.T) {
 		})
 	}
 	wg.Wait()
+
 	for n, src := range sources {
 		want := html(src)
 		for i := range got {

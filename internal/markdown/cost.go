@@ -56,6 +56,7 @@ func (c *cost) tag(raw []byte) {
 	if end < 1 {
 		return
 	}
+
 	switch name := string(raw[1:end]); name {
 	case "td", "th":
 		c.cells += span(raw)
@@ -93,10 +94,12 @@ func span(raw []byte) int {
 	}
 	z := html.NewTokenizer(bytes.NewReader(raw))
 	z.Next()
+
 	n := 0
 	for _, digit := range attr(z.Token(), "colspan") { // the sanitiser leaves digits only
 		n = min(n*10+int(digit-'0'), maxColumns)
 	}
+
 	return max(n, 1)
 }
 
@@ -104,6 +107,7 @@ func span(raw []byte) int {
 func (c *cost) embed(piece string) {
 	c.embeds++
 	c.pieces++
+
 	for i := 0; i+1 < len(piece); i++ {
 		if piece[i] == '<' && piece[i+1] != '/' {
 			c.shapes++
@@ -114,14 +118,30 @@ func (c *cost) embed(piece string) {
 // check refuses a document that would take the browser too long.
 func (c *cost) check(most int) error {
 	c.endBlock()
+
 	if c.squares > maxSquares {
-		return tooComplex("the document has blocks of too many pieces: the largest has %d pieces of text, line breaks, images and formulas, and the squares of all are %d together; at most %d are allowed (one block of %d): divide it into paragraphs",
-			c.largest, c.squares, maxSquares, int(math.Sqrt(maxSquares)))
+		return tooComplex(
+			"the document has blocks of too many pieces: the largest has %d pieces of text, line breaks, images and formulas, and the squares of all are %d together; at most %d are allowed (one block of %d): divide it into paragraphs",
+			c.largest,
+			c.squares,
+			maxSquares,
+			int(math.Sqrt(maxSquares)),
+		)
 	}
+
 	if n := c.parts(); n > most {
-		return tooComplex("the document is too much to print at once: with %d table cells, %d blocks and %d other elements it has %d parts; at most %d are allowed (a cell counts as %d, a block as %d)",
-			c.cells, c.blocks, c.elements+c.shapes+c.spans+c.embeds, n, most, cellPart, blockPart)
+		return tooComplex(
+			"the document is too much to print at once: with %d table cells, %d blocks and %d other elements it has %d parts; at most %d are allowed (a cell counts as %d, a block as %d)",
+			c.cells,
+			c.blocks,
+			c.elements+c.shapes+c.spans+c.embeds,
+			n,
+			most,
+			cellPart,
+			blockPart,
+		)
 	}
+
 	return nil
 }
 
@@ -131,12 +151,14 @@ func (d *draft) checkText(text []byte) error {
 		return nil
 	}
 	word, marks, start := 0, 0, 0
+
 	for i := 0; i < len(text); {
 		r, size := rune(text[i]), 1
 		if r >= utf8.RuneSelf {
 			r, size = utf8.DecodeRune(text[i:])
 		}
 		i += size
+
 		switch {
 		case r == ' ' || r == '\n' || r == '\t' || r > unicode.MaxLatin1 && unicode.IsSpace(r):
 			word, marks, start = 0, 0, i
@@ -147,13 +169,16 @@ func (d *draft) checkText(text []byte) error {
 			marks = 0
 		}
 		word++
+
 		if marks > maxMarks {
 			return d.tooLong(text, i, "letter with over %d combining marks; at most %d are allowed", maxMarks)
 		}
+
 		if word > maxWord {
 			return d.tooLong(text, start, "word of over %d characters without a space; at most %d are allowed", maxWord)
 		}
 	}
+
 	return nil
 }
 
@@ -165,6 +190,7 @@ func joins(r rune) bool {
 	case r >= 0x1100 && r < 0x1200, r == 0x200c, r == 0x200d, r >= 0x1f3fb && r <= 0x1f3ff, r >= 0xe0000 && r < 0xe0080:
 		return true
 	}
+
 	return unicode.Is(unicode.M, r)
 }
 
@@ -172,16 +198,20 @@ func joins(r rune) bool {
 // printed.
 func (d *draft) tooLong(text []byte, at int, what string, limit int) error {
 	const looked = 60
+
 	begin := max(0, at-looked)
 	for begin < at && !utf8.RuneStart(text[begin]) {
 		begin++
 	}
+
 	end := min(len(text), max(at, begin+looked))
 	for end < len(text) && !utf8.RuneStart(text[end]) {
 		end++
 	}
+
 	if i := bytes.Index(d.src, bytes.TrimSpace(text[begin:end])); i >= 0 {
 		return tooComplex("line %d: a "+what, d.lines.at(i), limit, limit)
 	}
+
 	return tooComplex("the document holds a "+what, limit, limit)
 }

@@ -8,18 +8,22 @@ import (
 	"strings"
 	"testing"
 
-	"presswork"
+	"presswork/internal/fault"
 	"presswork/internal/markdown"
 )
 
 // svgBomb draws 10^levels rectangles.
 func svgBomb(levels int) string {
 	var b strings.Builder
-	b.WriteString(`<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><defs><g id="l0"><rect width="2" height="2"/></g>`)
+	b.WriteString(
+		`<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><defs><g id="l0"><rect width="2" height="2"/></g>`,
+	)
+
 	for i := range levels {
 		fmt.Fprintf(&b, `<g id="l%d">%s</g>`, i+1, strings.Repeat(fmt.Sprintf(`<use href="#l%d"/>`, i), 10))
 	}
 	fmt.Fprintf(&b, `</defs><use href="#l%d"/></svg>`, levels)
+
 	return b.String()
 }
 
@@ -28,7 +32,16 @@ func dataURI(svg string) string {
 }
 
 func pipeTable(rows, columns int, cell string) string {
-	return strings.Repeat("|h", columns) + "|\n" + strings.Repeat("|-", columns) + "|\n" + strings.Repeat(strings.Repeat("|"+cell, columns)+"|\n", rows)
+	return strings.Repeat(
+		"|h",
+		columns,
+	) + "|\n" + strings.Repeat(
+		"|-",
+		columns,
+	) + "|\n" + strings.Repeat(
+		strings.Repeat("|"+cell, columns)+"|\n",
+		rows,
+	)
 }
 
 // mdx is the beginning of a document in MDX.
@@ -39,6 +52,7 @@ func footnotes(n int) string {
 	for i := range n {
 		fmt.Fprintf(&b, "text[^%d]\n\n[^%d]: a note\n\n", i, i)
 	}
+
 	return b.String()
 }
 
@@ -50,9 +64,11 @@ func TestWhatWouldTakeTheBrowserTooLongIsRefused(t *testing.T) {
 	bomb := svgBomb(8)
 	chain := strings.Builder{}
 	chain.WriteString("a[^0]\n\n")
+
 	for i := range 50_000 {
 		fmt.Fprintf(&chain, "[^%d]: b[^%d]\n", i, i+1)
 	}
+
 	files := map[string]string{"bomb.svg": bomb}
 	for name, c := range map[string]struct{ content, want string }{
 		"an SVG as a data URI":   {"text\n\n![a](" + dataURI(bomb) + ")\n", "line 3: image \"data:image/svg+xml;base64,"},
@@ -81,7 +97,7 @@ func TestWhatWouldTakeTheBrowserTooLongIsRefused(t *testing.T) {
 			Asset: func(name string) ([]byte, error) { return []byte(files[name]), nil },
 			Fetch: func(context.Context, string) ([]byte, string, error) { return []byte(bomb), "image/svg+xml", nil },
 		})
-		if presswork.CodeOf(err) != presswork.ContentTooComplex || !strings.Contains(err.Error(), c.want) {
+		if fault.CodeOf(err) != fault.ContentTooComplex || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %.300v; want %s", name, err, c.want)
 		}
 	}
@@ -90,8 +106,20 @@ func TestWhatWouldTakeTheBrowserTooLongIsRefused(t *testing.T) {
 func manySVGs(n int) string {
 	var b strings.Builder
 	for i := range n {
-		fmt.Fprintf(&b, "![a](%s)\n\n", dataURI(`<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><title>`+fmt.Sprint(i)+`</title>`+strings.Repeat("<rect/>", 7500)+`</svg>`))
+		fmt.Fprintf(
+			&b,
+			"![a](%s)\n\n",
+			dataURI(
+				`<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><title>`+fmt.Sprint(
+					i,
+				)+`</title>`+strings.Repeat(
+					"<rect/>",
+					7500,
+				)+`</svg>`,
+			),
+		)
 	}
+
 	return b.String()
 }
 
@@ -101,6 +129,7 @@ func TestWhatIsLargeButRealIsPrinted(t *testing.T) {
 	blob := make([]byte, 200<<10)
 	random := rand.NewChaCha8([32]byte{})
 	_, _ = random.Read(blob) // never fails
+
 	figure := "![a](" + dataURI(svgBomb(2)) + ")\n\n"
 	for name, content := range map[string]string{
 		"a table":          pipeTable(5000, 8, "some text"),
@@ -132,10 +161,12 @@ func TestWhatIsLargeButRealIsPrinted(t *testing.T) {
 func TestTheSearchForTablesOfDashesEnds(t *testing.T) {
 	t.Parallel()
 	const table = "A  B\n-- --\n1  2\n"
+
 	var b strings.Builder
 	for columns := 3; columns < 150; columns++ {
 		b.WriteString(strings.Repeat("-- ", columns) + "\n\n")
 	}
+
 	for before, want := range map[string]bool{"text\n\n": true, b.String(): false} {
 		if d := render(t, before+table, markdown.Options{}); strings.Contains(d.HTML, "<table") != want {
 			t.Errorf("behind %d bytes: table %v, want %v", len(before), !want, want)
@@ -146,10 +177,16 @@ func TestTheSearchForTablesOfDashesEnds(t *testing.T) {
 // A browser reads all frames of an animation to show the first.
 func TestAnimationsAreBounded(t *testing.T) {
 	t.Parallel()
+
 	frame := ",\x00\x00\x00\x00\x01\x00\x01\x00\x00\x02\x02D\x01\x00"
 	for frames, want := range map[int]string{2000: "", 40_000: "it is animated in 40000 frames; at most 2000 are allowed"} {
 		gif := "GIF89a\x01\x00\x01\x00\x80\x00\x00\x00\x00\x00\xff\xff\xff" + strings.Repeat(frame, frames) + ";"
-		d := render(t, "![a](a.gif)\n", markdown.Options{Asset: func(string) ([]byte, error) { return []byte(gif), nil }})
+
+		d := render(
+			t,
+			"![a](a.gif)\n",
+			markdown.Options{Asset: func(string) ([]byte, error) { return []byte(gif), nil }},
+		)
 		if got := fmt.Sprint(d.Warnings); want == "" && len(d.Warnings) > 0 || !strings.Contains(got, want) {
 			t.Errorf("%d frames: %s", frames, got)
 		}
@@ -159,9 +196,14 @@ func TestAnimationsAreBounded(t *testing.T) {
 // Chromium takes 11 s to tag one element of 2000 coloured lines, and 1 s to tag 20 of 100.
 func TestLongCodeIsInSeveralElements(t *testing.T) {
 	t.Parallel()
+
 	for lines, want := range map[int]int{100: 1, 101: 2, 1000: 10} {
 		d := render(t, "```go\n"+strings.Repeat("x := 1\n", lines)+"```\n", markdown.Options{})
-		if got := strings.Count(d.HTML, `<code class="language-go">`); got != want || strings.Count(d.HTML, "</code>") != want || strings.Count(d.HTML, "<pre") != 1 {
+		if got := strings.Count(
+			d.HTML,
+			`<code class="language-go">`,
+		); got != want || strings.Count(d.HTML, "</code>") != want ||
+			strings.Count(d.HTML, "<pre") != 1 {
 			t.Errorf("%d lines are in %d elements, want %d", lines, got, want)
 		}
 	}

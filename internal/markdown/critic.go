@@ -47,6 +47,7 @@ func criticEnd(sign byte) string {
 	case '>':
 		return "<<}"
 	}
+
 	return ""
 }
 
@@ -60,21 +61,26 @@ func (criticParser) Trigger() []byte { return []byte{'{', '}', '+', '~', '=', '<
 func (criticParser) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
 	line, segment := block.PeekLine()
 	open, _ := pc.Get(criticKey).(*criticMark)
+
 	if line[0] != '{' {
 		size := 3
 		if line[0] == '}' {
 			size = 1
 		}
+
 		if open == nil || open.end != segment.Start+size-1 {
 			return nil
 		}
 		pc.Set(criticKey, nil)
 		block.Advance(size)
+
 		return &criticMark{kind: open.kind, end: open.end, source: segment.WithStop(segment.Start + size)}
 	}
+
 	if len(line) < 3 || line[1] != line[2] || block.PrecendingCharacter() == '{' || dialectOf(pc) == GFM {
 		return nil
 	}
+
 	shut := criticEnd(line[1])
 	if shut == "" || open != nil && segment.Start < open.end {
 		return nil
@@ -83,12 +89,14 @@ func (criticParser) Parse(parent ast.Node, block text.Reader, pc parser.Context)
 	from, to := segment.Start+3, lines.At(lines.Len()-1).Stop
 	at := bytes.Index(block.Source()[from:min(to, from+maxCritic)], []byte(shut))
 	// Another one that begins before the end shows that this is none.
-	if at < 1 || bytes.Contains(block.Source()[from:from+at], line[:3]) || line[1] == '~' && !bytes.Contains(block.Source()[from:from+at], []byte("~>")) {
+	if at < 1 || bytes.Contains(block.Source()[from:from+at], line[:3]) ||
+		line[1] == '~' && !bytes.Contains(block.Source()[from:from+at], []byte("~>")) {
 		return nil
 	}
 	n := &criticMark{kind: line[1], end: from + at + 2, opens: true, source: segment.WithStop(from)}
 	pc.Set(criticKey, n)
 	block.Advance(3)
+
 	return n
 }
 
@@ -103,10 +111,12 @@ func (criticTransformer) Transform(root *ast.Document, reader text.Reader, _ par
 			found = append(found, m)
 		}
 	})
+
 	for i, m := range found {
 		if m.Parent() == nil {
 			continue // an end that was taken
 		}
+
 		if i+1 < len(found) && m.opens {
 			if end := found[i+1]; !end.opens && end.end == m.end && end.Parent() == m.Parent() && trimMark(end) {
 				m.wrap(end, reader.Source())
@@ -123,11 +133,13 @@ func trimMark(end *criticMark) bool {
 	if end.source.Len() > 1 {
 		return true
 	}
+
 	t, ok := end.PreviousSibling().(*ast.Text)
 	if !ok || t.Segment.Stop != end.end || t.Segment.Len() < 2 {
 		return false
 	}
 	t.Segment = t.Segment.WithStop(end.end - 2)
+
 	return true
 }
 
@@ -137,18 +149,22 @@ func (m *criticMark) wrap(end *criticMark, src []byte) {
 	tag := map[byte]string{'+': "ins", '-': "del", '~': "del", '=': "mark", '>': "span"}[m.kind]
 	change := &element{tag: tag}
 	change.SetPos(m.source.Start)
+
 	if m.kind == '>' {
 		addClass(change, "remark")
 	}
 	parent.InsertBefore(parent, m, change)
 	var added *element
+
 	for c := m.NextSibling(); c != end; {
 		next := c.NextSibling()
+
 		into := change
 		if added != nil {
 			into = added
 		}
 		into.AppendChild(into, c)
+
 		if t, ok := c.(*ast.Text); ok && m.kind == '~' && added == nil {
 			if at := bytes.Index(t.Segment.Value(src), []byte("~>")); at >= 0 {
 				added = &element{tag: "ins"}

@@ -9,7 +9,7 @@ import (
 	"github.com/yuin/goldmark/renderer"
 	"github.com/yuin/goldmark/util"
 
-	"presswork"
+	"presswork/internal/fault"
 )
 
 // diagram is a mermaid fence that has become a picture.
@@ -35,9 +35,11 @@ func (d *draft) drawDiagrams(ctx context.Context, root ast.Node) error {
 			sources = append(sources, string(blockText(code, d.src, 0)))
 		}
 	})
+
 	if len(fences) == 0 {
 		return nil
 	}
+
 	pictures := make([]Diagram, len(fences))
 	if d.options.Diagrams == nil {
 		for i := range pictures {
@@ -49,16 +51,23 @@ func (d *draft) drawDiagrams(ctx context.Context, root ast.Node) error {
 			return err
 		}
 	}
+
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
+
 	for i, code := range fences {
 		if p := pictures[i]; p.Problem != "" {
-			d.warn(presswork.DiagramFailed, d.lines.at(code.Info.Segment.Start)+p.Line, "diagram: "+strings.Join(strings.Fields(p.Problem), " "))
+			d.warn(
+				fault.DiagramFailed,
+				d.lines.at(code.Info.Segment.Start)+p.Line,
+				"diagram: "+strings.Join(strings.Fields(p.Problem), " "),
+			)
 		} else {
 			replace(code, &diagram{embed: d.embed(fmt.Sprintf("<div class=\"diagram\">%s", p.SVG))})
 		}
 	}
+
 	return nil
 }
 
@@ -70,6 +79,7 @@ func (diagramRenderer) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
 			writeEmbed(w, "div", n.(*diagram).embed)
 			_ = w.WriteByte('\n')
 		}
+
 		return ast.WalkSkipChildren, nil
 	})
 }

@@ -26,7 +26,9 @@ func Dialects() []string { return []string{GFM, Pandoc, Obsidian, MDX} }
 
 var (
 	vaultLink = lazyregexp.New(`!\[\[[^\[\]\n]{1,300}\]\]|\[\[[^\s\[\]|][^\[\]|\n]{0,200}\|[^\[\]|\n]{1,200}\]\]`)
-	esm       = lazyregexp.New(`(?m)^(?:import\s[^\n]{0,400}["'][^"'\n]{1,200}["'];?[ \t]*$|export\s+(?:const|default|function)\s)`)
+	esm       = lazyregexp.New(
+		`(?m)^(?:import\s[^\n]{0,400}["'][^"'\n]{1,200}["'];?[ \t]*$|export\s+(?:const|default|function)\s)`,
+	)
 	component = regexp.MustCompile(`</?[A-Z][A-Za-z0-9.]*[\s/>]`)
 )
 
@@ -39,6 +41,7 @@ func detect(src []byte) string {
 	case (bytes.Contains(src, []byte("import ")) || bytes.Contains(src, []byte("export "))) && esm().Match(src) && component.Match(src):
 		return MDX
 	}
+
 	return ""
 }
 

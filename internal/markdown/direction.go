@@ -22,17 +22,21 @@ func visibleText(root ast.Node, src []byte) string {
 		if b.Len() > maxProse {
 			return ast.WalkStop, nil
 		}
+
 		if !entering {
 			if n.Type() == ast.TypeBlock {
 				b.WriteByte('\n')
 			}
+
 			return ast.WalkContinue, nil
 		}
+
 		switch n := n.(type) {
 		case *ast.CodeSpan:
 			return ast.WalkSkipChildren, nil
 		case *ast.Text:
 			writeWords(&b, n.Segment.Value(src))
+
 			if n.SoftLineBreak() || n.HardLineBreak() {
 				b.WriteByte('\n')
 			}
@@ -41,8 +45,10 @@ func visibleText(root ast.Node, src []byte) string {
 		case *ast.HTMLBlock:
 			writeHTMLText(&b, blockText(n, src, 0))
 		}
+
 		return ast.WalkContinue, nil
 	})
+
 	return b.String()
 }
 
@@ -52,6 +58,7 @@ func writeWords(b *strings.Builder, text []byte) {
 		b.Write(text)
 		return
 	}
+
 	for word := range bytes.FieldsSeq(text) {
 		if !bytes.Contains(word, []byte("://")) {
 			b.Write(word)
@@ -62,6 +69,7 @@ func writeWords(b *strings.Builder, text []byte) {
 
 func writeHTMLText(b *strings.Builder, raw []byte) {
 	unseen := 0
+
 	for z := html.NewTokenizer(bytes.NewReader(raw)); ; {
 		kind := z.Next()
 		switch kind {
@@ -73,7 +81,10 @@ func writeHTMLText(b *strings.Builder, raw []byte) {
 				b.WriteByte('\n')
 			}
 		case html.StartTagToken, html.EndTagToken:
-			if tag, _ := z.TagName(); bytes.Contains([]byte(" code pre script style kbd samp "), []byte(" "+string(tag)+" ")) {
+			if tag, _ := z.TagName(); bytes.Contains(
+				[]byte(" code pre script style kbd samp "),
+				[]byte(" "+string(tag)+" "),
+			) {
 				if unseen++; kind == html.EndTagToken {
 					unseen = max(unseen-2, 0)
 				}
@@ -94,28 +105,63 @@ func Direction(lang string) string {
 			return "ltr"
 		}
 	}
+
 	switch base {
-	case "ar", "arz", "azb", "bal", "ckb", "dv", "fa", "glk", "he", "iw", "ji", "ks", "lrc", "mzn", "nqo", "pnb", "prs", "ps", "sd", "syr", "ug", "ur", "yi":
+	case "ar",
+		"arz",
+		"azb",
+		"bal",
+		"ckb",
+		"dv",
+		"fa",
+		"glk",
+		"he",
+		"iw",
+		"ji",
+		"ks",
+		"lrc",
+		"mzn",
+		"nqo",
+		"pnb",
+		"prs",
+		"ps",
+		"sd",
+		"syr",
+		"ug",
+		"ur",
+		"yi":
 		return "rtl"
 	}
+
 	return "ltr"
 }
 
 // IsRTL reports whether a character is of a script written from right to left, or
 // turns the text behind it.
 func IsRTL(r rune) bool {
-	return r >= 0x590 && r < 0x900 || r >= 0xfb1d && r < 0xfe00 || r >= 0xfe70 && r < 0xff00 || r >= 0x10800 && r < 0x11000 || r >= 0x1e800 && r < 0x1f000 ||
-		r == 0x200f || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069
+	return r >= 0x590 && r < 0x900 || r >= 0xfb1d && r < 0xfe00 || r >= 0xfe70 && r < 0xff00 ||
+		r >= 0x10800 && r < 0x11000 ||
+		r >= 0x1e800 && r < 0x1f000 ||
+		r == 0x200f ||
+		r >= 0x202a && r <= 0x202e ||
+		r >= 0x2066 && r <= 0x2069
 }
 
 // isUpright reports whether a letter is of a script that has no italics: all
 // but Latin, Greek, Cyrillic and their neighbours.
 func isUpright(r rune) bool {
 	switch {
-	case r < 0x590, r >= 0x10a0 && r < 0x1100, r >= 0x13a0 && r < 0x1400, r >= 0x1c80 && r < 0x2e00, r >= 0xa640 && r < 0xa800,
-		r >= 0xab30 && r < 0xab70, r >= 0xfb00 && r < 0xfb1d, r >= 0xff21 && r < 0xff5b:
+	case r < 0x590,
+		r >= 0x10a0 && r < 0x1100,
+		r >= 0x13a0 && r < 0x1400,
+		r >= 0x1c80 && r < 0x2e00,
+		r >= 0xa640 && r < 0xa800,
+		r >= 0xab30 && r < 0xab70,
+		r >= 0xfb00 && r < 0xfb1d,
+		r >= 0xff21 && r < 0xff5b:
 		return false
 	}
+
 	return unicode.IsLetter(r)
 }
 
@@ -129,6 +175,7 @@ func hasUpright(text []byte) bool {
 			}
 		}
 	}
+
 	return false
 }
 
@@ -155,6 +202,7 @@ func (l *letters) add(text []byte) {
 				l.first = "ltr"
 			}
 		}
+
 		if isUpright(r) {
 			l.upright++
 		}
@@ -178,6 +226,7 @@ func (l letters) direction() string {
 	case l.first == "ltr" && l.ltr > l.rtl:
 		return "ltr"
 	}
+
 	return ""
 }
 
@@ -212,15 +261,18 @@ func (d *directions) count(n ast.Node) (sum letters) {
 			sum.join(d.count(c))
 		}
 	}
+
 	if n.Type() == ast.TypeBlock {
 		d.counts[n] = sum
 	}
+
 	return sum
 }
 
 func (d *directions) turn(n ast.Node, around string) {
 	for c := n.FirstChild(); c != nil && c.Type() == ast.TypeBlock; {
 		next := c.NextSibling()
+
 		dir := around
 		if own := attributeText(c, "dir"); own == "ltr" || own == "rtl" {
 			dir = own
@@ -252,10 +304,16 @@ func (d *directions) wanted(n ast.Node) string {
 		if n.Parent().Kind() != ast.KindListItem {
 			return ""
 		}
-	case *ast.Paragraph, *ast.Heading, *ast.Blockquote, *extast.TableCell, *extast.DefinitionTerm, *extast.DefinitionDescription:
+	case *ast.Paragraph,
+		*ast.Heading,
+		*ast.Blockquote,
+		*extast.TableCell,
+		*extast.DefinitionTerm,
+		*extast.DefinitionDescription:
 	default:
 		return ""
 	}
+
 	return d.counts[n].direction()
 }
 
@@ -263,6 +321,7 @@ func (d *directions) wanted(n ast.Node) string {
 func isolate(block ast.Node, dir string) {
 	span := &element{tag: "span"}
 	span.SetAttributeString("dir", []byte(dir))
+
 	for c := block.FirstChild(); c != nil; {
 		next := c.NextSibling()
 		span.AppendChild(span, c)

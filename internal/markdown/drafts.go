@@ -12,7 +12,9 @@ var (
 	// placeInWork is a place and the work that it is in.
 	placeInWork = lazyregexp.New(`^([^,]+?)(\s+of\s+)(\S+)$`)
 	// draftLabel is a heading with its label, {#label} or, on a line of its own, {: #label}.
-	draftLabel = lazyregexp.New(`(?m)^#{1,6}[ \t]+([^\n]{1,300}?)[ \t]*#*[ \t]*\n?\{:?[ \t]*#([A-Za-z][\w.:-]{0,100})[^}\n]*\}[ \t]*$`)
+	draftLabel = lazyregexp.New(
+		`(?m)^#{1,6}[ \t]+([^\n]{1,300}?)[ \t]*#*[ \t]*\n?\{:?[ \t]*#([A-Za-z][\w.:-]{0,100})[^}\n]*\}[ \t]*$`,
+	)
 	// titleLabel is that of a figure or table, behind it: {: #label title="Title"}.
 	titleLabel  = lazyregexp.New(`(?m)^\{:[ \t]*#([A-Za-z][\w.:-]{0,100})[ \t]+title="([^"\n]{1,300})"[^}\n]*\}[ \t]*$`)
 	boilerplate = lazyregexp.New(`^\{::boilerplate[ \t]+bcp14[\w+-]*[ \t]*\}\s*$`)
@@ -28,18 +30,22 @@ func (d *draft) plainDraft() {
 		return
 	}
 	src, text := d.src, withoutCode(d.src)
+
 	titles := map[string]string{}
 	for _, m := range titleLabel().FindAllSubmatch(text, -1) {
 		titles[string(m[1])] = string(m[2])
 	}
+
 	for _, m := range draftLabel().FindAllSubmatchIndex(text, -1) {
 		titles[string(src[m[4]:m[5]])] = string(src[m[2]:m[3]])
 	}
 	var out bytes.Buffer
 	out.Grow(len(src))
+
 	at := 0
 	for _, m := range draftReference().FindAllSubmatchIndex(text, -1) {
 		out.Write(src[at:m[0]])
+
 		if at = m[1]; m[2] >= 0 {
 			out.Write(src[m[2]:m[3]]) // a name with its own letters
 		} else {
@@ -54,6 +60,7 @@ func (d *draft) plainDraft() {
 func draftParts(src []byte) []byte {
 	var out bytes.Buffer
 	at := 0
+
 	for line := range bytes.Lines(withoutCode(src)) {
 		if draftPart().Match(line) {
 			out.WriteString(partHeading(string(line)) + "\n")
@@ -64,6 +71,7 @@ func draftParts(src []byte) []byte {
 		}
 		at += len(line)
 	}
+
 	return out.Bytes()
 }
 
@@ -80,6 +88,7 @@ func partHeading(line string) string {
 	case part == "abstract":
 		return "# Abstract"
 	}
+
 	return ""
 }
 
@@ -89,12 +98,16 @@ func draftLink(to string, titles map[string]string) string {
 	if m := placeInWork().FindStringSubmatch(to); m != nil {
 		place, between, work = m[1], m[2], m[3]
 	} else if before, after, ok := strings.Cut(to, ","); ok {
-		place, between, work = strings.TrimSpace(after), " of"+after[:len(after)-len(strings.TrimLeft(after, " \n"))], before
+		place, between, work = strings.TrimSpace(
+			after,
+		), " of"+after[:len(after)-len(strings.TrimLeft(after, " \n"))], before
 	}
+
 	if title, ok := titles[work]; ok {
 		work = "[" + title + "](#" + work + ")"
 	} else if work, _, _ = strings.Cut(work, "="); workLabel().MatchString(work) {
 		work = `\[` + work + `\]`
 	}
+
 	return place + between + work
 }

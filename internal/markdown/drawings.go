@@ -15,28 +15,35 @@ const attrColumns = "data-columns"
 // are to join.
 func (p preparedCode) noteColumns(n ast.Node) {
 	widest, ruled := 0, 0
+
 	for _, line := range p.lines {
 		columns := 0
 		drawn := false
+
 		for _, t := range line {
 			columns += columnsOf(t.Value)
 			drawn = drawn || strings.ContainsFunc(t.Value, isBoxDrawing)
 		}
 		widest = max(widest, columns)
+
 		if drawn {
 			ruled++
 		}
 	}
+
 	if ruled > 2 {
 		addClass(n, "drawing")
 	}
+
 	if widest <= longLine {
 		return
 	}
+
 	if p.numbered {
 		const numbers = 6 // columns
 		widest += numbers
 	}
+
 	for parent := n.Parent(); parent != nil; parent = parent.Parent() {
 		switch parent.Kind() {
 		case ast.KindListItem, ast.KindBlockquote, kindAlert:
@@ -62,5 +69,6 @@ func columnsOf(text string) (columns int) {
 			columns++
 		}
 	}
+
 	return columns
 }

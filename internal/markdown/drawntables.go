@@ -23,6 +23,7 @@ func (d *draft) drawTables() map[int]*drawnTable {
 	src, tables := findGrids(d.src)
 	src, tables = findRuled(d.src, src, tables)
 	d.src = src
+
 	for at, t := range tables {
 		for _, row := range t.rows {
 			for _, c := range row {
@@ -32,6 +33,7 @@ func (d *draft) drawTables() map[int]*drawnTable {
 	}
 	slices.SortFunc(d.lines.behind, func(a, b [2]int) int { return a[0] - b[0] })
 	d.lines.size = size
+
 	return tables
 }
 
@@ -61,6 +63,7 @@ func (p drawnTableParser) open(reader text.Reader, pc parser.Context, ruled bool
 		return nil, parser.NoChildren
 	}
 	_, segment := reader.PeekLine()
+
 	t := tables[segment.Start+max(pc.BlockOffset(), 0)]
 	if t == nil || t.ruled != ruled {
 		return nil, parser.NoChildren
@@ -68,15 +71,18 @@ func (p drawnTableParser) open(reader text.Reader, pc parser.Context, ruled bool
 	n := east.NewTable()
 	n.Alignments = t.columns
 	n.SetAttributeString(drawnEnd, t.end)
+
 	if t.heads == 0 {
 		n.AppendChild(n, &rawBlock{html: []byte("<tbody>\n")}) // what the renderer writes behind a head
 	}
 	opened, offset, indent := pc.OpenedBlocks(), pc.BlockOffset(), pc.BlockIndent()
+
 	for i, cells := range t.rows {
 		row := east.NewTableRow(t.columns)
 		for _, c := range cells {
 			row.AppendChild(row, p.cell(t, c, reader.Source(), pc))
 		}
+
 		if i == 0 && t.heads > 0 {
 			n.AppendChild(n, east.NewTableHeader(row))
 		} else {
@@ -87,6 +93,7 @@ func (p drawnTableParser) open(reader text.Reader, pc parser.Context, ruled bool
 	pc.SetBlockOffset(offset)
 	pc.SetBlockIndent(indent)
 	reader.AdvanceToEOL()
+
 	return n, parser.NoChildren
 }
 
@@ -104,6 +111,7 @@ func (p ruledTableParser) Trigger() []byte {
 	if p.signs == "" { // any
 		return nil
 	}
+
 	return []byte(p.signs)
 }
 
@@ -117,6 +125,7 @@ func (p ruledTableParser) Open(_ ast.Node, reader text.Reader, pc parser.Context
 // cell parses the blocks of a cell; one paragraph is the cell's own text.
 func (p drawnTableParser) cell(t *drawnTable, c drawnCell, src []byte, pc parser.Context) ast.Node {
 	cell := east.NewTableCell()
+
 	cell.Alignment = t.columns[c.column]
 	for name, span := range map[string]int{"colspan": c.colspan, "rowspan": c.rowspan} {
 		if span > 1 {
@@ -124,6 +133,7 @@ func (p drawnTableParser) cell(t *drawnTable, c drawnCell, src []byte, pc parser
 		}
 	}
 	lines := text.NewSegments()
+
 	for at := c.from; at < c.to; {
 		end := lineEnd(src, at)
 		lines.Append(text.NewSegment(at, end))
@@ -136,11 +146,13 @@ func (p drawnTableParser) cell(t *drawnTable, c drawnCell, src []byte, pc parser
 			n.RemoveChildren(n)
 		}
 	})
+
 	if only := root.FirstChild(); only != nil && only.NextSibling() == nil && only.Kind() == ast.KindParagraph {
 		cell.SetLines(only.Lines())
 		return cell
 	}
 	moveChildren(root, cell)
+
 	return cell
 }
 
@@ -150,6 +162,7 @@ func (drawnTableParser) Continue(node ast.Node, reader text.Reader, _ parser.Con
 		return parser.Close
 	}
 	reader.AdvanceToEOL()
+
 	return parser.Continue | parser.NoChildren
 }
 

@@ -23,12 +23,14 @@ var emojiList string
 // emojiByName is made at the first emoji: most documents have none.
 var emojiByName = sync.OnceValue(func() map[string]string {
 	byName := make(map[string]string, 2000)
+
 	for line := range strings.Lines(emojiList) {
 		words := strings.Fields(line)
 		for _, name := range words[1:] {
 			byName[name] = words[0]
 		}
 	}
+
 	return byName
 })
 
@@ -51,22 +53,26 @@ func (emojiParser) Trigger() []byte { return []byte{':'} }
 
 func (emojiParser) Parse(_ ast.Node, block text.Reader, _ parser.Context) ast.Node {
 	const longest = 60
+
 	if isWordByte(block.PrecendingCharacter()) {
 		return nil
 	}
 	line, _ := block.PeekLine()
 	line = line[1:min(len(line), longest)]
+
 	end := bytes.IndexByte(line, ':')
 	if end < 1 || bytes.ContainsAny(line[:end], " \t\n*`[]<") {
 		return nil
 	}
 	// As formatters write it, and GitHub reads it.
 	name := strings.ReplaceAll(string(line[:end]), `\_`, "_")
+
 	character, ok := emojiByName()[name]
 	if !ok {
 		return nil
 	}
 	block.Advance(end + 2)
+
 	return &emoji{name: name, character: character}
 }
 
@@ -74,6 +80,7 @@ func (inlineRenderer) emoji(w util.BufWriter, _ []byte, node ast.Node, entering 
 	if entering {
 		_, _ = w.WriteString(html.EscapeString(node.(*emoji).character))
 	}
+
 	return ast.WalkContinue, nil
 }
 
@@ -89,12 +96,14 @@ func emojiInHTML(block []byte) []byte {
 		return block
 	}
 	code := 0
+
 	return tagOrShortcode.ReplaceAllFunc(block, func(found []byte) []byte {
 		if found[0] == '<' {
 			code = max(0, code+codeDepth(found))
 		} else if character, ok := emojiByName()[string(found[1:len(found)-1])]; ok && code == 0 {
 			return []byte(character)
 		}
+
 		return found
 	})
 }

@@ -44,24 +44,29 @@ func placeFigure(p *ast.Paragraph, src []byte) {
 	if only == nil || only.NextSibling() != nil {
 		return
 	}
+
 	if link, ok := only.(*ast.Link); ok {
 		if only = link.FirstChild(); only == nil || only.NextSibling() != nil {
 			return
 		}
 	}
+
 	img, ok := only.(*ast.Image)
 	if !ok {
 		return
 	}
+
 	titled := len(bytes.TrimSpace(img.Title)) > 0
 	if !titled && labelKind(attributeText(img, "id")) != Figure && labelKind(attributeText(p, "id")) != Figure {
 		return
 	}
 	f := &figure{}
 	f.SetPos(p.Pos())
+
 	if titled {
 		f.caption = resolved(img.Title)
 	}
+
 	img.Title = nil
 	for _, name := range []string{"id", "class"} { // attributes of the image are meant for the figure
 		for _, from := range []ast.Node{p, img} {
@@ -72,6 +77,7 @@ func placeFigure(p *ast.Paragraph, src []byte) {
 		}
 	}
 	f.AppendChild(f, p.FirstChild())
+
 	if !titled && img.FirstChild() != nil {
 		f.AppendChild(f, altCaption(img, src))
 	}
@@ -83,12 +89,14 @@ func placeFigure(p *ast.Paragraph, src []byte) {
 func altCaption(img *ast.Image, src []byte) *caption {
 	alt := ast.NewString([]byte(html.EscapeString(plainText(img, src))))
 	c := &caption{figure: true}
+
 	for n := img.FirstChild(); n != nil; {
 		next := n.NextSibling()
 		c.AppendChild(c, n)
 		n = next
 	}
 	img.AppendChild(img, alt)
+
 	return c
 }
 
@@ -102,12 +110,15 @@ func (blockRenderer) figure(w util.BufWriter, _ []byte, n ast.Node, entering boo
 		_, _ = w.WriteString("<figure")
 		htmlrender.RenderAttributes(w, n, nil)
 		_, _ = w.WriteString(">\n")
+
 		return ast.WalkContinue, nil
 	}
+
 	if text := n.(*figure).caption; text != "" {
 		_, _ = w.WriteString("\n<figcaption>" + html.EscapeString(text) + "</figcaption>")
 	}
 	_, _ = w.WriteString("\n</figure>\n")
+
 	return ast.WalkContinue, nil
 }
 
@@ -117,16 +128,19 @@ func captionTable(t *east.Table, src []byte) {
 	if _, titled := t.FirstChild().(*caption); titled { // by attributes
 		return
 	}
+
 	above, _ := t.PreviousSibling().(*ast.Paragraph)
 	if below, ok := t.NextSibling().(*ast.Paragraph); ok {
 		// Where captions are above their tables, the one below is that of the next table.
 		if _, next := below.NextSibling().(*east.Table); next && above != nil && takeCaption(t, above, src, "Table:") {
 			return
 		}
+
 		if takeCaption(t, below, src, "Table:", ":") {
 			return
 		}
 	}
+
 	if above != nil && takeCaption(t, above, src, "Table:") {
 		return
 	}
@@ -135,12 +149,14 @@ func captionTable(t *east.Table, src []byte) {
 	if !ok || row.PreviousSibling() == nil {
 		return
 	}
+
 	first := row.FirstChild()
 	for c := first.NextSibling(); c != nil; c = c.NextSibling() {
 		if c.FirstChild() != nil {
 			return
 		}
 	}
+
 	if takeCaption(t, first, src, "Table:", ": ") {
 		t.RemoveChild(t, row)
 	}
@@ -153,6 +169,7 @@ func takeCaption(t *east.Table, from ast.Node, src []byte, prefixes ...string) b
 	if !ok {
 		return false
 	}
+
 	value := first.Segment.Value(src)
 	for _, prefix := range prefixes {
 		rest, ok := bytes.CutPrefix(value, []byte(prefix))
@@ -161,23 +178,29 @@ func takeCaption(t *east.Table, from ast.Node, src []byte, prefixes ...string) b
 		}
 		first.Segment = first.Segment.WithStart(first.Segment.Stop - len(bytes.TrimLeft(rest, " \t")))
 		c := &caption{}
+
 		for n := from.FirstChild(); n != nil; {
 			next := n.NextSibling()
 			c.AppendChild(c, n)
 			n = next
 		}
+
 		if id := attributeText(from, "id"); id != "" {
 			t.SetAttributeString("id", []byte(id))
 		}
+
 		if class := attributeText(from, "class"); class != "" {
 			addClass(t, class)
 		}
+
 		if from.Kind() == ast.KindParagraph {
 			from.Parent().RemoveChild(from.Parent(), from)
 		}
 		t.InsertBefore(t, t.FirstChild(), c)
+
 		return true
 	}
+
 	return false
 }
 
@@ -192,6 +215,7 @@ func (blockRenderer) caption(w util.BufWriter, _ []byte, n ast.Node, entering bo
 	default:
 		_, _ = w.WriteString("</caption>\n")
 	}
+
 	return ast.WalkContinue, nil
 }
 
@@ -203,50 +227,60 @@ func (sizedImageParser) Trigger() []byte { return []byte{'!'} }
 
 func (sizedImageParser) Parse(_ ast.Node, block text.Reader, _ parser.Context) ast.Node {
 	const longest = 4000
+
 	line, segment := block.PeekLine()
 	if len(line) < 2 || line[1] != '[' {
 		return nil
 	}
 	line = line[:min(len(line), longest)]
+
 	shut := 2 + bytes.IndexAny(line[2:], "[]\\`")
 	if shut < 2 || line[shut] != ']' || len(line) <= shut+2 || line[shut+1] != '(' {
 		return nil
 	}
 	target := line[shut+2:]
+
 	end := bytes.IndexAny(target, "()<> \t\n")
 	if end < 1 || target[end] != ' ' && target[end] != '\t' {
 		return nil
 	}
 	img := ast.NewImage(ast.NewLink())
 	img.Destination = bytes.Clone(target[:end])
+
 	rest := bytes.TrimLeft(target[end:], " \t")
 	if title, n, ok := readValue(rest); ok && (rest[0] == '"' || rest[0] == '\'') {
 		img.Title = []byte(title)
 		rest = bytes.TrimLeft(rest[n:], " \t")
 	}
+
 	stop := bytes.IndexByte(rest, ')')
 	if stop < 2 || rest[0] != '=' {
 		return nil
 	}
+
 	width, height, ok := strings.Cut(strings.TrimSpace(string(rest[1:stop])), "x")
 	if !ok && !strings.HasSuffix(width, "%") {
 		return nil
 	}
 	var size attributes
+
 	for _, p := range []attribute{{"width", width}, {"height", height}} {
 		if p.value == "" {
 			continue
 		}
+
 		if _, ok := cleanPair(p); !ok {
 			return nil
 		}
 		size.pairs = append(size.pairs, p)
 	}
+
 	if len(size.pairs) == 0 {
 		return nil
 	}
 	size.setOn(img)
 	img.AppendChild(img, ast.NewTextSegment(text.NewSegment(segment.Start+2, segment.Start+shut)))
 	block.Advance(len(line) - len(rest) + stop + 1)
+
 	return img
 }

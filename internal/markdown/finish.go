@@ -12,7 +12,7 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
-	"presswork"
+	"presswork/internal/fault"
 )
 
 // finish is the last pass over the sanitised HTML: images become data URIs,
@@ -25,12 +25,14 @@ func (d *draft) finish(ctx context.Context, safe []byte) (string, error) {
 	}
 	var out strings.Builder
 	out.Grow(len(safe) + images.size())
+
 	ids, outline := map[string]bool{}, make(map[string]bool, len(d.headings))
 	for _, h := range d.headings {
 		outline[h.ID] = true
 	}
 	texts := textWriter{out: &out, words: d.words, justified: d.options.Justified != nil}
 	var parts cost
+
 	z := html.NewTokenizer(bytes.NewReader(safe))
 	for {
 		kind := z.Next()
@@ -39,6 +41,7 @@ func (d *draft) finish(ctx context.Context, safe []byte) (string, error) {
 		}
 		raw := z.Raw()
 		texts.tag(kind, raw)
+
 		if kind == html.TextToken {
 			if err := d.checkText(raw); err != nil {
 				return "", err
@@ -47,25 +50,30 @@ func (d *draft) finish(ctx context.Context, safe []byte) (string, error) {
 			parts.pieces++
 			continue
 		}
+
 		if bytes.Equal(raw, []byte("</pre>")) {
 			parts.endBlock()
 			parts.inCode = false
 		}
+
 		if kind != html.StartTagToken && kind != html.SelfClosingTagToken {
 			out.Write(raw)
 			continue
 		}
 		parts.tag(raw)
+
 		if bytes.IndexByte(raw, ' ') < 0 && !bytes.HasPrefix(raw, []byte("<details")) {
 			out.Write(raw)
 			continue
 		}
+
 		token := z.Token()
 		if piece, ok := d.takeEmbed(attr(token, embedAttr)); ok {
 			parts.embed(piece)
 			out.WriteString(piece)
 			continue
 		}
+
 		token.Attr = keepAttrs(token.Attr, func(a html.Attribute) bool {
 			if a.Key != "id" && (a.Key != "name" || token.DataAtom != atom.A) {
 				return true
@@ -76,6 +84,7 @@ func (d *draft) finish(ctx context.Context, safe []byte) (string, error) {
 			}
 			fresh := !ids[a.Val] || a.Key == "name"
 			ids[a.Val] = true
+
 			return fresh
 		})
 		switch token.DataAtom {
@@ -83,17 +92,25 @@ func (d *draft) finish(ctx context.Context, safe []byte) (string, error) {
 			out.WriteString(d.renderImage(images, token))
 			continue
 		case atom.A:
-			token.Attr = keepAttrs(token.Attr, func(a html.Attribute) bool { return a.Key != "href" || printableLink(a.Val) })
+			token.Attr = keepAttrs(
+				token.Attr,
+				func(a html.Attribute) bool { return a.Key != "href" || printableLink(a.Val) },
+			)
 		case atom.Details:
-			token.Attr = append(keepAttrs(token.Attr, func(a html.Attribute) bool { return a.Key != "open" }), html.Attribute{Key: "open"})
+			token.Attr = append(
+				keepAttrs(token.Attr, func(a html.Attribute) bool { return a.Key != "open" }),
+				html.Attribute{Key: "open"},
+			)
 		}
 		out.WriteString(token.String())
 	}
+
 	d.parts = parts.parts()
 	if err := parts.check(cmp.Or(d.options.MaxParts, MaxParts)); err != nil {
 		return "", err
 	}
 	d.checkLinks(ids)
+
 	return out.String(), nil
 }
 
@@ -102,6 +119,7 @@ func isHeading(a atom.Atom) bool {
 	case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
 		return true
 	}
+
 	return false
 }
 
@@ -113,6 +131,7 @@ func cellChange(kind html.TokenType, raw []byte) int {
 	case kind == html.EndTagToken && (bytes.Equal(raw, []byte("</td>")) || bytes.Equal(raw, []byte("</th>"))):
 		return -1
 	}
+
 	return 0
 }
 
@@ -125,10 +144,12 @@ func writeBreakable(out *strings.Builder, word []byte) {
 		out.Write(word)
 		return
 	}
+
 	run := 0
 	for i := 0; i < len(word); run++ {
 		size := unit(word[i:])
 		out.Write(word[i : i+size])
+
 		if strings.IndexByte("/_.,-:;=&?", word[i]) >= 0 && run > 2 || run >= piece {
 			out.WriteString("<wbr>")
 			run = 0
@@ -145,6 +166,7 @@ func unit(text []byte) int {
 		}
 	}
 	_, size := utf8.DecodeRune(text)
+
 	return size
 }
 
@@ -156,6 +178,7 @@ func printableLink(href string) bool {
 			return true
 		}
 	}
+
 	return false
 }
 
@@ -165,17 +188,23 @@ func (d *draft) checkLinks(ids map[string]bool) {
 	for _, l := range d.links {
 		times[l.target]++
 	}
+
 	for _, l := range d.links {
 		n := times[l.target]
 		if n == 0 || ids[l.target] || l.target == "top" {
 			continue
 		}
 		times[l.target] = 0
+
 		again := ""
 		if n > 1 {
 			again = fmt.Sprintf(" (%d times)", n)
 		}
-		d.warn(presswork.LinkBroken, l.line, fmt.Sprintf("link to %q%s, but nothing in the document has that anchor", clip("#"+l.target), again))
+		d.warn(
+			fault.LinkBroken,
+			l.line,
+			fmt.Sprintf("link to %q%s, but nothing in the document has that anchor", clip("#"+l.target), again),
+		)
 	}
 }
 
@@ -186,6 +215,7 @@ func keepAttrs(attrs []html.Attribute, keep func(html.Attribute) bool) []html.At
 			kept = append(kept, a)
 		}
 	}
+
 	return kept
 }
 
@@ -195,6 +225,7 @@ func attr(t html.Token, key string) string {
 			return a.Val
 		}
 	}
+
 	return ""
 }
 

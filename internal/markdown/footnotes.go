@@ -32,14 +32,17 @@ func (p noteParser) Close(node ast.Node, reader text.Reader, pc parser.Context) 
 	p.containerGuard.Close(node, reader, pc)
 	n := &budgetOf(pc).notes
 	note, isNote := node.(*extast.Footnote)
+
 	list, isList := node.Parent().(*extast.FootnoteList)
 	if !isNote || !isList {
 		return
 	}
+
 	n.list = list
 	if n.byLabel == nil {
 		n.byLabel = map[string]*extast.Footnote{}
 	}
+
 	if label := string(note.Ref); n.byLabel[label] == nil {
 		n.byLabel[label] = note
 	}
@@ -53,29 +56,35 @@ func (noteLinkParser) Trigger() []byte { return []byte{'!', '['} }
 
 func (noteLinkParser) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
 	line, segment := block.PeekLine()
+
 	start := 0
 	if line[0] == '!' {
 		start = 1
 	}
+
 	label, ok := noteLabel(line[start:])
 	if !ok {
 		return nil
 	}
 	n := &budgetOf(pc).notes
+
 	note := n.byLabel[string(label)]
 	if note == nil {
 		return nil
 	}
+
 	if note.Index < 0 {
 		n.cited = append(n.cited, note)
 		note.Index = len(n.cited)
 	}
 	link := extast.NewFootnoteLink(note.Index)
 	n.links = append(n.links, link)
+
 	if start > 0 {
 		parent.AppendChild(parent, ast.NewTextSegment(text.NewSegment(segment.Start, segment.Start+start)))
 	}
 	block.Advance(start + len("[^") + len(label) + len("]"))
+
 	return link
 }
 
@@ -84,6 +93,7 @@ func noteLabel(line []byte) (label []byte, ok bool) {
 	if len(line) < 2 || line[0] != '[' || line[1] != '^' {
 		return nil, false
 	}
+
 	line = line[2:]
 	for i := 0; i < min(len(line), maxLabel); i++ {
 		switch line[i] {
@@ -97,6 +107,7 @@ func noteLabel(line []byte) (label []byte, ok bool) {
 			}
 		}
 	}
+
 	return nil, false
 }
 
@@ -114,24 +125,29 @@ func (noteTransformer) Transform(root *ast.Document, _ text.Reader, pc parser.Co
 	case n.inline != nil:
 		root.RemoveChild(root, n.inline)
 	}
+
 	counts := make([]int, len(n.cited)+1)
 	for _, link := range n.links {
 		link.RefIndex = counts[link.Index]
 		counts[link.Index]++
 	}
+
 	for _, link := range n.links {
 		link.RefCount = counts[link.Index]
 	}
 	n.list.Parent().RemoveChild(n.list.Parent(), n.list)
 	n.list.RemoveChildren(n.list)
+
 	if len(n.cited) == 0 {
 		return
 	}
+
 	for _, note := range n.cited {
 		var end ast.Node = note
 		if last := note.LastChild(); last != nil && ast.IsParagraph(last) {
 			end = last
 		}
+
 		for i := range counts[note.Index] {
 			back := extast.NewFootnoteBacklink(note.Index)
 			back.RefCount, back.RefIndex = counts[note.Index], i

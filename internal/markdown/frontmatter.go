@@ -7,6 +7,7 @@ import (
 	"regexp"
 
 	"presswork"
+	"presswork/internal/fault"
 	"presswork/internal/lazyregexp"
 )
 
@@ -33,7 +34,7 @@ type Matter struct {
 	// Lines has the 1-based line of each of Options, and of "theme", that is set.
 	Lines map[string]int
 	// Warnings name what is ours by name but not by value.
-	Warnings []presswork.Warning
+	Warnings []fault.Warning
 	// Body is the Markdown after the front matter.
 	Body []byte
 	// BodyLine is the 1-based line of the source on which Body begins.
@@ -54,25 +55,31 @@ type Deck struct {
 // FrontMatterInvalid, with the line in its message, for what cannot be read.
 func FrontMatter(src []byte) (Matter, error) {
 	whole := Matter{Body: bytes.TrimPrefix(src, []byte("\ufeff")), BodyLine: 1}
+
 	block, size, ok := splitFrontMatter(src)
 	if !ok {
 		if size > maxFrontMatter {
 			return Matter{}, atLine(1, "the front matter is longer than %d KB", maxFrontMatter>>10)
 		}
+
 		return whole, nil
 	}
+
 	m := Matter{Body: block.rest, BodyLine: block.lines + 1}
 	if err := checkMatter(block.text); err != nil {
 		return Matter{}, err
 	}
+
 	read := m.readYAML
 	if block.toml {
 		read = m.readTOML
 	}
+
 	err := read(block.text)
 	if errors.Is(err, errNoMatter) {
 		return whole, nil
 	}
+
 	return m, err
 }
 
@@ -101,15 +108,18 @@ var (
 // of one that is too large.
 func splitFrontMatter(src []byte) (b frontBlock, size int, ok bool) {
 	src = bytes.TrimPrefix(src, []byte("\ufeff"))
+
 	fence, fenceEnd, pair := yamlFence, yamlFenceEnd, firstPair
 	if b.toml = bytes.HasPrefix(src, []byte("+++")); b.toml {
 		fence, fenceEnd, pair = tomlFence, tomlFence, firstTOMLPair
 	} else if !bytes.HasPrefix(src, []byte("---")) {
 		return frontBlock{}, 0, false
 	}
+
 	offset, lines, start, pairs, comments := 0, 0, 0, false, false
 	for line := range bytes.Lines(src) {
 		lines++
+
 		offset += len(line)
 		switch text := bytes.TrimSpace(line); {
 		case lines == 1:
@@ -122,15 +132,23 @@ func splitFrontMatter(src []byte) (b frontBlock, size int, ok bool) {
 				return frontBlock{}, offset, false
 			}
 			begins := offset - len(line)
+
 			return frontBlock{text: src[start:begins], rest: src[begins:], lines: lines - 1}, offset, true
 		case fenceEnd.Match(line):
 			if offset > maxFrontMatter {
 				return frontBlock{}, offset, false
 			}
+
 			if comments && !pairs { // "# Text" between two rules is a heading
 				return frontBlock{}, 0, false
 			}
-			return frontBlock{text: src[start : offset-len(line)], rest: src[offset:], toml: b.toml, lines: lines}, offset, true
+
+			return frontBlock{
+				text:  src[start : offset-len(line)],
+				rest:  src[offset:],
+				toml:  b.toml,
+				lines: lines,
+			}, offset, true
 		case !pairs && len(text) > 0 && text[0] == '#':
 			comments = true
 		case !pairs && len(text) > 0:
@@ -140,6 +158,7 @@ func splitFrontMatter(src []byte) (b frontBlock, size int, ok bool) {
 			pairs = true
 		}
 	}
+
 	return frontBlock{}, 0, false
 }
 
@@ -151,9 +170,12 @@ func checkMatter(matter []byte) error {
 		if len(text) > maxMatterLine {
 			return atLine(line, "the line is longer than %d KB", maxMatterLine>>10)
 		}
-		if bytes.Count(text, []byte("- ")) > maxMatterNesting && bytes.HasPrefix(bytes.TrimLeft(text, " "), []byte("- - ")) {
+
+		if bytes.Count(text, []byte("- ")) > maxMatterNesting &&
+			bytes.HasPrefix(bytes.TrimLeft(text, " "), []byte("- - ")) {
 			return atLine(line, "lists nest deeper than %d levels", maxMatterNesting)
 		}
+
 		for _, c := range text {
 			switch c {
 			case '[', '{':
@@ -162,13 +184,16 @@ func checkMatter(matter []byte) error {
 				depth = max(0, depth-1)
 			}
 		}
+
 		if depth > maxMatterNesting {
 			return atLine(line, "brackets nest deeper than %d levels", maxMatterNesting)
 		}
 	}
+
 	return nil
 }
 
-func atLine(line int, format string, args ...any) *presswork.Error {
-	return presswork.Errorf(presswork.FrontMatterInvalid, "front matter, line %d: %s", line, fmt.Sprintf(format, args...)).WithParam("content")
+func atLine(line int, format string, args ...any) *fault.Error {
+	return fault.Errorf(fault.FrontMatterInvalid, "front matter, line %d: %s", line, fmt.Sprintf(format, args...)).
+		WithParam("content")
 }

@@ -5,9 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/text/width"
-
 	east "github.com/yuin/goldmark/extension/ast"
+	"golang.org/x/text/width"
 )
 
 // Grid tables are drawn with signs, and their cells hold blocks:
@@ -55,21 +54,25 @@ func findGrids(src []byte) (extended []byte, tables map[int]*drawnTable) {
 	if !bytes.Contains(src, []byte("+-")) && !bytes.Contains(src, []byte("+=")) && !bytes.Contains(src, []byte("+:")) {
 		return src, nil
 	}
+
 	for at := 0; at < len(src); {
 		end := lineEnd(src, at)
 		line := src[at:end]
 		inner := bytes.TrimLeft(line, " >")
+
 		prefix := line[:len(line)-len(inner)]
 		if !isBorder(bytes.TrimRight(inner, " \n")) {
 			at = end
 			continue
 		}
 		drawing, stop := drawingAt(src, at, prefix)
+
 		g := newGrid(drawing)
 		if g == nil || !g.trace() {
 			at = max(end, stop) // what begins within it is none either
 			continue
 		}
+
 		if tables == nil {
 			tables = map[int]*drawnTable{}
 			extended = append(slices.Clip(src), '\n')
@@ -80,6 +83,7 @@ func findGrids(src []byte) (extended []byte, tables map[int]*drawnTable) {
 		tables[at+len(prefix)] = t
 		at = stop
 	}
+
 	return extended, tables
 }
 
@@ -87,23 +91,28 @@ func lineEnd(src []byte, at int) int {
 	if i := bytes.IndexByte(src[at:], '\n'); i >= 0 {
 		return at + i + 1
 	}
+
 	return len(src)
 }
 
 // isBorder reports whether a line is +---+---+ or +===+===+, with colons or without.
 func isBorder(line []byte) bool {
-	return len(line) > 2 && line[0] == '+' && line[len(line)-1] == '+' && len(bytes.Trim(line, "+-=:")) == 0 && bytes.ContainsAny(line, "-=")
+	return len(line) > 2 && line[0] == '+' && line[len(line)-1] == '+' && len(bytes.Trim(line, "+-=:")) == 0 &&
+		bytes.ContainsAny(line, "-=")
 }
 
 // drawingAt returns the lines of what may be a table, and the offset behind them.
 func drawingAt(src []byte, at int, prefix []byte) (lines []string, stop int) {
 	plain := bytes.TrimRight(prefix, " ")
+
 	for size := 0; at < len(src) && size < maxGridSigns; {
 		end := lineEnd(src, at)
+
 		line := bytes.TrimRight(src[at:end], " \n")
 		if !bytes.HasPrefix(line, plain) {
 			break
 		}
+
 		line = bytes.TrimLeft(line[len(plain):], " ")
 		if len(line) == 0 || line[0] != '|' && line[0] != '+' {
 			break
@@ -113,9 +122,11 @@ func drawingAt(src []byte, at int, prefix []byte) (lines []string, stop int) {
 		at = end
 		stop = end
 	}
+
 	if len(lines) > 0 && !isBorder([]byte(lines[len(lines)-1])) {
 		lines = nil
 	}
+
 	return lines, stop
 }
 
@@ -136,6 +147,7 @@ func newGrid(lines []string) *grid {
 		return nil
 	}
 	g := &grid{}
+
 	for _, line := range lines {
 		var row []rune
 		for _, r := range line {
@@ -144,16 +156,19 @@ func newGrid(lines []string) *grid {
 				row = append(row, 0)
 			}
 		}
+
 		if len(g.signs) > 0 && len(row) != len(g.signs[0]) {
 			return nil
 		}
 		g.signs = append(g.signs, row)
 	}
 	size := len(g.signs) * len(g.signs[0])
+
 	g.steps = size * maxGridLooks
 	if size > maxGridSigns {
 		return nil
 	}
+
 	return g
 }
 
@@ -164,6 +179,7 @@ func (g *grid) trace() bool {
 	covered := make([]int, right) // by column of signs: how far down
 	corners := []gridCell{{}}
 	area := 0
+
 	for len(corners) > 0 {
 		at := 0 // of the first in the order of reading
 		for i, c := range corners {
@@ -173,12 +189,15 @@ func (g *grid) trace() bool {
 		}
 		c := corners[at]
 		corners = slices.Delete(corners, at, at+1)
+
 		if c.top == len(g.signs)-1 || c.left == right || covered[c.left] > c.top {
 			continue
 		}
+
 		if !g.close(&c) || len(g.cells) == maxGridCells {
 			return false
 		}
+
 		for i := c.left; i < c.right; i++ {
 			if covered[i] != c.top {
 				return false
@@ -186,6 +205,7 @@ func (g *grid) trace() bool {
 			covered[i] = c.bottom
 		}
 		area += (c.right - c.left) * (c.bottom - c.top)
+
 		g.cells = append(g.cells, c)
 		for _, next := range []gridCell{{top: c.top, left: c.right}, {top: c.bottom, left: c.left}} {
 			if !slices.Contains(corners, next) {
@@ -193,6 +213,7 @@ func (g *grid) trace() bool {
 			}
 		}
 	}
+
 	return area == right*(len(g.signs)-1)
 }
 
@@ -203,25 +224,30 @@ func (g *grid) close(c *gridCell) bool {
 	if g.signs[c.top][c.left] != '+' {
 		return false
 	}
+
 	for right := c.left + 1; right < len(g.signs[0]) && isRule(g.signs[c.top][right]); right++ {
 		if g.signs[c.top][right] != '+' {
 			continue
 		}
+
 		for bottom := c.top + 1; bottom < len(g.signs); bottom++ {
 			if g.steps--; g.steps < 0 {
 				return false
 			}
+
 			if r := g.signs[bottom][right]; r != '|' && r != '+' {
 				break
 			} else if r == '|' || g.signs[bottom][c.left] != '+' {
 				continue
 			}
+
 			if g.bordered(c.top, c.left, bottom, right) {
 				c.bottom, c.right = bottom, right
 				return true
 			}
 		}
 	}
+
 	return false
 }
 
@@ -233,11 +259,13 @@ func (g *grid) bordered(top, left, bottom, right int) bool {
 			return false
 		}
 	}
+
 	for i := top; i <= bottom; i++ {
 		if r := g.signs[i][left]; r != '|' && r != '+' {
 			return false
 		}
 	}
+
 	return true
 }
 
@@ -254,18 +282,27 @@ func (g *grid) table(src []byte) (*drawnTable, []byte) {
 	index := func(list []int, v int) int { i, _ := slices.BinarySearch(list, v); return i }
 	t := &drawnTable{columns: make([]east.Alignment, len(lefts)-1), rows: make([][]drawnCell, len(tops)-1)}
 	aligned := 0
+
 	for i, top := range tops[1 : len(tops)-1] {
 		if rule := strings.Trim(string(g.signs[top]), "+:="); rule == "" {
 			t.heads, aligned = i+1, top
 			break
 		}
 	}
+
 	for i := range t.columns {
 		t.columns[i] = alignment(g.signs[aligned][lefts[i]+1], g.signs[aligned][lefts[i+1]-1])
 	}
+
 	for _, c := range g.cells {
 		row, column := index(tops, c.top), index(lefts, c.left)
-		cell := drawnCell{from: len(src), column: column, colspan: index(lefts, c.right) - column, rowspan: index(tops, c.bottom) - row}
+
+		cell := drawnCell{
+			from:    len(src),
+			column:  column,
+			colspan: index(lefts, c.right) - column,
+			rowspan: index(tops, c.bottom) - row,
+		}
 		if row < t.heads { // a head does not reach into the body
 			cell.rowspan = min(cell.rowspan, t.heads-row)
 		}
@@ -273,9 +310,11 @@ func (g *grid) table(src []byte) (*drawnTable, []byte) {
 		cell.to = len(src)
 		t.rows[row] = append(t.rows[row], cell)
 	}
+
 	for _, row := range t.rows {
 		slices.SortFunc(row, func(a, b drawnCell) int { return a.column - b.column })
 	}
+
 	return t, src
 }
 
@@ -288,6 +327,7 @@ func alignment(first, last rune) east.Alignment {
 	case last == ':':
 		return east.AlignRight
 	}
+
 	return east.AlignNone
 }
 
@@ -295,6 +335,7 @@ func alignment(first, last rune) east.Alignment {
 // with.
 func (g *grid) text(src []byte, c gridCell) []byte {
 	var lines []string
+
 	indent := len(g.signs[0])
 	for _, row := range g.signs[c.top+1 : c.bottom] {
 		line := strings.TrimRight(strings.ReplaceAll(string(row[c.left+1:c.right]), "\x00", ""), " ")
@@ -303,8 +344,10 @@ func (g *grid) text(src []byte, c gridCell) []byte {
 		}
 		lines = append(lines, line)
 	}
+
 	for _, line := range lines {
 		src = append(append(src, line[min(indent, len(line)):]...), '\n')
 	}
+
 	return src
 }

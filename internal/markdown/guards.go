@@ -25,6 +25,7 @@ func (g containerGuard) Open(parent ast.Node, reader text.Reader, pc parser.Cont
 	if node != nil {
 		budgetOf(pc).nest(containers(pc.OpenedBlocks()) + 1)
 	}
+
 	return node, state
 }
 
@@ -36,11 +37,13 @@ func (g containerGuard) Continue(node ast.Node, reader text.Reader, pc parser.Co
 // containers counts nesting as a reader would: a list and its item are one.
 func containers(blocks []parser.Block) int {
 	n := 0
+
 	for _, b := range blocks {
 		if _, item := b.Node.(*ast.ListItem); !item {
 			n++
 		}
 	}
+
 	return n
 }
 
@@ -63,6 +66,7 @@ func definitionsCost(lines *text.Segments, source []byte) int {
 			return n * n / 2
 		}
 	}
+
 	return 0
 }
 
@@ -71,10 +75,12 @@ func tableCost(lines *text.Segments, source []byte) int {
 	if lines.Len() < 2 {
 		return 0
 	}
+
 	rule := lines.At(1)
 	if len(bytes.Trim(rule.Value(source), "|:- \t\r\n")) > 0 {
 		return 0
 	}
+
 	return lines.Len() * (bytes.Count(rule.Value(source), []byte("|")) + 1) * cellCost
 }
 
@@ -86,6 +92,7 @@ type inlineGuard struct {
 func (g inlineGuard) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
 	b := budgetOf(pc)
 	b.enter(parent)
+
 	line, segment := block.PeekLine()
 	switch {
 	case line[0] == ']':
@@ -94,14 +101,25 @@ func (g inlineGuard) Parse(parent ast.Node, block text.Reader, pc parser.Context
 		return nil // as goldmark returns too, after reading the run once more
 	}
 	first, siblings := pc.FirstDelimiter(), parent.ChildCount()
+
 	node := g.InlineParser.Parse(parent, block, pc)
 	if link, ok := node.(*ast.Link); line[0] == ']' && (node == nil || ok && link.Reference != nil) {
 		b.spend(readCost(parent))
 	}
+
 	switch n := node.(type) {
 	case nil:
 	case *parser.Delimiter:
-		b.push(mark{char: n.Char, canOpen: n.CanOpen, canShut: n.CanClose, length: n.Length, original: n.OriginalLength, offset: n.Segment.Start})
+		b.push(
+			mark{
+				char:     n.Char,
+				canOpen:  n.CanOpen,
+				canShut:  n.CanClose,
+				length:   n.Length,
+				original: n.OriginalLength,
+				offset:   n.Segment.Start,
+			},
+		)
 	case *ast.Link, *ast.Image:
 		b.dropMarksFrom(n.Pos())
 		// With delimiters inside the link and none before it, goldmark walks
@@ -115,6 +133,7 @@ func (g inlineGuard) Parse(parent ast.Node, block text.Reader, pc parser.Context
 			b.open(len(b.brackets))
 		}
 	}
+
 	return node
 }
 
@@ -142,11 +161,13 @@ func (g codeGuard) Parse(parent ast.Node, block text.Reader, pc parser.Context) 
 		b.ticksOf, b.ticks = parent, lastTicks(parent.Lines(), block.Source())
 	}
 	line, segment := block.PeekLine()
+
 	run := len(line) - len(bytes.TrimLeft(line, "`"))
 	if b.ticks[run] <= segment.Start {
 		block.Advance(run)
 		return ast.NewTextSegment(segment.WithStop(segment.Start + run))
 	}
+
 	return g.InlineParser.Parse(parent, block, pc)
 }
 
@@ -154,12 +175,14 @@ func (g codeGuard) Parse(parent ast.Node, block text.Reader, pc parser.Context) 
 // begins.
 func lastTicks(lines *text.Segments, source []byte) map[int]int {
 	last := map[int]int{}
+
 	for i := range lines.Len() {
 		s := lines.At(i)
 		for at := s.Start; at < s.Stop; at++ {
 			if source[at] != '`' {
 				continue
 			}
+
 			start := at
 			for at < s.Stop && source[at] == '`' {
 				at++
@@ -167,6 +190,7 @@ func lastTicks(lines *text.Segments, source []byte) map[int]int {
 			last[at-start] = start
 		}
 	}
+
 	return last
 }
 
@@ -191,12 +215,14 @@ func (b *budget) push(m mark) {
 			break
 		}
 		o := &b.marks[at]
+
 		n := 1
 		if o.length >= 2 && m.length >= 2 {
 			n = 2
 		}
 		o.length -= n
 		m.length -= n
+
 		b.marks = b.marks[:at+1]
 		if o.length == 0 {
 			b.marks = b.marks[:at]
@@ -216,13 +242,16 @@ func (b *budget) opener(m mark) int {
 		if !o.canOpen || o.char != m.char {
 			continue
 		}
+
 		if (o.canShut || m.canOpen) && (o.original+m.original)%3 == 0 && m.original%3 != 0 {
 			continue
 		}
 		b.spend(len(b.marks) - i)
+
 		return i
 	}
 	b.spend(len(b.marks))
+
 	return -1
 }
 
@@ -246,22 +275,31 @@ func (b *budget) foreseeLink(line []byte, at text.Segment, block ast.Node) {
 	}
 	b.spend((at.Start - b.brackets[n-1]) / 2)
 	b.brackets = b.brackets[:n-1]
+
 	if len(line) < 2 {
 		return
 	}
+
 	rest := line[1:]
 	switch rest[0] {
 	case '(':
 		target := bytes.TrimLeft(rest[1:], " \t\n")
+
 		end := bytes.IndexAny(target, " \t\n")
 		if bytes.HasPrefix(target, []byte("<")) {
 			end = bytes.IndexByte(target, '>')
 		}
+
 		if end < 0 {
 			end = len(target)
 		}
 		b.spend(end * 2)
-		if title := bytes.TrimLeft(target[end:], "> \t\n"); len(title) > 0 && bytes.IndexByte([]byte(`"'(`), title[0]) >= 0 {
+
+		if title := bytes.TrimLeft(
+			target[end:],
+			"> \t\n",
+		); len(title) > 0 &&
+			bytes.IndexByte([]byte(`"'(`), title[0]) >= 0 {
 			shut := title[0]
 			if shut == '(' {
 				shut = ')'
@@ -280,6 +318,7 @@ func (b *budget) spendUntil(line []byte, shut byte, at text.Segment, block ast.N
 		b.spend(i * 2)
 		return
 	}
+
 	if lines := block.Lines(); lines != nil && lines.Len() > 0 {
 		b.spend(max(0, lines.At(lines.Len()-1).Stop-at.Start) * 2)
 	}

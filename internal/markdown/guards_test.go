@@ -16,7 +16,7 @@ import (
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
 
-	"presswork"
+	"presswork/internal/fault"
 	"presswork/internal/test/cputime"
 )
 
@@ -41,8 +41,10 @@ func unguarded() parser.Parser {
 				list[i].Value = g.ParagraphTransformer
 			}
 		}
+
 		return list
 	}
+
 	return parser.NewParser(
 		parser.WithBlockParsers(strip(blockParsers())...),
 		parser.WithInlineParsers(strip(inlineParsers())...),
@@ -77,20 +79,25 @@ func FuzzGuardsChangeNothing(f *testing.F) {
 		dialect := detect(source)
 		pc := parser.NewContext()
 		pc.Set(dialectKey, dialect)
+
 		root, err := parse(context.Background(), guarded, source, dialect, labelSyntax(source))
 		if err != nil {
-			if presswork.CodeOf(err) != presswork.ContentTooComplex && presswork.CodeOf(err) != presswork.RenderFailed {
+			if fault.CodeOf(err) != fault.ContentTooComplex && fault.CodeOf(err) != fault.RenderFailed {
 				t.Fatal(err)
 			}
+
 			return
 		}
+
 		var got, want bytes.Buffer
 		if err := r.Render(&got, source, root); err != nil {
 			t.Fatal(err)
 		}
+
 		if err := r.Render(&want, source, bare.Parse(text.NewReader(source), parser.WithContext(pc))); err != nil {
 			t.Fatal(err)
 		}
+
 		if got.String() != want.String() {
 			t.Errorf("%q:\nguarded %q\nplain   %q", src, &got, &want)
 		}
@@ -101,15 +108,153 @@ func FuzzGuardsChangeNothing(f *testing.F) {
 // trying repeated patterns and random combinations of tokens.
 func superLinear() []string {
 	return []string{
-		"*a_ ", "_a* ", "*a**b ", "~a~~b ", "**a*b", "*_", "__~~([](", "[a](", "[a](b", "[a](<b", "[a](b \"c\n", "[a](b 'c\n", "[a*](b", "[x](y(",
-		"[*a*](b) ", "[[a]] ", "[", "![", "![a](", ";![](", "](![http://", "[a][b", "[a]: b\n", "[a]: b\n'c\n", "[^1]\n@", "[^1]: b\n\n", "[^1](",
-		"```\n=**\\`", "`a``b", "`\n", "~", "~- ", "<a ", "<a b='", "<!--", "<?", "<!A", "<![CDATA[", "&a", "http://a", "(((http://a.b)))", "a@b",
-		"{", "]{.a}", "[a]{.b}", "[[a]{.b}", "`a`{.b} ", "*a*{.b}", "{.a b=\"", "{a=[", "a {.b}\n", "a\n\n{.b}\n\n", "a~b", "~a~", "a~b~c~", "^a", "^a^", "x^", "^[", "a^[", "^[a b] ", "^[[", "^[`", "^[a\n", "x^[^[a b]",
-		"==a", "a==", "==a== ", "++a ++", "==a ++b ", "=", "+", ":", ":a", ":smile:", "::smile:", "*[a]: b\n", "*[a", "*[a b]: c\n\na a a ", "![a](b =", "![a](b \"", "![a](b =1x",
-		"!!! note\n", "!!! note\n    ", "!!!", "??? a \"", ":::a\n", ":::a\n:::\n", ":::", "::: {.a\n", "> :::a\n", "|a|\n|-|\n\n: b\n\n", "# a {#b}\n", "```a {", "[[toc]]\n\n",
-		"> ", "- ", "1. ", ">- ", "* - ", "* * * ", "#", "a|b\n", "-|-\n", "a\n: b\n\n", "[[a", "[[a|b]] ", "![[a|", "[[#a]] ", "[[a]][[b|c]]", "![[a|b]]%%", "![[a|b]]\n\n%%a\n", "{/*", "{/* */", "{/*\n\n", "*/} {/*",
-		"{++", "{++a", "{++a++}", "{--a", "--} {--", "{~~a~>", "{>>a<<} ", "{++{--", "a. b\n", "a. b\nb. c\n", "i. b\n\n", "> a. b\n", "(@) a\n", "(@a) ", "#. a\n", "#. ",
-		"> [!a] b\n", "> [!a]- *b\n", "::: columns\n", "\\index{", "\\index{a} ", "\\index{a!b|see{c}}", "[a]{.index} ", "| a\n", "| a\n\n", "|\n b\n", "import \"a\"\n<A/>\n", "export {\n", "][](\"(]", "[]:---\n '**", "]([^b",
+		"*a_ ",
+		"_a* ",
+		"*a**b ",
+		"~a~~b ",
+		"**a*b",
+		"*_",
+		"__~~([](",
+		"[a](",
+		"[a](b",
+		"[a](<b",
+		"[a](b \"c\n",
+		"[a](b 'c\n",
+		"[a*](b",
+		"[x](y(",
+		"[*a*](b) ",
+		"[[a]] ",
+		"[",
+		"![",
+		"![a](",
+		";![](",
+		"](![http://",
+		"[a][b",
+		"[a]: b\n",
+		"[a]: b\n'c\n",
+		"[^1]\n@",
+		"[^1]: b\n\n",
+		"[^1](",
+		"```\n=**\\`",
+		"`a``b",
+		"`\n",
+		"~",
+		"~- ",
+		"<a ",
+		"<a b='",
+		"<!--",
+		"<?",
+		"<!A",
+		"<![CDATA[",
+		"&a",
+		"http://a",
+		"(((http://a.b)))",
+		"a@b",
+		"{",
+		"]{.a}",
+		"[a]{.b}",
+		"[[a]{.b}",
+		"`a`{.b} ",
+		"*a*{.b}",
+		"{.a b=\"",
+		"{a=[",
+		"a {.b}\n",
+		"a\n\n{.b}\n\n",
+		"a~b",
+		"~a~",
+		"a~b~c~",
+		"^a",
+		"^a^",
+		"x^",
+		"^[",
+		"a^[",
+		"^[a b] ",
+		"^[[",
+		"^[`",
+		"^[a\n",
+		"x^[^[a b]",
+		"==a",
+		"a==",
+		"==a== ",
+		"++a ++",
+		"==a ++b ",
+		"=",
+		"+",
+		":",
+		":a",
+		":smile:",
+		"::smile:",
+		"*[a]: b\n",
+		"*[a",
+		"*[a b]: c\n\na a a ",
+		"![a](b =",
+		"![a](b \"",
+		"![a](b =1x",
+		"!!! note\n",
+		"!!! note\n    ",
+		"!!!",
+		"??? a \"",
+		":::a\n",
+		":::a\n:::\n",
+		":::",
+		"::: {.a\n",
+		"> :::a\n",
+		"|a|\n|-|\n\n: b\n\n",
+		"# a {#b}\n",
+		"```a {",
+		"[[toc]]\n\n",
+		"> ",
+		"- ",
+		"1. ",
+		">- ",
+		"* - ",
+		"* * * ",
+		"#",
+		"a|b\n",
+		"-|-\n",
+		"a\n: b\n\n",
+		"[[a",
+		"[[a|b]] ",
+		"![[a|",
+		"[[#a]] ",
+		"[[a]][[b|c]]",
+		"![[a|b]]%%",
+		"![[a|b]]\n\n%%a\n",
+		"{/*",
+		"{/* */",
+		"{/*\n\n",
+		"*/} {/*",
+		"{++",
+		"{++a",
+		"{++a++}",
+		"{--a",
+		"--} {--",
+		"{~~a~>",
+		"{>>a<<} ",
+		"{++{--",
+		"a. b\n",
+		"a. b\nb. c\n",
+		"i. b\n\n",
+		"> a. b\n",
+		"(@) a\n",
+		"(@a) ",
+		"#. a\n",
+		"#. ",
+		"> [!a] b\n",
+		"> [!a]- *b\n",
+		"::: columns\n",
+		"\\index{",
+		"\\index{a} ",
+		"\\index{a!b|see{c}}",
+		"[a]{.index} ",
+		"| a\n",
+		"| a\n\n",
+		"|\n b\n",
+		"import \"a\"\n<A/>\n",
+		"export {\n",
+		"][](\"(]",
+		"[]:---\n '**",
+		"]([^b",
 	}
 }
 
@@ -120,15 +265,18 @@ func TestHostilePatternsAreParsedOrRefusedSoon(t *testing.T) {
 	// many of these take far more.
 	const limit = time.Minute
 	size := 300_000
+
 	switch {
 	case RaceDetector:
 		size = 4_000
 	case testing.Short():
 		size = 10_000
 	}
+
 	for _, pattern := range superLinear() {
 		src := strings.Repeat(pattern, size/len(pattern))
 		soon(t, p, src, limit)
+
 		if !startsParagraph(t, p, strings.Repeat(pattern, 3)) {
 			soon(t, p, "x"+src, limit)
 		}
@@ -137,17 +285,22 @@ func TestHostilePatternsAreParsedOrRefusedSoon(t *testing.T) {
 
 func startsParagraph(t *testing.T, p parser.Parser, src string) bool {
 	t.Helper()
+
 	root, err := parse(t.Context(), p, []byte(src), detect([]byte(src)), noReferences)
 	if err != nil {
 		t.Fatalf("%q: %v", src, err)
 	}
+
 	return root.FirstChild() != nil && root.FirstChild().Kind() == ast.KindParagraph
 }
 
 func soon(t *testing.T, p parser.Parser, src string, limit time.Duration) {
 	t.Helper()
+
 	var err error
-	if took := cputime.Of(func() { _, err = parse(t.Context(), p, []byte(src), detect([]byte(src)), labelSyntax([]byte(src))) }); took > limit {
+	if took := cputime.Of(
+		func() { _, err = parse(t.Context(), p, []byte(src), detect([]byte(src)), labelSyntax([]byte(src))) },
+	); took > limit {
 		t.Errorf("%.20q took %s (%v)", src, took, err)
 	}
 }
@@ -157,15 +310,18 @@ func soon(t *testing.T, p parser.Parser, src string, limit time.Duration) {
 func TestHostilePatternsAreRenderedSoon(t *testing.T) {
 	t.Parallel()
 	const limit = time.Minute
+
 	size := 2_400_000
 	if RaceDetector {
 		size /= 10
 	}
+
 	var languages strings.Builder
 	for i := range 300 {
 		fmt.Fprintf(&languages, "```unknown%d\nx\n```\n", i)
 	}
 	r := New()
+
 	for name, src := range map[string]string{
 		"borders of drawn tables":        strings.Repeat("+-+\n", size/4),
 		"labels above":                   strings.Repeat("(a)=\n", size/5),
@@ -206,6 +362,7 @@ func TestHostilePatternsAreRenderedSoon(t *testing.T) {
 
 func TestOrdinaryBulkIsNotRefused(t *testing.T) {
 	t.Parallel()
+
 	for name, src := range map[string]string{
 		"5 MB of prose":          strings.Repeat("The *quick* **brown** fox `jumps` over [the](http://lazy.dog) dog.\nAnd on. ", 70_000),
 		"paragraphs":             strings.Repeat("The *quick* **brown** fox _jumps_ over [the](http://lazy.dog) dog [x] (y).\n\n", 20_000),
@@ -217,9 +374,11 @@ func TestOrdinaryBulkIsNotRefused(t *testing.T) {
 		if name == "5 MB of prose" {
 			src = strings.ReplaceAll(src, "And on. ", "And on.\n\n")
 		}
+
 		if err := Check([]byte(src)); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
+
 		if _, err := parse(t.Context(), newParser(), []byte(src), "", noReferences); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -230,14 +389,17 @@ func TestOrdinaryBulkIsNotRefused(t *testing.T) {
 // many take minutes.
 func TestManyFootnotes(t *testing.T) {
 	t.Parallel()
+
 	n := 100_000
 	if testing.Short() || RaceDetector {
 		n = 10_000
 	}
+
 	var src strings.Builder
 	for i := range n {
 		fmt.Fprintf(&src, "a[^%d]\n\n[^%d]: b\n\n", i, i)
 	}
+
 	if err := Check([]byte(src.String())); err != nil {
 		t.Error(err)
 	}
@@ -249,6 +411,7 @@ func TestParsingEndsWithItsContext(t *testing.T) {
 	cause := errors.New("the caller left")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(cause)
+
 	if _, err := parse(ctx, newParser(), []byte("# x"), "", noReferences); !errors.Is(err, cause) {
 		t.Errorf("got %v, want the cause", err)
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/text"
 
-	"presswork"
+	"presswork/internal/fault"
 )
 
 var rawTitle = regexp.MustCompile(`(?i)<h1[\s>]`)
@@ -43,11 +43,14 @@ func (d *draft) titled(root ast.Node) (found bool) {
 		case *ast.RawHTML:
 			found = !d.options.EscapeHTML && rawTitle.Match(n.Segments.Value(d.src))
 		}
+
 		if found {
 			return ast.WalkStop, nil
 		}
+
 		return ast.WalkContinue, nil
 	})
+
 	return found
 }
 
@@ -60,12 +63,14 @@ func (d *draft) anchorHeadings(root ast.Node) []*ast.Heading {
 			nodes = append(nodes, h)
 		}
 	})
+
 	ids := make(anchors, len(nodes))
 	for _, h := range nodes { // ids of the author's choice come first
 		if id := attributeText(h, "id"); id != "" {
 			h.SetAttributeString("id", []byte(ids.unique(id)))
 		}
 	}
+
 	for _, h := range nodes { // a label of MyST leaves the other name
 		if id := attributeText(h, "id"); d.aliases != nil && labelKind(id) == Section {
 			if slug := (anchors{}).name(anchorText(h, d.src)); d.aliases[slug] == "" && slug != id {
@@ -75,24 +80,33 @@ func (d *draft) anchorHeadings(root ast.Node) []*ast.Heading {
 	}
 	numbers := newNumbering(nodes, d.options.Chapter)
 	previous := 0
+
 	for _, h := range nodes {
 		words := headingText(h, d.src)
+
 		line := d.lines.at(h.Pos())
 		if previous > 0 && h.Level > previous+1 {
-			d.warn(presswork.HeadingSkipped, line, fmt.Sprintf("heading %q is at level %d, right under level %d", clip(words), h.Level, previous))
+			d.warn(
+				fault.HeadingSkipped,
+				line,
+				fmt.Sprintf("heading %q is at level %d, right under level %d", clip(words), h.Level, previous),
+			)
 		}
 		previous = h.Level
+
 		id := attributeText(h, "id")
 		if id == "" {
 			id = ids.name(anchorText(h, d.src))
 			h.SetAttributeString("id", []byte(id))
 		}
+
 		number := ""
 		if d.options.NumberHeadings && !hasClass(h, unnumbered) {
 			number = numbers.next(h.Level)
 		}
 		d.headings = append(d.headings, Heading{Level: h.Level, Number: number, Text: words, ID: id, Line: line})
 	}
+
 	return nodes
 }
 
@@ -116,6 +130,7 @@ type anchors map[string]int
 
 func (a anchors) name(heading string) string {
 	var b strings.Builder
+
 	for _, r := range strings.ToLower(heading) {
 		switch {
 		case r == ' ':
@@ -124,10 +139,12 @@ func (a anchors) name(heading string) string {
 			b.WriteRune(r)
 		}
 	}
+
 	base := b.String()
 	if base == "" {
 		base = "section"
 	}
+
 	return a.unique(base)
 }
 
@@ -159,15 +176,18 @@ func newNumbering(nodes []*ast.Heading, chapter int) *numbering {
 		return &numbering{top: 1, counts: [7]int{1: chapter - 1}}
 	}
 	titles, top := 0, 6
+
 	for _, h := range nodes {
 		if h.Level == 1 {
 			titles++
 		}
 		top = min(top, h.Level)
 	}
+
 	if titles == 1 && nodes[0].Level == 1 {
 		top = 2
 	}
+
 	return &numbering{top: top}
 }
 
@@ -178,10 +198,12 @@ func (n *numbering) next(level int) string {
 	}
 	n.counts[level]++
 	clear(n.counts[level+1:])
+
 	parts := make([]string, 0, 6)
 	for l := n.top; l <= level; l++ {
 		parts = append(parts, strconv.Itoa(n.counts[l]))
 	}
+
 	return strings.Join(parts, ".")
 }
 
@@ -205,6 +227,7 @@ func inlineText(n ast.Node, src []byte, names bool) string {
 			default:
 				b.WriteString(resolved(c.Value(src)))
 			}
+
 			if c.SoftLineBreak() || c.HardLineBreak() {
 				b.WriteByte(' ')
 			}
@@ -226,6 +249,7 @@ func inlineText(n ast.Node, src []byte, names bool) string {
 			b.WriteString(c.text())
 		}
 	})
+
 	return b.String()
 }
 
@@ -235,5 +259,6 @@ func clip(s string) string {
 	if r := []rune(s); len(r) > limit {
 		return string(r[:limit]) + "…"
 	}
+
 	return s
 }

@@ -52,10 +52,12 @@ func (t *textWriter) tag(kind html.TokenType, raw []byte) {
 	if t.words == nil || kind != html.StartTagToken && kind != html.EndTagToken {
 		return
 	}
+
 	name := bytes.TrimLeft(raw, "</")
 	if end := bytes.IndexAny(name, " />"); end >= 0 {
 		name = name[:end]
 	}
+
 	switch begins := kind == html.StartTagToken; {
 	case len(name) == 2 && name[0] == 'h' && name[1] >= '1' && name[1] <= '6':
 		t.heading = begins
@@ -77,6 +79,7 @@ func undivided(element []byte) bool {
 	case "pre", "code", "kbd", "samp", "tt", "var", "math":
 		return true
 	}
+
 	return false
 }
 
@@ -86,6 +89,7 @@ func isVoid(element []byte) bool {
 	case "br", "col", "hr", "img", "input", "wbr":
 		return true
 	}
+
 	return false
 }
 
@@ -97,6 +101,7 @@ func (t *textWriter) write(raw []byte) {
 		return
 	}
 	rule := inProse
+
 	switch {
 	case t.cells > 0:
 		rule = inCells
@@ -105,11 +110,13 @@ func (t *textWriter) write(raw []byte) {
 	case t.justified:
 		rule = inJustified
 	}
+
 	for len(raw) > 0 {
 		end := bytes.IndexAny(raw, " \t\n")
 		if end < 0 {
 			end = len(raw)
 		}
+
 		switch word := raw[:end]; {
 		case divides && len(word) >= rule.letters && t.divide(string(word), rule):
 		case t.cells > 0:
@@ -117,6 +124,7 @@ func (t *textWriter) write(raw []byte) {
 		default:
 			t.out.Write(word)
 		}
+
 		if raw = raw[end:]; len(raw) > 0 {
 			t.out.WriteByte(raw[0])
 			raw = raw[1:]
@@ -129,19 +137,23 @@ func (t *textWriter) write(raw []byte) {
 func (t *textWriter) divide(word string, rule breaking) bool {
 	notLetter := func(r rune) bool { return !unicode.IsLetter(r) }
 	core := strings.TrimFunc(word, notLetter)
+
 	joint := func(r rune) bool { return r == '-' || r == '’' || r == '\'' }
-	if strings.ContainsFunc(core, func(r rune) bool { return notLetter(r) && !joint(r) }) || strings.ContainsAny(word, "&@/_\\") {
+	if strings.ContainsFunc(core, func(r rune) bool { return notLetter(r) && !joint(r) }) ||
+		strings.ContainsAny(word, "&@/_\\") {
 		return false
 	}
 	before, after, _ := strings.Cut(word, core)
 	var out strings.Builder
 	out.WriteString(before)
 	found := false
+
 	for len(core) > 0 {
 		end := strings.IndexFunc(core, joint)
 		if end < 0 {
 			end = len(core)
 		}
+
 		part, at := core[:end], 0
 		if utf8.RuneCountInString(part) >= rule.letters {
 			for _, next := range t.words.Breaks(part, rule.first, rule.last) {
@@ -150,14 +162,17 @@ func (t *textWriter) divide(word string, rule breaking) bool {
 			}
 		}
 		out.WriteString(part[at:])
+
 		if core = core[end:]; core != "" {
 			_, size := utf8.DecodeRuneInString(core)
 			out.WriteString(core[:size])
 			core = core[size:]
 		}
 	}
+
 	if found {
 		t.out.WriteString(out.String() + after)
 	}
+
 	return found
 }

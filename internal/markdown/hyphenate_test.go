@@ -9,6 +9,7 @@ import (
 
 func TestLongWordsMayBeDivided(t *testing.T) {
 	t.Parallel()
+
 	r := markdown.New()
 	for name, c := range map[string]struct{ src, want string }{
 		"prose":           {"Die (Donaudampfschifffahrt), kurz *Verantwortung*", "(Donau|dampf|schiff|fahrt), kurz <em>Verant|wor|tung</em>"},
@@ -28,16 +29,19 @@ func TestLongWordsMayBeDivided(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := strings.ReplaceAll(d.HTML, "\u00ad", "|")
+
 		want, isHeading := strings.CutPrefix(c.want, "# ")
 		if !strings.Contains(got, want) || isHeading && strings.Contains(d.Title, "\u00ad") {
 			t.Errorf("%s: %q does not hold %q", name, got, want)
 		}
+
 		if name == "code" || name == "addresses" || name == "formulas" {
 			if strings.Contains(got, "|") {
 				t.Errorf("%s: divided in %q", name, got)
 			}
 		}
 	}
+
 	for _, o := range []markdown.Options{{Lang: "de"}, {Lang: "ja", Hyphenate: true}, {Hyphenate: true}} {
 		if d := render(t, "Donaudampfschifffahrt", o); strings.Contains(d.HTML, "\u00ad") {
 			t.Errorf("%+v: divided", o)

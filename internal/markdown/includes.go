@@ -9,7 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"presswork"
+	"presswork/internal/fault"
 	"presswork/internal/lazyregexp"
 )
 
@@ -59,22 +59,31 @@ type includer struct {
 // StoreUnavailable.
 func (d *draft) expand(dialect string) error {
 	src := d.src
-	some := bytes.Contains(src, []byte("#include")) || bytes.Contains(src, []byte("!include")) || bytes.Contains(src, []byte(".include")) ||
-		bytes.Contains(src, []byte("include=")) || bytes.Contains(src, []byte("rustdoc_include")) || bytes.Contains(src, []byte("{{< include ")) ||
-		bytes.Contains(src, []byte("include} ")) || dialect == Obsidian && bytes.Contains(src, []byte("![["))
+
+	some := bytes.Contains(src, []byte("#include")) || bytes.Contains(src, []byte("!include")) ||
+		bytes.Contains(src, []byte(".include")) ||
+		bytes.Contains(src, []byte("include=")) ||
+		bytes.Contains(src, []byte("rustdoc_include")) ||
+		bytes.Contains(src, []byte("{{< include ")) ||
+		bytes.Contains(src, []byte("include} ")) ||
+		dialect == Obsidian && bytes.Contains(src, []byte("![["))
 	if d.options.Include == nil || !some || dialect == GFM {
 		return nil
 	}
 	first := max(d.options.FirstLine, 1)
-	in := &includer{open: d.options.Include, obsidian: dialect == Obsidian,
-		warn: func(line int, message string) { d.warn(presswork.IncludeFailed, first+line, message) }}
+	in := &includer{
+		open: d.options.Include, obsidian: dialect == Obsidian,
+		warn: func(line int, message string) { d.warn(fault.IncludeFailed, first+line, message) },
+	}
 	in.text(src, "")
+
 	if in.err != nil || in.files == 0 {
 		return in.err
 	}
 	d.src = in.out.Bytes()
 	d.lines = newLineIndex(d.src, first)
 	d.lines.of = in.lines
+
 	return nil
 }
 
@@ -83,12 +92,14 @@ func (in *includer) text(src []byte, prefix string) {
 	fence := ""        // that is open
 	var listed []byte  // the lines of an {.include} fence, nil outside of one
 	var listing string // its first line
+
 	for line := range bytes.Lines(src) {
 		if in.err != nil {
 			return
 		}
 		inner := bytes.TrimLeft(line, " \t>")
 		before := string(line[:len(line)-len(inner)])
+
 		inner = bytes.TrimRight(inner, " \t\n")
 		switch m := fenceHead.FindSubmatch(inner); {
 		case fence != "" && m != nil && len(m[2]) == 0 && strings.HasPrefix(string(m[1]), fence):
@@ -113,10 +124,12 @@ func (in *includer) text(src []byte, prefix string) {
 		case !in.directive(inner, prefix+before, fence != ""):
 			in.line(line, prefix)
 		}
+
 		if len(in.stack) == 0 {
 			in.top++
 		}
 	}
+
 	if listed != nil { // the fence was never closed
 		in.line([]byte(listing), prefix)
 		in.raw(listed, prefix)
@@ -127,6 +140,7 @@ func (in *includer) text(src []byte, prefix string) {
 func (in *includer) line(line []byte, prefix string) {
 	in.out.WriteString(prefix)
 	in.out.Write(line)
+
 	if !bytes.HasSuffix(line, []byte("\n")) && len(in.stack) > 0 {
 		in.out.WriteByte('\n')
 	}
@@ -146,20 +160,37 @@ func (in *includer) directive(line []byte, prefix string, code bool) bool {
 		name, part, _ := strings.Cut(string(m[1]), ":")
 		return in.file(name, func(b []byte) ([]byte, error) { return cutLines(b, part) }, prefix, code, true)
 	}
+
 	if m := quartoInclude().FindSubmatch(line); m != nil {
 		return in.file(string(m[1]), func(b []byte) ([]byte, error) { return cutLines(b, "") }, prefix, code, true)
 	}
+
 	if m := bangInclude().FindSubmatch(line); m != nil {
 		// In code it may well be the code's own: PlantUML has it, and YAML.
-		return in.file(strings.Trim(string(m[2]), `"`), func(b []byte) ([]byte, error) { return cutLines(b, lineOptions(string(m[1]))) }, prefix, code, !code)
+		return in.file(
+			strings.Trim(string(m[2]), `"`),
+			func(b []byte) ([]byte, error) { return cutLines(b, lineOptions(string(m[1]))) },
+			prefix,
+			code,
+			!code,
+		)
 	}
+
 	if m := noteEmbed().FindSubmatch(line); m != nil && in.obsidian && !code && !isImageName(m[1]) {
 		name := strings.TrimSpace(string(m[1]))
 		if path.Ext(name) != ".md" {
 			name += ".md"
 		}
-		return in.file(name, func(b []byte) ([]byte, error) { return cutSection(b, strings.TrimSpace(string(m[2]))) }, prefix, false, false)
+
+		return in.file(
+			name,
+			func(b []byte) ([]byte, error) { return cutSection(b, strings.TrimSpace(string(m[2]))) },
+			prefix,
+			false,
+			false,
+		)
 	}
+
 	return false
 }
 
@@ -167,20 +198,24 @@ func (in *includer) directive(line []byte, prefix string, code bool) bool {
 // is when none of them can be had.
 func (in *includer) list(first string, names []byte, last, prefix string) {
 	before := first[:len(first)-len(strings.TrimLeft(first, " \t>"))]
+
 	done := false
 	if m := mystInclude().FindStringSubmatch(strings.TrimLeft(strings.TrimSpace(first), " \t>`~")); m != nil {
 		done, names = in.mystFile(m[1] == "literalinclude", strings.TrimSpace(m[2]), before, names, prefix), nil
 	}
+
 	for line := range bytes.Lines(names) {
 		name := strings.TrimSpace(strings.TrimLeft(string(line), " \t>"))
 		if name == "" || strings.HasPrefix(name, "//") {
 			continue
 		}
+
 		if in.file(name, func(b []byte) ([]byte, error) { return b, nil }, prefix+before, false, true) {
 			in.line([]byte(strings.TrimRight(before, " \t")+"\n"), prefix) // the files' blocks stay apart
 			done = true
 		}
 	}
+
 	if !done {
 		in.line([]byte(first), prefix)
 		in.raw(names, prefix)
@@ -196,15 +231,18 @@ var chunkOption = regexp.MustCompile(`^(?:TRUE|FALSE|[TF])\b`)
 // name.
 func (in *includer) codeFile(line, info []byte, prefix string) {
 	in.line(line, prefix)
+
 	at := bytes.IndexByte(info, '{')
 	if at < 0 {
 		return
 	}
+
 	a, size := readBraces(append(bytes.Clone(info[at:]), '\n'))
 	if name, ok := a.get("include"); ok && size > 0 && !chunkOption.MatchString(name) {
 		before := line[:len(line)-len(bytes.TrimLeft(line, " \t>"))]
 		from, _ := a.get("startline")
 		to, _ := a.get("endline")
+
 		part, _ := a.get("snippet")
 		if from != "" || to != "" {
 			part = from + ":" + to
@@ -220,23 +258,28 @@ func (in *includer) file(name string, cut func([]byte) ([]byte, error), prefix s
 	if len(in.stack) > 0 {
 		full = path.Join(path.Dir(in.stack[len(in.stack)-1]), name)
 	}
+
 	text, err := in.read(name, path.Clean(full))
 	if err == nil {
 		text, err = cut(text)
 	}
+
 	if in.size += len(text) + len(prefix)*(bytes.Count(text, []byte("\n"))+1); err == nil && in.size > maxIncluded {
-		err = presswork.Errorf(presswork.InvalidRequest, "the files of the document have more than %d MB", maxIncluded>>20)
+		err = fault.Errorf(fault.InvalidRequest, "the files of the document have more than %d MB", maxIncluded>>20)
 	}
+
 	switch {
-	case presswork.CodeOf(err) == presswork.StoreUnavailable:
+	case fault.CodeOf(err) == fault.StoreUnavailable:
 		in.err = err // another try may find the file
 		return true
 	case err != nil:
 		if complain {
-			in.warn(in.top, "include of "+strconv.Quote(clip(name))+": "+presswork.AsError(err).Message)
+			in.warn(in.top, "include of "+strconv.Quote(clip(name))+": "+fault.AsError(err).Message)
 		}
+
 		return false
 	}
+
 	in.stack = append(in.stack, path.Clean(full))
 	if code {
 		in.raw(text, prefix)
@@ -244,14 +287,16 @@ func (in *includer) file(name string, cut func([]byte) ([]byte, error), prefix s
 		in.text(text, prefix)
 	}
 	in.stack = in.stack[:len(in.stack)-1]
+
 	return true
 }
 
 // read opens a file below the document's folder. Its errors are for the reader.
 func (in *includer) read(name, full string) ([]byte, error) {
 	fail := func(format string, args ...any) error {
-		return presswork.Errorf(presswork.InvalidRequest, format, args...)
+		return fault.Errorf(fault.InvalidRequest, format, args...)
 	}
+
 	switch {
 	case path.IsAbs(name) || full == ".." || strings.HasPrefix(full, "../") || strings.ContainsAny(name, "\\\x00") || strings.Contains(name, "://"):
 		return nil, fail("files are included from the document's folder only")
@@ -265,28 +310,34 @@ func (in *includer) read(name, full string) ([]byte, error) {
 		return nil, fail("the files of the document have more than %d MB", maxIncluded>>20)
 	}
 	in.files++
+
 	text, err := in.open(full)
 	if err != nil {
-		if presswork.CodeOf(err) == presswork.Internal {
-			return nil, presswork.Errorf(presswork.NotFound, "it is not there").WithCause(err)
+		if fault.CodeOf(err) == fault.Internal {
+			return nil, fault.Errorf(fault.NotFound, "it is not there").WithCause(err)
 		}
+
 		return nil, err
 	}
+
 	text = normalizeNewlines(bytes.TrimPrefix(text, []byte("\ufeff")))
 	if !utf8.Valid(text) || bytes.IndexByte(text, 0) >= 0 {
 		return nil, fail("it is not text in UTF-8")
 	}
+
 	if ext := strings.ToLower(path.Ext(full)); ext == ".md" || ext == ".markdown" || ext == ".mdx" {
 		if matter, _, ok := splitFrontMatter(text); ok {
 			text = matter.rest
 		}
 	}
+
 	return text, nil
 }
 
 // lineOptions makes a range of pandoc-include's "startLine=1, endLine=9".
 func lineOptions(options string) string {
 	from, to := "", ""
+
 	for option := range strings.SplitSeq(options, ",") {
 		key, value, _ := strings.Cut(option, "=")
 		switch strings.TrimSpace(key) {
@@ -296,9 +347,11 @@ func lineOptions(options string) string {
 			to = strings.TrimSpace(value)
 		}
 	}
+
 	if from == "" && to == "" {
 		return ""
 	}
+
 	return from + ":" + to
 }
 
@@ -307,6 +360,7 @@ func lineOptions(options string) string {
 func cutLines(text []byte, part string) ([]byte, error) {
 	from, to, span := strings.Cut(part, ":")
 	first, err1 := strconv.Atoi(from)
+
 	last, err2 := strconv.Atoi(to)
 	switch {
 	case part == "" || part == ":":
@@ -316,20 +370,23 @@ func cutLines(text []byte, part string) ([]byte, error) {
 	case !span:
 		return cutAnchor(text, part)
 	case from != "" && err1 != nil || to != "" && err2 != nil:
-		return nil, presswork.Errorf(presswork.InvalidRequest, "%q is no range of lines, such as 2:9", clip(part))
+		return nil, fault.Errorf(fault.InvalidRequest, "%q is no range of lines, such as 2:9", clip(part))
 	case to == "":
 		last = len(text) + 1
 	}
 	var out []byte
+
 	n := 0
 	for line := range bytes.Lines(text) {
 		if n++; n >= first && n <= last {
 			out = append(out, line...)
 		}
 	}
+
 	if out == nil {
-		return nil, presswork.Errorf(presswork.InvalidRequest, "it has %d lines, none in %s", n, clip(part))
+		return nil, fault.Errorf(fault.InvalidRequest, "it has %d lines, none in %s", n, clip(part))
 	}
+
 	return out, nil
 }
 
@@ -337,6 +394,7 @@ func cutLines(text []byte, part string) ([]byte, error) {
 func cutAnchor(text []byte, name string) ([]byte, error) {
 	var out []byte
 	within, found := false, false
+
 	for line := range bytes.Lines(text) {
 		if m := anchorMark.FindSubmatch(line); m != nil {
 			if string(m[2]) == name {
@@ -344,13 +402,16 @@ func cutAnchor(text []byte, name string) ([]byte, error) {
 			}
 			continue
 		}
+
 		if within {
 			out = append(out, line...)
 		}
 	}
+
 	if !found {
-		return nil, presswork.Errorf(presswork.InvalidRequest, "it has no anchor %q", clip(name))
+		return nil, fault.Errorf(fault.InvalidRequest, "it has no anchor %q", clip(name))
 	}
+
 	return out, nil
 }
 
@@ -361,22 +422,27 @@ func cutSection(text []byte, heading string) ([]byte, error) {
 	}
 	var out []byte
 	level := 0
+
 	for line := range bytes.Lines(text) {
 		marks := len(line) - len(bytes.TrimLeft(line, "#"))
 		if marks > 0 && marks <= 6 && len(line) > marks && line[marks] == ' ' {
 			if level > 0 && marks <= level {
 				break
 			}
+
 			if level == 0 && strings.EqualFold(strings.TrimSpace(string(line[marks:])), heading) {
 				level = marks
 			}
 		}
+
 		if level > 0 {
 			out = append(out, line...)
 		}
 	}
+
 	if out == nil {
-		return nil, presswork.Errorf(presswork.InvalidRequest, "it has no heading %q", clip(heading))
+		return nil, fault.Errorf(fault.InvalidRequest, "it has no heading %q", clip(heading))
 	}
+
 	return out, nil
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"presswork"
+	"presswork/internal/fault"
 	"presswork/internal/markdown"
 )
 
@@ -17,12 +17,14 @@ func folder(files map[string]string) func(string) ([]byte, error) {
 		if !ok {
 			return nil, os.ErrNotExist
 		}
+
 		return []byte(text), nil
 	}
 }
 
 func TestIncludedFilesStandInTheirPlace(t *testing.T) {
 	t.Parallel()
+
 	files := folder(map[string]string{
 		"a.md":      "---\ntitle: not shown\n---\nfrom a\n",
 		"x.go":      "1\n2\n// ANCHOR: part\n4\n// ANCHOR_END: part\n6\n",
@@ -57,16 +59,24 @@ func TestIncludedFilesStandInTheirPlace(t *testing.T) {
 		"![[Lost]]\n":                     "<p>Lost</p>\n",
 	} {
 		d := render(t, source, markdown.Options{Include: files})
-		if got := strings.NewReplacer(` class="chroma keep"`, ` class="keep"`).Replace(d.HTML); got != want || len(d.Warnings) > 0 {
+		if got := strings.NewReplacer(` class="chroma keep"`, ` class="keep"`).
+			Replace(d.HTML); got != want ||
+			len(d.Warnings) > 0 {
 			t.Errorf("%q: got %q %v, want %q", source, d.HTML, d.Warnings, want)
 		}
 	}
 	// Lines are those of the document.
-	d := render(t, "{{#include li.md}}\n\n{{#include broken.md}}\n\n![none](y.png)\n", markdown.Options{Include: files, FirstLine: 11})
+	d := render(
+		t,
+		"{{#include li.md}}\n\n{{#include broken.md}}\n\n![none](y.png)\n",
+		markdown.Options{Include: files, FirstLine: 11},
+	)
+
 	var lines []int
 	for _, w := range d.Warnings {
 		lines = append(lines, w.Line)
 	}
+
 	if fmt.Sprint(lines) != "[13 15]" {
 		t.Errorf("warnings %v are not of the lines 13 and 15", d.Warnings)
 	}
@@ -74,19 +84,35 @@ func TestIncludedFilesStandInTheirPlace(t *testing.T) {
 
 func TestIncludesStayWithinTheirBounds(t *testing.T) {
 	t.Parallel()
-	deep := map[string]string{"loop.md": "{{#include other.md}}\n", "other.md": "{{#include loop.md}}\n", "self.md": "{{#include ./self.md}}\n",
-		"binary.md": "a\xff", "big.md": strings.Repeat(strings.Repeat(" ", 1<<10)+"\n", 5<<10), "x.go": "1\n", "up/up.md": "{{#include ../../secret.md}}\n", "dots/a.md": "{{#include ../x.go}}\n",
-		"wide.md": strings.Repeat(" ", 1<<20) + "{{#include twice.md}}", "twice.md": strings.Repeat("{{#include x.go}}\n", 100)}
+
+	deep := map[string]string{
+		"loop.md":   "{{#include other.md}}\n",
+		"other.md":  "{{#include loop.md}}\n",
+		"self.md":   "{{#include ./self.md}}\n",
+		"binary.md": "a\xff",
+		"big.md":    strings.Repeat(strings.Repeat(" ", 1<<10)+"\n", 5<<10),
+		"x.go":      "1\n",
+		"up/up.md":  "{{#include ../../secret.md}}\n",
+		"dots/a.md": "{{#include ../x.go}}\n",
+		"wide.md": strings.Repeat(
+			" ",
+			1<<20,
+		) + "{{#include twice.md}}",
+		"twice.md": strings.Repeat("{{#include x.go}}\n", 100),
+	}
 	for i := range 20 {
 		deep[fmt.Sprintf("%d.md", i)] = fmt.Sprintf("{{#include %d.md}}\n", i+1)
 	}
 	opened := 0
 	files := folder(deep)
+
 	count := func(name string) ([]byte, error) {
 		opened++
+
 		if strings.HasPrefix(name, "..") || strings.HasPrefix(name, "/") || strings.Contains(name, "//") {
 			t.Errorf("%q was asked for", name)
 		}
+
 		return files(name)
 	}
 	for source, want := range map[string]string{
@@ -109,23 +135,34 @@ func TestIncludesStayWithinTheirBounds(t *testing.T) {
 		strings.Repeat("{{#include x.go}}\n", 1001):  "more than 1000 files",
 	} {
 		d := render(t, source, markdown.Options{Include: count})
-		if len(d.Warnings) == 0 || d.Warnings[0].Code != presswork.IncludeFailed || !strings.Contains(d.Warnings[0].Message, want) || d.Warnings[0].Line < 1 {
+		if len(d.Warnings) == 0 || d.Warnings[0].Code != fault.IncludeFailed ||
+			!strings.Contains(d.Warnings[0].Message, want) ||
+			d.Warnings[0].Line < 1 {
 			t.Errorf("%.60q: got %v, want %q", source, d.Warnings, want)
 		}
 	}
-	if d := render(t, "{{#include dots/a.md}}", markdown.Options{Include: count}); !strings.Contains(d.HTML, "1") || len(d.Warnings) > 0 {
+
+	if d := render(
+		t,
+		"{{#include dots/a.md}}",
+		markdown.Options{Include: count},
+	); !strings.Contains(d.HTML, "1") ||
+		len(d.Warnings) > 0 {
 		t.Errorf("a file of the folder above, within the document's: %q %v", d.HTML, d.Warnings)
 	}
+
 	for _, o := range []markdown.Options{{}, {Include: count, Dialect: markdown.GFM}} {
 		opened = 0
 		if d := render(t, "{{#include x.go}}", o); opened > 0 || !strings.Contains(d.HTML, "{{#include x.go}}") {
 			t.Errorf("%+v: included", o)
 		}
 	}
-	_, err := markdown.New().Parse(t.Context(), []byte("{{#include x.md}}"), markdown.Options{Include: func(string) ([]byte, error) {
-		return nil, presswork.Errorf(presswork.StoreUnavailable, "away")
-	}})
-	if presswork.CodeOf(err) != presswork.StoreUnavailable {
+
+	_, err := markdown.New().
+		Parse(t.Context(), []byte("{{#include x.md}}"), markdown.Options{Include: func(string) ([]byte, error) {
+			return nil, fault.Errorf(fault.StoreUnavailable, "away")
+		}})
+	if fault.CodeOf(err) != fault.StoreUnavailable {
 		t.Errorf("the store is away: %v", err)
 	}
 }

@@ -26,6 +26,7 @@ func (inlineNoteParser) Parse(parent ast.Node, block text.Reader, pc parser.Cont
 	if len(line) < 2 || line[1] != '[' {
 		return nil
 	}
+
 	n := &budgetOf(pc).notes
 	if segment.Start >= n.unclosed.Start && segment.Start < n.unclosed.Stop {
 		return nil
@@ -33,12 +34,14 @@ func (inlineNoteParser) Parse(parent ast.Node, block text.Reader, pc parser.Cont
 	// (^[a-z]+) is a pattern: it sticks to no word, and holds but one.
 	before := block.PrecendingCharacter()
 	alone := util.IsSpaceRune(before) || strings.ContainsRune("([{|/\"'", before)
+
 	root := parent
 	for root.Parent() != nil {
 		root = root.Parent()
 	}
 	at, position := block.Position()
 	block.Advance(len("^["))
+
 	content, end, ok := bracketed(block)
 	if !ok {
 		n.unclosed = text.NewSegment(segment.Start, end)
@@ -49,6 +52,7 @@ func (inlineNoteParser) Parse(parent ast.Node, block text.Reader, pc parser.Cont
 		block.SetPosition(at, position)
 		return nil
 	}
+
 	if n.inline == nil {
 		n.inline = extast.NewFootnoteList()
 		root.AppendChild(root, n.inline)
@@ -64,6 +68,7 @@ func (inlineNoteParser) Parse(parent ast.Node, block text.Reader, pc parser.Cont
 	note.Index = len(n.cited)
 	link := extast.NewFootnoteLink(note.Index)
 	n.links = append(n.links, link)
+
 	return link
 }
 
@@ -72,11 +77,13 @@ func (inlineNoteParser) Parse(parent ast.Node, block text.Reader, pc parser.Cont
 // that are escaped do not count.
 func bracketed(block text.Reader) (lines []text.Segment, end int, ok bool) {
 	depth, size := 1, 0
+
 	for {
 		line, segment := block.PeekLine()
 		if line == nil || size > maxInlineNote {
 			return nil, end, false
 		}
+
 		for i := 0; i < len(line); i++ {
 			switch line[i] {
 			case '\\':
@@ -94,10 +101,12 @@ func bracketed(block text.Reader) (lines []text.Segment, end int, ok bool) {
 				if depth--; depth > 0 {
 					break
 				}
+
 				if i > 0 {
 					lines = append(lines, text.NewSegment(segment.Start, segment.Start+i))
 				}
 				block.Advance(i + 1)
+
 				return lines, segment.Start + i, len(bytes.TrimSpace(line[:i])) > 0 || len(lines) > 1
 			}
 		}

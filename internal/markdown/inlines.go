@@ -22,11 +22,14 @@ func (scriptParser) Trigger() []byte { return []byte{'~', '^'} }
 
 func (scriptParser) Parse(_ ast.Node, block text.Reader, _ parser.Context) ast.Node {
 	line, segment := block.PeekLine()
+
 	char, before := line[0], block.PrecendingCharacter()
-	if before == rune(char) || char == '~' && (util.IsSpaceRune(before) || util.IsPunctRune(before) && before != ')' && before != ']') {
+	if before == rune(char) ||
+		char == '~' && (util.IsSpaceRune(before) || util.IsPunctRune(before) && before != ')' && before != ']') {
 		return nil
 	}
 	inside := line[1:min(len(line), maxScript)]
+
 	end := bytes.IndexAny(inside, "~^ \t\n`[]<>\\")
 	if end < 1 || inside[end] != char || end+1 < len(inside) && inside[end+1] == char {
 		return nil
@@ -35,6 +38,7 @@ func (scriptParser) Parse(_ ast.Node, block text.Reader, _ parser.Context) ast.N
 	n := &element{tag: tag}
 	n.AppendChild(n, ast.NewTextSegment(text.NewSegment(segment.Start+1, segment.Start+1+end)))
 	block.Advance(end + 2)
+
 	return n
 }
 
@@ -49,26 +53,32 @@ func (p markParser) Trigger() []byte { return []byte{p.char} }
 
 func (p markParser) Parse(_ ast.Node, block text.Reader, pc parser.Context) ast.Node {
 	line, segment := block.PeekLine()
+
 	before := block.PrecendingCharacter()
 	if len(line) < 2 || line[1] != line[0] || before == rune(line[0]) || len(line) > 2 && line[2] == line[0] {
 		return nil
 	}
+
 	d := parser.ScanDelimiter(line, before, 2, p)
 	if d == nil {
 		return nil
 	}
+
 	if isWordByte(before) {
 		d.CanOpen = false
 	}
+
 	if len(line) > 2 && isWordByte(rune(line[2])) {
 		d.CanClose = false
 	}
+
 	if !d.CanOpen && !d.CanClose {
 		return nil
 	}
 	d.Segment = segment.WithStop(segment.Start + 2)
 	block.Advance(2)
 	pc.PushDelimiter(d)
+
 	return d
 }
 
@@ -102,5 +112,6 @@ func (inlineRenderer) element(w util.BufWriter, _ []byte, node ast.Node, enterin
 	_, _ = w.WriteString("<" + tag)
 	html.RenderAttributes(w, node, nil)
 	_ = w.WriteByte('>')
+
 	return ast.WalkContinue, nil
 }

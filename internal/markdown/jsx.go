@@ -30,9 +30,11 @@ func plainComponents(src []byte) ([]byte, error) {
 	out.Grow(len(src))
 	var indents []int // how far what is in each open component is indented, -1 before its first line
 	fence := ""
+
 	for line := range strings.Lines(string(src)) {
 		text := strings.TrimLeft(line, " \t")
 		indent := len(line) - len(text)
+
 		n := len(indents)
 		switch {
 		case strings.TrimSpace(text) == "":
@@ -43,12 +45,14 @@ func plainComponents(src []byte) ([]byte, error) {
 		case n > 0 && indents[n-1] < 0:
 			indents[n-1] = indent
 		}
+
 		if n = len(indents); n > 0 && indents[n-1] > 0 {
 			line = line[min(indent, indents[n-1]):]
 		} else if n == 0 && fence == "" && strings.HasPrefix(text, "</") {
 			line = text
 		}
 		out.WriteString(line)
+
 		switch {
 		case fence != "":
 			if strings.HasPrefix(text, fence) {
@@ -60,6 +64,7 @@ func plainComponents(src []byte) ([]byte, error) {
 			indents = append(indents, -1)
 		}
 	}
+
 	return []byte(out.String()), nil
 }
 
@@ -70,6 +75,7 @@ func opensComponent(text string) bool {
 		return false
 	}
 	name := text[1 : 1+strings.IndexFunc(text[1:]+">", func(r rune) bool { return strings.ContainsRune(" />\n", r) })]
+
 	return !strings.Contains(text, "/>") && !strings.Contains(text, "</"+name)
 }
 
@@ -82,14 +88,17 @@ func plainTags(src []byte) ([]byte, error) {
 	fence := ""
 	begins := true // a line
 	code := false  // within a line
+
 	for at := 0; at < len(src); {
 		if begins {
 			code = false
 			text := bytes.TrimLeft(src[at:lineEnd(src, at)], " \t")
+
 			mark := ""
 			if bytes.HasPrefix(text, []byte("```")) || bytes.HasPrefix(text, []byte("~~~")) {
 				mark = string(text[:3])
 			}
+
 			if fence != "" || mark != "" {
 				switch {
 				case fence == "":
@@ -105,16 +114,21 @@ func plainTags(src []byte) ([]byte, error) {
 		}
 		c := src[at]
 		begins = c == '\n'
+
 		code = code != (c == '`')
 		if c == '<' && !code && at+1 < len(src) && src[at+1] >= 'A' && src[at+1] <= 'Z' {
 			tag, end := plainTag(src, at)
 			if tag == "" {
 				if unclosed += end - at; unclosed > maxUnclosed {
-					return nil, tooComplex("the MDX has too many tags of components that nothing closes, such as that in line %d: end each with > within %d bytes, or write &lt; for a < that begins no tag",
-						1+bytes.Count(src[:at], []byte("\n")), maxTag)
+					return nil, tooComplex(
+						"the MDX has too many tags of components that nothing closes, such as that in line %d: end each with > within %d bytes, or write &lt; for a < that begins no tag",
+						1+bytes.Count(src[:at], []byte("\n")),
+						maxTag,
+					)
 				}
 			} else {
-				if strings.HasPrefix(tag, "<Frame>") || strings.HasPrefix(tag, "<Frame ") { // HTML's would drop what it encloses
+				if strings.HasPrefix(tag, "<Frame>") ||
+					strings.HasPrefix(tag, "<Frame ") { // HTML's would drop what it encloses
 					tag = "<Figure" + tag[len("<Frame"):]
 				}
 				out.WriteString(tag)
@@ -122,6 +136,7 @@ func plainTags(src []byte) ([]byte, error) {
 				continue
 			}
 		}
+
 		if closing := []byte("</Frame>"); c == '<' && !code && bytes.HasPrefix(src[at:], closing) {
 			out.WriteString("</Figure>")
 			at += len(closing)
@@ -130,6 +145,7 @@ func plainTags(src []byte) ([]byte, error) {
 		out.WriteByte(c)
 		at++
 	}
+
 	return out.Bytes(), nil
 }
 
@@ -141,15 +157,18 @@ var literal = lazyregexp.New("^\\{\\s*(?:\"([^\"\\\\\n]*)\"|'([^'\\\\\n]*)'|`([^
 func plainTag(src []byte, at int) (tag string, end int) {
 	var out strings.Builder
 	depth, quote, lines := 0, byte(0), 0
+
 	last := min(len(src), at+maxTag)
 	for i := at; i < last; i++ {
 		c := src[i]
 		if c == '\n' {
-			if lines++; quote == 0 && depth == 0 && i+1 < len(src) && src[i+1] == '\n' { // a blank line ends what is no tag
+			if lines++; quote == 0 && depth == 0 && i+1 < len(src) &&
+				src[i+1] == '\n' { // a blank line ends what is no tag
 				return "", i
 			}
 			c = ' '
 		}
+
 		switch {
 		case quote != 0:
 			if c == quote {
@@ -159,7 +178,11 @@ func plainTag(src []byte, at int) (tag string, end int) {
 			quote = c
 		case c == '{' && depth == 0 && i > at && src[i-1] == '=' && literal().Match(src[i:min(len(src), i+maxTag)]):
 			m := literal().FindSubmatch(src[i:min(len(src), i+maxTag)])
-			out.WriteString(`"` + html.EscapeString(string(bytes.ReplaceAll(slices.Concat(m[1:]...), []byte("\n"), []byte(" ")))) + `"`)
+			out.WriteString(
+				`"` + html.EscapeString(
+					string(bytes.ReplaceAll(slices.Concat(m[1:]...), []byte("\n"), []byte(" "))),
+				) + `"`,
+			)
 			lines += bytes.Count(m[0], []byte("\n"))
 			i += len(m[0]) - 1
 			continue
@@ -175,9 +198,11 @@ func plainTag(src []byte, at int) (tag string, end int) {
 		case c == '>' && depth == 0:
 			return out.String() + ">" + strings.Repeat("\n", lines), i + 1
 		}
+
 		if depth == 0 {
 			out.WriteByte(c)
 		}
 	}
+
 	return "", last
 }

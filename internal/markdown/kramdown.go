@@ -8,7 +8,9 @@ import (
 
 // kramdownExtension is a comment, options, text that is no Markdown or a definition of an
 // attribute list, of kramdown: none of them is printed, but for that text.
-var kramdownExtension = lazyregexp.New(`\{::comment\}(?s:.*?)\{:/(?:comment)?\}|\{::(?:comment|options)[^}\n]*/\}|\{::nomarkdown[^}\n]*\}|\{:/(?:nomarkdown)?\}|(?m:^ {0,3}\{:[\w-]+:[ \t][^}\n]*\}[ \t]*$)`)
+var kramdownExtension = lazyregexp.New(
+	`\{::comment\}(?s:.*?)\{:/(?:comment)?\}|\{::(?:comment|options)[^}\n]*/\}|\{::nomarkdown[^}\n]*\}|\{:/(?:nomarkdown)?\}|(?m:^ {0,3}\{:[\w-]+:[ \t][^}\n]*\}[ \t]*$)`,
+)
 
 // plainKramdown takes out the extensions of kramdown outside of code, and leaves every line
 // where it is.
@@ -16,12 +18,14 @@ func (d *draft) plainKramdown() {
 	if d.dialect == GFM || !bytes.Contains(d.src, []byte("{:")) {
 		return
 	}
+
 	found := kramdownExtension().FindAllIndex(withoutCode(d.src), -1)
 	if len(found) == 0 {
 		return
 	}
 	var out bytes.Buffer
 	out.Grow(len(d.src))
+
 	at := 0
 	for _, m := range found {
 		out.Write(d.src[at:m[0]])

@@ -63,9 +63,11 @@ func (t *target) name() string {
 	if t.number == "" {
 		return t.title
 	}
+
 	if t.kind == Equation {
 		return "(" + t.number + ")"
 	}
+
 	return t.number
 }
 
@@ -77,6 +79,7 @@ func (t targets) find(key string) *target {
 	if found := t[key]; found != nil || key == "" {
 		return found
 	}
+
 	return t[strings.ToLower(key[:1])+key[1:]]
 }
 
@@ -85,10 +88,12 @@ func (t targets) labels() map[string]Label {
 	if len(t) == 0 {
 		return nil
 	}
+
 	labels := make(map[string]Label, len(t))
 	for name, target := range t {
 		labels[name] = Label{target.kind, target.number, target.title, target.id}
 	}
+
 	return labels
 }
 
@@ -99,12 +104,14 @@ func labelKind(label string) Kind {
 	if i < 2 || i == len(label)-1 {
 		return ""
 	}
+
 	switch kind := Kind(strings.ToLower(label[:1]) + label[1:i]); kind {
 	case Figure, Table, Equation, Section, Listing:
 		return kind
 	case "tab":
 		return Table
 	}
+
 	return ""
 }
 
@@ -114,11 +121,13 @@ func HasLabels(src []byte) bool {
 	if hasRoles(src) {
 		return true
 	}
+
 	for {
 		i := bytes.IndexByte(src, '#')
 		if i < 0 {
 			return false
 		}
+
 		src = src[i+1:]
 		if labelKind(string(src[:min(len(src), 5)])) != "" {
 			return true
@@ -136,15 +145,18 @@ type counters struct {
 func newCounters(byChapter bool, before map[Kind]int) counters {
 	c := counters{byChapter: byChapter, counts: map[Kind]int{}}
 	maps.Copy(c.counts, before)
+
 	return c
 }
 
 func (c *counters) next(kind Kind) string {
 	c.counts[kind]++
+
 	n := c.counts[kind]
 	if c.byChapter && c.chapter != "" {
 		return c.chapter + "." + strconv.Itoa(n)
 	}
+
 	return strconv.Itoa(n)
 }
 
@@ -153,6 +165,7 @@ func (c *counters) begin(number string) {
 	if c.chapter == number {
 		return
 	}
+
 	c.chapter = number
 	if c.byChapter {
 		clear(c.counts)
@@ -165,7 +178,9 @@ func (d *draft) numberElements(root ast.Node, headings []*ast.Heading) {
 	if !d.references && len(d.options.Numbered) == 0 && d.options.Numbering != ByChapter {
 		return
 	}
+
 	d.targets = targets{}
+
 	for name, l := range d.options.Labels {
 		d.targets[name] = &target{kind: l.Kind, id: l.ID, number: l.Number, title: l.Title}
 	}
@@ -181,6 +196,7 @@ func (d *draft) numberElements(root ast.Node, headings []*ast.Heading) {
 			found = append(found, n)
 		}
 	})
+
 	for _, n := range found {
 		switch n := n.(type) {
 		case *ast.Heading:
@@ -189,6 +205,7 @@ func (d *draft) numberElements(root ast.Node, headings []*ast.Heading) {
 					d.counters.begin(number)
 				}
 			}
+
 			if h := d.headings[heading]; labelKind(h.ID) == Section {
 				d.targets[h.ID] = &target{kind: Section, id: h.ID, number: h.Number, title: h.Text}
 			}
@@ -209,9 +226,11 @@ func (d *draft) numberElements(root ast.Node, headings []*ast.Heading) {
 			if n.figure && kind == "" {
 				kind = Figure
 			}
+
 			if kind == Figure || kind == Table || kind == Listing {
 				before := len(d.captions)
 				d.numberBlock(n, kind, w, n.makeFigure())
+
 				if kind == Figure && len(d.captions) > before {
 					parts[n] = &subfigures{number: d.captions[before].Number}
 				}
@@ -239,6 +258,7 @@ func enclosingDivision(f *figure) *division {
 			return d
 		}
 	}
+
 	return nil
 }
 
@@ -246,19 +266,23 @@ func enclosingDivision(f *figure) *division {
 // is in no list.
 func (d *draft) letterFigure(f *figure, whole *subfigures) {
 	const alphabet = 26
+
 	c, id := f.captionNode(), attributeText(f, "id")
 	if c == nil && labelKind(id) != Figure || whole.count == alphabet {
 		return
 	}
 	letter := string(rune('a' + whole.count))
+
 	whole.count++
 	if labelKind(id) == Figure {
 		d.targets[id] = &target{kind: Figure, id: id, number: whole.number + letter}
 	}
+
 	if c == nil {
 		c = &caption{figure: true}
 		f.AppendChild(f, c)
 	}
+
 	text := `<span class="xref-label">(` + letter + ")</span>"
 	if c.FirstChild() != nil {
 		text += " "
@@ -281,8 +305,10 @@ func (d *draft) numberBlock(n ast.Node, kind Kind, w vocabulary, c *caption) {
 	if !d.numbered(kind, id, c != nil) {
 		return
 	}
+
 	if c == nil {
 		c = &caption{}
+
 		switch n.(type) {
 		case *east.Table:
 			n.InsertBefore(n, n.FirstChild(), c)
@@ -304,10 +330,15 @@ func (d *draft) newTarget(kind Kind, id, text string) *target {
 	if id == "" {
 		t.id = listIDs + string(kind) + "-" + strconv.Itoa(len(d.captions)+1)
 	}
+
 	if labelKind(id) == kind {
 		d.targets[id] = t
 	}
-	d.captions = append(d.captions, Caption{Kind: kind, Number: t.number, Text: strings.Join(strings.Fields(text), " "), ID: t.id})
+	d.captions = append(
+		d.captions,
+		Caption{Kind: kind, Number: t.number, Text: strings.Join(strings.Fields(text), " "), ID: t.id},
+	)
+
 	return t
 }
 
@@ -320,16 +351,19 @@ func (w vocabulary) label(t *target, more bool) string {
 	if !more {
 		return `<span class="xref-label">` + html.EscapeString(text) + "</span>"
 	}
+
 	return `<span class="xref-label">` + html.EscapeString(text+w.colon) + "</span> "
 }
 
 // numberListing numbers a code block that has a label.
 func (d *draft) numberListing(n *ast.FencedCodeBlock, w vocabulary) {
 	info := infoOf(n, d.src)
+
 	id := info.attributes.id
 	if own := attributeText(n, "id"); own != "" {
 		id = own
 	}
+
 	id = cleanID(id)
 	if info.language == "mermaid" {
 		if d.numbered(Figure, id, info.title != "") {
@@ -339,8 +373,10 @@ func (d *draft) numberListing(n *ast.FencedCodeBlock, w vocabulary) {
 			f.AppendChild(f, n)
 			d.numberBlock(f, Figure, w, f.captionNode())
 		}
+
 		return
 	}
+
 	if !d.numbered(Listing, id, info.title != "") {
 		return
 	}
@@ -374,6 +410,7 @@ func (n *figure) captionNode() *caption {
 		n.AppendChild(n, c)
 		n.caption = ""
 	}
+
 	return c
 }
 
@@ -383,16 +420,19 @@ func (n *division) makeFigure() *caption {
 	if c, ok := n.LastChild().(*caption); ok { // it is one
 		return c
 	}
+
 	p, ok := n.LastChild().(*ast.Paragraph)
 	if !ok || p.PreviousSibling() == nil {
 		return nil
 	}
 	c := &caption{figure: true}
+
 	for child := p.FirstChild(); child != nil; {
 		next := child.NextSibling()
 		c.AppendChild(c, child)
 		child = next
 	}
 	replace(p, c)
+
 	return c
 }

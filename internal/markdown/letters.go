@@ -18,6 +18,7 @@ func lettersIn(text string) (l Letters) {
 		l.Arabic = l.Arabic || r >= 0x600 && r <= 0x8ff
 		l.RightToLeft = l.RightToLeft || IsRTL(r)
 	}
+
 	return l
 }
 

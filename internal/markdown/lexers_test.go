@@ -16,6 +16,7 @@ import (
 func TestHostileCodeEndsInEveryLexer(t *testing.T) {
 	t.Parallel()
 	const allowed, slack = 10 * time.Millisecond, 20 * time.Second
+
 	size := 20 << 10
 	if testing.Short() || RaceDetector {
 		size = 2 << 10
@@ -40,6 +41,7 @@ func TestHostileCodeEndsInEveryLexer(t *testing.T) {
 		"assignments":  strings.Repeat("a = ", size/4),
 		"no character": strings.Repeat("\u0301\ufeff", size/5),
 	}
+
 	for _, language := range []string{
 		"abap", "awk", "bash", "c", "c++", "c#", "clojure", "cmake", "css", "dart", "diff", "docker", "elixir", "erlang", "fsharp", "go", "graphql",
 		"groovy", "haskell", "hcl", "html", "ini", "java", "javascript", "json", "julia", "kotlin", "latex", "lua", "make", "matlab", "nginx",
@@ -48,19 +50,26 @@ func TestHostileCodeEndsInEveryLexer(t *testing.T) {
 	} {
 		t.Run(language, func(t *testing.T) {
 			t.Parallel()
+
 			lexer := lexers.Get(language)
 			if lexer == nil {
 				t.Fatal("Chroma does not know it")
 			}
+
 			for name, text := range hostile {
 				var tokens []chroma.Token
-				if took := cputime.Of(func() { tokens = tokenize(lexer, text, time.Now().Add(allowed)) }); took > allowed+slack {
+
+				if took := cputime.Of(
+					func() { tokens = tokenize(lexer, text, time.Now().Add(allowed)) },
+				); took > allowed+slack {
 					t.Errorf("%s: %s", name, took)
 				}
+
 				n := 0
 				for _, token := range tokens {
 					n += len(token.Value)
 				}
+
 				if tokens != nil && n < len(strings.TrimRight(text, "\n")) {
 					t.Errorf("%s: %d of %d bytes are left", name, n, len(text))
 				}

@@ -49,22 +49,28 @@ func (lineBlockTransformer) Transform(node *ast.Paragraph, reader text.Reader, p
 		return
 	}
 	bars := 0
+
 	for i := range lines.Len() {
 		s := lines.At(i)
 		line := bytes.TrimRight(s.Value(src), "\n")
+
 		rest, barred := bytes.CutPrefix(line, []byte("|"))
 		switch {
-		case bytes.IndexByte(rest, '|') >= 0, barred && len(rest) > 0 && rest[0] != ' ', !barred && (i == 0 || len(line) == 0 || line[0] != ' ' && src[s.Start-1] != ' '):
+		case bytes.IndexByte(rest, '|') >= 0,
+			barred && len(rest) > 0 && rest[0] != ' ',
+			!barred && (i == 0 || len(line) == 0 || line[0] != ' ' && src[s.Start-1] != ' '):
 			return
 		case barred:
 			bars++
 		}
 	}
+
 	if bars < 2 {
 		return
 	}
 	block := &lineBlock{}
 	block.SetPos(node.Pos())
+
 	for i := range lines.Len() {
 		s := lines.At(i)
 		if src[s.Start] != '|' {
@@ -74,6 +80,7 @@ func (lineBlockTransformer) Transform(node *ast.Paragraph, reader text.Reader, p
 		v := &verse{}
 		s = s.WithStart(s.Start + 1)
 		words := s.TrimLeftSpace(src)
+
 		v.indent = min(max(words.Start-s.Start-1, 0), maxIndent)
 		if words.Len() > 0 {
 			v.Lines().Append(words)
@@ -89,6 +96,7 @@ func (blockRenderer) lineBlock(w util.BufWriter, _ []byte, _ ast.Node, entering 
 	} else {
 		_, _ = w.WriteString("</div>\n")
 	}
+
 	return ast.WalkContinue, nil
 }
 
@@ -101,5 +109,6 @@ func (blockRenderer) verse(w util.BufWriter, _ []byte, n ast.Node, entering bool
 	default:
 		_, _ = w.WriteString("</div>\n")
 	}
+
 	return ast.WalkContinue, nil
 }

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"sort"
 
-	"presswork"
+	"presswork/internal/fault"
 )
 
 // lineIndex finds the line of a byte offset.
@@ -29,6 +29,7 @@ func newLineIndex(src []byte, first int) lineIndex {
 			x.breaks = append(x.breaks, i)
 		}
 	}
+
 	return x
 }
 
@@ -37,10 +38,12 @@ func (x lineIndex) at(offset int) int {
 	if offset < 0 {
 		return 0
 	}
+
 	if len(x.behind) > 0 && offset >= x.size {
 		i := sort.Search(len(x.behind), func(i int) bool { return x.behind[i][0] > offset })
 		offset = x.behind[max(i-1, 0)][1]
 	}
+
 	return x.line(sort.SearchInts(x.breaks, offset))
 }
 
@@ -49,6 +52,7 @@ func (x lineIndex) line(i int) int {
 	if x.of != nil {
 		i = x.of[min(i, len(x.of)-1)]
 	}
+
 	return x.first + i
 }
 
@@ -56,7 +60,7 @@ func (x lineIndex) line(i int) int {
 const maxWarnings = 100
 
 // sortedWarnings gives the warnings in source order.
-func (d *draft) sortedWarnings() []presswork.Warning {
-	slices.SortStableFunc(d.warnings, func(a, b presswork.Warning) int { return cmp.Compare(a.Line, b.Line) })
+func (d *draft) sortedWarnings() []fault.Warning {
+	slices.SortStableFunc(d.warnings, func(a, b fault.Warning) int { return cmp.Compare(a.Line, b.Line) })
 	return d.warnings[:min(len(d.warnings), maxWarnings)]
 }

@@ -11,7 +11,7 @@ import (
 	htmlrender "github.com/yuin/goldmark/renderer/html"
 	"github.com/yuin/goldmark/util"
 
-	"presswork"
+	"presswork/internal/fault"
 )
 
 // attrLine carries a source line from the tree to the finished HTML.
@@ -31,14 +31,17 @@ func (d *draft) noteLinksAndImages(root ast.Node) {
 				n.Destination = []byte("#" + fragment)
 				return
 			}
+
 			if target, ok := strings.CutPrefix(string(n.Destination), "#"); ok && target != "" {
 				if decoded, err := url.PathUnescape(target); err == nil {
 					target = decoded
 				}
+
 				if id := d.aliases[target]; id != "" {
 					target = id
 					n.Destination = []byte("#" + id)
 				}
+
 				if !outside[target] {
 					d.links = append(d.links, fragmentLink{target, d.lines.at(n.Pos())})
 				}
@@ -46,8 +49,13 @@ func (d *draft) noteLinksAndImages(root ast.Node) {
 		case *ast.Image:
 			line := d.lines.at(n.Pos())
 			n.SetAttributeString(attrLine, []byte(strconv.Itoa(line)))
+
 			if strings.TrimSpace(plainText(n, d.src)) == "" {
-				d.warn(presswork.AltMissing, line, "image "+strconv.Quote(clip(string(n.Destination)))+" has no alternative text")
+				d.warn(
+					fault.AltMissing,
+					line,
+					"image "+strconv.Quote(clip(string(n.Destination)))+" has no alternative text",
+				)
 			}
 		}
 	})
@@ -67,12 +75,14 @@ func (imageRenderer) image(w util.BufWriter, src []byte, node ast.Node, entering
 	n := node.(*ast.Image)
 	_, _ = w.WriteString(`<img src="`)
 	_, _ = w.Write(util.EscapeHTML(util.URLEscape(n.Destination, true)))
+
 	_, _ = w.WriteString(`" alt="` + html.EscapeString(plainText(n, src)) + `"`)
 	if n.Title != nil {
 		_, _ = w.WriteString(` title="` + html.EscapeString(html.UnescapeString(string(n.Title))) + `"`)
 	}
 	htmlrender.RenderAttributes(w, n, htmlrender.ImageAttributeFilter)
 	_, _ = w.WriteString(`>`)
+
 	return ast.WalkSkipChildren, nil
 }
 
@@ -82,5 +92,6 @@ func (d *draft) elsewhere(n *ast.Link) (fragment string, ok bool) {
 	if d.options.Links == nil {
 		return "", false
 	}
+
 	return d.options.Links(string(n.Destination), d.lines.at(n.Pos()))
 }

@@ -27,6 +27,7 @@ const styled = "marker"
 func styleOf(n ast.Node) (listStyle, bool) {
 	v, _ := n.AttributeString(styled)
 	s, ok := v.(listStyle)
+
 	return s, ok
 }
 
@@ -46,23 +47,29 @@ func readMarker(line []byte, within listStyle) (m listMarker, ok bool) {
 	for i < len(line) && line[i] == ' ' {
 		i++
 	}
+
 	if m.indent = i; i > 3 || i+2 >= len(line) {
 		return m, false
 	}
+
 	if line[i] == '(' {
 		m.open = '('
 		i++
 	}
 	const longest = 40
+
 	size := bytes.IndexAny(line[i:min(len(line), i+longest)], ".) \t\n")
 	if size < 1 || line[i+size] != '.' && line[i+size] != ')' {
 		return m, false
 	}
 	word := line[i : i+size]
+
 	m.shut, m.end = line[i+size], i+size+1
-	if m.open != 0 && m.shut != ')' || m.end >= len(line) || line[m.end] != ' ' && line[m.end] != '\t' || util.IsBlank(line[m.end:]) {
+	if m.open != 0 && m.shut != ')' || m.end >= len(line) || line[m.end] != ' ' && line[m.end] != '\t' ||
+		util.IsBlank(line[m.end:]) {
 		return m, false
 	}
+
 	return m, m.read(word, within.kind)
 }
 
@@ -79,12 +86,14 @@ func (m *listMarker) read(word []byte, kind byte) bool {
 		m.kind = '1'
 		n, err := strconv.Atoi(string(word))
 		m.value = n
+
 		return m.open != 0 && err == nil && len(word) <= 9
 	case kind != 'a' && kind != 'A' && (len(word) > 1 || c == 'i' || c == 'I' || kind == 'i' || kind == 'I'):
 		m.kind, m.value = 'i', roman(word)
 		if c < 'a' {
 			m.kind, m.value = 'I', roman(bytes.ToLower(word))
 		}
+
 		return m.value > 0 && m.value < 4000 && writeRoman(m.value) == strings.ToLower(string(word)) && sameCase(word)
 	case len(word) == 1 && (c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'):
 		m.kind = 'a'
@@ -92,8 +101,10 @@ func (m *listMarker) read(word []byte, kind byte) bool {
 			m.kind = 'A'
 		}
 		m.value = int(c|0x20-'a') + 1
+
 		return true
 	}
+
 	return false
 }
 
@@ -109,16 +120,19 @@ func roman(word []byte) (n int) {
 		if v == 0 || len(word) > 15 {
 			return 0
 		}
+
 		if i+1 < len(word) && v < values[word[i+1]] {
 			v = -v
 		}
 		n += v
 	}
+
 	return n
 }
 
 func writeRoman(n int) string {
 	var b strings.Builder
+
 	for _, r := range []struct {
 		value int
 		text  string
@@ -127,6 +141,7 @@ func writeRoman(n int) string {
 			b.WriteString(r.text)
 		}
 	}
+
 	return b.String()
 }
 
@@ -144,6 +159,7 @@ func examplesOf(pc parser.Context) *exampleCount {
 		e = &exampleCount{labels: map[string]int{}}
 		pc.Set(examplesKey, e)
 	}
+
 	return e
 }
 
@@ -153,20 +169,24 @@ func examplesOf(pc parser.Context) *exampleCount {
 func (m listMarker) follows(rest []byte) bool {
 	const most, within = 4000, 3 // bytes; spaces
 	blank := false
+
 	for line := range bytes.Lines(rest[:min(len(rest), most)]) {
 		inner := bytes.TrimLeft(line, " \t>")
 		if util.IsBlank(inner) {
 			blank = true
 			continue
 		}
+
 		if next, ok := readMarker(inner, m.listStyle); ok && next.listStyle == m.listStyle {
 			return next.value == m.value+1
 		}
+
 		if blank && len(line)-len(inner) <= m.indent+1 {
 			return false
 		}
 		blank = false
 	}
+
 	return false
 }
 
@@ -180,6 +200,7 @@ func listTriggers(of parser.BlockParser) []byte {
 	for c := byte('a'); c <= 'z'; c++ {
 		triggers = append(triggers, c, c-'a'+'A')
 	}
+
 	return triggers
 }
 
@@ -191,28 +212,39 @@ func (p fancyListParser) Open(parent ast.Node, reader text.Reader, pc parser.Con
 		return p.BlockParser.Open(parent, reader, pc)
 	}
 	dialect := dialectOf(pc)
+
 	m, ok := readMarker(line, listStyle{})
 	if !ok && dialect == Pandoc { // not a Roman number, but a letter
 		m, ok = readMarker(line, listStyle{kind: 'a'})
 	}
+
 	if !ok || dialect == GFM {
 		return nil, parser.NoChildren
 	}
-	if number, ok := readMarker(line, listStyle{kind: 'i'}); ok && dialect == Pandoc && number.follows(reader.Source()[segment.Stop:]) {
+
+	if number, ok := readMarker(
+		line,
+		listStyle{kind: 'i'},
+	); ok && dialect == Pandoc &&
+		number.follows(reader.Source()[segment.Stop:]) {
 		m = number
 	}
 	// Within a list the line is its next item's, which goldmark wants to be asked.
 	last := pc.LastOpenedBlock().Node
+
 	if _, within := parent.(*ast.List); !within && !m.begins(line, reader.Source()[segment.Stop:], dialect) {
 		return nil, parser.NoChildren
 	}
+
 	if ast.IsParagraph(last) && last.Parent() == parent && dialect == Pandoc && parent.Kind() != ast.KindListItem {
 		return nil, parser.NoChildren
 	}
+
 	node, state := p.BlockParser.Open(parent, asNumber{reader, m.listStyle}, pc)
 	if list, ok := node.(*ast.List); ok {
 		m.mark(list, pc)
 	}
+
 	return node, state
 }
 
@@ -226,12 +258,14 @@ func (m listMarker) begins(line, rest []byte, dialect string) bool {
 		return false
 	}
 	initial := m.kind == 'A' && m.shut == '.' && line[m.end] == ' ' && line[m.end+1] != ' '
+
 	return dialect == Pandoc && !initial || m.value == 1 && m.follows(rest)
 }
 
 // mark gives a list its style.
 func (m listMarker) mark(list *ast.List, pc parser.Context) {
 	list.SetAttributeString(styled, m.listStyle)
+
 	switch m.kind {
 	case '#':
 		list.Start = 1
@@ -243,9 +277,11 @@ func (m listMarker) mark(list *ast.List, pc parser.Context) {
 			list.SetAttributeString("type", []byte{m.kind})
 		}
 	}
+
 	if m.shut == '.' {
 		return
 	}
+
 	around := "parenthesis"
 	if m.open != 0 {
 		around = "parentheses"
@@ -261,6 +297,7 @@ func (p fancyListParser) Continue(node ast.Node, reader text.Reader, pc parser.C
 	if style, ok := styleOf(node); ok {
 		reader = asNumber{reader, style}
 	}
+
 	return p.BlockParser.Continue(node, reader, pc)
 }
 
@@ -275,10 +312,12 @@ func (p fancyItemParser) Open(parent ast.Node, reader text.Reader, pc parser.Con
 		return p.BlockParser.Open(parent, reader, pc)
 	}
 	line, _ := reader.PeekLine()
+
 	m, ok := readMarker(line, style)
 	if !ok || m.listStyle != style {
 		return nil, parser.NoChildren
 	}
+
 	if e := examplesOf(pc); m.kind == '@' {
 		e.count++
 		if m.label != "" && e.labels[m.label] == 0 {
@@ -286,12 +325,14 @@ func (p fancyItemParser) Open(parent ast.Node, reader text.Reader, pc parser.Con
 		}
 	}
 	rest := line[m.end:]
+
 	offset, _ := util.IndentWidth(rest, m.end)
 	if offset > 4 { // indented code
 		offset = 1
 	}
 	pos, padding := util.IndentPosition(rest, m.end, offset)
 	reader.AdvanceAndSetPadding(m.end+pos, padding)
+
 	return ast.NewListItem(m.end + offset), parser.HasChildren
 }
 
@@ -299,6 +340,7 @@ func (p fancyItemParser) Continue(node ast.Node, reader text.Reader, pc parser.C
 	if style, ok := styleOf(node.Parent()); ok {
 		reader = asNumber{reader, style}
 	}
+
 	return p.BlockParser.Continue(node, reader, pc)
 }
 
@@ -310,17 +352,21 @@ type asNumber struct {
 
 func (r asNumber) PeekLine() ([]byte, text.Segment) {
 	line, segment := r.Reader.PeekLine()
+
 	indent := len(line) - len(bytes.TrimLeft(line, " "))
 	if indent > 3 || indent == len(line) {
 		return line, segment
 	}
+
 	if m, ok := readMarker(line, r.style); ok && m.listStyle == r.style {
 		return append(bytes.Repeat([]byte(" "), m.indent), '1', m.shut, ' ', 'x', '\n'), segment
 	}
+
 	if c := line[indent]; c >= '0' && c <= '9' || c == '-' || c == '+' || c == '*' {
 		line = bytes.Clone(line)
 		line[indent] = 'x'
 	}
+
 	return line, segment
 }
 
@@ -335,10 +381,12 @@ func (exampleParser) Parse(_ ast.Node, block text.Reader, pc parser.Context) ast
 		return nil
 	}
 	end := bytes.IndexByte(line[:min(len(line), 40)], ')')
+
 	e, _ := pc.Get(examplesKey).(*exampleCount)
 	if end < 0 || e == nil || e.labels[string(line[2:end])] == 0 {
 		return nil
 	}
 	block.Advance(end + 1)
+
 	return ast.NewString([]byte("(" + strconv.Itoa(e.labels[string(line[2:end])]) + ")"))
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/renderer"
 
-	"presswork"
+	"presswork/internal/fault"
 	"presswork/internal/markdown/block"
 	"presswork/internal/markdown/cite"
 	"presswork/internal/markdown/hyphen"
@@ -35,7 +35,14 @@ type Renderer struct {
 
 // New makes a Renderer.
 func New() *Renderer {
-	return &Renderer{parser: newParser(), renderer: newHTMLRenderer(), policy: newPolicy(), formulas: tex.New(), words: hyphen.New(), styles: cite.New()}
+	return &Renderer{
+		parser:   newParser(),
+		renderer: newHTMLRenderer(),
+		policy:   newPolicy(),
+		formulas: tex.New(),
+		words:    hyphen.New(),
+		styles:   cite.New(),
+	}
 }
 
 // Options are the choices about one document.
@@ -173,7 +180,7 @@ type Document struct {
 	// bibliography.
 	Cited    []cite.Citation
 	HasRefs  bool
-	Warnings []presswork.Warning
+	Warnings []fault.Warning
 	// Lang is the language by which it is set: Options.Lang or what
 	// Options.Language set.
 	Lang string
@@ -205,6 +212,7 @@ type Heading struct {
 // ContentTooComplex, StoreUnavailable (Asset's), those of Diagrams, ctx's cause.
 func (r *Renderer) Parse(ctx context.Context, src []byte, o Options) (Document, error) {
 	src = normalizeNewlines(src)
+
 	dialect := cmp.Or(o.Dialect, detect(src))
 	if dialect == MDX {
 		var err error
@@ -212,7 +220,15 @@ func (r *Renderer) Parse(ctx context.Context, src []byte, o Options) (Document, 
 			return Document{}, err
 		}
 	}
-	d := &draft{src: src, lines: newLineIndex(src, max(o.FirstLine, 1)), options: o, dialect: dialect, formulas: r.formulas, counters: newCounters(o.Numbering == ByChapter, o.Counts)}
+
+	d := &draft{
+		src:      src,
+		lines:    newLineIndex(src, max(o.FirstLine, 1)),
+		options:  o,
+		dialect:  dialect,
+		formulas: r.formulas,
+		counters: newCounters(o.Numbering == ByChapter, o.Counts),
+	}
 	if err := d.expand(dialect); err != nil {
 		return Document{}, err
 	}
@@ -220,6 +236,7 @@ func (r *Renderer) Parse(ctx context.Context, src []byte, o Options) (Document, 
 	d.plainKramdown()
 	d.plainDraft()
 	d.plainTemplates()
+
 	var err error
 	if d.works, err = d.openBibliography(ctx, r.styles); err != nil {
 		return Document{}, err
@@ -229,16 +246,19 @@ func (r *Renderer) Parse(ctx context.Context, src []byte, o Options) (Document, 
 	d.references = o.Labels != nil || HasLabels(src)
 	size, tables := len(src), d.drawTables()
 	src = d.src
+
 	root, err := parseDrawn(ctx, r.parser, src, size, tables, dialect, d.syntax())
 	if err != nil {
 		return Document{}, err
 	}
+
 	switch {
 	case o.Hyphenate:
 		d.words = r.words.For(o.Lang)
 	case o.Justified != nil:
 		d.words = r.words.For(o.Justified(visibleText(root, src)))
 	}
+
 	if o.Lang == "" && o.Language != nil {
 		d.options.Lang = o.Language(visibleText(root, src))
 	}
@@ -246,27 +266,53 @@ func (r *Renderer) Parse(ctx context.Context, src []byte, o Options) (Document, 
 	d.noteIndex(root)
 	src = d.src
 	upright := hasUpright(src)
+
 	if err := d.transform(ctx, root, r.styles); err != nil {
 		return Document{}, err
 	}
+
 	if upright || Direction(d.options.Lang) == "rtl" {
 		setDirections(root, src, d.options.Lang)
 	}
+
 	if err := d.draw(ctx, root); err != nil {
 		return Document{}, err
 	}
 	var raw bytes.Buffer
 	raw.Grow(len(src) * 2)
+
 	if err := r.renderer.Render(&raw, src, root); err != nil {
-		return Document{}, presswork.Errorf(presswork.RenderFailed, "the Markdown could not be rendered").WithCause(err)
+		return Document{}, fault.Errorf(fault.RenderFailed, "the Markdown could not be rendered").WithCause(err)
 	}
 	safe := r.policy.SanitizeReader(&raw)
+
 	html, err := d.finish(ctx, safe.Bytes())
 	if err != nil {
 		return Document{}, err
 	}
-	return Document{HTML: html, Blocks: block.Read(html), Letters: lettersIn(html), WidestFormula: d.widestFormula, Title: d.title(), Headings: d.headings, TOC: d.toc, Captions: d.captions, Index: d.index, Counts: d.counters.counts,
-		Labels: d.targets.labels(), Unresolved: d.unresolved, Cited: d.works.citations(), HasRefs: d.works != nil && d.works.placed, Warnings: d.sortedWarnings(), Lang: d.options.Lang, Upright: upright, Slides: d.slides, Parts: d.parts, Hurried: d.hurried}, nil
+
+	return Document{
+		HTML:          html,
+		Blocks:        block.Read(html),
+		Letters:       lettersIn(html),
+		WidestFormula: d.widestFormula,
+		Title:         d.title(),
+		Headings:      d.headings,
+		TOC:           d.toc,
+		Captions:      d.captions,
+		Index:         d.index,
+		Counts:        d.counters.counts,
+		Labels:        d.targets.labels(),
+		Unresolved:    d.unresolved,
+		Cited:         d.works.citations(),
+		HasRefs:       d.works != nil && d.works.placed,
+		Warnings:      d.sortedWarnings(),
+		Lang:          d.options.Lang,
+		Upright:       upright,
+		Slides:        d.slides,
+		Parts:         d.parts,
+		Hurried:       d.hurried,
+	}, nil
 }
 
 // draft is one document on its way.
@@ -298,7 +344,7 @@ type draft struct {
 	toc      bool
 	parts    int  // see cost
 	hurried  bool // see Document.Hurried
-	warnings []presswork.Warning
+	warnings []fault.Warning
 	// widestFormula is in em.
 	widestFormula float64
 }
@@ -315,10 +361,12 @@ func (d *draft) transform(ctx context.Context, root ast.Node, styles *cite.Libra
 	if d.options.Slides {
 		d.takeSlides(root)
 	}
+
 	if d.options.EscapeHTML {
 		escapeRawHTML(root, d.src)
 	} else {
 		tameRawHTML(root, d.src)
+
 		if d.dialect == MDX {
 			d.labelComponents(root)
 		}
@@ -330,18 +378,21 @@ func (d *draft) transform(ctx context.Context, root ast.Node, styles *cite.Libra
 	d.placeCitations(root)
 	headings := d.anchorHeadings(root)
 	d.placeWikiLinks(root)
+
 	if d.references || d.works != nil {
 		takeHyphens(root, d.src)
 	}
 	setType(root, d.src, d.options.Lang)
 	d.numberElements(root, headings)
 	d.resolveReferences(root)
+
 	if err := d.writeCitations(ctx, styles); err != nil {
 		return err
 	}
 	d.finishHeadings(headings)
 	d.noteLinksAndImages(root)
 	prepareCode(root, d.src, d.options)
+
 	return nil
 }
 
@@ -351,9 +402,10 @@ func (d *draft) title() string {
 			return h.Text
 		}
 	}
+
 	return ""
 }
 
-func (d *draft) warn(code presswork.WarningCode, line int, message string) {
-	d.warnings = append(d.warnings, presswork.Warning{Code: code, Message: message, Line: line})
+func (d *draft) warn(code fault.WarningCode, line int, message string) {
+	d.warnings = append(d.warnings, fault.Warning{Code: code, Message: message, Line: line})
 }

@@ -53,11 +53,13 @@ func (formulaParser) Parse(parent ast.Node, block text.Reader, pc parser.Context
 	line, segment := block.PeekLine()
 	run := len(line) - len(bytes.TrimLeft(line, "$"))
 	at, from, to := segment.Start, 0, -1
+
 	known, _ := pc.Get(dollarKey).(*dollars)
 	if known == nil || known.block != parent {
 		known = findDollars(parent, block.Source())
 		pc.Set(dollarKey, known)
 	}
+
 	shut := run
 	switch {
 	case run == 1 && len(line) > 1 && line[1] == '`':
@@ -65,23 +67,30 @@ func (formulaParser) Parse(parent ast.Node, block text.Reader, pc parser.Context
 		to = next(known.ticks, from+1)
 	case run == 1 && len(line) > 1 && !startsWithSpace(line[1:]):
 		from = at + 1
-		if i := sort.SearchInts(known.single, from+1); i < len(known.single) && max(known.tickBefore[i], known.dollarBefore[i]) < from {
+		if i := sort.SearchInts(
+			known.single,
+			from+1,
+		); i < len(known.single) &&
+			max(known.tickBefore[i], known.dollarBefore[i]) < from {
 			to = known.single[i]
 		}
 	case run == 2:
 		from = at + 2
 		to = next(known.double, from+1)
 	}
+
 	if to < 0 {
 		block.Advance(run)
 		return ast.NewTextSegment(segment.WithStop(at + run))
 	}
+
 	source := between(parent.Lines(), block.Source(), from, to)
 	if len(bytes.TrimSpace(source)) == 0 {
 		block.Advance(run)
 		return ast.NewTextSegment(segment.WithStop(at + run))
 	}
 	block.Advance(from - at + len(source) + shut)
+
 	return &formula{source: source, display: run == 2, offset: at}
 }
 
@@ -90,12 +99,14 @@ func next(offsets []int, from int) int {
 	if i := sort.SearchInts(offsets, from); i < len(offsets) {
 		return offsets[i]
 	}
+
 	return -1
 }
 
 func findDollars(block ast.Node, source []byte) *dollars {
 	d := &dollars{block: block}
 	lastTick, lastDollar := -1, -1
+
 	for _, s := range linesOf(block) {
 		for at := s.Start; at < s.Stop; at++ {
 			switch source[at] {
@@ -112,14 +123,17 @@ func findDollars(block ast.Node, source []byte) *dollars {
 			default:
 				continue
 			}
+
 			run := at
 			for at+1 < s.Stop && source[at+1] == '$' {
 				at++
 			}
+
 			switch at - run {
 			case 0:
 				before, _ := utf8.DecodeLastRune(source[s.Start:run])
-				if run > s.Start && !unicode.IsSpace(before) && (at+1 == len(source) || source[at+1] < '0' || source[at+1] > '9') {
+				if run > s.Start && !unicode.IsSpace(before) &&
+					(at+1 == len(source) || source[at+1] < '0' || source[at+1] > '9') {
 					d.single = append(d.single, run)
 					d.tickBefore = append(d.tickBefore, lastTick)
 					d.dollarBefore = append(d.dollarBefore, lastDollar)
@@ -130,6 +144,7 @@ func findDollars(block ast.Node, source []byte) *dollars {
 			}
 		}
 	}
+
 	return d
 }
 
@@ -137,10 +152,12 @@ func findDollars(block ast.Node, source []byte) *dollars {
 func between(lines *text.Segments, source []byte, from, to int) []byte {
 	first := sort.Search(lines.Len(), func(i int) bool { return lines.At(i).Stop > from })
 	var out []byte
+
 	for i := first; i < lines.Len() && lines.At(i).Start < to; i++ {
 		s := lines.At(i)
 		out = append(out, source[max(s.Start, from):min(s.Stop, to)]...)
 	}
+
 	return out
 }
 
@@ -190,15 +207,18 @@ func (formulaBlockParser) CanAcceptIndentedLine() bool { return false }
 
 func (formulaBlockParser) Open(_ ast.Node, reader text.Reader, pc parser.Context) (ast.Node, parser.State) {
 	line, segment := reader.PeekLine()
+
 	at := pc.BlockOffset()
 	if at < 0 || !bytes.HasPrefix(line[at:], []byte("$$")) {
 		return nil, parser.NoChildren
 	}
+
 	rest := bytes.TrimSpace(line[at+2:])
 	if bytes.HasPrefix(rest, []byte("$")) {
 		return nil, parser.NoChildren
 	}
 	n := &formulaBlock{offset: segment.Start + at}
+
 	if i := bytes.Index(rest, []byte("$$")); i >= 0 {
 		// What follows on the line is the inline parser's business.
 		if i != len(rest)-2 || i == 0 || rest[i-1] == '\\' {
@@ -208,22 +228,26 @@ func (formulaBlockParser) Open(_ ast.Node, reader text.Reader, pc parser.Context
 	}
 	n.Lines().Append(segment.WithStart(segment.Start + at))
 	reader.AdvanceToEOL()
+
 	return n, parser.NoChildren
 }
 
 func (formulaBlockParser) Continue(node ast.Node, reader text.Reader, _ parser.Context) parser.State {
 	n := node.(*formulaBlock)
+
 	line, segment := reader.PeekLine()
 	if n.closed || len(bytes.TrimSpace(line)) == 0 {
 		return parser.Close
 	}
 	n.Lines().Append(segment)
 	reader.AdvanceToEOL()
+
 	if n.end > 0 {
 		n.closed = n.end <= segment.Stop
 	} else if line = bytes.TrimSpace(line); bytes.HasSuffix(line, []byte("$$")) && !bytes.HasSuffix(line, []byte(`\$$`)) {
 		n.closed = true
 	}
+
 	return parser.Continue | parser.NoChildren
 }
 
@@ -237,8 +261,10 @@ func (formulaBlockParser) Close(node ast.Node, reader text.Reader, _ parser.Cont
 		last := paragraph.Lines().At(paragraph.Lines().Len() - 1)
 		paragraph.Lines().Set(paragraph.Lines().Len()-1, last.TrimRightSpace(reader.Source()))
 		replace(n, paragraph)
+
 		return
 	}
+
 	source := bytes.TrimSpace(blockText(n, reader.Source(), 0))
 	if !n.bare {
 		source = source[2 : len(source)-2]

@@ -7,25 +7,31 @@ import (
 	"testing"
 	"time"
 
-	"presswork"
+	"presswork/internal/fault"
 	"presswork/internal/markdown"
 	"presswork/internal/test/cputime"
 )
 
 func TestFormulasCostLinearTime(t *testing.T) {
 	t.Parallel()
+
 	size := 200_000
 	if markdown.RaceDetector {
 		size /= 4
 	}
-	for _, piece := range []string{"$", "$$", "$ ", "$a ", "$a `", "$`", "`$", "$$a ", "$a\n", "$$\n", "$$\na\n", "> $$\n", "\\$", "$$$", "$a $b` ",
-		`\(`, `\(a `, `\) \(`, `\(a b\) `, `\[`, "\\[\na\n", "\\[ x\n\\] y\n", "\\begin{align}\n", "\\begin{align}\n\\begin{gather}\n\\end{align} x\n", "> \\[\n"} {
+
+	for _, piece := range []string{
+		"$", "$$", "$ ", "$a ", "$a `", "$`", "`$", "$$a ", "$a\n", "$$\n", "$$\na\n", "> $$\n", "\\$", "$$$", "$a $b` ",
+		`\(`, `\(a `, `\) \(`, `\(a b\) `, `\[`, "\\[\na\n", "\\[ x\n\\] y\n", "\\begin{align}\n", "\\begin{align}\n\\begin{gather}\n\\end{align} x\n", "> \\[\n",
+	} {
 		src := strings.Repeat(piece, size/len(piece))
 		var err error
 		took := cputime.Of(func() { _, err = markdown.New().Parse(t.Context(), []byte(src), markdown.Options{}) })
-		if code := presswork.CodeOf(err); err != nil && code != presswork.ContentTooComplex {
+
+		if code := fault.CodeOf(err); err != nil && code != fault.ContentTooComplex {
 			t.Errorf("%q: %v", piece, err)
 		}
+
 		if took > 30*time.Second { // half a second, or one under the race detector
 			t.Errorf("%q repeated took %s", piece, took)
 		}
@@ -36,18 +42,24 @@ func TestFormulasAreBounded(t *testing.T) {
 	t.Parallel()
 	// Each becomes tens of kilobytes.
 	bomb := `$\def\a#1{#1#1#1#1#1#1#1#1#1#1}\a{\a{\a{x}}}\a{\a{\a{x}}}\a{\a{\a{x}}}$` + "\n\n"
+
 	d, err := markdown.New().Parse(t.Context(), []byte(strings.Repeat(bomb, 1000)), markdown.Options{})
-	if presswork.CodeOf(err) == presswork.ContentTooComplex {
+	if fault.CodeOf(err) == fault.ContentTooComplex {
 		return // what is left of them is too much to print
 	}
+
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	if len(d.HTML) > 20<<20 {
 		t.Errorf("%d bytes of HTML", len(d.HTML))
 	}
 	// On a slow machine one of them may take too long before all are too many.
-	if all := fmt.Sprint(d.Warnings); !strings.Contains(all, "too many or too large") && !strings.Contains(all, "takes too long") {
+	if all := fmt.Sprint(
+		d.Warnings,
+	); !strings.Contains(all, "too many or too large") &&
+		!strings.Contains(all, "takes too long") {
 		t.Errorf("warnings: %.300v", d.Warnings)
 	}
 }
@@ -55,24 +67,33 @@ func TestFormulasAreBounded(t *testing.T) {
 // The same formula with other labels is rendered once for each length of its number.
 func TestLabelledFormulasAreRenderedOnce(t *testing.T) {
 	t.Parallel()
+
 	n := 10_000
 	if testing.Short() || markdown.RaceDetector {
 		n = 1000
 	}
+
 	var src strings.Builder
 	for i := range n {
 		fmt.Fprintf(&src, "$$x$$ {#eq:a%d}\n\n```{math}\n:label: b%d\ny\n```\n\n@eq:a%d\n\n", i, i, i)
 	}
 	var d markdown.Document
+
 	took := cputime.Of(func() { d = render(t, src.String(), markdown.Options{MaxParts: 10_000_000}) })
 	if took > 20*time.Second { // ten times what it takes; 60 s when each was rendered
 		t.Errorf("%d formulas took %s", n, took)
 	}
+
 	if len(d.Warnings) > 0 {
 		t.Error(d.Warnings[0])
 	}
+
 	for _, number := range []int{1, 2, 999, 2 * n} {
-		if want := fmt.Sprintf("(%d)</mtext>", number); strings.Count(d.HTML, want) != 1 || !strings.Contains(d.HTML, fmt.Sprintf(`\tag{%d}"`, number)) {
+		if want := fmt.Sprintf(
+			"(%d)</mtext>",
+			number,
+		); strings.Count(d.HTML, want) != 1 ||
+			!strings.Contains(d.HTML, fmt.Sprintf(`\tag{%d}"`, number)) {
 			t.Errorf("%d times %q", strings.Count(d.HTML, want), want)
 		}
 	}
@@ -80,14 +101,18 @@ func TestLabelledFormulasAreRenderedOnce(t *testing.T) {
 
 func TestFormulasHaveATimeByTheSizeOfTheDocument(t *testing.T) {
 	t.Parallel()
+
 	var src strings.Builder
 	for i := range 3000 {
 		fmt.Fprintf(&src, "$x_{%d}$\n\n", i)
 	}
+
 	d := render(t, src.String(), markdown.Options{MathTime: time.Millisecond})
-	if !d.Hurried || len(d.Warnings) != 1 || !strings.Contains(d.Warnings[0].Message, "the formulas of the document take longer than 1ms") {
+	if !d.Hurried || len(d.Warnings) != 1 ||
+		!strings.Contains(d.Warnings[0].Message, "the formulas of the document take longer than 1ms") {
 		t.Errorf("hurried %v, warnings %v; want one", d.Hurried, d.Warnings)
 	}
+
 	if n := strings.Count(d.HTML, `class="math-error"`); n < 2000 {
 		t.Errorf("%d formulas stay source", n)
 	}
@@ -97,20 +122,30 @@ func TestDiagramsAreDrawnOnceAndFailuresKeepTheirSource(t *testing.T) {
 	t.Parallel()
 	src := "```mermaid\ngraph TD; A-->B\n```\n\n> ```Mermaid\n> broken\n> ```\n"
 	calls := 0
-	d := render(t, src, markdown.Options{Diagrams: func(_ context.Context, sources []string) ([]markdown.Diagram, error) {
-		calls++
-		if len(sources) != 2 || sources[1] != "broken\n" {
-			t.Errorf("sources: %q", sources)
-		}
-		return []markdown.Diagram{{SVG: "<svg id=first></svg>"}, {Problem: "line 1: what is\nthat?"}}, nil
-	}})
-	if calls != 1 || !strings.Contains(d.HTML, `<div class="diagram"><svg id=first></svg></div>`) || !strings.Contains(d.HTML, "broken") {
+
+	d := render(
+		t,
+		src,
+		markdown.Options{Diagrams: func(_ context.Context, sources []string) ([]markdown.Diagram, error) {
+			calls++
+
+			if len(sources) != 2 || sources[1] != "broken\n" {
+				t.Errorf("sources: %q", sources)
+			}
+
+			return []markdown.Diagram{{SVG: "<svg id=first></svg>"}, {Problem: "line 1: what is\nthat?"}}, nil
+		}},
+	)
+	if calls != 1 || !strings.Contains(d.HTML, `<div class="diagram"><svg id=first></svg></div>`) ||
+		!strings.Contains(d.HTML, "broken") {
 		t.Errorf("%d calls, %s", calls, d.HTML)
 	}
-	want := presswork.Warning{Code: presswork.DiagramFailed, Line: 5, Message: "diagram: line 1: what is that?"}
+
+	want := fault.Warning{Code: fault.DiagramFailed, Line: 5, Message: "diagram: line 1: what is that?"}
 	if len(d.Warnings) != 1 || d.Warnings[0] != want {
 		t.Errorf("warnings %v, want %v", d.Warnings, want)
 	}
+
 	d = render(t, src, markdown.Options{})
 	if len(d.Warnings) != 2 || !strings.Contains(d.HTML, "A--&gt;B") {
 		t.Errorf("without a browser: %v, %s", d.Warnings, d.HTML)

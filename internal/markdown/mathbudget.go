@@ -19,6 +19,7 @@ func (d *draft) mathTime() time.Duration {
 	if d.options.MathTime > 0 {
 		return d.options.MathTime
 	}
+
 	return mathTimeOf(len(d.src))
 }
 
@@ -31,5 +32,8 @@ func mathTimeOf(size int) time.Duration {
 type mathTimeError struct{ most time.Duration }
 
 func (e mathTimeError) Error() string {
-	return fmt.Sprintf("this formula and those after it stay source: the formulas of the document take longer than %s; use fewer, or split the document", e.most)
+	return fmt.Sprintf(
+		"this formula and those after it stay source: the formulas of the document take longer than %s; use fewer, or split the document",
+		e.most,
+	)
 }

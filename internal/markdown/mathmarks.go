@@ -34,6 +34,7 @@ func (bracketParser) Parse(parent ast.Node, block text.Reader, pc parser.Context
 	if len(line) < 2 || line[1] != '(' && line[1] != '[' || isWordByte(block.PrecendingCharacter()) {
 		return nil
 	}
+
 	known, _ := pc.Get(bracketKey).(*brackets)
 	if known == nil || known.block != parent {
 		known = findBrackets(parent, block.Source())
@@ -46,11 +47,13 @@ func (bracketParser) Parse(parent ast.Node, block text.Reader, pc parser.Context
 	if again := next(known.at[open], from); to < 0 || again >= 0 && again < to {
 		return nil
 	}
+
 	source := between(parent.Lines(), block.Source(), from, to)
 	if !looksLikeFormula(source, open == '(') {
 		return nil
 	}
 	block.Advance(2 + len(source) + 2)
+
 	return &formula{source: source, display: open == '[', offset: segment.Start}
 }
 
@@ -58,6 +61,7 @@ func closing(open byte) byte {
 	if open == '(' {
 		return ')'
 	}
+
 	return ']'
 }
 
@@ -73,6 +77,7 @@ func findBrackets(block ast.Node, source []byte) *brackets {
 			}
 		}
 	}
+
 	return b
 }
 
@@ -107,10 +112,13 @@ func looksLikeFormula(source []byte, short bool) bool {
 	case someWord.Match(source):
 		return clearSign.Match(source)
 	}
+
 	return short || latexSign.Match(source)
 }
 
-var environment = regexp.MustCompile(`^\\begin\{((?:align|alignat|equation|gather|multline)\*?|aligned|alignedat|gathered|split|[dr]?cases|[pbBvV]?matrix|array|CD)\}`)
+var environment = regexp.MustCompile(
+	`^\\begin\{((?:align|alignat|equation|gather|multline)\*?|aligned|alignedat|gathered|split|[dr]?cases|[pbBvV]?matrix|array|CD)\}`,
+)
 
 // futileKey is where the block parser keeps, for each closing mark, the offset
 // before which it is not found as it should be: none looks for it twice.
@@ -124,10 +132,12 @@ func (latexBlockParser) Trigger() []byte { return []byte{'\\'} }
 
 func (latexBlockParser) Open(_ ast.Node, reader text.Reader, pc parser.Context) (ast.Node, parser.State) {
 	line, segment := reader.PeekLine()
+
 	at := pc.BlockOffset()
 	if at < 0 {
 		return nil, parser.NoChildren
 	}
+
 	shut, name := []byte(`\]`), environment.FindSubmatch(line[at:])
 	switch {
 	case name != nil:
@@ -135,27 +145,32 @@ func (latexBlockParser) Open(_ ast.Node, reader text.Reader, pc parser.Context) 
 	case !bytes.HasPrefix(line[at:], []byte(`\[`)):
 		return nil, parser.NoChildren
 	}
+
 	futile, _ := pc.Get(futileKey).(map[string]int)
 	if futile == nil {
 		futile = map[string]int{}
 		pc.Set(futileKey, futile)
 	}
+
 	from := segment.Start + at
 	if from < futile[string(shut)] {
 		return nil, parser.NoChildren
 	}
 	source := reader.Source()
+
 	end, found := endOfFormula(source, from+2, shut)
 	if !found {
 		futile[string(shut)] = end
 		return nil, parser.NoChildren
 	}
+
 	if name == nil && !looksLikeFormula(source[from+2:end-2], false) {
 		return nil, parser.NoChildren
 	}
 	n := &formulaBlock{offset: from, end: end, bare: name != nil, closed: end <= segment.Stop}
 	n.Lines().Append(segment.WithStart(from))
 	reader.AdvanceToEOL()
+
 	return n, parser.NoChildren
 }
 
@@ -167,13 +182,16 @@ func endOfFormula(source []byte, from int, shut []byte) (end int, found bool) {
 		if i := bytes.IndexByte(source[from:], '\n'); i >= 0 {
 			stop = from + i + 1
 		}
+
 		if len(bytes.Trim(source[from:stop], "> \t\n")) == 0 && !first {
 			return stop, false
 		}
+
 		for at := from; at < stop; at++ {
 			if source[at] != '\\' {
 				continue
 			}
+
 			if bytes.HasPrefix(source[at:stop], shut) {
 				end = at + len(shut)
 				return end, len(bytes.TrimSpace(source[end:stop])) == 0
@@ -182,5 +200,6 @@ func endOfFormula(source []byte, from int, shut []byte) (end int, found bool) {
 		}
 		from = stop
 	}
+
 	return len(source), false
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/yuin/goldmark/renderer"
 	"github.com/yuin/goldmark/util"
 
-	"presswork"
+	"presswork/internal/fault"
 	"presswork/internal/markdown/tex"
 )
 
@@ -66,44 +66,68 @@ func (d *draft) renderFormulas(ctx context.Context, root ast.Node) error {
 		if display && alignsBare(source) {
 			latex = `\begin{aligned} ` + latex + ` \end{aligned}`
 		}
+
 		f, err := d.formulas.Render(limited, latex, display)
 		if label != nil && err == nil && !strings.Contains(f.MathML, rowNumber) {
 			f, err = d.renderLabelled(limited, latex, f, label)
 		}
+
 		if ctx.Err() != nil {
 			return 0, context.Cause(ctx)
 		}
+
 		if _, late := errors.AsType[mathTimeError](err); late {
 			if d.hurried {
 				return 0, nil
 			}
 			d.hurried = true
 		}
+
 		if left -= len(f.MathML); err == nil && left < 0 {
 			err = errManyFormulas
 		}
+
 		if err != nil {
-			d.warn(presswork.DiagramFailed, d.lines.at(offset), fmt.Sprintf("formula %q: %v", clip(strings.Join(strings.Fields(string(source)), " ")), err))
+			d.warn(
+				fault.DiagramFailed,
+				d.lines.at(offset),
+				fmt.Sprintf("formula %q: %v", clip(strings.Join(strings.Fields(string(source)), " ")), err),
+			)
+
 			return 0, nil
 		}
 		f.MathML = d.numberEquations(f.MathML, label)
+
 		id := ""
 		if label != nil {
 			id = ` id="` + html.EscapeString(label.id) + `"`
 		}
+
 		class := "math"
 		if display {
 			class = "math-display"
 		}
 		d.widestFormula = max(d.widestFormula, f.Width)
 		alt := FormulaMark + html.EscapeString(strings.Join(strings.Fields(string(source)), " "))
-		return d.embed(fmt.Sprintf(`<%s%s class="%s" role="img" aria-label="%s" style="--em:%.1f">%s`, tag, id, class, alt, f.Width, f.MathML)), nil
+
+		return d.embed(
+			fmt.Sprintf(
+				`<%s%s class="%s" role="img" aria-label="%s" style="--em:%.1f">%s`,
+				tag,
+				id,
+				class,
+				alt,
+				f.Width,
+				f.MathML,
+			),
+		), nil
 	}
 	var failed error
 	eachNode(root, func(n ast.Node) {
 		if failed != nil {
 			return
 		}
+
 		switch n := n.(type) {
 		case *formula:
 			d.counters.begin(n.chapter)
@@ -113,6 +137,7 @@ func (d *draft) renderFormulas(ctx context.Context, root ast.Node) error {
 			n.embed, failed = render(n.source, n.offset, "div", true, n.label)
 		}
 	})
+
 	return failed
 }
 
@@ -131,6 +156,7 @@ func alignsBare(source []byte) bool {
 			i++
 		}
 	}
+
 	return false
 }
 
@@ -148,6 +174,7 @@ func (d *draft) numberEquations(mathML string, label *target) string {
 		}
 		rows[i+1] = rowNumber + "(" + number + ")" + rows[i+1]
 	}
+
 	return strings.Join(rows, "")
 }
 
@@ -155,7 +182,12 @@ var ownTag = regexp.MustCompile(`\\tag\*?\{([^{}]*)\}`)
 
 // renderLabelled renders a formula that has a label and does not number its rows:
 // with the next number, unless its author has given it one.
-func (d *draft) renderLabelled(ctx context.Context, source string, plain tex.Formula, label *target) (tex.Formula, error) {
+func (d *draft) renderLabelled(
+	ctx context.Context,
+	source string,
+	plain tex.Formula,
+	label *target,
+) (tex.Formula, error) {
 	if own := ownTag.FindStringSubmatch(source); own != nil {
 		label.number = own[1]
 		return plain, nil
@@ -166,6 +198,7 @@ func (d *draft) renderLabelled(ctx context.Context, source string, plain tex.For
 	f, err := d.formulas.Render(ctx, source+` \tag{`+place+"}", true)
 	f.MathML = strings.Replace(f.MathML, `\tag{`+place+`}"`, `\tag{`+label.number+`}"`, 1)
 	f.MathML = strings.Replace(f.MathML, tagText+"("+place+")", tagText+"("+label.number+")", 1)
+
 	return f, err
 }
 
@@ -179,6 +212,7 @@ func (d *draft) draw(ctx context.Context, root ast.Node) error {
 	if err := d.renderFormulas(ctx, root); err != nil {
 		return err
 	}
+
 	return d.drawDiagrams(ctx, root)
 }
 
@@ -200,6 +234,7 @@ func (d *draft) takeEmbed(number string) (html string, ok bool) {
 		return "", false
 	}
 	html, d.embeds[n-1] = d.embeds[n-1], ""
+
 	return html, true
 }
 
@@ -221,19 +256,28 @@ func (formulaRenderer) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
 		default:
 			writeEmbed(w, "span", n.embed)
 		}
+
 		return ast.WalkSkipChildren, nil
 	})
-	reg.Register(kindFormulaBlock, func(w util.BufWriter, _ []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
-		n := node.(*formulaBlock)
-		switch {
-		case !entering:
+	reg.Register(
+		kindFormulaBlock,
+		func(w util.BufWriter, _ []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
+			n := node.(*formulaBlock)
+			switch {
+			case !entering:
+				return ast.WalkSkipChildren, nil
+			case n.embed == 0:
+				_, _ = w.WriteString(
+					`<pre class="math-error"><code>` + html.EscapeString(
+						string(bytes.Trim(n.source, "\n")),
+					) + `</code></pre>`,
+				)
+			default:
+				writeEmbed(w, "div", n.embed)
+			}
+			_ = w.WriteByte('\n')
+
 			return ast.WalkSkipChildren, nil
-		case n.embed == 0:
-			_, _ = w.WriteString(`<pre class="math-error"><code>` + html.EscapeString(string(bytes.Trim(n.source, "\n"))) + `</code></pre>`)
-		default:
-			writeEmbed(w, "div", n.embed)
-		}
-		_ = w.WriteByte('\n')
-		return ast.WalkSkipChildren, nil
-	})
+		},
+	)
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"presswork"
+	"presswork/internal/fault"
 	"presswork/internal/input"
 )
 
@@ -20,19 +21,23 @@ const maxMatterDepth = 6
 // in terms of JSON: scalars as they are written where text is wanted.
 func (m *Matter) set(key string, line int, value func(text bool) (any, error)) {
 	fields := optionFields()
+
 	if dst := m.Deck.field(key); dst != nil {
 		// Other programs have other things by these names.
 		if v, err := value(true); err == nil {
 			*dst, _ = v.(string)
 		}
+
 		return
 	}
+
 	option, foreign := key, false
 	switch key {
 	case "myst", "substitutions", "myst_substitutions":
 		if v, err := value(true); err == nil {
 			m.substitute(v)
 		}
+
 		return
 	case "authors":
 		option, foreign = "author", true
@@ -48,17 +53,21 @@ func (m *Matter) set(key string, line int, value func(text bool) (any, error)) {
 			return
 		}
 	}
+
 	v, err := value(m.text(option) != nil || option == "keywords" || wantsText(fields[option].Type))
 	if v == nil && err == nil || foreign && option != "keywords" && m.Lines[option] > 0 {
 		return
 	}
+
 	if err == nil {
 		err = m.take(key, option, v)
 	}
+
 	if err != nil {
 		m.warn(line, key+" is ignored: "+err.Error())
 		return
 	}
+
 	if m.Lines == nil {
 		m.Lines = map[string]int{}
 	}
@@ -71,6 +80,7 @@ func (m *Matter) substitute(v any) {
 	if inner, ok := object["substitutions"].(map[string]any); ok {
 		object = inner
 	}
+
 	for name, text := range object {
 		if text, ok := text.(string); ok {
 			if m.Substitutions == nil {
@@ -97,6 +107,7 @@ func (d *Deck) field(key string) *string {
 	case "size":
 		return &d.Size
 	}
+
 	return nil
 }
 
@@ -107,6 +118,7 @@ func (m *Matter) doubt(key string, line int, fields map[string]reflect.StructFie
 		names = append(names, name)
 	}
 	slices.Sort(names)
+
 	if meant := input.Typo(key, names); meant != "" {
 		m.warn(line, fmt.Sprintf("unknown key %q; did you mean %q?", clip(key), meant))
 	}
@@ -116,6 +128,7 @@ func (m *Matter) doubt(key string, line int, fields map[string]reflect.StructFie
 func (m *Matter) Drop(name, why string) {
 	m.warn(m.Lines[name], name+" is ignored: "+why)
 	delete(m.Lines, name)
+
 	if dst := m.text(name); dst != nil {
 		*dst = ""
 		return
@@ -124,7 +137,10 @@ func (m *Matter) Drop(name, why string) {
 }
 
 func (m *Matter) warn(line int, why string) {
-	m.Warnings = append(m.Warnings, presswork.Warning{Code: presswork.FrontMatterIgnored, Line: line, Message: "front matter: " + why})
+	m.Warnings = append(
+		m.Warnings,
+		fault.Warning{Code: fault.FrontMatterIgnored, Line: line, Message: "front matter: " + why},
+	)
 }
 
 // text is where the value of a key is kept that is none of presswork.Options.
@@ -139,12 +155,14 @@ func (m *Matter) text(key string) *string {
 	case "abstract":
 		return &m.Abstract
 	}
+
 	return nil
 }
 
 // take sets what a key stands for.
 func (m *Matter) take(key, option string, v any) error {
 	text, isText := v.(string)
+
 	text = strings.TrimSpace(text)
 	switch dst := m.text(option); {
 	case dst != nil && !isText:
@@ -166,19 +184,23 @@ func (m *Matter) take(key, option string, v any) error {
 	case key == "css" && isText && !strings.Contains(text, "{"):
 		return errors.New("it must be a stylesheet's text, not the name of one")
 	}
+
 	object, err := json.Marshal(map[string]any{option: v})
 	if err != nil {
 		return errors.New("its value cannot be read")
 	}
 	given, before := m.Options, m.Options.Keywords
 	unset(&given, option) // decoding would write into what is there
+
 	if err := input.DecodeJSON(object, &given, ""); err != nil {
-		return errors.New(presswork.AsError(err).Message)
+		return errors.New(fault.AsError(err).Message)
 	}
+
 	if option == "keywords" {
 		given.Keywords = joined(before, given.Keywords)
 	}
 	m.Options = given
+
 	return nil
 }
 
@@ -201,8 +223,10 @@ func words(v any) (out []string) {
 			}
 		}
 		given, family := cmp.Or(word(v["given"]), word(v["first"])), cmp.Or(word(v["family"]), word(v["last"]))
+
 		return words(given + " " + family)
 	}
+
 	return out
 }
 
@@ -215,6 +239,7 @@ func joined(a, b presswork.Keywords) (out presswork.Keywords) {
 			out = append(out, word)
 		}
 	}
+
 	return out
 }
 
@@ -228,14 +253,17 @@ func wantsText(t reflect.Type) bool {
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
+
 	return t.Kind() == reflect.String && t != reflect.TypeFor[presswork.PDFALevel]()
 }
 
 func optionFields() map[string]reflect.StructField {
 	fields := map[string]reflect.StructField{}
+
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[presswork.Options]()) {
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		fields[name] = f
 	}
+
 	return fields
 }

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"presswork"
+	"presswork/internal/fault"
 	"presswork/internal/lazyregexp"
 )
 
@@ -18,7 +18,9 @@ const maxOption = 16 << 10
 var (
 	// directiveHead begins a directive of MyST, perhaps as the first thing of a list item:
 	// its indentation, fence, name and argument.
-	directiveHead = lazyregexp.New("^([ \t>]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]+)*)(`{3,}|:{3,}|~{3,})[ \t]*\\{([A-Za-z][\\w:.-]{0,60})\\}[ \t]*([^`]*|[^`]*`[^`]+`.*)$")
+	directiveHead = lazyregexp.New(
+		"^([ \t>]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]+)*)(`{3,}|:{3,}|~{3,})[ \t]*\\{([A-Za-z][\\w:.-]{0,60})\\}[ \t]*([^`]*|[^`]*`[^`]+`.*)$",
+	)
 	// directiveOption is :key: value, or a line of YAML.
 	directiveOption = lazyregexp.New(`^:([A-Za-z][\w-]{0,60}):(?:[ \t]+(.*))?$`)
 	directiveYAML   = lazyregexp.New(`^([A-Za-z][\w-]{0,60}):(?:[ \t]+(.*))?$`)
@@ -69,6 +71,7 @@ func (d *draft) plainDirectives() {
 	}
 	r := mystReader{d: d, kinds: alertKinds(), counts: map[string]int{}, told: map[string]bool{}}
 	var lines []sourceLine
+
 	for line := range strings.Lines(string(d.src)) {
 		line = strings.TrimSuffix(line, "\n")
 		if !known {
@@ -79,14 +82,17 @@ func (d *draft) plainDirectives() {
 		}
 		lines = append(lines, sourceLine{line, len(lines)})
 	}
+
 	if !known {
 		return
 	}
 	d.labelled = map[string]labelled{}
 	r.block(lines, 0)
+
 	for ; r.opened > 0; r.opened-- {
 		r.write("", ":::", len(lines)-1)
 	}
+
 	for i, number := range r.lines {
 		r.lines[i] = d.lines.line(number) - d.lines.first
 	}
@@ -101,6 +107,7 @@ func mayHoldDirectives(src []byte) bool {
 			return true
 		}
 	}
+
 	return false
 }
 
@@ -108,14 +115,18 @@ func mayHoldDirectives(src []byte) bool {
 func readHead(line string) []string {
 	const longest = 4000
 	before, _, ok := strings.Cut(line, "{")
+
 	before = strings.TrimRight(before, " \t")
-	if !ok || len(line) > longest || !strings.HasSuffix(before, "```") && !strings.HasSuffix(before, ":::") && !strings.HasSuffix(before, "~~~") {
+	if !ok || len(line) > longest ||
+		!strings.HasSuffix(before, "```") && !strings.HasSuffix(before, ":::") && !strings.HasSuffix(before, "~~~") {
 		return nil
 	}
+
 	m := directiveHead().FindStringSubmatch(line)
 	if m == nil || cellInfo().MatchString("{"+m[3]+"}") {
 		return nil
 	}
+
 	return m
 }
 
@@ -131,9 +142,11 @@ func (r *mystReader) block(lines []sourceLine, indented int) {
 	defer func() { r.depth-- }()
 	fence, before, label := "", "", ""
 	listed, blank := false, true // as in withoutCode
+
 	for i := 0; i < len(lines); i++ {
 		line := lines[i]
 		text := strings.TrimLeft(line.text, " \t>")
+
 		indent := len(line.text) - len(strings.TrimLeft(line.text, " \t"))
 		switch mark := fenceOf(text); {
 		case fence != "":
@@ -155,25 +168,37 @@ func (r *mystReader) block(lines []sourceLine, indented int) {
 			listed = true
 		}
 		blank = false
+
 		var m []string
 		if r.depth <= maxDirectiveDepth {
 			m = readHead(line.text)
 		}
+
 		if m != nil {
 			end := directiveEnd(lines, i, m[1], m[2])
-			one := mystDirective{sourceLine: line, before: m[1], fence: m[2], name: m[3], argument: strings.TrimSpace(m[4]), body: lines[i+1 : end]}
+			one := mystDirective{
+				sourceLine: line,
+				before:     m[1],
+				fence:      m[2],
+				name:       m[3],
+				argument:   strings.TrimSpace(m[4]),
+				body:       lines[i+1 : end],
+			}
 			one.readOptions()
+
 			if one.label() == "" {
 				one.options["name"] = label
 			}
 			label = ""
 			r.directive(&one)
+
 			if i = end; end == len(lines) || !closes(lines[end].text, m[2]) {
 				i--
 			}
 			blank = true
 			continue
 		}
+
 		if with, alone := r.substitute(line.text); alone && r.depth <= maxDirectiveDepth {
 			var lines []sourceLine
 			for text := range strings.Lines(with) {
@@ -184,11 +209,15 @@ func (r *mystReader) block(lines []sourceLine, indented int) {
 		} else if !alone {
 			line.text = with
 		}
+
 		if mark := fenceOf(text); mark != "" {
 			fence, before = mark, line.text[:len(line.text)-len(text)]
 		}
+
 		switch {
-		case text[0] == '%' && indent < 4, strings.HasPrefix(line.text, "+++"), strings.HasPrefix(text, "^^^"): // a comment, ends of cells and of heads of cards
+		case text[0] == '%' && indent < 4,
+			strings.HasPrefix(line.text, "+++"),
+			strings.HasPrefix(text, "^^^"): // a comment, ends of cells and of heads of cards
 			r.write("", "", line.number)
 		case text[0] == '(' && strings.HasSuffix(text, ")=") && r.labels(lines[i+1:]):
 			if m := labelAbove().FindStringSubmatch(text); m != nil {
@@ -199,6 +228,7 @@ func (r *mystReader) block(lines []sourceLine, indented int) {
 			r.write(line.text, "", line.number)
 		}
 	}
+
 	if fence != "" && r.depth > 1 { // what follows the directive is no code
 		r.write(before, fence, lines[len(lines)-1].number)
 	}
@@ -211,6 +241,7 @@ func (r *mystReader) labels(lines []sourceLine) bool {
 			return readHead(lines[i].text) != nil
 		}
 	}
+
 	return false
 }
 
@@ -219,6 +250,7 @@ func fenceOf(text string) string {
 	if strings.HasPrefix(text, "```") || strings.HasPrefix(text, "~~~") {
 		return text[:len(text)-len(strings.TrimLeft(text, text[:1]))]
 	}
+
 	return ""
 }
 
@@ -232,8 +264,10 @@ func closes(line, fence string) bool {
 // fence, or the first one that is not in its list item or quote.
 func directiveEnd(lines []sourceLine, at int, before, fence string) int {
 	depth := 0 // of directives of colons, which may have as many
+
 	for i := at + 1; i < len(lines); i++ {
 		text := lines[i].text
+
 		inner := strings.TrimLeft(text, " \t>")
 		switch {
 		case inner == "":
@@ -249,6 +283,7 @@ func directiveEnd(lines []sourceLine, at int, before, fence string) int {
 			depth++
 		}
 	}
+
 	return len(lines)
 }
 
@@ -257,16 +292,19 @@ func directiveEnd(lines []sourceLine, at int, before, fence string) int {
 func (n *mystDirective) readOptions() {
 	n.options = map[string]string{}
 	yaml := len(n.body) > 0 && strings.TrimSpace(n.body[0].text) == "---"
+
 	form, i, last := directiveOption(), 0, ""
 	if yaml {
 		form, i = directiveYAML(), 1
 	}
+
 	for ; i < len(n.body); i++ {
 		text := strings.TrimLeft(n.body[i].text, " \t>")
 		if yaml && strings.TrimSpace(text) == "---" {
 			i++
 			break
 		}
+
 		m := form.FindStringSubmatch(text)
 		switch {
 		case m != nil:
@@ -276,7 +314,9 @@ func (n *mystDirective) readOptions() {
 			if len(n.options[last]) > maxOption {
 				continue
 			}
-			more := strings.TrimSpace(n.options[last] + " " + strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(text), "- ")))
+			more := strings.TrimSpace(
+				n.options[last] + " " + strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(text), "- ")),
+			)
 			n.options[last] = strings.TrimLeft(more, "|> ")
 		default:
 			n.body = n.body[i:]
@@ -291,6 +331,7 @@ func unquoted(s string) string {
 	if n := len(s); n > 1 && s[0] == s[n-1] && (s[0] == '"' || s[0] == '\'') && strings.Count(s, s[:1]) == 2 {
 		return s[1 : n-1]
 	}
+
 	return s
 }
 
@@ -301,6 +342,7 @@ func (n *mystDirective) option(names ...string) string {
 			return value
 		}
 	}
+
 	return ""
 }
 
@@ -317,6 +359,7 @@ func blanked(before string) string {
 		if c == '\t' || c == '>' {
 			return c
 		}
+
 		return ' '
 	}, before)
 }
@@ -325,6 +368,6 @@ func blanked(before string) string {
 func (r *mystReader) warn(n *mystDirective, what string) {
 	if !r.told[n.name] {
 		r.told[n.name] = true
-		r.d.warn(presswork.SyntaxDropped, r.d.lines.line(n.number), "the directive "+n.name+" "+what)
+		r.d.warn(fault.SyntaxDropped, r.d.lines.line(n.number), "the directive "+n.name+" "+what)
 	}
 }

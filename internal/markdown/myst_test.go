@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"presswork"
+	"presswork/internal/fault"
 	"presswork/internal/markdown"
 	"presswork/internal/test/cputime"
 )
@@ -14,7 +14,13 @@ import (
 // or as code with their options.
 func TestDirectivesIncludeFiles(t *testing.T) {
 	t.Parallel()
-	files := folder(map[string]string{"a.md": "one\n\n```{note}\n*two*\n```\n\n% START\nthree\n% END\n", "sub/b.py": "a = 1\nb = 2\n# ```\nc = 3\n"})
+
+	files := folder(
+		map[string]string{
+			"a.md":     "one\n\n```{note}\n*two*\n```\n\n% START\nthree\n% END\n",
+			"sub/b.py": "a = 1\nb = 2\n# ```\nc = 3\n",
+		},
+	)
 	for source, want := range map[string]string{
 		"```{include} a.md\n```":                                                    "<p>one</p>\n<div class=\"alert alert-note\">\n<p class=\"alert-title\">Note</p>\n<p><em>two</em></p>\n</div>\n<p>three</p>\n",
 		"```{include} a.md\n:end-line: 2\n```":                                      "<p>one</p>\n",
@@ -27,6 +33,7 @@ func TestDirectivesIncludeFiles(t *testing.T) {
 			t.Errorf("%q: got %q %v, want %q", source, d.HTML, d.Warnings, want)
 		}
 	}
+
 	for _, o := range []markdown.Options{{}, {Include: files}} { // without its file, its name is printed
 		d := render(t, "```{literalinclude} none.py\n```\n", o)
 		if !strings.Contains(d.HTML, "none.py") || len(d.Warnings) == 0 {
@@ -40,10 +47,16 @@ func TestAFileOfFencesIsIncludedSoon(t *testing.T) {
 	t.Parallel()
 	text := strings.Repeat("a\n", 200_000) + strings.Repeat("`", 200_000) + "\n"
 	var d markdown.Document
+
 	took := cputime.Of(func() {
-		d = render(t, "```{literalinclude} a.txt\n```\n", markdown.Options{Include: folder(map[string]string{"a.txt": text})})
+		d = render(
+			t,
+			"```{literalinclude} a.txt\n```\n",
+			markdown.Options{Include: folder(map[string]string{"a.txt": text})},
+		)
 	})
-	if !strings.Contains(d.HTML, "<code class=\"language-txt\">a\na\n") || strings.Count(d.HTML, "`") != 200_000 || took > 10*time.Second {
+	if !strings.Contains(d.HTML, "<code class=\"language-txt\">a\na\n") || strings.Count(d.HTML, "`") != 200_000 ||
+		took > 10*time.Second {
 		t.Errorf("%d bytes after %s: %.100q", len(d.HTML), took, d.HTML)
 	}
 }
@@ -51,8 +64,16 @@ func TestAFileOfFencesIsIncludedSoon(t *testing.T) {
 // Names that are none of any kind enclose what is printed.
 func TestADirectiveOfADomainNeedsAName(t *testing.T) {
 	t.Parallel()
+
 	for _, name := range []string{"prf:", "proof:", "prf:-start"} {
-		if d := render(t, "```{"+name+"}\nWords.\n```\n\n```{note}\n```\n", markdown.Options{}); !strings.Contains(d.HTML, "Words.") {
+		if d := render(
+			t,
+			"```{"+name+"}\nWords.\n```\n\n```{note}\n```\n",
+			markdown.Options{},
+		); !strings.Contains(
+			d.HTML,
+			"Words.",
+		) {
 			t.Errorf("%s: %q", name, d.HTML)
 		}
 	}
@@ -61,10 +82,16 @@ func TestADirectiveOfADomainNeedsAName(t *testing.T) {
 // Substitutions stand in the front matter; one alone on its line may be of blocks.
 func TestSubstitutionsOfFrontMatter(t *testing.T) {
 	t.Parallel()
-	m, err := markdown.FrontMatter([]byte("---\nmyst:\n  substitutions:\n    key: a *word*\n    block: |\n      ```{tip}\n      {{ key }}\n      ```\n    loop: '{{loop}} {{loop}}'\n    list: [a]\n---\nIt is {{ key }}, `{{`, {{ other }}.\n\n{{ block }}\n\n```\n{{ key }}\n```\n\n{{loop}}\n\n![](x.png)\n"))
+
+	m, err := markdown.FrontMatter(
+		[]byte(
+			"---\nmyst:\n  substitutions:\n    key: a *word*\n    block: |\n      ```{tip}\n      {{ key }}\n      ```\n    loop: '{{loop}} {{loop}}'\n    list: [a]\n---\nIt is {{ key }}, `{{`, {{ other }}.\n\n{{ block }}\n\n```\n{{ key }}\n```\n\n{{loop}}\n\n![](x.png)\n",
+		),
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	d := render(t, string(m.Body), markdown.Options{Substitutions: m.Substitutions, FirstLine: m.BodyLine})
 	for _, want := range []string{
 		"<p>It is a <em>word</em>, <code>{{</code>, {{ other }}.</p>",
@@ -75,10 +102,12 @@ func TestSubstitutionsOfFrontMatter(t *testing.T) {
 			t.Errorf("got %q, want %q in it", d.HTML, want)
 		}
 	}
+
 	if len(d.HTML) > 10_000 {
 		t.Errorf("what stands for itself twice became %d bytes", len(d.HTML))
 	}
-	if len(d.Warnings) != 2 || d.Warnings[0].Line != 22 || d.Warnings[0].Code != presswork.AltMissing {
+
+	if len(d.Warnings) != 2 || d.Warnings[0].Line != 22 || d.Warnings[0].Code != fault.AltMissing {
 		t.Errorf("warnings %v", d.Warnings)
 	}
 }

@@ -13,10 +13,12 @@ func (r *mystReader) code(n *mystDirective) {
 			return
 		}
 	}
+
 	language := ""
 	if fields := strings.Fields(n.argument); len(fields) > 0 {
 		language = fields[0]
 	}
+
 	switch n.name {
 	case "mermaid":
 		language = n.name
@@ -34,6 +36,7 @@ func (r *mystReader) code(n *mystDirective) {
 	value("title", n.option("caption", "filename"))
 	value("hl_lines", n.option("emphasize-lines"))
 	value("start", n.option("lineno-start"))
+
 	if _, numbered := n.options["linenos"]; numbered {
 		attributes = append(attributes, ".numberLines")
 	} else if _, numbered := n.options["number-lines"]; numbered {
@@ -51,9 +54,11 @@ func (r *mystReader) fenced(n *mystDirective, info string, lines []sourceLine) {
 		}
 	}
 	r.write(n.before, fence+strings.TrimSpace(info), n.number)
+
 	for len(lines) > 0 && strings.Trim(lines[0].text, " \t>") == "" {
 		lines = lines[1:]
 	}
+
 	for len(lines) > 0 && strings.Trim(lines[len(lines)-1].text, " \t>") == "" {
 		lines = lines[:len(lines)-1]
 	}
@@ -73,6 +78,7 @@ func (r *mystReader) example(n *mystDirective) {
 // math writes a formula.
 func (r *mystReader) math(n *mystDirective) {
 	r.keep(n, Equation, "")
+
 	lines := n.body
 	if n.argument != "" {
 		lines = slices.Concat([]sourceLine{{blanked(n.before) + n.argument, n.number}}, lines)
@@ -87,16 +93,23 @@ func (n *mystDirective) picture(alt string, attributes ...string) string {
 			attributes = append(attributes, size+"="+strings.ReplaceAll(v, " ", ""))
 		}
 	}
-	text := "![" + plainWords(oneLine(alt)) + "](<" + strings.NewReplacer("<", "%3C", ">", "%3E").Replace(n.argument) + ">)"
+
+	text := "![" + plainWords(
+		oneLine(alt),
+	) + "](<" + strings.NewReplacer("<", "%3C", ">", "%3E").
+		Replace(n.argument) +
+		">)"
 	if len(attributes) > 0 {
 		text += "{" + strings.Join(attributes, " ") + "}"
 	}
+
 	return text
 }
 
 // image writes an image.
 func (r *mystReader) image(n *mystDirective) {
 	r.keep(n, "", "")
+
 	var attributes []string
 	if label := n.label(); label != "" {
 		attributes = append(attributes, "#"+plainKey(label))
@@ -116,9 +129,11 @@ func (r *mystReader) figure(n *mystDirective) {
 	r.keep(n, Figure, "")
 	r.write(blanked(n.before), "", n.number)
 	r.write(n.before, ":::figure "+n.braces(Figure), n.number)
+
 	in, legend := blanked(n.before), n.body[:0:0]
 	if n.argument != "" {
 		n.before = in
+
 		end := len(n.body)
 		for i, began := 0, false; i < len(n.body); i++ {
 			blank := strings.Trim(n.body[i].text, " \t>") == ""

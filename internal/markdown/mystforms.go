@@ -36,12 +36,14 @@ link|iframe youtube video embed`
 // mystForms maps the names of directives to their forms.
 var mystForms = sync.OnceValue(func() map[string]string {
 	all := map[string]string{}
+
 	for line := range strings.Lines(directiveForms) {
 		form, names, _ := strings.Cut(strings.TrimSpace(line), "|")
 		for name := range strings.FieldsSeq(names) {
 			all[name] = form
 		}
 	}
+
 	return all
 })
 
@@ -111,6 +113,7 @@ func (r *mystReader) alone(n *mystDirective, lines ...string) {
 	if first == blanked(first) {
 		r.write(first, "", n.number)
 	}
+
 	for _, line := range lines {
 		r.write(first, line, n.number)
 		first = blanked(first)
@@ -131,6 +134,7 @@ func (n *mystDirective) last() int {
 	if len(n.body) == 0 {
 		return n.number
 	}
+
 	return n.body[len(n.body)-1].number
 }
 
@@ -141,9 +145,11 @@ func (n *mystDirective) braces(kind Kind, more ...string) string {
 	} else if label != "" {
 		more = append(more, "#"+plainKey(label))
 	}
+
 	if len(more) == 0 {
 		return ""
 	}
+
 	return "{" + strings.Join(more, " ") + "}"
 }
 
@@ -153,6 +159,7 @@ func (r *mystReader) keep(n *mystDirective, kind Kind, name string) {
 	if label == "" {
 		return
 	}
+
 	key := plainKey(label)
 	if kind != "" {
 		key = roleKey(kind, label)
@@ -172,10 +179,12 @@ func (r *mystReader) alert(n *mystDirective) {
 	if strings.HasSuffix(n.name, ":proof") {
 		n.argument = strings.TrimSpace("Proof " + n.argument)
 		r.part(n, true)
+
 		return
 	}
 	const longest = 70 // of a title; what is longer is the beginning of the text
 	name, started := strings.CutSuffix(n.name, "-start")
+
 	kind, title, text := name, n.argument, ""
 	switch {
 	case isNumbered(name):
@@ -187,6 +196,7 @@ func (r *mystReader) alert(n *mystDirective) {
 		title = map[string]string{"versionadded": "Added in version ", "versionchanged": "Changed in version ", "deprecated": "Deprecated since version ", "versionremoved": "Removed in version "}[name] + version
 	case r.kinds[name] == "":
 		kind = "note"
+
 		for class := range strings.FieldsSeq(n.option("class")) {
 			if r.kinds[class] != "" {
 				kind = class
@@ -195,29 +205,36 @@ func (r *mystReader) alert(n *mystDirective) {
 	case n.empty() || len(title) > longest:
 		title, text = "", title
 	}
+
 	if name == "margin" || name == "aside" {
 		title, text = "", title
 	}
+
 	var untitled []string
 	if title == "" && r.kinds[name] == "" {
 		untitled = []string{`title=""`}
 	}
 	r.write(n.before, ":::"+kind+" "+n.braces("", untitled...), n.number)
+
 	in := blanked(n.before)
 	if title != "" {
 		r.write(in, "::: {."+titleClass+"}", n.number)
 		r.write(in, title, n.number)
 		r.write(in, ":::", n.number)
 	}
+
 	if !isNumbered(name) {
 		r.keep(n, "", title)
 	}
+
 	if text != "" {
 		r.write(in, text, n.number)
 	}
+
 	if started {
 		r.opened++
 		r.block(n.body, len(n.before))
+
 		return
 	}
 	r.shut(n)
@@ -229,22 +246,27 @@ const titleClass = "admonition-title"
 // count is the title of what is numbered.
 func (r *mystReader) count(n *mystDirective, name string) string {
 	word := name[strings.IndexByte(name, ':')+1:]
+
 	title := strings.ToUpper(word[:1]) + word[1:]
 	if word == "solution" {
 		if of := r.d.labelled[n.argument]; of.name != "" {
 			return "Solution to [" + of.name + "](#" + of.key + ")"
 		}
+
 		return title
 	}
+
 	_, uncounted := n.options["nonumber"]
 	if !uncounted && n.option("enumerated") != "false" {
 		r.counts[word]++
 		title += " " + strconv.Itoa(r.counts[word])
 	}
 	r.keep(n, "", title)
+
 	if n.argument != "" {
 		title += " (" + strings.TrimSuffix(strings.TrimPrefix(n.argument, "("), ")") + ")"
 	}
+
 	return title
 }
 
@@ -260,20 +282,24 @@ func (r *mystReader) end(n *mystDirective) {
 func (r *mystReader) part(n *mystDirective, titled bool) {
 	r.keep(n, "", n.argument)
 	r.write(n.before, "::: "+n.braces("", ".part"), n.number)
+
 	in := blanked(n.before)
 	if titled && n.argument != "" {
 		r.write(in, "**"+n.argument+"**", n.number)
 		r.write(in, "", n.number)
 	}
+
 	if link := n.option("link"); strings.Contains(link, "://") {
 		n.options["link"] = "<" + link + ">"
 	} else {
 		n.options["link"] = ""
 	}
+
 	if text := n.option("header"); text != "" {
 		r.write(in, text, n.number)
 		r.write(in, "", n.number)
 	}
+
 	for _, name := range []string{"link", "footer"} {
 		if text := n.option(name); text != "" {
 			n.body = slices.Concat(n.body, []sourceLine{{in, n.last()}, {in + text, n.last()}})
@@ -295,10 +321,12 @@ func (r *mystReader) link(n *mystDirective) {
 func (r *mystReader) quote(n *mystDirective) {
 	r.write(blanked(n.before), "", n.number)
 	in := blanked(n.before)
+
 	lines := make([]sourceLine, 0, len(n.body)+1)
 	if n.argument != "" {
 		lines = append(lines, sourceLine{n.argument, n.number})
 	}
+
 	for _, l := range n.body {
 		lines = append(lines, sourceLine{in + "> " + strings.TrimPrefix(l.text, in), l.number})
 	}
@@ -310,10 +338,12 @@ func (r *mystReader) quote(n *mystDirective) {
 func (r *mystReader) index(n *mystDirective) {
 	var marks []string
 	entry := strings.NewReplacer(`\`, "", "{", "", "}", "", "!", "", "|", "", "@", "")
+
 	mark := func(terms ...string) {
 		for i := range terms {
 			terms[i] = strings.TrimSpace(entry.Replace(terms[i]))
 		}
+
 		if terms = slices.DeleteFunc(terms, func(t string) bool { return t == "" }); len(terms) > 0 {
 			marks = append(marks, `\index{`+strings.Join(terms, "!")+"}")
 		}
@@ -326,17 +356,26 @@ func (r *mystReader) index(n *mystDirective) {
 			}
 			continue
 		}
+
 		list := strings.Split(terms, ";")
 		switch kind = strings.TrimSpace(kind); {
 		case kind == "pair" && len(list) == 2:
 			mark(list[0], list[1])
 			mark(list[1], list[0])
 		case (kind == "see" || kind == "seealso") && len(list) == 2:
-			marks = append(marks, `\index{`+strings.TrimSpace(entry.Replace(list[0]))+"|"+kind+"{"+strings.TrimSpace(entry.Replace(list[1]))+"}}")
+			marks = append(
+				marks,
+				`\index{`+strings.TrimSpace(
+					entry.Replace(list[0]),
+				)+"|"+kind+"{"+strings.TrimSpace(
+					entry.Replace(list[1]),
+				)+"}}",
+			)
 		default:
 			mark(list...)
 		}
 	}
+
 	if len(marks) > 0 {
 		r.alone(n, marks...)
 	}
@@ -347,6 +386,7 @@ func (r *mystReader) glossary(n *mystDirective) {
 	in := blanked(n.before)
 	r.write(in, "", n.number)
 	term := false // the line before is one
+
 	for i, l := range n.body {
 		text := strings.TrimPrefix(l.text, in)
 		if term && (strings.HasPrefix(text, " ") || strings.HasPrefix(text, "\t")) {

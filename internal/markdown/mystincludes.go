@@ -25,21 +25,25 @@ func (in *includer) mystFile(literal bool, name, before string, body []byte, pre
 	_, code := n.options["code"]
 	_, asLiteral := n.options["literal"]
 	literal = literal || asLiteral || code
+
 	return in.file(name, func(text []byte) ([]byte, error) {
 		text = n.cut(text)
 		if !literal {
 			return text, nil
 		}
+
 		fence := codeFence
 		for bytes.Contains(text, []byte(fence)) {
 			fence += fence
 		}
 		var out bytes.Buffer
 		out.WriteString(fence + "{code-block} " + n.language(name) + "\n---\n")
+
 		for _, option := range slices.Sorted(maps.Keys(n.options)) {
 			out.WriteString(option + ": " + n.options[option] + "\n")
 		}
 		out.WriteString("---\n" + strings.TrimSuffix(string(text), "\n") + "\n" + fence + "\n")
+
 		return out.Bytes(), nil
 	}, prefix+n.before, literal, true)
 }
@@ -49,12 +53,14 @@ func (n *mystDirective) language(file string) string {
 	if own := n.option("language", "code", "lang"); own != "" {
 		return own
 	}
+
 	return strings.TrimPrefix(path.Ext(file), ".")
 }
 
 // cut is the part of a file that the options name.
 func (n *mystDirective) cut(text []byte) []byte {
 	lines := bytes.SplitAfter(text, []byte("\n"))
+
 	from, to := min(atoi(n.option("start-line")), len(lines)), len(lines)
 	if end, err := strconv.Atoi(n.option("end-line")); err == nil {
 		if end < 0 {
@@ -62,11 +68,13 @@ func (n *mystDirective) cut(text []byte) []byte {
 		}
 		to = max(from, min(end, to))
 	}
+
 	if list := strings.ReplaceAll(n.option("lines"), " ", ""); list != "" {
 		var ranges codeInfo
 		ranges.mark(strings.ReplaceAll(list+",", "-,", "-"+strconv.Itoa(len(lines))+",")) // 3- is to the end
 		slices.SortFunc(ranges.marked, func(a, b lineRange) int { return a.from - b.from })
 		var some [][]byte
+
 		next := 1
 		for _, r := range ranges.marked {
 			for i := max(next, r.from); i <= min(r.to, len(lines)); i++ {
@@ -76,12 +84,14 @@ func (n *mystDirective) cut(text []byte) []byte {
 		}
 		lines, from, to = some, 0, len(some)
 	}
+
 	find := func(mark string, from int) int {
 		for i := from; i < to; i++ {
 			if bytes.Contains(lines[i], []byte(mark)) {
 				return i
 			}
 		}
+
 		return -1
 	}
 	if mark := n.option("start-at", "start-after"); mark != "" {
@@ -92,6 +102,7 @@ func (n *mystDirective) cut(text []byte) []byte {
 			}
 		}
 	}
+
 	if mark := n.option("end-at", "end-before"); mark != "" {
 		if i := find(mark, from); i >= 0 {
 			to = i
@@ -100,5 +111,6 @@ func (n *mystDirective) cut(text []byte) []byte {
 			}
 		}
 	}
+
 	return bytes.Join(lines[from:to], nil)
 }

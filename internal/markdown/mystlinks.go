@@ -16,12 +16,14 @@ func (r *roleReader) fillLinks() {
 	src := r.d.src
 	var out bytes.Buffer
 	at := 0
+
 	for _, m := range emptyLink().FindAllSubmatchIndex(withoutCode(src), -1) {
 		if m[0] > 0 && (src[m[0]-1] == '!' || src[m[0]-1] == '\\') {
 			continue
 		}
 		out.Write(src[at:m[0]])
 		at = m[1]
+
 		to := string(src[m[2]:m[3]])
 		switch label, inside := strings.CutPrefix(to, "#"); {
 		case inside:
@@ -32,6 +34,7 @@ func (r *roleReader) fillLinks() {
 			out.WriteString("[" + plainWords(strings.TrimSuffix(path.Base(to), ".md")) + "](<" + to + ">)")
 		}
 	}
+
 	if at > 0 {
 		out.Write(src[at:])
 		r.d.setSource(out.Bytes())
@@ -54,15 +57,18 @@ func (r *mystReader) substitute(line string) (text string, alone bool) {
 	}
 	m := substitution().FindString(line)
 	alone = m != "" && strings.TrimSpace(line) == m
+
 	return substitution().ReplaceAllStringFunc(line, func(place string) string {
 		with, ok := r.d.options.Substitutions[strings.Trim(place, "{} \t")]
 		if r.substituted += len(with); !ok || r.substituted > maxSubstituted {
 			alone = false
 			return place
 		}
+
 		if !alone {
 			with = strings.Join(strings.Fields(with), " ")
 		}
+
 		return with
 	}), alone
 }

@@ -76,10 +76,12 @@ func ReadOutline(src []byte) (Outline, error) {
 		o.FrontMatter, src = string(matter.text), matter.rest
 	}
 	src = normalizeNewlines(src)
+
 	root, err := parse(context.Background(), outlineParser(), src, detect(src), labelSyntax(src))
 	if err != nil {
 		return o, err
 	}
+
 	for line := range bytes.Lines(src) {
 		if len(bytes.TrimSpace(line)) > 0 {
 			o.Lines++
@@ -87,6 +89,7 @@ func ReadOutline(src []byte) (Outline, error) {
 	}
 	r := outliner{out: &o, src: src}
 	r.blocks(root, ParagraphBlock)
+
 	return o, nil
 }
 
@@ -109,7 +112,14 @@ func (r *outliner) blocks(parent ast.Node, k BlockKind) {
 		case *ast.FencedCodeBlock:
 			r.out.Fences++
 			r.out.CodeLines += n.Lines().Len() + 2
-			r.out.Blocks = append(r.out.Blocks, Block{Kind: CodeBlock, Fence: strings.ToLower(string(n.Language(r.src))), Text: string(blockText(n, r.src, 0))})
+			r.out.Blocks = append(
+				r.out.Blocks,
+				Block{
+					Kind:  CodeBlock,
+					Fence: strings.ToLower(string(n.Language(r.src))),
+					Text:  string(blockText(n, r.src, 0)),
+				},
+			)
 		case *ast.CodeBlock:
 			r.out.CodeLines += n.Lines().Len()
 		case *ast.HTMLBlock:
@@ -140,6 +150,7 @@ func (r *outliner) blocks(parent ast.Node, k BlockKind) {
 // item reads an item: its first text is the item, what follows stands by itself.
 func (r *outliner) item(n *ast.ListItem, k BlockKind) {
 	r.out.Items++
+
 	first := n.FirstChild()
 	switch first.(type) {
 	case *ast.Paragraph, *ast.TextBlock:
@@ -159,6 +170,7 @@ func (r *outliner) row(n ast.Node) {
 	}
 	r.out.TableLines++
 	r.begin(Block{Kind: RowBlock})
+
 	for cell := n.FirstChild(); cell != nil; cell = cell.NextSibling() {
 		if r.text.Len() > 0 {
 			r.text.WriteString(" | ")
@@ -173,6 +185,7 @@ func (r *outliner) inline(n ast.Node, b Block) {
 	if ordered, is := n.AttributeString(itemMark); is {
 		b.Kind, b.Ordered = ItemBlock, ordered.(bool)
 	}
+
 	if b.Kind == QuoteBlock {
 		r.out.QuoteLines += n.Lines().Len()
 	}
@@ -247,6 +260,7 @@ func (r *outliner) span(n ast.Node) {
 func (r *outliner) within(n ast.Node) string {
 	from := r.text.Len()
 	r.spans(n)
+
 	return string(r.text.Bytes()[from:])
 }
 
@@ -257,6 +271,7 @@ func (r *outliner) words(n *ast.Text) {
 	} else {
 		r.text.WriteString(resolved(value))
 	}
+
 	switch bold, _ := n.NextSibling().(*ast.Emphasis); {
 	case n.HardLineBreak(), n.SoftLineBreak() && bold != nil && bold.Level == 2:
 		r.text.WriteString(LineSeparator)

@@ -20,6 +20,7 @@ func (r *outliner) tag(raw []byte) {
 // count takes the tag that the tokenizer stands at: what it is of.
 func (r *outliner) count(z *html.Tokenizer) atom.Atom {
 	name, more := z.TagName()
+
 	tag := atom.Lookup(name)
 	switch tag {
 	case atom.Br:
@@ -28,6 +29,7 @@ func (r *outliner) count(z *html.Tokenizer) atom.Atom {
 		r.cur.Links++
 	case atom.Img:
 		var words []string
+
 		for more {
 			var key, value []byte
 			if key, value, more = z.TagAttr(); string(key) == "src" || string(key) == "alt" {
@@ -36,6 +38,7 @@ func (r *outliner) count(z *html.Tokenizer) atom.Atom {
 		}
 		r.cur.Images = append(r.cur.Images, strings.Join(words, " "))
 	}
+
 	return tag
 }
 
@@ -53,6 +56,7 @@ func (r *outliner) html(n *ast.HTMLBlock) {
 		if level > 0 {
 			b = Block{Kind: HeadingBlock, Level: level}
 		}
+
 		if r.cur.Kind = b.Kind; len(bytes.TrimSpace(r.text.Bytes())) > 0 || len(r.cur.Images) > 0 || r.cur.Links > 0 {
 			r.cur.Level = b.Level
 			r.end()
@@ -61,11 +65,13 @@ func (r *outliner) html(n *ast.HTMLBlock) {
 		r.begin(Block{})
 	}
 	r.begin(Block{})
+
 	for z := html.NewTokenizer(bytes.NewReader(raw)); ; {
 		switch kind := z.Next(); kind {
 		case html.ErrorToken:
 			next()
 			r.out.HTMLLines += max(lines, 0)
+
 			return
 		case html.TextToken:
 			if unseen == 0 {
@@ -96,16 +102,39 @@ func hidden(tag atom.Atom) bool {
 	case atom.Pre, atom.Script, atom.Style, atom.Svg:
 		return true
 	}
+
 	return false
 }
 
 // runs reports whether an element stands in running text; what is not known does.
 func runs(tag atom.Atom) bool {
 	switch tag {
-	case atom.P, atom.Div, atom.Center, atom.Section, atom.Article, atom.Header, atom.Footer, atom.Details, atom.Summary, atom.Hr,
-		atom.Ul, atom.Ol, atom.Li, atom.Dl, atom.Dt, atom.Dd, atom.Table, atom.Tr, atom.Td, atom.Th, atom.Blockquote, atom.Figure, atom.Figcaption:
+	case atom.P,
+		atom.Div,
+		atom.Center,
+		atom.Section,
+		atom.Article,
+		atom.Header,
+		atom.Footer,
+		atom.Details,
+		atom.Summary,
+		atom.Hr,
+		atom.Ul,
+		atom.Ol,
+		atom.Li,
+		atom.Dl,
+		atom.Dt,
+		atom.Dd,
+		atom.Table,
+		atom.Tr,
+		atom.Td,
+		atom.Th,
+		atom.Blockquote,
+		atom.Figure,
+		atom.Figcaption:
 		return false
 	}
+
 	return headingLevel(tag) == 0
 }
 
@@ -116,5 +145,6 @@ func headingLevel(tag atom.Atom) int {
 			return i + 1
 		}
 	}
+
 	return 0
 }

@@ -29,17 +29,28 @@ func cellParser() parser.Parser {
 		_, note := v.Value.(noteParser)
 		return note
 	})
-	return parser.NewParser(parser.WithBlockParsers(blocks...), parser.WithParagraphTransformers(paragraphTransformers()...))
+
+	return parser.NewParser(
+		parser.WithBlockParsers(blocks...),
+		parser.WithParagraphTransformers(paragraphTransformers()...),
+	)
 }
 
 func blockParsers() []util.PrioritizedValue {
 	drawn := drawnTableParser{cellParser()}
-	return append(commonBlockParsers(), util.Prioritized(drawn, 90), util.Prioritized(ruledTableParser{drawn, "-+*#>`~_|<:[=$&!%@0123456789"}, 91), util.Prioritized(ruledTableParser{drawn, ""}, 91))
+
+	return append(
+		commonBlockParsers(),
+		util.Prioritized(drawn, 90),
+		util.Prioritized(ruledTableParser{drawn, "-+*#>`~_|<:[=$&!%@0123456789"}, 91),
+		util.Prioritized(ruledTableParser{drawn, ""}, 91),
+	)
 }
 
 func commonBlockParsers() []util.PrioritizedValue {
 	container := func(p parser.BlockParser) parser.BlockParser { return containerGuard{p} }
 	kinds := alertKinds()
+
 	return []util.PrioritizedValue{
 		util.Prioritized(parser.NewSetextHeadingParser(), 100),
 		util.Prioritized(extension.NewDefinitionListParser(), 101),
@@ -65,6 +76,7 @@ func commonBlockParsers() []util.PrioritizedValue {
 
 func inlineParsers() []util.PrioritizedValue {
 	inline := func(p parser.InlineParser) parser.InlineParser { return inlineGuard{p} }
+
 	return []util.PrioritizedValue{
 		util.Prioritized(extension.NewTaskCheckBoxParser(), 0),
 		util.Prioritized(codeGuard{parser.NewCodeSpanParser()}, 100),
@@ -125,7 +137,10 @@ func newHTMLRenderer() renderer.Renderer {
 		util.Prioritized(slideRenderer{}, 100),
 		util.Prioritized(commentRenderer{}, 100),
 		util.Prioritized(indexRenderer{}, 100),
-		util.Prioritized(extension.NewTableHTMLRenderer(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute)), 500),
+		util.Prioritized(
+			extension.NewTableHTMLRenderer(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute)),
+			500,
+		),
 		util.Prioritized(extension.NewStrikethroughHTMLRenderer(), 500),
 		util.Prioritized(extension.NewTaskCheckBoxHTMLRenderer(), 500),
 		util.Prioritized(extension.NewDefinitionListHTMLRenderer(), 500),
@@ -141,5 +156,6 @@ func normalizeNewlines(src []byte) []byte {
 		return src
 	}
 	src = bytes.ReplaceAll(src, []byte("\r\n"), []byte("\n"))
+
 	return bytes.ReplaceAll(src, []byte("\r"), []byte("\n"))
 }

@@ -21,6 +21,7 @@ const (
 // set as English.
 func marksOf(lang string) marks {
 	lang = strings.ToLower(lang)
+
 	base, _, _ := strings.Cut(lang, "-")
 	switch {
 	case lang == "fr-ca" || lang == "fr-ch":
@@ -32,6 +33,7 @@ func marksOf(lang string) marks {
 	case strings.HasPrefix(lang, "zh-hant") || lang == "zh-tw" || lang == "zh-hk":
 		return marks{"「", "」", "『", "』", ""}
 	}
+
 	switch base {
 	case "fr":
 		return marks{"«" + narrowSpace, narrowSpace + "»", "“", "”", ";:!?"}
@@ -39,12 +41,14 @@ func marksOf(lang string) marks {
 		return marks{"„", "“", "‚", "‘", ""}
 	case "pl", "ro", "hu", "hr":
 		inOpen, inShut := "«", "»"
+
 		switch base {
 		case "hr":
 			inOpen, inShut = "‘", "’"
 		case "hu":
 			inOpen, inShut = "»", "«"
 		}
+
 		return marks{"„", "”", inOpen, inShut, ""}
 	case "sr", "bs", "mk":
 		return marks{"„", "“", "’", "’", ""}
@@ -63,12 +67,14 @@ func marksOf(lang string) marks {
 	case "ja":
 		return marks{"「", "」", "『", "』", ""}
 	}
+
 	return marks{"“", "”", "‘", "’", ""}
 }
 
 // alertTitles are the names of GitHub's five alerts.
 func alertTitles(lang string) map[string]string {
 	base, _, _ := strings.Cut(strings.ToLower(lang), "-")
+
 	words, ok := map[string]string{
 		"ar": "ملاحظة|نصيحة|مهم|تحذير|تنبيه",
 		"cs": "Poznámka|Tip|Důležité|Varování|Pozor",
@@ -99,10 +105,12 @@ func alertTitles(lang string) map[string]string {
 		return nil
 	}
 	titles := map[string]string{}
+
 	kinds := []string{"note", "tip", "important", "warning", "caution"}
 	for i, word := range strings.Split(words, "|") {
 		titles[kinds[i]] = word
 	}
+
 	return titles
 }
 
@@ -112,6 +120,7 @@ func (a *alert) setTitle(lang string) {
 	if a.titled {
 		return
 	}
+
 	a.titled = true
 	if a.title = alertTitles(lang)[a.name]; a.title == "" {
 		a.title = strings.ToUpper(a.name[:1]) + a.name[1:]

@@ -15,7 +15,7 @@ import (
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
 
-	"presswork"
+	"presswork/internal/fault"
 )
 
 // maxReference bounds what stands between the brackets of a reference, in bytes.
@@ -72,6 +72,7 @@ func (d *draft) syntax() references {
 	case d.references:
 		return toLabels
 	}
+
 	return noReferences
 }
 
@@ -80,6 +81,7 @@ func labelSyntax(src []byte) references {
 	if HasLabels(src) {
 		return toLabels
 	}
+
 	return noReferences
 }
 
@@ -97,26 +99,36 @@ func (referenceParser) Parse(_ ast.Node, block text.Reader, pc parser.Context) a
 	if !ok || b.references == noReferences {
 		return nil
 	}
+
 	line, segment := block.PeekLine()
 	if line[0] == '@' {
 		before := block.PrecendingCharacter()
+
 		key, size := readKey(line)
 		if size == 0 || !mayPrecedeKey(before) || !b.references.takes(key) {
 			return nil
 		}
 		b.refer()
 		block.Advance(size)
-		n := &reference{items: []referenceItem{{key: key, bare: before == '-'}}, source: string(line[:size]), offset: segment.Start}
+
+		n := &reference{
+			items:  []referenceItem{{key: key, bare: before == '-'}},
+			source: string(line[:size]),
+			offset: segment.Start,
+		}
 		if b.references == toWorks && labelKind(key) == "" {
 			n.items[0].suffix = readPlace(block)
 		}
+
 		return n
 	}
 	row, at := block.Position()
+
 	source, ok := readBrackets(block)
 	if ok {
 		if n := bracketedReference(source, b.references); n != nil {
 			b.refer()
+
 			if _, taken := pc.Reference(util.ToLinkReference([]byte(source))); !taken {
 				n.offset = segment.Start
 				return n
@@ -124,6 +136,7 @@ func (referenceParser) Parse(_ ast.Node, block text.Reader, pc parser.Context) a
 		}
 	}
 	block.SetPosition(row, at)
+
 	return nil
 }
 
@@ -131,42 +144,57 @@ func (referenceParser) Parse(_ ast.Node, block text.Reader, pc parser.Context) a
 // the next one. What a link or a span is made of is left to others.
 func readBrackets(block text.Reader) (source string, ok bool) {
 	var b strings.Builder
+
 	line, _ := block.PeekLine()
 	for skip := 1; line != nil && b.Len() < maxReference; skip = 0 {
 		if i := bytes.IndexAny(line[skip:], "[]"); i >= 0 {
 			i += skip
 			b.Write(line[skip:i])
+
 			if line[i] == '[' || i+1 < len(line) && bytes.IndexByte([]byte("([{:"), line[i+1]) >= 0 {
 				return "", false
 			}
 			block.Advance(i + 1)
+
 			return b.String(), true
 		}
 		b.Write(line[skip:])
 		block.AdvanceLine()
 		line, _ = block.PeekLine()
 	}
+
 	return "", false
 }
 
 // refer counts a reference.
 func (b *budget) refer() {
 	if b.referred++; b.referred > maxReferences {
-		panic(stopParsing{tooComplex("the Markdown holds over %d references; at most %d are allowed", maxReferences, maxReferences)})
+		panic(
+			stopParsing{
+				tooComplex(
+					"the Markdown holds over %d references; at most %d are allowed",
+					maxReferences,
+					maxReferences,
+				),
+			},
+		)
 	}
 }
 
 // readPlace reads the place in a work that stands in brackets behind its key: [p. 3].
 func readPlace(block text.Reader) string {
 	row, at := block.Position()
+
 	line, _ := block.PeekLine()
 	if rest := bytes.TrimPrefix(line, []byte(" ")); len(rest) > 0 && rest[0] == '[' {
 		block.Advance(len(line) - len(rest))
+
 		if source, ok := readBrackets(block); ok && !strings.ContainsAny(source, "@^") {
 			return ", " + strings.Join(strings.Fields(source), " ")
 		}
 	}
 	block.SetPosition(row, at)
+
 	return ""
 }
 
@@ -181,6 +209,7 @@ func bracketedReference(source string, syntax references) *reference {
 		}
 		n.items = append(n.items, item)
 	}
+
 	return n
 }
 
@@ -192,16 +221,19 @@ func readItem(part string) (item referenceItem, ok bool) {
 			return item, false
 		}
 		i += from
+
 		before, _ := utf8.DecodeLastRuneInString(part[:i])
 		if i == 0 {
 			before = ' '
 		}
+
 		key, size := readKey([]byte(part[i:]))
 		if size == 0 || !mayPrecedeKey(before) {
 			from = i + 1
 			continue
 		}
 		prefix, bare := strings.CutSuffix(part[:i], "-")
+
 		return referenceItem{key: key, bare: bare, prefix: strings.TrimSpace(prefix), suffix: part[i+size:]}, true
 	}
 }
@@ -209,7 +241,8 @@ func readItem(part string) (item referenceItem, ok bool) {
 // mayPrecedeKey reports whether an @ behind this character can begin a key: not
 // that of an address. From 2E80 on are the letters of scripts without spaces.
 func mayPrecedeKey(before rune) bool {
-	return (before >= 0x2e80 || !unicode.IsLetter(before)) && !unicode.IsDigit(before) && !strings.ContainsRune(`@/\_.`, before)
+	return (before >= 0x2e80 || !unicode.IsLetter(before)) && !unicode.IsDigit(before) &&
+		!strings.ContainsRune(`@/\_.`, before)
 }
 
 // readKey reads the key that begins with the @ of a line, and its whole length: 0
@@ -217,17 +250,21 @@ func mayPrecedeKey(before rune) bool {
 // anything within braces.
 func readKey(line []byte) (key string, size int) {
 	const longest = 200
+
 	if len(line) < 2 {
 		return "", 0
 	}
+
 	if line[1] == '{' {
 		end := bytes.IndexAny(line[2:min(len(line), longest)], "}{ \t\n")
 		if end < 1 || line[2+end] != '}' {
 			return "", 0
 		}
+
 		return string(line[2 : 2+end]), end + 3
 	}
 	end := 1
+
 	for i := 1; i < min(len(line), longest); {
 		r, n := utf8.DecodeRune(line[i:])
 		switch {
@@ -242,6 +279,7 @@ func readKey(line []byte) (key string, size int) {
 		}
 		break
 	}
+
 	return string(line[1:end]), end * min(1, end-1)
 }
 
@@ -253,6 +291,7 @@ func takeHyphens(root ast.Node, src []byte) {
 		if !ok || r.bracketed || !r.items[0].bare {
 			return
 		}
+
 		if t, ok := r.PreviousSibling().(*ast.Text); ok && bytes.HasSuffix(t.Segment.Value(src), []byte("-")) {
 			t.Segment = t.Segment.WithStop(t.Segment.Stop - 1)
 		}
@@ -271,20 +310,28 @@ func (d *draft) resolveReferences(root ast.Node) {
 		if !ok {
 			return
 		}
+
 		r.words = w
 		if d.works != nil && d.works.cites(r) { // within a link it stays a text
 			return
 		}
+
 		for _, item := range r.items {
 			t := d.targets.find(item.key)
 			if t == nil {
 				d.unresolved = true
 				if r.linked = nil; len(d.targets) > 0 {
-					d.warn(presswork.LinkBroken, d.lines.at(r.offset), fmt.Sprintf("reference to %q, but nothing in the document has that label", clip(item.key)))
+					d.warn(
+						fault.LinkBroken,
+						d.lines.at(r.offset),
+						fmt.Sprintf("reference to %q, but nothing in the document has that label", clip(item.key)),
+					)
 				}
+
 				if !r.bracketed && item.bare {
 					r.source = "-" + r.source
 				}
+
 				return
 			}
 			r.linked = append(r.linked, t)
@@ -295,10 +342,12 @@ func (d *draft) resolveReferences(root ast.Node) {
 // text is the reference as it is read.
 func (n *reference) text() string {
 	var b strings.Builder
+
 	if n.citation != "" {
 		return html.UnescapeString(anyTag.ReplaceAllString(n.citation, ""))
 	}
 	n.write(func(text string, _ *target) { b.WriteString(text) })
+
 	return b.String()
 }
 
@@ -311,6 +360,7 @@ func (n *reference) write(piece func(text string, to *target)) {
 		piece(n.source, nil)
 		return
 	}
+
 	for i := 0; i < len(n.items); {
 		end := i + 1
 		for end < len(n.items) && n.linked[end].kind == n.linked[i].kind && n.items[end].prefix == "" && n.items[end-1].suffix == "" &&
@@ -318,6 +368,7 @@ func (n *reference) write(piece func(text string, to *target)) {
 			(n.items[i].bare || n.items[i].prefix != "" || n.words.many[n.linked[i].kind] != "") {
 			end++
 		}
+
 		if i > 0 {
 			piece(", ", nil)
 		}
@@ -330,6 +381,7 @@ func (n *reference) write(piece func(text string, to *target)) {
 func (n *reference) writeRun(from, to int, piece func(string, *target)) {
 	first, item := n.linked[from], n.items[from]
 	word := ""
+
 	switch {
 	case item.prefix != "":
 		word = item.prefix
@@ -339,9 +391,11 @@ func (n *reference) writeRun(from, to int, piece func(string, *target)) {
 	default:
 		word = n.words.one[first.kind]
 	}
+
 	if word != "" {
 		word += "\u00a0"
 	}
+
 	for i := from; i < to; i++ {
 		switch {
 		case i > from && i == to-1:
@@ -350,6 +404,7 @@ func (n *reference) writeRun(from, to int, piece func(string, *target)) {
 			piece(", ", nil)
 		}
 		piece(word+n.linked[i].name(), n.linked[i])
+
 		if n.items[i].suffix != "" {
 			piece(n.items[i].suffix, nil)
 		}
@@ -366,6 +421,7 @@ func inLink(n ast.Node) bool {
 			return true
 		}
 	}
+
 	return false
 }
 
@@ -376,6 +432,7 @@ func (inlineRenderer) reference(w util.BufWriter, _ []byte, node ast.Node, enter
 				cited = anchorTag.ReplaceAllString(cited, "")
 			}
 			_, _ = w.WriteString(cited)
+
 			return ast.WalkSkipChildren, nil
 		}
 		within := inLink(node)
@@ -384,8 +441,15 @@ func (inlineRenderer) reference(w util.BufWriter, _ []byte, node ast.Node, enter
 				_, _ = w.WriteString(html.EscapeString(text))
 				return
 			}
-			_, _ = w.WriteString(`<a href="#` + html.EscapeString(url.PathEscape(to.id)) + `" class="xref">` + html.EscapeString(text) + "</a>")
+			_, _ = w.WriteString(
+				`<a href="#` + html.EscapeString(
+					url.PathEscape(to.id),
+				) + `" class="xref">` + html.EscapeString(
+					text,
+				) + "</a>",
+			)
 		})
 	}
+
 	return ast.WalkSkipChildren, nil
 }

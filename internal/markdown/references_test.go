@@ -40,10 +40,12 @@ See @fig:0, @fig:a, @fig:b, @fig:d, @eq:a, @eq:b, @sec:two.
 func seen(d markdown.Document) string {
 	last := d.HTML[strings.LastIndex(d.HTML, "<p"):]
 	var b strings.Builder
+
 	for piece := range strings.SplitSeq(last, "<") {
 		_, text, _ := strings.Cut(piece, ">")
 		b.WriteString(text)
 	}
+
 	return strings.TrimSpace(strings.ReplaceAll(b.String(), "\u00a0", " "))
 }
 
@@ -53,8 +55,10 @@ func TestElementsCountAsTheOptionsSay(t *testing.T) {
 		for _, c := range d.Captions {
 			all = append(all, c.Number+" "+c.Text)
 		}
+
 		return all
 	}
+
 	for _, c := range []struct {
 		name     string
 		options  markdown.Options
@@ -62,23 +66,38 @@ func TestElementsCountAsTheOptionsSay(t *testing.T) {
 		captions []string
 	}{
 		{"labels", markdown.Options{}, "See Figure 1, Figure 2, Figure 3, Figure 4, Equation (1), Equation (2), Two.", []string{"1 Before", "2 A", "3 B", "4 D"}},
-		{"chapters", markdown.Options{Numbering: markdown.ByChapter}, "See Figure 1.1, Figure 2.1, Figure 3.1, Figure 3.2, Equation (2.1), Equation (3.1), Two.",
-			[]string{"1.1 Before", "2.1 A", "3.1 B", "3.2 D"}},
-		{"captions too", markdown.Options{Numbered: []markdown.Kind{markdown.Figure}, NumberHeadings: true}, "See Figure 1, Figure 2, Figure 3, Figure 5, Equation (1), Equation (2), Section 3.",
-			[]string{"1 Before", "2 A", "3 B", "4 Only a caption", "5 D"}},
-		{"behind others", markdown.Options{Counts: map[markdown.Kind]int{markdown.Figure: 7}}, "See Figure 8, Figure 9, Figure 10, Figure 11, Equation (1), Equation (2), Two.",
-			[]string{"8 Before", "9 A", "10 B", "11 D"}},
+		{
+			"chapters",
+			markdown.Options{Numbering: markdown.ByChapter},
+			"See Figure 1.1, Figure 2.1, Figure 3.1, Figure 3.2, Equation (2.1), Equation (3.1), Two.",
+			[]string{"1.1 Before", "2.1 A", "3.1 B", "3.2 D"},
+		},
+		{
+			"captions too",
+			markdown.Options{Numbered: []markdown.Kind{markdown.Figure}, NumberHeadings: true},
+			"See Figure 1, Figure 2, Figure 3, Figure 5, Equation (1), Equation (2), Section 3.",
+			[]string{"1 Before", "2 A", "3 B", "4 Only a caption", "5 D"},
+		},
+		{
+			"behind others",
+			markdown.Options{Counts: map[markdown.Kind]int{markdown.Figure: 7}},
+			"See Figure 8, Figure 9, Figure 10, Figure 11, Equation (1), Equation (2), Two.",
+			[]string{"8 Before", "9 A", "10 B", "11 D"},
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			c.options.Asset = assets
+
 			d := render(t, chapters, c.options)
 			if got := seen(d); got != c.text {
 				t.Errorf("got  %s\nwant %s", got, c.text)
 			}
+
 			if diff := cmp.Diff(c.captions, numbers(d)); diff != "" {
 				t.Error(diff)
 			}
+
 			if len(d.Warnings) > 0 {
 				t.Errorf("warnings %v", d.Warnings)
 			}
@@ -88,6 +107,7 @@ func TestElementsCountAsTheOptionsSay(t *testing.T) {
 
 func TestEveryLanguageHasItsWords(t *testing.T) {
 	t.Parallel()
+
 	const source = "[@fig:a; @fig:b] and @tbl:t\n\n![A](pixel.png){#fig:a}\n\n![B](pixel.png){#fig:b}\n\n|a|\n|---|\n|1|\n\n: T {#tbl:t}\n"
 	for lang, want := range map[string]string{
 		"": "Figures 1 and 2 and Table 1", "en-GB": "Figures 1 and 2 and Table 1", "de-AT": "Abbildungen 1 und 2 and Tabelle 1",
@@ -95,13 +115,19 @@ func TestEveryLanguageHasItsWords(t *testing.T) {
 		"no": "Figurer 1 og 2 and Tabell 1", "tlh": "Figures 1 and 2 and Table 1",
 	} {
 		d := render(t, source, markdown.Options{Asset: assets, Lang: lang})
+
 		first, _, _ := strings.Cut(d.HTML, "</p>")
 		if got := seen(markdown.Document{HTML: first}); got != want {
 			t.Errorf("%q: %q, want %q", lang, got, want)
 		}
 	}
+
 	for lang := range strings.FieldsSeq("ar bg ca cs da de el es et fa fi fr he hi hr hu id it ja ko lt lv nb nl nn no pl pt ro ru sk sl sr sv th tr uk ur vi zh zh-TW") {
-		if title := markdown.ListTitle(markdown.Figure, lang); title == "" || title == markdown.ListTitle(markdown.Figure, "en") {
+		if title := markdown.ListTitle(
+			markdown.Figure,
+			lang,
+		); title == "" ||
+			title == markdown.ListTitle(markdown.Figure, "en") {
 			t.Errorf("%s has no words of its own", lang)
 		}
 	}
@@ -111,16 +137,27 @@ func TestEveryLanguageHasItsWords(t *testing.T) {
 // label get a number and an anchor.
 func TestListsHaveEveryCaption(t *testing.T) {
 	t.Parallel()
-	d := render(t, "\\listoffigures\n\n\\listoflistings\n\n![x](pixel.png \"One & two\")\n\n![y](pixel.png){#fig:y}\n\n```go title=\"a.go\"\nx\n```\n\n|a|\n|---|\n|1|\n\n: Table\n", markdown.Options{Asset: assets})
+
+	d := render(
+		t,
+		"\\listoffigures\n\n\\listoflistings\n\n![x](pixel.png \"One & two\")\n\n![y](pixel.png){#fig:y}\n\n```go title=\"a.go\"\nx\n```\n\n|a|\n|---|\n|1|\n\n: Table\n",
+		markdown.Options{Asset: assets},
+	)
 	for _, c := range d.Captions {
 		if !strings.Contains(d.HTML, fmt.Sprintf("id=%q", c.ID)) {
 			t.Errorf("%v has no anchor in\n%s", c, d.HTML)
 		}
 	}
-	want := []markdown.Caption{{"fig", "1", "One & two", "toc-fig-1"}, {"fig", "2", "y", "fig:y"}, {"lst", "1", "a.go", "toc-lst-3"}}
+
+	want := []markdown.Caption{
+		{"fig", "1", "One & two", "toc-fig-1"},
+		{"fig", "2", "y", "fig:y"},
+		{"lst", "1", "a.go", "toc-lst-3"},
+	}
 	if !slices.Equal(d.Captions, want) {
 		t.Errorf("got %v, want %v", d.Captions, want)
 	}
+
 	for _, kind := range []markdown.Kind{markdown.Figure, markdown.Listing} {
 		if strings.Count(d.HTML, `<nav class="`+markdown.ListPlace(kind)+`"></nav>`) != 1 {
 			t.Errorf("no place for the list of %s in\n%s", kind, d.HTML)
@@ -135,7 +172,11 @@ func FuzzReferences(f *testing.F) {
 	}
 	r := markdown.New()
 	f.Fuzz(func(t *testing.T, text string) {
-		d, err := r.Parse(t.Context(), []byte(text+"\n\n# Heading {#sec:x}\n\n![A](a.png){#fig:a}\n\nend\n"), markdown.Options{Asset: assets})
+		d, err := r.Parse(
+			t.Context(),
+			[]byte(text+"\n\n# Heading {#sec:x}\n\n![A](a.png){#fig:a}\n\nend\n"),
+			markdown.Options{Asset: assets},
+		)
 		if err == nil && !strings.Contains(d.HTML, "Heading") {
 			t.Errorf("the heading is lost in %q", d.HTML)
 		}

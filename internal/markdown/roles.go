@@ -8,7 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"presswork"
+	"presswork/internal/fault"
 	"presswork/internal/lazyregexp"
 )
 
@@ -44,27 +44,39 @@ type roleReader struct {
 // Markdown has here, and leaves every line where it is. A reference to a label that nothing
 // has is its text.
 func (d *draft) plainRoles() {
-	if d.dialect == GFM || d.labelled == nil && !hasRoles(d.src) && !bytes.Contains(d.src, []byte("}`")) && !bytes.Contains(d.src, []byte(":`")) {
+	if d.dialect == GFM ||
+		d.labelled == nil && !hasRoles(d.src) && !bytes.Contains(d.src, []byte("}`")) &&
+			!bytes.Contains(d.src, []byte(":`")) {
 		return
 	}
 	found, hidden := findRoles(d.src)
-	r := roleReader{d: d, lines: strings.Split(string(d.src), "\n"), hidden: strings.Split(string(hidden), "\n"), keys: map[string]string{}}
+
+	r := roleReader{
+		d:      d,
+		lines:  strings.Split(string(d.src), "\n"),
+		hidden: strings.Split(string(hidden), "\n"),
+		keys:   map[string]string{},
+	}
 	for label, l := range d.labelled {
 		if l.kind != "" {
 			r.keys[label] = l.key
 		}
 	}
+
 	for _, m := range ownLabel().FindAllSubmatch(hidden, -1) {
 		r.keys[string(m[1])] = string(m[1])
 	}
 	r.placeLabels(len(found) > 0)
 	d.setSource([]byte(strings.Join(r.lines, "\n")))
+
 	if len(found) > 0 {
 		d.setSource(r.replaceRoles())
 	}
+
 	if d.labelled != nil {
 		r.fillLinks()
 	}
+
 	d.aliases = r.keys
 	for label, l := range d.labelled {
 		if l.key != label {
@@ -87,24 +99,30 @@ func findRoles(src []byte) (found [][]int, hidden []byte) {
 		if m == nil {
 			break
 		}
+
 		for i := range m {
 			if m[i] >= 0 {
 				m[i] += at
 			}
 		}
+
 		at = m[0] + 1
-		if !bytes.Contains(src[m[6]:m[7]], []byte("\n\n")) && (m[0] == 0 || src[m[0]-1] != '`' && src[m[0]-1] != '\\') && (m[1] == len(src) || src[m[1]] != '`') {
+		if !bytes.Contains(src[m[6]:m[7]], []byte("\n\n")) &&
+			(m[0] == 0 || src[m[0]-1] != '`' && src[m[0]-1] != '\\') &&
+			(m[1] == len(src) || src[m[1]] != '`') {
 			at = m[1]
 			found = append(found, m)
 			copy(joined[m[6]:m[7]], bytes.ReplaceAll(src[m[6]:m[7]], []byte("\n"), []byte(" ")))
 		}
 	}
 	hidden = withoutCode(joined)
+
 	for i, c := range src {
 		if c == '\n' {
 			hidden[i] = c
 		}
 	}
+
 	return slices.DeleteFunc(found, func(m []int) bool { return hidden[m[0]] != src[m[0]] }), hidden
 }
 
@@ -114,7 +132,8 @@ func (r *roleReader) placeLabels(roles bool) {
 	for i, line := range r.hidden {
 		switch {
 		case strings.HasSuffix(strings.TrimSpace(line), ")="):
-			if m := labelAbove().FindStringSubmatch(line); m != nil && (r.labelNext(i, m[1]) || roles || r.d.labelled != nil) {
+			if m := labelAbove().FindStringSubmatch(line); m != nil &&
+				(r.labelNext(i, m[1]) || roles || r.d.labelled != nil) {
 				r.lines[i] = ""
 			}
 		case strings.HasPrefix(strings.TrimSpace(line), ":"):
@@ -147,10 +166,12 @@ func (r *roleReader) next(i, step int) int {
 		if i += step; i < 0 || i == len(r.lines) {
 			return -1
 		}
+
 		if strings.TrimSpace(r.lines[i]) != "" {
 			return i
 		}
 	}
+
 	return -1
 }
 
@@ -158,6 +179,7 @@ func (r *roleReader) near(i int) string {
 	if i < 0 {
 		return ""
 	}
+
 	return strings.TrimSpace(r.lines[i])
 }
 
@@ -168,6 +190,7 @@ func (r *roleReader) labelNext(i int, label string) bool {
 		next = r.below(next)
 	}
 	kind := Section
+
 	switch {
 	case next >= 0 && headingLine().MatchString(r.hidden[next]):
 	case next >= 0 && pictureLine().MatchString(strings.TrimSpace(r.hidden[next])):
@@ -175,15 +198,18 @@ func (r *roleReader) labelNext(i int, label string) bool {
 	case next >= 0 && r.d.labelled != nil && paragraphLine().MatchString(r.hidden[next]):
 		r.lines[next] = "[]{#" + plainKey(label) + "}" + r.lines[next]
 		r.d.labelled[label] = labelled{key: plainKey(label)}
+
 		return true
 	default:
 		return false
 	}
+
 	if own := ownLabel().FindStringSubmatch(r.lines[next]); own != nil { // it has two
 		r.keys[label] = own[1]
 	} else if !strings.HasSuffix(r.near(next), "}") {
 		r.append(next, "#"+r.key(kind, label))
 	}
+
 	return true
 }
 
@@ -191,6 +217,7 @@ func (r *roleReader) labelNext(i int, label string) bool {
 func (r *roleReader) labelPrevious(i int, name, value string) string {
 	at := r.above(i)
 	line := r.near(at)
+
 	picture := at >= 0 && pictureLine().MatchString(line)
 	switch {
 	case name == "width" || name == "height":
@@ -211,6 +238,7 @@ func (r *roleReader) labelPrevious(i int, name, value string) string {
 	case at == i-1 && strings.HasPrefix(line, "|"):
 		return "{: #" + r.key(Table, value) + "}"
 	}
+
 	return ""
 }
 
@@ -236,6 +264,7 @@ func roleKey(kind Kind, label string) string {
 	if labelKind(label) != kind {
 		label = string(kind) + ":" + label
 	}
+
 	return plainKey(label)
 }
 
@@ -249,11 +278,13 @@ func (r *roleReader) find(label string) string {
 	if key := r.keys[label]; key != "" {
 		return key
 	}
+
 	for _, kind := range []Kind{Section, Figure, Table, Equation, Listing} {
 		if key := roleKey(kind, label); r.d.options.Labels[key].ID != "" {
 			return key
 		}
 	}
+
 	return ""
 }
 
@@ -263,27 +294,35 @@ func (r *roleReader) replaceRoles() []byte {
 	var out bytes.Buffer
 	out.Grow(len(src))
 	at := 0
+
 	found, _ := findRoles(src)
 	for _, m := range found {
 		name := ""
+
 		for _, g := range [][]int{m[2:4], m[4:6]} {
 			if g[0] >= 0 {
 				name = string(src[g[0]:g[1]])
 			}
 		}
 		value := string(src[m[6]:m[7]])
+
 		with, ok := r.markdown(name, strings.Join(strings.Fields(value), " "), m[0])
 		if !ok {
 			continue
 		}
 		out.Write(src[at:m[0]])
-		if before, _ := utf8.DecodeLastRune(out.Bytes()); out.Len() > 0 && strings.HasPrefix(with, "@") && !mayPrecedeKey(before) {
+
+		if before, _ := utf8.DecodeLastRune(
+			out.Bytes(),
+		); out.Len() > 0 && strings.HasPrefix(with, "@") &&
+			!mayPrecedeKey(before) {
 			out.WriteByte(' ')
 		}
 		out.WriteString(with + strings.Repeat("\n", strings.Count(value, "\n")))
 		at = m[1]
 	}
 	out.Write(src[at:])
+
 	return out.Bytes()
 }
 
@@ -293,10 +332,12 @@ func (r *roleReader) markdown(name, value string, offset int) (string, bool) {
 	if m := roleTarget().FindStringSubmatch(value); m != nil {
 		text, target = m[1], strings.TrimSpace(m[2])
 	}
+
 	shown := text
 	if shown == "" {
 		shown = plainWords(target)
 	}
+
 	switch name {
 	case "ref", "numref", "eq", "eqref", "prf:ref", "math:numref":
 		return r.reference(name, text, target, offset), true
@@ -319,15 +360,22 @@ func (r *roleReader) markdown(name, value string, offset int) (string, bool) {
 	case "del", "strike":
 		return "~~" + value + "~~", true
 	}
-	if domain, kind, ok := strings.Cut(name, ":"); name == "kbd" || name == "file" || name == "command" || ok && kind != "" && slices.Contains([]string{"py", "c", "cpp", "js", "rst"}, domain) {
+
+	if domain, kind, ok := strings.Cut(
+		name,
+		":",
+	); name == "kbd" || name == "file" || name == "command" ||
+		ok && kind != "" && slices.Contains([]string{"py", "c", "cpp", "js", "rst"}, domain) {
 		if text == "" {
 			text = target
 			if last, short := strings.CutPrefix(target, "~"); short {
 				text = last[strings.LastIndexByte(last, '.')+1:]
 			}
 		}
+
 		return "`" + text + "`", true
 	}
+
 	return "", false
 }
 
@@ -338,17 +386,25 @@ func (r *roleReader) reference(name, text, label string, offset int) string {
 		if text = cmp.Or(text, l.name, plainWords(label)); strings.Contains(text, "%s") {
 			text = strings.ReplaceAll(text, "%s", l.name[strings.LastIndexByte(l.name, ' ')+1:])
 		}
+
 		return "[" + text + "](#" + l.key + ")"
 	}
+
 	switch {
 	case key == "":
 		r.d.unresolved = true
 		if len(r.keys) > 0 {
-			r.d.warn(presswork.LinkBroken, r.d.lines.at(offset), fmt.Sprintf("reference to %q, but nothing in the document has that label", clip(label)))
+			r.d.warn(
+				fault.LinkBroken,
+				r.d.lines.at(offset),
+				fmt.Sprintf("reference to %q, but nothing in the document has that label", clip(label)),
+			)
 		}
+
 		if text != "" {
 			return strings.ReplaceAll(text, " %s", "")
 		}
+
 		return plainWords(label)
 	case strings.Contains(text, "%s"):
 		return strings.ReplaceAll(text, "%s", "-@{"+key+"}")
@@ -359,6 +415,7 @@ func (r *roleReader) reference(name, text, label string, offset int) string {
 	case name == "eq" || name == "eqref":
 		return "-@{" + key + "}"
 	}
+
 	return "@{" + key + "}"
 }
 
@@ -368,6 +425,7 @@ func (r *roleReader) citation(value string, inText bool) string {
 	for key := range strings.FieldsFuncSeq(value, func(c rune) bool { return c == ',' || c == ';' || c == ' ' }) {
 		keys, cited = append(keys, key), append(cited, "@{"+key+"}")
 	}
+
 	switch {
 	case r.d.works == nil && inText:
 		return plainWords(strings.Join(keys, ", "))
@@ -376,10 +434,12 @@ func (r *roleReader) citation(value string, inText bool) string {
 	case inText:
 		return strings.Join(cited, ", ")
 	}
+
 	return "[" + strings.Join(cited, "; ") + "]"
 }
 
 // plainWords is a text without Markdown.
 func plainWords(text string) string {
-	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "<", `\<`, "$", `\$`, "@", `\@`, "{", `\{`).Replace(text)
+	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "<", `\<`, "$", `\$`, "@", `\@`, "{", `\{`).
+		Replace(text)
 }

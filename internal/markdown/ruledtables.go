@@ -5,9 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/text/width"
-
 	east "github.com/yuin/goldmark/extension/ast"
+	"golang.org/x/text/width"
 )
 
 // Ruled tables are Pandoc's simple and multi-line ones: columns are as wide as the
@@ -55,13 +54,16 @@ func findRuled(src, extended []byte, tables map[int]*drawnTable) ([]byte, map[in
 	f := ruledFinder{src, maxRuledLooks * len(src)}
 	fence, before := "", ruledLine{} // the line before; what opened the code that is open
 	last := ruledLine{}              // the line before that one
+
 	for at := 0; at < len(src) && f.left > 0; {
 		line := f.line(at)
 		text := strings.TrimSpace(string(line.signs))
+
 		mark := ""
 		if strings.HasPrefix(text, "```") || strings.HasPrefix(text, "~~~") {
 			mark = text[:3]
 		}
+
 		switch {
 		case fence != "":
 			if strings.HasPrefix(text, fence) {
@@ -74,9 +76,11 @@ func findRuled(src, extended []byte, tables map[int]*drawnTable) ([]byte, map[in
 			if t == nil {
 				break
 			}
+
 			if tables == nil {
 				tables = map[int]*drawnTable{}
 			}
+
 			if len(extended) == len(src) {
 				extended = append(slices.Clip(extended), '\n')
 			}
@@ -87,6 +91,7 @@ func findRuled(src, extended []byte, tables map[int]*drawnTable) ([]byte, map[in
 		}
 		last, before, at = before, line, line.to
 	}
+
 	return extended, tables
 }
 
@@ -94,6 +99,7 @@ func findRuled(src, extended []byte, tables map[int]*drawnTable) ([]byte, map[in
 func (f *ruledFinder) line(at int) ruledLine {
 	src := f.src
 	l := ruledLine{from: at, to: lineEnd(src, at)}
+
 	f.left -= l.to - at
 	for _, r := range strings.TrimRight(string(src[at:l.to]), " \r\n") {
 		l.signs = append(l.signs, r)
@@ -101,6 +107,7 @@ func (f *ruledFinder) line(at int) ruledLine {
 			l.signs = append(l.signs, 0)
 		}
 	}
+
 	return l
 }
 
@@ -118,11 +125,13 @@ func (l ruledLine) rules() (groups [][2]int) {
 			groups = append(groups, [2]int{i, i + 1})
 		}
 	}
+
 	for _, g := range groups {
 		if g[1]-g[0] < 2 { // "- - -" is a rule
 			return nil
 		}
 	}
+
 	return groups
 }
 
@@ -145,19 +154,23 @@ func (f *ruledFinder) table(last, before, rule ruledLine) (*ruledTable, int) {
 	}
 	var heads []ruledLine
 	begin := rule
+
 	if !before.blank() {
 		if !last.blank() {
 			return nil, 0
 		}
 		heads, begin = []ruledLine{before}, before
 	}
+
 	rows, next, closed := f.rows(rule.to, columns, false)
 	if len(heads) == 0 && !closed {
 		rows, next, closed = f.rows(rule.to, columns, true)
 	}
+
 	if len(rows) == 0 || len(heads) == 0 && !closed {
 		return nil, 0
 	}
+
 	return newRuled(begin, columns, heads, rows, next)
 }
 
@@ -165,6 +178,7 @@ func (f *ruledFinder) table(last, before, rule ruledLine) (*ruledTable, int) {
 // on.
 func (f *ruledFinder) multiline(top ruledLine) (*ruledTable, int) {
 	var heads []ruledLine
+
 	at := top.to
 	for range 20 { // lines of a head
 		if at >= len(f.src) {
@@ -172,6 +186,7 @@ func (f *ruledFinder) multiline(top ruledLine) (*ruledTable, int) {
 		}
 		line := f.line(at)
 		at = line.to
+
 		columns := line.rules()
 		switch {
 		case line.blank() || len(columns) == 1:
@@ -182,12 +197,15 @@ func (f *ruledFinder) multiline(top ruledLine) (*ruledTable, int) {
 		case len(heads) == 0:
 			return nil, 0
 		}
+
 		rows, next, closed := f.rows(at, columns, true)
 		if len(rows) == 0 || !closed {
 			return nil, 0
 		}
+
 		return newRuled(top, columns, heads, rows, next)
 	}
+
 	return nil, 0
 }
 
@@ -195,6 +213,7 @@ func (f *ruledFinder) multiline(top ruledLine) (*ruledTable, int) {
 // dashes, that ends it.
 func (f *ruledFinder) rows(at int, columns [][2]int, multiline bool) (rows [][]ruledLine, next int, closed bool) {
 	open := false // whether the last row goes on
+
 	for n := 0; at < len(f.src) && n < maxRuledLines && f.left > 0; n++ {
 		line := f.line(at)
 		if line.blank() {
@@ -204,19 +223,23 @@ func (f *ruledFinder) rows(at int, columns [][2]int, multiline bool) (rows [][]r
 			open, at = false, line.to
 			continue
 		}
+
 		at = line.to
 		if groups := line.rules(); len(groups) == 1 || len(groups) == len(columns) {
 			return rows, at, true
 		}
+
 		if !fits(line, columns) {
 			return nil, 0, false
 		}
+
 		if open {
 			rows[len(rows)-1] = append(rows[len(rows)-1], line)
 			continue
 		}
 		rows, open = append(rows, []ruledLine{line}), multiline
 	}
+
 	return rows, at, false
 }
 
@@ -228,6 +251,7 @@ func fits(line ruledLine, columns [][2]int) bool {
 			return false
 		}
 	}
+
 	return true
 }
 
@@ -237,11 +261,13 @@ func newRuled(begin ruledLine, columns [][2]int, heads []ruledLine, rows [][]rul
 			return nil, 0
 		}
 	}
+
 	t := &ruledTable{first: begin.from}
 	for t.first < begin.to && begin.signs[t.first-begin.from] == ' ' {
 		t.first++
 	}
 	t.end, t.ruled = next, true
+
 	shown := heads // what shows how a column is aligned
 	if len(heads) > 0 {
 		t.heads = 1
@@ -249,38 +275,49 @@ func newRuled(begin ruledLine, columns [][2]int, heads []ruledLine, rows [][]rul
 	} else {
 		shown = rows[0]
 	}
+
 	for i, c := range columns {
 		t.columns = append(t.columns, ruledAlignment(shown, c, i == len(columns)-1))
 	}
+
 	for _, row := range rows {
 		var cells [][]string
+
 		for i := range columns {
 			var lines []string
+
 			for _, l := range row {
 				from, to := columns[i][0], len(l.signs)
 				if i == 0 {
 					from = 0
 				}
+
 				if i+1 < len(columns) {
 					to = min(to, columns[i+1][0])
 				}
-				lines = append(lines, strings.TrimSpace(strings.ReplaceAll(string(l.signs[min(from, to):to]), "\x00", "")))
+				lines = append(
+					lines,
+					strings.TrimSpace(strings.ReplaceAll(string(l.signs[min(from, to):to]), "\x00", "")),
+				)
 			}
 			cells = append(cells, lines)
 		}
 		t.texts = append(t.texts, cells)
 	}
+
 	return t, next
 }
 
 // ruledAlignment is that of a column, by where its head stands over the dashes.
 func ruledAlignment(heads []ruledLine, column [2]int, last bool) east.Alignment {
 	left, right := false, false
+
 	for _, h := range heads {
 		sign := func(at int) bool { return at < len(h.signs) && h.signs[at] != ' ' }
 		left = left || sign(column[0])
 		right = right || sign(column[1]-1) || last && len(h.signs) > column[1]
 	}
+
 	switch {
 	case left && !right:
 		return east.AlignLeft
@@ -289,6 +326,7 @@ func ruledAlignment(heads []ruledLine, column [2]int, last bool) east.Alignment 
 	case !left && !right:
 		return east.AlignCenter
 	}
+
 	return east.AlignNone
 }
 
@@ -296,6 +334,7 @@ func ruledAlignment(heads []ruledLine, column [2]int, last bool) east.Alignment 
 func (t *ruledTable) write(src []byte) []byte {
 	for _, row := range t.texts {
 		var cells []drawnCell
+
 		for column, lines := range row {
 			cell := drawnCell{from: len(src), colspan: 1, rowspan: 1, column: column}
 			for _, line := range lines {
@@ -306,5 +345,6 @@ func (t *ruledTable) write(src []byte) []byte {
 		}
 		t.rows = append(t.rows, cells)
 	}
+
 	return src
 }

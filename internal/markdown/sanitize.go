@@ -14,8 +14,10 @@ import (
 // swallowers are the elements whose content is dropped with them. Unclosed,
 // each would take the rest of the document along (see tameRawHTML).
 func swallowers() []string {
-	return []string{"script", "style", "title", "textarea", "xmp", "iframe", "noembed", "noframes", "noscript", "plaintext",
-		"object", "svg", "math", "template", "select", "audio", "video", "canvas", "frame", "frameset", "nostyle"}
+	return []string{
+		"script", "style", "title", "textarea", "xmp", "iframe", "noembed", "noframes", "noscript", "plaintext",
+		"object", "svg", "math", "template", "select", "audio", "video", "canvas", "frame", "frameset", "nostyle",
+	}
 }
 
 // newPolicy is the allow-list for everything that reaches the page: what our
@@ -23,12 +25,86 @@ func swallowers() []string {
 // Styles, scripts, frames, forms and event handlers are not on it.
 func newPolicy() *bluemonday.Policy {
 	p := bluemonday.NewPolicy()
-	p.AllowElements("h1", "h2", "h3", "h4", "h5", "h6", "p", "div", "span", "br", "hr", "blockquote", "pre", "code",
-		"b", "strong", "i", "em", "u", "s", "strike", "del", "ins", "mark", "small", "big", "sub", "sup", "kbd", "samp", "var",
-		"tt", "q", "cite", "dfn", "abbr", "address", "bdi", "bdo", "time", "wbr", "center", "font", "ruby", "rb", "rp", "rt",
-		"section", "article", "aside", "header", "footer", "nav", "main", "figure", "figcaption", "details", "summary",
-		"ul", "ol", "li", "dl", "dt", "dd", "menu", "a", "img", "input",
-		"table", "caption", "colgroup", "col", "thead", "tbody", "tfoot", "tr", "th", "td")
+	p.AllowElements(
+		"h1",
+		"h2",
+		"h3",
+		"h4",
+		"h5",
+		"h6",
+		"p",
+		"div",
+		"span",
+		"br",
+		"hr",
+		"blockquote",
+		"pre",
+		"code",
+		"b",
+		"strong",
+		"i",
+		"em",
+		"u",
+		"s",
+		"strike",
+		"del",
+		"ins",
+		"mark",
+		"small",
+		"big",
+		"sub",
+		"sup",
+		"kbd",
+		"samp",
+		"var",
+		"tt",
+		"q",
+		"cite",
+		"dfn",
+		"abbr",
+		"address",
+		"bdi",
+		"bdo",
+		"time",
+		"wbr",
+		"center",
+		"font",
+		"ruby",
+		"rb",
+		"rp",
+		"rt",
+		"section",
+		"article",
+		"aside",
+		"header",
+		"footer",
+		"nav",
+		"main",
+		"figure",
+		"figcaption",
+		"details",
+		"summary",
+		"ul",
+		"ol",
+		"li",
+		"dl",
+		"dt",
+		"dd",
+		"menu",
+		"a",
+		"img",
+		"input",
+		"table",
+		"caption",
+		"colgroup",
+		"col",
+		"thead",
+		"tbody",
+		"tfoot",
+		"tr",
+		"th",
+		"td",
+	)
 	p.AllowNoAttrs().OnElements("span", "a", "font")
 
 	// Classes of few ranges: with those of all letters, counted repetitions take
@@ -40,7 +116,9 @@ func newPolicy() *bluemonday.Policy {
 	p.AllowAttrs("title").Globally()
 	p.AllowAttrs("role").Matching(regexp.MustCompile(`^doc-[a-z]+$`)).Globally()
 	p.AllowAttrs("align").Matching(regexp.MustCompile(`(?i)^(left|right|center|justify)$`)).Globally()
-	p.AllowAttrs("valign").Matching(regexp.MustCompile(`(?i)^(top|middle|bottom|baseline)$`)).OnElements("th", "td", "tr", "thead", "tbody", "img")
+	p.AllowAttrs("valign").
+		Matching(regexp.MustCompile(`(?i)^(top|middle|bottom|baseline)$`)).
+		OnElements("th", "td", "tr", "thead", "tbody", "img")
 
 	number := regexp.MustCompile(`^[0-9]{1,5}$`)
 	length := regexp.MustCompile(`^[0-9]{1,5}(\.[0-9]+)?(%|px)?$`)
@@ -74,6 +152,7 @@ func newPolicy() *bluemonday.Policy {
 	p.AllowRelativeURLs(true)
 	p.RequireParseableURLs(true)
 	p.SkipElementsContent(swallowers()...)
+
 	return p
 }
 
@@ -82,11 +161,13 @@ func newPolicy() *bluemonday.Policy {
 // them through the document, whatever their names.
 func contained(swallower *regexp.Regexp, raw []byte) bool {
 	depth, unread := 0, "" // unread is the element whose content is no HTML
+
 	for z := html.NewTokenizer(bytes.NewReader(raw)); ; {
 		kind := z.Next()
 		if kind == html.ErrorToken { // the end, perhaps amid a tag
 			return depth == 0 && unread == "" && !swallower.Match(bytes.ToLower(z.Raw()))
 		}
+
 		if kind != html.StartTagToken && kind != html.EndTagToken && kind != html.SelfClosingTagToken {
 			continue
 		}
@@ -94,11 +175,13 @@ func contained(swallower *regexp.Regexp, raw []byte) bool {
 		name := string(tag)
 		// Scripts and styles it leaves out one by one.
 		counts := name != "script" && name != "style" && slices.Contains(swallowers(), name)
+
 		switch kind {
 		case html.StartTagToken, html.SelfClosingTagToken:
 			if isUnread(name) {
 				unread = name
 			}
+
 			if counts && kind == html.StartTagToken {
 				depth++
 			}
@@ -106,10 +189,12 @@ func contained(swallower *regexp.Regexp, raw []byte) bool {
 			if name == unread {
 				unread = ""
 			}
+
 			if counts {
 				depth--
 			}
 		}
+
 		if depth < 0 {
 			return false
 		}
@@ -123,6 +208,7 @@ func isUnread(element string) bool {
 	case "iframe", "noembed", "noframes", "plaintext", "script", "style", "textarea", "title", "xmp":
 		return true
 	}
+
 	return false
 }
 
@@ -137,28 +223,34 @@ func tameRawHTML(root ast.Node, src []byte) {
 			if h.HasClosure() {
 				raw = append(raw, h.ClosureLine.Value(src)...)
 			}
+
 			if swallower.Match(bytes.ToLower(raw)) && !contained(swallower, raw) {
 				wild = append(wild, h)
 			}
+
 			return
 		}
 		var pieces []ast.Node
 		var raw []byte
+
 		for c := n.FirstChild(); c != nil; c = c.NextSibling() {
 			r, ok := c.(*ast.RawHTML)
 			if !ok {
 				continue
 			}
+
 			piece := r.Segments.Value(src)
 			if swallower.Match(bytes.ToLower(piece)) {
 				pieces = append(pieces, r)
 			}
 			raw = append(raw, piece...)
 		}
+
 		if len(pieces) > 0 && !contained(swallower, raw) {
 			wild = append(wild, pieces...)
 		}
 	})
+
 	for _, n := range wild {
 		rawToText(n)
 	}
@@ -174,6 +266,7 @@ func rewriteRawHTML(root ast.Node, src []byte) {
 			raw = append(raw, n)
 		}
 	})
+
 	for _, node := range raw {
 		switch n := node.(type) {
 		case *ast.RawHTML:
@@ -188,6 +281,7 @@ func rewriteRawHTML(root ast.Node, src []byte) {
 			if n.HasClosure() {
 				block = append(block, n.ClosureLine.Value(src)...)
 			}
+
 			if clean := emojiInHTML(withoutReservedClasses(block)); !bytes.Equal(clean, block) {
 				replace(n, &rawBlock{html: clean})
 			}

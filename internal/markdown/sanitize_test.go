@@ -10,6 +10,7 @@ import (
 // Raw HTML whose content is left out takes nothing along that is not its own.
 func TestNothingSwallowsWhatFollows(t *testing.T) {
 	t.Parallel()
+
 	for _, src := range []string{
 		"use the <script> tag", "use **the <script> tag**", "[a <title> of](#b)", "| a |\n|---|\n| *b <style>* |", "# *a <textarea>*",
 		"<svg>", "<svg><svg></svg>", "a <svg><svg></svg> b", "<object><object></object>", "a </svg> b\n\n<svg>c</svg>",
@@ -17,11 +18,17 @@ func TestNothingSwallowsWhatFollows(t *testing.T) {
 		"<plaintext>a</plaintext>", "<iframe/>", "<title/>", "<svg/>", "<math></math><svg>", "<SCRIPT>a\n\nb</SCRIPT>", "<video><svg></video></svg>",
 	} {
 		d := render(t, src+"\n\nThe end, *not* set in italics.\n", markdown.Options{})
-		if !strings.HasSuffix(d.HTML, "\n<p>The end, <em>not</em> set in italics.</p>\n") || strings.Count(d.HTML, "<em>") != strings.Count(d.HTML, "</em>") {
+		if !strings.HasSuffix(d.HTML, "\n<p>The end, <em>not</em> set in italics.</p>\n") ||
+			strings.Count(d.HTML, "<em>") != strings.Count(d.HTML, "</em>") {
 			t.Errorf("%q: %s", src, d.HTML)
 		}
 	}
-	if d := render(t, "a <svg>b *c*</svg> <script>d</script> **<title>e</title>** f", markdown.Options{}); d.HTML != "<p>a   <strong></strong> f</p>\n" {
+
+	if d := render(
+		t,
+		"a <svg>b *c*</svg> <script>d</script> **<title>e</title>** f",
+		markdown.Options{},
+	); d.HTML != "<p>a   <strong></strong> f</p>\n" {
 		t.Errorf("got %s", d.HTML)
 	}
 }

@@ -16,10 +16,12 @@ const maxShare = 100
 func shareColumns(columns *division) {
 	var open []ast.Node
 	left := float64(maxShare)
+
 	for c := columns.FirstChild(); c != nil; c = c.NextSibling() {
 		if c.Kind() != kindDivision || !hasClass(c, "column") {
 			continue
 		}
+
 		if share, ok := columnShare(c); ok {
 			setShare(c, share)
 			left -= share
@@ -27,6 +29,7 @@ func shareColumns(columns *division) {
 			open = append(open, c)
 		}
 	}
+
 	for _, c := range open {
 		// Columns that are left next to nothing are still to be read.
 		setShare(c, max(left, maxShare/10)/float64(len(open)))
@@ -36,6 +39,7 @@ func shareColumns(columns *division) {
 func columnShare(c ast.Node) (percent float64, ok bool) {
 	text, ok := strings.CutSuffix(attributeText(c, "width"), "%")
 	percent, err := strconv.ParseFloat(text, 64)
+
 	return min(percent, maxShare), ok && err == nil && percent > 0
 }
 

@@ -45,6 +45,7 @@ func (slideRenderer) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
 			writeEmbed(w, "div", n.(*slideBreak).embed)
 			_ = w.WriteByte('\n')
 		}
+
 		return ast.WalkSkipChildren, nil
 	})
 }
@@ -59,9 +60,33 @@ var (
 
 // directives are Marp's (https://github.com/marp-team/marp-core).
 func directives() []string {
-	return []string{"theme", "style", "headingDivider", "lang", "paginate", "header", "footer", "class", "backgroundColor", "backgroundImage",
-		"backgroundPosition", "backgroundRepeat", "backgroundSize", "color", "size", "math", "title", "author", "description", "keywords", "url",
-		"image", "marp", "transition", "fit"}
+	return []string{
+		"theme",
+		"style",
+		"headingDivider",
+		"lang",
+		"paginate",
+		"header",
+		"footer",
+		"class",
+		"backgroundColor",
+		"backgroundImage",
+		"backgroundPosition",
+		"backgroundRepeat",
+		"backgroundSize",
+		"color",
+		"size",
+		"math",
+		"title",
+		"author",
+		"description",
+		"keywords",
+		"url",
+		"image",
+		"marp",
+		"transition",
+		"fit",
+	}
 }
 
 // takeSlides cuts the document where it has rules of its own, or, without any,
@@ -80,8 +105,10 @@ func (d *draft) takeSlides(root ast.Node) {
 		current = Slide{Classes: slices.Clone(always.Classes), Unnumbered: always.Unnumbered}
 		noting = false
 	}
+
 	for n := root.FirstChild(); n != nil; {
 		following := n.NextSibling()
+
 		heading, isHeading := n.(*ast.Heading)
 		switch {
 		case n.Kind() == ast.KindThematicBreak:
@@ -115,19 +142,23 @@ func (d *draft) takeComment(n ast.Node, current, always *Slide) bool {
 	if !ok {
 		return false
 	}
+
 	text := string(blockText(block, d.src, 0))
 	if block.HasClosure() {
 		text += string(block.ClosureLine.Value(d.src))
 	}
+
 	comments := commentForm.FindAllStringSubmatch(text, -1)
 	if len(comments) == 0 || strings.TrimSpace(commentForm.ReplaceAllString(text, "")) != "" {
 		return false
 	}
+
 	for _, c := range comments {
 		if !direct(c[1], current, always) {
 			current.note(c[1])
 		}
 	}
+
 	return true
 }
 
@@ -135,20 +166,24 @@ func (d *draft) takeComment(n ast.Node, current, always *Slide) bool {
 // the theme's here. It reports whether the text is made of them.
 func direct(text string, current, always *Slide) bool {
 	found := false
+
 	for line := range strings.Lines(text) {
 		if strings.TrimSpace(line) == "" {
 			continue
 		}
 		key, value, _ := strings.Cut(line, ":")
+
 		key, once := strings.CutPrefix(strings.TrimSpace(key), "_")
 		if !directive.MatchString(line) || !slices.Contains(directives(), key) {
 			return false
 		}
 		found = true
+
 		targets := []*Slide{current}
 		if !once {
 			targets = append(targets, always)
 		}
+
 		for _, s := range targets {
 			switch key {
 			case "class":
@@ -158,6 +193,7 @@ func direct(text string, current, always *Slide) bool {
 			}
 		}
 	}
+
 	return found
 }
 
@@ -168,5 +204,6 @@ func SlideClasses(value string) (classes []string) {
 			classes = append(classes, word)
 		}
 	}
+
 	return classes
 }

@@ -26,14 +26,17 @@ type example struct {
 
 func examples(t *testing.T, file string) []example {
 	t.Helper()
+
 	data, err := os.ReadFile("testdata/spec/" + file)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	var list []example
 	if err := json.Unmarshal(data, &list); err != nil {
 		t.Fatal(err)
 	}
+
 	return list
 }
 
@@ -47,7 +50,10 @@ func plainRenderer() renderer.Renderer {
 		util.Prioritized(commentRenderer{}, 100),
 		util.Prioritized(indexRenderer{}, 100),
 		util.Prioritized(wikiSource{}, 100),
-		util.Prioritized(extension.NewTableHTMLRenderer(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute)), 500),
+		util.Prioritized(
+			extension.NewTableHTMLRenderer(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute)),
+			500,
+		),
 		util.Prioritized(extension.NewStrikethroughHTMLRenderer(), 500),
 		util.Prioritized(extension.NewTaskCheckBoxHTMLRenderer(), 500),
 		util.Prioritized(extension.NewDefinitionListHTMLRenderer(), 500),
@@ -64,6 +70,7 @@ func (wikiSource) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
 		if entering {
 			_, _ = w.Write(util.EscapeHTML(n.(*wikiLink).source.Value(src)))
 		}
+
 		return ast.WalkSkipChildren, nil
 	})
 }
@@ -73,14 +80,17 @@ func (wikiSource) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
 func specified(t *testing.T, e example) string {
 	t.Helper()
 	src := normalizeNewlines([]byte(e.Markdown))
+
 	root, err := parse(t.Context(), newParser(), src, "", noReferences)
 	if err != nil {
 		t.Fatalf("example %d: %v", e.Example, err)
 	}
+
 	var b bytes.Buffer
 	if err := plainRenderer().Render(&b, src, root); err != nil {
 		t.Fatal(err)
 	}
+
 	return b.String()
 }
 
@@ -88,8 +98,10 @@ func specified(t *testing.T, e example) string {
 // that differ, with the reason.
 func checkSpec(t *testing.T, list []example, deviations map[int]string) {
 	t.Helper()
+
 	for _, e := range list {
 		got := specified(t, e)
+
 		reason, deviates := deviations[e.Example]
 		switch {
 		case got == e.HTML && deviates:
@@ -102,6 +114,7 @@ func checkSpec(t *testing.T, list []example, deviations map[int]string) {
 
 func TestCommonMarkSpec(t *testing.T) {
 	t.Parallel()
+
 	list := examples(t, "commonmark-0.31.2.json")
 	if len(list) != 652 {
 		t.Fatalf("%d examples, want 652", len(list))
@@ -112,7 +125,11 @@ func TestCommonMarkSpec(t *testing.T) {
 
 func TestGitHubSpec(t *testing.T) {
 	t.Parallel()
-	checkSpec(t, examples(t, "gfm-0.29.json"), map[int]string{653: "unsafe raw HTML is the sanitiser's business, which comes later and lets less pass"})
+	checkSpec(
+		t,
+		examples(t, "gfm-0.29.json"),
+		map[int]string{653: "unsafe raw HTML is the sanitiser's business, which comes later and lets less pass"},
+	)
 }
 
 // Whatever a specification thought of goes through the whole pipeline: it comes
@@ -120,16 +137,20 @@ func TestGitHubSpec(t *testing.T) {
 func TestSpecExamplesRender(t *testing.T) {
 	t.Parallel()
 	r := New()
+
 	for _, e := range append(examples(t, "commonmark-0.31.2.json"), examples(t, "gfm-0.29.json")...) {
 		o := Options{Lang: "fr", LineNumbers: true, NumberHeadings: true}
+
 		d, err := r.Parse(t.Context(), []byte(e.Markdown), o)
 		if err != nil {
 			t.Errorf("example %d: %v", e.Example, err)
 			continue
 		}
+
 		if again, err := r.Parse(t.Context(), []byte(e.Markdown), o); err != nil || again.HTML != d.HTML {
 			t.Errorf("example %d renders otherwise the second time (%v)", e.Example, err)
 		}
+
 		if open := unclosed(d.HTML); open != "" && unclosed(e.HTML) == "" {
 			t.Errorf("example %d leaves <%s> open: %s", e.Example, open, d.HTML)
 		}
@@ -140,12 +161,14 @@ func TestSpecExamplesRender(t *testing.T) {
 // are.
 func unclosed(out string) string {
 	var stack []string
+
 	z := nethtml.NewTokenizer(strings.NewReader(out))
 	for {
 		kind := z.Next()
 		if kind == nethtml.ErrorToken {
 			break
 		}
+
 		name, _ := z.TagName()
 		switch tag := string(name); {
 		case kind == nethtml.StartTagToken && tag != "br" && tag != "hr" && tag != "img" && tag != "input" && tag != "wbr" && tag != "col":
@@ -157,8 +180,10 @@ func unclosed(out string) string {
 			stack = stack[:len(stack)-1]
 		}
 	}
+
 	if len(stack) > 0 {
 		return stack[len(stack)-1]
 	}
+
 	return ""
 }

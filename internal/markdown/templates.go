@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"presswork"
+	"presswork/internal/fault"
 	"presswork/internal/lazyregexp"
 )
 
@@ -28,12 +28,18 @@ type templateTag struct {
 
 var (
 	liquidTag = lazyregexp.New(`\{%-?[ \t]*(/?)([A-Za-z][\w-]*)((?:[ \t](?:"[^"\n]*"|'[^'\n]*'|[^%\n"'])*)?)-?%\}`)
-	hugoTag   = lazyregexp.New(`\{\{[<%]\s*(/?)\s*([A-Za-z_][\w./-]*)((?:\s(?:"(?:\\.|[^"\\])*"|[^{}"])*?)?)\s*[>%]\}\}`)
-	argument  = lazyregexp.New(`([\w-]+)=(?:"((?:\\.|[^"\\])*)"|'([^']*)'|([^\s"']+))|"((?:\\.|[^"\\])*)"|'([^']*)'|([^\s"',]+)`)
+	hugoTag   = lazyregexp.New(
+		`\{\{[<%]\s*(/?)\s*([A-Za-z_][\w./-]*)((?:\s(?:"(?:\\.|[^"\\])*"|[^{}"])*?)?)\s*[>%]\}\}`,
+	)
+	argument = lazyregexp.New(
+		`([\w-]+)=(?:"((?:\\.|[^"\\])*)"|'([^']*)'|([^\s"']+))|"((?:\\.|[^"\\])*)"|'([^']*)'|([^\s"',]+)`,
+	)
 	// destination is a variable of Liquid that begins the destination of a link.
-	destination = lazyregexp.New(`(\]\(<?|="|\]:[ \t]*)\{\{-?[ \t]*(?:"([^"\n{}]*)"|'([^'\n{}]*)'|[\w.]+)[ \t]*(?:\|[^{}\n]*)?\}\}`)
-	escapedTag  = lazyregexp.New(`(\{\{[<%])/\*(.*?)\*/([>%]\}\})`)
-	itemMarker  = lazyregexp.New(`^(?:[-*+]|[0-9]{1,9}[.)])(?:[ \t]|$)`)
+	destination = lazyregexp.New(
+		`(\]\(<?|="|\]:[ \t]*)\{\{-?[ \t]*(?:"([^"\n{}]*)"|'([^'\n{}]*)'|[\w.]+)[ \t]*(?:\|[^{}\n]*)?\}\}`,
+	)
+	escapedTag = lazyregexp.New(`(\{\{[<%])/\*(.*?)\*/([>%]\}\})`)
+	itemMarker = lazyregexp.New(`^(?:[-*+]|[0-9]{1,9}[.)])(?:[ \t]|$)`)
 )
 
 // plainTemplates makes the tags of templates what Markdown has words for, and leaves
@@ -42,10 +48,12 @@ var (
 // remains; a tag of Liquid amid a text that encloses nothing may be meant.
 func (d *draft) plainTemplates() {
 	src := d.src
+
 	some := false
 	for _, mark := range []string{"{%", "{{<", "{{%", "({{", ": {{", `="{{`} {
 		some = some || bytes.Contains(src, []byte(mark))
 	}
+
 	if !some || d.dialect == GFM || d.dialect == MDX {
 		return
 	}
@@ -53,22 +61,26 @@ func (d *draft) plainTemplates() {
 	var out bytes.Buffer
 	out.Grow(len(src))
 	at, kinds, told := 0, alertKinds(), map[string]bool{}
+
 	for i := range tags {
 		t := &tags[i]
 		if t.start < at { // within code or a comment
 			continue
 		}
+
 		whole := t.replace(tags, src, kinds)
 		if whole && t.other < 0 && t.liquid && !t.alone && t.with == "" {
 			continue
 		}
+
 		if !whole && !told[t.name] {
 			told[t.name] = true
-			d.warn(presswork.SyntaxDropped, d.lines.at(t.start), "the template tag "+t.name+" is left out")
+			d.warn(fault.SyntaxDropped, d.lines.at(t.start), "the template tag "+t.name+" is left out")
 		}
 		out.Write(src[at:t.start])
 		out.WriteString(t.with)
 		out.Write(bytes.Repeat([]byte("\n"), bytes.Count(src[t.start:t.end], []byte("\n"))))
+
 		at = t.end
 		if t.name == "comment" && t.other > i && t.liquid {
 			end := tags[t.other].start
@@ -88,9 +100,11 @@ func (d *draft) plainTemplates() {
 func plainDestinations(src []byte) []byte {
 	var out bytes.Buffer
 	out.Grow(len(src))
+
 	at := 0
 	for _, m := range destination().FindAllSubmatchIndex(withoutCode(src), -1) {
 		out.Write(src[at:m[3]])
+
 		for _, literal := range [][]int{m[4:6], m[6:8]} {
 			if literal[0] >= 0 {
 				out.Write(src[literal[0]:literal[1]])
@@ -99,6 +113,7 @@ func plainDestinations(src []byte) []byte {
 		at = m[1]
 	}
 	out.Write(src[at:])
+
 	return out.Bytes()
 }
 
@@ -110,10 +125,20 @@ func findTemplateTags(src []byte) (tags []templateTag) {
 			if form == liquidTag() && m[0] > 0 && src[m[0]-1] == '{' {
 				continue // it is Hugo's
 			}
-			t := templateTag{start: m[0], end: m[1], liquid: form == liquidTag(), shuts: m[3] > m[2], name: strings.ToLower(string(src[m[4]:m[5]])), other: -1, named: map[string]string{}}
+
+			t := templateTag{
+				start:  m[0],
+				end:    m[1],
+				liquid: form == liquidTag(),
+				shuts:  m[3] > m[2],
+				name:   strings.ToLower(string(src[m[4]:m[5]])),
+				other:  -1,
+				named:  map[string]string{},
+			}
 			if t.liquid && strings.HasPrefix(t.name, "end") && len(t.name) > len("end") {
 				t.shuts, t.name = true, t.name[len("end"):]
 			}
+
 			t.alone = isAlone(src, t.start, t.end)
 			for _, a := range argument().FindAllSubmatch(src[m[6]:m[7]], -1) {
 				value := strings.ReplaceAll(string(slices.Concat(a[2:]...)), `\"`, `"`)
@@ -127,6 +152,7 @@ func findTemplateTags(src []byte) (tags []templateTag) {
 		}
 	}
 	slices.SortFunc(tags, func(a, b templateTag) int { return a.start - b.start })
+
 	return tags
 }
 
@@ -136,9 +162,11 @@ func isAlone(src []byte, start, end int) bool {
 	for start > 0 && bytes.IndexByte([]byte(" \t>"), src[start-1]) >= 0 {
 		start--
 	}
+
 	for end < len(src) && (src[end] == ' ' || src[end] == '\t') {
 		end++
 	}
+
 	return (start == 0 || src[start-1] == '\n') && (end == len(src) || src[end] == '\n')
 }
 
@@ -154,6 +182,7 @@ func pairTemplateTags(tags []templateTag) []templateTag {
 			open[t.name] = open[t.name][:n-1]
 		}
 	}
+
 	return tags
 }
 
@@ -172,22 +201,27 @@ func (t *templateTag) replace(tags []templateTag, src []byte, kinds map[string]s
 				t.with = codeFence
 			}
 		}
+
 		return true
 	}
+
 	if t.other < 0 {
 		return t.single()
 	}
+
 	if !t.alone || !tags[t.other].alone {
 		return true
 	}
 	title := t.text("title", "header", "heading", "summary", "label", "caption", "subject")
 	within := bytes.TrimSpace(src[t.end:tags[t.other].start])
 	fenced := bytes.HasPrefix(within, []byte("```")) || bytes.HasPrefix(within, []byte("~~~"))
+
 	switch kind := kinds[t.name]; t.name {
 	case "highlight", "codeblock", "code", "mermaid", "prism":
 		if fenced && title == "" {
 			return true
 		}
+
 		if !fenced {
 			t.with = codeFence + t.language()
 			return true
@@ -197,6 +231,7 @@ func (t *templateTag) replace(tags []templateTag, src []byte, kinds map[string]s
 		if title == "" {
 			title = t.text("name")
 		}
+
 		if title == "" && len(t.words) > 0 {
 			title = t.words[0]
 		}
@@ -206,6 +241,7 @@ func (t *templateTag) replace(tags []templateTag, src []byte, kinds map[string]s
 		if name == "" && len(t.words) > 0 {
 			name, t.words = t.words[0], t.words[1:]
 		}
+
 		name = strings.TrimPrefix(strings.ToLower(name), "alert-")
 		if kinds[name] == "" {
 			name = "note"
@@ -222,6 +258,7 @@ func (t *templateTag) replace(tags []templateTag, src []byte, kinds map[string]s
 			t.with = ":::tab " + title
 		}
 	}
+
 	return true
 }
 
@@ -243,15 +280,20 @@ func (t *templateTag) single() bool {
 		t.with = note
 		return true
 	}
+
 	source := t.text("src", "url", "image_path", "file", "image", "href", "link")
 	if t.name == "asset_img" && len(t.words) > 0 {
 		source = t.words[0]
 	}
+
 	text := oneLine(t.text("title", "label", "caption", "note", "text", "alt", "summary", "header", "description"))
 	switch {
 	case slices.Contains([]string{".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp", ".avif"}, strings.ToLower(path.Ext(source))):
 		caption := oneLine(t.text("caption", "title", "description"))
-		t.with = "![" + strings.NewReplacer("[", "", "]", "").Replace(oneLine(t.text("alt", "caption", "title", "description"))) + "](<" + source + ">"
+
+		t.with = "![" + strings.NewReplacer("[", "", "]", "").
+			Replace(oneLine(t.text("alt", "caption", "title", "description"))) +
+			"](<" + source + ">"
 		if caption != "" && t.alone {
 			t.with += ` "` + strings.ReplaceAll(caption, `"`, "&quot;") + `"`
 		}
@@ -266,10 +308,15 @@ func (t *templateTag) single() bool {
 		t.with = "<" + source + ">"
 	case t.liquid:
 		// Statements show nothing; amid a text, it may be the subject.
-		return !t.alone || slices.Contains([]string{"raw", "assign", "else", "elsif", "when", "break", "continue", "increment"}, t.name)
+		return !t.alone ||
+			slices.Contains(
+				[]string{"raw", "assign", "else", "elsif", "when", "break", "continue", "increment"},
+				t.name,
+			)
 	default:
 		return false
 	}
+
 	return true
 }
 
@@ -278,13 +325,16 @@ func (t *templateTag) single() bool {
 func (t *templateTag) note() string {
 	const most = 4000 // bytes
 	names := []string{"note"}
+
 	file := t.name
 	if t.name == "include" && len(t.words) > 0 {
 		file = t.words[0]
 	}
+
 	if strings.Contains(strings.ToLower(path.Base(file)), "note") {
 		names = append(names, "text", "content", "caption", "description")
 	}
+
 	text := strings.Join(strings.Fields(t.text(names...)), " ")
 	switch {
 	case text == "" || t.alone || len(text) > most:
@@ -292,12 +342,14 @@ func (t *templateTag) note() string {
 	case balanced(text):
 		return "^[" + text + "]"
 	}
+
 	return " (" + text + ")" // it would end at a bracket of its own
 }
 
 // balanced reports whether each bracket of a text has its match.
 func balanced(text string) bool {
 	depth := 0
+
 	for _, c := range text {
 		switch c {
 		case '[':
@@ -308,6 +360,7 @@ func balanced(text string) bool {
 			}
 		}
 	}
+
 	return depth == 0
 }
 
@@ -318,6 +371,7 @@ func (t *templateTag) text(names ...string) string {
 			return value
 		}
 	}
+
 	return ""
 }
 
@@ -330,9 +384,11 @@ func (t *templateTag) language() string {
 	case language == "" && len(t.words) > 0:
 		language = strings.TrimPrefix(t.words[0], "lang:")
 	}
+
 	if strings.ContainsFunc(language, func(r rune) bool { return r <= ' ' || r == '`' || r == '~' || r == '{' }) {
 		return ""
 	}
+
 	return language
 }
 

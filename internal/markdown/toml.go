@@ -16,21 +16,26 @@ func (m *Matter) readTOML(text []byte) error {
 	var values map[string]any
 	if err := toml.Unmarshal(text, &values); err != nil {
 		line := 2
+
 		if at, ok := errors.AsType[*toml.DecodeError](err); ok {
 			row, _ := at.Position()
 			line = row + 1
 		}
+
 		return atLine(line, "%s", clip(strings.TrimPrefix(err.Error(), "toml: "))).WithCause(err)
 	}
 	lines := tomlLines(text)
+
 	keys := make([]string, 0, len(values))
 	for key := range values {
 		keys = append(keys, key)
 	}
 	slices.SortFunc(keys, func(a, b string) int { return lines[a] - lines[b] })
+
 	for _, key := range keys {
 		m.set(key, lines[key], func(text bool) (any, error) { return jsonOfTOML(values[key], text), nil })
 	}
+
 	return nil
 }
 
@@ -41,6 +46,7 @@ func tomlLines(text []byte) map[string]int {
 	var p unstable.Parser
 	p.Reset(text)
 	inTable := false
+
 	for p.NextExpression() {
 		e := p.Expression()
 		switch {
@@ -49,6 +55,7 @@ func tomlLines(text []byte) map[string]int {
 		case e.Kind != unstable.KeyValue || inTable:
 			continue
 		}
+
 		if it := e.Key(); it.Next() {
 			key := string(it.Node().Data)
 			if _, seen := lines[key]; !seen {
@@ -56,6 +63,7 @@ func tomlLines(text []byte) map[string]int {
 			}
 		}
 	}
+
 	return lines
 }
 
@@ -68,12 +76,14 @@ func jsonOfTOML(v any, text bool) any {
 		for i, item := range v {
 			list[i] = jsonOfTOML(item, true)
 		}
+
 		return list
 	case map[string]any:
 		object := make(map[string]any, len(v))
 		for key, item := range v {
 			object[key] = jsonOfTOML(item, true)
 		}
+
 		return object
 	case time.Time:
 		return v.Format(time.RFC3339)
@@ -84,5 +94,6 @@ func jsonOfTOML(v any, text bool) any {
 			return v
 		}
 	}
+
 	return fmt.Sprint(v)
 }

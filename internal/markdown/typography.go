@@ -41,8 +41,10 @@ func setType(root ast.Node, src []byte, lang string) {
 			t.marks = outer[len(outer)-1]
 			outer = outer[:len(outer)-1]
 		}
+
 		if n.Type() == ast.TypeBlock {
 			t.before, t.quotes, t.code = 0, t.quotes[:0], 0
+
 			switch c := n.(type) {
 			case *ast.FencedCodeBlock, *ast.CodeBlock, *ast.HTMLBlock:
 				return ast.WalkSkipChildren, nil
@@ -56,11 +58,14 @@ func setType(root ast.Node, src []byte, lang string) {
 				}
 			}
 			t.before, t.quotes = 0, t.quotes[:0]
+
 			return ast.WalkContinue, nil
 		}
+
 		if !entering {
 			return ast.WalkContinue, nil
 		}
+
 		switch n := n.(type) {
 		case *ast.CodeSpan, *ast.AutoLink:
 			t.before = 'x'
@@ -83,6 +88,7 @@ func setType(root ast.Node, src []byte, lang string) {
 				t.before = 'x' // a formula, an emoji, a footnote's number
 			}
 		}
+
 		return ast.WalkContinue, nil
 	})
 }
@@ -106,6 +112,7 @@ func codeDepth(tag []byte) int {
 	case len(m[1]) > 0:
 		return -1
 	}
+
 	return 1
 }
 
@@ -123,6 +130,7 @@ func (t *typesetter) node(n *ast.Text) {
 		if end := bytes.Index(t.beyond, []byte("\n\n")); end >= 0 {
 			t.beyond = t.beyond[:end]
 		}
+
 		if set := t.text(string(raw)); set != string(raw) {
 			s := ast.NewString([]byte(set))
 			s.SetPos(n.Segment.Start)
@@ -134,6 +142,7 @@ func (t *typesetter) node(n *ast.Text) {
 			t.before = r
 		}
 	}
+
 	if n.SoftLineBreak() || n.HardLineBreak() {
 		t.before = ' '
 	}
@@ -144,9 +153,11 @@ func (t *typesetter) node(n *ast.Text) {
 func (t *typesetter) text(s string) string {
 	var b strings.Builder
 	b.Grow(len(s) + 8)
+
 	for i := 0; i < len(s); {
 		r, size := utf8.DecodeRuneInString(s[i:])
 		set, used := "", size
+
 		switch r {
 		case '\\': // what is escaped is meant as it stands
 			if i+1 < len(s) {
@@ -175,6 +186,7 @@ func (t *typesetter) text(s string) string {
 				set = t.spaceBefore(s[i:]) + string(r)
 			}
 		}
+
 		if set == "" {
 			set = s[i : i+used]
 		}
@@ -182,32 +194,41 @@ func (t *typesetter) text(s string) string {
 		t.before, _ = utf8.DecodeLastRuneInString(set)
 		i += used
 	}
+
 	return b.String()
 }
 
 func (t *typesetter) wantsSpace(next string) bool {
 	r, size := utf8.DecodeRuneInString(next)
+
 	if t.marks.spaced == "" || t.before == 0 || unicode.IsSpace(t.before) {
 		return false
 	}
+
 	if r == '»' {
 		return true
 	}
 	// ":-)" and "?x=1" are no punctuation.
 	after, _ := utf8.DecodeRuneInString(next[size:])
-	return strings.ContainsRune(t.marks.spaced, r) && (size == len(next) || !unicode.IsLetter(after) && !unicode.IsDigit(after) && after != '-' && after != ')' && after != '(')
+
+	return strings.ContainsRune(t.marks.spaced, r) &&
+		(size == len(next) || !unicode.IsLetter(after) && !unicode.IsDigit(after) && after != '-' && after != ')' && after != '(')
 }
 
 // needsSpace reports whether a mark that follows a word lacks its space.
 func (t *typesetter) needsSpace(r rune, rest string) bool {
-	if t.marks.spaced == "" || !unicode.IsLetter(t.before) && !unicode.IsDigit(t.before) && !strings.ContainsRune(")”»…%", t.before) {
+	if t.marks.spaced == "" ||
+		!unicode.IsLetter(t.before) && !unicode.IsDigit(t.before) && !strings.ContainsRune(")”»…%", t.before) {
 		return false
 	}
+
 	if r == '»' {
 		return true
 	}
 	after, _ := utf8.DecodeRuneInString(rest)
-	return strings.ContainsRune(t.marks.spaced, r) && (rest == "" || unicode.IsSpace(after) || strings.ContainsRune(`"'!?»).`, after))
+
+	return strings.ContainsRune(t.marks.spaced, r) &&
+		(rest == "" || unicode.IsSpace(after) || strings.ContainsRune(`"'!?»).`, after))
 }
 
 // spaceBefore is the space before a mark: the colon's is as wide as others.
@@ -215,6 +236,7 @@ func (t *typesetter) spaceBefore(mark string) string {
 	if mark[0] == ':' {
 		return noBreak
 	}
+
 	return narrowSpace
 }
 
@@ -225,11 +247,14 @@ func (t *typesetter) opens(rest string) bool {
 		// An element follows, or the end of the block.
 		return t.before == 0 || unicode.IsSpace(t.before) || strings.ContainsRune("([{—–", t.before)
 	}
+
 	if unicode.IsSpace(after) {
 		return false
 	}
+
 	return t.before == 0 || unicode.IsSpace(t.before) || strings.ContainsRune("([{<—–-/=«“„‘‚「『»", t.before) ||
-		len(t.quotes) == 0 && (unicode.In(t.before, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai) || strings.ContainsRune("。、，：；！？", t.before))
+		len(t.quotes) == 0 &&
+			(unicode.In(t.before, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai) || strings.ContainsRune("。、，：；！？", t.before))
 }
 
 func (t *typesetter) isOpen(q rune) bool {
@@ -239,25 +264,32 @@ func (t *typesetter) isOpen(q rune) bool {
 func (t *typesetter) double(rest string) string {
 	if t.opens(rest) && len(t.quotes) < maxQuotes {
 		outer := len(t.quotes) == 0
+
 		t.quotes = append(t.quotes, '"')
 		if outer {
 			return t.marks.open
 		}
+
 		return t.marks.inOpen
 	}
+
 	for len(t.quotes) > 0 && !t.isOpen('"') { // a single mark left open was an apostrophe
 		t.quotes = t.quotes[:len(t.quotes)-1]
 	}
+
 	if len(t.quotes) == 0 {
 		if unicode.IsDigit(t.before) {
 			return "″" // inches, seconds
 		}
+
 		return t.marks.shut
 	}
+
 	t.quotes = t.quotes[:len(t.quotes)-1]
 	if len(t.quotes) == 0 {
 		return t.marks.shut
 	}
+
 	return t.marks.inShut
 }
 
@@ -265,6 +297,7 @@ func (t *typesetter) double(rest string) string {
 func (t *typesetter) single(rest string) string {
 	const apostrophe = "’"
 	after, _ := utf8.DecodeRuneInString(rest)
+
 	word := unicode.IsLetter(t.before) || unicode.IsDigit(t.before)
 	switch {
 	case word && (unicode.IsLetter(after) || unicode.IsDigit(after)):
@@ -280,6 +313,7 @@ func (t *typesetter) single(rest string) string {
 	case unicode.IsDigit(t.before):
 		return "′" // feet, minutes
 	}
+
 	return apostrophe
 }
 
@@ -293,6 +327,7 @@ func closesLater(rest string, beyond []byte) bool {
 	if rest = rest[:min(len(rest), within)]; len(rest) < within {
 		rest += string(beyond[:min(len(beyond), within-len(rest))])
 	}
+
 	at := 0
 	for range tries {
 		n := strings.IndexByte(rest[at:], '\'')
@@ -302,11 +337,14 @@ func closesLater(rest string, beyond []byte) bool {
 		end := at + n
 		at = end + 1
 		before, _ := utf8.DecodeLastRuneInString(rest[:end])
+
 		after, _ := utf8.DecodeRuneInString(rest[at:])
-		if end > 0 && !unicode.IsSpace(before) && (at == len(rest) || !unicode.IsLetter(after) && !unicode.IsDigit(after)) {
+		if end > 0 && !unicode.IsSpace(before) &&
+			(at == len(rest) || !unicode.IsLetter(after) && !unicode.IsDigit(after)) {
 			return true
 		}
 	}
+
 	return false
 }
 
@@ -321,21 +359,27 @@ func (t *typesetter) dash(s string) (set string, used int) {
 	n := len(s) - len(strings.TrimLeft(s, "-"))
 	rest := s[n:]
 	after, _ := utf8.DecodeRuneInString(rest)
-	option := unicode.IsLetter(after) && (t.before == 0 || unicode.IsSpace(t.before) || strings.ContainsRune("([/\"'“‘«„", t.before))
+
+	option := unicode.IsLetter(after) &&
+		(t.before == 0 || unicode.IsSpace(t.before) || strings.ContainsRune("([/\"'“‘«„", t.before))
 	if n < 2 || n > 3 || option || after == '>' || t.before == '<' || t.before == '!' {
 		return s[:n], n
 	}
+
 	if n == 2 {
 		return "–", n
 	}
+
 	return "—", n
 }
 
 func (t *typesetter) dots(s string) (set string, used int) {
 	n := len(s) - len(strings.TrimLeft(s, "."))
+
 	after, _ := utf8.DecodeRuneInString(s[n:])
 	if n != 3 || after == '/' || t.before == '/' {
 		return s[:n], n
 	}
+
 	return "…", n
 }

@@ -67,12 +67,22 @@ zh-Hant|圖|表|式|節|程式碼|、|圖目錄|表目錄|程式碼目錄|參考
 
 var allWords = sync.OnceValue(func() map[string]vocabulary {
 	all := map[string]vocabulary{}
+
 	for line := range strings.Lines(wordTable) {
 		f := strings.Split(strings.TrimSpace(line), "|")
-		w := vocabulary{one: map[Kind]string{}, many: map[Kind]string{}, lists: map[Kind]string{}, and: " " + f[6] + " ", colon: ":", references: f[10]}
+
+		w := vocabulary{
+			one:        map[Kind]string{},
+			many:       map[Kind]string{},
+			lists:      map[Kind]string{},
+			and:        " " + f[6] + " ",
+			colon:      ":",
+			references: f[10],
+		}
 		for i, kind := range []Kind{Figure, Table, Equation, Section, Listing} {
 			w.one[kind], w.many[kind], _ = strings.Cut(f[i+1], "/")
 		}
+
 		w.lists[Figure], w.lists[Table], w.lists[Listing] = f[7], f[8], f[9]
 		switch lang := f[0]; lang {
 		case "fr":
@@ -88,24 +98,29 @@ var allWords = sync.OnceValue(func() map[string]vocabulary {
 		all[f[0]] = w
 	}
 	all["no"] = all["nb"]
+
 	return all
 })
 
 // wordsOf are those of a language (BCP 47), English ones where it has none.
 func wordsOf(lang string) vocabulary {
 	all := allWords()
+
 	tag, err := language.Parse(lang)
 	if err != nil {
 		return all["en"]
 	}
 	base, _ := tag.Base()
+
 	name := base.String()
 	if script, _ := tag.Script(); name == "zh" && script.String() == "Hant" {
 		name = "zh-Hant"
 	}
+
 	if w, ok := all[name]; ok {
 		return w
 	}
+
 	return all["en"]
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
 
-	"presswork"
+	"presswork/internal/fault"
 )
 
 // maxWikiLink bounds, in bytes, what stands in the brackets of a wiki link.
@@ -42,15 +42,18 @@ func (wikiParser) Trigger() []byte { return []byte{'[', '!'} }
 
 func (wikiParser) Parse(_ ast.Node, block text.Reader, pc parser.Context) ast.Node {
 	line, segment := block.PeekLine()
+
 	start := 0
 	if line[0] == '!' {
 		start = 1
 	}
+
 	if len(line) < start+5 || line[start] != '[' || line[start+1] != '[' || dialectOf(pc) == GFM {
 		return nil
 	}
 	start += 2
 	inside := line[start:min(len(line), start+maxWikiLink)]
+
 	end := bytes.IndexAny(inside, "[]\n")
 	if end < 1 || !bytes.HasPrefix(inside[end:], []byte("]]")) || start == 2 && block.PrecendingCharacter() == '[' {
 		return nil
@@ -59,40 +62,53 @@ func (wikiParser) Parse(_ ast.Node, block text.Reader, pc parser.Context) ast.No
 	if after := line[start+end+2:]; len(after) > 0 && bytes.IndexByte([]byte("([]"), after[0]) >= 0 {
 		return nil
 	}
+
 	target, shown := inside[:end], -1
 	if bar := bytes.IndexByte(target, '|'); bar >= 0 {
 		target, shown = target[:bar], bar+1
 	}
+
 	target = bytes.TrimSuffix(target, []byte(`\`)) // in a table the bar is escaped
-	if len(target) == 0 || target[0] == '^' || len(bytes.TrimSpace(target)) < len(target) || bytes.ContainsAny(target, "`<>{}$*\"") {
+	if len(target) == 0 || target[0] == '^' || len(bytes.TrimSpace(target)) < len(target) ||
+		bytes.ContainsAny(target, "`<>{}$*\"") {
 		return nil
 	}
+
 	if _, defined := pc.Reference(util.ToLinkReference(inside[:end])); defined {
 		return nil
 	}
+
 	at := segment.Start + start
 	if start == 3 && isImageName(target) {
 		img := embeddedImage(target, inside[:end], shown, at)
 		block.Advance(start + end + 2)
+
 		return img
 	}
-	n := &wikiLink{source: segment.WithStop(at + end + 2), plain: start == 2 && shown < 0 && bytes.IndexByte(target, '#') < 0}
+	n := &wikiLink{
+		source: segment.WithStop(at + end + 2),
+		plain:  start == 2 && shown < 0 && bytes.IndexByte(target, '#') < 0,
+	}
 	page, heading, _ := strings.Cut(string(target), "#")
 	n.page, n.heading = page, heading
 	show := func(from, to int) { n.AppendChild(n, ast.NewTextSegment(text.NewSegment(at+from, at+to))) }
+
 	switch {
 	case shown >= 0 && len(bytes.TrimSpace(inside[shown:end])) > 0:
 		show(shown, end)
 	default:
 		show(0, len(page))
+
 		if page != "" && heading != "" {
 			n.AppendChild(n, ast.NewString([]byte(" › ")))
 		}
+
 		if heading != "" {
 			show(len(page)+1, len(target))
 		}
 	}
 	block.Advance(start + end + 2)
+
 	return n
 }
 
@@ -101,6 +117,7 @@ func isImageName(target []byte) bool {
 	case ".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp", ".avif", ".bmp":
 		return true
 	}
+
 	return false
 }
 
@@ -108,34 +125,41 @@ func isImageName(target []byte) bool {
 // bars is its text, and its size at the end.
 func embeddedImage(target, inside []byte, shown, at int) ast.Node {
 	img := ast.NewImage(ast.NewLink())
+
 	img.Destination = bytes.Clone(target)
 	if shown < 0 {
 		return img
 	}
 	end := len(inside)
+
 	last := shown + bytes.LastIndexByte(inside[shown:], '|') + 1
 	if size, ok := imageSize(string(inside[last:])); ok {
 		size.setOn(img)
 		end = max(shown, last-1)
 	}
+
 	if alt := bytes.TrimSuffix(inside[shown:end], []byte(`\`)); len(alt) > 0 {
 		img.AppendChild(img, ast.NewTextSegment(text.NewSegment(at+shown, at+shown+len(alt))))
 	}
+
 	return img
 }
 
 // imageSize reads 300 and 300x200.
 func imageSize(size string) (a attributes, ok bool) {
 	width, height, both := strings.Cut(size, "x")
+
 	a.pairs = []attribute{{"width", width}}
 	if both {
 		a.pairs = append(a.pairs, attribute{"height", height})
 	}
+
 	for _, p := range a.pairs {
 		if _, ok := cleanPair(p); !ok || strings.Trim(p.value, "0123456789") != "" {
 			return attributes{}, false
 		}
 	}
+
 	return a, true
 }
 
@@ -150,15 +174,18 @@ func (d *draft) placeWikiLinks(root ast.Node) {
 			found = append(found, w)
 		}
 	})
+
 	if len(found) == 0 {
 		return
 	}
+
 	ids := map[string]string{}
 	for _, h := range d.headings {
 		if key := strings.ToLower(h.Text); ids[key] == "" {
 			ids[key] = h.ID
 		}
 	}
+
 	for _, n := range found {
 		target := d.wikiTarget(n, ids)
 		switch {
@@ -187,23 +214,33 @@ func (d *draft) wikiTarget(n *wikiLink, ids map[string]string) string {
 		if id := ids[strings.ToLower(strings.TrimSpace(heading))]; id != "" {
 			return "#" + id
 		}
+
 		if !strings.HasPrefix(heading, "^") { // else a block that Obsidian has named
-			d.warn(presswork.LinkBroken, d.lines.at(n.source.Start), "link to "+clip(`"#`+heading+`"`)+", but no heading is named like that")
+			d.warn(
+				fault.LinkBroken,
+				d.lines.at(n.source.Start),
+				"link to "+clip(`"#`+heading+`"`)+", but no heading is named like that",
+			)
 		}
+
 		return ""
 	}
+
 	if d.options.Links == nil {
 		return ""
 	}
+
 	fragment := ""
 	if heading != "" && !strings.HasPrefix(heading, "^") {
 		fragment = "#" + make(anchors).name(heading)
 	}
+
 	for _, name := range []string{n.page + ".md", n.page} {
 		if _, ok := d.options.Links(name+fragment, d.lines.at(n.source.Start)); ok {
 			return name + fragment
 		}
 	}
+
 	return ""
 }
 

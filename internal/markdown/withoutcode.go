@@ -9,15 +9,18 @@ import (
 func withoutCode(src []byte) []byte {
 	out := bytes.Clone(src)
 	fence, listed, blank := "", false, true // blank: before the line
+
 	for at := 0; at < len(out); {
 		end := lineEnd(out, at)
 		line := out[at:end]
 		text := bytes.TrimLeft(line, " \t>")
 		indent := len(line) - len(bytes.TrimLeft(line, " \t"))
+
 		mark := ""
 		if bytes.HasPrefix(text, []byte("```")) || bytes.HasPrefix(text, []byte("~~~")) {
 			mark = string(text[:len(text)-len(bytes.TrimLeft(text, string(text[:1])))])
 		}
+
 		isBlank := len(bytes.TrimSpace(text)) == 0
 		switch {
 		case fence != "":
@@ -40,19 +43,23 @@ func withoutCode(src []byte) []byte {
 		blank = isBlank
 		at = end
 	}
-	end := 0                      // of the line
+	end := 0 // of the line
+
 	for at := 0; at < len(out); { // spans within a line
 		if out[at] != '`' {
 			at++
 			continue
 		}
+
 		if at >= end {
 			end = lineEnd(out, at)
 		}
+
 		n := 1
 		for at+n < len(out) && out[at+n] == '`' {
 			n++
 		}
+
 		shut := bytes.Index(out[at+n:end], out[at:at+n])
 		if shut < 0 {
 			at += n
@@ -61,6 +68,7 @@ func withoutCode(src []byte) []byte {
 		hide(out[at : at+2*n+shut])
 		at += 2*n + shut
 	}
+
 	return out
 }
 

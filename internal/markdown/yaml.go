@@ -24,25 +24,35 @@ func (m *Matter) readYAML(yaml []byte) (err error) {
 			err = atLine(2, "it is not valid YAML").WithCause(fmt.Errorf("the YAML parser panicked: %v", r))
 		}
 	}()
+
 	file, err := parser.ParseBytes(yaml, 0, parser.AllowDuplicateMapKey())
 	if err != nil && !meantAsMatter(yaml) {
 		return errNoMatter
 	}
+
 	if err != nil {
 		return syntaxError(err)
 	}
+
 	for _, doc := range file.Docs {
 		if doc.Body == nil {
 			continue
 		}
+
 		pairs, err := pairsOf(doc.Body)
 		if err != nil {
 			return err
 		}
+
 		for _, pair := range pairs {
-			m.set(keyOf(pair), lineOfNode(pair.Key), func(text bool) (any, error) { return jsonOf(pair.Value, text, 0) })
+			m.set(
+				keyOf(pair),
+				lineOfNode(pair.Key),
+				func(text bool) (any, error) { return jsonOf(pair.Value, text, 0) },
+			)
 		}
 	}
+
 	return nil
 }
 
@@ -53,6 +63,7 @@ var matterLine = regexp.MustCompile(`^(["']?[\p{L}_][\p{L}\p{N}_.-]*["']?[ \t]*:
 // between two rules: most of its unindented lines have a key of one word.
 func meantAsMatter(yaml []byte) bool {
 	keys, others := 0, 0
+
 	for line := range bytes.Lines(yaml) {
 		switch {
 		case len(bytes.TrimSpace(line)) == 0 || line[0] == ' ' || line[0] == '\t':
@@ -62,6 +73,7 @@ func meantAsMatter(yaml []byte) bool {
 			others++
 		}
 	}
+
 	return keys > others
 }
 
@@ -85,6 +97,7 @@ func jsonOf(n ast.Node, text bool, depth int) (any, error) {
 	if depth > maxMatterDepth {
 		return nil, errors.New("its value nests too deep")
 	}
+
 	switch n := n.(type) {
 	case *ast.NullNode:
 		return nil, nil
@@ -100,12 +113,14 @@ func jsonOf(n ast.Node, text bool, depth int) (any, error) {
 		if text {
 			return n.Token.Value, nil
 		}
+
 		return n.Value, nil
 	case *ast.IntegerNode, *ast.FloatNode, *ast.InfinityNode, *ast.NanNode:
 		written := n.GetToken().Value
 		if !text && json.Valid([]byte(written)) {
 			return json.Number(written), nil
 		}
+
 		return written, nil
 	case *ast.SequenceNode:
 		list := make([]any, 0, len(n.Values))
@@ -116,20 +131,24 @@ func jsonOf(n ast.Node, text bool, depth int) (any, error) {
 			}
 			list = append(list, item)
 		}
+
 		return list, nil
 	case *ast.MappingNode, *ast.MappingValueNode:
 		pairs, err := pairsOf(n)
 		if err != nil {
 			return nil, err
 		}
+
 		object := map[string]any{}
 		for _, p := range pairs {
 			if object[keyOf(p)], err = jsonOf(p.Value, true, depth+1); err != nil {
 				return nil, err
 			}
 		}
+
 		return object, nil
 	}
+
 	return nil, errors.New("aliases are not followed")
 }
 
@@ -137,6 +156,7 @@ func keyOf(pair *ast.MappingValueNode) string {
 	if s, ok := pair.Key.(*ast.StringNode); ok {
 		return s.Value
 	}
+
 	return pair.Key.GetToken().Value
 }
 
@@ -145,6 +165,7 @@ func lineOfNode(n ast.Node) int {
 	if n != nil && n.GetToken() != nil && n.GetToken().Position != nil {
 		return n.GetToken().Position.Line + 1
 	}
+
 	return 2
 }
 
@@ -154,11 +175,13 @@ var otherPlace = regexp.MustCompile(` at \[[0-9]+:[0-9]+\]`)
 // syntaxError takes the place and the reason out of goccy's "[3:1] reason".
 func syntaxError(err error) error {
 	first, _, _ := strings.Cut(err.Error(), "\n")
+
 	place, reason, ok := strings.Cut(strings.TrimPrefix(first, "["), "] ")
 	if row, _, found := strings.Cut(place, ":"); ok && found {
 		if n, convErr := strconv.Atoi(row); convErr == nil {
 			return atLine(n+1, "%s", clip(otherPlace.ReplaceAllString(reason, ""))).WithCause(err)
 		}
 	}
+
 	return atLine(2, "it is not valid YAML").WithCause(err)
 }

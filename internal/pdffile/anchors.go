@@ -23,10 +23,12 @@ func (f *File) Anchors() (map[string]int, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	pages := make(map[string]int, len(places))
 	for id, place := range places {
 		pages[id] = place.Page
 	}
+
 	return pages, nil
 }
 
@@ -37,32 +39,39 @@ func (f *File) Places() (map[string]Place, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	catalog, _, err := readDict(f.objects[f.root])
 	if err != nil {
 		return nil, fmt.Errorf("catalog: %w", err)
 	}
 	places := map[string]Place{}
+
 	value := catalog.get("Dests")
 	if value == nil {
 		return places, nil // no link points into the document
 	}
+
 	destinations, err := f.dictionary(value)
 	if err != nil {
 		return nil, fmt.Errorf("destinations: %w", err)
 	}
+
 	for _, d := range destinations {
 		place, err := readArray(d.value) // [page /XYZ left top zoom]
 		if err != nil || len(place) < 4 {
 			return nil, fmt.Errorf("destination %s: %w", d.key, errObject)
 		}
+
 		top, err := strconv.ParseFloat(string(place[3]), 64)
 		if err != nil {
 			return nil, fmt.Errorf("destination %s: %w", d.key, err)
 		}
+
 		if object, ok := reference(place[0]); ok && pages[object] > 0 {
 			places[anchorOf(d.key)] = Place{pages[object], top}
 		}
 	}
+
 	return places, nil
 }
 
@@ -76,6 +85,7 @@ func anchorOf(name string) string {
 	if plain, err := url.PathUnescape(name); err == nil {
 		return plain
 	}
+
 	return name
 }
 
@@ -94,25 +104,31 @@ func (f *File) pageNumbers() (map[int]int, error) {
 			return fmt.Errorf("the page tree is broken at %s", node)
 		}
 		seen[n] = true
+
 		d, err := f.dictionary(node)
 		if err != nil {
 			return err
 		}
+
 		value := d.get("Kids")
 		if value == nil {
 			numbers[n] = len(numbers) + 1
 			return nil
 		}
+
 		kids, err := readArray(value)
 		if err != nil {
 			return err
 		}
+
 		for _, kid := range kids {
 			if err := walk(kid); err != nil {
 				return err
 			}
 		}
+
 		return nil
 	}
+
 	return numbers, walk(catalog.get("Pages"))
 }

@@ -29,17 +29,21 @@ type marker struct {
 func (c canvas) markArtifacts(content []byte, drawn map[int]int) ([]byte, error) {
 	m := marker{canvas: c, drawn: drawn, rewriting: rewriting{in: content}, path: -1}
 	m.out.Grow(len(content) + len(content)/16)
+
 	if err := eachOperation(content, m.visit); err != nil {
 		return nil, err
 	}
+
 	if len(m.marks) > 0 || m.inText {
 		return nil, fmt.Errorf("marked content: %w", errObject)
 	}
+
 	if m.artifact {
 		m.copyTo(len(content))
 		m.out.WriteString("EMC\n")
 	}
 	m.copyTo(len(content))
+
 	return m.out.Bytes(), nil
 }
 
@@ -59,12 +63,14 @@ func (m *marker) end(offset int) error {
 	if !m.artifact {
 		return nil
 	}
+
 	if m.inText || len(m.marks) != m.marksAtStart {
 		return fmt.Errorf("a tag begins within untagged text: %w", errObject)
 	}
 	m.copyTo(offset)
 	m.out.WriteString("EMC\n")
 	m.artifact = false
+
 	return nil
 }
 
@@ -72,11 +78,13 @@ func (m *marker) visit(op operation) error {
 	switch string(op.operator) {
 	case "BDC", "BMC":
 		// A span that only gives the text of a ligature covers nothing.
-		covers := len(op.operands) > 0 && (bytes.HasPrefix(op.operands[0], []byte("/Artifact")) || len(op.operands) > 1 && bytes.Contains(op.operands[1], []byte("/MCID ")))
+		covers := len(op.operands) > 0 &&
+			(bytes.HasPrefix(op.operands[0], []byte("/Artifact")) || len(op.operands) > 1 && bytes.Contains(op.operands[1], []byte("/MCID ")))
 		if covers {
 			if m.path >= 0 {
 				return fmt.Errorf("a tag begins within a path: %w", errObject)
 			}
+
 			if err := m.end(op.start); err != nil {
 				return err
 			}
@@ -87,6 +95,7 @@ func (m *marker) visit(op operation) error {
 		if len(m.marks) == 0 {
 			return fmt.Errorf("marked content: %w", errObject)
 		}
+
 		if m.marks[len(m.marks)-1] {
 			m.covering--
 		}
@@ -114,17 +123,21 @@ func (m *marker) visit(op operation) error {
 		if len(op.operands) != 1 {
 			return errObject
 		}
+
 		form, tagged := m.canvas.forms[string(op.operands[0][1:])]
 		if !tagged {
 			m.begin(op.start)
 			return nil
 		}
+
 		if m.drawn[form]++; m.drawn[form] > 1 {
 			return errDrawnTwice
 		}
+
 		return m.end(op.start)
 	case "BI":
 		return fmt.Errorf("an image within the content: %w", errObject)
 	}
+
 	return nil
 }

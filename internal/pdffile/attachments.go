@@ -21,12 +21,35 @@ func (f *File) attach(catalog *dict, sources []Attachment, date time.Time) {
 		return bytes.Compare(stringBytes([]byte(textString(a.Name))), stringBytes([]byte(textString(b.Name))))
 	}) {
 		// MD5 is what the format asks for; it secures nothing.
-		params := fmt.Sprintf("<</Size %d\n/ModDate %s\n/CheckSum <%X>>>", len(a.Data), date.Format("(D:20060102150405+00'00')"), md5.Sum(a.Data))
+		params := fmt.Sprintf(
+			"<</Size %d\n/ModDate %s\n/CheckSum <%X>>>",
+			len(a.Data),
+			date.Format("(D:20060102150405+00'00')"),
+			md5.Sum(a.Data),
+		)
 		file := f.add(nil)
-		f.setStream(file, dict{{"Type", []byte("/EmbeddedFile")}, {"Subtype", []byte("/text#2Fmarkdown")}, {"Params", []byte(params)}}, a.Data)
+		f.setStream(
+			file,
+			dict{
+				{"Type", []byte("/EmbeddedFile")},
+				{"Subtype", []byte("/text#2Fmarkdown")},
+				{"Params", []byte(params)},
+			},
+			a.Data,
+		)
 		name := textString(a.Name)
-		specification := refTo(f.add(fmt.Appendf(nil, "<</Type /Filespec\n/F %s\n/UF %s\n/Desc (Markdown source)\n/AFRelationship /Source\n/EF <</F %s\n/UF %s>>>>",
-			name, name, refTo(file), refTo(file))))
+		specification := refTo(
+			f.add(
+				fmt.Appendf(
+					nil,
+					"<</Type /Filespec\n/F %s\n/UF %s\n/Desc (Markdown source)\n/AFRelationship /Source\n/EF <</F %s\n/UF %s>>>>",
+					name,
+					name,
+					refTo(file),
+					refTo(file),
+				),
+			),
+		)
 		names, files = append(names, name+" "+specification), append(files, specification)
 	}
 	catalog.set("AF", "["+strings.Join(files, " ")+"]")

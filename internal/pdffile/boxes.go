@@ -21,18 +21,22 @@ func (f *File) trim(boxes Boxes) error {
 	}
 	begin := f.add([]byte("<</Length 2>> stream\nq\n\nendstream"))
 	marks := map[string]int{} // streams of marks by their pages' MediaBox
+
 	for n, o := range f.objects {
 		if !bytes.HasPrefix(o, []byte("<</Type /Page\n")) {
 			continue
 		}
+
 		page, _, err := readDict(o)
 		if err != nil {
 			return err
 		}
+
 		values, err := readArray(page.get("MediaBox"))
 		if err != nil {
 			return fmt.Errorf("page %d: %w", n, err)
 		}
+
 		v, err := numbers(values, 4)
 		if err != nil {
 			return fmt.Errorf("page %d: %w", n, err)
@@ -42,18 +46,31 @@ func (f *File) trim(boxes Boxes) error {
 		}
 		page.set("TrimBox", box(-boxes.Bleed))
 		page.set("BleedBox", box(0))
+
 		if boxes.Marks > 0 {
 			page.set("MediaBox", box(boxes.Marks))
+
 			number, drawn := marks[box(0)]
 			if !drawn {
 				content := f.deflate(cropMarks(boxes, v))
-				number = f.add(fmt.Appendf(nil, "<</Filter /FlateDecode\n/Length %d>> stream\n%s\nendstream", len(content), content))
+				number = f.add(
+					fmt.Appendf(
+						nil,
+						"<</Filter /FlateDecode\n/Length %d>> stream\n%s\nendstream",
+						len(content),
+						content,
+					),
+				)
 				marks[box(0)] = number
 			}
-			page.set("Contents", fmt.Sprintf("[%s %s %s]", refTo(begin), bytes.Trim(page.get("Contents"), "[]"), refTo(number)))
+			page.set(
+				"Contents",
+				fmt.Sprintf("[%s %s %s]", refTo(begin), bytes.Trim(page.get("Contents"), "[]"), refTo(number)),
+			)
 		}
 		f.objects[n] = page.bytes()
 	}
+
 	return nil
 }
 
@@ -68,12 +85,28 @@ func cropMarks(b Boxes, v [6]float64) []byte {
 	from = min(from, b.Bleed+b.Marks-length)
 	var out bytes.Buffer
 	fmt.Fprintf(&out, "Q /Artifact BMC\nq %g w 0 G\n", weight)
+
 	for _, x := range []struct{ at, outwards float64 }{{v[0] + b.Bleed, -1}, {v[2] - b.Bleed, 1}} {
 		for _, y := range []struct{ at, outwards float64 }{{v[1] + b.Bleed, -1}, {v[3] - b.Bleed, 1}} {
-			fmt.Fprintf(&out, "%.2f %.2f m %.2f %.2f l S\n", x.at+x.outwards*from, y.at, x.at+x.outwards*(from+length), y.at)
-			fmt.Fprintf(&out, "%.2f %.2f m %.2f %.2f l S\n", x.at, y.at+y.outwards*from, x.at, y.at+y.outwards*(from+length))
+			fmt.Fprintf(
+				&out,
+				"%.2f %.2f m %.2f %.2f l S\n",
+				x.at+x.outwards*from,
+				y.at,
+				x.at+x.outwards*(from+length),
+				y.at,
+			)
+			fmt.Fprintf(
+				&out,
+				"%.2f %.2f m %.2f %.2f l S\n",
+				x.at,
+				y.at+y.outwards*from,
+				x.at,
+				y.at+y.outwards*(from+length),
+			)
 		}
 	}
 	out.WriteString("Q EMC\n")
+
 	return out.Bytes()
 }

@@ -16,6 +16,7 @@ func (t *tree) isRegular(table *element) bool {
 	})
 	width := 0
 	var below []int // how many rows more each column is taken by a cell above
+
 	for i, row := range rows {
 		column, taken := 0, 0
 		next := make([]int, 0, len(below))
@@ -26,12 +27,14 @@ func (t *tree) isRegular(table *element) bool {
 				taken++
 			}
 		}
+
 		for _, k := range row.kids {
 			cell := t.child(k)
 			if cell == nil || cell.kind != "TD" && cell.kind != "TH" {
 				continue
 			}
 			free()
+
 			for range cell.span("ColSpan") {
 				next = append(next, cell.span("RowSpan")-1)
 				column++
@@ -39,25 +42,30 @@ func (t *tree) isRegular(table *element) bool {
 			}
 		}
 		free()
+
 		if i == 0 {
 			width = taken
 		}
+
 		if taken != width {
 			return false
 		}
 		below = next
 	}
+
 	for _, left := range below {
 		if left > 0 {
 			return false
 		}
 	}
+
 	return true
 }
 
 // tableOf is the table that a row belongs to.
 func (t *tree) tableOf(row *element) *element {
 	const most = 4 // a row lies in a table, or in a part of one
+
 	e := row
 	for range most {
 		n, ok := reference(e.dict.get("P"))
@@ -65,19 +73,23 @@ func (t *tree) tableOf(row *element) *element {
 			return e
 		}
 	}
+
 	return nil
 }
 
 // span is how many rows or columns a cell takes, 1 when it sets none.
 func (e *element) span(name string) int {
 	const most = 1000 // as in HTML
+
 	_, after, ok := bytes.Cut(e.dict.get("A"), []byte("/"+name+" "))
 	if !ok {
 		return 1
 	}
+
 	n, err := strconv.Atoi(string(after[:regular(after)]))
 	if err != nil {
 		return 1
 	}
+
 	return min(max(n, 1), most)
 }

@@ -25,13 +25,16 @@ type operation struct {
 func eachOperation(content []byte, visit func(operation) error) error {
 	var op operation
 	op.start = -1
+
 	for at := 0; ; {
 		for at < len(content) && (content[at] == '\n' || content[at] == ' ') {
 			at++
 		}
+
 		if at == len(content) {
 			return nil
 		}
+
 		n := regular(content[at:]) // no value is a reference here
 		if n == 0 {
 			var err error
@@ -39,15 +42,18 @@ func eachOperation(content []byte, visit func(operation) error) error {
 				return err
 			}
 		}
+
 		if op.start < 0 {
 			op.start = at
 		}
 		value := content[at : at+n]
 		at += n
+
 		if !isOperator(value) {
 			op.operands = append(op.operands, value)
 			continue
 		}
+
 		op.operator = value
 		if err := visit(op); err != nil {
 			return err
@@ -63,10 +69,12 @@ func isOperator(value []byte) bool {
 	case c < 'A' || c == '[':
 		return false
 	}
+
 	switch string(value) {
 	case "true", "false", "null":
 		return false
 	}
+
 	return true
 }
 
@@ -94,53 +102,64 @@ type face struct {
 // canvases finds all pages and forms.
 func (f *File) canvases() ([]canvas, error) {
 	var found []canvas
+
 	for n, o := range f.objects {
 		page, form := bytes.HasPrefix(o, []byte("<</Type /Page\n")), isForm(o)
 		if !page && !form {
 			continue
 		}
+
 		d, _, err := readDict(o)
 		if err != nil {
 			return nil, err
 		}
+
 		c := canvas{number: n, dict: d, form: form, content: n, tagged: d.get("StructParents") != nil}
 		if page {
 			contents, err := readArray(d.get("Contents"))
 			if err != nil {
 				return nil, err
 			}
+
 			var ok bool // those around it belong to banners and crop marks
 			if len(contents) > 0 {
 				c.content, ok = f.object(contents[len(contents)/2])
 			}
+
 			if !ok {
 				return nil, fmt.Errorf("page %d: %w", n, errObject)
 			}
 		}
+
 		if err := f.resources(&c, d.get("Resources")); err != nil {
 			return nil, err
 		}
 		found = append(found, c)
 	}
 	spreadTagged(found)
+
 	return found, nil
 }
 
 // spreadTagged makes tagged what draws a tagged form.
 func spreadTagged(all []canvas) {
 	tagged := map[int]bool{}
+
 	for changed := true; changed; {
 		changed = false
+
 		for i := range all {
 			c := &all[i]
 			for _, n := range c.forms {
 				c.tagged = c.tagged || tagged[n]
 			}
+
 			if c.tagged && c.form && !tagged[c.number] {
 				tagged[c.number], changed = true, true
 			}
 		}
 	}
+
 	for i := range all {
 		for name, n := range all[i].forms {
 			if !tagged[n] {
@@ -157,26 +176,32 @@ func isForm(o []byte) bool {
 // resources reads which fonts and forms a canvas names.
 func (f *File) resources(c *canvas, value []byte) error {
 	c.faces, c.forms = map[string]face{}, map[string]int{}
+
 	if value == nil {
 		return nil
 	}
+
 	all, err := f.dictionary(value)
 	if err != nil {
 		return err
 	}
+
 	for _, kind := range []string{"Font", "XObject"} {
 		if all.get(kind) == nil {
 			continue
 		}
+
 		named, err := f.dictionary(all.get(kind))
 		if err != nil {
 			return err
 		}
+
 		for _, entry := range named {
 			n, ok := f.object(entry.value)
 			if !ok {
 				return fmt.Errorf("resource %s: %w", entry.key, errObject)
 			}
+
 			switch o := f.objects[n]; {
 			case kind == "XObject":
 				if isForm(o) {
@@ -189,6 +214,7 @@ func (f *File) resources(c *canvas, value []byte) error {
 			}
 		}
 	}
+
 	return nil
 }
 
@@ -201,6 +227,7 @@ func (f *File) dictionary(value []byte) (dict, error) {
 		value = f.objects[n]
 	}
 	d, _, err := readDict(value)
+
 	return d, err
 }
 
@@ -210,22 +237,27 @@ func (f *File) stream(number int) (d dict, content []byte, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
+
 	content, ok := bytes.CutPrefix(rest, []byte(" stream\n"))
 	if ok {
 		content, ok = bytes.CutSuffix(content, []byte("\nendstream"))
 	}
+
 	if !ok {
 		return nil, nil, fmt.Errorf("stream %d: %w", number, errObject)
 	}
+
 	switch filter := d.get("Filter"); {
 	case filter == nil:
 		return d, content, nil
 	case string(filter) != "/FlateDecode":
 		return nil, nil, fmt.Errorf("stream %d: %w", number, errObject)
 	}
+
 	if content, err = f.inflate(content); err != nil {
 		return nil, nil, fmt.Errorf("stream %d: %w", number, err)
 	}
+
 	return d, content, nil
 }
 
@@ -244,10 +276,12 @@ func (f *File) inflate(packed []byte) ([]byte, error) {
 	}
 	const usual = 6 // a page of text packs to a sixth
 	out := bytes.NewBuffer(make([]byte, 0, usual*len(packed)+bytes.MinRead))
+
 	_, err := out.ReadFrom(io.LimitReader(f.unpacker, maxContent+1))
 	if err == nil && out.Len() > maxContent {
 		err = errors.New("it is too large")
 	}
+
 	return out.Bytes(), err
 }
 
@@ -274,10 +308,12 @@ func (c canvas) showsNotdef(content []byte) (found bool, err error) {
 			if len(op.operands) != 1 {
 				return errObject
 			}
+
 			values, err := readArray(op.operands[0])
 			if err != nil {
 				return err
 			}
+
 			for _, v := range values {
 				zero, err := hasZeroCode(v, width)
 				if err != nil {
@@ -286,8 +322,10 @@ func (c canvas) showsNotdef(content []byte) (found bool, err error) {
 				found = found || zero
 			}
 		}
+
 		return nil
 	})
+
 	return found, err
 }
 
@@ -302,14 +340,17 @@ func hasZeroCode(text []byte, width int) (bool, error) {
 	case width == 0:
 		return false, fmt.Errorf("text without a font: %w", errObject)
 	}
+
 	codes := make([]byte, hex.DecodedLen(len(text)-2))
 	if _, err := hex.Decode(codes, text[1:len(text)-1]); err != nil || len(codes)%width != 0 {
 		return false, errObject
 	}
+
 	for i := 0; i < len(codes); i += width {
 		if codes[i] == 0 && codes[i+width-1] == 0 {
 			return true, nil
 		}
 	}
+
 	return false, nil
 }

@@ -1,11 +1,12 @@
 package pdffile
 
 import (
-	"presswork/internal/pdffile/filetest"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"presswork/internal/pdffile/filetest"
 )
 
 // hyphens maps 1 to 26 to letters, 27 to a soft hyphen, 28 to a hyphen; Arabic letters
@@ -15,6 +16,7 @@ func glyphs() map[int]string {
 	for c := 'a'; c <= 'z'; c++ {
 		texts[int(c-'a')+1] = string(c)
 	}
+
 	return texts
 }
 
@@ -23,6 +25,7 @@ func rewritten(t *testing.T, content string, finish Finish) (after, fontMap stri
 	t.Helper()
 	built := filetest.Build(t, filetest.Pages("/Font <</F1 @f>>", content), filetest.Font("f", glyphs()))
 	_, objects := packed(t, built, finish)
+
 	return filetest.Content(
 			t,
 			objects[built.Number(t, "content-1")],
@@ -40,6 +43,7 @@ const (
 
 func TestSoftHyphensWithinALineGo(t *testing.T) {
 	t.Parallel()
+
 	for name, c := range map[string]struct{ in, want string }{
 		"with a move": {begin + "<0001> Tj\n" + soft + "8.1 0 Td\n<001B> Tj\nEMC\n0 0 Td\n<0002> Tj\n" +
 			"ET\n", begin + "<0001> Tj\n8.1 0 Td <0002> Tj\nET\n"},
@@ -79,13 +83,16 @@ func TestSoftHyphensWithinALineGo(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+
 			if c.want == "" {
 				c.want = c.in
 			}
+
 			got, _ := rewritten(t, c.in, Finish{Hyphenated: true})
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
+
 			if got, _ := rewritten(t, c.in, Finish{}); got != c.in {
 				t.Errorf("without hyphenation, it became %s", got)
 			}
@@ -95,6 +102,7 @@ func TestSoftHyphensWithinALineGo(t *testing.T) {
 
 func TestArabicIsReadAsLetters(t *testing.T) {
 	t.Parallel()
+
 	const alif, lamAlif = "/Span<</ActualText <FEFF0627> >> BDC\n", "/Span<</ActualText <FEFF06440627> >> BDC\n"
 	for name, c := range map[string]struct{ in, want string }{
 		"a span that repeats its glyph goes": {begin + alif + "<0028> Tj\nEMC\nET\n", begin + "<0028> Tj\nET\n"},
@@ -111,13 +119,16 @@ func TestArabicIsReadAsLetters(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+
 			if c.want == "" {
 				c.want = c.in
 			}
+
 			got, fontMap := rewritten(t, c.in, Finish{RightToLeft: true})
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
+
 			if !strings.Contains(
 				fontMap,
 				"\n<0028> <0627>\n<0029> <06270644>\n<002A> <0628>\n<002B> <0000>\nendbfchar\nendcmap",
@@ -128,6 +139,7 @@ func TestArabicIsReadAsLetters(t *testing.T) {
 			}
 		})
 	}
+
 	if _, fontMap := rewritten(
 		t,
 		begin+"<0028> Tj\nET\n",
@@ -142,6 +154,7 @@ func TestArabicIsReadAsLetters(t *testing.T) {
 
 func TestDropCapsAreJoinedWithTheirWords(t *testing.T) {
 	t.Parallel()
+
 	const (
 		empty = "/Span<</ActualText <FEFF> >> BDC\n"
 		big   = "BT\n/F1 70.9 Tf\n"
@@ -183,9 +196,11 @@ func TestDropCapsAreJoinedWithTheirWords(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+
 			if c.want == "" {
 				c.want = c.in
 			}
+
 			got, _ := rewritten(t, c.in, Finish{DropCaps: true})
 			if diff := cmp.Diff(
 				strings.ReplaceAll(c.want, "\n\n", "\n"),
@@ -199,6 +214,7 @@ func TestDropCapsAreJoinedWithTheirWords(t *testing.T) {
 
 func TestWhatIsPaintedOutsideTagsIsAnArtifact(t *testing.T) {
 	t.Parallel()
+
 	const tag, art = "/P <</MCID 0 >>BDC\n", "/Artifact BMC\n"
 	for name, c := range map[string]struct{ in, want string }{
 		"nothing":         {"", ""},
@@ -223,6 +239,7 @@ func TestWhatIsPaintedOutsideTagsIsAnArtifact(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+
 			got, err := canvas{forms: map[string]int{"X1": 7}}.markArtifacts([]byte(c.in), map[int]int{})
 			if diff := cmp.Diff(c.want, string(got)); diff != "" || err != nil {
 				t.Errorf("%v (-want +got):\n%s", err, diff)
@@ -252,6 +269,7 @@ func TestTaggedFormsAreMarkedOnceAndOthersNot(t *testing.T) {
 		form("inner", "\n/StructParents 0", "/P <</MCID 0 >>BDC\n"+shape+"EMC\n"+shape),
 		"-- image --\n<</Type /XObject\n/Subtype /Image>> stream\n\n",
 	)
+
 	_, objects := packed(t, built, Finish{PDFUA: true})
 	for name, want := range map[string]string{
 		"content-1": "/Artifact BMC\n/Plain Do\nEMC\n/Outer Do\n/Artifact BMC\n/Image Do\n" +

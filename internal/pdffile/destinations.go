@@ -14,6 +14,7 @@ const maxName = 127
 // PDF/A forbids.
 func (f *File) tameDestinations(catalog dict) error {
 	var names dict
+
 	if value := catalog.get("Dests"); value != nil {
 		var err error
 		if names, err = f.dictionary(value); err != nil {
@@ -21,6 +22,7 @@ func (f *File) tameDestinations(catalog dict) error {
 		}
 	}
 	renamed := map[string]string{}
+
 	for i := range names {
 		if wild(names[i].key) {
 			name := "destination-" + strconv.Itoa(i+1)
@@ -28,21 +30,26 @@ func (f *File) tameDestinations(catalog dict) error {
 			names[i].key = name
 		}
 	}
+
 	if n, ok := reference(catalog.get("Dests")); ok && len(renamed) > 0 {
 		f.objects[n] = names.bytes()
 	}
+
 	for n, o := range f.objects {
 		if !bytes.HasPrefix(o, linkAnnotation) {
 			continue
 		}
+
 		d, _, err := readDict(o)
 		if err != nil {
 			return err
 		}
+
 		name, named := bytes.CutPrefix(d.get("Dest"), []byte("/"))
 		if !named || !wild(string(name)) {
 			continue
 		}
+
 		if to, ok := renamed[string(name)]; ok {
 			d.set("Dest", "/"+to)
 		} else {
@@ -50,6 +57,7 @@ func (f *File) tameDestinations(catalog dict) error {
 		}
 		f.objects[n] = d.bytes()
 	}
+
 	return nil
 }
 

@@ -59,6 +59,7 @@ func (j *capJoiner) visit(op operation) error {
 			return errObject
 		}
 		j.face = j.faces[string(op.operands[0][1:])]
+
 		size, ok := decimal(op.operands[1])
 		if !ok {
 			return errObject
@@ -82,23 +83,28 @@ func (j *capJoiner) visit(op operation) error {
 		}
 		j.before = shown{}
 	}
+
 	return nil
 }
 
 func (j *capJoiner) begin(op operation) error {
 	j.span = textSpan{}
+
 	if len(op.operands) == 2 && bytes.HasPrefix(op.operands[1], []byte("<<")) {
 		d, _, err := readDict(op.operands[1])
 		if err != nil {
 			return err
 		}
+
 		if text := d.get("ActualText"); text != nil {
 			end := op.start + bytes.Index(j.in[op.start:], op.operands[1]) + len(op.operands[1])
 			j.span = textSpan{op.start, end, decodeText(text)}
+
 			return nil
 		}
 	}
 	j.letter = shown{}
+
 	return nil
 }
 
@@ -106,16 +112,19 @@ func (j *capJoiner) begin(op operation) error {
 // behind it.
 func (j *capJoiner) show(op operation) {
 	const most = 2 // glyphs of a drop cap: a quotation mark and a letter
+
 	codes, ok := j.face.codes(op.operands[0])
 	if !ok || len(codes) == 0 {
 		return
 	}
 	end := op.start + len(op.operands[0])
+
 	end += bytes.Index(j.in[end:], op.operator) + len(op.operator)
 	if j.before.end > 0 && j.before.size >= dropCapSize*j.size {
 		j.join(shown{op.start, end, j.file.textOf(j.face, codes[:j.face.width]), j.size}, codes)
 		return
 	}
+
 	switch here := (shown{op.start, end, j.file.textOf(j.face, codes), j.size}); {
 	case j.shows == 1 && len(codes) <= most*j.face.width:
 		if j.span != (textSpan{}) {
@@ -139,15 +148,23 @@ func (j *capJoiner) join(now shown, codes []byte) {
 	j.out.WriteString("/Span<</ActualText <FEFF> >> BDC\n")
 	j.copyTo(j.before.end)
 	j.out.WriteString("\nEMC\n")
+
 	if j.span != (textSpan{}) {
 		j.copyTo(j.span.start)
 		fmt.Fprintf(&j.out, "/Span<</ActualText <FEFF%X> >>", utf16Bytes(j.before.text+j.span.text))
 		j.copied = j.span.end
+
 		return
 	}
 	j.copyTo(now.start)
 	first := j.face.width
-	fmt.Fprintf(&j.out, "/Span<</ActualText <FEFF%X> >> BDC\n<%X> Tj\nEMC\n", utf16Bytes(j.before.text+now.text), codes[:first])
+	fmt.Fprintf(
+		&j.out,
+		"/Span<</ActualText <FEFF%X> >> BDC\n<%X> Tj\nEMC\n",
+		utf16Bytes(j.before.text+now.text),
+		codes[:first],
+	)
+
 	if first < len(codes) {
 		fmt.Fprintf(&j.out, "<%X> Tj\n", codes[first:])
 	}
@@ -158,5 +175,6 @@ func utf16Bytes(text string) (b []byte) {
 	for _, unit := range utf16.Encode([]rune(text)) {
 		b = append(b, byte(unit>>8), byte(unit))
 	}
+
 	return b
 }

@@ -40,27 +40,33 @@ func Read(data []byte) (*File, error) {
 	if !bytes.HasPrefix(data, []byte("%PDF-1.")) {
 		return nil, errors.New("no PDF header")
 	}
+
 	table, trailer, start, err := findTable(data)
 	if err != nil {
 		return nil, err
 	}
+
 	entries, _, err := readDict(trailer)
 	if err != nil {
 		return nil, fmt.Errorf("trailer: %w", err)
 	}
+
 	if entries.get("Encrypt") != nil || entries.get("Prev") != nil || entries.get("XRefStm") != nil {
 		return nil, errors.New("the PDF is encrypted or has several revisions")
 	}
+
 	f := &File{textMaps: map[int]textMap{}}
 	if err := f.cut(data, table, start); err != nil {
 		return nil, err
 	}
 	var hasRoot, hasInfo bool
 	f.root, hasRoot = f.object(entries.get("Root"))
+
 	f.info, hasInfo = f.object(entries.get("Info"))
 	if !hasRoot || !hasInfo || f.objects[f.root] == nil || f.objects[f.info] == nil {
 		return nil, errors.New("the trailer names objects that are not there")
 	}
+
 	return f, nil
 }
 
@@ -68,31 +74,37 @@ func Read(data []byte) (*File, error) {
 // the offset of the table.
 func findTable(data []byte) (table, trailer []byte, start int, err error) {
 	tail := data[max(0, len(data)-64):]
+
 	i := bytes.LastIndex(tail, []byte("startxref\n"))
 	if i < 0 {
 		return nil, nil, 0, errors.New("no startxref")
 	}
 	line, _, _ := bytes.Cut(tail[i+len("startxref\n"):], []byte("\n"))
+
 	start, err = strconv.Atoi(string(line))
 	if err != nil || start <= 0 || start >= len(data) {
 		return nil, nil, 0, errors.New("startxref points nowhere")
 	}
+
 	section, ok := bytes.CutPrefix(data[start:], []byte("xref\n0 "))
 	if !ok {
 		return nil, nil, 0, errors.New("no classic cross-reference table")
 	}
 	line, section, _ = bytes.Cut(section, []byte("\n"))
 	size, err := strconv.Atoi(string(line))
+
 	const entry = 20
 	if err != nil || size < 1 || size > maxObjects || len(section) < size*entry {
 		return nil, nil, 0, errors.New("the cross-reference table is cut off")
 	}
 	table = section[:size*entry]
+
 	trailer, ok = bytes.CutPrefix(section[size*entry:], []byte("trailer\n"))
 	if !ok {
 		return nil, nil, 0, errors.New("no trailer after the table")
 	}
 	end := bytes.Index(trailer, []byte("startxref"))
+
 	return table, trailer[:max(end, 0)], start, nil
 }
 
@@ -100,12 +112,14 @@ func findTable(data []byte) (table, trailer []byte, start int, err error) {
 func (f *File) cut(data, table []byte, end int) error {
 	const entry = 20
 	type place struct{ number, offset int }
+
 	places := make([]place, 0, len(table)/entry)
 	for n := range len(table) / entry {
 		e := table[n*entry : (n+1)*entry]
 		if e[17] == 'f' {
 			continue
 		}
+
 		offset, err := strconv.Atoi(string(e[:10]))
 		if err != nil || e[17] != 'n' || offset < 0 || offset >= end {
 			return fmt.Errorf("object %d: bad table entry", n)
@@ -114,23 +128,28 @@ func (f *File) cut(data, table []byte, end int) error {
 	}
 	slices.SortFunc(places, func(a, b place) int { return cmp.Compare(a.offset, b.offset) })
 	f.objects = make([][]byte, len(table)/entry)
+
 	for i, p := range places {
 		stop := end
 		if i+1 < len(places) {
 			stop = places[i+1].offset
 		}
+
 		body, ok := bytes.CutPrefix(data[p.offset:stop], strconv.AppendInt(nil, int64(p.number), 10))
 		if ok {
 			body, ok = bytes.CutPrefix(body, []byte(" 0 obj\n"))
 		}
+
 		if ok {
 			body, ok = bytes.CutSuffix(body, []byte("\nendobj\n"))
 		}
+
 		if !ok {
 			return fmt.Errorf("object %d is not framed as expected", p.number)
 		}
 		f.objects[p.number] = body
 	}
+
 	return nil
 }
 
@@ -141,14 +160,17 @@ func (f *File) Pages() (int, error) {
 	if err != nil {
 		return 0, fmt.Errorf("catalog: %w", err)
 	}
+
 	tree, err := f.dictionary(catalog.get("Pages"))
 	if err != nil {
 		return 0, fmt.Errorf("page tree: %w", err)
 	}
+
 	count, err := strconv.Atoi(string(tree.get("Count")))
 	if err != nil || count < 0 || count >= len(f.objects) {
 		return 0, fmt.Errorf("page tree: %.20q is no number of pages", tree.get("Count"))
 	}
+
 	return count, nil
 }
 
@@ -158,22 +180,26 @@ func (f *File) Sizes() ([][2]float64, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	sizes := make([][2]float64, len(pages))
 	for n, at := range pages {
 		page, _, err := readDict(f.objects[n])
 		if err != nil {
 			return nil, fmt.Errorf("page %d: %w", at, err)
 		}
+
 		box, err := readArray(page.get("MediaBox"))
 		if err != nil {
 			return nil, fmt.Errorf("page %d: %w", at, err)
 		}
+
 		corners, err := numbers(box, 4)
 		if err != nil {
 			return nil, fmt.Errorf("page %d: %w", at, err)
 		}
 		sizes[at-1] = [2]float64{corners[2], corners[3]}
 	}
+
 	return sizes, nil
 }
 

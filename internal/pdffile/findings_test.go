@@ -2,11 +2,12 @@ package pdffile
 
 import (
 	"fmt"
-	"presswork/internal/pdffile/filetest"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"presswork/internal/pdffile/filetest"
 )
 
 // column is where text may lie on the pages of these tests: 10 points from each edge.
@@ -21,10 +22,12 @@ func findings(t *testing.T, wanted string, area func(int, float64, float64) *Are
 	texts := latin()
 	texts[0], texts[1], texts[2] = "", "é", "漢"
 	built := filetest.Build(t, filetest.Pages("/Font <</F1 @font>>", contents...), filetest.Font("font", texts))
+
 	found, err := read(t, built.Data).Inspect(t.Context(), []rune(wanted), area)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	return found
 }
 
@@ -35,6 +38,7 @@ func at(x, y int, text string) string {
 
 func TestTextThatDoesNotFitIsFound(t *testing.T) {
 	t.Parallel()
+
 	outside := func(text string) []Misfit { return []Misfit{{Page: 1, Text: text}} }
 	for name, c := range map[string]struct {
 		content string
@@ -62,8 +66,10 @@ func TestTextThatDoesNotFitIsFound(t *testing.T) {
 		"a tag is reported once": {"/P <</MCID 0 " +
 			">>BDC\n" + at(0, 100, "abc") + at(0, 90, "def") + "EMC\n", outside("abcdef")},
 		"two tags are two findings": {"/P <</MCID 0 >>BDC\n" + at(0, 100, "abc") + "EMC\n" +
-			"/P <</MCID 1 >>BDC\n" + at(0, 90, "def") + "EMC\n", []Misfit{{Page: 1, Text: "abc"}, {Page: 1,
-			Text: "def"}}},
+			"/P <</MCID 1 >>BDC\n" + at(0, 90, "def") + "EMC\n", []Misfit{{Page: 1, Text: "abc"}, {
+			Page: 1,
+			Text: "def",
+		}}},
 		"a span's text stands for its glyphs": {"/P <</MCID 0 >>BDC\n" +
 			"/Span<</ActualText (word) >> BDC\n" + at(0, 100, "abc") + "EMC\nEMC\n", outside("word")},
 		"text cut by a clip": {"20 0 40 200 re\nW\n" +
@@ -93,9 +99,11 @@ func TestTextThatDoesNotFitIsFound(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+
 			if diff := cmp.Diff(c.want, findings(t, "", column, c.content).Misfits); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
+
 			anywhere := func(int, float64, float64) *Area { return nil }
 			if got := findings(t, "", anywhere, c.content).Misfits; got != nil {
 				t.Errorf("where text may lie anywhere, found %v", got)
@@ -117,6 +125,7 @@ func TestMisfitsComeInTheOrderOfPages(t *testing.T) {
 		filetest.Font("font", latin()),
 	)
 	var sizes [][3]float64
+
 	found, err := read(t, built.Data).Inspect(t.Context(), nil, func(page int, width, height float64) *Area {
 		sizes = append(sizes, [3]float64{float64(page), width, height})
 		return column(page, width, height)
@@ -124,9 +133,11 @@ func TestMisfitsComeInTheOrderOfPages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	if diff := cmp.Diff([]Misfit{{1, 0, "first"}, {2, 0, "second"}, {3, 0, "third"}}, found.Misfits); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
+
 	if diff := cmp.Diff([][3]float64{{1, 100, 200}, {2, 100, 200}, {3, 100, 200}}, sizes); diff != "" {
 		t.Errorf("the area was asked of (-want +got):\n%s", diff)
 	}
@@ -134,6 +145,7 @@ func TestMisfitsComeInTheOrderOfPages(t *testing.T) {
 
 func TestFindingsAreBounded(t *testing.T) {
 	t.Parallel()
+
 	if found := findings(
 		t,
 		"",
@@ -149,6 +161,7 @@ func TestFindingsAreBounded(t *testing.T) {
 func TestMissingCharactersAreFound(t *testing.T) {
 	t.Parallel()
 	const nothing = "BT\n/F1 9 Tf\n<0000> Tj\nET\n"
+
 	span := func(text, glyphs string) string {
 		return "/Span<</ActualText " + textString(text) + " >> BDC\nBT\n/F1 9 Tf\n" + glyphs + " Tj\nET\nEMC\n"
 	}
@@ -170,6 +183,7 @@ func TestMissingCharactersAreFound(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+
 			anywhere := func(int, float64, float64) *Area { return nil }
 			if diff := cmp.Diff(c.want, findings(t, c.wanted, anywhere, c.content).Missing); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
@@ -180,6 +194,7 @@ func TestMissingCharactersAreFound(t *testing.T) {
 
 func TestPagesAreNotReadWhenTheFontsHaveAllCharacters(t *testing.T) {
 	t.Parallel()
+
 	built := filetest.Build(
 		t,
 		filetest.Pages("", "(a content that is not understood\n"),
@@ -203,14 +218,17 @@ func TestPlacesOfAnchors(t *testing.T) {
 		filetest.Pages("", "", ""),
 	)
 	want := map[string]Place{"plain": {2, 190.5}, "café": {1, -3}, "a b": {1, 0}, "100%": {1, 1}}
+
 	got, err := read(t, built.Data).Places()
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
+
 	pages, err := read(t, built.Data).Anchors()
 	if diff := cmp.Diff(map[string]int{"plain": 2, "café": 1, "a b": 1, "100%": 1}, pages); diff != "" || err != nil {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
+
 	if got, err := read(t, filetest.Build(t, filetest.Pages("", "")).Data).Places(); err != nil || len(got) != 0 {
 		t.Errorf("without destinations: %v, %v", got, err)
 	}
@@ -224,6 +242,7 @@ func TestSizesOfPagesInTheirOrder(t *testing.T) {
 			"/MediaBox [0 0 595.91998 842]>>\n-- b --\n<</Type /Page\n/MediaBox [0 0 200 .5]>>\n"+
 			"-- more --\n<</Type /Pages\n/Count 2\n/Kids [@c @a]>>\n-- c --\n<</Type /Page\n/MediaBox [0 0 1 2]>>\n",
 	)
+
 	got, err := read(t, built.Data).Sizes()
 	if diff := cmp.Diff([][2]float64{{200, .5}, {1, 2}, {595.91998, 842}}, got); diff != "" || err != nil {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
@@ -232,6 +251,7 @@ func TestSizesOfPagesInTheirOrder(t *testing.T) {
 
 func TestTextsOfFontsAreRead(t *testing.T) {
 	t.Parallel()
+
 	for name, c := range map[string]struct {
 		lines string
 		want  textMap
@@ -249,6 +269,7 @@ func TestTextsOfFontsAreRead(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+
 			built := filetest.Build(
 				t,
 				filetest.Pages("", ""),
@@ -259,10 +280,12 @@ func TestTextsOfFontsAreRead(t *testing.T) {
 			}
 		})
 	}
+
 	for name, font := range map[string]string{"no map": "<</Type /Font>>", "a map that is no stream": "<</Type " +
 		"/Font\n/ToUnicode @pages>>", "no dictionary": "[1]"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+
 			built := filetest.Build(t, filetest.Pages("", ""), "-- f --\n"+font+"\n")
 			if m := read(t, built.Data).textMap(built.Number(t, "f")); len(m) > 0 {
 				t.Errorf("read as %v", m)
@@ -273,6 +296,7 @@ func TestTextsOfFontsAreRead(t *testing.T) {
 
 func TestHostileWidthsCountAsNone(t *testing.T) {
 	t.Parallel()
+
 	for name, entries := range map[string]string{
 		"a range that ends before it begins": "[5 3 500]", "a code past the last": "[70000 [500]]", "a negative " +
 			"code": "[-1 [500]]", "a range without a width": "[1 65535]",
@@ -281,6 +305,7 @@ func TestHostileWidthsCountAsNone(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+
 			built := filetest.Build(
 				t,
 				filetest.Pages("", ""),

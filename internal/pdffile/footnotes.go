@@ -12,14 +12,17 @@ var article = []byte("<</Type /StructElem\n/S /Art\n")
 // (ISO 14289-1, 7.9).
 func (f *File) markNotes() error {
 	notes := 0
+
 	for n, o := range f.objects {
 		if !bytes.HasPrefix(o, article) {
 			continue
 		}
+
 		d, _, err := readDict(o)
 		if err != nil {
 			return fmt.Errorf("structure element %d: %w", n, err)
 		}
+
 		if f.leadsBack(d) {
 			notes++
 			d.set("S", "/Note")
@@ -27,6 +30,7 @@ func (f *File) markNotes() error {
 			f.objects[n] = d.bytes()
 		}
 	}
+
 	return nil
 }
 
@@ -39,20 +43,25 @@ func (f *File) leadsBack(d dict) bool {
 		if err != nil || len(kids) == 0 {
 			return false
 		}
+
 		for _, k := range kids {
 			if !isAnnotation(k) {
 				continue
 			}
+
 			link, _, err := readDict(k)
 			if err != nil {
 				return false
 			}
 			n, ok := f.object(link.get("Obj"))
+
 			return ok && bytes.Contains(f.objects[n], []byte("/Dest /fnref"))
 		}
+
 		if d, err = f.dictionary(kids[0]); err != nil {
 			return false
 		}
 	}
+
 	return false
 }

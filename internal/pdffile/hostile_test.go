@@ -5,20 +5,23 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"presswork/internal/pdffile/filetest"
 	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
+
+	"presswork/internal/pdffile/filetest"
 )
 
 // read reads a file that must be in Skia's form.
 func read(t testing.TB, data []byte) *File {
 	t.Helper()
+
 	f, err := Read(data)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	return f
 }
 
@@ -30,6 +33,7 @@ func everyUse(ctx context.Context, data []byte) (errs []error) {
 		}
 	}
 	area := func(int, float64, float64) *Area { return &Area{Right: 100, Top: 200, LineEnd: 100, Smallest: 4} }
+
 	uses := []func(*File) error{
 		func(f *File) error { _, err := f.Pages(); return err },
 		func(f *File) error { _, err := f.Sizes(); return err },
@@ -39,21 +43,26 @@ func everyUse(ctx context.Context, data []byte) (errs []error) {
 			other, err := Read(data)
 			note(err)
 			_, err = Join([]*File{f, other}, nil)
+
 			return err
 		},
 		func(f *File) error {
 			banners, err := Read(data)
 			note(err)
 			_, err = Join([]*File{f}, []*File{banners})
+
 			return err
 		},
 	}
 	for _, finish := range []Finish{
-		{}, {PDFA: "2b"}, {PDFUA: true}, {Password: "x"}, {Boxes: Boxes{Bleed: 9, Marks: 30}}, {Notes: []Note{{"a",
-			"b"}}}, {Hyphenated: true, RightToLeft: true, DropCaps: true},
+		{}, {PDFA: "2b"}, {PDFUA: true}, {Password: "x"}, {Boxes: Boxes{Bleed: 9, Marks: 30}}, {Notes: []Note{{
+			"a",
+			"b",
+		}}}, {Hyphenated: true, RightToLeft: true, DropCaps: true},
 	} {
 		uses = append(uses, func(f *File) error { _, err := f.Pack(Meta{}, finish); return err })
 	}
+
 	for _, use := range uses {
 		f, err := Read(data)
 		if err != nil {
@@ -61,16 +70,19 @@ func everyUse(ctx context.Context, data []byte) (errs []error) {
 		}
 		note(use(f))
 	}
+
 	return errs
 }
 
 func TestHostileFilesAreRejectedWhole(t *testing.T) {
 	t.Parallel()
 	good := string(filetest.Small(3))
+
 	replaced := func(old, by string) string {
 		if !strings.Contains(good, old) {
 			t.Fatalf("%q is not in the file", old)
 		}
+
 		return strings.Replace(good, old, by, 1)
 	}
 	for name, data := range map[string]string{
@@ -102,6 +114,7 @@ func TestHostileFilesAreRejectedWhole(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+
 			if f, err := Read([]byte(data)); err == nil {
 				t.Errorf("read as %d objects", len(f.objects))
 			}
@@ -121,6 +134,7 @@ func offsetLine(data string, number int) string {
 func TestAFileThatIsCutOffIsRejected(t *testing.T) {
 	t.Parallel()
 	good := filetest.Small(3)
+
 	whole := bytes.LastIndex(good, []byte("\n%%EOF"))
 	for end := range whole - 2 { // one digit fewer of the start is another start
 		if _, err := Read(good[:end]); err == nil {
@@ -135,6 +149,7 @@ func TestHostilePartsAreErrorsWhereTheyAreUsed(t *testing.T) {
 	page := func(entries string) string {
 		return tree + "-- page-1 --\n<</Type /Page\n/Parent @pages\n/MediaBox [0 0 9 9]" + entries + ">>\n"
 	}
+
 	content := func(text string) string { return filetest.Pages("", text) }
 	for name, c := range map[string]struct{ file, want string }{
 		"a page tree that is its own child": {"-- pages --\n<</Type /Pages\n/Count 1\n" +
@@ -208,6 +223,7 @@ func TestHostilePartsAreErrorsWhereTheyAreUsed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+
 			errs := everyUse(t.Context(), filetest.Build(t, c.file).Data)
 			for _, err := range errs {
 				if strings.Contains(err.Error(), c.want) {
@@ -223,6 +239,7 @@ func TestBrokenlyPackedStreamsAreErrors(t *testing.T) {
 	t.Parallel()
 	packed := string(filetest.Deflate([]byte(strings.Repeat("BT\nET\n", 1000))))
 	flipped := []byte(packed)
+
 	flipped[len(flipped)-1] ^= 1
 	for name, content := range map[string]string{
 		"nothing": "", "no header": "BT\nET\n", "cut off": packed[:len(packed)/2],
@@ -231,6 +248,7 @@ func TestBrokenlyPackedStreamsAreErrors(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+
 			f := &File{
 				objects: [][]byte{
 					nil,
@@ -242,6 +260,7 @@ func TestBrokenlyPackedStreamsAreErrors(t *testing.T) {
 				if _, got, err := f.stream(1); err == nil {
 					t.Errorf("unpacked as %.50q", got)
 				}
+
 				if _, got, err := f.stream(2); err != nil || len(got) != 6000 {
 					t.Errorf("after it, %d bytes of a good stream were unpacked, %v", len(got), err)
 				}
@@ -255,7 +274,9 @@ func TestStreamsAreUnpackedUpToABound(t *testing.T) {
 	f := &File{}
 	chunk := make([]byte, 1<<20)
 	bomb := f.deflate(slices.Repeat([][]byte{chunk}, maxContent/len(chunk)+1)...)
+
 	defer debug.FreeOSMemory()
+
 	if out, err := f.inflate(bomb); err == nil || !strings.Contains(err.Error(), "too large") {
 		t.Errorf("%d bytes were unpacked, %v", len(out), err)
 	}
@@ -264,6 +285,7 @@ func TestStreamsAreUnpackedUpToABound(t *testing.T) {
 func TestALongChainOfPageNodesIsWalked(t *testing.T) {
 	t.Parallel()
 	const nodes = 10_000
+
 	objects := []string{
 		"<</Producer (Skia)\n/CreationDate (D:20261121044624+00'00')>>",
 		"<</Type /Catalog\n/Pages 3 0 R>>",
@@ -272,6 +294,7 @@ func TestALongChainOfPageNodesIsWalked(t *testing.T) {
 		objects = append(objects, fmt.Sprintf("<</Type /Pages\n/Count 1\n/Kids [%d 0 R]>>", i+4))
 	}
 	objects = append(objects, "<</Type /Page\n/MediaBox [0 0 10 20]>>")
+
 	sizes, err := read(t, filetest.Write(objects)).Sizes()
 	if err != nil || len(sizes) != 1 || sizes[0] != [2]float64{10, 20} {
 		t.Errorf("sizes %v, %v", sizes, err)
@@ -283,6 +306,7 @@ func TestInspectionEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cause := errors.New("the client has disconnected")
 	cancel(cause)
+
 	area := func(int, float64, float64) *Area { return nil }
 	if _, err := read(
 		t,
@@ -303,12 +327,14 @@ func TestTreesWithoutAnEndAreWalkedOnce(t *testing.T) {
 		"-- list --\n<</Type /StructElem\n/S /L\n/P @document\n/K [@list @document]>>\n" +
 		"-- outline --\n<</Type /Outlines\n/First @entry>>\n-- entry --\n<</Title (a)\n/Next @entry\n" +
 		"/First @outline\n/SE @entry>>\n"
+
 	data := filetest.Build(t, tags, filetest.Pages("", "")).Data
 	for _, finish := range []Finish{{PDFUA: true, PDFA: "2b"}, {Headings: []Heading{{1, "a"}}}} {
 		if _, err := Pack(data, Meta{}, finish); err != nil {
 			t.Error(err)
 		}
 	}
+
 	if whole, err := Join([]*File{read(t, data), read(t, data)}, nil); err == nil {
 		if _, err := whole.Pack(Meta{}, Finish{PDFUA: true}); err != nil {
 			t.Error(err)

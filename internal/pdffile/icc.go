@@ -23,14 +23,31 @@ func srgbProfile() []byte {
 		{"desc", textTag("sRGB IEC61966-2.1")},
 		{"cprt", textTag("No copyright, use freely")},
 		{"wtpt", white},
-		{"chad", fixedTag("sf32", 1.047882, 0.022918, -0.050217, 0.029587, 0.990479, -0.017059, -0.009247, 0.015076, 0.751678)},
+		{
+			"chad",
+			fixedTag(
+				"sf32",
+				1.047882,
+				0.022918,
+				-0.050217,
+				0.029587,
+				0.990479,
+				-0.017059,
+				-0.009247,
+				0.015076,
+				0.751678,
+			),
+		},
 		{"rXYZ", xyzTag(0.436066, 0.222488, 0.013916)},
 		{"gXYZ", xyzTag(0.385147, 0.716873, 0.097076)},
 		{"bXYZ", xyzTag(0.143066, 0.060608, 0.714096)},
-		{"rTRC", curve}, {"gTRC", curve}, {"bTRC", curve},
+		{"rTRC", curve},
+		{"gTRC", curve},
+		{"bTRC", curve},
 	}
 	table := binary.BigEndian.AppendUint32(nil, uint32(len(tags)))
 	offset := headerSize + 4 + entrySize*len(tags)
+
 	var data []byte
 	for i, tag := range tags {
 		at := offset + len(data)
@@ -52,6 +69,7 @@ func srgbProfile() []byte {
 	}
 	copy(header[36:], "acsp")
 	copy(header[68:], white[8:])
+
 	return append(append(header, table...), data...)
 }
 
@@ -61,6 +79,7 @@ func fixedTag(kind string, values ...float64) []byte {
 	for _, v := range values {
 		b = binary.BigEndian.AppendUint32(b, uint32(int32(math.Round(v*65536))))
 	}
+
 	return b
 }
 
@@ -77,12 +96,15 @@ func textTag(s string) []byte {
 	units := utf16.Encode([]rune(s))
 	b := []byte("mluc\x00\x00\x00\x00\x00\x00\x00\x01\x00\x00\x00\x0cenUS")
 	b = binary.BigEndian.AppendUint32(b, uint32(2*len(units)))
+
 	b = binary.BigEndian.AppendUint32(b, 28)
 	for _, u := range units {
 		b = binary.BigEndian.AppendUint16(b, u)
 	}
+
 	for len(b)%4 != 0 {
 		b = append(b, 0)
 	}
+
 	return b
 }

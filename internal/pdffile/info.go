@@ -35,11 +35,22 @@ func describe(original []byte, m Meta, lang string, date time.Time) (description
 	if producer == nil || written == nil {
 		return description{}, fmt.Errorf("info: %w", errObject)
 	}
-	d := description{Meta: Meta{Title: xmlText(m.Title), Author: xmlText(m.Author), Subject: xmlText(m.Subject), Date: m.Date}, lang: lang,
-		producer: string(producer[1]), date: date.UTC().Truncate(time.Second)}
+
+	d := description{
+		Meta: Meta{
+			Title:   xmlText(m.Title),
+			Author:  xmlText(m.Author),
+			Subject: xmlText(m.Subject),
+			Date:    m.Date,
+		},
+		lang:     lang,
+		producer: string(producer[1]),
+		date:     date.UTC().Truncate(time.Second),
+	}
 	for _, word := range m.Keywords {
 		d.Keywords = append(d.Keywords, xmlText(word))
 	}
+
 	if date.IsZero() {
 		var err error
 		if d.date, err = time.Parse("20060102150405-07'00", string(written[1])); err != nil {
@@ -47,6 +58,7 @@ func describe(original []byte, m Meta, lang string, date time.Time) (description
 		}
 		d.date = d.date.UTC()
 	}
+
 	return d, nil
 }
 
@@ -57,6 +69,7 @@ func (d description) info() []byte {
 	date := d.date.Format("(D:20060102150405+00'00')")
 	var b bytes.Buffer
 	b.WriteString("<<")
+
 	for _, field := range [][2]string{
 		{"Title", d.Title}, {"Author", d.Author}, {"Subject", d.Subject}, {"Keywords", d.keywords()}, {"Creator", creator}, {"Producer", d.producer},
 	} {
@@ -65,6 +78,7 @@ func (d description) info() []byte {
 		}
 	}
 	fmt.Fprintf(&b, "/CreationDate %s\n/ModDate %s>>", date, date)
+
 	return b.Bytes()
 }
 
@@ -74,6 +88,7 @@ func xmlText(s string) string {
 		if r < ' ' || r == 0xfffe || r == 0xffff {
 			return utf8.RuneError
 		}
+
 		return r
 	}, strings.ToValidUTF8(s, string(utf8.RuneError)))
 }
@@ -82,20 +97,24 @@ func xmlText(s string) string {
 // UTF-16 in hex.
 func textString(s string) string {
 	ascii := true
+
 	for _, r := range s {
 		if r < ' ' || r > '~' {
 			ascii = false
 		}
 	}
+
 	if ascii {
 		return "(" + strings.NewReplacer(`\`, `\\`, "(", `\(`, ")", `\)`).Replace(s) + ")"
 	}
 	var b strings.Builder
 	b.WriteString("<FEFF")
+
 	for _, u := range utf16.Encode([]rune(s)) {
 		fmt.Fprintf(&b, "%04X", u)
 	}
 	b.WriteString(">")
+
 	return b.String()
 }
 
@@ -109,11 +128,14 @@ func OneLine(s string) string {
 		if unicode.IsControl(r) {
 			return ' '
 		}
+
 		return r
 	}, strings.ToValidUTF8(s, "\ufffd"))
+
 	s = strings.Join(strings.Fields(s), " ")
 	if r := []rune(s); len(r) > MaxText {
 		s = string(r[:MaxText])
 	}
+
 	return s
 }

@@ -69,17 +69,24 @@ const maxFindings = 1000
 // wanted for certain, and for text that does not fit: areaOf returns where the
 // text of a page may lie, by the page's number, from 1, and its size in points.
 // Where the area, or areaOf, is nil, any place will do. Errors: the file's, ctx's cause.
-func (f *File) Inspect(ctx context.Context, wanted []rune, areaOf func(page int, width, height float64) *Area) (Findings, error) {
+func (f *File) Inspect(
+	ctx context.Context,
+	wanted []rune,
+	areaOf func(page int, width, height float64) *Area,
+) (Findings, error) {
 	i := &inspector{file: f, widths: map[int]widths{}, wanted: map[rune]bool{}, shown: map[rune]bool{}}
 	for _, r := range wanted {
 		i.wanted[r] = true
 	}
+
 	if areaOf == nil && i.fontsHave(wanted) {
 		return Findings{}, nil
 	}
+
 	if err := i.all(ctx, areaOf); err != nil {
 		return Findings{}, err
 	}
+
 	return Findings{Missing: i.allMissing(wanted), Misfits: i.misfits}, nil
 }
 
@@ -90,6 +97,7 @@ func (i *inspector) all(ctx context.Context, areaOf func(page int, width, height
 	if err != nil {
 		return err
 	}
+
 	canvases, err := i.file.canvases()
 	if err != nil {
 		return err
@@ -98,17 +106,21 @@ func (i *inspector) all(ctx context.Context, areaOf func(page int, width, height
 		if c.form {
 			return len(i.file.objects) // after every page
 		}
+
 		return pages[c.number]
 	}
 	slices.SortStableFunc(canvases, func(a, b canvas) int { return cmp.Compare(place(a), place(b)) })
+
 	for _, c := range canvases {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
+
 		if err := i.canvas(c, pages[c.number], areaOf); err != nil {
 			return err
 		}
 	}
+
 	return nil
 }
 
@@ -120,23 +132,28 @@ func (i *inspector) canvas(c canvas, page int, areaOf func(int, float64, float64
 		if err != nil {
 			return err
 		}
+
 		size, err := numbers(box, 4)
 		if err != nil {
 			return err
 		}
 		r.inside = areaOf(page, size[2], size[3])
 	}
+
 	_, data, err := i.file.stream(c.content)
 	if err != nil {
 		return err
 	}
+
 	if err := eachOperation(data, r.operation); err != nil {
 		return err
 	}
 	r.endRun()
+
 	if n := len(i.misfits); r.shapeCut && n < maxFindings && (n == 0 || i.misfits[n-1].Page != page) {
 		i.misfits = append(i.misfits, Misfit{Page: page})
 	}
+
 	return nil
 }
 
@@ -148,8 +165,10 @@ func (i *inspector) note(text string, missing bool) {
 				i.shown[r] = true
 			}
 		}
+
 		return
 	}
+
 	i.nameless = i.nameless || text == ""
 	if text != "" && len(i.missing) < maxFindings && !slices.Contains(i.missing, text) {
 		i.missing = append(i.missing, text)
@@ -163,12 +182,14 @@ func (i *inspector) fontsHave(wanted []rune) bool {
 		if !bytes.HasPrefix(o, []byte("<</Type /Font\n")) || !bytes.Contains(o, []byte("/ToUnicode ")) {
 			continue
 		}
+
 		for code, text := range i.file.textMap(n) {
 			if code > 0 {
 				i.note(text, false)
 			}
 		}
 	}
+
 	return !slices.ContainsFunc(wanted, func(r rune) bool { return !i.shown[r] })
 }
 
@@ -180,15 +201,18 @@ func (i *inspector) allMissing(wanted []rune) []string {
 		return all
 	}
 	known := map[rune]bool{}
+
 	for _, text := range i.missing {
 		for _, r := range text {
 			known[r] = true
 		}
 	}
+
 	for _, r := range wanted {
 		if !i.shown[r] && !known[r] {
 			all = append(all, string(r))
 		}
 	}
+
 	return all
 }

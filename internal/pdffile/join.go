@@ -13,20 +13,27 @@ import (
 // there are any, have a page for each page of the whole, which is drawn upon it.
 // The files may not be used any more.
 func Join(sections, banners []*File) (*File, error) {
-	j := joined{out: &File{objects: make([][]byte, 1), textMaps: map[int]textMap{}}, named: map[string]bool{}, fonts: fontPool{byFace: map[string]*subset{}}}
+	j := joined{
+		out:   &File{objects: make([][]byte, 1), textMaps: map[int]textMap{}},
+		named: map[string]bool{},
+		fonts: fontPool{byFace: map[string]*subset{}},
+	}
 	for i, f := range sections {
 		if err := j.add(f); err != nil {
 			return nil, fmt.Errorf("section %d: %w", i+1, err)
 		}
 	}
+
 	if len(j.pages) == 0 {
 		return nil, errors.New("the sections have no pages")
 	}
+
 	if len(banners) > 0 {
 		if err := j.drawBanners(banners); err != nil {
 			return nil, fmt.Errorf("banners: %w", err)
 		}
 	}
+
 	return j.out, j.finish()
 }
 
@@ -58,6 +65,7 @@ func (m *member) number(n int) int {
 	if to, ok := m.moved[n]; ok {
 		return to
 	}
+
 	return n + m.offset
 }
 
@@ -66,69 +74,84 @@ func (j *joined) add(f *File) error {
 	if err != nil {
 		return err
 	}
+
 	tags, err := m.readTags()
 	if err != nil {
 		return err
 	}
+
 	m.offset = len(j.out.objects)
 	if err := j.fonts.take(m); err != nil {
 		return err
 	}
+
 	entries, err := m.outlineEntries()
 	if err != nil {
 		return err
 	}
+
 	destinations, err := m.destinations()
 	if err != nil {
 		return err
 	}
+
 	if tags != nil {
 		if err := j.tags.add(m, tags); err != nil {
 			return fmt.Errorf("tags: %w", err)
 		}
 	}
 	m.discard()
+
 	for _, o := range m.file.objects {
 		j.out.objects = append(j.out.objects, renumber(o, m.number))
 	}
 	m.file.objects = nil // half of the memory
+
 	if tags != nil {
 		if err := j.tags.hang(j.out, tags); err != nil {
 			return fmt.Errorf("tags: %w", err)
 		}
 	}
+
 	for _, p := range m.pages {
 		j.pages = append(j.pages, m.number(p))
 	}
+
 	for _, d := range destinations {
 		if !j.named[d.key] { // a note may be in several
 			j.named[d.key] = true
 			j.destinations = append(j.destinations, d)
 		}
 	}
+
 	j.outline = append(j.outline, entries...)
 	if j.catalog == nil {
 		if j.catalog, _, err = readDict(renumber(m.catalog.bytes(), m.number)); err != nil {
 			return err
 		}
 		j.out.root, j.out.info = m.number(m.file.root), m.number(m.file.info)
+
 		return nil
 	}
 	j.out.objects[m.number(m.file.root)], j.out.objects[m.number(m.file.info)] = nil, nil
+
 	return nil
 }
 
 func newMember(f *File) (*member, error) {
 	m := &member{file: f, moved: map[int]int{}}
+
 	numbers, err := f.pageNumbers()
 	if err != nil {
 		return nil, err
 	}
+
 	m.pages = make([]int, len(numbers))
 	for n, at := range numbers {
 		m.pages[at-1] = n
 	}
 	m.catalog, _, err = readDict(f.objects[f.root])
+
 	return m, err
 }
 
@@ -140,6 +163,7 @@ func (m *member) discard() {
 			f.objects[n] = nil
 		}
 	}
+
 	for n, o := range f.objects {
 		if bytes.HasPrefix(o, []byte("<</Type /Pages\n")) {
 			f.objects[n] = nil
@@ -155,13 +179,16 @@ func (m *member) destinations() (kept dict, err error) {
 	if value == nil {
 		return nil, nil
 	}
+
 	all, err := m.file.dictionary(value)
 	if err != nil {
 		return nil, err
 	}
+
 	for _, d := range all {
 		kept = append(kept, field{d.key, renumber(d.value, m.number)})
 	}
+
 	return kept, nil
 }
 
@@ -169,17 +196,21 @@ func (m *member) destinations() (kept dict, err error) {
 func (j *joined) finish() error {
 	j.catalog.set("Pages", refTo(j.pageTree(j.pages)))
 	j.catalog.remove("Dests")
+
 	if len(j.destinations) > 0 {
 		j.catalog.set("Dests", refTo(j.out.add(j.destinations.bytes())))
 	}
 	j.catalog.remove("Outlines")
+
 	if len(j.outline) > 0 {
 		j.catalog.set("Outlines", refTo(j.writeOutline()))
 	}
+
 	if err := j.tags.write(j); err != nil {
 		return fmt.Errorf("tags: %w", err)
 	}
 	j.out.objects[j.out.root] = j.catalog.bytes()
+
 	return j.fonts.write(j.out)
 }
 
@@ -187,9 +218,11 @@ func (j *joined) finish() error {
 // quickly, and returns its root.
 func (j *joined) pageTree(leaves []int) int {
 	const branches = 64
+
 	nodes, counts := leaves, slices.Repeat([]int{1}, len(leaves))
 	for first := true; first || len(nodes) > 1; first = false {
 		var above, sums []int
+
 		for group := range slices.Chunk(nodes, branches) {
 			sum := 0
 			for _, c := range counts[:len(group)] {
@@ -198,6 +231,7 @@ func (j *joined) pageTree(leaves []int) int {
 			counts = counts[len(group):]
 			kids := make([]string, len(group))
 			number := j.out.add(nil)
+
 			for i, n := range group {
 				kids[i] = refTo(n)
 				j.setEntry(n, "Parent", refTo(number))
@@ -207,6 +241,7 @@ func (j *joined) pageTree(leaves []int) int {
 		}
 		nodes, counts = above, sums
 	}
+
 	return nodes[0]
 }
 
@@ -225,6 +260,7 @@ func renumber(object []byte, to func(int) int) []byte {
 	if !bytes.Contains(object, []byte(" 0 R")) {
 		return object
 	}
+
 	head, rest := object, []byte(nil)
 	if isStream(object) {
 		at := bytes.Index(object, []byte(" stream\n"))
@@ -232,6 +268,7 @@ func renumber(object []byte, to func(int) int) []byte {
 	}
 	out := make([]byte, 0, len(object)+len(object)/8)
 	copied := 0
+
 	for at := 0; at < len(head); {
 		c := head[at]
 		switch {
@@ -252,6 +289,7 @@ func renumber(object []byte, to func(int) int) []byte {
 			at++
 		}
 	}
+
 	return append(append(out, head[copied:]...), rest...)
 }
 
@@ -263,22 +301,27 @@ func (j *joined) drawBanners(banners []*File) error {
 	before := j.out.add(stream(dict{}, []byte("q\n")))
 	after := j.out.add(stream(dict{}, []byte("Q\n/Artifact BMC\n/"+bannerName+" Do\nEMC\n")))
 	left := j.pages
+
 	for _, f := range banners {
 		count, err := f.Pages()
 		if err != nil {
 			return err
 		}
+
 		if count > len(left) {
 			return errBanners
 		}
+
 		if err := j.drawSome(f, left[:count], before, after); err != nil {
 			return err
 		}
 		left = left[count:]
 	}
+
 	if len(left) > 0 {
 		return errBanners
 	}
+
 	return nil
 }
 
@@ -288,40 +331,54 @@ func (j *joined) drawSome(banners *File, pages []int, before, after int) error {
 	if err != nil {
 		return err
 	}
+
 	if len(m.pages) != len(pages) {
 		return errBanners
 	}
+
 	m.offset = len(j.out.objects)
 	if err := j.fonts.take(m); err != nil {
 		return err
 	}
 	m.discard()
+
 	for _, o := range banners.objects {
 		j.out.objects = append(j.out.objects, renumber(o, m.number))
 	}
+
 	for i, n := range m.pages {
 		page, _, err := readDict(j.out.objects[m.number(n)])
 		if err != nil {
 			return err
 		}
+
 		form, ok := j.out.object(page.get("Contents"))
 		if !ok {
 			return errObject
 		}
+
 		d, content, err := readDict(j.out.objects[form])
 		if err != nil {
 			return err
 		}
-		all := dict{{"Type", []byte("/XObject")}, {"Subtype", []byte("/Form")}, {"BBox", page.get("MediaBox")}, {"Resources", page.get("Resources")}}
+		all := dict{
+			{"Type", []byte("/XObject")},
+			{"Subtype", []byte("/Form")},
+			{"BBox", page.get("MediaBox")},
+			{"Resources", page.get("Resources")},
+		}
 		j.out.objects[form] = append(append(all, d...).bytes(), content...)
+
 		j.out.objects[m.number(n)] = nil
 		if err := j.drawOn(pages[i], form, before, after); err != nil {
 			return err
 		}
 	}
+
 	for _, n := range []int{banners.root, banners.info} {
 		j.out.objects[m.number(n)] = nil
 	}
+
 	return nil
 }
 
@@ -333,10 +390,12 @@ func (j *joined) drawOn(number, form, before, after int) error {
 	if err != nil {
 		return err
 	}
+
 	resources, _, err := readDict(page.get("Resources"))
 	if err != nil {
 		return err
 	}
+
 	var forms dict
 	if value := resources.get("XObject"); value != nil {
 		if forms, err = j.out.dictionary(value); err != nil {
@@ -348,6 +407,7 @@ func (j *joined) drawOn(number, form, before, after int) error {
 	page.set("Resources", string(resources.bytes()))
 	page.set("Contents", fmt.Sprintf("[%s %s %s]", refTo(before), page.get("Contents"), refTo(after)))
 	j.out.objects[number] = page.bytes()
+
 	return nil
 }
 

@@ -2,20 +2,22 @@ package pdffile
 
 import (
 	"fmt"
-	"presswork/internal/pdffile/filetest"
-	"presswork/internal/test/golden"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"presswork/internal/pdffile/filetest"
+	"presswork/internal/test/golden"
 )
 
 // section is a print of a part of a document: a heading, a paragraph with a link, a
 // table cell that names its head, and a footnote that several sections may have.
 func section(t testing.TB, name string, level int) *File {
 	t.Helper()
+
 	return read(t, filetest.Build(
 		t,
 		"-- catalog --\n<</Type /Catalog\n/Pages @pages\n/Dests @dests\n/Outlines @outlines\n"+
@@ -69,10 +71,12 @@ func section(t testing.TB, name string, level int) *File {
 // banner is a print of headers, one on each page.
 func banner(t testing.TB, texts ...string) *File {
 	t.Helper()
+
 	var contents []string
 	for _, text := range texts {
 		contents = append(contents, "BT\n/F1 7 Tf\n1 0 0 1 10 5 Tm\n"+shownText(text)+"ET\n")
 	}
+
 	return read(
 		t,
 		filetest.Build(
@@ -85,19 +89,23 @@ func banner(t testing.TB, texts ...string) *File {
 
 func joinedFile(t testing.TB, sections, banners []*File) (*File, Packed) {
 	t.Helper()
+
 	whole, err := Join(sections, banners)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	p, err := whole.Pack(Meta{Title: "Whole"}, Finish{PDFUA: true})
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	return whole, p
 }
 
 func TestJoinedSections(t *testing.T) {
 	t.Parallel()
+
 	_, p := joinedFile(
 		t,
 		[]*File{section(t, "Alpha", 1), section(t, "Beta", 2), section(t, "Gamma", 1)},
@@ -107,24 +115,29 @@ func TestJoinedSections(t *testing.T) {
 		t.Errorf("%d pages, missing: %q", p.Pages, p.Missing)
 	}
 	checkInfo(t, poppler(t, p.Data, "pdfinfo"), map[string]string{"Pages": "3", "Title": "Whole", "Tagged": "yes"})
+
 	var pages []string
 	for page := range strings.SplitSeq(strings.TrimSuffix(poppler(t, p.Data, "pdftotext"), "\f"), "\f") {
 		pages = append(pages, strings.Join(strings.Fields(page), " "))
 	}
+
 	if diff := cmp.Diff([]string{"Alpha Head one", "Beta Head two", "Gamma Head three"}, pages); diff != "" {
 		t.Errorf("pages (-want +got):\n%s", diff)
 	}
 	dests := regexp.MustCompile(`(?m)^ +(\d) \[.*\] "(.*)"$`).
 		FindAllStringSubmatch(poppler(t, p.Data, "pdfinfo", "-dests"), -1)
+
 	var got []string
 	for _, d := range dests {
 		got = append(got, d[2]+" on "+d[1])
 	}
 	slices.Sort(got)
+
 	if diff := cmp.Diff([]string{"Alpha on 1", "Beta on 2", "Gamma on 3", "shared on 1"}, got); diff != "" {
 		t.Errorf("destinations (-want +got):\n%s", diff)
 	}
 	golden.Check(t, "joined-structure.txt", []byte(poppler(t, p.Data, "pdfinfo", "-struct-text")))
+
 	fonts := strings.Count(poppler(t, p.Data, "pdffonts"), "AAAAAA+Face")
 	if fonts != 1 {
 		t.Errorf("the face is embedded %d times", fonts)
@@ -133,6 +146,7 @@ func TestJoinedSections(t *testing.T) {
 
 func TestOutlineOfTheWholeIsNested(t *testing.T) {
 	t.Parallel()
+
 	for name, c := range map[string]struct {
 		levels []int
 		want   string
@@ -145,15 +159,18 @@ func TestOutlineOfTheWholeIsNested(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+
 			var sections []*File
 			for i, level := range c.levels {
 				sections = append(sections, section(t, string(rune('A'+i)), level))
 			}
 			whole, _ := joinedFile(t, sections, nil)
+
 			catalog, _, err := readDict(whole.objects[whole.root])
 			if err != nil {
 				t.Fatal(err)
 			}
+
 			if got := outlineText(t, whole, catalog.get("Outlines"), ""); got != c.want {
 				t.Errorf("got %s, want %s", got, c.want)
 			}
@@ -164,30 +181,36 @@ func TestOutlineOfTheWholeIsNested(t *testing.T) {
 // outlineText writes the entries below one, and checks its links and its count.
 func outlineText(t *testing.T, f *File, at []byte, up string) string {
 	t.Helper()
+
 	d, err := f.dictionary(at)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	if up != "" && string(d.get("Parent")) != up {
 		t.Errorf("%s has the parent %s, not %s", d.get("Title"), d.get("Parent"), up)
 	}
 	var kids []string
 	var last []byte
+
 	for next := d.get("First"); next != nil; {
 		kid, err := f.dictionary(next)
 		if err != nil {
 			t.Fatal(err)
 		}
+
 		if string(kid.get("Prev")) != string(last) {
 			t.Errorf("%s comes after %s, not %s", kid.get("Title"), kid.get("Prev"), last)
 		}
 		kids = append(kids, outlineText(t, f, next, string(at)))
 		last, next = next, kid.get("Next")
 	}
+
 	if string(d.get("Last")) != string(last) {
 		t.Errorf("the last of %s is %s, not %s", d.get("Title"), d.get("Last"), last)
 	}
 	text := decodeText(d.get("Title"))
+
 	below := strings.Join(kids, " ")
 	if count := len(
 		regexp.MustCompile(`[A-Z]`).FindAllString(below, -1),
@@ -195,17 +218,21 @@ func outlineText(t *testing.T, f *File, at []byte, up string) string {
 		string(d.get("Count")) != fmt.Sprint(count) {
 		t.Errorf("%q counts %s, not %d", text, d.get("Count"), count)
 	}
+
 	if text != "" && below != "" {
 		return text + "(" + below + ")"
 	}
+
 	return text + below
 }
 
 func TestPageTreeOfManyPagesIsFlat(t *testing.T) {
 	t.Parallel()
+
 	for _, count := range []int{1, 64, 65, 64 * 64, 64*64 + 1} {
 		t.Run(fmt.Sprint(count), func(t *testing.T) {
 			t.Parallel()
+
 			f := read(t, filetest.Build(t, filetest.Pages("", slices.Repeat([]string{""}, min(count, 65))...)).Data)
 			for n := 65; n < count; n++ { // more of the last page
 				pages, _, err := readDict(f.objects[3])
@@ -217,14 +244,17 @@ func TestPageTreeOfManyPagesIsFlat(t *testing.T) {
 				pages.set("Kids", strings.TrimSuffix(string(pages.get("Kids")), "]")+" "+refTo(last)+"]")
 				f.objects[3] = pages.bytes()
 			}
+
 			whole, err := Join([]*File{f}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
+
 			numbers, err := whole.pageNumbers()
 			if pages, err2 := whole.Pages(); err != nil || err2 != nil || pages != count || len(numbers) != count {
 				t.Fatalf("%d pages, %d in the tree, %v, %v", pages, len(numbers), err, err2)
 			}
+
 			for _, o := range whole.objects {
 				if d, _, err := readDict(o); err == nil && string(d.get("Type")) == "/Pages" {
 					if kids, err := readArray(d.get("Kids")); err != nil || len(kids) > 64 {
@@ -238,16 +268,19 @@ func TestPageTreeOfManyPagesIsFlat(t *testing.T) {
 
 func TestWrongNumbersOfBannersAreRejected(t *testing.T) {
 	t.Parallel()
+
 	for name, texts := range map[string][][]string{
 		"one too few": {{"Head"}}, "one too many": {{"Head", "Head", "Head"}}, "one too many in two " +
 			"files": {{"Head"}, {"Head", "Head"}}, "one too few in two files": {{"Head"}, {}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+
 			var banners []*File
 			for _, file := range texts {
 				banners = append(banners, banner(t, file...))
 			}
+
 			if _, err := Join(
 				[]*File{section(t, "Alpha", 1), section(t, "Beta", 1)},
 				banners,
@@ -262,27 +295,33 @@ func TestWrongNumbersOfBannersAreRejected(t *testing.T) {
 func TestBannersAreArtifactsUponThePage(t *testing.T) {
 	t.Parallel()
 	whole, _ := joinedFile(t, []*File{section(t, "Alpha", 1)}, []*File{banner(t, "Head")})
+
 	canvases, err := whole.canvases()
 	if err != nil || len(canvases) != 2 {
 		t.Fatalf("%d canvases, %v", len(canvases), err)
 	}
+
 	for _, c := range canvases {
 		if c.form {
 			continue
 		}
 		var parts []string
+
 		contents, err := readArray(c.dict.get("Contents"))
 		if err != nil {
 			t.Fatal(err)
 		}
+
 		for _, part := range contents {
 			n, _ := whole.object(part)
+
 			_, content, err := whole.stream(n)
 			if err != nil {
 				t.Fatal(err)
 			}
 			parts = append(parts, string(content))
 		}
+
 		if len(parts) != 3 || parts[0] != "q\n" || parts[2] != "Q\n/Artifact BMC\n/Banner Do\nEMC\n" {
 			t.Errorf("the page is drawn by %q", parts)
 		}
@@ -291,6 +330,7 @@ func TestBannersAreArtifactsUponThePage(t *testing.T) {
 
 func TestSectionsWithBrokenTagsAreRejected(t *testing.T) {
 	t.Parallel()
+
 	for name, c := range map[string][2]string{
 		"no next key":                {"/ParentTreeNextKey 2", "/ParentTreeNextKez 2"},
 		"a huge next key":            {"/ParentTreeNextKey 2", "/ParentTreeNextKey 4000000000"},
@@ -304,12 +344,14 @@ func TestSectionsWithBrokenTagsAreRejected(t *testing.T) {
 			t.Parallel()
 			f := section(t, "Alpha", 1)
 			found := false
+
 			for n, o := range f.objects {
 				if strings.Contains(string(o), c[0]) {
 					found = true
 					f.objects[n] = []byte(strings.Replace(string(o), c[0], c[1], 1))
 				}
 			}
+
 			if _, err := Join([]*File{f}, nil); err == nil || !found {
 				t.Errorf("joined, %v", found)
 			}

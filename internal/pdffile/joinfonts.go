@@ -38,13 +38,16 @@ func (p *fontPool) take(m *member) error {
 		if !bytes.HasPrefix(o, []byte("<</Type /Font\n/Subtype /Type0\n")) {
 			continue
 		}
+
 		s, err := f.readSubset(n)
 		if err != nil {
 			return fmt.Errorf("font %d: %w", n, err)
 		}
+
 		if s == nil {
 			continue
 		}
+
 		known := p.byFace[s.face]
 		switch {
 		case known == nil:
@@ -57,12 +60,14 @@ func (p *fontPool) take(m *member) error {
 			known.sections++
 			known.takeWidths(s)
 			maps.Copy(known.characters, s.characters)
+
 			m.moved[n] = known.number
 			for _, own := range []int{n, s.descendant, s.descriptor, s.file, s.texts} {
 				f.objects[own] = nil
 			}
 		}
 	}
+
 	return nil
 }
 
@@ -84,41 +89,50 @@ func (f *File) readSubset(n int) (*subset, error) {
 		return nil, err
 	}
 	s := &subset{number: n, characters: textMap{}, widths: map[int]float64{}, sections: 1}
+
 	descendants, err := readArray(font.get("DescendantFonts"))
 	if err != nil || len(descendants) != 1 {
 		return nil, errObject
 	}
 	var ok [2]bool
 	s.descendant, ok[0] = f.object(descendants[0])
+
 	s.texts, ok[1] = f.object(font.get("ToUnicode"))
 	if !ok[0] || !ok[1] {
 		return nil, nil
 	}
+
 	descendant, err := f.dictionary(descendants[0])
 	if err != nil {
 		return nil, err
 	}
+
 	descriptor, err := f.dictionary(descendant.get("FontDescriptor"))
 	if err != nil {
 		return nil, err
 	}
+
 	s.descriptor, ok[0] = f.object(descendant.get("FontDescriptor"))
 	if s.file, ok[1] = f.object(descriptor.get("FontFile2")); !ok[0] || !ok[1] {
 		return nil, nil
 	}
+
 	_, data, err := f.stream(s.file)
 	if err != nil {
 		return nil, err
 	}
+
 	if s.outlines, err = readTrueType(data); err != nil {
 		return nil, nil //nolint:nilerr // it stays as it is
 	}
 	maps.Copy(s.characters, f.textMap(n))
 	widths := f.readWidths(n)
+
 	s.widths[0] = widths.of(0)
 	for glyph := range s.outlines.glyphs {
 		s.widths[glyph] = widths.of(glyph)
 	}
+
 	for glyph := range s.characters {
 		s.widths[glyph] = widths.of(glyph)
 	}
@@ -126,6 +140,7 @@ func (f *File) readSubset(n int) (*subset, error) {
 	descriptor.remove("FontName")
 	descriptor.remove("FontFile2")
 	s.face = string(name) + "\n" + string(descriptor.bytes())
+
 	return s, nil
 }
 
@@ -138,6 +153,7 @@ func (p *fontPool) write(f *File) error {
 		data := s.outlines.bytes()
 		f.setStream(s.file, dict{{"Length1", []byte(strconv.Itoa(len(data)))}}, data)
 		f.setStream(s.texts, nil, s.toUnicode())
+
 		d, _, err := readDict(f.objects[s.descendant])
 		if err != nil {
 			return err
@@ -146,6 +162,7 @@ func (p *fontPool) write(f *File) error {
 		f.objects[s.descendant] = d.bytes()
 	}
 	f.textMaps = map[int]textMap{}
+
 	return nil
 }
 
@@ -153,6 +170,7 @@ func (p *fontPool) write(f *File) error {
 func (s *subset) widthList() string {
 	var b strings.Builder
 	last := -2
+
 	for _, glyph := range slices.Sorted(maps.Keys(s.widths)) {
 		switch {
 		case glyph != last+1 && last >= 0:
@@ -165,23 +183,30 @@ func (s *subset) widthList() string {
 		b.WriteString(strconv.FormatFloat(s.widths[glyph], 'f', -1, 64))
 		last = glyph
 	}
+
 	return b.String() + "]]"
 }
 
 // toUnicode writes what text the glyphs stand for, as Skia does.
 func (s *subset) toUnicode() []byte {
 	var b bytes.Buffer
-	b.WriteString("/CIDInit /ProcSet findresource begin\n12 dict begin\nbegincmap\n/CIDSystemInfo\n<<  /Registry (Adobe)\n/Ordering (UCS)\n/Supplement 0\n>> def\n" +
-		"/CMapName /Adobe-Identity-UCS def\n/CMapType 2 def\n1 begincodespacerange\n<0000> <FFFF>\nendcodespacerange\n")
+	b.WriteString(
+		"/CIDInit /ProcSet findresource begin\n12 dict begin\nbegincmap\n/CIDSystemInfo\n<<  /Registry (Adobe)\n/Ordering (UCS)\n/Supplement 0\n>> def\n" +
+			"/CMapName /Adobe-Identity-UCS def\n/CMapType 2 def\n1 begincodespacerange\n<0000> <FFFF>\nendcodespacerange\n",
+	)
+
 	const most = 100 // lines in a block, by the format
 	for block := range slices.Chunk(slices.Sorted(maps.Keys(s.characters)), most) {
 		fmt.Fprintf(&b, "%d beginbfchar\n", len(block))
+
 		for _, glyph := range block {
 			fmt.Fprintf(&b, "<%04X> <", glyph)
+
 			units := utf16.Encode([]rune(s.characters[glyph]))
 			if len(units) == 0 {
 				units = []uint16{0} // Skia's word for none
 			}
+
 			for _, u := range units {
 				fmt.Fprintf(&b, "%04X", u)
 			}
@@ -190,5 +215,6 @@ func (s *subset) toUnicode() []byte {
 		b.WriteString("endbfchar\n")
 	}
 	b.WriteString("endcmap\nCMapName currentdict /CMap defineresource pop\nend\nend")
+
 	return b.Bytes()
 }

@@ -14,11 +14,13 @@ func TestFontsOfSectionsAreOneWhereTheyAgree(t *testing.T) {
 	t.Parallel()
 	font := func(texts, outlines map[int]string, replace ...string) *File {
 		objects := strings.NewReplacer(replace...).Replace(filetest.EmbeddedFont("font", texts, outlines))
+
 		return read(
 			t,
 			filetest.Build(t, filetest.Pages("/Font <</F1 @font>>", "BT\n/F1 9 Tf\n<0001> Tj\nET\n"), objects).Data,
 		)
 	}
+
 	first := func() *File { return font(map[int]string{1: "a", 2: "b"}, map[int]string{0: "zero", 1: "ONE!"}) }
 	for name, c := range map[string]struct {
 		second *File
@@ -26,8 +28,10 @@ func TestFontsOfSectionsAreOneWhereTheyAgree(t *testing.T) {
 	}{
 		"the same glyphs": {first(), 1},
 		"other glyphs":    {font(map[int]string{5: "é", 6: ""}, map[int]string{0: "zero", 5: "FIVE"}), 1},
-		"another tag of the subset": {font(map[int]string{1: "a"}, map[int]string{1: "ONE!"}, "AAAAAA+", "BBBBBB+"),
-			1},
+		"another tag of the subset": {
+			font(map[int]string{1: "a"}, map[int]string{1: "ONE!"}, "AAAAAA+", "BBBBBB+"),
+			1,
+		},
 		"another outline of a glyph": {font(map[int]string{1: "a"}, map[int]string{1: "UNO!"}), 2},
 		"another name":               {font(map[int]string{1: "a"}, map[int]string{1: "ONE!"}, "+Face", "+Other"), 2},
 		"another descriptor": {font(map[int]string{1: "a"}, map[int]string{1: "ONE!"}, "/Flags 4", "/Flags "+
@@ -39,25 +43,31 @@ func TestFontsOfSectionsAreOneWhereTheyAgree(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+
 			whole, err := Join([]*File{first(), c.second}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
 			var fonts []int
+
 			for n, o := range whole.objects {
 				if strings.HasPrefix(string(o), "<</Type /Font\n/Subtype /Type0\n") {
 					fonts = append(fonts, n)
 				}
 			}
+
 			if len(fonts) != c.fonts {
 				t.Fatalf("%d fonts, want %d", len(fonts), c.fonts)
 			}
+
 			if name != "other glyphs" {
 				return
 			}
+
 			if diff := cmp.Diff(textMap{1: "a", 2: "b", 5: "é", 6: ""}, whole.textMap(fonts[0])); diff != "" {
 				t.Errorf("texts (-want +got):\n%s", diff)
 			}
+
 			w := whole.readWidths(fonts[0])
 			for glyph, want := range map[int]float64{1: 501, 2: 502, 5: 505, 6: 506} {
 				if got := w.of(glyph); got != want {
@@ -72,21 +82,26 @@ func TestFontsOfSectionsAreOneWhereTheyAgree(t *testing.T) {
 // checkOutlines compares the outlines of a font, and the sums of its file.
 func checkOutlines(t *testing.T, f *File, font int, want map[int]string) {
 	t.Helper()
+
 	s, err := f.readSubset(font)
 	if err != nil || s == nil {
 		t.Fatalf("no font: %v", err)
 	}
+
 	got := map[int]string{}
 	for glyph, outline := range s.outlines.glyphs {
 		got[glyph] = string(outline)
 	}
+
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("outlines (-want +got):\n%s", diff)
 	}
+
 	d, data, err := f.stream(s.file)
 	if err != nil || string(d.get("Length1")) != fmt.Sprint(len(data)) {
 		t.Errorf("the font file is %d bytes, said to be %s, %v", len(data), d.get("Length1"), err)
 	}
+
 	if sum := checksum(data); sum != 0xB1B0AFBA {
 		t.Errorf("the file's sum is %X", sum)
 	}
@@ -94,12 +109,14 @@ func checkOutlines(t *testing.T, f *File, font int, want map[int]string) {
 
 func TestBrokenFontFilesAreRejected(t *testing.T) {
 	t.Parallel()
+
 	good := string(filetest.TrueType(map[int]string{1: "ONE!", 3: "3333"}))
 	if f, err := readTrueType([]byte(good)); err != nil || f.count != 4 || len(f.glyphs) != 2 {
 		t.Fatalf("%+v, %v", f, err)
 	}
 	table := func(name string) int { return strings.Index(good, name) }
 	at := func(place int, by string) string { return good[:place] + by + good[place+len(by):] }
+
 	body := func(name string) int {
 		e := good[table(name):]
 		return int(e[8])<<24 | int(e[9])<<16 | int(e[10])<<8 | int(e[11])
@@ -117,6 +134,7 @@ func TestBrokenFontFilesAreRejected(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+
 			if f, err := readTrueType([]byte(data)); err == nil {
 				t.Errorf("read as %d glyphs", f.count)
 			}

@@ -17,6 +17,7 @@ func (m *member) outlineEntries() (entries []outlineEntry, err error) {
 		if err != nil {
 			return nil, err
 		}
+
 		e := outlineEntry{number: m.number(n), level: m.file.headingLevel(d.get("SE"))}
 		for _, key := range []string{"Title", "Dest", "SE"} {
 			if value := d.get(key); value != nil {
@@ -25,6 +26,7 @@ func (m *member) outlineEntries() (entries []outlineEntry, err error) {
 		}
 		entries = append(entries, e)
 	}
+
 	return entries, nil
 }
 
@@ -38,40 +40,48 @@ func (j *joined) writeOutline() int {
 	// Places count from 1; 0 is the outline itself.
 	nodes := make([]node, len(j.outline)+1)
 	open := []int{0}
+
 	level := func(i int) int { return j.outline[i-1].level }
 	for i := 1; i < len(nodes); i++ {
 		for len(open) > 1 && level(open[len(open)-1]) >= level(i) {
 			open = open[:len(open)-1]
 		}
 		up := open[len(open)-1]
+
 		nodes[i].parent, nodes[i].prev = up, nodes[up].last
 		if nodes[up].last > 0 {
 			nodes[nodes[up].last].next = i
 		} else {
 			nodes[up].first = i
 		}
+
 		nodes[up].last = i
 		for _, o := range open {
 			nodes[o].below++
 		}
 		open = append(open, i)
 	}
+
 	number := func(i int) string {
 		if i == 0 {
 			return refTo(root)
 		}
+
 		return refTo(j.outline[i-1].number)
 	}
 	for i, n := range nodes {
 		d := dict{{"Type", []byte("/Outlines")}}
+
 		if i > 0 {
 			e := j.outline[i-1]
+
 			d = e.dict
 			if se, ok := reference(d.get("SE")); ok {
 				d.set("SE", refTo(j.tags.element(se)))
 			}
 			d.set("Parent", number(n.parent))
 		}
+
 		for _, link := range []struct {
 			key string
 			to  int
@@ -80,11 +90,13 @@ func (j *joined) writeOutline() int {
 				d.set(link.key, number(link.to))
 			}
 		}
+
 		if n.below > 0 {
 			d.set("Count", strconv.Itoa(n.below))
 		}
 		at, _ := reference([]byte(number(i)))
 		j.out.objects[at] = d.bytes()
 	}
+
 	return root
 }

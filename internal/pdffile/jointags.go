@@ -35,6 +35,7 @@ func (t *joinedTags) element(n int) int {
 	for to, ok := t.redirected[n]; ok; to, ok = t.redirected[n] {
 		n = to
 	}
+
 	return n
 }
 
@@ -45,26 +46,32 @@ func (m *member) readTags() (*sectionTags, error) {
 		return nil, nil
 	}
 	f := m.file
+
 	root, err := f.dictionary(value)
 	if err != nil {
 		return nil, err
 	}
+
 	t := &sectionTags{parents: map[int][]byte{}}
 	if t.nextKey, err = strconv.Atoi(string(root.get("ParentTreeNextKey"))); err != nil || t.nextKey > len(f.objects) {
 		return nil, errObject
 	}
+
 	var ok bool
 	if t.document, ok = f.object(root.get("K")); !ok {
 		return nil, errObject
 	}
+
 	tree, err := f.dictionary(root.get("ParentTree"))
 	if err != nil {
 		return nil, err
 	}
+
 	nums, err := readArray(tree.get("Nums"))
 	if err != nil || len(nums)%2 != 0 {
 		return nil, errObject
 	}
+
 	for i := 0; i < len(nums); i += 2 {
 		key, err := strconv.Atoi(string(nums[i]))
 		if err != nil || key < 0 || key >= t.nextKey {
@@ -72,6 +79,7 @@ func (m *member) readTags() (*sectionTags, error) {
 		}
 		t.parents[key] = nums[i+1]
 	}
+
 	t.main = f.lastElement(f.objects[t.document])
 	for _, name := range []string{"ParentTree", "IDTree"} {
 		if n, ok := f.object(root.get(name)); ok {
@@ -80,6 +88,7 @@ func (m *member) readTags() (*sectionTags, error) {
 	}
 	n, _ := f.object(value)
 	f.objects[n] = nil
+
 	return t, nil
 }
 
@@ -89,12 +98,14 @@ func (f *File) lastElement(o []byte) int {
 	if err != nil {
 		return 0
 	}
+
 	kids, _ := readArray(d.get("K"))
 	for _, k := range slices.Backward(kids) {
 		if n, ok := f.object(k); ok && bytes.HasPrefix(f.objects[n], structElem) {
 			return n
 		}
 	}
+
 	return 0
 }
 
@@ -106,6 +117,7 @@ func (t *joinedTags) add(m *member, s *sectionTags) error {
 	t.sections++
 	f := m.file
 	base := len(t.parents)
+
 	for n, o := range f.objects {
 		switch {
 		case bytes.HasPrefix(o, structElem):
@@ -115,6 +127,7 @@ func (t *joinedTags) add(m *member, s *sectionTags) error {
 			if err != nil {
 				return err
 			}
+
 			for _, name := range []string{"StructParent", "StructParents"} {
 				if key, err := strconv.Atoi(string(d.get(name))); err == nil {
 					d.set(name, strconv.Itoa(base+key))
@@ -123,6 +136,7 @@ func (t *joinedTags) add(m *member, s *sectionTags) error {
 			f.objects[n] = append(d.bytes(), rest...)
 		}
 	}
+
 	for key := range s.nextKey {
 		value := "null"
 		if s.parents[key] != nil {
@@ -131,6 +145,7 @@ func (t *joinedTags) add(m *member, s *sectionTags) error {
 		t.parents = append(t.parents, value)
 	}
 	s.document, s.main = m.number(s.document), m.number(s.main)
+
 	return nil
 }
 
@@ -141,6 +156,7 @@ func ownIDs(o []byte, section int) []byte {
 	}
 	mark := fmt.Appendf(nil, "(node%06d", section)
 	within := func(part []byte) []byte { return bytes.ReplaceAll(part, []byte("(node"), mark) }
+
 	return nodeHeaders.ReplaceAllFunc(nodeID.ReplaceAllFunc(o, within), within)
 }
 
@@ -152,6 +168,7 @@ func (t *joinedTags) hang(out *File, s *sectionTags) error {
 	} else {
 		t.redirected[s.document], t.redirected[s.main] = t.document, t.main
 	}
+
 	t.tops = append(t.tops, s.main, s.document)
 	for _, of := range []struct {
 		element, to int
@@ -161,10 +178,12 @@ func (t *joinedTags) hang(out *File, s *sectionTags) error {
 		if err != nil {
 			return err
 		}
+
 		kids, err := readArray(d.get("K"))
 		if err != nil {
 			return err
 		}
+
 		for _, k := range kids {
 			n, ok := reference(k)
 			switch {
@@ -178,6 +197,7 @@ func (t *joinedTags) hang(out *File, s *sectionTags) error {
 			*of.kids = append(*of.kids, k)
 		}
 	}
+
 	return nil
 }
 
@@ -186,6 +206,7 @@ func contentOn(kid, page []byte) []byte {
 	if kid[0] == '<' {
 		return kid
 	}
+
 	return fmt.Appendf(nil, "<</Type /MCR\n/Pg %s\n/MCID %s>>", page, kid)
 }
 
@@ -202,11 +223,13 @@ func (t *joinedTags) write(j *joined) error {
 		return nil
 	}
 	out := j.out
+
 	for _, n := range t.tops {
 		if n != t.main && n != t.document {
 			out.objects[n] = nil
 		}
 	}
+
 	for _, e := range []struct {
 		number int
 		kids   [][]byte
@@ -220,11 +243,13 @@ func (t *joinedTags) write(j *joined) error {
 		out.objects[e.number] = d.bytes()
 	}
 	var nums strings.Builder
+
 	for key, value := range t.parents {
 		n, ok := out.object([]byte(value))
 		if !ok || out.objects[n] == nil {
 			continue
 		}
+
 		if bytes.HasPrefix(out.objects[n], []byte("[")) {
 			out.objects[n] = renumber(out.objects[n], t.element)
 		} else {
@@ -232,14 +257,20 @@ func (t *joinedTags) write(j *joined) error {
 		}
 		fmt.Fprintf(&nums, "%d %s ", key, value)
 	}
-	root := fmt.Sprintf("<</Type /StructTreeRoot\n/K %s\n/ParentTreeNextKey %d\n/ParentTree %s", refTo(t.document), len(t.parents),
-		refTo(out.add([]byte("<</Type /ParentTree\n/Nums ["+strings.TrimSpace(nums.String())+"]>>"))))
+
+	root := fmt.Sprintf(
+		"<</Type /StructTreeRoot\n/K %s\n/ParentTreeNextKey %d\n/ParentTree %s",
+		refTo(t.document),
+		len(t.parents),
+		refTo(out.add([]byte("<</Type /ParentTree\n/Nums ["+strings.TrimSpace(nums.String())+"]>>"))),
+	)
 	if ids := t.idTree(out); ids > 0 {
 		root += "\n/IDTree " + refTo(ids)
 	}
 	number := out.add([]byte(root + ">>"))
 	j.catalog.set("StructTreeRoot", refTo(number))
 	setParent(out, t.document, number)
+
 	return nil
 }
 
@@ -247,14 +278,17 @@ func (t *joinedTags) write(j *joined) error {
 // tree; 0 if none has.
 func (t *joinedTags) idTree(out *File) int {
 	var names []string
+
 	for n, o := range out.objects {
 		if !bytes.HasPrefix(o, structElem) || !bytes.Contains(o, []byte("/ID (node")) {
 			continue
 		}
+
 		if id := nodeID.FindSubmatch(o); id != nil {
 			names = append(names, fmt.Sprintf("(%s) %s", id[1], refTo(n)))
 		}
 	}
+
 	if len(names) == 0 {
 		return 0
 	}
@@ -262,5 +296,6 @@ func (t *joinedTags) idTree(out *File) int {
 	first, _, _ := strings.Cut(names[0], " ")
 	last, _, _ := strings.Cut(names[len(names)-1], " ")
 	leaf := out.add(fmt.Appendf(nil, "<</Limits [%s %s]\n/Names [%s]>>", first, last, strings.Join(names, " ")))
+
 	return out.add([]byte("<</Kids [" + refTo(leaf) + "]>>"))
 }

@@ -14,17 +14,20 @@ func (f *File) mergeLeaves(root dict) error {
 		return fmt.Errorf("parent tree: %w", errObject)
 	}
 	leaves := map[int][]leaf{} // by parent
+
 	for n, o := range f.objects {
 		if l, ok := readLeaf(n, o); ok && l.parent < len(f.objects) && takesText(f.objects[l.parent]) {
 			leaves[l.parent] = append(leaves[l.parent], l)
 		}
 	}
+
 	merged := map[int]int{} // leaf to parent
 	for parent, below := range leaves {
 		if err := f.mergeInto(parent, below, merged); err != nil {
 			return fmt.Errorf("structure element %d: %w", parent, err)
 		}
 	}
+
 	return f.redirectParents(tree, merged)
 }
 
@@ -42,12 +45,14 @@ func readLeaf(n int, o []byte) (l leaf, ok bool) {
 	}
 	parent, rest, _ := bytes.Cut(rest, []byte("\n/Pg "))
 	page, content, _ := bytes.Cut(rest, []byte("\n/K "))
+
 	content, ok = bytes.CutSuffix(content, []byte(">>"))
 	if !ok || len(content) == 0 || regular(content) != len(content) {
 		return l, false
 	}
 	l = leaf{number: n, page: page, content: content}
 	l.parent, ok = reference(parent)
+
 	return l, ok
 }
 
@@ -58,10 +63,12 @@ func takesText(o []byte) bool {
 	if !ok {
 		return false
 	}
+
 	switch string(rest[:regular(rest)]) {
 	case "P", "H1", "H2", "H3", "H4", "H5", "H6", "TD", "TH", "Code", "Em", "Strong", "Link", "Caption":
 		return true
 	}
+
 	return false
 }
 
@@ -72,18 +79,22 @@ func (f *File) mergeInto(parent int, leaves []leaf, merged map[int]int) error {
 	if err != nil {
 		return err
 	}
+
 	kids, err := readArray(d.get("K"))
 	if err != nil {
 		return err
 	}
+
 	page := d.get("Pg")
 	if page == nil {
 		page = leaves[0].page
 	}
+
 	byNumber := make(map[int]leaf, len(leaves))
 	for _, l := range leaves {
 		byNumber[l.number] = l
 	}
+
 	for i, k := range kids {
 		n, ok := reference(k)
 		if !ok {
@@ -99,12 +110,14 @@ func (f *File) mergeInto(parent int, leaves []leaf, merged map[int]int) error {
 		f.objects[n] = nil
 	}
 	d.set("Pg", string(page))
+
 	if len(kids) == 1 {
 		d.set("K", string(kids[0]))
 	} else {
 		d.set("K", "["+string(bytes.Join(kids, []byte(" ")))+"]")
 	}
 	f.objects[parent] = d.bytes()
+
 	return nil
 }
 
@@ -114,15 +127,18 @@ func (f *File) redirectParents(tree dict, merged map[int]int) error {
 	if err != nil {
 		return fmt.Errorf("parent tree: %w", err)
 	}
+
 	for _, v := range values {
 		n, ok := f.object(v)
 		if !ok || !bytes.HasPrefix(f.objects[n], []byte("[")) {
 			continue
 		}
+
 		owners, err := readArray(f.objects[n])
 		if err != nil {
 			return fmt.Errorf("parent tree: %w", err)
 		}
+
 		for i, owner := range owners {
 			if n, ok := reference(owner); ok && merged[n] > 0 {
 				owners[i] = []byte(refTo(merged[n]))
@@ -130,5 +146,6 @@ func (f *File) redirectParents(tree dict, merged map[int]int) error {
 		}
 		f.objects[n] = []byte("[" + string(bytes.Join(owners, []byte(" "))) + "]")
 	}
+
 	return nil
 }

@@ -12,29 +12,44 @@ func (f *File) comment(notes []Note) error {
 	if err != nil {
 		return err
 	}
+
 	numbers, err := f.pageNumbers()
 	if err != nil {
 		return err
 	}
+
 	pages := map[int]int{} // objects by number
 	for object, number := range numbers {
 		pages[number] = object
 	}
+
 	for _, note := range notes {
 		number := anchors[note.Anchor]
 		if number == 0 && len(pages) == 1 {
 			number = 1 // nothing links to the only slide
 		}
+
 		object, ok := pages[number]
 		if !ok {
 			continue
 		}
+
 		page, _, err := readDict(f.objects[object])
 		if err != nil {
 			return err
 		}
 		// Hidden in print (F: no zoom, no rotation).
-		annotation := refTo(f.add(fmt.Appendf(nil, "<</Type /Annot\n/Subtype /Text\n/Rect [12 12 32 32]\n/F 24\n/Name /Note\n/P %s\n/Contents %s>>", refTo(object), textString(note.Text))))
+		annotation := refTo(
+			f.add(
+				fmt.Appendf(
+					nil,
+					"<</Type /Annot\n/Subtype /Text\n/Rect [12 12 32 32]\n/F 24\n/Name /Note\n/P %s\n/Contents %s>>",
+					refTo(object),
+					textString(note.Text),
+				),
+			),
+		)
+
 		list := strings.TrimSpace(string(page.get("Annots")))
 		if referenced, ok := f.object([]byte(list)); ok {
 			list = strings.TrimSpace(string(f.objects[referenced]))
@@ -42,5 +57,6 @@ func (f *File) comment(notes []Note) error {
 		page.set("Annots", "["+strings.TrimSuffix(strings.TrimPrefix(list, "["), "]")+" "+annotation+"]")
 		f.objects[object] = page.bytes()
 	}
+
 	return nil
 }

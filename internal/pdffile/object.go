@@ -27,18 +27,22 @@ func readDict(object []byte) (d dict, rest []byte, err error) {
 	if !ok {
 		return nil, nil, errObject
 	}
+
 	for {
 		body = bytes.TrimLeft(body, "\n ")
 		if rest, ok := bytes.CutPrefix(body, []byte(">>")); ok {
 			return d, rest, nil
 		}
+
 		var key, value []byte
 		if key, body, err = cutValue(body); err != nil {
 			return nil, nil, err
 		}
+
 		if len(key) < 2 || key[0] != '/' {
 			return nil, nil, errObject
 		}
+
 		if value, body, err = cutValue(body); err != nil {
 			return nil, nil, err
 		}
@@ -52,6 +56,7 @@ func (d dict) get(key string) []byte {
 			return f.value
 		}
 	}
+
 	return nil
 }
 
@@ -78,12 +83,14 @@ func (d *dict) remove(key string) {
 // bytes writes the dictionary the way Skia does.
 func (d dict) bytes() []byte {
 	b := []byte("<<")
+
 	for i, f := range d {
 		if i > 0 {
 			b = append(b, '\n')
 		}
 		b = append(append(append(append(b, '/'), f.key...), ' '), f.value...)
 	}
+
 	return append(b, ">>"...)
 }
 
@@ -94,13 +101,16 @@ func readArray(value []byte) (values [][]byte, err error) {
 	if !ok {
 		return [][]byte{value}, nil
 	}
+
 	if inner, ok = bytes.CutSuffix(inner, []byte("]")); !ok {
 		return nil, errObject
 	}
+
 	for {
 		if inner = bytes.TrimLeft(inner, "\n "); len(inner) == 0 {
 			return values, nil
 		}
+
 		var v []byte
 		if v, inner, err = cutValue(inner); err != nil {
 			return nil, err
@@ -116,6 +126,7 @@ func reference(value []byte) (number int, ok bool) {
 		return 0, false
 	}
 	n, err := strconv.Atoi(string(digits))
+
 	return n, err == nil && n >= 0
 }
 
@@ -125,10 +136,12 @@ func refTo(number int) string { return strconv.Itoa(number) + " 0 R" }
 // string, array, dictionary or keyword.
 func cutValue(b []byte) (value, rest []byte, err error) {
 	b = bytes.TrimLeft(b, "\n ")
+
 	n, err := valueLength(b)
 	if err != nil {
 		return nil, nil, err
 	}
+
 	return b[:n], b[n:], nil
 }
 
@@ -139,8 +152,10 @@ const maxNesting = 50
 // valueLength is how many bytes the value at the front of b has.
 func valueLength(b []byte) (int, error) {
 	depth := 0
+
 	for i := 0; i < len(b); {
 		step := 1
+
 		switch c := b[i]; {
 		case c == '\n' || c == ' ':
 			i++
@@ -164,13 +179,16 @@ func valueLength(b []byte) (int, error) {
 				step = referenceLength(b[i:], step)
 			}
 		}
+
 		if i += step; step <= 0 || depth < 0 || depth > maxNesting {
 			return 0, errObject
 		}
+
 		if depth == 0 {
 			return i, nil
 		}
 	}
+
 	return 0, fmt.Errorf("%w: it is cut off", errObject)
 }
 
@@ -182,6 +200,7 @@ func regular(b []byte) int {
 			return i
 		}
 	}
+
 	return len(b)
 }
 
@@ -192,9 +211,11 @@ func referenceLength(b []byte, n int) int {
 			return n
 		}
 	}
+
 	if bytes.HasPrefix(b[n:], []byte(" 0 R")) && regular(b[n+3:]) == 1 {
 		return n + len(" 0 R")
 	}
+
 	return n
 }
 
@@ -202,6 +223,7 @@ func referenceLength(b []byte, n int) int {
 // it does not end.
 func stringLength(b []byte) int {
 	depth := 0
+
 	for i := 0; i < len(b); i++ {
 		switch b[i] {
 		case '\\':
@@ -214,6 +236,7 @@ func stringLength(b []byte) int {
 			}
 		}
 	}
+
 	return 0
 }
 
@@ -223,31 +246,37 @@ func stringBytes(value []byte) []byte {
 	if len(value) < 2 {
 		return nil
 	}
+
 	inner := value[1 : len(value)-1]
 	switch {
 	case value[0] == '<':
 		out := make([]byte, hex.DecodedLen(len(inner)))
 		n, _ := hex.Decode(out, inner)
+
 		return out[:n]
 	case value[0] != '(':
 		return nil
 	}
 	var out []byte
+
 	for i := 0; i < len(inner); i++ {
 		c := inner[i]
 		if c != '\\' || i+1 == len(inner) {
 			out = append(out, c)
 			continue
 		}
+
 		i++
 		if escaped := bytes.IndexByte([]byte("nrtbf"), inner[i]); escaped >= 0 {
 			out = append(out, "\n\r\t\b\f"[escaped])
 			continue
 		}
+
 		digits := 0
 		for digits < 3 && i+digits < len(inner) && inner[i+digits] >= '0' && inner[i+digits] <= '7' {
 			digits++
 		}
+
 		if digits == 0 {
 			out = append(out, inner[i])
 			continue
@@ -256,19 +285,23 @@ func stringBytes(value []byte) []byte {
 		out = append(out, byte(code))
 		i += digits - 1
 	}
+
 	return out
 }
 
 // decodeText reads a text string: UTF-16 or plain.
 func decodeText(value []byte) string {
 	raw := stringBytes(value)
+
 	rest, wide := bytes.CutPrefix(raw, []byte("\xfe\xff"))
 	if !wide {
 		return string(raw)
 	}
+
 	units := make([]uint16, 0, len(rest)/2)
 	for ; len(rest) > 1; rest = rest[2:] {
 		units = append(units, uint16(rest[0])<<8|uint16(rest[1]))
 	}
+
 	return string(utf16.Decode(units))
 }

@@ -10,6 +10,7 @@ import (
 
 func TestOneValueIsCutOffTheFront(t *testing.T) {
 	t.Parallel()
+
 	for name, c := range map[string]struct{ in, value, rest string }{
 		"a name ends at a space":              {"/Type /Page", "/Type", " /Page"},
 		"a name ends at the next one":         {"/S/P", "/S", "/P"},
@@ -35,6 +36,7 @@ func TestOneValueIsCutOffTheFront(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+
 			value, rest, err := cutValue([]byte(c.in))
 			if err != nil || string(value) != c.value || string(rest) != c.rest {
 				t.Errorf("got %q and %q, %v; want %q and %q", value, rest, err, c.value, c.rest)
@@ -45,6 +47,7 @@ func TestOneValueIsCutOffTheFront(t *testing.T) {
 
 func TestBrokenValuesAreRejected(t *testing.T) {
 	t.Parallel()
+
 	for name, in := range map[string]string{
 		"nothing": "", "only spaces": " \n ", "an array without an end": "[1 2",
 		"a dictionary without an end": "<</A 1", "a string without an end": "(abc",
@@ -58,6 +61,7 @@ func TestBrokenValuesAreRejected(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+
 			if value, _, err := cutValue([]byte(in)); !errors.Is(err, errObject) {
 				t.Errorf("got %.50q, %v", value, err)
 			}
@@ -68,20 +72,24 @@ func TestBrokenValuesAreRejected(t *testing.T) {
 func TestDictionaryIsReadInItsOrder(t *testing.T) {
 	t.Parallel()
 	in := "<</Type /Page\n/Kids [1 0 R <</A (>>)>>]/Alt (a >> b) /N null\n/Sub <<>>>> stream\n/No 1\nendstream"
+
 	d, rest, err := readDict([]byte(in))
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	var got []string
 	for _, f := range d {
 		got = append(got, f.key+"="+string(f.value))
 	}
+
 	if diff := cmp.Diff(
 		[]string{"Type=/Page", "Kids=[1 0 R <</A (>>)>>]", "Alt=(a >> b)", "N=null", "Sub=<<>>"},
 		got,
 	); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
+
 	if string(rest) != " stream\n/No 1\nendstream" {
 		t.Errorf("after it comes %q", rest)
 	}
@@ -89,9 +97,11 @@ func TestDictionaryIsReadInItsOrder(t *testing.T) {
 	d.set("Last", "1")
 	d.remove("Kids")
 	d.remove("Absent")
+
 	if got, want := string(d.bytes()), "<</Type /Page\n/Alt (new)\n/N null\n/Sub <<>>\n/Last 1>>"; got != want {
 		t.Errorf("written as %q, want %q", got, want)
 	}
+
 	if d.get("Kids") != nil || d.get("Last") == nil {
 		t.Error("what was removed is there, or what was set is not")
 	}
@@ -99,6 +109,7 @@ func TestDictionaryIsReadInItsOrder(t *testing.T) {
 
 func TestBrokenDictionariesAreRejected(t *testing.T) {
 	t.Parallel()
+
 	for name, in := range map[string]string{
 		"nothing": "", "an array": "[1]", "no end": "<</A 1", "a key without a value": "<</A>>", "a key that is no " +
 			"name": "<<1 2>>", "an empty key": "<</ 1>>",
@@ -107,6 +118,7 @@ func TestBrokenDictionariesAreRejected(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+
 			if d, _, err := readDict([]byte(in)); err == nil {
 				t.Errorf("read as %q", d.bytes())
 			}
@@ -116,26 +128,33 @@ func TestBrokenDictionariesAreRejected(t *testing.T) {
 
 func TestArrayIsReadValueByValue(t *testing.T) {
 	t.Parallel()
+
 	for in, want := range map[string][]string{
-		"[]": nil, "[ \n ]": nil, "[1 2 0 R /A]": {"1", "2 0 R", "/A"}, "[[1 2] <</A [3]>> (])]": {"[1 2]",
-			"<</A [3]>>", "(])"},
+		"[]": nil, "[ \n ]": nil, "[1 2 0 R /A]": {"1", "2 0 R", "/A"}, "[[1 2] <</A [3]>> (])]": {
+			"[1 2]",
+			"<</A [3]>>", "(])",
+		},
 		"[<0001> -20 <0002>]": {"<0001>", "-20", "<0002>"}, "12 0 R": {"12 0 R"}, "/One": {"/One"},
 	} {
 		t.Run(in, func(t *testing.T) {
 			t.Parallel()
 			values, err := readArray([]byte(in))
+
 			var got []string
 			for _, v := range values {
 				got = append(got, string(v))
 			}
+
 			if diff := cmp.Diff(want, got); diff != "" || err != nil {
 				t.Errorf("%v (-want +got):\n%s", err, diff)
 			}
 		})
 	}
+
 	for _, in := range []string{"[1 2", "[1 (]", "[1 ]]", "[1>>"} {
 		t.Run("broken "+in, func(t *testing.T) {
 			t.Parallel()
+
 			if values, err := readArray([]byte(in)); err == nil {
 				t.Errorf("read as %q", values)
 			}
@@ -145,14 +164,17 @@ func TestArrayIsReadValueByValue(t *testing.T) {
 
 func TestReference(t *testing.T) {
 	t.Parallel()
+
 	for in, want := range map[string]int{"12 0 R": 12, "0 0 R": 0, "12": -1, "12 1 R": -1, "12 0 R ": -1, "-12 0 " +
 		"R": -1, " 0 R": -1, "": -1, "99999999999999999999 0 R": -1, "1.5 0 R": -1} {
 		t.Run(in, func(t *testing.T) {
 			t.Parallel()
+
 			got, ok := reference([]byte(in))
 			if !ok {
 				got = -1
 			}
+
 			if got != want {
 				t.Errorf("got %d, want %d", got, want)
 			}
@@ -162,12 +184,14 @@ func TestReference(t *testing.T) {
 
 func TestReferenceToAnObjectThatIsNotThere(t *testing.T) {
 	t.Parallel()
+
 	f := &File{objects: make([][]byte, 3)}
 	for in, want := range map[string]bool{"2 0 R": true, "3 0 R": false, "": false} {
 		if _, ok := f.object([]byte(in)); ok != want {
 			t.Errorf("%q: %v", in, ok)
 		}
 	}
+
 	if _, err := f.dictionary([]byte("3 0 R")); err == nil {
 		t.Error("an object past the last one was read")
 	}
@@ -175,6 +199,7 @@ func TestReferenceToAnObjectThatIsNotThere(t *testing.T) {
 
 func TestTextStringsAreDecoded(t *testing.T) {
 	t.Parallel()
+
 	for in, want := range map[string]string{
 		"(plain)": "plain", "()": "", `(a\(b\)\\)`: `a(b)\`, `(\n\r\t\b\f)`: "\n\r\t\b\f", `(\101\7\0409)`: "A\a 9",
 		`(\777)`: "\xff", `(\1011)`: "A1", `(\8\z)`: "8z", `(a\`: "a",
@@ -184,6 +209,7 @@ func TestTextStringsAreDecoded(t *testing.T) {
 	} {
 		t.Run(in, func(t *testing.T) {
 			t.Parallel()
+
 			if got := decodeText([]byte(in)); got != want {
 				t.Errorf("got %q, want %q", got, want)
 			}
@@ -193,16 +219,19 @@ func TestTextStringsAreDecoded(t *testing.T) {
 
 func TestTextStringsAreReadAsTheyWereWritten(t *testing.T) {
 	t.Parallel()
+
 	for _, text := range []string{
 		"", "plain", `)\(`, "é", "\x7f", "a\nb", "\u2061x", "😀 + 漢", "\u0627\u0644", "\\101", "FEFF",
 		strings.Repeat("(", 40_000),
 	} {
 		t.Run(text[:min(len(text), 8)], func(t *testing.T) {
 			t.Parallel()
+
 			written := textString(text)
 			if n, err := valueLength([]byte(written)); err != nil || n != len(written) {
 				t.Fatalf("%.50s is %d bytes long, %v", written, n, err)
 			}
+
 			if got := decodeText([]byte(written)); got != text {
 				t.Errorf("got %.50q from %.50s", got, written)
 			}
@@ -212,6 +241,7 @@ func TestTextStringsAreReadAsTheyWereWritten(t *testing.T) {
 
 func TestOneLineOfAText(t *testing.T) {
 	t.Parallel()
+
 	for in, want := range map[string]string{
 		" a \t b\n\nc ": "a b c", "a\x00b": "a b", "a\u0085b": "a b", "a\xffb": "a\ufffdb", "": "", "\n": "",
 		"a\u00a0b":                     "a b",
@@ -219,6 +249,7 @@ func TestOneLineOfAText(t *testing.T) {
 	} {
 		t.Run(in[:min(len(in), 8)], func(t *testing.T) {
 			t.Parallel()
+
 			if got := OneLine(in); got != want {
 				t.Errorf("got %.60q, want %.60q", got, want)
 			}
@@ -228,6 +259,7 @@ func TestOneLineOfAText(t *testing.T) {
 
 func TestReferencesAreRenumbered(t *testing.T) {
 	t.Parallel()
+
 	for name, c := range map[string]struct{ in, want string }{
 		"in a dictionary":            {"<</P 7 0 R\n/K [8 0 R 9 0 R]>>", "<</P 107 0 R\n/K [108 0 R 109 0 R]>>"},
 		"in an array without spaces": {"[7 0 R/A 8 0 R]", "[107 0 R/A 108 0 R]"},
@@ -242,6 +274,7 @@ func TestReferencesAreRenumbered(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+
 			if got := string(renumber([]byte(c.in), func(n int) int { return n + 100 })); got != c.want {
 				t.Errorf("got %q, want %q", got, c.want)
 			}
@@ -251,24 +284,29 @@ func TestReferencesAreRenumbered(t *testing.T) {
 
 func TestHostileNumbers(t *testing.T) {
 	t.Parallel()
+
 	for _, in := range []string{
 		"", "-", "--1", "+", "1-1", "1e5", "NaN", "Inf", "-Infinity", "0x10", "0x1.00000000000000p10",
 		"1_000_000_000_000_000", "Infinity00000000000", "1.2.3", "12345678901234567890x", "1e999999999999999999",
 	} {
 		t.Run(in, func(t *testing.T) {
 			t.Parallel()
+
 			if n, ok := decimal([]byte(in)); ok {
 				t.Errorf("read as %v", n)
 			}
 		})
 	}
+
 	if _, err := numbers([][]byte{[]byte("1"), []byte("x")}, 2); err == nil {
 		t.Error("a word counts as a number")
 	}
+
 	many := make([][]byte, 8)
 	for i := range many {
 		many[i] = []byte("1")
 	}
+
 	if _, err := numbers(many, len(many)); err == nil {
 		t.Error("eight numbers fit into six")
 	}

@@ -15,6 +15,7 @@ func (f *File) titleOutline(catalog dict, headings []Heading) error {
 		begins[i] = beginning(h.Text)
 	}
 	next := 0
+
 	for _, n := range f.outline(catalog) {
 		entry, _, err := readDict(f.objects[n])
 		if err != nil {
@@ -22,6 +23,7 @@ func (f *File) titleOutline(catalog dict, headings []Heading) error {
 		}
 		title := decodeText(entry.get("Title"))
 		better := strings.ReplaceAll(title, formulaMark, "")
+
 		level, begun := f.headingLevel(entry.get("SE")), beginning(title)
 		for i := next; i < len(headings); i++ {
 			if headings[i].Level == level && strings.HasPrefix(begun, begins[i]) && (begins[i] != "" || begun == "") {
@@ -29,11 +31,13 @@ func (f *File) titleOutline(catalog dict, headings []Heading) error {
 				break
 			}
 		}
+
 		if better = OneLine(better); better != title {
 			entry.set("Title", textString(better))
 			f.objects[n] = entry.bytes()
 		}
 	}
+
 	return nil
 }
 
@@ -41,22 +45,27 @@ func (f *File) titleOutline(catalog dict, headings []Heading) error {
 // no tree.
 func (f *File) outline(catalog dict) (entries []int) {
 	seen := map[int]bool{}
+
 	for todo := [][]byte{catalog.get("Outlines")}; len(todo) > 0; {
 		n, ok := f.object(todo[len(todo)-1])
 		todo = todo[:len(todo)-1]
+
 		if !ok || seen[n] {
 			continue
 		}
 		seen[n] = true
+
 		d, _, err := readDict(f.objects[n])
 		if err != nil {
 			continue
 		}
+
 		if d.get("Title") != nil {
 			entries = append(entries, n)
 		}
 		todo = append(todo, d.get("Next"), d.get("First"))
 	}
+
 	return entries
 }
 
@@ -66,11 +75,13 @@ func (f *File) headingLevel(element []byte) int {
 	if !ok {
 		return 0
 	}
+
 	rest, ok := bytes.CutPrefix(bytes.TrimPrefix(f.objects[n], structElem), []byte("/S /H"))
 	if !ok {
 		return 0
 	}
 	level, _ := strconv.Atoi(string(rest[:regular(rest)])) // 0 of other types
+
 	return level
 }
 
@@ -79,14 +90,17 @@ func beginning(title string) string {
 	const enough = 8
 	var b strings.Builder
 	taken := 0
+
 	for _, r := range title {
 		if !unicode.IsLetter(r) && !unicode.IsDigit(r) {
 			continue
 		}
 		b.WriteRune(unicode.ToLower(r))
+
 		if taken++; taken == enough {
 			break
 		}
 	}
+
 	return b.String()
 }

@@ -87,6 +87,7 @@ func Pack(printed []byte, m Meta, finish Finish) (Packed, error) {
 	if err != nil {
 		return Packed{}, err
 	}
+
 	return f.Pack(m, finish)
 }
 
@@ -96,10 +97,12 @@ func (f *File) Pack(m Meta, finish Finish) (p Packed, err error) {
 	if p.Pages, err = f.Pages(); err != nil {
 		return p, err
 	}
+
 	if p.Missing, err = f.finish(m, finish); err != nil {
 		return p, err
 	}
 	plain, packed := 0, 0
+
 	for _, o := range f.objects {
 		if isStream(o) {
 			packed += len(o)
@@ -109,6 +112,7 @@ func (f *File) Pack(m Meta, finish Finish) (p Packed, err error) {
 	}
 	w := &writer{file: f, offsets: make([]location, len(f.objects))}
 	w.out.Grow(packed + plain/4 + 4096)
+
 	switch {
 	case finish.Password != "":
 		if err := w.encrypted(finish.Password); err != nil {
@@ -123,6 +127,7 @@ func (f *File) Pack(m Meta, finish Finish) (p Packed, err error) {
 		w.compressed()
 	}
 	p.Data = w.out.Bytes()
+
 	return p, nil
 }
 
@@ -133,66 +138,88 @@ func (f *File) finish(m Meta, finish Finish) (missing []string, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("catalog: %w", err)
 	}
+
 	about, err := describe(f.objects[f.info], m, string(stringBytes(catalog.get("Lang"))), finish.Date)
 	if err != nil {
 		return nil, err
 	}
+
 	if err := f.improveTags(catalog); err != nil {
 		return nil, err
 	}
+
 	if err := f.titleOutline(catalog, finish.Headings); err != nil {
 		return nil, fmt.Errorf("outline: %w", err)
 	}
+
 	if finish.PDFA == "" && !finish.PDFUA && len(finish.Notes) > 0 {
 		if err := f.comment(finish.Notes); err != nil {
 			return nil, fmt.Errorf("notes: %w", err)
 		}
 	}
+
 	if err := f.tameDestinations(catalog); err != nil {
 		return nil, fmt.Errorf("destinations: %w", err)
 	}
+
 	if err := f.scaleShadings(); err != nil {
 		return nil, fmt.Errorf("gradients: %w", err)
 	}
+
 	if finish.Hyphenated {
 		if err := f.joinWords(); err != nil {
 			return nil, fmt.Errorf("soft hyphens: %w", err)
 		}
 	}
+
 	if finish.RightToLeft {
 		if err := f.readRightToLeft(); err != nil {
 			return nil, fmt.Errorf("text from right to left: %w", err)
 		}
 	}
+
 	if finish.DropCaps {
 		if err := f.joinDropCaps(); err != nil {
 			return nil, fmt.Errorf("drop caps: %w", err)
 		}
 	}
 	notdef := false
+
 	if finish.PDFUA || finish.PDFA != "" {
 		if err := f.mapAllGlyphs(); err != nil {
 			return nil, err
 		}
+
 		if notdef, err = f.showsNotdef(); err != nil {
 			return nil, err
 		}
 	}
+
 	if finish.PDFUA {
 		missing = f.accessible(catalog, finish.Undescribed, notdef)
 	}
+
 	if finish.PDFA != "" {
 		if err := f.archive(&catalog, notdef); err != nil {
 			return missing, err
 		}
 	}
+
 	if err := f.trim(finish.Boxes); err != nil {
 		return missing, fmt.Errorf("boxes: %w", err)
 	}
 	f.attach(&catalog, finish.Sources, about.date)
 	xmp := about.xmp(finish.PDFA, finish.PDFUA && len(missing) == 0)
-	catalog.set("Metadata", refTo(f.add(fmt.Appendf(nil, "<</Type /Metadata\n/Subtype /XML\n/Length %d>> stream\n%s\nendstream", len(xmp), xmp))))
+	catalog.set(
+		"Metadata",
+		refTo(
+			f.add(
+				fmt.Appendf(nil, "<</Type /Metadata\n/Subtype /XML\n/Length %d>> stream\n%s\nendstream", len(xmp), xmp),
+			),
+		),
+	)
 	catalog.set("ViewerPreferences", "<</DisplayDocTitle true>>")
 	f.objects[f.root], f.objects[f.info] = catalog.bytes(), about.info()
+
 	return missing, nil
 }

@@ -10,27 +10,37 @@ import (
 
 func TestPackKeepsEveryObject(t *testing.T) {
 	t.Parallel()
+
 	for _, extra := range []int{0, 20, 2500} {
 		original := filetest.Small(extra)
+
 		p, err := Pack(original, Meta{Title: "New"}, Finish{})
 		if err != nil || p.Pages != 2 {
 			t.Fatalf("%d objects: %d pages, %v", extra, p.Pages, err)
 		}
 		packed := p.Data
+
 		before, err := Read(original)
 		if err != nil {
 			t.Fatal(err)
 		}
+
 		if extra == 2500 && len(packed) > len(original)/5 {
 			t.Errorf("packed %d bytes into %d", len(original), len(packed))
 		}
+
 		after := filetest.Objects(t, packed)
 		for n, o := range before.objects {
 			if n != before.info && n != before.root && o != nil && after[n] != string(o) {
 				t.Fatalf("%d objects: object %d became %q, was %q", extra, n, after[n], o)
 			}
 		}
-		if info := after[before.info]; !strings.HasPrefix(info, "<</Title (New)\n/Creator (Presswork)\n/Producer (Skia/PDF m156)\n/CreationDate (D:2026") || !strings.HasSuffix(info, ">>") {
+
+		if info := after[before.info]; !strings.HasPrefix(
+			info,
+			"<</Title (New)\n/Creator (Presswork)\n/Producer (Skia/PDF m156)\n/CreationDate (D:2026",
+		) ||
+			!strings.HasSuffix(info, ">>") {
 			t.Errorf("Info is %q", info)
 		}
 	}
@@ -38,6 +48,7 @@ func TestPackKeepsEveryObject(t *testing.T) {
 
 func TestInfoIsEscaped(t *testing.T) {
 	t.Parallel()
+
 	for text, want := range map[string]string{
 		"plain":       "(plain)",
 		`a(b)\c`:      `(a\(b\)\\c)`,
@@ -54,6 +65,7 @@ func TestInfoIsEscaped(t *testing.T) {
 
 func TestPackRefusesWhatItDoesNotKnow(t *testing.T) {
 	t.Parallel()
+
 	good := string(filetest.Small(3))
 	for name, data := range map[string]string{
 		"empty": "", "not a PDF": "hello", "cut off": good[:len(good)/2], "no trailer": strings.Replace(good, "trailer", "trailor", 1),
@@ -75,6 +87,7 @@ func FuzzPack(f *testing.F) {
 	f.Add(bytes.Replace(filetest.Small(0), []byte("/Lang (en)"), []byte("/StructTreeRoot -1 0 R"), 1))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		joinWithItself(data)
+
 		for _, finish := range []Finish{{}, {PDFA: "3b", PDFUA: true, Sources: []Attachment{{Name: "a.md"}}}, {Password: "secret"}} {
 			p, err := Pack(data, Meta{Title: "x"}, finish)
 			if err == nil && (len(p.Data) == 0 || p.Pages < 0) {
@@ -90,10 +103,12 @@ func joinWithItself(data []byte) {
 		f, _ := Read(data)
 		return f
 	}
+
 	f := read()
 	if f == nil {
 		return
 	}
+
 	if whole, err := Join([]*File{f, read()}, []*File{read(), read()}); err == nil {
 		_, _ = whole.Pack(Meta{}, Finish{})
 	}
@@ -104,6 +119,7 @@ func BenchmarkPack(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			data := filetest.Small(extra)
 			b.SetBytes(int64(len(data)))
+
 			for b.Loop() {
 				if _, err := Pack(data, Meta{Title: "x"}, Finish{}); err != nil {
 					b.Fatal(err)

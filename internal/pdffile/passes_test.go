@@ -4,12 +4,13 @@ import (
 	"fmt"
 	"os/exec"
 	"path/filepath"
-	"presswork/internal/pdffile/filetest"
 	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"presswork/internal/pdffile/filetest"
 )
 
 func TestOutlineGetsTheWordsOfHeadings(t *testing.T) {
@@ -18,6 +19,7 @@ func TestOutlineGetsTheWordsOfHeadings(t *testing.T) {
 		title string
 		level int
 	}
+
 	for name, c := range map[string]struct {
 		entries  []entry
 		headings []Heading
@@ -36,8 +38,11 @@ func TestOutlineGetsTheWordsOfHeadings(t *testing.T) {
 		"a heading without entry is passed": {[]entry{{"Cd", 1}}, []Heading{{1, "A b"}, {1, "C d"}}, []string{"C d"}},
 		"no letters match no letters":       {[]entry{{"***", 1}}, []Heading{{1, "* * *"}}, []string{"* * *"}},
 		"no letters match none of a word":   {[]entry{{"Word", 1}}, []Heading{{1, "* * *"}}, []string{"Word"}},
-		"case does not matter": {[]entry{{"ÜBERSICHT", 1}}, []Heading{{1, "Übersicht"}},
-			[]string{"Übersicht"}},
+		"case does not matter": {
+			[]entry{{"ÜBERSICHT", 1}},
+			[]Heading{{1, "Übersicht"}},
+			[]string{"Übersicht"},
+		},
 		"eight letters are enough": {[]entry{{"abcdefghXYZ", 1}}, []Heading{{1, "abcdefgh " +
 			"ij"}}, []string{"abcdefgh ij"}},
 		"the mark of formulas goes":    {[]entry{{"a\u2061b", 3}}, nil, []string{"ab"}},
@@ -49,11 +54,13 @@ func TestOutlineGetsTheWordsOfHeadings(t *testing.T) {
 			objects := "-- catalog --\n<</Type /Catalog\n/Pages @pages\n/Outlines @outline>>\n-- outline --\n" +
 				"<</Type /Outlines\n/First @e-0>>\n"
 			var names []string
+
 			for i, e := range c.entries {
 				next := ""
 				if i+1 < len(c.entries) {
 					next = fmt.Sprintf("\n/Next @e-%d", i+1)
 				}
+
 				kind := "P"
 				if e.level > 0 {
 					kind = fmt.Sprintf("H%d", e.level)
@@ -73,6 +80,7 @@ func TestOutlineGetsTheWordsOfHeadings(t *testing.T) {
 			built := filetest.Build(t, objects, filetest.Pages("", ""))
 			_, after := packed(t, built, Finish{Headings: c.headings})
 			var got []string
+
 			for _, name := range names {
 				d, _, err := readDict([]byte(after[built.Number(t, name)]))
 				if err != nil {
@@ -80,6 +88,7 @@ func TestOutlineGetsTheWordsOfHeadings(t *testing.T) {
 				}
 				got = append(got, decodeText(d.get("Title")))
 			}
+
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
@@ -89,6 +98,7 @@ func TestOutlineGetsTheWordsOfHeadings(t *testing.T) {
 
 func TestDestinationsThatMakeTroubleAreRenamed(t *testing.T) {
 	t.Parallel()
+
 	long := strings.Repeat("x", maxName+1)
 	for name, c := range map[string]struct{ dests, link, wantDests, wantLink string }{
 		"a plain name": {"/a [@page-1 /XYZ 0 9 0]", "/a", "/a [@page-1 /XYZ 0 9 0]", "/a"},
@@ -112,10 +122,12 @@ func TestDestinationsThatMakeTroubleAreRenamed(t *testing.T) {
 				filetest.Pages("", ""),
 			)
 			_, objects := packed(t, built, Finish{})
+
 			link := "-- link --\n<</Type /Annot\n/Subtype /Link\n/F 4>>\n"
 			if c.wantLink != "" {
 				link = "-- link --\n<</Type /Annot\n/Subtype /Link\n/Dest " + c.wantLink + "\n/F 4>>\n"
 			}
+
 			if diff := cmp.Diff(
 				"-- dests --\n<<"+c.wantDests+">>\n"+link,
 				built.Text(t, objects, "dests", "link"),
@@ -128,6 +140,7 @@ func TestDestinationsThatMakeTroubleAreRenamed(t *testing.T) {
 
 func TestGradientsSayTheirSize(t *testing.T) {
 	t.Parallel()
+
 	const head = "-- p --\n<</Type /Pattern\n/PatternType 2\n"
 	for name, c := range map[string]struct{ in, want string }{
 		"the matrix moves into the shading, past the edges": {
@@ -143,10 +156,12 @@ func TestGradientsSayTheirSize(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+
 			built := filetest.Build(t, c.in, filetest.Pages("", ""))
 			if c.want == "" {
 				c.want = c.in
 			}
+
 			_, objects := packed(t, built, Finish{})
 			if diff := cmp.Diff(c.want, built.Text(t, objects, "p")); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
@@ -157,6 +172,7 @@ func TestGradientsSayTheirSize(t *testing.T) {
 
 func TestPagesAreCut(t *testing.T) {
 	t.Parallel()
+
 	built := letter(t, 0)
 	for name, c := range map[string]struct {
 		boxes Boxes
@@ -175,6 +191,7 @@ func TestPagesAreCut(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p, objects := packed(t, built, Finish{Boxes: c.boxes})
+
 			info := poppler(t, p.Data, "pdfinfo", "-box", "-f", "1", "-l", "2")
 			for box, want := range c.want {
 				lines := regexp.MustCompile(`(?m)^Page +\d+ `+box+`: +(.*)$`).FindAllStringSubmatch(info, -1)
@@ -183,6 +200,7 @@ func TestPagesAreCut(t *testing.T) {
 					t.Errorf("%s is %q, want %s", box, lines, want)
 				}
 			}
+
 			if got := strings.Join(
 				strings.Fields(poppler(t, p.Data, "pdftotext")),
 				" ",
@@ -190,12 +208,14 @@ func TestPagesAreCut(t *testing.T) {
 				t.Errorf("the text is %q", got)
 			}
 			drawn := 0
+
 			for _, o := range objects {
 				if isStream([]byte(o)) && strings.Contains(filetest.Content(t, o), "Q /Artifact BMC\n") {
 					drawn++
 					checkMarks(t, filetest.Content(t, o), c.boxes)
 				}
 			}
+
 			if want := map[bool]int{true: 1}[c.marks]; drawn != want {
 				t.Errorf("%d drawings of marks, want %d for both pages", drawn, want)
 			}
@@ -207,17 +227,21 @@ func TestPagesAreCut(t *testing.T) {
 // outside the sheet.
 func checkMarks(t *testing.T, content string, boxes Boxes) {
 	t.Helper()
+
 	lines := regexp.MustCompile(`(?m)^(\S+) (\S+) m (\S+) (\S+) l S$`).FindAllStringSubmatch(content, -1)
 	if len(lines) != 8 {
 		t.Errorf("%d lines are drawn", len(lines))
 	}
+
 	for _, line := range lines {
 		for at := 1; at < 5; at += 2 {
 			x, _ := decimal([]byte(line[at]))
+
 			y, _ := decimal([]byte(line[at+1]))
 			if x > 0 && x < 100 && y > 0 && y < 200 {
 				t.Errorf("%s lies on the print", line[0])
 			}
+
 			if x < -boxes.Marks-.01 || x > 100+boxes.Marks+.01 || y < -boxes.Marks-.01 || y > 200+boxes.Marks+.01 {
 				t.Errorf("%s lies outside the sheet", line[0])
 			}
@@ -232,10 +256,12 @@ func TestSourcesAreAttached(t *testing.T) {
 		{"parts/ä (1).md", []byte("")},
 		{"a.md", []byte("stream\nendstream\nendobj\n")},
 	}
+
 	p, err := Pack(letter(t, 0).Data, Meta{}, Finish{PDFA: "3b", Sources: sources})
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	list := poppler(t, p.Data, "pdfdetach", "-list")
 	if got := regexp.MustCompile(`(?m)^\d: .*$`).
 		FindAllString(list, -1); !cmp.Equal(
@@ -246,6 +272,7 @@ func TestSourcesAreAttached(t *testing.T) {
 	}
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "file.pdf"), p.Data)
+
 	for i, want := range []string{"stream\nendstream\nendobj\n", "# b\n", ""} {
 		path := filepath.Join(dir, fmt.Sprint(i))
 		if out, err := exec.CommandContext(t.Context(), "pdfdetach", "-save", fmt.Sprint(i+1), "-o", path,
@@ -253,13 +280,16 @@ func TestSourcesAreAttached(t *testing.T) {
 			CombinedOutput(); err != nil {
 			t.Fatalf("%v: %s", err, out)
 		}
+
 		if got := readFile(t, path); got != want {
 			t.Errorf("file %d is %q, want %q", i+1, got, want)
 		}
 	}
+
 	if !regexp.MustCompile(`/Names \[\(a\.md\) \d+ 0 R \(b\.md\) \d+ 0 R <FEFF`).Match(p.Data) {
 		t.Error("the tree of names is not sorted")
 	}
+
 	for _, want := range []string{"/AFRelationship /Source", "/Subtype /text#2Fmarkdown", "/Size 24\n", "/CheckSum " +
 		"<D41D8CD98F00B204E9800998ECF8427E>", "/AF ["} {
 		if !strings.Contains(string(p.Data), want) {
@@ -279,10 +309,12 @@ func TestNotesAreOnThePagesOfTheirAnchors(t *testing.T) {
 			more,
 		)
 		_, objects := packed(t, built, finish)
+
 		return built.Text(t, objects, "page-1", "new-1", "new-2", "new-3")
 	}
 	two := filetest.Pages("", "", "")
 	notes := Finish{Notes: []Note{{"one", "First (1)"}, {"two", "Zwölf"}, {"three", "Nowhere"}}}
+
 	first := "<</Type /Annot\n/Subtype /Text\n/Rect [12 12 32 32]\n/F 24\n/Name /Note\n/P @page-1\n" +
 		"/Contents (First \\(1\\))>>"
 	if got := annots(
@@ -293,6 +325,7 @@ func TestNotesAreOnThePagesOfTheirAnchors(t *testing.T) {
 		strings.Contains(got, "Nowhere") {
 		t.Errorf("got %s", got)
 	}
+
 	for name, c := range map[string]struct{ pages, more string }{
 		"a list of its own": {strings.Replace(two, "/Contents @content-1", "/Contents @content-1\n"+
 			"/Annots [@link]", 1), "-- link --\n<</Type /Annot>>\n"},
@@ -310,6 +343,7 @@ func TestNotesAreOnThePagesOfTheirAnchors(t *testing.T) {
 			}
 		})
 	}
+
 	if got := annots(
 		filetest.Pages("", ""),
 		"",
@@ -320,6 +354,7 @@ func TestNotesAreOnThePagesOfTheirAnchors(t *testing.T) {
 	) {
 		t.Errorf("the only page has no note: %s", got)
 	}
+
 	for name, finish := range map[string]Finish{
 		"PDF/A": {PDFA: "2b", Notes: notes.Notes}, "PDF/UA": {PDFUA: true, Notes: notes.Notes},
 	} {

@@ -25,14 +25,17 @@ func CheckPassword(password string) error {
 	if !utf8.ValidString(password) {
 		return errors.New("is not valid UTF-8")
 	}
+
 	if len(normalPassword(password)) > maxPassword {
 		return fmt.Errorf("is longer than %d bytes", maxPassword)
 	}
+
 	for _, r := range password {
 		if unicode.IsControl(r) {
 			return errors.New("holds a control character, which no reader lets one type")
 		}
 	}
+
 	return nil
 }
 
@@ -55,6 +58,7 @@ func (w *writer) encrypted(password string) error {
 	var key [32]byte
 	var salts [32]byte
 	var padding [4]byte
+
 	w.id = make([]byte, aes.BlockSize)
 	for _, b := range [][]byte{key[:], salts[:], padding[:], w.id} {
 		_, _ = rand.Read(b) // never fails
@@ -74,6 +78,7 @@ func (w *writer) encrypted(password string) error {
 		if !isStream(o) {
 			continue
 		}
+
 		if d, _, err := readDict(o); err != nil || bytes.ContainsAny(d.bytes(), "(") {
 			return fmt.Errorf("stream %d: %w", n, errObject)
 		}
@@ -81,9 +86,22 @@ func (w *writer) encrypted(password string) error {
 	w.seal = &seal{block: block, dict: len(w.offsets)}
 	w.offsets = append(w.offsets, location{})
 	w.header()
-	w.object(w.seal.dict, fmt.Appendf(nil, "<</Filter /Standard\n/V 5\n/R 6\n/Length 256\n/P %d\n/O <%X>\n/U <%X>\n/OE <%X>\n/UE <%X>\n/Perms <%X>\n"+
-		"/CF <</StdCF <</AuthEvent /DocOpen\n/CFM /AESV3\n/Length 32>>>>\n/StmF /StdCF\n/StrF /StdCF>>", allPermissions, owner, user, ownerKey, userKey, permissions))
+	w.object(
+		w.seal.dict,
+		fmt.Appendf(
+			nil,
+			"<</Filter /Standard\n/V 5\n/R 6\n/Length 256\n/P %d\n/O <%X>\n/U <%X>\n/OE <%X>\n/UE <%X>\n/Perms <%X>\n"+
+				"/CF <</StdCF <</AuthEvent /DocOpen\n/CFM /AESV3\n/Length 32>>>>\n/StmF /StdCF\n/StrF /StdCF>>",
+			allPermissions,
+			owner,
+			user,
+			ownerKey,
+			userKey,
+			permissions,
+		),
+	)
 	w.compressed()
+
 	return nil
 }
 
@@ -92,6 +110,7 @@ func (s *seal) stream(object []byte) []byte {
 	if s == nil {
 		return object
 	}
+
 	d, content, err := readDict(object)
 	if err != nil {
 		panic(err) // every stream was read, or written, by this package
@@ -104,20 +123,24 @@ func (s *seal) stream(object []byte) []byte {
 	copy(sealed[aes.BlockSize+len(content):], bytes.Repeat([]byte{byte(pad)}, pad))
 	cipher.NewCBCEncrypter(s.block, sealed[:aes.BlockSize]).CryptBlocks(sealed[aes.BlockSize:], sealed[aes.BlockSize:])
 	d.set("Length", fmt.Sprint(len(sealed)))
+
 	return bytes.Join([][]byte{d.bytes(), []byte(" stream\n"), sealed, []byte("\nendstream")}, nil)
 }
 
 // passwordHash is algorithm 2.B of ISO 32000-2: slow on purpose.
 func passwordHash(password, salt, user []byte) []byte {
 	sum := sha256.Sum256(bytes.Join([][]byte{password, salt, user}, nil))
+
 	k := sum[:]
 	for round := 1; ; round++ {
 		e := bytes.Repeat(bytes.Join([][]byte{password, k, user}, nil), 64)
 		cipher.NewCBCEncrypter(newCipher(k[:16]), k[16:32]).CryptBlocks(e, e)
+
 		remainder := 0
 		for _, b := range e[:16] {
 			remainder += int(b)
 		}
+
 		switch remainder % 3 {
 		case 0:
 			sum := sha256.Sum256(e)
@@ -129,6 +152,7 @@ func passwordHash(password, salt, user []byte) []byte {
 			sum := sha512.Sum512(e)
 			k = sum[:]
 		}
+
 		if round >= 64 && int(e[len(e)-1]) <= round-32 {
 			return k[:32:32]
 		}
@@ -139,6 +163,7 @@ func passwordHash(password, salt, user []byte) []byte {
 func wrapKey(with, key []byte) []byte {
 	wrapped := make([]byte, len(key))
 	cipher.NewCBCEncrypter(newCipher(with), make([]byte, aes.BlockSize)).CryptBlocks(wrapped, key)
+
 	return wrapped
 }
 
@@ -148,5 +173,6 @@ func newCipher(key []byte) cipher.Block {
 	if err != nil {
 		panic(err) // the length is right
 	}
+
 	return block
 }

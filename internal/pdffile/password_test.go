@@ -5,23 +5,27 @@ import (
 	"fmt"
 	"os/exec"
 	"path/filepath"
-	"presswork/internal/pdffile/filetest"
 	"strings"
 	"testing"
 	"time"
+
+	"presswork/internal/pdffile/filetest"
 )
 
 func dateOf(t testing.TB, text string) time.Time {
 	t.Helper()
+
 	date, err := time.Parse(time.RFC3339Nano, text)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	return date
 }
 
 func TestPasswordsThatNoReaderTakesAreRejected(t *testing.T) {
 	t.Parallel()
+
 	for name, c := range map[string]struct{ password, want string }{
 		"none":                                   {"", ""},
 		"one letter":                             {"a", ""},
@@ -43,6 +47,7 @@ func TestPasswordsThatNoReaderTakesAreRejected(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+
 			err := CheckPassword(c.password)
 			if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got %v, want %q", err, c.want)
@@ -53,6 +58,7 @@ func TestPasswordsThatNoReaderTakesAreRejected(t *testing.T) {
 
 func TestEqualLookingPasswordsOpenTheSameFile(t *testing.T) {
 	t.Parallel()
+
 	for name, c := range map[string]struct{ given, typed string }{
 		"a letter and its accent": {"u\u0308", "ü"}, "an accented letter": {"ü", "u\u0308"}, "a " +
 			"ligature": {"\ufb01le", "file"}, "wide letters": {"ＡＢＣ", "ABC"},
@@ -60,6 +66,7 @@ func TestEqualLookingPasswordsOpenTheSameFile(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+
 			p, err := Pack(letter(t, 0).Data, Meta{}, Finish{Password: c.given})
 			if err != nil {
 				t.Fatal(err)
@@ -68,6 +75,7 @@ func TestEqualLookingPasswordsOpenTheSameFile(t *testing.T) {
 			if objects := filetest.Decrypted(t, p.Data, string(normalPassword(c.typed))); len(objects) < 10 {
 				t.Errorf("%d objects were read", len(objects))
 			}
+
 			if string(normalPassword(c.given)) != string(normalPassword(c.typed)) {
 				t.Errorf("%q and %q are not the same", c.given, c.typed)
 			}
@@ -78,10 +86,12 @@ func TestEqualLookingPasswordsOpenTheSameFile(t *testing.T) {
 func TestAnEncryptedFileShowsNothingWithoutItsPassword(t *testing.T) {
 	t.Parallel()
 	built := letter(t, 0)
+
 	one, err := Pack(built.Data, Meta{Title: "Confidential", Author: "Ann"}, Finish{Password: "secret"})
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	for _, word := range []string{"Confidential", "Ann", "(en)", "/Font", "rdf:RDF", "MediaBox", "Skia"} {
 		if bytes.Contains(one.Data, []byte(word)) {
 			t.Errorf("%s can be read", word)
@@ -89,6 +99,7 @@ func TestAnEncryptedFileShowsNothingWithoutItsPassword(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "file.pdf")
 	write(t, path, one.Data)
+
 	for _, word := range []string{"", "Secret", "secret "} {
 		if out, err := exec.CommandContext(t.Context(), "pdftotext", "-upw", word, path, "-").
 			CombinedOutput(); err == nil ||
@@ -96,12 +107,15 @@ func TestAnEncryptedFileShowsNothingWithoutItsPassword(t *testing.T) {
 			t.Errorf("%q opens the file: %s", word, out)
 		}
 	}
+
 	if got := poppler(t, one.Data, "pdftotext", "-opw", "secret"); !strings.Contains(got, "First page") {
 		t.Errorf("as the owner's password, it shows %q", got)
 	}
+
 	if _, err := Read(one.Data); err == nil {
 		t.Error("an encrypted file was read")
 	}
+
 	two, err := Pack(built.Data, Meta{Title: "Confidential", Author: "Ann"}, Finish{Password: "secret"})
 	if err != nil || bytes.Equal(idOf(t, one.Data), idOf(t, two.Data)) ||
 		bytes.Equal(one.Data[500:1000], two.Data[500:1000]) {
@@ -128,10 +142,12 @@ func TestPasswordHashIsThatOfTheStandard(t *testing.T) {
 	// A wrong number of rounds changes one hash of about forty.
 	for n := range 250 {
 		password := fmt.Sprint("password ", n)
+
 		var user []byte
 		if n%2 == 1 {
 			user = bytes.Repeat([]byte{byte(n)}, 48)
 		}
+
 		got := passwordHash([]byte(password), []byte("saltsalt"), user)
 		if want := filetest.PasswordHash(t, password, []byte("saltsalt"), user); !bytes.Equal(got, want) {
 			t.Fatalf("the hash of %q is %x, want %x", password, got, want)

@@ -16,20 +16,52 @@ func (f *File) archive(catalog *dict, notdef bool) error {
 			return fmt.Errorf("object %d: %w", n, err)
 		}
 	}
+
 	if notdef {
 		return errNotdef
 	}
 	profile := f.add(nil)
 	f.setStream(profile, dict{{"N", []byte("3")}}, srgbProfile())
-	catalog.set("OutputIntents", fmt.Sprintf("[<</Type /OutputIntent\n/S /GTS_PDFA1\n/OutputConditionIdentifier (sRGB)\n/Info (sRGB IEC61966-2.1)\n/DestOutputProfile %s>>]", refTo(profile)))
+	catalog.set(
+		"OutputIntents",
+		fmt.Sprintf(
+			"[<</Type /OutputIntent\n/S /GTS_PDFA1\n/OutputConditionIdentifier (sRGB)\n/Info (sRGB IEC61966-2.1)\n/DestOutputProfile %s>>]",
+			refTo(profile),
+		),
+	)
+
 	return nil
 }
 
 // forbidden are the names that no PDF/A file may have, as keys or as values.
 var forbidden = []string{
-	"AA", "AcroForm", "Crypt", "DeviceCMYK", "EmbeddedFiles", "GoTo3DView", "Hide", "ImportData", "JS", "JavaScript", "LZWDecode",
-	"Launch", "Movie", "NeedAppearances", "OPI", "PS", "Ref", "Rendition", "ResetForm", "RichMedia", "Screen", "SetOCGState", "Sound",
-	"SubmitForm", "Trans", "XFA", "3D",
+	"AA",
+	"AcroForm",
+	"Crypt",
+	"DeviceCMYK",
+	"EmbeddedFiles",
+	"GoTo3DView",
+	"Hide",
+	"ImportData",
+	"JS",
+	"JavaScript",
+	"LZWDecode",
+	"Launch",
+	"Movie",
+	"NeedAppearances",
+	"OPI",
+	"PS",
+	"Ref",
+	"Rendition",
+	"ResetForm",
+	"RichMedia",
+	"Screen",
+	"SetOCGState",
+	"Sound",
+	"SubmitForm",
+	"Trans",
+	"XFA",
+	"3D",
 }
 
 // maxString is the longest string PDF/A allows, in bytes.
@@ -43,13 +75,16 @@ func (f *File) checkArchivable(o []byte) error {
 		o, _, _ = bytes.Cut(o, []byte("stream\n"))
 	}
 	last := ""
+
 	for at := 0; at < len(o); {
 		step := 1
+
 		switch o[at] {
 		case '(':
 			if step = stringLength(o[at:]); step == 0 {
 				return errObject
 			}
+
 			if step > maxString {
 				return errTooLong
 			}
@@ -69,9 +104,11 @@ func (f *File) checkArchivable(o []byte) error {
 		}
 		at += step
 	}
+
 	if bytes.Contains(o, []byte("/Subtype /CIDFontType")) {
 		return f.checkEmbedded(o)
 	}
+
 	return nil
 }
 
@@ -81,12 +118,15 @@ func (f *File) checkEmbedded(font []byte) error {
 	if err != nil {
 		return err
 	}
+
 	descriptor, err := f.dictionary(d.get("FontDescriptor"))
 	if err != nil {
 		return err
 	}
+
 	if descriptor.get("FontFile2") == nil && descriptor.get("FontFile3") == nil {
 		return fmt.Errorf("the font %s is not embedded", d.get("BaseFont"))
 	}
+
 	return nil
 }

@@ -23,27 +23,33 @@ func (f *File) rewrite(mark string, begin func(canvas, *rewriting) (visit func(o
 		return err
 	}
 	r := &rewriting{}
+
 	for _, c := range canvases {
 		d, content, err := f.stream(c.content)
 		if err != nil {
 			return err
 		}
+
 		if !bytes.Contains(content, []byte(mark)) {
 			continue
 		}
 		r.in, r.copied = content, 0
 		r.out.Reset()
+
 		visit, err := begin(c, r)
 		if err != nil {
 			return err
 		}
+
 		if err := eachOperation(content, visit); err != nil {
 			return err
 		}
+
 		if r.copied > 0 {
 			r.copyTo(len(content))
 			f.setStream(c.content, d, r.out.Bytes())
 		}
 	}
+
 	return nil
 }

@@ -17,6 +17,7 @@ import (
 // themselves, and the spans go.
 func (f *File) readRightToLeft() error {
 	mapped := map[int]bool{} // fonts
+
 	return f.rewrite("/ActualText", func(c canvas, r *rewriting) (func(operation) error, error) {
 		for _, face := range c.faces {
 			if !mapped[face.object] {
@@ -26,6 +27,7 @@ func (f *File) readRightToLeft() error {
 				}
 			}
 		}
+
 		return (&rightToLeft{file: f, faces: c.faces, rewriting: r}).visit, nil
 	})
 }
@@ -34,31 +36,38 @@ func (f *File) readRightToLeft() error {
 func (f *File) mapLetters(font int) error {
 	text := f.textMap(font)
 	changed := false
+
 	for code, t := range text {
 		if letters := lettersOf(t); letters != t {
 			text[code], changed = letters, true
 		}
 	}
+
 	if !changed {
 		return nil
 	}
+
 	d, _, err := readDict(f.objects[font])
 	if err != nil {
 		return err
 	}
+
 	n, ok := f.object(d.get("ToUnicode"))
 	if !ok {
 		return fmt.Errorf("font %d: %w", font, errObject)
 	}
+
 	stream, content, err := f.stream(n)
 	if err != nil {
 		return err
 	}
 	before, rest, ok := bytes.Cut(content, []byte("endcodespacerange\n"))
+
 	_, after, ok2 := bytes.Cut(rest, []byte("endcmap"))
 	if !ok || !ok2 {
 		return fmt.Errorf("font %d: %w", font, errObject)
 	}
+
 	digits := 2
 	if bytes.Contains(before, []byte("<0000>")) {
 		digits = 4
@@ -66,8 +75,10 @@ func (f *File) mapLetters(font int) error {
 	var out bytes.Buffer
 	out.Write(before)
 	out.WriteString("endcodespacerange\n")
+
 	for codes := range slices.Chunk(slices.Sorted(maps.Keys(text)), 100) { // as many as a section may have
 		fmt.Fprintf(&out, "%d beginbfchar\n", len(codes))
+
 		for _, code := range codes {
 			value := "0000" // none, as Skia writes it
 			if text[code] != "" {
@@ -80,6 +91,7 @@ func (f *File) mapLetters(font int) error {
 	out.WriteString("endcmap")
 	out.Write(after)
 	f.setStream(n, stream, out.Bytes())
+
 	return nil
 }
 
@@ -91,6 +103,7 @@ func lettersOf(text string) string {
 	if !strings.ContainsFunc(text, form) {
 		return text
 	}
+
 	return reversed(strings.TrimSpace(norm.NFKC.String(text))) // marks alone are on a space
 }
 
@@ -139,6 +152,7 @@ func (r *rightToLeft) visit(op operation) error {
 		if n < 0 {
 			return errObject
 		}
+
 		if m := r.marks[n]; m.end > 0 && m.shown != "" && reversed(m.shown) == m.text {
 			r.copyTo(m.start)
 			r.out.Write(r.in[m.end:op.start])
@@ -146,11 +160,13 @@ func (r *rightToLeft) visit(op operation) error {
 		}
 		r.marks = r.marks[:n]
 	}
+
 	return nil
 }
 
 func reversed(text string) string {
 	letters := []rune(text)
 	slices.Reverse(letters)
+
 	return string(letters)
 }

@@ -7,10 +7,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"presswork/internal/pdffile/filetest"
 	"regexp"
 	"strings"
 	"testing"
+
+	"presswork/internal/pdffile/filetest"
 )
 
 // poppler runs one of poppler's tools on a file, and fails the test when the tool
@@ -20,20 +21,24 @@ func poppler(t testing.TB, data []byte, tool string, args ...string) string {
 	path := filepath.Join(t.TempDir(), "file.pdf")
 	write(t, path, data)
 	var complaints strings.Builder
+
 	cmd := exec.CommandContext(t.Context(), tool, append(args, path)...)
 	if tool == "pdftotext" {
 		cmd.Args = append(cmd.Args, "-")
 	}
 	cmd.Stderr = &complaints
+
 	out, err := cmd.Output()
 	if err != nil || complaints.Len() > 0 {
 		t.Fatalf("%s: %v: %s", tool, err, &complaints)
 	}
+
 	return string(out)
 }
 
 func write(t testing.TB, path string, data []byte) {
 	t.Helper()
+
 	if err := os.WriteFile(path, data, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -45,6 +50,7 @@ func latin() map[int]string {
 	for c := ' '; c <= '~'; c++ {
 		texts[int(c)] = string(c)
 	}
+
 	return texts
 }
 
@@ -54,6 +60,7 @@ func shownText(text string) string {
 	for _, c := range text {
 		fmt.Fprintf(&b, "%04X", c)
 	}
+
 	return "<" + b.String() + "> Tj\n"
 }
 
@@ -62,10 +69,12 @@ func shownText(text string) string {
 func letter(t testing.TB, extra int) *filetest.Built {
 	t.Helper()
 	text := func(s string) string { return "BT\n/F1 9 Tf\n1 0 0 1 10 180 Tm\n" + shownText(s) + "ET\n" }
+
 	var more strings.Builder
 	for i := range extra {
 		fmt.Fprintf(&more, "-- extra-%d --\n<</Type /Extra\n/N %d\n/Next @extra-%d>>\n", i, i, (i+1)%extra)
 	}
+
 	return filetest.Build(
 		t,
 		"-- catalog --\n<</Type /Catalog\n/Pages @pages\n/Dests @dests\n/Outlines @outlines\n/Lang (en)>>\n",
@@ -84,6 +93,7 @@ func letter(t testing.TB, extra int) *filetest.Built {
 
 func TestEveryObjectIsReadBackFromEachForm(t *testing.T) {
 	t.Parallel()
+
 	for name, c := range map[string]struct {
 		extra        int
 		password     string
@@ -100,27 +110,33 @@ func TestEveryObjectIsReadBackFromEachForm(t *testing.T) {
 			t.Parallel()
 			built := letter(t, c.extra)
 			before := filetest.Objects(t, built.Data)
+
 			p, err := Pack(built.Data, Meta{Title: "Letter"}, Finish{Password: c.password})
 			if err != nil || p.Pages != 2 || len(p.Missing) > 0 {
 				t.Fatalf("%d pages, %v, %v", p.Pages, p.Missing, err)
 			}
+
 			if !bytes.Contains(p.Data, []byte(c.form)) || bytes.Contains(p.Data, []byte(c.absent)) {
 				t.Errorf("the file has no %q, or %q", c.form, c.absent)
 			}
+
 			var after map[int]string
 			if c.password == "" {
 				after = filetest.Objects(t, p.Data)
 			} else {
 				after = filetest.Decrypted(t, p.Data, c.password)
 			}
+
 			for n, o := range before {
 				if n > 2 && after[n] != o { // Info and the catalog are new
 					t.Errorf("object %d became %.200q, was %.200q", n, after[n], o)
 				}
 			}
+
 			if len(c.password) > 32 {
 				return // poppler's programs take no longer one
 			}
+
 			if got := poppler(
 				t,
 				p.Data,
@@ -133,6 +149,7 @@ func TestEveryObjectIsReadBackFromEachForm(t *testing.T) {
 			) != "First page Second page" {
 				t.Errorf("poppler reads the text %q", got)
 			}
+
 			info := poppler(t, p.Data, "pdfinfo", "-dests", "-upw", c.password)
 			if !strings.Contains(info, `"end"`) {
 				t.Errorf("poppler knows no destination:\n%s", info)
@@ -154,6 +171,7 @@ func TestEveryObjectIsReadBackFromEachForm(t *testing.T) {
 // checkInfo compares lines of pdfinfo.
 func checkInfo(t testing.TB, info string, want map[string]string) {
 	t.Helper()
+
 	for name, value := range want {
 		m := regexp.MustCompile(`(?m)^` + name + `: +(.*)$`).FindStringSubmatch(info)
 		if m == nil && value != "" || m != nil && m[1] != value {
@@ -164,10 +182,12 @@ func checkInfo(t testing.TB, info string, want map[string]string) {
 
 func TestAPackedFileIsReadAndPackedAgain(t *testing.T) {
 	t.Parallel()
+
 	once, err := Pack(letter(t, 0).Data, Meta{Title: "One"}, Finish{})
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	twice, err := Pack(once.Data, Meta{Title: "Two"}, Finish{})
 	if err != nil {
 		t.Fatal(err)
@@ -175,6 +195,7 @@ func TestAPackedFileIsReadAndPackedAgain(t *testing.T) {
 	checkInfo(t, poppler(t, twice.Data, "pdfinfo"), map[string]string{"Title": "Two", "Pages": "2"})
 	one, two := filetest.Objects(t, once.Data), filetest.Objects(t, twice.Data)
 	maps.DeleteFunc(one, func(n int, o string) bool { return n <= 2 || o == two[n] })
+
 	if len(one) > 0 {
 		t.Errorf("objects changed: %v", one)
 	}
@@ -182,6 +203,7 @@ func TestAPackedFileIsReadAndPackedAgain(t *testing.T) {
 
 func TestEqualInputGivesEqualBytes(t *testing.T) {
 	t.Parallel()
+
 	for name, extra := range map[string]int{"plain": 0, "compressed": 1200} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -192,14 +214,17 @@ func TestEqualInputGivesEqualBytes(t *testing.T) {
 				Sources:  []Attachment{{"a.md", []byte("# a")}},
 				Headings: []Heading{{1, "x"}},
 			}
+
 			one, err := Pack(data, Meta{Title: "t"}, finish)
 			if err != nil {
 				t.Fatal(err)
 			}
+
 			two, err := Pack(data, Meta{Title: "t"}, finish)
 			if err != nil || !bytes.Equal(one.Data, two.Data) {
 				t.Errorf("%d and %d bytes differ, %v", len(one.Data), len(two.Data), err)
 			}
+
 			other, err := Pack(data, Meta{Title: "T"}, finish)
 			if err != nil || bytes.Equal(idOf(t, one.Data), idOf(t, other.Data)) {
 				t.Errorf("another title has the same id, %v", err)
@@ -211,15 +236,18 @@ func TestEqualInputGivesEqualBytes(t *testing.T) {
 // idOf is the line of a file that holds its id.
 func idOf(t testing.TB, data []byte) []byte {
 	t.Helper()
+
 	id := regexp.MustCompile(`/ID \[<([0-9A-F]{32})> <([0-9A-F]{32})>\]`).FindSubmatch(data)
 	if id == nil || !bytes.Equal(id[1], id[2]) {
 		t.Fatalf("the id is %q", id)
 	}
+
 	return id[0]
 }
 
 func TestFreeObjectsStayFree(t *testing.T) {
 	t.Parallel()
+
 	for name, extra := range map[string]int{"plain": 0, "compressed": 1200} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -227,10 +255,12 @@ func TestFreeObjectsStayFree(t *testing.T) {
 			f := read(t, built.Data)
 			gone := built.Number(t, "entry")
 			f.objects[gone] = nil
+
 			p, err := f.Pack(Meta{}, Finish{})
 			if err != nil {
 				t.Fatal(err)
 			}
+
 			if o, there := filetest.Objects(t, p.Data)[gone]; there {
 				t.Errorf("the object is %q", o)
 			}
@@ -241,6 +271,7 @@ func TestFreeObjectsStayFree(t *testing.T) {
 
 func TestMetadataIsWrittenTwiceAlike(t *testing.T) {
 	t.Parallel()
+
 	meta := Meta{
 		Title:    "A <b> & (c)",
 		Author:   "Ünal\x01",
@@ -275,35 +306,73 @@ func TestMetadataIsWrittenTwiceAlike(t *testing.T) {
 			[]string{"<xmp:CreatorTool>Presswork</xmp:CreatorTool>"},
 			[]string{"dc:title", "dc:creator", "dc:description", "dc:subject", "pdf:Keywords", "dc:date"},
 		},
-		"a date of its own": {Meta{}, Finish{Date: dateOf(t, "2020-02-03T04:05:06.7+02:00")}, nil,
-			[]string{"<xmp:CreateDate>2020-02-03T02:05:06Z</xmp:CreateDate>"}, nil},
-		"PDF/A-2b": {Meta{}, Finish{PDFA: "2b"}, nil,
-			[]string{"<pdfaid:part>2</pdfaid:part><pdfaid:conformance>B</pdfaid:conformance>"}, []string{"pdfuaid"}},
-		"PDF/A-3b": {Meta{}, Finish{PDFA: "3b"}, nil,
-			[]string{"<pdfaid:part>3</pdfaid:part><pdfaid:conformance>B</pdfaid:conformance>"}, []string{"pdfuaid"}},
-		"PDF/A-2u": {Meta{}, Finish{PDFA: "2u"}, nil,
-			[]string{"<pdfaid:part>2</pdfaid:part><pdfaid:conformance>U</pdfaid:conformance>"}, []string{"pdfuaid"}},
+		"a date of its own": {
+			Meta{},
+			Finish{Date: dateOf(t, "2020-02-03T04:05:06.7+02:00")},
+			nil,
+			[]string{"<xmp:CreateDate>2020-02-03T02:05:06Z</xmp:CreateDate>"},
+			nil,
+		},
+		"PDF/A-2b": {
+			Meta{},
+			Finish{PDFA: "2b"},
+			nil,
+			[]string{"<pdfaid:part>2</pdfaid:part><pdfaid:conformance>B</pdfaid:conformance>"},
+			[]string{"pdfuaid"},
+		},
+		"PDF/A-3b": {
+			Meta{},
+			Finish{PDFA: "3b"},
+			nil,
+			[]string{"<pdfaid:part>3</pdfaid:part><pdfaid:conformance>B</pdfaid:conformance>"},
+			[]string{"pdfuaid"},
+		},
+		"PDF/A-2u": {
+			Meta{},
+			Finish{PDFA: "2u"},
+			nil,
+			[]string{"<pdfaid:part>2</pdfaid:part><pdfaid:conformance>U</pdfaid:conformance>"},
+			[]string{"pdfuaid"},
+		},
 		"PDF/UA is not met": {Meta{}, Finish{PDFUA: true}, nil, nil, []string{"pdfuaid", "pdfaid"}},
-		"an empty keyword": {Meta{Keywords: []string{"a", ""}}, Finish{}, map[string]string{"Keywords": "a, "},
-			[]string{"<pdf:Keywords>a, </pdf:Keywords>"}, []string{"dc:subject"}},
-		"broken UTF-8": {Meta{Title: "a\xffb"}, Finish{}, map[string]string{"Title": "a\ufffdb"},
-			[]string{">a\ufffdb<"}, nil},
-		"no character of XML": {Meta{Title: "a\uffffb"}, Finish{}, map[string]string{"Title": "a\ufffdb"},
-			[]string{">a\ufffdb<"}, nil},
+		"an empty keyword": {
+			Meta{Keywords: []string{"a", ""}},
+			Finish{},
+			map[string]string{"Keywords": "a, "},
+			[]string{"<pdf:Keywords>a, </pdf:Keywords>"},
+			[]string{"dc:subject"},
+		},
+		"broken UTF-8": {
+			Meta{Title: "a\xffb"},
+			Finish{},
+			map[string]string{"Title": "a\ufffdb"},
+			[]string{">a\ufffdb<"},
+			nil,
+		},
+		"no character of XML": {
+			Meta{Title: "a\uffffb"},
+			Finish{},
+			map[string]string{"Title": "a\ufffdb"},
+			[]string{">a\ufffdb<"},
+			nil,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+
 			p, err := Pack(letter(t, 0).Data, c.meta, c.finish)
 			if err != nil {
 				t.Fatal(err)
 			}
 			checkInfo(t, poppler(t, p.Data, "pdfinfo"), c.info)
+
 			xmp := poppler(t, p.Data, "pdfinfo", "-meta")
 			for _, want := range c.xmp {
 				if !strings.Contains(xmp, want) {
 					t.Errorf("%s is not in\n%s", want, xmp)
 				}
 			}
+
 			for _, absent := range c.absent {
 				if strings.Contains(xmp, absent) {
 					t.Errorf("%s is in\n%s", absent, xmp)
@@ -315,9 +384,11 @@ func TestMetadataIsWrittenTwiceAlike(t *testing.T) {
 
 func readFile(t testing.TB, path string) string {
 	t.Helper()
+
 	data, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	return string(data)
 }

@@ -17,22 +17,27 @@ func (f *File) scaleShadings() error {
 		if !bytes.HasPrefix(o, shadingPattern) || !bytes.Contains(o, []byte("/ShadingType 1\n")) {
 			continue
 		}
+
 		pattern, _, err := readDict(o)
 		if err != nil {
 			return fmt.Errorf("pattern %d: %w", n, err)
 		}
+
 		shading, _, err := readDict(pattern.get("Shading"))
 		if err != nil {
 			return fmt.Errorf("pattern %d: %w", n, err)
 		}
+
 		bounds, err := readArray(shading.get("Domain"))
 		if err != nil {
 			return fmt.Errorf("the domain of pattern %d: %w", n, err)
 		}
+
 		domain, err := numbers(bounds, 4)
 		if err != nil {
 			return fmt.Errorf("the domain of pattern %d: %w", n, err)
 		}
+
 		matrix := pattern.get("Matrix")
 		if matrix == nil || shading.get("Matrix") != nil {
 			continue
@@ -49,5 +54,6 @@ func (f *File) scaleShadings() error {
 		pattern.set("Shading", string(shading.bytes()))
 		f.objects[n] = pattern.bytes()
 	}
+
 	return nil
 }

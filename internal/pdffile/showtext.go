@@ -86,6 +86,7 @@ func (r *reader) operation(op operation) error {
 			return errObject
 		}
 		r.face = r.faces[string(op.operands[0][1:])]
+
 		var ok bool
 		if r.size, ok = decimal(op.operands[1]); !ok {
 			return errObject
@@ -101,6 +102,7 @@ func (r *reader) operation(op operation) error {
 			return r.move(op)
 		}
 	}
+
 	return nil
 }
 
@@ -112,6 +114,7 @@ func (r *reader) extend(points [][]byte) error {
 		x := r.view.matrix.moved(v[i], v[i+1]).e
 		r.path = span{min(r.path.from, x), max(r.path.to, x)}
 	}
+
 	return err
 }
 
@@ -159,6 +162,7 @@ func (r *reader) move(op operation) (err error) {
 		v, err = numbers(op.operands, 2)
 		r.line = r.line.moved(v[0], v[1])
 	}
+
 	return err
 }
 
@@ -166,19 +170,23 @@ func (r *reader) move(op operation) (err error) {
 // ActualText.
 func (r *reader) begin(operands [][]byte) error {
 	m := mark{}
+
 	if len(operands) == 2 && bytes.HasPrefix(operands[1], []byte("<<")) {
 		d, _, err := readDict(operands[1])
 		if err != nil {
 			return err
 		}
+
 		if text := d.get("ActualText"); text != nil {
 			m.text, m.replaces = decodeText(text), true
 		}
 	}
+
 	if !m.replaces {
 		r.endRun()
 	}
 	r.marks = append(r.marks, m)
+
 	return nil
 }
 
@@ -188,6 +196,7 @@ func (r *reader) end() {
 		return
 	}
 	m := r.marks[n]
+
 	r.marks = r.marks[:n]
 	if !m.replaces {
 		r.endRun()
@@ -215,6 +224,7 @@ func (r *reader) show(operands [][]byte) error {
 	if len(operands) != 1 {
 		return errObject
 	}
+
 	values := operands
 	if operands[0][0] == '[' {
 		var err error
@@ -222,12 +232,14 @@ func (r *reader) show(operands [][]byte) error {
 			return err
 		}
 	}
+
 	var replaced *mark // whose text stands for the glyphs
 	if n := len(r.marks) - 1; n >= 0 && r.marks[n].replaces {
 		replaced = &r.marks[n]
 	}
 	before, along, last := len(r.run), 0.0, 0.0
 	font := r.widthsOf(r.face.object)
+
 	for _, v := range values {
 		if v[0] != '<' {
 			shift, ok := decimal(v)
@@ -237,29 +249,35 @@ func (r *reader) show(operands [][]byte) error {
 			along -= shift
 			continue
 		}
+
 		codes := make([]byte, hex.DecodedLen(len(v)-2))
 		if _, err := hex.Decode(codes, v[1:len(v)-1]); err != nil || r.face.width == 0 || len(codes)%r.face.width != 0 {
 			return errObject
 		}
+
 		for at := 0; at < len(codes); at += r.face.width {
 			code := int(codes[at])
 			if r.face.width == 2 {
 				code = code<<8 | int(codes[at+1])
 			}
 			r.glyph(code, replaced)
+
 			if r.inside != nil {
 				last = along
 				along += font.of(code)
 			}
 		}
 	}
+
 	if r.inside != nil && !r.outside {
 		seen := func() bool { return replaced != nil || strings.TrimSpace(r.text(r.run[before:])) != "" }
+
 		r.outside = r.liesOutside(last, along) && seen()
 		if size := r.height(); size < r.inside.Smallest && r.tiny == 0 && seen() {
 			r.tiny = size
 		}
 	}
+
 	return nil
 }
 
@@ -277,7 +295,9 @@ func (r *reader) liesOutside(last, end float64) bool {
 	endX, _ := at(end)
 	// Advances do not know of letters set closer than the font has them.
 	overhang := max(.3, .06*r.height())
-	return r.inside.leaves(from.e, from.f) || r.inside.leaves(lastX, lastY) || r.view.clip.cuts(span{min(from.e, endX), max(from.e, endX)}, overhang)
+
+	return r.inside.leaves(from.e, from.f) || r.inside.leaves(lastX, lastY) ||
+		r.view.clip.cuts(span{min(from.e, endX), max(from.e, endX)}, overhang)
 }
 
 // height is the size of the type on paper, in points.
@@ -293,6 +313,7 @@ func (r *reader) glyph(code int, replaced *mark) {
 		replaced.missing = replaced.missing || code == 0
 		return
 	}
+
 	r.run = append(r.run, piece{font: r.face.object, code: code})
 	if code == 0 || len(r.wanted) > 0 {
 		r.note(r.file.textMap(r.face.object)[code], code == 0)
@@ -304,10 +325,12 @@ func (r *reader) text(run []piece) string {
 	var b strings.Builder
 	for _, p := range run {
 		b.WriteString(p.text)
+
 		if p.font > 0 {
 			b.WriteString(r.file.textMap(p.font)[p.code])
 		}
 	}
+
 	return b.String()
 }
 
@@ -316,6 +339,7 @@ func matrixOf(operands [][]byte) (matrix, error) {
 	if err != nil {
 		return matrix{}, err
 	}
+
 	return matrix{v[0], v[1], v[2], v[3], v[4], v[5]}, nil
 }
 
@@ -324,11 +348,13 @@ func numbers(operands [][]byte, want int) (values [6]float64, err error) {
 	if len(operands) != want || want > len(values) {
 		return values, errObject
 	}
+
 	for i, o := range operands {
 		var ok bool
 		if values[i], ok = decimal(o); !ok {
 			return values, errObject
 		}
 	}
+
 	return values, nil
 }

@@ -65,12 +65,15 @@ func (j *joiner) visit(op operation) error {
 	if operator == "Tf" && len(op.operands) == 2 {
 		j.face = j.faces[string(op.operands[0][1:])]
 	}
+
 	if j.next != nil {
 		j.next = j.next(op)
 	}
+
 	if j.next == nil && operator == "BDC" && bytes.HasPrefix(j.in[op.start:], []byte(softHyphenMark)) {
 		j.mark, j.move, j.span, j.next = op.start, "", 0, j.moved
 	}
+
 	return nil
 }
 
@@ -79,6 +82,7 @@ func (j *joiner) moved(op operation) step {
 		return j.shown(op)
 	}
 	j.move = fmt.Sprintf("%s %s Td ", op.operands[0], op.operands[1])
+
 	return j.shown
 }
 
@@ -86,6 +90,7 @@ func (j *joiner) shown(op operation) step {
 	if string(op.operator) != "Tj" {
 		return nil
 	}
+
 	return j.ended
 }
 
@@ -93,6 +98,7 @@ func (j *joiner) ended(op operation) step {
 	if string(op.operator) != "EMC" {
 		return nil
 	}
+
 	return j.followed
 }
 
@@ -103,6 +109,7 @@ func (j *joiner) followed(op operation) step {
 			j.leaveOut(cmp.Or(j.span, op.start))
 			return nil
 		}
+
 		if len(op.operands) == 2 && string(op.operands[0]) == "0" && string(op.operands[1]) == "0" {
 			return j.joined
 		}
@@ -115,6 +122,7 @@ func (j *joiner) followed(op operation) step {
 		j.leaveOut(op.start)
 		return j.lineEnded
 	}
+
 	return nil
 }
 
@@ -127,6 +135,7 @@ func (j *joiner) joined(op operation) step {
 		j.leaveOut(op.start)
 	}
 	j.out.WriteString(j.move)
+
 	return nil
 }
 
@@ -137,6 +146,7 @@ func (j *joiner) lineEnded(op operation) step {
 	case "BDC", "BMC", "EMC", "Do":
 		return nil
 	}
+
 	return j.lineEnded
 }
 
@@ -156,6 +166,7 @@ func (j *joiner) begun(op operation) step {
 			return j.hyphened
 		}
 	}
+
 	return nil
 }
 
@@ -166,6 +177,7 @@ func (j *joiner) hyphened(op operation) step {
 		j.copyTo(op.start)
 		j.out.WriteString("EMC\n")
 	}
+
 	return nil
 }
 
@@ -175,6 +187,7 @@ func (j *joiner) isHyphen(glyph []byte) bool {
 		return false
 	}
 	text := j.file.textMap(j.face.object)[code]
+
 	return text == "\u2010" || text == "-"
 }
 

@@ -32,10 +32,12 @@ func (f *File) readTree(root dict) (*tree, error) {
 		if !bytes.HasPrefix(o, structElem) {
 			continue
 		}
+
 		d, _, err := readDict(o)
 		if err != nil {
 			return nil, fmt.Errorf("structure element %d: %w", n, err)
 		}
+
 		e := &element{number: n, dict: d, kind: strings.TrimPrefix(string(d.get("S")), "/")}
 		if k := d.get("K"); k != nil {
 			if e.kids, err = readArray(k); err != nil {
@@ -44,10 +46,12 @@ func (f *File) readTree(root dict) (*tree, error) {
 		}
 		t.elements[n] = e
 	}
+
 	var ok bool
 	if t.root, ok = reference(root.get("K")); !ok || t.elements[t.root] == nil {
 		return nil, fmt.Errorf("structure tree: %w", errObject)
 	}
+
 	return t, nil
 }
 
@@ -58,15 +62,18 @@ var structElem = []byte("<</Type /StructElem\n")
 func (t *tree) each(from int, visit func(e, parent *element)) {
 	type step struct{ number, parent int }
 	seen := map[int]bool{}
+
 	for todo := []step{{from, -1}}; len(todo) > 0; {
 		at := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
+
 		e := t.elements[at.number]
 		if e == nil || seen[at.number] {
 			continue
 		}
 		seen[at.number] = true
 		visit(e, t.elements[at.parent])
+
 		for _, k := range slices.Backward(e.kids) {
 			if n, ok := reference(k); ok {
 				todo = append(todo, step{n, e.number})
@@ -81,6 +88,7 @@ func (t *tree) child(kid []byte) *element {
 	if !ok {
 		return nil
 	}
+
 	return t.elements[n]
 }
 
@@ -88,14 +96,18 @@ func (t *tree) child(kid []byte) *element {
 // reference to it.
 func (t *tree) wrap(parent *element, kind string, kids [][]byte) []byte {
 	n := t.file.add(nil)
-	t.elements[n] = &element{number: n, kind: kind, kids: kids, changed: true,
-		dict: dict{{"Type", []byte("/StructElem")}, {"S", nil}, {"P", []byte(refTo(parent.number))}, {"K", nil}}}
+
+	t.elements[n] = &element{
+		number: n, kind: kind, kids: kids, changed: true,
+		dict: dict{{"Type", []byte("/StructElem")}, {"S", nil}, {"P", []byte(refTo(parent.number))}, {"K", nil}},
+	}
 	for _, k := range kids {
 		if e := t.child(k); e != nil {
 			e.dict.set("P", refTo(n))
 			e.changed = true
 		}
 	}
+
 	return []byte(refTo(n))
 }
 
@@ -119,18 +131,22 @@ func (t *tree) mend() {
 			rest = append(rest, e)
 		}
 	})
+
 	for _, l := range lists {
 		items = append(items, t.mendList(l)...)
 	}
+
 	for _, item := range items {
 		t.mendItem(item)
 	}
+
 	for _, e := range rest {
 		if e.kind == "NonStruct" && slices.ContainsFunc(e.kids, isAnnotation) {
 			// Chromium makes no link of a reference to a footnote or back.
 			e.become("Link")
 		}
 	}
+
 	for _, figure := range figures {
 		t.mendFigure(figure)
 	}
@@ -146,6 +162,7 @@ func (t *tree) mendList(l *element) (items []*element) {
 		if e == nil || e.kind == "L" || e.kind == "Caption" {
 			continue
 		}
+
 		switch e.kind {
 		case "LI":
 		case "NonStruct":
@@ -157,12 +174,14 @@ func (t *tree) mendList(l *element) (items []*element) {
 		}
 		items = append(items, e)
 	}
+
 	return items
 }
 
 // mendItem puts all of an item but its label into one body.
 func (t *tree) mendItem(item *element) {
 	var labels, body [][]byte
+
 	for _, k := range item.kids {
 		if e := t.child(k); e != nil && e.kind != "Lbl" && e.kind != "LBody" {
 			body = append(body, k)
@@ -170,6 +189,7 @@ func (t *tree) mendItem(item *element) {
 			labels = append(labels, k)
 		}
 	}
+
 	if len(body) > 0 {
 		item.kids = append(labels, t.wrap(item, "LBody", body))
 		item.changed = true
@@ -191,6 +211,7 @@ func (t *tree) mendFigure(figure *element) {
 			}
 		}
 	})
+
 	switch {
 	case len(below) == 0:
 	case len(within) == 1 && within[0].hasAlt():

@@ -2,18 +2,20 @@ package pdffile
 
 import (
 	"fmt"
-	"presswork/internal/pdffile/filetest"
-	"presswork/internal/test/golden"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"presswork/internal/pdffile/filetest"
+	"presswork/internal/test/golden"
 )
 
 // tagged is a file of one page whose topmost element has kids, which are named. The
 // elements follow as objects.
 func tagged(t testing.TB, kids, elements string, more ...string) *filetest.Built {
 	t.Helper()
+
 	return filetest.Build(
 		t,
 		append([]string{"-- catalog --\n<</Type /Catalog\n/Pages @pages\n/StructTreeRoot @tags\n/Lang (en)>>\n" +
@@ -30,10 +32,12 @@ func elem(name, kind, parent, rest string) string {
 
 func packed(t testing.TB, built *filetest.Built, finish Finish) (Packed, map[int]string) {
 	t.Helper()
+
 	p, err := Pack(built.Data, Meta{}, finish)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	return p, filetest.Objects(t, p.Data)
 }
 
@@ -220,11 +224,13 @@ func TestWholeStructureTree(t *testing.T) {
 			"/Names [(node00000399) @head-1 (node00000400) @heading (node00001000) @head-2]>>\n",
 		"-- back-link --\n<</Type /Annot\n/Subtype /Link\n/F 4\n/Dest /fnref-1\n/StructParent 1>>\n",
 	)
+
 	p, objects := packed(t, built, Finish{PDFUA: true})
 	if len(p.Missing) > 0 {
 		t.Errorf("missing: %q", p.Missing)
 	}
 	delete(objects, 1)
+
 	for n, o := range objects {
 		if strings.Contains(o, "/Type /Metadata") {
 			delete(objects, n)
@@ -235,6 +241,7 @@ func TestWholeStructureTree(t *testing.T) {
 
 func TestTagsThatAreNoneOfAList(t *testing.T) {
 	t.Parallel()
+
 	for name, c := range map[string]struct{ kids, elements, want string }{
 		"a heading in an item is in its body": {
 			"@l", elem("l", "L", "document", "\n/K [@i]") + elem("i", "LI", "l", "\n"+
@@ -286,11 +293,13 @@ func TestTagsThatAreNoneOfAList(t *testing.T) {
 			built := tagged(t, c.kids, c.elements)
 			_, objects := packed(t, built, Finish{PDFUA: true})
 			var only []string
+
 			for line := range strings.Lines(c.want) {
 				if strings.HasPrefix(line, "-- ") {
 					only = append(only, strings.Fields(line)[1])
 				}
 			}
+
 			if diff := cmp.Diff(c.want, built.Text(t, objects, only...)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
@@ -300,6 +309,7 @@ func TestTagsThatAreNoneOfAList(t *testing.T) {
 
 func TestLeavesAreMerged(t *testing.T) {
 	t.Parallel()
+
 	for name, c := range map[string]struct{ elements, want string }{
 		"several among other kids": {
 			elem("p", "P", "document", "\n/K [@a @em @b]") + elem("a", "NonStruct", "p", "\n/Pg @page-1\n"+
@@ -332,14 +342,17 @@ func TestLeavesAreMerged(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			built := tagged(t, "@p", c.elements, "-- owners --\n[@a]\n")
+
 			_, objects := packed(t, built, Finish{})
 			if diff := cmp.Diff(c.want, built.Text(t, objects, "p", "a", "b", "em")); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
+
 			owner := "[@p]"
 			if strings.Contains(c.want, "-- a --") {
 				owner = "[@a]"
 			}
+
 			if got := built.Text(t, objects, "owners"); got != "-- owners --\n"+owner+"\n" {
 				t.Errorf("the content belongs to %q, want %s", got, owner)
 			}
@@ -349,9 +362,12 @@ func TestLeavesAreMerged(t *testing.T) {
 
 func TestLinksNameTheirTarget(t *testing.T) {
 	t.Parallel()
+
 	for name, c := range map[string]struct{ entries, want string }{
-		"an address": {"/A <</S /URI\n/URI (https://example.org/\\(a\\))>>",
-			`(https://example.org/\(a\))`},
+		"an address": {
+			"/A <</S /URI\n/URI (https://example.org/\\(a\\))>>",
+			`(https://example.org/\(a\))`,
+		},
 		"an anchor":                  {"/Dest /intro", "(intro)"},
 		"an anchor, escaped twice":   {"/Dest /caf#25C3#25A9", "<FEFF00630061006600E9>"},
 		"an anchor, escaped wrongly": {"/Dest /100#25", "(100%)"},
@@ -362,6 +378,7 @@ func TestLinksNameTheirTarget(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			built := tagged(t, "", "", "-- link --\n<</Type /Annot\n/Subtype /Link\n"+c.entries+">>\n")
+
 			_, objects := packed(t, built, Finish{})
 			if got := built.Text(t, objects, "link"); !strings.HasSuffix(got, "\n/Contents "+c.want+">>\n") {
 				t.Errorf("got %s, want %s", got, c.want)

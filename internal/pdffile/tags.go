@@ -33,28 +33,34 @@ var (
 // and ids are numbered from one.
 func (f *File) improveTags(catalog dict) error {
 	value := catalog.get("StructTreeRoot")
+
 	n, ok := reference(value)
 	if !ok {
 		return nil
 	}
+
 	root, err := f.dictionary(value)
 	if err != nil {
 		return fmt.Errorf("structure tree: %w", err)
 	}
 	root.set("RoleMap", roleMap)
+
 	f.objects[n] = root.bytes()
 	if err := f.markNotes(); err != nil {
 		return err
 	}
+
 	if err := f.mergeLeaves(root); err != nil {
 		return err
 	}
+
 	for n, o := range f.objects {
 		if rest, ok := bytes.CutPrefix(o, []byte(markedFigure)); ok {
 			f.objects[n] = append([]byte(formula), rest...)
 		}
 	}
 	f.renumberIDs(root.get("IDTree"))
+
 	return f.describeLinks()
 }
 
@@ -63,6 +69,7 @@ func (f *File) improveTags(catalog dict) error {
 func (f *File) renumberIDs(idTree []byte) {
 	var ids []string
 	var holders, leaves []int
+
 	for n, o := range f.objects {
 		switch {
 		case !bytes.Contains(o, []byte("(node")):
@@ -74,13 +81,16 @@ func (f *File) renumberIDs(idTree []byte) {
 		}
 	}
 	seen := map[int]bool{}
+
 	for todo := [][]byte{idTree}; len(todo) > 0; {
 		n, ok := f.object(todo[len(todo)-1])
 		todo = todo[:len(todo)-1]
+
 		if !ok || seen[n] {
 			continue
 		}
 		seen[n] = true
+
 		leaves = append(leaves, n)
 		if d, _, err := readDict(f.objects[n]); err == nil && d.get("Kids") != nil {
 			kids, _ := readArray(d.get("Kids"))
@@ -92,8 +102,10 @@ func (f *File) renumberIDs(idTree []byte) {
 		if len(a) != len(b) {
 			return len(a) - len(b)
 		}
+
 		return strings.Compare(a, b)
 	})
+
 	renamed := make(map[string]string, len(ids))
 	for i, id := range slices.Compact(ids) {
 		renamed[id] = fmt.Sprintf("(node%08d)", i+1)
@@ -102,14 +114,17 @@ func (f *File) renumberIDs(idTree []byte) {
 		if to, ok := renamed[string(text[1:len(text)-1])]; ok {
 			return []byte(to)
 		}
+
 		return text
 	}
+
 	within := func(part []byte) []byte { return nodeName.ReplaceAllFunc(part, rename) }
 	for _, n := range holders {
 		// Only in these two places: a text may look like an id.
 		o := nodeID.ReplaceAllFunc(f.objects[n], within)
 		f.objects[n] = nodeHeaders.ReplaceAllFunc(o, within)
 	}
+
 	for _, n := range leaves {
 		f.objects[n] = within(f.objects[n])
 	}
@@ -123,26 +138,31 @@ func (f *File) describeLinks() error {
 		if !bytes.HasPrefix(o, linkAnnotation) {
 			continue
 		}
+
 		d, _, err := readDict(o)
 		if err != nil {
 			return fmt.Errorf("link: %w", err)
 		}
+
 		target := textString(destinationName(d.get("Dest")))
 		if action := d.get("A"); action != nil {
 			a, _, err := readDict(action)
 			if err != nil {
 				return fmt.Errorf("link: %w", err)
 			}
+
 			if uri := a.get("URI"); uri != nil {
 				target = string(uri)
 			}
 		}
+
 		if target == "()" {
 			target = "(link)"
 		}
 		d.set("Contents", target)
 		f.objects[n] = d.bytes()
 	}
+
 	return nil
 }
 
@@ -153,5 +173,6 @@ func destinationName(value []byte) string {
 	if !ok {
 		return ""
 	}
+
 	return OneLine(anchorOf(string(name)))
 }

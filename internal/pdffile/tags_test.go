@@ -11,10 +11,16 @@ import (
 
 func TestTagsAreMended(t *testing.T) {
 	t.Parallel()
-	p, err := Pack(filetest.Write(filetest.Tagged()), Meta{Title: "x"}, Finish{PDFUA: true, Headings: []Heading{{Level: 2, Text: "One two"}, {Level: 1, Text: "1 One two"}}})
+
+	p, err := Pack(
+		filetest.Write(filetest.Tagged()),
+		Meta{Title: "x"},
+		Finish{PDFUA: true, Headings: []Heading{{Level: 2, Text: "One two"}, {Level: 1, Text: "1 One two"}}},
+	)
 	if err != nil || len(p.Missing) > 0 {
 		t.Fatal(err, p.Missing)
 	}
+
 	objects := filetest.Objects(t, p.Data)
 	for n, want := range map[int]string{
 		8:  "<</Type /StructElem\n/S /H1\n/P 7 0 R\n/K 0\n/ID (node00000001)\n/Pg 4 0 R>>",
@@ -35,6 +41,7 @@ func TestTagsAreMended(t *testing.T) {
 			t.Errorf("object %d (-want +got):\n%s", n, diff)
 		}
 	}
+
 	want := "/Pattern cs 1 0 0 rg\n0 0 9 9 re\nW n\n/Artifact BMC\n1 1 1 1 re\nf\nEMC\n/H1 <</MCID 0 >>BDC\nBT\n/F1 9 Tf\n<00010002> Tj\nET\nEMC\n" +
 		"/Artifact BMC\nBT\n/F1 9 Tf\n<0003> Tj\nET\nEMC\n"
 	if diff := cmp.Diff(want, string(filetest.Inflate(t, []byte(objects[5])))); diff != "" {
@@ -44,6 +51,7 @@ func TestTagsAreMended(t *testing.T) {
 
 func TestContentThatIsNotUnderstood(t *testing.T) {
 	t.Parallel()
+
 	c := canvas{faces: map[string]face{"F1": {width: 2}}, forms: map[string]int{"X1": 9}}
 	for name, content := range map[string]string{
 		"a mark that does not end": "/P <</MCID 0 >>BDC\n", "an end of none": "EMC\n", "text that does not end": "BT\n",
@@ -54,6 +62,7 @@ func TestContentThatIsNotUnderstood(t *testing.T) {
 			t.Errorf("%s: %q", name, out)
 		}
 	}
+
 	for content, want := range map[string]bool{
 		"/F1 9 Tf\n<00010100> Tj\n": false, "/F1 9 Tf\n<00010000> Tj\n": true, "/F1 9 Tf\n[<0001> -20 <0000>] TJ\n": true,
 	} {

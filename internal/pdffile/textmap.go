@@ -18,6 +18,7 @@ func (f *File) textMap(font int) textMap {
 		m = f.readTextMap(font)
 		f.textMaps[font] = m
 	}
+
 	return m
 }
 
@@ -26,15 +27,18 @@ func (f *File) readTextMap(font int) textMap {
 	if err != nil {
 		return nil
 	}
+
 	n, ok := f.object(d.get("ToUnicode"))
 	if !ok {
 		return nil
 	}
+
 	_, content, err := f.stream(n)
 	if err != nil {
 		return nil
 	}
 	m := textMap{}
+
 	_, content, _ = bytes.Cut(content, []byte("endcodespacerange"))
 	for line := range bytes.Lines(content) {
 		// "<code> <text>" or "<first> <last> <text of the first>".
@@ -46,12 +50,14 @@ func (f *File) readTextMap(font int) textMap {
 			}
 		case len(fields) == 3 && fields[0][0] == '<':
 			first, ok1 := hexCode(fields[0])
+
 			last, ok2 := hexCode(fields[1])
 			for code := first; ok1 && ok2 && code <= last; code++ {
 				m[code] = mappedText(fields[2], code-first)
 			}
 		}
 	}
+
 	return m
 }
 
@@ -62,12 +68,14 @@ func (c face) codes(operand []byte) (codes []byte, ok bool) {
 	}
 	codes = make([]byte, hex.DecodedLen(len(operand)-2))
 	_, err := hex.Decode(codes, operand[1:len(operand)-1])
+
 	return codes, err == nil && len(codes)%c.width == 0
 }
 
 // textOf is what a face's codes stand for.
 func (f *File) textOf(c face, codes []byte) string {
 	var b strings.Builder
+
 	for at := 0; at < len(codes); at += c.width {
 		code := int(codes[at])
 		if c.width == 2 {
@@ -75,6 +83,7 @@ func (f *File) textOf(c face, codes []byte) string {
 		}
 		b.WriteString(f.textMap(c.object)[code])
 	}
+
 	return b.String()
 }
 
@@ -84,6 +93,7 @@ func hexCode(field []byte) (code int, ok bool) {
 		return 0, false
 	}
 	n, err := strconv.ParseUint(string(field[1:len(field)-1]), 16, 16)
+
 	return int(n), err == nil
 }
 
@@ -92,11 +102,13 @@ func mappedText(field []byte, after int) string {
 	if len(field) < 2 || field[0] != '<' {
 		return ""
 	}
+
 	text := []rune(decodeText([]byte("<FEFF" + string(field[1:]))))
 	if len(text) == 0 || text[len(text)-1] == 0 {
 		return ""
 	}
 	text[len(text)-1] += rune(after)
+
 	return string(text)
 }
 
@@ -110,6 +122,7 @@ func (w widths) of(code int) float64 {
 	if code < len(w.by) {
 		return w.by[code]
 	}
+
 	return w.without
 }
 
@@ -129,6 +142,7 @@ func (i *inspector) widthsOf(font int) widths {
 		w = i.file.readWidths(font)
 		i.widths[font] = w
 	}
+
 	return w
 }
 
@@ -137,14 +151,17 @@ func (f *File) readWidths(font int) (w widths) {
 	if err != nil {
 		return w
 	}
+
 	descendants, err := readArray(d.get("DescendantFonts"))
 	if err != nil || len(descendants) != 1 {
 		return w
 	}
+
 	if d, err = f.dictionary(descendants[0]); err != nil {
 		return w
 	}
 	w.without, _ = decimal(d.get("DW")) // 0 when it is not there
+
 	list, err := readArray(d.get("W"))
 	if err != nil {
 		return w
@@ -155,11 +172,13 @@ func (f *File) readWidths(font int) (w widths) {
 		if err != nil {
 			return w
 		}
+
 		if list[1][0] == '[' {
 			each, err := readArray(list[1])
 			if err != nil || len(each) > maxCode {
 				return w
 			}
+
 			for n, v := range each {
 				width, _ := decimal(v)
 				w.set(int(first)+n, width)
@@ -167,6 +186,7 @@ func (f *File) readWidths(font int) (w widths) {
 			list = list[2:]
 			continue
 		}
+
 		last, err := strconv.ParseUint(string(list[1]), 10, 16)
 		if err != nil || len(list) < 3 || last < first {
 			return w
@@ -175,6 +195,7 @@ func (f *File) readWidths(font int) (w widths) {
 		w.set(int(first), slices.Repeat([]float64{width}, int(last-first)+1)...)
 		list = list[3:]
 	}
+
 	return w
 }
 
@@ -185,6 +206,7 @@ const maxCode = 1<<16 - 1
 // them short.
 func decimal(value []byte) (n float64, ok bool) {
 	digits, negative := bytes.CutPrefix(value, []byte("-"))
+
 	const most = 15 // digits that are exact
 	switch {
 	case len(digits) == 0:
@@ -194,9 +216,11 @@ func decimal(value []byte) (n float64, ok bool) {
 			return 0, false // ParseFloat reads more than PDF allows, such as 0x1p10
 		}
 		n, err := strconv.ParseFloat(string(value), 64)
+
 		return n, err == nil
 	}
 	whole, after := 0, 0.0 // the value of the digits, and ten to the power of those after the point
+
 	for _, c := range digits {
 		switch {
 		case c == '.' && after == 0:
@@ -207,9 +231,11 @@ func decimal(value []byte) (n float64, ok bool) {
 			return 0, false
 		}
 	}
+
 	n = float64(whole) / max(after, 1)
 	if negative {
 		n = -n
 	}
+
 	return n, true
 }

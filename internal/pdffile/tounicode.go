@@ -18,21 +18,26 @@ func (f *File) mapAllGlyphs() error {
 		if !bytes.HasPrefix(o, []byte("<</Type /Font\n")) || !bytes.Contains(o, []byte("/ToUnicode ")) {
 			continue
 		}
+
 		font, _, err := readDict(o)
 		if err != nil {
 			return err
 		}
+
 		n, ok := f.object(font.get("ToUnicode"))
 		if !ok {
 			return fmt.Errorf("font %s: %w", font.get("BaseFont"), errObject)
 		}
+
 		d, content, err := f.stream(n)
 		if err != nil {
 			return err
 		}
+
 		if nothing.Match(content) {
 			f.setStream(n, d, nothing.ReplaceAll(content, []byte("$1 <FFFD>")))
 		}
 	}
+
 	return nil
 }

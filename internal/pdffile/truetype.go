@@ -26,23 +26,27 @@ func readTrueType(data []byte) (*trueType, error) {
 		return nil, errFont
 	}
 	t := &trueType{tables: map[string][]byte{}, glyphs: map[int][]byte{}, metrics: map[int][4]byte{}}
+
 	for i := range int(binary.BigEndian.Uint16(data[4:])) {
 		const header, entry = 12, 16
 		if len(data) < header+(i+1)*entry {
 			return nil, errFont
 		}
 		e := data[header+i*entry:]
+
 		offset, length := int(binary.BigEndian.Uint32(e[8:])), int(binary.BigEndian.Uint32(e[12:]))
 		if offset+length > len(data) {
 			return nil, errFont
 		}
 		t.tables[string(e[:4])] = data[offset : offset+length]
 	}
+
 	head, horizontal, most := t.tables["head"], t.tables["hhea"], t.tables["maxp"]
 	if len(head) < 54 || len(horizontal) < 36 || len(most) < 6 {
 		return nil, errFont
 	}
 	t.count = int(binary.BigEndian.Uint16(most[4:]))
+
 	return t, t.readGlyphs(head[51] == 1, int(binary.BigEndian.Uint16(horizontal[34:])))
 }
 
@@ -52,29 +56,36 @@ func (t *trueType) readGlyphs(long bool, full int) error {
 	places, outlines, metrics := t.tables["loca"], t.tables["glyf"], t.tables["hmtx"]
 	at := func(glyph int) int { return 2 * int(binary.BigEndian.Uint16(places[2*glyph:])) }
 	size := 2
+
 	if long {
 		at = func(glyph int) int { return int(binary.BigEndian.Uint32(places[4*glyph:])) }
 		size = 4
 	}
+
 	if len(places) < size*(t.count+1) || full < 1 || full > t.count || len(metrics) < 4*full+2*(t.count-full) {
 		return errFont
 	}
+
 	for glyph := range t.count {
 		from, to := at(glyph), at(glyph+1)
 		if from > to || to > len(outlines) {
 			return errFont
 		}
+
 		m := [4]byte(metrics[4*min(glyph, full-1):])
 		if glyph >= full {
 			copy(m[2:], metrics[4*full+2*(glyph-full):][:2])
 		}
+
 		if from < to {
 			t.glyphs[glyph] = outlines[from:to]
 		}
+
 		if from < to || m[0] != 0 || m[1] != 0 {
 			t.metrics[glyph] = m
 		}
 	}
+
 	return nil
 }
 
@@ -86,6 +97,7 @@ func (t *trueType) add(other *trueType) bool {
 			return false
 		}
 	}
+
 	for _, name := range []string{"cvt ", "fpgm", "prep"} {
 		if !bytes.Equal(t.tables[name], other.tables[name]) {
 			return false
@@ -94,6 +106,7 @@ func (t *trueType) add(other *trueType) bool {
 	maps.Copy(t.glyphs, other.glyphs)
 	maps.Copy(t.metrics, other.metrics)
 	t.count = max(t.count, other.count)
+
 	return true
 }
 
@@ -105,9 +118,11 @@ func (t *trueType) bytes() []byte {
 			tables[name] = bytes.Clone(table)
 		}
 	}
+
 	var outlines, places, metrics []byte
 	for glyph := range t.count {
 		places = binary.BigEndian.AppendUint32(places, uint32(len(outlines)))
+
 		outlines = append(outlines, t.glyphs[glyph]...)
 		for len(outlines)%4 > 0 {
 			outlines = append(outlines, 0)
@@ -122,16 +137,19 @@ func (t *trueType) bytes() []byte {
 	binary.BigEndian.PutUint32(tables["head"][8:], 0) // the sum, of which it is part
 	binary.BigEndian.PutUint16(tables["hhea"][34:], uint16(t.count))
 	binary.BigEndian.PutUint16(tables["maxp"][4:], uint16(t.count))
+
 	return assemble(tables)
 }
 
 // assemble writes the directory and the tables.
 func assemble(tables map[string][]byte) []byte {
 	names := slices.Sorted(maps.Keys(tables))
+
 	power, exponent := 1, 0 // the largest power of two that is not above the number of tables
 	for power*2 <= len(names) {
 		power, exponent = power*2, exponent+1
 	}
+
 	out := binary.BigEndian.AppendUint32(nil, 0x00010000)
 	for _, v := range []int{len(names), power * 16, exponent, (len(names) - power) * 16} {
 		out = binary.BigEndian.AppendUint16(out, uint16(v))
@@ -139,6 +157,7 @@ func assemble(tables map[string][]byte) []byte {
 	offset := len(out) + 16*len(names)
 	var body []byte
 	head := 0
+
 	for _, name := range names {
 		table := tables[name]
 		if name == "head" {
@@ -148,6 +167,7 @@ func assemble(tables map[string][]byte) []byte {
 		out = binary.BigEndian.AppendUint32(out, checksum(table))
 		out = binary.BigEndian.AppendUint32(out, uint32(offset+len(body)))
 		out = binary.BigEndian.AppendUint32(out, uint32(len(table)))
+
 		body = append(body, table...)
 		for len(body)%4 > 0 {
 			body = append(body, 0)
@@ -156,6 +176,7 @@ func assemble(tables map[string][]byte) []byte {
 	out = append(out, body...)
 	const magic = 0xB1B0AFBA // by the format: what the whole file sums up to
 	binary.BigEndian.PutUint32(out[head+8:], magic-checksum(out))
+
 	return out
 }
 
@@ -165,5 +186,6 @@ func checksum(table []byte) (sum uint32) {
 		copy(word[:], table[at:])
 		sum += binary.BigEndian.Uint32(word[:])
 	}
+
 	return sum
 }

@@ -13,6 +13,7 @@ func (f *File) accessible(catalog dict, undescribed int, notdef bool) (missing [
 	if err != nil {
 		return []string{"the document has no tags"}
 	}
+
 	t, err := f.readTree(root)
 	if err != nil {
 		return []string{"the tags are not as expected: " + err.Error()}
@@ -20,15 +21,19 @@ func (f *File) accessible(catalog dict, undescribed int, notdef bool) (missing [
 	missing = t.missing(undescribed)
 	t.mend()
 	t.write()
+
 	if err := f.markPages(); err != nil {
 		missing = append(missing, "not everything on the pages could be tagged: "+err.Error())
 	}
+
 	if notdef {
 		missing = append(missing, errNotdef.Error())
 	}
+
 	if len(catalog.get("Lang")) <= len("()") {
 		missing = append(missing, "the document has no language; set lang")
 	}
+
 	return missing
 }
 
@@ -50,25 +55,31 @@ func (t *tree) missing(undescribed int) (missing []string) {
 			}
 			level = next
 		}
+
 		if e.kind == "Table" && !t.isRegular(e) {
 			irregular++
 		}
+
 		if e.kind == "Figure" && !e.hasAlt() && !t.holdsElements(e) {
 			noAlt++
 		}
 	})
+
 	if skipped != "" {
 		missing = append(missing, skipped)
 	}
+
 	if irregular > 0 {
 		missing = append(missing, "a table has rows of different lengths")
 	}
+
 	switch noAlt = max(noAlt, undescribed); {
 	case noAlt == 1:
 		missing = append(missing, "an image has no alternative text")
 	case noAlt > 1:
 		missing = append(missing, fmt.Sprintf("%d images have no alternative text", noAlt))
 	}
+
 	return missing
 }
 
@@ -78,6 +89,7 @@ func (t *tree) holdsElements(e *element) bool {
 			return true
 		}
 	}
+
 	return false
 }
 
@@ -88,19 +100,23 @@ func (f *File) markPages() error {
 		return err
 	}
 	drawn := map[int]int{}
+
 	for _, c := range canvases {
 		if c.form && !c.tagged {
 			continue
 		}
+
 		d, content, err := f.stream(c.content)
 		if err != nil {
 			return err
 		}
+
 		if content, err = c.markArtifacts(content, drawn); err != nil {
 			return err
 		}
 		f.setStream(c.content, d, content)
 	}
+
 	return nil
 }
 
@@ -110,14 +126,17 @@ func (f *File) showsNotdef() (bool, error) {
 	if err != nil {
 		return false, err
 	}
+
 	for _, c := range canvases {
 		_, content, err := f.stream(c.content)
 		if err != nil {
 			return false, err
 		}
+
 		if found, err := c.showsNotdef(content); found || err != nil {
 			return found, err
 		}
 	}
+
 	return false, nil
 }

@@ -14,6 +14,7 @@ import (
 func TestTablesWithUnequalRowsAreIrregular(t *testing.T) {
 	t.Parallel()
 	const colspan, rowspan = "\n/A <</O /Table\n/ColSpan %d>>", "\n/A <</O /Table\n/RowSpan %d>>"
+
 	cell := func(format string, n int) string { return fmt.Sprintf(format, n) }
 	for name, c := range map[string]struct {
 		rows    [][]string
@@ -40,8 +41,10 @@ func TestTablesWithUnequalRowsAreIrregular(t *testing.T) {
 			t.Parallel()
 			var rows []string
 			elements := ""
+
 			for i, row := range c.rows {
 				var cells []string
+
 				for j, entries := range row {
 					name := fmt.Sprintf("cell-%d-%d", i, j)
 					cells = append(cells, "@"+name)
@@ -65,6 +68,7 @@ func TestTablesWithUnequalRowsAreIrregular(t *testing.T) {
 					"\n/K ["+strings.Join(rows, " ")+"]",
 				)+elements,
 			)
+
 			p, _ := packed(t, built, Finish{PDFUA: true})
 			if irregular := slices.Contains(
 				p.Missing,
@@ -78,6 +82,7 @@ func TestTablesWithUnequalRowsAreIrregular(t *testing.T) {
 
 func TestATableInACellIsAnother(t *testing.T) {
 	t.Parallel()
+
 	built := tagged(
 		t,
 		"@outer",
@@ -132,6 +137,7 @@ func TestWhatIsMissingForPDFUAIsListed(t *testing.T) {
 			kids += "@" + name + " "
 			elements += elem(name, fmt.Sprintf("H%d", level), "document", "")
 		}
+
 		return kids, elements
 	}
 	images := func(alts ...string) (kids, elements string) {
@@ -140,9 +146,11 @@ func TestWhatIsMissingForPDFUAIsListed(t *testing.T) {
 			kids += "@" + name + " "
 			elements += elem(name, "Figure", "document", alt)
 		}
+
 		return kids, elements
 	}
 	type doc struct{ kids, elements string }
+
 	of := func(kids, elements string) doc { return doc{kids, elements} }
 	for name, c := range map[string]struct {
 		doc
@@ -178,9 +186,12 @@ func TestWhatIsMissingForPDFUAIsListed(t *testing.T) {
 		"content that is not understood": {of("", ""), "-- content-1 --\n<<>> stream\n" +
 			"EMC\n", Finish{}, []string{"not everything on the pages could be tagged: marked content: an object is " +
 			"not written as expected"}},
-		"a character without a font": {of("", ""), filetest.Pages("/Font <</F1 @f>>", "BT\n/F1 9 Tf\n"+
-			"<0000> Tj\nET\n") + filetest.Font("f", map[int]string{0: ""}), Finish{},
-			[]string{"some characters are in no installed font"}},
+		"a character without a font": {
+			of("", ""), filetest.Pages("/Font <</F1 @f>>", "BT\n/F1 9 Tf\n"+
+				"<0000> Tj\nET\n") + filetest.Font("f", map[int]string{0: ""}),
+			Finish{},
+			[]string{"some characters are in no installed font"},
+		},
 		"several at once": {
 			of(heads(3)), "-- catalog --\n<</Type /Catalog\n/Pages @pages\n/StructTreeRoot @tags>>\n",
 			Finish{Undescribed: 1},
@@ -191,13 +202,16 @@ func TestWhatIsMissingForPDFUAIsListed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c.finish.PDFUA = true
+
 			p, _ := packed(t, tagged(t, c.kids, c.elements, c.more), c.finish)
 			if diff := cmp.Diff(c.want, p.Missing); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
+
 			if claims := strings.Contains(string(p.Data), "pdfuaid:part"); claims != (len(c.want) == 0) {
 				t.Errorf("the file claims PDF/UA: %v", claims)
 			}
+
 			c.finish.PDFUA = false
 			if p, _ := packed(t, tagged(t, c.kids, c.elements, c.more), c.finish); len(p.Missing) > 0 {
 				t.Errorf("missing for PDF/UA that nothing asked for: %q", p.Missing)

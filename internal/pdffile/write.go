@@ -21,6 +21,7 @@ func (f *File) fingerprint() []byte {
 		h.Write(o)
 	}
 	const size = 16 // as the standard recommends
+
 	return h.Sum(nil)[:size]
 }
 
@@ -54,6 +55,7 @@ func (w *writer) trailer() string {
 	if w.seal != nil {
 		entries += "\n/Encrypt " + refTo(w.seal.dict)
 	}
+
 	return entries
 }
 
@@ -63,6 +65,7 @@ func (w *writer) header() { w.out.WriteString("%PDF-1.7\n%\xe2\xe3\xcf\xd3\n") }
 // classic writes every object plainly and a table of offsets.
 func (w *writer) classic() {
 	w.header()
+
 	for n, body := range w.file.objects {
 		if body != nil {
 			w.object(n, body)
@@ -70,6 +73,7 @@ func (w *writer) classic() {
 	}
 	start := w.out.Len()
 	fmt.Fprintf(&w.out, "xref\n0 %d\n", len(w.offsets))
+
 	for n, l := range w.offsets {
 		if w.file.objects[n] == nil {
 			w.out.WriteString("0000000000 65535 f \n")
@@ -91,6 +95,7 @@ func (w *writer) compressed() {
 			batch = batch[:0]
 		}
 	}
+
 	for n, body := range w.file.objects {
 		switch {
 		case body == nil:
@@ -112,6 +117,7 @@ func (w *writer) objectStream(batch []int) {
 	number := len(w.offsets)
 	w.offsets = append(w.offsets, location{})
 	var head, bodies bytes.Buffer
+
 	for i, n := range batch {
 		w.offsets[n] = location{stream: number, index: i}
 		fmt.Fprintf(&head, "%d %d ", n, bodies.Len())
@@ -119,7 +125,12 @@ func (w *writer) objectStream(batch []int) {
 		bodies.WriteByte('\n')
 	}
 	packed := w.file.deflate(head.Bytes(), bodies.Bytes())
-	dict := fmt.Sprintf("<</Type /ObjStm\n/N %d\n/First %d\n/Filter /FlateDecode\n/Length %d>> stream\n", len(batch), head.Len(), len(packed))
+	dict := fmt.Sprintf(
+		"<</Type /ObjStm\n/N %d\n/First %d\n/Filter /FlateDecode\n/Length %d>> stream\n",
+		len(batch),
+		head.Len(),
+		len(packed),
+	)
 	w.object(number, w.seal.stream(bytes.Join([][]byte{[]byte(dict), packed, []byte("\nendstream")}, nil)))
 }
 
@@ -129,6 +140,7 @@ func (w *writer) crossReferenceStream() {
 	start := w.out.Len()
 	w.offsets = append(w.offsets, location{offset: start})
 	const width = 1 + 4 + 2
+
 	rows := make([]byte, 0, len(w.offsets)*width)
 	for n, l := range w.offsets {
 		switch {
@@ -147,8 +159,14 @@ func (w *writer) crossReferenceStream() {
 		}
 	}
 	packed := w.file.deflate(rows)
-	dict := fmt.Sprintf("<</Type /XRef\n/Size %d\n/W [1 4 2]\n/Root %d 0 R\n/Info %d 0 R\n%s\n/Filter /FlateDecode\n/Length %d>> stream\n",
-		len(w.offsets), w.file.root, w.file.info, w.trailer(), len(packed))
+	dict := fmt.Sprintf(
+		"<</Type /XRef\n/Size %d\n/W [1 4 2]\n/Root %d 0 R\n/Info %d 0 R\n%s\n/Filter /FlateDecode\n/Length %d>> stream\n",
+		len(w.offsets),
+		w.file.root,
+		w.file.info,
+		w.trailer(),
+		len(packed),
+	)
 	w.object(number, bytes.Join([][]byte{[]byte(dict), packed, []byte("\nendstream")}, nil))
 	fmt.Fprintf(&w.out, "startxref\n%d\n%%%%EOF\n", start)
 }
@@ -162,9 +180,11 @@ func (f *File) deflate(parts ...[]byte) []byte {
 	} else {
 		f.packer.Reset(&b)
 	}
+
 	for _, p := range parts {
 		_, _ = f.packer.Write(p) // into memory: cannot fail
 	}
 	_ = f.packer.Close()
+
 	return b.Bytes()
 }

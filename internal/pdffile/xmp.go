@@ -22,13 +22,16 @@ func (d description) xmp(level presswork.PDFALevel, ua bool) []byte {
 		if slices.Contains(values, "") {
 			return
 		}
+
 		if len(values) == 0 {
 			return
 		}
 		b.WriteString("<" + name + ">")
+
 		if container != "" {
 			b.WriteString("<" + container + ">")
 		}
+
 		for _, v := range values {
 			if container == "" {
 				_ = xml.EscapeText(&b, []byte(v)) // into memory: cannot fail
@@ -38,6 +41,7 @@ func (d description) xmp(level presswork.PDFALevel, ua bool) []byte {
 			_ = xml.EscapeText(&b, []byte(v))
 			b.WriteString("</rdf:li>")
 		}
+
 		if container != "" {
 			b.WriteString("</" + container + ">")
 		}
@@ -59,17 +63,28 @@ func (d description) xmp(level presswork.PDFALevel, ua bool) []byte {
 	element("xmp:ModifyDate", "", "", date)
 	element("xmp:MetadataDate", "", "", date)
 	b.WriteString("</rdf:Description>\n")
+
 	if level != "" {
-		fmt.Fprintf(&b, `<rdf:Description rdf:about="" xmlns:pdfaid="http://www.aiim.org/pdfa/ns/id/"><pdfaid:part>%s</pdfaid:part>`+
-			"<pdfaid:conformance>%s</pdfaid:conformance></rdf:Description>\n", level[:1], strings.ToUpper(string(level[1:])))
+		fmt.Fprintf(
+			&b,
+			`<rdf:Description rdf:about="" xmlns:pdfaid="http://www.aiim.org/pdfa/ns/id/"><pdfaid:part>%s</pdfaid:part>`+
+				"<pdfaid:conformance>%s</pdfaid:conformance></rdf:Description>\n",
+			level[:1],
+			strings.ToUpper(string(level[1:])),
+		)
 	}
+
 	if ua {
-		b.WriteString(`<rdf:Description rdf:about="" xmlns:pdfuaid="http://www.aiim.org/pdfua/ns/id/"><pdfuaid:part>1</pdfuaid:part></rdf:Description>` + "\n")
+		b.WriteString(
+			`<rdf:Description rdf:about="" xmlns:pdfuaid="http://www.aiim.org/pdfua/ns/id/"><pdfuaid:part>1</pdfuaid:part></rdf:Description>` + "\n",
+		)
+
 		if level != "" {
 			b.WriteString(uaSchema)
 		}
 	}
 	b.WriteString("</rdf:RDF></x:xmpmeta>\n<?xpacket end=\"r\"?>")
+
 	return []byte(b.String())
 }
 

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"presswork"
+	"presswork/internal/fault"
 )
 
 // Cap is how long one check may take. A load balancer asks every few seconds,
@@ -39,17 +39,21 @@ func Every(d time.Duration, ask func(ctx context.Context) error) func(context.Co
 	var mu sync.Mutex
 	var next time.Time
 	var last error
+
 	return func(ctx context.Context) (map[string]any, error) {
 		mu.Lock()
 		defer mu.Unlock()
+
 		if time.Now().Before(next) {
 			return nil, last
 		}
 		last = ask(ctx)
+
 		next = time.Now().Add(d)
 		if last != nil {
 			next = time.Now().Add(min(d, retryAfter))
 		}
+
 		return nil, last
 	}
 }
@@ -83,44 +87,53 @@ func (r Report) Log(ctx context.Context, log *slog.Logger) {
 func (r Result) MarshalJSON() ([]byte, error) {
 	m := make(map[string]any, len(r.Detail)+2)
 	maps.Copy(m, r.Detail)
+
 	m["ok"] = r.OK
 	if r.Err != nil {
 		m["error"] = public(r.Err)
 	}
+
 	return json.Marshal(m)
 }
 
 func public(err error) string {
-	if e, ok := errors.AsType[*presswork.Error](err); ok {
+	if e, ok := errors.AsType[*fault.Error](err); ok {
 		return e.Message
 	}
+
 	return "unavailable"
 }
 
 // Run makes all checks at once and returns within Cap, whatever the probes do.
 // ok is false when a check that is not Optional failed.
 func Run(ctx context.Context, checks []Check) (ok bool, body Report) {
-	late := presswork.Errorf(presswork.Internal, "no answer within %s", Cap)
+	late := fault.Errorf(fault.Internal, "no answer within %s", Cap)
+
 	ctx, cancel := context.WithTimeoutCause(ctx, Cap, late)
 	defer cancel()
+
 	results := make([]chan Result, len(checks))
 	for i, c := range checks {
 		// Buffered: a probe that answers after the cap must not hang.
 		results[i] = make(chan Result, 1)
+
 		go func() {
 			detail, err := c.Probe(ctx)
 			results[i] <- Result{OK: err == nil, Detail: detail, Err: err}
 		}()
 	}
+
 	ok, body = true, Report{Status: "ready", Checks: make(map[string]Result, len(checks))}
 	for i, c := range checks {
 		r := await(ctx, results[i])
 		body.Checks[c.Name] = r
 		ok = ok && (r.OK || c.Optional)
 	}
+
 	if !ok {
 		body.Status = "not_ready"
 	}
+
 	return ok, body
 }
 
@@ -145,5 +158,6 @@ func blame(ctx context.Context, r Result) Result {
 	if errors.Is(r.Err, context.DeadlineExceeded) && ctx.Err() != nil {
 		r.Err = context.Cause(ctx)
 	}
+
 	return r
 }

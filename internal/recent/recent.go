@@ -26,6 +26,7 @@ type sized[V any] struct {
 func New[V any](limit int) *Cache[V] {
 	c := &Cache[V]{limit: limit}
 	c.values, _ = simplelru.NewLRU(math.MaxInt, func(_ string, s sized[V]) { c.size -= s.size }) // the size is positive
+
 	return c
 }
 
@@ -34,6 +35,7 @@ func (c *Cache[V]) Get(key string) (V, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s, ok := c.values.Get(key)
+
 	return s.value, ok
 }
 
@@ -43,10 +45,12 @@ func (c *Cache[V]) Put(key string, value V, size int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.values.Remove(key)
+
 	if size > c.limit {
 		return
 	}
 	c.values.Add(key, sized[V]{value, size})
+
 	for c.size += size; c.size > c.limit; {
 		c.values.RemoveOldest()
 	}

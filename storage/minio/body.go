@@ -36,6 +36,7 @@ func (b body) close() {
 func readBody(ctx context.Context, r io.Reader, size int64) (_ body, err error) {
 	hash := sha256.New()
 	limited := storage.Bounded(ctx, r, size)
+
 	var b body
 	if seeker, start, ok := seekable(r); ok {
 		if b.size, err = io.Copy(hash, limited); err == nil {
@@ -45,27 +46,33 @@ func readBody(ctx context.Context, r io.Reader, size int64) (_ body, err error) 
 	} else {
 		err = b.spool(io.TeeReader(limited, hash))
 	}
+
 	if err == nil && size >= 0 && b.size != size {
 		err = fmt.Errorf("%w: announced were %d bytes", storage.ErrSize, size)
 	}
+
 	if err != nil {
 		b.close()
 		return body{}, err
 	}
 	b.sha256 = hex.EncodeToString(hash.Sum(nil))
+
 	return b, nil
 }
 
 func (b *body) spool(r io.Reader) error {
 	var head bytes.Buffer
+
 	n, err := io.CopyN(&head, r, spoolMemory)
 	if errors.Is(err, io.EOF) {
 		b.ReadSeeker, b.size = bytes.NewReader(head.Bytes()), n
 		return nil
 	}
+
 	if err != nil {
 		return err
 	}
+
 	if b.file, err = os.CreateTemp("", "presswork-upload-"); err != nil {
 		return fmt.Errorf("spool: %w", err)
 	}
@@ -73,11 +80,13 @@ func (b *body) spool(r io.Reader) error {
 	if err := os.Remove(b.file.Name()); err != nil {
 		return fmt.Errorf("spool: %w", err)
 	}
+
 	if b.size, err = io.Copy(b.file, io.MultiReader(&head, r)); err != nil {
 		return err
 	}
 	b.ReadSeeker = b.file
 	_, err = b.Seek(0, io.SeekStart)
+
 	return err
 }
 
@@ -89,6 +98,7 @@ func seekable(r io.Reader) (_ io.ReadSeeker, start int64, ok bool) {
 		return nil, 0, false
 	}
 	start, err := s.Seek(0, io.SeekCurrent)
+
 	return s, start, err == nil
 }
 
@@ -104,5 +114,6 @@ func (s section) Seek(offset int64, whence int) (int64, error) {
 		offset += s.start
 	}
 	n, err := s.ReadSeeker.Seek(offset, whence)
+
 	return n - s.start, err
 }

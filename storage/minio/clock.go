@@ -21,6 +21,7 @@ func (c clocked) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil || answer.StatusCode != http.StatusForbidden {
 		return answer, err
 	}
+
 	there, err := http.ParseTime(answer.Header.Get("Date"))
 	if err != nil {
 		return answer, nil // it does not say its time
@@ -30,11 +31,13 @@ func (c clocked) RoundTrip(r *http.Request) (*http.Response, error) {
 	if behind < 0 {
 		direction = "ahead of"
 	}
+
 	if behind.Abs() >= maxSkew {
 		// minio-go takes code and message from these.
 		answer.Header.Set("X-Minio-Error-Code", minio.RequestTimeTooSkewed)
 		answer.Header.Set("X-Minio-Error-Desc", fmt.Sprintf("this machine's clock is %s %s the object store's, "+
 			"which refuses requests for that; set the clock with chrony or NTP", behind.Abs().Round(time.Second), direction))
 	}
+
 	return answer, nil
 }

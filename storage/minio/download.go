@@ -22,9 +22,11 @@ func (d *download) Read(p []byte) (int, error) {
 	d.late.Reset(d.patience)
 	n, err := d.body.Read(p)
 	d.late.Stop()
+
 	if err != nil && err != io.EOF {
 		return n, d.ended(err)
 	}
+
 	return n, err
 }
 
@@ -32,5 +34,6 @@ func (d *download) Read(p []byte) (int, error) {
 func (d *download) Close() error {
 	d.late.Stop()
 	d.cancel(nil)
+
 	return d.body.Close()
 }

@@ -63,35 +63,44 @@ func New(o Options) (*Store, error) {
 	if o.Bucket == "" {
 		o.Bucket = "presswork"
 	}
+
 	if o.Region == "" {
 		o.Region = "us-east-1"
 	}
+
 	if o.CallTimeout == 0 {
 		o.CallTimeout = 10 * time.Second
 	}
+
 	if o.HealthTimeout == 0 {
 		o.HealthTimeout = 2 * time.Second
 	}
+
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
+
 	if o.AccessKey == "" || o.SecretKey == "" {
 		return nil, errors.New("storage/minio: AccessKey and SecretKey must be set")
 	}
+
 	if err := s3utils.CheckValidBucketName(o.Bucket); err != nil {
 		return nil, fmt.Errorf("storage/minio: bucket %q: %w", o.Bucket, err)
 	}
 	s := &Store{Options: o}
+
 	client, err := s.connect(o.Endpoint)
 	if err != nil {
 		return nil, err
 	}
+
 	s.client = minio.Core{Client: client}
 	if o.PublicEndpoint != "" {
 		if s.public, err = s.connect(o.PublicEndpoint); err != nil {
 			return nil, err
 		}
 	}
+
 	return s, nil
 }
 
@@ -99,12 +108,14 @@ func New(o Options) (*Store, error) {
 // for the public endpoint signs without being able to reach it.
 func (s *Store) connect(endpoint string) (*minio.Client, error) {
 	secure := s.UseTLS
+
 	if scheme, rest, ok := strings.Cut(endpoint, "://"); ok {
 		if scheme != "http" && scheme != "https" {
 			return nil, fmt.Errorf("storage/minio: endpoint %q: the scheme may be http or https", endpoint)
 		}
 		endpoint, secure = strings.TrimSuffix(rest, "/"), scheme == "https"
 	}
+
 	transport, err := minio.DefaultTransport(secure)
 	if err != nil {
 		return nil, fmt.Errorf("storage/minio: %w", err)
@@ -112,6 +123,7 @@ func (s *Store) connect(endpoint string) (*minio.Client, error) {
 	transport.DialContext = (&net.Dialer{Timeout: min(s.CallTimeout, 3*time.Second)}).DialContext
 	transport.ResponseHeaderTimeout = s.CallTimeout
 	transport.MaxIdleConnsPerHost = 128 // a worker's and an API's calls at a time, and to spare
+
 	client, err := minio.New(endpoint, &minio.Options{
 		Creds:     credentials.NewStaticV4(s.AccessKey, s.SecretKey, ""),
 		Secure:    secure,
@@ -124,6 +136,7 @@ func (s *Store) connect(endpoint string) (*minio.Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("storage/minio: endpoint %q: %w", endpoint, err)
 	}
+
 	return client, nil
 }
 
@@ -132,17 +145,23 @@ func (s *Store) connect(endpoint string) (*minio.Client, error) {
 func (s *Store) Start(ctx context.Context) error {
 	ctx, cancel := s.bounded(ctx, s.CallTimeout)
 	defer cancel()
+
 	exists, err := s.client.BucketExists(ctx, s.Bucket)
 	if err = ended(ctx, err); err != nil {
 		return fmt.Errorf("storage/minio: bucket %s at %s: %w", s.Bucket, s.Endpoint, err)
 	}
+
 	if !exists {
 		err := s.client.MakeBucket(ctx, s.Bucket, minio.MakeBucketOptions{Region: s.Region})
 		// Another node may have been faster.
-		if code := minio.ToErrorResponse(err).Code; err != nil && code != "BucketAlreadyOwnedByYou" && code != "BucketAlreadyExists" {
+		if code := minio.ToErrorResponse(
+			err,
+		).Code; err != nil && code != "BucketAlreadyOwnedByYou" &&
+			code != "BucketAlreadyExists" {
 			return fmt.Errorf("storage/minio: make bucket %s at %s: %w", s.Bucket, s.Endpoint, err)
 		}
 	}
+
 	return s.probe(ctx)
 }
 
@@ -163,19 +182,27 @@ func (s *Store) probe(ctx context.Context) error {
 		_, err := s.send(ctx, key, strings.NewReader("probe"), 5, "", storage.Attrs{})
 		return err
 	}
+
 	first, second := put(), error(nil)
 	if first == nil {
 		second = put()
 	}
+
 	switch {
 	case notImplemented(first), first == nil && second == nil:
 		s.overwrites = true
-		s.Log.WarnContext(ctx, "the object store ignores If-None-Match: two writers of one object may both succeed", "endpoint", s.Endpoint)
+		s.Log.WarnContext(
+			ctx,
+			"the object store ignores If-None-Match: two writers of one object may both succeed",
+			"endpoint",
+			s.Endpoint,
+		)
 	case first != nil:
 		return fmt.Errorf("storage/minio: bucket %s at %s: %w", s.Bucket, s.Endpoint, first)
 	case !errors.Is(second, storage.ErrExists):
 		return fmt.Errorf("storage/minio: bucket %s at %s: %w", s.Bucket, s.Endpoint, second)
 	}
+
 	return s.Delete(ctx, key)
 }
 
@@ -188,10 +215,12 @@ func notImplemented(err error) bool {
 func (s *Store) Health(ctx context.Context) error {
 	ctx, cancel := s.bounded(ctx, s.HealthTimeout)
 	defer cancel()
+
 	key := "probe/" + rand.Text()
 	if _, err := s.send(ctx, key, strings.NewReader("health"), 6, "", storage.Attrs{}); err != nil {
 		return fmt.Errorf("storage/minio: bucket %s: %w", s.Bucket, err)
 	}
+
 	return s.Delete(ctx, key)
 }
 
@@ -200,21 +229,25 @@ func (s *Store) Presign(ctx context.Context, key, filename string, ttl time.Dura
 	if err := storage.CheckKey(key); err != nil {
 		return "", err
 	}
+
 	if s.public == nil {
 		return "", storage.ErrNotSupported
 	}
+
 	u, err := s.public.PresignedGetObject(ctx, s.Bucket, key, ttl, url.Values{
 		"response-content-disposition": {"attachment; filename*=UTF-8''" + extValue(filename)},
 	})
 	if err != nil {
 		return "", failed("presign", key, err)
 	}
+
 	return u.String(), nil
 }
 
 // extValue writes a header parameter as RFC 8187 wants it.
 func extValue(s string) string {
 	var b strings.Builder
+
 	for i := range len(s) {
 		c := s[i]
 		if 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.IndexByte("-._~", c) >= 0 {
@@ -223,12 +256,17 @@ func extValue(s string) string {
 			fmt.Fprintf(&b, "%%%02X", c)
 		}
 	}
+
 	return b.String()
 }
 
 // bounded gives a call its time-out, with the reason.
 func (s *Store) bounded(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
-	return context.WithTimeoutCause(ctx, d, fmt.Errorf("the object store at %s did not answer within %s", s.Endpoint, d))
+	return context.WithTimeoutCause(
+		ctx,
+		d,
+		fmt.Errorf("the object store at %s did not answer within %s", s.Endpoint, d),
+	)
 }
 
 // failed names what the contract names; everything else is an outage.
@@ -243,5 +281,6 @@ func failed(call, key string, err error) error {
 	case "XMinioStorageFull", "QuotaExceeded", "XMinioAdminBucketQuotaExceeded":
 		err = fmt.Errorf("%w: %w", storage.ErrFull, err)
 	}
+
 	return fmt.Errorf("%s %s: %w", call, key, err)
 }

@@ -26,17 +26,25 @@ func options(server storagetest.Endpoint) minio.Options {
 
 func BenchmarkMinIO(b *testing.B) {
 	server := storagetest.StartMinIO(b)
+
 	s, err := minio.New(options(server))
 	if err != nil {
 		b.Fatal(err)
 	}
+
 	if err := s.Start(b.Context()); err != nil {
 		b.Fatal(err)
 	}
 	body := bytes.Repeat([]byte("0123456789"), 3000)
 	b.Run("Put 30 KB", func(b *testing.B) {
 		for b.Loop() {
-			if _, err := s.Put(b.Context(), "artifacts/"+rand.Text(), bytes.NewReader(body), int64(len(body)), storage.Attrs{}); err != nil {
+			if _, err := s.Put(
+				b.Context(),
+				"artifacts/"+rand.Text(),
+				bytes.NewReader(body),
+				int64(len(body)),
+				storage.Attrs{},
+			); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -45,6 +53,7 @@ func BenchmarkMinIO(b *testing.B) {
 		if _, err := s.Put(b.Context(), "a", bytes.NewReader(body), int64(len(body)), storage.Attrs{}); err != nil {
 			b.Fatal(err)
 		}
+
 		for b.Loop() {
 			if _, err := s.Copy(b.Context(), "a", "renders/"+rand.Text()); err != nil {
 				b.Fatal(err)

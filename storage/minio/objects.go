@@ -28,15 +28,23 @@ const (
 // Put implements storage.Store. The digest travels in the head of the request,
 // so the bytes are read twice: from r itself where it can seek, else from a
 // spool.
-func (s *Store) Put(ctx context.Context, key string, r io.Reader, size int64, attrs storage.Attrs) (storage.Info, error) {
+func (s *Store) Put(
+	ctx context.Context,
+	key string,
+	r io.Reader,
+	size int64,
+	attrs storage.Attrs,
+) (storage.Info, error) {
 	if err := errors.Join(storage.CheckKey(key), attrs.Check()); err != nil {
 		return storage.Info{}, err
 	}
+
 	b, err := readBody(ctx, r, size)
 	if err != nil {
 		return storage.Info{}, fmt.Errorf("put %s: %w", key, err)
 	}
 	defer b.close()
+
 	return s.put(ctx, key, b, b.size, b.sha256, attrs)
 }
 
@@ -46,29 +54,42 @@ func (s *Store) Copy(ctx context.Context, src, dst string) (storage.Info, error)
 	if err := storage.CheckKey(dst); err != nil {
 		return storage.Info{}, err
 	}
+
 	r, info, err := s.Get(ctx, src, storage.Range{})
 	if err != nil {
 		return storage.Info{}, err
 	}
 	defer r.Close()
+
 	return s.put(ctx, dst, r, info.Size, info.SHA256, info.Attrs)
 }
 
-func (s *Store) put(ctx context.Context, key string, r io.Reader, size int64, sha256 string, attrs storage.Attrs) (storage.Info, error) {
+func (s *Store) put(
+	ctx context.Context,
+	key string,
+	r io.Reader,
+	size int64,
+	sha256 string,
+	attrs storage.Attrs,
+) (storage.Info, error) {
 	ctx, cancel := s.bounded(ctx, s.CallTimeout+time.Duration(size>>20)*time.Second)
 	defer cancel()
+
 	if s.overwrites {
 		if _, err := s.Stat(ctx, key); !errors.Is(err, storage.ErrNotFound) {
 			if err == nil {
 				err = storage.ErrExists
 			}
+
 			return storage.Info{}, fmt.Errorf("put %s: %w", key, err)
 		}
 	}
+
 	modified, err := s.send(ctx, key, r, size, sha256, attrs)
 	if err != nil {
 		return storage.Info{}, err
 	}
+
 	return storage.Info{
 		Key: key, Size: size, SHA256: sha256, Modified: modified,
 		Attrs: storage.Attrs{ContentType: attrs.ContentType, Meta: maps.Clone(attrs.Meta)},
@@ -76,9 +97,17 @@ func (s *Store) put(ctx context.Context, key string, r io.Reader, size int64, sh
 }
 
 // send creates an object in one request, if it is absent.
-func (s *Store) send(ctx context.Context, key string, r io.Reader, size int64, sha256 string, attrs storage.Attrs) (time.Time, error) {
+func (s *Store) send(
+	ctx context.Context,
+	key string,
+	r io.Reader,
+	size int64,
+	sha256 string,
+	attrs storage.Attrs,
+) (time.Time, error) {
 	meta := map[string]string{digestKey: sha256, putKey: rand.Text()}
 	maps.Copy(meta, attrs.Meta)
+
 	opts := minio.PutObjectOptions{
 		UserMetadata: meta,
 		ContentType:  attrs.ContentType,
@@ -88,6 +117,7 @@ func (s *Store) send(ctx context.Context, key string, r io.Reader, size int64, s
 	if !s.overwrites {
 		opts.SetMatchETagExcept("*")
 	}
+
 	_, err := s.client.Client.PutObject(ctx, s.Bucket, key, r, size, opts)
 	if err = ended(ctx, err); err != nil {
 		err = failed("put", key, err)
@@ -95,6 +125,7 @@ func (s *Store) send(ctx context.Context, key string, r io.Reader, size int64, s
 			return time.Time{}, err
 		}
 	}
+
 	return time.Now().UTC().Truncate(time.Millisecond), nil
 }
 
@@ -111,10 +142,12 @@ func (s *Store) Get(ctx context.Context, key string, rng storage.Range) (io.Read
 		return nil, storage.Info{}, err
 	}
 	var opts minio.GetObjectOptions
+
 	if rng != (storage.Range{}) {
 		if rng.Offset < 0 || rng.Length < 0 {
 			return nil, storage.Info{}, fmt.Errorf("get %s: %w", key, storage.ErrRange)
 		}
+
 		value := fmt.Sprintf("bytes=%d-", rng.Offset)
 		if rng.Length > 0 {
 			value += strconv.FormatInt(rng.Offset+rng.Length-1, 10)
@@ -124,6 +157,7 @@ func (s *Store) Get(ctx context.Context, key string, rng storage.Range) (io.Read
 	// No time-out for the whole: that would also bound the reading. The transport
 	// bounds the wait for the head of the answer, and a download that for each part.
 	ctx, cancel := context.WithCancelCause(ctx)
+
 	r, o, header, err := s.client.GetObject(ctx, s.Bucket, key, opts)
 	if err = ended(ctx, err); err != nil {
 		cancel(nil)
@@ -136,17 +170,20 @@ func (s *Store) Get(ctx context.Context, key string, rng storage.Range) (io.Read
 		if info.Size, err = strconv.ParseInt(total, 10, 64); err != nil {
 			cancel(nil)
 			r.Close()
+
 			return nil, storage.Info{}, fmt.Errorf("get %s: content-range: %w", key, err)
 		}
 	}
 	d := &download{body: r, cancel: cancel, patience: s.CallTimeout}
 	d.ended = func(err error) error { return ended(ctx, err) }
+
 	d.late = time.AfterFunc(s.CallTimeout, func() {
 		cancel(fmt.Errorf("the object store at %s sent nothing for %s", s.Endpoint, s.CallTimeout))
 	})
 	if o.Size != info.Size {
 		return d, info, nil
 	}
+
 	return struct {
 		io.Reader
 		io.Closer
@@ -158,12 +195,15 @@ func (s *Store) Stat(ctx context.Context, key string) (storage.Info, error) {
 	if err := storage.CheckKey(key); err != nil {
 		return storage.Info{}, err
 	}
+
 	ctx, cancel := s.bounded(ctx, s.CallTimeout)
 	defer cancel()
+
 	o, err := s.client.StatObject(ctx, s.Bucket, key, minio.StatObjectOptions{})
 	if err = ended(ctx, err); err != nil {
 		return storage.Info{}, failed("stat", key, err)
 	}
+
 	return infoOf(o), nil
 }
 
@@ -172,13 +212,16 @@ func (s *Store) Delete(ctx context.Context, key string) error {
 	if err := storage.CheckKey(key); err != nil {
 		return err
 	}
+
 	ctx, cancel := s.bounded(ctx, s.CallTimeout)
 	defer cancel()
+
 	if err := ended(ctx, s.client.RemoveObject(ctx, s.Bucket, key, minio.RemoveObjectOptions{})); err != nil {
 		if err := failed("delete", key, err); !errors.Is(err, storage.ErrNotFound) {
 			return err
 		}
 	}
+
 	return nil
 }
 
@@ -189,15 +232,18 @@ func (s *Store) List(ctx context.Context, prefix string) iter.Seq2[storage.Info,
 			yield(storage.Info{}, err)
 			return
 		}
+
 		opts := minio.ListObjectsOptions{Prefix: prefix, Recursive: true}
 		for o := range s.client.ListObjectsIter(ctx, s.Bucket, opts) {
 			if ctx.Err() != nil {
 				break
 			}
+
 			if o.Err != nil {
 				yield(storage.Info{}, failed("list", prefix, o.Err))
 				return
 			}
+
 			if !yield(storage.Info{Key: o.Key, Size: o.Size, Modified: o.LastModified}, nil) {
 				return
 			}
@@ -215,11 +261,13 @@ func ended(ctx context.Context, err error) error {
 	if err != nil && ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
+
 	return err
 }
 
 func infoOf(o minio.ObjectInfo) storage.Info {
 	meta := userMeta(o)
+
 	info := storage.Info{
 		Key: o.Key, Size: o.Size, SHA256: meta[digestKey], Modified: o.LastModified,
 		Attrs: storage.Attrs{ContentType: o.ContentType},
@@ -232,6 +280,7 @@ func infoOf(o minio.ObjectInfo) storage.Info {
 			info.Meta[k] = v
 		}
 	}
+
 	return info
 }
 
@@ -242,5 +291,6 @@ func userMeta(o minio.ObjectInfo) map[string]string {
 	for k, v := range o.UserMetadata {
 		meta[strings.ToLower(k)] = v
 	}
+
 	return meta
 }

@@ -28,7 +28,14 @@ import (
 
 func put(t *testing.T, s storage.Store, key, body string) {
 	t.Helper()
-	if _, err := s.Put(t.Context(), key, strings.NewReader(body), int64(len(body)), storage.Attrs{ContentType: "text/plain"}); err != nil {
+
+	if _, err := s.Put(
+		t.Context(),
+		key,
+		strings.NewReader(body),
+		int64(len(body)),
+		storage.Attrs{ContentType: "text/plain"},
+	); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -41,38 +48,55 @@ func TestAPresignedURLDownloadsUnderItsFileName(t *testing.T) {
 	o.PublicEndpoint = "localhost:" + port
 	s := start(t, o)
 	put(t, s, "artifacts/1.pdf", "the bytes")
+
 	u, err := s.Presign(t.Context(), "artifacts/1.pdf", `Überblick "1".pdf`, time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	if !strings.HasPrefix(u, "http://localhost:"+port+"/") {
 		t.Errorf("the address is %s", u)
 	}
 	r := fetch(t, u)
 	body, _ := io.ReadAll(r.Body)
+
 	want := `attachment; filename*=UTF-8''%C3%9Cberblick%20%221%22.pdf`
 	if got := r.Header.Get("Content-Disposition"); string(body) != "the bytes" || got != want {
 		t.Errorf("got %q with %q", body, got)
 	}
-	if r := fetch(t, strings.Replace(u, "/artifacts/1.pdf", "/artifacts/2.pdf", 1)); r.StatusCode != http.StatusForbidden {
+
+	if r := fetch(
+		t,
+		strings.Replace(u, "/artifacts/1.pdf", "/artifacts/2.pdf", 1),
+	); r.StatusCode != http.StatusForbidden {
 		t.Errorf("the signature opens another object: %s", r.Status)
 	}
-	if _, err := start(t, options(server)).Presign(t.Context(), "artifacts/1.pdf", "x", time.Minute); !errors.Is(err, storage.ErrNotSupported) {
+
+	if _, err := start(
+		t,
+		options(server),
+	).Presign(t.Context(), "artifacts/1.pdf", "x", time.Minute); !errors.Is(
+		err,
+		storage.ErrNotSupported,
+	) {
 		t.Errorf("without a public endpoint: got %v", err)
 	}
 }
 
 func fetch(t *testing.T, address string) *http.Response {
 	t.Helper()
+
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	r, err := http.DefaultClient.Do(req)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { r.Body.Close() })
+
 	return r
 }
 
@@ -85,7 +109,11 @@ func TestALostAnswerIsNoTakenKey(t *testing.T) {
 	}}
 	var losses sync.Map
 	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if _, lost := losses.LoadOrStore(r.Method+r.URL.Path, true); r.Method == http.MethodPut && strings.Contains(r.URL.Path, "artifacts") && !lost {
+		if _, lost := losses.LoadOrStore(
+			r.Method+r.URL.Path,
+			true,
+		); r.Method == http.MethodPut && strings.Contains(r.URL.Path, "artifacts") &&
+			!lost {
 			proxy.ServeHTTP(httptest.NewRecorder(), r)
 			panic(http.ErrAbortHandler)
 		}
@@ -96,7 +124,17 @@ func TestALostAnswerIsNoTakenKey(t *testing.T) {
 	o.Endpoint = front.URL
 	s := start(t, o)
 	put(t, s, "artifacts/1.pdf", "once")
-	if _, err := s.Put(t.Context(), "artifacts/1.pdf", strings.NewReader("once"), 4, storage.Attrs{}); !errors.Is(err, storage.ErrExists) {
+
+	if _, err := s.Put(
+		t.Context(),
+		"artifacts/1.pdf",
+		strings.NewReader("once"),
+		4,
+		storage.Attrs{},
+	); !errors.Is(
+		err,
+		storage.ErrExists,
+	) {
 		t.Errorf("a second Put: got %v, want ErrExists", err)
 	}
 }
@@ -108,6 +146,7 @@ func TestAServerThatIsAwayIsAnOutage(t *testing.T) {
 
 func TestAServerThatHangsIsAnOutageInTime(t *testing.T) {
 	t.Parallel()
+
 	l, err := net.Listen("tcp", "127.0.0.1:0") // nobody accepts
 	if err != nil {
 		t.Fatal(err)
@@ -118,13 +157,19 @@ func TestAServerThatHangsIsAnOutageInTime(t *testing.T) {
 
 func outage(t *testing.T, address, want string) {
 	t.Helper()
+
 	s, err := minio.New(minio.Options{
-		Endpoint: address, AccessKey: "presswork", SecretKey: "presswork", CallTimeout: 500 * time.Millisecond, HealthTimeout: 200 * time.Millisecond,
+		Endpoint:      address,
+		AccessKey:     "presswork",
+		SecretKey:     "presswork",
+		CallTimeout:   500 * time.Millisecond,
+		HealthTimeout: 200 * time.Millisecond,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, stat := s.Stat(t.Context(), "a")
+
 	_, put := s.Put(t.Context(), "a", strings.NewReader("x"), 1, storage.Attrs{})
 	for call, err := range map[string]error{
 		"Start": s.Start(t.Context()), "Stat": stat, "Put": put, "Delete": s.Delete(t.Context(), "a"), "Health": s.Health(t.Context()),
@@ -139,13 +184,16 @@ func outage(t *testing.T, address, want string) {
 
 func TestAMissingBucketIsAnOutage(t *testing.T) {
 	t.Parallel()
+
 	s, err := minio.New(options(storagetest.StartMinIO(t)))
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	if _, _, err := s.Get(t.Context(), "a", storage.Range{}); err == nil || errors.Is(err, storage.ErrNotFound) {
 		t.Errorf("Get: got %v", err)
 	}
+
 	if err := s.Health(t.Context()); err == nil {
 		t.Error("Health: the bucket is not missed")
 	}
@@ -155,10 +203,12 @@ func TestAWrongSecretStopsTheStart(t *testing.T) {
 	t.Parallel()
 	o := options(storagetest.StartMinIO(t))
 	o.SecretKey = "not the secret"
+
 	s, err := minio.New(o)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	if err := s.Start(t.Context()); err == nil || !strings.Contains(err.Error(), o.Bucket) {
 		t.Errorf("got %v", err)
 	}
@@ -166,6 +216,7 @@ func TestAWrongSecretStopsTheStart(t *testing.T) {
 
 func TestAStoreThatRefusesTheTimeOfARequestNamesTheClock(t *testing.T) {
 	t.Parallel()
+
 	for want, off := range map[string]time.Duration{
 		"behind the object store's":   time.Hour,
 		"ahead of the object store's": -20 * time.Minute,
@@ -176,21 +227,26 @@ func TestAStoreThatRefusesTheTimeOfARequestNamesTheClock(t *testing.T) {
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				w.Header().Set("Date", time.Now().Add(off).UTC().Format(http.TimeFormat))
 				w.WriteHeader(http.StatusForbidden)
+
 				if r.Method != http.MethodHead {
 					fmt.Fprint(w, "<Error><Code>AccessDenied</Code><Message>Access Denied</Message></Error>")
 				}
 			}))
 			t.Cleanup(server.Close)
+
 			s, err := minio.New(minio.Options{Endpoint: server.URL, AccessKey: "key", SecretKey: "secret"})
 			if err != nil {
 				t.Fatal(err)
 			}
+
 			_, putErr := s.Put(t.Context(), "artifacts/1.pdf", strings.NewReader("x"), 1, storage.Attrs{})
 			for call, err := range map[string]error{"Start": s.Start(t.Context()), "Put": putErr} {
-				if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "this machine's clock") != (off != 0) {
+				if err == nil || !strings.Contains(err.Error(), want) ||
+					strings.Contains(err.Error(), "this machine's clock") != (off != 0) {
 					t.Errorf("%s: got %v", call, err)
 				}
 			}
+
 			if off != 0 && !minio.Refused(putErr) {
 				t.Error("a node would wait for the store, although only its own clock is wrong")
 			}
@@ -201,8 +257,10 @@ func TestAStoreThatRefusesTheTimeOfARequestNamesTheClock(t *testing.T) {
 // careless is as much of an S3 as a Put needs, without conditions.
 func careless(refuse bool) http.HandlerFunc {
 	var objects sync.Map
+
 	return func(w http.ResponseWriter, r *http.Request) {
 		io.Copy(io.Discard, r.Body)
+
 		switch {
 		case r.Method == http.MethodPut && refuse && r.Header.Get("If-None-Match") != "":
 			w.WriteHeader(http.StatusNotImplemented)
@@ -214,6 +272,7 @@ func careless(refuse bool) http.HandlerFunc {
 		case strings.Count(r.URL.Path, "/") > 1 && strings.Trim(r.URL.Path, "/") != "presswork":
 			w.Header().Set("Last-Modified", time.Now().UTC().Format(http.TimeFormat))
 			w.Header().Set("ETag", `"0"`)
+
 			if _, ok := objects.Load(r.URL.Path); !ok {
 				w.WriteHeader(http.StatusNotFound)
 			}
@@ -223,18 +282,38 @@ func careless(refuse bool) http.HandlerFunc {
 
 func TestAServerWithoutConditionsIsAskedFirst(t *testing.T) {
 	t.Parallel()
+
 	for name, refuse := range map[string]bool{"ignores them": false, "refuses them": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			server := httptest.NewServer(careless(refuse))
 			t.Cleanup(server.Close)
 			var log strings.Builder
-			s := start(t, minio.Options{Endpoint: server.URL, AccessKey: "a", SecretKey: "b", Log: slog.New(slog.NewTextHandler(&log, nil))})
+
+			s := start(
+				t,
+				minio.Options{
+					Endpoint:  server.URL,
+					AccessKey: "a",
+					SecretKey: "b",
+					Log:       slog.New(slog.NewTextHandler(&log, nil)),
+				},
+			)
 			if !strings.Contains(log.String(), "If-None-Match") {
 				t.Errorf("no warning: %s", &log)
 			}
 			put(t, s, "a", "1")
-			if _, err := s.Put(t.Context(), "a", strings.NewReader("2"), 1, storage.Attrs{}); !errors.Is(err, storage.ErrExists) {
+
+			if _, err := s.Put(
+				t.Context(),
+				"a",
+				strings.NewReader("2"),
+				1,
+				storage.Attrs{},
+			); !errors.Is(
+				err,
+				storage.ErrExists,
+			) {
 				t.Errorf("got %v, want ErrExists", err)
 			}
 		})
@@ -243,6 +322,7 @@ func TestAServerWithoutConditionsIsAskedFirst(t *testing.T) {
 
 func TestBadOptionsAreNamed(t *testing.T) {
 	t.Parallel()
+
 	for want, o := range map[string]minio.Options{
 		"ftp://x":   {Endpoint: "ftp://x", AccessKey: "a", SecretKey: "b"},
 		"AccessKey": {Endpoint: "x:1"},
@@ -257,18 +337,25 @@ func TestBadOptionsAreNamed(t *testing.T) {
 
 func start(t *testing.T, o minio.Options) *minio.Store {
 	t.Helper()
+
 	s, err := minio.New(o)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	if err := s.Start(context.Background()); err != nil {
 		t.Fatal(err)
 	}
+
 	return s
 }
 
 // answering is an S3 that holds one object, whose body it sends as it likes.
-func answering(t *testing.T, patience time.Duration, send func(w http.ResponseWriter, r *http.Request, body string)) *minio.Store {
+func answering(
+	t *testing.T,
+	patience time.Duration,
+	send func(w http.ResponseWriter, r *http.Request, body string),
+) *minio.Store {
 	t.Helper()
 	const body = "what was put"
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -276,6 +363,7 @@ func answering(t *testing.T, patience time.Duration, send func(w http.ResponseWr
 		w.Header().Set("X-Amz-Meta-Presswork-Sha256", hex.EncodeToString(sum[:]))
 		w.Header().Set("Last-Modified", time.Now().UTC().Format(http.TimeFormat))
 		w.Header().Set("ETag", `"0"`)
+
 		if r.Method == http.MethodPut {
 			io.Copy(io.Discard, r.Body)
 			return
@@ -287,15 +375,20 @@ func answering(t *testing.T, patience time.Duration, send func(w http.ResponseWr
 		server.CloseClientConnections()
 		server.Close()
 	})
-	s, err := minio.New(minio.Options{Endpoint: server.URL, AccessKey: "presswork", SecretKey: "presswork", CallTimeout: patience})
+
+	s, err := minio.New(
+		minio.Options{Endpoint: server.URL, AccessKey: "presswork", SecretKey: "presswork", CallTimeout: patience},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	return s
 }
 
 func TestWhatIsReadIsWhatWasPutOrAnError(t *testing.T) {
 	t.Parallel()
+
 	for name, test := range map[string]struct {
 		send func(w http.ResponseWriter, r *http.Request, body string)
 		is   error
@@ -312,11 +405,13 @@ func TestWhatIsReadIsWhatWasPutOrAnError(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+
 			patience := wait.Patience
 			if name == "silent" {
 				patience = 3 * time.Second
 			}
 			s := answering(t, patience, test.send)
+
 			r, info, err := s.Get(t.Context(), "a", storage.Range{})
 			if err != nil {
 				t.Fatal(err)
@@ -324,10 +419,17 @@ func TestWhatIsReadIsWhatWasPutOrAnError(t *testing.T) {
 			defer r.Close()
 			// As a server reads that has announced the size.
 			got, err := io.ReadAll(io.LimitReader(r, info.Size))
-			if (err == nil) != (name == "whole") || test.is != nil && !errors.Is(err, test.is) || err != nil && !strings.Contains(err.Error(), test.says) {
+			if (err == nil) != (name == "whole") || test.is != nil && !errors.Is(err, test.is) ||
+				err != nil && !strings.Contains(err.Error(), test.says) {
 				t.Errorf("%q, %v", got, err)
 			}
-			if _, err := s.Copy(t.Context(), "a", "b"); (err == nil) != (name == "whole") || errors.Is(err, storage.ErrCorrupt) != (name == "damaged") {
+
+			if _, err := s.Copy(
+				t.Context(),
+				"a",
+				"b",
+			); (err == nil) != (name == "whole") ||
+				errors.Is(err, storage.ErrCorrupt) != (name == "damaged") {
 				t.Errorf("Copy: %v", err)
 			}
 		})

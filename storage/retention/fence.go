@@ -47,12 +47,14 @@ func readFence(ctx context.Context, store storage.Store) (f fence, err error) {
 		if err != nil || f.number == 0 {
 			return f, err
 		}
+
 		err = f.read(ctx, store)
 		if !errors.Is(err, storage.ErrNotFound) {
 			return f, err
 		}
 		// The owner has replaced the fence since it was listed.
 	}
+
 	return f, fmt.Errorf("the store lists the object %s and does not return it: %w", f.key(), err)
 }
 
@@ -62,13 +64,16 @@ func (f *fence) read(ctx context.Context, store storage.Store) error {
 	if err != nil {
 		return err
 	}
+
 	b, err := io.ReadAll(io.LimitReader(r, 4<<10))
 	if err := errors.Join(err, r.Close()); err != nil {
 		return err
 	}
+
 	if err := json.Unmarshal(b, f); err != nil {
 		return fmt.Errorf("the object %s is no fence; delete it: %w", f.key(), err)
 	}
+
 	return nil
 }
 
@@ -77,10 +82,12 @@ func newestFence(ctx context.Context, store storage.Store) (f fence, err error) 
 		if err != nil && info.Key == "" {
 			return f, err
 		}
+
 		if number := fenceNumber(info.Key); number > f.number {
 			f.number, f.renewed = number, info.Modified
 		}
 	}
+
 	return f, nil
 }
 
@@ -90,6 +97,7 @@ func fenceNumber(key string) int64 {
 	if err != nil || (fence{number: number}).key() != key {
 		return 0
 	}
+
 	return number
 }
 
@@ -99,7 +107,14 @@ func (f fence) put(ctx context.Context, store storage.Store) error {
 	if err != nil {
 		return err
 	}
-	_, err = store.Put(ctx, f.key(), strings.NewReader(string(b)), int64(len(b)), storage.Attrs{ContentType: "application/json"})
+	_, err = store.Put(
+		ctx,
+		f.key(),
+		strings.NewReader(string(b)),
+		int64(len(b)),
+		storage.Attrs{ContentType: "application/json"},
+	)
+
 	return err
 }
 
@@ -107,17 +122,26 @@ func (f fence) put(ctx context.Context, store storage.Store) error {
 // the last ten minutes, so that its nodes may run.
 func CheckAbandoned(ctx context.Context, store storage.Store) error {
 	const limit = fenceLife * time.Minute
+
 	f, err := readFence(ctx, store)
 	if err != nil {
 		return fmt.Errorf("the fence of the store: %w", err)
 	}
+
 	age := time.Since(f.renewed)
 	if f.number == 0 || age >= limit {
 		return nil
 	}
-	return fmt.Errorf("the store belongs to deployment %s with Redis %s, which renewed it %s ago: restore into another store; "+
-		"if you replace that deployment, stop its nodes and wait until the store was not renewed for %s, or delete the object %s",
-		f.Deployment, f.Redis, age.Round(time.Second), limit, f.key())
+
+	return fmt.Errorf(
+		"the store belongs to deployment %s with Redis %s, which renewed it %s ago: restore into another store; "+
+			"if you replace that deployment, stop its nodes and wait until the store was not renewed for %s, or delete the object %s",
+		f.Deployment,
+		f.Redis,
+		age.Round(time.Second),
+		limit,
+		f.key(),
+	)
 }
 
 // claim returns an error when the store belongs to another deployment, or when nodes on
@@ -125,9 +149,11 @@ func CheckAbandoned(ctx context.Context, store storage.Store) error {
 // the sweeps check again, and delete nothing before they know.
 func (k *Keeper) claim(ctx context.Context) error {
 	const patience, pause = 5 * time.Second, 200 * time.Millisecond
+
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	var refused error
+
 	for {
 		now, err := k.tryClaim(ctx)
 		switch {
@@ -154,22 +180,37 @@ func (k *Keeper) tryClaim(ctx context.Context) (refused, err error) {
 	if err != nil {
 		return nil, err
 	}
+
 	id, err := k.identity(ctx)
 	if err != nil {
 		return nil, err
 	}
+
 	switch {
 	case f.ownedBy(id):
 		return nil, nil
 	case f.number > 0 && k.Now().Sub(f.renewed) < fenceLife*k.Interval:
 		return k.foreign(f, id), nil
 	case f.number > 0:
-		k.Log.WarnContext(ctx, "the store of another deployment is taken over when that does not renew it", "error", k.foreign(f, id))
+		k.Log.WarnContext(
+			ctx,
+			"the store of another deployment is taken over when that does not renew it",
+			"error",
+			k.foreign(f, id),
+		)
+
 		return nil, nil
 	case !k.Alone && id.Store != k.StoreName && k.Now().Sub(time.UnixMilli(id.At)) < fenceLife*k.Interval:
-		return fmt.Errorf("nodes on the same Redis (%s) keep their objects in %s, this one in %s: use one store for all nodes, and "+
-			"another Redis, or another database of it, for another deployment; to move to another store, stop all nodes and copy the objects "+
-			"with those below %s, or wait %s", k.RedisName, id.Store, k.StoreName, storage.Fence, fenceLife*k.Interval), nil
+		return fmt.Errorf(
+			"nodes on the same Redis (%s) keep their objects in %s, this one in %s: use one store for all nodes, and "+
+				"another Redis, or another database of it, for another deployment; to move to another store, stop all nodes and copy the objects "+
+				"with those below %s, or wait %s",
+			k.RedisName,
+			id.Store,
+			k.StoreName,
+			storage.Fence,
+			fenceLife*k.Interval,
+		), nil
 	}
 
 	f = fence{Deployment: id.Name, Redis: k.RedisName, Token: id.Token, number: 1}
@@ -179,15 +220,25 @@ func (k *Keeper) tryClaim(ctx context.Context) (refused, err error) {
 	case err != nil && !errors.Is(err, storage.ErrFull):
 		return nil, err
 	}
+
 	return nil, k.Redis.HSet(ctx, FenceKey, "store", k.StoreName, "at", k.Now().UnixMilli()).Err()
 }
 
 // foreign returns the error for the fence of another deployment.
 func (k *Keeper) foreign(f fence, id identity) error {
-	return fmt.Errorf("%s belongs to deployment %s with Redis %s, which renewed it %s ago; this node is of deployment %s with Redis %s "+
-		"(a copied or restored Redis is another deployment, also with the same name): give each deployment a store of its own; "+
-		"if the other one has ended, wait until the store was not renewed for %s, or delete the object %s",
-		k.StoreName, f.Deployment, f.Redis, k.Now().Sub(f.renewed).Round(time.Second), id.Name, k.RedisName, fenceLife*k.Interval, f.key())
+	return fmt.Errorf(
+		"%s belongs to deployment %s with Redis %s, which renewed it %s ago; this node is of deployment %s with Redis %s "+
+			"(a copied or restored Redis is another deployment, also with the same name): give each deployment a store of its own; "+
+			"if the other one has ended, wait until the store was not renewed for %s, or delete the object %s",
+		k.StoreName,
+		f.Deployment,
+		f.Redis,
+		k.Now().Sub(f.renewed).Round(time.Second),
+		id.Name,
+		k.RedisName,
+		fenceLife*k.Interval,
+		f.key(),
+	)
 }
 
 // hold renews the fence, and reports whether the store belongs to this deployment. If
@@ -197,10 +248,12 @@ func (s *sweep) hold(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, err
 	}
+
 	id, err := s.identity(ctx)
 	if err != nil {
 		return false, err
 	}
+
 	own := f.ownedBy(id)
 	switch {
 	case own && f.Token == id.Next: // the last renewal did not reach Redis
@@ -208,7 +261,13 @@ func (s *sweep) hold(ctx context.Context) (bool, error) {
 	case own && s.Now().Sub(time.UnixMilli(id.At)) < s.Interval/2:
 		return true, nil
 	case f.number > 0 && !own && !s.abandoned(f):
-		s.Log.ErrorContext(ctx, "another deployment owns the store; this one deletes nothing", "error", s.foreign(f, id))
+		s.Log.ErrorContext(
+			ctx,
+			"another deployment owns the store; this one deletes nothing",
+			"error",
+			s.foreign(f, id),
+		)
+
 		return false, nil
 	}
 
@@ -221,9 +280,11 @@ func (s *sweep) hold(ctx context.Context) (bool, error) {
 	case err != nil:
 		return false, err
 	}
+
 	if err := s.advance(ctx, id); err != nil {
 		return false, err
 	}
+
 	return s.clean(ctx, next)
 }
 
@@ -231,10 +292,12 @@ func (s *sweep) hold(ctx context.Context) (bool, error) {
 // process that was paused may put a number that was used and deleted.
 func (s *sweep) clean(ctx context.Context, f fence) (bool, error) {
 	newest := true
+
 	for info, err := range s.Store.List(ctx, storage.Fence) {
 		if err != nil && info.Key == "" {
 			return false, err
 		}
+
 		switch number := fenceNumber(info.Key); {
 		case number > f.number:
 			newest = false
@@ -246,6 +309,7 @@ func (s *sweep) clean(ctx context.Context, f fence) (bool, error) {
 			}
 		}
 	}
+
 	return newest, nil
 }
 
@@ -255,5 +319,6 @@ func (k *Keeper) abandoned(f fence) bool {
 	if k.seen != f.Token {
 		k.seen, k.seenAt = f.Token, k.Now()
 	}
+
 	return k.Now().Sub(k.seenAt) >= fenceLife*k.Interval
 }

@@ -22,18 +22,21 @@ import (
 // backup is, and with the same clock.
 func (k *keeping) copied(t *testing.T) *keeping {
 	t.Helper()
+
 	o, err := redis.ParseURL(redistest.Start(t))
 	if err != nil {
 		t.Fatal(err)
 	}
 	c := &keeping{store: k.store, rdb: redis.NewClient(o), opts: k.opts}
 	t.Cleanup(func() { c.rdb.Close() })
+
 	for _, key := range k.rdb.Keys(t.Context(), "*").Val() {
 		if err := c.rdb.Restore(t.Context(), key, 0, k.rdb.Dump(t.Context(), key).Val()).Err(); err != nil {
 			t.Fatal(err)
 		}
 	}
 	c.opts.Redis, c.opts.RedisName = c.rdb, "the copied Redis"
+
 	return c
 }
 
@@ -42,12 +45,14 @@ func (k *keeping) begin(t *testing.T) error {
 	t.Helper()
 	keeper := k.keeper()
 	t.Cleanup(func() { keeper.Stop(context.Background()) })
+
 	return keeper.Start(t.Context())
 }
 
 func (k *keeping) has(t *testing.T, key string) bool {
 	t.Helper()
 	_, err := k.store.Stat(t.Context(), key)
+
 	return err == nil
 }
 
@@ -61,6 +66,7 @@ func TestARestoredRedisDoesNotDeleteWhatTheLiveDeploymentStored(t *testing.T) {
 	sweep(t, keeper)
 	drill := live.copied(t)
 	drill.opts.Live = func(context.Context, string) (bool, error) { return false, nil }
+
 	for range 3 {
 		live.pass(time.Minute)
 		sweep(t, keeper)
@@ -71,21 +77,25 @@ func TestARestoredRedisDoesNotDeleteWhatTheLiveDeploymentStored(t *testing.T) {
 	if err == nil {
 		t.Fatal("a node of the drill started")
 	}
+
 	for _, want := range []string{"bucket a", "the live Redis", "the copied Redis", storage.Fence} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%q is not in %q", want, err)
 		}
 	}
 	other := drill.keeper() // of a node that ran before
+
 	for range 120 {
 		live.pass(time.Minute)
 		sweep(t, keeper)
 		sweep(t, other)
 	}
 	live.left(t, "artifacts/new.pdf", "sources/new/content.md")
+
 	if got := other.Counts(); got.Expired != 0 {
 		t.Errorf("the drill counted %+v", got)
 	}
+
 	if err := live.begin(t); err != nil {
 		t.Errorf("a further node of the live deployment: %v", err)
 	}
@@ -100,11 +110,13 @@ func TestOfTwoCopiesOfARedisOneOwnsTheStore(t *testing.T) {
 	sweep(t, first)
 	b := a.copied(t) // and both go on at once
 	second := b.keeper()
+
 	for range 4 {
 		a.pass(time.Minute)
 		sweep(t, first)
 		sweep(t, second)
 	}
+
 	if n := strings.Count(log.String(), "another deployment owns the store"); n < 2 || n > 4 {
 		t.Errorf("%d of 8 sweeps found the other deployment; want those of one:\n%s", n, &log)
 	}
@@ -120,6 +132,7 @@ func TestAStoreIsTakenOverWhenItsDeploymentHasEnded(t *testing.T) {
 	a.add(t, first, "artifacts/kept.pdf")
 	a.pass(time.Minute)
 	sweep(t, second)
+
 	for range 9 {
 		if !a.has(t, "artifacts/kept.pdf") {
 			t.Fatal("an artifact was deleted before the other deployment was seen to have ended")
@@ -129,13 +142,16 @@ func TestAStoreIsTakenOverWhenItsDeploymentHasEnded(t *testing.T) {
 	}
 	a.pass(time.Minute)
 	sweep(t, second)
+
 	if a.has(t, "artifacts/kept.pdf") {
 		t.Error("the store was not taken over")
 	}
+
 	a.opts.Now = time.Now // the clock of the store, which dates the fence
 	if err := a.begin(t); err == nil {
 		t.Error("a node of the former deployment started")
 	}
+
 	if err := b.begin(t); err != nil {
 		t.Error(err)
 	}
@@ -144,10 +160,12 @@ func TestAStoreIsTakenOverWhenItsDeploymentHasEnded(t *testing.T) {
 func TestARedisThatLostItsLastWritesOwnsItsStore(t *testing.T) {
 	t.Parallel()
 	k := newKeeping(t, retention.Options{Retention: time.Second})
+
 	keeper := k.keeper()
 	for range 3 {
 		before := k.rdb.Dump(t.Context(), retention.FenceKey)
 		sweep(t, keeper)
+
 		if before.Err() == nil {
 			if err := k.rdb.RestoreReplace(t.Context(), retention.FenceKey, 0, before.Val()).Err(); err != nil {
 				t.Fatal(err)
@@ -159,6 +177,7 @@ func TestARedisThatLostItsLastWritesOwnsItsStore(t *testing.T) {
 	k.pass(time.Minute)
 	sweep(t, keeper)
 	k.stored(t)
+
 	if err := k.begin(t); err != nil {
 		t.Error(err)
 	}
@@ -170,8 +189,10 @@ func TestNodesOnOneRedisWorkOnOneStore(t *testing.T) {
 	node := func(store storage.Store, name string) error {
 		o := &keeping{store: k.store, rdb: k.rdb, opts: k.opts}
 		o.opts.Store, o.opts.StoreName = store, name
+
 		return o.begin(t)
 	}
+
 	var starts sync.WaitGroup
 	for i := range 6 { // at once, by two addresses
 		starts.Go(func() {
@@ -182,26 +203,31 @@ func TestNodesOnOneRedisWorkOnOneStore(t *testing.T) {
 	}
 	starts.Wait()
 	other := openDisk(t, t.TempDir())
+
 	err := node(other, "bucket b")
 	if err == nil {
 		t.Fatal("a node with another store started")
 	}
+
 	for _, want := range []string{"bucket a", "bucket b", "the Redis"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%q is not in %q", want, err)
 		}
 	}
+
 	name := k.rdb.HGet(t.Context(), retention.FenceKey, "store").Val()
 	if err := node(openDisk(t, t.TempDir()), name); err != nil {
 		t.Errorf("the store was emptied: %v", err)
 	}
 
 	k.opts.Alone = true
+
 	if err := node(openDisk(t, t.TempDir()), "folder c"); err != nil {
 		t.Errorf("the only node changed its store: %v", err)
 	}
 	k.opts.Alone = false
 	k.pass(11 * time.Minute)
+
 	if err := node(other, "bucket b"); err != nil {
 		t.Errorf("after the end of the others: %v", err)
 	}
@@ -214,6 +240,7 @@ func TestDeploymentsMayShareARedisServer(t *testing.T) {
 	o.DB = 1
 	b := &keeping{store: openDisk(t, t.TempDir()), rdb: redis.NewClient(&o), opts: a.opts}
 	t.Cleanup(func() { b.rdb.Close() })
+
 	b.opts.Redis, b.opts.Store, b.opts.StoreName = b.rdb, b.store, "bucket b"
 	for _, k := range []*keeping{a, b} {
 		if err := k.begin(t); err != nil {
@@ -225,18 +252,21 @@ func TestDeploymentsMayShareARedisServer(t *testing.T) {
 func TestAStoreHasOneFence(t *testing.T) {
 	t.Parallel()
 	k := newKeeping(t, retention.Options{})
+
 	keeper := k.keeper()
 	for range 5 {
 		sweep(t, keeper)
 		k.pass(time.Minute)
 	}
 	var fences []string
+
 	for info, err := range k.store.List(t.Context(), storage.Fence) {
 		if err != nil {
 			t.Fatal(err)
 		}
 		fences = append(fences, info.Key)
 	}
+
 	if len(fences) != 1 || fences[0] != storage.Fence+"000000000005" {
 		t.Errorf("the store has %q", fences)
 	}
@@ -258,6 +288,7 @@ func TestAStoreWithoutSpaceIsSwept(t *testing.T) {
 	k.add(t, keeper, "artifacts/old.pdf")
 	k.pass(31 * day)
 	sweep(t, keeper)
+
 	if _, err := k.store.Stat(t.Context(), "artifacts/old.pdf"); !errors.Is(err, storage.ErrNotFound) {
 		t.Errorf("what is past its retention was left in a full store: %v", err)
 	}

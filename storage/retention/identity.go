@@ -28,6 +28,7 @@ type identity struct {
 // identity returns what Redis knows, which the first node of a deployment makes.
 func (k *Keeper) identity(ctx context.Context) (id identity, err error) {
 	var all *redis.MapStringStringCmd
+
 	_, err = k.Redis.Pipelined(ctx, func(p redis.Pipeliner) error {
 		p.HSetNX(ctx, FenceKey, "name", strings.ToLower(rand.Text()[:8]))
 		p.HSetNX(ctx, FenceKey, "token", rand.Text())
@@ -35,11 +36,13 @@ func (k *Keeper) identity(ctx context.Context) (id identity, err error) {
 		p.HSetNX(ctx, FenceKey, "store", k.StoreName)
 		p.HSetNX(ctx, FenceKey, "at", k.Now().UnixMilli())
 		all = p.HGetAll(ctx, FenceKey)
+
 		return nil
 	})
 	if err != nil {
 		return id, err
 	}
+
 	return id, all.Scan(&id)
 }
 

@@ -75,7 +75,9 @@ return 0`)
 
 // renewScript keeps a lock that is still ours; releaseScript gives it back.
 var (
-	renewScript   = redis.NewScript(`return redis.call('GET', KEYS[1]) == ARGV[1] and redis.call('PEXPIRE', KEYS[1], ARGV[2]) or 0`)
+	renewScript = redis.NewScript(
+		`return redis.call('GET', KEYS[1]) == ARGV[1] and redis.call('PEXPIRE', KEYS[1], ARGV[2]) or 0`,
+	)
 	releaseScript = redis.NewScript(`return redis.call('GET', KEYS[1]) == ARGV[1] and redis.call('DEL', KEYS[1]) or 0`)
 )
 
@@ -97,16 +99,19 @@ func indexKeys() []string {
 func (k *Keeper) add(ctx context.Context, comparison string, entries ...entry) (total int64, err error) {
 	args := make([]any, 1, 1+5*len(entries))
 	args[0] = comparison
+
 	for _, e := range entries {
 		gone, taken := int64(0), "0"
 		if !e.until.IsZero() {
 			gone = e.until.UnixMilli()
 		}
+
 		if capped(e.key) {
 			taken = "1"
 		}
 		args = append(args, e.key, e.size, e.made.UnixMilli(), gone, taken)
 	}
+
 	return recordScript.Run(ctx, k.Redis, indexKeys(), args...).Int64()
 }
 
@@ -115,18 +120,22 @@ func (k *Keeper) known(ctx context.Context, entries []entry) ([]bool, error) {
 	if len(entries) == 0 {
 		return nil, nil
 	}
+
 	var keys []string
 	for _, e := range entries {
 		keys = append(keys, e.key)
 	}
+
 	sizes, err := k.Redis.HMGet(ctx, sizeKey, keys...).Result()
 	if err != nil {
 		return nil, err
 	}
+
 	out := make([]bool, len(entries))
 	for i, size := range sizes {
 		out[i] = size != nil
 	}
+
 	return out, nil
 }
 
@@ -141,10 +150,12 @@ func (k *Keeper) level(ctx context.Context) (total int64, oldest time.Time, err 
 	if err != nil && !errors.Is(err, redis.Nil) {
 		return 0, time.Time{}, err
 	}
+
 	first, err := k.Redis.ZRangeWithScores(ctx, madeKey, 0, 0).Result()
 	if err != nil || len(first) == 0 {
 		return total, time.Time{}, err
 	}
+
 	return total, time.UnixMilli(int64(first[0].Score)), nil
 }
 
@@ -159,6 +170,7 @@ func (k *Keeper) acquire(ctx context.Context, token string) (bool, error) {
 	if err != nil {
 		return false, fmt.Errorf("sweep: %w", err)
 	}
+
 	return ok, nil
 }
 
@@ -167,14 +179,23 @@ func (k *Keeper) renew(ctx context.Context, token string) error {
 	if err != nil {
 		return fmt.Errorf("sweep: %w", err)
 	}
+
 	if kept == 0 {
 		return errLockLost
 	}
+
 	return nil
 }
 
 func (k *Keeper) release(ctx context.Context, token string) {
 	if err := releaseScript.Run(ctx, k.Redis, []string{lockKey}, token).Err(); err != nil {
-		k.Log.WarnContext(ctx, "the sweeper's lock was not given back; it ends by itself", "after", lockFor, "error", err)
+		k.Log.WarnContext(
+			ctx,
+			"the sweeper's lock was not given back; it ends by itself",
+			"after",
+			lockFor,
+			"error",
+			err,
+		)
 	}
 }

@@ -28,6 +28,7 @@ func (s odd) List(ctx context.Context, prefix string) iter.Seq2[storage.Info, er
 				return
 			}
 		}
+
 		for info, err := range s.Store.List(ctx, prefix) {
 			if !yield(info, err) {
 				return
@@ -40,6 +41,7 @@ func (s odd) denied(key string) error {
 	if slices.Contains(s.locked, key) {
 		return fmt.Errorf("%s: access denied", key)
 	}
+
 	return nil
 }
 
@@ -47,6 +49,7 @@ func (s odd) Stat(ctx context.Context, key string) (storage.Info, error) {
 	if err := s.denied(key); err != nil {
 		return storage.Info{}, err
 	}
+
 	return s.Store.Stat(ctx, key)
 }
 
@@ -54,6 +57,7 @@ func (s odd) Delete(ctx context.Context, key string) error {
 	if err := s.denied(key); err != nil {
 		return err
 	}
+
 	return s.Store.Delete(ctx, key)
 }
 
@@ -72,9 +76,11 @@ func TestASweepSkipsForeignKeys(t *testing.T) {
 	k.pass(31 * day)
 	sweep(t, keeper)
 	k.stored(t)
+
 	if got, want := keeper.Counts(), (retention.Counts{Sweeps: 1, Expired: 1, Skipped: 3}); got != want {
 		t.Errorf("counted %+v, want %+v", got, want)
 	}
+
 	for _, key := range foreign {
 		if !strings.Contains(log.String(), key) {
 			t.Errorf("the log does not name %q:\n%s", key, &log)
@@ -84,6 +90,7 @@ func TestASweepSkipsForeignKeys(t *testing.T) {
 
 func TestASweepSkipsObjectsThatTheStoreRefuses(t *testing.T) {
 	t.Parallel()
+
 	for name, cap := range map[string]int64{"past their retention": 0, "over the cap": 1} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -92,15 +99,19 @@ func TestASweepSkipsObjectsThatTheStoreRefuses(t *testing.T) {
 			keeper := odd{Store: k.store, locked: []string{"artifacts/a.pdf"}}.keeper(k, &log)
 			k.add(t, keeper, "artifacts/a.pdf", "artifacts/b.pdf", "renders/c.pdf")
 			k.pass(2 * time.Hour)
+
 			if cap == 0 {
 				k.pass(30 * day)
 			}
 			put(t, k.store, "artifacts/found.pdf", "0123456789") // no node has recorded it
 			sweep(t, keeper)
 			k.left(t, "artifacts/a.pdf")
-			if got := keeper.Counts(); got.Sweeps != 1 || got.Failed != 0 || got.Skipped == 0 || got.Expired+got.Shrunk != 3 {
+
+			if got := keeper.Counts(); got.Sweeps != 1 || got.Failed != 0 || got.Skipped == 0 ||
+				got.Expired+got.Shrunk != 3 {
 				t.Errorf("counted %+v", got)
 			}
+
 			if !strings.Contains(log.String(), "artifacts/a.pdf") {
 				t.Errorf("the log does not name the object:\n%s", &log)
 			}
@@ -112,6 +123,7 @@ func TestASweepFailsWhenTheStoreDoesNotReturnItsFence(t *testing.T) {
 	t.Parallel()
 	k := newKeeping(t, retention.Options{})
 	var log strings.Builder
+
 	keeper := odd{Store: k.store, foreign: []string{"fence/000000000007"}}.keeper(k, &log)
 	if err := keeper.Sweep(t.Context()); err == nil || !strings.Contains(err.Error(), "fence/000000000007") {
 		t.Errorf("got %v, want an error that names the object", err)

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"presswork"
+	"presswork/internal/fault"
 	"presswork/storage"
 	"presswork/storage/retention"
 )
@@ -25,16 +25,19 @@ func TestKeeperCountsAndFindsWhatACrashLeaves(t *testing.T) {
 		if err := keeper.Record(t.Context(), key, 10); err != nil {
 			t.Fatal(err)
 		}
+
 		if n < 2 {
 			put(t, k.store, key, "0123456789")
 		}
 	}
-	if err := keeper.Full(t.Context()); presswork.CodeOf(err) != presswork.StoreFull {
+
+	if err := keeper.Full(t.Context()); fault.CodeOf(err) != fault.StoreFull {
 		t.Errorf("sources over the cap: got %v, want store_full", err)
 	}
 	k.pass(time.Hour + time.Minute)
 	sweep(t, keeper)
 	k.stored(t)
+
 	if err := keeper.Full(t.Context()); err != nil {
 		t.Errorf("after the sweep: %v", err)
 	}
@@ -44,7 +47,16 @@ func TestKeeperDeletesTheSourcesOfAJob(t *testing.T) {
 	t.Parallel()
 	k := newKeeping(t, retention.Options{})
 	keeper := k.keeper()
-	k.add(t, keeper, "sources/one/a/content.md", "sources/one/b/assets/0", "sources/passing/one/c", "sources/other/a/content.md", "artifacts/one.pdf")
+	k.add(
+		t,
+		keeper,
+		"sources/one/a/content.md",
+		"sources/one/b/assets/0",
+		"sources/passing/one/c",
+		"sources/other/a/content.md",
+		"artifacts/one.pdf",
+	)
+
 	for range 2 {
 		if err := keeper.DeleteSources(t.Context(), "one"); err != nil {
 			t.Fatal(err)
@@ -63,6 +75,7 @@ func (s *stubborn) Delete(ctx context.Context, key string) error {
 	if s.away {
 		return errors.New("the store is away")
 	}
+
 	return s.Store.Delete(ctx, key)
 }
 
@@ -74,13 +87,16 @@ func TestKeeperFindsLaterWhatItCouldNotDelete(t *testing.T) {
 	keeper := k.keeper()
 	sweep(t, keeper) // has compared the index: the next comparison is a day away
 	k.add(t, keeper, "sources/read/content.md", "artifacts/cancelled.pdf", "artifacts/other.pdf")
-	if keeper.Delete(t.Context(), "sources/read/content.md") == nil || keeper.Delete(t.Context(), "artifacts/cancelled.pdf") == nil {
+
+	if keeper.Delete(t.Context(), "sources/read/content.md") == nil ||
+		keeper.Delete(t.Context(), "artifacts/cancelled.pdf") == nil {
 		t.Error("nothing was deleted, and nothing is said of that")
 	}
 	s.away = false
 	k.pass(2 * time.Hour)
 	sweep(t, keeper)
 	k.stored(t, "artifacts/cancelled.pdf", "artifacts/other.pdf")
+
 	if err := keeper.Delete(t.Context(), "artifacts/cancelled.pdf"); err != nil {
 		t.Fatal(err)
 	}
@@ -92,12 +108,14 @@ func TestKeeperMakesALostIndexAgain(t *testing.T) {
 	k := newKeeping(t, retention.Options{MaxBytes: 5_000})
 	keeper := k.keeper()
 	sweep(t, keeper)
+
 	var keys []string
 	for n := range 250 {
 		keys = append(keys, fmt.Sprintf("artifacts/%03d.pdf", n))
 	}
 	k.add(t, keeper, keys...)
 	k.add(t, keeper, "sources/1/content.md")
+
 	if err := k.rdb.FlushAll(t.Context()).Err(); err != nil {
 		t.Fatal(err)
 	}
@@ -121,10 +139,15 @@ func (c *crowd) List(ctx context.Context, prefix string) iter.Seq2[storage.Info,
 	if prefix != storage.Renders {
 		return c.Store.List(ctx, prefix)
 	}
+
 	return func(yield func(storage.Info, error) bool) {
 		before := heap()
+
 		for n := range c.objects {
-			if !yield(storage.Info{Key: storage.RenderKey(fmt.Sprintf("%064x", n)), Size: 10, Modified: time.Now()}, nil) {
+			if !yield(
+				storage.Info{Key: storage.RenderKey(fmt.Sprintf("%064x", n)), Size: 10, Modified: time.Now()},
+				nil,
+			) {
 				return
 			}
 		}
@@ -136,6 +159,7 @@ func heap() int64 {
 	runtime.GC()
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
+
 	return int64(m.HeapAlloc)
 }
 
@@ -146,10 +170,12 @@ func TestKeeperComparesALargeStoreInLittleMemory(t *testing.T) {
 	k.opts.Store = many
 	keeper := k.keeper()
 	k.add(t, keeper, "renders/gone.pdf")
+
 	if err := k.store.Delete(t.Context(), "renders/gone.pdf"); err != nil {
 		t.Fatal(err)
 	}
 	sweep(t, keeper)
+
 	if limit := int64(2 << 20); many.grown > limit {
 		t.Errorf("comparing %d objects holds %d KB, want at most %d", many.objects, many.grown>>10, limit>>10)
 	}
@@ -159,13 +185,18 @@ func TestKeeperComparesALargeStoreInLittleMemory(t *testing.T) {
 func TestKeeperAsksOnceForAJobOfManySources(t *testing.T) {
 	t.Parallel()
 	asked := 0
-	k := newKeeping(t, retention.Options{Live: func(context.Context, string) (bool, error) { asked++; return true, nil }})
+	k := newKeeping(
+		t,
+		retention.Options{Live: func(context.Context, string) (bool, error) { asked++; return true, nil }},
+	)
+
 	keeper := k.keeper()
 	for n := range 250 {
 		k.add(t, keeper, storage.AssetKey("job", "request", fmt.Sprint(n)))
 	}
 	k.pass(2 * time.Hour)
 	sweep(t, keeper)
+
 	if asked != 1 {
 		t.Errorf("asked %d times", asked)
 	}
@@ -174,12 +205,16 @@ func TestKeeperAsksOnceForAJobOfManySources(t *testing.T) {
 func TestASourceInPassingBelongsToItsJob(t *testing.T) {
 	t.Parallel()
 	live := map[string]bool{"waiting": true}
-	k := newKeeping(t, retention.Options{Live: func(_ context.Context, job string) (bool, error) { return live[job], nil }})
+	k := newKeeping(
+		t,
+		retention.Options{Live: func(_ context.Context, job string) (bool, error) { return live[job], nil }},
+	)
 	keeper := k.keeper()
 	k.add(t, keeper, storage.PassingKey("waiting", "request"))
 	k.add(t, keeper, storage.PassingKey("ended", "request"))
 	k.pass(2 * time.Hour)
 	sweep(t, keeper)
+
 	for job, want := range map[string]bool{"waiting": true, "ended": false} {
 		if _, err := k.store.Stat(t.Context(), storage.PassingKey(job, "request")); (err == nil) != want {
 			t.Errorf("%s: %v", job, err)

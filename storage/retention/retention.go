@@ -13,7 +13,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"presswork"
+	"presswork/internal/fault"
 	"presswork/storage"
 )
 
@@ -101,24 +101,31 @@ func New(o Options) *Keeper {
 	if o.Retention == 0 {
 		o.Retention = 30 * 24 * time.Hour
 	}
+
 	if o.MinAge == 0 {
 		o.MinAge = time.Hour
 	}
+
 	if o.Live == nil {
 		o.Live = func(context.Context, string) (bool, error) { return false, nil }
 	}
+
 	if o.Interval == 0 {
 		o.Interval = time.Minute
 	}
+
 	if o.Reconcile == 0 {
 		o.Reconcile = 24 * time.Hour
 	}
+
 	if o.Now == nil {
 		o.Now = time.Now
 	}
+
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
+
 	return &Keeper{Options: o, kick: make(chan struct{}, 1), touched: map[string]time.Time{}}
 }
 
@@ -130,15 +137,19 @@ func (k *Keeper) Start(ctx context.Context) error {
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
+
 	if k.cancel != nil || k.stopped {
 		return errors.New("retention: the keeper was started before")
 	}
+
 	if err := k.claim(ctx); err != nil {
 		return err
 	}
 	ctx, k.cancel = context.WithCancel(context.WithoutCancel(ctx))
+
 	k.done = make(chan struct{})
 	go k.loop(ctx)
+
 	return nil
 }
 
@@ -146,11 +157,13 @@ func (k *Keeper) Start(ctx context.Context) error {
 func (k *Keeper) Stop(ctx context.Context) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+
 	k.stopped = true
 	if k.cancel == nil {
 		return nil
 	}
 	k.cancel()
+
 	select {
 	case <-k.done:
 		return nil
@@ -164,17 +177,21 @@ const minGap = time.Second
 
 func (k *Keeper) loop(ctx context.Context) {
 	defer close(k.done)
+
 	ticker := time.NewTicker(k.Interval)
 	defer ticker.Stop()
+
 	for {
 		if err := k.Sweep(ctx); err != nil && ctx.Err() == nil {
 			k.Log.Warn("the store was not swept; it will be tried again", "error", err)
 		}
+
 		select {
 		case <-ctx.Done():
 			return
 		case <-time.After(min(minGap, k.Interval)):
 		}
+
 		select {
 		case <-ctx.Done():
 			return
@@ -192,6 +209,7 @@ func (k *Keeper) Record(ctx context.Context, key string, size int64, copies ...s
 	for _, c := range copies {
 		entries = append(entries, entry{key: c, size: size, made: entries[0].made})
 	}
+
 	return k.record(ctx, entries...)
 }
 
@@ -211,9 +229,11 @@ func (k *Keeper) record(ctx context.Context, entries ...entry) error {
 	if err != nil {
 		return fmt.Errorf("record %s: %w", entries[0].key, err)
 	}
+
 	if k.MaxBytes > 0 && total > k.MaxBytes {
 		k.wake()
 	}
+
 	return nil
 }
 
@@ -228,9 +248,11 @@ func (k *Keeper) Touch(key string) {
 	}
 	k.touchMu.Lock()
 	defer k.touchMu.Unlock()
+
 	if len(k.touched) >= touchLimit/2 {
 		k.wake()
 	}
+
 	if len(k.touched) < touchLimit {
 		k.touched[key] = k.Now()
 	}
@@ -239,12 +261,14 @@ func (k *Keeper) Touch(key string) {
 // tellTouched writes into the index what was used.
 func (k *Keeper) tellTouched(ctx context.Context) error {
 	k.touchMu.Lock()
+
 	used := make([]redis.Z, 0, len(k.touched))
 	for key, at := range k.touched {
 		used = append(used, redis.Z{Score: float64(at.UnixMilli()), Member: key})
 	}
 	clear(k.touched)
 	k.touchMu.Unlock()
+
 	if len(used) == 0 {
 		return nil
 	}
@@ -257,6 +281,7 @@ func (k *Keeper) Forget(ctx context.Context, key string) error {
 	if err := k.remove(ctx, key); err != nil {
 		return fmt.Errorf("forget %s: %w", key, err)
 	}
+
 	return nil
 }
 
@@ -266,6 +291,7 @@ func (k *Keeper) Delete(ctx context.Context, key string) error {
 	if err := k.Store.Delete(ctx, key); err != nil {
 		return err
 	}
+
 	return k.Forget(ctx, key)
 }
 
@@ -276,30 +302,39 @@ func (k *Keeper) Full(ctx context.Context) error {
 	if none, ok := k.Store.(storage.None); ok {
 		return none.Health(ctx)
 	}
+
 	if k.MaxBytes <= 0 {
 		return nil
 	}
 	k.fullMu.Lock()
 	defer k.fullMu.Unlock()
+
 	now := k.Now()
 	if age := now.Sub(k.fullAt); age >= 0 && age < time.Second {
 		return k.full
 	}
+
 	total, oldest, err := k.level(ctx)
 	if err != nil {
 		k.Log.WarnContext(ctx, "the size of the store is not known", "error", err)
 		return nil
 	}
+
 	k.full, k.fullAt = nil, now
 	switch {
 	case total <= k.MaxBytes:
 	case oldest.IsZero() || now.Sub(oldest) < k.MinAge:
-		k.full = presswork.Errorf(presswork.StoreFull,
+		k.full = fault.Errorf(
+			fault.StoreFull,
 			"the store holds %d MB of at most %d MB, and all of it is younger than %s or needed by a job; try again later, or raise CACHE_MAX_SIZE_GB",
-			total/1e6, k.MaxBytes/1e6, k.MinAge)
+			total/1e6,
+			k.MaxBytes/1e6,
+			k.MinAge,
+		)
 	default:
 		k.wake()
 	}
+
 	return k.full
 }
 
@@ -310,6 +345,7 @@ func (k *Keeper) Level(ctx context.Context) (total, most int64, err error) {
 		return 0, 0, nil
 	}
 	total, _, err = k.level(ctx)
+
 	return total, k.MaxBytes, err
 }
 

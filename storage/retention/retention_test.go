@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/redis/go-redis/v9"
 
-	"presswork"
+	"presswork/internal/fault"
 	"presswork/internal/test/redistest"
 	"presswork/internal/test/wait"
 	"presswork/storage"
@@ -33,6 +33,7 @@ type keeping struct {
 
 func newKeeping(t *testing.T, o retention.Options) *keeping {
 	t.Helper()
+
 	ro, err := redis.ParseURL(redistest.Start(t))
 	if err != nil {
 		t.Fatal(err)
@@ -40,25 +41,30 @@ func newKeeping(t *testing.T, o retention.Options) *keeping {
 	k := &keeping{store: openDisk(t, t.TempDir()), rdb: redis.NewClient(ro), opts: o}
 	t.Cleanup(func() { k.rdb.Close() })
 	k.now.Store(time.Now().UnixMilli())
+
 	if k.opts.Store == nil {
 		k.opts.Store = k.store
 	}
 	k.opts.Redis = k.rdb
 	k.opts.Now = func() time.Time { return time.UnixMilli(k.now.Load()) }
+
 	return k
 }
 
 func openDisk(t testing.TB, dir string) *storage.Disk {
 	t.Helper()
+
 	d, err := storage.OpenDisk(storage.DiskOptions{Dir: dir})
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	return d
 }
 
 func put(t testing.TB, s storage.Store, key, body string) {
 	t.Helper()
+
 	if _, err := s.Put(t.Context(), key, strings.NewReader(body), int64(len(body)), storage.Attrs{}); err != nil {
 		t.Fatal(err)
 	}
@@ -71,8 +77,10 @@ func (k *keeping) pass(d time.Duration) { k.now.Add(d.Milliseconds()) }
 // add stores and records objects of 10 bytes.
 func (k *keeping) add(t *testing.T, keeper *retention.Keeper, keys ...string) {
 	t.Helper()
+
 	for _, key := range keys {
 		put(t, k.store, key, "0123456789")
+
 		if err := keeper.Record(t.Context(), key, 10); err != nil {
 			t.Fatal(err)
 		}
@@ -89,21 +97,26 @@ func (k *keeping) stored(t *testing.T, want ...string) {
 func (k *keeping) left(t *testing.T, want ...string) (capped int) {
 	t.Helper()
 	var got []string
+
 	for info, err := range k.store.List(t.Context(), "") {
 		if err != nil {
 			t.Fatal(err)
 		}
+
 		if strings.HasPrefix(info.Key, storage.Fence) {
 			continue
 		}
+
 		got = append(got, info.Key)
 		if !strings.HasPrefix(info.Key, storage.Sources) {
 			capped++
 		}
 	}
+
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("stored (-want +got):\n%s", d)
 	}
+
 	return capped
 }
 
@@ -112,8 +125,10 @@ func (k *keeping) left(t *testing.T, want ...string) (capped int) {
 func (k *keeping) indexed(t *testing.T, capped, all int) {
 	t.Helper()
 	sum := 0
+
 	for _, v := range k.rdb.HVals(t.Context(), "pw:{keep}:size").Val() {
 		size, _, _ := strings.Cut(v, " ")
+
 		n, err := strconv.Atoi(size)
 		if err != nil {
 			t.Fatal(err)
@@ -122,6 +137,7 @@ func (k *keeping) indexed(t *testing.T, capped, all int) {
 	}
 	total, _ := k.rdb.Get(t.Context(), "pw:{keep}:total").Int()
 	made, used := k.rdb.ZCard(t.Context(), "pw:{keep}:made").Val(), k.rdb.ZCard(t.Context(), "pw:{keep}:used").Val()
+
 	sources := k.rdb.ZCard(t.Context(), "pw:{keep}:sources").Val()
 	if sum != 10*all || total != sum || made != int64(capped) || used != int64(capped) || sources != int64(all-capped) {
 		t.Errorf("%d objects, %d for the cap; the index has %d + %d + %d sources of %d bytes in all, its total is %d",
@@ -131,6 +147,7 @@ func (k *keeping) indexed(t *testing.T, capped, all int) {
 
 func sweep(t *testing.T, k *retention.Keeper) {
 	t.Helper()
+
 	if err := k.Sweep(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -141,12 +158,14 @@ func TestKeeperCountsEachObjectOnce(t *testing.T) {
 	k := newKeeping(t, retention.Options{})
 	keeper := k.keeper()
 	k.add(t, keeper, "artifacts/1.pdf", "renders/h.pdf", "sources/1/content.md")
+
 	for range 3 {
 		if err := keeper.Record(t.Context(), "artifacts/1.pdf", 10); err != nil {
 			t.Fatal(err)
 		}
 	}
 	k.indexed(t, 2, 3)
+
 	for range 2 {
 		for _, key := range []string{"artifacts/1.pdf", "artifacts/none.pdf", "sources/1/content.md"} {
 			if err := keeper.Forget(t.Context(), key); err != nil {
@@ -165,25 +184,50 @@ func TestKeeperDeletesWhatIsPastItsRetention(t *testing.T) {
 			if job == "unknown" {
 				return false, errors.New("redis is away")
 			}
+
 			return job == "live", nil
 		},
 	})
 	keeper := k.keeper()
 	sweep(t, keeper) // has compared the index: from here it is trusted
-	k.add(t, keeper, "artifacts/old.pdf", "renders/old.pdf", "sources/live/assets/0", "sources/live/content.md", "sources/old/content.md", "sources/unknown/content.md")
+	k.add(
+		t,
+		keeper,
+		"artifacts/old.pdf",
+		"renders/old.pdf",
+		"sources/live/assets/0",
+		"sources/live/content.md",
+		"sources/old/content.md",
+		"sources/unknown/content.md",
+	)
 	k.pass(20 * day)
 	k.add(t, keeper, "artifacts/new.pdf", "sources/new/content.md")
 	k.pass(10*day - time.Minute)
 	sweep(t, keeper)
-	k.stored(t, "artifacts/new.pdf", "artifacts/old.pdf", "renders/old.pdf", "sources/live/assets/0", "sources/live/content.md",
-		"sources/unknown/content.md")
+	k.stored(
+		t,
+		"artifacts/new.pdf",
+		"artifacts/old.pdf",
+		"renders/old.pdf",
+		"sources/live/assets/0",
+		"sources/live/content.md",
+		"sources/unknown/content.md",
+	)
 	k.add(t, keeper, "sources/fresh/content.md")
 	k.pass(2 * time.Minute)
 	sweep(t, keeper)
-	k.stored(t, "artifacts/new.pdf", "sources/fresh/content.md", "sources/live/assets/0", "sources/live/content.md", "sources/unknown/content.md")
+	k.stored(
+		t,
+		"artifacts/new.pdf",
+		"sources/fresh/content.md",
+		"sources/live/assets/0",
+		"sources/live/content.md",
+		"sources/unknown/content.md",
+	)
 	k.pass(time.Hour)
 	sweep(t, keeper)
 	k.stored(t, "artifacts/new.pdf", "sources/live/assets/0", "sources/live/content.md", "sources/unknown/content.md")
+
 	if got, want := keeper.Counts(), (retention.Counts{Sweeps: 4, Expired: 5}); got != want {
 		t.Errorf("counted %+v, want %+v", got, want)
 	}
@@ -195,12 +239,14 @@ func TestKeeperDeletesWhatIsToGoEarly(t *testing.T) {
 	keeper := k.keeper()
 	sweep(t, keeper) // has compared the index: from here it is trusted
 	soon := time.UnixMilli(k.now.Load()).Add(10 * time.Minute)
+
 	attrs := storage.Attrs{Meta: map[string]string{retention.MetaUntil: soon.UTC().Format(time.RFC3339)}}
 	for _, key := range []string{"artifacts/known.pdf", "artifacts/lost.pdf"} {
 		if _, err := k.store.Put(t.Context(), key, strings.NewReader("0123456789"), 10, attrs); err != nil {
 			t.Fatal(err)
 		}
 	}
+
 	if err := keeper.RecordUntil(t.Context(), "artifacts/known.pdf", 10, soon); err != nil {
 		t.Fatal(err)
 	}
@@ -212,13 +258,16 @@ func TestKeeperDeletesWhatIsToGoEarly(t *testing.T) {
 	k.pass(2 * time.Minute)
 	sweep(t, keeper)
 	k.left(t, "artifacts/lost.pdf", "artifacts/stays.pdf")
+
 	if n := k.rdb.ZCard(t.Context(), "pw:{keep}:until").Val(); n != 0 {
 		t.Errorf("%d entries are left", n)
 	}
+
 	for _, key := range k.rdb.Keys(t.Context(), "*").Val() {
 		if key == retention.FenceKey {
 			continue
 		}
+
 		if err := k.rdb.Del(t.Context(), key).Err(); err != nil {
 			t.Fatal(err)
 		}
@@ -230,7 +279,11 @@ func TestKeeperDeletesWhatIsToGoEarly(t *testing.T) {
 func TestKeeperDeletesTheLeastRecentlyUsedAndNoMoreThanNeeded(t *testing.T) {
 	t.Parallel()
 	// The jobs live: their sources stay, and count all the same.
-	k := newKeeping(t, retention.Options{MaxBytes: 80, Live: func(context.Context, string) (bool, error) { return true, nil }})
+	k := newKeeping(
+		t,
+		retention.Options{MaxBytes: 80, Live: func(context.Context, string) (bool, error) { return true, nil }},
+	)
+
 	keeper := k.keeper()
 	for _, key := range []string{"artifacts/a.pdf", "renders/b.pdf", "artifacts/c.pdf", "renders/d.pdf"} {
 		k.add(t, keeper, key, "sources/"+key[len(key)-5:len(key)-4]+"/content.md")
@@ -243,6 +296,7 @@ func TestKeeperDeletesTheLeastRecentlyUsedAndNoMoreThanNeeded(t *testing.T) {
 		"sources/a/content.md", "sources/b/content.md", "sources/c/content.md", "sources/d/content.md")
 	k.add(t, keeper, "artifacts/e.pdf", "artifacts/f.pdf")
 	sweep(t, keeper)
+
 	if got, want := keeper.Counts(), (retention.Counts{Sweeps: 2, Shrunk: 2}); got != want {
 		t.Errorf("counted %+v, want %+v", got, want)
 	}
@@ -257,6 +311,7 @@ func TestKeeperSparesTheYoung(t *testing.T) {
 	sweep(t, keeper)
 	k.add(t, keeper, "artifacts/old.pdf")
 	k.pass(time.Hour)
+
 	var young []string
 	for n := range 250 { // more than one batch
 		young = append(young, fmt.Sprintf("artifacts/young%03d.pdf", n))
@@ -274,18 +329,22 @@ func TestKeeperIsFullWhenNothingCanGo(t *testing.T) {
 	k := newKeeping(t, retention.Options{MaxBytes: 20})
 	keeper := k.keeper()
 	k.add(t, keeper, "artifacts/1.pdf", "artifacts/2.pdf")
+
 	if err := keeper.Full(t.Context()); err != nil {
 		t.Errorf("at the cap: got %v", err)
 	}
 	k.add(t, keeper, "artifacts/3.pdf")
+
 	if err := keeper.Full(t.Context()); err != nil {
 		t.Errorf("within a second the answer may be old, and should be: got %v", err)
 	}
 	k.pass(time.Second)
-	if err := keeper.Full(t.Context()); presswork.CodeOf(err) != presswork.StoreFull {
+
+	if err := keeper.Full(t.Context()); fault.CodeOf(err) != fault.StoreFull {
 		t.Errorf("over the cap and young: got %v, want store_full", err)
 	}
 	k.pass(time.Hour)
+
 	if err := keeper.Full(t.Context()); err != nil {
 		t.Errorf("a sweep can make room: got %v", err)
 	}
@@ -298,6 +357,7 @@ func TestKeeperForgetsWhatIsStoredNoMore(t *testing.T) {
 	k := newKeeping(t, retention.Options{})
 	keeper := k.keeper()
 	k.add(t, keeper, "artifacts/1.pdf", "artifacts/2.pdf", "sources/2/content.md")
+
 	for _, key := range []string{"artifacts/2.pdf", "sources/2/content.md"} {
 		if err := k.store.Delete(t.Context(), key); err != nil {
 			t.Fatal(err)
@@ -305,6 +365,7 @@ func TestKeeperForgetsWhatIsStoredNoMore(t *testing.T) {
 	}
 	sweep(t, keeper)
 	k.stored(t, "artifacts/1.pdf")
+
 	if n := k.rdb.ZCard(t.Context(), "pw:{keep}:sources").Val(); n != 0 {
 		t.Errorf("%d sources in the index", n)
 	}
@@ -321,19 +382,23 @@ func TestKeeperLeavesTheSweepToAnotherNode(t *testing.T) {
 	keeper := k.keeper()
 	k.add(t, keeper, "artifacts/1.pdf")
 	k.pass(2 * time.Hour)
+
 	if err := k.rdb.Set(t.Context(), "pw:{keep}:lock", "another", time.Hour).Err(); err != nil {
 		t.Fatal(err)
 	}
 	sweep(t, keeper)
 	k.stored(t, "artifacts/1.pdf")
+
 	if got := k.rdb.Get(t.Context(), "pw:{keep}:lock").Val(); got != "another" {
 		t.Errorf("the lock is now %q", got)
 	}
+
 	if err := k.rdb.Del(t.Context(), "pw:{keep}:lock").Err(); err != nil {
 		t.Fatal(err)
 	}
 	sweep(t, keeper)
 	k.stored(t)
+
 	if n := k.rdb.Exists(t.Context(), "pw:{keep}:lock").Val(); n != 0 {
 		t.Error("the lock was not given back")
 	}
@@ -343,12 +408,14 @@ func TestKeepersOfManyNodesAgree(t *testing.T) {
 	t.Parallel()
 	k := newKeeping(t, retention.Options{MaxBytes: 200, MinAge: time.Nanosecond})
 	var wg sync.WaitGroup
+
 	for node := range 4 {
 		keeper := k.keeper()
 		wg.Go(func() {
 			for n := range 60 {
 				k.pass(time.Millisecond)
 				k.add(t, keeper, fmt.Sprintf("artifacts/%d-%d.pdf", node, n))
+
 				if n%10 == 0 {
 					sweep(t, keeper)
 				}
@@ -359,10 +426,12 @@ func TestKeepersOfManyNodesAgree(t *testing.T) {
 	k.pass(time.Second)
 	sweep(t, k.keeper())
 	k.indexed(t, 20, 20)
+
 	left := 0
 	for range k.store.List(t.Context(), storage.Artifacts) {
 		left++
 	}
+
 	if left != 20 {
 		t.Errorf("%d objects are stored", left)
 	}
@@ -381,10 +450,12 @@ func TestKeeperRemembersWhatItCouldNotDelete(t *testing.T) {
 	k.add(t, k.keeper(), "artifacts/1.pdf")
 	k.pass(2 * time.Hour)
 	k.opts.Store = outage{k.store}
+
 	keeper := k.keeper()
 	if err := keeper.Sweep(t.Context()); err == nil {
 		t.Error("the sweep says nothing of the outage")
 	}
+
 	if got, want := keeper.Counts(), (retention.Counts{Failed: 1}); got != want {
 		t.Errorf("counted %+v, want %+v", got, want)
 	}
@@ -400,14 +471,17 @@ func TestKeeperSweepsByItselfUntilStopped(t *testing.T) {
 	keeper := k.keeper()
 	k.add(t, keeper, "artifacts/1.pdf", "artifacts/2.pdf")
 	k.pass(2 * time.Hour)
+
 	if err := keeper.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+
 	for deadline := time.Now().Add(wait.Patience); k.rdb.HLen(t.Context(), "pw:{keep}:size").Val() > 1; time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("not swept within 10 s")
 		}
 	}
+
 	for range 2 {
 		if err := keeper.Stop(t.Context()); err != nil {
 			t.Error(err)

@@ -11,6 +11,7 @@ import (
 // other programs: sweeps name them.
 func (k *Keeper) DeleteSources(ctx context.Context, jobID string) error {
 	var errs []error
+
 	for _, prefix := range []string{storage.Sources, storage.Passing} {
 		for info, err := range k.Store.List(ctx, prefix+jobID+"/") {
 			switch {
@@ -21,5 +22,6 @@ func (k *Keeper) DeleteSources(ctx context.Context, jobID string) error {
 			}
 		}
 	}
+
 	return errors.Join(errs...)
 }

@@ -27,20 +27,24 @@ func (k *Keeper) Sweep(ctx context.Context) error {
 		return fmt.Errorf("sweep: %w", err)
 	}
 	token := rand.Text()
+
 	ok, err := k.acquire(ctx, token)
 	if err != nil || !ok {
 		return err
 	}
 	defer k.release(context.WithoutCancel(ctx), token)
+
 	s := &sweep{Keeper: k, token: token, heldAt: k.Now()}
 	if s.held, err = s.hold(ctx); err != nil {
 		k.failed.Add(1)
 		return fmt.Errorf("sweep: %w", err)
 	}
+
 	steps := []func(context.Context) error{s.reconcile}
 	if s.held {
 		steps = append(steps, s.expire, s.shrink)
 	}
+
 	for _, step := range steps {
 		switch err := step(ctx); {
 		case errors.Is(err, errLockLost):
@@ -51,6 +55,7 @@ func (k *Keeper) Sweep(ctx context.Context) error {
 		}
 	}
 	k.sweeps.Add(1)
+
 	return nil
 }
 
@@ -66,14 +71,17 @@ func (s *sweep) renew(ctx context.Context) error {
 	if err := s.Keeper.renew(ctx, s.token); err != nil {
 		return err
 	}
+
 	if !s.held || s.Now().Sub(s.heldAt) < s.Interval {
 		return nil
 	}
 	s.heldAt = s.Now()
+
 	held, err := s.hold(ctx)
 	if err == nil && !held {
 		err = errLockLost
 	}
+
 	return err
 }
 
@@ -83,6 +91,7 @@ func (s *sweep) renew(ctx context.Context) error {
 func (s *sweep) expire(ctx context.Context) error {
 	// A job's sources were stored together: it is asked about once for all of them.
 	asked, needed := "", false
+
 	for index, age := range map[string]time.Duration{madeKey: s.Retention, untilKey: 0, sourcesKey: min(s.MinAge, s.Retention)} {
 		until := strconv.FormatInt(s.Now().Add(-age).UnixMilli(), 10)
 		// What is kept all the same stays in front and is stepped over.
@@ -90,33 +99,41 @@ func (s *sweep) expire(ctx context.Context) error {
 			if err := s.renew(ctx); err != nil {
 				return err
 			}
-			keys, err := s.Redis.ZRangeByScore(ctx, index, &redis.ZRangeBy{Min: "-inf", Max: until, Offset: kept, Count: batch}).Result()
+
+			keys, err := s.Redis.ZRangeByScore(ctx, index, &redis.ZRangeBy{Min: "-inf", Max: until, Offset: kept, Count: batch}).
+				Result()
 			if err != nil {
 				return err
 			}
+
 			if len(keys) == 0 {
 				break
 			}
+
 			for _, key := range keys {
 				if job := jobOf(key); job != "" {
 					if job != asked {
 						asked, needed = job, s.live(ctx, job)
 					}
+
 					if needed {
 						kept++
 						continue
 					}
 				}
+
 				deleted, err := s.delete(ctx, key, "retention", &s.expired)
 				if err != nil {
 					return err
 				}
+
 				if !deleted {
 					kept++
 				}
 			}
 		}
 	}
+
 	return nil
 }
 
@@ -128,6 +145,7 @@ func jobOf(key string) string {
 	}
 	passing, _ := strings.CutPrefix(storage.Passing, storage.Sources)
 	job, _, _ := strings.Cut(strings.TrimPrefix(rest, passing), "/")
+
 	return job
 }
 
@@ -136,9 +154,18 @@ func jobOf(key string) string {
 func (s *sweep) live(ctx context.Context, job string) bool {
 	live, err := s.Live(ctx, job)
 	if err != nil {
-		s.Log.WarnContext(ctx, "sources past their retention are kept: their job is not known", "job_id", job, "error", err)
+		s.Log.WarnContext(
+			ctx,
+			"sources past their retention are kept: their job is not known",
+			"job_id",
+			job,
+			"error",
+			err,
+		)
+
 		return true
 	}
+
 	return live
 }
 
@@ -152,27 +179,33 @@ func (s *sweep) shrink(ctx context.Context) error {
 		if err := s.renew(ctx); err != nil {
 			return err
 		}
+
 		keys, err := s.Redis.ZRange(ctx, usedKey, kept, kept+batch-1).Result()
 		if err != nil || len(keys) == 0 {
 			return err
 		}
+
 		made, err := s.Redis.ZMScore(ctx, madeKey, keys...).Result()
 		if err != nil {
 			return err
 		}
+
 		for i, key := range keys {
 			total, _, err := s.level(ctx)
 			if err != nil || total <= s.MaxBytes {
 				return err
 			}
+
 			if s.Now().Sub(time.UnixMilli(int64(made[i]))) < s.MinAge {
 				kept++
 				continue
 			}
+
 			deleted, err := s.delete(ctx, key, "size cap", &s.shrunk)
 			if err != nil {
 				return err
 			}
+
 			if !deleted {
 				kept++
 			}
@@ -189,6 +222,7 @@ func (s *sweep) delete(ctx context.Context, key, reason string, count *atomic.In
 	}
 	count.Add(1)
 	s.Log.InfoContext(ctx, "deleted a stored object", "key", key, "reason", reason)
+
 	return true, s.remove(ctx, key)
 }
 
@@ -200,6 +234,7 @@ func (s *sweep) skip(ctx context.Context, key string, err error) error {
 	}
 	s.skipped.Add(1)
 	s.Log.WarnContext(ctx, "the sweep skipped a stored object", "key", key, "error", err)
+
 	return nil
 }
 
@@ -210,22 +245,27 @@ func (s *sweep) skip(ctx context.Context, key string, err error) error {
 // mark was not listed.
 func (s *sweep) reconcile(ctx context.Context) error {
 	began := s.Now()
+
 	last, err := s.Redis.Get(ctx, readyKey).Int64()
 	if err != nil && !errors.Is(err, redis.Nil) {
 		return err
 	}
+
 	if began.Sub(time.UnixMilli(last)) < s.Reconcile {
 		return nil
 	}
+
 	mark := strconv.FormatInt(began.UnixMilli(), 36)
 	for _, prefix := range []string{storage.Artifacts, storage.Renders, storage.Sources} {
 		if err := s.addListed(ctx, prefix, mark); err != nil {
 			return err
 		}
 	}
+
 	if err := s.removeUnlisted(ctx, mark); err != nil {
 		return err
 	}
+
 	return s.Redis.Set(ctx, readyKey, began.UnixMilli(), 0).Err()
 }
 
@@ -235,27 +275,33 @@ func (s *sweep) addListed(ctx context.Context, prefix, mark string) error {
 		if err := s.renew(ctx); err != nil || len(entries) == 0 {
 			return err
 		}
+
 		dated, err := s.date(ctx, prefix, entries)
 		if err != nil {
 			return err
 		}
 		_, err = s.add(ctx, mark, dated...)
 		entries = entries[:0]
+
 		return err
 	}
+
 	for info, err := range s.Store.List(ctx, prefix) {
 		if err != nil && info.Key == "" {
 			return err
 		}
+
 		if err == nil {
 			err = storage.CheckKey(info.Key)
 		}
+
 		if err != nil {
 			if err := s.skip(ctx, info.Key, err); err != nil {
 				return err
 			}
 			continue
 		}
+
 		entries = append(entries, entry{key: info.Key, size: info.Size, made: info.Modified})
 		if len(entries) == batch {
 			if err := flush(); err != nil {
@@ -263,6 +309,7 @@ func (s *sweep) addListed(ctx context.Context, prefix, mark string) error {
 			}
 		}
 	}
+
 	return flush()
 }
 
@@ -272,11 +319,13 @@ func (s *sweep) date(ctx context.Context, prefix string, entries []entry) ([]ent
 	if prefix != storage.Artifacts {
 		return entries, nil
 	}
+
 	known, err := s.known(ctx, entries)
 	if err != nil {
 		return nil, err
 	}
 	var dated []entry
+
 	for i, e := range entries {
 		if !known[i] {
 			if e.until, err = s.until(ctx, e.key); err != nil {
@@ -288,6 +337,7 @@ func (s *sweep) date(ctx context.Context, prefix string, entries []entry) ([]ent
 		}
 		dated = append(dated, e)
 	}
+
 	return dated, nil
 }
 
@@ -303,11 +353,21 @@ func (s *sweep) until(ctx context.Context, key string) (time.Time, error) {
 	case info.Meta[MetaUntil] == "":
 		return time.Time{}, nil
 	}
+
 	until, err := time.Parse(time.RFC3339, info.Meta[MetaUntil])
 	if err != nil {
-		s.Log.WarnContext(ctx, "an artifact does not say when it goes; it is kept for the whole retention", "key", key, "error", err)
+		s.Log.WarnContext(
+			ctx,
+			"an artifact does not say when it goes; it is kept for the whole retention",
+			"key",
+			key,
+			"error",
+			err,
+		)
+
 		return time.Time{}, nil
 	}
+
 	return until, nil
 }
 
@@ -320,14 +380,17 @@ func (s *sweep) removeUnlisted(ctx context.Context, mark string) error {
 		if !it.Next(ctx) { // the value
 			break
 		}
+
 		if n%batch == 0 {
 			if err := s.renew(ctx); err != nil {
 				return err
 			}
 		}
+
 		if _, seen, _ := strings.Cut(it.Val(), " "); seen == mark {
 			continue
 		}
+
 		switch _, err := s.Store.Stat(ctx, key); {
 		case errors.Is(err, storage.ErrNotFound):
 			if err := s.remove(ctx, key); err != nil {
@@ -339,5 +402,6 @@ func (s *sweep) removeUnlisted(ctx context.Context, mark string) error {
 			}
 		}
 	}
+
 	return it.Err()
 }

@@ -54,26 +54,34 @@ func Run(t *testing.T, open func(t *testing.T) storage.Store) {
 }
 
 func roundTrip(t *testing.T, s storage.Store) {
-	attrs := storage.Attrs{ContentType: "application/pdf", Meta: map[string]string{"pages": "3", "made-by": "a b; c=\"d\""}}
+	attrs := storage.Attrs{
+		ContentType: "application/pdf",
+		Meta:        map[string]string{"pages": "3", "made-by": "a b; c=\"d\""},
+	}
 	body := []byte("%PDF-1.7 not really")
 	before := time.Now().Add(-time.Minute)
+
 	put, err := s.Put(t.Context(), "artifacts/01J.pdf", bytes.NewReader(body), int64(len(body)), attrs)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := storage.Info{Key: "artifacts/01J.pdf", Size: int64(len(body)), SHA256: digest(body), Attrs: attrs}
 	got, info := get(t, s, "artifacts/01J.pdf", storage.Range{})
+
 	stat, err := s.Stat(t.Context(), "artifacts/01J.pdf")
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	if !bytes.Equal(got, body) {
 		t.Errorf("got %q, want %q", got, body)
 	}
+
 	for call, i := range map[string]storage.Info{"Put": put, "Get": info, "Stat": stat} {
 		if i.Modified.Before(before) || i.Modified.After(time.Now().Add(time.Minute)) {
 			t.Errorf("%s: Modified is %s", call, i.Modified)
 		}
+
 		i.Modified = time.Time{}
 		if d := cmp.Diff(want, i); d != "" {
 			t.Errorf("%s (-want +got):\n%s", call, d)
@@ -83,6 +91,7 @@ func roundTrip(t *testing.T, s storage.Store) {
 
 func emptyObject(t *testing.T, s storage.Store) {
 	put(t, s, "a", nil)
+
 	if got, info := get(t, s, "a", storage.Range{}); len(got) != 0 || info.Size != 0 || info.SHA256 != digest(nil) {
 		t.Errorf("got %q, %+v", got, info)
 	}
@@ -90,12 +99,14 @@ func emptyObject(t *testing.T, s storage.Store) {
 
 func createIfAbsent(t *testing.T, s storage.Store) {
 	put(t, s, "a/b", []byte("first"))
+
 	for _, size := range []int64{6, -1} {
 		_, err := s.Put(t.Context(), "a/b", strings.NewReader("second"), size, storage.Attrs{})
 		if !errors.Is(err, storage.ErrExists) {
 			t.Errorf("size %d: got %v, want ErrExists", size, err)
 		}
 	}
+
 	if got, _ := get(t, s, "a/b", storage.Range{}); string(got) != "first" {
 		t.Errorf("the object is now %q", got)
 	}
@@ -118,9 +129,19 @@ func (b broken) Read([]byte) (int, error) { return 0, b.err }
 
 func wrongSize(t *testing.T, s storage.Store) {
 	for _, size := range []int64{0, 4, 6, 100_000} {
-		if _, err := s.Put(t.Context(), "a", strings.NewReader("12345"), size, storage.Attrs{}); !errors.Is(err, storage.ErrSize) {
+		if _, err := s.Put(
+			t.Context(),
+			"a",
+			strings.NewReader("12345"),
+			size,
+			storage.Attrs{},
+		); !errors.Is(
+			err,
+			storage.ErrSize,
+		) {
 			t.Errorf("seekable, size %d: got %v, want ErrSize", size, err)
 		}
+
 		if _, err := s.Put(t.Context(), "a", stream("12345"), size, storage.Attrs{}); !errors.Is(err, storage.ErrSize) {
 			t.Errorf("stream, size %d: got %v, want ErrSize", size, err)
 		}
@@ -133,6 +154,7 @@ func unknownSize(t *testing.T, s storage.Store) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	if got, _ := get(t, s, "a", storage.Range{}); info.Size != 5 || string(got) != "12345" {
 		t.Errorf("got %q, %+v", got, info)
 	}
@@ -140,6 +162,7 @@ func unknownSize(t *testing.T, s storage.Store) {
 
 func ranges(t *testing.T, s storage.Store) {
 	put(t, s, "a", []byte("0123456789"))
+
 	for _, c := range []struct {
 		rng  storage.Range
 		want string
@@ -157,6 +180,7 @@ func ranges(t *testing.T, s storage.Store) {
 			t.Errorf("%+v: got %q of %+v, want %q", c.rng, got, info, c.want)
 		}
 	}
+
 	for _, rng := range []storage.Range{{Offset: 10}, {Offset: 11, Length: 1}, {Offset: -1}, {Length: -1}} {
 		if r, _, err := s.Get(t.Context(), "a", rng); !errors.Is(err, storage.ErrRange) {
 			if err == nil {
@@ -165,16 +189,26 @@ func ranges(t *testing.T, s storage.Store) {
 			t.Errorf("%+v: got %v, want ErrRange", rng, err)
 		}
 	}
+
 	if _, _, err := s.Get(t.Context(), "b", storage.Range{Offset: 1}); !errors.Is(err, storage.ErrNotFound) {
 		t.Errorf("a range of nothing: got %v, want ErrNotFound", err)
 	}
 }
 
 func listing(t *testing.T, s storage.Store) {
-	keys := []string{"artifacts/B.pdf", "artifacts/A.pdf", "artifacts/A/x", "artifacts/A-x", "sources/1/content.md", "sources/1/assets/0", "sources/10/content.md"}
+	keys := []string{
+		"artifacts/B.pdf",
+		"artifacts/A.pdf",
+		"artifacts/A/x",
+		"artifacts/A-x",
+		"sources/1/content.md",
+		"sources/1/assets/0",
+		"sources/10/content.md",
+	}
 	for _, key := range keys {
 		put(t, s, key, []byte(key))
 	}
+
 	for prefix, want := range map[string][]string{
 		"":             slices.Sorted(slices.Values(keys)),
 		"artifacts/":   {"artifacts/A-x", "artifacts/A.pdf", "artifacts/A/x", "artifacts/B.pdf"},
@@ -186,15 +220,18 @@ func listing(t *testing.T, s storage.Store) {
 		"none/":        nil,
 	} {
 		var got []string
+
 		for info, err := range s.List(t.Context(), prefix) {
 			if err != nil {
 				t.Fatal(err)
 			}
+
 			if info.Size != int64(len(info.Key)) || time.Since(info.Modified).Abs() > time.Minute {
 				t.Errorf("%+v", info)
 			}
 			got = append(got, info.Key)
 		}
+
 		if d := cmp.Diff(want, got); d != "" {
 			t.Errorf("prefix %q (-want +got):\n%s", prefix, d)
 		}
@@ -205,21 +242,26 @@ func listingStops(t *testing.T, s storage.Store) {
 	for _, key := range []string{"a/1", "a/2", "b/1"} {
 		put(t, s, key, nil)
 	}
+
 	n := 0
 	for range s.List(t.Context(), "") {
 		n++
 		break
 	}
+
 	if n != 1 {
 		t.Errorf("%d objects after a break", n)
 	}
+
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
+
 	var failed error
 	for _, err := range s.List(ctx, "") {
 		failed = err
 		cancel()
 	}
+
 	if !errors.Is(failed, context.Canceled) {
 		t.Errorf("a listing whose context ended: got %v", failed)
 	}
@@ -227,16 +269,19 @@ func listingStops(t *testing.T, s storage.Store) {
 
 func deletion(t *testing.T, s storage.Store) {
 	put(t, s, "a/b/c", []byte("1"))
+
 	for range 2 {
 		if err := s.Delete(t.Context(), "a/b/c"); err != nil {
 			t.Fatal(err)
 		}
 		absent(t, s, "a/b/c")
 	}
+
 	for info, err := range s.List(t.Context(), "") {
 		t.Errorf("still there: %+v, %v", info, err)
 	}
 	put(t, s, "a/b/c", []byte("2"))
+
 	if got, _ := get(t, s, "a/b/c", storage.Range{}); string(got) != "2" {
 		t.Errorf("got %q", got)
 	}
@@ -253,6 +298,7 @@ func stream(s string) io.Reader { return io.LimitReader(strings.NewReader(s), 1<
 
 func put(t *testing.T, s storage.Store, key string, body []byte) {
 	t.Helper()
+
 	if _, err := s.Put(t.Context(), key, bytes.NewReader(body), int64(len(body)), storage.Attrs{}); err != nil {
 		t.Fatal(err)
 	}
@@ -260,23 +306,28 @@ func put(t *testing.T, s storage.Store, key string, body []byte) {
 
 func get(t *testing.T, s storage.Store, key string, rng storage.Range) ([]byte, storage.Info) {
 	t.Helper()
+
 	r, info, err := s.Get(t.Context(), key, rng)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer r.Close()
+
 	b, err := io.ReadAll(r)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	return b, info
 }
 
 func absent(t *testing.T, s storage.Store, key string) {
 	t.Helper()
+
 	if _, err := s.Stat(t.Context(), key); !errors.Is(err, storage.ErrNotFound) {
 		t.Errorf("Stat of %s: got %v, want ErrNotFound", key, err)
 	}
+
 	if r, _, err := s.Get(t.Context(), key, storage.Range{}); !errors.Is(err, storage.ErrNotFound) {
 		if err == nil {
 			r.Close()

@@ -21,6 +21,7 @@ import (
 func parallelWriters(t *testing.T, s storage.Store) {
 	const writers = 50
 	var wg sync.WaitGroup
+
 	won := make(chan string, writers)
 	for n := range writers {
 		wg.Go(func() {
@@ -34,9 +35,11 @@ func parallelWriters(t *testing.T, s storage.Store) {
 		})
 	}
 	wg.Wait()
+
 	if len(won) != 1 {
 		t.Fatalf("%d writers won", len(won))
 	}
+
 	got, info := get(t, s, "race/x", storage.Range{})
 	if want := <-won; string(got) != want || info.SHA256 != digest([]byte(want)) {
 		t.Errorf("got %.8q… with %+v, want %.8q…", got, info, want)
@@ -47,10 +50,12 @@ func parallelWriters(t *testing.T, s storage.Store) {
 // get must match its own digest.
 func atomicity(t *testing.T, s storage.Store) {
 	ctx, cancel := context.WithCancel(t.Context())
+
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	defer cancel()
 	seen := make(chan struct{}, 1)
+
 	for range 4 {
 		wg.Go(func() {
 			for ctx.Err() == nil {
@@ -63,12 +68,15 @@ func atomicity(t *testing.T, s storage.Store) {
 				}
 				b, err := io.ReadAll(r)
 				r.Close()
+
 				if err != nil && ctx.Err() == nil {
 					t.Error(err)
 				}
+
 				if err == nil && (digest(b) != info.SHA256 || info.Meta["first"] != string(b[:1])) {
 					t.Errorf("%d bytes %.3q… do not match %+v", len(b), b, info)
 				}
+
 				select {
 				case seen <- struct{}{}:
 				default:
@@ -76,14 +84,17 @@ func atomicity(t *testing.T, s storage.Store) {
 			}
 		})
 	}
+
 	for n := range 300 {
 		letter := string(rune('a' + n%26))
 		attrs := storage.Attrs{Meta: map[string]string{"first": letter}}
+
 		body := strings.Repeat(letter, 20_000)
 		if _, err := s.Put(t.Context(), "renders/a", stream(body), int64(len(body)), attrs); err != nil {
 			t.Fatal(err)
 		}
 		wait.Receive(t, "a reader has read", seen)
+
 		if err := s.Delete(t.Context(), "renders/a"); err != nil {
 			t.Fatal(err)
 		}
@@ -92,25 +103,31 @@ func atomicity(t *testing.T, s storage.Store) {
 
 func copying(t *testing.T, s storage.Store) {
 	attrs := storage.Attrs{ContentType: "application/pdf", Meta: map[string]string{"pages": "1"}}
+
 	made, err := s.Put(t.Context(), "renders/h.pdf", strings.NewReader("bytes"), 5, attrs)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	copied, err := s.Copy(t.Context(), "renders/h.pdf", "artifacts/1/x.pdf")
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	if err := s.Delete(t.Context(), "renders/h.pdf"); err != nil {
 		t.Fatal(err)
 	}
+
 	got, info := get(t, s, "artifacts/1/x.pdf", storage.Range{})
 	if string(got) != "bytes" {
 		t.Errorf("got %q", got)
 	}
+
 	if copied.Modified.Before(made.Modified) {
 		t.Errorf("the copy of %s is from %s: an old object's copy would expire at once", made.Modified, copied.Modified)
 	}
 	want := made
+
 	want.Key, want.Modified, info.Modified, copied.Modified = "artifacts/1/x.pdf", time.Time{}, time.Time{}, time.Time{}
 	if d := cmp.Diff([]storage.Info{want, want}, []storage.Info{copied, info}); d != "" {
 		t.Errorf("-want +got:\n%s", d)
@@ -124,9 +141,11 @@ func copyRefused(t *testing.T, s storage.Store) {
 	absent(t, s, "a")
 	put(t, s, "a", []byte("1"))
 	put(t, s, "b", []byte("2"))
+
 	if _, err := s.Copy(t.Context(), "a", "b"); !errors.Is(err, storage.ErrExists) {
 		t.Errorf("copy over an object: got %v, want ErrExists", err)
 	}
+
 	if got, _ := get(t, s, "b", storage.Range{}); string(got) != "2" {
 		t.Errorf("the object is now %q", got)
 	}
@@ -134,32 +153,49 @@ func copyRefused(t *testing.T, s storage.Store) {
 
 func hostileKeys(t *testing.T, s storage.Store) {
 	put(t, s, "ok", nil)
+
 	for _, key := range []string{
 		"", "/", "/etc/passwd", "a/", "a//b", ".", "..", "../x", "a/../b", "a/..", "./a", "a/.hidden", ".tmp/x", ".lock",
 		"a\x00b", "a b", "a\nb", "a\\b", "a:b", "a%2fb", "a?b", "a#b", "å", "a*b", "C:\\x", "~/x",
 		strings.Repeat("a", 201), strings.Repeat("a/", 256) + "b",
 	} {
-		if _, err := s.Put(t.Context(), key, strings.NewReader("x"), 1, storage.Attrs{}); !errors.Is(err, storage.ErrInvalidKey) {
+		if _, err := s.Put(
+			t.Context(),
+			key,
+			strings.NewReader("x"),
+			1,
+			storage.Attrs{},
+		); !errors.Is(
+			err,
+			storage.ErrInvalidKey,
+		) {
 			t.Errorf("Put %q: got %v, want ErrInvalidKey", key, err)
 		}
+
 		if _, _, err := s.Get(t.Context(), key, storage.Range{}); !errors.Is(err, storage.ErrInvalidKey) {
 			t.Errorf("Get %q: got %v, want ErrInvalidKey", key, err)
 		}
+
 		if _, err := s.Stat(t.Context(), key); !errors.Is(err, storage.ErrInvalidKey) {
 			t.Errorf("Stat %q: got %v, want ErrInvalidKey", key, err)
 		}
+
 		if err := s.Delete(t.Context(), key); !errors.Is(err, storage.ErrInvalidKey) {
 			t.Errorf("Delete %q: got %v, want ErrInvalidKey", key, err)
 		}
+
 		if _, err := s.Copy(t.Context(), "ok", key); !errors.Is(err, storage.ErrInvalidKey) {
 			t.Errorf("Copy to %q: got %v, want ErrInvalidKey", key, err)
 		}
+
 		if _, err := s.Copy(t.Context(), key, "new"); !errors.Is(err, storage.ErrInvalidKey) {
 			t.Errorf("Copy of %q: got %v, want ErrInvalidKey", key, err)
 		}
+
 		if key == "" || key == "a/" {
 			continue // fine as prefixes
 		}
+
 		for _, err := range s.List(t.Context(), key) {
 			if !errors.Is(err, storage.ErrInvalidKey) {
 				t.Errorf("List %q: got %v, want ErrInvalidKey", key, err)
@@ -180,7 +216,16 @@ func hostileAttrs(t *testing.T, s storage.Store) {
 		{Meta: map[string]string{"a": " padded"}},
 		{Meta: map[string]string{"a": strings.Repeat("x", 1025)}},
 	} {
-		if _, err := s.Put(t.Context(), "a", strings.NewReader("x"), 1, attrs); !errors.Is(err, storage.ErrInvalidAttrs) {
+		if _, err := s.Put(
+			t.Context(),
+			"a",
+			strings.NewReader("x"),
+			1,
+			attrs,
+		); !errors.Is(
+			err,
+			storage.ErrInvalidAttrs,
+		) {
 			t.Errorf("%+.80v: got %v, want ErrInvalidAttrs", attrs, err)
 		}
 	}
@@ -191,18 +236,25 @@ func cancelled(t *testing.T, s storage.Store) {
 	cause := errors.New("the job was cancelled")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(cause)
+
 	ended := func(err error) bool { return errors.Is(err, cause) || errors.Is(err, context.Canceled) }
 	if _, err := s.Put(ctx, "a", strings.NewReader("x"), 1, storage.Attrs{}); !ended(err) {
 		t.Errorf("Put: got %v", err)
 	}
 	absent(t, s, "a")
 	put(t, s, "b", nil)
+
 	if _, _, err := s.Get(ctx, "b", storage.Range{}); !ended(err) {
 		t.Errorf("Get: got %v", err)
 	}
 
 	ctx, cancel = context.WithCancelCause(t.Context())
-	r := io.MultiReader(strings.NewReader(strings.Repeat("x", 50_000)), hook(func() { cancel(cause) }), strings.NewReader("rest"))
+
+	r := io.MultiReader(
+		strings.NewReader(strings.Repeat("x", 50_000)),
+		hook(func() { cancel(cause) }),
+		strings.NewReader("rest"),
+	)
 	if _, err := s.Put(ctx, "a", r, -1, storage.Attrs{}); !ended(err) {
 		t.Errorf("Put, cancelled on the way: got %v", err)
 	}
@@ -221,10 +273,12 @@ func large(t *testing.T, s storage.Store) {
 	const size = 64 << 20
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
+
 	put, err := s.Put(t.Context(), "large", io.LimitReader(&counter{}, size), size, storage.Attrs{})
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	r, info, err := s.Get(t.Context(), "large", storage.Range{})
 	if err != nil {
 		t.Fatal(err)
@@ -232,9 +286,11 @@ func large(t *testing.T, s storage.Store) {
 	defer r.Close()
 	same, err := sameBytes(r, io.LimitReader(&counter{}, size))
 	runtime.ReadMemStats(&after)
+
 	if err != nil || !same || put.Size != size || info.Size != size || put.SHA256 != info.SHA256 {
 		t.Errorf("same bytes: %t, %v; %+v, %+v", same, err, put, info)
 	}
+
 	if grown := after.TotalAlloc - before.TotalAlloc; grown > size/2 {
 		t.Errorf("%d MiB were allocated to move %d MiB", grown>>20, size>>20)
 	}
@@ -248,6 +304,7 @@ func (c *counter) Read(p []byte) (int, error) {
 		p[i] = byte(c.n * 0x9E3779B97F4A7C15 >> 56)
 		c.n++
 	}
+
 	return len(p), nil
 }
 
@@ -255,10 +312,12 @@ func sameBytes(a, b io.Reader) (bool, error) {
 	left, right := make([]byte, 64<<10), make([]byte, 64<<10)
 	for {
 		n, errA := io.ReadFull(a, left)
+
 		m, errB := io.ReadFull(b, right)
 		if n != m || !bytes.Equal(left[:n], right[:m]) {
 			return false, nil
 		}
+
 		switch end := errors.Is(errA, io.EOF) || errors.Is(errA, io.ErrUnexpectedEOF); {
 		case end:
 			return errors.Is(errB, io.EOF) || errors.Is(errB, io.ErrUnexpectedEOF), nil

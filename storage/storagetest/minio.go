@@ -46,13 +46,20 @@ type MinIO struct {
 // StartMinIOIn is StartMinIO with the objects in a directory of the caller's.
 func StartMinIOIn(t testing.TB, dir string) *MinIO {
 	t.Helper()
+
 	if testing.Short() {
 		t.Skip("needs a MinIO server; `make test` runs this test")
 	}
-	m := &MinIO{t: t, program: minioProgram(t), dir: dir, Endpoint: Endpoint{AccessKey: "presswork", SecretKey: rand.Text()}}
+	m := &MinIO{
+		t:        t,
+		program:  minioProgram(t),
+		dir:      dir,
+		Endpoint: Endpoint{AccessKey: "presswork", SecretKey: rand.Text()},
+	}
 	t.Cleanup(m.Kill)
 	m.Address = "127.0.0.1:" + freeport.Take(t)
 	m.Restart()
+
 	return m
 }
 
@@ -69,6 +76,7 @@ func (m *MinIO) Kill() {
 // Signal sends a signal to the server, which runs.
 func (m *MinIO) Signal(signal syscall.Signal) {
 	m.t.Helper()
+
 	if err := m.cmd.Process.Signal(signal); err != nil {
 		m.t.Fatalf("minio: %v", err)
 	}
@@ -76,6 +84,7 @@ func (m *MinIO) Signal(signal syscall.Signal) {
 
 func minioProgram(t testing.TB) string {
 	t.Helper()
+
 	program := os.Getenv("PRESSWORK_MINIO")
 	if program == "" {
 		cache, err := os.UserCacheDir()
@@ -84,9 +93,11 @@ func minioProgram(t testing.TB) string {
 		}
 		program = filepath.Join(cache, "presswork", "bin", "minio-"+MinIOVersion)
 	}
+
 	if _, err := exec.LookPath(program); err != nil {
 		t.Fatalf("%v (`make setup-test` builds it)", err)
 	}
+
 	return program
 }
 
@@ -100,12 +111,14 @@ func (m *MinIO) Restart() {
 		"MINIO_ROOT_USER=" + m.AccessKey, "MINIO_ROOT_PASSWORD=" + m.SecretKey,
 		"MINIO_BROWSER=off", "MINIO_UPDATE=off",
 	}
+
 	m.cmd.Stdout, m.cmd.Stderr = m.out, m.out
 	if err := m.cmd.Start(); err != nil {
 		m.t.Fatal(err)
 	}
 	exited, cmd := make(chan struct{}), m.cmd
 	m.exited = exited
+
 	go func() {
 		cmd.Wait()
 		close(exited)
@@ -113,14 +126,17 @@ func (m *MinIO) Restart() {
 	// It starts within seconds, but for a machine that has much else to do.
 	// Its health/ready is answered by 200 before buckets and keys are there.
 	client := http.Client{Timeout: 5 * time.Second}
+
 	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); {
 		select {
 		case <-exited:
 			m.t.Fatalf("the MinIO server ended: %s", m.out)
 		case <-time.After(20 * time.Millisecond):
 		}
+
 		if r, err := client.Get("http://" + m.Address + "/minio/health/cluster"); err == nil {
 			r.Body.Close()
+
 			if r.StatusCode == http.StatusOK {
 				return
 			}

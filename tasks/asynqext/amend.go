@@ -40,16 +40,19 @@ func (a *amended) process(ctx context.Context, cmd redis.Cmder, next redis.Proce
 	if own := a.extension(ctx, cmd); own != nil {
 		err := next(ctx, own)
 		cmd.SetErr(err)
+
 		return err
 	}
 	keys, argv := scriptOf(cmd)
 	lines := a.addition(keys, argv)
+
 	whole, ok := cmd.(*redis.Cmd)
 	if lines == "" || !ok {
 		return next(ctx, cmd)
 	}
 	// The command itself stays as it is: it may be sent again.
 	args := slices.Clone(cmd.Args())
+
 	script, _ := args[1].(string)
 	if cmd.Name() == "eval" {
 		args[1] = lines + script
@@ -60,6 +63,7 @@ func (a *amended) process(ctx context.Context, cmd redis.Cmder, next redis.Proce
 		cmd.SetErr(noScript{})
 		return noScript{}
 	}
+
 	retry := [2]any{}
 	if isRetry(keys) {
 		retry = [2]any{keys[0], argv[2]}
@@ -67,12 +71,14 @@ func (a *amended) process(ctx context.Context, cmd redis.Cmder, next redis.Proce
 		args = append(args, delay)
 	}
 	own := redis.NewCmd(ctx, args...)
+
 	err := next(ctx, own)
 	if err == nil || !IsOutage(err) {
 		a.delays.Delete(retry)
 	}
 	whole.SetVal(own.Val())
 	cmd.SetErr(err)
+
 	return err
 }
 
@@ -84,17 +90,21 @@ func (a *amended) addition(keys []string, argv []any) string {
 		return ""
 	}
 	q, part := partOf(keys[0])
+
 	lines := ""
 	if slices.Contains(a.queues, q) {
 		lines = a.lines
 	}
+
 	second := ""
 	if len(argv) > 1 {
 		second, _ = argv[1].(string)
 	}
+
 	if id, ended := endedTask(keys, argv); ended && id != "" {
 		lines += stopsRunning(q)
 	}
+
 	switch {
 	case len(keys) >= 4 && part == "pending" && keys[3] == leaseKey(q):
 		return lines + "ARGV[1] = redis.call('TIME')[1] + " + strconv.Itoa(int(leaseLength.Seconds())) + "\n"
@@ -111,6 +121,7 @@ func (a *amended) addition(keys []string, argv []any) string {
 	case isRetry(keys):
 		return lines + "ARGV[3] = redis.call('TIME')[1] + ARGV[#ARGV]\n"
 	}
+
 	return lines
 }
 
@@ -130,6 +141,7 @@ func isRetry(keys []string) bool {
 		return false
 	}
 	_, part := partOf(keys[3])
+
 	return part == "retry"
 }
 
@@ -152,21 +164,26 @@ func (a *amended) extension(ctx context.Context, cmd redis.Cmder) *redis.Cmd {
 	}
 	args := cmd.Args()
 	key, _ := args[1].(string)
+
 	q, part := partOf(key)
 	if part != "lease" && key != serversKey && key != workersKey {
 		return nil
 	}
+
 	only, members := "0", args[2:]
 	if members[0] == "xx" {
 		only, members = "1", members[1:]
 	}
+
 	own := []any{"eval", extendScript, 1, key, only}
 	if slices.Contains(a.queues, q) {
 		own[1] = a.lines + extendScript
 	}
+
 	for i := 0; i+1 < len(members); i += 2 {
 		own = append(own, fromNow(members[i]), members[i+1])
 	}
+
 	return redis.NewCmd(ctx, own...)
 }
 
@@ -174,11 +191,13 @@ func (a *amended) extension(ctx context.Context, cmd redis.Cmder) *redis.Cmd {
 // machine's clock, is ahead.
 func fromNow(at any) int64 {
 	now := time.Now().Unix()
+
 	switch at := at.(type) {
 	case int64:
 		return at - now
 	case float64:
 		return int64(at) - now
 	}
+
 	return 0
 }

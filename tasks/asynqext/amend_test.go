@@ -17,22 +17,35 @@ func TestAClockThatIsSetMeanwhileMovesNoRetry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := &amended{}
 		at := time.Now().Add(4 * time.Second).Unix()
+
 		send := func(answer error) (delay any) {
-			keys := []any{taskKey("render", "a"), activeKey("render"), leaseKey("render"), keyOf("render", "retry"), "5", "6", "7", "8"}
+			keys := []any{
+				taskKey("render", "a"),
+				activeKey("render"),
+				leaseKey("render"),
+				keyOf("render", "retry"),
+				"5",
+				"6",
+				"7",
+				"8",
+			}
 			args := append(append([]any{"eval", "return 1", len(keys)}, keys...), "a", "message", at)
 			a.process(t.Context(), redis.NewCmd(t.Context(), args...), func(_ context.Context, cmd redis.Cmder) error {
 				delay = cmd.Args()[len(cmd.Args())-1]
 				return answer
 			})
+
 			return delay
 		}
 		if got := send(errors.New("connection refused")); got != int64(4) {
 			t.Fatalf("at first it is put off by %v s", got)
 		}
 		time.Sleep(time.Hour) // as the clock is set
+
 		if got := send(nil); got != int64(4) {
 			t.Errorf("an hour later it is put off by %v s, not 4", got)
 		}
+
 		if got := send(nil); got != int64(4-3600) {
 			t.Errorf("what was sent is remembered: %v s", got)
 		}

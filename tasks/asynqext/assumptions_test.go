@@ -32,6 +32,7 @@ func TestThePageIsAboutThePinnedAsynq(t *testing.T) {
 			t.Fatalf("%s: %v", pattern, err)
 		}
 		var all strings.Builder
+
 		for _, name := range names {
 			b, err := os.ReadFile(name)
 			if err != nil {
@@ -39,17 +40,21 @@ func TestThePageIsAboutThePinnedAsynq(t *testing.T) {
 			}
 			all.Write(b)
 		}
+
 		return all.String()
 	}
 	page, tests := read("doc.go"), read("*_test.go")+read("../*_test.go")
+
 	version := regexp.MustCompile(`(?m)^\s*github\.com/hibiken/asynq (v\S+)`).FindStringSubmatch(read("../../go.mod"))
 	if version == nil || !strings.Contains(page, "Asynq "+version[1]+".") {
 		t.Errorf("doc.go is not about the pinned version of Asynq, %q", version)
 	}
+
 	named := regexp.MustCompile(`\bTest\w+`).FindAllString(page, -1)
 	if len(named) < 10 {
 		t.Errorf("doc.go names %d tests only", len(named))
 	}
+
 	for _, name := range named {
 		if !strings.Contains(tests, "func "+name+"(") {
 			t.Errorf("doc.go names %s, which does not exist", name)
@@ -70,6 +75,7 @@ var varying = regexp.MustCompile(`(:t:)[\w-]+|(processed:|failed:)[\d-]+|\{[^{}]
 func (s *sent) note(ctx context.Context, cmd redis.Cmder, next redis.ProcessHook) error {
 	keys, argv := scriptOf(cmd)
 	var words []string
+
 	switch {
 	case keys != nil:
 		script, _ := cmd.Args()[1].(string)
@@ -77,6 +83,7 @@ func (s *sent) note(ctx context.Context, cmd redis.Cmder, next redis.ProcessHook
 			script = digest(script)
 		}
 		words = append(words, script)
+
 		words = append(words, keys...)
 		if !strings.HasPrefix(keys[0], serversKey) { // whose arguments are the running tasks
 			words = append(words, fmt.Sprintf("and %d arguments", len(argv)))
@@ -92,6 +99,7 @@ func (s *sent) note(ctx context.Context, cmd redis.Cmder, next redis.ProcessHook
 	_, dequeue := dequeueOf(cmd)
 	_, enqueue := enqueueOf(cmd)
 	_, end := completedTask(cmd)
+
 	_, deadline := ctx.Deadline()
 	for name, is := range map[string]bool{
 		"dequeue": dequeue, "enqueue": enqueue, "end of a task": end && !deadline, "end of a task within its lease": end && deadline,
@@ -101,6 +109,7 @@ func (s *sent) note(ctx context.Context, cmd redis.Cmder, next redis.ProcessHook
 			words = append(words, "= "+name)
 		}
 	}
+
 	i := slices.IndexFunc(words, func(w string) bool { return strings.HasPrefix(w, "= ") })
 	if i >= 0 {
 		slices.Sort(words[i:])
@@ -108,12 +117,14 @@ func (s *sent) note(ctx context.Context, cmd redis.Cmder, next redis.ProcessHook
 	s.mu.Lock()
 	s.lines[varying.ReplaceAllString(strings.Join(words, " "), "$1$2…")] = true
 	s.mu.Unlock()
+
 	return next(ctx, cmd)
 }
 
 func (s *sent) text() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+
 	return strings.Join(slices.Sorted(maps.Keys(s.lines)), "\n") + "\n"
 }
 
@@ -128,15 +139,26 @@ func TestWhatThePinnedAsynqSendsIsKnown(t *testing.T) {
 	rdb := dial(t, w.address)
 	rdb.AddHook(hook(s.note))
 	client := asynq.NewClientFromRedisClient(rdb)
+
 	block := make(chan struct{})
 	defer close(block)
 	srv := asynq.NewServerFromRedisClient(rdb, asynq.Config{
-		Queues: map[string]int{string(render): 1}, TaskCheckInterval: time.Millisecond, Concurrency: 9, Logger: silent{},
-		DelayedTaskCheckInterval: 10 * time.Millisecond, JanitorInterval: 10 * time.Millisecond, ShutdownTimeout: 10 * time.Millisecond,
-		RetryDelayFunc: func(int, error, *asynq.Task) time.Duration { return 0 },
+		Queues: map[string]int{
+			string(render): 1,
+		},
+		TaskCheckInterval:        time.Millisecond,
+		Concurrency:              9,
+		Logger:                   silent{},
+		DelayedTaskCheckInterval: 10 * time.Millisecond,
+		JanitorInterval:          10 * time.Millisecond,
+		ShutdownTimeout:          10 * time.Millisecond,
+		RetryDelayFunc:           func(int, error, *asynq.Task) time.Duration { return 0 },
 	})
 	put := func(id string, opts ...asynq.Option) {
-		if _, err := client.EnqueueContext(t.Context(), asynq.NewTask(id, nil), append(opts, asynq.TaskID(id), asynq.Queue(string(render)))...); err != nil {
+		if _, err := client.EnqueueContext(
+			t.Context(),
+			asynq.NewTask(id, nil),
+			append(opts, asynq.TaskID(id), asynq.Queue(string(render)))...); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -147,6 +169,7 @@ func TestWhatThePinnedAsynqSendsIsKnown(t *testing.T) {
 	put("requeue")
 	put("later", asynq.ProcessIn(time.Millisecond))
 	blocked := make(chan struct{})
+
 	err := srv.Start(asynq.HandlerFunc(func(ctx context.Context, task *asynq.Task) error {
 		switch tried, _ := asynq.GetRetryCount(ctx); {
 		case task.Type() == "retry" && tried == 0:
@@ -157,6 +180,7 @@ func TestWhatThePinnedAsynqSendsIsKnown(t *testing.T) {
 			close(blocked)
 			<-block
 		}
+
 		return nil
 	}))
 	if err != nil {
@@ -164,10 +188,16 @@ func TestWhatThePinnedAsynqSendsIsKnown(t *testing.T) {
 	}
 	<-blocked
 	wait.Until(t, "all others have ended", func() bool {
-		return w.state(t, "done")+w.state(t, "retry")+w.state(t, "later") == "" && w.state(t, "archive") == "archived" && w.state(t, "complete") == "completed"
+		return w.state(t, "done")+w.state(t, "retry")+w.state(t, "later") == "" &&
+			w.state(t, "archive") == "archived" &&
+			w.state(t, "complete") == "completed"
 	})
 	// Asynq extends leases with its heartbeat, every five seconds.
-	wait.Until(t, "a lease is extended", func() bool { return strings.Contains(s.text(), "zadd asynq:{render}:lease xx") })
+	wait.Until(
+		t,
+		"a lease is extended",
+		func() bool { return strings.Contains(s.text(), "zadd asynq:{render}:lease xx") },
+	)
 	srv.Shutdown()
 	golden.Check(t, "asynq.txt", []byte(s.text()))
 }
@@ -177,12 +207,15 @@ func TestWhatThePinnedAsynqSendsIsKnown(t *testing.T) {
 func dump(t *testing.T, w *world, q Queue) string {
 	t.Helper()
 	var out []string
+
 	for _, key := range w.rdb.Keys(t.Context(), keyOf(q, "*")).Val() {
 		var value any
+
 		switch w.rdb.Type(t.Context(), key).Val() {
 		case "hash":
 			fields := w.rdb.HGetAll(t.Context(), key).Val()
 			delete(fields, ownerField)
+
 			if _, ok := fields["pending_since"]; ok {
 				fields["pending_since"] = "a time"
 			}
@@ -192,7 +225,10 @@ func dump(t *testing.T, w *world, q Queue) string {
 		case "zset":
 			members := w.rdb.ZRangeWithScores(t.Context(), key, 0, -1).Val()
 			for i, m := range members {
-				if off := time.Until(time.Unix(int64(m.Score), 0)) - leaseLength; off < -leaseLength/2 || off > time.Second {
+				if off := time.Until(
+					time.Unix(int64(m.Score), 0),
+				) - leaseLength; off < -leaseLength/2 ||
+					off > time.Second {
 					t.Errorf("the lease of %v in %s differs by %s from %s", m.Member, q, off, leaseLength)
 				}
 				members[i].Score = 0
@@ -204,6 +240,7 @@ func dump(t *testing.T, w *world, q Queue) string {
 		out = append(out, fmt.Sprintf("%s: %q", strings.ReplaceAll(key, string(q), "Q"), fmt.Sprint(value)))
 	}
 	slices.Sort(out)
+
 	return strings.ReplaceAll(strings.Join(out, "\n"), string(q), "Q")
 }
 
@@ -217,18 +254,22 @@ func TestOurScriptsLeaveWhatAsynqsDo(t *testing.T) {
 	ours.AddHook(Turns(ours))
 	same := func(when string) {
 		t.Helper()
+
 		if a, b := dump(t, w, plain), dump(t, w, render); a != b || a == "" {
 			t.Errorf("%s, Asynq left:\n%s\nand we left:\n%s", when, a, b)
 		}
 	}
+
 	for _, id := range []string{"a", "b", "c"} {
 		for q, rdb := range map[Queue]redis.UniversalClient{plain: w.rdb, render: ours} {
-			_, err := asynq.NewClientFromRedisClient(rdb).EnqueueContext(WithPlace(t.Context(), Place{Owner: "ann"}), asynq.NewTask("t", nil), asynq.TaskID(id), asynq.Queue(string(q)))
+			_, err := asynq.NewClientFromRedisClient(rdb).
+				EnqueueContext(WithPlace(t.Context(), Place{Owner: "ann"}), asynq.NewTask("t", nil), asynq.TaskID(id), asynq.Queue(string(q)))
 			if err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
+
 	if owner := w.rdb.HGet(t.Context(), taskKey(render, "a"), ownerField).Val(); owner != "ann" {
 		t.Errorf("the owner of our task is %q", owner)
 	}
@@ -239,9 +280,14 @@ func TestOurScriptsLeaveWhatAsynqsDo(t *testing.T) {
 	held := asynq.HandlerFunc(func(context.Context, *asynq.Task) error {
 		running.Done()
 		<-release
+
 		return nil
 	})
-	srv := asynq.NewServerFromRedisClient(dial(t, w.address), asynq.Config{Queues: map[string]int{string(plain): 1}, Concurrency: 4, Logger: silent{}})
+
+	srv := asynq.NewServerFromRedisClient(
+		dial(t, w.address),
+		asynq.Config{Queues: map[string]int{string(plain): 1}, Concurrency: 4, Logger: silent{}},
+	)
 	if err := srv.Start(held); err != nil {
 		t.Fatal(err)
 	}
@@ -249,28 +295,42 @@ func TestOurScriptsLeaveWhatAsynqsDo(t *testing.T) {
 	w.serve(t, held)
 	running.Wait()
 	same("after the dequeue")
+
 	for _, id := range []string{"a", "b", "c"} {
 		if !done(t, ours, id) || done(t, ours, id) {
 			t.Errorf("task %s is not taken from its queue, or twice", id)
 		}
 	}
 	close(release)
+
 	for _, id := range []string{"a", "b", "c"} {
 		w.handled(t, id)
 	}
-	wait.Until(t, "Asynq's tasks have ended", func() bool { return w.rdb.LLen(t.Context(), activeKey(plain)).Val() == 0 })
+	wait.Until(
+		t,
+		"Asynq's tasks have ended",
+		func() bool { return w.rdb.LLen(t.Context(), activeKey(plain)).Val() == 0 },
+	)
+
 	for _, q := range []Queue{plain, render} {
 		var left []string
+
 		for _, key := range w.rdb.Keys(t.Context(), keyOf(q, "*")).Val() {
 			_, part := partOf(key)
+
 			name, day, _ := strings.Cut(part, ":")
-			if kept := w.rdb.TTL(t.Context(), key).Val(); day != "" && (kept > countsKept || kept < countsKept-48*time.Hour) {
+			if kept := w.rdb.TTL(t.Context(), key).
+				Val(); day != "" &&
+				(kept > countsKept || kept < countsKept-48*time.Hour) {
 				t.Errorf("%s is kept for %s", key, kept)
 			}
 			left = append(left, name)
 		}
 		slices.Sort(left)
-		if total := w.rdb.Get(t.Context(), keyOf(q, "processed")).Val(); total != "3" || !slices.Equal(slices.Compact(left), []string{"processed"}) {
+
+		if total := w.rdb.Get(t.Context(), keyOf(q, "processed")).
+			Val(); total != "3" ||
+			!slices.Equal(slices.Compact(left), []string{"processed"}) {
 			t.Errorf("after the end of three tasks %s has counted %s and has %v", q, total, left)
 		}
 	}
@@ -279,10 +339,14 @@ func TestOurScriptsLeaveWhatAsynqsDo(t *testing.T) {
 // done ends a task by DoneLua.
 func done(t *testing.T, rdb redis.Scripter, id string) bool {
 	t.Helper()
-	ended, err := redis.NewScript(DoneLua+"return done(ARGV[1], 1)").Run(t.Context(), rdb, DoneKeys(render, id, time.Now()), id).Bool()
+
+	ended, err := redis.NewScript(DoneLua+"return done(ARGV[1], 1)").
+		Run(t.Context(), rdb, DoneKeys(render, id, time.Now()), id).
+		Bool()
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	return ended
 }
 
@@ -291,67 +355,102 @@ func done(t *testing.T, rdb redis.Scripter, id string) bool {
 func TestAsynqSaysWhatWeReadOfItsKeys(t *testing.T) {
 	t.Parallel()
 	wait.ForDay()
+
 	w := setup(t)
 	for range 3 {
 		w.enqueue(t)
 	}
+
 	archived, waiting := w.enqueue(t), w.enqueue(t)
 	if err := w.inspector.ArchiveTask(string(render), archived); err != nil {
 		t.Fatal(err)
 	}
+
 	if err := w.inspector.PauseQueue(string(render)); err != nil {
 		t.Fatal(err)
 	}
+
 	for range 2 {
 		if err := CountFailed(t.Context(), w.rdb, render, time.Now()); err != nil {
 			t.Fatal(err)
 		}
 	}
+
 	info, err := w.inspector.GetQueueInfo(string(render))
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	if info.Failed != 2 || info.FailedTotal != 2 {
 		t.Errorf("Asynq counts %d failures, %d in all; want 2", info.Failed, info.FailedTotal)
 	}
+
 	stats, err := ReadStats(t.Context(), w.rdb, []Queue{render}, time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, want := stats[0], Stats{Queue: render, Pending: int64(info.Pending), Active: int64(info.Active), Retry: int64(info.Retry), Archived: int64(info.Archived), Oldest: stats[0].Oldest,
-		OldestOpen: stats[0].OldestOpen, Paused: info.Paused, Processed: int64(info.Processed), Failed: int64(info.Failed)}
-	if off := (got.Oldest - info.Latency).Abs(); got != want || got.Pending != 4 || got.Archived != 1 || !got.Paused || got.Oldest == 0 || got.OldestOpen < got.Oldest-10*time.Millisecond || off > 10*time.Second {
+
+	got, want := stats[0], Stats{
+		Queue:      render,
+		Pending:    int64(info.Pending),
+		Active:     int64(info.Active),
+		Retry:      int64(info.Retry),
+		Archived:   int64(info.Archived),
+		Oldest:     stats[0].Oldest,
+		OldestOpen: stats[0].OldestOpen,
+		Paused:     info.Paused,
+		Processed:  int64(info.Processed),
+		Failed:     int64(info.Failed),
+	}
+	if off := (got.Oldest - info.Latency).Abs(); got != want || got.Pending != 4 || got.Archived != 1 || !got.Paused ||
+		got.Oldest == 0 ||
+		got.OldestOpen < got.Oldest-10*time.Millisecond ||
+		off > 10*time.Second {
 		t.Errorf("read %+v, Asynq says %+v", got, info)
 	}
 	w.rdb.IncrBy(t.Context(), keyOf(render, "processed"), 7)
+
 	info, err = w.inspector.GetQueueInfo(string(render))
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	line, err := ReadLine(t.Context(), w.rdb, render, time.Now())
-	if off := (line.Oldest - info.Latency).Abs(); err != nil || line.Waiting != 4 || line.Done != 7 || info.ProcessedTotal != 7 || line.Oldest == 0 || off > 10*time.Second {
+	if off := (line.Oldest - info.Latency).Abs(); err != nil || line.Waiting != 4 || line.Done != 7 ||
+		info.ProcessedTotal != 7 ||
+		line.Oldest == 0 ||
+		off > 10*time.Second {
 		t.Errorf("%+v, %v; Asynq says %+v", line, err, info)
 	}
+
 	for id, want := range map[string]string{archived: "archived", waiting: "pending"} {
 		if got := TaskState(t.Context(), w.rdb, render, id).Val(); got != want || w.state(t, id) != want {
 			t.Errorf("a task is %q, and %q by Asynq; want %q", got, w.state(t, id), want)
 		}
 	}
+
 	if n, err := Processes(t.Context(), w.rdb); err != nil || n != 0 {
 		t.Errorf("%d processes without a server, %v", n, err)
 	}
 	w.serve(t, nothing)
 	w.serve(t, nothing)
-	wait.Until(t, "both servers are known", func() bool { servers, err := w.inspector.Servers(); return err == nil && len(servers) == 2 })
+	wait.Until(
+		t,
+		"both servers are known",
+		func() bool { servers, err := w.inspector.Servers(); return err == nil && len(servers) == 2 },
+	)
+
 	if n, err := Processes(t.Context(), w.rdb); err != nil || n != 1 {
 		t.Errorf("%d processes with two servers of one, %v", n, err)
 	}
 	// Asynq makes a queue known once, so that a flushed Redis would hide it.
 	w.rdb.Del(t.Context(), queuesKey)
 	w.enqueue(t)
+
 	if _, err := Reconcile(t.Context(), w.rdb, render, nil); err != nil {
 		t.Fatal(err)
 	}
+
 	if queues, err := w.inspector.Queues(); err != nil || !slices.Equal(queues, []string{string(render)}) {
 		t.Errorf("Asynq knows the queues %v, %v", queues, err)
 	}
@@ -362,10 +461,12 @@ func TestAsynqsMessagesAreRead(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	message := func(id string) string { return w.rdb.HGet(t.Context(), taskKey(render, id), "msg").Val() }
+
 	good, late := w.enqueue(t, asynq.Timeout(time.Minute)), w.enqueue(t, asynq.Deadline(time.Now().Add(time.Hour)))
 	if err := unfit(render, good, message(good)); err != nil {
 		t.Error(err)
 	}
+
 	for name, err := range map[string]error{
 		"has a deadline": unfit(render, late, message(late)),
 		"that of task":   unfit(render, "another", message(good)),
@@ -389,14 +490,20 @@ func TestASecondEndOfATaskIsNotFound(t *testing.T) {
 		if _, ok := completedTask(cmd); ok && err == nil {
 			second <- rdb.Do(ctx, cmd.Args()...).Err()
 		}
+
 		return err
 	}))
-	srv := asynq.NewServerFromRedisClient(rdb, asynq.Config{Queues: map[string]int{string(render): 1}, TaskCheckInterval: time.Millisecond, Logger: silent{}})
+	srv := asynq.NewServerFromRedisClient(
+		rdb,
+		asynq.Config{Queues: map[string]int{string(render): 1}, TaskCheckInterval: time.Millisecond, Logger: silent{}},
+	)
 	w.enqueue(t)
+
 	if err := srv.Start(asynq.HandlerFunc(nothing)); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(srv.Shutdown)
+
 	if err := <-second; err == nil || !strings.Contains(err.Error(), "NOT FOUND") {
 		t.Errorf("a second end is answered by %v", err)
 	}

@@ -45,9 +45,11 @@ func (c *Completion) process(ctx context.Context, cmd redis.Cmder, next redis.Pr
 	if !ok {
 		return next(ctx, cmd)
 	}
+
 	if c.drop(id) {
 		return nil
 	}
+
 	err := c.insist(ctx, cmd, next)
 	if err != nil && strings.Contains(err.Error(), "NOT FOUND") {
 		// Written by a first try whose answer was lost, or the task is gone:
@@ -55,6 +57,7 @@ func (c *Completion) process(ctx context.Context, cmd redis.Cmder, next redis.Pr
 		c.log.Debug("the end of a task was written already", "task_id", id)
 		return nil
 	}
+
 	return err
 }
 
@@ -65,8 +68,10 @@ func (c *Completion) insist(ctx context.Context, cmd redis.Cmder, next redis.Pro
 	if !ok {
 		deadline = time.Now().Add(lastRepeat)
 	}
+
 	ctx, cancel := context.WithDeadline(context.WithoutCancel(ctx), deadline)
 	defer cancel()
+
 	for wait := firstRepeat; ; wait = min(2*wait, lastRepeat) {
 		err := next(ctx, cmd)
 		if err == nil || !IsOutage(err) || time.Until(deadline) < wait {
@@ -93,11 +98,13 @@ func endedTask(keys []string, argv []any) (id string, ok bool) {
 	if !strings.HasSuffix(keys[0], "}:active") {
 		at = 1
 	}
+
 	q, ok := queueOf(keys[at], "active")
 	if !ok || keys[at+1] != leaseKey(q) {
 		return "", false
 	}
 	id, ok = argv[0].(string)
+
 	return id, ok && slices.Contains(keys[:4], taskKey(q, id))
 }
 
@@ -113,6 +120,7 @@ func (c *Completion) Drop(id string) {
 func (c *Completion) Drops() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+
 	return c.drops
 }
 
@@ -127,10 +135,12 @@ func (c *Completion) Keep(id string, drops int) {
 func (c *Completion) drop(id string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+
 	if len(c.dropped[id]) == 0 {
 		return false
 	}
 	c.set(id, c.dropped[id][1:])
+
 	return true
 }
 

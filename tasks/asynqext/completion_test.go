@@ -30,6 +30,7 @@ func doneCommand(id string) *redis.Cmd {
 
 func TestTheEndOfATaskIsWrittenThroughAnOutage(t *testing.T) {
 	t.Parallel()
+
 	for name, c := range map[string]struct {
 		answers []error
 		want    error
@@ -50,14 +51,17 @@ func TestTheEndOfATaskIsWrittenThroughAnOutage(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 				defer cancel()
 				tries := 0
+
 				err := newCompletion().Hook().ProcessHook(func(ctx context.Context, _ redis.Cmder) error {
 					if err := ctx.Err(); err != nil {
 						t.Errorf("sent with a dead context: %v", err)
 					}
+
 					if tries == 0 {
 						cancel()
 					}
 					tries++
+
 					return c.answers[tries-1]
 				})(ctx, doneCommand("x"))
 				if fmt.Sprint(err) != fmt.Sprint(c.want) || tries != c.tries {
@@ -80,11 +84,13 @@ func TestADroppedEndIsDroppedOnce(t *testing.T) {
 	sent := 0
 	send := c.Hook().ProcessHook(func(context.Context, redis.Cmder) error { sent++; return nil })
 	c.Drop("x")
+
 	for _, id := range []string{"y", "x", "x"} {
 		if err := send(t.Context(), doneCommand(id)); err != nil {
 			t.Fatal(err)
 		}
 	}
+
 	if sent != 2 {
 		t.Errorf("%d of 3 were sent, want 2", sent)
 	}
@@ -103,6 +109,7 @@ func TestEveryEndOfATaskOfThePinnedAsynqIsRecognised(t *testing.T) {
 			ended = append(ended, id)
 			mu.Unlock()
 		}
+
 		return next(ctx, cmd)
 	}))
 	srv := asynq.NewServerFromRedisClient(rdb, asynq.Config{
@@ -111,10 +118,13 @@ func TestEveryEndOfATaskOfThePinnedAsynqIsRecognised(t *testing.T) {
 	})
 	var handled sync.WaitGroup
 	handled.Add(5)
+
 	block := make(chan struct{})
 	defer close(block)
+
 	err := srv.Start(asynq.HandlerFunc(func(ctx context.Context, _ *asynq.Task) error {
 		defer handled.Done()
+
 		switch id, _ := asynq.GetTaskID(ctx); id {
 		case "retry":
 			return errors.New("again")
@@ -125,18 +135,21 @@ func TestEveryEndOfATaskOfThePinnedAsynqIsRecognised(t *testing.T) {
 			<-block
 			handled.Add(1)
 		}
+
 		return nil
 	}))
 	if err != nil {
 		t.Fatal(err)
 	}
 	client := asynq.NewClientFromRedisClient(rdb)
+
 	want := []string{"archive", "complete", "done", "requeue", "retry"}
 	for _, id := range want {
 		opts := []asynq.Option{asynq.TaskID(id), asynq.Queue("render")}
 		if id == "complete" {
 			opts = append(opts, asynq.Retention(time.Hour))
 		}
+
 		if _, err := client.Enqueue(asynq.NewTask("t", nil), opts...); err != nil {
 			t.Fatal(err)
 		}
@@ -146,6 +159,7 @@ func TestEveryEndOfATaskOfThePinnedAsynqIsRecognised(t *testing.T) {
 	mu.Lock()
 	defer mu.Unlock()
 	slices.Sort(ended)
+
 	if got := slices.Compact(ended); !slices.Equal(got, want) {
 		t.Errorf("recognised %v, want %v", got, want)
 	}
@@ -154,6 +168,7 @@ func TestEveryEndOfATaskOfThePinnedAsynqIsRecognised(t *testing.T) {
 func TestOurOwnScriptsAreNoEndsOfTasks(t *testing.T) {
 	t.Parallel()
 	b := context.Background()
+
 	active, lease, pending, task := activeKey(render), leaseKey(render), pendingKey(render), taskKey(render, "x")
 	for name, cmd := range map[string]*redis.Cmd{
 		"reap":    redis.NewCmd(b, "evalsha", "sha", 3, active, lease, pending, 1, taskPrefix(render), 3, 4),
@@ -166,6 +181,7 @@ func TestOurOwnScriptsAreNoEndsOfTasks(t *testing.T) {
 			t.Errorf("%s is taken for the end of %q", name, id)
 		}
 	}
+
 	if id, ok := completedTask(doneCommand("x")); !ok || id != "x" {
 		t.Error("done is not recognised")
 	}
@@ -179,20 +195,30 @@ func TestOnlyDropsFromBeforeARunAreForgotten(t *testing.T) {
 		written++
 		return nil
 	})
+
 	for _, want := range []struct {
 		before, after, written int
 	}{{0, 0, 1}, {2, 0, 1}, {1, 1, 0}} {
 		for range want.before {
 			c.Drop("a")
 		}
+
 		drops := c.Drops()
 		for range want.after {
 			c.Drop("a")
 		}
 		c.Keep("a", drops)
+
 		written = 0
 		if err := end(t.Context(), doneCommand("a")); err != nil || written != want.written {
-			t.Errorf("%d drops before a run and %d after its beginning: %d ends written (%v), want %d", want.before, want.after, written, err, want.written)
+			t.Errorf(
+				"%d drops before a run and %d after its beginning: %d ends written (%v), want %d",
+				want.before,
+				want.after,
+				written,
+				err,
+				want.written,
+			)
 		}
 	}
 }

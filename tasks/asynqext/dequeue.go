@@ -107,10 +107,18 @@ func NewDequeuer(ctx context.Context, o DequeueOptions) *Dequeuer {
 	if o.Begin != nil {
 		lua = "local function begin(id, type, argv)\n" + o.Begin.Lua + "\nend\n" + dequeueLua
 	}
-	d := &Dequeuer{o: o, ctx: ctx, announcements: map[Queue]chan struct{}{}, script: redis.NewScript(lua), process: ulid.Make().String()}
+
+	d := &Dequeuer{
+		o:             o,
+		ctx:           ctx,
+		announcements: map[Queue]chan struct{}{},
+		script:        redis.NewScript(lua),
+		process:       ulid.Make().String(),
+	}
 	for q := range o.Announced {
 		d.announcements[q] = make(chan struct{}, 1)
 	}
+
 	return d
 }
 
@@ -120,6 +128,7 @@ func (d *Dequeuer) Hook() redis.Hook {
 		if q, ok := dequeueOf(cmd); ok {
 			return d.dequeue(ctx, cmd, q, next)
 		}
+
 		return next(ctx, cmd)
 	})
 }
@@ -134,6 +143,7 @@ func (d *Dequeuer) LastLooks() map[Queue]time.Time {
 		looks[q.(Queue)] = at.(time.Time)
 		return true
 	})
+
 	return looks
 }
 
@@ -145,6 +155,7 @@ func dequeueOf(cmd redis.Cmder) (Queue, bool) {
 		return "", false
 	}
 	q, ok := queueOf(keys[0], "pending")
+
 	return q, ok && keys[1] == pausedKey(q) && keys[2] == activeKey(q) && keys[3] == leaseKey(q)
 }
 
@@ -154,6 +165,7 @@ func (d *Dequeuer) dequeue(ctx context.Context, cmd redis.Cmder, q Queue, next r
 	patience, cancel := context.WithTimeout(d.ctx, DequeueWait)
 	defer cancel()
 	woken := false
+
 	for {
 		if _, empty := d.empty.Load(q); empty && !d.unsupported.Load() {
 			if woken = d.wait(q); !woken {
@@ -161,18 +173,22 @@ func (d *Dequeuer) dequeue(ctx context.Context, cmd redis.Cmder, q Queue, next r
 			}
 			d.empty.Delete(q)
 		}
+
 		if !d.o.Slots.Acquire(patience, q) {
 			return redis.Nil
 		}
+
 		err := d.take(ctx, cmd, q, next)
 		if err == nil || errors.Is(err, redis.Nil) {
 			d.Looked(q)
 		}
+
 		if err == nil {
 			d.o.Slots.Grant(q)
 			return nil
 		}
 		d.o.Slots.Release(q)
+
 		switch {
 		case errors.Is(err, errUnfit):
 			continue
@@ -184,6 +200,7 @@ func (d *Dequeuer) dequeue(ctx context.Context, cmd redis.Cmder, q Queue, next r
 			return err
 		}
 		d.empty.Store(q, struct{}{})
+
 		switch {
 		case d.unsupported.Load():
 			d.sleep(pollWait)
@@ -207,35 +224,49 @@ func (d *Dequeuer) take(ctx context.Context, cmd redis.Cmder, q Queue, next redi
 	nonce, _ := d.unanswered.LoadOrStore(q, ulid.Make().String())
 	argv = []any{argv[0], argv[1], linePrefix(q), nonce}
 	begun := func(string, []any) {}
+
 	if d.o.Begin != nil {
 		var more []any
 		more, begun = d.o.Begin.Argv(nonce.(string))
 		argv = append(argv, more...)
 	}
 
-	keys := []string{pendingKey(q), pausedKey(q), activeKey(q), leaseKey(q), ringKey(q), runningKey(q), takenKey(q, d.process)}
+	keys := []string{
+		pendingKey(q),
+		pausedKey(q),
+		activeKey(q),
+		leaseKey(q),
+		ringKey(q),
+		runningKey(q),
+		takenKey(q, d.process),
+	}
 	if d.announcements[q] != nil {
 		keys = append(keys, urgentRing(q), flexRing(q))
 	}
+
 	reply, err := d.script.Run(ctx, d.o.Redis, keys, argv...).Slice()
 	if err == nil || errors.Is(err, redis.Nil) {
 		d.unanswered.Delete(q)
 	}
+
 	if err != nil {
 		answer.SetErr(err)
 		return err
 	}
 	id, _ := reply[0].(string)
+
 	message, _ := reply[1].(string)
 	if why := unfit(q, id, message); why != nil {
 		d.o.SetAside(q, id, why)
 		return errUnfit
 	}
+
 	if len(reply) > 2 {
 		made, _ := reply[2].([]any)
 		begun(id, made)
 	}
 	answer.SetVal(message)
+
 	return nil
 }
 
@@ -253,6 +284,7 @@ func (d *Dequeuer) wait(q Queue) bool {
 		return false
 	}
 	seconds := DequeueWait.Seconds() * (0.8 + 0.4*rand.Float64())
+
 	if announcements := d.announcements[q]; announcements != nil {
 		select {
 		case <-announcements:
@@ -261,12 +293,16 @@ func (d *Dequeuer) wait(q Queue) bool {
 		case <-d.ctx.Done():
 			return false
 		}
+
 		return true
 	}
-	err := d.o.Blocking.Do(context.Background(), "blmove", pendingKey(q), pendingKey(q), "right", "right", seconds).Err()
+
+	err := d.o.Blocking.Do(context.Background(), "blmove", pendingKey(q), pendingKey(q), "right", "right", seconds).
+		Err()
 	if errors.Is(err, redis.Nil) {
 		d.Looked(q)
 	}
+
 	switch {
 	case err == nil:
 		return true
@@ -275,9 +311,11 @@ func (d *Dequeuer) wait(q Queue) bool {
 	case isRefusal(err):
 		d.unsupported.Store(true)
 		d.o.Log.Warn("Redis refuses BLMOVE (it needs version 6.2): queues are polled instead", "err", err)
+
 		return false
 	}
 	d.sleep(outageWait)
+
 	return false
 }
 
@@ -288,6 +326,7 @@ func (d *Dequeuer) missed(q Queue) bool {
 		d.Looked(q)
 		return false
 	}
+
 	return d.ctx.Err() == nil
 }
 
@@ -297,6 +336,7 @@ func (d *Dequeuer) Listen(ctx context.Context, q Queue) {
 	sub := d.o.Redis.Subscribe(ctx, d.o.Announced[q])
 	defer sub.Close()
 	announced := sub.ChannelWithSubscriptions()
+
 	for {
 		select {
 		case <-ctx.Done():
@@ -306,6 +346,7 @@ func (d *Dequeuer) Listen(ctx context.Context, q Queue) {
 				return
 			}
 		}
+
 		select {
 		case d.announcements[q] <- struct{}{}:
 		default:

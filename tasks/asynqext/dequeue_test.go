@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"presswork/internal/test/wait"
-
 	"github.com/hibiken/asynq"
+
+	"presswork/internal/test/wait"
 )
 
 func nothing(context.Context, *asynq.Task) error { return nil }
@@ -19,10 +19,12 @@ func TestTheDequeueOfThePinnedAsynqIsRecognised(t *testing.T) {
 	w := setup(t)
 	waits := w.serve(t, nothing)
 	w.handled(t, w.enqueue(t))
+
 	for range 5 {
 		wait.Until(t, "the worker waits", func() bool { return w.blocked(t) })
 		before := waits.Load()
 		w.handled(t, w.enqueue(t))
+
 		if waits.Load() == before {
 			t.Error("a task was picked up without a wait for it")
 		}
@@ -31,14 +33,17 @@ func TestTheDequeueOfThePinnedAsynqIsRecognised(t *testing.T) {
 
 func TestWithoutBLMOVETheQueueIsPolled(t *testing.T) {
 	t.Parallel()
+
 	w := setup(t)
 	if err := w.rdb.Do(t.Context(), "acl", "setuser", "default", "-blmove").Err(); err != nil {
 		t.Fatal(err)
 	}
+
 	waits := w.serve(t, nothing)
 	for range 5 {
 		w.handled(t, w.enqueue(t))
 	}
+
 	if n := waits.Load(); n != 0 {
 		t.Errorf("BLMOVE returned %d times", n)
 	}
@@ -46,6 +51,7 @@ func TestWithoutBLMOVETheQueueIsPolled(t *testing.T) {
 
 func TestPausedQueueRests(t *testing.T) {
 	t.Parallel()
+
 	w := setup(t)
 	if err := w.inspector.PauseQueue(string(render)); err != nil {
 		t.Fatal(err)
@@ -55,12 +61,15 @@ func TestPausedQueueRests(t *testing.T) {
 	wait.Until(t, "the task is seen", func() bool { return waits.Load() > 0 })
 	at, before := time.Now(), waits.Load() // in this order: looks in between are not counted
 	wait.Until(t, "the queue is looked at again", func() bool { return waits.Load() >= before+3 })
+
 	if took := time.Since(at); took < 2*pausedWait {
 		t.Errorf("a paused queue was looked at thrice within %s", took)
 	}
+
 	if state := w.state(t, id); state != "pending" {
 		t.Errorf("the task of a paused queue is %s", state)
 	}
+
 	if err := w.inspector.UnpauseQueue(string(render)); err != nil {
 		t.Fatal(err)
 	}
@@ -69,6 +78,7 @@ func TestPausedQueueRests(t *testing.T) {
 
 func TestADequeueBeginsWhatItTakes(t *testing.T) {
 	t.Parallel()
+
 	for name, c := range map[string]struct {
 		lua, want string
 	}{
@@ -85,10 +95,12 @@ func TestADequeueBeginsWhatItTakes(t *testing.T) {
 			handled <- answered // it is there before the handler begins
 			return nil
 		})
+
 		id := w.enqueue(t)
 		if got := wait.Receive(t, name, handled); got != c.want || got != "" && of != id {
 			t.Errorf("%s: the handler began with %q of task %q", name, got, of)
 		}
+
 		if begun := w.rdb.Get(t.Context(), "begun").Val(); c.want != "" && begun != id {
 			t.Errorf("%s: began %q, want %s", name, begun, id)
 		}

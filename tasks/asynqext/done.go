@@ -24,5 +24,12 @@ end
 
 // DoneKeys are those of a task that ends now. All are of its queue.
 func DoneKeys(q Queue, id string, now time.Time) []string {
-	return []string{activeKey(q), leaseKey(q), taskKey(q, id), countKey(q, "processed", now), keyOf(q, "processed"), runningKey(q)}
+	return []string{
+		activeKey(q),
+		leaseKey(q),
+		taskKey(q, id),
+		countKey(q, "processed", now),
+		keyOf(q, "processed"),
+		runningKey(q),
+	}
 }

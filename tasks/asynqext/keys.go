@@ -31,9 +31,11 @@ func queueOf(key, part string) (q Queue, ok bool) {
 // partOf splits one of Asynq's keys: asynq:{queue}:part.
 func partOf(key string) (q Queue, part string) {
 	rest, ok := strings.CutPrefix(key, "asynq:{")
+
 	name, part, found := strings.Cut(rest, "}:")
 	if !ok || !found {
 		return "", ""
 	}
+
 	return Queue(name), part
 }

@@ -48,16 +48,24 @@ return {back, condemned}
 // how many, and the ids of those that have taken CrashCap workers with them: they stay
 // active until Remove. Tasks whose ids begin with harmless are put back however often
 // their workers died. The script is atomic, so that workers need no leader.
-func Reap(ctx context.Context, rdb redis.Scripter, q Queue, harmless string) (back int64, condemned []string, err error) {
-	answer, err := reapScript.Run(ctx, rdb, []string{activeKey(q), leaseKey(q), pendingKey(q)}, leaseLeft.Seconds(), taskPrefix(q), CrashCap, harmless).Slice()
+func Reap(
+	ctx context.Context,
+	rdb redis.Scripter,
+	q Queue,
+	harmless string,
+) (back int64, condemned []string, err error) {
+	answer, err := reapScript.Run(ctx, rdb, []string{activeKey(q), leaseKey(q), pendingKey(q)}, leaseLeft.Seconds(), taskPrefix(q), CrashCap, harmless).
+		Slice()
 	if err != nil {
 		return 0, nil, err
 	}
 	back, _ = answer[0].(int64)
+
 	ids, _ := answer[1].([]any)
 	for _, id := range ids {
 		condemned = append(condemned, id.(string))
 	}
+
 	return back, condemned, nil
 }
 
@@ -67,6 +75,7 @@ func Renew(ctx context.Context, rdb redis.Scripter, q Queue, ids []string) error
 	for _, id := range ids {
 		args = append(args, leaseLength.Seconds(), id)
 	}
+
 	return rdb.Eval(ctx, extendScript, []string{leaseKey(q)}, args...).Err()
 }
 
@@ -143,9 +152,12 @@ func Reconcile(ctx context.Context, rdb redis.Cmdable, q Queue, before []string)
 	if err := rdb.SAdd(ctx, queuesKey, string(q)).Err(); err != nil {
 		return before, err
 	}
+
 	args := []any{taskPrefix(q)}
 	for _, id := range before {
 		args = append(args, id)
 	}
-	return ghostScript.Run(ctx, rdb, []string{activeKey(q), leaseKey(q), pendingKey(q), runningKey(q)}, args...).StringSlice()
+
+	return ghostScript.Run(ctx, rdb, []string{activeKey(q), leaseKey(q), pendingKey(q), runningKey(q)}, args...).
+		StringSlice()
 }

@@ -38,16 +38,19 @@ func scriptOf(cmd redis.Cmder) (keys []string, argv []any) {
 	if name := cmd.Name(); (name != "evalsha" && name != "eval") || len(args) < 3 {
 		return nil, nil
 	}
+
 	n, ok := args[2].(int)
 	if !ok || n < 0 || len(args) < 3+n {
 		return nil, nil
 	}
+
 	keys = make([]string, n)
 	for i := range keys {
 		if keys[i], ok = args[3+i].(string); !ok {
 			return nil, nil
 		}
 	}
+
 	return keys, args[3+n:]
 }
 
@@ -71,5 +74,6 @@ func IsOutage(err error) bool {
 		return redis.HasErrorPrefix(err, "LOADING") || redis.HasErrorPrefix(err, "READONLY") ||
 			redis.HasErrorPrefix(err, "MASTERDOWN") || redis.HasErrorPrefix(err, "CLUSTERDOWN")
 	}
+
 	return !errors.Is(err, net.ErrClosed) && !errors.Is(err, redis.ErrClosed)
 }

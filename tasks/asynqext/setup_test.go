@@ -31,6 +31,7 @@ func setup(t testing.TB) *world {
 	t.Helper()
 	address := redistest.Start(t)
 	rdb := dial(t, address)
+
 	return &world{address, rdb, asynq.NewClientFromRedisClient(rdb), asynq.NewInspectorFromRedisClient(rdb)}
 }
 
@@ -41,6 +42,7 @@ func dial(t testing.TB, address string) redis.UniversalClient {
 		ReadTimeout: wait.Patience, ContextTimeoutEnabled: true, MaxRetries: -1,
 	})
 	t.Cleanup(func() { rdb.Close() })
+
 	return rdb
 }
 
@@ -81,16 +83,29 @@ func (w *world) serveBegun(t testing.TB, begin *Begin, h asynq.HandlerFunc) *wai
 		if cmd.Name() == "blmove" && err == nil {
 			ended.Add(1)
 		}
+
 		return err
 	}))
+
 	d := NewDequeuer(taking, DequeueOptions{
-		Redis: rdb, Blocking: blocking, Slots: unlimited{}, SetAside: func(_ Queue, id string, why error) { t.Errorf("task %s: %v", id, why) }, Begin: begin, Log: log,
+		Redis:    rdb,
+		Blocking: blocking,
+		Slots:    unlimited{},
+		SetAside: func(_ Queue, id string, why error) { t.Errorf("task %s: %v", id, why) },
+		Begin:    begin,
+		Log:      log,
 	})
 	for _, h := range []redis.Hook{d.Hook(), Turns(rdb), NewCompletion(log).Hook(), Amend("")} {
 		rdb.AddHook(h)
 	}
+
 	srv := asynq.NewServerFromRedisClient(rdb, asynq.Config{
-		Queues: map[string]int{string(render): 1}, TaskCheckInterval: time.Millisecond, Concurrency: 4, Logger: silent{},
+		Queues: map[string]int{
+			string(render): 1,
+		},
+		TaskCheckInterval: time.Millisecond,
+		Concurrency:       4,
+		Logger:            silent{},
 	})
 	if err := srv.Start(h); err != nil {
 		t.Fatal(err)
@@ -100,26 +115,33 @@ func (w *world) serveBegun(t testing.TB, begin *Begin, h asynq.HandlerFunc) *wai
 		blocking.Close()
 		srv.Shutdown()
 	})
+
 	return ended
 }
 
 // enqueue puts a task on render and returns its id.
 func (w *world) enqueue(t testing.TB, opts ...asynq.Option) string {
 	t.Helper()
-	info, err := w.client.Enqueue(asynq.NewTask("t", nil), append(opts, asynq.Queue(string(render)), asynq.TaskID(ulid.Make().String()))...)
+
+	info, err := w.client.Enqueue(
+		asynq.NewTask("t", nil),
+		append(opts, asynq.Queue(string(render)), asynq.TaskID(ulid.Make().String()))...)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	return info.ID
 }
 
 // state is a task's as Asynq says; "" when there is none.
 func (w *world) state(t testing.TB, id string) string {
 	t.Helper()
+
 	info, err := w.inspector.GetTaskInfo(string(render), id)
 	if err != nil {
 		return ""
 	}
+
 	return info.State.String()
 }
 

@@ -57,6 +57,7 @@ func ReadStats(ctx context.Context, rdb redis.Cmdable, queues []Queue, now time.
 		oldest                           *redis.Cmd
 	}
 	all := make([]answers, len(queues))
+
 	_, err := rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
 		for i, q := range queues {
 			all[i] = answers{
@@ -68,37 +69,48 @@ func ReadStats(ctx context.Context, rdb redis.Cmdable, queues []Queue, now time.
 				oldest: oldestScript.Eval(ctx, p, []string{pendingKey(q), activeKey(q), keyOf(q, "retry")}),
 			}
 		}
+
 		return nil
 	})
 	if err != nil && !errors.Is(err, redis.Nil) {
 		return nil, err
 	}
+
 	_, err = rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
 		for i, q := range queues {
 			all[i].since = p.HGet(ctx, taskKey(q, all[i].head.Val()), "pending_since")
 		}
+
 		return nil
 	})
 	if err != nil && !errors.Is(err, redis.Nil) {
 		return nil, err
 	}
+
 	out := make([]Stats, len(all))
 	for i, a := range all {
 		out[i] = Stats{
-			Queue: queues[i], Pending: a.pending.Val(), Active: a.active.Val(), Retry: a.retry.Val(), Archived: a.archived.Val(),
+			Queue:    queues[i],
+			Pending:  a.pending.Val(),
+			Active:   a.active.Val(),
+			Retry:    a.retry.Val(),
+			Archived: a.archived.Val(),
 		}
 		out[i].Paused = a.paused.Val() > 0
 		out[i].Processed, _ = a.processed.Int64() // absent is none
+
 		out[i].Failed, _ = a.failed.Int64()
 		if text, _ := a.oldest.Text(); text != "" {
 			if id, err := ulid.ParseStrict(text); err == nil {
 				out[i].OldestOpen = max(0, now.Sub(ulid.Time(id.Time())))
 			}
 		}
+
 		if ns, err := strconv.ParseInt(a.since.Val(), 10, 64); err == nil {
 			out[i].Oldest = max(0, now.Sub(time.Unix(0, ns)))
 		}
 	}
+
 	return out, nil
 }
 
@@ -121,7 +133,8 @@ const countsKept = 90 * 24 * time.Hour
 // CountFailed counts a run that failed although its task is done: Asynq counts those
 // alone that it is to try again.
 func CountFailed(ctx context.Context, rdb redis.Scripter, q Queue, now time.Time) error {
-	return countScript.Run(ctx, rdb, []string{countKey(q, "failed", now), keyOf(q, "failed")}, int(countsKept.Seconds())).Err()
+	return countScript.Run(ctx, rdb, []string{countKey(q, "failed", now), keyOf(q, "failed")}, int(countsKept.Seconds())).
+		Err()
 }
 
 // Line is how a queue stands.
@@ -137,8 +150,20 @@ type Line struct {
 func ReadLine(ctx context.Context, rdb redis.Cmdable, q Queue, now time.Time) (Line, error) {
 	var waiting *redis.IntCmd
 	var done, head *redis.StringCmd
+
 	_, err := rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
-		waiting, done, head = p.LLen(ctx, pendingKey(q)), p.Get(ctx, keyOf(q, "processed")), p.LIndex(ctx, pendingKey(q), -1)
+		waiting, done, head = p.LLen(
+			ctx,
+			pendingKey(q),
+		), p.Get(
+			ctx,
+			keyOf(q, "processed"),
+		), p.LIndex(
+			ctx,
+			pendingKey(q),
+			-1,
+		)
+
 		return nil
 	})
 	if err != nil && !errors.Is(err, redis.Nil) {
@@ -147,14 +172,22 @@ func ReadLine(ctx context.Context, rdb redis.Cmdable, q Queue, now time.Time) (L
 	l := Line{Waiting: waiting.Val()}
 	l.Done, _ = done.Int64() // before the first there is none
 	l.Oldest, err = waitOf(ctx, rdb, q, head.Val(), now)
+
 	return l, err
 }
 
 // ReadShare returns how many tasks of an owner wait in a queue, and how long the one
 // whose turn is next has waited.
-func ReadShare(ctx context.Context, rdb redis.Cmdable, q Queue, owner string, now time.Time) (waiting int64, oldest time.Duration, err error) {
+func ReadShare(
+	ctx context.Context,
+	rdb redis.Cmdable,
+	q Queue,
+	owner string,
+	now time.Time,
+) (waiting int64, oldest time.Duration, err error) {
 	var count *redis.IntCmd
 	var head *redis.StringSliceCmd
+
 	_, err = rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
 		count, head = p.ZCard(ctx, linePrefix(q)+owner), p.ZRange(ctx, linePrefix(q)+owner, 0, 0)
 		return nil
@@ -163,6 +196,7 @@ func ReadShare(ctx context.Context, rdb redis.Cmdable, q Queue, owner string, no
 		return 0, 0, err
 	}
 	oldest, err = waitOf(ctx, rdb, q, head.Val()[0], now)
+
 	return count.Val(), oldest, err
 }
 
@@ -171,10 +205,12 @@ func waitOf(ctx context.Context, rdb redis.Cmdable, q Queue, id string, now time
 	if id == "" {
 		return 0, nil
 	}
+
 	ns, err := rdb.HGet(ctx, taskKey(q, id), "pending_since").Int64()
 	if errors.Is(err, redis.Nil) {
 		return 0, nil
 	}
+
 	return max(0, now.Sub(time.Unix(0, ns))), err
 }
 
@@ -201,5 +237,6 @@ func Processes(ctx context.Context, rdb redis.Scripter) (int, error) {
 	for _, m := range members {
 		processes[m[:max(0, strings.LastIndexByte(m, ':'))]] = struct{}{}
 	}
+
 	return len(processes), nil
 }

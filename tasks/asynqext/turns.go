@@ -279,21 +279,35 @@ func Turns(rdb redis.UniversalClient) redis.Hook {
 	return hook(func(ctx context.Context, cmd redis.Cmder, next redis.ProcessHook) error {
 		place, owned := ctx.Value(placeOf{}).(Place)
 		ours, ok := cmd.(*redis.Cmd)
+
 		q, found := enqueueOf(cmd)
 		if !owned || !ok || !found {
 			return next(ctx, cmd)
 		}
 		keys, argv := scriptOf(cmd)
 		ring := map[Tier]string{Urgent: urgentRing(q), Normal: ringKey(q), Flex: flexRing(q)}[place.Tier]
-		keys, argv = append(keys, ring), []any{argv[0], argv[1], linePrefix(q), place.Owner, string(place.Tier), place.Channel}
+
+		keys, argv = append(
+			keys,
+			ring,
+		), []any{
+			argv[0],
+			argv[1],
+			linePrefix(q),
+			place.Owner,
+			string(place.Tier),
+			place.Channel,
+		}
 		if held, holds := ctx.Value(heldOf{}).(*Held); holds {
 			held.keys, held.argv = keys, argv
 			ours.SetVal(int64(1))
+
 			return nil
 		}
 		n, err := enqueueScript.Run(ctx, rdb, keys, argv...).Int64()
 		ours.SetVal(n)
 		ours.SetErr(err)
+
 		return err
 	})
 }
@@ -307,6 +321,7 @@ func enqueueOf(cmd redis.Cmder) (Queue, bool) {
 	}
 	q, ok := queueOf(keys[1], "pending")
 	id, isText := argv[1].(string)
+
 	return q, ok && isText && keys[0] == taskKey(q, id)
 }
 
@@ -314,7 +329,9 @@ func enqueueOf(cmd redis.Cmder) (Queue, bool) {
 // turns. Without it the task waits for its place in the list.
 func Rejoin(ctx context.Context, rdb redis.Scripter, q Queue, id string, delay time.Duration) error {
 	seconds := int64((delay + rejoinSlack).Seconds())
-	return rejoinScript.Run(ctx, rdb, []string{taskKey(q, id), ringKey(q), urgentRing(q), flexRing(q)}, id, linePrefix(q), seconds).Err()
+
+	return rejoinScript.Run(ctx, rdb, []string{taskKey(q, id), ringKey(q), urgentRing(q), flexRing(q)}, id, linePrefix(q), seconds).
+		Err()
 }
 
 // Withdraw takes a task that waits off its queue. One that runs, or is not there, stays as it is.
@@ -334,6 +351,7 @@ func Positions(ctx context.Context, rdb redis.Scripter, q Queue, owner string, i
 	for _, id := range ids {
 		args = append(args, id)
 	}
+
 	return positionsScript.Run(ctx, rdb, []string{ringKey(q)}, args...).Int64Slice()
 }
 

@@ -18,19 +18,24 @@ func TestAHeldTaskGoesWithAScript(t *testing.T) {
 	rdb.AddHook(Turns(rdb))
 	ctx := t.Context()
 	held := new(Held)
-	_, err := asynq.NewClientFromRedisClient(rdb).EnqueueContext(held.Hold(WithPlace(ctx, Place{Owner: "ann"})), asynq.NewTask("k", nil), asynq.TaskID("id"), asynq.Queue("render"))
+
+	_, err := asynq.NewClientFromRedisClient(rdb).
+		EnqueueContext(held.Hold(WithPlace(ctx, Place{Owner: "ann"})), asynq.NewTask("k", nil), asynq.TaskID("id"), asynq.Queue("render"))
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	if n := rdb.Exists(ctx, "asynq:{render}:pending", "asynq:{render}:t:id").Val(); n != 0 {
 		t.Error("a task that is held is on its queue")
 	}
 
 	keys, argv := held.Args()
+
 	script := serverTime + EnqueueLua + "enqueue(1, unpack(ARGV))"
 	if err := rdb.Eval(ctx, script, keys, argv...).Err(); err != nil && !errors.Is(err, redis.Nil) {
 		t.Fatal(err)
 	}
+
 	if n := rdb.LLen(ctx, "asynq:{render}:pending").Val(); n != 1 {
 		t.Errorf("%d tasks wait, want 1", n)
 	}
@@ -44,31 +49,47 @@ func TestARepeatedDequeueTakesBackTheCrashThatWasNone(t *testing.T) {
 	script := redis.NewScript("local begin\n" + dequeueLua)
 	take := func(nonce string) string {
 		t.Helper()
-		keys := []string{pendingKey(render), pausedKey(render), activeKey(render), leaseKey(render), ringKey(render), runningKey(render), takenKey(render, "p")}
-		reply, err := script.Run(ctx, w.rdb, keys, time.Now().Add(leaseLength).Unix(), taskPrefix(render), linePrefix(render), nonce).Slice()
+		keys := []string{
+			pendingKey(render),
+			pausedKey(render),
+			activeKey(render),
+			leaseKey(render),
+			ringKey(render),
+			runningKey(render),
+			takenKey(render, "p"),
+		}
+
+		reply, err := script.Run(ctx, w.rdb, keys, time.Now().Add(leaseLength).Unix(), taskPrefix(render), linePrefix(render), nonce).
+			Slice()
 		if err != nil {
 			t.Fatal(err)
 		}
+
 		return reply[0].(string)
 	}
 	crashes := func(id string) string { return w.rdb.HGet(ctx, taskKey(render, id), "x_crashes").Val() }
 
 	id := w.enqueue(t)
+
 	first, repeated := take("one"), take("one")
 	if first != id || repeated != id || w.rdb.LLen(ctx, activeKey(render)).Val() != 1 {
 		t.Fatal("a repeated dequeue does not answer the same task")
 	}
 	w.rdb.ZAdd(ctx, leaseKey(render), redis.Z{Score: 1, Member: id})
+
 	if back, _, err := Reap(ctx, w.rdb, render, "-"); err != nil || back != 1 || crashes(id) != "1" {
 		t.Fatalf("%d tasks reaped, %q crashes: %v", back, crashes(id), err)
 	}
+
 	if got := take("one"); got != id || crashes(id) != "0" {
 		t.Errorf("took %s with %s crashes, want %s with none", got, crashes(id), id)
 	}
 	w.rdb.ZAdd(ctx, leaseKey(render), redis.Z{Score: 1, Member: id})
+
 	if _, _, err := Reap(ctx, w.rdb, render, "-"); err != nil {
 		t.Fatal(err)
 	}
+
 	if got := take("two"); got != id || crashes(id) != "1" {
 		t.Errorf("after an answer that arrived: took %s with %s crashes, want %s with 1", got, crashes(id), id)
 	}
@@ -82,9 +103,11 @@ func TestReconcileCorrectsWhichTasksRun(t *testing.T) {
 	w.rdb.LPush(ctx, activeKey(render), "a")
 	w.rdb.ZAdd(ctx, leaseKey(render), redis.Z{Score: float64(time.Now().Add(leaseLength).Unix()), Member: "a"})
 	w.rdb.ZAdd(ctx, runningKey(render), redis.Z{Member: "bob\x00gone"})
+
 	if _, err := Reconcile(ctx, w.rdb, render, nil); err != nil {
 		t.Fatal(err)
 	}
+
 	if got := w.rdb.ZRange(ctx, runningKey(render), 0, -1).Val(); !slices.Equal(got, []string{"ann\x00a"}) {
 		t.Errorf("running: %q", got)
 	}

@@ -19,10 +19,12 @@ func unfit(q Queue, id, message string) error {
 	if err != nil {
 		return err
 	}
+
 	m := kind.New()
 	if err := proto.Unmarshal([]byte(message), m.Interface()); err != nil {
 		return fmt.Errorf("its message cannot be decoded: %w", err)
 	}
+
 	get := func(field protoreflect.Name) protoreflect.Value {
 		return m.Get(kind.Descriptor().Fields().ByName(field))
 	}
@@ -33,5 +35,6 @@ func unfit(q Queue, id, message string) error {
 		// Asynq ends a task by its deadline before the handler begins.
 		return errors.New("its message has a deadline, which no task of ours has")
 	}
+
 	return nil
 }

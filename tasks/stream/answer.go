@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"presswork"
+	"presswork/internal/fault"
 )
 
 // lookAgain is the pause before a second look for missed frames where Redis did
@@ -84,6 +84,7 @@ func (a *Answer) Next(ctx context.Context) ([][]byte, error) {
 			return frames, err
 		}
 		var again <-chan time.Time
+
 		if a.isUnsure() {
 			if err := a.catchUp(ctx); err == nil {
 				continue
@@ -91,6 +92,7 @@ func (a *Answer) Next(ctx context.Context) ([][]byte, error) {
 			// The relay ends the answer when the outage lasts.
 			again = time.After(lookAgain)
 		}
+
 		select {
 		case <-a.news:
 		case <-again:
@@ -110,15 +112,17 @@ func (a *Answer) take() ([][]byte, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	var frames [][]byte
+
 	for _, p := range a.received {
 		if p.mark == condemned {
-			a.err = presswork.Errorf(presswork.Internal, "%s", p.data)
+			a.err = fault.Errorf(fault.Internal, "%s", p.data)
 			break
 		}
 
 		frames = appendFrames(frames, p.data)
 		a.ended = a.ended || p.mark == last
 	}
+
 	a.received, a.unread = nil, 0
 	switch {
 	case len(frames) > 0:
@@ -126,6 +130,7 @@ func (a *Answer) take() ([][]byte, error) {
 	case a.ended:
 		return nil, io.EOF
 	}
+
 	return nil, a.err
 }
 
@@ -136,6 +141,7 @@ func appendFrames(frames [][]byte, data []byte) [][]byte {
 			frames = append(frames, line)
 		}
 	}
+
 	return frames
 }
 
@@ -143,6 +149,7 @@ func appendFrames(frames [][]byte, data []byte) [][]byte {
 func (a *Answer) receive(seq int64, p piece) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+
 	switch {
 	case seq < a.next || a.err != nil:
 		return
@@ -150,6 +157,7 @@ func (a *Answer) receive(seq int64, p piece) {
 		a.unsure = true
 	default:
 		a.append(p)
+
 		if a.unread += len(p.data); a.unread > MaxUnread {
 			a.received, a.err = nil, ErrSlow
 		}
@@ -168,6 +176,7 @@ func (a *Answer) append(p piece) {
 func (a *Answer) fail(err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+
 	if a.err == nil {
 		a.err = err
 	}
@@ -192,6 +201,7 @@ func (a *Answer) notify() {
 func (a *Answer) isUnsure() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+
 	return a.unsure
 }
 
@@ -200,6 +210,7 @@ func (a *Answer) position() (next int64, open bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	over := a.ended || len(a.received) > 0 && a.received[len(a.received)-1].mark != more
+
 	return a.next, !over && a.err == nil
 }
 
@@ -212,22 +223,28 @@ func (a *Answer) catchUp(ctx context.Context) error {
 	entries, err := a.client.rdb.XRangeN(ctx, framesKey(a.ID), strconv.FormatInt(from, 10), "+", missedAtOnce).Result()
 	a.mu.Lock()
 	defer a.mu.Unlock()
+
 	a.unsure = a.unsure || err != nil || len(entries) == missedAtOnce
 	for _, e := range entries {
 		number, _, _ := strings.Cut(e.ID, "-")
 		seq, err := strconv.ParseInt(number, 10, 64)
 		data, _ := e.Values["d"].(string)
 		end, _ := e.Values["l"].(string)
+
 		switch {
 		case a.err != nil:
 			return nil
 		case err != nil:
-			a.err = presswork.Errorf(presswork.Internal, "a frame of call %s has no number", a.ID)
+			a.err = fault.Errorf(fault.Internal, "a frame of call %s has no number", a.ID)
 		case seq > a.next:
-			a.err = presswork.Errorf(presswork.QueueUnavailable, "the queue has lost a part of this answer; send the request again")
+			a.err = fault.Errorf(
+				fault.QueueUnavailable,
+				"the queue has lost a part of this answer; send the request again",
+			)
 		case seq == a.next:
 			a.append(piece{[]byte(data), mark(end)})
 		}
 	}
+
 	return err
 }

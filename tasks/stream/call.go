@@ -17,7 +17,7 @@ import (
 
 	"github.com/oklog/ulid/v2"
 
-	"presswork"
+	"presswork/internal/fault"
 )
 
 // Tier is how urgent a call is: a tier is served when the ones before it are
@@ -120,7 +120,7 @@ var errCallLost = errors.New("the call is another run's, or over")
 
 // unavailable coins an outage of Redis.
 func unavailable(err error) error {
-	return presswork.Errorf(presswork.QueueUnavailable, "the queue is not available; try again shortly").WithCause(err)
+	return fault.Errorf(fault.QueueUnavailable, "the queue is not available; try again shortly").WithCause(err)
 }
 
 // newID returns an id of the form of tasks.NewID, for waiters and runs.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"presswork"
+	"presswork/internal/fault"
 	"presswork/internal/test/wait"
 	"presswork/tasks"
 	"presswork/tasks/stream"
@@ -27,9 +27,11 @@ func TestEveryFrameOfManyAnswersArrivesOnceAndInOrder(t *testing.T) {
 				return err
 			}
 		}
+
 		return run.Finish([]byte("end"))
 	})
 	var callers sync.WaitGroup
+
 	for n := range 40 {
 		a := b.call(t, stream.Call{Owner: fmt.Sprint("o", n%3), Body: fmt.Appendf(nil, "%d", n)})
 		callers.Go(func() {
@@ -37,6 +39,7 @@ func TestEveryFrameOfManyAnswersArrivesOnceAndInOrder(t *testing.T) {
 			for i := range frames {
 				fmt.Fprintf(&want, "%d%d,", n, i)
 			}
+
 			if got := whole(t, a); got != want.String()+"end" {
 				t.Errorf("call %d: got %.80q…", n, got)
 			}
@@ -56,13 +59,17 @@ func TestWhoComesLateReadsALongAnswerInPieces(t *testing.T) {
 	frame := strings.Repeat("y", 2*stream.MaxUnread/entries)
 	// As a run leaves it; each write has a second on a busy machine.
 	for n := 1; n <= entries; n++ {
-		if err := b.rdb.XAdd(t.Context(), &redis.XAddArgs{Stream: stream.FramesKey(c.ID), ID: fmt.Sprint(n, "-0"), Values: []any{"d", frame, "l", n / entries}}).Err(); err != nil {
+		if err := b.rdb.XAdd(t.Context(), &redis.XAddArgs{Stream: stream.FramesKey(c.ID), ID: fmt.Sprint(n, "-0"), Values: []any{"d", frame, "l", n / entries}}).
+			Err(); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := b.rdb.HSet(t.Context(), stream.CallKey(c.ID), "run", 1, "seq", entries, "state", "over").Err(); err != nil {
+
+	if err := b.rdb.HSet(t.Context(), stream.CallKey(c.ID), "run", 1, "seq", entries, "state", "over").
+		Err(); err != nil {
 		t.Fatal(err)
 	}
+
 	late := b.call(t, c)
 	if part, err := late.Next(t.Context()); err != nil || len(part) >= entries {
 		t.Errorf("%d of %d entries were read at once, %v", len(part), entries, err)
@@ -76,15 +83,17 @@ func TestACallThatNoWorkerBeginsEndsAfterItsMaxWait(t *testing.T) {
 	b := setup(t)
 	c := stream.Call{ID: tasks.NewID(), IdempotencyKey: "k", Fingerprint: "f", MaxWait: time.Millisecond}
 	_, err := b.call(t, c).Next(t.Context())
-	wantCode(t, err, presswork.QueueUnavailable)
-	if after := presswork.AsError(err).After; after <= 0 {
+	wantCode(t, err, fault.QueueUnavailable)
+
+	if after := fault.AsError(err).After; after <= 0 {
 		t.Errorf("it may be tried again after %s", after)
 	}
 	// Its body may take a megabyte, and there may be no worker for hours.
 	late, left := stream.Call{ID: tasks.NewID(), MaxWait: time.Millisecond}, stream.Call{ID: tasks.NewID()}
 	_, err = b.call(t, late).Next(t.Context())
-	wantCode(t, err, presswork.QueueUnavailable)
+	wantCode(t, err, fault.QueueUnavailable)
 	b.call(t, left).Close()
+
 	for _, id := range []string{late.ID, left.ID} {
 		if keys := b.rdb.Keys(t.Context(), "*"+id+"*").Val(); len(keys) > 0 {
 			t.Errorf("nobody can join a call that was given up, and there is %q", keys)
@@ -97,10 +106,12 @@ func TestACallThatNoWorkerBeginsEndsAfterItsMaxWait(t *testing.T) {
 		// The waiter looks at it every five seconds.
 		return errors.Join(run.Send([]byte("begun ")), sleep(ctx, 6*time.Second), run.Finish([]byte("end")))
 	})
+
 	c.ID, c.IdempotencyKey, c.Owner = tasks.NewID(), "", "next"
 	if got := whole(t, b.call(t, c)); got != "begun end" {
 		t.Errorf("a call that was begun answered %q", got)
 	}
+
 	if owner := <-served; owner != "next" || len(served) > 0 {
 		t.Errorf("a run of %q, and %d more: nobody waited for the first call", owner, len(served))
 	}
@@ -124,6 +135,7 @@ func TestLeavingEndsTheRun(t *testing.T) {
 	a := b.call(t, stream.Call{})
 	begun(t, a)
 	a.Close()
+
 	if err := wait.Receive(t, "the run ends", causes); !errors.Is(err, stream.ErrLeft) {
 		t.Errorf("cause %v", err)
 	}
@@ -140,6 +152,7 @@ func TestACallOfADeadServerEnds(t *testing.T) {
 		b.abandon(t, a.ID)
 		return len(causes) > 0
 	})
+
 	if err := <-causes; !errors.Is(err, stream.ErrLeft) {
 		t.Errorf("cause %v", err)
 	}

@@ -15,23 +15,29 @@ func (c *Client) Call(ctx context.Context, call Call) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	made, err := c.makeCall(ctx, call, answer.waiter)
 	if err == nil && made {
 		ectx, cancel := context.WithTimeout(context.WithoutCancel(ctx), redisTimeout)
 		defer cancel()
 		err = c.o.Enqueue(ectx, call, TaskID(call.ID, answer.waiter))
 	}
+
 	if err != nil {
 		answer.Close()
+
 		if made {
 			// It may not be on the queue: a retry must not wait for it.
 			c.forget(call.ID)
 		}
+
 		return nil, err
 	}
+
 	if answer.Joined = !made; !made {
 		answer.lookUp()
 	}
+
 	return answer, nil
 }
 
@@ -41,15 +47,18 @@ func (c *Client) makeCall(ctx context.Context, call Call, waiter string) (made b
 	if err != nil {
 		return false, err
 	}
+
 	memory := callMemory
 	if call.IdempotencyKey != "" {
 		memory = joinMemory
 	}
+
 	made, err = makeCallScript.Run(ctx, c.rdb, []string{callKey(call.ID), waitersKey(call.ID), framesKey(call.ID)},
 		waiter, waiterTTL.Milliseconds(), b, callTTL.Milliseconds(), memory.Milliseconds(), c.channel).Bool()
 	if err != nil {
 		return false, unavailable(err)
 	}
+
 	return made, nil
 }
 
@@ -57,6 +66,7 @@ func (c *Client) makeCall(ctx context.Context, call Call, waiter string) (made b
 func (c *Client) forget(id string) {
 	ctx, cancel := context.WithTimeout(context.Background(), redisTimeout)
 	defer cancel()
+
 	if err := forgetScript.Run(ctx, c.rdb, callKeys(id), "").Err(); err != nil {
 		c.o.Log.Warn("a call that was not put on its queue stays for a while", "call_id", id, "err", err)
 	}

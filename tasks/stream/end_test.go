@@ -25,10 +25,12 @@ func TestARunThatLostItsCallEnds(t *testing.T) {
 		}
 		<-ctx.Done()
 		b.rdb.HSet(context.Background(), stream.CallKey(run.ID), "fence", "another run's")
+
 		return context.Cause(ctx)
 	})
 	begun(t, b.call(t, stream.Call{}))
 	stopped := make(chan struct{})
+
 	go func() {
 		s.stop()
 		close(stopped)
@@ -54,6 +56,7 @@ func waiters(cmds ...redis.Cmder) (keys []string) {
 			}
 		}
 	}
+
 	return keys
 }
 
@@ -80,6 +83,7 @@ func (o *outage) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Proce
 			return errors.New("Redis is away")
 		}
 		o.forget(waiters(cmds...))
+
 		return next(ctx, cmds)
 	}
 }
@@ -97,6 +101,7 @@ func TestCallsOutliveTheCountsOfThoseWhoWait(t *testing.T) {
 		if err := run.Send([]byte("begun")); err != nil {
 			return err
 		}
+
 		select {
 		case <-proceed:
 			return run.Finish([]byte("end"))
@@ -115,6 +120,7 @@ func TestCallsOutliveTheCountsOfThoseWhoWait(t *testing.T) {
 	before := o.looks.Load()
 	wait.Until(t, "the worker looks twice", func() bool { return o.looks.Load() >= before+2 })
 	close(proceed)
+
 	for _, a := range []*stream.Answer{runs, waits} {
 		if got := whole(t, a); got != "end" {
 			t.Errorf("got %q", got)

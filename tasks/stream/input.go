@@ -21,9 +21,11 @@ func (a *Answer) Send(ctx context.Context, input []byte) error {
 	a.inputs++
 	a.input = input
 	a.mu.Unlock()
+
 	if err := a.sendInput(ctx, a.client.rdb); err != nil {
 		a.client.o.Log.Debug("an input of a call is sent again later", "call_id", a.ID, "err", err)
 	}
+
 	return nil
 }
 
@@ -32,10 +34,13 @@ func (a *Answer) sendInput(ctx context.Context, rdb redis.Scripter) error {
 	a.mu.Lock()
 	input, n, have := a.input, a.inputs, a.next-1
 	a.mu.Unlock()
+
 	if input == nil {
 		return nil
 	}
-	return inputScript.Eval(ctx, rdb, []string{callKey(a.ID), framesKey(a.ID)}, n, input, have, a.client.o.Input, a.ID).Err()
+
+	return inputScript.Eval(ctx, rdb, []string{callKey(a.ID), framesKey(a.ID)}, n, input, have, a.client.o.Input, a.ID).
+		Err()
 }
 
 // Receive waits for the caller's next input. The error is the cause of the run's
@@ -46,10 +51,12 @@ func (r *Run) Receive(ctx context.Context) ([]byte, error) {
 		if input != nil {
 			return input, nil
 		}
+
 		if err != nil {
 			// The next look of the server finds it, once Redis is back.
 			r.writer.log.Debug("a call's input could not be read", "call_id", r.ID, "err", err)
 		}
+
 		select {
 		case <-r.arrived:
 		case <-r.ctx.Done():
@@ -67,20 +74,24 @@ func (r *Run) input(ctx context.Context) ([]byte, error) {
 		return nil, unavailable(err)
 	}
 	number, _ := f[0].(string)
+
 	input, ok := f[1].(string)
 	if !ok {
 		return nil, nil
 	}
+
 	n, err := strconv.ParseInt(number, 10, 64)
 	if err != nil {
 		return nil, errors.New("the input of a call has no number")
 	}
+
 	if !r.isNew(n) {
 		return nil, nil
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.inputs = n
+
 	return []byte(input), nil
 }
 
@@ -88,6 +99,7 @@ func (r *Run) input(ctx context.Context) ([]byte, error) {
 func (r *Run) isNew(n int64) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+
 	return n > r.inputs
 }
 

@@ -17,8 +17,10 @@ import (
 func TestFramesArePublishedToEveryNodeThatWaits(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
+
 	sub := b.rdb.PSubscribe(t.Context(), "pw:answers:*")
 	defer sub.Close()
+
 	if _, err := sub.Receive(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -28,6 +30,7 @@ func TestFramesArePublishedToEveryNodeThatWaits(t *testing.T) {
 			return err
 		}
 		<-joined
+
 		return run.Finish([]byte("end"))
 	})
 	c := stream.Call{ID: tasks.NewID(), IdempotencyKey: "k", Fingerprint: "f"}
@@ -35,21 +38,32 @@ func TestFramesArePublishedToEveryNodeThatWaits(t *testing.T) {
 	begun(t, first)
 	other := *b
 	other.client = stream.NewClient(dial(t, b.address), stream.ClientOptions{
-		Enqueue: b.queue.enqueue, Drop: b.queue.drop, Left: leftChannel, Input: inputChannel, Log: slog.New(slog.DiscardHandler),
+		Enqueue: b.queue.enqueue,
+		Drop:    b.queue.drop,
+		Left:    leftChannel,
+		Input:   inputChannel,
+		Log:     slog.New(slog.DiscardHandler),
 	})
 	other.client.Start()
 	t.Cleanup(other.client.Stop)
 	late := other.call(t, c)
 	begun(t, late)
 	close(joined)
+
 	for _, a := range []*stream.Answer{first, late} {
 		if got := whole(t, a); got != "end" {
 			t.Errorf("read %q", got)
 		}
 	}
+
 	var told []string
 	for len(told) < 2 {
-		if m := wait.Receive(t, "a message", sub.Channel()); strings.Contains(m.Payload, "end") && !slices.Contains(told, m.Channel) {
+		if m := wait.Receive(
+			t,
+			"a message",
+			sub.Channel(),
+		); strings.Contains(m.Payload, "end") &&
+			!slices.Contains(told, m.Channel) {
 			told = append(told, m.Channel)
 		}
 	}
@@ -61,15 +75,19 @@ func TestANodeOfVersion01IsPublishedTo(t *testing.T) {
 	b := setup(t)
 	a := b.call(t, stream.Call{Body: []byte(`"text"`)})
 	b.client.Stop() // it would renew what such a node has not
+
 	if err := b.rdb.HDel(t.Context(), stream.CallKey(a.ID), "to").Err(); err != nil {
 		t.Fatal(err)
 	}
+
 	sub := b.rdb.Subscribe(t.Context(), stream.FramesKey(a.ID))
 	defer sub.Close()
+
 	if _, err := sub.Receive(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	b.serve(t, echo)
+
 	if m := wait.Receive(t, "a message", sub.Channel()); m.Payload != "1 1 \"text\"\n" {
 		t.Errorf("published %q", m.Payload)
 	}

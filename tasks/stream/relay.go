@@ -11,7 +11,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"presswork"
+	"presswork/internal/fault"
 )
 
 // enqueueAgain is how long a call may wait before its task is enqueued again: a failover
@@ -62,6 +62,7 @@ type ClientOptions struct {
 // NewClient makes a client.
 func NewClient(rdb redis.UniversalClient, o ClientOptions) *Client {
 	ctx, cancel := context.WithCancel(context.Background())
+
 	return &Client{
 		rdb: rdb, o: o, channel: "pw:answers:" + newID(), ctx: ctx, cancel: cancel, outage: outageLimit,
 		answers: map[string]map[*Answer]time.Time{},
@@ -78,7 +79,8 @@ func (c *Client) Start() {
 // Stop ends every answer.
 func (c *Client) Stop() {
 	c.mu.Lock()
-	c.ended = presswork.Errorf(presswork.QueueUnavailable, "the server is stopping")
+
+	c.ended = fault.Errorf(fault.QueueUnavailable, "the server is stopping")
 	for _, set := range c.answers {
 		for a := range set {
 			a.fail(c.ended)
@@ -86,6 +88,7 @@ func (c *Client) Stop() {
 	}
 	c.mu.Unlock()
 	c.cancel()
+
 	if c.sub != nil {
 		// It was closed before only if its client was.
 		_ = c.sub.Close()
@@ -97,18 +100,28 @@ func (c *Client) Stop() {
 func (c *Client) listen(call Call) (*Answer, error) {
 	id := call.ID
 	a := &Answer{
-		ID: id, client: c, call: call, waiter: newID(), linger: call.IdempotencyKey != "", limit: call.MaxWait, next: 1, news: make(chan struct{}, 1),
+		ID:     id,
+		client: c,
+		call:   call,
+		waiter: newID(),
+		linger: call.IdempotencyKey != "",
+		limit:  call.MaxWait,
+		next:   1,
+		news:   make(chan struct{}, 1),
 	}
 	a.call.Body = nil
 	c.mu.Lock()
 	defer c.mu.Unlock()
+
 	if c.ended != nil || c.sub == nil {
-		return nil, presswork.Errorf(presswork.QueueUnavailable, "the server is not running").WithCause(c.ended)
+		return nil, fault.Errorf(fault.QueueUnavailable, "the server is not running").WithCause(c.ended)
 	}
+
 	if c.answers[id] == nil {
 		c.answers[id] = map[*Answer]time.Time{}
 	}
 	c.answers[id][a] = time.Now()
+
 	return a, nil
 }
 
@@ -116,21 +129,26 @@ func (c *Client) listen(call Call) (*Answer, error) {
 // any more.
 func (c *Client) leave(a *Answer) {
 	c.unlisten(a)
+
 	if _, open := a.position(); !open {
 		return
 	}
+
 	linger := time.Duration(0)
 	if a.linger {
 		linger = lingerTTL
 	}
+
 	ctx, cancel := context.WithTimeout(context.Background(), redisTimeout)
 	defer cancel()
+
 	left, err := leaveScript.Run(ctx, c.rdb, []string{callKey(a.ID), waitersKey(a.ID)},
 		a.waiter, linger.Milliseconds(), c.o.Left).Int()
 	if err != nil {
 		// The worker finds out by itself when the waiter is not renewed.
 		c.o.Log.Warn("a call's worker was not told that its caller left", "call_id", a.ID, "err", err)
 	}
+
 	if left == 2 {
 		c.o.Drop(ctx, a.call, TaskID(a.ID, a.waiter))
 	}
@@ -140,6 +158,7 @@ func (c *Client) unlisten(a *Answer) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.answers[a.ID], a)
+
 	if len(c.answers[a.ID]) == 0 {
 		delete(c.answers, a.ID)
 	}
@@ -163,6 +182,7 @@ func (c *Client) run() {
 func (c *Client) lookUp() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+
 	for _, set := range c.answers {
 		for a := range set {
 			a.lookUp()
@@ -176,10 +196,12 @@ func (c *Client) lookUp() {
 func (c *Client) route(message string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+
 	for len(message) > 0 {
 		var head, data string
 		head, message, _ = strings.Cut(message, "\n")
 		data, message = cutEntry(message)
+
 		id, entry, _ := strings.Cut(head, " ")
 		if entry == "look" {
 			for a := range c.answers[id] {
@@ -188,11 +210,13 @@ func (c *Client) route(message string) {
 			continue
 		}
 		number, end, _ := strings.Cut(entry, " ")
+
 		seq, err := strconv.ParseInt(number, 10, 64)
 		if err != nil {
 			c.o.Log.Error("a frame has no number", "call_id", id)
 			return
 		}
+
 		for a := range c.answers[id] {
 			a.receive(seq, piece{[]byte(data), mark(end)})
 		}
@@ -205,6 +229,7 @@ func cutEntry(message string) (frames, rest string) {
 		return "", after
 	}
 	frames, rest, _ = strings.Cut(message, "\n\n")
+
 	return frames, rest
 }
 
@@ -213,6 +238,7 @@ func cutEntry(message string) (frames, rest string) {
 func (c *Client) renew() {
 	tick := time.NewTicker(renewEvery)
 	defer tick.Stop()
+
 	for {
 		select {
 		case <-c.ctx.Done():
@@ -240,57 +266,82 @@ func (c *Client) renewAll() {
 		}
 	}
 	c.mu.Unlock()
+
 	if len(all) == 0 {
 		return
 	}
+
 	ctx, cancel := context.WithTimeout(c.ctx, renewEvery)
 	defer cancel()
+
 	err := runAll(ctx, c.rdb, renewScript, func(p redis.Pipeliner) error {
 		for i, w := range all {
-			all[i].state = renewScript.EvalSha(ctx, p, []string{callKey(w.ID), waitersKey(w.ID)},
-				w.waiter, waiterTTL.Milliseconds(), waiterTTL.Milliseconds(), c.channel, w.limit > 0 && time.Since(w.since) >= w.limit, !w.linger)
+			all[i].state = renewScript.EvalSha(
+				ctx,
+				p,
+				[]string{callKey(w.ID), waitersKey(w.ID)},
+				w.waiter,
+				waiterTTL.Milliseconds(),
+				waiterTTL.Milliseconds(),
+				c.channel,
+				w.limit > 0 && time.Since(w.since) >= w.limit,
+				!w.linger,
+			)
 			_ = w.sendInput(ctx, p) // an error is the pipeline's
 		}
+
 		return nil
 	})
 	if err != nil {
 		c.o.Log.Warn("waiting calls could not be renewed", "calls", len(all), "err", err)
+
 		if c.away.IsZero() {
 			c.away = time.Now()
 		}
+
 		if time.Since(c.away) >= c.outage {
 			for _, w := range all {
-				w.fail(presswork.Errorf(presswork.QueueUnavailable, "the queue did not answer for %s; send the request again", c.outage).WithCause(err))
+				w.fail(
+					fault.Errorf(fault.QueueUnavailable, "the queue did not answer for %s; send the request again", c.outage).
+						WithCause(err),
+				)
 			}
 		}
+
 		return
 	}
 	// A worker needs a while, too, to write again that it lives.
 	back := !c.away.IsZero()
 	c.away = time.Time{}
+
 	for _, w := range all {
 		f, err := w.state.StringSlice()
 		if err != nil {
 			c.o.Log.Error("a waiting call cannot be read", "call_id", w.ID, "err", err)
 			continue
 		}
+
 		if f[0] == "gone" {
 			if w.missed++; w.missed >= lostAfter {
-				w.fail(presswork.Errorf(presswork.QueueUnavailable, "the queue has lost this request; send it again"))
+				w.fail(fault.Errorf(fault.QueueUnavailable, "the queue has lost this request; send it again"))
 			}
 			continue
 		}
+
 		w.missed = 0
 		switch {
 		case f[0] == "late":
 			if !w.linger {
 				c.o.Drop(ctx, w.call, TaskID(w.ID, w.waiter))
 			}
-			w.fail(presswork.Errorf(presswork.QueueUnavailable, "no worker has begun this request within %s; send it again later", w.limit).
-				WithAfter(tryAgain).WithCause(ErrNotBegun))
+			w.fail(
+				fault.Errorf(fault.QueueUnavailable, "no worker has begun this request within %s; send it again later", w.limit).
+					WithAfter(tryAgain).
+					WithCause(ErrNotBegun),
+			)
 		case f[0] == "dead" && back:
 		case f[0] == "dead":
-			w.fail(presswork.Errorf(presswork.QueueUnavailable, "the worker of this request is gone; send it again"))
+			w.fail(fault.Errorf(fault.QueueUnavailable, "the worker of this request is gone; send it again"))
 		case sent(f[1]) >= w.next:
 			w.lookUp()
 		case f[2] == "" && time.Since(w.since) > enqueueAgain:

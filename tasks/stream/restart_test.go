@@ -11,7 +11,7 @@ import (
 	"sync"
 	"testing"
 
-	"presswork"
+	"presswork/internal/fault"
 	"presswork/internal/test/public"
 	"presswork/internal/test/redistest"
 	"presswork/internal/test/wait"
@@ -25,33 +25,44 @@ func TestCallsLiveThroughARestartOfRedis(t *testing.T) {
 	t.Parallel()
 	redis := redistest.StartDurable(t)
 	b := setupOn(t, redis.Address)
-	speak := map[string]chan string{`"talks"`: make(chan string), `"silent"`: make(chan string), `"ends"`: make(chan string)}
+	speak := map[string]chan string{
+		`"talks"`:  make(chan string),
+		`"silent"`: make(chan string),
+		`"ends"`:   make(chan string),
+	}
 	begun := make(chan string, 9)
 	b.serve(t, func(_ context.Context, run *stream.Run) error {
 		begun <- run.ID
+
 		for word := range speak[string(run.Call.Body)] {
 			if err := run.Send([]byte(word)); err != nil {
 				return err
 			}
 		}
+
 		return run.Finish([]byte("end"))
 	})
 	got := map[string]chan string{}
 	heard := make(chan string, 99)
+
 	for name := range speak {
 		a := b.call(t, stream.Call{Body: []byte(name)})
 		got[name] = make(chan string, 1)
+
 		go func() {
 			var all strings.Builder
 			defer func() { got[name] <- all.String() }()
+
 			for {
 				frames, err := a.Next(t.Context())
 				if err != nil {
 					if !errors.Is(err, io.EOF) {
 						t.Errorf("%s, after %q: %v", name, all.String(), err)
 					}
+
 					return
 				}
+
 				for _, f := range frames {
 					all.Write(f)
 					heard <- string(f)
@@ -59,9 +70,11 @@ func TestCallsLiveThroughARestartOfRedis(t *testing.T) {
 			}
 		}()
 	}
+
 	for range speak { // what has no run is lost with Redis
 		wait.Receive(t, "a run", begun)
 	}
+
 	for _, word := range []string{"a", "b"} {
 		speak[`"talks"`] <- word
 		wait.Receive(t, "a word is heard", heard)
@@ -69,6 +82,7 @@ func TestCallsLiveThroughARestartOfRedis(t *testing.T) {
 	speak[`"ends"`] <- "x"
 	wait.Receive(t, "a word is heard", heard)
 	redis.Kill()
+
 	for n := range 1000 {
 		speak[`"talks"`] <- fmt.Sprint(n, " ")
 	}
@@ -82,15 +96,18 @@ func TestCallsLiveThroughARestartOfRedis(t *testing.T) {
 	close(speak[`"silent"`])
 	var want strings.Builder
 	want.WriteString("ab")
+
 	for n := range 1000 {
 		fmt.Fprint(&want, n, " ")
 	}
 	want.WriteString("cend")
+
 	for name, want := range map[string]string{`"talks"`: want.String(), `"silent"`: "end", `"ends"`: "xend"} {
 		if said := wait.Receive(t, name+" ends", got[name]); said != want {
 			t.Errorf("%s: heard %.60q… (%d bytes), want %.60q… (%d)", name, said, len(said), want, len(want))
 		}
 	}
+
 	if got := whole(t, b.call(t, stream.Call{Body: []byte(`"ends"`)})); got != "end" {
 		t.Errorf("the next call: %q", got)
 	}
@@ -108,6 +125,7 @@ func TestAnOutageThatLastsEndsCalls(t *testing.T) {
 		if err := run.Send([]byte("begun")); err != nil {
 			return err
 		}
+
 		for string(run.Call.Body) == `"talks"` {
 			if err := run.Send([]byte("more")); err != nil {
 				break
@@ -115,24 +133,37 @@ func TestAnOutageThatLastsEndsCalls(t *testing.T) {
 		}
 		<-ctx.Done()
 		causes <- context.Cause(ctx)
+
 		return context.Cause(ctx)
 	})
-	answers := []*stream.Answer{b.call(t, stream.Call{Body: []byte(`"talks"`)}), b.call(t, stream.Call{Body: []byte(`"silent"`)})}
+
+	answers := []*stream.Answer{
+		b.call(t, stream.Call{Body: []byte(`"talks"`)}),
+		b.call(t, stream.Call{Body: []byte(`"silent"`)}),
+	}
 	for _, a := range answers {
 		begun(t, a)
 	}
 	redis.Kill()
+
 	for range answers {
-		if err := wait.Receive(t, "the run ends", causes); err == nil || !strings.Contains(err.Error(), "Redis did not answer for") {
+		if err := wait.Receive(
+			t,
+			"the run ends",
+			causes,
+		); err == nil ||
+			!strings.Contains(err.Error(), "Redis did not answer for") {
 			t.Errorf("the run ended for %v", err)
 		}
 	}
+
 	for _, a := range answers {
 		var err error
 		for err == nil {
 			_, err = a.Next(t.Context())
 		}
-		wantCode(t, err, presswork.QueueUnavailable)
+		wantCode(t, err, fault.QueueUnavailable)
+
 		if !strings.Contains(err.Error(), "did not answer for") {
 			t.Errorf("the caller heard %v", err)
 		}
@@ -147,7 +178,7 @@ func TestARestoredCallWhoseWorkerDiesEnds(t *testing.T) {
 	// As a worker leaves it that has written it again and died.
 	b.rdb.HSet(t.Context(), stream.CallKey(a.ID), "fence", "f", "run", 1, "alive", 1)
 	_, err := a.Next(t.Context())
-	wantCode(t, err, presswork.QueueUnavailable)
+	wantCode(t, err, fault.QueueUnavailable)
 }
 
 // proxy passes connections on to Redis until it hangs: then those that have
@@ -162,12 +193,14 @@ type proxy struct {
 func startProxy(t *testing.T, address string) (*proxy, string) {
 	t.Helper()
 	sock := filepath.Join(public.Dir(t), "s")
+
 	l, err := net.Listen("unix", sock)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { l.Close() })
 	p := &proxy{}
+
 	go func() {
 		for {
 			c, err := l.Accept()
@@ -183,31 +216,37 @@ func startProxy(t *testing.T, address string) (*proxy, string) {
 			p.mu.Unlock()
 		}
 	}()
+
 	return p, "unix://" + sock
 }
 
 func (p *proxy) serve(c net.Conn, to string) {
 	defer c.Close()
+
 	up, err := net.Dial("unix", to)
 	if err != nil {
 		return
 	}
+
 	defer up.Close()
 	go func() {
 		io.Copy(c, up)
 		c.Close()
 	}()
+
 	buf := make([]byte, 64<<10)
 	for {
 		n, err := c.Read(buf)
 		if err != nil {
 			return
 		}
+
 		if strings.Contains(string(buf[:n]), "subscribe") {
 			p.mu.Lock()
 			p.subscribed = append(p.subscribed, c)
 			p.mu.Unlock()
 		}
+
 		if _, err := up.Write(buf[:n]); err != nil {
 			return
 		}
@@ -217,6 +256,7 @@ func (p *proxy) serve(c net.Conn, to string) {
 func (p *proxy) set(hangs bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+
 	p.hangs = hangs
 	for _, c := range append(p.subscribed, p.held...) {
 		c.Close()
@@ -232,14 +272,17 @@ func TestASubscriptionThatHangsDelaysNoCall(t *testing.T) {
 	direct := setupOn(t, address)
 	direct.queue = b.queue
 	direct.serve(t, echo)
+
 	if got := whole(t, b.call(t, stream.Call{Body: []byte("1")})); got != "1" {
 		t.Fatalf("got %q", got)
 	}
 	// With the subscription hanging each of these would wait for a connection for a
 	// second at least.
 	p.set(true)
+
 	ctx, cancel := context.WithTimeout(t.Context(), wait.Patience)
 	defer cancel()
+
 	var answers []*stream.Answer
 	for range 60 {
 		answers = append(answers, b.call(t, stream.Call{Body: []byte("2")}))
@@ -248,6 +291,7 @@ func TestASubscriptionThatHangsDelaysNoCall(t *testing.T) {
 		}
 	}
 	p.set(false)
+
 	for _, a := range answers {
 		if got := whole(t, a); got != "2" {
 			t.Errorf("got %q", got)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"presswork"
+	"presswork/internal/fault"
 	"presswork/internal/test/wait"
 	"presswork/tasks"
 	"presswork/tasks/stream"
@@ -18,6 +18,7 @@ import (
 // abandon makes a call nobody's, as if all patience with it had passed.
 func (b *bundle) abandon(t *testing.T, id string) {
 	t.Helper()
+
 	for _, w := range b.rdb.ZRange(t.Context(), stream.WaitersKey(id), 0, -1).Val() {
 		b.rdb.ZAdd(t.Context(), stream.WaitersKey(id), redis.Z{Score: 1, Member: w})
 	}
@@ -35,22 +36,34 @@ func TestARetryOfACallThatEverybodyLeftIsServedAnew(t *testing.T) {
 	runs := make(chan string, 9)
 	b.serve(t, func(ctx context.Context, run *stream.Run) error {
 		runs <- run.ID
+
 		if len(runs) == 1 {
 			return untilLeft(ended)(ctx, run)
 		}
+
 		return echo(ctx, run)
 	})
-	wait.Until(t, "the task has ended", func() bool { return b.rdb.Exists(t.Context(), stream.CallKey(first.ID)).Val() == 0 })
+	wait.Until(
+		t,
+		"the task has ended",
+		func() bool { return b.rdb.Exists(t.Context(), stream.CallKey(first.ID)).Val() == 0 },
+	)
 	second := b.call(t, c)
 	begun(t, second)
 	// Left while it ran.
 	second.Close()
 	b.abandon(t, second.ID)
 	wait.Receive(t, "the run ends", ended)
-	wait.Until(t, "the answer is forgotten", func() bool { return b.rdb.Exists(t.Context(), stream.CallKey(second.ID)).Val() == 0 })
+	wait.Until(
+		t,
+		"the answer is forgotten",
+		func() bool { return b.rdb.Exists(t.Context(), stream.CallKey(second.ID)).Val() == 0 },
+	)
+
 	if got := whole(t, b.call(t, c)); got != "1" {
 		t.Errorf("the retry heard %q", got)
 	}
+
 	if len(runs) != 2 {
 		t.Errorf("%d runs, want one that was left and one that was heard", len(runs))
 	}
@@ -60,11 +73,12 @@ func TestACallThatCannotBeEnqueuedIsForgotten(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.serve(t, echo)
-	b.queue.setBroken(presswork.Errorf(presswork.QueueUnavailable, "broken"))
+	b.queue.setBroken(fault.Errorf(fault.QueueUnavailable, "broken"))
 	c := stream.Call{ID: tasks.NewID(), Tier: stream.OnDemand, IdempotencyKey: "k", Fingerprint: "f", Body: []byte("1")}
 	_, err := b.client.Call(t.Context(), c)
-	wantCode(t, err, presswork.QueueUnavailable)
+	wantCode(t, err, fault.QueueUnavailable)
 	b.queue.setBroken(nil)
+
 	if got := whole(t, b.call(t, c)); got != "1" {
 		t.Errorf("the retry heard %q", got)
 	}
@@ -80,6 +94,7 @@ func TestCallersWhoComeAndGoHearEveryFrameOnce(t *testing.T) {
 				return err
 			}
 		}
+
 		return run.Finish(nil)
 	})
 	c := stream.Call{ID: tasks.NewID(), IdempotencyKey: "k", Fingerprint: "f"}
@@ -94,19 +109,23 @@ func TestCallersWhoComeAndGoHearEveryFrameOnce(t *testing.T) {
 		answer = <-next
 	}
 	var heard []string
+
 	for _, word := range []string{"a", "b", "c"} {
 		speak <- word
+
 		for !slices.Contains(heard, word) {
 			frames, err := answer.Next(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
+
 			for _, f := range frames {
 				heard = append(heard, string(f))
 			}
 		}
 	}
 	close(speak)
+
 	if want := []string{"begun", "a", "b", "c"}; !slices.Equal(heard, want) {
 		t.Errorf("heard %q", heard)
 	}
@@ -117,6 +136,7 @@ func TestCallersWhoComeAndGoHearEveryFrameOnce(t *testing.T) {
 // task has ended. No waiter is renewed meanwhile.
 func TestARetryRightAfterEverybodyLeftIsServedAnew(t *testing.T) {
 	t.Parallel()
+
 	for name, tc := range map[string]struct {
 		concurrency int
 		// unheard: the run does not know yet that it was left.
@@ -132,17 +152,21 @@ func TestARetryRightAfterEverybodyLeftIsServedAnew(t *testing.T) {
 				if attempts.Add(1) > 1 {
 					return echo(ctx, run)
 				}
+
 				if err := run.Send([]byte("begun")); err != nil {
 					return err
 				}
+
 				if !tc.unheard {
 					<-ctx.Done()
 				}
 				close(leaves)
 				<-goes
+
 				if err := run.Finish([]byte("late")); err == nil {
 					t.Error("the run that was left has written into the answer of the retry")
 				}
+
 				return nil
 			})
 			t.Cleanup(end)
@@ -150,19 +174,23 @@ func TestARetryRightAfterEverybodyLeftIsServedAnew(t *testing.T) {
 			first := b.call(t, c)
 			begun(t, first)
 			first.Close()
+
 			if tc.unheard {
 				b.rdb.HSet(t.Context(), stream.CallKey(first.ID), "state", "left")
 			} else {
 				b.abandon(t, first.ID)
 			}
 			wait.Receive(t, "the run ends", leaves)
+
 			retry := b.call(t, c)
 			if retry.ID != first.ID {
 				t.Errorf("the retry is call %s, want %s", retry.ID, first.ID)
 			}
+
 			if tc.concurrency == 1 {
 				end()
 			}
+
 			if got := whole(t, retry); got != "1" {
 				t.Errorf("the retry heard %q", got)
 			}

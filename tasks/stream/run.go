@@ -61,8 +61,10 @@ type Run struct {
 // close together travel together. The error is the cause of the run's end.
 func (r *Run) Send(frame []byte) error {
 	r.mu.Lock()
+
 	for len(r.pending) > sendAhead && r.ctx.Err() == nil {
 		r.mu.Unlock()
+
 		select {
 		case <-r.flushed:
 		case <-r.ctx.Done():
@@ -70,10 +72,12 @@ func (r *Run) Send(frame []byte) error {
 		r.mu.Lock()
 	}
 	defer r.mu.Unlock()
+
 	if r.ctx.Err() != nil {
 		return context.Cause(r.ctx)
 	}
 	r.add(frame, false)
+
 	return nil
 }
 
@@ -84,10 +88,12 @@ func (r *Run) Sent(ctx context.Context) ([][]byte, error) {
 		return nil, unavailable(err)
 	}
 	var frames [][]byte
+
 	for _, e := range entries {
 		data, _ := e.Values["d"].(string)
 		frames = appendFrames(frames, []byte(data))
 	}
+
 	return frames, nil
 }
 
@@ -99,9 +105,11 @@ func (r *Run) Current(ctx context.Context) (bool, error) {
 		// Redis has lost the call.
 		return !errors.Is(context.Cause(r.ctx), errCallLost), nil
 	}
+
 	if err != nil {
 		return false, unavailable(err)
 	}
+
 	return fence == r.fence, nil
 }
 
@@ -113,19 +121,23 @@ func (r *Run) Finish(frame []byte) error {
 	// The end of the run's context must not cut off its last word.
 	patience := time.NewTimer(r.writer.outage)
 	defer patience.Stop()
+
 	for {
 		r.mu.Lock()
 		over := r.over
 		r.mu.Unlock()
+
 		if over {
 			return nil
 		}
+
 		select {
 		case <-r.flushed:
 		case <-patience.C:
 			r.giveUp(errCallLost)
 			return unavailable(errors.New("the last frame was not written in time"))
 		}
+
 		if r.isLost() {
 			return errCallLost
 		}
@@ -163,6 +175,7 @@ func (r *Run) restore() {
 func (r *Run) isLost() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+
 	return r.mayNotWrite()
 }
 
@@ -175,12 +188,14 @@ func (r *Run) mayNotWrite() bool {
 func (r *Run) isFinished() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+
 	return r.final
 }
 
 func (r *Run) hasSent() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+
 	return r.Begun || r.seq > 0 || len(r.pending)+len(r.sending) > 0
 }
 
@@ -211,11 +226,14 @@ func (r *Run) notify() {
 func (r *Run) take() (w write, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+
 	if r.over || r.mayNotWrite() {
 		r.dirty = false
 		r.notify()
+
 		return write{}, false
 	}
+
 	if r.missing {
 		w := write{run: r, restores: []any{
 			r.fence, r.Attempt, r.memory, callTTL.Milliseconds(), waiterTTL.Milliseconds(), r.seq, r.to,
@@ -223,16 +241,20 @@ func (r *Run) take() (w write, ok bool) {
 		for _, entry := range r.kept {
 			w.restores = append(w.restores, entry)
 		}
+
 		return w, true
 	}
+
 	if len(r.sending) == 0 && !r.closing {
 		r.sending, r.pending = r.pending, nil
 		r.closing = r.final
 	}
+
 	if len(r.sending) == 0 && !r.closing {
 		r.dirty = false
 		return write{}, false
 	}
+
 	return write{run: r, entry: r.sending, seq: r.seq + 1, last: r.closing}, true
 }
 
@@ -242,14 +264,17 @@ func (r *Run) written(w write) (more bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	defer r.notify()
+
 	switch {
 	case w.err != nil:
 		if r.failing.IsZero() {
 			r.failing = time.Now()
 		}
+
 		if time.Since(r.failing) >= r.writer.outage {
 			r.lose(r.writer.outageLasts())
 		}
+
 		return true
 	case w.answer == 0:
 		r.lose(errCallLost)
@@ -268,12 +293,14 @@ func (r *Run) written(w write) (more bool) {
 	r.failing = time.Time{}
 	more = !r.over && (len(r.sending)+len(r.pending) > 0 || r.final)
 	r.dirty = more
+
 	return more
 }
 
 // keep is called with the lock held.
 func (r *Run) keep(entry []byte) {
 	r.kept = append(r.kept, entry)
+
 	r.bytes += len(entry)
 	for r.bytes-len(r.kept[0]) >= keepBytes {
 		r.bytes -= len(r.kept[0])

@@ -31,6 +31,7 @@ func runAll(ctx context.Context, rdb redis.UniversalClient, s *redis.Script, fil
 			_, err = rdb.Pipelined(ctx, fill)
 		}
 	}
+
 	return err
 }
 

@@ -64,40 +64,56 @@ func (s *Server) Serve(ctx context.Context, task string, h func(context.Context,
 func (s *Server) begin(ctx context.Context, task string) (*Run, error) {
 	id, maker := callOf(task)
 	fence := newID()
-	answer, err := beginCallScript.Run(ctx, s.rdb, []string{callKey(id), waitersKey(id)}, fence, s.afterOutage(), maker).StringSlice()
+
+	answer, err := beginCallScript.Run(ctx, s.rdb, []string{callKey(id), waitersKey(id)}, fence, s.afterOutage(), maker).
+		StringSlice()
 	if err != nil {
 		return nil, unavailable(err)
 	}
+
 	if answer[0] != "" {
 		s.log.Debug("a call needs no work", "call_id", id, "reason", answer[0])
 		return nil, nil
 	}
+
 	run := &Run{
-		ID: id, fence: fence, memory: answer[4], to: answer[5], writer: s.writer, flushed: make(chan struct{}, 1), arrived: make(chan struct{}, 1),
-		keys: []any{callKey(id), framesKey(id), waitersKey(id)},
+		ID:      id,
+		fence:   fence,
+		memory:  answer[4],
+		to:      answer[5],
+		writer:  s.writer,
+		flushed: make(chan struct{}, 1),
+		arrived: make(chan struct{}, 1),
+		keys:    []any{callKey(id), framesKey(id), waitersKey(id)},
 	}
 	if run.Attempt, err = strconv.Atoi(answer[1]); err == nil {
 		run.seq, err = strconv.ParseInt(answer[2], 10, 64)
 	}
+
 	if err == nil {
 		err = json.Unmarshal([]byte(answer[3]), &run.Call)
 	}
+
 	var now, made int64
 	if err == nil {
 		now, err = strconv.ParseInt(answer[6], 10, 64)
 	}
+
 	if err == nil {
 		made, err = strconv.ParseInt(answer[7], 10, 64)
 	}
+
 	if err != nil {
 		// No other worker could read it either: the caller gets an error.
 		s.log.Error("a call cannot be read", "call_id", id, "err", err)
 		s.forget(id, fence)
+
 		return nil, nil
 	}
 	run.Call.ID = id
 	run.Begun = run.seq > 0
 	run.Waited = max(0, time.Duration(now-made)*time.Microsecond) // a failover may set the clock back
+
 	return run, nil
 }
 
@@ -108,6 +124,7 @@ func (s *Server) run(ctx context.Context, run *Run, h func(context.Context, *Run
 	run.ctx, run.end = rctx, cancel
 	s.mu.Lock()
 	s.runs[run] = struct{}{}
+
 	s.mu.Unlock()
 	defer func() {
 		s.mu.Lock()
@@ -115,6 +132,7 @@ func (s *Server) run(ctx context.Context, run *Run, h func(context.Context, *Run
 		delete(s.runs, run)
 	}()
 	err := h(rctx, run)
+
 	cause := context.Cause(rctx)
 	switch {
 	case errors.Is(cause, ErrLeft):
@@ -126,8 +144,19 @@ func (s *Server) run(ctx context.Context, run *Run, h func(context.Context, *Run
 	case errors.Is(cause, ErrDraining) && !run.hasSent():
 		return ErrDraining
 	}
-	s.log.Error("a call ended without its last frame", "call_id", run.ID, "attempt", run.Attempt, "request_id", run.Call.RequestID, "err", err)
+	s.log.Error(
+		"a call ended without its last frame",
+		"call_id",
+		run.ID,
+		"attempt",
+		run.Attempt,
+		"request_id",
+		run.Call.RequestID,
+		"err",
+		err,
+	)
 	run.abandon()
+
 	return nil
 }
 
@@ -146,6 +175,7 @@ func (s *Server) Condemn(ctx context.Context, task, reason string) error {
 func (s *Server) forget(id, fence string) {
 	ctx, cancel := context.WithTimeout(context.Background(), redisTimeout)
 	defer cancel()
+
 	if err := forgetScript.Run(ctx, s.rdb, callKeys(id), fence).Err(); err != nil {
 		s.log.Warn("a call that nobody waits for stays for a while", "call_id", id, "err", err)
 	}
@@ -156,6 +186,7 @@ func (s *Server) forget(id, fence string) {
 func (s *Server) afterOutage() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+
 	return time.Since(s.failed) < waiterTTL
 }
 
@@ -164,10 +195,12 @@ func (s *Server) afterOutage() bool {
 func (s *Server) isAwayForLong() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+
 	s.failed = time.Now()
 	if s.away.IsZero() {
 		s.away = s.failed
 	}
+
 	return time.Since(s.away) >= s.writer.outage
 }
 
@@ -181,10 +214,12 @@ func (s *Server) isBack() {
 func (s *Server) all() []*Run {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+
 	runs := make([]*Run, 0, len(s.runs))
 	for r := range s.runs {
 		runs = append(runs, r)
 	}
+
 	return runs
 }
 
@@ -212,6 +247,7 @@ func (s *Server) Input(id string) {
 func (s *Server) watch(ctx context.Context) {
 	tick := time.NewTicker(lookAtCalls)
 	defer tick.Stop()
+
 	for {
 		select {
 		case <-ctx.Done():
@@ -229,10 +265,12 @@ func (s *Server) look(ctx context.Context) {
 	}
 	looks := make([]*redis.Cmd, len(runs))
 	after := s.afterOutage()
+
 	err := runAll(ctx, s.rdb, lookScript, func(p redis.Pipeliner) error {
 		for i, r := range runs {
 			looks[i] = lookScript.EvalSha(ctx, p, []string{callKey(r.ID), waitersKey(r.ID)}, r.fence, after)
 		}
+
 		return nil
 	})
 	if err != nil {
@@ -242,9 +280,11 @@ func (s *Server) look(ctx context.Context) {
 				r.giveUp(s.writer.outageLasts())
 			}
 		}
+
 		return
 	}
 	s.isBack()
+
 	for i, r := range runs {
 		look, _ := looks[i].Text()
 		switch look {

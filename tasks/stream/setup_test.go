@@ -11,7 +11,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"presswork"
+	"presswork/internal/fault"
 	"presswork/internal/test/redistest"
 	"presswork/internal/test/wait"
 	"presswork/tasks"
@@ -45,13 +45,16 @@ type queue struct {
 func (q *queue) enqueue(_ context.Context, _ stream.Call, task string) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+
 	if q.broken != nil {
 		return q.broken
 	}
+
 	if !q.out[task] {
 		q.out[task] = true
 		q.tasks <- task
 	}
+
 	return nil
 }
 
@@ -80,20 +83,27 @@ func setupOn(t testing.TB, address string) *bundle {
 	b := &bundle{address: address, queue: &queue{tasks: make(chan string, 1000), out: map[string]bool{}}}
 	b.rdb = dial(t, address)
 	b.client = stream.NewClient(dial(t, address), stream.ClientOptions{
-		Enqueue: b.queue.enqueue, Drop: b.queue.drop, Left: leftChannel, Input: inputChannel, Log: slog.New(slog.DiscardHandler),
+		Enqueue: b.queue.enqueue,
+		Drop:    b.queue.drop,
+		Left:    leftChannel,
+		Input:   inputChannel,
+		Log:     slog.New(slog.DiscardHandler),
 	})
 	b.client.Start()
 	t.Cleanup(b.client.Stop)
+
 	return b
 }
 
 func dial(t testing.TB, address string) redis.UniversalClient {
 	t.Helper()
+
 	rdb, err := tasks.Dial(address, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { rdb.Close() })
+
 	return rdb
 }
 
@@ -110,6 +120,7 @@ type worker struct {
 func (b *bundle) worker(t testing.TB) *worker {
 	t.Helper()
 	rdb := dial(t, b.address)
+
 	return &worker{Server: stream.NewServer(rdb, slog.New(slog.DiscardHandler)), rdb: rdb}
 }
 
@@ -121,6 +132,7 @@ func (b *bundle) start(t testing.TB, w *worker, concurrency int, h handler) {
 	running.Go(func() {
 		sub := w.rdb.Subscribe(work, leftChannel, inputChannel)
 		defer sub.Close()
+
 		for {
 			select {
 			case <-work.Done():
@@ -134,6 +146,7 @@ func (b *bundle) start(t testing.TB, w *worker, concurrency int, h handler) {
 			}
 		}
 	})
+
 	for range concurrency {
 		running.Go(func() {
 			for {
@@ -143,6 +156,7 @@ func (b *bundle) start(t testing.TB, w *worker, concurrency int, h handler) {
 				case id := <-b.queue.tasks:
 					err := w.Serve(work, id, h)
 					b.queue.done(id)
+
 					if err != nil {
 						_ = b.queue.enqueue(work, stream.Call{}, id)
 					}
@@ -163,39 +177,48 @@ func (b *bundle) serve(t testing.TB, h handler) *worker {
 	t.Helper()
 	w := b.worker(t)
 	b.start(t, w, 64, h)
+
 	return w
 }
 
 func (b *bundle) call(t testing.TB, c stream.Call) *stream.Answer {
 	t.Helper()
+
 	if c.ID == "" {
 		c.ID = tasks.NewID()
 	}
+
 	if c.Tier == "" {
 		c.Tier = stream.OnDemand
 	}
+
 	a, err := b.client.Call(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(a.Close)
+
 	return a
 }
 
 // whole reads an answer to its end.
 func whole(t testing.TB, a *stream.Answer) string {
 	t.Helper()
+
 	ctx, cancel := context.WithTimeout(t.Context(), wait.Patience)
 	defer cancel()
 	var b strings.Builder
+
 	for {
 		frames, err := a.Next(ctx)
 		if errors.Is(err, io.EOF) {
 			return b.String()
 		}
+
 		if err != nil {
 			t.Fatalf("after %d bytes, %.60q: %v", b.Len(), b.String(), err)
 		}
+
 		for _, f := range frames {
 			b.Write(f)
 		}
@@ -214,20 +237,23 @@ func untilLeft(causes chan<- error) handler {
 		}
 		<-ctx.Done()
 		causes <- context.Cause(ctx)
+
 		return context.Cause(ctx)
 	}
 }
 
 func begun(t testing.TB, a *stream.Answer) {
 	t.Helper()
+
 	if frames, err := a.Next(t.Context()); err != nil || string(frames[0]) != "begun" {
 		t.Fatalf("got %q, %v", frames, err)
 	}
 }
 
-func wantCode(t testing.TB, err error, want presswork.Code) {
+func wantCode(t testing.TB, err error, want fault.Code) {
 	t.Helper()
-	if got := presswork.CodeOf(err); got != want {
+
+	if got := fault.CodeOf(err); got != want {
 		t.Fatalf("code %q (%v), want %q", got, err, want)
 	}
 }

@@ -48,6 +48,7 @@ type writer struct {
 
 func newWriter(rdb redis.UniversalClient, log *slog.Logger) *writer {
 	_, cluster := rdb.(*redis.ClusterClient)
+
 	return &writer{
 		rdb: rdb, log: log, outage: outageLimit, oneByOne: cluster, rest: time.Sleep,
 		stopping: make(chan struct{}), wake: make(chan struct{}, 1),
@@ -74,6 +75,7 @@ func (w *writer) run() {
 			return
 		case <-w.wake:
 		}
+
 		for n := w.flush(); n > 0; n = w.flush() {
 			if n >= busyBatch {
 				w.rest(busyPause)
@@ -87,6 +89,7 @@ func (w *writer) mark(runs ...*Run) {
 	w.mu.Lock()
 	w.dirty = append(w.dirty, runs...)
 	w.mu.Unlock()
+
 	select {
 	case w.wake <- struct{}{}:
 	default:
@@ -115,29 +118,35 @@ func (w *writer) flush() int {
 	w.dirty = w.dirty[n:]
 	w.mu.Unlock()
 	writes := make([]write, 0, n)
+
 	for _, r := range batch {
 		if one, ok := r.take(); ok {
 			writes = append(writes, one)
 		}
 	}
+
 	if len(writes) == 0 {
 		return n
 	}
+
 	err := w.send(writes)
 	if redis.HasErrorPrefix(err, "NOSCRIPT") {
 		if err = frameScript.Load(context.Background(), w.rdb).Err(); err == nil {
 			err = w.send(writes)
 		}
 	}
+
 	if err != nil {
 		w.log.Warn("frames of calls could not be written; trying again", "calls", len(writes), "err", err)
 		time.Sleep(writePause)
 	}
+
 	for _, one := range writes {
 		if one.run.written(one) {
 			w.mark(one.run)
 		}
 	}
+
 	return n
 }
 
@@ -148,6 +157,7 @@ func (w *writer) send(writes []write) error {
 	var asked []func()
 	_, err := w.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
 		var entries []*write
+
 		for i := range writes {
 			one := &writes[i]
 			if one.restores == nil {
@@ -158,19 +168,24 @@ func (w *writer) send(writes []write) error {
 			cmd := restoreScript.Eval(ctx, p, callKeys(one.run.ID), one.restores...)
 			asked = append(asked, func() { one.answer, one.err = cmd.Int() })
 		}
+
 		for len(entries) > 0 {
 			n := w.command(entries)
 			asked = append(asked, appendEntries(ctx, p, entries[:n]))
 			entries = entries[n:]
 		}
+
 		return nil
 	})
+
 	for _, answer := range asked {
 		answer()
 	}
+
 	for i := 0; err == nil && i < len(writes); i++ {
 		err = writes[i].err
 	}
+
 	return err
 }
 
@@ -180,12 +195,14 @@ func (w *writer) command(entries []*write) int {
 	if w.oneByOne {
 		return 1
 	}
+
 	bytes := 0
 	for n, one := range entries {
 		if bytes += len(one.entry); n > 0 && bytes > commandBytes {
 			return n
 		}
 	}
+
 	return len(entries)
 }
 
@@ -193,11 +210,13 @@ func (w *writer) command(entries []*write) int {
 // what reads its answers.
 func appendEntries(ctx context.Context, p redis.Pipeliner, entries []*write) func() {
 	args := make([]any, 0, 4+7*len(entries))
+
 	args = append(args, "evalsha", frameScript.Hash(), 3*len(entries))
 	for _, one := range entries {
 		args = append(args, one.run.keys...)
 	}
 	args = append(args, publishedBytes)
+
 	for _, one := range entries {
 		last := "0"
 		if one.last {
@@ -206,6 +225,7 @@ func appendEntries(ctx context.Context, p redis.Pipeliner, entries []*write) fun
 		args = append(args, one.run.fence, one.seq, one.entry, last)
 	}
 	cmd := p.Do(ctx, args...)
+
 	return func() {
 		answers, err := cmd.Slice()
 		for i, one := range entries {
@@ -213,6 +233,7 @@ func appendEntries(ctx context.Context, p redis.Pipeliner, entries []*write) fun
 			if err != nil {
 				continue
 			}
+
 			n, ok := answers[i].(int64)
 			if one.answer = int(n); !ok {
 				one.err = fmt.Errorf("an entry was answered by %v", answers[i])

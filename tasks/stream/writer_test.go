@@ -23,6 +23,7 @@ func (s *steps) step(c chan<- int, runs int) {
 	case c <- runs:
 	case <-s.over:
 	}
+
 	select {
 	case <-s.goOn:
 	case <-s.over:
@@ -39,6 +40,7 @@ func (s *steps) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Proces
 				s.step(s.trips, keys/3)
 			}
 		}
+
 		return next(context.WithoutCancel(ctx), cmds) // a step takes what it takes
 	}
 }
@@ -57,10 +59,12 @@ func TestFramesTravelTogetherWhereThereAreMany(t *testing.T) {
 	b.start(t, w, busy, func(_ context.Context, run *stream.Run) error {
 		runs <- run
 		<-s.over
+
 		return run.Finish(nil)
 	})
 	t.Cleanup(func() { close(s.over) })
 	var all []*stream.Run
+
 	for range busy {
 		b.call(t, stream.Call{})
 		all = append(all, wait.Receive(t, "a run", runs))
@@ -87,6 +91,7 @@ func TestFramesTravelTogetherWhereThereAreMany(t *testing.T) {
 	send(all[:few])
 	s.goOn <- struct{}{}
 	trip()
+
 	if want := []int{1, 1, busy, few}; !slices.Equal(sizes, want) {
 		t.Errorf("round trips of %d runs, want %d", sizes, want)
 	}
@@ -105,12 +110,14 @@ func TestACallThatCannotBeWrittenHoldsUpNoOther(t *testing.T) {
 		begun <- run.ID
 		<-gates[run.Call.RequestID]
 		finished <- run.Finish([]byte("whole"))
+
 		return nil
 	})
 	broken := b.call(t, stream.Call{RequestID: "broken"})
 	wait.Receive(t, "the broken call", begun)
 	sound := b.call(t, stream.Call{RequestID: "sound"})
 	wait.Receive(t, "the sound call", begun)
+
 	frames := stream.FramesKey(broken.ID)
 	if err := b.rdb.Set(t.Context(), frames, "no stream", 0).Err(); err != nil {
 		t.Fatal(err)
@@ -121,15 +128,19 @@ func TestACallThatCannotBeWrittenHoldsUpNoOther(t *testing.T) {
 	wait.Receive(t, "another one, with the script", s.trips)
 	close(gates["sound"])
 	close(s.over)
+
 	if err := wait.Receive(t, "the sound call's end", finished); err != nil {
 		t.Error(err)
 	}
+
 	if err := b.rdb.Del(t.Context(), frames).Err(); err != nil {
 		t.Fatal(err)
 	}
+
 	if err := wait.Receive(t, "the broken call's end", finished); err != nil {
 		t.Error(err)
 	}
+
 	for _, answer := range []*stream.Answer{broken, sound} {
 		if got := whole(t, answer); got != "whole" {
 			t.Errorf("a call was answered by %q", got)

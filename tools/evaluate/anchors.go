@@ -15,12 +15,14 @@ import (
 func interval(predictions []prediction, measure func([]prediction) float64) string {
 	const resamples = 300
 	random := rand.New(rand.NewPCG(1, 2))
+
 	groups := map[string][]prediction{}
 	for _, p := range predictions {
 		groups[p.document.Group] = append(groups[p.document.Group], p)
 	}
 	names := groupsOf(predictions)
 	var values []float64
+
 	for range resamples {
 		var drawn []prediction
 		for range names {
@@ -29,6 +31,7 @@ func interval(predictions []prediction, measure func([]prediction) float64) stri
 		values = append(values, measure(drawn))
 	}
 	slices.Sort(values)
+
 	return fmt.Sprintf(" (%.2f–%.2f)", values[resamples/40], values[resamples-1-resamples/40])
 }
 
@@ -42,16 +45,19 @@ const (
 // their words: what is usual where nothing is known of documents.
 func bagOfWords(documents []Document) []prediction {
 	seen := map[string]int{}
+
 	words := make([]map[string]int, len(documents))
 	for i, d := range documents {
 		words[i] = map[string]int{}
 		for _, w := range analysis.Words(string(d.Markdown[:min(len(d.Markdown), 60<<10)])) {
 			words[i][w]++
 		}
+
 		for w := range words[i] {
 			seen[w]++
 		}
 	}
+
 	var known []string
 	for w := range seen {
 		known = append(known, w)
@@ -60,12 +66,15 @@ func bagOfWords(documents []Document) []prediction {
 		if seen[a] != seen[b] {
 			return seen[b] - seen[a]
 		}
+
 		if a < b {
 			return -1
 		}
+
 		return 1
 	})
 	known = known[:min(len(known), bagWords)]
+
 	bags := slices.Clone(documents)
 	for i := range bags {
 		x, length := make([]float64, len(known)), 0.0
@@ -75,16 +84,19 @@ func bagOfWords(documents []Document) []prediction {
 				length += x[k] * x[k]
 			}
 		}
+
 		for k := range x {
 			x[k] *= 4 / math.Sqrt(max(length, 1))
 		}
 		bags[i].Features, bags[i].Bare = x, x
 	}
+
 	return heldOut(bags, func(samples []train.TypeSample) analysis.Weights {
 		zero := analysis.Weights{Rows: make([][]float64, len(analysis.DocumentTypes())), Temperature: 1}
 		for t := range zero.Rows {
 			zero.Rows[t] = make([]float64, len(known)+1)
 		}
+
 		return train.FitTypesFrom(zero, samples, bagSteps)
 	})
 }

@@ -17,11 +17,13 @@ type calibrated struct{ temperature, slack float64 }
 func crossCalibrated(predictions []prediction) []prediction {
 	groups := groupsOf(predictions)
 	halves := [2][]prediction{}
+
 	for _, p := range predictions {
 		h := slices.Index(groups, p.document.Group) % 2
 		halves[h] = append(halves[h], p)
 	}
 	out := make([]prediction, 0, len(predictions))
+
 	for h, half := range halves {
 		c := calibrate(halves[1-h])
 		for _, p := range half {
@@ -29,6 +31,7 @@ func crossCalibrated(predictions []prediction) []prediction {
 			out = append(out, p)
 		}
 	}
+
 	return out
 }
 
@@ -37,6 +40,7 @@ func groupsOf(predictions []prediction) (names []string) {
 		names = append(names, p.document.Group)
 	}
 	slices.Sort(names)
+
 	return slices.Compact(names)
 }
 
@@ -44,16 +48,19 @@ func groupsOf(predictions []prediction) (names []string) {
 // ten bins of equal width: |confidence − accuracy|, weighted by their fill.
 func calibrationError(predictions []prediction) float64 {
 	var confidence, right, n [10]float64
+
 	for _, p := range predictions {
 		b := p.best()
 		bin := min(9, int(p.probabilities[b]*10))
 		n[bin]++
+
 		confidence[bin] += p.probabilities[b]
 		if b == p.truth {
 			right[bin]++
 		}
 	}
 	sum := 0.0
+
 	for bin := range n {
 		if d := confidence[bin] - right[bin]; d > 0 {
 			sum += d
@@ -61,6 +68,7 @@ func calibrationError(predictions []prediction) float64 {
 			sum -= d
 		}
 	}
+
 	return sum / float64(max(len(predictions), 1))
 }
 
@@ -71,6 +79,7 @@ func TrainCalibrated(documents []Document) analysis.Weights {
 	w := train.FitTypes(typeSamples(documents))
 	c := calibrate(foreign(heldOut(documents, train.FitTypes)))
 	w.Temperature, w.Slack = c.temperature, c.slack
+
 	return w
 }
 
@@ -93,11 +102,13 @@ func calibrate(predictions []prediction) calibrated {
 			for _, p := range predictions {
 				loss -= math.Log(max(c.apply(p.probabilities)[p.truth], 1e-9))
 			}
+
 			if loss < least {
 				best, least = c, loss
 			}
 		}
 	}
+
 	return best
 }
 
@@ -108,9 +119,11 @@ func (c calibrated) apply(p []float64) []float64 {
 		out[i] = math.Pow(v, 1/c.temperature)
 		sum += out[i]
 	}
+
 	for i := range out {
 		out[i] = (1-c.slack)*out[i]/sum + c.slack/float64(len(p))
 	}
+
 	return out
 }
 
@@ -118,14 +131,17 @@ func (c calibrated) apply(p []float64) []float64 {
 // not vary.
 func correlation(a, b []float64) float64 {
 	n := float64(len(a))
+
 	var sa, sb, saa, sbb, sab float64
 	for i := range a {
 		sa, sb = sa+a[i], sb+b[i]
 		saa, sbb, sab = saa+a[i]*a[i], sbb+b[i]*b[i], sab+a[i]*b[i]
 	}
+
 	d := math.Sqrt((n*saa - sa*sa) * (n*sbb - sb*sb))
 	if d == 0 || math.IsNaN(d) {
 		return 0
 	}
+
 	return (n*sab - sa*sb) / d
 }

@@ -42,25 +42,33 @@ func heldOut(documents []Document, learn fit) []prediction {
 	part := func(d Document) int {
 		sum := fnv.New32a()
 		sum.Write([]byte(d.Group))
+
 		return int(sum.Sum32() % parts)
 	}
 	found := make([][]prediction, parts)
 	var all sync.WaitGroup
 	turn := make(chan struct{}, runtime.NumCPU())
+
 	for i := range parts {
 		all.Go(func() {
 			turn <- struct{}{}
 			defer func() { <-turn }()
-			w := learn(typeSamples(slices.DeleteFunc(slices.Clone(documents), func(d Document) bool { return part(d) == i })))
+
+			w := learn(
+				typeSamples(slices.DeleteFunc(slices.Clone(documents), func(d Document) bool { return part(d) == i })),
+			)
 			for _, d := range documents {
 				if part(d) == i {
-					found[i] = append(found[i], prediction{d, slices.Index(analysis.DocumentTypes(), d.Type),
-						w.Probabilities(d.Features), w.Probabilities(d.Bare), nil})
+					found[i] = append(found[i], prediction{
+						d, slices.Index(analysis.DocumentTypes(), d.Type),
+						w.Probabilities(d.Features), w.Probabilities(d.Bare), nil,
+					})
 				}
 			}
 		})
 	}
 	all.Wait()
+
 	return slices.Concat(found...)
 }
 
@@ -69,6 +77,7 @@ func typeSamples(documents []Document) []train.TypeSample {
 	for i, d := range documents {
 		samples[i] = train.TypeSample{Type: d.Type, Features: d.Features}
 	}
+
 	return samples
 }
 
@@ -82,13 +91,20 @@ func documentTypes(corpus string) ([]Row, error) {
 	all := heldOut(documents, train.FitTypes)
 	given := crossCalibrated(foreign(all))
 	own := slices.DeleteFunc(slices.Clone(all), func(p prediction) bool { return !p.document.Own })
-	other := slices.DeleteFunc(slices.Clone(given), func(p prediction) bool { return analysis.Analyze(p.document.Markdown).Language == "en" })
+	other := slices.DeleteFunc(
+		slices.Clone(given),
+		func(p prediction) bool { return analysis.Analyze(p.document.Markdown).Language == "en" },
+	)
 	precision, coverage := confident(given, 0.8)
 	first := func(p []prediction) float64 { return macroF1(p, prediction.best) }
 	rows := []Row{
 		AtLeast("document type, macro F1"+interval(given, first), first(given), 0.88),
 		AtLeast("document type, among the first two"+interval(given, amongTwo), amongTwo(given), 0.95),
-		AtLeast("document type, macro F1 without front matter", macroF1(given, func(p prediction) int { return top(p.bare) }), 0.85),
+		AtLeast(
+			"document type, macro F1 without front matter",
+			macroF1(given, func(p prediction) int { return top(p.bare) }),
+			0.85,
+		),
 		AtLeast("document type, precision at confidence 0.8", precision, 0.95),
 		AtLeast("document type, coverage at confidence 0.8", coverage, 0.75),
 		AtMost("document type, expected calibration error", calibrationError(given), 0.05),
@@ -96,6 +112,7 @@ func documentTypes(corpus string) ([]Row, error) {
 		AtLeast("document type, share right where not in English"+interval(other, amongOne), amongOne(other), 0.65),
 		AtLeast("document type, macro F1 on own samples", first(own), 0.85),
 	}
+
 	return append(rows, ablation(documents, given)...), nil
 }
 
@@ -103,6 +120,7 @@ func documentTypes(corpus string) ([]Row, error) {
 // how much what is trained beats them.
 func ablation(documents []Document, trained []prediction) (rows []Row) {
 	f1 := func(p []prediction) float64 { return macroF1(p, prediction.best) }
+
 	gain := func(p []prediction) float64 {
 		return f1(p) - macroF1(p, func(p prediction) int { return top(p.rival) })
 	}
@@ -120,10 +138,12 @@ func ablation(documents []Document, trained []prediction) (rows []Row) {
 		} else {
 			p = crossCalibrated(foreign(heldOut(documents, m.learn)))
 		}
+
 		byName := map[string]prediction{}
 		for _, rival := range p {
 			byName[rival.document.Group+rival.document.Name] = rival
 		}
+
 		both := slices.Clone(trained)
 		for i := range both {
 			both[i].rival = byName[both[i].document.Group+both[i].document.Name].probabilities
@@ -133,6 +153,7 @@ func ablation(documents []Document, trained []prediction) (rows []Row) {
 			AtLeast("gain of training over "+m.name+interval(both, gain), gain(both), 0),
 			AtLeast("the same in bits a document"+interval(both, bits), bits(both), 0))
 	}
+
 	return rows
 }
 
@@ -143,6 +164,7 @@ func bits(predictions []prediction) float64 {
 	for _, p := range predictions {
 		sum += math.Log2(max(p.probabilities[p.truth], 1e-9) / max(p.rival[p.truth], 1e-9))
 	}
+
 	return sum / float64(max(len(predictions), 1))
 }
 
@@ -151,6 +173,7 @@ func withoutLexicon(w analysis.Weights) analysis.Weights {
 	for _, row := range w.Rows {
 		clear(row[:analysis.LexiconFeatures()])
 	}
+
 	return w
 }
 
@@ -161,6 +184,7 @@ func surest(predictions []prediction) (most float64) {
 	for _, p := range predictions {
 		most = max(most, p.probabilities[p.best()])
 	}
+
 	return most
 }
 
@@ -172,49 +196,69 @@ func Mistakes(corpus string) (lines []string, err error) {
 		return nil, err
 	}
 	types := analysis.DocumentTypes()
+
 	for _, p := range crossCalibrated(heldOut(documents, train.FitTypes)) {
 		if b := p.best(); b != p.truth {
-			lines = append(lines, fmt.Sprintf("%s: %s %.2f, %s %.2f", p.document.Name, types[b], p.probabilities[b], types[p.truth], p.probabilities[p.truth]))
+			lines = append(
+				lines,
+				fmt.Sprintf(
+					"%s: %s %.2f, %s %.2f",
+					p.document.Name,
+					types[b],
+					p.probabilities[b],
+					types[p.truth],
+					p.probabilities[p.truth],
+				),
+			)
 		}
 	}
 	slices.Sort(lines)
+
 	return lines, nil
 }
 
 func macroF1(predictions []prediction, answer func(prediction) int) float64 {
 	types := len(analysis.DocumentTypes())
 	hit, said, is := make([]float64, types), make([]float64, types), make([]float64, types)
+
 	for _, p := range predictions {
 		a := answer(p)
 		said[a]++
+
 		is[p.truth]++
 		if a == p.truth {
 			hit[a]++
 		}
 	}
 	sum, n := 0.0, 0.0
+
 	for t := range is {
 		if is[t] > 0 {
 			sum += 2 * hit[t] / (said[t] + is[t])
 			n++
 		}
 	}
+
 	return sum / max(n, 1)
 }
 
 func amongFirst(predictions []prediction, n int) float64 {
 	hits := 0
+
 	for _, p := range predictions {
 		better := 0
+
 		for _, v := range p.probabilities {
 			if v > p.probabilities[p.truth] {
 				better++
 			}
 		}
+
 		if better < n {
 			hits++
 		}
 	}
+
 	return float64(hits) / float64(max(len(predictions), 1))
 }
 
@@ -222,13 +266,16 @@ func amongFirst(predictions []prediction, n int) float64 {
 // the share of documents that have one.
 func confident(predictions []prediction, limit float64) (precision, coverage float64) {
 	said, right := 0.0, 0.0
+
 	for _, p := range predictions {
 		if b := p.best(); p.probabilities[b] >= limit {
 			said++
+
 			if b == p.truth {
 				right++
 			}
 		}
 	}
+
 	return right / max(said, 1), said / float64(max(len(predictions), 1))
 }

@@ -29,12 +29,14 @@ func Documents(corpus string) ([]Document, error) {
 		return nil, err
 	}
 	own, err := Own()
+
 	return append(given, own...), err
 }
 
 // Given loads the corpora alone, Own the project's samples.
 func Given(corpus string) ([]Document, error) {
 	var given []Document
+
 	for _, dir := range filepath.SplitList(corpus) {
 		documents, err := corpusDocuments(dir)
 		if err != nil {
@@ -42,6 +44,7 @@ func Given(corpus string) ([]Document, error) {
 		}
 		given = append(given, documents...)
 	}
+
 	return measured(given), nil
 }
 
@@ -51,21 +54,27 @@ func Own() ([]Document, error) { return ownDocuments(samples) }
 // ownDocuments loads the samples.
 func ownDocuments(samples string) ([]Document, error) {
 	var documents []Document
+
 	files, err := filepath.Glob(filepath.Join(samples, "*.txt"))
 	if err != nil || len(files) == 0 {
 		return nil, fmt.Errorf("no samples in %s", samples)
 	}
+
 	for _, file := range files {
 		b, err := os.ReadFile(file)
 		if err != nil {
 			return nil, err
 		}
+
 		kind := strings.TrimSuffix(filepath.Base(file), ".txt")
 		for i, part := range splitSamples(string(b)) {
-			documents = append(documents, Document{Name: kind + "/" + part[0], Type: kind, Own: true,
-				Group: fmt.Sprintf("own %d", i%folds), Markdown: []byte(part[1])})
+			documents = append(documents, Document{
+				Name: kind + "/" + part[0], Type: kind, Own: true,
+				Group: fmt.Sprintf("own %d", i%folds), Markdown: []byte(part[1]),
+			})
 		}
 	}
+
 	return measured(documents), nil
 }
 
@@ -76,6 +85,7 @@ func measured(documents []Document) []Document {
 		d.Features = analysis.DocumentFeatures(d.Markdown)
 		d.Bare = analysis.DocumentFeatures(withoutFrontMatter(d.Markdown))
 	}
+
 	return documents
 }
 
@@ -88,12 +98,14 @@ func indexed(corpus string) (rows []indexRow, err error) {
 	if err != nil {
 		return nil, err
 	}
+
 	_, body, _ := strings.Cut(string(b), "\n")
 	for line := range strings.Lines(body) {
 		if f := strings.Split(strings.TrimSpace(line), "\t"); len(f) >= 4 {
 			rows = append(rows, indexRow{f[0], f[1], f[2], f[3]})
 		}
 	}
+
 	return rows, nil
 }
 
@@ -103,16 +115,19 @@ func corpusDocuments(corpus string) ([]Document, error) {
 		return nil, err
 	}
 	var documents []Document
+
 	for _, row := range rows {
 		if row.label == "multilingual" {
 			continue
 		}
+
 		b, err := os.ReadFile(filepath.Join(corpus, "documents", filepath.FromSlash(row.file)))
 		if err != nil {
 			return nil, err
 		}
 		documents = append(documents, Document{Name: row.file, Type: row.label, Group: row.repository, Markdown: b})
 	}
+
 	return documents, nil
 }
 
@@ -127,6 +142,7 @@ func splitSamples(file string) (parts [][2]string) {
 			parts[len(parts)-1][1] += line
 		}
 	}
+
 	return parts
 }
 
@@ -135,8 +151,10 @@ func withoutFrontMatter(markdown []byte) []byte {
 	if !strings.HasPrefix(s, "---\n") {
 		return markdown
 	}
+
 	if _, body, ok := strings.Cut(s[4:], "\n---\n"); ok {
 		return []byte(body)
 	}
+
 	return markdown
 }

@@ -28,7 +28,14 @@ type measure struct {
 
 // measures lists what `make eval` measures, in the order it prints.
 func measures() []measure {
-	return []measure{{true, documentTypes}, {true, themeGoals}, {false, languages}, {false, sentiment}, {false, formality}, {false, tones}}
+	return []measure{
+		{true, documentTypes},
+		{true, themeGoals},
+		{false, languages},
+		{false, sentiment},
+		{false, formality},
+		{false, tones},
+	}
 }
 
 // AtLeast is a row that passes when value ≥ limit.
@@ -47,6 +54,7 @@ func (m measure) in(corpus string) string {
 	if m.grouped {
 		return corpus
 	}
+
 	return filepath.SplitList(corpus)[0]
 }
 
@@ -57,6 +65,7 @@ func Run(w io.Writer, corpus string) (bool, error) {
 	if len(corpora) == 0 {
 		return false, errors.New("no labelled corpus is named")
 	}
+
 	for _, dir := range corpora {
 		if _, err := os.Stat(filepath.Join(dir, "documents", "index.tsv")); err != nil {
 			return false, fmt.Errorf("no labelled corpus at %s: %w", dir, err)
@@ -65,11 +74,13 @@ func Run(w io.Writer, corpus string) (bool, error) {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "goal\tvalue\ttarget\t")
 	reached := true
+
 	for _, m := range measures() {
 		rows, err := m.rows(m.in(corpus))
 		if err != nil {
 			return false, err
 		}
+
 		for _, r := range rows {
 			verdict := "pass"
 			if !r.Pass {
@@ -78,5 +89,6 @@ func Run(w io.Writer, corpus string) (bool, error) {
 			fmt.Fprintf(table, "%s\t%.3f\t%s\t%s\n", r.Name, r.Value, r.Target, verdict)
 		}
 	}
+
 	return reached, table.Flush()
 }

@@ -14,6 +14,7 @@ import (
 func TestRunWithoutCorpusSaysSo(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
+
 	dir := filepath.Join(t.TempDir(), "nowhere")
 	if _, err := Run(&out, dir); err == nil || !strings.Contains(err.Error(), dir) || out.Len() > 0 {
 		t.Errorf("error %v after %q", err, out.String())
@@ -26,15 +27,18 @@ func said(p float64, right bool) prediction {
 	if !right {
 		truth = 1
 	}
+
 	return prediction{truth: truth, probabilities: []float64{p, (1 - p) * 0.6, (1 - p) * 0.4}}
 }
 
 func TestCalibrationError(t *testing.T) {
 	t.Parallel()
+
 	honest := []prediction{said(0.75, true), said(0.75, true), said(0.75, true), said(0.75, false)}
 	if e := calibrationError(honest); math.Abs(e) > 1e-9 {
 		t.Errorf("honest: %f", e)
 	}
+
 	if e := calibrationError([]prediction{said(0.95, false), said(0.95, false)}); math.Abs(e-0.95) > 1e-9 {
 		t.Errorf("boastful: %f", e)
 	}
@@ -42,14 +46,17 @@ func TestCalibrationError(t *testing.T) {
 
 func TestCalibrationCoolsTheBoastfulAndSharpensNobody(t *testing.T) {
 	t.Parallel()
+
 	boast := calibrate([]prediction{said(0.98, true), said(0.98, false), said(0.98, true), said(0.98, false)})
 	if p := boast.apply([]float64{0.98, 0.012, 0.008}); p[0] > 0.7 || math.Abs(p[0]+p[1]+p[2]-1) > 1e-9 {
 		t.Errorf("boastful: %+v, %f", boast, p)
 	}
+
 	modest := calibrate([]prediction{said(0.5, true), said(0.5, true), said(0.5, true)})
 	if p := modest.apply([]float64{0.5, 0.3, 0.2}); p[0] > 0.5 {
 		t.Errorf("modest: %+v, %f", modest, p)
 	}
+
 	if p := (calibrated{1, leastSlack}).apply([]float64{1, 0, 0}); p[0] > 0.98 {
 		t.Errorf("never all but certain: %f", p)
 	}
@@ -58,26 +65,37 @@ func TestCalibrationCoolsTheBoastfulAndSharpensNobody(t *testing.T) {
 func TestIntervalsHoldTheMeasure(t *testing.T) {
 	t.Parallel()
 	var p []prediction
+
 	for i := range 60 {
 		one := said(0.9, i%4 != 0)
 		one.document.Group = string(rune('a' + i%19))
 		p = append(p, one)
 	}
+
 	got, low, high := interval(p, amongOne), 0.0, 0.0
-	if _, err := fmt.Sscanf(got, " (%f–%f)", &low, &high); err != nil || low >= 0.75 || high <= 0.75 || low < 0.4 || high > 0.98 {
+	if _, err := fmt.Sscanf(
+		got,
+		" (%f–%f)",
+		&low,
+		&high,
+	); err != nil || low >= 0.75 || high <= 0.75 || low < 0.4 ||
+		high > 0.98 {
 		t.Errorf("%q around 0.75: %v", got, err)
 	}
 }
 
 func TestMeasuresOfPredictions(t *testing.T) {
 	t.Parallel()
+
 	p := []prediction{said(0.9, true), said(0.9, true), said(0.9, false), said(0.6, true)}
 	if precision, coverage := confident(p, 0.8); math.Abs(precision-2.0/3) > 1e-9 || coverage != 0.75 {
 		t.Errorf("precision %f, coverage %f", precision, coverage)
 	}
+
 	if got := amongFirst(p, 1); got != 0.75 {
 		t.Errorf("first right: %f", got)
 	}
+
 	if got := amongFirst(p, 2); got != 1 {
 		t.Errorf("among two: %f", got)
 	}
@@ -93,9 +111,11 @@ func TestBitsAreGainedOverARival(t *testing.T) {
 	p.rival = []float64{0.4, 0.3, 0.3}
 	worse := said(0.2, true)
 	worse.rival = []float64{0.4, 0.3, 0.3}
+
 	if got := bits([]prediction{p, p}); math.Abs(got-1) > 1e-9 {
 		t.Errorf("twice as probable is %f bits", got)
 	}
+
 	if got := bits([]prediction{p, worse}); math.Abs(got) > 1e-9 {
 		t.Errorf("twice and half are %f bits", got)
 	}
@@ -105,20 +125,25 @@ func TestBitsAreGainedOverARival(t *testing.T) {
 // held-out one is asked about no document it saw.
 func TestTrainingLearns(t *testing.T) {
 	t.Parallel()
+
 	if testing.Short() {
 		t.Skip("trains five models")
 	}
+
 	documents, err := ownDocuments(filepath.Join("..", "train", "samples"))
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	types := map[string]bool{}
 	for _, d := range documents {
 		types[d.Type] = true
 	}
+
 	if len(types) != len(analysis.DocumentTypes()) {
 		t.Errorf("samples of %d types, there are %d", len(types), len(analysis.DocumentTypes()))
 	}
+
 	if got := macroF1(heldOut(documents, train.FitTypes), prediction.best); got < 0.75 {
 		t.Errorf("macro F1 of held-out samples %f", got)
 	}

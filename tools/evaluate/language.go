@@ -19,18 +19,22 @@ func languages(corpus string) ([]Row, error) {
 		return nil, err
 	}
 	right := 0
+
 	for _, row := range rows {
 		b, err := os.ReadFile(filepath.Join(corpus, "documents", filepath.FromSlash(row.file)))
 		if err != nil {
 			return nil, err
 		}
+
 		want := "en"
 		if m := translated.FindStringSubmatch(row.path); row.label == "multilingual" && m != nil {
 			want = m[1]
 		}
+
 		if analysis.Analyze(b).Language == want {
 			right++
 		}
 	}
+
 	return []Row{AtLeast("language, share of documents right", float64(right)/float64(max(len(rows), 1)), 1)}, nil
 }

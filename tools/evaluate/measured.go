@@ -25,10 +25,12 @@ const steps = 1000
 func WriteMeasured(w io.Writer, documents []Document) error {
 	out := bufio.NewWriter(w)
 	fmt.Fprintf(out, "features %s\n", analysis.FeatureVersion())
+
 	for _, d := range documents {
 		group := fnv.New32a()
 		group.Write([]byte(d.Group))
 		fmt.Fprintf(out, "%s %d", d.Type, group.Sum32())
+
 		for i, v := range d.Features {
 			if n := math.Round(v * steps); n > 0 {
 				fmt.Fprintf(out, " %d:%.0f", i, n)
@@ -36,6 +38,7 @@ func WriteMeasured(w io.Writer, documents []Document) error {
 		}
 		fmt.Fprintln(out)
 	}
+
 	return out.Flush()
 }
 
@@ -44,27 +47,38 @@ func WriteMeasured(w io.Writer, documents []Document) error {
 func ReadMeasured(r io.Reader) (documents []Document, current bool, err error) {
 	lines := bufio.NewScanner(r)
 	width := len(analysis.DocumentFeatures(nil))
+
 	for n := 1; lines.Scan(); n++ {
 		fields := strings.Fields(lines.Text())
 		if len(fields) < 2 || n > 1 && !slices.Contains(analysis.DocumentTypes(), fields[0]) {
 			return nil, false, fmt.Errorf("line %d is no type with a group and features", n)
 		}
+
 		if n == 1 {
 			current = fields[1] == analysis.FeatureVersion()
 			continue
 		}
+
 		d := Document{Type: fields[0], Group: fields[1], Features: make([]float64, width)}
 		for _, pair := range fields[2:] {
 			feature, value, _ := strings.Cut(pair, ":")
 			i, errIndex := strconv.Atoi(feature)
+
 			v, errValue := strconv.Atoi(value)
 			if errIndex != nil || errValue != nil || i < 0 || i >= width || v < 0 || v > steps {
-				return nil, false, fmt.Errorf("line %d: %.40q is no feature below %d with a value of 0 to %d", n, pair, width, steps)
+				return nil, false, fmt.Errorf(
+					"line %d: %.40q is no feature below %d with a value of 0 to %d",
+					n,
+					pair,
+					width,
+					steps,
+				)
 			}
 			d.Features[i] = float64(v) / steps
 		}
 		d.Bare = d.Features
 		documents = append(documents, d)
 	}
+
 	return documents, current, lines.Err()
 }

@@ -13,30 +13,45 @@ import (
 
 func TestMeasuredDocumentsAreReadAsTheyWereWritten(t *testing.T) {
 	t.Parallel()
-	documents := measured([]Document{{Type: "recipe", Group: "a/b", Markdown: []byte("# Soup\n\n## Ingredients\n\n- 2 carrots\n- 1 l water\n")},
-		{Type: "letter", Group: "c/d", Markdown: []byte("Dear Ada,\n\nyour engine runs.\n\nYours sincerely\nCharles\n")}, {Type: "letter", Group: "c/d"}})
+	documents := measured([]Document{
+		{Type: "recipe", Group: "a/b", Markdown: []byte("# Soup\n\n## Ingredients\n\n- 2 carrots\n- 1 l water\n")},
+		{
+			Type:     "letter",
+			Group:    "c/d",
+			Markdown: []byte("Dear Ada,\n\nyour engine runs.\n\nYours sincerely\nCharles\n"),
+		},
+		{Type: "letter", Group: "c/d"},
+	})
+
 	var out bytes.Buffer
 	if err := WriteMeasured(&out, documents); err != nil {
 		t.Fatal(err)
 	}
+
 	got, current, err := ReadMeasured(bytes.NewReader(out.Bytes()))
 	if err != nil || !current || len(got) != len(documents) {
 		t.Fatalf("%d documents, current %v, %v", len(got), current, err)
 	}
+
 	for i, d := range got {
 		if d.Type != documents[i].Type || (d.Group == got[0].Group) != (documents[i].Group == documents[0].Group) {
 			t.Errorf("%d: %s of %s", i, d.Type, d.Group)
 		}
+
 		for k, v := range documents[i].Features {
 			if math.Abs(v-d.Features[k]) > 0.5/steps+1e-9 {
 				t.Errorf("%d: feature %d is %v, was %v", i, k, d.Features[k], v)
 			}
 		}
 	}
+
 	if strings.Contains(out.String(), "a/b") || strings.Contains(out.String(), "Ada") {
 		t.Error("numbers only:", out.String())
 	}
-	_, current, err = ReadMeasured(strings.NewReader(strings.Replace(out.String(), analysis.FeatureVersion(), "1-0", 1)))
+
+	_, current, err = ReadMeasured(
+		strings.NewReader(strings.Replace(out.String(), analysis.FeatureVersion(), "1-0", 1)),
+	)
 	if current || err != nil {
 		t.Errorf("of another lexicon: current %v, %v", current, err)
 	}
@@ -44,8 +59,12 @@ func TestMeasuredDocumentsAreReadAsTheyWereWritten(t *testing.T) {
 
 func TestMeasuredDocumentsThatAreDamagedAreRefused(t *testing.T) {
 	t.Parallel()
+
 	for _, bad := range []string{"novel 1 2:3", "letter", "letter 1 2", "letter 1 99999:1", "letter 1 2:1001", "letter 1 -1:3", "letter 1 2:x"} {
-		if _, _, err := ReadMeasured(strings.NewReader("features 1-0\n" + bad + "\n")); err == nil || !strings.Contains(err.Error(), "line 2") {
+		if _, _, err := ReadMeasured(
+			strings.NewReader("features 1-0\n" + bad + "\n"),
+		); err == nil ||
+			!strings.Contains(err.Error(), "line 2") {
 			t.Errorf("%q: %v", bad, err)
 		}
 	}
@@ -55,10 +74,12 @@ func TestMeasuredDocumentsThatAreDamagedAreRefused(t *testing.T) {
 // what is checked in.
 func TestTheMeasuredDocumentsAreThere(t *testing.T) {
 	t.Parallel()
+
 	b, err := os.ReadFile(filepath.Join("..", "..", filepath.FromSlash(MeasuredDocuments)))
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	documents, _, err := ReadMeasured(bytes.NewReader(b))
 	if err != nil || len(documents) < 700 || len(groupsOf(heldAs(documents))) < 300 {
 		t.Fatalf("%d documents of %d groups, %v", len(documents), len(groupsOf(heldAs(documents))), err)
@@ -69,5 +90,6 @@ func heldAs(documents []Document) (predictions []prediction) {
 	for _, d := range documents {
 		predictions = append(predictions, prediction{document: d})
 	}
+
 	return predictions
 }

@@ -26,19 +26,25 @@ type SentimentSet struct {
 // SentimentSets loads the rated sentences of the corpus (sentiment/NAME.tsv: id,
 // mean rating −4…4, deviation, text). Ratings are brought to −1…1.
 func SentimentSets(corpus string) ([]SentimentSet, error) {
-	sets := []SentimentSet{{Name: "tweets", Target: 0.87}, {Name: "movie_reviews", Target: 0.65},
-		{Name: "amazon_reviews", Target: 0.70}, {Name: "nyt_editorials", Target: 0.50}}
+	sets := []SentimentSet{
+		{Name: "tweets", Target: 0.87},
+		{Name: "movie_reviews", Target: 0.65},
+		{Name: "amazon_reviews", Target: 0.70},
+		{Name: "nyt_editorials", Target: 0.50},
+	}
 	for i := range sets {
 		b, err := os.ReadFile(filepath.Join(corpus, "sentiment", sets[i].Name+".tsv"))
 		if err != nil {
 			return nil, err
 		}
+
 		_, body, _ := strings.Cut(string(b), "\n")
 		for line := range strings.Lines(body) {
 			fields := strings.SplitN(strings.TrimSuffix(line, "\n"), "\t", 4)
 			if len(fields) < 4 {
 				return nil, fmt.Errorf("%s: a line has %d fields, want 4", sets[i].Name, len(fields))
 			}
+
 			rating, err := strconv.ParseFloat(fields[1], 64)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", sets[i].Name, err)
@@ -46,6 +52,7 @@ func SentimentSets(corpus string) ([]SentimentSet, error) {
 			sets[i].Samples = append(sets[i].Samples, train.SentimentSample{Text: fields[3], Rating: rating / 4})
 		}
 	}
+
 	return sets, nil
 }
 
@@ -64,11 +71,13 @@ func sentiment(corpus string) ([]Row, error) {
 	compounds := vaderCompounds()
 	var rows []Row
 	differing, compared := 0, 0
+
 	for i, set := range sets {
 		ratings, plain := make([]float64, len(set.Samples)), make([]float64, len(set.Samples))
 		for k, s := range set.Samples {
 			ratings[k], plain[k] = s.Rating, analysis.VADERScore(s.Text)
 		}
+
 		if want := compounds[set.Name]; len(want) == len(plain) {
 			compared += len(want)
 			for k := range want {
@@ -78,19 +87,27 @@ func sentiment(corpus string) ([]Row, error) {
 			}
 		}
 		r, vader := correlation(scores[i], ratings), correlation(plain, ratings)
-		rows = append(rows, AtLeast("sentiment r "+set.Name, r, set.Target), AtLeast("sentiment over VADER "+set.Name, r-vader, -0.01))
+		rows = append(
+			rows,
+			AtLeast("sentiment r "+set.Name, r, set.Target),
+			AtLeast("sentiment over VADER "+set.Name, r-vader, -0.01),
+		)
 	}
+
 	if compared > 0 {
 		rows = append(rows, AtMost("sentiment VADER parity, differing", float64(differing)/float64(compared), 0.001))
 	}
+
 	pairs, err := negationPairs()
 	if err != nil {
 		return nil, err
 	}
+
 	documents, err := factualDocuments(corpus)
 	if err != nil {
 		return nil, err
 	}
+
 	return append(rows, pairs, documents), nil
 }
 
@@ -100,8 +117,10 @@ func heldOutSentiment(sets []SentimentSet) [][]float64 {
 	for i, set := range sets {
 		scores[i] = make([]float64, len(set.Samples))
 	}
+
 	for fold := range folds {
 		var seen []train.SentimentSample
+
 		for _, set := range sets {
 			for k, s := range set.Samples {
 				if k/block%folds != fold {
@@ -110,6 +129,7 @@ func heldOutSentiment(sets []SentimentSet) [][]float64 {
 			}
 		}
 		model := train.FitSentiment(seen)
+
 		for i, set := range sets {
 			for k, s := range set.Samples {
 				if k/block%folds == fold {
@@ -118,12 +138,14 @@ func heldOutSentiment(sets []SentimentSet) [][]float64 {
 			}
 		}
 	}
+
 	return scores
 }
 
 // vaderCompounds are the scores of the original by set.
 func vaderCompounds() map[string][]float64 {
 	table := map[string][]float64{}
+
 	_, body, _ := strings.Cut(vaderData, "\n\n")
 	for line := range strings.Lines(body) {
 		name, numbers, _ := strings.Cut(line, "\t")
@@ -133,6 +155,7 @@ func vaderCompounds() map[string][]float64 {
 			}
 		}
 	}
+
 	return table
 }
 
@@ -143,17 +166,20 @@ func negationPairs() (Row, error) {
 		return Row{}, err
 	}
 	pairs, right := 0, 0
+
 	for line := range strings.Lines(string(b)) {
 		better, worse, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
 		if !ok {
 			continue
 		}
 		pairs++
+
 		good, bad := analysis.SentenceSentiment(better[2:]), analysis.SentenceSentiment(worse[2:])
 		if good > bad && good > 0 && bad < 0 {
 			right++
 		}
 	}
+
 	return AtLeast(fmt.Sprintf("sentiment negation, %d pairs", pairs), float64(right)/float64(pairs), 0.95), nil
 }
 
@@ -165,14 +191,17 @@ func factualDocuments(corpus string) (Row, error) {
 		return Row{}, err
 	}
 	n, calm := 0, 0
+
 	for _, d := range documents {
 		switch d.Type {
 		case "api_reference", "changelog", "contributing", "governance", "legal", "readme", "rfc", "tutorial":
 			n++
+
 			if math.Abs(analysis.Analyze(d.Markdown).Sentiment.Score) < 0.25 {
 				calm++
 			}
 		}
 	}
+
 	return AtLeast("sentiment |score| < 0.25, technical and legal", float64(calm)/float64(n), 0.95), nil
 }

@@ -17,20 +17,58 @@ import (
 // is every dark theme.
 func suits() map[string]struct{ accept, never string } {
 	const dark, loud = "@dark ", "cyberpunk acid valentine halloween "
-	paper := struct{ accept, never string }{"light corporate winter nord lofi silk emerald autumn", "cyberpunk acid synthwave halloween valentine cupcake"}
-	personal := struct{ accept, never string }{"corporate light silk lofi winter nord emerald", dark + "cyberpunk acid valentine retro pastel halloween"}
-	rules := struct{ accept, never string }{"light corporate lofi silk winter nord", dark + "cupcake bumblebee cyberpunk acid valentine lemonade"}
+	paper := struct{ accept, never string }{
+		"light corporate winter nord lofi silk emerald autumn",
+		"cyberpunk acid synthwave halloween valentine cupcake",
+	}
+	personal := struct{ accept, never string }{
+		"corporate light silk lofi winter nord emerald",
+		dark + "cyberpunk acid valentine retro pastel halloween",
+	}
+	rules := struct{ accept, never string }{
+		"light corporate lofi silk winter nord",
+		dark + "cupcake bumblebee cyberpunk acid valentine lemonade",
+	}
 	work := struct{ accept, never string }{"light corporate nord winter emerald silk wireframe", loud}
-	software := struct{ accept, never string }{"nord light winter dim night dracula dark emerald corporate lofi black", "valentine halloween cupcake cyberpunk"}
-	blog := struct{ accept, never string }{"silk light nord emerald lemonade winter autumn caramellatte retro garden fantasy", ""}
-	literature := struct{ accept, never string }{"silk caramellatte retro autumn fantasy luxury coffee night lofi sunset", "corporate business wireframe cmyk acid"}
+	software := struct{ accept, never string }{
+		"nord light winter dim night dracula dark emerald corporate lofi black",
+		"valentine halloween cupcake cyberpunk",
+	}
+	blog := struct{ accept, never string }{
+		"silk light nord emerald lemonade winter autumn caramellatte retro garden fantasy",
+		"",
+	}
+	literature := struct{ accept, never string }{
+		"silk caramellatte retro autumn fantasy luxury coffee night lofi sunset",
+		"corporate business wireframe cmyk acid",
+	}
+
 	return map[string]struct{ accept, never string }{
-		"resume": personal, "letter": personal, "invoice": personal, "legal": rules, "governance": rules, "paper": paper, "report": paper,
-		"rfc": work, "meeting_notes": work, "contributing": work, "proposal": work,
-		"readme": software, "changelog": software, "api_reference": software, "tutorial": software,
-		"blog_post": blog, "newsletter": blog, "story": literature, "poem": literature, "essay": literature,
-		"recipe": {"caramellatte autumn retro lemonade cupcake garden coffee silk bumblebee", "business cyberpunk synthwave black abyss"},
-		"bio":    {"silk light emerald nord winter lofi corporate autumn", loud},
+		"resume":        personal,
+		"letter":        personal,
+		"invoice":       personal,
+		"legal":         rules,
+		"governance":    rules,
+		"paper":         paper,
+		"report":        paper,
+		"rfc":           work,
+		"meeting_notes": work,
+		"contributing":  work,
+		"proposal":      work,
+		"readme":        software,
+		"changelog":     software,
+		"api_reference": software,
+		"tutorial":      software,
+		"blog_post":     blog,
+		"newsletter":    blog,
+		"story":         literature,
+		"poem":          literature,
+		"essay":         literature,
+		"recipe": {
+			"caramellatte autumn retro lemonade cupcake garden coffee silk bumblebee",
+			"business cyberpunk synthwave black abyss",
+		},
+		"bio": {"silk light emerald nord winter lofi corporate autumn", loud},
 	}
 }
 
@@ -53,23 +91,29 @@ func themeChoices(predictions []prediction) ([]themeChoice, error) {
 	catalogue := themes.Open(themes.Options{})
 	var list []recommend.ThemeInfo
 	schemes := map[string]string{}
+
 	for _, t := range catalogue.List() {
 		list = append(list, recommend.ThemeInfo{Name: t.Name, Scheme: t.Scheme, Colors: t.Colors, Tags: t.Tags})
 		schemes[t.Name] = t.Scheme
 	}
 	recommender := recommend.NewRules()
 	var choices []themeChoice
+
 	for _, p := range predictions {
 		suit, ok := suits()[p.document.Type]
 		if !ok {
 			continue
 		}
 		found := analysis.Examine(p.document.Markdown)
+
 		found.Types = found.Types[:0:0]
 		for i, name := range analysis.DocumentTypes() {
 			found.Types = append(found.Types, analysis.TypeProbability{Type: name, Probability: p.probabilities[i]})
 		}
-		slices.SortStableFunc(found.Types, func(a, b analysis.TypeProbability) int { return cmp.Compare(b.Probability, a.Probability) })
+		slices.SortStableFunc(
+			found.Types,
+			func(a, b analysis.TypeProbability) int { return cmp.Compare(b.Probability, a.Probability) },
+		)
 		found.DocumentType = found.Types[0].Type
 		profile := recommender.Profile(found)
 		rec := recommender.Recommend(profile, list, recommend.Preference{})
@@ -78,8 +122,20 @@ func themeChoices(predictions []prediction) ([]themeChoice, error) {
 			return slices.Contains(never, name) || schemes[name] == "dark" && slices.Contains(never, "@dark")
 		}
 		sure := func(f analysis.Findings) bool { return f.Types[0].Type == p.document.Type }
-		c := themeChoice{group: p.document.Group, own: p.document.Own, confidence: rec.Confidence, capped: recommend.Cautious(profile, recommend.Preference{}),
-			first: slices.Contains(accept, rec.Primary), expected: accept[0] == rec.Primary, leading: slices.Contains(accept[:3], rec.Primary), example: slices.Contains(accept, themes.Default)}
+
+		c := themeChoice{
+			group:      p.document.Group,
+			own:        p.document.Own,
+			confidence: rec.Confidence,
+			capped:     recommend.Cautious(profile, recommend.Preference{}),
+			first: slices.Contains(
+				accept,
+				rec.Primary,
+			),
+			expected: accept[0] == rec.Primary,
+			leading:  slices.Contains(accept[:3], rec.Primary),
+			example:  slices.Contains(accept, themes.Default),
+		}
 		for _, name := range append([]string{rec.Primary}, rec.Alternatives...) {
 			c.anyOf = c.anyOf || slices.Contains(accept, name)
 			c.offending = c.offending || refused(name) && sure(found)
@@ -87,6 +143,7 @@ func themeChoices(predictions []prediction) ([]themeChoice, error) {
 		c.never = refused(rec.Primary)
 		choices = append(choices, c)
 	}
+
 	return choices, nil
 }
 
@@ -96,6 +153,7 @@ func themeGoals(corpus string) ([]Row, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	all, err := themeChoices(crossCalibrated(heldOut(documents, train.FitTypes)))
 	if err != nil {
 		return nil, err
@@ -103,16 +161,33 @@ func themeGoals(corpus string) ([]Row, error) {
 	given := slices.DeleteFunc(slices.Clone(all), func(c themeChoice) bool { return c.own })
 	own := slices.DeleteFunc(slices.Clone(all), func(c themeChoice) bool { return !c.own })
 	first := func(c themeChoice) bool { return c.first }
+
 	return []Row{
 		AtLeast("theme, in the acceptable set", shareOf(given, first), 0.90),
-		AtLeast("theme, better than always "+themes.Default+" by", shareOf(given, first)-shareOf(given, func(c themeChoice) bool { return c.example }), 0.05),
+		AtLeast(
+			"theme, better than always "+themes.Default+" by",
+			shareOf(given, first)-shareOf(given, func(c themeChoice) bool { return c.example }),
+			0.05,
+		),
 		AtLeast("theme, any of three acceptable", shareOf(given, func(c themeChoice) bool { return c.anyOf }), 0.98),
 		AtLeast("theme, the expected one", shareOf(given, func(c themeChoice) bool { return c.expected }), 0.75),
-		AtMost("theme or alternative, in the never set of a type that was found", shareOf(all, func(c themeChoice) bool { return c.offending }), 0),
+		AtMost(
+			"theme or alternative, in the never set of a type that was found",
+			shareOf(all, func(c themeChoice) bool { return c.offending }),
+			0,
+		),
 		AtMost("theme, in the never set", shareOf(given, func(c themeChoice) bool { return c.never }), 0.01),
 		AtLeast("theme, in the acceptable set, own samples", shareOf(own, first), 0.90),
-		AtLeast("theme, among the first three of its set", shareOf(given, func(c themeChoice) bool { return c.leading }), 0.85),
-		AtMost("theme, expected calibration error where the text says enough", themeCalibrationError(uncapped(given)), 0.05),
+		AtLeast(
+			"theme, among the first three of its set",
+			shareOf(given, func(c themeChoice) bool { return c.leading }),
+			0.85,
+		),
+		AtMost(
+			"theme, expected calibration error where the text says enough",
+			themeCalibrationError(uncapped(given)),
+			0.05,
+		),
 	}, nil
 }
 
@@ -124,11 +199,13 @@ func uncapped(choices []themeChoice) []themeChoice {
 
 func shareOf(choices []themeChoice, is func(themeChoice) bool) float64 {
 	n := 0.0
+
 	for _, c := range choices {
 		if is(c) {
 			n++
 		}
 	}
+
 	return n / float64(max(len(choices), 1))
 }
 
@@ -136,16 +213,20 @@ func shareOf(choices []themeChoice, is func(themeChoice) bool) float64 {
 // bins.
 func themeCalibrationError(choices []themeChoice) float64 {
 	var said, right [10]float64
+
 	for _, c := range choices {
 		bin := min(9, int(c.confidence*10))
+
 		said[bin] += c.confidence
 		if c.first {
 			right[bin]++
 		}
 	}
+
 	sum := 0.0
 	for bin := range said {
 		sum += math.Abs(said[bin] - right[bin])
 	}
+
 	return sum / float64(max(len(choices), 1))
 }

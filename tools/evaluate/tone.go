@@ -17,9 +17,11 @@ func ToneSamples(corpus string) (samples []train.ToneSample, err error) {
 	if err != nil {
 		return nil, err
 	}
+
 	for _, d := range documents {
 		samples = append(samples, train.ToneSample{Type: d.Type, Markdown: d.Markdown})
 	}
+
 	return samples, nil
 }
 
@@ -30,15 +32,18 @@ func tones(string) ([]Row, error) {
 		return nil, err
 	}
 	passages, right := 0, 0
+
 	for line := range strings.Lines(string(b)) {
 		tone, text, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
 		if !ok {
 			continue
 		}
 		passages++
+
 		if analysis.PassageTone(text) == tone {
 			right++
 		}
 	}
+
 	return []Row{AtLeast(fmt.Sprintf("tone, %d own passages", passages), float64(right)/float64(passages), 0.85)}, nil
 }

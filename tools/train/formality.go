@@ -21,17 +21,20 @@ func FitFormality(samples []FormalitySample) *analysis.FormalityModel {
 	rows, y := make([]sparseRow, len(samples)), make([]float64, len(samples))
 	measures := make([][]float64, len(samples))
 	mean, deviation := make([]float64, n), make([]float64, n)
+
 	for i, s := range samples {
 		measures[i], y[i] = analysis.FormalityMeasures(s.Text), s.Rating
 		for k, v := range measures[i] {
 			mean[k] += v / float64(len(samples))
 		}
 	}
+
 	for _, m := range measures {
 		for k, v := range m {
 			deviation[k] += (v - mean[k]) * (v - mean[k]) / float64(len(samples))
 		}
 	}
+
 	penalty := make([]float64, n)
 	for k := range n {
 		if deviation[k] = math.Sqrt(deviation[k]); deviation[k] == 0 {
@@ -40,12 +43,14 @@ func FitFormality(samples []FormalitySample) *analysis.FormalityModel {
 		penalty[k] = formalityPenalty
 	}
 	penalty[0], mean[0], deviation[0] = 0.001, 0, 1
+
 	for i, m := range measures {
 		for k, v := range m {
 			rows[i].add(k, (v-mean[k])/deviation[k])
 		}
 	}
 	w := fitRidge(rows, y, penalty)
+
 	weights := make([]float64, n)
 	for k := range n {
 		weights[k] = w[k] / deviation[k]
@@ -53,5 +58,6 @@ func FitFormality(samples []FormalitySample) *analysis.FormalityModel {
 			weights[0] -= weights[k] * mean[k]
 		}
 	}
+
 	return analysis.NewFormalityModel(weights)
 }

@@ -23,12 +23,17 @@ const (
 // LetterRuns learns which runs of letters languages have, from texts by tag,
 // and writes them in the form that analysis reads.
 func LetterRuns(w io.Writer, texts map[string]string) error {
-	if _, err := fmt.Fprintln(w, "# Letter runs of languages, in quarters of a bit above 2^-14, learned by `make train`:\n# tag, what a run weighs on average, then each weight with the runs that have it."); err != nil {
+	if _, err := fmt.Fprintln(
+		w,
+		"# Letter runs of languages, in quarters of a bit above 2^-14, learned by `make train`:\n# tag, what a run weighs on average, then each weight with the runs that have it.",
+	); err != nil {
 		return err
 	}
+
 	for _, tag := range slices.Sorted(maps.Keys(texts)) {
 		words := analysis.Words(texts[tag])
 		counts, total := map[string]int{}, 0
+
 		for _, word := range words {
 			analysis.EachGram(word, nil, func(gram []byte) {
 				counts[string(gram)]++
@@ -43,24 +48,29 @@ func LetterRuns(w io.Writer, texts map[string]string) error {
 			if counts[a] != counts[b] {
 				return counts[b] - counts[a]
 			}
+
 			return strings.Compare(a, b)
 		})
 		kept = slices.DeleteFunc(kept[:min(len(kept), gramsKept)], func(gram string) bool {
 			return counts[gram] < leastSeen || weight(gram) < 1 || gram[0] >= '0' && gram[0] <= '9'
 		})
+
 		known := map[string]bool{}
 		for _, gram := range kept {
 			known[gram] = true
 		}
 		sum := 0
+
 		for gram, n := range counts {
 			if known[gram] {
 				sum += n * weight(gram)
 			}
 		}
+
 		if _, err := fmt.Fprintf(w, "%s %.1f", tag, float64(sum)/float64(total)); err != nil {
 			return err
 		}
+
 		last := -1
 		for _, gram := range kept {
 			if at := weight(gram); at != last {
@@ -69,9 +79,11 @@ func LetterRuns(w io.Writer, texts map[string]string) error {
 			}
 			fmt.Fprintf(w, " %s", gram)
 		}
+
 		if _, err := io.WriteString(w, "\n"); err != nil {
 			return err
 		}
 	}
+
 	return nil
 }

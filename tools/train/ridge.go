@@ -20,34 +20,40 @@ func fitRidge(rows []sparseRow, y, penalty []float64) []float64 {
 	const rounds, tolerance = 200, 1e-8
 	n := len(penalty)
 	w, residual, direction, product := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
+
 	for i, row := range rows {
 		for k, f := range row.index {
 			residual[f] += row.value[k] * y[i]
 		}
 	}
 	copy(direction, residual)
+
 	norm := dot(residual, residual)
 	for start, round := norm, 0; round < rounds && norm > tolerance*start && norm > 0; round++ {
 		for f := range product {
 			product[f] = penalty[f] * direction[f]
 		}
+
 		for _, row := range rows {
 			s := row.dot(direction)
 			for k, f := range row.index {
 				product[f] += row.value[k] * s
 			}
 		}
+
 		step := norm / dot(direction, product)
 		for f := range w {
 			w[f] += step * direction[f]
 			residual[f] -= step * product[f]
 		}
+
 		next := dot(residual, residual)
 		for f := range direction {
 			direction[f] = residual[f] + next/norm*direction[f]
 		}
 		norm = next
 	}
+
 	return w
 }
 
@@ -56,6 +62,7 @@ func (r sparseRow) dot(w []float64) float64 {
 	for k, f := range r.index {
 		s += r.value[k] * w[f]
 	}
+
 	return s
 }
 
@@ -64,5 +71,6 @@ func dot(a, b []float64) float64 {
 	for i := range a {
 		s += a[i] * b[i]
 	}
+
 	return s
 }

@@ -36,19 +36,23 @@ func FitSentiment(samples []SentimentSample) *analysis.SentimentModel {
 	vocabulary = vocabulary[:min(len(vocabulary), maxGrams)]
 	slices.Sort(vocabulary)
 	measures, grams := fitGrams(samples, vocabulary)
+
 	return analysis.NewSentimentModel(measures, grams)
 }
 
 // countGrams counts the samples each word and pair occurs in.
 func countGrams(samples []SentimentSample) map[string]int {
 	count := map[string]int{}
+
 	for _, s := range samples {
 		_, grams, _ := analysis.SentimentFeatures(s.Text)
 		slices.Sort(grams)
+
 		for _, g := range slices.Compact(grams) {
 			count[g]++
 		}
 	}
+
 	return count
 }
 
@@ -56,16 +60,19 @@ func countGrams(samples []SentimentSample) map[string]int {
 func fitGrams(samples []SentimentSample, vocabulary []string) (measures []float64, grams map[string]float64) {
 	none, _, _ := analysis.SentimentFeatures("")
 	n := len(none) // measures come first
+
 	index := make(map[string]int, len(vocabulary))
 	for i, g := range vocabulary {
 		index[g] = n + i
 	}
+
 	rows, y := make([]sparseRow, len(samples)), make([]float64, len(samples))
 	for i, s := range samples {
 		values, words, weight := analysis.SentimentFeatures(s.Text)
 		for k, v := range values {
 			rows[i].add(k, v)
 		}
+
 		for _, g := range words {
 			if k, ok := index[g]; ok {
 				rows[i].add(k, weight)
@@ -73,6 +80,7 @@ func fitGrams(samples []SentimentSample, vocabulary []string) (measures []float6
 		}
 		y[i] = s.Rating
 	}
+
 	penalty := make([]float64, n+len(vocabulary))
 	for i := range penalty {
 		penalty[i] = gramPenalty
@@ -81,9 +89,11 @@ func fitGrams(samples []SentimentSample, vocabulary []string) (measures []float6
 		}
 	}
 	w := fitRidge(rows, y, penalty)
+
 	grams = make(map[string]float64, len(vocabulary))
 	for i, g := range vocabulary {
 		grams[g] = w[n+i]
 	}
+
 	return w[:n], grams
 }

@@ -36,8 +36,10 @@ func ToneBaselines(samples []ToneSample) string {
 	var b strings.Builder
 	b.WriteString("# Cues of each tone in a hundred words of documents that do not live by it: mean\n" +
 		"# and deviation. Measured by `make train` on the labelled corpus.\n\n")
+
 	for k, tone := range analysis.Tones()[1:] {
 		var values []float64
+
 		for i, s := range samples {
 			if !slices.Contains(ownTones[tone], s.Type) {
 				values = append(values, rates[i][k])
@@ -46,6 +48,7 @@ func ToneBaselines(samples []ToneSample) string {
 		mean, deviation := meanDeviation(values)
 		fmt.Fprintf(&b, "%s\t%.3f\t%.3f\n", tone, mean, deviation)
 	}
+
 	return b.String()
 }
 
@@ -53,8 +56,10 @@ func meanDeviation(values []float64) (mean, deviation float64) {
 	for _, v := range values {
 		mean += v / float64(len(values))
 	}
+
 	for _, v := range values {
 		deviation += (v - mean) * (v - mean) / float64(len(values))
 	}
+
 	return mean, math.Sqrt(deviation)
 }

@@ -31,39 +31,47 @@ func FitTypes(samples []TypeSample) analysis.Weights {
 // FitTypesFrom is FitTypes from other priors, in so many steps.
 func FitTypesFrom(prior analysis.Weights, samples []TypeSample, steps int) analysis.Weights {
 	types := analysis.DocumentTypes()
+
 	label, share := make([]int, len(samples)), make([]float64, len(types))
 	for i, d := range samples {
 		label[i] = slices.Index(types, d.Type)
 		share[label[i]]++
 	}
+
 	weight, total := make([]float64, len(samples)), 0.0
 	for i := range samples {
 		weight[i] = 1 / math.Sqrt(share[label[i]])
 		total += weight[i]
 	}
+
 	w := analysis.Weights{Rows: make([][]float64, len(types)), Temperature: 1}
 	for t, row := range prior.Rows {
 		w.Rows[t] = slices.Clone(row)
 	}
 	speed := make([][]float64, len(types))
+
 	slope := make([][]float64, len(types))
 	for t := range speed {
 		speed[t], slope[t] = make([]float64, len(w.Rows[t])), make([]float64, len(w.Rows[t]))
 	}
+
 	for range steps {
 		for t, row := range w.Rows {
 			for c := range row {
 				slope[t][c] = pull * (row[c] - prior.Rows[t][c])
 			}
 		}
+
 		for i, d := range samples {
 			p := w.Probabilities(d.Features)
+
 			p[label[i]]--
 			for t := range p {
 				g := p[t] * weight[i] / total
 				if math.Abs(g) < 1e-9 {
 					continue
 				}
+
 				row := slope[t]
 				for c, v := range d.Features {
 					row[c] += g * v
@@ -71,6 +79,7 @@ func FitTypesFrom(prior analysis.Weights, samples []TypeSample, steps int) analy
 				row[len(d.Features)] += g
 			}
 		}
+
 		for t, row := range w.Rows {
 			for c := range row {
 				speed[t][c] = momentum*speed[t][c] - rate*slope[t][c]
@@ -78,5 +87,6 @@ func FitTypesFrom(prior analysis.Weights, samples []TypeSample, steps int) analy
 			}
 		}
 	}
+
 	return w
 }

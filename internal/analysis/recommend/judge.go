@@ -46,19 +46,30 @@ type candidate struct {
 }
 
 func (r *Rules) newChoice(p Profile, list []ThemeInfo, s Preference) *choice {
-	c := &choice{rules: r, p: p, wanted: s, belief: r.believe(p, s), strength: p.ToneStrength, tone: r.tones[p.EmotionalTone]}
+	c := &choice{
+		rules:    r,
+		p:        p,
+		wanted:   s,
+		belief:   r.believe(p, s),
+		strength: p.ToneStrength,
+		tone:     r.tones[p.EmotionalTone],
+	}
 	for _, b := range c.belief {
 		c.voice += b.share * b.voice
 	}
+
 	if s.Mood != "" {
 		c.tone, c.strength, c.voice = r.tones[s.Mood], 1, 1
 	}
+
 	for i := range c.belief {
 		c.belief[i].order = c.order(c.belief[i].typeRule)
 	}
 	c.cautious = Cautious(p, s) && !slices.ContainsFunc(p.Topics, c.occasion)
+
 	for _, info := range list {
 		k := candidate{ThemeInfo: info, twin: info.Name, likeness: 1}
+
 		var known bool
 		if k.look, known = r.looks[info.Name]; !known || info.Custom {
 			k.look = lookOf(info)
@@ -68,6 +79,7 @@ func (r *Rules) newChoice(p Profile, list []ThemeInfo, s Preference) *choice {
 		c.candidates = append(c.candidates, k)
 	}
 	c.lift()
+
 	return c
 }
 
@@ -78,28 +90,34 @@ func (r *Rules) believe(p Profile, s Preference) []belief {
 	for _, t := range p.Types {
 		found[t.Type] = t.Probability
 	}
+
 	if len(p.Types) == 0 && p.DocumentType != "" {
 		found[p.DocumentType] = 1
 	}
+
 	allowed := analysis.DocumentTypes()
 	if s.Type != "" {
 		allowed = r.typesOf(s.Type)
 	}
 	var all []belief
 	sum := 0.0
+
 	for _, t := range r.types {
 		share := found[t.name]
 		if s.Type != "" {
 			share += 0.02 // what was asked for is possible, however little it seems so
 		}
+
 		if share > 0 && slices.Contains(allowed, t.name) {
 			all = append(all, belief{typeRule: t, share: share})
 			sum += share
 		}
 	}
+
 	for i := range all {
 		all[i].share /= sum
 	}
+
 	return all
 }
 
@@ -115,14 +133,17 @@ func (c *choice) judge(k *candidate) {
 		}
 		k.fit += b.share * fit * k.likeness
 	}
+
 	lead, byType := 0.8*c.voice*c.strength, 1.0
 	if c.wanted.Mood != "" {
 		lead, byType = 1.6, 0.6
 	}
+
 	k.score = byType*k.fit + lead*c.carries(*k) + 0.05*c.formalityMatch(k.look)
 	for _, topic := range c.p.Topics {
 		k.score += 1.5 * (0.1 + 0.9*c.sway(topic)) * topic.Strength * place(c.rules.topic(topic.Name).accept, k.twin)
 	}
+
 	if k.Custom {
 		k.score += c.custom(*k)
 	}
@@ -141,10 +162,12 @@ func (b belief) fit(k candidate) (float64, verdict) {
 	if slices.Contains(b.never, k.twin) && k.twin != darkWord || b.neverDark && k.Scheme == "dark" {
 		return 0, refused
 	}
+
 	at := place(b.order, k.twin)
 	if at == 0 {
 		return 0, unlisted
 	}
+
 	return at, accepted
 }
 
@@ -155,12 +178,14 @@ func (c *choice) sway(t Topic) float64 {
 	if c.occasion(t) {
 		return max(c.voice, 0.8)
 	}
+
 	return c.voice
 }
 
 func (c *choice) occasion(t Topic) bool {
 	const unmistakable = 0.9
 	feeling := c.tone.wants[lookPlayfulness] >= 0 && c.tone.wants[lookFormality] < 0.6 || c.tone.name == "luxurious"
+
 	return t.Strength >= unmistakable && c.strength >= feltTone && feeling && !c.printed()
 }
 
@@ -176,12 +201,14 @@ func (c *choice) order(t typeRule) []string {
 	if c.strength >= clearTone {
 		list = append(list, t.first[c.tone.name]...)
 	}
+
 	list = append(append(list, t.first[c.p.Formality.Label]...), t.accept...)
 	for i, name := range slices.Backward(list) {
 		if slices.Contains(list[:i], name) {
 			list = slices.Delete(list, i, i+1)
 		}
 	}
+
 	return list
 }
 
@@ -192,6 +219,7 @@ func place(list []string, name string) float64 {
 	if i < 0 {
 		return 0
 	}
+
 	return 1 - 0.5*float64(i)/float64(len(list))
 }
 
@@ -200,6 +228,7 @@ func (c *choice) carries(k candidate) float64 {
 	if len(c.tone.accept) == 0 {
 		return 0
 	}
+
 	return 0.8*place(c.tone.accept, k.twin)*k.likeness + 0.2*(1-distance(c.tone.wants, k.look))
 }
 
@@ -207,5 +236,6 @@ func (c *choice) formalityMatch(l look) float64 {
 	if label := c.p.Formality.Label; label == "" || label == "neutral" {
 		return 0
 	}
+
 	return 1 - math.Abs(l[lookFormality]-c.p.Formality.Score)
 }

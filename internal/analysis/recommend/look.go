@@ -13,15 +13,18 @@ import (
 // distance is how unlike two looks are in what matters to both, 0 to 1.
 func distance(a, b look) float64 {
 	sum, n := 0.0, 0
+
 	for i := range a {
 		if a[i] >= 0 && b[i] >= 0 {
 			sum += (a[i] - b[i]) * (a[i] - b[i])
 			n++
 		}
 	}
+
 	if n == 0 {
 		return 0
 	}
+
 	return math.Sqrt(sum / float64(n))
 }
 
@@ -40,6 +43,7 @@ func (r *Rules) nearest(l look) (name string, likeness float64) {
 			name, least = other, d
 		}
 	}
+
 	return name, max(0, 1-1.5*least)
 }
 
@@ -47,6 +51,7 @@ func (r *Rules) nearest(l look) (name string, likeness float64) {
 // that name what the document is.
 func (c *choice) custom(k candidate) float64 {
 	score := 0.2 * k.likeness
+
 	has := func(word string) bool {
 		return word != "" && slices.ContainsFunc(k.Tags, func(tag string) bool { return foldName(tag) == word })
 	}
@@ -57,14 +62,17 @@ func (c *choice) custom(k candidate) float64 {
 			score += 0.6 * b.share
 		}
 	}
+
 	if c.tone.name != "neutral" && has(c.tone.name) {
 		score += 0.6 * c.strength * max(c.voice, 0.2)
 	}
+
 	for _, topic := range c.p.Topics {
 		if has(topic.Name) {
 			score += 0.4 * topic.Strength
 		}
 	}
+
 	return score
 }
 
@@ -79,6 +87,7 @@ func lookOf(t ThemeInfo) look {
 		}
 	}
 	chroma, warm, weight := 0.0, 0.0, 0.0
+
 	for _, part := range []struct {
 		name  string
 		share float64
@@ -92,12 +101,14 @@ func lookOf(t ThemeInfo) look {
 		warm += part.share * color.chroma * math.Cos((color.hue-55)*math.Pi/180)
 		weight += part.share
 	}
+
 	if weight == 0 {
 		weight = 1
 	}
 	chroma, warm = chroma/weight, warm/weight
 	bound := func(v float64) float64 { return min(max(v, 0), 1) }
 	dark := bound((1 - page.lightness) * 1.2)
+
 	return look{
 		lookFormality:   bound(0.9 - 2*chroma - 3*page.chroma),
 		lookEnergy:      bound(0.1 + 2.2*chroma + 3*page.chroma),
@@ -122,6 +133,7 @@ func parseOKLCH(hex string) (oklch, bool) {
 		if s <= 0.04045 {
 			return s / 12.92
 		}
+
 		return math.Pow((s+0.055)/1.055, 2.4)
 	}
 	r, g, b := linear(v>>16), linear(v>>8), linear(v)
@@ -132,5 +144,6 @@ func parseOKLCH(hex string) (oklch, bool) {
 	x := 1.9779984951*l - 2.4285922050*m + 0.4505937099*s
 	y := 0.0259040371*l + 0.7827717662*m - 0.8086757660*s
 	hue := math.Atan2(y, x) * 180 / math.Pi
+
 	return oklch{0.2104542553*l + 0.7936177850*m - 0.0040720468*s, math.Hypot(x, y), hue}, true
 }

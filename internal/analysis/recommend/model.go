@@ -51,6 +51,7 @@ var errBoundless = errors.New("its answer does not end")
 // Engine is a Model on an upstream, for a caller without a queue.
 func Engine(e inference.Engine, model, name string) *Model {
 	m := &inference.Model{ID: model, Capabilities: []string{inference.CanChat}}
+
 	return &Model{Name: name, Ask: func(ctx context.Context, r *inference.Request) (string, error) {
 		r.Model, r.Admitted = model, true
 		var text strings.Builder
@@ -59,8 +60,10 @@ func Engine(e inference.Engine, model, name string) *Model {
 				return errBoundless
 			}
 			text.WriteString(d.Content)
+
 			return nil
 		})
+
 		return text.String(), err
 	}}
 }
@@ -90,10 +93,21 @@ func schema() json.RawMessage {
 			required = append(required, name)
 		}
 		slices.Sort(required)
-		return map[string]any{"type": "object", "properties": properties, "required": required, "additionalProperties": false}
+
+		return map[string]any{
+			"type":                 "object",
+			"properties":           properties,
+			"required":             required,
+			"additionalProperties": false,
+		}
 	}
 	scored := func(values []string, least float64) map[string]any {
-		return object(map[string]any{"label": enum(values), "score": map[string]any{"type": "number", "minimum": least, "maximum": 1}})
+		return object(
+			map[string]any{
+				"label": enum(values),
+				"score": map[string]any{"type": "number", "minimum": least, "maximum": 1},
+			},
+		)
 	}
 	// Plain maps always encode.
 	b, _ := json.Marshal(object(map[string]any{
@@ -104,6 +118,7 @@ func schema() json.RawMessage {
 		"keywords":       map[string]any{"type": "array", "maxItems": 10, "items": map[string]any{"type": "string"}},
 		"language":       map[string]any{"type": "string"},
 	}))
+
 	return b
 }
 
@@ -117,32 +132,42 @@ func (m *Model) read(ctx context.Context, markdown []byte) (reading, error) {
 	if time.Now().UnixNano() < m.rests.Load() {
 		return reading{}, errors.New("it did not answer in time a moment ago")
 	}
+
 	timeout := m.Timeout
 	if timeout == 0 {
 		timeout = modelTimeout
 	}
 	late := fmt.Errorf("it did not answer within %s", timeout)
+
 	ctx, cancel := context.WithTimeoutCause(ctx, timeout, late)
 	defer cancel()
 	form := schema()
 	text := func(s string) []inference.Part { return []inference.Part{{Text: s}} }
+
 	answer, err := m.Ask(ctx, &inference.Request{
 		Messages: []inference.Message{
 			{Role: inference.System, Parts: text(instruction + string(form))},
 			{Role: inference.User, Parts: text("<document>\n" + excerpt(markdown) + "\n</document>")},
 		},
-		MaxTokens: modelTokens, Temperature: new(float64), ServiceTier: "auto", ReasoningFormat: inference.Hidden, IncludeReasoning: true,
-		Format: inference.Format{Type: inference.JSONSchema, Name: "analysis", Schema: form, Strict: true},
+		MaxTokens:        modelTokens,
+		Temperature:      new(float64),
+		ServiceTier:      "auto",
+		ReasoningFormat:  inference.Hidden,
+		IncludeReasoning: true,
+		Format:           inference.Format{Type: inference.JSONSchema, Name: "analysis", Schema: form, Strict: true},
 	})
 	if err != nil {
 		if ctx.Err() != nil {
 			err = context.Cause(ctx)
 		}
+
 		if errors.Is(err, late) {
 			m.rests.Store(time.Now().Add(restTime).UnixNano())
 		}
+
 		return reading{}, err
 	}
+
 	return parseReading(answer)
 }
 
@@ -153,23 +178,29 @@ func parseReading(answer string) (r reading, err error) {
 	if from < 0 || to < from {
 		return r, errors.New("its answer holds no JSON object")
 	}
+
 	if err := json.Unmarshal([]byte(answer[from:to+1]), &r); err != nil {
 		return r, errors.New("its answer is not the JSON that was asked for")
 	}
+
 	for _, field := range []struct {
 		name, value string
 		allowed     []string
 	}{
-		{"document_type", r.DocumentType, analysis.DocumentTypes()}, {"emotional_tone", r.EmotionalTone, analysis.Tones()},
-		{"sentiment.label", r.Sentiment.Label, sentiments}, {"formality.label", r.Formality.Label, formalities},
+		{"document_type", r.DocumentType, analysis.DocumentTypes()},
+		{"emotional_tone", r.EmotionalTone, analysis.Tones()},
+		{"sentiment.label", r.Sentiment.Label, sentiments},
+		{"formality.label", r.Formality.Label, formalities},
 	} {
 		if !slices.Contains(field.allowed, field.value) {
 			return r, fmt.Errorf("its %s is none of those allowed", field.name)
 		}
 	}
+
 	if s, f := r.Sentiment.Score, r.Formality.Score; s < -1 || s > 1 || f < 0 || f > 1 {
 		return r, errors.New("a score in its answer is out of range")
 	}
+
 	return r, nil
 }
 
@@ -179,6 +210,7 @@ func excerpt(markdown []byte) string {
 		return strings.ToValidUTF8(string(markdown), "\uFFFD")
 	}
 	head, tail := markdown[:modelText*3/4], markdown[len(markdown)-modelText/4:]
+
 	return strings.ToValidUTF8(string(head), "") + "\n\n[…]\n\n" + strings.ToValidUTF8(string(tail), "")
 }
 
@@ -200,28 +232,37 @@ func (r reading) over(p Profile) Profile {
 	p.DocumentType, p.TypeConfidence = r.DocumentType, confidence
 	types := []analysis.TypeProbability{{Type: r.DocumentType, Probability: confidence}}
 	rest := 0.0
+
 	for _, t := range p.Types {
 		if t.Type != r.DocumentType {
 			rest += t.Probability
 		}
 	}
+
 	for _, t := range p.Types {
 		if t.Type != r.DocumentType && rest > 0 {
-			types = append(types, analysis.TypeProbability{Type: t.Type, Probability: t.Probability * (1 - confidence) / rest})
+			types = append(
+				types,
+				analysis.TypeProbability{Type: t.Type, Probability: t.Probability * (1 - confidence) / rest},
+			)
 		}
 	}
+
 	p.Types = types
 	if local != r.DocumentType {
 		p.Evidence = nil
 	}
 	p.EmotionalTone, p.ToneStrength = r.EmotionalTone, 1
+
 	p.Sentiment, p.Formality = r.Sentiment, r.Formality
 	if p.Language == "und" && plausibleTag(r.Language) {
 		p.Language = r.Language
 	}
+
 	if words := keywords(r.Keywords); len(words) > 0 {
 		p.Keywords = words
 	}
+
 	return p
 }
 
@@ -236,11 +277,16 @@ func plausibleTag(s string) bool {
 func keywords(words []string) []presswork.Keyword {
 	const most, longest = 10, 60
 	var terms []presswork.Keyword
+
 	for _, word := range words {
-		word = strings.Join(strings.FieldsFunc(word, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
+		word = strings.Join(
+			strings.FieldsFunc(word, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }),
+			" ",
+		)
 		if word != "" && utf8.RuneCountInString(word) <= longest && len(terms) < most {
 			terms = append(terms, presswork.Keyword{Term: word, Score: 1 - float64(len(terms))/(2*most)})
 		}
 	}
+
 	return terms
 }

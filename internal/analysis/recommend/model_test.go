@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"presswork"
 	"presswork/internal/analysis/recommend"
 	"presswork/internal/cache"
+	"presswork/internal/fault"
 	"presswork/internal/inference"
 )
 
@@ -28,22 +28,29 @@ func TestAModelReadsInTheAnalysersPlace(t *testing.T) {
 	asked := 0
 	model := &recommend.Model{Name: "m", Ask: func(_ context.Context, r *inference.Request) (string, error) {
 		asked++
+
 		if !strings.Contains(r.Messages[1].Text(), "turn forty") || r.Format.Type != inference.JSONSchema {
 			t.Errorf("asked %+v", r)
 		}
+
 		return festive, nil
 	}}
-	a := recommend.New(recommend.Options{Model: model, Cache: func() cache.Cache { return cache.NewMemory(cache.Options{}) }})
+
+	a := recommend.New(
+		recommend.Options{Model: model, Cache: func() cache.Cache { return cache.NewMemory(cache.Options{}) }},
+	)
 	for range 2 {
 		advice, err := a.Recommend(t.Context(), "", []byte(invitation), catalogue(t), recommend.Preference{})
 		if err != nil {
 			t.Fatal(err)
 		}
+
 		if advice.DocumentType != "newsletter" || advice.EmotionalTone != "festive" || advice.Sentiment.Score != 0.8 ||
 			advice.Keywords[0].Term != "garden party" || advice.Keywords[1].Term != "birth day" || advice.Language != "en" || advice.ReadingMinutes != 1 {
 			t.Errorf("got %+v", advice.Analysis)
 		}
 	}
+
 	if asked != 1 {
 		t.Errorf("the model was asked %d times", asked)
 	}
@@ -51,10 +58,13 @@ func TestAModelReadsInTheAnalysersPlace(t *testing.T) {
 
 func TestWithoutTheModelTheAnalyserReads(t *testing.T) {
 	t.Parallel()
-	own, err := recommend.New(recommend.Options{}).Recommend(t.Context(), "", []byte(invitation), catalogue(t), recommend.Preference{})
+
+	own, err := recommend.New(recommend.Options{}).
+		Recommend(t.Context(), "", []byte(invitation), catalogue(t), recommend.Preference{})
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	for name, ask := range map[string]func(context.Context) (string, error){
 		"failing":    func(context.Context) (string, error) { return "", errors.New("out of order") },
 		"hanging":    func(ctx context.Context) (string, error) { <-ctx.Done(); return "", ctx.Err() },
@@ -66,23 +76,34 @@ func TestWithoutTheModelTheAnalyserReads(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var log bytes.Buffer
+
 			a := recommend.New(recommend.Options{
-				Log: slog.New(slog.NewTextHandler(&log, nil)), Cache: func() cache.Cache { return cache.NewMemory(cache.Options{}) },
-				Model: &recommend.Model{Name: "m", Timeout: 50 * time.Millisecond, Ask: func(ctx context.Context, _ *inference.Request) (string, error) { return ask(ctx) }},
+				Log: slog.New(
+					slog.NewTextHandler(&log, nil),
+				),
+				Cache: func() cache.Cache { return cache.NewMemory(cache.Options{}) },
+				Model: &recommend.Model{
+					Name:    "m",
+					Timeout: 50 * time.Millisecond,
+					Ask:     func(ctx context.Context, _ *inference.Request) (string, error) { return ask(ctx) },
+				},
 			})
 			for range 2 {
 				got, err := a.Recommend(t.Context(), "", []byte(invitation), catalogue(t), recommend.Preference{})
 				if err != nil {
 					t.Fatal(err)
 				}
+
 				if got.DocumentType != own.DocumentType || got.Recommendation.Primary != own.Recommendation.Primary {
 					t.Errorf("got %+v, want %+v", got.Analysis, own.Analysis)
 				}
+
 				reasons := strings.Join(got.Recommendation.Reasons, "; ")
 				if !strings.Contains(reasons, "the model could not be asked") {
 					t.Errorf("the reasons are %s", reasons)
 				}
 			}
+
 			if strings.Count(log.String(), "analysed without the model") != 2 {
 				t.Errorf("the log says %s", log.String())
 			}
@@ -95,12 +116,15 @@ func TestAModelIsShownABoundedText(t *testing.T) {
 	shown := 0
 	model := &recommend.Model{Name: "m", Ask: func(_ context.Context, r *inference.Request) (string, error) {
 		shown = len(r.Messages[1].Text())
-		return "", presswork.Errorf(presswork.Internal, "enough")
+		return "", fault.Errorf(fault.Internal, "enough")
 	}}
+
 	text := strings.Repeat("A sentence of a very long document. ", 100_000)
-	if _, err := recommend.New(recommend.Options{Model: model}).Recommend(t.Context(), "", []byte(text), catalogue(t), recommend.Preference{}); err != nil {
+	if _, err := recommend.New(recommend.Options{Model: model}).
+		Recommend(t.Context(), "", []byte(text), catalogue(t), recommend.Preference{}); err != nil {
 		t.Fatal(err)
 	}
+
 	if shown == 0 || shown > 10<<10 {
 		t.Errorf("the model was shown %d bytes", shown)
 	}

@@ -14,12 +14,14 @@ func (c *choice) lift() {
 	if c.wanted.Mood == "" {
 		return
 	}
+
 	carries := func(k candidate) bool {
 		return k.forbidden < forbiddenFrom && slices.Contains(c.tone.accept, k.twin)
 	}
 	if slices.ContainsFunc(c.candidates, carries) {
 		return
 	}
+
 	for i := range c.candidates {
 		c.candidates[i].forbidden = 0
 	}
@@ -27,10 +29,14 @@ func (c *choice) lift() {
 
 // allowed are the candidates that are not forbidden; all, when all are.
 func (c *choice) allowed() []candidate {
-	list := slices.DeleteFunc(slices.Clone(c.candidates), func(k candidate) bool { return k.forbidden >= c.tolerance(k) })
+	list := slices.DeleteFunc(
+		slices.Clone(c.candidates),
+		func(k candidate) bool { return k.forbidden >= c.tolerance(k) },
+	)
 	if len(list) == 0 {
 		return c.candidates
 	}
+
 	return list
 }
 
@@ -43,6 +49,7 @@ func (c *choice) tolerance(k candidate) float64 {
 			return occasionTolerance
 		}
 	}
+
 	return forbiddenFrom
 }
 
@@ -52,8 +59,14 @@ func (c *choice) primary() candidate {
 			return c.candidates[i]
 		}
 	}
+
 	pool := c.allowed()
-	if light := slices.DeleteFunc(slices.Clone(pool), func(k candidate) bool { return k.Scheme == "dark" && !c.asksFor(k) }); len(light) > 0 {
+	if light := slices.DeleteFunc(
+		slices.Clone(pool),
+		func(k candidate) bool { return k.Scheme == "dark" && !c.asksFor(k) },
+	); len(
+		light,
+	) > 0 {
 		pool = light
 	}
 	// The first of equals, in the catalogue's order.
@@ -65,9 +78,11 @@ func (c *choice) asksFor(k candidate) bool {
 	if c.wanted.Mood != "" || k.Custom {
 		return true
 	}
+
 	if c.strength >= clearTone && c.voice >= leastVoice && c.tone.dark() && slices.Contains(c.tone.accept, k.twin) {
 		return true
 	}
+
 	return slices.ContainsFunc(c.p.Topics, func(t Topic) bool {
 		return t.Strength >= clearlyAbout && slices.Contains(c.rules.topic(t.Name).accept, k.twin)
 	})
@@ -91,9 +106,15 @@ func (c *choice) alternatives(primary candidate) []candidate {
 		if len(pool) == 0 {
 			break
 		}
+
 		worth := func(k candidate) float64 { return k.score + 0.3*apart(k, chosen) + c.newlyAccepted(k, chosen) }
 		if scheme := c.missing(chosen); scheme != "" && len(chosen) == 2 {
-			if of := slices.DeleteFunc(slices.Clone(pool), func(k candidate) bool { return k.Scheme != scheme }); len(of) > 0 {
+			if of := slices.DeleteFunc(
+				slices.Clone(pool),
+				func(k candidate) bool { return k.Scheme != scheme },
+			); len(
+				of,
+			) > 0 {
 				pool = of
 				// The same theme by night, rather than any dark one.
 				worth = func(k candidate) float64 {
@@ -101,8 +122,12 @@ func (c *choice) alternatives(primary candidate) []candidate {
 				}
 			}
 		}
-		chosen = append(chosen, slices.MaxFunc(pool, func(a, b candidate) int { return cmp.Compare(worth(a), worth(b)) }))
+		chosen = append(
+			chosen,
+			slices.MaxFunc(pool, func(a, b candidate) int { return cmp.Compare(worth(a), worth(b)) }),
+		)
 	}
+
 	return chosen[1:]
 }
 
@@ -117,17 +142,20 @@ func (c *choice) missing(chosen []candidate) string {
 	case !has("dark") && !c.printed():
 		return "dark"
 	}
+
 	return ""
 }
 
 // printed reports whether the document is of a type that is put on paper.
 func (c *choice) printed() bool {
 	share := 0.0
+
 	for _, b := range c.belief {
 		if b.print {
 			share += b.share
 		}
 	}
+
 	return share >= 0.5
 }
 
@@ -137,6 +165,7 @@ func apart(k candidate, chosen []candidate) float64 {
 	for _, o := range chosen {
 		least = min(least, distance(o.look, k.look))
 	}
+
 	return least
 }
 
@@ -144,6 +173,7 @@ func apart(k candidate, chosen []candidate) float64 {
 // of those chosen.
 func (c *choice) newlyAccepted(k candidate, chosen []candidate) float64 {
 	sum := 0.0
+
 	for _, b := range c.belief {
 		may := func(o candidate) bool {
 			_, v := b.fit(o)
@@ -153,6 +183,7 @@ func (c *choice) newlyAccepted(k candidate, chosen []candidate) float64 {
 			sum += b.share
 		}
 	}
+
 	return sum
 }
 
@@ -162,15 +193,18 @@ func (c *choice) confidence(primary candidate) float64 {
 	if c.wanted.Mood != "" && slices.Contains(c.tone.accept, primary.twin) {
 		v = max(v, 0.95)
 	}
+
 	for _, topic := range c.p.Topics {
 		if c.occasion(topic) && slices.Contains(c.rules.topic(topic.Name).accept, primary.twin) {
 			v = max(v, 0.75)
 		}
 	}
+
 	v = min(v, surest) * (1 - (1-otherShare)*c.unknown(primary)) * (1 - doubt*(1-c.surely()))
 	if c.wanted == (Preference{}) && (terse(c.p) || c.cautious) {
 		v = min(v, c.tersely())
 	}
+
 	return math.Round(v*100) / 100
 }
 
@@ -189,6 +223,7 @@ func (c *choice) surely() float64 {
 	if top := c.top(); top != nil && c.wanted == (Preference{}) {
 		return min(1, top.share/typicalTop)
 	}
+
 	return 1
 }
 
@@ -208,6 +243,7 @@ func (c *choice) unknown(k candidate) float64 {
 			return b.share
 		}
 	}
+
 	return 0
 }
 
@@ -217,5 +253,6 @@ func (c *choice) tersely() float64 {
 	if c.cautious || c.p.Words >= enoughWords {
 		return cautiousLimit
 	}
+
 	return cautiousLimit + (1-cautiousLimit)*min(1, float64(c.p.Words)/enoughWords)
 }

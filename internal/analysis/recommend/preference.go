@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"presswork"
 	"presswork/internal/analysis"
+	"presswork/internal/fault"
 	"presswork/internal/input"
 )
 
@@ -27,16 +27,20 @@ type Preference struct {
 func ParsePreference(mood, docType string) (Preference, error) {
 	s := Preference{Mood: foldName(mood), Type: foldName(docType)}
 	if moods := Moods(); s.Mood != "" && !slices.Contains(moods, s.Mood) {
-		return Preference{}, presswork.Errorf(presswork.InvalidOption, "%q is not a mood%s; allowed: %s",
+		return Preference{}, fault.Errorf(fault.InvalidOption, "%q is not a mood%s; allowed: %s",
 			clipped(mood), input.DidYouMean(s.Mood, moods), strings.Join(moods, ", ")).WithParam("mood")
 	}
 	types := slices.Concat(analysis.DocumentTypes(), analysis.DocumentFamilies())
 	slices.Sort(types)
+
 	if types = slices.Compact(types); s.Type != "" && !slices.Contains(types, s.Type) {
-		return Preference{}, presswork.Errorf(presswork.InvalidOption, "%q is not a document type%s; allowed: %s, or a family: %s",
+		return Preference{}, fault.Errorf(fault.InvalidOption, "%q is not a document type%s; allowed: %s, or a family: %s",
 			clipped(docType), input.DidYouMean(s.Type, types),
-			strings.Join(analysis.DocumentTypes(), ", "), strings.Join(analysis.DocumentFamilies(), ", ")).WithParam("doc_type")
+			strings.Join(analysis.DocumentTypes(), ", "),
+			strings.Join(analysis.DocumentFamilies(), ", ")).
+			WithParam("doc_type")
 	}
+
 	return s, nil
 }
 
@@ -49,6 +53,7 @@ func clipped(s string) string {
 	if r := []rune(s); len(r) > 40 {
 		return string(r[:40]) + "…"
 	}
+
 	return s
 }
 
@@ -59,5 +64,6 @@ func (r *Rules) typesOf(name string) []string {
 	if members, ok := r.families[name]; ok {
 		return members
 	}
+
 	return []string{name}
 }

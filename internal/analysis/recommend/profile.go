@@ -12,9 +12,18 @@ const clearTopic = 0.3
 
 // Profile reduces findings to what a choice of theme rests on.
 func (r *Rules) Profile(f analysis.Findings) Profile {
-	p := Profile{Analysis: f.Analysis, Words: f.Words, Types: f.Types, Evidence: f.Evidence, ToneStrength: f.ToneStrength, Topics: []Topic{}}
+	p := Profile{
+		Analysis:     f.Analysis,
+		Words:        f.Words,
+		Types:        f.Types,
+		Evidence:     f.Evidence,
+		ToneStrength: f.ToneStrength,
+		Topics:       []Topic{},
+	}
+
 	for _, t := range r.topics {
 		hits, distinct := 0, 0
+
 		for _, word := range t.words {
 			if n := f.Count(word); n > 0 {
 				hits, distinct = hits+n, distinct+1
@@ -27,6 +36,7 @@ func (r *Rules) Profile(f analysis.Findings) Profile {
 		}
 	}
 	slices.SortStableFunc(p.Topics, func(a, b Topic) int { return cmp.Compare(b.Strength, a.Strength) })
+
 	return p
 }
 
@@ -37,5 +47,6 @@ func (r *Rules) topic(name string) topicRule {
 			return t
 		}
 	}
+
 	return topicRule{}
 }

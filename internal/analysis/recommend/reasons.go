@@ -11,11 +11,15 @@ import (
 func (c *choice) reasons(primary candidate, alternatives []candidate) []string {
 	var all []string
 	say := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
+
 	switch {
 	case c.cautious && c.p.Words == 0:
 		say("there is no text to judge by, so it is the theme that suits most documents")
 	case c.cautious && c.p.Words < enoughWords:
-		say("with %s of text there is too little to judge by, so it is the theme that suits most documents", words(c.p.Words))
+		say(
+			"with %s of text there is too little to judge by, so it is the theme that suits most documents",
+			words(c.p.Words),
+		)
 	case c.cautious && terse(c.p):
 		say("the language is not known, so it is the theme that suits most documents")
 	case c.cautious:
@@ -26,33 +30,41 @@ func (c *choice) reasons(primary candidate, alternatives []candidate) []string {
 	default:
 		say("the language is not known, so its form counts more than its wording")
 	}
+
 	if c.wanted.Type != "" {
 		say("it is said to be %s%s", named(c.wanted.Type), c.standing(primary))
 	} else if top := c.top(); top != nil && !c.cautious {
 		say("%s%s", c.reading(*top), c.standing(primary))
+
 		if len(c.p.Evidence) > 0 && top.name == c.p.DocumentType {
 			say("what shows it: %s", strings.Join(c.p.Evidence, "; "))
 		}
 	}
+
 	if c.wanted.Mood != "" {
 		say("the mood asked for is %s%s", c.wanted.Mood, c.moodStanding(primary))
 	} else if c.leads(primary) {
 		say("its tone is %s", c.tone.name)
 	}
+
 	if label := c.p.Formality.Label; !c.cautious && label != "" && label != "neutral" {
 		say("its register is %s (%.2f)", label, c.p.Formality.Score)
 	}
+
 	for _, topic := range c.p.Topics {
 		if !c.cautious && slices.Contains(c.rules.topic(topic.Name).accept, primary.twin) {
 			say("it is about %s", topic.Name)
 		}
 	}
+
 	if primary.Custom {
 		say("a theme of your own, most like %s", primary.twin)
 	}
+
 	if others := otherScheme(primary, alternatives); others != "" {
 		say("%s", others)
 	}
+
 	return all
 }
 
@@ -71,7 +83,13 @@ func (c *choice) reading(top belief) string {
 	case second == nil || second.share < rivalShare*top.share:
 		return fmt.Sprintf("it is perhaps %s (%d %%)", named(top.name), percent(top.share))
 	default:
-		return fmt.Sprintf("unsure between %s (%d %%) and %s (%d %%)", named(top.name), percent(top.share), named(second.name), percent(second.share))
+		return fmt.Sprintf(
+			"unsure between %s (%d %%) and %s (%d %%)",
+			named(top.name),
+			percent(top.share),
+			named(second.name),
+			percent(second.share),
+		)
 	}
 }
 
@@ -83,6 +101,7 @@ func (c *choice) second(top belief) *belief {
 			second = &c.belief[i]
 		}
 	}
+
 	return second
 }
 
@@ -93,6 +112,7 @@ func (c *choice) top() *belief {
 			top = &c.belief[i]
 		}
 	}
+
 	return top
 }
 
@@ -102,12 +122,14 @@ func (c *choice) standing(primary candidate) string {
 	if top == nil {
 		return ""
 	}
+
 	switch slices.Index(top.order, primary.twin) {
 	case 0:
 		return ", for which it is the first choice"
 	case -1:
 		return ""
 	}
+
 	return ", for which it is one of the usual choices"
 }
 
@@ -115,6 +137,7 @@ func (c *choice) moodStanding(primary candidate) string {
 	if slices.Contains(c.tone.accept, primary.twin) {
 		return ", which it carries"
 	}
+
 	return ""
 }
 
@@ -123,10 +146,12 @@ func (c *choice) leads(primary candidate) bool {
 	if c.cautious || c.strength < clearTone || c.tone.name == "neutral" {
 		return false
 	}
+
 	if slices.Contains(c.tone.accept, primary.twin) {
 		return true
 	}
 	top := c.top()
+
 	return top != nil && slices.Contains(top.first[c.tone.name], primary.twin)
 }
 
@@ -137,6 +162,7 @@ func otherScheme(primary candidate, alternatives []candidate) string {
 			return fmt.Sprintf("for a %s page there is %s", a.Scheme, a.Name)
 		}
 	}
+
 	return ""
 }
 
@@ -164,10 +190,12 @@ func named(docType string) string {
 	case "software", "business", "academic", "personal", "creative":
 		return "a " + docType + " document"
 	}
+
 	words := strings.ReplaceAll(docType, "_", " ")
 	if strings.ContainsRune("aeiou", rune(words[0])) {
 		return "an " + words
 	}
+
 	return "a " + words
 }
 
@@ -176,6 +204,7 @@ func words(n int) string {
 	if n == 1 {
 		return "1 word"
 	}
+
 	return fmt.Sprintf("%d words", n)
 }
 

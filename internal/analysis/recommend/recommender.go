@@ -46,6 +46,7 @@ func New(o Options) *Recommender {
 	if o.Cache == nil {
 		o.Cache = func() cache.Cache { return nil }
 	}
+
 	return &Recommender{
 		model: o.Model,
 		cache: sync.OnceValue(o.Cache),
@@ -78,18 +79,29 @@ func (a *Recommender) Recommend(
 		return a.rules().Recommend(p, infos, s)
 	})
 	advice := Result{p.Analysis, q.lookups, q.hits}
+
 	advice.Recommendation = recommendation
 	if a.model != nil && q.reader == "" {
-		advice.Recommendation.Reasons = append(slices.Clone(recommendation.Reasons), "the model could not be asked: this is the program's own reading")
+		advice.Recommendation.Reasons = append(
+			slices.Clone(recommendation.Reasons),
+			"the model could not be asked: this is the program's own reading",
+		)
 	}
+
 	return advice, context.Cause(ctx)
 }
 
 // Rank is Recommend with all themes, the most fitting first; without a document
 // only what is asked for counts.
-func (a *Recommender) Rank(ctx context.Context, markdown []byte, list []themes.Theme, s Preference) (Result, []string, error) {
+func (a *Recommender) Rank(
+	ctx context.Context,
+	markdown []byte,
+	list []themes.Theme,
+	s Preference,
+) (Result, []string, error) {
 	infos := themeInfos(list)
 	var p Profile
+
 	if markdown != nil {
 		content := sha256.Sum256(markdown)
 		p = (&question{Recommender: a, cache: a.cache(), content: content[:]}).profile(ctx, markdown)
@@ -97,6 +109,7 @@ func (a *Recommender) Rank(ctx context.Context, markdown []byte, list []themes.T
 	rules := a.rules()
 	advice := Result{Analysis: p.Analysis}
 	advice.Recommendation = rules.Recommend(p, infos, s)
+
 	return advice, rules.Rank(p, infos, s), context.Cause(ctx)
 }
 
@@ -116,12 +129,15 @@ func (q *question) profile(ctx context.Context, markdown []byte) Profile {
 		return q.local(ctx, markdown)
 	}
 	var failed error
+
 	p := answer(ctx, q, cache.Analysis, []any{q.model.Name}, func() (p Profile) {
 		p = q.local(ctx, markdown)
+
 		var r reading
 		if r, failed = q.model.read(ctx, markdown); failed == nil {
 			p = r.over(p)
 		}
+
 		return p
 	}, func() bool { return failed == nil })
 	if failed == nil {
@@ -129,6 +145,7 @@ func (q *question) profile(ctx context.Context, markdown []byte) Profile {
 	} else if ctx.Err() == nil {
 		q.log.WarnContext(ctx, "the document was analysed without the model", "model", q.model.Name, "reason", failed)
 	}
+
 	return p
 }
 
@@ -141,13 +158,21 @@ func (q *question) local(ctx context.Context, markdown []byte) Profile {
 // answer returns what the cache has for the document, else computes and stores
 // it, unless some keep refuses it. Parts are what the answer
 // depends on beside the owner, the text and the analyser.
-func answer[T any](ctx context.Context, q *question, kind cache.Kind, parts []any, compute func() T, keep ...func() bool) T {
+func answer[T any](
+	ctx context.Context,
+	q *question,
+	kind cache.Kind,
+	parts []any,
+	compute func() T,
+	keep ...func() bool,
+) T {
 	if q.cache == nil || ctx.Err() != nil {
 		return compute()
 	}
 	key := key(version(), q.owner, q.content, parts)
 	q.lookups++
 	stored, found, err := q.cache.Get(ctx, kind, key)
+
 	var value T
 	if found && err == nil {
 		if err = json.Unmarshal(stored, &value); err == nil {
@@ -155,22 +180,27 @@ func answer[T any](ctx context.Context, q *question, kind cache.Kind, parts []an
 			return value
 		}
 	}
+
 	if err != nil {
 		q.unread.Do(func() { q.log.WarnContext(ctx, "the cache cannot be read", "error", err) })
 	}
 	value = compute()
+
 	for _, wanted := range keep {
 		if !wanted() {
 			return value
 		}
 	}
+
 	b, err := json.Marshal(value)
 	if err == nil {
 		err = q.cache.Put(ctx, kind, key, b)
 	}
+
 	if err != nil && ctx.Err() == nil {
 		q.unwritten.Do(func() { q.log.WarnContext(ctx, "analyses cannot be remembered", "error", err) })
 	}
+
 	return value
 }
 
@@ -182,13 +212,18 @@ func key(parts ...any) string {
 	h := sha256.New()
 	// Encoding plain strings, numbers and booleans cannot fail.
 	_ = json.NewEncoder(h).Encode(parts)
+
 	return hex.EncodeToString(h.Sum(nil))
 }
 
 func themeInfos(list []themes.Theme) []ThemeInfo {
 	infos := make([]ThemeInfo, 0, len(list))
 	for _, t := range list {
-		infos = append(infos, ThemeInfo{Name: t.Name, Scheme: t.Scheme, Colors: t.Colors, Tags: t.Tags, Custom: t.Custom})
+		infos = append(
+			infos,
+			ThemeInfo{Name: t.Name, Scheme: t.Scheme, Colors: t.Colors, Tags: t.Tags, Custom: t.Custom},
+		)
 	}
+
 	return infos
 }

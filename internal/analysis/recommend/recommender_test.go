@@ -20,6 +20,7 @@ import (
 func catalogue(t *testing.T) []themes.Theme {
 	t.Helper()
 	catalogue := themes.Open(themes.Options{})
+
 	return catalogue.List()
 }
 
@@ -31,20 +32,25 @@ func TestWhatWasAskedOnceIsRemembered(t *testing.T) {
 	list := catalogue(t)
 	ask := func(text string, list []themes.Theme, s recommend.Preference) recommend.Result {
 		t.Helper()
+
 		advice, err := a.Recommend(t.Context(), "", []byte(text), list, s)
 		if err != nil {
 			t.Fatal(err)
 		}
+
 		return advice
 	}
 	first := ask(invitation, list, recommend.Preference{})
+
 	second := ask(invitation, list, recommend.Preference{})
 	if first.Hits != 0 || first.Lookups != 2 || second.Hits != 2 || opened != 1 {
 		t.Errorf("hits %d then %d, opened %d times", first.Hits, second.Hits, opened)
 	}
+
 	if diff := cmp.Diff(first.Analysis, second.Analysis); diff != "" {
 		t.Errorf("the cache tells another story: %s", diff)
 	}
+
 	if first.Recommendation.Primary == "" || len(first.Recommendation.Alternatives) != 2 {
 		t.Errorf("%+v", first.Recommendation)
 	}
@@ -67,7 +73,8 @@ func TestWhatWasAskedOnceIsRemembered(t *testing.T) {
 		}
 	}
 	// The same without a cache.
-	plain, err := recommend.New(recommend.Options{}).Recommend(t.Context(), "", []byte(invitation), list, recommend.Preference{})
+	plain, err := recommend.New(recommend.Options{}).
+		Recommend(t.Context(), "", []byte(invitation), list, recommend.Preference{})
 	if diff := cmp.Diff(first.Analysis, plain.Analysis); diff != "" || err != nil || plain.Lookups != 0 {
 		t.Errorf("%v, %d lookups, %s", err, plain.Lookups, diff)
 	}
@@ -83,6 +90,7 @@ func (b broken) Get(context.Context, cache.Kind, string) (json.RawMessage, bool,
 	if b.answer != "" {
 		return json.RawMessage(b.answer), true, nil
 	}
+
 	return nil, false, errors.New("out of order")
 }
 
@@ -92,6 +100,7 @@ func (broken) Put(context.Context, cache.Kind, string, json.RawMessage) error {
 
 func TestABrokenCacheCostsNoAdvice(t *testing.T) {
 	t.Parallel()
+
 	for name, c := range map[string]struct {
 		cache broken
 		says  string
@@ -100,9 +109,16 @@ func TestABrokenCacheCostsNoAdvice(t *testing.T) {
 		"nonsense":     {broken{answer: `["no"]`}, "cannot unmarshal"},
 	} {
 		var said bytes.Buffer
-		a := recommend.New(recommend.Options{Cache: func() cache.Cache { return c.cache }, Log: slog.New(slog.NewTextHandler(&said, nil))})
+		a := recommend.New(
+			recommend.Options{
+				Cache: func() cache.Cache { return c.cache },
+				Log:   slog.New(slog.NewTextHandler(&said, nil)),
+			},
+		)
+
 		advice, err := a.Recommend(t.Context(), "", []byte(invitation), catalogue(t), recommend.Preference{})
-		if err != nil || advice.Recommendation.Primary == "" || !strings.Contains(said.String(), c.says) || !strings.Contains(said.String(), "disk full") {
+		if err != nil || advice.Recommendation.Primary == "" || !strings.Contains(said.String(), c.says) ||
+			!strings.Contains(said.String(), "disk full") {
 			t.Errorf("%s: %+v, %v, said %s", name, advice.Recommendation, err, said.String())
 		}
 	}
@@ -110,9 +126,11 @@ func TestABrokenCacheCostsNoAdvice(t *testing.T) {
 
 func TestRankBeginsWithTheRecommendation(t *testing.T) {
 	t.Parallel()
+
 	a := recommend.New(recommend.Options{})
 	for _, text := range [][]byte{[]byte(invitation), nil} {
 		advice, names, err := a.Rank(t.Context(), text, catalogue(t), recommend.Preference{Mood: "creative"})
+
 		want := append([]string{advice.Recommendation.Primary}, advice.Recommendation.Alternatives...)
 		if err != nil || len(names) != 35 || !cmp.Equal(names[:3], want) {
 			t.Errorf("%v: %v begins not with %v", err, names, want)
@@ -125,7 +143,12 @@ func TestAnInterruptionIsTheOnlyError(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	why := errors.New("enough")
 	cancel(why)
-	if _, err := recommend.New(recommend.Options{}).Recommend(ctx, "", []byte("x"), catalogue(t), recommend.Preference{}); !errors.Is(err, why) {
+
+	if _, err := recommend.New(recommend.Options{}).
+		Recommend(ctx, "", []byte("x"), catalogue(t), recommend.Preference{}); !errors.Is(
+		err,
+		why,
+	) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -135,15 +158,18 @@ func BenchmarkFirstAdvice(b *testing.B) {
 	catalogue := themes.Open(themes.Options{})
 	text := []byte(strings.Repeat(invitation, 10*1024/len(invitation)))
 	b.ReportAllocs()
+
 	for b.Loop() {
 		c, err := cache.OpenSQLite(b.Context(), b.TempDir(), cache.Options{})
 		if err != nil {
 			b.Fatal(err)
 		}
+
 		a := recommend.New(recommend.Options{Cache: func() cache.Cache { return c }})
 		if _, err := a.Recommend(b.Context(), "", text, catalogue.List(), recommend.Preference{}); err != nil {
 			b.Fatal(err)
 		}
+
 		if err := c.Close(); err != nil {
 			b.Fatal(err)
 		}

@@ -47,6 +47,7 @@ func NewRules() *Rules {
 	if err != nil {
 		panic(err) // the data is compiled in; the tests read it
 	}
+
 	return rules
 }
 
@@ -77,11 +78,13 @@ func (r *Rules) Recommend(p Profile, list []ThemeInfo, s Preference) presswork.R
 	}
 	primary := c.primary()
 	alternatives := c.alternatives(primary)
+
 	rec := presswork.Recommendation{Primary: primary.Name, Alternatives: []string{}, Confidence: c.confidence(primary)}
 	for _, a := range alternatives {
 		rec.Alternatives = append(rec.Alternatives, a.Name)
 	}
 	rec.Reasons = c.reasons(primary, alternatives)
+
 	return rec
 }
 
@@ -103,14 +106,18 @@ func (r *Rules) Rank(p Profile, list []ThemeInfo, s Preference) []string {
 			if a {
 				return 1
 			}
+
 			return -1
 		}
+
 		return cmp.Compare(b.score, a.score)
 	})
+
 	names := make([]string, 0, len(list))
 	for _, k := range append(best, rest...) {
 		names = append(names, k.Name)
 	}
+
 	return names
 }
 

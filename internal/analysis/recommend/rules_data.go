@@ -65,20 +65,26 @@ type Rules struct {
 
 // parseRules reads the data. Errors name the line.
 func parseRules(data string) (*Rules, error) {
-	p := ruleParser{rules: &Rules{looks: map[string]look{}, families: map[string][]string{}, tones: map[string]toneRule{}},
-		types: map[string]*typeRule{}}
+	p := ruleParser{
+		rules: &Rules{looks: map[string]look{}, families: map[string][]string{}, tones: map[string]toneRule{}},
+		types: map[string]*typeRule{},
+	}
+
 	for i, line := range strings.Split(data, "\n") {
 		if line = strings.TrimRight(line, " "); line == "" || strings.HasPrefix(line, "#") {
 			continue
 		}
+
 		read := p.entry
 		if strings.HasPrefix(line, " ") {
 			read = p.detail
 		}
+
 		if err := read(strings.Fields(line)); err != nil {
 			return nil, fmt.Errorf("data/themes.txt:%d: %w", i+1, err)
 		}
 	}
+
 	for _, name := range analysis.DocumentTypes() {
 		t := p.types[name]
 		if t == nil {
@@ -86,6 +92,7 @@ func parseRules(data string) (*Rules, error) {
 		}
 		p.rules.types = append(p.rules.types, *t)
 	}
+
 	return p.rules, nil
 }
 
@@ -104,17 +111,25 @@ func (p *ruleParser) entry(words []string) error {
 	}
 	p.kind, p.name = words[0], words[1]
 	values := words[2:]
+
 	switch p.kind {
 	case "theme":
 		look, err := parseLook(values)
 		p.rules.looks[p.name] = look
+
 		return err
 	case "type":
 		if len(values) != 2 || !slices.Contains(analysis.DocumentTypes(), p.name) {
 			return fmt.Errorf("type %s: want a document type, print or screen, and a number", p.name)
 		}
 		voice, err := strconv.ParseFloat(values[1], 64)
-		p.types[p.name] = &typeRule{name: p.name, print: values[0] == "print", voice: voice / 10, first: map[string][]string{}}
+		p.types[p.name] = &typeRule{
+			name:  p.name,
+			print: values[0] == "print",
+			voice: voice / 10,
+			first: map[string][]string{},
+		}
+
 		return err
 	case "family":
 		p.rules.families[p.name] = values
@@ -122,11 +137,13 @@ func (p *ruleParser) entry(words []string) error {
 	case "tone":
 		wants, err := parseLook(values)
 		p.rules.tones[p.name] = toneRule{name: p.name, wants: wants}
+
 		return err
 	case "topic":
 		p.rules.topics = append(p.rules.topics, topicRule{name: p.name})
 		return nil
 	}
+
 	return fmt.Errorf("%q is not known", p.kind)
 }
 
@@ -140,6 +157,7 @@ func (p *ruleParser) detail(words []string) error {
 		t := p.rules.tones[p.name]
 		t.accept = values
 		p.rules.tones[p.name] = t
+
 		return nil
 	case p.kind == "topic" && key == "accept":
 		p.rules.topics[len(p.rules.topics)-1].accept = values
@@ -148,6 +166,7 @@ func (p *ruleParser) detail(words []string) error {
 		p.rules.topics[len(p.rules.topics)-1].words = values
 		return nil
 	}
+
 	return fmt.Errorf("%q does not belong to a %s", key, p.kind)
 }
 
@@ -164,6 +183,7 @@ func (t *typeRule) detail(key string, values []string) error {
 		}
 		t.first[key] = values
 	}
+
 	return nil
 }
 
@@ -175,16 +195,19 @@ func parseLook(words []string) (a look, err error) {
 	if len(words) != lookCount {
 		return a, fmt.Errorf("want %d attributes, not %d", lookCount, len(words))
 	}
+
 	for i, word := range words {
 		if word == "-" {
 			a[i] = -1
 			continue
 		}
+
 		v, err := strconv.ParseFloat(word, 64)
 		if err != nil || v < 0 || v > 10 {
 			return a, fmt.Errorf("%q is not a number from 0 to 10", word)
 		}
 		a[i] = v / 10
 	}
+
 	return a, nil
 }

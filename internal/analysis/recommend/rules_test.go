@@ -8,42 +8,66 @@ import (
 
 	"presswork"
 	"presswork/internal/analysis"
+	"presswork/internal/fault"
 )
 
 // list is the built-in catalogue as far as a choice looks at it.
 func catalogue(t *testing.T, custom ...ThemeInfo) []ThemeInfo {
 	t.Helper()
-	dark := []string{"dark", "synthwave", "halloween", "forest", "aqua", "black", "luxury", "dracula", "business", "night", "coffee", "dim", "sunset", "abyss"}
+	dark := []string{
+		"dark",
+		"synthwave",
+		"halloween",
+		"forest",
+		"aqua",
+		"black",
+		"luxury",
+		"dracula",
+		"business",
+		"night",
+		"coffee",
+		"dim",
+		"sunset",
+		"abyss",
+	}
 	var list []ThemeInfo
+
 	for line := range strings.Lines(themeData) {
 		words := strings.Fields(line)
 		if len(words) == 0 || words[0] != "theme" {
 			continue
 		}
+
 		info := ThemeInfo{Name: words[1], Scheme: "light"}
 		if slices.Contains(dark, info.Name) {
 			info.Scheme = "dark"
 		}
 		list = append(list, info)
 	}
+
 	if len(list) != 35 {
 		t.Fatalf("%d themes have a look, want 35", len(list))
 	}
+
 	return append(list, custom...)
 }
 
 // sure is the profile of a long English document of a type.
 func sure(docType string) Profile {
-	return Profile{Analysis: presswork.Analysis{DocumentType: docType, Language: "en", EmotionalTone: "neutral",
-		Formality: presswork.Leaning{Label: "neutral", Score: 0.5}}, Words: 900, Types: []analysis.TypeProbability{{Type: docType, Probability: 0.95}, {Type: "other", Probability: 0.05}}}
+	return Profile{Analysis: presswork.Analysis{
+		DocumentType: docType, Language: "en", EmotionalTone: "neutral",
+		Formality: presswork.Leaning{Label: "neutral", Score: 0.5},
+	}, Words: 900, Types: []analysis.TypeProbability{{Type: docType, Probability: 0.95}, {Type: "other", Probability: 0.05}}}
 }
 
 func TestThemeRulesNameThemesThatExist(t *testing.T) {
 	t.Parallel()
+
 	rules, err := parseRules(themeData)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	check := func(of string, names []string) {
 		for _, name := range names {
 			if _, ok := rules.looks[name]; !ok {
@@ -53,8 +77,10 @@ func TestThemeRulesNameThemesThatExist(t *testing.T) {
 	}
 	for _, docType := range rules.types {
 		check(docType.name, slices.Concat(docType.accept, docType.never))
+
 		for when, names := range docType.first {
 			check(docType.name+" "+when, names)
+
 			for _, name := range names {
 				if slices.Contains(docType.never, name) {
 					t.Errorf("%s %s: %s is put first and must never be", docType.name, when, name)
@@ -62,21 +88,25 @@ func TestThemeRulesNameThemesThatExist(t *testing.T) {
 			}
 		}
 	}
+
 	for _, mood := range Moods() {
 		if len(rules.tones[mood].accept) == 0 {
 			t.Errorf("no theme carries %s", mood)
 		}
 		check(mood, rules.tones[mood].accept)
 	}
+
 	for _, topic := range rules.topics {
 		check(topic.name, topic.accept)
 	}
+
 	for _, family := range analysis.DocumentFamilies() {
 		for _, docType := range rules.families[family] {
 			if !slices.Contains(analysis.DocumentTypes(), docType) {
 				t.Errorf("%s: %q is no document type", family, docType)
 			}
 		}
+
 		if len(rules.families[family]) == 0 {
 			t.Errorf("%s has no types", family)
 		}
@@ -85,6 +115,7 @@ func TestThemeRulesNameThemesThatExist(t *testing.T) {
 
 func TestThemeRulesSayWhichLineIsWrong(t *testing.T) {
 	t.Parallel()
+
 	for data, says := range map[string]string{
 		"theme x 1 2 3":                "txt:1: want 6 attributes",
 		"\ntheme x 1 2 3 4 5 11":       `txt:2: "11" is not a number`,
@@ -102,20 +133,27 @@ func TestThemeRulesSayWhichLineIsWrong(t *testing.T) {
 func TestATypeGetsAThemeThatSuitsIt(t *testing.T) {
 	t.Parallel()
 	r := NewRules()
+
 	list := catalogue(t)
 	for _, rule := range r.types {
 		rec := r.Recommend(sure(rule.name), list, Preference{})
-		if rec.Primary != rule.accept[0] || rec.Confidence < 0.75 || rec.Confidence < 0.9 && rule.name != analysis.OtherType || len(rec.Alternatives) != 2 || len(rec.Reasons) == 0 {
+		if rec.Primary != rule.accept[0] || rec.Confidence < 0.75 ||
+			rec.Confidence < 0.9 && rule.name != analysis.OtherType ||
+			len(rec.Alternatives) != 2 ||
+			len(rec.Reasons) == 0 {
 			t.Errorf("%s: %+v, want %s", rule.name, rec, rule.accept[0])
 		}
 		var schemes []string
+
 		for _, name := range append(rec.Alternatives, rec.Primary) {
 			i := slices.IndexFunc(list, func(k ThemeInfo) bool { return k.Name == name })
+
 			schemes = append(schemes, list[i].Scheme)
 			if slices.Contains(rule.never, name) && name != "dark" || rule.neverDark && list[i].Scheme == "dark" {
 				t.Errorf("%s: %s is offered and must never be", rule.name, name)
 			}
 		}
+
 		if slices.Contains(schemes, "dark") == rule.print || !slices.Contains(schemes, "light") {
 			t.Errorf("%s: schemes %v, print %v", rule.name, schemes, rule.print)
 		}
@@ -128,8 +166,10 @@ func TestToneTopicAndFormalityMoveTheChoice(t *testing.T) {
 	with := func(docType string, change func(*Profile)) Profile {
 		p := sure(docType)
 		change(&p)
+
 		return p
 	}
+
 	tone := func(name string) func(*Profile) {
 		return func(p *Profile) { p.EmotionalTone, p.ToneStrength = name, 0.9 }
 	}
@@ -155,6 +195,7 @@ func TestWhatTheCallerSaysReplacesWhatWasFound(t *testing.T) {
 	t.Parallel()
 	r := NewRules()
 	list := catalogue(t)
+
 	resume := sure("resume")
 	for _, mood := range Moods() {
 		rec := r.Recommend(resume, list, Preference{Mood: mood})
@@ -162,15 +203,24 @@ func TestWhatTheCallerSaysReplacesWhatWasFound(t *testing.T) {
 			t.Errorf("--mood=%s chose %s", mood, rec.Primary)
 		}
 	}
+
 	if rec := r.Recommend(resume, list, Preference{Mood: "dark"}); rec.Primary != "night" && rec.Primary != "business" {
 		t.Errorf("a dark résumé is %s", rec.Primary)
 	}
-	if rec := r.Recommend(resume, list, Preference{Mood: "romantic"}); rec.Primary == "valentine" || rec.Primary == "sunset" {
+
+	if rec := r.Recommend(
+		resume,
+		list,
+		Preference{Mood: "romantic"},
+	); rec.Primary == "valentine" ||
+		rec.Primary == "sunset" {
 		t.Errorf("a romantic résumé is %s", rec.Primary)
 	}
+
 	short := Profile{Analysis: presswork.Analysis{DocumentType: "readme", Language: "und"}, Words: 3}
 	for _, name := range slices.Concat(analysis.DocumentTypes(), analysis.DocumentFamilies()) {
 		rec := r.Recommend(short, list, Preference{Type: name})
+
 		members := r.typesOf(name)
 		if !slices.ContainsFunc(r.types, func(rule typeRule) bool {
 			return slices.Contains(members, rule.name) && slices.Contains(rule.accept, rec.Primary)
@@ -188,6 +238,7 @@ func TestTooLittleTextGetsTheThemeThatSuitsMost(t *testing.T) {
 	t.Parallel()
 	r := NewRules()
 	few, strange := sure(analysis.OtherType), sure(analysis.OtherType)
+
 	few.Words, strange.Language = 40, "und"
 	for says, p := range map[string]Profile{"40 words": few, "the language is not known": strange} {
 		rec := r.Recommend(p, catalogue(t), Preference{})
@@ -201,9 +252,11 @@ func TestAShortTextOfAPlainTypeGetsItsTheme(t *testing.T) {
 	t.Parallel()
 	r := NewRules()
 	last := 0.5
+
 	for _, words := range []int{14, 40, 70} {
 		haiku := sure("poem")
 		haiku.Words = words
+
 		rec := r.Recommend(haiku, catalogue(t), Preference{})
 		if rec.Primary != "silk" || rec.Confidence <= last || rec.Confidence > 0.97 {
 			t.Errorf("%d words: %+v; want silk, surer than %.2f", words, rec, last)
@@ -211,6 +264,7 @@ func TestAShortTextOfAPlainTypeGetsItsTheme(t *testing.T) {
 		last = rec.Confidence
 	}
 	strange := sure("poem")
+
 	strange.Language = "und"
 	if rec := r.Recommend(strange, catalogue(t), Preference{}); rec.Primary != "silk" || rec.Confidence > 0.5 {
 		t.Errorf("in an unknown language: %+v", rec)
@@ -220,7 +274,10 @@ func TestAShortTextOfAPlainTypeGetsItsTheme(t *testing.T) {
 func TestAnOccasionIsSeenInAShortInvitation(t *testing.T) {
 	t.Parallel()
 	r := NewRules()
-	invitation := []byte("# Spooky night\n\nGhosts, witches and vampires! On Halloween the haunted mill opens its graveyard. A pumpkin for every costume, candy for the little monsters. Happy Halloween!\n")
+	invitation := []byte(
+		"# Spooky night\n\nGhosts, witches and vampires! On Halloween the haunted mill opens its graveyard. A pumpkin for every costume, candy for the little monsters. Happy Halloween!\n",
+	)
+
 	p := r.Profile(analysis.Examine(invitation))
 	if rec := r.Recommend(p, catalogue(t), Preference{}); rec.Primary != "halloween" {
 		t.Errorf("%+v of %s, %v", rec, p.DocumentType, p.Topics)
@@ -230,19 +287,54 @@ func TestAnOccasionIsSeenInAShortInvitation(t *testing.T) {
 func TestCustomThemesTakePartByTheirColoursAndTags(t *testing.T) {
 	t.Parallel()
 	r := NewRules()
-	house := ThemeInfo{Name: "house", Scheme: "light", Custom: true,
-		Colors: map[string]string{"base_100": "#ffffff", "primary": "#0a6ea8", "secondary": "#5b6b7b", "accent": "#3f7f9f"}}
-	wild := ThemeInfo{Name: "wild", Scheme: "light", Custom: true,
-		Colors: map[string]string{"base_100": "#fff000", "primary": "#ff00aa", "secondary": "#00ffcc", "accent": "#ff5500"}}
-	if rec := r.Recommend(sure("report"), catalogue(t, house, wild), Preference{}); !slices.Contains(append(rec.Alternatives, rec.Primary), "house") {
+	house := ThemeInfo{
+		Name:   "house",
+		Scheme: "light",
+		Custom: true,
+		Colors: map[string]string{
+			"base_100":  "#ffffff",
+			"primary":   "#0a6ea8",
+			"secondary": "#5b6b7b",
+			"accent":    "#3f7f9f",
+		},
+	}
+
+	wild := ThemeInfo{
+		Name:   "wild",
+		Scheme: "light",
+		Custom: true,
+		Colors: map[string]string{
+			"base_100":  "#fff000",
+			"primary":   "#ff00aa",
+			"secondary": "#00ffcc",
+			"accent":    "#ff5500",
+		},
+	}
+	if rec := r.Recommend(
+		sure("report"),
+		catalogue(t, house, wild),
+		Preference{},
+	); !slices.Contains(
+		append(rec.Alternatives, rec.Primary),
+		"house",
+	) {
 		t.Errorf("a sober blue theme is not among %+v", rec)
 	}
+
 	for _, docType := range []string{"report", "legal", "resume"} {
-		if rec := r.Recommend(sure(docType), catalogue(t, wild), Preference{}); slices.Contains(append(rec.Alternatives, rec.Primary), "wild") {
+		if rec := r.Recommend(
+			sure(docType),
+			catalogue(t, wild),
+			Preference{},
+		); slices.Contains(
+			append(rec.Alternatives, rec.Primary),
+			"wild",
+		) {
 			t.Errorf("%s: a shouting theme is among %+v", docType, rec)
 		}
 	}
 	house.Tags = []string{"report"}
+
 	rec := r.Recommend(sure("report"), catalogue(t, house), Preference{})
 	if rec.Primary != "house" || !strings.Contains(strings.Join(rec.Reasons, "; "), "a theme of your own") {
 		t.Errorf("a theme tagged for reports is not chosen: %+v", rec)
@@ -251,9 +343,15 @@ func TestCustomThemesTakePartByTheirColoursAndTags(t *testing.T) {
 
 func TestAPreferenceIsCheckedAndForgiving(t *testing.T) {
 	t.Parallel()
-	if s, err := ParsePreference(" Creative", "API-Reference"); err != nil || s != (Preference{"creative", "api_reference"}) {
+
+	if s, err := ParsePreference(
+		" Creative",
+		"API-Reference",
+	); err != nil ||
+		s != (Preference{"creative", "api_reference"}) {
 		t.Errorf("%+v, %v", s, err)
 	}
+
 	for _, c := range []struct{ mood, docType, param, says string }{
 		{"creativ", "", "mood", `did you mean "creative"?`},
 		{"", "resumee", "doc_type", `did you mean "resume"?`},
@@ -261,8 +359,10 @@ func TestAPreferenceIsCheckedAndForgiving(t *testing.T) {
 		{strings.Repeat("x", 500), "", "mood", "…"},
 	} {
 		_, err := ParsePreference(c.mood, c.docType)
-		e := presswork.AsError(err)
-		if e == nil || e.Code != presswork.InvalidOption || e.Param != c.param || !strings.Contains(e.Message, c.says) || len(e.Message) > 500 {
+
+		e := fault.AsError(err)
+		if e == nil || e.Code != fault.InvalidOption || e.Param != c.param || !strings.Contains(e.Message, c.says) ||
+			len(e.Message) > 500 {
 			t.Errorf("%+v: %v", c, err)
 		}
 	}
@@ -270,10 +370,12 @@ func TestAPreferenceIsCheckedAndForgiving(t *testing.T) {
 
 func TestColoursTellALook(t *testing.T) {
 	t.Parallel()
+
 	c, ok := parseOKLCH("#ff0000")
 	if !ok || math.Abs(c.lightness-0.628) > 0.002 || math.Abs(c.chroma-0.258) > 0.002 || math.Abs(c.hue-29.2) > 0.2 {
 		t.Errorf("red is %+v", c)
 	}
+
 	for _, bad := range []string{"", "#fff", "red", "#gggggg", "#1234567"} {
 		if _, ok := parseOKLCH(bad); ok {
 			t.Errorf("%q is read as a colour", bad)
@@ -281,20 +383,25 @@ func TestColoursTellALook(t *testing.T) {
 	}
 	calm := lookOf(ThemeInfo{Colors: map[string]string{"base_100": "#eceff4", "primary": "#5e81ac"}})
 	loud := lookOf(ThemeInfo{Colors: map[string]string{"base_100": "#fff25e", "primary": "#ff7a9b"}})
+
 	night := lookOf(ThemeInfo{Colors: map[string]string{"base_100": "#0f172a", "primary": "#3abdf7"}})
-	if calm[lookEnergy] >= loud[lookEnergy] || calm[lookFormality] <= loud[lookFormality] || night[lookDarkness] < 0.8 || calm[lookWarmth] >= loud[lookWarmth] {
+	if calm[lookEnergy] >= loud[lookEnergy] || calm[lookFormality] <= loud[lookFormality] ||
+		night[lookDarkness] < 0.8 ||
+		calm[lookWarmth] >= loud[lookWarmth] {
 		t.Errorf("calm %v, loud %v, night %v", calm, loud, night)
 	}
 }
 
 func BenchmarkRecommend(b *testing.B) {
 	r := NewRules()
+
 	var list []ThemeInfo
 	for name := range r.looks {
 		list = append(list, ThemeInfo{Name: name, Scheme: "light"})
 	}
 	p := sure("report")
 	b.ReportAllocs()
+
 	for b.Loop() {
 		r.Recommend(p, list, Preference{})
 	}
@@ -305,11 +412,17 @@ func TestReasonsSayHowProbableATypeIs(t *testing.T) {
 	r := NewRules()
 	between := func(first, second float64) Profile {
 		p := sure("report")
-		p.Types = []analysis.TypeProbability{{Type: "report", Probability: first}, {Type: "proposal", Probability: second}, {Type: "other", Probability: 1 - first - second}}
+		p.Types = []analysis.TypeProbability{
+			{Type: "report", Probability: first},
+			{Type: "proposal", Probability: second},
+			{Type: "other", Probability: 1 - first - second},
+		}
 		p.Evidence = []string{"12 numbered clauses"}
+
 		return p
 	}
 	last := 1.0
+
 	for _, c := range []struct {
 		first, second float64
 		says          string
@@ -320,22 +433,39 @@ func TestReasonsSayHowProbableATypeIs(t *testing.T) {
 		{0.45, 0.30, "unsure between a report (45 %) and a proposal (30 %)"},
 	} {
 		rec := r.Recommend(between(c.first, c.second), catalogue(t), Preference{})
+
 		said := strings.Join(rec.Reasons, "\n")
 		if !strings.HasPrefix(said, c.says) || !strings.Contains(said, "what shows it: 12 numbered clauses") {
 			t.Errorf("%v: %s", c, said)
 		}
+
 		if rec.Confidence >= last || rec.Confidence > surest {
 			t.Errorf("%v: confidence %.2f after %.2f", c, rec.Confidence, last)
 		}
 		last = rec.Confidence
 	}
-	if sure, unsure := r.Recommend(between(0.96, 0.04), catalogue(t), Preference{}), r.Recommend(between(0.55, 0.45), catalogue(t), Preference{}); unsure.Confidence >= sure.Confidence {
-		t.Errorf("confidence %.2f where two types are as probable, %.2f where one is", unsure.Confidence, sure.Confidence)
+
+	if sure, unsure := r.Recommend(
+		between(0.96, 0.04),
+		catalogue(t),
+		Preference{},
+	), r.Recommend(
+		between(0.55, 0.45),
+		catalogue(t),
+		Preference{},
+	); unsure.Confidence >= sure.Confidence {
+		t.Errorf(
+			"confidence %.2f where two types are as probable, %.2f where one is",
+			unsure.Confidence,
+			sure.Confidence,
+		)
 	}
 	p := between(0.25, 0.20)
 	p.DocumentType = analysis.OtherType
+
 	rec := r.Recommend(p, catalogue(t), Preference{})
-	if rec.Primary != fallbackTheme || rec.Confidence > cautiousLimit || !strings.Contains(rec.Reasons[0], "does not show") {
+	if rec.Primary != fallbackTheme || rec.Confidence > cautiousLimit ||
+		!strings.Contains(rec.Reasons[0], "does not show") {
 		t.Errorf("of no type: %+v", rec)
 	}
 }
@@ -344,15 +474,22 @@ func TestNoAlternativeIsForbiddenByALikelyType(t *testing.T) {
 	t.Parallel()
 	r := NewRules()
 	list := catalogue(t)
+
 	for _, first := range r.types {
 		for _, second := range r.types {
 			p := sure(first.name)
-			p.Types = []analysis.TypeProbability{{Type: first.name, Probability: 0.6}, {Type: second.name, Probability: 0.3}, {Type: "other", Probability: 0.1}}
+			p.Types = []analysis.TypeProbability{
+				{Type: first.name, Probability: 0.6},
+				{Type: second.name, Probability: 0.3},
+				{Type: "other", Probability: 0.1},
+			}
+
 			rec := r.Recommend(p, list, Preference{})
 			for _, name := range append(rec.Alternatives, rec.Primary) {
 				i := slices.IndexFunc(list, func(k ThemeInfo) bool { return k.Name == name })
 				for _, rule := range []typeRule{first, second} {
-					if slices.Contains(rule.never, name) && name != darkWord || rule.neverDark && list[i].Scheme == "dark" {
+					if slices.Contains(rule.never, name) && name != darkWord ||
+						rule.neverDark && list[i].Scheme == "dark" {
 						t.Errorf("%s or %s: %s is offered", first.name, second.name, name)
 					}
 				}
@@ -368,10 +505,12 @@ func TestAPageIsDarkOnlyWhenSomethingAsksForIt(t *testing.T) {
 	dark := func(name string) bool {
 		return list[slices.IndexFunc(list, func(k ThemeInfo) bool { return k.Name == name })].Scheme == "dark"
 	}
+
 	for _, rule := range r.types {
 		for _, tone := range analysis.Tones() {
 			p := sure(rule.name)
 			p.EmotionalTone, p.ToneStrength = tone, 0.95
+
 			rec := r.Recommend(p, list, Preference{})
 			if asked := tone == "dark" || tone == "luxurious"; dark(rec.Primary) && !asked {
 				t.Errorf("a %s %s is %s", tone, rule.name, rec.Primary)
@@ -379,6 +518,7 @@ func TestAPageIsDarkOnlyWhenSomethingAsksForIt(t *testing.T) {
 		}
 	}
 	ghost := sure("story")
+
 	ghost.EmotionalTone, ghost.ToneStrength = "dark", 0.9
 	if rec := r.Recommend(ghost, list, Preference{}); !dark(rec.Primary) {
 		t.Errorf("a ghost story is %s", rec.Primary)
@@ -400,17 +540,22 @@ func FuzzAModelsReading(f *testing.F) {
 			if strings.ContainsAny(err.Error(), "\n{") {
 				t.Errorf("%q: %v", answer, err)
 			}
+
 			return
 		}
+
 		for _, local := range []string{"other", r.DocumentType} {
 			p := sure(local)
 			p.Language = "und"
 			p = r.over(p)
+
 			sum := 0.0
 			for _, k := range p.Types {
 				sum += k.Probability
 			}
-			if p.Types[0].Type != r.DocumentType || math.Abs(sum-1) > 1e-9 || !plausibleTag(p.Language) || len(p.Keywords) > 10 {
+
+			if p.Types[0].Type != r.DocumentType || math.Abs(sum-1) > 1e-9 || !plausibleTag(p.Language) ||
+				len(p.Keywords) > 10 {
 				t.Errorf("%q: %+v", answer, p)
 			}
 		}

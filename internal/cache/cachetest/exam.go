@@ -24,6 +24,7 @@ type Clock struct {
 func (c *Clock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+
 	return c.at
 }
 
@@ -36,7 +37,11 @@ func (c *Clock) Move(d time.Duration) {
 
 // Run holds a backend to the contract. Open returns an empty cache; again, when
 // not nil, opens what the last Open opened once more, as another process would.
-func Run(t *testing.T, open func(t *testing.T, o cache.Options) cache.Cache, again func(t *testing.T, o cache.Options) cache.Cache) {
+func Run(
+	t *testing.T,
+	open func(t *testing.T, o cache.Options) cache.Cache,
+	again func(t *testing.T, o cache.Options) cache.Cache,
+) {
 	// start opens a cache on a clock at the present, which Redis also knows.
 	start := func(t *testing.T, o cache.Options) (*harness, *Clock) {
 		clock := &Clock{at: time.Now()}
@@ -47,6 +52,7 @@ func Run(t *testing.T, open func(t *testing.T, o cache.Options) cache.Cache, aga
 				t.Error(err)
 			}
 		})
+
 		return &harness{t, c}, clock
 	}
 
@@ -93,6 +99,7 @@ func Run(t *testing.T, open func(t *testing.T, o cache.Options) cache.Cache, aga
 		}
 		h.has(cache.Analysis, "k0", "1")
 		clock.Move(2 * time.Minute)
+
 		for i := range 10 {
 			h.put(cache.Analysis, fmt.Sprint("new", i), "1")
 			clock.Move(2 * time.Minute)
@@ -100,6 +107,7 @@ func Run(t *testing.T, open func(t *testing.T, o cache.Options) cache.Cache, aga
 		h.has(cache.Analysis, "k0", "1")
 		h.has(cache.Analysis, "new9", "1")
 		h.missing(cache.Analysis, "k1")
+
 		if n := h.stats().Kinds[cache.Analysis].Entries; n > 20 || n < 15 {
 			t.Errorf("%d entries; the cap is 20", n)
 		}
@@ -107,11 +115,13 @@ func Run(t *testing.T, open func(t *testing.T, o cache.Options) cache.Cache, aga
 
 	t.Run("bytes are capped", func(t *testing.T) {
 		h, clock := start(t, cache.Options{MaxBytes: 100_000})
+
 		big := `"` + strings.Repeat("x", 9_990) + `"`
 		for i := range 40 {
 			h.put(cache.Theme, fmt.Sprint("k", i), big)
 			clock.Move(2 * time.Minute)
 		}
+
 		if n := h.stats().Kinds[cache.Theme].Bytes; n > 100_000 || n < 60_000 {
 			t.Errorf("%d bytes; the cap is 100000", n)
 		}
@@ -128,13 +138,16 @@ func Run(t *testing.T, open func(t *testing.T, o cache.Options) cache.Cache, aga
 		clock.Move(cache.DefaultTTL(cache.Theme))
 		h.missing(cache.Theme, "t")
 		s := h.stats()
+
 		a, th := s.Kinds[cache.Analysis], s.Kinds[cache.Theme]
 		if a.Entries != 1 || a.Bytes < 6 || a.Hits != 2 || a.Misses != 1 || a.Expired != 0 {
 			t.Errorf("analysis: %+v", a)
 		}
+
 		if th.Entries != 0 || th.Hits != 0 || th.Misses != 1 || th.Expired != 1 {
 			t.Errorf("theme: %+v", th)
 		}
+
 		if math.Abs(s.HitRate-0.5) > 1e-9 {
 			t.Errorf("hit rate %v", s.HitRate)
 		}
@@ -147,14 +160,17 @@ func Run(t *testing.T, open func(t *testing.T, o cache.Options) cache.Cache, aga
 		}
 		h.put(cache.Theme, "t", "1")
 		clock.Move(time.Hour)
+
 		if n, err := h.c.Clean(t.Context()); n != 5 || err != nil {
 			t.Errorf("cleaned %d, %v", n, err)
 		}
 		h.has(cache.Theme, "t", "1")
+
 		if err := h.c.Clear(t.Context()); err != nil {
 			t.Error(err)
 		}
 		h.missing(cache.Theme, "t")
+
 		if s := h.stats(); s.Kinds[cache.Theme].Entries != 0 || s.Kinds[cache.Theme].Hits != 0 {
 			t.Errorf("after a clear: %+v", s)
 		}
@@ -165,18 +181,37 @@ func Run(t *testing.T, open func(t *testing.T, o cache.Options) cache.Cache, aga
 	t.Run("hostile keys and values are refused", func(t *testing.T) {
 		h, _ := start(t, cache.Options{})
 		for _, key := range []string{"", "../../etc/passwd", "a/b", "a b", "a\x00b", ".", "ключ", strings.Repeat("a", 129)} {
-			if err := h.c.Put(t.Context(), cache.Theme, key, json.RawMessage("1")); !errors.Is(err, cache.ErrInvalidKey) {
+			if err := h.c.Put(
+				t.Context(),
+				cache.Theme,
+				key,
+				json.RawMessage("1"),
+			); !errors.Is(
+				err,
+				cache.ErrInvalidKey,
+			) {
 				t.Errorf("put %q: %v", key, err)
 			}
+
 			if _, _, err := h.c.Get(t.Context(), cache.Theme, key); !errors.Is(err, cache.ErrInvalidKey) {
 				t.Errorf("get %q: %v", key, err)
 			}
 		}
+
 		if err := h.c.Put(t.Context(), "other", "a", json.RawMessage("1")); !errors.Is(err, cache.ErrInvalidKey) {
 			t.Error(err)
 		}
+
 		for _, value := range []string{"", "{", "nope", `"` + strings.Repeat("x", cache.MaxValue) + `"`} {
-			if err := h.c.Put(t.Context(), cache.Theme, "a", json.RawMessage(value)); !errors.Is(err, cache.ErrInvalidValue) {
+			if err := h.c.Put(
+				t.Context(),
+				cache.Theme,
+				"a",
+				json.RawMessage(value),
+			); !errors.Is(
+				err,
+				cache.ErrInvalidValue,
+			) {
 				t.Errorf("value %.20q: %v", value, err)
 			}
 		}
@@ -185,6 +220,7 @@ func Run(t *testing.T, open func(t *testing.T, o cache.Options) cache.Cache, aga
 	t.Run("many at once", func(t *testing.T) {
 		h, clock := start(t, cache.Options{MaxEntries: 50})
 		caches := []cache.Cache{h.c}
+
 		if again != nil {
 			other := again(t, cache.Options{MaxEntries: 50, Now: clock.Now})
 			t.Cleanup(func() {
@@ -195,6 +231,7 @@ func Run(t *testing.T, open func(t *testing.T, o cache.Options) cache.Cache, aga
 			caches = append(caches, other)
 		}
 		var wg sync.WaitGroup
+
 		for g := range 8 {
 			c := caches[g%len(caches)]
 			wg.Go(func() {
@@ -204,6 +241,7 @@ func Run(t *testing.T, open func(t *testing.T, o cache.Options) cache.Cache, aga
 						t.Error(err)
 						return
 					}
+
 					value, found, err := c.Get(t.Context(), cache.Analysis, key)
 					if err != nil || found && string(value) != `"`+key+`"` {
 						t.Errorf("%s: got %s, %v", key, value, err)
@@ -222,12 +260,15 @@ func Run(t *testing.T, open func(t *testing.T, o cache.Options) cache.Cache, aga
 		h, clock := start(t, cache.Options{})
 		h.put(cache.Theme, "a", `"nord"`)
 		h.has(cache.Theme, "a", `"nord"`)
+
 		if err := h.c.Close(); err != nil {
 			t.Fatal(err)
 		}
+
 		other := &harness{t, again(t, cache.Options{Now: clock.Now})}
 		defer other.c.Close()
 		other.has(cache.Theme, "a", `"nord"`)
+
 		if s := other.stats().Kinds[cache.Theme]; s.Hits != 2 || s.Entries != 1 {
 			t.Errorf("%+v", s)
 		}
@@ -235,7 +276,11 @@ func Run(t *testing.T, open func(t *testing.T, o cache.Options) cache.Cache, aga
 	t.Run("a shorter time to live counts for what is there", func(t *testing.T) {
 		h, clock := start(t, cache.Options{})
 		h.put(cache.Theme, "a", "1")
-		other := &harness{t, again(t, cache.Options{Now: clock.Now, TTL: map[cache.Kind]time.Duration{cache.Theme: time.Minute}})}
+
+		other := &harness{
+			t,
+			again(t, cache.Options{Now: clock.Now, TTL: map[cache.Kind]time.Duration{cache.Theme: time.Minute}}),
+		}
 		defer other.c.Close()
 		clock.Move(time.Minute)
 		other.missing(cache.Theme, "a")
@@ -249,6 +294,7 @@ type harness struct {
 
 func (h *harness) put(kind cache.Kind, key, value string) {
 	h.t.Helper()
+
 	if err := h.c.Put(h.t.Context(), kind, key, json.RawMessage(value)); err != nil {
 		h.t.Fatalf("put %s %s: %v", kind, key, err)
 	}
@@ -256,6 +302,7 @@ func (h *harness) put(kind cache.Kind, key, value string) {
 
 func (h *harness) has(kind cache.Kind, key, want string) {
 	h.t.Helper()
+
 	got, found, err := h.c.Get(h.t.Context(), kind, key)
 	if err != nil || !found || compact(got) != compact(json.RawMessage(want)) {
 		h.t.Errorf("get %s %s: %.60s, %v, %v; want %.60s", kind, key, got, found, err, want)
@@ -264,6 +311,7 @@ func (h *harness) has(kind cache.Kind, key, want string) {
 
 func (h *harness) missing(kind cache.Kind, key string) {
 	h.t.Helper()
+
 	if got, found, err := h.c.Get(h.t.Context(), kind, key); err != nil || found {
 		h.t.Errorf("get %s %s: %.60s, %v, %v; want nothing", kind, key, got, found, err)
 	}
@@ -271,10 +319,12 @@ func (h *harness) missing(kind cache.Kind, key string) {
 
 func (h *harness) stats() cache.Stats {
 	h.t.Helper()
+
 	s, err := h.c.Stats(h.t.Context())
 	if err != nil {
 		h.t.Fatal(err)
 	}
+
 	return s
 }
 
@@ -284,5 +334,6 @@ func compact(v json.RawMessage) string {
 		return string(v)
 	}
 	b, _ := json.Marshal(x) // what was decoded encodes
+
 	return string(b)
 }

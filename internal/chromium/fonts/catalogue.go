@@ -20,7 +20,10 @@ func catalogue() []Family {
 	var list []Family
 	add := func(kind Kind, scripts string, names ...string) {
 		for _, name := range names {
-			list = append(list, Family{Name: name, Kind: kind, License: ofl, Source: expo(name), Scripts: strings.Fields(scripts)})
+			list = append(
+				list,
+				Family{Name: name, Kind: kind, License: ofl, Source: expo(name), Scripts: strings.Fields(scripts)},
+			)
 		}
 	}
 	add(Sans, "Latin Vietnamese Greek Cyrillic", "IBM Plex Sans", "Inter", "Source Sans 3")
@@ -33,16 +36,36 @@ func catalogue() []Family {
 	add(Mono, "Latin Vietnamese Cyrillic", "IBM Plex Mono")
 	add(Mono, "Latin", "Courier Prime")
 	add(Display, "Latin Vietnamese Cyrillic", "Cormorant Garamond", "Playfair Display")
-	add(Display, "Latin Vietnamese", "Dancing Script", "Fraunces", "Josefin Sans", "Quicksand", "Space Grotesk", "VT323")
+	add(
+		Display,
+		"Latin Vietnamese",
+		"Dancing Script",
+		"Fraunces",
+		"Josefin Sans",
+		"Quicksand",
+		"Space Grotesk",
+		"VT323",
+	)
 	add(Display, "Latin", "Cinzel", "Comic Neue", "Creepster", "Orbitron", "Righteous", "Zilla Slab")
-	list = append(list,
-		Family{Name: "Special Elite", Kind: Display, License: apache, Source: expo("Special Elite"), Scripts: []string{"Latin"}},
+	list = append(
+		list,
+		Family{
+			Name:    "Special Elite",
+			Kind:    Display,
+			License: apache,
+			Source:  expo("Special Elite"),
+			Scripts: []string{"Latin"},
+		},
 		Family{Name: "STIX Two Math", Kind: Math, License: ofl, Source: "ziamath (PyPI)"},
 		Family{Name: "Noto Sans Symbols 2", Kind: Symbols, License: ofl, Source: "@fontsource/noto-sans-symbols-2"},
 	)
 	order := []Kind{Sans, Serif, Mono, Display, Math, Symbols}
 	slices.SortFunc(list, func(a, b Family) int {
-		return cmp.Or(cmp.Compare(slices.Index(order, a.Kind), slices.Index(order, b.Kind)), cmp.Compare(a.Name, b.Name))
+		return cmp.Or(
+			cmp.Compare(slices.Index(order, a.Kind), slices.Index(order, b.Kind)),
+			cmp.Compare(a.Name, b.Name),
+		)
 	})
+
 	return list
 }

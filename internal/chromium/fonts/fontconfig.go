@@ -17,9 +17,11 @@ func systemDirs() []string {
 	if os.Geteuid() == 0 {
 		return dirs
 	}
+
 	if home, err := os.UserHomeDir(); err == nil {
 		dirs = append(dirs, filepath.Join(home, ".local/share/fonts"), filepath.Join(home, ".fonts"))
 	}
+
 	return dirs
 }
 
@@ -33,6 +35,7 @@ func preferred() []struct{ name, families string } {
 		"Noto Sans Armenian,Noto Sans Ethiopic,Noto Sans CJK SC,STIX Two Math,Noto Sans Symbols 2,JetBrains Mono," +
 		"Noto Sans Symbols,Noto Sans Symbols2,Noto Sans Math,Noto Color Emoji"
 	const sans, serif, mono = "Inter," + rest, "Source Serif 4,Noto Serif," + rest, "JetBrains Mono,IBM Plex Mono,Noto Sans Mono," + rest
+
 	return []struct{ name, families string }{
 		{"sans-serif", sans},
 		{"serif", serif},
@@ -79,6 +82,7 @@ func configuration(root string, system []string) string {
 		b.WriteString(`<pattern><patelt name="family">`)
 		element("string", family)
 		b.WriteString("</patelt>")
+
 		if file != "" {
 			b.WriteString(`<patelt name="file">`)
 			element("string", file)
@@ -89,6 +93,7 @@ func configuration(root string, system []string) string {
 
 	b.WriteString("<?xml version=\"1.0\"?>\n<!DOCTYPE fontconfig SYSTEM \"urn:fontconfig:fonts.dtd\">\n<fontconfig>\n")
 	line("dir", filepath.Join(root, fontDir))
+
 	for _, dir := range system {
 		line("dir", dir)
 	}
@@ -100,11 +105,13 @@ func configuration(root string, system []string) string {
 	// version, or a variable font, which Chromium prints as drawings (Type 3).
 	b.WriteString("<selectfont>\n<acceptfont>\n")
 	list := catalogue()
+
 	for _, f := range faces() {
 		name := path.Base(f.Name)
 		pattern(familyOf(list, name), filepath.Join(root, fontDir, name))
 	}
 	b.WriteString("</acceptfont>\n<rejectfont>\n")
+
 	for _, family := range list {
 		pattern(family.Name, "")
 	}
@@ -116,24 +123,32 @@ func configuration(root string, system []string) string {
 		`<edit name="hinting" mode="assign"><bool>false</bool></edit><edit name="hintstyle" mode="assign"><const>hintnone</const></edit>` +
 		`<edit name="rgba" mode="assign"><const>none</const></edit></match>` + "\n")
 	// A search for a character names no family. The rules are tried in order.
-	b.WriteString(`<match target="pattern"><edit name="family" mode="append_last"><string>sans-serif</string></edit></match>` + "\n")
+	b.WriteString(
+		`<match target="pattern"><edit name="family" mode="append_last"><string>sans-serif</string></edit></match>` + "\n",
+	)
+
 	for _, p := range preferred() {
 		b.WriteString(`<alias binding="strong">`)
 		element("family", p.name)
 		b.WriteString("<prefer>")
+
 		for family := range strings.SplitSeq(p.families, ",") {
 			element("family", family)
 		}
 		b.WriteString("</prefer></alias>\n")
 	}
+
 	for _, r := range regional() {
 		b.WriteString(`<match target="pattern"><test name="lang">`)
 		element("string", r.language)
-		b.WriteString(`</test><test name="family"><string>Noto Sans</string></test><edit name="family" mode="prepend" binding="strong">`)
+		b.WriteString(
+			`</test><test name="family"><string>Noto Sans</string></test><edit name="family" mode="prepend" binding="strong">`,
+		)
 		element("string", r.family)
 		b.WriteString("</edit></match>\n")
 	}
 	b.WriteString("</fontconfig>\n")
+
 	return b.String()
 }
 
@@ -145,5 +160,6 @@ func familyOf(list []Family, file string) string {
 			return f.Name
 		}
 	}
+
 	return stem
 }

@@ -56,8 +56,10 @@ type Family struct {
 func Families() []Family {
 	list := catalogue()
 	files := open().File
+
 	for i := range list {
 		f := &list[i]
+
 		prefix := fontDir + "/" + strings.ReplaceAll(f.Name, " ", "") + "-"
 		for _, file := range files {
 			if style, ok := strings.CutPrefix(file.Name, prefix); ok {
@@ -66,6 +68,7 @@ func Families() []Family {
 		}
 		slices.Sort(f.Weights)
 	}
+
 	return list
 }
 
@@ -93,6 +96,7 @@ func open() *zip.Reader {
 	if err != nil {
 		panic(fmt.Sprintf("fonts: the embedded archive: %v", err)) // the build is broken
 	}
+
 	return r
 }
 

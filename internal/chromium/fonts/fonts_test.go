@@ -18,30 +18,37 @@ type face struct {
 func parse(t *testing.T, data []byte) face {
 	t.Helper()
 	f := face{tables: map[string][]byte{}}
+
 	for i := range int(binary.BigEndian.Uint16(data[4:])) {
 		entry := data[12+16*i:]
 		at, size := binary.BigEndian.Uint32(entry[8:]), binary.BigEndian.Uint32(entry[12:])
 		f.tables[string(entry[:4])] = data[at : at+size]
 	}
+
 	return f
 }
 
 // name reads an entry of the name table for Windows in English.
 func (f face) name(id uint16) string {
 	table := f.tables["name"]
+
 	texts := table[binary.BigEndian.Uint16(table[4:]):]
 	for i := range int(binary.BigEndian.Uint16(table[2:])) {
 		r := table[6+12*i:]
-		if binary.BigEndian.Uint16(r) != 3 || binary.BigEndian.Uint16(r[4:]) != 0x409 || binary.BigEndian.Uint16(r[6:]) != id {
+		if binary.BigEndian.Uint16(r) != 3 || binary.BigEndian.Uint16(r[4:]) != 0x409 ||
+			binary.BigEndian.Uint16(r[6:]) != id {
 			continue
 		}
 		size, at := binary.BigEndian.Uint16(r[8:]), binary.BigEndian.Uint16(r[10:])
+
 		var units []uint16
 		for text := texts[at : at+size]; len(text) > 0; text = text[2:] {
 			units = append(units, binary.BigEndian.Uint16(text))
 		}
+
 		return string(utf16.Decode(units))
 	}
+
 	return ""
 }
 
@@ -50,6 +57,7 @@ func (f face) name(id uint16) string {
 func (f face) characters(yield func(rune)) {
 	cmap := f.tables["cmap"]
 	var narrow, wide []byte
+
 	for i := range int(binary.BigEndian.Uint16(cmap[2:])) {
 		table := cmap[binary.BigEndian.Uint32(cmap[4+8*i+4:]):]
 		switch binary.BigEndian.Uint16(table) {
@@ -59,6 +67,7 @@ func (f face) characters(yield func(rune)) {
 			wide = table
 		}
 	}
+
 	if wide != nil {
 		for i := range int(binary.BigEndian.Uint32(wide[12:])) {
 			group := wide[16+12*i:]
@@ -66,9 +75,11 @@ func (f face) characters(yield func(rune)) {
 				yield(rune(c))
 			}
 		}
+
 		return
 	}
 	n := int(binary.BigEndian.Uint16(narrow[6:])) / 2
+
 	u16 := func(array, i int) int { return int(binary.BigEndian.Uint16(narrow[14+array*2*n+min(array, 1)*2+2*i:])) }
 	for i := range n {
 		last, first, delta, offset := u16(0, i), u16(1, i), u16(2, i), u16(3, i)
@@ -77,6 +88,7 @@ func (f face) characters(yield func(rune)) {
 			if offset != 0 {
 				glyph = int(binary.BigEndian.Uint16(narrow[14+3*2*n+2+2*i+offset+2*(c-first):]))
 			}
+
 			if offset != 0 && glyph == 0 || (glyph+delta)&0xffff == 0 {
 				continue
 			}
@@ -87,6 +99,7 @@ func (f face) characters(yield func(rune)) {
 
 func TestEachFaceIsPlainTrueTypeAndItsFamilyIsListed(t *testing.T) {
 	t.Parallel()
+
 	families := map[string]Family{}
 	for _, f := range Families() {
 		families[f.Name] = f
@@ -95,6 +108,7 @@ func TestEachFaceIsPlainTrueTypeAndItsFamilyIsListed(t *testing.T) {
 		}
 	}
 	licensed := map[string]bool{}
+
 	for _, file := range open().File {
 		if path.Dir(file.Name) == licenseDir {
 			licensed[strings.TrimSuffix(path.Base(file.Name), ".txt")] = true
@@ -102,11 +116,13 @@ func TestEachFaceIsPlainTrueTypeAndItsFamilyIsListed(t *testing.T) {
 	}
 	const last = 0x1ffff // of the characters that any face has
 	union := make([]bool, last+1)
+
 	for _, file := range faces() {
 		r, err := file.Open()
 		if err != nil {
 			t.Fatal(err)
 		}
+
 		data, err := io.ReadAll(r)
 		if err != nil {
 			t.Fatal(err)
@@ -116,28 +132,39 @@ func TestEachFaceIsPlainTrueTypeAndItsFamilyIsListed(t *testing.T) {
 		if f.tables["glyf"] == nil || f.tables["fvar"] != nil || f.tables["CFF "] != nil {
 			t.Errorf("%s is not plain TrueType", file.Name)
 		}
+
 		name := f.name(16)
 		if name == "" {
 			name = f.name(1)
 		}
+
 		family, known := families[name]
 		if !known || familyOf(catalogue(), path.Base(file.Name)) != name {
 			t.Errorf("%s is of the family %q, which is not listed under that name", file.Name, name)
 			continue
 		}
+
 		if os2 := f.tables["OS/2"]; binary.BigEndian.Uint16(os2[8:]) != 0 {
 			t.Errorf("%s may not be embedded: fsType %d", file.Name, binary.BigEndian.Uint16(os2[8:]))
 		} else if weight := int(binary.BigEndian.Uint16(os2[4:])); !strings.Contains(file.Name, "Italic") && !slices.Contains(family.Weights, weight) {
 			t.Errorf("%s has the weight %d; its family lists %v", file.Name, weight, family.Weights)
 		}
-		if license := f.name(13) + f.name(14); family.License == ofl && !strings.Contains(license, "Open Font License") && !strings.Contains(license, "OFL") {
+
+		if license := f.name(
+			13,
+		) + f.name(
+			14,
+		); family.License == ofl && !strings.Contains(license, "Open Font License") &&
+			!strings.Contains(license, "OFL") {
 			t.Errorf("%s says of its license %q", file.Name, license)
 		}
+
 		if !licensed[strings.ReplaceAll(name, " ", "")] {
 			t.Errorf("the license of %s is missing", name)
 		}
 		own := make([]bool, last+1)
 		f.characters(func(r rune) { own[r], union[r] = true, true })
+
 		for _, script := range family.Scripts {
 			for _, r := range common(t, script) {
 				if !own[r] {
@@ -147,11 +174,13 @@ func TestEachFaceIsPlainTrueTypeAndItsFamilyIsListed(t *testing.T) {
 			}
 		}
 	}
+
 	for r := range rune(last + 1) {
 		if printable := r >= 0x20 && (r < 0x7f || r >= 0xa0); printable && union[r] != Covers(r) {
 			t.Errorf("Covers(%U) is %v", r, Covers(r))
 		}
 	}
+
 	if n := len(coverage.R32); coverage.R32[n-1].Hi > last {
 		t.Errorf("Covers reaches to %U", coverage.R32[n-1].Hi)
 	}
@@ -166,5 +195,6 @@ func common(t *testing.T, script string) string {
 	if !ok {
 		t.Fatalf("unknown script %q", script)
 	}
+
 	return letters
 }

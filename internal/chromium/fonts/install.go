@@ -34,11 +34,13 @@ func Install(dir string) (config string, err error) {
 	if runtime.GOOS == "darwin" {
 		return "", nil
 	}
+
 	dirs := []string{dir}
 	if dir == "" {
 		dirs = places()
 	}
 	var errs []error
+
 	for _, dir := range dirs {
 		config, err := installIn(dir)
 		if err == nil {
@@ -46,6 +48,7 @@ func Install(dir string) (config string, err error) {
 		}
 		errs = append(errs, err)
 	}
+
 	return "", fmt.Errorf("the fonts cannot be installed: %w", errors.Join(errs...))
 }
 
@@ -54,9 +57,11 @@ func places() []string {
 	if os.Geteuid() == 0 {
 		return []string{"/var/cache/presswork", os.TempDir()}
 	}
+
 	if dir, err := os.UserCacheDir(); err == nil {
 		return []string{filepath.Join(dir, "presswork"), os.TempDir()}
 	}
+
 	return []string{os.TempDir()}
 }
 
@@ -68,13 +73,16 @@ func installIn(base string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+
 	if err := makeBase(base); err != nil {
 		return "", err
 	}
+
 	if err := reachable(base); err != nil {
 		return "", err
 	}
 	system := systemDirs()
+
 	root := filepath.Join(base, "presswork-fonts-"+digest(base, system))
 	for _, dir := range []string{root, filepath.Join(root, fontDir), filepath.Join(root, licenseDir), filepath.Join(root, cacheName)} {
 		if err := ownDir(dir); err != nil {
@@ -82,26 +90,32 @@ func installIn(base string) (string, error) {
 		}
 	}
 	fresh := false
+
 	for _, f := range open().File {
 		path := filepath.Join(root, filepath.FromSlash(f.Name))
 		if holds(path, int64(f.UncompressedSize64)) {
 			continue
 		}
 		fresh = true
+
 		if err := unpack(f, path); err != nil {
 			return "", err
 		}
 	}
+
 	config, text := filepath.Join(root, configName), configuration(root, system)
 	if !holds(config, int64(len(text))) {
 		fresh = true
+
 		if err := write(config, []byte(text)); err != nil {
 			return "", err
 		}
 	}
+
 	if fresh && os.Geteuid() == 0 {
 		buildCache(config)
 	}
+
 	return config, nil
 }
 
@@ -111,6 +125,7 @@ func digest(base string, system []string) string {
 		fmt.Fprintln(h, f.Name, f.UncompressedSize64, f.CRC32)
 	}
 	h.Write([]byte(configuration(base, system)))
+
 	return hex.EncodeToString(h.Sum(nil))[:16]
 }
 
@@ -131,6 +146,7 @@ func makeBase(dir string) error {
 	if path == dir {
 		return nil
 	}
+
 	if err := makeBase(path); err != nil {
 		return err
 	}
@@ -149,6 +165,7 @@ func makeBase(dir string) error {
 	if errors.Is(err, fs.ErrExist) {
 		return nil
 	}
+
 	if err != nil {
 		return err
 	}
@@ -162,14 +179,22 @@ func reachable(dir string) error {
 	if os.Geteuid() != 0 {
 		return nil
 	}
+
 	for d := dir; ; d = filepath.Dir(d) {
 		info, err := os.Stat(d)
 		if err != nil {
 			return err
 		}
+
 		if !passable(info) {
-			return fmt.Errorf("%s: the browser's user cannot pass through %s, which allows %v", dir, d, info.Mode().Perm())
+			return fmt.Errorf(
+				"%s: the browser's user cannot pass through %s, which allows %v",
+				dir,
+				d,
+				info.Mode().Perm(),
+			)
 		}
+
 		if d == filepath.Dir(d) {
 			return nil
 		}
@@ -186,17 +211,21 @@ func ownDir(dir string) error {
 	if err == nil {
 		return os.Chmod(dir, 0o755) // whatever the umask
 	}
+
 	if !errors.Is(err, fs.ErrExist) {
 		return err
 	}
+
 	info, err := os.Lstat(dir)
 	if err != nil {
 		return err
 	}
+
 	owner, ok := info.Sys().(*syscall.Stat_t)
 	if !info.IsDir() || !ok || int(owner.Uid) != os.Geteuid() || info.Mode().Perm()&0o022 != 0 {
 		return fmt.Errorf("%s is there already and others could have filled it; delete it", dir)
 	}
+
 	return nil
 }
 
@@ -213,10 +242,12 @@ func unpack(f *zip.File, path string) error {
 		return fmt.Errorf("fonts: %s: %w", f.Name, err)
 	}
 	defer r.Close()
+
 	data, err := io.ReadAll(r)
 	if err != nil {
 		return fmt.Errorf("fonts: %s: %w", f.Name, err)
 	}
+
 	return write(path, data)
 }
 
@@ -228,13 +259,16 @@ func write(path string, data []byte) error {
 		return err
 	}
 	_, err = f.Write(data)
+
 	err = errors.Join(err, f.Chmod(0o644), f.Close())
 	if err == nil {
 		err = os.Rename(f.Name(), path)
 	}
+
 	if err != nil {
 		err = errors.Join(err, os.Remove(f.Name()))
 	}
+
 	return err
 }
 

@@ -15,10 +15,12 @@ import (
 
 func install(t *testing.T, dir string) (config string) {
 	t.Helper()
+
 	config, err := Install(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	return config
 }
 
@@ -38,29 +40,38 @@ func TestMain(m *testing.M) {
 // those of the common installation: unpacking them takes seconds under -race.
 func prepared(t *testing.T) (dir, root string) {
 	t.Helper()
+
 	config, err := installed()
 	if err != nil {
 		t.Fatal(err)
 	}
 	dir = public.Dir(t)
+
 	root = filepath.Join(dir, "presswork-fonts-"+digest(dir, systemDirs()))
 	for _, sub := range []string{fontDir, licenseDir} {
 		if err := os.MkdirAll(filepath.Join(root, sub), 0o755); err != nil {
 			t.Fatal(err)
 		}
+
 		files, err := os.ReadDir(filepath.Join(filepath.Dir(config), sub))
 		if err != nil {
 			t.Fatal(err)
 		}
+
 		for _, f := range files {
-			if err := os.Link(filepath.Join(filepath.Dir(config), sub, f.Name()), filepath.Join(root, sub, f.Name())); err != nil {
+			if err := os.Link(
+				filepath.Join(filepath.Dir(config), sub, f.Name()),
+				filepath.Join(root, sub, f.Name()),
+			); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
+
 	if got := filepath.Dir(install(t, dir)); got != root {
 		t.Fatalf("Install made %s, not %s", got, root)
 	}
+
 	return dir, root
 }
 
@@ -68,23 +79,28 @@ func TestASecondInstallOnlyLooks(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(public.Dir(t), "var", "cache")
 	var configs [2]string
+
 	var all sync.WaitGroup
 	for i := range configs {
 		all.Go(func() { configs[i] = install(t, dir) })
 	}
 	all.Wait()
 	old := time.Now().Add(-time.Hour)
+
 	face := filepath.Join(filepath.Dir(configs[0]), fontDir, "Inter-Regular.ttf")
 	if err := os.Chtimes(face, old, old); err != nil {
 		t.Fatal(err)
 	}
+
 	if again := install(t, dir); again != configs[0] || again != configs[1] {
 		t.Errorf("configurations at %q and %q", again, configs)
 	}
+
 	info, err := os.Stat(face)
 	if err != nil || time.Since(info.ModTime()) < time.Minute {
 		t.Errorf("the face was written anew: %v, %v", info, err)
 	}
+
 	for _, path := range []string{configs[0], face} {
 		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o644 {
 			t.Errorf("%s: %v, %v", path, info.Mode(), err)
@@ -95,7 +111,14 @@ func TestASecondInstallOnlyLooks(t *testing.T) {
 // As a hardened machine's root has it.
 func TestInstallUnderAStrictUmask(t *testing.T) {
 	t.Parallel()
-	child := exec.CommandContext(t.Context(), "sh", "-c", `umask 077; exec "$0" -test.run='^TestASecondInstallOnlyLooks$'`, os.Args[0])
+
+	child := exec.CommandContext(
+		t.Context(),
+		"sh",
+		"-c",
+		`umask 077; exec "$0" -test.run='^TestASecondInstallOnlyLooks$'`,
+		os.Args[0],
+	)
 	if out, err := child.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}
@@ -105,22 +128,27 @@ func TestInstallMendsWhatACleanerTookAway(t *testing.T) {
 	t.Parallel()
 	dir, root := prepared(t)
 	config, face := filepath.Join(root, configName), filepath.Join(root, fontDir, "Lora-Bold.ttf")
+
 	whole, err := os.ReadFile(face)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	for _, path := range []string{config, face} {
 		if err := os.Remove(path); err != nil {
 			t.Fatal(err)
 		}
 	}
+
 	if err := os.WriteFile(face, whole[:10], 0o600); err != nil {
 		t.Fatal(err)
 	}
 	install(t, dir)
+
 	if again, err := os.ReadFile(face); err != nil || string(again) != string(whole) {
 		t.Errorf("the face has %d bytes: %v", len(again), err)
 	}
+
 	if _, err := os.Stat(config); err != nil {
 		t.Error(err)
 	}
@@ -128,6 +156,7 @@ func TestInstallMendsWhatACleanerTookAway(t *testing.T) {
 
 func TestInstallRefusesAFolderThatOthersCouldFill(t *testing.T) {
 	t.Parallel()
+
 	for name, spoil := range map[string]func(root string) error{
 		"anyone may write": func(root string) error { return os.Chmod(root, 0o777) },
 		"a link": func(root string) error {
@@ -135,22 +164,26 @@ func TestInstallRefusesAFolderThatOthersCouldFill(t *testing.T) {
 			if err := os.Rename(root, moved); err != nil {
 				return err
 			}
+
 			return os.Symlink(moved, root)
 		},
 		"a file": func(root string) error {
 			if err := os.RemoveAll(root); err != nil {
 				return err
 			}
+
 			return os.WriteFile(root, nil, 0o600)
 		},
 		"fonts that anyone may add to": func(root string) error { return os.Chmod(filepath.Join(root, fontDir), 0o777) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+
 			dir, root := prepared(t)
 			if err := spoil(root); err != nil {
 				t.Fatal(err)
 			}
+
 			config, err := Install(dir)
 			if err == nil || !strings.Contains(err.Error(), "others could have filled it; delete it") {
 				t.Errorf("Install = %q, %v", config, err)
@@ -161,41 +194,55 @@ func TestInstallRefusesAFolderThatOthersCouldFill(t *testing.T) {
 
 func TestTheSystemsFontsOfOurNamesAreLeftOut(t *testing.T) {
 	t.Parallel()
+
 	if testing.Short() {
 		t.Skip("needs fontconfig's programs; `make test` runs this test")
 	}
 	system := t.TempDir()
+
 	common, err := installed()
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	ours := filepath.Join(filepath.Dir(common), fontDir)
 	for from, to := range map[string]string{"Inter-Regular.ttf": "other.ttf", "STIXTwoMath-Regular.ttf": "math.ttf"} {
 		data, err := os.ReadFile(filepath.Join(ours, from))
 		if err != nil {
 			t.Fatal(err)
 		}
+
 		if err := os.WriteFile(filepath.Join(system, to), data, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
+
 	config := filepath.Join(t.TempDir(), "fonts.conf")
 	if err := os.WriteFile(config, []byte(configuration(filepath.Dir(ours), []string{system})), 0o600); err != nil {
 		t.Fatal(err)
 	}
+
 	ask := func(program string, args ...string) string {
 		t.Helper()
 		cmd := exec.CommandContext(t.Context(), program, args...)
 		cmd.Env = append(os.Environ(), "FONTCONFIG_FILE="+config)
+
 		said, err := cmd.CombinedOutput()
 		if err != nil {
 			t.Fatalf("%s: %v: %s", program, err, said)
 		}
+
 		return string(said)
 	}
-	if listed := ask("fc-list", ":", "file"); strings.Contains(listed, system) || strings.Count(listed, ours) != len(faces()) {
+	if listed := ask(
+		"fc-list",
+		":",
+		"file",
+	); strings.Contains(listed, system) ||
+		strings.Count(listed, ours) != len(faces()) {
 		t.Errorf("fontconfig knows\n%s", listed)
 	}
+
 	for asked, want := range map[string]string{
 		`sans\-serif`: "Inter", "serif": "Source Serif 4", "monospace": "JetBrains Mono", "Arial": "Inter", "Latin Modern Math": "STIX Two Math",
 		"Inter:weight=180": "Inter,Inter SemiBold", ":charset=21d4": "Inter", ":charset=1d4d0": "STIX Two Math", ":charset=2588": "JetBrains Mono",

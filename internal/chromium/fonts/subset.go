@@ -25,16 +25,19 @@ func Subset(face []byte, characters []rune) ([]byte, error) {
 		return nil, fmt.Errorf("fonts: %w", err)
 	}
 	s := subset{tables: tablesOf(face), keep: map[int]bool{0: true}, mapped: map[rune]int{}}
+
 	var buffer sfnt.Buffer
 	for _, r := range characters {
 		glyph, err := parsed.GlyphIndex(&buffer, r)
 		if err != nil {
 			return nil, fmt.Errorf("fonts: %w", err)
 		}
+
 		if glyph != 0 {
 			s.keep[int(glyph)], s.mapped[r] = true, int(glyph)
 		}
 	}
+
 	if len(s.mapped) == 0 {
 		return nil, nil
 	}
@@ -44,10 +47,26 @@ func Subset(face []byte, characters []rune) ([]byte, error) {
 	s.tables["name"] = anonymous()
 	post := slices.Clone(s.tables["post"][:32])
 	binary.BigEndian.PutUint32(post, 0x00030000) // without names of glyphs
+
 	s.tables["post"] = post
 	for tag := range s.tables {
 		switch tag {
-		case "cmap", "glyf", "head", "hhea", "hmtx", "loca", "maxp", "name", "post", "OS/2", "cvt ", "fpgm", "prep", "gasp", "GDEF", "MATH":
+		case "cmap",
+			"glyf",
+			"head",
+			"hhea",
+			"hmtx",
+			"loca",
+			"maxp",
+			"name",
+			"post",
+			"OS/2",
+			"cvt ",
+			"fpgm",
+			"prep",
+			"gasp",
+			"GDEF",
+			"MATH":
 		case "GPOS":
 			if len(s.tables[tag]) > maxKerning {
 				delete(s.tables, tag)
@@ -56,6 +75,7 @@ func Subset(face []byte, characters []rune) ([]byte, error) {
 			delete(s.tables, tag)
 		}
 	}
+
 	return s.woff()
 }
 
@@ -68,11 +88,13 @@ type subset struct {
 
 func tablesOf(face []byte) map[string][]byte {
 	tables := map[string][]byte{}
+
 	for i := range int(be16(face[4:])) {
 		entry := face[12+16*i:]
 		at, size := be32(entry[8:]), be32(entry[12:])
 		tables[string(entry[:4])] = face[at : at+size]
 	}
+
 	return tables
 }
 
@@ -87,19 +109,23 @@ func (s *subset) keepVariants() {
 		return
 	}
 	variants := table[be16(table[8:]):]
+
 	vertical, horizontal := int(be16(variants[6:])), int(be16(variants[8:]))
 	for i := range vertical + horizontal {
 		coverage, at := variants[be16(variants[2:]):], i
 		if i >= vertical {
 			coverage, at = variants[be16(variants[4:]):], i-vertical
 		}
+
 		if !s.keep[covered(coverage, at)] {
 			continue
 		}
+
 		construction := variants[be16(variants[10+2*i:]):]
 		for n := range int(be16(construction[2:])) {
 			s.keep[int(be16(construction[4+4*n:]))] = true
 		}
+
 		if assembly := be16(construction); assembly != 0 {
 			parts := construction[assembly:]
 			for n := range int(be16(parts[4:])) {
@@ -114,13 +140,16 @@ func covered(table []byte, index int) int {
 	if be16(table) == 1 {
 		return int(be16(table[4+2*index:]))
 	}
+
 	for i := range int(be16(table[2:])) {
 		entry := table[4+6*i:]
+
 		first, last, begins := int(be16(entry)), int(be16(entry[2:])), int(be16(entry[4:]))
 		if index >= begins && index <= begins+last-first {
 			return first + index - begins
 		}
 	}
+
 	return -1
 }
 
@@ -128,16 +157,20 @@ func covered(table []byte, index int) int {
 func (s *subset) cut() {
 	head, glyf := s.tables["head"], s.tables["glyf"]
 	count := int(be16(s.tables["maxp"][4:]))
+
 	offset := func(i int) int { return 2 * int(be16(s.tables["loca"][2*i:])) }
 	if be16(head[50:]) == 1 {
 		offset = func(i int) int { return int(be32(s.tables["loca"][4*i:])) }
 	}
+
 	for _, glyph := range slices.Collect(maps.Keys(s.keep)) {
 		s.keepParts(glyf, offset, glyph)
 	}
+
 	var outlines, places bytes.Buffer
 	for i := range count + 1 {
 		places.Write(binary.BigEndian.AppendUint32(nil, uint32(outlines.Len())))
+
 		if i < count && s.keep[i] {
 			outlines.Write(glyf[offset(i):offset(i+1)])
 			outlines.Write(make([]byte, -outlines.Len()&3))
@@ -147,6 +180,7 @@ func (s *subset) cut() {
 	head = slices.Clone(head)
 	binary.BigEndian.PutUint16(head[50:], 1) // offsets of four bytes
 	s.tables["head"] = head
+
 	widths := slices.Clone(s.tables["hmtx"])
 	for i := range int(be16(s.tables["hhea"][34:])) {
 		if !s.keep[i] {
@@ -159,23 +193,28 @@ func (s *subset) cut() {
 // keepParts keeps the glyphs that a composite one is made of.
 func (s *subset) keepParts(glyf []byte, offset func(int) int, glyph int) {
 	const words, scale, more, scales, matrix = 1, 8, 32, 64, 128
+
 	outline := glyf[offset(glyph):offset(glyph+1)]
 	if len(outline) == 0 || int16(be16(outline)) >= 0 {
 		return
 	}
+
 	for at := 10; ; {
 		flags, part := be16(outline[at:]), int(be16(outline[at+2:]))
 		if !s.keep[part] {
 			s.keep[part] = true
 			s.keepParts(glyf, offset, part)
 		}
+
 		if flags&more == 0 {
 			return
 		}
+
 		at += 6
 		if flags&words != 0 {
 			at += 2
 		}
+
 		switch {
 		case flags&scale != 0:
 			at += 2
@@ -192,12 +231,14 @@ func (s *subset) characterMap() []byte {
 	b := []byte{0, 0, 0, 1, 0, 3, 0, 10, 0, 0, 0, 12, 0, 12, 0, 0}
 	b = binary.BigEndian.AppendUint32(b, uint32(16+12*len(s.mapped)))
 	b = binary.BigEndian.AppendUint32(b, 0)
+
 	b = binary.BigEndian.AppendUint32(b, uint32(len(s.mapped)))
 	for _, r := range slices.Sorted(maps.Keys(s.mapped)) {
 		for _, v := range []uint32{uint32(r), uint32(r), uint32(s.mapped[r])} {
 			b = binary.BigEndian.AppendUint32(b, v)
 		}
 	}
+
 	return b
 }
 
@@ -209,12 +250,14 @@ func anonymous() []byte {
 	}
 	ids := []uint16{1, 2, 4, 6}
 	b := binary.BigEndian.AppendUint16([]byte{0, 0}, uint16(len(ids)))
+
 	b = binary.BigEndian.AppendUint16(b, uint16(6+12*len(ids)))
 	for _, id := range ids {
 		for _, v := range []uint16{3, 1, 0x409, id, uint16(len(text)), 0} {
 			b = binary.BigEndian.AppendUint16(b, v)
 		}
 	}
+
 	return append(b, text...)
 }
 
@@ -224,6 +267,7 @@ func (s *subset) woff() ([]byte, error) {
 	directory := make([]byte, 0, 20*len(tags))
 	var body bytes.Buffer
 	unpacked := 12 + 16*len(tags)
+
 	start := 44 + 20*len(tags)
 	for _, tag := range tags {
 		table := s.tables[tag]
@@ -232,20 +276,25 @@ func (s *subset) woff() ([]byte, error) {
 			clear(table[8:12]) // the checksum of the whole
 		}
 		var packed bytes.Buffer
+
 		w, err := zlib.NewWriterLevel(&packed, zlib.BestCompression)
 		if err != nil {
 			return nil, err
 		}
+
 		if _, err := w.Write(table); err != nil {
 			return nil, err
 		}
+
 		if err := w.Close(); err != nil {
 			return nil, err
 		}
+
 		data := packed.Bytes()
 		if len(data) >= len(table) {
 			data = table
 		}
+
 		directory = append(directory, tag...)
 		for _, v := range []uint32{uint32(start + body.Len()), uint32(len(data)), uint32(len(table)), checksum(table)} {
 			directory = binary.BigEndian.AppendUint32(directory, v)
@@ -261,6 +310,7 @@ func (s *subset) woff() ([]byte, error) {
 	out = binary.BigEndian.AppendUint32(out, uint32(unpacked))
 	out = append(out, 0, 1, 0, 0)
 	out = append(out, make([]byte, 20)...) // neither metadata nor private data
+
 	return slices.Concat(out, directory, body.Bytes()), nil
 }
 
@@ -270,5 +320,6 @@ func checksum(table []byte) (sum uint32) {
 		table = table[copy(word[:], table):]
 		sum += be32(word[:])
 	}
+
 	return sum
 }

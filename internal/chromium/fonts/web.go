@@ -27,12 +27,14 @@ func FacesOf(family string) (list []WebFace) {
 			continue
 		}
 		upright := strings.TrimSuffix(style, ".ttf")
+
 		upright, italic := strings.CutSuffix(upright, "Italic")
 		if upright == "" {
 			upright = "Regular"
 		}
 		list = append(list, WebFace{File: path.Base(file.Name), Weight: weights[upright], Italic: italic})
 	}
+
 	return list
 }
 
@@ -40,11 +42,13 @@ func FacesOf(family string) (list []WebFace) {
 // it uses from dir + name of the file.
 func Stylesheet(dir string) string {
 	var b strings.Builder
+
 	for _, f := range catalogue() {
 		for _, face := range FacesOf(f.Name) {
 			b.WriteString(face.Rule(f.Name, dir+face.File))
 		}
 	}
+
 	return b.String()
 }
 
@@ -54,7 +58,14 @@ func (f WebFace) Rule(family, address string) string {
 	if f.Italic {
 		slant = "italic"
 	}
-	return fmt.Sprintf("@font-face{font-family:%q;font-weight:%d;font-style:%s;src:url(%s)}\n", family, f.Weight, slant, address)
+
+	return fmt.Sprintf(
+		"@font-face{font-family:%q;font-weight:%d;font-style:%s;src:url(%s)}\n",
+		family,
+		f.Weight,
+		slant,
+		address,
+	)
 }
 
 // Face returns an embedded font file (TrueType) by its name.
@@ -63,13 +74,16 @@ func Face(name string) ([]byte, bool) {
 		if path.Base(file.Name) != name {
 			continue
 		}
+
 		r, err := file.Open()
 		if err != nil {
 			return nil, false
 		}
 		defer r.Close()
 		b, err := io.ReadAll(r)
+
 		return b, err == nil
 	}
+
 	return nil, false
 }

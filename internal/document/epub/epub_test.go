@@ -19,32 +19,45 @@ import (
 )
 
 func book(body string) epub.Book {
-	return epub.Book{Title: "A & B", Lang: "en", Author: "Ann", ContentsTitle: "Contents", CoverTitle: "Cover", CSS: "p{margin:0}", Body: body,
-		Modified: time.Date(2026, 3, 5, 0, 0, 0, 0, time.UTC)}
+	return epub.Book{
+		Title:         "A & B",
+		Lang:          "en",
+		Author:        "Ann",
+		ContentsTitle: "Contents",
+		CoverTitle:    "Cover",
+		CSS:           "p{margin:0}",
+		Body:          body,
+		Modified:      time.Date(2026, 3, 5, 0, 0, 0, 0, time.UTC),
+	}
 }
 
 // files unpacks a book, whose first file must say what it is.
 func files(t testing.TB, data []byte) map[string]string {
 	t.Helper()
+
 	if !bytes.HasPrefix(data[30:], []byte("mimetypeapplication/epub+zip")) {
 		t.Fatalf("the file begins with %q", data[:60])
 	}
+
 	z, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	all := map[string]string{}
+
 	for _, f := range z.File {
 		r, err := f.Open()
 		if err != nil {
 			t.Fatal(err)
 		}
+
 		b, err := io.ReadAll(r)
 		if err != nil {
 			t.Fatal(err)
 		}
 		all[f.Name] = string(b)
 	}
+
 	return all
 }
 
@@ -57,27 +70,33 @@ func faults(all map[string]string) (found []string) {
 			continue
 		}
 		d := xml.NewDecoder(strings.NewReader(content))
+
 		d.Entity = map[string]string{}
 		for {
 			token, err := d.Token()
 			if errors.Is(err, io.EOF) {
 				break
 			}
+
 			if err != nil {
 				found = append(found, fmt.Sprintf("%s: %v", name, err))
 				break
 			}
+
 			start, ok := token.(xml.StartElement)
 			if !ok {
 				continue
 			}
+
 			for _, a := range start.Attr {
 				switch {
 				case a.Name.Local == "id" && ids[name+"#"+a.Value]:
 					found = append(found, fmt.Sprintf("%s: two elements %q", name, a.Value))
 				case a.Name.Local == "id":
 					ids[name+"#"+a.Value] = true
-				case strings.HasPrefix(a.Name.Local, "on"), start.Name.Local == "script", a.Name.Local == "style" && strings.Contains(a.Value, "url("):
+				case strings.HasPrefix(a.Name.Local, "on"),
+					start.Name.Local == "script",
+					a.Name.Local == "style" && strings.Contains(a.Value, "url("):
 					found = append(found, fmt.Sprintf("%s: %s of %s", name, a.Name.Local, start.Name.Local))
 				case a.Name.Local == "src", a.Name.Local == "href":
 					u, err := url.Parse(a.Value)
@@ -88,6 +107,7 @@ func faults(all map[string]string) (found []string) {
 						if u.Path == "" {
 							target = name
 						}
+
 						if u.Fragment != "" {
 							target += "#" + u.Fragment
 						}
@@ -99,38 +119,52 @@ func faults(all map[string]string) (found []string) {
 			}
 		}
 	}
+
 	for _, target := range slices.Sorted(maps.Keys(refs)) {
 		if !ids[target] {
 			found = append(found, fmt.Sprintf("%s refers to %s, which is not there", refs[target], target))
 		}
 	}
+
 	return found
 }
 
 func write(t testing.TB, b epub.Book) (map[string]string, []epub.Left) {
 	t.Helper()
+
 	data, left, err := epub.Write(b)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	again, _, err := epub.Write(b)
 	if err != nil || !bytes.Equal(data, again) {
 		t.Errorf("the same book gives other bytes (%v)", err)
 	}
+
 	all := files(t, data)
 	for _, fault := range faults(all) {
 		t.Error(fault)
 	}
+
 	return all, left
 }
 
 func TestChaptersBeginAtTheirHeadings(t *testing.T) {
 	t.Parallel()
-	b := book(`<h1 id="t">Title</h1><p>By me</p><h2 id="a">A</h2><p>to <a href="#b">B</a>, <a href="#gone">gone</a>, <a href="#a">itself</a></p><h3 id="a1">A1</h3>` +
-		`<h2 id="b">B</h2><p>x<sup><a href="#fn:1" class="footnote-ref">1</a></sup></p><div class="footnotes"><hr><ol><li id="fn:1"><p>Note <a href="#t" class="footnote-backref">↩</a></p></li></ol></div>`)
-	b.Headings = []epub.Heading{{Level: 2, Text: "A", ID: "a"}, {Level: 3, Text: "A1", ID: "a1"}, {Level: 2, Text: "B", ID: "b"}, {Level: 2, Text: "C", ID: "c"}}
+	b := book(
+		`<h1 id="t">Title</h1><p>By me</p><h2 id="a">A</h2><p>to <a href="#b">B</a>, <a href="#gone">gone</a>, <a href="#a">itself</a></p><h3 id="a1">A1</h3>` +
+			`<h2 id="b">B</h2><p>x<sup><a href="#fn:1" class="footnote-ref">1</a></sup></p><div class="footnotes"><hr><ol><li id="fn:1"><p>Note <a href="#t" class="footnote-backref">↩</a></p></li></ol></div>`,
+	)
+	b.Headings = []epub.Heading{
+		{Level: 2, Text: "A", ID: "a"},
+		{Level: 3, Text: "A1", ID: "a1"},
+		{Level: 2, Text: "B", ID: "b"},
+		{Level: 2, Text: "C", ID: "c"},
+	}
 	b.Cover = []byte("\x89PNG")
 	all, _ := write(t, b)
+
 	for name, holds := range map[string][]string{
 		"EPUB/chapter-001.xhtml": {"<h1 id=\"t\">Title</h1><p>By me</p>"},
 		"EPUB/chapter-002.xhtml": {`<a href="chapter-003.xhtml#b">B</a>, <span>gone</span>, <a href="#a">itself</a>`, "<title>A</title>", `id="a1"`},
@@ -151,23 +185,45 @@ func TestImagesAreFilesOnce(t *testing.T) {
 	t.Parallel()
 	const dot = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 	svg := func(inner string) string {
-		return "data:image/svg+xml," + url.PathEscape(`<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9">`+inner+`</svg>`)
+		return "data:image/svg+xml," + url.PathEscape(
+			`<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9">`+inner+`</svg>`,
+		)
 	}
-	all, left := write(t, book(`<p><img src="`+dot+`" alt="dot" width="50%"><img src="`+dot+`" height="3"><img src="`+svg(`<rect width='1' onclick='x' style='fill:red'/>`)+
-		`"><img alt="s" src="`+svg(`<script>x</script>`)+`"><img src="`+svg(`<use href='http://x/y'/>`)+`"><img src="`+svg(`<rect style='fill:url(http://x/)'/>`)+`"></p>`))
+
+	all, left := write(
+		t,
+		book(
+			`<p><img src="`+dot+`" alt="dot" width="50%"><img src="`+dot+`" height="3"><img src="`+svg(
+				`<rect width='1' onclick='x' style='fill:red'/>`,
+			)+
+				`"><img alt="s" src="`+svg(
+				`<script>x</script>`,
+			)+`"><img src="`+svg(
+				`<use href='http://x/y'/>`,
+			)+`"><img src="`+svg(
+				`<rect style='fill:url(http://x/)'/>`,
+			)+`"></p>`,
+		),
+	)
 	if len(left) != 3 || left[0].Alt != "s" {
 		t.Errorf("left out: %+v", left)
 	}
 	images := 0
+
 	for name := range all {
 		if strings.Contains(name, "image-") {
 			images++
 		}
 	}
+
 	if images != 2 || !strings.Contains(all["EPUB/image-002.svg"], `<rect width="1" style="fill:red"></rect>`) {
 		t.Errorf("%d images; %s", images, all["EPUB/image-002.svg"])
 	}
-	if page := all["EPUB/chapter-001.xhtml"]; !strings.Contains(page, `<img src="image-001.png" alt="dot"/><img src="image-001.png" alt="" height="3"/>`) {
+
+	if page := all["EPUB/chapter-001.xhtml"]; !strings.Contains(
+		page,
+		`<img src="image-001.png" alt="dot"/><img src="image-001.png" alt="" height="3"/>`,
+	) {
 		t.Error(page)
 	}
 }
@@ -187,6 +243,7 @@ func FuzzWrite(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
+
 		for _, fault := range faults(files(t, data)) {
 			t.Errorf("%s: of %q", fault, body)
 		}

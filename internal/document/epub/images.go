@@ -24,6 +24,7 @@ type picture struct {
 // image writes an img element, or the words that stand for it.
 func (w *writer) image(n *html.Node) {
 	alt := attribute(n, "alt")
+
 	p, err := w.pictureOf(attribute(n, "src"))
 	if err != nil {
 		w.left = append(w.left, Left{alt, err.Error()})
@@ -31,9 +32,11 @@ func (w *writer) image(n *html.Node) {
 			alt = "image"
 		}
 		w.out.WriteString(`<span class="image-missing">` + text(alt) + "</span>")
+
 		return
 	}
 	more := []string{"src", p.file, "alt", alt}
+
 	for _, key := range []string{"width", "height"} {
 		if size, err := strconv.Atoi(strings.TrimSuffix(attribute(n, key), "px")); err == nil && size > 0 {
 			more = append(more, key, strconv.Itoa(size))
@@ -47,17 +50,21 @@ func (w *writer) pictureOf(uri string) (*picture, error) {
 	if p := w.images[uri]; p != nil {
 		return p, nil
 	}
+
 	if !strings.HasPrefix(uri, "data:") {
 		return nil, errors.New("it is not there")
 	}
+
 	data, err := imagetype.ReadDataURI(uri)
 	if err != nil {
 		return nil, errors.New("it is not there")
 	}
+
 	info, err := imagetype.Inspect(data)
 	if err != nil {
 		return nil, err
 	}
+
 	extension := map[string]string{"image/png": ".png", "image/jpeg": ".jpg", "image/gif": ".gif", "image/webp": ".webp", "image/svg+xml": ".svg"}[info.ContentType]
 	switch extension {
 	case "":
@@ -69,12 +76,15 @@ func (w *writer) pictureOf(uri string) (*picture, error) {
 	}
 	p := &picture{file: fmt.Sprintf("image-%03d%s", len(w.order)+1, extension), media: info.ContentType, data: data}
 	w.images[uri], w.order = p, append(w.order, p)
+
 	return p, nil
 }
 
 // shapes are the elements that a drawing in a book has; names are those that do
 // not come from drawing programs.
-var shapes = words("svg g path rect circle ellipse line polyline polygon text tspan defs marker linearGradient radialGradient stop clipPath symbol use title desc mask pattern style")
+var shapes = words(
+	"svg g path rect circle ellipse line polyline polygon text tspan defs marker linearGradient radialGradient stop clipPath symbol use title desc mask pattern style",
+)
 
 // outside is what makes a stylesheet or a value refer to something.
 var outside = regexp.MustCompile(`(?i)url\(\s*["']?[^"'#)\s]|@import|expression|javascript:|\\`)
@@ -89,20 +99,24 @@ func drawing(data []byte) ([]byte, error) {
 	out.WriteString(`<?xml version="1.0" encoding="UTF-8"?>` + "\n")
 	depth, skipped := 0, 0
 	ids := map[string]bool{}
+
 	for {
 		token, err := d.Token()
 		if errors.Is(err, io.EOF) {
 			break
 		}
+
 		if err != nil {
 			return nil, errors.New("it is not well-formed")
 		}
+
 		switch t := token.(type) {
 		case xml.StartElement:
 			if skipped > 0 || (t.Name.Space != space && t.Name.Space != "") || !shapes[t.Name.Local] {
 				if depth == 0 {
 					return nil, errors.New("it is no SVG")
 				}
+
 				if t.Name.Local == "foreignObject" || t.Name.Local == "image" || t.Name.Local == "script" {
 					return nil, fmt.Errorf("it holds the element %s", t.Name.Local)
 				}
@@ -110,10 +124,12 @@ func drawing(data []byte) ([]byte, error) {
 				continue
 			}
 			out.WriteString("<" + t.Name.Local)
+
 			if depth == 0 {
 				out.WriteString(` xmlns="` + space + `" xmlns:xlink="` + links + `"`)
 			}
 			depth++
+
 			for _, a := range t.Attr {
 				name := a.Name.Local
 				switch {
@@ -128,6 +144,7 @@ func drawing(data []byte) ([]byte, error) {
 				case name == "id":
 					ids[a.Value] = true
 				}
+
 				if outside.MatchString(a.Value) {
 					return nil, errors.New("it refers to something outside")
 				}
@@ -150,9 +167,11 @@ func drawing(data []byte) ([]byte, error) {
 			}
 		}
 	}
+
 	if depth != 0 || !strings.Contains(out.String(), "<svg") {
 		return nil, errors.New("it is not well-formed")
 	}
+
 	return []byte(out.String()), nil
 }
 
@@ -160,6 +179,7 @@ func drawing(data []byte) ([]byte, error) {
 // markdown package made it.
 func (w *writer) foreign(n *html.Node) {
 	space := "http://www.w3.org/1998/Math/MathML"
+
 	switch n.Data {
 	case "math":
 		w.chapter.maths = true
@@ -184,8 +204,10 @@ func (w *writer) part(n *html.Node, namespace string) {
 		for c := range n.ChildNodes() {
 			w.part(c, "")
 		}
+
 		return
 	}
+
 	name := n.Data
 	switch {
 	case name == "menclose": // what it encloses with is in a stylesheet's hands
@@ -194,12 +216,15 @@ func (w *writer) part(n *html.Node, namespace string) {
 		name = "mstyle"
 	}
 	w.out.WriteString("<" + name + namespace)
+
 	for _, a := range n.Attr {
-		if a.Namespace == "" && (n.Namespace == "svg" && drawingAttribute(a) || n.Namespace == "math" && mathAttribute(name, a.Key)) {
+		if a.Namespace == "" &&
+			(n.Namespace == "svg" && drawingAttribute(a) || n.Namespace == "math" && mathAttribute(name, a.Key)) {
 			w.write(a.Key, a.Val)
 		}
 	}
 	w.out.WriteString(">")
+
 	for c := range n.ChildNodes() {
 		w.part(c, "")
 	}
@@ -211,7 +236,9 @@ var xmlName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]*$`)
 
 // drawingAttribute reports whether a drawing within the text keeps an attribute.
 func drawingAttribute(a html.Attribute) bool {
-	return xmlName.MatchString(a.Key) && a.Key != "xmlns" && a.Key != "href" && a.Key != "src" && !strings.HasPrefix(strings.ToLower(a.Key), "on") && !outside.MatchString(a.Val)
+	return xmlName.MatchString(a.Key) && a.Key != "xmlns" && a.Key != "href" && a.Key != "src" &&
+		!strings.HasPrefix(strings.ToLower(a.Key), "on") &&
+		!outside.MatchString(a.Val)
 }
 
 // mathAttribute reports whether an element of MathML 3 has an attribute
@@ -222,7 +249,16 @@ func mathAttribute(name, key string) bool {
 		return true
 	case "mathvariant", "mathsize":
 		return name == "mi" || name == "mn" || name == "mo" || name == "mtext" || name == "mstyle"
-	case "fence", "separator", "stretchy", "symmetric", "maxsize", "minsize", "largeop", "movablelimits", "form", "rspace":
+	case "fence",
+		"separator",
+		"stretchy",
+		"symmetric",
+		"maxsize",
+		"minsize",
+		"largeop",
+		"movablelimits",
+		"form",
+		"rspace":
 		return name == "mo"
 	case "lspace":
 		return name == "mo" || name == "mpadded"
@@ -247,5 +283,6 @@ func mathAttribute(name, key string) bool {
 	case "display", "alttext":
 		return name == "math"
 	}
+
 	return false
 }

@@ -16,6 +16,7 @@ func (w *writer) list(n *html.Node, name string, m model) {
 	w.start(n, name)
 	notes := n.Parent != nil && hasClass(n.Parent, "footnotes")
 	items := 0
+
 	for c := range n.ChildNodes() {
 		switch {
 		case blank(c):
@@ -41,6 +42,7 @@ func (w *writer) list(n *html.Node, name string, m model) {
 // definitions writes a list of terms, if each has its meaning, else as text.
 func (w *writer) definitions(n *html.Node, m model) {
 	proper, last := true, atom.Atom(0)
+
 	for c := range n.ChildNodes() {
 		switch {
 		case blank(c):
@@ -54,11 +56,13 @@ func (w *writer) definitions(n *html.Node, m model) {
 	}
 	proper = proper && last == atom.Dd
 	names := map[atom.Atom]string{atom.Dt: "dt", atom.Dd: "dd"}
+
 	outer := "dl"
 	if !proper {
 		outer, names = "div", map[atom.Atom]string{atom.Dt: "div", atom.Dd: "div"}
 	}
 	w.start(n, outer)
+
 	for c := range n.ChildNodes() {
 		name, part := names[c.DataAtom]
 		switch {
@@ -78,6 +82,7 @@ func (w *writer) definitions(n *html.Node, m model) {
 func (w *writer) table(n *html.Node, m model) {
 	var captions, columns, heads, bodies, feet []*html.Node
 	rows := 0
+
 	for c := range n.ChildNodes() {
 		switch c.DataAtom {
 		case atom.Caption:
@@ -91,21 +96,26 @@ func (w *writer) table(n *html.Node, m model) {
 		case atom.Tbody:
 			bodies = append(bodies, c)
 		}
+
 		for r := range c.ChildNodes() {
 			if r.DataAtom == atom.Tr {
 				rows++
 			}
 		}
 	}
+
 	if rows == 0 { // no table
 		w.start(n, "div")
+
 		for _, c := range captions {
 			w.element(c, "div", m)
 		}
 		w.out.WriteString("</div>")
+
 		return
 	}
 	w.start(n, "table")
+
 	for i, c := range captions {
 		if i == 0 {
 			w.start(c, "caption")
@@ -113,8 +123,10 @@ func (w *writer) table(n *html.Node, m model) {
 			w.out.WriteString("</caption>\n")
 		}
 	}
+
 	for _, c := range columns {
 		w.start(c, "colgroup")
+
 		for col := range c.ChildNodes() {
 			if col.DataAtom == atom.Col && attribute(c, "span") == "" {
 				w.start(col, "col")
@@ -122,6 +134,7 @@ func (w *writer) table(n *html.Node, m model) {
 		}
 		w.out.WriteString("</colgroup>\n")
 	}
+
 	for i, c := range heads {
 		name := "thead"
 		if i > 0 {
@@ -129,9 +142,11 @@ func (w *writer) table(n *html.Node, m model) {
 		}
 		w.rows(c, name, m)
 	}
+
 	for _, c := range bodies {
 		w.rows(c, "tbody", m)
 	}
+
 	for i, c := range feet {
 		name := "tbody"
 		if i == len(feet)-1 {
@@ -145,15 +160,18 @@ func (w *writer) table(n *html.Node, m model) {
 // rows writes a group of rows, if there are any.
 func (w *writer) rows(n *html.Node, name string, m model) {
 	open := false
+
 	for r := range n.ChildNodes() {
 		if r.DataAtom != atom.Tr {
 			continue
 		}
+
 		if !open {
 			w.start(n, name)
 			open = true
 		}
 		w.start(r, "tr")
+
 		for c := range r.ChildNodes() {
 			if c.DataAtom == atom.Td || c.DataAtom == atom.Th {
 				w.start(c, c.Data)
@@ -163,6 +181,7 @@ func (w *writer) rows(n *html.Node, name string, m model) {
 		}
 		w.out.WriteString("</tr>\n")
 	}
+
 	if open {
 		w.out.WriteString("</" + name + ">\n")
 	}
@@ -171,6 +190,7 @@ func (w *writer) rows(n *html.Node, name string, m model) {
 // details writes what a document folds, unfolded.
 func (w *writer) details(n *html.Node, m model) {
 	w.start(n, "div", "role", "group")
+
 	for c := range n.ChildNodes() {
 		if c.DataAtom == atom.Summary {
 			w.start(c, "p")
@@ -187,6 +207,7 @@ func (w *writer) details(n *html.Node, m model) {
 func (w *writer) figure(n *html.Node, m model) {
 	var caption *html.Node
 	first := true
+
 	for c := range n.ChildNodes() {
 		if c.DataAtom == atom.Figcaption && caption == nil {
 			caption = c
@@ -200,14 +221,17 @@ func (w *writer) figure(n *html.Node, m model) {
 		w.out.WriteString("</figcaption>\n")
 	}
 	w.start(n, "figure")
+
 	if caption != nil && first {
 		write()
 	}
+
 	for c := range n.ChildNodes() {
 		if c != caption {
 			w.node(c, m)
 		}
 	}
+
 	if caption != nil && !first {
 		write()
 	}
@@ -218,6 +242,7 @@ func (w *writer) figure(n *html.Node, m model) {
 func (w *writer) ruby(n *html.Node, m model) {
 	name, reading := "ruby", "rt"
 	last := atom.Rt
+
 	for c := range n.ChildNodes() {
 		switch {
 		case blank(c) || c.DataAtom == atom.Rp:
@@ -227,11 +252,13 @@ func (w *writer) ruby(n *html.Node, m model) {
 		}
 		last = c.DataAtom
 	}
+
 	if last != atom.Rt || name == "span" || n.FirstChild == nil {
 		name, reading = "span", "span"
 	}
 	w.start(n, name)
 	inside := model{phrasing: true, inLink: m.inLink}
+
 	for c := range n.ChildNodes() {
 		switch {
 		case c.DataAtom == atom.Rt:

@@ -48,6 +48,7 @@ func (w *writer) renderAll() (lost []string) {
 		w.render(c)
 		lost = slices.AppendSeq(lost, maps.Keys(c.ids))
 	}
+
 	return lost
 }
 
@@ -55,10 +56,12 @@ func (w *writer) renderAll() (lost []string) {
 func (w *writer) render(c *chapter) {
 	w.chapter = c
 	w.out.Reset()
+
 	for _, n := range c.nodes {
 		if c.title == "" && headingLevel(n.DataAtom) > 0 {
 			c.title = strings.Join(strings.Fields(plainText(n)), " ")
 		}
+
 		if n.Type == html.TextNode && strings.TrimSpace(n.Data) != "" {
 			w.out.WriteString("<p>" + text(n.Data) + "</p>")
 			continue
@@ -74,27 +77,48 @@ func headingLevel(a atom.Atom) int {
 
 func plainText(n *html.Node) string {
 	var b strings.Builder
+
 	for d := range descendants(n) {
 		if d.Type == html.TextNode {
 			b.WriteString(d.Data)
 		}
 	}
+
 	return b.String()
 }
 
 // renamed are elements that no XHTML has, or whose places in it have rules that
 // nothing is won by following, and what is written instead.
 var renamed = map[string]string{
-	"big": "span", "font": "span", "center": "div", "tt": "code", "strike": "s", "menu": "ul", "rb": "span", "time": "span", "dfn": "i",
-	"section": "div", "article": "div", "aside": "div", "header": "div", "footer": "div", "nav": "div", "main": "div", "address": "div",
+	"big":     "span",
+	"font":    "span",
+	"center":  "div",
+	"tt":      "code",
+	"strike":  "s",
+	"menu":    "ul",
+	"rb":      "span",
+	"time":    "span",
+	"dfn":     "i",
+	"section": "div",
+	"article": "div",
+	"aside":   "div",
+	"header":  "div",
+	"footer":  "div",
+	"nav":     "div",
+	"main":    "div",
+	"address": "div",
 }
 
 var (
 	blocks  = words("h1 h2 h3 h4 h5 h6 p div blockquote pre hr figure details ul ol dl table")
-	inlines = words("span br b strong i em u s del ins mark small sub sup kbd samp var q cite abbr bdi bdo wbr code a img ruby")
+	inlines = words(
+		"span br b strong i em u s del ins mark small sub sup kbd samp var q cite abbr bdi bdo wbr code a img ruby",
+	)
 	// onlyPhrasing hold no blocks.
-	onlyPhrasing = words("h1 h2 h3 h4 h5 h6 p pre span b strong i em u s del ins mark small sub sup kbd samp var q cite abbr bdi bdo code a summary")
-	empty        = words("br hr img wbr col")
+	onlyPhrasing = words(
+		"h1 h2 h3 h4 h5 h6 p pre span b strong i em u s del ins mark small sub sup kbd samp var q cite abbr bdi bdo code a summary",
+	)
+	empty = words("br hr img wbr col")
 )
 
 func words(list string) map[string]bool {
@@ -102,6 +126,7 @@ func words(list string) map[string]bool {
 	for w := range strings.FieldsSeq(list) {
 		m[w] = true
 	}
+
 	return m
 }
 
@@ -117,10 +142,12 @@ func (w *writer) node(n *html.Node, m model) {
 		w.foreign(n)
 		return
 	}
+
 	name := n.Data
 	if other, ok := renamed[name]; ok {
 		name = other
 	}
+
 	switch {
 	case name == "input":
 		w.checkbox(n)
@@ -132,6 +159,7 @@ func (w *writer) node(n *html.Node, m model) {
 		if id := attribute(n, "id"); id != "" && w.chapter.ids[id] {
 			w.out.WriteString(`<span id="` + text(id) + `"></span>`)
 		}
+
 		return
 	case name == "rp": // brackets for readers without ruby
 		return
@@ -144,6 +172,7 @@ func (w *writer) node(n *html.Node, m model) {
 	case !blocks[name] && !inlines[name]: // a part of a list or table outside of one
 		name = outOfPlace("div", m)
 	}
+
 	switch name {
 	case "ul", "ol":
 		w.list(n, name, m)
@@ -170,12 +199,14 @@ func outOfPlace(name string, m model) string {
 	case m.phrasing:
 		return "span"
 	}
+
 	return "div"
 }
 
 // element writes an element with everything in it.
 func (w *writer) element(n *html.Node, name string, m model) {
 	w.start(n, name)
+
 	if empty[name] {
 		return
 	}
@@ -194,36 +225,45 @@ func (w *writer) children(n *html.Node, m model) {
 // start writes a start tag; that of an empty element is all of it.
 func (w *writer) start(n *html.Node, name string, more ...string) {
 	w.out.WriteString("<" + name)
+
 	classes := strings.Fields(attribute(n, "class"))
 	for _, key := range []string{"align", "valign"} {
 		if v := strings.ToLower(attribute(n, key)); v != "" && name != "img" {
 			classes = append(classes, key+"-"+v)
 		}
 	}
+
 	if n.Data != name && renamed[n.Data] != "" {
 		classes = append(classes, n.Data)
 	}
+
 	if len(classes) > 0 {
 		w.write("class", strings.Join(classes, " "))
 	}
+
 	id := attribute(n, "id")
 	if id == "" && n.DataAtom == atom.A {
 		id = attribute(n, "name")
 	}
+
 	if w.chapter.ids[id] {
 		w.write("id", id)
 		delete(w.chapter.ids, id) // once
 	}
+
 	for _, a := range n.Attr {
 		if a.Namespace == "" {
 			w.attribute(name, a.Key, a.Val)
 		}
 	}
+
 	if dir := strings.ToLower(attribute(n, "dir")); name == "bdo" && dir != "ltr" && dir != "rtl" {
 		w.write("dir", "ltr")
 	}
+
 	if name == "a" {
 		w.write("href", w.href(n))
+
 		switch {
 		case hasClass(n, "footnote-ref"):
 			w.write("epub:type", "noteref")
@@ -233,9 +273,11 @@ func (w *writer) start(n *html.Node, name string, more ...string) {
 			w.write("role", "doc-backlink")
 		}
 	}
+
 	for i := 0; i+1 < len(more); i += 2 {
 		w.write(more[i], more[i+1])
 	}
+
 	if empty[name] {
 		w.out.WriteString("/>")
 		return
@@ -250,15 +292,18 @@ func (w *writer) attribute(name, key, value string) {
 	number := func(least, most int) bool {
 		n, err := strconv.Atoi(value)
 		value = strconv.Itoa(n)
+
 		return err == nil && n >= least && n <= most
 	}
 	cell := name == "td" || name == "th"
+
 	switch key {
 	case "title":
 	case "dir":
 		if value = strings.ToLower(value); value != "ltr" && value != "rtl" && value != "auto" {
 			return
 		}
+
 		if name == "bdo" && value == "auto" {
 			return
 		}
@@ -303,7 +348,9 @@ func (w *writer) attribute(name, key, value string) {
 }
 
 // goodLink is a URL that all readers of URLs take.
-var goodLink = regexp.MustCompile(`^(?i:https?://[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]{1,5})?([/?#]([a-z0-9._~!$&'()*+,;=:@/?#-]|%[0-9a-f]{2})*)?|mailto:([a-z0-9._~!$&'*+,;=:@/?-]|%[0-9a-f]{2})+|tel:[0-9+().-]+)$`)
+var goodLink = regexp.MustCompile(
+	`^(?i:https?://[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]{1,5})?([/?#]([a-z0-9._~!$&'()*+,;=:@/?#-]|%[0-9a-f]{2})*)?|mailto:([a-z0-9._~!$&'*+,;=:@/?-]|%[0-9a-f]{2})+|tel:[0-9+().-]+)$`,
+)
 
 // href is where a link leads in the book, "" for nowhere.
 func (w *writer) href(n *html.Node) string {
@@ -312,29 +359,37 @@ func (w *writer) href(n *html.Node) string {
 		if plain, err := url.PathUnescape(id); err == nil && w.places[id] == "" {
 			id = plain
 		}
+
 		switch w.places[id] {
 		case "":
 			return ""
 		case w.chapter.file:
 			return "#" + fragment(id)
 		}
+
 		return w.places[id] + "#" + fragment(id)
 	}
+
 	u, err := url.Parse(href)
 	if err != nil {
 		return ""
 	}
+
 	if u.Opaque == "" {
-		u.RawQuery = strings.NewReplacer(" ", "%20", "[", "%5B", "]", "%5D", "|", "%7C", "{", "%7B", "}", "%7D", "^", "%5E", "`", "%60", `"`, "%22", "<", "%3C", ">", "%3E", `\`, "%5C").Replace(u.RawQuery)
+		u.RawQuery = strings.NewReplacer(" ", "%20", "[", "%5B", "]", "%5D", "|", "%7C", "{", "%7B", "}", "%7D", "^", "%5E", "`", "%60", `"`, "%22", "<", "%3C", ">", "%3E", `\`, "%5C").
+			Replace(u.RawQuery)
 	}
+
 	if port := u.Port(); port != "" {
 		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
 			return ""
 		}
 	}
+
 	if href = u.String(); !goodLink.MatchString(href) || strings.Count(href, "#") > 1 {
 		return ""
 	}
+
 	return href
 }
 
@@ -348,13 +403,16 @@ func text(s string) string {
 		case r == '\t' || r == '\n' || r == '\r' || r >= 0x20 && r <= 0xD7FF || r >= 0xE000 && r <= 0xFFFD || r >= 0x10000:
 			return r
 		}
+
 		return -1
 	}, s)
+
 	return html.EscapeString(s)
 }
 
 func (w *writer) checkbox(n *html.Node) {
 	mark := "☐"
+
 	for _, a := range n.Attr {
 		if a.Key == "checked" {
 			mark = "☑"

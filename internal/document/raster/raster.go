@@ -13,7 +13,7 @@ import (
 	"io"
 	"sync"
 
-	"presswork"
+	"presswork/internal/fault"
 )
 
 // pdf.js 6.5.438 as npm has it, bundled by scripts/pdfjs.sh, and what we have it
@@ -32,6 +32,7 @@ var library = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	b, err := io.ReadAll(z)
+
 	return string(b), err
 })
 
@@ -53,20 +54,39 @@ type Script func(ctx context.Context, library string, expressions ...string) ([]
 // Pages draws the pages of a PDF, so many of them, as PNGs at a resolution in
 // pixels to the inch. The largest has so many square inches. Errors:
 // ContentTooComplex, those of Script.
-func Pages(ctx context.Context, script Script, pdf []byte, count, resolution int, area float64) (pictures [][]byte, err error) {
+func Pages(
+	ctx context.Context,
+	script Script,
+	pdf []byte,
+	count, resolution int,
+	area float64,
+) (pictures [][]byte, err error) {
 	if count > MaxPages {
-		return nil, presswork.Errorf(presswork.ContentTooComplex, "the document has %d pages; at most %d become pictures, choose some with page_ranges", count, MaxPages)
+		return nil, fault.Errorf(
+			fault.ContentTooComplex,
+			"the document has %d pages; at most %d become pictures, choose some with page_ranges",
+			count,
+			MaxPages,
+		)
 	}
+
 	if area*float64(resolution)*float64(resolution) > maxPixels {
-		return nil, presswork.Errorf(presswork.ContentTooComplex, "pictures of these pages would have more than %d million pixels; choose a lower resolution", maxPixels/1_000_000)
+		return nil, fault.Errorf(
+			fault.ContentTooComplex,
+			"pictures of these pages would have more than %d million pixels; choose a lower resolution",
+			maxPixels/1_000_000,
+		)
 	}
+
 	code, err := library()
 	if err != nil {
 		return nil, err
 	}
 	code += "\n;globalThis.source=\"" + base64.StdEncoding.EncodeToString(pdf) + "\";0"
+
 	for first := 1; first <= count; first += perRun {
 		var expressions []string
+
 		for page := first; page < first+perRun && page <= count; page++ {
 			job, err := json.Marshal(map[string]any{"page": page, "scale": float64(resolution) / pointsPerInch})
 			if err != nil {
@@ -74,10 +94,12 @@ func Pages(ctx context.Context, script Script, pdf []byte, count, resolution int
 			}
 			expressions = append(expressions, "("+rasterJS+")("+string(job)+")")
 		}
+
 		values, err := script(ctx, code, expressions...)
 		if err != nil {
 			return nil, err
 		}
+
 		for _, value := range values {
 			var drawn struct {
 				PNG []byte `json:"png"`
@@ -88,5 +110,6 @@ func Pages(ctx context.Context, script Script, pdf []byte, count, resolution int
 			pictures = append(pictures, drawn.PNG)
 		}
 	}
+
 	return pictures, nil
 }

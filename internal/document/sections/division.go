@@ -106,8 +106,10 @@ func divide(p Plan) *division {
 	}
 	d := &division{Plan: p}
 	d.take()
+
 	if ranges := p.Sheet.PageRanges; ranges != "" {
 		d.whole = p.Contents || p.CountsPages
+
 		d.Sheet.PageRanges = ""
 		if asked := d.ask(ranges); !p.Must && asked > fewPages {
 			return nil
@@ -115,10 +117,12 @@ func divide(p Plan) *division {
 	}
 	d.link()
 	d.starts = starts(d.blocks, p.Must)
+
 	size := 0
 	for _, b := range d.blocks {
 		size += len(b.HTML)
 	}
+
 	large := func(b piece) bool { return len(b.HTML) > usualSection && !b.Contents }
 	switch {
 	case !p.Must && slices.ContainsFunc(d.blocks, func(b piece) bool { return b.Leaf }) && len(d.starts)*leastChapter > size:
@@ -130,6 +134,7 @@ func divide(p Plan) *division {
 		// there are turned pages, Chromium may shrink all that is printed with them.
 		return d
 	}
+
 	return nil
 }
 
@@ -145,6 +150,7 @@ func (d *division) ask(ranges string) (pages int) {
 		d.ranges = append(d.ranges, [2]int{from, to})
 		pages += to - from + 1
 	}
+
 	return pages
 }
 
@@ -156,6 +162,7 @@ func (d *division) take() {
 			d.blocks = append(d.blocks, newPiece(b))
 			continue
 		}
+
 		for _, note := range b.Notes {
 			at := len("<li")
 			number := strconv.Itoa(len(d.notes) + 1)
@@ -181,6 +188,7 @@ func (d *division) add(from, to int) *section {
 	}
 	d.linkSection(s)
 	d.sections = append(d.sections, s)
+
 	return s
 }
 
@@ -192,11 +200,13 @@ func newSection(blocks []piece, from, to int) *section {
 		s.opens = first.Chapter && !before.Breaks
 		s.follows = first.Paragraph && before.Paragraph
 	}
+
 	places := 0
 	for _, b := range s.blocks {
 		places += len(b.Numbers)
 	}
 	s.held = make([]string, places)
+
 	return s
 }
 
@@ -205,6 +215,7 @@ func starts(blocks []piece, must bool) []int {
 	starts, sizes := []int{0}, []int{0} // sizes are of all before a block
 	for i, b := range blocks {
 		sizes = append(sizes, sizes[i]+len(b.HTML))
+
 		from := starts[len(starts)-1]
 		switch {
 		case i == 0:
@@ -219,11 +230,13 @@ func starts(blocks []piece, must bool) []int {
 					best = n
 				}
 			}
+
 			if best > from {
 				starts = append(starts, best)
 			}
 		}
 	}
+
 	return starts
 }
 
@@ -233,6 +246,7 @@ func longEnough(blocks []piece) bool {
 	for i := len(blocks) - 1; i >= 0 && blocks[i].Contents; i-- {
 		size += len(blocks[i].HTML)
 	}
+
 	return size >= longContents
 }
 
@@ -242,18 +256,21 @@ func endsPage(blocks []piece, i int) bool {
 	if blocks[i].Leaf || blocks[i].Chapter {
 		return !blocks[i-1].Leaf
 	}
+
 	return blocks[i-1].Breaks && !blocks[i].Breaks && (i == 1 || !blocks[i-2].Breaks) && !blocks[i].Anchor
 }
 
 // rank is lower for blocks that rather begin a section.
 func rank(blocks []piece, i int) int {
 	const none = 7
+
 	switch {
 	case endsPage(blocks, i):
 		return 0
 	case blocks[i].Heading > 0 && blocks[i-1].Heading == 0:
 		return blocks[i].Heading
 	}
+
 	return none
 }
 
@@ -265,10 +282,12 @@ func (d *division) link() {
 			d.noteOf[id] = i
 		}
 	}
+
 	for _, b := range slices.Concat(d.blocks, d.notes) {
 		for _, id := range b.ids {
 			d.exists[id] = true
 		}
+
 		for _, id := range b.links {
 			d.linked[id] = true
 		}
@@ -280,10 +299,12 @@ func (d *division) link() {
 func (d *division) linkSection(s *section) {
 	s.ids, s.links = map[string]bool{}, map[string]bool{}
 	taken := map[int]bool{}
+
 	for todo := slices.Clone(s.blocks); len(todo) > 0; todo = todo[1:] {
 		for _, id := range todo[0].ids {
 			s.ids[id] = true
 		}
+
 		for _, id := range todo[0].links {
 			s.links[id] = true
 			if i, ok := d.noteOf[id]; ok && !taken[i] {
@@ -303,20 +324,24 @@ func (d *division) outdated(pages map[string]int) (todo []*section) {
 	if d.Numbers != nil {
 		texts = d.Numbers(pages)
 	}
+
 	for _, s := range d.sections {
 		held, left := s.held, d.Mirrored && s.at%2 == 0
 		if d.Numbers != nil {
 			held = texts[s.first:][:len(s.held)]
 		}
+
 		var asked bool
 		if s.ranges, asked = d.asked(s.at, s.pages); !asked {
 			continue
 		}
+
 		if s.untagged || s.left != left || !slices.Equal(s.held, held) {
 			s.held, s.left, s.untagged = held, left, false
 			todo = append(todo, s)
 		}
 	}
+
 	return todo
 }
 
@@ -327,23 +352,27 @@ func (d *division) asked(first, pages int) (ranges string, some bool) {
 		return "", true
 	}
 	var list []string
+
 	for _, r := range d.ranges {
 		if from, to := max(r[0]-first+1, 1), min(r[1]-first+1, pages); from <= to {
 			list = append(list, strconv.Itoa(from)+"-"+strconv.Itoa(to))
 		}
 	}
+
 	return strings.Join(list, ","), len(list) > 0
 }
 
 // reached reports that nothing behind the sections matters.
 func (d *division) reached() bool {
 	pages := 0
+
 	for _, s := range d.sections {
 		if s.wanted == 0 {
 			return false // nobody knows yet
 		}
 		pages += s.wanted
 	}
+
 	return d.ranges != nil && !d.whole && !slices.ContainsFunc(d.ranges, func(r [2]int) bool { return r[1] > pages })
 }
 
@@ -351,10 +380,12 @@ func (d *division) reached() bool {
 // between sections.
 func (d *division) pagesInWhole() (pages map[string]int, total int) {
 	pages = map[string]int{}
+
 	for _, s := range d.sections {
 		if s.white = s.blocks[0].Leaf && total%2 == 1; s.white {
 			total++
 		}
+
 		s.at = total + 1
 		for id, page := range s.places {
 			if _, known := pages[id]; !known { // a note may be in several
@@ -363,5 +394,6 @@ func (d *division) pagesInWhole() (pages map[string]int, total int) {
 		}
 		total += s.pages
 	}
+
 	return pages, total
 }

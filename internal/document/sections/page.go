@@ -14,11 +14,13 @@ import (
 // to are linked, as are the chapters: it writes no others.
 func (d *division) page(s *section) presswork.Page {
 	var standIns, wanted []string
+
 	for id := range s.links {
 		if !s.ids[id] && d.exists[id] {
 			standIns = append(standIns, `<a id="`+html.EscapeString(id)+`"></a>`)
 		}
 	}
+
 	want := func(id string) {
 		if s.ids[id] && !s.links[id] {
 			wanted = append(wanted, `<a href="#`+url.PathEscape(id)+`"></a>`)
@@ -29,6 +31,7 @@ func (d *division) page(s *section) presswork.Page {
 			want(id)
 		}
 	}
+
 	for _, id := range d.Anchors {
 		if !d.linked[id] {
 			want(id)
@@ -38,10 +41,14 @@ func (d *division) page(s *section) presswork.Page {
 	slices.Sort(wanted)
 	var out strings.Builder
 	out.WriteString(d.head(s.left, s.style) + d.Body)
+
 	if s.from == 0 {
 		out.WriteString(d.Cover)
 	}
-	out.WriteString("<nav hidden>" + s.asked + strings.Join(standIns, "") + strings.Join(wanted, "") + "</nav>\n<main>\n")
+	out.WriteString(
+		"<nav hidden>" + s.asked + strings.Join(standIns, "") + strings.Join(wanted, "") + "</nav>\n<main>\n",
+	)
+
 	switch {
 	case s.opens:
 		out.WriteString("<div hidden></div>\n")
@@ -49,19 +56,23 @@ func (d *division) page(s *section) presswork.Page {
 		out.WriteString("<p hidden></p>\n")
 	}
 	texts := s.held
+
 	arranged := len(s.notes) > 0
 	for n, b := range s.blocks {
 		if b.Breaks && n == len(s.blocks)-1 && b.PageBreak {
 			continue // the section ends the page
 		}
+
 		if b.Leaf && n == 0 && d.Cover != "" && s.from == 0 {
 			b.HTML = whiteLeaf // behind the cover, which is on the right
 		}
 		arranged = arranged || b.Arranged
 		texts = b.fill(&out, texts)
 	}
+
 	if len(s.notes) > 0 {
 		out.WriteString(`<div class="footnotes" role="doc-endnotes">` + "\n<hr>\n<ol>\n")
+
 		for _, n := range s.notes {
 			out.WriteString(d.notes[n].HTML)
 		}
@@ -69,13 +80,16 @@ func (d *division) page(s *section) presswork.Page {
 	}
 	out.WriteString("</main>\n</body>\n</html>\n")
 	page := presswork.Page{HTML: out.String(), Sheet: d.Sheet}
+
 	page.Sheet.PageRanges = s.ranges
 	if s.untagged {
 		page.Sheet.Tagged, page.Sheet.Outline = false, false
 	}
+
 	if arranged {
 		page.Prepare = d.Prepare
 	}
+
 	return page
 }
 
@@ -86,6 +100,7 @@ func (d *division) head(left bool, more string) string {
 	if left {
 		facing = d.Head.OtherFacing
 	}
+
 	return d.Head.Before + facing + d.Head.Banners + d.Head.After + "<style>" + d.NoBanners + "</style>\n" + more + "</head>\n"
 }
 
@@ -97,6 +112,7 @@ func (b *Block) fill(out *strings.Builder, texts []string) (left []string) {
 		from = at
 	}
 	out.WriteString(b.HTML[from:])
+
 	return texts[len(b.Numbers):]
 }
 
@@ -105,7 +121,11 @@ const whiteLeaf = `<div class="leaf" style="display:block"></div>`
 
 // whitePage is a white page before a chapter that begins on the right.
 func (d *division) whitePage() presswork.Page {
-	page := presswork.Page{HTML: d.head(false, "") + d.Body + "<main>\n" + whiteLeaf + "</main>\n</body>\n</html>\n", Sheet: d.Sheet}
+	page := presswork.Page{
+		HTML:  d.head(false, "") + d.Body + "<main>\n" + whiteLeaf + "</main>\n</body>\n</html>\n",
+		Sheet: d.Sheet,
+	}
 	page.Sheet.Tagged, page.Sheet.Outline = false, false
+
 	return page
 }

@@ -31,10 +31,12 @@ const cutPrefix = "presswork-cut:"
 func (d *division) nextSection(ctx context.Context) (*section, error) {
 	d.finding.Lock()
 	defer d.finding.Unlock()
+
 	from, end := 0, len(d.blocks)
 	if n := len(d.sections); n > 0 {
 		from = d.sections[n-1].from + len(d.sections[n-1].blocks)
 	}
+
 	switch n := len(d.sections) + 1; {
 	case from == end || d.reached():
 		return nil, nil
@@ -43,28 +45,35 @@ func (d *division) nextSection(ctx context.Context) (*section, error) {
 	case len(d.starts) > 1:
 		return d.add(from, end), nil
 	}
+
 	to, size := from, 0
 	for ; to < end && size < leastSection; to++ {
 		size += len(d.blocks[to].HTML)
 	}
+
 	rest := size
 	for _, b := range d.blocks[to:] {
 		rest += len(b.HTML)
 	}
+
 	if rest < leastSection*3/2 {
 		return d.add(from, end), nil // sooner printed than found out about
 	}
+
 	at, pages, places, err := d.lastPageEnd(ctx, from, to)
 	if err != nil {
 		return nil, err
 	}
+
 	if at == 0 && from == 0 {
 		return nil, errors.New("no page begins with a block")
 	}
+
 	if at == 0 {
 		return d.add(from, end), nil
 	}
 	s := d.add(from, at)
+
 	s.wanted = pages
 	if d.ranges != nil { // all that must be known of it if it is not asked for
 		s.pages, s.places = pages, map[string]int{}
@@ -74,6 +83,7 @@ func (d *division) nextSection(ctx context.Context) (*section, error) {
 			}
 		}
 	}
+
 	return s, nil
 }
 
@@ -81,10 +91,14 @@ func (d *division) nextSection(ctx context.Context) (*section, error) {
 // the last block, 0 if there is none, that begins a page, too, and may begin a section,
 // how many pages are before that, and the places of anchors. The pass has no tags and shows nothing, so it
 // takes half of what the print does.
-func (d *division) lastPageEnd(ctx context.Context, from, to int) (at, pages int, places map[string]pdffile.Place, err error) {
+func (d *division) lastPageEnd(
+	ctx context.Context,
+	from, to int,
+) (at, pages int, places map[string]pdffile.Place, err error) {
 	layout := newSection(d.blocks, from, to)
 	layout.blocks, layout.untagged = slices.Clone(layout.blocks), true
 	layout.style = "<style>main{visibility:hidden}</style>"
+
 	var asked []int
 	for n := to - 1; n > from && len(asked) < mostPlaces; n-- {
 		if !d.mayBegin(n) {
@@ -97,21 +111,26 @@ func (d *division) lastPageEnd(ctx context.Context, from, to int) (at, pages int
 		layout.blocks[n-from].HTML = d.blocks[n].HTML[:at] + ` id="` + id + `"` + d.blocks[n].HTML[at:]
 		layout.asked += `<a href="#` + html.EscapeString(url.PathEscape(id)) + `"></a>`
 	}
+
 	printed, err := d.print(ctx, d.page(layout))
 	if err != nil {
 		return 0, 0, nil, err
 	}
 	var last int
+
 	f, err := pdffile.Read(printed)
 	if err == nil {
 		last, err = f.Pages()
 	}
+
 	if err == nil {
 		places, err = f.Places()
 	}
+
 	if err != nil {
 		return 0, 0, nil, err
 	}
+
 	for _, n := range asked {
 		const tolerance = 1 // point
 		// What begins the last page may have room on the one before, with what follows.
@@ -120,6 +139,7 @@ func (d *division) lastPageEnd(ctx context.Context, from, to int) (at, pages int
 			return n, place.Page - 1, places, nil
 		}
 	}
+
 	return 0, 0, nil, nil
 }
 
@@ -131,5 +151,6 @@ func (d *division) mayBegin(n int) bool {
 	if before.Anchor || !b.MayBegin { // the anchor may be this block's
 		return false
 	}
+
 	return !b.Paragraph || before.Heading == 0 && !before.Pictures
 }

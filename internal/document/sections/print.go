@@ -24,11 +24,19 @@ func Print(ctx context.Context, p Plan, printer Printer) (*pdffile.File, error) 
 		return nil, nil
 	}
 	d.printer = printer
+
 	whole, err := d.printAll(ctx)
 	if err != nil && !d.failed.Load() && ctx.Err() == nil {
-		printer.Log.WarnContext(ctx, "the document is printed in one piece: its sections could not be joined", "error", err)
+		printer.Log.WarnContext(
+			ctx,
+			"the document is printed in one piece: its sections could not be joined",
+			"error",
+			err,
+		)
+
 		return nil, nil
 	}
+
 	return whole, err
 }
 
@@ -39,6 +47,7 @@ func (d *division) print(ctx context.Context, page presswork.Page) ([]byte, erro
 	if err != nil {
 		d.failed.Store(true)
 	}
+
 	return printed, err
 }
 
@@ -50,62 +59,79 @@ func (d *division) printAll(ctx context.Context) (*pdffile.File, error) {
 		if s == nil || err != nil {
 			return err
 		}
+
 		s.untagged = d.ranges != nil || (d.Numbers != nil || d.Running != nil) && len(s.held) > 0
 		if s.pages > 0 {
 			return nil // known by the layout pass that found its end
 		}
+
 		return d.printSection(ctx, s)
 	})
 	var pages map[string]int
+
 	var total int
 	for tries := 0; err == nil; tries++ {
 		pages, total = d.pagesInWhole()
 		todo := d.outdated(pages)
 		const most = 3 // as chromium.Browser.PrintRevised has it
+
 		if len(todo) == 0 {
 			break
 		}
+
 		if tries == most {
-			d.printer.Log.WarnContext(ctx, "some page numbers in the contents may be wrong: each print moved the headings")
+			d.printer.Log.WarnContext(
+				ctx,
+				"some page numbers in the contents may be wrong: each print moved the headings",
+			)
 			break
 		}
 		err = d.eachIdle(ctx, len(todo), func(ctx context.Context, i int) error {
 			s := todo[i]
 			if s.ranges != "" && s.wanted > 0 { // not all of it will be seen
 				s.ranges, s.untagged = "", true
+
 				err := d.printSection(ctx, s)
 				if s.ranges, _ = d.asked(s.at, s.pages); err != nil {
 					return err
 				}
 				s.untagged = false
 			}
+
 			return d.printSection(ctx, s)
 		})
 	}
+
 	if err != nil {
 		return nil, err
 	}
+
 	if _, asked := d.asked(1, total); !asked {
 		return nil, fmt.Errorf("there are only %d pages", total)
 	}
+
 	for _, s := range d.sections {
 		if s.wanted > 0 && s.wanted != s.pages {
 			return nil, fmt.Errorf("a section has %d pages, and %d in the whole", s.pages, s.wanted)
 		}
 	}
+
 	banners, err := d.printBanners(ctx, pages, total)
 	if err != nil {
 		return nil, err
 	}
+
 	sections, err := d.joined(ctx)
 	if err != nil {
 		return nil, err
 	}
+
 	whole, err := pdffile.Join(sections, banners)
 	if err != nil {
 		return nil, err
 	}
 	d.printer.Log.DebugContext(ctx, "printed in sections", "sections", len(sections), "pages", total)
+
 	return whole, nil
 }
 
@@ -119,16 +145,19 @@ func (d *division) joined(ctx context.Context) (prints []*pdffile.File, err erro
 					return nil, err
 				}
 			}
+
 			f, err := pdffile.Read(white)
 			if err != nil {
 				return nil, err
 			}
 			prints = append(prints, f)
 		}
+
 		if s.file != nil {
 			prints = append(prints, s.file)
 		}
 	}
+
 	return prints, nil
 }
 
@@ -137,6 +166,7 @@ func (d *division) eachIdle(ctx context.Context, count int, print func(ctx conte
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var next atomic.Int64
+
 	var wg sync.WaitGroup
 	for range min(max(d.printer.Idle(), 1), count) {
 		wg.Go(func() {
@@ -148,6 +178,7 @@ func (d *division) eachIdle(ctx context.Context, count int, print func(ctx conte
 		})
 	}
 	wg.Wait()
+
 	return context.Cause(ctx)
 }
 
@@ -156,16 +187,20 @@ func (d *division) printSection(ctx context.Context, s *section) error {
 	if err != nil {
 		return err
 	}
+
 	f, err := pdffile.Read(printed)
 	if err == nil && s.ranges == "" {
 		s.places, err = f.Anchors()
 	}
+
 	if err == nil && s.ranges == "" {
 		s.pages, err = f.Pages()
 	}
+
 	if d.ranges == nil || s.ranges != "" {
 		s.file = f
 	}
+
 	return err
 }
 
@@ -184,34 +219,44 @@ func (d *division) printBanners(ctx context.Context, pages map[string]int, total
 		return nil, nil
 	}
 	// In their place: another rule for all pages would win over those with a name.
-	head := d.Head.Before + d.Head.Facing + d.Banners("counter(page,"+numberStyle+")", themes.QuoteCSS(strconv.Itoa(total))) + d.Head.After
+	head := d.Head.Before + d.Head.Facing + d.Banners(
+		"counter(page,"+numberStyle+")",
+		themes.QuoteCSS(strconv.Itoa(total)),
+	) + d.Head.After
 	classes := slices.Repeat([]string{"banner"}, total)
 	blank := map[int]bool{}
+
 	for _, s := range d.sections {
 		if s.white {
 			blank[s.at-1] = true
 			classes[s.at-2] = "banner blank"
 		}
+
 		if s.file == nil {
 			continue
 		}
+
 		sizes, err := s.file.Sizes()
 		if err != nil {
 			return nil, err
 		}
+
 		for i := range s.pages {
 			if _, asked := d.asked(s.at+i, 1); !asked {
 				continue
 			}
+
 			if len(sizes) == 0 {
 				return nil, errors.New("pages are missing")
 			}
+
 			if (sizes[0][0] > sizes[0][1]) != (d.Sheet.Width > d.Sheet.Height) {
 				classes[s.at-1+i] = "banner turned"
 			}
 			sizes = sizes[1:]
 		}
 	}
+
 	if d.Cover != "" {
 		classes[0] = "banner first"
 		if d.blocks[0].Leaf && total > 1 {
@@ -220,6 +265,7 @@ func (d *division) printBanners(ctx context.Context, pages map[string]int, total
 	}
 	sheet := d.Sheet
 	sheet.Tagged, sheet.Outline = false, false
+
 	var running []CounterStyle
 	if d.Running != nil {
 		running = d.Running(pages, total, blank)
@@ -228,34 +274,41 @@ func (d *division) printBanners(ctx context.Context, pages map[string]int, total
 	err := d.eachIdle(ctx, len(banners), func(ctx context.Context, i int) error {
 		first := i * bannersAtOnce
 		last := min(first+bannersAtOnce, total)
+
 		ranges, asked := d.asked(first+1, last-first)
 		if !asked {
 			return nil
 		}
 		var out strings.Builder
+
 		numbers := make([]string, last-first)
 		for n := range numbers {
 			numbers[n] = strconv.Itoa(first + n + 1)
 		}
 		out.WriteString(head + "<style>" + CounterStyle{numberStyle, numbers}.CSS())
+
 		for _, r := range running {
 			out.WriteString(CounterStyle{r.Name, r.Texts[first:last]}.CSS())
 		}
 		out.WriteString("@page{background:none}@page cover{background:none}.banner{height:1mm;break-after:page}" +
 			".banner.turned{page:turned}.banner.blank{page:leaf}.banner.first{page:cover}.banner:last-child{break-after:auto}</style>\n</head>\n<body>\n")
+
 		for _, class := range classes[first:last] {
 			out.WriteString(`<div class="` + class + "\"></div>\n")
 		}
 		out.WriteString("</body>\n</html>\n")
 		sheet := sheet
 		sheet.PageRanges = ranges
+
 		data, err := d.print(ctx, presswork.Page{HTML: out.String(), Sheet: sheet})
 		if err != nil {
 			return err
 		}
 		banners[i], err = pdffile.Read(data)
+
 		return err
 	})
+
 	return slices.DeleteFunc(banners, func(f *pdffile.File) bool { return f == nil }), err
 }
 
@@ -263,9 +316,11 @@ func (d *division) printBanners(ctx context.Context, pages map[string]int, total
 func (c CounterStyle) CSS() string {
 	var b strings.Builder
 	b.WriteString("@counter-style " + c.Name + "{system:fixed 1;symbols:")
+
 	for _, text := range c.Texts {
 		b.WriteString(themes.QuoteCSS(text))
 	}
 	b.WriteString("}")
+
 	return b.String()
 }

@@ -13,7 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"presswork"
+	"presswork/internal/fault"
 	"presswork/internal/inference"
 	"presswork/internal/inference/audio"
 	"presswork/internal/test/golden"
@@ -21,25 +21,30 @@ import (
 
 func readFile(t *testing.T, path string) []byte {
 	t.Helper()
+
 	b, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	return b
 }
 
 func readAll(t *testing.T, p audio.Part) []byte {
 	t.Helper()
+
 	b, err := io.ReadAll(p.Open())
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	return b
 }
 
 // plain reports whether a WAV file of 44 bytes of head is 16 kHz, mono, 16 bits.
 func plain(b []byte) bool {
-	return len(b) > 44 && string(b[36:40]) == "data" && binary.LittleEndian.Uint32(b[24:]) == 16000 && b[22] == 1 && b[34] == 16
+	return len(b) > 44 && string(b[36:40]) == "data" && binary.LittleEndian.Uint32(b[24:]) == 16000 && b[22] == 1 &&
+		b[34] == 16
 }
 
 func seconds(b []byte) float64 {
@@ -54,6 +59,7 @@ func frames(n int) []byte {
 
 func TestShortRecordingsGoAsTheyAre(t *testing.T) {
 	t.Parallel()
+
 	tag := append([]byte("ID3\x03\x00\x00\x00\x00\x01\x00"), make([]byte, 128)...)
 	for name, tc := range map[string]struct {
 		b       []byte
@@ -67,12 +73,15 @@ func TestShortRecordingsGoAsTheyAre(t *testing.T) {
 		"a wav unfinished": {unfinished(wave(8000, 1, 3, nil)), "audio.wav", 3},
 	} {
 		// Nothing is converted that need not be: there is nothing to convert with.
-		r, err := audio.NewReader(audio.Options{}).Read(t.Context(), bytes.NewReader(tc.b), int64(len(tc.b)), audio.Wanted{Part: time.Minute})
+		r, err := audio.NewReader(audio.Options{}).
+			Read(t.Context(), bytes.NewReader(tc.b), int64(len(tc.b)), audio.Wanted{Part: time.Minute})
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		if len(r.Parts) != 1 || r.Parts[0].Name != tc.file || math.Abs(r.Duration-tc.seconds) > .001 || !bytes.Equal(readAll(t, r.Parts[0]), tc.b) {
+
+		if len(r.Parts) != 1 || r.Parts[0].Name != tc.file || math.Abs(r.Duration-tc.seconds) > .001 ||
+			!bytes.Equal(readAll(t, r.Parts[0]), tc.b) {
 			t.Errorf("%s: %g s in %d parts, %s", name, r.Duration, len(r.Parts), r.Parts[0].Name)
 		}
 	}
@@ -87,22 +96,28 @@ func unfinished(b []byte) []byte {
 func TestLongRecordingsAreCutAtSilences(t *testing.T) {
 	t.Parallel()
 	b := wave(8000, 2, 60, func(s float64) bool { return math.Mod(s, 4) > 3.2 })
-	r, err := audio.NewReader(audio.Options{}).Read(t.Context(), bytes.NewReader(b), int64(len(b)), audio.Wanted{Part: 20 * time.Second})
+
+	r, err := audio.NewReader(audio.Options{}).
+		Read(t.Context(), bytes.NewReader(b), int64(len(b)), audio.Wanted{Part: 20 * time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var whole []byte
 	at := 0.0
+
 	for _, p := range r.Parts {
 		got := readAll(t, p)
+
 		whole = append(whole, got[44:]...)
 		if p.Start != at || p.End-p.Start > 20 || int64(len(got)) != p.Size {
 			t.Errorf("from %g to %g, after %g", p.Start, p.End, at)
 		}
+
 		if at = p.End; at < 60 && math.Mod(at, 4) <= 3.2 {
 			t.Errorf("cut at %g, where somebody speaks", at)
 		}
 	}
+
 	if at != 60 || !bytes.Equal(whole, b[44:]) || len(r.Parts) < 3 || len(r.Parts) > 5 {
 		t.Errorf("%d parts up to %g s, %d bytes of %d", len(r.Parts), at, len(whole), len(b)-44)
 	}
@@ -111,18 +126,27 @@ func TestLongRecordingsAreCutAtSilences(t *testing.T) {
 func TestWithoutFFmpegWhatMustBeCutIsRefused(t *testing.T) {
 	t.Parallel()
 	long := frames(3000)
-	_, err := audio.NewReader(audio.Options{}).Read(t.Context(), bytes.NewReader(long), int64(len(long)), audio.Wanted{Part: 20 * time.Second})
-	if e := presswork.AsError(err); e == nil || e.Code != presswork.ContentTooLarge || e.Param != "file" || !strings.Contains(e.Message, "without ffmpeg") {
+
+	_, err := audio.NewReader(audio.Options{}).
+		Read(t.Context(), bytes.NewReader(long), int64(len(long)), audio.Wanted{Part: 20 * time.Second})
+	if e := fault.AsError(
+		err,
+	); e == nil || e.Code != fault.ContentTooLarge || e.Param != "file" ||
+		!strings.Contains(e.Message, "without ffmpeg") {
 		t.Errorf("a long MP3: %v", err)
 	}
 	flac := append([]byte("fLaC"), make([]byte, 1000)...)
-	r, err := audio.NewReader(audio.Options{}).Read(t.Context(), bytes.NewReader(flac), int64(len(flac)), audio.Wanted{Part: 20 * time.Second})
+
+	r, err := audio.NewReader(audio.Options{}).
+		Read(t.Context(), bytes.NewReader(flac), int64(len(flac)), audio.Wanted{Part: 20 * time.Second})
 	if err != nil || r.Duration != 0 || r.Parts[0].Name != "audio.flac" {
 		t.Errorf("one of unknown length: %v %+v", err, r)
 	}
 	hour := wave(1000*4, 1, 3700, nil)
-	_, err = audio.NewReader(audio.Options{MaxDuration: time.Hour}).Read(t.Context(), bytes.NewReader(hour), int64(len(hour)), audio.Wanted{Part: 10 * time.Minute})
-	if presswork.CodeOf(err) != presswork.ContentTooLarge {
+
+	_, err = audio.NewReader(audio.Options{MaxDuration: time.Hour}).
+		Read(t.Context(), bytes.NewReader(hour), int64(len(hour)), audio.Wanted{Part: 10 * time.Minute})
+	if fault.CodeOf(err) != fault.ContentTooLarge {
 		t.Errorf("more than an hour: %v", err)
 	}
 }
@@ -130,10 +154,23 @@ func TestWithoutFFmpegWhatMustBeCutIsRefused(t *testing.T) {
 func TestJoinedTimesAreThoseOfTheRecording(t *testing.T) {
 	t.Parallel()
 	part := func(text string, end float64) inference.Transcript {
-		return inference.Transcript{Language: "english", Duration: end, Text: " " + text + "\n", Segments: []inference.Segment{{Seek: 100, Start: .5, End: end, Text: " " + text, Tokens: []int{1}}},
-			Words: []inference.Word{{Word: text, Start: .5, End: end}}}
+		return inference.Transcript{
+			Language: "english",
+			Duration: end,
+			Text:     " " + text + "\n",
+			Segments: []inference.Segment{{Seek: 100, Start: .5, End: end, Text: " " + text, Tokens: []int{1}}},
+			Words:    []inference.Word{{Word: text, Start: .5, End: end}},
+		}
 	}
-	got := audio.Join([]audio.Piece{{0, 10, part("one", 9)}, {10, 15, part("two", 30)}, {15, 20, inference.Transcript{Text: "three", Untimed: true}}}, true)
+	got := audio.Join(
+		[]audio.Piece{
+			{0, 10, part("one", 9)},
+			{10, 15, part("two", 30)},
+			{15, 20, inference.Transcript{Text: "three", Untimed: true}},
+		},
+		true,
+	)
+
 	want := inference.Transcript{
 		Language: "english", Duration: 20, Text: "one two three", Untimed: true,
 		Segments: []inference.Segment{
@@ -147,8 +184,12 @@ func TestJoinedTimesAreThoseOfTheRecording(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got) %s", diff)
 	}
+
 	for want, texts := range map[string][2]string{"a b": {"a", "b"}, "你好世界。": {"你好", "世界。"}, "世界 b": {"世界", "b"}, "b": {"", "b"}} {
-		if got := audio.Join([]audio.Piece{{0, 1, inference.Transcript{Text: texts[0]}}, {1, 2, inference.Transcript{Text: texts[1]}}}, false); got.Text != want {
+		if got := audio.Join(
+			[]audio.Piece{{0, 1, inference.Transcript{Text: texts[0]}}, {1, 2, inference.Transcript{Text: texts[1]}}},
+			false,
+		); got.Text != want {
 			t.Errorf("%q, want %q", got.Text, want)
 		}
 	}
@@ -156,9 +197,11 @@ func TestJoinedTimesAreThoseOfTheRecording(t *testing.T) {
 
 func TestThePromptOfAPartEndsAsThePartBefore(t *testing.T) {
 	t.Parallel()
+
 	if got := audio.Prompt("Names: Ada.", " and so\n"); got != "Names: Ada. and so" {
 		t.Errorf("%q", got)
 	}
+
 	got := audio.Prompt("", strings.Repeat("väterlich ", 200))
 	if len(got) > 600 || !strings.HasPrefix(got, "väterlich väterlich") {
 		t.Errorf("%d bytes: %q", len(got), got)
@@ -170,21 +213,44 @@ func TestATranscriptIsWrittenInEveryFormat(t *testing.T) {
 	said := inference.Transcript{
 		Language: "english", Duration: 3725.25, Text: " Hello <b>you</b> & all.\n\nBye.",
 		Segments: []inference.Segment{
-			{Start: 0, End: 2.5, Text: " Hello <b>you</b> & all.", Tokens: []int{1, 2}, AvgLogprob: -.2, CompressionRatio: 1.2, NoSpeechProb: .01},
+			{
+				Start:            0,
+				End:              2.5,
+				Text:             " Hello <b>you</b> & all.",
+				Tokens:           []int{1, 2},
+				AvgLogprob:       -.2,
+				CompressionRatio: 1.2,
+				NoSpeechProb:     .01,
+			},
 			{ID: 1, Start: 3720.0004, End: 3725.25, Text: " Bye --> \n\nnow.", Tokens: []int{}},
 			{ID: 2, Start: 3725.25, End: 3725.25, Text: " "},
 		},
 		Words: []inference.Word{{Word: "Hello", Start: 0, End: .5}},
 	}
 	var out bytes.Buffer
+
 	for _, format := range audio.ResponseFormats() {
-		b, err := audio.Render(said, audio.Form{Format: format, Task: inference.Transcribe, Segments: true, Words: true, Vendor: "presswork", RequestID: "req_1"})
+		b, err := audio.Render(
+			said,
+			audio.Form{
+				Format:    format,
+				Task:      inference.Transcribe,
+				Segments:  true,
+				Words:     true,
+				Vendor:    "presswork",
+				RequestID: "req_1",
+			},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
 		fmt.Fprintf(&out, "-- %s: %s --\n%s\n", format, audio.ContentType(format), b)
 	}
-	b, err := audio.Render(inference.Transcript{}, audio.Form{Format: audio.VerboseJSON, Task: inference.Translate, Segments: true, Words: true, Vendor: "v"})
+
+	b, err := audio.Render(
+		inference.Transcript{},
+		audio.Form{Format: audio.VerboseJSON, Task: inference.Translate, Segments: true, Words: true, Vendor: "v"},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -196,15 +262,22 @@ func FuzzReadingARecording(f *testing.F) {
 	f.Add(wave(8000, 1, .1, nil))
 	f.Add(frames(3))
 	f.Add([]byte("ID3\x03\x00\x10\x7f\x7f\x7f\x7ffLaC"))
-	f.Add([]byte("RIFF\x00\x00\x00\x00WAVEfmt \x12\x00\x00\x00\x01\x00\x01\x00\x40\x1f\x00\x00\x80\x3e\x00\x00\x02\x00\x10\x00\x00\x00data\x00\x00\x00\x00"))
+	f.Add(
+		[]byte(
+			"RIFF\x00\x00\x00\x00WAVEfmt \x12\x00\x00\x00\x01\x00\x01\x00\x40\x1f\x00\x00\x80\x3e\x00\x00\x02\x00\x10\x00\x00\x00data\x00\x00\x00\x00",
+		),
+	)
 	f.Fuzz(func(t *testing.T, b []byte) {
-		r, err := audio.NewReader(audio.Options{}).Read(t.Context(), bytes.NewReader(b), int64(len(b)), audio.Wanted{Part: 5 * time.Second})
+		r, err := audio.NewReader(audio.Options{}).
+			Read(t.Context(), bytes.NewReader(b), int64(len(b)), audio.Wanted{Part: 5 * time.Second})
 		if err != nil {
-			if presswork.CodeOf(err) == presswork.Internal {
+			if fault.CodeOf(err) == fault.Internal {
 				t.Fatal(err)
 			}
+
 			return
 		}
+
 		at := 0.0
 		for _, p := range r.Parts {
 			if p.Start != at || p.End < p.Start || int64(len(readAll(t, p))) != p.Size {

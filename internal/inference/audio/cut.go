@@ -21,10 +21,12 @@ const (
 // of equal length would end. The last is the end.
 func cuts(p pcm, most float64) ([]float64, error) {
 	var at []float64
+
 	end := p.seconds()
 	for begin := 0.0; end-begin > most; {
 		rest := end - begin
 		even := rest / math.Ceil(rest/(most*(1-slack/2)))
+
 		next, err := quietest(p, begin+max(even-most*slack, most*slack), begin+min(even+most*slack, most))
 		if err != nil {
 			return nil, err
@@ -32,6 +34,7 @@ func cuts(p pcm, most float64) ([]float64, error) {
 		at = append(at, next)
 		begin = next
 	}
+
 	return append(at, end), nil
 }
 
@@ -43,16 +46,19 @@ func quietest(p pcm, from, to float64) (float64, error) {
 		return 0, err
 	}
 	width := min(int(math.Round(pause/hop)), len(energies))
+
 	sum, least, at := 0.0, math.Inf(1), 0
 	for i, e := range energies {
 		sum += e
 		if i >= width {
 			sum -= energies[i-width]
 		}
+
 		if i >= width-1 && sum <= least {
 			least, at = sum, i-width+1
 		}
 	}
+
 	return from + (float64(at)+float64(width)/2)*hop, nil
 }
 
@@ -64,20 +70,24 @@ func energy(p pcm, from, to float64) ([]float64, error) {
 	r := io.NewSectionReader(p.r, p.offset+begin, end-begin)
 	buf := make([]byte, size)
 	var out []float64
+
 	for {
 		n, err := io.ReadFull(r, buf)
 		if errors.Is(err, io.EOF) {
 			break
 		}
+
 		if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
 			return nil, err
 		}
 		var sum int64
+
 		for i := 0; i+1 < n; i += 2 {
 			v := int64(int16(binary.LittleEndian.Uint16(buf[i:])))
 			sum += v * v
 		}
 		out = append(out, float64(sum/max(int64(n)/2, 1)))
 	}
+
 	return out, nil
 }

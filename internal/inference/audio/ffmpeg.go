@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"presswork"
+	"presswork/internal/fault"
 	"presswork/internal/inference/sandbox"
 )
 
@@ -32,18 +32,24 @@ func FFmpeg(box Box) Convert {
 	return func(ctx context.Context, source io.ReaderAt, size int64, demuxer string, most time.Duration, w io.Writer) error {
 		c := command(demuxer, most)
 		c.StdinFile, c.Stdout = io.NewSectionReader(source, 0, size), w
+
 		out, err := box.Run(ctx, c)
 		if limit, ok := errors.AsType[*sandbox.LimitError](err); ok {
-			return presswork.Errorf(presswork.ContentTooComplex, "the recording cannot be converted within the limits: more %s than %s", limit.Limit, limit.Allowed).
-				WithParam("file").WithCause(err)
+			return fault.Errorf(fault.ContentTooComplex, "the recording cannot be converted within the limits: more %s than %s", limit.Limit, limit.Allowed).
+				WithParam("file").
+				WithCause(err)
 		}
+
 		if err != nil {
 			return err
 		}
+
 		if out.ExitCode != 0 {
-			return presswork.Errorf(presswork.InvalidOption, "the recording cannot be decoded: it is damaged, or holds no sound that is known here").
-				WithParam("file").WithCause(fmt.Errorf("ffmpeg: exit status %d: %s", out.ExitCode, strings.TrimSpace(string(out.Stderr))))
+			return fault.Errorf(fault.InvalidOption, "the recording cannot be decoded: it is damaged, or holds no sound that is known here").
+				WithParam("file").
+				WithCause(fmt.Errorf("ffmpeg: exit status %d: %s", out.ExitCode, strings.TrimSpace(string(out.Stderr))))
 		}
+
 		return nil
 	}
 }
@@ -59,6 +65,7 @@ func HasFFmpeg(ctx context.Context, box Box) error {
 	case out.ExitCode != 0:
 		return fmt.Errorf("ffmpeg -version: exit status %d", out.ExitCode)
 	}
+
 	return nil
 }
 
@@ -69,9 +76,32 @@ func command(demuxer string, most time.Duration) sandbox.Command {
 	return sandbox.Command{
 		Program: "ffmpeg",
 		Args: []string{
-			"-nostdin", "-hide_banner", "-v", "error", "-protocol_whitelist", "file", "-f", demuxer, "-i", sandbox.StdinPath,
-			"-map", "0:a:0", "-vn", "-sn", "-dn", "-map_metadata", "-1", "-ac", "1", "-ar", strconv.Itoa(speechRate),
-			"-t", strconv.FormatFloat(most.Seconds(), 'f', 3, 64), "-f", "s16le", "pipe:1",
+			"-nostdin",
+			"-hide_banner",
+			"-v",
+			"error",
+			"-protocol_whitelist",
+			"file",
+			"-f",
+			demuxer,
+			"-i",
+			sandbox.StdinPath,
+			"-map",
+			"0:a:0",
+			"-vn",
+			"-sn",
+			"-dn",
+			"-map_metadata",
+			"-1",
+			"-ac",
+			"1",
+			"-ar",
+			strconv.Itoa(speechRate),
+			"-t",
+			strconv.FormatFloat(most.Seconds(), 'f', 3, 64),
+			"-f",
+			"s16le",
+			"pipe:1",
 		},
 		Limits: sandbox.Limits{
 			Memory: convertMemory, CPU: convertTime, Wall: convertTime,

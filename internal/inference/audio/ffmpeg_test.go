@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"presswork"
+	"presswork/internal/fault"
 	"presswork/internal/inference/audio"
 	"presswork/internal/inference/sandbox"
 )
@@ -19,16 +19,20 @@ import (
 // box opens the sandbox with ffmpeg in it.
 func box(t *testing.T) audio.Convert {
 	t.Helper()
+
 	if testing.Short() {
 		t.Skip("needs bubblewrap and ffmpeg; `make test` runs this test")
 	}
+
 	b, err := sandbox.Open(t.Context(), sandbox.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	if err := audio.HasFFmpeg(t.Context(), b); err != nil {
 		t.Fatal(err)
 	}
+
 	return audio.FFmpeg(b)
 }
 
@@ -45,16 +49,20 @@ func wave(rate, channels int, seconds float64, quiet func(second float64) bool) 
 	b = binary.LittleEndian.AppendUint16(b, uint16(channels*2))
 	b = binary.LittleEndian.AppendUint16(b, 16)
 	b = binary.LittleEndian.AppendUint32(append(b, "data"...), size)
+
 	for n := range frames {
 		at := float64(n) / float64(rate)
+
 		v := int16(12000 * math.Sin(2*math.Pi*440*at))
 		if quiet != nil && quiet(at) {
 			v = 0
 		}
+
 		for range channels {
 			b = binary.LittleEndian.AppendUint16(b, uint16(v))
 		}
 	}
+
 	return b
 }
 
@@ -63,20 +71,46 @@ func wave(rate, channels int, seconds float64, quiet func(second float64) bool) 
 func encode(t *testing.T, wav []byte, args ...string) []byte {
 	t.Helper()
 	path := t.TempDir() + "/out"
-	cmd := exec.CommandContext(t.Context(), "ffmpeg", append(append([]string{"-v", "error", "-f", "wav", "-i", "pipe:0"}, args...), path)...)
+	cmd := exec.CommandContext(
+		t.Context(),
+		"ffmpeg",
+		append(append([]string{"-v", "error", "-f", "wav", "-i", "pipe:0"}, args...), path)...)
+
 	cmd.Stdin = bytes.NewReader(wav)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("ffmpeg %v: %v %s", args, err, out)
 	}
+
 	return readFile(t, path)
 }
 
 // encodings are the formats that are taken, as ffmpeg makes them.
 var encodings = map[string][]string{
-	"flac": {"-f", "flac"}, "mp3": {"-f", "mp3"}, "mp4": {"-c:a", "aac", "-f", "mp4"}, "m4a": {"-c:a", "aac", "-f", "ipod"},
-	"ogg": {"-c:a", "libvorbis", "-f", "ogg"}, "opus": {"-c:a", "libopus", "-f", "ogg"}, "webm": {"-c:a", "libopus", "-f", "webm"},
-	"mpga": {"-c:a", "mp2", "-f", "mp2"}, "mpeg": {"-c:a", "mp2", "-f", "mpeg"}, "wav": {"-ar", "44100", "-ac", "2", "-f", "wav"},
-	"alaw": {"-c:a", "pcm_alaw", "-f", "wav"}, "float": {"-c:a", "pcm_f32le", "-f", "wav"},
+	"flac": {
+		"-f",
+		"flac",
+	},
+	"mp3": {"-f", "mp3"},
+	"mp4": {"-c:a", "aac", "-f", "mp4"},
+	"m4a": {"-c:a", "aac", "-f", "ipod"},
+	"ogg": {
+		"-c:a",
+		"libvorbis",
+		"-f",
+		"ogg",
+	},
+	"opus": {"-c:a", "libopus", "-f", "ogg"},
+	"webm": {"-c:a", "libopus", "-f", "webm"},
+	"mpga": {
+		"-c:a",
+		"mp2",
+		"-f",
+		"mp2",
+	},
+	"mpeg":  {"-c:a", "mp2", "-f", "mpeg"},
+	"wav":   {"-ar", "44100", "-ac", "2", "-f", "wav"},
+	"alaw":  {"-c:a", "pcm_alaw", "-f", "wav"},
+	"float": {"-c:a", "pcm_f32le", "-f", "wav"},
 }
 
 func TestEveryFormatIsConvertedAndCutAlike(t *testing.T) {
@@ -84,24 +118,41 @@ func TestEveryFormatIsConvertedAndCutAlike(t *testing.T) {
 	convert := box(t)
 	// Of three parts of 4.7 s none may have more than 6.
 	source := wave(22050, 1, 14, func(s float64) bool { return s > 5 && s < 5.8 || s > 10.6 && s < 11 })
+
 	for name, args := range encodings {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := encode(t, source, args...)
-			r, err := audio.NewReader(audio.Options{Convert: convert}).Read(t.Context(), bytes.NewReader(b), int64(len(b)), audio.Wanted{Part: 6 * time.Second})
+
+			r, err := audio.NewReader(audio.Options{Convert: convert}).
+				Read(t.Context(), bytes.NewReader(b), int64(len(b)), audio.Wanted{Part: 6 * time.Second})
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer r.Close()
+
 			if math.Abs(r.Duration-14) > .15 || len(r.Parts) != 3 {
 				t.Fatalf("%g s in %d parts", r.Duration, len(r.Parts))
 			}
+
 			if a, b := r.Parts[0].End, r.Parts[1].End; a < 5 || a > 5.8 || b < 10.5 || b > 11.1 {
 				t.Errorf("cut at %g and %g", a, b)
 			}
+
 			for _, p := range r.Parts {
-				if got := readAll(t, p); int64(len(got)) != p.Size || p.Name != "audio.wav" || !plain(got) || math.Abs(seconds(got)-(p.End-p.Start)) > .001 {
-					t.Errorf("%s has %d bytes, said %d, %g s for %g", p.Name, len(got), p.Size, seconds(got), p.End-p.Start)
+				if got := readAll(
+					t,
+					p,
+				); int64(len(got)) != p.Size || p.Name != "audio.wav" || !plain(got) ||
+					math.Abs(seconds(got)-(p.End-p.Start)) > .001 {
+					t.Errorf(
+						"%s has %d bytes, said %d, %g s for %g",
+						p.Name,
+						len(got),
+						p.Size,
+						seconds(got),
+						p.End-p.Start,
+					)
 				}
 			}
 		})
@@ -114,34 +165,36 @@ func TestHostileRecordingsAreRefusedWithAReason(t *testing.T) {
 	song := wave(16000, 1, 2, nil)
 	mp4 := encode(t, song, "-c:a", "aac", "-f", "mp4")
 	flac := encode(t, song, "-f", "flac")
+
 	film := encode(t, song, "-f", "lavfi", "-i", "color=c=red:s=16x16:d=1", "-map", "1:v", "-f", "webm")
 	for name, tc := range map[string]struct {
 		b    []byte
-		code presswork.Code
+		code fault.Code
 		says string
 	}{
-		"empty":               {nil, presswork.ContentEmpty, "empty"},
-		"text":                {[]byte("This is no sound at all, only some words.\n"), presswork.InvalidOption, "by its content"},
-		"m3u":                 {[]byte("#EXTM3U\n#EXTINF:1,\nfile:///etc/passwd\n"), presswork.InvalidOption, "by its content"},
-		"hls":                 {[]byte("#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\nconcat:/etc/passwd|/etc/shadow\n#EXT-X-ENDLIST\n"), presswork.InvalidOption, "by its content"},
-		"concat":              {[]byte("ffconcat version 1.0\nfile /etc/passwd\n"), presswork.InvalidOption, "by its content"},
-		"hls of a server":     {[]byte("#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\nhttp://169.254.169.254/a.wav\n#EXT-X-ENDLIST\n"), presswork.InvalidOption, "by its content"},
-		"subfile":             {append([]byte("ID3\x03\x00\x00\x00\x00\x00\x00"), "#EXTM3U\nsubfile,,start,0,end,64,,:/etc/passwd\n"...), presswork.InvalidOption, "cannot be decoded"},
-		"image":               {[]byte("\x89PNG\r\n\x1a\n0000000000000000"), presswork.InvalidOption, "by its content"},
-		"gzip":                {[]byte("\x1f\x8b\x08\x00\x00\x00\x00\x00"), presswork.InvalidOption, "by its content"},
-		"a list with a mask":  {append([]byte("ID3\x03\x00\x00\x00\x00\x00\x00"), "#EXTM3U\nfile:///etc/passwd\n"...), presswork.InvalidOption, "cannot be decoded"},
-		"mp4 without its end": {mp4[:len(mp4)/2], presswork.InvalidOption, "cannot be decoded"},
-		"only a head":         {flac[:60], presswork.InvalidOption, ""},
-		"no sound":            {film, presswork.InvalidOption, "cannot be decoded"},
-		"random":              {append([]byte("OggS"), bytes.Repeat([]byte("\x00\xff\x13"), 5000)...), presswork.InvalidOption, "cannot be decoded"},
-		"too short":           {wave(16000, 1, .005, nil), presswork.InvalidOption, "too short"},
-		"10 hours in flac":    {silence(t, "10:00:00", "1000", "-f", "flac"), presswork.ContentTooLarge, "longer than 5m"},
-		"10 minutes in ogg":   {silence(t, "00:10:00", "8000", "-c:a", "libvorbis", "-f", "ogg"), presswork.ContentTooLarge, "longer than 5m"},
+		"empty":               {nil, fault.ContentEmpty, "empty"},
+		"text":                {[]byte("This is no sound at all, only some words.\n"), fault.InvalidOption, "by its content"},
+		"m3u":                 {[]byte("#EXTM3U\n#EXTINF:1,\nfile:///etc/passwd\n"), fault.InvalidOption, "by its content"},
+		"hls":                 {[]byte("#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\nconcat:/etc/passwd|/etc/shadow\n#EXT-X-ENDLIST\n"), fault.InvalidOption, "by its content"},
+		"concat":              {[]byte("ffconcat version 1.0\nfile /etc/passwd\n"), fault.InvalidOption, "by its content"},
+		"hls of a server":     {[]byte("#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\nhttp://169.254.169.254/a.wav\n#EXT-X-ENDLIST\n"), fault.InvalidOption, "by its content"},
+		"subfile":             {append([]byte("ID3\x03\x00\x00\x00\x00\x00\x00"), "#EXTM3U\nsubfile,,start,0,end,64,,:/etc/passwd\n"...), fault.InvalidOption, "cannot be decoded"},
+		"image":               {[]byte("\x89PNG\r\n\x1a\n0000000000000000"), fault.InvalidOption, "by its content"},
+		"gzip":                {[]byte("\x1f\x8b\x08\x00\x00\x00\x00\x00"), fault.InvalidOption, "by its content"},
+		"a list with a mask":  {append([]byte("ID3\x03\x00\x00\x00\x00\x00\x00"), "#EXTM3U\nfile:///etc/passwd\n"...), fault.InvalidOption, "cannot be decoded"},
+		"mp4 without its end": {mp4[:len(mp4)/2], fault.InvalidOption, "cannot be decoded"},
+		"only a head":         {flac[:60], fault.InvalidOption, ""},
+		"no sound":            {film, fault.InvalidOption, "cannot be decoded"},
+		"random":              {append([]byte("OggS"), bytes.Repeat([]byte("\x00\xff\x13"), 5000)...), fault.InvalidOption, "cannot be decoded"},
+		"too short":           {wave(16000, 1, .005, nil), fault.InvalidOption, "too short"},
+		"10 hours in flac":    {silence(t, "10:00:00", "1000", "-f", "flac"), fault.ContentTooLarge, "longer than 5m"},
+		"10 minutes in ogg":   {silence(t, "00:10:00", "8000", "-c:a", "libvorbis", "-f", "ogg"), fault.ContentTooLarge, "longer than 5m"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+
 			_, err := o.Read(t.Context(), bytes.NewReader(tc.b), int64(len(tc.b)), audio.Wanted{Part: 10 * time.Minute})
-			if presswork.CodeOf(err) != tc.code || !strings.Contains(presswork.AsError(err).Message, tc.says) {
+			if fault.CodeOf(err) != tc.code || !strings.Contains(fault.AsError(err).Message, tc.says) {
 				t.Errorf("got %v, want %s: %s", err, tc.code, tc.says)
 			}
 		})
@@ -149,6 +202,7 @@ func TestHostileRecordingsAreRefusedWithAReason(t *testing.T) {
 	t.Run("a cut recording", func(t *testing.T) {
 		t.Parallel()
 		half := flac[:len(flac)/2]
+
 		r, err := o.Read(t.Context(), bytes.NewReader(half), int64(len(half)), audio.Wanted{Part: time.Minute})
 		if err != nil || r.Duration <= .3 || r.Duration >= 2 {
 			t.Errorf("what is there of it: %+v %v", r, err)
@@ -160,10 +214,20 @@ func TestHostileRecordingsAreRefusedWithAReason(t *testing.T) {
 func silence(t *testing.T, length, rate string, args ...string) []byte {
 	t.Helper()
 	path := t.TempDir() + "/out"
-	cmd := exec.CommandContext(t.Context(), "ffmpeg", append(append([]string{"-v", "error", "-f", "lavfi", "-t", length, "-i", "anullsrc=r=" + rate + ":cl=mono"}, args...), path)...)
+
+	cmd := exec.CommandContext(
+		t.Context(),
+		"ffmpeg",
+		append(
+			append(
+				[]string{"-v", "error", "-f", "lavfi", "-t", length, "-i", "anullsrc=r=" + rate + ":cl=mono"},
+				args...),
+			path,
+		)...)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("ffmpeg: %v %s", err, out)
 	}
+
 	return readFile(t, path)
 }
 
@@ -179,25 +243,39 @@ func (n *noted) Run(_ context.Context, c sandbox.Command) (sandbox.Output, error
 // what gets past another.
 func TestEachWallAroundFFmpegIsThere(t *testing.T) {
 	t.Parallel()
+
 	var box noted
-	if err := audio.FFmpeg(&box)(t.Context(), strings.NewReader("moov"), 4, "mov", 90*time.Second, new(bytes.Buffer)); err != nil {
+	if err := audio.FFmpeg(
+		&box,
+	)(
+		t.Context(),
+		strings.NewReader("moov"),
+		4,
+		"mov",
+		90*time.Second,
+		new(bytes.Buffer),
+	); err != nil {
 		t.Fatal(err)
 	}
 	c := box.command
+
 	before, after, _ := strings.Cut(strings.Join(c.Args, " "), " -i "+sandbox.StdinPath+" ")
 	for _, want := range []string{"-nostdin", "-protocol_whitelist file", "-f mov"} {
 		if !strings.Contains(before+" ", want+" ") {
 			t.Errorf("%q is not said of what is read: %s", want, before)
 		}
 	}
+
 	for _, want := range []string{"-map 0:a:0", "-vn", "-sn", "-dn", "-ac 1", "-ar 16000", "-t 90.000", "-f s16le pipe:1"} {
 		if !strings.Contains(after+" ", want+" ") {
 			t.Errorf("%q is not said of what is written: %s", want, after)
 		}
 	}
+
 	if seen, err := io.ReadAll(c.StdinFile); err != nil || string(seen) != "moov" || len(c.Files) > 0 {
 		t.Errorf("it sees %q and %+v, %v", seen, c.Files, err)
 	}
+
 	if l := c.Limits; l.Memory <= 0 || l.CPU <= 0 || l.Wall <= 0 || l.Output < 90*2*16000 || l.Output > 100*2*16000 {
 		t.Errorf("its limits are %+v", l)
 	}
@@ -208,6 +286,7 @@ func TestTheLeavingOfACallerEndsAConversion(t *testing.T) {
 	convert := box(t)
 	ctx, leave := context.WithCancel(t.Context())
 	leave()
+
 	b := wave(8000, 2, 2, nil)
 	if err := convert(ctx, bytes.NewReader(b), int64(len(b)), "wav", time.Minute, new(bytes.Buffer)); err == nil {
 		t.Error("it went on")

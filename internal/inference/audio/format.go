@@ -49,8 +49,10 @@ func Detect(head []byte) (f Format, ok bool) {
 		if size := tagSize(head); size+4 <= int64(len(head)) && bytes.HasPrefix(head[size:], []byte("fLaC")) {
 			return flac, true
 		}
+
 		return mp3, true
 	}
+
 	first, ok := readFrame(head)
 	if !ok {
 		return Format{}, false
@@ -60,5 +62,6 @@ func Detect(head []byte) (f Format, ok bool) {
 		second, ok := readFrame(head[first.size:])
 		return mp3, ok && second.rate == first.rate && second.layer == first.layer
 	}
+
 	return mp3, true
 }

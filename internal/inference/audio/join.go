@@ -29,21 +29,25 @@ func Join(pieces []Piece, timed bool) inference.Transcript {
 		whole.Text = glue(whole.Text, strings.TrimSpace(p.Text))
 		whole.Untimed = whole.Untimed || p.Untimed
 		whole.Duration = max(whole.Duration, p.End)
+
 		segments := p.Segments
 		if len(segments) == 0 && timed && strings.TrimSpace(p.Text) != "" {
 			segments = []inference.Segment{{End: p.End - p.Start, Text: p.Text, Tokens: []int{}}}
 		}
+
 		for _, s := range segments {
 			s.ID = len(whole.Segments)
 			s.Seek += int(math.Round(p.Start * 100))
 			s.Start, s.End = p.place(s.Start), p.place(s.End)
 			whole.Segments = append(whole.Segments, s)
 		}
+
 		for _, w := range p.Words {
 			w.Start, w.End = p.place(w.Start), p.place(w.End)
 			whole.Words = append(whole.Words, w)
 		}
 	}
+
 	return whole
 }
 
@@ -54,6 +58,7 @@ func (p Piece) place(t float64) float64 {
 	if p.End > p.Start {
 		t = min(t, p.End)
 	}
+
 	return math.Round(t*1000) / 1000
 }
 
@@ -63,16 +68,28 @@ func glue(a, b string) string {
 		return a + b
 	}
 	last, _ := utf8.DecodeLastRuneInString(a)
+
 	first, _ := utf8.DecodeRuneInString(b)
 	if unspaced(last) && unspaced(first) {
 		return a + b
 	}
+
 	return a + " " + b
 }
 
 func unspaced(r rune) bool {
-	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar) ||
-		r >= 0x3000 && r <= 0x303f || r >= 0xff00 && r <= 0xffef
+	return unicode.In(
+		r,
+		unicode.Han,
+		unicode.Hiragana,
+		unicode.Katakana,
+		unicode.Thai,
+		unicode.Lao,
+		unicode.Khmer,
+		unicode.Myanmar,
+	) ||
+		r >= 0x3000 && r <= 0x303f ||
+		r >= 0xff00 && r <= 0xffef
 }
 
 // promptBytes is how much of the text before a part its model is shown: about as
@@ -89,5 +106,6 @@ func Prompt(asked, before string) string {
 			before = rest
 		}
 	}
+
 	return glue(strings.TrimSpace(asked), before)
 }

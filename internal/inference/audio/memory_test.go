@@ -29,12 +29,15 @@ func newLongWave(size int64) longWave {
 func (w longWave) ReadAt(b []byte, at int64) (int, error) {
 	n := int(max(min(int64(len(b)), w.size-at), 0))
 	clear(b[:n])
+
 	if at < int64(len(w.head)) {
 		copy(b[:n], w.head[at:])
 	}
+
 	if n < len(b) {
 		return n, io.EOF
 	}
+
 	return n, nil
 }
 
@@ -48,6 +51,7 @@ func (m *measuring) Write(b []byte) (int, error) {
 	if m.took == 0 {
 		m.took = allMemory(m.t)
 	}
+
 	return len(b), nil
 }
 
@@ -56,6 +60,7 @@ func allMemory(t *testing.T) int64 {
 	runtime.GC()
 	var own runtime.MemStats
 	runtime.ReadMemStats(&own)
+
 	return hostmemory.MiB(t) + int64(own.HeapInuse>>20)
 }
 
@@ -65,10 +70,12 @@ func TestARecordingIsInMemoryOnce(t *testing.T) {
 	convert := box(t)
 	source := newLongWave(size << 20)
 	out := &measuring{t: t}
+
 	before := allMemory(t)
 	if err := convert(t.Context(), source, source.size, "wav", 4*time.Hour, out); err != nil {
 		t.Fatal(err)
 	}
+
 	if took := out.took - before; took < size/2 || took > size*3/2 {
 		t.Errorf("a recording of %d MiB takes %d MiB while it is converted", size, took)
 	}
@@ -81,6 +88,7 @@ func TestConvertedRecordingsAreBoundedTogether(t *testing.T) {
 	read := func(ctx context.Context, r *audio.Reader) (*audio.Recording, error) {
 		return r.Read(ctx, bytes.NewReader(flac), int64(len(flac)), audio.Wanted{Part: time.Hour})
 	}
+
 	for name, test := range map[string]struct {
 		length int // of what is decoded, in seconds
 		second bool
@@ -91,35 +99,45 @@ func TestConvertedRecordingsAreBoundedTogether(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			length := test.length
-			r := audio.NewReader(audio.Options{MaxDuration: seconds * time.Second, Decoded: (seconds + 10) * 32000,
+			r := audio.NewReader(audio.Options{
+				MaxDuration: seconds * time.Second, Decoded: (seconds + 10) * 32000,
 				Convert: func(_ context.Context, _ io.ReaderAt, _ int64, _ string, _ time.Duration, w io.Writer) error {
 					_, err := w.Write(make([]byte, length*32000))
 					return err
-				}})
+				},
+			})
+
 			first, err := read(t.Context(), r)
 			if err != nil {
 				t.Fatal(err)
 			}
+
 			patience := wait.Patience
 			if !test.second {
 				patience = 200 * time.Millisecond
 			}
+
 			ctx, cancel := context.WithTimeout(t.Context(), patience)
 			defer cancel()
+
 			second, err := read(ctx, r)
 			if test.second != (err == nil) || !test.second && !errors.Is(err, context.DeadlineExceeded) {
 				t.Fatalf("the second: %v", err)
 			}
+
 			if second != nil {
 				second.Close()
 			}
+
 			if err := first.Close(); err != nil {
 				t.Fatal(err)
 			}
+
 			third, err := read(t.Context(), r)
 			if err != nil {
 				t.Fatal(err)
 			}
+
 			if err := third.Close(); err != nil {
 				t.Error(err)
 			}

@@ -29,29 +29,35 @@ func readFrame(b []byte) (f frame, ok bool) {
 		return f, false
 	}
 	version, layer := b[1]>>3&3, 4-int(b[1]>>1&3) // version 0 is 2.5, 2 is 2, 3 is 1
+
 	bitrate, rate, padding := int(b[2]>>4), int(b[2]>>2&3), int64(b[2]>>1&1)
 	if version == 1 || layer == 4 || bitrate == 0 || bitrate == 15 || rate == 3 {
 		return f, false
 	}
 	f = frame{layer: layer, rate: [3]int{44100, 48000, 32000}[rate], samples: 1152}
 	table := layer - 1
+
 	if version != 3 {
 		f.rate /= 2
 		table = min(2+layer, 4)
 	}
+
 	if version == 0 {
 		f.rate /= 2
 	}
 	bits := int64(bitrates[table][bitrate]) * 1000
+
 	switch {
 	case layer == 1:
 		f.samples = 384
 		f.size = (12*bits/int64(f.rate) + padding) * 4
+
 		return f, true
 	case layer == 3 && version != 3:
 		f.samples = 576
 	}
 	f.size = int64(f.samples)/8*bits/int64(f.rate) + padding
+
 	return f, true
 }
 
@@ -60,10 +66,12 @@ func tagSize(head []byte) int64 {
 	if len(head) < 10 || string(head[:3]) != "ID3" {
 		return 0
 	}
+
 	size := int64(10)
 	if head[5]&0x10 != 0 {
 		size += 10 // a footer
 	}
+
 	return size + int64(head[6]&0x7f)<<21 + int64(head[7]&0x7f)<<14 + int64(head[8]&0x7f)<<7 + int64(head[9]&0x7f)
 }
 
@@ -78,11 +86,13 @@ func mp3Seconds(r io.Reader) (seconds float64, ok bool) {
 		}
 	}
 	frames := 0
+
 	for {
 		head, err := b.Peek(4)
 		if len(head) == 0 && errors.Is(err, io.EOF) {
 			return seconds, frames > 1
 		}
+
 		f, ok := readFrame(head)
 		if !ok {
 			// A tag of 128 bytes, or padding, may be at the end.
@@ -90,6 +100,7 @@ func mp3Seconds(r io.Reader) (seconds float64, ok bool) {
 			return seconds, frames > 1 && errors.Is(err, io.EOF) && rest < 4096
 		}
 		frames++
+
 		seconds += float64(f.samples) / float64(f.rate)
 		if _, err := b.Discard(int(f.size)); err != nil {
 			return seconds, frames > 1 && errors.Is(err, io.EOF) // the last frame is cut

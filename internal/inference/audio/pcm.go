@@ -40,6 +40,7 @@ func (p pcm) byteAt(seconds float64) int64 {
 func (p pcm) section(from, to float64) (size int64, open func() io.Reader) {
 	at, end := p.byteAt(from), p.byteAt(to)
 	head := p.header(end - at)
+
 	return int64(len(head)) + end - at, func() io.Reader {
 		return io.MultiReader(bytes.NewReader(head), io.NewSectionReader(p.r, p.offset+at, end-at))
 	}
@@ -59,6 +60,7 @@ func (p pcm) header(size int64) []byte {
 	b = binary.LittleEndian.AppendUint32(b, uint32(p.second()))
 	b = binary.LittleEndian.AppendUint16(b, uint16(p.block()))
 	b = binary.LittleEndian.AppendUint16(b, uint16(p.bits))
+
 	return binary.LittleEndian.AppendUint32(append(b, "data"...), uint32(min(size, math.MaxUint32)))
 }
 
@@ -70,6 +72,7 @@ func readWAV(r io.ReaderAt, size int64) (p pcm, ok bool) {
 		if _, err := r.ReadAt(chunk, at); err != nil {
 			return p, false
 		}
+
 		length := int64(binary.LittleEndian.Uint32(chunk[4:]))
 		switch string(chunk[:4]) {
 		case "fmt ":
@@ -83,14 +86,17 @@ func readWAV(r io.ReaderAt, size int64) (p pcm, ok bool) {
 			if length == 0 {
 				p.size = size - p.offset
 			}
+
 			if p.rate == 0 {
 				return p, false
 			}
 			p.size -= p.size % p.block()
+
 			return p, true
 		}
 		at += 8 + length + length%2
 	}
+
 	return p, false
 }
 
@@ -100,15 +106,22 @@ func readFormat(r io.ReaderAt, at, length int64) (p pcm, ok bool) {
 	if _, err := r.ReadAt(b, at); err != nil || len(b) < 16 {
 		return p, false
 	}
+
 	tag := binary.LittleEndian.Uint16(b)
 	if tag == 0xfffe && len(b) == 26 {
 		tag = binary.LittleEndian.Uint16(b[24:])
 	}
 	p = pcm{
-		channels: int(binary.LittleEndian.Uint16(b[2:])), rate: int(min(binary.LittleEndian.Uint32(b[4:]), math.MaxInt32)),
-		bits: int(binary.LittleEndian.Uint16(b[14:])), float: tag == 3,
+		channels: int(
+			binary.LittleEndian.Uint16(b[2:]),
+		),
+		rate:  int(min(binary.LittleEndian.Uint32(b[4:]), math.MaxInt32)),
+		bits:  int(binary.LittleEndian.Uint16(b[14:])),
+		float: tag == 3,
 	}
-	known := tag == 1 && (p.bits == 8 || p.bits == 16 || p.bits == 24 || p.bits == 32) || tag == 3 && (p.bits == 32 || p.bits == 64)
+	known := tag == 1 && (p.bits == 8 || p.bits == 16 || p.bits == 24 || p.bits == 32) ||
+		tag == 3 && (p.bits == 32 || p.bits == 64)
 	sane := p.channels >= 1 && p.channels <= 8 && p.rate >= 4000 && p.rate <= 384_000
+
 	return p, known && sane && int64(binary.LittleEndian.Uint16(b[12:])) == p.block()
 }

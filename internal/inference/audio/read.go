@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/sync/semaphore"
 
-	"presswork"
+	"presswork/internal/fault"
 )
 
 const (
@@ -45,6 +45,7 @@ type Reader struct {
 func NewReader(o Options) *Reader {
 	o.MaxDuration = cmp.Or(o.MaxDuration, 4*time.Hour)
 	o.Decoded = max(cmp.Or(o.Decoded, 2<<30), decodedBytes(o.MaxDuration))
+
 	return &Reader{Options: o, decoded: semaphore.NewWeighted(o.Decoded)}
 }
 
@@ -59,7 +60,7 @@ func decodedBytes(length time.Duration) int64 {
 
 // Convert decodes a recording of the named ffmpeg format to 16 kHz, one channel,
 // 16 bits without a header, and writes at most so much of it. Errors: those of
-// w, a *presswork.Error that says what is wrong with the recording, others where
+// w, a *fault.Error that says what is wrong with the recording, others where
 // it cannot be run.
 type Convert func(ctx context.Context, source io.ReaderAt, size int64, demuxer string, most time.Duration, w io.Writer) error
 
@@ -104,24 +105,27 @@ func (r *Recording) Close() error {
 		return nil
 	}
 	r.release()
+
 	return r.converted.Close()
 }
 
 // Read checks a recording of so many bytes and cuts it into parts that a model
 // takes. Its source must stay open as long as the parts are read. Errors are
-// *presswork.Error where the recording is to blame: ContentEmpty, InvalidOption
+// *fault.Error where the recording is to blame: ContentEmpty, InvalidOption
 // (it is none, or it is damaged), ContentTooLarge (it is too long).
 func (o *Reader) Read(ctx context.Context, source io.ReaderAt, size int64, want Wanted) (*Recording, error) {
 	format, err := identify(source, size)
 	if err != nil {
 		return nil, err
 	}
+
 	samples, seconds := measure(source, size, format)
 	if seconds > 0 {
 		if err := o.check(seconds); err != nil {
 			return nil, err
 		}
 	}
+
 	long := seconds > want.Part.Seconds()
 	switch {
 	case seconds > 0 && !long && size <= partBytes && (!want.Plain || samples.plain()):
@@ -131,36 +135,45 @@ func (o *Reader) Read(ctx context.Context, source io.ReaderAt, size int64, want 
 		if seconds > 0 {
 			most = min(most, rounded(seconds)+time.Second)
 		}
+
 		return o.convert(ctx, source, size, format, most, want)
 	case samples.bits == 16 && (long || size > partBytes):
 		return cut(samples, want.Part.Seconds())
 	case !long && size <= partBytes:
 		return whole(source, size, format, seconds), nil
 	}
-	return nil, presswork.Errorf(presswork.ContentTooLarge,
+
+	return nil, fault.Errorf(
+		fault.ContentTooLarge,
 		"the recording is too long to be sent in one piece (%s, %d MB), and without ffmpeg this server cuts nothing but WAV of 16 bits",
-		rounded(seconds), partBytes>>20).WithParam("file")
+		rounded(seconds),
+		partBytes>>20,
+	).WithParam("file")
 }
 
 // identify returns the form of a recording.
 func identify(source io.ReaderAt, size int64) (Format, error) {
 	if size == 0 {
-		return Format{}, presswork.Errorf(presswork.ContentEmpty, "the recording is empty").WithParam("file")
+		return Format{}, fault.Errorf(fault.ContentEmpty, "the recording is empty").WithParam("file")
 	}
+
 	head := make([]byte, min(size, HeadBytes))
 	if _, err := source.ReadAt(head, 0); err != nil && !errors.Is(err, io.EOF) {
 		return Format{}, err
 	}
+
 	format, ok := Detect(head)
 	if !ok {
 		return Format{}, NotAudio()
 	}
+
 	return format, nil
 }
 
 // NotAudio refuses what Detect does not know.
-func NotAudio() *presswork.Error {
-	return presswork.Errorf(presswork.InvalidOption, "the file is not a recording of a known format, by its content; allowed: %s", Formats).WithParam("file")
+func NotAudio() *fault.Error {
+	return fault.Errorf(fault.InvalidOption, "the file is not a recording of a known format, by its content; allowed: %s", Formats).
+		WithParam("file")
 }
 
 // measure gives the length, in seconds, of recordings whose bytes bound it; 0 for the others,
@@ -176,21 +189,24 @@ func measure(source io.ReaderAt, size int64, format Format) (samples pcm, second
 			return pcm{}, s
 		}
 	}
+
 	return pcm{}, 0
 }
 
 func (o *Reader) check(seconds float64) error {
 	switch {
 	case seconds < shortest.Seconds():
-		return presswork.Errorf(presswork.InvalidOption, "the recording is too short: %g s; allowed: %g s and more", seconds, shortest.Seconds()).WithParam("file")
+		return fault.Errorf(fault.InvalidOption, "the recording is too short: %g s; allowed: %g s and more", seconds, shortest.Seconds()).
+			WithParam("file")
 	case seconds > o.MaxDuration.Seconds():
 		return o.tooLong()
 	}
+
 	return nil
 }
 
 func (o *Reader) tooLong() error {
-	return presswork.Errorf(presswork.ContentTooLarge, "the recording is longer than %s", o.MaxDuration).WithParam("file")
+	return fault.Errorf(fault.ContentTooLarge, "the recording is longer than %s", o.MaxDuration).WithParam("file")
 }
 
 func rounded(seconds float64) time.Duration {
@@ -207,12 +223,20 @@ func whole(source io.ReaderAt, size int64, format Format, seconds float64) *Reco
 
 // convert decodes a recording that is no longer than most, or is refused, and cuts the result. It waits
 // until there is room for so much.
-func (o *Reader) convert(ctx context.Context, source io.ReaderAt, size int64, format Format, most time.Duration, want Wanted) (_ *Recording, err error) {
+func (o *Reader) convert(
+	ctx context.Context,
+	source io.ReaderAt,
+	size int64,
+	format Format,
+	most time.Duration,
+	want Wanted,
+) (_ *Recording, err error) {
 	reserved := decodedBytes(most)
 	if err := o.decoded.Acquire(ctx, reserved); err != nil {
 		return nil, context.Cause(ctx)
 	}
 	release := sync.OnceFunc(func() { o.decoded.Release(reserved) })
+
 	defer func() {
 		if err != nil {
 			release()
@@ -232,9 +256,11 @@ func (o *Reader) convert(ctx context.Context, source io.ReaderAt, size int64, fo
 	if err := os.Remove(file.Name()); err != nil {
 		return nil, err
 	}
+
 	if err := o.Convert(ctx, source, size, format.demuxer, most+slackTime, file); err != nil {
 		return nil, err
 	}
+
 	info, err := file.Stat()
 	if err != nil {
 		return nil, err
@@ -246,27 +272,32 @@ func (o *Reader) convert(ctx context.Context, source io.ReaderAt, size int64, fo
 	if err := o.check(samples.seconds()); err != nil {
 		return nil, err
 	}
+
 	r, err := cut(samples, want.Part.Seconds())
 	if err != nil {
 		return nil, err
 	}
 	r.converted, r.release = file, release
+
 	return r, nil
 }
 
 // cut makes parts of samples.
 func cut(samples pcm, most float64) (*Recording, error) {
 	most = min(most, float64(partBytes)/float64(samples.second()))
+
 	ends, err := cuts(samples, most)
 	if err != nil {
 		return nil, err
 	}
 	r := &Recording{Duration: samples.seconds()}
+
 	start := 0.0
 	for _, end := range ends {
 		size, open := samples.section(start, end)
 		r.Parts = append(r.Parts, Part{Start: start, End: end, Name: "audio.wav", Size: size, Open: open})
 		start = end
 	}
+
 	return r, nil
 }

@@ -36,6 +36,7 @@ func ContentType(format string) string {
 	case VTT:
 		return "text/vtt; charset=utf-8"
 	}
+
 	return "application/json"
 }
 
@@ -73,6 +74,7 @@ func Render(t inference.Transcript, f Form) ([]byte, error) {
 		return nil, err
 	}
 	body := []any{}
+
 	add := func(key string, value any) { body = append(body, key, value) }
 	if f.Format == VerboseJSON {
 		add("task", f.Task)
@@ -80,16 +82,20 @@ func Render(t inference.Transcript, f Form) ([]byte, error) {
 		add("duration", t.Duration)
 	}
 	add("text", text)
+
 	if f.Format == VerboseJSON && f.Words {
 		add("words", append([]inference.Word{}, t.Words...))
 	}
+
 	if f.Format == VerboseJSON && f.Segments {
 		add("segments", append([]inference.Segment{}, t.Segments...))
 	}
+
 	if t.Duration > 0 {
 		add("usage", usage{"duration", int64(math.Ceil(t.Duration))})
 	}
 	add("x_"+f.Vendor, json.RawMessage(own))
+
 	return object(body)
 }
 
@@ -99,16 +105,19 @@ func object(pairs []any) ([]byte, error) {
 	e := json.NewEncoder(&out)
 	e.SetEscapeHTML(false)
 	out.WriteByte('{')
+
 	for i, p := range pairs {
 		if i > 0 {
 			out.WriteByte(",:"[i%2])
 		}
+
 		if err := e.Encode(p); err != nil {
 			return nil, err
 		}
 		out.Truncate(out.Len() - 1) // the line's end
 	}
 	out.WriteByte('}')
+
 	return out.Bytes(), nil
 }
 
@@ -117,21 +126,32 @@ func object(pairs []any) ([]byte, error) {
 func subtitles(t inference.Transcript, point string, number func(n int) string, head string) []byte {
 	out := []byte(head)
 	n := 0
+
 	for _, s := range t.Segments {
 		text := strings.ReplaceAll(strings.Join(strings.Fields(s.Text), " "), "-->", "→")
 		if text == "" {
 			continue
 		}
 		n++
+
 		if head != "" {
 			text = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(text)
 		}
 		out = fmt.Appendf(out, "%s%s --> %s\n%s\n\n", number(n), stamp(s.Start, point), stamp(s.End, point), text)
 	}
+
 	return out
 }
 
 func stamp(seconds float64, point string) string {
 	d := time.Duration(math.Round(seconds*1000)) * time.Millisecond
-	return fmt.Sprintf("%02d:%02d:%02d%s%03d", int(d.Hours()), int(d.Minutes())%60, int(d.Seconds())%60, point, d.Milliseconds()%1000)
+
+	return fmt.Sprintf(
+		"%02d:%02d:%02d%s%03d",
+		int(d.Hours()),
+		int(d.Minutes())%60,
+		int(d.Seconds())%60,
+		point,
+		d.Milliseconds()%1000,
+	)
 }

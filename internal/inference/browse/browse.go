@@ -56,6 +56,7 @@ func New(o Options) *Browser {
 	o.UserAgent = cmp.Or(o.UserAgent, "Presswork")
 	o.Timeout = cmp.Or(o.Timeout, 10*time.Second)
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
+
 	return &Browser{fetcher: newFetcher(o), searcher: o.Searcher}
 }
 
@@ -63,8 +64,13 @@ func New(o Options) *Browser {
 // ToolUnavailable, saying which setting is missing.
 func (b *Browser) Available() error {
 	if b.searcher == nil {
-		return inference.Errorf(http.StatusBadRequest, inference.ToolUnavailable, "browser_search has no search engine: the operator can name one in SEARXNG_URL or SEARCH_URL")
+		return inference.Errorf(
+			http.StatusBadRequest,
+			inference.ToolUnavailable,
+			"browser_search has no search engine: the operator can name one in SEARXNG_URL or SEARCH_URL",
+		)
 	}
+
 	return nil
 }
 
@@ -96,5 +102,6 @@ func (b *Browser) Read(ctx context.Context, address string) (Page, error) {
 	if err != nil {
 		return Page{}, err
 	}
+
 	return Page{p.url, p.title, strings.Join(p.lines, "\n"), p.links}, nil
 }

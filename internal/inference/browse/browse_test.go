@@ -31,6 +31,7 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			s.asked <- r.URL.Path
 		}
 		h(w, r)
+
 		return
 	}
 	http.NotFound(w, r)
@@ -45,35 +46,48 @@ func serve(t testing.TB, handlers map[string]http.HandlerFunc) *site {
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
 	_, s.port, _ = net.SplitHostPort(server.Listener.Addr().String())
+
 	return s
 }
 
 // policy lets site.test through, and nothing else of this machine.
 func policy(t testing.TB, ports ...string) *guard.Policy {
 	t.Helper()
+
 	var allow []string
 	for _, port := range ports {
 		allow = append(allow, "site.test:"+port)
 	}
-	p, err := guard.New(guard.Options{Allow: strings.Join(allow, ","), Setting: "OUTBOUND_ALLOW_PRIVATE", Lookup: func(_ context.Context, host string) ([]netip.Addr, error) {
-		if addr, err := netip.ParseAddr(host); err == nil {
-			return []netip.Addr{addr}, nil
-		}
-		return []netip.Addr{netip.MustParseAddr("127.0.0.1")}, nil
-	}})
+
+	p, err := guard.New(
+		guard.Options{
+			Allow:   strings.Join(allow, ","),
+			Setting: "OUTBOUND_ALLOW_PRIVATE",
+			Lookup: func(_ context.Context, host string) ([]netip.Addr, error) {
+				if addr, err := netip.ParseAddr(host); err == nil {
+					return []netip.Addr{addr}, nil
+				}
+
+				return []netip.Addr{netip.MustParseAddr("127.0.0.1")}, nil
+			},
+		},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	return p
 }
 
 // browser is one that may reach the site.
 func browser(t testing.TB, s *site, change func(*browse.Options)) *browse.Browser {
 	t.Helper()
+
 	o := browse.Options{Policy: policy(t, s.port), UserAgent: "Presswork/test", Timeout: wait.Patience}
 	if change != nil {
 		change(&o)
 	}
+
 	return browse.New(o)
 }
 
@@ -89,18 +103,22 @@ func htmlPage(body string) http.HandlerFunc { return page("text/html; charset=ut
 // call runs a function; arguments are name, value, name, value.
 func call(t testing.TB, s *browse.Session, function string, arguments ...any) inference.ToolResult {
 	t.Helper()
+
 	object := map[string]any{}
 	for i := 0; i < len(arguments); i += 2 {
 		object[arguments[i].(string)] = arguments[i+1]
 	}
+
 	raw, err := json.Marshal(object)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	result, err := s.Call(t.Context(), inference.BuiltinCall{Name: function, Arguments: string(raw)})
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	return result
 }
 
@@ -114,6 +132,7 @@ func lines(t testing.TB, r inference.ToolResult) (numbered []string, frame strin
 	t.Helper()
 	number := regexp.MustCompile(`^L\d+: `)
 	var rest []string
+
 	for line := range strings.SplitSeq(r.Output, "\n") {
 		if prefix := number.FindString(line); prefix != "" {
 			numbered = append(numbered, line[len(prefix):])
@@ -121,11 +140,13 @@ func lines(t testing.TB, r inference.ToolResult) (numbered []string, frame strin
 			rest = append(rest, line)
 		}
 	}
+
 	return numbered, strings.Join(rest, "\n")
 }
 
 func body(t testing.TB, r inference.ToolResult) string {
 	t.Helper()
 	numbered, _ := lines(t, r)
+
 	return strings.Join(numbered, "\n")
 }

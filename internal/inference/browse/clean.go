@@ -27,6 +27,7 @@ func clean(s string) string {
 		case invisible(r):
 			return -1
 		}
+
 		return r
 	}, strings.ToValidUTF8(s, "\uFFFD"))
 }
@@ -40,6 +41,7 @@ func invisible(r rune) bool {
 	case r == '\u115f' || r == '\u1160' || r == '\u3164' || r == '\uffa0' || r == '\u034f':
 		return true
 	}
+
 	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co, unicode.Cs, unicode.Variation_Selector)
 }
 
@@ -50,10 +52,12 @@ func inline(s string, n int) string {
 	if len(s) > 16*n {
 		s = s[:16*n]
 	}
+
 	s = strings.Join(strings.Fields(clean(s)), " ")
 	if utf8.RuneCountInString(s) <= n {
 		return s
 	}
+
 	return strings.TrimRight(string([]rune(s)[:n-1]), " ") + "…"
 }
 
@@ -66,16 +70,19 @@ func label(s string, n int) string {
 // there are any.
 func wrap(text string, width int) []string {
 	var lines []string
+
 	for line := range strings.SplitSeq(text, "\n") {
 		line = strings.TrimRight(line, " ")
 		for {
 			cut, rest := divide(line, width)
 			lines = append(lines, cut)
+
 			if line = rest; line == "" {
 				break
 			}
 		}
 	}
+
 	return lines
 }
 
@@ -86,13 +93,16 @@ func divide(line string, width int) (cut, rest string) {
 	}
 	chars, end := 0, 0 // end of the last word that fits
 	seen := false
+
 	for i, r := range line {
 		if chars == width {
 			if r == ' ' || end == 0 {
 				end = i
 			}
+
 			return strings.TrimRight(line[:end], " "), strings.TrimLeft(line[end:], " ")
 		}
+
 		if r != ' ' {
 			seen = true
 		} else if seen { // a line does not end in its own indentation
@@ -100,5 +110,6 @@ func divide(line string, width int) (cut, rest string) {
 		}
 		chars++
 	}
+
 	return line, ""
 }

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
-	"presswork"
+	"presswork/internal/fault"
 )
 
 const (
@@ -38,15 +38,18 @@ func (f *fetcher) document(ctx context.Context, r *response) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	p, scripted, err := read(ctx, text, r.url, r.cut, false)
 	if f.render == nil || err == nil && !(scripted && p.scanty()) {
 		return p, err
 	}
+
 	rendered, err2 := f.rendered(ctx, r.url)
 	if err2 != nil {
 		f.log.InfoContext(ctx, "a page was read without its scripts", "host", r.url.Host, "error", err2)
 		return p, err
 	}
+
 	return rendered, nil
 }
 
@@ -55,11 +58,13 @@ func (f *fetcher) rendered(ctx context.Context, u *url.URL) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	if u, err = f.policy.CheckURL(final); err != nil {
 		return nil, err
 	}
 	cut := len(source) > maxBytes
 	p, _, err := read(ctx, source[:min(len(source), maxBytes)], u, cut, true)
+
 	return p, err
 }
 
@@ -69,6 +74,7 @@ func (p *page) scanty() bool {
 	for _, l := range p.lines {
 		chars += utf8.RuneCountInString(l)
 	}
+
 	return chars < scanty
 }
 
@@ -85,6 +91,7 @@ func (s *bounded) Read(p []byte) (int, error) {
 		s.cut = s.cut || s.text.Len() > 0
 		return 0, io.EOF
 	}
+
 	return s.text.Read(p)
 }
 
@@ -94,27 +101,33 @@ func read(ctx context.Context, text string, u *url.URL, cut, ran bool) (p *page,
 	ctx, cancel := context.WithTimeout(ctx, parsing)
 	defer cancel()
 	in := &bounded{ctx, strings.NewReader(text), cut}
+
 	root, err := html.ParseWithOptions(in, html.ParseOptionEnableScripting(ran))
 	if err != nil { // of nesting: whatever else HTML has can be parsed
-		return nil, true, presswork.Errorf(presswork.PageError, "the HTML of %s is nested too deeply to be read", name(u)).WithCause(err)
+		return nil, true, fault.Errorf(fault.PageError, "the HTML of %s is nested too deeply to be read", name(u)).
+			WithCause(err)
 	}
 	facts := look(root)
+
 	base := u
 	if b, err := u.Parse(facts.base); err == nil && b.Host != "" {
 		base = b
 	}
 	title := facts.title
+
 	whole := root
 	if facts.elements <= maxArticle {
 		if node, name := article(root, base); node != nil {
 			whole, title = node, cmp.Or(title, name)
 		}
 	}
+
 	text, links, truncated := textOf(whole, base)
 	if whole != root && utf8.RuneCountInString(text) < scanty {
 		text, links, truncated = textOf(root, base)
 	}
 	text = cmp.Or(text, "(The page has no text.)")
+
 	return newPage(u.String(), cmp.Or(title, u.Hostname()), text+note(in.cut || truncated), links), facts.scripts, nil
 }
 
@@ -126,13 +139,16 @@ func article(root *html.Node, base *url.URL) (node *html.Node, title string) {
 			node = nil
 		}
 	}()
+
 	if !readability.CheckDocument(root) {
 		return nil, ""
 	}
+
 	found, err := readability.FromDocument(root, base)
 	if err != nil {
 		return nil, ""
 	}
+
 	return found.Node, found.Title
 }
 
@@ -150,11 +166,13 @@ func look(root *html.Node) (f facts) {
 			continue
 		}
 		f.elements++
+
 		switch n.DataAtom {
 		case atom.Title:
 			if n.FirstChild == nil {
 				continue
 			}
+
 			n.FirstChild.Data = inline(n.FirstChild.Data, maxTitle)
 			if f.title == "" && n.Parent != nil && n.Parent.DataAtom == atom.Head {
 				f.title = n.FirstChild.Data
@@ -167,11 +185,13 @@ func look(root *html.Node) (f facts) {
 			kind := attr(n, "type")
 			f.scripts = f.scripts || kind == "" || strings.Contains(kind, "javascript") || kind == "module"
 		}
+
 		for i, a := range n.Attr {
 			if (a.Key == "class" || a.Key == "id") && len(a.Val) > maxMark {
 				n.Attr[i].Val = a.Val[:maxMark]
 			}
 		}
 	}
+
 	return f
 }

@@ -11,11 +11,13 @@ import (
 func Turns(ctx context.Context, n int) (turns []time.Time) {
 	s := newSites(Options{Policy: nil, UserAgent: "x"})
 	u := &url.URL{Scheme: "https", Host: "site.test"}
+
 	s.lookUp(u).read = time.Now()
 	for range n {
 		if s.enter(ctx, u) == nil {
 			turns = append(turns, time.Now())
 		}
 	}
+
 	return turns
 }

@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/net/html/charset"
 
-	"presswork"
+	"presswork/internal/fault"
 	"presswork/internal/guard"
 )
 
@@ -61,6 +61,7 @@ func (f *fetcher) page(ctx context.Context, address string) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	switch sort := sortOf(r); sort {
 	case sortHTML:
 		return f.document(ctx, r)
@@ -71,9 +72,16 @@ func (f *fetcher) page(ctx context.Context, address string) (*page, error) {
 		if err != nil {
 			return nil, err
 		}
+
 		return r.plain(text), nil
 	}
-	return nil, presswork.Errorf(presswork.UnsupportedMediaType, "%s is %s; HTML, text, JSON, XML and PDF can be read", name(r.url), inline(r.kind, 80))
+
+	return nil, fault.Errorf(
+		fault.UnsupportedMediaType,
+		"%s is %s; HTML, text, JSON, XML and PDF can be read",
+		name(r.url),
+		inline(r.kind, 80),
+	)
 }
 
 // get follows an address to its answer. Every redirect is judged like an address
@@ -83,76 +91,105 @@ func (f *fetcher) get(ctx context.Context, address string) (*response, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	for range maxRedirects + 1 {
 		if err := f.sites.enter(ctx, u); err != nil {
 			return nil, err
 		}
+
 		resp, err := f.ask(ctx, u)
 		if err != nil {
 			return nil, err
 		}
+
 		next := resp.Header.Get("Location")
 		if resp.StatusCode/100 != 3 || next == "" {
 			return f.read(u, resp)
 		}
 		resp.Body.Close()
+
 		target, err := u.Parse(next)
 		if err != nil {
-			return nil, presswork.Errorf(presswork.PageError, "%s redirects to what is no address", name(u)).WithCause(err)
+			return nil, fault.Errorf(fault.PageError, "%s redirects to what is no address", name(u)).WithCause(err)
 		}
+
 		if u, err = f.policy.CheckURL(target.String()); err != nil {
 			return nil, err
 		}
 	}
-	return nil, presswork.Errorf(presswork.PageError, "%s redirects more than %d times", inline(address, maxShown), maxRedirects)
+
+	return nil, fault.Errorf(
+		fault.PageError,
+		"%s redirects more than %d times",
+		inline(address, maxShown),
+		maxRedirects,
+	)
 }
 
 func (f *fetcher) ask(ctx context.Context, u *url.URL) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
 	if err != nil {
-		return nil, presswork.Errorf(presswork.InvalidURL, "%q is not a valid URL", inline(u.String(), maxShown)).WithCause(err)
+		return nil, fault.Errorf(fault.InvalidURL, "%q is not a valid URL", inline(u.String(), maxShown)).WithCause(err)
 	}
 	req.Header.Set("User-Agent", f.agent)
-	req.Header.Set("Accept", "text/html,application/xhtml+xml,text/*;q=0.9,application/json;q=0.9,application/xml;q=0.9,application/pdf;q=0.8,*/*;q=0.1")
+	req.Header.Set(
+		"Accept",
+		"text/html,application/xhtml+xml,text/*;q=0.9,application/json;q=0.9,application/xml;q=0.9,application/pdf;q=0.8,*/*;q=0.1",
+	)
+
 	resp, err := f.client.Do(req)
 	if err != nil {
 		return nil, unreachable(u, err)
 	}
+
 	return resp, nil
 }
 
 // unreachable keeps a coined error, one of a dial above all, and gives no address
 // of the rest away.
 func unreachable(u *url.URL, err error) error {
-	if presswork.CodeOf(err) != presswork.Internal {
-		return presswork.AsError(err)
+	if fault.CodeOf(err) != fault.Internal {
+		return fault.AsError(err)
 	}
-	return presswork.Errorf(presswork.PageUnreachable, "%s does not answer, or not in time", name(u)).WithCause(err)
+
+	return fault.Errorf(fault.PageUnreachable, "%s does not answer, or not in time", name(u)).WithCause(err)
 }
 
 // read takes the answer as far as it may go.
 func (f *fetcher) read(u *url.URL, resp *http.Response) (*response, error) {
 	defer resp.Body.Close()
+
 	if resp.StatusCode/100 != 2 {
-		return nil, presswork.Errorf(presswork.PageError, "%s answered %d %s", name(u), resp.StatusCode, http.StatusText(resp.StatusCode))
+		return nil, fault.Errorf(
+			fault.PageError,
+			"%s answered %d %s",
+			name(u),
+			resp.StatusCode,
+			http.StatusText(resp.StatusCode),
+		)
 	}
 	r := &response{url: u, declared: resp.Header.Get("Content-Type")}
 	limit := maxBytes
+
 	head, err := io.ReadAll(io.LimitReader(resp.Body, 512)) // as much as http.DetectContentType looks at
 	if err != nil {
 		return nil, unreachable(u, err)
 	}
+
 	if r.kind = kindOf(r.declared, head); r.kind == "application/pdf" {
 		limit = maxPDF
 	}
 	rest, err := io.ReadAll(io.LimitReader(resp.Body, int64(limit-len(head)+1)))
 	r.body = append(head, rest...)
+
 	if err != nil {
 		return nil, unreachable(u, err)
 	}
+
 	if len(r.body) > limit {
 		r.body, r.cut = r.body[:limit], true
 	}
+
 	return r, nil
 }
 
@@ -160,10 +197,12 @@ func (f *fetcher) read(u *url.URL, resp *http.Response) (*response, error) {
 // is claimed, and a PDF whatever is claimed.
 func kindOf(declared string, head []byte) string {
 	found, _, _ := strings.Cut(http.DetectContentType(head), ";")
+
 	kind, _, err := mime.ParseMediaType(declared)
 	if err != nil || kind == "" || kind == "application/octet-stream" || found == "application/pdf" {
 		return found
 	}
+
 	return kind
 }
 
@@ -183,10 +222,16 @@ func sortOf(r *response) sort {
 		return sortHTML
 	case kind == "application/pdf":
 		return sortPDF
-	case strings.HasPrefix(kind, "text/"), kind == "application/json", kind == "application/xml", kind == "application/javascript",
-		kind == "application/yaml", strings.HasSuffix(kind, "+json"), strings.HasSuffix(kind, "+xml") && kind != "image/svg+xml":
+	case strings.HasPrefix(kind, "text/"),
+		kind == "application/json",
+		kind == "application/xml",
+		kind == "application/javascript",
+		kind == "application/yaml",
+		strings.HasSuffix(kind, "+json"),
+		strings.HasSuffix(kind, "+xml") && kind != "image/svg+xml":
 		return sortText
 	}
+
 	return sortOther
 }
 
@@ -194,37 +239,51 @@ func sortOf(r *response) sort {
 // the HTML standard has it. Errors: UnsupportedMediaType when it is no text.
 func decode(r *response) (string, error) {
 	encoding, _, _ := charset.DetermineEncoding(r.body[:min(len(r.body), 1024)], r.declared)
+
 	text, err := encoding.NewDecoder().Bytes(r.body)
 	if err != nil {
-		return "", presswork.Errorf(presswork.UnsupportedMediaType, "%s is not written in the character set it names", name(r.url)).WithCause(err)
+		return "", fault.Errorf(fault.UnsupportedMediaType, "%s is not written in the character set it names", name(r.url)).
+			WithCause(err)
 	}
+
 	if binary(text) {
-		return "", presswork.Errorf(presswork.UnsupportedMediaType, "%s is no text, though it is called %s", name(r.url), inline(r.kind, 80))
+		return "", fault.Errorf(
+			fault.UnsupportedMediaType,
+			"%s is no text, though it is called %s",
+			name(r.url),
+			inline(r.kind, 80),
+		)
 	}
+
 	return string(text), nil
 }
 
 // binary reports whether bytes are no text: it has hardly a control character.
 func binary(text []byte) bool {
 	controls := 0
+
 	for _, b := range text {
 		if b < ' ' && b != '\n' && b != '\r' && b != '\t' && b != '\f' && b != '\x1b' {
 			controls++
 		}
 	}
+
 	return controls > len(text)/1000+8
 }
 
 // plain shows text as it is.
 func (r *response) plain(text string) *page {
 	text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\t", "    ")
+
 	text = strings.Trim(clean(text), "\n")
 	if len(text) > maxText {
 		text, r.cut = strings.ToValidUTF8(text[:maxText], ""), true
 	}
+
 	if text == "" {
 		text = "(The page is empty.)"
 	}
+
 	return newPage(r.url.String(), fileName(r.url), text+note(r.cut), nil)
 }
 
@@ -232,17 +291,20 @@ func (r *response) plain(text string) *page {
 func (f *fetcher) pdf(ctx context.Context, r *response) (*page, error) {
 	switch {
 	case r.cut:
-		return nil, presswork.Errorf(presswork.ContentTooLarge, "%s is a PDF of more than %d MB", name(r.url), maxPDF>>20)
+		return nil, fault.Errorf(fault.ContentTooLarge, "%s is a PDF of more than %d MB", name(r.url), maxPDF>>20)
 	case f.pdfText == nil:
-		return nil, presswork.Errorf(presswork.UnsupportedMediaType, "%s is a PDF, and this server reads none", name(r.url))
+		return nil, fault.Errorf(fault.UnsupportedMediaType, "%s is a PDF, and this server reads none", name(r.url))
 	}
+
 	text, err := f.pdfText(ctx, r.body)
 	if err != nil {
 		if ctx.Err() == nil {
 			f.log.InfoContext(ctx, "a PDF was not read", "host", r.url.Host, "error", err)
 		}
-		return nil, presswork.Errorf(presswork.PageError, "%s is a PDF that cannot be read", name(r.url)).WithCause(err)
+
+		return nil, fault.Errorf(fault.PageError, "%s is a PDF that cannot be read", name(r.url)).WithCause(err)
 	}
+
 	var b strings.Builder
 	for i, sheet := range strings.Split(strings.TrimRight(text, "\f\n "), "\f") {
 		if b.Len() > maxText {
@@ -250,9 +312,11 @@ func (f *fetcher) pdf(ctx context.Context, r *response) (*page, error) {
 		}
 		b.WriteString("## Page " + itoa(i+1) + "\n\n" + strings.Trim(sheet, "\n") + "\n\n")
 	}
+
 	if strings.TrimSpace(text) == "" {
-		return nil, presswork.Errorf(presswork.PageError, "%s is a PDF without text: its pages may be pictures", name(r.url))
+		return nil, fault.Errorf(fault.PageError, "%s is a PDF without text: its pages may be pictures", name(r.url))
 	}
+
 	return r.plain(b.String()), nil
 }
 
@@ -261,6 +325,7 @@ func note(cut bool) string {
 	if !cut {
 		return ""
 	}
+
 	return "\n\n(The page is longer; the rest was not read.)"
 }
 
@@ -271,5 +336,6 @@ func fileName(u *url.URL) string {
 	if base := path.Base(u.Path); base != "/" && base != "." {
 		return base
 	}
+
 	return u.Hostname()
 }

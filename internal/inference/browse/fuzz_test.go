@@ -6,7 +6,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"presswork"
+	"presswork/internal/fault"
 	"presswork/internal/inference"
 )
 
@@ -24,8 +24,12 @@ func FuzzSearchAnswers(f *testing.F) {
 		if err != nil {
 			at, _ = readFields(nil)
 		}
+
 		for _, read := range []func([]byte) ([]inference.SearchResult, error){readFeed, at.read} {
-			if found, err := read([]byte(answer)); err != nil && (len(found) > 0 || presswork.CodeOf(err) != presswork.PageError) {
+			if found, err := read(
+				[]byte(answer),
+			); err != nil &&
+				(len(found) > 0 || fault.CodeOf(err) != fault.PageError) {
 				t.Errorf("%d results and %v", len(found), err)
 			}
 		}
@@ -47,24 +51,29 @@ func FuzzHTMLToView(f *testing.F) {
 		if len(source) > 64<<10 {
 			return
 		}
+
 		text, err := decode(&response{url: base, kind: "text/html", declared: "text/html", body: []byte(source)})
 		if err != nil {
 			return
 		}
+
 		p, _, err := read(t.Context(), text, base, false, ran)
 		if err != nil {
 			return
 		}
 		view, last := p.view(3, 0, 0)
+
 		lines := strings.Split(view, "\n")
 		if !utf8.ValidString(view) || len(view) > 16<<10 || last >= len(p.lines) || len(p.links) > maxLinks {
 			t.Fatalf("a view of %d bytes up to line %d of %d: %q", len(view), last, len(p.lines), view)
 		}
+
 		for _, line := range lines[4 : len(lines)-1] {
 			if !strings.HasPrefix(line, "L") || utf8.RuneCountInString(line) > lineWidth+len("L1000000: ") {
 				t.Fatalf("a line is %q", line)
 			}
 		}
+
 		for _, link := range p.links {
 			if !strings.HasPrefix(link, "http") {
 				t.Fatalf("a link is %q", link)

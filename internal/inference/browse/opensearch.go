@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"presswork"
+	"presswork/internal/fault"
 	"presswork/internal/guard"
 	"presswork/internal/inference"
 )
@@ -43,13 +43,16 @@ func (o *openSearch) Search(ctx context.Context, query string, top int) ([]infer
 	if err != nil {
 		return nil, err
 	}
+
 	body, _, err := d.engine.get(ctx, fillIn(d.template, query, top))
 	if err != nil {
 		return nil, err
 	}
+
 	if d.kind == "application/json" {
 		return o.fields.read(body)
 	}
+
 	return readFeed(body)
 }
 
@@ -61,13 +64,16 @@ func (o *openSearch) describe(ctx context.Context) (*described, error) {
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
+
 	if o.read != nil {
 		return o.read, nil
 	}
+
 	body, _, err := o.get(ctx, o.description)
 	if err != nil {
 		return nil, err
 	}
+
 	var description struct {
 		URLs []struct {
 			Type     string `xml:"type,attr"`
@@ -77,22 +83,32 @@ func (o *openSearch) describe(ctx context.Context) (*described, error) {
 		} `xml:"Url"`
 	}
 	if err := xml.Unmarshal(body, &description); err != nil {
-		return nil, presswork.Errorf(presswork.PageError, "what SEARCH_URL names is neither an OpenSearch description nor has it {query} in it").WithCause(err)
+		return nil, fault.Errorf(fault.PageError, "what SEARCH_URL names is neither an OpenSearch description nor has it {query} in it").
+			WithCause(err)
 	}
+
 	for _, kind := range openSearchKinds {
 		for _, u := range description.URLs {
-			if u.Type != kind || u.Rel != "" && !slices.Contains(strings.Fields(u.Rel), "results") || u.Method != "" && !strings.EqualFold(u.Method, http.MethodGet) {
+			if u.Type != kind || u.Rel != "" && !slices.Contains(strings.Fields(u.Rel), "results") ||
+				u.Method != "" && !strings.EqualFold(u.Method, http.MethodGet) {
 				continue
 			}
+
 			engine, err := o.engineFor(u.Template)
 			if err != nil {
 				return nil, err
 			}
 			o.read = &described{u.Template, kind, engine}
+
 			return o.read, nil
 		}
 	}
-	return nil, presswork.Errorf(presswork.PageError, "the search engine's OpenSearch description offers none of %s", strings.Join(openSearchKinds, ", "))
+
+	return nil, fault.Errorf(
+		fault.PageError,
+		"the search engine's OpenSearch description offers none of %s",
+		strings.Join(openSearchKinds, ", "),
+	)
 }
 
 // engineFor is the operator's own way to the server of the description. To any
@@ -100,15 +116,22 @@ func (o *openSearch) describe(ctx context.Context) (*described, error) {
 func (o *openSearch) engineFor(template string) (engine, error) {
 	target, err := address(fillIn(template, "q", 1))
 	if err != nil {
-		return engine{}, presswork.Errorf(presswork.PageError, "the search engine's OpenSearch description has an address that is none").WithCause(err)
+		return engine{}, fault.Errorf(fault.PageError, "the search engine's OpenSearch description has an address that is none").
+			WithCause(err)
 	}
+
 	if own, err := address(o.description); err == nil && origin(own) == origin(target) {
 		return o.engine, nil
 	}
+
 	if _, err := o.policy.CheckURL(target.String()); err != nil {
 		return engine{}, err
 	}
-	return engine{o.policy.Client(guard.ClientOptions{Timeout: searchWait}), http.Header{"User-Agent": o.header["User-Agent"]}}, nil
+
+	return engine{
+		o.policy.Client(guard.ClientOptions{Timeout: searchWait}),
+		http.Header{"User-Agent": o.header["User-Agent"]},
+	}, nil
 }
 
 var templateParameter = regexp.MustCompile(`\{([\w:]+)\??\}`)
@@ -129,6 +152,7 @@ func fillIn(template, query string, top int) string {
 		case "inputEncoding", "outputEncoding":
 			return "UTF-8"
 		}
+
 		return ""
 	})
 }
@@ -152,17 +176,24 @@ func readFeed(body []byte) ([]inference.SearchResult, error) {
 		} `xml:"entry"`
 	}
 	if err := xml.Unmarshal(body, &feed); err != nil {
-		return nil, presswork.Errorf(presswork.PageError, "the search engine answered with what is no RSS or Atom").WithCause(err)
+		return nil, fault.Errorf(fault.PageError, "the search engine answered with what is no RSS or Atom").
+			WithCause(err)
 	}
+
 	var found []inference.SearchResult
 	for _, i := range feed.Items {
-		found = append(found, inference.SearchResult{Title: i.Title, URL: strings.TrimSpace(i.Link), Content: i.Description})
+		found = append(
+			found,
+			inference.SearchResult{Title: i.Title, URL: strings.TrimSpace(i.Link), Content: i.Description},
+		)
 	}
+
 	for _, e := range feed.Entries {
 		r := inference.SearchResult{Title: e.Title, Content: e.Summary}
 		if r.Content == "" {
 			r.Content = e.Content
 		}
+
 		for _, l := range e.Links {
 			if r.URL == "" || l.Rel == "alternate" {
 				r.URL = l.Href
@@ -170,5 +201,6 @@ func readFeed(body []byte) ([]inference.SearchResult, error) {
 		}
 		found = append(found, r)
 	}
+
 	return found, nil
 }

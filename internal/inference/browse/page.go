@@ -47,9 +47,11 @@ func (p *page) size() (bytes int) {
 	for _, l := range p.lines {
 		bytes += len(l) + 16
 	}
+
 	for _, l := range p.links {
 		bytes += len(l) + 16
 	}
+
 	return bytes
 }
 
@@ -65,9 +67,11 @@ const (
 func (p *page) view(cursor, loc, num int) (text string, last int) {
 	var body strings.Builder
 	budget := viewSize
+
 	last = loc
 	for i := loc; i < len(p.lines); i++ {
 		line := fmt.Sprintf("L%d: %s\n", i, p.lines[i])
+
 		full := num > 0 && i-loc == num || num <= 0 && budget <= 0
 		if i > loc && (full || body.Len()+len(line) > maxView) {
 			break
@@ -76,10 +80,12 @@ func (p *page) view(cursor, loc, num int) (text string, last int) {
 		budget -= tokens(line)
 		last = i
 	}
+
 	place := ""
 	if p.url != "" {
 		place = " (" + inline(p.url, maxShown) + ")"
 	}
+
 	return fmt.Sprintf("%s\n[%d] %s%s\n**viewing lines [%d - %d] of %d**\n\n%s%s",
 		begins, cursor, p.title, place, loc, last, len(p.lines)-1, body.String(), ends), last
 }
@@ -89,11 +95,13 @@ func (p *page) view(cursor, loc, num int) (text string, last int) {
 func tokens(line string) int {
 	chars := utf8.RuneCountInString(line)
 	ascii := 0
+
 	for i := range len(line) {
 		if line[i] < 0x80 {
 			ascii++
 		}
 	}
+
 	return ascii/4 + chars - ascii
 }
 
@@ -103,16 +111,24 @@ func results(query string, found []inference.SearchResult) *page {
 	for i, r := range found {
 		first := len(p.lines)
 		p.links = append(p.links, r.URL)
-		p.lines = append(p.lines, wrap(fmt.Sprintf("* 【%d†%s†%s】", i, label(r.Title, maxTitle), label(domain(r.URL), 80)), lineWidth)...)
+
+		p.lines = append(
+			p.lines,
+			wrap(fmt.Sprintf("* 【%d†%s†%s】", i, label(r.Title, maxTitle), label(domain(r.URL), 80)), lineWidth)...)
 		if r.Content != "" {
 			p.lines = append(p.lines, wrap(inline(r.Content, snippet), lineWidth)...)
 		}
 		p.lines = append(p.lines, "")
-		p.origins = append(p.origins, inference.Origin{First: first, Last: len(p.lines) - 1, URL: r.URL, Title: inline(r.Title, maxTitle)})
+		p.origins = append(
+			p.origins,
+			inference.Origin{First: first, Last: len(p.lines) - 1, URL: r.URL, Title: inline(r.Title, maxTitle)},
+		)
 	}
+
 	if len(found) == 0 {
 		p.lines = []string{"No results were found."}
 	}
+
 	return p
 }
 
@@ -124,19 +140,28 @@ func unlinked(s string) string { return linkMark.ReplaceAllString(s, "$1") }
 // line, in whatever case.
 func (p *page) find(pattern string) *page {
 	wanted := strings.ToLower(strings.Join(strings.Fields(clean(pattern)), " "))
-	found := &page{url: p.url, title: inline(fmt.Sprintf("Find results for text: `%s` in `%s`", inline(pattern, 80), p.title), maxTitle+120), derived: true}
+
+	found := &page{
+		url:     p.url,
+		title:   inline(fmt.Sprintf("Find results for text: `%s` in `%s`", inline(pattern, 80), p.title), maxTitle+120),
+		derived: true,
+	}
 	for i := 0; i < len(p.lines) && len(found.links) < maxMatches; i++ {
 		here := strings.ToLower(unlinked(p.lines[i]))
+
 		both := here
 		if i+1 < len(p.lines) {
 			both = strings.ToLower(unlinked(p.lines[i] + " " + p.lines[i+1]))
 		}
+
 		if at := strings.Index(both, wanted); at < 0 || at >= max(len(here), 1) && !strings.Contains(here, wanted) {
 			continue
 		}
+
 		if len(found.lines) > 0 {
 			found.lines = append(found.lines, "")
 		}
+
 		found.lines = append(found.lines, fmt.Sprintf("# 【%d†match at L%d】", len(found.links), i))
 		for _, l := range p.lines[i:min(i+matchLines, len(p.lines))] {
 			found.lines = append(found.lines, unlinked(l))
@@ -145,8 +170,10 @@ func (p *page) find(pattern string) *page {
 		found.spots = append(found.spots, i)
 		i += matchLines - 1
 	}
+
 	if len(found.links) == 0 {
 		found.lines = []string{fmt.Sprintf("No `find` results for pattern: `%s`", inline(pattern, 80))}
 	}
+
 	return found
 }

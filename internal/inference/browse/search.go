@@ -15,7 +15,7 @@ import (
 
 	"golang.org/x/net/html"
 
-	"presswork"
+	"presswork/internal/fault"
 	"presswork/internal/guard"
 	"presswork/internal/inference"
 )
@@ -23,7 +23,7 @@ import (
 // Searcher asks a search engine.
 type Searcher interface {
 	// Search returns results for a query, the best first; more than top are left
-	// out by the caller, and nothing in them is trusted. Errors: *presswork.Error
+	// out by the caller, and nothing in them is trusted. Errors: *fault.Error
 	// with words that a model may be shown.
 	Search(ctx context.Context, query string, top int) ([]inference.SearchResult, error)
 }
@@ -65,13 +65,16 @@ func NewSearcher(o SearchOptions) (Searcher, error) {
 		if err != nil {
 			return nil, fmt.Errorf("SEARXNG_URL: %w", err)
 		}
+
 		return &searxng{engine, base.JoinPath("search")}, nil
 	case o.URL == "":
 		return nil, nil
 	}
+
 	if _, err := address(strings.ReplaceAll(o.URL, "{query}", "q")); err != nil {
 		return nil, fmt.Errorf("SEARCH_URL: %w", err)
 	}
+
 	if o.Header != "" {
 		name, value, found := strings.Cut(o.Header, ":")
 		if !found || strings.TrimSpace(name) == "" {
@@ -79,14 +82,23 @@ func NewSearcher(o SearchOptions) (Searcher, error) {
 		}
 		engine.header.Set(strings.TrimSpace(name), strings.TrimSpace(value))
 	}
+
 	fields, err := readFields(o.Fields)
 	if err != nil {
 		return nil, fmt.Errorf("SEARCH_FIELDS: %w", err)
 	}
+
 	if strings.Contains(o.URL, "{query}") {
 		return &jsonEngine{engine, o.URL, fields}, nil
 	}
-	return &openSearch{engine: engine, description: o.URL, fields: fields, policy: o.Policy, turn: make(chan struct{}, 1)}, nil
+
+	return &openSearch{
+		engine:      engine,
+		description: o.URL,
+		fields:      fields,
+		policy:      o.Policy,
+		turn:        make(chan struct{}, 1),
+	}, nil
 }
 
 // ownClient goes to the operator's own search engine, wherever that is. A
@@ -95,7 +107,12 @@ func ownClient() *http.Client {
 	return &http.Client{
 		Timeout:       searchWait,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		Transport:     &http.Transport{MaxIdleConnsPerHost: 8, IdleConnTimeout: 30 * time.Second, MaxResponseHeaderBytes: 64 << 10, ForceAttemptHTTP2: true},
+		Transport: &http.Transport{
+			MaxIdleConnsPerHost:    8,
+			IdleConnTimeout:        30 * time.Second,
+			MaxResponseHeaderBytes: 64 << 10,
+			ForceAttemptHTTP2:      true,
+		},
 	}
 }
 
@@ -104,6 +121,7 @@ func address(raw string) (*url.URL, error) {
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 		return nil, errors.New("allowed: an http or https address")
 	}
+
 	return u, nil
 }
 
@@ -118,28 +136,37 @@ type engine struct {
 func (e engine) get(ctx context.Context, address string) (body []byte, status int, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
-		return nil, 0, presswork.Errorf(presswork.PageUnreachable, "the search engine's address is wrong").WithCause(err)
+		return nil, 0, fault.Errorf(fault.PageUnreachable, "the search engine's address is wrong").WithCause(err)
 	}
 	req.Header = e.header.Clone()
+
 	resp, err := e.client.Do(req)
-	if presswork.CodeOf(err) == presswork.AddressNotAllowed {
-		return nil, 0, presswork.AsError(err)
+	if fault.CodeOf(err) == fault.AddressNotAllowed {
+		return nil, 0, fault.AsError(err)
 	}
+
 	if err != nil {
-		return nil, 0, presswork.Errorf(presswork.PageUnreachable, "the search engine does not answer, or not in time").WithCause(err)
+		return nil, 0, fault.Errorf(fault.PageUnreachable, "the search engine does not answer, or not in time").
+			WithCause(err)
 	}
+
 	defer resp.Body.Close()
+
 	body, err = io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
 	switch {
 	case err != nil:
-		return nil, 0, presswork.Errorf(presswork.PageUnreachable, "the search engine broke off its answer").WithCause(err)
+		return nil, 0, fault.Errorf(fault.PageUnreachable, "the search engine broke off its answer").WithCause(err)
 	case len(body) > maxAnswer:
-		return nil, 0, presswork.Errorf(presswork.PageError, "the search engine answered with more than %d MB", maxAnswer>>20)
+		return nil, 0, fault.Errorf(fault.PageError, "the search engine answered with more than %d MB", maxAnswer>>20)
 	case resp.StatusCode == http.StatusTooManyRequests:
-		return nil, resp.StatusCode, presswork.Errorf(presswork.PageError, "the search engine is asked too often; try again later, or open a page whose address is known")
+		return nil, resp.StatusCode, fault.Errorf(
+			fault.PageError,
+			"the search engine is asked too often; try again later, or open a page whose address is known",
+		)
 	case resp.StatusCode != http.StatusOK:
-		return nil, resp.StatusCode, presswork.Errorf(presswork.PageError, "the search engine answered %d", resp.StatusCode)
+		return nil, resp.StatusCode, fault.Errorf(fault.PageError, "the search engine answered %d", resp.StatusCode)
 	}
+
 	return body, resp.StatusCode, nil
 }
 
@@ -153,14 +180,28 @@ type searxng struct {
 func (s *searxng) Search(ctx context.Context, query string, _ int) ([]inference.SearchResult, error) {
 	u := *s.address
 	u.RawQuery = url.Values{"q": {query}, "format": {"json"}}.Encode()
+
 	body, status, err := s.get(ctx, u.String())
 	if status == http.StatusForbidden {
-		return nil, presswork.Errorf(presswork.PageError, "the search engine refuses to answer in JSON: the operator can add json to search.formats in SearXNG's settings.yml")
+		return nil, fault.Errorf(
+			fault.PageError,
+			"the search engine refuses to answer in JSON: the operator can add json to search.formats in SearXNG's settings.yml",
+		)
 	}
+
 	if err != nil {
 		return nil, err
 	}
-	return fields{results: []string{"results"}, title: []string{"title"}, url: []string{"url"}, content: []string{"content"}, score: []string{"score"}}.read(body)
+
+	return fields{
+		results: []string{"results"},
+		title:   []string{"title"},
+		url:     []string{"url"},
+		content: []string{"content"},
+		score:   []string{"score"},
+	}.read(
+		body,
+	)
 }
 
 // jsonEngine is anything that answers in JSON.
@@ -176,6 +217,7 @@ func (j *jsonEngine) Search(ctx context.Context, query string, _ int) ([]inferen
 	if err != nil {
 		return nil, err
 	}
+
 	return j.fields.read(body)
 }
 
@@ -184,18 +226,31 @@ type fields struct{ results, title, url, content, score []string }
 
 func readFields(list []string) (fields, error) {
 	f := fields{[]string{"results"}, []string{"title"}, []string{"url"}, []string{"content"}, []string{"score"}}
-	into := map[string]*[]string{"results": &f.results, "title": &f.title, "url": &f.url, "content": &f.content, "score": &f.score}
+	into := map[string]*[]string{
+		"results": &f.results,
+		"title":   &f.title,
+		"url":     &f.url,
+		"content": &f.content,
+		"score":   &f.score,
+	}
+
 	for _, entry := range list {
 		name, path, found := strings.Cut(entry, "=")
+
 		field := into[strings.TrimSpace(name)]
 		if !found || field == nil {
-			return f, fmt.Errorf("%q: allowed are results, title, url, content and score, each with = and a path such as web.results", entry)
+			return f, fmt.Errorf(
+				"%q: allowed are results, title, url, content and score, each with = and a path such as web.results",
+				entry,
+			)
 		}
+
 		*field = nil
 		if path = strings.TrimSpace(path); path != "" {
 			*field = strings.Split(path, ".")
 		}
 	}
+
 	return f, nil
 }
 
@@ -203,19 +258,31 @@ func readFields(list []string) (fields, error) {
 func (f fields) read(body []byte) ([]inference.SearchResult, error) {
 	var answer any
 	if err := json.Unmarshal(body, &answer); err != nil {
-		return nil, presswork.Errorf(presswork.PageError, "the search engine answered with what is no JSON").WithCause(err)
+		return nil, fault.Errorf(fault.PageError, "the search engine answered with what is no JSON").WithCause(err)
 	}
+
 	list, ok := follow(answer, f.results).([]any)
 	if !ok {
-		return nil, presswork.Errorf(presswork.PageError, "the search engine's answer has no list at %q; the operator can say where it is in SEARCH_FIELDS", strings.Join(f.results, "."))
+		return nil, fault.Errorf(
+			fault.PageError,
+			"the search engine's answer has no list at %q; the operator can say where it is in SEARCH_FIELDS",
+			strings.Join(f.results, "."),
+		)
 	}
+
 	found := make([]inference.SearchResult, 0, len(list))
 	for _, item := range list {
 		score, _ := follow(item, f.score).(float64)
 		found = append(found, inference.SearchResult{
-			Title: words(follow(item, f.title)), URL: words(follow(item, f.url)), Content: words(follow(item, f.content)), Score: score,
+			Title: words(
+				follow(item, f.title),
+			),
+			URL:     words(follow(item, f.url)),
+			Content: words(follow(item, f.content)),
+			Score:   score,
 		})
 	}
+
 	return found, nil
 }
 
@@ -235,6 +302,7 @@ func follow(value any, path []string) any {
 			return nil
 		}
 	}
+
 	return value
 }
 
@@ -251,6 +319,7 @@ func presentable(found []inference.SearchResult, top int) []inference.SearchResu
 		if len(shown) == top {
 			break
 		}
+
 		if _, err := address(r.URL); err != nil || len(r.URL) > maxHref {
 			continue
 		}
@@ -258,6 +327,7 @@ func presentable(found []inference.SearchResult, top int) []inference.SearchResu
 		r.Title = cmp.Or(r.Title, domain(r.URL))
 		shown = append(shown, r)
 	}
+
 	return shown
 }
 
@@ -266,10 +336,12 @@ func unmarked(s string) string {
 	if len(s) > 64<<10 {
 		s = s[:64<<10]
 	}
+
 	if !strings.ContainsAny(s, "<&") {
 		return s
 	}
 	var b strings.Builder
+
 	for z := html.NewTokenizer(strings.NewReader(s)); ; {
 		switch z.Next() {
 		case html.ErrorToken:

@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"presswork"
+	"presswork/internal/fault"
 	"presswork/internal/inference"
 	"presswork/internal/inference/browse"
 )
@@ -21,18 +21,22 @@ func engine(t *testing.T, path string, h http.HandlerFunc) string {
 	mux.HandleFunc(path, h)
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)
+
 	return server.URL
 }
 
 func searcher(t *testing.T, o browse.SearchOptions) browse.Searcher {
 	t.Helper()
+
 	if o.Policy == nil {
 		o.Policy = policy(t)
 	}
+
 	s, err := browse.NewSearcher(o)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	return s
 }
 
@@ -43,19 +47,32 @@ func TestSearchEngines(t *testing.T) {
 		if !ok {
 			t.Errorf("%s was asked for %s, not for %s", r.URL.Path, r.URL.RawQuery, want)
 		}
+
 		return ok
 	}
 	searx := engine(t, "/base/search", func(w http.ResponseWriter, r *http.Request) {
 		asked(r, "format=json&q=red+%26+blue")
-		fmt.Fprint(w, `{"query":"q","number_of_results":0,"results":[{"url":"https://a.test/","title":"A","content":"about a","engine":"x","score":1.5,"publishedDate":null},{"url":"https://b.test/","title":"B"}],"suggestions":[]}`)
+		fmt.Fprint(
+			w,
+			`{"query":"q","number_of_results":0,"results":[{"url":"https://a.test/","title":"A","content":"about a","engine":"x","score":1.5,"publishedDate":null},{"url":"https://b.test/","title":"B"}],"suggestions":[]}`,
+		)
 	})
 	brave := engine(t, "/res", func(w http.ResponseWriter, r *http.Request) {
 		if asked(r, "q=red+%26+blue") && r.Header.Get("X-Token") == "secret" {
-			fmt.Fprint(w, `{"web":{"results":[{"link":["https://a.test/"],"title":"A","description":"about a","score":1.5},{"link":["https://b.test/"],"title":"B"}]}}`)
+			fmt.Fprint(
+				w,
+				`{"web":{"results":[{"link":["https://a.test/"],"title":"A","description":"about a","score":1.5},{"link":["https://b.test/"],"title":"B"}]}}`,
+			)
 		}
 	})
-	want := []inference.SearchResult{{Title: "A", URL: "https://a.test/", Content: "about a", Score: 1.5}, {Title: "B", URL: "https://b.test/"}}
-	unscored := []inference.SearchResult{{Title: "A", URL: "https://a.test/", Content: "about a"}, {Title: "B", URL: "https://b.test/"}}
+	want := []inference.SearchResult{
+		{Title: "A", URL: "https://a.test/", Content: "about a", Score: 1.5},
+		{Title: "B", URL: "https://b.test/"},
+	}
+	unscored := []inference.SearchResult{
+		{Title: "A", URL: "https://a.test/", Content: "about a"},
+		{Title: "B", URL: "https://b.test/"},
+	}
 	describe := func(kind, template string) string {
 		return `<?xml version="1.0"?><OpenSearchDescription xmlns="http://a9.com/-/spec/opensearch/1.1/"><Url type="text/html" template="http://x/"/>` +
 			`<Url type="` + kind + `" template="` + template + `"/></OpenSearchDescription>`
@@ -71,17 +88,21 @@ func TestSearchEngines(t *testing.T) {
 			asked(r, "q=red+%26+blue&n=7&p=1&x=")
 			fmt.Fprint(w, answer)
 		})
+
 		return server.URL + "/d.xml"
 	}
 	rss := `<rss><channel><title>t</title><item><title>A</title><link> https://a.test/ </link><description>about a</description></item><item><title>B</title><link>https://b.test/</link></item></channel></rss>`
+
 	atom := `<feed xmlns="http://www.w3.org/2005/Atom"><entry><title>A</title><link rel="edit" href="https://x.test/"/><link rel="alternate" href="https://a.test/"/><summary>about a</summary></entry><entry><title>B</title><link href="https://b.test/"/></entry></feed>`
 	for name, c := range map[string]struct {
 		options browse.SearchOptions
 		want    []inference.SearchResult
 	}{
 		"SearXNG": {browse.SearchOptions{SearXNG: searx + "/base/"}, want},
-		"JSON": {browse.SearchOptions{URL: brave + "/res?q={query}", Header: "X-Token: secret",
-			Fields: []string{"results=web.results", "url=link.0", "content=description"}}, want},
+		"JSON": {browse.SearchOptions{
+			URL: brave + "/res?q={query}", Header: "X-Token: secret",
+			Fields: []string{"results=web.results", "url=link.0", "content=description"},
+		}, want},
 		"RSS":             {browse.SearchOptions{URL: open("application/rss+xml", rss)}, unscored},
 		"Atom":            {browse.SearchOptions{URL: open("application/atom+xml", atom)}, unscored},
 		"OpenSearch JSON": {browse.SearchOptions{URL: open("application/json", `[{"title":"A","url":"https://a.test/","content":"about a"},{"title":"B","url":"https://b.test/"}]`), Fields: []string{"results="}}, unscored},
@@ -108,9 +129,17 @@ func TestFailingSearchEngines(t *testing.T) {
 		http.Redirect(w, r, "http://169.254.169.254/", http.StatusFound)
 	})
 	leads := func(template string) string {
-		return answer(200, `<OpenSearchDescription><Url type="application/rss+xml" template="`+template+`"/></OpenSearchDescription>`)
+		return answer(
+			200,
+			`<OpenSearchDescription><Url type="application/rss+xml" template="`+template+`"/></OpenSearchDescription>`,
+		)
 	}
-	other := engine(t, "/", func(http.ResponseWriter, *http.Request) { t.Error("a description led to a private address") })
+
+	other := engine(
+		t,
+		"/",
+		func(http.ResponseWriter, *http.Request) { t.Error("a description led to a private address") },
+	)
 	for name, c := range map[string]struct {
 		options browse.SearchOptions
 		want    string
@@ -132,7 +161,8 @@ func TestFailingSearchEngines(t *testing.T) {
 		"the feed is no feed": {browse.SearchOptions{URL: engine(t, "/", selfDescribing)}, "no RSS or Atom"},
 	} {
 		_, err := searcher(t, c.options).Search(t.Context(), "q", 5)
-		if err == nil || !strings.Contains(presswork.AsError(err).Message, c.want) || strings.Contains(presswork.AsError(err).Message, "secret") {
+		if err == nil || !strings.Contains(fault.AsError(err).Message, c.want) ||
+			strings.Contains(fault.AsError(err).Message, "secret") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -144,11 +174,15 @@ func selfDescribing(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprint(w, "{}")
 		return
 	}
-	fmt.Fprint(w, `<OpenSearchDescription><Url type="application/rss+xml" template="http://`+r.Host+`/?{searchTerms}"/></OpenSearchDescription>`)
+	fmt.Fprint(
+		w,
+		`<OpenSearchDescription><Url type="application/rss+xml" template="http://`+r.Host+`/?{searchTerms}"/></OpenSearchDescription>`,
+	)
 }
 
 func TestWrongSearchSettings(t *testing.T) {
 	t.Parallel()
+
 	for want, o := range map[string]browse.SearchOptions{
 		"set one of them":                          {SearXNG: "http://a", URL: "http://b"},
 		"SEARXNG_URL: allowed: an http":            {SearXNG: "localhost:8080"},
@@ -160,6 +194,7 @@ func TestWrongSearchSettings(t *testing.T) {
 			t.Errorf("%+v: %v", o, err)
 		}
 	}
+
 	if s, err := browse.NewSearcher(browse.SearchOptions{}); s != nil || err != nil {
 		t.Errorf("nothing set: %v, %v", s, err)
 	}
@@ -176,12 +211,19 @@ func TestAKeyStaysWithItsServer(t *testing.T) {
 	}})
 	own := engine(t, "/", func(w http.ResponseWriter, r *http.Request) {
 		keys <- r.Header.Get("X-Token")
-		fmt.Fprint(w, `<OpenSearchDescription><Url type="application/rss+xml" template="`+other.url("/s?q={searchTerms}")+`"/></OpenSearchDescription>`)
+		fmt.Fprint(
+			w,
+			`<OpenSearchDescription><Url type="application/rss+xml" template="`+other.url(
+				"/s?q={searchTerms}",
+			)+`"/></OpenSearchDescription>`,
+		)
 	})
+
 	s := searcher(t, browse.SearchOptions{URL: own, Header: "X-Token: secret", Policy: policy(t, other.port)})
 	if _, err := s.Search(t.Context(), "q", 5); err != nil {
 		t.Fatal(err)
 	}
+
 	if first, second := <-keys, <-keys; first != "secret" || second != "" {
 		t.Errorf("the servers were sent %q and %q", first, second)
 	}

@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"presswork"
+	"presswork/internal/fault"
 	"presswork/internal/inference"
 )
 
@@ -47,9 +47,11 @@ func (s *Session) Call(ctx context.Context, c inference.BuiltinCall) (inference.
 	if err == nil {
 		return result, nil
 	}
+
 	if ctx.Err() != nil {
 		return inference.ToolResult{}, context.Cause(ctx)
 	}
+
 	return inference.ToolResult{Output: "Error: " + sentence(err), Failed: true}, nil
 }
 
@@ -58,7 +60,8 @@ func sentence(err error) string {
 	if m, ok := errors.AsType[misuse](err); ok {
 		return m.text
 	}
-	return presswork.AsError(err).Message
+
+	return fault.AsError(err).Message
 }
 
 func (s *Session) call(ctx context.Context, c inference.BuiltinCall) (inference.ToolResult, error) {
@@ -66,6 +69,7 @@ func (s *Session) call(ctx context.Context, c inference.BuiltinCall) (inference.
 	if err := a.read(c.Arguments); err != nil {
 		return inference.ToolResult{}, err
 	}
+
 	switch c.Name {
 	case inference.SearchFunction:
 		return s.search(ctx, a)
@@ -74,6 +78,7 @@ func (s *Session) call(ctx context.Context, c inference.BuiltinCall) (inference.
 	case inference.FindFunction:
 		return s.find(a)
 	}
+
 	return inference.ToolResult{}, misusef("there is no function %s; there are %s, %s and %s", inline(c.Name, 80),
 		inference.SearchFunction, inference.OpenFunction, inference.FindFunction)
 }
@@ -96,16 +101,30 @@ func (a *arguments) read(raw string) error {
 		Loc      *number `json:"loc"`
 		NumLines *number `json:"num_lines"`
 	}
+
 	if strings.TrimSpace(raw) == "" {
 		raw = "{}"
 	}
+
 	if err := json.Unmarshal([]byte(raw), &members); err != nil {
-		return misusef("the arguments are no JSON object of the function's form: text for query and pattern, a number or an address for id, whole numbers for topn, cursor, loc and num_lines")
+		return misusef(
+			"the arguments are no JSON object of the function's form: text for query and pattern, a number or an address for id, whole numbers for topn, cursor, loc and num_lines",
+		)
 	}
+
 	if members.ID == "" {
 		members.ID = members.URL
 	}
-	*a = arguments{members.Query, members.Pattern, members.ID, members.Top, members.Cursor, members.Loc, members.NumLines}
+	*a = arguments{
+		members.Query,
+		members.Pattern,
+		members.ID,
+		members.Top,
+		members.Cursor,
+		members.Loc,
+		members.NumLines,
+	}
+
 	return nil
 }
 
@@ -117,12 +136,15 @@ func (t *text) UnmarshalJSON(b []byte) error {
 	if string(b) == "null" {
 		return nil
 	}
+
 	if b[0] != '"' {
 		var n number
 		err := n.UnmarshalJSON(b)
 		*t = text(strconv.Itoa(int(n)))
+
 		return err
 	}
+
 	return json.Unmarshal(b, (*string)(t))
 }
 
@@ -136,6 +158,7 @@ func (n *number) UnmarshalJSON(b []byte) error {
 		return errors.New("no whole number")
 	}
 	*n = number(f)
+
 	return nil
 }
 
@@ -143,6 +166,7 @@ func (n *number) or(fallback int) int {
 	if n == nil || *n < 0 {
 		return fallback
 	}
+
 	return int(*n)
 }
 
@@ -150,12 +174,14 @@ func (s *Session) search(ctx context.Context, a arguments) (inference.ToolResult
 	if err := s.browser.Available(); err != nil {
 		return inference.ToolResult{}, err
 	}
+
 	query := inline(string(a.Query), maxQuery)
 	if query == "" {
 		return inference.ToolResult{}, misusef("query is missing: say what to search for")
 	}
 	top := min(max(a.Top.or(defaultTop), 1), maxTop)
 	key := fmt.Sprintf("search %d %s", top, query)
+
 	p := s.pages[key]
 	if p == nil {
 		found, err := s.browser.searcher.Search(ctx, query, top)
@@ -164,11 +190,13 @@ func (s *Session) search(ctx context.Context, a arguments) (inference.ToolResult
 		}
 		p = results(query, presentable(found, top))
 	}
+
 	if err := s.keep(key, p); err != nil {
 		return inference.ToolResult{}, err
 	}
 	result, err := s.show(p, 0, 0)
 	result.Search = p.found
+
 	return result, err
 }
 
@@ -177,6 +205,7 @@ var bareAddress = regexp.MustCompile(`^[\pL\pN.-]+\.[\pL]{2,}(?::\d+)?(?:[/?#].*
 
 func (s *Session) open(ctx context.Context, a arguments) (inference.ToolResult, error) {
 	loc, num := a.Loc.or(-1), a.NumLines.or(0)
+
 	id, err := strconv.Atoi(string(a.ID))
 	switch {
 	case err != nil && a.ID != "":
@@ -186,18 +215,28 @@ func (s *Session) open(ctx context.Context, a arguments) (inference.ToolResult, 
 		if err != nil {
 			return inference.ToolResult{}, err
 		}
+
 		return s.show(p, max(loc, 0), num)
 	}
+
 	p, err := s.at(a.Cursor)
 	if err != nil {
 		return inference.ToolResult{}, err
 	}
+
 	if id >= len(p.links) {
-		return inference.ToolResult{}, misusef("link %d is not on the page at cursor %d; it has %d links, from 0 on", id, s.cursor(a.Cursor), len(p.links))
+		return inference.ToolResult{}, misusef(
+			"link %d is not on the page at cursor %d; it has %d links, from 0 on",
+			id,
+			s.cursor(a.Cursor),
+			len(p.links),
+		)
 	}
+
 	if loc < 0 && p.spots != nil {
 		loc = max(p.spots[id]-matchLines, 0)
 	}
+
 	return s.visit(ctx, p.links[id], loc, num)
 }
 
@@ -206,6 +245,7 @@ func whole(address string) string {
 	if address = strings.TrimSpace(address); bareAddress.MatchString(address) {
 		return "https://" + address
 	}
+
 	return address
 }
 
@@ -218,9 +258,11 @@ func (s *Session) visit(ctx context.Context, address string, loc, num int) (infe
 			return inference.ToolResult{}, err
 		}
 	}
+
 	if err := s.keep(address, p); err != nil {
 		return inference.ToolResult{}, err
 	}
+
 	return s.show(p, max(loc, 0), num)
 }
 
@@ -229,12 +271,17 @@ func (s *Session) find(a arguments) (inference.ToolResult, error) {
 	if err != nil {
 		return inference.ToolResult{}, err
 	}
+
 	if strings.TrimSpace(string(a.Pattern)) == "" {
 		return inference.ToolResult{}, misusef("pattern is missing: say which text to find")
 	}
+
 	if p.derived {
-		return inference.ToolResult{}, misusef("text cannot be found in the results of a search or of find; open a page first")
+		return inference.ToolResult{}, misusef(
+			"text cannot be found in the results of a search or of find; open a page first",
+		)
 	}
+
 	return s.show(p.find(string(a.Pattern)), 0, 0)
 }
 
@@ -249,6 +296,7 @@ func (s *Session) at(c *number) (*page, error) {
 	case i >= len(s.stack):
 		return nil, misusef("cursor %d does not exist; there are 0 to %d", i, len(s.stack)-1)
 	}
+
 	return s.stack[i], nil
 }
 
@@ -257,36 +305,54 @@ func (s *Session) keep(key string, p *page) error {
 	if s.pages[key] != nil {
 		return nil
 	}
+
 	if s.memory += p.size(); s.memory > maxMemory {
 		return misusef("too much was opened for one request; answer with what was read")
 	}
+
 	s.pages[key] = p
 	if p.url != "" && s.pages[p.url] == nil {
 		s.pages[p.url] = p
 	}
+
 	return nil
 }
 
 // show puts a view on the stack.
 func (s *Session) show(p *page, loc, num int) (inference.ToolResult, error) {
 	if loc >= len(p.lines) {
-		return inference.ToolResult{}, misusef("line %d does not exist; the last line of the page is %d", loc, len(p.lines)-1)
+		return inference.ToolResult{}, misusef(
+			"line %d does not exist; the last line of the page is %d",
+			loc,
+			len(p.lines)-1,
+		)
 	}
+
 	if len(s.stack) == maxViews {
-		return inference.ToolResult{}, misusef("no more than %d views are shown for one request; answer with what was read", maxViews)
+		return inference.ToolResult{}, misusef(
+			"no more than %d views are shown for one request; answer with what was read",
+			maxViews,
+		)
 	}
 	cursor := len(s.stack)
 	s.stack = append(s.stack, p)
 	text, last := p.view(cursor, loc, num)
+
 	result := inference.ToolResult{Output: text}
 	if p.url != "" {
-		result.Pages = []inference.PageResult{{Title: p.title, URL: p.url, Content: strings.Join(p.lines[loc:last+1], "\n")}}
-		result.Origins = []inference.Origin{{Cursor: cursor, First: 0, Last: len(p.lines) - 1, URL: p.url, Title: p.title}}
+		result.Pages = []inference.PageResult{
+			{Title: p.title, URL: p.url, Content: strings.Join(p.lines[loc:last+1], "\n")},
+		}
+		result.Origins = []inference.Origin{
+			{Cursor: cursor, First: 0, Last: len(p.lines) - 1, URL: p.url, Title: p.title},
+		}
 	}
+
 	for _, o := range p.origins {
 		o.Cursor = cursor
 		result.Origins = append(result.Origins, o)
 	}
+
 	return result, nil
 }
 
@@ -295,5 +361,6 @@ func domain(address string) string {
 	if err != nil {
 		return ""
 	}
+
 	return u.Hostname()
 }

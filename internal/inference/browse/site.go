@@ -12,7 +12,7 @@ import (
 	"github.com/jimsmart/grobotstxt"
 	"golang.org/x/time/rate"
 
-	"presswork"
+	"presswork/internal/fault"
 	"presswork/internal/guard"
 	"presswork/internal/recent"
 )
@@ -56,6 +56,7 @@ type site struct {
 
 func newSites(o Options) *sites {
 	name, _, _ := strings.Cut(o.UserAgent, "/")
+
 	return &sites{
 		client: o.Policy.Client(guard.ClientOptions{Timeout: min(robotsWait, o.Timeout), MaxRedirects: maxRedirects}),
 		agent:  o.UserAgent, name: name, known: recent.New[*site](maxKnown),
@@ -69,11 +70,15 @@ func (s *sites) enter(ctx context.Context, u *url.URL) error {
 	if err := s.admit(ctx, u, at); err != nil {
 		return err
 	}
+
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
+
 	if err := at.limiter.Wait(ctx); err != nil {
-		return presswork.Errorf(presswork.PageError, "%s is being asked too often; try another page", inline(u.Host, maxShown)).WithCause(err)
+		return fault.Errorf(fault.PageError, "%s is being asked too often; try another page", inline(u.Host, maxShown)).
+			WithCause(err)
 	}
+
 	return nil
 }
 
@@ -81,11 +86,13 @@ func (s *sites) lookUp(u *url.URL) *site {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	key := origin(u)
+
 	at, ok := s.known.Get(key)
 	if !ok {
 		at = &site{turn: make(chan struct{}, 1), limiter: rate.NewLimiter(rate.Every(pause), burst)}
 		s.known.Put(key, at, siteSize)
 	}
+
 	return at
 }
 
@@ -101,20 +108,32 @@ func (s *sites) admit(ctx context.Context, u *url.URL, at *site) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
+
 	if at.read.IsZero() || time.Since(at.read) > robotsFor {
 		s.ask(ctx, u, at)
 		s.known.Put(origin(u), at, siteSize+len(at.rules))
 	}
 	rules, closed := at.rules, at.closed
 	<-at.turn
+
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case closed:
-		return presswork.Errorf(presswork.PageError, "%s cannot show its robots.txt now, so its pages are not read", inline(u.Host, maxShown))
+		return fault.Errorf(
+			fault.PageError,
+			"%s cannot show its robots.txt now, so its pages are not read",
+			inline(u.Host, maxShown),
+		)
 	case rules != "" && !grobotstxt.AgentAllowed(rules, s.name, u.String()):
-		return presswork.Errorf(presswork.PageError, "the robots.txt of %s asks programs not to read %s", inline(u.Host, maxShown), inline(u.EscapedPath(), maxShown))
+		return fault.Errorf(
+			fault.PageError,
+			"the robots.txt of %s asks programs not to read %s",
+			inline(u.Host, maxShown),
+			inline(u.EscapedPath(), maxShown),
+		)
 	}
+
 	return nil
 }
 
@@ -123,21 +142,25 @@ func (s *sites) admit(ctx context.Context, u *url.URL, at *site) error {
 // answer at all will not answer for the page either, and that is told then.
 func (s *sites) ask(ctx context.Context, u *url.URL, at *site) {
 	robots := url.URL{Scheme: u.Scheme, Host: u.Host, Path: "/robots.txt"}
+
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, robots.String(), nil)
 	if err != nil {
 		return
 	}
 	req.Header.Set("User-Agent", s.agent)
+
 	resp, err := s.client.Do(req)
 	if err != nil {
 		return
 	}
 	defer resp.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxRobots))
+
 	if ctx.Err() != nil {
 		return
 	}
 	at.read, at.rules = time.Now(), ""
+
 	at.closed = err != nil || resp.StatusCode/100 == 5
 	if resp.StatusCode/100 == 2 {
 		at.rules = string(body)

@@ -16,12 +16,16 @@ func TestRobotsAreAsked(t *testing.T) {
 	t.Parallel()
 	rules := "User-agent: *\nDisallow: /\n\nUser-agent: Presswork\nDisallow: /private\nDisallow: /*.secret$\nAllow: /private/open\nDisallow: /q?x=\n"
 	var robots atomic.Int64
-	pages := map[string]http.HandlerFunc{"/robots.txt": func(w http.ResponseWriter, _ *http.Request) { robots.Add(1); fmt.Fprint(w, rules) }}
+
+	pages := map[string]http.HandlerFunc{
+		"/robots.txt": func(w http.ResponseWriter, _ *http.Request) { robots.Add(1); fmt.Fprint(w, rules) },
+	}
 	for _, path := range []string{"/", "/private", "/private/open", "/a.secret", "/q", "/to-private"} {
 		pages[path] = page("text/plain", "text")
 	}
 	pages["/to-private"] = redirect("/private/x")
 	s := serve(t, pages)
+
 	b := browser(t, s, nil)
 	for path, allowed := range map[string]bool{"/": true, "/private": false, "/private/open": true, "/a.secret": false, "/q?x=1": false, "/q?y=1": true, "/to-private": false} {
 		r := open(t, b.Session(), s.url(path))
@@ -29,13 +33,16 @@ func TestRobotsAreAsked(t *testing.T) {
 			t.Errorf("%s: %+v", path, r)
 		}
 	}
+
 	if n := robots.Load(); n != 1 {
 		t.Errorf("robots.txt was read %d times", n)
 	}
+
 	others := browser(t, s, func(o *browse.Options) { o.UserAgent = "Other/1" })
 	if r := open(t, others.Session(), s.url("/")); !r.Failed {
 		t.Error("the rules for others are not kept")
 	}
+
 	for name, c := range map[string]struct {
 		robots  http.HandlerFunc
 		allowed bool
@@ -59,13 +66,16 @@ func TestASiteIsAskedInTurns(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
+
 		turns := browse.Turns(t.Context(), 12)
 		if n := len(turns); n != 12 {
 			t.Fatalf("%d of 12 had a turn", n)
 		}
+
 		if at := turns[5].Sub(began); at != 0 {
 			t.Errorf("the sixth page waited %s", at)
 		}
+
 		if at := turns[11].Sub(began); at != 3*time.Second {
 			t.Errorf("the twelfth page had its turn after %s", at)
 		}

@@ -21,6 +21,7 @@ func layoutTables(root *html.Node) map[*html.Node]bool {
 			if table != nil {
 				found[table] = true
 			}
+
 			if role := attr(n, "role"); role == "presentation" || role == "none" {
 				found[n] = true
 			}
@@ -30,11 +31,13 @@ func layoutTables(root *html.Node) map[*html.Node]bool {
 				found[table] = true
 			}
 		}
+
 		for c := n.FirstChild; c != nil; c = c.NextSibling {
 			walk(c, table)
 		}
 	}
 	walk(root, nil)
+
 	return found
 }
 
@@ -42,6 +45,7 @@ func layoutTables(root *html.Node) map[*html.Node]bool {
 func (w *writer) table(n *html.Node) {
 	w.block(2)
 	defer w.block(2)
+
 	if w.layout[n] || w.cells > 0 {
 		w.children(n)
 		return
@@ -49,6 +53,7 @@ func (w *writer) table(n *html.Node) {
 	first := true
 	w.rows(n, func(tr *html.Node) {
 		w.block(1)
+
 		cells, heads := w.row(tr)
 		if first && cells > 0 && cells == heads {
 			w.block(1)
@@ -81,6 +86,7 @@ func (w *writer) row(tr *html.Node) (cells, heads int) {
 		if c.DataAtom != atom.Td && c.DataAtom != atom.Th || hidden(c) {
 			continue
 		}
+
 		if cells++; c.DataAtom == atom.Th {
 			heads++
 		}
@@ -91,8 +97,10 @@ func (w *writer) row(tr *html.Node) (cells, heads int) {
 		w.cells--
 		w.space = true
 	}
+
 	if cells > 0 {
 		w.word("|")
 	}
+
 	return cells, heads
 }

@@ -46,6 +46,7 @@ type writer struct {
 func textOf(root *html.Node, base *url.URL) (text string, links []string, cut bool) {
 	w := &writer{base: base, ids: map[string]int{}, layout: layoutTables(root)}
 	w.node(root)
+
 	return w.out.String(), w.links, w.cut
 }
 
@@ -54,6 +55,7 @@ func (w *writer) write(s string) {
 	if w.pre > 0 {
 		s = strings.ReplaceAll(s, "\t", "    ")
 	}
+
 	s = clean(s)
 	if w.pre > 0 && w.cells == 0 {
 		for i, line := range strings.Split(s, "\n") {
@@ -62,14 +64,17 @@ func (w *writer) write(s string) {
 			}
 			w.word(line)
 		}
+
 		return
 	}
+
 	for len(s) > 0 {
 		n := strings.IndexAny(s, " \n")
 		if n == 0 {
 			w.space, s = true, s[1:]
 			continue
 		}
+
 		if n < 0 {
 			n = len(s)
 		}
@@ -83,17 +88,21 @@ func (w *writer) word(s string) {
 	if s == "" || w.cut {
 		return
 	}
+
 	breaks, start := min(w.breaks, 3), w.indent
 	if w.mark != "" {
 		start = w.outer
 	}
+
 	if w.out.Len()+breaks+len(start)+len(w.mark)+1+len(s) > maxText {
 		w.cut = true
 		return
 	}
+
 	for range breaks {
 		w.out.WriteByte('\n')
 	}
+
 	switch {
 	case breaks > 0 || w.out.Len() == 0:
 		w.out.WriteString(start)
@@ -140,13 +149,16 @@ func (w *writer) marked(n *html.Node, mark, indent string) {
 	if w.mark == "" {
 		w.outer = w.indent
 	}
+
 	if len(w.mark)+len(mark) <= maxIndent {
 		w.mark += mark
 	}
+
 	if len(w.indent)+len(indent) <= maxIndent {
 		w.indent += indent
 	}
 	w.children(n)
+
 	if w.indent = before; w.out.Len() == length {
 		w.mark = marks
 	}
@@ -202,10 +214,32 @@ func (w *writer) element(n *html.Node) {
 
 // blocks are the elements with lines of their own: 2 leaves an empty one between.
 var blocks = map[atom.Atom]int{
-	atom.P: 2, atom.Article: 2, atom.Section: 2, atom.Figure: 2, atom.Details: 2, atom.Dl: 2, atom.Fieldset: 2,
-	atom.Div: 1, atom.Main: 1, atom.Header: 1, atom.Footer: 1, atom.Nav: 1, atom.Aside: 1, atom.Address: 1, atom.Form: 1,
-	atom.Li: 1, atom.Dt: 1, atom.Tr: 1, atom.Td: 1, atom.Th: 1, atom.Caption: 1, atom.Figcaption: 1, atom.Summary: 1, atom.Legend: 1,
-	atom.Option: 1, atom.Center: 1,
+	atom.P:          2,
+	atom.Article:    2,
+	atom.Section:    2,
+	atom.Figure:     2,
+	atom.Details:    2,
+	atom.Dl:         2,
+	atom.Fieldset:   2,
+	atom.Div:        1,
+	atom.Main:       1,
+	atom.Header:     1,
+	atom.Footer:     1,
+	atom.Nav:        1,
+	atom.Aside:      1,
+	atom.Address:    1,
+	atom.Form:       1,
+	atom.Li:         1,
+	atom.Dt:         1,
+	atom.Tr:         1,
+	atom.Td:         1,
+	atom.Th:         1,
+	atom.Caption:    1,
+	atom.Figcaption: 1,
+	atom.Summary:    1,
+	atom.Legend:     1,
+	atom.Option:     1,
+	atom.Center:     1,
 }
 
 func (w *writer) list(n *html.Node) {
@@ -215,12 +249,14 @@ func (w *writer) list(n *html.Node) {
 	}
 	w.block(around)
 	number := 0
+
 	for c := n.FirstChild; c != nil && !w.cut; c = c.NextSibling {
 		if c.DataAtom != atom.Li || hidden(c) {
 			w.node(c)
 			continue
 		}
 		number++
+
 		mark := "* "
 		if n.DataAtom == atom.Ol {
 			mark = itoa(number) + ". "
@@ -264,6 +300,7 @@ func (w *writer) link(n *html.Node) {
 	if text == "" {
 		text = label(attr(n, "aria-label")+" "+attr(n, "title"), maxLabel)
 	}
+
 	target := w.target(attr(n, "href"))
 	switch {
 	case text == "":
@@ -273,6 +310,7 @@ func (w *writer) link(n *html.Node) {
 		return
 	}
 	address := target.String()
+
 	id, known := w.ids[address]
 	if !known {
 		if len(w.links) == maxLinks {
@@ -291,11 +329,13 @@ func (w *writer) target(href string) *url.URL {
 	if href == "" || len(href) > maxHref || href[0] == '#' {
 		return nil
 	}
+
 	u, err := w.base.Parse(href)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil {
 		return nil
 	}
 	u.Fragment, u.RawFragment = "", ""
+
 	return u
 }
 
@@ -315,24 +355,45 @@ func plain(n *html.Node) string {
 		case n.DataAtom == atom.Img:
 			b.WriteString(" " + attr(n, "alt") + " ")
 		}
+
 		if blocks[n.DataAtom] > 0 || n.DataAtom == atom.Br {
 			b.WriteByte(' ')
 		}
+
 		for c := n.FirstChild; c != nil; c = c.NextSibling {
 			walk(c)
 		}
+
 		if blocks[n.DataAtom] > 0 {
 			b.WriteByte(' ')
 		}
 	}
 	walk(n)
+
 	return b.String()
 }
 
 // unseen are elements whose content is no text of the page.
 var unseen = []atom.Atom{
-	atom.Head, atom.Script, atom.Style, atom.Template, atom.Iframe, atom.Frame, atom.Object, atom.Embed, atom.Canvas, atom.Svg, atom.Audio,
-	atom.Video, atom.Select, atom.Datalist, atom.Input, atom.Textarea, atom.Noembed, atom.Noframes, atom.Button,
+	atom.Head,
+	atom.Script,
+	atom.Style,
+	atom.Template,
+	atom.Iframe,
+	atom.Frame,
+	atom.Object,
+	atom.Embed,
+	atom.Canvas,
+	atom.Svg,
+	atom.Audio,
+	atom.Video,
+	atom.Select,
+	atom.Datalist,
+	atom.Input,
+	atom.Textarea,
+	atom.Noembed,
+	atom.Noframes,
+	atom.Button,
 }
 
 // hidden reports whether a reader of the page does not see an element, as far as
@@ -341,6 +402,7 @@ func hidden(n *html.Node) bool {
 	if slices.Contains(unseen, n.DataAtom) {
 		return true
 	}
+
 	for _, a := range n.Attr {
 		switch a.Key {
 		case "hidden":
@@ -355,6 +417,7 @@ func hidden(n *html.Node) bool {
 			}
 		}
 	}
+
 	return false
 }
 
@@ -365,6 +428,7 @@ func unseenStyle(style string) bool {
 			return true
 		}
 	}
+
 	return false
 }
 
@@ -374,5 +438,6 @@ func attr(n *html.Node, name string) string {
 			return a.Val
 		}
 	}
+
 	return ""
 }

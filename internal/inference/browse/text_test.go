@@ -14,6 +14,7 @@ import (
 
 func TestHTMLBecomesText(t *testing.T) {
 	t.Parallel()
+
 	base, _ := url.Parse("https://site.test/dir/page")
 	for name, c := range map[string]struct{ html, want string }{
 		"paragraphs":     {"<p>One\n two<p>Three <b>four</b>five", "One two\n\nThree fourfive"},
@@ -44,6 +45,7 @@ func TestHTMLBecomesText(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+
 		text, _, cut := textOf(root, base)
 		if diff := cmp.Diff(c.want, text); diff != "" || cut {
 			t.Errorf("%s: cut %v: %s", name, cut, diff)
@@ -53,20 +55,26 @@ func TestHTMLBecomesText(t *testing.T) {
 
 func TestNestingAndLinksAreBounded(t *testing.T) {
 	t.Parallel()
+
 	var b strings.Builder
 	for i := range 3000 {
 		fmt.Fprintf(&b, "<a href=/%d>number %d</a> ", i, i)
 	}
 	b.WriteString(strings.Repeat("<ul><li><blockquote>", 100) + "<p>deep<p>down")
+
 	root, err := html.Parse(strings.NewReader(b.String()))
 	if err != nil {
 		t.Fatal(err)
 	}
 	base, _ := url.Parse("https://site.test/")
+
 	text, links, cut := textOf(root, base)
-	if len(links) != maxLinks || !strings.Contains(text, " number 2999\n") || !strings.Contains(text, "【1999†number 1999†site.test】 number 2000 ") || cut {
+	if len(links) != maxLinks || !strings.Contains(text, " number 2999\n") ||
+		!strings.Contains(text, "【1999†number 1999†site.test】 number 2000 ") ||
+		cut {
 		t.Errorf("%d links, cut %v: %.200s", len(links), cut, text)
 	}
+
 	for _, line := range strings.Split(text, "\n")[1:] {
 		if len(line) > 2*maxIndent+len("deep") {
 			t.Errorf("a line begins with %q", line)
@@ -76,6 +84,7 @@ func TestNestingAndLinksAreBounded(t *testing.T) {
 
 func TestLinesAreWrapped(t *testing.T) {
 	t.Parallel()
+
 	for name, c := range map[string]struct {
 		text string
 		want []string
@@ -98,13 +107,16 @@ func TestLinesAreWrapped(t *testing.T) {
 // that this page would take many minutes.
 func TestParsingEnds(t *testing.T) {
 	t.Parallel()
+
 	var b strings.Builder
 	for i := range 100000 {
 		fmt.Fprintf(&b, "<html a%d=x>", i)
 	}
+
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
 	base, _ := url.Parse("https://site.test/")
+
 	p, _, err := read(ctx, b.String(), base, false, false)
 	if err != nil || !strings.Contains(strings.Join(p.lines, "\n"), "(The page is longer; the rest was not read.)") {
 		t.Errorf("%v: %+v", err, p)
@@ -113,8 +125,12 @@ func TestParsingEnds(t *testing.T) {
 
 func TestArticlesAreFound(t *testing.T) {
 	t.Parallel()
-	words := strings.Repeat("<p>Birds fly, and they sing, and they lay eggs in nests that they build of twigs and moss.</p>", 20)
+	words := strings.Repeat(
+		"<p>Birds fly, and they sing, and they lay eggs in nests that they build of twigs and moss.</p>",
+		20,
+	)
 	aside := "<aside>" + strings.Repeat("<a href=/x>an advertisement</a> ", 50) + "</aside>"
+
 	base, _ := url.Parse("https://site.test/")
 	for name, c := range map[string]struct {
 		html string
@@ -128,6 +144,7 @@ func TestArticlesAreFound(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+
 		if all := strings.Contains(strings.Join(p.lines, "\n"), "advertisement"); all != c.all {
 			t.Errorf("%s: all of it is shown: %v", name, all)
 		}

@@ -30,6 +30,7 @@ func (r Recording) Seconds() float64 {
 	if !ok {
 		return 0
 	}
+
 	return float64(len(data)) / float64(rate)
 }
 
@@ -38,8 +39,10 @@ func wav(b []byte) (rate int, samples []byte, ok bool) {
 	if len(b) < 12 || string(b[:4]) != "RIFF" || string(b[8:12]) != "WAVE" {
 		return 0, nil, false
 	}
+
 	for at := 12; at+8 <= len(b); {
 		size := int(uint32(b[at+4]) | uint32(b[at+5])<<8 | uint32(b[at+6])<<16 | uint32(b[at+7])<<24)
+
 		body := b[at+8:]
 		switch string(b[at : at+4]) {
 		case "fmt ":
@@ -51,6 +54,7 @@ func wav(b []byte) (rate int, samples []byte, ok bool) {
 		}
 		at += 8 + size + size%2
 	}
+
 	return 0, nil, false
 }
 
@@ -63,6 +67,7 @@ func (s *Server) WaitRecordings(ctx context.Context, n int) error {
 func (s *Server) Recordings() []Recording {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+
 	return append([]Recording(nil), s.recordings...)
 }
 
@@ -103,6 +108,7 @@ var sounds = map[string]func(*hearing){
 		if h.turn == 1 {
 			h.w.Header().Set("Retry-After-Ms", "50")
 			fail(h.w, http.StatusTooManyRequests, "scripted limit")
+
 			return
 		}
 		h.answer()
@@ -121,7 +127,9 @@ var sounds = map[string]func(*hearing){
 	"ears-broken": func(h *hearing) { h.json(`{"text":"one`) },
 	"ears-silent": func(h *hearing) { h.json(`{"text":""}`) },
 	"ears-odd": func(h *hearing) {
-		h.json(`{"text":"one","duration":"1.5","language":null,"segments":[{"start":"0.5","end":1e300,"text":"one","tokens":null,"words":null}],"words":null,"error":null}`)
+		h.json(
+			`{"text":"one","duration":"1.5","language":null,"segments":[{"start":"0.5","end":1e300,"text":"one","tokens":null,"words":null}],"words":null,"error":null}`,
+		)
 	},
 }
 
@@ -136,6 +144,7 @@ func (h *hearing) field(name string) string {
 	if v := h.recording.Fields[name]; len(v) > 0 {
 		return v[0]
 	}
+
 	return ""
 }
 
@@ -151,10 +160,12 @@ func (h *hearing) answer() {
 	var words []word
 	var texts []string
 	rate, samples, ok := wav(h.recording.Data)
+
 	seconds := 2.0 // of what this server cannot read
 	if ok {
 		seconds = float64(len(samples)) / float64(rate)
 	}
+
 	for n := range int(math.Ceil(seconds)) {
 		if ok && silent(samples[min(n*rate, len(samples)):min((n+1)*rate, len(samples))]) {
 			continue
@@ -163,29 +174,52 @@ func (h *hearing) answer() {
 		words = append(words, word{w, float64(n), min(float64(n+1), seconds)})
 		texts = append(texts, w)
 	}
+
 	text := strings.Join(texts, " ")
 	if h.field("response_format") != "verbose_json" {
 		h.json(fmt.Sprintf(`{"text":%s}`, quote(text)))
 		return
 	}
+
 	task, end := "transcribe", seconds
 	if strings.HasSuffix(h.recording.Path, "translations") || h.field("translate") == "true" {
 		task = "translate"
 	}
+
 	listed, _ := json.Marshal(words)
 	if h.nested {
-		h.json(fmt.Sprintf(`{"task":%q,"language":"english","duration":%g,"text":%s,"segments":[{"id":0,"text":%s,"start":0,"end":%g,"tokens":[50364],"words":%s,"temperature":0,"avg_logprob":-0.2,"no_speech_prob":0.01}]}`,
-			task, seconds, quote(" "+text+"\n"), quote(" "+text), end, listed))
+		h.json(
+			fmt.Sprintf(
+				`{"task":%q,"language":"english","duration":%g,"text":%s,"segments":[{"id":0,"text":%s,"start":0,"end":%g,"tokens":[50364],"words":%s,"temperature":0,"avg_logprob":-0.2,"no_speech_prob":0.01}]}`,
+				task,
+				seconds,
+				quote(" "+text+"\n"),
+				quote(" "+text),
+				end,
+				listed,
+			),
+		)
+
 		return
 	}
 	own := ""
+
 	for _, granularity := range h.recording.Fields["timestamp_granularities[]"] {
 		if granularity == "word" {
 			own = fmt.Sprintf(`,"words":%s`, listed)
 		}
 	}
-	h.json(fmt.Sprintf(`{"task":%q,"language":"english","duration":%g,"text":%s,"segments":[{"id":0,"seek":0,"start":0,"end":%g,"text":%s,"tokens":[50364,1],"temperature":0,"avg_logprob":-0.28,"compression_ratio":1.1,"no_speech_prob":0.009}]%s}`,
-		task, seconds, quote(text), end, quote(" "+text), own))
+	h.json(
+		fmt.Sprintf(
+			`{"task":%q,"language":"english","duration":%g,"text":%s,"segments":[{"id":0,"seek":0,"start":0,"end":%g,"text":%s,"tokens":[50364,1],"temperature":0,"avg_logprob":-0.28,"compression_ratio":1.1,"no_speech_prob":0.009}]%s}`,
+			task,
+			seconds,
+			quote(text),
+			end,
+			quote(" "+text),
+			own,
+		),
+	)
 }
 
 // silent reports whether no sample of 16 bits is loud.
@@ -195,6 +229,7 @@ func silent(samples []byte) bool {
 			return false
 		}
 	}
+
 	return true
 }
 
@@ -203,6 +238,7 @@ var voices = map[string]func(*call, string){
 	// voice speaks each word of its input in a piece of its own, as MP3 that no one can play.
 	"voice": func(c *call, input string) {
 		c.w.Header().Set("Content-Type", "audio/mpeg")
+
 		for _, w := range words(input) {
 			c.raw(w)
 		}
@@ -244,20 +280,24 @@ func (s *Server) hear(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	rec := Recording{Path: r.URL.Path, Fields: map[string][]string{}}
+
 	for {
 		part, err := parts.NextPart()
 		if errors.Is(err, io.EOF) {
 			break
 		}
+
 		if err != nil {
 			s.change(func() { s.left++ })
 			return
 		}
+
 		b, err := io.ReadAll(part)
 		if err != nil {
 			s.change(func() { s.left++ })
 			return
 		}
+
 		if part.FormName() == "file" {
 			rec.Name, rec.Data = part.FileName(), b
 		} else {
@@ -267,6 +307,7 @@ func (s *Server) hear(w http.ResponseWriter, r *http.Request) {
 	h := &hearing{recording: rec}
 	model := h.field("model")
 	name, argument, _ := strings.Cut(path.Base(model), ":")
+
 	scenario, known := sounds[name]
 	if !known {
 		fail(w, http.StatusNotFound, fmt.Sprintf("model %q not found", model))
@@ -279,6 +320,7 @@ func (s *Server) hear(w http.ResponseWriter, r *http.Request) {
 		s.seen[model]++
 	})
 	scenario(h)
+
 	if r.Context().Err() != nil {
 		s.change(func() { s.left++ })
 	}
@@ -287,12 +329,14 @@ func (s *Server) hear(w http.ResponseWriter, r *http.Request) {
 // speak answers a request for speech by the scenario of its model.
 func (s *Server) speak(w http.ResponseWriter, r *http.Request) {
 	raw, err := io.ReadAll(r.Body)
+
 	var body struct{ Model, Input string }
 	if err != nil || json.Unmarshal(raw, &body) != nil {
 		fail(w, http.StatusBadRequest, "the body is not JSON")
 		return
 	}
 	name, argument, _ := strings.Cut(path.Base(body.Model), ":")
+
 	scenario, known := voices[name]
 	if !known {
 		fail(w, http.StatusNotFound, fmt.Sprintf("model %q not found", body.Model))
@@ -305,6 +349,7 @@ func (s *Server) speak(w http.ResponseWriter, r *http.Request) {
 		s.seen[body.Model]++
 	})
 	scenario(c, body.Input)
+
 	if r.Context().Err() != nil {
 		s.change(func() { s.left++ })
 	}

@@ -11,24 +11,39 @@ func (c *call) many() {
 	}
 	choice := func(i int, text, finish string) {
 		said := fmt.Sprintf(`"delta":{"content":%s}`, quote(text))
-		logprobs := fmt.Sprintf(`{"content":[{"token":%s,"logprob":-0.5,"bytes":null,"top_logprobs":[]}],"refusal":null}`, quote(text))
+
+		logprobs := fmt.Sprintf(
+			`{"content":[{"token":%s,"logprob":-0.5,"bytes":null,"top_logprobs":[]}],"refusal":null}`,
+			quote(text),
+		)
 		if c.body.Prompt != nil {
 			said = `"text":` + quote(text)
-			logprobs = fmt.Sprintf(`{"tokens":[%s],"token_logprobs":[-0.5],"top_logprobs":null,"text_offset":[0]}`, quote(text))
+			logprobs = fmt.Sprintf(
+				`{"tokens":[%s],"token_logprobs":[-0.5],"top_logprobs":null,"text_offset":[0]}`,
+				quote(text),
+			)
 		}
+
 		if asked, _ := c.body.Logprobs.(bool); text == "" || c.body.Logprobs == nil || c.body.Prompt == nil && !asked {
 			logprobs = "null"
 		}
-		c.event(c.chunk(fmt.Sprintf(`"choices":[{"index":%d,%s,"logprobs":%s,"finish_reason":%s}]`, i, said, logprobs, finish)))
+		c.event(
+			c.chunk(
+				fmt.Sprintf(`"choices":[{"index":%d,%s,"logprobs":%s,"finish_reason":%s}]`, i, said, logprobs, finish),
+			),
+		)
 	}
 	c.begin()
+
 	for _, text := range []string{"Answer", " number"} {
 		for i := range n {
 			choice(i, text, "null")
 		}
 	}
+
 	for i := n - 1; i >= 0; i-- {
 		choice(i, fmt.Sprintf(" %d", i), "null")
+
 		if i == 0 {
 			c.hold()
 		}

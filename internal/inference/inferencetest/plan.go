@@ -16,6 +16,7 @@ func Plan(rounds ...string) string { return strings.Join(rounds, "\n") }
 func (c *call) plan() {
 	var lines []string
 	round, last := 0, ""
+
 	for _, m := range c.body.Messages {
 		switch text := fmt.Sprint(m.Content); {
 		case m.Role == "user" && lines == nil:
@@ -26,6 +27,7 @@ func (c *call) plan() {
 			last = text
 		}
 	}
+
 	if round >= len(lines) {
 		c.answer("The tool says: ", last)
 		return
@@ -33,6 +35,7 @@ func (c *call) plan() {
 	c.begin()
 	c.role()
 	finish, tokens, calls := "stop", 0, 0
+
 	for step := range strings.SplitSeq(lines[round], " | ") {
 		what, text, _ := strings.Cut(step, " ")
 		switch what {
@@ -47,12 +50,21 @@ func (c *call) plan() {
 		default:
 			half := len(text) / 2
 			id := fmt.Sprintf("call_%d_%d", round, calls)
-			c.delta(fmt.Sprintf(`"tool_calls":[{"index":%d,"id":%q,"type":"function","function":{"name":%q,"arguments":""}}]`, calls, id, what))
+			c.delta(
+				fmt.Sprintf(
+					`"tool_calls":[{"index":%d,"id":%q,"type":"function","function":{"name":%q,"arguments":""}}]`,
+					calls,
+					id,
+					what,
+				),
+			)
+
 			for _, piece := range []string{text[:half], text[half:]} {
 				c.delta(fmt.Sprintf(`"tool_calls":[{"index":%d,"function":{"arguments":%s}}]`, calls, quote(piece)))
 			}
 			tokens += 3
 			calls++
+
 			if finish == "stop" {
 				finish = "tool_calls"
 			}

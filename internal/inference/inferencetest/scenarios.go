@@ -21,7 +21,11 @@ var scenarios = map[string]func(*call){
 	"echo":  func(c *call) { c.answer(words(c.prompt())...) },
 	// demo:40 speaks 40 tokens a second.
 	"demo": func(c *call) {
-		c.paced(words("This is the scripted model of Presswork. It knows one answer, and it streams it token by token, so that you can see that everything between your client and the model works. You said: " + c.prompt()))
+		c.paced(
+			words(
+				"This is the scripted model of Presswork. It knows one answer, and it streams it token by token, so that you can see that everything between your client and the model works. You said: " + c.prompt(),
+			),
+		)
 	},
 	// tokens:500@50 sends 500 tokens, 50 a second; @0 at once.
 	"tokens": func(c *call) { c.each(func(i int) string { return fmt.Sprintf(" t%d", i) }) },
@@ -29,7 +33,9 @@ var scenarios = map[string]func(*call){
 	// nanoseconds of this process's clock.
 	"stamps": func(c *call) { c.each(func(int) string { return strconv.FormatInt(int64(Clock()), 10) }) },
 	"whole": func(c *call) {
-		c.json(`{"id":"x","object":"chat.completion","choices":[{"index":0,"message":{"role":"assistant","content":"Hello, world!"},"finish_reason":"stop"}],"usage":{"prompt_tokens":11,"completion_tokens":4,"total_tokens":15}}`)
+		c.json(
+			`{"id":"x","object":"chat.completion","choices":[{"index":0,"message":{"role":"assistant","content":"Hello, world!"},"finish_reason":"stop"}],"usage":{"prompt_tokens":11,"completion_tokens":4,"total_tokens":15}}`,
+		)
 	},
 	"length": func(c *call) { c.begin(); c.say("Once upon"); c.end("length", 2) },
 	"extra": func(c *call) {
@@ -41,7 +47,9 @@ var scenarios = map[string]func(*call){
 	"executed": func(c *call) {
 		c.begin()
 		c.say("Let me count.")
-		c.delta(`"executed_tools":[{"name":"python","index":0,"type":"function","arguments":"{\"code\":\"print(1+1)\"}","output":"2\n"}]`)
+		c.delta(
+			`"executed_tools":[{"name":"python","index":0,"type":"function","arguments":"{\"code\":\"print(1+1)\"}","output":"2\n"}]`,
+		)
 		c.say(" Two.")
 		c.end("stop", 2)
 	},
@@ -49,7 +57,11 @@ var scenarios = map[string]func(*call){
 		c.begin()
 		c.say("Hi")
 		c.hold()
-		c.event(c.chunk(`"choices":[{"index":0,"delta":{},"finish_reason":"stop"}],"timings":{"cache_n":3,"prompt_n":8,"prompt_ms":20.5,"predicted_n":2,"predicted_ms":41}`))
+		c.event(
+			c.chunk(
+				`"choices":[{"index":0,"delta":{},"finish_reason":"stop"}],"timings":{"cache_n":3,"prompt_n":8,"prompt_ms":20.5,"predicted_n":2,"predicted_ms":41}`,
+			),
+		)
 		c.done()
 	},
 	// many gives as many answers as are asked for, piece by piece in turns.
@@ -64,33 +76,68 @@ var scenarios = map[string]func(*call){
 	"reason-think":     func(c *call) { c.answer("<thi", "nk>\n"+Thought, "\n</th", "ink>\n\n", Answer) },
 	"reason-prefilled": func(c *call) { c.answer("\n"+Thought, "\n</", "think>", "\n\n"+Answer) },
 	"reason-harmony": func(c *call) {
-		c.answer("<|chan", "nel|>analysis<|message|>"+Thought, "<|end|><|start|>assistant<|channel|>final<|mess", "age|>"+Answer, "<|return|>")
+		c.answer(
+			"<|chan",
+			"nel|>analysis<|message|>"+Thought,
+			"<|end|><|start|>assistant<|channel|>final<|mess",
+			"age|>"+Answer,
+			"<|return|>",
+		)
 	},
 	"reason-letters": func(c *call) { c.answer(strings.Split("<think>\n"+Thought+"\n</think>\n\n"+Answer, "")...) },
 
 	// Tool calls; the first tool offered is called.
 	"tool-whole": func(c *call) {
-		c.called(fmt.Sprintf(`{"index":0,"id":"tk85n1k4m","type":"function","function":{"name":%q,"arguments":"{\"city\":\"Oslo\"}"}}`, c.tool()))
+		c.called(
+			fmt.Sprintf(
+				`{"index":0,"id":"tk85n1k4m","type":"function","function":{"name":%q,"arguments":"{\"city\":\"Oslo\"}"}}`,
+				c.tool(),
+			),
+		)
 	},
 	"tool-split": func(c *call) {
-		c.called(fmt.Sprintf(`{"index":0,"id":"call_1","type":"function","function":{"name":%q,"arguments":""}}`, c.tool()),
-			`{"index":0,"function":{"arguments":"{\"city\""}}`, `{"index":0,"function":{"arguments":":\"Oslo\"}"}}`)
+		c.called(
+			fmt.Sprintf(`{"index":0,"id":"call_1","type":"function","function":{"name":%q,"arguments":""}}`, c.tool()),
+			`{"index":0,"function":{"arguments":"{\"city\""}}`,
+			`{"index":0,"function":{"arguments":":\"Oslo\"}"}}`,
+		)
 	},
 	"tool-repeated": func(c *call) {
-		c.called(fmt.Sprintf(`{"index":0,"id":"call_1","type":"function","function":{"name":%q,"arguments":"{\"city\""}}`, c.tool()),
-			fmt.Sprintf(`{"index":0,"id":"call_1","type":"function","function":{"name":%q,"arguments":":\"Oslo\"}"}}`, c.tool()))
+		c.called(
+			fmt.Sprintf(
+				`{"index":0,"id":"call_1","type":"function","function":{"name":%q,"arguments":"{\"city\""}}`,
+				c.tool(),
+			),
+			fmt.Sprintf(
+				`{"index":0,"id":"call_1","type":"function","function":{"name":%q,"arguments":":\"Oslo\"}"}}`,
+				c.tool(),
+			),
+		)
 	},
 	"tool-parallel": func(c *call) {
-		c.called(fmt.Sprintf(`{"index":0,"id":"call_1","type":"function","function":{"name":%q,"arguments":""}}`, c.tool()),
+		c.called(
+			fmt.Sprintf(`{"index":0,"id":"call_1","type":"function","function":{"name":%q,"arguments":""}}`, c.tool()),
 			fmt.Sprintf(`{"index":1,"id":"call_2","type":"function","function":{"name":%q,"arguments":""}}`, c.tool()),
-			`{"index":1,"function":{"arguments":"{\"city\":\"Rome\"}"}}`, `{"index":0,"function":{"arguments":"{\"city\":\"Oslo\"}"}}`)
+			`{"index":1,"function":{"arguments":"{\"city\":\"Rome\"}"}}`,
+			`{"index":0,"function":{"arguments":"{\"city\":\"Oslo\"}"}}`,
+		)
 	},
 	"tool-zero-index": func(c *call) {
-		c.called(fmt.Sprintf(`{"index":0,"id":"call_1","type":"function","function":{"name":%q,"arguments":"{\"city\":\"Oslo\"}"}}`, c.tool()),
-			fmt.Sprintf(`{"index":0,"id":"call_2","type":"function","function":{"name":%q,"arguments":"{\"city\":\"Rome\"}"}}`, c.tool()))
+		c.called(
+			fmt.Sprintf(
+				`{"index":0,"id":"call_1","type":"function","function":{"name":%q,"arguments":"{\"city\":\"Oslo\"}"}}`,
+				c.tool(),
+			),
+			fmt.Sprintf(
+				`{"index":0,"id":"call_2","type":"function","function":{"name":%q,"arguments":"{\"city\":\"Rome\"}"}}`,
+				c.tool(),
+			),
+		)
 	},
 	"tool-no-arguments": func(c *call) {
-		c.called(fmt.Sprintf(`{"index":0,"id":"call_1","type":"function","function":{"name":%q,"arguments":""}}`, c.tool()))
+		c.called(
+			fmt.Sprintf(`{"index":0,"id":"call_1","type":"function","function":{"name":%q,"arguments":""}}`, c.tool()),
+		)
 	},
 	"tool-object": func(c *call) {
 		c.called(fmt.Sprintf(`{"id":"call_1","function":{"name":%q,"arguments":{"city":"Oslo"}}}`, c.tool()))
@@ -99,12 +146,23 @@ var scenarios = map[string]func(*call){
 		c.called(`{"index":0,"id":"call_1","type":"function","function":{"name":"launch_rocket","arguments":"{}"}}`)
 	},
 	"tool-malformed": func(c *call) {
-		c.called(fmt.Sprintf(`{"index":0,"id":"call_1","type":"function","function":{"name":%q,"arguments":"{\"city\":"}}`, c.tool()))
+		c.called(
+			fmt.Sprintf(
+				`{"index":0,"id":"call_1","type":"function","function":{"name":%q,"arguments":"{\"city\":"}}`,
+				c.tool(),
+			),
+		)
 	},
 	// What an engine sends after the call: empty pieces of it.
 	"tool-trailing": func(c *call) {
-		c.called(fmt.Sprintf(`{"index":0,"id":"call_1","type":"function","function":{"name":%q,"arguments":"{\"city\":\"Oslo\"}"}}`, c.tool()),
-			`{"index":0,"function":{"arguments":""}}`, `{"index":0,"id":"","type":"function","function":{"name":"","arguments":""}}`)
+		c.called(
+			fmt.Sprintf(
+				`{"index":0,"id":"call_1","type":"function","function":{"name":%q,"arguments":"{\"city\":\"Oslo\"}"}}`,
+				c.tool(),
+			),
+			`{"index":0,"function":{"arguments":""}}`,
+			`{"index":0,"id":"","type":"function","function":{"name":"","arguments":""}}`,
+		)
 	},
 	// tool-loop calls a tool, and answers with its result.
 	"tool-loop": func(c *call) {
@@ -112,7 +170,12 @@ var scenarios = map[string]func(*call){
 			c.answer("The tool says: ", fmt.Sprint(last.Content))
 			return
 		}
-		c.called(fmt.Sprintf(`{"index":0,"id":"call_1","type":"function","function":{"name":%q,"arguments":"{\"city\":\"Oslo\"}"}}`, c.tool()))
+		c.called(
+			fmt.Sprintf(
+				`{"index":0,"id":"call_1","type":"function","function":{"name":%q,"arguments":"{\"city\":\"Oslo\"}"}}`,
+				c.tool(),
+			),
+		)
 	},
 	// tools-plan does what the first user message says, a line for each round: see
 	// Plan.
@@ -124,10 +187,17 @@ var scenarios = map[string]func(*call){
 			c.answer("I give up.")
 			return
 		}
-		c.called(fmt.Sprintf(`{"index":0,"id":"call_1","type":"function","function":{"name":%q,"arguments":"{\"code\":\"1\"}"}}`, c.tool()))
+		c.called(
+			fmt.Sprintf(
+				`{"index":0,"id":"call_1","type":"function","function":{"name":%q,"arguments":"{\"code\":\"1\"}"}}`,
+				c.tool(),
+			),
+		)
 	},
 	"tools-stubborn": func(c *call) {
-		c.called(`{"index":0,"id":"call_1","type":"function","function":{"name":"python","arguments":"{\"code\":\"1\"}"}}`)
+		c.called(
+			`{"index":0,"id":"call_1","type":"function","function":{"name":"python","arguments":"{\"code\":\"1\"}"}}`,
+		)
 	},
 	// tool-choice calls a tool when it must.
 	"tool-choice": func(c *call) {
@@ -145,10 +215,18 @@ var scenarios = map[string]func(*call){
 			c.answer("Hello")
 			return
 		}
-		c.called(fmt.Sprintf(`{"index":0,"id":"call_1","type":"function","function":{"name":%q,"arguments":"{\"city\":\"Oslo\"}"}}`, name))
+		c.called(
+			fmt.Sprintf(
+				`{"index":0,"id":"call_1","type":"function","function":{"name":%q,"arguments":"{\"city\":\"Oslo\"}"}}`,
+				name,
+			),
+		)
 	},
 	"tool-harmony": func(c *call) {
-		c.answer("<|channel|>analysis<|message|>"+Thought+"<|end|><|start|>assistant<|channel|>commentary to=functions."+c.tool()+" <|constrain|>json<|message|>{\"city\":", "\"Oslo\"}<|call|>")
+		c.answer(
+			"<|channel|>analysis<|message|>"+Thought+"<|end|><|start|>assistant<|channel|>commentary to=functions."+c.tool()+" <|constrain|>json<|message|>{\"city\":",
+			"\"Oslo\"}<|call|>",
+		)
 	},
 
 	// JSON.
@@ -157,8 +235,10 @@ var scenarios = map[string]func(*call){
 	"json-broken": func(c *call) { c.answer(`{"name":`) },
 	// A reading of a document, by internal/analysis/recommend's schema.
 	"reading": func(c *call) {
-		c.answer(`{"document_type":"newsletter","emotional_tone":"festive","sentiment":{"label":"positive","score":0.8},`,
-			`"formality":{"label":"informal","score":0.2},"keywords":["harvest supper"],"language":"en"}`)
+		c.answer(
+			`{"document_type":"newsletter","emotional_tone":"festive","sentiment":{"label":"positive","score":0.8},`,
+			`"formality":{"label":"informal","score":0.2},"keywords":["harvest supper"],"language":"en"}`,
+		)
 	},
 	"json-wrong": func(c *call) { c.answer(`{"name":"Ada","age":"old"}`) },
 	"json-second": func(c *call) {
@@ -204,6 +284,7 @@ var scenarios = map[string]func(*call){
 		if err != nil {
 			wait = time.Second
 		}
+
 		if c.pause(wait) {
 			c.answer("Hello", ", ", "world", "!")
 		}
@@ -234,13 +315,18 @@ var scenarios = map[string]func(*call){
 		if err != nil {
 			status = http.StatusInternalServerError
 		}
+
 		if status == http.StatusTooManyRequests {
 			c.w.Header().Set("Retry-After", "7")
 		}
 		fail(c.w, status, "scripted failure")
 	},
 	"context": func(c *call) {
-		fail(c.w, http.StatusBadRequest, "This model's maximum context length is 4096 tokens. However, your messages resulted in 9000 tokens.")
+		fail(
+			c.w,
+			http.StatusBadRequest,
+			"This model's maximum context length is 4096 tokens. However, your messages resulted in 9000 tokens.",
+		)
 	},
 	// fail-once fails each model's first request.
 	"fail-once": func(c *call) {
@@ -260,6 +346,7 @@ func (c *call) json(body string) {
 func (c *call) reasoned(field string) {
 	c.begin()
 	c.role()
+
 	for _, t := range words(Thought) {
 		c.delta(fmt.Sprintf("%q:%s", field, quote(t)))
 	}
@@ -270,6 +357,7 @@ func (c *call) reasoned(field string) {
 func (c *call) called(deltas ...string) {
 	c.begin()
 	c.role()
+
 	for _, d := range deltas {
 		c.delta(`"tool_calls":[` + d + `]`)
 	}
@@ -283,8 +371,10 @@ func (c *call) paced(tokens []string) {
 	}
 	c.begin()
 	c.role()
+
 	for _, t := range tokens {
 		c.say(t)
+
 		if !c.pause(time.Second / time.Duration(rate)) {
 			return
 		}
@@ -301,8 +391,10 @@ func (c *call) each(token func(i int) string) {
 	c.role()
 	before, after, _ := strings.Cut(c.text("\n"), `\n`)
 	begun := time.Now()
+
 	for i := range n {
 		c.event(before + token(i) + after)
+
 		if rate > 0 && !c.pause(time.Until(begun.Add(time.Duration(i+1)*time.Second/time.Duration(rate)))) {
 			return
 		}
@@ -313,15 +405,26 @@ func (c *call) each(token func(i int) string) {
 // rewritten streams with other line ends and other fields than usual.
 func (c *call) rewritten(newline, prefix, without string) {
 	c.begin()
+
 	for _, t := range []string{"Grüße", ", ", "世界!"} {
-		c.raw(strings.ReplaceAll(prefix, "\n", newline) + c.chunk(`"choices":[{"index":0,"delta":{"content":`+quote(t)+`}}]`) + newline + newline)
+		c.raw(
+			strings.ReplaceAll(
+				prefix,
+				"\n",
+				newline,
+			) + c.chunk(
+				`"choices":[{"index":0,"delta":{"content":`+quote(t)+`}}]`,
+			) + newline + newline,
+		)
 	}
+
 	last := prefix + c.chunk(`"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]`)
 	if without == "no-end" {
 		c.raw(last)
 		return
 	}
 	c.raw(strings.ReplaceAll(last, "\n", newline) + newline + newline)
+
 	if without == "" {
 		c.raw("data: [DONE]" + newline + newline)
 	}
@@ -330,6 +433,7 @@ func (c *call) rewritten(newline, prefix, without string) {
 // bytewise writes every byte by itself, through the middle of characters.
 func (c *call) bytewise() {
 	c.begin()
+
 	for _, b := range []byte("data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Grüße, 世界!\"}}]}\n\n") {
 		c.w.Write([]byte{b})
 		c.flush()

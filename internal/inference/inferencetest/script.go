@@ -58,7 +58,11 @@ func (c *call) choice(fields string) string {
 func (c *call) text(content string) string { return c.choice(`"content":` + quote(content)) }
 
 func (c *call) chunk(fields string) string {
-	return fmt.Sprintf(`{"id":"chatcmpl-scripted","object":"chat.completion.chunk","created":1770770843,"model":%q,"system_fingerprint":"fp_scripted01",%s}`, c.body.Model, fields)
+	return fmt.Sprintf(
+		`{"id":"chatcmpl-scripted","object":"chat.completion.chunk","created":1770770843,"model":%q,"system_fingerprint":"fp_scripted01",%s}`,
+		c.body.Model,
+		fields,
+	)
 }
 
 func (c *call) role() { c.delta(`"role":"assistant","content":""`) }
@@ -74,11 +78,21 @@ func (c *call) finish(reason string) {
 }
 
 func (c *call) usage(prompt, completion int) {
-	c.event(c.chunk(fmt.Sprintf(`"choices":[],"usage":{"prompt_tokens":%d,"completion_tokens":%d,"total_tokens":%d}`, prompt, completion, prompt+completion)))
+	c.event(
+		c.chunk(
+			fmt.Sprintf(
+				`"choices":[],"usage":{"prompt_tokens":%d,"completion_tokens":%d,"total_tokens":%d}`,
+				prompt,
+				completion,
+				prompt+completion,
+			),
+		),
+	)
 }
 
 func (c *call) done() {
 	c.complete = true
+
 	before := ""
 	if c.kept != nil {
 		before, c.kept = c.kept.String(), nil
@@ -89,8 +103,16 @@ func (c *call) done() {
 // answer is a whole stream of content; or one object, for who asked for no stream.
 func (c *call) answer(texts ...string) {
 	if !c.body.Stream {
-		c.json(fmt.Sprintf(`{"id":"chatcmpl-scripted","object":"chat.completion","created":1770770843,"model":%q,"choices":[{"index":0,"message":{"role":"assistant","content":%s},"logprobs":null,"finish_reason":"stop"}],"usage":{"prompt_tokens":11,"completion_tokens":%d,"total_tokens":%d}}`,
-			c.body.Model, quote(strings.Join(texts, "")), len(texts), 11+len(texts)))
+		c.json(
+			fmt.Sprintf(
+				`{"id":"chatcmpl-scripted","object":"chat.completion","created":1770770843,"model":%q,"choices":[{"index":0,"message":{"role":"assistant","content":%s},"logprobs":null,"finish_reason":"stop"}],"usage":{"prompt_tokens":11,"completion_tokens":%d,"total_tokens":%d}}`,
+				c.body.Model,
+				quote(strings.Join(texts, "")),
+				len(texts),
+				11+len(texts),
+			),
+		)
+
 		return
 	}
 	c.begin()
@@ -118,6 +140,7 @@ func (c *call) pause(d time.Duration) bool {
 		time.Sleep(d)
 		return c.r.Context().Err() == nil
 	}
+
 	select {
 	case <-time.After(d):
 		return true
@@ -135,6 +158,7 @@ func (c *call) prompt() string {
 			}
 		}
 	}
+
 	return ""
 }
 
@@ -143,6 +167,7 @@ func (c *call) tool() string {
 	if len(c.body.Tools) == 0 {
 		return "weather"
 	}
+
 	return c.body.Tools[0].Function.Name
 }
 
@@ -151,17 +176,20 @@ func quote(s string) string {
 	if err != nil {
 		return `""`
 	}
+
 	return string(b)
 }
 
 // words cuts a text before each space.
 func words(text string) []string {
 	var out []string
+
 	for i, w := range strings.Split(text, " ") {
 		if i > 0 {
 			w = " " + w
 		}
 		out = append(out, w)
 	}
+
 	return out
 }

@@ -76,6 +76,7 @@ func Start(t testing.TB) (*Server, string) {
 		web.CloseClientConnections() // some scenarios hang until their client goes
 		web.Close()
 	})
+
 	return s, web.URL + "/v1"
 }
 
@@ -83,6 +84,7 @@ func Start(t testing.TB) (*Server, string) {
 func (s *Server) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+
 	return slices.Clone(s.requests)
 }
 
@@ -92,6 +94,7 @@ func (s *Server) Break() { s.change(func() { s.broken = true }) }
 func (s *Server) isBroken() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+
 	return s.broken
 }
 
@@ -110,9 +113,11 @@ func (s *Server) wait(ctx context.Context, done func() bool) error {
 		s.mu.Lock()
 		ok, changed := done(), s.changed
 		s.mu.Unlock()
+
 		if ok {
 			return nil
 		}
+
 		select {
 		case <-changed:
 		case <-ctx.Done():
@@ -144,6 +149,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	raw, err := io.ReadAll(r.Body)
+
 	req := Request{Header: r.Header.Clone(), Raw: raw}
 	if err != nil || json.Unmarshal(raw, &req.Body) != nil {
 		fail(w, http.StatusBadRequest, "the body is not JSON")
@@ -151,6 +157,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	name := path.Base(req.Body.Model)
 	base, argument, _ := strings.Cut(name, ":")
+
 	scenario, known := scenarios[base]
 	if !known {
 		fail(w, http.StatusNotFound, fmt.Sprintf("model %q not found", req.Body.Model))
@@ -162,11 +169,13 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		c.turn = s.seen[req.Body.Model]
 		s.seen[req.Body.Model]++
 	})
+
 	if s.isBroken() {
 		fail(w, http.StatusServiceUnavailable, "scripted failure")
 		return
 	}
 	scenario(c)
+
 	if r.Context().Err() != nil && !c.complete {
 		s.change(func() { s.left++ })
 	}
@@ -179,6 +188,7 @@ func (s *Server) models(w http.ResponseWriter) {
 		Created int64  `json:"created"`
 		OwnedBy string `json:"owned_by"`
 	}
+
 	var data []model
 	for _, name := range slices.Concat(Scenarios(), slices.Sorted(maps.Keys(sounds)), slices.Sorted(maps.Keys(voices))) {
 		data = append(data, model{name, "model", 1770770815, "inferencetest"})

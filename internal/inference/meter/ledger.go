@@ -43,8 +43,13 @@ type Usage struct {
 // counters are Usage's numbers as the ledger names them.
 func (u *Usage) counters() map[string]*int64 {
 	return map[string]*int64{
-		"requests": &u.Requests, "prompt": &u.PromptTokens, "completion": &u.CompletionTokens,
-		"reasoning": &u.ReasoningTokens, "estimated": &u.EstimatedTokens, "audio": &u.AudioSeconds, "cancelled": &u.Cancelled,
+		"requests":   &u.Requests,
+		"prompt":     &u.PromptTokens,
+		"completion": &u.CompletionTokens,
+		"reasoning":  &u.ReasoningTokens,
+		"estimated":  &u.EstimatedTokens,
+		"audio":      &u.AudioSeconds,
+		"cancelled":  &u.Cancelled,
 	}
 }
 
@@ -69,6 +74,7 @@ func (m *Meter) Record(ctx context.Context, id string, at time.Time, u Usage) er
 
 	name := ledgerKey(at.UTC().Format(Day))
 	args := []any{recordedTTL.Milliseconds(), ledgerTTL.Milliseconds()}
+
 	for counter, n := range u.counters() {
 		if *n != 0 {
 			args = append(args, u.Key+fieldSeparator+u.Model+fieldSeparator+counter, *n)
@@ -99,40 +105,51 @@ func (m *Meter) Query(ctx context.Context, q Query) ([]Usage, error) {
 		days = append(days, d.Format(Day))
 	}
 	read := make([]*redis.MapStringStringCmd, len(days))
+
 	_, err := m.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
 		for i, day := range days {
 			read[i] = p.HGetAll(ctx, ledgerKey(day))
 		}
+
 		return nil
 	})
 	if err != nil {
 		return nil, fmt.Errorf("reading usage: %w", err)
 	}
 	sums := map[Usage]*Usage{}
+
 	for i, day := range days {
 		for field, value := range read[i].Val() {
 			parts := strings.Split(field, fieldSeparator)
+
 			n, err := strconv.ParseInt(value, 10, 64)
 			if len(parts) != 3 || err != nil || q.Key != nil && parts[0] != *q.Key {
 				continue
 			}
 			group := Usage{Key: parts[0], Model: parts[1], Day: day}
 			group.keep(q.By)
+
 			if sums[group] == nil {
 				sums[group] = &Usage{Key: group.Key, Model: group.Model, Day: group.Day}
 			}
+
 			if counter := sums[group].counters()[parts[2]]; counter != nil {
 				*counter += n
 			}
 		}
 	}
+
 	out := make([]Usage, 0, len(sums))
 	for _, u := range sums {
 		out = append(out, *u)
 	}
 	slices.SortFunc(out, func(a, b Usage) int {
-		return strings.Compare(a.Day+fieldSeparator+a.Key+fieldSeparator+a.Model, b.Day+fieldSeparator+b.Key+fieldSeparator+b.Model)
+		return strings.Compare(
+			a.Day+fieldSeparator+a.Key+fieldSeparator+a.Model,
+			b.Day+fieldSeparator+b.Key+fieldSeparator+b.Model,
+		)
 	})
+
 	return out, nil
 }
 
@@ -140,9 +157,11 @@ func (u *Usage) keep(by []string) {
 	if !slices.Contains(by, "key") {
 		u.Key = ""
 	}
+
 	if !slices.Contains(by, "model") {
 		u.Model = ""
 	}
+
 	if !slices.Contains(by, "day") {
 		u.Day = ""
 	}

@@ -63,6 +63,7 @@ func (d Dimension) Name() string {
 	case TPD:
 		return "tokens per day (TPD)"
 	}
+
 	return "requests at a time"
 }
 
@@ -76,6 +77,7 @@ func (d Dimension) window() time.Duration {
 	case RPD, TPD:
 		return 24 * time.Hour
 	}
+
 	return 0
 }
 
@@ -93,6 +95,7 @@ func (l Limits) of(d Dimension) int {
 	case TPD:
 		return l.TPD
 	}
+
 	return l.Concurrency
 }
 
@@ -169,11 +172,13 @@ func (m *Meter) Reserve(ctx context.Context, key, id string, l Limits, tokens in
 	if l == (Limits{}) {
 		return grant, nil
 	}
+
 	refused, running, levels, err := m.ask(ctx, key, id, l, tokens)
 	if err != nil {
 		return nil, err
 	}
 	grant.States = states(l, levels)
+
 	switch {
 	case refused == 0:
 		if l.Concurrency > 0 {
@@ -182,20 +187,30 @@ func (m *Meter) Reserve(ctx context.Context, key, id string, l Limits, tokens in
 			m.grants[grant] = struct{}{}
 			m.mu.Unlock()
 		}
+
 		return grant, nil
 	case refused > len(dimensions):
-		return nil, &Exceeded{Dimension: Concurrency, Limit: l.Concurrency, Used: running, Requested: 1, States: grant.States}
+		return nil, &Exceeded{
+			Dimension: Concurrency,
+			Limit:     l.Concurrency,
+			Used:      running,
+			Requested: 1,
+			States:    grant.States,
+		}
 	}
 	d := dimensions[refused-1]
+
 	e := &Exceeded{Dimension: d, Limit: l.of(d), Requested: 1, States: grant.States}
 	if d.Tokens() {
 		e.Requested = tokens
 	}
 	level := levels[refused-1]
+
 	e.Used = e.Limit - int(level)
 	if !e.TooLarge() {
 		e.After = refill(float64(e.Requested)-level, e.Limit, d)
 	}
+
 	return nil, e
 }
 
@@ -204,49 +219,69 @@ func (m *Meter) Look(ctx context.Context, key string, l Limits) (map[Dimension]S
 	if l == (Limits{}) {
 		return nil, nil
 	}
+
 	_, _, levels, err := m.ask(ctx, key, "", l, 0)
 	if err != nil {
 		return nil, err
 	}
+
 	return states(l, levels), nil
 }
 
 // ask runs reserveScript.
-func (m *Meter) ask(ctx context.Context, key, id string, l Limits, tokens int) (refused, running int, levels [len(dimensions)]float64, err error) {
+func (m *Meter) ask(
+	ctx context.Context,
+	key, id string,
+	l Limits,
+	tokens int,
+) (refused, running int, levels [len(dimensions)]float64, err error) {
 	held := heldTTL
 	if tokens == 0 || l.TPM == 0 && l.TPD == 0 {
 		held = repeatTTL
 	}
+
 	args := []any{id, tokens, lease.Milliseconds(), held.Milliseconds(), l.Concurrency}
 	for _, d := range dimensions {
 		args = append(args, l.of(d), d.window().Milliseconds())
 	}
-	answer, err := reserveScript.Run(ctx, m.rdb, []string{bucketsKey(key), runningKey(key), heldKey(key, id)}, args...).StringSlice()
+
+	answer, err := reserveScript.Run(ctx, m.rdb, []string{bucketsKey(key), runningKey(key), heldKey(key, id)}, args...).
+		StringSlice()
 	if err == nil {
 		refused, err = strconv.Atoi(answer[0])
 	}
+
 	if err == nil {
 		running, err = strconv.Atoi(answer[1])
 	}
+
 	for i := range levels {
 		if err == nil {
 			levels[i], err = strconv.ParseFloat(answer[i+2], 64)
 		}
 	}
+
 	if err != nil {
 		err = fmt.Errorf("the limits of a key: %w", err)
 	}
+
 	return refused, running, levels, err
 }
 
 // states is how the limited dimensions stand.
 func states(l Limits, levels [len(dimensions)]float64) map[Dimension]State {
 	out := map[Dimension]State{}
+
 	for i, d := range dimensions {
 		if limit := l.of(d); limit > 0 {
-			out[d] = State{Limit: limit, Remaining: max(0, int(levels[i])), Reset: refill(float64(limit)-levels[i], limit, d)}
+			out[d] = State{
+				Limit:     limit,
+				Remaining: max(0, int(levels[i])),
+				Reset:     refill(float64(limit)-levels[i], limit, d),
+			}
 		}
 	}
+
 	return out
 }
 
@@ -261,9 +296,11 @@ func (g *Grant) Release(ctx context.Context) {
 	_, running := g.meter.grants[g]
 	delete(g.meter.grants, g)
 	g.meter.mu.Unlock()
+
 	if !running {
 		return
 	}
+
 	if err := g.meter.rdb.ZRem(ctx, runningKey(g.key), g.id).Err(); err != nil {
 		g.meter.log.Warn("a finished request still counts for a while", "key", g.key, "err", err)
 	}
@@ -278,10 +315,12 @@ func (m *Meter) Settle(ctx context.Context, key, id string, l Limits, useID stri
 	}
 
 	keys := []string{bucketsKey(key), heldKey(key, id), usedKey(key, useID)}
+
 	err := settleScript.Run(ctx, m.rdb, keys, used, l.TPM, l.TPD, recordedTTL.Milliseconds()).Err()
 	if err != nil {
 		return fmt.Errorf("settling a reservation: %w", err)
 	}
+
 	return nil
 }
 
@@ -289,6 +328,7 @@ func (m *Meter) Settle(ctx context.Context, key, id string, l Limits, useID stri
 func (m *Meter) Keep(ctx context.Context) {
 	tick := time.NewTicker(renewEvery)
 	defer tick.Stop()
+
 	for {
 		select {
 		case <-ctx.Done():
@@ -296,18 +336,22 @@ func (m *Meter) Keep(ctx context.Context) {
 		case <-tick.C:
 		}
 		m.mu.Lock()
+
 		grants := make([]*Grant, 0, len(m.grants))
 		for g := range m.grants {
 			grants = append(grants, g)
 		}
 		m.mu.Unlock()
+
 		if len(grants) == 0 {
 			continue
 		}
+
 		_, err := m.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
 			for _, g := range grants {
 				renewScript.Eval(ctx, p, []string{runningKey(g.key)}, g.id, lease.Milliseconds())
 			}
+
 			return nil
 		})
 		if err != nil && ctx.Err() == nil {

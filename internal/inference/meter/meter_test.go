@@ -21,30 +21,36 @@ import (
 
 func open(t *testing.T) *meter.Meter {
 	t.Helper()
+
 	o, err := redis.ParseURL(redistest.Start(t))
 	if err != nil {
 		t.Fatal(err)
 	}
 	rdb := redis.NewClient(o)
 	t.Cleanup(func() { rdb.Close() })
+
 	return meter.New(rdb, slog.New(slog.DiscardHandler))
 }
 
 func reserve(t *testing.T, m *meter.Meter, id string, l meter.Limits, tokens int) (*meter.Grant, *meter.Exceeded) {
 	t.Helper()
+
 	g, err := m.Reserve(t.Context(), "ann", id, l, tokens)
 	if err == nil {
 		return g, nil
 	}
+
 	e, ok := errors.AsType[*meter.Exceeded](err)
 	if !ok {
 		t.Fatal(err)
 	}
+
 	return nil, e
 }
 
 func TestEveryDimensionRefuses(t *testing.T) {
 	t.Parallel()
+
 	for _, tc := range []struct {
 		limits   meter.Limits
 		tokens   int
@@ -74,18 +80,28 @@ func TestEveryDimensionRefuses(t *testing.T) {
 				_, refused = reserve(t, m, "one more", tc.limits, tc.tokens)
 				took = time.Since(began)
 			}
+
 			if refused == nil {
 				t.Fatal("one more is allowed")
 			}
-			if diff := cmp.Diff(tc.exceeded, *refused, cmpopts.IgnoreFields(meter.Exceeded{}, "Used", "After", "States")); diff != "" {
+
+			if diff := cmp.Diff(
+				tc.exceeded,
+				*refused,
+				cmpopts.IgnoreFields(meter.Exceeded{}, "Used", "After", "States"),
+			); diff != "" {
 				t.Errorf("(-want +got) %s", diff)
 			}
-			if back := tc.exceeded.Used - refused.Used; back < 0 || float64(back) > math.Ceil(took.Minutes()*float64(tc.limits.TPM)) {
+
+			if back := tc.exceeded.Used - refused.Used; back < 0 ||
+				float64(back) > math.Ceil(took.Minutes()*float64(tc.limits.TPM)) {
 				t.Errorf("%d used, want %d, %s after the first", refused.Used, tc.exceeded.Used, took)
 			}
+
 			if gap := tc.after - refused.After; gap < 0 || gap > took+time.Millisecond {
 				t.Errorf("after %s, want %s, %s after the first", refused.After, tc.after, took)
 			}
+
 			if refused.TooLarge() != (tc.allowed == 0) {
 				t.Errorf("too large: %t", refused.TooLarge())
 			}
@@ -98,15 +114,18 @@ func TestWhatIsRefusedTakesNothing(t *testing.T) {
 	m := open(t)
 	l := meter.Limits{RPD: 10, TPD: 100} // a part of one comes back meanwhile
 	reserve(t, m, "a", l, 90)
+
 	for n := range 5 {
 		if _, refused := reserve(t, m, fmt.Sprint(n), l, 50); refused == nil || refused.Dimension != meter.TPD {
 			t.Fatalf("got %v", refused)
 		}
 	}
+
 	g, refused := reserve(t, m, "b", l, 1)
 	if refused != nil {
 		t.Fatal(refused)
 	}
+
 	if got := g.States[meter.RPD]; got.Limit != 10 || got.Remaining != 8 {
 		t.Errorf("got %+v", got)
 	}
@@ -121,6 +140,7 @@ func TestSettlingGivesBackWhatWasNotUsed(t *testing.T) {
 		if refused != nil {
 			t.Fatal(refused)
 		}
+
 		return g.States[meter.TPM].Remaining
 	}
 	settle := func(id, use string, used int) {
@@ -131,6 +151,7 @@ func TestSettlingGivesBackWhatWasNotUsed(t *testing.T) {
 	began := time.Now()
 	near := func(got, want int) {
 		t.Helper()
+
 		refilled := int(time.Since(began).Minutes()*float64(l.TPM)) + 1
 		if got < want || got > want+refilled {
 			t.Errorf("%d left, want %d", got, want)
@@ -154,6 +175,7 @@ func TestSettlingGivesBackWhatWasNotUsed(t *testing.T) {
 func TestARepeatedReservationTakesOnce(t *testing.T) {
 	t.Parallel()
 	m := open(t)
+
 	l := meter.Limits{RPD: 1, Concurrency: 1}
 	for range 3 {
 		if _, refused := reserve(t, m, "same", l, 0); refused != nil {
@@ -170,20 +192,24 @@ func TestALimitThatIsNotAskedForIsLeftAlone(t *testing.T) {
 	// The tokens come back at 100 a second meanwhile, whoever asks for the requests.
 	var states map[meter.Dimension]meter.State
 	asked := 0
+
 	for deadline := time.Now().Add(wait.Patience); states[meter.TPM].Remaining < 15; time.Sleep(10 * time.Millisecond) { // polling a condition
 		if time.Now().After(deadline) {
 			t.Fatalf("the tokens do not come back: %+v", states)
 		}
 		reserve(t, m, fmt.Sprint(asked), meter.Limits{RPD: 1000}, 0)
 		asked++
+
 		var err error
 		if states, err = m.Look(t.Context(), "ann", all); err != nil {
 			t.Fatal(err)
 		}
 	}
+
 	if left := states[meter.RPD].Remaining; left != 999-asked {
 		t.Errorf("%d requests left after %d", left, asked)
 	}
+
 	again, err := m.Look(t.Context(), "ann", all)
 	if err != nil || again[meter.RPD].Remaining != states[meter.RPD].Remaining {
 		t.Errorf("looking takes: %+v, then %+v (%v)", states, again, err)
@@ -194,6 +220,7 @@ func TestConcurrencyIsHeldUnderAStampede(t *testing.T) {
 	t.Parallel()
 	m := open(t)
 	var running, most atomic.Int64
+
 	var all sync.WaitGroup
 	for n := range 50 {
 		all.Go(func() {
@@ -201,6 +228,7 @@ func TestConcurrencyIsHeldUnderAStampede(t *testing.T) {
 			if err != nil {
 				return
 			}
+
 			now := running.Add(1)
 			for seen := most.Load(); now > seen && !most.CompareAndSwap(seen, now); seen = most.Load() {
 			}
@@ -210,9 +238,11 @@ func TestConcurrencyIsHeldUnderAStampede(t *testing.T) {
 		})
 	}
 	all.Wait()
+
 	if n := most.Load(); n < 1 || n > 4 {
 		t.Errorf("%d at a time", n)
 	}
+
 	if _, refused := reserve(t, m, "after", meter.Limits{Concurrency: 1}, 0); refused != nil {
 		t.Errorf("after all were released: %v", refused)
 	}
@@ -222,6 +252,7 @@ func TestTheLedgerSumsUp(t *testing.T) {
 	t.Parallel()
 	m := open(t)
 	wait.ForDay()
+
 	for i, u := range []meter.Usage{
 		{Key: "ann", Model: "a/b", Requests: 1, PromptTokens: 10, CompletionTokens: 5, ReasoningTokens: 2},
 		{Key: "ann", Model: "a/b", Requests: 1, PromptTokens: 1, Cancelled: 1},
@@ -236,6 +267,7 @@ func TestTheLedgerSumsUp(t *testing.T) {
 	}
 	now := time.Now()
 	day, today := now.UTC().Format(meter.Day), now.UTC().Truncate(24*time.Hour)
+
 	ann := "ann"
 	for _, tc := range []struct {
 		query meter.Query
@@ -258,17 +290,24 @@ func TestTheLedgerSumsUp(t *testing.T) {
 		for _, from := range []time.Time{now.AddDate(0, 0, -3), today.Add(-time.Nanosecond), today, today.Add(24*time.Hour - time.Nanosecond)} {
 			for _, to := range []time.Time{today, now, today.AddDate(0, 0, 2)} {
 				tc.query.From, tc.query.To = from, to
+
 				got, err := m.Query(t.Context(), tc.query)
 				if err != nil {
 					t.Fatal(err)
 				}
+
 				if diff := cmp.Diff(tc.want, got); diff != "" {
 					t.Errorf("by %v, from %s to %s (-want +got) %s", tc.query.By, from, to, diff)
 				}
 			}
 		}
 	}
-	if got, err := m.Query(t.Context(), meter.Query{From: now.AddDate(0, 0, -9), To: now.AddDate(0, 0, -8), By: []string{"day"}}); err != nil || len(got) != 0 {
+
+	if got, err := m.Query(
+		t.Context(),
+		meter.Query{From: now.AddDate(0, 0, -9), To: now.AddDate(0, 0, -8), By: []string{"day"}},
+	); err != nil ||
+		len(got) != 0 {
 		t.Errorf("another week: %v, %v", got, err)
 	}
 }
@@ -276,14 +315,23 @@ func TestTheLedgerSumsUp(t *testing.T) {
 func TestARepeatAfterMidnightIsNotCountedTwice(t *testing.T) {
 	t.Parallel()
 	m := open(t)
+
 	accepted := time.Date(2026, 2, 28, 23, 59, 59, 999e6, time.UTC)
 	for range 2 {
-		if err := m.Record(t.Context(), "request", accepted, meter.Usage{Key: "ann", Requests: 1, PromptTokens: 7}); err != nil {
+		if err := m.Record(
+			t.Context(),
+			"request",
+			accepted,
+			meter.Usage{Key: "ann", Requests: 1, PromptTokens: 7},
+		); err != nil {
 			t.Fatal(err)
 		}
 	}
 
-	got, err := m.Query(t.Context(), meter.Query{From: accepted.AddDate(0, 0, -1), To: accepted.AddDate(0, 0, 1), By: []string{"day"}})
+	got, err := m.Query(
+		t.Context(),
+		meter.Query{From: accepted.AddDate(0, 0, -1), To: accepted.AddDate(0, 0, 1), By: []string{"day"}},
+	)
 	if want := []meter.Usage{{Day: "2026-02-28", Requests: 1, PromptTokens: 7}}; err != nil || !cmp.Equal(want, got) {
 		t.Errorf("got %+v, %v", got, err)
 	}

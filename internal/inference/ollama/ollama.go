@@ -53,8 +53,14 @@ func New(base string) *Client {
 	if base == "" {
 		base = DefaultBase
 	}
-	return &Client{base: strings.TrimRight(base, "/"), shown: map[string]shown{},
-		http: &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
+
+	return &Client{
+		base:  strings.TrimRight(base, "/"),
+		shown: map[string]shown{},
+		http: &http.Client{
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		},
+	}
 }
 
 // Models lists the models this Ollama has, with their upstream. It takes 2 s at
@@ -71,14 +77,17 @@ func (c *Client) Models(ctx context.Context) ([]inference.Model, error) {
 	}
 	seen := map[string]shown{}
 	var models []inference.Model
+
 	for _, tag := range tags.Models[:min(len(tags.Models), maxModels)] {
 		s, err := c.show(ctx, tag.Name, tag.Digest)
 		if slow, ok := errors.AsType[net.Error](err); ok && slow.Timeout() {
 			return nil, err
 		}
+
 		if err != nil {
 			continue // deleted meanwhile, or a damaged one
 		}
+
 		seen[tag.Digest] = s
 		if !slices.Contains(s.capabilities, "completion") {
 			continue // an embedding model
@@ -88,25 +97,31 @@ func (c *Client) Models(ctx context.Context) ([]inference.Model, error) {
 	c.mu.Lock()
 	c.shown = seen
 	c.mu.Unlock()
+
 	return models, nil
 }
 
 func (c *Client) model(name string, s shown) inference.Model {
-	m := inference.Model{ID: name, OwnedBy: "ollama", ContextWindow: s.context, Capabilities: []string{inference.CanChat},
-		Upstreams: []inference.Upstream{{Name: "ollama", Kind: inference.Ollama, BaseURL: c.base + "/v1", Model: name}}}
+	m := inference.Model{
+		ID: name, OwnedBy: "ollama", ContextWindow: s.context, Capabilities: []string{inference.CanChat},
+		Upstreams: []inference.Upstream{{Name: "ollama", Kind: inference.Ollama, BaseURL: c.base + "/v1", Model: name}},
+	}
 	if short, ok := strings.CutSuffix(name, ":latest"); ok {
 		m.Aliases = []string{short}
 	}
+
 	for theirs, ours := range map[string]string{"tools": inference.CanTools, "vision": inference.CanVision, "thinking": inference.CanReason} {
 		if slices.Contains(s.capabilities, theirs) {
 			m.Capabilities = append(m.Capabilities, ours)
 		}
 	}
 	slices.Sort(m.Capabilities)
+
 	if !m.Can(inference.CanReason) {
 		// Ollama refuses an effort for a model that does not think.
 		m.Reasoning.Efforts = &[]string{}
 	}
+
 	return m
 }
 
@@ -114,9 +129,11 @@ func (c *Client) show(ctx context.Context, name, digest string) (shown, error) {
 	c.mu.Lock()
 	s, ok := c.shown[digest]
 	c.mu.Unlock()
+
 	if ok {
 		return s, nil
 	}
+
 	var reply struct {
 		Capabilities []string                   `json:"capabilities"`
 		Info         map[string]json.RawMessage `json:"model_info"`
@@ -124,39 +141,47 @@ func (c *Client) show(ctx context.Context, name, digest string) (shown, error) {
 	if err := c.ask(ctx, http.MethodPost, "/api/show", map[string]string{"model": name}, &reply); err != nil {
 		return shown{}, err
 	}
+
 	s = shown{capabilities: reply.Capabilities}
 	if s.capabilities == nil { // before 0.6 it listed none
 		s.capabilities = []string{"completion", "tools"}
 	}
+
 	for _, key := range slices.Sorted(maps.Keys(reply.Info)) {
 		if strings.HasSuffix(key, ".context_length") {
 			s.context = 0
 			_ = json.Unmarshal(reply.Info[key], &s.context) // 0 stays where it is no number
 		}
 	}
+
 	return s, nil
 }
 
 func (c *Client) ask(ctx context.Context, method, path string, question, answer any) error {
 	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()
+
 	resp, err := c.do(ctx, method, path, question)
 	if err != nil {
 		return err
 	}
 	defer resp.Body.Close()
+
 	b, err := io.ReadAll(io.LimitReader(resp.Body, maxBody))
 	if err != nil {
 		return err
 	}
+
 	if resp.StatusCode != http.StatusOK {
 		return fmt.Errorf("Ollama answered %d: %s", resp.StatusCode, errorOf(b))
 	}
+
 	return json.Unmarshal(b, answer)
 }
 
 func (c *Client) do(ctx context.Context, method, path string, question any) (*http.Response, error) {
 	var body io.Reader
+
 	if question != nil {
 		b, err := json.Marshal(question)
 		if err != nil {
@@ -164,15 +189,18 @@ func (c *Client) do(ctx context.Context, method, path string, question any) (*ht
 		}
 		body = bytes.NewReader(b)
 	}
+
 	req, err := http.NewRequestWithContext(ctx, method, c.base+path, body)
 	if err != nil {
 		return nil, err
 	}
 	req.Header.Set("Content-Type", "application/json")
+
 	resp, err := c.http.Do(req)
 	if err != nil {
 		return nil, fmt.Errorf("Ollama does not answer at %s: %w", c.base, err)
 	}
+
 	return resp, nil
 }
 
@@ -189,21 +217,26 @@ type Progress struct {
 func (c *Client) Pull(ctx context.Context, name string, progress func(Progress)) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
+
 	stall := time.AfterFunc(stallTimeout, func() { cancel(fmt.Errorf("Ollama has said nothing for %s", stallTimeout)) })
 	defer stall.Stop()
+
 	resp, err := c.do(ctx, http.MethodPost, "/api/pull", map[string]any{"model": name, "stream": true})
 	if err != nil {
 		return err
 	}
 	defer resp.Body.Close()
+
 	if resp.StatusCode != http.StatusOK {
 		b, _ := io.ReadAll(io.LimitReader(resp.Body, 64<<10))
 		return fmt.Errorf("Ollama cannot fetch %q: %s", name, errorOf(b))
 	}
 	lines := bufio.NewScanner(resp.Body)
 	lines.Buffer(nil, 1<<20)
+
 	for lines.Scan() {
 		stall.Reset(stallTimeout)
+
 		var line struct {
 			Status    string `json:"status"`
 			Error     string `json:"error"`
@@ -213,20 +246,25 @@ func (c *Client) Pull(ctx context.Context, name string, progress func(Progress))
 		if err := json.Unmarshal(lines.Bytes(), &line); err != nil {
 			return errors.New("Ollama sent what is not JSON")
 		}
+
 		if line.Error != "" {
 			return fmt.Errorf("Ollama cannot fetch %q: %s", name, line.Error)
 		}
 		progress(Progress{line.Status, line.Completed, line.Total})
+
 		if line.Status == "success" {
 			return nil
 		}
 	}
+
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
+
 	if err := lines.Err(); err != nil {
 		return err
 	}
+
 	return fmt.Errorf("Ollama stopped before %q was complete", name)
 }
 
@@ -237,5 +275,6 @@ func errorOf(body []byte) string {
 	if json.Unmarshal(body, &reply) == nil && reply.Error != "" {
 		return reply.Error
 	}
+
 	return "no reason given"
 }

@@ -19,15 +19,22 @@ func fake(t *testing.T) (*ollama.Client, *atomic.Int32) {
 	var shows atomic.Int32
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /api/tags", func(w http.ResponseWriter, _ *http.Request) {
-		fmt.Fprint(w, `{"models":[{"name":"qwen3:8b","digest":"a"},{"name":"gemma:latest","digest":"b"},{"name":"nomic-embed:latest","digest":"c"},{"name":"gone:1b","digest":"d"}]}`)
+		fmt.Fprint(
+			w,
+			`{"models":[{"name":"qwen3:8b","digest":"a"},{"name":"gemma:latest","digest":"b"},{"name":"nomic-embed:latest","digest":"c"},{"name":"gone:1b","digest":"d"}]}`,
+		)
 	})
 	mux.HandleFunc("POST /api/show", func(w http.ResponseWriter, r *http.Request) {
 		shows.Add(1)
 		var q struct{ Model string }
 		json.NewDecoder(r.Body).Decode(&q)
+
 		switch q.Model {
 		case "qwen3:8b":
-			fmt.Fprint(w, `{"capabilities":["completion","tools","thinking"],"model_info":{"general.architecture":"qwen3","qwen3.context_length":40960}}`)
+			fmt.Fprint(
+				w,
+				`{"capabilities":["completion","tools","thinking"],"model_info":{"general.architecture":"qwen3","qwen3.context_length":40960}}`,
+			)
 		case "gemma:latest":
 			fmt.Fprint(w, `{"capabilities":["completion","vision"],"model_info":{}}`)
 		case "nomic-embed:latest":
@@ -40,44 +47,60 @@ func fake(t *testing.T) (*ollama.Client, *atomic.Int32) {
 	mux.HandleFunc("POST /api/pull", func(w http.ResponseWriter, r *http.Request) {
 		var q struct{ Model string }
 		json.NewDecoder(r.Body).Decode(&q)
+
 		if q.Model == "cut" {
 			fmt.Fprintln(w, `{"status":"pulling manifest"}`)
 			return
 		}
+
 		if q.Model != "qwen3:8b" {
 			fmt.Fprintln(w, `{"status":"pulling manifest"}`)
 			fmt.Fprintln(w, `{"error":"pull model manifest: file does not exist"}`)
+
 			return
 		}
+
 		for _, line := range []string{`{"status":"pulling manifest"}`, `{"status":"pulling ab12","digest":"sha256:ab12","total":100,"completed":40}`, `{"status":"pulling ab12","digest":"sha256:ab12","total":100,"completed":100}`, `{"status":"success"}`} {
 			fmt.Fprintln(w, line)
 		}
 	})
 	web := httptest.NewServer(mux)
 	t.Cleanup(web.Close)
+
 	return ollama.New(web.URL), &shows
 }
 
 func TestModelsTellWhatTheyCan(t *testing.T) {
 	t.Parallel()
 	c, shows := fake(t)
+
 	models, err := c.Models(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	if len(models) != 2 {
 		t.Fatalf("got %+v", models)
 	}
+
 	qwen, gemma := models[0], models[1]
-	if qwen.ID != "qwen3:8b" || qwen.ContextWindow != 40960 || !qwen.Can(inference.CanTools) || !qwen.Can(inference.CanReason) || qwen.Can(inference.CanVision) {
+	if qwen.ID != "qwen3:8b" || qwen.ContextWindow != 40960 || !qwen.Can(inference.CanTools) ||
+		!qwen.Can(inference.CanReason) ||
+		qwen.Can(inference.CanVision) {
 		t.Errorf("got %+v", qwen)
 	}
-	if !slices.Equal(gemma.Aliases, []string{"gemma"}) || !gemma.Can(inference.CanVision) || gemma.Can(inference.CanTools) || len(*gemma.Reasoning.Efforts) != 0 {
+
+	if !slices.Equal(gemma.Aliases, []string{"gemma"}) || !gemma.Can(inference.CanVision) ||
+		gemma.Can(inference.CanTools) ||
+		len(*gemma.Reasoning.Efforts) != 0 {
 		t.Errorf("got %+v", gemma)
 	}
-	if u := qwen.Upstreams[0]; u.Kind != inference.Ollama || !strings.HasSuffix(u.BaseURL, "/v1") || u.Model != "qwen3:8b" {
+
+	if u := qwen.Upstreams[0]; u.Kind != inference.Ollama || !strings.HasSuffix(u.BaseURL, "/v1") ||
+		u.Model != "qwen3:8b" {
 		t.Errorf("upstream %+v", u)
 	}
+
 	before := shows.Load()
 	if _, err := c.Models(t.Context()); err != nil || shows.Load() != before+1 {
 		t.Errorf("looked at %d models again, want the failed one only (%v)", shows.Load()-before, err)
@@ -88,18 +111,29 @@ func TestPullTellsItsProgressAndItsFailure(t *testing.T) {
 	t.Parallel()
 	c, _ := fake(t)
 	var seen []ollama.Progress
+
 	if err := c.Pull(t.Context(), "qwen3:8b", func(p ollama.Progress) { seen = append(seen, p) }); err != nil {
 		t.Fatal(err)
 	}
+
 	if len(seen) != 4 || seen[1].Completed != 40 || seen[1].Total != 100 {
 		t.Errorf("saw %+v", seen)
 	}
+
 	for name, says := range map[string]string{"nothing": "file does not exist", "cut": "stopped before"} {
-		if err := c.Pull(t.Context(), name, func(ollama.Progress) {}); err == nil || !strings.Contains(err.Error(), says) {
+		if err := c.Pull(
+			t.Context(),
+			name,
+			func(ollama.Progress) {},
+		); err == nil ||
+			!strings.Contains(err.Error(), says) {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}
-	if _, err := ollama.New("http://127.0.0.1:1").Models(t.Context()); err == nil || !strings.Contains(err.Error(), "does not answer") {
+
+	if _, err := ollama.New("http://127.0.0.1:1").
+		Models(t.Context()); err == nil ||
+		!strings.Contains(err.Error(), "does not answer") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -14,6 +14,7 @@ const hexDigits = "0123456789abcdef"
 func appendString(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	from := 0
+
 	for i := 0; i < len(s); {
 		c := s[i]
 		if c < utf8.RuneSelf {
@@ -22,6 +23,7 @@ func appendString(dst []byte, s string) []byte {
 				continue
 			}
 			dst = append(dst, s[from:i]...)
+
 			switch c {
 			case '"', '\\':
 				dst = append(dst, '\\', c)
@@ -38,6 +40,7 @@ func appendString(dst []byte, s string) []byte {
 			from = i
 			continue
 		}
+
 		r, size := utf8.DecodeRuneInString(s[i:])
 		if (r == utf8.RuneError && size == 1) || r == '\u2028' || r == '\u2029' || r == '\u0085' {
 			dst = append(dst, s[from:i]...)
@@ -46,6 +49,7 @@ func appendString(dst []byte, s string) []byte {
 		}
 		i += size
 	}
+
 	return append(append(dst, s[from:]...), '"')
 }
 
@@ -53,6 +57,7 @@ func appendStringOrNull(dst []byte, s string) []byte {
 	if s == "" {
 		return append(dst, "null"...)
 	}
+
 	return appendString(dst, s)
 }
 
@@ -65,18 +70,30 @@ func appendUsage(dst []byte, u *inference.Usage) []byte {
 	dst = strconv.AppendInt(append(dst, `,"completion_tokens":`...), int64(u.CompletionTokens), 10)
 	dst = appendSeconds(append(dst, `,"completion_time":`...), u.CompletionTime)
 	dst = strconv.AppendInt(append(dst, `,"total_tokens":`...), int64(u.TotalTokens), 10)
+
 	dst = appendSeconds(append(dst, `,"total_time":`...), u.TotalTime)
 	if u.CachedTokens != nil {
-		dst = strconv.AppendInt(append(dst, `,"prompt_tokens_details":{"cached_tokens":`...), int64(*u.CachedTokens), 10)
+		dst = strconv.AppendInt(
+			append(dst, `,"prompt_tokens_details":{"cached_tokens":`...),
+			int64(*u.CachedTokens),
+			10,
+		)
 		dst = append(dst, '}')
 	}
+
 	if u.ReasoningTokens != nil {
-		dst = strconv.AppendInt(append(dst, `,"completion_tokens_details":{"reasoning_tokens":`...), int64(*u.ReasoningTokens), 10)
+		dst = strconv.AppendInt(
+			append(dst, `,"completion_tokens_details":{"reasoning_tokens":`...),
+			int64(*u.ReasoningTokens),
+			10,
+		)
 		dst = append(dst, '}')
 	}
+
 	if u.EstimatedTokens > 0 {
 		dst = append(dst, `,"estimated":true`...)
 	}
+
 	return append(dst, '}')
 }
 
@@ -86,8 +103,10 @@ func appendSeconds(dst []byte, seconds float64) []byte {
 	for b[len(b)-1] == '0' {
 		b = b[:len(b)-1]
 	}
+
 	if b[len(b)-1] == '.' {
 		b = b[:len(b)-1]
 	}
+
 	return b
 }

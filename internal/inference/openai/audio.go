@@ -36,10 +36,12 @@ func (c *Client) Transcribe(
 		}
 		c.untimed.Store(time.Now().Add(untimedFor).UnixNano())
 	}
+
 	t, err := c.transcribe(ctx, r, false, life)
 	if err == nil {
 		t.Untimed = r.Timed
 	}
+
 	return t, err
 }
 
@@ -51,7 +53,10 @@ func refusesTimes(err error) bool {
 		return false
 	}
 	m := strings.ToLower(e.Message)
-	return e.Param == "response_format" || strings.Contains(m, "verbose_json") || strings.Contains(m, "response_format") || strings.Contains(m, "response format")
+
+	return e.Param == "response_format" || strings.Contains(m, "verbose_json") ||
+		strings.Contains(m, "response_format") ||
+		strings.Contains(m, "response format")
 }
 
 func (c *Client) transcribe(
@@ -59,23 +64,28 @@ func (c *Client) transcribe(
 ) (*inference.Transcript, error) {
 	// The recording is not held in memory: the form is written around it.
 	var form bytes.Buffer
+
 	w := multipart.NewWriter(&form)
 	if err := w.SetBoundary("presswork" + rand.Text()); err != nil {
 		return nil, err
 	}
+
 	for _, field := range c.transcriptionFields(r, timed) {
 		if err := w.WriteField(field[0], field[1]); err != nil {
 			return nil, err
 		}
 	}
+
 	if _, err := w.CreateFormFile("file", r.Name); err != nil {
 		return nil, err
 	}
 	head := bytes.Clone(form.Bytes())
 	form.Reset()
+
 	if err := w.Close(); err != nil {
 		return nil, err
 	}
+
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.upstream.BaseURL+c.transcriptionPath(r.Task),
 		io.MultiReader(bytes.NewReader(head), io.TeeReader(r.Open(), pulse(func() { life(false) })), &form))
 	if err != nil {
@@ -84,21 +94,26 @@ func (c *Client) transcribe(
 	req.ContentLength = int64(len(head)) + r.Size + int64(form.Len())
 	req.Header.Set("Content-Type", w.FormDataContentType())
 	req.Header.Set("Accept", "application/json")
+
 	resp, err := c.send(req)
 	if err != nil {
 		return nil, err
 	}
 	defer resp.Body.Close()
+
 	if resp.StatusCode != http.StatusOK {
 		return nil, refusal(resp)
 	}
+
 	b, err := io.ReadAll(io.TeeReader(io.LimitReader(resp.Body, maxWhole), pulse(func() { life(true) })))
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
+
 		return nil, cutOff().WithCause(err)
 	}
+
 	return readTranscript(b, r.Words)
 }
 
@@ -122,36 +137,49 @@ func (c *Client) transcriptionPath(task string) string {
 	case task == inference.Translate:
 		return "/audio/translations"
 	}
+
 	return "/audio/transcriptions"
 }
 
 func (c *Client) transcriptionFields(r *inference.Transcription, timed bool) [][2]string {
 	whisper := c.upstream.Kind == inference.WhisperServer
 	fields := [][2]string{{"model", c.upstream.Model}}
+
 	format := "json"
 	if timed {
 		format = "verbose_json"
 	}
 	fields = append(fields, [2]string{"response_format", format})
+
 	language := r.Language
 	if whisper && language == "" {
 		language = "auto" // its own default is English
 	}
+
 	if language != "" {
 		fields = append(fields, [2]string{"language", language})
 	}
+
 	if r.Prompt != "" {
 		fields = append(fields, [2]string{"prompt", r.Prompt})
 	}
+
 	if r.Temperature != nil {
 		fields = append(fields, [2]string{"temperature", strconv.FormatFloat(*r.Temperature, 'g', -1, 64)})
 	}
+
 	if whisper && r.Task == inference.Translate {
 		fields = append(fields, [2]string{"translate", "true"})
 	}
+
 	if timed && r.Words && !whisper {
-		fields = append(fields, [2]string{"timestamp_granularities[]", "segment"}, [2]string{"timestamp_granularities[]", "word"})
+		fields = append(
+			fields,
+			[2]string{"timestamp_granularities[]", "segment"},
+			[2]string{"timestamp_granularities[]", "word"},
+		)
 	}
+
 	return fields
 }
 
@@ -164,44 +192,63 @@ func (c *Client) Speak(ctx context.Context, r *inference.Speech, emit func(*infe
 	if err != nil {
 		return err
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.upstream.BaseURL+"/audio/speech", bytes.NewReader(payload))
+
+	req, err := http.NewRequestWithContext(
+		ctx,
+		http.MethodPost,
+		c.upstream.BaseURL+"/audio/speech",
+		bytes.NewReader(payload),
+	)
 	if err != nil {
 		return err
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "*/*")
+
 	resp, err := c.send(req)
 	if err != nil {
 		return err
 	}
 	defer resp.Body.Close()
+
 	if resp.StatusCode != http.StatusOK {
 		return refusal(resp)
 	}
+
 	mediaType, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	if !strings.HasPrefix(mediaType, "audio/") && mediaType != "application/octet-stream" {
 		return garbled("it sent no sound").WithCause(errors.New(mediaType))
 	}
+
 	return c.relay(ctx, resp, mediaType, emit)
 }
 
 // relay emits the sound as it comes; nothing is emitted before there is some.
-func (c *Client) relay(ctx context.Context, resp *http.Response, mediaType string, emit func(*inference.Sound) error) error {
+func (c *Client) relay(
+	ctx context.Context,
+	resp *http.Response,
+	mediaType string,
+	emit func(*inference.Sound) error,
+) error {
 	buffer := make([]byte, soundBytes)
 	begun := false
+
 	for {
 		n, err := resp.Body.Read(buffer)
 		if n > 0 && !begun {
 			begun = true
+
 			if err := emit(&inference.Sound{ContentType: mediaType}); err != nil {
 				return err
 			}
 		}
+
 		if n > 0 {
 			if err := emit(&inference.Sound{Data: bytes.Clone(buffer[:n])}); err != nil {
 				return err
 			}
 		}
+
 		switch {
 		case err == nil:
 		case ctx.Err() != nil:

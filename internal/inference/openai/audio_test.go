@@ -30,12 +30,17 @@ func recording(seconds int) []byte {
 	b = binary.LittleEndian.AppendUint32(b, 2000)
 	b = append(b, "\x02\x00\x10\x00data"...)
 	b = binary.LittleEndian.AppendUint32(b, n)
+
 	return append(b, bytes.Repeat([]byte{0, 0x40}, int(n/2))...)
 }
 
 func asked(model string, b []byte) *inference.Transcription {
 	return &inference.Transcription{
-		Model: model, Task: inference.Transcribe, Name: "audio.wav", Size: int64(len(b)), Open: func() io.Reader { return bytes.NewReader(b) },
+		Model: model,
+		Task:  inference.Transcribe,
+		Name:  "audio.wav",
+		Size:  int64(len(b)),
+		Open:  func() io.Reader { return bytes.NewReader(b) },
 	}
 }
 
@@ -43,21 +48,39 @@ func asked(model string, b []byte) *inference.Transcription {
 func ears(scenario, kind string, bases ...string) inference.Model {
 	m := inference.Model{ID: scenario, Capabilities: []string{inference.CanTranscribe, inference.CanSpeak}}
 	for n, base := range bases {
-		m.Upstreams = append(m.Upstreams, inference.Upstream{Name: fmt.Sprint(n), Kind: kind, BaseURL: base, Priority: n})
+		m.Upstreams = append(
+			m.Upstreams,
+			inference.Upstream{Name: fmt.Sprint(n), Kind: kind, BaseURL: base, Priority: n},
+		)
 	}
+
 	return m
 }
 
 func TestATranscriptHasOneFormWhateverTheEngineSends(t *testing.T) {
 	t.Parallel()
 	whole := inference.Transcript{
-		Language: "english", Duration: 2, Text: "one two",
-		Segments: []inference.Segment{{End: 2, Text: " one two", Tokens: []int{50364, 1}, AvgLogprob: -.28, CompressionRatio: 1.1, NoSpeechProb: .009}},
-		Words:    []inference.Word{{Word: "one", End: 1}, {Word: "two", Start: 1, End: 2}},
+		Language: "english",
+		Duration: 2,
+		Text:     "one two",
+		Segments: []inference.Segment{
+			{
+				End:              2,
+				Text:             " one two",
+				Tokens:           []int{50364, 1},
+				AvgLogprob:       -.28,
+				CompressionRatio: 1.1,
+				NoSpeechProb:     .009,
+			},
+		},
+		Words: []inference.Word{{Word: "one", End: 1}, {Word: "two", Start: 1, End: 2}},
 	}
 	whisper := whole
 	whisper.Text = " one two\n"
-	whisper.Segments = []inference.Segment{{End: 2, Text: " one two", Tokens: []int{50364}, AvgLogprob: -.2, CompressionRatio: .5, NoSpeechProb: .01}}
+
+	whisper.Segments = []inference.Segment{
+		{End: 2, Text: " one two", Tokens: []int{50364}, AvgLogprob: -.2, CompressionRatio: .5, NoSpeechProb: .01},
+	}
 	for name, tc := range map[string]struct {
 		model, kind string
 		timed       bool
@@ -67,12 +90,15 @@ func TestATranscriptHasOneFormWhateverTheEngineSends(t *testing.T) {
 		"verbose_json":   {"ears", inference.Plain, true, whole},
 		"whisper-server": {"ears-whisper", inference.WhisperServer, true, whisper},
 		"without times":  {"ears-untimed", inference.VLLM, true, inference.Transcript{Text: "one two", Untimed: true}},
-		"odd": {"ears-odd", inference.Plain, true, inference.Transcript{Text: "one", Duration: 1.5,
-			Segments: []inference.Segment{{Start: .5, End: 86400, Text: "one", Tokens: []int{}, CompressionRatio: .2727}}}},
+		"odd": {"ears-odd", inference.Plain, true, inference.Transcript{
+			Text: "one", Duration: 1.5,
+			Segments: []inference.Segment{{Start: .5, End: 86400, Text: "one", Tokens: []int{}, CompressionRatio: .2727}},
+		}},
 		"nothing said": {"ears-silent", inference.Plain, true, inference.Transcript{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+
 			server, base := inferencetest.Start(t)
 			if tc.kind == inference.WhisperServer {
 				base = strings.TrimSuffix(base, "/v1")
@@ -80,18 +106,24 @@ func TestATranscriptHasOneFormWhateverTheEngineSends(t *testing.T) {
 			r := asked(tc.model, recording(2))
 			r.Timed, r.Words, r.Language, r.Prompt, r.Temperature = tc.timed, tc.timed, "de", "Ada", new(.5)
 			g := gateway(ears(tc.model, tc.kind, base))
+
 			got, err := g.Transcribe(t.Context(), r)
 			if err != nil {
 				t.Fatal(err)
 			}
+
 			if diff := cmp.Diff(tc.want, *got); diff != "" {
 				t.Errorf("(-want +got) %s", diff)
 			}
+
 			sent := server.Recordings()[len(server.Recordings())-1]
-			if sent.Name != "audio.wav" || !bytes.Equal(sent.Data, recording(2)) || sent.Fields["language"][0] != "de" ||
-				sent.Fields["prompt"][0] != "Ada" || sent.Fields["temperature"][0] != "0.5" {
+			if sent.Name != "audio.wav" || !bytes.Equal(sent.Data, recording(2)) ||
+				sent.Fields["language"][0] != "de" ||
+				sent.Fields["prompt"][0] != "Ada" ||
+				sent.Fields["temperature"][0] != "0.5" {
 				t.Errorf("sent %s %v", sent.Name, sent.Fields)
 			}
+
 			if tc.model == "ears-untimed" {
 				// What it refused once it is not asked for again.
 				if _, err := g.Transcribe(t.Context(), r); err != nil || len(server.Recordings()) != 3 {
@@ -104,14 +136,17 @@ func TestATranscriptHasOneFormWhateverTheEngineSends(t *testing.T) {
 
 func TestWhisperServersOwnWayIsKept(t *testing.T) {
 	t.Parallel()
+
 	server, base := inferencetest.Start(t)
 	for _, at := range []string{base, strings.TrimSuffix(base, "/v1")} {
 		r := asked("ears-whisper", recording(1))
+
 		r.Task = inference.Translate
 		if _, err := gateway(ears("ears-whisper", inference.WhisperServer, at)).Transcribe(t.Context(), r); err != nil {
 			t.Fatal(err)
 		}
 	}
+
 	for n, path := range []string{"/v1/audio/transcriptions", "/inference"} {
 		got := server.Recordings()[n]
 		// Without a language it would take everything for English.
@@ -120,8 +155,12 @@ func TestWhisperServersOwnWayIsKept(t *testing.T) {
 		}
 	}
 	r := asked("ears", recording(1))
+
 	r.Task = inference.Translate
-	if _, err := gateway(ears("ears", inference.Plain, base)).Transcribe(t.Context(), r); err != nil || server.Recordings()[2].Path != "/v1/audio/translations" {
+	if _, err := gateway(
+		ears("ears", inference.Plain, base),
+	).Transcribe(t.Context(), r); err != nil ||
+		server.Recordings()[2].Path != "/v1/audio/translations" {
 		t.Errorf("%v, sent to %s", err, server.Recordings()[2].Path)
 	}
 }
@@ -132,6 +171,7 @@ func TestRecordingsFailOverAsChatsDo(t *testing.T) {
 	good, second := inferencetest.Start(t)
 	m := ears("ears", inference.Plain, first, second)
 	m.Upstreams[0].Model = "ears-fail-at:0"
+
 	g := gateway(m)
 	for n := range 2 {
 		got, err := g.Transcribe(t.Context(), asked("ears", recording(1)))
@@ -143,6 +183,7 @@ func TestRecordingsFailOverAsChatsDo(t *testing.T) {
 	if a, b := len(bad.Recordings()), len(good.Recordings()); a != 1 || b != 2 {
 		t.Errorf("%d and %d recordings", a, b)
 	}
+
 	for scenario, want := range map[string]int{"ears-broken": 502, "ears-short:1": 413, "nobody": 502} {
 		_, err := gateway(ears(scenario, inference.Plain, first)).Transcribe(t.Context(), asked(scenario, recording(3)))
 		if e := inference.AsError(err); e == nil || e.Status != want {
@@ -151,6 +192,7 @@ func TestRecordingsFailOverAsChatsDo(t *testing.T) {
 	}
 	deaf := ears("deaf", inference.Plain, first)
 	deaf.Capabilities = []string{inference.CanChat}
+
 	_, err := gateway(deaf).Transcribe(t.Context(), asked("deaf", recording(1)))
 	if e := inference.AsError(err); e == nil || e.Status != 400 || e.Param != "model" {
 		t.Errorf("a model that only chats: %v", err)
@@ -162,19 +204,24 @@ func TestAListenerWhoLeavesFreesTheEngine(t *testing.T) {
 	server, base := inferencetest.Start(t)
 	ctx, leave := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
+
 	go func() {
 		_, err := gateway(ears("ears-hang", inference.Plain, base)).Transcribe(ctx, asked("ears-hang", recording(1)))
 		ended <- err
 	}()
+
 	wait, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
+
 	if err := server.WaitRecordings(wait, 1); err != nil {
 		t.Fatal(err)
 	}
 	leave()
+
 	if e := inference.AsError(<-ended); e.Status != 499 {
 		t.Errorf("got %v", e)
 	}
+
 	if err := server.WaitLeft(wait, 1); err != nil {
 		t.Errorf("the engine works on: %v", err)
 	}
@@ -183,15 +230,21 @@ func TestAListenerWhoLeavesFreesTheEngine(t *testing.T) {
 func TestSpeechComesInPieces(t *testing.T) {
 	t.Parallel()
 	_, base := inferencetest.Start(t)
+
 	speak := func(scenario string, unheard error) (kind, said string, err error) {
-		err = gateway(ears(scenario, inference.Plain, base)).Speak(t.Context(), &inference.Speech{Model: scenario, Input: "one two three", Voice: "alloy"}, func(s *inference.Sound) error {
+		err = gateway(
+			ears(scenario, inference.Plain, base),
+		).Speak(t.Context(), &inference.Speech{Model: scenario, Input: "one two three", Voice: "alloy"}, func(s *inference.Sound) error {
 			kind += s.ContentType
+
 			said += string(s.Data)
 			if said != "" {
 				return unheard
 			}
+
 			return nil
 		})
+
 		return kind, said, err
 	}
 	for _, scenario := range []string{"voice", "voice-fail-once"} {
@@ -199,11 +252,13 @@ func TestSpeechComesInPieces(t *testing.T) {
 			t.Errorf("%s: %q %q %v", scenario, kind, said, err)
 		}
 	}
+
 	for scenario, status := range map[string]int{"voice-cut": 502, "voice-html": 502, "voice-status:400": 400, "voice-status:503": 503} {
 		if _, _, err := speak(scenario, nil); inference.AsError(err) == nil || inference.AsError(err).Status != status {
 			t.Errorf("%s: %v, want %d", scenario, err, status)
 		}
 	}
+
 	if _, _, err := speak("voice-hang", errors.New("gone")); err == nil {
 		t.Error("nobody heard it, and that is no error")
 	}
@@ -215,15 +270,19 @@ func TestAudioUpstreamsThatAreSilentAreCut(t *testing.T) {
 	limited := func(scenario string, first, idle time.Duration) *inference.Gateway {
 		m := ears(scenario, inference.Plain, base)
 		m.Routing = inference.Routing{FirstTokenTimeout: first, IdleTimeout: idle, Timeout: time.Hour, Retries: new(0)}
+
 		return gateway(m)
 	}
+
 	ctx, cancel := context.WithTimeout(t.Context(), wait.Patience)
 	defer cancel()
+
 	for name, ask := range map[string]func() error{
 		"a transcript that does not begin": func() error {
 			r := asked("ears-hang", recording(1))
 			r.Duration = time.Second
 			_, err := limited("ears-hang", 100*time.Millisecond, time.Hour).Transcribe(ctx, r)
+
 			return err
 		},
 		"speech that does not begin": func() error {
@@ -236,7 +295,10 @@ func TestAudioUpstreamsThatAreSilentAreCut(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if e := inference.AsError(ask()); e == nil || e.Code != inference.UpstreamTimeout || e.Retryable != strings.HasPrefix(name, "a transcript") {
+			if e := inference.AsError(
+				ask(),
+			); e == nil || e.Code != inference.UpstreamTimeout ||
+				e.Retryable != strings.HasPrefix(name, "a transcript") {
 				t.Errorf("got %+v", e)
 			}
 		})
@@ -246,21 +308,30 @@ func TestAudioUpstreamsThatAreSilentAreCut(t *testing.T) {
 func TestARefusalOfTimesIsForgotten(t *testing.T) {
 	t.Parallel()
 	server, base := inferencetest.Start(t)
+
 	engine, err := openai.New(inference.Upstream{Kind: inference.Plain, BaseURL: base, Model: "ears-untimed"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	sent := 0
+
 	for _, step := range []struct {
 		refused time.Duration // how long ago
 		sends   int
 	}{{time.Hour, 2}, {0, 1}, {9 * time.Minute, 1}, {10 * time.Minute, 2}} {
 		openai.RefusedTimes(engine, step.refused)
 		r := asked("ears-untimed", recording(1))
+
 		r.Timed = true
-		if got, err := engine.(inference.AudioEngine).Transcribe(t.Context(), r, func(bool) {}); err != nil || !got.Untimed {
+		if got, err := engine.(inference.AudioEngine).Transcribe(
+			t.Context(),
+			r,
+			func(bool) {},
+		); err != nil ||
+			!got.Untimed {
 			t.Fatalf("%+v, %v", got, err)
 		}
+
 		if n := len(server.Recordings()) - sent; n != step.sends {
 			t.Errorf("refused %s ago: sent %d times, want %d", step.refused, n, step.sends)
 		}
@@ -269,25 +340,33 @@ func TestARefusalOfTimesIsForgotten(t *testing.T) {
 }
 
 func FuzzATranscript(f *testing.F) {
-	f.Add([]byte(`{"text":"one","duration":"1.5","segments":[{"start":0,"end":2,"text":" one","tokens":[1],"words":[{"word":"one"}]}],"words":null}`))
+	f.Add(
+		[]byte(
+			`{"text":"one","duration":"1.5","segments":[{"start":0,"end":2,"text":" one","tokens":[1],"words":[{"word":"one"}]}],"words":null}`,
+		),
+	)
 	f.Add([]byte(`{"text":" a","segments":[{"id":{}},[],null,{"tokens":[{}],"start":-1e999}],"words":[[]]}`))
 	f.Add([]byte(`{"text":"a","segments":[{"start":"nan","end":"inf"}]}`))
 	f.Fuzz(func(t *testing.T, body []byte) {
 		web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Write(body) }))
 		defer web.Close()
+
 		engine, err := openai.New(inference.Upstream{Kind: inference.Plain, BaseURL: web.URL})
 		if err != nil {
 			t.Fatal(err)
 		}
 		r := asked("m", recording(1))
 		r.Timed, r.Words = true, true
+
 		got, err := engine.(inference.AudioEngine).Transcribe(t.Context(), r, func(bool) {})
 		if err != nil {
 			if _, coined := errors.AsType[*inference.Error](err); !coined {
 				t.Fatalf("not coined: %v", err)
 			}
+
 			return
 		}
+
 		for _, s := range got.Segments {
 			if !(s.Start >= 0 && s.End >= s.Start && s.End <= 86400) {
 				t.Errorf("segment %+v", s)

@@ -44,6 +44,7 @@ func New(u inference.Upstream) (inference.Engine, error) {
 	if _, known := engines[u.Kind]; !known {
 		return nil, errors.New("unknown kind of upstream " + u.Kind)
 	}
+
 	return &Client{upstream: u, http: &http.Client{
 		Transport: &http.Transport{
 			Proxy:                  http.ProxyFromEnvironment,
@@ -64,20 +65,28 @@ func New(u inference.Upstream) (inference.Engine, error) {
 func (c *Client) Traits() inference.Traits { return engines[c.upstream.Kind].traits }
 
 // Complete runs a request and emits the deltas of its answer.
-func (c *Client) Complete(ctx context.Context, r *inference.Request, m *inference.Model, emit func(*inference.Delta) error) error {
+func (c *Client) Complete(
+	ctx context.Context,
+	r *inference.Request,
+	m *inference.Model,
+	emit func(*inference.Delta) error,
+) error {
 	payload, err := encode(c.upstream, m, r)
 	if err != nil {
 		return err
 	}
+
 	path := "/chat/completions"
 	if r.Text != nil {
 		path = "/completions"
 	}
+
 	resp, err := c.do(ctx, http.MethodPost, path, payload)
 	if err != nil {
 		return err
 	}
 	defer resp.Body.Close()
+
 	mediaType, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	switch {
 	case resp.StatusCode != http.StatusOK:
@@ -87,6 +96,7 @@ func (c *Client) Complete(ctx context.Context, r *inference.Request, m *inferenc
 	case mediaType == "text/html":
 		return garbled("it answered with a web page").WithCause(errors.New("text/html"))
 	}
+
 	return stream(ctx, resp.Body, r.Choices(), emit)
 }
 
@@ -98,10 +108,12 @@ func (c *Client) Models(ctx context.Context) ([]string, error) {
 		return nil, err
 	}
 	defer resp.Body.Close()
+
 	if resp.StatusCode != http.StatusOK {
 		return nil, refusal(resp)
 	}
 	b, err := io.ReadAll(io.LimitReader(resp.Body, maxWhole))
+
 	var list struct {
 		Data []struct {
 			ID string `json:"id"`
@@ -110,9 +122,11 @@ func (c *Client) Models(ctx context.Context) ([]string, error) {
 	if err == nil {
 		err = lenient(b, &list)
 	}
+
 	if err != nil {
 		return nil, garbled("its list of models is not valid JSON").WithCause(err)
 	}
+
 	var ids []string
 	for _, m := range list.Data {
 		ids = append(ids, m.ID)
@@ -120,6 +134,7 @@ func (c *Client) Models(ctx context.Context) ([]string, error) {
 			ids = append(ids, short)
 		}
 	}
+
 	return ids, nil
 }
 
@@ -129,25 +144,31 @@ func (c *Client) do(ctx context.Context, method, path string, payload []byte) (*
 		return nil, err
 	}
 	req.Header.Set("Accept", "text/event-stream, application/json")
+
 	if payload != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
+
 	return c.send(req)
 }
 
 // send sends a request with what every one carries.
 func (c *Client) send(req *http.Request) (*http.Response, error) {
 	req.Header.Set("User-Agent", "Presswork")
+
 	if c.upstream.APIKey != "" {
 		req.Header.Set("Authorization", "Bearer "+c.upstream.APIKey)
 	}
+
 	for name, value := range c.upstream.Headers {
 		req.Header.Set(name, value)
 	}
+
 	resp, err := c.http.Do(req)
 	if err != nil {
 		return nil, unreachable(req.Context(), err)
 	}
+
 	return resp, nil
 }
 
@@ -157,6 +178,7 @@ func stream(ctx context.Context, r io.ReadCloser, choices int, emit func(*infere
 	events := newEventReader(r)
 	d := decoder{choices: choices}
 	e := ending{emit: emit, left: choices, finished: make([]bool, choices)}
+
 	for {
 		data, err := events.next()
 		switch {
@@ -170,35 +192,43 @@ func stream(ctx context.Context, r io.ReadCloser, choices int, emit func(*infere
 		default:
 			return cutOff().WithCause(err)
 		}
+
 		if data = bytes.TrimSpace(data); len(data) == 0 {
 			if err := emit(&inference.Delta{}); err != nil { // a sign of life
 				return err
 			}
 			continue
 		}
+
 		if string(data) == "[DONE]" {
 			readOut(r)
+
 			switch e.left {
 			case 0:
 				return nil
 			case choices:
 				return cutOff()
 			}
+
 			return tooFew()
 		}
+
 		deltas, err := d.decode(data)
 		if err != nil || data[0] != '{' {
 			return garbled("it sent what is not JSON")
 		}
+
 		if d.failure != nil {
 			return failure(http.StatusBadGateway, d.failure)
 		}
+
 		before := e.left
 		for i := range deltas {
 			if err := e.push(&deltas[i]); err != nil {
 				return err
 			}
 		}
+
 		if before > 0 && e.left == 0 {
 			defer time.AfterFunc(afterFinish, func() { r.Close() }).Stop()
 		}
@@ -227,6 +257,7 @@ func (e *ending) push(d *inference.Delta) error {
 		e.left--
 		d.Finish = reason
 	}
+
 	return e.emit(d)
 }
 
@@ -245,32 +276,40 @@ func whole(ctx context.Context, r io.Reader, choices int, emit func(*inference.D
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
+
 		return cutOff().WithCause(err)
 	}
 	d := decoder{choices: choices}
+
 	deltas, err := d.decode(b)
 	if err != nil {
 		return garbled("it sent what is not JSON")
 	}
+
 	if d.failure != nil {
 		return failure(http.StatusBadGateway, d.failure)
 	}
+
 	if len(deltas) < choices {
 		return tooFew()
 	}
+
 	for i := range deltas {
 		delta := &deltas[i]
 		if delta.Finish == "" && delta.Content == "" && len(delta.ToolCalls) == 0 {
 			return garbled("its answer has no choices")
 		}
+
 		reason := finishReason(cmp.Or(delta.Finish, "stop")) // the object is complete
 		if reason == "" {
 			return endedEarly(delta.Finish)
 		}
+
 		delta.Finish = reason
 		if err := emit(delta); err != nil {
 			return err
 		}
 	}
+
 	return nil
 }

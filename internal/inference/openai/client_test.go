@@ -20,26 +20,33 @@ import (
 
 func TestLeavingFreesTheModel(t *testing.T) {
 	t.Parallel()
+
 	for _, scenario := range []string{"hang", "hang-open", "hang-middle", "tokens:1000@20"} {
 		t.Run(scenario, func(t *testing.T) {
 			t.Parallel()
 			server, base := inferencetest.Start(t)
 			ctx, cancel := context.WithCancel(t.Context())
 			done := make(chan error, 1)
+
 			go func() {
-				_, err := gateway(model(scenario, inference.Plain, base)).Complete(ctx, parse(t, fmt.Sprintf(`{"model":%q,"messages":[{"role":"user","content":"Hi"}]}`, scenario)), func(*inference.Chunk) error { return nil })
+				_, err := gateway(
+					model(scenario, inference.Plain, base),
+				).Complete(ctx, parse(t, fmt.Sprintf(`{"model":%q,"messages":[{"role":"user","content":"Hi"}]}`, scenario)), func(*inference.Chunk) error { return nil })
 				done <- err
 			}()
+
 			if err := server.WaitRequests(t.Context(), 1); err != nil {
 				t.Fatal(err)
 			}
 			cancel()
+
 			if e := inference.AsError(wait.Receive(t, "the end", done)); e == nil || e.Status != 499 {
 				t.Errorf("got %v", e)
 			}
 			// The slowest of them would work for 50 s more.
 			soon, stop := context.WithTimeout(t.Context(), 40*time.Second)
 			defer stop()
+
 			if err := server.WaitLeft(soon, 1); err != nil {
 				t.Fatalf("the upstream still works: %v", err)
 			}
@@ -49,17 +56,27 @@ func TestLeavingFreesTheModel(t *testing.T) {
 
 func TestAnotherUpstreamAnswersUnseen(t *testing.T) {
 	t.Parallel()
+
 	base := start(t)
 	for _, scenario := range []string{"status:500", "status:401", "status:404", "status:429", "html", "garbage", "cut-first", "error-first"} {
 		t.Run(scenario, func(t *testing.T) {
 			t.Parallel()
 			m := model("m", inference.Plain, base)
+
 			m.Upstreams[0].Model = scenario
 			if scenario == "error-first" {
 				m.Upstreams[0].BaseURL = "http://127.0.0.1:1/v1"
 			}
-			m.Upstreams = append(m.Upstreams, inference.Upstream{Name: "second", BaseURL: base, Model: "hello", Priority: 1})
-			a, result, err := complete(t, gateway(m), parse(t, `{"model":"m","messages":[{"role":"user","content":"Hi"}]}`))
+			m.Upstreams = append(
+				m.Upstreams,
+				inference.Upstream{Name: "second", BaseURL: base, Model: "hello", Priority: 1},
+			)
+
+			a, result, err := complete(
+				t,
+				gateway(m),
+				parse(t, `{"model":"m","messages":[{"role":"user","content":"Hi"}]}`),
+			)
 			if err != nil || a.content() != "Hello, world!" || result.Upstream != "second" || result.Attempts != 2 {
 				t.Errorf("%+v from %+v: %v", a, result, err)
 			}
@@ -70,14 +87,19 @@ func TestAnotherUpstreamAnswersUnseen(t *testing.T) {
 func TestTheKeyStaysWithItsUpstream(t *testing.T) {
 	t.Parallel()
 	var elsewhere []http.Header
-	thief := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { elsewhere = append(elsewhere, r.Header) }))
+
+	thief := httptest.NewServer(
+		http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { elsewhere = append(elsewhere, r.Header) }),
+	)
 	defer thief.Close()
+
 	redirect := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, thief.URL, http.StatusTemporaryRedirect)
 	}))
 	defer redirect.Close()
 	m := model("m", inference.Plain, redirect.URL)
 	m.Upstreams[0].APIKey = "s3cret"
+
 	_, _, err := complete(t, gateway(m), parse(t, `{"model":"m","messages":[{"role":"user","content":"Hi"}]}`))
 	if e := inference.AsError(err); e == nil || e.Status != 502 || len(elsewhere) != 0 {
 		t.Errorf("got %v, and %d requests went elsewhere", e, len(elsewhere))
@@ -85,10 +107,16 @@ func TestTheKeyStaysWithItsUpstream(t *testing.T) {
 
 	server, base := inferencetest.Start(t)
 	m = model("hello", inference.Plain, base)
+
 	m.Upstreams[0].APIKey, m.Upstreams[0].Headers = "s3cret", map[string]string{"X-Team": "press"}
-	if _, _, err := complete(t, gateway(m), parse(t, `{"model":"hello","messages":[{"role":"user","content":"Hi"}]}`)); err != nil {
+	if _, _, err := complete(
+		t,
+		gateway(m),
+		parse(t, `{"model":"hello","messages":[{"role":"user","content":"Hi"}]}`),
+	); err != nil {
 		t.Fatal(err)
 	}
+
 	if h := server.Requests()[0].Header; h.Get("Authorization") != "Bearer s3cret" || h.Get("X-Team") != "press" {
 		t.Errorf("headers %v", h)
 	}
@@ -107,15 +135,22 @@ func TestAConnectionServesTheNextRequest(t *testing.T) {
 			opened.Add(1)
 		}
 	}
+
 	web.Start()
 	defer web.Close()
 	g := gateway(model("hello", inference.Plain, web.URL+"/v1"))
+
 	const requests = 20
 	for range requests {
-		if _, _, err := complete(t, g, parse(t, `{"model":"hello","messages":[{"role":"user","content":"Hi"}]}`)); err != nil {
+		if _, _, err := complete(
+			t,
+			g,
+			parse(t, `{"model":"hello","messages":[{"role":"user","content":"Hi"}]}`),
+		); err != nil {
 			t.Fatal(err)
 		}
 	}
+
 	if n := opened.Load(); n != 1 {
 		t.Errorf("%d connections for %d requests", n, requests)
 	}
@@ -125,6 +160,7 @@ func TestAnErrorThatIsABombIsReadOnce(t *testing.T) {
 	t.Parallel()
 	const depth = 9000
 	bomb := strings.Repeat(`{"error":`, depth) + `"` + strings.Repeat("x", 4<<20) + `"` + strings.Repeat("}", depth)
+
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream")
 		fmt.Fprintf(w, "data: %s\n\n", bomb)
@@ -142,14 +178,17 @@ func TestAnErrorThatIsABombIsReadOnce(t *testing.T) {
 func TestCommentsAndEmptyChunksAreSignsOfLife(t *testing.T) {
 	t.Parallel()
 	const said = `{"choices":[{"index":0,"delta":{"content":"Hi"},"finish_reason":"stop"}]}`
+
 	for name, life := range map[string]string{
 		"comments": ": keep-alive\n\n: keep-alive\n\n", "roles": strings.Repeat(`data: {"choices":[{"index":0,"delta":{"role":"assistant","content":""}}]}`+"\n\n", 2),
 		"chunks without choices": strings.Repeat(`data: {"choices":[]}`+"\n\n", 2), "empty data": "data:\n\ndata:\n\n",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+
 			deltas, err := openai.Stream(t.Context(), life+"data: "+said+"\n\n")
-			if err != nil || len(deltas) != 3 || deltas[0].Content != "" || deltas[0].Finish != "" || deltas[2].Content != "Hi" {
+			if err != nil || len(deltas) != 3 || deltas[0].Content != "" || deltas[0].Finish != "" ||
+				deltas[2].Content != "Hi" {
 				t.Errorf("%+v, %v", deltas, err)
 			}
 		})
@@ -158,8 +197,12 @@ func TestCommentsAndEmptyChunksAreSignsOfLife(t *testing.T) {
 
 func TestOnlyAKnownFinishReasonEndsAnAnswer(t *testing.T) {
 	t.Parallel()
+
 	chunk := func(reason string) string {
-		return fmt.Sprintf(`{"choices":[{"index":0,"delta":{"content":"Hi"},"message":{"content":"Hi"},"finish_reason":%s}]}`, reason)
+		return fmt.Sprintf(
+			`{"choices":[{"index":0,"delta":{"content":"Hi"},"message":{"content":"Hi"},"finish_reason":%s}]}`,
+			reason,
+		)
 	}
 	for reason, want := range map[string]string{
 		`"stop"`: "stop", `"STOP"`: "stop", `"end_turn"`: "stop", `"max_tokens"`: "length", `"function_call"`: "tool_calls",
@@ -169,6 +212,7 @@ func TestOnlyAKnownFinishReasonEndsAnAnswer(t *testing.T) {
 		t.Run(reason, func(t *testing.T) {
 			t.Parallel()
 			deltas, err := openai.Stream(t.Context(), "data: "+chunk(reason)+"\n\ndata: [DONE]\n\n")
+
 			e := inference.AsError(err)
 			switch {
 			case want != "" && (err != nil || deltas[0].Finish != want):
@@ -184,10 +228,16 @@ func TestOnlyAKnownFinishReasonEndsAnAnswer(t *testing.T) {
 				fmt.Fprint(w, chunk(reason))
 			}))
 			defer web.Close()
-			a, _, err := complete(t, gateway(model("m", inference.Plain, web.URL)), parse(t, `{"model":"m","messages":[{"role":"user","content":"Hi"}]}`))
+			a, _, err := complete(
+				t,
+				gateway(model("m", inference.Plain, web.URL)),
+				parse(t, `{"model":"m","messages":[{"role":"user","content":"Hi"}]}`),
+			)
+
 			if reason == "null" {
 				want = "stop" // a whole answer is complete without one
 			}
+
 			if (err == nil) != (want != "") || err == nil && a.Choices[0].FinishReason != want {
 				t.Errorf("a whole answer: %+v, %v", a, err)
 			}
@@ -198,6 +248,7 @@ func TestOnlyAKnownFinishReasonEndsAnAnswer(t *testing.T) {
 // Engines write their errors in forms of their own.
 func TestAnUpstreamsErrorIsReadInItsForm(t *testing.T) {
 	t.Parallel()
+
 	for body, want := range map[string]struct{ code, message, param string }{
 		`{"error":{"message":"m","type":"invalid_request_error","param":"p","code":"c"}}`: {"c", "m", "p"},
 		`{"error":"m"}`: {"invalid_request", "m", ""}, // Ollama's older form
@@ -212,8 +263,16 @@ func TestAnUpstreamsErrorIsReadInItsForm(t *testing.T) {
 			fmt.Fprint(w, body)
 		}))
 		defer web.Close()
-		_, _, err := complete(t, gateway(model("m", inference.Plain, web.URL)), parse(t, `{"model":"m","messages":[{"role":"user","content":"Hi"}]}`))
-		if e := inference.AsError(err); e == nil || string(e.Code) != want.code || e.Message != want.message || e.Param != want.param {
+
+		_, _, err := complete(
+			t,
+			gateway(model("m", inference.Plain, web.URL)),
+			parse(t, `{"model":"m","messages":[{"role":"user","content":"Hi"}]}`),
+		)
+		if e := inference.AsError(
+			err,
+		); e == nil || string(e.Code) != want.code || e.Message != want.message ||
+			e.Param != want.param {
 			t.Errorf("%s: got %+v", body, e)
 		}
 	}
@@ -231,6 +290,7 @@ func TestAnUpstreamsErrorIsReadInItsForm(t *testing.T) {
 		defer web.Close()
 		m := model("m", inference.Plain, web.URL)
 		m.Routing.Retries = new(0)
+
 		_, _, err := complete(t, gateway(m), parse(t, `{"model":"m","messages":[{"role":"user","content":"Hi"}]}`))
 		if e := inference.AsError(err); e == nil || e.Status != status || !strings.Contains(e.Error(), "m m") {
 			t.Errorf("%s in a chunk: %v", body, e)
@@ -241,11 +301,27 @@ func TestAnUpstreamsErrorIsReadInItsForm(t *testing.T) {
 func TestUpstreamsAreChecked(t *testing.T) {
 	t.Parallel()
 	base := start(t)
-	ok, wrong, dead := model("hello", inference.Plain, base), model("nothing", inference.Plain, base), model("dead", inference.Plain, "http://127.0.0.1:1/v1")
+	ok, wrong, dead := model(
+		"hello",
+		inference.Plain,
+		base,
+	), model(
+		"nothing",
+		inference.Plain,
+		base,
+	), model(
+		"dead",
+		inference.Plain,
+		"http://127.0.0.1:1/v1",
+	)
 	g := gateway()
 	c := inference.NewCatalogue([]inference.Model{ok, wrong, dead})
+
 	got := g.Check(t.Context(), c.Models())
-	if len(got) != 3 || !got[0].OK || !got[0].Served || !got[1].OK || got[1].Served || !slices.Contains(got[1].Serves, "hello") || got[2].OK || !strings.Contains(got[2].Error, "does not answer") {
+	if len(got) != 3 || !got[0].OK || !got[0].Served || !got[1].OK || got[1].Served ||
+		!slices.Contains(got[1].Serves, "hello") ||
+		got[2].OK ||
+		!strings.Contains(got[2].Error, "does not answer") {
 		t.Errorf("got %+v", got)
 	}
 }
@@ -255,18 +331,27 @@ func TestLlamaServerIsFound(t *testing.T) {
 	owner := "llamacpp"
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /v1/models", func(w http.ResponseWriter, _ *http.Request) {
-		fmt.Fprintf(w, `{"object":"list","data":[{"id":"/models/qwen3-8b.gguf","owned_by":%q,"meta":{"n_ctx_train":40960}}]}`, owner)
+		fmt.Fprintf(
+			w,
+			`{"object":"list","data":[{"id":"/models/qwen3-8b.gguf","owned_by":%q,"meta":{"n_ctx_train":40960}}]}`,
+			owner,
+		)
 	})
 	mux.HandleFunc("GET /props", func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprint(w, `{"default_generation_settings":{"n_ctx":8192},"modalities":{"vision":true}}`)
 	})
+
 	web := httptest.NewServer(mux)
 	defer web.Close()
+
 	models, err := openai.FindLlamaServer(t.Context(), web.URL)
-	if err != nil || len(models) != 1 || models[0].ID != "qwen3-8b" || models[0].ContextWindow != 8192 || !models[0].Can(inference.CanVision) || models[0].Upstreams[0].Model != "/models/qwen3-8b.gguf" {
+	if err != nil || len(models) != 1 || models[0].ID != "qwen3-8b" || models[0].ContextWindow != 8192 ||
+		!models[0].Can(inference.CanVision) ||
+		models[0].Upstreams[0].Model != "/models/qwen3-8b.gguf" {
 		t.Errorf("got %+v, %v", models, err)
 	}
 	owner = "somebody"
+
 	if models, err := openai.FindLlamaServer(t.Context(), web.URL); err == nil {
 		t.Errorf("took %+v for llama-server", models)
 	}
@@ -277,20 +362,36 @@ func TestLlamaServerIsFound(t *testing.T) {
 func ExampleWriter() {
 	server := httptest.NewServer(inferencetest.NewServer())
 	defer server.Close()
-	models := inference.NewCatalogue([]inference.Model{{ID: "hello", Upstreams: []inference.Upstream{{BaseURL: server.URL + "/v1"}}}})
-	gateway := inference.NewGateway(inference.GatewayOptions{Catalogue: func() *inference.Catalogue { return models }, Open: openai.New})
+	models := inference.NewCatalogue(
+		[]inference.Model{{ID: "hello", Upstreams: []inference.Upstream{{BaseURL: server.URL + "/v1"}}}},
+	)
+	gateway := inference.NewGateway(
+		inference.GatewayOptions{Catalogue: func() *inference.Catalogue { return models }, Open: openai.New},
+	)
 
-	request, err := openai.ParseRequest([]byte(`{"model":"hello","stream":true,"messages":[{"role":"user","content":"Hi"}]}`), openai.ParseOptions{})
+	request, err := openai.ParseRequest(
+		[]byte(`{"model":"hello","stream":true,"messages":[{"role":"user","content":"Hi"}]}`),
+		openai.ParseOptions{},
+	)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	w := openai.NewWriter(openai.Head{ID: "chatcmpl-1", RequestID: "req_1", Model: "hello", Created: time.Unix(0, 0), Vendor: "presswork"})
+	w := openai.NewWriter(
+		openai.Head{
+			ID:        "chatcmpl-1",
+			RequestID: "req_1",
+			Model:     "hello",
+			Created:   time.Unix(0, 0),
+			Vendor:    "presswork",
+		},
+	)
 	_, err = gateway.Complete(context.Background(), request, func(c *inference.Chunk) error {
 		event := w.Append(nil, c)
 		if c.Content == "Hello" {
 			fmt.Printf("%s", event)
 		}
+
 		return nil
 	})
 	fmt.Println(err)
@@ -305,13 +406,22 @@ func BenchmarkChunk(b *testing.B) {
 	_, base := inferencetest.Start(b)
 	g := gateway(model("tokens:500@0", inference.Plain, base))
 	var buf []byte
+
 	for b.Loop() {
-		r, err := openai.ParseRequest([]byte(`{"model":"tokens:500@0","stream":true,"messages":[{"role":"user","content":"Hi"}]}`), openai.ParseOptions{})
+		r, err := openai.ParseRequest(
+			[]byte(`{"model":"tokens:500@0","stream":true,"messages":[{"role":"user","content":"Hi"}]}`),
+			openai.ParseOptions{},
+		)
 		if err != nil {
 			b.Fatal(err)
 		}
 		w := openai.NewWriter(openai.Head{ID: "chatcmpl-1", Vendor: "presswork"})
-		if _, err := g.Complete(b.Context(), r, func(c *inference.Chunk) error { buf = w.Append(buf[:0], c); return nil }); err != nil {
+
+		if _, err := g.Complete(
+			b.Context(),
+			r,
+			func(c *inference.Chunk) error { buf = w.Append(buf[:0], c); return nil },
+		); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -35,9 +35,11 @@ func (c *Collector) Add(chunk *inference.Chunk) {
 	if chunk.First {
 		c.head.Fingerprint = chunk.Fingerprint
 	}
+
 	if chunk.Usage != nil {
 		c.usage = chunk.Usage
 	}
+
 	if chunk.Choice < len(c.choices) {
 		c.choices[chunk.Choice].add(chunk)
 	}
@@ -45,17 +47,20 @@ func (c *Collector) Add(chunk *inference.Chunk) {
 
 func (c *collected) add(chunk *inference.Chunk) {
 	c.content = append(c.content, chunk.Content...)
+
 	c.reasoning = append(c.reasoning, chunk.Reasoning...)
 	for _, d := range chunk.ToolCalls {
 		if d.Index == len(c.calls) {
 			c.calls, c.arguments = append(c.calls, d), append(c.arguments, nil)
 		}
+
 		if d.Index < len(c.calls) {
 			c.arguments[d.Index] = append(c.arguments[d.Index], d.Arguments...)
 		}
 	}
 	c.executed = append(c.executed, chunk.Executed...)
 	c.extra = append(c.extra, chunk.Extra)
+
 	c.logprobs = append(c.logprobs, chunk.Logprobs)
 	if chunk.Finish != "" {
 		c.finish = chunk.Finish
@@ -66,12 +71,14 @@ func (c *collected) add(chunk *inference.Chunk) {
 func (c *Collector) Failed(e *inference.Error) *inference.Error {
 	failed := *e
 	failed.Executed = c.choices[0].executed
+
 	return &failed
 }
 
 // Append appends the response, a JSON object, to dst.
 func (c *Collector) Append(dst []byte) []byte {
 	h := &c.head
+
 	object := "chat.completion"
 	if h.Text {
 		object = "text_completion"
@@ -81,6 +88,7 @@ func (c *Collector) Append(dst []byte) []byte {
 	dst = strconv.AppendInt(append(dst, `,"created":`...), h.Created.Unix(), 10)
 	dst = appendString(append(dst, `,"model":`...), h.Model)
 	dst = append(dst, `,"choices":[`...)
+
 	for i := range c.choices {
 		if i > 0 {
 			dst = append(dst, ',')
@@ -88,6 +96,7 @@ func (c *Collector) Append(dst []byte) []byte {
 		dst = strconv.AppendInt(append(dst, `{"index":`...), int64(i), 10)
 		dst = c.choices[i].append(dst, h)
 	}
+
 	dst = append(dst, `],"usage":`...)
 	if c.usage != nil {
 		dst = appendUsage(dst, c.usage)
@@ -96,11 +105,13 @@ func (c *Collector) Append(dst []byte) []byte {
 	}
 	dst = appendStringOrNull(append(dst, `,"usage_breakdown":null,"system_fingerprint":`...), h.Fingerprint)
 	dst = append(append(dst, `,"x_`...), h.Vendor...)
+
 	dst = appendString(append(dst, `":{"id":`...), h.RequestID)
 	if h.Seed != nil {
 		dst = strconv.AppendInt(append(dst, `,"seed":`...), *h.Seed, 10)
 	}
 	dst = appendString(append(dst, `},"service_tier":`...), h.ServiceTier)
+
 	return append(dst, '}')
 }
 
@@ -113,6 +124,7 @@ func (c *collected) append(dst []byte, h *Head) []byte {
 	}
 	dst = appendLogprobs(dst, inference.JoinFields(c.logprobs...))
 	dst = appendString(append(dst, `,"finish_reason":`...), (&Writer{head: *h}).reason(c.finish))
+
 	return append(dst, '}')
 }
 
@@ -123,20 +135,24 @@ func (c *collected) message(dst []byte, h *Head) []byte {
 	} else {
 		dst = appendString(dst, string(c.content))
 	}
+
 	if len(c.reasoning) > 0 {
 		dst = appendString(append(dst, `,"reasoning":`...), string(c.reasoning))
 	}
 	dst = c.appendCalls(dst, h)
 	var extra map[string]json.RawMessage
+
 	_ = json.Unmarshal(inference.JoinFields(c.extra...), &extra) // nothing is no error to tell
 	if len(c.executed) > 0 {
 		dst = appendExecuted(append(dst, ','), c.executed)
 		delete(extra, "executed_tools") // those of an upstream's own
 	}
+
 	if len(extra) > 0 {
 		b, _ := json.Marshal(extra)
 		dst = append(append(dst, ','), b[1:len(b)-1]...)
 	}
+
 	return dst
 }
 
@@ -144,17 +160,21 @@ func (c *collected) appendCalls(dst []byte, h *Head) []byte {
 	if len(c.calls) == 0 {
 		return dst
 	}
+
 	if h.LegacyFunctions {
 		call := c.calls[0]
 		call.Arguments = string(c.arguments[0])
+
 		return appendFunction(append(dst, `,"function_call":`...), call)
 	}
 	dst = append(dst, `,"tool_calls":[`...)
+
 	for i, call := range c.calls {
 		call.Arguments = string(c.arguments[i])
 		dst = append(appendString(append(dst, `{"id":`...), call.ID), `,"type":"function","function":`...)
 		dst = append(appendFunction(dst, call), `},`...)
 	}
 	dst[len(dst)-1] = ']'
+
 	return dst
 }

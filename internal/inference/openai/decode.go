@@ -94,6 +94,7 @@ func (a *arguments) UnmarshalJSON(b []byte) error {
 	case !null(b):
 		*a = arguments(b)
 	}
+
 	return nil
 }
 
@@ -107,10 +108,12 @@ func (c *content) UnmarshalJSON(b []byte) error {
 	var parts []struct {
 		Text string `json:"text"`
 	}
+
 	err := lenient(b, &parts)
 	for _, part := range parts {
 		*c += content(part.Text)
 	}
+
 	return err
 }
 
@@ -121,6 +124,7 @@ func lenient(b []byte, v any) error {
 	if _, mismatch := errors.AsType[*json.UnmarshalTypeError](err); mismatch {
 		return nil
 	}
+
 	return err
 }
 
@@ -130,6 +134,7 @@ func unescaped(value []byte) (text []byte, ok bool) {
 		return nil, false
 	}
 	text = value[1 : len(value)-1]
+
 	return text, inference.Unescaped(text)
 }
 
@@ -149,36 +154,44 @@ func (d *decoder) decode(b []byte) ([]inference.Delta, error) {
 	}
 	clear(d.chunk.Choices)
 	d.chunk = chunk{Choices: d.chunk.Choices[:0]}
+
 	c := &d.chunk
 	if err := lenient(b, c); err != nil {
 		return nil, err
 	}
+
 	for _, choice := range c.Choices {
 		said := choice.Delta.there || choice.Message.there || choice.Text != "" || choice.Finish != ""
 		if said && choice.Index >= 0 && choice.Index < float64(d.choices) {
 			d.choice(choice)
 		}
 	}
+
 	if len(d.deltas) == 0 {
 		d.add(0)
 	}
 	first := &d.deltas[0]
+
 	first.Fingerprint = c.Fingerprint
 	if first.Usage = readUsage(c.Usage); first.Usage == nil {
 		first.Usage = readUsage(c.Groq.Usage)
 	}
+
 	if c.Timings != nil {
 		c.Timings.addTo(first)
 	}
+
 	switch {
 	case has(c.Error) || c.Object == "error":
 		d.failure = b
 	case has(c.Groq.Error):
 		d.failure = c.Groq.Error
 	}
+
 	if d.failure == nil && len(d.deltas) == 1 {
 		d.usual.remember(b, d.text, *first)
 	}
+
 	return d.deltas, nil
 }
 
@@ -189,31 +202,37 @@ func (d *decoder) add(choice int) *inference.Delta {
 		calls = d.deltas[:n+1][n].ToolCalls[:0]
 	}
 	d.deltas = append(d.deltas, inference.Delta{Choice: choice, ToolCalls: calls})
+
 	return &d.deltas[len(d.deltas)-1]
 }
 
 func (d *decoder) choice(c choice) {
 	delta := d.add(int(c.Index))
+
 	delta.Finish, delta.Content = c.Finish, c.Text
 	if has(c.Logprobs) && c.Logprobs[0] == '{' {
 		delta.Logprobs = bytes.ToValidUTF8(c.Logprobs, []byte("\ufffd"))
 	}
+
 	said := c.Delta
 	if !said.there {
 		said = c.Message
 	}
+
 	d.text = said.text
 	if said.reasoning {
 		delta.Reasoning = string(said.text)
 	} else {
 		delta.Content += string(said.text)
 	}
+
 	fields := said.fields
 	if inner, ok := unescaped(fields["content"]); ok {
 		delta.Content += string(inner)
 		delete(fields, "content")
 	}
 	delete(fields, "role")
+
 	if len(fields) > 0 { // as nearly never
 		readFields(delta, fields)
 	}
@@ -238,6 +257,7 @@ func readFields(delta *inference.Delta, fields map[string]json.RawMessage) {
 	take("tool_calls", &calls)
 	take("function_call", &function)
 	delta.Content += string(said)
+
 	delta.Reasoning = cmp.Or(delta.Reasoning, reasoning, other)
 	for _, c := range calls {
 		// Calls without an index are distinguished by their place.
@@ -245,12 +265,25 @@ func readFields(delta *inference.Delta, fields map[string]json.RawMessage) {
 		if c.Index != nil {
 			index = int(*c.Index)
 		}
-		delta.ToolCalls = append(delta.ToolCalls, inference.RawToolDelta{Index: index, ID: c.ID, Name: c.Function.Name, Arguments: string(c.Function.Arguments)})
+		delta.ToolCalls = append(
+			delta.ToolCalls,
+			inference.RawToolDelta{
+				Index:     index,
+				ID:        c.ID,
+				Name:      c.Function.Name,
+				Arguments: string(c.Function.Arguments),
+			},
+		)
 	}
+
 	if function != nil {
-		delta.ToolCalls = append(delta.ToolCalls, inference.RawToolDelta{Name: function.Name, Arguments: string(function.Arguments)})
+		delta.ToolCalls = append(
+			delta.ToolCalls,
+			inference.RawToolDelta{Name: function.Name, Arguments: string(function.Arguments)},
+		)
 	}
 	maps.DeleteFunc(fields, func(_ string, value json.RawMessage) bool { return null(value) || string(value) == "[]" })
+
 	if len(fields) > 0 {
 		b, _ := json.Marshal(fields)
 		delta.Extra = bytes.ToValidUTF8(b, []byte("\ufffd"))
@@ -261,6 +294,7 @@ func readUsage(u *usage) *inference.RawUsage {
 	if u == nil || count(u.PromptTokens)+count(u.CompletionTokens) == 0 {
 		return nil
 	}
+
 	return &inference.RawUsage{
 		PromptTokens: count(u.PromptTokens), CompletionTokens: count(u.CompletionTokens),
 		QueueTime: seconds(u.QueueTime), PromptTime: seconds(u.PromptTime), CompletionTime: seconds(u.CompletionTime),
@@ -273,10 +307,12 @@ func (t timings) addTo(d *inference.Delta) {
 	if u == nil {
 		u = &inference.RawUsage{PromptTokens: count(t.Prompt) + count(t.Cached), CompletionTokens: count(t.Predicted)}
 	}
+
 	u.PromptTime, u.CompletionTime = seconds(t.PromptMS)/1000, seconds(t.PredictedMS)/1000
 	if cached := count(t.Cached); u.CachedTokens == nil && cached > 0 {
 		u.CachedTokens = &cached
 	}
+
 	if u.PromptTokens+u.CompletionTokens > 0 {
 		d.Usage = u
 	}
@@ -292,6 +328,7 @@ func detail(n *float64) *int {
 	if n == nil {
 		return nil
 	}
+
 	return new(count(*n))
 }
 
@@ -309,5 +346,6 @@ func finishReason(word string) string {
 	case "content_filter", "safety", "recitation", "blocklist", "prohibited_content", "spii", "refusal", "sensitive":
 		return "content_filter"
 	}
+
 	return ""
 }

@@ -122,28 +122,54 @@ type jsonSchema struct {
 func encode(u inference.Upstream, m *inference.Model, r *inference.Request) ([]byte, error) {
 	if t := r.Text; t != nil {
 		return json.Marshal(textBody{
-			Model: u.Model, Prompt: t.Prompt, Suffix: t.Suffix, Echo: t.Echo, Stream: true, StreamOptions: streamOptions{IncludeUsage: true}, MaxTokens: r.MaxTokens,
-			Temperature: r.Temperature, TopP: r.TopP, FrequencyPenalty: r.FrequencyPenalty, PresencePenalty: r.PresencePenalty,
-			Stop: r.Stop, Seed: r.Seed, User: r.User, N: r.N, Logprobs: t.Logprobs,
+			Model:            u.Model,
+			Prompt:           t.Prompt,
+			Suffix:           t.Suffix,
+			Echo:             t.Echo,
+			Stream:           true,
+			StreamOptions:    streamOptions{IncludeUsage: true},
+			MaxTokens:        r.MaxTokens,
+			Temperature:      r.Temperature,
+			TopP:             r.TopP,
+			FrequencyPenalty: r.FrequencyPenalty,
+			PresencePenalty:  r.PresencePenalty,
+			Stop:             r.Stop,
+			Seed:             r.Seed,
+			User:             r.User,
+			N:                r.N,
+			Logprobs:         t.Logprobs,
 		})
 	}
 	e := engines[u.Kind]
+
 	b := body{
-		Model: u.Model, Stream: true, StreamOptions: &streamOptions{IncludeUsage: true},
-		Temperature: r.Temperature, TopP: r.TopP, FrequencyPenalty: r.FrequencyPenalty, PresencePenalty: r.PresencePenalty,
-		Stop: r.Stop, Seed: r.Seed, User: r.User, N: r.N, Logprobs: r.Logprobs, TopLogprobs: r.TopLogprobs,
+		Model:            u.Model,
+		Stream:           true,
+		StreamOptions:    &streamOptions{IncludeUsage: true},
+		Temperature:      r.Temperature,
+		TopP:             r.TopP,
+		FrequencyPenalty: r.FrequencyPenalty,
+		PresencePenalty:  r.PresencePenalty,
+		Stop:             r.Stop,
+		Seed:             r.Seed,
+		User:             r.User,
+		N:                r.N,
+		Logprobs:         r.Logprobs,
+		TopLogprobs:      r.TopLogprobs,
 	}
 	if e.maxTokens == "max_tokens" {
 		b.MaxTokens = r.MaxTokens
 	} else {
 		b.MaxCompletionTokens = r.MaxTokens
 	}
+
 	for _, msg := range r.Messages {
 		b.Messages = append(b.Messages, e.message(msg))
 	}
 	e.tools(&b, r)
 	e.format(&b, m, r)
 	e.reason(&b, u, m, r)
+
 	return json.Marshal(b)
 }
 
@@ -152,18 +178,22 @@ func (e engine) message(m inference.Message) message {
 	if m.Role == inference.Developer && !e.developer {
 		out.Role = inference.System
 	}
+
 	if e.names {
 		out.Name = m.Name
 	}
+
 	switch e.reasoning {
 	case "reasoning":
 		out.Reasoning = m.Reasoning
 	case "reasoning_content":
 		out.ReasoningContent = m.Reasoning
 	}
+
 	for _, c := range m.ToolCalls {
 		out.ToolCalls = append(out.ToolCalls, toolCall{c.ID, inference.FunctionTool, functionCall{c.Name, c.Arguments}})
 	}
+
 	return out
 }
 
@@ -173,6 +203,7 @@ func contentOf(m inference.Message) any {
 		return m.Text()
 	}
 	var parts []part
+
 	for _, p := range m.Parts {
 		if p.Image != nil {
 			parts = append(parts, part{Type: "image_url", ImageURL: &imageURL{p.Image.URL, p.Image.Detail}})
@@ -180,6 +211,7 @@ func contentOf(m inference.Message) any {
 			parts = append(parts, part{Type: "text", Text: p.Text})
 		}
 	}
+
 	return parts
 }
 
@@ -187,30 +219,41 @@ func contentOf(m inference.Message) any {
 // expressed by the list of tools and in words.
 func (e engine) tools(b *body, r *inference.Request) {
 	for _, t := range r.Offered() {
-		b.Tools = append(b.Tools, tool{inference.FunctionTool, &function{t.Name, t.Description, t.Parameters, t.Strict}})
+		b.Tools = append(
+			b.Tools,
+			tool{inference.FunctionTool, &function{t.Name, t.Description, t.Parameters, t.Strict}},
+		)
 	}
+
 	for _, t := range r.Tools {
 		if t.Type != inference.FunctionTool { // for a server that runs it, as the gateway does
 			b.Tools = append(b.Tools, tool{Type: t.Type})
 		}
 	}
+
 	if len(b.Tools) == 0 {
 		return
 	}
+
 	if e.parallel {
 		b.ParallelToolCalls = r.ParallelToolCalls
 	}
+
 	mode := r.ToolChoice.Mode
 	if mode != inference.ChooseRequired && mode != inference.ChooseNamed {
 		return
 	}
+
 	switch {
 	case e.choice == choiceIgnored && mode == inference.ChooseNamed:
 		b.instruct(fmt.Sprintf("You must answer by calling the function %s.", r.ToolChoice.Names[0]))
 	case e.choice == choiceIgnored:
 		b.instruct("You must answer by calling one of the functions.")
 	case e.choice == choiceFull && mode == inference.ChooseNamed:
-		b.ToolChoice = map[string]any{"type": inference.FunctionTool, "function": map[string]string{"name": r.ToolChoice.Names[0]}}
+		b.ToolChoice = map[string]any{
+			"type":     inference.FunctionTool,
+			"function": map[string]string{"name": r.ToolChoice.Names[0]},
+		}
 	default:
 		b.ToolChoice = inference.ChooseRequired
 	}
@@ -248,21 +291,25 @@ func (b *body) instruct(sentence string) {
 
 func (e engine) reason(b *body, u inference.Upstream, m *inference.Model, r *inference.Request) {
 	effort := r.ReasoningEffort
+
 	word, mapped := e.efforts[effort]
 	if !mapped {
 		word = effort
 	}
 	b.ReasoningEffort = word
+
 	if e.template && effort != "" && effort != "default" {
 		name := m.Reasoning.Switch
 		if name == "" {
 			name = "enable_thinking"
 		}
+
 		b.TemplateArguments = map[string]any{name: effort != "none"}
 		if word != "" {
 			b.TemplateArguments["reasoning_effort"] = word
 		}
 	}
+
 	if u.Kind == inference.Groq && m.Can(inference.CanReason) {
 		// Parsed always: what the caller gets of it is made here.
 		if f := m.Reasoning.Formats; f != nil && len(*f) == 0 {

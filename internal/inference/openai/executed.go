@@ -45,13 +45,21 @@ var executedNames = map[string]string{
 func appendExecuted(dst []byte, list []inference.ExecutedTool) []byte {
 	out := make([]executedTool, len(list))
 	for i, e := range list {
-		out[i] = executedTool{Name: executedNames[e.Name], Index: e.Index, Type: inference.FunctionTool, Arguments: e.Arguments, Output: e.Output}
+		out[i] = executedTool{
+			Name:      executedNames[e.Name],
+			Index:     e.Index,
+			Type:      inference.FunctionTool,
+			Arguments: e.Arguments,
+			Output:    e.Output,
+		}
 		if len(e.Search) > 0 {
 			out[i].SearchResults = &searchResults{e.Search}
 		}
+
 		for _, c := range e.Code {
 			out[i].CodeResults = append(out[i].CodeResults, codeResult(c))
 		}
+
 		for _, p := range e.Pages {
 			out[i].BrowserResults = append(out[i].BrowserResults, browserResult{p.Title, p.URL, p.Content})
 		}
@@ -59,5 +67,6 @@ func appendExecuted(dst []byte, list []inference.ExecutedTool) []byte {
 	b, _ := json.Marshal(out) // structs of strings and numbers
 	// The other line separators Marshal escapes itself.
 	b = bytes.ReplaceAll(b, []byte("\u0085"), []byte(`\u0085`))
+
 	return append(append(dst, `"executed_tools":`...), b...)
 }

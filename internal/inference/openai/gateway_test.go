@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"presswork"
+	"presswork/internal/fault"
 	"presswork/internal/inference"
 	"presswork/internal/inference/inferencetest"
 )
@@ -14,6 +14,7 @@ import (
 func TestEveryWayOfStreamingIsRead(t *testing.T) {
 	t.Parallel()
 	base := start(t)
+
 	const greeting = "Grüße, 世界!"
 	for scenario, want := range map[string]string{
 		"hello": "Hello, world!", "whole": "Hello, world!", "no-usage": "Hello, world",
@@ -24,16 +25,26 @@ func TestEveryWayOfStreamingIsRead(t *testing.T) {
 			t.Parallel()
 			m := model(scenario, inference.Plain, base)
 			m.Routing.IdleTimeout = 5 * time.Minute // a finished answer does not wait for its connection
-			a, result, err := complete(t, gateway(m), parse(t, fmt.Sprintf(`{"model":%q,"messages":[{"role":"user","content":"Hi"}]}`, scenario)))
+
+			a, result, err := complete(
+				t,
+				gateway(m),
+				parse(t, fmt.Sprintf(`{"model":%q,"messages":[{"role":"user","content":"Hi"}]}`, scenario)),
+			)
 			if err != nil {
 				t.Fatal(err)
 			}
+
 			if a.content() != want || a.Choices[0].FinishReason != "stop" {
 				t.Errorf("got %.80q, finish %q", a.content(), a.Choices[0].FinishReason)
 			}
-			if estimated := a.Usage["estimated"] == true; estimated != (result.Usage.EstimatedTokens > 0) || scenario == "no-usage" && !estimated || scenario == "hello" && estimated {
+
+			if estimated := a.Usage["estimated"] == true; estimated != (result.Usage.EstimatedTokens > 0) ||
+				scenario == "no-usage" && !estimated ||
+				scenario == "hello" && estimated {
 				t.Errorf("usage %v", a.Usage)
 			}
+
 			if result.Usage.CompletionTokens == 0 || result.Usage.PromptTokens == 0 {
 				t.Errorf("usage %+v", result.Usage)
 			}
@@ -49,6 +60,7 @@ func TestReasoningGoesWhereTheFormatWantsIt(t *testing.T) {
 		"reason-prefilled": inference.ParsePrefilled, "reason-harmony": inference.ParseHarmony,
 	}
 	const thought, said = inferencetest.Thought, inferencetest.Answer
+
 	for scenario, parser := range parsers {
 		for _, format := range []inference.ReasoningFormat{inference.Raw, inference.Parsed, inference.Hidden} {
 			for _, stream := range []bool{false, true} {
@@ -56,20 +68,36 @@ func TestReasoningGoesWhereTheFormatWantsIt(t *testing.T) {
 					t.Parallel()
 					m := model(scenario, inference.Plain, base)
 					m.Reasoning.Parser = parser
-					a, result, err := complete(t, gateway(m), parse(t, fmt.Sprintf(`{"model":%q,"stream":%v,"reasoning_format":%q,"messages":[{"role":"user","content":"Hi"}]}`, scenario, stream, format)))
+
+					a, result, err := complete(
+						t,
+						gateway(m),
+						parse(
+							t,
+							fmt.Sprintf(
+								`{"model":%q,"stream":%v,"reasoning_format":%q,"messages":[{"role":"user","content":"Hi"}]}`,
+								scenario,
+								stream,
+								format,
+							),
+						),
+					)
 					if err != nil {
 						t.Fatal(err)
 					}
 					content, reasoning := said, ""
+
 					switch format {
 					case inference.Raw:
 						content = "<think>" + thought + "</think>" + said
 					case inference.Parsed:
 						reasoning = thought
 					}
+
 					if a.content() != content || a.Choices[0].Message.Reasoning != reasoning {
 						t.Errorf("content %q, reasoning %q", a.content(), a.Choices[0].Message.Reasoning)
 					}
+
 					if n := result.Usage.ReasoningTokens; n == nil || *n <= 0 || *n >= result.Usage.CompletionTokens {
 						t.Errorf("reasoning tokens %v of %d", n, result.Usage.CompletionTokens)
 					}
@@ -83,6 +111,7 @@ const weather = `"tools":[{"type":"function","function":{"name":"weather","param
 
 func TestToolCallsGetOneForm(t *testing.T) {
 	t.Parallel()
+
 	base := start(t)
 	for scenario, want := range map[string]string{
 		"tool-whole": `weather{"city":"Oslo"}`, "tool-split": `weather{"city":"Oslo"}`, "tool-repeated": `weather{"city":"Oslo"}`, "tool-object": `weather{"city":"Oslo"}`,
@@ -91,23 +120,40 @@ func TestToolCallsGetOneForm(t *testing.T) {
 	} {
 		t.Run(scenario, func(t *testing.T) {
 			t.Parallel()
+
 			m := model(scenario, inference.Plain, base)
 			if scenario == "tool-harmony" {
 				m.Reasoning.Parser = inference.ParseHarmony
 			}
-			a, _, err := complete(t, gateway(m), parse(t, fmt.Sprintf(`{"model":%q,"stream":true,%s,"messages":[{"role":"user","content":"Hi"}]}`, scenario, weather)))
+
+			a, _, err := complete(
+				t,
+				gateway(m),
+				parse(
+					t,
+					fmt.Sprintf(
+						`{"model":%q,"stream":true,%s,"messages":[{"role":"user","content":"Hi"}]}`,
+						scenario,
+						weather,
+					),
+				),
+			)
 			if err != nil {
 				t.Fatal(err)
 			}
 			var got []string
 			ids := map[string]bool{}
+
 			for _, c := range a.Choices[0].Message.ToolCalls {
 				got = append(got, c.Function.Name+c.Function.Arguments)
 				ids[c.ID] = true
 			}
-			if strings.Join(got, " ") != want || a.Choices[0].FinishReason != "tool_calls" || len(ids) != len(got) || ids[""] {
+
+			if strings.Join(got, " ") != want || a.Choices[0].FinishReason != "tool_calls" || len(ids) != len(got) ||
+				ids[""] {
 				t.Errorf("got %v with ids %v, finish %q", got, ids, a.Choices[0].FinishReason)
 			}
+
 			if a.content() != "<null>" {
 				t.Errorf("content %q beside the calls", a.content())
 			}
@@ -117,6 +163,7 @@ func TestToolCallsGetOneForm(t *testing.T) {
 
 func TestWrongToolCallsFail(t *testing.T) {
 	t.Parallel()
+
 	base := start(t)
 	for name, test := range map[string]struct{ scenario, more, says string }{
 		"unlisted":        {"tool-unlisted", "", "launch_rocket"},
@@ -128,14 +175,37 @@ func TestWrongToolCallsFail(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, _, err := complete(t, gateway(model(test.scenario, inference.Plain, base)), parse(t, fmt.Sprintf(`{"model":%q,"messages":[{"role":"user","content":"Hi"}]%s%s}`, test.scenario, ","+weather, test.more)))
+			_, _, err := complete(
+				t,
+				gateway(model(test.scenario, inference.Plain, base)),
+				parse(
+					t,
+					fmt.Sprintf(
+						`{"model":%q,"messages":[{"role":"user","content":"Hi"}]%s%s}`,
+						test.scenario,
+						","+weather,
+						test.more,
+					),
+				),
+			)
+
 			e := inference.AsError(err)
-			if e == nil || e.Code != inference.ToolUseFailed || e.Status != 400 || !strings.Contains(e.Message, test.says) || e.FailedGeneration == "" {
+			if e == nil || e.Code != inference.ToolUseFailed || e.Status != 400 ||
+				!strings.Contains(e.Message, test.says) ||
+				e.FailedGeneration == "" {
 				t.Errorf("got %+v", e)
 			}
 		})
 	}
-	_, _, err := complete(t, gateway(model("tool-unlisted", inference.Plain, base)), parse(t, `{"model":"tool-unlisted","disable_tool_validation":true,`+weather+`,"messages":[{"role":"user","content":"Hi"}]}`))
+
+	_, _, err := complete(
+		t,
+		gateway(model("tool-unlisted", inference.Plain, base)),
+		parse(
+			t,
+			`{"model":"tool-unlisted","disable_tool_validation":true,`+weather+`,"messages":[{"role":"user","content":"Hi"}]}`,
+		),
+	)
 	if err != nil {
 		t.Errorf("with disable_tool_validation: %v", err)
 	}
@@ -143,6 +213,7 @@ func TestWrongToolCallsFail(t *testing.T) {
 
 func TestJSONIsCheckedAndRepairedOnce(t *testing.T) {
 	t.Parallel()
+
 	const schema = `{"type":"json_schema","json_schema":{"name":"person","schema":{"type":"object","properties":{"age":{"type":"integer"}},"required":["age"]}}}`
 	for name, test := range map[string]struct {
 		scenario, kind, format string
@@ -161,20 +232,37 @@ func TestJSONIsCheckedAndRepairedOnce(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			a, result, err := complete(t, gateway(model(test.scenario, test.kind, start(t))), parse(t, fmt.Sprintf(`{"model":%q,"stream":%v,"response_format":%s,"messages":[{"role":"user","content":"Hi"}]}`, test.scenario, test.stream, test.format)))
+
+			a, result, err := complete(
+				t,
+				gateway(model(test.scenario, test.kind, start(t))),
+				parse(
+					t,
+					fmt.Sprintf(
+						`{"model":%q,"stream":%v,"response_format":%s,"messages":[{"role":"user","content":"Hi"}]}`,
+						test.scenario,
+						test.stream,
+						test.format,
+					),
+				),
+			)
 			if result.Attempts != test.attempts {
 				t.Errorf("%d attempts", result.Attempts)
 			}
+
 			if test.fails {
 				e := inference.AsError(err)
 				if e == nil || e.Code != inference.JSONValidateFailed || e.FailedGeneration == "" {
 					t.Errorf("got %+v", e)
 				}
+
 				return
 			}
+
 			if err != nil {
 				t.Fatal(err)
 			}
+
 			if a.content() != `{"name":"Ada","age":36}` {
 				t.Errorf("got %q", a.content())
 			}
@@ -184,17 +272,18 @@ func TestJSONIsCheckedAndRepairedOnce(t *testing.T) {
 
 func TestFailuresOfAnUpstreamKeepTheContract(t *testing.T) {
 	t.Parallel()
+
 	base := start(t)
 	for scenario, want := range map[string]struct {
 		status int
-		code   presswork.Code
+		code   fault.Code
 		retry  bool
 	}{
-		"status:400":  {400, presswork.InvalidRequest, false},
+		"status:400":  {400, fault.InvalidRequest, false},
 		"context":     {400, inference.ContextLength, false},
 		"status:401":  {502, inference.UpstreamError, false},
 		"status:404":  {502, inference.UpstreamError, false},
-		"status:413":  {413, presswork.InvalidRequest, false},
+		"status:413":  {413, fault.InvalidRequest, false},
 		"status:429":  {429, inference.RateLimitExceeded, true},
 		"status:500":  {502, inference.UpstreamError, true},
 		"status:503":  {503, inference.UpstreamUnavailable, true},
@@ -210,14 +299,21 @@ func TestFailuresOfAnUpstreamKeepTheContract(t *testing.T) {
 			t.Parallel()
 			m := model(scenario, inference.Plain, base)
 			m.Routing.Retries = new(0)
-			_, result, err := complete(t, gateway(m), parse(t, fmt.Sprintf(`{"model":%q,"messages":[{"role":"user","content":"Hi"}]}`, scenario)))
+			_, result, err := complete(
+				t,
+				gateway(m),
+				parse(t, fmt.Sprintf(`{"model":%q,"messages":[{"role":"user","content":"Hi"}]}`, scenario)),
+			)
+
 			e := inference.AsError(err)
 			if e == nil || e.Status != want.status || e.Code != want.code || e.Retryable != want.retry {
 				t.Fatalf("got %+v", e)
 			}
+
 			if strings.Contains(e.Message, "127.0.0.1") {
 				t.Errorf("the message gives the address away: %s", e.Message)
 			}
+
 			if scenario == "cut" && (!result.Emitted || result.Usage.CompletionTokens != 2) {
 				t.Errorf("what was delivered is not counted: %+v", result)
 			}

@@ -6,7 +6,7 @@ import (
 	"net/url"
 	"strings"
 
-	"presswork"
+	"presswork/internal/fault"
 	"presswork/internal/inference"
 )
 
@@ -15,6 +15,7 @@ import (
 func (p *parser) image(o object) *inference.Image {
 	img := &inference.Image{}
 	path := "image_url"
+
 	if v := o.raw("image_url"); v != nil && v[0] == '"' {
 		img.URL = o.str("image_url")
 	} else {
@@ -23,6 +24,7 @@ func (p *parser) image(o object) *inference.Image {
 		img.Detail = in.enum("detail", "auto", "low", "high")
 		path = "image_url.url"
 	}
+
 	scheme, rest, _ := strings.Cut(img.URL, ":")
 	switch strings.ToLower(scheme) {
 	case "data":
@@ -35,6 +37,7 @@ func (p *parser) image(o object) *inference.Image {
 	default:
 		o.failf(path, "must be an http or https address or a data URI of an image")
 	}
+
 	return img
 }
 
@@ -42,15 +45,22 @@ func (p *parser) image(o object) *inference.Image {
 // the address as engines know it, which compare the scheme and the type as they are.
 func (p *parser) dataURI(o object, path, rest string) string {
 	meta, encoded, ok := strings.Cut(rest, ",")
+
 	meta = strings.ToLower(meta)
 	if !ok || !strings.HasSuffix(meta, ";base64") || !strings.HasPrefix(meta, "image/") {
 		o.failf(path, "a data URI must have the form data:image/png;base64,…")
 		return ""
 	}
+
 	if base64.StdEncoding.DecodedLen(len(encoded)) > p.maxImageBytes+2 {
-		o.fail(inference.Errorf(http.StatusRequestEntityTooLarge, presswork.ContentTooLarge, "'%s' : the image is larger than %d bytes", o.path+path, p.maxImageBytes).WithParam(o.path + path))
+		o.fail(
+			inference.Errorf(http.StatusRequestEntityTooLarge, fault.ContentTooLarge, "'%s' : the image is larger than %d bytes", o.path+path, p.maxImageBytes).
+				WithParam(o.path + path),
+		)
+
 		return ""
 	}
+
 	data, err := base64.StdEncoding.DecodeString(encoded)
 	if err != nil {
 		if data, err = base64.RawStdEncoding.DecodeString(encoded); err != nil {
@@ -58,8 +68,10 @@ func (p *parser) dataURI(o object, path, rest string) string {
 			return ""
 		}
 	}
+
 	if err := inference.CheckImage(data); err != nil {
 		o.failf(path, "%s", err.Message)
 	}
+
 	return "data:" + meta + "," + encoded
 }

@@ -25,6 +25,7 @@ func Decode(chunks ...[]byte) (last inference.Delta) {
 		}
 		last = deltas[0]
 	}
+
 	return last
 }
 
@@ -35,12 +36,14 @@ func WithText(chunk []byte, text string) []byte {
 	if _, err := d.decode(chunk); err != nil || len(d.usual.before) == 0 {
 		return nil
 	}
+
 	return slices.Concat(d.usual.before, []byte(text), d.usual.after)
 }
 
 // DecodeCost reads a chunk as one of many of a stream, to be measured.
 func DecodeCost(chunk []byte) func() string {
 	d := decoder{choices: 1}
+
 	return func() string {
 		deltas, _ := d.decode(chunk)
 		return deltas[0].Content
@@ -53,6 +56,7 @@ func Stream(ctx context.Context, body string) (deltas []inference.Delta, err err
 		deltas = append(deltas, *d)
 		return nil
 	})
+
 	return deltas, err
 }
 
@@ -69,6 +73,7 @@ func Events(r io.Reader) (events []string, err error) {
 		if err != nil {
 			return events, err
 		}
+
 		if len(data) > 0 {
 			events = append(events, string(data))
 		}

@@ -27,6 +27,7 @@ func FindLlamaServer(ctx context.Context, base string) ([]inference.Model, error
 	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()
 	base = strings.TrimRight(base, "/")
+
 	var list struct {
 		Data []struct {
 			ID      string `json:"id"`
@@ -39,6 +40,7 @@ func FindLlamaServer(ctx context.Context, base string) ([]inference.Model, error
 	if err := look(ctx, base+"/v1/models", &list); err != nil {
 		return nil, err
 	}
+
 	var props struct {
 		Settings struct {
 			Context int `json:"n_ctx"`
@@ -51,24 +53,35 @@ func FindLlamaServer(ctx context.Context, base string) ([]inference.Model, error
 		props.Settings.Context = 0 // it may be switched off
 	}
 	var models []inference.Model
+
 	for _, found := range list.Data {
 		if found.OwnedBy != "llamacpp" || found.ID == "" {
 			return nil, errNoLlamaServer
 		}
+
 		m := inference.Model{
 			// The id is often the path of the model's file.
-			ID: strings.TrimSuffix(path.Base(found.ID), ".gguf"), OwnedBy: "llama.cpp", ContextWindow: found.Meta.Context,
-			Capabilities: []string{inference.CanChat, inference.CanTools, inference.CanReason},
-			Upstreams:    []inference.Upstream{{Name: "llama-server", Kind: inference.LlamaServer, BaseURL: base + "/v1", Model: found.ID}},
+			ID: strings.TrimSuffix(
+				path.Base(found.ID),
+				".gguf",
+			),
+			OwnedBy:       "llama.cpp",
+			ContextWindow: found.Meta.Context,
+			Capabilities:  []string{inference.CanChat, inference.CanTools, inference.CanReason},
+			Upstreams: []inference.Upstream{
+				{Name: "llama-server", Kind: inference.LlamaServer, BaseURL: base + "/v1", Model: found.ID},
+			},
 		}
 		if n := props.Settings.Context; n > 0 {
 			m.ContextWindow = n
 		}
+
 		if props.Modalities.Vision {
 			m.Capabilities = append(m.Capabilities, inference.CanVision)
 		}
 		models = append(models, m)
 	}
+
 	return models, nil
 }
 
@@ -78,17 +91,21 @@ func look(ctx context.Context, url string, answer any) error {
 		return err
 	}
 	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+
 	resp, err := client.Do(req)
 	if err != nil {
 		return err
 	}
 	defer resp.Body.Close()
+
 	if resp.StatusCode != http.StatusOK {
 		return errNoLlamaServer
 	}
+
 	b, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
 	if err != nil {
 		return err
 	}
+
 	return json.Unmarshal(b, answer)
 }

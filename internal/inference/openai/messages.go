@@ -11,6 +11,7 @@ func (p *parser) messages(r *inference.Request) {
 	p.list("messages", func(item json.RawMessage, path string) {
 		r.Messages = append(r.Messages, p.message(newObject(item, path+".", p.err)))
 	})
+
 	switch {
 	case !p.has("messages"):
 		p.failf("messages", "property 'messages' is missing")
@@ -27,7 +28,16 @@ func (p *parser) message(o object) inference.Message {
 		o.failf("role", "property 'role' is missing")
 		return m
 	}
-	m.Role = o.enum("role", inference.System, inference.Developer, inference.User, inference.Assistant, inference.ToolRole, "function")
+	m.Role = o.enum(
+		"role",
+		inference.System,
+		inference.Developer,
+		inference.User,
+		inference.Assistant,
+		inference.ToolRole,
+		"function",
+	)
+
 	m.Parts = p.content(o, m.Role)
 	switch m.Role {
 	case inference.Assistant:
@@ -42,9 +52,11 @@ func (p *parser) message(o object) inference.Message {
 		}
 		m.Role, m.ToolCallID = inference.ToolRole, "call_"+m.Name
 	}
+
 	if !o.has("content") && m.Role != inference.Assistant {
 		o.failf("content", "property 'content' is missing")
 	}
+
 	return m
 }
 
@@ -56,17 +68,20 @@ func (p *parser) assistant(o object, m *inference.Message) {
 	o.list("tool_calls", func(item json.RawMessage, path string) {
 		call := newObject(item, path+".", o.err)
 		call.enum("type", inference.FunctionTool)
+
 		id := call.str("id")
 		if id == "" {
 			call.failf("id", "property 'id' is missing")
 		}
 		m.ToolCalls = append(m.ToolCalls, callOf(call.object("function"), id))
 	})
+
 	if o.has("function_call") {
 		f := callOf(o.object("function_call"), "")
 		f.ID = "call_" + f.Name
 		m.ToolCalls = append(m.ToolCalls, f)
 	}
+
 	if !o.has("content") && len(m.ToolCalls) == 0 && m.Reasoning == "" {
 		o.failf("content", "property 'content' is missing; it may be null only beside 'tool_calls'")
 	}
@@ -77,6 +92,7 @@ func callOf(f object, id string) inference.ToolCall {
 	if c.Name == "" {
 		f.failf("name", "property 'name' is missing")
 	}
+
 	return c
 }
 
@@ -94,11 +110,13 @@ func (p *parser) content(o object, role string) []inference.Part {
 	o.list("content", func(item json.RawMessage, path string) {
 		parts = append(parts, p.part(newObject(item, path+".", o.err), role))
 	})
+
 	return parts
 }
 
 func (p *parser) part(o object, role string) inference.Part {
 	allowed := []string{"text"}
+
 	switch role {
 	case inference.User:
 		allowed = append(allowed, "image_url", "document")
@@ -107,6 +125,7 @@ func (p *parser) part(o object, role string) inference.Part {
 	case inference.Assistant:
 		allowed = append(allowed, "refusal")
 	}
+
 	switch kind := o.enum("type", allowed...); kind {
 	case "":
 		o.failf("type", "property 'type' is missing")
@@ -114,6 +133,7 @@ func (p *parser) part(o object, role string) inference.Part {
 		if !o.has("text") {
 			o.failf("text", "property 'text' is missing")
 		}
+
 		return inference.Part{Text: o.str("text")}
 	case "refusal":
 		return inference.Part{Text: o.str("refusal")}
@@ -123,5 +143,6 @@ func (p *parser) part(o object, role string) inference.Part {
 	case "image_url":
 		return inference.Part{Image: p.image(o)}
 	}
+
 	return inference.Part{}
 }

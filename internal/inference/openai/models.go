@@ -9,12 +9,14 @@ import (
 // AppendModels appends the list of GET /v1/models.
 func AppendModels(dst []byte, models []*inference.Model) []byte {
 	dst = append(dst, `{"object":"list","data":[`...)
+
 	for i, m := range models {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
 		dst = AppendModel(dst, m)
 	}
+
 	return append(dst, "]}"...)
 }
 
@@ -27,12 +29,14 @@ func AppendModel(dst []byte, m *inference.Model) []byte {
 	dst = appendCount(append(dst, `,"active":true,"context_window":`...), m.ContextWindow)
 	dst = appendCount(append(dst, `,"public_apps":null,"max_completion_tokens":`...), m.MaxCompletionTokens)
 	dst = append(dst, `,"capabilities":[`...)
+
 	for i, capability := range m.Capabilities {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
 		dst = appendString(dst, capability)
 	}
+
 	return append(dst, "]}"...)
 }
 
@@ -40,5 +44,6 @@ func appendCount(dst []byte, n int) []byte {
 	if n == 0 {
 		return append(dst, "null"...)
 	}
+
 	return strconv.AppendInt(dst, int64(n), 10)
 }

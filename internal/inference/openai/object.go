@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"presswork"
+	"presswork/internal/fault"
 	"presswork/internal/inference"
 	"presswork/internal/input"
 )
@@ -29,9 +29,15 @@ func newObject(value []byte, path string, err *error) object {
 	if json.Unmarshal(value, &o.fields) != nil || o.fields == nil {
 		o.failType(strings.TrimSuffix(path, "."), "an object")
 	} else if name := input.Repeated(value, len(o.fields)); name != "" {
-		e := inference.Errorf(http.StatusBadRequest, presswork.InvalidJSON, "'%s' : it is there more than once", bounded(path+name, 200))
+		e := inference.Errorf(
+			http.StatusBadRequest,
+			fault.InvalidJSON,
+			"'%s' : it is there more than once",
+			bounded(path+name, 200),
+		)
 		o.fail(e.WithParam(bounded(path+name, 200)))
 	}
+
 	return o
 }
 
@@ -55,7 +61,7 @@ func (o object) failType(param, want string) {
 	if param != "" {
 		message = "'" + bounded(param, 200) + "' : value must be " + want
 	}
-	o.fail(inference.Errorf(http.StatusBadRequest, presswork.InvalidType, "%s", message).WithParam(bounded(param, 200)))
+	o.fail(inference.Errorf(http.StatusBadRequest, fault.InvalidType, "%s", message).WithParam(bounded(param, 200)))
 }
 
 // raw gives the value of a field, nil when it is absent or null.
@@ -63,6 +69,7 @@ func (o object) raw(name string) json.RawMessage {
 	if v := o.fields[name]; !null(v) {
 		return v
 	}
+
 	return nil
 }
 
@@ -73,10 +80,12 @@ func (o object) str(name string) string {
 	if v == nil {
 		return ""
 	}
+
 	var s string
 	if v[0] != '"' || json.Unmarshal(v, &s) != nil {
 		o.failType(o.path+name, "a string")
 	}
+
 	return s
 }
 
@@ -90,6 +99,7 @@ func (o object) boolean(name string) *bool {
 		return new(false)
 	}
 	o.failType(o.path+name, "true or false")
+
 	return nil
 }
 
@@ -103,6 +113,7 @@ func (o object) float(name string, low, high float64) *float64 {
 	if v == nil {
 		return nil
 	}
+
 	f, err := strconv.ParseFloat(string(v), 64)
 	switch {
 	case err != nil || math.IsInf(f, 0):
@@ -110,6 +121,7 @@ func (o object) float(name string, low, high float64) *float64 {
 	case f < low || f > high:
 		o.failf(name, "must be between %v and %v", low, high)
 	}
+
 	return &f
 }
 
@@ -119,6 +131,7 @@ func (o object) integer(name string, low, high int64) *int64 {
 		return nil
 	}
 	n, err := strconv.ParseInt(string(v), 10, 64)
+
 	far := errors.Is(err, strconv.ErrRange)
 	if err != nil && !far {
 		f, ferr := strconv.ParseFloat(string(v), 64)
@@ -128,12 +141,14 @@ func (o object) integer(name string, low, high int64) *int64 {
 		}
 		n, far = int64(f), math.Abs(f) > 1<<53
 	}
+
 	switch {
 	case !far && n < low && (high == math.MaxInt64 || high == math.MaxInt32):
 		o.failf(name, "must be at least %d", low)
 	case far || n < low || n > high:
 		o.failf(name, "must be between %d and %d", low, high)
 	}
+
 	return &n
 }
 
@@ -143,7 +158,14 @@ func (o object) enum(name string, allowed ...string) string {
 	if s == "" && !o.has(name) || slices.Contains(allowed, s) {
 		return s
 	}
-	o.failf(name, "value %q must be one of [%s]%s", bounded(s, 60), strings.Join(allowed, ", "), input.DidYouMean(s, allowed))
+	o.failf(
+		name,
+		"value %q must be one of [%s]%s",
+		bounded(s, 60),
+		strings.Join(allowed, ", "),
+		input.DidYouMean(s, allowed),
+	)
+
 	return s
 }
 
@@ -157,14 +179,17 @@ func (o object) list(name string, yield func(item json.RawMessage, path string))
 	if v == nil {
 		return
 	}
+
 	if v[0] != '[' {
 		o.failType(o.path+name, "a list")
 		return
 	}
+
 	var list []json.RawMessage
 	if json.Unmarshal(v, &list) != nil {
 		o.failType(o.path+name, "a list")
 	}
+
 	for i, item := range list {
 		if o.failed() {
 			return

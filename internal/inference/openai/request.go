@@ -7,7 +7,7 @@ import (
 	"math"
 	"net/http"
 
-	"presswork"
+	"presswork/internal/fault"
 	"presswork/internal/inference"
 )
 
@@ -31,43 +31,81 @@ type ParseOptions struct {
 // that is too large.
 func ParseRequest(body []byte, o ParseOptions) (*inference.Request, error) {
 	return parseBody(body, o, func(p *parser) []func(*inference.Request) {
-		return []func(*inference.Request){p.model, p.messages, p.sampling, p.unsupported, p.logprobs, p.stream, p.tools, p.format, p.reasoning, p.together}
+		return []func(*inference.Request){
+			p.model,
+			p.messages,
+			p.sampling,
+			p.unsupported,
+			p.logprobs,
+			p.stream,
+			p.tools,
+			p.format,
+			p.reasoning,
+			p.together,
+		}
 	})
 }
 
 // parseBody reads a body in steps, up to the first that finds something wrong.
-func parseBody(body []byte, o ParseOptions, steps func(*parser) []func(*inference.Request)) (*inference.Request, error) {
+func parseBody(
+	body []byte,
+	o ParseOptions,
+	steps func(*parser) []func(*inference.Request),
+) (*inference.Request, error) {
 	if o.MaxImages <= 0 {
 		o.MaxImages = 5
 	}
+
 	if o.MaxImageBytes <= 0 {
 		o.MaxImageBytes = 20 << 20
 	}
 	var err error
-	p := parser{object: newObject(body, "", &err), lax: o.Lax, checkModel: o.CheckModel, maxImages: o.MaxImages, maxImageBytes: o.MaxImageBytes}
+
+	p := parser{
+		object:        newObject(body, "", &err),
+		lax:           o.Lax,
+		checkModel:    o.CheckModel,
+		maxImages:     o.MaxImages,
+		maxImageBytes: o.MaxImageBytes,
+	}
 	if err != nil {
 		return nil, cmp.Or(syntax(body), err)
 	}
+
 	r := &inference.Request{}
 	for _, step := range steps(&p) {
 		if step(r); err != nil {
 			return nil, err
 		}
 	}
+
 	return r, nil
 }
 
 // syntax says where a body stops being JSON; nil when it does not.
 func syntax(body []byte) error {
 	var value json.RawMessage
+
 	err := json.Unmarshal(body, &value)
 	if err == nil {
 		return nil
 	}
+
 	if e, ok := errors.AsType[*json.SyntaxError](err); ok && len(body) > 0 {
-		return inference.Errorf(http.StatusBadRequest, presswork.InvalidJSON, "the body is not valid JSON (at byte %d): %s", e.Offset, e.Error())
+		return inference.Errorf(
+			http.StatusBadRequest,
+			fault.InvalidJSON,
+			"the body is not valid JSON (at byte %d): %s",
+			e.Offset,
+			e.Error(),
+		)
 	}
-	return inference.Errorf(http.StatusBadRequest, presswork.InvalidJSON, "the body is not valid JSON: it ends too early or is empty")
+
+	return inference.Errorf(
+		http.StatusBadRequest,
+		fault.InvalidJSON,
+		"the body is not valid JSON: it ends too early or is empty",
+	)
 }
 
 // parser reads one request.
@@ -83,6 +121,7 @@ func (p *parser) model(r *inference.Request) {
 	if r.Model = p.str("model"); r.Model == "" {
 		p.failf("model", "property 'model' is missing")
 	}
+
 	if p.checkModel != nil && !p.failed() {
 		*p.err = p.checkModel(r.Model)
 	}
@@ -93,6 +132,7 @@ func (p *parser) sampling(r *inference.Request) {
 	if p.lax {
 		least = 0
 	}
+
 	for _, name := range []string{"max_tokens", "max_completion_tokens"} { // the later one wins
 		if n := p.integer(name, least, math.MaxInt32); n != nil {
 			r.MaxTokens = int(*n)
@@ -103,6 +143,7 @@ func (p *parser) sampling(r *inference.Request) {
 	r.FrequencyPenalty = p.float("frequency_penalty", -2, 2)
 	r.PresencePenalty = p.float("presence_penalty", -2, 2)
 	r.Seed = p.integer("seed", math.MinInt64, math.MaxInt64)
+
 	r.User = p.str("user")
 	if v := p.raw("stop"); v != nil && v[0] == '"' {
 		r.Stop = []string{p.str("stop")}
@@ -114,9 +155,11 @@ func (p *parser) sampling(r *inference.Request) {
 			r.Stop = append(r.Stop, unquoted(item))
 		})
 	}
+
 	if len(r.Stop) > 4 {
 		p.failf("stop", "at most 4 stop sequences are allowed")
 	}
+
 	switch r.ServiceTier = p.enum("service_tier", "auto", "on_demand", "flex", "performance", "default", "priority", "scale"); r.ServiceTier {
 	case "", "default":
 		r.ServiceTier = "on_demand"
@@ -130,6 +173,7 @@ func (p *parser) logprobs(r *inference.Request) {
 	if p.lax {
 		return
 	}
+
 	r.Logprobs = p.is("logprobs")
 	if top := p.integer("top_logprobs", 0, 20); top != nil {
 		if r.TopLogprobs = int(*top); *top > 0 && !r.Logprobs {
@@ -143,16 +187,23 @@ func (p *parser) unsupported(r *inference.Request) {
 	if p.lax {
 		return
 	}
+
 	if n := p.integer("n", 1, maxChoices); n != nil && *n > 1 {
 		r.N = int(*n)
 	}
+
 	if r.Choices() > maxChoices {
 		p.failf("n", "at most %d answers are given to a request", maxChoices)
 	}
+
 	if p.is("background") {
-		p.failf("background", "it is not supported: an answer is sent on the connection of its request. An 'Idempotency-Key' lets a retry hear it from its beginning")
+		p.failf(
+			"background",
+			"it is not supported: an answer is sent on the connection of its request. An 'Idempotency-Key' lets a retry hear it from its beginning",
+		)
 	}
 	p.boolean("store") // nothing is kept
+
 	if v := p.raw("logit_bias"); v != nil && len(p.object.object("logit_bias").fields) > 0 {
 		p.failf("logit_bias", "it is not supported")
 	}
@@ -163,6 +214,7 @@ func (p *parser) stream(r *inference.Request) {
 	if !p.has("stream_options") {
 		return
 	}
+
 	if !r.Stream && !p.lax {
 		p.failf("stream_options", "it is only allowed when 'stream' is true")
 		return
@@ -174,6 +226,7 @@ func (p *parser) format(r *inference.Request) {
 	if !p.has("response_format") {
 		return
 	}
+
 	f := p.object.object("response_format")
 	switch kind := f.enum("type", "text", inference.JSONObject, inference.JSONSchema); kind {
 	case "":
@@ -182,6 +235,7 @@ func (p *parser) format(r *inference.Request) {
 		r.Format.Type = kind
 	case inference.JSONSchema:
 		r.Format.Type = kind
+
 		s := f.object("json_schema")
 		if r.Format.Name = s.str("name"); !name.MatchString(r.Format.Name) {
 			s.failf("name", "must be 1 to 64 letters, digits, underscores and dashes")
@@ -198,19 +252,23 @@ func (p *parser) schema(o object, field string) json.RawMessage {
 	if v == nil || o.failed() {
 		return nil
 	}
+
 	if p.schemas += len(v); p.schemas > maxSchemas {
 		o.failf(field, "the schemas of a request may have at most %d bytes together", maxSchemas)
 		return nil
 	}
+
 	if err := inference.CheckSchema(v); err != nil {
 		o.failf(field, "%s", err)
 	}
+
 	return v
 }
 
 func (p *parser) reasoning(r *inference.Request) {
 	r.ReasoningEffort = p.enum("reasoning_effort", inference.Efforts()...)
 	r.ReasoningFormat = inference.ReasoningFormat(p.enum("reasoning_format", inference.ReasoningFormats()...))
+
 	include := p.boolean("include_reasoning")
 	switch {
 	case include == nil:
@@ -231,10 +289,12 @@ func (p *parser) together(r *inference.Request) {
 	if r.ReasoningFormat != inference.Raw || !(r.Format.JSON() || len(r.Tools) > 0) {
 		return
 	}
+
 	if p.lax {
 		r.ReasoningFormat = inference.Parsed
 		return
 	}
+
 	with := "tools"
 	if r.Format.JSON() {
 		with = "response_format"

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"presswork"
+	"presswork/internal/fault"
 	"presswork/internal/inference"
 	"presswork/internal/inference/openai"
 	"presswork/internal/test/golden"
@@ -25,6 +25,7 @@ func picture(width, height uint32) string {
 	head = append(head, 8, 0, 0, 0, 0)
 	b := append([]byte("\x89PNG\r\n\x1a\n\x00\x00\x00\x0d"), head...)
 	b = binary.BigEndian.AppendUint32(b, crc32.ChecksumIEEE(head))
+
 	return "data:image/png;base64," + base64.StdEncoding.EncodeToString(b)
 }
 
@@ -44,15 +45,18 @@ const everything = `{"model":"openai/gpt-oss-20b","stream":true,"stream_options"
 func TestARequestTravelsWhole(t *testing.T) {
 	t.Parallel()
 	r := parse(t, everything)
+
 	b, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {
 		t.Fatal(err)
 	}
 	golden.Check(t, "request_v1.json", append(b, '\n'))
+
 	var back inference.Request
 	if err := json.Unmarshal(b, &back); err != nil {
 		t.Fatal(err)
 	}
+
 	again, err := json.MarshalIndent(back, "", "  ")
 	if err != nil || !bytes.Equal(b, again) {
 		t.Errorf("it changes on the way: %s (%v)", again, err)
@@ -61,8 +65,13 @@ func TestARequestTravelsWhole(t *testing.T) {
 
 func TestFunctionsAreToolsByAnotherName(t *testing.T) {
 	t.Parallel()
-	r := parse(t, `{"model":"m","functions":[{"name":"f"}],"function_call":{"name":"f"},"messages":[{"role":"assistant","content":null,"function_call":{"name":"f","arguments":"{}"}},{"role":"function","name":"f","content":"1"}]}`)
-	if !r.LegacyFunctions || len(r.Tools) != 1 || r.ToolChoice.Mode != inference.ChooseNamed || r.Messages[0].ToolCalls[0].ID != r.Messages[1].ToolCallID {
+
+	r := parse(
+		t,
+		`{"model":"m","functions":[{"name":"f"}],"function_call":{"name":"f"},"messages":[{"role":"assistant","content":null,"function_call":{"name":"f","arguments":"{}"}},{"role":"function","name":"f","content":"1"}]}`,
+	)
+	if !r.LegacyFunctions || len(r.Tools) != 1 || r.ToolChoice.Mode != inference.ChooseNamed ||
+		r.Messages[0].ToolCalls[0].ID != r.Messages[1].ToolCallID {
 		t.Errorf("got %+v", r)
 	}
 }
@@ -72,91 +81,266 @@ func TestWhatIsWrongWithARequestIsNamed(t *testing.T) {
 	const hi = `"messages":[{"role":"user","content":"Hi"}]`
 	with := func(field string) string { return `{"model":"m",` + hi + `,` + field + `}` }
 	message := func(m string) string { return `{"model":"m","messages":[` + m + `]}` }
+
 	tests := map[string]struct {
-		code        presswork.Code
+		code        fault.Code
 		param, says string
 	}{
-		``:                                     {presswork.InvalidJSON, "", "empty"},
-		`{"model":`:                            {presswork.InvalidJSON, "", "JSON"},
-		`[]`:                                   {presswork.InvalidType, "", "an object"},
-		`{"model":"m",` + hi + `,"model":"n"}`: {presswork.InvalidJSON, "model", "more than once"},
-		message(`{"role":"user","content":"a","content":"b"}`): {presswork.InvalidJSON, "messages[0].content", "more than once"},
-		`null`:                                                  {presswork.InvalidType, "", "an object"},
-		message(`null`):                                         {presswork.InvalidType, "messages[0]", "an object"},
-		`{` + hi + `}`:                                          {presswork.InvalidOption, "model", "missing"},
-		`{"model":7,` + hi + `}`:                                {presswork.InvalidType, "model", "a string"},
-		`{"model":"m"}`:                                         {presswork.InvalidOption, "messages", "missing"},
-		`{"model":"m","messages":[]}`:                           {presswork.InvalidOption, "messages", "minimum number of items is 1"},
-		`{"model":"m","messages":"x"}`:                          {presswork.InvalidType, "messages", "a list"},
-		message(`"x"`):                                          {presswork.InvalidType, "messages[0]", "an object"},
-		message(`{"content":"x"}`):                              {presswork.InvalidOption, "messages[0].role", "missing"},
-		message(`{"role":"usr","content":"x"}`):                 {presswork.InvalidOption, "messages[0].role", `did you mean "user"`},
-		message(`{"role":"user"}`):                              {presswork.InvalidOption, "messages[0].content", "missing"},
-		message(`{"role":"user","content":5}`):                  {presswork.InvalidType, "messages[0].content", "a string or a list"},
-		message(`{"role":"assistant","content":null}`):          {presswork.InvalidOption, "messages[0].content", "tool_calls"},
-		message(`{"role":"tool","content":"x"}`):                {presswork.InvalidOption, "messages[0].tool_call_id", "missing"},
-		message(`{"role":"user","content":[{"type":"video"}]}`): {presswork.InvalidOption, "messages[0].content[0].type", "image_url"},
-		message(`{"role":"system","content":[{"type":"image_url","image_url":{"url":"https://x.org"}}]}`):                    {presswork.InvalidOption, "messages[0].content[0].type", "must be one of [text]"},
-		message(`{"role":"user","content":[{"type":"image_url","image_url":{"url":"file:///etc/passwd"}}]}`):                 {presswork.InvalidOption, "messages[0].content[0].image_url.url", "http or https"},
-		message(`{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:image/png;base64,AAAA"}}]}`):         {presswork.InvalidOption, "messages[0].content[0].image_url.url", "cannot be read"},
-		message(`{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:image/png;base64,*"}}]}`):            {presswork.InvalidOption, "messages[0].content[0].image_url.url", "damaged"},
-		message(`{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:image/svg+xml;base64,PHN2Zy8+"}}]}`): {presswork.InvalidOption, "messages[0].content[0].image_url.url", "image/svg+xml; allowed"},
-		message(`{"role":"user","content":[{"type":"image_url","image_url":{"url":"` + picture(8000, 5000) + `"}}]}`):        {presswork.InvalidOption, "messages[0].content[0].image_url.url", "pixels"},
-		message(`{"role":"assistant","tool_calls":[{"id":"1","type":"function","function":{"name":"f","arguments":{}}}]}`):   {presswork.InvalidType, "messages[0].tool_calls[0].function.arguments", "a string"},
-		with(`"temperature":2.5`):                                 {presswork.InvalidOption, "temperature", "between 0 and 2"},
-		with(`"temperature":"hot"`):                               {presswork.InvalidType, "temperature", "a number"},
-		with(`"n":0`):                                             {presswork.InvalidOption, "n", "between 1 and 128"},
-		with(`"n":129`):                                           {presswork.InvalidOption, "n", "between 1 and 128"},
-		with(`"logprobs":2`):                                      {presswork.InvalidType, "logprobs", "true or false"},
-		with(`"top_logprobs":3`):                                  {presswork.InvalidOption, "top_logprobs", "'logprobs' is true"},
-		with(`"top_logprobs":21`):                                 {presswork.InvalidOption, "top_logprobs", "between 0 and 20"},
-		with(`"top_logprobs":"3"`):                                {presswork.InvalidType, "top_logprobs", "a whole number"},
-		with(`"background":true`):                                 {presswork.InvalidOption, "background", "not supported"},
-		with(`"background":"yes"`):                                {presswork.InvalidType, "background", "true or false"},
-		with(`"store":"yes"`):                                     {presswork.InvalidType, "store", "true or false"},
-		with(`"service_tier":1`):                                  {presswork.InvalidType, "service_tier", "a string"},
-		with(`"logit_bias":{"5":1}`):                              {presswork.InvalidOption, "logit_bias", "not supported"},
-		with(`"max_tokens":0`):                                    {presswork.InvalidOption, "max_tokens", "at least 1"},
-		with(`"max_tokens":1e12`):                                 {presswork.InvalidOption, "max_tokens", "between 1 and 2147483647"},
-		with(`"seed":18446744073709551615`):                       {presswork.InvalidOption, "seed", "between -9223372036854775808 and 9223372036854775807"},
-		with(`"max_completion_tokens":1.5`):                       {presswork.InvalidType, "max_completion_tokens", "a whole number"},
-		with(`"stop":["1","2","3","4","5"]`):                      {presswork.InvalidOption, "stop", "at most 4"},
-		with(`"stop":[1]`):                                        {presswork.InvalidType, "stop[0]", "a string"},
-		with(`"stream":"yes"`):                                    {presswork.InvalidType, "stream", "true or false"},
-		with(`"stream_options":{}`):                               {presswork.InvalidOption, "stream_options", "'stream' is true"},
-		with(`"service_tier":"flexx"`):                            {presswork.InvalidOption, "service_tier", `did you mean "flex"`},
-		with(`"reasoning_effort":"lo"`):                           {presswork.InvalidOption, "reasoning_effort", `did you mean "low"`},
-		with(`"reasoning_format":"raw","include_reasoning":true`): {presswork.InvalidOption, "include_reasoning", "together"},
-		with(`"reasoning_format":"raw","response_format":{"type":"json_object"}`):                                  {presswork.InvalidOption, "reasoning_format", "response_format"},
-		with(`"reasoning_format":"raw",` + weather):                                                                {presswork.InvalidOption, "reasoning_format", "tools"},
-		with(`"response_format":{"type":"xml"}`):                                                                   {presswork.InvalidOption, "response_format.type", "json_schema"},
-		with(`"response_format":{"type":"json_schema"}`):                                                           {presswork.InvalidType, "response_format.json_schema", "an object"},
-		with(`"response_format":{"type":"json_schema","json_schema":{"name":"a b"}}`):                              {presswork.InvalidOption, "response_format.json_schema.name", "letters"},
-		with(`"tools":[{"type":"functoin"}]`):                                                                      {presswork.InvalidOption, "tools[0].type", `did you mean "function"`},
-		with(`"tools":[{"type":"function","function":{"name":"a.b"}}]`):                                            {presswork.InvalidOption, "tools[0].function.name", "letters"},
-		with(`"tools":[{"type":"function","function":{"name":"f","parameters":[]}}]`):                              {presswork.InvalidOption, "tools[0].function.parameters", "an object"},
-		with(`"tools":[{"type":"function","function":{"name":"f","parameters":{"type":"x"}}}]`):                    {presswork.InvalidOption, "tools[0].function.parameters", "not a JSON Schema"},
-		with(`"tools":[{"type":"function","function":{"name":"f","parameters":{"$ref":"http://127.0.0.1:1/x"}}}]`): {presswork.InvalidOption, "tools[0].function.parameters", "another document"},
-		with(`"tools":[{"type":"function","function":{"name":"f"}},{"type":"function","function":{"name":"f"}}]`):  {presswork.InvalidOption, "tools[1].function.name", "two functions"},
-		with(`"tool_choice":"required"`):                                                                           {presswork.InvalidOption, "tool_choice", "'tools' are given"},
-		with(weather + `,"tool_choice":{"type":"function"}`):                                                       {presswork.InvalidOption, "tool_choice.name", "'name' is missing"},
-		with(weather + `,"tool_choice":"always"`):                                                                  {presswork.InvalidOption, "tool_choice", "required"},
-		with(weather + `,"tool_choice":{"type":"function","function":{"name":"whether"}}`):                         {presswork.InvalidOption, "tool_choice.function.name", `did you mean "weather"`},
+		``:                                     {fault.InvalidJSON, "", "empty"},
+		`{"model":`:                            {fault.InvalidJSON, "", "JSON"},
+		`[]`:                                   {fault.InvalidType, "", "an object"},
+		`{"model":"m",` + hi + `,"model":"n"}`: {fault.InvalidJSON, "model", "more than once"},
+		message(`{"role":"user","content":"a","content":"b"}`): {
+			fault.InvalidJSON,
+			"messages[0].content",
+			"more than once",
+		},
+		`null`:                   {fault.InvalidType, "", "an object"},
+		message(`null`):          {fault.InvalidType, "messages[0]", "an object"},
+		`{` + hi + `}`:           {fault.InvalidOption, "model", "missing"},
+		`{"model":7,` + hi + `}`: {fault.InvalidType, "model", "a string"},
+		`{"model":"m"}`:          {fault.InvalidOption, "messages", "missing"},
+		`{"model":"m","messages":[]}`: {
+			fault.InvalidOption,
+			"messages",
+			"minimum number of items is 1",
+		},
+		`{"model":"m","messages":"x"}`: {fault.InvalidType, "messages", "a list"},
+		message(`"x"`):                 {fault.InvalidType, "messages[0]", "an object"},
+		message(`{"content":"x"}`):     {fault.InvalidOption, "messages[0].role", "missing"},
+		message(`{"role":"usr","content":"x"}`): {
+			fault.InvalidOption,
+			"messages[0].role",
+			`did you mean "user"`,
+		},
+		message(`{"role":"user"}`): {
+			fault.InvalidOption,
+			"messages[0].content",
+			"missing",
+		},
+		message(`{"role":"user","content":5}`): {
+			fault.InvalidType,
+			"messages[0].content",
+			"a string or a list",
+		},
+		message(`{"role":"assistant","content":null}`): {
+			fault.InvalidOption,
+			"messages[0].content",
+			"tool_calls",
+		},
+		message(`{"role":"tool","content":"x"}`): {
+			fault.InvalidOption,
+			"messages[0].tool_call_id",
+			"missing",
+		},
+		message(`{"role":"user","content":[{"type":"video"}]}`): {
+			fault.InvalidOption,
+			"messages[0].content[0].type",
+			"image_url",
+		},
+		message(`{"role":"system","content":[{"type":"image_url","image_url":{"url":"https://x.org"}}]}`): {
+			fault.InvalidOption,
+			"messages[0].content[0].type",
+			"must be one of [text]",
+		},
+		message(`{"role":"user","content":[{"type":"image_url","image_url":{"url":"file:///etc/passwd"}}]}`): {
+			fault.InvalidOption,
+			"messages[0].content[0].image_url.url",
+			"http or https",
+		},
+		message(`{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:image/png;base64,AAAA"}}]}`): {
+			fault.InvalidOption,
+			"messages[0].content[0].image_url.url",
+			"cannot be read",
+		},
+		message(`{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:image/png;base64,*"}}]}`): {
+			fault.InvalidOption,
+			"messages[0].content[0].image_url.url",
+			"damaged",
+		},
+		message(`{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:image/svg+xml;base64,PHN2Zy8+"}}]}`): {
+			fault.InvalidOption,
+			"messages[0].content[0].image_url.url",
+			"image/svg+xml; allowed",
+		},
+		message(`{"role":"user","content":[{"type":"image_url","image_url":{"url":"` + picture(8000, 5000) + `"}}]}`): {
+			fault.InvalidOption,
+			"messages[0].content[0].image_url.url",
+			"pixels",
+		},
+		message(`{"role":"assistant","tool_calls":[{"id":"1","type":"function","function":{"name":"f","arguments":{}}}]}`): {
+			fault.InvalidType,
+			"messages[0].tool_calls[0].function.arguments",
+			"a string",
+		},
+		with(`"temperature":2.5`): {
+			fault.InvalidOption,
+			"temperature",
+			"between 0 and 2",
+		},
+		with(`"temperature":"hot"`): {fault.InvalidType, "temperature", "a number"},
+		with(`"n":0`):               {fault.InvalidOption, "n", "between 1 and 128"},
+		with(`"n":129`):             {fault.InvalidOption, "n", "between 1 and 128"},
+		with(`"logprobs":2`):        {fault.InvalidType, "logprobs", "true or false"},
+		with(`"top_logprobs":3`): {
+			fault.InvalidOption,
+			"top_logprobs",
+			"'logprobs' is true",
+		},
+		with(`"top_logprobs":21`): {
+			fault.InvalidOption,
+			"top_logprobs",
+			"between 0 and 20",
+		},
+		with(`"top_logprobs":"3"`): {
+			fault.InvalidType,
+			"top_logprobs",
+			"a whole number",
+		},
+		with(`"background":true`):    {fault.InvalidOption, "background", "not supported"},
+		with(`"background":"yes"`):   {fault.InvalidType, "background", "true or false"},
+		with(`"store":"yes"`):        {fault.InvalidType, "store", "true or false"},
+		with(`"service_tier":1`):     {fault.InvalidType, "service_tier", "a string"},
+		with(`"logit_bias":{"5":1}`): {fault.InvalidOption, "logit_bias", "not supported"},
+		with(`"max_tokens":0`):       {fault.InvalidOption, "max_tokens", "at least 1"},
+		with(`"max_tokens":1e12`): {
+			fault.InvalidOption,
+			"max_tokens",
+			"between 1 and 2147483647",
+		},
+		with(`"seed":18446744073709551615`): {
+			fault.InvalidOption,
+			"seed",
+			"between -9223372036854775808 and 9223372036854775807",
+		},
+		with(`"max_completion_tokens":1.5`): {
+			fault.InvalidType,
+			"max_completion_tokens",
+			"a whole number",
+		},
+		with(`"stop":["1","2","3","4","5"]`): {fault.InvalidOption, "stop", "at most 4"},
+		with(`"stop":[1]`):                   {fault.InvalidType, "stop[0]", "a string"},
+		with(`"stream":"yes"`):               {fault.InvalidType, "stream", "true or false"},
+		with(`"stream_options":{}`): {
+			fault.InvalidOption,
+			"stream_options",
+			"'stream' is true",
+		},
+		with(`"service_tier":"flexx"`): {
+			fault.InvalidOption,
+			"service_tier",
+			`did you mean "flex"`,
+		},
+		with(`"reasoning_effort":"lo"`): {
+			fault.InvalidOption,
+			"reasoning_effort",
+			`did you mean "low"`,
+		},
+		with(`"reasoning_format":"raw","include_reasoning":true`): {
+			fault.InvalidOption,
+			"include_reasoning",
+			"together",
+		},
+		with(`"reasoning_format":"raw","response_format":{"type":"json_object"}`): {
+			fault.InvalidOption,
+			"reasoning_format",
+			"response_format",
+		},
+		with(`"reasoning_format":"raw",` + weather): {
+			fault.InvalidOption,
+			"reasoning_format",
+			"tools",
+		},
+		with(`"response_format":{"type":"xml"}`): {
+			fault.InvalidOption,
+			"response_format.type",
+			"json_schema",
+		},
+		with(`"response_format":{"type":"json_schema"}`): {
+			fault.InvalidType,
+			"response_format.json_schema",
+			"an object",
+		},
+		with(`"response_format":{"type":"json_schema","json_schema":{"name":"a b"}}`): {
+			fault.InvalidOption,
+			"response_format.json_schema.name",
+			"letters",
+		},
+		with(`"tools":[{"type":"functoin"}]`): {
+			fault.InvalidOption,
+			"tools[0].type",
+			`did you mean "function"`,
+		},
+		with(`"tools":[{"type":"function","function":{"name":"a.b"}}]`): {
+			fault.InvalidOption,
+			"tools[0].function.name",
+			"letters",
+		},
+		with(`"tools":[{"type":"function","function":{"name":"f","parameters":[]}}]`): {
+			fault.InvalidOption,
+			"tools[0].function.parameters",
+			"an object",
+		},
+		with(`"tools":[{"type":"function","function":{"name":"f","parameters":{"type":"x"}}}]`): {
+			fault.InvalidOption,
+			"tools[0].function.parameters",
+			"not a JSON Schema",
+		},
+		with(`"tools":[{"type":"function","function":{"name":"f","parameters":{"$ref":"http://127.0.0.1:1/x"}}}]`): {
+			fault.InvalidOption,
+			"tools[0].function.parameters",
+			"another document",
+		},
+		with(`"tools":[{"type":"function","function":{"name":"f"}},{"type":"function","function":{"name":"f"}}]`): {
+			fault.InvalidOption,
+			"tools[1].function.name",
+			"two functions",
+		},
+		with(`"tool_choice":"required"`): {
+			fault.InvalidOption,
+			"tool_choice",
+			"'tools' are given",
+		},
+		with(weather + `,"tool_choice":{"type":"function"}`): {
+			fault.InvalidOption,
+			"tool_choice.name",
+			"'name' is missing",
+		},
+		with(weather + `,"tool_choice":"always"`): {
+			fault.InvalidOption,
+			"tool_choice",
+			"required",
+		},
+		with(weather + `,"tool_choice":{"type":"function","function":{"name":"whether"}}`): {
+			fault.InvalidOption,
+			"tool_choice.function.name",
+			`did you mean "weather"`,
+		},
 	}
 	for body, want := range tests {
 		_, err := openai.ParseRequest([]byte(body), openai.ParseOptions{})
+
 		e := inference.AsError(err)
-		if e == nil || e.Code != want.code || e.Param != want.param || !strings.Contains(e.Message, want.says) || e.Status != 400 || e.Type != inference.InvalidRequestType || e.Retryable {
+		if e == nil || e.Code != want.code || e.Param != want.param || !strings.Contains(e.Message, want.says) ||
+			e.Status != 400 ||
+			e.Type != inference.InvalidRequestType ||
+			e.Retryable {
 			t.Errorf("%.200s:\n got %+v\nwant %+v", body, e, want)
 		}
 	}
 	function := func(n, size int) string {
-		return fmt.Sprintf(`{"type":"function","function":{"name":"f%d","parameters":{"description":%q}}}`, n, strings.Repeat("x", size))
+		return fmt.Sprintf(
+			`{"type":"function","function":{"name":"f%d","parameters":{"description":%q}}}`,
+			n,
+			strings.Repeat("x", size),
+		)
 	}
+
 	var tools []string
 	for n := range 128 {
 		tools = append(tools, function(n, 1))
 	}
+
 	for says, tools := range map[string][]string{
 		"at most 128 tools":                append(tools, "7"), // and is not read
 		"at most 524288 bytes together":    {function(1, 200<<10), function(2, 200<<10), function(3, 200<<10)},
@@ -168,11 +352,20 @@ func TestWhatIsWrongWithARequestIsNamed(t *testing.T) {
 		}
 	}
 	image := `{"type":"image_url","image_url":{"url":"` + picture(4, 4) + `"}}`
+
 	many := message(`{"role":"user","content":[` + strings.Repeat(image+",", 5) + image + `]}`)
-	if _, err := openai.ParseRequest([]byte(many), openai.ParseOptions{}); err == nil || !strings.Contains(err.Error(), "at most 5 images") {
+	if _, err := openai.ParseRequest(
+		[]byte(many),
+		openai.ParseOptions{},
+	); err == nil ||
+		!strings.Contains(err.Error(), "at most 5 images") {
 		t.Errorf("six images: %v", err)
 	}
-	_, err := openai.ParseRequest([]byte(message(`{"role":"user","content":[`+image+`]}`)), openai.ParseOptions{MaxImageBytes: 20})
+
+	_, err := openai.ParseRequest(
+		[]byte(message(`{"role":"user","content":[`+image+`]}`)),
+		openai.ParseOptions{MaxImageBytes: 20},
+	)
 	if e := inference.AsError(err); e == nil || e.Status != 413 {
 		t.Errorf("a large image: %+v", e)
 	}
@@ -180,6 +373,7 @@ func TestWhatIsWrongWithARequestIsNamed(t *testing.T) {
 
 func TestWhatAsksForNothingIsTaken(t *testing.T) {
 	t.Parallel()
+
 	for field, tier := range map[string]string{
 		`"top_logprobs":0`: "on_demand", `"logprobs":false,"top_logprobs":0`: "on_demand", `"background":false`: "on_demand", `"background":null`: "on_demand",
 		`"store":true`: "on_demand", `"store":null`: "on_demand", `"service_tier":"scale"`: "performance", `"service_tier":null`: "on_demand", `"service_tier":"auto"`: "auto",
@@ -194,7 +388,11 @@ func TestADataURIIsWrittenAsEnginesKnowIt(t *testing.T) {
 	t.Parallel()
 	want := picture(4, 4)
 	loud := strings.Replace(want, "data:image/png;base64", "DATA:Image/PNG;Base64", 1)
-	r := parse(t, `{"model":"m","messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"`+loud+`"}}]}]}`)
+
+	r := parse(
+		t,
+		`{"model":"m","messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"`+loud+`"}}]}]}`,
+	)
 	if got := r.Messages[0].Parts[0].Image.URL; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
@@ -202,10 +400,12 @@ func TestADataURIIsWrittenAsEnginesKnowIt(t *testing.T) {
 
 func TestLaxTakesWhatExcludesItself(t *testing.T) {
 	t.Parallel()
+
 	body := `{"model":"m","messages":[{"role":"user","content":"Hi"}],"n":1,"max_tokens":0,"logprobs":true,"top_logprobs":0,"logit_bias":{"a":1},"include_reasoning":true,"reasoning_format":"raw","response_format":{"type":"json_object"},"stream_options":{"include_usage":true}}`
 	if _, err := openai.ParseRequest([]byte(body), openai.ParseOptions{}); err == nil {
 		t.Error("taken without Lax")
 	}
+
 	r, err := openai.ParseRequest([]byte(body), openai.ParseOptions{Lax: true})
 	if err != nil || r.ReasoningFormat != inference.Parsed || r.IncludeUsage {
 		t.Errorf("got %+v, %v", r, err)
@@ -214,6 +414,7 @@ func TestLaxTakesWhatExcludesItself(t *testing.T) {
 
 func TestTheModelDecidesTheRest(t *testing.T) {
 	t.Parallel()
+
 	c, err := inference.ParseCatalogue("models.yaml", []byte(`models:
   - {id: gpt-oss, capabilities: [chat, tools, reasoning], max_completion_tokens: 100, reasoning: {efforts: [low, high], default: low, formats: []}, upstreams: [{base_url: "http://x/v1"}]}
   - {id: qwen, aliases: [q], reasoning: {parser: think}, upstreams: [{base_url: "http://x/v1"}]}
@@ -225,32 +426,38 @@ func TestTheModelDecidesTheRest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	for fields, want := range map[string]struct {
-		code presswork.Code
+		code fault.Code
 		says string
 	}{
 		`"model":"gpt-os"`:  {inference.ModelNotFound, "Did you mean `gpt-oss`"},
-		`"model":"whisper"`: {presswork.InvalidOption, "does not support chat"},
-		`"model":"gpt-oss","reasoning_effort":"medium"`:                                                          {presswork.InvalidOption, "`low`, `high`"},
-		`"model":"plain","reasoning_effort":"low"`:                                                               {presswork.InvalidOption, "not supported with the model `plain`"},
-		`"model":"plain","n":2`:                                                                                  {presswork.InvalidOption, "must be 1 with the model `plain`"},
-		`"model":"plain","logprobs":true`:                                                                        {presswork.InvalidOption, "not supported with the model `plain`"},
-		`"model":"fast","n":2,"tools":[{"type":"browser_search"}]`:                                               {presswork.InvalidOption, "must be 1 with a built-in tool"},
-		`"model":"plain","reasoning_effort":"none"`:                                                              {presswork.InvalidOption, "not supported with the model `plain`"},
-		`"model":"gpt-oss","reasoning_format":"parsed"`:                                                          {presswork.InvalidOption, "include_reasoning"},
-		`"model":"gpt-oss","max_completion_tokens":101`:                                                          {presswork.InvalidOption, "at most 100"},
-		`"model":"vision","tools":[{"type":"code_interpreter"}]`:                                                 {presswork.InvalidOption, "does not support tool calling"},
-		`"model":"q","tools":[{"type":"function","function":{"name":"browser_open"}},{"type":"browser_search"}]`: {presswork.InvalidOption, "rename the function"},
+		`"model":"whisper"`: {fault.InvalidOption, "does not support chat"},
+		`"model":"gpt-oss","reasoning_effort":"medium"`:                                                          {fault.InvalidOption, "`low`, `high`"},
+		`"model":"plain","reasoning_effort":"low"`:                                                               {fault.InvalidOption, "not supported with the model `plain`"},
+		`"model":"plain","n":2`:                                                                                  {fault.InvalidOption, "must be 1 with the model `plain`"},
+		`"model":"plain","logprobs":true`:                                                                        {fault.InvalidOption, "not supported with the model `plain`"},
+		`"model":"fast","n":2,"tools":[{"type":"browser_search"}]`:                                               {fault.InvalidOption, "must be 1 with a built-in tool"},
+		`"model":"plain","reasoning_effort":"none"`:                                                              {fault.InvalidOption, "not supported with the model `plain`"},
+		`"model":"gpt-oss","reasoning_format":"parsed"`:                                                          {fault.InvalidOption, "include_reasoning"},
+		`"model":"gpt-oss","max_completion_tokens":101`:                                                          {fault.InvalidOption, "at most 100"},
+		`"model":"vision","tools":[{"type":"code_interpreter"}]`:                                                 {fault.InvalidOption, "does not support tool calling"},
+		`"model":"q","tools":[{"type":"function","function":{"name":"browser_open"}},{"type":"browser_search"}]`: {fault.InvalidOption, "rename the function"},
 	} {
 		_, err := c.Admit(parse(t, fmt.Sprintf(`{%s,"messages":[{"role":"user","content":"Hi"}]}`, fields)))
 		if e := inference.AsError(err); e == nil || e.Code != want.code || !strings.Contains(e.Message, want.says) {
 			t.Errorf("%s: got %+v", fields, e)
 		}
 	}
-	r := parse(t, `{"model":"qwen","messages":[{"role":"user","content":[{"type":"image_url","image_url":"https://example.org/a.png"}]}]}`)
+
+	r := parse(
+		t,
+		`{"model":"qwen","messages":[{"role":"user","content":[{"type":"image_url","image_url":"https://example.org/a.png"}]}]}`,
+	)
 	if _, err := c.Admit(r); err == nil || !strings.Contains(err.Error(), "does not take images") {
 		t.Errorf("got %v", err)
 	}
+
 	for fields, want := range map[string]inference.ReasoningFormat{
 		`"model":"q"`: inference.Raw, `"model":"q",` + weather: inference.Parsed, `"model":"gpt-oss"`: inference.Parsed,
 		`"model":"q","reasoning_effort":"max"`:        inference.Raw,
@@ -260,6 +467,7 @@ func TestTheModelDecidesTheRest(t *testing.T) {
 		if _, err := c.Admit(r); err != nil || r.ReasoningFormat != want {
 			t.Errorf("%s: format %q (%v)", fields, r.ReasoningFormat, err)
 		}
+
 		before := *r
 		if _, err := c.Admit(r); err != nil || !reflect.DeepEqual(before, *r) {
 			t.Errorf("%s: admitted twice it is %+v (%v)", fields, r, err)
@@ -269,6 +477,7 @@ func TestTheModelDecidesTheRest(t *testing.T) {
 
 func TestWhatIsWrongWithATextIsNamed(t *testing.T) {
 	t.Parallel()
+
 	with := func(field string) string { return `{"model":"m","prompt":"Once",` + field + `}` }
 	for body, want := range map[string][2]string{
 		`{"model":"m"}`:                                                   {"prompt", "missing"},
@@ -284,10 +493,14 @@ func TestWhatIsWrongWithATextIsNamed(t *testing.T) {
 		with(`"max_tokens":0`):                                            {"max_tokens", "at least 1"},
 	} {
 		_, err := openai.ParseTextRequest([]byte(body), openai.ParseOptions{})
-		if e := inference.AsError(err); e == nil || e.Status != 400 || e.Param != want[0] || !strings.Contains(e.Message, want[1]) {
+		if e := inference.AsError(
+			err,
+		); e == nil || e.Status != 400 || e.Param != want[0] ||
+			!strings.Contains(e.Message, want[1]) {
 			t.Errorf("%.80s: %+v", body, e)
 		}
 	}
+
 	for prompt, n := range map[string]int{`"a"`: 1, `[1,2]`: 1, `["a","b"]`: 2, `[[1],[2,3],[4]]`: 3} {
 		r, err := openai.ParseTextRequest([]byte(`{"model":"m","n":2,"prompt":`+prompt+`}`), openai.ParseOptions{})
 		if err != nil || r.Choices() != 2*n || r.MaxTokens != 16 {
@@ -298,15 +511,21 @@ func TestWhatIsWrongWithATextIsNamed(t *testing.T) {
 
 func FuzzParseRequest(f *testing.F) {
 	f.Add([]byte(everything))
-	f.Add([]byte(`{"model":"m","messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:image/png;base64,"}}]}],"tools":[{"type":"function","function":{"name":"f","parameters":{"$ref":"#/$defs/a","$defs":{"a":{"pattern":"(?=x)"}}}}}]}`))
+	f.Add(
+		[]byte(
+			`{"model":"m","messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:image/png;base64,"}}]}],"tools":[{"type":"function","function":{"name":"f","parameters":{"$ref":"#/$defs/a","$defs":{"a":{"pattern":"(?=x)"}}}}}]}`,
+		),
+	)
 	f.Fuzz(func(t *testing.T, body []byte) {
 		r, err := openai.ParseRequest(body, openai.ParseOptions{})
 		if err != nil {
 			if e := inference.AsError(err); e.Status != 400 && e.Status != 413 {
 				t.Errorf("%+v", e)
 			}
+
 			return
 		}
+
 		if r.Model == "" || len(r.Messages) == 0 {
 			t.Errorf("taken without model or messages: %+v", r)
 		}

@@ -25,15 +25,20 @@ func gateway(models ...inference.Model) *inference.Gateway { return gatewayWith(
 
 func gatewayWith(tools inference.Toolbox, models ...inference.Model) *inference.Gateway {
 	c := inference.NewCatalogue(models)
-	return inference.NewGateway(inference.GatewayOptions{Catalogue: func() *inference.Catalogue { return c }, Open: openai.New, Tools: tools})
+
+	return inference.NewGateway(
+		inference.GatewayOptions{Catalogue: func() *inference.Catalogue { return c }, Open: openai.New, Tools: tools},
+	)
 }
 
 func parse(t *testing.T, body string) *inference.Request {
 	t.Helper()
+
 	r, err := openai.ParseRequest([]byte(body), openai.ParseOptions{})
 	if err != nil {
 		t.Fatalf("%s: %v", body, err)
 	}
+
 	return r
 }
 
@@ -78,38 +83,54 @@ func (a answer) content() string {
 	if c := a.Choices[0].Message.Content; c != nil {
 		return *c
 	}
+
 	return "<null>"
 }
 
 // complete runs a request and collects its response.
 func complete(t *testing.T, g *inference.Gateway, r *inference.Request) (answer, inference.Result, error) {
 	t.Helper()
+
 	ctx, cancel := context.WithTimeout(t.Context(), wait.Patience)
 	defer cancel()
-	c := openai.NewCollector(openai.Head{ID: "chatcmpl-1", RequestID: "req_1", Model: r.Model, Vendor: "presswork", ServiceTier: "on_demand", Created: time.Unix(1770770815, 0)})
+	c := openai.NewCollector(
+		openai.Head{
+			ID:          "chatcmpl-1",
+			RequestID:   "req_1",
+			Model:       r.Model,
+			Vendor:      "presswork",
+			ServiceTier: "on_demand",
+			Created:     time.Unix(1770770815, 0),
+		},
+	)
 	chunks, finished := 0, false
 	result, err := g.Complete(ctx, r, func(chunk *inference.Chunk) error {
 		if chunk.First != (chunks == 0) {
 			t.Errorf("chunk %d has First %v", chunks, chunk.First)
 		}
+
 		if finished {
 			t.Error("a chunk after the last one")
 		}
 		chunks++
 		finished = chunk.Finish != ""
 		c.Add(chunk)
+
 		return nil
 	})
 	var a answer
+
 	if err == nil {
 		body := c.Append(nil)
 		if uerr := json.Unmarshal(body, &a); uerr != nil {
 			t.Fatalf("%v: %s", uerr, body)
 		}
+
 		if len(a.Choices) != 1 {
 			t.Fatalf("no choice: %s", body)
 		}
 	}
+
 	return a, result, err
 }
 

@@ -30,27 +30,33 @@ func newEventReader(r io.Reader) *eventReader {
 func (e *eventReader) next() ([]byte, error) {
 	e.data = e.data[:0]
 	has := false
+
 	for {
 		line, err := e.readLine()
 		if len(line) == 0 && has && (err == nil || errors.Is(err, io.EOF)) {
 			return e.data, nil
 		}
+
 		if len(line) > 0 && line[0] == ':' && !has {
 			return nil, nil
 		}
+
 		if value, ok := bytes.CutPrefix(line, []byte("data:")); ok {
 			if has {
 				e.data = append(e.data, '\n')
 			}
 			has = true
+
 			e.data = append(e.data, bytes.TrimPrefix(value, []byte(" "))...)
 			if len(e.data) > maxEvent {
 				return nil, errEventTooLarge
 			}
 		}
+
 		if errors.Is(err, io.EOF) && has {
 			return e.data, nil
 		}
+
 		if err != nil {
 			return nil, err
 		}
@@ -62,15 +68,18 @@ func (e *eventReader) readLine() ([]byte, error) {
 	e.line = e.line[:0]
 	for {
 		part, err := e.r.ReadSlice('\n')
+
 		e.line = append(e.line, part...)
 		if len(e.line) > maxEvent {
 			return nil, errEventTooLarge
 		}
+
 		if errors.Is(err, bufio.ErrBufferFull) {
 			continue
 		}
 		line := bytes.TrimSuffix(e.line, []byte("\n"))
 		line = bytes.TrimSuffix(line, []byte("\r"))
+
 		return bytes.TrimPrefix(line, []byte("\xef\xbb\xbf")), err
 	}
 }

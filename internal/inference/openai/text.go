@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 
-	"presswork"
+	"presswork/internal/fault"
 	"presswork/internal/inference"
 )
 
@@ -29,6 +29,7 @@ func (p *parser) text(r *inference.Request) {
 	if n := p.integer("logprobs", 0, 5); n != nil {
 		t.Logprobs = new(int(*n))
 	}
+
 	if best := p.integer("best_of", 1, 20); best != nil && *best != 1 && !p.lax {
 		p.failf("best_of", "must be 1: answers are streamed from the model, which cannot choose the best one then")
 	}
@@ -43,6 +44,7 @@ func (p *parser) prompts(value json.RawMessage) int {
 	var tokens []uint32
 	var lists [][]uint32
 	n := 0
+
 	switch {
 	case value == nil:
 		p.failf("prompt", "property 'prompt' is missing")
@@ -55,8 +57,13 @@ func (p *parser) prompts(value json.RawMessage) int {
 	default:
 		p.failType("prompt", "a text, a list of texts, or tokens in place of a text")
 	}
+
 	if n > maxChoices {
-		p.fail(inference.Errorf(http.StatusBadRequest, presswork.InvalidOption, "'prompt' : at most %d prompts are allowed", maxChoices).WithParam("prompt"))
+		p.fail(
+			inference.Errorf(http.StatusBadRequest, fault.InvalidOption, "'prompt' : at most %d prompts are allowed", maxChoices).
+				WithParam("prompt"),
+		)
 	}
+
 	return n
 }

@@ -25,19 +25,23 @@ func (p *parser) tools(r *inference.Request) {
 			return
 		}
 		o := newObject(item, path+".", p.err)
+
 		kind := o.enum("type", inference.FunctionTool, inference.BrowserSearch, inference.CodeInterpreter)
 		if kind == "" {
 			o.failf("type", "property 'type' is missing")
 		}
+
 		t := inference.Tool{Type: kind}
 		if kind == inference.FunctionTool {
 			p.function(o.object("function"), &t)
 		}
+
 		if t.Name != "" && slices.ContainsFunc(r.Tools, func(o inference.Tool) bool { return o.Name == t.Name }) {
 			o.failf("function.name", "there are two functions %q", t.Name)
 		}
 		r.Tools = append(r.Tools, t)
 	})
+
 	if len(r.Tools) == 0 {
 		p.list("functions", func(item json.RawMessage, path string) {
 			if p.tooManyTools(r) {
@@ -50,6 +54,7 @@ func (p *parser) tools(r *inference.Request) {
 		})
 	}
 	p.choice(r)
+
 	r.ParallelToolCalls = p.boolean("parallel_tool_calls")
 	if r.LegacyFunctions {
 		r.ParallelToolCalls = new(false)
@@ -62,6 +67,7 @@ func (p *parser) tooManyTools(r *inference.Request) bool {
 	if len(r.Tools) == maxTools {
 		p.failf("tools", "at most %d tools are allowed", maxTools)
 	}
+
 	return p.failed()
 }
 
@@ -80,6 +86,7 @@ func (p *parser) choice(r *inference.Request) {
 	if r.LegacyFunctions {
 		field = "function_call"
 	}
+
 	v := p.raw(field)
 	switch {
 	case v == nil:
@@ -88,13 +95,22 @@ func (p *parser) choice(r *inference.Request) {
 		r.ToolChoice.Mode = p.enum(field, inference.ChooseNone, inference.ChooseAuto, inference.ChooseRequired)
 	default:
 		o := p.object.object(field)
+
 		kind := inference.FunctionTool
 		if !r.LegacyFunctions {
-			kind = o.enum("type", inference.FunctionTool, "allowed_tools", inference.BrowserSearch, inference.CodeInterpreter)
+			kind = o.enum(
+				"type",
+				inference.FunctionTool,
+				"allowed_tools",
+				inference.BrowserSearch,
+				inference.CodeInterpreter,
+			)
 		}
 		p.chosen(r, o, kind)
 	}
-	if len(r.Tools) == 0 && !p.lax && (r.ToolChoice.Mode == inference.ChooseRequired || r.ToolChoice.Mode == inference.ChooseNamed) {
+
+	if len(r.Tools) == 0 && !p.lax &&
+		(r.ToolChoice.Mode == inference.ChooseRequired || r.ToolChoice.Mode == inference.ChooseNamed) {
 		p.failf(field, "it is only allowed when 'tools' are given")
 	}
 }
@@ -127,21 +143,30 @@ func (p *parser) chosen(r *inference.Request, o object, kind string) {
 // allow adds the function an object names, in "function" or by itself, or those of
 // a built-in tool.
 func (p *parser) allow(r *inference.Request, o object) {
-	if kind := o.str("type"); slices.ContainsFunc(r.Tools, func(t inference.Tool) bool { return t.Type == kind && kind != inference.FunctionTool }) {
+	if kind := o.str(
+		"type",
+	); slices.ContainsFunc(
+		r.Tools,
+		func(t inference.Tool) bool { return t.Type == kind && kind != inference.FunctionTool },
+	) {
 		r.ToolChoice.Names = append(r.ToolChoice.Names, inference.FunctionsOf(kind)...)
 		return
 	}
+
 	if o.has("function") {
 		o = o.object("function")
 	}
+
 	chosen := o.str("name")
 	if chosen == "" {
 		o.failf("name", "property 'name' is missing: it names a function of 'tools'")
 	}
+
 	var names []string
 	for _, t := range r.Tools {
 		names = append(names, t.Name)
 	}
+
 	if !slices.Contains(names, chosen) {
 		o.failf("name", "the function %q is not one of 'tools'%s", bounded(chosen, 64), input.DidYouMean(chosen, names))
 	}

@@ -55,9 +55,11 @@ func (m *moment) UnmarshalJSON(b []byte) error {
 	if b[0] == '"' {
 		b = []byte(unquoted(b))
 	}
+
 	if n, _ := strconv.ParseFloat(string(b), 64); n > 0 { // NaN is not
 		*m = moment(min(n, 24*3600))
 	}
+
 	return nil
 }
 
@@ -69,25 +71,34 @@ func readTranscript(b []byte, words bool) (*inference.Transcript, error) {
 	if err := lenient(b, &in); err != nil || bytes.TrimLeft(b, " \t\r\n")[0] != '{' {
 		return nil, illegible("its transcript is not a JSON object")
 	}
+
 	if has(in.Error) {
 		return nil, failure(http.StatusBadGateway, b)
 	}
+
 	if len(in.Text) == 0 || in.Text[0] != '"' {
 		return nil, illegible("its transcript has no text")
 	}
-	t := &inference.Transcript{Text: unquoted(in.Text), Language: bounded(in.Language, 64), Duration: float64(in.Duration)}
+	t := &inference.Transcript{
+		Text:     unquoted(in.Text),
+		Language: bounded(in.Language, 64),
+		Duration: float64(in.Duration),
+	}
 	var nested []inference.Word
+
 	for _, s := range atMost[segment](in.Segments, maxSegments) {
 		t.Segments = append(t.Segments, s.read(len(t.Segments)))
 		if words {
 			nested = append(nested, readWords(s.Words, maxWords-len(nested))...)
 		}
 	}
+
 	if words {
 		if t.Words = readWords(in.Words, maxWords); len(t.Words) == 0 {
 			t.Words = nested
 		}
 	}
+
 	return t, nil
 }
 
@@ -96,29 +107,43 @@ func readTranscript(b []byte, words bool) (*inference.Transcript, error) {
 func illegible(how string) error {
 	e := garbled(how)
 	e.Retryable = false
+
 	return e
 }
 
 func (s segment) read(id int) inference.Segment {
 	out := inference.Segment{
-		ID: id, Seek: count(s.Seek), Start: float64(s.Start), End: float64(max(s.End, s.Start)), Text: s.Text, Tokens: []int{},
-		Temperature: finite(s.Temperature), AvgLogprob: finite(s.AvgLogprob), NoSpeechProb: finite(s.NoSpeechProb),
+		ID:           id,
+		Seek:         count(s.Seek),
+		Start:        float64(s.Start),
+		End:          float64(max(s.End, s.Start)),
+		Text:         s.Text,
+		Tokens:       []int{},
+		Temperature:  finite(s.Temperature),
+		AvgLogprob:   finite(s.AvgLogprob),
+		NoSpeechProb: finite(s.NoSpeechProb),
 	}
 	for _, n := range atMost[float64](s.Tokens, maxTokens) {
 		out.Tokens = append(out.Tokens, count(n))
 	}
+
 	if s.CompressionRatio != nil {
 		out.CompressionRatio = finite(*s.CompressionRatio)
 	} else {
 		out.CompressionRatio = compressionRatio(s.Text)
 	}
+
 	return out
 }
 
 func readWords(list json.RawMessage, most int) (words []inference.Word) {
 	for _, w := range atMost[word](list, most) {
-		words = append(words, inference.Word{Word: cmp.Or(w.Word, w.Text), Start: float64(w.Start), End: float64(max(w.End, w.Start))})
+		words = append(
+			words,
+			inference.Word{Word: cmp.Or(w.Word, w.Text), Start: float64(w.Start), End: float64(max(w.End, w.Start))},
+		)
 	}
+
 	return words
 }
 
@@ -129,12 +154,14 @@ func atMost[T any](list json.RawMessage, n int) (items []T) {
 		return nil
 	}
 	d := json.NewDecoder(bytes.NewReader(list))
+
 	_, _ = d.Token() // the bracket
 	for len(items) < n && d.More() {
 		var item T
 		_ = d.Decode(&item) // it is JSON; of another type it is empty
 		items = append(items, item)
 	}
+
 	return items
 }
 
@@ -157,6 +184,7 @@ func compressionRatio(text string) float64 {
 	_, _ = z.Write([]byte(text))
 	_ = z.Close()
 	r, _ := strconv.ParseFloat(strconv.FormatFloat(float64(len(text))/float64(n-emptyBlock), 'f', 4, 64), 64)
+
 	return r
 }
 

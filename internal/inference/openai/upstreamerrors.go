@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"presswork"
+	"presswork/internal/fault"
 	"presswork/internal/inference"
 )
 
@@ -20,15 +20,26 @@ func unreachable(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	return inference.Errorf(http.StatusServiceUnavailable, inference.UpstreamUnavailable, "the model's server does not answer").WithCause(err)
+
+	return inference.Errorf(http.StatusServiceUnavailable, inference.UpstreamUnavailable, "the model's server does not answer").
+		WithCause(err)
 }
 
 func garbled(how string) *inference.Error {
-	return inference.Errorf(http.StatusBadGateway, inference.UpstreamError, "the model's server gave an answer that cannot be read: %s", how)
+	return inference.Errorf(
+		http.StatusBadGateway,
+		inference.UpstreamError,
+		"the model's server gave an answer that cannot be read: %s",
+		how,
+	)
 }
 
 func cutOff() *inference.Error {
-	return inference.Errorf(http.StatusBadGateway, inference.UpstreamError, "the model's server ended the answer before it was complete")
+	return inference.Errorf(
+		http.StatusBadGateway,
+		inference.UpstreamError,
+		"the model's server ended the answer before it was complete",
+	)
 }
 
 // endedEarly is an answer that ended for a reason that callers do not know.
@@ -45,6 +56,7 @@ func refusal(resp *http.Response) error {
 	}
 	e := failure(resp.StatusCode, b)
 	e.RetryAfter = retryAfter(resp.Header)
+
 	return e
 }
 
@@ -60,37 +72,49 @@ func failure(status int, body []byte) *inference.Error {
 	case said.failedGeneration != "":
 		status = http.StatusBadRequest
 	}
+
 	cause := fmt.Errorf("upstream answered %d: %s", status, said.message)
 	switch status {
 	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity:
-		code := presswork.Code(said.code)
+		code := fault.Code(said.code)
 		if said.tooLong() {
 			code = inference.ContextLength
 		}
+
 		if code == "" {
-			code = presswork.InvalidRequest
+			code = fault.InvalidRequest
 		}
+
 		message := said.message
 		if message == "" {
 			message = "the model's server refused the request"
 		}
 		e := inference.Errorf(status, code, "%s", message).WithParam(said.param).WithCause(cause)
 		e.FailedGeneration = said.failedGeneration
+
 		return e
 	case http.StatusUnauthorized, http.StatusForbidden:
-		e := inference.Errorf(http.StatusBadGateway, inference.UpstreamError, "the model's server refuses this server's key").WithCause(cause)
+		e := inference.Errorf(http.StatusBadGateway, inference.UpstreamError, "the model's server refuses this server's key").
+			WithCause(cause)
 		e.Retryable = false
+
 		return e
 	case http.StatusNotFound:
-		e := inference.Errorf(http.StatusBadGateway, inference.UpstreamError, "the model's server does not have this model").WithCause(cause)
+		e := inference.Errorf(http.StatusBadGateway, inference.UpstreamError, "the model's server does not have this model").
+			WithCause(cause)
 		e.Retryable = false
+
 		return e
 	case http.StatusTooManyRequests:
-		return inference.Errorf(status, inference.RateLimitExceeded, "the model is at its rate limit; please try again later").WithCause(cause)
+		return inference.Errorf(status, inference.RateLimitExceeded, "the model is at its rate limit; please try again later").
+			WithCause(cause)
 	case http.StatusServiceUnavailable, 498, 529:
-		return inference.Errorf(http.StatusServiceUnavailable, inference.UpstreamUnavailable, "the model is at capacity; please try again").WithCause(cause)
+		return inference.Errorf(http.StatusServiceUnavailable, inference.UpstreamUnavailable, "the model is at capacity; please try again").
+			WithCause(cause)
 	}
-	return inference.Errorf(http.StatusBadGateway, inference.UpstreamError, "the model's server failed").WithCause(cause)
+
+	return inference.Errorf(http.StatusBadGateway, inference.UpstreamError, "the model's server failed").
+		WithCause(cause)
 }
 
 // contextSize is llama-server's type of the error of a prompt that is too long.
@@ -110,7 +134,9 @@ func (s saidError) tooLong() bool {
 		return true
 	}
 	m := strings.ToLower(s.message)
-	return strings.Contains(m, "context length") || strings.Contains(m, "context size") || strings.Contains(m, "context window")
+
+	return strings.Contains(m, "context length") || strings.Contains(m, "context size") ||
+		strings.Contains(m, "context window")
 }
 
 // errorObject is what engines write of an error, the body itself or in "error".
@@ -127,6 +153,7 @@ type errorObject struct {
 // readError reads an error body, or the error in it.
 func readError(b []byte) saidError {
 	var o errorObject
+
 	_ = lenient(b, &o) // without JSON there is nothing to say
 	if has(o.Error) {
 		inner := errorObject{}
@@ -134,6 +161,7 @@ func readError(b []byte) saidError {
 		_ = lenient(o.Error, &inner.Message) // Ollama's own form is a string
 		o = inner
 	}
+
 	said := saidError{
 		message: bounded(cmp.Or(o.Message, o.Detail), maxMessage), param: bounded(o.Param, 200),
 		failedGeneration: bounded(o.FailedGeneration, 16<<10),
@@ -146,9 +174,11 @@ func readError(b []byte) saidError {
 			said.status = count(code)
 		}
 	}
+
 	if o.Type == contextSize {
 		said.code = o.Type
 	}
+
 	return said
 }
 
@@ -156,6 +186,7 @@ func bounded(s string, n int) string {
 	if len(s) > n {
 		return strings.ToValidUTF8(s[:n], "") + "…"
 	}
+
 	return s
 }
 
@@ -166,12 +197,15 @@ func retryAfter(h http.Header) time.Duration {
 	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms > 0 {
 		return time.Duration(min(ms*float64(time.Millisecond), float64(day)))
 	}
+
 	value := h.Get("Retry-After")
 	if seconds, err := strconv.ParseFloat(value, 64); err == nil && seconds > 0 {
 		return time.Duration(min(seconds*float64(time.Second), float64(day)))
 	}
+
 	if at, err := http.ParseTime(value); err == nil {
 		return max(0, min(time.Until(at), day))
 	}
+
 	return 0
 }

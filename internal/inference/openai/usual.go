@@ -24,12 +24,16 @@ func (u *usual) remember(chunk, text []byte, delta inference.Delta) {
 	u.before, u.after = u.before[:0], u.after[:0]
 	// A part of a slice has its own capacity left, which tells where it begins.
 	at := cap(chunk) - cap(text)
+
 	end := at + len(text)
 	if len(text) == 0 || len(chunk) > maxUsual || at < 0 || end > len(chunk) || &chunk[at] != &text[0] {
 		return
 	}
-	if len(delta.Content)+len(delta.Reasoning) > len(text) || len(delta.ToolCalls) > 0 || delta.Extra != nil || delta.Logprobs != nil ||
-		delta.Finish != "" || delta.Usage != nil {
+
+	if len(delta.Content)+len(delta.Reasoning) > len(text) || len(delta.ToolCalls) > 0 || delta.Extra != nil ||
+		delta.Logprobs != nil ||
+		delta.Finish != "" ||
+		delta.Usage != nil {
 		return
 	}
 	u.before, u.after = append(u.before, chunk[:at]...), append(u.after, chunk[end:]...)
@@ -39,19 +43,23 @@ func (u *usual) remember(chunk, text []byte, delta inference.Delta) {
 // read reads a chunk that differs from the one remembered in its text alone; ok is false
 // for every other.
 func (u *usual) read(chunk []byte) (d inference.Delta, ok bool) {
-	if len(u.before) == 0 || len(chunk) <= len(u.before)+len(u.after) || !bytes.HasPrefix(chunk, u.before) || !bytes.HasSuffix(chunk, u.after) {
+	if len(u.before) == 0 || len(chunk) <= len(u.before)+len(u.after) || !bytes.HasPrefix(chunk, u.before) ||
+		!bytes.HasSuffix(chunk, u.after) {
 		return d, false
 	}
+
 	text := chunk[len(u.before) : len(chunk)-len(u.after)]
 	if !inference.Unescaped(text) {
 		return d, false
 	}
+
 	d = u.delta
 	if d.Reasoning != "" {
 		d.Reasoning = string(text)
 	} else {
 		d.Content = string(text)
 	}
+
 	return d, true
 }
 
@@ -82,10 +90,12 @@ func (p *piece) UnmarshalJSON(b []byte) error {
 		if !ok {
 			continue
 		}
+
 		if text, plain := unescaped(bytes.TrimSpace(value[:len(value)-1])); plain {
 			p.text, p.reasoning = text, field.reasoning
 			return nil
 		}
 	}
+
 	return json.Unmarshal(b, &p.fields)
 }

@@ -30,20 +30,24 @@ func TestEnginesAreSpokenToInTheirDialect(t *testing.T) {
 		"messages":[{"role":"developer","content":"Be brief."},{"role":"user","name":"Ada","content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]},
 		{"role":"assistant","content":null,"reasoning":"hm","tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c1","content":"42"}]}`
 	var out bytes.Buffer
+
 	for _, kind := range inference.Kinds() {
 		if kind == inference.WhisperServer {
 			continue // it does not chat
 		}
+
 		m := inference.NewCatalogue([]inference.Model{model("qwen3", kind, "http://x/v1")}).Models()[0]
 		for effort, choice := range map[string]string{"none": `{"type":"function","function":{"name":"f"}}`, "max": `"required"`} {
 			b, err := openai.Encode(m.Upstreams[0], m, parse(t, fmt.Sprintf(request, effort, choice)))
 			if err != nil {
 				t.Fatal(err)
 			}
+
 			var fields map[string]json.RawMessage
 			if err := json.Unmarshal(b, &fields); err != nil {
 				t.Fatal(err)
 			}
+
 			for _, name := range slices.Sorted(maps.Keys(fields)) {
 				fmt.Fprintf(&out, "%s, effort %s: %s: %s\n", kind, effort, name, fields[name])
 			}
@@ -55,7 +59,15 @@ func TestEnginesAreSpokenToInTheirDialect(t *testing.T) {
 }
 
 func head() openai.Head {
-	return openai.Head{ID: "chatcmpl-b610", RequestID: "req_01kh52n", Created: time.Unix(1770770843, 0), Model: "qwen/qwen3-32b", Seed: new(int64(872656815)), ServiceTier: "on_demand", Vendor: "presswork"}
+	return openai.Head{
+		ID:          "chatcmpl-b610",
+		RequestID:   "req_01kh52n",
+		Created:     time.Unix(1770770843, 0),
+		Model:       "qwen/qwen3-32b",
+		Seed:        new(int64(872656815)),
+		ServiceTier: "on_demand",
+		Vendor:      "presswork",
+	}
 }
 
 func chunks() []inference.Chunk {
@@ -65,23 +77,56 @@ func chunks() []inference.Chunk {
 		{Content: "Hi \"Ada\"\n\u2028</script>"},
 		{ToolCalls: []inference.ToolDelta{{Index: 0, ID: "call_1", Name: "weather"}}},
 		{ToolCalls: []inference.ToolDelta{{Index: 0, Arguments: `{"city":"Oslo"}`}}},
-		{Executed: []inference.ExecutedTool{{BuiltinCall: inference.BuiltinCall{Name: inference.PythonFunction, Arguments: `{"code":"1+1"}`},
-			ToolResult: inference.ToolResult{Output: "2\u2028", Code: []inference.CodeResult{{Text: "2"}, {PNG: "iVBORw0="}}}}}},
 		{Executed: []inference.ExecutedTool{
-			{Index: 1, BuiltinCall: inference.BuiltinCall{Name: inference.SearchFunction, Arguments: `{"query":"x"}`},
-				ToolResult: inference.ToolResult{Output: "[0]", Search: []inference.SearchResult{{Title: "T", URL: "https://example.org/", Content: "c"}}}},
-			{Index: 2, BuiltinCall: inference.BuiltinCall{Name: inference.OpenFunction, Arguments: `{"id":0}`},
-				ToolResult: inference.ToolResult{Output: "[1]", Pages: []inference.PageResult{{Title: "T", URL: "https://example.org/"}}}},
+			{
+				BuiltinCall: inference.BuiltinCall{Name: inference.PythonFunction, Arguments: `{"code":"1+1"}`},
+				ToolResult: inference.ToolResult{
+					Output: "2\u2028",
+					Code:   []inference.CodeResult{{Text: "2"}, {PNG: "iVBORw0="}},
+				},
+			},
+		}},
+		{Executed: []inference.ExecutedTool{
+			{
+				Index:       1,
+				BuiltinCall: inference.BuiltinCall{Name: inference.SearchFunction, Arguments: `{"query":"x"}`},
+				ToolResult: inference.ToolResult{
+					Output: "[0]",
+					Search: []inference.SearchResult{{Title: "T", URL: "https://example.org/", Content: "c"}},
+				},
+			},
+			{
+				Index:       2,
+				BuiltinCall: inference.BuiltinCall{Name: inference.OpenFunction, Arguments: `{"id":0}`},
+				ToolResult: inference.ToolResult{
+					Output: "[1]",
+					Pages:  []inference.PageResult{{Title: "T", URL: "https://example.org/"}},
+				},
+			},
 		}},
 		{Extra: json.RawMessage(`{"annotations":[{"type":"function_citation"}]}`)},
 		{Extra: json.RawMessage(`{"annotations":[{"type":"document_citation"}]}`)},
-		{Finish: "tool_calls", Usage: &inference.Usage{QueueTime: 0.25, PromptTokens: 11, PromptTime: 0.010407901, CompletionTokens: 20, CompletionTime: 0.046601227, TotalTokens: 31, TotalTime: 0.057009128, ReasoningTokens: new(5), CachedTokens: new(0)}},
+		{
+			Finish: "tool_calls",
+			Usage: &inference.Usage{
+				QueueTime:        0.25,
+				PromptTokens:     11,
+				PromptTime:       0.010407901,
+				CompletionTokens: 20,
+				CompletionTime:   0.046601227,
+				TotalTokens:      31,
+				TotalTime:        0.057009128,
+				ReasoningTokens:  new(5),
+				CachedTokens:     new(0),
+			},
+		},
 	}
 }
 
 func TestTheBytesACallerGets(t *testing.T) {
 	t.Parallel()
 	var out []byte
+
 	for _, h := range []openai.Head{head(), {ID: "chatcmpl-1", RequestID: "req_1", Created: time.Unix(1, 0), Model: "m", Vendor: "presswork", IncludeUsage: true, LegacyFunctions: true, ServiceTier: "flex"}} {
 		w, c := openai.NewWriter(h), openai.NewCollector(h)
 		for _, chunk := range chunks() {
@@ -93,7 +138,14 @@ func TestTheBytesACallerGets(t *testing.T) {
 	failed := inference.Errorf(503, inference.UpstreamUnavailable, "the model is at capacity").WithParam("model")
 	failed.FailedGeneration = "<function=…>"
 	out = openai.AppendErrorEvent(out, failed)
-	out = append(openai.AppendModels(out, inference.NewCatalogue([]inference.Model{{ID: "a/b", OwnedBy: "Ada", ContextWindow: 131072, Created: time.Unix(1748396646, 0)}}).Models()), '\n')
+	out = append(
+		openai.AppendModels(
+			out,
+			inference.NewCatalogue([]inference.Model{{ID: "a/b", OwnedBy: "Ada", ContextWindow: 131072, Created: time.Unix(1748396646, 0)}}).
+				Models(),
+		),
+		'\n',
+	)
 	golden.Check(t, "wire.golden", out)
 
 	for line := range bytes.Lines(out) {
@@ -101,6 +153,7 @@ func TestTheBytesACallerGets(t *testing.T) {
 		if len(line) > 0 && string(line) != "[DONE]" && !json.Valid(line) {
 			t.Errorf("not JSON: %s", line)
 		}
+
 		if bytes.Contains(line, []byte(`"error":null`)) {
 			t.Errorf("openai-go stops at an error that is null: %s", line)
 		}
@@ -113,10 +166,12 @@ func FuzzStringsSurvive(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		b := openai.AppendString(nil, s)
+
 		var back string
 		if err := json.Unmarshal(b, &back); err != nil || back != string([]rune(s)) {
 			t.Errorf("%q became %s, read as %q (%v)", s, b, back, err)
 		}
+
 		if bytes.ContainsAny(b, "\n\r") {
 			t.Errorf("a line end inside %s", b)
 		}
@@ -125,6 +180,7 @@ func FuzzStringsSurvive(f *testing.F) {
 
 func TestLinesOfAnEventAreJoined(t *testing.T) {
 	t.Parallel()
+
 	got, _ := openai.Events(strings.NewReader("data: a\ndata:b\n\n\ndata:  c\n: x\n\ndata: d"))
 	if want := []string{"a\nb", " c", "d"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
@@ -141,14 +197,22 @@ func FuzzEventsDoNotDependOnTheCut(f *testing.F) {
 		if !errors.Is(err, io.EOF) {
 			t.Fatal(err)
 		}
+
 		slow, _ := openai.Events(iotest.OneByteReader(strings.NewReader(stream)))
 		if !slices.Equal(whole, slow) {
 			t.Errorf("%q and %q", whole, slow)
 		}
+
 		if strings.Contains(stream, "\r") {
 			return
 		}
-		if crlf, _ := openai.Events(strings.NewReader(strings.ReplaceAll(stream, "\n", "\r\n"))); !slices.Equal(whole, crlf) {
+
+		if crlf, _ := openai.Events(
+			strings.NewReader(strings.ReplaceAll(stream, "\n", "\r\n")),
+		); !slices.Equal(
+			whole,
+			crlf,
+		) {
 			t.Errorf("%q, with CRLF %q", whole, crlf)
 		}
 	})
@@ -156,7 +220,11 @@ func FuzzEventsDoNotDependOnTheCut(f *testing.F) {
 
 // No chunk may upset the decoder, and what it passes on must be JSON.
 func FuzzDecode(f *testing.F) {
-	f.Add([]byte(`{"choices":[{"index":0,"delta":{"content":"a\u00e9","tool_calls":[{"function":{"arguments":{}}}]},"finish_reason":null}],"usage":{"prompt_tokens":1},"timings":{"predicted_n":1}}`))
+	f.Add(
+		[]byte(
+			`{"choices":[{"index":0,"delta":{"content":"a\u00e9","tool_calls":[{"function":{"arguments":{}}}]},"finish_reason":null}],"usage":{"prompt_tokens":1},"timings":{"predicted_n":1}}`,
+		),
+	)
 	f.Add([]byte("{\"choices\":[{\"delta\":{\"\x86\":\"\x86\"}}]}"))
 	f.Add([]byte(`{"choices":{},"usage":[],"x_groq":7,"error":null}`))
 	f.Add([]byte(`{"choices":[7,{"delta":{"content":[{"text":"a"},8],"tool_calls":[7,{"index":1e400}]}}]}`))
@@ -165,12 +233,20 @@ func FuzzDecode(f *testing.F) {
 		if d.Extra != nil && !json.Valid(d.Extra) {
 			t.Errorf("%s: %s is passed on", chunk, d.Extra)
 		}
-		if u := d.Usage; u != nil && (u.PromptTokens < 0 || u.CompletionTokens < 0 || u.PromptTime < 0 || u.CompletionTime < 0) {
+
+		if u := d.Usage; u != nil &&
+			(u.PromptTokens < 0 || u.CompletionTokens < 0 || u.PromptTime < 0 || u.CompletionTime < 0) {
 			t.Errorf("%s: usage %+v", chunk, u)
 		}
+
 		for _, text := range []string{" token", "\u4e16", "a\"b", "a\\u0062", "a\nb", "\xff", ""} {
 			next := openai.WithText(chunk, text)
-			if diff := cmp.Diff(openai.Decode(next), openai.Decode(chunk, next), cmpopts.EquateEmpty()); next != nil && diff != "" {
+			if diff := cmp.Diff(
+				openai.Decode(next),
+				openai.Decode(chunk, next),
+				cmpopts.EquateEmpty(),
+			); next != nil &&
+				diff != "" {
 				t.Errorf("%s after %s: %s", next, chunk, diff)
 			}
 		}
@@ -180,6 +256,7 @@ func FuzzDecode(f *testing.F) {
 // A chunk that differs from the one before in its text alone is not parsed.
 func TestTheUsualChunkIsRemembered(t *testing.T) {
 	t.Parallel()
+
 	const whole = `{"id":"x","system_fingerprint":"fp","choices":[{"index":0,"delta":%s,"finish_reason":null}]}`
 	for piece, next := range map[string]inference.Delta{
 		`{"content":"a"}`:                    {Content: "b", Fingerprint: "fp"},
@@ -195,16 +272,20 @@ func TestTheUsualChunkIsRemembered(t *testing.T) {
 		`{"tool_calls":[{"index":0}]}`:       {},
 	} {
 		chunk := fmt.Appendf(nil, whole, piece)
+
 		other := openai.WithText(chunk, "b")
 		if (other != nil) != (next.Fingerprint != "") {
 			t.Errorf("%s: the next chunk would be %q", chunk, other)
 		}
+
 		if other == nil {
 			continue
 		}
+
 		if diff := cmp.Diff(next, openai.Decode(chunk, other), cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("%s after %s: %s", other, chunk, diff)
 		}
+
 		for _, text := range []string{`"`, `a\u0062`, "a\nb", "\xff"} {
 			odd := openai.WithText(chunk, text)
 			if diff := cmp.Diff(openai.Decode(odd), openai.Decode(chunk, odd), cmpopts.EquateEmpty()); diff != "" {
@@ -212,6 +293,7 @@ func TestTheUsualChunkIsRemembered(t *testing.T) {
 			}
 		}
 	}
+
 	for _, chunk := range []string{
 		`{"choices":[{"delta":{"content":"a"},"finish_reason":"stop"}]}`,
 		`{"choices":[{"delta":{"content":"a"},"logprobs":{"content":[]}}]}`,
@@ -229,6 +311,7 @@ func TestTheUsualChunkIsRemembered(t *testing.T) {
 // An upstream's chunk is read as far as it can be.
 func TestAFieldOfAnotherTypeIsPassedOver(t *testing.T) {
 	t.Parallel()
+
 	for chunk, want := range map[string]inference.Delta{
 		`{"system_fingerprint":7,"choices":[7,{"index":0,"delta":{"content":"a"},"finish_reason":"stop"}],"usage":[]}`:           {Content: "a", Finish: "stop"},
 		`{"choices":[{"delta":{"content":"a","reasoning":"r"}}]}`:                                                                {Content: "a", Reasoning: "r"},
@@ -248,6 +331,7 @@ func TestAFieldOfAnotherTypeIsPassedOver(t *testing.T) {
 
 func TestUsageOfEveryEngineIsRead(t *testing.T) {
 	t.Parallel()
+
 	for chunk, want := range map[string]inference.RawUsage{
 		`{"choices":[],"usage":{"prompt_tokens":8,"completion_tokens":2,"queue_time":0.5,"prompt_time":0.1,"completion_time":0.2}}`:              {PromptTokens: 8, CompletionTokens: 2, QueueTime: 0.5, PromptTime: 0.1, CompletionTime: 0.2},
 		`{"x_groq":{"id":"r","usage":{"prompt_tokens":8,"completion_tokens":2}}}`:                                                                {PromptTokens: 8, CompletionTokens: 2},
@@ -258,6 +342,7 @@ func TestUsageOfEveryEngineIsRead(t *testing.T) {
 	} {
 		got := openai.Decode([]byte(chunk)).Usage
 		a, _ := json.Marshal(got)
+
 		b, _ := json.Marshal(want)
 		if got == nil || !bytes.Equal(a, b) {
 			t.Errorf("%s: %s, want %s", chunk, a, b)
@@ -266,9 +351,12 @@ func TestUsageOfEveryEngineIsRead(t *testing.T) {
 }
 
 func BenchmarkDecodeNormaliseWrite(b *testing.B) {
-	chunk := []byte(`{"id":"chatcmpl-scripted","object":"chat.completion.chunk","created":1770770843,"model":"qwen3","system_fingerprint":"fp_scripted01","choices":[{"index":0,"delta":{"content":" token"},"logprobs":null,"finish_reason":null}]}`)
+	chunk := []byte(
+		`{"id":"chatcmpl-scripted","object":"chat.completion.chunk","created":1770770843,"model":"qwen3","system_fingerprint":"fp_scripted01","choices":[{"index":0,"delta":{"content":" token"},"logprobs":null,"finish_reason":null}]}`,
+	)
 	b.Run("decode", func(b *testing.B) {
 		b.ReportAllocs()
+
 		for b.Loop() {
 			if openai.Decode(chunk).Content == "" {
 				b.Fatal("nothing read")
@@ -277,6 +365,7 @@ func BenchmarkDecodeNormaliseWrite(b *testing.B) {
 	})
 	b.Run("usual", func(b *testing.B) {
 		b.ReportAllocs()
+
 		read := openai.DecodeCost(chunk)
 		for b.Loop() {
 			if read() == "" {
@@ -286,6 +375,7 @@ func BenchmarkDecodeNormaliseWrite(b *testing.B) {
 	})
 	b.Run("write", func(b *testing.B) {
 		b.ReportAllocs()
+
 		w, c, buf := openai.NewWriter(head()), &inference.Chunk{Content: " token"}, []byte{}
 		for b.Loop() {
 			buf = w.Append(buf[:0], c)

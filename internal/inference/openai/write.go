@@ -46,6 +46,7 @@ func HeadOf(r *inference.Request) Head {
 func (h *Head) SetID(call string) {
 	b := sha256.Sum256([]byte(call))
 	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+
 	kind := "chatcmpl"
 	if h.Text {
 		kind = "cmpl"
@@ -75,12 +76,14 @@ func NewWriter(h Head) *Writer {
 	w.own = append(w.own, h.Vendor...)
 	w.own = appendString(append(w.own, `":{"id":`...), h.RequestID)
 	w.setPrefix(h.Fingerprint)
+
 	return w
 }
 
 func (w *Writer) setPrefix(fingerprint string) {
 	b := append(w.prefix[:0], `data: {"id":`...)
 	b = appendString(b, w.head.ID)
+
 	object := "chat.completion.chunk"
 	if w.head.Text {
 		object = "text_completion"
@@ -99,9 +102,11 @@ func (w *Writer) setPrefix(fingerprint string) {
 func (w *Writer) Append(dst []byte, c *inference.Chunk) []byte {
 	if c.First {
 		w.setPrefix(c.Fingerprint)
+
 		for choice := 0; choice < max(1, w.head.Choices) && !w.head.Text; choice++ {
 			dst = w.index(dst, choice)
 			dst = append(dst, `,"delta":{"role":"assistant","content":""},"logprobs":null,"finish_reason":null}],`...)
+
 			dst = append(dst, w.own...)
 			if w.head.Seed != nil {
 				dst = strconv.AppendInt(append(dst, `,"seed":`...), *w.head.Seed, 10)
@@ -109,6 +114,7 @@ func (w *Writer) Append(dst []byte, c *inference.Chunk) []byte {
 			dst = w.end(append(dst, '}'))
 		}
 	}
+
 	switch {
 	case w.head.Text && (c.Content != "" || c.Logprobs != nil):
 		dst = appendString(append(w.index(dst, c.Choice), `,"text":`...), c.Content)
@@ -120,9 +126,11 @@ func (w *Writer) Append(dst []byte, c *inference.Chunk) []byte {
 		dst = appendLogprobs(append(dst, '}'), c.Logprobs)
 		dst = w.end(append(dst, `,"finish_reason":null}]`...))
 	}
+
 	if c.Finish != "" {
 		dst = w.finish(dst, c)
 	}
+
 	return dst
 }
 
@@ -137,6 +145,7 @@ func appendLogprobs(dst []byte, logprobs json.RawMessage) []byte {
 	if logprobs == nil {
 		return append(dst, `,"logprobs":null`...)
 	}
+
 	return append(append(dst, `,"logprobs":`...), logprobs...)
 }
 
@@ -146,6 +155,7 @@ func (w *Writer) end(dst []byte) []byte {
 	if w.head.IncludeUsage {
 		dst = append(dst, `,"usage":null`...)
 	}
+
 	return append(dst, "}\n\n"...)
 }
 
@@ -153,9 +163,11 @@ func (w *Writer) delta(dst []byte, c *inference.Chunk) []byte {
 	if c.Reasoning != "" {
 		dst = append(appendString(append(dst, `"reasoning":`...), c.Reasoning), ',')
 	}
+
 	if c.Content != "" {
 		dst = append(appendString(append(dst, `"content":`...), c.Content), ',')
 	}
+
 	switch {
 	case len(c.ToolCalls) == 0:
 	case w.head.LegacyFunctions:
@@ -170,15 +182,19 @@ func (w *Writer) delta(dst []byte, c *inference.Chunk) []byte {
 		dst[len(dst)-1] = ']'
 		dst = append(dst, ',')
 	}
+
 	if len(c.Executed) > 0 {
 		dst = append(appendExecuted(dst, c.Executed), ',')
 	}
+
 	if len(c.Extra) > 2 {
 		dst = append(append(dst, c.Extra[1:len(c.Extra)-1]...), ',')
 	}
+
 	if dst[len(dst)-1] == ',' {
 		dst = dst[:len(dst)-1]
 	}
+
 	return dst
 }
 
@@ -189,6 +205,7 @@ func appendCall(dst []byte, call inference.ToolDelta) []byte {
 	if call.ID != "" {
 		dst = append(appendString(append(dst, `,"id":`...), call.ID), `,"type":"function"`...)
 	}
+
 	return append(appendFunction(append(dst, `,"function":`...), call), '}')
 }
 
@@ -197,6 +214,7 @@ func appendFunction(dst []byte, call inference.ToolDelta) []byte {
 	if call.Name != "" {
 		dst = append(appendString(append(dst, `"name":`...), call.Name), ',')
 	}
+
 	return append(appendString(append(dst, `"arguments":`...), call.Arguments), '}')
 }
 
@@ -208,11 +226,13 @@ func (w *Writer) finish(dst []byte, c *inference.Chunk) []byte {
 		dst = append(dst, `,"delta":{}`...)
 	}
 	dst = appendString(append(dst, `,"logprobs":null,"finish_reason":`...), w.reason(c.Finish))
+
 	dst = append(append(dst, `}],`...), w.own...)
 	if c.Usage == nil {
 		return w.end(append(dst, '}'))
 	}
 	dst = appendUsage(append(dst, `,"usage":`...), c.Usage)
+
 	dst = append(dst, '}')
 	if w.head.IncludeUsage {
 		dst = append(dst, `,"usage":null}`+"\n\n"...)
@@ -220,6 +240,7 @@ func (w *Writer) finish(dst []byte, c *inference.Chunk) []byte {
 		dst = append(dst, ']')
 	}
 	dst = appendUsage(append(dst, `,"usage":`...), c.Usage)
+
 	return append(dst, "}\n\n"...)
 }
 
@@ -227,5 +248,6 @@ func (w *Writer) reason(finish string) string {
 	if finish == "tool_calls" && w.head.LegacyFunctions {
 		return "function_call"
 	}
+
 	return finish
 }

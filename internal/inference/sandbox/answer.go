@@ -39,11 +39,13 @@ type answer struct {
 // result is the answer for the model and for the caller.
 func (a answer) result(note string) inference.ToolResult {
 	r := inference.ToolResult{Failed: a.Failed || a.interrupted != "" || a.ended}
+
 	text := clean(a.Text)
 	if text != "" {
 		text = shorten(text, maxText/2)
 		r.Code = append(r.Code, inference.CodeResult{Text: text})
 	}
+
 	shown, leftOut := 0, max(0, a.LeftOut)
 	for _, p := range a.Pictures {
 		if shown < maxPictures && isPicture(p) {
@@ -53,28 +55,42 @@ func (a answer) result(note string) inference.ToolResult {
 			leftOut++
 		}
 	}
+
 	var notes strings.Builder
 	if shown > 0 {
 		fmt.Fprintf(&notes, "[Pictures shown to the user: %d.]\n", shown)
 	}
+
 	if leftOut > 0 {
-		fmt.Fprintf(&notes, "[Pictures left out: %d. Each call may show %d of at most %s and %d pixels.]\n", leftOut, maxPictures, size(maxPictureBytes), maxPixels)
+		fmt.Fprintf(
+			&notes,
+			"[Pictures left out: %d. Each call may show %d of at most %s and %d pixels.]\n",
+			leftOut,
+			maxPictures,
+			size(maxPictureBytes),
+			maxPixels,
+		)
 	}
+
 	if a.interrupted != "" {
 		fmt.Fprintf(&notes, "[The code was interrupted: %s.]\n", a.interrupted)
 	}
+
 	if a.ended {
 		fmt.Fprintf(&notes, "[The interpreter ended: %s. Its variables and files are gone.]\n", a.why)
 	}
+
 	tail := notes.String()
 	if text != "" {
 		tail = text + "\n" + tail
 	}
+
 	out := shorten(clean(string(a.output)), maxText-len(note)-len(tail)-1)
 	if out != "" && tail != "" && !strings.HasSuffix(out, "\n") {
 		out += "\n"
 	}
 	r.Output = strings.TrimSuffix(note+out+tail, "\n")
+
 	return r
 }
 
@@ -83,11 +99,13 @@ func isPicture(s string) bool {
 	if base64.StdEncoding.DecodedLen(len(s)) > maxPictureBytes+2 {
 		return false
 	}
+
 	b, err := base64.StdEncoding.DecodeString(s)
 	if err != nil || len(b) > maxPictureBytes {
 		return false
 	}
 	c, err := png.DecodeConfig(bytes.NewReader(b))
+
 	return err == nil && c.Width > 0 && c.Height > 0 && int64(c.Width)*int64(c.Height) <= maxPixels
 }
 
@@ -101,6 +119,7 @@ func clean(s string) string {
 		case r < ' ', r == 0x7f, r >= 0x80 && r < 0xa0:
 			return -1
 		}
+
 		return r
 	}, strings.ToValidUTF8(strings.ReplaceAll(s, "\r\n", "\n"), "\uFFFD"))
 }
@@ -111,12 +130,15 @@ func shorten(s string, limit int) string {
 		return s
 	}
 	const room = 48 // for the note
+
 	head, tail := (limit-room)*3/4, len(s)-(limit-room)/4
 	for head > 0 && !utf8.RuneStart(s[head]) {
 		head--
 	}
+
 	for tail < len(s) && !utf8.RuneStart(s[tail]) {
 		tail++
 	}
+
 	return fmt.Sprintf("%s\n[… %d bytes left out …]\n%s", s[:head], tail-head, s[tail:])
 }

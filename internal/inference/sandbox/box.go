@@ -31,10 +31,12 @@ const defaultUID = 60912
 
 func (o Options) withDefaults() (Options, error) {
 	o.Bubblewrap = cmp.Or(o.Bubblewrap, "bwrap")
+
 	o.UID = cmp.Or(o.UID, defaultUID)
 	if o.UID < 1 {
 		return o, fmt.Errorf("sandbox: UID is %d; allowed is 1 or more", o.UID)
 	}
+
 	return o, nil
 }
 
@@ -63,18 +65,24 @@ func (l Limits) withDefaults() (Limits, error) {
 	l.Wall = cmp.Or(l.Wall, time.Minute)
 	l.Processes = cmp.Or(l.Processes, 64)
 	l.Disk = cmp.Or(l.Disk, 64<<20)
+
 	l.Output = cmp.Or(l.Output, 1<<20)
 	for _, f := range []struct {
 		name     string
 		n, least int64
 	}{
-		{"Memory", l.Memory, 16 << 20}, {"CPU", int64(l.CPU), int64(time.Second)}, {"Wall", int64(l.Wall), 1},
-		{"Processes", int64(l.Processes), 4}, {"Disk", l.Disk, 4 << 10}, {"Output", l.Output, 1},
+		{"Memory", l.Memory, 16 << 20},
+		{"CPU", int64(l.CPU), int64(time.Second)},
+		{"Wall", int64(l.Wall), 1},
+		{"Processes", int64(l.Processes), 4},
+		{"Disk", l.Disk, 4 << 10},
+		{"Output", l.Output, 1},
 	} {
 		if f.n < f.least {
 			return l, fmt.Errorf("sandbox: limit %s is %d; the least is %d", f.name, f.n, f.least)
 		}
 	}
+
 	return l, nil
 }
 
@@ -158,20 +166,25 @@ func Open(ctx context.Context, opt Options) (*Box, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	w, err := findWall(ctx, opt)
 	if err != nil {
 		return nil, err
 	}
 	b := &Box{wall: *w}
+
 	ctx, cancel := context.WithTimeout(ctx, probeTime)
 	defer cancel()
+
 	out, err := b.Run(ctx, Command{Program: "true"})
 	if err != nil {
 		return nil, b.unavailable(err)
 	}
+
 	if out.ExitCode != 0 {
 		return nil, b.unavailable(fmt.Errorf("exit status %d: %s", out.ExitCode, strings.TrimSpace(string(out.Stderr))))
 	}
+
 	return b, nil
 }
 
@@ -181,15 +194,19 @@ const probeTime = 30 * time.Second
 // checkFiles reports names that are not those of files in one folder.
 func checkFiles(files []File) error {
 	seen := map[string]bool{}
+
 	for _, f := range files {
-		if f.Name == "" || f.Name == "." || f.Name == ".." || len(f.Name) > 255 || path.Base(f.Name) != f.Name || strings.ContainsRune(f.Name, 0) {
+		if f.Name == "" || f.Name == "." || f.Name == ".." || len(f.Name) > 255 || path.Base(f.Name) != f.Name ||
+			strings.ContainsRune(f.Name, 0) {
 			return fmt.Errorf("sandbox: %q is no name of a file", f.Name)
 		}
+
 		if seen[f.Name] {
 			return fmt.Errorf("sandbox: two files are named %q", f.Name)
 		}
 		seen[f.Name] = true
 	}
+
 	return nil
 }
 

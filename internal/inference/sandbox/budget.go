@@ -17,12 +17,17 @@ func (o PoolOptions) share() int64 {
 // withBudget returns o with its default budget, and checks that one session fits.
 func (o PoolOptions) withBudget() (PoolOptions, error) {
 	share := o.share()
+
 	o.Budget = cmp.Or(o.Budget, max(machineMemory()/4, share))
 	if o.Budget < share {
-		return o, fmt.Errorf("sandbox: the budget of all sessions is %s; one session takes up to %s (its Memory and its files): "+
-			"raise the budget, or lower the memory of one session",
-			size(o.Budget), size(share))
+		return o, fmt.Errorf(
+			"sandbox: the budget of all sessions is %s; one session takes up to %s (its Memory and its files): "+
+				"raise the budget, or lower the memory of one session",
+			size(o.Budget),
+			size(share),
+		)
 	}
+
 	return o, nil
 }
 
@@ -51,8 +56,10 @@ func (b *budget) reserve(ctx context.Context, s *Session, share int64) error {
 			b.free -= want
 			s.held = share
 			b.mu.Unlock()
+
 			return nil
 		}
+
 		if len(b.idle) > 0 {
 			longest := b.idle[0]
 			b.idle = b.idle[1:]
@@ -78,6 +85,7 @@ func (b *budget) reserve(ctx context.Context, s *Session, share int64) error {
 func (b *budget) keep(s *Session, held int64) {
 	b.mu.Lock()
 	given := s.held - held
+
 	s.held = held
 	if held > 0 {
 		b.idle = append(b.idle, s)

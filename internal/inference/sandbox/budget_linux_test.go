@@ -21,10 +21,14 @@ const smallShare = (64 + 2*64 + 1) << 20
 // newSmallPool returns a pool of small sessions that has so much memory for all of them.
 func newSmallPool(t *testing.T, budget int64) *sandbox.Pool {
 	t.Helper()
-	p, err := sandbox.NewPool(sandbox.PoolOptions{Box: openBox(t), Timeout: patient, Cells: 8, Memory: 64 << 20, Budget: budget})
+
+	p, err := sandbox.NewPool(
+		sandbox.PoolOptions{Box: openBox(t), Timeout: patient, Cells: 8, Memory: 64 << 20, Budget: budget},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	return p
 }
 
@@ -33,6 +37,7 @@ func TestCellsWaitForTheMemoryOfAllSessions(t *testing.T) {
 	p := newSmallPool(t, smallShare)
 	busy, next := newSession(t, p), newSession(t, p)
 	ctx, cancel := context.WithCancel(t.Context())
+
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -42,9 +47,11 @@ func TestCellsWaitForTheMemoryOfAllSessions(t *testing.T) {
 		waiting, leave := context.WithTimeout(t.Context(), 200*time.Millisecond)
 		defer leave()
 		_, err := next.Run(waiting, "1")
+
 		return errors.Is(err, context.DeadlineExceeded)
 	})
 	answered := make(chan string, 1)
+
 	go func() {
 		r, err := next.Run(t.Context(), "40 + 2")
 		if err != nil {
@@ -54,6 +61,7 @@ func TestCellsWaitForTheMemoryOfAllSessions(t *testing.T) {
 	}()
 	cancel()
 	<-ended
+
 	if got := wait.Receive(t, "the answer after the other cell", answered); !strings.HasSuffix(got, "42") {
 		t.Errorf("the cell that waited says %s", got)
 	}
@@ -61,6 +69,7 @@ func TestCellsWaitForTheMemoryOfAllSessions(t *testing.T) {
 
 func TestAnIdleInterpreterGivesItsMemoryBack(t *testing.T) {
 	t.Parallel()
+
 	for _, test := range []struct {
 		name   string
 		budget int64
@@ -74,13 +83,16 @@ func TestAnIdleInterpreterGivesItsMemoryBack(t *testing.T) {
 			p := newSmallPool(t, test.budget)
 			idle, other := newSession(t, p), newSession(t, p)
 			run(t, idle, "x = bytes(range(256)) * (30 << 12)")
+
 			if got := run(t, other, "40 + 2"); got.Output != "42" {
 				t.Errorf("the other session says %s", got.Output)
 			}
+
 			got := run(t, idle, "len(x) >> 20")
 			if kept := got.Output == "30"; kept != test.kept {
 				t.Errorf("the variable is kept: %v, want %v; output %s", kept, test.kept, got.Output)
 			}
+
 			if !test.kept && !strings.Contains(got.Output, "variables and files of earlier calls are gone") {
 				t.Errorf("the model does not read that its variables are gone: %s", got.Output)
 			}
@@ -90,6 +102,7 @@ func TestAnIdleInterpreterGivesItsMemoryBack(t *testing.T) {
 
 func TestAnIdleInterpreterDoesNotGrow(t *testing.T) {
 	t.Parallel()
+
 	for name, grow := range map[string]string{
 		"in memory": "kept.append(b'x' * (40 << 20))",
 		"in files":  "open('big', 'wb').write(bytes(40 << 20))",
@@ -97,8 +110,13 @@ func TestAnIdleInterpreterDoesNotGrow(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newSession(t, newSmallPool(t, 2*smallShare))
-			run(t, s, "import threading, time\nkept = []\ndef grow():\n    time.sleep(1)\n    "+grow+"\n    time.sleep(1000)\nthreading.Thread(target=grow).start()")
+			run(
+				t,
+				s,
+				"import threading, time\nkept = []\ndef grow():\n    time.sleep(1)\n    "+grow+"\n    time.sleep(1000)\nthreading.Thread(target=grow).start()",
+			)
 			wait.Until(t, "the end of the interpreter", func() bool { return s.Ended() })
+
 			if got := run(t, s, "1"); !strings.Contains(got.Output, "while no code was to run") {
 				t.Errorf("output is %s", got.Output)
 			}
@@ -108,6 +126,7 @@ func TestAnIdleInterpreterDoesNotGrow(t *testing.T) {
 
 func TestABudgetForLessThanOneSessionIsRefused(t *testing.T) {
 	t.Parallel()
+
 	_, err := sandbox.NewPool(sandbox.PoolOptions{Box: openBox(t), Budget: 100 << 20})
 	if err == nil || !strings.Contains(err.Error(), "100 MiB; one session takes up to 641 MiB") {
 		t.Errorf("error is %v", err)
@@ -116,6 +135,7 @@ func TestABudgetForLessThanOneSessionIsRefused(t *testing.T) {
 
 func TestTheBudgetKnowsTheLimitsOfControlGroups(t *testing.T) {
 	t.Parallel()
+
 	root := t.TempDir()
 	for file, content := range map[string]string{
 		"system.slice/presswork.service/memory.max": "max\n", "system.slice/memory.max": "3000\n",
@@ -125,10 +145,12 @@ func TestTheBudgetKnowsTheLimitsOfControlGroups(t *testing.T) {
 		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 			t.Fatal(err)
 		}
+
 		if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
+
 	for own, want := range map[string]int64{
 		"": 10000, "0::/\n": 10000, "0::/system.slice/presswork.service\n": 3000, "0::/system.slice/other.service/x\n": 3000,
 		"4:memory:/docker/1\n0::/\n": 2000, "4:memory:/\n3:cpu:/docker/1\n": 10000,
@@ -142,7 +164,10 @@ func TestTheBudgetKnowsTheLimitsOfControlGroups(t *testing.T) {
 // TestTheKernelEndsASandboxFirst where the machine's memory is short.
 func TestTheKernelEndsASandboxFirst(t *testing.T) {
 	t.Parallel()
-	out, err := openBox(t).Run(t.Context(), shell("cat /proc/self/oom_score_adj; (echo 0 >/proc/self/oom_score_adj) 2>/dev/null; cat /proc/self/oom_score_adj"))
+
+	out, err := openBox(
+		t,
+	).Run(t.Context(), shell("cat /proc/self/oom_score_adj; (echo 0 >/proc/self/oom_score_adj) 2>/dev/null; cat /proc/self/oom_score_adj"))
 	if err != nil || string(out.Stdout) != "1000\n1000\n" {
 		t.Errorf("oom_score_adj is %q, %v", out.Stdout, err)
 	}

@@ -27,22 +27,27 @@ const (
 // returns its folder; "" where there is none. own is the content of /proc/self/cgroup.
 func delegatedGroup(root, own string) string {
 	var name string
+
 	for line := range strings.Lines(own) {
 		if rest, ok := strings.CutPrefix(strings.TrimSpace(line), "0::"); ok {
 			name = path.Clean("/" + rest)
 		}
 	}
+
 	if path.Base(name) == serverGroup {
 		name = path.Dir(name) // this process has been here before
 	}
 	dir := path.Join(root, name)
+
 	controllers, err := os.ReadFile(path.Join(dir, "cgroup.controllers"))
 	if name == "" || err != nil || !strings.Contains(" "+string(controllers), " memory") || !isDelegated(dir, name) {
 		return ""
 	}
+
 	if divide(dir) != nil {
 		return ""
 	}
+
 	return dir
 }
 
@@ -56,6 +61,7 @@ func isDelegated(dir, name string) bool {
 		}
 	}
 	_, err := os.Stat(path.Join(dir, "memory.max"))
+
 	return name == "/" && err == nil
 }
 
@@ -65,15 +71,18 @@ func divide(dir string) error {
 		return err
 	}
 	var err error
+
 	for range 10 { // a process may start another meanwhile
 		procs, _ := os.ReadFile(path.Join(dir, "cgroup.procs"))
 		for pid := range strings.FieldsSeq(string(procs)) {
 			_ = os.WriteFile(path.Join(dir, serverGroup, "cgroup.procs"), []byte(pid), 0o600) // it may have ended
 		}
+
 		if err = os.WriteFile(path.Join(dir, "cgroup.subtree_control"), []byte("+memory"), 0o600); err == nil {
 			return nil
 		}
 	}
+
 	return err
 }
 
@@ -89,10 +98,12 @@ func (w *wall) newGroup(l Limits) (*group, error) {
 	if w.groups == "" {
 		return nil, nil
 	}
+
 	dir, err := os.MkdirTemp(w.groups, "sandbox-*")
 	if err != nil {
 		return nil, fmt.Errorf("sandbox: %w", err)
 	}
+
 	g := &group{dir: dir}
 	for _, setting := range [][2]string{
 		{"memory.max", fmt.Sprint(l.total() + groupSlack)}, {"memory.swap.max", "0"}, {"memory.oom.group", "1"},
@@ -103,10 +114,12 @@ func (w *wall) newGroup(l Limits) (*group, error) {
 			return nil, fmt.Errorf("sandbox: %w", err)
 		}
 	}
+
 	if g.procs, err = os.OpenFile(path.Join(dir, "cgroup.procs"), os.O_WRONLY, 0); err != nil {
 		g.remove()
 		return nil, fmt.Errorf("sandbox: %w", err)
 	}
+
 	return g, nil
 }
 
@@ -120,6 +133,7 @@ func (g *group) add(pid int) error {
 func (g *group) full() bool {
 	events, _ := os.ReadFile(filepath.Join(g.dir, "memory.events"))
 	_, after, found := strings.Cut(string(events), "\noom_kill ")
+
 	return found && !strings.HasPrefix(after, "0\n")
 }
 
@@ -128,6 +142,7 @@ func (g *group) remove() {
 	if g.procs != nil {
 		g.procs.Close()
 	}
+
 	for range 100 {
 		if err := os.Remove(g.dir); !errors.Is(err, unix.EBUSY) {
 			return

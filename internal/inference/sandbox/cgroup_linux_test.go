@@ -16,6 +16,7 @@ import (
 
 func TestControlGroupsAreDividedOnlyWhereDelegated(t *testing.T) {
 	t.Parallel()
+
 	for name, test := range map[string]struct {
 		own, group, controllers string
 		limited                 bool
@@ -32,27 +33,33 @@ func TestControlGroupsAreDividedOnlyWhereDelegated(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			root := t.TempDir()
+
 			dir := filepath.Join(root, test.group)
 			if err := os.MkdirAll(dir, 0o755); err != nil {
 				t.Fatal(err)
 			}
+
 			files := map[string]string{"cgroup.controllers": test.controllers, "cgroup.procs": "7\n"}
 			if test.limited {
 				files["memory.max"] = "max\n"
 			}
+
 			for file, content := range files {
 				if err := os.WriteFile(filepath.Join(dir, file), []byte(content), 0o600); err != nil {
 					t.Fatal(err)
 				}
 			}
+
 			want := test.want
 			if want != "" {
 				want = filepath.Join(root, want)
 			}
+
 			if got := sandbox.DelegatedGroup(root, test.own); got != want {
 				t.Fatalf("the group is %q, want %q", got, want)
 			}
 			moved, _ := os.ReadFile(filepath.Join(dir, "server", "cgroup.procs"))
+
 			control, _ := os.ReadFile(filepath.Join(dir, "cgroup.subtree_control"))
 			if divided := string(moved) == "7" && string(control) == "+memory"; divided != (want != "") {
 				t.Errorf("process %q was moved, and %q is set", moved, control)
@@ -68,15 +75,18 @@ func TestEachSandboxHasAControlGroup(t *testing.T) {
 	s := newSession(t, newPool(t, box, patient), sandbox.File{Name: fmt.Sprintf("grouped-%d", os.Getpid())})
 	run(t, s, "1")
 	var group string
+
 	for _, member := range descendants(fmt.Sprint(os.Getpid())) {
 		pid, _, _ := strings.Cut(member, " ")
 		if own, _ := os.ReadFile("/proc/" + pid + "/cgroup"); strings.Contains(string(own), "/sandbox-") {
 			_, group, _ = strings.Cut(strings.TrimSpace(string(own)), "0::")
 		}
 	}
+
 	if grouped := group != ""; grouped != box.Grouped() {
 		t.Fatalf("the sandbox is in the group %q; delegated: %v", group, box.Grouped())
 	}
+
 	if !box.Grouped() {
 		return
 	}
@@ -94,6 +104,7 @@ for i in range(55):
 	if over, ok := errors.AsType[*sandbox.LimitError](err); !ok || over.Limit != "memory" {
 		t.Errorf("error is %v, want that of the limit of memory", err)
 	}
+
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}

@@ -19,10 +19,12 @@ func FilterResult(number uint32) (unix.Errno, error) {
 	call := make([]byte, offsetArguments+6*8)
 	binary.BigEndian.PutUint32(call[offsetNumber:], number)
 	binary.BigEndian.PutUint32(call[offsetArch:], auditArch)
+
 	result, err := vm.Run(call)
 	if uint32(result) == seccompAllow {
 		return 0, err
 	}
+
 	return unix.Errno(result & 0xffff), err
 }
 

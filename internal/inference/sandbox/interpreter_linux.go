@@ -53,17 +53,20 @@ func (p *Pool) begin(ctx context.Context, files []File) (_ *interpreter, err err
 		if err == nil {
 			r, w, err = os.Pipe()
 		}
+
 		return r, w
 	}
 	commandsR, commandsW := pipe()
 	answersR, answersW := pipe()
 	outputR, outputW := pipe()
+
 	theirs, ours = []*os.File{commandsR, answersW, outputW}, []*os.File{commandsW, answersR, outputR}
 	if err != nil {
 		closeAll(append(theirs, ours...))
 		return nil, err
 	}
 	used := make(chan struct{})
+
 	s := start{
 		program: python, argv: []string{python, "-I", "-B", "-c", harness},
 		env: []string{
@@ -79,11 +82,15 @@ func (p *Pool) begin(ctx context.Context, files []File) (_ *interpreter, err err
 			s.scratch = []File{{Name: path.Join(fontsDir, p.fonts.Name), Data: p.fonts.Data}}
 		}
 		p.mu.Unlock()
+
 		var proc *process
 		if proc, err = p.opt.Box.start(ctx, s); err == nil {
-			in := &interpreter{p: proc, commands: commandsW, answers: answersR, output: outputR, fonts: len(s.scratch) > 0,
-				use: sync.OnceFunc(func() { close(used) })}
+			in := &interpreter{
+				p: proc, commands: commandsW, answers: answersR, output: outputR, fonts: len(s.scratch) > 0,
+				use: sync.OnceFunc(func() { close(used) }),
+			}
 			closeAll(theirs)
+
 			if err = in.awaitReady(ctx); err == nil {
 				return in, nil
 			}
@@ -91,12 +98,14 @@ func (p *Pool) begin(ctx context.Context, files []File) (_ *interpreter, err err
 			<-in.p.exited
 			err = withLastWords(err, outputR)
 			in.stop()
+
 			return nil, err
 		}
 	}
 	closeAll(theirs)
 	err = withLastWords(err, outputR)
 	closeAll(ours)
+
 	return nil, err
 }
 
@@ -110,27 +119,33 @@ const (
 // awaitReady returns when the harness runs and has run nothing else yet.
 func (in *interpreter) awaitReady(ctx context.Context) error {
 	defer context.AfterFunc(ctx, in.p.kill)()
+
 	if _, err := in.read(0); err != nil {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
+
 		return fmt.Errorf("sandbox: the interpreter does not start: %w", err)
 	}
+
 	children, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", in.p.pid, in.p.pid))
 	if err != nil {
 		return nil // the kernel keeps no such list
 	}
+
 	if pid, err := strconv.Atoi(strings.TrimSpace(string(children))); err == nil {
 		if in.python, err = os.FindProcess(pid); err != nil {
 			return err
 		}
 	}
+
 	return nil
 }
 
 // run runs one cell. The error is that of ctx.
 func (in *interpreter) run(ctx context.Context, cell int, code string, timeout, grace time.Duration) (answer, error) {
 	defer context.AfterFunc(ctx, in.p.kill)()
+
 	timer := time.NewTimer(timeout)
 	defer timer.Stop()
 
@@ -142,8 +157,10 @@ func (in *interpreter) run(ctx context.Context, cell int, code string, timeout, 
 		err error
 	}
 	read := make(chan reading, 1)
+
 	go func() {
 		err := in.send(cell, code, timeout)
+
 		var a answer
 		if err == nil {
 			a, err = in.read(cell)
@@ -157,6 +174,7 @@ func (in *interpreter) run(ctx context.Context, cell int, code string, timeout, 
 	interrupt := func(why string) {
 		interrupted, full = why, nil
 		timer.Stop()
+
 		if in.python == nil {
 			in.p.kill()
 			return
@@ -166,6 +184,7 @@ func (in *interpreter) run(ctx context.Context, cell int, code string, timeout, 
 		killed = t.C
 	}
 	var r reading
+
 	for done := false; !done; {
 		select {
 		case r = <-read:
@@ -179,6 +198,7 @@ func (in *interpreter) run(ctx context.Context, cell int, code string, timeout, 
 			killed = nil
 		}
 	}
+
 	if r.err != nil {
 		in.await(r.err, grace)
 	} else {
@@ -186,14 +206,17 @@ func (in *interpreter) run(ctx context.Context, cell int, code string, timeout, 
 	}
 	copied.Wait()
 	_ = in.output.SetReadDeadline(time.Time{})
+
 	if ctx.Err() != nil {
 		return answer{}, context.Cause(ctx)
 	}
 	output.drain(in.output)
+
 	r.a.output, r.a.interrupted = output.bytes(), interrupted
 	if r.err != nil {
 		r.a.ended, r.a.why = true, in.whyEnded(r.err, interrupted != "")
 	}
+
 	return r.a, nil
 }
 
@@ -221,6 +244,7 @@ func (in *interpreter) whyEnded(err error, interrupted bool) string {
 		if in.p.code > 128 {
 			return fmt.Sprintf("signal %d", in.p.code-128)
 		}
+
 		return fmt.Sprintf("exit status %d", in.p.code)
 	default:
 		return "it sent no readable answer"
@@ -239,6 +263,7 @@ func (in *interpreter) send(cell int, code string, timeout time.Duration) error 
 	in.use()
 	_ = in.commands.SetWriteDeadline(time.Now().Add(timeout))
 	_, err = in.commands.Write(append(binary.BigEndian.AppendUint32(nil, uint32(len(body))), body...))
+
 	return err
 }
 
@@ -252,17 +277,21 @@ func (in *interpreter) read(cell int) (answer, error) {
 		if _, err := io.ReadFull(in.answers, head[:]); err != nil {
 			return answer{}, err
 		}
+
 		n := binary.BigEndian.Uint32(head[:])
 		if n > maxFrame {
 			return answer{}, errFrame
 		}
+
 		body, err := io.ReadAll(io.LimitReader(in.answers, int64(n)))
 		if err != nil {
 			return answer{}, err
 		}
+
 		if len(body) < int(n) {
 			return answer{}, io.ErrUnexpectedEOF
 		}
+
 		got := struct {
 			Cell *int `json:"cell"`
 			answer
@@ -270,10 +299,12 @@ func (in *interpreter) read(cell int) (answer, error) {
 		if err := json.Unmarshal(body, &got); err != nil || got.Cell == nil {
 			return answer{}, errFrame
 		}
+
 		if *got.Cell == cell {
 			return got.answer, nil
 		}
 	}
+
 	return answer{}, errFrame
 }
 
@@ -297,6 +328,7 @@ func (in *interpreter) stop() {
 		in.life.Stop()
 	}
 	in.p.stop()
+
 	if in.python != nil {
 		_ = in.python.Release()
 	}
@@ -321,6 +353,7 @@ func (c *capped) add(b []byte) {
 	defer c.mu.Unlock()
 	room := c.limit - c.kept.Len()
 	c.kept.Write(b[:min(len(b), room)])
+
 	if len(b) > room && !c.over {
 		c.over = true
 		close(c.full)
@@ -330,6 +363,7 @@ func (c *capped) add(b []byte) {
 func (c *capped) bytes() []byte {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+
 	return bytes.Clone(c.kept.Bytes())
 }
 
@@ -339,6 +373,7 @@ func (c *capped) follow(r *os.File) {
 	for {
 		n, err := r.Read(buf)
 		c.add(buf[:n])
+
 		if err != nil {
 			return
 		}
@@ -360,6 +395,7 @@ func (c *capped) drain(r *os.File) {
 			}
 			c.add(buf[:n])
 		}
+
 		return true
 	})
 }
@@ -369,21 +405,26 @@ func (c *capped) drain(r *os.File) {
 // where the machine is that busy.
 func (p *Pool) listFonts(ctx context.Context) {
 	out, err := p.opt.Box.Run(ctx, Command{
-		Program: p.opt.Python, Args: []string{"-I", "-B", "-c", "import os; os.nice(19); import matplotlib.font_manager"},
-		Env: []string{"MPLCONFIGDIR=" + WorkDir}, Limits: Limits{Wall: 24 * time.Hour, CPU: 5 * time.Minute},
+		Program: p.opt.Python,
+		Args:    []string{"-I", "-B", "-c", "import os; os.nice(19); import matplotlib.font_manager"},
+		Env:     []string{"MPLCONFIGDIR=" + WorkDir},
+		Limits:  Limits{Wall: 24 * time.Hour, CPU: 5 * time.Minute},
 	})
 	if err != nil {
 		if ctx.Err() == nil {
 			p.opt.Log.Warn("matplotlib cannot list the fonts", "error", err)
 		}
+
 		return
 	}
+
 	for _, f := range out.Files {
 		if strings.HasPrefix(f.Name, "fontlist-") {
 			p.mu.Lock()
 			p.fonts = &f
 			close(p.listed) // before anybody has them: one that waits without is then not taken
 			p.mu.Unlock()
+
 			return
 		}
 	}

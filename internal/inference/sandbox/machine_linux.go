@@ -22,6 +22,7 @@ func machineMemory() int64 {
 		return 0
 	}
 	own, _ := os.ReadFile("/proc/self/cgroup") // none without control groups
+
 	return memoryWithin(int64(info.Totalram)*int64(info.Unit), cgroupRoot, string(own))
 }
 
@@ -33,21 +34,25 @@ func memoryWithin(total int64, root, own string) int64 {
 		if len(fields) < 3 {
 			continue
 		}
+
 		folder, file := root, "memory.max"
 		if fields[1] == "memory" { // version 1
 			folder, file = root+"/memory", "memory.limit_in_bytes"
 		} else if fields[1] != "" {
 			continue
 		}
+
 		for group := path.Clean("/" + fields[2]); ; group = path.Dir(group) {
 			b, _ := os.ReadFile(path.Join(folder, group, file)) // a group may have no limit
 			if limit, err := strconv.ParseInt(strings.TrimSpace(string(b)), 10, 64); err == nil {
 				total = min(total, limit)
 			}
+
 			if group == "/" {
 				break
 			}
 		}
 	}
+
 	return total
 }

@@ -10,6 +10,7 @@ const secret = "a secret of the host"
 
 func TestMain(m *testing.M) {
 	os.Setenv("PRESSWORK_SANDBOX_TEST_SECRET", secret)
+
 	if os.Getenv(helperVariable) != "" {
 		os.Exit(help())
 	}

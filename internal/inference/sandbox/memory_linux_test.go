@@ -23,6 +23,7 @@ for i in range(15):
     ctypes.memset(p, 1, size)
     libc.munmap(ctypes.c_void_p(p + 4096), ctypes.c_size_t(size - 4096))
 `
+
 	box := openBox(t)
 	for _, test := range []struct{ name, code string }{
 		{"buffers of sockets", `import socket
@@ -46,9 +47,14 @@ while len(pairs) < 110:
 			s := newSession(t, newPool(t, box, patient))
 			run(t, s, "1")
 			before := hostmemory.MiB(t)
+
 			got := run(t, s, test.code)
 			if took := hostmemory.MiB(t) - before; took > 600 {
-				t.Errorf("the machine has %d MiB less than before; allowed are the 512 of the session. Output: %.300s", took, got.Output)
+				t.Errorf(
+					"the machine has %d MiB less than before; allowed are the 512 of the session. Output: %.300s",
+					took,
+					got.Output,
+				)
 			}
 		})
 	}

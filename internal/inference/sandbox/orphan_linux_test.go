@@ -26,36 +26,44 @@ const helperVariable = "PRESSWORK_SANDBOX_TEST_HELPER"
 func help() int {
 	ctx := context.Background()
 	fail := func(err error) int { fmt.Println(err); return 1 }
+
 	box, err := sandbox.Open(ctx, sandbox.Options{})
 	if err != nil {
 		return fail(err)
 	}
+
 	pool, err := sandbox.NewPool(sandbox.PoolOptions{Box: box, Waiting: 2})
 	if err != nil {
 		return fail(err)
 	}
+
 	if err := pool.Start(ctx); err != nil {
 		return fail(err)
 	}
+
 	if os.Getenv(helperVariable) == "calls" {
 		for range 50 {
 			s, err := pool.Session(ctx, nil)
 			if err != nil {
 				return fail(err)
 			}
+
 			for n := range 20 {
 				code := "1"
 				if n == 10 { // it leaves something running, outside of its session and group
 					code = "import os, subprocess\nsubprocess.Popen(['sleep', '1000'], start_new_session=True)\nos.fork() or os.setsid() or os.fork() or os.execlp('sleep', 'sleep', '1000')"
 				}
+
 				if _, err := s.Run(ctx, code); err != nil {
 					return fail(err)
 				}
 			}
+
 			if err := s.Close(); err != nil {
 				return fail(err)
 			}
 		}
+
 		if err := pool.Stop(ctx); err != nil {
 			return fail(err)
 		}
@@ -64,6 +72,7 @@ func help() int {
 		if err != nil {
 			return fail(err)
 		}
+
 		if _, err := s.Run(ctx, "1"); err != nil {
 			return fail(err)
 		}
@@ -77,6 +86,7 @@ func help() int {
 	}
 	fmt.Println("ready")
 	_, _ = io.Copy(io.Discard, os.Stdin)
+
 	return 0
 }
 
@@ -85,14 +95,17 @@ func startHelper(t *testing.T, task string) *exec.Cmd {
 	openBox(t) // skips where it must
 	cmd := exec.CommandContext(t.Context(), os.Args[0])
 	cmd.Env = append(os.Environ(), helperVariable+"="+task)
+
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -100,9 +113,11 @@ func startHelper(t *testing.T, task string) *exec.Cmd {
 		in.Close()
 		_ = cmd.Wait()
 	})
+
 	if line, err := bufio.NewReader(out).ReadString('\n'); line != "ready\n" {
 		t.Fatalf("the helper says %q, %v", line, err)
 	}
+
 	return cmd
 }
 
@@ -115,6 +130,7 @@ func children(pid string) (all []string) {
 			all = append(all, child+" "+startTime(child))
 		}
 	}
+
 	return all
 }
 
@@ -127,6 +143,7 @@ func descendants(pid string) (all []string) {
 		}
 		all = append(all, descendants(child)...)
 	}
+
 	return all
 }
 
@@ -136,24 +153,29 @@ func startTime(pid string) string {
 	if err != nil {
 		return ""
 	}
+
 	f := strings.Fields(string(b[strings.LastIndexByte(string(b), ')')+1:]))
 	if len(f) < 20 || f[0] == "Z" {
 		return ""
 	}
+
 	return f[19]
 }
 
 func TestAThousandCallsLeaveNothingRunning(t *testing.T) {
 	t.Parallel()
 	cmd := startHelper(t, "calls")
+
 	pid := fmt.Sprint(cmd.Process.Pid)
 	if left := descendants(pid); len(left) > 0 {
 		t.Errorf("left running: %v", left)
 	}
+
 	fds, err := os.ReadDir("/proc/" + pid + "/fd")
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	if len(fds) > 20 {
 		t.Errorf("%d descriptors are open", len(fds))
 	}
@@ -161,6 +183,7 @@ func TestAThousandCallsLeaveNothingRunning(t *testing.T) {
 
 func TestWhatRunsEndsWithItsParent(t *testing.T) {
 	t.Parallel()
+
 	for range 3 {
 		cmd := startHelper(t, "busy")
 		var own, family []string
@@ -169,6 +192,7 @@ func TestWhatRunsEndsWithItsParent(t *testing.T) {
 			return len(family) >= 8
 		})
 		cmd.Process.Kill()
+
 		for _, member := range family {
 			// The bwraps that it started itself end with it, though not at once.
 			if slices.Contains(own, member) || !strings.Contains(commandLine(member), "bwrap") {
@@ -176,6 +200,7 @@ func TestWhatRunsEndsWithItsParent(t *testing.T) {
 			}
 		}
 		openBox(t) // as the next server does, for what they leave
+
 		for _, member := range family {
 			awaitEnd(t, member)
 		}
@@ -186,6 +211,7 @@ func TestWhatRunsEndsWithItsParent(t *testing.T) {
 func commandLine(member string) string {
 	pid, _, _ := strings.Cut(member, " ")
 	line, _ := os.ReadFile("/proc/" + pid + "/cmdline")
+
 	return string(line)
 }
 

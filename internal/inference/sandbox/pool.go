@@ -48,15 +48,22 @@ func (o PoolOptions) withDefaults() (PoolOptions, error) {
 	o.Cells = cmp.Or(o.Cells, max(1, runtime.NumCPU()/2))
 	o.Timeout = cmp.Or(o.Timeout, 20*time.Second)
 	o.Memory = cmp.Or(o.Memory, 512<<20)
+
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	switch {
 	case o.Box == nil:
 		return o, errors.New("sandbox: a pool needs a Box")
 	case o.Waiting < 0, o.Cells < 1, o.Timeout < 0:
-		return o, fmt.Errorf("sandbox: Waiting is %d, Cells %d, Timeout %s; none may be negative", o.Waiting, o.Cells, o.Timeout)
+		return o, fmt.Errorf(
+			"sandbox: Waiting is %d, Cells %d, Timeout %s; none may be negative",
+			o.Waiting,
+			o.Cells,
+			o.Timeout,
+		)
 	case o.Memory < 64<<20:
 		return o, fmt.Errorf("sandbox: Memory is %d; an interpreter needs 67108864 (64 MiB)", o.Memory)
 	}
+
 	return o.withBudget()
 }
 
@@ -89,6 +96,7 @@ func NewPool(opt PoolOptions) (*Pool, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	return &Pool{
 		opt: opt, grace: 3 * time.Second, cells: make(chan struct{}, opt.Cells), waiting: make(chan *interpreter),
 		budget: budget{free: opt.Budget, changed: make(chan struct{})}, listed: make(chan struct{}), stop: func() {},
@@ -102,6 +110,7 @@ func (p *Pool) Start(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("%w: %s does not run: %w", ErrUnavailable, p.opt.Python, err)
 	}
+
 	ctx, p.stop = context.WithCancel(context.WithoutCancel(ctx))
 	for n := range p.opt.Waiting {
 		in := first
@@ -111,6 +120,7 @@ func (p *Pool) Start(ctx context.Context) error {
 		p.filling.Go(func() { p.fill(ctx, in) })
 	}
 	p.filling.Go(func() { p.listFonts(ctx) })
+
 	return nil
 }
 
@@ -118,6 +128,7 @@ func (p *Pool) Start(ctx context.Context) error {
 func (p *Pool) Stop(context.Context) error {
 	p.stop()
 	p.filling.Wait()
+
 	return nil
 }
 
@@ -131,6 +142,7 @@ func (p *Pool) fill(ctx context.Context, in *interpreter) {
 					return
 				}
 				p.opt.Log.Warn("no interpreter could be started ahead", "error", err)
+
 				select {
 				case <-ctx.Done():
 					return
@@ -139,10 +151,12 @@ func (p *Pool) fill(ctx context.Context, in *interpreter) {
 				}
 			}
 		}
+
 		var listed chan struct{}
 		if !in.fonts {
 			listed = p.listed
 		}
+
 		select {
 		case p.waiting <- in:
 		case <-listed: // it would take seconds to draw its first figure
@@ -167,6 +181,7 @@ func (p *Pool) take(ctx context.Context, files []File) (*interpreter, error) {
 		default:
 		}
 	}
+
 	return p.begin(ctx, files)
 }
 
@@ -176,6 +191,7 @@ func (p *Pool) Session(_ context.Context, files []File) (*Session, error) {
 	if err := checkFiles(files); err != nil {
 		return nil, err
 	}
+
 	return &Session{pool: p, files: files}, nil
 }
 
@@ -201,20 +217,27 @@ func (s *Session) Run(ctx context.Context, code string) (inference.ToolResult, e
 	if s.closed {
 		return inference.ToolResult{}, errors.New("sandbox: the session is closed")
 	}
+
 	if len(code) > maxCode {
-		return inference.ToolResult{Output: fmt.Sprintf("The code has %d bytes; allowed is %d.", len(code), maxCode), Failed: true}, nil
+		return inference.ToolResult{
+			Output: fmt.Sprintf("The code has %d bytes; allowed is %d.", len(code), maxCode),
+			Failed: true,
+		}, nil
 	}
+
 	select {
 	case s.pool.cells <- struct{}{}:
 		defer func() { <-s.pool.cells }()
 	case <-ctx.Done():
 		return inference.ToolResult{}, context.Cause(ctx)
 	}
+
 	if err := s.pool.budget.reserve(ctx, s, s.pool.opt.share()); err != nil {
 		s.pool.budget.keep(s, s.held)
 		return inference.ToolResult{}, err
 	}
 	var note string
+
 	if s.in == nil {
 		in, err := s.pool.take(ctx, s.files)
 		if err != nil {
@@ -222,6 +245,7 @@ func (s *Session) Run(ctx context.Context, code string) (inference.ToolResult, e
 			return inference.ToolResult{}, err
 		}
 		in.expire(sessionTime)
+
 		s.in = in
 		if s.lost {
 			note = "[This is a new interpreter: variables and files of earlier calls are gone.]\n"
@@ -229,15 +253,18 @@ func (s *Session) Run(ctx context.Context, code string) (inference.ToolResult, e
 	}
 	s.cells++
 	s.in.wake()
+
 	a, err := s.in.run(ctx, s.cells, code, s.pool.opt.Timeout, s.pool.grace)
 	if err != nil || a.ended {
 		s.drop()
 	} else {
 		s.pool.budget.keep(s, s.in.rest())
 	}
+
 	if err != nil {
 		return inference.ToolResult{}, err
 	}
+
 	return a.result(note), nil
 }
 
@@ -255,5 +282,6 @@ func (s *Session) Close() error {
 	s.closed = true
 	s.pool.budget.leave(s)
 	s.drop()
+
 	return nil
 }

@@ -85,20 +85,24 @@ func (b *Box) start(ctx context.Context, s start) (_ *process, err error) {
 	if err := checkFiles(s.inputs); err != nil {
 		return nil, err
 	}
+
 	var own, given []*os.File // ours until the end of this function; bwrap's
 	defer func() { closeAll(own); closeAll(given) }()
 	pipe := func() (r, w *os.File) {
 		if err == nil {
 			r, w, err = os.Pipe()
 		}
+
 		return r, w
 	}
 	infoR, infoW := pipe()
 	gateR, gateW := pipe()
+
 	if err != nil {
 		return nil, err
 	}
 	own, given = []*os.File{infoR, gateW}, []*os.File{infoW, gateR}
+
 	at := handshake{info: infoW, gate: gateR}
 	if b.filter != nil {
 		if at.filter, err = memory("filter", bytes.NewReader(b.filter)); err != nil {
@@ -106,12 +110,14 @@ func (b *Box) start(ctx context.Context, s start) (_ *process, err error) {
 		}
 		given = append(given, at.filter)
 	}
+
 	var inputs []input
 	for i, f := range slices.Concat(s.inputs, s.scratch) {
 		content, err := memory("input", bytes.NewReader(f.Data))
 		if err != nil {
 			return nil, err
 		}
+
 		in := input{path: f.Name, content: content, writable: i >= len(s.inputs)}
 		if !in.writable {
 			in.path = path.Join(InputDir, f.Name)
@@ -127,7 +133,10 @@ func (b *Box) start(ctx context.Context, s start) (_ *process, err error) {
 	cmd := exec.Command(b.bwrap, append(b.arguments(s.program, s.limits, inputs, fd, &at), s.argv...)...)
 	cmd.ExtraFiles = extra
 	// What is readable in /proc/1/environ inside is this and nothing of ours.
-	cmd.Env = append([]string{"PATH=/usr/bin:/bin:/usr/local/bin", "HOME=" + WorkDir, "TMPDIR=/tmp", "LANG=C.UTF-8"}, s.env...)
+	cmd.Env = append(
+		[]string{"PATH=/usr/bin:/bin:/usr/local/bin", "HOME=" + WorkDir, "TMPDIR=/tmp", "LANG=C.UTF-8"},
+		s.env...)
+
 	cmd.Dir = "/"
 	if s.stdin != nil {
 		cmd.Stdin = s.stdin
@@ -145,22 +154,27 @@ func (b *Box) start(ctx context.Context, s start) (_ *process, err error) {
 		// This thread is bwrap's user, who alone may set limits and look into the
 		// sandbox.
 		defer close(p.unwatched)
+
 		err := b.become()
 		if err == nil {
 			err = cmd.Start()
 		}
+
 		if err != nil {
 			p.leave()
 			started <- fmt.Errorf("sandbox: %w", err)
+
 			return
 		}
 		closeAll(given)
+
 		go func() {
 			_ = cmd.Wait() // the status says it all
 			p.code = exitCode(cmd.ProcessState)
 			p.leave()
 			close(p.exited)
 		}()
+
 		if err = p.admit(ctx, infoR, gateW); err != nil {
 			p.kill()
 			cmd.Process.Kill()
@@ -168,27 +182,33 @@ func (b *Box) start(ctx context.Context, s start) (_ *process, err error) {
 			closeAll(append(p.folders, p.procs))
 		}
 		started <- err
+
 		if err == nil {
 			p.watch()
 		}
 	})
+
 	if err := <-started; err != nil {
 		return nil, err
 	}
+
 	return p, nil
 }
 
 // apart runs f in a thread that is given to nobody else and ends with f.
 func apart(f func()) {
 	began := make(chan struct{})
+
 	go func() {
 		runtime.LockOSThread()
+
 		if unix.Gettid() == os.Getpid() {
 			// The first thread never ends, and stands for the process. It is held until
 			// there is another.
 			apart(f)
 			runtime.UnlockOSThread()
 			close(began)
+
 			return
 		}
 		close(began)
@@ -210,6 +230,7 @@ func (w *wall) become() error {
 			return fmt.Errorf("become user %d: %w", w.uid, errno)
 		}
 	}
+
 	return nil
 }
 
@@ -227,6 +248,7 @@ func (p *process) admit(ctx context.Context, info, gate *os.File) error {
 		return errSetUp
 	}
 	p.pid = about.ChildPID
+
 	var err error
 	if p.first, err = os.FindProcess(p.pid); err != nil {
 		return err
@@ -242,6 +264,7 @@ func (p *process) admit(ctx context.Context, info, gate *os.File) error {
 		case <-time.After(time.Millisecond):
 		}
 	}
+
 	if err := limit(p.pid, p.limits); err != nil {
 		return err
 	}
@@ -249,12 +272,14 @@ func (p *process) admit(ctx context.Context, info, gate *os.File) error {
 	if err := os.WriteFile(fmt.Sprintf("/proc/%d/oom_score_adj", p.pid), []byte("1000"), 0); err != nil {
 		return fmt.Errorf("sandbox: %w", err)
 	}
+
 	if p.group != nil {
 		if err := p.group.add(p.pid); err != nil {
 			return fmt.Errorf("sandbox: %w", err)
 		}
 	}
 	_, err = gate.Write([]byte{1})
+
 	return err
 }
 
@@ -263,6 +288,7 @@ func (p *process) leave() {
 	if p.group == nil {
 		return
 	}
+
 	if p.group.full() {
 		p.note("memory", size(p.limits.Memory))
 	}
@@ -277,15 +303,18 @@ func (p *process) enter() bool {
 		return false
 	}
 	defer root.Close()
+
 	theirs, err := root.Stat(".")
 	if err != nil {
 		return false
 	}
+
 	ours, err := os.Stat("/")
 	if err != nil || os.SameFile(ours, theirs) {
 		return false
 	}
 	var opened []*os.File
+
 	for _, name := range []string{"proc", WorkDir[1:], "tmp", "dev/shm"} {
 		f, err := root.Open(name)
 		if err != nil {
@@ -295,6 +324,7 @@ func (p *process) enter() bool {
 		opened = append(opened, f)
 	}
 	p.procs, p.folders = opened[0], opened[1:]
+
 	return true
 }
 
@@ -326,9 +356,11 @@ func limit(pid int, l Limits) error {
 	if err != nil {
 		return fmt.Errorf("read the priority: %w", err)
 	}
+
 	if err := unix.Setpriority(unix.PRIO_PROCESS, pid, min(20-raw+niceness, 19)); err != nil {
 		return fmt.Errorf("set the priority: %w", err)
 	}
+
 	return nil
 }
 
@@ -347,6 +379,7 @@ func (p *process) exceed(name, allowed string) {
 func (p *process) note(name, allowed string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+
 	if p.exceeded == nil {
 		p.exceeded = &LimitError{Limit: name, Allowed: allowed}
 	}
@@ -356,6 +389,7 @@ func (p *process) note(name, allowed string) {
 func (p *process) over() *LimitError {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+
 	return p.exceeded
 }
 
@@ -379,6 +413,7 @@ func exitCode(s *os.ProcessState) int {
 	if st, ok := s.Sys().(syscall.WaitStatus); ok && st.Signaled() {
 		return 128 + int(st.Signal())
 	}
+
 	return s.ExitCode()
 }
 

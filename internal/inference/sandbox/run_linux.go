@@ -34,6 +34,7 @@ func (b *Box) Run(ctx context.Context, c Command) (Output, error) {
 	if err != nil {
 		return Output{}, err
 	}
+
 	program, err := findProgram(c.Program)
 	if err != nil {
 		return Output{}, err
@@ -43,39 +44,49 @@ func (b *Box) Run(ctx context.Context, c Command) (Output, error) {
 		if err == nil {
 			r, w, err = os.Pipe()
 		}
+
 		return r, w
 	}
 	outR, outW := pipe()
 	errR, errW := pipe()
 	helloR, helloW := pipe()
+
 	goR, goW := pipe()
 	defer func() { closeAll([]*os.File{helloR, goW}) }()
 	given = append(given, outW, errW, helloW, goR)
+
 	var inR, inW *os.File
 	if c.StdinFile != nil && err == nil {
 		inR, err = memory("stdin", c.StdinFile)
 	} else if c.Stdin != nil {
 		inR, inW = pipe()
 	}
+
 	given = append(given, inR)
 	if err != nil {
 		closeAll(append(given, outR, errR, inW))
 		return Output{}, err
 	}
+
 	p, err := b.start(ctx, start{
 		program: program, argv: append([]string{"/bin/sh", "-c", doorkeeper, "sh", program}, c.Args...), env: c.Env,
 		stdin: inR, stdout: outW, stderr: errW, more: []*os.File{helloW, goR}, inputs: c.Files, limits: l,
 	})
 	closeAll(given)
+
 	if err != nil {
 		err = withLastWords(err, errR)
 		closeAll([]*os.File{outR, errR, inW})
+
 		return Output{}, err
 	}
+
 	defer context.AfterFunc(ctx, p.kill)()
+
 	if _, err := helloR.Read(make([]byte, 1)); err == nil {
 		_, _ = goW.Write([]byte{'\n'}) // where it fails, the program has ended
 	}
+
 	if inW != nil {
 		go func() {
 			// A program may end before it has read all, and ended, it reads no more.
@@ -89,15 +100,18 @@ func (b *Box) Run(ctx context.Context, c Command) (Output, error) {
 	read.Go(func() {
 		defer outR.Close()
 		var buf bytes.Buffer
+
 		to := io.Writer(&buf)
 		if c.Stdout != nil {
 			to = c.Stdout
 		}
+
 		n, err := io.Copy(to, io.LimitReader(outR, l.Output+1)) // a pipe ends with its writers
 		if err != nil {
 			unwritten = err
 			p.kill()
 		}
+
 		if n > l.Output {
 			p.exceed("output", size(l.Output))
 		}
@@ -115,6 +129,7 @@ func (b *Box) Run(ctx context.Context, c Command) (Output, error) {
 	out.ExitCode = p.code
 	out.Files, err = collect(p.folders[0], l.Disk)
 	p.stop()
+
 	switch over := p.over(); {
 	case over != nil:
 		return out, over
@@ -134,17 +149,25 @@ func memory(name string, content io.Reader) (*os.File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("sandbox: memfd_create: %w", err)
 	}
+
 	f := os.NewFile(uintptr(fd), name)
 	if _, err = io.Copy(f, content); err == nil {
 		_, err = f.Seek(0, io.SeekStart)
 	}
+
 	if err == nil {
-		_, err = unix.FcntlInt(f.Fd(), unix.F_ADD_SEALS, unix.F_SEAL_WRITE|unix.F_SEAL_GROW|unix.F_SEAL_SHRINK|unix.F_SEAL_SEAL)
+		_, err = unix.FcntlInt(
+			f.Fd(),
+			unix.F_ADD_SEALS,
+			unix.F_SEAL_WRITE|unix.F_SEAL_GROW|unix.F_SEAL_SHRINK|unix.F_SEAL_SEAL,
+		)
 	}
+
 	if err != nil {
 		f.Close()
 		return nil, fmt.Errorf("sandbox: %w", err)
 	}
+
 	return f, nil
 }
 
@@ -154,6 +177,7 @@ func withLastWords(err error, stderr *os.File) error {
 	if text := strings.TrimSpace(string(words)); text != "" {
 		return fmt.Errorf("%w: %s", err, text)
 	}
+
 	return err
 }
 
@@ -164,22 +188,26 @@ func collect(dir *os.File, limit int64) ([]File, error) {
 	if _, err := dir.Seek(0, io.SeekStart); err != nil {
 		return nil, err
 	}
+
 	names, err := dir.Readdirnames(maxFiles)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("sandbox: read the outputs: %w", err)
 	}
 	slices.Sort(names)
 	var files []File
+
 	for _, name := range names {
 		data, err := readRegular(dir, name, limit)
 		if errors.Is(err, errNotRegular) || errors.Is(err, fs.ErrPermission) {
 			continue
 		}
+
 		if err != nil {
 			return nil, fmt.Errorf("sandbox: read the outputs: %w", err)
 		}
 		files, limit = append(files, File{Name: name, Data: data}), limit-int64(len(data))
 	}
+
 	return files, nil
 }
 
@@ -193,15 +221,19 @@ func readRegular(dir *os.File, name string, limit int64) ([]byte, error) {
 	if errors.Is(err, unix.ELOOP) || errors.Is(err, unix.ENXIO) {
 		return nil, errNotRegular
 	}
+
 	if err != nil {
 		return nil, err
 	}
+
 	f := os.NewFile(uintptr(fd), name)
 	defer f.Close()
+
 	info, err := f.Stat()
 	if err != nil {
 		return nil, err
 	}
+
 	if !info.Mode().IsRegular() {
 		return nil, errNotRegular
 	}
@@ -209,5 +241,6 @@ func readRegular(dir *os.File, name string, limit int64) ([]byte, error) {
 	if info.Size() > limit {
 		return nil, &LimitError{Limit: "output", Allowed: size(limit)}
 	}
+
 	return io.ReadAll(io.LimitReader(f, limit))
 }

@@ -24,13 +24,16 @@ import (
 
 func openBox(t testing.TB) *sandbox.Box {
 	t.Helper()
+
 	if testing.Short() {
 		t.Skip("needs bubblewrap; `make test` runs this test")
 	}
+
 	b, err := sandbox.Open(t.Context(), sandbox.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	return b
 }
 
@@ -40,17 +43,22 @@ func shell(script string) sandbox.Command {
 
 func TestAProgramReadsItsInputsAndLeavesFiles(t *testing.T) {
 	t.Parallel()
-	c := shell("cat /data/a - >both; echo out; echo err >&2; ln -s /etc/ld.so.cache link; mkfifo pipe; mkdir folder; cat link >copy; exit 3")
+	c := shell(
+		"cat /data/a - >both; echo out; echo err >&2; ln -s /etc/ld.so.cache link; mkfifo pipe; mkdir folder; cat link >copy; exit 3",
+	)
 	c.Stdin = strings.NewReader("stdin\n")
 	c.Files = []sandbox.File{{Name: "a", Data: []byte("file\n")}}
+
 	got, err := openBox(t).Run(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	cache, err := os.ReadFile("/etc/ld.so.cache")
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	want := sandbox.Output{
 		Stdout: []byte("out\n"), Stderr: []byte("err\n"), ExitCode: 3,
 		// What a program can read it can copy; a link of its own is not followed here.
@@ -65,14 +73,21 @@ func TestAProgramSeesNothingOfTheMachine(t *testing.T) {
 	t.Parallel()
 	b := openBox(t)
 	t.Run("files", func(t *testing.T) {
-		out, err := b.Run(t.Context(), shell("ls -A / /usr /etc /home /root /var /work /data /tmp /proc/self/fd; env; tr '\\0' '\\n' </proc/1/environ; echo /proc/[0-9]*"))
+		out, err := b.Run(
+			t.Context(),
+			shell(
+				"ls -A / /usr /etc /home /root /var /work /data /tmp /proc/self/fd; env; tr '\\0' '\\n' </proc/1/environ; echo /proc/[0-9]*",
+			),
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
+
 		host, err := os.Hostname()
 		if err != nil {
 			t.Fatal(err)
 		}
+
 		for _, secret := range []string{"passwd", "shadow", "presswork", "local\n", "GOFLAGS", "/proc/3 /proc/4 /proc/5 /proc/6", host + "\n"} {
 			if strings.Contains(string(out.Stdout), secret) {
 				t.Errorf("a program sees %q:\n%s", secret, out.Stdout)
@@ -88,12 +103,18 @@ func TestAProgramSeesNothingOfTheMachine(t *testing.T) {
 		defer syscall.Close(inherited[0])
 		defer syscall.Close(inherited[1])
 		b := openBox(t)
+
 		out, err := b.Run(t.Context(), shell("echo /proc/self/fd/*"))
 		if err != nil {
 			t.Fatal(err)
 		}
+
 		for fd := range strings.FieldsSeq(string(out.Stdout)) {
-			if n := strings.TrimPrefix(fd, "/proc/self/fd/"); n != "0" && n != "1" && n != "2" && n != "3" && n != "10" { // the shell's own
+			if n := strings.TrimPrefix(
+				fd,
+				"/proc/self/fd/",
+			); n != "0" && n != "1" && n != "2" && n != "3" &&
+				n != "10" { // the shell's own
 				t.Errorf("descriptor %s is open", n)
 			}
 		}
@@ -103,10 +124,12 @@ func TestAProgramSeesNothingOfTheMachine(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+
 		raw, err := unix.Getpriority(unix.PRIO_PROCESS, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
+
 		for _, want := range []string{fmt.Sprintf("%d\nUid", min(20-raw+5, 19)), "Uid:\t65534\t65534", "Gid:\t65534\t65534", "CapEff:\t0000000000000000", "CapBnd:\t0000000000000000", "NoNewPrivs:\t1", "Seccomp:\t2"} {
 			if !strings.Contains(string(out.Stdout), want) {
 				t.Errorf("no %q in\n%s", want, out.Stdout)
@@ -120,6 +143,7 @@ func TestAProgramIsNobodyOnTheMachine(t *testing.T) {
 	t.Parallel()
 	b := openBox(t)
 	owner := make(chan uint32, 1)
+
 	r, w, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
@@ -128,14 +152,17 @@ func TestAProgramIsNobodyOnTheMachine(t *testing.T) {
 	c := shell("read line")
 	c.Stdin = r
 	c.Files = []sandbox.File{{Name: fmt.Sprintf("owner-%d", os.Getpid())}}
+
 	go func() {
 		defer w.Close()
+
 		for t.Context().Err() == nil {
 			lines, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 			for _, line := range lines {
 				if text, err := os.ReadFile(line); err != nil || !strings.Contains(string(text), c.Files[0].Name) {
 					continue
 				}
+
 				if info, err := os.Stat(filepath.Dir(line)); err == nil {
 					owner <- info.Sys().(*syscall.Stat_t).Uid
 					return
@@ -143,13 +170,16 @@ func TestAProgramIsNobodyOnTheMachine(t *testing.T) {
 			}
 		}
 	}()
+
 	if _, err := b.Run(t.Context(), c); err != nil {
 		t.Fatal(err)
 	}
+
 	want := uint32(os.Geteuid())
 	if want == 0 {
 		want = 60912
 	}
+
 	if got := <-owner; got != want {
 		t.Errorf("the program is user %d, want %d", got, want)
 	}
@@ -160,6 +190,7 @@ func TestAProgramIsNobodyOnTheMachine(t *testing.T) {
 func TestTheServerStaysWhoItIs(t *testing.T) {
 	t.Parallel()
 	b := openBox(t)
+
 	var wg sync.WaitGroup
 	for range 30 {
 		wg.Go(func() {
@@ -169,10 +200,12 @@ func TestTheServerStaysWhoItIs(t *testing.T) {
 		})
 	}
 	wg.Wait()
+
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	if want := fmt.Sprintf("\nUid:\t%d\t%[1]d\t", os.Getuid()); !strings.Contains(string(status), want) {
 		t.Errorf("no %q in\n%s", want, status)
 	}
@@ -180,6 +213,7 @@ func TestTheServerStaysWhoItIs(t *testing.T) {
 
 func TestLimitsEndAProgram(t *testing.T) {
 	t.Parallel()
+
 	b := openBox(t)
 	for name, test := range map[string]struct {
 		script string
@@ -198,15 +232,24 @@ func TestLimitsEndAProgram(t *testing.T) {
 			t.Parallel()
 			c := shell(test.script)
 			c.Limits = test.limits
+
 			out, err := b.Run(t.Context(), c)
 			if over, ok := errors.AsType[*sandbox.LimitError](err); !ok || over.Limit != test.want {
-				t.Errorf("error is %v, want that of the limit %q; output %.200q, stderr %.200q", err, test.want, out.Stdout, out.Stderr)
+				t.Errorf(
+					"error is %v, want that of the limit %q; output %.200q, stderr %.200q",
+					err,
+					test.want,
+					out.Stdout,
+					out.Stderr,
+				)
 			}
+
 			if test.limits.Output > 0 && int64(len(out.Stdout)) != test.limits.Output {
 				t.Errorf("%d bytes of stdout, want %d", len(out.Stdout), test.limits.Output)
 			}
 		})
 	}
+
 	for name, test := range map[string]struct {
 		script, want string
 		limits       sandbox.Limits
@@ -220,10 +263,12 @@ func TestLimitsEndAProgram(t *testing.T) {
 			t.Parallel()
 			c := shell(test.script)
 			c.Limits = test.limits
+
 			out, err := b.Run(t.Context(), c)
 			if err != nil {
 				t.Fatal(err)
 			}
+
 			if got := strings.TrimSpace(string(out.Stdout)); got != test.want {
 				t.Errorf("output is %q, want %q; stderr %.300q", got, test.want, out.Stderr)
 			}
@@ -235,6 +280,7 @@ func TestARunEndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	b := openBox(t)
 	ctx, cancel := context.WithCancelCause(t.Context())
+
 	r, w, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
@@ -243,14 +289,17 @@ func TestARunEndsWithItsContext(t *testing.T) {
 	c := shell("read line; sleep 1000")
 	c.Stdin = r
 	why := errors.New("the caller left")
+
 	go func() {
 		_, _ = w.WriteString("it runs\n")
 		cancel(why)
 		w.Close()
 	}()
+
 	if _, err := b.Run(ctx, c); !errors.Is(err, why) {
 		t.Errorf("error is %v, want %v", err, why)
 	}
+
 	if _, err := b.Run(ctx, shell("true")); !errors.Is(err, why) {
 		t.Errorf("begun after the end of its context: %v", err)
 	}
@@ -259,10 +308,12 @@ func TestARunEndsWithItsContext(t *testing.T) {
 func TestWhatCannotBeRunIsNamed(t *testing.T) {
 	t.Parallel()
 	b := openBox(t)
+
 	outside := t.TempDir() + "/tool"
 	if err := os.WriteFile(outside, []byte("#!/bin/sh\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
+
 	for _, test := range []struct {
 		c    sandbox.Command
 		want string
@@ -277,6 +328,7 @@ func TestWhatCannotBeRunIsNamed(t *testing.T) {
 			t.Errorf("%s: error is %v, want one with %q", test.c.Program, err, test.want)
 		}
 	}
+
 	if _, err := b.Run(t.Context(), sandbox.Command{Program: "no-such-program"}); !errors.Is(err, exec.ErrNotFound) {
 		t.Errorf("error is %v, want exec.ErrNotFound", err)
 	}
@@ -284,11 +336,17 @@ func TestWhatCannotBeRunIsNamed(t *testing.T) {
 
 func TestAMachineWithoutAWallSaysWhy(t *testing.T) {
 	t.Parallel()
+
 	if testing.Short() {
 		t.Skip("starts programs; `make test` runs this test")
 	}
 	broken := public.Dir(t) + "/bwrap"
-	public.Program(t, broken, "#!/bin/sh\n[ $1 = --help ] || { echo 'bwrap: setting up uid map: Permission denied' >&2; exit 1; }\n")
+	public.Program(
+		t,
+		broken,
+		"#!/bin/sh\n[ $1 = --help ] || { echo 'bwrap: setting up uid map: Permission denied' >&2; exit 1; }\n",
+	)
+
 	for program, want := range map[string]string{
 		"/no/such/bwrap": "apt install bubblewrap",
 		broken:           "uid map: Permission denied",

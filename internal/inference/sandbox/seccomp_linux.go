@@ -16,25 +16,75 @@ import (
 // as they do without privileges.
 var forbidden = []uint32{
 	// Other processes.
-	unix.SYS_PTRACE, unix.SYS_PROCESS_VM_READV, unix.SYS_PROCESS_VM_WRITEV, unix.SYS_PROCESS_MADVISE,
-	unix.SYS_PROCESS_MRELEASE, unix.SYS_PIDFD_GETFD, unix.SYS_KCMP,
+	unix.SYS_PTRACE,
+	unix.SYS_PROCESS_VM_READV,
+	unix.SYS_PROCESS_VM_WRITEV,
+	unix.SYS_PROCESS_MADVISE,
+	unix.SYS_PROCESS_MRELEASE,
+	unix.SYS_PIDFD_GETFD,
+	unix.SYS_KCMP,
 	// Parts of the kernel with a history of holes.
-	unix.SYS_BPF, unix.SYS_PERF_EVENT_OPEN, unix.SYS_USERFAULTFD, unix.SYS_FANOTIFY_INIT,
-	unix.SYS_IO_URING_SETUP, unix.SYS_IO_URING_ENTER, unix.SYS_IO_URING_REGISTER,
-	unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY, unix.SYS_KEYCTL, unix.SYS_VMSPLICE, unix.SYS_PERSONALITY,
+	unix.SYS_BPF,
+	unix.SYS_PERF_EVENT_OPEN,
+	unix.SYS_USERFAULTFD,
+	unix.SYS_FANOTIFY_INIT,
+	unix.SYS_IO_URING_SETUP,
+	unix.SYS_IO_URING_ENTER,
+	unix.SYS_IO_URING_REGISTER,
+	unix.SYS_ADD_KEY,
+	unix.SYS_REQUEST_KEY,
+	unix.SYS_KEYCTL,
+	unix.SYS_VMSPLICE,
+	unix.SYS_PERSONALITY,
 	// Namespaces and mounts.
-	unix.SYS_UNSHARE, unix.SYS_SETNS, unix.SYS_MOUNT, unix.SYS_UMOUNT2, unix.SYS_PIVOT_ROOT, unix.SYS_CHROOT,
-	unix.SYS_OPEN_TREE, unix.SYS_OPEN_TREE_ATTR, unix.SYS_LISTNS, unix.SYS_MOVE_MOUNT, unix.SYS_FSOPEN, unix.SYS_FSCONFIG, unix.SYS_FSMOUNT, unix.SYS_FSPICK,
-	unix.SYS_MOUNT_SETATTR, unix.SYS_NAME_TO_HANDLE_AT, unix.SYS_OPEN_BY_HANDLE_AT,
+	unix.SYS_UNSHARE,
+	unix.SYS_SETNS,
+	unix.SYS_MOUNT,
+	unix.SYS_UMOUNT2,
+	unix.SYS_PIVOT_ROOT,
+	unix.SYS_CHROOT,
+	unix.SYS_OPEN_TREE,
+	unix.SYS_OPEN_TREE_ATTR,
+	unix.SYS_LISTNS,
+	unix.SYS_MOVE_MOUNT,
+	unix.SYS_FSOPEN,
+	unix.SYS_FSCONFIG,
+	unix.SYS_FSMOUNT,
+	unix.SYS_FSPICK,
+	unix.SYS_MOUNT_SETATTR,
+	unix.SYS_NAME_TO_HANDLE_AT,
+	unix.SYS_OPEN_BY_HANDLE_AT,
 	// The machine.
-	unix.SYS_INIT_MODULE, unix.SYS_FINIT_MODULE, unix.SYS_DELETE_MODULE, unix.SYS_KEXEC_LOAD, unix.SYS_KEXEC_FILE_LOAD,
-	unix.SYS_REBOOT, unix.SYS_SWAPON, unix.SYS_SWAPOFF, unix.SYS_SYSLOG, unix.SYS_ACCT, unix.SYS_QUOTACTL,
-	unix.SYS_QUOTACTL_FD, unix.SYS_SETHOSTNAME, unix.SYS_SETDOMAINNAME, unix.SYS_SETTIMEOFDAY,
-	unix.SYS_CLOCK_SETTIME, unix.SYS_ADJTIMEX, unix.SYS_CLOCK_ADJTIME, unix.SYS_VHANGUP,
-	unix.SYS_MIGRATE_PAGES, unix.SYS_MOVE_PAGES,
+	unix.SYS_INIT_MODULE,
+	unix.SYS_FINIT_MODULE,
+	unix.SYS_DELETE_MODULE,
+	unix.SYS_KEXEC_LOAD,
+	unix.SYS_KEXEC_FILE_LOAD,
+	unix.SYS_REBOOT,
+	unix.SYS_SWAPON,
+	unix.SYS_SWAPOFF,
+	unix.SYS_SYSLOG,
+	unix.SYS_ACCT,
+	unix.SYS_QUOTACTL,
+	unix.SYS_QUOTACTL_FD,
+	unix.SYS_SETHOSTNAME,
+	unix.SYS_SETDOMAINNAME,
+	unix.SYS_SETTIMEOFDAY,
+	unix.SYS_CLOCK_SETTIME,
+	unix.SYS_ADJTIMEX,
+	unix.SYS_CLOCK_ADJTIME,
+	unix.SYS_VHANGUP,
+	unix.SYS_MIGRATE_PAGES,
+	unix.SYS_MOVE_PAGES,
 	// Memory that no limit counts: without a process that has it mapped.
-	unix.SYS_MEMFD_CREATE, unix.SYS_MEMFD_SECRET, unix.SYS_SHMGET, unix.SYS_SHMAT, unix.SYS_SHMCTL,
-	unix.SYS_MSGGET, unix.SYS_SEMGET, unix.SYS_MQ_OPEN,
+	unix.SYS_MEMFD_CREATE,
+	unix.SYS_MEMFD_SECRET,
+	unix.SYS_SHMGET,
+	unix.SYS_SHMAT,
+	unix.SYS_SHMCTL,
+	unix.SYS_MSGGET,
+	unix.SYS_SEMGET,
+	unix.SYS_MQ_OPEN,
 }
 
 // newestKnown is the highest number of a system call that this file was written with.
@@ -93,6 +143,7 @@ func denyEach(errno unix.Errno, values []uint32) (p []bpf.Instruction) {
 	for _, v := range values {
 		p = append(p, when(v, deny(errno))...)
 	}
+
 	return append(p, bpf.RetConstant{Val: seccompAllow})
 }
 
@@ -120,10 +171,17 @@ func seccompRules() []bpf.Instruction {
 			argument(1), bpf.ALUOpConstant{Op: bpf.ALUOpAnd, Val: socketTypeMask},
 			bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.SOCK_STREAM, SkipTrue: 1}, deny(unix.ESOCKTNOSUPPORT), allow)...)
 	}
-	p = append(p, when(unix.SYS_SETSOCKOPT, append([]bpf.Instruction{argument(2)}, denyEach(unix.EPERM, forbiddenOptions)...)...)...)
-	p = append(p, when(unix.SYS_IOCTL, append([]bpf.Instruction{argument(1)}, denyEach(unix.EPERM, forbiddenRequests)...)...)...)
+	p = append(
+		p,
+		when(
+			unix.SYS_SETSOCKOPT,
+			append([]bpf.Instruction{argument(2)}, denyEach(unix.EPERM, forbiddenOptions)...)...)...)
+	p = append(
+		p,
+		when(unix.SYS_IOCTL, append([]bpf.Instruction{argument(1)}, denyEach(unix.EPERM, forbiddenRequests)...)...)...)
 	p = append(p, when(unix.SYS_MMAP, argument(3), bpf.ALUOpConstant{Op: bpf.ALUOpAnd, Val: sharedAnonymous},
 		bpf.JumpIf{Cond: bpf.JumpEqual, Val: sharedAnonymous, SkipFalse: 1}, deny(unix.EPERM), allow)...)
+
 	return append(p, denyEach(unix.EPERM, slices.Concat(forbidden, forbiddenHere))...)
 }
 
@@ -134,6 +192,7 @@ func seccompProgram() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	var out bytes.Buffer
 	for _, i := range raw {
 		if err := binary.Write(&out, binary.NativeEndian, struct {
@@ -144,5 +203,6 @@ func seccompProgram() ([]byte, error) {
 			return nil, err
 		}
 	}
+
 	return out.Bytes(), nil
 }

@@ -5,4 +5,12 @@ import "golang.org/x/sys/unix"
 const auditArch = unix.AUDIT_ARCH_X86_64
 
 // forbiddenHere are those of amd64 alone.
-var forbiddenHere = []uint32{unix.SYS_IOPL, unix.SYS_IOPERM, unix.SYS_MODIFY_LDT, unix.SYS_USELIB, unix.SYS_USTAT, unix.SYS_SYSFS, unix.SYS__SYSCTL}
+var forbiddenHere = []uint32{
+	unix.SYS_IOPL,
+	unix.SYS_IOPERM,
+	unix.SYS_MODIFY_LDT,
+	unix.SYS_USELIB,
+	unix.SYS_USTAT,
+	unix.SYS_SYSFS,
+	unix.SYS__SYSCTL,
+}

@@ -32,16 +32,19 @@ const (
 
 func newPool(t testing.TB, box *sandbox.Box, timeout time.Duration) *sandbox.Pool {
 	t.Helper()
+
 	p, err := sandbox.NewPool(sandbox.PoolOptions{Box: box, Timeout: timeout, Cells: 4})
 	if err != nil {
 		t.Fatal(err)
 	}
 	p.SetTimes(timeout, patient)
+
 	return p
 }
 
 func newSession(t testing.TB, p *sandbox.Pool, files ...sandbox.File) *sandbox.Session {
 	t.Helper()
+
 	s, err := p.Session(t.Context(), files)
 	if err != nil {
 		t.Fatal(err)
@@ -51,24 +54,29 @@ func newSession(t testing.TB, p *sandbox.Pool, files ...sandbox.File) *sandbox.S
 			t.Error(err)
 		}
 	})
+
 	return s
 }
 
 func run(t testing.TB, s *sandbox.Session, code string) inference.ToolResult {
 	t.Helper()
+
 	r, err := s.Run(t.Context(), code)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	if len(r.Output) > 16<<10 || !utf8.ValidString(r.Output) {
 		t.Errorf("%d bytes of output, valid: %v", len(r.Output), utf8.ValidString(r.Output))
 	}
+
 	return r
 }
 
 func TestCellsShareASession(t *testing.T) {
 	t.Parallel()
 	p := newPool(t, openBox(t), patient)
+
 	s := newSession(t, p)
 	for _, cell := range []struct {
 		name, code, output, text string
@@ -100,14 +108,17 @@ func TestCellsShareASession(t *testing.T) {
 		if got.Output != cell.output || got.Failed != cell.failed {
 			t.Errorf("%s: output is\n%s\nfailed: %v; want\n%s", cell.name, got.Output, got.Failed, cell.output)
 		}
+
 		var text string
 		if len(got.Code) > 0 {
 			text = got.Code[0].Text
 		}
+
 		if text != cell.text {
 			t.Errorf("%s: the value is %q, want %q", cell.name, text, cell.text)
 		}
 	}
+
 	other := newSession(t, p)
 	if got := run(t, other, "x"); !strings.Contains(got.Output, "NameError") {
 		t.Errorf("another session sees the variables: %s", got.Output)
@@ -117,15 +128,18 @@ func TestCellsShareASession(t *testing.T) {
 func TestFilesOfASessionAreReadOnly(t *testing.T) {
 	t.Parallel()
 	p := newPool(t, openBox(t), patient)
+
 	s := newSession(t, p, sandbox.File{Name: "a b.csv", Data: []byte("1,2\n")})
 	if got := run(t, s, "open('/data/a b.csv').read()"); got.Output != `'1,2\n'` {
 		t.Errorf("the file is %s", got.Output)
 	}
+
 	for _, code := range []string{"open('/data/a b.csv', 'w')", "import os; os.remove('/data/a b.csv')", "os.chmod('/data/a b.csv', 0o666)", "open('/data/other', 'w')"} {
 		if got := run(t, s, code); !strings.Contains(got.Output, "Error") {
 			t.Errorf("%s: %s", code, got.Output)
 		}
 	}
+
 	if _, err := p.Session(t.Context(), []sandbox.File{{Name: "../x"}}); err == nil {
 		t.Error("a name with a folder is taken")
 	}
@@ -133,10 +147,12 @@ func TestFilesOfASessionAreReadOnly(t *testing.T) {
 
 func TestFiguresBecomePictures(t *testing.T) {
 	t.Parallel()
+
 	s := newSession(t, newPool(t, openBox(t), patient))
 	if got := run(t, s, "import matplotlib.pyplot as plt"); strings.Contains(got.Output, "ModuleNotFoundError") {
 		t.Fatal("needs matplotlib; `make setup-tools` installs it")
 	}
+
 	for _, cell := range []struct {
 		name, code string
 		pictures   int
@@ -156,19 +172,23 @@ func TestFiguresBecomePictures(t *testing.T) {
 	} {
 		got := run(t, s, cell.code)
 		n := 0
+
 		for _, c := range got.Code {
 			if c.PNG == "" {
 				continue
 			}
 			n++
+
 			b, err := base64.StdEncoding.DecodeString(c.PNG)
 			if err != nil {
 				t.Fatal(err)
 			}
+
 			if _, err := png.Decode(bytes.NewReader(b)); err != nil {
 				t.Errorf("%s: %v", cell.name, err)
 			}
 		}
+
 		if n != cell.pictures || !strings.Contains(got.Output, cell.output) {
 			t.Errorf("%s: %d pictures, want %d; output %s", cell.name, n, cell.pictures, got.Output)
 		}
@@ -177,17 +197,21 @@ func TestFiguresBecomePictures(t *testing.T) {
 
 func TestInterpretersThatWaitKnowTheFonts(t *testing.T) {
 	t.Parallel()
+
 	p, err := sandbox.NewPool(sandbox.PoolOptions{Box: openBox(t), Waiting: 1, Timeout: patient})
 	if err == nil {
 		err = p.Start(t.Context())
 	}
+
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	defer p.Stop(t.Context())
 	known := func(files ...sandbox.File) bool {
 		s := newSession(t, p, files...)
 		defer s.Close()
+
 		return strings.Contains(run(t, s, "import glob\nglob.glob('/tmp/matplotlib/fontlist*')").Output, "fontlist")
 	}
 	// A session with files has an interpreter of its own, which leaves the one that
@@ -204,6 +228,7 @@ func TestInterpretersThatWaitKnowTheFonts(t *testing.T) {
 			}
 		}
 	}
+
 	if !known() {
 		t.Error("the interpreter that waited has no list of fonts")
 	}
@@ -211,6 +236,7 @@ func TestInterpretersThatWaitKnowTheFonts(t *testing.T) {
 
 func TestScientificLibrariesFitTheLimits(t *testing.T) {
 	t.Parallel()
+
 	s := newSession(t, newPool(t, openBox(t), 2*patient))
 	for code, want := range map[string]string{
 		"import numpy as np\nint(np.linalg.det(np.eye(100)) * 3)":                                                   "3",
@@ -223,6 +249,7 @@ func TestScientificLibrariesFitTheLimits(t *testing.T) {
 		if strings.Contains(got.Output, "ModuleNotFoundError") {
 			t.Fatal("needs numpy, pandas, scipy and sympy; `make setup-tools` installs them")
 		}
+
 		if got.Output != want {
 			t.Errorf("%s\n%s", code, got.Output)
 		}
@@ -232,12 +259,14 @@ func TestScientificLibrariesFitTheLimits(t *testing.T) {
 func TestLongOutputIsShortened(t *testing.T) {
 	t.Parallel()
 	s := newSession(t, newPool(t, openBox(t), patient))
+
 	got := run(t, s, "for i in range(20000): print('line ü', i)")
 	for _, want := range []string{"line ü 0\n", "line ü 19999", "bytes left out"} {
 		if !strings.Contains(got.Output, want) {
 			t.Errorf("no %q in output of %d bytes", want, len(got.Output))
 		}
 	}
+
 	got = run(t, s, "'é' * 100000")
 	if len(got.Code) != 1 || len(got.Code[0].Text) > 16<<10 || !strings.HasPrefix(got.Output, "'ééé") {
 		t.Errorf("the value is not shortened: %.100s", got.Output)
@@ -247,12 +276,15 @@ func TestLongOutputIsShortened(t *testing.T) {
 // runStubborn runs a cell that does not end when it is interrupted, once it has begun.
 func runStubborn(t testing.TB, p *sandbox.Pool, s *sandbox.Session, code string) inference.ToolResult {
 	t.Helper()
+
 	p.SetTimes(short, short)
 	defer p.SetTimes(patient, patient)
+
 	got := run(t, s, code)
 	for deadline := time.Now().Add(wait.Patience); strings.Contains(got.Output, "KeyboardInterrupt") && time.Now().Before(deadline); {
 		got = run(t, s, code) // it was too early
 	}
+
 	return got
 }
 
@@ -262,18 +294,24 @@ func TestACellThatTakesTooLongIsInterrupted(t *testing.T) {
 	s := newSession(t, p)
 	run(t, s, "x = 6")
 	p.SetTimes(short, patient)
+
 	got := run(t, s, "import time\ntime.sleep(1000)")
-	if !got.Failed || !strings.Contains(got.Output, "KeyboardInterrupt") || !strings.Contains(got.Output, "it ran for 3s") {
+	if !got.Failed || !strings.Contains(got.Output, "KeyboardInterrupt") ||
+		!strings.Contains(got.Output, "it ran for 3s") {
 		t.Errorf("output is %s", got.Output)
 	}
 	p.SetTimes(patient, patient)
+
 	if got := run(t, s, "x"); got.Output != "6" {
 		t.Errorf("the variable is %s", got.Output)
 	}
+
 	got = runStubborn(t, p, s, "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True: pass")
-	if !got.Failed || !strings.Contains(got.Output, "did not end when it was interrupted") || !strings.Contains(got.Output, "files are gone") {
+	if !got.Failed || !strings.Contains(got.Output, "did not end when it was interrupted") ||
+		!strings.Contains(got.Output, "files are gone") {
 		t.Errorf("output is %s", got.Output)
 	}
+
 	got = run(t, s, "'x' in globals()")
 	if !strings.Contains(got.Output, "earlier calls are gone") || !strings.HasSuffix(got.Output, "\nFalse") {
 		t.Errorf("output is %s", got.Output)
@@ -288,12 +326,15 @@ func TestASessionEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	why := errors.New("the caller left")
 	time.AfterFunc(50*time.Millisecond, func() { cancel(why) })
+
 	if _, err := s.Run(ctx, "import time\ntime.sleep(1000)"); !errors.Is(err, why) {
 		t.Errorf("error is %v, want %v", err, why)
 	}
+
 	if err := errors.Join(s.Close(), s.Close()); err != nil {
 		t.Error(err)
 	}
+
 	if _, err := s.Run(t.Context(), "1"); err == nil {
 		t.Error("a closed session runs code")
 	}
@@ -301,14 +342,17 @@ func TestASessionEndsWithItsContext(t *testing.T) {
 
 func TestCellsTakeTurns(t *testing.T) {
 	t.Parallel()
+
 	p, err := sandbox.NewPool(sandbox.PoolOptions{Box: openBox(t), Cells: 1, Timeout: patient})
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	if err := p.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	var wg sync.WaitGroup
+
 	for range 5 {
 		s := newSession(t, p)
 		wg.Go(func() {
@@ -320,6 +364,7 @@ func TestCellsTakeTurns(t *testing.T) {
 	wg.Wait()
 	busy, idle := newSession(t, p), newSession(t, p)
 	ctx, cancel := context.WithCancel(t.Context())
+
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -329,10 +374,12 @@ func TestCellsTakeTurns(t *testing.T) {
 		waiting, leave := context.WithTimeout(t.Context(), 200*time.Millisecond)
 		defer leave()
 		_, err := idle.Run(waiting, "1")
+
 		return errors.Is(err, context.DeadlineExceeded)
 	})
 	cancel()
 	<-ended
+
 	if err := errors.Join(p.Stop(t.Context()), p.Stop(t.Context())); err != nil {
 		t.Error(err)
 	}

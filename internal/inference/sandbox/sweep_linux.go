@@ -20,6 +20,7 @@ func (w *wall) sweep() {
 		}
 		var levels int
 		var parent string
+
 		status, _ := os.ReadFile(path + "/status") // one that has ended needs nothing
 		for line := range strings.Lines(string(status)) {
 			switch key, value, _ := strings.Cut(line, ":"); key {
@@ -29,10 +30,12 @@ func (w *wall) sweep() {
 				levels = len(strings.Fields(value))
 			}
 		}
+
 		pid, err := strconv.Atoi(filepath.Base(path))
 		if err != nil || levels < 2 || w.isSandbox("/proc/"+parent) {
 			continue
 		}
+
 		if p, err := os.FindProcess(pid); err == nil {
 			if w.isSandbox(path) { // and no other that has its id now
 				p.Kill()
@@ -46,5 +49,7 @@ func (w *wall) sweep() {
 // program like this one.
 func (w *wall) isSandbox(process string) bool {
 	line, err := os.ReadFile(process + "/cmdline")
-	return err == nil && strings.HasPrefix(string(line), strings.Join(append([]string{w.bwrap}, ownArguments...), "\x00"))
+
+	return err == nil &&
+		strings.HasPrefix(string(line), strings.Join(append([]string{w.bwrap}, ownArguments...), "\x00"))
 }

@@ -31,30 +31,41 @@ type wall struct {
 
 func findWall(ctx context.Context, opt Options) (*wall, error) {
 	w := &wall{uid: -1}
+
 	var err error
 	if w.bwrap, err = exec.LookPath(opt.Bubblewrap); err != nil {
-		return nil, fmt.Errorf("%w: bubblewrap is missing (%w); `make setup` installs it, by hand: apt install bubblewrap", ErrUnavailable, err)
+		return nil, fmt.Errorf(
+			"%w: bubblewrap is missing (%w); `make setup` installs it, by hand: apt install bubblewrap",
+			ErrUnavailable,
+			err,
+		)
 	}
+
 	if w.bwrap, err = filepath.Abs(w.bwrap); err != nil {
 		return nil, err
 	}
+
 	if os.Geteuid() == 0 {
 		w.uid = opt.UID
 	}
+
 	help, err := exec.CommandContext(ctx, w.bwrap, "--help").CombinedOutput()
 	if err != nil {
 		return nil, fmt.Errorf("%w: %s --help: %w", ErrUnavailable, w.bwrap, err)
 	}
 	w.noMoreUsers = strings.Contains(string(help), "--disable-userns")
+
 	if err := closeOnExec(); err != nil {
 		return nil, err
 	}
+
 	if w.filter, err = seccompProgram(); err != nil {
 		return nil, fmt.Errorf("sandbox: the system call filter: %w", err)
 	}
 	own, _ := os.ReadFile("/proc/self/cgroup") // none without control groups
 	w.groups = delegatedGroup(cgroupRoot, string(own))
 	w.sweep()
+
 	return w, nil
 }
 
@@ -68,17 +79,20 @@ func closeOnExec() error {
 	if err != nil {
 		return fmt.Errorf("sandbox: %w", err)
 	}
+
 	for _, f := range open {
 		if fd, err := strconv.Atoi(f.Name()); err == nil && fd > 2 {
 			unix.CloseOnExec(fd)
 		}
 	}
+
 	return nil
 }
 
 // unavailable explains why the probe failed, by what this machine is set to.
 func (w *wall) unavailable(err error) error {
 	var why string
+
 	switch {
 	case sysctl("kernel/apparmor_restrict_unprivileged_userns") == "1" && strings.Contains(err.Error(), "ermission denied"):
 		why = "AppArmor forbids user namespaces (Ubuntu 23.10 and later): install a profile for bwrap that has `userns,` (docs/operations.md), " +
@@ -93,6 +107,7 @@ func (w *wall) unavailable(err error) error {
 	default:
 		why = "user namespaces must be allowed (docs/operations.md)"
 	}
+
 	return fmt.Errorf("%w: bubblewrap fails: %w; %s", ErrUnavailable, err, why)
 }
 
@@ -101,6 +116,7 @@ func sysctl(name string) string {
 	if err != nil {
 		return ""
 	}
+
 	return strings.TrimSpace(string(b))
 }
 
@@ -110,6 +126,7 @@ func inContainer() bool {
 			return true
 		}
 	}
+
 	return false
 }
 
@@ -119,23 +136,32 @@ func findProgram(name string) (string, error) {
 	if !strings.Contains(name, "/") {
 		candidates = []string{"/usr/bin/" + name, "/bin/" + name, "/usr/local/bin/" + name}
 	}
+
 	for _, c := range candidates {
 		p, err := exec.LookPath(c)
 		if errors.Is(err, os.ErrNotExist) {
 			continue
 		}
+
 		if err != nil {
 			return "", fmt.Errorf("sandbox: %w", err)
 		}
+
 		real, err := filepath.EvalSymlinks(p)
 		if err != nil {
 			return "", fmt.Errorf("sandbox: %w", err)
 		}
-		if !slices.ContainsFunc(append([]string{localDir}, systemDirs...), func(dir string) bool { return strings.HasPrefix(real, dir+"/") }) {
+
+		if !slices.ContainsFunc(
+			append([]string{localDir}, systemDirs...),
+			func(dir string) bool { return strings.HasPrefix(real, dir+"/") },
+		) {
 			return "", fmt.Errorf("sandbox: %s is %s; programs of /usr can be run, no others", name, real)
 		}
+
 		return p, nil
 	}
+
 	return "", fmt.Errorf("sandbox: %w: %s is not in /usr/bin, /bin or /usr/local/bin", exec.ErrNotFound, name)
 }
 
@@ -145,10 +171,29 @@ const localDir = "/usr/local"
 
 // systemDirs are what packages install. Folders that do not exist are left out;
 // links, as /bin on most systems, are made anew.
-var systemDirs = []string{"/usr/bin", "/usr/sbin", "/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/libexec", "/usr/share", "/bin", "/lib", "/lib32", "/lib64"}
+var systemDirs = []string{
+	"/usr/bin",
+	"/usr/sbin",
+	"/usr/lib",
+	"/usr/lib32",
+	"/usr/lib64",
+	"/usr/libexec",
+	"/usr/share",
+	"/bin",
+	"/lib",
+	"/lib32",
+	"/lib64",
+}
 
 // systemFiles are settings without which libraries do not load or find fonts.
-var systemFiles = []string{"/etc/ld.so.cache", "/etc/alternatives", "/etc/fonts", "/etc/matplotlibrc", "/etc/localtime", "/var/cache/fontconfig"}
+var systemFiles = []string{
+	"/etc/ld.so.cache",
+	"/etc/alternatives",
+	"/etc/fonts",
+	"/etc/matplotlibrc",
+	"/etc/localtime",
+	"/var/cache/fontconfig",
+}
 
 // ownArguments are the first of every sandbox.
 var ownArguments = []string{
@@ -160,12 +205,43 @@ var ownArguments = []string{
 // stands for /dev/zero, because it reads alike and cannot be mapped: shared memory of
 // /dev/zero counts for no process once no process maps it.
 var deviceArguments = []string{
-	"--size", "4096", "--tmpfs", "/dev",
-	"--dev-bind", "/dev/null", "/dev/null", "--dev-bind", "/dev/full", "/dev/full", "--dev-bind", "/dev/full", "/dev/zero",
-	"--dev-bind", "/dev/random", "/dev/random", "--dev-bind", "/dev/urandom", "/dev/urandom",
-	"--symlink", "/proc/self/fd", "/dev/fd", "--symlink", "/proc/self/fd/0", "/dev/stdin",
-	"--symlink", "/proc/self/fd/1", "/dev/stdout", "--symlink", "/proc/self/fd/2", "/dev/stderr",
-	"--size", strconv.Itoa(shmBytes), "--tmpfs", "/dev/shm", "--remount-ro", "/dev",
+	"--size",
+	"4096",
+	"--tmpfs",
+	"/dev",
+	"--dev-bind",
+	"/dev/null",
+	"/dev/null",
+	"--dev-bind",
+	"/dev/full",
+	"/dev/full",
+	"--dev-bind",
+	"/dev/full",
+	"/dev/zero",
+	"--dev-bind",
+	"/dev/random",
+	"/dev/random",
+	"--dev-bind",
+	"/dev/urandom",
+	"/dev/urandom",
+	"--symlink",
+	"/proc/self/fd",
+	"/dev/fd",
+	"--symlink",
+	"/proc/self/fd/0",
+	"/dev/stdin",
+	"--symlink",
+	"/proc/self/fd/1",
+	"/dev/stdout",
+	"--symlink",
+	"/proc/self/fd/2",
+	"/dev/stderr",
+	"--size",
+	strconv.Itoa(shmBytes),
+	"--tmpfs",
+	"/dev/shm",
+	"--remount-ro",
+	"/dev",
 }
 
 // arguments are bwrap's, up to what is run. fd gives the number under which it
@@ -175,6 +251,7 @@ func (w *wall) arguments(program string, l Limits, inputs []input, fd func(*os.F
 	if w.noMoreUsers {
 		a = append(a, "--disable-userns")
 	}
+
 	for _, dir := range systemDirs {
 		if target, err := os.Readlink(dir); err == nil {
 			a = append(a, "--symlink", target, dir)
@@ -182,9 +259,11 @@ func (w *wall) arguments(program string, l Limits, inputs []input, fd func(*os.F
 			a = append(a, "--ro-bind-try", dir, dir)
 		}
 	}
+
 	if strings.HasPrefix(program, localDir+"/") {
 		a = append(a, "--ro-bind", localDir, localDir)
 	}
+
 	for _, file := range systemFiles {
 		a = append(a, "--ro-bind-try", file, file)
 	}
@@ -194,6 +273,7 @@ func (w *wall) arguments(program string, l Limits, inputs []input, fd func(*os.F
 	a = append(a, "--proc", "/proc", "--remount-ro", "/proc")
 	a = append(a, deviceArguments...)
 	a = append(a, "--size", size, "--tmpfs", WorkDir, "--size", size, "--tmpfs", "/tmp", "--dir", InputDir)
+
 	for _, in := range inputs {
 		if in.writable {
 			a = append(a, "--file", fd(in.content), in.path)
@@ -201,9 +281,11 @@ func (w *wall) arguments(program string, l Limits, inputs []input, fd func(*os.F
 			a = append(a, "--perms", "0444", "--ro-bind-data", fd(in.content), in.path)
 		}
 	}
+
 	a = append(a, "--remount-ro", "/", "--chdir", WorkDir, "--info-fd", fd(at.info), "--block-fd", fd(at.gate))
 	if at.filter != nil {
 		a = append(a, "--seccomp", fd(at.filter))
 	}
+
 	return append(a, "--")
 }

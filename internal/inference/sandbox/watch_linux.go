@@ -19,8 +19,10 @@ import (
 // has nothing yet that could be over a limit.
 func (p *process) watch() {
 	l := p.limits
+
 	end := time.NewTimer(l.Wall)
 	defer end.Stop()
+
 	if p.used != nil {
 		select {
 		case <-p.exited:
@@ -30,8 +32,10 @@ func (p *process) watch() {
 		case <-p.used:
 		}
 	}
+
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
+
 	for {
 		select {
 		case <-p.exited:
@@ -49,6 +53,7 @@ func (p *process) check() {
 	p.idle.Lock()
 	defer p.idle.Unlock()
 	l := p.limits
+
 	n, bytes, files := p.usage(l.Memory)
 	switch {
 	case bytes > l.Memory:
@@ -86,6 +91,7 @@ func (p *process) rest() int64 {
 	defer p.idle.Unlock()
 	_, processes, files := p.usage(p.limits.Memory)
 	p.allowed = min(processes+files+idleSlack, p.limits.total())
+
 	return p.allowed
 }
 
@@ -98,10 +104,12 @@ func (p *process) usage(enough int64) (n int, sum, files int64) {
 			files += int64(st.Blocks-st.Bfree) * st.Bsize
 		}
 	}
+
 	if _, err := p.procs.Seek(0, io.SeekStart); err != nil {
 		return 0, 0, files
 	}
 	names, _ := p.procs.Readdirnames(-1) // what ended meanwhile is not missed
+
 	names = slices.DeleteFunc(names, func(name string) bool { return name[0] < '0' || name[0] > '9' })
 	for _, name := range names {
 		var size, resident int64
@@ -109,18 +117,22 @@ func (p *process) usage(enough int64) (n int, sum, files int64) {
 			sum += resident * int64(os.Getpagesize())
 		}
 	}
+
 	sockets := p.sockets() * socketMemory()
 	if sum += sockets; sum <= enough {
 		return len(names), sum, files
 	}
 	sum = sockets
+
 	for _, name := range names {
 		_, rest, _ := strings.Cut(p.proc(name+"/smaps_rollup"), "\nPss:")
+
 		var kib int64
 		if _, err := fmt.Sscan(rest, &kib); err == nil {
 			sum += kib << 10
 		}
 	}
+
 	return len(names), sum, files
 }
 
@@ -135,10 +147,12 @@ func (p *process) sockets() (n int64) {
 // filter keeps from being raised, and a last message that begins before the buffer is full.
 func socketMemory() int64 {
 	const usual, message = 212992, 64 << 10
+
 	buffer, err := strconv.ParseInt(sysctl("net/core/wmem_default"), 10, 64)
 	if err != nil {
 		buffer = usual // a container's /proc may not have it
 	}
+
 	return buffer + message
 }
 
@@ -153,6 +167,7 @@ func (p *process) inodes() (n uint64) {
 			n += st.Files - st.Ffree
 		}
 	}
+
 	return n
 }
 
@@ -162,8 +177,10 @@ func (p *process) proc(name string) string {
 	if err != nil {
 		return ""
 	}
+
 	f := os.NewFile(uintptr(fd), name)
 	defer f.Close()
 	b, _ := io.ReadAll(io.LimitReader(f, 16<<10)) // a process that ends has nothing
+
 	return string(b)
 }

@@ -42,11 +42,13 @@ func Start(ctx context.Context) (*Server, error) {
 	}
 	serving, end := context.WithCancel(context.WithoutCancel(ctx))
 	s := &Server{host: listener.Addr().String(), token: rand.Text(), end: end, changed: make(chan struct{})}
+
 	s.http = &http.Server{
 		Handler: s.routes(), ReadHeaderTimeout: 5 * time.Second, MaxHeaderBytes: 16 << 10,
 		BaseContext: func(net.Listener) context.Context { return serving },
 	}
 	go func() { _ = s.http.Serve(listener) }() // it ends with Stop
+
 	return s, nil
 }
 
@@ -76,6 +78,7 @@ func (s *Server) set(change func()) {
 func (s *Server) now() (html, problem string, changed <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+
 	return s.html, s.problem, s.changed
 }
 
@@ -84,9 +87,13 @@ func (s *Server) routes() http.Handler {
 	mux.HandleFunc("GET /assets/{name}", asset)
 	mux.HandleFunc("GET /fonts/{name}", font)
 	mux.HandleFunc("GET /preview", func(w http.ResponseWriter, _ *http.Request) { page(w, web.Preview()) })
-	mux.HandleFunc("GET /live/{token}/{$}", s.guarded(func(w http.ResponseWriter, _ *http.Request) { page(w, web.Live()) }))
+	mux.HandleFunc(
+		"GET /live/{token}/{$}",
+		s.guarded(func(w http.ResponseWriter, _ *http.Request) { page(w, web.Live()) }),
+	)
 	mux.HandleFunc("GET /live/{token}/page", s.guarded(s.document))
 	mux.HandleFunc("GET /live/{token}/events", s.guarded(s.events))
+
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("Cache-Control", "no-store")
@@ -130,7 +137,8 @@ func (s *Server) document(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.Header().Set("Content-Security-Policy", "sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline'; frame-ancestors 'none'")
+	w.Header().
+		Set("Content-Security-Policy", "sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline'; frame-ancestors 'none'")
 	_, _ = io.WriteString(w, html)
 }
 
@@ -141,18 +149,22 @@ const quiet = 15 * time.Second
 func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	out := http.NewResponseController(w)
+
 	tick := time.NewTicker(quiet)
 	defer tick.Stop()
+
 	for {
 		html, problem, changed := s.now()
 		if html != "" || problem != "" {
 			data, _ := json.Marshal(map[string]string{"error": problem}) // it always encodes
 			_, _ = fmt.Fprintf(w, "data: %s\n\n", data)
 		}
+
 		for waiting := true; waiting; {
 			if out.Flush() != nil {
 				return
 			}
+
 			select {
 			case <-r.Context().Done():
 				return
@@ -180,8 +192,10 @@ func font(w http.ResponseWriter, r *http.Request) {
 	if r.PathValue("name") == "faces.css" {
 		w.Header().Set("Content-Type", "text/css; charset=utf-8")
 		_, _ = io.WriteString(w, fonts.Stylesheet("/fonts/"))
+
 		return
 	}
+
 	face, ok := fonts.Face(r.PathValue("name"))
 	if !ok {
 		http.NotFound(w, r)

@@ -70,21 +70,33 @@ func draw(w io.Writer, m Metric, runs []Run, page bool) error {
 	if err == nil && page {
 		t, err = t.New("page").Parse(chartHTML)
 	}
+
 	if err != nil {
 		return fmt.Errorf("the chart's template: %w", err)
 	}
+
 	return t.Execute(w, newDrawing(m, runs))
 }
 
 func newDrawing(m Metric, runs []Run) drawing {
 	points := m.Points(runs)
-	d := drawing{Title: m.Title, Name: m.Name, Width: ChartWidth, Height: ChartHeight, Left: plotLeft, Right: plotRight, Bottom: plotBottom}
+
+	d := drawing{
+		Title:  m.Title,
+		Name:   m.Name,
+		Width:  ChartWidth,
+		Height: ChartHeight,
+		Left:   plotLeft,
+		Right:  plotRight,
+		Bottom: plotBottom,
+	}
 	if len(points) == 0 {
 		d.Empty = "no run has a value yet"
 		return d
 	}
 	s := m.Summarize(runs)
 	d.Subtitle = Span(points[0].At, points[len(points)-1].At, "2 January 2006")
+
 	d.Facts = []fact{{"runs", fmt.Sprint(s.Runs)}, {"median", m.Format(s.P50)}, {"95 % below", m.Format(s.P95)}}
 	if trend := TrendText(s); trend != "" {
 		d.Facts = append(d.Facts, fact{"newer half", trend})
@@ -95,14 +107,17 @@ func newDrawing(m Metric, runs []Run) drawing {
 		if n == 1 {
 			return (plotLeft + plotRight) / 2
 		}
+
 		return tenth(plotLeft + 10 + (plotRight-plotLeft-20)*float64(i)/float64(n-1))
 	}
+
 	for v := 0.0; v <= axis.top*1.001; v += axis.step {
 		d.Lines = append(d.Lines, gridLine{y(v), m.Format(v)})
 	}
 	d.P95 = gridLine{y(s.P95), "p95"}
 	d.dots(m, points, x, y)
 	d.path(points, x, y)
+
 	return d
 }
 
@@ -111,19 +126,34 @@ const maxDots = 1500
 
 func (d *drawing) dots(m Metric, points []Point, x func(i, n int) float64, y func(float64) float64) {
 	every := (len(points) + maxDots - 1) / maxDots
+
 	radius := 3.5
 	if len(points) > 150 {
 		radius = 2
 	}
+
 	for i := 0; i < len(points); i += every {
 		p := points[i]
-		d.Dots = append(d.Dots, dot{x(i, len(points)), y(p.Value), radius, p.At.Local().Format("2 Jan 2006 15:04") + ": " + m.Format(p.Value)})
+		d.Dots = append(
+			d.Dots,
+			dot{
+				x(i, len(points)),
+				y(p.Value),
+				radius,
+				p.At.Local().Format("2 Jan 2006 15:04") + ": " + m.Format(p.Value),
+			},
+		)
 	}
 	last := len(points) - 1
+
 	d.Ticks = append(d.Ticks, tick{x(0, len(points)), points[0].At.Local().Format("2 Jan 15:04"), "start"})
 	if len(points) > 2 {
-		d.Ticks = append(d.Ticks, tick{x(last/2, len(points)), points[last/2].At.Local().Format("2 Jan 15:04"), "middle"})
+		d.Ticks = append(
+			d.Ticks,
+			tick{x(last/2, len(points)), points[last/2].At.Local().Format("2 Jan 15:04"), "middle"},
+		)
 	}
+
 	if len(points) > 1 {
 		d.Ticks = append(d.Ticks, tick{x(last, len(points)), points[last].At.Local().Format("2 Jan 15:04"), "end"})
 	}
@@ -135,6 +165,7 @@ func (d *drawing) path(points []Point, x func(i, n int) float64, y func(float64)
 	if len(groups) < 2 {
 		return
 	}
+
 	var line strings.Builder
 	for i, v := range groups {
 		fmt.Fprintf(&line, "%c%g %g", "ML"[min(i, 1)], x(i, len(groups)), y(v))

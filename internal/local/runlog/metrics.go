@@ -29,6 +29,7 @@ func Metrics() []Metric {
 	positive := func(f func(Run) float64) func(Run) (float64, bool) {
 		return func(r Run) (float64, bool) { return f(r), f(r) > 0 && r.Failures < r.Documents }
 	}
+
 	return []Metric{
 		{"hit_rate", "Answers from the analysis cache", "%", func(r Run) (float64, bool) {
 			return 100 * float64(r.Hits) / float64(max(r.Lookups, 1)), r.Lookups > 0
@@ -39,20 +40,32 @@ func Metrics() []Metric {
 		{"print_ms", "Printing, per document", "ms", positive(func(r Run) float64 { return r.PrintMS })},
 		{"pages", "Pages per run", "", converted(func(r Run) float64 { return float64(r.Pages) })},
 		{"bytes", "Bytes written per run", "bytes", converted(func(r Run) float64 { return float64(r.Bytes) })},
-		{"failures", "Documents that failed, per run", "", func(r Run) (float64, bool) { return float64(r.Failures), true }},
+		{
+			"failures",
+			"Documents that failed, per run",
+			"",
+			func(r Run) (float64, bool) { return float64(r.Failures), true },
+		},
 	}
 }
 
 // MetricOf finds a metric by name. The error lists them.
 func MetricOf(name string) (Metric, error) {
 	var names []string
+
 	for _, m := range Metrics() {
 		if m.Name == name {
 			return m, nil
 		}
 		names = append(names, m.Name)
 	}
-	return Metric{}, fmt.Errorf("%.40q is not a metric%s; allowed: %s", name, input.DidYouMean(name, names), strings.Join(names, ", "))
+
+	return Metric{}, fmt.Errorf(
+		"%.40q is not a metric%s; allowed: %s",
+		name,
+		input.DidYouMean(name, names),
+		strings.Join(names, ", "),
+	)
 }
 
 // Point is a metric's value in one run.
@@ -64,11 +77,13 @@ type Point struct {
 // Points are the values of the runs that have one, in the order of the runs.
 func (m Metric) Points(runs []Run) []Point {
 	var points []Point
+
 	for _, r := range runs {
 		if v, ok := m.of(r); ok {
 			points = append(points, Point{r.At, v})
 		}
 	}
+
 	return points
 }
 
@@ -90,6 +105,7 @@ func (m Metric) Format(v float64) string {
 	case v == math.Trunc(v):
 		return strings.TrimSpace(fmt.Sprintf("%.0f %s", v, m.Unit))
 	}
+
 	return strings.TrimSpace(fmt.Sprintf("%.1f %s", v, m.Unit))
 }
 
@@ -103,6 +119,7 @@ func Span(from, to time.Time, layout string) string {
 	if first == last {
 		return first
 	}
+
 	return first + " to " + last
 }
 
@@ -124,13 +141,20 @@ const trendFrom = 8
 // Summarize sums up a metric.
 func (m Metric) Summarize(runs []Run) Summary {
 	list := values(m.Points(runs))
-	s := Summary{Metric: m.Name, Runs: len(list), P50: thousandth(quantile(list, 0.5)), P95: thousandth(quantile(list, 0.95))}
+
+	s := Summary{
+		Metric: m.Name,
+		Runs:   len(list),
+		P50:    thousandth(quantile(list, 0.5)),
+		P95:    thousandth(quantile(list, 0.95)),
+	}
 	if half := len(list) / 2; len(list) >= trendFrom {
 		older, newer := quantile(list[:half], 0.5), quantile(list[half:], 0.5)
 		if older > 0 {
 			s.Trend = new(math.Round(1000*(newer-older)/older) / 10)
 		}
 	}
+
 	return s
 }
 
@@ -144,6 +168,7 @@ func quantile(values []float64, share float64) float64 {
 	at := share * float64(len(sorted)-1)
 	low := int(at)
 	high := min(low+1, len(sorted)-1)
+
 	return sorted[low] + (at-float64(low))*(sorted[high]-sorted[low])
 }
 
@@ -167,20 +192,25 @@ type Report struct {
 func NewReport(runs []Run, skipped int) Report {
 	r := Report{Runs: len(runs), Skipped: skipped}
 	lookups, hits := 0, 0
+
 	for _, run := range runs {
 		r.Documents += run.Documents
 		r.Failures += run.Failures
 		lookups += run.Lookups
 		hits += run.Hits
 	}
+
 	if lookups > 0 {
 		r.HitRate = thousandth(float64(hits) / float64(lookups))
 	}
+
 	if len(runs) > 0 {
 		r.From, r.To = runs[0].At, runs[len(runs)-1].At
 	}
+
 	for _, m := range Metrics() {
 		r.Metrics = append(r.Metrics, m.Summarize(runs))
 	}
+
 	return r
 }

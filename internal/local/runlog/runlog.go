@@ -62,12 +62,15 @@ func Folder(getenv func(string) string) (string, error) {
 	default:
 		return "", fmt.Errorf("PRESSWORK_TELEMETRY=%q: allowed: on, off", value)
 	}
+
 	if state := getenv("XDG_STATE_HOME"); filepath.IsAbs(state) {
 		return filepath.Join(state, "presswork"), nil
 	}
+
 	if home := getenv("HOME"); filepath.IsAbs(home) {
 		return filepath.Join(home, ".local", "state", "presswork"), nil
 	}
+
 	return "", nil
 }
 
@@ -80,24 +83,29 @@ func Open(dir string) *Log { return &Log{dir} }
 // Add notes a run, in one write. Errors: the system's.
 func (d *Log) Add(r Run) error {
 	r.Version = version
+
 	line, err := json.Marshal(r)
 	if err != nil {
 		return err
 	}
+
 	if err := os.MkdirAll(d.dir, 0o700); err != nil {
 		return err
 	}
+
 	path := filepath.Join(d.dir, current)
 	if full(path, len(line)) {
 		if err := d.rotate(path, len(line)); err != nil {
 			return err
 		}
 	}
+
 	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
 	_, err = f.Write(append(line, '\n'))
+
 	return errors.Join(err, f.Close())
 }
 
@@ -118,14 +126,17 @@ func (d *Log) rotate(path string, line int) error {
 		return err
 	}
 	defer lock.Close() // which also unlocks
+
 	for until := time.Now().Add(patience); syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) != nil; time.Sleep(time.Millisecond) {
 		if time.Now().After(until) {
 			return nil
 		}
 	}
+
 	if !full(path, line) { // another process was faster
 		return nil
 	}
+
 	return os.Rename(path, filepath.Join(d.dir, previous))
 }
 
@@ -137,9 +148,11 @@ func (d *Log) Runs() (runs []Run, skipped int, err error) {
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
+
 		if err != nil {
 			return nil, 0, err
 		}
+
 		for line := range bytes.Lines(b) {
 			var r Run
 			if len(line) > maxLine || json.Unmarshal(line, &r) != nil || !r.sane() {
@@ -150,6 +163,7 @@ func (d *Log) Runs() (runs []Run, skipped int, err error) {
 		}
 	}
 	slices.SortStableFunc(runs, func(a, b Run) int { return a.At.Compare(b.At) })
+
 	return runs, skipped, nil
 }
 
@@ -161,28 +175,34 @@ func readBounded(path string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
+
 	return io.ReadAll(io.LimitReader(f, 2*maxBytes))
 }
 
 // sane reports whether a line can be one of ours.
 func (r Run) sane() bool {
 	const limit = 1e12
-	for _, v := range []float64{r.TotalMS, r.AnalyzeMS, r.RenderMS, r.PrintMS, float64(r.Bytes), float64(r.Documents),
-		float64(r.Failures), float64(r.Pages), float64(r.Lookups), float64(r.Hits)} {
+	for _, v := range []float64{
+		r.TotalMS, r.AnalyzeMS, r.RenderMS, r.PrintMS, float64(r.Bytes), float64(r.Documents),
+		float64(r.Failures), float64(r.Pages), float64(r.Lookups), float64(r.Hits),
+	} {
 		if v < 0 || v > limit {
 			return false
 		}
 	}
+
 	return r.Version == version && r.Documents > 0 && r.Hits <= r.Lookups && r.Failures <= r.Documents && !r.At.IsZero()
 }
 
 // Clear removes the run log.
 func (d *Log) Clear() error {
 	var errs []error
+
 	for _, name := range []string{current, previous, lockFile} {
 		if err := os.Remove(filepath.Join(d.dir, name)); !errors.Is(err, fs.ErrNotExist) {
 			errs = append(errs, err)
 		}
 	}
+
 	return errors.Join(errs...)
 }

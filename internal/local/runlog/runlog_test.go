@@ -25,14 +25,18 @@ import (
 func runs(n int) []runlog.Run {
 	list := make([]runlog.Run, n)
 	for i := range list {
-		list[i] = runlog.Run{Version: 1, At: time.Date(2026, 11, 1, i, 0, 0, 0, time.UTC), Documents: 1, Pages: 2, Bytes: 20_000,
-			TotalMS: float64(i), RenderMS: 3, PrintMS: float64(i) / 2, Lookups: 2, Hits: i % 3}
+		list[i] = runlog.Run{
+			Version: 1, At: time.Date(2026, 11, 1, i, 0, 0, 0, time.UTC), Documents: 1, Pages: 2, Bytes: 20_000,
+			TotalMS: float64(i), RenderMS: 3, PrintMS: float64(i) / 2, Lookups: 2, Hits: i % 3,
+		}
 	}
+
 	return list
 }
 
 func write(t *testing.T, dir string, list []runlog.Run) {
 	t.Helper()
+
 	d := runlog.Open(dir)
 	for _, r := range list {
 		if err := d.Add(r); err != nil {
@@ -44,21 +48,26 @@ func write(t *testing.T, dir string, list []runlog.Run) {
 func TestTheDiaryKeepsRuns(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "state", "presswork")
+
 	d := runlog.Open(dir)
 	if got, _, err := d.Runs(); len(got) != 0 || err != nil {
 		t.Errorf("a new run log has %v, %v", got, err)
 	}
 	write(t, dir, runs(20))
+
 	got, skipped, err := d.Runs()
 	if diff := cmp.Diff(runs(20), got); diff != "" || skipped != 0 || err != nil {
 		t.Errorf("%d skipped, %v, %s", skipped, err, diff)
 	}
+
 	if info, err := os.Stat(filepath.Join(dir, "telemetry.jsonl")); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("others may read it: %v, %v", info.Mode(), err)
 	}
+
 	if err := errors.Join(d.Clear(), d.Clear()); err != nil {
 		t.Error(err)
 	}
+
 	if got, _, _ := d.Runs(); len(got) != 0 {
 		t.Errorf("%d runs are left", len(got))
 	}
@@ -68,19 +77,32 @@ func TestDamagedLinesAreSkippedAndCounted(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	write(t, dir, runs(3))
+
 	f, err := os.OpenFile(filepath.Join(dir, "telemetry.jsonl"), os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	bad := []string{"", "{", `{"v":2}`, `{"v":1,"at":"2026-01-01T00:00:00Z","documents":1,"total_ms":-1}`, `{"v":1,"documents":1}`,
-		`{"v":1,"at":"2026-01-01T00:00:00Z","documents":1,"lookups":1,"hits":2}`, `{"v":1,"at":"2026-01-01T00:00:00Z","documents":1,"total_ms":1e300}`,
-		strings.Repeat("x", 1<<16), "\x00\xff", `{"v":1,"at":"20`}
+
+	bad := []string{
+		"",
+		"{",
+		`{"v":2}`,
+		`{"v":1,"at":"2026-01-01T00:00:00Z","documents":1,"total_ms":-1}`,
+		`{"v":1,"documents":1}`,
+		`{"v":1,"at":"2026-01-01T00:00:00Z","documents":1,"lookups":1,"hits":2}`,
+		`{"v":1,"at":"2026-01-01T00:00:00Z","documents":1,"total_ms":1e300}`,
+		strings.Repeat("x", 1<<16),
+		"\x00\xff",
+		`{"v":1,"at":"20`,
+	}
 	if _, err := io.WriteString(f, strings.Join(bad, "\n")); err != nil {
 		t.Fatal(err)
 	}
+
 	if err := f.Close(); err != nil {
 		t.Fatal(err)
 	}
+
 	got, skipped, err := runlog.Open(dir).Runs()
 	if len(got) != 3 || skipped != len(bad) || err != nil {
 		t.Errorf("%d runs, %d skipped, %v", len(got), skipped, err)
@@ -92,6 +114,7 @@ func TestTheDiaryIsBoundedAndSharedByManyWriters(t *testing.T) {
 	dir := t.TempDir()
 	r := runs(1)[0]
 	const writers, each = 8, 2500
+
 	var all sync.WaitGroup
 	for range writers {
 		all.Go(func() {
@@ -105,11 +128,13 @@ func TestTheDiaryIsBoundedAndSharedByManyWriters(t *testing.T) {
 		})
 	}
 	all.Wait()
+
 	got, skipped, err := runlog.Open(dir).Runs()
 	if err != nil || skipped > 0 || len(got) < writers*each/4 || len(got) == writers*each {
 		t.Errorf("%d of %d runs kept, %d torn, %v", len(got), writers*each, skipped, err)
 	}
 	size := int64(0)
+
 	for _, name := range []string{"telemetry.jsonl", "telemetry.1.jsonl"} {
 		info, err := os.Stat(filepath.Join(dir, name))
 		if err != nil {
@@ -117,6 +142,7 @@ func TestTheDiaryIsBoundedAndSharedByManyWriters(t *testing.T) {
 		}
 		size += info.Size()
 	}
+
 	if size > 2<<20+writers*400 {
 		t.Errorf("the run log takes %d bytes", size)
 	}
@@ -126,22 +152,32 @@ func TestTheDiaryIsBoundedAndSharedByManyWriters(t *testing.T) {
 func TestARunIsKeptThoughAnotherProgramHoldsTheLock(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
+
 	lock, err := os.Create(filepath.Join(dir, ".telemetry.lock"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer lock.Close()
+
 	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "telemetry.jsonl"), bytes.Repeat([]byte("\n"), 1<<20), 0o600); err != nil {
+
+	if err := os.WriteFile(
+		filepath.Join(dir, "telemetry.jsonl"),
+		bytes.Repeat([]byte("\n"), 1<<20),
+		0o600,
+	); err != nil {
 		t.Fatal(err)
 	}
+
 	added := make(chan error, 1)
 	go func() { added <- runlog.Open(dir).Add(runs(1)[0]) }()
+
 	if err := wait.Receive(t, "the run", added); err != nil {
 		t.Fatal(err)
 	}
+
 	if got, _, err := runlog.Open(dir).Runs(); len(got) != 1 || err != nil {
 		t.Errorf("%d runs, %v", len(got), err)
 	}
@@ -149,6 +185,7 @@ func TestARunIsKeptThoughAnotherProgramHoldsTheLock(t *testing.T) {
 
 func TestTelemetryIsTheUsersAndCanBeOff(t *testing.T) {
 	t.Parallel()
+
 	for want, env := range map[string]map[string]string{
 		"/s/presswork":              {"XDG_STATE_HOME": "/s", "HOME": "/h"},
 		"/h/.local/state/presswork": {"HOME": "/h", "XDG_STATE_HOME": "relative"},
@@ -159,10 +196,15 @@ func TestTelemetryIsTheUsersAndCanBeOff(t *testing.T) {
 			t.Errorf("%v: %q, %v, want %q", env, got, err, want)
 		}
 	}
+
 	if dir, err := runlog.Folder(func(string) string { return "" }); dir != "" || err != nil {
 		t.Errorf("without a home: %q, %v", dir, err)
 	}
-	if _, err := runlog.Folder(func(string) string { return "no" }); err == nil || !strings.Contains(err.Error(), "on, off") {
+
+	if _, err := runlog.Folder(
+		func(string) string { return "no" },
+	); err == nil ||
+		!strings.Contains(err.Error(), "on, off") {
 		t.Errorf("got %v", err)
 	}
 	// A file where the folder should be.
@@ -174,18 +216,23 @@ func TestTelemetryIsTheUsersAndCanBeOff(t *testing.T) {
 func TestReport(t *testing.T) {
 	t.Parallel()
 	r := runlog.NewReport(runs(101), 2)
+
 	byName := map[string]runlog.Summary{}
 	for _, s := range r.Metrics {
 		byName[s.Metric] = s
 	}
+
 	total := byName["total_ms"]
 	if total.P50 != 50 || total.P95 != 95 || total.Runs != 101 || total.Trend == nil || *total.Trend <= 200 {
 		t.Errorf("%+v", total)
 	}
+
 	if s := byName["analyze_ms"]; s.Runs != 0 || s.P50 != 0 || s.Trend != nil {
 		t.Errorf("nothing was analysed: %+v", s)
 	}
-	if r.Runs != 101 || r.Documents != 101 || r.Skipped != 2 || r.HitRate < 0.49 || r.HitRate > 0.5 || !r.To.After(r.From) {
+
+	if r.Runs != 101 || r.Documents != 101 || r.Skipped != 2 || r.HitRate < 0.49 || r.HitRate > 0.5 ||
+		!r.To.After(r.From) {
 		t.Errorf("%+v", r)
 	}
 	// A run in which everything failed counts as failed, not as fast.
@@ -195,13 +242,18 @@ func TestReport(t *testing.T) {
 			t.Errorf("of nothing converted: %+v", s)
 		}
 	}
-	if _, err := runlog.MetricOf("hit_rat"); err == nil || !strings.Contains(err.Error(), `did you mean "hit_rate"?`) || !strings.Contains(err.Error(), "failures") {
+
+	if _, err := runlog.MetricOf(
+		"hit_rat",
+	); err == nil || !strings.Contains(err.Error(), `did you mean "hit_rate"?`) ||
+		!strings.Contains(err.Error(), "failures") {
 		t.Errorf("got %v", err)
 	}
 }
 
 func TestTerminalChartKeepsToItsWidth(t *testing.T) {
 	t.Parallel()
+
 	for _, n := range []int{0, 1, 7, 30, 500} {
 		for _, width := range []int{1, 40, 80, 200} {
 			for _, m := range runlog.Metrics() {
@@ -215,10 +267,18 @@ func TestTerminalChartKeepsToItsWidth(t *testing.T) {
 			}
 		}
 	}
+
 	m, _ := runlog.MetricOf("total_ms")
-	if text := runlog.Terminal(m, runs(101), 60, false); !strings.Contains(text, "█") || strings.Contains(text, "\x1b") || !strings.Contains(text, "p95 95 ms") {
+	if text := runlog.Terminal(
+		m,
+		runs(101),
+		60,
+		false,
+	); !strings.Contains(text, "█") || strings.Contains(text, "\x1b") ||
+		!strings.Contains(text, "p95 95 ms") {
 		t.Error(text)
 	}
+
 	if text := runlog.Terminal(m, runs(20), 60, true); !strings.Contains(text, "\x1b[38;5;69m") {
 		t.Error("no colour")
 	}
@@ -226,6 +286,7 @@ func TestTerminalChartKeepsToItsWidth(t *testing.T) {
 
 func TestPicturesAreWellFormedAndRefuseNothing(t *testing.T) {
 	t.Parallel()
+
 	for _, n := range []int{0, 1, 2, 40, 5000} {
 		for _, m := range runlog.Metrics() {
 			var svg, page bytes.Buffer
@@ -234,6 +295,7 @@ func TestPicturesAreWellFormedAndRefuseNothing(t *testing.T) {
 			}
 			dec := xml.NewDecoder(&svg)
 			size := svg.Len()
+
 			for {
 				if _, err := dec.Token(); errors.Is(err, io.EOF) {
 					break
@@ -241,7 +303,9 @@ func TestPicturesAreWellFormedAndRefuseNothing(t *testing.T) {
 					t.Fatalf("%s, %d runs: %v", m.Name, n, err)
 				}
 			}
-			if size > 300_000 || strings.Contains(page.String(), "NaN") || !strings.Contains(page.String(), fmt.Sprintf("<title>%s</title>", m.Title)) {
+
+			if size > 300_000 || strings.Contains(page.String(), "NaN") ||
+				!strings.Contains(page.String(), fmt.Sprintf("<title>%s</title>", m.Title)) {
 				t.Errorf("%s, %d runs: %d bytes", m.Name, n, size)
 			}
 		}
@@ -250,10 +314,12 @@ func TestPicturesAreWellFormedAndRefuseNothing(t *testing.T) {
 
 func TestTheAxisOfACountHasWholeNumbers(t *testing.T) {
 	t.Parallel()
+
 	pages, err := runlog.MetricOf("pages")
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	for _, most := range []int{1, 2, 3, 5, 7, 90} {
 		chart := runlog.Terminal(pages, []runlog.Run{{At: time.Now(), Documents: 1, Pages: most}}, 80, false)
 		for line := range strings.Lines(chart) {

@@ -27,10 +27,12 @@ func Terminal(m Metric, runs []Run, width int, color bool) string {
 	columns := max(width, minColumns) - margin - labelMargin
 	bars := medians(points, columns)
 	axis := newScale(bars, m.counts())
+
 	wide, gap := 1, 0
 	if room := columns / len(bars); room >= 3 {
 		wide, gap = min(room-1, 4), 1
 	}
+
 	paint, plain := "", ""
 	if color {
 		paint, plain = "\x1b[38;5;69m", "\x1b[0m"
@@ -38,13 +40,22 @@ func Terminal(m Metric, runs []Run, width int, color bool) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n\n", heading(m, points))
 	steps := int(math.Round(axis.top / axis.step))
+
 	for row := range chartRows {
 		label, rule := "", "│"
 		if left := chartRows - row; left*steps%chartRows == 0 {
 			label, rule = m.Format(axis.step*float64(left*steps/chartRows)), "┤"
 		}
-		fmt.Fprintf(&b, "%s%s %s%s", strings.Repeat(" ", max(margin-utf8.RuneCountInString(label), 0)), label, rule, paint)
+		fmt.Fprintf(
+			&b,
+			"%s%s %s%s",
+			strings.Repeat(" ", max(margin-utf8.RuneCountInString(label), 0)),
+			label,
+			rule,
+			paint,
+		)
 		var line strings.Builder
+
 		for _, v := range bars {
 			block := eighths(v/axis.top*chartRows - float64(chartRows-1-row))
 			line.WriteString(strings.Repeat(block, wide) + strings.Repeat(" ", gap))
@@ -53,12 +64,28 @@ func Terminal(m Metric, runs []Run, width int, color bool) string {
 	}
 	from, to := points[0].At.Local().Format("2 Jan 15:04"), points[len(points)-1].At.Local().Format("2 Jan 15:04")
 	used := len(bars) * (wide + gap)
-	fmt.Fprintf(&b, "%s0 └%s\n%s  %s", strings.Repeat(" ", margin-1), strings.Repeat("─", used), strings.Repeat(" ", margin), from)
+	fmt.Fprintf(
+		&b,
+		"%s0 └%s\n%s  %s",
+		strings.Repeat(" ", margin-1),
+		strings.Repeat("─", used),
+		strings.Repeat(" ", margin),
+		from,
+	)
+
 	if between := used - len(from) - len(to); between > 0 {
 		b.WriteString(strings.Repeat(" ", between) + to)
 	}
 	s := m.Summarize(runs)
-	fmt.Fprintf(&b, "\n\n%s  p50 %s   p95 %s%s\n", strings.Repeat(" ", margin), m.Format(s.P50), m.Format(s.P95), trendPhrase(s))
+	fmt.Fprintf(
+		&b,
+		"\n\n%s  p50 %s   p95 %s%s\n",
+		strings.Repeat(" ", margin),
+		m.Format(s.P50),
+		m.Format(s.P95),
+		trendPhrase(s),
+	)
+
 	return b.String()
 }
 
@@ -69,6 +96,7 @@ func heading(m Metric, points []Point) string {
 	if len(points) == 1 {
 		noun = "run"
 	}
+
 	return fmt.Sprintf("%s (%s), %d %s", m.Title, m.Name, len(points), noun)
 }
 
@@ -77,6 +105,7 @@ func trendPhrase(s Summary) string {
 	if s.Trend == nil {
 		return ""
 	}
+
 	return "   newer half " + TrendText(s)
 }
 
@@ -91,6 +120,7 @@ func TrendText(s Summary) string {
 	case *s.Trend < 0:
 		return fmt.Sprintf("−%.0f %%", -*s.Trend)
 	}
+
 	return fmt.Sprintf("+%.0f %%", *s.Trend)
 }
 
@@ -103,11 +133,13 @@ func eighths(share float64) string {
 // medians puts the points into at most n buckets of neighbours.
 func medians(points []Point, n int) []float64 {
 	n = min(n, len(points))
+
 	out := make([]float64, n)
 	for i := range out {
 		bucket := points[i*len(points)/n : (i+1)*len(points)/n]
 		out[i] = quantile(values(bucket), 0.5)
 	}
+
 	return out
 }
 
@@ -116,6 +148,7 @@ func values(points []Point) []float64 {
 	for _, p := range points {
 		list = append(list, p.Value)
 	}
+
 	return list
 }
 
@@ -129,14 +162,17 @@ func newScale(values []float64, counted bool) scale {
 		return scale{1, 1}
 	}
 	magnitude := math.Pow(10, math.Floor(math.Log10(largest/4)))
+
 	step := magnitude
 	for _, nice := range []float64{1, 2, 2.5, 5, 10} {
 		if step = nice * magnitude; counted {
 			step = max(1, math.Ceil(step))
 		}
+
 		if largest <= 4*step {
 			break
 		}
 	}
+
 	return scale{step * math.Ceil(largest/step), step}
 }

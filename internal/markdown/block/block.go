@@ -76,6 +76,7 @@ func (b *Block) Inner() string {
 	if b.Closed {
 		inner = inner[:len(inner)-len("</>")-b.name]
 	}
+
 	return inner
 }
 
@@ -103,11 +104,27 @@ func Join(blocks []Block) string {
 	for _, b := range blocks {
 		out.WriteString(b.HTML)
 	}
+
 	return out.String()
 }
 
 // voids are the elements without an end tag.
-var voids = []string{"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr"}
+var voids = []string{
+	"area",
+	"base",
+	"br",
+	"col",
+	"embed",
+	"hr",
+	"img",
+	"input",
+	"link",
+	"meta",
+	"param",
+	"source",
+	"track",
+	"wbr",
+}
 
 // implied are the elements that end with their parent.
 var implied = []string{"p", "li", "dt", "dd", "tr", "td", "th", "thead", "tbody", "tfoot"}
@@ -116,9 +133,11 @@ var implied = []string{"p", "li", "dt", "dd", "tr", "td", "th", "thead", "tbody"
 // It reads wrong nesting as browsers do, as far as it can, and marks it.
 func Read(source string) []Block {
 	r := reader{source: source}
+
 	z := html.NewTokenizer(strings.NewReader(source))
 	for kind := z.Next(); kind != html.ErrorToken; kind = z.Next() {
 		length := len(z.Raw())
+
 		switch kind {
 		case html.StartTagToken, html.SelfClosingTagToken:
 			r.start(z, kind == html.StartTagToken, length)
@@ -128,11 +147,13 @@ func Read(source string) []Block {
 		}
 		r.at += length
 	}
+
 	r.at = len(source) // a tag may be cut off
 	for len(r.open) > 0 {
 		r.closeLast(r.at, false)
 	}
 	r.end()
+
 	return r.blocks
 }
 
@@ -162,12 +183,15 @@ type begun struct {
 // end gives the last topmost block what follows it, up to here.
 func (r *reader) end() {
 	start := 0
+
 	if n := len(r.blocks); n > 0 {
 		last := &r.blocks[n-1]
 		start = last.At
 		last.HTML = r.source[start:r.at]
+
 		return
 	}
+
 	if r.at > start { // text before the first element
 		r.blocks = append(r.blocks, Block{HTML: r.source[:r.at]})
 	}
@@ -178,6 +202,7 @@ func (r *reader) start(z *html.Tokenizer, hasEnd bool, length int) {
 		r.end()
 	}
 	raw, more := z.TagName()
+
 	name := atom.Lookup(raw).String()
 	if name == "" {
 		name = string(raw)
@@ -185,9 +210,15 @@ func (r *reader) start(z *html.Tokenizer, hasEnd bool, length int) {
 	hasEnd = hasEnd && !slices.Contains(voids, name)
 	kind, level := kindOf(name)
 	isNote := r.isNote(name)
+
 	block := len(r.open) == 0 || kind != Other || isNote
 	if block {
-		b := begun{start: r.at, parts: len(r.parts), Block: Block{Kind: kind, Level: level, Anchor: name == "a", name: len(name), tag: length}}
+		b := begun{
+			start: r.at,
+			parts: len(r.parts),
+			Block: Block{Kind: kind, Level: level, Anchor: name == "a", name: len(name), tag: length},
+		}
+
 		for more {
 			var key, value []byte
 			key, value, more = z.TagAttr()
@@ -197,6 +228,7 @@ func (r *reader) start(z *html.Tokenizer, hasEnd bool, length int) {
 		r.begun = append(r.begun, b)
 	}
 	r.mark(name, block)
+
 	switch {
 	case hasEnd:
 		r.open = append(r.open, element{name, block})
@@ -221,13 +253,16 @@ func kindOf(name string) (kind Kind, level int) {
 	case "nav":
 		return Place, 0
 	}
+
 	return Other, 0
 }
 
 // isNote reports whether an element that begins here is one footnote.
 func (r *reader) isNote(name string) bool {
 	n := len(r.open)
-	return name == "li" && n > 1 && r.open[n-1].name == "ol" && r.open[n-2].block && r.begun[len(r.begun)-1].Kind == Footnotes
+
+	return name == "li" && n > 1 && r.open[n-1].name == "ol" && r.open[n-2].block &&
+		r.begun[len(r.begun)-1].Kind == Footnotes
 }
 
 // note takes what matters of an attribute.
@@ -250,6 +285,7 @@ func (b *Block) refine(source string, isNote bool) {
 	if len(b.Classes) == 1 {
 		class = b.Classes[0]
 	}
+
 	switch {
 	case isNote:
 		b.Kind = Note
@@ -277,14 +313,17 @@ func (r *reader) mark(name string, own bool) {
 	case "ul", "ol", "dl", "li", "blockquote", "details", "nav", "pre", "svg", "figure", "section":
 		rich = true
 	}
+
 	if own {
 		b := &r.begun[len(r.begun)-1]
 		drawing = b.Kind == Diagram
 		rich = rich || b.Kind == PageBreak || len(b.Classes) > 0 && strings.HasPrefix(b.Classes[0], "columns")
 	}
+
 	if !picture && !drawing && !table && !lineBreak && !rich {
 		return
 	}
+
 	for i := range r.begun {
 		b := &r.begun[i]
 		b.Pictures, b.Drawings, b.Tables = b.Pictures || picture, b.Drawings || drawing, b.Tables || table
@@ -293,8 +332,10 @@ func (r *reader) mark(name string, own bool) {
 }
 
 // phrasing are the elements that browsers open again after the end of what they stand in.
-var phrasing = []string{"a", "b", "big", "code", "em", "font", "i", "nobr", "s", "small", "strike", "strong", "tt", "u",
-	"abbr", "cite", "del", "dfn", "ins", "kbd", "mark", "q", "samp", "span", "sub", "sup", "var", "bdi", "bdo"}
+var phrasing = []string{
+	"a", "b", "big", "code", "em", "font", "i", "nobr", "s", "small", "strike", "strong", "tt", "u",
+	"abbr", "cite", "del", "dfn", "ins", "kbd", "mark", "q", "samp", "span", "sub", "sup", "var", "bdi", "bdo",
+}
 
 // close ends what an end tag ends. One that ends none of the open elements is ignored, as
 // browsers ignore it.
@@ -303,19 +344,24 @@ func (r *reader) close(name string, length int) {
 		if n := len(r.blocks); n > 0 {
 			r.blocks[n-1].Unsound = true
 		}
+
 		return
 	}
 	leaks := false
+
 	for i, e := range slices.Backward(r.open) {
 		if e.name == name {
 			r.begun[0].Unsound = r.begun[0].Unsound || i < len(r.open)-1
+
 			r.begun[0].Leaks = r.begun[0].Leaks || leaks
 			for len(r.open) > i+1 {
 				r.closeLast(r.at, false)
 			}
 			r.closeLast(r.at+length, true)
+
 			return
 		}
+
 		switch {
 		case slices.Contains(implied, e.name):
 		case slices.Contains(phrasing, e.name) && !slices.Contains(phrasing, name):
@@ -342,6 +388,7 @@ func (r *reader) pop(end int, closed bool) {
 	last := len(r.begun) - 1
 	b := r.begun[last]
 	r.begun = r.begun[:last]
+
 	b.Closed, b.end = closed, end-b.start
 	if own := r.parts[b.parts:]; len(own) > 0 {
 		b.Blocks = slices.Clone(own)
@@ -350,6 +397,7 @@ func (r *reader) pop(end int, closed bool) {
 		}
 		r.parts = r.parts[:b.parts]
 	}
+
 	b.HTML, b.At = r.source[b.start:end], b.start
 	if last == 0 {
 		r.blocks = append(r.blocks, b.Block)

@@ -12,11 +12,13 @@ import (
 func SiblingSteps(body string) int {
 	steps := 0
 	open := []int{0} // how many children each open element has so far
+
 	z := html.NewTokenizer(strings.NewReader(body))
 	for kind := z.Next(); kind != html.ErrorToken; kind = z.Next() {
 		switch kind {
 		case html.StartTagToken, html.SelfClosingTagToken:
 			steps += open[len(open)-1]
+
 			open[len(open)-1]++
 			if name, _ := z.TagName(); kind == html.StartTagToken && !isVoid(atom.Lookup(name)) {
 				open = append(open, 0)
@@ -27,6 +29,7 @@ func SiblingSteps(body string) int {
 			}
 		}
 	}
+
 	return steps
 }
 
@@ -36,5 +39,6 @@ func isVoid(a atom.Atom) bool {
 	case atom.Br, atom.Col, atom.Hr, atom.Img, atom.Input, atom.Wbr:
 		return true
 	}
+
 	return false
 }

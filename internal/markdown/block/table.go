@@ -59,6 +59,7 @@ func (b *Block) Sizes() Sizes {
 	closeCell := func() {
 		closeWord()
 		all += letters
+
 		if at >= 0 && at < len(columns) && span == 1 {
 			c := &columns[at]
 			c.Cell = max(c.Cell, letters)
@@ -66,15 +67,18 @@ func (b *Block) Sizes() Sizes {
 		}
 		letters, longest = 0, 0
 	}
+
 	z := html.NewTokenizer(strings.NewReader(b.Element()))
 	for kind := z.Next(); kind != html.ErrorToken; kind = z.Next() {
 		switch kind {
 		case html.StartTagToken, html.EndTagToken, html.SelfClosingTagToken:
 			name, more := z.TagName()
+
 			tag := atom.Lookup(name)
 			if tag == atom.Tr && kind == html.StartTagToken {
 				rows++
 			}
+
 			switch {
 			case tag == atom.Table:
 				depth += map[html.TokenType]int{html.StartTagToken: 1, html.EndTagToken: -1}[kind]
@@ -89,6 +93,7 @@ func (b *Block) Sizes() Sizes {
 				at += span
 				var down bool
 				span, down = spanOf(z, more)
+
 				spans = spans || down || span > 1
 				for len(columns) < min(at+span, maxColumns) {
 					columns = append(columns, Column{})
@@ -105,9 +110,11 @@ func (b *Block) Sizes() Sizes {
 			if !inCell {
 				break
 			}
+
 			for text := z.Text(); len(text) > 0; {
 				r, size := utf8.DecodeRune(text)
 				text = text[size:]
+
 				switch {
 				case r == ' ' || r == '\n' || r == '\t':
 					closeWord()
@@ -127,6 +134,7 @@ func (b *Block) Sizes() Sizes {
 		}
 	}
 	closeCell()
+
 	return Sizes{columns, all, rows, spans, holdsMore}
 }
 
@@ -138,6 +146,7 @@ func lettersOf(r rune) int {
 	case r >= 0x12000 && r <= 0x1342f: // cuneiform, hieroglyphs
 		return 4
 	}
+
 	return 1
 }
 
@@ -147,6 +156,7 @@ func wideRune(r rune) bool {
 		return false
 	}
 	k := width.LookupRune(r).Kind()
+
 	return k == width.EastAsianWide || k == width.EastAsianFullwidth
 }
 
@@ -155,10 +165,12 @@ func wideRune(r rune) bool {
 func spanOf(z *html.Tokenizer, more bool) (columns int, rows bool) {
 	const maxSpan = 1000
 	columns = 1
+
 	for more {
 		var key, value []byte
 		key, value, more = z.TagAttr()
 		n, err := strconv.Atoi(string(value))
+
 		switch string(key) {
 		case "colspan":
 			if err == nil && n > 1 {
@@ -168,5 +180,6 @@ func spanOf(z *html.Tokenizer, more bool) (columns int, rows bool) {
 			rows = string(value) != "1"
 		}
 	}
+
 	return columns, rows
 }

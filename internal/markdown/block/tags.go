@@ -14,10 +14,12 @@ import (
 func Attributes(source string) map[string]string {
 	z := html.NewTokenizer(strings.NewReader(source))
 	z.Next()
+
 	attributes := map[string]string{}
 	for _, a := range z.Token().Attr {
 		attributes[a.Key] = a.Val
 	}
+
 	return attributes
 }
 
@@ -27,15 +29,18 @@ func (b *Block) TagWithClasses(classes []string, without ...string) string {
 	z := html.NewTokenizer(strings.NewReader(b.Tag()))
 	z.Next()
 	tag := z.Token()
+
 	for _, c := range b.Classes {
 		if !slices.Contains(without, c) {
 			classes = append(classes, c)
 		}
 	}
+
 	tag.Attr = slices.DeleteFunc(tag.Attr, func(a html.Attribute) bool { return a.Key == "class" })
 	if len(classes) > 0 {
 		tag.Attr = append(tag.Attr, html.Attribute{Key: "class", Val: strings.Join(classes, " ")})
 	}
+
 	return tag.String()
 }
 
@@ -47,6 +52,7 @@ func (b *Block) TagWithStyle(style string) string {
 	if style != "" {
 		style = ` style="` + style + `"`
 	}
+
 	return columnsNoted.ReplaceAllLiteralString(b.Tag(), style)
 }
 
@@ -57,9 +63,11 @@ func Anchors(source string) (ids, links []string) {
 		if kind != html.StartTagToken && kind != html.SelfClosingTagToken {
 			continue
 		}
+
 		_, more := z.TagName()
 		for more {
 			var key, value []byte
+
 			key, value, more = z.TagAttr()
 			switch string(key) {
 			case "id":
@@ -74,6 +82,7 @@ func Anchors(source string) (ids, links []string) {
 			}
 		}
 	}
+
 	return ids, links
 }
 
@@ -83,12 +92,14 @@ func EachTag(source string, change func(*html.Token) (changed bool)) string {
 	var out strings.Builder
 	out.Grow(len(source))
 	drawings := 0
+
 	z := html.NewTokenizer(strings.NewReader(source))
 	for {
 		kind := z.Next()
 		if kind == html.ErrorToken {
 			return out.String()
 		}
+
 		raw := string(z.Raw())
 		switch {
 		case kind == html.StartTagToken && strings.HasPrefix(raw, "<svg"):
@@ -96,10 +107,13 @@ func EachTag(source string, change func(*html.Token) (changed bool)) string {
 		case kind == html.EndTagToken && strings.HasPrefix(raw, "</svg") && drawings > 0:
 			drawings--
 		}
-		if kind != html.StartTagToken && kind != html.SelfClosingTagToken || drawings > 0 || !strings.Contains(raw, " ") {
+
+		if kind != html.StartTagToken && kind != html.SelfClosingTagToken || drawings > 0 ||
+			!strings.Contains(raw, " ") {
 			out.WriteString(raw)
 			continue
 		}
+
 		token := z.Token()
 		if token.DataAtom != atom.Svg && change(&token) {
 			raw = token.String()

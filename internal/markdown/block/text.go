@@ -13,6 +13,7 @@ import (
 // written, without soft hyphens.
 func Visible(source string) string {
 	inTag := false
+
 	return strings.Map(func(r rune) rune {
 		switch r {
 		case '<':
@@ -23,9 +24,11 @@ func Visible(source string) string {
 		case '\u00ad':
 			return -1
 		}
+
 		if inTag {
 			return -1
 		}
+
 		return r
 	}, source)
 }
@@ -38,6 +41,7 @@ func Letters(text string) (n int) {
 			n++
 		}
 	}
+
 	return n
 }
 
@@ -46,12 +50,14 @@ func (b *Block) Lines(letters int) (lines int) {
 	if !b.LineBreaks {
 		return 1 + Letters(Visible(b.Inner()))/letters
 	}
+
 	for i, part := range strings.Split(b.Inner(), "<br") {
 		if i > 0 {
 			part = "<" + part
 		}
 		lines += 1 + Letters(Visible(part))/letters
 	}
+
 	return lines
 }
 
@@ -69,9 +75,11 @@ func (b *Block) Leads() bool {
 			return true
 		}
 	}
+
 	for strings.HasSuffix(text, ">") { // tags at the end
 		text = strings.TrimSpace(text[:max(0, strings.LastIndexByte(text, '<'))])
 	}
+
 	return strings.HasSuffix(text, ":") || strings.HasSuffix(text, "：")
 }
 
@@ -84,9 +92,11 @@ func (b *Block) Entry() string {
 	var out strings.Builder
 	var open []string // tags
 	skipped := 0      // depth within a footnote's mark
+
 	z := html.NewTokenizer(strings.NewReader(b.Inner()))
 	for kind := z.Next(); kind != html.ErrorToken; kind = z.Next() {
 		raw := string(z.Raw())
+
 		token := z.Token()
 		if skipped > 0 {
 			if token.DataAtom == atom.Sup {
@@ -94,6 +104,7 @@ func (b *Block) Entry() string {
 			}
 			continue
 		}
+
 		switch kind {
 		case html.TextToken:
 			out.WriteString(raw)
@@ -101,6 +112,7 @@ func (b *Block) Entry() string {
 			switch {
 			case token.DataAtom == atom.Math || len(open) > 0 && open[0] == "math":
 				out.WriteString(raw)
+
 				if kind == html.StartTagToken {
 					open = append(open, token.Data)
 				}
@@ -117,9 +129,11 @@ func (b *Block) Entry() string {
 			}
 		}
 	}
+
 	for _, o := range slices.Backward(open) {
 		out.WriteString("</" + o + ">")
 	}
+
 	return out.String()
 }
 
@@ -128,6 +142,7 @@ func inEntries(tag atom.Atom) bool {
 	case atom.Em, atom.I, atom.Strong, atom.B, atom.Code, atom.Sub, atom.Sup, atom.Del, atom.S:
 		return true
 	}
+
 	return false
 }
 
@@ -137,5 +152,6 @@ func attribute(t html.Token, key string) string {
 			return a.Val
 		}
 	}
+
 	return ""
 }

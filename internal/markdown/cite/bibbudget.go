@@ -20,12 +20,26 @@ func (r *bibReader) tooMuch() error {
 	case len(r.entries) > maxItems:
 		return fmt.Errorf("it has more than %d works", maxItems)
 	case len(r.problems) > maxProblems:
-		return fmt.Errorf("over %d of its entries cannot be read; the first, in line %d: %s", maxProblems, r.problems[0].Line, r.problems[0].Text)
+		return fmt.Errorf(
+			"over %d of its entries cannot be read; the first, in line %d: %s",
+			maxProblems,
+			r.problems[0].Line,
+			r.problems[0].Text,
+		)
 	case r.unclosed > maxUnclosed:
-		return fmt.Errorf("over %d of its brackets or quotation marks are not closed; the first, in line %d: %s", maxUnclosed, r.problems[0].Line, r.problems[0].Text)
+		return fmt.Errorf(
+			"over %d of its brackets or quotation marks are not closed; the first, in line %d: %s",
+			maxUnclosed,
+			r.problems[0].Line,
+			r.problems[0].Text,
+		)
 	case r.expanded > maxExpanded:
-		return fmt.Errorf("its @string abbreviations and crossref fields stand for more than %d MB of text; write the values where they are used", maxExpanded>>20)
+		return fmt.Errorf(
+			"its @string abbreviations and crossref fields stand for more than %d MB of text; write the values where they are used",
+			maxExpanded>>20,
+		)
 	}
+
 	return nil
 }
 
@@ -33,5 +47,6 @@ func (r *bibReader) tooMuch() error {
 func (r *bibReader) lineAt(offset int) int {
 	r.line += strings.Count(r.src[r.counted:offset], "\n")
 	r.counted = offset
+
 	return r.line
 }

@@ -16,8 +16,17 @@ func kindOf(e entry) string {
 		case "newspaper":
 			return "article-newspaper"
 		}
+
 		return "article-journal"
-	case "book", "mvbook", "collection", "mvcollection", "proceedings", "mvproceedings", "reference", "mvreference", "bookinbook":
+	case "book",
+		"mvbook",
+		"collection",
+		"mvcollection",
+		"proceedings",
+		"mvproceedings",
+		"reference",
+		"mvreference",
+		"bookinbook":
 		return "book"
 	case "inbook", "incollection", "suppbook", "suppcollection":
 		return "chapter"
@@ -50,9 +59,11 @@ func kindOf(e entry) string {
 	case "letter":
 		return "personal_communication"
 	}
+
 	if e.fields["url"] != "" && e.fields["howpublished"] == "" && e.fields["publisher"] == "" {
 		return "webpage"
 	}
+
 	return "document"
 }
 
@@ -70,15 +81,18 @@ func (e entry) item(lang string) *Item {
 		}
 	}
 	own := strings.ToLower(cmp.Or(f["langid"], f["language"], lang))
-	english := strings.HasPrefix(own, "en") || own == "american" || own == "british" || own == "usenglish" || own == "ukenglish"
+	english := strings.HasPrefix(own, "en") || own == "american" || own == "british" || own == "usenglish" ||
+		own == "ukenglish"
 	title := func(name, main, sub string) {
 		text := texText(f[main], true)
 		if more := texText(f[sub], true); more != "" && text != "" {
 			text += ": " + more
 		}
+
 		if english {
 			text = sentenceCase(text)
 		}
+
 		if text != "" {
 			item.Vars[name] = text
 		}
@@ -86,6 +100,7 @@ func (e entry) item(lang string) *Item {
 	title("title", "title", "subtitle")
 	title("title-short", "shorttitle", "")
 	set("container-title", "journaltitle", "journal", "booktitle", "maintitle")
+
 	if sub := texText(f["booksubtitle"], false); sub != "" && f["booktitle"] != "" {
 		item.Vars["container-title"] += ": " + sub
 	}
@@ -109,6 +124,7 @@ func (e entry) item(lang string) *Item {
 	set("language", "langid", "language")
 	set("archive", "archiveprefix", "eprinttype")
 	set("section", "section")
+
 	switch item.Type {
 	case "article-journal", "article-magazine", "article-newspaper", "periodical":
 		set("issue", "number", "issue")
@@ -117,21 +133,29 @@ func (e entry) item(lang string) *Item {
 	default:
 		set("number", "number")
 	}
+
 	for name, field := range map[string]string{"DOI": "doi", "ISBN": "isbn", "ISSN": "issn", "URL": "url", "PMID": "pmid"} {
-		if v := strings.TrimSpace(strings.NewReplacer(`\_`, "_", `\%`, "%", `\&`, "&", `\#`, "#", "{", "", "}", "").Replace(f[field])); v != "" {
+		if v := strings.TrimSpace(
+			strings.NewReplacer(`\_`, "_", `\%`, "%", `\&`, "&", `\#`, "#", "{", "", "}", "").Replace(f[field]),
+		); v != "" {
 			item.Vars[name] = v
 		}
 	}
+
 	if url := item.Vars["medium"]; item.Vars["URL"] == "" && strings.HasPrefix(url, "http") {
 		item.Vars["URL"] = url
 		delete(item.Vars, "medium")
 	}
-	if eprint := f["eprint"]; eprint != "" && strings.EqualFold(f["archiveprefix"]+f["eprinttype"], "arxiv") && item.Vars["URL"] == "" {
+
+	if eprint := f["eprint"]; eprint != "" && strings.EqualFold(f["archiveprefix"]+f["eprinttype"], "arxiv") &&
+		item.Vars["URL"] == "" {
 		item.Vars["URL"] = "https://arxiv.org/abs/" + plainTeX(eprint)
 	}
+
 	if pages := plainTeX(f["pages"]); pages != "" {
 		item.Vars["page"] = strings.NewReplacer("—", "-", "–", "-", "--", "-").Replace(pages)
 	}
+
 	if item.Vars["genre"] == "" {
 		switch e.kind {
 		case "phdthesis":
@@ -140,12 +164,14 @@ func (e entry) item(lang string) *Item {
 			item.Vars["genre"] = "Master’s thesis"
 		}
 	}
+
 	for name, field := range map[string]string{"author": "author", "editor": "editor", "translator": "translator", "container-author": "bookauthor", "director": "director"} {
 		if list := names(f[field]); len(list) > 0 {
 			item.Names[name] = list
 		}
 	}
 	item.Dates = e.dates()
+
 	return item
 }
 
@@ -161,11 +187,13 @@ func (e *entry) inherit(parent entry) (size int) {
 		case "crossref", "keywords", "shorttitle", "author":
 			continue
 		}
+
 		if _, has := e.fields[name]; !has {
 			e.fields[name] = value
 			size += len(value)
 		}
 	}
+
 	return size
 }
 
@@ -181,14 +209,17 @@ func (e entry) dates() map[string]Date {
 	set("original-date", e.fields["origdate"])
 	set("event-date", e.fields["eventdate"])
 	set("issued", e.fields["date"])
+
 	if _, ok := dates["issued"]; !ok && e.fields["year"] != "" {
 		d := parseDate(plainTeX(e.fields["year"]))
+
 		month := strings.ToLower(plainTeX(e.fields["month"]))
 		if n := clampYear(month, 1); n > 0 {
 			d.From[1] = n
 		} else if len(month) >= 3 {
 			d.From[1] = clampYear(months()[month[:3]], 1)
 		}
+
 		if d.From[0] == 0 {
 			d.From[1] = 0
 		} else if d.From[1] > 0 {
@@ -196,6 +227,7 @@ func (e entry) dates() map[string]Date {
 		}
 		dates["issued"] = d
 	}
+
 	return dates
 }
 
@@ -203,30 +235,41 @@ func (e entry) dates() map[string]Date {
 // subtitle, those with capitals or digits within, and what is fixed.
 func sentenceCase(title string) string {
 	after, kept := true, 0
+
 	return eachWord(title, func(w string) string {
 		begins := after
-		after = strings.HasSuffix(w, ":") || strings.HasSuffix(w, "?") || strings.HasSuffix(w, "!") || strings.HasSuffix(w, ".") && len(w) > 2
+		after = strings.HasSuffix(w, ":") || strings.HasSuffix(w, "?") || strings.HasSuffix(w, "!") ||
+			strings.HasSuffix(w, ".") && len(w) > 2
 		inside := kept > 0
+
 		kept += strings.Count(w, "<span") - strings.Count(w, "</span")
 		if begins || inside || strings.Contains(w, "<") {
 			return w
 		}
+
 		parts := strings.Split(w, "-")
 		for i, part := range parts {
 			letters := []rune(part)
 			if len(letters) < 2 && w != "A" { // a symbol or an initial
 				continue
 			}
+
 			first := 0
 			for first < len(letters) && !unicode.IsLetter(letters[first]) {
 				first++
 			}
-			if first == len(letters) || strings.ContainsFunc(string(letters[first+1:]), func(r rune) bool { return unicode.IsUpper(r) || unicode.IsDigit(r) }) {
+
+			if first == len(letters) ||
+				strings.ContainsFunc(
+					string(letters[first+1:]),
+					func(r rune) bool { return unicode.IsUpper(r) || unicode.IsDigit(r) },
+				) {
 				continue
 			}
 			letters[first] = unicode.ToLower(letters[first])
 			parts[i] = string(letters)
 		}
+
 		return strings.Join(parts, "-")
 	})
 }

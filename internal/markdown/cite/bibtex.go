@@ -43,29 +43,36 @@ func readBibTeX(src, lang string) (Bibliography, error) {
 				r.at = from + 1
 			}
 		}
+
 		if err := r.tooMuch(); err != nil {
 			return Bibliography{}, err
 		}
 	}
+
 	if len(r.entries) == 0 && len(r.problems) == 0 {
 		return Bibliography{}, errors.New("it is neither CSL-JSON nor BibTeX: no @ begins an entry")
 	}
 	b := Bibliography{Items: make(map[string]*Item, len(r.entries)), Problems: r.problems}
+
 	byKey := make(map[string]entry, len(r.entries))
 	for _, e := range r.entries {
 		byKey[strings.ToLower(e.key)] = e
 	}
+
 	for _, e := range r.entries {
 		if parent, ok := byKey[strings.ToLower(e.fields["crossref"])]; ok {
 			r.expanded += e.inherit(parent)
 		}
+
 		if err := r.tooMuch(); err != nil {
 			return Bibliography{}, err
 		}
+
 		if b.Items[e.key] == nil {
 			b.Items[e.key] = e.item(lang)
 		}
 	}
+
 	return b, nil
 }
 
@@ -74,6 +81,7 @@ func months() map[string]string {
 	for i, name := range strings.Fields("jan feb mar apr may jun jul aug sep oct nov dec") {
 		m[name] = itoa(i + 1)
 	}
+
 	return m
 }
 
@@ -84,6 +92,7 @@ func (r *bibReader) next() bool {
 		if i < 0 {
 			return false
 		}
+
 		r.at += i
 		if r.at == 0 || strings.IndexByte(" \t\r\n})", r.src[r.at-1]) >= 0 {
 			return true
@@ -112,6 +121,7 @@ func (r *bibReader) word() string {
 	for r.at < len(r.src) && r.src[r.at] > ' ' && strings.IndexByte(`{}(),="#%`, r.src[r.at]) < 0 {
 		r.at++
 	}
+
 	return r.src[from:r.at]
 }
 
@@ -120,6 +130,7 @@ func (r *bibReader) is(c byte) bool {
 		r.at++
 		return true
 	}
+
 	return false
 }
 
@@ -128,16 +139,19 @@ func (r *bibReader) entry() error {
 	r.at++
 	kind := strings.ToLower(r.word())
 	r.space()
+
 	shut := byte('}')
 	if !r.is('{') {
 		if shut = ')'; !r.is('(') {
 			return nil // text between entries
 		}
 	}
+
 	switch kind {
 	case "comment":
 		r.at--
 		_, err := r.braced()
+
 		return err
 	case "preamble":
 		_, err := r.value(false)
@@ -146,28 +160,35 @@ func (r *bibReader) entry() error {
 		r.space()
 		name := strings.ToLower(r.word())
 		r.space()
+
 		if !r.is('=') {
 			return fmt.Errorf("@string %q has no value", short(name))
 		}
 		value, err := r.value(true)
 		r.strings[name] = value
+
 		return err
 	}
 	r.space()
 	e := entry{kind: kind, fields: map[string]string{}}
+
 	from := r.at
 	for r.at < len(r.src) && r.src[r.at] != ',' && r.src[r.at] != shut && r.src[r.at] != '\n' {
 		r.at++
 	}
+
 	e.key = strings.TrimSpace(r.src[from:r.at])
 	if e.key == "" || len(e.key) > 200 || strings.ContainsAny(e.key, "{}\"=") {
 		return fmt.Errorf("an entry of type %q has no key", short(kind))
 	}
+
 	for {
 		r.space()
+
 		if r.is(',') {
 			continue
 		}
+
 		if r.is(shut) {
 			r.entries = append(r.entries, e)
 			return nil
@@ -175,14 +196,17 @@ func (r *bibReader) entry() error {
 		from := r.at
 		name := strings.ToLower(r.word())
 		r.space()
+
 		if name == "" || !r.is('=') {
 			r.at = from // perhaps the next entry
 			return fmt.Errorf("entry %q: a field without a value, or a bracket that is not closed", short(e.key))
 		}
+
 		value, err := r.value(true)
 		if err != nil {
 			return fmt.Errorf("entry %q, field %q: %w", short(e.key), short(name), err)
 		}
+
 		if _, again := e.fields[name]; !again && len(value) <= maxField && len(e.fields) < maxFields {
 			e.fields[name] = value
 		}
@@ -192,13 +216,16 @@ func (r *bibReader) entry() error {
 // value reads pieces joined by #.
 func (r *bibReader) value(keep bool) (string, error) {
 	var b strings.Builder
+
 	for {
 		r.space()
+
 		if r.at >= len(r.src) {
 			return "", errors.New("the file ends within it")
 		}
 		piece := ""
 		var err error
+
 		switch r.src[r.at] {
 		case '{':
 			piece, err = r.braced()
@@ -208,11 +235,13 @@ func (r *bibReader) value(keep bool) (string, error) {
 			if piece = r.word(); piece == "" {
 				return "", errors.New("it has no value")
 			}
+
 			if defined, ok := r.strings[strings.ToLower(piece)]; ok {
 				piece = defined
 				r.expanded += len(defined)
 			}
 		}
+
 		if err != nil {
 			return "", err
 		}
@@ -221,6 +250,7 @@ func (r *bibReader) value(keep bool) (string, error) {
 			b.WriteString(piece)
 		}
 		r.space()
+
 		if !r.is('#') {
 			return b.String(), nil
 		}
@@ -244,6 +274,7 @@ func (r *bibReader) braced() (string, error) {
 	}
 	r.unclosed++
 	r.at = from // what follows may be sound
+
 	return "", errors.New("a bracket { is not closed")
 }
 
@@ -266,6 +297,7 @@ func (r *bibReader) quoted() (string, error) {
 	}
 	r.unclosed++
 	r.at = from
+
 	return "", errors.New("a quotation mark is not closed")
 }
 
@@ -273,6 +305,7 @@ func short(s string) string {
 	if r := []rune(s); len(r) > 40 {
 		return string(r[:40]) + "…"
 	}
+
 	return s
 }
 
@@ -284,6 +317,7 @@ func names(list string) (out []Name) {
 		}
 		out = append(out, oneName(text))
 	}
+
 	return out
 }
 
@@ -295,9 +329,11 @@ func oneName(text string) Name {
 	parts := splitTop(text, ',')
 	var n Name
 	var family []string
+
 	switch len(parts) {
 	case 1:
 		words := splitTop(strings.Join(strings.Fields(text), " "), ' ')
+
 		from := len(words) - 1
 		for i, w := range words {
 			if i > 0 && i < len(words)-1 && startsLower(w) {
@@ -309,20 +345,24 @@ func oneName(text string) Name {
 		family = words[from:]
 	default:
 		family = splitTop(strings.Join(strings.Fields(parts[0]), " "), ' ')
+
 		n.Given = plainTeX(strings.TrimSpace(parts[len(parts)-1]))
 		if len(parts) > 2 {
 			n.Suffix = plainTeX(strings.TrimSpace(parts[1]))
 		}
 	}
+
 	particles := 0
 	for particles < len(family)-1 && startsLower(family[particles]) {
 		particles++
 	}
 	n.NonDropping = plainTeX(strings.Join(family[:particles], " "))
+
 	n.Family = plainTeX(strings.Join(family[particles:], " "))
 	if n.Family == "" {
 		return Name{Literal: plainTeX(text)}
 	}
+
 	return n
 }
 
@@ -331,16 +371,19 @@ func startsLower(word string) bool {
 		if unicode.IsLetter(r) {
 			return unicode.IsLower(r)
 		}
+
 		if r == '{' || r == '\\' {
 			return false
 		}
 	}
+
 	return false
 }
 
 // closes is where the bracket that text begins with closes, -1 if it does not.
 func closes(text string) int {
 	depth := 0
+
 	for i := 0; i < len(text); i++ {
 		switch text[i] {
 		case '\\':
@@ -353,12 +396,14 @@ func closes(text string) int {
 			}
 		}
 	}
+
 	return -1
 }
 
 // splitTop cuts at a sign that stands outside of brackets.
 func splitTop(text string, sign byte) (parts []string) {
 	depth, from := 0, 0
+
 	for i := 0; i < len(text); i++ {
 		switch c := text[i]; {
 		case c == '\\':
@@ -372,12 +417,14 @@ func splitTop(text string, sign byte) (parts []string) {
 			from = i + 1
 		}
 	}
+
 	return append(parts, text[from:])
 }
 
 // splitWords cuts at a word that stands outside of brackets.
 func splitWords(text, word string) (parts []string) {
 	var now []string
+
 	for _, w := range splitTop(strings.Join(strings.Fields(text), " "), ' ') {
 		if strings.EqualFold(w, word) {
 			parts = append(parts, strings.Join(now, " "))
@@ -386,5 +433,6 @@ func splitWords(text, word string) (parts []string) {
 		}
 		now = append(now, w)
 	}
+
 	return append(parts, strings.Join(now, " "))
 }

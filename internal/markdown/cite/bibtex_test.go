@@ -12,6 +12,7 @@ import (
 
 func TestNamesOfBibTeX(t *testing.T) {
 	t.Parallel()
+
 	for name, c := range map[string]struct {
 		author string
 		want   []cite.Name
@@ -43,6 +44,7 @@ func TestNamesOfBibTeX(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+
 			item := read(t, "@book{k, author = {"+c.author+"}}")
 			if diff := cmp.Diff(c.want, item.Names["author"]); diff != "" {
 				t.Error(diff)
@@ -53,6 +55,7 @@ func TestNamesOfBibTeX(t *testing.T) {
 
 func TestAbbreviationsOfBibTeX(t *testing.T) {
 	t.Parallel()
+
 	for name, c := range map[string]struct{ src, want string }{
 		"used before a text":         {`@string{j = "Journal"} @article{k, journal = j # { of Things}}`, "Journal of Things"},
 		"between texts":              {`@string{x = {B}} @article{k, journal = "A" # x # "C"}`, "ABC"},
@@ -65,6 +68,7 @@ func TestAbbreviationsOfBibTeX(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+
 			if got := read(t, c.src).Vars["container-title"]; got != c.want {
 				t.Errorf("%q, want %q", got, c.want)
 			}
@@ -74,6 +78,7 @@ func TestAbbreviationsOfBibTeX(t *testing.T) {
 
 func TestTypesOfBibTeX(t *testing.T) {
 	t.Parallel()
+
 	for src, want := range map[string]string{
 		"@article{k,":                            "article-journal",
 		"@article{k, entrysubtype = {magazine},": "article-magazine",
@@ -101,6 +106,7 @@ func TestTypesOfBibTeX(t *testing.T) {
 	} {
 		t.Run(src, func(t *testing.T) {
 			t.Parallel()
+
 			if got := read(t, src+"}").Type; got != want {
 				t.Errorf("%q, want %q", got, want)
 			}
@@ -110,6 +116,7 @@ func TestTypesOfBibTeX(t *testing.T) {
 
 func TestFieldsOfBibTeX(t *testing.T) {
 	t.Parallel()
+
 	for name, c := range map[string]struct{ src, variable, want string }{
 		"subtitle":                    {"@book{k, title={Things}, subtitle={A Study}}", "title", "Things: A study"},
 		"brackets keep capitals":      {"@book{k, title={The {DNA} of {Paris} Today}}", "title", `The <span class="nocase">DNA</span> of <span class="nocase">Paris</span> today`},
@@ -143,6 +150,7 @@ func TestFieldsOfBibTeX(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+
 			if got := read(t, c.src).Vars[c.variable]; got != c.want {
 				t.Errorf("%s is %q, want %q", c.variable, got, c.want)
 			}
@@ -152,6 +160,7 @@ func TestFieldsOfBibTeX(t *testing.T) {
 
 func TestDatesOfBibTeX(t *testing.T) {
 	t.Parallel()
+
 	for fields, want := range map[string]cite.Date{
 		"year=2001":                    {From: [3]int{2001}},
 		"year=2001, month=feb":         {From: [3]int{2001, 2}},
@@ -176,6 +185,7 @@ func TestDatesOfBibTeX(t *testing.T) {
 	} {
 		t.Run(fields, func(t *testing.T) {
 			t.Parallel()
+
 			if diff := cmp.Diff(want, read(t, "@book{k, "+fields+"}").Dates["issued"]); diff != "" {
 				t.Error(diff)
 			}
@@ -185,6 +195,7 @@ func TestDatesOfBibTeX(t *testing.T) {
 
 func TestAccentsOfTeX(t *testing.T) {
 	t.Parallel()
+
 	for tex, want := range map[string]string{
 		`\'e`: "é", `\'{e}`: "é", `{\'e}`: "é", `{\'{e}}`: "é", `\' e`: "é", "\\`a": "à", `\^o`: "ô", `\"u`: "ü", `\~n`: "ñ", `\=a`: "ā", `\.z`: "ż",
 		`\v{c}`: "č", `\v c`: "č", `\u{g}`: "ğ", `\H{o}`: "ő", `\c{c}`: "ç", `\k{a}`: "ą", `\r{a}`: "å", `\d{s}`: "ṣ", `\b{d}`: "ḏ",
@@ -198,6 +209,7 @@ func TestAccentsOfTeX(t *testing.T) {
 	} {
 		t.Run(tex, func(t *testing.T) {
 			t.Parallel()
+
 			if got := read(t, "@book{k, publisher = {"+tex+"}}").Vars["publisher"]; got != want {
 				t.Errorf("%q, want %q", got, want)
 			}
@@ -207,6 +219,7 @@ func TestAccentsOfTeX(t *testing.T) {
 
 func TestWorksInheritFromTheirBook(t *testing.T) {
 	t.Parallel()
+
 	item := read(t, `@inproceedings{k, title={Paper}, author={A Bee}, crossref={P}, year=2002}
 		@proceedings{p, title={Proceedings}, subtitle={Volume}, author={No One}, editor={C Dee}, year=2001, publisher={Pub}}`)
 	for variable, want := range map[string]string{"title": "Paper", "container-title": "Proceedings: Volume", "publisher": "Pub"} {
@@ -214,12 +227,15 @@ func TestWorksInheritFromTheirBook(t *testing.T) {
 			t.Errorf("%s is %q, want %q", variable, got, want)
 		}
 	}
+
 	if got := item.Names["author"]; len(got) != 1 || got[0].Family != "Bee" {
 		t.Errorf("the author is %v", got)
 	}
+
 	if got := item.Names["editor"]; len(got) != 1 || got[0].Family != "Dee" {
 		t.Errorf("the editor is %v", got)
 	}
+
 	if got := item.Dates["issued"].From[0]; got != 2002 {
 		t.Errorf("the year is %d, want its own", got)
 	}
@@ -227,6 +243,7 @@ func TestWorksInheritFromTheirBook(t *testing.T) {
 
 func TestFilesThatAreBroken(t *testing.T) {
 	t.Parallel()
+
 	for name, c := range map[string]struct {
 		src      string
 		keys     string // of the works that are read
@@ -258,24 +275,31 @@ func TestFilesThatAreBroken(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+
 			b, err := cite.Read([]byte(c.src), "en")
 			if c.rejected != "" {
 				if err == nil || !strings.Contains(err.Error(), c.rejected) {
 					t.Errorf("%v, want %q", err, c.rejected)
 				}
+
 				return
 			}
+
 			if err != nil {
 				t.Fatal(err)
 			}
+
 			if len(b.Items) != len(strings.Fields(c.keys)) || c.keys != "" && b.Items[c.keys] == nil {
 				t.Errorf("works %v, want %q", b.Items, c.keys)
 			}
+
 			first := cite.Problem{}
 			if len(b.Problems) > 0 {
 				first = b.Problems[0]
 			}
-			if first.Line != c.line || (c.problem == "") != (first.Text == "") || !strings.Contains(first.Text, c.problem) {
+
+			if first.Line != c.line || (c.problem == "") != (first.Text == "") ||
+				!strings.Contains(first.Text, c.problem) {
 				t.Errorf("problems %v, want %q in line %d", b.Problems, c.problem, c.line)
 			}
 		})
@@ -284,18 +308,31 @@ func TestFilesThatAreBroken(t *testing.T) {
 
 func TestFieldsAndEntriesAreBounded(t *testing.T) {
 	t.Parallel()
+
 	var fields strings.Builder
 	for i := range 300 {
 		fmt.Fprintf(&fields, "x%d={y}, ", i)
 	}
-	item := read(t, "@book{k, "+fields.String()+"publisher={late}, title={"+strings.Repeat("{", 60)+"deep"+strings.Repeat("}", 60)+"}}")
+
+	item := read(
+		t,
+		"@book{k, "+fields.String()+"publisher={late}, title={"+strings.Repeat(
+			"{",
+			60,
+		)+"deep"+strings.Repeat(
+			"}",
+			60,
+		)+"}}",
+	)
 	if got := item.Vars["publisher"]; got != "" {
 		t.Errorf("field 301 is read: %q", got)
 	}
+
 	item = read(t, "@book{k, publisher={"+strings.Repeat("x", 17<<10)+"}, note={short}}")
 	if got := item.Vars["publisher"]; got != "" {
 		t.Errorf("a field of %d bytes is read", len(got))
 	}
+
 	if got := item.Vars["note"]; got != "short" {
 		t.Errorf("the note is %q", got)
 	}

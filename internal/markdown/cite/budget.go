@@ -47,14 +47,27 @@ func (p *processor) step() { p.charge(stepUnits) }
 // or when the context has ended.
 func (p *processor) charge(units int) {
 	p.spent += units
+
 	most := min(maxSteps, baseSteps+stepsEach*(len(p.job.Citations)+len(p.order)))
 	if p.spent > most*stepUnits {
-		panic(stopped{CostError{fmt.Sprintf("%d citations and %d works need more than %d steps of the citation style; cite fewer works, or choose a style with fewer macros and sort keys",
-			len(p.job.Citations), len(p.order), most)}})
+		panic(
+			stopped{
+				CostError{
+					fmt.Sprintf(
+						"%d citations and %d works need more than %d steps of the citation style; cite fewer works, or choose a style with fewer macros and sort keys",
+						len(p.job.Citations),
+						len(p.order),
+						most,
+					),
+				},
+			},
+		)
 	}
+
 	if p.spent-p.looked < contextUnits {
 		return
 	}
+
 	p.looked = p.spent
 	if p.ctx.Err() != nil {
 		panic(stopped{context.Cause(p.ctx)})
@@ -65,14 +78,26 @@ func (p *processor) charge(units int) {
 // ends the evaluation when that is more than one citation or entry may have.
 func (p *processor) weigh(size int, piece rich) int {
 	const perRun = 8
+
 	added := 0
 	for _, x := range piece {
 		added += perRun + len(x.text)
 	}
 	p.charge(1 + added/stepUnits)
+
 	if size += added; size > maxText {
-		panic(stopped{CostError{fmt.Sprintf("one of them has more than %d KB; shorten the fields of the work or the texts of the citation style", maxText>>10)}})
+		panic(
+			stopped{
+				CostError{
+					fmt.Sprintf(
+						"one of them has more than %d KB; shorten the fields of the work or the texts of the citation style",
+						maxText>>10,
+					),
+				},
+			},
+		)
 	}
+
 	return size
 }
 
@@ -84,26 +109,45 @@ func tooLong() error {
 // checkBudget refuses a style whose elements cost more than those of any real style.
 func checkBudget(n *node) error {
 	conditions := 0
+
 	for name, value := range n.attr {
 		if len(value) > maxAttribute {
-			return fmt.Errorf("the attribute %s of an element %s has %d bytes; at most %d are allowed", name, n.name, len(value), maxAttribute)
+			return fmt.Errorf(
+				"the attribute %s of an element %s has %d bytes; at most %d are allowed",
+				name,
+				n.name,
+				len(value),
+				maxAttribute,
+			)
 		}
 		conditions += len(strings.Fields(value))
 	}
+
 	switch n.name {
 	case "if", "else-if":
 		if conditions > maxConditions {
-			return fmt.Errorf("an element %s tests %d values; at most %d are allowed: split it into several", n.name, conditions, maxConditions)
+			return fmt.Errorf(
+				"an element %s tests %d values; at most %d are allowed: split it into several",
+				n.name,
+				conditions,
+				maxConditions,
+			)
 		}
 	case "sort":
 		if len(n.kids) > maxKeys {
-			return fmt.Errorf("an element sort has %d keys; at most %d are allowed: later keys order only works that are equal by the first ones", len(n.kids), maxKeys)
+			return fmt.Errorf(
+				"an element sort has %d keys; at most %d are allowed: later keys order only works that are equal by the first ones",
+				len(n.kids),
+				maxKeys,
+			)
 		}
 	}
+
 	for _, k := range n.kids {
 		if err := checkBudget(k); err != nil {
 			return err
 		}
 	}
+
 	return nil
 }

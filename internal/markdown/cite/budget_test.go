@@ -24,6 +24,7 @@ func bibliographyOf(sort string) string {
 
 func TestStylesOfExcessiveElementsAreRefused(t *testing.T) {
 	t.Parallel()
+
 	for name, c := range map[string]struct{ style, want string }{
 		"keys":       {styled("", "<text/>", bibliographyOf(strings.Repeat(`<key variable="title"/>`, 5000))), "an element sort has 5000 keys; at most 50 are allowed"},
 		"conditions": {styled("", `<choose><if variable="`+strings.Repeat("title ", 300)+`"/></choose>`, ""), "an element if tests 300 values; at most 100 are allowed"},
@@ -31,6 +32,7 @@ func TestStylesOfExcessiveElementsAreRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+
 			if _, err := cite.ParseStyle([]byte(c.style)); err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%v, want %q", err, c.want)
 			}
@@ -41,6 +43,7 @@ func TestStylesOfExcessiveElementsAreRefused(t *testing.T) {
 // Each style or work costs more than the elements it has: its cost must count, too.
 func TestTheWorkOnCitationsIsBounded(t *testing.T) {
 	t.Parallel()
+
 	n := 1000
 	if testing.Short() {
 		n = 50
@@ -50,27 +53,121 @@ func TestTheWorkOnCitationsIsBounded(t *testing.T) {
 		style string
 		item  func(i int) *cite.Item
 	}{
-		"works sorted by many keys": {styled("", `<text variable="title"/>`, bibliographyOf(strings.Repeat(`<key variable="title"/>`, 50))), titled("T")},
-		"works sorted by long keys": {styled("", `<text variable="title"/>`, bibliographyOf(strings.Repeat(`<key variable="title"/>`, 50))), titled(strings.Repeat("T", field))},
-		"conditions of a choice":    {styled("", strings.Repeat(`<choose><if variable="`+strings.Repeat("DOI ", 100)+`"/></choose>`, 1000), ""), titled("T")},
-		"branches of a choice":      {styled("", "<choose>"+strings.Repeat(`<else-if variable="DOI"/>`, 40_000)+"</choose>", ""), titled("T")},
-		"a title in capitals":       {styled("", strings.Repeat(`<text variable="title" text-case="title"/>`, 1000), ""), titled(strings.Repeat("a ", field/2))},
-		"numbers in a title":        {styled("", strings.Repeat(`<choose><if is-numeric="title"/></choose>`, 1000), ""), titled(strings.Repeat("1-", field/2))},
-		"quotation marks":           {styled("", strings.Repeat(`<text variable="title"/>`, 1000), ""), titled(strings.Repeat("'a ", field/3))},
-		"markup":                    {styled("", strings.Repeat(`<text variable="title"/>`, 1000), ""), titled(strings.Repeat("<i>a</i>", field/8))},
-		"groups in each other":      {styled("", strings.Repeat("<group>", 50)+strings.Repeat(`<text variable="title"/>`, 1000)+strings.Repeat("</group>", 50), ""), titled("T")},
-		"labels of names":           {styled("", `<names variable="author">`+strings.Repeat("<label/>", 40_000)+"<name/></names>", ""), named},
-		"substitutes of names":      {styled("", `<names variable="editor">`+strings.Repeat("<label/>", 20_000)+"<substitute>"+strings.Repeat(`<names variable="translator"/>`, 20_000)+"</substitute></names>", ""), named},
-		"long initials":             {styled("", strings.Repeat(`<names variable="author"><name initialize-with="`+strings.Repeat("x", 2000)+`"/></names>`, 100), ""), named},
-		"hyphens of initials":       {styled("", strings.Repeat(`<names variable="author"><name initialize-with="."/></names>`, 100), ""), hyphened},
-		"namesakes":                 {styled(`disambiguate-add-givenname="true" givenname-disambiguation-rule="all-names"`, "", ""), named},
-		"ampersands in pages": {styled("", strings.Repeat(`<text variable="page"/>`, 1000), ""), func(i int) *cite.Item {
-			return &cite.Item{ID: fmt.Sprint(i), Type: "book", Vars: map[string]string{"page": strings.Repeat("1-2&", field/4)}}
-		}},
-		"works that are alike": {styled(`disambiguate-add-givenname="true" disambiguate-add-names="true" disambiguate-add-year-suffix="true"`, "", ""), named},
-		"terms for ordinals":   {styled("", `<text term="and"/>`, strings.Repeat(`<locale><terms><term name="ordinal">a</term></terms></locale>`, 15_000)), titled("T")},
+		"works sorted by many keys": {
+			styled("", `<text variable="title"/>`, bibliographyOf(strings.Repeat(`<key variable="title"/>`, 50))),
+			titled("T"),
+		},
+		"works sorted by long keys": {
+			styled("", `<text variable="title"/>`, bibliographyOf(strings.Repeat(`<key variable="title"/>`, 50))),
+			titled(strings.Repeat("T", field)),
+		},
+		"conditions of a choice": {
+			styled("", strings.Repeat(`<choose><if variable="`+strings.Repeat("DOI ", 100)+`"/></choose>`, 1000), ""),
+			titled("T"),
+		},
+		"branches of a choice": {
+			styled("", "<choose>"+strings.Repeat(`<else-if variable="DOI"/>`, 40_000)+"</choose>", ""),
+			titled("T"),
+		},
+		"a title in capitals": {
+			styled("", strings.Repeat(`<text variable="title" text-case="title"/>`, 1000), ""),
+			titled(strings.Repeat("a ", field/2)),
+		},
+		"numbers in a title": {
+			styled("", strings.Repeat(`<choose><if is-numeric="title"/></choose>`, 1000), ""),
+			titled(strings.Repeat("1-", field/2)),
+		},
+		"quotation marks": {
+			styled("", strings.Repeat(`<text variable="title"/>`, 1000), ""),
+			titled(strings.Repeat("'a ", field/3)),
+		},
+		"markup": {
+			styled("", strings.Repeat(`<text variable="title"/>`, 1000), ""),
+			titled(strings.Repeat("<i>a</i>", field/8)),
+		},
+		"groups in each other": {
+			styled(
+				"",
+				strings.Repeat(
+					"<group>",
+					50,
+				)+strings.Repeat(
+					`<text variable="title"/>`,
+					1000,
+				)+strings.Repeat(
+					"</group>",
+					50,
+				),
+				"",
+			),
+			titled("T"),
+		},
+		"labels of names": {
+			styled("", `<names variable="author">`+strings.Repeat("<label/>", 40_000)+"<name/></names>", ""),
+			named,
+		},
+		"substitutes of names": {
+			styled(
+				"",
+				`<names variable="editor">`+strings.Repeat(
+					"<label/>",
+					20_000,
+				)+"<substitute>"+strings.Repeat(
+					`<names variable="translator"/>`,
+					20_000,
+				)+"</substitute></names>",
+				"",
+			),
+			named,
+		},
+		"long initials": {
+			styled(
+				"",
+				strings.Repeat(
+					`<names variable="author"><name initialize-with="`+strings.Repeat("x", 2000)+`"/></names>`,
+					100,
+				),
+				"",
+			),
+			named,
+		},
+		"hyphens of initials": {
+			styled("", strings.Repeat(`<names variable="author"><name initialize-with="."/></names>`, 100), ""),
+			hyphened,
+		},
+		"namesakes": {
+			styled(`disambiguate-add-givenname="true" givenname-disambiguation-rule="all-names"`, "", ""),
+			named,
+		},
+		"ampersands in pages": {
+			styled("", strings.Repeat(`<text variable="page"/>`, 1000), ""),
+			func(i int) *cite.Item {
+				return &cite.Item{
+					ID:   fmt.Sprint(i),
+					Type: "book",
+					Vars: map[string]string{"page": strings.Repeat("1-2&", field/4)},
+				}
+			},
+		},
+		"works that are alike": {
+			styled(
+				`disambiguate-add-givenname="true" disambiguate-add-names="true" disambiguate-add-year-suffix="true"`,
+				"",
+				"",
+			),
+			named,
+		},
+		"terms for ordinals": {
+			styled(
+				"",
+				`<text term="and"/>`,
+				strings.Repeat(`<locale><terms><term name="ordinal">a</term></terms></locale>`, 15_000),
+			),
+			titled("T"),
+		},
 	}
 	l := cite.New()
+
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			style, err := cite.ParseStyle([]byte(test.style))
@@ -78,6 +175,7 @@ func TestTheWorkOnCitationsIsBounded(t *testing.T) {
 				t.Fatal(err)
 			}
 			job := cite.Job{Items: map[string]*cite.Item{}}
+
 			for i := range n {
 				key := fmt.Sprint(i)
 				job.Items[key] = test.item(i)
@@ -89,6 +187,7 @@ func TestTheWorkOnCitationsIsBounded(t *testing.T) {
 			if took := cputime.Of(func() { _, err = style.Process(t.Context(), l, job) }); took > limit {
 				t.Errorf("it took %s (%v)", took, err)
 			}
+
 			if err != nil && !strings.Contains(err.Error(), "the citations take too long") {
 				t.Error(err)
 			}
@@ -96,10 +195,12 @@ func TestTheWorkOnCitationsIsBounded(t *testing.T) {
 			gone := errors.New("gone")
 			ctx, cancel := context.WithCancelCause(t.Context())
 			cancel(gone)
+
 			const second = time.Second
 			if took := cputime.Of(func() { _, err = style.Process(ctx, l, job) }); took > second {
 				t.Errorf("a cancelled context ended it after %s", took)
 			}
+
 			if err != nil && !errors.Is(err, gone) {
 				t.Errorf("%v, want the context's cause", err)
 			}
@@ -121,22 +222,31 @@ func named(i int) *cite.Item {
 }
 
 func hyphened(i int) *cite.Item {
-	return &cite.Item{ID: fmt.Sprint(i), Type: "book", Names: map[string][]cite.Name{"author": {{Family: "A", Given: strings.Repeat("C-", 8000) + fmt.Sprint("B", i)}}}}
+	return &cite.Item{
+		ID:   fmt.Sprint(i),
+		Type: "book",
+		Names: map[string][]cite.Name{
+			"author": {{Family: "A", Given: strings.Repeat("C-", 8000) + fmt.Sprint("B", i)}},
+		},
+	}
 }
 
 // Each of these took minutes or gigabytes at the largest size of a bibliography.
 func TestTheWorkOnBibliographiesIsBounded(t *testing.T) {
 	t.Parallel()
+
 	size := 8 << 20
 	if testing.Short() {
 		size = 1 << 20
 	}
 	long := strings.Repeat("x", 16_000)
+
 	var fields, strings16 strings.Builder
 	for i := range size / 40 {
 		fmt.Fprintf(&fields, "f%d=b,", i)
 		fmt.Fprintf(&strings16, "@string{s%d=b#b}\n", i)
 	}
+
 	for name, c := range map[string]struct{ src, want string }{
 		"brackets that nothing closes": {strings.Repeat("@a{k,t={\n", size/10), "over 20 of its brackets or quotation marks are not closed; the first, in line 1"},
 		"quotation marks":              {strings.Repeat("@a{k,t=\"{\n", size/11), "a quotation mark is not closed"},
@@ -151,9 +261,11 @@ func TestTheWorkOnBibliographiesIsBounded(t *testing.T) {
 			t.Parallel()
 			const limit = 30 * time.Second
 			var err error
+
 			if took := cputime.Of(func() { _, err = cite.Read([]byte(c.src), "") }); took > limit {
 				t.Errorf("it took %s", took)
 			}
+
 			if c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) || c.want == "" && err != nil {
 				t.Errorf("%v, want %q", err, c.want)
 			}
@@ -166,19 +278,23 @@ func inheriting(n int) string {
 	for i := range n {
 		fmt.Fprintf(&b, "@inbook{c%d,crossref=p}\n", i)
 	}
+
 	return b.String()
 }
 
 // The richest styles evaluate 100 000 elements for a book without authors.
 func TestFewWorksAreWithinTheBudgetOfEachStyle(t *testing.T) {
 	t.Parallel()
+
 	b, err := cite.Read([]byte("@book{a, title={A}, year=2000}\n@book{b, title={B}}"), "")
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	l := cite.New()
 	for _, name := range cite.StyleNames() {
-		if _, err := l.Style(name).Process(t.Context(), l, cite.Job{Items: b.Items, Uncited: []string{"a", "b"}}); err != nil {
+		if _, err := l.Style(name).
+			Process(t.Context(), l, cite.Job{Items: b.Items, Uncited: []string{"a", "b"}}); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

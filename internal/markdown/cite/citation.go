@@ -22,17 +22,21 @@ func (p *processor) citation(c Citation) string {
 		if w := p.works[c.Cites[0].Key]; w != nil {
 			return p.inText(c, w)
 		}
+
 		return p.missing(c.Cites[0])
 	}
 	cites := p.sorted(c.Cites)
+
 	var all []writtenCite
 	for i := range cites {
 		all = append(all, p.write(cites[i], cites[i].SuppressAuthor))
 	}
+
 	if p.style.Note && len(all) > 0 && len(all[0].out) > 0 && all[0].out[0].look&word != 0 {
 		all[0].out[0].text = upperFirst(all[0].out[0].text) // "Ibid." begins a note
 	}
 	body := p.collapsed(all)
+
 	return p.around(layout, body)
 }
 
@@ -47,9 +51,11 @@ func (p *processor) around(layout *node, body []piece) string {
 	out = p.locale.join(out, formatted(layout, plain(prefix)))
 	var b strings.Builder
 	b.WriteString(out.html())
+
 	for _, x := range body {
 		links = append(links, piece{out: formatted(layout, x.out), key: x.key})
 	}
+
 	for i, x := range links {
 		if i == len(links)-1 {
 			text := x.out.plain()
@@ -62,6 +68,7 @@ func (p *processor) around(layout *node, body []piece) string {
 		b.WriteString(p.linked(x))
 	}
 	b.WriteString(formatted(layout, plain(suffix)).html())
+
 	return b.String()
 }
 
@@ -76,6 +83,7 @@ func (p *processor) linked(x piece) string {
 	if x.key == "" || p.job.Anchor == nil || p.style.bibliography == nil || html == "" || p.works[x.key] == nil {
 		return html
 	}
+
 	return `<a href="#` + escape(p.job.Anchor(x.key)) + `" class="xref">` + html + "</a>"
 }
 
@@ -87,22 +95,26 @@ func (p *processor) sorted(cites []Cite) []Cite {
 	var works []*work
 	byWork := map[*work][]Cite{}
 	var missing []Cite
+
 	for _, c := range cites {
 		w := p.works[c.Key]
 		if w == nil {
 			missing = append(missing, c)
 			continue
 		}
+
 		if byWork[w] == nil {
 			works = append(works, w)
 		}
 		byWork[w] = append(byWork[w], c)
 	}
 	p.sort(p.style.citation, works, "citation")
+
 	var out []Cite
 	for _, w := range works {
 		out = append(out, byWork[w]...)
 	}
+
 	return append(out, missing...)
 }
 
@@ -116,13 +128,16 @@ func (p *processor) write(c Cite, withoutNames bool) writtenCite {
 	r.withoutNames = withoutNames
 	layout := p.style.citation.child("layout")
 	out, _ := r.all(layout.kids, layout.attr["delimiter-inside"])
+
 	out = slices.Clone(out)
 	if withoutNames && len(out) > 0 {
 		out[0].text = strings.TrimLeft(out[0].text, " ,")
 	}
+
 	if c.Prefix != "" {
 		out = p.locale.join(p.locale.typeset(p.parseText(c.Prefix+separated(c.Prefix))), out)
 	}
+
 	if c.Suffix != "" {
 		suffix := c.Suffix
 		if !strings.ContainsAny(suffix[:1], " ,.;:") {
@@ -130,7 +145,14 @@ func (p *processor) write(c Cite, withoutNames bool) writtenCite {
 		}
 		out = p.locale.join(out, p.locale.typeset(p.parseText(suffix)))
 	}
-	return writtenCite{cite: c, work: w, out: out, names: r.firstNames.plain(), year: itoa(w.item.Dates["issued"].From[0])}
+
+	return writtenCite{
+		cite:  c,
+		work:  w,
+		out:   out,
+		names: r.firstNames.plain(),
+		year:  itoa(w.item.Dates["issued"].From[0]),
+	}
 }
 
 // collapsed joins the works of a citation: [1–3], (Doe 1999, 2001).
@@ -142,6 +164,7 @@ func (p *processor) collapsed(all []writtenCite) []piece {
 		if strings.HasPrefix(x.cite.Prefix, ",") {
 			between = ""
 		}
+
 		if len(out) > 0 && between != "" {
 			last := []rune(out[len(out)-1].out.plain())
 			if first := []rune(between); len(last) > 0 {
@@ -153,6 +176,7 @@ func (p *processor) collapsed(all []writtenCite) []piece {
 		}
 		out = append(out, piece{out: x.out, key: x.cite.Key})
 	}
+
 	collapse := p.style.citation.attr["collapse"]
 	switch collapse {
 	case "citation-number":
@@ -161,6 +185,7 @@ func (p *processor) collapsed(all []writtenCite) []piece {
 			for end < len(all) && p.follows(all[end-1], all[end]) {
 				end++
 			}
+
 			if end-i > 2 {
 				add(delimiter, all[i])
 				add("–", all[end-1])
@@ -173,6 +198,7 @@ func (p *processor) collapsed(all []writtenCite) []piece {
 		}
 	case "year", "year-suffix", "year-suffix-ranged":
 		between := delimiter
+
 		for i := 0; i < len(all); {
 			end := i + 1
 			for end < len(all) && all[i].work != nil && all[end].work != nil && all[end].names == all[i].names && all[i].names != "" && all[end].cite.Prefix == "" && !all[i].cite.SuppressAuthor {
@@ -180,6 +206,7 @@ func (p *processor) collapsed(all []writtenCite) []piece {
 			}
 			add(between, all[i])
 			p.yearsAfter(all[i:end], delimiter, add)
+
 			if between = delimiter; end-i > 1 {
 				between = cmp.Or(p.style.citation.attr["after-collapse-delimiter"], delimiter)
 			}
@@ -190,6 +217,7 @@ func (p *processor) collapsed(all []writtenCite) []piece {
 			add(delimiter, x)
 		}
 	}
+
 	return out
 }
 
@@ -198,11 +226,14 @@ func (p *processor) yearsAfter(group []writtenCite, delimiter string, add func(b
 	options := p.style.citation.attr
 	collapse, between := options["collapse"], options["cite-group-delimiter"]
 	afterSuffix := cmp.Or(options["year-suffix-delimiter"], between, delimiter)
+
 	for j := 1; j < len(group); j++ {
 		before := group[j-1]
+
 		short, sep := p.write(group[j].cite, true), cmp.Or(between, ", ")
 		if collapse != "year" && suffixed(before, group[j]) {
 			sep = afterSuffix
+
 			if last := lastOfRange(group, j); collapse == "year-suffix-ranged" && last > j {
 				if group[j].work.suffix != before.work.suffix+1 {
 					add(sep, suffixOnly(group[j]))
@@ -211,9 +242,11 @@ func (p *processor) yearsAfter(group []writtenCite, delimiter string, add func(b
 			}
 			short = suffixOnly(group[j])
 		}
+
 		if len(short.out) == 0 {
 			continue
 		}
+
 		if before.cite.Suffix != "" || before.cite.Locator != "" {
 			sep = cmp.Or(options["after-collapse-delimiter"], delimiter)
 		}
@@ -228,12 +261,15 @@ func lastOfRange(group []writtenCite, j int) int {
 	if group[j].work.suffix == group[j-1].work.suffix+1 {
 		first--
 	}
+
 	for last+1 < len(group) && suffixed(group[last], group[last+1]) && group[last+1].work.suffix == group[last].work.suffix+1 {
 		last++
 	}
+
 	if last-first < 2 {
 		return j
 	}
+
 	return last
 }
 
@@ -254,6 +290,7 @@ func (p *processor) follows(a, b writtenCite) bool {
 	bare := func(x writtenCite) bool {
 		return x.work != nil && x.cite.Prefix == "" && x.cite.Suffix == "" && x.cite.Locator == ""
 	}
+
 	return bare(a) && bare(b) && b.work.number == a.work.number+1
 }
 
@@ -263,22 +300,27 @@ func (p *processor) inText(c Citation, w *work) string {
 	first.Prefix = ""
 	named := p.write(first, false)
 	names := p.nameRun(first, w)
+
 	var rest []writtenCite
 	if without := p.write(first, true); len(without.out) > 0 {
 		rest = append(rest, without)
 	} else if len(names) == 0 {
 		rest = append(rest, named)
 	}
+
 	for _, cite := range c.Cites[1:] {
 		rest = append(rest, p.write(cite, cite.SuppressAuthor))
 	}
+
 	out := p.linked(piece{out: names, key: first.Key})
 	if c.Cites[0].Prefix != "" {
 		out = p.parseText(c.Cites[0].Prefix).html() + " " + out
 	}
+
 	if len(rest) == 0 {
 		return out
 	}
+
 	return out + " " + p.around(p.style.citation.child("layout"), p.collapsed(rest))
 }
 
@@ -288,6 +330,7 @@ func (p *processor) names(c Citation) string {
 	if w == nil {
 		return p.missing(c.Cites[0])
 	}
+
 	return p.linked(piece{out: p.nameRun(c.Cites[0], w), key: c.Cites[0].Key})
 }
 
@@ -296,16 +339,28 @@ func (p *processor) names(c Citation) string {
 func (p *processor) nameRun(cite Cite, w *work) rich {
 	r := p.renderer(w, &cite, "citation")
 	_, _ = r.layout(p.style.citation.child("layout"))
+
 	names := r.firstNames
 	if len(names) == 0 || p.style.Note {
-		short := &node{kids: []*node{{name: "name", attr: map[string]string{"form": "short", "and": "text", "et-al-min": "3", "et-al-use-first": "1"}}}}
+		short := &node{
+			kids: []*node{
+				{
+					name: "name",
+					attr: map[string]string{"form": "short", "and": "text", "et-al-min": "3", "et-al-use-first": "1"},
+				},
+			},
+		}
 		for _, variable := range []string{"author", "editor", "translator"} {
-			if names, _ = p.renderer(w, &cite, "citation").namesOf(&node{attr: map[string]string{"variable": variable}}, short); len(names) > 0 {
+			if names, _ = p.renderer(w, &cite, "citation").
+				namesOf(&node{attr: map[string]string{"variable": variable}}, short); len(
+				names,
+			) > 0 {
 				return names
 			}
 		}
 		names = r.variable("title", "short")
 	}
+
 	return names
 }
 

@@ -83,8 +83,10 @@ func (s *Style) Process(ctx context.Context, l *Library, job Job) (result Result
 	p := &processor{style: s, job: job, ctx: ctx, locale: l.locale(s, job.Lang), works: map[string]*work{}}
 	p.number()
 	p.disambiguate()
+
 	for _, c := range job.Citations {
 		p.step()
+
 		html := ""
 		if c.NamesOnly {
 			html = p.names(c)
@@ -92,15 +94,18 @@ func (s *Style) Process(ctx context.Context, l *Library, job Job) (result Result
 			p.place(c)
 			html = p.citation(c)
 		}
+
 		if p.written += len(html); p.written > maxOutput {
 			return Result{}, tooLong()
 		}
 		result.Citations = append(result.Citations, html)
 	}
+
 	result.Entries = p.bibliography()
 	if s.bibliography != nil {
 		result.Hanging = s.bibliography.attr["hanging-indent"] == "true"
 	}
+
 	return result, nil
 }
 
@@ -148,17 +153,21 @@ func (p *processor) number() {
 			p.order = append(p.order, w)
 		}
 	}
+
 	for _, c := range p.job.Citations {
 		for _, cite := range c.Cites {
 			add(cite.Key)
 		}
 	}
+
 	for _, key := range p.job.Uncited {
 		add(key)
 	}
+
 	if p.style.bibliography != nil {
 		p.sort(p.style.bibliography, p.order, "bibliography")
 	}
+
 	for i, w := range p.order {
 		w.number = i + 1
 	}
@@ -171,6 +180,7 @@ func (p *processor) sort(area *node, works []*work, name string) {
 		return
 	}
 	keys := map[*work][]string{}
+
 	for _, w := range works {
 		for _, key := range sorting.kids {
 			text := p.sortKey(key, w, name)
@@ -182,6 +192,7 @@ func (p *processor) sort(area *node, works []*work, name string) {
 		for i, key := range sorting.kids {
 			x, y := keys[a][i], keys[b][i]
 			p.charge(1)
+
 			switch {
 			case x == y:
 				continue
@@ -191,15 +202,19 @@ func (p *processor) sort(area *node, works []*work, name string) {
 				return -1
 			}
 			p.charge(min(len(x), len(y)))
+
 			order := p.locale.compare(x, y)
 			if order == 0 {
 				continue
 			}
+
 			if key.attr["sort"] == "descending" {
 				return -order
 			}
+
 			return order
 		}
+
 		return a.suffix - b.suffix
 	})
 }
@@ -207,17 +222,20 @@ func (p *processor) sort(area *node, works []*work, name string) {
 func (p *processor) sortKey(key *node, w *work, area string) string {
 	r := p.renderer(w, nil, area)
 	r.sorting = true
+
 	r.keyOptions = key
 	if macro := key.attr["macro"]; macro != "" {
 		out, _ := r.macro(macro)
 		return sortable(out.plain())
 	}
+
 	switch name := key.attr["variable"]; {
 	case isDate(name):
 		return w.item.Dates[name].sortable()
 	case w.item.Names[name] != nil:
 		inverted := &node{name: "name", attr: map[string]string{"form": "long", "name-as-sort-order": "all"}}
 		out, _ := r.names(&node{name: "names", attr: map[string]string{"variable": name}, kids: []*node{inverted}})
+
 		return sortable(out.plain())
 	case name == "citation-number":
 		return fmt.Sprintf("%08d", w.number)
@@ -226,6 +244,7 @@ func (p *processor) sortKey(key *node, w *work, area string) string {
 		if p.isNumeric(text) {
 			return fmt.Sprintf("%12s", firstNumber(text))
 		}
+
 		return sortable(text)
 	}
 }
@@ -237,6 +256,7 @@ func sortable(text string) string {
 		if strings.ContainsRune(`"'“”‘’„‚«»‹›[](){}`, r) {
 			return -1
 		}
+
 		return r
 	}, text)
 }
@@ -255,6 +275,7 @@ func (p *processor) position(cite *Cite) string {
 	if cite == nil || !p.seen[cite.Key] {
 		return "first"
 	}
+
 	if len(p.last) == 1 && p.last[0].Key == cite.Key && len(p.current) == 1 {
 		switch before := p.last[0].Locator; {
 		case before == cite.Locator:
@@ -263,6 +284,7 @@ func (p *processor) position(cite *Cite) string {
 			return "ibid-with-locator"
 		}
 	}
+
 	return "subsequent"
 }
 
@@ -275,8 +297,10 @@ func (p *processor) bibliography() []Entry {
 	var entries []Entry
 	substitute, hasSubstitute := area.attr["subsequent-author-substitute"]
 	before := ""
+
 	for _, w := range p.order {
 		r := p.renderer(w, nil, "bibliography")
+
 		out, _ := r.layout(area.child("layout"))
 		if hasSubstitute {
 			if names := r.firstNames.plain(); names != "" && names == before {
@@ -289,14 +313,17 @@ func (p *processor) bibliography() []Entry {
 		}
 		e := Entry{Key: w.item.ID}
 		label, rest := out.cut(area.attr["second-field-align"] != "")
+
 		e.Label, e.HTML = strings.TrimSpace(label.html()), linkURLs(strings.TrimSpace(rest.html()))
 		if e.HTML == "" {
 			e.HTML = escape(w.item.ID)
 		}
+
 		if p.written += len(e.HTML); p.written > maxOutput {
 			panic(stopped{tooLong()})
 		}
 		entries = append(entries, e)
 	}
+
 	return entries
 }

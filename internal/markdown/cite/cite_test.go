@@ -15,14 +15,17 @@ import (
 
 func works(t testing.TB) cite.Bibliography {
 	t.Helper()
+
 	src, err := os.ReadFile("testdata/works.bib")
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	b, err := cite.Read(src, "en-US")
 	if err != nil || len(b.Problems) > 0 {
 		t.Fatalf("works.bib: %v %v", err, b.Problems)
 	}
+
 	return b
 }
 
@@ -31,8 +34,16 @@ func sample() []cite.Citation {
 		{Cites: []cite.Cite{{Key: "smith2001", Prefix: "see", Locator: "3–4", Label: "page"}, {Key: "doe1999"}}},
 		{Cites: []cite.Cite{{Key: "doe1999", Locator: "5", Label: "chapter"}}, InText: true},
 		{Cites: []cite.Cite{{Key: "smith2001", SuppressAuthor: true}}},
-		{Cites: []cite.Cite{{Key: "many2020"}, {Key: "smith2001b"}, {Key: "smith2001"}, {Key: "knuth", Suffix: " and more"}}},
-		{Cites: []cite.Cite{{Key: "nobody"}}}, {Cites: []cite.Cite{{Key: "undated"}}},
+		{
+			Cites: []cite.Cite{
+				{Key: "many2020"},
+				{Key: "smith2001b"},
+				{Key: "smith2001"},
+				{Key: "knuth", Suffix: " and more"},
+			},
+		},
+		{Cites: []cite.Cite{{Key: "nobody"}}},
+		{Cites: []cite.Cite{{Key: "undated"}}},
 	}
 }
 
@@ -43,16 +54,26 @@ func TestStyles(t *testing.T) {
 	l := cite.New()
 	b := works(t)
 	var out strings.Builder
+
 	write := func(style, lang string) {
-		job := cite.Job{Items: b.Items, Lang: lang, Citations: sample(), Uncited: []string{"web", "conf", "thesis", "letters", "chap"}, Anchor: func(key string) string { return "ref-" + key }}
+		job := cite.Job{
+			Items:     b.Items,
+			Lang:      lang,
+			Citations: sample(),
+			Uncited:   []string{"web", "conf", "thesis", "letters", "chap"},
+			Anchor:    func(key string) string { return "ref-" + key },
+		}
+
 		r, err := l.Style(style).Process(t.Context(), l, job)
 		if err != nil {
 			t.Errorf("%s: %v", style, err)
 		}
 		fmt.Fprintf(&out, "%s %s hanging=%t\n", style, lang, r.Hanging)
+
 		for _, c := range r.Citations {
 			fmt.Fprintf(&out, "  %s\n", c)
 		}
+
 		for _, e := range r.Entries {
 			fmt.Fprintf(&out, "  %s | %s | %s\n", e.Key, e.Label, e.HTML)
 		}
@@ -60,6 +81,7 @@ func TestStyles(t *testing.T) {
 	for _, style := range cite.StyleNames() {
 		write(style, "en-US")
 	}
+
 	for _, lang := range []string{"en-GB", "de", "fr", "es", "ja", "ar", "tlh"} {
 		write("apa", lang)
 	}
@@ -68,6 +90,7 @@ func TestStyles(t *testing.T) {
 
 func TestLocatorsAreReadInTwoLanguages(t *testing.T) {
 	t.Parallel()
+
 	l := cite.New()
 	for _, c := range []struct{ suffix, lang, label, locator, rest string }{
 		{", pp. 3--4 and more", "en", "page", "3–4", " and more"},
@@ -81,24 +104,49 @@ func TestLocatorsAreReadInTwoLanguages(t *testing.T) {
 		{" and passim", "en", "", "", " and passim"},
 		{"", "", "", "", ""},
 	} {
-		if label, locator, rest := l.Locator(c.suffix, c.lang); label != c.label || locator != c.locator || rest != c.rest {
-			t.Errorf("%q (%s): %q %q %q, want %q %q %q", c.suffix, c.lang, label, locator, rest, c.label, c.locator, c.rest)
+		if label, locator, rest := l.Locator(
+			c.suffix,
+			c.lang,
+		); label != c.label || locator != c.locator ||
+			rest != c.rest {
+			t.Errorf(
+				"%q (%s): %q %q %q, want %q %q %q",
+				c.suffix,
+				c.lang,
+				label,
+				locator,
+				rest,
+				c.label,
+				c.locator,
+				c.rest,
+			)
 		}
 	}
 }
 
 func TestWorksAreReadFromJSON(t *testing.T) {
 	t.Parallel()
-	b, err := cite.Read([]byte(`[{"id":"a","type":"book","title":"T <b>b</b>","author":[{"family":"Doe","given":"J."},{"given":"Plato"}],"volume":3,"issued":{"date-parts":[["2001","2"]]},
-		"accessed":{"raw":"2020-01-02"},"custom":{"x":1}},{"id":7,"issued":{"date-parts":[[2000],[2001]],"circa":true}},{"title":"no id"}]`), "")
+
+	b, err := cite.Read(
+		[]byte(
+			`[{"id":"a","type":"book","title":"T <b>b</b>","author":[{"family":"Doe","given":"J."},{"given":"Plato"}],"volume":3,"issued":{"date-parts":[["2001","2"]]},
+		"accessed":{"raw":"2020-01-02"},"custom":{"x":1}},{"id":7,"issued":{"date-parts":[[2000],[2001]],"circa":true}},{"title":"no id"}]`,
+		),
+		"",
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	a, seven := b.Items["a"], b.Items["7"]
-	if a == nil || seven == nil || a.Vars["volume"] != "3" || a.Names["author"][1].Literal != "Plato" || a.Dates["issued"].From != [3]int{2001, 2} ||
-		a.Dates["accessed"].From != [3]int{2020, 1, 2} || seven.Dates["issued"].To[0] != 2001 || !seven.Dates["issued"].Circa {
+	if a == nil || seven == nil || a.Vars["volume"] != "3" || a.Names["author"][1].Literal != "Plato" ||
+		a.Dates["issued"].From != [3]int{2001, 2} ||
+		a.Dates["accessed"].From != [3]int{2020, 1, 2} ||
+		seven.Dates["issued"].To[0] != 2001 ||
+		!seven.Dates["issued"].Circa {
 		t.Errorf("%+v %+v", a, seven)
 	}
+
 	if len(b.Problems) != 1 || b.Problems[0].Text != "work 3 has no id" {
 		t.Errorf("problems %v", b.Problems)
 	}
@@ -106,20 +154,30 @@ func TestWorksAreReadFromJSON(t *testing.T) {
 
 func TestTeXBecomesText(t *testing.T) {
 	t.Parallel()
+
 	for tex, want := range map[string]string{
 		`{\"O}sterreich \'{e} \c{c} \v{s} \o \ss{} \aa ngstr\"om \'\i`: "Österreich é ç š øß ångström í",
 		"``Quoted'' -- it's---so~it":                                   "“Quoted” – it’s—so\u00a0it", `a \& b \% \$5 \_x`: "a & b % $5 _x", `x $\alpha^{2}$ y_1`: "x α<sup>2</sup> y_1",
 		`\textbf{bold} {\em slanted} \unknown{kept}`: `<b>bold</b> <i>slanted</i> <span class="nocase">kept</span>`, `open { group`: `open <span class="nocase"> group</span>`,
 		`shut } group`: "shut", `\'`: "", `\`: "", "": "",
 	} {
-		b, err := cite.Read([]byte("@misc{k, title = {"+strings.NewReplacer("open { group", "open { group}", "shut } group", "shut").Replace(tex)+"}}"), "")
+		b, err := cite.Read(
+			[]byte(
+				"@misc{k, title = {"+strings.NewReplacer("open { group", "open { group}", "shut } group", "shut").
+					Replace(tex)+
+					"}}",
+			),
+			"",
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
+
 		got := ""
 		if item := b.Items["k"]; item != nil {
 			got = item.Vars["title"]
 		}
+
 		if got != want && !strings.Contains(got, want) {
 			t.Errorf("%s: %q, want %q", tex, got, want)
 		}
@@ -129,17 +187,30 @@ func TestTeXBecomesText(t *testing.T) {
 // TestBrokenEntriesAreLeftOut reads what is around them.
 func TestBrokenEntriesAreLeftOut(t *testing.T) {
 	t.Parallel()
-	b, err := cite.Read([]byte("Text with a@b.de\n@comment{ @book{no, title={x}} }\n@book{one, title={One}}\n@book{two, title={Unclosed}\n\n@book{three, title={Three}}\n@book{, title={No key}}\n@book{four title={x}}\n"), "")
+
+	b, err := cite.Read(
+		[]byte(
+			"Text with a@b.de\n@comment{ @book{no, title={x}} }\n@book{one, title={One}}\n@book{two, title={Unclosed}\n\n@book{three, title={Three}}\n@book{, title={No key}}\n@book{four title={x}}\n",
+		),
+		"",
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	if b.Items["one"] == nil || b.Items["three"] == nil || b.Items["no"] != nil {
 		t.Errorf("items %v", b.Items)
 	}
+
 	if len(b.Problems) < 2 || b.Problems[0].Line != 4 {
 		t.Errorf("problems %v", b.Problems)
 	}
-	if _, err := cite.Read([]byte("just text"), ""); err == nil || !strings.Contains(err.Error(), "neither CSL-JSON nor BibTeX") {
+
+	if _, err := cite.Read(
+		[]byte("just text"),
+		"",
+	); err == nil ||
+		!strings.Contains(err.Error(), "neither CSL-JSON nor BibTeX") {
 		t.Errorf("text: %v", err)
 	}
 }
@@ -151,26 +222,36 @@ func TestHostileStylesEnd(t *testing.T) {
 	t.Parallel()
 	var doubling strings.Builder
 	doubling.WriteString(head)
+
 	for i := range 50 {
 		fmt.Fprintf(&doubling, `<macro name="m%d"><text macro="m%d"/><text macro="m%d"/></macro>`, i, i+1, i+1)
 	}
 	doubling.WriteString(`</style>`)
 	l := cite.New()
+
 	for name, style := range map[string]string{"doubling": doubling.String(), "cycle": head + `<macro name="m0"><text macro="m0"/><text macro="m0"/></macro></style>`} {
 		s, err := cite.ParseStyle([]byte(style))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.Process(t.Context(), l, cite.Job{Items: works(t).Items, Citations: sample()}); err == nil || !strings.Contains(err.Error(), "too long") {
+
+		if _, err := s.Process(
+			t.Context(),
+			l,
+			cite.Job{Items: works(t).Items, Citations: sample()},
+		); err == nil ||
+			!strings.Contains(err.Error(), "too long") {
 			t.Errorf("%s: %v", name, err)
 		}
 		ctx, cancel := context.WithCancelCause(t.Context())
 		gone := errors.New("gone")
 		cancel(gone)
+
 		if _, err := s.Process(ctx, l, cite.Job{Items: works(t).Items, Citations: sample()}); !errors.Is(err, gone) {
 			t.Errorf("%s: %v, want the context's cause", name, err)
 		}
 	}
+
 	for name, c := range map[string][2]string{
 		"entities":  {`<!DOCTYPE style [<!ENTITY a "aaaa">]><style>&a;</style>`, "not XML"},
 		"deep":      {strings.Repeat("<group>", 100), "nest deeper"},
@@ -191,19 +272,30 @@ func TestFieldsAreText(t *testing.T) {
 	t.Parallel()
 	l := cite.New()
 	const evil = `<script>alert(1)</script><img src=x onerror=alert(1)><i onclick="x">a</i> &lt;script&gt; "q" http://x/"onmouseover="y`
-	item := &cite.Item{ID: evil, Type: "article-journal", Vars: map[string]string{}, Names: map[string][]cite.Name{"author": {{Family: evil, Given: evil}}}, Dates: map[string]cite.Date{"issued": {Literal: evil}}}
+
+	item := &cite.Item{
+		ID:    evil,
+		Type:  "article-journal",
+		Vars:  map[string]string{},
+		Names: map[string][]cite.Name{"author": {{Family: evil, Given: evil}}},
+		Dates: map[string]cite.Date{"issued": {Literal: evil}},
+	}
 	for _, name := range []string{"title", "container-title", "volume", "page", "DOI", "URL", "note", "publisher"} {
 		item.Vars[name] = evil
 	}
+
 	for _, style := range cite.StyleNames() {
-		r, err := l.Style(style).Process(t.Context(), l, cite.Job{Items: map[string]*cite.Item{"k": item}, Citations: []cite.Citation{{Cites: []cite.Cite{{Key: "k", Prefix: evil, Suffix: evil, Locator: evil}}}}})
+		r, err := l.Style(style).
+			Process(t.Context(), l, cite.Job{Items: map[string]*cite.Item{"k": item}, Citations: []cite.Citation{{Cites: []cite.Cite{{Key: "k", Prefix: evil, Suffix: evil, Locator: evil}}}}})
 		if err != nil {
 			t.Fatal(err)
 		}
+
 		all := slices.Clone(r.Citations)
 		for _, e := range r.Entries {
 			all = append(all, e.HTML, e.Label)
 		}
+
 		for _, html := range all {
 			for _, bad := range []string{"<script", "<img", "<i ", `"onmouse`, `="y`} {
 				if strings.Contains(html, bad) {
@@ -226,10 +318,12 @@ func FuzzBibliography(f *testing.F) {
 		if err != nil {
 			return
 		}
+
 		job := cite.Job{Items: b.Items, Lang: "en"}
 		for key := range b.Items {
 			job.Citations = append(job.Citations, cite.Citation{Cites: []cite.Cite{{Key: key}}})
 		}
+
 		if _, err := apa.Process(t.Context(), l, job); err != nil && !strings.Contains(err.Error(), "too long") {
 			t.Error(err)
 		}
@@ -237,9 +331,14 @@ func FuzzBibliography(f *testing.F) {
 }
 
 func FuzzStyle(f *testing.F) {
-	f.Add(head + `<macro name="m0"><names variable="author"><name and="text" initialize-with="."/><et-al term="and others"/><substitute><text variable="title"/></substitute></names><date variable="issued" form="text"/></macro></style>`)
-	f.Add(`<style><citation et-al-min="1" et-al-use-first="1" collapse="year"><layout delimiter="; "><choose><if type="book"><number variable="edition" form="ordinal"/></if></choose></layout></citation></style>`)
+	f.Add(
+		head + `<macro name="m0"><names variable="author"><name and="text" initialize-with="."/><et-al term="and others"/><substitute><text variable="title"/></substitute></names><date variable="issued" form="text"/></macro></style>`,
+	)
+	f.Add(
+		`<style><citation et-al-min="1" et-al-use-first="1" collapse="year"><layout delimiter="; "><choose><if type="book"><number variable="edition" form="ordinal"/></if></choose></layout></citation></style>`,
+	)
 	l := cite.New()
+
 	b, err := cite.Read([]byte(`@book{doe1999, author={Doe, J. and B, C}, title={T}, year=1999, edition=2}`), "en")
 	if err != nil {
 		f.Fatal(err)
@@ -249,7 +348,13 @@ func FuzzStyle(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if _, err := s.Process(t.Context(), l, cite.Job{Items: b.Items, Citations: sample()[:2]}); err != nil && !strings.Contains(err.Error(), "too long") {
+
+		if _, err := s.Process(
+			t.Context(),
+			l,
+			cite.Job{Items: b.Items, Citations: sample()[:2]},
+		); err != nil &&
+			!strings.Contains(err.Error(), "too long") {
 			t.Error(err)
 		}
 	})

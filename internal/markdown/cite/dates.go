@@ -9,13 +9,16 @@ import (
 // date writes a date element: in a form of the locale, or part by part.
 func (r *renderer) date(n *node) (rich, state) {
 	name := n.attr["variable"]
+
 	d := r.work.item.Dates[name]
 	if r.suppressed[name] || d.From[0] == 0 && d.Literal == "" {
 		return nil, empty
 	}
+
 	if d.From[0] == 0 {
 		return r.finished(n, parseText(d.Literal)), filled
 	}
+
 	parts, delimiter := n.kids, n.attr["delimiter"]
 	if form := n.attr["form"]; form != "" {
 		localized := r.locale.dates[form]
@@ -23,18 +26,21 @@ func (r *renderer) date(n *node) (rich, state) {
 			return nil, empty
 		}
 		r.charge(len(n.kids) + len(localized.kids))
+
 		own := map[string]*node{}
 		for _, k := range n.kids {
 			own[k.attr["name"]] = k
 		}
 		delimiter = localized.attr["delimiter"]
 		parts = nil
+
 		wanted := n.attr["date-parts"]
 		for _, k := range localized.kids {
 			part := k.attr["name"]
 			if wanted == "year" && part != "year" || wanted == "year-month" && part == "day" {
 				continue
 			}
+
 			if mine := own[part]; mine != nil { // its formatting wins, the affixes stay
 				merged := &node{name: "date-part", attr: maps.Clone(k.attr)}
 				maps.Copy(merged.attr, mine.attr)
@@ -43,15 +49,18 @@ func (r *renderer) date(n *node) (rich, state) {
 			parts = append(parts, k)
 		}
 	}
+
 	if r.sorting {
 		return plain(d.only(parts).sortable()), filled
 	}
+
 	out := r.dateRange(d, parts, delimiter, name)
 	if len(out) == 0 {
 		return nil, empty
 	}
 	bare := &node{attr: maps.Clone(n.attr)}
 	delete(bare.attr, "delimiter")
+
 	return r.finished(bare, out), filled
 }
 
@@ -62,6 +71,7 @@ func (d Date) only(parts []*node) Date {
 			d.From[i], d.To[i] = 0, 0
 		}
 	}
+
 	return d
 }
 
@@ -77,14 +87,17 @@ func (r *renderer) dateRange(d Date, parts []*node, delimiter, name string) rich
 		differs++
 	}
 	varies := func(k *node) bool { return index[k.attr["name"]] >= differs }
+
 	first := slices.IndexFunc(parts, varies)
 	if first < 0 {
 		return r.dateParts(d.From, d.Season, parts, delimiter, name, "", "")
 	}
+
 	last := len(parts) - 1
 	for last > first && !varies(parts[last]) {
 		last--
 	}
+
 	largest := first
 	for i, k := range parts {
 		if varies(k) && index[k.attr["name"]] < index[parts[largest].attr["name"]] {
@@ -95,6 +108,7 @@ func (r *renderer) dateRange(d Date, parts []*node, delimiter, name string) rich
 	l := r.locale
 	out := r.dateParts(d.From, d.Season, parts[:last+1], delimiter, name, "", "tail")
 	out = l.join(out, plain(dash))
+
 	return l.join(out, r.dateParts(d.To, 0, parts[first:], delimiter, name, "head", ""))
 }
 
@@ -103,22 +117,27 @@ func (r *renderer) dateRange(d Date, parts []*node, delimiter, name string) rich
 func (r *renderer) dateParts(date [3]int, season int, parts []*node, delimiter, name, head, tail string) (out rich) {
 	for i, k := range parts {
 		r.step()
+
 		piece := r.datePart(date, season, k, name)
 		if piece == "" {
 			continue
 		}
+
 		bare := &node{attr: maps.Clone(k.attr)}
 		if head != "" && len(out) == 0 {
 			delete(bare.attr, "prefix")
 		}
+
 		if tail != "" && i == len(parts)-1 {
 			delete(bare.attr, "suffix")
 		}
+
 		if len(out) > 0 && delimiter != "" {
 			out = r.locale.join(out, plain(delimiter))
 		}
 		out = r.locale.join(out, r.finished(bare, plain(piece)))
 	}
+
 	return out
 }
 
@@ -127,6 +146,7 @@ func (r *renderer) datePart(date [3]int, season int, k *node, name string) strin
 	switch k.attr["name"] {
 	case "year":
 		year := date[0]
+
 		text := itoa(year)
 		switch {
 		case year < 0:
@@ -136,10 +156,12 @@ func (r *renderer) datePart(date [3]int, season int, k *node, name string) strin
 		case form == "short":
 			text = pad(year % 100)
 		}
+
 		if name == "issued" && r.work.suffix > 0 && !r.style.yearSuffixed && !r.dated && !r.sorting {
 			text += letters(r.work.suffix)
 			r.dated = true
 		}
+
 		return text
 	case "month":
 		month := date[1]
@@ -148,6 +170,7 @@ func (r *renderer) datePart(date [3]int, season int, k *node, name string) strin
 			if month > 12 {
 				season = (month-1)%4 + 1
 			}
+
 			return r.locale.term("season-0"+itoa(min(season, 4)), "", false)
 		case month == 0:
 			return ""
@@ -156,6 +179,7 @@ func (r *renderer) datePart(date [3]int, season int, k *node, name string) strin
 		case form == "numeric-leading-zeros":
 			return pad(month)
 		}
+
 		return r.locale.term("month-"+pad(month), form, false)
 	case "day":
 		switch day := date[2]; {
@@ -169,5 +193,6 @@ func (r *renderer) datePart(date [3]int, season int, k *node, name string) strin
 			return itoa(day)
 		}
 	}
+
 	return ""
 }

@@ -7,6 +7,7 @@ import (
 
 func TestDatesAreWrittenAsTheirElementSays(t *testing.T) {
 	t.Parallel()
+
 	parts := func(attributes string) string {
 		return `<date variable="issued" ` + attributes + `><date-part name="day" suffix=" "/><date-part name="month" suffix=" "/><date-part name="year"/></date>`
 	}
@@ -54,6 +55,7 @@ func TestDatesAreWrittenAsTheirElementSays(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+
 			if got := written(t, c.layout, `[{"id": "k", "type": "book", "issued": `+c.issued+`}]`); got != c.want {
 				t.Errorf("%q, want %q", got, c.want)
 			}
@@ -64,12 +66,14 @@ func TestDatesAreWrittenAsTheirElementSays(t *testing.T) {
 func TestDatesFollowTheLanguage(t *testing.T) {
 	t.Parallel()
 	style := styled("", `<date variable="issued" form="text"/>`, "")
+
 	for lang, want := range map[string]string{
 		"en-US": "May 1, 2001", "en-GB": "1 May 2001", "de": "1. Mai 2001", "fr": "1 mai 2001", "es": "1 de mayo de 2001", "ja": "2001年5月1日",
 		"zh-Hant": "2001年5月1日", "pt-BR": "1º de maio de 2001", "": "May 1, 2001", "tlh": "May 1, 2001", "!": "May 1, 2001",
 	} {
 		t.Run(lang, func(t *testing.T) {
 			t.Parallel()
+
 			got := process(t, style, `[{"id": "k", "issued": {"date-parts": [[2001, 5, 1]]}}]`, lang, citing("k")).Citations[0]
 			if strings.ReplaceAll(got, "\u00a0", " ") != want {
 				t.Errorf("%q, want %q", got, want)

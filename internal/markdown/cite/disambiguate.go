@@ -9,21 +9,26 @@ func (p *processor) disambiguate() {
 	p.seen = map[string]bool{}
 	rule := options["givenname-disambiguation-rule"]
 	byCite := rule == "" || rule == "by-cite"
+
 	given := options["disambiguate-add-givenname"] == "true"
 	if given && !byCite {
 		p.distinguishNames(rule)
 	}
+
 	if options["disambiguate-add-names"] == "true" {
 		p.addNames()
 	}
+
 	if given && byCite {
 		p.addGiven()
 	}
+
 	for _, group := range p.alike() {
 		for _, w := range group {
 			w.ambiguous = true
 		}
 	}
+
 	if options["disambiguate-add-year-suffix"] == "true" {
 		for _, group := range p.alike() {
 			for i, w := range group {
@@ -37,22 +42,26 @@ func (p *processor) disambiguate() {
 func (p *processor) alike() [][]*work {
 	byText := map[string][]*work{}
 	var texts []string
+
 	for _, w := range p.order {
 		cite := Cite{Key: w.item.ID}
 		out, _ := p.renderer(w, &cite, "citation").all(p.style.citation.child("layout").kids, "")
 		text := out.plain()
 		p.charge(len(text)) // also for the memory
+
 		if byText[text] == nil {
 			texts = append(texts, text)
 		}
 		byText[text] = append(byText[text], w)
 	}
 	var groups [][]*work
+
 	for _, text := range texts {
 		if len(byText[text]) > 1 {
 			groups = append(groups, byText[text])
 		}
 	}
+
 	return groups
 }
 
@@ -64,21 +73,26 @@ func (p *processor) addNames() {
 	useful := map[*work]int{}
 	size := func() map[*work]int {
 		sizes := map[*work]int{}
+
 		for _, group := range p.alike() {
 			for _, w := range group {
 				sizes[w] = len(group)
 			}
 		}
+
 		return sizes
 	}
+
 	before := size()
 	for range maxAdded {
 		if len(before) == 0 {
 			break
 		}
+
 		for w := range before {
 			w.names++
 		}
+
 		after := size()
 		for w, n := range before {
 			if after[w] < n {
@@ -87,6 +101,7 @@ func (p *processor) addNames() {
 		}
 		before = after
 	}
+
 	for w := range before {
 		w.names = useful[w]
 	}
@@ -99,6 +114,7 @@ func (p *processor) addGiven() {
 		for at := 0; at < maxAdded && !told; at++ {
 			for level := 1; level <= 2 && !told; level++ {
 				texts := map[string]bool{}
+
 				for _, w := range group {
 					if w.given == nil {
 						w.given = map[int]int{}
@@ -110,6 +126,7 @@ func (p *processor) addGiven() {
 					p.charge(len(text))
 					texts[text] = true
 				}
+
 				told = len(texts) == len(group)
 				if len(texts) == 1 && level == 2 { // of no use
 					for _, w := range group {
@@ -133,15 +150,19 @@ func (p *processor) distinguishNames(rule string) {
 	each := func(f func(w *work, at int, n Name)) {
 		for _, w := range p.order {
 			p.step()
+
 			names := w.item.Names["author"]
 			if len(names) == 0 {
 				names = w.item.Names["editor"]
 			}
+
 			if strings.HasPrefix(rule, "primary-name") && len(names) > 1 {
 				names = names[:1]
 			}
+
 			for at, n := range names {
 				p.charge(1)
+
 				if n.Family != "" {
 					f(w, at, n)
 				}
@@ -153,6 +174,7 @@ func (p *processor) distinguishNames(rule string) {
 		if people[who] == nil {
 			people[who], initials[who] = map[string]bool{}, map[string]int{}
 		}
+
 		if !people[who][n.Given] {
 			people[who][n.Given] = true
 			initials[who][initial(n.Given)]++
@@ -163,16 +185,19 @@ func (p *processor) distinguishNames(rule string) {
 		if len(people[who]) < 2 {
 			return
 		}
+
 		level := 1
 		if initials[who][initial(n.Given)] > 1 {
 			level = 2
 		}
+
 		if strings.HasSuffix(rule, "with-initials") {
 			if level == 2 {
 				return // initials would not tell them apart
 			}
 			level = 1
 		}
+
 		if w.given == nil {
 			w.given = map[int]int{}
 		}

@@ -11,18 +11,22 @@ import (
 // process writes citations of works, given as BibTeX or CSL-JSON, in a style given as XML.
 func process(t *testing.T, style, works, lang string, citations ...cite.Citation) cite.Result {
 	t.Helper()
+
 	s, err := cite.ParseStyle([]byte(style))
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	b, err := cite.Read([]byte(works), "en-US")
 	if err != nil || len(b.Problems) > 0 {
 		t.Fatalf("works: %v %v", err, b.Problems)
 	}
+
 	result, err := s.Process(t.Context(), cite.New(), cite.Job{Items: b.Items, Citations: citations, Lang: lang})
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	return result
 }
 
@@ -31,6 +35,7 @@ func citing(keys ...string) (c cite.Citation) {
 	for _, key := range keys {
 		c.Cites = append(c.Cites, cite.Cite{Key: key})
 	}
+
 	return c
 }
 
@@ -48,28 +53,34 @@ func written(t *testing.T, layout, work string) string {
 // listed returns the entries of the bibliography, which cites the keys in their order.
 func listed(t *testing.T, bibliography, works string, keys ...string) (entries []string) {
 	t.Helper()
+
 	result := process(t, styled("", `<text variable="title"/>`, bibliography), works, "en-US", citing(keys...))
 	for _, e := range result.Entries {
 		entries = append(entries, e.HTML)
 	}
+
 	return entries
 }
 
 // read returns the work "k" of a BibTeX file.
 func read(t *testing.T, src string) *cite.Item {
 	t.Helper()
+
 	b, err := cite.Read([]byte(src), "en-US")
 	if err != nil || len(b.Problems) > 0 {
 		t.Fatalf("%v %v", err, b.Problems)
 	}
+
 	if b.Items["k"] == nil {
 		t.Fatalf("no work k among %v", b.Items)
 	}
+
 	return b.Items["k"]
 }
 
 func equal(t *testing.T, got, want []string) {
 	t.Helper()
+
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}

@@ -46,6 +46,7 @@ func (d Date) sortable() string {
 	if d.From[0] == 0 {
 		return d.Literal
 	}
+
 	return fmt.Sprintf("%07d%02d%02d%07d", d.From[0]+1_000_000, d.From[1], d.From[2], d.To[0])
 }
 
@@ -54,6 +55,7 @@ func isDate(variable string) bool {
 	case "accessed", "available-date", "event-date", "issued", "original-date", "submitted":
 		return true
 	}
+
 	return false
 }
 
@@ -77,6 +79,7 @@ func Read(data []byte, lang string) (Bibliography, error) {
 	if len(data) > maxBibliography {
 		return Bibliography{}, fmt.Errorf("it has %d MB; at most %d are allowed", len(data)>>20, maxBibliography>>20)
 	}
+
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	switch text := bytes.TrimSpace(data); {
 	case len(text) == 0:
@@ -84,6 +87,7 @@ func Read(data []byte, lang string) (Bibliography, error) {
 	case text[0] == '[', text[0] == '{':
 		return readJSON(text)
 	}
+
 	return readBibTeX(string(data), lang)
 }
 
@@ -100,9 +104,11 @@ func readJSON(data []byte) (Bibliography, error) {
 	} else if err := json.Unmarshal(data, &raw); err != nil {
 		return Bibliography{}, fmt.Errorf("it is not CSL-JSON: %w", err)
 	}
+
 	if len(raw) > maxItems {
 		return Bibliography{}, fmt.Errorf("it has %d works; at most %d are allowed", len(raw), maxItems)
 	}
+
 	b := Bibliography{Items: make(map[string]*Item, len(raw))}
 	for n, fields := range raw {
 		item := itemOf(fields)
@@ -112,6 +118,7 @@ func readJSON(data []byte) (Bibliography, error) {
 		}
 		b.Items[item.ID] = item
 	}
+
 	return b, nil
 }
 
@@ -136,6 +143,7 @@ func itemOf(fields map[string]json.RawMessage) *Item {
 			}
 		}
 	}
+
 	return item
 }
 
@@ -145,10 +153,12 @@ func jsonText(raw json.RawMessage) string {
 	if json.Unmarshal(raw, &text) == nil {
 		return joinSpaces(text)
 	}
+
 	var number json.Number
 	if json.Unmarshal(raw, &number) == nil {
 		return number.String()
 	}
+
 	return ""
 }
 
@@ -165,24 +175,36 @@ func jsonNames(raw json.RawMessage) (names []Name) {
 	if json.Unmarshal(raw, &list) != nil {
 		return nil
 	}
+
 	for _, n := range list {
 		if given, suffix, ok := strings.Cut(n.Given, ", "); ok && n.Suffix == "" { // "John, III" or "John,! Jr."
 			n.Given, n.Suffix = given, suffix
 		} else if given, suffix, ok := strings.Cut(n.Given, ",! "); ok && n.Suffix == "" {
 			n.Given, n.Suffix, n.CommaSuffix = given, suffix, json.RawMessage("true")
 		}
+
 		if text, quoted := strings.CutPrefix(n.Family, `"`); quoted && strings.HasSuffix(text, `"`) { // no particle
 			n.Family = strings.TrimSuffix(text, `"`)
 		}
-		name := Name{Family: n.Family, Given: n.Given, Dropping: n.Dropping, NonDropping: n.NonDropping, Suffix: n.Suffix, Literal: n.Literal,
-			CommaSuffix: len(n.CommaSuffix) > 0 && string(n.CommaSuffix) != "false"}
+
+		name := Name{
+			Family:      n.Family,
+			Given:       n.Given,
+			Dropping:    n.Dropping,
+			NonDropping: n.NonDropping,
+			Suffix:      n.Suffix,
+			Literal:     n.Literal,
+			CommaSuffix: len(n.CommaSuffix) > 0 && string(n.CommaSuffix) != "false",
+		}
 		if name.Literal == "" && name.Family == "" {
 			name.Literal, name.Given = name.Given, ""
 		}
+
 		if name.Family != "" || name.Literal != "" {
 			names = append(names, name)
 		}
 	}
+
 	return names
 }
 
@@ -197,36 +219,44 @@ func jsonDate(raw json.RawMessage) Date {
 	if json.Unmarshal(raw, &value) != nil {
 		return parseDate(jsonText(raw))
 	}
+
 	if len(value.Parts) == 0 {
 		if value.Raw != "" {
 			return parseDate(value.Raw)
 		}
+
 		return Date{Literal: value.Literal}
 	}
 	part := func(raws []json.RawMessage) (out [3]int) {
 		for i, r := range raws[:min(len(raws), 3)] {
 			out[i] = clampYear(jsonText(r), i)
 		}
+
 		return out
 	}
+
 	d := Date{From: part(value.Parts[0]), Literal: value.Literal}
 	if len(value.Parts) > 1 {
 		d.To = part(value.Parts[1])
 	}
+
 	d.Season, _ = strconv.Atoi(jsonText(value.Season))
 	if circa := string(value.Circa); circa != "" && circa != "false" && circa != "0" && circa != `""` {
 		d.Circa = true
 	}
+
 	return d
 }
 
 // clampYear reads a year, a month or a day; 0 for what is none.
 func clampYear(text string, part int) int {
 	n, err := strconv.Atoi(strings.TrimSpace(text))
+
 	limit := []int{99_999, 24, 31}[part]
 	if err != nil || n > limit || n < -limit || part > 0 && n < 1 {
 		return 0
 	}
+
 	return n
 }
 
@@ -234,10 +264,12 @@ func clampYear(text string, part int) int {
 // they are.
 func parseDate(text string) Date {
 	var d Date
+
 	value := strings.TrimSpace(text)
 	if v := strings.TrimRight(value, "?~%"); v != value {
 		value, d.Circa = v, true
 	}
+
 	from, to, _ := strings.Cut(value, "/")
 	if to == "" {
 		for _, dash := range []string{"--", "–"} {
@@ -251,26 +283,33 @@ func parseDate(text string) Date {
 		if strings.HasPrefix(s, "-") {
 			s, sign = s[1:], -1
 		}
+
 		for i, f := range strings.SplitN(s, "-", 4) {
 			if i > 2 {
 				return out, false
 			}
+
 			if i == 2 && len(f) > 2 {
 				f = f[:2] // a time follows
 			}
+
 			if out[i] = clampYear(f, i); out[i] == 0 {
 				return out, false
 			}
 		}
 		out[0] *= sign
+
 		return out, true
 	}
+
 	var ok bool
 	if d.From, ok = read(strings.TrimSpace(from)); !ok {
 		return Date{Literal: text}
 	}
+
 	if to != "" {
 		d.To, _ = read(strings.TrimSpace(to))
 	}
+
 	return d
 }

@@ -8,17 +8,22 @@ import (
 
 // locatorTerms are the parts of works that a citation may point to.
 func locatorTerms() []string {
-	return strings.Fields("page chapter section paragraph volume figure line note number part verse column book folio issue opus sub-verbo")
+	return strings.Fields(
+		"page chapter section paragraph volume figure line note number part verse column book folio issue opus sub-verbo",
+	)
 }
 
 // placeForm is what a locator looks like: 3, iv, 12a, 3–5, 3, 7 and 9.
-var placeForm = lazyregexp.New(`^(?:[§¶]*\s*)?(?:[ivxlcdmIVXLCDM]+\b|\pL{0,2}\d[\pL\d:./]*)(?:\s*(?:--?-?|[–—,&]|\band\b)\s*(?:[ivxlcdmIVXLCDM]+\b|\pL{0,2}\d[\pL\d:./]*|ff\b\.?|f\b\.?))*(?:\s?ff?\.?\b)?`)
+var placeForm = lazyregexp.New(
+	`^(?:[§¶]*\s*)?(?:[ivxlcdmIVXLCDM]+\b|\pL{0,2}\d[\pL\d:./]*)(?:\s*(?:--?-?|[–—,&]|\band\b)\s*(?:[ivxlcdmIVXLCDM]+\b|\pL{0,2}\d[\pL\d:./]*|ff\b\.?|f\b\.?))*(?:\s?ff?\.?\b)?`,
+)
 
 // Locator reads the place that stands behind a key: ", pp. 3–4 and more" is page,
 // "3–4" and " and more". The words are those of the language (BCP 47) or English.
 func (l *Library) Locator(suffix, lang string) (label, locator, rest string) {
 	text := strings.TrimLeft(suffix, " ,\u00a0")
 	explicit := false
+
 	if strings.HasPrefix(text, "{") {
 		end := strings.IndexByte(text, '}')
 		if end < 0 {
@@ -27,17 +32,21 @@ func (l *Library) Locator(suffix, lang string) (label, locator, rest string) {
 		rest, text, explicit = text[end+1:], strings.TrimSpace(text[1:end]), true
 	}
 	word, after := l.locatorWord(text, lang)
+
 	place := strings.TrimLeft(text[after:], " \u00a0")
 	if explicit {
 		return word, place, rest
 	}
+
 	m := placeForm().FindString(place)
 	if m == "" || word == "" && !strings.ContainsAny(m[:1], "0123456789") {
 		return "", "", suffix
 	}
+
 	if word == "" {
 		word = "page"
 	}
+
 	return word, strings.NewReplacer("---", "–", "--", "–").Replace(m), place[len(m):]
 }
 
@@ -49,16 +58,20 @@ func (l *Library) locatorWord(text, lang string) (name string, size int) {
 	case strings.HasPrefix(text, "¶"):
 		return "paragraph", len(text) - len(strings.TrimLeft(text, "¶"))
 	}
+
 	for _, file := range []string{localeName(lang), fallbackLang} {
 		for _, w := range l.locatorWords(file) {
-			if len(w.word) > size && len(text) > len(w.word) && strings.EqualFold(text[:len(w.word)], w.word) && !isLetter(text[len(w.word)]) {
+			if len(w.word) > size && len(text) > len(w.word) && strings.EqualFold(text[:len(w.word)], w.word) &&
+				!isLetter(text[len(w.word)]) {
 				name, size = w.name, len(w.word)
 			}
 		}
+
 		if name != "" {
 			return name, size
 		}
 	}
+
 	return "", 0
 }
 
@@ -70,11 +83,13 @@ func (l *Library) locatorWords(file string) (list []locatorWord) {
 	words := l.localeNode(file)
 	l.mu.Lock()
 	defer l.mu.Unlock()
+
 	if known, ok := l.locators[file]; ok {
 		return known
 	}
 	loc := &locale{terms: map[string]term{}, dates: map[string]*node{}}
 	loc.add(words)
+
 	for _, name := range locatorTerms() {
 		for _, form := range []string{"", "short"} {
 			t := loc.terms[termKey(name, form)]
@@ -86,6 +101,7 @@ func (l *Library) locatorWords(file string) (list []locatorWord) {
 		}
 	}
 	l.locators[file] = list
+
 	return list
 }
 

@@ -17,19 +17,23 @@ func (r *renderer) option(own *node, name, inherited string) string {
 			}
 		}
 	}
+
 	if own != nil {
 		if v, ok := own.attr[name]; ok {
 			return v
 		}
 	}
+
 	for _, n := range slices.Backward(r.options) {
 		if n == nil {
 			continue
 		}
+
 		if v, ok := n.attr[inherited]; ok {
 			return v
 		}
 	}
+
 	return ""
 }
 
@@ -42,12 +46,14 @@ func (r *renderer) names(n *node) (rich, state) {
 			for _, k := range sub.kids {
 				r.step()
 				var piece rich
+
 				var t state
 				if k.name == "names" {
 					piece, t = r.namesOf(k, r.withParts(k, n))
 				} else {
 					piece, t = r.element(k, "")
 				}
+
 				if len(piece) == 0 {
 					continue
 				}
@@ -57,21 +63,26 @@ func (r *renderer) names(n *node) (rich, state) {
 			}
 		}
 	}
+
 	if len(out) == 0 {
 		return nil, empty
 	}
+
 	if !r.sorting {
 		if !r.named {
 			r.named = true
+
 			r.firstNames = slices.Clone(out)
 			if r.replaceNames != nil {
 				return plain(*r.replaceNames), filled
 			}
+
 			if r.withoutNames {
 				return nil, empty
 			}
 		}
 	}
+
 	return r.finished(n, out), max(s, filled)
 }
 
@@ -79,16 +90,25 @@ func (r *renderer) names(n *node) (rich, state) {
 // has and it has not.
 func (r *renderer) withParts(k, around *node) *node {
 	r.charge(len(k.kids) + len(around.kids))
+
 	merged := &node{name: "names", attr: k.attr, kids: slices.Clone(k.kids)}
 	for _, part := range []string{"name", "et-al", "label"} {
 		if k.child(part) == nil && around.child(part) != nil {
 			at := len(merged.kids)
-			if part == "label" && slices.IndexFunc(around.kids, func(n *node) bool { return n.name == "label" }) < slices.IndexFunc(around.kids, func(n *node) bool { return n.name == "name" }) {
+			if part == "label" &&
+				slices.IndexFunc(
+					around.kids,
+					func(n *node) bool { return n.name == "label" },
+				) < slices.IndexFunc(
+					around.kids,
+					func(n *node) bool { return n.name == "name" },
+				) {
 				at = 0
 			}
 			merged.kids = slices.Insert(merged.kids, at, around.child(part))
 		}
 	}
+
 	return merged
 }
 
@@ -97,14 +117,17 @@ func (r *renderer) suppress(n *node) {
 	if r.suppressed == nil {
 		r.suppressed = map[string]bool{}
 	}
+
 	for name := range strings.FieldsSeq(n.attr["variable"]) {
 		r.suppressed[name] = true
 	}
+
 	if macro := r.style.macros[n.attr["macro"]]; macro != nil && r.depth < maxMacros {
 		r.depth++
 		r.suppress(macro)
 		r.depth--
 	}
+
 	for _, k := range n.kids {
 		r.step()
 		r.suppress(k)
@@ -118,32 +141,40 @@ func (r *renderer) namesOf(n, parts *node) (out rich, s state) {
 	s = empty
 	item := r.work.item
 	counted := r.option(parts.child("name"), "form", "name-form") == "count"
+
 	total, both := 0, false
-	if slices.Contains(variables, "editor") && slices.Contains(variables, "translator") && r.locale.term("editortranslator", "", false) != "" {
+	if slices.Contains(variables, "editor") && slices.Contains(variables, "translator") &&
+		r.locale.term("editortranslator", "", false) != "" {
 		both = len(item.Names["editor"]) > 0 && slices.Equal(item.Names["editor"], item.Names["translator"])
 	}
 	size := 0
+
 	name, etAl := parts.child("name"), parts.child("et-al")
 	for _, variable := range variables {
 		r.charge(1 + len(parts.kids))
+
 		list := item.Names[variable]
 		if len(list) == 0 || r.suppressed[variable] || both && variable == "translator" {
 			continue
 		}
+
 		role := variable
 		if both && variable == "editor" {
 			role = "editortranslator"
 		}
 		s = filled
 		var piece rich
+
 		if counted {
 			shown, _ := r.shown(name, list)
 			total += shown
 			continue
 		}
 		seen := false
+
 		for _, k := range parts.kids {
 			r.charge(1)
+
 			switch {
 			case k.name == "name":
 				list := r.locale.join(plain(k.attr["prefix"]), r.nameList(k, etAl, list))
@@ -153,6 +184,7 @@ func (r *renderer) namesOf(n, parts *node) (out rich, s state) {
 					piece, seen = r.nameList(nil, etAl, list), true
 				}
 				plural := len(list) > 1
+
 				switch k.attr["plural"] {
 				case "always":
 					plural = true
@@ -163,18 +195,22 @@ func (r *renderer) namesOf(n, parts *node) (out rich, s state) {
 				piece = r.locale.join(piece, r.finished(k, label))
 			}
 		}
+
 		if !seen {
 			piece = r.locale.join(piece, r.nameList(nil, etAl, list))
 		}
+
 		size = r.weigh(size, piece)
 		if len(out) > 0 {
 			out = r.locale.join(out, plain(delimiter))
 		}
 		out = r.locale.join(out, piece)
 	}
+
 	if total > 0 {
 		out = plain(itoa(total))
 	}
+
 	return out, s
 }
 
@@ -185,27 +221,33 @@ func (r *renderer) shown(n *node, list []Name) (shown int, cut bool) {
 		if err != nil {
 			return 0
 		}
+
 		return v
 	}
 	least := number("et-al-min")
+
 	shown = number("et-al-use-first")
 	if r.area == "citation" && r.cite != nil && r.position(r.cite) != "first" {
 		if v := number("et-al-subsequent-min"); v > 0 {
 			least = v
 		}
+
 		if v := number("et-al-subsequent-use-first"); v > 0 {
 			shown = v
 		}
 	}
+
 	cut = least > 0 && len(list) >= least && shown < len(list)
 	if cut && !r.sorting && r.area == "citation" {
 		if shown += r.work.names; shown >= len(list) {
 			cut = false
 		}
 	}
+
 	if !cut {
 		shown = len(list)
 	}
+
 	return shown, cut
 }
 
@@ -215,11 +257,13 @@ func (r *renderer) nameList(n, etAl *node, list []Name) rich {
 	shown, cut := r.shown(n, list)
 	form := get("form", "name-form")
 	delimiter, set := ", ", false
+
 	if n != nil {
 		if v, ok := n.attr["delimiter"]; ok {
 			delimiter, set = v, true
 		}
 	}
+
 	if !set {
 		for _, o := range slices.Backward(r.options) {
 			if v, ok := o.attr["name-delimiter"]; ok {
@@ -229,6 +273,7 @@ func (r *renderer) nameList(n, etAl *node, list []Name) rich {
 		}
 	}
 	var and string
+
 	switch get("and", "and") {
 	case "text":
 		and = r.locale.term("and", "", false)
@@ -249,19 +294,24 @@ func (r *renderer) nameList(n, etAl *node, list []Name) rich {
 		case "after-inverted-name":
 			return inverted(count-1) && list[count-1].Literal == ""
 		}
+
 		return count > 1
 	}
 	var out rich
 	size := 0
+
 	for i := range shown {
 		r.step()
+
 		if i > 0 {
 			switch {
 			case !cut && i == shown-1 && and != "":
 				if precedes(get("delimiter-precedes-last", "delimiter-precedes-last"), i) {
 					out = l.join(out, plain(delimiter))
 				}
-				if text := out.plain(); !strings.HasSuffix(text, " ") && unicode.IsLetter([]rune(and)[0]) || and == "&" && !strings.HasSuffix(text, " ") {
+
+				if text := out.plain(); !strings.HasSuffix(text, " ") && unicode.IsLetter([]rune(and)[0]) ||
+					and == "&" && !strings.HasSuffix(text, " ") {
 					out = l.join(out, plain(" "))
 				}
 				out = l.join(out, plain(and+" "))
@@ -273,30 +323,39 @@ func (r *renderer) nameList(n, etAl *node, list []Name) rich {
 		size = r.weigh(size, one)
 		out = l.join(out, one)
 	}
+
 	if !cut {
 		return out
 	}
+
 	if get("et-al-use-last", "et-al-use-last") == "true" && shown+1 < len(list) {
 		last := len(list) - 1
 		out = l.join(out, plain(delimiter+"… "))
+
 		return l.join(out, r.name(n, list[last], form, inverted(last), last))
 	}
+
 	termName := "et-al"
 	if etAl != nil && etAl.attr["term"] != "" {
 		termName = etAl.attr["term"]
 	}
+
 	others := plain(l.term(termName, "", false))
 	if len(others) == 0 {
 		return out
 	}
+
 	if etAl != nil {
 		others = formatted(etAl, others)
 	}
+
 	if precedes(get("delimiter-precedes-et-al", "delimiter-precedes-et-al"), shown) {
 		out = l.join(out, plain(delimiter))
 	}
+
 	if !strings.HasSuffix(out.plain(), " ") {
 		out = l.join(out, plain(" "))
 	}
+
 	return l.join(out, others)
 }

@@ -11,6 +11,7 @@ const people = `[{"id": "k", "type": "book", "title": "Things", "author": [
 
 func TestNamesAreWrittenAsTheirElementSays(t *testing.T) {
 	t.Parallel()
+
 	names := func(variable, name string) string {
 		return `<names variable="` + variable + `">` + name + `</names>`
 	}
@@ -58,6 +59,7 @@ func TestNamesAreWrittenAsTheirElementSays(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+
 			if got := written(t, c.layout, people); got != c.want {
 				t.Errorf("%s\nwant %s", got, c.want)
 			}
@@ -68,6 +70,7 @@ func TestNamesAreWrittenAsTheirElementSays(t *testing.T) {
 func TestOptionsOfNamesAreInherited(t *testing.T) {
 	t.Parallel()
 	layout := `<names variable="author"><name/></names>`
+
 	for attributes, want := range map[string]string{
 		`et-al-min="2" et-al-use-first="1"`:                                  "Jane Mary Doe et al.",
 		`name-form="short" et-al-min="2" et-al-use-first="1"`:                "Doe et al.",
@@ -80,6 +83,7 @@ func TestOptionsOfNamesAreInherited(t *testing.T) {
 	} {
 		t.Run(attributes, func(t *testing.T) {
 			t.Parallel()
+
 			if got := process(t, styled(attributes, layout, ""), people, "en-US", citing("k")).Citations[0]; got != want {
 				t.Errorf("%s\nwant %s", got, want)
 			}
@@ -89,9 +93,16 @@ func TestOptionsOfNamesAreInherited(t *testing.T) {
 
 func TestLaterCitationsShortenNamesFurther(t *testing.T) {
 	t.Parallel()
-	style := styled(`name-form="short" et-al-min="5" et-al-use-first="3" et-al-subsequent-min="2" et-al-subsequent-use-first="1"`,
-		`<names variable="author"/>`, "")
-	equal(t, process(t, style, people, "en-US", citing("k"), citing("k")).Citations, []string{"Doe, Roe, Poe, Low", "Doe et al."})
+	style := styled(
+		`name-form="short" et-al-min="5" et-al-use-first="3" et-al-subsequent-min="2" et-al-subsequent-use-first="1"`,
+		`<names variable="author"/>`,
+		"",
+	)
+	equal(
+		t,
+		process(t, style, people, "en-US", citing("k"), citing("k")).Citations,
+		[]string{"Doe, Roe, Poe, Low", "Doe et al."},
+	)
 }
 
 const namesakes = `[
@@ -108,24 +119,46 @@ func TestWorksThatWouldBeCitedAlikeAreToldApart(t *testing.T) {
 	layout := `<group delimiter=" "><names variable="author"><name form="short" et-al-min="2" et-al-use-first="1" initialize-with="."/></names>` +
 		`<date variable="issued"><date-part name="year"/></date>` +
 		`<choose><if disambiguate="true"><text variable="title"/></if></choose></group>`
+
 	for name, c := range map[string]struct {
 		attributes string
 		want       []string
 	}{
-		"names": {`disambiguate-add-names="true"`,
-			[]string{"Doe, Roe, et al. 2001", "Doe, Low, et al. 2001", "Kay 2001 C", "Kay 2001 D", "Lee 2001 E", "Lee 2001 F", "Ash 2001"}},
-		"given names": {`disambiguate-add-givenname="true"`,
-			[]string{"Doe et al. 2001 A", "Doe et al. 2001 B", "A. Kay 2001", "B. Kay 2001", "Lee 2001 E", "Lee 2001 F", "Ash 2001"}},
-		"all given names that differ": {`disambiguate-add-givenname="true" givenname-disambiguation-rule="all-names" disambiguate-add-names="true"`,
-			[]string{"Doe, Roe, et al. 2001", "Doe, Low, et al. 2001", "A. Kay 2001", "B. Kay 2001", "Lee 2001 E", "Lee 2001 F", "Ash 2001"}},
-		"conditions before suffixes": {`disambiguate-add-year-suffix="true"`,
-			[]string{"Doe et al. 2001 A", "Doe et al. 2001 B", "Kay 2001 C", "Kay 2001 D", "Lee 2001 E", "Lee 2001 F", "Ash 2001"}},
+		"names": {
+			`disambiguate-add-names="true"`,
+			[]string{"Doe, Roe, et al. 2001", "Doe, Low, et al. 2001", "Kay 2001 C", "Kay 2001 D", "Lee 2001 E", "Lee 2001 F", "Ash 2001"},
+		},
+		"given names": {
+			`disambiguate-add-givenname="true"`,
+			[]string{"Doe et al. 2001 A", "Doe et al. 2001 B", "A. Kay 2001", "B. Kay 2001", "Lee 2001 E", "Lee 2001 F", "Ash 2001"},
+		},
+		"all given names that differ": {
+			`disambiguate-add-givenname="true" givenname-disambiguation-rule="all-names" disambiguate-add-names="true"`,
+			[]string{"Doe, Roe, et al. 2001", "Doe, Low, et al. 2001", "A. Kay 2001", "B. Kay 2001", "Lee 2001 E", "Lee 2001 F", "Ash 2001"},
+		},
+		"conditions before suffixes": {
+			`disambiguate-add-year-suffix="true"`,
+			[]string{"Doe et al. 2001 A", "Doe et al. 2001 B", "Kay 2001 C", "Kay 2001 D", "Lee 2001 E", "Lee 2001 F", "Ash 2001"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			cites := []string{"a", "b", "c", "d", "e", "f", "g"}
-			result := process(t, styled(c.attributes, layout, ""), namesakes, "en-US",
-				citing(cites[0]), citing(cites[1]), citing(cites[2]), citing(cites[3]), citing(cites[4]), citing(cites[5]), citing(cites[6]))
+			result := process(
+				t,
+				styled(c.attributes, layout, ""),
+				namesakes,
+				"en-US",
+				citing(
+					cites[0],
+				),
+				citing(cites[1]),
+				citing(cites[2]),
+				citing(cites[3]),
+				citing(cites[4]),
+				citing(cites[5]),
+				citing(cites[6]),
+			)
 			equal(t, result.Citations, c.want)
 		})
 	}

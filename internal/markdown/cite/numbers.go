@@ -16,6 +16,7 @@ func letters(n int) string {
 	for ; n > 0; n = (n - 1) / 26 {
 		b = append([]byte{byte('a' + (n-1)%26)}, b...)
 	}
+
 	return string(b)
 }
 
@@ -46,6 +47,7 @@ func isPlural(variable, value string) bool {
 		n, err := strconv.Atoi(firstNumber(value))
 		return err == nil && n != 1
 	}
+
 	return several.MatchString(value)
 }
 
@@ -55,6 +57,7 @@ func (r *renderer) number(n *node) (rich, state) {
 	if len(text) == 0 {
 		return nil, empty
 	}
+
 	value := text.plain()
 	if !r.isNumeric(value) {
 		return text, filled
@@ -71,12 +74,15 @@ func (r *renderer) number(n *node) (rich, state) {
 			if word := r.locale.term("long-ordinal-"+pad(v), "", false); word != "" && v <= 10 {
 				return word
 			}
+
 			return r.locale.ordinal(v, n.attr["variable"])
 		case form == "roman":
 			return roman(v)
 		}
+
 		return d
 	})
+
 	return plain(strings.ReplaceAll(value, "-", "–")), filled
 }
 
@@ -84,12 +90,14 @@ func pad(n int) string {
 	if n < 10 {
 		return "0" + itoa(n)
 	}
+
 	return itoa(n)
 }
 
 // ordinal is 1st, 2nd, in the gender of what is counted.
 func (l *locale) ordinal(n int, counted string) string {
 	gender := l.terms[termKey(counted, "")].gender
+
 	find := func(name string) (string, bool) {
 		if gender != "" {
 			if t, ok := l.terms[termKey(name, "")+"/"+gender]; ok {
@@ -97,22 +105,26 @@ func (l *locale) ordinal(n int, counted string) string {
 			}
 		}
 		t, ok := l.terms[termKey(name, "")]
+
 		return t.single, ok
 	}
 	for _, name := range []string{"ordinal-" + pad(n%100), "ordinal-" + pad(n%10)} {
 		if name == "ordinal-"+pad(n%10) && n%100 > 10 && n%100 < 20 && l.lang[:2] == "en" {
 			continue
 		}
+
 		if suffix, ok := find(name); ok {
 			return itoa(n) + suffix
 		}
 	}
 	suffix, _ := find("ordinal")
+
 	return itoa(n) + suffix
 }
 
 func roman(n int) string {
 	var b strings.Builder
+
 	for _, d := range []struct {
 		value int
 		text  string
@@ -121,6 +133,7 @@ func roman(n int) string {
 			b.WriteString(d.text)
 		}
 	}
+
 	return b.String()
 }
 
@@ -129,12 +142,14 @@ func (r *renderer) pages(text string) string {
 	if strings.IndexByte(text, '-') < 0 && !strings.ContainsAny(text, "–—‒") {
 		return text
 	}
+
 	dash := r.locale.term("page-range-delimiter", "", false)
 	if dash == "" {
 		dash = "–"
 	}
 	r.charge(len(text))
 	var out []string
+
 	for part := range strings.SplitSeq(text, ",") {
 		var both []string
 		for one := range strings.SplitSeq(part, "&") {
@@ -142,6 +157,7 @@ func (r *renderer) pages(text string) string {
 		}
 		out = append(out, strings.Join(both, " & "))
 	}
+
 	return strings.Join(out, ", ")
 }
 
@@ -154,6 +170,7 @@ func (r *renderer) pageRange(text, dash string) string {
 	case m[3] != "" && m[3] != m[1]:
 		return m[1] + m[2] + dash + m[3] + m[4]
 	}
+
 	return m[1] + m[2] + dash + shortenedEnd(r.style.root.attr["page-range-format"], m[2], m[4], m[1])
 }
 
@@ -163,10 +180,12 @@ func shortenedEnd(format, from, to, prefix string) string {
 	if len(to) < len(from) {
 		full = from[:len(from)-len(to)] + to
 	}
+
 	if len(full) != len(from) {
 		if format == "expanded" {
 			return prefix + full
 		}
+
 		return full
 	}
 	minimal := func(least int) string {
@@ -174,8 +193,10 @@ func shortenedEnd(format, from, to, prefix string) string {
 		for i < len(full)-least && full[i] == from[i] {
 			i++
 		}
+
 		return full[i:]
 	}
+
 	switch format {
 	case "expanded":
 		return prefix + full
@@ -193,7 +214,9 @@ func shortenedEnd(format, from, to, prefix string) string {
 		case format != "chicago-16" && len(from) == 4 && len(minimal(1)) > 2:
 			return full
 		}
+
 		return minimal(2)
 	}
+
 	return to
 }

@@ -14,13 +14,16 @@ func (r *renderer) name(n *node, name Name, form string, inverted bool, index in
 		return r.namePart(n, "family", r.locale.typeset(r.parseText(name.Literal)))
 	}
 	given := name.Given
+
 	more := 0
 	if r.area == "citation" && !r.sorting {
 		more = r.work.given[index]
 	}
+
 	if more < 2 {
 		given = r.initials(n, given)
 	}
+
 	if form == "short" && more > 0 {
 		form = "long"
 	}
@@ -32,48 +35,77 @@ func (r *renderer) name(n *node, name Name, form string, inverted bool, index in
 			if len(part) == 0 {
 				continue
 			}
+
 			if text := out.plain(); len(out) > 0 && !strings.HasSuffix(text, "’") && !strings.HasSuffix(text, "'") {
 				out = l.join(out, plain(" "))
 			}
 			out = l.join(out, part)
 		}
+
 		return out
 	}
 	text := func(part, s string) rich { return r.namePart(n, part, r.locale.typeset(r.parseText(s))) }
+
 	if form == "short" {
 		if r.sorting && (demote == "sort-only" || demote == "display-and-sort") {
 			return text("family", family)
 		}
+
 		return spaced(text("family", name.NonDropping), text("family", family))
 	}
+
 	if isIdeographic(family) && isIdeographic(given+"一") {
 		return l.join(text("family", family), text("given", given))
 	}
+
 	separator := r.option(n, "sort-separator", "sort-separator")
 	if separator == "" && (n == nil || !n.has("sort-separator")) {
 		separator = ", "
 	}
+
 	if !inverted {
-		out := spaced(text("given", given), text("given", name.Dropping), text("family", name.NonDropping), text("family", family))
+		out := spaced(
+			text("given", given),
+			text("given", name.Dropping),
+			text("family", name.NonDropping),
+			text("family", family),
+		)
 		if name.Suffix != "" {
 			if name.CommaSuffix {
 				out = l.join(out, plain(","))
 			}
 			out = spaced(out, plain(name.Suffix))
 		}
+
 		return out
 	}
 	demoted := demote == "display-and-sort" || demote == "" || r.sorting && demote == "sort-only"
-	first, behind := spaced(text("family", name.NonDropping), text("family", family)), spaced(text("given", given), text("given", name.Dropping))
+
+	first, behind := spaced(
+		text("family", name.NonDropping),
+		text("family", family),
+	), spaced(
+		text("given", given),
+		text("given", name.Dropping),
+	)
 	if demoted {
-		first, behind = text("family", family), spaced(text("given", given), text("given", name.Dropping), text("family", name.NonDropping))
+		first, behind = text(
+			"family",
+			family,
+		), spaced(
+			text("given", given),
+			text("given", name.Dropping),
+			text("family", name.NonDropping),
+		)
 	}
 	out := first
+
 	for _, part := range []rich{behind, plain(name.Suffix)} {
 		if len(part) > 0 {
 			out = l.join(l.join(out, plain(separator)), part)
 		}
 	}
+
 	return out
 }
 
@@ -83,12 +115,23 @@ func (r *renderer) namePart(n *node, part string, out rich) rich {
 		return out
 	}
 	r.charge(len(n.kids))
+
 	for _, k := range n.kids {
 		if k.name == "name-part" && k.attr["name"] == part {
 			return r.finished(k, out)
 		}
 	}
-	return formatted(&node{attr: map[string]string{"font-variant": n.attr["font-variant"], "font-style": n.attr["font-style"], "font-weight": n.attr["font-weight"]}}, out)
+
+	return formatted(
+		&node{
+			attr: map[string]string{
+				"font-variant": n.attr["font-variant"],
+				"font-style":   n.attr["font-style"],
+				"font-weight":  n.attr["font-weight"],
+			},
+		},
+		out,
+	)
 }
 
 func isIdeographic(text string) bool {
@@ -97,6 +140,7 @@ func isIdeographic(text string) bool {
 			return false
 		}
 	}
+
 	return text != ""
 }
 
@@ -106,12 +150,14 @@ func (r *renderer) initials(n *node, given string) string {
 	if n != nil {
 		with, ok = n.attr["initialize-with"]
 	}
+
 	for _, o := range slices.Backward(r.options) {
 		if ok {
 			break
 		}
 		with, ok = o.attr["initialize-with"]
 	}
+
 	if !ok || given == "" || isIdeographic(given) {
 		return given
 	}
@@ -120,8 +166,10 @@ func (r *renderer) initials(n *node, given string) string {
 	r.charge(len(given))
 	var b []byte
 	add := func(text string) { b = append(b, text...) }
+
 	for word := range strings.FieldsSeq(strings.ReplaceAll(given, ".", ". ")) {
 		bare := strings.TrimSuffix(word, ".")
+
 		first, _ := utf8.DecodeRuneInString(bare)
 		switch {
 		case bare == "":
@@ -137,6 +185,7 @@ func (r *renderer) initials(n *node, given string) string {
 				if part == "" {
 					continue
 				}
+
 				if i > 0 && hyphens {
 					b = append(bytes.TrimRight(b, " "), '-')
 				}
@@ -145,6 +194,7 @@ func (r *renderer) initials(n *node, given string) string {
 		}
 	}
 	r.charge(len(b) / stepUnits)
+
 	return strings.TrimSpace(string(b))
 }
 
@@ -153,6 +203,7 @@ func separated[T string | []byte](text T) string {
 	if len(text) == 0 || text[len(text)-1] == ' ' {
 		return ""
 	}
+
 	return " "
 }
 
@@ -170,8 +221,10 @@ func (item *Item) label() string {
 		name := []rune(n.Family + n.Literal)
 		b.WriteString(string(name[:min(len(name), length)]))
 	}
+
 	if year := item.Dates["issued"].From[0]; year != 0 {
 		b.WriteString(pad(((year % 100) + 100) % 100))
 	}
+
 	return b.String()
 }

@@ -43,18 +43,21 @@ type renderer struct {
 
 func (p *processor) renderer(w *work, cite *Cite, area string) *renderer {
 	p.step()
+
 	r := &renderer{processor: p, work: w, cite: cite, area: area, options: []*node{p.style.root}}
 	if area == "citation" {
 		r.options = append(r.options, p.style.citation)
 	} else if p.style.bibliography != nil {
 		r.options = append(r.options, p.style.bibliography)
 	}
+
 	return r
 }
 
 // layout writes a layout, with its affixes in the bibliography.
 func (r *renderer) layout(n *node) (rich, state) {
 	kids := n.kids
+
 	var label rich
 	if r.cite == nil && r.style.bibliography.attr["second-field-align"] != "" && len(kids) > 1 {
 		label, _ = r.element(kids[0], "")
@@ -63,31 +66,38 @@ func (r *renderer) layout(n *node) (rich, state) {
 		}
 		kids = kids[1:]
 	}
+
 	out, s := r.all(kids, n.attr["delimiter"])
 	if len(label) > 0 {
 		out = append(label, out...)
 	}
+
 	if r.cite == nil && len(out) > 0 {
 		out = r.locale.join(r.locale.join(plain(n.attr["prefix"]), formatted(n, out)), plain(n.attr["suffix"]))
 	}
+
 	return out, s
 }
 
 // all writes elements, with a delimiter between those that write something.
 func (r *renderer) all(kids []*node, delimiter string) (out rich, s state) {
 	size := 0
+
 	for _, k := range kids {
 		piece, t := r.element(k, delimiter)
 		s = s.and(t)
+
 		size = r.weigh(size, piece)
 		if len(piece) == 0 {
 			continue
 		}
+
 		if len(out) > 0 && delimiter != "" {
 			out = r.locale.join(out, plain(delimiter))
 		}
 		out = r.locale.join(out, piece)
 	}
+
 	return out, s
 }
 
@@ -97,6 +107,7 @@ func (r *renderer) element(n *node, delimiter string) (rich, state) {
 	r.step()
 	var out rich
 	var s state
+
 	switch n.name {
 	case "text":
 		out, s = r.text(n)
@@ -118,6 +129,7 @@ func (r *renderer) element(n *node, delimiter string) (rich, state) {
 	default:
 		return nil, noVariable
 	}
+
 	return r.finished(n, out), s
 }
 
@@ -126,21 +138,25 @@ func (r *renderer) finished(n *node, out rich) rich {
 	if len(out) == 0 {
 		return nil
 	}
+
 	out = slices.Clone(out)
 	if n.attr["strip-periods"] == "true" {
 		out = out.mapped(func(x run) string { return strings.ReplaceAll(x.text, ".", "") })
 	}
+
 	out = r.cased(out, n.attr["text-case"])
 	if n.attr["quotes"] == "true" && len(out) > 0 {
 		out = r.quote(out)
 	}
 	out = formatted(n, out)
+
 	out = r.locale.join(r.locale.join(plain(n.attr["prefix"]), out), plain(n.attr["suffix"]))
 	if display := n.attr["display"]; display != "" {
 		for i := range out {
 			out[i].display = display
 		}
 	}
+
 	return out
 }
 
@@ -148,39 +164,56 @@ func (r *renderer) finished(n *node, out rich) rich {
 func (r *renderer) quote(out rich) rich {
 	l := r.locale
 	open, shut := l.term("open-quote", "", false), l.closeQuote
-	inner := strings.NewReplacer(open, l.term("open-inner-quote", "", false), shut, l.term("close-inner-quote", "", false),
-		"“", l.term("open-inner-quote", "", false), "”", l.term("close-inner-quote", "", false))
+
+	inner := strings.NewReplacer(
+		open,
+		l.term("open-inner-quote", "", false),
+		shut,
+		l.term("close-inner-quote", "", false),
+		"“",
+		l.term("open-inner-quote", "", false),
+		"”",
+		l.term("close-inner-quote", "", false),
+	)
 	if open != "" && shut != "" {
 		out = out.mapped(func(x run) string { return inner.Replace(x.text) })
 	}
+
 	return append(append(plain(open), out...), plain(shut)...)
 }
 
 // formatted sets the look that an element asks for.
 func formatted(n *node, out rich) rich {
 	var l look
+
 	switch n.attr["font-style"] {
 	case "italic", "oblique":
 		l |= italic
 	}
+
 	if n.attr["font-weight"] == "bold" {
 		l |= bold
 	}
+
 	if n.attr["font-variant"] == "small-caps" {
 		l |= smallCaps
 	}
+
 	if n.attr["text-decoration"] == "underline" {
 		l |= underline
 	}
+
 	switch n.attr["vertical-align"] {
 	case "sup":
 		l |= raised
 	case "sub":
 		l |= lowered
 	}
+
 	if l == 0 {
 		return out
 	}
+
 	return out.with(l)
 }
 
@@ -193,14 +226,17 @@ func (r *renderer) text(n *node) (rich, state) {
 		if n.attr["term"] == "no date" { // it stands for a variable
 			return out, filled
 		}
+
 		return out.with(word), noVariable
 	case n.attr["variable"] != "":
 		out := r.variable(n.attr["variable"], n.attr["form"])
 		if len(out) == 0 {
 			return nil, empty
 		}
+
 		return out, filled
 	}
+
 	return plain(n.attr["value"]), noVariable
 }
 
@@ -212,9 +248,11 @@ func (r *renderer) macro(name string) (rich, state) {
 	r.depth++
 	out, s := r.all(macro.kids, "")
 	r.depth--
+
 	if s == empty { // a macro without a value is left out as a group is
 		return nil, empty
 	}
+
 	return out, s
 }
 
@@ -223,6 +261,7 @@ func (r *renderer) variable(name, form string) rich {
 	if r.suppressed[name] {
 		return nil
 	}
+
 	switch name {
 	case "citation-number":
 		return plain(itoa(r.work.number))
@@ -235,15 +274,18 @@ func (r *renderer) variable(name, form string) rich {
 		if r.cite != nil {
 			return plain(r.pages(r.cite.Locator))
 		}
+
 		return nil
 	case "first-reference-note-number":
 		return nil
 	}
 	vars := r.work.item.Vars
+
 	text := vars[name]
 	if name == "container-title-short" {
 		text = cmp.Or(text, vars["journalAbbreviation"])
 	}
+
 	if form == "short" {
 		for _, short := range []string{name + "-short", map[string]string{"title": "shortTitle", "container-title": "journalAbbreviation"}[name]} {
 			if vars[short] != "" {
@@ -252,28 +294,34 @@ func (r *renderer) variable(name, form string) rich {
 			}
 		}
 	}
+
 	if name == "page" {
 		text = r.pages(text)
 	}
+
 	if name == "page-first" && text == "" {
 		text = firstNumber(vars["page"])
 	}
+
 	if name == "DOI" {
 		for _, prefix := range []string{"https://doi.org/", "http://dx.doi.org/", "http://doi.org/", "https://dx.doi.org/"} {
 			text = strings.TrimPrefix(text, prefix)
 		}
 	}
 	r.charge(len(text) / stepUnits)
+
 	return r.locale.typeset(r.parseText(text))
 }
 
 func (r *renderer) choose(n *node, delimiter string) (rich, state) {
 	for _, branch := range n.kids {
 		r.charge(1)
+
 		if branch.name == "else" || r.holds(branch) {
 			return r.all(branch.kids, delimiter)
 		}
 	}
+
 	return nil, noVariable
 }
 
@@ -285,12 +333,14 @@ func (r *renderer) holds(n *node) bool {
 		for v := range strings.FieldsSeq(values) {
 			tested++
 			r.charge(1)
+
 			if ok(v) {
 				met++
 			}
 		}
 	}
 	item := r.work.item
+
 	for name, values := range n.attr {
 		switch name {
 		case "type":
@@ -302,25 +352,31 @@ func (r *renderer) holds(n *node) bool {
 		case "is-uncertain-date":
 			test(values, func(v string) bool { return item.Dates[v].Circa })
 		case "locator":
-			test(values, func(v string) bool { return r.cite != nil && r.cite.Locator != "" && locatorLabel(r.cite) == v })
+			test(
+				values,
+				func(v string) bool { return r.cite != nil && r.cite.Locator != "" && locatorLabel(r.cite) == v },
+			)
 		case "position":
 			test(values, func(v string) bool { return r.at(v) })
 		case "disambiguate":
 			test(values, func(v string) bool { return r.work.ambiguous == (v == "true") })
 		}
 	}
+
 	switch match {
 	case "any":
 		return met > 0
 	case "none":
 		return met == 0
 	}
+
 	return tested > 0 && met == tested
 }
 
 // has reports whether a variable has a value.
 func (r *renderer) has(name string) bool {
 	item := r.work.item
+
 	switch {
 	case isDate(name):
 		return item.Dates[name].From[0] != 0 || item.Dates[name].Literal != ""
@@ -331,6 +387,7 @@ func (r *renderer) has(name string) bool {
 	case name == "year-suffix":
 		return r.work.suffix > 0
 	}
+
 	return item.Vars[name] != "" || len(item.Names[name]) > 0
 }
 
@@ -339,6 +396,7 @@ func (r *renderer) at(position string) bool {
 	if r.area != "citation" {
 		return false
 	}
+
 	at := r.position(r.cite)
 	switch position {
 	case "subsequent":
@@ -346,12 +404,14 @@ func (r *renderer) at(position string) bool {
 	case "ibid":
 		return strings.HasPrefix(at, "ibid")
 	}
+
 	return at == position
 }
 
 // label is the word for a variable: "pp." for pages.
 func (r *renderer) label(n *node, variable string) rich {
 	var value, name string
+
 	switch variable {
 	case "locator":
 		if r.cite == nil || r.cite.Locator == "" {
@@ -365,12 +425,14 @@ func (r *renderer) label(n *node, variable string) rich {
 	}
 	r.charge(len(value))
 	plural := isPlural(variable, value)
+
 	switch n.attr["plural"] {
 	case "always":
 		plural = true
 	case "never":
 		plural = false
 	}
+
 	return plain(r.locale.term(name, n.attr["form"], plural))
 }
 
@@ -378,5 +440,6 @@ func locatorLabel(c *Cite) string {
 	if c.Label == "" {
 		return "page"
 	}
+
 	return c.Label
 }

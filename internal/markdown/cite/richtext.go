@@ -43,6 +43,7 @@ func plain(text string) rich {
 	if text == "" {
 		return nil
 	}
+
 	return rich{{text: text}}
 }
 
@@ -51,6 +52,7 @@ func (r rich) plain() string {
 	for _, x := range r {
 		b.WriteString(x.text)
 	}
+
 	return b.String()
 }
 
@@ -62,6 +64,7 @@ func (r rich) mapped(change func(run) string) rich {
 			out = append(out, x)
 		}
 	}
+
 	return out
 }
 
@@ -70,17 +73,21 @@ func (r rich) with(l look) rich {
 	for i := range r {
 		r[i].look |= l
 	}
+
 	return r
 }
 
 // markup matches the tags that the texts of items may hold.
-var markup = regexp.MustCompile(`(?i)</?(?:i|b|em|strong|sup|sub|sc|span)(?:\s+(?:class="nocase"|class="nodecor"|style="font-variant:\s*small-caps;?"))?>`)
+var markup = regexp.MustCompile(
+	`(?i)</?(?:i|b|em|strong|sup|sub|sc|span)(?:\s+(?:class="nocase"|class="nodecor"|style="font-variant:\s*small-caps;?"))?>`,
+)
 
 // parseText is the function of that name, and charges for it.
 func (p *processor) parseText(text string) rich {
 	if strings.Contains(text, "<") {
 		p.charge(len(text))
 	}
+
 	return parseText(text)
 }
 
@@ -98,10 +105,12 @@ func parseText(text string) rich {
 			out = append(out, run{text: piece, look: now})
 		}
 	}
+
 	at := 0
 	for _, m := range markup.FindAllStringIndex(text, -1) {
 		add(text[at:m[0]])
 		at = m[1]
+
 		tag := strings.ToLower(text[m[0]:m[1]])
 		if strings.HasPrefix(tag, "</") {
 			if n := len(open); n > 0 {
@@ -110,6 +119,7 @@ func parseText(text string) rich {
 			continue
 		}
 		open = append(open, now)
+
 		switch name := strings.FieldsFunc(tag[1:len(tag)-1], unicode.IsSpace)[0]; {
 		case name == "i" || name == "em":
 			now ^= flipped
@@ -128,6 +138,7 @@ func parseText(text string) rich {
 		}
 	}
 	add(text[at:])
+
 	return out
 }
 
@@ -137,15 +148,18 @@ func (l *locale) typeset(out rich) rich {
 	before := ' '
 	open := l.term("open-quote", "", false)
 	innerOpen, innerShut := l.term("open-inner-quote", "", false), l.term("close-inner-quote", "", false)
+
 	return out.mapped(func(x run) string {
 		if !strings.ContainsAny(x.text, `"'`) {
 			before, _ = utf8.DecodeLastRuneInString(x.text)
 			return x.text
 		}
 		var b strings.Builder
+
 		last, quoting := strings.LastIndexByte(x.text, '\''), false
 		for i, c := range x.text {
 			after, _ := utf8.DecodeRuneInString(x.text[i+utf8.RuneLen(c):])
+
 			opens := unicode.IsSpace(before) || strings.ContainsRune("([{—–-“‘", before)
 			switch {
 			case c == '"' && opens:
@@ -166,6 +180,7 @@ func (l *locale) typeset(out rich) rich {
 			}
 			before = c
 		}
+
 		return b.String()
 	})
 }
@@ -175,15 +190,18 @@ func (l *locale) join(a, b rich) rich {
 	if len(a) == 0 {
 		return b
 	}
+
 	for len(b) > 0 {
 		last, first := a[len(a)-1].text, b[0].text
 		x, size := utf8.DecodeLastRuneInString(last)
+
 		y, width := utf8.DecodeRuneInString(first)
 		if l.quoted(last) && (y == '.' || y == ',') {
 			before, _ := utf8.DecodeLastRuneInString(strings.TrimSuffix(last, l.closeQuote))
 			if before == utf8.RuneError && len(a) > 1 {
 				before, _ = utf8.DecodeLastRuneInString(a[len(a)-2].text)
 			}
+
 			_, second := keep(before, y)
 			switch {
 			case !second:
@@ -195,15 +213,18 @@ func (l *locale) join(a, b rich) rich {
 			b = drop(b, width)
 			continue
 		}
+
 		stays, second := keep(x, y)
 		if !stays {
 			a[len(a)-1].text = last[:len(last)-size]
 		}
+
 		if second {
 			break
 		}
 		b = drop(b, width)
 	}
+
 	return append(a, b...)
 }
 
@@ -214,6 +235,7 @@ func drop(r rich, n int) rich {
 	}
 	out := append(rich{}, r...)
 	out[0].text = out[0].text[n:]
+
 	return out
 }
 
@@ -228,12 +250,14 @@ func keep(a, b rune) (first, second bool) {
 		if b == '!' || b == '?' {
 			return false, true
 		}
+
 		return true, b != ':' && b != '.' && b != a
 	case '.', ',':
 		return true, b != a
 	case '…':
 		return true, b != '.'
 	}
+
 	return true, true
 }
 
@@ -251,6 +275,7 @@ func (r rich) cut(margin bool) (label, rest rich) {
 			rest = append(rest, x)
 		}
 	}
+
 	return label, rest
 }
 
@@ -260,25 +285,30 @@ func escape(text string) string { return html.EscapeString(text) }
 func (r rich) html() string {
 	var b strings.Builder
 	display := ""
+
 	for i := 0; i < len(r); i++ {
 		x := r[i]
 		for i+1 < len(r) && (r[i+1].look^x.look)&^(fixed|word) == 0 && r[i+1].display == x.display {
 			i++
 			x.text += r[i].text
 		}
+
 		if x.display != display {
 			if display == "block" || display == "indent" {
 				b.WriteString("</div>")
 			}
+
 			if display = x.display; display == "block" || display == "indent" {
 				b.WriteString(`<div class="csl-` + display + `">`)
 			}
 		}
 		b.WriteString(x.html())
 	}
+
 	if display == "block" || display == "indent" {
 		b.WriteString("</div>")
 	}
+
 	return b.String()
 }
 
@@ -287,12 +317,15 @@ func (x run) html() string {
 	if l&upright != 0 {
 		l &^= italic | bold | smallCaps | underline
 	}
+
 	if l&flipped != 0 {
 		l ^= italic
 	}
+
 	if strings.TrimSpace(x.text) == "" {
 		return escape(x.text)
 	}
+
 	out, shut := "", ""
 	for _, tag := range []struct {
 		look       look
@@ -302,6 +335,7 @@ func (x run) html() string {
 			out, shut = out+tag.open, tag.shut+shut
 		}
 	}
+
 	return out + escape(x.text) + shut
 }
 
@@ -314,6 +348,7 @@ func linkURLs(entry string) string {
 		if strings.Count(trimmed, "(") > strings.Count(trimmed, ")") && strings.HasPrefix(url[len(trimmed):], ")") {
 			trimmed += ")"
 		}
+
 		return `<a href="` + trimmed + `">` + trimmed + "</a>" + url[len(trimmed):]
 	})
 }

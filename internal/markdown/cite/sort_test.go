@@ -15,6 +15,7 @@ const shelf = `[
 
 func TestEntriesAreSorted(t *testing.T) {
 	t.Parallel()
+
 	for name, c := range map[string]struct{ keys, want string }{
 		"no key":             {"", "abcd"},
 		"title":              {`<key variable="title"/>`, "cbda"},
@@ -32,17 +33,30 @@ func TestEntriesAreSorted(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+
 			more := `<macro name="year"><date variable="issued"><date-part name="year"/></date></macro><macro name="family"><names variable="author"><name form="short"/></names></macro>` +
 				`<bibliography><sort>` + c.keys + `</sort><layout><text value="x"/></layout></bibliography>`
 			if c.keys == "" {
 				more = strings.Replace(more, "<sort></sort>", "", 1)
 			}
-			result := process(t, strings.Replace(styled("", `<text variable="title"/>`, more), "<style ", `<style demote-non-dropping-particle="sort-only" `, 1),
-				shelf, "en-US", citing("a", "b", "c", "d"))
+			result := process(
+				t,
+				strings.Replace(
+					styled("", `<text variable="title"/>`, more),
+					"<style ",
+					`<style demote-non-dropping-particle="sort-only" `,
+					1,
+				),
+				shelf,
+				"en-US",
+				citing("a", "b", "c", "d"),
+			)
+
 			got := ""
 			for _, e := range result.Entries {
 				got += e.Key
 			}
+
 			if got != c.want {
 				t.Errorf("%s, want %s", got, c.want)
 			}
@@ -57,6 +71,7 @@ const repeated = `[
 
 func TestCitationsCollapse(t *testing.T) {
 	t.Parallel()
+
 	for name, c := range map[string]struct{ attributes, keys, want string }{
 		"not":                            {``, "a b d e", "Doe 2001a; Doe 2001b; Doe 2003; Roe 1999"},
 		"years":                          {`collapse="year"`, "a b d e", "Doe 2001a, 2001b, 2003; Roe 1999"},
@@ -75,8 +90,21 @@ func TestCitationsCollapse(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			layout := `<group delimiter=" "><names variable="author"><name form="short"/></names><date variable="issued"><date-part name="year"/></date></group>`
-			style := strings.Replace(styled(`disambiguate-add-year-suffix="true" `+c.attributes, layout, ""), "<layout>", `<layout delimiter="; ">`, 1)
-			result := process(t, style, repeated, "en-US", citing("a", "b", "c", "d", "e", "f"), citing(strings.Fields(c.keys)...))
+			style := strings.Replace(
+				styled(`disambiguate-add-year-suffix="true" `+c.attributes, layout, ""),
+				"<layout>",
+				`<layout delimiter="; ">`,
+				1,
+			)
+
+			result := process(
+				t,
+				style,
+				repeated,
+				"en-US",
+				citing("a", "b", "c", "d", "e", "f"),
+				citing(strings.Fields(c.keys)...),
+			)
 			if got := result.Citations[1]; got != c.want {
 				t.Errorf("%s, want %s", got, c.want)
 			}
@@ -86,13 +114,22 @@ func TestCitationsCollapse(t *testing.T) {
 
 func TestNumbersOfCitationsCollapse(t *testing.T) {
 	t.Parallel()
+
 	for keys, want := range map[string]string{
 		"a": "[1]", "a b": "[1], [2]", "a b c": "[1]–[3]", "a b c e": "[1]–[3], [5]", "a c e": "[1], [3], [5]", "e a": "[1], [5]", "c b a": "[1]–[3]", "a nobody": "[1], <strong>nobody?</strong>",
 	} {
 		t.Run(keys, func(t *testing.T) {
 			t.Parallel()
 			style := `<style><citation collapse="citation-number"><sort><key variable="citation-number"/></sort><layout delimiter=", "><text variable="citation-number" prefix="[" suffix="]"/></layout></citation></style>`
-			result := process(t, style, repeated, "en-US", citing("a", "b", "c", "d", "e"), citing(strings.Fields(keys)...))
+
+			result := process(
+				t,
+				style,
+				repeated,
+				"en-US",
+				citing("a", "b", "c", "d", "e"),
+				citing(strings.Fields(keys)...),
+			)
 			if got := result.Citations[1]; got != want {
 				t.Errorf("%s, want %s", got, want)
 			}
@@ -103,14 +140,25 @@ func TestNumbersOfCitationsCollapse(t *testing.T) {
 func TestEntriesOfOneAuthorAreShortened(t *testing.T) {
 	t.Parallel()
 	bibliography := `<bibliography subsequent-author-substitute="———"><layout suffix="."><names variable="author"/><text variable="volume" prefix=", "/></layout></bibliography>`
-	equal(t, listed(t, bibliography, shelf, "b", "b", "c", "a"), []string{"Zoe Doe, 9.", "Ann Doe, 100.", "Ann Roe, 10."})
+	equal(
+		t,
+		listed(t, bibliography, shelf, "b", "b", "c", "a"),
+		[]string{"Zoe Doe, 9.", "Ann Doe, 100.", "Ann Roe, 10."},
+	)
 	equal(t, listed(t, bibliography, repeated, "a", "b", "e"), []string{"Doe.", "———.", "Roe."})
 }
 
 func TestEntriesHaveTheirLabels(t *testing.T) {
 	t.Parallel()
 	bibliography := `<bibliography second-field-align="flush"><layout><text variable="citation-number" suffix="."/><text variable="volume"/></layout></bibliography>`
-	result := process(t, styled("", `<text variable="citation-number"/>`, bibliography), shelf, "en-US", citing("c", "a"))
+	result := process(
+		t,
+		styled("", `<text variable="citation-number"/>`, bibliography),
+		shelf,
+		"en-US",
+		citing("c", "a"),
+	)
+
 	var got []string
 	for _, e := range result.Entries {
 		got = append(got, e.Label+"|"+e.HTML)
@@ -121,6 +169,7 @@ func TestEntriesHaveTheirLabels(t *testing.T) {
 
 func TestLabelsOfWorks(t *testing.T) {
 	t.Parallel()
+
 	for authors, want := range map[string]string{
 		`{"family": "Knuth"}`:                                                                 "Knut84",
 		`{"family": "Knuth"}, {"family": "Plass"}`:                                            "KnPl84",
@@ -131,6 +180,7 @@ func TestLabelsOfWorks(t *testing.T) {
 	} {
 		t.Run(want, func(t *testing.T) {
 			t.Parallel()
+
 			work := `[{"id": "k", "author": [` + authors + `], "issued": {"date-parts": [[1984]]}}]`
 			if got := written(t, `<text variable="citation-label"/>`, work); got != want {
 				t.Errorf("%s, want %s", got, want)
@@ -143,6 +193,7 @@ func TestPrefixesAndSuffixesOfCitations(t *testing.T) {
 	t.Parallel()
 	layout := `<names variable="author"><name form="short"/></names>`
 	style := strings.Replace(styled("", layout, ""), "<layout>", `<layout prefix="(" suffix=")" delimiter="; ">`, 1)
+
 	for name, c := range map[string]struct {
 		cite cite.Cite
 		want string
@@ -158,6 +209,7 @@ func TestPrefixesAndSuffixesOfCitations(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+
 			result := process(t, style, repeated, "en-US", cite.Citation{Cites: []cite.Cite{c.cite, {Key: "e"}}})
 			if got := strings.Replace(result.Citations[0], "(; ", "(", 1); got != c.want {
 				t.Errorf("%s, want %s", got, c.want)

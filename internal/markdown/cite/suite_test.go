@@ -30,14 +30,17 @@ const suitePasses = "testdata/suite-passes.txt"
 // fixtures that pass with testdata/suite-passes.txt. `make golden` accepts a new list.
 func TestSuiteOfTheCSLProject(t *testing.T) {
 	t.Parallel()
+
 	fixtures := readSuite(t)
 	if len(fixtures) < 800 {
 		t.Fatalf("the suite has %d fixtures, want at least 800", len(fixtures))
 	}
+
 	list, err := os.ReadFile(suitePasses)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	expected := map[string]bool{}
 	for name := range strings.FieldsSeq(string(list)) {
 		expected[name] = true
@@ -47,6 +50,7 @@ func TestSuiteOfTheCSLProject(t *testing.T) {
 	library := cite.New()
 	left := map[string]int{}
 	var passes []string
+
 	for _, name := range slices.Sorted(maps.Keys(fixtures)) {
 		f := fixtures[name]
 		if reason := f.unsupported(); reason != "" {
@@ -56,10 +60,12 @@ func TestSuiteOfTheCSLProject(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			got, err := f.run(t, library)
 			want := appearance(f.section("RESULT"))
+
 			pass := err == nil && got == want
 			if pass {
 				passes = append(passes, name)
 			}
+
 			switch {
 			case updating:
 			case pass && !expected[name]:
@@ -74,12 +80,15 @@ func TestSuiteOfTheCSLProject(t *testing.T) {
 	}
 
 	t.Logf("%d of %d fixtures pass; not run: %v", len(passes), len(fixtures), left)
+
 	if updating {
 		if err := os.WriteFile(suitePasses, []byte(strings.Join(passes, "\n")+"\n"), 0o644); err != nil {
 			t.Fatal(err)
 		}
+
 		return
 	}
+
 	for name := range expected {
 		t.Errorf("%s names the fixture %s, which is not run", suitePasses, name)
 	}
@@ -100,6 +109,7 @@ func (f fixture) unsupported() string {
 	case f.section("BIBSECTION") != "" || f.section("BIBENTRIES") != "":
 		return "bibliographies in sections"
 	}
+
 	return ""
 }
 
@@ -109,37 +119,47 @@ func (f fixture) run(t *testing.T, library *cite.Library) (string, error) {
 	if err != nil {
 		return "", err
 	}
+
 	input, err := f.input()
 	if err != nil {
 		return "", err
 	}
+
 	works, err := cite.Read(input, "en-US")
 	if err != nil {
 		return "", err
 	}
 	job := cite.Job{Items: works.Items}
+
 	job.Citations, job.Uncited, err = f.citations(input)
 	if err != nil {
 		return "", err
 	}
+
 	result, err := style.Process(t.Context(), library, job)
 	if err != nil {
 		return "", err
 	}
+
 	if f.section("MODE") == "citation" {
 		return appearance(strings.Join(result.Citations, "\n")), nil
 	}
 	var b strings.Builder
 	b.WriteString(`<div class="csl-bib-body">`)
+
 	for _, e := range result.Entries {
 		b.WriteString(`<div class="csl-entry">`)
+
 		if e.Label != "" {
-			b.WriteString(`<div class="csl-left-margin">` + e.Label + `</div><div class="csl-right-inline">` + e.HTML + `</div>`)
+			b.WriteString(
+				`<div class="csl-left-margin">` + e.Label + `</div><div class="csl-right-inline">` + e.HTML + `</div>`,
+			)
 		} else {
 			b.WriteString(e.HTML)
 		}
 		b.WriteString("</div>")
 	}
+
 	return appearance(b.String() + "</div>"), nil
 }
 
@@ -149,11 +169,13 @@ func (f fixture) input() ([]byte, error) {
 	if err := json.Unmarshal([]byte(f.section("INPUT")), &works); err != nil {
 		return nil, err
 	}
+
 	for i, work := range works {
 		if work["id"] == nil {
 			work["id"] = fmt.Sprint("work-", i)
 		}
 	}
+
 	return json.Marshal(works)
 }
 
@@ -166,11 +188,13 @@ func (f fixture) citations(input []byte) (list []cite.Citation, uncited []string
 		return nil, nil, err
 	}
 	var all cite.Citation
+
 	for _, item := range items {
 		key := keyOf(item.ID)
 		uncited = append(uncited, key)
 		all.Cites = append(all.Cites, cite.Cite{Key: key})
 	}
+
 	given := f.section("CITATION-ITEMS")
 	switch {
 	case given == "" && f.section("MODE") == "bibliography":
@@ -178,6 +202,7 @@ func (f fixture) citations(input []byte) (list []cite.Citation, uncited []string
 	case given == "":
 		return []cite.Citation{all}, nil, nil
 	}
+
 	var cites [][]struct {
 		ID       json.RawMessage `json:"id"`
 		Locator  json.RawMessage `json:"locator"`
@@ -189,6 +214,7 @@ func (f fixture) citations(input []byte) (list []cite.Citation, uncited []string
 	if err := json.Unmarshal([]byte(given), &cites); err != nil {
 		return nil, nil, err
 	}
+
 	for _, one := range cites {
 		var c cite.Citation
 		for _, x := range one {
@@ -199,6 +225,7 @@ func (f fixture) citations(input []byte) (list []cite.Citation, uncited []string
 		}
 		list = append(list, c)
 	}
+
 	return list, uncited, nil
 }
 
@@ -208,6 +235,7 @@ func keyOf(raw json.RawMessage) string {
 	if json.Unmarshal(raw, &text) == nil {
 		return text
 	}
+
 	return string(raw)
 }
 
@@ -229,17 +257,20 @@ func appearance(html string) string {
 		if text == "" {
 			return
 		}
+
 		if look := strings.Join(slices.Sorted(maps.Keys(now)), "+"); look != shown && strings.TrimSpace(text) != "" {
 			shown = look
 			b.WriteString("⟨" + look + "⟩")
 		}
 		b.WriteString(markers.Replace(text))
 	}
+
 	at := 0
 	for _, m := range tag.FindAllStringSubmatchIndex(html, -1) {
 		write(html[at:m[0]])
 		at = m[1]
 		name, attributes := html[m[4]:m[5]], html[m[6]:m[7]]
+
 		closing := m[3] > m[2]
 		switch {
 		case name == "a":
@@ -247,11 +278,13 @@ func appearance(html string) string {
 			if n := len(open); n > 0 {
 				now, open = open[n-1], open[:n-1]
 			}
+
 			if name == "div" {
 				b.WriteString("⟨/div⟩")
 			}
 		default:
 			open = append(open, now)
+
 			now = looks(now, name, attributes)
 			if name == "div" {
 				b.WriteString("⟨div" + attributes + "⟩")
@@ -259,12 +292,14 @@ func appearance(html string) string {
 		}
 	}
 	write(html[at:])
+
 	return strings.TrimSpace(around.ReplaceAllString(b.String(), "$1"))
 }
 
 // looks returns the looks within an element.
 func looks(outer map[string]bool, name, attributes string) map[string]bool {
 	now := maps.Clone(outer)
+
 	switch name {
 	case "i", "em":
 		now["i"] = true
@@ -273,16 +308,19 @@ func looks(outer map[string]bool, name, attributes string) map[string]bool {
 	case "u", "sup", "sub":
 		now[name] = true
 	}
+
 	for sign, look := range map[string]string{"small-caps": "sc", "csl-caps": "sc", "underline": "u"} {
 		if strings.Contains(attributes, sign) {
 			now[look] = true
 		}
 	}
+
 	for sign, look := range map[string]string{"font-style:normal": "i", "font-variant:normal": "sc", "font-weight:normal": "b", "text-decoration:none": "u"} {
 		if strings.Contains(strings.ReplaceAll(attributes, " ", ""), sign) {
 			delete(now, look)
 		}
 	}
+
 	return now
 }
 
@@ -291,6 +329,7 @@ var section = regexp.MustCompile(`(?s)>>=+ ?([A-Z-]+) ?=+>>\n(.*?)<<=+ ?[A-Z-]+ 
 // readSuite reads the fixtures of the suite by their names.
 func readSuite(t *testing.T) map[string]fixture {
 	t.Helper()
+
 	file := os.Getenv("PRESSWORK_CSL_SUITE")
 	if file == "" {
 		cache, err := os.UserCacheDir()
@@ -299,36 +338,45 @@ func readSuite(t *testing.T) map[string]fixture {
 		}
 		file = filepath.Join(cache, "presswork", "bin", suiteFile)
 	}
+
 	f, err := os.Open(file)
 	if errors.Is(err, os.ErrNotExist) && os.Getenv("CI") == "" {
 		t.Skipf("%s is not there: `make setup-test` fetches the CSL test suite on Debian", file)
 	}
+
 	if err != nil {
 		t.Fatalf("%v (`make setup-test` fetches the CSL test suite)", err)
 	}
+
 	defer f.Close()
+
 	unzipped, err := gzip.NewReader(f)
 	if err != nil {
 		t.Fatal(err)
 	}
 
 	fixtures := map[string]fixture{}
+
 	for archive := tar.NewReader(unzipped); ; {
 		header, err := archive.Next()
 		if errors.Is(err, io.EOF) {
 			return fixtures
 		}
+
 		if err != nil {
 			t.Fatal(err)
 		}
+
 		name, isText := strings.CutSuffix(path.Base(header.Name), ".txt")
 		if !isText || !strings.HasSuffix(path.Dir(header.Name), "/test/csl") {
 			continue
 		}
+
 		text, err := io.ReadAll(archive)
 		if err != nil {
 			t.Fatal(err)
 		}
+
 		sections := fixture{}
 		for _, m := range section.FindAllStringSubmatch(strings.ReplaceAll(string(text), "\r\n", "\n"), -1) {
 			sections[m[1]] = cmp.Or(sections[m[1]], strings.TrimSpace(m[2]))

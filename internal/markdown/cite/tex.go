@@ -27,6 +27,7 @@ func texText(src string, title bool) string {
 	}
 	r := &texReader{src: src, fixed: title}
 	r.group(0)
+
 	return joinSpaces(norm.NFC.String(r.out.String()))
 }
 
@@ -44,9 +45,11 @@ func plainTeX(src string) string {
 func (r *texReader) group(depth int) {
 	shut := ""
 	defer func() { r.out.WriteString(shut) }()
+
 	for r.at < len(r.src) {
 		c := r.src[r.at]
 		r.at++
+
 		switch c {
 		case '}':
 			return
@@ -90,15 +93,18 @@ func (r *texReader) braces(depth int) {
 	if depth >= maxTeX {
 		return // the signs count, the brackets do not
 	}
+
 	if r.at < len(r.src) && r.src[r.at] == '}' {
 		r.at++
 		return
 	}
+
 	keep := r.fixed && depth == 0 && r.at < len(r.src) && r.src[r.at] != '\\'
 	if keep {
 		r.out.WriteString(`<span class="nocase">`)
 	}
 	r.group(depth + 1)
+
 	if keep {
 		r.out.WriteString("</span>")
 	}
@@ -107,20 +113,85 @@ func (r *texReader) braces(depth int) {
 // symbols returns the commands that stand for text.
 var symbols = sync.OnceValue(func() map[string]string {
 	return map[string]string{
-		"ss": "ß", "ae": "æ", "AE": "Æ", "oe": "œ", "OE": "Œ", "o": "ø", "O": "Ø", "l": "ł", "L": "Ł", "aa": "å", "AA": "Å", "i": "ı", "j": "ȷ",
-		"dh": "ð", "DH": "Ð", "th": "þ", "TH": "Þ", "dj": "đ", "DJ": "Đ", "S": "§", "P": "¶", "pounds": "£", "copyright": "©", "euro": "€",
-		"textendash": "–", "textemdash": "—", "ldots": "…", "dots": "…", "textellipsis": "…", "textquoteright": "’", "textquoteleft": "‘",
-		"textquotedblleft": "“", "textquotedblright": "”", "textasciitilde": "~", "textbackslash": "\\", "textregistered": "®", "texttrademark": "™",
-		"textdegree": "°", "slash": "/", "LaTeX": "LaTeX", "TeX": "TeX", "BibTeX": "BibTeX", "times": "×", "textunderscore": "_", "guillemotleft": "«", "guillemotright": "»",
-		"alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "epsilon": "ε", "lambda": "λ", "mu": "μ", "pi": "π", "sigma": "σ", "omega": "ω", "infty": "∞",
+		"ss":                "ß",
+		"ae":                "æ",
+		"AE":                "Æ",
+		"oe":                "œ",
+		"OE":                "Œ",
+		"o":                 "ø",
+		"O":                 "Ø",
+		"l":                 "ł",
+		"L":                 "Ł",
+		"aa":                "å",
+		"AA":                "Å",
+		"i":                 "ı",
+		"j":                 "ȷ",
+		"dh":                "ð",
+		"DH":                "Ð",
+		"th":                "þ",
+		"TH":                "Þ",
+		"dj":                "đ",
+		"DJ":                "Đ",
+		"S":                 "§",
+		"P":                 "¶",
+		"pounds":            "£",
+		"copyright":         "©",
+		"euro":              "€",
+		"textendash":        "–",
+		"textemdash":        "—",
+		"ldots":             "…",
+		"dots":              "…",
+		"textellipsis":      "…",
+		"textquoteright":    "’",
+		"textquoteleft":     "‘",
+		"textquotedblleft":  "“",
+		"textquotedblright": "”",
+		"textasciitilde":    "~",
+		"textbackslash":     "\\",
+		"textregistered":    "®",
+		"texttrademark":     "™",
+		"textdegree":        "°",
+		"slash":             "/",
+		"LaTeX":             "LaTeX",
+		"TeX":               "TeX",
+		"BibTeX":            "BibTeX",
+		"times":             "×",
+		"textunderscore":    "_",
+		"guillemotleft":     "«",
+		"guillemotright":    "»",
+		"alpha":             "α",
+		"beta":              "β",
+		"gamma":             "γ",
+		"delta":             "δ",
+		"epsilon":           "ε",
+		"lambda":            "λ",
+		"mu":                "μ",
+		"pi":                "π",
+		"sigma":             "σ",
+		"omega":             "ω",
+		"infty":             "∞",
 	}
 })
 
 // accents returns the combining marks of the commands for them.
 var accents = sync.OnceValue(func() map[string]string {
 	return map[string]string{
-		"'": "\u0301", "`": "\u0300", "^": "\u0302", "\"": "\u0308", "~": "\u0303", "=": "\u0304", ".": "\u0307",
-		"v": "\u030c", "u": "\u0306", "H": "\u030b", "c": "\u0327", "k": "\u0328", "r": "\u030a", "d": "\u0323", "b": "\u0331", "t": "\u0361",
+		"'":  "\u0301",
+		"`":  "\u0300",
+		"^":  "\u0302",
+		"\"": "\u0308",
+		"~":  "\u0303",
+		"=":  "\u0304",
+		".":  "\u0307",
+		"v":  "\u030c",
+		"u":  "\u0306",
+		"H":  "\u030b",
+		"c":  "\u0327",
+		"k":  "\u0328",
+		"r":  "\u030a",
+		"d":  "\u0323",
+		"b":  "\u0331",
+		"t":  "\u0361",
 	}
 })
 
@@ -132,11 +203,14 @@ func (r *texReader) command(depth int) (tag string) {
 		r.accent(mark, depth)
 		return ""
 	}
+
 	if text, ok := symbols()[name]; ok {
 		r.out.WriteString(text)
 		r.skipSpace(name)
+
 		return ""
 	}
+
 	switch name {
 	case "em", "it", "itshape", "sl", "slshape":
 		r.skipSpace(name)
@@ -166,6 +240,7 @@ func (r *texReader) command(depth int) (tag string) {
 	default:
 		r.skipSpace(name) // the argument of an unknown one is read as text
 	}
+
 	return ""
 }
 
@@ -174,10 +249,12 @@ func (r *texReader) commandName() string {
 	for r.at < len(r.src) && (r.src[r.at] >= 'a' && r.src[r.at] <= 'z' || r.src[r.at] >= 'A' && r.src[r.at] <= 'Z') {
 		r.at++
 	}
+
 	if r.at == from && r.at < len(r.src) {
 		_, size := utf8.DecodeRuneInString(r.src[r.at:])
 		r.at += size
 	}
+
 	return r.src[from:r.at]
 }
 
@@ -186,6 +263,7 @@ func (r *texReader) skipSpace(name string) {
 	if name == "" || !unicode.IsLetter(rune(name[0])) {
 		return
 	}
+
 	for r.at < len(r.src) && r.src[r.at] == ' ' {
 		r.at++
 	}
@@ -194,6 +272,7 @@ func (r *texReader) skipSpace(name string) {
 func (r *texReader) wrapped(open, shut string, depth int) {
 	r.skipSpace("x")
 	r.out.WriteString(open)
+
 	if r.at < len(r.src) && r.src[r.at] == '{' && depth < maxTeX {
 		r.at++
 		fixed := r.fixed
@@ -207,13 +286,16 @@ func (r *texReader) wrapped(open, shut string, depth int) {
 // accent puts a mark on the next letter.
 func (r *texReader) accent(mark string, depth int) {
 	r.skipSpace("x")
+
 	if r.at >= len(r.src) {
 		return
 	}
+
 	inner := &texReader{src: r.src[r.at:]}
 	switch r.src[r.at] {
 	case '{':
 		const longest = 40
+
 		end := closes(r.src[r.at:min(len(r.src), r.at+longest+1)])
 		if end < 0 || depth >= maxTeX {
 			return
@@ -231,10 +313,12 @@ func (r *texReader) accent(mark string, depth int) {
 		inner.out.WriteString(r.src[r.at : r.at+size])
 		r.at += size
 	}
+
 	text := inner.out.String()
 	if rest, dotless := strings.CutPrefix(text, "ı"); dotless {
 		text = "i" + rest
 	}
+
 	if text == "" {
 		return
 	}
@@ -251,8 +335,10 @@ func (r *texReader) math() {
 	}
 	formula := r.src[r.at : r.at+end]
 	r.at += end + 1
+
 	for i := 0; i < len(formula); i++ {
 		c := formula[i]
+
 		tag := map[byte]string{'^': "sup", '_': "sub"}[c]
 		switch {
 		case tag != "" && i+1 < len(formula):

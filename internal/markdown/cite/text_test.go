@@ -16,6 +16,7 @@ func workWith(variable, value string) string {
 
 func TestCaseOfText(t *testing.T) {
 	t.Parallel()
+
 	for name, c := range map[string]struct{ form, title, want string }{
 		"lowercase":                 {"lowercase", "The DNA of Things", "the dna of things"},
 		"lowercase but what is fix": {"lowercase", `The <span class="nocase">DNA</span>`, "the DNA"},
@@ -41,6 +42,7 @@ func TestCaseOfText(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+
 			got := written(t, `<text variable="title" text-case="`+c.form+`"/>`, workWith("title", c.title))
 			if got != c.want {
 				t.Errorf("%q, want %q", got, c.want)
@@ -51,6 +53,7 @@ func TestCaseOfText(t *testing.T) {
 
 func TestTitlesOfOtherLanguagesKeepTheirCase(t *testing.T) {
 	t.Parallel()
+
 	work := `[{"id": "k", "title": "das haus am see", "language": "de"}]`
 	if got := written(t, `<text variable="title" text-case="title"/>`, work); got != "das haus am see" {
 		t.Errorf("%q", got)
@@ -59,6 +62,7 @@ func TestTitlesOfOtherLanguagesKeepTheirCase(t *testing.T) {
 
 func TestNumbers(t *testing.T) {
 	t.Parallel()
+
 	for name, c := range map[string]struct{ form, value, lang, want string }{
 		"numeric":                     {"", "2", "en", "2"},
 		"ordinal 1":                   {"ordinal", "1", "en", "1st"},
@@ -87,6 +91,7 @@ func TestNumbers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+
 			style := styled("", `<number variable="edition" form="`+c.form+`"/>`, "")
 			if got := process(t, style, workWith("edition", c.value), c.lang, citing("k")).Citations[0]; got != c.want {
 				t.Errorf("%q, want %q", got, c.want)
@@ -97,19 +102,48 @@ func TestNumbers(t *testing.T) {
 
 func TestRangesOfPages(t *testing.T) {
 	t.Parallel()
+
 	for _, c := range []struct{ format, pages, want string }{
-		{"", "321-328", "321–328"}, {"", "321--328", "321–328"}, {"", "5", "5"}, {"", "iv-xi", "iv–xi"}, {"", "1-3, 7-9", "1–3, 7–9"},
-		{"expanded", "321-28", "321–328"}, {"expanded", "42-5", "42–45"}, {"expanded", "N110-N115", "N110–N115"},
-		{"minimal", "321-328", "321–8"}, {"minimal", "321-332", "321–32"}, {"minimal", "100-104", "100–4"}, {"minimal", "42-45", "42–5"},
-		{"minimal-two", "321-328", "321–28"}, {"minimal-two", "42-45", "42–45"}, {"minimal-two", "100-104", "100–04"},
-		{"chicago", "3-10", "3–10"}, {"chicago", "71-72", "71–72"}, {"chicago", "100-104", "100–104"}, {"chicago", "1100-1113", "1100–1113"},
-		{"chicago", "101-108", "101–8"}, {"chicago", "1002-1006", "1002–6"}, {"chicago", "321-325", "321–25"}, {"chicago", "1536-1538", "1536–38"},
-		{"chicago", "11564-11568", "11564–68"}, {"chicago", "13792-13803", "13792–803"}, {"chicago-15", "1496-1504", "1496–1504"}, {"chicago-16", "1496-1504", "1496–504"},
-		{"chicago", "142-145 & 235", "142–45 & 235"}, {"nonsense", "321-328", "321–328"}, {"minimal", "9-3", "9–3"},
+		{"", "321-328", "321–328"},
+		{"", "321--328", "321–328"},
+		{"", "5", "5"},
+		{"", "iv-xi", "iv–xi"},
+		{"", "1-3, 7-9", "1–3, 7–9"},
+		{"expanded", "321-28", "321–328"},
+		{"expanded", "42-5", "42–45"},
+		{"expanded", "N110-N115", "N110–N115"},
+		{"minimal", "321-328", "321–8"},
+		{"minimal", "321-332", "321–32"},
+		{"minimal", "100-104", "100–4"},
+		{"minimal", "42-45", "42–5"},
+		{"minimal-two", "321-328", "321–28"},
+		{"minimal-two", "42-45", "42–45"},
+		{"minimal-two", "100-104", "100–04"},
+		{"chicago", "3-10", "3–10"},
+		{"chicago", "71-72", "71–72"},
+		{"chicago", "100-104", "100–104"},
+		{"chicago", "1100-1113", "1100–1113"},
+		{"chicago", "101-108", "101–8"},
+		{"chicago", "1002-1006", "1002–6"},
+		{"chicago", "321-325", "321–25"},
+		{"chicago", "1536-1538", "1536–38"},
+		{"chicago", "11564-11568", "11564–68"},
+		{"chicago", "13792-13803", "13792–803"},
+		{"chicago-15", "1496-1504", "1496–1504"},
+		{"chicago-16", "1496-1504", "1496–504"},
+		{"chicago", "142-145 & 235", "142–45 & 235"},
+		{"nonsense", "321-328", "321–328"},
+		{"minimal", "9-3", "9–3"},
 	} {
 		t.Run(c.format+" "+c.pages, func(t *testing.T) {
 			t.Parallel()
-			style := strings.Replace(styled("", `<text variable="page"/>`, ""), "<style ", `<style page-range-format="`+c.format+`" `, 1)
+			style := strings.Replace(
+				styled("", `<text variable="page"/>`, ""),
+				"<style ",
+				`<style page-range-format="`+c.format+`" `,
+				1,
+			)
+
 			got := process(t, style, workWith("page", c.pages), "en", citing("k")).Citations[0]
 			if strings.ReplaceAll(got, "&amp;", "&") != c.want {
 				t.Errorf("%q, want %q", got, c.want)
@@ -121,6 +155,7 @@ func TestRangesOfPages(t *testing.T) {
 func TestPlacesInWorksHaveTheirWord(t *testing.T) {
 	t.Parallel()
 	layout := `<group delimiter=" "><label variable="locator" form="short"/><text variable="locator"/></group>`
+
 	for name, c := range map[string]struct{ label, locator, lang, want string }{
 		"a page":            {"page", "3", "en", "p. 3"},
 		"pages":             {"page", "3-5", "en", "pp. 3–5"},
@@ -136,6 +171,7 @@ func TestPlacesInWorksHaveTheirWord(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+
 			got := process(t, styled("", layout, ""), workWith("title", "T"), c.lang, located(c.label, c.locator)).Citations[0]
 			if strings.ReplaceAll(got, "\u00a0", " ") != c.want {
 				t.Errorf("%q, want %q", got, c.want)
@@ -146,6 +182,7 @@ func TestPlacesInWorksHaveTheirWord(t *testing.T) {
 
 func TestSignsThatMeet(t *testing.T) {
 	t.Parallel()
+
 	for name, c := range map[string]struct{ layout, title, want string }{
 		"two points":                     {`<text variable="title" suffix="."/><text value=". b"/>`, "A", "A. b"},
 		"question and point":             {`<text variable="title" suffix="."/>`, "Why?", "Why?"},
@@ -182,6 +219,7 @@ func TestSignsThatMeet(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+
 			if got := written(t, c.layout, workWith("title", c.title)); got != c.want {
 				t.Errorf("%s\nwant %s", got, c.want)
 			}
@@ -192,6 +230,7 @@ func TestSignsThatMeet(t *testing.T) {
 func TestConditions(t *testing.T) {
 	t.Parallel()
 	const work = `[{"id": "k", "type": "book", "title": "T", "volume": "3", "edition": "third", "issued": {"date-parts": [[2001]]}}]`
+
 	for condition, want := range map[string]string{
 		`type="book"`: "yes", `type="article-journal"`: "no", `type="article-journal book" match="any"`: "yes", `type="article-journal book" match="all"`: "no",
 		`type="article-journal chapter" match="none"`: "yes", `type="book chapter" match="none"`: "no",
@@ -202,6 +241,7 @@ func TestConditions(t *testing.T) {
 	} {
 		t.Run(condition, func(t *testing.T) {
 			t.Parallel()
+
 			layout := `<choose><if ` + condition + `><text value="yes"/></if><else><text value="no"/></else></choose>`
 			if got := written(t, layout, work); got != want {
 				t.Errorf("%s, want %s", got, want)
@@ -215,6 +255,7 @@ func TestPositionsOfCitations(t *testing.T) {
 	layout := `<choose><if position="ibid-with-locator"><text value="ibid., "/><text variable="locator"/></if><else-if position="ibid"><text value="ibid."/></else-if>` +
 		`<else-if position="subsequent"><text value="again"/></else-if><else><text variable="title"/></else></choose>`
 	works := `[{"id": "k", "title": "K"}, {"id": "l", "title": "L"}]`
+
 	for name, c := range map[string]struct {
 		cites []cite.Citation
 		want  []string

@@ -13,6 +13,7 @@ func (r *renderer) cased(out rich, how string) rich {
 			r.charge(2 * len(x.text))
 		}
 	}
+
 	switch how {
 	case "lowercase":
 		return out.mapped(func(x run) string { return unlessFixed(x, strings.ToLower) })
@@ -22,20 +23,26 @@ func (r *renderer) cased(out rich, how string) rich {
 		return capitalized(out)
 	case "capitalize-all":
 		return out.mapped(func(x run) string {
-			return unlessFixed(x, func(s string) string { return eachWord(s, func(w string) string { return upperFirst(w) }) })
+			return unlessFixed(
+				x,
+				func(s string) string { return eachWord(s, func(w string) string { return upperFirst(w) }) },
+			)
 		})
 	case "sentence":
 		text := out.plain()
 		if strings.ToUpper(text) == text {
 			out = out.mapped(func(x run) string { return unlessFixed(x, strings.ToLower) })
 		}
+
 		return capitalized(out)
 	case "title":
 		if !r.english() {
 			return out
 		}
+
 		return titled(out)
 	}
+
 	return out
 }
 
@@ -46,13 +53,16 @@ func (r *renderer) english() bool {
 		lang = r.locale.lang
 	}
 	lang = strings.ToLower(lang)
-	return lang == "en" || strings.HasPrefix(lang, "en-") || lang == "english" || lang == "american" || lang == "british"
+
+	return lang == "en" || strings.HasPrefix(lang, "en-") || lang == "english" || lang == "american" ||
+		lang == "british"
 }
 
 func unlessFixed(x run, change func(string) string) string {
 	if x.look&fixed != 0 {
 		return x.text
 	}
+
 	return change(x.text)
 }
 
@@ -61,11 +71,13 @@ func capitalized(out rich) rich {
 		if strings.TrimSpace(x.text) == "" {
 			continue
 		}
+
 		if x.look&fixed == 0 {
 			out[i].text = upperFirst(x.text)
 		}
 		break
 	}
+
 	return out
 }
 
@@ -75,6 +87,7 @@ func upperFirst(word string) string {
 			return word[:i] + string(unicode.ToUpper(r)) + word[i+utf8.RuneLen(r):]
 		}
 	}
+
 	return word
 }
 
@@ -87,16 +100,22 @@ const stopWords = " a about above according across afore after against ahead alo
 // titled gives the words of an English title their capitals.
 func titled(out rich) rich {
 	after := true // the next word begins a title or a subtitle
+
 	total := 0
 	for _, x := range out {
 		total += len(strings.Fields(x.text))
 	}
 	seen := 0
+
 	return out.mapped(func(x run) string {
 		return eachWord(x.text, func(w string) string {
 			seen++
 			begins := after
-			after = strings.HasSuffix(w, ":") || strings.HasSuffix(w, "?") || strings.HasSuffix(w, "!") || strings.HasSuffix(w, ".") && len(w) > 2 || w == "—" || w == "–"
+			after = strings.HasSuffix(w, ":") || strings.HasSuffix(w, "?") || strings.HasSuffix(w, "!") ||
+				strings.HasSuffix(w, ".") && len(w) > 2 ||
+				w == "—" ||
+				w == "–"
+
 			bare := strings.ToLower(strings.TrimFunc(w, func(r rune) bool { return !unicode.IsLetter(r) }))
 			switch {
 			case x.look&fixed != 0 || w != strings.ToLower(w):
@@ -104,6 +123,7 @@ func titled(out rich) rich {
 			case !begins && seen < total && strings.Contains(stopWords, " "+bare+" "):
 				return w
 			}
+
 			return compound(w)
 		})
 	})
@@ -117,12 +137,14 @@ func compound(word string) string {
 		signs += "/"
 	}
 	var b strings.Builder
+
 	for first := true; word != ""; first = false {
 		end, width := len(word), 0
 		if i := strings.IndexAny(word, signs); i >= 0 {
 			_, width = utf8.DecodeRuneInString(word[i:])
 			end = i
 		}
+
 		part := word[:end]
 		if first || !strings.Contains(stopWords, " "+part+" ") {
 			part = upperFirst(part)
@@ -130,12 +152,14 @@ func compound(word string) string {
 		b.WriteString(part + word[end:end+width])
 		word = word[end+width:]
 	}
+
 	return b.String()
 }
 
 // eachWord changes what stands between spaces.
 func eachWord(text string, change func(word string) string) string {
 	var b strings.Builder
+
 	for len(text) > 0 {
 		i := strings.IndexFunc(text, func(r rune) bool { return !unicode.IsSpace(r) })
 		if i < 0 {
@@ -144,6 +168,7 @@ func eachWord(text string, change func(word string) string) string {
 		}
 		b.WriteString(text[:i])
 		text = text[i:]
+
 		end := strings.IndexFunc(text, unicode.IsSpace)
 		if end < 0 {
 			end = len(text)
@@ -151,5 +176,6 @@ func eachWord(text string, change func(word string) string) string {
 		b.WriteString(change(text[:end]))
 		text = text[end:]
 	}
+
 	return b.String()
 }

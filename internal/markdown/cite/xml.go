@@ -33,11 +33,13 @@ func (n *node) child(name string) *node {
 	if n == nil {
 		return nil
 	}
+
 	for _, k := range n.kids {
 		if k.name == name {
 			return k
 		}
 	}
+
 	return nil
 }
 
@@ -51,6 +53,7 @@ func parseXML(src []byte) (*node, error) {
 	var root *node
 	var open []*node
 	count := 0
+
 	for {
 		token, err := d.Token()
 		switch {
@@ -59,15 +62,22 @@ func parseXML(src []byte) (*node, error) {
 		case err != nil:
 			return nil, fmt.Errorf("it is not XML: %w", err)
 		}
+
 		switch t := token.(type) {
 		case xml.StartElement:
 			n := &node{name: t.Name.Local, attr: make(map[string]string, len(t.Attr))}
 			for _, a := range t.Attr {
 				n.attr[a.Name.Local] = a.Value
 			}
+
 			if count++; count > maxNodes || len(open) >= maxDepth {
-				return nil, fmt.Errorf("it has more than %d elements or they nest deeper than %d levels", maxNodes, maxDepth)
+				return nil, fmt.Errorf(
+					"it has more than %d elements or they nest deeper than %d levels",
+					maxNodes,
+					maxDepth,
+				)
 			}
+
 			switch {
 			case len(open) > 0:
 				parent := open[len(open)-1]
@@ -84,6 +94,7 @@ func parseXML(src []byte) (*node, error) {
 				if len(n.text) > maxAttribute {
 					continue // no text of this length is written
 				}
+
 				if text := string(t); strings.TrimSpace(text) != "" || n.text != "" {
 					n.text += text
 				} else if len(text) < 3 && !strings.Contains(text, "\n") {
@@ -114,13 +125,21 @@ func ParseStyle(src []byte) (*Style, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	if root.name != "style" {
 		return nil, fmt.Errorf("its root element is %q, not style", root.name)
 	}
+
 	if err := checkBudget(root); err != nil {
 		return nil, err
 	}
-	s := &Style{root: root, macros: map[string]*node{}, lang: root.attr["default-locale"], Note: root.attr["class"] == "note"}
+
+	s := &Style{
+		root:   root,
+		macros: map[string]*node{},
+		lang:   root.attr["default-locale"],
+		Note:   root.attr["class"] == "note",
+	}
 	for _, n := range root.kids {
 		switch n.name {
 		case "macro":
@@ -135,6 +154,7 @@ func ParseStyle(src []byte) (*Style, error) {
 			if title := n.child("title"); title != nil {
 				s.Title = strings.TrimSpace(title.text)
 			}
+
 			for _, link := range n.kids {
 				if link.name == "link" && link.attr["rel"] == "independent-parent" {
 					return nil, fmt.Errorf("it only names another style, %s; give that one", link.attr["href"])
@@ -142,13 +162,16 @@ func ParseStyle(src []byte) (*Style, error) {
 			}
 		}
 	}
+
 	if s.citation.child("layout") == nil {
 		return nil, errors.New("it has no layout of citations")
 	}
+
 	if s.bibliography != nil && s.bibliography.child("layout") == nil {
 		return nil, errors.New("its bibliography has no layout")
 	}
 	s.yearSuffixed = uses(root, "year-suffix")
+
 	return s, nil
 }
 
@@ -157,10 +180,12 @@ func uses(n *node, variable string) bool {
 	if n.name == "text" && n.attr["variable"] == variable {
 		return true
 	}
+
 	for _, k := range n.kids {
 		if uses(k, variable) {
 			return true
 		}
 	}
+
 	return false
 }

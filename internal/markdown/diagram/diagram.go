@@ -13,7 +13,7 @@ import (
 	"log/slog"
 	"strings"
 
-	"presswork"
+	"presswork/internal/fault"
 	"presswork/internal/recent"
 )
 
@@ -79,6 +79,7 @@ func New(o Options) *Renderer {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
+
 	return &Renderer{script: o.Script, remote: o.Remote, log: o.Log, cache: recent.New[Picture](cacheBytes)}
 }
 
@@ -91,6 +92,7 @@ func (r *Renderer) Draw(ctx context.Context, sources []string, s Style) ([]Pictu
 	missing := map[string]string{} // name → source
 	var order []string
 	size := 0
+
 	for i, src := range sources {
 		switch {
 		case i >= MaxDiagrams:
@@ -107,6 +109,7 @@ func (r *Renderer) Draw(ctx context.Context, sources []string, s Style) ([]Pictu
 			continue
 		}
 		size += len(src)
+
 		names[i] = nameOf(src, s)
 		if known, ok := r.cache.Get(names[i]); ok {
 			pictures[i] = known
@@ -115,19 +118,23 @@ func (r *Renderer) Draw(ctx context.Context, sources []string, s Style) ([]Pictu
 			order = append(order, names[i])
 		}
 	}
+
 	draw := r.drawMissing
 	if r.remote != nil {
 		draw = r.drawRemote
 	}
+
 	drawn, err := draw(ctx, order, missing, s)
 	if err != nil {
 		return nil, err
 	}
 	times := map[string]int{}
+
 	for i, name := range names {
 		if name == "" {
 			continue
 		}
+
 		if p, ok := drawn[name]; ok {
 			pictures[i] = p
 		}
@@ -136,6 +143,7 @@ func (r *Renderer) Draw(ctx context.Context, sources []string, s Style) ([]Pictu
 			pictures[i].SVG = strings.ReplaceAll(pictures[i].SVG, name, fmt.Sprintf("%s-%d", name, times[name]))
 		}
 	}
+
 	return pictures, nil
 }
 
@@ -145,15 +153,22 @@ func nameOf(src string, s Style) string {
 	h := sha256.New()
 	// Encoding strings cannot fail.
 	_ = json.NewEncoder(h).Encode([]any{src, s})
+
 	return "dg" + hex.EncodeToString(h.Sum(nil))[:20]
 }
 
 // drawMissing draws what the cache does not hold, many in one page. One that
 // breaks its page, or outlasts its time, is tried once more as the first of a
 // fresh one: what stood before it may have been at fault.
-func (r *Renderer) drawMissing(ctx context.Context, names []string, sources map[string]string, s Style) (map[string]Picture, error) {
+func (r *Renderer) drawMissing(
+	ctx context.Context,
+	names []string,
+	sources map[string]string,
+	s Style,
+) (map[string]Picture, error) {
 	drawn := map[string]Picture{}
 	broken, again := 0, false
+
 	for left := names; len(left) > 0; {
 		pictures, err := r.run(ctx, left[:min(len(left), perPage)], sources, s)
 		for i, p := range pictures {
@@ -162,51 +177,65 @@ func (r *Renderer) drawMissing(ctx context.Context, names []string, sources map[
 		}
 		left = left[len(pictures):]
 		again = again && len(pictures) == 0
-		code := presswork.CodeOf(err)
+
+		code := fault.CodeOf(err)
 		switch {
 		case err == nil:
 			continue
 		case ctx.Err() != nil:
 			return nil, context.Cause(ctx)
-		case code == presswork.BrowserUnavailable:
+		case code == fault.BrowserUnavailable:
 			return nil, err
-		case code != presswork.RenderTimeout && code != presswork.RenderFailed:
+		case code != fault.RenderTimeout && code != fault.RenderFailed:
 			r.log.WarnContext(ctx, "diagrams were not drawn", "error", err)
 			giveUp(drawn, left, "the browser that draws is not available")
+
 			return drawn, nil
 		}
+
 		if broken++; again || broken == maxBroken {
 			drawn[left[0]] = Picture{Problem: explain(code)}
 			left = left[1:]
 		}
 		again = !again
+
 		if broken == maxBroken {
 			giveUp(drawn, left, "others of the document could not be drawn, and those after them were not tried")
 			return drawn, nil
 		}
 	}
+
 	return drawn, nil
 }
 
 // drawRemote has another process draw what the cache does not hold. Problems are
 // not remembered: they may be those of the other process.
-func (r *Renderer) drawRemote(ctx context.Context, names []string, sources map[string]string, s Style) (map[string]Picture, error) {
+func (r *Renderer) drawRemote(
+	ctx context.Context,
+	names []string,
+	sources map[string]string,
+	s Style,
+) (map[string]Picture, error) {
 	drawn := map[string]Picture{}
 	if len(names) == 0 {
 		return drawn, nil
 	}
+
 	list := make([]string, len(names))
 	for i, name := range names {
 		list[i] = sources[name]
 	}
+
 	pictures, err := r.remote(ctx, list, s)
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
+
 	if err != nil {
 		r.log.WarnContext(ctx, "diagrams were not drawn", "error", err)
 		pictures = nil
 	}
+
 	for i, p := range pictures[:min(len(pictures), len(names))] {
 		drawn[names[i]] = p
 		if p.Problem == "" {
@@ -214,6 +243,7 @@ func (r *Renderer) drawRemote(ctx context.Context, names []string, sources map[s
 		}
 	}
 	giveUp(drawn, names[len(drawn):], "no worker has drawn it")
+
 	return drawn, nil
 }
 
@@ -223,9 +253,10 @@ func giveUp(drawn map[string]Picture, names []string, problem string) {
 	}
 }
 
-func explain(code presswork.Code) string {
-	if code == presswork.RenderTimeout {
+func explain(code fault.Code) string {
+	if code == fault.RenderTimeout {
 		return "it takes too long to draw"
 	}
+
 	return "it cannot be drawn"
 }

@@ -15,6 +15,7 @@ import (
 
 	"presswork"
 	"presswork/internal/chromium"
+	"presswork/internal/fault"
 	"presswork/internal/markdown/diagram"
 	"presswork/internal/test/browsertest"
 	"presswork/internal/test/wait"
@@ -37,7 +38,11 @@ func TestEveryKindIsDrawn(t *testing.T) {
 		{"classDiagram\n Anna <|-- Berta\n Anna : +int age", "class diagram", "Anna|Berta|age"},
 		{"stateDiagram-v2\n [*] --> Anna\n Anna --> Berta : go", "state diagram", "Anna|Berta|go"},
 		{"erDiagram\n ANNA ||--o{ BERTA : has", "entity relationship diagram", "ANNA|BERTA|has"},
-		{"gantt\n title Plan\n dateFormat YYYY-MM-DD\n section Anna\n Berta :a1, 2026-01-01, 30d", "Gantt chart", "Plan|Anna|Berta"},
+		{
+			"gantt\n title Plan\n dateFormat YYYY-MM-DD\n section Anna\n Berta :a1, 2026-01-01, 30d",
+			"Gantt chart",
+			"Plan|Anna|Berta",
+		},
 		{"pie title Share\n \"Anna\" : 3\n \"Berta\" : 1", "pie chart", "Share|Anna|75%"},
 		{"mindmap\n  root((Anna))\n    Berta", "mind map", "Anna|Berta"},
 		{"gitGraph\n commit id: \"Anna\"\n branch Berta\n commit", "Git graph", "Anna|Berta|main"},
@@ -47,23 +52,28 @@ func TestEveryKindIsDrawn(t *testing.T) {
 		{"xychart-beta\n title Sales\n x-axis [Anna, Berta]\n bar [1, 2]", "chart", "Sales|Anna"},
 		{"flowchart LR\n accTitle: What happens\n accDescr: Anna meets Berta\n A --> B", "", "A|B"},
 	}
+
 	var sources []string
 	for _, k := range kinds {
 		sources = append(sources, k.source)
 	}
+
 	for i, p := range draw(t, r, sources...) {
 		k := kinds[i]
 		if p.Problem != "" {
 			t.Errorf("%s: %s", k.source, p.Problem)
 			continue
 		}
+
 		label := `aria-label="Diagram: ` + k.label + `"`
 		if k.label == "" {
 			label = `aria-label="What happens: Anna meets Berta"`
 		}
+
 		if !strings.Contains(p.SVG, `role="img" `+label) {
 			t.Errorf("%s: no %s in %.300s", k.source, label, p.SVG)
 		}
+
 		text := regexp.MustCompile(`<[^>]*>`).ReplaceAllString(p.SVG, "")
 		for want := range strings.SplitSeq(k.text, "|") {
 			if !strings.Contains(text, want) {
@@ -78,7 +88,16 @@ func TestEveryKindIsDrawn(t *testing.T) {
 // node, as the box behind it, dates on top of each other.
 func TestWhatIsDrawnCanBeRead(t *testing.T) {
 	t.Parallel()
-	dark := diagram.Style{Dark: true, Page: "#101020", Text: "#f0f0f0", Line: "#404050", Font: "Inter", Size: 14, Accents: style.Accents}
+	dark := diagram.Style{
+		Dark:    true,
+		Page:    "#101020",
+		Text:    "#f0f0f0",
+		Line:    "#404050",
+		Font:    "Inter",
+		Size:    14,
+		Accents: style.Accents,
+	}
+
 	p, err := diagram.New(diagram.Options{Script: browsertest.Start(t, patient).Script}).Draw(t.Context(), []string{
 		"flowchart TD\n a[Anna] --> b[Berta] --> c[Clara]\n style a fill:#ffddff\n style b fill:#ffddff,color:#ff0000",
 		"journey\n title Day\n section Work\n  Tea: 5: Anna",
@@ -89,6 +108,7 @@ func TestWhatIsDrawnCanBeRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	for i, want := range [][]string{
 		{`fill="rgb\(0, 0, 0\)"[^A]*Anna`, `fill="rgb\(255, 0, 0\)"[^B]*Berta`, `^.*fill="rgb\(240, 240, 240\)"`},
 		{`<text[^>]*><tspan[^>]*>Work`, `<text[^>]*><tspan[^>]*>Tea`},
@@ -102,9 +122,11 @@ func TestWhatIsDrawnCanBeRead(t *testing.T) {
 			}
 		}
 	}
+
 	if regexp.MustCompile(`<text[^>]* fill="[^>]*>(<tspan[^>]*>)?(Work|Tea)`).MatchString(p[1].SVG) {
 		t.Errorf("a user journey's texts have colours of their own: %s", p[1].SVG)
 	}
+
 	if n := strings.Count(p[2].SVG, ">2026-"); n < 3 || n > 12 {
 		t.Errorf("%d dates below the Gantt chart", n)
 	}
@@ -115,29 +137,37 @@ func checkHarmless(t *testing.T, svg string) {
 	t.Helper()
 	d := xml.NewDecoder(strings.NewReader(svg))
 	ids := map[string]bool{}
+
 	for {
 		token, err := d.Token()
 		if errors.Is(err, io.EOF) {
 			return
 		}
+
 		if err != nil {
 			t.Fatalf("%v in %.300s", err, svg)
 		}
+
 		e, ok := token.(xml.StartElement)
 		if !ok {
 			continue
 		}
+
 		switch e.Name.Local {
 		case "script", "style", "foreignObject", "image", "use", "a", "iframe", "animate", "set", "handler", "link":
 			t.Errorf("an element %s", e.Name.Local)
 		}
+
 		for _, a := range e.Attr {
 			name, value := strings.ToLower(a.Name.Local), strings.ToLower(a.Value)
-			if strings.HasPrefix(name, "on") || name == "style" || name == "class" || strings.HasSuffix(name, "href") || name == "src" ||
+			if strings.HasPrefix(name, "on") || name == "style" || name == "class" || strings.HasSuffix(name, "href") ||
+				name == "src" ||
 				strings.Contains(value, "javascript:") && name != "aria-label" ||
-				strings.Contains(strings.ReplaceAll(value, "url(#dg", ""), "url(") || strings.Contains(value, "http") && name != "aria-label" {
+				strings.Contains(strings.ReplaceAll(value, "url(#dg", ""), "url(") ||
+				strings.Contains(value, "http") && name != "aria-label" {
 				t.Errorf("%s has %s=%q", e.Name.Local, a.Name.Local, a.Value)
 			}
+
 			if name == "id" {
 				if ids[value] || !strings.HasPrefix(value, "dg") {
 					t.Errorf("id %q is not unique, or not ours", value)
@@ -153,6 +183,7 @@ func TestHostileDiagrams(t *testing.T) {
 	b := browsertest.Start(t, chromium.Options{Tabs: 2})
 	r := diagram.New(diagram.Options{Script: b.Script})
 	loose := `%%{init: {"securityLevel":"loose","htmlLabels":true,"flowchart":{"htmlLabels":true},"secure":[],"themeCSS":"*{background:url(http://127.0.0.1:1/)} @import 'http://x/';","fontFamily":"x;} body{display:none} a{","themeVariables":{"primaryColor":"red;}*{color:url(http://x)}"}}}%%` + "\n"
+
 	sources := []string{
 		"flowchart TD\n A[\"<img src=x onerror=alert(1)>\"] --> B[\"<script>alert(1)</script>\"]",
 		loose + "flowchart TD\n A[\"<img src='http://127.0.0.1:1/x' onerror=alert(1)>\"] --> B[<b>bold</b>]",
@@ -173,16 +204,20 @@ func TestHostileDiagrams(t *testing.T) {
 	}
 	for i, p := range draw(t, r, sources...) {
 		t.Logf("%.60q: %d bytes, %s", sources[i], len(p.SVG), p.Problem)
+
 		if (p.SVG == "") == (p.Problem == "") {
 			t.Errorf("%.80q: picture %.80q, problem %q", sources[i], p.SVG, p.Problem)
 		}
+
 		if p.SVG != "" {
 			checkHarmless(t, p.SVG)
 		}
+
 		if strings.ContainsAny(p.Problem, "\n") || len(p.Problem) > 400 {
 			t.Errorf("%.80q: not a line of plain words: %q", sources[i], p.Problem)
 		}
 	}
+
 	if out, err := b.Print(t.Context(), presswork.Page{HTML: "<p>still here"}); err != nil || len(out) == 0 {
 		t.Errorf("printing afterwards: %v", err)
 	}
@@ -191,10 +226,12 @@ func TestHostileDiagrams(t *testing.T) {
 // draw draws in the tests' style.
 func draw(t testing.TB, r *diagram.Renderer, sources ...string) []diagram.Picture {
 	t.Helper()
+
 	pictures, err := r.Draw(t.Context(), sources, style)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	return pictures
 }
 
@@ -205,12 +242,14 @@ const answer = `{"svg":"<svg xmlns=\"http://www.w3.org/2000/svg\"><text id=\"a\"
 func drawer(runs *[]int, broken func(expression string) error) diagram.Script {
 	return func(_ context.Context, _ string, expressions ...string) (values []json.RawMessage, err error) {
 		defer func() { *runs = append(*runs, len(values)) }()
+
 		for _, e := range expressions {
 			if err := broken(e); err != nil {
 				return values, err
 			}
 			values = append(values, json.RawMessage(answer))
 		}
+
 		return values, nil
 	}
 }
@@ -219,10 +258,12 @@ func drawer(runs *[]int, broken func(expression string) error) diagram.Script {
 func TestADiagramThatHangsIsAlone(t *testing.T) {
 	t.Parallel()
 	var runs []int
+
 	r := diagram.New(diagram.Options{Script: drawer(&runs, func(job string) error {
 		if strings.Contains(job, "endless") {
-			return presswork.Errorf(presswork.RenderTimeout, "too long")
+			return fault.Errorf(fault.RenderTimeout, "too long")
 		}
+
 		return nil
 	})})
 	for range 2 {
@@ -230,6 +271,7 @@ func TestADiagramThatHangsIsAlone(t *testing.T) {
 		if p[0].SVG == "" || p[2].SVG == "" || p[1].Problem != "it takes too long to draw" || p[1].SVG != "" {
 			t.Errorf("%+v", p)
 		}
+
 		if p[0].SVG == p[3].SVG || !strings.Contains(p[3].SVG, "-2-0") {
 			t.Errorf("the same ids twice in a document: %s and %s", p[0].SVG, p[3].SVG)
 		}
@@ -252,20 +294,24 @@ func TestManyDiagramsInASlowPage(t *testing.T) {
 		for source := range late {
 			if strings.Contains(job, source) {
 				delete(late, source)
-				return presswork.Errorf(presswork.RenderTimeout, "too long")
+				return fault.Errorf(fault.RenderTimeout, "too long")
 			}
 		}
+
 		return nil
 	})})
+
 	var sources []string
 	for i := range 147 {
 		sources = append(sources, fmt.Sprintf("no %d", i))
 	}
+
 	for i, p := range draw(t, r, sources...) {
 		if p.SVG == "" {
 			t.Errorf("diagram %d: %s", i, p.Problem)
 		}
 	}
+
 	if want := []int{25, 25, 20, 10, 25, 25, 17}; !slices.Equal(runs, want) {
 		t.Errorf("runs drew %d diagrams, want %d", runs, want)
 	}
@@ -276,19 +322,23 @@ func TestHopelessDiagramsAreBounded(t *testing.T) {
 	var runs []int
 	r := diagram.New(diagram.Options{Script: drawer(&runs, func(job string) error {
 		if strings.Contains(job, "endless") {
-			return presswork.Errorf(presswork.RenderTimeout, "too long")
+			return fault.Errorf(fault.RenderTimeout, "too long")
 		}
+
 		return nil
 	})})
+
 	var sources []string
 	for i := range 100 {
 		sources = append(sources, fmt.Sprintf("fine %d", i), fmt.Sprintf("endless %d", i))
 	}
+
 	for i, p := range draw(t, r, sources...) {
 		if (p.SVG == "") == (p.Problem == "") || i < 4 && (p.SVG == "") != (i%2 == 1) {
 			t.Errorf("diagram %d: %+v", i, p)
 		}
 	}
+
 	if len(runs) != 4 {
 		t.Errorf("%d pages were spoilt", len(runs))
 	}
@@ -296,30 +346,36 @@ func TestHopelessDiagramsAreBounded(t *testing.T) {
 
 func TestDrawingEndsWithItsContextAndItsBrowser(t *testing.T) {
 	t.Parallel()
+
 	for name, c := range map[string]struct {
 		end  bool
 		err  error
-		want presswork.Code
+		want fault.Code
 	}{
-		"the context ends":   {true, errors.New("ended"), presswork.Internal},
-		"the browser breaks": {false, presswork.Errorf(presswork.BrowserUnavailable, "gone"), presswork.BrowserUnavailable},
+		"the context ends":   {true, errors.New("ended"), fault.Internal},
+		"the browser breaks": {false, fault.Errorf(fault.BrowserUnavailable, "gone"), fault.BrowserUnavailable},
 	} {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		var runs []int
+
 		r := diagram.New(diagram.Options{Script: drawer(&runs, func(string) error {
 			if c.end {
 				cancel()
 			}
+
 			return c.err
 		})})
-		if p, err := r.Draw(ctx, []string{"a", "b"}, style); presswork.CodeOf(err) != c.want || len(runs) != 1 {
+		if p, err := r.Draw(ctx, []string{"a", "b"}, style); fault.CodeOf(err) != c.want || len(runs) != 1 {
 			t.Errorf("%s: %+v, %v after %d runs", name, p, err, len(runs))
 		}
 	}
 	// Where there is none, diagrams stay source.
 	var runs []int
-	r := diagram.New(diagram.Options{Script: drawer(&runs, func(string) error { return errors.New("no browser was found") })})
+
+	r := diagram.New(
+		diagram.Options{Script: drawer(&runs, func(string) error { return errors.New("no browser was found") })},
+	)
 	if p := draw(t, r, "a", "b"); p[0].Problem == "" || p[1].Problem == "" || len(runs) != 1 {
 		t.Errorf("%+v after %d runs", p, len(runs))
 	}
@@ -334,8 +390,12 @@ func BenchmarkDraw(b *testing.B) {
 			for i := 0; b.Loop(); i++ {
 				var sources []string
 				for j := range n {
-					sources = append(sources, fmt.Sprintf("flowchart LR\n a[Anna %d] --> b[Berta %d]\n b --> c{Choice} --> d", i, j))
+					sources = append(
+						sources,
+						fmt.Sprintf("flowchart LR\n a[Anna %d] --> b[Berta %d]\n b --> c{Choice} --> d", i, j),
+					)
 				}
+
 				for _, p := range draw(b, diagram.New(diagram.Options{Script: browser.Script}), sources...) {
 					if p.Problem != "" {
 						b.Fatal(p.Problem)
@@ -359,6 +419,7 @@ func FuzzClean(f *testing.F) {
 		if err != nil {
 			t.Skip()
 		}
+
 		r := diagram.New(diagram.Options{Script: func(context.Context, string, ...string) ([]json.RawMessage, error) {
 			return []json.RawMessage{json.RawMessage(`{"width":9,"height":9,"svg":` + string(svg) + `}`)}, nil
 		}})

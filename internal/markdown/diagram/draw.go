@@ -13,7 +13,7 @@ import (
 	"strings"
 	"sync"
 
-	"presswork"
+	"presswork/internal/fault"
 )
 
 // Mermaid 11.17.2 as npm has it, and what we have it do.
@@ -31,6 +31,7 @@ var mermaidJS = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	b, err := io.ReadAll(z)
+
 	return string(b), err
 })
 
@@ -55,25 +56,37 @@ func (r *Renderer) run(ctx context.Context, names []string, sources map[string]s
 	}
 	config, sheet := s.config(), s.sheet()
 	var expressions []string
+
 	for _, name := range names {
-		job, err := json.Marshal(map[string]any{"config": config, "sheet": sheet, "name": name, "source": sources[name], "least": SmallestText})
+		job, err := json.Marshal(
+			map[string]any{
+				"config": config,
+				"sheet":  sheet,
+				"name":   name,
+				"source": sources[name],
+				"least":  SmallestText,
+			},
+		)
 		if err != nil {
 			return nil, err
 		}
 		expressions = append(expressions, fmt.Sprintf("(%s)(%s)", strings.TrimSpace(drawJS), job))
 	}
+
 	answers, err := r.script(ctx, library, expressions...)
 	if err == nil && len(answers) < len(names) {
-		err = presswork.Errorf(presswork.RenderFailed, "the page drew %d diagrams of %d", len(answers), len(names))
+		err = fault.Errorf(fault.RenderFailed, "the page drew %d diagrams of %d", len(answers), len(names))
 	}
 	var pictures []Picture
+
 	for i, answer := range answers {
 		var d drawing
 		if err := json.Unmarshal(answer, &d); err != nil {
-			return pictures, presswork.Errorf(presswork.RenderFailed, "the page's answer cannot be read").WithCause(err)
+			return pictures, fault.Errorf(fault.RenderFailed, "the page's answer cannot be read").WithCause(err)
 		}
 		pictures = append(pictures, d.picture(names[i], sources[names[i]]))
 	}
+
 	return pictures, err
 }
 
@@ -83,12 +96,15 @@ func (d drawing) picture(name, source string) Picture {
 		if strings.Contains(source, "%%") || strings.HasPrefix(strings.TrimSpace(source), "---") {
 			line = 0 // Mermaid counts without comments and front matter
 		}
+
 		return Picture{Problem: problem, Line: min(line, len(strings.Split(strings.TrimRight(source, "\n"), "\n")))}
 	}
+
 	svg, err := clean(d, name)
 	if err != nil {
 		return Picture{Problem: err.Error()}
 	}
+
 	return Picture{SVG: svg}
 }
 
@@ -101,6 +117,7 @@ var (
 // the piece of source and the arrow under it, and returns the line it names.
 func plainError(report string) (text string, line int) {
 	var kept []string
+
 	for line := range strings.Lines(report) {
 		line = strings.TrimSpace(line)
 		if line == "" || strings.HasPrefix(line, "...") || strings.Trim(line, "-^") == "" {
@@ -108,15 +125,18 @@ func plainError(report string) (text string, line int) {
 		}
 		kept = append(kept, line)
 	}
+
 	text = strings.Join(kept, " ")
 	if before, rest, ok := strings.Cut(text, "Expecting "); ok {
 		if i := strings.LastIndex(rest, "got "); i >= 0 {
 			text = before + "unexpected " + rest[i+len("got "):]
 		}
 	}
+
 	for _, prefix := range []string{"Parse error on ", "Lexical error on ", "Error: ", "Syntax error in "} {
 		text = strings.TrimPrefix(text, prefix)
 	}
+
 	if m := lineNumber.FindStringSubmatch(text); m != nil {
 		line, _ = strconv.Atoi(m[1])
 		text = text[len(m[0]):]
@@ -126,5 +146,6 @@ func plainError(report string) (text string, line int) {
 	if r := []rune(text); len(r) > 200 {
 		text = string(r[:200]) + "…"
 	}
+
 	return text, line
 }

@@ -16,29 +16,92 @@ import (
 
 // kinds are what Mermaid draws, with all in them that has a colour or a size of its own.
 var kinds = []struct{ name, source string }{
-	{"flowchart", "flowchart TD\n a[Anna] -->|to| b{Berta} ==> c([Clara]) -.->|thin| d[(Dora)]\n subgraph Group\n  e((Emma)) --> f>Flag] --> g{{Hex}} --> h[[Sub]]\n  subgraph Inner\n   i[/Para/]\n  end\n end\n b --> e"},
-	{"sequence", "sequenceDiagram\n actor Anna\n participant Berta\n box Group\n participant Clara\n end\n Anna->>+Berta: Hello\n Note over Anna,Berta: A note\n alt is so\n Berta-->>-Anna: Yes\n else otherwise\n Berta--xClara: No\n end\n loop daily\n Clara->>Clara: Self\n end"},
-	{"class", "classDiagram\n namespace Family {\n class Anna {\n <<interface>>\n +int age\n +walk(to) bool\n }\n }\n Anna <|-- Berta : is\n Anna \"1\" *-- \"many\" Clara : has\n note for Berta \"A note\""},
-	{"state", "stateDiagram-v2\n [*] --> Anna\n state Anna {\n  [*] --> Inner\n  Inner --> Other : step\n  --\n  [*] --> Second\n }\n state choice <<choice>>\n Anna --> choice : go\n choice --> Berta\n choice --> [*]\n note right of Berta : A note"},
-	{"er", "erDiagram\n ANNA ||--o{ BERTA : has\n ANNA {\n string name PK \"a comment\"\n int age\n int size\n }\n BERTA }|..|{ CLARA : uses"},
-	{"gantt", "gantt\n title Plan\n dateFormat YYYY-MM-DD\n excludes weekends\n section Anna\n Done :done, a1, 2026-01-05, 9d\n Active :active, a2, after a1, 9d\n section Berta\n Critical :crit, a3, 2026-01-08, 12d\n Critical and done :crit, done, 2026-01-05, 3d\n Milestone :milestone, 2026-01-20, 0d\n Short :2026-01-20, 1d\n section Clara\n Plain :2026-01-12, 12d\n section Dora\n Fourth :2026-01-12, 12d"},
-	{"small letters", "%%{init: {\"gantt\": {\"fontSize\": 6}}}%%\ngantt\n dateFormat YYYY-MM-DD\n Small :2026-01-05, 9d"},
-	{"pie", "pie showData title Share\n \"Anna\" : 3\n \"Berta\" : 2\n \"Clara\" : 2\n \"Dora\" : 1\n \"Emma\" : 1\n \"Frida\" : 1\n \"Gerda\" : 1\n \"Hanna\" : 1"},
-	{"mindmap", "mindmap\n  root((Anna))\n    Berta\n      Second\n        Third\n    [Clara]\n      Leaf\n    (Dora)\n    ))Emma((\n    {{Frida}}\n    )Gerda(\n    Hanna\n    Ilse\n    Jana\n    Karla\n    Lena\n    Maria"},
-	{"gitgraph", "gitGraph\n commit id: \"one\"\n branch Berta\n commit tag: \"v1\"\n branch Clara\n commit type: HIGHLIGHT\n branch Dora\n commit\n branch Emma\n commit type: REVERSE\n branch Frida\n commit\n branch Gerda\n commit\n branch Hanna\n commit\n checkout main\n commit id: \"two\"\n checkout Clara\n cherry-pick id: \"two\""},
-	{"timeline", "timeline\n title Time\n section Early\n 2001 : Anna : Berta\n 2002 : Clara\n section Late\n 2003 : Dora\n section Later\n 2004 : Emma\n section Last\n 2005 : Frida"},
-	{"quadrant", "quadrantChart\n title Chart\n x-axis Low --> High\n y-axis Poor --> Rich\n quadrant-1 One\n quadrant-2 Two\n quadrant-3 Three\n quadrant-4 Four\n Anna: [0.3, 0.6]\n Berta: [0.8, 0.2]"},
-	{"journey", "journey\n title Day\n section Work\n  Tea: 5: Anna\n  Write: 1: Anna, Berta\n section Home\n  Cook: 3: Clara, Dora"},
-	{"xychart", "xychart-beta\n title Sales\n x-axis \"Who\" [Anna, Berta, Clara]\n y-axis \"Much\" 0 --> 10\n bar [1, 2, 3]\n line [9, 8, 9]"},
+	{
+		"flowchart",
+		"flowchart TD\n a[Anna] -->|to| b{Berta} ==> c([Clara]) -.->|thin| d[(Dora)]\n subgraph Group\n  e((Emma)) --> f>Flag] --> g{{Hex}} --> h[[Sub]]\n  subgraph Inner\n   i[/Para/]\n  end\n end\n b --> e",
+	},
+	{
+		"sequence",
+		"sequenceDiagram\n actor Anna\n participant Berta\n box Group\n participant Clara\n end\n Anna->>+Berta: Hello\n Note over Anna,Berta: A note\n alt is so\n Berta-->>-Anna: Yes\n else otherwise\n Berta--xClara: No\n end\n loop daily\n Clara->>Clara: Self\n end",
+	},
+	{
+		"class",
+		"classDiagram\n namespace Family {\n class Anna {\n <<interface>>\n +int age\n +walk(to) bool\n }\n }\n Anna <|-- Berta : is\n Anna \"1\" *-- \"many\" Clara : has\n note for Berta \"A note\"",
+	},
+	{
+		"state",
+		"stateDiagram-v2\n [*] --> Anna\n state Anna {\n  [*] --> Inner\n  Inner --> Other : step\n  --\n  [*] --> Second\n }\n state choice <<choice>>\n Anna --> choice : go\n choice --> Berta\n choice --> [*]\n note right of Berta : A note",
+	},
+	{
+		"er",
+		"erDiagram\n ANNA ||--o{ BERTA : has\n ANNA {\n string name PK \"a comment\"\n int age\n int size\n }\n BERTA }|..|{ CLARA : uses",
+	},
+	{
+		"gantt",
+		"gantt\n title Plan\n dateFormat YYYY-MM-DD\n excludes weekends\n section Anna\n Done :done, a1, 2026-01-05, 9d\n Active :active, a2, after a1, 9d\n section Berta\n Critical :crit, a3, 2026-01-08, 12d\n Critical and done :crit, done, 2026-01-05, 3d\n Milestone :milestone, 2026-01-20, 0d\n Short :2026-01-20, 1d\n section Clara\n Plain :2026-01-12, 12d\n section Dora\n Fourth :2026-01-12, 12d",
+	},
+	{
+		"small letters",
+		"%%{init: {\"gantt\": {\"fontSize\": 6}}}%%\ngantt\n dateFormat YYYY-MM-DD\n Small :2026-01-05, 9d",
+	},
+	{
+		"pie",
+		"pie showData title Share\n \"Anna\" : 3\n \"Berta\" : 2\n \"Clara\" : 2\n \"Dora\" : 1\n \"Emma\" : 1\n \"Frida\" : 1\n \"Gerda\" : 1\n \"Hanna\" : 1",
+	},
+	{
+		"mindmap",
+		"mindmap\n  root((Anna))\n    Berta\n      Second\n        Third\n    [Clara]\n      Leaf\n    (Dora)\n    ))Emma((\n    {{Frida}}\n    )Gerda(\n    Hanna\n    Ilse\n    Jana\n    Karla\n    Lena\n    Maria",
+	},
+	{
+		"gitgraph",
+		"gitGraph\n commit id: \"one\"\n branch Berta\n commit tag: \"v1\"\n branch Clara\n commit type: HIGHLIGHT\n branch Dora\n commit\n branch Emma\n commit type: REVERSE\n branch Frida\n commit\n branch Gerda\n commit\n branch Hanna\n commit\n checkout main\n commit id: \"two\"\n checkout Clara\n cherry-pick id: \"two\"",
+	},
+	{
+		"timeline",
+		"timeline\n title Time\n section Early\n 2001 : Anna : Berta\n 2002 : Clara\n section Late\n 2003 : Dora\n section Later\n 2004 : Emma\n section Last\n 2005 : Frida",
+	},
+	{
+		"quadrant",
+		"quadrantChart\n title Chart\n x-axis Low --> High\n y-axis Poor --> Rich\n quadrant-1 One\n quadrant-2 Two\n quadrant-3 Three\n quadrant-4 Four\n Anna: [0.3, 0.6]\n Berta: [0.8, 0.2]",
+	},
+	{
+		"journey",
+		"journey\n title Day\n section Work\n  Tea: 5: Anna\n  Write: 1: Anna, Berta\n section Home\n  Cook: 3: Clara, Dora",
+	},
+	{
+		"xychart",
+		"xychart-beta\n title Sales\n x-axis \"Who\" [Anna, Berta, Clara]\n y-axis \"Much\" 0 --> 10\n bar [1, 2, 3]\n line [9, 8, 9]",
+	},
 	{"sankey", "sankey-beta\nAnna,Berta,10\nAnna,Clara,5\nBerta,Dora,7\nClara,Dora,4\nBerta,Emma,3"},
-	{"block", "block-beta\n columns 3\n a[\"Anna\"] b([\"Berta\"]) c((\"Clara\"))\n block:group:3\n  d[\"Dora\"] e{\"Emma\"}\n end\n a -- \"to\" --> d"},
+	{
+		"block",
+		"block-beta\n columns 3\n a[\"Anna\"] b([\"Berta\"]) c((\"Clara\"))\n block:group:3\n  d[\"Dora\"] e{\"Emma\"}\n end\n a -- \"to\" --> d",
+	},
 	{"packet", "packet-beta\n title Header\n 0-15: \"Source\"\n 16-31: \"Destination\"\n 32-63: \"Sequence\""},
-	{"kanban", "kanban\n  todo[To do]\n    t1[Write]@{ ticket: AB-1, priority: 'High', assigned: 'Anna' }\n    t2[Read]\n  doing[Doing]\n    t3[Draw]\n  done[Done]\n    t4[Sleep]"},
-	{"radar", "radar-beta\n title Marks\n axis a[\"Maths\"], b[\"Art\"], c[\"Sport\"]\n curve x[\"Anna\"]{80, 90, 60}\n curve y[\"Berta\"]{50, 70, 95}\n max 100"},
-	{"requirement", "requirementDiagram\n requirement first {\n id: 1\n text: it works\n risk: high\n verifymethod: test\n }\n element thing {\n type: simulation\n }\n thing - satisfies -> first"},
-	{"architecture", "architecture-beta\n group api(cloud)[API]\n service db(database)[Database] in api\n service disk(disk)[Storage] in api\n service server(server)[Server] in api\n service net(internet)[Net]\n db:L -- R:server\n disk:T -- B:server\n net:R --> L:db"},
-	{"c4", "C4Context\n title System\n Person(a, \"Anna\", \"A customer\")\n Person_Ext(x, \"Xaver\", \"Outside\")\n Enterprise_Boundary(b0, \"Bank\") {\n System(s, \"Banking\", \"What it does\")\n SystemDb(d, \"Store\")\n }\n System_Ext(m, \"Mail\", \"Of others\")\n BiRel(a, s, \"Uses\")\n Rel(s, m, \"Sends\", \"SMTP\")"},
-	{"treemap", "treemap-beta\n\"Anna\"\n  \"Berta\": 10\n  \"Clara\"\n    \"Dora\": 5\n    \"Emma\": 7\n\"Frida\"\n  \"Gerda\": 8"},
+	{
+		"kanban",
+		"kanban\n  todo[To do]\n    t1[Write]@{ ticket: AB-1, priority: 'High', assigned: 'Anna' }\n    t2[Read]\n  doing[Doing]\n    t3[Draw]\n  done[Done]\n    t4[Sleep]",
+	},
+	{
+		"radar",
+		"radar-beta\n title Marks\n axis a[\"Maths\"], b[\"Art\"], c[\"Sport\"]\n curve x[\"Anna\"]{80, 90, 60}\n curve y[\"Berta\"]{50, 70, 95}\n max 100",
+	},
+	{
+		"requirement",
+		"requirementDiagram\n requirement first {\n id: 1\n text: it works\n risk: high\n verifymethod: test\n }\n element thing {\n type: simulation\n }\n thing - satisfies -> first",
+	},
+	{
+		"architecture",
+		"architecture-beta\n group api(cloud)[API]\n service db(database)[Database] in api\n service disk(disk)[Storage] in api\n service server(server)[Server] in api\n service net(internet)[Net]\n db:L -- R:server\n disk:T -- B:server\n net:R --> L:db",
+	},
+	{
+		"c4",
+		"C4Context\n title System\n Person(a, \"Anna\", \"A customer\")\n Person_Ext(x, \"Xaver\", \"Outside\")\n Enterprise_Boundary(b0, \"Bank\") {\n System(s, \"Banking\", \"What it does\")\n SystemDb(d, \"Store\")\n }\n System_Ext(m, \"Mail\", \"Of others\")\n BiRel(a, s, \"Uses\")\n Rel(s, m, \"Sends\", \"SMTP\")",
+	},
+	{
+		"treemap",
+		"treemap-beta\n\"Anna\"\n  \"Berta\": 10\n  \"Clara\"\n    \"Dora\": 5\n    \"Emma\": 7\n\"Frida\"\n  \"Gerda\": 8",
+	},
 }
 
 // look returns the texts of a drawing with their sizes and what is painted below them,
@@ -88,20 +151,24 @@ func recolor(value any, place string, paint func(place, color string) string) an
 		for k, v := range v {
 			made[k] = recolor(v, place+"."+k, paint)
 		}
+
 		return made
 	case []string:
 		var made []string
 		for i, v := range v {
 			made = append(made, recolor(v, fmt.Sprintf("%s.%d", place, i), paint).(string))
 		}
+
 		return made
 	case string:
 		n := 0
+
 		return hexColor.ReplaceAllStringFunc(v, func(color string) string {
 			n++
 			return paint(fmt.Sprintf("%s/%d", place, n), color)
 		})
 	}
+
 	return value
 }
 
@@ -114,16 +181,19 @@ type ink struct {
 // over returns what is seen of an ink on a colour, where places have colours.
 func (i ink) over(t *testing.T, back string, colors map[string]string) string {
 	t.Helper()
+
 	if i.Alpha == 0 {
 		return back
 	}
 	var r, g, b int
+
 	alpha := 1.0
 	if n, _ := fmt.Sscanf(i.Color, "rgb(%d, %d, %d)", &r, &g, &b); n != 3 {
 		if n, _ := fmt.Sscanf(i.Color, "rgba(%d, %d, %d, %f)", &r, &g, &b, &alpha); n != 4 {
 			t.Errorf("no colour: %s", i.Color)
 		}
 	}
+
 	color := fmt.Sprintf("#%02x%02x%02x", r, g, b)
 	switch themed, ok := colors[color]; {
 	case alpha == 0:
@@ -133,6 +203,7 @@ func (i ink) over(t *testing.T, back string, colors map[string]string) string {
 	case !slices.Contains([]string{"#ffffff", "#087ebf", "#fff8dc", "#666666", "#ffa500"}, color): // texts of C4, icons, faces and their mouths
 		t.Errorf("Mermaid made %s itself, of what has no setting here", color)
 	}
+
 	return mix(color, back, alpha*i.Alpha)
 }
 
@@ -143,21 +214,30 @@ func TestEveryKindCanBeReadInEveryTheme(t *testing.T) {
 	t.Parallel()
 	browser := browsertest.Start(t, chromium.Options{Tabs: 1, ScriptTimeout: wait.Patience})
 	catalogue := themes.Open(themes.Options{})
+
 	library, err := mermaidJS()
 	if err != nil {
 		t.Fatal(err)
 	}
 	styles := map[string]Style{}
+
 	for _, theme := range catalogue.List() {
-		s := Style{Dark: theme.Scheme == "dark", Page: theme.Token("--base-100"), Text: theme.Token("--base-content"), Line: theme.Token("--rule")}
+		s := Style{
+			Dark: theme.Scheme == "dark",
+			Page: theme.Token("--base-100"),
+			Text: theme.Token("--base-content"),
+			Line: theme.Token("--rule"),
+		}
 		for _, name := range []string{"--primary", "--secondary", "--warning", "--error", "--info", "--success", "--accent"} {
 			s.Accents = append(s.Accents, theme.Token(name))
 		}
 		s.Accents = distinct(s.Accents)
 		styles[theme.Name] = s
 	}
-	marked := Style{Page: "#ffffff", Text: "#101010", Line: "#808080", Font: "Inter, sans-serif", Size: 14,
-		Accents: []string{"#4a2fd8", "#e0338c", "#d49a00", "#c0392b", "#00a0a0", "#30c030", "#303030"}}
+	marked := Style{
+		Page: "#ffffff", Text: "#101010", Line: "#808080", Font: "Inter, sans-serif", Size: 14,
+		Accents: []string{"#4a2fd8", "#e0338c", "#d49a00", "#c0392b", "#00a0a0", "#30c030", "#303030"},
+	}
 	marks := map[string]string{} // place → colour
 	mark := func(place, _ string) string {
 		marks[place] = fmt.Sprintf("#%02x%02x40", 10+len(marks)%240, 100+len(marks)/240)
@@ -165,26 +245,39 @@ func TestEveryKindCanBeReadInEveryTheme(t *testing.T) {
 	}
 	config, sheet := recolor(marked.config(), "", mark), recolor(marked.sheet(), "sheet", mark)
 	var draw, inspect []string
+
 	for i, k := range kinds {
-		job, err := json.Marshal(map[string]any{"config": config, "sheet": sheet, "name": fmt.Sprintf("k%d", i), "source": k.source, "least": SmallestText})
+		job, err := json.Marshal(
+			map[string]any{
+				"config": config,
+				"sheet":  sheet,
+				"name":   fmt.Sprintf("k%d", i),
+				"source": k.source,
+				"least":  SmallestText,
+			},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
 		draw = append(draw, "("+drawJS+")("+string(job)+")")
 	}
+
 	drawn, err := browser.Script(t.Context(), library, draw...)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	for i := range drawn {
 		var d drawing
 		if err := json.Unmarshal(drawn[i], &d); err != nil {
 			t.Fatal(err)
 		}
+
 		p := d.picture(fmt.Sprintf("k%d", i), kinds[i].source)
 		if p.Problem != "" {
 			t.Fatalf("%s: %s", kinds[i].name, p.Problem)
 		}
+
 		svg, err := json.Marshal(p.SVG)
 		if err != nil {
 			t.Fatal(err)
@@ -192,22 +285,26 @@ func TestEveryKindCanBeReadInEveryTheme(t *testing.T) {
 		inspect = append(inspect, "("+look+")("+string(svg)+")")
 	}
 	themed := map[string]map[string]string{} // theme → marked colour → its own
+
 	for name, s := range styles {
 		colors := map[string]string{}
 		keep := func(place, color string) string {
 			if marked, ok := marks[place]; ok {
 				colors[marked] = color
 			}
+
 			return color
 		}
 		recolor(s.config(), "", keep)
 		recolor(s.sheet(), "sheet", keep)
 		themed[name] = colors
 	}
+
 	looks, err := browser.Script(t.Context(), "0", inspect...)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	for i := range looks {
 		var seen struct {
 			Texts []struct {
@@ -224,19 +321,23 @@ func TestEveryKindCanBeReadInEveryTheme(t *testing.T) {
 		if err := json.Unmarshal(looks[i], &seen); err != nil || len(seen.Texts) == 0 {
 			t.Fatalf("%s: %d texts, %v", kinds[i].name, len(seen.Texts), err)
 		}
+
 		for _, text := range seen.Texts {
 			if text.Size < SmallestText-0.01 {
 				t.Errorf("%s: %q has %.1f pixels", kinds[i].name, text.Words, text.Size)
 			}
 		}
+
 		for name, colors := range themed {
 			s := styles[name]
 			var faults []string
+
 			ground := func(below []ink) string {
 				back := s.Page
 				for _, b := range below {
 					back = b.over(t, back, colors)
 				}
+
 				return back
 			}
 			for _, text := range seen.Texts {
@@ -245,6 +346,7 @@ func TestEveryKindCanBeReadInEveryTheme(t *testing.T) {
 					faults = append(faults, fmt.Sprintf("%.1f for %q on %s", ratio, text.Words, back))
 				}
 			}
+
 			for _, line := range seen.Lines {
 				back := ground(line.Below)
 				switch top := len(line.Below) - 1; {
@@ -253,11 +355,13 @@ func TestEveryKindCanBeReadInEveryTheme(t *testing.T) {
 				case top >= 0 && line.Below[top] == line.Ink: // the outline of its own shape
 					continue
 				}
+
 				if ratio := contrast(line.Ink.over(t, back, colors), back); ratio < 1.3 {
 					faults = append(faults, fmt.Sprintf("%.2f for a line of %s on %s", ratio, line.Ink.Color, back))
 				}
 			}
 			slices.Sort(faults)
+
 			if faults = slices.Compact(faults); len(faults) > 0 {
 				t.Errorf("%s, %s: the contrast is %s", kinds[i].name, name, strings.Join(faults, ", "))
 			}

@@ -23,20 +23,26 @@ const (
 )
 
 // shapes are the elements that are kept; others go with what is in them.
-var shapes = set("svg g path rect circle ellipse line polyline polygon text tspan defs marker linearGradient radialGradient stop clipPath")
+var shapes = set(
+	"svg g path rect circle ellipse line polyline polygon text tspan defs marker linearGradient radialGradient stop clipPath",
+)
 
 // attributes are what those may carry. Ids are dealt with apart.
-var attributes = set("x y x1 y1 x2 y2 cx cy fx fy r rx ry d points width height viewBox transform dx dy rotate textLength lengthAdjust " +
-	"offset gradientUnits gradientTransform spreadMethod markerWidth markerHeight markerUnits refX refY orient preserveAspectRatio clipPathUnits " +
-	"fill fill-opacity fill-rule stroke stroke-width stroke-dasharray stroke-dashoffset stroke-linecap stroke-linejoin stroke-miterlimit " +
-	"stroke-opacity font-family font-size font-weight font-style text-anchor dominant-baseline alignment-baseline baseline-shift visibility " +
-	"letter-spacing opacity text-decoration marker-start marker-mid marker-end clip-path stop-color stop-opacity")
+var attributes = set(
+	"x y x1 y1 x2 y2 cx cy fx fy r rx ry d points width height viewBox transform dx dy rotate textLength lengthAdjust " +
+		"offset gradientUnits gradientTransform spreadMethod markerWidth markerHeight markerUnits refX refY orient preserveAspectRatio clipPathUnits " +
+		"fill fill-opacity fill-rule stroke stroke-width stroke-dasharray stroke-dashoffset stroke-linecap stroke-linejoin stroke-miterlimit " +
+		"stroke-opacity font-family font-size font-weight font-style text-anchor dominant-baseline alignment-baseline baseline-shift visibility " +
+		"letter-spacing opacity text-decoration marker-start marker-mid marker-end clip-path stop-color stop-opacity",
+)
 
 var (
 	plainValue = regexp.MustCompile(`^[\w\s#%.,+-]*$`)
 	fontValue  = lazyregexp.New(`^[\w\s,.'"-]{1,500}$`)
 	// callValue are transforms and colours.
-	callValue = regexp.MustCompile(`^(?:\s*(?:translate|rotate|scale|skewX|skewY|matrix|rgba?|hsla?|color)\([\w\s%.,+/-]*\)\s*,?)+$`)
+	callValue = regexp.MustCompile(
+		`^(?:\s*(?:translate|rotate|scale|skewX|skewY|matrix|rgba?|hsla?|color)\([\w\s%.,+/-]*\)\s*,?)+$`,
+	)
 	reference = lazyregexp.New(`^url\(["']?#([^"'()\s]{1,200})["']?\)$`)
 )
 
@@ -45,6 +51,7 @@ func set(words string) map[string]bool {
 	for w := range strings.FieldsSeq(words) {
 		m[w] = true
 	}
+
 	return m
 }
 
@@ -55,13 +62,16 @@ func clean(d drawing, name string) (string, error) {
 	if !(d.Width > 0 && d.Height > 0 && d.Width <= maxSide && d.Height <= maxSide) {
 		return "", fmt.Errorf("it has no size on paper: %.0f × %.0f pixels", d.Width, d.Height)
 	}
+
 	if len(d.SVG) > 8*maxSVGBytes {
 		return "", errors.New("it is too large")
 	}
+
 	c := &cleaner{name: name, ids: map[string]string{}, defined: map[string]bool{}, drawing: d}
 	if err := c.run(); err != nil {
 		return "", err
 	}
+
 	return c.out.String(), nil
 }
 
@@ -77,27 +87,32 @@ type cleaner struct {
 
 func (c *cleaner) run() error {
 	in := xml.NewDecoder(strings.NewReader(c.SVG))
+
 	in.Entity = map[string]string{}
 	for {
 		token, err := in.Token()
 		if errors.Is(err, io.EOF) {
 			break
 		}
+
 		if err != nil {
 			return errors.New("its picture cannot be read")
 		}
+
 		switch t := token.(type) {
 		case xml.StartElement:
 			switch t.Name.Local {
 			case "a", "switch": // a link on a node, a text in two forms: what is allowed of their content
 				t.Name.Local = "g"
 			}
+
 			if t.Name.Space != svgSpace || !shapes[t.Name.Local] || (t.Name.Local == "svg") != (len(c.open) == 0) {
 				if err := in.Skip(); err != nil {
 					return errors.New("its picture cannot be read")
 				}
 				continue
 			}
+
 			if c.elements++; c.elements > maxElements || len(c.open) >= maxDepth {
 				return errors.New("it has too many parts")
 			}
@@ -110,13 +125,16 @@ func (c *cleaner) run() error {
 				c.out.WriteString(html.EscapeString(string(t)))
 			}
 		}
+
 		if c.out.Len() > maxSVGBytes {
 			return errors.New("it is too large")
 		}
 	}
+
 	if c.elements == 0 {
 		return errors.New("there is nothing in it")
 	}
+
 	return nil
 }
 
@@ -124,15 +142,18 @@ func (c *cleaner) start(t xml.StartElement) {
 	root := len(c.open) == 0
 	c.open = append(c.open, t.Name.Local)
 	c.out.WriteString("<" + t.Name.Local)
+
 	if root {
 		c.attribute("role", "img")
 		c.attribute("aria-label", c.label())
 		c.attribute("width", number(c.Width))
 		c.attribute("height", number(c.Height))
+
 		if c.Text > 0 {
 			c.attribute(TextAttribute, number(c.Text))
 		}
 	}
+
 	for _, a := range t.Attr {
 		switch {
 		case a.Name.Space != "":
@@ -159,9 +180,11 @@ func (c *cleaner) value(attribute, value string) (string, bool) {
 	if m := reference().FindStringSubmatch(value); m != nil {
 		return "url(#" + c.id(m[1]) + ")", true
 	}
+
 	if attribute == "font-family" {
 		return value, fontValue().MatchString(value)
 	}
+
 	return value, plainValue.MatchString(value) || callValue.MatchString(value)
 }
 
@@ -172,6 +195,7 @@ func (c *cleaner) id(theirs string) string {
 		ours = fmt.Sprintf("%s-%d", c.name, len(c.ids))
 		c.ids[theirs] = ours
 	}
+
 	return ours
 }
 
@@ -185,15 +209,20 @@ func (c *cleaner) label() string {
 		if r := []rune(title); len(r) > 1000 {
 			title = string(r[:1000]) + "…"
 		}
+
 		return title
 	}
+
 	kind, _, _ := strings.Cut(c.Kind, "-")
-	if name, ok := map[string]string{"flowchart": "flow chart", "er": "entity relationship diagram", "classDiagram": "class diagram",
+	if name, ok := map[string]string{
+		"flowchart": "flow chart", "er": "entity relationship diagram", "classDiagram": "class diagram",
 		"class": "class diagram", "stateDiagram": "state diagram", "sequence": "sequence diagram", "gitGraph": "Git graph", "pie": "pie chart",
 		"gantt": "Gantt chart", "journey": "user journey", "quadrantChart": "quadrant chart", "mindmap": "mind map",
-		"timeline": "timeline", "xychart": "chart", "requirement": "requirement diagram"}[kind]; ok {
+		"timeline": "timeline", "xychart": "chart", "requirement": "requirement diagram",
+	}[kind]; ok {
 		return "Diagram: " + name
 	}
+
 	return "Diagram"
 }
 

@@ -29,9 +29,11 @@ func files() map[string]string {
 	for _, same := range []string{"en-au", "en-nz", "en-ie", "en-za", "en-in"} {
 		m[same] = "en-gb"
 	}
+
 	for name := range strings.FieldsSeq("af bg ca da es et fi fr gl hr is it lt nb nl pl pt ro ru sl sv tr uk") {
 		m[name] = name
 	}
+
 	return m
 }
 
@@ -58,6 +60,7 @@ func (l *Library) For(lang string) *Dictionary {
 	}
 	base, _ := tag.Base()
 	region, _ := tag.Region()
+
 	file, ok := l.files[base.String()+"-"+strings.ToLower(region.String())]
 	if !ok {
 		if file, ok = l.files[base.String()]; !ok {
@@ -66,6 +69,7 @@ func (l *Library) For(lang string) *Dictionary {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+
 	d, ok := l.known[file]
 	if !ok {
 		if d, err = read(file); err != nil {
@@ -74,6 +78,7 @@ func (l *Library) For(lang string) *Dictionary {
 		}
 		l.known[file] = d
 	}
+
 	return d
 }
 
@@ -93,6 +98,7 @@ func read(name string) (*Dictionary, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	d := &Dictionary{patterns: map[string][]byte{}, exceptions: map[string][]int{}}
 	for kind, add := range map[string]func(string){"pat": d.addPattern, "hyp": d.addException} {
 		f, err := z.Open("hyph-" + name + "." + kind + ".txt")
@@ -100,16 +106,20 @@ func read(name string) (*Dictionary, error) {
 			if kind == "hyp" {
 				continue // few languages have exceptions
 			}
+
 			return nil, err
 		}
+
 		text, err := io.ReadAll(f)
 		if err != nil {
 			return nil, err
 		}
+
 		for line := range strings.FieldsSeq(string(text)) {
 			add(line)
 		}
 	}
+
 	return d, nil
 }
 
@@ -117,6 +127,7 @@ func read(name string) (*Dictionary, error) {
 func (d *Dictionary) addPattern(pattern string) {
 	letters := make([]byte, 0, len(pattern))
 	digits := []byte{0}
+
 	for i := 0; i < len(pattern); i++ {
 		if c := pattern[i]; c >= '0' && c <= '9' {
 			digits[len(digits)-1] = c - '0'
@@ -132,6 +143,7 @@ func (d *Dictionary) addPattern(pattern string) {
 // addException takes a divided word: "ta-ble".
 func (d *Dictionary) addException(divided string) {
 	var breaks []int
+
 	word := ""
 	for part := range strings.SplitSeq(divided, "-") {
 		if word != "" {
@@ -150,22 +162,26 @@ func (d *Dictionary) Breaks(word string, first, last int) []int {
 	if !ok {
 		return nil
 	}
+
 	breaks, known := d.exceptions[lower]
 	if !known {
 		breaks = d.find(lower)
 	}
 	var kept []int
+
 	for _, at := range breaks {
 		if utf8.RuneCountInString(lower[:at]) >= first && utf8.RuneCountInString(lower[at:]) >= last {
 			kept = append(kept, at)
 		}
 	}
+
 	return kept
 }
 
 // lowered is a word in small letters of the same lengths.
 func lowered(word string) (lower string, ok bool) {
 	n := 0
+
 	for i, r := range word {
 		switch {
 		case r == utf8.RuneError || !unicode.IsLetter(r):
@@ -179,6 +195,7 @@ func lowered(word string) (lower string, ok bool) {
 		}
 		n++
 	}
+
 	return lower + word[len(lower):], n <= longest
 }
 
@@ -186,6 +203,7 @@ func lowered(word string) (lower string, ok bool) {
 // that match there is the one that counts, and a break is where it is odd.
 func (d *Dictionary) find(lower string) (breaks []int) {
 	dotted := "." + lower + "."
+
 	digits := make([]byte, len(dotted)+1)
 	for from := range len(dotted) {
 		for to := from + 1; to <= min(from+d.longest, len(dotted)); to++ {
@@ -194,10 +212,12 @@ func (d *Dictionary) find(lower string) (breaks []int) {
 			}
 		}
 	}
+
 	for at := 1; at < len(lower); at++ {
 		if digits[at+1]%2 == 1 && utf8.RuneStart(lower[at]) {
 			breaks = append(breaks, at)
 		}
 	}
+
 	return breaks
 }

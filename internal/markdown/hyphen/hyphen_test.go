@@ -12,6 +12,7 @@ import (
 // The words are such as their languages' dictionaries divide in the same way.
 func TestWordsAreDividedAsTheirLanguageHasIt(t *testing.T) {
 	t.Parallel()
+
 	l := hyphen.New()
 	for lang, words := range map[string]string{
 		"en":      "hy-phen-a-tion doc-u-men-ta-tion acad-e-my strength",
@@ -38,6 +39,7 @@ func TestWordsAreDividedAsTheirLanguageHasIt(t *testing.T) {
 			t.Errorf("%s: dictionary %v", lang, d != nil)
 			continue
 		}
+
 		for want := range strings.FieldsSeq(words) {
 			word := strings.ReplaceAll(want, "-", "")
 			if got := divided(word, d.Breaks(word, 2, 2)); got != want {
@@ -51,11 +53,13 @@ func divided(word string, breaks []int) string {
 	for _, b := range slices.Backward(breaks) {
 		word = word[:b] + "-" + word[b:]
 	}
+
 	return word
 }
 
 func TestEveryDictionaryCanBeRead(t *testing.T) {
 	t.Parallel()
+
 	l := hyphen.New()
 	for lang := range strings.FieldsSeq("af bg ca da de el en en-GB es et fi fr gl hr is it lt nb nl pl pt ro ru sl sv tr uk") {
 		if l.For(lang) == nil {
@@ -66,13 +70,17 @@ func TestEveryDictionaryCanBeRead(t *testing.T) {
 
 func TestWhatIsNoPlainWordIsNotDivided(t *testing.T) {
 	t.Parallel()
+
 	d := hyphen.New().For("en")
-	for _, word := range []string{"", "documentationX", "DOCUMENTATION", "docu2mentation", "docu-mentation", "docu\u00admentation", "docu\xffmentation",
-		strings.Repeat("documentation", 10), "İstanbulation"} {
+	for _, word := range []string{
+		"", "documentationX", "DOCUMENTATION", "docu2mentation", "docu-mentation", "docu\u00admentation", "docu\xffmentation",
+		strings.Repeat("documentation", 10), "İstanbulation",
+	} {
 		if breaks := d.Breaks(word, 2, 3); breaks != nil {
 			t.Errorf("%q: %v", word, breaks)
 		}
 	}
+
 	if got := divided("documentation", d.Breaks("documentation", 4, 5)); got != "docu-men-tation" {
 		t.Errorf("with four letters before and five after: %s", got)
 	}
@@ -88,6 +96,7 @@ func FuzzBreaks(f *testing.F) {
 		if d == nil {
 			t.Skip()
 		}
+
 		for _, at := range d.Breaks(word, 2, 2) {
 			if at <= 0 || at >= len(word) || !utf8.RuneStart(word[at]) {
 				t.Errorf("%q is divided at %d", word, at)

@@ -13,18 +13,24 @@ import (
 
 // elements are those of MathML that Temml writes, and the span that numbers an
 // equation.
-var elements = set("math mrow mi mn mo mtext mspace mfrac msqrt mroot mstyle mpadded mphantom menclose msub msup msubsup " +
-	"munder mover munderover mmultiscripts mprescripts none mtable mtr mtd span")
+var elements = set(
+	"math mrow mi mn mo mtext mspace mfrac msqrt mroot mstyle mpadded mphantom menclose msub msup msubsup " +
+		"munder mover munderover mmultiscripts mprescripts none mtable mtr mtd span",
+)
 
 // attributes are what those elements may carry, beside class and style.
-var attributes = set("accent accentunder columnalign depth display displaystyle fence form height largeop linethickness lspace " +
-	"mathbackground mathcolor mathsize mathvariant maxsize minsize movablelimits rowspacing rspace scriptlevel " +
-	"separator stretchy symmetric voffset width")
+var attributes = set(
+	"accent accentunder columnalign depth display displaystyle fence form height largeop linethickness lspace " +
+		"mathbackground mathcolor mathsize mathvariant maxsize minsize movablelimits rowspacing rspace scriptlevel " +
+		"separator stretchy symmetric voffset width",
+)
 
 // properties are what an element's style may set.
-var properties = set("border border-top border-right border-bottom border-left bottom color background-color display font-family " +
-	"font-style font-weight height justify-content left margin-left math-depth math-style padding padding-bottom " +
-	"padding-left padding-right padding-top position right text-align transform white-space width")
+var properties = set(
+	"border border-top border-right border-bottom border-left bottom color background-color display font-family " +
+		"font-style font-weight height justify-content left margin-left math-depth math-style padding padding-bottom " +
+		"padding-left padding-right padding-top position right text-align transform white-space width",
+)
 
 var (
 	// hugeNumber would draw outside the formula's place: Temml bounds large
@@ -33,7 +39,9 @@ var (
 	plainValue = regexp.MustCompile(`^[\w\s#%.,+-]{1,60}$`)
 	classValue = regexp.MustCompile(`^[\w\s-]{1,100}$`)
 	// styleValue may call the functions of sizes and colours only.
-	styleValue = lazyregexp.New(`^(?:[\w\s#%.,+'-]|(?:calc|rgba?|hsla?|translate|translateX|translateY|scale|rotate)\([\w\s#%.,+-]*\)){1,120}$`)
+	styleValue = lazyregexp.New(
+		`^(?:[\w\s#%.,+'-]|(?:calc|rgba?|hsla?|translate|translateX|translateY|scale|rotate)\([\w\s#%.,+-]*\)){1,120}$`,
+	)
 )
 
 func set(words string) map[string]bool {
@@ -41,6 +49,7 @@ func set(words string) map[string]bool {
 	for w := range strings.FieldsSeq(words) {
 		m[w] = true
 	}
+
 	return m
 }
 
@@ -48,6 +57,7 @@ func set(words string) map[string]bool {
 // in it.
 func clean(markup, src string) (Formula, error) {
 	body := &html.Node{Type: html.ElementNode, DataAtom: atom.Body, Data: "body"}
+
 	nodes, err := html.ParseFragmentWithOptions(strings.NewReader(markup), body, html.ParseOptionEnableScripting(false))
 	if err != nil || len(nodes) != 1 || nodes[0].Data != "math" {
 		return Formula{}, errors.New("it holds what only a whole LaTeX document can resolve")
@@ -55,10 +65,12 @@ func clean(markup, src string) (Formula, error) {
 	root := nodes[0]
 	prune(root)
 	root.Attr = append(root.Attr, html.Attribute{Key: "alttext", Val: strings.Join(strings.Fields(src), " ")})
+
 	var out strings.Builder
 	if err := html.Render(&out, root); err != nil {
 		return Formula{}, errors.New("the formula could not be rendered")
 	}
+
 	return Formula{MathML: out.String(), Width: pieceWidth(root)}, nil
 }
 
@@ -80,6 +92,7 @@ func prune(n *html.Node) {
 
 func keepAttributes(n *html.Node) []html.Attribute {
 	var kept []html.Attribute
+
 	for _, a := range n.Attr {
 		switch {
 		case a.Namespace != "":
@@ -98,17 +111,21 @@ func keepAttributes(n *html.Node) []html.Attribute {
 		}
 		kept = append(kept, a)
 	}
+
 	return kept
 }
 
 func filterStyle(style string) string {
 	var kept []string
+
 	for declaration := range strings.SplitSeq(style, ";") {
 		name, value, _ := strings.Cut(declaration, ":")
+
 		name, value = strings.TrimSpace(name), strings.TrimSpace(value)
 		if properties[name] && styleValue().MatchString(value) && !hugeNumber.MatchString(value) {
 			kept = append(kept, name+":"+value)
 		}
 	}
+
 	return strings.Join(kept, ";")
 }

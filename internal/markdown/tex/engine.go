@@ -45,6 +45,7 @@ func patches() [][2]string {
 	bound := func(n string) string {
 		return fmt.Sprintf("if(%s>%d)throw new RangeError;", n, maxTokens)
 	}
+
 	return [][2]string{
 		{"pushTokens(e){", "pushTokens(e){" + bound("this.stack.length+e.length")},
 		{"o.splice(t,2,...a[+r.text-1])", bound("o.length+a[+r.text-1].length") + "o.splice(t,2,...a[+r.text-1])"},
@@ -61,11 +62,13 @@ var programs = sync.OnceValues(func() ([]*goja.Program, error) {
 		}
 		temml = strings.Replace(temml, p[0], p[1], 1)
 	}
+
 	first, err := goja.Compile("temml", temml, true)
 	if err != nil {
 		return nil, err
 	}
 	second, err := goja.Compile("mhchem", mhchemJS, false)
+
 	return []*goja.Program{first, second}, err
 })
 
@@ -84,15 +87,18 @@ func newEngine() (*engine, error) {
 	}
 	vm := goja.New()
 	vm.SetMaxCallStackSize(maxCalls)
+
 	for _, p := range libraries {
 		if _, err := vm.RunProgram(p); err != nil {
 			return nil, err
 		}
 	}
+
 	render, ok := goja.AssertFunction(vm.Get("temml").ToObject(vm).Get("renderToString"))
 	if !ok {
 		return nil, errors.New("this Temml has no renderToString")
 	}
+
 	return &engine{vm: vm, render: render}, nil
 }
 
@@ -108,6 +114,7 @@ func (e *engine) run(ctx context.Context, src string, display bool) (mathML stri
 		"wrap":         "tex",
 	}))
 	quiet := timer.Stop()
+
 	quiet = unwatch() && quiet
 	switch {
 	case err == nil:
@@ -115,11 +122,13 @@ func (e *engine) run(ctx context.Context, src string, display bool) (mathML stri
 	case !quiet:
 		return "", false, errTime
 	}
+
 	if thrown, ok := errors.AsType[*goja.Exception](err); ok {
 		if message, ok := parseError(thrown.Value()); ok {
 			return "", true, errors.New(message)
 		}
 	}
+
 	return "", false, errComplex
 }
 
@@ -133,12 +142,15 @@ func parseError(thrown goja.Value) (string, bool) {
 	text, _, _ = strings.Cut(text, " at position ")
 	text, _, _ = strings.Cut(text, " at end of input")
 	text, _, _ = strings.Cut(text, ": infinite loop or") // a setting of ours is none of the author's
+
 	text = strings.Join(strings.Fields(text), " ")
 	if r := []rune(text); len(r) > 160 {
 		text = string(r[:160]) + "…"
 	}
+
 	if text == "" {
 		return "", false
 	}
+
 	return strings.ToLower(text[:1]) + text[1:], true
 }

@@ -65,13 +65,16 @@ func (r *Renderer) Render(ctx context.Context, src string, display bool) (Formul
 	case len(src) > MaxSource:
 		return Formula{}, fmt.Errorf("the formula has %d bytes; at most %d are allowed", len(src), MaxSource)
 	}
+
 	key := "t" + src
 	if display {
 		key = "d" + src
 	}
+
 	if known, ok := r.cache.Get(key); ok {
 		return known.formula, known.err
 	}
+
 	formula, err := r.render(ctx, src, display)
 	if ctx.Err() != nil {
 		return Formula{}, context.Cause(ctx)
@@ -80,6 +83,7 @@ func (r *Renderer) Render(ctx context.Context, src string, display bool) (Formul
 	if !errors.Is(err, errTime) {
 		r.cache.Put(key, result{formula, err}, len(key)+len(formula.MathML)+200)
 	}
+
 	return formula, err
 }
 
@@ -91,15 +95,19 @@ func (r *Renderer) render(ctx context.Context, src string, display bool) (Formul
 			return Formula{}, fmt.Errorf("formulas cannot be rendered: %w", err)
 		}
 	}
+
 	out, sound, err := e.run(ctx, src, display)
 	if sound {
 		r.engines.Put(e)
 	}
+
 	if err != nil {
 		return Formula{}, err
 	}
+
 	if len(out) > maxOutput {
 		return Formula{}, errors.New("the formula is too complex")
 	}
+
 	return clean(out, src)
 }

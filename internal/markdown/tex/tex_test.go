@@ -15,22 +15,39 @@ import (
 // formulas are rendered into testdata/formulas.golden; a D before one makes it
 // a display formula.
 var formulas = []string{
-	`x^2 + y_1`, `\frac{a}{b}`, `\sqrt[3]{x+1}`, `D\int_0^\infty e^{-x^2}\,dx = \frac{\sqrt\pi}{2}`,
-	`D\sum_{k=1}^{n} k = \frac{n(n+1)}{2} \tag{1}`, `\begin{pmatrix} a & b \\ c & d \end{pmatrix}`,
-	`D\begin{align} a &= b + c \\ d &= e \end{align}`, `D\begin{aligned} f(x) &= x \\ &= y \end{aligned}`,
-	`f(x) = \begin{cases} 1 & x > 0 \\ 0 & \text{otherwise} \end{cases}`, `\mathbb{R} \subset \mathcal{L}(\mathfrak{g})`,
-	`\hat{x} \vec{v} \overline{AB} \widehat{xyz}`, `\lim_{x\to 0} \frac{\sin x}{x}`, `\left( \frac{1}{2} \right]`,
-	`\text{für } n \ge 1`, `\color{red}{x} \cancel{y} \boxed{z}`, `\ce{2H2 + O2 -> 2H2O}`, `\binom{n}{k}`,
-	`\underbrace{a+b}_{\text{sum}}`, `\newcommand{\R}{\mathbb{R}} \R^n`, `a < b \& c > d`, `A \xrightarrow{f} B`,
-	`x' \notin \emptyset`, `\operatorname{rank} A`,
+	`x^2 + y_1`,
+	`\frac{a}{b}`,
+	`\sqrt[3]{x+1}`,
+	`D\int_0^\infty e^{-x^2}\,dx = \frac{\sqrt\pi}{2}`,
+	`D\sum_{k=1}^{n} k = \frac{n(n+1)}{2} \tag{1}`,
+	`\begin{pmatrix} a & b \\ c & d \end{pmatrix}`,
+	`D\begin{align} a &= b + c \\ d &= e \end{align}`,
+	`D\begin{aligned} f(x) &= x \\ &= y \end{aligned}`,
+	`f(x) = \begin{cases} 1 & x > 0 \\ 0 & \text{otherwise} \end{cases}`,
+	`\mathbb{R} \subset \mathcal{L}(\mathfrak{g})`,
+	`\hat{x} \vec{v} \overline{AB} \widehat{xyz}`,
+	`\lim_{x\to 0} \frac{\sin x}{x}`,
+	`\left( \frac{1}{2} \right]`,
+	`\text{für } n \ge 1`,
+	`\color{red}{x} \cancel{y} \boxed{z}`,
+	`\ce{2H2 + O2 -> 2H2O}`,
+	`\binom{n}{k}`,
+	`\underbrace{a+b}_{\text{sum}}`,
+	`\newcommand{\R}{\mathbb{R}} \R^n`,
+	`a < b \& c > d`,
+	`A \xrightarrow{f} B`,
+	`x' \notin \emptyset`,
+	`\operatorname{rank} A`,
 }
 
 func TestFormulasBecomeMathML(t *testing.T) {
 	t.Parallel()
 	r := tex.New()
 	var out strings.Builder
+
 	for _, src := range formulas {
 		src, display := strings.CutPrefix(src, "D")
+
 		f, err := r.Render(t.Context(), src, display)
 		if err != nil {
 			t.Errorf("%s: %v", src, err)
@@ -44,6 +61,7 @@ func TestFormulasBecomeMathML(t *testing.T) {
 func TestWrongFormulasAreExplained(t *testing.T) {
 	t.Parallel()
 	r := tex.New()
+
 	for src, want := range map[string]string{
 		``:                              "is empty",
 		`\foo`:                          `\foo`,
@@ -62,17 +80,22 @@ func TestWrongFormulasAreExplained(t *testing.T) {
 		`\def\a#1{` + strings.Repeat("#1", 1500) + `}\a{\a{\a{xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx}}}`: "too ", // complex, or long for a busy machine
 	} {
 		start := time.Now()
+
 		f, err := r.Render(t.Context(), src, true)
 		if err == nil {
 			t.Errorf("%.60s: no error but %.200s", src, f.MathML)
 			continue
 		}
+
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%.60s: %q does not say %q", src, err, want)
 		}
-		if len(err.Error()) > 300 || strings.Contains(err.Error(), "setting") || strings.ContainsAny(err.Error(), "\n\u0332") {
+
+		if len(err.Error()) > 300 || strings.Contains(err.Error(), "setting") ||
+			strings.ContainsAny(err.Error(), "\n\u0332") {
 			t.Errorf("%.60s: not a line of plain words: %q", src, err)
 		}
+
 		if took := time.Since(start); took > time.Minute {
 			t.Errorf("%.60s: took %s", src, took)
 		}
@@ -81,12 +104,15 @@ func TestWrongFormulasAreExplained(t *testing.T) {
 	if _, err := r.Render(t.Context(), `\gdef\alpha{2}x`, false); err != nil {
 		t.Error(err)
 	}
+
 	if f, err := r.Render(t.Context(), `\alpha`, false); err != nil || !strings.Contains(f.MathML, "α") {
 		t.Errorf("a formula changed a later one: %s, %v", f.MathML, err)
 	}
+
 	if _, err := r.Render(t.Context(), `\gdef\mine{2}\mine`, false); err != nil {
 		t.Error(err)
 	}
+
 	if _, err := r.Render(t.Context(), `\mine`, false); err == nil {
 		t.Error("a macro of one formula is known to the next")
 	}
@@ -99,6 +125,7 @@ func doubling(n int) string {
 
 func TestMarkupOfAFormulaIsHarmless(t *testing.T) {
 	t.Parallel()
+
 	r := tex.New()
 	for _, src := range []string{
 		`\text{<script>alert(1)</script><img src=x onerror=alert(1)>}`, `\text{</math><svg onload=x>}`,
@@ -110,6 +137,7 @@ func TestMarkupOfAFormulaIsHarmless(t *testing.T) {
 		if err != nil {
 			continue
 		}
+
 		inner := f.MathML[:strings.Index(f.MathML, "alttext=")] + f.MathML[strings.Index(f.MathML, ">"):]
 		for _, bad := range []string{"<script", "<img", "<svg", "<a ", "url(", "javascript:", " id=", "onerror", " data-", "1e9", "99999"} {
 			if bad[0] == '<' && strings.Contains(inner, bad) || strings.Contains(attributesOf(inner), bad) {
@@ -123,6 +151,7 @@ func TestMarkupOfAFormulaIsHarmless(t *testing.T) {
 func attributesOf(markup string) string {
 	var b strings.Builder
 	in := false
+
 	for _, c := range markup {
 		switch {
 		case c == '<':
@@ -133,6 +162,7 @@ func attributesOf(markup string) string {
 			b.WriteRune(c)
 		}
 	}
+
 	return b.String()
 }
 
@@ -141,6 +171,7 @@ func TestCancelledRendering(t *testing.T) {
 	stop := errors.New("stop")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(stop)
+
 	if _, err := tex.New().Render(ctx, "x", false); !errors.Is(err, stop) {
 		t.Errorf("got %v, want the context's cause", err)
 	}
@@ -153,10 +184,12 @@ func FuzzRender(f *testing.F) {
 	r := tex.New()
 	f.Fuzz(func(t *testing.T, src string, display bool) {
 		start := time.Now()
+
 		formula, err := r.Render(t.Context(), src, display)
 		if took := time.Since(start); took > time.Minute {
 			t.Errorf("took %s", took)
 		}
+
 		if err == nil && (!strings.HasPrefix(formula.MathML, "<math") || strings.Contains(formula.MathML, "<script")) {
 			t.Errorf("%q gave %s", src, formula.MathML)
 		}

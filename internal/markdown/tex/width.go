@@ -27,16 +27,19 @@ func pieceWidth(math *html.Node) float64 {
 	if pieces == nil {
 		return 0
 	}
+
 	if pieces.NextSibling == nil && pieces.Data == "mrow" && pieces.FirstChild != nil {
 		pieces = pieces.FirstChild
 	}
 	widest := 0.0
+
 	for c := pieces; c != nil; c = c.NextSibling {
 		if c.Data != "mrow" {
 			return width(math)
 		}
 		widest = max(widest, width(c))
 	}
+
 	return widest
 }
 
@@ -45,14 +48,17 @@ func width(n *html.Node) float64 {
 		return float64(utf8.RuneCountInString(n.Data)) * letterWidth
 	}
 	kids := childWidths(n)
+
 	sum, widest := 0.0, 0.0
 	for _, w := range kids {
 		sum, widest = sum+w, max(widest, w)
 	}
+
 	first := 0.0
 	if len(kids) > 0 {
 		first = kids[0]
 	}
+
 	switch n.Data {
 	case "mn":
 		return sum / letterWidth * digitWidth
@@ -67,7 +73,7 @@ func width(n *html.Node) float64 {
 	case "msub", "msup":
 		return first + (sum-first)*script
 	case "msubsup":
-		return first + (widestOf(kids[min(1, len(kids)):]))*script
+		return first + widestOf(kids[min(1, len(kids)):])*script
 	case "mmultiscripts":
 		return first + (sum-first)*script/2
 	case "msqrt", "mroot":
@@ -75,6 +81,7 @@ func width(n *html.Node) float64 {
 	case "mtable":
 		return tableWidth(n)
 	}
+
 	return sum
 }
 
@@ -82,19 +89,23 @@ func operatorWidth(n *html.Node, text float64) float64 {
 	if text == 0 {
 		return 0
 	}
+
 	if attribute(n, "fence") != "" || attribute(n, "separator") != "" {
 		return 0.45
 	}
+
 	w := text / letterWidth * symbolWidth
 	if attribute(n, "lspace") == "" && attribute(n, "stretchy") == "" && attribute(n, "form") == "" {
 		w += relation
 	}
+
 	return w
 }
 
 // tableWidth is the sum of the widest cells of each column.
 func tableWidth(table *html.Node) float64 {
 	var columns []float64
+
 	for row := table.FirstChild; row != nil; row = row.NextSibling {
 		i := 0
 		for cell := row.FirstChild; cell != nil; cell = cell.NextSibling {
@@ -105,10 +116,12 @@ func tableWidth(table *html.Node) float64 {
 			i++
 		}
 	}
+
 	sum := 0.0
 	for _, w := range columns {
 		sum += w
 	}
+
 	return sum
 }
 
@@ -117,6 +130,7 @@ func childWidths(n *html.Node) []float64 {
 	for c := n.FirstChild; c != nil; c = c.NextSibling {
 		out = append(out, width(c))
 	}
+
 	return out
 }
 
@@ -125,6 +139,7 @@ func widestOf(widths []float64) float64 {
 	for _, v := range widths {
 		w = max(w, v)
 	}
+
 	return w
 }
 
@@ -134,10 +149,12 @@ func em(length string) float64 {
 		f, _ := strconv.ParseFloat(v, 64)
 		return f
 	}
+
 	if v, ok := strings.CutSuffix(length, "pt"); ok {
 		f, _ := strconv.ParseFloat(v, 64)
 		return f / 11
 	}
+
 	return 0
 }
 
@@ -147,5 +164,6 @@ func attribute(n *html.Node, key string) string {
 			return a.Val
 		}
 	}
+
 	return ""
 }

@@ -48,23 +48,27 @@ func Build(t testing.TB, parts ...string) *Built {
 	text := strings.Join(parts, "")
 	bodies := maps.Clone(defaulted)
 	b := &Built{names: []string{"info", "catalog"}}
+
 	places := header.FindAllStringSubmatchIndex(text, -1)
 	for i, p := range places {
 		end := len(text)
 		if i+1 < len(places) {
 			end = places[i+1][0]
 		}
+
 		name := text[p[2]:p[3]]
 		if !slices.Contains(b.names, name) {
 			b.names = append(b.names, name)
 		}
 		bodies[name] = text[p[1]:end]
 	}
+
 	objects := make([]string, len(b.names))
 	for i, name := range b.names {
 		objects[i] = b.object(t, bodies[name])
 	}
 	b.Data = Write(objects)
+
 	return b
 }
 
@@ -72,6 +76,7 @@ func Build(t testing.TB, parts ...string) *Built {
 func (b *Built) object(t testing.TB, body string) string {
 	t.Helper()
 	dict, content, isStream := strings.Cut(body, ">> stream\n")
+
 	dict = named.ReplaceAllStringFunc(
 		dict,
 		func(ref string) string { return fmt.Sprintf("%d 0 R", b.Number(t, ref[1:])) },
@@ -79,22 +84,27 @@ func (b *Built) object(t testing.TB, body string) string {
 	if !isStream {
 		return strings.TrimSuffix(dict, "\n")
 	}
+
 	if strings.Contains(dict, packedAs) {
 		content = string(Deflate([]byte(content)))
 	}
+
 	if dict != "<<" {
 		dict += "\n"
 	}
+
 	return fmt.Sprintf("%s/Length %d>> stream\n%s\nendstream", dict, len(content), content)
 }
 
 // Number is that of the object with a name.
 func (b *Built) Number(t testing.TB, name string) int {
 	t.Helper()
+
 	i := slices.Index(b.names, name)
 	if i < 0 {
 		t.Fatalf("no object is named %s", name)
 	}
+
 	return i + 1
 }
 
@@ -104,11 +114,13 @@ func (b *Built) Number(t testing.TB, name string) int {
 func (b *Built) Text(t testing.TB, objects map[int]string, only ...string) string {
 	t.Helper()
 	var out strings.Builder
+
 	for _, n := range slices.Sorted(maps.Keys(objects)) {
 		if name := b.name(n); len(only) == 0 || slices.Contains(only, name) {
 			fmt.Fprintf(&out, "-- %s --\n%s\n", name, strings.TrimSuffix(b.body(t, objects[n]), "\n"))
 		}
 	}
+
 	return out.String()
 }
 
@@ -116,12 +128,14 @@ func (b *Built) name(n int) string {
 	if n <= len(b.names) {
 		return b.names[n-1]
 	}
+
 	return "new-" + strconv.Itoa(n-len(b.names))
 }
 
 func (b *Built) body(t testing.TB, object string) string {
 	t.Helper()
 	dict, _, isStream := strings.Cut(object, ">> stream\n")
+
 	dict = numbered.ReplaceAllStringFunc(dict, func(ref string) string {
 		n, _ := strconv.Atoi(strings.TrimSuffix(ref, " 0 R"))
 		return "@" + b.name(n)
@@ -129,24 +143,29 @@ func (b *Built) body(t testing.TB, object string) string {
 	if !isStream {
 		return dict
 	}
+
 	content := Content(t, object)
 	if !utf8.ValidString(content) {
 		content = fmt.Sprintf("(%d bytes)", len(content))
 	}
 	dict = lengthOf.ReplaceAllString(strings.Replace(dict, "\n"+packedAs, "", 1), "")
+
 	return strings.TrimSuffix(dict, packedAs) + ">> stream\n" + content
 }
 
 // Content is the unpacked content of a stream object.
 func Content(t testing.TB, object string) string {
 	t.Helper()
+
 	dict, content, ok := strings.Cut(object, " stream\n")
 	if !ok {
 		t.Fatalf("%.100q is no stream", object)
 	}
+
 	if strings.Contains(dict, packedAs) {
 		return string(Inflate(t, []byte(object)))
 	}
+
 	return strings.TrimSuffix(content, "\nendstream")
 }
 
@@ -156,6 +175,7 @@ func Deflate(content []byte) []byte {
 	z := zlib.NewWriter(&b)
 	_, _ = z.Write(content) // into memory: cannot fail
 	_ = z.Close()
+
 	return b.Bytes()
 }
 
@@ -163,6 +183,7 @@ func Deflate(content []byte) []byte {
 // by 200 points, with resources, and with a content of its own, content-1 and so on.
 func Pages(resources string, contents ...string) string {
 	var out strings.Builder
+
 	var kids []string
 	for i, content := range contents {
 		kids = append(kids, fmt.Sprintf("@page-%d", i+1))
@@ -178,6 +199,7 @@ func Pages(resources string, contents ...string) string {
 			content,
 		)
 	}
+
 	return fmt.Sprintf(
 		"-- pages --\n<</Type /Pages\n/Count %d\n/Kids [%s]>>\n",
 		len(contents),

@@ -29,6 +29,7 @@ func Small(extra int) []byte {
 	for i := range extra {
 		objects = append(objects, fmt.Sprintf("<</Type /StructElem\n/S /P\n/K %d>>", i))
 	}
+
 	return Write(objects)
 }
 
@@ -46,10 +47,12 @@ func Write(objects []string) []byte {
 	}
 	start := b.Len()
 	fmt.Fprintf(&b, "xref\n0 %d\n0000000000 65535 f \n", len(objects)+1)
+
 	for _, o := range offsets {
 		fmt.Fprintf(&b, "%010d 00000 n \n", o)
 	}
 	fmt.Fprintf(&b, "trailer\n<</Size %d\n/Root 2 0 R\n/Info 1 0 R>>\nstartxref\n%d\n%%%%EOF\n", len(objects)+1, start)
+
 	return b.Bytes()
 }
 
@@ -58,6 +61,7 @@ func Write(objects []string) []byte {
 func Tagged() []string {
 	content := "/Pattern cs 1 0 0 rg\n0 0 9 9 re\nW n\n1 1 1 1 re\nf\n/H1 <</MCID 0 >>BDC\nBT\n/F1 9 Tf\n" +
 		"<00010002> Tj\nET\nEMC\nBT\n/F1 9 Tf\n<0003> Tj\nET\n"
+
 	return []string{
 		"<</Producer (Skia/PDF m156)\n/CreationDate (D:20261121044624+00'00')>>",
 		"<</Type /Catalog\n/Pages 3 0 R\n/Dests 20 0 R\n/MarkInfo <</Marked true>>\n/StructTreeRoot 6 0 R\n" +
@@ -93,9 +97,11 @@ func Tagged() []string {
 // independently of package pdffile.
 func Objects(t testing.TB, data []byte) map[int]string {
 	t.Helper()
+
 	if bytes.Contains(data, []byte("/Encrypt ")) {
 		t.Fatal("the PDF is encrypted")
 	}
+
 	return cut(t, data, nil)
 }
 
@@ -110,16 +116,19 @@ func rowAt(table []byte, n int) row {
 // cut reads the table and the objects; those of an encrypted file need its key.
 func cut(t testing.TB, data []byte, key cipher.Block) map[int]string {
 	t.Helper()
+
 	m := regexp.MustCompile(`startxref\n(\d+)\n%%EOF\n$`).FindSubmatch(data)
 	if m == nil {
 		t.Fatal("no startxref")
 	}
+
 	start, _ := strconv.Atoi(string(m[1]))
 	if table, classic := bytes.CutPrefix(data[start:], []byte("xref\n0 ")); classic {
 		return plain(t, data[:start], table)
 	}
 	table := Inflate(t, data[start:])
 	objects := map[int]string{}
+
 	for n := range len(table) / 7 {
 		if r := rowAt(table, n); r.kind == 1 {
 			objects[n] = topmost(t, data, n, r.place)
@@ -129,30 +138,36 @@ func cut(t testing.TB, data []byte, key cipher.Block) map[int]string {
 		}
 	}
 	streams := map[int][]string{}
+
 	for n := range len(table) / 7 {
 		r := rowAt(table, n)
 		if r.kind != 2 {
 			continue
 		}
+
 		if streams[r.place] == nil {
 			streams[r.place] = members(t, objects[r.place])
 		}
+
 		number, body, _ := strings.Cut(streams[r.place][r.index], " ")
 		if number != strconv.Itoa(n) {
 			t.Fatalf("object %d: the stream's index says %s", n, number)
 		}
 		objects[n] = body
 	}
+
 	return objects
 }
 
 // topmost is an object that is in no other one.
 func topmost(t testing.TB, data []byte, n, place int) string {
 	t.Helper()
+
 	o, ok := bytes.CutPrefix(data[place:], fmt.Appendf(nil, "%d 0 obj\n", n))
 	if !ok {
 		t.Fatalf("object %d is not at %d", n, place)
 	}
+
 	end := bytes.Index(o, []byte("\nendobj\n"))
 	if dict, _, ok := bytes.Cut(o, []byte(">> stream\n")); ok && len(dict) < end {
 		length := regexp.MustCompile(`/Length (\d+)`).FindSubmatch(dict)
@@ -161,32 +176,38 @@ func topmost(t testing.TB, data []byte, n, place int) string {
 		}
 		size, _ := strconv.Atoi(string(length[1]))
 		content := len(dict) + len(">> stream\n")
+
 		end = content + size + len("\nendstream")
 		if got := string(o[content+size : end+len("\nendobj\n")]); got != "\nendstream\nendobj\n" {
 			t.Fatalf("object %d ends with %q", n, got)
 		}
 	}
+
 	return string(o[:end])
 }
 
 // members are the objects in an object stream, each after its number and a space.
 func members(t testing.TB, object string) (all []string) {
 	t.Helper()
+
 	first := regexp.MustCompile(`/First (\d+)`).FindStringSubmatch(object)
 	if first == nil {
 		t.Fatalf("%.80q is no object stream", object)
 	}
 	skip, _ := strconv.Atoi(first[1])
 	content := Content(t, object)
+
 	index, bodies := strings.Fields(content[:skip]), content[skip:]
 	for i := 0; i < len(index); i += 2 {
 		from, _ := strconv.Atoi(index[i+1])
+
 		to := len(bodies)
 		if i+3 < len(index) {
 			to, _ = strconv.Atoi(index[i+3])
 		}
 		all = append(all, index[i]+" "+strings.TrimSuffix(bodies[from:to], "\n"))
 	}
+
 	return all
 }
 
@@ -194,15 +215,18 @@ func members(t testing.TB, object string) (all []string) {
 func plain(t testing.TB, body, table []byte) map[int]string {
 	t.Helper()
 	objects := map[int]string{}
+
 	for n, line := range bytes.Split(table, []byte("\n"))[1:] {
 		if bytes.HasPrefix(line, []byte("trailer")) {
 			return objects
 		}
+
 		if !bytes.HasSuffix(line, []byte(" n ")) {
 			continue
 		}
 		offset, _ := strconv.Atoi(string(line[:10]))
 		o, ok := bytes.CutPrefix(body[offset:], fmt.Appendf(nil, "%d 0 obj\n", n))
+
 		end := regexp.MustCompile(`\nendobj\n(\d+ 0 obj\n|$)`).FindIndex(o)
 		if !ok || end == nil {
 			t.Fatalf("object %d is not at %d", n, offset)
@@ -210,23 +234,28 @@ func plain(t testing.TB, body, table []byte) map[int]string {
 		objects[n] = string(o[:end[0]])
 	}
 	t.Fatal("no trailer")
+
 	return nil
 }
 
 // Inflate unpacks the stream that an object is, or that data begins with.
 func Inflate(t testing.TB, data []byte) []byte {
 	t.Helper()
+
 	_, stream, ok := bytes.Cut(data, []byte(">> stream\n"))
 	if !ok {
 		t.Fatal("no stream")
 	}
+
 	z, err := zlib.NewReader(bytes.NewReader(stream))
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	out, err := io.ReadAll(z)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	return out
 }

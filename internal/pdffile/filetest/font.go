@@ -20,17 +20,20 @@ func Font(name string, texts map[int]string) string {
 // those of 500, 501 and so on, by glyph.
 func EmbeddedFont(name string, texts, outlines map[int]string) string {
 	data := string(TrueType(outlines))
+
 	return composite(name, texts, "\n/FontFile2 @"+name+"-file") +
 		fmt.Sprintf("-- %s-file --\n<</Length1 %d\n/Filter /FlateDecode>> stream\n%s\n", name, len(data), data)
 }
 
 func composite(name string, texts map[int]string, file string) string {
 	var widths strings.Builder
+
 	if file != "" {
 		for _, glyph := range slices.Sorted(maps.Keys(texts)) {
 			fmt.Fprintf(&widths, "%d [%d] ", glyph, 500+glyph)
 		}
 	}
+
 	return fmt.Sprintf(
 		"-- %[1]s --\n<</Type /Font\n/Subtype /Type0\n/BaseFont /AAAAAA+Face\n/Encoding /Identity-H\n"+
 			"/DescendantFonts [@%[1]s-cid]\n/ToUnicode @%[1]s-map>>\n"+
@@ -49,17 +52,20 @@ func composite(name string, texts map[int]string, file string) string {
 func toUnicode(texts map[int]string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "1 begincodespacerange\n<0000> <FFFF>\nendcodespacerange\n%d beginbfchar\n", len(texts))
+
 	for _, code := range slices.Sorted(maps.Keys(texts)) {
 		units := utf16.Encode([]rune(texts[code]))
 		if len(units) == 0 {
 			units = []uint16{0}
 		}
 		fmt.Fprintf(&b, "<%04X> <", code)
+
 		for _, u := range units {
 			fmt.Fprintf(&b, "%04X", u)
 		}
 		b.WriteString(">\n")
 	}
+
 	return b.String() + "endbfchar\nendcmap"
 }
 
@@ -70,6 +76,7 @@ func TrueType(outlines map[int]string) []byte {
 	for glyph := range outlines {
 		count = max(count, glyph+1)
 	}
+
 	var places, glyphs, metrics []byte
 	for glyph := range count {
 		places = binary.BigEndian.AppendUint16(places, uint16(len(glyphs)/2))
@@ -91,11 +98,13 @@ func TrueType(outlines map[int]string) []byte {
 	}
 	out := []byte("\x00\x01\x00\x00\x00\x06\x00\x00\x00\x00\x00\x00")
 	var body []byte
+
 	for _, name := range slices.Sorted(maps.Keys(tables)) {
 		out = append(out, name+"\x00\x00\x00\x00"...)
 		out = binary.BigEndian.AppendUint32(out, uint32(12+16*len(tables)+len(body)))
 		out = binary.BigEndian.AppendUint32(out, uint32(len(tables[name])))
 		body = append(body, tables[name]...)
 	}
+
 	return append(out, body...)
 }

@@ -15,15 +15,19 @@ import (
 // without a Log it writes to that of the test.
 func Start(t testing.TB, o chromium.Options) *chromium.Browser {
 	t.Helper()
+
 	if testing.Short() {
 		t.Skip("needs Chromium; `make test` runs this test")
 	}
+
 	if o.Dir == "" {
 		o.Dir = public.Dir(t)
 	}
+
 	if o.Log == nil {
 		o.Log = slog.New(slog.NewTextHandler(t.Output(), nil))
 	}
+
 	b := chromium.New(o)
 	if err := b.Start(t.Context()); err != nil {
 		t.Fatal(err)
@@ -31,9 +35,11 @@ func Start(t testing.TB, o chromium.Options) *chromium.Browser {
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), wait.Patience)
 		defer cancel()
+
 		if err := b.Stop(ctx); err != nil {
 			t.Errorf("Stop: %v", err)
 		}
 	})
+
 	return b
 }

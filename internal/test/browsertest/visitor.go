@@ -28,30 +28,48 @@ type Visitor struct {
 // NewVisitor starts a browser that ends with the test.
 func NewVisitor(t testing.TB) *Visitor {
 	t.Helper()
+
 	if testing.Short() {
 		t.Skip("needs Chromium; `make test` runs this test")
 	}
+
 	exe, err := chromium.Find("")
 	if err != nil {
 		t.Fatal(err)
 	}
-	args := []string{"--headless", "--remote-debugging-port=0", "--user-data-dir=" + public.Dir(t), "--no-first-run", "--disable-gpu",
-		"--disable-background-networking", "--disable-component-update", "--disable-dev-shm-usage", "--force-color-profile=srgb", "--lang=en-US", "--hide-scrollbars",
-		"--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream",
-		"--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost"}
+
+	args := []string{
+		"--headless",
+		"--remote-debugging-port=0",
+		"--user-data-dir=" + public.Dir(t),
+		"--no-first-run",
+		"--disable-gpu",
+		"--disable-background-networking",
+		"--disable-component-update",
+		"--disable-dev-shm-usage",
+		"--force-color-profile=srgb",
+		"--lang=en-US",
+		"--hide-scrollbars",
+		"--use-fake-device-for-media-stream",
+		"--use-fake-ui-for-media-stream",
+		"--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",
+	}
 	if os.Geteuid() == 0 {
 		args = append(args, "--no-sandbox")
 	}
 	cmd := exec.Command(exe, append(args, "about:blank")...)
+
 	stderr, err := cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
 	address := make(chan string, 1)
+
 	go func() {
 		for lines := bufio.NewScanner(stderr); lines.Scan(); {
 			if _, url, ok := strings.Cut(lines.Text(), "DevTools listening on "); ok {
@@ -59,12 +77,14 @@ func NewVisitor(t testing.TB) *Visitor {
 			}
 		}
 	}()
+
 	select {
 	case url := <-address:
 		b := rod.New().ControlURL(url).NoDefaultDevice()
 		if err := b.Connect(); err != nil {
 			t.Fatal(err)
 		}
+
 		return &Visitor{t: t, browser: b}
 	case <-time.After(wait.Patience):
 		t.Fatal("the browser does not say where it listens")
@@ -92,10 +112,12 @@ type Visit struct {
 // dark is the colour scheme the visitor prefers.
 func (v *Visitor) Open(address string, width, height int, dark bool) *Visit {
 	v.t.Helper()
+
 	b, err := v.browser.Incognito()
 	if err != nil {
 		v.t.Fatal(err)
 	}
+
 	return v.open(b, address, width, height, dark)
 }
 
@@ -107,6 +129,7 @@ func (v *Visitor) Beside(first *Visit, address string) *Visit {
 
 func (v *Visitor) open(b *rod.Browser, address string, width, height int, dark bool) *Visit {
 	v.t.Helper()
+
 	p, err := b.Page(proto.TargetCreateTarget{})
 	if err != nil {
 		v.t.Fatal(err)
@@ -117,6 +140,7 @@ func (v *Visitor) open(b *rod.Browser, address string, width, height int, dark b
 	})
 	visit := &Visit{t: v.t, Page: p}
 	host, _, _ := strings.Cut(strings.TrimPrefix(address, "http://"), "/")
+
 	go p.EachEvent(
 		func(e *proto.RuntimeExceptionThrown) {
 			visit.note("exception: " + e.ExceptionDetails.Text + describe(e.ExceptionDetails))
@@ -133,12 +157,15 @@ func (v *Visitor) open(b *rod.Browser, address string, width, height int, dark b
 		},
 		func(e *proto.NetworkRequestWillBeSent) { visit.request(e.Request, host) },
 	)()
+
 	scheme := "light"
 	if dark {
 		scheme = "dark"
 	}
+
 	for _, enable := range []interface{ Call(proto.Client) error }{
-		proto.LogEnable{}, proto.NetworkEnable{},
+		proto.LogEnable{},
+		proto.NetworkEnable{},
 		proto.EmulationSetDeviceMetricsOverride{Width: width, Height: height, DeviceScaleFactor: 1},
 		proto.EmulationSetEmulatedMedia{Features: []*proto.EmulationMediaFeature{{Name: "prefers-color-scheme", Value: scheme}}},
 	} {
@@ -147,12 +174,15 @@ func (v *Visitor) open(b *rod.Browser, address string, width, height int, dark b
 		}
 	}
 	v.t.Cleanup(visit.end)
+
 	if err := p.Timeout(wait.Patience).Navigate(address); err != nil {
 		v.t.Fatal(err)
 	}
+
 	if err := p.Timeout(wait.Patience).WaitLoad(); err != nil {
 		v.t.Fatal(err)
 	}
+
 	return visit
 }
 
@@ -160,6 +190,7 @@ func describe(d *proto.RuntimeExceptionDetails) string {
 	if d.Exception == nil {
 		return ""
 	}
+
 	return " " + d.Exception.Description
 }
 
@@ -167,11 +198,13 @@ func describe(d *proto.RuntimeExceptionDetails) string {
 func (v *Visit) end() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
+
 	for _, w := range v.wrong {
 		if !v.allowed(w) {
 			v.t.Error(w)
 		}
 	}
+
 	if v.t.Failed() {
 		v.t.Logf("the page says: %q", v.Text("body"))
 	}
@@ -181,10 +214,12 @@ func (v *Visit) request(r *proto.NetworkRequest, host string) {
 	v.mu.Lock()
 	v.requests = append(v.requests, r.Method+" "+r.URL)
 	v.mu.Unlock()
+
 	scheme, rest, _ := strings.Cut(r.URL, ":")
 	if scheme == "blob" || scheme == "data" || scheme == "about" {
 		return
 	}
+
 	if asked, _, _ := strings.Cut(strings.TrimPrefix(rest, "//"), "/"); asked != host {
 		v.note("left the origin: " + r.URL)
 	}
@@ -202,6 +237,7 @@ func (v *Visit) allowed(w string) bool {
 			return true
 		}
 	}
+
 	return false
 }
 
@@ -209,6 +245,7 @@ func (v *Visit) allowed(w string) bool {
 func (v *Visit) Requests() []string {
 	v.mu.Lock()
 	defer v.mu.Unlock()
+
 	return append([]string(nil), v.requests...)
 }
 
@@ -226,14 +263,17 @@ func (v *Visit) See(selector string) *rod.Element {
 // it, once: the page may replace an element or itself meanwhile.
 func (v *Visit) find(what string, do func(*rod.Element) error, js string, args ...any) *rod.Element {
 	v.t.Helper()
+
 	for p := v.Page.Timeout(wait.Patience); ; time.Sleep(20 * time.Millisecond) {
 		e, err := p.ElementByJS(rod.Eval(js, args...))
 		if err == nil && do != nil {
 			err = do(e)
 		}
+
 		if err == nil {
 			return e
 		}
+
 		if p.GetContext().Err() != nil {
 			v.t.Fatalf("no %s: %v", what, err)
 		}
@@ -259,10 +299,12 @@ func (v *Visit) Click(name string) {
 // Eval runs a function in the page and returns what it returns, as text.
 func (v *Visit) Eval(js string, args ...any) string {
 	v.t.Helper()
+
 	r, err := v.Page.Timeout(wait.Patience).Eval(js, args...)
 	if err != nil {
 		v.t.Fatalf("%s: %v", js, err)
 	}
+
 	return r.Value.String()
 }
 
@@ -273,11 +315,13 @@ func (v *Visit) Until(what, js string, args ...any) {
 	v.t.Helper()
 	p := v.Page.Timeout(wait.Patience)
 	var last error
+
 	for {
 		err := p.Wait(rod.Eval(js, args...))
 		if err == nil {
 			return
 		}
+
 		if p.GetContext().Err() != nil {
 			v.t.Fatalf("%s: %v (before: %v)", what, err, last)
 		}
@@ -290,7 +334,13 @@ func (v *Visit) Until(what, js string, args ...any) {
 // selector, and returns it.
 func (v *Visit) Reads(selector string, words ...string) string {
 	v.t.Helper()
-	v.Until(selector+" reads "+strings.Join(words, ", "), `(s, words) => words.every(w => document.querySelector(s)?.innerText.includes(w))`, selector, words)
+	v.Until(
+		selector+" reads "+strings.Join(words, ", "),
+		`(s, words) => words.every(w => document.querySelector(s)?.innerText.includes(w))`,
+		selector,
+		words,
+	)
+
 	return v.Text(selector)
 }
 
@@ -300,15 +350,18 @@ func (v *Visit) Text(selector string) string {
 	if err != nil {
 		return ""
 	}
+
 	return r.Value.String()
 }
 
 // Picture is what the window shows, a PNG.
 func (v *Visit) Picture() []byte {
 	v.t.Helper()
+
 	b, err := v.Page.Timeout(wait.Patience).Screenshot(false, nil)
 	if err != nil {
 		v.t.Fatal(err)
 	}
+
 	return b
 }

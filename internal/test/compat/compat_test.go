@@ -105,7 +105,15 @@ var more = map[string]string{
 
 // scenarios are the models that clients ask for, beside those of the scripted
 // server without arguments.
-var scenarios = []string{"status:500", "status:503", "status:401", "status:404", "status:422", "hang-middle:slow", "late:11s"}
+var scenarios = []string{
+	"status:500",
+	"status:503",
+	"status:401",
+	"status:404",
+	"status:422",
+	"hang-middle:slow",
+	"late:11s",
+}
 
 func writeModels(t *testing.T, base string) string {
 	var b strings.Builder
@@ -115,7 +123,15 @@ func writeModels(t *testing.T, base string) string {
 		if strings.HasSuffix(id, "/many") {
 			capabilities += ", choices, logprobs, completions"
 		}
-		fmt.Fprintf(&b, "  - {id: %q, capabilities: [%s], upstreams: [{base_url: %q, model: %q%s}], routing: {cooldown: 1s}", id, capabilities, base, model, extra)
+		fmt.Fprintf(
+			&b,
+			"  - {id: %q, capabilities: [%s], upstreams: [{base_url: %q, model: %q%s}], routing: {cooldown: 1s}",
+			id,
+			capabilities,
+			base,
+			model,
+			extra,
+		)
 		_, scenario, _ := strings.Cut(id, "/")
 		if m := more[scenario]; m != "" {
 			b.WriteString(", " + m)
@@ -130,7 +146,12 @@ func writeModels(t *testing.T, base string) string {
 			entry(c.name+"/"+s, c.name+"/"+s, "")
 		}
 		for _, s := range []string{"ears", "voice"} {
-			fmt.Fprintf(&b, "  - {id: %q, capabilities: [transcription, speech], upstreams: [{base_url: %q}]}\n", c.name+"/"+s, base)
+			fmt.Fprintf(
+				&b,
+				"  - {id: %q, capabilities: [transcription, speech], upstreams: [{base_url: %q}]}\n",
+				c.name+"/"+s,
+				base,
+			)
 		}
 		entry(c.name+"/narrow", c.name+"/hang-once", ", max_concurrency: 1")
 	}
@@ -173,7 +194,10 @@ func servePage(w http.ResponseWriter, r *http.Request) {
 	}
 
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	io.WriteString(w, "<title>Paper</title><article><h1>Paper</h1><p>"+strings.Repeat("Cai Lun made paper. ", 40)+"</p></article>")
+	io.WriteString(
+		w,
+		"<title>Paper</title><article><h1>Paper</h1><p>"+strings.Repeat("Cai Lun made paper. ", 40)+"</p></article>",
+	)
 }
 
 func TestClients(t *testing.T) {
@@ -185,7 +209,12 @@ func TestClients(t *testing.T) {
 	// The search engine and the models are own services, which pages of a model never reach.
 	site := httptest.NewServer(http.HandlerFunc(servePage))
 	t.Cleanup(site.Close)
-	up := &upstream{scripted: inferencetest.NewServer(), site: site.URL, left: map[string]int{}, changed: make(chan struct{})}
+	up := &upstream{
+		scripted: inferencetest.NewServer(),
+		site:     site.URL,
+		left:     map[string]int{},
+		changed:  make(chan struct{}),
+	}
 	web := httptest.NewServer(up)
 	t.Cleanup(func() {
 		web.CloseClientConnections()
@@ -196,10 +225,23 @@ func TestClients(t *testing.T) {
 	env := map[string]string{"INFERENCE_CONFIG": models, "INFERENCE_VENDOR": "groq", "WORKER_QUEUES": "infer,audio"}
 	_, strict := e2e.Serve(t, with(env, "KEYS_CONFIG", writeKeys(t)))
 	_, lax := e2e.Serve(t, with(env, "INFERENCE_LAX", "true"))
-	_, withTools := e2e.Serve(t, with(with(with(env, "WORKER_QUEUES", "infer,tools"), "SEARXNG_URL", web.URL), "OUTBOUND_ALLOW_PRIVATE", strings.TrimPrefix(site.URL, "http://")))
+	_, withTools := e2e.Serve(
+		t,
+		with(
+			with(with(env, "WORKER_QUEUES", "infer,tools"), "SEARXNG_URL", web.URL),
+			"OUTBOUND_ALLOW_PRIVATE",
+			strings.TrimPrefix(site.URL, "http://"),
+		),
+	)
 	wait.Until(t, "the built-in tools are offered", func() bool {
-		status, _, _ := withTools.Do("POST", "/v1/chat/completions", "application/json",
-			[]byte(`{"model":"model","messages":[{"role":"user","content":"Hi"}],"tools":[{"type":"code_interpreter"},{"type":"browser_search"}]}`))
+		status, _, _ := withTools.Do(
+			"POST",
+			"/v1/chat/completions",
+			"application/json",
+			[]byte(
+				`{"model":"model","messages":[{"role":"user","content":"Hi"}],"tools":[{"type":"code_interpreter"},{"type":"browser_search"}]}`,
+			),
+		)
 		return status == http.StatusOK
 	})
 
@@ -209,8 +251,17 @@ func TestClients(t *testing.T) {
 		for _, c := range clients {
 			t.Run(c.name, func(t *testing.T) {
 				t.Parallel()
-				rows := runClient(t, c, tools, "COMPAT_CLIENT="+c.name, "COMPAT_BASE="+strict.Base, "COMPAT_LAX_BASE="+lax.Base, "COMPAT_TOOLS_BASE="+withTools.Base,
-					"COMPAT_CONTROL="+web.URL, "COMPAT_MODULES="+tools+"/node")
+				rows := runClient(
+					t,
+					c,
+					tools,
+					"COMPAT_CLIENT="+c.name,
+					"COMPAT_BASE="+strict.Base,
+					"COMPAT_LAX_BASE="+lax.Base,
+					"COMPAT_TOOLS_BASE="+withTools.Base,
+					"COMPAT_CONTROL="+web.URL,
+					"COMPAT_MODULES="+tools+"/node",
+				)
 				mu.Lock()
 				results[c.name] = rows
 				mu.Unlock()
@@ -275,7 +326,12 @@ func runGenerated(t *testing.T, tools, base string) {
 	cmd := exec.CommandContext(t.Context(), "python3", "-m", "pytest", "-q", "-o", "addopts=", "-p", "no:cacheprovider",
 		"tests/api_resources/chat", "tests/api_resources/test_models.py", "-k", "not delete")
 	cmd.Dir = tools + "/groq-python"
-	cmd.Env = append(os.Environ(), "PYTHONPATH="+tools+"/python", "PYTHONDONTWRITEBYTECODE=1", "TEST_API_BASE_URL="+base)
+	cmd.Env = append(
+		os.Environ(),
+		"PYTHONPATH="+tools+"/python",
+		"PYTHONDONTWRITEBYTECODE=1",
+		"TEST_API_BASE_URL="+base,
+	)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
 	} else if !bytes.Contains(out, []byte(" passed")) {

@@ -145,7 +145,13 @@ func TestLlamaServerAnswersThroughPresswork(t *testing.T) {
 	direct := engine(t, program, model)
 	user := func(text string) []map[string]string { return []map[string]string{{"role": "user", "content": text}} }
 	request := func(more map[string]any) map[string]any {
-		r := map[string]any{"model": "gemma-3-270m", "temperature": 0, "seed": 1, "max_tokens": 8, "messages": user("The capital of France is")}
+		r := map[string]any{
+			"model":       "gemma-3-270m",
+			"temperature": 0,
+			"seed":        1,
+			"max_tokens":  8,
+			"messages":    user("The capital of France is"),
+		}
 		maps.Copy(r, more)
 		return r
 	}
@@ -158,12 +164,19 @@ func TestLlamaServerAnswersThroughPresswork(t *testing.T) {
 		alone := request(nil)
 		delete(alone, "model")
 		_, theirs, _ := ask(t, direct, alone)
-		if ours.Choices[0].Message.Content != theirs.Choices[0].Message.Content || ours.Usage.PromptTokens != theirs.Usage.PromptTokens ||
-			ours.Usage.CompletionTokens != theirs.Usage.CompletionTokens || ours.Usage.PromptTokens == 0 || ours.Usage.CompletionTokens == 0 {
+		if ours.Choices[0].Message.Content != theirs.Choices[0].Message.Content ||
+			ours.Usage.PromptTokens != theirs.Usage.PromptTokens ||
+			ours.Usage.CompletionTokens != theirs.Usage.CompletionTokens ||
+			ours.Usage.PromptTokens == 0 ||
+			ours.Usage.CompletionTokens == 0 {
 			t.Errorf("got %+v, the engine alone says %+v", ours, theirs)
 		}
 		if ours.Choices[0].FinishReason != theirs.Choices[0].FinishReason {
-			t.Errorf("finish reason %q, the engine alone says %q", ours.Choices[0].FinishReason, theirs.Choices[0].FinishReason)
+			t.Errorf(
+				"finish reason %q, the engine alone says %q",
+				ours.Choices[0].FinishReason,
+				theirs.Choices[0].FinishReason,
+			)
 		}
 	})
 	t.Run("a stream has the same text", func(t *testing.T) {
@@ -182,14 +195,29 @@ func TestLlamaServerAnswersThroughPresswork(t *testing.T) {
 		}
 	})
 	t.Run("a strict schema holds", func(t *testing.T) {
-		_, c, raw := ask(t, client.Base, request(map[string]any{"max_tokens": 40, "response_format": map[string]any{"type": "json_schema", "json_schema": map[string]any{
-			"name": "city", "strict": true, "schema": json.RawMessage(`{"type":"object","properties":{"city":{"type":"string","enum":["Paris","Rome"]},"big":{"type":"boolean"}},"required":["city","big"],"additionalProperties":false}`),
-		}}}))
+		_, c, raw := ask(
+			t,
+			client.Base,
+			request(
+				map[string]any{
+					"max_tokens": 40,
+					"response_format": map[string]any{"type": "json_schema", "json_schema": map[string]any{
+						"name":   "city",
+						"strict": true,
+						"schema": json.RawMessage(
+							`{"type":"object","properties":{"city":{"type":"string","enum":["Paris","Rome"]},"big":{"type":"boolean"}},"required":["city","big"],"additionalProperties":false}`,
+						),
+					}},
+				},
+			),
+		)
 		var city struct {
 			City string
 			Big  *bool
 		}
-		if len(c.Choices) != 1 || json.Unmarshal([]byte(c.Choices[0].Message.Content), &city) != nil || city.City != "Paris" && city.City != "Rome" || city.Big == nil {
+		if len(c.Choices) != 1 || json.Unmarshal([]byte(c.Choices[0].Message.Content), &city) != nil ||
+			city.City != "Paris" && city.City != "Rome" ||
+			city.Big == nil {
 			t.Errorf("got %s", raw)
 		}
 	})
@@ -205,16 +233,30 @@ func TestLlamaServerAnswersThroughPresswork(t *testing.T) {
 				CompletionTokens int `json:"completion_tokens"`
 			}
 		}
-		request := map[string]any{"model": "gemma-3-270m", "prompt": "The capital of France is", "temperature": 0, "seed": 1, "max_tokens": 8}
+		request := map[string]any{
+			"model":       "gemma-3-270m",
+			"prompt":      "The capital of France is",
+			"temperature": 0,
+			"seed":        1,
+			"max_tokens":  8,
+		}
 		read := func(base string) (c continued) {
 			status, raw := post(t, base+"/v1/completions", request)
-			if err := json.Unmarshal([]byte(raw), &c); err != nil || status != 200 || len(c.Choices) != 1 || c.Object != "text_completion" {
+			if err := json.Unmarshal(
+				[]byte(raw),
+				&c,
+			); err != nil || status != 200 || len(c.Choices) != 1 ||
+				c.Object != "text_completion" {
 				t.Fatalf("%d %s", status, raw)
 			}
 			return c
 		}
 		ours, theirs := read(client.Base), read(direct)
-		if diff := cmp.Diff(theirs, ours); diff != "" || ours.Choices[0].Text == "" || ours.Usage.CompletionTokens != 8 {
+		if diff := cmp.Diff(
+			theirs,
+			ours,
+		); diff != "" || ours.Choices[0].Text == "" ||
+			ours.Usage.CompletionTokens != 8 {
 			t.Errorf("%+v (-the engine alone +got) %s", ours, diff)
 		}
 		request["stream"] = true
@@ -230,8 +272,13 @@ func TestLlamaServerAnswersThroughPresswork(t *testing.T) {
 		}
 	})
 	t.Run("it stops where it is told to", func(t *testing.T) {
-		_, c, raw := ask(t, client.Base, request(map[string]any{"messages": user("1, 2, 3, 4, 5,"), "stop": []string{"7"}, "max_tokens": 16}))
-		if len(c.Choices) != 1 || c.Choices[0].FinishReason != "stop" || strings.Contains(c.Choices[0].Message.Content, "7") {
+		_, c, raw := ask(
+			t,
+			client.Base,
+			request(map[string]any{"messages": user("1, 2, 3, 4, 5,"), "stop": []string{"7"}, "max_tokens": 16}),
+		)
+		if len(c.Choices) != 1 || c.Choices[0].FinishReason != "stop" ||
+			strings.Contains(c.Choices[0].Message.Content, "7") {
 			t.Errorf("got %s", raw)
 		}
 	})
@@ -268,7 +315,12 @@ func TestLlamaServerAnswersThroughPresswork(t *testing.T) {
 		}
 		text, tokens := read(client.Base, nil)
 		theirs, told := read(direct, map[string]any{"model": "x"})
-		if status, c, raw := ask(t, client.Base, request(map[string]any{"n": 2})); status != 400 || c.Error.Code != "invalid_option" {
+		if status, c, raw := ask(
+			t,
+			client.Base,
+			request(map[string]any{"n": 2}),
+		); status != 400 ||
+			c.Error.Code != "invalid_option" {
 			t.Errorf("%d %s", status, raw)
 		}
 		if !slices.Equal(text, theirs) || !slices.Equal(tokens, told) || len(tokens) == 0 {
@@ -341,8 +393,12 @@ func TestWhisperTranscribesThroughPresswork(t *testing.T) {
 	dir := enginesDir(t)
 	direct := engine(t, filepath.Join(dir, "whisper-server"), filepath.Join(dir, "models", "whisper-tiny.en"))
 	_, client := e2e.Serve(t, map[string]string{
-		"INFERENCE_CONFIG": catalogue(t, "{id: whisper, capabilities: [transcription], upstreams: [{base_url: %q}]}", direct+"/v1"),
-		"WORKER_QUEUES":    "infer,text,audio",
+		"INFERENCE_CONFIG": catalogue(
+			t,
+			"{id: whisper, capabilities: [transcription], upstreams: [{base_url: %q}]}",
+			direct+"/v1",
+		),
+		"WORKER_QUEUES": "infer,text,audio",
 	})
 	clip := filepath.Join(dir, "clips", "beckett.wav")
 	theirs, ours := transcribe(t, direct, clip), transcribe(t, client.Base, clip)
@@ -350,7 +406,8 @@ func TestWhisperTranscribesThroughPresswork(t *testing.T) {
 		t.Fatalf("got %+v, the engine alone says %+v", ours, theirs)
 	}
 	for i, w := range theirs.Words {
-		if o := ours.Words[i]; bare(o.Word) != bare(w.Word) || math.Abs(o.Start-w.Start) > 0.2 || math.Abs(o.End-w.End) > 0.2 {
+		if o := ours.Words[i]; bare(o.Word) != bare(w.Word) || math.Abs(o.Start-w.Start) > 0.2 ||
+			math.Abs(o.End-w.End) > 0.2 {
 			t.Errorf("word %d is %+v, the engine alone says %+v", i, o, w)
 		}
 	}

@@ -33,8 +33,10 @@ func describe(t *testing.T) described {
 	config := writeFile(t, "models.yaml", fmt.Sprintf("models:\n  - {id: hello, upstreams: [{base_url: %q}]}\n", model))
 	// No webhook is sent and no page is opened: whoever makes up requests makes up
 	// addresses.
-	_, c := e2e.Serve(t, map[string]string{"INFERENCE_CONFIG": config, "API_KEY": apiKey,
-		"WORKER_QUEUES": "render,export,bulk,infer", "EXPORT_ALLOW_HOSTS": "localhost"})
+	_, c := e2e.Serve(t, map[string]string{
+		"INFERENCE_CONFIG": config, "API_KEY": apiKey,
+		"WORKER_QUEUES": "render,export,bulk,infer", "EXPORT_ALLOW_HOSTS": "localhost",
+	})
 	status, _, served := c.Do(http.MethodGet, "/openapi.yaml", "", nil)
 	if status != http.StatusOK {
 		t.Fatalf("/openapi.yaml answered %d", status)
@@ -78,8 +80,22 @@ func TestTheServedDescription(t *testing.T) {
 		d.node(t, "@redocly/cli/bin/cli.js", "lint", "--config", sources+"/redocly.yaml", d.file)
 	})
 	t.Run("makes a client in Python", func(t *testing.T) {
-		d.run(t, "python3", "-m", "openapi_python_client", "generate", "--path", d.file, "--config", sources+"/python-client.yaml",
-			"--meta", "none", "--fail-on-warning", "--output-path", "client/presswork_client")
+		d.run(
+			t,
+			"python3",
+			"-m",
+			"openapi_python_client",
+			"generate",
+			"--path",
+			d.file,
+			"--config",
+			sources+"/python-client.yaml",
+			"--meta",
+			"none",
+			"--fail-on-warning",
+			"--output-path",
+			"client/presswork_client",
+		)
 		d.run(t, "python3", sources+"/client.py")
 	})
 	t.Run("makes types in TypeScript", func(t *testing.T) {
@@ -95,14 +111,48 @@ func TestTheServedDescription(t *testing.T) {
 		}
 		// What has a default may be left out of a request.
 		d.node(t, "openapi-typescript/bin/cli.js", d.file, "--default-non-nullable", "false", "--output", "schema.d.ts")
-		d.node(t, "typescript/bin/tsc", "--strict", "--skipLibCheck", "false", "--target", "es2022", "--module", "nodenext", "--lib", "es2022,dom", "client.mts")
+		d.node(
+			t,
+			"typescript/bin/tsc",
+			"--strict",
+			"--skipLibCheck",
+			"false",
+			"--target",
+			"es2022",
+			"--module",
+			"nodenext",
+			"--lib",
+			"es2022,dom",
+			"client.mts",
+		)
 		d.run(t, d.tools+"/nodejs", "client.mjs")
 	})
 	t.Run("is kept", func(t *testing.T) {
 		// What cannot be told from a schema is left out: a content of blanks is
 		// refused, an empty parameter is none, and DELETE cancels a job, which stays.
-		d.run(t, "python3", d.tools+"/openapi/bin/st", "run", d.file, "--url", d.base, "--header", "X-API-Key: "+apiKey, "--no-color",
-			"--seed", "1", "--max-examples", "3", "--max-time", "45", "--request-timeout", "70", "--exclude-path", "/monitor",
-			"--exclude-checks", "positive_data_acceptance,negative_data_rejection,ensure_resource_availability,use_after_free")
+		d.run(
+			t,
+			"python3",
+			d.tools+"/openapi/bin/st",
+			"run",
+			d.file,
+			"--url",
+			d.base,
+			"--header",
+			"X-API-Key: "+apiKey,
+			"--no-color",
+			"--seed",
+			"1",
+			"--max-examples",
+			"3",
+			"--max-time",
+			"45",
+			"--request-timeout",
+			"70",
+			"--exclude-path",
+			"/monitor",
+			"--exclude-checks",
+			"positive_data_acceptance,negative_data_rejection,ensure_resource_availability,use_after_free",
+		)
 	})
 }

@@ -29,7 +29,11 @@ func checkPage(t *testing.T, tools string, results map[string]map[string]row) {
 		return
 	}
 	if want, err := os.ReadFile(page); err != nil || !bytes.Equal(got, want) {
-		t.Errorf("docs/compatibility.md does not say what was found (%v); `PRESSWORK_UPDATE=1 make compat` writes it:\n%s", err, got)
+		t.Errorf(
+			"docs/compatibility.md does not say what was found (%v); `PRESSWORK_UPDATE=1 make compat` writes it:\n%s",
+			err,
+			got,
+		)
 	}
 }
 

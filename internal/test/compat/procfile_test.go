@@ -22,7 +22,16 @@ import (
 func TestHonchoDrainsTheFleetInOrder(t *testing.T) {
 	t.Parallel()
 	tools, binary, dir := os.Getenv("PRESSWORK_COMPAT"), e2e.Binary(t), t.TempDir()
-	env := append(os.Environ(), "PYTHONPATH="+tools+"/honcho-2.0.0", "PYTHONUNBUFFERED=1", "PRESSWORK="+binary, "UP_DIR="+dir+"/up", "CACHE_DIR="+dir+"/cache", "LOG_FORMAT=json", "TZ=UTC")
+	env := append(
+		os.Environ(),
+		"PYTHONPATH="+tools+"/honcho-2.0.0",
+		"PYTHONUNBUFFERED=1",
+		"PRESSWORK="+binary,
+		"UP_DIR="+dir+"/up",
+		"CACHE_DIR="+dir+"/cache",
+		"LOG_FORMAT=json",
+		"TZ=UTC",
+	)
 	address := map[string]string{}
 	for _, setting := range []string{"REDIS_PORT", "S3_ENDPOINT", "API_PORT", "WORKER1_PORT", "WORKER2_PORT"} {
 		port := freeport.Take(t)
@@ -42,7 +51,14 @@ func TestHonchoDrainsTheFleetInOrder(t *testing.T) {
 		return string(b)
 	}
 	// It kills five seconds after the first has ended, which a drain may take longer than.
-	honcho := exec.Command("python3", "-c", "import honcho.command, honcho.manager; honcho.manager.KILL_WAIT = 80; honcho.command.main()", "-f", "Procfile", "start")
+	honcho := exec.Command(
+		"python3",
+		"-c",
+		"import honcho.command, honcho.manager; honcho.manager.KILL_WAIT = 80; honcho.command.main()",
+		"-f",
+		"Procfile",
+		"start",
+	)
 	honcho.Dir, honcho.Env, honcho.Stdout, honcho.Stderr = "../../..", env, log, log
 	if err := honcho.Start(); err != nil {
 		t.Fatal(err)
@@ -58,11 +74,17 @@ func TestHonchoDrainsTheFleetInOrder(t *testing.T) {
 		}
 	})
 	for _, name := range []string{"api", "worker1", "worker2"} {
-		wait.Until(t, name+" listens", func() bool { return regexp.MustCompile(name + `\.1.*"listening"`).MatchString(said()) })
+		wait.Until(
+			t,
+			name+" listens",
+			func() bool { return regexp.MustCompile(name + `\.1.*"listening"`).MatchString(said()) },
+		)
 	}
 	c := e2e.NewClient(t, address["API_PORT"], "")
 	for i := range 6 {
-		c.Submit(e2e.Submission{Content: fmt.Sprintf("# Document %d\n\n%s", i, strings.Repeat("Words of a line.\n\n", 200))})
+		c.Submit(
+			e2e.Submission{Content: fmt.Sprintf("# Document %d\n\n%s", i, strings.Repeat("Words of a line.\n\n", 200))},
+		)
 	}
 	if err := honcho.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
@@ -91,7 +113,8 @@ func TestHonchoDrainsTheFleetInOrder(t *testing.T) {
 			t.Errorf("Redis was to end at %s, and a worker said at %s (%v): %s", end, at, err, m[0])
 		}
 	}
-	if strings.Contains(said(), "connection refused") && strings.LastIndex(said(), "connection refused") > strings.Index(said(), "SIGTERM received") {
+	if strings.Contains(said(), "connection refused") &&
+		strings.LastIndex(said(), "connection refused") > strings.Index(said(), "SIGTERM received") {
 		t.Error("somebody missed Redis or the store at the end")
 	}
 }

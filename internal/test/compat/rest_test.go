@@ -69,12 +69,25 @@ func TestTheProgramsOfTheDocumentation(t *testing.T) {
 	if tools == "" {
 		t.Fatal("PRESSWORK_COMPAT is not set; `make compat` runs this test")
 	}
-	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "<h1>A page</h1>") }))
+	site := httptest.NewServer(
+		http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "<h1>A page</h1>") }),
+	)
 	t.Cleanup(site.Close)
 	_, model := inferencetest.Start(t)
-	config := writeFile(t, "models.yaml", fmt.Sprintf("models:\n  - {id: llama-3.1-8b, upstreams: [{base_url: %q, model: hello}]}\n"+
-		"  - {id: whisper-large-v3-turbo, capabilities: [transcription], upstreams: [{base_url: %q, model: ears}]}\n", model, model))
-	_, c := e2e.Serve(t, map[string]string{"INFERENCE_CONFIG": config, "API_KEY": apiKey, "EXPORT_ALLOW_PRIVATE": strings.TrimPrefix(site.URL, "http://")})
+	config := writeFile(
+		t,
+		"models.yaml",
+		fmt.Sprintf("models:\n  - {id: llama-3.1-8b, upstreams: [{base_url: %q, model: hello}]}\n"+
+			"  - {id: whisper-large-v3-turbo, capabilities: [transcription], upstreams: [{base_url: %q, model: ears}]}\n", model, model),
+	)
+	_, c := e2e.Serve(
+		t,
+		map[string]string{
+			"INFERENCE_CONFIG":     config,
+			"API_KEY":              apiKey,
+			"EXPORT_ALLOW_PRIVATE": strings.TrimPrefix(site.URL, "http://"),
+		},
+	)
 
 	for _, p := range programs(t) {
 		t.Run(p.task+" "+p.language, func(t *testing.T) {
@@ -95,7 +108,8 @@ func TestTheProgramsOfTheDocumentation(t *testing.T) {
 				t.Fatal(err)
 			}
 			file, command := runners[p.language](tools, dir)
-			text := strings.NewReplacer("http://127.0.0.1:8000", c.Base, "https://example.com/", site.URL+"/").Replace(p.text)
+			text := strings.NewReplacer("http://127.0.0.1:8000", c.Base, "https://example.com/", site.URL+"/").
+				Replace(p.text)
 			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}
@@ -126,7 +140,10 @@ func TestTheProgramsOfTheDocumentation(t *testing.T) {
 			if pdf == "" {
 				return
 			}
-			if data, err := os.ReadFile(filepath.Join(dir, pdf)); err != nil || !bytes.HasPrefix(data, []byte("%PDF-")) {
+			if data, err := os.ReadFile(
+				filepath.Join(dir, pdf),
+			); err != nil ||
+				!bytes.HasPrefix(data, []byte("%PDF-")) {
 				t.Errorf("%s is no PDF: %.40q, %v", pdf, data, err)
 			}
 		})

@@ -14,7 +14,9 @@ import (
 // TestTheStudioIsAccessible has axe look at every part of the studio, at three sizes
 // in light and dark. Frames are left out: the preview's content is the document's.
 func TestTheStudioIsAccessible(t *testing.T) {
-	axe, err := os.ReadFile(filepath.Join(os.Getenv("PRESSWORK_COMPAT"), "node", "node_modules", "axe-core", "axe.min.js"))
+	axe, err := os.ReadFile(
+		filepath.Join(os.Getenv("PRESSWORK_COMPAT"), "node", "node_modules", "axe-core", "axe.min.js"),
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +47,9 @@ func TestTheStudioIsAccessible(t *testing.T) {
 
 // TestTheOperatorsPageIsAccessible is the same for the page at /admin.
 func TestTheOperatorsPageIsAccessible(t *testing.T) {
-	axe, err := os.ReadFile(filepath.Join(os.Getenv("PRESSWORK_COMPAT"), "node", "node_modules", "axe-core", "axe.min.js"))
+	axe, err := os.ReadFile(
+		filepath.Join(os.Getenv("PRESSWORK_COMPAT"), "node", "node_modules", "axe-core", "axe.min.js"),
+	)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 
 func TestWordsAreLostOnlyWhereTheyAreMissing(t *testing.T) {
 	t.Parallel()
+
 	for name, c := range map[string]struct {
 		source, in string
 		lost       []string
@@ -32,9 +33,11 @@ func TestWordsAreLostOnlyWhereTheyAreMissing(t *testing.T) {
 // pdftotext gives the letters of a line from right to left in an order of its own.
 func TestOnlyLettersOfRightToLeftWordsAreCompared(t *testing.T) {
 	t.Parallel()
+
 	if got := wordsOf("اصلاح plain").letters().lost(wordsOf("اصالح").letters()); !cmp.Equal(got, []string{"plain"}) {
 		t.Errorf("lost %q, want plain", got)
 	}
+
 	if got := wordsOf("اصلاح").letters().lost(wordsOf("اصلا").letters()); !cmp.Equal(got, []string{"ح"}) {
 		t.Errorf("lost %q, want a letter", got)
 	}
@@ -42,18 +45,37 @@ func TestOnlyLettersOfRightToLeftWordsAreCompared(t *testing.T) {
 
 func TestSyntaxIsNoWord(t *testing.T) {
 	t.Parallel()
-	got := string(withoutSyntax([]byte("> [!NOTE] Title\n\n## Use {/*use*/} {#id .class}\n\n$x^2$ costs $5\n\n```mermaid\ngraph\n```\n\nText")))
-	if want := "> Title\n\n## Use\n\ncosts $5\n\nText"; strings.Join(strings.Fields(got), " ") != strings.Join(strings.Fields(want), " ") {
+
+	got := string(
+		withoutSyntax(
+			[]byte(
+				"> [!NOTE] Title\n\n## Use {/*use*/} {#id .class}\n\n$x^2$ costs $5\n\n```mermaid\ngraph\n```\n\nText",
+			),
+		),
+	)
+	if want := "> Title\n\n## Use\n\ncosts $5\n\nText"; strings.Join(
+		strings.Fields(got),
+		" ",
+	) != strings.Join(
+		strings.Fields(want),
+		" ",
+	) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
 
 func TestVisibleText(t *testing.T) {
 	t.Parallel()
-	text, err := visibleText([]byte("<head><title>no</title></head><p>a<b>b</b></p><table><tr><td>c</td><td>d</td></tr></table><script>no</script>"))
+
+	text, err := visibleText(
+		[]byte(
+			"<head><title>no</title></head><p>a<b>b</b></p><table><tr><td>c</td><td>d</td></tr></table><script>no</script>",
+		),
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	if got, want := strings.Join(strings.Fields(text), " "), "ab c d"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
@@ -61,7 +83,10 @@ func TestVisibleText(t *testing.T) {
 
 func TestLeftOverSyntaxIsNamedOutsideCode(t *testing.T) {
 	t.Parallel()
-	got := leftOver([]byte("<p>::: note</p><pre>::: in code</pre><p>see [[Page]] and <code>{#id}</code></p><p>plain</p>"))
+
+	got := leftOver(
+		[]byte("<p>::: note</p><pre>::: in code</pre><p>see [[Page]] and <code>{#id}</code></p><p>plain</p>"),
+	)
 	if diff := cmp.Diff([]string{"::: note", "[[Page]]"}, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -75,13 +100,16 @@ func TestPagesAreCounted(t *testing.T) {
 		for y := from; y < to; y++ {
 			rows[y] = true
 		}
+
 		return rows
 	}
 	full, fifth, half, line := page(20, 277), page(20, 220), page(20, 140), page(20, 25)
+
 	got, worst, _ := look([][]bool{full, fifth, half, line})
 	if want := (Pages{All: 4, Slivers: 1, Gap15: 2, Gap33: 1}); got != want || worst != 3 {
 		t.Errorf("got %+v and page %d, want %+v and page 3", got, worst, want)
 	}
+
 	if got, _, _ := look([][]bool{line}); got.Slivers != 0 {
 		t.Error("a short document is no sliver")
 	}
@@ -89,23 +117,28 @@ func TestPagesAreCounted(t *testing.T) {
 
 func TestMarkdownIsFoundInFolders(t *testing.T) {
 	t.Parallel()
+
 	dir := t.TempDir()
 	for _, name := range []string{"a.md", "sub/b.MDX", "sub/c.qmd", "sub/d.txt"} {
 		path := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)
 		}
+
 		if err := os.WriteFile(path, nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
+
 	paths, err := find(dir)
 	if err != nil || len(paths) != 3 {
 		t.Errorf("found %q, %v", paths, err)
 	}
+
 	if _, err := find(t.TempDir()); err == nil || !strings.Contains(err.Error(), "no Markdown") {
 		t.Errorf("an empty folder: %v", err)
 	}
+
 	if all, err := chosen("all"); err != nil || len(all) < 35 || !slices.Contains(all, "nord") {
 		t.Errorf("all themes: %q, %v", all, err)
 	}
@@ -113,6 +146,7 @@ func TestMarkdownIsFoundInFolders(t *testing.T) {
 
 func TestWordsOutsideTheMargins(t *testing.T) {
 	t.Parallel()
+
 	got := outside(`<page width="595.0" height="842.0">
     <word xMin="56.7" yMin="60" xMax="80.5" yMax="70">inside</word>
     <word xMin="500.1" yMin="60" xMax="581" yMax="70">a&amp;b</word>
@@ -127,12 +161,14 @@ func TestWordsOutsideTheMargins(t *testing.T) {
 func TestDocumentsTakeTurnsInThemes(t *testing.T) {
 	t.Parallel()
 	o := options{themes: []string{"a", "b", "c"}, rotate: 2}
+
 	paths := []string{"0", "1", "2", "3"}
 	for theme, want := range [][]string{{"0", "1", "3"}, {"0", "2", "3"}, {"1", "2"}} {
 		if diff := cmp.Diff(want, o.turn(theme, paths)); diff != "" {
 			t.Errorf("theme %d (-want +got):\n%s", theme, diff)
 		}
 	}
+
 	if got := (options{themes: o.themes}).turn(2, paths); !cmp.Equal(got, paths) {
 		t.Errorf("without turns: %q", got)
 	}

@@ -34,14 +34,17 @@ func start(args []string, stdout, stderr io.Writer) int {
 	flags.StringVar(&o.keep, "keep", "", "folder to keep the PDFs in")
 	flags.IntVar(&o.jobs, "jobs", runtime.NumCPU(), "documents at a time")
 	flags.IntVar(&o.rotate, "rotate", 0, "how many of the themes each document is printed in, by turns (default: all)")
+
 	asJSON := flags.String("json", "", "file for the report as JSON")
 	if err := flags.Parse(args); err != nil {
 		return 2
 	}
+
 	if err := report(ctx, o, *theme, *asJSON, stdout); err != nil {
 		fmt.Fprintf(stderr, "corpus: %v\n", err)
 		return 1
 	}
+
 	return 0
 }
 
@@ -49,9 +52,11 @@ func report(ctx context.Context, o options, theme, asJSON string, stdout io.Writ
 	if o.dir == "" {
 		return errors.New("name a folder of Markdown files: make corpus DIR=…")
 	}
+
 	if o.themes, err = chosen(theme); err != nil {
 		return err
 	}
+
 	if o.keep == "" {
 		if o.keep, err = os.MkdirTemp("", "presswork-corpus"); err != nil {
 			return err
@@ -60,15 +65,18 @@ func report(ctx context.Context, o options, theme, asJSON string, stdout io.Writ
 	} else if err := os.MkdirAll(o.keep, 0o777); err != nil {
 		return err
 	}
+
 	r, err := run(ctx, o)
 	if err != nil {
 		return err
 	}
 	r.table(stdout)
+
 	if asJSON == "" {
 		return nil
 	}
 	b, err := json.MarshalIndent(r, "", "  ")
+
 	return cmp.Or(err, os.WriteFile(asJSON, b, 0o666))
 }
 
@@ -79,10 +87,12 @@ func chosen(list string) ([]string, error) {
 		return names, nil
 	}
 	catalogue := themes.Open(themes.Options{})
+
 	names = nil
 	for _, t := range catalogue.List() {
 		names = append(names, t.Name)
 	}
 	slices.Sort(names)
+
 	return names, nil
 }

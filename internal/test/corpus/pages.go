@@ -40,23 +40,29 @@ func look(pages [][]bool) (p Pages, worst int, emptiest float64) {
 	p.All = len(pages)
 	for n, rows := range pages {
 		inked, gap := area(rows)
+
 		last := n == len(pages)-1
 		if inked < .05 && len(pages) > 1 {
 			p.Slivers++
 		}
+
 		if last {
 			continue
 		}
+
 		if gap > .15 {
 			p.Gap15++
 		}
+
 		if gap > .33 {
 			p.Gap33++
 		}
+
 		if gap > emptiest {
 			worst, emptiest = n+1, gap
 		}
 	}
+
 	return p, worst, emptiest
 }
 
@@ -66,6 +72,7 @@ func area(rows []bool) (inked, gap float64) {
 	at := func(mm float64) int { return int(mm / sheetHeight * float64(len(rows))) }
 	text := rows[at(margin) : len(rows)-at(margin)]
 	count, end := 0, 0
+
 	for y, ink := range text {
 		if ink {
 			count++
@@ -73,10 +80,13 @@ func area(rows []bool) (inked, gap float64) {
 		}
 	}
 	height := float64(len(text))
+
 	return float64(count) / height, 1 - float64(end)/height
 }
 
-var box = regexp.MustCompile(`<page width="([\d.]+)"|<word xMin="(-?[\d.]+)" yMin="[^"]*" xMax="(-?[\d.]+)" yMax="[^"]*">([^<]*)</word>`)
+var box = regexp.MustCompile(
+	`<page width="([\d.]+)"|<word xMin="(-?[\d.]+)" yMin="[^"]*" xMax="(-?[\d.]+)" yMax="[^"]*">([^<]*)</word>`,
+)
 
 // outside are the words of `pdftotext -bbox` that reach out of the text area to
 // the left or right, by more than signs that hang there.
@@ -84,6 +94,7 @@ func outside(boxes string) (words []string) {
 	const points = 72 / 25.4 // a millimetre
 	const hanging = 12.5 * points
 	number := func(s string) float64 { x, _ := strconv.ParseFloat(s, 64); return x }
+
 	width := 0.0
 	for _, m := range box.FindAllStringSubmatch(boxes, -1) {
 		if m[1] != "" {
@@ -92,5 +103,6 @@ func outside(boxes string) (words []string) {
 			words = append(words, html.UnescapeString(m[4]))
 		}
 	}
+
 	return words
 }

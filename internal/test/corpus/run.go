@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"presswork"
+	"presswork/internal/fault"
 	"presswork/internal/local"
 	"presswork/internal/test/printed"
 )
@@ -47,9 +48,9 @@ type Print struct {
 	Empty float64 `json:"empty,omitempty"`
 	// Lost are words of the page that the print does not hold, Outside those that
 	// stand in its left or right margin or beyond.
-	Lost     []string                      `json:"lost,omitempty"`
-	Outside  []string                      `json:"outside,omitempty"`
-	Warnings map[presswork.WarningCode]int `json:"warnings,omitempty"`
+	Lost     []string                  `json:"lost,omitempty"`
+	Outside  []string                  `json:"outside,omitempty"`
+	Warnings map[fault.WarningCode]int `json:"warnings,omitempty"`
 }
 
 // options are the flags.
@@ -64,14 +65,17 @@ type options struct {
 // find lists the Markdown files below a folder.
 func find(dir string) (paths []string, err error) {
 	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err == nil && d.Type().IsRegular() && slices.Contains([]string{".md", ".markdown", ".mdx", ".qmd", ".rmd"}, strings.ToLower(filepath.Ext(path))) {
+		if err == nil && d.Type().IsRegular() &&
+			slices.Contains([]string{".md", ".markdown", ".mdx", ".qmd", ".rmd"}, strings.ToLower(filepath.Ext(path))) {
 			paths = append(paths, path)
 		}
+
 		return err
 	})
 	if err == nil && len(paths) == 0 {
 		err = fmt.Errorf("%s holds no Markdown (.md, .markdown, .mdx, .qmd, .Rmd)", dir)
 	}
+
 	return paths, err
 }
 
@@ -80,16 +84,24 @@ func run(ctx context.Context, o options) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
-	r := Report{Documents: len(paths), Lost: map[string][]string{}, Failures: map[string]string{}, Notes: map[string][]string{}}
+	r := Report{
+		Documents: len(paths),
+		Lost:      map[string][]string{},
+		Failures:  map[string]string{},
+		Notes:     map[string][]string{},
+	}
+
 	pages, err := r.readPages(ctx, o, paths)
 	if err != nil {
 		return r, err
 	}
+
 	for n, theme := range o.themes {
 		if err := r.print(ctx, o, theme, o.turn(n, paths), pages); err != nil {
 			return r, err
 		}
 	}
+
 	return r, nil
 }
 
@@ -100,25 +112,47 @@ func (o options) turn(theme int, paths []string) (out []string) {
 			out = append(out, path)
 		}
 	}
+
 	return out
 }
 
 // convert makes each document into an output, in its order.
-func convert(ctx context.Context, o options, output presswork.Output, theme string, paths []string, each func(path string, out local.Output, err error) error) error {
+func convert(
+	ctx context.Context,
+	o options,
+	output presswork.Output,
+	theme string,
+	paths []string,
+	each func(path string, out local.Output, err error) error,
+) error {
 	c := local.New(local.Options{Output: output, Jobs: o.jobs})
 	if err := c.Start(ctx); err != nil {
 		return err
 	}
 	defer func() { _ = c.Close() }()
+
 	if err := c.CheckTheme(theme); err != nil {
 		return err
 	}
+
 	var inputs []local.Input
 	for n, path := range paths {
-		inputs = append(inputs, local.Input{Path: path, Output: filepath.Join(o.keep, fmt.Sprintf("%04d-%s.%s", n, theme, output)), Theme: theme,
-			Options: presswork.Options{PageSize: "A4", FooterText: new(""), HeaderText: new(""),
-				Margins: presswork.Margins{Top: sheetMargin, Right: sheetMargin, Bottom: sheetMargin, Left: sheetMargin}}})
+		inputs = append(inputs, local.Input{
+			Path: path, Output: filepath.Join(o.keep, fmt.Sprintf("%04d-%s.%s", n, theme, output)), Theme: theme,
+			Options: presswork.Options{
+				PageSize:   "A4",
+				FooterText: new(""),
+				HeaderText: new(""),
+				Margins: presswork.Margins{
+					Top:    sheetMargin,
+					Right:  sheetMargin,
+					Bottom: sheetMargin,
+					Left:   sheetMargin,
+				},
+			},
+		})
 	}
+
 	n := 0
 	for out, err := range c.Batch(ctx, inputs) {
 		if err := each(paths[n], out, err); err != nil {
@@ -126,6 +160,7 @@ func convert(ctx context.Context, o options, output presswork.Output, theme stri
 		}
 		n++
 	}
+
 	return ctx.Err()
 }
 
@@ -138,33 +173,41 @@ func (r *Report) readPages(ctx context.Context, o options, paths []string) (map[
 			r.Failures[path] = err.Error()
 			return nil
 		}
+
 		page, err := os.ReadFile(out.Path)
 		if err != nil {
 			return err
 		}
+
 		text, err := visibleText(page)
 		if err != nil {
 			return err
 		}
+
 		document, err := os.ReadFile(path)
 		if err != nil {
 			return err
 		}
+
 		reference, err := referenceWords(ctx, document)
 		if err != nil {
 			return err
 		}
 		pages[path] = wordsOf(text)
 		r.Words += reference.total()
+
 		r.Bytes += len(document)
 		if lost := reference.lost(pages[path]); len(lost) > 0 {
 			r.Lost[path] = lost
 		}
+
 		if notes := leftOver(page); len(notes) > 0 {
 			r.Notes[path] = notes
 		}
+
 		return os.Remove(out.Path)
 	})
+
 	return pages, err
 }
 
@@ -173,10 +216,12 @@ func (r *Report) print(ctx context.Context, o options, theme string, paths []str
 	return convert(ctx, o, presswork.PDF, theme, paths, func(path string, out local.Output, err error) error {
 		below, _ := filepath.Rel(o.dir, path)
 		folder, _, _ := strings.Cut(filepath.ToSlash(below), "/")
-		p := Print{Path: path, Folder: folder, Theme: theme, PDF: out.Path, Warnings: map[presswork.WarningCode]int{}}
+
+		p := Print{Path: path, Folder: folder, Theme: theme, PDF: out.Path, Warnings: map[fault.WarningCode]int{}}
 		for _, w := range out.Warnings {
 			p.Warnings[w.Code]++
 		}
+
 		if err != nil {
 			p.Failure, err = err.Error(), nil
 		} else {
@@ -184,6 +229,7 @@ func (r *Report) print(ctx context.Context, o options, theme string, paths []str
 			err = p.inspect(ctx, pages[path])
 		}
 		r.Prints = append(r.Prints, p)
+
 		return cmp.Or(ctx.Err(), err)
 	})
 }
@@ -194,6 +240,7 @@ func (p *Print) inspect(ctx context.Context, page words) error {
 		return err
 	}
 	p.Lost = page.letters().lost(wordsOf(text).letters())
+
 	boxes, err := poppler(ctx, "pdftotext", "-bbox", p.PDF, "-")
 	if err != nil {
 		return err
@@ -201,11 +248,14 @@ func (p *Print) inspect(ctx context.Context, page words) error {
 	p.Outside = outside(boxes)
 	rows, err := printed.InkedRows(ctx, p.PDF, resolution)
 	p.Pages, p.Worst, p.Empty = look(rows)
+
 	return err
 }
 
 // syntax is what no reader should see outside code.
-var syntax = regexp.MustCompile(`(?m)^:{3,}.*$|\[!\w+\]|\{[#.][\w-]+[^}\n]*\}|!?\[\[[^\]\n]+\]\]|^%%.*|\{%.*?%\}|^\|.*\|$|^#{1,6} .*|\*\*\S[^*\n]*\*\*|^<[A-Z]\w+`)
+var syntax = regexp.MustCompile(
+	`(?m)^:{3,}.*$|\[!\w+\]|\{[#.][\w-]+[^}\n]*\}|!?\[\[[^\]\n]+\]\]|^%%.*|\{%.*?%\}|^\|.*\|$|^#{1,6} .*|\*\*\S[^*\n]*\*\*|^<[A-Z]\w+`,
+)
 
 var (
 	block = regexp.MustCompile(`(?s)<(pre|title|svg)\b.*?</(pre|title|svg)>`)
@@ -218,11 +268,13 @@ func leftOver(page []byte) []string {
 	if err != nil {
 		return nil
 	}
+
 	found := syntax.FindAllString(text, -1)
 	for i, f := range found {
 		found[i] = shortened(f)
 	}
 	slices.Sort(found)
+
 	return slices.Compact(found)
 }
 
@@ -230,5 +282,6 @@ func quantile(sorted []float64, q float64) float64 {
 	if len(sorted) == 0 {
 		return 0
 	}
+
 	return sorted[min(len(sorted)-1, int(q*float64(len(sorted))))]
 }

@@ -38,6 +38,7 @@ func wordsOf(text string) words {
 			word.Reset()
 		}
 	}
+
 	for _, r := range folded {
 		switch {
 		case unicode.IsLetter(r), unicode.IsDigit(r):
@@ -51,6 +52,7 @@ func wordsOf(text string) words {
 	}
 	end()
 	w.run = run.String()
+
 	return w
 }
 
@@ -63,10 +65,12 @@ func (w words) letters() words {
 			out.count[word] += n
 			continue
 		}
+
 		for _, letter := range word {
 			out.count[string(letter)] += n
 		}
 	}
+
 	return out
 }
 
@@ -78,6 +82,7 @@ func (w words) total() (n int) {
 	for c := range maps.Values(w.count) {
 		n += c
 	}
+
 	return n
 }
 
@@ -85,6 +90,7 @@ func (w words) total() (n int) {
 // as often as it is missing.
 func (w words) lost(in words) []string {
 	var out []string
+
 	for _, word := range slices.Sorted(maps.Keys(w.count)) {
 		want := w.count[word]
 		if in.count[word] >= want {
@@ -92,6 +98,7 @@ func (w words) lost(in words) []string {
 		}
 		out = append(out, slices.Repeat([]string{word}, max(0, want-strings.Count(in.run, word)))...)
 	}
+
 	return out
 }
 
@@ -109,6 +116,7 @@ func withoutSyntax(body []byte) []byte {
 	for _, r := range []*regexp.Regexp{drawn, formula, marks} {
 		body = r.ReplaceAll(body, nil)
 	}
+
 	return body
 }
 
@@ -119,13 +127,29 @@ func referenceWords(ctx context.Context, document []byte) (words, error) {
 	if err != nil {
 		return words{}, err
 	}
-	cmd := exec.CommandContext(ctx, "cmark-gfm", "--unsafe", "-e", "table", "-e", "strikethrough", "-e", "autolink", "-e", "tasklist", "-e", "footnotes")
+	cmd := exec.CommandContext(
+		ctx,
+		"cmark-gfm",
+		"--unsafe",
+		"-e",
+		"table",
+		"-e",
+		"strikethrough",
+		"-e",
+		"autolink",
+		"-e",
+		"tasklist",
+		"-e",
+		"footnotes",
+	)
 	cmd.Stdin = bytes.NewReader(withoutSyntax(matter.Body))
+
 	out, err := cmd.Output()
 	if err != nil {
 		return words{}, fmt.Errorf("cmark-gfm: %w", err)
 	}
 	text, err := visibleText(out)
+
 	return wordsOf(text), err
 }
 
@@ -141,20 +165,41 @@ func visibleText(page []byte) (string, error) {
 		if n.Type == html.TextNode {
 			b.WriteString(n.Data)
 		}
+
 		if n.Type == html.ElementNode {
 			switch n.Data {
 			case "head", "script", "style", "template", "noscript", "iframe", "annotation", "select", "textarea":
 				return
-			case "b", "strong", "em", "i", "span", "a", "code", "mark", "u", "s", "del", "wbr", "sub", "sup", "small", "font", "tt", "kbd", "var":
+			case "b",
+				"strong",
+				"em",
+				"i",
+				"span",
+				"a",
+				"code",
+				"mark",
+				"u",
+				"s",
+				"del",
+				"wbr",
+				"sub",
+				"sup",
+				"small",
+				"font",
+				"tt",
+				"kbd",
+				"var":
 			default:
 				b.WriteByte('\n')
 			}
 		}
+
 		for c := range n.ChildNodes() {
 			walk(c)
 		}
 	}
 	walk(root)
+
 	return b.String(), nil
 }
 
@@ -164,5 +209,6 @@ func poppler(ctx context.Context, name string, args ...string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("%s %s: %w", name, strings.Join(args, " "), err)
 	}
+
 	return string(out), nil
 }

@@ -10,8 +10,10 @@ import (
 // Of returns what work costs that one goroutine does.
 func Of(work func()) time.Duration {
 	runtime.LockOSThread()
+
 	defer runtime.UnlockOSThread()
 	before := used()
 	work()
+
 	return used() - before
 }

@@ -11,5 +11,6 @@ func used() time.Duration {
 	var u unix.Rusage
 	// It fails for what is no resource or no address.
 	_ = unix.Getrusage(unix.RUSAGE_THREAD, &u)
+
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }

@@ -10,6 +10,7 @@ import (
 
 func TestWaitingCostsNothingAndWorkDoes(t *testing.T) {
 	t.Parallel()
+
 	const pause = 200 * time.Millisecond
 	if took := cputime.Of(func() { time.Sleep(pause) }); took > pause/2 { // the wait itself
 		t.Errorf("%s of sleep cost %s", pause, took)

@@ -19,8 +19,13 @@ const prose = "The quick brown fox jumps over the lazy dog while **every** reade
 // which has a little of everything, then those that have much of one thing.
 func All() []Document {
 	return []Document{
-		{"reference", reference}, {"headings", headings}, {"prose", paragraphs}, {"lists", lists},
-		{"code", code}, {"tables", tables}, {"big table", bigTable},
+		{"reference", reference},
+		{"headings", headings},
+		{"prose", paragraphs},
+		{"lists", lists},
+		{"code", code},
+		{"tables", tables},
+		{"big table", bigTable},
 	}
 }
 
@@ -28,17 +33,28 @@ func All() []Document {
 func repeat(kind string, n, blocks int, block func(b *strings.Builder, i int)) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s %d\n\n", kind, n)
+
 	for i := range blocks {
 		block(&b, i)
 	}
+
 	return b.String()
 }
 
 func reference(n int) string {
 	return repeat("Report", n, 6, func(b *strings.Builder, i int) {
-		fmt.Fprintf(b, "## Section %d\n\n%s\n\n| Name | Count | State |\n|---|---:|---|\n| alpha | %d | ready |\n| beta | 22 | waiting |\n| gamma | 333 | gone |\n\n",
-			i, strings.Repeat(prose, 2), n)
-		fmt.Fprintf(b, "- first item\n- second item with *emphasis*\n- third item\n\n```go\nfunc main() {\n\tfmt.Println(\"hello\", %d)\n}\n```\n\n", i)
+		fmt.Fprintf(
+			b,
+			"## Section %d\n\n%s\n\n| Name | Count | State |\n|---|---:|---|\n| alpha | %d | ready |\n| beta | 22 | waiting |\n| gamma | 333 | gone |\n\n",
+			i,
+			strings.Repeat(prose, 2),
+			n,
+		)
+		fmt.Fprintf(
+			b,
+			"- first item\n- second item with *emphasis*\n- third item\n\n```go\nfunc main() {\n\tfmt.Println(\"hello\", %d)\n}\n```\n\n",
+			i,
+		)
 	})
 }
 
@@ -49,30 +65,49 @@ func headings(n int) string {
 }
 
 func paragraphs(n int) string {
-	return repeat("Prose", n, 16, func(b *strings.Builder, i int) { fmt.Fprintf(b, "%d. paragraph: %s\n\n", i, strings.Repeat(prose, 4)) })
+	return repeat(
+		"Prose",
+		n,
+		16,
+		func(b *strings.Builder, i int) { fmt.Fprintf(b, "%d. paragraph: %s\n\n", i, strings.Repeat(prose, 4)) },
+	)
 }
 
 func lists(n int) string {
 	return repeat("Lists", n, 12, func(b *strings.Builder, i int) {
-		fmt.Fprintf(b, "Group %d:\n\n- one item\n- another item with **weight**\n  - nested\n  - nested again\n- a third\n\n1. step\n2. step\n3. step\n\n", i)
+		fmt.Fprintf(
+			b,
+			"Group %d:\n\n- one item\n- another item with **weight**\n  - nested\n  - nested again\n- a third\n\n1. step\n2. step\n3. step\n\n",
+			i,
+		)
 	})
 }
 
 func code(n int) string {
 	return repeat("Code", n, 8, func(b *strings.Builder, i int) {
-		fmt.Fprintf(b, "```go\n// f%d doubles what it gets.\nfunc f%d(x int) (int, error) {\n\tif x < 0 {\n\t\treturn 0, fmt.Errorf(\"negative: %%d\", x)\n\t}\n\treturn 2 * x, nil\n}\n```\n\n", i, i)
+		fmt.Fprintf(
+			b,
+			"```go\n// f%d doubles what it gets.\nfunc f%d(x int) (int, error) {\n\tif x < 0 {\n\t\treturn 0, fmt.Errorf(\"negative: %%d\", x)\n\t}\n\treturn 2 * x, nil\n}\n```\n\n",
+			i,
+			i,
+		)
 	})
 }
 
 func tables(n int) string {
 	return repeat("Tables", n, 18, func(b *strings.Builder, i int) {
-		fmt.Fprintf(b, "| Name | Count | State |\n|---|---:|---|\n| alpha | %d | ready |\n| beta | 22 | waiting |\n| gamma | 333 | gone |\n\n", i)
+		fmt.Fprintf(
+			b,
+			"| Name | Count | State |\n|---|---:|---|\n| alpha | %d | ready |\n| beta | 22 | waiting |\n| gamma | 333 | gone |\n\n",
+			i,
+		)
 	})
 }
 
 func bigTable(n int) string {
 	return repeat("Table", n, 1, func(b *strings.Builder, _ int) {
 		b.WriteString("| Number | Name | Count | State | Remark |\n|---|---|---:|---|---|\n")
+
 		for row := range 90 {
 			fmt.Fprintf(b, "| %d | name %d | %d | ready | a few words here |\n", row, row, row*37)
 		}

@@ -26,19 +26,31 @@ func TestTheThemeAutoAsksTheModelThroughTheQueue(t *testing.T) {
 	_, c := e2e.Serve(t, map[string]string{"INFERENCE_CONFIG": models(t, base, "reading"), "ANALYSIS_MODEL": "reading"})
 	body, _ := json.Marshal(map[string]any{"content": supper, "theme": "auto"})
 	_, _, accepted := c.Do("POST", "/api/conversion", "application/json", body)
+
 	var got e2e.Accepted
 	if err := json.Unmarshal(accepted, &got); err != nil || got.JobID == "" {
 		t.Fatalf("%s (%v)", accepted, err)
 	}
+
 	job := c.Completed(got.JobID)
-	if a := job.Analysis; a == nil || a.DocumentType != "newsletter" || a.EmotionalTone != "festive" || len(a.Keywords) != 1 {
+	if a := job.Analysis; a == nil || a.DocumentType != "newsletter" || a.EmotionalTone != "festive" ||
+		len(a.Keywords) != 1 {
 		t.Errorf("the job's analysis is %+v", a)
 	}
 	// The same text is not read twice.
 	if a := analyzed(t, c); a.DocumentType != "newsletter" || len(upstream.Requests()) != 1 {
 		t.Errorf("%+v after %d questions", a, len(upstream.Requests()))
 	}
-	if _, _, usage := c.Do("GET", "/v1/usage?group_by=key", "", nil); !strings.Contains(string(usage), `"presswork:analysis"`) {
+
+	if _, _, usage := c.Do(
+		"GET",
+		"/v1/usage?group_by=key",
+		"",
+		nil,
+	); !strings.Contains(
+		string(usage),
+		`"presswork:analysis"`,
+	) {
 		t.Errorf("the ledger says %s", usage)
 	}
 }
@@ -47,13 +59,22 @@ func TestAHangingModelDoesNotHoldAnAnalysis(t *testing.T) {
 	t.Parallel()
 	_, base := inferencetest.Start(t)
 	config := filepath.Join(t.TempDir(), "models.yaml")
-	entry := fmt.Sprintf("models:\n  - id: hang\n    capabilities: [chat]\n    routing: {first_token_timeout: 1s, retries: 0}\n    upstreams: [{base_url: %q}]\n", base)
+
+	entry := fmt.Sprintf(
+		"models:\n  - id: hang\n    capabilities: [chat]\n    routing: {first_token_timeout: 1s, retries: 0}\n    upstreams: [{base_url: %q}]\n",
+		base,
+	)
 	if err := os.WriteFile(config, []byte(entry), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	_, c := e2e.Serve(t, map[string]string{"INFERENCE_CONFIG": config, "ANALYSIS_MODEL": "hang"})
+
 	a := analyzed(t, c)
-	if reasons := strings.Join(a.Recommendation.Reasons, "; "); a.Recommendation.Primary == "" || !strings.Contains(reasons, "the model could not be asked") {
+	if reasons := strings.Join(
+		a.Recommendation.Reasons,
+		"; ",
+	); a.Recommendation.Primary == "" ||
+		!strings.Contains(reasons, "the model could not be asked") {
 		t.Errorf("%+v", a)
 	}
 }
@@ -68,6 +89,7 @@ func TestAHangingModelHoldsNoSlot(t *testing.T) {
 		hang.Close()
 	})
 	config := filepath.Join(t.TempDir(), "models.yaml")
+
 	entry := fmt.Sprintf("models:\n  - id: hang\n    capabilities: [chat]\n    upstreams: [{base_url: %q}]\n", hang.URL)
 	if err := os.WriteFile(config, []byte(entry), 0o600); err != nil {
 		t.Fatal(err)
@@ -76,17 +98,21 @@ func TestAHangingModelHoldsNoSlot(t *testing.T) {
 	submit := func(content, theme string) string {
 		body, _ := json.Marshal(map[string]any{"content": content, "theme": theme})
 		_, _, accepted := c.Do("POST", "/api/conversion", "application/json", body)
+
 		var got e2e.Accepted
 		if err := json.Unmarshal(accepted, &got); err != nil || got.JobID == "" {
 			t.Fatalf("%s (%v)", accepted, err)
 		}
+
 		return got.JobID
 	}
+
 	var waiting []string
 	for i := range 4 {
 		waiting = append(waiting, submit(fmt.Sprintf("%s\n%d\n", supper, i), "auto"))
 	}
 	c.Completed(submit("# Another\n", "light"))
+
 	for _, id := range waiting {
 		if job := c.Job(id); job.Status.Terminal() {
 			t.Errorf("a document that waits for the model is %s already", job.Status)
@@ -99,9 +125,11 @@ func TestAHangingModelHoldsNoSlot(t *testing.T) {
 func analyzed(t *testing.T, c *e2e.Client) (a presswork.Analysis) {
 	t.Helper()
 	body, _ := json.Marshal(map[string]any{"content": supper})
+
 	status, _, got := c.Do("POST", "/api/analysis", "application/json", body)
 	if err := json.Unmarshal(got, &a); err != nil || status != http.StatusOK {
 		t.Fatalf("%d %s (%v)", status, got, err)
 	}
+
 	return a
 }

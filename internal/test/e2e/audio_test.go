@@ -33,14 +33,17 @@ func recording(seconds int) []byte {
 	b := binary.LittleEndian.AppendUint32([]byte("RIFF"), 36+size)
 	b = append(b, "WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00\x80\x3e\x00\x00\x00\x7d\x00\x00\x02\x00\x10\x00data"...)
 	b = binary.LittleEndian.AppendUint32(b, size)
+
 	for n := range seconds * rate {
 		at := float64(n) / rate
+
 		v := int16(12000 * math.Sin(2*math.Pi*440*at))
 		if math.Mod(at, 2) > 1.5 {
 			v = 0
 		}
 		b = binary.LittleEndian.AppendUint16(b, uint16(v))
 	}
+
 	return b
 }
 
@@ -48,25 +51,30 @@ func recording(seconds int) []byte {
 func form(t testing.TB, name string, data []byte, fields ...string) (contentType string, body []byte) {
 	t.Helper()
 	var out bytes.Buffer
+
 	w := multipart.NewWriter(&out)
 	if data != nil {
 		part, err := w.CreateFormFile("file", name)
 		if err == nil {
 			_, err = part.Write(data)
 		}
+
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
+
 	for _, f := range fields {
 		name, value, _ := strings.Cut(f, "=")
 		if err := w.WriteField(name, value); err != nil {
 			t.Fatal(err)
 		}
 	}
+
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
+
 	return w.FormDataContentType(), out.Bytes()
 }
 
@@ -75,14 +83,22 @@ func ears(t testing.TB, base string, names ...string) string {
 	t.Helper()
 	var b strings.Builder
 	b.WriteString("models:\n")
+
 	for _, name := range names {
-		fmt.Fprintf(&b, "  - id: %q\n    capabilities: [transcription, speech]\n    audio: {part: 6s}\n    upstreams: [{base_url: %q}]\n", name, base)
+		fmt.Fprintf(
+			&b,
+			"  - id: %q\n    capabilities: [transcription, speech]\n    audio: {part: 6s}\n    upstreams: [{base_url: %q}]\n",
+			name,
+			base,
+		)
 	}
 	fmt.Fprintf(&b, "  - {id: chat, upstreams: [{base_url: %q, model: hello}]}\n", base)
+
 	path := filepath.Join(t.TempDir(), "models.yaml")
 	if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
+
 	return path
 }
 
@@ -106,6 +122,7 @@ type verbose struct {
 func hear(t *testing.T, c *e2e.Client, data []byte, fields ...string) (int, http.Header, []byte) {
 	t.Helper()
 	contentType, body := form(t, "meeting.wav", data, fields...)
+
 	return c.Do("POST", "/v1/audio/transcriptions", contentType, body)
 }
 
@@ -116,8 +133,19 @@ func TestRecordingsAreTranscribed(t *testing.T) {
 	t.Cleanup(web.Close)
 	host := strings.TrimPrefix(web.URL, "http://")
 	_, c := e2e.Serve(t, map[string]string{
-		"INFERENCE_CONFIG": ears(t, base, "ears", "ears-untimed", "ears-fail-at:1", "ears-limited", "ears-broken"),
-		"WORKER_QUEUES":    "audio,infer", "OUTBOUND_ALLOW_PRIVATE": host, "MAX_AUDIO_DURATION": "1m", "MAX_AUDIO_BYTES": "3000000",
+		"INFERENCE_CONFIG": ears(
+			t,
+			base,
+			"ears",
+			"ears-untimed",
+			"ears-fail-at:1",
+			"ears-limited",
+			"ears-broken",
+		),
+		"WORKER_QUEUES":          "audio,infer",
+		"OUTBOUND_ALLOW_PRIVATE": host,
+		"MAX_AUDIO_DURATION":     "1m",
+		"MAX_AUDIO_BYTES":        "3000000",
 	})
 	// Every format, of a recording that is sent as it is.
 	for format, want := range map[string]string{
@@ -131,14 +159,27 @@ func TestRecordingsAreTranscribed(t *testing.T) {
 		}
 	}
 	// A long one, cut at its pauses.
-	status, _, body := hear(t, c, recording(17), "model=ears", "response_format=verbose_json", "timestamp_granularities[]=word", "timestamp_granularities[]=segment", "prompt=Ada.")
+	status, _, body := hear(
+		t,
+		c,
+		recording(17),
+		"model=ears",
+		"response_format=verbose_json",
+		"timestamp_granularities[]=word",
+		"timestamp_granularities[]=segment",
+		"prompt=Ada.",
+	)
+
 	var got verbose
 	if err := json.Unmarshal(body, &got); err != nil || status != 200 {
 		t.Fatalf("%d %s", status, body)
 	}
-	if got.Duration != 17 || len(got.Segments) < 3 || len(got.Words) < 15 || !strings.HasPrefix(got.Presswork.ID, "req_") {
+
+	if got.Duration != 17 || len(got.Segments) < 3 || len(got.Words) < 15 ||
+		!strings.HasPrefix(got.Presswork.ID, "req_") {
 		t.Errorf("%s", body)
 	}
+
 	at := 0.0
 	for n, s := range got.Segments {
 		if s.ID != n || s.Start != at || n < len(got.Segments)-1 && math.Mod(s.End, 2) < 1.5 {
@@ -146,34 +187,51 @@ func TestRecordingsAreTranscribed(t *testing.T) {
 		}
 		at = s.End
 	}
+
 	parts := server.Recordings()[len(server.Recordings())-len(got.Segments):]
 	if p := parts[1].Fields["prompt"]; len(p) == 0 || !strings.HasPrefix(p[0], "Ada. one two") {
 		t.Errorf("the second part was not told how the first ended: %q", p)
 	}
 	// What came from elsewhere.
 	for _, url := range []string{web.URL + "/a.wav", "data:audio/wav;base64," + base64.StdEncoding.EncodeToString(recording(2)), "data:audio/wav;base64," + base64.RawURLEncoding.EncodeToString(recording(2))} {
-		if status, _, body := hear(t, c, nil, "model=ears", "response_format=text", "url="+url); status != 200 || string(body) != "one two\n" {
+		if status, _, body := hear(
+			t,
+			c,
+			nil,
+			"model=ears",
+			"response_format=text",
+			"url="+url,
+		); status != 200 ||
+			string(body) != "one two\n" {
 			t.Errorf("%.40s: %d %s", url, status, body)
 		}
 	}
 	// An engine without times.
 	status, header, body := hear(t, c, recording(9), "model=ears-untimed", "response_format=srt")
-	if status != 200 || header.Get("x-presswork-warning") != "times_missing" || !strings.HasPrefix(string(body), "1\n00:00:00,000 --> ") || !strings.Contains(string(body), "2\n00:00:0") {
+	if status != 200 || header.Get("x-presswork-warning") != "times_missing" ||
+		!strings.HasPrefix(string(body), "1\n00:00:00,000 --> ") ||
+		!strings.Contains(string(body), "2\n00:00:0") {
 		t.Errorf("%d %v %s", status, header, body)
 	}
 	// A part that failed is sent again, alone.
 	for _, model := range []string{"ears-fail-at:1", "ears-limited"} {
 		before := len(server.Recordings())
+
 		status, _, body := hear(t, c, recording(12), "model="+model, "response_format=text")
-		if sent := len(server.Recordings()) - before; status != 200 || strings.Count(string(body), "one") != 3 || sent != 4 {
+		if sent := len(
+			server.Recordings(),
+		) - before; status != 200 || strings.Count(string(body), "one") != 3 ||
+			sent != 4 {
 			t.Errorf("%s: %d %s after %d recordings", model, status, body, sent)
 		}
 	}
 	contentType, request := form(t, "a.bin", recording(1), "model=ears")
+
 	status, _, body = c.Do("POST", "/openai/v1/audio/translations", contentType, request)
 	if last := server.Recordings()[len(server.Recordings())-1]; status != 200 || last.Path != "/v1/audio/translations" {
 		t.Errorf("%d %s, sent to %s", status, body, last.Path)
 	}
+
 	status, _, body = c.Do("GET", "/v1/usage?group_by=model", "", nil)
 	if !strings.Contains(string(body), `"audio_seconds":34`) {
 		t.Errorf("%d %s", status, body)
@@ -221,18 +279,30 @@ func refused(t *testing.T, c *e2e.Client, host string) {
 			fields = nil
 		}
 		status, header, body := hear(t, c, tc.data, fields...)
+
 		var e struct {
 			Error struct{ Message, Type, Code, Param string }
 		}
-		if err := json.Unmarshal(body, &e); err != nil || e.Error.Message == "" || e.Error.Type == "" || header.Get("x-should-retry") == "" {
+		if err := json.Unmarshal(
+			body,
+			&e,
+		); err != nil || e.Error.Message == "" || e.Error.Type == "" ||
+			header.Get("x-should-retry") == "" {
 			t.Errorf("%s: %d %s", name, status, body)
 			continue
 		}
+
 		if tc.status != 0 && (status != tc.status || e.Error.Code != tc.code || e.Error.Param != tc.param) {
 			t.Errorf("%s: %d %s, want %d %s of %s", name, status, body, tc.status, tc.code, tc.param)
 		}
 	}
-	if status, _, body := c.Do("POST", "/v1/audio/transcriptions", "application/json", []byte(`{"model":"ears"}`)); status != 415 {
+
+	if status, _, body := c.Do(
+		"POST",
+		"/v1/audio/transcriptions",
+		"application/json",
+		[]byte(`{"model":"ears"}`),
+	); status != 415 {
 		t.Errorf("JSON: %d %s", status, body)
 	}
 }
@@ -245,10 +315,21 @@ func TestATranscriptionIsAJobThatSurvivesItsWorker(t *testing.T) {
 	_, c := f.API(env)
 	first := f.Worker(env)
 	contentType, body := form(t, "Meeting: one.wav", recording(24), "model=ears-hang-at:3", "response_format=srt")
-	status, header, answer := c.Do("POST", "/v1/audio/transcriptions", contentType, body, "Prefer", "respond-async", "Idempotency-Key", "a")
+
+	status, header, answer := c.Do(
+		"POST",
+		"/v1/audio/transcriptions",
+		contentType,
+		body,
+		"Prefer",
+		"respond-async",
+		"Idempotency-Key",
+		"a",
+	)
 	if status != 202 || header.Get("Preference-Applied") != "respond-async" {
 		t.Fatalf("%d %s", status, answer)
 	}
+
 	var accepted struct {
 		JobID string `json:"job_id"`
 	}
@@ -263,11 +344,14 @@ func TestATranscriptionIsAJobThatSurvivesItsWorker(t *testing.T) {
 	first.Signal(syscall.SIGKILL)
 	<-first.Ended()
 	f.Worker(env)
+
 	job := c.Wait(accepted.JobID)
-	if job.Status != presswork.Completed || job.Artifact == nil || job.Artifact.Filename != "Meeting_ one.srt" || !strings.HasPrefix(job.Artifact.ContentType, "application/x-subrip") {
+	if job.Status != presswork.Completed || job.Artifact == nil || job.Artifact.Filename != "Meeting_ one.srt" ||
+		!strings.HasPrefix(job.Artifact.ContentType, "application/x-subrip") {
 		t.Fatalf("%+v %+v", job, job.Artifact)
 	}
 	text := string(c.Download(job))
+
 	parts := strings.Count(text, " --> ") // of one segment each
 	if parts < 4 {
 		t.Errorf("%s", text)
@@ -276,10 +360,28 @@ func TestATranscriptionIsAJobThatSurvivesItsWorker(t *testing.T) {
 	if n := len(server.Recordings()); n != parts+1 {
 		t.Errorf("%d recordings of %d parts were sent", n, parts)
 	}
-	if status, header, again := c.Do("POST", "/v1/audio/transcriptions", contentType, body, "Prefer", "respond-async", "Idempotency-Key", "a"); status != 202 || header.Get("Idempotent-Replayed") != "true" || !strings.Contains(string(again), accepted.JobID) {
+
+	if status, header, again := c.Do(
+		"POST",
+		"/v1/audio/transcriptions",
+		contentType,
+		body,
+		"Prefer",
+		"respond-async",
+		"Idempotency-Key",
+		"a",
+	); status != 202 || header.Get("Idempotent-Replayed") != "true" ||
+		!strings.Contains(string(again), accepted.JobID) {
 		t.Errorf("the same again: %d %s", status, again)
 	}
-	if status, _, list := c.Do("GET", "/api/conversion?kind=transcription", "", nil); status != 200 || strings.Count(string(list), `"job_id"`) != 1 {
+
+	if status, _, list := c.Do(
+		"GET",
+		"/api/conversion?kind=transcription",
+		"",
+		nil,
+	); status != 200 ||
+		strings.Count(string(list), `"job_id"`) != 1 {
 		t.Errorf("%d %s", status, list)
 	}
 }
@@ -288,23 +390,45 @@ func TestSpeechIsPassedThrough(t *testing.T) {
 	t.Parallel()
 	server, base := inferencetest.Start(t)
 	_, c := e2e.Serve(t, map[string]string{
-		"INFERENCE_CONFIG": ears(t, base, "voice", "voice-cut", "voice-hang", "voice-fail-once", "voice-status:400", "voice-status:503", "ears"), "WORKER_QUEUES": "infer",
+		"INFERENCE_CONFIG": ears(
+			t,
+			base,
+			"voice",
+			"voice-cut",
+			"voice-hang",
+			"voice-fail-once",
+			"voice-status:400",
+			"voice-status:503",
+			"ears",
+		),
+		"WORKER_QUEUES": "infer",
 	})
+
 	say := func(model, more string) []byte {
 		return fmt.Appendf(nil, `{"model":%q,"input":"one two three","voice":"alloy"%s}`, model, more)
 	}
 	for _, model := range []string{"voice", "voice-fail-once"} {
-		status, header, body := c.Do("POST", "/v1/audio/speech", "application/json", say(model, `,"response_format":"mp3","speed":1.5,"unknown":1`))
+		status, header, body := c.Do(
+			"POST",
+			"/v1/audio/speech",
+			"application/json",
+			say(model, `,"response_format":"mp3","speed":1.5,"unknown":1`),
+		)
 		if status != 200 || header.Get("Content-Type") != "audio/mpeg" || string(body) != "one two three" {
 			t.Errorf("%s: %d %v %s", model, status, header, body)
 		}
 	}
-	if sent := string(server.Requests()[0].Raw); sent != `{"model":"voice","input":"one two three","voice":"alloy","response_format":"mp3","speed":1.5}` {
+
+	if sent := string(
+		server.Requests()[0].Raw,
+	); sent != `{"model":"voice","input":"one two three","voice":"alloy","response_format":"mp3","speed":1.5}` {
 		t.Errorf("sent %s", sent)
 	}
+
 	if status, _, body, err := c.Try("POST", "/v1/audio/speech", "application/json", say("voice-cut", "")); err == nil {
 		t.Errorf("half of it looks whole: %d %s", status, body)
 	}
+
 	for body, want := range map[string]string{
 		string(say("voice-status:400", "")):                `"code":"invalid_request"`,
 		string(say("voice-status:503", "")):                `"code":"upstream_unavailable"`,
@@ -317,29 +441,45 @@ func TestSpeechIsPassedThrough(t *testing.T) {
 		`{"model":"voice","voice":"alloy","input":"a"`:     `"code":"invalid_json"`,
 		`{"model":"voice","input":"a","voice":{"id":"x"}}`: `"param":"voice"`,
 	} {
-		if status, header, answer := c.Do("POST", "/v1/audio/speech", "application/json", []byte(body)); status < 400 || !strings.Contains(string(answer), want) || header.Get("x-should-retry") == "" {
+		if status, header, answer := c.Do(
+			"POST",
+			"/v1/audio/speech",
+			"application/json",
+			[]byte(body),
+		); status < 400 || !strings.Contains(string(answer), want) ||
+			header.Get("x-should-retry") == "" {
 			t.Errorf("%s: %d %s, want %s", body, status, answer, want)
 		}
 	}
 	// Who leaves frees the engine.
 	ctx, leave := context.WithCancel(t.Context())
-	req, err := http.NewRequestWithContext(ctx, "POST", c.Base+"/v1/audio/speech", bytes.NewReader(say("voice-hang", "")))
+
+	req, err := http.NewRequestWithContext(
+		ctx,
+		"POST",
+		c.Base+"/v1/audio/speech",
+		bytes.NewReader(say("voice-hang", "")),
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
 	req.Header.Set("Content-Type", "application/json")
+
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	begin := make([]byte, 13)
 	if _, err := io.ReadFull(res.Body, begin); err != nil || string(begin) != "one two three" {
 		t.Errorf("%q %v", begin, err)
 	}
 	leave()
 	res.Body.Close()
+
 	soon, cancel := context.WithTimeout(t.Context(), wait.Patience)
 	defer cancel()
+
 	if err := server.WaitLeft(soon, 1); err != nil {
 		t.Errorf("the engine speaks on: %v", err)
 	}
@@ -348,32 +488,62 @@ func TestSpeechIsPassedThrough(t *testing.T) {
 func TestTheCommandLineTranscribes(t *testing.T) {
 	t.Parallel()
 	server, base := inferencetest.Start(t)
-	_, c := e2e.Serve(t, map[string]string{"INFERENCE_CONFIG": ears(t, base, "ears", "ears-untimed", "ears-hang"), "WORKER_QUEUES": "audio", "API_KEY": "hush"})
+	_, c := e2e.Serve(
+		t,
+		map[string]string{
+			"INFERENCE_CONFIG": ears(t, base, "ears", "ears-untimed", "ears-hang"),
+			"WORKER_QUEUES":    "audio",
+			"API_KEY":          "hush",
+		},
+	)
+
 	file := filepath.Join(t.TempDir(), "Meeting.wav")
 	if err := os.WriteFile(file, recording(9), 0o600); err != nil {
 		t.Fatal(err)
 	}
+
 	run := func(args ...string) (stdout, stderr string, err error) {
-		cmd := exec.CommandContext(t.Context(), e2e.Binary(t), append([]string{"transcribe", "--server", c.Base + "/v1", file}, args...)...)
+		cmd := exec.CommandContext(
+			t.Context(),
+			e2e.Binary(t),
+			append([]string{"transcribe", "--server", c.Base + "/v1", file}, args...)...)
 		cmd.Env = append(os.Environ(), "PRESSWORK_API_KEY=hush")
 		var out, words bytes.Buffer
 		cmd.Stdout, cmd.Stderr = &out, &words
 		err = cmd.Run()
+
 		return out.String(), words.String(), err
 	}
-	if out, words, err := run("--language", "en"); err != nil || !strings.HasPrefix(out, "one two three") || words != "" {
+	if out, words, err := run(
+		"--language",
+		"en",
+	); err != nil || !strings.HasPrefix(out, "one two three") ||
+		words != "" {
 		t.Errorf("%q %q %v", out, words, err)
 	}
+
 	if f := server.Recordings()[0].Fields; f["language"][0] != "en" || f["model"][0] != "ears" {
 		t.Errorf("sent %v", f)
 	}
+
 	srt := file + ".srt"
-	if out, words, err := run("--format", "srt", "--model", "ears-untimed", "--translate", "-o", srt); err != nil || out != "" || !strings.Contains(words, "gives no times") {
+	if out, words, err := run(
+		"--format",
+		"srt",
+		"--model",
+		"ears-untimed",
+		"--translate",
+		"-o",
+		srt,
+	); err != nil || out != "" ||
+		!strings.Contains(words, "gives no times") {
 		t.Errorf("%q %q %v", out, words, err)
 	}
+
 	if b, err := os.ReadFile(srt); err != nil || !strings.HasPrefix(string(b), "1\n00:00:00,000 --> ") {
 		t.Errorf("%s %v", b, err)
 	}
+
 	for want, args := range map[string][]string{
 		`did you mean "srt"`: {"--format", "str"},
 		"does not support":   {"--model", "chat"},
@@ -388,19 +558,35 @@ func TestTheCommandLineTranscribes(t *testing.T) {
 	}
 	// An interruption cancels the job.
 	heard := len(server.Recordings())
-	cmd := exec.CommandContext(t.Context(), e2e.Binary(t), "transcribe", "--server", c.Base, "--key", "hush", "--model", "ears-hang", file)
+
+	cmd := exec.CommandContext(
+		t.Context(),
+		e2e.Binary(t),
+		"transcribe",
+		"--server",
+		c.Base,
+		"--key",
+		"hush",
+		"--model",
+		"ears-hang",
+		file,
+	)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
 	wait.Until(t, "the engine hears the recording", func() bool { return len(server.Recordings()) > heard })
+
 	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
 		t.Fatal(err)
 	}
+
 	if err := cmd.Wait(); cmd.ProcessState.ExitCode() != 130 {
 		t.Errorf("%v", err)
 	}
+
 	soon, cancel := context.WithTimeout(t.Context(), wait.Patience)
 	defer cancel()
+
 	if err := server.WaitLeft(soon, 1); err != nil {
 		t.Errorf("the engine works on: %v", err)
 	}

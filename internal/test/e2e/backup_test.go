@@ -26,10 +26,12 @@ func TestWhatWasBackedUpIsRestored(t *testing.T) {
 
 	restored := map[string]string{"PDF_OUTPUT_DIR": dir + "/restored", "DATA_DIR": dir + "/data"}
 	command(t, restored, "restore", dir+"/backup", dir+"/data/redis")
+
 	_, c = e2e.Serve(t, restored)
 	if !bytes.Equal(c.Download(c.Job(printed.ID)), pdf) {
 		t.Error("the artifact is another one")
 	}
+
 	if job := c.Completed(open); job.Artifact == nil {
 		t.Errorf("%+v", job)
 	}
@@ -39,10 +41,12 @@ func TestWhatWasBackedUpIsRestored(t *testing.T) {
 func command(t *testing.T, env map[string]string, args ...string) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), e2e.Binary(t), args...)
+
 	cmd.Env = os.Environ()
 	for name, value := range env {
 		cmd.Env = append(cmd.Env, name+"="+value)
 	}
+
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %v\n%s", args, err, out)
 	}

@@ -20,6 +20,7 @@ func BenchmarkTranscriptions(b *testing.B) {
 	const rounds = 40
 	_, base := inferencetest.Start(b)
 	models := filepath.Join(b.TempDir(), "models.yaml")
+
 	text := fmt.Sprintf("models: [{id: ears, capabilities: [transcription], upstreams: [{base_url: %q}]}]", base)
 	if err := os.WriteFile(models, []byte(text), 0o600); err != nil {
 		b.Fatal(err)
@@ -28,18 +29,23 @@ func BenchmarkTranscriptions(b *testing.B) {
 	contentType, body := form(b, "a.wav", recording(5<<20/32000), "model=ears", "response_format=json")
 	ask := func(address string) time.Duration {
 		began := time.Now()
+
 		res, err := http.Post(address, contentType, bytes.NewReader(body))
 		if err != nil {
 			b.Fatal(err)
 		}
 		defer res.Body.Close()
+
 		if answer, err := io.ReadAll(res.Body); err != nil || res.StatusCode != http.StatusOK {
 			b.Fatalf("%d %s %v", res.StatusCode, answer, err)
 		}
+
 		return time.Since(began)
 	}
+
 	for b.Loop() {
 		var direct, ours []time.Duration
+
 		for n := range rounds + 3 {
 			d, o := ask(base+"/audio/transcriptions"), ask(client.Base+"/v1/audio/transcriptions")
 			if n >= 3 {
@@ -49,7 +55,18 @@ func BenchmarkTranscriptions(b *testing.B) {
 		added := func(q float64) time.Duration {
 			return (quantile(ours, q) - quantile(direct, q)).Round(100 * time.Microsecond)
 		}
-		b.Logf("direct min %s p50 %s; ours min %s p50 %s", quantile(direct, 0), quantile(direct, .5), quantile(ours, 0), quantile(ours, .5))
-		report(b, "transcription of a recording of 5 MB, more than the engine's own time", fmt.Sprintf("min %s, p50 %s, p90 %s", added(0), added(.5), added(.9)), "p50 < 30 ms")
+		b.Logf(
+			"direct min %s p50 %s; ours min %s p50 %s",
+			quantile(direct, 0),
+			quantile(direct, .5),
+			quantile(ours, 0),
+			quantile(ours, .5),
+		)
+		report(
+			b,
+			"transcription of a recording of 5 MB, more than the engine's own time",
+			fmt.Sprintf("min %s, p50 %s, p90 %s", added(0), added(.5), added(.9)),
+			"p50 < 30 ms",
+		)
 	}
 }

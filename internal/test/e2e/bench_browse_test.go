@@ -17,15 +17,25 @@ import (
 // BenchmarkSearchAndOpen is a search and its first result read, by a Browser that
 // knows nothing of the site: its robots.txt is asked for, too.
 func BenchmarkSearchAndOpen(b *testing.B) {
-	article := "<!doctype html><title>Birds</title><nav>" + strings.Repeat(`<a href="/n">elsewhere</a> `, 200) + "</nav><article>" +
-		strings.Repeat(`<h2>Birds</h2><p>Birds fly, and <a href="/eggs">lay eggs</a>, and sing in the morning, some of them all day long.</p><ul><li>one<li>two</ul>`, 300) + "</article>"
+	article := "<!doctype html><title>Birds</title><nav>" + strings.Repeat(
+		`<a href="/n">elsewhere</a> `,
+		200,
+	) + "</nav><article>" +
+		strings.Repeat(
+			`<h2>Birds</h2><p>Birds fly, and <a href="/eggs">lay eggs</a>, and sing in the morning, some of them all day long.</p><ul><li>one<li>two</ul>`,
+			300,
+		) + "</article>"
 	var server *httptest.Server
 	server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/search":
 			results := make([]inference.SearchResult, 20)
 			for i := range results {
-				results[i] = inference.SearchResult{Title: "Birds", URL: fmt.Sprintf("%s/birds?%d", server.URL, i), Content: strings.Repeat("Birds fly. ", 20)}
+				results[i] = inference.SearchResult{
+					Title:   "Birds",
+					URL:     fmt.Sprintf("%s/birds?%d", server.URL, i),
+					Content: strings.Repeat("Birds fly. ", 20),
+				}
 			}
 			json.NewEncoder(w).Encode(map[string]any{"results": results})
 		case "/birds":
@@ -36,17 +46,24 @@ func BenchmarkSearchAndOpen(b *testing.B) {
 		}
 	}))
 	b.Cleanup(server.Close)
+
 	policy, err := guard.New(guard.Options{Allow: server.Listener.Addr().String()})
 	if err != nil {
 		b.Fatal(err)
 	}
 	call := func(s *browse.Session, name, arguments string) {
-		if r, err := s.Call(b.Context(), inference.BuiltinCall{Name: name, Arguments: arguments}); err != nil || r.Failed {
+		if r, err := s.Call(
+			b.Context(),
+			inference.BuiltinCall{Name: name, Arguments: arguments},
+		); err != nil ||
+			r.Failed {
 			b.Errorf("%s: %v %s", name, err, r.Output)
 		}
 	}
+
 	for b.Loop() {
 		var took []time.Duration
+
 		for range 100 {
 			searcher, err := browse.NewSearcher(browse.SearchOptions{SearXNG: server.URL, Policy: policy})
 			if err != nil {
@@ -58,7 +75,21 @@ func BenchmarkSearchAndOpen(b *testing.B) {
 			call(session, inference.OpenFunction, `{"id":0}`)
 			took = append(took, time.Since(began))
 		}
-		report(b, fmt.Sprintf("`browser_search`: a search, and a local page of %d KB opened, without scripts", len(article)>>10), fmt.Sprintf("p50 %s, p99 %s",
-			quantile(took, 0.5).Round(100*time.Microsecond), quantile(took, 0.99).Round(100*time.Microsecond)), "< 100 ms")
+		report(
+			b,
+			fmt.Sprintf(
+				"`browser_search`: a search, and a local page of %d KB opened, without scripts",
+				len(article)>>10,
+			),
+			fmt.Sprintf(
+				"p50 %s, p99 %s",
+				quantile(
+					took,
+					0.5,
+				).Round(100*time.Microsecond),
+				quantile(took, 0.99).Round(100*time.Microsecond),
+			),
+			"< 100 ms",
+		)
 	}
 }

@@ -14,10 +14,12 @@ import (
 func BenchmarkThemeChoice(b *testing.B) {
 	const rounds = 15
 	dir := b.TempDir()
+
 	source := filepath.Join(dir, "report.md")
 	if err := os.WriteFile(source, []byte(threePages("")), 0o644); err != nil {
 		b.Fatal(err)
 	}
+
 	run := func(cache string, flags ...string) time.Duration {
 		cmd := md2pdf(b, append(flags, "-o", filepath.Join(dir, "out.pdf"), source)...)
 		return wall(b, inCache(cmd, filepath.Join(dir, cache)))
@@ -25,14 +27,25 @@ func BenchmarkThemeChoice(b *testing.B) {
 	for b.Loop() {
 		run("warm", "--ai-theme")
 		var cold, warm []time.Duration
+
 		for i := range rounds {
 			// The theme is the one that is chosen, so that the page is the same.
 			plain := run("none", "--theme", "corporate")
 			cold = append(cold, run(fmt.Sprint("cold", i), "--ai-theme")-plain)
 			warm = append(warm, run("warm", "--ai-theme")-plain)
 		}
-		report(b, "`md2pdf --ai-theme`, three pages, whole process, more than with a theme named", fmt.Sprint(quantile(cold, 0.5).Round(time.Millisecond)), "≤ 30 ms")
-		report(b, "the same with the answer in the cache", fmt.Sprint(quantile(warm, 0.5).Round(time.Millisecond)), "stated")
+		report(
+			b,
+			"`md2pdf --ai-theme`, three pages, whole process, more than with a theme named",
+			fmt.Sprint(quantile(cold, 0.5).Round(time.Millisecond)),
+			"≤ 30 ms",
+		)
+		report(
+			b,
+			"the same with the answer in the cache",
+			fmt.Sprint(quantile(warm, 0.5).Round(time.Millisecond)),
+			"stated",
+		)
 	}
 }
 

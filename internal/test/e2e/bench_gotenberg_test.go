@@ -50,6 +50,7 @@ func againstGotenberg(b *testing.B, browser, how, goal string) {
 		}
 		close(todo)
 		began := time.Now()
+
 		var wg sync.WaitGroup
 		for range clients {
 			wg.Go(func() {
@@ -59,18 +60,25 @@ func againstGotenberg(b *testing.B, browser, how, goal string) {
 			})
 		}
 		wg.Wait()
+
 		return fewer / time.Since(began).Seconds()
 	}
+
 	for b.Loop() {
 		ours()
 		theirs()
 		var ratios, speeds, floors []float64
+
 		for range blocks {
 			floor, speed := theirs(), ours()
 			speeds, floors, ratios = append(speeds, speed), append(floors, floor), append(ratios, speed/floor)
 		}
-		report(b, "the reference document, REST to downloaded PDF, eight clients, against Gotenberg 8.31.0 and its text with five rules, "+how,
-			fmt.Sprintf("%.1f × (%.1f/s against %.1f/s)", median(ratios), median(speeds), median(floors)), goal)
+		report(
+			b,
+			"the reference document, REST to downloaded PDF, eight clients, against Gotenberg 8.31.0 and its text with five rules, "+how,
+			fmt.Sprintf("%.1f × (%.1f/s against %.1f/s)", median(ratios), median(speeds), median(floors)),
+			goal,
+		)
 	}
 }
 
@@ -80,31 +88,53 @@ type gotenberg string
 // startGotenberg starts the one that `make bench` has built, with a browser.
 func startGotenberg(b *testing.B, browser string) gotenberg {
 	b.Helper()
+
 	binary := filepath.Join(os.Getenv("PRESSWORK_PEERS"), "gotenberg")
 	if _, err := os.Stat(binary); err != nil || os.Getenv("PRESSWORK_PEERS") == "" {
 		b.Skip("Gotenberg is not built; `make bench` builds it")
 	}
 	port := freeport.Take(b)
 	home := b.TempDir()
-	cmd := exec.Command(binary, "--api-bind-ip=127.0.0.1", "--api-port="+port, "--chromium-auto-start", "--chromium-restart-after=0")
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "TMPDIR=" + home, "OTEL_LOGS_EXPORTER=none", "OTEL_METRICS_EXPORTER=none", "OTEL_TRACES_EXPORTER=none",
-		"CHROMIUM_BIN_PATH=" + browser, "CHROMIUM_HYPHEN_DATA_DIR_PATH=" + home}
+	cmd := exec.Command(
+		binary,
+		"--api-bind-ip=127.0.0.1",
+		"--api-port="+port,
+		"--chromium-auto-start",
+		"--chromium-restart-after=0",
+	)
+
+	cmd.Env = []string{
+		"PATH=" + os.Getenv(
+			"PATH",
+		),
+		"HOME=" + home,
+		"TMPDIR=" + home,
+		"OTEL_LOGS_EXPORTER=none",
+		"OTEL_METRICS_EXPORTER=none",
+		"OTEL_TRACES_EXPORTER=none",
+		"CHROMIUM_BIN_PATH=" + browser,
+		"CHROMIUM_HYPHEN_DATA_DIR_PATH=" + home,
+	}
 	for _, unused := range []string{"PDFTK", "LIBREOFFICE", "UNOCONVERTER", "PDFCPU", "EXIFTOOL", "QPDF"} {
 		cmd.Env = append(cmd.Env, unused+"_BIN_PATH=/bin/true")
 	}
+
 	if err := cmd.Start(); err != nil {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
+
 	base := "http://127.0.0.1:" + port
 	for deadline := time.Now().Add(30 * time.Second); ; {
 		res, err := http.Get(base + "/health")
 		if err == nil {
 			res.Body.Close()
+
 			if res.StatusCode == http.StatusOK {
 				return gotenberg(base + "/forms/chromium/convert/markdown")
 			}
 		}
+
 		if time.Now().After(deadline) {
 			b.Fatalf("Gotenberg does not answer: %v", err)
 		}
@@ -116,7 +146,11 @@ func (g gotenberg) convert(b *testing.B, content string) {
 	page := fewRules(b, "")
 	var body bytes.Buffer
 	form := multipart.NewWriter(&body)
-	files := map[string]string{"index.html": strings.Replace(page.HTML, "</body>", `{{ toHTML "file.md" }}</body>`, 1), "file.md": content}
+
+	files := map[string]string{
+		"index.html": strings.Replace(page.HTML, "</body>", `{{ toHTML "file.md" }}</body>`, 1),
+		"file.md":    content,
+	}
 	for name, text := range files {
 		w, err := form.CreateFormFile("files", name)
 		if err != nil {
@@ -125,16 +159,19 @@ func (g gotenberg) convert(b *testing.B, content string) {
 		}
 		io.WriteString(w, text)
 	}
+
 	for _, name := range []string{"generateTaggedPdf", "generateDocumentOutline", "preferCssPageSize", "printBackground"} {
 		form.WriteField(name, "true")
 	}
 	form.Close()
+
 	res, err := http.Post(string(g), form.FormDataContentType(), &body)
 	if err != nil {
 		b.Error(err)
 		return
 	}
 	defer res.Body.Close()
+
 	pdf, err := io.ReadAll(res.Body)
 	if err != nil || res.StatusCode != http.StatusOK || !bytes.HasPrefix(pdf, []byte("%PDF")) {
 		b.Errorf("Gotenberg answered %d: %.200s (%v)", res.StatusCode, pdf, err)

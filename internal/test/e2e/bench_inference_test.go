@@ -37,43 +37,52 @@ func newChatter(base string) *chatter {
 // and for each token how long it was on its way.
 func (c *chatter) stream(ctx context.Context, model string) (first time.Duration, delays []time.Duration, err error) {
 	body := fmt.Sprintf(`{"model":%q,"stream":true,"messages":[{"role":"user","content":"Hi"}]}`, model)
+
 	req, err := http.NewRequestWithContext(ctx, "POST", c.base+"/chat/completions", strings.NewReader(body))
 	if err != nil {
 		return 0, nil, err
 	}
 	req.Header.Set("Content-Type", "application/json")
 	began := inferencetest.Clock()
+
 	res, err := c.http.Do(req)
 	if err != nil {
 		return 0, nil, err
 	}
 	defer res.Body.Close()
+
 	if res.StatusCode != http.StatusOK {
 		b, _ := io.ReadAll(res.Body)
 		return 0, nil, fmt.Errorf("%s: %s", res.Status, b)
 	}
 	marker := []byte(`"content":"`)
+
 	whole := false
 	for lines := bufio.NewScanner(res.Body); lines.Scan(); {
 		whole = whole || bytes.Equal(lines.Bytes(), []byte("data: [DONE]"))
+
 		_, after, ok := bytes.Cut(lines.Bytes(), marker)
 		if !ok {
 			continue
 		}
 		text, _, _ := bytes.Cut(after, []byte(`"`))
+
 		stamp, err := strconv.ParseInt(string(text), 10, 64)
 		if err != nil {
 			continue
 		}
+
 		now := inferencetest.Clock()
 		if len(delays) == 0 {
 			first = now - began
 		}
 		delays = append(delays, now-time.Duration(stamp))
 	}
+
 	if !whole {
 		return 0, nil, fmt.Errorf("the stream ended after %d tokens", len(delays))
 	}
+
 	return first, delays, nil
 }
 
@@ -81,10 +90,12 @@ func (c *chatter) stream(ctx context.Context, model string) (first time.Duration
 func (c *chatter) load(b *testing.B, streams, rounds int, model string) (firsts, delays []time.Duration) {
 	b.Helper()
 	var mu sync.Mutex
+
 	var wg sync.WaitGroup
 	for i := range streams {
 		wg.Go(func() {
 			time.Sleep(time.Duration(i) * time.Second / time.Duration(streams)) // the schedule of the load
+
 			for range rounds {
 				first, each, err := c.stream(b.Context(), model)
 				mu.Lock()
@@ -97,24 +108,29 @@ func (c *chatter) load(b *testing.B, streams, rounds int, model string) (firsts,
 		})
 	}
 	wg.Wait()
+
 	return firsts, delays
 }
 
 // benchModels writes a models.yaml that knows the scenarios of the benchmark.
 func benchModels(b *testing.B, base string, names ...string) string {
 	b.Helper()
+
 	var models []map[string]any
 	for _, name := range names {
 		models = append(models, map[string]any{"id": name, "upstreams": []any{map[string]any{"base_url": base}}})
 	}
+
 	text, err := json.Marshal(map[string]any{"models": models}) // JSON is YAML
 	if err != nil {
 		b.Fatal(err)
 	}
+
 	path := filepath.Join(b.TempDir(), "models.yaml")
 	if err := os.WriteFile(path, text, 0o600); err != nil {
 		b.Fatal(err)
 	}
+
 	return path
 }
 
@@ -123,13 +139,18 @@ func benchModels(b *testing.B, base string, names ...string) string {
 func BenchmarkCompletions(b *testing.B) {
 	const blocks, rounds, model = 3, 3, "stamps:100@50"
 	_, base := inferencetest.Start(b)
-	_, client := e2e.Serve(b, map[string]string{"INFERENCE_CONFIG": benchModels(b, base, model), "WORKER_QUEUES": "infer"})
+	_, client := e2e.Serve(
+		b,
+		map[string]string{"INFERENCE_CONFIG": benchModels(b, base, model), "WORKER_QUEUES": "infer"},
+	)
 	gateways := append([]gateway{{"", newChatter(client.Base + "/v1")}}, startPeers(b, base, model)...)
 	direct := newChatter(base)
+
 	for b.Loop() {
 		// Five is what one process of a gateway in Python bears.
 		for _, streams := range []int{50, 5} {
 			firsts, delays := map[string][]time.Duration{}, map[string][]time.Duration{}
+
 			block := func(name string, c *chatter, rounds int) {
 				f, d := c.load(b, streams, rounds, model)
 				firsts[name], delays[name] = append(firsts[name], f...), append(delays[name], d...)
@@ -137,8 +158,10 @@ func BenchmarkCompletions(b *testing.B) {
 			for _, g := range gateways {
 				block("warm", g.chatter, 1)
 			}
+
 			for range blocks {
 				block("direct", direct, rounds)
+
 				for _, g := range gateways {
 					block(g.name, g.chatter, rounds)
 				}
@@ -146,13 +169,18 @@ func BenchmarkCompletions(b *testing.B) {
 			added := func(all map[string][]time.Duration, name string, q float64) time.Duration {
 				return (quantile(all[name], q) - quantile(all["direct"], q)).Round(100 * time.Microsecond)
 			}
+
 			for _, g := range gateways {
 				first, each := "stated", "stated"
 				if g.name == "" && streams == 50 {
 					first, each = "p50 ≤ 3 ms, p99 ≤ 15 ms", "p99 ≤ 15 ms"
 				}
-				report(b, fmt.Sprintf("%stime to the first token, %d streams, more than the model's own", g.name, streams),
-					fmt.Sprintf("p50 %s, p99 %s", added(firsts, g.name, 0.5), added(firsts, g.name, 0.99)), first)
+				report(
+					b,
+					fmt.Sprintf("%stime to the first token, %d streams, more than the model's own", g.name, streams),
+					fmt.Sprintf("p50 %s, p99 %s", added(firsts, g.name, 0.5), added(firsts, g.name, 0.99)),
+					first,
+				)
 				report(b, fmt.Sprintf("%sdelay of each token, %d streams, more than the model's own", g.name, streams),
 					fmt.Sprintf("p50 %s, p99 %s", added(delays, g.name, 0.5), added(delays, g.name, 0.99)), each)
 			}
@@ -173,10 +201,17 @@ func manyStreams(b *testing.B, streams, tokens, rate int) {
 	model := fmt.Sprintf("stamps:%d@%d", tokens, rate)
 	_, base := inferencetest.Start(b)
 	node, client := e2e.Serve(b, map[string]string{
-		"INFERENCE_CONFIG": benchModels(b, base, model), "WORKER_QUEUES": "infer", "INFERENCE_CONCURRENCY": fmt.Sprint(streams),
+		"INFERENCE_CONFIG": benchModels(
+			b,
+			base,
+			model,
+		),
+		"WORKER_QUEUES":         "infer",
+		"INFERENCE_CONCURRENCY": fmt.Sprint(streams),
 	})
 	c := newChatter(client.Base + "/v1")
 	memory := make(chan float64)
+
 	go func() {
 		time.Sleep(time.Duration(tokens/rate)*time.Second - time.Second) // all of them are running
 		memory <- treeMemory(b, node.PID())
@@ -187,6 +222,7 @@ func manyStreams(b *testing.B, streams, tokens, rate int) {
 	each := func(spent time.Duration) string {
 		return (spent / time.Duration(len(delays)+1)).Round(100 * time.Nanosecond).String()
 	}
+
 	ours, others = treeCPU(b, node.PID())-ours, ownCPU(b)-others
 	if want := streams * tokens; len(delays) != want {
 		b.Errorf("%d of %d tokens arrived", len(delays), want)
@@ -198,11 +234,29 @@ func manyStreams(b *testing.B, streams, tokens, rate int) {
 	}
 	what := fmt.Sprintf("%d streams of %d tokens a second, %d tokens", streams, rate, streams*tokens)
 	delayed := func(all []time.Duration) string {
-		return fmt.Sprintf("p50 %s, p99 %s", quantile(all, 0.5).Round(100*time.Microsecond), quantile(all, 0.99).Round(100*time.Microsecond))
+		return fmt.Sprintf(
+			"p50 %s, p99 %s",
+			quantile(all, 0.5).Round(100*time.Microsecond),
+			quantile(all, 0.99).Round(100*time.Microsecond),
+		)
 	}
-	report(b, what, fmt.Sprintf("none lost, %.0f tokens/s, each delayed %s; after the first two seconds %s", float64(len(delays))/took.Seconds(),
-		delayed(delays), delayed(running)), "none lost")
-	report(b, what+": CPU time of a token", fmt.Sprintf("%s, and %s in the model and the clients", each(ours), each(others)), "stated")
+	report(
+		b,
+		what,
+		fmt.Sprintf(
+			"none lost, %.0f tokens/s, each delayed %s; after the first two seconds %s",
+			float64(len(delays))/took.Seconds(),
+			delayed(delays),
+			delayed(running),
+		),
+		"none lost",
+	)
+	report(
+		b,
+		what+": CPU time of a token",
+		fmt.Sprintf("%s, and %s in the model and the clients", each(ours), each(others)),
+		"stated",
+	)
 	report(b, what+": memory of the whole process tree (PSS)", fmt.Sprintf("%.0f MiB", <-memory), "stated")
 }
 
@@ -215,27 +269,52 @@ type gateway struct {
 // startPeers starts LiteLLM's proxy where `make bench` has installed it.
 func startPeers(b *testing.B, base, model string) []gateway {
 	b.Helper()
+
 	peers := filepath.Join(os.Getenv("PRESSWORK_PEERS"), "litellm")
 	if _, err := os.Stat(peers); err != nil || os.Getenv("PRESSWORK_PEERS") == "" {
 		b.Log("LiteLLM is not installed; `make bench` installs it where Python is")
 		return nil
 	}
 	config := filepath.Join(b.TempDir(), "litellm.yaml")
-	text := fmt.Sprintf("model_list: [{model_name: %q, litellm_params: {model: %q, api_base: %q, api_key: none}}]\n", model, "openai/"+model, base)
+
+	text := fmt.Sprintf(
+		"model_list: [{model_name: %q, litellm_params: {model: %q, api_base: %q, api_key: none}}]\n",
+		model,
+		"openai/"+model,
+		base,
+	)
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		b.Fatal(err)
 	}
 	const host = "127.0.0.1"
 	port := freeport.Take(b)
 	address := host + ":" + port
-	cmd := exec.Command("python3", filepath.Join(peers, "bin/litellm"), "--config", config, "--host", host, "--port", port, "--telemetry", "False")
-	cmd.Env = append(os.Environ(), "PYTHONPATH="+peers, "LITELLM_LOCAL_MODEL_COST_MAP=True", "LITELLM_DANGEROUSLY_PERMIT_WEAK_OR_UNSET_MASTER_KEY=true")
+	cmd := exec.Command(
+		"python3",
+		filepath.Join(peers, "bin/litellm"),
+		"--config",
+		config,
+		"--host",
+		host,
+		"--port",
+		port,
+		"--telemetry",
+		"False",
+	)
+	cmd.Env = append(
+		os.Environ(),
+		"PYTHONPATH="+peers,
+		"LITELLM_LOCAL_MODEL_COST_MAP=True",
+		"LITELLM_DANGEROUSLY_PERMIT_WEAK_OR_UNSET_MASTER_KEY=true",
+	)
 	var log bytes.Buffer
+
 	cmd.Stdout, cmd.Stderr = &log, &log
 	if err := cmd.Start(); err != nil {
 		b.Fatal(err)
 	}
 	ended := make(chan struct{})
+
 	go func() {
 		cmd.Wait()
 		close(ended)
@@ -244,16 +323,22 @@ func startPeers(b *testing.B, base, model string) []gateway {
 		cmd.Process.Kill()
 		<-ended
 	})
+
 	for deadline := time.Now().Add(2 * time.Minute); ; {
 		if res, err := http.Get("http://" + address + "/health/liveliness"); err == nil {
 			res.Body.Close()
-			return []gateway{{"LiteLLM " + litellmVersion(peers) + ", one process: ", newChatter("http://" + address + "/v1")}}
+
+			return []gateway{
+				{"LiteLLM " + litellmVersion(peers) + ", one process: ", newChatter("http://" + address + "/v1")},
+			}
 		}
+
 		select {
 		case <-ended:
 			b.Fatalf("LiteLLM ended at its start:\n%s", log.String())
 		case <-time.After(200 * time.Millisecond):
 		}
+
 		if time.Now().After(deadline) {
 			b.Fatal("LiteLLM did not answer within two minutes")
 		}
@@ -265,5 +350,6 @@ func litellmVersion(dir string) string {
 	if len(found) != 1 {
 		return ""
 	}
+
 	return strings.TrimSuffix(strings.TrimPrefix(filepath.Base(found[0]), "litellm-"), ".dist-info")
 }

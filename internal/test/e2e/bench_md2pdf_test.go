@@ -17,10 +17,20 @@ import (
 func threePages(seed string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Quarterly report %s\n\n", seed)
+
 	for i := range 8 {
-		fmt.Fprintf(&b, "## Section %d\n\n%s\n\n- one\n- two\n- three\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```go\nfunc main() { println(%d) }\n```\n\n",
-			i, strings.Repeat("The figures of the quarter are in, and they say what **everybody** hoped they would say. ", 8), i)
+		fmt.Fprintf(
+			&b,
+			"## Section %d\n\n%s\n\n- one\n- two\n- three\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```go\nfunc main() { println(%d) }\n```\n\n",
+			i,
+			strings.Repeat(
+				"The figures of the quarter are in, and they say what **everybody** hoped they would say. ",
+				8,
+			),
+			i,
+		)
 	}
+
 	return b.String()
 }
 
@@ -30,9 +40,11 @@ func wall(b *testing.B, cmd *exec.Cmd) time.Duration {
 	began := time.Now()
 	out, err := cmd.CombinedOutput()
 	took := time.Since(began)
+
 	if err != nil {
 		b.Fatalf("%v: %v\n%s", cmd.Args, err, out)
 	}
+
 	return took
 }
 
@@ -43,10 +55,12 @@ func md2pdf(b *testing.B, args ...string) *exec.Cmd {
 func BenchmarkMd2pdfAgainstOthers(b *testing.B) {
 	const rounds = 7
 	dir := b.TempDir()
+
 	source := filepath.Join(dir, "report.md")
 	if err := os.WriteFile(source, []byte(threePages("")), 0o644); err != nil {
 		b.Fatal(err)
 	}
+
 	peers := os.Getenv("PRESSWORK_PEERS")
 	if _, err := os.Stat(filepath.Join(peers, ".done")); peers == "" || err != nil {
 		b.Skip("the converters to compare with are not installed; `make bench` installs them where npm and Python are")
@@ -56,18 +70,31 @@ func BenchmarkMd2pdfAgainstOthers(b *testing.B) {
 	mdToPDF := func() time.Duration {
 		cmd := exec.Command(filepath.Join(peers, "npm/node_modules/.bin/md-to-pdf"), source, "--launch-options",
 			`{"executablePath":"/usr/lib/chromium/chromium-headless-shell","args":["--no-sandbox"]}`)
+
 		return wall(b, cmd)
 	}
 	pandoc := func() time.Duration {
-		cmd := exec.Command(filepath.Join(peers, "python/pypandoc/files/pandoc"), source, "--standalone", "--metadata", "title=Report",
-			"--pdf-engine", filepath.Join(peers, "weasyprint"), "-o", filepath.Join(dir, "pandoc.pdf"))
+		cmd := exec.Command(
+			filepath.Join(peers, "python/pypandoc/files/pandoc"),
+			source,
+			"--standalone",
+			"--metadata",
+			"title=Report",
+			"--pdf-engine",
+			filepath.Join(peers, "weasyprint"),
+			"-o",
+			filepath.Join(dir, "pandoc.pdf"),
+		)
 		cmd.Env = append(os.Environ(), "PYTHONPATH="+filepath.Join(peers, "python"))
+
 		return wall(b, cmd)
 	}
+
 	for b.Loop() {
 		ours()
 		mdToPDF()
 		pandoc()
+
 		var a, m, p []time.Duration
 		for range rounds {
 			a, m, p = append(a, ours()), append(m, mdToPDF()), append(p, pandoc())
@@ -75,7 +102,13 @@ func BenchmarkMd2pdfAgainstOthers(b *testing.B) {
 		mine := quantile(a, 0.5)
 		ratio := func(other []time.Duration) string {
 			o := quantile(other, 0.5)
-			return fmt.Sprintf("%.2f × (%s against %s)", mine.Seconds()/o.Seconds(), mine.Round(time.Millisecond), o.Round(time.Millisecond))
+
+			return fmt.Sprintf(
+				"%.2f × (%s against %s)",
+				mine.Seconds()/o.Seconds(),
+				mine.Round(time.Millisecond),
+				o.Round(time.Millisecond),
+			)
 		}
 		report(b, "`md2pdf`, three pages, whole process, against md-to-pdf (npm)", ratio(m), "≤ 0.4 ×")
 		report(b, "`md2pdf`, three pages, whole process, against pandoc + WeasyPrint", ratio(p), "≤ 1 ×")
@@ -88,27 +121,38 @@ func BenchmarkMd2pdfBatch(b *testing.B) {
 	dir := b.TempDir()
 	var sources []string
 	var pages []presswork.Page
+
 	for i := range files {
 		text := threePages(fmt.Sprint(i))
+
 		source := filepath.Join(dir, fmt.Sprintf("%02d.md", i))
 		if err := os.WriteFile(source, []byte(text), 0o644); err != nil {
 			b.Fatal(err)
 		}
 		sources, pages = append(sources, source), append(pages, compose(b, text))
 	}
+
 	ours := func() float64 {
-		return files / wall(b, md2pdf(b, append([]string{"-o", filepath.Join(dir, "out") + "/"}, sources...)...)).Seconds()
+		return files / wall(
+			b,
+			md2pdf(b, append([]string{"-o", filepath.Join(dir, "out") + "/"}, sources...)...),
+		).Seconds()
 	}
 	for b.Loop() {
 		ours()
 		raw.block(b, pages)
 		var ratios, speeds, floors []float64
+
 		for range rounds {
 			floor, speed := raw.block(b, pages), ours()
 			speeds, floors, ratios = append(speeds, speed), append(floors, floor), append(ratios, speed/floor)
 		}
-		report(b, "`md2pdf` of 50 files, whole process with the browser's start, against the raw browser already running",
-			fmt.Sprintf("%.2f × (%.1f/s against %.1f/s)", median(ratios), median(speeds), median(floors)), "≥ 0.7 ×")
+		report(
+			b,
+			"`md2pdf` of 50 files, whole process with the browser's start, against the raw browser already running",
+			fmt.Sprintf("%.2f × (%.1f/s against %.1f/s)", median(ratios), median(speeds), median(floors)),
+			"≥ 0.7 ×",
+		)
 	}
 }
 
@@ -117,6 +161,7 @@ func BenchmarkMd2pdfBatch(b *testing.B) {
 func BenchmarkPrintOptions(b *testing.B) {
 	const rounds = 5
 	dir := b.TempDir()
+
 	source := filepath.Join(dir, "long.md")
 	if err := os.WriteFile(source, []byte(long("cost", 45)), 0o644); err != nil {
 		b.Fatal(err)
@@ -124,10 +169,12 @@ func BenchmarkPrintOptions(b *testing.B) {
 	measure := func(flags ...string) (time.Duration, int64) {
 		out := filepath.Join(dir, "out.pdf")
 		took := wall(b, md2pdf(b, append(flags, "-o", out, source)...))
+
 		info, err := os.Stat(out)
 		if err != nil {
 			b.Fatal(err)
 		}
+
 		return took, info.Size()
 	}
 	variants := []struct {
@@ -139,26 +186,37 @@ func BenchmarkPrintOptions(b *testing.B) {
 		{"with a table of contents (two passes)", []string{"--toc"}, "≤ 1.7 ×"},
 		{"as PDF/A-2b", []string{"--pdf-a"}, "stated"},
 	}
+
 	for b.Loop() {
 		measure()
 		plain := []time.Duration{}
 		others := make([][]time.Duration, len(variants))
 		sizes := make([]int64, len(variants))
 		var size int64
+
 		for range rounds {
 			var took time.Duration
 			took, size = measure()
+
 			plain = append(plain, took)
 			for i, v := range variants {
 				took, sizes[i] = measure(v.flags...)
 				others[i] = append(others[i], took)
 			}
 		}
+
 		for i, v := range variants {
 			base, other := quantile(plain, 0.5), quantile(others[i], 0.5)
 			report(b, "45 sections, whole process, "+v.name+", against tagged with outline",
-				fmt.Sprintf("%.2f × the time (%s against %s), %.2f × the size", other.Seconds()/base.Seconds(),
-					other.Round(time.Millisecond), base.Round(time.Millisecond), float64(sizes[i])/float64(size)), v.target)
+				fmt.Sprintf(
+					"%.2f × the time (%s against %s), %.2f × the size",
+					other.Seconds()/base.Seconds(),
+					other.Round(
+						time.Millisecond,
+					),
+					base.Round(time.Millisecond),
+					float64(sizes[i])/float64(size),
+				), v.target)
 		}
 	}
 }

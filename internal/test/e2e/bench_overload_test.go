@@ -21,6 +21,7 @@ func BenchmarkOverload(b *testing.B) {
 	fleet, url := benchFleet(b)
 	_, c := fleet.API(map[string]string{"API_KEY": "hush", "QUEUE_MAX_JOBS": "100"})
 	fleet.Worker(nil)
+
 	rdb, err := tasks.Dial(url, 0)
 	if err != nil {
 		b.Fatal(err)
@@ -31,6 +32,7 @@ func BenchmarkOverload(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
+
 		return n
 	}
 	var n, refused, after atomic.Int64
@@ -40,6 +42,7 @@ func BenchmarkOverload(b *testing.B) {
 		if err != nil {
 			return err
 		}
+
 		status, head, answer, err := c.Try("POST", "/api/conversion", "application/json", body)
 		switch status {
 		case http.StatusAccepted:
@@ -52,25 +55,31 @@ func BenchmarkOverload(b *testing.B) {
 			refused.Add(1)
 			seconds, err := time.ParseDuration(head.Get("Retry-After") + "s")
 			after.Add(int64(seconds))
+
 			return err
 		default:
 			return fmt.Errorf("answered %d %s: %w", status, answer, err)
 		}
+
 		return nil
 	}
+
 	for b.Loop() {
 		throughput(b, c, 16, new(int), small) // browsers are started, pages composed once
 		// Turn and turn about, so that whatever else the machine does touches both.
 		var room, over, overFor, rate float64
 		var asked []string
+
 		for range rounds {
 			// As many as there is room for.
 			before, began := printed(), time.Now()
 			for time.Since(began) < length {
 				full := refused.Load()
+
 				if err := submit(); err != nil {
 					b.Fatal(err)
 				}
+
 				if refused.Load() > full {
 					time.Sleep(50 * time.Millisecond) // the load of this measurement
 				}
@@ -82,14 +91,17 @@ func BenchmarkOverload(b *testing.B) {
 			refused.Store(0)
 			after.Store(0)
 			before, began = printed(), time.Now()
+
 			statuses := make(chan string)
 			go func() {
 				statuses <- openLoop(b, 20, length, func() error {
 					id, _ := last.Load().(string)
+
 					status, _, body, err := c.Try("GET", "/api/conversion/"+id, "", nil)
 					if err == nil && status != http.StatusOK {
 						err = fmt.Errorf("answered %d %s", status, body)
 					}
+
 					return err
 				})
 			}()
@@ -99,9 +111,23 @@ func BenchmarkOverload(b *testing.B) {
 			asked = append(asked, <-statuses)
 		}
 		under, peak := over/overFor, room
-		report(b, fmt.Sprintf("documents printed while 3 × %.0f/s are submitted", peak), fmt.Sprintf("%.0f/s, %.0f %%", under, 100*under/peak), "≥ 90 %")
+		report(
+			b,
+			fmt.Sprintf("documents printed while 3 × %.0f/s are submitted", peak),
+			fmt.Sprintf("%.0f/s, %.0f %%", under, 100*under/peak),
+			"≥ 90 %",
+		)
 		report(b, "status of a job meanwhile", strings.Join(asked, "; "), "p99 < 50 ms")
-		report(b, "submissions beyond the bound", fmt.Sprintf("%d of the last %.0f refused with 429, retry-after %s on average",
-			refused.Load(), rate*length.Seconds(), (time.Duration(after.Load())/time.Duration(max(1, refused.Load()))).Round(100*time.Millisecond)), "429 with retry-after")
+		report(
+			b,
+			"submissions beyond the bound",
+			fmt.Sprintf(
+				"%d of the last %.0f refused with 429, retry-after %s on average",
+				refused.Load(),
+				rate*length.Seconds(),
+				(time.Duration(after.Load())/time.Duration(max(1, refused.Load()))).Round(100*time.Millisecond),
+			),
+			"429 with retry-after",
+		)
 	}
 }

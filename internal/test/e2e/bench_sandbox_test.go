@@ -17,6 +17,7 @@ func BenchmarkCodeInterpreter(b *testing.B) {
 		rounds = 40
 		code   = "import time\nt = time.perf_counter()\nx = sum(i * i for i in range(20000))\nprint(time.perf_counter() - t)"
 	)
+
 	box, err := sandbox.Open(b.Context(), sandbox.Options{})
 	if err != nil {
 		b.Fatal(err)
@@ -26,8 +27,10 @@ func BenchmarkCodeInterpreter(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
+
 		return p
 	}
+
 	cold, warm := newPool(), newPool()
 	if err := warm.Start(b.Context()); err != nil {
 		b.Fatal(err)
@@ -38,17 +41,22 @@ func BenchmarkCodeInterpreter(b *testing.B) {
 		start := time.Now()
 		output, err := f()
 		whole = time.Since(start)
+
 		if err != nil {
 			b.Fatal(err)
 		}
+
 		own, err := strconv.ParseFloat(output, 64)
 		if err != nil {
 			b.Fatalf("%v: %q", err, output)
 		}
+
 		return whole, whole - time.Duration(own*float64(time.Second))
 	}
+
 	for b.Loop() {
 		var first, next, begun, plain []time.Duration
+
 		for range rounds {
 			s, err := warm.Session(b.Context(), nil)
 			if err != nil {
@@ -62,6 +70,7 @@ func BenchmarkCodeInterpreter(b *testing.B) {
 			first = append(first, added)
 			_, added = timed(call)
 			next = append(next, added)
+
 			if err := s.Close(); err != nil {
 				b.Fatal(err)
 			}
@@ -72,6 +81,7 @@ func BenchmarkCodeInterpreter(b *testing.B) {
 				}
 				whole, _ := timed(call)
 				begun = append(begun, whole)
+
 				if err := s.Close(); err != nil {
 					b.Fatal(err)
 				}
@@ -83,9 +93,28 @@ func BenchmarkCodeInterpreter(b *testing.B) {
 			}
 		}
 		ms := func(d time.Duration) string { return fmt.Sprint(d.Round(100 * time.Microsecond)) }
-		report(b, "first call of a session of code_interpreter, more than the code's own time", fmt.Sprintf("p50 %s, p99 %s", ms(quantile(first, 0.5)), ms(quantile(first, 0.99))), "p50 < 30 ms")
-		report(b, "further calls of the session", fmt.Sprintf("p50 %s, p99 %s", ms(quantile(next, 0.5)), ms(quantile(next, 0.99))), "p50 < 30 ms")
-		report(b, "first call where no interpreter waits, against a plain `python3 -c`",
-			fmt.Sprintf("%.2f × (p50 %s against %s)", float64(quantile(begun, 0.5))/float64(quantile(plain, 0.5)), ms(quantile(begun, 0.5)), ms(quantile(plain, 0.5))), "stated")
+		report(
+			b,
+			"first call of a session of code_interpreter, more than the code's own time",
+			fmt.Sprintf("p50 %s, p99 %s", ms(quantile(first, 0.5)), ms(quantile(first, 0.99))),
+			"p50 < 30 ms",
+		)
+		report(
+			b,
+			"further calls of the session",
+			fmt.Sprintf("p50 %s, p99 %s", ms(quantile(next, 0.5)), ms(quantile(next, 0.99))),
+			"p50 < 30 ms",
+		)
+		report(
+			b,
+			"first call where no interpreter waits, against a plain `python3 -c`",
+			fmt.Sprintf(
+				"%.2f × (p50 %s against %s)",
+				float64(quantile(begun, 0.5))/float64(quantile(plain, 0.5)),
+				ms(quantile(begun, 0.5)),
+				ms(quantile(plain, 0.5)),
+			),
+			"stated",
+		)
 	}
 }

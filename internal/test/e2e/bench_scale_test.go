@@ -37,7 +37,11 @@ const (
 func machine(address string) error {
 	// overlap lets a task server take two more jobs than it has slots.
 	slots := make(chan struct{}, machineSlots)
-	server, err := tasks.NewServer(address, tasks.Options{RenderSlots: machineSlots, Queues: []tasks.Queue{tasks.Render}})
+
+	server, err := tasks.NewServer(
+		address,
+		tasks.Options{RenderSlots: machineSlots, Queues: []tasks.Queue{tasks.Render}},
+	)
 	if err != nil {
 		return err
 	}
@@ -46,31 +50,39 @@ func machine(address string) error {
 		if err := report(presswork.StageAnalyzing, 10); err != nil {
 			return err
 		}
+
 		if err := report(presswork.StageRendering, 20); err != nil {
 			return err
 		}
 		slots <- struct{}{}
+
 		if err := report(presswork.StagePrinting, 50); err != nil {
 			return err
 		}
 		time.Sleep(machineDelay) // the renderer
 		<-slots
+
 		if err := report(presswork.StageStoring, 90); err != nil {
 			return err
 		}
+
 		return run.Complete(ctx, presswork.Artifact{ID: run.ID, ContentType: "application/pdf", Size: 1}, false)
 	})
 	fmt.Println("ready")
+
 	in := bufio.NewReader(os.Stdin)
 	if _, err := in.ReadString('\n'); err != nil {
 		return err
 	}
+
 	if err := server.Start(context.Background()); err != nil {
 		return err
 	}
+
 	if _, err := in.WriteTo(io.Discard); err != nil {
 		return err
 	}
+
 	return server.Stop(context.Background())
 }
 
@@ -85,6 +97,7 @@ func (h *hosts) kind() string {
 	if len(h.names) == 0 {
 		return "processes"
 	}
+
 	return "network namespaces"
 }
 
@@ -92,6 +105,7 @@ func (h *hosts) kind() string {
 func openHosts(b *testing.B, n int) *hosts {
 	b.Helper()
 	const bridge, address = "pwbench0", "10.213.0.1"
+
 	ip := func(args ...string) error { return exec.CommandContext(b.Context(), "ip", args...).Run() }
 	if ip("link", "add", bridge, "type", "bridge") != nil {
 		return &hosts{address: "127.0.0.1"}
@@ -110,6 +124,7 @@ func openHosts(b *testing.B, n int) *hosts {
 	}
 	must("address", "add", address+"/16", "dev", bridge)
 	must("link", "set", bridge, "up")
+
 	for i := range n {
 		name := fmt.Sprintf("pwbench%d", i)
 		must("netns", "add", name)
@@ -119,16 +134,19 @@ func openHosts(b *testing.B, n int) *hosts {
 		must("-n", name, "address", "add", fmt.Sprintf("10.213.%d.%d/16", 1+i/200, 1+i%200), "dev", "eth0")
 		must("-n", name, "link", "set", "eth0", "up")
 	}
+
 	return h
 }
 
 // start runs machine i on its host and returns how it begins and is stopped.
 func (h *hosts) start(b *testing.B, i int, redisURL string) (begin, stop func()) {
 	b.Helper()
+
 	self, err := os.Executable()
 	if err != nil {
 		b.Fatal(err)
 	}
+
 	args := []string{self}
 	if len(h.names) > 0 {
 		args = []string{"ip", "netns", "exec", h.names[i], self}
@@ -136,22 +154,28 @@ func (h *hosts) start(b *testing.B, i int, redisURL string) (begin, stop func())
 	cmd := exec.Command(args[0], args[1:]...)
 	cmd.Env = append(os.Environ(), machineRedis+"="+redisURL, "GOMAXPROCS=1")
 	cmd.Stderr = os.Stderr
+
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		b.Fatal(err)
 	}
+
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		b.Fatal(err)
 	}
+
 	if err := cmd.Start(); err != nil {
 		b.Fatal(err)
 	}
+
 	if line, err := bufio.NewReader(out).ReadString('\n'); line != "ready\n" {
 		b.Fatalf("machine %d said %q (%v)", i, line, err)
 	}
+
 	return func() { fmt.Fprintln(in) }, func() {
 		in.Close()
+
 		if err := cmd.Wait(); err != nil {
 			b.Errorf("machine %d: %v", i, err)
 		}
@@ -168,11 +192,13 @@ type redisCost struct {
 
 func costOf(b *testing.B, client *redis.Client) (c redisCost) {
 	b.Helper()
+
 	info, err := client.Info(b.Context(), "cpu", "stats", "persistence").Result()
 	if err != nil {
 		b.Fatal(err)
 	}
 	var user, system float64
+
 	for line := range strings.Lines(info) {
 		name, value, _ := strings.Cut(strings.TrimSpace(line), ":")
 		switch name {
@@ -191,14 +217,24 @@ func costOf(b *testing.B, client *redis.Client) (c redisCost) {
 		}
 	}
 	c.cpu = time.Duration((user + system) * float64(time.Second))
+
 	return c
 }
 
 // since tells the cost of each of n jobs.
 func (c redisCost) since(before redisCost, n int) string {
 	each := func(x int64) float64 { return float64(x) / float64(n) }
-	return fmt.Sprintf("%.0f commands, %.2f ms of CPU, %.1f KB in, %.1f KB out, %.1f KB of append-only file", each(c.commands-before.commands),
-		(c.cpu-before.cpu).Seconds()*1000/float64(n), each(c.in-before.in)/1000, each(c.out-before.out)/1000, each(c.log-before.log)/1000)
+
+	return fmt.Sprintf(
+		"%.0f commands, %.2f ms of CPU, %.1f KB in, %.1f KB out, %.1f KB of append-only file",
+		each(c.commands-before.commands),
+		(c.cpu-before.cpu).Seconds()*1000/float64(
+			n,
+		),
+		each(c.in-before.in)/1000,
+		each(c.out-before.out)/1000,
+		each(c.log-before.log)/1000,
+	)
 }
 
 // BenchmarkMachines prints jobs on 1 to 64 machines that share one durable Redis.
@@ -206,11 +242,13 @@ func BenchmarkMachines(b *testing.B) {
 	const most = 64
 	hosts := openHosts(b, most)
 	url, client := listeningRedis(b, hosts.address)
+
 	queue, err := tasks.NewClient(url, tasks.Options{})
 	if err != nil {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { queue.Stop(context.WithoutCancel(b.Context())) })
+
 	for b.Loop() {
 		for machines := 1; machines <= most; machines *= 2 {
 			ideal := float64(machines*machineSlots) / machineDelay.Seconds()
@@ -219,26 +257,46 @@ func BenchmarkMachines(b *testing.B) {
 			submitAll(b, queue, jobs)
 			submitted := costOf(b, client)
 			var begin, stop []func()
+
 			for i := range machines {
 				first, last := hosts.start(b, i, url)
 				begin, stop = append(begin, first), append(stop, last)
 			}
 			began := time.Now()
+
 			for _, f := range begin {
 				f()
 			}
+
 			for left(b, queue) > 0 {
 				time.Sleep(5 * time.Millisecond) // polling a condition
 			}
 			rate := float64(jobs) / time.Since(began).Seconds()
 			after := costOf(b, client)
+
 			var wg sync.WaitGroup
 			for _, f := range stop {
 				wg.Go(f)
 			}
 			wg.Wait()
-			report(b, fmt.Sprintf("%d machines (%s) of %d slots, each job %s", machines, hosts.kind(), machineSlots, machineDelay),
-				fmt.Sprintf("%.0f jobs/s of %.0f, Redis busy %.0f %%", rate, ideal, 100*(after.cpu-submitted.cpu).Seconds()/(float64(jobs)/rate)), "stated")
+			report(
+				b,
+				fmt.Sprintf(
+					"%d machines (%s) of %d slots, each job %s",
+					machines,
+					hosts.kind(),
+					machineSlots,
+					machineDelay,
+				),
+				fmt.Sprintf(
+					"%.0f jobs/s of %.0f, Redis busy %.0f %%",
+					rate,
+					ideal,
+					100*(after.cpu-submitted.cpu).Seconds()/(float64(jobs)/rate),
+				),
+				"stated",
+			)
+
 			if machines == 8 {
 				report(b, "what a submission costs Redis", submitted.since(before, jobs), "stated")
 				report(b, "what the run of a job costs Redis", after.since(submitted, jobs), "stated")
@@ -251,15 +309,27 @@ func BenchmarkMachines(b *testing.B) {
 func submitAll(b *testing.B, queue *tasks.Client, n int) {
 	b.Helper()
 	const submitters = 8
+
 	var wg sync.WaitGroup
 	for i := range submitters {
 		wg.Go(func() {
 			for range (n + i) / submitters {
 				id := tasks.NewID()
+
 				task, err := tasks.ConvertPDF.Task(tasks.Convert{Content: "# Document " + id, Theme: "light"})
 				if err == nil {
-					_, _, err = queue.Submit(b.Context(), tasks.Submission{ID: id, Kind: presswork.KindConversion, Theme: "light", Owner: "bench", Task: task})
+					_, _, err = queue.Submit(
+						b.Context(),
+						tasks.Submission{
+							ID:    id,
+							Kind:  presswork.KindConversion,
+							Theme: "light",
+							Owner: "bench",
+							Task:  task,
+						},
+					)
 				}
+
 				if err != nil {
 					b.Error(err)
 					return
@@ -273,27 +343,51 @@ func submitAll(b *testing.B, queue *tasks.Client, n int) {
 // left is how many jobs wait or run.
 func left(b *testing.B, queue *tasks.Client) (n int64) {
 	b.Helper()
+
 	stats, err := queue.Stats(b.Context())
 	if err != nil {
 		b.Fatal(err)
 	}
+
 	for _, q := range stats {
 		n += int64(q.Pending) + int64(q.Active) + int64(q.Retry)
 	}
+
 	return n
 }
 
 // listeningRedis is a durable one on a free port of an address.
 func listeningRedis(b *testing.B, address string) (url string, client *redis.Client) {
 	b.Helper()
+
 	l, err := net.Listen("tcp", address+":0")
 	if err != nil {
 		b.Fatal(err)
 	}
 	port := fmt.Sprint(l.Addr().(*net.TCPAddr).Port)
 	l.Close()
-	cmd := exec.Command("redis-server", "--bind", address, "--port", port, "--protected-mode", "no", "--dir", b.TempDir(), "--save", "",
-		"--appendonly", "yes", "--appendfsync", "always", "--maxmemory-policy", "noeviction", "--loglevel", "warning")
+
+	cmd := exec.Command(
+		"redis-server",
+		"--bind",
+		address,
+		"--port",
+		port,
+		"--protected-mode",
+		"no",
+		"--dir",
+		b.TempDir(),
+		"--save",
+		"",
+		"--appendonly",
+		"yes",
+		"--appendfsync",
+		"always",
+		"--maxmemory-policy",
+		"noeviction",
+		"--loglevel",
+		"warning",
+	)
 	if err := cmd.Start(); err != nil {
 		b.Fatal(err)
 	}
@@ -304,9 +398,11 @@ func listeningRedis(b *testing.B, address string) (url string, client *redis.Cli
 	url = "redis://" + address + ":" + port
 	client = redis.NewClient(&redis.Options{Addr: address + ":" + port})
 	b.Cleanup(func() { client.Close() })
+
 	for client.Ping(b.Context()).Err() != nil {
 		time.Sleep(5 * time.Millisecond) // polling a condition
 	}
+
 	return url, client
 }
 
@@ -315,12 +411,15 @@ func BenchmarkLongQueue(b *testing.B) {
 	const waiting, asked = 99_000, 2000
 	fleet, url := benchFleet(b)
 	_, c := fleet.API(map[string]string{"API_KEY": "hush"})
+
 	opt, err := redis.ParseURL(url)
 	if err != nil {
 		b.Fatal(err)
 	}
+
 	client := redis.NewClient(opt)
 	defer client.Close()
+
 	queue, err := tasks.NewClient(url, tasks.Options{MaxPending: 2 * waiting}) // one key leaves room for others
 	if err != nil {
 		b.Fatal(err)
@@ -331,42 +430,75 @@ func BenchmarkLongQueue(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
+
 		for line := range strings.Lines(info) {
 			if rest, ok := strings.CutPrefix(line, "used_memory:"); ok {
 				fmt.Sscan(rest, &n)
 			}
 		}
+
 		return n
 	}
 	took := func(path func() string) string {
 		var d []time.Duration
+
 		for range asked {
 			began := time.Now()
+
 			if status, _, body := c.Do("GET", path(), "", nil, "X-API-Key", "hush"); status != http.StatusOK {
 				b.Fatalf("answered %d: %s", status, body)
 			}
 			d = append(d, time.Since(began))
 		}
-		return fmt.Sprintf("p50 %s, p99 %s", quantile(d, 0.5).Round(10*time.Microsecond), quantile(d, 0.99).Round(10*time.Microsecond))
+
+		return fmt.Sprintf(
+			"p50 %s, p99 %s",
+			quantile(d, 0.5).Round(10*time.Microsecond),
+			quantile(d, 0.99).Round(10*time.Microsecond),
+		)
 	}
+
 	for b.Loop() {
 		var ids []string
 		submit := func() {
-			ids = append(ids, c.Submit(e2e.Submission{Content: fmt.Sprintf("# %d", len(ids))}, "X-API-Key", "hush").JobID)
+			ids = append(
+				ids,
+				c.Submit(e2e.Submission{Content: fmt.Sprintf("# %d", len(ids))}, "X-API-Key", "hush").JobID,
+			)
 		}
 		measure := func(n string) {
 			for range 100 {
 				submit()
 			}
-			report(b, "status of a job while "+n+" wait", took(func() string { return "/api/conversion/" + ids[rand.IntN(len(ids))] }), "as short as without")
-			report(b, "a list of 20 jobs while "+n+" wait", took(func() string { return "/api/conversion?limit=20" }), "as short as without")
+			report(
+				b,
+				"status of a job while "+n+" wait",
+				took(func() string { return "/api/conversion/" + ids[rand.IntN(len(ids))] }),
+				"as short as without",
+			)
+			report(
+				b,
+				"a list of 20 jobs while "+n+" wait",
+				took(func() string { return "/api/conversion?limit=20" }),
+				"as short as without",
+			)
 		}
 		measure("none")
 		before := memory()
 		began := time.Now()
 		submitAll(b, queue, waiting)
-		report(b, "submissions to a queue that grows to 99 000", fmt.Sprintf("%.0f/s", waiting/time.Since(began).Seconds()), "stated")
-		report(b, "Redis' memory for each of 99 000 waiting jobs", fmt.Sprintf("%.2f KB", float64(memory()-before)/waiting/1000), "≤ 2.5 KB")
+		report(
+			b,
+			"submissions to a queue that grows to 99 000",
+			fmt.Sprintf("%.0f/s", waiting/time.Since(began).Seconds()),
+			"stated",
+		)
+		report(
+			b,
+			"Redis' memory for each of 99 000 waiting jobs",
+			fmt.Sprintf("%.2f KB", float64(memory()-before)/waiting/1000),
+			"≤ 2.5 KB",
+		)
 		measure("99 000")
 	}
 }

@@ -25,17 +25,21 @@ func BenchmarkStudioInteractive(b *testing.B) {
 		o.disconnect();
 		requestIdleCallback(() => window.interactive = performance.now());
 	}).observe(document, {subtree: true, childList: true})`)
+
 	if err := (proto.NetworkSetCacheDisabled{CacheDisabled: true}).Call(p.Page); err != nil {
 		b.Fatal(err)
 	}
+
 	visits := func(slower float64) []float64 {
 		if err := (proto.EmulationSetCPUThrottlingRate{Rate: slower}).Call(p.Page); err != nil {
 			b.Fatal(err)
 		}
 		var took []float64
+
 		for range 10 {
 			p.Page.MustNavigate(c.Base + "/")
 			p.Until("the studio can be used", `() => window.interactive > 0`)
+
 			ms, err := strconv.ParseFloat(p.Eval(`() => String(window.interactive)`), 64)
 			if err != nil {
 				b.Fatal(err)
@@ -43,11 +47,22 @@ func BenchmarkStudioInteractive(b *testing.B) {
 			took = append(took, ms)
 		}
 		slices.Sort(took)
+
 		return took
 	}
 	for b.Loop() {
 		as, slow := visits(1), visits(4)
-		report(b, "Studio, from the navigation until it can be used, nothing cached",
-			fmt.Sprintf("p50 %.0f ms, worst %.0f ms; with a quarter of the CPU %.0f and %.0f ms", as[5], as[9], slow[5], slow[9]), "< 1 s")
+		report(
+			b,
+			"Studio, from the navigation until it can be used, nothing cached",
+			fmt.Sprintf(
+				"p50 %.0f ms, worst %.0f ms; with a quarter of the CPU %.0f and %.0f ms",
+				as[5],
+				as[9],
+				slow[5],
+				slow[9],
+			),
+			"< 1 s",
+		)
 	}
 }

@@ -23,11 +23,13 @@ import (
 // HTML as it is, and five rules.
 func fewRules(b *testing.B, content string) presswork.Page {
 	b.Helper()
+
 	var body strings.Builder
 	if err := goldmark.New(goldmark.WithExtensions(extension.GFM)).Convert([]byte(content), &body); err != nil {
 		b.Fatal(err)
 	}
 	const rules = `@page{size:A4;margin:25mm 33mm}body{font:11pt/1.5 sans-serif}table{border-collapse:collapse}td,th{border:1px solid #999;padding:4px}pre{background:#eee;padding:8px}`
+
 	return presswork.Page{
 		HTML:  `<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>T</title><style>` + rules + "</style></head><body>" + body.String() + "</body></html>",
 		Sheet: presswork.Sheet{Width: 8.27, Height: 11.69, Tagged: true, Outline: true},
@@ -38,10 +40,12 @@ func fewRules(b *testing.B, content string) presswork.Page {
 // tab of ours, and with few rules in a warm tab of the raw browser.
 func BenchmarkStyledPageAgainstFewRules(b *testing.B) {
 	const blocks, size = 6, 20
+
 	config, err := fonts.Install("")
 	if err != nil {
 		b.Fatal(err)
 	}
+
 	browser := chromium.New(chromium.Options{Tabs: 1, FontConfig: config, RecycleAfter: 1 << 30})
 	if err := browser.Start(b.Context()); err != nil {
 		b.Fatal(err)
@@ -55,13 +59,16 @@ func BenchmarkStyledPageAgainstFewRules(b *testing.B) {
 	raw.tabs = raw.tabs[:1]
 	ours := func(pages []presswork.Page) float64 {
 		began := time.Now()
+
 		for _, p := range pages {
 			if _, err := browser.Print(b.Context(), p); err != nil {
 				b.Fatal(err)
 			}
 		}
+
 		return float64(len(pages)) / time.Since(began).Seconds()
 	}
+
 	for b.Loop() {
 		for _, kind := range documents.All() {
 			styled, plain := make([]presswork.Page, size), make([]presswork.Page, size)
@@ -71,16 +78,27 @@ func BenchmarkStyledPageAgainstFewRules(b *testing.B) {
 			ours(styled)
 			raw.block(b, plain)
 			var times, mine, floors []float64
+
 			for range blocks {
 				floor, speed := raw.block(b, plain), ours(styled)
 				times, mine, floors = append(times, floor/speed), append(mine, 1000/speed), append(floors, 1000/floor)
 			}
+
 			target := "≤ 1.0 ×"
 			if strings.Contains(kind.Name, "table") {
 				target = "≤ 1.15 ×"
 			}
-			report(b, kind.Name+": the styled page in a tab of ours, against the same text with five rules in the raw browser",
-				fmt.Sprintf("%.2f × the time (%.1f ms against %.1f ms)", median(times), median(mine), median(floors)), target)
+			report(
+				b,
+				kind.Name+": the styled page in a tab of ours, against the same text with five rules in the raw browser",
+				fmt.Sprintf(
+					"%.2f × the time (%.1f ms against %.1f ms)",
+					median(times),
+					median(mine),
+					median(floors),
+				),
+				target,
+			)
 		}
 	}
 }
@@ -94,6 +112,7 @@ func BenchmarkServiceAgainstFewRules(b *testing.B) {
 	all := startRaw(b)
 	one := &raw{client: all.client, tabs: all.tabs[:1]}
 	document := documents.All()[0].Markdown
+
 	plain := make([]presswork.Page, size)
 	for i := range plain {
 		plain[i] = fewRules(b, document(1_000_000+i))
@@ -102,26 +121,40 @@ func BenchmarkServiceAgainstFewRules(b *testing.B) {
 	ours := func() float64 { return throughput(b, c, size, &next, document) }
 	alone := func() float64 {
 		began := time.Now()
+
 		for range few {
 			next++
+
 			body, err := json.Marshal(e2e.Submission{Content: document(next)})
 			if err != nil {
 				b.Fatal(err)
 			}
-			if status, _, pdf := c.Do("POST", "/api/conversion", "application/json", body, "Accept", "application/pdf"); status != http.StatusOK {
+
+			if status, _, pdf := c.Do(
+				"POST",
+				"/api/conversion",
+				"application/json",
+				body,
+				"Accept",
+				"application/pdf",
+			); status != http.StatusOK {
 				b.Fatalf("answered %d: %.200s", status, pdf)
 			}
 		}
+
 		return few / time.Since(began).Seconds()
 	}
+
 	styled := make([]presswork.Page, few)
 	for i := range styled {
 		styled[i] = compose(b, document(2_000_000+i))
 	}
+
 	for b.Loop() {
 		ours()
 		all.block(b, plain)
 		var ratios, speeds, floors, delays, took, tab []float64
+
 		for range blocks {
 			floor, speed := all.block(b, plain), ours()
 			speeds, floors, ratios = append(speeds, speed), append(floors, floor), append(ratios, speed/floor)
@@ -130,7 +163,16 @@ func BenchmarkServiceAgainstFewRules(b *testing.B) {
 		}
 		report(b, "the reference document, REST to downloaded PDF, against its text with five rules in the raw browser",
 			fmt.Sprintf("%.2f × (%.1f/s against %.1f/s)", median(ratios), median(speeds), median(floors)), "≥ 0.9 ×")
-		report(b, "one client alone, POST to PDF, against the styled page in one tab of the raw browser",
-			fmt.Sprintf("%.2f × the time (%.1f ms against %.1f ms)", median(delays), median(took), median(tab)), "≤ 1.3 ×")
+		report(
+			b,
+			"one client alone, POST to PDF, against the styled page in one tab of the raw browser",
+			fmt.Sprintf(
+				"%.2f × the time (%.1f ms against %.1f ms)",
+				median(delays),
+				median(took),
+				median(tab),
+			),
+			"≤ 1.3 ×",
+		)
 	}
 }

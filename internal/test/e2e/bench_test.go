@@ -24,10 +24,12 @@ import (
 func small(n int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Document %d\n\nA paragraph with **bold** and [a link](https://example.com/%d).\n\n", n, n)
+
 	for i := range 6 {
 		fmt.Fprintf(&b, "## Section %d\n\n%s\n\n- one\n- two\n\n", i, strings.Repeat("Some words to set. ", 30))
 	}
 	b.WriteString("| a | b |\n|---|---|\n| 1 | 2 |\n| 3 | 4 |\n\n```go\nfunc main() { println(1) }\n```\n")
+
 	return b.String()
 }
 
@@ -37,11 +39,13 @@ func convert(b *testing.B, c *e2e.Client, content string) []byte {
 	b.Helper()
 	_, _, log := c.Do("GET", c.Submit(e2e.Submission{Content: content}).EventsURL, "", nil)
 	_, last, _ := bytes.Cut(log, []byte(`data: {"type":"completed"`))
+
 	var e presswork.Event
 	if err := json.Unmarshal(append([]byte(`{"type":"completed"`), bytes.TrimSpace(last)...), &e); err != nil {
 		b.Errorf("%v; the events were %s", err, log)
 		return nil
 	}
+
 	return c.Download(presswork.Job{Artifact: e.Artifact})
 }
 
@@ -49,6 +53,7 @@ func convert(b *testing.B, c *e2e.Client, content string) []byte {
 // second; next is the number of the last one so far.
 func throughput(b *testing.B, c *e2e.Client, count int, next *int, document func(n int) string) float64 {
 	b.Helper()
+
 	todo := make(chan int, count)
 	for range count {
 		*next++
@@ -56,6 +61,7 @@ func throughput(b *testing.B, c *e2e.Client, count int, next *int, document func
 	}
 	close(todo)
 	began := time.Now()
+
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
@@ -65,6 +71,7 @@ func throughput(b *testing.B, c *e2e.Client, count int, next *int, document func
 		})
 	}
 	wg.Wait()
+
 	return float64(count) / time.Since(began).Seconds()
 }
 
@@ -72,27 +79,41 @@ func BenchmarkEndToEndAgainstTheRawBrowser(b *testing.B) {
 	const blocks, size = 6, 200
 	node, c := e2e.Serve(b, nil)
 	raw := startRaw(b)
+
 	pages := make([]presswork.Page, size)
 	for i := range pages {
 		pages[i] = compose(b, small(1_000_000+i))
 	}
 	next := 0
+
 	ours := func() float64 { return throughput(b, c, size, &next, small) }
 	for b.Loop() {
 		ours()
 		raw.block(b, pages)
 		var ratios, speeds, floors []float64
+
 		for range blocks {
 			floor := raw.block(b, pages)
 			speed := ours()
 			speeds, floors, ratios = append(speeds, speed), append(floors, floor), append(ratios, speed/floor)
 		}
-		report(b, "distinct small documents, REST to downloaded PDF, against the raw browser", fmt.Sprintf("%.2f × (%.1f/s against %.1f/s)",
-			median(ratios), median(speeds), median(floors)), "≥ 0.8 ×")
+		report(
+			b,
+			"distinct small documents, REST to downloaded PDF, against the raw browser",
+			fmt.Sprintf("%.2f × (%.1f/s against %.1f/s)",
+				median(ratios), median(speeds), median(floors)),
+			"≥ 0.8 ×",
+		)
+
 		for next < 2000 {
 			ours()
 		}
-		report(b, fmt.Sprintf("memory of the whole process tree after %d distinct small documents (PSS)", next), fmt.Sprintf("%.0f MiB", treeMemory(b, node.PID())), "≤ 330 MiB")
+		report(
+			b,
+			fmt.Sprintf("memory of the whole process tree after %d distinct small documents (PSS)", next),
+			fmt.Sprintf("%.0f MiB", treeMemory(b, node.PID())),
+			"≤ 330 MiB",
+		)
 	}
 }
 
@@ -101,15 +122,29 @@ func BenchmarkEndToEndAgainstTheRawBrowser(b *testing.B) {
 func BenchmarkIdenticalDocument(b *testing.B) {
 	_, c := e2e.Serve(b, nil)
 	convert(b, c, small(1))
+
 	body, err := json.Marshal(e2e.Submission{Content: small(1)})
 	if err != nil {
 		b.Fatal(err)
 	}
+
 	for b.Loop() {
 		var one, three []time.Duration
+
 		for range 200 {
 			began := time.Now()
-			if _, _, got := c.Do("POST", "/api/conversion", "application/json", body, "Accept", "application/pdf"); !bytes.HasPrefix(got, []byte("%PDF")) {
+
+			if _, _, got := c.Do(
+				"POST",
+				"/api/conversion",
+				"application/json",
+				body,
+				"Accept",
+				"application/pdf",
+			); !bytes.HasPrefix(
+				got,
+				[]byte("%PDF"),
+			) {
 				b.Fatalf("got %.200s", got)
 			}
 			one = append(one, time.Since(began))
@@ -120,8 +155,18 @@ func BenchmarkIdenticalDocument(b *testing.B) {
 		p := func(took []time.Duration, q float64) time.Duration {
 			return quantile(took, q).Round(10 * time.Microsecond)
 		}
-		report(b, "an identical document again, one request for the PDF", fmt.Sprintf("p50 %s, p99 %s", p(one, 0.5), p(one, 0.99)), "p50 ≤ 3 ms")
-		report(b, "an identical document again, submitted, watched, downloaded", fmt.Sprintf("p50 %s, p99 %s", p(three, 0.5), p(three, 0.99)), "stated")
+		report(
+			b,
+			"an identical document again, one request for the PDF",
+			fmt.Sprintf("p50 %s, p99 %s", p(one, 0.5), p(one, 0.99)),
+			"p50 ≤ 3 ms",
+		)
+		report(
+			b,
+			"an identical document again, submitted, watched, downloaded",
+			fmt.Sprintf("p50 %s, p99 %s", p(three, 0.5), p(three, 0.99)),
+			"stated",
+		)
 	}
 }
 
@@ -133,15 +178,18 @@ func BenchmarkCostAgainstSize(b *testing.B) {
 		began := time.Now()
 		job := c.Completed(c.Submit(e2e.Submission{Content: doc}).JobID)
 		took = time.Since(began)
+
 		return job.Artifact.Pages, took
 	}
 	for b.Loop() {
 		measure("warm", 2)
 		var line []string
 		var perPage float64
+
 		for _, sections := range []int{1, 15, 150, 1060} {
 			var best time.Duration
 			var pages int
+
 			for try := range 3 {
 				n, took := measure(fmt.Sprint(b.N, sections, try), sections)
 				if pages = n; best == 0 || took < best {
@@ -163,6 +211,7 @@ func BenchmarkCostAgainstSize(b *testing.B) {
 func BenchmarkBigSources(b *testing.B) {
 	node, c := e2e.Serve(b, nil)
 	begun := long("begun", 1120)
+
 	source := func(size int) string {
 		doc := long(fmt.Sprint(size), 1)
 		return strings.Repeat(doc, size/len(doc))
@@ -182,6 +231,7 @@ func BenchmarkBigSources(b *testing.B) {
 		} {
 			began := time.Now()
 			job := c.Wait(c.Submit(e2e.Submission{Content: big.doc, Options: big.options}).JobID)
+
 			outcome := fmt.Sprintf("%s in %s", job.Status, time.Since(began).Round(10*time.Millisecond))
 			switch {
 			case job.Artifact != nil:
@@ -192,7 +242,12 @@ func BenchmarkBigSources(b *testing.B) {
 			report(b, fmt.Sprintf("%d KB of Markdown%s", len(big.doc)>>10, big.what), outcome, big.target)
 			convert(b, c, small(len(big.doc)))
 		}
-		report(b, "memory of the whole process tree after those (PSS)", fmt.Sprintf("%.0f MiB", treeMemory(b, node.PID())), "stated")
+		report(
+			b,
+			"memory of the whole process tree after those (PSS)",
+			fmt.Sprintf("%.0f MiB", treeMemory(b, node.PID())),
+			"stated",
+		)
 	}
 }
 
@@ -202,8 +257,12 @@ func benchFleet(b *testing.B) (*e2e.Fleet, string) {
 	// Durable as a fleet's Redis must be: every write synced.
 	url := redistest.StartDurable(b).Address
 	s3 := storagetest.StartMinIO(b)
+
 	return e2e.NewFleet(b, url, map[string]string{
-		"S3_ENDPOINT": s3.Address, "S3_BUCKET": "presswork", "S3_ACCESS_KEY": s3.AccessKey, "S3_SECRET_KEY": s3.SecretKey,
+		"S3_ENDPOINT":   s3.Address,
+		"S3_BUCKET":     "presswork",
+		"S3_ACCESS_KEY": s3.AccessKey,
+		"S3_SECRET_KEY": s3.SecretKey,
 	}), url
 }
 
@@ -221,23 +280,31 @@ func BenchmarkSubmission(b *testing.B) {
 		req.Header.SetMethod("POST")
 		req.Header.SetContentType("application/json")
 		req.Header.Set("X-API-Key", "hush")
-		body, err := json.Marshal(e2e.Submission{Content: fmt.Sprintf("# Document %d\n\nSome text.\n", n.Add(1)), Theme: "nord"})
+
+		body, err := json.Marshal(
+			e2e.Submission{Content: fmt.Sprintf("# Document %d\n\nSome text.\n", n.Add(1)), Theme: "nord"},
+		)
 		if err != nil {
 			return err
 		}
 		req.SetBody(body)
+
 		if err := client.Do(req, res); err != nil {
 			return err
 		}
+
 		if res.StatusCode() != http.StatusAccepted {
 			return fmt.Errorf("answered %d: %s", res.StatusCode(), res.Body())
 		}
+
 		return nil
 	}
+
 	for b.Loop() {
 		const total = 20_000
 		var wg sync.WaitGroup
 		began := time.Now()
+
 		for range 16 {
 			wg.Go(func() {
 				for range total / 16 {
@@ -261,6 +328,7 @@ func openLoop(b *testing.B, rate int, length time.Duration, do func() error) str
 	var mu sync.Mutex
 	var took []time.Duration
 	var wg sync.WaitGroup
+
 	began := time.Now()
 	for i := range int(length.Seconds()) * rate {
 		due := began.Add(time.Duration(i) * time.Second / time.Duration(rate))
@@ -276,16 +344,23 @@ func openLoop(b *testing.B, rate int, length time.Duration, do func() error) str
 		})
 	}
 	wg.Wait()
-	return fmt.Sprintf("p50 %s, p99 %s", quantile(took, 0.5).Round(10*time.Microsecond), quantile(took, 0.99).Round(10*time.Microsecond))
+
+	return fmt.Sprintf(
+		"p50 %s, p99 %s",
+		quantile(took, 0.5).Round(10*time.Microsecond),
+		quantile(took, 0.99).Round(10*time.Microsecond),
+	)
 }
 
 func BenchmarkIdleWorker(b *testing.B) {
 	fleet, url := benchFleet(b)
 	fleet.Worker(nil)
+
 	opt, err := redis.ParseURL(url)
 	if err != nil {
 		b.Fatal(err)
 	}
+
 	client := redis.NewClient(opt)
 	defer client.Close()
 	processed := func() (n int64) {
@@ -293,17 +368,25 @@ func BenchmarkIdleWorker(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
+
 		for line := range strings.Lines(info) {
 			if rest, ok := strings.CutPrefix(line, "total_commands_processed:"); ok {
 				fmt.Sscan(rest, &n)
 			}
 		}
+
 		return n
 	}
+
 	for b.Loop() {
 		const window = 20 * time.Second
 		before := processed()
 		time.Sleep(window) // the window of the measurement
-		report(b, "Redis commands of an idle worker", fmt.Sprintf("%.0f/s", float64(processed()-before-1)/window.Seconds()), "≤ 80/s")
+		report(
+			b,
+			"Redis commands of an idle worker",
+			fmt.Sprintf("%.0f/s", float64(processed()-before-1)/window.Seconds()),
+			"≤ 80/s",
+		)
 	}
 }

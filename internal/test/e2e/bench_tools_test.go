@@ -23,21 +23,25 @@ func (c *chatter) post(ctx context.Context, body []byte) error {
 		return err
 	}
 	req.Header.Set("Content-Type", "application/json")
+
 	res, err := c.http.Do(req)
 	if err != nil {
 		return err
 	}
 	defer res.Body.Close()
+
 	b, err := io.ReadAll(res.Body)
 	if err == nil && res.StatusCode != http.StatusOK {
 		err = fmt.Errorf("%s: %s", res.Status, b)
 	}
+
 	return err
 }
 
 // keepAsking has n callers ask until ctx ends; it returns how many answers came.
 func (c *chatter) keepAsking(ctx context.Context, b *testing.B, n int, body []byte) int64 {
 	var answers atomic.Int64
+
 	var wg sync.WaitGroup
 	for range n {
 		wg.Go(func() {
@@ -52,6 +56,7 @@ func (c *chatter) keepAsking(ctx context.Context, b *testing.B, n int, body []by
 		})
 	}
 	wg.Wait()
+
 	return answers.Load()
 }
 
@@ -60,14 +65,22 @@ func (c *chatter) keepAsking(ctx context.Context, b *testing.B, n int, body []by
 func BenchmarkToolLoops(b *testing.B) {
 	const loops, blocks, asks, model = 50, 3, 30, "stamps:5@50"
 	_, base := inferencetest.Start(b)
-	_, client := e2e.Serve(b, map[string]string{"INFERENCE_CONFIG": benchModels(b, base, model, "tools-plan"), "WORKER_QUEUES": "infer,tools"})
+	_, client := e2e.Serve(
+		b,
+		map[string]string{
+			"INFERENCE_CONFIG": benchModels(b, base, model, "tools-plan"),
+			"WORKER_QUEUES":    "infer,tools",
+		},
+	)
 	c := newChatter(client.Base + "/v1")
+
 	work := planned(false, "sum(n * n for n in range(200_000))", "sum(n * n for n in range(200_000))")
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(100 * time.Millisecond) { // until the worker has told of its tools
 		err := c.post(b.Context(), work)
 		if err == nil {
 			break
 		}
+
 		if time.Now().After(deadline) || !strings.Contains(err.Error(), "tool_unavailable") {
 			b.Fatal(err)
 		}
@@ -80,17 +93,21 @@ func BenchmarkToolLoops(b *testing.B) {
 			}
 			all = append(all, first)
 		}
+
 		return all
 	}
+
 	for b.Loop() {
 		var idle, busy []time.Duration
 		calls := func() float64 {
 			return client.Metric(`presswork_tool_call_seconds_count{function="python",outcome="ok"}`)
 		}
 		before := calls()
+
 		for range blocks {
 			idle = append(idle, firsts()...)
 			ctx, cancel := context.WithCancel(b.Context())
+
 			ended := make(chan struct{})
 			go func() {
 				defer close(ended)
@@ -101,9 +118,22 @@ func BenchmarkToolLoops(b *testing.B) {
 			cancel()
 			<-ended
 		}
-		report(b, fmt.Sprintf("first token of another caller beside %d loops of code_interpreter", loops),
-			fmt.Sprintf("p50 %s (%.1f × %s of an idle server), %.0f calls done", quantile(busy, 0.5).Round(100*time.Microsecond),
-				float64(quantile(busy, 0.5))/float64(quantile(idle, 0.5)), quantile(idle, 0.5).Round(100*time.Microsecond), calls()-before), "≤ 2 ×")
+		report(
+			b,
+			fmt.Sprintf("first token of another caller beside %d loops of code_interpreter", loops),
+			fmt.Sprintf(
+				"p50 %s (%.1f × %s of an idle server), %.0f calls done",
+				quantile(busy, 0.5).Round(100*time.Microsecond),
+				float64(
+					quantile(busy, 0.5),
+				)/float64(
+					quantile(idle, 0.5),
+				),
+				quantile(idle, 0.5).Round(100*time.Microsecond),
+				calls()-before,
+			),
+			"≤ 2 ×",
+		)
 	}
 }
 
@@ -111,8 +141,12 @@ func BenchmarkToolLoops(b *testing.B) {
 func BenchmarkThroughput(b *testing.B) {
 	const clients, blocks, model = 20, 2, "hello"
 	_, base := inferencetest.Start(b)
-	_, client := e2e.Serve(b, map[string]string{"INFERENCE_CONFIG": benchModels(b, base, model), "WORKER_QUEUES": "infer"})
+	_, client := e2e.Serve(
+		b,
+		map[string]string{"INFERENCE_CONFIG": benchModels(b, base, model), "WORKER_QUEUES": "infer"},
+	)
 	gateways := append([]gateway{{"", newChatter(client.Base + "/v1")}}, startPeers(b, base, model)...)
+
 	gateways = append(gateways, gateway{"the model alone: ", newChatter(base)})
 	for b.Loop() {
 		rates := make([]float64, len(gateways))
@@ -125,6 +159,7 @@ func BenchmarkThroughput(b *testing.B) {
 				rates[i] += float64(n) / time.Since(began).Seconds() / blocks
 			}
 		}
+
 		for i, g := range gateways {
 			goal := "stated"
 			if i == 0 && len(gateways) == 3 {

@@ -40,20 +40,29 @@ func watchers(b *testing.B, idle int) {
 		if err != nil {
 			b.Fatal(err)
 		}
+
 		return conn
 	}
 	alone := pss(node.PID())
+
 	for i := range idle {
 		conn := dial(e2e.Submission{Content: fmt.Sprintf("# Waiting %d", i), Priority: "bulk"})
 		defer conn.Close()
 	}
+
 	if idle > 0 {
-		report(b, fmt.Sprintf("memory of an API node for each of %d sockets", idle), fmt.Sprintf("%.0f KiB", (pss(node.PID())-alone)*1024/float64(idle)), "stated")
+		report(
+			b,
+			fmt.Sprintf("memory of an API node for each of %d sockets", idle),
+			fmt.Sprintf("%.0f KiB", (pss(node.PID())-alone)*1024/float64(idle)),
+			"stated",
+		)
 	}
 	var mu sync.Mutex
 	sent := map[string]time.Time{}
 	var took []time.Duration
 	begin := make(chan struct{})
+
 	server, err := tasks.NewServer(url, tasks.Options{RenderSlots: sockets, Queues: []tasks.Queue{tasks.Render}})
 	if err != nil {
 		b.Fatal(err)
@@ -63,29 +72,38 @@ func watchers(b *testing.B, idle int) {
 		<-begin
 		// Jobs take turns, as those of a real worker do: 500 events a second.
 		offset := time.Duration(turn.Add(1)) * 2 * time.Millisecond
+
 		start := time.Now().Add(offset)
 		for step := range steps {
-			time.Sleep(time.Until(start.Add(time.Duration(step) * sockets * 2 * time.Millisecond))) // the schedule of the load
+			time.Sleep(
+				time.Until(start.Add(time.Duration(step) * sockets * 2 * time.Millisecond)),
+			) // the schedule of the load
 			mu.Lock()
 			sent[fmt.Sprint(run.ID, step)] = time.Now()
 			mu.Unlock()
+
 			if err := run.Progress(ctx, presswork.StageRendering, step+1, fmt.Sprint(step)); err != nil {
 				return err
 			}
 		}
+
 		return run.Complete(ctx, presswork.Artifact{ID: run.ID, ContentType: "application/pdf"}, false)
 	})
 	var wg sync.WaitGroup
+
 	for i := range sockets {
 		conn := dial(e2e.Submission{Content: fmt.Sprintf("# %d", i)})
 		wg.Go(func() {
 			defer conn.Close()
+
 			for {
 				_, data, err := conn.ReadMessage()
 				now := time.Now()
+
 				if err != nil {
 					return
 				}
+
 				var e presswork.Event
 				if err := json.Unmarshal(data, &e); err != nil {
 					b.Error(err)
@@ -99,17 +117,25 @@ func watchers(b *testing.B, idle int) {
 			}
 		})
 	}
+
 	if err := server.Start(b.Context()); err != nil {
 		b.Fatal(err)
 	}
 	close(begin)
 	wg.Wait()
+
 	if err := server.Stop(context.WithoutCancel(b.Context())); err != nil {
 		b.Error(err)
 	}
+
 	if want := sockets * steps; len(took) != want {
 		b.Errorf("%d events arrived of %d", len(took), want)
 	}
-	report(b, fmt.Sprintf("worker's event to client, %d sockets, 500 events/s", sockets+idle), fmt.Sprintf("p50 %s, p99 %s",
-		quantile(took, 0.5).Round(10*time.Microsecond), quantile(took, 0.99).Round(10*time.Microsecond)), "p99 < 10 ms")
+	report(
+		b,
+		fmt.Sprintf("worker's event to client, %d sockets, 500 events/s", sockets+idle),
+		fmt.Sprintf("p50 %s, p99 %s",
+			quantile(took, 0.5).Round(10*time.Microsecond), quantile(took, 0.99).Round(10*time.Microsecond)),
+		"p99 < 10 ms",
+	)
 }

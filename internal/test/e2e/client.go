@@ -39,33 +39,44 @@ func (c *Client) For(t testing.TB) *Client {
 // Do sends a request and returns the status, headers and body.
 func (c *Client) Do(method, path, contentType string, body []byte, headers ...string) (int, http.Header, []byte) {
 	c.t.Helper()
+
 	status, header, got, err := c.Try(method, path, contentType, body, headers...)
 	if err != nil {
 		c.t.Fatal(err)
 	}
+
 	return status, header, got
 }
 
 // Try is Do for callers that expect the connection to fail.
-func (c *Client) Try(method, path, contentType string, body []byte, headers ...string) (int, http.Header, []byte, error) {
+func (c *Client) Try(
+	method, path, contentType string,
+	body []byte,
+	headers ...string,
+) (int, http.Header, []byte, error) {
 	req, err := http.NewRequest(method, c.Base+path, bytes.NewReader(body))
 	if err != nil {
 		return 0, nil, nil, err
 	}
+
 	if contentType != "" {
 		req.Header.Set("Content-Type", contentType)
 	}
+
 	if c.Key != "" {
 		req.Header.Set("X-API-Key", c.Key)
 	}
+
 	for i := 0; i+1 < len(headers); i += 2 {
 		req.Header.Set(headers[i], headers[i+1])
 	}
+
 	res, err := c.HTTP.Do(req)
 	if err != nil {
 		return 0, nil, nil, err
 	}
 	defer res.Body.Close()
+
 	got, err := io.ReadAll(res.Body)
 	if err != nil {
 		return res.StatusCode, res.Header, got, err
@@ -74,9 +85,11 @@ func (c *Client) Try(method, path, contentType string, body []byte, headers ...s
 	if _, measured := c.t.(*testing.B); measured {
 		return res.StatusCode, res.Header, got, nil
 	}
+
 	if err := described().Check(method, path, res, got); err != nil {
 		c.t.Error(err)
 	}
+
 	return res.StatusCode, res.Header, got, nil
 }
 
@@ -86,6 +99,7 @@ var described = sync.OnceValue(func() *openapitest.Description {
 	if err != nil {
 		panic(err)
 	}
+
 	return d
 })
 
@@ -102,14 +116,17 @@ type Submission struct {
 // Submit submits a document that must be accepted and returns the answer.
 func (c *Client) Submit(s Submission, headers ...string) Accepted {
 	c.t.Helper()
+
 	body, err := json.Marshal(s)
 	if err != nil {
 		c.t.Fatal(err)
 	}
+
 	status, _, got := c.Do("POST", "/api/conversion", "application/json", body, headers...)
 	if status != http.StatusAccepted {
 		c.t.Fatalf("submission answered %d: %s", status, clip(got))
 	}
+
 	return decode[Accepted](c.t, got)
 }
 
@@ -125,10 +142,12 @@ type Accepted struct {
 // Job returns the job as it stands.
 func (c *Client) Job(id string) presswork.Job {
 	c.t.Helper()
+
 	status, _, got := c.Do("GET", "/api/conversion/"+id, "", nil)
 	if status != http.StatusOK {
 		c.t.Fatalf("status answered %d: %s", status, clip(got))
 	}
+
 	return decode[presswork.Job](c.t, got)
 }
 
@@ -139,41 +158,49 @@ const longest = 5 * time.Minute
 // Wait long-polls until the job is terminal.
 func (c *Client) Wait(id string) presswork.Job {
 	c.t.Helper()
+
 	etag := ""
 	for deadline := time.Now().Add(longest); time.Now().Before(deadline); {
 		status, header, got := c.Do("GET", "/api/conversion/"+id+"?wait=10s", "", nil, "If-None-Match", etag)
 		if status == http.StatusNotModified {
 			continue
 		}
+
 		if status != http.StatusOK {
 			c.t.Fatalf("status answered %d: %s", status, clip(got))
 		}
 		etag = header.Get("ETag")
+
 		if job := decode[presswork.Job](c.t, got); job.Status.Terminal() {
 			return job
 		}
 	}
 	c.t.Fatalf("job %s is not terminal after %s: %+v", id, longest, c.Job(id))
+
 	return presswork.Job{}
 }
 
 // Completed waits for the job, which must complete, and returns it.
 func (c *Client) Completed(id string) presswork.Job {
 	c.t.Helper()
+
 	job := c.Wait(id)
 	if job.Status != presswork.Completed {
 		c.t.Fatalf("job ended %s: %+v", job.Status, job.Error)
 	}
+
 	return job
 }
 
 // Download returns the artifact of a completed job, by its own URL.
 func (c *Client) Download(job presswork.Job) []byte {
 	c.t.Helper()
+
 	status, _, got := c.Do("GET", job.Artifact.URL, "", nil)
 	if status != http.StatusOK {
 		c.t.Fatalf("download answered %d: %s", status, clip(got))
 	}
+
 	return got
 }
 
@@ -182,6 +209,7 @@ func (c *Client) Metric(name string) float64 {
 	c.t.Helper()
 	_, _, got := c.Do("GET", "/metrics", "", nil)
 	var sum float64
+
 	for line := range strings.Lines(string(got)) {
 		var value float64
 		if rest, ok := strings.CutPrefix(line, name); ok && (rest[0] == ' ' || rest[0] == '{') {
@@ -189,15 +217,18 @@ func (c *Client) Metric(name string) float64 {
 			sum += value
 		}
 	}
+
 	return sum
 }
 
 func decode[T any](t testing.TB, b []byte) T {
 	t.Helper()
+
 	var v T
 	if err := json.Unmarshal(b, &v); err != nil {
 		t.Fatalf("%v in %s", err, clip(b))
 	}
+
 	return v
 }
 

@@ -60,6 +60,7 @@ func newFleet(t testing.TB) *e2e.Fleet {
 	t.Helper()
 	e2e.Binary(t)
 	s3 := storagetest.StartMinIO(t)
+
 	return e2e.NewFleet(t, redistest.Start(t), map[string]string{
 		"S3_ENDPOINT":   s3.Address,
 		"S3_BUCKET":     "presswork",
@@ -73,8 +74,10 @@ func convertAndCheck(t *testing.T, c *e2e.Client) {
 	accepted := c.Submit(e2e.Submission{Content: quarterly, Theme: "nord", Filename: "Q3.pdf"})
 	events := watch(t, c, accepted.WSURL)
 	checkLog(t, events)
+
 	job := c.Completed(accepted.JobID)
-	if job.Theme != "nord" || job.Cached || job.Attempts != 1 || job.Progress != 100 || job.Stage != presswork.StageDone {
+	if job.Theme != "nord" || job.Cached || job.Attempts != 1 || job.Progress != 100 ||
+		job.Stage != presswork.StageDone {
 		t.Errorf("job %+v", job)
 	}
 	pdf := c.Download(job)
@@ -82,14 +85,22 @@ func convertAndCheck(t *testing.T, c *e2e.Client) {
 
 	again := c.Completed(c.Submit(e2e.Submission{Content: quarterly, Theme: "nord"}).JobID)
 	if !again.Cached || again.Artifact.SHA256 != job.Artifact.SHA256 {
-		t.Errorf("the same document again: cached=%v, sha %s and %s", again.Cached, again.Artifact.SHA256, job.Artifact.SHA256)
+		t.Errorf(
+			"the same document again: cached=%v, sha %s and %s",
+			again.Cached,
+			again.Artifact.SHA256,
+			job.Artifact.SHA256,
+		)
 	}
+
 	if status, _, _ := c.Do("DELETE", "/api/artifacts/"+job.Artifact.ID, "", nil); status != http.StatusNoContent {
 		t.Errorf("deleting an artifact answered %d", status)
 	}
+
 	if status, _, _ := c.Do("GET", job.Artifact.URL, "", nil); status != http.StatusGone {
 		t.Errorf("a deleted artifact answered %d", status)
 	}
+
 	if got := c.Download(again); !bytes.Equal(got, pdf) {
 		t.Error("deleting one job's artifact changed another's")
 	}
@@ -97,16 +108,21 @@ func convertAndCheck(t *testing.T, c *e2e.Client) {
 
 func checkReport(t *testing.T, job presswork.Job, pdf []byte) {
 	t.Helper()
+
 	if got := e2e.PDFText(t, pdf); got != quarterlyText {
 		t.Errorf("the PDF says\n%q, want\n%q", got, quarterlyText)
 	}
+
 	info := e2e.PDFInfo(t, pdf)
-	if info["Title"] != "Quarterly report" || info["Author"] != "Ada Lovelace" || info["Tagged"] != "yes" || !strings.Contains(info["Page size"], "A4") {
+	if info["Title"] != "Quarterly report" || info["Author"] != "Ada Lovelace" || info["Tagged"] != "yes" ||
+		!strings.Contains(info["Page size"], "A4") {
 		t.Errorf("pdfinfo says %v", info)
 	}
+
 	if got := e2e.PDFPages(t, pdf); got != 1 || job.Artifact.Pages != got {
 		t.Errorf("%d pages, the job says %d", got, job.Artifact.Pages)
 	}
+
 	if job.Artifact.Size != int64(len(pdf)) || job.Artifact.Filename != "Q3.pdf" {
 		t.Errorf("%d bytes, the job says %+v", len(pdf), job.Artifact)
 	}
@@ -116,23 +132,28 @@ func checkReport(t *testing.T, job presswork.Job, pdf []byte) {
 func watch(t *testing.T, c *e2e.Client, path string) []presswork.Event {
 	t.Helper()
 	url := "ws" + strings.TrimPrefix(c.Base, "http") + path
+
 	conn, res, err := websocket.DefaultDialer.Dial(url, nil)
 	if err != nil {
 		t.Fatalf("dial %s: %v (%v)", path, err, res)
 	}
 	defer conn.Close()
 	var events []presswork.Event
+
 	for {
 		if err := conn.SetReadDeadline(time.Now().Add(wait.Patience)); err != nil {
 			t.Fatal(err)
 		}
+
 		_, data, err := conn.ReadMessage()
 		if websocket.IsCloseError(err, websocket.CloseNormalClosure) {
 			return events
 		}
+
 		if err != nil {
 			t.Fatalf("after %+v: %v", events, err)
 		}
+
 		var e presswork.Event
 		if err := json.Unmarshal(data, &e); err != nil {
 			t.Fatal(err)
@@ -145,21 +166,26 @@ func watch(t *testing.T, c *e2e.Client, path string) []presswork.Event {
 // seqs have no gap and whose progress never falls, and one terminal at the end.
 func checkLog(t *testing.T, events []presswork.Event) {
 	t.Helper()
+
 	if len(events) < 2 || events[0].Type != presswork.EventSnapshot {
 		t.Fatalf("events %+v", events)
 	}
+
 	for i, e := range events[1:] {
 		before := events[i]
 		if e.Progress < before.Progress {
 			t.Errorf("progress fell from %d to %d", before.Progress, e.Progress)
 		}
+
 		if e.Seq != before.Seq+1 && !(i == 0 && before.Status.Terminal() && e.Seq == before.Seq) {
 			t.Errorf("seq %d follows %d", e.Seq, before.Seq)
 		}
+
 		if last := i == len(events)-2; e.Status.Terminal() != last {
 			t.Errorf("event %d of %d is %s", i+2, len(events), e.Status)
 		}
 	}
+
 	last := events[len(events)-1]
 	if last.Type != presswork.EventCompleted || last.Artifact == nil || !strings.Contains(last.Artifact.URL, "token=") {
 		t.Errorf("last event %+v", last)

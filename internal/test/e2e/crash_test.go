@@ -19,13 +19,21 @@ import (
 func long(seed string, sections int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Long document %s\n\n", seed)
+
 	for i := range sections {
-		fmt.Fprintf(&b, "## Section %d\n\n%s\n\n| a | b |\n|---|---|\n", i, strings.Repeat("Lorem ipsum dolor sit amet. ", 40))
+		fmt.Fprintf(
+			&b,
+			"## Section %d\n\n%s\n\n| a | b |\n|---|---|\n",
+			i,
+			strings.Repeat("Lorem ipsum dolor sit amet. ", 40),
+		)
+
 		for j := range 12 {
 			fmt.Fprintf(&b, "| %d | %d |\n", j, i*j)
 		}
 		b.WriteString("\n")
 	}
+
 	return b.String()
 }
 
@@ -33,6 +41,7 @@ func long(seed string, sections int) string {
 // is done before, since the machine had this test wait, is followed by a longer one.
 func interrupted(t *testing.T, c *e2e.Client, s e2e.Submission, interrupt func(id string)) (id string) {
 	t.Helper()
+
 	for sections := 400; sections <= 3200; sections *= 2 {
 		s.Content = long(t.Name(), sections)
 		id = c.Submit(s).JobID
@@ -41,6 +50,7 @@ func interrupted(t *testing.T, c *e2e.Client, s e2e.Submission, interrupt func(i
 			job = c.Job(id)
 			return job.Stage == presswork.StagePrinting || job.Status.Terminal()
 		})
+
 		if job.Status == presswork.Completed {
 			continue
 		}
@@ -51,6 +61,7 @@ func interrupted(t *testing.T, c *e2e.Client, s e2e.Submission, interrupt func(i
 		}
 	}
 	t.Fatal("no job could be interrupted")
+
 	return ""
 }
 
@@ -65,12 +76,14 @@ func TestAKilledWorkersJobCompletesOnce(t *testing.T) {
 		worker = fleet.Worker(nil)
 	})
 	wait.Until(t, "the job runs again", func() bool { return c.Job(id).Attempts == 2 })
+
 	job := c.Completed(id)
 	if job.Attempts != 2 || job.Artifact == nil {
 		t.Errorf("job %+v", job)
 	}
 	events := watch(t, c, c.Submit(e2e.Submission{Content: "# after"}).WSURL)
 	checkLog(t, events)
+
 	if log := eventLog(t, c, id); strings.Count(log, `"type":"completed"`) != 1 {
 		t.Errorf("the log does not hold one terminal event: %s", log)
 	}
@@ -79,10 +92,12 @@ func TestAKilledWorkersJobCompletesOnce(t *testing.T) {
 // eventLog returns a job's whole event log as server-sent events.
 func eventLog(t *testing.T, c *e2e.Client, id string) string {
 	t.Helper()
+
 	status, _, body := c.Do("GET", "/api/conversion/"+id+"/events?since=0", "", nil)
 	if status != http.StatusOK {
 		t.Fatalf("events answered %d: %s", status, body)
 	}
+
 	return string(body)
 }
 
@@ -91,12 +106,14 @@ func TestAnAcceptedJobSurvivesTheDeathOfEverything(t *testing.T) {
 	dir := t.TempDir()
 	env := map[string]string{"DATA_DIR": dir + "/data", "PDF_OUTPUT_DIR": dir + "/output"}
 	node, c := e2e.Serve(t, env)
+
 	var ids []string
 	for i := range 10 {
 		ids = append(ids, c.Submit(e2e.Submission{Content: long(fmt.Sprint(i), 60)}).JobID)
 	}
 	node.Signal(syscall.SIGKILL)
 	<-node.Ended()
+
 	_, c = e2e.Serve(t, env)
 	for _, id := range ids {
 		c.Completed(id)
@@ -108,6 +125,7 @@ func TestADrainLosesAndRepeatsNothing(t *testing.T) {
 	dir := t.TempDir()
 	env := map[string]string{"DATA_DIR": dir + "/data", "PDF_OUTPUT_DIR": dir + "/output"}
 	node, c := e2e.Serve(t, env)
+
 	var ids []string
 	for i := range 30 {
 		ids = append(ids, c.Submit(e2e.Submission{Content: long(fmt.Sprint(i), 10)}).JobID)
@@ -116,6 +134,7 @@ func TestADrainLosesAndRepeatsNothing(t *testing.T) {
 		t.Helper()
 		node.Signal(s)
 		wait.Receive(t, "the process has drained", node.Ended())
+
 		if code := node.ExitCode(); code != 0 {
 			t.Errorf("exit status %d after %s", code, s)
 		}
@@ -123,8 +142,10 @@ func TestADrainLosesAndRepeatsNothing(t *testing.T) {
 	drain(syscall.SIGTERM)
 	// Where the tests themselves run under nohup, the node would ignore the signal, too.
 	hangups := make(chan os.Signal, 1)
+
 	signal.Notify(hangups, syscall.SIGHUP)
 	defer signal.Stop(hangups)
+
 	node, c = e2e.Serve(t, env)
 	for _, id := range ids {
 		if job := c.Completed(id); job.Attempts > 1 {
@@ -137,8 +158,11 @@ func TestADrainLosesAndRepeatsNothing(t *testing.T) {
 // cancel cancels a job, unless it is completed already.
 func cancel(t *testing.T, c *e2e.Client, id string) {
 	t.Helper()
+
 	status, _, body := c.Do("DELETE", "/api/conversion/"+id, "", nil)
-	if cancelled := status == http.StatusOK && strings.Contains(string(body), `"cancelled"`); !cancelled && status != http.StatusConflict {
+	if cancelled := status == http.StatusOK &&
+		strings.Contains(string(body), `"cancelled"`); !cancelled &&
+		status != http.StatusConflict {
 		t.Fatalf("cancelling answered %d: %s", status, body)
 	}
 }
@@ -150,16 +174,20 @@ func TestACancelledJobStopsWithinASecondAndLeavesNoArtifact(t *testing.T) {
 	// The one render slot must be free again: another document gets it.
 	began := time.Now()
 	c.Completed(c.Submit(e2e.Submission{Content: "# next"}).JobID)
+
 	if took := time.Since(began); took > 30*time.Second {
 		t.Errorf("the next document took %s", took)
 	}
+
 	job := c.Job(id)
 	if job.Status != presswork.Cancelled || job.Artifact != nil {
 		t.Errorf("job %+v", job)
 	}
+
 	if status, _, _ := c.Do("GET", "/api/artifacts/"+id+"/download", "", nil); status != http.StatusNotFound {
 		t.Errorf("the artifact of a cancelled job answered %d", status)
 	}
+
 	if status, _, _ := c.Do("DELETE", "/api/conversion/"+id, "", nil); status != http.StatusConflict {
 		t.Errorf("cancelling twice answered %d", status)
 	}

@@ -24,15 +24,32 @@ func TestTheDashboardAndTheAlertsShowWhatIsExported(t *testing.T) {
 	hook := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { called <- r.URL.Path }))
 	t.Cleanup(hook.Close)
 	_, base := inferencetest.Start(t)
+
 	models := filepath.Join(t.TempDir(), "models.yaml")
-	if err := os.WriteFile(models, fmt.Appendf(nil, "models:\n  - {id: whole, upstreams: [{base_url: %q, model: whole}]}\n", base), 0o600); err != nil {
+	if err := os.WriteFile(
+		models,
+		fmt.Appendf(nil, "models:\n  - {id: whole, upstreams: [{base_url: %q, model: whole}]}\n", base),
+		0o600,
+	); err != nil {
 		t.Fatal(err)
 	}
-	_, c := e2e.Serve(t, map[string]string{"INFERENCE_CONFIG": models, "OUTBOUND_ALLOW_PRIVATE": strings.TrimPrefix(hook.URL, "http://")})
+	_, c := e2e.Serve(
+		t,
+		map[string]string{
+			"INFERENCE_CONFIG":       models,
+			"OUTBOUND_ALLOW_PRIVATE": strings.TrimPrefix(hook.URL, "http://"),
+		},
+	)
 	c.Completed(c.Submit(e2e.Submission{Content: "# Measured", WebhookURL: hook.URL + "/hook"}).JobID)
 	wait.Receive(t, "the webhook", called)
+
 	chat := []byte(`{"model":"whole","stream":true,"messages":[{"role":"user","content":"Hi"}]}`)
-	if status, _, body := c.Do(http.MethodPost, "/v1/chat/completions", "application/json", chat); status != http.StatusOK {
+	if status, _, body := c.Do(
+		http.MethodPost,
+		"/v1/chat/completions",
+		"application/json",
+		chat,
+	); status != http.StatusOK {
 		t.Fatalf("%d %s", status, body)
 	}
 	name := regexp.MustCompile(`\b(?:presswork|gen_ai)_[a-z_]+[a-z]\b(?: *[({])?`)
@@ -46,16 +63,19 @@ func TestTheDashboardAndTheAlertsShowWhatIsExported(t *testing.T) {
 		_, _, metrics := c.Do(http.MethodGet, "/metrics", "", nil)
 		exported := string(metrics)
 		missing = nil
+
 		for _, file := range []string{"../../../deploy/prometheus/alerts.yml", "../../../deploy/grafana/presswork.json"} {
 			text, err := os.ReadFile(file)
 			if err != nil {
 				t.Fatal(err)
 			}
+
 			for _, expr := range regexp.MustCompile(`(?m)"expr": ".*"|expr: (?:\|\n(?: {10,}.*\n)+|.*)`).FindAllString(string(text), -1) {
 				for _, m := range name.FindAllString(expr, -1) {
 					m = strings.TrimRight(m, " ({")
 					// A label is no metric.
-					if !strings.HasPrefix(m, "gen_ai_request") && !strings.Contains(exported, "\n"+m+"{") && !strings.Contains(exported, "\n"+m+" ") {
+					if !strings.HasPrefix(m, "gen_ai_request") && !strings.Contains(exported, "\n"+m+"{") &&
+						!strings.Contains(exported, "\n"+m+" ") {
 						missing = append(missing, file+": "+m)
 					}
 				}
@@ -66,11 +86,13 @@ func TestTheDashboardAndTheAlertsShowWhatIsExported(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+
 		for _, m := range regexp.MustCompile(`valueLocation: (.+)`).FindAllSubmatch(keda, -1) {
 			if !strings.Contains(exported, "\n"+string(m[1])+" ") {
 				missing = append(missing, string(m[1]))
 			}
 		}
+
 		return len(missing) == 0
 	})
 }

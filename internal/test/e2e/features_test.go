@@ -14,7 +14,7 @@ import (
 	"strings"
 	"testing"
 
-	"presswork"
+	"presswork/internal/fault"
 	"presswork/internal/test/e2e"
 	"presswork/internal/test/wait"
 )
@@ -31,6 +31,7 @@ func TestFilesOfARequestAreInThePDFAndAMissingOneIsAWarning(t *testing.T) {
 	}
 	field("content", "# Picture\n\n![a red square](img/red.png)\n\n![nowhere](img/none.png)\n\n!include parts/two.md\n")
 	field("options", `{"page_size":"A5","bibliography":["refs.bib"],"csl":"apa"}`)
+
 	for name, text := range map[string]string{
 		"parts/two.md": "Included, as @doe99 has it.\n",
 		"refs.bib":     "@book{doe99, author = {Doe, Jane}, title = {Lamps}, year = 1999, publisher = {Harbour}}\n",
@@ -39,39 +40,50 @@ func TestFilesOfARequestAreInThePDFAndAMissingOneIsAWarning(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+
 		if _, err := io.WriteString(part, text); err != nil {
 			t.Fatal(err)
 		}
 	}
+
 	part, err := w.CreateFormFile("assets[img/red.png]", "red.png")
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	if err := png.Encode(part, square(color.RGBA{R: 255, A: 255})); err != nil {
 		t.Fatal(err)
 	}
+
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
+
 	status, _, got := c.Do("POST", "/api/conversion", w.FormDataContentType(), body.Bytes())
 	if status != http.StatusAccepted {
 		t.Fatalf("answered %d: %s", status, got)
 	}
+
 	var accepted e2e.Accepted
 	if err := json.Unmarshal(got, &accepted); err != nil {
 		t.Fatal(err)
 	}
+
 	job := c.Completed(accepted.JobID)
-	if len(job.Warnings) != 1 || job.Warnings[0].Code != presswork.ImageFailed || job.Warnings[0].Line != 5 || !strings.Contains(job.Warnings[0].Message, "img/none.png") {
+	if len(job.Warnings) != 1 || job.Warnings[0].Code != fault.ImageFailed || job.Warnings[0].Line != 5 ||
+		!strings.Contains(job.Warnings[0].Message, "img/none.png") {
 		t.Errorf("warnings %+v", job.Warnings)
 	}
+
 	pdf := c.Download(job)
 	if size := e2e.PDFInfo(t, pdf)["Page size"]; !strings.Contains(size, "A5") {
 		t.Errorf("page size %q", size)
 	}
+
 	if n := e2e.PDFImages(t, pdf); n != 1 {
 		t.Errorf("%d images in the PDF", n)
 	}
+
 	text := strings.Join(strings.Fields(e2e.PDFText(t, pdf)), " ")
 	for _, want := range []string{"Included, as Doe (1999) has it.", "Doe, J. (1999). Lamps. Harbour."} {
 		if !strings.Contains(text, want) {
@@ -89,6 +101,7 @@ func folderIsOneDocument(t *testing.T, c *e2e.Client) {
 		t.Fatal(err)
 	}
 	var data bytes.Buffer
+
 	w := zip.NewWriter(&data)
 	for name, text := range map[string]string{
 		"book/SUMMARY.md":        "[End](z.md)\n[Usage](chapters/usage.md)",
@@ -101,31 +114,45 @@ func folderIsOneDocument(t *testing.T, c *e2e.Client) {
 		if err != nil {
 			t.Fatal(err)
 		}
+
 		if _, err := io.WriteString(out, text); err != nil {
 			t.Fatal(err)
 		}
 	}
+
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
+
 	status, _, got := c.Do("POST", "/api/conversion", "application/zip", data.Bytes())
 	if status != http.StatusAccepted {
 		t.Fatalf("answered %d: %s", status, got)
 	}
+
 	var accepted e2e.Accepted
 	if err := json.Unmarshal(got, &accepted); err != nil {
 		t.Fatal(err)
 	}
+
 	job := c.Completed(accepted.JobID)
 	if len(job.Warnings) != 0 || job.Artifact.Pages != 2 {
 		t.Errorf("%d pages, warnings %+v", job.Artifact.Pages, job.Warnings)
 	}
 	pdf := c.Download(job)
+
 	info, text := e2e.PDFInfo(t, pdf), e2e.PDFText(t, pdf)
 	if info["Title"] != "The whole" || !strings.Contains(info["Page size"], "A5") || e2e.PDFImages(t, pdf) != 1 {
 		t.Errorf("info %v, %d images", info, e2e.PDFImages(t, pdf))
 	}
-	if first, second := strings.Index(text, "First chapter"), strings.Index(text, "Second chapter"); first < 0 || second < first || strings.Contains(text, "Unlisted") || !strings.Contains(text, "After Table") {
+
+	if first, second := strings.Index(
+		text,
+		"First chapter",
+	), strings.Index(
+		text,
+		"Second chapter",
+	); first < 0 || second < first || strings.Contains(text, "Unlisted") ||
+		!strings.Contains(text, "After Table") {
 		t.Errorf("it reads %q", text)
 	}
 }
@@ -135,6 +162,7 @@ func square(c color.Color) image.Image {
 	for i := range 1600 {
 		img.Set(i%40, i/40, c)
 	}
+
 	return img
 }
 
@@ -142,6 +170,7 @@ func TestACustomThemeIsThereOnceItsFileIs(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir() + "/themes"
 	_, c := e2e.Serve(t, map[string]string{"THEMES_DIR": dir})
+
 	known := func() bool {
 		status, _, _ := c.Do("GET", "/api/themes/house", "", nil)
 		return status == http.StatusOK
@@ -149,25 +178,41 @@ func TestACustomThemeIsThereOnceItsFileIs(t *testing.T) {
 	if known() {
 		t.Fatal("the theme is known before its file exists")
 	}
+
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	write(t, dir+"/house.css", ":root { --primary: #0a5; --base-100: #fffdf5; --base-content: #222; } h1::after { content: ' by the house'; }")
+	write(
+		t,
+		dir+"/house.css",
+		":root { --primary: #0a5; --base-100: #fffdf5; --base-content: #222; } h1::after { content: ' by the house'; }",
+	)
 	wait.Until(t, "the theme is known", known)
+
 	job := c.Completed(c.Submit(e2e.Submission{Content: "# Printed", Theme: "house"}).JobID)
 	if text := e2e.PDFText(t, c.Download(job)); !strings.Contains(text, "Printed by the house") {
 		t.Errorf("the stylesheet did not apply: %q", text)
 	}
+
 	for format, head := range map[string]string{"png": "\x89PNG", "pdf": "%PDF-"} {
 		status, header, body := c.Do("GET", "/api/themes/house/preview."+format, "", nil)
 		if status != http.StatusOK || !bytes.HasPrefix(body, []byte(head)) {
 			t.Errorf("preview.%s: %d, %.100s", format, status, body)
 		}
-		if status, _, _ := c.Do("GET", "/api/themes/house/preview."+format, "", nil, "If-None-Match", header.Get("ETag")); status != http.StatusNotModified {
+
+		if status, _, _ := c.Do(
+			"GET",
+			"/api/themes/house/preview."+format,
+			"",
+			nil,
+			"If-None-Match",
+			header.Get("ETag"),
+		); status != http.StatusNotModified {
 			t.Errorf("preview.%s again: %d", format, status)
 		}
 	}
 	_, _, body := c.Do("GET", "/api/themes", "", nil)
+
 	var list struct {
 		Default string
 		Count   int
@@ -179,6 +224,7 @@ func TestACustomThemeIsThereOnceItsFileIs(t *testing.T) {
 	if err := json.Unmarshal(body, &list); err != nil {
 		t.Fatal(err)
 	}
+
 	if list.Default != "light" || list.Count != 36 || len(list.Themes) != 36 {
 		t.Errorf("default %q, count %d, %d themes", list.Default, list.Count, len(list.Themes))
 	}
@@ -194,6 +240,6 @@ func TestAFullStoreRefusesSubmissionsAndKeepsWhatIsYoung(t *testing.T) {
 		status, _, body = c.Do("POST", "/api/conversion", "text/markdown", []byte("# One more"))
 		return status == http.StatusServiceUnavailable
 	})
-	checkError(t, "full", status, body, http.StatusServiceUnavailable, presswork.StoreFull)
+	checkError(t, "full", status, body, http.StatusServiceUnavailable, fault.StoreFull)
 	c.Download(job)
 }

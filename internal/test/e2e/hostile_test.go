@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"presswork"
+	"presswork/internal/fault"
 	"presswork/internal/test/e2e"
 )
 
@@ -23,17 +24,21 @@ import (
 func counter(t *testing.T) (port int, connections *atomic.Int64) {
 	t.Helper()
 	connections = new(atomic.Int64)
+
 	first, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	port = first.Addr().(*net.TCPAddr).Port
+
 	listeners := []net.Listener{first}
 	if second, err := net.Listen("tcp6", fmt.Sprintf("[::1]:%d", port)); err == nil {
 		listeners = append(listeners, second)
 	}
+
 	for _, l := range listeners {
 		t.Cleanup(func() { l.Close() })
+
 		go func() {
 			for {
 				conn, err := l.Accept()
@@ -45,6 +50,7 @@ func counter(t *testing.T) (port int, connections *atomic.Int64) {
 			}
 		}()
 	}
+
 	return port, connections
 }
 
@@ -54,6 +60,7 @@ func TestHostileMarkdownReachesNothing(t *testing.T) {
 	at := fmt.Sprintf("http://127.0.0.1:%d", port)
 	probe := func(vector string) string { return strings.ReplaceAll(vector, "AT", at) }
 	_, c := e2e.Serve(t, nil)
+
 	vectors := []string{
 		`<script>fetch("AT/script")</script>`,
 		`<script src="AT/script.js"></script>`,
@@ -71,7 +78,11 @@ func TestHostileMarkdownReachesNothing(t *testing.T) {
 		`![bad](http://x/%zz) <img src="http://x/%zz">`,
 		`![meta](http://169.254.169.254/latest/meta-data/)`,
 		`![file](file:///etc/passwd) [file](file:///etc/passwd)`,
-		`![decimal](http://2130706433:` + fmt.Sprint(port) + `/x.png) ![octal](http://0177.0.0.1:` + fmt.Sprint(port) + `/x.png)`,
+		`![decimal](http://2130706433:` + fmt.Sprint(
+			port,
+		) + `/x.png) ![octal](http://0177.0.0.1:` + fmt.Sprint(
+			port,
+		) + `/x.png)`,
 		`![mapped](http://[::ffff:127.0.0.1]:` + fmt.Sprint(port) + `/x.png)`,
 		`[js](javascript:fetch('AT/js')) <a href="jav&#x09;ascript:alert(1)">x</a>`,
 		`<img srcset="AT/srcset 2x"><picture><source srcset="AT/source"></picture>`,
@@ -87,15 +98,18 @@ func TestHostileMarkdownReachesNothing(t *testing.T) {
 				t.Errorf("%s: %s %+v", v, job.Status, job.Error)
 				continue
 			}
+
 			text := e2e.PDFText(t, c.Download(job))
 			if !strings.Contains(text, "before") || !strings.Contains(text, "after") {
 				t.Errorf("%s: the text around it is gone: %q", v, text)
 			}
+
 			if strings.Contains(text, "root:") {
 				t.Errorf("%s: /etc/passwd is in the PDF", v)
 			}
 		}
 	}
+
 	if n := connections.Load(); n != 0 {
 		t.Errorf("%d connections reached the listener", n)
 	}
@@ -112,49 +126,54 @@ func TestBadInputIsRefusedClearlyAndHurtsNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+
 		return string(b)
 	}
+
 	content := func(s string) string { return object(map[string]string{"content": s}) }
 	for name, tc := range map[string]struct {
 		body   string
 		status int
-		code   presswork.Code
+		code   fault.Code
 	}{
-		"empty":          {content(""), 400, presswork.ContentEmpty},
-		"blank":          {content(" \n\t\n"), 400, presswork.ContentEmpty},
-		"no content":     {`{}`, 400, presswork.ContentEmpty},
+		"empty":          {content(""), 400, fault.ContentEmpty},
+		"blank":          {content(" \n\t\n"), 400, fault.ContentEmpty},
+		"no content":     {`{}`, 400, fault.ContentEmpty},
 		"NUL":            {content("a\x00b"), 400, ""},
-		"11 MB":          {content(strings.Repeat("word ", 11<<20/5)), 413, presswork.ContentTooLarge},
-		"nesting":        {content(strings.Repeat(">", 10_000) + " x"), 422, presswork.ContentTooComplex},
-		"delimiters":     {content(strings.Repeat("*a_ ", 50_000)), 422, presswork.ContentTooComplex},
-		"front matter":   {content("---\ntitle: [\n---\nx"), 400, presswork.FrontMatterInvalid},
-		"theme":          {object(map[string]string{"content": "x", "theme": "nrod"}), 400, presswork.ThemeNotFound},
-		"theme path":     {object(map[string]string{"content": "x", "theme": "../../etc/passwd"}), 400, presswork.ThemeNotFound},
-		"broken theme":   {object(map[string]string{"content": "x", "theme": "broken"}), 400, presswork.ThemeNotFound},
-		"unknown field":  {`{"contnet":"x"}`, 400, presswork.UnknownField},
-		"unknown option": {`{"content":"x","options":{"papersize":"A4"}}`, 400, presswork.UnknownField},
-		"option":         {`{"content":"x","options":{"page_size":"A99"}}`, 400, presswork.InvalidOption},
-		"option type":    {`{"content":"x","options":{"landscape":"yes"}}`, 400, presswork.InvalidType},
-		"type":           {`{"content":7}`, 400, presswork.InvalidType},
-		"json":           {`{"content":`, 400, presswork.InvalidJSON},
-		"webhook":        {object(map[string]string{"content": "x", "webhook_url": "http://127.0.0.1/x"}), 403, presswork.AddressNotAllowed},
-		"webhook form":   {object(map[string]string{"content": "x", "webhook_url": "gopher://x"}), 400, presswork.WebhookInvalid},
+		"11 MB":          {content(strings.Repeat("word ", 11<<20/5)), 413, fault.ContentTooLarge},
+		"nesting":        {content(strings.Repeat(">", 10_000) + " x"), 422, fault.ContentTooComplex},
+		"delimiters":     {content(strings.Repeat("*a_ ", 50_000)), 422, fault.ContentTooComplex},
+		"front matter":   {content("---\ntitle: [\n---\nx"), 400, fault.FrontMatterInvalid},
+		"theme":          {object(map[string]string{"content": "x", "theme": "nrod"}), 400, fault.ThemeNotFound},
+		"theme path":     {object(map[string]string{"content": "x", "theme": "../../etc/passwd"}), 400, fault.ThemeNotFound},
+		"broken theme":   {object(map[string]string{"content": "x", "theme": "broken"}), 400, fault.ThemeNotFound},
+		"unknown field":  {`{"contnet":"x"}`, 400, fault.UnknownField},
+		"unknown option": {`{"content":"x","options":{"papersize":"A4"}}`, 400, fault.UnknownField},
+		"option":         {`{"content":"x","options":{"page_size":"A99"}}`, 400, fault.InvalidOption},
+		"option type":    {`{"content":"x","options":{"landscape":"yes"}}`, 400, fault.InvalidType},
+		"type":           {`{"content":7}`, 400, fault.InvalidType},
+		"json":           {`{"content":`, 400, fault.InvalidJSON},
+		"webhook":        {object(map[string]string{"content": "x", "webhook_url": "http://127.0.0.1/x"}), 403, fault.AddressNotAllowed},
+		"webhook form":   {object(map[string]string{"content": "x", "webhook_url": "gopher://x"}), 400, fault.WebhookInvalid},
 	} {
 		contentType, body := post(tc.body)
 		status, _, got := c.Do("POST", "/api/conversion", contentType, []byte(body))
 		checkError(t, name, status, got, tc.status, tc.code)
 	}
 	status, _, got := c.Do("POST", "/api/conversion", "text/markdown", []byte("caf\xe9"))
-	checkError(t, "not UTF-8", status, got, 400, presswork.ContentNotUTF8)
+	checkError(t, "not UTF-8", status, got, 400, fault.ContentNotUTF8)
 	status, _, got = c.Do("POST", "/api/conversion", "text/markdown", []byte("\x1f\x8b"), "Content-Encoding", "gzip")
-	checkError(t, "compressed", status, got, 415, presswork.UnsupportedMediaType)
+	checkError(t, "compressed", status, got, 415, fault.UnsupportedMediaType)
 	status, _, got = c.Do("POST", "/api/conversion", "text/markdown", []byte("---\nlayout: post\npage_size: [\n---\nx"))
-	checkError(t, "front matter's value", status, got, 400, presswork.FrontMatterInvalid)
+	checkError(t, "front matter's value", status, got, 400, fault.FrontMatterInvalid)
+
 	if !strings.Contains(string(got), "line 3") {
 		t.Errorf("a wrong front matter value has no line: %s", got)
 	}
+
 	for _, name := range []string{"../../etc/passwd", "/etc/passwd", "a/../../b.png", "C:\\x.png", "a\x00.png"} {
 		contentType, body := withAsset(t, name)
+
 		status, _, got := c.Do("POST", "/api/conversion", contentType, body)
 		if status != http.StatusBadRequest {
 			t.Errorf("asset %q answered %d: %s", name, status, got)
@@ -163,19 +182,21 @@ func TestBadInputIsRefusedClearlyAndHurtsNothing(t *testing.T) {
 	c.Completed(c.Submit(e2e.Submission{Content: "# still well"}).JobID)
 	stranger := e2e.NewClient(t, strings.TrimPrefix(c.Base, "http://"), "")
 	status, _, got = stranger.Do("POST", "/api/conversion", "application/json", []byte(content("x")))
-	checkError(t, "no key", status, got, 401, presswork.InvalidAPIKey)
+	checkError(t, "no key", status, got, 401, fault.InvalidAPIKey)
 	stranger.Key = "wrong"
 	status, _, got = stranger.Do("GET", "/api/conversion", "", nil)
-	checkError(t, "wrong key", status, got, 401, presswork.InvalidAPIKey)
+	checkError(t, "wrong key", status, got, 401, fault.InvalidAPIKey)
 }
 
-func checkError(t *testing.T, name string, status int, body []byte, wantStatus int, want presswork.Code) {
+func checkError(t *testing.T, name string, status int, body []byte, wantStatus int, want fault.Code) {
 	t.Helper()
-	var e struct{ Error presswork.Error }
+
+	var e struct{ Error fault.Error }
 	if err := json.Unmarshal(body, &e); err != nil {
 		t.Errorf("%s: %d with a body that is no error: %.200s", name, status, body)
 		return
 	}
+
 	if status != wantStatus || (want != "" && e.Error.Code != want) || e.Error.Message == "" {
 		t.Errorf("%s: got %d %q %q, want %d %q", name, status, e.Error.Code, e.Error.Message, wantStatus, want)
 	}
@@ -184,19 +205,26 @@ func checkError(t *testing.T, name string, status int, body []byte, wantStatus i
 func withAsset(t *testing.T, name string) (string, []byte) {
 	t.Helper()
 	var b bytes.Buffer
+
 	w := multipart.NewWriter(&b)
 	if err := w.WriteField("content", "![x](x.png)"); err != nil {
 		t.Fatal(err)
 	}
-	header := textproto.MIMEHeader{"Content-Disposition": {`form-data; name="file"; filename="` + name + `"`}, "Content-Type": {"image/png"}}
+	header := textproto.MIMEHeader{
+		"Content-Disposition": {`form-data; name="file"; filename="` + name + `"`},
+		"Content-Type":        {"image/png"},
+	}
+
 	part, err := w.CreatePart(header)
 	if err != nil {
 		t.Fatal(err)
 	}
 	fmt.Fprint(part, "not a png")
+
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
+
 	return w.FormDataContentType(), b.Bytes()
 }
 
@@ -207,9 +235,11 @@ func TestMonstersEndAndTheNextDocumentIsPrinted(t *testing.T) {
 	_, c := e2e.Serve(t, map[string]string{"RENDER_TIMEOUT": "20s", "WORKERS": "2"})
 	var table strings.Builder
 	table.WriteString("| a | b |\n|---|---|\n")
+
 	for i := range 100_000 {
 		fmt.Fprintf(&table, "| %d | %d |\n", i, i*i)
 	}
+
 	for name, content := range map[string]string{
 		"a 5 MB line":         strings.Repeat("x", 5<<20),
 		"a 100 000-row table": table.String(),
@@ -218,21 +248,25 @@ func TestMonstersEndAndTheNextDocumentIsPrinted(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+
 		status, _, got := c.Do("POST", "/api/conversion", "application/json", body)
 		if status == http.StatusUnprocessableEntity {
 			continue
 		}
+
 		if status != http.StatusAccepted {
 			t.Errorf("%s answered %d: %.200s", name, status, got)
 			continue
 		}
+
 		var accepted e2e.Accepted
 		if err := json.Unmarshal(got, &accepted); err != nil {
 			t.Fatal(err)
 		}
 		job := c.Wait(accepted.JobID)
 		t.Logf("%s: %s %v", name, job.Status, job.Error)
-		allowed := []presswork.Code{presswork.RenderTimeout, presswork.RenderFailed, presswork.ContentTooComplex}
+
+		allowed := []fault.Code{fault.RenderTimeout, fault.RenderFailed, fault.ContentTooComplex}
 		if job.Status == presswork.Failed && (job.Error == nil || !slices.Contains(allowed, job.Error.Code)) {
 			t.Errorf("%s failed with %+v", name, job.Error)
 		}
@@ -242,6 +276,7 @@ func TestMonstersEndAndTheNextDocumentIsPrinted(t *testing.T) {
 
 func write(t *testing.T, path, text string) {
 	t.Helper()
+
 	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}

@@ -31,12 +31,15 @@ func TestAServerThatStopsLetsItsStreamsEnd(t *testing.T) {
 		once.Do(func() { node.Signal(syscall.SIGTERM) })
 		tokens += tokensIn(data)
 		last = data
+
 		return true
 	})
+
 	if tokens != 40 || last != "[DONE]" {
 		t.Errorf("%d of 40 tokens, the last event is %s", tokens, last)
 	}
 	<-node.Ended()
+
 	if code := node.ExitCode(); code != 0 {
 		t.Errorf("exit status %d", code)
 	}
@@ -50,12 +53,16 @@ func TestAStreamLivesThroughARestartOfRedis(t *testing.T) {
 	s3 := storagetest.StartMinIO(t)
 	env := map[string]string{"INFERENCE_CONFIG": models(t, base, "tokens:100@20", "hello"), "WORKER_QUEUES": "infer"}
 	fleet := e2e.NewFleet(t, redis.Address, map[string]string{
-		"S3_ENDPOINT": s3.Address, "S3_BUCKET": "presswork", "S3_ACCESS_KEY": s3.AccessKey, "S3_SECRET_KEY": s3.SecretKey,
+		"S3_ENDPOINT":   s3.Address,
+		"S3_BUCKET":     "presswork",
+		"S3_ACCESS_KEY": s3.AccessKey,
+		"S3_SECRET_KEY": s3.SecretKey,
 	})
 	_, c := fleet.API(env)
 	fleet.Worker(env)
 	var once sync.Once
 	tokens, last := 0, ""
+
 	ctx, cancel := context.WithTimeout(t.Context(), wait.Patience)
 	defer cancel()
 	events(t, c, ctx, chat("tokens:100@20", true, ""), func(data string) bool {
@@ -65,8 +72,10 @@ func TestAStreamLivesThroughARestartOfRedis(t *testing.T) {
 		})
 		tokens += tokensIn(data)
 		last = data
+
 		return true
 	})
+
 	if ctx.Err() != nil || last != "[DONE]" || tokens != 100 {
 		t.Errorf("%d of 100 tokens, the last event is %q (%v)", tokens, last, ctx.Err())
 	}
@@ -75,6 +84,7 @@ func TestAStreamLivesThroughARestartOfRedis(t *testing.T) {
 		status, _, _ := c.Do("POST", "/v1/chat/completions", "application/json", chat("hello", false, ""))
 		return status == http.StatusOK
 	})
+
 	if content, last := said(t, c, chat("hello", true, "")); content != "Hello, world!" || last != "[DONE]" {
 		t.Errorf("the next one: %q %q", content, last)
 	}
@@ -85,13 +95,16 @@ func keysOf(t *testing.T, n int) string {
 	t.Helper()
 	var b strings.Builder
 	b.WriteString("keys:\n  - {name: boss, key: boss-key, admin: true}\n")
+
 	for i := range n {
 		fmt.Fprintf(&b, "  - {name: k%d, key: key-%d}\n", i, i)
 	}
+
 	path := filepath.Join(t.TempDir(), "keys.yaml")
 	if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
+
 	return path
 }
 
@@ -101,6 +114,7 @@ func keysOf(t *testing.T, n int) string {
 // it does by default the requests wait in the worker, else in Redis.
 func TestKeysShareAModelEvenly(t *testing.T) {
 	t.Parallel()
+
 	for name, tc := range map[string]struct {
 		workers     int
 		concurrency string
@@ -108,8 +122,14 @@ func TestKeysShareAModelEvenly(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			const total = 1500
+
 			served := askByKeys(t, total, tc.workers, map[string]string{"INFERENCE_CONCURRENCY": tc.concurrency})
-			if least, most := slices.Min(served), slices.Max(served); least == 0 || float64(most)/float64(least) >= 1.5 {
+			if least, most := slices.Min(
+				served,
+			), slices.Max(
+				served,
+			); least == 0 ||
+				float64(most)/float64(least) >= 1.5 {
 				t.Errorf("the shares go from %d to %d: %v", least, most, served)
 			}
 		})
@@ -123,16 +143,22 @@ func askByKeys(t *testing.T, total, workers int, env map[string]string) []int {
 	_, base := inferencetest.Start(t)
 	fleet := newFleet(t)
 	catalogue := filepath.Join(t.TempDir(), "models.yaml")
-	text := fmt.Sprintf("models:\n  - {id: narrow, upstreams: [{base_url: %q, model: 'tokens:1@100', max_concurrency: 2}]}\n", base)
+
+	text := fmt.Sprintf(
+		"models:\n  - {id: narrow, upstreams: [{base_url: %q, model: 'tokens:1@100', max_concurrency: 2}]}\n",
+		base,
+	)
 	if err := os.WriteFile(catalogue, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	env["INFERENCE_CONFIG"], env["KEYS_CONFIG"], env["WORKER_QUEUES"] = catalogue, keysOf(t, keys), "infer"
 	_, one := fleet.API(env)
+
 	_, two := fleet.API(env)
 	for range workers {
 		fleet.Worker(env)
 	}
+
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	var mu sync.Mutex
@@ -141,6 +167,7 @@ func askByKeys(t *testing.T, total, workers int, env map[string]string) []int {
 	serve := func(k int) {
 		mu.Lock()
 		defer mu.Unlock()
+
 		sum++
 		switch {
 		case sum > total:
@@ -150,23 +177,31 @@ func askByKeys(t *testing.T, total, workers int, env map[string]string) []int {
 		}
 	}
 	var wg sync.WaitGroup
+
 	for k := range keys {
 		for n := range 4 + 4*(k%3) {
 			c := []*e2e.Client{one, two}[n%2]
 			wg.Go(func() {
 				for ctx.Err() == nil {
-					req, err := http.NewRequestWithContext(ctx, "POST", c.Base+"/v1/chat/completions", bytes.NewReader(chat("narrow", false, "")))
+					req, err := http.NewRequestWithContext(
+						ctx,
+						"POST",
+						c.Base+"/v1/chat/completions",
+						bytes.NewReader(chat("narrow", false, "")),
+					)
 					if err != nil {
 						t.Error(err)
 						return
 					}
 					req.Header.Set("Content-Type", "application/json")
 					req.Header.Set("Authorization", fmt.Sprintf("Bearer key-%d", k))
+
 					res, err := c.HTTP.Do(req)
 					if err != nil {
 						continue // the end
 					}
 					res.Body.Close()
+
 					if res.StatusCode != http.StatusOK {
 						t.Errorf("key %d: %s", k, res.Status)
 						return
@@ -177,6 +212,7 @@ func askByKeys(t *testing.T, total, workers int, env map[string]string) []int {
 		}
 	}
 	wg.Wait()
+
 	return served
 }
 
@@ -196,9 +232,11 @@ func TestAKilledWorkersTokensAreCounted(t *testing.T) {
 				fleet.Worker(env)
 			})
 		}
+
 		return true
 	})
 	_, _, body := c.Do("GET", "/v1/usage?group_by=model", "", nil)
+
 	var usage struct {
 		Data []struct {
 			Requests         int `json:"requests"`
@@ -209,7 +247,10 @@ func TestAKilledWorkersTokensAreCounted(t *testing.T) {
 	if err := json.Unmarshal(body, &usage); err != nil {
 		t.Fatal(err)
 	}
-	if len(usage.Data) != 1 || usage.Data[0].Requests != 1 || usage.Data[0].PromptTokens == 0 || usage.Data[0].CompletionTokens < 20 || usage.Data[0].CompletionTokens > heard+5 {
+
+	if len(usage.Data) != 1 || usage.Data[0].Requests != 1 || usage.Data[0].PromptTokens == 0 ||
+		usage.Data[0].CompletionTokens < 20 ||
+		usage.Data[0].CompletionTokens > heard+5 {
 		t.Errorf("%d tokens were heard; the ledger says %s", heard, body)
 	}
 }

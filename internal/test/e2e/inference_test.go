@@ -31,13 +31,21 @@ func models(t *testing.T, base string, names ...string) string {
 	t.Helper()
 	var b strings.Builder
 	b.WriteString("models:\n")
+
 	for _, name := range names {
-		fmt.Fprintf(&b, "  - id: %q\n    capabilities: [chat, tools, vision]\n    upstreams: [{base_url: %q}]\n", name, base)
+		fmt.Fprintf(
+			&b,
+			"  - id: %q\n    capabilities: [chat, tools, vision]\n    upstreams: [{base_url: %q}]\n",
+			name,
+			base,
+		)
 	}
+
 	path := filepath.Join(t.TempDir(), "models.yaml")
 	if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
+
 	return path
 }
 
@@ -45,37 +53,52 @@ func chat(model string, stream bool, text string) []byte {
 	b, _ := json.Marshal(map[string]any{
 		"model": model, "stream": stream, "messages": []any{map[string]any{"role": "user", "content": text}},
 	})
+
 	return b
 }
 
 // events reads the data of a stream's events until it ends, and passes each on.
-func events(t *testing.T, c *e2e.Client, ctx context.Context, body []byte, on func(data string) (more bool), headers ...string) *http.Response {
+func events(
+	t *testing.T,
+	c *e2e.Client,
+	ctx context.Context,
+	body []byte,
+	on func(data string) (more bool),
+	headers ...string,
+) *http.Response {
 	t.Helper()
+
 	req, err := http.NewRequestWithContext(ctx, "POST", c.Base+"/v1/chat/completions", bytes.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
 	req.Header.Set("Content-Type", "application/json")
+
 	for i := 0; i+1 < len(headers); i += 2 {
 		req.Header.Set(headers[i], headers[i+1])
 	}
+
 	if c.Key != "" {
 		req.Header.Set("Authorization", "Bearer "+c.Key)
 	}
+
 	res, err := c.HTTP.Do(req)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer res.Body.Close()
+
 	if res.StatusCode != http.StatusOK {
 		b, _ := io.ReadAll(res.Body)
 		t.Fatalf("%d %s", res.StatusCode, b)
 	}
+
 	for lines := bufio.NewScanner(res.Body); lines.Scan(); {
 		if data, ok := strings.CutPrefix(lines.Text(), "data: "); ok && !on(data) {
 			break
 		}
 	}
+
 	return res
 }
 
@@ -96,17 +119,25 @@ func said(t *testing.T, c *e2e.Client, body []byte, headers ...string) (content,
 			all.WriteString(chunk.Choices[0].Delta.Content)
 		}
 		last = data
+
 		return true
 	}, headers...)
+
 	return all.String(), last
 }
 
 func TestCompletionsGoThroughTheQueue(t *testing.T) {
 	t.Parallel()
 	upstream, base := inferencetest.Start(t)
-	_, c := e2e.Serve(t, map[string]string{"INFERENCE_CONFIG": models(t, base, "hello", "echo", "org/echo", "status:500", "tokens:400@0")})
+	_, c := e2e.Serve(
+		t,
+		map[string]string{
+			"INFERENCE_CONFIG": models(t, base, "hello", "echo", "org/echo", "status:500", "tokens:400@0"),
+		},
+	)
 
 	status, header, answer := c.Do("POST", "/v1/chat/completions", "application/json", chat("hello", false, "hi"))
+
 	var whole struct {
 		Object  string
 		Choices []struct {
@@ -122,9 +153,14 @@ func TestCompletionsGoThroughTheQueue(t *testing.T) {
 	if err := json.Unmarshal(answer, &whole); err != nil || status != http.StatusOK {
 		t.Fatalf("%d %s (%v)", status, answer, err)
 	}
-	if m := whole.Choices[0]; m.Message.Content != "Hello, world!" || m.FinishReason != "stop" || whole.Object != "chat.completion" ||
-		whole.Usage.PromptTokens == 0 || whole.Usage.QueueTime <= 0 || whole.Usage.QueueTime > wait.Patience.Seconds() ||
-		whole.XPresswork.ID != header.Get("x-request-id") || header.Get("x-queue-time-ms") == "" {
+
+	if m := whole.Choices[0]; m.Message.Content != "Hello, world!" || m.FinishReason != "stop" ||
+		whole.Object != "chat.completion" ||
+		whole.Usage.PromptTokens == 0 ||
+		whole.Usage.QueueTime <= 0 ||
+		whole.Usage.QueueTime > wait.Patience.Seconds() ||
+		whole.XPresswork.ID != header.Get("x-request-id") ||
+		header.Get("x-queue-time-ms") == "" {
 		t.Errorf("got %s with %v", answer, header)
 	}
 
@@ -156,6 +192,7 @@ func TestCompletionsGoThroughTheQueue(t *testing.T) {
 			t.Errorf("GET %s: %s", path, answer)
 		}
 	}
+
 	for _, bad := range []struct {
 		body, code string
 		status     int
@@ -168,7 +205,8 @@ func TestCompletionsGoThroughTheQueue(t *testing.T) {
 		{`{"model":"hello","messages":[{"role":"user","content":"x"}],"tools":[{"type":"browser_search"}]}`, "tool_unavailable", 400, "false"},
 	} {
 		status, header, answer := c.Do("POST", "/v1/chat/completions", "application/json", []byte(bad.body))
-		if status != bad.status || !strings.Contains(string(answer), `"code":"`+bad.code+`"`) || header.Get("x-should-retry") != bad.retry {
+		if status != bad.status || !strings.Contains(string(answer), `"code":"`+bad.code+`"`) ||
+			header.Get("x-should-retry") != bad.retry {
 			t.Errorf("%s: %d %s, retry %q", bad.body, status, answer, header.Get("x-should-retry"))
 		}
 	}
@@ -178,16 +216,26 @@ func TestCompletionsGoThroughTheQueue(t *testing.T) {
 	for i := range picture.Pix {
 		picture.Pix[i] = byte(rand.Uint32())
 	}
+
 	var file bytes.Buffer
 	if err := png.Encode(&file, picture); err != nil {
 		t.Fatal(err)
 	}
 	uri := "data:image/png;base64," + base64.StdEncoding.EncodeToString(file.Bytes())
-	body, _ := json.Marshal(map[string]any{"model": "hello", "messages": []any{map[string]any{"role": "user", "content": []any{
-		map[string]any{"type": "text", "text": "What is it?"}, map[string]any{"type": "image_url", "image_url": map[string]any{"url": uri}}}}}})
+
+	body, _ := json.Marshal(
+		map[string]any{"model": "hello", "messages": []any{map[string]any{"role": "user", "content": []any{
+			map[string]any{
+				"type": "text",
+				"text": "What is it?",
+			},
+			map[string]any{"type": "image_url", "image_url": map[string]any{"url": uri}},
+		}}}},
+	)
 	if status, _, answer := c.Do("POST", "/v1/chat/completions", "application/json", body); status != http.StatusOK {
 		t.Errorf("with a picture: %d %s", status, answer)
 	}
+
 	requests := upstream.Requests()
 	if last := requests[len(requests)-1]; !strings.Contains(string(last.Raw), uri) {
 		t.Errorf("the picture did not arrive: %.200s…", last.Raw)
@@ -197,6 +245,7 @@ func TestCompletionsGoThroughTheQueue(t *testing.T) {
 func TestAClientThatLeavesFreesTheModel(t *testing.T) {
 	t.Parallel()
 	upstream, base := inferencetest.Start(t)
+
 	_, c := e2e.Serve(t, map[string]string{"INFERENCE_CONFIG": models(t, base, "tokens:100000@20", "hang")})
 	for n, body := range [][]byte{chat("tokens:100000@20", true, ""), chat("tokens:100000@20", false, ""), chat("hang", true, "")} {
 		ctx, leave := context.WithCancel(t.Context())
@@ -205,11 +254,13 @@ func TestAClientThatLeavesFreesTheModel(t *testing.T) {
 				time.AfterFunc(100*time.Millisecond, leave)
 			}
 		}()
+
 		req, err := http.NewRequestWithContext(ctx, "POST", c.Base+"/v1/chat/completions", bytes.NewReader(body))
 		if err != nil {
 			t.Fatal(err)
 		}
 		req.Header.Set("Content-Type", "application/json")
+
 		if res, err := c.HTTP.Do(req); err == nil {
 			for lines := bufio.NewScanner(res.Body); lines.Scan(); {
 				if n == 0 && tokensIn(lines.Text()) > 0 {
@@ -218,6 +269,7 @@ func TestAClientThatLeavesFreesTheModel(t *testing.T) {
 			}
 			res.Body.Close()
 		}
+
 		soon, cancel := context.WithTimeout(t.Context(), wait.Patience) // of the 5000 s that it takes
 		if err := upstream.WaitLeft(soon, n+1); err != nil {
 			t.Fatalf("%s: the upstream was not left: %v", body, err)
@@ -231,6 +283,7 @@ func TestAClientThatLeavesFreesTheModel(t *testing.T) {
 		_, _, usage = c.Do("GET", "/v1/usage?group_by=model", "", nil)
 		return strings.Contains(string(usage), `"cancelled":2`)
 	})
+
 	if strings.Contains(string(usage), `"completion_tokens":0,"reasoning_tokens":0,"cancelled":2`) {
 		t.Errorf("the ledger says %s", usage)
 	}
@@ -251,11 +304,14 @@ func TestAKilledWorkerEndsTheStreamWithAnError(t *testing.T) {
 			fleet.Worker(env)
 		})
 		last = data
+
 		return true
 	})
+
 	if !strings.Contains(last, `{"error":{"message":"the worker that ran this request ended`) {
 		t.Errorf("the last event is %s", last)
 	}
+
 	if content, last := said(t, c, chat("hello", true, "")); content != "Hello, world!" || last != "[DONE]" {
 		t.Errorf("the next one: %q %q", content, last)
 	}
@@ -264,6 +320,7 @@ func TestAKilledWorkerEndsTheStreamWithAnError(t *testing.T) {
 func TestKeysHaveModelsAndLimits(t *testing.T) {
 	t.Parallel()
 	_, base := inferencetest.Start(t)
+
 	keys := filepath.Join(t.TempDir(), "keys.yaml")
 	if err := os.WriteFile(keys, []byte(`keys:
   - {name: boss, key: boss-key, admin: true}
@@ -271,7 +328,10 @@ func TestKeysHaveModelsAndLimits(t *testing.T) {
 `), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, boss := e2e.Serve(t, map[string]string{"INFERENCE_CONFIG": models(t, base, "hello", "echo"), "KEYS_CONFIG": keys})
+	_, boss := e2e.Serve(
+		t,
+		map[string]string{"INFERENCE_CONFIG": models(t, base, "hello", "echo"), "KEYS_CONFIG": keys},
+	)
 	boss.Key = "boss-key"
 	ann := *boss
 	ann.Key = "ann-key"
@@ -279,32 +339,52 @@ func TestKeysHaveModelsAndLimits(t *testing.T) {
 		status, header, answer := c.Do("POST", "/v1/chat/completions", "application/json", []byte(body))
 		return status, header, string(answer)
 	}
+
 	hello := string(chat("hello", false, "hi"))
-	if status, _, answer := post(&ann, string(chat("echo", false, "hi"))); status != http.StatusNotFound || !strings.Contains(answer, "model_not_found") {
+	if status, _, answer := post(
+		&ann,
+		string(chat("echo", false, "hi")),
+	); status != http.StatusNotFound ||
+		!strings.Contains(answer, "model_not_found") {
 		t.Errorf("another's model: %d %s", status, answer)
 	}
+
 	if _, _, answer := ann.Do("GET", "/v1/models", "", nil); strings.Contains(string(answer), "echo") {
 		t.Errorf("ann sees %s", answer)
 	}
+
 	status, header, answer := post(&ann, hello)
-	if status != http.StatusOK || header.Get("x-ratelimit-limit-tokens") != "5000" || header.Get("x-ratelimit-remaining-requests") != "3" {
+	if status != http.StatusOK || header.Get("x-ratelimit-limit-tokens") != "5000" ||
+		header.Get("x-ratelimit-remaining-requests") != "3" {
 		t.Errorf("%d %s %v", status, answer, header)
 	}
-	if status, _, answer := post(&ann, `{"model":"hello","max_completion_tokens":9000,"messages":[{"role":"user","content":"x"}]}`); status != http.StatusRequestEntityTooLarge ||
+
+	if status, _, answer := post(
+		&ann,
+		`{"model":"hello","max_completion_tokens":9000,"messages":[{"role":"user","content":"x"}]}`,
+	); status != http.StatusRequestEntityTooLarge ||
 		!strings.Contains(answer, `"type":"tokens","code":"rate_limit_exceeded"`) {
 		t.Errorf("too large: %d %s", status, answer)
 	}
 	post(&ann, hello)
 	post(&ann, hello)
-	if status, header, answer := post(&ann, hello); status != http.StatusTooManyRequests || header.Get("retry-after") == "" || !strings.Contains(answer, "requests per day (RPD): Limit 5, Used 5") {
+
+	if status, header, answer := post(
+		&ann,
+		hello,
+	); status != http.StatusTooManyRequests || header.Get("retry-after") == "" ||
+		!strings.Contains(answer, "requests per day (RPD): Limit 5, Used 5") {
 		t.Errorf("over the limit: %d %s", status, answer)
 	}
+
 	if status, _, answer := post(boss, hello); status != http.StatusOK {
 		t.Errorf("boss: %d %s", status, answer)
 	}
 	_, _, own := ann.Do("GET", "/v1/usage?group_by=key", "", nil)
+
 	_, _, all := boss.Do("GET", "/v1/usage?group_by=key", "", nil)
-	if strings.Contains(string(own), "boss") || !strings.Contains(string(own), `"key":"ann","requests":3`) || !strings.Contains(string(all), `"key":"boss","requests":1`) {
+	if strings.Contains(string(own), "boss") || !strings.Contains(string(own), `"key":"ann","requests":3`) ||
+		!strings.Contains(string(all), `"key":"boss","requests":1`) {
 		t.Errorf("ann sees %s, boss %s", own, all)
 	}
 }

@@ -10,12 +10,14 @@ import (
 func Serve(t testing.TB, env map[string]string) (*Process, *Client) {
 	t.Helper()
 	p := Run(t, "serve", with(serveEnv(t), env)).Listening()
+
 	return p, NewClient(t, p.Address, env["API_KEY"])
 }
 
 // serveEnv is where a private `presswork serve` keeps its things.
 func serveEnv(t testing.TB) map[string]string {
 	dir := t.TempDir()
+
 	return map[string]string{
 		"API_PORT":       "0",
 		"DATA_DIR":       dir + "/data",
@@ -33,6 +35,7 @@ type Fleet struct {
 // NewFleet returns a fleet on a Redis address and the settings of a store.
 func NewFleet(t testing.TB, redisURL string, env map[string]string) *Fleet {
 	dir := t.TempDir()
+
 	return &Fleet{t: t, env: with(map[string]string{
 		"REDIS_URL":   redisURL,
 		"API_PORT":    "0",
@@ -46,6 +49,7 @@ func (f *Fleet) API(env map[string]string) (*Process, *Client) {
 	f.t.Helper()
 	env = with(f.env, env)
 	p := Run(f.t, "api", env).Listening()
+
 	return p, NewClient(f.t, p.Address, env["API_KEY"])
 }
 
@@ -60,5 +64,6 @@ func with(base map[string]string, over ...map[string]string) map[string]string {
 	for _, o := range over {
 		maps.Copy(out, o)
 	}
+
 	return out
 }

@@ -18,21 +18,25 @@ func PDFText(t testing.TB, pdf []byte) string {
 func PDFInfo(t testing.TB, pdf []byte) map[string]string {
 	t.Helper()
 	info := map[string]string{}
+
 	for line := range strings.Lines(poppler(t, pdf, "pdfinfo", "-")) {
 		if name, value, ok := strings.Cut(line, ":"); ok {
 			info[name] = strings.TrimSpace(value)
 		}
 	}
+
 	return info
 }
 
 // PDFPages counts a PDF's pages.
 func PDFPages(t testing.TB, pdf []byte) int {
 	t.Helper()
+
 	n, err := strconv.Atoi(PDFInfo(t, pdf)["Pages"])
 	if err != nil {
 		t.Fatalf("pdfinfo names no page count: %v", err)
 	}
+
 	return n
 }
 
@@ -42,10 +46,12 @@ func poppler(t testing.TB, pdf []byte, args ...string) string {
 	cmd.Stdin = bytes.NewReader(pdf)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
+
 	out, err := cmd.Output()
 	if err != nil {
 		t.Fatalf("%s: %v: %s (`make setup` installs poppler-utils)", args[0], err, stderr.String())
 	}
+
 	return string(out)
 }
 
@@ -53,5 +59,6 @@ func poppler(t testing.TB, pdf []byte, args ...string) string {
 func PDFImages(t testing.TB, pdf []byte) int {
 	t.Helper()
 	const heading = 2
+
 	return strings.Count(poppler(t, pdf, "pdfimages", "-list", "-"), "\n") - heading
 }

@@ -12,12 +12,20 @@ func TestAFleetDrawsTheDiagramsOfPreviews(t *testing.T) {
 	t.Parallel()
 	fleet := newFleet(t)
 	_, c := fleet.API(nil)
+
 	preview := func() string {
 		t.Helper()
-		status, _, body := c.Do("POST", "/api/preview", "text/markdown", []byte("# Plan\n\n```mermaid\ngraph TD\n  Anna --> Berta\n```\n"))
+
+		status, _, body := c.Do(
+			"POST",
+			"/api/preview",
+			"text/markdown",
+			[]byte("# Plan\n\n```mermaid\ngraph TD\n  Anna --> Berta\n```\n"),
+		)
 		if status != http.StatusOK {
 			t.Fatalf("answered %d: %s", status, body)
 		}
+
 		return string(body)
 	}
 	if page := preview(); strings.Contains(page, "<svg") || !strings.Contains(page, "Berta") {

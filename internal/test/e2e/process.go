@@ -27,10 +27,12 @@ var build = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	binary := filepath.Join(self+".program", "presswork")
+
 	out, err := exec.Command("go", "build", "-o", binary, "presswork/cmd/presswork").CombinedOutput()
 	if err != nil {
 		return "", &buildError{string(out), err}
 	}
+
 	return binary, nil
 })
 
@@ -45,13 +47,16 @@ func (e *buildError) Error() string { return e.err.Error() + "\n" + e.output }
 // skipped.
 func Binary(t testing.TB) string {
 	t.Helper()
+
 	if testing.Short() {
 		t.Skip("needs Redis, Chromium and MinIO; `make test` runs this test")
 	}
+
 	binary, err := build()
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	return binary
 }
 
@@ -74,25 +79,30 @@ func Run(t testing.TB, command string, env map[string]string) *Process {
 	t.Helper()
 	p := &Process{t: t, listen: make(chan string, 1), ended: make(chan struct{})}
 	p.cmd = exec.Command(Binary(t), strings.Fields(command)...)
+
 	p.cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "LOG_FORMAT=json"}
 	for k, v := range env {
 		p.cmd.Env = append(p.cmd.Env, k+"="+v)
 	}
 	p.cmd.Dir = t.TempDir()
+
 	stderr, err := p.cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
 	go p.follow(stderr)
 	t.Cleanup(func() {
 		p.Stop()
+
 		if t.Failed() {
 			t.Logf("--- log of presswork %s\n%s", command, p.Log())
 		}
 	})
+
 	return p
 }
 
@@ -100,10 +110,12 @@ func Run(t testing.TB, command string, env map[string]string) *Process {
 func (p *Process) follow(r io.Reader) {
 	sc := bufio.NewScanner(r)
 	sc.Buffer(nil, 1<<20)
+
 	for sc.Scan() {
 		p.mu.Lock()
 		p.lines = append(p.lines, sc.Text())
 		p.mu.Unlock()
+
 		var line struct{ Msg, Address string }
 		if json.Unmarshal(sc.Bytes(), &line) == nil && line.Msg == "listening" {
 			select {
@@ -119,6 +131,7 @@ func (p *Process) follow(r io.Reader) {
 // Listening waits for the log line with the address the process listens on.
 func (p *Process) Listening() *Process {
 	p.t.Helper()
+
 	select {
 	case p.Address = <-p.listen:
 	case <-p.ended:
@@ -126,6 +139,7 @@ func (p *Process) Listening() *Process {
 	case <-time.After(wait.Patience):
 		p.t.Fatalf("presswork did not listen within %s:\n%s", wait.Patience, p.Log())
 	}
+
 	return p
 }
 
@@ -133,6 +147,7 @@ func (p *Process) Listening() *Process {
 func (p *Process) Log() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+
 	return strings.Join(p.lines, "\n")
 }
 
@@ -142,6 +157,7 @@ func (p *Process) PID() int { return p.cmd.Process.Pid }
 // Signal sends a signal to the process alone.
 func (p *Process) Signal(s syscall.Signal) {
 	p.t.Helper()
+
 	if err := p.cmd.Process.Signal(s); err != nil {
 		p.t.Fatalf("signal %s: %v", s, err)
 	}
@@ -156,6 +172,7 @@ func (p *Process) ExitCode() int { return p.cmd.ProcessState.ExitCode() }
 // Stop ends the process by SIGTERM, and by SIGKILL when that takes too long.
 func (p *Process) Stop() {
 	p.cmd.Process.Signal(syscall.SIGTERM)
+
 	select {
 	case <-p.ended:
 	case <-time.After(wait.Patience):

@@ -27,7 +27,9 @@ func TestNobodyOutsideReadsWhyTheBrowserDoesNotStart(t *testing.T) {
 	}))
 	t.Cleanup(receiver.Close)
 	node, c := e2e.Serve(t, map[string]string{
-		"CHROMIUM_PATH": broken, "OUTBOUND_ALLOW_PRIVATE": strings.TrimPrefix(receiver.URL, "http://"), "API_KEY": "hush",
+		"CHROMIUM_PATH":          broken,
+		"OUTBOUND_ALLOW_PRIVATE": strings.TrimPrefix(receiver.URL, "http://"),
+		"API_KEY":                "hush",
 	})
 	seen := map[string]string{}
 	ask := func(door, method, path string, body string, headers ...string) string {
@@ -37,14 +39,31 @@ func TestNobodyOutsideReadsWhyTheBrowserDoesNotStart(t *testing.T) {
 		}
 		status, _, answer := c.Do(method, path, contentType, []byte(body), headers...)
 		seen[door] = http.StatusText(status) + " " + string(answer)
+
 		return string(answer)
 	}
 
 	job := c.Submit(e2e.Submission{Content: "# x", WebhookURL: receiver.URL})
 	logged(t, node, "will be tried again")
 	ask("status", "GET", job.StatusURL, "")
-	ask("a PDF at once", "POST", "/api/conversion", `{"content":"# y"}`, "Prefer", "wait=1", "Accept", "application/pdf")
-	ask("export", "POST", "/export-pdf", `{"url":"http://`+strings.TrimPrefix(receiver.URL, "http://")+`"}`, "Prefer", "respond-async")
+	ask(
+		"a PDF at once",
+		"POST",
+		"/api/conversion",
+		`{"content":"# y"}`,
+		"Prefer",
+		"wait=1",
+		"Accept",
+		"application/pdf",
+	)
+	ask(
+		"export",
+		"POST",
+		"/export-pdf",
+		`{"url":"http://`+strings.TrimPrefix(receiver.URL, "http://")+`"}`,
+		"Prefer",
+		"respond-async",
+	)
 	ask("screenshot", "POST", "/export-screenshot", `{"url":"http://example.invalid"}`, "Prefer", "respond-async")
 	ask("completion", "POST", "/v1/chat/completions", `{"model":"none","messages":[{"role":"user","content":"x"}]}`)
 	ask("list", "GET", "/api/conversion", "")
@@ -53,18 +72,23 @@ func TestNobodyOutsideReadsWhyTheBrowserDoesNotStart(t *testing.T) {
 	seen["webhook"] = wait.Receive(t, "the webhook", delivered)
 	stranger := e2e.NewClient(t, node.Address, "")
 	status, _, ready := stranger.Do("GET", "/readyz", "", nil)
+
 	seen["readyz"] = string(ready)
-	if status != http.StatusServiceUnavailable || !strings.Contains(seen["readyz"], `"browser":{"error":"the browser is not available",`) {
+	if status != http.StatusServiceUnavailable ||
+		!strings.Contains(seen["readyz"], `"browser":{"error":"the browser is not available",`) {
 		t.Errorf("readyz answered %d %s", status, ready)
 	}
+
 	for door, answer := range seen {
 		if strings.Contains(answer, said) || strings.Contains(answer, filepath.Base(broken)) {
 			t.Errorf("%s tells what only the log may: %s", door, answer)
 		}
 	}
+
 	for _, wanted := range []string{said, broken, "readiness check failed"} {
 		logged(t, node, wanted)
 	}
+
 	if !strings.Contains(seen["events"], "did not succeed") {
 		t.Errorf("the events are %s", seen["events"])
 	}

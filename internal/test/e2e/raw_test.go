@@ -26,6 +26,7 @@ type noPrinter struct{}
 func (noPrinter) Print(context.Context, presswork.Page) ([]byte, error) {
 	panic("the raw browser prints")
 }
+
 func (noPrinter) PrintRevised(context.Context, presswork.Page, func([]byte) ([]string, error)) ([]byte, error) {
 	panic("the raw browser prints")
 }
@@ -35,10 +36,13 @@ func (noPrinter) Version() string { return "raw" }
 func compose(b *testing.B, content string) presswork.Page {
 	b.Helper()
 	catalogue := themes.Open(themes.Options{})
-	c, err := document.New(document.Options{Printer: noPrinter{}, Themes: catalogue}).Compose(b.Context(), document.Document{Content: []byte(content), Theme: "light"})
+
+	c, err := document.New(document.Options{Printer: noPrinter{}, Themes: catalogue}).
+		Compose(b.Context(), document.Document{Content: []byte(content), Theme: "light"})
 	if err != nil {
 		b.Fatal(err)
 	}
+
 	return c.Page
 }
 
@@ -52,23 +56,30 @@ type raw struct {
 // startRaw starts one; of flags given twice the last counts.
 func startRaw(b *testing.B, more ...string) *raw {
 	b.Helper()
-	cmd := exec.Command("/usr/lib/chromium/chromium-headless-shell", slices.Concat([]string{"--no-sandbox", "--remote-debugging-port=0",
+	cmd := exec.Command("/usr/lib/chromium/chromium-headless-shell", slices.Concat([]string{
+		"--no-sandbox", "--remote-debugging-port=0",
 		"--user-data-dir=" + b.TempDir(), "--disable-gpu", "--no-first-run", "--disable-background-networking",
-		"--host-resolver-rules=MAP * ~NOTFOUND", "--proxy-server=127.0.0.1:9"}, more, []string{"about:blank"})...)
+		"--host-resolver-rules=MAP * ~NOTFOUND", "--proxy-server=127.0.0.1:9",
+	}, more, []string{"about:blank"})...)
+
 	stderr, err := cmd.StderrPipe()
 	if err != nil {
 		b.Fatal(err)
 	}
+
 	if err := cmd.Start(); err != nil {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
+
 	url := make(chan string, 1)
 	go func() {
 		buf := make([]byte, 4096)
 		var all string
+
 		for {
 			n, err := stderr.Read(buf)
+
 			all += string(buf[:n])
 			if _, rest, ok := strings.Cut(all, "DevTools listening on "); ok && strings.Contains(rest, "\n") {
 				select {
@@ -76,12 +87,14 @@ func startRaw(b *testing.B, more ...string) *raw {
 				default:
 				}
 			}
+
 			if err != nil {
 				return
 			}
 		}
 	}()
 	var ws cdp.WebSocket
+
 	select {
 	case u := <-url:
 		if err := ws.Connect(b.Context(), u, nil); err != nil {
@@ -90,14 +103,17 @@ func startRaw(b *testing.B, more ...string) *raw {
 	case <-time.After(20 * time.Second):
 		b.Fatal("the raw browser did not start")
 	}
+
 	r := &raw{client: cdp.New().Start(&ws)}
 	go func() {
 		for range r.client.Event() {
 		}
 	}()
+
 	for range runtime.NumCPU() {
 		r.tabs = append(r.tabs, r.open(b))
 	}
+
 	return r
 }
 
@@ -107,10 +123,12 @@ func (r *raw) call(b *testing.B, session, method string, params map[string]any) 
 		b.Errorf("%s: %v", method, err)
 		return nil
 	}
+
 	var out map[string]any
 	if err := json.Unmarshal(res, &out); err != nil {
 		b.Errorf("%s: %v", method, err)
 	}
+
 	return out
 }
 
@@ -120,30 +138,42 @@ func (r *raw) open(b *testing.B) string {
 	id := fmt.Sprint(session["sessionId"])
 	r.call(b, id, "Page.enable", nil)
 	r.call(b, id, "Emulation.setScriptExecutionDisabled", map[string]any{"value": true})
+
 	return id
 }
 
 // block prints every page once over all tabs and returns pages per second.
 func (r *raw) block(b *testing.B, pages []presswork.Page) float64 {
 	b.Helper()
+
 	todo := make(chan presswork.Page, len(pages))
 	for _, p := range pages {
 		todo <- p
 	}
 	close(todo)
 	began := time.Now()
+
 	var wg sync.WaitGroup
 	for _, session := range r.tabs {
 		wg.Go(func() {
 			tree := r.call(b, session, "Page.getFrameTree", nil)
+
 			frame := tree["frameTree"].(map[string]any)["frame"].(map[string]any)["id"]
 			for page := range todo {
 				r.call(b, session, "Page.setDocumentContent", map[string]any{"frameId": frame, "html": page.HTML})
 				res := r.call(b, session, "Page.printToPDF", map[string]any{
-					"printBackground": true, "preferCSSPageSize": true, "paperWidth": page.Sheet.Width, "paperHeight": page.Sheet.Height,
-					"marginTop": 0, "marginBottom": 0, "marginLeft": 0, "marginRight": 0,
-					"generateTaggedPDF": page.Sheet.Tagged, "generateDocumentOutline": page.Sheet.Outline,
+					"printBackground":         true,
+					"preferCSSPageSize":       true,
+					"paperWidth":              page.Sheet.Width,
+					"paperHeight":             page.Sheet.Height,
+					"marginTop":               0,
+					"marginBottom":            0,
+					"marginLeft":              0,
+					"marginRight":             0,
+					"generateTaggedPDF":       page.Sheet.Tagged,
+					"generateDocumentOutline": page.Sheet.Outline,
 				})
+
 				data, _ := res["data"].(string)
 				if pdf, err := base64.StdEncoding.DecodeString(data); err != nil || len(pdf) < 1000 {
 					b.Errorf("the raw browser printed %d bytes (%v)", len(pdf), err)
@@ -152,5 +182,6 @@ func (r *raw) block(b *testing.B, pages []presswork.Page) float64 {
 		})
 	}
 	wg.Wait()
+
 	return float64(len(pages)) / time.Since(began).Seconds()
 }

@@ -13,6 +13,7 @@ import (
 
 func TestARoleThatCannotWorkSaysWhy(t *testing.T) {
 	t.Parallel()
+
 	for name, tc := range map[string]struct {
 		command string
 		env     map[string]string
@@ -35,9 +36,11 @@ func TestARoleThatCannotWorkSaysWhy(t *testing.T) {
 			t.Parallel()
 			p := e2e.Run(t, tc.command, tc.env)
 			wait.Receive(t, "its end", p.Ended())
+
 			if strings.Contains(p.Log(), "worker started") {
 				t.Error("it took tasks before it found out")
 			}
+
 			if p.ExitCode() == 0 || !strings.Contains(p.Log(), tc.says) {
 				t.Errorf("exit status %d, says %q; want %q", p.ExitCode(), p.Log(), tc.says)
 			}
@@ -48,6 +51,7 @@ func TestARoleThatCannotWorkSaysWhy(t *testing.T) {
 func TestAServerIsRefusedTheRedisOfAnother(t *testing.T) {
 	t.Parallel()
 	rdb, store := redistest.Start(t), t.TempDir()
+
 	host, err := os.Hostname()
 	if err != nil {
 		t.Fatal(err)
@@ -55,7 +59,9 @@ func TestAServerIsRefusedTheRedisOfAnother(t *testing.T) {
 	e2e.Serve(t, map[string]string{"REDIS_URL": rdb})
 	p := e2e.Run(t, "serve", map[string]string{"PDF_OUTPUT_DIR": store, "REDIS_URL": rdb})
 	wait.Receive(t, "its end", p.Ended())
-	if log := p.Log(); p.ExitCode() == 0 || !strings.Contains(log, "PDF_OUTPUT_DIR: keeper: ") || !strings.Contains(log, store+" on "+host) {
+
+	if log := p.Log(); p.ExitCode() == 0 || !strings.Contains(log, "PDF_OUTPUT_DIR: keeper: ") ||
+		!strings.Contains(log, store+" on "+host) {
 		t.Errorf("exit status %d, says %q", p.ExitCode(), log)
 	}
 }
@@ -64,6 +70,7 @@ func TestOperationsAnswer(t *testing.T) {
 	t.Parallel()
 	node, c := e2e.Serve(t, map[string]string{"API_KEY": "hush"})
 	c.Completed(c.Submit(e2e.Submission{Content: "# x"}).JobID)
+
 	status, _, body := c.Do("GET", "/readyz", "", nil)
 	for _, want := range []string{`"status":"ready"`, `"redis"`, `"store"`, `"browser"`, `"sandbox"`, `"workers"`} {
 		if status != http.StatusOK || !strings.Contains(string(body), want) {
@@ -72,15 +79,24 @@ func TestOperationsAnswer(t *testing.T) {
 	}
 	// A run is counted when all that follows its job's end is done.
 	wait.Until(t, "one run is counted", func() bool { return c.Metric("presswork_runs_total") == 1 })
-	if status, _, body := c.Do("GET", "/monitor/api/queues", "", nil); status != http.StatusOK || !strings.Contains(string(body), `"render"`) {
+
+	if status, _, body := c.Do(
+		"GET",
+		"/monitor/api/queues",
+		"",
+		nil,
+	); status != http.StatusOK ||
+		!strings.Contains(string(body), `"render"`) {
 		t.Errorf("the monitor answered %d %.200s", status, body)
 	}
+
 	stranger := e2e.NewClient(t, node.Address, "")
 	for _, path := range []string{"/metrics", "/monitor", "/api/themes"} {
 		if status, _, _ := stranger.Do("GET", path, "", nil); status != http.StatusUnauthorized {
 			t.Errorf("%s without a key answered %d", path, status)
 		}
 	}
+
 	for _, path := range []string{"/healthz", "/readyz"} {
 		if status, _, _ := stranger.Do("GET", path, "", nil); status != http.StatusOK {
 			t.Errorf("%s without a key answered %d", path, status)
@@ -88,6 +104,7 @@ func TestOperationsAnswer(t *testing.T) {
 	}
 	health := e2e.Run(t, "health --url http://"+node.Address+"/readyz", nil)
 	<-health.Ended()
+
 	if health.ExitCode() != 0 {
 		t.Errorf("presswork health: %d %s", health.ExitCode(), health.Log())
 	}

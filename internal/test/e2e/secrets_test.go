@@ -22,31 +22,42 @@ func TestNoSecretIsLogged(t *testing.T) {
 	}))
 	t.Cleanup(hook.Close)
 	secrets := map[string]string{
-		"an API key": "pw-key-71c2", "the secret of tokens": "token-secret-0123456789abcdef", "the secret of webhooks": "d2ViaG9vay1zZWNyZXQtMDEyMzQ1Njc4OWFiY2RlZg==",
-		"the password of a PDF": "pdf-password-88", "a wrong key": "wrong-key-4d1", "a token in the address of a webhook": "hook-token-5ee",
-		"the text of a document": "confidential-text-9a",
+		"an API key":                          "pw-key-71c2",
+		"the secret of tokens":                "token-secret-0123456789abcdef",
+		"the secret of webhooks":              "d2ViaG9vay1zZWNyZXQtMDEyMzQ1Njc4OWFiY2RlZg==",
+		"the password of a PDF":               "pdf-password-88",
+		"a wrong key":                         "wrong-key-4d1",
+		"a token in the address of a webhook": "hook-token-5ee",
+		"the text of a document":              "confidential-text-9a",
 	}
 	node, c := e2e.Serve(t, map[string]string{
-		"API_KEY": secrets["an API key"], "TOKEN_SECRET": secrets["the secret of tokens"], "WEBHOOK_SECRET": "whsec_" + secrets["the secret of webhooks"],
-		"LOG_LEVEL": "debug", "OUTBOUND_ALLOW_PRIVATE": strings.TrimPrefix(hook.URL, "http://"),
+		"API_KEY":                secrets["an API key"],
+		"TOKEN_SECRET":           secrets["the secret of tokens"],
+		"WEBHOOK_SECRET":         "whsec_" + secrets["the secret of webhooks"],
+		"LOG_LEVEL":              "debug",
+		"OUTBOUND_ALLOW_PRIVATE": strings.TrimPrefix(hook.URL, "http://"),
 	})
 	accepted := c.Submit(e2e.Submission{
-		Content: "# " + secrets["the text of a document"] + "\n\n![gone](missing.png)", WebhookURL: hook.URL + "/hook?token=" + secrets["a token in the address of a webhook"],
-		Options: presswork.Options{Password: secrets["the password of a PDF"]},
+		Content:    "# " + secrets["the text of a document"] + "\n\n![gone](missing.png)",
+		WebhookURL: hook.URL + "/hook?token=" + secrets["a token in the address of a webhook"],
+		Options:    presswork.Options{Password: secrets["the password of a PDF"]},
 	})
 	job := c.Completed(accepted.JobID)
 	wait.Receive(t, "the webhook", called)
 	_, token, _ := strings.Cut(accepted.EventsURL, "token=")
+
 	secrets["a token of a job"] = token
 	for _, path := range []string{accepted.EventsURL, job.Artifact.URL, "/api/conversion/" + accepted.JobID + "/events?token=" + token + "x"} {
 		c.Do("GET", path, "", nil, "X-API-Key", "")
 	}
 	c.Do("GET", "/metrics", "", nil, "X-API-Key", secrets["a wrong key"])
 	node.Stop()
+
 	log := node.Log()
 	if !strings.Contains(log, `"msg":"job finished"`) || !strings.Contains(log, `"level":"DEBUG"`) {
 		t.Fatalf("the log is not what it is to be: %.2000s", log)
 	}
+
 	for what, secret := range secrets {
 		if strings.Contains(log, secret) {
 			t.Errorf("the log has %s", what)

@@ -29,10 +29,16 @@ func TestAFleetForCompletionsNeedsNoStoreAndWaitsForItsRedis(t *testing.T) {
 
 	long := `{"model":"hello","messages":[{"role":"user","content":"` + strings.Repeat("long ", 10_000) + `"}]}`
 	for _, body := range []string{`{"model":"hello","messages":[{"role":"user","content":"hi"}]}`, long} {
-		if status, _, answer := c.Do("POST", "/v1/chat/completions", "application/json", []byte(body)); status != http.StatusOK {
+		if status, _, answer := c.Do(
+			"POST",
+			"/v1/chat/completions",
+			"application/json",
+			[]byte(body),
+		); status != http.StatusOK {
 			t.Errorf("a completion answered %d %s", status, answer)
 		}
 	}
+
 	for _, path := range []string{"/api/conversion", "/export-pdf"} {
 		status, _, answer := c.Do("POST", path, "application/json", []byte(map[string]string{
 			"/api/conversion": `{"content":"# x"}`, "/export-pdf": `{"url":"https://example.com"}`,
@@ -41,8 +47,15 @@ func TestAFleetForCompletionsNeedsNoStoreAndWaitsForItsRedis(t *testing.T) {
 			t.Errorf("%s answered %d %s", path, status, answer)
 		}
 	}
+
 	for name, client := range map[string]*e2e.Client{"api": c, "worker": ops} {
-		if status, _, answer := client.Do("GET", "/readyz", "", nil); status != http.StatusOK || strings.Contains(string(answer), `"store"`) {
+		if status, _, answer := client.Do(
+			"GET",
+			"/readyz",
+			"",
+			nil,
+		); status != http.StatusOK ||
+			strings.Contains(string(answer), `"store"`) {
 			t.Errorf("readyz of the %s answered %d %s", name, status, answer)
 		}
 	}

@@ -29,7 +29,10 @@ func report(b *testing.B, what, measured, target string) {
 	results.Lock()
 	defer results.Unlock()
 	row := fmt.Sprintf("| %s | %s | %s |", what, measured, target)
-	results.rows = append(slices.DeleteFunc(results.rows, func(r string) bool { return strings.HasPrefix(r, "| "+what+" |") }), row)
+	results.rows = append(
+		slices.DeleteFunc(results.rows, func(r string) bool { return strings.HasPrefix(r, "| "+what+" |") }),
+		row,
+	)
 }
 
 func TestMain(m *testing.M) {
@@ -38,14 +41,17 @@ func TestMain(m *testing.M) {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
+
 		return
 	}
+
 	code := m.Run()
 	if path := os.Getenv("PRESSWORK_BENCH_TABLE"); path != "" && code == 0 {
 		old, err := os.ReadFile(path)
 		if err == nil || errors.Is(err, fs.ErrNotExist) {
 			err = os.WriteFile(path, []byte(page(string(old))), 0o644)
 		}
+
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			code = 1
@@ -59,6 +65,7 @@ func page(old string) string {
 	const columns = "|---|---|---|\n"
 	_, below, _ := strings.Cut(old, columns)
 	_, below, _ = strings.Cut(below, "\n\n")
+
 	return fmt.Sprintf(`# Benchmarks
 
 Printed by `+"`make bench`"+` on %s, on %d CPU cores with %s of memory that other programs shared, %s, %s.
@@ -75,12 +82,15 @@ DevTools protocol, without its sandbox. Redis syncs every write to disk.
 func memory() string {
 	b, err := os.ReadFile("/proc/meminfo")
 	var kib int
+
 	if err != nil {
 		return "an unknown amount"
 	}
+
 	if _, err := fmt.Sscanf(string(b), "MemTotal: %d kB", &kib); err != nil {
 		return "an unknown amount"
 	}
+
 	return fmt.Sprintf("%d GiB", (kib+(1<<19))>>20)
 }
 
@@ -89,6 +99,7 @@ func browserVersion() string {
 	if err != nil {
 		return "Chromium"
 	}
+
 	return strings.TrimSpace(string(out))
 }
 
@@ -106,58 +117,83 @@ func median(x []float64) float64 {
 // treeMemory is the proportional memory of a process and all below it, in MiB.
 func treeMemory(b *testing.B, pid int) float64 {
 	b.Helper()
+
 	total := 0.0
 	for _, id := range tree(b, pid) {
 		total += pss(id)
 	}
+
 	return total
 }
 
 // treeCPU is the CPU time that a process and those below it have used so far.
 func treeCPU(b *testing.B, pid int) (total time.Duration) {
 	b.Helper()
+
 	for _, id := range tree(b, pid) {
 		stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", id)) // it may have ended meanwhile
 		_, fields, _ := strings.Cut(string(stat), ") ")
 		var state string
+
 		var skipped, user, system int64
-		if _, err := fmt.Sscan(fields, &state, &skipped, &skipped, &skipped, &skipped, &skipped, &skipped, &skipped, &skipped,
-			&skipped, &skipped, &user, &system); err == nil {
+		if _, err := fmt.Sscan(
+			fields,
+			&state,
+			&skipped,
+			&skipped,
+			&skipped,
+			&skipped,
+			&skipped,
+			&skipped,
+			&skipped,
+			&skipped,
+			&skipped,
+			&skipped,
+			&user,
+			&system,
+		); err == nil {
 			total += time.Duration(user+system) * time.Second / 100
 		}
 	}
+
 	return total
 }
 
 // ownCPU is the CPU time that this process has used so far.
 func ownCPU(b *testing.B) time.Duration {
 	b.Helper()
+
 	var used syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
 		b.Fatal(err)
 	}
+
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
 // tree is a process and those below it.
 func tree(b *testing.B, pid int) (all []int) {
 	b.Helper()
+
 	out, err := exec.Command("ps", "-e", "-o", "pid=,ppid=").Output()
 	if err != nil {
 		b.Fatal(err)
 	}
 	children := map[int][]int{}
+
 	for line := range strings.Lines(string(out)) {
 		var id, parent int
 		if n, _ := fmt.Sscan(line, &id, &parent); n == 2 {
 			children[parent] = append(children[parent], id)
 		}
 	}
+
 	for todo := []int{pid}; len(todo) > 0; {
 		id := todo[0]
 		todo = append(todo[1:], children[id]...)
 		all = append(all, id)
 	}
+
 	return all
 }
 
@@ -166,11 +202,13 @@ func pss(pid int) float64 {
 	if err != nil {
 		return 0 // ended meanwhile
 	}
+
 	for line := range strings.Lines(string(b)) {
 		var kib float64
 		if n, _ := fmt.Sscanf(line, "Pss: %f kB", &kib); n == 1 {
 			return kib / 1024
 		}
 	}
+
 	return 0
 }

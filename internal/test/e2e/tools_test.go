@@ -26,10 +26,12 @@ import (
 // planned is a request whose model calls Python as it is told, a cell for each round.
 func planned(stream bool, cells ...string) []byte {
 	var rounds []string
+
 	for _, cell := range cells {
 		b, _ := json.Marshal(map[string]string{"code": cell})
 		rounds = append(rounds, "python "+string(b))
 	}
+
 	if len(rounds) == 0 {
 		rounds = []string{"say nothing to do"}
 	}
@@ -37,6 +39,7 @@ func planned(stream bool, cells ...string) []byte {
 		"model": "tools-plan", "stream": stream, "tools": []any{map[string]any{"type": "code_interpreter"}},
 		"messages": []any{map[string]any{"role": "user", "content": inferencetest.Plan(rounds...)}},
 	})
+
 	return b
 }
 
@@ -50,9 +53,18 @@ type executed struct {
 func TestAModelRunsPython(t *testing.T) {
 	t.Parallel()
 	_, base := inferencetest.Start(t)
-	_, c := e2e.Serve(t, map[string]string{"INFERENCE_CONFIG": models(t, base, "tools-plan"), "WORKER_QUEUES": "infer,tools"})
+	_, c := e2e.Serve(
+		t,
+		map[string]string{"INFERENCE_CONFIG": models(t, base, "tools-plan"), "WORKER_QUEUES": "infer,tools"},
+	)
 	offered(t, c)
-	status, _, answer := c.Do("POST", "/v1/chat/completions", "application/json", planned(false, "x = 20 + 1\nprint('hi')", "x * 2", "1/0"))
+	status, _, answer := c.Do(
+		"POST",
+		"/v1/chat/completions",
+		"application/json",
+		planned(false, "x = 20 + 1\nprint('hi')", "x * 2", "1/0"),
+	)
+
 	var whole struct {
 		Choices []struct {
 			Message struct {
@@ -64,8 +76,10 @@ func TestAModelRunsPython(t *testing.T) {
 	if err := json.Unmarshal(answer, &whole); err != nil || status != 200 {
 		t.Fatalf("%d %s (%v)", status, answer, err)
 	}
+
 	m := whole.Choices[0].Message
-	if len(m.ExecutedTools) != 3 || m.ExecutedTools[0].Output != "hi" || len(m.ExecutedTools[1].CodeResults) != 1 || m.ExecutedTools[1].CodeResults[0].Text != "42" ||
+	if len(m.ExecutedTools) != 3 || m.ExecutedTools[0].Output != "hi" || len(m.ExecutedTools[1].CodeResults) != 1 ||
+		m.ExecutedTools[1].CodeResults[0].Text != "42" ||
 		!strings.Contains(m.Content, "ZeroDivisionError") {
 		t.Errorf("got %s", answer)
 	}
@@ -76,7 +90,10 @@ func TestAModelSearchesAndReads(t *testing.T) {
 	_, base := inferencetest.Start(t)
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
-		fmt.Fprint(w, "<title>Storks</title><article><h1>Storks</h1><p>A stork's nest weighs 400 kilograms.</p></article>")
+		fmt.Fprint(
+			w,
+			"<title>Storks</title><article><h1>Storks</h1><p>A stork's nest weighs 400 kilograms.</p></article>",
+		)
 	}))
 	t.Cleanup(site.Close)
 	// The search engine is an own service, which pages of a model never reach.
@@ -90,16 +107,25 @@ func TestAModelSearchesAndReads(t *testing.T) {
 		"SEARCH_URL": search.URL + "/search?q={query}", "OUTBOUND_ALLOW_PRIVATE": "true",
 	})
 	body, _ := json.Marshal(map[string]any{
-		"model": "tools-plan", "tools": []any{map[string]any{"type": "browser_search"}},
-		"messages": []any{map[string]any{"role": "user", "content": inferencetest.Plan(`browser_search {"query":"storks"}`, `browser_open {"id":0}`)}},
+		"model": "tools-plan",
+		"tools": []any{map[string]any{"type": "browser_search"}},
+		"messages": []any{
+			map[string]any{
+				"role":    "user",
+				"content": inferencetest.Plan(`browser_search {"query":"storks"}`, `browser_open {"id":0}`),
+			},
+		},
 	})
 	var answer []byte
 	wait.Until(t, "browser_search is offered", func() (ok bool) {
 		var status int
 		status, _, answer = c.Do("POST", "/v1/chat/completions", "application/json", body)
+
 		return status == 200
 	})
-	if !strings.Contains(string(answer), `"name":"browser.search"`) || !strings.Contains(string(answer), "weighs 400 kilograms") {
+
+	if !strings.Contains(string(answer), `"name":"browser.search"`) ||
+		!strings.Contains(string(answer), "weighs 400 kilograms") {
 		t.Errorf("got %s", answer)
 	}
 }
@@ -126,6 +152,7 @@ func toolFleet(t *testing.T) (c *e2e.Client, completions, tools *e2e.Process, mo
 	tools = more()
 	completions = fleet.Worker(map[string]string{"INFERENCE_CONFIG": env["INFERENCE_CONFIG"], "WORKER_QUEUES": "infer"})
 	offered(t, c)
+
 	return c, completions, tools, more
 }
 
@@ -133,12 +160,15 @@ func toolFleet(t *testing.T) (c *e2e.Client, completions, tools *e2e.Process, mo
 func family(t *testing.T, pid int) (pids []int) {
 	t.Helper()
 	parents := map[int]int{}
+
 	stats, err := filepath.Glob("/proc/[0-9]*/stat")
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	for _, name := range stats {
 		b, err := os.ReadFile(name)
+
 		_, after, ok := strings.Cut(string(b), ") ")
 		if err != nil || !ok {
 			continue // it has ended
@@ -146,6 +176,7 @@ func family(t *testing.T, pid int) (pids []int) {
 		child, _ := strconv.Atoi(filepath.Base(filepath.Dir(name)))
 		parents[child], _ = strconv.Atoi(strings.Fields(after)[1])
 	}
+
 	for more := []int{pid}; len(more) > 0; more = more[1:] {
 		for child, parent := range parents {
 			if parent == more[0] {
@@ -153,6 +184,7 @@ func family(t *testing.T, pid int) (pids []int) {
 			}
 		}
 	}
+
 	return pids
 }
 
@@ -165,33 +197,43 @@ func TestAKilledToolsWorkerLosesItsSessionsAndLeavesNothingRunning(t *testing.T)
 	c, _, tools, more := toolFleet(t)
 	var once sync.Once
 	var outputs []string
+
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
-	events(t, c, ctx, planned(true, "x = 1", "import time; time.sleep(1000)", "print('again')"), func(data string) bool {
-		var chunk struct {
-			Choices []struct {
-				Delta struct {
-					ExecutedTools []executed `json:"executed_tools"`
+	events(
+		t,
+		c,
+		ctx,
+		planned(true, "x = 1", "import time; time.sleep(1000)", "print('again')"),
+		func(data string) bool {
+			var chunk struct {
+				Choices []struct {
+					Delta struct {
+						ExecutedTools []executed `json:"executed_tools"`
+					}
 				}
 			}
-		}
-		if json.Unmarshal([]byte(data), &chunk) != nil || len(chunk.Choices) == 0 {
+			if json.Unmarshal([]byte(data), &chunk) != nil || len(chunk.Choices) == 0 {
+				return true
+			}
+
+			for _, e := range chunk.Choices[0].Delta.ExecutedTools {
+				outputs = append(outputs, e.Output)
+				once.Do(func() {
+					children := family(t, tools.PID())
+					if len(children) < 2 {
+						t.Errorf("the worker runs only %d processes", len(children))
+					}
+					more()
+					tools.Signal(syscall.SIGKILL)
+					wait.Until(t, "its processes have ended", func() bool { return gone(children) })
+				})
+			}
+
 			return true
-		}
-		for _, e := range chunk.Choices[0].Delta.ExecutedTools {
-			outputs = append(outputs, e.Output)
-			once.Do(func() {
-				children := family(t, tools.PID())
-				if len(children) < 2 {
-					t.Errorf("the worker runs only %d processes", len(children))
-				}
-				more()
-				tools.Signal(syscall.SIGKILL)
-				wait.Until(t, "its processes have ended", func() bool { return gone(children) })
-			})
-		}
-		return true
-	})
+		},
+	)
+
 	if len(outputs) != 3 || !strings.Contains(outputs[1], "stopped unexpectedly") || outputs[2] != "again" {
 		t.Errorf("got %q", outputs)
 	}
@@ -201,10 +243,17 @@ func TestAKilledCompletionWorkerEndsItsSessions(t *testing.T) {
 	t.Parallel()
 	c, completions, tools, _ := toolFleet(t)
 	ops := e2e.NewClient(t, tools.Address, "")
-	req, err := http.NewRequestWithContext(t.Context(), "POST", c.Base+"/v1/chat/completions", bytes.NewReader(planned(false, "import time; time.sleep(1000)")))
+
+	req, err := http.NewRequestWithContext(
+		t.Context(),
+		"POST",
+		c.Base+"/v1/chat/completions",
+		bytes.NewReader(planned(false, "import time; time.sleep(1000)")),
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	req.Header.Set("Content-Type", "application/json")
 	go func() {
 		if res, err := c.HTTP.Do(req); err == nil { // nobody is left to answer it

@@ -19,6 +19,7 @@ import (
 // wrong clocks and an older version besides.
 func TestWhatIsAcceptedIsDoneOnceWhateverDies(t *testing.T) {
 	t.Parallel()
+
 	if testing.Short() {
 		t.Skip("needs Redis, Chromium and MinIO; `make test` runs this test")
 	}
@@ -36,6 +37,7 @@ func TestWhatIsAcceptedIsDoneOnceWhateverDies(t *testing.T) {
 	setting("TORTURE", func(v string) (err error) {
 		o.Duration, err = time.ParseDuration(v)
 		o.Gap, o.LongestFault, o.SmallDisk = 3*time.Second, 20*time.Second, os.Getuid() == 0
+
 		return err
 	})
 	setting("TORTURE_SEED", func(v string) (err error) { o.Seed, err = strconv.ParseUint(v, 10, 64); return err })
@@ -50,8 +52,10 @@ func TestWhatIsAcceptedIsDoneOnceWhateverDies(t *testing.T) {
 		}
 		// A Cluster whose nodes all end for want of the same disk is no Cluster.
 		o.SmallDisk = o.SmallDisk && o.Redis != nemesis.Cluster
+
 		return nil
 	})
+
 	if setting("TORTURE_PROGRAM", func(v string) error { o.Program = v; return nil }); o.Program == "" {
 		o.Program = e2e.Binary(t)
 	}

@@ -29,12 +29,14 @@ func TestATraceGoesFromTheCallerThroughTheAPIToTheWorkersStages(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
+
 		var req collector.ExportTraceServiceRequest
 		if err := proto.Unmarshal(body, &req); err != nil || r.URL.Path != "/v1/traces" {
 			t.Errorf("%s: %v", r.URL.Path, err)
 		}
 		mu.Lock()
 		defer mu.Unlock()
+
 		for _, resource := range req.GetResourceSpans() {
 			for _, scope := range resource.GetScopeSpans() {
 				for _, span := range scope.GetSpans() {
@@ -54,7 +56,15 @@ func TestATraceGoesFromTheCallerThroughTheAPIToTheWorkersStages(t *testing.T) {
 	for _, name := range []string{"presswork_http_request_seconds", "presswork_run_seconds", "presswork_job_wait_seconds", "presswork_stage_seconds"} {
 		exemplar := regexp.MustCompile(`(?m)^` + name + `_bucket\{.* # \{trace_id="` + traceID + `"\}`)
 		wait.Until(t, name+" has an exemplar of the trace", func() bool {
-			_, header, metrics := c.Do("GET", "/metrics", "", nil, "Accept", "application/openmetrics-text; version=1.0.0")
+			_, header, metrics := c.Do(
+				"GET",
+				"/metrics",
+				"",
+				nil,
+				"Accept",
+				"application/openmetrics-text; version=1.0.0",
+			)
+
 			return strings.Contains(header.Get("Content-Type"), "openmetrics") && exemplar.Match(metrics)
 		})
 	}
@@ -66,18 +76,28 @@ func TestATraceGoesFromTheCallerThroughTheAPIToTheWorkersStages(t *testing.T) {
 		for ; names[id] != ""; id = parents[id] {
 			out = "/" + names[id] + out
 		}
+
 		if id != callerSpan {
 			t.Errorf("%q does not begin at the caller but at %q", out, id)
 		}
+
 		return out
 	}
+
 	var got []string
 	for _, id := range slices.Collect(maps.Keys(names)) {
 		got = append(got, path(id))
 	}
 	slices.Sort(got)
 	const submit = "/POST /api/conversion"
-	want := []string{submit, submit + "/conversion", submit + "/conversion/printing", submit + "/conversion/rendering", submit + "/conversion/storing"}
+
+	want := []string{
+		submit,
+		submit + "/conversion",
+		submit + "/conversion/printing",
+		submit + "/conversion/rendering",
+		submit + "/conversion/storing",
+	}
 	if !slices.Equal(got, want) {
 		t.Errorf("spans %q, want %q", got, want)
 	}

@@ -32,14 +32,17 @@ func up(t *testing.T) *fleetScript {
 	env, api := fleetEnv(t)
 	f := &fleetScript{t: t, cmd: exec.Command("../../../scripts/up.sh"), api: api}
 	f.cmd.Env = env
+
 	out, err := f.cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	f.cmd.Stderr = f.cmd.Stdout
 	if err := f.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
+
 	read := make(chan struct{})
 	go func() {
 		defer close(read)
@@ -48,10 +51,12 @@ func up(t *testing.T) *fleetScript {
 	t.Cleanup(func() {
 		f.cmd.Process.Signal(syscall.SIGTERM)
 		<-read
+
 		if f.cmd.Wait(); t.Failed() {
 			t.Logf("--- scripts/up.sh\n%s", strings.Join(f.lines, "\n"))
 		}
 	})
+
 	return f
 }
 
@@ -61,9 +66,21 @@ func fleetEnv(t *testing.T) (env []string, api string) {
 	t.Helper()
 	binary, dir := e2e.Binary(t), t.TempDir()
 	api = "127.0.0.1:" + freeport.Take(t)
-	return append(os.Environ(), "PRESSWORK="+binary, "UP_DIR="+dir+"/a folder", "CACHE_DIR="+dir+"/cache", "LOG_FORMAT=json",
-		"REDIS_PORT="+freeport.Take(t), "S3_ENDPOINT=127.0.0.1:"+freeport.Take(t), "API_PORT="+strings.TrimPrefix(api, "127.0.0.1:"),
-		"WORKER1_PORT="+freeport.Take(t), "WORKER2_PORT="+freeport.Take(t)), api
+
+	return append(
+		os.Environ(),
+		"PRESSWORK="+binary,
+		"UP_DIR="+dir+"/a folder",
+		"CACHE_DIR="+dir+"/cache",
+		"LOG_FORMAT=json",
+		"REDIS_PORT="+freeport.Take(
+			t,
+		),
+		"S3_ENDPOINT=127.0.0.1:"+freeport.Take(t),
+		"API_PORT="+strings.TrimPrefix(api, "127.0.0.1:"),
+		"WORKER1_PORT="+freeport.Take(t),
+		"WORKER2_PORT="+freeport.Take(t),
+	), api
 }
 
 func (f *fleetScript) follow(r io.Reader) {
@@ -78,6 +95,7 @@ func (f *fleetScript) follow(r io.Reader) {
 func (f *fleetScript) starts(name string) (pids []int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+
 	said := regexp.MustCompile(`^up: ` + name + ` started \(pid (\d+)\)$`)
 	for _, line := range f.lines {
 		if m := said.FindStringSubmatch(line); m != nil {
@@ -85,6 +103,7 @@ func (f *fleetScript) starts(name string) (pids []int) {
 			pids = append(pids, pid)
 		}
 	}
+
 	return pids
 }
 
@@ -92,16 +111,19 @@ func (f *fleetScript) starts(name string) (pids []int) {
 func (f *fleetScript) logged(name, text string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+
 	for _, line := range f.lines {
 		if strings.HasPrefix(line, name) && strings.Contains(line, text) {
 			return true
 		}
 	}
+
 	return false
 }
 
 func TestAFleetOutlivesTheDeathOfItsProcesses(t *testing.T) {
 	t.Parallel()
+
 	f := up(t)
 	for _, name := range []string{"api", "worker1", "worker2"} {
 		wait.Until(t, name+" listens", func() bool { return f.logged(name, `"listening"`) })
@@ -110,6 +132,7 @@ func TestAFleetOutlivesTheDeathOfItsProcesses(t *testing.T) {
 	// Every worker, so that the job needs one that was started again; and Redis.
 	for _, name := range []string{"worker1", "worker2", "redis"} {
 		wait.Until(t, "the script has said that it has started "+name, func() bool { return len(f.starts(name)) > 0 })
+
 		if err := syscall.Kill(f.starts(name)[0], syscall.SIGKILL); err != nil {
 			t.Fatal(err)
 		}
@@ -122,6 +145,7 @@ func TestAFleetOutlivesTheDeathOfItsProcesses(t *testing.T) {
 		return err == nil && status == 200
 	})
 	c.Completed(c.Submit(e2e.Submission{Content: "# Still here"}).JobID)
+
 	if n := len(f.starts("api")); n != 1 {
 		t.Errorf("the API was started %d times", n)
 	}
@@ -133,12 +157,16 @@ func TestTheDemoCountsEveryDocument(t *testing.T) {
 	env, _ := fleetEnv(t)
 	demo := exec.Command("../../../scripts/demo.sh")
 	demo.Env = append(env, "DEMO_SECONDS=2", "DEMO_KILL=1")
+
 	out, err := demo.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	verdict := regexp.MustCompile(`(\d+) workers killed, 0 submissions refused; of (\d+) accepted documents (\d+) are printed, 0 are not`).FindSubmatch(out)
-	if verdict == nil || string(verdict[1]) == "0" || string(verdict[2]) == "0" || string(verdict[2]) != string(verdict[3]) {
+
+	verdict := regexp.MustCompile(`(\d+) workers killed, 0 submissions refused; of (\d+) accepted documents (\d+) are printed, 0 are not`).
+		FindSubmatch(out)
+	if verdict == nil || string(verdict[1]) == "0" || string(verdict[2]) == "0" ||
+		string(verdict[2]) != string(verdict[3]) {
 		t.Errorf("%s", out)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
 	"presswork"
+	"presswork/internal/fault"
 	"presswork/internal/test/e2e"
 	"presswork/internal/test/wait"
 )
@@ -20,6 +21,7 @@ const webhookSecret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 
 func TestAWebhookIsToldOnceOfEveryEndInTheStandardForm(t *testing.T) {
 	t.Parallel()
+
 	verifier, err := standardwebhooks.NewWebhook(webhookSecret)
 	if err != nil {
 		t.Fatal(err)
@@ -35,9 +37,11 @@ func TestAWebhookIsToldOnceOfEveryEndInTheStandardForm(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
+
 		if err := verifier.Verify(body, r.Header); err != nil {
 			t.Errorf("signature: %v", err)
 		}
+
 		var d delivery
 		if err := json.Unmarshal(body, &d); err != nil {
 			t.Errorf("%v in %s", err, body)
@@ -58,27 +62,34 @@ func TestAWebhookIsToldOnceOfEveryEndInTheStandardForm(t *testing.T) {
 	}
 
 	id := c.Submit(e2e.Submission{Content: "# done", WebhookURL: receiver.URL}).JobID
+
 	d := next()
-	if d.Type != "job.completed" || d.Data.ID != id || d.Data.Artifact == nil || !strings.Contains(d.Data.Artifact.URL, "token=") {
+	if d.Type != "job.completed" || d.Data.ID != id || d.Data.Artifact == nil ||
+		!strings.Contains(d.Data.Artifact.URL, "token=") {
 		t.Fatalf("got %+v (%+v)", d, d.Data.Error)
 	}
+
 	if body := c.Download(d.Data); len(body) == 0 {
 		t.Error("the webhook's URL downloads nothing")
 	}
 
 	id = hasty.Submit(e2e.Submission{Content: long("late", 1300), WebhookURL: receiver.URL}).JobID
-	if d := next(); d.Type != "job.failed" || d.Data.ID != id || d.Data.Error == nil || d.Data.Error.Code != presswork.RenderTimeout {
+	if d := next(); d.Type != "job.failed" || d.Data.ID != id || d.Data.Error == nil ||
+		d.Data.Error.Code != fault.RenderTimeout {
 		t.Errorf("got %+v (%+v)", d, d.Data.Error)
 	}
 
 	id = interrupted(t, c, e2e.Submission{WebhookURL: receiver.URL}, func(id string) { cancel(t, c, id) })
+
 	d = next()
 	for d.Type == "job.completed" && d.Data.ID != id { // of one that could not be interrupted
 		d = next()
 	}
+
 	if d.Type != "job.cancelled" || d.Data.ID != id {
 		t.Errorf("got %+v", d)
 	}
+
 	select {
 	case d := <-got:
 		t.Errorf("told again: %+v", d)

@@ -15,12 +15,15 @@ import (
 // which ends with its process.
 func Take(t testing.TB) string {
 	t.Helper()
+
 	for range 1000 {
 		port := strconv.Itoa(20000 + rand.IntN(10000))
+
 		claim, err := net.Listen("unix", "@presswork-test-port-"+port)
 		if err != nil {
 			continue
 		}
+
 		probe, err := net.Listen("tcp", "127.0.0.1:"+port)
 		if err != nil {
 			claim.Close()
@@ -28,8 +31,10 @@ func Take(t testing.TB) string {
 		}
 		probe.Close()
 		t.Cleanup(func() { claim.Close() })
+
 		return port
 	}
 	t.Fatal("no free port was found")
+
 	return ""
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"presswork"
+	"presswork/internal/fault"
 )
 
 // Check holds a history and what is left of it to what is promised, and returns
@@ -19,15 +20,18 @@ func Check(entries []Entry, w World) []string {
 			c.number[e.ID] = e
 		}
 	}
+
 	for _, key := range w.Objects {
 		if rest, ok := strings.CutPrefix(key, "artifacts/"); ok {
 			id, _, _ := strings.Cut(rest, ".")
 			c.objects[id] = append(c.objects[id], key)
 		}
 	}
+
 	for _, check := range []func(){c.accepted, c.keys, c.artifacts, c.logs, c.watchers, c.webhooks, c.completions, c.recordings, c.leftovers} {
 		check()
 	}
+
 	return append(c.complaints, unlinear(entries)...)
 }
 
@@ -48,6 +52,7 @@ func (c *checker) complain(format string, args ...any) {
 func (c *checker) accepted() {
 	for _, id := range slices.Sorted(maps.Keys(c.number)) {
 		e := c.number[id]
+
 		job, there := c.w.Jobs[id]
 		switch {
 		case !there:
@@ -60,6 +65,7 @@ func (c *checker) accepted() {
 			c.complain("job %d (%s, %s) was cancelled by nobody", e.Job, e.Kind, id)
 		}
 	}
+
 	for id, job := range c.w.Jobs {
 		if !job.Status.Terminal() {
 			if _, known := c.number[id]; !known {
@@ -72,16 +78,23 @@ func (c *checker) accepted() {
 // unlucky reports whether the nemesis took three workers from under one job, which
 // is then taken for their murderer.
 func (c *checker) unlucky(e Entry, job presswork.Job) bool {
-	if job.Error == nil || job.Error.Code != presswork.RenderFailed || !strings.Contains(job.Error.Message, "the worker died") || job.FinishedAt == nil {
+	if job.Error == nil || job.Error.Code != fault.RenderFailed ||
+		!strings.Contains(job.Error.Message, "the worker died") ||
+		job.FinishedAt == nil {
 		return false
 	}
 	end, lost := e.Call+job.FinishedAt.Sub(job.CreatedAt), 0
+
 	for _, f := range c.entries {
-		took := strings.HasPrefix(f.Kind, "kill") || slices.Contains([]string{"pause", "restart", "part", "lose answers"}, f.Kind)
-		if f.Op == opFault && took && (strings.HasPrefix(f.Target, "worker") || f.Kind == "kill who stores") && f.Call < end && f.Return > e.Call {
+		took := strings.HasPrefix(f.Kind, "kill") ||
+			slices.Contains([]string{"pause", "restart", "part", "lose answers"}, f.Kind)
+		if f.Op == opFault && took && (strings.HasPrefix(f.Target, "worker") || f.Kind == "kill who stores") &&
+			f.Call < end &&
+			f.Return > e.Call {
 			lost++
 		}
 	}
+
 	return lost >= 3
 }
 
@@ -95,15 +108,18 @@ func (c *checker) keys() {
 		}
 		ids[job][id] = true
 	}
+
 	for _, e := range c.entries {
 		if e.Op != opSubmit {
 			continue
 		}
+
 		keyed[e.Job] = keyed[e.Job] || e.Key != ""
 		if e.ID != "" {
 			note(e.Job, e.ID)
 		}
 	}
+
 	for id, job := range c.w.Jobs {
 		var number int
 		if job.Artifact != nil {
@@ -112,9 +128,15 @@ func (c *checker) keys() {
 			}
 		}
 	}
+
 	for job, of := range ids {
 		if keyed[job] && len(of) > 1 {
-			c.complain("the requests of job %d, with one key, made %d jobs: %v", job, len(of), slices.Sorted(maps.Keys(of)))
+			c.complain(
+				"the requests of job %d, with one key, made %d jobs: %v",
+				job,
+				len(of),
+				slices.Sorted(maps.Keys(of)),
+			)
 		}
 	}
 }
@@ -123,6 +145,7 @@ func (c *checker) keys() {
 func (c *checker) artifacts() {
 	for id, job := range c.w.Jobs {
 		e := c.number[id]
+
 		n := len(c.objects[id])
 		switch {
 		case job.Status == presswork.Completed && (n != 1 || job.Artifact == nil):
@@ -130,10 +153,12 @@ func (c *checker) artifacts() {
 		case job.Status != presswork.Completed && n > 0:
 			c.complain("job %d (%s, %s) is %s and has the artifact %v", e.Job, e.Kind, id, job.Status, c.objects[id])
 		}
+
 		if why := c.w.Wrong[id]; why != "" {
 			c.complain("the artifact of job %d (%s, %s): %s", e.Job, e.Kind, id, why)
 		}
 	}
+
 	for id, keys := range c.objects {
 		if _, there := c.w.Jobs[id]; !there {
 			c.complain("the artifact %v is of no job", keys)
@@ -153,15 +178,18 @@ func (c *checker) logs() {
 	for id, job := range c.w.Jobs {
 		log := c.w.Logs[id]
 		ends := 0
+
 		for i, event := range log {
 			if event.Seq != int64(i+1) {
 				c.complain("job %s: event %d of its log has seq %d", id, i+1, event.Seq)
 				break
 			}
+
 			if event.Status.Terminal() {
 				ends++
 			}
 		}
+
 		if job.Status.Terminal() && (ends != 1 || !log[len(log)-1].Status.Terminal() || job.Seq != int64(len(log))) {
 			c.complain("job %s, at seq %d, has %d events, %d of them terminal", id, job.Seq, len(log), ends)
 		}
@@ -174,14 +202,23 @@ func (c *checker) watchers() {
 		if e.Op != opWatch {
 			continue
 		}
+
 		for i, seq := range e.Seqs {
 			if seq != e.Since+int64(i+1) {
 				c.complain("a watcher of job %d (%s) from %d was sent %v", e.Job, e.ID, e.Since, e.Seqs)
 				break
 			}
 		}
+
 		if job := c.w.Jobs[e.ID]; job.Status.Terminal() && e.End != string(job.Status) {
-			c.complain("a watcher of job %d (%s), which is %s, was told of the end %q after %v", e.Job, e.ID, job.Status, e.End, e.Seqs)
+			c.complain(
+				"a watcher of job %d (%s), which is %s, was told of the end %q after %v",
+				e.Job,
+				e.ID,
+				job.Status,
+				e.End,
+				e.Seqs,
+			)
 		}
 	}
 }
@@ -189,24 +226,29 @@ func (c *checker) watchers() {
 // webhooks: each end was delivered, under one id.
 func (c *checker) webhooks() {
 	delivered, ids := map[string]bool{}, map[string]map[string]bool{}
+
 	for _, e := range c.entries {
 		if e.Op != opWebhook {
 			continue
 		}
+
 		if ids[e.ID] == nil {
 			ids[e.ID] = map[string]bool{}
 		}
 		ids[e.ID][e.Message] = true
+
 		delivered[e.ID] = delivered[e.ID] || e.Code == http.StatusOK
 		if job := c.w.Jobs[e.ID]; job.Status != e.Status {
 			c.complain("a webhook calls job %s %s, which is %s", e.ID, e.Status, job.Status)
 		}
 	}
+
 	for id, e := range c.number {
 		if e.Kind == "webhook" && c.w.Jobs[id].Status.Terminal() && !delivered[id] {
 			c.complain("the webhook of job %d (%s) was not delivered", e.Job, id)
 		}
 	}
+
 	for id, of := range ids {
 		if len(of) != 1 {
 			c.complain("the webhook of job %s came under the ids %v", id, slices.Sorted(maps.Keys(of)))
@@ -220,13 +262,16 @@ func (c *checker) webhooks() {
 func (c *checker) completions() {
 	type calls struct{ whole, open, tokens int64 }
 	of := map[string]calls{}
+
 	for _, e := range c.entries {
 		if e.Op != opCompletion {
 			continue
 		}
+
 		if e.Error != "" {
 			c.complain("completion %d: %s", e.Job, e.Error)
 		}
+
 		n := of[e.Kind]
 		if e.Whole && e.End == "" {
 			n.whole, n.tokens = n.whole+1, n.tokens+int64(e.Tokens)
@@ -238,14 +283,31 @@ func (c *checker) completions() {
 		}
 		of[e.Kind] = n
 	}
+
 	for _, model := range slices.Sorted(maps.Keys(of)) {
 		n, has := of[model], c.w.Ledger[model]
+
 		missing := c.w.Unrecorded[model]
 		if has.Requests < n.whole-missing || has.Requests > min(n.whole+n.open, c.w.Asked[model]) {
-			c.complain("the ledger has %d completions of %s; %d were whole, %d broke off, and the model was asked for %d", has.Requests, model, n.whole, n.open, c.w.Asked[model])
+			c.complain(
+				"the ledger has %d completions of %s; %d were whole, %d broke off, and the model was asked for %d",
+				has.Requests,
+				model,
+				n.whole,
+				n.open,
+				c.w.Asked[model],
+			)
 		}
+
 		if has.Tokens < n.tokens-missing*scriptSaid || has.Tokens > min(n.tokens+n.open*scriptSaid, c.w.Sent[model]) {
-			c.complain("the ledger has %d tokens of %s; callers of whole answers heard %d, %d broke off, and the model has sent %d", has.Tokens, model, n.tokens, n.open, c.w.Sent[model])
+			c.complain(
+				"the ledger has %d tokens of %s; callers of whole answers heard %d, %d broke off, and the model has sent %d",
+				has.Tokens,
+				model,
+				n.tokens,
+				n.open,
+				c.w.Sent[model],
+			)
 		}
 	}
 }
@@ -253,13 +315,22 @@ func (c *checker) completions() {
 // recordings: the ledger has each transcription once.
 func (c *checker) recordings() {
 	var done int64
+
 	for _, job := range c.w.Jobs {
 		if job.Kind == presswork.KindTranscription && job.Status == presswork.Completed {
 			done++
 		}
 	}
-	if has := c.w.Ledger[listener]; has.Requests > done || has.Requests < done-c.w.Unrecorded[listener] || has.Seconds != has.Requests*spoken {
-		c.complain("the ledger has %d transcriptions and %d seconds of %d recordings of %d seconds", has.Requests, has.Seconds, done, spoken)
+
+	if has := c.w.Ledger[listener]; has.Requests > done || has.Requests < done-c.w.Unrecorded[listener] ||
+		has.Seconds != has.Requests*spoken {
+		c.complain(
+			"the ledger has %d transcriptions and %d seconds of %d recordings of %d seconds",
+			has.Requests,
+			has.Seconds,
+			done,
+			spoken,
+		)
 	}
 }
 
@@ -267,15 +338,19 @@ func (c *checker) leftovers() {
 	for _, ghost := range c.w.Ghosts {
 		c.complain("left in Redis: %s", ghost)
 	}
+
 	for _, stray := range c.w.Strays {
 		c.complain("a process outlives its worker: %s", stray)
 	}
+
 	for _, file := range c.w.Files {
 		c.complain("a file outlives its worker: %s", file)
 	}
+
 	for _, browser := range leaked(c.w.Tabs) {
 		c.complain("tabs outlive their documents in %s", browser)
 	}
+
 	for _, name := range c.w.Stuck {
 		c.complain("%s did not stop", name)
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"presswork"
+	"presswork/internal/fault"
 	"presswork/internal/test/nemesis"
 )
 
@@ -13,8 +14,28 @@ import (
 func fine() ([]nemesis.Entry, nemesis.World) {
 	at := func(ms int) time.Duration { return time.Duration(ms) * time.Millisecond }
 	entries := []nemesis.Entry{
-		{Op: "submit", Job: 1, Kind: "duplicates", Key: "one", Call: at(0), Return: at(5), Code: 202, ID: "A", Status: "queued"},
-		{Op: "submit", Job: 1, Kind: "duplicates", Key: "one", Call: at(0), Return: at(6), Code: 202, ID: "A", Status: "processing"},
+		{
+			Op:     "submit",
+			Job:    1,
+			Kind:   "duplicates",
+			Key:    "one",
+			Call:   at(0),
+			Return: at(5),
+			Code:   202,
+			ID:     "A",
+			Status: "queued",
+		},
+		{
+			Op:     "submit",
+			Job:    1,
+			Kind:   "duplicates",
+			Key:    "one",
+			Call:   at(0),
+			Return: at(6),
+			Code:   202,
+			ID:     "A",
+			Status: "processing",
+		},
 		{Op: "get", Job: 1, Call: at(7), Return: at(8), Code: 200, ID: "A", Status: "processing", Seq: 2},
 		{Op: "get", Job: 1, Call: at(10), Return: at(12), Code: 200, ID: "A", Status: "completed", Seq: 3},
 		{Op: "watch", Job: 1, ID: "A", Since: 1, Seqs: []int64{2, 3}, End: "completed"},
@@ -31,27 +52,48 @@ func fine() ([]nemesis.Entry, nemesis.World) {
 		for seq := int64(1); seq < n; seq++ {
 			events = append(events, presswork.Event{Seq: seq, Status: presswork.Processing})
 		}
+
 		return append(events, presswork.Event{Seq: n, Status: last})
 	}
 	artifact := func(name string) *presswork.Artifact { return &presswork.Artifact{Filename: name} }
+
 	return entries, nemesis.World{
 		Jobs: map[string]presswork.Job{
 			"A": {ID: "A", Status: "completed", Seq: 3, Artifact: artifact("job-1.pdf")},
 			"B": {ID: "B", Status: "cancelled", Seq: 2},
 			"C": {ID: "C", Status: "completed", Seq: 3, Artifact: artifact("job-3.pdf")},
-			"D": {ID: "D", Status: "completed", Kind: presswork.KindTranscription, Seq: 3, Artifact: artifact("job-5.json")},
+			"D": {
+				ID:       "D",
+				Status:   "completed",
+				Kind:     presswork.KindTranscription,
+				Seq:      3,
+				Artifact: artifact("job-5.json"),
+			},
 		},
-		Logs:    map[string][]presswork.Event{"A": log("completed", 3), "B": log("cancelled", 2), "C": log("completed", 3), "D": log("completed", 3)},
-		Objects: []string{"artifacts/A.pdf", "artifacts/C.pdf", "artifacts/D.json", "renders/x.pdf", "sources/A/A/content.md"},
-		Index:   []string{"artifacts/A.pdf", "sources/A/A/content.md"},
-		Ledger:  map[string]nemesis.Use{"m": {Requests: 1, Tokens: 30}, "ears": {Requests: 1, Seconds: 3}},
-		Asked:   map[string]int64{"m": 2}, Sent: map[string]int64{"m": 40}, // of an answer before, that nobody heard
-		Tabs: map[string]int{"worker1 documents": 2, "worker1 pages": 1},
+		Logs: map[string][]presswork.Event{
+			"A": log("completed", 3),
+			"B": log("cancelled", 2),
+			"C": log("completed", 3),
+			"D": log("completed", 3),
+		},
+		Objects: []string{
+			"artifacts/A.pdf",
+			"artifacts/C.pdf",
+			"artifacts/D.json",
+			"renders/x.pdf",
+			"sources/A/A/content.md",
+		},
+		Index:  []string{"artifacts/A.pdf", "sources/A/A/content.md"},
+		Ledger: map[string]nemesis.Use{"m": {Requests: 1, Tokens: 30}, "ears": {Requests: 1, Seconds: 3}},
+		Asked:  map[string]int64{"m": 2},
+		Sent:   map[string]int64{"m": 40}, // of an answer before, that nobody heard
+		Tabs:   map[string]int{"worker1 documents": 2, "worker1 pages": 1},
 	}
 }
 
 func TestTheCheckerSeesEachBrokenPromise(t *testing.T) {
 	t.Parallel()
+
 	if got := nemesis.Check(fine()); len(got) > 0 {
 		t.Fatalf("nothing is wrong, and it complains: %q", got)
 	}
@@ -62,6 +104,7 @@ func TestTheCheckerSeesEachBrokenPromise(t *testing.T) {
 			w.Jobs[id] = j
 		}
 	}
+
 	uses := func(model string, u nemesis.Use) func([]nemesis.Entry, *nemesis.World) {
 		return func(_ []nemesis.Entry, w *nemesis.World) { w.Ledger[model] = u }
 	}
@@ -72,12 +115,14 @@ func TestTheCheckerSeesEachBrokenPromise(t *testing.T) {
 		"a lost job":       {func(_ []nemesis.Entry, w *nemesis.World) { delete(w.Jobs, "C") }, "is not there"},
 		"a job that waits": {job("C", func(j *presswork.Job) { j.Status = presswork.Queued }), "was accepted and is queued"},
 		"a failed job": {job("C", func(j *presswork.Job) {
-			j.Status, j.Error = presswork.Failed, &presswork.Error{Code: presswork.RenderFailed}
+			j.Status, j.Error = presswork.Failed, &fault.Error{Code: fault.RenderFailed}
 		}), "failed"},
 		"a job taken for a murderer": {func(_ []nemesis.Entry, w *nemesis.World) {
 			at := time.Now()
-			w.Jobs["C"] = presswork.Job{ID: "C", Status: presswork.Failed, Seq: 3, CreatedAt: at, FinishedAt: &at,
-				Error: &presswork.Error{Code: presswork.RenderFailed, Message: "the worker died 3 times on this document"}}
+			w.Jobs["C"] = presswork.Job{
+				ID: "C", Status: presswork.Failed, Seq: 3, CreatedAt: at, FinishedAt: &at,
+				Error: &fault.Error{Code: fault.RenderFailed, Message: "the worker died 3 times on this document"},
+			}
 		}, "the worker died 3 times"},
 		"a cancelled job":           {job("A", func(j *presswork.Job) { j.Status = presswork.Cancelled }), "cancelled by nobody"},
 		"a doubled job":             {job("C", func(j *presswork.Job) { j.Artifact.Filename = "job-1.pdf" }), "made 2 jobs"},
@@ -111,14 +156,17 @@ func TestTheCheckerSeesEachBrokenPromise(t *testing.T) {
 		"a stray":                   {func(_ []nemesis.Entry, w *nemesis.World) { w.Strays = []string{"1 chromium"} }, "outlives its worker"},
 		"a status that falls":       {func(e []nemesis.Entry, _ *nemesis.World) { e[3].Status, e[3].Seq = "queued", 4 }, "fit no order"},
 		"an old answer":             {func(e []nemesis.Entry, _ *nemesis.World) { e[3].Seq = 1 }, "fit no order"},
-		"a job that comes back": {func(e []nemesis.Entry, _ *nemesis.World) { e[7].Status, e[7].Seq = "completed", 3 },
-			"job 2 (B): its answers fit no order"},
+		"a job that comes back": {
+			func(e []nemesis.Entry, _ *nemesis.World) { e[7].Status, e[7].Seq = "completed", 3 },
+			"job 2 (B): its answers fit no order",
+		},
 		"a job that is not seen": {func(e []nemesis.Entry, _ *nemesis.World) { e[7].Code = 404 }, "job 2 (B): its answers fit no order"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			entries, world := fine()
 			tc.spoil(entries, &world)
+
 			if got := strings.Join(nemesis.Check(entries, world), "\n"); !strings.Contains(got, tc.says) {
 				t.Errorf("it says %q, not %q", got, tc.says)
 			}
@@ -141,6 +189,7 @@ func TestWhatNobodyKnowsIsNoComplaint(t *testing.T) {
 		nemesis.Entry{Op: "completion", Job: 7, Kind: "o", Code: 200, Tokens: 30, Whole: true},
 	)
 	world.Asked["n"], world.Sent["n"], world.Ledger["n"] = 1, 7, nemesis.Use{Requests: 1, Tokens: 5}
+
 	world.Asked["o"], world.Sent["o"], world.Unrecorded = 1, 30, map[string]int64{"o": 1}
 	if got := nemesis.Check(entries, world); len(got) > 0 {
 		t.Errorf("%q", got)

@@ -14,8 +14,8 @@ import (
 	"presswork/internal/test/wait"
 )
 
-// fault is one way in which the world goes wrong.
-type fault struct {
+// injection is one way in which the world goes wrong.
+type injection struct {
 	name string
 	// targets are what it may strike; two faults never hold one target at a time.
 	targets []string
@@ -32,49 +32,107 @@ var (
 )
 
 // faults lists what this fleet can be struck with.
-func (f *fleet) faults(smallDisk bool) []fault {
-	list := []fault{
+func (f *fleet) faults(smallDisk bool) []injection {
+	list := []injection{
 		{"kill", allNodes, 2 * time.Second, func(f *fleet, at string) { f.node(at).kill() }, (*fleet).startAgain},
-		{"kill a worker", allWorkers, 2 * time.Second, func(f *fleet, at string) { f.node(at).kill() }, (*fleet).startAgain},
+		{
+			"kill a worker",
+			allWorkers,
+			2 * time.Second,
+			func(f *fleet, at string) { f.node(at).kill() },
+			(*fleet).startAgain,
+		},
 		// Longer than a lease is held for who does not answer.
 		{"pause", allNodes, 16 * time.Second, (*fleet).pause, (*fleet).goOn},
 		{"restart", allNodes, 0, (*fleet).restart, nil},
 		{"kill the browsers", allWorkers, 0, (*fleet).killBrowsers, nil},
-		{"fill redis", []string{"redis"}, 4 * time.Second, (*fleet).fillRedis, func(f *fleet, _ string) { f.command("config", "set", "maxmemory", "0") }},
+		{
+			"fill redis",
+			[]string{"redis"},
+			4 * time.Second,
+			(*fleet).fillRedis,
+			func(f *fleet, _ string) { f.command("config", "set", "maxmemory", "0") },
+		},
 		{"forget scripts", []string{"redis"}, 0, func(f *fleet, _ string) { f.command("script", "flush") }, nil},
 		{"cut connections", []string{"redis"}, 0, (*fleet).cut, nil},
-		{"kill the store", []string{"store"}, 5 * time.Second, func(f *fleet, _ string) { f.store.Kill() }, func(f *fleet, _ string) { f.store.Restart() }},
-		{"pause the store", []string{"store"}, 6 * time.Second,
-			func(f *fleet, _ string) { f.store.Signal(syscall.SIGSTOP) }, func(f *fleet, _ string) { f.store.Signal(syscall.SIGCONT) }},
+		{
+			"kill the store",
+			[]string{"store"},
+			5 * time.Second,
+			func(f *fleet, _ string) { f.store.Kill() },
+			func(f *fleet, _ string) { f.store.Restart() },
+		},
+		{
+			"pause the store",
+			[]string{"store"},
+			6 * time.Second,
+			func(f *fleet, _ string) { f.store.Signal(syscall.SIGSTOP) },
+			func(f *fleet, _ string) { f.store.Signal(syscall.SIGCONT) },
+		},
 		{"kill who stores", []string{"store"}, time.Second, (*fleet).killWhoStores, (*fleet).storeOn},
 	}
 	list = append(list, f.onWires("part", silent, 16*time.Second), f.onWires("lose answers", oneWay, 16*time.Second),
 		f.onWires("slow down", slow, 16*time.Second), f.onWires("break answers", broken, time.Second))
+
 	list = append(list, f.redis.faults...)
 	if smallDisk {
-		list = append(list, fault{"fill the disk", []string{"redis", "store"}, 4 * time.Second, (*fleet).fillDisk, (*fleet).emptyDisk})
+		list = append(
+			list,
+			injection{
+				"fill the disk",
+				[]string{"redis", "store"},
+				4 * time.Second,
+				(*fleet).fillDisk,
+				(*fleet).emptyDisk,
+			},
+		)
 	}
+
 	if f.clock != "" {
-		list = append(list, fault{"set clocks", []string{"clock"}, 20 * time.Second, (*fleet).stepClock, func(f *fleet, _ string) { f.setClock(0) }})
+		list = append(
+			list,
+			injection{
+				"set clocks",
+				[]string{"clock"},
+				20 * time.Second,
+				(*fleet).stepClock,
+				func(f *fleet, _ string) { f.setClock(0) },
+			},
+		)
 	}
+
 	return list
 }
 
 // onWires is a fault of the network between one node and Redis or the store.
-func (f *fleet) onWires(name string, s state, longest time.Duration) fault {
-	return fault{name, slices.Sorted(maps.Keys(f.wires)), longest,
-		func(f *fleet, at string) { f.wires[at].set(s) }, func(f *fleet, at string) { f.wires[at].set(whole) }}
+func (f *fleet) onWires(name string, s state, longest time.Duration) injection {
+	return injection{
+		name, slices.Sorted(maps.Keys(f.wires)), longest,
+		func(f *fleet, at string) { f.wires[at].set(s) }, func(f *fleet, at string) { f.wires[at].set(whole) },
+	}
 }
 
 // killAndPauseRedis are faults of the only primary there is. In a Cluster another takes
 // the place of one that pauses for long, and then what the first had answered last is
 // gone: no promise holds there.
-func killAndPauseRedis() []fault {
+func killAndPauseRedis() []injection {
 	primary := func(f *fleet) *redistest.Server { return f.redis.primaries()[0] }
-	return []fault{
-		{"kill redis", []string{"redis"}, 3 * time.Second, func(f *fleet, _ string) { primary(f).Kill() }, func(f *fleet, _ string) { primary(f).Restart() }},
-		{"pause redis", []string{"redis"}, 4 * time.Second,
-			func(f *fleet, _ string) { primary(f).Signal(syscall.SIGSTOP) }, func(f *fleet, _ string) { primary(f).Signal(syscall.SIGCONT) }},
+
+	return []injection{
+		{
+			"kill redis",
+			[]string{"redis"},
+			3 * time.Second,
+			func(f *fleet, _ string) { primary(f).Kill() },
+			func(f *fleet, _ string) { primary(f).Restart() },
+		},
+		{
+			"pause redis",
+			[]string{"redis"},
+			4 * time.Second,
+			func(f *fleet, _ string) { primary(f).Signal(syscall.SIGSTOP) },
+			func(f *fleet, _ string) { primary(f).Signal(syscall.SIGCONT) },
+		},
 	}
 }
 
@@ -84,6 +142,7 @@ func (f *fleet) node(name string) *node {
 			return n
 		}
 	}
+
 	return nil
 }
 
@@ -119,6 +178,7 @@ func (f *fleet) killBrowsers(name string) {
 	if n.ended() {
 		return
 	}
+
 	for _, pid := range children(n.cmd.Process.Pid, "--headless") {
 		syscall.Kill(pid, syscall.SIGKILL)
 	}
@@ -129,6 +189,7 @@ func (f *fleet) killBrowsers(name string) {
 func (f *fleet) killWhoStores(string) {
 	f.store.Signal(syscall.SIGSTOP)
 	time.Sleep(time.Second) // in which documents are printed
+
 	for _, n := range f.nodes[apis:] {
 		if !n.ended() && !n.paused {
 			n.kill()
@@ -139,6 +200,7 @@ func (f *fleet) killWhoStores(string) {
 
 func (f *fleet) storeOn(string) {
 	f.store.Signal(syscall.SIGCONT)
+
 	for _, name := range f.victims {
 		f.startAgain(name)
 	}
@@ -149,6 +211,7 @@ func (f *fleet) storeOn(string) {
 func (f *fleet) command(args ...any) {
 	ctx, cancel := context.WithTimeout(f.t.Context(), 5*time.Second)
 	defer cancel()
+
 	for _, s := range f.redis.all {
 		client := s.Client()
 		client.Do(ctx, args...)
@@ -183,6 +246,7 @@ func (f *fleet) fillDisk(string) {
 		return // it is full already
 	}
 	defer out.Close()
+
 	block := make([]byte, 1<<20)
 	for size := len(block); size >= 4096; {
 		if _, err := out.Write(block[:size]); err != nil {
@@ -195,8 +259,10 @@ func (f *fleet) fillDisk(string) {
 // write its file, and is started again as an operator would.
 func (f *fleet) emptyDisk(string) {
 	os.Remove(filepath.Join(f.disk, filler))
+
 	for _, s := range f.redis.all {
 		client := s.Client()
+
 		ctx, cancel := context.WithTimeout(f.t.Context(), 5*time.Second)
 		if client.Ping(ctx).Err() != nil {
 			s.Kill()
@@ -213,7 +279,7 @@ func (f *fleet) stepClock(string) {
 
 // struck is a fault at work.
 type struck struct {
-	fault
+	injection
 	target string
 	began  time.Duration
 	until  time.Duration
@@ -224,10 +290,12 @@ type struck struct {
 // fleet gets something done between them.
 func (f *fleet) nemesis(h *history, o Options) (counts map[string]int) {
 	counts = map[string]int{}
+
 	list := f.faults(o.SmallDisk)
 	if len(o.Faults) > 0 {
-		list = slices.DeleteFunc(list, func(c fault) bool { return !slices.Contains(o.Faults, c.name) })
+		list = slices.DeleteFunc(list, func(c injection) bool { return !slices.Contains(o.Faults, c.name) })
 	}
+
 	if len(list) == 0 {
 		f.t.Fatalf("none of %q is a fault of this fleet", o.Faults)
 	}
@@ -237,6 +305,7 @@ func (f *fleet) nemesis(h *history, o Options) (counts map[string]int) {
 		s.heal(f, s.target)
 		h.add(Entry{Op: opFault, Kind: s.name, Target: s.target, Call: s.began, Return: h.now()})
 	}
+
 	next := h.now() + time.Second
 	for h.now() < o.Duration || len(counts) < len(list) {
 		still := active[:0]
@@ -249,32 +318,39 @@ func (f *fleet) nemesis(h *history, o Options) (counts map[string]int) {
 		}
 		active = still
 		f.supervise(active)
+
 		if h.now() >= next && len(active) < 3 {
 			if len(order) == 0 {
 				order = f.rng.Perm(len(list))
 			}
 			chosen := list[order[0]]
 			order = order[1:]
+
 			if target := f.free(chosen, active); target != "" {
 				counts[chosen.name]++
-				s := struck{fault: chosen, target: target, began: h.now()}
+				s := struck{injection: chosen, target: target, began: h.now()}
 				chosen.strike(f, target)
+
 				if chosen.heal == nil {
 					h.add(Entry{Op: opFault, Kind: s.name, Target: target, Call: s.began, Return: h.now()})
 				} else {
-					s.until = s.began + 200*time.Millisecond + time.Duration(f.rng.Int64N(int64(min(chosen.longest, o.LongestFault))))
+					s.until = s.began + 200*time.Millisecond + time.Duration(
+						f.rng.Int64N(int64(min(chosen.longest, o.LongestFault))),
+					)
 					active = append(active, s)
 				}
 			} else {
-				order = append(order, slices.IndexFunc(list, func(f fault) bool { return f.name == chosen.name }))
+				order = append(order, slices.IndexFunc(list, func(f injection) bool { return f.name == chosen.name }))
 			}
 			next = h.now() + o.Gap/4 + time.Duration(f.rng.Int64N(int64(o.Gap)))
 		}
 		time.Sleep(20 * time.Millisecond) // between two looks at the clock
 	}
+
 	for _, s := range active {
 		heal(s)
 	}
+
 	for _, n := range f.nodes {
 		// The upgrade ends: what newer nodes accept is not for older ones alone.
 		if n.program != f.programOf(n, 0) {
@@ -287,6 +363,7 @@ func (f *fleet) nemesis(h *history, o Options) (counts map[string]int) {
 			return n.listens()
 		})
 	}
+
 	return counts
 }
 
@@ -295,9 +372,11 @@ func (f *fleet) nemesis(h *history, o Options) (counts map[string]int) {
 // not end.
 func (f *fleet) supervise(active []struck) {
 	for _, n := range f.nodes {
-		if !n.ended() || slices.Contains(f.victims, n.name) || slices.ContainsFunc(active, func(s struck) bool { return s.target == n.name }) {
+		if !n.ended() || slices.Contains(f.victims, n.name) ||
+			slices.ContainsFunc(active, func(s struck) bool { return s.target == n.name }) {
 			continue
 		}
+
 		if n.listens() {
 			f.t.Errorf("%s ended by itself; its log is %s", n.name, n.log)
 		}
@@ -306,7 +385,7 @@ func (f *fleet) supervise(active []struck) {
 }
 
 // free is a target of the fault that none of the others hold, "" for none.
-func (f *fleet) free(chosen fault, active []struck) string {
+func (f *fleet) free(chosen injection, active []struck) string {
 	for _, i := range f.rng.Perm(len(chosen.targets)) {
 		target, held := chosen.targets[i], false
 		for _, s := range active {
@@ -314,9 +393,11 @@ func (f *fleet) free(chosen fault, active []struck) string {
 			// The disk is Redis' and the store's.
 			held = held || chosen.name == "fill the disk" && (s.target == "redis" || s.target == "store")
 		}
+
 		if !held {
 			return target
 		}
 	}
+
 	return ""
 }

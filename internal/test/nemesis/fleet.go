@@ -70,7 +70,15 @@ type fleet struct {
 // newFleet starts everything and waits until it serves.
 func newFleet(t testing.TB, o Options, hooks http.Handler) *fleet {
 	t.Helper()
-	f := &fleet{t: t, dir: o.Dir, form: o.Redis, wires: map[string]*wire{}, programs: append([]string{o.Program}, o.Others...), rng: rand.New(rand.NewPCG(o.Seed, 1))}
+	f := &fleet{
+		t:        t,
+		dir:      o.Dir,
+		form:     o.Redis,
+		wires:    map[string]*wire{},
+		programs: append([]string{o.Program}, o.Others...),
+		rng:      rand.New(rand.NewPCG(o.Seed, 1)),
+	}
+
 	f.disk = filepath.Join(f.dir, "disk")
 	for _, dir := range []string{f.disk, filepath.Join(f.dir, "tmp")} {
 		// The browser's user is to pass through them, whatever the umask.
@@ -78,24 +86,29 @@ func newFleet(t testing.TB, o Options, hooks http.Handler) *fleet {
 			t.Fatal(err)
 		}
 	}
+
 	if o.SmallDisk {
-		if out, err := exec.Command("mount", "-t", "tmpfs", "-o", fmt.Sprintf("size=%d", diskSize), "none", f.disk).CombinedOutput(); err != nil {
+		if out, err := exec.Command("mount", "-t", "tmpfs", "-o", fmt.Sprintf("size=%d", diskSize), "none", f.disk).
+			CombinedOutput(); err != nil {
 			t.Fatalf("a disk that can be filled needs root: %v %s", err, out)
 		}
 		t.Cleanup(func() { exec.Command("umount", "-l", f.disk).Run() })
 	}
 	f.outside(hooks)
 	f.startRedis(o.Redis)
+
 	objects := filepath.Join(f.disk, "objects")
 	if err := os.Mkdir(objects, 0o700); err != nil {
 		t.Fatal(err)
 	}
+
 	f.store = storagetest.StartMinIOIn(t, objects)
 	if o.Clocked != "" {
 		f.clock, f.clocked = filepath.Join(f.dir, "clock"), o.Clocked
 		f.setClock(0)
 	}
 	f.startNodes()
+
 	return f
 }
 
@@ -106,23 +119,35 @@ type servers struct {
 	// primaries are those that take writes now.
 	primaries func() []*redistest.Server
 	// faults are what only this form of Redis can be struck with.
-	faults []fault
+	faults []injection
 }
 
 func (f *fleet) startRedis(form Redis) {
 	switch form {
 	case Replicated:
 		r := redistest.StartReplicated(f.t, f.disk)
-		f.redis = servers{r.Address, r.Servers(), func() []*redistest.Server { return []*redistest.Server{r.Primary()} },
-			append(killAndPauseRedis(), fault{"fail over", []string{"redis"}, 0, func(*fleet, string) { r.Failover() }, nil})}
+		f.redis = servers{
+			r.Address,
+			r.Servers(),
+			func() []*redistest.Server { return []*redistest.Server{r.Primary()} },
+			append(
+				killAndPauseRedis(),
+				injection{"fail over", []string{"redis"}, 0, func(*fleet, string) { r.Failover() }, nil},
+			),
+		}
 	case Cluster:
 		c := redistest.StartReplicatedCluster(f.t, f.disk)
 		lost := 0
-		f.redis = servers{c.Address, c.Servers(), c.Primaries, []fault{
+		f.redis = servers{c.Address, c.Servers(), c.Primaries, []injection{
 			// Longer than its replica waits before it takes the place of a primary.
-			{"lose a node of redis", []string{"redis"}, 12 * time.Second,
+			{
+				"lose a node of redis",
+				[]string{"redis"},
+				12 * time.Second,
 				func(f *fleet, _ string) { lost = f.rng.IntN(len(f.redis.all)); c.Kill(lost) },
-				func(f *fleet, _ string) { c.Restart(f.t, lost) }}}}
+				func(f *fleet, _ string) { c.Restart(f.t, lost) },
+			},
+		}}
 	default:
 		own := filepath.Join(f.disk, "redis")
 		if err := os.Mkdir(own, 0o700); err != nil {
@@ -153,11 +178,18 @@ func (f *fleet) outside(hooks http.Handler) {
 			s.Close()
 		}
 	})
-	catalogue := fmt.Appendf(nil, "models:\n  - {id: %s, capabilities: [transcription], upstreams: [{base_url: %q}]}\n", listener, counting.URL+"/v1")
+
+	catalogue := fmt.Appendf(
+		nil,
+		"models:\n  - {id: %s, capabilities: [transcription], upstreams: [{base_url: %q}]}\n",
+		listener,
+		counting.URL+"/v1",
+	)
 	for n := range models {
 		catalogue = fmt.Appendf(catalogue, "  - {id: %s, upstreams: [{base_url: %q, model: %q, headers: {%s: %s}}]}\n",
 			modelOf(n), counting.URL+"/v1", script, modelHeader, modelOf(n))
 	}
+
 	if err := os.WriteFile(filepath.Join(f.dir, "models.yaml"), catalogue, 0o600); err != nil {
 		f.t.Fatal(err)
 	}
@@ -180,6 +212,7 @@ func (c *counter) Write(b []byte) (int, error) {
 	if err == nil {
 		c.sent.Add(int64(strings.Count(string(b), `"content":" t`)))
 	}
+
 	return n, err
 }
 
@@ -189,17 +222,29 @@ var _ io.Writer = (*counter)(nil)
 
 func (f *fleet) startNodes() {
 	host := func(s *httptest.Server) string { return strings.TrimPrefix(s.URL, "http://") }
+
 	common := []string{
-		"PATH=" + os.Getenv("PATH"), "HOME=" + f.dir, "TMPDIR=" + filepath.Join(f.dir, "tmp"), "LOG_FORMAT=json",
+		"PATH=" + os.Getenv("PATH"),
+		"HOME=" + f.dir,
+		"TMPDIR=" + filepath.Join(f.dir, "tmp"),
+		"LOG_FORMAT=json",
 		"S3_BUCKET=presswork",
-		"S3_ACCESS_KEY=" + f.store.AccessKey, "S3_SECRET_KEY=" + f.store.SecretKey,
-		"THEMES_DIR=" + filepath.Join(f.dir, "themes"), "INFERENCE_CONFIG=" + filepath.Join(f.dir, "models.yaml"),
-		"EXPORT_ALLOW_PRIVATE=" + host(f.site), "OUTBOUND_ALLOW_PRIVATE=" + host(f.receiver), "WEBHOOK_SECRET=" + secret,
-		fmt.Sprintf("WORKERS=%d", tabs), "WORKER_QUEUES=render,export,text,audio,infer,bulk",
+		"S3_ACCESS_KEY=" + f.store.AccessKey,
+		"S3_SECRET_KEY=" + f.store.SecretKey,
+		"THEMES_DIR=" + filepath.Join(f.dir, "themes"),
+		"INFERENCE_CONFIG=" + filepath.Join(f.dir, "models.yaml"),
+		"EXPORT_ALLOW_PRIVATE=" + host(
+			f.site,
+		),
+		"OUTBOUND_ALLOW_PRIVATE=" + host(f.receiver),
+		"WEBHOOK_SECRET=" + secret,
+		fmt.Sprintf("WORKERS=%d", tabs),
+		"WORKER_QUEUES=render,export,text,audio,infer,bulk",
 	}
 	for i := range apis + workers {
 		n := &node{t: f.t, dir: f.dir, name: fmt.Sprintf("api%d", i+1), role: "api"}
 		port := freeport.Take(f.t)
+
 		own := []string{"API_PORT=" + port}
 		if i < apis {
 			f.bases = append(f.bases, "http://127.0.0.1:"+port)
@@ -213,16 +258,20 @@ func (f *fleet) startNodes() {
 		if n.clocked = f.clock != "" && (i == apis-1 || i == apis+workers-1); n.clocked {
 			own = append(own, "NEMESIS_CLOCK="+f.clock)
 		}
-		n.env = append(append(own, "REDIS_URL="+f.wiredRedis(n.name), "S3_ENDPOINT="+f.wired(n.name, "store", f.store.Address)), common...)
+		n.env = append(
+			append(own, "REDIS_URL="+f.wiredRedis(n.name), "S3_ENDPOINT="+f.wired(n.name, "store", f.store.Address)),
+			common...)
 		f.nodes = append(f.nodes, n)
 		f.t.Cleanup(func() {
 			n.signal(syscall.SIGCONT)
+
 			if n.cmd != nil && !n.ended() {
 				n.kill()
 			}
 		})
 		n.start(f.programOf(n, 0), false)
 	}
+
 	for _, n := range f.nodes {
 		n.listening()
 	}
@@ -232,6 +281,7 @@ func (f *fleet) startNodes() {
 func (f *fleet) wired(node, name, server string) string {
 	w := newWire(f.t, server)
 	f.wires[node+" "+name] = w
+
 	return w.address
 }
 
@@ -239,9 +289,11 @@ func (f *fleet) wired(node, name, server string) string {
 // Cluster say themselves where to find them.
 func (f *fleet) wiredRedis(node string) string {
 	const scheme = "redis://"
+
 	if f.form != Single {
 		return f.redis.address
 	}
+
 	return scheme + f.wired(node, "redis", strings.TrimPrefix(f.redis.address, scheme))
 }
 
@@ -251,9 +303,11 @@ func (f *fleet) programOf(n *node, version int) string {
 	if n.clocked {
 		return f.clocked
 	}
+
 	if n.name == allNodes[apis-1] { // so that watchers have where to go, see replays
 		return f.programs[0]
 	}
+
 	return f.programs[version%len(f.programs)]
 }
 
@@ -267,6 +321,7 @@ func (f *fleet) setClock(seconds int) {
 	if err := os.WriteFile(f.clock+".new", fmt.Appendf(nil, "%d", seconds), 0o600); err != nil {
 		f.t.Fatal(err)
 	}
+
 	if err := os.Rename(f.clock+".new", f.clock); err != nil {
 		f.t.Fatal(err)
 	}

@@ -72,6 +72,7 @@ type history struct {
 
 func newHistory(t testing.TB, path string) *history {
 	t.Helper()
+
 	f, err := os.Create(path)
 	if err != nil {
 		t.Fatal(err)
@@ -84,6 +85,7 @@ func newHistory(t testing.TB, path string) *history {
 		h.out.Flush()
 		f.Close()
 	})
+
 	return h
 }
 
@@ -101,5 +103,6 @@ func (h *history) all() []Entry {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.out.Flush()
+
 	return slices.Clip(h.entries)
 }

@@ -30,6 +30,7 @@ func rank(s presswork.Status) int {
 	case presswork.Completed, presswork.Failed, presswork.Cancelled, over:
 		return 2
 	}
+
 	return 0
 }
 
@@ -38,6 +39,7 @@ func reaches(from, to presswork.Status) bool {
 	if rank(from) == 2 {
 		return from == to || from == over && rank(to) == 2 || to == over
 	}
+
 	return rank(to) >= rank(from)
 }
 
@@ -50,28 +52,34 @@ func step(s known, e Entry) []known {
 		if s.made {
 			return []known{s}
 		}
+
 		return []known{s, {made: true, status: presswork.Queued, seq: 1}}
 	case e.Op == opSubmit:
 		if !s.made {
 			s = known{made: true, status: presswork.Queued, seq: 1}
 		}
+
 		if !reaches(s.status, e.Status) {
 			return nil
 		}
+
 		if e.Status != s.status {
 			s.exact = false
 		}
 		s.status = e.Status
+
 		return []known{s}
 	case e.Code == http.StatusNotFound:
 		if s.made {
 			return nil
 		}
+
 		return []known{s}
 	case e.Op == opCancel && unsure:
 		if !s.made || rank(s.status) == 2 {
 			return []known{s}
 		}
+
 		return []known{s, {made: true, status: presswork.Cancelled, seq: s.seq + 1}}
 	case !s.made:
 		return nil
@@ -79,18 +87,22 @@ func step(s known, e Entry) []known {
 		if rank(s.status) < 2 {
 			s.status, s.exact = over, false
 		}
+
 		return []known{s}
 	case e.Op == opCancel:
 		if rank(s.status) == 2 || e.Seq <= s.seq {
 			return nil
 		}
+
 		return []known{{true, presswork.Cancelled, e.Seq, true}}
 	case e.Op == opGet:
 		if e.Seq < s.seq || !reaches(s.status, e.Status) || s.exact && e.Seq == s.seq && e.Status != s.status {
 			return nil
 		}
+
 		return []known{{true, e.Status, e.Seq, true}}
 	}
+
 	return nil
 }
 
@@ -103,10 +115,12 @@ func jobModel() porcupine.Model {
 			for _, s := range step(state.(known), input.(Entry)) {
 				out = append(out, s)
 			}
+
 			return out
 		},
 		Equal: func(a, b any) bool { return a == b },
 	}
+
 	return m.ToModel()
 }
 
@@ -114,17 +128,20 @@ func jobModel() porcupine.Model {
 // request must seem to have happened at one moment between its call and its answer.
 func unlinear(entries []Entry) (complaints []string) {
 	numbers := map[string]int{}
+
 	for _, e := range entries {
 		if e.Op == opSubmit && e.ID != "" {
 			numbers[e.ID] = e.Job
 		}
 	}
 	of := map[int][]porcupine.Operation{}
+
 	for _, e := range entries {
 		if e.Op != opSubmit && e.Op != opGet && e.Op != opCancel {
 			continue
 		}
 		op := porcupine.Operation{Input: e, Call: int64(e.Call), Return: int64(e.Return)}
+
 		unsure := e.Code == 0 || e.Code >= http.StatusInternalServerError || e.Code == http.StatusTooManyRequests
 		switch {
 		case unsure && (e.Op == opGet || e.Op == opSubmit && e.Key == ""):
@@ -136,13 +153,21 @@ func unlinear(entries []Entry) (complaints []string) {
 		}
 		of[e.Job] = append(of[e.Job], op)
 	}
+
 	for id, number := range numbers {
 		switch porcupine.CheckOperationsTimeout(jobModel(), of[number], wait.Patience) {
 		case porcupine.Illegal:
-			complaints = append(complaints, fmt.Sprintf("job %d (%s): its answers fit no order of its requests", number, id))
+			complaints = append(
+				complaints,
+				fmt.Sprintf("job %d (%s): its answers fit no order of its requests", number, id),
+			)
 		case porcupine.Unknown:
-			complaints = append(complaints, fmt.Sprintf("job %d (%s): no order of its requests was found in time", number, id))
+			complaints = append(
+				complaints,
+				fmt.Sprintf("job %d (%s): no order of its requests was found in time", number, id),
+			)
 		}
 	}
+
 	return complaints
 }

@@ -42,19 +42,37 @@ type load struct {
 
 // The kinds of work, each as often as it is listed.
 var kinds = []string{
-	"small", "small", "small", "keyed", "keyed", "duplicates", "long", "assets", "asset duplicates", "files", "export", "transcription",
-	"completion", "completion", "webhook", "cancelled", "cancelled", "cancelled",
+	"small",
+	"small",
+	"small",
+	"keyed",
+	"keyed",
+	"duplicates",
+	"long",
+	"assets",
+	"asset duplicates",
+	"files",
+	"export",
+	"transcription",
+	"completion",
+	"completion",
+	"webhook",
+	"cancelled",
+	"cancelled",
+	"cancelled",
 }
 
 // caller is one of those who submit, one job after the other.
 func (l *load) caller(n int) {
 	rng := rand.New(rand.NewPCG(l.seed, uint64(n)+2))
+
 	for {
 		select {
 		case <-l.over:
 			return
 		default:
 		}
+
 		job := int(l.next.Add(1))
 		if l.most > 0 && job > l.most {
 			return
@@ -79,32 +97,39 @@ func (l *load) one(job int, kind string, rng *rand.Rand) {
 		return
 	}
 	r := l.request(job, kind, rng)
+
 	many := 1
 	if strings.HasSuffix(kind, "duplicates") {
 		many = 6
 	}
 	accepted := make(chan presswork.Job, many)
 	var wg sync.WaitGroup
+
 	for range many {
 		at := rng.IntN(len(l.bases))
 		wg.Go(func() { l.submit(r, at, accepted) })
 	}
 	wg.Wait()
 	close(accepted)
+
 	var id string
 	for a := range accepted {
 		id = a.ID
 	}
+
 	if id == "" {
 		return
 	}
+
 	if rng.IntN(2) == 0 {
 		at, since, hangUp := rng.IntN(len(l.bases)), int64(rng.IntN(2)), rng.IntN(4) == 0
 		l.wg.Go(func() { l.watch(job, id, at, since, hangUp) })
 	}
+
 	if kind == "cancelled" {
 		// Soon, or when it may hang for a fault.
 		l.pause(time.Duration(rng.IntN([]int{1500, 8000}[rng.IntN(2)])) * time.Millisecond)
+
 		for range 20 {
 			if l.cancel(job, id, rng.IntN(len(l.bases))) {
 				break
@@ -135,9 +160,13 @@ func (l *load) request(job int, kind string, rng *rand.Rand) request {
 	}
 	text := fmt.Sprintf("# Job %d\n\n%s\n\n", job, mark(l.seed, job))
 	body := map[string]any{"filename": fmt.Sprintf("job-%d.pdf", job)}
+
 	switch kind {
 	case "long", "duplicates":
-		text += strings.Repeat("A document that does not fit on the queue lies in the store until it was read.\n\n", 260)
+		text += strings.Repeat(
+			"A document that does not fit on the queue lies in the store until it was read.\n\n",
+			260,
+		)
 	case "cancelled":
 		text += strings.Repeat("| a | b |\n|---|---|\n| 1 | 2 |\n\n", 100+rng.IntN(300))
 	case "webhook":
@@ -145,30 +174,48 @@ func (l *load) request(job int, kind string, rng *rand.Rand) request {
 	case "export":
 		r.path = "/export-pdf"
 		r.headers = append(r.headers, "Prefer", "respond-async")
-		body = map[string]any{"url": fmt.Sprintf("%s/%s", l.site, mark(l.seed, job)), "options": map[string]any{"filename": fmt.Sprintf("job-%d.pdf", job), "save": true}}
+		body = map[string]any{
+			"url":     fmt.Sprintf("%s/%s", l.site, mark(l.seed, job)),
+			"options": map[string]any{"filename": fmt.Sprintf("job-%d.pdf", job), "save": true},
+		}
 		r.body, _ = json.Marshal(body)
+
 		return r
 	case "transcription":
 		r.path = "/v1/audio/transcriptions"
 		r.headers = append(r.headers, "Prefer", "respond-async")
-		r.contentType, r.body = form(map[string]string{"model": listener, "response_format": "json"}, "file", fmt.Sprintf("job-%d.wav", job), tone(spoken))
+		r.contentType, r.body = form(
+			map[string]string{"model": listener, "response_format": "json"},
+			"file",
+			fmt.Sprintf("job-%d.wav", job),
+			tone(spoken),
+		)
+
 		return r
 	case "files": // two documents as one, and a picture's place
-		fields := map[string]string{"filename": fmt.Sprintf("job-%d.pdf", job), "files[one.md]": text, "files[two.md]": "# Two\n\n[one](one.md)\n"}
+		fields := map[string]string{
+			"filename":      fmt.Sprintf("job-%d.pdf", job),
+			"files[one.md]": text,
+			"files[two.md]": "# Two\n\n[one](one.md)\n",
+		}
 		r.contentType, r.body = form(fields, "files[a.txt]", "a.txt", []byte(mark(l.seed, job)))
+
 		return r
 	case "assets", "asset duplicates":
 		fields := map[string]string{"content": text + "![a](a.txt)", "filename": fmt.Sprintf("job-%d.pdf", job)}
 		r.contentType, r.body = form(fields, "assets", "a.txt", []byte(strings.Repeat(mark(l.seed, job), 200)))
+
 		return r
 	}
 	body["content"] = text
 	r.body, _ = json.Marshal(body)
+
 	return r
 }
 
 func form(fields map[string]string, file, name string, data []byte) (contentType string, body []byte) {
 	var b bytes.Buffer
+
 	w := multipart.NewWriter(&b)
 	for k, v := range fields {
 		w.WriteField(k, v)
@@ -176,6 +223,7 @@ func form(fields map[string]string, file, name string, data []byte) (contentType
 	part, _ := w.CreateFormFile(file, name)
 	part.Write(data)
 	w.Close()
+
 	return w.FormDataContentType(), b.Bytes()
 }
 
@@ -185,10 +233,12 @@ func tone(seconds int) []byte {
 	size := uint32(seconds * rate * 2)
 	b := binary.LittleEndian.AppendUint32([]byte("RIFF"), 36+size)
 	b = append(b, "WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00\x40\x1f\x00\x00\x80\x3e\x00\x00\x02\x00\x10\x00data"...)
+
 	b = binary.LittleEndian.AppendUint32(b, size)
 	for n := range seconds * rate {
 		b = binary.LittleEndian.AppendUint16(b, uint16(int16(12000*math.Sin(2*math.Pi*440*float64(n)/rate))))
 	}
+
 	return b
 }
 
@@ -196,25 +246,31 @@ func tone(seconds int) []byte {
 func (l *load) do(method, url, contentType string, body []byte, headers ...string) (int, []byte, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
+
 	req, err := http.NewRequestWithContext(ctx, method, url, bytes.NewReader(body))
 	if err != nil {
 		return 0, nil, err
 	}
+
 	if contentType != "" {
 		req.Header.Set("Content-Type", contentType)
 	}
+
 	for i := 0; i+1 < len(headers); i += 2 {
 		req.Header.Set(headers[i], headers[i+1])
 	}
+
 	res, err := l.http.Do(req)
 	if err != nil {
 		return 0, nil, err
 	}
 	defer res.Body.Close()
+
 	b, err := io.ReadAll(res.Body)
 	if err != nil {
 		return 0, nil, err // an answer that broke off is none
 	}
+
 	return res.StatusCode, b, nil
 }
 
@@ -224,10 +280,12 @@ func (l *load) submit(r request, at int, accepted chan<- presswork.Job) {
 	for try := 0; ; try++ {
 		e := Entry{Op: opSubmit, Job: r.job, Kind: r.kind, Key: r.key, Call: l.h.now()}
 		code, body, err := l.do("POST", l.bases[(at+try)%len(l.bases)]+r.path, r.contentType, r.body, r.headers...)
+
 		e.Code, e.Return = code, l.h.now()
 		if err != nil {
 			e.Error = err.Error()
 		}
+
 		var answer struct {
 			JobID  string           `json:"job_id"`
 			Status presswork.Status `json:"status"`
@@ -238,6 +296,7 @@ func (l *load) submit(r request, at int, accepted chan<- presswork.Job) {
 			e.Error = string(body[:min(len(body), 300)])
 		}
 		l.h.add(e)
+
 		if e.ID != "" {
 			accepted <- presswork.Job{ID: e.ID}
 			return
@@ -246,6 +305,7 @@ func (l *load) submit(r request, at int, accepted chan<- presswork.Job) {
 		if r.key == "" && code != http.StatusTooManyRequests || try > 100 {
 			return
 		}
+
 		select {
 		case <-l.over:
 			if try > 20 {
@@ -261,15 +321,18 @@ func (l *load) submit(r request, at int, accepted chan<- presswork.Job) {
 func (l *load) ask(op, method string, job int, id string, at int) Entry {
 	e := Entry{Op: op, Job: job, ID: id, Call: l.h.now()}
 	code, body, err := l.do(method, l.bases[at]+"/api/conversion/"+id, "", nil)
+
 	e.Code, e.Return = code, l.h.now()
 	if err != nil {
 		e.Error = err.Error()
 	}
+
 	var answer presswork.Job
 	if code == http.StatusOK && json.Unmarshal(body, &answer) == nil {
 		e.Status, e.Seq = answer.Status, answer.Seq
 	}
 	l.h.add(e)
+
 	return e
 }
 
@@ -289,6 +352,7 @@ func (l *load) cancel(job int, id string, at int) bool {
 func (l *load) watch(job int, id string, at int, since int64, hangUp bool) {
 	e := Entry{Op: opWatch, Job: job, ID: id, Call: l.h.now(), Since: since}
 	last := since
+
 	for try := 0; e.End == "" && l.watched.Err() == nil; try++ {
 		if !l.replays((at + try) % len(l.bases)) {
 			continue // the other one does
@@ -301,13 +365,16 @@ func (l *load) watch(job int, id string, at int, since int64, hangUp bool) {
 				return true
 			}
 			e.Seqs = append(e.Seqs, event.Seq)
+
 			last = event.Seq
 			if event.Status.Terminal() {
 				e.End = string(event.Type)
 			}
+
 			return !hangUp
 		})
 		leave()
+
 		if e.End == "" {
 			l.pause(200 * time.Millisecond)
 		}
@@ -324,55 +391,76 @@ func (l *load) stream(ctx context.Context, method, url string, body []byte, on f
 		return 0
 	}
 	req.Header.Set("Content-Type", "application/json")
+
 	res, err := l.http.Do(req)
 	if err != nil {
 		return 0
 	}
 	defer res.Body.Close()
+
 	if res.StatusCode != http.StatusOK {
 		io.Copy(io.Discard, res.Body)
 		return res.StatusCode
 	}
+
 	for lines := bufio.NewScanner(res.Body); lines.Scan(); {
 		if data, ok := strings.CutPrefix(lines.Text(), "data: "); ok && !on(data) {
 			break
 		}
 	}
+
 	return res.StatusCode
 }
 
 // complete asks for a completion and reads its stream.
 func (l *load) complete(job int, rng *rand.Rand) {
 	e := Entry{Op: opCompletion, Job: job, Kind: modelOf(int(l.asked.Add(1))), Call: l.h.now()}
-	body, _ := json.Marshal(map[string]any{"model": e.Kind, "stream": true, "messages": []any{map[string]any{"role": "user", "content": mark(l.seed, job)}}})
+	body, _ := json.Marshal(
+		map[string]any{
+			"model":    e.Kind,
+			"stream":   true,
+			"messages": []any{map[string]any{"role": "user", "content": mark(l.seed, job)}},
+		},
+	)
+
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	e.Code = l.stream(ctx, "POST", l.bases[rng.IntN(len(l.bases))]+"/v1/chat/completions", body, func(data string) bool {
-		if data == "[DONE]" {
-			e.Whole = true
-			return false
-		}
-		var chunk struct {
-			Choices []struct{ Delta struct{ Content string } }
-			Error   json.RawMessage
-		}
-		if json.Unmarshal([]byte(data), &chunk) != nil {
-			e.Error = "not JSON: " + data
-		}
-		if chunk.Error != nil {
-			e.End = "error"
-		}
-		for _, c := range chunk.Choices {
-			// Chunks may be joined on the way.
-			for word := range strings.FieldsSeq(c.Delta.Content) {
-				if word != fmt.Sprintf("t%d", e.Tokens) {
-					e.Error = fmt.Sprintf("token %d is %q", e.Tokens, word)
-				}
-				e.Tokens++
+	e.Code = l.stream(
+		ctx,
+		"POST",
+		l.bases[rng.IntN(len(l.bases))]+"/v1/chat/completions",
+		body,
+		func(data string) bool {
+			if data == "[DONE]" {
+				e.Whole = true
+				return false
 			}
-		}
-		return true
-	})
+
+			var chunk struct {
+				Choices []struct{ Delta struct{ Content string } }
+				Error   json.RawMessage
+			}
+			if json.Unmarshal([]byte(data), &chunk) != nil {
+				e.Error = "not JSON: " + data
+			}
+
+			if chunk.Error != nil {
+				e.End = "error"
+			}
+
+			for _, c := range chunk.Choices {
+				// Chunks may be joined on the way.
+				for word := range strings.FieldsSeq(c.Delta.Content) {
+					if word != fmt.Sprintf("t%d", e.Tokens) {
+						e.Error = fmt.Sprintf("token %d is %q", e.Tokens, word)
+					}
+					e.Tokens++
+				}
+			}
+
+			return true
+		},
+	)
 	e.Return = l.h.now()
 	l.h.add(e)
 }

@@ -73,13 +73,25 @@ func Run(t testing.TB, o Options) string {
 	h := newHistory(t, path)
 	hooks := &receiver{h: h, told: map[string]bool{}}
 	f := newFleet(t, o, hooks)
+
 	watched, unwatch := context.WithCancel(context.Background())
 	defer unwatch()
 	l := &load{
-		h: h, bases: f.bases, site: f.site.URL, hooks: f.receiver.URL, seed: o.Seed, most: o.Jobs,
-		http: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}, over: make(chan struct{}), watched: watched, replays: f.replays,
+		h:     h,
+		bases: f.bases,
+		site:  f.site.URL,
+		hooks: f.receiver.URL,
+		seed:  o.Seed,
+		most:  o.Jobs,
+		http: &http.Client{
+			Transport: &http.Transport{MaxIdleConnsPerHost: 64},
+		},
+		over:    make(chan struct{}),
+		watched: watched,
+		replays: f.replays,
 	}
 	h.began = time.Now()
+
 	var callers sync.WaitGroup
 	for n := range o.Callers {
 		callers.Go(func() { l.caller(n) })
@@ -89,6 +101,7 @@ func Run(t testing.TB, o Options) string {
 	callers.Wait()
 
 	hooked := map[string]bool{}
+
 	var ids []string
 	for _, e := range h.all() {
 		if e.Op == opSubmit && e.ID != "" && !slices.Contains(ids, e.ID) {
@@ -104,13 +117,16 @@ func Run(t testing.TB, o Options) string {
 	time.AfterFunc(wait.Patience, unwatch) // a watcher has heard of every end by then
 	l.wg.Wait()
 	w := f.observe(l)
+
 	complaints := Check(h.all(), w)
 	for _, c := range complaints {
 		t.Error(c)
 	}
+
 	if len(complaints) > 0 {
 		t.Logf("seed %d; history: %s", o.Seed, path)
 	}
+
 	return figures(o, h.all(), w, struck, settled, len(complaints))
 }
 
@@ -119,10 +135,12 @@ func figures(o Options, entries []Entry, w World, struck map[string]int, settled
 	ends := map[presswork.Status]int{}
 	submissions, watchers, hooks, completions, whole, runs := 0, 0, 0, 0, 0, 0
 	told := map[string]bool{}
+
 	for _, e := range entries {
 		switch e.Op {
 		case opSubmit:
 			submissions++
+
 			if e.ID != "" {
 				accepted[e.ID] = true
 			}
@@ -133,23 +151,27 @@ func figures(o Options, entries []Entry, w World, struck map[string]int, settled
 			told[e.ID] = true
 		case opCompletion:
 			completions++
+
 			if e.Whole && e.End == "" {
 				whole++
 			}
 		}
 	}
+
 	for id := range accepted {
 		ends[w.Jobs[id].Status]++
 		runs += w.Jobs[id].Attempts
 	}
 	var faults []string
 	sum := 0
+
 	for _, name := range slices.Sorted(maps.Keys(struck)) {
 		faults = append(faults, fmt.Sprintf("%s %d", name, struck[name]))
 		sum += struck[name]
 	}
 	var ledger Use
 	var asked, sent int64
+
 	for model, use := range w.Ledger {
 		if model != listener {
 			ledger.Requests, ledger.Tokens = ledger.Requests+use.Requests, ledger.Tokens+use.Tokens
@@ -157,6 +179,7 @@ func figures(o Options, entries []Entry, w World, struck map[string]int, settled
 		asked, sent = asked+w.Asked[model], sent+w.Sent[model]
 	}
 	recovered := "none to recover"
+
 	if n := len(w.Recoveries); n > 0 {
 		var took []time.Duration
 		for _, e := range w.Recoveries {
@@ -165,11 +188,34 @@ func figures(o Options, entries []Entry, w World, struck map[string]int, settled
 		slices.Sort(took)
 		recovered = fmt.Sprintf("%d runs of killed workers recovered after p50 %s, max %s", n, took[n/2], took[n-1])
 	}
-	return fmt.Sprintf("seed %d, %s: %d submissions, %d jobs accepted (%d completed, %d cancelled, %d failed, %d lost) in %d runs, %s, %d completions (%d whole; ledger %d requests and %d tokens, the model was asked for %d and sent %d), "+
-		"%d watchers, %d webhooks of %d ends; %d faults (%s); settled %s after the last; %d promises broken",
-		o.Seed, o.Duration, submissions, len(accepted), ends[presswork.Completed], ends[presswork.Cancelled], ends[presswork.Failed],
-		len(accepted)-ends[presswork.Completed]-ends[presswork.Cancelled]-ends[presswork.Failed], runs, recovered,
-		completions, whole, ledger.Requests, ledger.Tokens, asked, sent, watchers, hooks, len(told), sum, strings.Join(faults, ", "), settled.Round(time.Second), wrong)
+
+	return fmt.Sprintf(
+		"seed %d, %s: %d submissions, %d jobs accepted (%d completed, %d cancelled, %d failed, %d lost) in %d runs, %s, %d completions (%d whole; ledger %d requests and %d tokens, the model was asked for %d and sent %d), "+
+			"%d watchers, %d webhooks of %d ends; %d faults (%s); settled %s after the last; %d promises broken",
+		o.Seed,
+		o.Duration,
+		submissions,
+		len(accepted),
+		ends[presswork.Completed],
+		ends[presswork.Cancelled],
+		ends[presswork.Failed],
+		len(accepted)-ends[presswork.Completed]-ends[presswork.Cancelled]-ends[presswork.Failed],
+		runs,
+		recovered,
+		completions,
+		whole,
+		ledger.Requests,
+		ledger.Tokens,
+		asked,
+		sent,
+		watchers,
+		hooks,
+		len(told),
+		sum,
+		strings.Join(faults, ", "),
+		settled.Round(time.Second),
+		wrong,
+	)
 }
 
 // receiver takes webhooks. Every seventh job's first is refused.
@@ -183,14 +229,18 @@ type receiver struct {
 
 func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	var body struct{ Data presswork.Job }
+
 	b, err := io.ReadAll(req.Body)
 	if err != nil || json.Unmarshal(b, &body) != nil {
 		http.Error(w, "no webhook", http.StatusBadRequest)
 		return
 	}
-	e := Entry{Op: opWebhook, Call: r.h.now(), Return: r.h.now(), ID: body.Data.ID, Status: body.Data.Status,
-		Message: req.Header.Get("Webhook-Id"), Code: http.StatusOK}
+	e := Entry{
+		Op: opWebhook, Call: r.h.now(), Return: r.h.now(), ID: body.Data.ID, Status: body.Data.Status,
+		Message: req.Header.Get("Webhook-Id"), Code: http.StatusOK,
+	}
 	r.mu.Lock()
+
 	_, before := r.told[e.ID]
 	if !before {
 		if r.seen++; r.seen%7 == 0 {
@@ -207,10 +257,12 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 func (r *receiver) missing(of map[string]bool) (n int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+
 	for id := range of {
 		if !r.told[id] {
 			n++
 		}
 	}
+
 	return n
 }

@@ -53,16 +53,19 @@ func (n *node) start(program string, older bool) {
 	n.program = program
 	n.older.Store(older)
 	n.log = filepath.Join(n.dir, fmt.Sprintf("%s.%d.log", n.name, n.runs))
+
 	out, err := os.Create(n.log)
 	if err != nil {
 		n.t.Fatal(err)
 	}
 	defer out.Close()
 	cmd, exited := exec.Command(program, n.role), make(chan struct{})
+
 	cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr = n.env, n.dir, out, out
 	if err := cmd.Start(); err != nil {
 		n.t.Fatal(err)
 	}
+
 	n.cmd, n.exited, n.paused = cmd, exited, false
 	go func() {
 		cmd.Wait()
@@ -73,6 +76,7 @@ func (n *node) start(program string, older bool) {
 // listening waits until the node serves.
 func (n *node) listening() {
 	n.t.Helper()
+
 	for deadline := time.Now().Add(wait.Patience); !n.listens(); time.Sleep(20 * time.Millisecond) {
 		if n.ended() || time.Now().After(deadline) {
 			n.t.Fatalf("%s does not listen; its log is %s", n.name, n.log)
@@ -86,12 +90,14 @@ func (n *node) listens() bool {
 	if err != nil {
 		n.t.Fatal(err)
 	}
+
 	for line := range bytes.Lines(b) {
 		var said struct{ Msg string }
 		if json.Unmarshal(line, &said) == nil && said.Msg == "listening" {
 			return true
 		}
 	}
+
 	return false
 }
 
@@ -120,6 +126,7 @@ func (n *node) kill() {
 func (n *node) stop() bool {
 	n.signal(syscall.SIGCONT)
 	n.signal(syscall.SIGTERM)
+
 	select {
 	case <-n.exited:
 		return true
@@ -141,16 +148,19 @@ func children(parent int, named string) (pids []int) {
 		var pid, ppid int
 		var state string
 		fmt.Sscan(string(b), &pid)
+
 		if end := bytes.LastIndexByte(b, ')'); end < 0 {
 			continue
 		} else if _, err := fmt.Sscan(string(b[end+1:]), &state, &ppid); err != nil || ppid != parent || state == "Z" {
 			continue
 		}
+
 		line, _ := os.ReadFile(filepath.Join(filepath.Dir(path), "cmdline"))
 		if strings.Contains(string(line), named) {
 			pids = append(pids, pid)
 		}
 	}
+
 	return pids
 }
 
@@ -159,10 +169,21 @@ func strays(dir string) (lines []string) {
 	all, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 	for _, path := range all {
 		line, err := os.ReadFile(path)
+
 		env, _ := os.ReadFile(filepath.Join(filepath.Dir(path), "environ"))
 		if err == nil && len(line) > 0 && (bytes.Contains(line, []byte(dir)) || bytes.Contains(env, []byte(dir))) {
-			lines = append(lines, filepath.Base(filepath.Dir(path))+" "+strings.ReplaceAll(string(line[:min(len(line), 200)]), "\x00", " "))
+			lines = append(
+				lines,
+				filepath.Base(
+					filepath.Dir(path),
+				)+" "+strings.ReplaceAll(
+					string(line[:min(len(line), 200)]),
+					"\x00",
+					" ",
+				),
+			)
 		}
 	}
+
 	return lines
 }

@@ -39,18 +39,21 @@ type wire struct {
 // newWire makes a wire to a server, which need not run yet.
 func newWire(t testing.TB, server string) *wire {
 	t.Helper()
+
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	w := &wire{address: listener.Addr().String(), server: server}
 	w.changed = sync.NewCond(&w.mu)
+
 	go func() {
 		for {
 			conn, err := listener.Accept()
 			if err != nil {
 				return
 			}
+
 			go w.join(t.Context(), conn.(*net.TCPConn))
 		}
 	}()
@@ -58,6 +61,7 @@ func newWire(t testing.TB, server string) *wire {
 		listener.Close()
 		w.set(whole) // connections end with their nodes
 	})
+
 	return w
 }
 
@@ -73,10 +77,12 @@ func (w *wire) join(ctx context.Context, client *net.TCPConn) {
 	defer client.Close()
 	w.wait(false)
 	var d net.Dialer
+
 	conn, err := d.DialContext(ctx, "tcp", w.server)
 	if err != nil {
 		return
 	}
+
 	server := conn.(*net.TCPConn)
 	defer server.Close()
 	var both sync.WaitGroup
@@ -88,6 +94,7 @@ func (w *wire) join(ctx context.Context, client *net.TCPConn) {
 // carry copies one direction to its end.
 func (w *wire) carry(to, from *net.TCPConn, answers bool) {
 	defer to.CloseWrite()
+
 	block := make([]byte, 32<<10)
 	for {
 		n, err := from.Read(block)
@@ -97,16 +104,20 @@ func (w *wire) carry(to, from *net.TCPConn, answers bool) {
 				time.Sleep(slowness) // what the fault is
 			case s == broken && answers:
 				to.Write(block[:n/2])
+
 				for _, end := range []*net.TCPConn{to, from} {
 					end.SetLinger(0)
 					end.Close()
 				}
+
 				return
 			}
+
 			if _, err := to.Write(block[:n]); err != nil {
 				return
 			}
 		}
+
 		if err != nil {
 			return
 		}
@@ -117,8 +128,10 @@ func (w *wire) carry(to, from *net.TCPConn, answers bool) {
 func (w *wire) wait(answers bool) state {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+
 	for w.state == silent || w.state == oneWay && answers {
 		w.changed.Wait()
 	}
+
 	return w.state
 }

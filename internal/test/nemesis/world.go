@@ -59,11 +59,13 @@ type Use struct{ Requests, Tokens, Seconds int64 }
 // settle waits until nothing is left to do, or for so long as that may take.
 func (f *fleet) settle(l *load, ids []string, hooks func() int, limit time.Duration) {
 	f.t.Helper()
+
 	open := slices.Clone(ids)
 	for deadline := time.Now().Add(limit); time.Now().Before(deadline); time.Sleep(250 * time.Millisecond) {
 		open = slices.DeleteFunc(open, func(id string) bool {
 			_, body, err := l.do("GET", f.bases[0]+"/api/conversion/"+id, "", nil)
 			var job presswork.Job
+
 			return err == nil && json.Unmarshal(body, &job) == nil && job.Status.Terminal()
 		})
 		if len(open) == 0 && len(f.ghosts()) == 0 && hooks() == 0 {
@@ -76,8 +78,10 @@ func (f *fleet) settle(l *load, ids []string, hooks func() int, limit time.Durat
 func (f *fleet) observe(l *load) World {
 	f.t.Helper()
 	w := World{Jobs: map[string]presswork.Job{}, Logs: map[string][]presswork.Event{}, Wrong: map[string]string{}}
+
 	for cursor := ""; ; {
 		code, body, err := l.do("GET", f.bases[0]+"/api/conversion?limit=100&cursor="+cursor, "", nil)
+
 		var page struct {
 			Data       []presswork.Job
 			HasMore    bool   `json:"has_more"`
@@ -86,9 +90,11 @@ func (f *fleet) observe(l *load) World {
 		if err != nil || code != http.StatusOK || json.Unmarshal(body, &page) != nil {
 			f.t.Fatalf("the list of jobs: %d %v %s", code, err, body)
 		}
+
 		for _, job := range page.Data {
 			w.Jobs[job.ID] = job
 		}
+
 		if cursor = page.NextCursor; !page.HasMore {
 			break
 		}
@@ -100,18 +106,28 @@ func (f *fleet) observe(l *load) World {
 		client.Close()
 	}
 	slices.Sort(w.Index)
+
 	w.Objects = f.objects()
 	for id, job := range w.Jobs {
-		l.stream(f.t.Context(), "GET", fmt.Sprintf("%s/api/conversion/%s/events?since=0", f.bases[1], id), nil, func(data string) bool {
-			var e presswork.Event
-			if json.Unmarshal([]byte(data), &e) == nil && e.Type != presswork.EventSnapshot {
-				w.Logs[id] = append(w.Logs[id], e)
-			}
-			return job.Status.Terminal()
-		})
+		l.stream(
+			f.t.Context(),
+			"GET",
+			fmt.Sprintf("%s/api/conversion/%s/events?since=0", f.bases[1], id),
+			nil,
+			func(data string) bool {
+				var e presswork.Event
+				if json.Unmarshal([]byte(data), &e) == nil && e.Type != presswork.EventSnapshot {
+					w.Logs[id] = append(w.Logs[id], e)
+				}
+
+				return job.Status.Terminal()
+			},
+		)
+
 		if job.Artifact == nil {
 			continue
 		}
+
 		code, body, err := l.do("GET", f.bases[1]+job.Artifact.URL, "", nil)
 		if err != nil || code != http.StatusOK || int64(len(body)) != job.Artifact.Size {
 			w.Wrong[id] = fmt.Sprintf("answered %d with %d of %d bytes (%v)", code, len(body), job.Artifact.Size, err)
@@ -124,12 +140,14 @@ func (f *fleet) observe(l *load) World {
 		}
 	}
 	f.readUsage(l, &w)
+
 	w.Tabs = f.tabs(l)
 	for id, job := range w.Jobs {
 		if job.Attempts > 1 {
 			w.Recoveries = append(w.Recoveries, f.recoveries(l, id)...)
 		}
 	}
+
 	for _, n := range f.nodes {
 		if !n.stop() {
 			w.Stuck = append(w.Stuck, n.name)
@@ -142,11 +160,13 @@ func (f *fleet) observe(l *load) World {
 			break
 		}
 	}
+
 	left, _ := os.ReadDir(nodes)
 	for _, entry := range left {
 		w.Files = append(w.Files, entry.Name())
 	}
 	w.Unrecorded = f.unrecorded()
+
 	return w
 }
 
@@ -154,6 +174,7 @@ func (f *fleet) observe(l *load) World {
 func (f *fleet) readUsage(l *load, w *World) {
 	w.Ledger, w.Asked, w.Sent = map[string]Use{}, map[string]int64{}, map[string]int64{}
 	code, body, err := l.do("GET", f.bases[0]+"/v1/usage?group_by=model", "", nil)
+
 	var usage struct {
 		Data []struct {
 			Model            string
@@ -165,10 +186,16 @@ func (f *fleet) readUsage(l *load, w *World) {
 	if err != nil || code != http.StatusOK || json.Unmarshal(body, &usage) != nil {
 		f.t.Fatalf("the ledger: %d %v %s", code, err, body)
 	}
+
 	for _, u := range usage.Data {
 		sum := w.Ledger[u.Model]
-		w.Ledger[u.Model] = Use{sum.Requests + u.Requests, sum.Tokens + u.CompletionTokens, sum.Seconds + u.AudioSeconds}
+		w.Ledger[u.Model] = Use{
+			sum.Requests + u.Requests,
+			sum.Tokens + u.CompletionTokens,
+			sum.Seconds + u.AudioSeconds,
+		}
 	}
+
 	for _, r := range f.upstream.Requests() {
 		w.Asked[r.Header.Get(modelHeader)]++
 	}
@@ -182,12 +209,14 @@ func (f *fleet) readUsage(l *load, w *World) {
 // was away for longer than a worker waits.
 func (f *fleet) unrecorded() map[string]int64 {
 	of := map[string]int64{}
+
 	logs, _ := filepath.Glob(filepath.Join(f.dir, "*.log"))
 	for _, path := range logs {
 		b, err := os.ReadFile(path)
 		if err != nil {
 			f.t.Fatal(err)
 		}
+
 		for line := range bytes.Lines(b) {
 			var said struct{ Msg, Model string }
 			if json.Unmarshal(line, &said) == nil && strings.HasSuffix(said.Msg, "was not recorded") {
@@ -195,6 +224,7 @@ func (f *fleet) unrecorded() map[string]int64 {
 			}
 		}
 	}
+
 	return of
 }
 
@@ -203,8 +233,10 @@ func (f *fleet) unrecorded() map[string]int64 {
 func (f *fleet) tabs(l *load) (of map[string]int) {
 	for deadline := time.Now().Add(wait.Patience); ; time.Sleep(250 * time.Millisecond) {
 		of = map[string]int{}
+
 		for _, n := range f.nodes[apis:] {
 			_, metrics, _ := l.do("GET", n.ops+"/metrics", "", nil)
+
 			for name, use := range map[string]string{"presswork_browser_tabs ": "documents", "presswork_export_browser_tabs ": "pages"} {
 				count := -1
 				if _, rest, found := strings.Cut(string(metrics), "\n"+name); found {
@@ -213,6 +245,7 @@ func (f *fleet) tabs(l *load) (of map[string]int) {
 				of[n.name+" "+use] = count
 			}
 		}
+
 		if len(leaked(of)) == 0 || time.Now().After(deadline) {
 			return of
 		}
@@ -227,16 +260,19 @@ func leaked(of map[string]int) (browsers []string) {
 		if strings.HasSuffix(browser, "pages") {
 			keeps = 1
 		}
+
 		if n := of[browser]; n < 0 || n > keeps {
 			browsers = append(browsers, fmt.Sprintf("%s: %d of %d", browser, n, keeps))
 		}
 	}
+
 	return browsers
 }
 
 // recoveries are those of one job.
 func (f *fleet) recoveries(l *load, id string) (found []Entry) {
 	_, body, err := l.do("GET", f.bases[0]+"/admin/api/jobs/"+id, "", nil)
+
 	var job struct {
 		Workers []string
 		Events  []presswork.Event
@@ -244,27 +280,43 @@ func (f *fleet) recoveries(l *load, id string) (found []Entry) {
 	if err != nil || json.Unmarshal(body, &job) != nil {
 		return nil
 	}
-	began := slices.DeleteFunc(job.Events, func(e presswork.Event) bool { return !strings.HasSuffix(e.Message, " has begun") })
+
+	began := slices.DeleteFunc(
+		job.Events,
+		func(e presswork.Event) bool { return !strings.HasSuffix(e.Message, " has begun") },
+	)
 	for i := range job.Workers[:max(0, min(len(job.Workers), len(began))-1)] {
 		for _, n := range f.nodes[apis:] {
 			for _, d := range n.deaths {
-				if strings.HasSuffix(job.Workers[i], fmt.Sprintf(":%d", d.pid)) && d.at.After(began[i].At) && d.at.Before(began[i+1].At) {
-					e := Entry{Op: opRecovery, ID: id, Target: n.name, Call: d.at.Sub(l.h.began), Return: began[i+1].At.Sub(l.h.began)}
+				if strings.HasSuffix(job.Workers[i], fmt.Sprintf(":%d", d.pid)) && d.at.After(began[i].At) &&
+					d.at.Before(began[i+1].At) {
+					e := Entry{
+						Op:     opRecovery,
+						ID:     id,
+						Target: n.name,
+						Call:   d.at.Sub(l.h.began),
+						Return: began[i+1].At.Sub(l.h.began),
+					}
 					found = append(found, e)
 					l.h.add(e)
 				}
 			}
 		}
 	}
+
 	return found
 }
 
 func (f *fleet) objects() (keys []string) {
 	f.t.Helper()
-	s, err := minio.New(minio.Options{Endpoint: f.store.Address, AccessKey: f.store.AccessKey, SecretKey: f.store.SecretKey})
+
+	s, err := minio.New(
+		minio.Options{Endpoint: f.store.Address, AccessKey: f.store.AccessKey, SecretKey: f.store.SecretKey},
+	)
 	if err != nil {
 		f.t.Fatal(err)
 	}
+
 	for _, prefix := range []string{storage.Artifacts, storage.Sources, storage.Renders} {
 		for info, err := range s.List(f.t.Context(), prefix) {
 			if err != nil {
@@ -274,11 +326,25 @@ func (f *fleet) objects() (keys []string) {
 		}
 	}
 	slices.Sort(keys)
+
 	return keys
 }
 
 // lasting are the beginnings of keys that need no end.
-var lasting = []string{"pw:secret:", "pw:{keep}:", "pw:usage:", "pw:{meter:", "pw:settled", "pw:settled", "pw:dead", "pw:owners", "pw:workers", "asynq:queues", "asynq:servers", "asynq:workers"}
+var lasting = []string{
+	"pw:secret:",
+	"pw:{keep}:",
+	"pw:usage:",
+	"pw:{meter:",
+	"pw:settled",
+	"pw:settled",
+	"pw:dead",
+	"pw:owners",
+	"pw:workers",
+	"asynq:queues",
+	"asynq:servers",
+	"asynq:workers",
+}
 
 // ghosts reads every key of Redis. When all is done no queue holds a task but
 // webhooks that were delivered, no job is open, and whatever else is kept goes by
@@ -286,8 +352,10 @@ var lasting = []string{"pw:secret:", "pw:{keep}:", "pw:usage:", "pw:{meter:", "p
 func (f *fleet) ghosts() (ghosts []string) {
 	ctx, cancel := context.WithTimeout(f.t.Context(), 2*time.Minute)
 	defer cancel()
+
 	for _, s := range f.redis.primaries() {
 		client := s.Client()
+
 		it := client.Scan(ctx, 0, "*", 1000).Iterator()
 		for it.Next(ctx) {
 			// A key may have gone since it was listed, as webhooks that were delivered do.
@@ -295,12 +363,14 @@ func (f *fleet) ghosts() (ghosts []string) {
 				ghosts = append(ghosts, it.Val()+": "+why)
 			}
 		}
+
 		if it.Err() != nil {
 			ghosts = append(ghosts, "Redis: "+it.Err().Error())
 		}
 		client.Close()
 	}
 	slices.Sort(ghosts)
+
 	return ghosts
 }
 
@@ -311,6 +381,7 @@ func ghostly(ctx context.Context, client *redis.Client, key string) string {
 		if state := client.HGet(ctx, key, "state").Val(); state != "completed" || !strings.HasPrefix(rest, "webhook-") {
 			return "a task that is " + state
 		}
+
 		return ""
 	case key == "pw:open":
 		return fmt.Sprintf("%d jobs need somebody", client.ZCard(ctx, key).Val())
@@ -321,20 +392,25 @@ func ghostly(ctx context.Context, client *redis.Client, key string) string {
 		case "lease", "retry", "scheduled", "archived":
 			return fmt.Sprintf("%d tasks", client.ZCard(ctx, key).Val())
 		}
+
 		return "" // counters of Asynq's
 	case strings.HasSuffix(key, ":call") || strings.HasSuffix(key, ":frames") || strings.HasSuffix(key, ":waiters") || strings.Contains(key, ":line:"):
 		if client.TTL(ctx, key).Val() < 0 {
 			return "a call or a line that nobody stands in"
 		}
+
 		return ""
 	}
+
 	for _, prefix := range lasting {
 		if strings.HasPrefix(key, prefix) {
 			return ""
 		}
 	}
+
 	if client.TTL(ctx, key).Val() == -1 {
 		return "it never goes"
 	}
+
 	return ""
 }

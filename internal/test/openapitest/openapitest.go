@@ -36,10 +36,12 @@ func Open(file string) (*Description, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	b, err := yaml.YAMLToJSON(text)
 	if err != nil {
 		return nil, err
 	}
+
 	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(b))
 	if err != nil {
 		return nil, err
@@ -47,6 +49,7 @@ func Open(file string) (*Description, error) {
 	d := &Description{compiler: jsonschema.NewCompiler(), compiled: map[string]*jsonschema.Schema{}}
 	d.doc, _ = v.(map[string]any)
 	d.paths, _ = d.doc["paths"].(map[string]any)
+
 	return d, d.compiler.AddResource(address, v)
 }
 
@@ -55,26 +58,37 @@ func Open(file string) (*Description, error) {
 func (d *Description) Check(method, target string, answer *http.Response, body []byte) error {
 	path, _, _ := strings.Cut(target, "?")
 	template, item := d.find(path)
+
 	operation, at, known := d.operation(item, template, method)
 	if !known {
 		// What is not there is answered by a failure.
 		return nil
 	}
 	fail := func(format string, args ...any) error {
-		return fmt.Errorf("%s %s, status %d, is not as %s has it: %s", method, path, answer.StatusCode, at, fmt.Sprintf(format, args...))
+		return fmt.Errorf(
+			"%s %s, status %d, is not as %s has it: %s",
+			method,
+			path,
+			answer.StatusCode,
+			at,
+			fmt.Sprintf(format, args...),
+		)
 	}
+
 	response, at, known := d.response(operation, at, answer.StatusCode)
 	if !known {
 		return fail("the status is not described; %.200s", body)
 	}
 	content, _ := response["content"].(map[string]any)
 	kind, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type"))
+
 	switch {
 	case len(body) == 0:
 		return nil
 	case content == nil:
 		return fail("a body of %d bytes is not described", len(body))
 	}
+
 	media, found := content[kind]
 	for _, wide := range []string{kind[:strings.IndexByte(kind+"/", '/')] + "/*", "*/*"} {
 		if !found {
@@ -83,32 +97,40 @@ func (d *Description) Check(method, target string, answer *http.Response, body [
 			}
 		}
 	}
+
 	if !found {
 		return fail("the media type %q is not described", kind)
 	}
+
 	if fields, _ := media.(map[string]any); kind != "application/json" || fields["schema"] == nil {
 		return nil
 	}
+
 	schema, err := d.schema(at + "/content/" + escape(kind) + "/schema")
 	if err != nil {
 		return err
 	}
+
 	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(body))
 	if err != nil {
 		return fail("%v", err)
 	}
+
 	if err := schema.Validate(v); err != nil {
 		return fail("%v\n%.500s", err, body)
 	}
+
 	return nil
 }
 
 // find returns the template of a path, the one with the most literal segments.
 func (d *Description) find(path string) (template string, item map[string]any) {
 	path = strings.Replace(path, "/openai/v1/", "/v1/", 1)
+
 	segments, best := strings.Split(path, "/"), -1
 	for t, v := range d.paths {
 		parts, literal := strings.Split(t, "/"), 0
+
 		fits := len(parts) == len(segments)
 		for i := 0; fits && i < len(parts); i++ {
 			switch parts[i] {
@@ -118,35 +140,48 @@ func (d *Description) find(path string) (template string, item map[string]any) {
 				fits = strings.HasPrefix(parts[i], "{") && segments[i] != ""
 			}
 		}
+
 		if fits && literal > best {
 			template, best = t, literal
 			item, _ = v.(map[string]any)
 		}
 	}
+
 	return template, item
 }
 
-func (d *Description) operation(item map[string]any, template, method string) (operation map[string]any, at string, known bool) {
+func (d *Description) operation(
+	item map[string]any,
+	template, method string,
+) (operation map[string]any, at string, known bool) {
 	name := strings.ToLower(method)
 	if method == http.MethodHead {
 		name = "get"
 	}
 	operation, known = item[name].(map[string]any)
+
 	return operation, "/paths/" + escape(template) + "/" + name, known
 }
 
-func (d *Description) response(operation map[string]any, at string, status int) (response map[string]any, place string, known bool) {
+func (d *Description) response(
+	operation map[string]any,
+	at string,
+	status int,
+) (response map[string]any, place string, known bool) {
 	responses, _ := operation["responses"].(map[string]any)
 	for _, name := range []string{strconv.Itoa(status), strconv.Itoa(status/100) + "XX", "default"} {
 		response, known = responses[name].(map[string]any)
 		if !known {
 			continue
 		}
+
 		if ref, shared := response["$ref"].(string); shared {
 			return d.at(strings.TrimPrefix(ref, "#")), strings.TrimPrefix(ref, "#"), true
 		}
+
 		return response, at + "/responses/" + name, true
 	}
+
 	return nil, at, false
 }
 
@@ -155,12 +190,14 @@ func (d *Description) at(pointer string) map[string]any {
 	for name := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
 		v, _ = v[name].(map[string]any)
 	}
+
 	return v
 }
 
 func (d *Description) schema(pointer string) (*jsonschema.Schema, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+
 	s := d.compiled[pointer]
 	if s == nil {
 		var err error
@@ -169,6 +206,7 @@ func (d *Description) schema(pointer string) (*jsonschema.Schema, error) {
 		}
 		d.compiled[pointer] = s
 	}
+
 	return s, nil
 }
 

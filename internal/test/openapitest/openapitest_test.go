@@ -32,14 +32,17 @@ components:
 
 func TestWhatTheDescriptionDoesNotHaveIsFound(t *testing.T) {
 	t.Parallel()
+
 	file := filepath.Join(t.TempDir(), "openapi.yaml")
 	if err := os.WriteFile(file, []byte(description), 0o600); err != nil {
 		t.Fatal(err)
 	}
+
 	d, err := openapitest.Open(file)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	for _, tc := range []struct {
 		target, kind, body string
 		status             int
@@ -61,6 +64,7 @@ func TestWhatTheDescriptionDoesNotHaveIsFound(t *testing.T) {
 		{"/jobs/last", "application/json", `{"id":"1"}`, 200, `"application/json" is not described`},
 	} {
 		answer := &http.Response{StatusCode: tc.status, Header: http.Header{"Content-Type": {tc.kind}}}
+
 		err := d.Check("GET", tc.target, answer, []byte(tc.body))
 		if (err == nil) != (tc.wrong == "") || err != nil && !strings.Contains(err.Error(), tc.wrong) {
 			t.Errorf("%+v: %v", tc, err)

@@ -13,18 +13,22 @@ import (
 // stays under 104 bytes. It goes with the test.
 func Dir(t testing.TB) string {
 	t.Helper()
+
 	base := os.TempDir()
 	if len(base) > 60 {
 		base = "/tmp"
 	}
+
 	dir, err := os.MkdirTemp(base, "pw")
 	if err == nil {
 		err = os.Chmod(dir, 0o755)
 	}
+
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
+
 	return dir
 }
 
@@ -39,6 +43,7 @@ func File(t testing.TB, path, text string) {
 // runs nothing that is open for writing.
 func Program(t testing.TB, path, text string) {
 	t.Helper()
+
 	syscall.ForkLock.RLock()
 	defer syscall.ForkLock.RUnlock()
 	write(t, path, text, 0o755)
@@ -46,10 +51,12 @@ func Program(t testing.TB, path, text string) {
 
 func write(t testing.TB, path, text string, mode os.FileMode) {
 	t.Helper()
+
 	err := os.WriteFile(path, []byte(text), mode)
 	if err == nil {
 		err = os.Chmod(path, mode)
 	}
+
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,6 +27,7 @@ type Cluster struct {
 // and those that live go on while another is down.
 func StartCluster(t testing.TB, keys ...string) *Cluster {
 	t.Helper()
+
 	c := &Cluster{}
 	for range len(keys) + 1 {
 		// A node that hears nothing for so long, be it for a busy machine, refuses everything.
@@ -34,12 +35,14 @@ func StartCluster(t testing.TB, keys ...string) *Cluster {
 	}
 	last := len(keys)
 	taken := map[int]bool{}
+
 	for i, key := range keys {
 		slot := c.slot(t, key)
 		c.do(t, i, "cluster", "addslots", slot)
 		taken[slot] = true
 	}
 	rest := []any{"cluster", "addslots"}
+
 	for slot := range 16384 {
 		if !taken[slot] {
 			rest = append(rest, slot)
@@ -47,6 +50,7 @@ func StartCluster(t testing.TB, keys ...string) *Cluster {
 	}
 	c.do(t, last, rest...)
 	c.wait(t)
+
 	return c
 }
 
@@ -56,6 +60,7 @@ func StartReplicatedCluster(t testing.TB, dir string) *Cluster {
 	t.Helper()
 	const primaries = 3
 	c := &Cluster{}
+
 	for n := range 2 * primaries {
 		own := filepath.Join(dir, fmt.Sprintf("redis%d", n))
 		if err := os.Mkdir(own, 0o700); err != nil {
@@ -63,14 +68,17 @@ func StartReplicatedCluster(t testing.TB, dir string) *Cluster {
 		}
 		c.add(t, "--cluster-node-timeout", "5000", "--cluster-replica-validity-factor", "0", "--dir", own)
 	}
+
 	for n := range primaries {
 		c.do(t, n, "cluster", "addslotsrange", n*16384/primaries, (n+1)*16384/primaries-1)
 	}
 	c.wait(t)
+
 	for n := range primaries {
 		c.do(t, n+primaries, "cluster", "replicate", c.do(t, n, "cluster", "myid").Val())
 	}
 	c.wait(t)
+
 	return c
 }
 
@@ -78,8 +86,23 @@ func StartReplicatedCluster(t testing.TB, dir string) *Cluster {
 func (c *Cluster) add(t testing.TB, args ...string) {
 	t.Helper()
 	port, bus := freeport.Take(t), freeport.Take(t)
-	c.nodes = append(c.nodes, run(t, append([]string{"--port", port, "--bind", "127.0.0.1", "--cluster-port", bus,
-		"--cluster-enabled", "yes", "--cluster-require-full-coverage", "no", "--appendonly", "yes", "--appendfsync", "always"}, args...)...))
+
+	c.nodes = append(c.nodes, run(t, append([]string{
+		"--port",
+		port,
+		"--bind",
+		"127.0.0.1",
+		"--cluster-port",
+		bus,
+		"--cluster-enabled",
+		"yes",
+		"--cluster-require-full-coverage",
+		"no",
+		"--appendonly",
+		"yes",
+		"--appendfsync",
+		"always",
+	}, args...)...))
 	if len(c.nodes) > 1 {
 		c.Address += ","
 		c.do(t, 0, "cluster", "meet", "127.0.0.1", port, bus)
@@ -99,6 +122,7 @@ func (c *Cluster) Primaries() (primaries []*Server) {
 		}
 		client.Close()
 	}
+
 	return primaries
 }
 
@@ -120,6 +144,7 @@ func (c *Cluster) wait(t testing.TB) {
 		client := c.nodes[node].client()
 		defer client.Close()
 		info := client.ClusterInfo(t.Context()).Val()
+
 		return strings.Contains(info, "cluster_state:ok") && strings.Contains(info, "cluster_slots_ok:16384") &&
 			!strings.Contains(client.Info(t.Context(), "replication").Val(), "master_link_status:down") &&
 			strings.Contains(info, fmt.Sprintf("cluster_known_nodes:%d\r", len(c.nodes))) &&
@@ -131,26 +156,32 @@ func (c *Cluster) wait(t testing.TB) {
 				return false
 			}
 		}
+
 		return true
 	})
 }
 
 func (c *Cluster) do(t testing.TB, node int, args ...any) *redis.Cmd {
 	t.Helper()
+
 	client := c.nodes[node].client()
 	defer client.Close()
+
 	cmd := client.Do(context.Background(), args...)
 	if err := cmd.Err(); err != nil {
 		t.Fatalf("%v: %v", args[:2], err)
 	}
+
 	return cmd
 }
 
 func (c *Cluster) slot(t testing.TB, key string) int {
 	t.Helper()
+
 	slot, err := c.do(t, 0, "cluster", "keyslot", key).Int()
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	return slot
 }

@@ -46,9 +46,12 @@ func StartDurable(t testing.TB) *Server {
 func StartDurableIn(t testing.TB, dir string, args ...string) *Server {
 	t.Helper()
 	port := freeport.Take(t)
-	s := run(t, append([]string{"--port", port, "--bind", "127.0.0.1", "--dir", dir,
-		"--appendonly", "yes", "--appendfsync", "always"}, args...)...)
+	s := run(t, append([]string{
+		"--port", port, "--bind", "127.0.0.1", "--dir", dir,
+		"--appendonly", "yes", "--appendfsync", "always",
+	}, args...)...)
 	s.Address, s.port = "redis://127.0.0.1:"+port, port
+
 	return s
 }
 
@@ -66,6 +69,7 @@ type Server struct {
 
 func run(t testing.TB, args ...string) *Server {
 	t.Helper()
+
 	if testing.Short() {
 		t.Skip("needs redis-server; `make test` runs this test")
 	}
@@ -75,11 +79,14 @@ func run(t testing.TB, args ...string) *Server {
 		Address: "unix://" + sock,
 		t:       t,
 		sock:    sock,
-		args: append([]string{"--port", "0", "--unixsocket", sock, "--dir", dir,
-			"--save", "", "--maxmemory-policy", "noeviction"}, args...),
+		args: append([]string{
+			"--port", "0", "--unixsocket", sock, "--dir", dir,
+			"--save", "", "--maxmemory-policy", "noeviction",
+		}, args...),
 	}
 	t.Cleanup(s.Kill)
 	s.Restart()
+
 	return s
 }
 
@@ -96,6 +103,7 @@ func (s *Server) Kill() {
 // Signal sends a signal to the server, which runs.
 func (s *Server) Signal(signal syscall.Signal) {
 	s.t.Helper()
+
 	if err := s.cmd.Process.Signal(signal); err != nil {
 		s.t.Fatalf("redis-server: %v", err)
 	}
@@ -107,18 +115,25 @@ func (s *Server) Restart() {
 	s.t.Helper()
 	s.cmd = exec.Command("redis-server", s.args...)
 	var said bytes.Buffer
+
 	s.cmd.Stdout = &said
 	if err := s.cmd.Start(); err != nil {
 		s.cmd = nil
 		s.t.Fatalf("redis-server: %v (`make setup` installs it)", err)
 	}
+
 	client := s.client()
 	defer client.Close()
+
 	deadline := time.Now().Add(wait.Patience) // it reads its file first
 	for client.Ping(s.t.Context()).Err() != nil {
 		if time.Now().After(deadline) {
 			s.Kill()
-			s.t.Fatalf("redis-server did not answer within %s:\n%s", wait.Patience, said.Bytes()[max(0, said.Len()-4000):])
+			s.t.Fatalf(
+				"redis-server did not answer within %s:\n%s",
+				wait.Patience,
+				said.Bytes()[max(0, said.Len()-4000):],
+			)
 		}
 		time.Sleep(5 * time.Millisecond)
 	}
@@ -134,10 +149,12 @@ func (s *Server) Client() *redis.Client { return s.client() }
 func (s *Server) whole(ctx context.Context) bool {
 	client := s.client()
 	defer client.Close()
+
 	info := client.Info(ctx, "persistence").Val()
 	if strings.Contains(info, "aof_last_bgrewrite_status:err") {
 		client.BgRewriteAOF(ctx)
 	}
+
 	return strings.Contains(info, "aof_rewrite_in_progress:0") && strings.Contains(info, "aof_rewrite_scheduled:0") &&
 		strings.Contains(info, "aof_last_bgrewrite_status:ok")
 }

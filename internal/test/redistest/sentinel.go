@@ -32,6 +32,7 @@ const primaryName = "presswork"
 // primary that is killed is expected back.
 func StartReplicated(t testing.TB, dir string) *Replicated {
 	t.Helper()
+
 	r := &Replicated{t: t}
 	for i := range r.servers {
 		own := filepath.Join(dir, fmt.Sprintf("redis%d", i))
@@ -40,17 +41,20 @@ func StartReplicated(t testing.TB, dir string) *Replicated {
 		}
 		r.servers[i] = StartDurableIn(t, own)
 	}
+
 	if err := r.servers[1].client().Do(t.Context(), "replicaof", "127.0.0.1", r.servers[0].port).Err(); err != nil {
 		t.Fatal(err)
 	}
 	port := freeport.Take(t)
 	config := filepath.Join(dir, "sentinel.conf")
+
 	text := fmt.Sprintf("port %s\nbind 127.0.0.1\ndir %s\nsentinel monitor %s 127.0.0.1 %s 1\n"+
 		"sentinel down-after-milliseconds %s 3600000\nsentinel failover-timeout %s 5000\n",
 		port, dir, primaryName, r.servers[0].port, primaryName, primaryName)
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
+
 	cmd := exec.Command("redis-server", config, "--sentinel")
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -63,22 +67,28 @@ func StartReplicated(t testing.TB, dir string) *Replicated {
 	t.Cleanup(func() { r.watcher.Close() })
 	r.await("the sentinel knows the replica", func(ctx context.Context) bool {
 		replicas, err := r.watcher.Replicas(ctx, primaryName).Result()
-		return err == nil && len(replicas) == 1 && replicas[0]["flags"] == "slave" && replicas[0]["master-link-status"] == "ok"
+
+		return err == nil && len(replicas) == 1 && replicas[0]["flags"] == "slave" &&
+			replicas[0]["master-link-status"] == "ok"
 	})
 	r.Address = fmt.Sprintf("redis-sentinel://127.0.0.1:%s/%s", port, primaryName)
+
 	return r
 }
 
 // Primary is the server that takes writes now.
 func (r *Replicated) Primary() *Server {
 	r.t.Helper()
+
 	address, err := r.watcher.GetMasterAddrByName(r.t.Context(), primaryName).Result()
 	if err != nil || len(address) != 2 {
 		r.t.Fatalf("the sentinel names no primary: %v", err)
 	}
+
 	if address[1] == r.servers[1].port {
 		return r.servers[1]
 	}
+
 	return r.servers[0]
 }
 
@@ -91,16 +101,20 @@ func (r *Replicated) Servers() []*Server { return r.servers[:] }
 func (r *Replicated) Failover() {
 	r.t.Helper()
 	before := r.Primary()
+
 	old := before.client()
 	defer old.Close()
 	r.await("the replica follows, and its file is whole", func(ctx context.Context) bool {
-		return strings.Contains(old.Info(ctx, "replication").Val(), "state=online") && r.servers[0].whole(ctx) && r.servers[1].whole(ctx)
+		return strings.Contains(old.Info(ctx, "replication").Val(), "state=online") && r.servers[0].whole(ctx) &&
+			r.servers[1].whole(ctx)
 	})
+
 	if err := old.Do(r.t.Context(), "client", "pause", 60_000, "write").Err(); err != nil {
 		r.t.Fatal(err)
 	}
 	r.await("the replica has every write", func(ctx context.Context) bool {
 		var offset, copied int64
+
 		for line := range strings.Lines(old.Info(ctx, "replication").Val()) {
 			if rest, ok := strings.CutPrefix(line, "master_repl_offset:"); ok {
 				fmt.Sscan(rest, &offset)
@@ -108,8 +122,10 @@ func (r *Replicated) Failover() {
 				fmt.Sscan(strings.Split(rest, ",")[0], &copied)
 			}
 		}
+
 		return offset > 0 && offset == copied
 	})
+
 	if err := r.watcher.Failover(r.t.Context(), primaryName).Err(); err != nil {
 		r.t.Fatal(err)
 	}
@@ -119,6 +135,7 @@ func (r *Replicated) Failover() {
 	r.await("the old primary is the replica", func(ctx context.Context) bool {
 		return strings.Contains(old.Info(ctx, "replication").Val(), "role:slave")
 	})
+
 	if err := old.Do(r.t.Context(), "client", "unpause").Err(); err != nil {
 		r.t.Fatal(err)
 	}

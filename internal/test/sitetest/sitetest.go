@@ -36,6 +36,7 @@ func Serve(t testing.TB) *Site {
 	server := httptest.NewServer(s.handler(t))
 	t.Cleanup(server.Close)
 	s.URL, s.Host = server.URL, server.Listener.Addr().String()
+
 	return s
 }
 
@@ -43,6 +44,7 @@ func Serve(t testing.TB) *Site {
 func (s *Site) Asked(path string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+
 	return s.seen[path]
 }
 
@@ -56,6 +58,7 @@ func (s *Site) handler(t testing.TB) http.Handler {
 	mux.HandleFunc("GET /images/{name}", picture)
 	mux.HandleFunc("GET /api/user", signedIn(func(user string) any { return map[string]string{"name": user} }))
 	mux.HandleFunc("GET /api/report", signedIn(func(string) any { return report() }))
+
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.mu.Lock()
 		s.seen[r.URL.Path]++
@@ -84,17 +87,32 @@ func picture(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "image/svg+xml")
-	fmt.Fprintf(w, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 300 200"><rect width="300" height="200" fill="hsl(%d 60%% 55%%)"/>`+
-		`<text x="150" y="125" font-family="sans-serif" font-size="72" text-anchor="middle" fill="#fff">No.%d</text></svg>`, n*30, n)
+	fmt.Fprintf(
+		w,
+		`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 300 200"><rect width="300" height="200" fill="hsl(%d 60%% 55%%)"/>`+
+			`<text x="150" y="125" font-family="sans-serif" font-size="72" text-anchor="middle" fill="#fff">No.%d</text></svg>`,
+		n*30,
+		n,
+	)
 }
 
 func report() any {
 	regions := [][]string{{"Region", "Lead", "Revenue"}}
 	for i := range 40 {
-		regions = append(regions, []string{fmt.Sprintf("Region %d", i+1), []string{"Amara", "Björn", "Chloé", "Dmitri"}[i%4], fmt.Sprintf("€ %d,%03d", 12+i, i*37%1000)})
+		regions = append(
+			regions,
+			[]string{
+				fmt.Sprintf("Region %d", i+1),
+				[]string{"Amara", "Björn", "Chloé", "Dmitri"}[i%4],
+				fmt.Sprintf("€ %d,%03d", 12+i, i*37%1000),
+			},
+		)
 	}
+
 	return map[string]any{
-		"company": "Meridian", "title": "Quarterly report", "summary": "Revenue grew in all regions; the third quarter was the best of the year.",
+		"company": "Meridian",
+		"title":   "Quarterly report",
+		"summary": "Revenue grew in all regions; the third quarter was the best of the year.",
 		"figures": [][]string{{"Revenue", "€ 4.2 m"}, {"Growth", "+18 %"}, {"Customers", "1,284"}, {"Churn", "1.9 %"}},
 		"months":  [][]any{{"Apr", 210}, {"May", 250}, {"Jun", 240}, {"Jul", 310}, {"Aug", 330}, {"Sep", 390}},
 		"regions": regions,

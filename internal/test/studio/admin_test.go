@@ -18,10 +18,20 @@ func TestOperatorsSeeAndMendJobs(t *testing.T) {
 	_, c := e2e.Serve(t, map[string]string{"API_KEY": "right-key", "INFERENCE_CONFIG": models(t)})
 	good := c.Submit(e2e.Submission{Content: "# A good report", Filename: "good.pdf"}).JobID
 	c.Completed(good)
-	failing := e2e.Submission{Content: "![gone](missing.png)", Filename: "broken.pdf", Options: presswork.Options{Strict: new(true)}}
+	failing := e2e.Submission{
+		Content:  "![gone](missing.png)",
+		Filename: "broken.pdf",
+		Options:  presswork.Options{Strict: new(true)},
+	}
 	bad := c.Submit(failing).JobID
 	c.Wait(bad)
-	if status, _, body := c.Do(http.MethodPost, "/v1/chat/completions", "application/json", []byte(`{"model":"whole","messages":[{"role":"user","content":"Hi"}]}`)); status != http.StatusOK {
+
+	if status, _, body := c.Do(
+		http.MethodPost,
+		"/v1/chat/completions",
+		"application/json",
+		[]byte(`{"model":"whole","messages":[{"role":"user","content":"Hi"}]}`),
+	); status != http.StatusOK {
 		t.Fatalf("%d %s", status, body)
 	}
 
@@ -36,10 +46,20 @@ func TestOperatorsSeeAndMendJobs(t *testing.T) {
 	p.Click("Jobs")
 	p.Until("both jobs are listed", `() => document.querySelectorAll("tr[data-id]").length === 2`)
 	p.See("select[aria-label=Status]").MustSelect("Completed")
-	p.Until("one is left", `id => document.querySelectorAll("tr[data-id]").length === 1 && document.querySelector("tr[data-id]").dataset.id === id`, good)
+	p.Until(
+		"one is left",
+		`id => document.querySelectorAll("tr[data-id]").length === 1 && document.querySelector("tr[data-id]").dataset.id === id`,
+		good,
+	)
 	p.Click("good.pdf")
-	p.Until("its timeline is shown", `worker => document.querySelector(".timeline")?.innerText.includes("attempt 1 began on " + worker)`, worker)
-	p.Eval(`() => { URL.createObjectURL = (real => blob => { blob.text().then(x => window.saved = x.slice(0, 5)); return real(blob) })(URL.createObjectURL.bind(URL)) }`)
+	p.Until(
+		"its timeline is shown",
+		`worker => document.querySelector(".timeline")?.innerText.includes("attempt 1 began on " + worker)`,
+		worker,
+	)
+	p.Eval(
+		`() => { URL.createObjectURL = (real => blob => { blob.text().then(x => window.saved = x.slice(0, 5)); return real(blob) })(URL.createObjectURL.bind(URL)) }`,
+	)
 	p.Click("1 page")
 	p.Until("its PDF is saved", `() => window.saved === "%PDF-"`)
 	p.Page.Keyboard.MustType(input.Escape)
@@ -54,23 +74,34 @@ func TestOperatorsSeeAndMendJobs(t *testing.T) {
 	p.Until("it is a dead letter", `id => document.querySelector("tr[data-id]")?.dataset.id === id`, bad)
 	p.Press(".batch input")
 	p.Click("Try again")
-	p.Until("another has failed", `id => { const rows = [...document.querySelectorAll("tr[data-id]")]; return rows.length === 1 && rows[0].dataset.id !== id }`, bad)
+	p.Until(
+		"another has failed",
+		`id => { const rows = [...document.querySelectorAll("tr[data-id]")]; return rows.length === 1 && rows[0].dataset.id !== id }`,
+		bad,
+	)
 	p.Press(".batch input")
 	p.Click("Dismiss")
 	p.Until("none is left", `() => document.querySelector(".desk .empty")?.innerText.startsWith("No dead letters")`)
+
 	if job := c.Job(bad); job.Status != presswork.Failed {
 		t.Errorf("the first one is %s", job.Status)
 	}
 
 	p.Click("Keys")
 	p.Until("what was used is drawn", `() => document.querySelectorAll(".usage rect").length > 0`)
+
 	for _, size := range []int{1280, 390} {
 		p.Page.MustSetViewport(size, 800, 1, false)
+
 		for _, tab := range []string{"Overview", "Jobs", "Keys"} {
 			p.Click(tab)
-			p.Until(fmt.Sprintf("%s is no wider than a window of %d", tab, size), `() => document.documentElement.scrollWidth <= innerWidth`)
+			p.Until(
+				fmt.Sprintf("%s is no wider than a window of %d", tab, size),
+				`() => document.documentElement.scrollWidth <= innerWidth`,
+			)
 		}
 	}
+
 	if kept := p.Eval(`() => JSON.stringify(localStorage) + document.cookie`); strings.Contains(kept, "right-key") {
 		t.Error("the key is kept beyond the session")
 	}
@@ -81,7 +112,10 @@ func theMonitorAsksNobodyElse(t *testing.T, h *shared) {
 	c.Completed(c.Submit(e2e.Submission{Content: "# Hi"}).JobID)
 	p := h.visitor.For(t).Open(c.Base+"/monitor", 1280, 800, false)
 	p.Until("the queues are listed", `() => document.body.innerText.includes("render")`)
-	if shown := p.Eval(`() => [...document.links].filter(a => a.origin !== location.origin && a.checkVisibility()).map(a => a.href).join(" ")`); shown != "" {
+
+	if shown := p.Eval(
+		`() => [...document.links].filter(a => a.origin !== location.origin && a.checkVisibility()).map(a => a.href).join(" ")`,
+	); shown != "" {
 		t.Errorf("it leads to %s", shown)
 	}
 }

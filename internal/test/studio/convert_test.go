@@ -32,12 +32,21 @@ func (h *shared) open(t *testing.T) (*browsertest.Visitor, *browsertest.Visit, *
 	v := h.visitor.For(t)
 	p := v.Open(h.client.Base+"/", 1280, 800, false)
 	p.See(".cm-content")
+
 	return v, p, h.client.For(t)
 }
 
 func TestStudio(t *testing.T) {
 	t.Parallel()
-	_, c := e2e.Serve(t, map[string]string{"INFERENCE_CONFIG": models(t), "EXPORT_ALLOW_PRIVATE": "true", "OUTBOUND_ALLOW_PRIVATE": "true"})
+	_, c := e2e.Serve(
+		t,
+		map[string]string{
+			"INFERENCE_CONFIG":       models(t),
+			"EXPORT_ALLOW_PRIVATE":   "true",
+			"OUTBOUND_ALLOW_PRIVATE": "true",
+		},
+	)
+
 	h := &shared{c, browsertest.NewVisitor(t)}
 	for name, visit := range map[string]func(*testing.T, *shared){
 		"FromPasteToDownload":               fromPasteToDownload,
@@ -95,14 +104,23 @@ func fromPasteToDownload(t *testing.T, h *shared) {
 		}).observe(document.body, {subtree: true, childList: true, attributes: true});
 	}`)
 	// Long enough that its end is not there before the socket is.
-	write(p, "text/plain", "# A pasted report\n\n![gone](missing.png)\n\n"+strings.Repeat("A paragraph with *some* words in it, of one line or two.\n\n", 4000))
+	write(
+		p,
+		"text/plain",
+		"# A pasted report\n\n![gone](missing.png)\n\n"+strings.Repeat(
+			"A paragraph with *some* words in it, of one line or two.\n\n",
+			4000,
+		),
+	)
 	shows(p, "A pasted report")
 	p.Click("Convert Ctrl")
 	p.See(".job[data-status=completed]")
+
 	var widths []string
 	if err := json.Unmarshal([]byte(p.Eval(`() => JSON.stringify(window.widths)`)), &widths); err != nil {
 		t.Fatal(err)
 	}
+
 	if len(widths) < 3 || widths[len(widths)-1] != "100" {
 		t.Errorf("the bar stood at %v", widths)
 	}
@@ -110,7 +128,9 @@ func fromPasteToDownload(t *testing.T, h *shared) {
 	// The warning leads to its line.
 	p.Press("button.warning")
 	p.Reads(".cm-activeLine", "missing.png")
-	p.Eval(`() => { URL.createObjectURL = (real => blob => { blob.text().then(x => window.saved = x.slice(0, 5)); return real(blob) })(URL.createObjectURL.bind(URL)) }`)
+	p.Eval(
+		`() => { URL.createObjectURL = (real => blob => { blob.text().then(x => window.saved = x.slice(0, 5)); return real(blob) })(URL.createObjectURL.bind(URL)) }`,
+	)
 	p.Click("Download")
 	p.Until("the PDF is saved", `() => window.saved === "%PDF-"`)
 	// What it offers to copy does the same.
@@ -134,7 +154,10 @@ func aThemeIsChosenAndStandsInTheText(t *testing.T, h *shared) {
 	p.Until("its picture is there", `() => document.querySelector(".card img")?.naturalWidth > 0`)
 	p.Press(".card")
 	p.Until("the text names it", `() => document.querySelector(".cm-content").innerText.includes("theme: nord")`)
-	p.Until("it is set in the font of the print", `() => [...`+page+`.fonts].some(f => f.family.includes("Source Sans 3") && f.status === "loaded")`)
+	p.Until(
+		"it is set in the font of the print",
+		`() => [...`+page+`.fonts].some(f => f.family.includes("Source Sans 3") && f.status === "loaded")`,
+	)
 	p.Until("the page has it", `() => `+page+`.documentElement.dataset.theme === "nord"`)
 	// An option goes the same way, and comes back from the text.
 	p.See("#opt-page_size").MustSelect("A5")
@@ -143,6 +166,7 @@ func aThemeIsChosenAndStandsInTheText(t *testing.T, h *shared) {
 	p.Page.KeyActions().Press(input.ControlLeft).Type('z').MustDo()
 	p.Until("undo takes it back", `() => document.querySelector("#opt-page_size").value === ""`)
 	p.Click("Choose for me")
+
 	if advice := p.Reads(".advice", "suits this"); strings.Count(advice, "\n") < 2 {
 		t.Errorf("the advice is %q", advice)
 	}
@@ -152,8 +176,13 @@ func htmlOfTheClipboardBecomesMarkdown(t *testing.T, h *shared) {
 	_, p, _ := h.open(t)
 	p.Allow = []string{"Blocked script execution in"} // which is what is wanted
 	shows(p, "quiet craft")
-	write(p, "text/html", `<meta charset=utf-8><h2 style="color:red" onclick="alert(1)">Taken</h2><p>from <b>a page</b> <a href="https://example.com/">there</a></p>
-		<script>alert(1)</script><table><tr><th>a</th><th>b</th></tr><tr><td>1</td><td>2|3</td></tr></table>`)
+	write(
+		p,
+		"text/html",
+		`<meta charset=utf-8><h2 style="color:red" onclick="alert(1)">Taken</h2><p>from <b>a page</b> <a href="https://example.com/">there</a></p>
+		<script>alert(1)</script><table><tr><th>a</th><th>b</th></tr><tr><td>1</td><td>2|3</td></tr></table>`,
+	)
+
 	text := p.Reads(".cm-content", "## Taken", "**a page**", "[there](https://example.com/)", "| a | b |", `2\|3`)
 	if strings.Contains(text, "alert") || strings.Contains(text, "<") {
 		t.Errorf("the text is %q", text)
@@ -171,7 +200,11 @@ func filesAreTakenOrRefused(t *testing.T, h *shared) {
 	}
 	drop("notes.md", "text/markdown", "IyBEcm9wcGVkCg==")
 	shows(p, "Dropped")
-	drop("red dot.png", "image/png", "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==")
+	drop(
+		"red dot.png",
+		"image/png",
+		"iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==",
+	)
 	p.Until("the picture is on the page", `() => [...`+page+`.images].some(i => i.naturalWidth === 1)`)
 	p.Click("Convert Ctrl")
 	p.See(".job[data-status=completed]")
@@ -182,30 +215,51 @@ func filesAreTakenOrRefused(t *testing.T, h *shared) {
 	// A folder, and an archive of one, become a document each.
 	folder, archive := t.TempDir(), new(bytes.Buffer)
 	w := zip.NewWriter(archive)
+
 	for _, name := range []string{"README.md", "more.md"} {
 		if err := os.WriteFile(filepath.Join(folder, name), []byte("# "+name), 0o600); err != nil {
 			t.Fatal(err)
 		}
+
 		part, err := w.Create("book/" + name)
 		if err == nil {
 			_, err = io.WriteString(part, "# "+name)
 		}
+
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
+
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
 	drop("book.zip", "application/zip", base64.StdEncoding.EncodeToString(archive.Bytes()))
-	p.Until("the archive is printed", `() => document.querySelector(".job[data-status=completed]")?.innerText.includes("book.zip 2 pages")`)
+	p.Until(
+		"the archive is printed",
+		`() => document.querySelector(".job[data-status=completed]")?.innerText.includes("book.zip 2 pages")`,
+	)
+
 	for _, kind := range []proto.InputDispatchDragEventType{proto.InputDispatchDragEventTypeDragEnter, proto.InputDispatchDragEventTypeDragOver, proto.InputDispatchDragEventTypeDrop} {
-		event := proto.InputDispatchDragEvent{Type: kind, X: 300, Y: 300, Data: &proto.InputDragData{Items: []*proto.InputDragDataItem{}, Files: []string{folder}, DragOperationsMask: 1}}
+		event := proto.InputDispatchDragEvent{
+			Type: kind,
+			X:    300,
+			Y:    300,
+			Data: &proto.InputDragData{
+				Items:              []*proto.InputDragDataItem{},
+				Files:              []string{folder},
+				DragOperationsMask: 1,
+			},
+		}
 		if err := event.Call(p.Page); err != nil {
 			t.Fatal(err)
 		}
 	}
-	p.Until("the folder is printed", `name => document.querySelector(".job[data-status=completed]")?.innerText.includes(name + " 2 pages")`, filepath.Base(folder))
+	p.Until(
+		"the folder is printed",
+		`name => document.querySelector(".job[data-status=completed]")?.innerText.includes(name + " 2 pages")`,
+		filepath.Base(folder),
+	)
 	// Another output, with an option of the text.
 	write(p, "text/plain", "# A talk\n\n---\n\n## On\n")
 	p.See("#opt-as").MustSelect("Slides")
@@ -213,7 +267,10 @@ func filesAreTakenOrRefused(t *testing.T, h *shared) {
 	p.Eval(`() => { document.querySelector("#opt-output").closest("details").open = true }`)
 	p.See("#opt-output").MustSelect("Web page (HTML)")
 	p.Click("Convert Ctrl")
-	p.Until("it is made", `() => document.querySelector(".job[data-status=completed]")?.innerText.includes("A talk Done")`)
+	p.Until(
+		"it is made",
+		`() => document.querySelector(".job[data-status=completed]")?.innerText.includes("A talk Done")`,
+	)
 	drop("tool.exe", "application/octet-stream", "TVqQAAMAAAA=")
 	p.Reads(".notice", "neither text nor a picture")
 	drop("latin.txt", "text/plain", "6fg=")
@@ -222,16 +279,23 @@ func filesAreTakenOrRefused(t *testing.T, h *shared) {
 
 func nothingRunsInThePreview(t *testing.T, h *shared) {
 	_, p, _ := h.open(t)
-	write(p, "text/plain", "---\ntheme: \"<img src=x onerror=alert(1)>\"\ntitle: \"</title><script>parent.ran=1</script>\"\n---\n# Hostile\n\n"+
-		"<img src=x onerror=\"parent.ran=1\"><script>parent.ran=1</script><iframe src=\"javascript:parent.ran=1\"></iframe>\n\n[link](javascript:parent.ran=1) <svg onload=\"parent.ran=1\"></svg>\n")
+	write(
+		p,
+		"text/plain",
+		"---\ntheme: \"<img src=x onerror=alert(1)>\"\ntitle: \"</title><script>parent.ran=1</script>\"\n---\n# Hostile\n\n"+
+			"<img src=x onerror=\"parent.ran=1\"><script>parent.ran=1</script><iframe src=\"javascript:parent.ran=1\"></iframe>\n\n[link](javascript:parent.ran=1) <svg onload=\"parent.ran=1\"></svg>\n",
+	)
 	shows(p, "Hostile")
 	// Even what the server lets through would not run.
-	p.Eval(`() => { const d = ` + page + `; const e = d.createElement("img"); e.setAttribute("onerror", "parent.ran=1"); e.src = "data:,"; d.body.append(e);
+	p.Eval(
+		`() => { const d = ` + page + `; const e = d.createElement("img"); e.setAttribute("onerror", "parent.ran=1"); e.src = "data:,"; d.body.append(e);
 		e.addEventListener("error", () => window.failed = true);
-		const s = d.createElement("script"); s.textContent = "parent.ran=1"; d.body.append(s) }`)
+		const s = d.createElement("script"); s.textContent = "parent.ran=1"; d.body.append(s) }`,
+	)
 	p.Allow = []string{"Content Security Policy", "Blocked script execution", "about:blank"}
 	p.Until("the picture has failed", `() => window.failed`)
 	shows(p, "Hostile")
+
 	if p.Eval(`() => String(window.ran)`) != "undefined" {
 		t.Error("a script of the document ran")
 	}
@@ -241,8 +305,13 @@ func aReloadGoesOnWithTheJob(t *testing.T, h *shared) {
 	v, p, _ := h.open(t)
 	var long strings.Builder
 	long.WriteString("# Long\n\n")
+
 	for i := range 3000 {
-		fmt.Fprintf(&long, "## Section %d\n\nSome words that fill a line and then another one, so that there are pages.\n\n", i)
+		fmt.Fprintf(
+			&long,
+			"## Section %d\n\nSome words that fill a line and then another one, so that there are pages.\n\n",
+			i,
+		)
 	}
 	write(p, "text/plain", long.String())
 	p.Until("the text is there", `() => sessionStorage.getItem("presswork.draft")?.includes("Section 2999")`)
@@ -266,15 +335,20 @@ func TestAKeyIsAskedForAndKeptForTheTabOnly(t *testing.T) {
 	p := v.Open(c.Base+"/", 1280, 800, false)
 	p.Allow = []string{"401 (Unauthorized)"}
 	p.See("#key").MustInput("wrong-key").MustType(input.Enter)
-	p.Until("the wrong key is refused", `() => document.querySelector(".sign-in .problem")?.innerText.includes("not valid")`)
+	p.Until(
+		"the wrong key is refused",
+		`() => document.querySelector(".sign-in .problem")?.innerText.includes("not valid")`,
+	)
 	p.See("#key").MustSelectAllText().MustInput("right-key").MustType(input.Enter)
 	shows(p, "quiet craft")
 	p.Click("Convert Ctrl")
 	p.See(".job[data-status=completed]")
+
 	if kept := p.Eval(`() => JSON.stringify(localStorage) + document.cookie`); strings.Contains(kept, "right-key") {
 		t.Error("the key is kept beyond the session")
 	}
 	p.Click("Copy as")
+
 	if program := p.Reads(".program", "$PRESSWORK_KEY"); strings.Contains(program, "right-key") {
 		t.Errorf("the program is %q", program)
 	}
@@ -287,9 +361,13 @@ func byKeyboardAlone(t *testing.T, h *shared) {
 	_, p, _ := h.open(t)
 	tab := func(until string) {
 		t.Helper()
+
 		for range 60 {
 			p.Page.Keyboard.MustType(input.Tab)
-			if p.Eval(`() => { const e = document.activeElement; return e?.getAttribute("aria-label") ?? e?.innerText ?? "" }`) == until {
+
+			if p.Eval(
+				`() => { const e = document.activeElement; return e?.getAttribute("aria-label") ?? e?.innerText ?? "" }`,
+			) == until {
 				return
 			}
 		}
@@ -308,7 +386,10 @@ func byKeyboardAlone(t *testing.T, h *shared) {
 	p.Page.Keyboard.MustType(input.Enter)
 	p.See("dialog[open] input[type=search]")
 	p.Page.Keyboard.MustType(input.Escape)
-	p.Until("the gallery closes and gives the focus back", `() => !document.querySelector("dialog") && document.activeElement?.className === "theme-now"`)
+	p.Until(
+		"the gallery closes and gives the focus back",
+		`() => !document.querySelector("dialog") && document.activeElement?.className === "theme-now"`,
+	)
 }
 
 func theServerGoesAndComesBack(t *testing.T, h *shared) {
@@ -326,6 +407,7 @@ func theServerGoesAndComesBack(t *testing.T, h *shared) {
 // A telephone at the edge of its cell: 400 ms there and back, 50 KB a second.
 func aSlowNetworkIsWaitedFor(t *testing.T, h *shared) {
 	_, p, _ := h.open(t)
+
 	slow := proto.NetworkEmulateNetworkConditions{Latency: 400, DownloadThroughput: 50_000, UploadThroughput: 50_000}
 	if err := slow.Call(p.Page); err != nil {
 		t.Fatal(err)
@@ -342,7 +424,10 @@ func theDocumentationTriesRequests(t *testing.T, h *shared) {
 	p := h.visitor.For(t).Open(c.Base+"/docs", 1280, 900, false)
 	p.Press("#operations-themes-listThemes button.opblock-summary-control")
 	p.Press("#operations-themes-listThemes button.execute")
-	p.Until("the answer is shown", `() => document.querySelector("#operations-themes-listThemes .live-responses-table")?.innerText.includes('"nord"')`)
+	p.Until(
+		"the answer is shown",
+		`() => document.querySelector("#operations-themes-listThemes .live-responses-table")?.innerText.includes('"nord"')`,
+	)
 }
 
 // theAPIDoesWhatTheProgramSays sends what the page gives to copy.
@@ -354,17 +439,20 @@ func theAPIDoesWhatTheProgramSays(t *testing.T, h *shared) {
 	program := p.Reads(".program", c.Base)
 	_, address, _ := strings.Cut(program, "'")
 	address, _, _ = strings.Cut(address, "'")
+
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, address, strings.NewReader("# Hi"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	req.Header.Set("Content-Type", "text/markdown")
 	req.Header.Set("Accept", "application/pdf")
+
 	res, err := c.HTTP.Do(req)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer res.Body.Close()
+
 	if body, _ := io.ReadAll(res.Body); !bytes.HasPrefix(body, []byte("%PDF-")) {
 		t.Errorf("%s answers %d %.200s", address, res.StatusCode, body)
 	}
@@ -372,7 +460,14 @@ func theAPIDoesWhatTheProgramSays(t *testing.T, h *shared) {
 
 func offline(t *testing.T, p *browsertest.Visit, off bool) {
 	t.Helper()
-	err := proto.NetworkEmulateNetworkConditions{Offline: off, DownloadThroughput: -1, UploadThroughput: -1}.Call(p.Page)
+
+	err := proto.NetworkEmulateNetworkConditions{
+		Offline:            off,
+		DownloadThroughput: -1,
+		UploadThroughput:   -1,
+	}.Call(
+		p.Page,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,15 +25,18 @@ const maxPicture = 150_000
 func TestScreenshots(t *testing.T) {
 	t.Parallel()
 	names := []string{"studio", "studio-dark", "docs", "page", "admin"}
+
 	if os.Getenv("PRESSWORK_UPDATE") == "1" {
 		takeScreenshots(t)
 	}
+
 	for _, name := range names {
 		data, err := os.ReadFile(picture(name))
 		if err != nil {
 			t.Errorf("%v (`make screenshots` takes it)", err)
 			continue
 		}
+
 		if _, err := png.DecodeConfig(bytes.NewReader(data)); err != nil || len(data) > maxPicture {
 			t.Errorf("%s: %d bytes, at most %d are allowed; %v", name, len(data), maxPicture, err)
 		}
@@ -45,6 +48,7 @@ func picture(name string) string { return "../../../docs/images/" + name + ".png
 func takeScreenshots(t *testing.T) {
 	t.Helper()
 	_, c := e2e.Serve(t, nil)
+
 	v := browsertest.NewVisitor(t)
 	for name, dark := range map[string]bool{"studio": false, "studio-dark": true} {
 		p := v.Open(c.Base+"/", 1440, 900, dark)
@@ -61,7 +65,15 @@ func takeScreenshots(t *testing.T) {
 	save(t, "docs", p.Picture())
 
 	for n, title := range []string{"Annual report", "Invoice 7", "Minutes"} {
-		c.Completed(c.Submit(e2e.Submission{Content: "# " + title, Theme: []string{"corporate", "nord", "light"}[n], Filename: title + ".pdf"}).JobID)
+		c.Completed(
+			c.Submit(
+				e2e.Submission{
+					Content:  "# " + title,
+					Theme:    []string{"corporate", "nord", "light"}[n],
+					Filename: title + ".pdf",
+				},
+			).JobID,
+		)
 	}
 	p = v.Open(c.Base+"/admin", 1280, 800, false)
 	p.Until("the worker is shown", `() => document.querySelector(".worker")?.innerText.includes(" old, ")`)
@@ -70,11 +82,13 @@ func takeScreenshots(t *testing.T) {
 	dir := t.TempDir()
 	for _, args := range [][]string{{"new", "report.md"}, {"md2pdf", "report.md", "--toc=false", "-o", "page.png", "--page-ranges", "1", "--resolution", "80"}} {
 		cmd := exec.Command(e2e.Binary(t), args...)
+
 		cmd.Dir = dir
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("%v: %s", err, out)
 		}
 	}
+
 	data, err := os.ReadFile(filepath.Join(dir, "page.png"))
 	if err != nil {
 		t.Fatal(err)
@@ -86,39 +100,53 @@ func takeScreenshots(t *testing.T) {
 // of the bytes.
 func save(t *testing.T, name string, data []byte) {
 	t.Helper()
+
 	full, err := png.Decode(bytes.NewReader(data))
 	if err != nil {
 		t.Fatal(err)
 	}
 	size := full.Bounds()
 	count := map[color.RGBA]int{}
+
 	for y := range size.Dy() {
 		for x := range size.Dx() {
 			count[color.RGBAModel.Convert(full.At(x, y)).(color.RGBA)]++
 		}
 	}
 	most := slices.SortedFunc(maps.Keys(count), func(a, b color.RGBA) int {
-		return cmp.Or(cmp.Compare(count[b], count[a]), cmp.Compare(uint32(a.R)<<16|uint32(a.G)<<8|uint32(a.B), uint32(b.R)<<16|uint32(b.G)<<8|uint32(b.B)))
+		return cmp.Or(
+			cmp.Compare(count[b], count[a]),
+			cmp.Compare(uint32(a.R)<<16|uint32(a.G)<<8|uint32(a.B), uint32(b.R)<<16|uint32(b.G)<<8|uint32(b.B)),
+		)
 	})
+
 	var palette color.Palette
 	for _, c := range most[:min(len(most), 256)] {
 		palette = append(palette, c)
 	}
+
 	nearest := map[color.RGBA]uint8{}
 	for c := range count {
 		nearest[c] = uint8(palette.Index(c)) //nolint:gosec // of at most 256
 	}
+
 	small := image.NewPaletted(size, palette)
 	for y := range size.Dy() {
 		for x := range size.Dx() {
 			small.SetColorIndex(x, y, nearest[color.RGBAModel.Convert(full.At(x, y)).(color.RGBA)])
 		}
 	}
+
 	var b bytes.Buffer
 	if err := (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(&b, small); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(picture(name), b.Bytes(), 0o644); err != nil { //nolint:gosec // it is part of the documentation
+
+	if err := os.WriteFile(
+		picture(name),
+		b.Bytes(),
+		0o644,
+	); err != nil { //nolint:gosec // it is part of the documentation
 		t.Fatal(err)
 	}
 }

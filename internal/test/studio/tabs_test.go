@@ -22,16 +22,22 @@ func models(t *testing.T) string {
 	_, base := inferencetest.Start(t)
 	var b strings.Builder
 	b.WriteString("models:\n")
+
 	for _, m := range []struct{ id, more string }{
-		{"reason-field", ", capabilities: [chat, tools, vision], reasoning: {parser: field}"}, {"executed", ""}, {"hang-middle", ""}, {"whole", ""},
+		{"reason-field", ", capabilities: [chat, tools, vision], reasoning: {parser: field}"},
+		{"executed", ""},
+		{"hang-middle", ""},
+		{"whole", ""},
 		{"ears", ", capabilities: [transcription]"},
 	} {
 		fmt.Fprintf(&b, "  - {id: %s, upstreams: [{base_url: %q, model: %s}]%s}\n", m.id, base, m.id, m.more)
 	}
+
 	name := filepath.Join(t.TempDir(), "models.yaml")
 	if err := os.WriteFile(name, []byte(b.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
+
 	return name
 }
 
@@ -40,7 +46,12 @@ func aChatStreamsStopsAndTriesAgain(t *testing.T, h *shared) {
 	p.Click("Chat")
 	p.Until("the models are there", `() => document.querySelector("#model")?.options.length === 4`)
 	p.See("textarea[aria-label=Message]").MustInput("Name a fruit.").MustType(input.Enter)
-	p.Until("the answer is there", `(text) => document.querySelector(".said.assistant .below") !== null && document.querySelector(".said.assistant").innerText.includes(text)`, inferencetest.Answer)
+	p.Until(
+		"the answer is there",
+		`(text) => document.querySelector(".said.assistant .below") !== null && document.querySelector(".said.assistant").innerText.includes(text)`,
+		inferencetest.Answer,
+	)
+
 	if folded := p.Eval(`() => String(document.querySelector(".reasoning").open)`); folded != "false" {
 		t.Errorf("the reasoning is unfolded: %s", folded)
 	}
@@ -56,7 +67,10 @@ func aChatStreamsStopsAndTriesAgain(t *testing.T, h *shared) {
 	p.Until("it is stopped", `() => [...document.querySelectorAll(".below")].at(-1)?.innerText.includes("Stopped")`)
 	p.See("#model").MustSelect("whole")
 	p.Click("Try again")
-	p.Until("the other model answers", `() => [...document.querySelectorAll(".said")].at(-1).innerText.includes("Hello")`)
+	p.Until(
+		"the other model answers",
+		`() => [...document.querySelectorAll(".said")].at(-1).innerText.includes("Hello")`,
+	)
 	p.Until("two questions are shown", `() => document.querySelectorAll(".said.user").length === 2`)
 }
 
@@ -82,6 +96,7 @@ func aRecordingIsWrittenDown(t *testing.T, h *shared) {
 	_, p, _ := h.open(t)
 	p.Click("Transcribe")
 	p.Until("the model is there", `() => document.querySelector("#voice-model")?.value === "ears"`)
+
 	name := filepath.Join(t.TempDir(), "memo.wav")
 	if err := os.WriteFile(name, tone(), 0o600); err != nil {
 		t.Fatal(err)
@@ -95,6 +110,7 @@ func aRecordingIsWrittenDown(t *testing.T, h *shared) {
 func tone() []byte {
 	const rate, seconds = 16000, 2
 	var b bytes.Buffer
+
 	samples := make([]int16, rate*seconds)
 	for i := range samples {
 		samples[i] = int16(i%80*200 - 8000)
@@ -107,6 +123,7 @@ func tone() []byte {
 	b.WriteString("data")
 	binary.Write(&b, binary.LittleEndian, size)
 	binary.Write(&b, binary.LittleEndian, samples)
+
 	return b.Bytes()
 }
 
@@ -116,8 +133,10 @@ func aNarrowScreenShowsAllOfIt(t *testing.T, h *shared) {
 	v := h.visitor.For(t)
 	p := v.Open(h.client.Base+"/", 320, 640, false)
 	p.See(".cm-content")
+
 	for _, tab := range []string{"Convert", "Page export", "Chat", "Transcribe"} {
 		p.Click(tab)
+
 		if tab == "Chat" {
 			p.Until("the models are listed", `() => document.querySelector("#model option") !== null`)
 		}

@@ -28,7 +28,13 @@ func TestAnOpenPageOutlivesItsServerAndItsKey(t *testing.T) {
 		}
 	}
 	allow("first-key-0123456789")
-	env := map[string]string{"KEYS_CONFIG": keys, "API_PORT": freeport.Take(t), "DATA_DIR": dir + "/data", "PDF_OUTPUT_DIR": dir + "/output", "THEMES_DIR": dir + "/themes"}
+	env := map[string]string{
+		"KEYS_CONFIG":    keys,
+		"API_PORT":       freeport.Take(t),
+		"DATA_DIR":       dir + "/data",
+		"PDF_OUTPUT_DIR": dir + "/output",
+		"THEMES_DIR":     dir + "/themes",
+	}
 	server := e2e.Run(t, "serve", env).Listening()
 	p := browsertest.NewVisitor(t).Open("http://"+server.Address+"/", 1280, 800, false)
 	p.Allow = []string{"401 (Unauthorized)", "net::ERR_", "WebSocket"}
@@ -60,17 +66,23 @@ func TestAnOpenPageOutlivesItsServerAndItsKey(t *testing.T) {
 	var jobs struct {
 		Data []presswork.Job `json:"data"`
 	}
+
 	_, _, list := e2e.NewClient(t, server.Address, "second-key-0123456789").Do("GET", "/api/conversion", "", nil)
 	if err := json.Unmarshal(list, &jobs); err != nil || len(jobs.Data) != 1 {
 		t.Fatalf("jobs %s, %v", list, err)
 	}
-	p.Eval(`id => localStorage.setItem("presswork.jobs", JSON.stringify([{id, kind: "conversion", title: "An old one", status: "processing", stage: "printing", progress: 60, seq: 1,
-		created: new Date().toISOString(), ws: "/api/conversion/ws/" + id + "?token=expired", artifact: {url: "/api/artifacts/" + id + "/download?token=expired"}}]))`, jobs.Data[0].ID)
+	p.Eval(
+		`id => localStorage.setItem("presswork.jobs", JSON.stringify([{id, kind: "conversion", title: "An old one", status: "processing", stage: "printing", progress: 60, seq: 1,
+		created: new Date().toISOString(), ws: "/api/conversion/ws/" + id + "?token=expired", artifact: {url: "/api/artifacts/" + id + "/download?token=expired"}}]))`,
+		jobs.Data[0].ID,
+	)
 	p.Page.MustReload().MustWaitLoad()
 	p.See(".cm-content")
 	p.Click("History")
 	p.See(".history li[data-status=completed]")
-	p.Eval(`() => { URL.createObjectURL = (real => blob => { blob.text().then(x => window.saved = x.slice(0, 5)); return real(blob) })(URL.createObjectURL.bind(URL)) }`)
+	p.Eval(
+		`() => { URL.createObjectURL = (real => blob => { blob.text().then(x => window.saved = x.slice(0, 5)); return real(blob) })(URL.createObjectURL.bind(URL)) }`,
+	)
 	p.Click("Download An old one")
 	p.Until("the PDF is saved", `() => window.saved === "%PDF-"`)
 }
@@ -88,7 +100,10 @@ func muchIsPastedAndSpoken(t *testing.T, h *shared) {
 	}`)
 	p.Until("the text is there", `() => document.querySelector(".words").innerText.startsWith("1000")`)
 	// It is too much for a page, which is said; nothing is lost, and one can go on.
-	p.Until("the page is shown, or why it is not", `() => `+page+`.body.innerText.includes("Five megabytes") || document.querySelector(".page .notice") !== null`)
+	p.Until(
+		"the page is shown, or why it is not",
+		`() => `+page+`.body.innerText.includes("Five megabytes") || document.querySelector(".page .notice") !== null`,
+	)
 	write(p, "text/plain", "# Short again\n\n")
 	shows(p, "Short again")
 

@@ -14,6 +14,7 @@ const Patience = 90 * time.Second
 // Until polls until the condition holds; what names it when it does not.
 func Until(t testing.TB, what string, condition func() bool) {
 	t.Helper()
+
 	for deadline := time.Now().Add(Patience); !condition(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("not within %s: %s", Patience, what)
@@ -25,6 +26,7 @@ func Until(t testing.TB, what string, condition func() bool) {
 // counters end and the next one's begin.
 func ForDay() {
 	const day = 24 * time.Hour
+
 	now := time.Now()
 	if left := now.Truncate(day).Add(day).Sub(now); left < Patience {
 		time.Sleep(left)
@@ -34,10 +36,12 @@ func ForDay() {
 // Receive waits for a value; what names it when none comes.
 func Receive[T any](t testing.TB, what string, c <-chan T) (v T) {
 	t.Helper()
+
 	select {
 	case v = <-c:
 	case <-time.After(Patience):
 		t.Fatalf("not within %s: %s", Patience, what)
 	}
+
 	return v
 }

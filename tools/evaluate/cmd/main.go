@@ -13,17 +13,21 @@ func main() {
 	corpus := flag.String("corpus", "", "folders of labelled corpora, as in PATH")
 	mistakes := flag.Bool("mistakes", false, "list the documents whose type is not told instead")
 	flag.Parse()
+
 	if *mistakes {
 		lines, err := evaluate.Mistakes(*corpus)
 		if err != nil {
 			fmt.Fprintf(os.Stderr, "eval: %v\n", err)
 			os.Exit(2)
 		}
+
 		for _, line := range lines {
 			fmt.Println(line)
 		}
+
 		return
 	}
+
 	reached, err := evaluate.Run(os.Stdout, *corpus)
 	switch {
 	case err != nil:

@@ -20,13 +20,19 @@ func trainDocumentTypes(corpus, data string) error {
 			return err
 		}
 	}
+
 	documents, current, err := readMeasured(evaluate.MeasuredDocuments)
 	if err != nil {
 		return err
 	}
+
 	if !current {
-		return fmt.Errorf("%s was measured with another lexicon or other features: name the corpora it was measured on", evaluate.MeasuredDocuments)
+		return fmt.Errorf(
+			"%s was measured with another lexicon or other features: name the corpora it was measured on",
+			evaluate.MeasuredDocuments,
+		)
 	}
+
 	own, err := evaluate.Own()
 	if err != nil {
 		return err
@@ -34,6 +40,7 @@ func trainDocumentTypes(corpus, data string) error {
 	w := evaluate.TrainCalibrated(append(documents, own...))
 	head := "# Learned by `make train` (tools/train) from the labelled corpus and the\n" +
 		"# project's samples. The form is that of priors.txt, which training starts from.\n"
+
 	return os.WriteFile(filepath.Join(data, "doctype", "weights.txt"), []byte(head+w.String()), 0o644)
 }
 
@@ -44,18 +51,26 @@ func measureDocuments(corpus, file string) error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
+
 	documents, err := evaluate.Given(corpus)
 	if err != nil {
 		return err
 	}
+
 	if len(documents) < len(known) {
-		return fmt.Errorf("the corpora hold %d labelled documents and the weights were learned from %d: name all corpora, or remove %s to learn from fewer",
-			len(documents), len(known), file)
+		return fmt.Errorf(
+			"the corpora hold %d labelled documents and the weights were learned from %d: name all corpora, or remove %s to learn from fewer",
+			len(documents),
+			len(known),
+			file,
+		)
 	}
+
 	var out bytes.Buffer
 	if err := evaluate.WriteMeasured(&out, documents); err != nil {
 		return err
 	}
+
 	return os.WriteFile(file, out.Bytes(), 0o644)
 }
 
@@ -64,9 +79,11 @@ func readMeasured(file string) (documents []evaluate.Document, current bool, err
 	if err != nil {
 		return nil, false, err
 	}
+
 	documents, current, err = evaluate.ReadMeasured(bytes.NewReader(b))
 	if err != nil {
 		err = fmt.Errorf("%s: %w", file, err)
 	}
+
 	return documents, current, err
 }

@@ -19,6 +19,7 @@ func trainLanguages(corpus, data string) error {
 		return err
 	}
 	texts := map[string]string{}
+
 	for _, file := range files {
 		b, err := os.ReadFile(file)
 		if err != nil {
@@ -26,10 +27,12 @@ func trainLanguages(corpus, data string) error {
 		}
 		texts[strings.TrimSuffix(filepath.Base(file), ".txt")] = string(b)
 	}
+
 	var model bytes.Buffer
 	if err := train.LetterRuns(&model, texts); err != nil {
 		return err
 	}
+
 	return os.WriteFile(filepath.Join(data, "language", "grams.txt"), model.Bytes(), 0o644)
 }
 
@@ -39,10 +42,12 @@ func trainSentiment(corpus, data string) error {
 	if err != nil {
 		return err
 	}
+
 	var samples []train.SentimentSample
 	for _, set := range sets {
 		samples = append(samples, set.Samples...)
 	}
+
 	return writeModel(filepath.Join(data, "sentiment_model.tsv"), train.FitSentiment(samples))
 }
 
@@ -52,6 +57,7 @@ func trainFormality(corpus, data string) error {
 	if err != nil {
 		return err
 	}
+
 	return writeModel(filepath.Join(data, "formality_model.tsv"), train.FitFormality(samples))
 }
 
@@ -61,6 +67,7 @@ func trainTone(corpus, data string) error {
 	if err != nil {
 		return err
 	}
+
 	return os.WriteFile(filepath.Join(data, "tone_baselines.tsv"), []byte(train.ToneBaselines(samples)), 0o644)
 }
 
@@ -70,9 +77,11 @@ func writeModel(path string, model io.WriterTo) error {
 	if err != nil {
 		return err
 	}
+
 	if _, err := model.WriteTo(file); err != nil {
 		file.Close()
 		return err
 	}
+
 	return file.Close()
 }

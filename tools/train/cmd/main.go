@@ -18,22 +18,34 @@ type trainer struct {
 }
 
 func trainers() []trainer {
-	return []trainer{{"language", false, trainLanguages}, {"sentiment", false, trainSentiment}, {"formality", false, trainFormality},
-		{"tone", false, trainTone}, {"doctype", true, trainDocumentTypes}}
+	return []trainer{
+		{"language", false, trainLanguages},
+		{"sentiment", false, trainSentiment},
+		{"formality", false, trainFormality},
+		{"tone", false, trainTone},
+		{"doctype", true, trainDocumentTypes},
+	}
 }
 
 func main() {
-	corpus := flag.String("corpus", "", "folders of labelled corpora, as in PATH; the first has what is not documents. Without any, document types are learned anew from what was measured before")
+	corpus := flag.String(
+		"corpus",
+		"",
+		"folders of labelled corpora, as in PATH; the first has what is not documents. Without any, document types are learned anew from what was measured before",
+	)
 	what := flag.String("what", "", "train this model only")
 	flag.Parse()
+
 	for _, t := range trainers() {
 		if *what != "" && *what != t.name || *corpus == "" && !t.documents {
 			continue
 		}
+
 		from := *corpus
 		if corpora := filepath.SplitList(from); !t.documents && len(corpora) > 0 {
 			from = corpora[0]
 		}
+
 		if err := t.run(from, filepath.Join("internal", "analysis", "data")); err != nil {
 			fmt.Fprintf(os.Stderr, "train %s: %v\n", t.name, err)
 			os.Exit(1)

@@ -23,7 +23,10 @@ func complete(p openai.ChatCompletionNewParams, options ...option.RequestOption)
 }
 
 // read reads a stream to its end.
-func read(p openai.ChatCompletionNewParams, options ...option.RequestOption) (chunks []openai.ChatCompletionChunk, err error) {
+func read(
+	p openai.ChatCompletionNewParams,
+	options ...option.RequestOption,
+) (chunks []openai.ChatCompletionChunk, err error) {
 	stream := sdk.Chat.Completions.NewStreaming(ctx, p, options...)
 	defer stream.Close()
 	for stream.Next() {
@@ -58,9 +61,13 @@ func refused(err error) *openai.Error {
 }
 
 func weather(name string) openai.ChatCompletionToolUnionParam {
-	return openai.ChatCompletionFunctionTool(shared.FunctionDefinitionParam{Name: name, Parameters: shared.FunctionParameters{
-		"type": "object", "properties": map[string]any{"city": map[string]any{"type": "string"}}, "required": []string{"city"},
-	}})
+	return openai.ChatCompletionFunctionTool(
+		shared.FunctionDefinitionParam{Name: name, Parameters: shared.FunctionParameters{
+			"type":       "object",
+			"properties": map[string]any{"city": map[string]any{"type": "string"}},
+			"required":   []string{"city"},
+		}},
+	)
 }
 
 func withTool(scenario string) openai.ChatCompletionNewParams {
@@ -71,12 +78,19 @@ func withTool(scenario string) openai.ChatCompletionNewParams {
 
 func person(scenario string) openai.ChatCompletionNewParams {
 	p := ask(scenario)
-	p.ResponseFormat.OfJSONSchema = &shared.ResponseFormatJSONSchemaParam{JSONSchema: shared.ResponseFormatJSONSchemaJSONSchemaParam{
-		Name: "person", Strict: openai.Bool(true), Schema: map[string]any{
-			"type": "object", "additionalProperties": false, "required": []string{"name", "age"},
-			"properties": map[string]any{"name": map[string]any{"type": "string"}, "age": map[string]any{"type": "integer"}},
+	p.ResponseFormat.OfJSONSchema = &shared.ResponseFormatJSONSchemaParam{
+		JSONSchema: shared.ResponseFormatJSONSchemaJSONSchemaParam{
+			Name: "person", Strict: openai.Bool(true), Schema: map[string]any{
+				"type":                 "object",
+				"additionalProperties": false,
+				"required":             []string{"name", "age"},
+				"properties": map[string]any{
+					"name": map[string]any{"type": "string"},
+					"age":  map[string]any{"type": "integer"},
+				},
+			},
 		},
-	}}
+	}
 	return p
 }
 
@@ -107,7 +121,14 @@ func reasoned(run func(p openai.ChatCompletionNewParams, format option.RequestOp
 			"raw": {"<think>" + thought + "</think>" + answer, ""}, "parsed": {answer, thought}, "hidden": {answer, ""},
 		} {
 			content, reasoning := run(ask(scenario), option.WithJSONSet("reasoning_format", format))
-			check(normal(content) == want[0] && reasoning == want[1], "%s %s: %q %q", scenario, format, content, reasoning)
+			check(
+				normal(content) == want[0] && reasoning == want[1],
+				"%s %s: %q %q",
+				scenario,
+				format,
+				content,
+				reasoning,
+			)
 		}
 	}
 }

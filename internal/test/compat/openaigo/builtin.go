@@ -58,21 +58,39 @@ var builtin = map[string]func(){
 		}
 		check(contentOf(chunks) == a.Choices[0].Message.Content, "%q", contentOf(chunks))
 		for _, list := range [][]executed{executedOf(a.Choices[0].Message.RawJSON()), streamed} {
-			check(len(list) == 1 && list[0].Name == "python" && list[0].Type == "function" && strings.TrimSpace(list[0].Output) == "42", "%+v", list)
+			check(
+				len(list) == 1 && list[0].Name == "python" && list[0].Type == "function" &&
+					strings.TrimSpace(list[0].Output) == "42",
+				"%+v",
+				list,
+			)
 		}
 	},
 	"T2": func() {
 		m := runTools(finding, offer("browser_search"), option.WithJSONSet("tool_choice", map[string]any{"type": "browser_search"})).Choices[0].Message
 		list := executedOf(m.RawJSON())
-		check(len(list) == 2 && list[0].Search.Results[0].Title == "Paper" && strings.Contains(list[1].Output, "Cai Lun"), "%s", m.RawJSON())
-		check(len(m.Annotations) == 1 && strings.HasSuffix(m.Annotations[0].URLCitation.URL, "/page"), "%s", m.RawJSON())
+		check(
+			len(list) == 2 && list[0].Search.Results[0].Title == "Paper" && strings.Contains(list[1].Output, "Cai Lun"),
+			"%s",
+			m.RawJSON(),
+		)
+		check(
+			len(m.Annotations) == 1 && strings.HasSuffix(m.Annotations[0].URLCitation.URL, "/page"),
+			"%s",
+			m.RawJSON(),
+		)
 	},
 	"T3": func() {
 		var function map[string]any
 		must(0, json.Unmarshal(must(json.Marshal(weather("weather"))), &function))
 		a := runTools(mixed, option.WithJSONSet("tools", []any{map[string]any{"type": "code_interpreter"}, function}))
 		calls := a.Choices[0].Message.ToolCalls
-		check(len(calls) == 1 && calls[0].Function.Name == "weather" && len(executedOf(a.Choices[0].Message.RawJSON())) == 1, "%s", a.RawJSON())
+		check(
+			len(calls) == 1 && calls[0].Function.Name == "weather" &&
+				len(executedOf(a.Choices[0].Message.RawJSON())) == 1,
+			"%s",
+			a.RawJSON(),
+		)
 	},
 	"T4": func() {
 		p := ask("many")
@@ -86,10 +104,24 @@ var builtin = map[string]func(){
 		}
 	},
 	"T5": func() {
-		p := openai.CompletionNewParams{Model: openai.CompletionNewParamsModel(model("many")), Prompt: openai.CompletionNewParamsPromptUnion{OfArrayOfStrings: []string{"One", "Two"}}, Logprobs: openai.Int(1)}
+		p := openai.CompletionNewParams{
+			Model:    openai.CompletionNewParamsModel(model("many")),
+			Prompt:   openai.CompletionNewParamsPromptUnion{OfArrayOfStrings: []string{"One", "Two"}},
+			Logprobs: openai.Int(1),
+		}
 		a := must(sdk.Completions.New(ctx, p))
-		check(len(a.Choices) == 2 && a.Choices[1].Text == "Answer number 1" && len(a.Choices[1].Logprobs.Tokens) == 3, "%s", a.RawJSON())
-		stream := sdk.Completions.NewStreaming(ctx, openai.CompletionNewParams{Model: p.Model, Prompt: openai.CompletionNewParamsPromptUnion{OfString: openai.String("One")}})
+		check(
+			len(a.Choices) == 2 && a.Choices[1].Text == "Answer number 1" && len(a.Choices[1].Logprobs.Tokens) == 3,
+			"%s",
+			a.RawJSON(),
+		)
+		stream := sdk.Completions.NewStreaming(
+			ctx,
+			openai.CompletionNewParams{
+				Model:  p.Model,
+				Prompt: openai.CompletionNewParamsPromptUnion{OfString: openai.String("One")},
+			},
+		)
 		defer stream.Close()
 		var text strings.Builder
 		for stream.Next() {

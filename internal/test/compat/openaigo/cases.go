@@ -36,7 +36,14 @@ var cases = map[string]func(){
 		p.ToolChoice.OfAuto = openai.String("none")
 		p.ResponseFormat.OfText = &shared.ResponseFormatTextParam{}
 		p.PromptCacheKey, p.SafetyIdentifier = openai.String("x"), openai.String("x")
-		a := must(lax.Chat.Completions.New(ctx, p, option.WithJSONSet("include_reasoning", true), option.WithJSONSet("reasoning_format", "hidden")))
+		a := must(
+			lax.Chat.Completions.New(
+				ctx,
+				p,
+				option.WithJSONSet("include_reasoning", true),
+				option.WithJSONSet("reasoning_format", "hidden"),
+			),
+		)
 		check(a.Choices[0].Message.Content == hello, "%s", a.RawJSON())
 	},
 	"A3": func() {
@@ -55,7 +62,10 @@ var cases = map[string]func(){
 	"A5": func() {
 		chunks := must(read(say("echo", "one two three")))
 		check(contentOf(chunks) == "one two three", "%q", contentOf(chunks))
-		check(chunks[0].Choices[0].Delta.Role == "assistant" && chunks[len(chunks)-1].Choices[0].FinishReason == "stop", "roles or reasons")
+		check(
+			chunks[0].Choices[0].Delta.Role == "assistant" && chunks[len(chunks)-1].Choices[0].FinishReason == "stop",
+			"roles or reasons",
+		)
 	},
 	"A6": func() {
 		stream := sdk.Chat.Completions.NewStreaming(ctx, ask("hang-middle"))
@@ -79,22 +89,50 @@ var cases = map[string]func(){
 		check(strings.Contains(chunks[len(chunks)-1].RawJSON(), "queue_time"), "%s", chunks[len(chunks)-1].RawJSON())
 	},
 	"A9": func() {
-		must(complete(ask("hello"), option.WithJSONSet("never_heard_of.deep", []int{1}), option.WithJSONSet("cache_control", nil)))
+		must(
+			complete(
+				ask("hello"),
+				option.WithJSONSet("never_heard_of.deep", []int{1}),
+				option.WithJSONSet("cache_control", nil),
+			),
+		)
 	},
 	"A10": func() {
-		call := openai.ChatCompletionAssistantMessageParam{ToolCalls: []openai.ChatCompletionMessageToolCallUnionParam{{
-			OfFunction: &openai.ChatCompletionMessageFunctionToolCallParam{ID: "call_1", Function: openai.ChatCompletionMessageFunctionToolCallFunctionParam{Name: "weather", Arguments: oslo}},
-		}}}
+		call := openai.ChatCompletionAssistantMessageParam{ToolCalls: []openai.ChatCompletionMessageToolCallUnionParam{
+			{
+				OfFunction: &openai.ChatCompletionMessageFunctionToolCallParam{
+					ID: "call_1",
+					Function: openai.ChatCompletionMessageFunctionToolCallFunctionParam{
+						Name:      "weather",
+						Arguments: oslo,
+					},
+				},
+			},
+		}}
 		p := ask("whole")
 		p.Messages = []openai.ChatCompletionMessageParamUnion{
 			openai.DeveloperMessage("Be brief."),
-			openai.UserMessage([]openai.ChatCompletionContentPartUnionParam{openai.TextContentPart("What is it?"), openai.ImageContentPart(openai.ChatCompletionContentPartImageImageURLParam{URL: pixel, Detail: "low"})}),
-			{OfAssistant: &call}, openai.ToolMessage("rain", "call_1"), openai.AssistantMessage("A pixel."), openai.UserMessage("Sure?"),
+			openai.UserMessage(
+				[]openai.ChatCompletionContentPartUnionParam{
+					openai.TextContentPart("What is it?"),
+					openai.ImageContentPart(
+						openai.ChatCompletionContentPartImageImageURLParam{URL: pixel, Detail: "low"},
+					),
+				},
+			),
+			{OfAssistant: &call},
+			openai.ToolMessage("rain", "call_1"),
+			openai.AssistantMessage("A pixel."),
+			openai.UserMessage("Sure?"),
 		}
 		must(complete(p))
 		sent := asked("whole")[0]["messages"].([]any)
 		raw := string(must(json.Marshal(sent)))
-		check(len(sent) == 6 && strings.Contains(raw, pixel) && strings.Contains(raw, `"tool_call_id":"call_1"`), "%s", raw)
+		check(
+			len(sent) == 6 && strings.Contains(raw, pixel) && strings.Contains(raw, `"tool_call_id":"call_1"`),
+			"%s",
+			raw,
+		)
 	},
 	"A11": func() {
 		found := false
@@ -106,7 +144,11 @@ var cases = map[string]func(){
 	},
 	"A12": func() {
 		_, err := sdk.Models.Delete(ctx, model("hello"))
-		check(refused(err).StatusCode == http.StatusMethodNotAllowed && refused(err).Code == "method_not_allowed", "%v", err)
+		check(
+			refused(err).StatusCode == http.StatusMethodNotAllowed && refused(err).Code == "method_not_allowed",
+			"%v",
+			err,
+		)
 	},
 
 	"B13": func() {
@@ -117,13 +159,24 @@ var cases = map[string]func(){
 	"B14": func() {
 		for _, scenario := range []string{"tool-split", "tool-repeated"} {
 			calls := gather(withTool(scenario)).Choices[0].Message.ToolCalls
-			check(len(calls) == 1 && calls[0].Function.Arguments == oslo && calls[0].ID != "", "%s: %+v", scenario, calls)
+			check(
+				len(calls) == 1 && calls[0].Function.Arguments == oslo && calls[0].ID != "",
+				"%s: %+v",
+				scenario,
+				calls,
+			)
 		}
 	},
 	"B15": func() {
 		for _, scenario := range []string{"tool-parallel", "tool-zero-index"} {
 			calls := gather(withTool(scenario)).Choices[0].Message.ToolCalls
-			check(len(calls) == 2 && calls[0].Function.Arguments == oslo && calls[1].Function.Arguments == `{"city":"Rome"}` && calls[0].ID != calls[1].ID, "%s: %+v", scenario, calls)
+			check(
+				len(calls) == 2 && calls[0].Function.Arguments == oslo && calls[1].Function.Arguments == `{"city":"Rome"}` &&
+					calls[0].ID != calls[1].ID,
+				"%s: %+v",
+				scenario,
+				calls,
+			)
 		}
 	},
 	"B16": func() {
@@ -145,8 +198,14 @@ var cases = map[string]func(){
 		word := func(s string) openai.ChatCompletionToolChoiceOptionUnionParam {
 			return openai.ChatCompletionToolChoiceOptionUnionParam{OfAuto: param.NewOpt(s)}
 		}
-		named := openai.ToolChoiceOptionFunctionToolChoice(openai.ChatCompletionNamedToolChoiceFunctionParam{Name: "tides"})
-		check(of(word("none")) == "" && of(word("auto")) == "" && of(word("required")) == "weather" && of(named) == "tides", "another choice")
+		named := openai.ToolChoiceOptionFunctionToolChoice(
+			openai.ChatCompletionNamedToolChoiceFunctionParam{Name: "tides"},
+		)
+		check(
+			of(word("none")) == "" && of(word("auto")) == "" && of(word("required")) == "weather" &&
+				of(named) == "tides",
+			"another choice",
+		)
 	},
 	"B18": func() {
 		calls := gather(withTool("tool-trailing")).Choices[0].Message.ToolCalls
@@ -154,14 +213,23 @@ var cases = map[string]func(){
 	},
 	"B19": func() {
 		_, err := complete(withTool("tool-unlisted"))
-		check(refused(err).StatusCode == 400 && strings.Contains(refused(err).Message, "was not in request.tools"), "%v", err)
+		check(
+			refused(err).StatusCode == 400 && strings.Contains(refused(err).Message, "was not in request.tools"),
+			"%v",
+			err,
+		)
 		a := must(complete(withTool("tool-unlisted"), option.WithJSONSet("disable_tool_validation", true)))
 		check(a.Choices[0].Message.ToolCalls[0].Function.Name == "launch_rocket", "%s", a.RawJSON())
 	},
 	"B20": func() {
 		_, err := complete(withTool("tool-malformed"))
 		e := refused(err)
-		check(e.StatusCode == 400 && e.Code == "tool_use_failed" && strings.Contains(e.JSON.ExtraFields["failed_generation"].Raw(), "city"), "%s", e.RawJSON())
+		check(
+			e.StatusCode == 400 && e.Code == "tool_use_failed" &&
+				strings.Contains(e.JSON.ExtraFields["failed_generation"].Raw(), "city"),
+			"%s",
+			e.RawJSON(),
+		)
 	},
 	"B21": func() {
 		for _, kind := range []string{"code_interpreter", "browser_search"} {
@@ -185,12 +253,21 @@ var cases = map[string]func(){
 		for _, p := range []openai.ChatCompletionNewParams{anyJSON("json-broken"), person("json-wrong")} {
 			_, err := complete(p)
 			e := refused(err)
-			check(e.StatusCode == 400 && e.Code == "json_validate_failed" && strings.Contains(e.JSON.ExtraFields["failed_generation"].Raw(), "name"), "%s", e.RawJSON())
+			check(
+				e.StatusCode == 400 && e.Code == "json_validate_failed" &&
+					strings.Contains(e.JSON.ExtraFields["failed_generation"].Raw(), "name"),
+				"%s",
+				e.RawJSON(),
+			)
 		}
 	},
 	"C25": func() {
 		_, err := complete(anyJSON("json"), option.WithJSONSet("reasoning_format", "raw"))
-		check(refused(err).StatusCode == 400 && strings.Contains(refused(err).Message, "raw"), "%v", refused(err).Message)
+		check(
+			refused(err).StatusCode == 400 && strings.Contains(refused(err).Message, "raw"),
+			"%v",
+			refused(err).Message,
+		)
 	},
 	"C26": func() {
 		a := gather(person("json")).Choices[0].Message.Content
@@ -213,12 +290,24 @@ var cases = map[string]func(){
 		})
 	},
 	"D29": func() {
-		_, err := complete(ask("reason-field"), option.WithJSONSet("reasoning_format", "parsed"), option.WithJSONSet("include_reasoning", true))
-		check(refused(err).StatusCode == 400 && strings.Contains(refused(err).Message, "reasoning_format"), "%v", refused(err).Message)
+		_, err := complete(
+			ask("reason-field"),
+			option.WithJSONSet("reasoning_format", "parsed"),
+			option.WithJSONSet("include_reasoning", true),
+		)
+		check(
+			refused(err).StatusCode == 400 && strings.Contains(refused(err).Message, "reasoning_format"),
+			"%v",
+			refused(err).Message,
+		)
 	},
 	"D30": func() {
 		a := must(complete(ask("reason-field"), option.WithJSONSet("include_reasoning", false)))
-		check(reasoningOf(a.Choices[0].Message.RawJSON()) == "" && a.Usage.CompletionTokensDetails.ReasoningTokens > 0, "%s", a.RawJSON())
+		check(
+			reasoningOf(a.Choices[0].Message.RawJSON()) == "" && a.Usage.CompletionTokensDetails.ReasoningTokens > 0,
+			"%s",
+			a.RawJSON(),
+		)
 	},
 	"D31": func() {
 		p := ask("reason-field")
@@ -231,27 +320,62 @@ var cases = map[string]func(){
 		check(found, "the model was not told")
 		p.ReasoningEffort = "max"
 		_, err := complete(p)
-		check(refused(err).StatusCode == 400 && regexp.MustCompile("low.*medium.*high").MatchString(refused(err).Message), "%v", refused(err).Message)
+		check(
+			refused(err).StatusCode == 400 && regexp.MustCompile("low.*medium.*high").MatchString(refused(err).Message),
+			"%v",
+			refused(err).Message,
+		)
 	},
 	"G47": func() {
 		hear := func(format openai.AudioResponseFormat) *openai.AudioTranscriptionNewResponseUnion {
 			return must(sdk.Audio.Transcriptions.New(ctx, openai.AudioTranscriptionNewParams{
-				Model: model("ears"), File: openai.File(bytes.NewReader(recording()), "a.wav", "audio/wav"), ResponseFormat: format,
+				Model: model(
+					"ears",
+				),
+				File:                   openai.File(bytes.NewReader(recording()), "a.wav", "audio/wav"),
+				ResponseFormat:         format,
 				TimestampGranularities: map[bool][]string{true: {"word", "segment"}}[format == "verbose_json"],
 			}))
 		}
 		check(hear("json").Text == "one two", "json")
 		a := hear("verbose_json")
-		check(a.Duration == 2 && len(a.Words) == 2 && a.Words[1].Word == "two" && len(a.Segments) == 1, "%s", a.RawJSON())
-		t := must(sdk.Audio.Translations.New(ctx, openai.AudioTranslationNewParams{Model: model("ears"), File: openai.File(bytes.NewReader(recording()), "a.wav", "audio/wav")}))
+		check(
+			a.Duration == 2 && len(a.Words) == 2 && a.Words[1].Word == "two" && len(a.Segments) == 1,
+			"%s",
+			a.RawJSON(),
+		)
+		t := must(
+			sdk.Audio.Translations.New(
+				ctx,
+				openai.AudioTranslationNewParams{
+					Model: model("ears"),
+					File:  openai.File(bytes.NewReader(recording()), "a.wav", "audio/wav"),
+				},
+			),
+		)
 		check(t.Text == "one two", "%s", t.RawJSON())
 	},
 	"G48": func() {
-		_, err := sdk.Audio.Transcriptions.New(ctx, openai.AudioTranscriptionNewParams{Model: model("ears"), File: openai.File(strings.NewReader("#EXTM3U"), "a.wav", "audio/wav")})
+		_, err := sdk.Audio.Transcriptions.New(
+			ctx,
+			openai.AudioTranscriptionNewParams{
+				Model: model("ears"),
+				File:  openai.File(strings.NewReader("#EXTM3U"), "a.wav", "audio/wav"),
+			},
+		)
 		check(refused(err).StatusCode == 400 && strings.Contains(refused(err).Message, "by its content"), "%v", err)
 	},
 	"G49": func() {
-		res := must(sdk.Audio.Speech.New(ctx, openai.AudioSpeechNewParams{Model: model("voice"), Input: "one two three", Voice: openai.AudioSpeechNewParamsVoiceUnion{OfString: openai.String("alloy")}}))
+		res := must(
+			sdk.Audio.Speech.New(
+				ctx,
+				openai.AudioSpeechNewParams{
+					Model: model("voice"),
+					Input: "one two three",
+					Voice: openai.AudioSpeechNewParamsVoiceUnion{OfString: openai.String("alloy")},
+				},
+			),
+		)
 		defer res.Body.Close()
 		b := must(io.ReadAll(res.Body))
 		check(string(b) == "one two three" && res.Header.Get("Content-Type") == "audio/mpeg", "%s", b)
@@ -260,6 +384,8 @@ var cases = map[string]func(){
 
 // recording is two seconds of sound at 4 kHz, as WAV.
 func recording() []byte {
-	b := []byte("RIFF\xa4\x3e\x00\x00WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00\xa0\x0f\x00\x00\x40\x1f\x00\x00\x02\x00\x10\x00data\x80\x3e\x00\x00")
+	b := []byte(
+		"RIFF\xa4\x3e\x00\x00WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00\xa0\x0f\x00\x00\x40\x1f\x00\x00\x02\x00\x10\x00data\x80\x3e\x00\x00",
+	)
 	return append(b, bytes.Repeat([]byte{0, 0x40}, 8000)...)
 }

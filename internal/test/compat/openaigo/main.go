@@ -78,7 +78,10 @@ func main() {
 }
 
 func open(options ...option.RequestOption) openai.Client {
-	return openai.NewClient(append([]option.RequestOption{option.WithBaseURL(base), option.WithAPIKey(key), option.WithMaxRetries(0)}, options...)...)
+	return openai.NewClient(
+		append(
+			[]option.RequestOption{option.WithBaseURL(base), option.WithAPIKey(key), option.WithMaxRetries(0)},
+			options...)...)
 }
 
 // model is the name of a model whose upstream plays the scenario, for this
@@ -88,7 +91,10 @@ func model(scenario string) string { return client + "/" + scenario }
 func ask(scenario string) openai.ChatCompletionNewParams { return say(scenario, "Hi") }
 
 func say(scenario, text string) openai.ChatCompletionNewParams {
-	return openai.ChatCompletionNewParams{Model: model(scenario), Messages: []openai.ChatCompletionMessageParamUnion{openai.UserMessage(text)}}
+	return openai.ChatCompletionNewParams{
+		Model:    model(scenario),
+		Messages: []openai.ChatCompletionMessageParamUnion{openai.UserMessage(text)},
+	}
 }
 
 // control asks the model behind the server.

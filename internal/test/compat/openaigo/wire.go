@@ -34,7 +34,14 @@ var wire = map[string]func(){
 	"E36": func() {
 		for _, scenario := range []string{"cut", "error-frame", "cut-clean"} {
 			chunks, err := read(ask(scenario))
-			check(err != nil && strings.HasPrefix(contentOf(chunks), "Hello") && strings.Contains(err.Error(), "model's server"), "%s: %q %v", scenario, contentOf(chunks), err)
+			check(
+				err != nil && strings.HasPrefix(contentOf(chunks), "Hello") &&
+					strings.Contains(err.Error(), "model's server"),
+				"%s: %q %v",
+				scenario,
+				contentOf(chunks),
+				err,
+			)
 		}
 	},
 	"E37": func() {
@@ -84,13 +91,20 @@ var wire = map[string]func(){
 		again, _ := strconv.Atoi(refused(err).Response.Header.Get("Retry-After"))
 		check(refused(err).StatusCode == 429 && again >= 1, "%v", err)
 		began := time.Now()
-		must(complete(ask("hello"), slow, option.WithMaxRetries(20), option.WithMiddleware(func(r *http.Request, next option.MiddlewareNext) (*http.Response, error) {
-			res, err := next(r)
-			if err == nil && res.StatusCode == http.StatusTooManyRequests {
-				stream.Close()
-			}
-			return res, err
-		})))
+		must(
+			complete(
+				ask("hello"),
+				slow,
+				option.WithMaxRetries(20),
+				option.WithMiddleware(func(r *http.Request, next option.MiddlewareNext) (*http.Response, error) {
+					res, err := next(r)
+					if err == nil && res.StatusCode == http.StatusTooManyRequests {
+						stream.Close()
+					}
+					return res, err
+				}),
+			),
+		)
 		check(time.Since(began) >= 900*time.Millisecond, "it did not wait")
 	},
 	"F44": func() {
@@ -99,7 +113,14 @@ var wire = map[string]func(){
 		} {
 			var counts []string
 			_, err := complete(ask(scenario), option.WithMaxRetries(2), tries(&counts))
-			check(refused(err).StatusCode == want.status && len(counts) == want.tries && counts[len(counts)-1] == strconv.Itoa(want.tries-1), "%s: %v %v", scenario, err, counts)
+			check(
+				refused(err).StatusCode == want.status && len(counts) == want.tries &&
+					counts[len(counts)-1] == strconv.Itoa(want.tries-1),
+				"%s: %v %v",
+				scenario,
+				err,
+				counts,
+			)
 			check(!strings.Contains(refused(err).RawJSON(), "127.0.0.1"), "it tells an internal address")
 		}
 	},

@@ -1,4 +1,6 @@
-package presswork
+// Package fault defines the errors and warnings that reach users. Each has a code,
+// which is part of the public contract, and a message.
+package fault
 
 import (
 	"errors"
@@ -88,6 +90,7 @@ func Errorf(code Code, format string, args ...any) *Error {
 func (e *Error) WithCause(cause error) *Error {
 	c := *e
 	c.Cause = cause
+
 	return &c
 }
 
@@ -95,6 +98,7 @@ func (e *Error) WithCause(cause error) *Error {
 func (e *Error) WithAfter(after time.Duration) *Error {
 	c := *e
 	c.After = after
+
 	return &c
 }
 
@@ -102,6 +106,7 @@ func (e *Error) WithAfter(after time.Duration) *Error {
 func (e *Error) WithParam(param string) *Error {
 	c := *e
 	c.Param = param
+
 	return &c
 }
 
@@ -110,6 +115,7 @@ func (e *Error) Error() string {
 	if e.Cause != nil {
 		return fmt.Sprintf("%s: %s (%v)", e.Code, e.Message, e.Cause)
 	}
+
 	return fmt.Sprintf("%s: %s", e.Code, e.Message)
 }
 
@@ -126,9 +132,11 @@ func AsError(err error) *Error {
 	if err == nil {
 		return nil
 	}
+
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e
 	}
+
 	return &Error{Code: Internal, Message: "internal error", Cause: err}
 }
 
@@ -137,5 +145,6 @@ func CodeOf(err error) Code {
 	if e := AsError(err); e != nil {
 		return e.Code
 	}
+
 	return ""
 }
