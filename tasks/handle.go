@@ -235,15 +235,13 @@ func (s *Server) beginArgv(nonce string) (argv []any, begun func(id string, answ
 	}
 	drops := s.completion.Drops()
 
-	return []any{
-			stamp(s.clock.now()),
-			nonce,
-			s.name,
-			" " + strings.Join(kinds, " ") + " ",
-		}, func(id string, answer []any) {
-			s.completion.Keep(id, drops)
-			s.begun.Store(id, answer)
-		}
+	argv = []any{stamp(s.clock.now()), nonce, s.name, " " + strings.Join(kinds, " ") + " "}
+	begun = func(id string, answer []any) {
+		s.completion.Keep(id, drops)
+		s.begun.Store(id, answer)
+	}
+
+	return argv, begun
 }
 
 // begin begins an attempt, or finds the one that its dequeue has begun. A drop that is left over
