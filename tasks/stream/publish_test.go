@@ -68,27 +68,3 @@ func TestFramesArePublishedToEveryNodeThatWaits(t *testing.T) {
 		}
 	}
 }
-
-// TestANodeOfVersion01IsPublishedTo has a call made as such a node makes it.
-func TestANodeOfVersion01IsPublishedTo(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	a := b.call(t, stream.Call{Body: []byte(`"text"`)})
-	b.client.Stop() // it would renew what such a node has not
-
-	if err := b.rdb.HDel(t.Context(), stream.CallKey(a.ID), "to").Err(); err != nil {
-		t.Fatal(err)
-	}
-
-	sub := b.rdb.Subscribe(t.Context(), stream.FramesKey(a.ID))
-	defer sub.Close()
-
-	if _, err := sub.Receive(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	b.serve(t, echo)
-
-	if m := wait.Receive(t, "a message", sub.Channel()); m.Payload != "1 1 \"text\"\n" {
-		t.Errorf("published %q", m.Payload)
-	}
-}

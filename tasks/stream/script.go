@@ -36,12 +36,11 @@ func runAll(ctx context.Context, rdb redis.UniversalClient, s *redis.Script, fil
 }
 
 // listening begins the scripts by which a client waits for a call: what is written to it is
-// published on the channels in "to". Where there is none nodes of version 0.1 wait, which
-// listen to the channel with the name of the call's frames.
+// published on the channels in "to".
 const listening = `
 local function listen(call, channel)
   local to = redis.call('HGET', call, 'to')
-  if to and not string.find(to, channel, 1, true) then redis.call('HSET', call, 'to', to .. ' ' .. channel) end
+  if not string.find(to, channel, 1, true) then redis.call('HSET', call, 'to', to .. ' ' .. channel) end
 end
 `
 
@@ -82,9 +81,8 @@ end
 // "1" when those who wait may not be counted, the waiter for whom the task was made. A call
 // that was made again has another task.
 // Answers why not ("gone", "over", "left"), or "", attempt, frames so far, call,
-// memory, the channels of those who wait ("" for nodes of version 0.1), the time in µs, and
-// that at which the call was made. A call that all its callers have left is forgotten, so
-// that a retry makes it again.
+// memory, the channels of those who wait, the time in µs, and that at which the call was
+// made. A call that all its callers have left is forgotten, so that a retry makes it again.
 var beginCallScript = redis.NewScript(volatileNow + `
 local f = redis.call('HMGET', KEYS[1], 'call', 'state', 'seq', 'fence', 'run', 'memory', 'alive', 'to', 'by', 'made')
 if not f[1] or f[9] ~= ARGV[3] and f[9] ~= 'restored' then return {'gone'} end
@@ -99,7 +97,7 @@ if f[4] ~= ARGV[1] then
   redis.call('HSET', KEYS[1], 'fence', ARGV[1])
 end
 if f[7] then redis.call('HSET', KEYS[1], 'alive', now) end
-return {'', tostring(run), f[3] or '0', f[1], f[6], f[8] or '', string.format('%d%06d', t[1], t[2]), f[10] or ''}
+return {'', tostring(run), f[3] or '0', f[1], f[6], f[8], string.format('%d%06d', t[1], t[2]), f[10] or ''}
 `)
 
 // publishing begins the scripts that write to answers. tell takes note of what is to be
@@ -107,12 +105,7 @@ return {'', tostring(run), f[3] or '0', f[1], f[6], f[8] or '', string.format('%
 // that are waited for in the same place, because a message costs more than what is in it.
 const publishing = `
 local told = {}
-local function tell(call, frames, to, entry, data)
-  if not to or to == '' then
-    if data then entry = entry .. ' ' .. data end
-    redis.call('PUBLISH', frames, entry)
-    return
-  end
+local function tell(call, to, entry, data)
   local list = told[to]
   if not list then
     list = {}
@@ -155,8 +148,8 @@ local function append(call, frames, waiters, fence, number, data, last)
   elseif number == '1' then
     redis.call('PEXPIRE', frames, redis.call('PTTL', call))
   end
-  if #data > most then tell(call, frames, f[5], 'look')
-  else tell(call, frames, f[5], number .. ' ' .. last, data) end
+  if #data > most then tell(call, f[5], 'look')
+  else tell(call, f[5], number .. ' ' .. last, data) end
   return 1
 end
 local answers = {}
@@ -180,8 +173,8 @@ var restoreScript = redis.NewScript(volatileNow + publishing + `
 local f = redis.call('HMGET', KEYS[1], 'fence', 'run')
 if f[1] and f[1] ~= ARGV[1] and tonumber(f[2]) >= tonumber(ARGV[2]) then return 0 end
 redis.call('HDEL', KEYS[1], 'state', 'call')
-redis.call('HSET', KEYS[1], 'by', 'restored', 'fence', ARGV[1], 'run', ARGV[2], 'memory', ARGV[3], 'seq', ARGV[6], 'alive', now)
-if ARGV[7] ~= '' then redis.call('HSET', KEYS[1], 'to', ARGV[7]) end
+redis.call('HSET', KEYS[1], 'by', 'restored', 'fence', ARGV[1], 'run', ARGV[2], 'memory', ARGV[3], 'seq', ARGV[6],
+  'alive', now, 'to', ARGV[7])
 redis.call('ZADD', KEYS[3], now + tonumber(ARGV[5]), 'restored')
 redis.call('DEL', KEYS[2])
 local first = tonumber(ARGV[6]) - (#ARGV - 7) + 1
@@ -189,7 +182,7 @@ for i = 8, #ARGV do
   redis.call('XADD', KEYS[2], (first + i - 8) .. '-0', 'd', ARGV[i], 'l', '0')
 end
 for i = 1, 3 do redis.call('PEXPIRE', KEYS[i], ARGV[4]) end
-tell(KEYS[1], KEYS[2], ARGV[7], 'look', '')
+tell(KEYS[1], ARGV[7], 'look')
 publish()
 return 1
 `)
@@ -276,7 +269,7 @@ redis.call('XADD', KEYS[2], seq .. '-0', 'd', ARGV[1], 'l', '` + string(condemne
 redis.call('HSET', KEYS[1], 'seq', seq, 'state', 'over', 'fence', 'condemned')
 redis.call('HDEL', KEYS[1], 'call')
 for _, key in ipairs(KEYS) do redis.call('PEXPIRE', key, f[4] or ` + strconv.FormatInt(callMemory.Milliseconds(), 10) + `) end
-tell(KEYS[1], KEYS[2], f[5], seq .. ' ` + string(condemned) + `', ARGV[1])
+tell(KEYS[1], f[5], seq .. ' ` + string(condemned) + `', ARGV[1])
 publish()
 return 1
 `)
