@@ -27,7 +27,10 @@ func TestAServiceIsAwaitedForAWhile(t *testing.T) {
 
 			return false, nil
 		}, 10 * time.Second, ""},
-		"it refuses": {func(context.Context, time.Duration) (bool, error) { return true, down }, 0, "REDIS_URL: connection refused"},
+		"it refuses": {
+			func(context.Context, time.Duration) (bool, error) { return true, down },
+			0, "REDIS_URL: connection refused",
+		},
 		"it stays away": {func(ctx context.Context, since time.Duration) (bool, error) {
 			if since+startRetry < startPatience {
 				return false, down

@@ -25,12 +25,17 @@ func TestOwnAddressesAreHostAndPortWhateverTheSettingsForm(t *testing.T) {
 			[]string{"127.0.0.1:8000", "127.0.0.1:9090"},
 		},
 		{
-			config.Config{APIHost: "::1", APIPort: 0, WorkerAddr: ":9090", S3Endpoint: "s3.amazonaws.com", S3UseTLS: true},
+			config.Config{
+				APIHost: "::1", APIPort: 0, WorkerAddr: ":9090", S3Endpoint: "s3.amazonaws.com", S3UseTLS: true,
+			},
 			"redis://u:p@h1/0",
 			[]string{"h1:6379", ":9090", "s3.amazonaws.com:443"},
 		},
 		{
-			config.Config{APIPort: 0, WorkerAddr: "127.0.0.1:0", S3Endpoint: "http://minio:9000", S3PublicEndpoint: "https://files.example"},
+			config.Config{
+				APIPort: 0, WorkerAddr: "127.0.0.1:0",
+				S3Endpoint: "http://minio:9000", S3PublicEndpoint: "https://files.example",
+			},
 			"redis://h1:1,redis://h2",
 			[]string{"h1:1", "h2:6379", "minio:9000", "files.example:443"},
 		},
@@ -40,7 +45,10 @@ func TestOwnAddressesAreHostAndPortWhateverTheSettingsForm(t *testing.T) {
 			[]string{"[::1]:6379", "[::1]:80"},
 		},
 		{
-			config.Config{WorkerAddr: "127.0.0.1:0", SearXNGURL: "http://ann:hush@searx:8888/search", SearchURL: "https://find.example?q={query}"},
+			config.Config{
+				WorkerAddr: "127.0.0.1:0",
+				SearXNGURL: "http://ann:hush@searx:8888/search", SearchURL: "https://find.example?q={query}",
+			},
 			"unix:///s",
 			[]string{"searx:8888", "find.example:443"},
 		},
@@ -60,7 +68,8 @@ func TestUpstreamsOfModelsAreOwnServices(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "models.yaml")
 
-	text := "models: [{id: m, upstreams: [{base_url: 'http://10.0.0.7:11434/v1'}, {base_url: 'https://models.example/v1'}]}]"
+	text := "models: [{id: m, upstreams: " +
+		"[{base_url: 'http://10.0.0.7:11434/v1'}, {base_url: 'https://models.example/v1'}]}]"
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}

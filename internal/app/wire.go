@@ -167,24 +167,24 @@ func New(ctx context.Context, o Options) (_ *App, err error) {
 	}
 
 	// The worker.
-	var taker *tasks.Server
+	var taskServer *tasks.Server
 	var diagrams *diagram.Renderer // nil without a browser
 
 	if roles.Worker {
 		workerLog := log.With("component", "worker")
 
-		if taker, err = tasks.NewServer(redisURL, taskOptions); err != nil {
+		if taskServer, err = tasks.NewServer(redisURL, taskOptions); err != nil {
 			return nil, err
 		}
 		checks = append(checks, ready.Check{Name: "tasks", Probe: func(ctx context.Context) (map[string]any, error) {
-			return nil, taker.Progress(ctx)
+			return nil, taskServer.Progress(ctx)
 		}})
 
 		webhooks, err := newWebhooks(ctx, o, queue, outbound, metrics)
 		if err != nil {
 			return nil, err
 		}
-		tasks.HandlePlain(taker, tasks.DeliverWebhook, webhooks.Deliver)
+		tasks.HandlePlain(taskServer, tasks.DeliverWebhook, webhooks.Deliver)
 
 		completions := worker.NewCompletions(worker.CompletionOptions{
 			Gateway: newGateway(o, models.Current, outbound,
@@ -194,7 +194,7 @@ func New(ctx context.Context, o Options) (_ *App, err error) {
 			Meter: ledger, Store: store, Keeper: keeper,
 			Metrics: metrics, Tracer: tracer, Log: log.With("component", "inference"),
 		})
-		tasks.HandleCalls(taker, completions.Complete)
+		tasks.HandleCalls(taskServer, completions.Complete)
 
 		if takes(cfg, tasks.Text) {
 			var model *recommend.Model
@@ -205,7 +205,7 @@ func New(ctx context.Context, o Options) (_ *App, err error) {
 				Store: store, Keeper: keeper, Themes: catalogue, Recommender: newRecommender(model),
 				Retention: keep, Tracer: tracer, Log: workerLog,
 			})
-			tasks.Handle(taker, tasks.ChooseTheme, chooser.Choose)
+			tasks.Handle(taskServer, tasks.ChooseTheme, chooser.Choose)
 		}
 
 		if takes(cfg, tasks.Audio) {
@@ -218,7 +218,7 @@ func New(ctx context.Context, o Options) (_ *App, err error) {
 				Recordings: newRecordings(ctx, cfg, log), Download: download.Download,
 				Metrics: metrics, Tracer: tracer, Log: log.With("component", "audio"),
 			})
-			tasks.Handle(taker, tasks.TranscribeAudio, transcriber.Transcribe)
+			tasks.Handle(taskServer, tasks.TranscribeAudio, transcriber.Transcribe)
 		}
 
 		var exporter *chromium.Exporter // nil without a browser
@@ -232,7 +232,7 @@ func New(ctx context.Context, o Options) (_ *App, err error) {
 			checks = append(checks, browserCheck(browser), exporterCheck(exporter))
 			metrics.MustRegister(worker.BrowserMetrics(browser.Stats))
 			metrics.MustRegister(worker.ExporterMetrics(exporter.Stats, exporter.Refusals))
-			metrics.MustRegister(worker.SlotMetrics(taker.Slots)...)
+			metrics.MustRegister(worker.SlotMetrics(taskServer.Slots)...)
 			browserStats = map[string]func() chromium.Stats{
 				worker.ForDocuments: browser.Stats, worker.ForPages: exporter.Stats,
 			}
@@ -244,12 +244,12 @@ func New(ctx context.Context, o Options) (_ *App, err error) {
 				SharedRenders: cfg.RenderCacheShared, RenderTimeout: cfg.RenderTimeout, Retention: keep,
 				Metrics: metrics, Tracer: tracer, Log: workerLog,
 			})
-			tasks.Handle(taker, tasks.ConvertPDF, printer.Convert)
-			tasks.Handle(taker, tasks.ExportPage, printer.Export)
-			tasks.HandlePlain(taker, tasks.RenderPreview, printer.Preview)
-			tasks.HandlePlain(taker, tasks.DrawDiagrams, printer.Draw)
+			tasks.Handle(taskServer, tasks.ConvertPDF, printer.Convert)
+			tasks.Handle(taskServer, tasks.ExportPage, printer.Export)
+			tasks.HandlePlain(taskServer, tasks.RenderPreview, printer.Preview)
+			tasks.HandlePlain(taskServer, tasks.DrawDiagrams, printer.Draw)
 		}
-		taker.Report(worker.Vitals(o.Version, browserStats))
+		taskServer.Report(worker.Vitals(o.Version, browserStats))
 
 		if takes(cfg, tasks.Tools) {
 			builtin, err := startTools(ctx, o, outbound, exporter, life)
@@ -259,7 +259,7 @@ func New(ctx context.Context, o Options) (_ *App, err error) {
 			tools := worker.NewTools(worker.ToolsOptions{
 				Tools: builtin, Store: store, Metrics: metrics, Tracer: tracer, Log: log.With("component", "tools"),
 			})
-			tasks.HandleTools(taker, tools.Offer, tools.Serve)
+			tasks.HandleTools(taskServer, tools.Offer, tools.Serve)
 		}
 	}
 
@@ -268,7 +268,7 @@ func New(ctx context.Context, o Options) (_ *App, err error) {
 			Addr: cfg.WorkerAddr, Checks: checks, Metrics: metrics, Log: log.With("component", "ops"),
 		})
 
-		return &App{options: o, life: life, worker: taker, ops: ops}, nil
+		return &App{options: o, life: life, worker: taskServer, ops: ops}, nil
 	}
 
 	// The API.
@@ -283,7 +283,7 @@ func New(ctx context.Context, o Options) (_ *App, err error) {
 		model = recommend.Queue(queue, cfg.AnalysisModel)
 	}
 
-	server, err := api.New(api.Options{
+	apiServer, err := api.New(api.Options{
 		Addr:          net.JoinHostPort(cfg.APIHost, strconv.Itoa(cfg.APIPort)),
 		TLSCert:       cfg.APITLSCert,
 		TLSKey:        cfg.APITLSKey,
@@ -326,5 +326,5 @@ func New(ctx context.Context, o Options) (_ *App, err error) {
 		return nil, UsageError{err}
 	}
 
-	return &App{options: o, life: life, worker: taker, api: server}, nil
+	return &App{options: o, life: life, worker: taskServer, api: apiServer}, nil
 }

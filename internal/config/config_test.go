@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -24,8 +25,7 @@ func TestDefaultsAreTheContracts(t *testing.T) {
 	}
 
 	if c.APIHost != "127.0.0.1" || c.APIPort != 8000 || c.RenderTimeout != 2*time.Minute ||
-		c.MaxContentBytes != 10<<20 ||
-		c.CacheMaxSizeGB != 2 {
+		c.MaxContentBytes != 10<<20 || c.CacheMaxSizeGB != 2 {
 		t.Errorf("got %+v", c)
 	}
 }
@@ -44,20 +44,26 @@ func TestWrongValuesNameVariableValueAndWhatIsAllowed(t *testing.T) {
 		env  map[string]string
 		says []string
 	}{
-		"number":     {map[string]string{"API_PORT": "eighty"}, []string{`API_PORT="eighty"`, "0 to 65535"}},
-		"range":      {map[string]string{"API_PORT": "70000"}, []string{"0 to 65535"}},
-		"not NaN":    {map[string]string{"CACHE_MAX_SIZE_GB": "NaN"}, []string{"CACHE_MAX_SIZE_GB"}},
-		"bool":       {map[string]string{"DEBUG": "maybe"}, []string{"true, false"}},
-		"duration":   {map[string]string{"RENDER_TIMEOUT": "90"}, []string{"RENDER_TIMEOUT", "unit"}},
-		"word":       {map[string]string{"LOG_FORMAT": "xml"}, []string{"auto, text, json"}},
-		"list":       {map[string]string{"WORKER_QUEUES": "render,bogus"}, []string{"render, export"}},
-		"cidr":       {map[string]string{"TRUSTED_PROXIES": "10.0.0.0/8,x"}, []string{`"x"`}},
-		"origin":     {map[string]string{"ALLOWED_ORIGINS": "app.example"}, []string{"scheme://host"}},
-		"url":        {map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "*"}, []string{"http(s)://host"}},
-		"blank":      {map[string]string{"API_KEY": " , "}, []string{"API_KEY", "blank"}},
-		"tls":        {map[string]string{"API_TLS_CERT": "c.pem"}, []string{"API_TLS_KEY"}},
-		"s3":         {map[string]string{"S3_ENDPOINT": "h:1", "S3_BUCKET": "b", "S3_ACCESS_KEY": "k"}, []string{"S3_SECRET_KEY"}},
-		"records":    {map[string]string{"RECORD_RETENTION_DAYS": "29"}, []string{"RECORD_RETENTION_DAYS", "29", "CACHE_RETENTION_DAYS"}},
+		"number":   {map[string]string{"API_PORT": "eighty"}, []string{`API_PORT="eighty"`, "0 to 65535"}},
+		"range":    {map[string]string{"API_PORT": "70000"}, []string{"0 to 65535"}},
+		"not NaN":  {map[string]string{"CACHE_MAX_SIZE_GB": "NaN"}, []string{"CACHE_MAX_SIZE_GB"}},
+		"bool":     {map[string]string{"DEBUG": "maybe"}, []string{"true, false"}},
+		"duration": {map[string]string{"RENDER_TIMEOUT": "90"}, []string{"RENDER_TIMEOUT", "unit"}},
+		"word":     {map[string]string{"LOG_FORMAT": "xml"}, []string{"auto, text, json"}},
+		"list":     {map[string]string{"WORKER_QUEUES": "render,bogus"}, []string{"render, export"}},
+		"cidr":     {map[string]string{"TRUSTED_PROXIES": "10.0.0.0/8,x"}, []string{`"x"`}},
+		"origin":   {map[string]string{"ALLOWED_ORIGINS": "app.example"}, []string{"scheme://host"}},
+		"url":      {map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "*"}, []string{"http(s)://host"}},
+		"blank":    {map[string]string{"API_KEY": " , "}, []string{"API_KEY", "blank"}},
+		"tls":      {map[string]string{"API_TLS_CERT": "c.pem"}, []string{"API_TLS_KEY"}},
+		"s3": {
+			map[string]string{"S3_ENDPOINT": "h:1", "S3_BUCKET": "b", "S3_ACCESS_KEY": "k"},
+			[]string{"S3_SECRET_KEY"},
+		},
+		"records": {
+			map[string]string{"RECORD_RETENTION_DAYS": "29"},
+			[]string{"RECORD_RETENTION_DAYS", "29", "CACHE_RETENTION_DAYS"},
+		},
 		"both":       {map[string]string{"API_KEY": "hush", "API_KEY_FILE": "f"}, []string{"API_KEY_FILE"}},
 		"no file":    {map[string]string{"API_KEY_FILE": "/does/not/exist"}, []string{"API_KEY_FILE"}},
 		"empty file": {map[string]string{"API_KEY_FILE": empty}, []string{"API_KEY_FILE", empty, "is empty"}},
@@ -130,27 +136,40 @@ func TestDocumentationIsPrintedFromTheCode(t *testing.T) {
 	}
 }
 
-// Whatever a variable holds, it is taken, or refused with its name and, unless it is
-// a secret, its value.
+// FuzzSettings fails when an error does not name its variable, or shows a secret.
 func FuzzSettings(f *testing.F) {
 	settings := config.Config{}.Settings()
 	for i := range settings {
 		f.Add(uint(i), "1e309")
 	}
 
-	for _, seed := range []string{"-1", "9223372036854775808", "NaN", "90s", "1h99999999999s", "0x10", " , ,", "http://[::1", "*,https://a,null", "10.0.0.0/33", "::1%lo", "a\x00b", ":"} {
+	for _, seed := range []string{
+		"-1", "9223372036854775808", "NaN", "90s", "1h99999999999s", "0x10", " , ,", "http://[::1", "*,https://a,null",
+		"10.0.0.0/33", "::1%lo", "a\x00b", ":",
+	} {
 		f.Add(uint(len(seed)), seed)
 	}
 	f.Fuzz(func(t *testing.T, which uint, value string) {
 		setting := settings[which%uint(len(settings))]
-		if _, err := config.Load(
-			env(map[string]string{setting.Name: value}),
-		); err != nil &&
-			!strings.Contains(err.Error(), setting.Name) {
+		_, err := config.Load(env(map[string]string{setting.Name: value}))
+
+		switch {
+		case err == nil:
+		case !strings.Contains(err.Error(), setting.Name):
 			t.Errorf("%s=%q: %v", setting.Name, value, err)
-		} else if err != nil && setting.Secret && len(value) > 20 &&
-			strings.Contains(err.Error(), value) {
+		case setting.Secret && len(value) > 20 && strings.Contains(err.Error(), value):
 			t.Errorf("%s is secret: %v", setting.Name, err)
 		}
 	})
+}
+
+func TestEveryFieldIsASetting(t *testing.T) {
+	t.Parallel()
+
+	if fields, settings := reflect.TypeFor[config.Config]().NumField(),
+		len(
+			config.Config{}.Settings(),
+		); fields != settings {
+		t.Errorf("%d fields and %d settings", fields, settings)
+	}
 }

@@ -12,46 +12,39 @@ import (
 type Setting struct {
 	Name    string `json:"name"`
 	Default string `json:"default"`
-	// Value is the present value; a secret shows only whether it is set.
+	// Value is the present value; of a secret it says only whether it is set.
 	Value   string `json:"value"`
 	Meaning string `json:"meaning"`
 	Secret  bool   `json:"secret"`
 }
 
-// Settings describes every setting with its value in c, in the order of the
-// struct.
+// Settings describes every setting with its value in c, in the order of the documentation.
 func (c Config) Settings() []Setting {
-	v := reflect.ValueOf(c)
+	list := c.settings()
+	out := make([]Setting, 0, len(list))
 
-	out := make([]Setting, 0, v.NumField())
-	for i := range v.NumField() {
-		tag := v.Type().Field(i).Tag
+	for _, s := range list {
+		value := show(s.field)
 
-		s := Setting{
-			Name:    tag.Get("env"),
-			Default: tag.Get("default"),
-			Meaning: tag.Get("help"),
-			Secret:  tag.Get("secret") != "",
-			Value:   show(v.Field(i)),
-		}
 		switch {
-		case s.Secret && s.Value != "":
-			s.Value = "(set)"
-		case tag.Get("redact") == "url":
-			s.Value = RedactURLs(s.Value)
+		case s.secret && value != "":
+			value = "(set)"
+		case s.redact:
+			value = RedactURLs(value)
 		}
-		out = append(out, s)
+		out = append(out, Setting{Name: s.name, Default: s.def, Value: value, Meaning: s.help, Secret: s.secret})
 	}
 
 	return out
 }
 
-func show(v reflect.Value) string {
-	if list, ok := reflect.TypeAssert[[]string](v); ok {
-		return strings.Join(list, ",")
+// show returns the text of the value that field points to.
+func show(field any) string {
+	if list, ok := field.(*[]string); ok {
+		return strings.Join(*list, ",")
 	}
 
-	return fmt.Sprint(v.Interface())
+	return fmt.Sprint(reflect.ValueOf(field).Elem())
 }
 
 // RedactURLs hides the passwords in a comma list of addresses.
@@ -75,7 +68,8 @@ func WriteMarkdown(w io.Writer) error {
 	var b strings.Builder
 	b.WriteString("# Configuration\n\n" +
 		"Every setting is an environment variable. A wrong value stops the start with one line that names the\n" +
-		"variable, its value and what is allowed. A secret may also be given as `NAME_FILE`, the path of a file that\n" +
+		"variable, its value and what is allowed. A secret may also be given as `NAME_FILE`, the path of a file " +
+		"that\n" +
 		"holds it; the file must not be empty. `presswork config` prints this list with the present values.\n\n" +
 		"This page is printed from the code by `make generate`.\n\n" +
 		"| variable | default | meaning |\n|---|---|---|\n")

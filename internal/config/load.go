@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net"
@@ -18,28 +19,25 @@ import (
 // maxSecretFile is the largest file of a secret, in bytes.
 const maxSecretFile = 64 << 10
 
-// Load reads every setting through getenv and checks it. The error joins one
-// line per wrong variable: its name, its value (unless secret), what is allowed.
+// Load reads every setting through getenv and checks it. The error joins one line for each wrong variable: its name,
+// its value unless it is a secret, and what is allowed.
 func Load(getenv func(string) string) (Config, error) {
 	var c Config
-	v := reflect.ValueOf(&c).Elem()
 	var errs []error
 
-	for i := range v.NumField() {
-		f := v.Type().Field(i)
-
-		raw, err := read(f.Tag, getenv)
+	for _, s := range c.settings() {
+		raw, err := s.read(getenv)
 		if err == nil && raw != "" && blank(raw) {
 			// A key that is blank by mistake must not open the server.
 			err = errors.New("it is blank; leave it unset instead")
 		}
 
 		if raw = strings.TrimSpace(raw); err == nil {
-			err = set(v.Field(i), f.Tag, raw)
+			err = s.set(raw)
 		}
 
 		if err != nil {
-			errs = append(errs, complain(f.Tag, raw, err))
+			errs = append(errs, s.wrong(raw, err))
 		}
 	}
 
@@ -57,18 +55,17 @@ func (c Config) checkTogether() error {
 	}
 
 	if c.RecordRetentionDays != 0 && c.RecordRetentionDays < c.CacheRetentionDays {
-		return fmt.Errorf(
-			"RECORD_RETENTION_DAYS is %d; allowed is 0, or at least the %d of CACHE_RETENTION_DAYS",
-			c.RecordRetentionDays,
-			c.CacheRetentionDays,
-		)
+		return fmt.Errorf("RECORD_RETENTION_DAYS is %d; allowed is 0, or at least the %d of CACHE_RETENTION_DAYS",
+			c.RecordRetentionDays, c.CacheRetentionDays)
 	}
 
 	if c.S3Endpoint == "" {
 		return nil
 	}
 
-	for name, value := range map[string]string{"S3_BUCKET": c.S3Bucket, "S3_ACCESS_KEY": c.S3AccessKey, "S3_SECRET_KEY": c.S3SecretKey} {
+	for name, value := range map[string]string{
+		"S3_BUCKET": c.S3Bucket, "S3_ACCESS_KEY": c.S3AccessKey, "S3_SECRET_KEY": c.S3SecretKey,
+	} {
 		if value == "" {
 			return fmt.Errorf("%s is not set; S3_ENDPOINT needs S3_BUCKET, S3_ACCESS_KEY and S3_SECRET_KEY", name)
 		}
@@ -80,50 +77,48 @@ func (c Config) checkTogether() error {
 // blank reports whether a value holds nothing but spaces, line ends and commas.
 func blank(raw string) bool { return strings.Trim(raw, ", \t\r\n") == "" }
 
-// read returns the text of a setting: its variable, the file that NAME_FILE names, or the
-// default. A file that is named must hold a value.
-func read(tag reflect.StructTag, getenv func(string) string) (string, error) {
-	name := tag.Get("env")
-	raw := getenv(name)
+// read returns the text of the setting: its variable, the file that NAME_FILE names, or the default. A file that is
+// named must hold a value.
+func (s setting) read(getenv func(string) string) (string, error) {
+	raw := getenv(s.name)
 
-	path := getenv(name + "_FILE")
-	if tag.Get("secret") == "" || path == "" {
-		if raw == "" {
-			raw = tag.Get("default")
-		}
-
-		return raw, nil
+	path := getenv(s.name + "_FILE")
+	if !s.secret || path == "" {
+		return cmp.Or(raw, s.def), nil
 	}
 
 	if raw != "" {
-		return "", fmt.Errorf("%s and %s_FILE are both set; set one", name, name)
+		return "", fmt.Errorf("%s and %s_FILE are both set; set one", s.name, s.name)
 	}
 
 	b, err := input.ReadFile(path, maxSecretFile)
 	if err != nil {
-		return "", fmt.Errorf("%s_FILE: %w", name, err)
+		return "", fmt.Errorf("%s_FILE: %w", s.name, err)
 	}
 
 	if blank(string(b)) {
-		return "", fmt.Errorf("%s_FILE: %s is empty; write the value into it, or leave %s_FILE unset", name, path, name)
+		return "", fmt.Errorf("%s_FILE: %s is empty; write the value into it, or leave %s_FILE unset",
+			s.name, path, s.name)
 	}
 
 	return string(b), nil
 }
 
-func complain(tag reflect.StructTag, raw string, err error) error {
-	if tag.Get("secret") != "" {
-		return fmt.Errorf("%s: %w", tag.Get("env"), err)
+// wrong returns err with the setting's name and, unless it is a secret, its value.
+func (s setting) wrong(raw string, err error) error {
+	if s.secret {
+		return fmt.Errorf("%s: %w", s.name, err)
 	}
 
-	return fmt.Errorf("%s=%q: %w", tag.Get("env"), raw, err)
+	return fmt.Errorf("%s=%q: %w", s.name, raw, err)
 }
 
-func set(v reflect.Value, tag reflect.StructTag, raw string) error {
-	switch p := v.Addr().Interface().(type) {
+// set writes the value of raw into the field.
+func (s setting) set(raw string) error {
+	switch p := s.field.(type) {
 	case *string:
 		*p = raw
-		return checkWord(tag, raw)
+		return s.checkWord(raw)
 	case *bool:
 		b, err := strconv.ParseBool(raw)
 		if err != nil {
@@ -133,35 +128,32 @@ func set(v reflect.Value, tag reflect.StructTag, raw string) error {
 
 		return nil
 	case *[]string:
-		return setList(p, tag, raw)
+		return s.setList(p, raw)
 	case *time.Duration:
 		d, err := time.ParseDuration(raw)
-		lo, _ := time.ParseDuration(tag.Get("min"))
+		lo, _ := time.ParseDuration(s.min)
 
-		hi, _ := time.ParseDuration(tag.Get("max"))
+		hi, _ := time.ParseDuration(s.max)
 		if err != nil || d < lo || d > hi {
-			return fmt.Errorf(
-				"allowed: a duration from %s to %s, with a unit (90s, 2m)",
-				tag.Get("min"),
-				tag.Get("max"),
-			)
+			return fmt.Errorf("allowed: a duration from %s to %s, with a unit (90s, 2m)", s.min, s.max)
 		}
 		*p = d
 
 		return nil
 	}
 
-	return setNumber(v, tag, raw)
+	return s.setNumber(raw)
 }
 
-func setNumber(v reflect.Value, tag reflect.StructTag, raw string) error {
-	lo, _ := strconv.ParseFloat(tag.Get("min"), 64)
+func (s setting) setNumber(raw string) error {
+	v := reflect.ValueOf(s.field).Elem()
+	lo, _ := strconv.ParseFloat(s.min, 64)
+	hi, _ := strconv.ParseFloat(s.max, 64)
 
-	hi, _ := strconv.ParseFloat(tag.Get("max"), 64)
 	if v.Kind() == reflect.Float64 {
 		f, err := strconv.ParseFloat(raw, 64)
 		if err != nil || !(f >= lo && f <= hi) {
-			return fmt.Errorf("allowed: a number from %s to %s", tag.Get("min"), tag.Get("max"))
+			return fmt.Errorf("allowed: a number from %s to %s", s.min, s.max)
 		}
 		v.SetFloat(f)
 
@@ -170,20 +162,20 @@ func setNumber(v reflect.Value, tag reflect.StructTag, raw string) error {
 
 	n, err := strconv.ParseInt(raw, 10, 64)
 	if err != nil || float64(n) < lo || float64(n) > hi {
-		return fmt.Errorf("allowed: a whole number from %s to %s", tag.Get("min"), tag.Get("max"))
+		return fmt.Errorf("allowed: a whole number from %s to %s", s.min, s.max)
 	}
 	v.SetInt(n)
 
 	return nil
 }
 
-func setList(p *[]string, tag reflect.StructTag, raw string) error {
+func (s setting) setList(p *[]string, raw string) error {
 	for part := range strings.SplitSeq(raw, ",") {
 		if part = strings.TrimSpace(part); part == "" {
 			continue
 		}
 
-		if err := checkWord(tag, part); err != nil {
+		if err := s.checkWord(part); err != nil {
 			return err
 		}
 		*p = append(*p, part)
@@ -192,16 +184,16 @@ func setList(p *[]string, tag reflect.StructTag, raw string) error {
 	return nil
 }
 
-func checkWord(tag reflect.StructTag, word string) error {
-	if allowed := tag.Get("allowed"); allowed != "" && !slices.Contains(strings.Split(allowed, ","), word) {
-		return fmt.Errorf("allowed: %s", strings.ReplaceAll(allowed, ",", ", "))
+func (s setting) checkWord(word string) error {
+	if s.allowed != "" && !slices.Contains(strings.Split(s.allowed, ","), word) {
+		return fmt.Errorf("allowed: %s", strings.ReplaceAll(s.allowed, ",", ", "))
 	}
 
 	if word == "" {
 		return nil
 	}
 
-	switch tag.Get("check") {
+	switch s.check {
 	case "cidr":
 		if _, err := netip.ParsePrefix(word); err != nil {
 			if _, err := netip.ParseAddr(word); err != nil {
@@ -217,10 +209,8 @@ func checkWord(tag reflect.StructTag, word string) error {
 			return errors.New("allowed: up to 32 of a to z, 0 to 9 and _")
 		}
 	case "url":
-		if u, err := url.Parse(
-			word,
-		); err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") ||
-			strings.HasSuffix(word, "/") {
+		u, err := url.Parse(word)
+		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || strings.HasSuffix(word, "/") {
 			return errors.New("allowed: http(s)://host[:port][/path], without a slash at its end")
 		}
 	case "origin":
