@@ -23,26 +23,16 @@ type preferenceFlags struct{ mood, docType string }
 
 func addPreferenceFlags(cmd *cobra.Command, s *preferenceFlags) {
 	f := cmd.Flags()
-	f.StringVar(
-		&s.mood,
-		"mood",
-		"",
-		"`MOOD` the theme should have: a tone (calm, dark, festive …), creative, elegant or serious",
-	)
-	f.StringVar(
-		&s.docType,
-		"doc-type",
-		"",
-		"what the document is: a `TYPE` (report, letter, recipe …) or a family (business, creative …)",
-	)
+	f.StringVar(&s.mood, "mood", "",
+		"`MOOD` the theme should have: a tone (calm, dark, festive …), creative, elegant or serious")
+	f.StringVar(&s.docType, "doc-type", "",
+		"what the document is: a `TYPE` (report, letter, recipe …) or a family (business, creative …)")
 	complete(cmd, "mood", cobra.FixedCompletions(recommend.Moods(), cobra.ShellCompDirectiveNoFileComp))
 	complete(
 		cmd,
 		"doc-type",
-		cobra.FixedCompletions(
-			append(analysis.DocumentTypes(), analysis.DocumentFamilies()...),
-			cobra.ShellCompDirectiveNoFileComp,
-		),
+		cobra.FixedCompletions(append(analysis.DocumentTypes(), analysis.DocumentFamilies()...),
+			cobra.ShellCompDirectiveNoFileComp),
 	)
 }
 
@@ -54,18 +44,10 @@ type readerFlags struct{ model, url string }
 
 func addReaderFlags(cmd *cobra.Command, r *readerFlags) {
 	f := cmd.Flags()
-	f.StringVar(
-		&r.model,
-		"analysis-model",
-		"",
-		"`MODEL` that reads the document in the analyser's place; it is sent the text",
-	)
-	f.StringVar(
-		&r.url,
-		"analysis-url",
-		ownCompletions,
-		"OpenAI-compatible `ADDRESS` of that model; PRESSWORK_API_KEY is its key",
-	)
+	f.StringVar(&r.model, "analysis-model", "",
+		"`MODEL` that reads the document in the analyser's place; it is sent the text")
+	f.StringVar(&r.url, "analysis-url", ownCompletions,
+		"OpenAI-compatible `ADDRESS` of that model; PRESSWORK_API_KEY is its key")
 }
 
 // open makes the model; nil without one.

@@ -54,15 +54,13 @@ func TestAnalyzeSaysWhatADocumentIs(t *testing.T) {
 	}
 
 	if a.Recommendation.Primary == "" || len(a.Recommendation.Alternatives) != 2 ||
-		len(a.Recommendation.Reasons) == 0 ||
-		a.DocumentType == "" {
+		len(a.Recommendation.Reasons) == 0 || a.DocumentType == "" {
 		t.Errorf("%+v", a)
 	}
 
 	got = askIn(t, env, "analyze", path, "--doc-type", "business", "--mood=Calm")
 	if got.code != 0 || !strings.Contains(got.stdout, "because") ||
-		!strings.Contains(got.stdout, "the mood asked for is calm") ||
-		strings.Contains(got.stdout, "\x1b") {
+		!strings.Contains(got.stdout, "the mood asked for is calm") || strings.Contains(got.stdout, "\x1b") {
 		t.Errorf("%+v", got)
 	}
 	var stdout bytes.Buffer
@@ -164,8 +162,7 @@ func TestMD2PDFChoosesAThemeAndSaysWhy(t *testing.T) {
 	}
 
 	if got.code != 0 || len(lines) != 2 || lines[0].Analysis == nil ||
-		lines[0].Theme != lines[0].Analysis.Recommendation.Primary ||
-		lines[1].Analysis != nil ||
+		lines[0].Theme != lines[0].Analysis.Recommendation.Primary || lines[1].Analysis != nil ||
 		lines[1].Theme != "dracula" {
 		t.Errorf("%+v", got)
 	}
@@ -206,8 +203,7 @@ func TestCacheCommandsSeeWhatConversionsLeft(t *testing.T) {
 
 		s := stats()
 		if s.Backend != backend || s.HitRate != 0.5 || s.Kinds["analysis"]["entries"] != 1 ||
-			s.Kinds["theme"]["hits"] != 1 ||
-			!strings.HasPrefix(s.Path, env["HOME"]) {
+			s.Kinds["theme"]["hits"] != 1 || !strings.HasPrefix(s.Path, env["HOME"]) {
 			t.Errorf("%+v", s)
 		}
 
@@ -266,12 +262,7 @@ func TestACacheThatCannotBeUsedCostsNoConversion(t *testing.T) {
 	}
 
 	env := home(t, map[string]string{"PRESSWORK_CACHE_PATH": filepath.Join(dir, "file")})
-	if got := askIn(
-		t,
-		env,
-		"cache",
-		"clear",
-	); got.code != exitFailed ||
+	if got := askIn(t, env, "cache", "clear"); got.code != exitFailed ||
 		!strings.Contains(got.stderr, "not a directory") {
 		t.Errorf("%+v", got)
 	}
@@ -283,17 +274,8 @@ func TestEachRunIsNotedUnlessTelemetryIsOff(t *testing.T) {
 	dir := folder(t, map[string]string{"secret-name.md": minutes, "bad.md": ""})
 	runLog := filepath.Join(env["HOME"], ".local", "state", "presswork", "telemetry.jsonl")
 	convert := func() said {
-		return askIn(
-			t,
-			env,
-			"md2pdf",
-			"--html",
-			"--ai-theme",
-			filepath.Join(dir, "secret-name.md"),
-			filepath.Join(dir, "bad.md"),
-			"-o",
-			filepath.Join(dir, "out"),
-		)
+		return askIn(t, env, "md2pdf", "--html", "--ai-theme", filepath.Join(dir, "secret-name.md"),
+			filepath.Join(dir, "bad.md"), "-o", filepath.Join(dir, "out"))
 	}
 	env["PRESSWORK_TELEMETRY"] = "off"
 	convert()
@@ -315,44 +297,24 @@ func TestEachRunIsNotedUnlessTelemetryIsOff(t *testing.T) {
 		Runs, Documents, Failures int
 		HitRate                   float64 `json:"hit_rate"`
 	}
-	if err := json.Unmarshal(
-		[]byte(got.stdout),
-		&report,
-	); err != nil || report.Runs != 2 || report.Documents != 4 || report.Failures != 2 ||
+	if err := json.Unmarshal([]byte(got.stdout),
+		&report); err != nil || report.Runs != 2 || report.Documents != 4 || report.Failures != 2 ||
 		report.HitRate <= 0 {
 		t.Errorf("%v: %+v", err, got)
 	}
 
-	if got := askIn(
-		t,
-		env,
-		"telemetry",
-		"report",
-	); !strings.Contains(got.stdout, "2 runs, 4 documents, 2 failed") ||
+	if got := askIn(t, env, "telemetry", "report"); !strings.Contains(got.stdout, "2 runs, 4 documents, 2 failed") ||
 		!strings.Contains(got.stdout, "total_ms") {
 		t.Errorf("%+v", got)
 	}
 
-	if got := askIn(
-		t,
-		env,
-		"telemetry",
-		"visualize",
-		"--metric=bytes",
-	); got.code != 0 ||
+	if got := askIn(t, env, "telemetry", "visualize", "--metric=bytes"); got.code != 0 ||
 		!strings.Contains(got.stdout, "Bytes written per run (bytes), 2 runs") {
 		t.Errorf("%+v", got)
 	}
 
 	chart := filepath.Join(dir, "chart.svg")
-	if got := askIn(
-		t,
-		env,
-		"telemetry",
-		"visualize",
-		"-o",
-		chart,
-	); got.code != 0 ||
+	if got := askIn(t, env, "telemetry", "visualize", "-o", chart); got.code != 0 ||
 		!strings.HasPrefix(content(t, chart), "<svg ") {
 		t.Errorf("%+v", got)
 	}
@@ -388,14 +350,7 @@ func TestWarmupAndPicturesNeedABrowser(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 
-	if got := askIn(
-		t,
-		env,
-		"telemetry",
-		"visualize",
-		"-o",
-		in("c.png"),
-	); got.code != 0 ||
+	if got := askIn(t, env, "telemetry", "visualize", "-o", in("c.png")); got.code != 0 ||
 		!strings.HasPrefix(content(t, in("c.png")), "\x89PNG") {
 		t.Errorf("%+v", got)
 	}
@@ -449,17 +404,8 @@ func TestAModelReadsWhatIsAnalysed(t *testing.T) {
 		t.Errorf("asked %+v", asked)
 	}
 
-	if again := askIn(
-		t,
-		env,
-		"analyze",
-		path,
-		"--json",
-		"--analysis-model=reading",
-		"--analysis-url",
-		base,
-	); again.stdout != got.stdout ||
-		len(upstream.Requests()) != 1 {
+	if again := askIn(t, env, "analyze", path, "--json", "--analysis-model=reading", "--analysis-url",
+		base); again.stdout != got.stdout || len(upstream.Requests()) != 1 {
 		t.Errorf("the model was asked %d times for one document", len(upstream.Requests()))
 	}
 
@@ -470,16 +416,8 @@ func TestAModelReadsWhatIsAnalysed(t *testing.T) {
 	}
 
 	secret := strings.Replace(base, "http://", "http://reader:hush@", 1)
-	if got := askIn(
-		t,
-		env,
-		"analyze",
-		path,
-		"--analysis-model=tokens:60000@0",
-		"--analysis-url",
-		secret,
-	); !strings.Contains(got.stderr, "reader:xxxxx@") ||
-		strings.Contains(got.stderr, "hush") {
+	if got := askIn(t, env, "analyze", path, "--analysis-model=tokens:60000@0", "--analysis-url",
+		secret); !strings.Contains(got.stderr, "reader:xxxxx@") || strings.Contains(got.stderr, "hush") {
 		t.Errorf("a password is told: %+v", got)
 	}
 

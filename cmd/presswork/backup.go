@@ -30,14 +30,9 @@ func newBackupCommand(p *program) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(
-				p.stdout,
-				"%d new objects (%d bytes) and a snapshot of Redis in %s; %d deleted objects removed\n",
-				made.Objects,
-				made.Bytes,
-				args[0],
-				made.Deleted,
-			)
+			fmt.Fprintf(p.stdout,
+				"%d new objects (%d bytes) and a snapshot of Redis in %s; %d deleted objects removed\n", made.Objects,
+				made.Bytes, args[0], made.Deleted)
 
 			return made.Incomplete
 		},

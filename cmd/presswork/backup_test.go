@@ -149,10 +149,7 @@ func TestBackupOmitsWhatWasDeletedSinceTheLastOne(t *testing.T) {
 	}
 
 	got := askIn(t, s.env, "backup", dir)
-	if keys := keysIn(
-		t,
-		dir+"/store",
-	); got.code != exitFailed || !strings.Contains(got.stderr, "the store is empty") ||
+	if keys := keysIn(t, dir+"/store"); got.code != exitFailed || !strings.Contains(got.stderr, "the store is empty") ||
 		keys != "artifacts/b.pdf" {
 		t.Errorf("of an empty store: %+v, the backup has %q", got, keys)
 	}
@@ -167,11 +164,8 @@ func TestASnapshotIsReadableByItsOwnerOnlyFromTheBeginning(t *testing.T) {
 	}
 	bin, dir := t.TempDir(), t.TempDir()
 
-	script := fmt.Sprintf(
-		"#!/bin/sh\nfor file; do :; done\nstat -c %%a \"$file\" >%s/mode\nexec %s \"$@\"\n",
-		bin,
-		real,
-	)
+	script := fmt.Sprintf("#!/bin/sh\nfor file; do :; done\nstat -c %%a \"$file\" >%s/mode\nexec %s \"$@\"\n", bin,
+		real)
 	if err := os.WriteFile(filepath.Join(bin, "redis-cli"), []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}

@@ -41,10 +41,8 @@ func newSearchCommand(p *program) *cobra.Command {
 				return usageError{errors.New("say what to search for: presswork search who invented paper")}
 			}
 
-			return b.run(
-				cmd.Context(),
-				func(ctx context.Context, web *app.Web) error { return b.search(ctx, web, query) },
-			)
+			return b.run(cmd.Context(),
+				func(ctx context.Context, web *app.Web) error { return b.search(ctx, web, query) })
 		},
 	}
 	f := cmd.Flags()
@@ -73,10 +71,8 @@ func newFetchCommand(p *program) *cobra.Command {
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return b.run(
-				cmd.Context(),
-				func(ctx context.Context, web *app.Web) error { return b.fetch(ctx, web, args[0]) },
-			)
+			return b.run(cmd.Context(),
+				func(ctx context.Context, web *app.Web) error { return b.fetch(ctx, web, args[0]) })
 		},
 	}
 	f := cmd.Flags()
@@ -151,11 +147,8 @@ func (b *browseCommand) fetch(ctx context.Context, web *app.Web, address string)
 	}
 
 	if !b.text && !b.json {
-		result, err := web.Call(
-			ctx,
-			inference.OpenFunction,
-			map[string]any{"id": address, "loc": b.loc, "num_lines": b.num},
-		)
+		result, err := web.Call(ctx, inference.OpenFunction,
+			map[string]any{"id": address, "loc": b.loc, "num_lines": b.num})
 		if err == nil {
 			_, err = fmt.Fprintln(b.stdout, result.Output)
 		}

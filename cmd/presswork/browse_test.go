@@ -39,8 +39,7 @@ func TestFetchAndSearchRefuseWhatCannotBe(t *testing.T) {
 		if got := askIn(
 			t,
 			c.env,
-			c.args...); got.code != c.code || !strings.Contains(got.stderr, c.says) ||
-			got.stdout != "" {
+			c.args...); got.code != c.code || !strings.Contains(got.stderr, c.says) || got.stdout != "" {
 			t.Errorf("%v: %+v; want %q", c.args, got, c.says)
 		}
 	}
@@ -57,12 +56,8 @@ func webSite(t *testing.T, pdf []byte) (host string) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/search":
-			fmt.Fprintf(
-				w,
-				`{"results":[{"url":"http://%s/","title":"Home","content":"about %s"}]}`,
-				r.Host,
-				r.URL.Query().Get("q"),
-			)
+			fmt.Fprintf(w, `{"results":[{"url":"http://%s/","title":"Home","content":"about %s"}]}`, r.Host,
+				r.URL.Query().Get("q"))
 		case "/doc.pdf":
 			w.Write(pdf)
 		default:
@@ -105,49 +100,26 @@ func TestFetchAndSearchShowWhatAModelSees(t *testing.T) {
 		}
 	}
 
-	if got := askIn(
-		t,
-		env,
-		"fetch",
-		"http://"+host+"/",
-		"--text",
-	); got.code != exitOK || got.stdout != "Plain 【0†words†127.0.0.1】.\n" ||
-		got.stderr != "" {
+	if got := askIn(t, env, "fetch", "http://"+host+"/",
+		"--text"); got.code != exitOK || got.stdout != "Plain 【0†words†127.0.0.1】.\n" || got.stderr != "" {
 		t.Errorf("--text: %+v", got)
 	}
 
 	var page browse.Page
-	if got := askIn(
-		t,
-		env,
-		"fetch",
-		"http://"+host+"/",
-		"--json",
-	); json.Unmarshal([]byte(got.stdout), &page) != nil || page.Title != "Home" ||
+	if got := askIn(t, env, "fetch", "http://"+host+"/",
+		"--json"); json.Unmarshal([]byte(got.stdout), &page) != nil || page.Title != "Home" ||
 		page.Links[0] != "http://"+host+"/app" {
 		t.Errorf("--json: %+v", got)
 	}
 
-	if got := askIn(
-		t,
-		env,
-		"search",
-		"red",
-		"&",
-		"blue",
-	); got.code != exitOK ||
+	if got := askIn(t, env, "search", "red", "&", "blue"); got.code != exitOK ||
 		!strings.Contains(got.stdout, "L0: * 【0†Home†127.0.0.1】\nL1: about red & blue\n") {
 		t.Errorf("search: %+v", got)
 	}
 
 	var results []inference.SearchResult
-	if got := askIn(
-		t,
-		env,
-		"search",
-		"red",
-		"--json",
-	); json.Unmarshal([]byte(got.stdout), &results) != nil || len(results) != 1 ||
+	if got := askIn(t, env, "search", "red",
+		"--json"); json.Unmarshal([]byte(got.stdout), &results) != nil || len(results) != 1 ||
 		results[0].Content != "about red" {
 		t.Errorf("search --json: %+v", got)
 	}

@@ -168,10 +168,8 @@ func (c *cacheCommand) newConfig() *cobra.Command {
 
 			for _, kind := range cache.Kinds() {
 				name := "ttl." + string(kind)
-				rows = append(
-					rows,
-					cacheSetting{name, strconv.FormatFloat(cfg.TTL[kind].Seconds(), 'f', -1, 64), from[name]},
-				)
+				rows = append(rows,
+					cacheSetting{name, strconv.FormatFloat(cfg.TTL[kind].Seconds(), 'f', -1, 64), from[name]})
 			}
 
 			if c.json {

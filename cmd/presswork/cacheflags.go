@@ -26,24 +26,12 @@ func addCacheFlags(f *pflag.FlagSet, c *cacheFlags) {
 		"",
 		"`WHERE` analyses and theme choices are remembered: memory, file or sqlite (default PRESSWORK_CACHE_BACKEND, sqlite)",
 	)
-	f.StringVar(
-		&c.path,
-		"cache-path",
-		"",
-		"`DIR` of that cache (default PRESSWORK_CACHE_PATH, presswork in the user's cache directory)",
-	)
-	f.StringVar(
-		&c.ttl,
-		"cache-ttl",
-		"",
-		"how many `SECONDS` it remembers (default PRESSWORK_CACHE_TTL; 7 days for analyses, 30 for themes)",
-	)
-	f.StringVar(
-		&c.maxSize,
-		"cache-max-size",
-		"",
-		"`SIZE`: 10000 entries or 64MB (default PRESSWORK_CACHE_MAX_SIZE, 10000)",
-	)
+	f.StringVar(&c.path, "cache-path", "",
+		"`DIR` of that cache (default PRESSWORK_CACHE_PATH, presswork in the user's cache directory)")
+	f.StringVar(&c.ttl, "cache-ttl", "",
+		"how many `SECONDS` it remembers (default PRESSWORK_CACHE_TTL; 7 days for analyses, 30 for themes)")
+	f.StringVar(&c.maxSize, "cache-max-size", "",
+		"`SIZE`: 10000 entries or 64MB (default PRESSWORK_CACHE_MAX_SIZE, 10000)")
 }
 
 // load reads the cache's configuration. Each error is one of usage.

@@ -56,18 +56,10 @@ func newChatCommand(p *program) *cobra.Command {
 	f.StringVar(&c.system, "system", "", "`TEXT` that tells the model how to behave")
 	f.StringVar(&c.effort, "effort", "", "`LEVEL` of reasoning, as the model allows: none, low, medium, high")
 	f.BoolVar(&c.reasoning, "reasoning", false, "print the reasoning as well, on standard error")
-	f.StringSliceVar(
-		&c.tools,
-		"tools",
-		nil,
-		"let the model use the built-in tools in `LIST`: code, search; what they do is printed on standard error",
-	)
-	f.StringArrayVar(
-		&c.images,
-		"image",
-		nil,
-		"show the model the picture in `FILE`, or at an address, with the first prompt; may be repeated",
-	)
+	f.StringSliceVar(&c.tools, "tools", nil,
+		"let the model use the built-in tools in `LIST`: code, search; what they do is printed on standard error")
+	f.StringArrayVar(&c.images, "image", nil,
+		"show the model the picture in `FILE`, or at an address, with the first prompt; may be repeated")
 	f.StringVar(&c.server, "server", "http://127.0.0.1:8000", "`ADDRESS` of the server")
 	f.StringVar(&c.key, "key", "", "API `KEY` (default PRESSWORK_API_KEY)")
 
@@ -122,10 +114,8 @@ func (c *chatCommand) run(ctx context.Context, prompt string) error {
 	}
 	_, err = c.ask(
 		ctx,
-		append(
-			c.opening(),
-			inference.Message{Role: inference.User, Parts: append([]inference.Part{{Text: prompt}}, pictures...)},
-		),
+		append(c.opening(),
+			inference.Message{Role: inference.User, Parts: append([]inference.Part{{Text: prompt}}, pictures...)}),
 	)
 
 	return err
@@ -220,20 +210,16 @@ func (c *chatCommand) talk(ctx context.Context, pictures []inference.Part) error
 		if !lines.Scan() || strings.TrimSpace(lines.Text()) == "" {
 			return lines.Err()
 		}
-		messages = append(
-			messages,
-			inference.Message{Role: inference.User, Parts: append([]inference.Part{{Text: lines.Text()}}, pictures...)},
-		)
+		messages = append(messages,
+			inference.Message{Role: inference.User, Parts: append([]inference.Part{{Text: lines.Text()}}, pictures...)})
 		pictures = nil
 
 		answer, err := c.ask(ctx, messages)
 		if err != nil {
 			return err
 		}
-		messages = append(
-			messages,
-			inference.Message{Role: inference.Assistant, Parts: []inference.Part{{Text: answer}}},
-		)
+		messages = append(messages,
+			inference.Message{Role: inference.Assistant, Parts: []inference.Part{{Text: answer}}})
 	}
 }
 
@@ -320,11 +306,8 @@ func (c *chatCommand) serverSaid(err error) error {
 	case fault.Internal:
 		return err // an interruption, or one of this machine
 	case inference.UpstreamUnavailable:
-		return fmt.Errorf(
-			"%s: %s (`presswork serve` starts one on this machine)",
-			c.address,
-			inference.AsError(err).Message,
-		)
+		return fmt.Errorf("%s: %s (`presswork serve` starts one on this machine)", c.address,
+			inference.AsError(err).Message)
 	}
 
 	return fmt.Errorf("%s: %s", c.address, inference.AsError(err).Message)

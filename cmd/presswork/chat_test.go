@@ -60,70 +60,28 @@ func TestChatPrintsTheAnswerOfAModel(t *testing.T) {
 		t.Errorf("asked %v %s", last.Header, last.Raw)
 	}
 	// Without a name it is the first that the server lists.
-	if _, _, err := converse(
-		t,
-		"x",
-		nil,
-		"chat",
-		"--server",
-		server,
-	); err != nil &&
+	if _, _, err := converse(t, "x", nil, "chat", "--server", server); err != nil &&
 		strings.Contains(err.Error(), "model") {
 		t.Error(err)
 	}
 
-	if _, _, err := converse(
-		t,
-		"",
-		nil,
-		"chat",
-		"--server",
-		server,
-		"--model",
-		"echo",
-	); err == nil ||
+	if _, _, err := converse(t, "", nil, "chat", "--server", server, "--model", "echo"); err == nil ||
 		!strings.Contains(err.Error(), "no prompt") {
 		t.Errorf("without a prompt: %v", err)
 	}
 
-	if _, _, err := converse(
-		t,
-		"x",
-		nil,
-		"chat",
-		"--server",
-		"http://me:hush@127.0.0.1:1",
-		"--model",
-		"echo",
-	); err == nil ||
+	if _, _, err := converse(t, "x", nil, "chat", "--server", "http://me:hush@127.0.0.1:1", "--model",
+		"echo"); err == nil ||
 		!strings.HasPrefix(err.Error(), "http://me:xxxxx@127.0.0.1:1: the model's server does not answer") {
 		t.Errorf("nobody answers: %v", err)
 	}
 
-	if _, _, err := converse(
-		t,
-		strings.Repeat("x", maxPrompt+1),
-		nil,
-		"chat",
-		"--server",
-		server,
-		"--model",
-		"echo",
-	); err == nil ||
-		!strings.Contains(err.Error(), "larger than 8 MB") {
+	if _, _, err := converse(t, strings.Repeat("x", maxPrompt+1), nil, "chat", "--server", server, "--model",
+		"echo"); err == nil || !strings.Contains(err.Error(), "larger than 8 MB") {
 		t.Errorf("half a prompt is sent: %v", err)
 	}
 	// The address may be the one that other clients are given.
-	if got, _, err := converse(
-		t,
-		"x",
-		nil,
-		"chat",
-		"--server",
-		base+"/",
-		"--model",
-		"echo",
-	); got != "x\n" ||
+	if got, _, err := converse(t, "x", nil, "chat", "--server", base+"/", "--model", "echo"); got != "x\n" ||
 		err != nil {
 		t.Errorf("%q, %v", got, err)
 	}
@@ -204,11 +162,7 @@ func TestAProgressOutOfBoundsIsDrawnWithinThem(t *testing.T) {
 	for _, step := range []ollama.Progress{
 		{Completed: 2, Total: 1}, {Completed: -1, Total: 1}, {Completed: 1 << 62, Total: 1<<63 - 1}, {Status: "\x1b[31mred"}, {Total: -1},
 	} {
-		if line := pullLine(
-			step.Status,
-			step.Completed,
-			step.Total,
-		); strings.Contains(line, "\x1b") ||
+		if line := pullLine(step.Status, step.Completed, step.Total); strings.Contains(line, "\x1b") ||
 			strings.Count(line, "█")+strings.Count(line, "░") > 30 {
 			t.Errorf("%+v: %q", step, line)
 		}

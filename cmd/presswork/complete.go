@@ -67,9 +67,7 @@ func complete(cmd *cobra.Command, flag string, f cobra.CompletionFunc) {
 
 // themeNames completes the names of themes, with their descriptions.
 func (p *program) themeNames(
-	cmd *cobra.Command,
-	args []string,
-	_ string,
+	cmd *cobra.Command, args []string, _ string,
 ) ([]cobra.Completion, cobra.ShellCompDirective) {
 	dir := ""
 	if f := cmd.Flags().Lookup("themes-dir"); f != nil {

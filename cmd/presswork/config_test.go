@@ -20,11 +20,7 @@ func TestConfigRefusesWhatServeRefuses(t *testing.T) {
 		}
 
 		for _, command := range []string{"config", "serve"} {
-			if got := askIn(
-				t,
-				env,
-				command,
-			); got.code != exitUsage || got.stdout != "" ||
+			if got := askIn(t, env, command); got.code != exitUsage || got.stdout != "" ||
 				!strings.Contains(got.stderr, setting) {
 				t.Errorf("%s with %s=%s: %+v", command, setting, value, got)
 			}

@@ -61,13 +61,8 @@ func newExportCommand(p *program) *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.StringVarP(
-		&e.output,
-		"output",
-		"o",
-		"page.pdf",
-		"`FILE` ending in .pdf, .png, .jpg or .webp, or - for a PDF on standard output",
-	)
+	f.StringVarP(&e.output, "output", "o", "page.pdf",
+		"`FILE` ending in .pdf, .png, .jpg or .webp, or - for a PDF on standard output")
 	f.StringVar(
 		&e.allow,
 		"allow-private",
@@ -88,11 +83,8 @@ func newExportCommand(p *program) *cobra.Command {
 		"media-type": {"screen", "print"},
 	})
 	complete(cmd, "theme", p.themeNames)
-	complete(
-		cmd,
-		"output",
-		cobra.FixedCompletions([]string{"pdf", "png", "jpg", "webp"}, cobra.ShellCompDirectiveFilterFileExt),
-	)
+	complete(cmd, "output",
+		cobra.FixedCompletions([]string{"pdf", "png", "jpg", "webp"}, cobra.ShellCompDirectiveFilterFileExt))
 
 	return cmd
 }

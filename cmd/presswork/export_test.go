@@ -49,8 +49,7 @@ func TestExportRefusesWhatCannotBe(t *testing.T) {
 	} {
 		if got := ask(
 			t,
-			append([]string{"export"}, c.args...)...); got.code != exitUsage ||
-			!strings.Contains(got.stderr, c.says) {
+			append([]string{"export"}, c.args...)...); got.code != exitUsage || !strings.Contains(got.stderr, c.says) {
 			t.Errorf("%v: %+v; want %q", c.args, got, c.says)
 		}
 	}

@@ -8,22 +8,12 @@ import (
 func TestHealthSaysWhatDoesNotAnswer(t *testing.T) {
 	t.Parallel()
 
-	if got := ask(
-		t,
-		"health",
-		"--url",
-		"http://127.0.0.1:1/readyz",
-	); got.code != exitFailed ||
+	if got := ask(t, "health", "--url", "http://127.0.0.1:1/readyz"); got.code != exitFailed ||
 		!strings.HasPrefix(got.stderr, "presswork: http://127.0.0.1:1/readyz does not answer: ") {
 		t.Errorf("%+v", got)
 	}
 
-	if got := ask(
-		t,
-		"health",
-		"--url",
-		"localhost",
-	); got.code != exitUsage ||
+	if got := ask(t, "health", "--url", "localhost"); got.code != exitUsage ||
 		!strings.Contains(got.stderr, "--url: ") {
 		t.Errorf("%+v", got)
 	}

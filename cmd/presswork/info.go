@@ -107,10 +107,8 @@ func (p *program) inspectOwn(ctx context.Context, i *info) {
 		if err == nil {
 			err = opened.Close()
 		}
-		problem(
-			err,
-			"`presswork cache config` shows where it is set; until then each run keeps its own cache in memory",
-		)
+		problem(err,
+			"`presswork cache config` shows where it is set; until then each run keeps its own cache in memory")
 	}
 	i.Telemetry, err = runlog.Folder(p.getenv)
 	problem(err, correct)
@@ -126,11 +124,8 @@ func (i info) words() string {
 			not = append(not, what+why)
 		}
 	}
-	tell(
-		i.Chromium.Version != "",
-		"print documents and export pages",
-		" (there is no Chromium that works; HTML needs none)",
-	)
+	tell(i.Chromium.Version != "", "print documents and export pages",
+		" (there is no Chromium that works; HTML needs none)")
 	tell(i.Redis.Version != "", "run `presswork serve` by itself", " (without redis-server it needs REDIS_URL)")
 
 	var b strings.Builder

@@ -23,9 +23,7 @@ func TestInfo(t *testing.T) {
 	}
 
 	if i.Version == "" || i.Go == "" || i.Chromium.Path == "" || i.Redis.Path == "" || len(i.Scripts) == 0 ||
-		len(i.Fonts) < 10 ||
-		len(i.Paths) != 4 ||
-		i.Problems == nil {
+		len(i.Fonts) < 10 || len(i.Paths) != 4 || i.Problems == nil {
 		t.Errorf("%+v", i)
 	}
 	// Without a home nothing is kept; with a cache that cannot be used, it says so.
@@ -42,10 +40,7 @@ func TestInfo(t *testing.T) {
 	}
 
 	text := ask(t, "info").stdout
-	if first, _, _ := strings.Cut(
-		text,
-		"\n",
-	); !strings.HasPrefix(
+	if first, _, _ := strings.Cut(text, "\n"); !strings.HasPrefix(
 		first,
 		"This machine can print documents and export pages, and run `presswork serve` by itself.",
 	) {

@@ -15,28 +15,9 @@ func TestKeysAreCreatedListedAndRevoked(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "keys.yaml")
 	env := map[string]string{"KEYS_CONFIG": path}
 
-	created := askIn(
-		t,
-		env,
-		"keys",
-		"create",
-		"app",
-		"--admin",
-		"--models",
-		"openai/*,m",
-		"--tiers",
-		"flex,performance",
-		"--rpm",
-		"60",
-		"--rpd",
-		"5000",
-		"--tpm",
-		"100000",
-		"--tpd",
-		"2000000",
-		"--concurrency",
-		"20",
-	)
+	created := askIn(t, env, "keys", "create", "app", "--admin", "--models", "openai/*,m", "--tiers",
+		"flex,performance", "--rpm", "60", "--rpd", "5000", "--tpm", "100000", "--tpd", "2000000", "--concurrency",
+		"20")
 	if created.code != 0 || !regexp.MustCompile(`^pw_[A-Za-z0-9_-]{43}\n$`).MatchString(created.stdout) {
 		t.Fatalf("%+v", created)
 	}
@@ -49,13 +30,7 @@ func TestKeysAreCreatedListedAndRevoked(t *testing.T) {
 		t.Errorf("the file is\n%s, want\n%s", got, want)
 	}
 
-	if got := askIn(
-		t,
-		env,
-		"keys",
-		"create",
-		"app",
-	); got.code != 2 || got.stdout != "" ||
+	if got := askIn(t, env, "keys", "create", "app"); got.code != 2 || got.stdout != "" ||
 		!strings.Contains(got.stderr, `has a key "app" already`) {
 		t.Errorf("the same name: %+v", got)
 	}
@@ -71,13 +46,7 @@ func TestKeysAreCreatedListedAndRevoked(t *testing.T) {
 		}
 	}
 
-	if got := askIn(
-		t,
-		env,
-		"keys",
-		"revoke",
-		"ap",
-	); got.code != 2 ||
+	if got := askIn(t, env, "keys", "revoke", "ap"); got.code != 2 ||
 		!strings.Contains(got.stderr, `did you mean "app"?`) {
 		t.Errorf("an unknown name: %+v", got)
 	}

@@ -29,11 +29,8 @@ func main() {
 	context.AfterFunc(ctx, func() {
 		stop()
 		time.AfterFunc(app.DrainLimit+drainGrace, func() {
-			fmt.Fprintf(
-				os.Stderr,
-				"presswork: not done %s after the signal; ending all the same\n",
-				app.DrainLimit+drainGrace,
-			)
+			fmt.Fprintf(os.Stderr, "presswork: not done %s after the signal; ending all the same\n",
+				app.DrainLimit+drainGrace)
 			os.Exit(exitFailed)
 		})
 	})

@@ -35,10 +35,8 @@ func writeManual(w io.Writer, root *cobra.Command) error {
 	for _, s := range (config.Config{}).Settings() {
 		m.entry("\\fB"+roff(s.Name)+"\\fR", withDefault(s.Meaning, s.Default))
 	}
-	m.entry(
-		"\\fBSOURCE_DATE_EPOCH\\fR",
-		"Seconds since 1970: md2pdf takes them for the present, and the same document becomes the same bytes.",
-	)
+	m.entry("\\fBSOURCE_DATE_EPOCH\\fR",
+		"Seconds since 1970: md2pdf takes them for the present, and the same document becomes the same bytes.")
 	m.entry("\\fBNO_COLOR\\fR", "Set to anything: no colours on the terminal.")
 	m.line(".SH EXIT STATUS")
 

@@ -60,10 +60,8 @@ func TestTheManualIsWellFormed(t *testing.T) {
 
 func TestCompletion(t *testing.T) {
 	t.Parallel()
-	dir := folder(
-		t,
-		map[string]string{"mine.css": ":root{--primary:#123456;--base-100:#ffffff;--base-content:#000000}"},
-	)
+	dir := folder(t,
+		map[string]string{"mine.css": ":root{--primary:#123456;--base-100:#ffffff;--base-content:#000000}"})
 
 	for line, want := range map[string]string{
 		"md2pdf --themes-dir DIR --theme ": "mine",
@@ -96,11 +94,7 @@ func TestCompletion(t *testing.T) {
 		t.Error("a theme is offered twice")
 	}
 
-	if got := ask(
-		t,
-		"completion",
-		"fisch",
-	); got.code != exitUsage ||
+	if got := ask(t, "completion", "fisch"); got.code != exitUsage ||
 		!strings.Contains(got.stderr, `did you mean "fish"?`) {
 		t.Errorf("an unknown shell: %+v", got)
 	}

@@ -87,13 +87,8 @@ func newMD2PDFCommand(p *program) *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.StringVarP(
-		&m.output,
-		"output",
-		"o",
-		"",
-		"`FILE`, or a folder (always one for several inputs), or - for standard output",
-	)
+	f.StringVarP(&m.output, "output", "o", "",
+		"`FILE`, or a folder (always one for several inputs), or - for standard output")
 	f.StringVar(
 		&m.to,
 		"to",
@@ -101,29 +96,17 @@ func newMD2PDFCommand(p *program) *cobra.Command {
 		"`FORMAT`: pdf, html (one file that needs nothing else) epub (a book) or png (a picture of each page; -o NAME.zip packs them); without it the name of -o decides, else pdf",
 	)
 	f.StringVarP(&m.theme, "theme", "t", "", "theme `NAME`; `presswork theme list` shows them")
-	f.BoolVar(
-		&m.aiTheme,
-		"ai-theme",
-		false,
-		"choose the theme that suits the text, and say why; without --analysis-model nothing leaves this machine",
-	)
+	f.BoolVar(&m.aiTheme, "ai-theme", false,
+		"choose the theme that suits the text, and say why; without --analysis-model nothing leaves this machine")
 	addPreferenceFlags(cmd, &m.preference)
 	addReaderFlags(cmd, &m.reader)
 	f.StringVar(&m.themesDir, "themes-dir", "", "`DIR` of custom themes, NAME.css each (default THEMES_DIR)")
 	addOptionFlags(f, &m.options)
-	f.StringVar(
-		&m.passwordFile,
-		"password-file",
-		"",
-		"`FILE` whose first line is the password: a --password can be seen by every user of this machine",
-	)
+	f.StringVar(&m.passwordFile, "password-file", "",
+		"`FILE` whose first line is the password: a --password can be seen by every user of this machine")
 	f.StringVar(&m.cssFile, "css", "", "stylesheet `FILE`, applied last")
-	f.StringArrayVar(
-		&m.allow,
-		"allow",
-		nil,
-		"`DIR` outside the input's folder from which images may be shown; repeatable",
-	)
+	f.StringArrayVar(&m.allow, "allow", nil,
+		"`DIR` outside the input's folder from which images may be shown; repeatable")
 	f.BoolVar(
 		&m.merge,
 		"merge",
@@ -132,19 +115,10 @@ func newMD2PDFCommand(p *program) *cobra.Command {
 	)
 	f.BoolVar(&m.html, "html", false, "the same as --to html")
 	f.IntVarP(&m.jobs, "jobs", "j", runtime.NumCPU(), "how many files (`N`) are converted at a time")
-	f.BoolVarP(
-		&m.watch,
-		"watch",
-		"w",
-		false,
-		"convert again whenever a file, its images, the stylesheet or a theme changes",
-	)
-	f.BoolVar(
-		&m.live,
-		"live",
-		false,
-		"--watch, and show the pages in the browser while the document is written; nothing leaves this machine",
-	)
+	f.BoolVarP(&m.watch, "watch", "w", false,
+		"convert again whenever a file, its images, the stylesheet or a theme changes")
+	f.BoolVar(&m.live, "live", false,
+		"--watch, and show the pages in the browser while the document is written; nothing leaves this machine")
 	f.BoolVar(&m.open, "open", false, "open the result")
 	f.BoolVar(&m.json, "json", false, "print a JSON line for each file")
 	f.BoolVarP(&m.quiet, "quiet", "q", false, "print errors only")
@@ -256,10 +230,7 @@ func begin(ctx context.Context, c *local.Converter) (stop func(), err error) {
 // convert converts inputs and reports each. The error names which failed, and
 // holds chromium.ErrNotFound or the interruption if that was the reason.
 func (m *md2pdf) convert(
-	ctx context.Context,
-	c *local.Converter,
-	report *reporter,
-	inputs []local.Input,
+	ctx context.Context, c *local.Converter, report *reporter, inputs []local.Input,
 ) ([]local.Output, error) {
 	var outputs []local.Output
 	var failures []error

@@ -73,10 +73,8 @@ func TestMD2PDFWithABrowserThatDoesNotWork(t *testing.T) {
 		"dies": `( sleep 1; kill -9 $$ ) & exec "` + real + `" "$@"`,
 	})
 	// One table is one piece: what is printed in several outlives a browser.
-	long := "# A\n\n| a | b | *c* | `d` |\n|---|---|---|---|\n" + strings.Repeat(
-		"| lorem | ipsum | dolor | sit |\n",
-		10_000,
-	)
+	long := "# A\n\n| a | b | *c* | `d` |\n|---|---|---|---|\n" + strings.Repeat("| lorem | ipsum | dolor | sit |\n",
+		10_000)
 
 	for name, c := range map[string]struct {
 		env  map[string]string

@@ -94,17 +94,11 @@ func addOptionFlags(flags *pflag.FlagSet, o *presswork.Options) {
 		case **presswork.PDFALevel:
 			flags.BoolFunc(name, help[key], func(s string) error { return setLevel(field, s) })
 		case *presswork.Files:
-			flags.Func(
-				name,
-				help[key],
-				func(s string) error { return input.DecodeValue([]byte(strconv.Quote(s)), field) },
-			)
+			flags.Func(name, help[key],
+				func(s string) error { return input.DecodeValue([]byte(strconv.Quote(s)), field) })
 		case *presswork.Keywords:
-			flags.Func(
-				name,
-				help[key],
-				func(s string) error { return input.DecodeValue([]byte(strconv.Quote(s)), field) },
-			)
+			flags.Func(name, help[key],
+				func(s string) error { return input.DecodeValue([]byte(strconv.Quote(s)), field) })
 		case *presswork.Margins:
 			flags.StringVar(&field.Top, "margin-top", "", "top "+help[key])
 			flags.StringVar(&field.Right, "margin-right", "", "right "+help[key])

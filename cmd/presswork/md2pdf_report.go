@@ -216,14 +216,8 @@ func warningLine(out local.Output, w fault.Warning) string {
 }
 
 func resultLine(out local.Output) string {
-	return fmt.Sprintf(
-		"%s: %s (%s, %s, %d ms)",
-		label(out),
-		out.Path,
-		out.Theme,
-		sizes(out),
-		out.Elapsed.Milliseconds(),
-	)
+	return fmt.Sprintf("%s: %s (%s, %s, %d ms)", label(out), out.Path, out.Theme, sizes(out),
+		out.Elapsed.Milliseconds())
 }
 
 // sizes is "3 pages, 12 KB".

@@ -186,18 +186,8 @@ func TestMD2PDFWritesHTMLWithoutABrowser(t *testing.T) {
 		},
 	)
 
-	got := ask(
-		t,
-		"md2pdf",
-		"--html",
-		filepath.Join(dir, "a.md"),
-		"--css",
-		filepath.Join(dir, "extra.css"),
-		"--title",
-		"Flag",
-		"-t",
-		"nord",
-	)
+	got := ask(t, "md2pdf", "--html", filepath.Join(dir, "a.md"), "--css", filepath.Join(dir, "extra.css"), "--title",
+		"Flag", "-t", "nord")
 	if got.code != 0 {
 		t.Fatalf("%+v", got)
 	}
@@ -221,19 +211,8 @@ func TestAThemeThatIsHardToReadIsToldOnce(t *testing.T) {
 
 	in := func(name string) string { return filepath.Join(dir, name) }
 	for theme, times := range map[string]int{"pale": 1, "plain": 0} {
-		got := ask(
-			t,
-			"md2pdf",
-			"--html",
-			"--themes-dir",
-			in("themes"),
-			"-t",
-			theme,
-			in("a.md"),
-			in("b.md"),
-			"-o",
-			in(theme),
-		)
+		got := ask(t, "md2pdf", "--html", "--themes-dir", in("themes"), "-t", theme, in("a.md"), in("b.md"), "-o",
+			in(theme))
 		if n := strings.Count(got.stderr, "hard to read: WCAG AA asks"); got.code != 0 || n != times {
 			t.Errorf("%s: said %d times: %+v", theme, n, got)
 		}
@@ -389,13 +368,8 @@ func TestMD2PDFInterruptedLeavesTheOlderPDF(t *testing.T) {
 	cancel()
 	var stderr bytes.Buffer
 
-	code := run(
-		ctx,
-		[]string{"md2pdf", filepath.Join(dir, "a.md")},
-		func(string) string { return "" },
-		&stderr,
-		&stderr,
-	)
+	code := run(ctx, []string{"md2pdf", filepath.Join(dir, "a.md")}, func(string) string { return "" }, &stderr,
+		&stderr)
 	if code != exitInterrupted || content(t, filepath.Join(dir, "a.pdf")) != "older" {
 		t.Errorf("exit status %d, %q", code, stderr.String())
 	}
@@ -478,11 +452,8 @@ func TestMD2PDFWatchConvertsWhatChanges(t *testing.T) {
 	// round waits for the end of the n-th round.
 	round := func(n int) {
 		t.Helper()
-		wait.Until(
-			t,
-			fmt.Sprintf("round %d", n),
-			func() bool { return strings.Count(stderr.String(), "watching") == n },
-		)
+		wait.Until(t, fmt.Sprintf("round %d", n),
+			func() bool { return strings.Count(stderr.String(), "watching") == n })
 	}
 	round(1)
 	write("a.md", "# Second")
@@ -501,10 +472,7 @@ func TestMD2PDFWatchConvertsWhatChanges(t *testing.T) {
 	round(4)
 
 	for _, name := range []string{"a.html", "b.html"} {
-		if page := content(
-			t,
-			in(name),
-		); !strings.Contains(page, "letter-spacing:3px") ||
+		if page := content(t, in(name)); !strings.Contains(page, "letter-spacing:3px") ||
 			!strings.Contains(page, "#654321") {
 			t.Errorf("%s lacks the changed stylesheet or theme", name)
 		}

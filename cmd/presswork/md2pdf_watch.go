@@ -16,11 +16,7 @@ import (
 // follow converts again what changes, until the program is interrupted. outputs
 // are those of the inputs, in order; shared is what all of them depend on.
 func (m *md2pdf) follow(
-	ctx context.Context,
-	c *local.Converter,
-	report *reporter,
-	inputs []local.Input,
-	outputs []local.Output,
+	ctx context.Context, c *local.Converter, report *reporter, inputs []local.Input, outputs []local.Output,
 ) error {
 	for {
 		if !m.quiet && !m.json {

@@ -97,15 +97,8 @@ func (p *program) listModels(ctx context.Context, asJSON bool) error {
 			for _, u := range m.Upstreams {
 				upstreams = append(upstreams, u.Name)
 			}
-			fmt.Fprintf(
-				w,
-				"%s\t%s\t%s\t%s\t%s\n",
-				m.ID,
-				dash(strings.Join(m.Aliases, ", ")),
-				strings.Join(m.Capabilities, ", "),
-				dash(tokens(m.ContextWindow)),
-				strings.Join(upstreams, ", "),
-			)
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", m.ID, dash(strings.Join(m.Aliases, ", ")),
+				strings.Join(m.Capabilities, ", "), dash(tokens(m.ContextWindow)), strings.Join(upstreams, ", "))
 		}
 	})
 }
@@ -174,15 +167,8 @@ func (p *program) checkModels(ctx context.Context, names []string, asJSON bool) 
 	} else {
 		err = p.table("MODEL\tUPSTREAM\tADDRESS\tSTATE\tTIME", func(w io.Writer) {
 			for _, s := range found {
-				fmt.Fprintf(
-					w,
-					"%s\t%s\t%s\t%s\t%s\n",
-					s.Model,
-					s.Upstream,
-					s.BaseURL,
-					stateOf(s),
-					s.Latency.Round(time.Millisecond),
-				)
+				fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", s.Model, s.Upstream, s.BaseURL, stateOf(s),
+					s.Latency.Round(time.Millisecond))
 			}
 		})
 	}
@@ -199,11 +185,8 @@ func stateOf(s inference.UpstreamStatus) string {
 	case !s.OK:
 		return s.Error
 	case !s.Served:
-		return fmt.Sprintf(
-			"it does not have %s; it has %s",
-			s.Name,
-			dash(strings.Join(s.Serves[:min(len(s.Serves), 5)], ", ")),
-		)
+		return fmt.Sprintf("it does not have %s; it has %s", s.Name,
+			dash(strings.Join(s.Serves[:min(len(s.Serves), 5)], ", ")))
 	}
 
 	return "ok"
@@ -231,17 +214,8 @@ func (p *program) explainModel(ctx context.Context, name string, asJSON bool) er
 
 	return p.table("PRIORITY\tSHARE\tUPSTREAM\tKIND\tADDRESS\tNAME THERE\tAT A TIME", func(w io.Writer) {
 		for _, s := range ways {
-			fmt.Fprintf(
-				w,
-				"%d\t%.0f %%\t%s\t%s\t%s\t%s\t%s\n",
-				s.Priority,
-				100*s.Share,
-				s.Upstream,
-				s.Kind,
-				s.BaseURL,
-				s.Name,
-				dash(tokens(s.MaxConcurrency)),
-			)
+			fmt.Fprintf(w, "%d\t%.0f %%\t%s\t%s\t%s\t%s\t%s\n", s.Priority, 100*s.Share, s.Upstream, s.Kind, s.BaseURL,
+				s.Name, dash(tokens(s.MaxConcurrency)))
 		}
 	})
 }

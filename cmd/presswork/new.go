@@ -64,12 +64,8 @@ func (p *program) writeSample(name string, now time.Time) error {
 	if err := errors.Join(err, f.Close()); err != nil {
 		return errors.Join(err, os.Remove(name))
 	}
-	_, err = fmt.Fprintf(
-		p.stdout,
-		"%s is written; `presswork md2pdf %s --live` shows it while you write\n",
-		printable(name),
-		printable(name),
-	)
+	_, err = fmt.Fprintf(p.stdout, "%s is written; `presswork md2pdf %s --live` shows it while you write\n",
+		printable(name), printable(name))
 
 	return err
 }
@@ -79,10 +75,8 @@ func (p *program) writeSample(name string, now time.Time) error {
 func titleFrom(name string) string {
 	stem := strings.TrimSuffix(filepath.Base(name), filepath.Ext(name))
 	words := strings.Join(
-		strings.FieldsFunc(
-			stem,
-			func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) },
-		),
+		strings.FieldsFunc(stem,
+			func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) }),
 		" ",
 	)
 

@@ -29,13 +29,9 @@ func newRestoreCommand(p *program) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(
-				p.stdout,
+			fmt.Fprintf(p.stdout,
 				"%d objects (%d bytes) are back in the store; start redis-server --appendonly yes --dir %s\n",
-				restored.Objects,
-				restored.Bytes,
-				args[1],
-			)
+				restored.Objects, restored.Bytes, args[1])
 
 			for _, file := range restored.Settings {
 				fmt.Fprintf(p.stdout, "%s was not put back: copy it to your nodes if you need it\n", file)

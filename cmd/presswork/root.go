@@ -38,35 +38,12 @@ func newRootCommand(p *program) *cobra.Command {
 	root.SetErr(p.stderr)
 	root.SetVersionTemplate("presswork {{.Version}}\n")
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(
-		newServeCommand(p),
-		newAPICommand(p),
-		newWorkerCommand(p),
-		newMD2PDFCommand(p),
-		newNewCommand(p),
-		newThemeCommand(p),
-		newThemePreviewCommand(p),
-		newAnalyzeCommand(p),
-		newExportCommand(p),
-		newModelsCommand(p),
-		newChatCommand(p),
-		newTranscribeCommand(p),
-		newSearchCommand(p),
-		newFetchCommand(p),
-		newRunPythonCommand(p),
-		newCacheCommand(p),
-		newWarmupCommand(p),
-		newTelemetryCommand(p),
-		newInfoCommand(p),
-		newTopCommand(p),
-		newKeysCommand(p),
-		newConfigCommand(p),
-		newHealthCommand(p),
-		newBackupCommand(p),
-		newRestoreCommand(p),
-		newVersionCommand(p),
-		newManCommand(p),
-	)
+	root.AddCommand(newServeCommand(p), newAPICommand(p), newWorkerCommand(p), newMD2PDFCommand(p), newNewCommand(p),
+		newThemeCommand(p), newThemePreviewCommand(p), newAnalyzeCommand(p), newExportCommand(p), newModelsCommand(p),
+		newChatCommand(p), newTranscribeCommand(p), newSearchCommand(p), newFetchCommand(p), newRunPythonCommand(p),
+		newCacheCommand(p), newWarmupCommand(p), newTelemetryCommand(p), newInfoCommand(p), newTopCommand(p),
+		newKeysCommand(p), newConfigCommand(p), newHealthCommand(p), newBackupCommand(p), newRestoreCommand(p),
+		newVersionCommand(p), newManCommand(p))
 	root.InitDefaultCompletionCmd()
 
 	for _, cmd := range root.Commands() {
@@ -91,12 +68,8 @@ func knownCommand(cmd *cobra.Command, args []string) error {
 	}
 
 	return usageError{
-		fmt.Errorf(
-			"unknown command %q%s; `%s --help` lists them",
-			args[0],
-			input.DidYouMean(args[0], names),
-			cmd.CommandPath(),
-		),
+		fmt.Errorf("unknown command %q%s; `%s --help` lists them", args[0], input.DidYouMean(args[0], names),
+			cmd.CommandPath()),
 	}
 }
 
@@ -162,12 +135,8 @@ func exactly(names ...string) cobra.PositionalArgs {
 		}
 
 		return usageError{
-			fmt.Errorf(
-				"%s takes %s; it was given %d arguments",
-				cmd.CommandPath(),
-				strings.Join(names, " and "),
-				len(args),
-			),
+			fmt.Errorf("%s takes %s; it was given %d arguments", cmd.CommandPath(), strings.Join(names, " and "),
+				len(args)),
 		}
 	}
 }

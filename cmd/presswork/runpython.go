@@ -48,13 +48,8 @@ func newRunPythonCommand(p *program) *cobra.Command {
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.StringArrayVar(&r.data, "data", nil, "`FILE` that the code finds in /data; may be given several times")
-	f.StringVarP(
-		&r.output,
-		"output",
-		"o",
-		"",
-		"`DIR` for pictures: picture-1.png and so on (default: they are counted only)",
-	)
+	f.StringVarP(&r.output, "output", "o", "",
+		"`DIR` for pictures: picture-1.png and so on (default: they are counted only)")
 	f.BoolVar(&r.json, "json", false, "print a JSON object for each call")
 	cmd.ValidArgsFunction = cobra.FixedCompletions([]cobra.Completion{"py"}, cobra.ShellCompDirectiveFilterFileExt)
 	complete(cmd, "output", cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs))

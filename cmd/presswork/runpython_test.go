@@ -39,15 +39,8 @@ func TestRunPythonRunsFilesAsOneSession(t *testing.T) {
 	})
 
 	in := func(name string) string { return filepath.Join(dir, name) }
-	if got := ask(
-		t,
-		"run-python",
-		in("a.py"),
-		in("b.py"),
-		"--data",
-		in("n.txt"),
-	); got.code != exitOK || got.stdout != "read 21\n42\n" ||
-		got.stderr != "" {
+	if got := ask(t, "run-python", in("a.py"), in("b.py"), "--data",
+		in("n.txt")); got.code != exitOK || got.stdout != "read 21\n42\n" || got.stderr != "" {
 		t.Errorf("%+v", got)
 	}
 
@@ -91,35 +84,20 @@ func TestRunPythonRefusesWhatItCannotRun(t *testing.T) {
 	var stdout, stderr bytes.Buffer
 
 	off := func(name string) string { return map[string]string{"TOOL_PYTHON": "off"}[name] }
-	if code := run(
-		t.Context(),
-		[]string{"run-python", "-"},
-		off,
-		&stdout,
-		&stderr,
-	); code != exitFailed ||
+	if code := run(t.Context(), []string{"run-python", "-"}, off, &stdout, &stderr); code != exitFailed ||
 		!strings.Contains(stderr.String(), "TOOL_PYTHON is off") {
 		t.Errorf("%d: %s", code, stderr.String())
 	}
 	needsSandbox(t)
 
 	for _, python := range []string{"no-such-python", "/etc/passwd"} {
-		if got := askIn(
-			t,
-			map[string]string{"TOOL_PYTHON": python},
-			"run-python",
-			"runpython_test.go",
-		); got.code != exitFailed ||
-			!strings.Contains(got.stderr, "TOOL_PYTHON: ") {
+		if got := askIn(t, map[string]string{"TOOL_PYTHON": python}, "run-python",
+			"runpython_test.go"); got.code != exitFailed || !strings.Contains(got.stderr, "TOOL_PYTHON: ") {
 			t.Errorf("%s: %+v", python, got)
 		}
 	}
 
-	if got := ask(
-		t,
-		"run-python",
-		"/no/such.py",
-	); got.code != exitFailed ||
+	if got := ask(t, "run-python", "/no/such.py"); got.code != exitFailed ||
 		!strings.Contains(got.stderr, "no such file") {
 		t.Errorf("%+v", got)
 	}

@@ -40,10 +40,8 @@ func billOf(info *debug.BuildInfo) (bill, error) {
 		Metadata: bound{component{Type: "application", Name: "presswork", Version: version()}},
 	}
 	add := func(path, version string) {
-		b.Components = append(
-			b.Components,
-			component{Type: "library", Name: path, Version: version, URL: "pkg:golang/" + path + "@" + version},
-		)
+		b.Components = append(b.Components,
+			component{Type: "library", Name: path, Version: version, URL: "pkg:golang/" + path + "@" + version})
 	}
 	add("stdlib", info.GoVersion)
 

@@ -49,9 +49,7 @@ func TestServeSaysWhereToOpenIt(t *testing.T) {
 	}
 	answer.Body.Close()
 
-	if kind := answer.Header.Get(
-		"Content-Type",
-	); answer.StatusCode != http.StatusOK ||
+	if kind := answer.Header.Get("Content-Type"); answer.StatusCode != http.StatusOK ||
 		!strings.HasPrefix(kind, "text/html") {
 		t.Errorf("%s: %s, %s", page, answer.Status, kind)
 	}
@@ -116,13 +114,7 @@ func TestServeNamesTheSettingThatStopsIt(t *testing.T) {
 			}
 
 			var log bytes.Buffer
-			if code := run(
-				t.Context(),
-				[]string{"serve"},
-				env,
-				io.Discard,
-				&log,
-			); code != exitFailed &&
+			if code := run(t.Context(), []string{"serve"}, env, io.Discard, &log); code != exitFailed &&
 				code != exitUsage {
 				t.Errorf("exit %d", code)
 			}

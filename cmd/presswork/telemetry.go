@@ -155,11 +155,8 @@ func newTelemetryVisualizeCommand(p *program) *cobra.Command {
 	cmd.Flags().StringVarP(&name, "metric", "m", "total_ms", "`NAME`: "+strings.Join(names, ", "))
 	cmd.Flags().StringVarP(&output, "output", "o", "", "`FILE`, .svg, .png or .html (default the terminal)")
 	complete(cmd, "metric", cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp))
-	complete(
-		cmd,
-		"output",
-		cobra.FixedCompletions([]string{"svg", "png", "html"}, cobra.ShellCompDirectiveFilterFileExt),
-	)
+	complete(cmd, "output",
+		cobra.FixedCompletions([]string{"svg", "png", "html"}, cobra.ShellCompDirectiveFilterFileExt))
 
 	return cmd
 }

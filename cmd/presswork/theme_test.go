@@ -47,13 +47,7 @@ func TestThemeListTable(t *testing.T) {
 		t.Errorf("%d rows: %s", len(rows), got.stdout)
 	}
 
-	if got := ask(
-		t,
-		"theme",
-		"list",
-		"--themes-dir",
-		filepath.Join(t.TempDir(), "none"),
-	); got.code != exitUsage ||
+	if got := ask(t, "theme", "list", "--themes-dir", filepath.Join(t.TempDir(), "none")); got.code != exitUsage ||
 		!strings.Contains(got.stderr, "--themes-dir") {
 		t.Errorf("%+v", got)
 	}

@@ -57,20 +57,11 @@ func newThemePreviewCommand(p *program) *cobra.Command {
 	f.StringVarP(&v.explore, "explore", "e", "", "`FILE.md` whose first page is shown (default a sample)")
 	addPreferenceFlags(cmd, &v.preference)
 	addReaderFlags(cmd, &v.reader)
-	f.StringVarP(
-		&v.output,
-		"output",
-		"o",
-		"",
-		"`FILE`, .pdf or .html, or - for a PDF on standard output (default FILE.themes.pdf)",
-	)
+	f.StringVarP(&v.output, "output", "o", "",
+		"`FILE`, .pdf or .html, or - for a PDF on standard output (default FILE.themes.pdf)")
 	f.StringVar(&v.themesDir, "themes-dir", "", "`DIR` of custom themes, NAME.css each (default THEMES_DIR)")
-	f.StringArrayVar(
-		&v.allow,
-		"allow",
-		nil,
-		"`DIR` outside the document's folder from which images may be shown; repeatable",
-	)
+	f.StringArrayVar(&v.allow, "allow", nil,
+		"`DIR` outside the document's folder from which images may be shown; repeatable")
 	f.IntVarP(&v.jobs, "jobs", "j", runtime.NumCPU(), "how many pages (`N`) are rendered at a time")
 	f.BoolVar(&v.open, "open", false, "open the result")
 	f.BoolVarP(&v.quiet, "quiet", "q", false, "print errors only")

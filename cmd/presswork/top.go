@@ -208,11 +208,8 @@ const (
 )
 
 func (c *topCommand) get(ctx context.Context, path string, into any) error {
-	ctx, cancel := context.WithTimeoutCause(
-		ctx,
-		topTimeout,
-		fmt.Errorf("the server did not answer within %s", topTimeout),
-	)
+	ctx, cancel := context.WithTimeoutCause(ctx, topTimeout,
+		fmt.Errorf("the server did not answer within %s", topTimeout))
 	defer cancel()
 
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimRight(c.server, "/")+path, nil)
@@ -243,11 +240,8 @@ func (c *topCommand) get(ctx context.Context, path string, into any) error {
 			refusal.Error.Message = res.Status
 		}
 
-		return fmt.Errorf(
-			"%s: %s (an admin's key goes in --key or PRESSWORK_API_KEY)",
-			req.URL.Redacted(),
-			printable(refusal.Error.Message),
-		)
+		return fmt.Errorf("%s: %s (an admin's key goes in --key or PRESSWORK_API_KEY)", req.URL.Redacted(),
+			printable(refusal.Error.Message))
 	}
 
 	if err := json.Unmarshal(body, into); err != nil {
@@ -260,14 +254,8 @@ func (c *topCommand) get(ctx context.Context, path string, into any) error {
 // write prints the look as tables.
 func (l look) write(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(
-		t,
-		"presswork  %s  %d open, %s, %s\n\n",
-		l.At.Local().Format(time.DateTime),
-		l.Open,
-		count(int(l.Dead), "dead letter"),
-		count(len(l.Workers), "worker"),
-	)
+	fmt.Fprintf(t, "presswork  %s  %d open, %s, %s\n\n", l.At.Local().Format(time.DateTime), l.Open,
+		count(int(l.Dead), "dead letter"), count(len(l.Workers), "worker"))
 	fmt.Fprintln(t, "QUEUE\tWAITING\tRUNNING\tRETRYING\tOLDEST\tOLDEST OPEN\tTODAY\tFAILED")
 
 	for _, q := range l.Queue {
@@ -289,11 +277,7 @@ func (l look) write(w io.Writer) error {
 
 		for _, b := range wk.Browsers {
 			if b.Use == "documents" && !b.Since.IsZero() {
-				browser, prints = fmt.Sprintf(
-					"%s, %d MiB",
-					age(l.At.Sub(b.Since)),
-					b.MemoryBytes>>20,
-				), fmt.Sprint(
+				browser, prints = fmt.Sprintf("%s, %d MiB", age(l.At.Sub(b.Since)), b.MemoryBytes>>20), fmt.Sprint(
 					b.Prints,
 				)
 			}
@@ -302,18 +286,8 @@ func (l look) write(w io.Writer) error {
 		if len(wk.Runs) > 0 {
 			at = wk.Runs[0].ID + " " + age(l.At.Sub(wk.Runs[0].Since))
 		}
-		fmt.Fprintf(
-			t,
-			"%s\t%s\t%d\t%d\t%d MiB\t%s\t%s\t%s\n",
-			printable(wk.Name),
-			age(l.At.Sub(wk.Started)),
-			running,
-			wk.Slots,
-			wk.MemoryBytes>>20,
-			browser,
-			prints,
-			printable(at),
-		)
+		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%d MiB\t%s\t%s\t%s\n", printable(wk.Name), age(l.At.Sub(wk.Started)), running,
+			wk.Slots, wk.MemoryBytes>>20, browser, prints, printable(at))
 	}
 	fmt.Fprintln(t, "\nJOB\tSTATUS\tPROGRESS\tAGE\tTOOK\tPAGES\tKEY\tWORKER\tNAME")
 
@@ -334,19 +308,9 @@ func (l look) write(w io.Writer) error {
 		if j.Error != nil {
 			name += " " + string(j.Error.Code)
 		}
-		fmt.Fprintf(
-			t,
-			"%s\t%s\t%d %%\t%s\t%s\t%s\t%s\t%s\t%s\n",
-			j.ID,
-			j.Status,
-			j.Progress,
-			age(l.At.Sub(j.CreatedAt)),
-			age(end.Sub(j.CreatedAt)),
-			pages,
-			printable(dash(j.Key)),
-			printable(worker),
-			printable(strings.TrimSpace(name)),
-		)
+		fmt.Fprintf(t, "%s\t%s\t%d %%\t%s\t%s\t%s\t%s\t%s\t%s\n", j.ID, j.Status, j.Progress,
+			age(l.At.Sub(j.CreatedAt)), age(end.Sub(j.CreatedAt)), pages, printable(dash(j.Key)), printable(worker),
+			printable(strings.TrimSpace(name)))
 	}
 
 	return t.Flush()

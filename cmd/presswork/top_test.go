@@ -54,14 +54,7 @@ func TestTopShowsWhatTheServerSays(t *testing.T) {
 		t.Errorf("%v\n%s", err, out)
 	}
 
-	if _, _, err = converse(
-		t,
-		"",
-		nil,
-		"top",
-		"--server",
-		server.URL,
-	); err == nil ||
+	if _, _, err = converse(t, "", nil, "top", "--server", server.URL); err == nil ||
 		!strings.Contains(err.Error(), "this needs an admin key") {
 		t.Errorf("without a key: %v", err)
 	}

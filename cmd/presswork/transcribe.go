@@ -37,12 +37,8 @@ func newTranscribeCommand(p *program) *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.StringVar(
-		&c.format,
-		"format",
-		app.DefaultTranscript,
-		"`FORMAT` of the transcript: "+strings.Join(app.TranscriptFormats(), ", "),
-	)
+	f.StringVar(&c.format, "format", app.DefaultTranscript,
+		"`FORMAT` of the transcript: "+strings.Join(app.TranscriptFormats(), ", "))
 	f.StringVarP(&c.output, "output", "o", "", "`FILE` to write to (default: standard output)")
 	f.StringVarP(&c.model, "model", "m", "", "`NAME` of the model (default: the first that transcribes)")
 	f.StringVar(&c.language, "language", "", "`CODE` of what is spoken, such as en (default: the model finds out)")

@@ -30,15 +30,8 @@ func newVersionCommand(p *program) *cobra.Command {
 				return p.encode(list)
 			}
 			_, commit := build()
-			_, err := fmt.Fprintf(
-				p.stdout,
-				"presswork %s (%s, %s %s/%s)\n",
-				version(),
-				cmp.Or(commit, "no commit"),
-				runtime.Version(),
-				runtime.GOOS,
-				runtime.GOARCH,
-			)
+			_, err := fmt.Fprintf(p.stdout, "presswork %s (%s, %s %s/%s)\n", version(), cmp.Or(commit, "no commit"),
+				runtime.Version(), runtime.GOOS, runtime.GOARCH)
 
 			return err
 		},

@@ -36,8 +36,7 @@ func TestTheDescriptionHasTheVersionOfTheProgram(t *testing.T) {
 	}
 
 	if m := regexp.MustCompile(`(?m)^  version: "(.+)"$`).
-		FindSubmatch(description); m == nil ||
-		string(m[1]) != release {
+		FindSubmatch(description); m == nil || string(m[1]) != release {
 		t.Errorf("openapi.yaml has the version %s, the program %s", m, release)
 	}
 }

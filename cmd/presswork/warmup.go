@@ -73,10 +73,8 @@ func (p *program) warmUp(ctx context.Context, cached cacheFlags, documents []str
 
 			return
 		}
-		fmt.Fprintln(
-			p.stdout,
-			printable(fmt.Sprintf("%s: %s (%s)", s.Name, s.Detail, s.Elapsed.Round(time.Millisecond))),
-		)
+		fmt.Fprintln(p.stdout,
+			printable(fmt.Sprintf("%s: %s (%s)", s.Name, s.Detail, s.Elapsed.Round(time.Millisecond))))
 	})
 	switch {
 	case ctx.Err() != nil:

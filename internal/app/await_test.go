@@ -44,15 +44,9 @@ func TestAServiceIsAwaitedForAWhile(t *testing.T) {
 			var log strings.Builder
 			began := time.Now()
 
-			err := await(
-				t.Context(),
-				slog.New(slog.NewTextHandler(&log, nil)),
-				"REDIS_URL",
-				func(ctx context.Context) (bool, error) { return c.try(ctx, time.Since(began)) },
-			)
-			if took := time.Since(
-				began,
-			); took != c.after || c.says == "" && err != nil ||
+			err := await(t.Context(), slog.New(slog.NewTextHandler(&log, nil)), "REDIS_URL",
+				func(ctx context.Context) (bool, error) { return c.try(ctx, time.Since(began)) })
+			if took := time.Since(began); took != c.after || c.says == "" && err != nil ||
 				c.says != "" && (err == nil || err.Error() != c.says) {
 				t.Errorf("%s: after %s: %v", name, took, err)
 			}
@@ -68,12 +62,8 @@ func TestAServiceIsAwaitedForAWhile(t *testing.T) {
 		ctx, cancel := context.WithTimeoutCause(t.Context(), time.Second, why)
 		defer cancel()
 
-		err := await(
-			ctx,
-			slog.New(slog.DiscardHandler),
-			"REDIS_URL",
-			func(context.Context) (bool, error) { return false, down },
-		)
+		err := await(ctx, slog.New(slog.DiscardHandler), "REDIS_URL",
+			func(context.Context) (bool, error) { return false, down })
 		if !errors.Is(err, why) {
 			t.Errorf("interrupted: %v", err)
 		}

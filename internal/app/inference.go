@@ -79,9 +79,7 @@ func startOllama(ctx context.Context, cfg config.Config, roles Roles, log *slog.
 }
 
 // startEngine starts the model server that INFERENCE_ENGINE names; it returns nil if the setting is empty.
-func startEngine(
-	ctx context.Context, cfg config.Config, log *slog.Logger, life *lifecycle,
-) (*embedded.Engine, error) {
+func startEngine(ctx context.Context, cfg config.Config, log *slog.Logger, life *lifecycle) (*embedded.Engine, error) {
 	if cfg.InferenceEngine == "" {
 		return nil, nil
 	}

@@ -22,10 +22,8 @@ const (
 func dependencies(queue *tasks.Client, store storage.Store, roles Roles) []ready.Check {
 	checks := []ready.Check{{Name: "redis", Probe: ready.Every(redisLook, queue.Health)}}
 	if _, none := store.(storage.None); !none {
-		checks = append(
-			checks,
-			ready.Check{Name: "store", Optional: roles.API, Probe: ready.Every(storeLook, store.Health)},
-		)
+		checks = append(checks,
+			ready.Check{Name: "store", Optional: roles.API, Probe: ready.Every(storeLook, store.Health)})
 	}
 
 	return checks

@@ -267,9 +267,7 @@ func (t *transcription) download(ctx context.Context, id string) ([]byte, error)
 	return text, nil
 }
 
-func (t *transcription) request(
-	ctx context.Context, method, path string, body io.Reader,
-) (*http.Request, error) {
+func (t *transcription) request(ctx context.Context, method, path string, body io.Reader) (*http.Request, error) {
 	req, err := http.NewRequestWithContext(ctx, method, t.base+path, body)
 	if err == nil && t.Key != "" {
 		req.Header.Set("Authorization", "Bearer "+t.Key)
@@ -279,9 +277,7 @@ func (t *transcription) request(
 }
 
 // ask sends a request and decodes the answer into into, unless it is nil.
-func (t *transcription) ask(
-	ctx context.Context, method, path, contentType string, body io.Reader, into any,
-) error {
+func (t *transcription) ask(ctx context.Context, method, path, contentType string, body io.Reader, into any) error {
 	req, err := t.request(ctx, method, path, body)
 	if err != nil {
 		return err

@@ -18,10 +18,8 @@ const FakeOllama = "PRESSWORK_FAKE_OLLAMA"
 
 // ServeOllama is its server.
 func ServeOllama() {
-	http.HandleFunc(
-		"/api/version",
-		func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(`{"version":"0.17.0"}`)) },
-	)
+	http.HandleFunc("/api/version",
+		func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(`{"version":"0.17.0"}`)) })
 
 	if os.Getenv("TOKEN_SECRET") != "" {
 		panic("the parent's secrets are here")

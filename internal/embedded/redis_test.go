@@ -320,9 +320,7 @@ func TestAStubbornServerIsKilled(t *testing.T) {
 func TestWithoutAServerTheErrorSaysWhatToDo(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 
-	if _, err := embedded.New(
-		embedded.Options{Dir: t.TempDir()},
-	); err == nil ||
+	if _, err := embedded.New(embedded.Options{Dir: t.TempDir()}); err == nil ||
 		!strings.Contains(err.Error(), "make setup") {
 		t.Errorf("got %v", err)
 	}

@@ -55,10 +55,8 @@ func (r *Redis) makeSocketDir() error {
 
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	if !ok || !info.IsDir() || int(stat.Uid) != os.Getuid() || info.Mode().Perm()&0o077 != 0 {
-		return fmt.Errorf(
-			"embedded: %s is not a directory of this user alone; remove it, or set a shorter DATA_DIR",
-			dir,
-		)
+		return fmt.Errorf("embedded: %s is not a directory of this user alone; remove it, or set a shorter DATA_DIR",
+			dir)
 	}
 
 	return nil

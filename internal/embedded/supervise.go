@@ -25,17 +25,8 @@ func supervise(stop, kill context.Context, c *child, log *slog.Logger, again fun
 		}
 
 		for {
-			log.Warn(
-				"a private server died; starting it again",
-				"program",
-				filepath.Base(c.cmd.Path),
-				"reason",
-				c.err,
-				"in",
-				backoff,
-				"last_words",
-				c.words.tail(),
-			)
+			log.Warn("a private server died; starting it again", "program", filepath.Base(c.cmd.Path), "reason", c.err,
+				"in", backoff, "last_words", c.words.tail())
 
 			select {
 			case <-time.After(backoff):

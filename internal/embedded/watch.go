@@ -21,13 +21,8 @@ func watch(pid int) (release func(), err error) {
 		return release, fmt.Errorf("watch: %w", err)
 	}
 	defer r.Close()
-	cmd := exec.CommandContext(
-		context.Background(),
-		"/bin/sh",
-		"-c",
-		`while read -r _; do :; done; kill -TERM "$0"`,
-		strconv.Itoa(pid),
-	)
+	cmd := exec.CommandContext(context.Background(), "/bin/sh", "-c", `while read -r _; do :; done; kill -TERM "$0"`,
+		strconv.Itoa(pid))
 	cmd.Stdin = r
 
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

@@ -43,11 +43,8 @@ func Add(path string, e Entry) error {
 
 	return edit(path, func(text string, entries []Entry) (string, []Entry, error) {
 		if slices.ContainsFunc(entries, func(o Entry) bool { return o.Name == e.Name }) {
-			return "", nil, fmt.Errorf(
-				"%s has a key %q already; choose another name, or revoke that key first",
-				path,
-				e.Name,
-			)
+			return "", nil, fmt.Errorf("%s has a key %q already; choose another name, or revoke that key first", path,
+				e.Name)
 		}
 
 		line, err := yaml.MarshalWithOptions(e, yaml.Flow(true))

@@ -75,8 +75,7 @@ func Parse(path string, data []byte, getenv func(string) string) ([]Entry, error
 		Keys []Entry `yaml:"keys"`
 	}
 	if err := yaml.NewDecoder(bytes.NewReader(data), yaml.Strict()).
-		Decode(&file); err != nil &&
-		!errors.Is(err, io.EOF) {
+		Decode(&file); err != nil && !errors.Is(err, io.EOF) {
 		return nil, yamlError(path, err)
 	}
 	taken := map[[sha256.Size]byte]bool{}
@@ -116,11 +115,8 @@ func (e *Entry) check(getenv func(string) string) error {
 
 	for _, pattern := range e.Models {
 		if _, err := path.Match(pattern, ""); err != nil || pattern == "" {
-			return fmt.Errorf(
-				"key %q: models has %q, which is neither a name nor a pattern such as openai/*",
-				e.Name,
-				pattern,
-			)
+			return fmt.Errorf("key %q: models has %q, which is neither a name nor a pattern such as openai/*", e.Name,
+				pattern)
 		}
 	}
 

@@ -101,11 +101,8 @@ func (a *assets) include(name string) ([]byte, error) {
 
 	for at := rel; at != "."; at = filepath.Dir(at) {
 		if info, err := a.own.root.Lstat(at); err == nil && info.Mode()&fs.ModeSymlink != 0 {
-			return nil, fault.Errorf(
-				fault.Forbidden,
-				"files are not included through links: %s is one",
-				filepath.ToSlash(at),
-			)
+			return nil, fault.Errorf(fault.Forbidden, "files are not included through links: %s is one",
+				filepath.ToSlash(at))
 		}
 	}
 

@@ -59,10 +59,8 @@ func TestABatchMayBeLeft(t *testing.T) {
 
 	var inputs []local.Input
 	for _, name := range []string{"a", "b", "c", "d"} {
-		inputs = append(
-			inputs,
-			local.Input{Path: filepath.Join(dir, name+".md"), Output: filepath.Join(dir, name+".html")},
-		)
+		inputs = append(inputs,
+			local.Input{Path: filepath.Join(dir, name+".md"), Output: filepath.Join(dir, name+".html")})
 	}
 
 	for out, err := range c.Batch(t.Context(), inputs) {

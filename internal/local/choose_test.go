@@ -54,10 +54,8 @@ func TestAThemeIsChosenWhereItIsLeftOpen(t *testing.T) {
 	convert := func(name, theme string) local.Output {
 		t.Helper()
 
-		out, err := c.Convert(
-			t.Context(),
-			local.Input{Path: filepath.Join(dir, name), Output: filepath.Join(dir, name+".html"), Theme: theme},
-		)
+		out, err := c.Convert(t.Context(),
+			local.Input{Path: filepath.Join(dir, name), Output: filepath.Join(dir, name+".html"), Theme: theme})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -66,8 +64,7 @@ func TestAThemeIsChosenWhereItIsLeftOpen(t *testing.T) {
 	}
 	for _, out := range []local.Output{convert("cake.md", themes.Auto), convert("auto.md", ""), convert("named.md", themes.Auto)} {
 		if out.Analysis == nil || out.Analysis.DocumentType != "recipe" || out.Theme != "caramellatte" ||
-			out.Times.Analyze <= 0 ||
-			out.Times.Render <= 0 {
+			out.Times.Analyze <= 0 || out.Times.Render <= 0 {
 			t.Errorf("%s: %s, %+v, %+v", out.Input, out.Theme, out.Times, out.Analysis)
 		}
 	}
@@ -114,8 +111,7 @@ func TestWarmTellsOfEachStepAndOfWhatFails(t *testing.T) {
 		},
 	)
 	if fault.AsError(err) == nil || told["cake.md"] != "caramellatte" || !strings.HasPrefix(told["themes"], "35") ||
-		told["browser"] == "" ||
-		told["fonts"] == "" {
+		told["browser"] == "" || told["fonts"] == "" {
 		t.Errorf("%v, %v", err, told)
 	}
 }

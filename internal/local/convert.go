@@ -156,9 +156,7 @@ func (c *Converter) writeMade(ctx context.Context, path string, made document.Ma
 // document reads the files of an input. Its images can be opened until closeFiles
 // is called, which is due after an error as well.
 func (c *Converter) document(
-	ctx context.Context,
-	in Input,
-	sources Snapshot,
+	ctx context.Context, in Input, sources Snapshot,
 ) (d document.Document, closeFiles func(), err error) {
 	var opened []*assets
 	closeFiles = func() {
@@ -195,10 +193,8 @@ func (c *Converter) document(
 				d.Filename = filepath.Base(path)
 			}
 		default:
-			d.Parts = append(
-				d.Parts,
-				document.Part{Content: content, Path: slashed(path), Asset: opened[i].open, Include: opened[i].include},
-			)
+			d.Parts = append(d.Parts,
+				document.Part{Content: content, Path: slashed(path), Asset: opened[i].open, Include: opened[i].include})
 		}
 	}
 

@@ -64,10 +64,8 @@ func TestDiagramsOfAPageAreDrawn(t *testing.T) {
 	for _, browser := range []string{"", filepath.Join(dir, "nothing")} {
 		c := start(t, local.Options{Output: presswork.HTML, Browser: browser})
 
-		out, err := c.Convert(
-			t.Context(),
-			local.Input{Path: filepath.Join(dir, "a.md"), Output: filepath.Join(dir, "a.html")},
-		)
+		out, err := c.Convert(t.Context(),
+			local.Input{Path: filepath.Join(dir, "a.md"), Output: filepath.Join(dir, "a.html")})
 		if err != nil {
 			t.Fatal(err)
 		}

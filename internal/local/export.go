@@ -99,11 +99,7 @@ func visitOf(page WebPage, o ExportOptions) (chromium.Visit, error) {
 }
 
 func develop(
-	ctx context.Context,
-	e *chromium.Exporter,
-	visit chromium.Visit,
-	page WebPage,
-	log *slog.Logger,
+	ctx context.Context, e *chromium.Exporter, visit chromium.Visit, page WebPage, log *slog.Logger,
 ) (data []byte, pages int, err error) {
 	if page.Screenshot != nil {
 		picture, err := e.Screenshot(ctx, visit, *page.Screenshot)

@@ -116,11 +116,8 @@ func (c *Converter) MakeGallery(ctx context.Context, g Gallery) (Output, error) 
 	}
 	mark(entries, out.Analysis)
 
-	data, pages, err := c.render(
-		ctx,
-		galleryView{Document: name, Entries: entries, Analysis: out.Analysis, Read: text != nil},
-		isHTML(g.Output),
-	)
+	data, pages, err := c.render(ctx,
+		galleryView{Document: name, Entries: entries, Analysis: out.Analysis, Read: text != nil}, isHTML(g.Output))
 	if err == nil {
 		err = c.write(ctx, g.Output, data)
 	}
@@ -157,10 +154,7 @@ func (c *Converter) chosen(names []string) ([]themes.Theme, error) {
 
 // entries takes the pictures, as many at a time as the browser has tabs.
 func (c *Converter) entries(
-	ctx context.Context,
-	shown []themes.Theme,
-	first func(context.Context, string) (presswork.Page, error),
-	g Gallery,
+	ctx context.Context, shown []themes.Theme, first func(context.Context, string) (presswork.Page, error), g Gallery,
 ) ([]entry, error) {
 	list := make([]entry, len(shown))
 	done := make(chan string)

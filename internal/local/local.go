@@ -178,9 +178,7 @@ func (p printer) Print(ctx context.Context, page presswork.Page) ([]byte, error)
 }
 
 func (p printer) PrintRevised(
-	ctx context.Context,
-	page presswork.Page,
-	revise func(printed []byte) ([]string, error),
+	ctx context.Context, page presswork.Page, revise func(printed []byte) ([]string, error),
 ) ([]byte, error) {
 	return p.browser.PrintRevised(ctx, page, revise)
 }

@@ -110,10 +110,8 @@ func TestConvertsAFile(t *testing.T) {
 	dir := files(t, map[string]string{"report.md": "---\ntheme: nord\n---\n# One\n\n<!-- pagebreak -->\n\n# Two\n"})
 	pdf := filepath.Join(dir, "report.pdf")
 
-	out, err := c.Convert(
-		t.Context(),
-		local.Input{Path: filepath.Join(dir, "report.md"), Output: pdf, Options: presswork.Options{Title: "T"}},
-	)
+	out, err := c.Convert(t.Context(),
+		local.Input{Path: filepath.Join(dir, "report.md"), Output: pdf, Options: presswork.Options{Title: "T"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -263,9 +261,7 @@ func TestAMissingBrowserIsSaidAtTheStart(t *testing.T) {
 	t.Parallel()
 
 	c := local.New(local.Options{Browser: filepath.Join(t.TempDir(), "chromium")})
-	if err := c.Start(
-		t.Context(),
-	); !errors.Is(err, chromium.ErrNotFound) ||
+	if err := c.Start(t.Context()); !errors.Is(err, chromium.ErrNotFound) ||
 		!strings.Contains(err.Error(), "apt install") {
 		t.Errorf("error %v, want ErrNotFound with how to get one", err)
 	}
@@ -354,9 +350,7 @@ func TestImagesComeFromAllowedFoldersOnly(t *testing.T) {
 	t.Parallel()
 
 	dir := files(t, map[string]string{
-		"doc/in.png": picture(
-			t,
-		),
+		"doc/in.png":     picture(t),
 		"doc/sub/in.png": picture(t),
 		"out.png":        picture(t),
 		"other/in.png":   picture(t),

@@ -107,10 +107,8 @@ func (m *Machine) inspectChromium(ctx context.Context, browser string) {
 	}
 
 	if err := errors.Join(err, b.Stop(ctx)); err != nil {
-		m.problem(
-			"Chromium does not work: "+Message(err),
-			"run "+path+" --version by hand; install it anew with `make setup`",
-		)
+		m.problem("Chromium does not work: "+Message(err),
+			"run "+path+" --version by hand; install it anew with `make setup`")
 
 		return
 	}

@@ -41,11 +41,8 @@ func WriteFile(ctx context.Context, path string, data []byte) error {
 		return writeWaiting(ctx, path, func() error { return writeThrough(path, data, 0) })
 	case err == nil && info.Mode()&os.ModeSymlink != 0:
 		// Whoever may write to the folder could lead the output anywhere.
-		return fault.Errorf(
-			fault.StoreUnavailable,
-			"cannot write %s: it is a symbolic link; name what it points to, or remove it",
-			path,
-		)
+		return fault.Errorf(fault.StoreUnavailable,
+			"cannot write %s: it is a symbolic link; name what it points to, or remove it", path)
 	case err == nil && !info.IsDir() && !info.Mode().IsRegular():
 		// A device or a pipe is written to, never replaced.
 		return writeWaiting(ctx, path, func() error { return writeThrough(path, data, syscall.O_NOFOLLOW) })

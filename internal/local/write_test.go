@@ -32,9 +32,7 @@ func TestTheOutputIsReplacedAsItWas(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	if info, err := os.Stat(
-		target,
-	); err != nil || info.Mode().Perm() != 0o600 ||
+	if info, err := os.Stat(target); err != nil || info.Mode().Perm() != 0o600 ||
 		!strings.Contains(readFile(t, target), "New") {
 		t.Errorf("the target: %v, %v", info, err)
 	}
@@ -66,10 +64,7 @@ func TestNothingIsWrittenThroughALink(t *testing.T) {
 		}
 	}
 
-	if got := names(
-		t,
-		filepath.Join(dir, "outside"),
-	); len(got) != 2 ||
+	if got := names(t, filepath.Join(dir, "outside")); len(got) != 2 ||
 		readFile(t, filepath.Join(dir, "outside/target")) != "older" {
 		t.Errorf("outside has %q", got)
 	}
@@ -166,10 +161,7 @@ func TestAnInterruptionEndsTheWaitForAReader(t *testing.T) {
 				}
 			}},
 		)
-		if _, err := c.Convert(
-			ctx,
-			local.Input{Path: filepath.Join(dir, "a.md"), Output: output},
-		); !errors.Is(
+		if _, err := c.Convert(ctx, local.Input{Path: filepath.Join(dir, "a.md"), Output: output}); !errors.Is(
 			err,
 			why,
 		) {
@@ -205,10 +197,8 @@ func TestAWriteThatFailsHalfWayLeavesTheOlderResult(t *testing.T) {
 	if dir := os.Getenv(child); dir != "" {
 		c := start(t, local.Options{Output: presswork.HTML})
 
-		_, err := c.Convert(
-			t.Context(),
-			local.Input{Path: filepath.Join(dir, "a.md"), Output: filepath.Join(dir, "a.html")},
-		)
+		_, err := c.Convert(t.Context(),
+			local.Input{Path: filepath.Join(dir, "a.md"), Output: filepath.Join(dir, "a.html")})
 		if fault.CodeOf(err) != fault.StoreUnavailable || !strings.Contains(local.Message(err), "file too large") {
 			t.Errorf("error %v", err)
 		}
@@ -217,13 +207,8 @@ func TestAWriteThatFailsHalfWayLeavesTheOlderResult(t *testing.T) {
 	}
 	dir := files(t, map[string]string{"a.md": strings.Repeat("word ", 10_000), "a.html": "older"})
 	// The signal that comes with the limit is ignored, so that writes fail.
-	limited := exec.Command(
-		"sh",
-		"-c",
-		`trap "" XFSZ; ulimit -f 16; exec "$0" "$@"`,
-		os.Args[0],
-		"-test.run=^"+t.Name()+"$",
-	)
+	limited := exec.Command("sh", "-c", `trap "" XFSZ; ulimit -f 16; exec "$0" "$@"`, os.Args[0],
+		"-test.run=^"+t.Name()+"$")
 
 	limited.Env = append(os.Environ(), child+"="+dir)
 	if said, err := limited.CombinedOutput(); err != nil {

@@ -87,10 +87,8 @@ func (s *Server) routes() http.Handler {
 	mux.HandleFunc("GET /assets/{name}", asset)
 	mux.HandleFunc("GET /fonts/{name}", font)
 	mux.HandleFunc("GET /preview", func(w http.ResponseWriter, _ *http.Request) { page(w, web.Preview()) })
-	mux.HandleFunc(
-		"GET /live/{token}/{$}",
-		s.guarded(func(w http.ResponseWriter, _ *http.Request) { page(w, web.Live()) }),
-	)
+	mux.HandleFunc("GET /live/{token}/{$}",
+		s.guarded(func(w http.ResponseWriter, _ *http.Request) { page(w, web.Live()) }))
 	mux.HandleFunc("GET /live/{token}/page", s.guarded(s.document))
 	mux.HandleFunc("GET /live/{token}/events", s.guarded(s.events))
 

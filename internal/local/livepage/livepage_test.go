@@ -89,21 +89,14 @@ func TestTheDocumentIsAtItsOwnAddressOnly(t *testing.T) {
 	}
 	// A name that was made to lead here brings nobody in.
 	for _, host := range []string{"evil.example", "evil.example:" + u.Port(), "127.0.0.1", "[::1]:" + u.Port()} {
-		if res := get(
-			t,
-			s.URL()+"page",
-			func(r *http.Request) { r.Host = host },
-		); res.StatusCode != http.StatusMisdirectedRequest ||
+		if res := get(t, s.URL()+"page",
+			func(r *http.Request) { r.Host = host }); res.StatusCode != http.StatusMisdirectedRequest ||
 			strings.Contains(body(t, res), "Secret") {
 			t.Errorf("as %s: %s", host, res.Status)
 		}
 	}
 
-	if res := get(
-		t,
-		s.URL()+"page",
-		func(r *http.Request) { r.Host = "localhost:" + u.Port() },
-	); body(
+	if res := get(t, s.URL()+"page", func(r *http.Request) { r.Host = "localhost:" + u.Port() }); body(
 		t,
 		res,
 	) != "<p>Secret</p>" {

@@ -148,10 +148,8 @@ func (d *drawing) dots(m Metric, points []Point, x func(i, n int) float64, y fun
 
 	d.Ticks = append(d.Ticks, tick{x(0, len(points)), points[0].At.Local().Format("2 Jan 15:04"), "start"})
 	if len(points) > 2 {
-		d.Ticks = append(
-			d.Ticks,
-			tick{x(last/2, len(points)), points[last/2].At.Local().Format("2 Jan 15:04"), "middle"},
-		)
+		d.Ticks = append(d.Ticks,
+			tick{x(last/2, len(points)), points[last/2].At.Local().Format("2 Jan 15:04"), "middle"})
 	}
 
 	if len(points) > 1 {

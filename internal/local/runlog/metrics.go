@@ -60,12 +60,8 @@ func MetricOf(name string) (Metric, error) {
 		names = append(names, m.Name)
 	}
 
-	return Metric{}, fmt.Errorf(
-		"%.40q is not a metric%s; allowed: %s",
-		name,
-		input.DidYouMean(name, names),
-		strings.Join(names, ", "),
-	)
+	return Metric{}, fmt.Errorf("%.40q is not a metric%s; allowed: %s", name, input.DidYouMean(name, names),
+		strings.Join(names, ", "))
 }
 
 // Point is a metric's value in one run.

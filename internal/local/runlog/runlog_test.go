@@ -201,9 +201,7 @@ func TestTelemetryIsTheUsersAndCanBeOff(t *testing.T) {
 		t.Errorf("without a home: %q, %v", dir, err)
 	}
 
-	if _, err := runlog.Folder(
-		func(string) string { return "no" },
-	); err == nil ||
+	if _, err := runlog.Folder(func(string) string { return "no" }); err == nil ||
 		!strings.Contains(err.Error(), "on, off") {
 		t.Errorf("got %v", err)
 	}
@@ -243,9 +241,7 @@ func TestReport(t *testing.T) {
 		}
 	}
 
-	if _, err := runlog.MetricOf(
-		"hit_rat",
-	); err == nil || !strings.Contains(err.Error(), `did you mean "hit_rate"?`) ||
+	if _, err := runlog.MetricOf("hit_rat"); err == nil || !strings.Contains(err.Error(), `did you mean "hit_rate"?`) ||
 		!strings.Contains(err.Error(), "failures") {
 		t.Errorf("got %v", err)
 	}
@@ -269,13 +265,8 @@ func TestTerminalChartKeepsToItsWidth(t *testing.T) {
 	}
 
 	m, _ := runlog.MetricOf("total_ms")
-	if text := runlog.Terminal(
-		m,
-		runs(101),
-		60,
-		false,
-	); !strings.Contains(text, "█") || strings.Contains(text, "\x1b") ||
-		!strings.Contains(text, "p95 95 ms") {
+	if text := runlog.Terminal(m, runs(101), 60,
+		false); !strings.Contains(text, "█") || strings.Contains(text, "\x1b") || !strings.Contains(text, "p95 95 ms") {
 		t.Error(text)
 	}
 

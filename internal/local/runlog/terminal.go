@@ -46,14 +46,8 @@ func Terminal(m Metric, runs []Run, width int, color bool) string {
 		if left := chartRows - row; left*steps%chartRows == 0 {
 			label, rule = m.Format(axis.step*float64(left*steps/chartRows)), "┤"
 		}
-		fmt.Fprintf(
-			&b,
-			"%s%s %s%s",
-			strings.Repeat(" ", max(margin-utf8.RuneCountInString(label), 0)),
-			label,
-			rule,
-			paint,
-		)
+		fmt.Fprintf(&b, "%s%s %s%s", strings.Repeat(" ", max(margin-utf8.RuneCountInString(label), 0)), label, rule,
+			paint)
 		var line strings.Builder
 
 		for _, v := range bars {
@@ -64,27 +58,15 @@ func Terminal(m Metric, runs []Run, width int, color bool) string {
 	}
 	from, to := points[0].At.Local().Format("2 Jan 15:04"), points[len(points)-1].At.Local().Format("2 Jan 15:04")
 	used := len(bars) * (wide + gap)
-	fmt.Fprintf(
-		&b,
-		"%s0 └%s\n%s  %s",
-		strings.Repeat(" ", margin-1),
-		strings.Repeat("─", used),
-		strings.Repeat(" ", margin),
-		from,
-	)
+	fmt.Fprintf(&b, "%s0 └%s\n%s  %s", strings.Repeat(" ", margin-1), strings.Repeat("─", used),
+		strings.Repeat(" ", margin), from)
 
 	if between := used - len(from) - len(to); between > 0 {
 		b.WriteString(strings.Repeat(" ", between) + to)
 	}
 	s := m.Summarize(runs)
-	fmt.Fprintf(
-		&b,
-		"\n\n%s  p50 %s   p95 %s%s\n",
-		strings.Repeat(" ", margin),
-		m.Format(s.P50),
-		m.Format(s.P95),
-		trendPhrase(s),
-	)
+	fmt.Fprintf(&b, "\n\n%s  p50 %s   p95 %s%s\n", strings.Repeat(" ", margin), m.Format(s.P50), m.Format(s.P95),
+		trendPhrase(s))
 
 	return b.String()
 }
