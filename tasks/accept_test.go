@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"net"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -219,5 +220,59 @@ func TestANewJobAndItsTaskAreWrittenTogether(t *testing.T) {
 
 	if job := read(t, c.records, s.ID); job.Seq != 1 {
 		t.Errorf("the record's seq is %d", job.Seq)
+	}
+}
+
+// scriptsOnly is a go-redis hook that drops from pipelines all commands but scripts.
+type scriptsOnly struct{}
+
+func (scriptsOnly) DialHook(next redis.DialHook) redis.DialHook { return next }
+
+func (scriptsOnly) ProcessHook(next redis.ProcessHook) redis.ProcessHook { return next }
+
+func (scriptsOnly) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return func(ctx context.Context, cmds []redis.Cmder) error {
+		var scripts []redis.Cmder
+
+		for _, cmd := range cmds {
+			if strings.HasPrefix(cmd.Name(), "eval") {
+				scripts = append(scripts, cmd)
+			} else {
+				cmd.SetErr(redis.ErrClosed)
+			}
+		}
+
+		if err := next(ctx, scripts); err != nil || len(scripts) == len(cmds) {
+			return err
+		}
+
+		return redis.ErrClosed
+	}
+}
+
+func TestASubmissionNeedsOnlyItsScript(t *testing.T) {
+	t.Parallel()
+
+	c, err := NewClient(redistest.Start(t), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Stop(context.Background()) })
+	ctx := t.Context()
+	c.rdb.AddHook(scriptsOnly{})
+
+	s := newSubmission(t, "ann")
+	s.reserved = true
+
+	if rec, replayed, err := c.Submit(ctx, s); err != nil || replayed || rec.ID != s.ID {
+		t.Fatalf("%s, replayed %v, %v", rec.ID, replayed, err)
+	}
+
+	if ttl := c.rdb.TTL(ctx, ownerKey("ann")).Val(); ttl < 2*c.records.ttl-time.Minute {
+		t.Errorf("the owner's list lives for %s", ttl)
+	}
+
+	if !c.ownerIsNew("ann") {
+		t.Error("an owner who was not told counts as told")
 	}
 }

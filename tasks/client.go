@@ -42,7 +42,7 @@ type Client struct {
 
 	mu        sync.Mutex
 	submitted int
-	// owners is when tellOwner was last called for each.
+	// owners holds when ownerIsNew last reported true for each.
 	owners map[string]time.Time
 }
 

@@ -100,13 +100,14 @@ func quotedFields() string { return "'" + strings.Join(recordFields(), "', '") +
 
 // create writes a job that is not there. KEYS: those of keysOf; where there is one Redis also the ledger and the
 // owner's list, and perhaps those of EnqueueLua. ARGV: at, message, nonce, id, the sweeper's first look in ms from
-// now, the task's payload, number of field-value pairs times two, the pairs, then the arguments of enqueue. Answers
+// now, the task's payload, how long the list lives in ms (0 leaves it as it is), number of field-value pairs times
+// two, the pairs, then the arguments of enqueue. Answers
 // 2 when the task is on its queue, 1 when only the record is written, 0 when the job exists. The nonce tells a
 // repeat after a lost answer, which is 1, from a second submission. Nobody can watch the job yet, so nothing is
 // published. The record gets its time to live from the sweeper or at the job's end.
 var createScript = redis.NewScript(serverTime + asynqext.EnqueueLua + `
 local job, log, payload, packed, ledger, list, task = unpack(KEYS)
-local at, message, nonce, id, firstLook, content, count = unpack(ARGV, 1, 7)
+local at, message, nonce, id, firstLook, content, listTTL, count = unpack(ARGV, 1, 8)
 if ledger then redis.call('ZADD', ledger, 'NX', millis() + firstLook, id) end
 local there = redis.call('EXISTS', job, packed, task or job)
 if there > 0 then
@@ -114,14 +115,17 @@ if there > 0 then
   if redis.call('EXISTS', job, packed) > 0 then return 0 end
 end
 redis.call('HSET', job, 'id', id, 'status', 'queued', 'stage', 'queued', 'progress', 0, 'seq', 1, 'message', message,
-  'updated', at, 'created', at, 'made', nonce, unpack(ARGV, 8, 7 + count))
+  'updated', at, 'created', at, 'made', nonce, unpack(ARGV, 9, 8 + count))
 redis.call('RPUSH', log, '{"type":"progress","job_id":"' .. id .. '","seq":1,"status":"queued","stage":"queued","progress":0,"message":' ..
   cjson.encode(message) .. ',"at":"' .. at .. '"}')
 redis.call('SET', payload, content)
-if list then redis.call('ZADD', list, 0, id) end
+if list then
+  redis.call('ZADD', list, 0, id)
+  if listTTL ~= '0' then redis.call('PEXPIRE', list, listTTL) end
+end
 if task and there == 0 then
   -- A task that Redis refuses is put on its queue by the sweeper.
-  if pcall(enqueue, 7, unpack(ARGV, 8 + count)) then return 2 end
+  if pcall(enqueue, 7, unpack(ARGV, 9 + count)) then return 2 end
 end
 return 1
 `)

@@ -1,6 +1,7 @@
 package tasks
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -233,7 +234,7 @@ func (c *Client) repair(ctx context.Context, job *stored) error {
 	_, err := c.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
 		c.openLedger(ctx, p, job.ID)
 		c.records.list(ctx, p, job.Owner, job.ID)
-		c.tellOwner(ctx, p, job.Owner)
+		p.SAdd(ctx, ownersKey, job.Owner)
 
 		return nil
 	})
@@ -257,8 +258,8 @@ func (c *Client) repair(ctx context.Context, job *stored) error {
 // ledger and task have round trips of their own.
 func (c *Client) accept(ctx context.Context, s Submission) (job *stored, made acceptance, err error) {
 	at := c.clock.now()
-	args := c.records.createArgs(s, at)
 	trim, isNew := c.trimDue(), c.ownerIsNew(s.Owner)
+	args := c.records.createArgs(s, at, isNew)
 	keys := keysOf(s.ID)
 
 	_, cluster := c.rdb.(*redis.ClusterClient)
@@ -282,15 +283,20 @@ func (c *Client) accept(ctx context.Context, s Submission) (job *stored, made ac
 	}
 
 	var create *redis.Cmd
+	list := new(redis.IntCmd)
 	write := func(run func(*redis.Script, context.Context, redis.Scripter, []string, ...any) *redis.Cmd) error {
 		_, err := c.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
 			create = run(createScript, ctx, p, keys, args...)
 			if cluster {
-				p.ZAdd(ctx, ownerKey(s.Owner), redis.Z{Member: s.ID})
+				list = p.ZAdd(ctx, ownerKey(s.Owner), redis.Z{Member: s.ID})
 			}
 
 			if isNew {
-				c.tellOwner(ctx, p, s.Owner)
+				p.SAdd(ctx, ownersKey, s.Owner)
+			}
+
+			if isNew && cluster {
+				p.Expire(ctx, ownerKey(s.Owner), c.records.listTTL())
 			}
 
 			if trim {
@@ -304,7 +310,7 @@ func (c *Client) accept(ctx context.Context, s Submission) (job *stored, made ac
 	}
 
 	err = write((*redis.Script).EvalSha)
-	if redis.HasErrorPrefix(err, "NOSCRIPT") {
+	if redis.HasErrorPrefix(create.Err(), "NOSCRIPT") {
 		// It is sent whole rather than loaded, which a cluster would want from
 		// all its shards.
 		err = write((*redis.Script).Eval)
@@ -312,6 +318,9 @@ func (c *Client) accept(ctx context.Context, s Submission) (job *stored, made ac
 
 	if err != nil {
 		c.forgetOwner(s.Owner)
+	}
+	// The other commands are repeated with a later submission.
+	if err := cmp.Or(create.Err(), list.Err()); err != nil {
 		return nil, earlier, unavailable(err)
 	}
 
@@ -336,16 +345,11 @@ func (c *Client) openLedger(ctx context.Context, r redis.Scripter, id string) *r
 	return openScript.Eval(ctx, r, []string{ledgerKey}, id, firstLook.Milliseconds())
 }
 
-// tellOwner puts an owner into the set of all, and renews the owner's list.
-func (c *Client) tellOwner(ctx context.Context, p redis.Pipeliner, owner string) {
-	p.SAdd(ctx, ownersKey, owner)
-	c.records.renewList(ctx, p, owner)
-}
-
-// ownerAgain is how long tellOwner holds: much shorter than the list lives, so that it never expires.
+// ownerAgain is how often submissions add their owner to the set of all owners and renew the owner's
+// list: much more often than the list expires.
 const ownerAgain = time.Hour
 
-// ownerIsNew reports whether tellOwner is due: at the owner's first submission here, and again after a while.
+// ownerIsNew reports whether that is due: at the owner's first submission here, and again after ownerAgain.
 func (c *Client) ownerIsNew(owner string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -363,7 +367,7 @@ func (c *Client) ownerIsNew(owner string) bool {
 	return true
 }
 
-// forgetOwner makes tellOwner due again.
+// forgetOwner makes ownerIsNew report true again.
 func (c *Client) forgetOwner(owner string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -171,16 +171,15 @@ func (r *records) events(ctx context.Context, id string, after int64) ([]presswo
 	return out, nil
 }
 
-// list puts a job into its owner's list.
+// list puts a job into its owner's list, and renews the list.
 func (r *records) list(ctx context.Context, p redis.Pipeliner, owner, id string) {
 	p.ZAdd(ctx, ownerKey(owner), redis.Z{Member: id})
-	r.renewList(ctx, p, owner)
+	p.Expire(ctx, ownerKey(owner), r.listTTL())
 }
 
-// renewList lets an owner's list outlive the records in it, even one of a job that ends at its last moment.
-func (r *records) renewList(ctx context.Context, p redis.Pipeliner, owner string) {
-	p.Expire(ctx, ownerKey(owner), 2*r.ttl)
-}
+// listTTL is how long an owner's list lives: longer than the records in it, also than that
+// of a job that ends at its last moment.
+func (r *records) listTTL() time.Duration { return 2 * r.ttl }
 
 // renew keeps the record of an open job for another ttl, and the job in its owner's list.
 func (r *records) renew(ctx context.Context, job *stored) error {
@@ -220,12 +219,21 @@ func newRecord(s Submission, at time.Time) *stored {
 
 const waiting = "waiting for a worker"
 
-// createArgs are createScript's for a submission: the record with the whole
-// task, so that the sweeper can put a lost one on the queue again. They hold a
-// nonce of their own: one call is one submission.
-func (r *records) createArgs(s Submission, at time.Time) []any {
+// createFixed is the number of createScript's arguments before the pairs.
+const createFixed = 8
+
+// createArgs returns the arguments of createScript for a submission: the record with the
+// whole task, so that the sweeper can put a lost one on the queue again. They hold a nonce
+// of their own: one call is one submission.
+func (r *records) createArgs(s Submission, at time.Time, renewList bool) []any {
+	listTTL := time.Duration(0)
+	if renewList {
+		listTTL = r.listTTL()
+	}
+
 	args := make([]any, 0, 32)
-	args = append(args, stamp(at), waiting, NewID(), s.ID, firstLook.Milliseconds(), s.Task.Payload, 0,
+	args = append(args, stamp(at), waiting, NewID(), s.ID, firstLook.Milliseconds(), s.Task.Payload,
+		listTTL.Milliseconds(), 0,
 		fieldKind, string(s.Kind), fieldTheme, s.Theme)
 
 	args = append(args, s.Task.fields()...)
@@ -241,7 +249,7 @@ func (r *records) createArgs(s Submission, at time.Time) []any {
 			args = append(args, pair[0], pair[1])
 		}
 	}
-	args[6] = len(args) - 7
+	args[createFixed-1] = len(args) - createFixed
 
 	return args
 }
