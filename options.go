@@ -110,29 +110,6 @@ type Files []string
 // PDFALevel is "2b", "2u" or "3b"; "" is no PDF/A.
 type PDFALevel string
 
-// Page is one document ready for the browser: complete HTML that needs nothing
-// from outside, and how to put it on paper.
-type Page struct {
-	HTML  string
-	Sheet Sheet
-	// Prepare, if not empty, is a JavaScript expression of ours that is evaluated in
-	// the page, and awaited, before that is printed; the page's own never is.
-	Prepare string
-}
-
-// Sheet is what the printer gets beside the HTML, whose @page rule has the page's
-// size and margins.
-type Sheet struct {
-	// Width and Height, in inches, are for layout before that rule is read.
-	Width, Height float64
-	// Scale is 0.1 to 2; 0 means 1.
-	Scale float64
-	// PageRanges is "1-3,5"; empty prints all.
-	PageRanges string
-	// Tagged writes the structure tree, Outline the bookmarks (which need it).
-	Tagged, Outline bool
-}
-
 // Output is what a document is made into.
 type Output string
 

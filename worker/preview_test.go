@@ -7,7 +7,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"presswork"
+	"presswork/internal/chromium/printable"
 	"presswork/internal/document"
 	"presswork/internal/test/redistest"
 	"presswork/storage"
@@ -35,7 +35,7 @@ func TestPreviewIsStoredUnderTheKeyThatBothSidesKnow(t *testing.T) {
 		Store:     disk,
 		Keeper:    retention.New(retention.Options{Store: disk, Redis: index}),
 		Converter: document.New(document.Options{Printer: &printer{}, Themes: catalogue}),
-		Picture:   func(_ context.Context, page presswork.Page) ([]byte, error) { return []byte("picture"), nil },
+		Picture:   func(_ context.Context, page printable.Page) ([]byte, error) { return []byte("picture"), nil },
 	})
 	// The API composes without a browser.
 	sample, err := document.New(document.Options{Themes: catalogue}).Preview(t.Context(), "nord")

@@ -13,6 +13,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"presswork"
+	"presswork/internal/chromium/printable"
 	"presswork/internal/document"
 	"presswork/internal/test/redistest"
 	"presswork/internal/test/wait"
@@ -31,7 +32,7 @@ type printer struct {
 
 func (p *printer) Version() string { return "test" }
 
-func (p *printer) Print(ctx context.Context, page presswork.Page) ([]byte, error) {
+func (p *printer) Print(ctx context.Context, page printable.Page) ([]byte, error) {
 	p.prints.Add(1)
 
 	if p.before != nil {
@@ -48,7 +49,7 @@ func (p *printer) Print(ctx context.Context, page presswork.Page) ([]byte, error
 
 func (p *printer) PrintRevised(
 	ctx context.Context,
-	page presswork.Page,
+	page printable.Page,
 	_ func([]byte) ([]string, error),
 ) ([]byte, error) {
 	return p.Print(ctx, page)

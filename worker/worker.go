@@ -20,9 +20,9 @@ import (
 	"go.opentelemetry.io/otel/trace"
 	"go.opentelemetry.io/otel/trace/noop"
 
-	"presswork"
 	"presswork/internal/analysis/recommend"
 	"presswork/internal/chromium"
+	"presswork/internal/chromium/printable"
 	"presswork/internal/document"
 	"presswork/internal/inference"
 	"presswork/internal/inference/audio"
@@ -42,7 +42,7 @@ type Options struct {
 	// Converter makes PDFs. Mandatory.
 	Converter *document.Converter
 	// Picture takes a PNG of a page's first sheet. Mandatory for Preview.
-	Picture func(ctx context.Context, page presswork.Page) ([]byte, error)
+	Picture func(ctx context.Context, page printable.Page) ([]byte, error)
 	// Diagrams draws. Mandatory for Draw.
 	Diagrams *diagram.Renderer
 	// Themes are what Recommender chooses from, and what gives foreign pages our

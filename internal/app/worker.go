@@ -7,9 +7,9 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"presswork"
 	"presswork/internal/chromium"
 	"presswork/internal/chromium/fonts"
+	"presswork/internal/chromium/printable"
 	"presswork/internal/config"
 	"presswork/internal/document"
 	"presswork/internal/guard"
@@ -61,8 +61,8 @@ func newConverter(
 }
 
 // pictures returns a function that takes a picture of a page of ours.
-func pictures(browser *chromium.Browser) func(context.Context, presswork.Page) ([]byte, error) {
-	return func(ctx context.Context, page presswork.Page) ([]byte, error) {
+func pictures(browser *chromium.Browser) func(context.Context, printable.Page) ([]byte, error) {
+	return func(ctx context.Context, page printable.Page) ([]byte, error) {
 		return browser.Screenshot(ctx, page, chromium.ScreenshotOptions{})
 	}
 }

@@ -8,13 +8,13 @@ import (
 	"testing"
 	"time"
 
-	"presswork"
 	"presswork/internal/chromium"
+	"presswork/internal/chromium/printable"
 	"presswork/internal/test/browsertest"
 )
 
 // sample is a small document of ours: about two pages, some 20 KB of style.
-func sample(n int) presswork.Page {
+func sample(n int) printable.Page {
 	var s strings.Builder
 	s.WriteString(
 		"<!doctype html><html lang=en><head><title>Sample</title><style>@page{size:A4;margin:20mm}body{font:11pt/1.5 sans-serif}table{border-collapse:collapse}td,th{border:1px solid #999;padding:4px}",
@@ -37,7 +37,7 @@ func sample(n int) presswork.Page {
 		)
 	}
 
-	return presswork.Page{HTML: s.String(), Sheet: presswork.Sheet{Tagged: true, Outline: true}}
+	return printable.Page{HTML: s.String(), Sheet: printable.Sheet{Tagged: true, Outline: true}}
 }
 
 const tabs = 2

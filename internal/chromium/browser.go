@@ -18,7 +18,7 @@ import (
 
 	"github.com/go-rod/rod/lib/cdp"
 
-	"presswork"
+	"presswork/internal/chromium/printable"
 	"presswork/internal/fault"
 )
 
@@ -156,7 +156,7 @@ func (b *Browser) Kill() error {
 // twice, it navigates away, the PDF is too large, Chromium refused), InvalidOption for page ranges
 // that Chromium refuses, BrowserUnavailable when another try may heal it, ctx's
 // own cause otherwise.
-func (b *Browser) Print(ctx context.Context, page presswork.Page) ([]byte, error) {
+func (b *Browser) Print(ctx context.Context, page printable.Page) ([]byte, error) {
 	return b.visit(ctx, page, func(ctx context.Context, t *tab) ([]byte, error) {
 		return t.print(ctx, page, b.opt.MaxPDFBytes)
 	})
@@ -165,7 +165,7 @@ func (b *Browser) Print(ctx context.Context, page presswork.Page) ([]byte, error
 // visit has work do something with page in a tab, and forgives the loss of one.
 func (b *Browser) visit(
 	ctx context.Context,
-	page presswork.Page,
+	page printable.Page,
 	work func(context.Context, *tab) ([]byte, error),
 ) ([]byte, error) {
 	if err := b.enter(ctx); err != nil {
@@ -256,7 +256,7 @@ func (b *Browser) leave() {
 func (b *Browser) try(
 	ctx context.Context,
 	next func(context.Context) (*instance, error),
-	page presswork.Page,
+	page printable.Page,
 	work func(context.Context, *tab) ([]byte, error),
 ) ([]byte, error) {
 	inst, err := next(ctx)

@@ -10,15 +10,15 @@ import (
 	"strings"
 	"testing"
 
-	"presswork"
 	"presswork/internal/chromium"
+	"presswork/internal/chromium/printable"
 )
 
-func page(body string) presswork.Page {
-	return presswork.Page{HTML: "<!doctype html><html lang=en><title>T</title><body>" + body}
+func page(body string) printable.Page {
+	return printable.Page{HTML: "<!doctype html><html lang=en><title>T</title><body>" + body}
 }
 
-func mustPrint(t testing.TB, b *chromium.Browser, p presswork.Page) []byte {
+func mustPrint(t testing.TB, b *chromium.Browser, p printable.Page) []byte {
 	t.Helper()
 
 	out, err := b.Print(t.Context(), p)

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"presswork"
 	"presswork/internal/chromium"
+	"presswork/internal/chromium/printable"
 	"presswork/internal/fault"
 	"presswork/internal/test/browsertest"
 	"presswork/internal/test/public"
@@ -227,7 +227,7 @@ func TestLargePDFIsRefused(t *testing.T) {
 	b := browsertest.Start(t, chromium.Options{Tabs: 1, MaxPDFBytes: 100 << 10})
 
 	large := strings.Repeat("<p style='break-before:page'>page", 1000)
-	for _, p := range []presswork.Page{page(large), page(large + "<!--" + strings.Repeat("x", 2<<20))} {
+	for _, p := range []printable.Page{page(large), page(large + "<!--" + strings.Repeat("x", 2<<20))} {
 		_, err := b.Print(t.Context(), p)
 
 		e, _ := errors.AsType[*fault.Error](err)

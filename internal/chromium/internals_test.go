@@ -3,7 +3,7 @@ package chromium
 import (
 	"context"
 
-	"presswork"
+	"presswork/internal/chromium/printable"
 )
 
 // Raw is the browser without its supervisor: bare commands in a warm tab, the floor
@@ -30,7 +30,7 @@ func (r *Raw) Tab(ctx context.Context) (*RawTab, error) {
 }
 
 // Print sends the two commands and decodes the PDF.
-func (t *RawTab) Print(ctx context.Context, page presswork.Page) ([]byte, error) {
+func (t *RawTab) Print(ctx context.Context, page printable.Page) ([]byte, error) {
 	_, err := t.tab.conn.Call(ctx, t.tab.session, "Page.setDocumentContent",
 		map[string]any{"frameId": t.tab.target, "html": page.HTML})
 	if err != nil {

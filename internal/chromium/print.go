@@ -13,7 +13,7 @@ import (
 
 	"github.com/go-rod/rod/lib/cdp"
 
-	"presswork"
+	"presswork/internal/chromium/printable"
 	"presswork/internal/fault"
 )
 
@@ -49,7 +49,7 @@ const (
 )
 
 // print puts page into the tab and returns its PDF of at most limit bytes.
-func (t *tab) print(ctx context.Context, page presswork.Page, limit int64) ([]byte, error) {
+func (t *tab) print(ctx context.Context, page printable.Page, limit int64) ([]byte, error) {
 	t.dirty, t.used = true, time.Now()
 	if err := t.hold(ctx, page); err != nil {
 		return nil, err
@@ -59,7 +59,7 @@ func (t *tab) print(ctx context.Context, page presswork.Page, limit int64) ([]by
 }
 
 // hold puts page into the tab, prepared as it wants to be.
-func (t *tab) hold(ctx context.Context, page presswork.Page) error {
+func (t *tab) hold(ctx context.Context, page printable.Page) error {
 	if err := t.setContent(ctx, page.HTML); err != nil || page.Prepare == "" {
 		return err
 	}
@@ -67,7 +67,7 @@ func (t *tab) hold(ctx context.Context, page presswork.Page) error {
 	return t.evaluate(ctx, page.Prepare)
 }
 
-func paramsOf(page presswork.Page) printTo {
+func paramsOf(page printable.Page) printTo {
 	s := page.Sheet
 
 	params := printTo{

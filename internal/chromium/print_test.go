@@ -10,8 +10,8 @@ import (
 	"sync"
 	"testing"
 
-	"presswork"
 	"presswork/internal/chromium"
+	"presswork/internal/chromium/printable"
 	"presswork/internal/fault"
 	"presswork/internal/test/browsertest"
 	"presswork/internal/test/public"
@@ -41,18 +41,18 @@ func TestSheet(t *testing.T) {
 	pages := "<p>one<p style='break-before:page'>two<p style='break-before:page'>three"
 	for name, c := range map[string]struct {
 		html  string
-		sheet presswork.Sheet
+		sheet printable.Sheet
 		key   string
 		want  string
 	}{
-		"default A4":       {"<p>x", presswork.Sheet{}, "Page size", "595.92 x 841.92 pts (A4)"},
-		"sheet size":       {"<p>x", presswork.Sheet{Width: 8.5, Height: 11}, "Page size", "612 x 792 pts (letter)"},
-		"@page wins":       {"<style>@page{size:100mm 50mm}</style><p>x", presswork.Sheet{Width: 8.5, Height: 11}, "Page size", "282.96 x 142.08 pts"},
-		"untagged":         {"<p>x", presswork.Sheet{}, "Tagged", "no"},
-		"tagged":           {"<p>x", presswork.Sheet{Tagged: true}, "Tagged", "yes"},
-		"all pages":        {pages, presswork.Sheet{}, "Pages", "3"},
-		"page ranges":      {pages, presswork.Sheet{PageRanges: "1,3"}, "Pages", "2"},
-		"streamed (large)": {"<!--" + strings.Repeat("x", 2<<20) + "-->" + pages, presswork.Sheet{}, "Pages", "3"},
+		"default A4":       {"<p>x", printable.Sheet{}, "Page size", "595.92 x 841.92 pts (A4)"},
+		"sheet size":       {"<p>x", printable.Sheet{Width: 8.5, Height: 11}, "Page size", "612 x 792 pts (letter)"},
+		"@page wins":       {"<style>@page{size:100mm 50mm}</style><p>x", printable.Sheet{Width: 8.5, Height: 11}, "Page size", "282.96 x 142.08 pts"},
+		"untagged":         {"<p>x", printable.Sheet{}, "Tagged", "no"},
+		"tagged":           {"<p>x", printable.Sheet{Tagged: true}, "Tagged", "yes"},
+		"all pages":        {pages, printable.Sheet{}, "Pages", "3"},
+		"page ranges":      {pages, printable.Sheet{PageRanges: "1,3"}, "Pages", "2"},
+		"streamed (large)": {"<!--" + strings.Repeat("x", 2<<20) + "-->" + pages, printable.Sheet{}, "Pages", "3"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -70,7 +70,7 @@ func TestSheet(t *testing.T) {
 		for outline, want := range map[bool]bool{true: true, false: false} {
 			p := page("<h1>Chapter</h1>")
 
-			p.Sheet = presswork.Sheet{Tagged: true, Outline: outline}
+			p.Sheet = printable.Sheet{Tagged: true, Outline: outline}
 			if got := bytes.Contains(mustPrint(t, b, p), []byte("/Outlines")); got != want {
 				t.Errorf("Outline %v: outline in the PDF %v", outline, got)
 			}
@@ -150,7 +150,7 @@ func TestPrintsAnyBytes(t *testing.T) {
 		"<p>deep" + strings.Repeat("<blockquote>", 10000):    "",
 		"<!--" + strings.Repeat("<é", 6<<20) + "--><p>18 MB": "18 MB",
 	} {
-		out, err := b.Print(t.Context(), presswork.Page{HTML: html})
+		out, err := b.Print(t.Context(), printable.Page{HTML: html})
 		if err != nil {
 			t.Errorf("%.20q: %v", html, err)
 			continue

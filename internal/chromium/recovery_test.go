@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"presswork"
 	"presswork/internal/chromium"
+	"presswork/internal/chromium/printable"
 	"presswork/internal/fault"
 	"presswork/internal/test/browsertest"
 	"presswork/internal/test/public"
@@ -130,7 +130,7 @@ func TestHungRenderer(t *testing.T) {
 	b := browsertest.Start(t, chromium.Options{Tabs: 1, Dir: dir})
 	mustPrint(t, b, page("x"))
 
-	for name, p := range map[string]presswork.Page{
+	for name, p := range map[string]printable.Page{
 		"spans": endless,
 		"line":  page("<p style='overflow-wrap:anywhere'>" + strings.Repeat("x", 5<<20)),
 	} {

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"presswork"
+	"presswork/internal/chromium/printable"
 )
 
 // maxFinals is how often a page is printed after its draft: the texts of the
@@ -22,7 +22,7 @@ const maxFinals = 3
 // those of Print and of revise.
 func (b *Browser) PrintRevised(
 	ctx context.Context,
-	page presswork.Page,
+	page printable.Page,
 	revise func(printed []byte) (texts []string, err error),
 ) ([]byte, error) {
 	return b.visit(ctx, page, func(ctx context.Context, t *tab) ([]byte, error) {
@@ -32,7 +32,7 @@ func (b *Browser) PrintRevised(
 
 func (t *tab) printRevised(
 	ctx context.Context,
-	page presswork.Page,
+	page printable.Page,
 	revise func([]byte) ([]string, error),
 	limit int64,
 ) ([]byte, error) {

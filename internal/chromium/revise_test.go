@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"presswork"
 	"presswork/internal/chromium"
+	"presswork/internal/chromium/printable"
 	"presswork/internal/fault"
 	"presswork/internal/test/browsertest"
 )
@@ -19,7 +19,7 @@ func TestPrintRevised(t *testing.T) {
 	p := page(
 		"<img name=querySelectorAll><form name=prototype></form>one <b data-fill></b> and <b data-fill></b><p style='break-before:page'>two",
 	)
-	p.Sheet = presswork.Sheet{Tagged: true, Outline: true, PageRanges: "1"}
+	p.Sheet = printable.Sheet{Tagged: true, Outline: true, PageRanges: "1"}
 
 	t.Run("fills in what the draft tells", func(t *testing.T) {
 		var drafts []string

@@ -5,7 +5,7 @@ import (
 	"context"
 	"math"
 
-	"presswork"
+	"presswork/internal/chromium/printable"
 )
 
 // ScreenshotOptions are the choices about a picture of a page.
@@ -28,7 +28,7 @@ const (
 // a paper of Sheet.Width by Sheet.Height. Margins, which on paper are those of
 // @page, must be the document's own, and there are no margin boxes. Errors:
 // those of Print.
-func (b *Browser) Screenshot(ctx context.Context, page presswork.Page, o ScreenshotOptions) ([]byte, error) {
+func (b *Browser) Screenshot(ctx context.Context, page printable.Page, o ScreenshotOptions) ([]byte, error) {
 	return b.visit(ctx, page, func(ctx context.Context, t *tab) ([]byte, error) {
 		drawing, err := t.inst.openDrawingTab(ctx, page.Sheet, o.Density)
 		if err != nil {
@@ -42,7 +42,7 @@ func (b *Browser) Screenshot(ctx context.Context, page presswork.Page, o Screens
 
 // openDrawingTab makes a tab whose window is the sheet. It is paired with
 // closeTab.
-func (i *instance) openDrawingTab(ctx context.Context, s presswork.Sheet, density float64) (*tab, error) {
+func (i *instance) openDrawingTab(ctx context.Context, s printable.Sheet, density float64) (*tab, error) {
 	width, height := pixels(s)
 
 	return i.prepareTab(ctx, i.frameControl, map[string]any{
@@ -51,7 +51,7 @@ func (i *instance) openDrawingTab(ctx context.Context, s presswork.Sheet, densit
 }
 
 // pixels is the size of a sheet in CSS pixels.
-func pixels(s presswork.Sheet) (width, height float64) {
+func pixels(s printable.Sheet) (width, height float64) {
 	return math.Round(
 			cmp.Or(s.Width, defaultWidth) * cssPixels,
 		), math.Round(
@@ -60,7 +60,7 @@ func pixels(s presswork.Sheet) (width, height float64) {
 }
 
 // screenshot takes the picture.
-func (t *tab) screenshot(ctx context.Context, page presswork.Page, o ScreenshotOptions, limit int64) ([]byte, error) {
+func (t *tab) screenshot(ctx context.Context, page printable.Page, o ScreenshotOptions, limit int64) ([]byte, error) {
 	params := map[string]any{"format": cmp.Or(o.Format, "png")}
 	if o.Format == "jpeg" || o.Format == "webp" {
 		params["quality"] = cmp.Or(o.Quality, 85)

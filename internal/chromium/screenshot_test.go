@@ -8,8 +8,8 @@ import (
 	"sync"
 	"testing"
 
-	"presswork"
 	"presswork/internal/chromium"
+	"presswork/internal/chromium/printable"
 	"presswork/internal/test/browsertest"
 )
 
@@ -20,7 +20,7 @@ func TestScreenshotShowsTheFirstSheetAsItIsPrinted(t *testing.T) {
 		"<style>@media print{html{background:#102030}}body{margin:0;width:100%}div{height:3in;background:#fff}</style><div></div><p style='height:40in'>",
 	)
 
-	p.Sheet = presswork.Sheet{Width: 5, Height: 4}
+	p.Sheet = printable.Sheet{Width: 5, Height: 4}
 	for density, want := range map[float64]int{1: 480, 2: 960} {
 		picture, err := b.Screenshot(t.Context(), p, chromium.ScreenshotOptions{Density: density})
 		if err != nil {

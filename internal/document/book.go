@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"presswork"
+	"presswork/internal/chromium/printable"
 	"presswork/internal/document/epub"
 	"presswork/internal/fault"
 	"presswork/internal/markdown"
@@ -100,7 +101,7 @@ func (c *Converter) bookDate(day string) time.Time {
 }
 
 // bookCover is the theme's cover as a page for a picture.
-func (p page) bookCover() (presswork.Page, layout) {
+func (p page) bookCover() (printable.Page, layout) {
 	const millimetres = 25.4 / pixelsPerInch
 	p.options.Cover, p.options.InkSaver, p.body, p.chapters = new(true), nil, "", nil
 	p.options.CSS, p.options.CodeTheme = "", ""
@@ -109,8 +110,8 @@ func (p page) bookCover() (presswork.Page, layout) {
 	p.lastStyle = "<style>html{margin:0;overflow:hidden;background:" + p.theme.Token(
 		"--cover-bg",
 	) + "}main{display:none}</style>\n"
-	page := presswork.Page{
-		Sheet: presswork.Sheet{
+	page := printable.Page{
+		Sheet: printable.Sheet{
 			Width:  coverWidth / float64(pixelsPerInch),
 			Height: coverHeight / float64(pixelsPerInch),
 		},

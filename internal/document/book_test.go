@@ -16,6 +16,7 @@ import (
 
 	"presswork"
 	"presswork/internal/chromium"
+	"presswork/internal/chromium/printable"
 	"presswork/internal/document"
 	"presswork/internal/fault"
 	"presswork/internal/markdown/diagram"
@@ -188,7 +189,7 @@ func withStyle(t *testing.T, book, css []byte) []byte {
 func TestABookHasTheThemesCover(t *testing.T) {
 	t.Parallel()
 	b := printer(t)
-	c := converter(t, document.Options{Picture: func(ctx context.Context, page presswork.Page) ([]byte, error) {
+	c := converter(t, document.Options{Picture: func(ctx context.Context, page printable.Page) ([]byte, error) {
 		return b.Screenshot(ctx, page, chromium.ScreenshotOptions{})
 	}})
 	_, files := bookOf(

@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"presswork"
+	"presswork/internal/chromium/printable"
 	"presswork/internal/fault"
 	"presswork/internal/markdown"
 	"presswork/internal/pdffile"
@@ -173,7 +174,7 @@ func (c *Converter) compose(ctx context.Context, d Document) (Composed, error) {
 	}
 	composed := Composed{
 		Output:     d.Output,
-		Page:       presswork.Page{Sheet: page.sheet.forPrinter(), Prepare: page.arrangement()},
+		Page:       printable.Page{Sheet: page.sheet.forPrinter(), Prepare: page.arrangement()},
 		Meta:       meta,
 		Theme:      theme.Name,
 		Warnings:   body.Warnings,

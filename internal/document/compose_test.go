@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"presswork"
+	"presswork/internal/chromium/printable"
 	"presswork/internal/document"
 	"presswork/internal/fault"
 	"presswork/internal/test/cputime"
@@ -21,11 +22,11 @@ import (
 // blank is a Printer that is never asked to print.
 type blank struct{ version string }
 
-func (blank) Print(context.Context, presswork.Page) ([]byte, error) {
+func (blank) Print(context.Context, printable.Page) ([]byte, error) {
 	return nil, errors.New("not a printer")
 }
 
-func (blank) PrintRevised(context.Context, presswork.Page, func([]byte) ([]string, error)) ([]byte, error) {
+func (blank) PrintRevised(context.Context, printable.Page, func([]byte) ([]string, error)) ([]byte, error) {
 	return nil, errors.New("not a printer")
 }
 func (b blank) Version() string { return b.version }
@@ -106,7 +107,7 @@ func TestSheetFollowsTheOptions(t *testing.T) {
 		},
 	)
 
-	want := presswork.Sheet{Width: 11, Height: 8.5, Scale: 0.5, PageRanges: "1-2"}
+	want := printable.Sheet{Width: 11, Height: 8.5, Scale: 0.5, PageRanges: "1-2"}
 	if c.Page.Sheet != want {
 		t.Errorf("got %+v, want %+v", c.Page.Sheet, want)
 	}

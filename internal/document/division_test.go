@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"presswork"
+	"presswork/internal/chromium/printable"
 	"presswork/internal/document"
 	"presswork/internal/fault"
 )
@@ -198,7 +199,7 @@ type counting struct {
 	drafts, contents, beside atomic.Int64
 }
 
-func (c *counting) Print(ctx context.Context, page presswork.Page) ([]byte, error) {
+func (c *counting) Print(ctx context.Context, page printable.Page) ([]byte, error) {
 	if strings.Contains(page.HTML, `<nav class="toc"`) {
 		n := &c.drafts
 		if page.Sheet.Tagged {
@@ -314,14 +315,14 @@ type refusing struct {
 	size *atomic.Int64
 }
 
-func (p refusing) Print(_ context.Context, page presswork.Page) ([]byte, error) {
+func (p refusing) Print(_ context.Context, page printable.Page) ([]byte, error) {
 	p.size.CompareAndSwap(0, int64(len(page.HTML)))
 	return nil, fault.Errorf(fault.RenderFailed, "not printed")
 }
 
 func (p refusing) PrintRevised(
 	ctx context.Context,
-	page presswork.Page,
+	page printable.Page,
 	_ func([]byte) ([]string, error),
 ) ([]byte, error) {
 	return p.Print(ctx, page)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"presswork"
+	"presswork/internal/chromium/printable"
 	"presswork/internal/document/epub"
 	"presswork/internal/document/raster"
 	"presswork/internal/fault"
@@ -35,7 +36,7 @@ type Options struct {
 	Diagrams *diagram.Renderer
 	// Picture shows a page in a browser, as large as its sheet, and returns a PNG:
 	// the covers of books. Nil: books have no cover.
-	Picture func(ctx context.Context, page presswork.Page) ([]byte, error)
+	Picture func(ctx context.Context, page printable.Page) ([]byte, error)
 	// Script runs JavaScript in a browser, as raster.Script has it: pictures of pages.
 	// Nil: the output png is refused.
 	Script raster.Script
@@ -69,7 +70,7 @@ type Converter struct {
 	epoch    time.Time
 	log      *slog.Logger
 	diagrams *diagram.Renderer
-	picture  func(ctx context.Context, page presswork.Page) ([]byte, error)
+	picture  func(ctx context.Context, page printable.Page) ([]byte, error)
 	script   raster.Script
 	markdown *markdown.Renderer
 	composed *recent.Cache[Composed]
@@ -140,7 +141,7 @@ type Composed struct {
 	// Output is the Document's.
 	Output presswork.Output
 	// Page is what is printed; of HTML it is the file itself, of EPUB the cover.
-	Page presswork.Page
+	Page printable.Page
 	// Meta goes into the PDF's Info dictionary and XMP.
 	Meta pdffile.Meta
 	// Finish is what the print is made into.
@@ -264,7 +265,7 @@ func (c *Converter) Pack(
 ) (Result, error) {
 	var f pdffile.Finish
 	if level != nil {
-		f.PDFA = *level
+		f.PDFA = string(*level)
 	}
 
 	return c.pack(ctx, printed, pdffile.Meta{Title: title}, f)

@@ -35,7 +35,7 @@ func finishOf(d Document, o presswork.Options, body markdown.Document, date time
 	}
 
 	if o.PDFA != nil {
-		f.PDFA = *o.PDFA
+		f.PDFA = string(*o.PDFA)
 	}
 
 	if isTrue(o.AttachSource) {
@@ -114,7 +114,7 @@ func checkFinish(o presswork.Options) error {
 func unfinished(f pdffile.Finish, err error) error {
 	what := "encrypted"
 	if f.PDFA != "" {
-		what = "made PDF/A-" + string(f.PDFA)
+		what = "made PDF/A-" + f.PDFA
 	}
 
 	return fault.Errorf(fault.RenderFailed, "the PDF cannot be %s", what).WithCause(err)

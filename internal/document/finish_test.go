@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"presswork"
+	"presswork/internal/chromium/printable"
 	"presswork/internal/document"
 	"presswork/internal/fault"
 	"presswork/internal/pdffile"
@@ -140,7 +141,7 @@ func TestWhatKeepsADocumentFromPDFUA(t *testing.T) {
 // strange prints what no Chromium would.
 type strange struct{ blank }
 
-func (strange) Print(context.Context, presswork.Page) ([]byte, error) {
+func (strange) Print(context.Context, printable.Page) ([]byte, error) {
 	return []byte("%PDF-1.4\n"), nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"presswork"
+	"presswork/internal/chromium/printable"
 	"presswork/internal/fault"
 	"presswork/themes"
 )
@@ -35,7 +36,7 @@ func (c *Converter) Preview(ctx context.Context, theme string) (Composed, error)
 
 // PreviewSheet is the sample's first page of text, for a picture. Errors:
 // Preview's.
-func (c *Converter) PreviewSheet(ctx context.Context, theme string) (presswork.Page, error) {
+func (c *Converter) PreviewSheet(ctx context.Context, theme string) (printable.Page, error) {
 	return c.FirstSheet(ctx, sampleIn(theme))
 }
 
@@ -46,12 +47,12 @@ func sampleIn(theme string) Document {
 // FirstSheet composes a document for a picture of its first page of text, as the
 // browser shows it without printing: cover and contents are left out, and the
 // margins are the page's own. Errors: Compose's.
-func (c *Converter) FirstSheet(ctx context.Context, d Document) (presswork.Page, error) {
+func (c *Converter) FirstSheet(ctx context.Context, d Document) (printable.Page, error) {
 	d.Options.Cover, d.Options.TOC, d.Options.Strict = new(false), new(presswork.Depth), new(false)
 
 	composed, err := c.Compose(ctx, d)
 	if err != nil {
-		return presswork.Page{}, err
+		return printable.Page{}, err
 	}
 	page, paper := composed.Page, composed.preflight.sheet
 	at := composed.layout.head

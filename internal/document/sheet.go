@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"presswork"
+	"presswork/internal/chromium/printable"
 	"presswork/internal/input"
 	"presswork/themes"
 )
@@ -307,10 +308,10 @@ func round(mm float64) float64 {
 }
 
 // forPrinter is what the browser needs beside the HTML.
-func (s sheet) forPrinter() presswork.Sheet {
+func (s sheet) forPrinter() printable.Sheet {
 	const inch = 25.4
 
-	return presswork.Sheet{
+	return printable.Sheet{
 		Width:      (s.width + 2*s.bleed) / inch,
 		Height:     (s.height + 2*s.bleed) / inch,
 		Scale:      s.scale,

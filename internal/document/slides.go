@@ -12,6 +12,7 @@ import (
 	"golang.org/x/net/html/atom"
 
 	"presswork"
+	"presswork/internal/chromium/printable"
 	"presswork/internal/fault"
 	"presswork/internal/imagetype"
 	"presswork/internal/markdown"
@@ -386,7 +387,7 @@ func (c *Converter) slides(
 	}
 	p.body = deck.body(len(noted) > 0)
 	p.rightToLeft = markdown.IsRightToLeft(p.body)
-	composed.Page = presswork.Page{Sheet: p.sheet.forPrinter(), Prepare: fitSlides}
+	composed.Page = printable.Page{Sheet: p.sheet.forPrinter(), Prepare: fitSlides}
 	composed.Page.HTML, composed.layout, _ = p.html()
 
 	composed.Finish = finishOf(d, p.options, body, c.epoch)

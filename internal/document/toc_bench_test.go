@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"presswork"
+	"presswork/internal/chromium/printable"
 	"presswork/internal/document"
 )
 
@@ -81,7 +82,7 @@ type stopwatch struct {
 
 func (s *stopwatch) PrintRevised(
 	ctx context.Context,
-	page presswork.Page,
+	page printable.Page,
 	revise func([]byte) ([]string, error),
 ) ([]byte, error) {
 	begun := time.Now()

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"presswork"
+	"presswork/internal/chromium/printable"
 	"presswork/internal/document"
 )
 
@@ -221,7 +222,7 @@ type farAway struct {
 
 func (f *farAway) PrintRevised(
 	ctx context.Context,
-	page presswork.Page,
+	page printable.Page,
 	revise func([]byte) ([]string, error),
 ) ([]byte, error) {
 	return f.Printer.PrintRevised(ctx, page, func(printed []byte) ([]string, error) {

@@ -16,6 +16,7 @@ import (
 
 	"presswork"
 	"presswork/internal/chromium"
+	"presswork/internal/chromium/printable"
 	"presswork/internal/document"
 	"presswork/internal/fault"
 	"presswork/themes"
@@ -67,7 +68,7 @@ const sheetWidth, sheetHeight = 210 / 25.4, 297 / 25.4
 func (c *Converter) MakeGallery(ctx context.Context, g Gallery) (Output, error) {
 	begun := time.Now()
 	out := Output{Input: g.Document, Path: g.Output, Warnings: []fault.Warning{}, Sources: Snapshot{}}
-	first := func(ctx context.Context, theme string) (presswork.Page, error) {
+	first := func(ctx context.Context, theme string) (printable.Page, error) {
 		return c.engine.PreviewSheet(ctx, theme)
 	}
 	name := "The sample"
@@ -81,7 +82,7 @@ func (c *Converter) MakeGallery(ctx context.Context, g Gallery) (Output, error) 
 			return out, err
 		}
 		text = doc.Text()
-		first = func(ctx context.Context, theme string) (presswork.Page, error) {
+		first = func(ctx context.Context, theme string) (printable.Page, error) {
 			d := doc
 			d.Theme = theme
 
@@ -154,7 +155,7 @@ func (c *Converter) chosen(names []string) ([]themes.Theme, error) {
 
 // entries takes the pictures, as many at a time as the browser has tabs.
 func (c *Converter) entries(
-	ctx context.Context, shown []themes.Theme, first func(context.Context, string) (presswork.Page, error), g Gallery,
+	ctx context.Context, shown []themes.Theme, first func(context.Context, string) (printable.Page, error), g Gallery,
 ) ([]entry, error) {
 	list := make([]entry, len(shown))
 	done := make(chan string)
@@ -261,9 +262,9 @@ func (c *Converter) render(ctx context.Context, v galleryView, asHTML bool) (dat
 		return b.Bytes(), 0, nil
 	}
 	page := document.Composed{
-		Page: presswork.Page{
+		Page: printable.Page{
 			HTML:  b.String(),
-			Sheet: presswork.Sheet{Width: sheetWidth, Height: sheetHeight, Tagged: true, Outline: true},
+			Sheet: printable.Sheet{Width: sheetWidth, Height: sheetHeight, Tagged: true, Outline: true},
 		},
 	}
 	page.Meta.Title, page.Meta.Subject = v.Title, "Themes of Presswork"

@@ -15,6 +15,7 @@ import (
 	"presswork"
 	"presswork/internal/analysis/recommend"
 	"presswork/internal/chromium"
+	"presswork/internal/chromium/printable"
 	"presswork/internal/document"
 	"presswork/internal/fault"
 	"presswork/internal/markdown/diagram"
@@ -173,12 +174,12 @@ func (c *Converter) closeDirs() error {
 // it would make Compose wait for the launch.
 type printer struct{ browser *chromium.Browser }
 
-func (p printer) Print(ctx context.Context, page presswork.Page) ([]byte, error) {
+func (p printer) Print(ctx context.Context, page printable.Page) ([]byte, error) {
 	return p.browser.Print(ctx, page)
 }
 
 func (p printer) PrintRevised(
-	ctx context.Context, page presswork.Page, revise func(printed []byte) ([]string, error),
+	ctx context.Context, page printable.Page, revise func(printed []byte) ([]string, error),
 ) ([]byte, error) {
 	return p.browser.PrintRevised(ctx, page, revise)
 }

@@ -5,6 +5,7 @@ import (
 
 	"presswork"
 	"presswork/internal/chromium"
+	"presswork/internal/chromium/printable"
 )
 
 // pixelsPerInch is CSS's.
@@ -24,12 +25,12 @@ func Picture(ctx context.Context, browser, html string, width, height int) ([]by
 	if err := b.Start(ctx); err != nil {
 		return nil, err
 	}
-	sheet := presswork.Sheet{Width: float64(width) / pixelsPerInch, Height: float64(height) / pixelsPerInch}
+	sheet := printable.Sheet{Width: float64(width) / pixelsPerInch, Height: float64(height) / pixelsPerInch}
 
-	return b.Screenshot(ctx, presswork.Page{HTML: html, Sheet: sheet}, chromium.ScreenshotOptions{Density: 2})
+	return b.Screenshot(ctx, printable.Page{HTML: html, Sheet: sheet}, chromium.ScreenshotOptions{Density: 2})
 }
 
 // picture shows a page as large as its sheet.
-func (c *Converter) picture(ctx context.Context, page presswork.Page) ([]byte, error) {
+func (c *Converter) picture(ctx context.Context, page printable.Page) ([]byte, error) {
 	return c.browser.Screenshot(ctx, page, chromium.ScreenshotOptions{})
 }

@@ -3,8 +3,6 @@ package pdffile
 import (
 	"fmt"
 	"time"
-
-	"presswork"
 )
 
 // Meta is the metadata of a PDF.
@@ -17,8 +15,8 @@ type Meta struct {
 
 // Finish is what a print is made into, besides being written anew.
 type Finish struct {
-	// PDFA is the level of PDF/A: "2b", "2u", "3b"; "" is none.
-	PDFA presswork.PDFALevel
+	// PDFA is the level of PDF/A: "2b", "2u" or "3b". Default: none.
+	PDFA string
 	// PDFUA asks for PDF/UA-1, as far as the document allows.
 	PDFUA bool
 	// Undescribed is how many images have no alternative text in the source.

@@ -6,14 +6,12 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"presswork"
 )
 
 // xmp writes the metadata stream: the description again, and the standards the
 // file keeps. It is never compressed, so that tools which do not read PDF
 // find it.
-func (d description) xmp(level presswork.PDFALevel, ua bool) []byte {
+func (d description) xmp(level string, ua bool) []byte {
 	var b strings.Builder
 	b.WriteString("<?xpacket begin=\"\ufeff\" id=\"W5M0MpCehiHzreSzNTczkc9d\"?>\n" +
 		`<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">` + "\n" +
@@ -70,7 +68,7 @@ func (d description) xmp(level presswork.PDFALevel, ua bool) []byte {
 			`<rdf:Description rdf:about="" xmlns:pdfaid="http://www.aiim.org/pdfa/ns/id/"><pdfaid:part>%s</pdfaid:part>`+
 				"<pdfaid:conformance>%s</pdfaid:conformance></rdf:Description>\n",
 			level[:1],
-			strings.ToUpper(string(level[1:])),
+			strings.ToUpper(level[1:]),
 		)
 	}
 

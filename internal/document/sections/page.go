@@ -6,13 +6,13 @@ import (
 	"slices"
 	"strings"
 
-	"presswork"
+	"presswork/internal/chromium/printable"
 )
 
 // page is a section's page, without header and footer. Links to anchors elsewhere
 // lead to stand-ins that have no place: Chromium makes none that lead nowhere. Anchors that others link
 // to are linked, as are the chapters: it writes no others.
-func (d *division) page(s *section) presswork.Page {
+func (d *division) page(s *section) printable.Page {
 	var standIns, wanted []string
 
 	for id := range s.links {
@@ -79,7 +79,7 @@ func (d *division) page(s *section) presswork.Page {
 		out.WriteString("</ol>\n</div>\n")
 	}
 	out.WriteString("</main>\n</body>\n</html>\n")
-	page := presswork.Page{HTML: out.String(), Sheet: d.Sheet}
+	page := printable.Page{HTML: out.String(), Sheet: d.Sheet}
 
 	page.Sheet.PageRanges = s.ranges
 	if s.untagged {
@@ -120,8 +120,8 @@ func (b *Block) fill(out *strings.Builder, texts []string) (left []string) {
 const whiteLeaf = `<div class="leaf" style="display:block"></div>`
 
 // whitePage is a white page before a chapter that begins on the right.
-func (d *division) whitePage() presswork.Page {
-	page := presswork.Page{
+func (d *division) whitePage() printable.Page {
+	page := printable.Page{
 		HTML:  d.head(false, "") + d.Body + "<main>\n" + whiteLeaf + "</main>\n</body>\n</html>\n",
 		Sheet: d.Sheet,
 	}

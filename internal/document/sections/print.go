@@ -10,7 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"presswork"
+	"presswork/internal/chromium/printable"
 	"presswork/internal/pdffile"
 	"presswork/themes"
 )
@@ -42,7 +42,7 @@ func Print(ctx context.Context, p Plan, printer Printer) (*pdffile.File, error) 
 
 // print prints a page. Its errors are those of the whole document: others have it printed in
 // one piece.
-func (d *division) print(ctx context.Context, page presswork.Page) ([]byte, error) {
+func (d *division) print(ctx context.Context, page printable.Page) ([]byte, error) {
 	printed, err := d.printer.Print(ctx, page)
 	if err != nil {
 		d.failed.Store(true)
@@ -300,7 +300,7 @@ func (d *division) printBanners(ctx context.Context, pages map[string]int, total
 		sheet := sheet
 		sheet.PageRanges = ranges
 
-		data, err := d.print(ctx, presswork.Page{HTML: out.String(), Sheet: sheet})
+		data, err := d.print(ctx, printable.Page{HTML: out.String(), Sheet: sheet})
 		if err != nil {
 			return err
 		}

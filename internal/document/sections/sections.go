@@ -6,7 +6,7 @@ import (
 	"context"
 	"log/slog"
 
-	"presswork"
+	"presswork/internal/chromium/printable"
 )
 
 // Plan is a document that may be printed in sections.
@@ -22,7 +22,7 @@ type Plan struct {
 	Must bool
 	// Anchors are those of the headings whose pages must be known.
 	Anchors []string
-	Sheet   presswork.Sheet
+	Sheet   printable.Sheet
 	// Prepare is the Page's.
 	Prepare string
 	// Mirrored reports that left pages have other margins than right ones, Footnotes that
@@ -90,7 +90,7 @@ type Block struct {
 // Printer prints the sections.
 type Printer struct {
 	// Print prints a page.
-	Print func(ctx context.Context, page presswork.Page) ([]byte, error)
+	Print func(ctx context.Context, page printable.Page) ([]byte, error)
 	// Idle reports how many more pages could be printed at once.
 	Idle func() int
 	Log  *slog.Logger

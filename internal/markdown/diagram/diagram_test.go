@@ -13,8 +13,8 @@ import (
 	"strings"
 	"testing"
 
-	"presswork"
 	"presswork/internal/chromium"
+	"presswork/internal/chromium/printable"
 	"presswork/internal/fault"
 	"presswork/internal/markdown/diagram"
 	"presswork/internal/test/browsertest"
@@ -218,7 +218,7 @@ func TestHostileDiagrams(t *testing.T) {
 		}
 	}
 
-	if out, err := b.Print(t.Context(), presswork.Page{HTML: "<p>still here"}); err != nil || len(out) == 0 {
+	if out, err := b.Print(t.Context(), printable.Page{HTML: "<p>still here"}); err != nil || len(out) == 0 {
 		t.Errorf("printing afterwards: %v", err)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"presswork"
+	"presswork/internal/chromium/printable"
 	"presswork/internal/test/e2e"
 )
 
@@ -120,7 +120,7 @@ func BenchmarkMd2pdfBatch(b *testing.B) {
 	raw := startRaw(b)
 	dir := b.TempDir()
 	var sources []string
-	var pages []presswork.Page
+	var pages []printable.Page
 
 	for i := range files {
 		text := threePages(fmt.Sprint(i))

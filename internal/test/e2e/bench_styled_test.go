@@ -12,16 +12,16 @@ import (
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/extension"
 
-	"presswork"
 	"presswork/internal/chromium"
 	"presswork/internal/chromium/fonts"
+	"presswork/internal/chromium/printable"
 	"presswork/internal/test/documents"
 	"presswork/internal/test/e2e"
 )
 
 // fewRules is the page that somebody would print without Presswork: goldmark's
 // HTML as it is, and five rules.
-func fewRules(b *testing.B, content string) presswork.Page {
+func fewRules(b *testing.B, content string) printable.Page {
 	b.Helper()
 
 	var body strings.Builder
@@ -30,9 +30,9 @@ func fewRules(b *testing.B, content string) presswork.Page {
 	}
 	const rules = `@page{size:A4;margin:25mm 33mm}body{font:11pt/1.5 sans-serif}table{border-collapse:collapse}td,th{border:1px solid #999;padding:4px}pre{background:#eee;padding:8px}`
 
-	return presswork.Page{
+	return printable.Page{
 		HTML:  `<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>T</title><style>` + rules + "</style></head><body>" + body.String() + "</body></html>",
-		Sheet: presswork.Sheet{Width: 8.27, Height: 11.69, Tagged: true, Outline: true},
+		Sheet: printable.Sheet{Width: 8.27, Height: 11.69, Tagged: true, Outline: true},
 	}
 }
 
@@ -57,7 +57,7 @@ func BenchmarkStyledPageAgainstFewRules(b *testing.B) {
 	})
 	raw := startRaw(b)
 	raw.tabs = raw.tabs[:1]
-	ours := func(pages []presswork.Page) float64 {
+	ours := func(pages []printable.Page) float64 {
 		began := time.Now()
 
 		for _, p := range pages {
@@ -71,7 +71,7 @@ func BenchmarkStyledPageAgainstFewRules(b *testing.B) {
 
 	for b.Loop() {
 		for _, kind := range documents.All() {
-			styled, plain := make([]presswork.Page, size), make([]presswork.Page, size)
+			styled, plain := make([]printable.Page, size), make([]printable.Page, size)
 			for i := range size {
 				styled[i], plain[i] = compose(b, kind.Markdown(i)), fewRules(b, kind.Markdown(i))
 			}
@@ -113,7 +113,7 @@ func BenchmarkServiceAgainstFewRules(b *testing.B) {
 	one := &raw{client: all.client, tabs: all.tabs[:1]}
 	document := documents.All()[0].Markdown
 
-	plain := make([]presswork.Page, size)
+	plain := make([]printable.Page, size)
 	for i := range plain {
 		plain[i] = fewRules(b, document(1_000_000+i))
 	}
@@ -145,7 +145,7 @@ func BenchmarkServiceAgainstFewRules(b *testing.B) {
 		return few / time.Since(began).Seconds()
 	}
 
-	styled := make([]presswork.Page, few)
+	styled := make([]printable.Page, few)
 	for i := range styled {
 		styled[i] = compose(b, document(2_000_000+i))
 	}

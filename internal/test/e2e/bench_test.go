@@ -15,6 +15,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"presswork"
+	"presswork/internal/chromium/printable"
 	"presswork/internal/test/e2e"
 	"presswork/internal/test/redistest"
 	"presswork/storage/storagetest"
@@ -80,7 +81,7 @@ func BenchmarkEndToEndAgainstTheRawBrowser(b *testing.B) {
 	node, c := e2e.Serve(b, nil)
 	raw := startRaw(b)
 
-	pages := make([]presswork.Page, size)
+	pages := make([]printable.Page, size)
 	for i := range pages {
 		pages[i] = compose(b, small(1_000_000+i))
 	}

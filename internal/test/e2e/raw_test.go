@@ -15,7 +15,7 @@ import (
 
 	"github.com/go-rod/rod/lib/cdp"
 
-	"presswork"
+	"presswork/internal/chromium/printable"
 	"presswork/internal/document"
 	"presswork/themes"
 )
@@ -23,17 +23,17 @@ import (
 // noPrinter composes pages for the raw browser; it prints nothing.
 type noPrinter struct{}
 
-func (noPrinter) Print(context.Context, presswork.Page) ([]byte, error) {
+func (noPrinter) Print(context.Context, printable.Page) ([]byte, error) {
 	panic("the raw browser prints")
 }
 
-func (noPrinter) PrintRevised(context.Context, presswork.Page, func([]byte) ([]string, error)) ([]byte, error) {
+func (noPrinter) PrintRevised(context.Context, printable.Page, func([]byte) ([]string, error)) ([]byte, error) {
 	panic("the raw browser prints")
 }
 func (noPrinter) Version() string { return "raw" }
 
 // compose gives the HTML that the service would print.
-func compose(b *testing.B, content string) presswork.Page {
+func compose(b *testing.B, content string) printable.Page {
 	b.Helper()
 	catalogue := themes.Open(themes.Options{})
 
@@ -143,10 +143,10 @@ func (r *raw) open(b *testing.B) string {
 }
 
 // block prints every page once over all tabs and returns pages per second.
-func (r *raw) block(b *testing.B, pages []presswork.Page) float64 {
+func (r *raw) block(b *testing.B, pages []printable.Page) float64 {
 	b.Helper()
 
-	todo := make(chan presswork.Page, len(pages))
+	todo := make(chan printable.Page, len(pages))
 	for _, p := range pages {
 		todo <- p
 	}
