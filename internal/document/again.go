@@ -38,8 +38,8 @@ func (c *Converter) Compose(ctx context.Context, d Document) (Composed, error) {
 	composed, err := c.compose(ctx, d)
 	if err == nil && !d.outside.Load() {
 		size := len(d.Content) + len(composed.Page.HTML)
-		if b := composed.book; b != nil {
-			size += len(b.Body) + len(b.CSS)
+		if p, ok := composed.plan.(bookPlan); ok {
+			size += len(p.book.Body) + len(p.book.CSS)
 		}
 		c.composed.Put(key, composed, size)
 	}

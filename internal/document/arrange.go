@@ -118,18 +118,18 @@ func movedNotesAt(pages map[string]int) (moved []string) {
 
 // endNotes has notes that moved placed at the end of the document: the pages did not
 // break where they were expected to. Where that happens again and again, all are.
-func (c *Converter) endNotes(ctx context.Context, d *Composed, moved []string) {
+func (p *printing) endNotes(ctx context.Context, moved []string) {
 	const most = 3 // prints more
-	if d.notesMoved++; d.notesMoved > most {
-		c.log.WarnContext(
+	if p.notesMoved++; p.notesMoved > most {
+		p.log.WarnContext(
 			ctx,
 			"footnotes are at the end of the document: the pages did not break where they were expected to",
 		)
-		d.Page.Prepare, d.footnotes = "", false
+		p.Page.Prepare, p.footnotes = "", false
 
 		return
 	}
-	c.log.WarnContext(
+	p.log.WarnContext(
 		ctx,
 		"some footnotes are at the end of the document: their page did not break where it was expected to",
 		"notes",
@@ -138,7 +138,7 @@ func (c *Converter) endNotes(ctx context.Context, d *Composed, moved []string) {
 
 	for _, id := range moved {
 		quoted, _ := json.Marshal(id) // a string cannot fail
-		d.Page.Prepare = strings.TrimSuffix(d.Page.Prepare, noneAtEnd) + string(quoted) + "," + noneAtEnd
+		p.Page.Prepare = strings.TrimSuffix(p.Page.Prepare, noneAtEnd) + string(quoted) + "," + noneAtEnd
 	}
 }
 

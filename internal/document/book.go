@@ -5,7 +5,6 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -39,13 +38,18 @@ func onBookPages(o presswork.Options, theme themes.Theme) presswork.Options {
 	return o
 }
 
-// book makes a book of a rendered document; its Page is the cover, to be shown
-// as a picture.
-func (c *Converter) book(d Document, p page, body markdown.Document, content string) Composed {
-	theme := p.theme
-	if isTrue(p.options.InkSaver) {
-		theme = theme.InkSaver()
+// bookPlan is the plan of an EPUB. Its page is the cover, to be shown as a picture.
+type bookPlan struct{ book epub.Book }
+
+// composeBook composes a document as an EPUB, whose reading system makes the contents.
+func (c *Converter) composeBook(s source) (Composed, error) {
+	blocks, placed, err := s.blocks(nil, false)
+	if err != nil {
+		return Composed{}, err
 	}
+	p, content := s.page, webBody(blocks, placed, false)
+
+	theme := p.inkTheme()
 	b := epub.Book{
 		Title:         p.meta.Title,
 		Lang:          cmp.Or(p.lang, "und"),
@@ -57,7 +61,7 @@ func (c *Converter) book(d Document, p page, body markdown.Document, content str
 		Modified:      c.bookDate(p.meta.Date),
 		ContentsTitle: contentsTitle(p.lang),
 		CoverTitle:    p.meta.Title,
-		ShowContents:  body.TOC || p.options.TOC != nil && *p.options.TOC > 0,
+		ShowContents:  s.body.TOC || p.options.TOC != nil && *p.options.TOC > 0,
 		CSS:           theme.Rules(themes.NamesIn(content), bookSheet()),
 		Body:          content,
 	}
@@ -67,23 +71,18 @@ func (c *Converter) book(d Document, p page, body markdown.Document, content str
 		depth = *p.options.TOC
 	}
 
-	for _, h := range contentsOf(body, &depth) {
+	for _, h := range contentsOf(s.body, &depth) {
 		b.Headings = append(b.Headings, epub.Heading{Level: h.Level, Text: headingLabel(h), ID: h.ID})
 	}
 
-	composed := Composed{
-		Output:   d.Output,
-		Meta:     p.meta,
-		Theme:    p.theme.Name,
-		Warnings: body.Warnings,
-		strict:   isTrue(p.options.Strict),
-		book:     &b,
-	}
+	composed := s.composed()
+
+	composed.plan = bookPlan{b}
 	if notFalse(p.options.Cover) {
 		composed.Page, composed.layout = p.bookCover()
 	}
 
-	return c.keyed(composed)
+	return c.keyed(composed, b), nil
 }
 
 // bookDate is when a book was last changed: at the document's own date, else
@@ -122,10 +121,11 @@ func (p page) bookCover() (printable.Page, layout) {
 	return page, l
 }
 
-// makeBook writes the book, with a picture of its cover. Errors: the picture's,
+// make writes the book, with a picture of its cover. Errors: the picture's,
 // RenderFailed, StrictFindings (with the Warnings).
-func (c *Converter) makeBook(ctx context.Context, d Composed) (Made, error) {
-	b := *d.book
+func (p bookPlan) make(ctx context.Context, c *Converter, d Composed) (Made, error) {
+	b := p.book
+
 	if d.Page.HTML != "" && c.picture != nil {
 		var err error
 		if b.Cover, err = c.picture(ctx, d.Page); err != nil {
@@ -137,26 +137,24 @@ func (c *Converter) makeBook(ctx context.Context, d Composed) (Made, error) {
 	if err != nil {
 		return Made{}, fault.Errorf(fault.RenderFailed, "the book could not be written").WithCause(err)
 	}
-	// What was composed may be another job's, too.
-	made := Made{Data: data, Warnings: slices.Clone(d.Warnings)}
+
+	var found []fault.Warning
 
 	for _, l := range left {
 		name := ""
 		if alt := pdffile.OneLine(l.Alt); alt != "" {
 			name = fmt.Sprintf(" %q", short(alt))
 		}
-		made.Warnings = append(
-			made.Warnings,
-			fault.Warning{
-				Code:    fault.ImageFailed,
-				Message: fmt.Sprintf("the image%s is left out of the book: %s", name, l.Why),
-			},
-		)
+		found = append(found, fault.Warning{
+			Code:    fault.ImageFailed,
+			Message: fmt.Sprintf("the image%s is left out of the book: %s", name, l.Why),
+		})
 	}
 
-	if d.strict && len(made.Warnings) > 0 {
-		return Made{Warnings: made.Warnings}, strictFindings(made.Warnings)
+	warnings, err := d.judge(found)
+	if err != nil {
+		data = nil
 	}
 
-	return made, nil
+	return Made{Data: data, Warnings: warnings}, err
 }

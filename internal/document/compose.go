@@ -16,6 +16,7 @@ import (
 	"presswork/internal/chromium/printable"
 	"presswork/internal/fault"
 	"presswork/internal/markdown"
+	"presswork/internal/markdown/block"
 	"presswork/internal/pdffile"
 	"presswork/themes"
 )
@@ -24,19 +25,50 @@ import (
 // printed or packed into something else.
 const engineVersion = 5
 
-// compose is Compose without a memory.
+// source is a document that has been read and rendered: what its output is composed from.
+type source struct {
+	Document
+	matter markdown.Matter
+	body   markdown.Document
+	// page is the part of the page that does not depend on the output.
+	page page
+	head titleBlock
+}
+
+// compose is Compose without the cache.
 func (c *Converter) compose(ctx context.Context, d Document) (Composed, error) {
+	s, err := c.source(ctx, d)
+	if err != nil {
+		return Composed{Warnings: s.body.Warnings}, err
+	}
+
+	switch {
+	case s.page.slides && s.Output == presswork.HTML:
+		return c.composeWebSlides(s), nil
+	case s.page.slides:
+		return c.composeSlides(s), nil
+	case s.Output == presswork.HTML:
+		return c.composeWeb(s)
+	case s.Output == presswork.EPUB:
+		return c.composeBook(s)
+	default:
+		return c.composePrint(s)
+	}
+}
+
+// source checks a document, settles its options and theme, and renders it. With StrictFindings,
+// the source has the warnings.
+func (c *Converter) source(ctx context.Context, d Document) (source, error) {
 	matter, err := Check(d.Content, d.Options)
 	if err == nil {
 		err = CheckOutput(d.Output, matter, d.Options)
 	}
 
 	if err != nil {
-		return Composed{}, err
+		return source{}, err
 	}
 	d.Output = cmp.Or(d.Output, presswork.PDF)
 	o := deckOptions(over(d.Options, matter.Options), matter.Deck)
-	slides := asSlides(o) && d.Output != presswork.EPUB // a book flows
 
 	name, ignored, err := c.themes.Resolve(d.Theme, matter.Theme)
 	if ignored != nil {
@@ -45,7 +77,7 @@ func (c *Converter) compose(ctx context.Context, d Document) (Composed, error) {
 
 	theme, unknown := c.themes.Get(name)
 	if err := cmp.Or(err, unknown); err != nil {
-		return Composed{}, err
+		return source{}, err
 	}
 
 	if d.Output == presswork.EPUB {
@@ -54,117 +86,113 @@ func (c *Converter) compose(ctx context.Context, d Document) (Composed, error) {
 
 	body, err := c.renderAll(ctx, d, matter, o, theme)
 	if err != nil {
-		return Composed{}, err
+		return source{}, err
 	}
 
 	if body.Hurried && d.outside != nil {
-		d.outside.Store(true) // the time of others
+		d.outside.Store(true) // the result depends on the load of the machine
 	}
 	slices.SortStableFunc(matter.Warnings, func(a, b fault.Warning) int { return a.Line - b.Line })
 	body.Warnings = slices.Concat(matter.Warnings, body.Warnings)
 
-	lang := body.Lang
 	if isTrue(o.Strict) && len(body.Warnings) > 0 {
-		return Composed{Warnings: body.Warnings}, strictFindings(body.Warnings)
+		return source{body: body}, strictFindings(body.Warnings)
 	}
 
 	if err := checkSheets(o, theme, body); err != nil {
-		return Composed{}, err
+		return source{}, err
 	}
 
 	sheet, err := sheetOf(o, marginsOf(theme))
 	if err != nil {
-		return Composed{}, err
+		return source{}, err
 	}
+
+	s := source{Document: d, matter: matter, body: body, page: page{
+		options: o,
+		theme:   theme,
+		sheet:   sheet,
+		lang:    body.Lang,
+		upright: body.Upright,
+		slides:  asSlides(o) && d.Output != presswork.EPUB, // a book flows
+	}}
+
+	return s, c.entitle(ctx, &s)
+}
+
+// entitle sets the metadata and the title block.
+func (c *Converter) entitle(ctx context.Context, s *source) (err error) {
+	o, lang := s.page.options, s.page.lang
 	title := markdown.SetLine(pdffile.OneLine(o.Title), lang)
+	date, day := dateOf(s.matter.Date, lang, c.now())
+
 	meta := pdffile.Meta{
-		Title: cmp.Or(title, pdffile.OneLine(body.Title), titleOf(d.Filename), "Document"),
-		Author: pdffile.OneLine(
-			o.Author,
-		),
-		Subject: cmp.Or(pdffile.OneLine(o.Subject), pdffile.OneLine(matter.Abstract)),
+		Title:   cmp.Or(title, pdffile.OneLine(s.body.Title), titleOf(s.Filename), "Document"),
+		Author:  pdffile.OneLine(o.Author),
+		Subject: cmp.Or(pdffile.OneLine(o.Subject), pdffile.OneLine(s.matter.Abstract)),
+		Date:    day,
 	}
-	date, day := dateOf(matter.Date, lang, c.now())
-	meta.Date = day
-
-	head := titleBlock{subtitle: markdown.SetLine(pdffile.OneLine(matter.Subtitle), lang), author: meta.Author}
-	if titleAbove(matter, o) != "" {
-		head.title = title
-	}
-
-	if matter.Date != "" {
-		head.date = date
-	}
-
-	if head.abstract, err = c.abstract(ctx, matter, lang); err != nil {
-		return Composed{}, err
-	}
-
 	for _, word := range o.Keywords {
 		if word = pdffile.OneLine(word); word != "" {
 			meta.Keywords = append(meta.Keywords, word)
 		}
 	}
 
-	if slides {
-		page := page{
-			options:  o,
-			theme:    theme,
-			sheet:    sheet,
-			meta:     meta,
-			subtitle: head.subtitle,
-			date:     date,
-			lang:     lang,
-			upright:  body.Upright,
-			slides:   true,
-		}
-
-		return c.slides(d, page, head, matter, body), nil
+	s.head = titleBlock{subtitle: markdown.SetLine(pdffile.OneLine(s.matter.Subtitle), lang), author: meta.Author}
+	if titleAbove(s.matter, o) != "" {
+		s.head.title = title
 	}
 
-	contents := contentsOf(body, o.TOC)
-	if d.Output == presswork.EPUB { // its contents are the reader's
-		contents = nil
+	if s.matter.Date != "" {
+		s.head.date = date
 	}
 
+	s.head.abstract, err = c.abstract(ctx, s.matter, lang)
+	s.page.meta, s.page.subtitle, s.page.date = meta, s.head.subtitle, date
+	s.page.rightToLeft = s.body.Letters.RightToLeft || s.head.rightToLeft() || refersRightToLeft(s.body.Index)
+
+	return err
+}
+
+// composed returns the common part of a composed document.
+func (s source) composed() Composed {
+	return Composed{
+		Output:   s.Output,
+		Meta:     s.page.meta,
+		Theme:    s.page.theme.Name,
+		Warnings: s.body.Warnings,
+		strict:   isTrue(s.page.options.Strict),
+	}
+}
+
+// blocks returns the blocks of the document with its title block, contents and lists, and the
+// pieces that stand at their places. Paper reports that they have page numbers.
+func (s source) blocks(contents []markdown.Heading, paper bool) ([]block.Block, pieces, error) {
 	if err := checkContents(contents); err != nil {
+		return nil, nil, err
+	}
+	o, lang := s.page.options, s.page.lang
+	placed, before := listsOf(s.body, o, lang, paper)
+	placed[markdown.IndexPlace] = indexOf(s.body.Index, lang, s.Output != presswork.HTML)
+	blocks := placeContents(s.body.Blocks, contents, placed, before, lang, isTrue(o.Cover), paper)
+
+	return s.head.place(blocks, s.body.Headings), placed, nil
+}
+
+// composePrint composes a document for paper.
+func (c *Converter) composePrint(s source) (Composed, error) {
+	o, body, page := s.page.options, s.body, s.page
+
+	blocks, placed, err := s.blocks(contentsOf(body, o.TOC), true)
+	if err != nil {
 		return Composed{}, err
 	}
-	paper := d.Output != presswork.HTML && d.Output != presswork.EPUB
-	placed, before := listsOf(body, o, lang, paper)
-	placed[markdown.IndexPlace] = indexOf(body.Index, lang, d.Output != presswork.HTML)
-	text := head.place(
-		placeContents(body.Blocks, contents, placed, before, lang, isTrue(o.Cover), paper),
-		body.Headings,
-	)
 
-	page := page{
-		options:     o,
-		theme:       theme,
-		sheet:       sheet,
-		meta:        meta,
-		subtitle:    head.subtitle,
-		date:        date,
-		lang:        lang,
-		upright:     body.Upright,
-		rightToLeft: body.Letters.RightToLeft || head.rightToLeft() || refersRightToLeft(body.Index),
-	}
-	if !paper {
-		page.body = webBody(text, placed, d.Output == presswork.HTML)
-		if d.Output == presswork.EPUB {
-			return c.book(d, page, body, page.body), nil
-		}
-		composed := Composed{Output: d.Output, Meta: meta, Theme: theme.Name, Warnings: body.Warnings}
-		composed.Page.HTML, composed.layout = page.webDocument()
-
-		return c.keyed(composed), nil
-	}
-
-	page.book, page.headings = bookSettingOf(o, theme, body), body.Headings
+	page.book, page.headings = bookSettingOf(o, page.theme, body), body.Headings
 	if page.book.pages {
 		page.sheet.mirror(o)
 	}
-	page.typeset(text, placed)
+	page.typeset(blocks, placed)
 
 	switch {
 	case page.runningHeads():
@@ -172,31 +200,25 @@ func (c *Converter) compose(ctx context.Context, d Document) (Composed, error) {
 	case namesChapter(o) || len(page.text.leaves) > 0:
 		page.chapters = chaptersOf(body.Headings)
 	}
-	composed := Composed{
-		Output:     d.Output,
-		Page:       printable.Page{Sheet: page.sheet.forPrinter(), Prepare: page.arrangement()},
-		Meta:       meta,
-		Theme:      theme.Name,
-		Warnings:   body.Warnings,
-		Finish:     finishOf(d, o, body, c.epoch),
-		strict:     isTrue(o.Strict),
-		revision:   page.revision(),
-		preflight:  preflightOf(d, o, page, page.text.doubtful, body.WidestFormula),
-		background: page.background(),
-		footnotes:  page.footnotes(),
+
+	plan := printPlan{
+		paper:     c.paper(s, page),
+		revision:  page.revision(),
+		footnotes: page.footnotes(),
+		parts:     body.Parts,
 	}
+	plan.preflight = preflightOf(s.Document, o, page, page.text.doubtful, body.WidestFormula)
+	plan.finish.Boxes, plan.finish.DropCaps = page.sheet.boxes(), page.text.dropCaps
+
+	composed := s.composed()
+	composed.Page = printable.Page{Sheet: page.sheet.forPrinter(), Prepare: page.arrangement()}
 	var names themes.Names
 	composed.Page.HTML, composed.layout, names = page.html()
-	composed.resolution = resolutionOf(o)
-	composed.Finish.Boxes = page.sheet.boxes()
-	composed.Finish.DropCaps = page.text.dropCaps
 
-	composed.divisible, composed.parts = c.divisible(o, theme, names), body.Parts
 	switch {
-	case composed.divisible:
-		page.body = "" // not to be remembered
-		composed.text = page.text
-		composed.banners, composed.top, composed.mirrored = page.banners, page.sheet.textTop(), page.sheet.mirrored
+	case c.divisible(o, page.theme, names):
+		page.body = "" // it is in the HTML: the plan must not keep it twice
+		plan.text, plan.banners = page.text, page.banners
 	case body.Parts > markdown.MaxParts:
 		return Composed{}, tooMuchAtOnce(
 			body.Parts,
@@ -204,7 +226,7 @@ func (c *Converter) compose(ctx context.Context, d Document) (Composed, error) {
 		)
 	}
 
-	return c.keyed(composed), nil
+	return c.planned(composed, plan, plan.finish, o), nil
 }
 
 func (c *Converter) markdownOptions(
@@ -265,16 +287,16 @@ func dialectOf(d Document, o presswork.Options) string {
 	return o.Markdown
 }
 
-// keyed sets the key: a digest of all that decides what the result looks like.
-func (c *Converter) keyed(d Composed) Composed {
+// keyed sets the key: a digest of all that decides what the result looks like. More is what
+// does so in addition to the common part.
+func (c *Converter) keyed(d Composed, more ...any) Composed {
 	version := ""
 	if c.printer != nil {
 		version = c.printer.Version()
 	}
 	h := sha256.New()
 	// Encoding plain strings, numbers and booleans cannot fail.
-	_ = json.NewEncoder(h).
-		Encode([]any{engineVersion, version, d.Output, d.Page, d.Meta, d.Finish, d.strict, d.book, d.resolution})
+	_ = json.NewEncoder(h).Encode([]any{engineVersion, version, d.Output, d.Page, d.Meta, d.strict, more})
 	d.Key = hex.EncodeToString(h.Sum(nil))
 
 	return d

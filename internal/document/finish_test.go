@@ -309,7 +309,7 @@ func BenchmarkFinish(b *testing.B) {
 			b.SetBytes(int64(len(printed)))
 
 			for b.Loop() {
-				if _, err := pdffile.Pack(printed, composed.Meta, composed.Finish); err != nil {
+				if _, err := pdffile.Pack(printed, composed.Meta, document.FinishOf(composed)); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -44,13 +44,6 @@ const unseen = "<style>@media (max-width:9px){body{display:none!important}}</sty
 // charset is the head's first element.
 const charset = `<meta charset="utf-8">` + "\n"
 
-// Standalone is the page for another program than the Printer: with a policy of
-// its own that lets it fetch nothing.
-func (d Composed) Standalone() string {
-	at := d.layout.charset
-	return d.Page.HTML[:at] + `<meta http-equiv="Content-Security-Policy" content="` + policy + "\">\n" + d.Page.HTML[at:]
-}
-
 // layout is where the parts of a page are, by offsets in its HTML.
 type layout struct {
 	charset int // the end of that element

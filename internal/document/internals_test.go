@@ -10,12 +10,22 @@ import (
 
 // Inspect looks through a print as Converter.Print does.
 func Inspect(ctx context.Context, d Composed, printed []byte) ([]fault.Warning, error) {
-	return d.preflight.inspect(ctx, d.Page.HTML, func() (*pdffile.File, error) { return pdffile.Read(printed) })
+	return d.plan.(pdfPlan).onSheet().preflight.inspect(
+		ctx,
+		d.Page.HTML,
+		func() (*pdffile.File, error) { return pdffile.Read(printed) },
+	)
 }
 
 // Oversized is a document that must be divided, as if it had more parts than are
 // printed at once.
 func Oversized(d Composed) Composed {
-	d.parts = markdown.MaxParts + 1
+	p := d.plan.(printPlan)
+	p.parts = markdown.MaxParts + 1
+	d.plan = p
+
 	return d
 }
+
+// FinishOf is what a document's print is made into.
+func FinishOf(d Composed) pdffile.Finish { return d.plan.(pdfPlan).onSheet().finish }

@@ -14,6 +14,7 @@ import (
 	"presswork/internal/fault"
 	"presswork/internal/input"
 	"presswork/internal/markdown"
+	"presswork/internal/pdffile"
 )
 
 // CheckOutput refuses an output that does not exist, and one that cannot keep
@@ -45,31 +46,16 @@ func CheckOutput(output presswork.Output, matter markdown.Matter, o presswork.Op
 	return nil
 }
 
-// Made is a finished document.
-type Made struct {
-	// Data is the file.
-	Data []byte
-	// Pictures are the pages, PNGs, which Data holds as a zip archive.
-	Pictures [][]byte
-	// Pages is how many there are, 0 for HTML and EPUB.
-	Pages int
-	// Warnings are those of Composed and those found since.
-	Warnings []fault.Warning
+// picturesPlan is the plan of the pictures of the pages of a PDF.
+type picturesPlan struct {
+	pdfPlan
+
+	resolution int // in pixels to the inch
 }
 
-// Make makes a composed document into its output. Errors: Print's, those of
-// Options.Picture.
-func (c *Converter) Make(ctx context.Context, d Composed) (Made, error) {
-	switch d.Output {
-	case presswork.HTML:
-		return Made{Data: []byte(d.Page.HTML), Warnings: d.Warnings}, nil
-	case presswork.EPUB:
-		return c.makeBook(ctx, d)
-	}
-	printed, err := c.Print(ctx, d)
-
-	made := Made{Data: printed.PDF, Pages: printed.Pages, Warnings: printed.Warnings}
-	if err != nil || d.Output != presswork.PNG {
+func (p picturesPlan) make(ctx context.Context, c *Converter, d Composed) (Made, error) {
+	made, err := c.makePDF(ctx, d)
+	if err != nil {
 		return made, err
 	}
 
@@ -79,18 +65,23 @@ func (c *Converter) Make(ctx context.Context, d Composed) (Made, error) {
 	}
 
 	sheet := d.Page.Sheet
-	if made.Pictures, err = raster.Pages(
-		ctx,
-		c.script,
-		printed.PDF,
-		printed.Pages,
-		d.resolution,
-		sheet.Width*sheet.Height,
-	); err == nil {
+	made.Pictures, err = raster.Pages(ctx, c.script, made.Data, made.Pages, p.resolution, sheet.Width*sheet.Height)
+	made.Data = nil
+
+	if err == nil {
 		made.Data, err = archive(made.Pictures)
 	}
 
 	return made, err
+}
+
+// planned gives a document its plan: that of the PDF, or of pictures of its pages.
+func (c *Converter) planned(d Composed, pdf pdfPlan, finish pdffile.Finish, o presswork.Options) Composed {
+	if d.plan = pdf; d.Output == presswork.PNG {
+		d.plan = picturesPlan{pdf, resolutionOf(o)}
+	}
+
+	return c.keyed(d, finish, resolutionOf(o))
 }
 
 // archive packs pictures, named by their pages so that they sort.
@@ -105,12 +96,12 @@ func archive(pictures [][]byte) ([]byte, error) {
 		}
 
 		if err != nil {
-			return nil, fmt.Errorf("pdf: %w", err)
+			return nil, fmt.Errorf("document: %w", err)
 		}
 	}
 
 	if err := z.Close(); err != nil {
-		return nil, fmt.Errorf("pdf: %w", err)
+		return nil, fmt.Errorf("document: %w", err)
 	}
 
 	return out.Bytes(), nil

@@ -19,7 +19,7 @@ import (
 const maxDivided = 1_000_000
 
 // divisible reports whether a document could be printed in sections: no rule may
-// count its pages or blocks, or a page be without header or footer.
+// count its pages or blocks, and no page may be without header or footer.
 func (c *Converter) divisible(o presswork.Options, theme themes.Theme, names themes.Names) bool {
 	return c.idle != nil && ownSheets(o, theme) && !names.Class("no-header") && !names.Class("no-footer")
 }
@@ -36,23 +36,27 @@ func tooMuchAtOnce(parts int, why string) *fault.Error {
 
 // printSections prints a document in sections; nil if it is to be printed at once. Errors:
 // the Printer's.
-func (c *Converter) printSections(ctx context.Context, d *Composed) (*pdffile.File, error) {
+func (p *printing) printSections(ctx context.Context) (*pdffile.File, error) {
 	// How many tabs are free depends on the moment, but with an epoch no bytes may.
-	if !d.divisible || d.parts <= markdown.MaxParts && (!c.epoch.IsZero() || c.idle() < 2) {
+	if p.text == nil || p.parts <= markdown.MaxParts && (!p.epoch.IsZero() || p.idle() < 2) {
 		return nil, nil
 	}
 
-	if c.timeout > 0 {
+	if p.timeout > 0 {
 		var cancel context.CancelFunc
 
-		ctx, cancel = context.WithTimeoutCause(ctx, c.timeout,
-			fault.Errorf(fault.RenderTimeout, "the document took longer than %s to print", c.timeout))
+		ctx, cancel = context.WithTimeoutCause(ctx, p.timeout,
+			fault.Errorf(fault.RenderTimeout, "the document took longer than %s to print", p.timeout))
 		defer cancel()
 	}
 
 	for {
-		whole, err := sections.Print(ctx, d.plan(), sections.Printer{Print: c.printer.Print, Idle: c.idle, Log: c.log})
-		if whole == nil || err != nil || !d.footnotes {
+		whole, err := sections.Print(
+			ctx,
+			p.divided(),
+			sections.Printer{Print: p.printer.Print, Idle: p.idle, Log: p.log},
+		)
+		if whole == nil || err != nil || !p.footnotes {
 			return whole, err
 		}
 
@@ -65,35 +69,35 @@ func (c *Converter) printSections(ctx context.Context, d *Composed) (*pdffile.Fi
 		if len(moved) == 0 {
 			return whole, nil
 		}
-		c.endNotes(ctx, d, moved)
+		p.endNotes(ctx, moved)
 	}
 }
 
-// plan is a document as package sections takes it.
-func (d *Composed) plan() sections.Plan {
-	l, page := d.layout, d.Page.HTML
+// divided is the document as package sections takes it.
+func (p *printing) divided() sections.Plan {
+	l, page := p.layout, p.Page.HTML
 	facing := page[l.facing[0]:l.facing[1]]
 
-	p := sections.Plan{
+	plan := sections.Plan{
 		Head: sections.Head{
 			Before: page[:l.facing[0]], Facing: facing, OtherFacing: otherSides.Replace(facing),
 			Banners: page[l.banners[0]:l.banners[1]], After: page[l.banners[1]:l.head],
 		},
 		Body: page[l.head+len("</head>\n") : l.start], Cover: page[l.start:l.cover],
-		Size: len(page), Must: d.parts > markdown.MaxParts, Sheet: d.Page.Sheet, Prepare: d.Page.Prepare,
-		Mirrored: d.mirrored, Footnotes: d.footnotes, Turns: d.text.turns, Top: d.top,
-		Banners: d.banners, NoBanners: noBanners, Number: thisPage, Total: allPages,
-		CountsPages: strings.Contains(d.banners(thisPage, allPages), allPages),
+		Size: len(page), Must: p.parts > markdown.MaxParts, Sheet: p.Page.Sheet, Prepare: p.Page.Prepare,
+		Mirrored: p.sheet.mirrored, Footnotes: p.footnotes, Turns: p.text.turns, Top: p.sheet.textTop(),
+		Banners: p.banners, NoBanners: noBanners, Number: thisPage, Total: allPages,
+		CountsPages: strings.Contains(p.banners(thisPage, allPages), allPages),
 	}
-	if r := d.revision; r != nil {
-		p.Contents, p.Numbers, p.Running = len(r.contents) > 0, r.numbers, r.running
+	if r := p.revision; r != nil {
+		plan.Contents, plan.Numbers, plan.Running = len(r.contents) > 0, r.numbers, r.running
 		for _, h := range slices.Concat(r.chapters, r.sections) {
-			p.Anchors = append(p.Anchors, h.ID)
+			plan.Anchors = append(plan.Anchors, h.ID)
 		}
 	}
-	p.Blocks = d.text.sectionBlocks(page[l.main[0]:l.main[1]])
+	plan.Blocks = p.text.sectionBlocks(page[l.main[0]:l.main[1]])
 
-	return p
+	return plan
 }
 
 // otherSides makes the rules of right pages those of left ones.

@@ -50,13 +50,14 @@ func sampleIn(theme string) Document {
 func (c *Converter) FirstSheet(ctx context.Context, d Document) (printable.Page, error) {
 	d.Options.Cover, d.Options.TOC, d.Options.Strict = new(false), new(presswork.Depth), new(false)
 
+	d.Output = presswork.PDF
+
 	composed, err := c.Compose(ctx, d)
 	if err != nil {
 		return printable.Page{}, err
 	}
-	page, paper := composed.Page, composed.preflight.sheet
-	at := composed.layout.head
-	page.HTML = page.HTML[:at] + "<style>" + paper.pictureCSS(composed.background) + "</style>\n" + page.HTML[at:]
+	page, at, paper := composed.Page, composed.layout.head, composed.plan.(pdfPlan).onSheet()
+	page.HTML = page.HTML[:at] + "<style>" + paper.pictureCSS() + "</style>\n" + page.HTML[at:]
 
 	return page, nil
 }
@@ -64,15 +65,15 @@ func (c *Converter) FirstSheet(ctx context.Context, d Document) (printable.Page,
 // pictureCSS does for a picture what @page does for a print. The text runs in
 // columns as large as the page's area, of which only the first is in sight: so
 // it breaks where the printed page does.
-func (s sheet) pictureCSS(background string) string {
+func (p paper) pictureCSS() string {
+	s := p.sheet
+
 	return fmt.Sprintf(
 		`html{margin:0;overflow:hidden;background:%s}
 body{margin:0;max-width:none;padding:0;position:absolute;top:%gmm;left:%gmm;width:%gmm;height:%gmm;columns:1;column-gap:%gmm;column-fill:auto}
 .page-break{break-after:column}`,
-		background,
-		round(
-			s.top,
-		),
+		p.background,
+		round(s.top),
 		round(s.left),
 		round(s.width-s.left-s.right),
 		round(s.height-s.top-s.bottom),

@@ -2,7 +2,6 @@ package document
 
 import (
 	_ "embed"
-	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
@@ -12,8 +11,6 @@ import (
 	"golang.org/x/net/html/atom"
 
 	"presswork"
-	"presswork/internal/chromium/printable"
-	"presswork/internal/fault"
 	"presswork/internal/imagetype"
 	"presswork/internal/markdown"
 	"presswork/internal/pdffile"
@@ -308,94 +305,4 @@ func (d deck) notes() (notes []pdffile.Note) {
 	}
 
 	return notes
-}
-
-// crowded words the slides that go on on another page.
-func (d Composed) crowded(printed []byte, total int) (warnings []fault.Warning) {
-	f, err := pdffile.Read(printed)
-	if err != nil {
-		return nil
-	}
-
-	pages, err := f.Anchors()
-	if err != nil {
-		return nil
-	}
-
-	for n := 1; n <= d.slides; n++ {
-		begins, ends := max(1, pages["slide-"+strconv.Itoa(n)]), total+1
-		if n < d.slides {
-			ends = pages["slide-"+strconv.Itoa(n+1)]
-		}
-
-		if d.noted[n] {
-			ends--
-		}
-
-		if ends-begins > 1 {
-			warnings = append(warnings, fault.Warning{
-				Code: fault.SlideOverflow,
-				Message: fmt.Sprintf(
-					"slide %d holds more than fits in the smallest type, and goes on on another page",
-					n,
-				),
-			})
-		}
-	}
-
-	return warnings
-}
-
-// slides makes a deck of a rendered document.
-func (c *Converter) slides(
-	d Document,
-	p page,
-	head titleBlock,
-	matter markdown.Matter,
-	body markdown.Document,
-) Composed {
-	deck := deckOf(p, head, matter.Deck, body)
-	if len(deck.slides) == 0 ||
-		deck.slides[0].kind != "cover" && matter.Deck.Marp != "true" &&
-			(matter.Options.Title != "" || isTrue(p.options.Cover)) {
-		deck.addCover()
-	}
-	p.options.Cover = nil
-
-	composed := Composed{
-		Output:   d.Output,
-		Meta:     p.meta,
-		Theme:    p.theme.Name,
-		Warnings: body.Warnings,
-		strict:   isTrue(p.options.Strict),
-	}
-	if d.Output == presswork.HTML {
-		p.body = deck.body(false)
-		p.rightToLeft = markdown.IsRightToLeft(p.body)
-		composed.Page.HTML, composed.layout = p.webDocument()
-
-		return c.keyed(composed)
-	}
-	noted := map[int]bool{}
-
-	if p.options.SpeakerNotes == "pages" {
-		for _, s := range deck.slides {
-			if s.Notes != "" {
-				noted[s.number] = true
-			}
-		}
-	}
-	p.body = deck.body(len(noted) > 0)
-	p.rightToLeft = markdown.IsRightToLeft(p.body)
-	composed.Page = printable.Page{Sheet: p.sheet.forPrinter(), Prepare: fitSlides}
-	composed.Page.HTML, composed.layout, _ = p.html()
-
-	composed.Finish = finishOf(d, p.options, body, c.epoch)
-	if p.options.SpeakerNotes == "" || p.options.SpeakerNotes == "comments" {
-		composed.Finish.Notes = deck.notes()
-	}
-	composed.slides, composed.noted, composed.background = len(deck.slides), noted, p.background()
-	composed.resolution = resolutionOf(p.options)
-
-	return c.keyed(composed)
 }

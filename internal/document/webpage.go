@@ -1,6 +1,7 @@
 package document
 
 import (
+	"context"
 	_ "embed"
 	"encoding/base64"
 	"html"
@@ -22,6 +23,33 @@ var webCSS string
 var webSheet = sync.OnceValue(func() *themes.Stylesheet {
 	return themes.ParseStylesheet(printCSS + paperCSS + syntaxCSS + webCSS)
 })
+
+// webPlan is the plan of an HTML file, which is the page itself.
+type webPlan struct{}
+
+// composeWeb composes a document as an HTML file.
+func (c *Converter) composeWeb(s source) (Composed, error) {
+	blocks, placed, err := s.blocks(contentsOf(s.body, s.page.options.TOC), false)
+	if err != nil {
+		return Composed{}, err
+	}
+	s.page.body = webBody(blocks, placed, true)
+
+	return c.webPage(s, s.page), nil
+}
+
+// webPage is a composed HTML file of a page.
+func (c *Converter) webPage(s source, p page) Composed {
+	composed := s.composed()
+	composed.plan = webPlan{}
+	composed.Page.HTML, composed.layout = p.webDocument()
+
+	return c.keyed(composed)
+}
+
+func (webPlan) make(_ context.Context, _ *Converter, d Composed) (Made, error) {
+	return Made{Data: []byte(d.Page.HTML), Warnings: d.Warnings}, nil
+}
 
 // webBody writes blocks for screens. With scroll, tables can be scrolled on their own.
 func webBody(blocks []block.Block, p pieces, scroll bool) string {

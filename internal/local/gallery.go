@@ -17,8 +17,8 @@ import (
 	"presswork"
 	"presswork/internal/chromium"
 	"presswork/internal/chromium/printable"
-	"presswork/internal/document"
 	"presswork/internal/fault"
+	"presswork/internal/pdffile"
 	"presswork/themes"
 )
 
@@ -261,14 +261,11 @@ func (c *Converter) render(ctx context.Context, v galleryView, asHTML bool) (dat
 	if asHTML {
 		return b.Bytes(), 0, nil
 	}
-	page := document.Composed{
-		Page: printable.Page{
-			HTML:  b.String(),
-			Sheet: printable.Sheet{Width: sheetWidth, Height: sheetHeight, Tagged: true, Outline: true},
-		},
+	page := printable.Page{
+		HTML:  b.String(),
+		Sheet: printable.Sheet{Width: sheetWidth, Height: sheetHeight, Tagged: true, Outline: true},
 	}
-	page.Meta.Title, page.Meta.Subject = v.Title, "Themes of Presswork"
-	printed, err := c.engine.Print(ctx, page)
+	printed, err := c.engine.PrintPage(ctx, page, pdffile.Meta{Title: v.Title, Subject: "Themes of Presswork"})
 
 	return printed.PDF, printed.Pages, err
 }

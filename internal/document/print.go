@@ -1,0 +1,225 @@
+package document
+
+import (
+	"context"
+	"slices"
+
+	"presswork"
+	"presswork/internal/chromium/printable"
+	"presswork/internal/fault"
+	"presswork/internal/markdown"
+	"presswork/internal/pdffile"
+)
+
+// pdfPlan is a plan that makes a PDF, or pictures of its pages.
+type pdfPlan interface {
+	plan
+	// print prints the document and packs the PDF. Its Warnings are those found while printing.
+	print(ctx context.Context, c *Converter, d Composed) (Result, error)
+	onSheet() paper
+}
+
+// paper is what the plans of documents and slides have in common.
+type paper struct {
+	// finish is what the print is made into.
+	finish pdffile.Finish
+	sheet  sheet
+	// background is the colour of the pages, in CSS.
+	background string
+	// preflight is the zero value for slides: the script makes their text fit.
+	preflight preflight
+}
+
+func (c *Converter) paper(s source, p page) paper {
+	return paper{finish: finishOf(s.Document, p.options, s.body, c.epoch), sheet: p.sheet, background: p.background()}
+}
+
+func (p paper) onSheet() paper { return p }
+
+// printPlan is the plan of a document that is printed as a PDF.
+type printPlan struct {
+	paper
+	// revision is nil where the page does not depend on its own print.
+	revision *revision
+	// footnotes reports that they stand at the foot of pages.
+	footnotes bool
+	parts     int // as markdown.MaxParts counts them
+	// text is nil if the document cannot be printed in sections; banners are page.banners.
+	text    *typesetter
+	banners func(number, total string) string
+}
+
+func (p printPlan) make(ctx context.Context, c *Converter, d Composed) (Made, error) {
+	return c.makePDF(ctx, d)
+}
+
+// makePDF is the make of pdfPlans.
+func (c *Converter) makePDF(ctx context.Context, d Composed) (Made, error) {
+	r, err := c.Print(ctx, d)
+	return Made{Data: r.PDF, Pages: r.Pages, Warnings: r.Warnings}, err
+}
+
+// print prints the document in sections if that is worth it, else at once.
+func (p printPlan) print(ctx context.Context, c *Converter, d Composed) (Result, error) {
+	run := printing{Converter: c, Composed: d, printPlan: p}
+
+	whole, err := run.printSections(ctx)
+	if err != nil {
+		return Result{}, err
+	}
+
+	if whole == nil {
+		return run.printWhole(ctx)
+	}
+	found := p.check(ctx, c, d, func() (*pdffile.File, error) { return whole, nil })
+
+	packed, err := whole.Pack(d.Meta, p.finish)
+	if err != nil {
+		return Result{}, unfinished(p.finish, err)
+	}
+
+	return resultOf(packed, p.finish, found), nil
+}
+
+// printing is one run of a printPlan. Its copies of page and plan change where footnotes move.
+type printing struct {
+	*Converter
+	Composed
+	printPlan
+
+	notesMoved int // how often footnotes did not come to stand at the foot of their page
+}
+
+// printWhole prints the document in one piece, and packs it.
+func (p *printing) printWhole(ctx context.Context) (Result, error) {
+	if p.parts > markdown.MaxParts {
+		return Result{}, tooMuchAtOnce(p.parts, "a block, a table perhaps, is larger than 512 KB of HTML")
+	}
+
+	printed, err := p.printPage(ctx)
+	if err != nil {
+		return Result{}, err
+	}
+
+	r, err := p.pack(ctx, printed, p.Meta, p.finish)
+	if err != nil {
+		return Result{}, err
+	}
+	found := p.check(ctx, p.Converter, p.Composed, func() (*pdffile.File, error) { return pdffile.Read(printed) })
+	r.Warnings = slices.Concat(found, r.Warnings)
+
+	return r, nil
+}
+
+// check inspects a print for what went wrong.
+func (p paper) check(
+	ctx context.Context,
+	c *Converter,
+	d Composed,
+	read func() (*pdffile.File, error),
+) []fault.Warning {
+	found, err := p.preflight.inspect(ctx, d.Page.HTML, read)
+	if err != nil {
+		c.log.WarnContext(ctx, "the print could not be checked", "error", err)
+	}
+
+	return found
+}
+
+// printPage prints the page, again without the notes at the foot of pages that did not
+// come to stand there.
+func (p *printing) printPage(ctx context.Context) ([]byte, error) {
+	for {
+		printed, err := p.printRevised(ctx)
+		if err != nil || !p.footnotes {
+			return printed, err
+		}
+
+		moved := movedNotes(printed)
+		if len(moved) == 0 {
+			return printed, nil
+		}
+		p.endNotes(ctx, moved)
+	}
+}
+
+// printRevised prints once, or as often as the page's own numbers need it.
+func (p *printing) printRevised(ctx context.Context) ([]byte, error) {
+	if p.revision == nil {
+		return p.printer.Print(ctx, p.Page)
+	}
+	var held, texts []string // of the last two prints
+	reads := 0
+	revision := *p.revision // its notes of this print must not reach other runs
+
+	printed, err := p.printer.PrintRevised(ctx, p.Page, func(printed []byte) ([]string, error) {
+		reads++
+		held = texts
+
+		var err error
+		if texts, err = revision.texts(printed); err != nil {
+			// Contents without numbers are better than no document.
+			p.log.WarnContext(ctx, "the places of the headings could not be read from the PDF",
+				"error", err, "bytes", len(printed))
+		}
+
+		return texts, nil
+	})
+	if err == nil && reads > 1 && !slices.Equal(held, texts) {
+		p.log.WarnContext(ctx, "some page numbers in the contents may be wrong: each print moved the headings")
+	}
+
+	return printed, err
+}
+
+// PrintPage prints a page that was not composed from Markdown, and packs it. Errors: the Printer's.
+func (c *Converter) PrintPage(ctx context.Context, page printable.Page, m pdffile.Meta) (Result, error) {
+	printed, err := c.printer.Print(ctx, page)
+	if err != nil {
+		return Result{}, err
+	}
+
+	return c.pack(ctx, printed, m, pdffile.Finish{})
+}
+
+// Pack makes the print of a page that was not composed small, gives it its title
+// and makes it PDF/A of a level, nil for none. Errors: RenderFailed when it
+// cannot be made into that.
+func (c *Converter) Pack(
+	ctx context.Context,
+	printed []byte,
+	title string,
+	level *presswork.PDFALevel,
+) (Result, error) {
+	var f pdffile.Finish
+	if level != nil {
+		f.PDFA = string(*level)
+	}
+
+	return c.pack(ctx, printed, pdffile.Meta{Title: title}, f)
+}
+
+func (c *Converter) pack(ctx context.Context, printed []byte, m pdffile.Meta, f pdffile.Finish) (Result, error) {
+	p, err := pdffile.Pack(printed, m, f)
+	switch {
+	case err != nil && (f.PDFA != "" || len(f.Sources) > 0 || f.Password != ""): // it is of no use without
+		return Result{}, unfinished(f, err)
+	case err != nil:
+		// A PDF of an unexpected form is still a PDF: it goes out as the browser made it.
+		c.log.WarnContext(ctx, "the PDF could not be packed", "error", err, "bytes", len(printed))
+		p.Data = printed
+		p.Missing = []string{"the PDF is not as expected"}
+	}
+
+	return resultOf(p, f, nil), nil
+}
+
+// resultOf is a packed PDF with the warnings found before it was packed.
+func resultOf(p pdffile.Packed, f pdffile.Finish, found []fault.Warning) Result {
+	r := Result{PDF: p.Data, Pages: p.Pages, Warnings: found}
+	if f.PDFUA && len(p.Missing) > 0 {
+		r.Warnings = append(r.Warnings, incomplete(p.Missing))
+	}
+
+	return r
+}

@@ -1,0 +1,133 @@
+package document
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"presswork/internal/chromium/printable"
+	"presswork/internal/fault"
+	"presswork/internal/markdown"
+	"presswork/internal/pdffile"
+)
+
+// slidesPlan is the plan of slides that are printed as a PDF.
+type slidesPlan struct {
+	paper
+
+	slides int
+	// noted are the slides with a page of notes after them.
+	noted map[int]bool
+}
+
+// deck cuts a document into slides, and gives it a title slide if it needs one.
+func (s source) deck() deck {
+	marp := s.matter.Deck
+	d := deckOf(s.page, s.head, marp, s.body)
+	titled := s.matter.Options.Title != "" || isTrue(s.page.options.Cover)
+
+	if len(d.slides) == 0 || d.slides[0].kind != "cover" && marp.Marp != "true" && titled {
+		d.addCover()
+	}
+
+	return d
+}
+
+// show sets the body to slides.
+func (p *page) show(body string) {
+	p.options.Cover, p.body, p.rightToLeft = nil, body, markdown.IsRightToLeft(body)
+}
+
+// composeWebSlides composes slides as an HTML file.
+func (c *Converter) composeWebSlides(s source) Composed {
+	p := s.page
+	p.show(s.deck().body(false))
+
+	return c.webPage(s, p)
+}
+
+// composeSlides composes slides for paper.
+func (c *Converter) composeSlides(s source) Composed {
+	p, deck := s.page, s.deck()
+	noted := map[int]bool{}
+
+	if p.options.SpeakerNotes == "pages" {
+		for _, s := range deck.slides {
+			if s.Notes != "" {
+				noted[s.number] = true
+			}
+		}
+	}
+	p.show(deck.body(len(noted) > 0))
+
+	composed := s.composed()
+	composed.Page = printable.Page{Sheet: p.sheet.forPrinter(), Prepare: fitSlides}
+	composed.Page.HTML, composed.layout, _ = p.html()
+
+	plan := slidesPlan{paper: c.paper(s, p), slides: len(deck.slides), noted: noted}
+	if p.options.SpeakerNotes == "" || p.options.SpeakerNotes == "comments" {
+		plan.finish.Notes = deck.notes()
+	}
+
+	return c.planned(composed, plan, plan.finish, p.options)
+}
+
+func (slidesPlan) make(ctx context.Context, c *Converter, d Composed) (Made, error) {
+	return c.makePDF(ctx, d)
+}
+
+// print prints the slides, and warns of those that take more than a page.
+func (p slidesPlan) print(ctx context.Context, c *Converter, d Composed) (Result, error) {
+	printed, err := c.printer.Print(ctx, d.Page)
+	if err != nil {
+		return Result{}, err
+	}
+
+	r, err := c.pack(ctx, printed, d.Meta, p.finish)
+	if err != nil {
+		return Result{}, err
+	}
+
+	found := p.check(ctx, c, d, func() (*pdffile.File, error) { return pdffile.Read(printed) })
+	if r.Pages > p.slides+len(p.noted) && d.Page.Sheet.PageRanges == "" {
+		found = append(found, p.crowded(printed, r.Pages)...)
+	}
+	r.Warnings = slices.Concat(found, r.Warnings)
+
+	return r, nil
+}
+
+// crowded returns warnings about the slides that go on on another page.
+func (p slidesPlan) crowded(printed []byte, total int) (warnings []fault.Warning) {
+	f, err := pdffile.Read(printed)
+	if err != nil {
+		return nil
+	}
+
+	pages, err := f.Anchors()
+	if err != nil {
+		return nil
+	}
+
+	for n := 1; n <= p.slides; n++ {
+		begins, ends := max(1, pages["slide-"+strconv.Itoa(n)]), total+1
+		if n < p.slides {
+			ends = pages["slide-"+strconv.Itoa(n+1)]
+		}
+
+		if p.noted[n] {
+			ends--
+		}
+
+		if ends-begins > 1 {
+			warnings = append(warnings, fault.Warning{
+				Code: fault.SlideOverflow,
+				Message: fmt.Sprintf(
+					"slide %d holds more than fits in the smallest type, and goes on on another page", n),
+			})
+		}
+	}
+
+	return warnings
+}
