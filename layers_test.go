@@ -15,7 +15,8 @@ import (
 )
 
 // layers is the architecture, lowest layer first. A package imports packages of lower
-// layers only; a child may also import its parent. docs/architecture.md has the same table.
+// layers only; a child may also import its parent. An entry that ends in /... stands for all
+// packages below a directory. docs/architecture.md has the same table.
 var layers = [][]string{
 	{
 		"internal/fault",
@@ -25,6 +26,7 @@ var layers = [][]string{
 		"internal/recent",
 		"internal/markdown/block",
 		"internal/chromium/printable",
+		"internal/markdown/tree",
 	},
 	{"."},
 	{
@@ -91,7 +93,7 @@ var technologies = map[string][]string{
 	},
 	"github.com/minio/minio-go/":    {"storage/minio"},
 	"github.com/go-rod/":            {"internal/chromium"},
-	"github.com/yuin/goldmark":      {"internal/markdown"},
+	"github.com/yuin/goldmark":      {"internal/markdown", "internal/markdown/tree"},
 	"github.com/spf13/cobra":        {"cmd/presswork"},
 	"database/sql":                  {"internal/cache"},
 	"modernc.org/sqlite":            {"internal/cache"},
@@ -182,7 +184,7 @@ func TestArchitecturePageListsTheSameLayers(t *testing.T) {
 
 	for n, layer := range layers {
 		for _, pkg := range layer {
-			if _, err := os.Stat(pkg); err != nil {
+			if _, err := os.Stat(strings.TrimSuffix(pkg, "/...")); err != nil {
 				t.Errorf("layer %d names %s, which does not exist", n, pkg)
 			}
 
@@ -226,7 +228,12 @@ func TestTechnologiesAreUsedWhereTheyMayBe(t *testing.T) {
 
 	for tech, owners := range technologies {
 		for _, pkg := range owners {
-			files, err := fs.Glob(os.DirFS(pkg), "*.go")
+			pattern := "*.go"
+			if dir, below := strings.CutSuffix(pkg, "/..."); below {
+				pkg, pattern = dir, "*/*.go"
+			}
+
+			files, err := fs.Glob(os.DirFS(pkg), pattern)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -283,7 +290,7 @@ func violations(t *testing.T, tree fs.FS) []string {
 			return nil
 		}
 
-		layer, ok := layerOf[pkg]
+		layer, ok := lookUp(layerOf, pkg)
 		if !ok {
 			out = append(out, fmt.Sprintf("%s: package %s is in no layer", name, pkg))
 			return nil
@@ -312,9 +319,24 @@ func violations(t *testing.T, tree fs.FS) []string {
 	return out
 }
 
+// lookUp returns the layer of a package or of the /... entry above it.
+func lookUp(layerOf map[string]int, pkg string) (layer int, ok bool) {
+	if layer, ok = layerOf[pkg]; ok {
+		return layer, true
+	}
+	layer, ok = layerOf[path.Dir(pkg)+"/..."]
+
+	return layer, ok
+}
+
+// lists reports whether a list has a package or the /... entry above it.
+func lists(list []string, pkg string) bool {
+	return slices.Contains(list, pkg) || slices.Contains(list, path.Dir(pkg)+"/...")
+}
+
 func judge(name, pkg string, layer int, imported string, layerOf map[string]int) (out []string) {
 	for _, tech := range slices.Sorted(maps.Keys(technologies)) {
-		if owners := technologies[tech]; strings.HasPrefix(imported, tech) && !slices.Contains(owners, pkg) {
+		if owners := technologies[tech]; strings.HasPrefix(imported, tech) && !lists(owners, pkg) {
 			out = append(
 				out,
 				fmt.Sprintf("%s imports %s, which only %s may know", name, imported, strings.Join(owners, ", ")),
@@ -339,7 +361,7 @@ func judge(name, pkg string, layer int, imported string, layerOf map[string]int)
 		return append(out, fmt.Sprintf("%s imports %s, a test package", name, target))
 	}
 
-	if to, ok := layerOf[target]; ok && to >= layer && path.Dir(pkg) != target {
+	if to, ok := lookUp(layerOf, target); ok && to >= layer && path.Dir(pkg) != target {
 		out = append(
 			out,
 			fmt.Sprintf("%s (layer %d) imports %s (layer %d): arrows point down", name, layer, target, to),

@@ -8,6 +8,8 @@ import (
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
+
+	"presswork/internal/markdown/tree"
 )
 
 const (
@@ -187,7 +189,7 @@ func (a *abbreviations) mark(t *ast.Text, src []byte) {
 			i += size
 			continue
 		}
-		n := &element{tag: "abbr"}
+		n := &tree.Element{Tag: "abbr"}
 		n.SetPos(i)
 		n.SetAttributeString("title", []byte(found.long))
 

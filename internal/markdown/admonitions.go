@@ -9,11 +9,13 @@ import (
 
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/renderer"
 	"github.com/yuin/goldmark/renderer/html"
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
 
 	"presswork/internal/lazyregexp"
+	"presswork/internal/markdown/tree"
 )
 
 // division is a `:::name … :::` block that is no admonition.
@@ -27,7 +29,8 @@ type division struct {
 	heads int
 }
 
-func (*division) Kind() ast.NodeKind         { return kindDivision }
+func (*division) Kind() ast.NodeKind { return kindDivision }
+
 func (n *division) Dump(s []byte, level int) { ast.DumpHelper(n, s, level, nil, nil) }
 
 var kindDivision = ast.NewNodeKind("Division")
@@ -69,15 +72,17 @@ var admonitionHead = regexp.MustCompile(
 
 var tabHead = lazyregexp.New(`^===[!+]?[ \t]+"([^\n]*)"[ \t]*\n?$`)
 
-func (admonitionParser) Trigger() []byte             { return []byte{'!', '?', '='} }
+func (admonitionParser) Trigger() []byte { return []byte{'!', '?', '='} }
+
 func (admonitionParser) CanInterruptParagraph() bool { return true }
+
 func (admonitionParser) CanAcceptIndentedLine() bool { return false }
 
 func (p admonitionParser) Open(_ ast.Node, reader text.Reader, pc parser.Context) (ast.Node, parser.State) {
 	line, _ := reader.PeekLine()
 
 	at := pc.BlockOffset()
-	if at < 0 || len(line)-at < 4 || line[at+1] != line[at] || line[at+2] != line[at] || len(line) > maxBraces {
+	if at < 0 || len(line)-at < 4 || line[at+1] != line[at] || line[at+2] != line[at] || len(line) > tree.MaxBraces {
 		return nil, parser.NoChildren
 	}
 
@@ -88,7 +93,7 @@ func (p admonitionParser) Open(_ ast.Node, reader text.Reader, pc parser.Context
 		}
 		reader.AdvanceToEOL()
 
-		return &division{title: resolved(m[1]), heads: -1}, parser.HasChildren
+		return &division{title: tree.Unescape(m[1]), heads: -1}, parser.HasChildren
 	}
 
 	m := admonitionHead.FindSubmatchIndex(line[at:])
@@ -104,7 +109,7 @@ func (p admonitionParser) Open(_ ast.Node, reader text.Reader, pc parser.Context
 	}
 
 	if m[6] >= 0 {
-		n.title, n.titled = resolved(line[m[6]:m[7]]), true
+		n.title, n.titled = tree.Unescape(line[m[6]:m[7]]), true
 	}
 	reader.AdvanceToEOL()
 
@@ -136,8 +141,10 @@ func (admonitionParser) Close(ast.Node, text.Reader, parser.Context) {}
 //	:::
 type fenceParser struct{ kinds map[string]string }
 
-func (fenceParser) Trigger() []byte             { return []byte{':'} }
+func (fenceParser) Trigger() []byte { return []byte{':'} }
+
 func (fenceParser) CanInterruptParagraph() bool { return true }
+
 func (fenceParser) CanAcceptIndentedLine() bool { return false }
 
 var (
@@ -149,41 +156,41 @@ func (p fenceParser) Open(_ ast.Node, reader text.Reader, pc parser.Context) (as
 	line, _ := reader.PeekLine()
 
 	at := pc.BlockOffset()
-	if at < 0 || !bytes.HasPrefix(line[at:], []byte(":::")) || len(line) > maxBraces {
+	if at < 0 || !bytes.HasPrefix(line[at:], []byte(":::")) || len(line) > tree.MaxBraces {
 		return nil, parser.NoChildren
 	}
 	// Pandoc lets colons follow for the eye.
 	head := bytes.TrimSpace(bytes.TrimRight(bytes.Trim(line[at:], ": \t\n"), ":"))
-	var a attributes
+	var a tree.Attributes
 	name := ""
 
 	if bytes.HasPrefix(head, []byte("{")) {
 		size := 0
-		if a, size = readBraces(append(head, '\n')); size == 0 {
+		if a, size = tree.ReadAttributes(append(head, '\n')); size == 0 {
 			return nil, parser.NoChildren
 		}
 		head = head[size:]
 	} else if m := fenceName.Find(head); m != nil {
 		name, head = string(m), bytes.TrimSpace(head[len(m):])
-		if more, size := readBraces(append(bytes.Clone(head), '\n')); size > 0 {
+		if more, size := tree.ReadAttributes(append(bytes.Clone(head), '\n')); size > 0 {
 			a, head = more, head[size:]
 		}
 	} else {
 		return nil, parser.NoChildren
 	}
 	n := p.node(name, &a, string(bytes.TrimSpace(head)))
-	a.setOn(n)
+	a.SetOn(n)
 	reader.AdvanceToEOL()
 
 	return n, parser.HasChildren
 }
 
 // node makes an alert of what is named like one.
-func (p fenceParser) node(name string, a *attributes, title string) ast.Node {
-	if name == "" && len(a.classes) > 0 {
-		name = a.classes[0]
+func (p fenceParser) node(name string, a *tree.Attributes, title string) ast.Node {
+	if name == "" && len(a.Classes) > 0 {
+		name = a.Classes[0]
 		if p.kindOf(name) != "" {
-			a.classes = a.classes[1:]
+			a.Classes = a.Classes[1:]
 		} else {
 			name = ""
 		}
@@ -192,12 +199,12 @@ func (p fenceParser) node(name string, a *attributes, title string) ast.Node {
 	if kind := p.kindOf(name); kind != "" {
 		n := &alert{kind: kind, name: strings.TrimPrefix(strings.ToLower(name), "callout-"), fenced: true}
 
-		written, ok := a.get("title")
+		written, ok := a.Get("title")
 		if ok {
 			title = written
 		}
 
-		if title = resolved([]byte(strings.Trim(title, `"[]`))); title != "" || ok {
+		if title = tree.Unescape([]byte(strings.Trim(title, `"[]`))); title != "" || ok {
 			n.title, n.titled = title, true
 		}
 
@@ -206,16 +213,16 @@ func (p fenceParser) node(name string, a *attributes, title string) ast.Node {
 
 	switch name {
 	case "tab":
-		return &division{title: resolved([]byte(title)), heads: -1}
+		return &division{title: tree.Unescape([]byte(title)), heads: -1}
 	case "figure":
 		return &division{figure: true, heads: -1}
 	case "list-table":
-		rows, _ := a.get("heads")
+		rows, _ := a.Get("heads")
 		return &division{heads: atoi(rows)}
 	}
 
 	if name != "" {
-		a.classes = append([]string{name}, a.classes...)
+		a.Classes = append([]string{name}, a.Classes...)
 	}
 
 	return &division{heads: -1}
@@ -260,7 +267,15 @@ func (fenceParser) Continue(node ast.Node, reader text.Reader, pc parser.Context
 
 func (fenceParser) Close(ast.Node, text.Reader, parser.Context) {}
 
-func (blockRenderer) division(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+type admonitionRenderer struct{}
+
+func (r admonitionRenderer) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
+	reg.Register(kindAlert, r.alert)
+	reg.Register(kindAlertTitle, r.alertTitle)
+	reg.Register(kindDivision, r.division)
+}
+
+func (admonitionRenderer) division(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
 	tag, title := "div", n.(*division).title
 	if n.(*division).figure {
 		tag = "figure"

@@ -12,12 +12,15 @@ import (
 	"github.com/yuin/goldmark/renderer"
 	htmlrender "github.com/yuin/goldmark/renderer/html"
 	"github.com/yuin/goldmark/util"
+
+	"presswork/internal/markdown/tree"
 )
 
 // pageBreak is `\newpage` or `<!-- pagebreak -->` on a line of its own.
 type pageBreak struct{ ast.BaseBlock }
 
-func (*pageBreak) Kind() ast.NodeKind         { return kindPageBreak }
+func (*pageBreak) Kind() ast.NodeKind { return kindPageBreak }
+
 func (n *pageBreak) Dump(s []byte, level int) { ast.DumpHelper(n, s, level, nil, nil) }
 
 // alert is a GitHub alert or an Obsidian callout, a quote that begins with [!NOTE]
@@ -33,7 +36,8 @@ type alert struct {
 	fenced bool
 }
 
-func (*alert) Kind() ast.NodeKind         { return kindAlert }
+func (*alert) Kind() ast.NodeKind { return kindAlert }
+
 func (n *alert) Dump(s []byte, level int) { ast.DumpHelper(n, s, level, nil, nil) }
 
 // contents is where the source wants the table of contents, or the list of the
@@ -43,25 +47,17 @@ type contents struct {
 	list Kind
 }
 
-func (*contents) Kind() ast.NodeKind         { return kindContents }
+func (*contents) Kind() ast.NodeKind { return kindContents }
+
 func (n *contents) Dump(s []byte, level int) { ast.DumpHelper(n, s, level, nil, nil) }
-
-// rawBlock is raw HTML that is not what stands in the source.
-type rawBlock struct {
-	ast.BaseBlock
-	html []byte
-}
-
-func (*rawBlock) Kind() ast.NodeKind         { return kindRawBlock }
-func (n *rawBlock) Dump(s []byte, level int) { ast.DumpHelper(n, s, level, nil, nil) }
 
 // The node kinds of this file; goldmark numbers kinds at run time.
 var (
 	kindPageBreak = ast.NewNodeKind("PageBreak")
-	kindAlert     = ast.NewNodeKind("Alert")
 	kindContents  = ast.NewNodeKind("Contents")
-	kindRawBlock  = ast.NewNodeKind("RawBlock")
 )
+
+var kindAlert = ast.NewNodeKind("Alert")
 
 var breakComment = regexp.MustCompile(`^<!--\s*(page-?break|newpage)\s*-->\s*$`)
 
@@ -70,13 +66,13 @@ var breakComment = regexp.MustCompile(`^<!--\s*(page-?break|newpage)\s*-->\s*$`)
 func (d *draft) placeBlocks(root ast.Node) {
 	src := d.src
 	var tables []*east.Table
-	eachBlock(root, func(n ast.Node) {
+	tree.EachBlock(root, func(n ast.Node) {
 		switch n := n.(type) {
 		case *ast.Paragraph:
 			d.placeParagraph(n)
 		case *ast.HTMLBlock:
-			if n.Lines().Len() == 1 && breakComment.Match(bytes.TrimSpace(blockText(n, src, 1))) {
-				replace(n, &pageBreak{})
+			if n.Lines().Len() == 1 && breakComment.Match(bytes.TrimSpace(tree.BlockText(n, src, 1))) {
+				tree.Replace(n, &pageBreak{})
 			}
 		case *east.Table:
 			tables = append(tables, n)
@@ -88,7 +84,7 @@ func (d *draft) placeBlocks(root ast.Node) {
 				if t := n.table(); t != nil {
 					tables = append(tables, t)
 				}
-			case hasClass(n, "columns"):
+			case tree.HasClass(n, "columns"):
 				shareColumns(n)
 			}
 		case *alert:
@@ -108,12 +104,12 @@ func (d *draft) placeBlocks(root ast.Node) {
 // that is nothing but a titled image.
 func (d *draft) placeParagraph(p *ast.Paragraph) {
 	if p.Lines().Len() == 1 {
-		switch strings.ToLower(strings.TrimSpace(string(blockText(p, d.src, 1)))) {
+		switch strings.ToLower(strings.TrimSpace(string(tree.BlockText(p, d.src, 1)))) {
 		case "--- middle", "--- back": // parts of an Internet-Draft
 			p.Parent().RemoveChild(p.Parent(), p)
 			return
 		case `\newpage`, `\pagebreak`:
-			replace(p, &pageBreak{})
+			tree.Replace(p, &pageBreak{})
 			return
 		case "[[toc]]", "[toc]", "[[_toc_]]":
 			if p.FirstChild() == nil || p.FirstChild().Kind() == ast.KindLink {
@@ -125,7 +121,7 @@ func (d *draft) placeParagraph(p *ast.Paragraph) {
 				return
 			}
 			d.toc = true
-			replace(p, &contents{})
+			tree.Replace(p, &contents{})
 
 			return
 		case `\listoffigures`:
@@ -145,12 +141,12 @@ func (d *draft) placeParagraph(p *ast.Paragraph) {
 // escapeRawHTML turns every piece of raw HTML into text.
 func escapeRawHTML(root ast.Node, src []byte) {
 	var raw []ast.Node
-	eachNode(root, func(n ast.Node) {
+	tree.Each(root, func(n ast.Node) {
 		switch n := n.(type) {
 		case *ast.RawHTML:
 			raw = append(raw, n)
 		case *ast.HTMLBlock:
-			if !breakComment.Match(bytes.TrimSpace(blockText(n, src, 1))) {
+			if !breakComment.Match(bytes.TrimSpace(tree.BlockText(n, src, 1))) {
 				raw = append(raw, n)
 			}
 		}
@@ -180,7 +176,7 @@ func rawToText(node ast.Node) {
 		for _, s := range lines {
 			p.AppendChild(p, ast.NewRawTextSegment(s))
 		}
-		replace(n, p)
+		tree.Replace(n, p)
 	}
 }
 
@@ -188,15 +184,7 @@ func rawToText(node ast.Node) {
 type blockRenderer struct{}
 
 func (r blockRenderer) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
-	reg.Register(kindAlert, r.alert)
-	reg.Register(kindAlertTitle, r.alertTitle)
-	reg.Register(kindDivision, r.division)
-	reg.Register(kindLineBlock, r.lineBlock)
-	reg.Register(kindVerse, r.verse)
 	reg.Register(kindContents, r.contents)
-	reg.Register(kindFigure, r.figure)
-	reg.Register(kindCaption, r.caption)
-	reg.Register(kindRawBlock, r.raw)
 	reg.Register(kindPageBreak, func(w util.BufWriter, _ []byte, _ ast.Node, entering bool) (ast.WalkStatus, error) {
 		if entering {
 			_, _ = w.WriteString("<div class=\"page-break\"></div>\n")
@@ -214,13 +202,13 @@ func (blockRenderer) contents(w util.BufWriter, _ []byte, n ast.Node, entering b
 	return ast.WalkContinue, nil
 }
 
-func (blockRenderer) alert(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+func (admonitionRenderer) alert(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
 	if !entering {
 		_, _ = w.WriteString("</div>\n")
 		return ast.WalkContinue, nil
 	}
 	a := n.(*alert)
-	addClass(a, "alert alert-"+a.kind)
+	tree.AddClass(a, "alert alert-"+a.kind)
 	_, _ = w.WriteString("<div")
 	htmlrender.RenderAttributes(w, a, nil)
 
@@ -232,7 +220,7 @@ func (blockRenderer) alert(w util.BufWriter, _ []byte, n ast.Node, entering bool
 	return ast.WalkContinue, nil
 }
 
-func (blockRenderer) alertTitle(w util.BufWriter, _ []byte, _ ast.Node, entering bool) (ast.WalkStatus, error) {
+func (admonitionRenderer) alertTitle(w util.BufWriter, _ []byte, _ ast.Node, entering bool) (ast.WalkStatus, error) {
 	if entering {
 		_, _ = w.WriteString(`<p class="alert-title">`)
 	} else {
@@ -242,64 +230,13 @@ func (blockRenderer) alertTitle(w util.BufWriter, _ []byte, _ ast.Node, entering
 	return ast.WalkContinue, nil
 }
 
-func (blockRenderer) raw(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
-	if entering {
-		_, _ = w.Write(n.(*rawBlock).html)
-	}
-
-	return ast.WalkContinue, nil
-}
-
-// eachBlock calls f on every block node; f may replace the node it gets.
-func eachBlock(n ast.Node, f func(ast.Node)) {
-	for c := n.FirstChild(); c != nil; {
-		next := c.NextSibling()
-		if c.Type() == ast.TypeBlock {
-			eachBlock(c, f)
-			f(c)
-		}
-		c = next
-	}
-}
-
-// eachNode calls f on every node in document order; f must not change the tree.
-func eachNode(root ast.Node, f func(ast.Node)) {
-	_ = ast.Walk(root, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
-		if entering {
-			f(n)
-		}
-
-		return ast.WalkContinue, nil
-	})
-}
-
-func replace(old, new ast.Node) {
-	old.Parent().ReplaceChild(old.Parent(), old, new)
-}
-
-// blockText returns a block's own source lines, at most max of them (0: all).
-func blockText(n ast.Node, src []byte, max int) []byte {
-	var out []byte
-
-	lines := n.Lines()
-	for i := range lines.Len() {
-		if max > 0 && i == max {
-			break
-		}
-		s := lines.At(i)
-		out = append(out, s.Value(src)...)
-	}
-
-	return out
-}
-
 // placeList makes a paragraph the place of a list, and has all its elements
 // numbered.
 func (d *draft) placeList(p *ast.Paragraph, kind Kind) {
 	if !slices.Contains(d.options.Numbered, kind) {
 		d.options.Numbered = append(slices.Clone(d.options.Numbered), kind)
 	}
-	replace(p, &contents{list: kind})
+	tree.Replace(p, &contents{list: kind})
 }
 
 // ListPlace is the class of the block that marks the place of the list of a kind, or of

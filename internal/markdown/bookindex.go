@@ -12,6 +12,8 @@ import (
 	"github.com/yuin/goldmark/renderer"
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
+
+	"presswork/internal/markdown/tree"
 )
 
 const (
@@ -47,13 +49,15 @@ type indexMark struct {
 	id    string
 }
 
-func (*indexMark) Kind() ast.NodeKind         { return kindIndexMark }
+func (*indexMark) Kind() ast.NodeKind { return kindIndexMark }
+
 func (n *indexMark) Dump(s []byte, level int) { ast.DumpHelper(n, s, level, nil, nil) }
 
 // indexPlace is where the index is to stand.
 type indexPlace struct{ ast.BaseBlock }
 
-func (*indexPlace) Kind() ast.NodeKind         { return kindIndexPlace }
+func (*indexPlace) Kind() ast.NodeKind { return kindIndexPlace }
+
 func (n *indexPlace) Dump(s []byte, level int) { ast.DumpHelper(n, s, level, nil, nil) }
 
 var (
@@ -97,18 +101,18 @@ func (d *draft) noteIndex(root ast.Node) {
 		return
 	}
 	placed := false
-	eachBlock(root, func(n ast.Node) {
+	tree.EachBlock(root, func(n ast.Node) {
 		if p, ok := n.(*ast.Paragraph); ok && p.Lines().Len() == 1 &&
-			strings.TrimSpace(string(blockText(p, src, 1))) == `\printindex` {
+			strings.TrimSpace(string(tree.BlockText(p, src, 1))) == `\printindex` {
 			if placed {
 				p.Parent().RemoveChild(p.Parent(), p)
 				return
 			}
 			placed = true
-			replace(p, &indexPlace{})
+			tree.Replace(p, &indexPlace{})
 		}
 	})
-	eachNode(root, func(n ast.Node) {
+	tree.Each(root, func(n ast.Node) {
 		id := fmt.Sprintf("toc-ix-%d", len(d.index)+1)
 
 		switch n := n.(type) {
@@ -117,25 +121,25 @@ func (d *draft) noteIndex(root ast.Node) {
 				n.id, entry.ID = id, id
 				d.index = append(d.index, entry)
 			}
-		case *element:
-			term := strings.Join(strings.Fields(plainText(n, src)), " ")
-			if n.tag != "span" || !hasClass(n, indexClass) || term == "" || len(term) > maxIndexTerm ||
+		case *tree.Element:
+			term := strings.Join(strings.Fields(tree.PlainText(n, src)), " ")
+			if n.Tag != "span" || !tree.HasClass(n, indexClass) || term == "" || len(term) > maxIndexTerm ||
 				len(d.index) == maxIndexEntries {
 				return
 			}
 
-			if own := attributeText(n, "id"); own != "" {
+			if own := tree.AttributeText(n, "id"); own != "" {
 				id = own
 			}
 			n.SetAttributeString("id", []byte(id))
 			d.index = append(d.index, IndexEntry{Terms: []string{term}, SortBy: []string{term}, ID: id})
 		}
 	})
-	eachBlock(root, func(n ast.Node) {
+	tree.EachBlock(root, func(n ast.Node) {
 		if p, ok := n.(*ast.Paragraph); ok && p.HasChildren() && onlyMarks(p, src) {
 			marks := ast.NewTextBlock() // no line of its own
-			moveChildren(p, marks)
-			replace(p, marks)
+			tree.MoveChildren(p, marks)
+			tree.Replace(p, marks)
 		}
 	})
 
@@ -159,7 +163,7 @@ func onlyMarks(p *ast.Paragraph, src []byte) bool {
 // chapters.
 func (d *draft) appendIndex(root ast.Node) {
 	titles, level := 0, 6
-	eachBlock(root, func(n ast.Node) {
+	tree.EachBlock(root, func(n ast.Node) {
 		if h, ok := n.(*ast.Heading); ok {
 			if h.Level == 1 {
 				titles++
@@ -182,7 +186,7 @@ func (d *draft) appendIndex(root ast.Node) {
 	words.SetRaw(true)
 	h := ast.NewHeading(level)
 	h.AppendChild(h, words)
-	addClass(h, unnumbered)
+	tree.AddClass(h, tree.Unnumbered)
 	h.SetPos(end - 1) // the last line is its own
 	root.AppendChild(root, h)
 	root.AppendChild(root, &indexPlace{})

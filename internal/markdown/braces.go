@@ -8,15 +8,14 @@ import (
 	east "github.com/yuin/goldmark/extension/ast"
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
-)
 
-// unnumbered is the class of a heading without a number.
-const unnumbered = "unnumbered"
+	"presswork/internal/markdown/tree"
+)
 
 // braces are attributes found in a text, until it is known what they belong to.
 type braces struct {
 	ast.BaseInline
-	attributes attributes
+	attributes tree.Attributes
 	segment    text.Segment
 	// last reports whether they end their block.
 	last bool
@@ -24,22 +23,11 @@ type braces struct {
 	kramdown bool
 }
 
-func (*braces) Kind() ast.NodeKind         { return kindBraces }
+func (*braces) Kind() ast.NodeKind { return kindBraces }
+
 func (n *braces) Dump(s []byte, level int) { ast.DumpHelper(n, s, level, nil, nil) }
 
-// element is an inline element that goldmark has no node for.
-type element struct {
-	ast.BaseInline
-	tag string
-}
-
-func (*element) Kind() ast.NodeKind         { return kindElement }
-func (n *element) Dump(s []byte, level int) { ast.DumpHelper(n, s, level, nil, nil) }
-
-var (
-	kindBraces  = ast.NewNodeKind("Braces")
-	kindElement = ast.NewNodeKind("Element")
-)
+var kindBraces = ast.NewNodeKind("Braces")
 
 // bracesParser finds attributes: right behind an inline element, or at the end
 // of a block.
@@ -56,7 +44,7 @@ func (bracesParser) Parse(parent ast.Node, block text.Reader, _ parser.Context) 
 		return nil
 	}
 
-	a, size := readBraces(line)
+	a, size := tree.ReadAttributes(line)
 	if size == 0 {
 		return nil
 	}
@@ -64,9 +52,9 @@ func (bracesParser) Parse(parent ast.Node, block text.Reader, _ parser.Context) 
 	alone := len(bytes.TrimSpace(line[size:])) == 0
 	// Other programs' attributes are dropped, too, behind a link or picture and in a form
 	// that is nothing else.
-	dropped := (before == ')' || kramdown) && len(a.pairs) > 0 ||
-		kramdown && alone && len(a.words) == 1 && slices.Contains(listNames(), a.words[0])
-	if !a.meant() && !dropped {
+	dropped := (before == ')' || kramdown) && len(a.Pairs) > 0 ||
+		kramdown && alone && len(a.Words) == 1 && slices.Contains(listNames(), a.Words[0])
+	if !a.Effective() && !dropped {
 		return nil
 	}
 	lines := parent.Lines()
@@ -78,7 +66,7 @@ func (bracesParser) Parse(parent ast.Node, block text.Reader, _ parser.Context) 
 		return n
 	}
 
-	if !behind && !last && (labelKind(a.id) != Equation || displayBefore(parent.LastChild(), block.Source()) == nil) {
+	if !behind && !last && (labelKind(a.ID) != Equation || displayBefore(parent.LastChild(), block.Source()) == nil) {
 		return nil
 	}
 	block.Advance(size)
@@ -96,7 +84,7 @@ type inlineTransformer struct{}
 
 func (inlineTransformer) Transform(root *ast.Document, reader text.Reader, _ parser.Context) {
 	var found []*braces
-	eachNode(root, func(n ast.Node) {
+	tree.Each(root, func(n ast.Node) {
 		switch n := n.(type) {
 		case *braces:
 			found = append(found, n)
@@ -127,7 +115,7 @@ func (inlineTransformer) Transform(root *ast.Document, reader text.Reader, _ par
 		}
 
 		if !b.settle(reader.Source()) {
-			replace(b, ast.NewTextSegment(b.segment))
+			tree.Replace(b, ast.NewTextSegment(b.segment))
 		}
 	}
 }
@@ -151,12 +139,12 @@ func joinTexts(t *ast.Text) {
 // settle gives attributes to the element before them or to their block.
 func (b *braces) settle(src []byte) bool {
 	parent, before := b.Parent(), b.PreviousSibling()
-	if labelKind(b.attributes.id) == Equation {
+	if labelKind(b.attributes.ID) == Equation {
 		if f := displayBefore(before, src); f != nil {
 			if t, ok := before.(*ast.Text); ok && t.Parent() != nil {
 				parent.RemoveChild(parent, t)
 			}
-			b.attributes.setOn(f)
+			b.attributes.SetOn(f)
 			parent.RemoveChild(parent, b)
 
 			return true
@@ -164,13 +152,13 @@ func (b *braces) settle(src []byte) bool {
 	}
 
 	switch n := before.(type) {
-	case *ast.Link, *ast.Image, *ast.CodeSpan, *ast.Emphasis, *ast.AutoLink, *east.Strikethrough, *element:
+	case *ast.Link, *ast.Image, *ast.CodeSpan, *ast.Emphasis, *ast.AutoLink, *east.Strikethrough, *tree.Element:
 		if image, ok := n.(*ast.Image); ok && !image.HasChildren() {
-			if alt, ok := b.attributes.get("fig-alt", "alt"); ok {
+			if alt, ok := b.attributes.Get("fig-alt", "alt"); ok {
 				image.AppendChild(image, ast.NewString([]byte(alt)))
 			}
 		}
-		b.attributes.setOn(n)
+		b.attributes.SetOn(n)
 		parent.RemoveChild(parent, b)
 
 		return true
@@ -178,7 +166,7 @@ func (b *braces) settle(src []byte) bool {
 
 	if before == nil && b.kramdown && !b.last && b.NextSibling() != nil {
 		parent.RemoveChild(parent, b)
-		b.attributes.setOn(parent)
+		b.attributes.SetOn(parent)
 
 		return true
 	}
@@ -194,7 +182,7 @@ func (b *braces) settle(src []byte) bool {
 	case *east.TableCell:
 		if table := tableAbove(p); before == nil && table != nil {
 			table.RemoveChild(table, p.Parent())
-			b.attributes.setOnBlock(table)
+			b.attributes.SetOnBlock(table)
 
 			return true
 		}
@@ -215,7 +203,7 @@ func (b *braces) settle(src []byte) bool {
 				return false
 			}
 			p.Parent().RemoveChild(p.Parent(), p)
-			b.attributes.setOnBlock(target)
+			b.attributes.SetOnBlock(target)
 
 			return true
 		}
@@ -236,7 +224,7 @@ func (b *braces) settle(src []byte) bool {
 		}
 	}
 	parent.RemoveChild(parent, b)
-	b.attributes.setOnBlock(target)
+	b.attributes.SetOnBlock(target)
 
 	return true
 }
@@ -340,9 +328,9 @@ func makeSpans(parent ast.Node, src []byte) {
 // wrapSpan puts what stands between the bracket at from in first and the one
 // that ends last into a span.
 func wrapSpan(first *ast.Text, from int, last *ast.Text, to int, b *braces) {
-	parent, span := first.Parent(), &element{tag: "span"}
+	parent, span := first.Parent(), &tree.Element{Tag: "span"}
 	span.SetPos(from)
-	b.attributes.setOn(span)
+	b.attributes.SetOn(span)
 	parent.InsertAfter(parent, last, span)
 
 	if first == last {

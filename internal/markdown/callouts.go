@@ -7,6 +7,8 @@ import (
 
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/util"
+
+	"presswork/internal/markdown/tree"
 )
 
 // alertHead is the first line of a GitHub alert or an Obsidian callout:
@@ -22,7 +24,8 @@ var alertHead = regexp.MustCompile(`^\[!([A-Za-z][A-Za-z0-9_-]{0,39})(?:\|[^\]\n
 // child.
 type alertTitle struct{ ast.BaseBlock }
 
-func (*alertTitle) Kind() ast.NodeKind         { return kindAlertTitle }
+func (*alertTitle) Kind() ast.NodeKind { return kindAlertTitle }
+
 func (n *alertTitle) Dump(s []byte, level int) { ast.DumpHelper(n, s, level, nil, nil) }
 
 var kindAlertTitle = ast.NewNodeKind("AlertTitle")
@@ -63,7 +66,7 @@ func (d *draft) placeAlert(quote *ast.Blockquote) {
 	}
 
 	for _, name := range []string{"id", "class"} {
-		if value := attributeText(quote, name); value != "" {
+		if value := tree.AttributeText(quote, name); value != "" {
 			a.SetAttributeString(name, []byte(value))
 		}
 	}
@@ -73,20 +76,20 @@ func (d *draft) placeAlert(quote *ast.Blockquote) {
 		a.AppendChild(a, c)
 		c = next
 	}
-	replace(quote, a)
+	tree.Replace(quote, a)
 }
 
 // takeTitle makes a division of titleClass that an alert begins with its title.
 func (a *alert) takeTitle() {
 	first, ok := a.FirstChild().(*division)
-	if !ok || !hasClass(first, titleClass) {
+	if !ok || !tree.HasClass(first, titleClass) {
 		return
 	}
 	a.RemoveChild(a, first)
 
 	if p, ok := first.FirstChild().(*ast.Paragraph); ok {
 		title := &alertTitle{}
-		moveChildren(p, title)
+		tree.MoveChildren(p, title)
 		a.titled = true
 		a.InsertBefore(a, a.FirstChild(), title)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/yuin/goldmark/util"
 
 	"presswork/internal/lazyregexp"
+	"presswork/internal/markdown/tree"
 )
 
 var (
@@ -24,7 +25,7 @@ func (d *draft) dropCellOptions(root ast.Node) {
 		return
 	}
 	var hidden []ast.Node
-	eachNode(root, func(n ast.Node) {
+	tree.Each(root, func(n ast.Node) {
 		code, ok := n.(*ast.FencedCodeBlock)
 		if !ok || code.Info == nil || !cellInfo().Match(code.Info.Segment.Value(d.src)) {
 			return

@@ -21,6 +21,7 @@ import (
 	"presswork/internal/fault"
 	"presswork/internal/input"
 	"presswork/internal/markdown/cite"
+	"presswork/internal/markdown/tree"
 )
 
 const (
@@ -43,7 +44,7 @@ type bibliography struct {
 	items map[string]*cite.Item
 	style *cite.Style
 	// place is where the bibliography goes.
-	place *rawBlock
+	place *tree.RawBlock
 	// compared is how many keys were compared with missing ones.
 	compared int
 	// placed reports whether the document says where it goes.
@@ -174,14 +175,14 @@ func (d *draft) placeCitations(root ast.Node) {
 		return
 	}
 	var place ast.Node
-	eachNode(root, func(n ast.Node) {
+	tree.Each(root, func(n ast.Node) {
 		switch n := n.(type) {
 		case *reference:
 			if d.works.cites(n) && !inLink(n) {
 				d.works.cited = append(d.works.cited, n)
 			}
 		case *division:
-			if attributeText(n, "id") == "refs" {
+			if tree.AttributeText(n, "id") == "refs" {
 				place = n
 			}
 		}
@@ -193,7 +194,7 @@ func (d *draft) placeCitations(root ast.Node) {
 	}
 	d.works.makeNotes(root, d.src)
 
-	d.works.place = &rawBlock{}
+	d.works.place = &tree.RawBlock{}
 	if place != nil {
 		place.AppendChild(place, d.works.place)
 		return
@@ -212,7 +213,7 @@ func (d *draft) placeCitations(root ast.Node) {
 
 	if last.Kind() != ast.KindHeading {
 		var headings []*ast.Heading
-		eachBlock(root, func(n ast.Node) {
+		tree.EachBlock(root, func(n ast.Node) {
 			if h, ok := n.(*ast.Heading); ok {
 				headings = append(headings, h)
 			}
@@ -225,7 +226,7 @@ func (d *draft) placeCitations(root ast.Node) {
 		title := ast.NewString([]byte(wordsOf(d.options.Lang).references))
 		title.SetRaw(true)
 		h.AppendChild(h, title)
-		addClass(h, unnumbered)
+		tree.AddClass(h, tree.Unnumbered)
 		root.InsertBefore(root, d.works.place, h)
 	}
 }
@@ -310,7 +311,7 @@ func (d *draft) writeCitations(ctx context.Context, styles *cite.Library) error 
 	}
 
 	if len(result.Entries) > 0 && d.lists() {
-		d.works.place.html = d.works.entriesHTML(result, Direction(d.options.Lang) == "rtl")
+		d.works.place.HTML = d.works.entriesHTML(result, Direction(d.options.Lang) == "rtl")
 	}
 
 	return nil
@@ -355,7 +356,7 @@ func (d *draft) uncited() (keys []string) {
 // anchor is the id of a work's entry.
 func (*bibliography) anchor(key string) string {
 	id := "ref-" + key
-	if !isID(id) {
+	if !tree.IsID(id) {
 		id = fmt.Sprintf("ref-%x", sha256.Sum256([]byte(key)))
 	}
 

@@ -12,6 +12,8 @@ import (
 	"github.com/yuin/goldmark/renderer"
 	htmlrender "github.com/yuin/goldmark/renderer/html"
 	"github.com/yuin/goldmark/util"
+
+	"presswork/internal/markdown/tree"
 )
 
 const (
@@ -54,7 +56,7 @@ func prepareCode(root ast.Node, src []byte, o Options) {
 	left := maxHighlightTotal
 	deadline := time.Now().Add(maxHighlightTime)
 	lexersOf := map[string]chroma.Lexer{} // nil: Chroma does not know the language
-	eachNode(root, func(n ast.Node) {
+	tree.Each(root, func(n ast.Node) {
 		code, ok := n.(*ast.FencedCodeBlock)
 		if !ok {
 			return
@@ -65,8 +67,8 @@ func prepareCode(root ast.Node, src []byte, o Options) {
 			p.numbered = *p.codeInfo.numbered
 		}
 		// Attributes on a line behind the block are in its node already.
-		p.attributes.setOn(code)
-		text := string(blockText(code, src, 0))
+		p.attributes.SetOn(code)
+		text := string(tree.BlockText(code, src, 0))
 
 		marks := ""
 		if p.diff && p.language != "diff" {
@@ -135,7 +137,9 @@ func (r codeRenderer) indented(w util.BufWriter, src []byte, n ast.Node, enterin
 		return ast.WalkSkipChildren, nil
 	}
 	p := preparedCode{
-		lines: chroma.SplitTokensIntoLines([]chroma.Token{{Type: chroma.Text, Value: string(blockText(n, src, 0))}}),
+		lines: chroma.SplitTokensIntoLines(
+			[]chroma.Token{{Type: chroma.Text, Value: string(tree.BlockText(n, src, 0))}},
+		),
 	}
 	p.noteColumns(n)
 	_, _ = w.WriteString("<pre")
@@ -154,7 +158,7 @@ func (codeRenderer) fenced(w util.BufWriter, _ []byte, n ast.Node, entering bool
 	prepared, _ := n.AttributeString(attrCode)
 	p := prepared.(preparedCode)
 
-	label := attributeText(n, attrLabel)
+	label := tree.AttributeText(n, attrLabel)
 	if p.title != "" || label != "" {
 		_, _ = w.WriteString(
 			`<figure class="code-figure"><figcaption class="code-title">` + label + html.EscapeString(
@@ -162,14 +166,14 @@ func (codeRenderer) fenced(w util.BufWriter, _ []byte, n ast.Node, entering bool
 			) + "</figcaption>\n",
 		)
 	}
-	addClass(n, "chroma")
+	tree.AddClass(n, "chroma")
 
 	if n.Lines().Len() <= keepLines {
-		addClass(n, "keep")
+		tree.AddClass(n, "keep")
 	}
 
 	if p.numbered {
-		addClass(n, "numbered")
+		tree.AddClass(n, "numbered")
 
 		if p.first != 1 {
 			n.SetAttributeString(attrStart, []byte(strconv.Itoa(p.first)))

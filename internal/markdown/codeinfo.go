@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
+
+	"presswork/internal/markdown/tree"
 )
 
 // maxMarkedLines bounds the ranges of highlighted lines of one block.
@@ -26,7 +28,7 @@ type codeInfo struct {
 	// diff reports whether the first column of each line marks it as added, removed
 	// or kept.
 	diff       bool
-	attributes attributes
+	attributes tree.Attributes
 }
 
 // lineRange is a range of lines, both ends in it, counted from 1.
@@ -41,8 +43,8 @@ func readCodeInfo(info string) codeInfo {
 	c := codeInfo{first: 1}
 
 	info = strings.TrimSpace(info)
-	if len(info) > maxBraces {
-		info = info[:strings.LastIndexByte(info[:maxBraces], ' ')+1]
+	if len(info) > tree.MaxBraces {
+		info = info[:strings.LastIndexByte(info[:tree.MaxBraces], ' ')+1]
 	}
 
 	if m := cellInfo().FindStringSubmatch(info); m != nil {
@@ -61,14 +63,14 @@ func readCodeInfo(info string) codeInfo {
 
 	const between = " \t,"
 	for rest := bytes.TrimLeft([]byte(info+"\n"), between); len(rest) > 1; rest = bytes.TrimLeft(rest, between) {
-		if a, size := readBraces(rest); size > 0 {
+		if a, size := tree.ReadAttributes(rest); size > 0 {
 			c.add(a)
 			rest = rest[size:]
 			continue
 		}
-		var a attributes
+		var a tree.Attributes
 
-		size, ok := a.readItem(rest)
+		size, ok := a.ReadItem(rest)
 		if !ok || size == 0 {
 			size = max(1, bytes.IndexAny(rest, " \t{"))
 		}
@@ -90,23 +92,23 @@ func readCodeInfo(info string) codeInfo {
 }
 
 // add takes in attributes of the info string.
-func (c *codeInfo) add(a attributes) {
-	for i, class := range a.classes {
+func (c *codeInfo) add(a tree.Attributes) {
+	for i, class := range a.Classes {
 		switch {
 		case class == "numberLines" || class == "line-numbers" || class == "number-lines":
 			c.numbered = new(true)
 		case i == 0 && c.language == "":
 			c.language = class
 		default:
-			c.attributes.classes = append(c.attributes.classes, class)
+			c.attributes.Classes = append(c.attributes.Classes, class)
 		}
 	}
 
-	if a.id != "" {
-		c.attributes.id = a.id
+	if a.ID != "" {
+		c.attributes.ID = a.ID
 	}
 
-	for _, word := range a.words {
+	for _, word := range a.Words {
 		switch strings.ToLower(word) {
 		case "linenos", "linenums", "numberlines", "shownumbers", "showlinenumbers":
 			c.numbered = new(true)
@@ -119,21 +121,21 @@ func (c *codeInfo) add(a attributes) {
 		}
 	}
 
-	for _, p := range a.pairs {
-		switch p.key {
+	for _, p := range a.Pairs {
+		switch p.Key {
 		case "title", "filename", "file", "name", "caption", "lst-cap", "fig-cap":
-			c.title = p.value
+			c.title = p.Value
 		case "hl_lines", "highlight", "hl", "emphasize-lines":
-			c.mark(p.value)
+			c.mark(p.Value)
 		case "linenos", "linenums", "shownumbers", "showlinenumbers", "numberlines", "number-lines":
-			c.numbered = new(p.value != "false" && p.value != "0")
-			if n, err := strconv.Atoi(p.value); err == nil && n > 0 {
-				c.start(p.value)
+			c.numbered = new(p.Value != "false" && p.Value != "0")
+			if n, err := strconv.Atoi(p.Value); err == nil && n > 0 {
+				c.start(p.Value)
 			}
 		case "start", "startfrom", "linenostart", "startline", "firstnumber", "start-line":
-			c.start(p.value)
+			c.start(p.Value)
 		default:
-			c.attributes.pairs = append(c.attributes.pairs, p)
+			c.attributes.Pairs = append(c.attributes.Pairs, p)
 		}
 	}
 }
@@ -169,16 +171,13 @@ func (c codeInfo) isMarked(line int) bool {
 	return slices.ContainsFunc(c.marked, func(r lineRange) bool { return line >= r.from && line <= r.to })
 }
 
-// attrTitle is the attribute by which braces behind a code block give it a title.
-const attrTitle = "code-title"
-
 // infoOf reads the info string of a code block.
 func infoOf(code *ast.FencedCodeBlock, src []byte) codeInfo {
 	c := codeInfo{first: 1}
 	if code.Info != nil {
-		c = readCodeInfo(resolved(code.Info.Segment.Value(src)))
+		c = readCodeInfo(tree.Unescape(code.Info.Segment.Value(src)))
 	}
-	c.title = cmp.Or(c.title, attributeText(code, attrTitle))
+	c.title = cmp.Or(c.title, tree.AttributeText(code, tree.TitleAttribute))
 
 	return c
 }

@@ -11,6 +11,7 @@ import (
 
 	"presswork/internal/fault"
 	"presswork/internal/lazyregexp"
+	"presswork/internal/markdown/tree"
 )
 
 // comment is what is not printed: %%Obsidian's comments%%, {/* those of MDX */},
@@ -24,8 +25,10 @@ type comment struct {
 	end int
 }
 
-func (*comment) Kind() ast.NodeKind         { return kindComment }
-func (*comment) IsRaw() bool                { return true }
+func (*comment) Kind() ast.NodeKind { return kindComment }
+
+func (*comment) IsRaw() bool { return true }
+
 func (n *comment) Dump(s []byte, level int) { ast.DumpHelper(n, s, level, nil, nil) }
 
 // inlineComment is a comment within a text.
@@ -35,7 +38,8 @@ type inlineComment struct {
 	start int
 }
 
-func (*inlineComment) Kind() ast.NodeKind         { return kindInlineComment }
+func (*inlineComment) Kind() ast.NodeKind { return kindInlineComment }
+
 func (n *inlineComment) Dump(s []byte, level int) { ast.DumpHelper(n, s, level, nil, nil) }
 
 var (
@@ -62,8 +66,10 @@ func commentMarks(text []byte, dialect string) (open, shut, what string) {
 // is text.
 type commentBlockParser struct{}
 
-func (commentBlockParser) Trigger() []byte             { return []byte{'%', '{'} }
+func (commentBlockParser) Trigger() []byte { return []byte{'%', '{'} }
+
 func (commentBlockParser) CanInterruptParagraph() bool { return false }
+
 func (commentBlockParser) CanAcceptIndentedLine() bool { return false }
 
 func (commentBlockParser) Open(_ ast.Node, reader text.Reader, pc parser.Context) (ast.Node, parser.State) {
@@ -202,7 +208,7 @@ func (commentParser) Parse(parent ast.Node, block text.Reader, pc parser.Context
 // code.
 func (d *draft) dropComments(root ast.Node) {
 	var found []ast.Node
-	eachNode(root, func(n ast.Node) {
+	tree.Each(root, func(n ast.Node) {
 		what, start := "", 0
 
 		switch n := n.(type) {

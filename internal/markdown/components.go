@@ -15,6 +15,7 @@ import (
 
 	"presswork/internal/fault"
 	"presswork/internal/lazyregexp"
+	"presswork/internal/markdown/tree"
 )
 
 // componentParser is the parser of HTML blocks, which does not take what a component
@@ -79,7 +80,7 @@ func (d *draft) labelComponents(root ast.Node) {
 	var inlines []*ast.RawHTML
 	var parents []ast.Node // of the blocks, each once
 	seen := map[ast.Node]bool{}
-	eachNode(root, func(n ast.Node) {
+	tree.Each(root, func(n ast.Node) {
 		switch n := n.(type) {
 		case *ast.HTMLBlock:
 			blocks = append(blocks, n)
@@ -123,14 +124,14 @@ func (d *draft) labelComponents(root ast.Node) {
 			continue
 		}
 
-		text := blockText(n, d.src, 0)
+		text := tree.BlockText(n, d.src, 0)
 		if n.HasClosure() {
 			text = append(text, n.ClosureLine.Value(d.src)...)
 		}
 
 		with := componentTag().ReplaceAllFunc(text, func(tag []byte) []byte { return label(bytes.Clone(tag), n.Lines().At(0).Start, true) })
 		if !bytes.Equal(with, text) {
-			replace(n, &rawBlock{html: with})
+			tree.Replace(n, &tree.RawBlock{HTML: with})
 		}
 	}
 
@@ -143,7 +144,7 @@ func (d *draft) labelComponents(root ast.Node) {
 		if with := label(bytes.Clone(tag), n.Segments.At(0).Start, false); !bytes.Equal(with, tag) {
 			s := ast.NewString(with)
 			s.SetCode(true)
-			replace(n, s)
+			tree.Replace(n, s)
 		}
 	}
 }
@@ -201,7 +202,7 @@ func (d *draft) wrapAlerts(parent ast.Node) {
 				inner = following
 			}
 			end.Parent().RemoveChild(end.Parent(), end)
-			replace(o.block, o.alert)
+			tree.Replace(o.block, o.alert)
 		case a != nil && end.Kind() == ast.KindHTMLBlock:
 			if len(open) == deepest {
 				open = open[1:]
@@ -218,7 +219,7 @@ func (d *draft) onlyTag(n ast.Node) []byte {
 		return nil
 	}
 
-	tag := bytes.TrimSpace(blockText(block, d.src, 0))
+	tag := bytes.TrimSpace(tree.BlockText(block, d.src, 0))
 	if m := componentTag().FindIndex(tag); m == nil || m[0] != 0 || m[1] != len(tag) {
 		return nil
 	}
@@ -253,7 +254,7 @@ func (d *draft) enclosesAlert(n *ast.RawHTML, tag []byte) bool {
 		return false
 	}
 	a.SetPos(p.Pos())
-	replace(p, a)
+	tree.Replace(p, a)
 	a.AppendChild(a, p)
 	p.RemoveChild(p, n)
 	p.RemoveChild(p, last)

@@ -6,6 +6,8 @@ import (
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
+
+	"presswork/internal/markdown/tree"
 )
 
 // maxCritic bounds, in bytes, how far the end of a change is looked for.
@@ -25,7 +27,8 @@ type criticMark struct {
 	source text.Segment
 }
 
-func (*criticMark) Kind() ast.NodeKind         { return kindCriticMark }
+func (*criticMark) Kind() ast.NodeKind { return kindCriticMark }
+
 func (n *criticMark) Dump(s []byte, level int) { ast.DumpHelper(n, s, level, nil, nil) }
 
 var (
@@ -106,7 +109,7 @@ type criticTransformer struct{}
 
 func (criticTransformer) Transform(root *ast.Document, reader text.Reader, _ parser.Context) {
 	var found []*criticMark
-	eachNode(root, func(n ast.Node) {
+	tree.Each(root, func(n ast.Node) {
 		if m, ok := n.(*criticMark); ok {
 			found = append(found, m)
 		}
@@ -123,7 +126,7 @@ func (criticTransformer) Transform(root *ast.Document, reader text.Reader, _ par
 				continue
 			}
 		}
-		replace(m, ast.NewTextSegment(m.source))
+		tree.Replace(m, ast.NewTextSegment(m.source))
 	}
 }
 
@@ -147,14 +150,14 @@ func trimMark(end *criticMark) bool {
 func (m *criticMark) wrap(end *criticMark, src []byte) {
 	parent := m.Parent()
 	tag := map[byte]string{'+': "ins", '-': "del", '~': "del", '=': "mark", '>': "span"}[m.kind]
-	change := &element{tag: tag}
+	change := &tree.Element{Tag: tag}
 	change.SetPos(m.source.Start)
 
 	if m.kind == '>' {
-		addClass(change, "remark")
+		tree.AddClass(change, "remark")
 	}
 	parent.InsertBefore(parent, m, change)
-	var added *element
+	var added *tree.Element
 
 	for c := m.NextSibling(); c != end; {
 		next := c.NextSibling()
@@ -167,7 +170,7 @@ func (m *criticMark) wrap(end *criticMark, src []byte) {
 
 		if t, ok := c.(*ast.Text); ok && m.kind == '~' && added == nil {
 			if at := bytes.Index(t.Segment.Value(src), []byte("~>")); at >= 0 {
-				added = &element{tag: "ins"}
+				added = &tree.Element{Tag: "ins"}
 				parent.InsertAfter(parent, change, added)
 				rest := ast.NewTextSegment(t.Segment.WithStart(t.Segment.Start + at + 2))
 				rest.SetSoftLineBreak(t.SoftLineBreak())

@@ -10,6 +10,7 @@ import (
 	"github.com/yuin/goldmark/util"
 
 	"presswork/internal/fault"
+	"presswork/internal/markdown/tree"
 )
 
 // diagram is a mermaid fence that has become a picture.
@@ -18,7 +19,8 @@ type diagram struct {
 	embed int
 }
 
-func (*diagram) Kind() ast.NodeKind         { return kindDiagram }
+func (*diagram) Kind() ast.NodeKind { return kindDiagram }
+
 func (n *diagram) Dump(s []byte, level int) { ast.DumpHelper(n, s, level, nil, nil) }
 
 var kindDiagram = ast.NewNodeKind("Diagram")
@@ -29,10 +31,10 @@ var kindDiagram = ast.NewNodeKind("Diagram")
 func (d *draft) drawDiagrams(ctx context.Context, root ast.Node) error {
 	var fences []*ast.FencedCodeBlock
 	var sources []string
-	eachBlock(root, func(n ast.Node) {
+	tree.EachBlock(root, func(n ast.Node) {
 		if code, ok := n.(*ast.FencedCodeBlock); ok && languageOf(code, d.src) == "mermaid" {
 			fences = append(fences, code)
-			sources = append(sources, string(blockText(code, d.src, 0)))
+			sources = append(sources, string(tree.BlockText(code, d.src, 0)))
 		}
 	})
 
@@ -64,7 +66,7 @@ func (d *draft) drawDiagrams(ctx context.Context, root ast.Node) error {
 				"diagram: "+strings.Join(strings.Fields(p.Problem), " "),
 			)
 		} else {
-			replace(code, &diagram{embed: d.embed(fmt.Sprintf("<div class=\"diagram\">%s", p.SVG))})
+			tree.Replace(code, &diagram{embed: d.embed(fmt.Sprintf("<div class=\"diagram\">%s", p.SVG))})
 		}
 	}
 

@@ -9,6 +9,8 @@ import (
 	"github.com/yuin/goldmark/ast"
 	extast "github.com/yuin/goldmark/extension/ast"
 	"golang.org/x/net/html"
+
+	"presswork/internal/markdown/tree"
 )
 
 // maxProse bounds, in bytes, the text by which a language is guessed.
@@ -43,7 +45,7 @@ func visibleText(root ast.Node, src []byte) string {
 		case *ast.String:
 			writeWords(&b, n.Value)
 		case *ast.HTMLBlock:
-			writeHTMLText(&b, blockText(n, src, 0))
+			writeHTMLText(&b, tree.BlockText(n, src, 0))
 		}
 
 		return ast.WalkContinue, nil
@@ -254,7 +256,7 @@ func (d *directions) count(n ast.Node) (sum letters) {
 		case *ast.Emphasis:
 			inside := d.count(c)
 			if c.Level == 1 && inside.upright*2 > inside.rtl+inside.ltr {
-				addClass(c, "upright")
+				tree.AddClass(c, "upright")
 			}
 			sum.join(inside)
 		default:
@@ -274,7 +276,7 @@ func (d *directions) turn(n ast.Node, around string) {
 		next := c.NextSibling()
 
 		dir := around
-		if own := attributeText(c, "dir"); own == "ltr" || own == "rtl" {
+		if own := tree.AttributeText(c, "dir"); own == "ltr" || own == "rtl" {
 			dir = own
 		} else if wanted := d.wanted(c); wanted != "" && wanted != around {
 			if _, bare := c.(*ast.TextBlock); bare {
@@ -319,7 +321,7 @@ func (d *directions) wanted(n ast.Node) string {
 
 // isolate puts the text of a block that has no element of its own into one.
 func isolate(block ast.Node, dir string) {
-	span := &element{tag: "span"}
+	span := &tree.Element{Tag: "span"}
 	span.SetAttributeString("dir", []byte(dir))
 
 	for c := block.FirstChild(); c != nil; {

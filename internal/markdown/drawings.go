@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
+
+	"presswork/internal/markdown/tree"
 )
 
 // attrColumns is how many columns of type a code block wants that has long lines:
@@ -32,7 +34,7 @@ func (p preparedCode) noteColumns(n ast.Node) {
 	}
 
 	if ruled > 2 {
-		addClass(n, "drawing")
+		tree.AddClass(n, "drawing")
 	}
 
 	if widest <= longLine {

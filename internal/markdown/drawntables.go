@@ -8,6 +8,8 @@ import (
 	east "github.com/yuin/goldmark/extension/ast"
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
+
+	"presswork/internal/markdown/tree"
 )
 
 // drawnKey is where a parse keeps the tables that were found in the source.
@@ -49,8 +51,10 @@ func (r drawnReader) Source() []byte { return r.source }
 // their cells are parsed by cells.
 type drawnTableParser struct{ cells parser.Parser }
 
-func (drawnTableParser) Trigger() []byte             { return []byte{'+'} }
+func (drawnTableParser) Trigger() []byte { return []byte{'+'} }
+
 func (drawnTableParser) CanInterruptParagraph() bool { return false }
+
 func (drawnTableParser) CanAcceptIndentedLine() bool { return false }
 
 func (p drawnTableParser) Open(_ ast.Node, reader text.Reader, pc parser.Context) (ast.Node, parser.State) {
@@ -73,7 +77,7 @@ func (p drawnTableParser) open(reader text.Reader, pc parser.Context, ruled bool
 	n.SetAttributeString(drawnEnd, t.end)
 
 	if t.heads == 0 {
-		n.AppendChild(n, &rawBlock{html: []byte("<tbody>\n")}) // what the renderer writes behind a head
+		n.AppendChild(n, &tree.RawBlock{HTML: []byte("<tbody>\n")}) // what the renderer writes behind a head
 	}
 	opened, offset, indent := pc.OpenedBlocks(), pc.BlockOffset(), pc.BlockIndent()
 
@@ -141,7 +145,7 @@ func (p drawnTableParser) cell(t *drawnTable, c drawnCell, src []byte, pc parser
 	}
 	root := p.cells.Parse(text.NewBlockReader(src, lines), parser.WithContext(pc))
 	// Texts are parsed with the rest of the document, when all its labels are known.
-	eachBlock(root, func(n ast.Node) {
+	tree.EachBlock(root, func(n ast.Node) {
 		if first := n.FirstChild(); first != nil && first.Type() == ast.TypeInline {
 			n.RemoveChildren(n)
 		}
@@ -151,7 +155,7 @@ func (p drawnTableParser) cell(t *drawnTable, c drawnCell, src []byte, pc parser
 		cell.SetLines(only.Lines())
 		return cell
 	}
-	moveChildren(root, cell)
+	tree.MoveChildren(root, cell)
 
 	return cell
 }

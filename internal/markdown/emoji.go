@@ -10,6 +10,7 @@ import (
 
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/renderer"
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
 )
@@ -42,6 +43,12 @@ type emoji struct {
 
 func (*emoji) Kind() ast.NodeKind         { return kindEmoji }
 func (n *emoji) Dump(s []byte, level int) { ast.DumpHelper(n, s, level, nil, nil) }
+
+// PlainText returns the character.
+func (n *emoji) PlainText() string { return n.character }
+
+// AnchorText returns the name: GitHub makes anchors of it.
+func (n *emoji) AnchorText() string { return n.name }
 
 var kindEmoji = ast.NewNodeKind("Emoji")
 
@@ -76,7 +83,13 @@ func (emojiParser) Parse(_ ast.Node, block text.Reader, _ parser.Context) ast.No
 	return &emoji{name: name, character: character}
 }
 
-func (inlineRenderer) emoji(w util.BufWriter, _ []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
+type emojiRenderer struct{}
+
+func (r emojiRenderer) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
+	reg.Register(kindEmoji, r.emoji)
+}
+
+func (emojiRenderer) emoji(w util.BufWriter, _ []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
 	if entering {
 		_, _ = w.WriteString(html.EscapeString(node.(*emoji).character))
 	}

@@ -8,9 +8,12 @@ import (
 	"github.com/yuin/goldmark/ast"
 	east "github.com/yuin/goldmark/extension/ast"
 	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/renderer"
 	htmlrender "github.com/yuin/goldmark/renderer/html"
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
+
+	"presswork/internal/markdown/tree"
 )
 
 // figure is an image with a caption: one that stands alone in its paragraph and
@@ -20,22 +23,11 @@ type figure struct {
 	caption string
 }
 
-func (*figure) Kind() ast.NodeKind         { return kindFigure }
+func (*figure) Kind() ast.NodeKind { return kindFigure }
+
 func (n *figure) Dump(s []byte, level int) { ast.DumpHelper(n, s, level, nil, nil) }
 
-// caption is the caption of a table, its first child, or of a figure, its last.
-type caption struct {
-	ast.BaseBlock
-	figure bool
-}
-
-func (*caption) Kind() ast.NodeKind         { return kindCaption }
-func (n *caption) Dump(s []byte, level int) { ast.DumpHelper(n, s, level, nil, nil) }
-
-var (
-	kindFigure  = ast.NewNodeKind("Figure")
-	kindCaption = ast.NewNodeKind("Caption")
-)
+var kindFigure = ast.NewNodeKind("Figure")
 
 // placeFigure replaces a paragraph that is nothing but a titled image, or a
 // link of one.
@@ -57,20 +49,21 @@ func placeFigure(p *ast.Paragraph, src []byte) {
 	}
 
 	titled := len(bytes.TrimSpace(img.Title)) > 0
-	if !titled && labelKind(attributeText(img, "id")) != Figure && labelKind(attributeText(p, "id")) != Figure {
+	if !titled && labelKind(tree.AttributeText(img, "id")) != Figure &&
+		labelKind(tree.AttributeText(p, "id")) != Figure {
 		return
 	}
 	f := &figure{}
 	f.SetPos(p.Pos())
 
 	if titled {
-		f.caption = resolved(img.Title)
+		f.caption = tree.Unescape(img.Title)
 	}
 
 	img.Title = nil
 	for _, name := range []string{"id", "class"} { // attributes of the image are meant for the figure
 		for _, from := range []ast.Node{p, img} {
-			if value := attributeText(from, name); value != "" {
+			if value := tree.AttributeText(from, name); value != "" {
 				f.SetAttributeString(name, []byte(value))
 				from.SetAttributeString(name, []byte(nil))
 			}
@@ -81,14 +74,14 @@ func placeFigure(p *ast.Paragraph, src []byte) {
 	if !titled && img.FirstChild() != nil {
 		f.AppendChild(f, altCaption(img, src))
 	}
-	replace(p, f)
+	tree.Replace(p, f)
 }
 
 // altCaption makes the caption of an image with a label of its alternative text,
 // which stays as a text.
-func altCaption(img *ast.Image, src []byte) *caption {
-	alt := ast.NewString([]byte(html.EscapeString(plainText(img, src))))
-	c := &caption{figure: true}
+func altCaption(img *ast.Image, src []byte) *tree.Caption {
+	alt := ast.NewString([]byte(html.EscapeString(tree.PlainText(img, src))))
+	c := &tree.Caption{Figure: true}
 
 	for n := img.FirstChild(); n != nil; {
 		next := n.NextSibling()
@@ -100,12 +93,13 @@ func altCaption(img *ast.Image, src []byte) *caption {
 	return c
 }
 
-// resolved is text without its escapes and entities.
-func resolved(raw []byte) string {
-	return string(util.ResolveEntityNames(util.ResolveNumericReferences(util.UnescapePunctuations(raw))))
+type figureRenderer struct{}
+
+func (r figureRenderer) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
+	reg.Register(kindFigure, r.figure)
 }
 
-func (blockRenderer) figure(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+func (figureRenderer) figure(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
 	if entering {
 		_, _ = w.WriteString("<figure")
 		htmlrender.RenderAttributes(w, n, nil)
@@ -125,7 +119,7 @@ func (blockRenderer) figure(w util.BufWriter, _ []byte, n ast.Node, entering boo
 // captionTable makes the paragraph behind a table its caption if it begins with
 // "Table:" or ":", and so the one before it, for "Table:".
 func captionTable(t *east.Table, src []byte) {
-	if _, titled := t.FirstChild().(*caption); titled { // by attributes
+	if _, titled := t.FirstChild().(*tree.Caption); titled { // by attributes
 		return
 	}
 
@@ -173,11 +167,11 @@ func takeCaption(t *east.Table, from ast.Node, src []byte, prefixes ...string) b
 	value := first.Segment.Value(src)
 	for _, prefix := range prefixes {
 		rest, ok := bytes.CutPrefix(value, []byte(prefix))
-		if !ok || strings.TrimSpace(string(blockText(from, src, 0))) == strings.TrimSpace(prefix) {
+		if !ok || strings.TrimSpace(string(tree.BlockText(from, src, 0))) == strings.TrimSpace(prefix) {
 			continue
 		}
 		first.Segment = first.Segment.WithStart(first.Segment.Stop - len(bytes.TrimLeft(rest, " \t")))
-		c := &caption{}
+		c := &tree.Caption{}
 
 		for n := from.FirstChild(); n != nil; {
 			next := n.NextSibling()
@@ -185,12 +179,12 @@ func takeCaption(t *east.Table, from ast.Node, src []byte, prefixes ...string) b
 			n = next
 		}
 
-		if id := attributeText(from, "id"); id != "" {
+		if id := tree.AttributeText(from, "id"); id != "" {
 			t.SetAttributeString("id", []byte(id))
 		}
 
-		if class := attributeText(from, "class"); class != "" {
-			addClass(t, class)
+		if class := tree.AttributeText(from, "class"); class != "" {
+			tree.AddClass(t, class)
 		}
 
 		if from.Kind() == ast.KindParagraph {
@@ -202,21 +196,6 @@ func takeCaption(t *east.Table, from ast.Node, src []byte, prefixes ...string) b
 	}
 
 	return false
-}
-
-func (blockRenderer) caption(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
-	switch figure := n.(*caption).figure; {
-	case entering && figure:
-		_, _ = w.WriteString("\n<figcaption>")
-	case entering:
-		_, _ = w.WriteString("<caption>")
-	case figure:
-		_, _ = w.WriteString("</figcaption>")
-	default:
-		_, _ = w.WriteString("</caption>\n")
-	}
-
-	return ast.WalkContinue, nil
 }
 
 // sizedImageParser parses ![alt](source =300x200), on one line. All other
@@ -248,7 +227,7 @@ func (sizedImageParser) Parse(_ ast.Node, block text.Reader, _ parser.Context) a
 	img.Destination = bytes.Clone(target[:end])
 
 	rest := bytes.TrimLeft(target[end:], " \t")
-	if title, n, ok := readValue(rest); ok && (rest[0] == '"' || rest[0] == '\'') {
+	if title, n, ok := tree.ReadValue(rest); ok && (rest[0] == '"' || rest[0] == '\'') {
 		img.Title = []byte(title)
 		rest = bytes.TrimLeft(rest[n:], " \t")
 	}
@@ -262,23 +241,23 @@ func (sizedImageParser) Parse(_ ast.Node, block text.Reader, _ parser.Context) a
 	if !ok && !strings.HasSuffix(width, "%") {
 		return nil
 	}
-	var size attributes
+	var size tree.Attributes
 
-	for _, p := range []attribute{{"width", width}, {"height", height}} {
-		if p.value == "" {
+	for _, p := range []tree.Attribute{{Key: "width", Value: width}, {Key: "height", Value: height}} {
+		if p.Value == "" {
 			continue
 		}
 
-		if _, ok := cleanPair(p); !ok {
+		if _, ok := tree.CleanPair(p); !ok {
 			return nil
 		}
-		size.pairs = append(size.pairs, p)
+		size.Pairs = append(size.Pairs, p)
 	}
 
-	if len(size.pairs) == 0 {
+	if len(size.Pairs) == 0 {
 		return nil
 	}
-	size.setOn(img)
+	size.SetOn(img)
 	img.AppendChild(img, ast.NewTextSegment(text.NewSegment(segment.Start+2, segment.Start+shut)))
 	block.Advance(len(line) - len(rest) + stop + 1)
 

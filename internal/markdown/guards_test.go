@@ -17,6 +17,7 @@ import (
 	"github.com/yuin/goldmark/util"
 
 	"presswork/internal/fault"
+	"presswork/internal/markdown/tree"
 	"presswork/internal/test/cputime"
 )
 
@@ -345,7 +346,7 @@ func TestHostilePatternsAreRenderedSoon(t *testing.T) {
 		"corners and a gap":              strings.Repeat(strings.Repeat("+-", 400)+"+\n", size/900) + "+" + strings.Repeat("-", 799) + "+\n",
 		"blocks in an unknown language":  strings.Repeat("```unknown\nx\n```\n", 10_000),
 		"unknown languages":              languages.String(),
-		"info strings":                   strings.Repeat("```go "+strings.Repeat("{", maxBraces-20)+"\nx\n```\n", size/maxBraces),
+		"info strings":                   strings.Repeat("```go "+strings.Repeat("{", tree.MaxBraces-20)+"\nx\n```\n", size/tree.MaxBraces),
 		"marks that open nothing":        strings.Repeat(" 'a", size/3) + "\nx",
 		"elements closed at the end":     strings.Repeat("<svg>", size/5) + "</svg>\n",
 		"admonitions that nothing shuts": "import x from 'y'\n\n" + strings.Repeat("<Note>\n\n", size/30),

@@ -11,6 +11,7 @@ import (
 	"github.com/yuin/goldmark/text"
 
 	"presswork/internal/fault"
+	"presswork/internal/markdown/tree"
 )
 
 var rawTitle = regexp.MustCompile(`(?i)<h1[\s>]`)
@@ -39,7 +40,7 @@ func (d *draft) titled(root ast.Node) (found bool) {
 		case *ast.Heading:
 			found = n.Level == 1
 		case *ast.HTMLBlock:
-			found = !d.options.EscapeHTML && rawTitle.Match(blockText(n, d.src, 0))
+			found = !d.options.EscapeHTML && rawTitle.Match(tree.BlockText(n, d.src, 0))
 		case *ast.RawHTML:
 			found = !d.options.EscapeHTML && rawTitle.Match(n.Segments.Value(d.src))
 		}
@@ -58,7 +59,7 @@ func (d *draft) titled(root ast.Node) (found bool) {
 // notes the outline. The headings it returns are those of d.headings.
 func (d *draft) anchorHeadings(root ast.Node) []*ast.Heading {
 	var nodes []*ast.Heading
-	eachBlock(root, func(n ast.Node) {
+	tree.EachBlock(root, func(n ast.Node) {
 		if h, ok := n.(*ast.Heading); ok {
 			nodes = append(nodes, h)
 		}
@@ -66,14 +67,14 @@ func (d *draft) anchorHeadings(root ast.Node) []*ast.Heading {
 
 	ids := make(anchors, len(nodes))
 	for _, h := range nodes { // ids of the author's choice come first
-		if id := attributeText(h, "id"); id != "" {
+		if id := tree.AttributeText(h, "id"); id != "" {
 			h.SetAttributeString("id", []byte(ids.unique(id)))
 		}
 	}
 
 	for _, h := range nodes { // a label of MyST leaves the other name
-		if id := attributeText(h, "id"); d.aliases != nil && labelKind(id) == Section {
-			if slug := (anchors{}).name(anchorText(h, d.src)); d.aliases[slug] == "" && slug != id {
+		if id := tree.AttributeText(h, "id"); d.aliases != nil && labelKind(id) == Section {
+			if slug := (anchors{}).name(tree.AnchorText(h, d.src)); d.aliases[slug] == "" && slug != id {
 				d.aliases[slug] = id
 			}
 		}
@@ -94,14 +95,14 @@ func (d *draft) anchorHeadings(root ast.Node) []*ast.Heading {
 		}
 		previous = h.Level
 
-		id := attributeText(h, "id")
+		id := tree.AttributeText(h, "id")
 		if id == "" {
-			id = ids.name(anchorText(h, d.src))
+			id = ids.name(tree.AnchorText(h, d.src))
 			h.SetAttributeString("id", []byte(id))
 		}
 
 		number := ""
-		if d.options.NumberHeadings && !hasClass(h, unnumbered) {
+		if d.options.NumberHeadings && !tree.HasClass(h, tree.Unnumbered) {
 			number = numbers.next(h.Level)
 		}
 		d.headings = append(d.headings, Heading{Level: h.Level, Number: number, Text: words, ID: id, Line: line})
@@ -121,7 +122,7 @@ func (d *draft) finishHeadings(nodes []*ast.Heading) {
 }
 
 func headingText(h *ast.Heading, src []byte) string {
-	return strings.Join(strings.Fields(plainText(h, src)), " ")
+	return strings.Join(strings.Fields(tree.PlainText(h, src)), " ")
 }
 
 // anchors makes ids as GitHub does: lower case, letters, digits, - and _ of
@@ -205,52 +206,6 @@ func (n *numbering) next(level int) string {
 	}
 
 	return strings.Join(parts, ".")
-}
-
-// plainText is what a reader sees of a node's inline content.
-func plainText(n ast.Node, src []byte) string { return inlineText(n, src, false) }
-
-// anchorText is the text that a heading's anchor is made of: GitHub makes it of
-// an emoji's name.
-func anchorText(n ast.Node, src []byte) string {
-	return strings.Join(strings.Fields(inlineText(n, src, true)), " ")
-}
-
-func inlineText(n ast.Node, src []byte, names bool) string {
-	var b strings.Builder
-	eachNode(n, func(c ast.Node) {
-		switch c := c.(type) {
-		case *ast.Text:
-			switch {
-			case c.IsRaw() || c.Parent().Kind() == ast.KindCodeSpan:
-				b.Write(c.Value(src))
-			default:
-				b.WriteString(resolved(c.Value(src)))
-			}
-
-			if c.SoftLineBreak() || c.HardLineBreak() {
-				b.WriteByte(' ')
-			}
-		case *ast.String:
-			if !c.IsCode() {
-				b.WriteString(resolved(c.Value))
-			}
-		case *emoji:
-			if names {
-				b.WriteString(c.name)
-			} else {
-				b.WriteString(c.character)
-			}
-		case *ast.AutoLink:
-			b.Write(c.Label(src))
-		case *formula:
-			b.Write(c.source)
-		case *reference:
-			b.WriteString(c.text())
-		}
-	})
-
-	return b.String()
 }
 
 // clip shortens text for a message.

@@ -11,6 +11,7 @@ import (
 
 	"presswork/internal/fault"
 	"presswork/internal/lazyregexp"
+	"presswork/internal/markdown/tree"
 )
 
 const (
@@ -237,13 +238,13 @@ func (in *includer) codeFile(line, info []byte, prefix string) {
 		return
 	}
 
-	a, size := readBraces(append(bytes.Clone(info[at:]), '\n'))
-	if name, ok := a.get("include"); ok && size > 0 && !chunkOption.MatchString(name) {
+	a, size := tree.ReadAttributes(append(bytes.Clone(info[at:]), '\n'))
+	if name, ok := a.Get("include"); ok && size > 0 && !chunkOption.MatchString(name) {
 		before := line[:len(line)-len(bytes.TrimLeft(line, " \t>"))]
-		from, _ := a.get("startline")
-		to, _ := a.get("endline")
+		from, _ := a.Get("startline")
+		to, _ := a.Get("endline")
 
-		part, _ := a.get("snippet")
+		part, _ := a.Get("snippet")
 		if from != "" || to != "" {
 			part = from + ":" + to
 		}

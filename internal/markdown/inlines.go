@@ -5,10 +5,10 @@ import (
 
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/parser"
-	"github.com/yuin/goldmark/renderer"
-	"github.com/yuin/goldmark/renderer/html"
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
+
+	"presswork/internal/markdown/tree"
 )
 
 // maxScript bounds, in bytes, what is raised or lowered.
@@ -35,7 +35,7 @@ func (scriptParser) Parse(_ ast.Node, block text.Reader, _ parser.Context) ast.N
 		return nil
 	}
 	tag := map[byte]string{'~': "sub", '^': "sup"}[char]
-	n := &element{tag: tag}
+	n := &tree.Element{Tag: tag}
 	n.AppendChild(n, ast.NewTextSegment(text.NewSegment(segment.Start+1, segment.Start+1+end)))
 	block.Advance(end + 2)
 
@@ -92,26 +92,4 @@ func (p markParser) CanOpenCloser(opener, closer *parser.Delimiter) bool {
 	return opener.Char == closer.Char
 }
 
-func (p markParser) OnMatch(int) ast.Node { return &element{tag: p.tag} }
-
-// inlineRenderer renders the inline nodes of this package.
-type inlineRenderer struct{}
-
-func (r inlineRenderer) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
-	reg.Register(kindElement, r.element)
-	reg.Register(kindEmoji, r.emoji)
-	reg.Register(kindReference, r.reference)
-}
-
-func (inlineRenderer) element(w util.BufWriter, _ []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
-	tag := node.(*element).tag
-	if !entering {
-		_, _ = w.WriteString("</" + tag + ">")
-		return ast.WalkContinue, nil
-	}
-	_, _ = w.WriteString("<" + tag)
-	html.RenderAttributes(w, node, nil)
-	_ = w.WriteByte('>')
-
-	return ast.WalkContinue, nil
-}
+func (p markParser) OnMatch(int) ast.Node { return &tree.Element{Tag: p.tag} }

@@ -10,6 +10,8 @@ import (
 
 	"github.com/yuin/goldmark/ast"
 	east "github.com/yuin/goldmark/extension/ast"
+
+	"presswork/internal/markdown/tree"
 )
 
 // Kind is a kind of numbered element.
@@ -190,7 +192,7 @@ func (d *draft) numberElements(root ast.Node, headings []*ast.Heading) {
 	heading := 0
 	parts := map[*division]*subfigures{}
 	var found []ast.Node
-	eachNode(root, func(n ast.Node) {
+	tree.Each(root, func(n ast.Node) {
 		switch n.(type) {
 		case *ast.Heading, *figure, *east.Table, *ast.FencedCodeBlock, *division, *formulaBlock, *formula:
 			found = append(found, n)
@@ -200,7 +202,7 @@ func (d *draft) numberElements(root ast.Node, headings []*ast.Heading) {
 	for _, n := range found {
 		switch n := n.(type) {
 		case *ast.Heading:
-			if !hasClass(n, unnumbered) {
+			if !tree.HasClass(n, tree.Unnumbered) {
 				if number := chapters.next(n.Level); n.Level == chapters.top {
 					d.counters.begin(number)
 				}
@@ -217,12 +219,12 @@ func (d *draft) numberElements(root ast.Node, headings []*ast.Heading) {
 			}
 			d.numberBlock(n, Figure, w, n.captionNode())
 		case *east.Table:
-			c, _ := n.FirstChild().(*caption)
+			c, _ := n.FirstChild().(*tree.Caption)
 			d.numberBlock(n, Table, w, c)
 		case *ast.FencedCodeBlock:
 			d.numberListing(n, w)
 		case *division:
-			kind := labelKind(attributeText(n, "id"))
+			kind := labelKind(tree.AttributeText(n, "id"))
 			if n.figure && kind == "" {
 				kind = Figure
 			}
@@ -267,7 +269,7 @@ func enclosingDivision(f *figure) *division {
 func (d *draft) letterFigure(f *figure, whole *subfigures) {
 	const alphabet = 26
 
-	c, id := f.captionNode(), attributeText(f, "id")
+	c, id := f.captionNode(), tree.AttributeText(f, "id")
 	if c == nil && labelKind(id) != Figure || whole.count == alphabet {
 		return
 	}
@@ -279,7 +281,7 @@ func (d *draft) letterFigure(f *figure, whole *subfigures) {
 	}
 
 	if c == nil {
-		c = &caption{figure: true}
+		c = &tree.Caption{Figure: true}
 		f.AppendChild(f, c)
 	}
 
@@ -300,24 +302,24 @@ func (d *draft) numbered(kind Kind, label string, captioned bool) bool {
 
 // numberBlock numbers a block and begins its caption with the label, which makes
 // one if there is none.
-func (d *draft) numberBlock(n ast.Node, kind Kind, w vocabulary, c *caption) {
-	id := attributeText(n, "id")
+func (d *draft) numberBlock(n ast.Node, kind Kind, w vocabulary, c *tree.Caption) {
+	id := tree.AttributeText(n, "id")
 	if !d.numbered(kind, id, c != nil) {
 		return
 	}
 
 	if c == nil {
-		c = &caption{}
+		c = &tree.Caption{}
 
 		switch n.(type) {
 		case *east.Table:
 			n.InsertBefore(n, n.FirstChild(), c)
 		default:
-			c.figure = true
+			c.Figure = true
 			n.AppendChild(n, c)
 		}
 	}
-	t := d.newTarget(kind, id, plainText(c, d.src))
+	t := d.newTarget(kind, id, tree.PlainText(c, d.src))
 	n.SetAttributeString("id", []byte(t.id))
 	label := ast.NewString([]byte(w.label(t, c.FirstChild() != nil)))
 	label.SetCode(true)
@@ -359,17 +361,17 @@ func (w vocabulary) label(t *target, more bool) string {
 func (d *draft) numberListing(n *ast.FencedCodeBlock, w vocabulary) {
 	info := infoOf(n, d.src)
 
-	id := info.attributes.id
-	if own := attributeText(n, "id"); own != "" {
+	id := info.attributes.ID
+	if own := tree.AttributeText(n, "id"); own != "" {
 		id = own
 	}
 
-	id = cleanID(id)
+	id = tree.CleanID(id)
 	if info.language == "mermaid" {
 		if d.numbered(Figure, id, info.title != "") {
 			f := &figure{caption: info.title}
 			f.SetAttributeString("id", []byte(id))
-			replace(n, f)
+			tree.Replace(n, f)
 			f.AppendChild(f, n)
 			d.numberBlock(f, Figure, w, f.captionNode())
 		}
@@ -393,17 +395,17 @@ const attrLabel = "listing-label"
 // when the formula is rendered: only then is it known how many numbers those
 // before it have taken.
 func (d *draft) labelEquation(n ast.Node, label **target) {
-	if id := attributeText(n, "id"); labelKind(id) == Equation {
+	if id := tree.AttributeText(n, "id"); labelKind(id) == Equation {
 		*label = &target{kind: Equation, id: id}
 		d.targets[id] = *label
 	}
 }
 
 // captionNode is the caption of a figure, nil without one.
-func (n *figure) captionNode() *caption {
-	c, ok := n.LastChild().(*caption)
+func (n *figure) captionNode() *tree.Caption {
+	c, ok := n.LastChild().(*tree.Caption)
 	if !ok && n.caption != "" {
-		c = &caption{figure: true}
+		c = &tree.Caption{Figure: true}
 		text := ast.NewString([]byte(n.caption))
 		text.SetRaw(true)
 		c.AppendChild(c, text)
@@ -415,9 +417,9 @@ func (n *figure) captionNode() *caption {
 }
 
 // makeFigure makes a division a figure: its last paragraph is the caption.
-func (n *division) makeFigure() *caption {
+func (n *division) makeFigure() *tree.Caption {
 	n.figure = true
-	if c, ok := n.LastChild().(*caption); ok { // it is one
+	if c, ok := n.LastChild().(*tree.Caption); ok { // it is one
 		return c
 	}
 
@@ -425,14 +427,14 @@ func (n *division) makeFigure() *caption {
 	if !ok || p.PreviousSibling() == nil {
 		return nil
 	}
-	c := &caption{figure: true}
+	c := &tree.Caption{Figure: true}
 
 	for child := p.FirstChild(); child != nil; {
 		next := child.NextSibling()
 		c.AppendChild(c, child)
 		child = next
 	}
-	replace(p, c)
+	tree.Replace(p, c)
 
 	return c
 }

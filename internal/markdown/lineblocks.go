@@ -6,8 +6,11 @@ import (
 
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/renderer"
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
+
+	"presswork/internal/markdown/tree"
 )
 
 // maxIndent bounds the spaces before a line of a line block.
@@ -22,7 +25,8 @@ const maxIndent = 60
 // A line that begins with a space goes on with the one before.
 type lineBlock struct{ ast.BaseBlock }
 
-func (*lineBlock) Kind() ast.NodeKind         { return kindLineBlock }
+func (*lineBlock) Kind() ast.NodeKind { return kindLineBlock }
+
 func (n *lineBlock) Dump(s []byte, level int) { ast.DumpHelper(n, s, level, nil, nil) }
 
 // verse is one line of it, behind so many spaces.
@@ -31,7 +35,8 @@ type verse struct {
 	indent int
 }
 
-func (*verse) Kind() ast.NodeKind         { return kindVerse }
+func (*verse) Kind() ast.NodeKind { return kindVerse }
+
 func (n *verse) Dump(s []byte, level int) { ast.DumpHelper(n, s, level, nil, nil) }
 
 var (
@@ -87,10 +92,17 @@ func (lineBlockTransformer) Transform(node *ast.Paragraph, reader text.Reader, p
 		}
 		block.AppendChild(block, v)
 	}
-	replace(node, block)
+	tree.Replace(node, block)
 }
 
-func (blockRenderer) lineBlock(w util.BufWriter, _ []byte, _ ast.Node, entering bool) (ast.WalkStatus, error) {
+type lineBlockRenderer struct{}
+
+func (r lineBlockRenderer) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
+	reg.Register(kindLineBlock, r.lineBlock)
+	reg.Register(kindVerse, r.verse)
+}
+
+func (lineBlockRenderer) lineBlock(w util.BufWriter, _ []byte, _ ast.Node, entering bool) (ast.WalkStatus, error) {
 	if entering {
 		_, _ = w.WriteString("<div class=\"line-block\">\n")
 	} else {
@@ -100,7 +112,7 @@ func (blockRenderer) lineBlock(w util.BufWriter, _ []byte, _ ast.Node, entering 
 	return ast.WalkContinue, nil
 }
 
-func (blockRenderer) verse(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+func (lineBlockRenderer) verse(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
 	switch {
 	case entering && n.FirstChild() == nil:
 		_, _ = w.WriteString("<div>\u00a0")

@@ -12,6 +12,7 @@ import (
 	"github.com/yuin/goldmark/util"
 
 	"presswork/internal/fault"
+	"presswork/internal/markdown/tree"
 )
 
 // attrLine carries a source line from the tree to the finished HTML.
@@ -24,7 +25,7 @@ func (d *draft) noteLinksAndImages(root ast.Node) {
 	for _, l := range d.options.Labels {
 		outside[l.ID] = true
 	}
-	eachNode(root, func(n ast.Node) {
+	tree.Each(root, func(n ast.Node) {
 		switch n := n.(type) {
 		case *ast.Link:
 			if fragment, ok := d.elsewhere(n); ok {
@@ -50,7 +51,7 @@ func (d *draft) noteLinksAndImages(root ast.Node) {
 			line := d.lines.at(n.Pos())
 			n.SetAttributeString(attrLine, []byte(strconv.Itoa(line)))
 
-			if strings.TrimSpace(plainText(n, d.src)) == "" {
+			if strings.TrimSpace(tree.PlainText(n, d.src)) == "" {
 				d.warn(
 					fault.AltMissing,
 					line,
@@ -76,7 +77,7 @@ func (imageRenderer) image(w util.BufWriter, src []byte, node ast.Node, entering
 	_, _ = w.WriteString(`<img src="`)
 	_, _ = w.Write(util.EscapeHTML(util.URLEscape(n.Destination, true)))
 
-	_, _ = w.WriteString(`" alt="` + html.EscapeString(plainText(n, src)) + `"`)
+	_, _ = w.WriteString(`" alt="` + html.EscapeString(tree.PlainText(n, src)) + `"`)
 	if n.Title != nil {
 		_, _ = w.WriteString(` title="` + html.EscapeString(html.UnescapeString(string(n.Title))) + `"`)
 	}

@@ -9,6 +9,8 @@ import (
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
+
+	"presswork/internal/markdown/tree"
 )
 
 // listStyle is how the items of an ordered list are marked, beyond the numbers of
@@ -78,7 +80,7 @@ func (m *listMarker) read(word []byte, kind byte) bool {
 	switch c := word[0]; {
 	case c == '@':
 		m.kind, m.label = '@', string(word[1:])
-		return m.open != 0 && (m.label == "" || isName(m.label, true, "-"))
+		return m.open != 0 && (m.label == "" || tree.IsName(m.label, true, "-"))
 	case c == '#':
 		m.kind = '#'
 		return len(word) == 1 && m.open == 0
@@ -286,10 +288,10 @@ func (m listMarker) mark(list *ast.List, pc parser.Context) {
 	if m.open != 0 {
 		around = "parentheses"
 	}
-	addClass(list, around)
+	tree.AddClass(list, around)
 	// Chromium's selectors do not tell type=a from type=A.
 	if name := map[byte]string{'a': "lower-alpha", 'A': "upper-alpha", 'i': "lower-roman", 'I': "upper-roman"}[m.kind]; name != "" {
-		addClass(list, name)
+		tree.AddClass(list, name)
 	}
 }
 

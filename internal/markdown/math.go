@@ -10,6 +10,8 @@ import (
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
+
+	"presswork/internal/markdown/tree"
 )
 
 // formula is LaTeX in running text; with display it stands on a line of its own.
@@ -26,8 +28,12 @@ type formula struct {
 	chapter string
 }
 
-func (*formula) Kind() ast.NodeKind         { return kindFormula }
+func (*formula) Kind() ast.NodeKind { return kindFormula }
+
 func (n *formula) Dump(s []byte, level int) { ast.DumpHelper(n, s, level, nil, nil) }
+
+// PlainText returns the LaTeX.
+func (n *formula) PlainText() string { return string(n.source) }
 
 // dollarKey is where the inline parser keeps what it knows of a block.
 var dollarKey = parser.NewContextKey()
@@ -188,8 +194,10 @@ type formulaBlock struct {
 	chapter string
 }
 
-func (*formulaBlock) Kind() ast.NodeKind         { return kindFormulaBlock }
-func (*formulaBlock) IsRaw() bool                { return true }
+func (*formulaBlock) Kind() ast.NodeKind { return kindFormulaBlock }
+
+func (*formulaBlock) IsRaw() bool { return true }
+
 func (n *formulaBlock) Dump(s []byte, level int) { ast.DumpHelper(n, s, level, nil, nil) }
 
 var (
@@ -201,8 +209,10 @@ var (
 // with it. A blank line ends a formula that nobody closed: it was text.
 type formulaBlockParser struct{}
 
-func (formulaBlockParser) Trigger() []byte             { return []byte{'$'} }
+func (formulaBlockParser) Trigger() []byte { return []byte{'$'} }
+
 func (formulaBlockParser) CanInterruptParagraph() bool { return true }
+
 func (formulaBlockParser) CanAcceptIndentedLine() bool { return false }
 
 func (formulaBlockParser) Open(_ ast.Node, reader text.Reader, pc parser.Context) (ast.Node, parser.State) {
@@ -260,12 +270,12 @@ func (formulaBlockParser) Close(node ast.Node, reader text.Reader, _ parser.Cont
 		}
 		last := paragraph.Lines().At(paragraph.Lines().Len() - 1)
 		paragraph.Lines().Set(paragraph.Lines().Len()-1, last.TrimRightSpace(reader.Source()))
-		replace(n, paragraph)
+		tree.Replace(n, paragraph)
 
 		return
 	}
 
-	source := bytes.TrimSpace(blockText(n, reader.Source(), 0))
+	source := bytes.TrimSpace(tree.BlockText(n, reader.Source(), 0))
 	if !n.bare {
 		source = source[2 : len(source)-2]
 	}

@@ -17,6 +17,7 @@ import (
 
 	"presswork/internal/fault"
 	"presswork/internal/markdown/tex"
+	"presswork/internal/markdown/tree"
 )
 
 // maxMathBytes bounds the MathML of one document: short macros can make much of it.
@@ -30,23 +31,23 @@ const FormulaMark = "\u2061"
 // placeFormulas makes blocks of math fences and of paragraphs that are nothing
 // but a display formula.
 func placeFormulas(root ast.Node, src []byte) {
-	eachBlock(root, func(n ast.Node) {
+	tree.EachBlock(root, func(n ast.Node) {
 		switch n := n.(type) {
 		case *ast.FencedCodeBlock:
 			if languageOf(n, src) == "math" {
-				block := &formulaBlock{source: blockText(n, src, 0), offset: n.Info.Segment.Start}
-				if id := cleanID(infoOf(n, src).attributes.id); labelKind(id) == Equation {
+				block := &formulaBlock{source: tree.BlockText(n, src, 0), offset: n.Info.Segment.Start}
+				if id := tree.CleanID(infoOf(n, src).attributes.ID); labelKind(id) == Equation {
 					block.SetAttributeString("id", []byte(id))
 				}
-				replace(n, block)
+				tree.Replace(n, block)
 			}
 		case *ast.Paragraph:
 			if f, ok := n.FirstChild().(*formula); ok && f.display && f.NextSibling() == nil {
 				block := &formulaBlock{source: f.source, offset: f.offset}
-				if id := cmp.Or(attributeText(f, "id"), attributeText(n, "id")); labelKind(id) == Equation {
+				if id := cmp.Or(tree.AttributeText(f, "id"), tree.AttributeText(n, "id")); labelKind(id) == Equation {
 					block.SetAttributeString("id", []byte(id))
 				}
-				replace(n, block)
+				tree.Replace(n, block)
 			}
 		}
 	})
@@ -123,7 +124,7 @@ func (d *draft) renderFormulas(ctx context.Context, root ast.Node) error {
 		), nil
 	}
 	var failed error
-	eachNode(root, func(n ast.Node) {
+	tree.Each(root, func(n ast.Node) {
 		if failed != nil {
 			return
 		}

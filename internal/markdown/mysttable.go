@@ -7,6 +7,8 @@ import (
 
 	"github.com/yuin/goldmark/ast"
 	east "github.com/yuin/goldmark/extension/ast"
+
+	"presswork/internal/markdown/tree"
 )
 
 // table replaces a division that is nothing but a list of lists by the table whose rows
@@ -33,7 +35,7 @@ func (n *division) table() *east.Table {
 	}
 
 	if n.heads == 0 {
-		t.AppendChild(t, &rawBlock{html: []byte("<tbody>\n")}) // what the renderer writes behind a head
+		t.AppendChild(t, &tree.RawBlock{HTML: []byte("<tbody>\n")}) // what the renderer writes behind a head
 	}
 	i := 0
 
@@ -52,11 +54,11 @@ func (n *division) table() *east.Table {
 	}
 
 	for _, name := range []string{"id", "class"} {
-		if value := attributeText(n, name); value != "" {
+		if value := tree.AttributeText(n, name); value != "" {
 			t.SetAttributeString(name, []byte(value))
 		}
 	}
-	replace(n, t)
+	tree.Replace(n, t)
 
 	return t
 }
@@ -70,7 +72,7 @@ func cellOf(item ast.Node) *east.TableCell {
 		(only.Kind() == ast.KindTextBlock || only.Kind() == ast.KindParagraph) {
 		from = only
 	}
-	moveChildren(from, cell)
+	tree.MoveChildren(from, cell)
 
 	return cell
 }

@@ -8,6 +8,8 @@ import (
 
 	"github.com/yuin/goldmark/ast"
 	east "github.com/yuin/goldmark/extension/ast"
+
+	"presswork/internal/markdown/tree"
 )
 
 // Outline is a document's words and structure, for who reads it rather than
@@ -117,7 +119,7 @@ func (r *outliner) blocks(parent ast.Node, k BlockKind) {
 				Block{
 					Kind:  CodeBlock,
 					Fence: strings.ToLower(string(n.Language(r.src))),
-					Text:  string(blockText(n, r.src, 0)),
+					Text:  string(tree.BlockText(n, r.src, 0)),
 				},
 			)
 		case *ast.CodeBlock:
@@ -222,7 +224,7 @@ func (r *outliner) span(n ast.Node) {
 	case *ast.CodeSpan:
 		r.cur.CodeSpans++
 		if r.cur.Kind == HeadingBlock {
-			code := plainText(n, r.src)
+			code := tree.PlainText(n, r.src)
 			r.text.WriteString(code)
 			r.cur.CodeBytes += len(code)
 		}
@@ -238,7 +240,7 @@ func (r *outliner) span(n ast.Node) {
 		}
 		r.cur.Linked = append(r.cur.Linked, r.within(n))
 	case *ast.Image:
-		r.cur.Images = append(r.cur.Images, string(n.Destination)+" "+plainText(n, r.src))
+		r.cur.Images = append(r.cur.Images, string(n.Destination)+" "+tree.PlainText(n, r.src))
 	case *ast.Emphasis:
 		if n.Level < 2 {
 			r.spans(n)
@@ -269,7 +271,7 @@ func (r *outliner) words(n *ast.Text) {
 	if n.IsRaw() || bytes.IndexByte(value, '&') < 0 && bytes.IndexByte(value, '\\') < 0 {
 		r.text.Write(value)
 	} else {
-		r.text.WriteString(resolved(value))
+		r.text.WriteString(tree.Unescape(value))
 	}
 
 	switch bold, _ := n.NextSibling().(*ast.Emphasis); {

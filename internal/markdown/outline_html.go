@@ -7,6 +7,8 @@ import (
 	"github.com/yuin/goldmark/ast"
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"presswork/internal/markdown/tree"
 )
 
 // tag counts a tag in running text.
@@ -45,7 +47,7 @@ func (r *outliner) count(z *html.Tokenizer) atom.Atom {
 // html reads a block of HTML: a paragraph for each run of text, and headings.
 // What is code, a style or a drawing is no text.
 func (r *outliner) html(n *ast.HTMLBlock) {
-	raw, lines := blockText(n, r.src, 0), n.Lines().Len()
+	raw, lines := tree.BlockText(n, r.src, 0), n.Lines().Len()
 	if n.HasClosure() {
 		raw = append(raw, n.ClosureLine.Value(r.src)...)
 		lines++

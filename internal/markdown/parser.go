@@ -9,6 +9,8 @@ import (
 	"github.com/yuin/goldmark/renderer"
 	"github.com/yuin/goldmark/renderer/html"
 	"github.com/yuin/goldmark/util"
+
+	"presswork/internal/markdown/tree"
 )
 
 // newParser lists goldmark's parsers one by one, at its own priorities,
@@ -131,7 +133,12 @@ func newHTMLRenderer() renderer.Renderer {
 		util.Prioritized(codeRenderer{}, 100),
 		util.Prioritized(blockRenderer{}, 100),
 		util.Prioritized(imageRenderer{}, 100),
-		util.Prioritized(inlineRenderer{}, 100),
+		util.Prioritized(tree.Renderer{}, 100),
+		util.Prioritized(admonitionRenderer{}, 100),
+		util.Prioritized(figureRenderer{}, 100),
+		util.Prioritized(lineBlockRenderer{}, 100),
+		util.Prioritized(emojiRenderer{}, 100),
+		util.Prioritized(referenceRenderer{}, 100),
 		util.Prioritized(formulaRenderer{}, 100),
 		util.Prioritized(diagramRenderer{}, 100),
 		util.Prioritized(slideRenderer{}, 100),

@@ -12,10 +12,12 @@ import (
 
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/renderer"
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
 
 	"presswork/internal/fault"
+	"presswork/internal/markdown/tree"
 )
 
 // maxReference bounds what stands between the brackets of a reference, in bytes.
@@ -50,7 +52,8 @@ type referenceItem struct {
 	prefix, suffix string
 }
 
-func (*reference) Kind() ast.NodeKind         { return kindReference }
+func (*reference) Kind() ast.NodeKind { return kindReference }
+
 func (n *reference) Dump(s []byte, level int) { ast.DumpHelper(n, s, level, nil, nil) }
 
 var kindReference = ast.NewNodeKind("Reference")
@@ -286,7 +289,7 @@ func readKey(line []byte) (key string, size int) {
 // takeHyphens takes the - of bare references from the text before them, while that is
 // still as it is in the source.
 func takeHyphens(root ast.Node, src []byte) {
-	eachNode(root, func(n ast.Node) {
+	tree.Each(root, func(n ast.Node) {
 		r, ok := n.(*reference)
 		if !ok || r.bracketed || !r.items[0].bare {
 			return
@@ -305,7 +308,7 @@ func (d *draft) resolveReferences(root ast.Node) {
 		return
 	}
 	w := wordsOf(d.options.Lang)
-	eachNode(root, func(n ast.Node) {
+	tree.Each(root, func(n ast.Node) {
 		r, ok := n.(*reference)
 		if !ok {
 			return
@@ -339,8 +342,8 @@ func (d *draft) resolveReferences(root ast.Node) {
 	})
 }
 
-// text is the reference as it is read.
-func (n *reference) text() string {
+// PlainText returns the reference as it is read.
+func (n *reference) PlainText() string {
 	var b strings.Builder
 
 	if n.citation != "" {
@@ -425,7 +428,13 @@ func inLink(n ast.Node) bool {
 	return false
 }
 
-func (inlineRenderer) reference(w util.BufWriter, _ []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
+type referenceRenderer struct{}
+
+func (r referenceRenderer) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
+	reg.Register(kindReference, r.reference)
+}
+
+func (referenceRenderer) reference(w util.BufWriter, _ []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
 	if entering {
 		if cited := node.(*reference).citation; cited != "" {
 			if inLink(node) {

@@ -9,6 +9,8 @@ import (
 	"github.com/microcosm-cc/bluemonday"
 	"github.com/yuin/goldmark/ast"
 	"golang.org/x/net/html"
+
+	"presswork/internal/markdown/tree"
 )
 
 // swallowers are the elements whose content is dropped with them. Unclosed,
@@ -217,9 +219,9 @@ func isUnread(element string) bool {
 func tameRawHTML(root ast.Node, src []byte) {
 	swallower := regexp.MustCompile(`</?(` + strings.Join(swallowers(), "|") + `)\b`)
 	var wild []ast.Node
-	eachNode(root, func(n ast.Node) {
+	tree.Each(root, func(n ast.Node) {
 		if h, ok := n.(*ast.HTMLBlock); ok {
-			raw := blockText(h, src, 0)
+			raw := tree.BlockText(h, src, 0)
 			if h.HasClosure() {
 				raw = append(raw, h.ClosureLine.Value(src)...)
 			}
@@ -261,7 +263,7 @@ func tameRawHTML(root ast.Node, src []byte) {
 // shortcodes emoji.
 func rewriteRawHTML(root ast.Node, src []byte) {
 	var raw []ast.Node
-	eachNode(root, func(n ast.Node) {
+	tree.Each(root, func(n ast.Node) {
 		if n.Kind() == ast.KindRawHTML || n.Kind() == ast.KindHTMLBlock {
 			raw = append(raw, n)
 		}
@@ -271,19 +273,19 @@ func rewriteRawHTML(root ast.Node, src []byte) {
 		switch n := node.(type) {
 		case *ast.RawHTML:
 			tag := n.Segments.Value(src)
-			if clean := withoutReservedClasses(tag); !bytes.Equal(clean, tag) {
+			if clean := tree.StripReservedClasses(tag); !bytes.Equal(clean, tag) {
 				s := ast.NewString(clean)
 				s.SetCode(true)
-				replace(n, s)
+				tree.Replace(n, s)
 			}
 		case *ast.HTMLBlock:
-			block := blockText(n, src, 0)
+			block := tree.BlockText(n, src, 0)
 			if n.HasClosure() {
 				block = append(block, n.ClosureLine.Value(src)...)
 			}
 
-			if clean := emojiInHTML(withoutReservedClasses(block)); !bytes.Equal(clean, block) {
-				replace(n, &rawBlock{html: clean})
+			if clean := emojiInHTML(tree.StripReservedClasses(block)); !bytes.Equal(clean, block) {
+				tree.Replace(n, &tree.RawBlock{HTML: clean})
 			}
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
+
+	"presswork/internal/markdown/tree"
 )
 
 // maxShare is the most that a column's width counts against the others', in
@@ -18,7 +20,7 @@ func shareColumns(columns *division) {
 	left := float64(maxShare)
 
 	for c := columns.FirstChild(); c != nil; c = c.NextSibling() {
-		if c.Kind() != kindDivision || !hasClass(c, "column") {
+		if c.Kind() != kindDivision || !tree.HasClass(c, "column") {
 			continue
 		}
 
@@ -37,7 +39,7 @@ func shareColumns(columns *division) {
 }
 
 func columnShare(c ast.Node) (percent float64, ok bool) {
-	text, ok := strings.CutSuffix(attributeText(c, "width"), "%")
+	text, ok := strings.CutSuffix(tree.AttributeText(c, "width"), "%")
 	percent, err := strconv.ParseFloat(text, 64)
 
 	return min(percent, maxShare), ok && err == nil && percent > 0

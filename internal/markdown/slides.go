@@ -8,6 +8,8 @@ import (
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/renderer"
 	"github.com/yuin/goldmark/util"
+
+	"presswork/internal/markdown/tree"
 )
 
 // slideMark stands in the HTML between two slides. No raw HTML can write it.
@@ -32,7 +34,8 @@ type slideBreak struct {
 	embed int
 }
 
-func (*slideBreak) Kind() ast.NodeKind         { return kindSlideBreak }
+func (*slideBreak) Kind() ast.NodeKind { return kindSlideBreak }
+
 func (n *slideBreak) Dump(s []byte, level int) { ast.DumpHelper(n, s, level, nil, nil) }
 
 var kindSlideBreak = ast.NewNodeKind("SlideBreak")
@@ -112,7 +115,7 @@ func (d *draft) takeSlides(root ast.Node) {
 		heading, isHeading := n.(*ast.Heading)
 		switch {
 		case n.Kind() == ast.KindThematicBreak:
-			replace(n, &slideBreak{embed: d.embed(strings.TrimSuffix(slideMark, "</div>\n"))})
+			tree.Replace(n, &slideBreak{embed: d.embed(strings.TrimSuffix(slideMark, "</div>\n"))})
 			next()
 		case !ruled && isHeading && heading.Level <= 2 && n.PreviousSibling() != nil:
 			root.InsertBefore(root, n, &slideBreak{embed: d.embed(strings.TrimSuffix(slideMark, "</div>\n"))})
@@ -143,7 +146,7 @@ func (d *draft) takeComment(n ast.Node, current, always *Slide) bool {
 		return false
 	}
 
-	text := string(blockText(block, d.src, 0))
+	text := string(tree.BlockText(block, d.src, 0))
 	if block.HasClosure() {
 		text += string(block.ClosureLine.Value(d.src))
 	}

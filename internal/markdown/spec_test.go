@@ -13,6 +13,8 @@ import (
 	"github.com/yuin/goldmark/renderer/html"
 	"github.com/yuin/goldmark/util"
 	nethtml "golang.org/x/net/html"
+
+	"presswork/internal/markdown/tree"
 )
 
 // example is one of a specification's.
@@ -45,7 +47,12 @@ func examples(t *testing.T, file string) []example {
 func plainRenderer() renderer.Renderer {
 	return renderer.NewRenderer(renderer.WithNodeRenderers(
 		util.Prioritized(blockRenderer{}, 100),
-		util.Prioritized(inlineRenderer{}, 100),
+		util.Prioritized(tree.Renderer{}, 100),
+		util.Prioritized(admonitionRenderer{}, 100),
+		util.Prioritized(figureRenderer{}, 100),
+		util.Prioritized(lineBlockRenderer{}, 100),
+		util.Prioritized(referenceRenderer{}, 100),
+		util.Prioritized(emojiRenderer{}, 100),
 		util.Prioritized(formulaRenderer{}, 100),
 		util.Prioritized(commentRenderer{}, 100),
 		util.Prioritized(indexRenderer{}, 100),

@@ -8,6 +8,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/yuin/goldmark/ast"
+
+	"presswork/internal/markdown/tree"
 )
 
 // typesetter replaces typewriter quotes, dashes and dots in one document.
@@ -34,7 +36,7 @@ func setType(root ast.Node, src []byte, lang string) {
 	t := &typesetter{marks: marksOf(lang), src: src}
 	var outer []marks // of the elements around one in another language
 	_ = ast.Walk(root, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
-		if own := attributeText(n, "lang"); own != "" && entering {
+		if own := tree.AttributeText(n, "lang"); own != "" && entering {
 			outer = append(outer, t.marks)
 			t.marks = marksOf(own)
 		} else if own != "" {

@@ -11,6 +11,7 @@ import (
 	"github.com/yuin/goldmark/util"
 
 	"presswork/internal/fault"
+	"presswork/internal/markdown/tree"
 )
 
 // maxWikiLink bounds, in bytes, what stands in the brackets of a wiki link.
@@ -30,7 +31,8 @@ type wikiLink struct {
 	source text.Segment
 }
 
-func (*wikiLink) Kind() ast.NodeKind         { return kindWikiLink }
+func (*wikiLink) Kind() ast.NodeKind { return kindWikiLink }
+
 func (n *wikiLink) Dump(s []byte, level int) { ast.DumpHelper(n, s, level, nil, nil) }
 
 var kindWikiLink = ast.NewNodeKind("WikiLink")
@@ -134,7 +136,7 @@ func embeddedImage(target, inside []byte, shown, at int) ast.Node {
 
 	last := shown + bytes.LastIndexByte(inside[shown:], '|') + 1
 	if size, ok := imageSize(string(inside[last:])); ok {
-		size.setOn(img)
+		size.SetOn(img)
 		end = max(shown, last-1)
 	}
 
@@ -146,17 +148,17 @@ func embeddedImage(target, inside []byte, shown, at int) ast.Node {
 }
 
 // imageSize reads 300 and 300x200.
-func imageSize(size string) (a attributes, ok bool) {
+func imageSize(size string) (a tree.Attributes, ok bool) {
 	width, height, both := strings.Cut(size, "x")
 
-	a.pairs = []attribute{{"width", width}}
+	a.Pairs = []tree.Attribute{{Key: "width", Value: width}}
 	if both {
-		a.pairs = append(a.pairs, attribute{"height", height})
+		a.Pairs = append(a.Pairs, tree.Attribute{Key: "height", Value: height})
 	}
 
-	for _, p := range a.pairs {
-		if _, ok := cleanPair(p); !ok || strings.Trim(p.value, "0123456789") != "" {
-			return attributes{}, false
+	for _, p := range a.Pairs {
+		if _, ok := tree.CleanPair(p); !ok || strings.Trim(p.Value, "0123456789") != "" {
+			return tree.Attributes{}, false
 		}
 	}
 
@@ -169,7 +171,7 @@ func imageSize(size string) (a attributes, ok bool) {
 // Obsidian's.
 func (d *draft) placeWikiLinks(root ast.Node) {
 	var found []*wikiLink
-	eachNode(root, func(n ast.Node) {
+	tree.Each(root, func(n ast.Node) {
 		if w, ok := n.(*wikiLink); ok {
 			found = append(found, w)
 		}
@@ -193,10 +195,10 @@ func (d *draft) placeWikiLinks(root ast.Node) {
 			link := ast.NewLink()
 			link.Destination = []byte(target)
 			link.SetPos(n.source.Start)
-			moveChildren(n, link)
-			replace(n, link)
+			tree.MoveChildren(n, link)
+			tree.Replace(n, link)
 		case n.plain && d.dialect != Obsidian:
-			replace(n, ast.NewTextSegment(n.source))
+			tree.Replace(n, ast.NewTextSegment(n.source))
 		default:
 			for c := n.FirstChild(); c != nil; c = n.FirstChild() {
 				n.Parent().InsertBefore(n.Parent(), n, c)
@@ -242,11 +244,4 @@ func (d *draft) wikiTarget(n *wikiLink, ids map[string]string) string {
 	}
 
 	return ""
-}
-
-// moveChildren makes all children of one node the last ones of another.
-func moveChildren(from, to ast.Node) {
-	for c := from.FirstChild(); c != nil; c = from.FirstChild() {
-		to.AppendChild(to, c)
-	}
 }
