@@ -7,7 +7,6 @@ import (
 
 	"presswork/internal/fault"
 	"presswork/internal/markdown/diagram"
-	"presswork/storage"
 	"presswork/tasks"
 )
 
@@ -38,36 +37,18 @@ func (s *Server) draw(ctx context.Context, sources []string, style diagram.Style
 			break
 		}
 	}
-	key := storage.DrawingKey(tasks.NewID())
 
-	until := s.now().Add(s.DrawWait)
-	if _, err := submitAndWait(
-		ctx,
-		s,
-		tasks.DrawDiagrams,
-		key,
-		tasks.Drawing{Sources: sources, Style: tasks.DrawingStyle(style), Key: key, Until: until},
-	); err != nil {
-		return nil, previewError(ctx, err)
-	}
-
-	body, _, err := s.Store.Get(ctx, key, storage.Range{})
+	task, err := tasks.DrawDiagrams.Task(tasks.Drawing{Sources: sources, Style: tasks.DrawingStyle(style)})
 	if err != nil {
-		return nil, previewError(ctx, err)
-	}
-	defer body.Close()
-
-	var pictures []diagram.Picture
-	if err := json.NewDecoder(body).Decode(&pictures); err != nil {
 		return nil, err
 	}
 
-	forgetting, cancel := s.deadline()
-	defer cancel()
-
-	if err := s.remove(forgetting, key); err != nil {
-		s.Log.Warn("diagrams that were fetched were not deleted; the next sweep does it", "key", key, "error", err)
+	answer, err := s.Queue.Ask(ctx, "", task)
+	if err != nil {
+		return nil, askError(ctx, err)
 	}
+	var pictures []diagram.Picture
+	err = json.Unmarshal(answer, &pictures)
 
-	return pictures, nil
+	return pictures, err
 }

@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 	"strconv"
 	"sync"
@@ -28,11 +29,11 @@ type fakeQueue struct {
 	// late makes Replay and Reserve miss what Submit then finds: two requests at
 	// once.
 	late bool
-	// tasks are those that belong to no job, by id; enqueued is told of each, in the
-	// background, and enqueues counts the calls.
-	tasks      map[string]tasks.Task
-	enqueued   func(tasks.Task)
-	enqueues   atomic.Int64
+	// asked are the tasks that wait for an answer, by key; answer, when set, answers each
+	// in the background. asks counts the callers, runs the tasks.
+	asked      map[string]*fakeAnswer
+	answer     func(tasks.Task) (any, error)
+	asks, runs atomic.Int64
 	background sync.WaitGroup
 	// workers are how many seem to be alive.
 	workers int
@@ -44,6 +45,13 @@ type fakeQueue struct {
 	slow int
 }
 
+// fakeAnswer is what those who ask with one key wait for.
+type fakeAnswer struct {
+	done chan struct{}
+	data json.RawMessage
+	err  error
+}
+
 type fakeJob struct {
 	rec         tasks.Record
 	fingerprint string
@@ -52,7 +60,7 @@ type fakeJob struct {
 }
 
 func newFakeQueue() *fakeQueue {
-	return &fakeQueue{jobs: map[string]*fakeJob{}, keys: map[string]string{}, tasks: map[string]tasks.Task{}}
+	return &fakeQueue{jobs: map[string]*fakeJob{}, keys: map[string]string{}, asked: map[string]*fakeAnswer{}}
 }
 
 func stamp() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
@@ -133,23 +141,52 @@ func (q *fakeQueue) Submit(_ context.Context, s tasks.Submission) (tasks.Record,
 	return job.rec, false, nil
 }
 
-func (q *fakeQueue) Enqueue(_ context.Context, id string, t tasks.Task) error {
+func (q *fakeQueue) Ask(ctx context.Context, key string, t tasks.Task) (json.RawMessage, error) {
+	a, err := q.ask(key, t)
+	if err != nil {
+		return nil, err
+	}
+
+	select {
+	case <-a.done:
+		return a.data, a.err
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+func (q *fakeQueue) ask(key string, t tasks.Task) (*fakeAnswer, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 
 	if q.refuse != nil {
-		return q.refuse
+		return nil, q.refuse
 	}
-	q.enqueues.Add(1)
+	q.asks.Add(1)
 
-	if _, there := q.tasks[id]; !there {
-		q.tasks[id] = t
-		if f := q.enqueued; f != nil {
-			q.background.Go(func() { f(t) })
-		}
+	if a := q.asked[key]; a != nil && key != "" {
+		return a, nil
+	}
+	q.runs.Add(1)
+	a := &fakeAnswer{done: make(chan struct{})}
+	q.asked[key] = a
+
+	if answer := q.answer; answer != nil {
+		q.background.Go(func() {
+			defer close(a.done)
+			var made any
+
+			if made, a.err = answer(t); a.err == nil {
+				a.data, a.err = json.Marshal(made)
+			}
+
+			q.mu.Lock()
+			defer q.mu.Unlock()
+			delete(q.asked, key)
+		})
 	}
 
-	return nil
+	return a, nil
 }
 
 func (q *fakeQueue) Workers(context.Context) (int, error) { return q.workers, nil }

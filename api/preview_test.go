@@ -25,22 +25,16 @@ import (
 // studio answers preview tasks as a worker does, with the payload as the
 // picture.
 func studio(h *house) {
-	h.queue.enqueued = func(t tasks.Task) {
+	h.queue.answer = func(t tasks.Task) (any, error) {
 		var p tasks.Preview
 		if err := json.Unmarshal(t.Payload, &p); err != nil || t.Kind != tasks.RenderPreview.Name {
 			h.t.Errorf("task %s %s: %v", t.Kind, t.Payload, err)
-			return
+			return nil, err
 		}
+		size := int64(len(t.Payload))
+		_, err := h.store.Put(h.t.Context(), p.Key, bytes.NewReader(t.Payload), size, storage.Attrs{})
 
-		if _, err := h.store.Put(
-			h.t.Context(),
-			p.Key,
-			bytes.NewReader(t.Payload),
-			int64(len(t.Payload)),
-			storage.Attrs{},
-		); err != nil {
-			h.t.Error(err)
-		}
+		return nil, err
 	}
 }
 
@@ -49,16 +43,17 @@ func TestManyWhoAskForAPreviewShareOneTask(t *testing.T) {
 	h := serve(t)
 	studio(h)
 	replies := make([]reply, 8)
-	render := h.queue.enqueued
-	h.queue.enqueued = func(task tasks.Task) {
+	render := h.queue.answer
+	h.queue.answer = func(task tasks.Task) (any, error) {
 		// The first one lasts until all have asked.
-		for deadline := time.Now().Add(wait.Patience); h.queue.enqueues.Load() < int64(len(replies)); time.Sleep(time.Millisecond) {
+		for deadline := time.Now().Add(wait.Patience); h.queue.asks.Load() < int64(len(replies)); time.Sleep(time.Millisecond) {
 			if time.Now().After(deadline) {
-				t.Error("not everybody asks")
-				return
+				t.Error("not all callers ask")
+				break
 			}
 		}
-		render(task)
+
+		return render(task)
 	}
 
 	var all sync.WaitGroup
@@ -74,7 +69,7 @@ func TestManyWhoAskForAPreviewShareOneTask(t *testing.T) {
 		}
 	}
 
-	if n := len(h.queue.tasks); n != 1 {
+	if n := h.queue.runs.Load(); n != 1 {
 		t.Errorf("%d tasks", n)
 	}
 
@@ -118,6 +113,15 @@ func TestAPreviewThatNobodyRenders(t *testing.T) {
 	h.get("/api/themes/dark/preview.png").want(t, http.StatusTooManyRequests, "queue_full")
 	h.key = ""
 	h.get("/api/themes/nord/preview.png").want(t, http.StatusUnauthorized, "invalid_api_key")
+}
+
+func TestAPreviewThatFailsAnswersAtOnce(t *testing.T) {
+	t.Parallel()
+	h := serve(t, func(o *api.Options) { o.PreviewWait = time.Hour })
+	h.queue.answer = func(tasks.Task) (any, error) {
+		return nil, fault.Errorf(fault.RenderFailed, "the browser failed")
+	}
+	h.get("/api/themes/nord/preview.png").want(t, http.StatusUnprocessableEntity, fault.RenderFailed)
 }
 
 func TestAChangedThemeGetsAnotherPreview(t *testing.T) {

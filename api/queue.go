@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"encoding/json"
 
 	"presswork/tasks"
 )
@@ -19,9 +20,10 @@ type Queue interface {
 	// Replay looks an idempotency key up before the work of a submission is
 	// done. Errors: IdempotencyConflict, QueueUnavailable.
 	Replay(ctx context.Context, owner, key, fingerprint string) (rec tasks.Record, found bool, err error)
-	// Enqueue puts a task that belongs to no job on its queue; one with this id
-	// that waits or runs already is success. Errors: QueueFull, QueueUnavailable.
-	Enqueue(ctx context.Context, id string, t tasks.Task) error
+	// Ask has a worker run a task that belongs to no job, and waits for its answer. Callers
+	// that ask with the same key at the same time share one task; "" shares with none.
+	// Errors: the worker's, QueueFull, QueueUnavailable, the cause of ctx.
+	Ask(ctx context.Context, key string, t tasks.Task) (json.RawMessage, error)
 	// Workers counts the worker processes that are alive. Errors: QueueUnavailable.
 	Workers(ctx context.Context) (int, error)
 	// Job returns a job, with its queue position. Errors: NotFound, QueueUnavailable.

@@ -13,9 +13,6 @@ import (
 	"presswork/tasks"
 )
 
-// previewLook is how often the store is asked for what a worker makes.
-const previewLook = 100 * time.Millisecond
-
 func (s *Server) themePicture(c *fiber.Ctx) error { return s.themePreview(c, "png", "image/png") }
 
 func (s *Server) themePDF(c *fiber.Ctx) error { return s.themePreview(c, "pdf", "application/pdf") }
@@ -58,17 +55,14 @@ func (s *Server) themePreview(c *fiber.Ctx, format, contentType string) error {
 
 	info, err := s.Store.Stat(ctx, key)
 	if errors.Is(err, storage.ErrNotFound) {
-		info, err = submitAndWait(
-			ctx,
-			s,
-			tasks.RenderPreview,
-			key,
-			tasks.Preview{Theme: theme.Name, Format: format, Key: key},
-		)
+		if err := s.renderPreview(ctx, tasks.Preview{Theme: theme.Name, Format: format, Key: key}); err != nil {
+			return askError(ctx, err)
+		}
+		info, err = s.Store.Stat(ctx, key)
 	}
 
 	if err != nil {
-		return previewError(ctx, err)
+		return askError(ctx, storeError(err))
 	}
 	s.touch(key)
 	// The body outlives this handler, and so does its context.
@@ -88,53 +82,30 @@ func (s *Server) themePreview(c *fiber.Ctx, format, contentType string) error {
 	return nil
 }
 
-// submitAndWait has a worker make an object and waits until the store holds it.
-// All who wait for the same one share a task.
-func submitAndWait[P any](
-	ctx context.Context,
-	s *Server,
-	kind tasks.Kind[P],
-	key string,
-	payload P,
-) (storage.Info, error) {
+// renderPreview has a worker store a preview. Requests for the same one share a task.
+func (s *Server) renderPreview(ctx context.Context, preview tasks.Preview) error {
 	if s.Keeper != nil {
 		if err := s.Keeper.Full(ctx); err != nil {
-			return storage.Info{}, err
+			return err
 		}
 	}
 
-	task, err := kind.Task(payload)
+	task, err := tasks.RenderPreview.Task(preview)
 	if err != nil {
-		return storage.Info{}, err
+		return err
 	}
+	_, err = s.Queue.Ask(ctx, preview.Key, task)
 
-	if err := s.Queue.Enqueue(ctx, key, task); err != nil {
-		return storage.Info{}, err
-	}
-
-	look := time.NewTicker(previewLook)
-	defer look.Stop()
-
-	for {
-		select {
-		case <-ctx.Done():
-			return storage.Info{}, context.Cause(ctx)
-		case <-look.C:
-		}
-
-		if info, err := s.Store.Stat(ctx, key); !errors.Is(err, storage.ErrNotFound) {
-			return info, err
-		}
-	}
+	return err
 }
 
-// previewError is why the wait ended, whatever it was that failed by it.
-func previewError(ctx context.Context, err error) error {
+// askError returns err, or the cause of ctx where that ended the wait for a worker.
+func askError(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return waitError(context.Cause(ctx))
 	}
 
-	return storeError(err)
+	return err
 }
 
 // waitError keeps a client that has gone from looking like a failure of ours.

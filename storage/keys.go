@@ -70,9 +70,6 @@ func SourceKey(jobID, request string) string { return path.Join(Sources+jobID, r
 // RequestKey is where the body of a call lies when it is too large for Redis.
 func RequestKey(callID string) string { return Sources + callID + "/request.json" }
 
-// DrawingKey is where a worker puts the diagrams that it drew for a waiting preview.
-func DrawingKey(id string) string { return Sources + id + "/diagrams.json" }
-
 // AssetKey is where a request for a job puts its asset number n. The asset's own
 // name comes from outside, so it travels in the payload and never in a key.
 func AssetKey(jobID, request, n string) string { return path.Join(Sources+jobID, request, "assets", n) }

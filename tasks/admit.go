@@ -92,7 +92,7 @@ func (c *Client) admit(ctx context.Context, q Queue, owner string) error {
 	crowded := c.maxPending >= 0 && l.Waiting > ownerShare*free
 
 	late := c.maxWait > 0 && l.Oldest > c.maxWait
-	if hasCalls(q) || !crowded && !late {
+	if hasOnlyCalls(q) || !crowded && !late {
 		return nil
 	}
 	// Only now it matters whose they are.

@@ -10,34 +10,49 @@ import (
 	"presswork/tasks/stream"
 )
 
-// callQueue is what a queue of calls is: the kind of its tasks, and the channel on which
-// their arrival is announced.
-func callQueue(q Queue) (kind Kind[CallTask], channel string) {
-	if q == Tools {
-		return ServeTools, toolChannel
+// callKind returns a kind of call by its name.
+func callKind(name string) (Kind[CallTask], error) {
+	for _, k := range []Kind[CallTask]{
+		ServeCall, ServeTools, Kind[CallTask](RenderPreview), Kind[CallTask](DrawDiagrams),
+	} {
+		if k.Name == name {
+			return k, nil
+		}
 	}
 
-	return ServeCall, callChannel
+	return Kind[CallTask]{}, fmt.Errorf("no kind of call is named %q", name)
 }
 
-// hasCalls reports whether a queue is for calls, which live as long as their callers.
-func hasCalls(q Queue) bool { return q == Infer || q == Tools }
+// announced returns the queues that have only calls, with the channel on which the arrival of
+// their tasks is announced.
+func announced() map[Queue]string { return map[Queue]string{Infer: callChannel, Tools: toolChannel} }
+
+// hasOnlyCalls reports whether a queue has no jobs: its calls come in tiers, and its tasks
+// live as long as their callers.
+func hasOnlyCalls(q Queue) bool { return announced()[q] != "" }
 
 // Call puts a completion on its queue, as a call with an id of its own where it has none,
 // and returns its answer, which is to be closed. An error means that no worker gets the
 // call. ctx bounds the making of the call only.
 // Errors: QueueFull, QueueUnavailable, IdempotencyConflict.
 func (c *Client) Call(ctx context.Context, call stream.Call) (*stream.Answer, error) {
-	return c.call(ctx, Infer, call)
+	call.Kind = ServeCall.Name
+	return c.call(ctx, call)
 }
 
 // OpenTools is Call for a session with built-in tools, for a worker that HandleTools
 // is called on. Its inputs go by stream.Answer.Send.
 func (c *Client) OpenTools(ctx context.Context, call stream.Call) (*stream.Answer, error) {
-	return c.call(ctx, Tools, call)
+	call.Kind = ServeTools.Name
+	return c.call(ctx, call)
 }
 
-func (c *Client) call(ctx context.Context, q Queue, call stream.Call) (*stream.Answer, error) {
+func (c *Client) call(ctx context.Context, call stream.Call) (*stream.Answer, error) {
+	kind, err := callKind(call.Kind)
+	if err != nil {
+		return nil, err
+	}
+
 	if call.ID == "" {
 		call.ID = NewID()
 	}
@@ -47,8 +62,7 @@ func (c *Client) call(ctx context.Context, q Queue, call stream.Call) (*stream.A
 	}
 	call.QueuedAt = c.clock.exact().UTC()
 
-	call.Queue = string(q)
-	if err := c.admit(ctx, q, call.Owner); err != nil {
+	if err := c.admit(ctx, kind.Queue, call.Owner); err != nil {
 		return nil, err
 	}
 
@@ -107,22 +121,34 @@ func tierOf(t stream.Tier) asynqext.Tier {
 
 // enqueueCall puts the task of a call on its queue and announces it.
 func (c *Client) enqueueCall(ctx context.Context, call stream.Call, id string) error {
-	q := Queue(call.Queue)
-	kind, channel := callQueue(q)
+	kind, err := callKind(call.Kind)
+	if err != nil {
+		return err
+	}
 
 	t, err := kind.Task(CallTask{ID: id})
 	if err != nil {
 		return err
 	}
 
-	place := asynqext.Place{Owner: string(call.Tier) + ":" + call.Owner, Tier: tierOf(call.Tier), Channel: channel}
+	place := asynqext.Place{Owner: call.Owner}
+	if hasOnlyCalls(t.Queue) {
+		place = asynqext.Place{
+			Owner: string(call.Tier) + ":" + call.Owner, Tier: tierOf(call.Tier), Channel: announced()[t.Queue],
+		}
+	}
 
 	return c.outbox.enqueue(ctx, place, id, t)
 }
 
 // dropCall takes the task of a call without waiters off its queue.
 func (c *Client) dropCall(ctx context.Context, call stream.Call, id string) {
-	if err := asynqext.Withdraw(ctx, c.rdb, Queue(call.Queue), id); err != nil {
+	kind, err := callKind(call.Kind)
+	if err == nil {
+		err = asynqext.Withdraw(ctx, c.rdb, kind.Queue, id)
+	}
+
+	if err != nil {
 		c.log.Debug("the task of a call that was left stays on its queue until its turn", "task_id", id, "err", err)
 	}
 }
@@ -133,7 +159,7 @@ func (c *Client) dropCall(ctx context.Context, call stream.Call, id string) {
 // when nobody waits any more (stream.ErrLeft), when another run has the call, and
 // when the server stops; it is for Idle, too. Call HandleCalls before Start.
 func HandleCalls(s *Server, h func(ctx context.Context, run *stream.Run) error) {
-	handleCalls(s, Infer, func(ctx context.Context, run *stream.Run) error {
+	handleCalls(s, ServeCall, func(ctx context.Context, run *stream.Run) error {
 		return h(context.WithValue(ctx, placesKey{}, s.limits.places), run)
 	})
 }
@@ -143,11 +169,10 @@ func HandleCalls(s *Server, h func(ctx context.Context, run *stream.Run) error) 
 // Client.Offers.
 func HandleTools(s *Server, offer func() Offer, h func(ctx context.Context, run *stream.Run) error) {
 	s.offers = offer
-	handleCalls(s, Tools, h)
+	handleCalls(s, ServeTools, h)
 }
 
-func handleCalls(s *Server, q Queue, h func(ctx context.Context, run *stream.Run) error) {
-	kind, _ := callQueue(q)
+func handleCalls(s *Server, kind Kind[CallTask], h func(ctx context.Context, run *stream.Run) error) {
 	HandlePlain(s, kind, func(ctx context.Context, t CallTask) error {
 		return s.calls.Serve(ctx, t.ID, func(ctx context.Context, run *stream.Run) error {
 			return guarded(func() error { return h(ctx, run) })

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -48,7 +50,9 @@ type Client struct {
 
 // amendments are those of every client that Asynq uses: the tasks of calls are as volatile
 // as the calls.
-func amendments() redis.Hook { return asynqext.Amend(stream.Volatile, Infer, Tools) }
+func amendments() redis.Hook {
+	return asynqext.Amend(stream.Volatile, slices.Collect(maps.Keys(announced()))...)
+}
 
 // NewClient makes a client for a Redis address (see Dial). It does not connect.
 func NewClient(address string, o Options) (*Client, error) {

@@ -45,6 +45,11 @@ func (c *Client) Begin(t testing.TB, id string) {
 	}
 }
 
+// Enqueue puts a task that belongs to no job on its queue.
+func (c *Client) Enqueue(ctx context.Context, id string, t Task) error {
+	return c.outbox.enqueue(ctx, asynqext.Place{Owner: plainOwner}, id, t)
+}
+
 // Requeue puts the task of a small conversion on the queue again.
 func (c *Client) Requeue(ctx context.Context, id string) error {
 	task, err := ConvertPDF.Task(Convert{})
@@ -52,7 +57,7 @@ func (c *Client) Requeue(ctx context.Context, id string) error {
 		return err
 	}
 
-	return c.outbox.enqueue(ctx, asynqext.Place{Owner: plainOwner}, id, task)
+	return c.Enqueue(ctx, id, task)
 }
 
 // LastLook returns when a queue was last looked at.

@@ -3,6 +3,7 @@ package tasks
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"strings"
 )
 
 // Keys of our own. A job's keys share the hash tag {id}, so that one script may
@@ -56,8 +57,12 @@ func keysOf(id string) []string {
 	return []string{jobKey(id), logKey(id), payloadKey(id), packedKey(id)}
 }
 
-func ownerKey(owner string) string  { return "pw:owner:" + owner }
-func secretKey(name string) string  { return "pw:secret:" + name }
+func ownerKey(owner string) string { return "pw:owner:" + owner }
+func secretKey(name string) string { return "pw:secret:" + name }
+
+// isCall reports whether a task is that of a call; see stream.TaskID.
+func isCall(task string) bool { return strings.Contains(task, ".") }
+
 func webhookTask(job string) string { return "webhook-" + job }
 
 // idempotencyKey is hashed because both parts come from outside.

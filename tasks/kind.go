@@ -31,13 +31,12 @@ var (
 	// ChooseTheme has a model read a document, and then makes its job a ConvertPDF:
 	// a model that is slow to answer holds no render slot.
 	ChooseTheme = Kind[Choice]{Name: "choose:v1", Queue: Text, Retries: 3, Timeout: 2 * time.Minute}
-	// RenderPreview makes the sample of a theme. It belongs to no job: the API
-	// waits for the object it leaves in the store.
-	RenderPreview = Kind[Preview]{Name: "preview:v1", Queue: Render, Retries: 2, Timeout: 2 * time.Minute}
-	// DrawDiagrams draws the diagrams of a document for the API, which has no
-	// browser. It belongs to no job: the API waits for the object it leaves in the
-	// store.
-	DrawDiagrams = Kind[Drawing]{Name: "draw:v1", Queue: Render, Retries: 1, Timeout: time.Minute}
+	// RenderPreview makes the sample of a theme, which it leaves in the store. It is a call: see
+	// Client.Ask.
+	RenderPreview = Kind[Preview]{Name: "preview:v2", Queue: Render, Retries: 2, Timeout: 2 * time.Minute}
+	// DrawDiagrams draws the diagrams of a document for the API, which has no browser. It is a
+	// call, whose answer is a list of diagram.Picture.
+	DrawDiagrams = Kind[Drawing]{Name: "draw:v2", Queue: Render, Retries: 1, Timeout: time.Minute}
 	// ExportPage turns the page at an address into a PDF or a picture. The page
 	// may take two minutes; a page that fails is not tried again.
 	ExportPage = Kind[PageExport]{Name: "export:v1", Queue: Export, Retries: 3, Timeout: 5 * time.Minute}

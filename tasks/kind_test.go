@@ -49,8 +49,8 @@ func TestPayloadsDecodeForEver(t *testing.T) {
 		"testdata/choose_v1.json",
 		tasks.Choice{Convert: tasks.Convert{Content: "# Hi\n", Theme: "auto"}, Queue: tasks.Bulk},
 	)
-	decodes(t, "testdata/preview_v1.json", tasks.Preview{Theme: "nord", Format: "png", Key: "renders/preview-ab12.png"})
-	decodes(t, "testdata/draw_v1.json", tasks.Drawing{
+	decodes(t, "testdata/preview_v2.json", tasks.Preview{Theme: "nord", Format: "png", Key: "renders/preview-ab12.png"})
+	decodes(t, "testdata/draw_v2.json", tasks.Drawing{
 		Sources: []string{"graph TD\n A --> B"},
 		Style: tasks.DrawingStyle{
 			Dark:    true,
@@ -61,8 +61,6 @@ func TestPayloadsDecodeForEver(t *testing.T) {
 			Font:    "Inter",
 			Size:    14,
 		},
-		Key:   "sources/01JD4X2Z8Q0000000000000000/diagrams.json",
-		Until: time.Date(2026, 11, 20, 10, 0, 0, 123e6, time.UTC),
 	})
 	decodes(t, "testdata/export_v1.json", tasks.PageExport{
 		URL: "https://example.com/", Keep: 600,

@@ -31,7 +31,7 @@ const (
 	webhookMemory = time.Hour
 )
 
-// plainOwner is in whose line a task stands that belongs to no job.
+// plainOwner is the owner of calls that no key pays for: those of Client.Ask.
 const plainOwner = "presswork:plain"
 
 // outbox puts tasks on the queue, and keeps the ledger of jobs that still need

@@ -93,7 +93,7 @@ func (s *Server) reapQueue(ctx context.Context, q Queue) error {
 // condemn ends the job or the call of a task that killed its worker too often.
 func (s *Server) condemn(ctx context.Context, q Queue, id string) error {
 	const reason = "the worker died %d times on this request; it is not tried again"
-	if hasCalls(q) {
+	if isCall(id) {
 		return s.calls.Condemn(ctx, id, fmt.Sprintf(reason, asynqext.CrashCap))
 	}
 

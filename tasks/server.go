@@ -132,7 +132,7 @@ func NewServer(address string, o Options) (*Server, error) {
 	}
 	s.dequeuer = asynqext.NewDequeuer(s.taking, asynqext.DequeueOptions{
 		Redis: rdb, Blocking: blocking, Slots: limits, SetAside: s.setAside, Begin: begin,
-		Announced: map[Queue]string{Infer: callChannel, Tools: toolChannel}, Log: o.Log,
+		Announced: announced(), Log: o.Log,
 	})
 	rdb.AddHook(s.dequeuer.Hook())
 	rdb.AddHook(asynqext.Turns(rdb))
@@ -207,7 +207,7 @@ func (s *Server) Start(ctx context.Context) error {
 	s.keepers.Go(func() { s.watchCancels(s.work) })
 
 	for _, q := range queues {
-		if hasCalls(q) {
+		if hasOnlyCalls(q) {
 			s.keepers.Go(func() { s.dequeuer.Listen(s.taking, q) })
 		}
 	}

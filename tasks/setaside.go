@@ -12,7 +12,7 @@ func (s *Server) setAside(q Queue, id string, why error) {
 	ctx, cancel := context.WithTimeout(context.Background(), settleTimeout)
 	defer cancel()
 
-	if hasCalls(q) {
+	if isCall(id) {
 		if err := s.calls.Condemn(ctx, id, "the task of this request cannot be run; send it again"); err != nil {
 			s.log.Warn("the caller of a task that cannot be run gets no error", "task_id", id, "queue", q, "err", err)
 		}

@@ -14,7 +14,6 @@ import (
 
 	"presswork"
 	"presswork/internal/fault"
-	"presswork/tasks/asynqext"
 )
 
 const (
@@ -127,17 +126,6 @@ func (c *Client) enqueue(ctx context.Context, owner, id string, t Task) {
 	if err := c.outbox.enqueueJob(ctx, owner, id, t); err != nil {
 		c.log.Warn("an accepted job is not on the queue yet; the sweeper will put it there", "job_id", id, "err", err)
 	}
-}
-
-// Enqueue puts a task that belongs to no job on its queue, under an id of the
-// caller's; one with that id that waits or runs already is success. The task is
-// lost with the queue. Errors: QueueFull, QueueUnavailable.
-func (c *Client) Enqueue(ctx context.Context, id string, t Task) error {
-	if err := c.admit(ctx, t.Queue, plainOwner); err != nil {
-		return err
-	}
-
-	return c.outbox.enqueue(ctx, asynqext.Place{Owner: plainOwner}, id, t)
 }
 
 func (s Submission) check() error {

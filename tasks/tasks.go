@@ -176,10 +176,6 @@ type Drawing struct {
 	// Sources are Mermaid, each one different.
 	Sources []string     `json:"sources"`
 	Style   DrawingStyle `json:"style"`
-	// Key is where the store is to hold the pictures, JSON of a list of diagram.Picture.
-	Key string `json:"key"`
-	// Until is when nobody waits for them any more.
-	Until time.Time `json:"until"`
 }
 
 // DrawingStyle is a diagram.Style on the queue.
@@ -240,7 +236,8 @@ type Transcription struct {
 	Keep int64 `json:"keep,omitempty"`
 }
 
-// CallTask is the payload of ServeCall and ServeTools.
+// CallTask is the payload of the task of every call, whatever its kind: the body of the call
+// has the rest.
 type CallTask struct {
 	// ID is the task's own, from stream.TaskID.
 	ID string `json:"id"`

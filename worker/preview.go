@@ -11,10 +11,15 @@ import (
 	"presswork/tasks"
 )
 
-// Preview handles tasks.RenderPreview: the sample of a theme, as a PDF or as a
-// PNG of its first page, to the store under the task's key. It fails, for another
-// try elsewhere, when the theme of that name is not the one the API has seen.
-func (w *Worker) Preview(ctx context.Context, task tasks.Preview) error {
+// Preview handles tasks.RenderPreview. It stores the sample of a theme, as a PDF or as a PNG
+// of its first page, under the task's key. The answer is empty. Errors: QueueUnavailable
+// where the theme of that name is not the one that the API has read, so that another worker
+// tries.
+func (w *Worker) Preview(ctx context.Context, task tasks.Preview) (any, error) {
+	return nil, w.preview(ctx, task)
+}
+
+func (w *Worker) preview(ctx context.Context, task tasks.Preview) error {
 	composed, err := w.Converter.Preview(ctx, task.Theme)
 	if err != nil {
 		return err
@@ -23,8 +28,11 @@ func (w *Worker) Preview(ctx context.Context, task tasks.Preview) error {
 	if key := storage.PreviewKey(composed.Key, task.Format); key != task.Key {
 		// A folder of themes or a release that is not the API's: another worker,
 		// or this one a little later, may have the same.
-		return fmt.Errorf("theme %q is another one here: its preview is %s and not %s", task.Theme, key, task.Key)
+		return fault.Errorf(fault.QueueUnavailable,
+			"the workers do not have this version of theme %q yet; try again", task.Theme).
+			WithCause(fmt.Errorf("its preview is %s here, and not %s", key, task.Key))
 	}
+
 	var data []byte
 	var contentType string
 
@@ -49,12 +57,9 @@ func (w *Worker) Preview(ctx context.Context, task tasks.Preview) error {
 		return fault.Errorf(fault.InvalidRequest, "a preview is pdf or png, not %q", task.Format)
 	}
 
-	return w.leave(ctx, task.Key, data, contentType)
-}
+	attrs := storage.Attrs{ContentType: contentType}
+	info, err := w.Store.Put(ctx, task.Key, bytes.NewReader(data), int64(len(data)), attrs)
 
-// leave stores what the API waits for.
-func (w *Worker) leave(ctx context.Context, key string, data []byte, contentType string) error {
-	info, err := w.Store.Put(ctx, key, bytes.NewReader(data), int64(len(data)), storage.Attrs{ContentType: contentType})
 	switch {
 	case errors.Is(err, storage.ErrExists):
 		return nil // made twice, the same

@@ -46,7 +46,7 @@ func TestPreviewIsStoredUnderTheKeyThatBothSidesKnow(t *testing.T) {
 	for format, head := range map[string]string{"png": "picture", "pdf": "%PDF-"} {
 		task := tasks.Preview{Theme: "nord", Format: format, Key: storage.PreviewKey(sample.Key, format)}
 		for range 2 { // the second run finds it there
-			if err := w.Preview(t.Context(), task); err != nil {
+			if _, err := w.Preview(t.Context(), task); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -72,7 +72,7 @@ func TestPreviewIsStoredUnderTheKeyThatBothSidesKnow(t *testing.T) {
 		{Theme: "nord", Format: "gif", Key: storage.PreviewKey(sample.Key, "gif")},
 		{Theme: "none", Format: "png", Key: "renders/preview-x.png"},
 	} {
-		if err := w.Preview(t.Context(), wrong); err == nil {
+		if _, err := w.Preview(t.Context(), wrong); err == nil {
 			t.Errorf("%+v: no error", wrong)
 		}
 	}

@@ -246,8 +246,8 @@ func New(ctx context.Context, o Options) (_ *App, err error) {
 			})
 			tasks.Handle(taskServer, tasks.ConvertPDF, printer.Convert)
 			tasks.Handle(taskServer, tasks.ExportPage, printer.Export)
-			tasks.HandlePlain(taskServer, tasks.RenderPreview, printer.Preview)
-			tasks.HandlePlain(taskServer, tasks.DrawDiagrams, printer.Draw)
+			tasks.HandleAsk(taskServer, tasks.RenderPreview, printer.Preview)
+			tasks.HandleAsk(taskServer, tasks.DrawDiagrams, printer.Draw)
 		}
 		taskServer.Report(worker.Vitals(o.Version, browserStats))
 

@@ -36,10 +36,13 @@ const (
 
 // Call is a call to make.
 type Call struct {
-	// Queue is where the call waits for a worker; package tasks sets it.
-	Queue string `json:"-"`
+	// Kind is the kind of its task; package tasks sets it.
+	Kind string `json:"-"`
 	// ID is a ULID, from tasks.NewID.
 	ID string `json:"-"`
+	// Shared lets callers with this ID share one answer until it is whole; a later caller
+	// makes another call. It runs on for a while when its callers leave.
+	Shared bool `json:"-"`
 	// Owner is the name of the key that calls; "" when keys are off.
 	Owner string `json:"owner,omitempty"`
 	Tier  Tier   `json:"tier"`
@@ -113,6 +116,10 @@ var ErrDraining = errors.New("the worker is stopping")
 // ErrLeft is the cause of the end of a call's context when nobody waits for it
 // any more.
 var ErrLeft = errors.New("nobody waits for this call any more")
+
+// ErrAgain makes Server.Serve return the error of a handler that has not sent a frame, so that
+// the task is served again.
+var ErrAgain = errors.New("another run may answer the call")
 
 // errCallLost: the call was given to another run, or is over, or Redis was away
 // for too long.

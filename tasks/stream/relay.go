@@ -104,7 +104,7 @@ func (c *Client) listen(call Call) (*Answer, error) {
 		client: c,
 		call:   call,
 		waiter: newID(),
-		linger: call.IdempotencyKey != "",
+		linger: call.Shared || call.IdempotencyKey != "",
 		limit:  call.MaxWait,
 		next:   1,
 		news:   make(chan struct{}, 1),

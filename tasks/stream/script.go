@@ -46,21 +46,22 @@ end
 
 // makeCall writes a call that is not there yet, and counts its waiter. KEYS:
 // call, waiters, frames. ARGV: waiter, how long it counts in ms, call, ms to live, ms
-// to remember it for those who join, the waiter's channel. Answers 1 when this waiter made it. A call
-// whose run ends because everybody left is made anew: its fence, which is not that run's,
-// keeps that run from writing.
+// to remember it for those who join, the waiter's channel, "1" for a call that is shared until
+// its answer is whole. Answers 1 when this waiter made it. A call whose run ends because all
+// callers left is made again: its fence, which is not that run's, keeps that run from writing.
 var makeCallScript = redis.NewScript(volatileNow + listening + `
 local f = redis.call('HMGET', KEYS[1], 'by', 'state')
-if f[2] == 'left' then redis.call('DEL', unpack(KEYS)) end
+local again = f[2] == 'left' or f[2] == 'over' and ARGV[7] == '1'
+if again then redis.call('DEL', unpack(KEYS)) end
 redis.call('ZADD', KEYS[2], now + tonumber(ARGV[2]), ARGV[1])
-if f[1] and f[2] ~= 'left' then
+if f[1] and not again then
   if f[1] == ARGV[1] then return 1 end
   listen(KEYS[1], ARGV[6])
   return 0
 end
 redis.call('HSET', KEYS[1], 'by', ARGV[1], 'call', ARGV[3], 'memory', ARGV[5], 'to', ARGV[6],
   'made', string.format('%d%06d', t[1], t[2]))
-if f[2] == 'left' then redis.call('HSET', KEYS[1], 'fence', ARGV[1]) end
+if again then redis.call('HSET', KEYS[1], 'fence', ARGV[1]) end
 redis.call('PEXPIRE', KEYS[1], ARGV[4])
 redis.call('PEXPIRE', KEYS[2], ARGV[4])
 return 1

@@ -143,6 +143,8 @@ func (s *Server) run(ctx context.Context, run *Run, h func(context.Context, *Run
 		return nil
 	case errors.Is(cause, ErrDraining) && !run.hasSent():
 		return ErrDraining
+	case errors.Is(err, ErrAgain) && !run.hasSent():
+		return err
 	}
 	s.log.Error(
 		"a call ended without its last frame",

@@ -1,0 +1,127 @@
+package tasks
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/oklog/ulid/v2"
+
+	"presswork/internal/fault"
+	"presswork/tasks/stream"
+)
+
+// maxReply bounds the answer of HandleAsk, in bytes: Redis holds it for about a minute.
+const maxReply = 8 << 20
+
+// reply is the only frame of a call that Ask made.
+type reply struct {
+	Answer any          `json:"answer,omitempty"`
+	Error  *fault.Error `json:"error,omitempty"`
+}
+
+// Ask makes a call of a task, waits for the answer that the handler of HandleAsk returns,
+// and returns it as JSON. Callers that ask with the same key at the same time share one task
+// and its answer; callers with the key "" share none. ctx bounds the wait.
+// Errors: the handler's, QueueFull, QueueUnavailable, Internal when the worker gave no
+// answer, the cause of ctx.
+func (c *Client) Ask(ctx context.Context, key string, t Task) (json.RawMessage, error) {
+	call := stream.Call{Kind: t.Kind, ID: NewID(), Owner: plainOwner, Tier: stream.OnDemand, Body: t.Payload}
+	if key != "" {
+		call.ID, call.Shared = sharedID(t.Kind, key), true
+	}
+
+	answer, err := c.call(ctx, call)
+	if err != nil {
+		return nil, err
+	}
+	defer answer.Close()
+
+	frames, err := answer.Next(ctx)
+	if errors.Is(err, io.EOF) {
+		return nil, fault.Errorf(fault.Internal, "the worker of this request ended without an answer")
+	}
+
+	if err != nil {
+		return nil, err
+	}
+
+	var data json.RawMessage
+	r := reply{Answer: &data}
+
+	if err := json.Unmarshal(frames[0], &r); err != nil {
+		return nil, fmt.Errorf("answer to a %s call: %w", t.Kind, err)
+	}
+
+	if r.Error != nil {
+		return nil, r.Error
+	}
+
+	return data, nil
+}
+
+// sharedID returns the id of the call that askers with this key share, in the form of NewID.
+func sharedID(kind, key string) string {
+	sum := sha256.Sum256([]byte(kind + "\x00" + key))
+	return ulid.ULID(sum[:16]).String()
+}
+
+// HandleAsk makes the server answer what Client.Ask asks of a kind. The handler's answer is
+// encoded as JSON; nil is an answer as well. An error by which the task of a job would run
+// again makes the call run again, up to the kind's Retries; the caller gets any other error
+// at once. ctx ends when no caller waits any more, after the kind's Timeout, and when the
+// server stops. Call HandleAsk before Start.
+func HandleAsk[P any](s *Server, k Kind[P], h func(ctx context.Context, payload P) (answer any, err error)) {
+	handleCalls(s, Kind[CallTask](k), func(ctx context.Context, run *stream.Run) error {
+		payload, err := decodePayload[P](k.Name, run.Call.Body)
+		var r reply
+
+		if err == nil {
+			r.Answer, err = h(ctx, payload)
+		}
+
+		switch cause := context.Cause(ctx); {
+		case err == nil:
+		case errors.Is(cause, errDraining), errors.Is(cause, stream.ErrLeft):
+			return cause
+		case cause != nil:
+			err = cause
+		case judge(err) != final && run.Attempt <= k.Retries:
+			return fmt.Errorf("%w: %w", stream.ErrAgain, err)
+		}
+
+		frame, err := r.frame(err)
+		if err != nil {
+			s.log.Warn("a call ended with an error", "call_id", run.ID, "kind", k.Name, "err", err)
+		}
+
+		return run.Finish(frame)
+	})
+}
+
+// frame encodes an answer, or the error in its place, which it returns.
+func (r reply) frame(err error) ([]byte, error) {
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false) // pictures are full of tags
+
+	if err == nil {
+		err = encoder.Encode(r)
+	}
+
+	if err == nil && b.Len() > maxReply {
+		err = fault.Errorf(fault.ContentTooComplex, "the answer has %d bytes; allowed is %d", b.Len(), maxReply)
+	}
+
+	if err != nil {
+		b.Reset()
+		// An error of text and numbers is always JSON.
+		_ = encoder.Encode(reply{Error: public(err)})
+	}
+
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
+}
