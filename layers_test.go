@@ -24,6 +24,7 @@ var layers = [][]string{
 		"internal/imagetype",
 		"internal/lazyregexp",
 		"internal/recent",
+		"internal/terminal",
 		"internal/markdown/block",
 		"internal/chromium/printable",
 		"internal/markdown/tree",

@@ -15,6 +15,7 @@ import (
 	"presswork/internal/app"
 	"presswork/internal/fault"
 	"presswork/internal/local"
+	"presswork/internal/terminal"
 	"presswork/themes"
 )
 
@@ -109,10 +110,10 @@ func choiceLine(r presswork.Recommendation) string {
 
 // printChoice prints which theme was chosen and why.
 func printChoice(w io.Writer, label string, a presswork.Analysis) {
-	fmt.Fprintln(w, printable(label+": "+choiceLine(a.Recommendation)))
+	fmt.Fprintln(w, terminal.Printable(label+": "+choiceLine(a.Recommendation)))
 
 	for _, reason := range a.Recommendation.Reasons {
-		fmt.Fprintln(w, printable("  "+reason))
+		fmt.Fprintln(w, terminal.Printable("  "+reason))
 	}
 }
 
@@ -120,9 +121,9 @@ func printChoice(w io.Writer, label string, a presswork.Analysis) {
 func (p *program) printAnalysis(label string, a presswork.Analysis, list []themes.Theme) error {
 	var b strings.Builder
 	row := func(name, format string, args ...any) {
-		fmt.Fprintf(&b, "  %-10s %s\n", name, printable(fmt.Sprintf(format, args...)))
+		fmt.Fprintf(&b, "  %-10s %s\n", name, terminal.Printable(fmt.Sprintf(format, args...)))
 	}
-	b.WriteString(printable(label) + "\n")
+	b.WriteString(terminal.Printable(label) + "\n")
 	row("type", "%s (%.0f %% sure)", a.DocumentType, 100*a.TypeConfidence)
 	row("language", "%s", a.Language)
 	row("tone", "%s", a.EmotionalTone)
@@ -140,7 +141,7 @@ func (p *program) printAnalysis(label string, a presswork.Analysis, list []theme
 	for _, k := range a.Keywords {
 		terms = append(terms, k.Term)
 	}
-	row("keywords", "%s", dash(strings.Join(terms, ", ")))
+	row("keywords", "%s", terminal.Dash(strings.Join(terms, ", ")))
 	paint := p.painter()
 
 	for i, name := range append([]string{a.Recommendation.Primary}, a.Recommendation.Alternatives...) {
@@ -148,7 +149,7 @@ func (p *program) printAnalysis(label string, a presswork.Analysis, list []theme
 		if i == 0 {
 			title, note = "theme", fmt.Sprintf("%s (%.0f %% sure)", name, 100*a.Recommendation.Confidence)
 		}
-		fmt.Fprintf(&b, "  %-10s %s%s\n", title, swatchOf(paint, list, name), printable(note))
+		fmt.Fprintf(&b, "  %-10s %s%s\n", title, swatchOf(paint, list, name), terminal.Printable(note))
 	}
 
 	for i, reason := range a.Recommendation.Reasons {
@@ -164,7 +165,7 @@ func (p *program) printAnalysis(label string, a presswork.Analysis, list []theme
 }
 
 // swatchOf is the swatch of a theme by name, "" without colours.
-func swatchOf(paint painter, list []themes.Theme, name string) string {
+func swatchOf(paint terminal.Painter, list []themes.Theme, name string) string {
 	if paint == nil {
 		return ""
 	}

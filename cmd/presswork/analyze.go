@@ -13,6 +13,7 @@ import (
 	"presswork/internal/app"
 	"presswork/internal/config"
 	"presswork/internal/local"
+	"presswork/internal/terminal"
 )
 
 // analyze is one run of the command.
@@ -84,7 +85,7 @@ func (a *analyze) run(ctx context.Context, path string) error {
 		return err
 	}
 
-	recommender, done := app.NewRecommender(ctx, remember, model, newNotices(a.stderr))
+	recommender, done := app.NewRecommender(ctx, remember, model, terminal.NewNotices(a.stderr))
 	defer done()
 	converter := local.New(
 		local.Options{

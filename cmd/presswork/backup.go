@@ -7,6 +7,7 @@ import (
 
 	"presswork/internal/app"
 	"presswork/internal/config"
+	"presswork/internal/terminal"
 )
 
 func newBackupCommand(p *program) *cobra.Command {
@@ -26,7 +27,7 @@ func newBackupCommand(p *program) *cobra.Command {
 				return usageError{err}
 			}
 
-			made, err := app.Backup(cmd.Context(), cfg, newNotices(p.stderr), args[0])
+			made, err := app.Backup(cmd.Context(), cfg, terminal.NewNotices(p.stderr), args[0])
 			if err != nil {
 				return err
 			}

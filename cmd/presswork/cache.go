@@ -13,6 +13,7 @@ import (
 
 	"presswork/internal/cache"
 	"presswork/internal/local"
+	"presswork/internal/terminal"
 )
 
 // cacheCommand is one run of a command on the cache.
@@ -47,9 +48,9 @@ func (c *cacheCommand) use(ctx context.Context, f func(cache.Cache) error) error
 		return usageError{err}
 	}
 
-	opened, err := cache.Open(ctx, cfg, cache.Options{Log: newNotices(c.stderr)})
+	opened, err := cache.Open(ctx, cfg, cache.Options{Log: terminal.NewNotices(c.stderr)})
 	if err != nil {
-		return fmt.Errorf("%s", printable(local.Message(err)))
+		return fmt.Errorf("%s", terminal.Printable(local.Message(err)))
 	}
 
 	return errors.Join(f(opened), opened.Close())
@@ -85,24 +86,16 @@ func (c *cacheCommand) printStats(s cache.Stats) error {
 	if s.Path != "" {
 		where += " in " + s.Path
 	}
-	fmt.Fprintf(c.stdout, "%s, hit rate %.0f %%\n\n", printable(where), 100*s.HitRate)
+	fmt.Fprintf(c.stdout, "%s, hit rate %.0f %%\n\n", terminal.Printable(where), 100*s.HitRate)
 	w := tabwriter.NewWriter(c.stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "KIND\tENTRIES\tSIZE\tHITS\tMISSES\tEXPIRED")
 
 	for _, kind := range cache.Kinds() {
 		k := s.Kinds[kind]
-		fmt.Fprintf(w, "%s\t%d\t%s\t%d\t%d\t%d\n", kind, k.Entries, kilobytes(k.Bytes), k.Hits, k.Misses, k.Expired)
+		fmt.Fprintf(w, "%s\t%d\t%s\t%d\t%d\t%d\n", kind, k.Entries, terminal.Size(k.Bytes), k.Hits, k.Misses, k.Expired)
 	}
 
 	return w.Flush()
-}
-
-func kilobytes(n int64) string {
-	if n < 1000 {
-		return fmt.Sprintf("%d bytes", n)
-	}
-
-	return fmt.Sprintf("%d KB", (n+500)/1000)
 }
 
 func (c *cacheCommand) newClear() *cobra.Command {
@@ -125,21 +118,13 @@ func (c *cacheCommand) newClean() *cobra.Command {
 			return c.use(cmd.Context(), func(opened cache.Cache) error {
 				n, err := opened.Clean(cmd.Context())
 				if err == nil {
-					_, err = fmt.Fprintf(c.stdout, "%s removed\n", entries(n))
+					_, err = fmt.Fprintf(c.stdout, "%s removed\n", terminal.Count(n, "entry"))
 				}
 
 				return err
 			})
 		},
 	}
-}
-
-func entries(n int) string {
-	if n == 1 {
-		return "1 entry"
-	}
-
-	return fmt.Sprintf("%d entries", n)
 }
 
 // cacheSetting is a row of `cache config`.
@@ -183,7 +168,13 @@ func (c *cacheCommand) newConfig() *cobra.Command {
 				if ttl, ok := cfg.TTL[cache.Kind(strings.TrimPrefix(row.Name, "ttl."))]; ok {
 					value += " s (" + days(ttl) + ")"
 				}
-				fmt.Fprintf(w, "%s\t%s\t%s\n", row.Name, dash(printable(value)), printable(row.From))
+				fmt.Fprintf(
+					w,
+					"%s\t%s\t%s\n",
+					row.Name,
+					terminal.Dash(terminal.Printable(value)),
+					terminal.Printable(row.From),
+				)
 			}
 
 			return w.Flush()

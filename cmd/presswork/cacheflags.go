@@ -1,13 +1,7 @@
 package main
 
 import (
-	"context"
 	"errors"
-	"fmt"
-	"io"
-	"log/slog"
-	"strings"
-	"sync"
 
 	"github.com/spf13/pflag"
 
@@ -48,48 +42,3 @@ func (c cacheFlags) load(getenv func(string) string) (cache.Config, cache.Origin
 
 	return cfg, from, err
 }
-
-// notices writes warnings for a person: the message and its details in one
-// line.
-type notices struct {
-	mu *sync.Mutex
-	w  io.Writer
-}
-
-// newNotices logs warnings and errors to w.
-func newNotices(w io.Writer) *slog.Logger { return slog.New(notices{&sync.Mutex{}, w}) }
-
-// Enabled implements slog.Handler.
-func (notices) Enabled(_ context.Context, level slog.Level) bool { return level >= slog.LevelWarn }
-
-// Handle implements slog.Handler.
-func (n notices) Handle(_ context.Context, r slog.Record) error {
-	var details []string
-	r.Attrs(func(a slog.Attr) bool {
-		switch text := a.Value.String(); {
-		case text == "" || text == "<nil>":
-		case a.Key == "error" || a.Key == "reason":
-			details = append(details, text)
-		default:
-			details = append(details, a.Key+" "+text)
-		}
-
-		return true
-	})
-
-	line := "presswork: " + r.Message
-	if len(details) > 0 {
-		line += " (" + strings.Join(details, ", ") + ")"
-	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	_, err := fmt.Fprintln(n.w, printable(line))
-
-	return err
-}
-
-// WithAttrs implements slog.Handler; nobody here adds any.
-func (n notices) WithAttrs([]slog.Attr) slog.Handler { return n }
-
-// WithGroup implements slog.Handler; nobody here groups.
-func (n notices) WithGroup(string) slog.Handler { return n }

@@ -19,6 +19,7 @@ import (
 	"presswork/internal/inference"
 	"presswork/internal/input"
 	"presswork/internal/local"
+	"presswork/internal/terminal"
 )
 
 // chatCommand is one run of `presswork chat`.
@@ -186,7 +187,7 @@ func (c *chatCommand) open() error {
 // fromTerminal reports whether a person types the input.
 func fromTerminal(r io.Reader) bool {
 	f, ok := r.(*os.File)
-	return ok && isTerminal(f)
+	return ok && terminal.Is(f)
 }
 
 func (c *chatCommand) opening() []inference.Message {
@@ -245,7 +246,7 @@ func (c *chatCommand) ask(ctx context.Context, messages []inference.Message) (st
 	}
 	var answer strings.Builder
 	// A model's answer is not to be trusted with the terminal.
-	out, aside := plainText{c.stdout}, plainText{c.stderr}
+	out, aside := terminal.Plain(c.stdout), terminal.Plain(c.stderr)
 	model := &inference.Model{ID: c.model, Capabilities: inference.Capabilities()}
 
 	err := c.engine.Complete(ctx, request, model, func(d *inference.Delta) error {
@@ -330,21 +331,4 @@ func (u unlessEnded) Read(b []byte) (int, error) {
 	})
 
 	return copy(b, read), err
-}
-
-// plainText drops control characters other than tabs and line breaks.
-type plainText struct{ w io.Writer }
-
-// Write implements io.Writer.
-func (p plainText) Write(b []byte) (int, error) {
-	kept := strings.Map(func(r rune) rune {
-		if r < ' ' && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0 {
-			return -1
-		}
-
-		return r
-	}, string(b))
-	_, err := io.WriteString(p.w, kept)
-
-	return len(b), err
 }

@@ -7,6 +7,7 @@ import (
 
 	"presswork/internal/config"
 	"presswork/internal/local"
+	"presswork/internal/terminal"
 	"presswork/themes"
 )
 
@@ -82,7 +83,10 @@ func (p *program) themeNames(
 
 	for _, t := range catalogue.List() {
 		if !slices.Contains(args, t.Name) {
-			names = append(names, cobra.CompletionWithDesc(printable(t.Name), printable(t.Description)))
+			names = append(
+				names,
+				cobra.CompletionWithDesc(terminal.Printable(t.Name), terminal.Printable(t.Description)),
+			)
 		}
 	}
 

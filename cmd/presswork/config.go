@@ -8,6 +8,7 @@ import (
 
 	"presswork/internal/app"
 	"presswork/internal/config"
+	"presswork/internal/terminal"
 )
 
 func newConfigCommand(p *program) *cobra.Command {
@@ -39,7 +40,7 @@ func newConfigCommand(p *program) *cobra.Command {
 			fmt.Fprintln(w, "SETTING\tVALUE\tDEFAULT\tMEANING")
 
 			for _, s := range cfg.Settings() {
-				fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", s.Name, dash(s.Value), dash(s.Default), s.Meaning)
+				fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", s.Name, terminal.Dash(s.Value), terminal.Dash(s.Default), s.Meaning)
 			}
 
 			return w.Flush()
@@ -49,12 +50,4 @@ func newConfigCommand(p *program) *cobra.Command {
 	cmd.Flags().BoolVar(&asMarkdown, "markdown", false, "print the documentation page")
 
 	return cmd
-}
-
-func dash(s string) string {
-	if s == "" {
-		return "-"
-	}
-
-	return s
 }

@@ -15,6 +15,7 @@ import (
 	"presswork/internal/config"
 	"presswork/internal/local"
 	"presswork/internal/local/runlog"
+	"presswork/internal/terminal"
 )
 
 // info is what the command prints.
@@ -164,12 +165,12 @@ func (i info) words() string {
 
 func (p *program) printInfo(i info) error {
 	for line := range strings.SplitSeq(i.words(), "\n") {
-		fmt.Fprintln(p.stdout, printable(line))
+		fmt.Fprintln(p.stdout, terminal.Printable(line))
 	}
 	fmt.Fprintln(p.stdout)
 	w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
 	row := func(name, format string, args ...any) {
-		fmt.Fprintf(w, "%s\t%s\n", name, printable(fmt.Sprintf(format, args...)))
+		fmt.Fprintf(w, "%s\t%s\n", name, terminal.Printable(fmt.Sprintf(format, args...)))
 	}
 	row("presswork", "%s (%s %s)", i.Version, i.Go, i.Platform)
 	row("chromium", "%s", found(i.Chromium))
@@ -213,7 +214,7 @@ func (p *program) printInfo(i info) error {
 	for _, path := range i.Paths {
 		row(path.Setting, "%s", path.Path)
 	}
-	row("cache", "%s", dash(strings.TrimSpace(i.Cache.Backend+" "+i.Cache.Path)))
+	row("cache", "%s", terminal.Dash(strings.TrimSpace(i.Cache.Backend+" "+i.Cache.Path)))
 	row("telemetry", "%s", cmp.Or(i.Telemetry, "off"))
 
 	return w.Flush()

@@ -16,6 +16,7 @@ import (
 	"presswork/internal/app"
 	"presswork/internal/config"
 	"presswork/internal/keyfile"
+	"presswork/internal/terminal"
 )
 
 const (
@@ -92,7 +93,12 @@ func (p *program) createKey(e keyfile.Entry) error {
 	if err := keyfile.Add(path, e); err != nil {
 		return usageError{err}
 	}
-	fmt.Fprintf(plainText{p.stderr}, "key %s is added to %s; it is printed once, and stored nowhere\n", e.Name, path)
+	fmt.Fprintf(
+		terminal.Plain(p.stderr),
+		"key %s is added to %s; it is printed once, and stored nowhere\n",
+		e.Name,
+		path,
+	)
 	_, err = fmt.Fprintln(p.stdout, key)
 
 	return err
@@ -118,10 +124,10 @@ func newKeysListCommand(p *program) *cobra.Command {
 				for _, e := range entries {
 					limits := make([]string, 0, 5)
 					for _, n := range []int{e.RPM, e.RPD, e.TPM, e.TPD, e.Concurrency} {
-						limits = append(limits, dash(strings.TrimPrefix(strconv.Itoa(n), "0")))
+						limits = append(limits, terminal.Dash(strings.TrimPrefix(strconv.Itoa(n), "0")))
 					}
 					fmt.Fprintf(w, "%s\t%t\t%s\t%s\t%s\n", e.Name, e.Admin, cmp.Or(strings.Join(e.Models, ","), "all"),
-						dash(strings.Join(e.Tiers, ",")), strings.Join(limits, "\t"))
+						terminal.Dash(strings.Join(e.Tiers, ",")), strings.Join(limits, "\t"))
 				}
 			})
 		},
@@ -144,7 +150,7 @@ func newKeysRevokeCommand(p *program) *cobra.Command {
 			if _, err := keyfile.Remove(path, args[0]); err != nil {
 				return usageError{err}
 			}
-			_, err = fmt.Fprintf(plainText{p.stderr}, "key %s is revoked in %s\n", args[0], path)
+			_, err = fmt.Fprintf(terminal.Plain(p.stderr), "key %s is revoked in %s\n", args[0], path)
 
 			return err
 		},

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"presswork/internal/app"
+	"presswork/internal/terminal"
 )
 
 // drainGrace is how long a stop may last beyond app.DrainLimit before the process exits. Containers are killed after a
@@ -56,7 +57,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	}
 
 	if err != nil {
-		fmt.Fprintf(plainText{stderr}, "presswork: %v\n", err)
+		fmt.Fprintf(terminal.Plain(stderr), "presswork: %v\n", err)
 	}
 
 	return exitStatus(err)

@@ -21,6 +21,7 @@ import (
 	"presswork/internal/local"
 	"presswork/internal/local/livepage"
 	"presswork/internal/local/runlog"
+	"presswork/internal/terminal"
 )
 
 // md2pdf is one run of the command: its flags and what they lead to.
@@ -302,7 +303,7 @@ type fileError struct {
 }
 
 func (e fileError) Error() string {
-	return printable(e.input + ": " + local.Message(e.err))
+	return terminal.Printable(e.input + ": " + local.Message(e.err))
 }
 
 func (e fileError) Unwrap() error { return e.err }
@@ -313,7 +314,7 @@ func (m *md2pdf) notices() *slog.Logger {
 		return slog.New(slog.DiscardHandler)
 	}
 
-	return newNotices(m.stderr)
+	return terminal.NewNotices(m.stderr)
 }
 
 // logger writes what a user should see; with DEBUG, everything.

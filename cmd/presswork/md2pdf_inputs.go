@@ -14,6 +14,7 @@ import (
 	"presswork"
 	"presswork/internal/config"
 	"presswork/internal/local"
+	"presswork/internal/terminal"
 )
 
 // prepare turns the command line into inputs; each error is one of usage.
@@ -207,7 +208,7 @@ func (m *md2pdf) checkFlags(inputs []local.Input) error {
 		return errors.New("--json prints to standard output, where the document would go; choose a file with -o")
 	case usesStdout && m.open:
 		return errors.New("--open needs a file; choose one with -o")
-	case usesStdout && m.made != presswork.HTML && isTerminal(m.stdout):
+	case usesStdout && m.made != presswork.HTML && terminal.Is(m.stdout):
 		return errors.New("standard output is a terminal; redirect it, or choose a file with -o")
 	case m.live && len(inputs) > 1:
 		return fmt.Errorf("--live shows one document, and %d are given; --merge makes one of them", len(inputs))

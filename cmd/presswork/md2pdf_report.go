@@ -7,11 +7,11 @@ import (
 	"strings"
 	"sync"
 	"time"
-	"unicode"
 
 	"presswork"
 	"presswork/internal/fault"
 	"presswork/internal/local"
+	"presswork/internal/terminal"
 )
 
 // reporter writes how the conversions go: in a line per file, and on a terminal in
@@ -107,7 +107,7 @@ func (r *reporter) watch() (stop func()) {
 // rewrite replaces the updating line; the lock is held.
 func (r *reporter) rewrite(text string) {
 	if r.live {
-		fmt.Fprint(r.err, "\r\x1b[K"+printable(text))
+		fmt.Fprint(r.err, "\r\x1b[K"+terminal.Printable(text))
 	}
 }
 
@@ -126,7 +126,7 @@ func (r *reporter) done(out local.Output, failure error) error {
 	// With --strict the warnings are the error.
 	if !r.quiet || failure != nil && fault.AsError(failure).Code == fault.StrictFindings {
 		for _, w := range out.Warnings {
-			fmt.Fprintln(r.err, printable(warningLine(out, w)))
+			fmt.Fprintln(r.err, terminal.Printable(warningLine(out, w)))
 		}
 	}
 
@@ -134,7 +134,7 @@ func (r *reporter) done(out local.Output, failure error) error {
 	case failure != nil && !r.alone:
 		fmt.Fprintln(r.err, failure)
 	case failure == nil && !r.quiet && !r.json && out.Path != local.Std:
-		fmt.Fprintln(r.err, printable(resultLine(out)))
+		fmt.Fprintln(r.err, terminal.Printable(resultLine(out)))
 	}
 
 	if r.json {
@@ -158,7 +158,7 @@ func (r *reporter) end(failed int) {
 	r.rewrite("")
 
 	if r.live && r.total > 1 {
-		fmt.Fprintf(r.err, "%s, %s, %s\n", count(r.total-failed, "file"), count(r.pages, "page"),
+		fmt.Fprintf(r.err, "%s, %s, %s\n", terminal.Count(r.total-failed, "file"), terminal.Count(r.pages, "page"),
 			time.Since(r.since).Round(10*time.Millisecond))
 	}
 }
@@ -222,24 +222,12 @@ func resultLine(out local.Output) string {
 
 // sizes is "3 pages, 12 KB".
 func sizes(out local.Output) string {
-	size := fmt.Sprintf("%d bytes", out.Bytes)
-	if out.Bytes >= 1000 {
-		size = fmt.Sprintf("%d KB", (out.Bytes+500)/1000)
-	}
-
+	size := terminal.Size(int64(out.Bytes))
 	if out.Pages > 0 {
-		size = count(out.Pages, "page") + ", " + size
+		size = terminal.Count(out.Pages, "page") + ", " + size
 	}
 
 	return size
-}
-
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-
-	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // shorten keeps the updating line in one row.
@@ -250,16 +238,4 @@ func shorten(name string) string {
 	}
 
 	return name
-}
-
-// printable takes control characters out of a line: file names and documents
-// must not steer the terminal.
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
-			return '\ufffd'
-		}
-
-		return r
-	}, s)
 }

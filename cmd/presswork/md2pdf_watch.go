@@ -11,6 +11,7 @@ import (
 
 	"presswork/internal/local"
 	"presswork/internal/local/livepage"
+	"presswork/internal/terminal"
 )
 
 // follow converts again what changes, until the program is interrupted. outputs
@@ -20,7 +21,7 @@ func (m *md2pdf) follow(
 ) error {
 	for {
 		if !m.quiet && !m.json {
-			fmt.Fprintf(m.stderr, "watching %s; Ctrl-C ends\n", count(len(inputs), "file"))
+			fmt.Fprintf(m.stderr, "watching %s; Ctrl-C ends\n", terminal.Count(len(inputs), "file"))
 		}
 
 		snapshots := []local.Snapshot{m.shared}
@@ -35,7 +36,7 @@ func (m *md2pdf) follow(
 		all := m.shared.Changed()
 		if all {
 			if err := m.renew(c, inputs); err != nil {
-				fmt.Fprintln(m.stderr, printable(err.Error()))
+				fmt.Fprintln(m.stderr, terminal.Printable(err.Error()))
 			}
 		}
 		var again []local.Input

@@ -8,7 +8,6 @@ import (
 	"io"
 	"os/exec"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -16,6 +15,7 @@ import (
 	"presswork/internal/app"
 	"presswork/internal/config"
 	"presswork/internal/inference"
+	"presswork/internal/terminal"
 )
 
 func newModelsCommand(p *program) *cobra.Command {
@@ -97,19 +97,20 @@ func (p *program) listModels(ctx context.Context, asJSON bool) error {
 			for _, u := range m.Upstreams {
 				upstreams = append(upstreams, u.Name)
 			}
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", m.ID, dash(strings.Join(m.Aliases, ", ")),
-				strings.Join(m.Capabilities, ", "), dash(tokens(m.ContextWindow)), strings.Join(upstreams, ", "))
+			fmt.Fprintf(
+				w,
+				"%s\t%s\t%s\t%s\t%s\n",
+				m.ID,
+				terminal.Dash(strings.Join(m.Aliases, ", ")),
+				strings.Join(
+					m.Capabilities,
+					", ",
+				),
+				terminal.Dash(tokens(m.ContextWindow)),
+				strings.Join(upstreams, ", "),
+			)
 		}
 	})
-}
-
-func (p *program) table(head string, rows func(io.Writer)) error {
-	// Servers name their models and word their errors.
-	w := tabwriter.NewWriter(plainText{p.stdout}, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, head)
-	rows(w)
-
-	return w.Flush()
 }
 
 func tokens(n int) string {
@@ -186,7 +187,7 @@ func stateOf(s inference.UpstreamStatus) string {
 		return s.Error
 	case !s.Served:
 		return fmt.Sprintf("it does not have %s; it has %s", s.Name,
-			dash(strings.Join(s.Serves[:min(len(s.Serves), 5)], ", ")))
+			terminal.Dash(strings.Join(s.Serves[:min(len(s.Serves), 5)], ", ")))
 	}
 
 	return "ok"
@@ -208,14 +209,14 @@ func (p *program) explainModel(ctx context.Context, name string, asJSON bool) er
 		return json.NewEncoder(p.stdout).Encode(ways)
 	}
 	fmt.Fprintf(p.stdout, "%s can %s; context %s, longest answer %s tokens\n", m.ID, strings.Join(m.Capabilities, ", "),
-		dash(tokens(m.ContextWindow)), dash(tokens(m.MaxCompletionTokens)))
+		terminal.Dash(tokens(m.ContextWindow)), terminal.Dash(tokens(m.MaxCompletionTokens)))
 	fmt.Fprintf(p.stdout, "reasoning is read by %q; a request waits %s for its first token, then %s for each\n\n",
 		m.Reasoning.Parser, m.Routing.FirstTokenTimeout, m.Routing.IdleTimeout)
 
 	return p.table("PRIORITY\tSHARE\tUPSTREAM\tKIND\tADDRESS\tNAME THERE\tAT A TIME", func(w io.Writer) {
 		for _, s := range ways {
 			fmt.Fprintf(w, "%d\t%.0f %%\t%s\t%s\t%s\t%s\t%s\n", s.Priority, 100*s.Share, s.Upstream, s.Kind, s.BaseURL,
-				s.Name, dash(tokens(s.MaxConcurrency)))
+				s.Name, terminal.Dash(tokens(s.MaxConcurrency)))
 		}
 	})
 }
@@ -251,7 +252,7 @@ func (p *program) pullProgress() func(status string, done, total int64) {
 		}
 
 		if status != last {
-			fmt.Fprintln(p.stderr, printable(status))
+			fmt.Fprintln(p.stderr, terminal.Printable(status))
 		}
 		last = status
 	}
@@ -259,19 +260,11 @@ func (p *program) pullProgress() func(status string, done, total int64) {
 
 // pullLine returns a step with its bar; the numbers are the server's.
 func pullLine(status string, done, total int64) string {
-	line := printable(status)
+	line := terminal.Printable(status)
 	if total <= 0 {
 		return line
 	}
 	share := float64(done) / float64(total)
 
-	return fmt.Sprintf("%s %s %5.1f of %.1f MB", line, bar(share), float64(done)/1e6, float64(total)/1e6)
-}
-
-// bar draws a share of 1.
-func bar(share float64) string {
-	const width = 30
-	done := int(width * min(max(share, 0), 1))
-
-	return strings.Repeat("█", done) + strings.Repeat("░", width-done)
+	return fmt.Sprintf("%s %s %5.1f of %.1f MB", line, terminal.Bar(share), float64(done)/1e6, float64(total)/1e6)
 }

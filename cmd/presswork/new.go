@@ -13,6 +13,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
+
+	"presswork/internal/terminal"
 )
 
 // sampleDocument is what `presswork new` writes, with {{title}}, {{date}} and
@@ -52,7 +54,7 @@ func (p *program) writeSample(name string, now time.Time) error {
 
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, fs.ErrExist) {
-		return usageError{fmt.Errorf("%s is there already, and is left alone", printable(name))}
+		return usageError{fmt.Errorf("%s is there already, and is left alone", terminal.Printable(name))}
 	}
 
 	if err != nil {
@@ -65,7 +67,7 @@ func (p *program) writeSample(name string, now time.Time) error {
 		return errors.Join(err, os.Remove(name))
 	}
 	_, err = fmt.Fprintf(p.stdout, "%s is written; `presswork md2pdf %s --live` shows it while you write\n",
-		printable(name), printable(name))
+		terminal.Printable(name), terminal.Printable(name))
 
 	return err
 }

@@ -7,6 +7,7 @@ import (
 
 	"presswork/internal/app"
 	"presswork/internal/config"
+	"presswork/internal/terminal"
 )
 
 func newRestoreCommand(p *program) *cobra.Command {
@@ -25,7 +26,7 @@ func newRestoreCommand(p *program) *cobra.Command {
 				return usageError{err}
 			}
 
-			restored, err := app.Restore(cmd.Context(), cfg, newNotices(p.stderr), args[0], args[1])
+			restored, err := app.Restore(cmd.Context(), cfg, terminal.NewNotices(p.stderr), args[0], args[1])
 			if err != nil {
 				return err
 			}

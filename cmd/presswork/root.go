@@ -6,16 +6,14 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"os"
 	"strings"
-	"sync"
 
-	"github.com/mattn/go-isatty"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"presswork/internal/config"
 	"presswork/internal/input"
+	"presswork/internal/terminal"
 )
 
 // program is what every command is given: the world outside.
@@ -93,8 +91,8 @@ func newLogger(w io.Writer, cfg config.Config) *slog.Logger {
 	opts := &slog.HandlerOptions{Level: level}
 
 	switch {
-	case cfg.LogFormat != "json" && isTerminal(w):
-		return slog.New(&console{w: w, mu: new(sync.Mutex), level: level})
+	case cfg.LogFormat != "json" && terminal.Is(w):
+		return terminal.NewConsole(w, level)
 	case cfg.LogFormat == "text":
 		return slog.New(slog.NewTextHandler(w, opts))
 	}
@@ -110,13 +108,16 @@ func (p *program) encode(v any) error {
 	return enc.Encode(v)
 }
 
-func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	return ok && isatty.IsTerminal(f.Fd())
-}
-
 // live reports whether w is a terminal on which a line can be rewritten.
-func (p *program) live(w io.Writer) bool { return isTerminal(w) && p.getenv("TERM") != "dumb" }
+func (p *program) live(w io.Writer) bool { return terminal.Is(w) && p.getenv("TERM") != "dumb" }
+
+// painter colours standard output; nil is no colours.
+func (p *program) painter() terminal.Painter { return terminal.NewPainter(p.getenv, p.stdout) }
+
+// table prints rows in columns that tabs separate.
+func (p *program) table(head string, rows func(io.Writer)) error {
+	return terminal.Table(p.stdout, head, rows)
+}
 
 // noArgs is for the commands that take flags only.
 func noArgs(cmd *cobra.Command, args []string) error {

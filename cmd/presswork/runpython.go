@@ -15,6 +15,7 @@ import (
 	"presswork/internal/config"
 	"presswork/internal/inference"
 	"presswork/internal/local"
+	"presswork/internal/terminal"
 )
 
 // runPython is one run of the command.
@@ -68,7 +69,7 @@ func (r *runPython) run(ctx context.Context, paths []string) error {
 		return usageError{fmt.Errorf("--data: %w", err)}
 	}
 
-	pool, err := app.Interpreters(ctx, cfg, newNotices(r.stderr))
+	pool, err := app.Interpreters(ctx, cfg, terminal.NewNotices(r.stderr))
 	if err != nil {
 		return err
 	}
@@ -94,7 +95,7 @@ func (r *runPython) run(ctx context.Context, paths []string) error {
 		if r.json {
 			err = r.encode(result)
 		} else if result.Output != "" {
-			_, err = fmt.Fprintln(plainText{r.stdout}, result.Output)
+			_, err = fmt.Fprintln(terminal.Plain(r.stdout), result.Output)
 		}
 
 		if err == nil {

@@ -5,18 +5,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/sys/unix"
 
 	"presswork/internal/config"
 	"presswork/internal/local"
 	"presswork/internal/local/runlog"
+	"presswork/internal/terminal"
 )
 
 func newTelemetryCommand(p *program) *cobra.Command {
@@ -89,15 +87,21 @@ func newTelemetryReportCommand(p *program) *cobra.Command {
 
 func (p *program) printTelemetry(r runlog.Report) error {
 	if r.Skipped > 0 {
-		fmt.Fprintf(p.stderr, "%s skipped: damaged, or of a newer version\n", count(r.Skipped, "line"))
+		fmt.Fprintf(p.stderr, "%s skipped: damaged, or of a newer version\n", terminal.Count(r.Skipped, "line"))
 	}
 
 	if r.Runs == 0 {
 		_, err := fmt.Fprintln(p.stdout, "no runs yet; md2pdf writes one each time")
 		return err
 	}
-	fmt.Fprintf(p.stdout, "%s, %s, %d failed, %s\n", count(r.Runs, "run"), count(r.Documents, "document"), r.Failures,
-		runlog.Span(r.From, r.To, "2 Jan 2006"))
+	fmt.Fprintf(
+		p.stdout,
+		"%s, %s, %d failed, %s\n",
+		terminal.Count(r.Runs, "run"),
+		terminal.Count(r.Documents, "document"),
+		r.Failures,
+		runlog.Span(r.From, r.To, "2 Jan 2006"),
+	)
 	fmt.Fprintf(p.stdout, "the analysis cache had %.0f %% of what it was asked for\n\n", 100*r.HitRate)
 	w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "METRIC\tRUNS\tP50\tP95\tTREND\tWHAT IT IS")
@@ -110,7 +114,16 @@ func (p *program) printTelemetry(r runlog.Report) error {
 		if s.Runs > 0 {
 			p50, p95 = m.Format(s.P50), m.Format(s.P95)
 		}
-		fmt.Fprintf(w, "%s\t%d\t%s\t%s\t%s\t%s\n", s.Metric, s.Runs, p50, p95, dash(runlog.TrendText(s)), m.Title)
+		fmt.Fprintf(
+			w,
+			"%s\t%d\t%s\t%s\t%s\t%s\n",
+			s.Metric,
+			s.Runs,
+			p50,
+			p95,
+			terminal.Dash(runlog.TrendText(s)),
+			m.Title,
+		)
 	}
 
 	return w.Flush()
@@ -140,7 +153,11 @@ func newTelemetryVisualizeCommand(p *program) *cobra.Command {
 			case err != nil:
 				return err
 			case output == "":
-				_, err := fmt.Fprint(p.stdout, runlog.Terminal(metric, runs, p.columns(), p.painter() != nil))
+				_, err := fmt.Fprint(
+					p.stdout,
+					runlog.Terminal(metric, runs, terminal.Columns(p.getenv, p.stdout), p.painter() != nil),
+				)
+
 				return err
 			}
 
@@ -194,7 +211,7 @@ func (p *program) writeChart(ctx context.Context, metric runlog.Metric, runs []r
 	if err := local.WriteFile(ctx, output, data); err != nil {
 		return errors.New(local.Message(err))
 	}
-	fmt.Fprintln(p.stderr, printable(output))
+	fmt.Fprintln(p.stderr, terminal.Printable(output))
 
 	return nil
 }
@@ -213,22 +230,4 @@ func newTelemetryClearCommand(p *program) *cobra.Command {
 			return d.Clear()
 		},
 	}
-}
-
-// defaultColumns is the width where the terminal's is not known.
-const defaultColumns = 80
-
-// columns is how many characters fit into a line of standard output.
-func (p *program) columns() int {
-	if n, err := strconv.Atoi(p.getenv("COLUMNS")); err == nil && n > 0 {
-		return min(n, 1000)
-	}
-
-	if f, ok := p.stdout.(*os.File); ok {
-		if size, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ); err == nil && size.Col > 0 {
-			return int(size.Col)
-		}
-	}
-
-	return defaultColumns
 }

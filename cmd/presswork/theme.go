@@ -2,16 +2,14 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"os"
-	"slices"
-	"strconv"
 	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	"presswork/internal/config"
+	"presswork/internal/terminal"
 	"presswork/themes"
 )
 
@@ -46,7 +44,7 @@ func newThemeListCommand(p *program) *cobra.Command {
 				return usageError{fmt.Errorf("--themes-dir: %w", err)}
 			}
 
-			catalogue := themes.Open(themes.Options{Dir: dir, Log: newNotices(p.stderr)})
+			catalogue := themes.Open(themes.Options{Dir: dir, Log: terminal.NewNotices(p.stderr)})
 			if asJSON {
 				return p.printThemesJSON(catalogue.List())
 			}
@@ -77,8 +75,15 @@ func (p *program) printThemes(list []themes.Theme) error {
 	fmt.Fprintln(w, "NAME\tSCHEME\tTEXT\tLINK\tDESCRIPTION")
 
 	for _, t := range list {
-		fmt.Fprintf(w, "%s\t%s\t%.1f\t%.1f\t%s\n", printable(t.Name), t.Scheme, t.Contrast.Text, t.Contrast.Link,
-			description(t))
+		fmt.Fprintf(
+			w,
+			"%s\t%s\t%.1f\t%.1f\t%s\n",
+			terminal.Printable(t.Name),
+			t.Scheme,
+			t.Contrast.Text,
+			t.Contrast.Link,
+			description(t),
+		)
 	}
 
 	if err := w.Flush(); err != nil {
@@ -100,7 +105,7 @@ func (p *program) printThemes(list []themes.Theme) error {
 }
 
 func description(t themes.Theme) string {
-	text := printable(t.Description)
+	text := terminal.Printable(t.Description)
 	if t.Custom {
 		text = strings.TrimSpace(text + " (custom)")
 	}
@@ -114,7 +119,7 @@ func description(t themes.Theme) string {
 
 // swatch shows the page and text colours and the accents of the i-th theme; the
 // head of the table gets blanks.
-func swatch(paint painter, list []themes.Theme, i int) string {
+func swatch(paint terminal.Painter, list []themes.Theme, i int) string {
 	if i < 0 {
 		return "         "
 	}
@@ -131,62 +136,4 @@ func swatch(paint painter, list []themes.Theme, i int) string {
 	}
 
 	return b.String() + "\x1b[0m "
-}
-
-// painter writes the escape sequence that sets a foreground (38) or background
-// (48) to "#rrggbb".
-type painter func(layer int, hex string) string
-
-// painter is what standard output can show: 16 million colours, 256, or nil for
-// none.
-func (p *program) painter() painter { return p.painterFor(p.stdout) }
-
-func (p *program) painterFor(w io.Writer) painter {
-	term := p.getenv("TERM")
-	switch {
-	case !isTerminal(w), p.getenv("NO_COLOR") != "", term == "", term == "dumb":
-		return nil
-	case p.getenv("COLORTERM") == "truecolor", p.getenv("COLORTERM") == "24bit", p.getenv("WT_SESSION") != "",
-		strings.HasSuffix(term, "-direct"), slices.Contains([]string{"xterm-kitty", "xterm-ghostty", "alacritty", "foot", "wezterm"}, term):
-		return trueColor
-	}
-
-	return indexedColor
-}
-
-func trueColor(layer int, hex string) string {
-	r, g, b, ok := parseHex(hex)
-	if !ok {
-		return ""
-	}
-
-	return fmt.Sprintf("\x1b[%d;2;%d;%d;%dm", layer, r, g, b)
-}
-
-// indexedColor takes the nearest of the 6 × 6 × 6 cube or of the 24 greys that
-// xterm has.
-func indexedColor(layer int, hex string) string {
-	r, g, b, ok := parseHex(hex)
-	if !ok {
-		return ""
-	}
-
-	if max(r, g, b)-min(r, g, b) < 10 && r >= 8 && r < 238 {
-		return fmt.Sprintf("\x1b[%d;5;%dm", layer, 232+(r-3)/10)
-	}
-	// The cube's steps are 0, 95, 135, 175, 215 and 255.
-	step := func(v int) int {
-		if v < 48 {
-			return 0
-		}
-
-		return max(1, (v-35)/40)
-	}
-
-	return fmt.Sprintf("\x1b[%d;5;%dm", layer, 16+36*step(r)+6*step(g)+step(b))
-}
-
-func parseHex(hex string) (r, g, b int, ok bool) {
-	v, err := strconv.ParseUint(strings.TrimPrefix(hex, "#"), 16, 24)
-	return int(v >> 16), int(v >> 8 & 0xff), int(v & 0xff), err == nil
 }

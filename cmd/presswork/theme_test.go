@@ -74,18 +74,6 @@ func TestNothingIsRewrittenOnADumbTerminal(t *testing.T) {
 	}
 }
 
-func TestSwatchesOnATerminalOf256Colours(t *testing.T) {
-	t.Parallel()
-
-	for hex, want := range map[string]string{
-		"#000000": "16", "#ffffff": "231", "#808080": "244", "#ff0000": "196", "#5f87af": "67", "#00ff5f": "47",
-	} {
-		if got := indexedColor(48, hex); got != "\x1b[48;5;"+want+"m" {
-			t.Errorf("%s is %q, want colour %s", hex, got, want)
-		}
-	}
-}
-
 func TestThemePreviewShowsADocumentInThemes(t *testing.T) {
 	t.Parallel()
 	needsChromium(t)

@@ -16,6 +16,7 @@ import (
 	"presswork/internal/app"
 	"presswork/internal/config"
 	"presswork/internal/local"
+	"presswork/internal/terminal"
 	"presswork/themes"
 )
 
@@ -102,7 +103,7 @@ func (v *themePreview) run(ctx context.Context, names []string) error {
 		return err
 	}
 
-	recommender, done := app.NewRecommender(ctx, remember, model, newNotices(v.stderr))
+	recommender, done := app.NewRecommender(ctx, remember, model, terminal.NewNotices(v.stderr))
 	defer done()
 	converter := local.New(local.Options{
 		Browser:     cfg.ChromiumPath,
@@ -134,7 +135,7 @@ func (v *themePreview) run(ctx context.Context, names []string) error {
 		Document: v.explore, Themes: names, Output: output, Choose: v.explore != "" || v.preference.set(),
 		Progress: func(theme string, done, of int) {
 			if live {
-				fmt.Fprintf(v.stderr, "\r\x1b[K[%d/%d] %s", done, of, printable(theme))
+				fmt.Fprintf(v.stderr, "\r\x1b[K[%d/%d] %s", done, of, terminal.Printable(theme))
 			}
 		},
 	})
@@ -148,11 +149,11 @@ func (v *themePreview) run(ctx context.Context, names []string) error {
 	case err != nil && v.explore != "":
 		return fileError{label(out), err}
 	case err != nil:
-		return fmt.Errorf("%s", printable(local.Message(err)))
+		return fmt.Errorf("%s", terminal.Printable(local.Message(err)))
 	}
 
 	if !v.quiet && output != local.Std {
-		fmt.Fprintf(v.stderr, "%s (%s, %d ms)\n", printable(output), sizes(out), out.Elapsed.Milliseconds())
+		fmt.Fprintf(v.stderr, "%s (%s, %d ms)\n", terminal.Printable(output), sizes(out), out.Elapsed.Milliseconds())
 	}
 
 	if out.Analysis != nil && !v.quiet {
@@ -168,18 +169,18 @@ func (v *themePreview) run(ctx context.Context, names []string) error {
 
 // printChosen prints which themes suit, on a terminal with their colours.
 func (v *themePreview) printChosen(a presswork.Analysis, list []themes.Theme) {
-	paint := v.painterFor(v.stderr)
+	paint := terminal.NewPainter(v.getenv, v.stderr)
 
 	for i, name := range append([]string{a.Recommendation.Primary}, a.Recommendation.Alternatives...) {
 		note := ""
 		if i == 0 {
 			note = fmt.Sprintf(" (%.0f %% sure)", 100*a.Recommendation.Confidence)
 		}
-		fmt.Fprintf(v.stderr, "  %s%s\n", swatchOf(paint, list, name), printable(name+note))
+		fmt.Fprintf(v.stderr, "  %s%s\n", swatchOf(paint, list, name), terminal.Printable(name+note))
 	}
 
 	for _, reason := range a.Recommendation.Reasons {
-		fmt.Fprintln(v.stderr, printable("  "+reason))
+		fmt.Fprintln(v.stderr, terminal.Printable("  "+reason))
 	}
 }
 
@@ -207,7 +208,7 @@ func (v *themePreview) plan(cfg config.Config) (output string, err error) {
 		return "", fmt.Errorf("-o %s: a gallery is a .pdf or an .html file", output)
 	case output == local.Std && v.open:
 		return "", errors.New("--open needs a file; choose one with -o")
-	case output == local.Std && isTerminal(v.stdout):
+	case output == local.Std && terminal.Is(v.stdout):
 		return "", errors.New("standard output is a terminal; redirect it, or choose a file with -o")
 	}
 

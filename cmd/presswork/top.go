@@ -7,15 +7,14 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"strings"
 	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/sys/unix"
 
 	"presswork"
+	"presswork/internal/terminal"
 	"presswork/tasks"
 )
 
@@ -149,7 +148,7 @@ func (c *topCommand) draw(now look, trouble string) error {
 	if trouble != "" {
 		lines = append([]string{trouble + " (what follows is old)"}, lines...)
 	}
-	width, height := c.columns(), c.rows()
+	width, height := terminal.Columns(c.getenv, c.stdout), terminal.Rows(c.stdout)
 	var screen strings.Builder
 	screen.WriteString("\x1b[H")
 
@@ -164,17 +163,6 @@ func (c *topCommand) draw(now look, trouble string) error {
 	_, err := io.WriteString(c.stdout, screen.String())
 
 	return err
-}
-
-// rows is how many lines fit on the terminal.
-func (p *program) rows() int {
-	if f, ok := p.stdout.(*os.File); ok {
-		if size, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ); err == nil && size.Row > 1 {
-			return int(size.Row)
-		}
-	}
-
-	return 24
 }
 
 // look asks the server.
@@ -241,7 +229,7 @@ func (c *topCommand) get(ctx context.Context, path string, into any) error {
 		}
 
 		return fmt.Errorf("%s: %s (an admin's key goes in --key or PRESSWORK_API_KEY)", req.URL.Redacted(),
-			printable(refusal.Error.Message))
+			terminal.Printable(refusal.Error.Message))
 	}
 
 	if err := json.Unmarshal(body, into); err != nil {
@@ -255,7 +243,7 @@ func (c *topCommand) get(ctx context.Context, path string, into any) error {
 func (l look) write(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "presswork  %s  %d open, %s, %s\n\n", l.At.Local().Format(time.DateTime), l.Open,
-		count(int(l.Dead), "dead letter"), count(len(l.Workers), "worker"))
+		terminal.Count(int(l.Dead), "dead letter"), terminal.Count(len(l.Workers), "worker"))
 	fmt.Fprintln(t, "QUEUE\tWAITING\tRUNNING\tRETRYING\tOLDEST\tOLDEST OPEN\tTODAY\tFAILED")
 
 	for _, q := range l.Queue {
@@ -263,7 +251,7 @@ func (l look) write(w io.Writer) error {
 		if q.Paused {
 			name += " (paused)"
 		}
-		fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%s\t%s\t%d\t%d\n", printable(name), q.Waiting, q.Running, q.Retrying,
+		fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%s\t%s\t%d\t%d\n", terminal.Printable(name), q.Waiting, q.Running, q.Retrying,
 			orDash(q.OldestSeconds), orDash(q.OldestOpenSeconds), q.DoneToday, q.FailedToday)
 	}
 	fmt.Fprintln(t, "\nWORKER\tUP\tRUNNING\tSLOTS\tMEMORY\tBROWSER\tPRINTS\tAT")
@@ -286,8 +274,18 @@ func (l look) write(w io.Writer) error {
 		if len(wk.Runs) > 0 {
 			at = wk.Runs[0].ID + " " + age(l.At.Sub(wk.Runs[0].Since))
 		}
-		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%d MiB\t%s\t%s\t%s\n", printable(wk.Name), age(l.At.Sub(wk.Started)), running,
-			wk.Slots, wk.MemoryBytes>>20, browser, prints, printable(at))
+		fmt.Fprintf(
+			t,
+			"%s\t%s\t%d\t%d\t%d MiB\t%s\t%s\t%s\n",
+			terminal.Printable(wk.Name),
+			age(l.At.Sub(wk.Started)),
+			running,
+			wk.Slots,
+			wk.MemoryBytes>>20,
+			browser,
+			prints,
+			terminal.Printable(at),
+		)
 	}
 	fmt.Fprintln(t, "\nJOB\tSTATUS\tPROGRESS\tAGE\tTOOK\tPAGES\tKEY\tWORKER\tNAME")
 
@@ -308,9 +306,21 @@ func (l look) write(w io.Writer) error {
 		if j.Error != nil {
 			name += " " + string(j.Error.Code)
 		}
-		fmt.Fprintf(t, "%s\t%s\t%d %%\t%s\t%s\t%s\t%s\t%s\t%s\n", j.ID, j.Status, j.Progress,
-			age(l.At.Sub(j.CreatedAt)), age(end.Sub(j.CreatedAt)), pages, printable(dash(j.Key)), printable(worker),
-			printable(strings.TrimSpace(name)))
+		fmt.Fprintf(
+			t,
+			"%s\t%s\t%d %%\t%s\t%s\t%s\t%s\t%s\t%s\n",
+			j.ID,
+			j.Status,
+			j.Progress,
+			age(
+				l.At.Sub(j.CreatedAt),
+			),
+			age(end.Sub(j.CreatedAt)),
+			pages,
+			terminal.Printable(terminal.Dash(j.Key)),
+			terminal.Printable(worker),
+			terminal.Printable(strings.TrimSpace(name)),
+		)
 	}
 
 	return t.Flush()

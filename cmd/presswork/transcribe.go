@@ -14,6 +14,7 @@ import (
 	"presswork/internal/app"
 	"presswork/internal/input"
 	"presswork/internal/local"
+	"presswork/internal/terminal"
 )
 
 // transcribeCommand is one run of `presswork transcribe`.
@@ -81,14 +82,14 @@ func (c *transcribeCommand) run(ctx context.Context, path string) error {
 		Format: c.format, Translate: c.translate, Progress: c.progress(),
 	}, file)
 	for _, w := range warnings {
-		fmt.Fprintf(plainText{c.stderr}, "presswork: %s\n", w.Message)
+		fmt.Fprintf(terminal.Plain(c.stderr), "presswork: %s\n", w.Message)
 	}
 
 	switch {
 	case err != nil:
 		return err
 	case c.output == "":
-		_, err := plainText{c.stdout}.Write(text)
+		_, err := terminal.Plain(c.stdout).Write(text)
 		return err
 	}
 
@@ -109,7 +110,7 @@ func (c *transcribeCommand) progress() func(percent int, ended bool) {
 		fmt.Fprint(c.stderr, "\r\x1b[K")
 
 		if !ended {
-			fmt.Fprintf(c.stderr, "%s %3d %%", bar(float64(percent)/100), percent)
+			fmt.Fprintf(c.stderr, "%s %3d %%", terminal.Bar(float64(percent)/100), percent)
 		}
 	}
 }

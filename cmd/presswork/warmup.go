@@ -11,6 +11,7 @@ import (
 	"presswork/internal/app"
 	"presswork/internal/config"
 	"presswork/internal/local"
+	"presswork/internal/terminal"
 )
 
 func newWarmupCommand(p *program) *cobra.Command {
@@ -45,7 +46,7 @@ func (p *program) warmUp(ctx context.Context, cached cacheFlags, documents []str
 	if err != nil {
 		return usageError{err}
 	}
-	log := newNotices(p.stderr)
+	log := terminal.NewNotices(p.stderr)
 
 	recommender, done := app.NewRecommender(ctx, remember, nil, log)
 	defer done()
@@ -69,12 +70,12 @@ func (p *program) warmUp(ctx context.Context, cached cacheFlags, documents []str
 	err = converter.Warm(ctx, documents, func(s local.WarmStep, err error) {
 		if err != nil {
 			failed++
-			fmt.Fprintln(p.stderr, printable(s.Name+": "+local.Message(err)))
+			fmt.Fprintln(p.stderr, terminal.Printable(s.Name+": "+local.Message(err)))
 
 			return
 		}
 		fmt.Fprintln(p.stdout,
-			printable(fmt.Sprintf("%s: %s (%s)", s.Name, s.Detail, s.Elapsed.Round(time.Millisecond))))
+			terminal.Printable(fmt.Sprintf("%s: %s (%s)", s.Name, s.Detail, s.Elapsed.Round(time.Millisecond))))
 	})
 	switch {
 	case ctx.Err() != nil:
@@ -82,7 +83,7 @@ func (p *program) warmUp(ctx context.Context, cached cacheFlags, documents []str
 	case app.NoBrowser(err):
 		return err
 	case failed > 0:
-		return fmt.Errorf("%s not ready", count(failed, "thing"))
+		return fmt.Errorf("%s not ready", terminal.Count(failed, "thing"))
 	}
 
 	return nil

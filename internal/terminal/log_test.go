@@ -1,10 +1,9 @@
-package main
+package terminal
 
 import (
 	"errors"
 	"log/slog"
 	"strings"
-	"sync"
 	"testing"
 )
 
@@ -17,7 +16,7 @@ func (told) String() string       { return "01J completed, 4 pages, 528 ms, w2" 
 func TestTheConsoleWritesForPeople(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
-	log := slog.New(&console{w: &out, mu: new(sync.Mutex), level: slog.LevelInfo})
+	log := NewConsole(&out, slog.LevelInfo)
 	log.Debug("not shown")
 	part := log.With("component", "tasks", "node", "a b")
 	part.Info("job finished", slog.Any("", told{}))
