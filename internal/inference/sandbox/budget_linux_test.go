@@ -161,13 +161,15 @@ func TestTheBudgetKnowsTheLimitsOfControlGroups(t *testing.T) {
 	}
 }
 
-// TestTheKernelEndsASandboxFirst where the machine's memory is short.
+// TestTheKernelEndsASandboxFirst checks that the kernel ends a sandbox first when memory is short, and that its
+// code cannot change that.
 func TestTheKernelEndsASandboxFirst(t *testing.T) {
 	t.Parallel()
 
-	out, err := openBox(
-		t,
-	).Run(t.Context(), shell("cat /proc/self/oom_score_adj; (echo 0 >/proc/self/oom_score_adj) 2>/dev/null; cat /proc/self/oom_score_adj"))
+	// The shell itself writes, and the program that reads is its child.
+	code := "cat /proc/self/oom_score_adj; { echo 0 >/proc/self/oom_score_adj; } 2>/dev/null; cat /proc/self/oom_score_adj"
+
+	out, err := openBox(t).Run(t.Context(), shell(code))
 	if err != nil || string(out.Stdout) != "1000\n1000\n" {
 		t.Errorf("oom_score_adj is %q, %v", out.Stdout, err)
 	}

@@ -105,14 +105,9 @@ func (w *wall) newGroup(l Limits) (*group, error) {
 	}
 
 	g := &group{dir: dir}
-	for _, setting := range [][2]string{
-		{"memory.max", fmt.Sprint(l.total() + groupSlack)}, {"memory.swap.max", "0"}, {"memory.oom.group", "1"},
-	} {
-		err = os.WriteFile(path.Join(dir, setting[0]), []byte(setting[1]), 0o600)
-		if err != nil && !errors.Is(err, os.ErrNotExist) { // a kernel without swap has no limit on it
-			g.remove()
-			return nil, fmt.Errorf("sandbox: %w", err)
-		}
+	if err := limitGroup(dir, l); err != nil {
+		g.remove()
+		return nil, fmt.Errorf("sandbox: %w", err)
 	}
 
 	if g.procs, err = os.OpenFile(path.Join(dir, "cgroup.procs"), os.O_WRONLY, 0); err != nil {
@@ -121,6 +116,20 @@ func (w *wall) newGroup(l Limits) (*group, error) {
 	}
 
 	return g, nil
+}
+
+// limitGroup sets the limits of a control group, whose processes the kernel ends together.
+func limitGroup(dir string, l Limits) error {
+	for _, setting := range [][2]string{
+		{"memory.max", fmt.Sprint(l.total() + groupSlack)}, {"memory.swap.max", "0"}, {"memory.oom.group", "1"},
+	} {
+		err := os.WriteFile(path.Join(dir, setting[0]), []byte(setting[1]), 0o600)
+		if err != nil && !errors.Is(err, os.ErrNotExist) { // a kernel without swap has no limit on it
+			return err
+		}
+	}
+
+	return nil
 }
 
 // add puts a process and all that it will start into the group.

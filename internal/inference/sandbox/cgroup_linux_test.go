@@ -68,6 +68,24 @@ func TestControlGroupsAreDividedOnlyWhereDelegated(t *testing.T) {
 	}
 }
 
+// TestAControlGroupHasTheLimitsOfItsSandbox also runs on machines that delegate no group to the test.
+func TestAControlGroupHasTheLimitsOfItsSandbox(t *testing.T) {
+	t.Parallel()
+
+	dir := t.TempDir()
+	if err := sandbox.LimitGroup(dir, sandbox.Limits{Memory: 100 << 20, Disk: 10 << 20}); err != nil {
+		t.Fatal(err)
+	}
+
+	// Processes, two folders, /dev/shm, and 32 MiB for the kernel.
+	most := fmt.Sprint((100 + 2*10 + 1 + 32) << 20)
+	for file, want := range map[string]string{"memory.max": most, "memory.swap.max": "0", "memory.oom.group": "1"} {
+		if got, err := os.ReadFile(filepath.Join(dir, file)); err != nil || string(got) != want {
+			t.Errorf("%s is %q, %v; want %s", file, got, err, want)
+		}
+	}
+}
+
 // TestEachSandboxHasAControlGroup where one is delegated to the test; elsewhere it has none.
 func TestEachSandboxHasAControlGroup(t *testing.T) {
 	t.Parallel()

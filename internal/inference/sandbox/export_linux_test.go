@@ -43,3 +43,6 @@ func MemoryWithin(total int64, root, own string) int64 { return memoryWithin(tot
 
 // DelegatedGroup is delegatedGroup.
 func DelegatedGroup(root, own string) string { return delegatedGroup(root, own) }
+
+// LimitGroup is limitGroup.
+func LimitGroup(dir string, l Limits) error { return limitGroup(dir, l) }

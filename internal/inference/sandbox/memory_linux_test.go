@@ -12,7 +12,7 @@ import (
 // TestCodeHidesNoMemory runs code that takes 1.5 GB and more while its resident set stays
 // small. It is not parallel: it measures the machine.
 func TestCodeHidesNoMemory(t *testing.T) {
-	const unmapped = `import ctypes
+	const unmapped = `import ctypes, os
 libc = ctypes.CDLL(None, use_errno=True)
 libc.mmap.restype = ctypes.c_void_p
 libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long]
@@ -25,7 +25,7 @@ for i in range(15):
 `
 
 	box := openBox(t)
-	for _, test := range []struct{ name, code string }{
+	for _, test := range []struct{ name, code, want string }{
 		{"buffers of sockets", `import socket
 pairs = []
 while len(pairs) < 110:
@@ -39,9 +39,27 @@ while len(pairs) < 110:
         try:
             while True: s.send(bytes(1 << 16))
         except BlockingIOError: pass
-`},
-		{"shared memory that is mapped no more", strings.NewReplacer("FLAGS", "0x21", "FD", "-1").Replace(unmapped)},
-		{"shared memory of /dev/zero", strings.NewReplacer("FLAGS", "0x01", "FD", "open('/dev/zero', 'r+b').fileno()").Replace(unmapped)},
+`, ""},
+		{"sockets of many processes", `import os, socket, time
+r, w = os.pipe()
+for i in range(50):
+    if os.fork() == 0:
+        pairs = []
+        while True:
+            try: pair = socket.socketpair()
+            except OSError: break
+            pairs.append(pair)
+            for s in pair:
+                s.setblocking(False)
+                try:
+                    while True: s.send(bytes(1 << 16))
+                except BlockingIOError: pass
+        os.write(w, b'1')
+        time.sleep(1000)
+for i in range(50): os.read(r, 1)
+`, "more memory than 512 MiB"},
+		{"shared memory that is mapped no more", strings.NewReplacer("FLAGS", "0x21", "FD", "-1").Replace(unmapped), ""},
+		{"shared memory of /dev/zero", strings.NewReplacer("FLAGS", "0x01", "FD", "os.open('/dev/zero', os.O_RDWR)").Replace(unmapped), ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := newSession(t, newPool(t, box, patient))
@@ -55,6 +73,10 @@ while len(pairs) < 110:
 					took,
 					got.Output,
 				)
+			}
+
+			if !strings.Contains(got.Output, test.want) {
+				t.Errorf("output is %.300s, want %q", got.Output, test.want)
 			}
 		})
 	}
