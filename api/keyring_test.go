@@ -57,3 +57,38 @@ func TestAFileOfKeysThatIsBeingWrittenIsNotTaken(t *testing.T) {
 		}
 	}
 }
+
+func TestAWrongFileOfKeysChangesNothing(t *testing.T) {
+	t.Parallel()
+
+	path := filepath.Join(t.TempDir(), "keys.yaml")
+	write := func(text string) {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("keys: [{name: ann, key: anns}]\n")
+
+	r, err := newKeyring(Options{KeysFile: path, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	write("keys: [{name: bob, key: bobs, rpm: -1}]\n")
+
+	if changed, err := r.reload(); changed || err == nil {
+		t.Errorf("changed %v, %v", changed, err)
+	}
+
+	if _, ok := r.find("anns"); !ok {
+		t.Error("the key before it is refused")
+	}
+	write("keys: [{name: bob, key: bobs}]\n")
+
+	if changed, err := r.reload(); !changed || err != nil {
+		t.Errorf("the mended file: changed %v, %v", changed, err)
+	}
+
+	if _, ok := r.find("anns"); ok {
+		t.Error("the revoked key is accepted")
+	}
+}

@@ -71,6 +71,8 @@ func TestWorkFollowsReferences(t *testing.T) {
 		"depth":              svgHead + strings.Repeat("<g>", 2000) + strings.Repeat("</g>", 2000) + `</svg>`,
 		"chain":              svgHead + chain(5000) + `</svg>`,
 		"no end":             svgHead + `<g`,
+		"an animation": svgHead + `<image href="data:image/gif;base64,` +
+			base64.StdEncoding.EncodeToString(animatedGIF(t, imagetype.MaxFrames+1)) + `"/></svg>`,
 	} {
 		if work, err := imagetype.Work([]byte(svg), "image/svg+xml", false); err == nil {
 			t.Errorf("%s: %d", name, work)
