@@ -160,7 +160,7 @@ func (c *Client) dropCall(ctx context.Context, call stream.Call, id string) {
 // when the server stops; it is for Idle, too. Call HandleCalls before Start.
 func HandleCalls(s *Server, h func(ctx context.Context, run *stream.Run) error) {
 	handleCalls(s, ServeCall, func(ctx context.Context, run *stream.Run) error {
-		return h(context.WithValue(ctx, placesKey{}, s.limits.places), run)
+		return h(context.WithValue(ctx, gateKey{}, s.slots.infer), run)
 	})
 }
 

@@ -72,7 +72,7 @@ func (s *Server) Report(vitals func() Vitals) { s.vitals = vitals }
 
 // Slots returns how many jobs of the queues that print this worker is at, and how
 // many it takes at most: those being printed, and those before and after.
-func (s *Server) Slots() (used, total int) { return s.limits.slots.taken() }
+func (s *Server) Slots() (used, total int) { return s.slots.printing.usage() }
 
 // reporter returns what makes the reports of this worker.
 func (s *Server) reporter(queues []Queue) func() any {

@@ -104,8 +104,8 @@ func (s *Server) process(actx context.Context, t *asynq.Task) error {
 	name, _ := asynq.GetQueueName(actx)
 	q := Queue(name)
 
-	s.limits.claim(q)
-	defer s.limits.Release(q)
+	s.slots.claim(q)
+	defer s.slots.Release(q)
 
 	err := s.perform(actx, q, id, t)
 	if again, ok := errors.AsType[*retryError](err); ok {

@@ -24,19 +24,19 @@ func (s *Server) Progress(context.Context) error {
 func (s *Server) progress(at time.Time) error {
 	running := map[Queue]int{}
 	for _, r := range s.active.all() {
-		running[pool(r.queue)]++
+		running[s.pool(r.queue)]++
 	}
 	// Queues that share slots wait for one another, so the last look at any of
 	// them counts.
 	last := map[Queue]time.Time{}
 	for q, when := range s.dequeuer.LastLooks() {
-		if when.After(last[pool(q)]) {
-			last[pool(q)] = when
+		if p := s.pool(q); when.After(last[p]) {
+			last[p] = when
 		}
 	}
 
 	for p, when := range last {
-		free := running[p] < s.concurrency(p) && !(p == Infer && s.limits.places.full())
+		free := running[p] < s.concurrency(p) && !(p == Infer && s.slots.infer.isFull())
 		if free && at.Sub(when) > stallAfter {
 			return fault.Errorf(
 				fault.Internal,
@@ -51,8 +51,8 @@ func (s *Server) progress(at time.Time) error {
 }
 
 // pool names the queues that share slots by one of them.
-func pool(q Queue) Queue {
-	if _, limited := rank(q); limited {
+func (s *Server) pool(q Queue) Queue {
+	if g, _ := s.slots.gateOf(q); g == s.slots.printing {
 		return Render
 	}
 

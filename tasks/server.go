@@ -41,7 +41,7 @@ type Server struct {
 	blocking   redis.UniversalClient
 	records    *records
 	outbox     *outbox
-	limits     limits
+	slots      slots
 	dequeuer   *asynqext.Dequeuer
 	completion *asynqext.Completion
 	active     *active
@@ -82,11 +82,11 @@ func NewServer(address string, o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	limits := limits{slots: newSlots(o.RenderSlots+overlap, o.bulkSlots()), places: newPlaces(o.InferConcurrency)}
+	slots := newSlots(o.RenderSlots+overlap, o.bulkSlots(), o.InferConcurrency)
 
 	rdb, err := Dial(
 		address,
-		3*limits.slots.total+o.TextConcurrency+min(
+		3*slots.printing.total+o.TextConcurrency+min(
 			o.AudioConcurrency,
 			64,
 		)+min(
@@ -114,7 +114,7 @@ func NewServer(address string, o Options) (*Server, error) {
 		blocking:   blocking,
 		records:    &records{rdb: rdb, clock: clock, ttl: o.Records, metrics: o.Metrics},
 		outbox:     newOutbox(rdb, clock, o),
-		limits:     limits,
+		slots:      slots,
 		completion: asynqext.NewCompletion(o.Log),
 		active:     &active{runs: map[*activeRun]struct{}{}},
 		calls:      stream.NewServer(rdb, o.Log),
@@ -131,7 +131,7 @@ func NewServer(address string, o Options) (*Server, error) {
 		begin = &asynqext.Begin{Lua: beginDequeued, Argv: s.beginArgv}
 	}
 	s.dequeuer = asynqext.NewDequeuer(s.taking, asynqext.DequeueOptions{
-		Redis: rdb, Blocking: blocking, Slots: limits, SetAside: s.setAside, Begin: begin,
+		Redis: rdb, Blocking: blocking, Slots: slots, SetAside: s.setAside, Begin: begin,
 		Announced: announced(), Log: o.Log,
 	})
 	rdb.AddHook(s.dequeuer.Hook())
@@ -236,7 +236,7 @@ func (s *Server) concurrency(q Queue) int {
 		return s.options.ToolConcurrency
 	}
 
-	return s.limits.slots.total
+	return s.slots.printing.total
 }
 
 func (s *Server) config(q Queue) asynq.Config {

@@ -13,7 +13,7 @@ func TestAFreedSlotGoesToTheMostUrgentQueue(t *testing.T) {
 
 	for range 20 {
 		synctest.Test(t, func(t *testing.T) {
-			s := newSlots(4, 4)
+			s := newSlots(4, 4, 1)
 			for _, q := range []Queue{Render, Render, Bulk, Export} {
 				if !s.Acquire(t.Context(), q) {
 					t.Fatal("no slot for", q)
@@ -46,7 +46,7 @@ func TestAFreedSlotGoesToTheMostUrgentQueue(t *testing.T) {
 func TestAFreedSlotGoesToAMoreUrgentQueueThatIsAboutToAskAgain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := newSlots(2, 1)
+		s := newSlots(2, 1, 1)
 		s.Acquire(t.Context(), Render)
 		s.Acquire(t.Context(), Bulk)
 
@@ -80,7 +80,7 @@ func TestAFreedSlotGoesToAMoreUrgentQueueThatIsAboutToAskAgain(t *testing.T) {
 func TestBulkLeavesOneSlot(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := newSlots(3, 2)
+		s := newSlots(3, 2, 1)
 		acquire := func(q Queue) bool {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			defer cancel()
@@ -98,8 +98,8 @@ func TestBulkLeavesOneSlot(t *testing.T) {
 		}
 		s.Release(Bulk)
 
-		if !acquire(Bulk) || s.used != 3 || s.bulk != 2 {
-			t.Errorf("%d used, %d by bulk", s.used, s.bulk)
+		if !acquire(Bulk) || s.printing.used != 3 || s.printing.lastUsed != 2 {
+			t.Errorf("%d used, %d by bulk", s.printing.used, s.printing.lastUsed)
 		}
 	})
 }
@@ -107,7 +107,7 @@ func TestBulkLeavesOneSlot(t *testing.T) {
 func TestAWaitingQueueIsNotPassedForEver(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := newSlots(2, 1)
+		s := newSlots(2, 1, 1)
 		s.Acquire(t.Context(), Render)
 		s.Acquire(t.Context(), Render)
 		var order []Queue
@@ -139,7 +139,7 @@ func TestAWaitingQueueIsNotPassedForEver(t *testing.T) {
 func TestAHandlerWithoutAGrantWaitsForASlot(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := newSlots(1, 1)
+		s := newSlots(1, 1, 1)
 		s.Acquire(t.Context(), Render)
 		s.Grant(Render)
 		s.claim(Render)
@@ -159,6 +159,98 @@ func TestAHandlerWithoutAGrantWaitsForASlot(t *testing.T) {
 
 		if !claimed {
 			t.Error("the freed slot went to nobody")
+		}
+	})
+}
+
+func TestACallThatGoesOnIsBeforeThoseThatHaveNotBegun(t *testing.T) {
+	t.Parallel()
+
+	for range 5 {
+		synctest.Test(t, func(t *testing.T) {
+			s := newSlots(1, 1, 1)
+
+			resuming := func() int { return s.infer.ranks[resumeRank].waiting }
+
+			ctx := context.WithValue(t.Context(), gateKey{}, s.infer)
+			if !s.Acquire(ctx, Infer) || !s.infer.isFull() {
+				t.Fatal("there is no slot, or more than one")
+			}
+			var order []string
+			back := make(chan struct{})
+
+			go Idle(ctx, func() {
+				order = append(order, "idle")
+
+				go func() {
+					s.Acquire(ctx, Infer)
+					order = append(order, "second")
+				}()
+				synctest.Wait() // the second has the slot
+
+				go func() {
+					s.Acquire(ctx, Infer)
+					order = append(order, "third")
+				}()
+				synctest.Wait()
+				close(back)
+			})
+			<-back
+			synctest.Wait()
+			// Those who wait are woken in their order or against it: the one that goes on
+			// has others on both sides.
+			go func() {
+				s.Acquire(ctx, Infer)
+				order = append(order, "fourth")
+			}()
+			synctest.Wait()
+
+			if want := []string{"idle", "second"}; !slices.Equal(order, want) || s.infer.used != 1 || resuming() != 1 {
+				t.Fatalf("%v, and %d used, %d resuming", order, s.infer.used, resuming())
+			}
+			s.Release(Infer) // the second ends: the idle one goes on
+			synctest.Wait()
+
+			if resuming() != 0 || len(order) != 2 {
+				t.Fatalf("%d resuming: %v", resuming(), order)
+			}
+			s.Release(Infer)
+			synctest.Wait()
+			s.Release(Infer)
+			synctest.Wait()
+
+			if slices.Sort(order[2:]); !slices.Equal(order, []string{"idle", "second", "fourth", "third"}) {
+				t.Errorf("%v", order)
+			}
+		})
+	}
+}
+
+func TestAnEndedCallDoesNotWaitForASlot(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newSlots(1, 1, 1)
+		s.Acquire(t.Context(), Infer)
+		ctx, cancel := context.WithCancel(context.WithValue(t.Context(), gateKey{}, s.infer))
+		Idle(ctx, func() {
+			s.Acquire(t.Context(), Infer)
+			cancel()
+		})
+
+		if s.Acquire(ctx, Infer) || s.infer.used != 2 {
+			t.Errorf("%d slots are used", s.infer.used)
+		}
+		s.Release(Infer)
+		s.Release(Infer)
+
+		if s.infer.isFull() || s.infer.used != 0 {
+			t.Errorf("%d slots are used at the end", s.infer.used)
+		}
+		ran := false
+		Idle(t.Context(), func() { ran = true }) // of no call
+
+		if !ran || s.infer.used != 0 {
+			t.Errorf("ran %v, %d slots are used", ran, s.infer.used)
 		}
 	})
 }
