@@ -46,6 +46,7 @@ var layers = [][]string{
 	{
 		"storage",
 		"themes",
+		"internal/pdffile/inspect",
 		"internal/markdown",
 		"internal/cache",
 		"internal/guard",

@@ -10,6 +10,7 @@ import (
 	"presswork/internal/fault"
 	"presswork/internal/markdown"
 	"presswork/internal/pdffile"
+	"presswork/internal/pdffile/inspect"
 )
 
 // preflight is what the print of a document is checked against.
@@ -61,12 +62,12 @@ func (p preflight) inspect(
 		return nil, err
 	}
 
-	var areaOf func(int, float64, float64) *pdffile.Area
+	var areaOf func(int, float64, float64) *inspect.Area
 	if p.wide {
 		areaOf = p.areaOf
 	}
 
-	found, err := f.Inspect(ctx, wanted, areaOf)
+	found, err := inspect.Text(ctx, f, wanted, areaOf)
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +78,7 @@ func (p preflight) inspect(
 // areaOf is where the text of a page lies, in points: the area inside the
 // margins and a little more, for what hangs over on purpose. The cover does what
 // it likes. What runs out does so where lines end.
-func (p preflight) areaOf(page int, width, height float64) *pdffile.Area {
+func (p preflight) areaOf(page int, width, height float64) *inspect.Area {
 	const pointsPerMM, tolerance = 72 / 25.4, 6
 
 	if p.cover && page == 1 {
@@ -87,7 +88,7 @@ func (p preflight) areaOf(page int, width, height float64) *pdffile.Area {
 	left, right := p.sheet.sides(page, p.rtl)
 	left, right = left+p.sheet.bleed, right+p.sheet.bleed
 
-	a := pdffile.Area{
+	a := inspect.Area{
 		Smallest: legible * p.sheet.scale,
 		LineEnd:  width - right*pointsPerMM,
 		Left:     0,
@@ -107,7 +108,7 @@ func (p preflight) areaOf(page int, width, height float64) *pdffile.Area {
 const maxOverflows = 10
 
 // linesOverflow words what does not fit, page by page.
-func (p preflight) linesOverflow(found []pdffile.Misfit) (warnings []fault.Warning) {
+func (p preflight) linesOverflow(found []inspect.Misfit) (warnings []fault.Warning) {
 	for n, m := range found {
 		if n > 0 && found[n-1].Page == m.Page {
 			continue

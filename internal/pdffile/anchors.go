@@ -35,18 +35,18 @@ func (f *File) Anchors() (map[string]int, error) {
 // Places reads where a PDF's named destinations are, by anchor. Chromium writes one
 // destination for each element that a link of the document points to, shown or not.
 func (f *File) Places() (map[string]Place, error) {
-	pages, err := f.pageNumbers()
+	pages, err := f.PageNumbers()
 	if err != nil {
 		return nil, err
 	}
 
-	catalog, _, err := readDict(f.objects[f.root])
+	catalog, _, err := ReadDict(f.Objects[f.root])
 	if err != nil {
 		return nil, fmt.Errorf("catalog: %w", err)
 	}
 	places := map[string]Place{}
 
-	value := catalog.get("Dests")
+	value := catalog.Get("Dests")
 	if value == nil {
 		return places, nil // no link points into the document
 	}
@@ -57,9 +57,9 @@ func (f *File) Places() (map[string]Place, error) {
 	}
 
 	for _, d := range destinations {
-		place, err := readArray(d.value) // [page /XYZ left top zoom]
+		place, err := ReadArray(d.value) // [page /XYZ left top zoom]
 		if err != nil || len(place) < 4 {
-			return nil, fmt.Errorf("destination %s: %w", d.key, errObject)
+			return nil, fmt.Errorf("destination %s: %w", d.key, ErrObject)
 		}
 
 		top, err := strconv.ParseFloat(string(place[3]), 64)
@@ -89,9 +89,9 @@ func anchorOf(name string) string {
 	return name
 }
 
-// pageNumbers walks the page tree: page numbers, from 1, by object number.
-func (f *File) pageNumbers() (map[int]int, error) {
-	catalog, _, err := readDict(f.objects[f.root])
+// PageNumbers walks the page tree: page numbers, from 1, by object number.
+func (f *File) PageNumbers() (map[int]int, error) {
+	catalog, _, err := ReadDict(f.Objects[f.root])
 	if err != nil {
 		return nil, fmt.Errorf("catalog: %w", err)
 	}
@@ -110,13 +110,13 @@ func (f *File) pageNumbers() (map[int]int, error) {
 			return err
 		}
 
-		value := d.get("Kids")
+		value := d.Get("Kids")
 		if value == nil {
 			numbers[n] = len(numbers) + 1
 			return nil
 		}
 
-		kids, err := readArray(value)
+		kids, err := ReadArray(value)
 		if err != nil {
 			return err
 		}
@@ -130,5 +130,5 @@ func (f *File) pageNumbers() (map[int]int, error) {
 		return nil
 	}
 
-	return numbers, walk(catalog.get("Pages"))
+	return numbers, walk(catalog.Get("Pages"))
 }

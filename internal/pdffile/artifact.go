@@ -12,7 +12,7 @@ var errDrawnTwice = errors.New("something is drawn twice for an effect, such as 
 // numbers, in artifact marks: PDF/UA wants each thing on a page to be one or
 // the other.
 type marker struct {
-	canvas canvas
+	canvas Canvas
 	// drawn counts how often each tagged form is drawn.
 	drawn map[int]int
 	rewriting
@@ -26,16 +26,16 @@ type marker struct {
 
 // markArtifacts returns the content with everything marked. It counts in drawn
 // the tagged forms that it draws.
-func (c canvas) markArtifacts(content []byte, drawn map[int]int) ([]byte, error) {
+func (c Canvas) markArtifacts(content []byte, drawn map[int]int) ([]byte, error) {
 	m := marker{canvas: c, drawn: drawn, rewriting: rewriting{in: content}, path: -1}
 	m.out.Grow(len(content) + len(content)/16)
 
-	if err := eachOperation(content, m.visit); err != nil {
+	if err := EachOperation(content, m.visit); err != nil {
 		return nil, err
 	}
 
 	if len(m.marks) > 0 || m.inText {
-		return nil, fmt.Errorf("marked content: %w", errObject)
+		return nil, fmt.Errorf("marked content: %w", ErrObject)
 	}
 
 	if m.artifact {
@@ -65,7 +65,7 @@ func (m *marker) end(offset int) error {
 	}
 
 	if m.inText || len(m.marks) != m.marksAtStart {
-		return fmt.Errorf("a tag begins within untagged text: %w", errObject)
+		return fmt.Errorf("a tag begins within untagged text: %w", ErrObject)
 	}
 	m.copyTo(offset)
 	m.out.WriteString("EMC\n")
@@ -74,15 +74,15 @@ func (m *marker) end(offset int) error {
 	return nil
 }
 
-func (m *marker) visit(op operation) error {
-	switch string(op.operator) {
+func (m *marker) visit(op Operation) error {
+	switch string(op.Operator) {
 	case "BDC", "BMC":
 		// A span that only gives the text of a ligature covers nothing.
-		covers := len(op.operands) > 0 &&
-			(bytes.HasPrefix(op.operands[0], []byte("/Artifact")) || len(op.operands) > 1 && bytes.Contains(op.operands[1], []byte("/MCID ")))
+		covers := len(op.Operands) > 0 &&
+			(bytes.HasPrefix(op.Operands[0], []byte("/Artifact")) || len(op.Operands) > 1 && bytes.Contains(op.Operands[1], []byte("/MCID ")))
 		if covers {
 			if m.path >= 0 {
-				return fmt.Errorf("a tag begins within a path: %w", errObject)
+				return fmt.Errorf("a tag begins within a path: %w", ErrObject)
 			}
 
 			if err := m.end(op.start); err != nil {
@@ -93,7 +93,7 @@ func (m *marker) visit(op operation) error {
 		m.marks = append(m.marks, covers)
 	case "EMC":
 		if len(m.marks) == 0 {
-			return fmt.Errorf("marked content: %w", errObject)
+			return fmt.Errorf("marked content: %w", ErrObject)
 		}
 
 		if m.marks[len(m.marks)-1] {
@@ -120,11 +120,11 @@ func (m *marker) visit(op operation) error {
 	case "sh":
 		m.begin(op.start)
 	case "Do":
-		if len(op.operands) != 1 {
-			return errObject
+		if len(op.Operands) != 1 {
+			return ErrObject
 		}
 
-		form, tagged := m.canvas.forms[string(op.operands[0][1:])]
+		form, tagged := m.canvas.forms[string(op.Operands[0][1:])]
 		if !tagged {
 			m.begin(op.start)
 			return nil
@@ -136,7 +136,7 @@ func (m *marker) visit(op operation) error {
 
 		return m.end(op.start)
 	case "BI":
-		return fmt.Errorf("an image within the content: %w", errObject)
+		return fmt.Errorf("an image within the content: %w", ErrObject)
 	}
 
 	return nil

@@ -18,7 +18,7 @@ func (f *File) attach(catalog *dict, sources []Attachment, date time.Time) {
 	var names, files []string
 	// Names in a tree of names are sorted.
 	for _, a := range slices.SortedFunc(slices.Values(sources), func(a, b Attachment) int {
-		return bytes.Compare(stringBytes([]byte(textString(a.Name))), stringBytes([]byte(textString(b.Name))))
+		return bytes.Compare(stringBytes([]byte(TextString(a.Name))), stringBytes([]byte(TextString(b.Name))))
 	}) {
 		// MD5 is what the format asks for; it secures nothing.
 		params := fmt.Sprintf(
@@ -37,7 +37,7 @@ func (f *File) attach(catalog *dict, sources []Attachment, date time.Time) {
 			},
 			a.Data,
 		)
-		name := textString(a.Name)
+		name := TextString(a.Name)
 		specification := refTo(
 			f.add(
 				fmt.Appendf(

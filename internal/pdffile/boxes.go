@@ -22,22 +22,22 @@ func (f *File) trim(boxes Boxes) error {
 	begin := f.add([]byte("<</Length 2>> stream\nq\n\nendstream"))
 	marks := map[string]int{} // streams of marks by their pages' MediaBox
 
-	for n, o := range f.objects {
+	for n, o := range f.Objects {
 		if !bytes.HasPrefix(o, []byte("<</Type /Page\n")) {
 			continue
 		}
 
-		page, _, err := readDict(o)
+		page, _, err := ReadDict(o)
 		if err != nil {
 			return err
 		}
 
-		values, err := readArray(page.get("MediaBox"))
+		values, err := ReadArray(page.Get("MediaBox"))
 		if err != nil {
 			return fmt.Errorf("page %d: %w", n, err)
 		}
 
-		v, err := numbers(values, 4)
+		v, err := Numbers(values, 4)
 		if err != nil {
 			return fmt.Errorf("page %d: %w", n, err)
 		}
@@ -65,10 +65,10 @@ func (f *File) trim(boxes Boxes) error {
 			}
 			page.set(
 				"Contents",
-				fmt.Sprintf("[%s %s %s]", refTo(begin), bytes.Trim(page.get("Contents"), "[]"), refTo(number)),
+				fmt.Sprintf("[%s %s %s]", refTo(begin), bytes.Trim(page.Get("Contents"), "[]"), refTo(number)),
 			)
 		}
-		f.objects[n] = page.bytes()
+		f.Objects[n] = page.bytes()
 	}
 
 	return nil

@@ -68,7 +68,7 @@ func (t *tree) tableOf(row *element) *element {
 
 	e := row
 	for range most {
-		n, ok := reference(e.dict.get("P"))
+		n, ok := reference(e.dict.Get("P"))
 		if e = t.elements[n]; !ok || e == nil || e.kind == "Table" {
 			return e
 		}
@@ -81,7 +81,7 @@ func (t *tree) tableOf(row *element) *element {
 func (e *element) span(name string) int {
 	const most = 1000 // as in HTML
 
-	_, after, ok := bytes.Cut(e.dict.get("A"), []byte("/"+name+" "))
+	_, after, ok := bytes.Cut(e.dict.Get("A"), []byte("/"+name+" "))
 	if !ok {
 		return 1
 	}

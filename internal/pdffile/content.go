@@ -13,17 +13,17 @@ import (
 // a few megabytes; a drawing of a million paths is 50.
 const maxContent = 256 << 20
 
-// operation is one step of a content stream: operands, then operator.
-type operation struct {
-	operands [][]byte
-	operator []byte
+// Operation is one step of a content stream: operands, then operator.
+type Operation struct {
+	Operands [][]byte
+	Operator []byte
 	// start is where its operands begin.
 	start int
 }
 
-// eachOperation reads a content stream to its end.
-func eachOperation(content []byte, visit func(operation) error) error {
-	var op operation
+// EachOperation reads a content stream to its end.
+func EachOperation(content []byte, visit func(Operation) error) error {
+	var op Operation
 	op.start = -1
 
 	for at := 0; ; {
@@ -50,15 +50,15 @@ func eachOperation(content []byte, visit func(operation) error) error {
 		at += n
 
 		if !isOperator(value) {
-			op.operands = append(op.operands, value)
+			op.Operands = append(op.Operands, value)
 			continue
 		}
 
-		op.operator = value
+		op.Operator = value
 		if err := visit(op); err != nil {
 			return err
 		}
-		op.operands, op.start = op.operands[:0], -1
+		op.Operands, op.start = op.Operands[:0], -1
 	}
 }
 
@@ -78,60 +78,60 @@ func isOperator(value []byte) bool {
 	return true
 }
 
-// canvas is a page or a form: something with content and resources.
-type canvas struct {
-	number int // of its object
-	dict   dict
-	form   bool
-	// content is the object of a page's content; a form is its own.
-	content int
-	// faces are the fonts that it names.
-	faces map[string]face
+// Canvas is a page or a form: something with content and resources.
+type Canvas struct {
+	Number int // of its object
+	Dict   dict
+	Form   bool
+	// Content is the object of a page's content; a form is its own.
+	Content int
+	// Faces are the fonts that it names.
+	Faces map[string]Face
 	// forms are the objects of the tagged forms it may draw, by name.
 	forms map[string]int
 	// tagged reports that it, or a form that it draws, has tagged content.
 	tagged bool
 }
 
-// face is a font as a canvas names it.
-type face struct {
-	object int
-	width  int // bytes of a glyph's code
+// Face is a font as a canvas names it.
+type Face struct {
+	Object int
+	Width  int // bytes of a glyph's code
 }
 
-// canvases finds all pages and forms.
-func (f *File) canvases() ([]canvas, error) {
-	var found []canvas
+// Canvases finds all pages and forms.
+func (f *File) Canvases() ([]Canvas, error) {
+	var found []Canvas
 
-	for n, o := range f.objects {
+	for n, o := range f.Objects {
 		page, form := bytes.HasPrefix(o, []byte("<</Type /Page\n")), isForm(o)
 		if !page && !form {
 			continue
 		}
 
-		d, _, err := readDict(o)
+		d, _, err := ReadDict(o)
 		if err != nil {
 			return nil, err
 		}
 
-		c := canvas{number: n, dict: d, form: form, content: n, tagged: d.get("StructParents") != nil}
+		c := Canvas{Number: n, Dict: d, Form: form, Content: n, tagged: d.Get("StructParents") != nil}
 		if page {
-			contents, err := readArray(d.get("Contents"))
+			contents, err := ReadArray(d.Get("Contents"))
 			if err != nil {
 				return nil, err
 			}
 
 			var ok bool // those around it belong to banners and crop marks
 			if len(contents) > 0 {
-				c.content, ok = f.object(contents[len(contents)/2])
+				c.Content, ok = f.object(contents[len(contents)/2])
 			}
 
 			if !ok {
-				return nil, fmt.Errorf("page %d: %w", n, errObject)
+				return nil, fmt.Errorf("page %d: %w", n, ErrObject)
 			}
 		}
 
-		if err := f.resources(&c, d.get("Resources")); err != nil {
+		if err := f.resources(&c, d.Get("Resources")); err != nil {
 			return nil, err
 		}
 		found = append(found, c)
@@ -142,7 +142,7 @@ func (f *File) canvases() ([]canvas, error) {
 }
 
 // spreadTagged makes tagged what draws a tagged form.
-func spreadTagged(all []canvas) {
+func spreadTagged(all []Canvas) {
 	tagged := map[int]bool{}
 
 	for changed := true; changed; {
@@ -154,8 +154,8 @@ func spreadTagged(all []canvas) {
 				c.tagged = c.tagged || tagged[n]
 			}
 
-			if c.tagged && c.form && !tagged[c.number] {
-				tagged[c.number], changed = true, true
+			if c.tagged && c.Form && !tagged[c.Number] {
+				tagged[c.Number], changed = true, true
 			}
 		}
 	}
@@ -174,8 +174,8 @@ func isForm(o []byte) bool {
 }
 
 // resources reads which fonts and forms a canvas names.
-func (f *File) resources(c *canvas, value []byte) error {
-	c.faces, c.forms = map[string]face{}, map[string]int{}
+func (f *File) resources(c *Canvas, value []byte) error {
+	c.Faces, c.forms = map[string]Face{}, map[string]int{}
 
 	if value == nil {
 		return nil
@@ -187,11 +187,11 @@ func (f *File) resources(c *canvas, value []byte) error {
 	}
 
 	for _, kind := range []string{"Font", "XObject"} {
-		if all.get(kind) == nil {
+		if all.Get(kind) == nil {
 			continue
 		}
 
-		named, err := f.dictionary(all.get(kind))
+		named, err := f.dictionary(all.Get(kind))
 		if err != nil {
 			return err
 		}
@@ -199,18 +199,18 @@ func (f *File) resources(c *canvas, value []byte) error {
 		for _, entry := range named {
 			n, ok := f.object(entry.value)
 			if !ok {
-				return fmt.Errorf("resource %s: %w", entry.key, errObject)
+				return fmt.Errorf("resource %s: %w", entry.key, ErrObject)
 			}
 
-			switch o := f.objects[n]; {
+			switch o := f.Objects[n]; {
 			case kind == "XObject":
 				if isForm(o) {
 					c.forms[entry.key] = n
 				}
 			case bytes.Contains(o, []byte("/Subtype /Type0\n")):
-				c.faces[entry.key] = face{n, 2}
+				c.Faces[entry.key] = Face{n, 2}
 			default:
-				c.faces[entry.key] = face{n, 1}
+				c.Faces[entry.key] = Face{n, 1}
 			}
 		}
 	}
@@ -221,19 +221,19 @@ func (f *File) resources(c *canvas, value []byte) error {
 // dictionary reads a dictionary or the reference to one.
 func (f *File) dictionary(value []byte) (dict, error) {
 	if n, ok := reference(value); ok {
-		if n >= len(f.objects) {
-			return nil, errObject
+		if n >= len(f.Objects) {
+			return nil, ErrObject
 		}
-		value = f.objects[n]
+		value = f.Objects[n]
 	}
-	d, _, err := readDict(value)
+	d, _, err := ReadDict(value)
 
 	return d, err
 }
 
-// stream returns the content of a stream object, unpacked.
-func (f *File) stream(number int) (d dict, content []byte, err error) {
-	d, rest, err := readDict(f.objects[number])
+// Stream returns the content of a stream object, unpacked.
+func (f *File) Stream(number int) (d dict, content []byte, err error) {
+	d, rest, err := ReadDict(f.Objects[number])
 	if err != nil {
 		return nil, nil, err
 	}
@@ -244,14 +244,14 @@ func (f *File) stream(number int) (d dict, content []byte, err error) {
 	}
 
 	if !ok {
-		return nil, nil, fmt.Errorf("stream %d: %w", number, errObject)
+		return nil, nil, fmt.Errorf("stream %d: %w", number, ErrObject)
 	}
 
-	switch filter := d.get("Filter"); {
+	switch filter := d.Get("Filter"); {
 	case filter == nil:
 		return d, content, nil
 	case string(filter) != "/FlateDecode":
-		return nil, nil, fmt.Errorf("stream %d: %w", number, errObject)
+		return nil, nil, fmt.Errorf("stream %d: %w", number, ErrObject)
 	}
 
 	if content, err = f.inflate(content); err != nil {
@@ -290,26 +290,26 @@ func (f *File) setStream(number int, d dict, content []byte) {
 	packed := f.deflate(content)
 	d.set("Filter", "/FlateDecode")
 	d.set("Length", fmt.Sprint(len(packed)))
-	f.objects[number] = bytes.Join([][]byte{d.bytes(), []byte(" stream\n"), packed, []byte("\nendstream")}, nil)
+	f.Objects[number] = bytes.Join([][]byte{d.bytes(), []byte(" stream\n"), packed, []byte("\nendstream")}, nil)
 }
 
 // showsNotdef reports whether the content shows glyph 0, which fonts draw for
 // a character they do not have.
-func (c canvas) showsNotdef(content []byte) (found bool, err error) {
+func (c Canvas) showsNotdef(content []byte) (found bool, err error) {
 	width := 0
-	err = eachOperation(content, func(op operation) error {
-		switch string(op.operator) {
+	err = EachOperation(content, func(op Operation) error {
+		switch string(op.Operator) {
 		case "Tf":
-			if len(op.operands) != 2 {
-				return errObject
+			if len(op.Operands) != 2 {
+				return ErrObject
 			}
-			width = c.faces[string(op.operands[0][1:])].width
+			width = c.Faces[string(op.Operands[0][1:])].Width
 		case "Tj", "TJ":
-			if len(op.operands) != 1 {
-				return errObject
+			if len(op.Operands) != 1 {
+				return ErrObject
 			}
 
-			values, err := readArray(op.operands[0])
+			values, err := ReadArray(op.Operands[0])
 			if err != nil {
 				return err
 			}
@@ -334,16 +334,16 @@ func (c canvas) showsNotdef(content []byte) (found bool, err error) {
 func hasZeroCode(text []byte, width int) (bool, error) {
 	switch {
 	case text[0] == '(':
-		return false, errObject
+		return false, ErrObject
 	case text[0] != '<':
 		return false, nil
 	case width == 0:
-		return false, fmt.Errorf("text without a font: %w", errObject)
+		return false, fmt.Errorf("text without a font: %w", ErrObject)
 	}
 
 	codes := make([]byte, hex.DecodedLen(len(text)-2))
 	if _, err := hex.Decode(codes, text[1:len(text)-1]); err != nil || len(codes)%width != 0 {
-		return false, errObject
+		return false, ErrObject
 	}
 
 	for i := 0; i < len(codes); i += width {

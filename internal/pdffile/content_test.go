@@ -240,7 +240,7 @@ func TestWhatIsPaintedOutsideTagsIsAnArtifact(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
-			got, err := canvas{forms: map[string]int{"X1": 7}}.markArtifacts([]byte(c.in), map[int]int{})
+			got, err := Canvas{forms: map[string]int{"X1": 7}}.markArtifacts([]byte(c.in), map[int]int{})
 			if diff := cmp.Diff(c.want, string(got)); diff != "" || err != nil {
 				t.Errorf("%v (-want +got):\n%s", err, diff)
 			}

@@ -15,7 +15,7 @@ const maxName = 127
 func (f *File) tameDestinations(catalog dict) error {
 	var names dict
 
-	if value := catalog.get("Dests"); value != nil {
+	if value := catalog.Get("Dests"); value != nil {
 		var err error
 		if names, err = f.dictionary(value); err != nil {
 			return err
@@ -31,21 +31,21 @@ func (f *File) tameDestinations(catalog dict) error {
 		}
 	}
 
-	if n, ok := reference(catalog.get("Dests")); ok && len(renamed) > 0 {
-		f.objects[n] = names.bytes()
+	if n, ok := reference(catalog.Get("Dests")); ok && len(renamed) > 0 {
+		f.Objects[n] = names.bytes()
 	}
 
-	for n, o := range f.objects {
+	for n, o := range f.Objects {
 		if !bytes.HasPrefix(o, linkAnnotation) {
 			continue
 		}
 
-		d, _, err := readDict(o)
+		d, _, err := ReadDict(o)
 		if err != nil {
 			return err
 		}
 
-		name, named := bytes.CutPrefix(d.get("Dest"), []byte("/"))
+		name, named := bytes.CutPrefix(d.Get("Dest"), []byte("/"))
 		if !named || !wild(string(name)) {
 			continue
 		}
@@ -55,7 +55,7 @@ func (f *File) tameDestinations(catalog dict) error {
 		} else {
 			d.remove("Dest") // it leads nowhere
 		}
-		f.objects[n] = d.bytes()
+		f.Objects[n] = d.bytes()
 	}
 
 	return nil

@@ -3,7 +3,6 @@ package pdffile
 import (
 	"bytes"
 	"fmt"
-	"unicode/utf16"
 )
 
 // dropCapSize is how much larger a drop cap is than the line it stands beside, at
@@ -15,8 +14,8 @@ const dropCapSize = 2.2
 // have it alone. The letter gets an empty text, and the next one both (ISO 32000-1,
 // 14.9.4).
 func (f *File) joinDropCaps() error {
-	return f.rewrite("", func(c canvas, r *rewriting) (func(operation) error, error) {
-		return (&capJoiner{file: f, faces: c.faces, rewriting: r}).visit, nil
+	return f.rewrite("", func(c Canvas, r *rewriting) (func(Operation) error, error) {
+		return (&capJoiner{file: f, faces: c.Faces, rewriting: r}).visit, nil
 	})
 }
 
@@ -29,8 +28,8 @@ func (f *File) joinDropCaps() error {
 type capJoiner struct {
 	*rewriting
 	file  *File
-	faces map[string]face
-	face  face
+	faces map[string]Face
+	face  Face
 	size  float64
 	shows int // in the text object at hand
 	// letter is what the text object at hand shows if that may be a drop cap, before
@@ -52,17 +51,17 @@ type textSpan struct {
 	text       string
 }
 
-func (j *capJoiner) visit(op operation) error {
-	switch string(op.operator) {
+func (j *capJoiner) visit(op Operation) error {
+	switch string(op.Operator) {
 	case "Tf":
-		if len(op.operands) != 2 {
-			return errObject
+		if len(op.Operands) != 2 {
+			return ErrObject
 		}
-		j.face = j.faces[string(op.operands[0][1:])]
+		j.face = j.faces[string(op.Operands[0][1:])]
 
-		size, ok := decimal(op.operands[1])
+		size, ok := Decimal(op.Operands[1])
 		if !ok {
-			return errObject
+			return ErrObject
 		}
 		j.size = size
 	case "BT":
@@ -78,7 +77,7 @@ func (j *capJoiner) visit(op operation) error {
 		j.letter = shown{}
 	case "Tj":
 		j.shows++
-		if len(op.operands) == 1 {
+		if len(op.Operands) == 1 {
 			j.show(op)
 		}
 		j.before = shown{}
@@ -87,18 +86,18 @@ func (j *capJoiner) visit(op operation) error {
 	return nil
 }
 
-func (j *capJoiner) begin(op operation) error {
+func (j *capJoiner) begin(op Operation) error {
 	j.span = textSpan{}
 
-	if len(op.operands) == 2 && bytes.HasPrefix(op.operands[1], []byte("<<")) {
-		d, _, err := readDict(op.operands[1])
+	if len(op.Operands) == 2 && bytes.HasPrefix(op.Operands[1], []byte("<<")) {
+		d, _, err := ReadDict(op.Operands[1])
 		if err != nil {
 			return err
 		}
 
-		if text := d.get("ActualText"); text != nil {
-			end := op.start + bytes.Index(j.in[op.start:], op.operands[1]) + len(op.operands[1])
-			j.span = textSpan{op.start, end, decodeText(text)}
+		if text := d.Get("ActualText"); text != nil {
+			end := op.start + bytes.Index(j.in[op.start:], op.Operands[1]) + len(op.Operands[1])
+			j.span = textSpan{op.start, end, DecodeText(text)}
 
 			return nil
 		}
@@ -110,28 +109,28 @@ func (j *capJoiner) begin(op operation) error {
 
 // show notes what may be a drop cap, and joins it with the first glyph that is shown
 // behind it.
-func (j *capJoiner) show(op operation) {
+func (j *capJoiner) show(op Operation) {
 	const most = 2 // glyphs of a drop cap: a quotation mark and a letter
 
-	codes, ok := j.face.codes(op.operands[0])
+	codes, ok := j.face.codes(op.Operands[0])
 	if !ok || len(codes) == 0 {
 		return
 	}
-	end := op.start + len(op.operands[0])
+	end := op.start + len(op.Operands[0])
 
-	end += bytes.Index(j.in[end:], op.operator) + len(op.operator)
+	end += bytes.Index(j.in[end:], op.Operator) + len(op.Operator)
 	if j.before.end > 0 && j.before.size >= dropCapSize*j.size {
-		j.join(shown{op.start, end, j.file.textOf(j.face, codes[:j.face.width]), j.size}, codes)
+		j.join(shown{op.start, end, j.file.textOf(j.face, codes[:j.face.Width]), j.size}, codes)
 		return
 	}
 
 	switch here := (shown{op.start, end, j.file.textOf(j.face, codes), j.size}); {
-	case j.shows == 1 && len(codes) <= most*j.face.width:
+	case j.shows == 1 && len(codes) <= most*j.face.Width:
 		if j.span != (textSpan{}) {
 			here.text = j.span.text
 		}
 		j.letter = here
-	case j.shows == 2 && j.letter.end > 0 && j.span == (textSpan{}) && len(codes) == j.face.width: // a quotation mark before
+	case j.shows == 2 && j.letter.end > 0 && j.span == (textSpan{}) && len(codes) == j.face.Width: // a quotation mark before
 		j.letter = shown{j.letter.start, end, j.letter.text + here.text, j.size}
 	default:
 		j.letter = shown{}
@@ -157,7 +156,7 @@ func (j *capJoiner) join(now shown, codes []byte) {
 		return
 	}
 	j.copyTo(now.start)
-	first := j.face.width
+	first := j.face.Width
 	fmt.Fprintf(
 		&j.out,
 		"/Span<</ActualText <FEFF%X> >> BDC\n<%X> Tj\nEMC\n",
@@ -169,12 +168,4 @@ func (j *capJoiner) join(now shown, codes []byte) {
 		fmt.Fprintf(&j.out, "<%X> Tj\n", codes[first:])
 	}
 	j.copied = now.end
-}
-
-func utf16Bytes(text string) (b []byte) {
-	for _, unit := range utf16.Encode([]rune(text)) {
-		b = append(b, byte(unit>>8), byte(unit))
-	}
-
-	return b
 }

@@ -1,6 +1,5 @@
-// Package pdffile works on PDF files as Chromium prints them: Read cuts one into
-// its objects, to look at where its headings and its text came to lie, and Pack
-// writes it anew, smaller and as PDF/A, PDF/UA, with attachments or encrypted.
+// Package pdffile reads PDF files as Chromium prints them: their objects, pages, content
+// streams and fonts. Its children inspect, join and change them.
 package pdffile
 
 import (
@@ -16,11 +15,11 @@ import (
 
 // File is a PDF as Chromium's PDF writer (Skia) makes it: version 1.4, one
 // classic cross-reference table, no encryption, no earlier revisions. Anything
-// else is refused, never guessed at.
+// else is rejected, never guessed at.
 type File struct {
-	// objects holds the bytes of each object between "N 0 obj" and "endobj",
+	// Objects holds the bytes of each object between "N 0 obj" and "endobj",
 	// by number; 0 and free numbers are nil.
-	objects [][]byte
+	Objects [][]byte
 	root    int
 	info    int
 	// textMaps is kept by textMap.
@@ -46,12 +45,12 @@ func Read(data []byte) (*File, error) {
 		return nil, err
 	}
 
-	entries, _, err := readDict(trailer)
+	entries, _, err := ReadDict(trailer)
 	if err != nil {
 		return nil, fmt.Errorf("trailer: %w", err)
 	}
 
-	if entries.get("Encrypt") != nil || entries.get("Prev") != nil || entries.get("XRefStm") != nil {
+	if entries.Get("Encrypt") != nil || entries.Get("Prev") != nil || entries.Get("XRefStm") != nil {
 		return nil, errors.New("the PDF is encrypted or has several revisions")
 	}
 
@@ -60,10 +59,10 @@ func Read(data []byte) (*File, error) {
 		return nil, err
 	}
 	var hasRoot, hasInfo bool
-	f.root, hasRoot = f.object(entries.get("Root"))
+	f.root, hasRoot = f.object(entries.Get("Root"))
 
-	f.info, hasInfo = f.object(entries.get("Info"))
-	if !hasRoot || !hasInfo || f.objects[f.root] == nil || f.objects[f.info] == nil {
+	f.info, hasInfo = f.object(entries.Get("Info"))
+	if !hasRoot || !hasInfo || f.Objects[f.root] == nil || f.Objects[f.info] == nil {
 		return nil, errors.New("the trailer names objects that are not there")
 	}
 
@@ -127,7 +126,7 @@ func (f *File) cut(data, table []byte, end int) error {
 		places = append(places, place{n, offset})
 	}
 	slices.SortFunc(places, func(a, b place) int { return cmp.Compare(a.offset, b.offset) })
-	f.objects = make([][]byte, len(table)/entry)
+	f.Objects = make([][]byte, len(table)/entry)
 
 	for i, p := range places {
 		stop := end
@@ -147,7 +146,7 @@ func (f *File) cut(data, table []byte, end int) error {
 		if !ok {
 			return fmt.Errorf("object %d is not framed as expected", p.number)
 		}
-		f.objects[p.number] = body
+		f.Objects[p.number] = body
 	}
 
 	return nil
@@ -156,19 +155,19 @@ func (f *File) cut(data, table []byte, end int) error {
 // Pages reads the number of pages from the page tree. It rejects a number that the
 // file cannot hold.
 func (f *File) Pages() (int, error) {
-	catalog, _, err := readDict(f.objects[f.root])
+	catalog, _, err := ReadDict(f.Objects[f.root])
 	if err != nil {
 		return 0, fmt.Errorf("catalog: %w", err)
 	}
 
-	tree, err := f.dictionary(catalog.get("Pages"))
+	tree, err := f.dictionary(catalog.Get("Pages"))
 	if err != nil {
 		return 0, fmt.Errorf("page tree: %w", err)
 	}
 
-	count, err := strconv.Atoi(string(tree.get("Count")))
-	if err != nil || count < 0 || count >= len(f.objects) {
-		return 0, fmt.Errorf("page tree: %.20q is no number of pages", tree.get("Count"))
+	count, err := strconv.Atoi(string(tree.Get("Count")))
+	if err != nil || count < 0 || count >= len(f.Objects) {
+		return 0, fmt.Errorf("page tree: %.20q is no number of pages", tree.Get("Count"))
 	}
 
 	return count, nil
@@ -176,24 +175,24 @@ func (f *File) Pages() (int, error) {
 
 // Sizes are the widths and heights of the pages, in points.
 func (f *File) Sizes() ([][2]float64, error) {
-	pages, err := f.pageNumbers()
+	pages, err := f.PageNumbers()
 	if err != nil {
 		return nil, err
 	}
 
 	sizes := make([][2]float64, len(pages))
 	for n, at := range pages {
-		page, _, err := readDict(f.objects[n])
+		page, _, err := ReadDict(f.Objects[n])
 		if err != nil {
 			return nil, fmt.Errorf("page %d: %w", at, err)
 		}
 
-		box, err := readArray(page.get("MediaBox"))
+		box, err := ReadArray(page.Get("MediaBox"))
 		if err != nil {
 			return nil, fmt.Errorf("page %d: %w", at, err)
 		}
 
-		corners, err := numbers(box, 4)
+		corners, err := Numbers(box, 4)
 		if err != nil {
 			return nil, fmt.Errorf("page %d: %w", at, err)
 		}
@@ -206,13 +205,13 @@ func (f *File) Sizes() ([][2]float64, error) {
 // object returns the number of the object that a value refers to.
 func (f *File) object(value []byte) (number int, ok bool) {
 	number, ok = reference(value)
-	return number, ok && number < len(f.objects)
+	return number, ok && number < len(f.Objects)
 }
 
 // add appends an object and returns its number.
 func (f *File) add(object []byte) int {
-	f.objects = append(f.objects, object)
-	return len(f.objects) - 1
+	f.Objects = append(f.Objects, object)
+	return len(f.Objects) - 1
 }
 
 func isStream(object []byte) bool { return bytes.HasSuffix(object, []byte("endstream")) }

@@ -13,12 +13,12 @@ var article = []byte("<</Type /StructElem\n/S /Art\n")
 func (f *File) markNotes() error {
 	notes := 0
 
-	for n, o := range f.objects {
+	for n, o := range f.Objects {
 		if !bytes.HasPrefix(o, article) {
 			continue
 		}
 
-		d, _, err := readDict(o)
+		d, _, err := ReadDict(o)
 		if err != nil {
 			return fmt.Errorf("structure element %d: %w", n, err)
 		}
@@ -27,7 +27,7 @@ func (f *File) markNotes() error {
 			notes++
 			d.set("S", "/Note")
 			d.set("ID", fmt.Sprintf("(note-%d)", notes))
-			f.objects[n] = d.bytes()
+			f.Objects[n] = d.bytes()
 		}
 	}
 
@@ -39,7 +39,7 @@ func (f *File) markNotes() error {
 func (f *File) leadsBack(d dict) bool {
 	const deepest = 8
 	for range deepest {
-		kids, err := readArray(d.get("K"))
+		kids, err := ReadArray(d.Get("K"))
 		if err != nil || len(kids) == 0 {
 			return false
 		}
@@ -49,13 +49,13 @@ func (f *File) leadsBack(d dict) bool {
 				continue
 			}
 
-			link, _, err := readDict(k)
+			link, _, err := ReadDict(k)
 			if err != nil {
 				return false
 			}
-			n, ok := f.object(link.get("Obj"))
+			n, ok := f.object(link.Get("Obj"))
 
-			return ok && bytes.Contains(f.objects[n], []byte("/Dest /fnref"))
+			return ok && bytes.Contains(f.Objects[n], []byte("/Dest /fnref"))
 		}
 
 		if d, err = f.dictionary(kids[0]); err != nil {

@@ -1,29 +1,16 @@
-package pdffile
+package pdffile_test
 
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"runtime/debug"
-	"slices"
 	"strings"
 	"testing"
 
+	"presswork/internal/pdffile"
 	"presswork/internal/pdffile/filetest"
+	"presswork/internal/pdffile/inspect"
 )
-
-// read reads a file that must be in Skia's form.
-func read(t testing.TB, data []byte) *File {
-	t.Helper()
-
-	f, err := Read(data)
-	if err != nil {
-		t.Fatal(err)
-	}
-
-	return f
-}
 
 // everyUse does with a file all that the package can, and returns the errors.
 func everyUse(ctx context.Context, data []byte) (errs []error) {
@@ -32,39 +19,41 @@ func everyUse(ctx context.Context, data []byte) (errs []error) {
 			errs = append(errs, err)
 		}
 	}
-	area := func(int, float64, float64) *Area { return &Area{Right: 100, Top: 200, LineEnd: 100, Smallest: 4} }
+	area := func(int, float64, float64) *inspect.Area {
+		return &inspect.Area{Right: 100, Top: 200, LineEnd: 100, Smallest: 4}
+	}
 
-	uses := []func(*File) error{
-		func(f *File) error { _, err := f.Pages(); return err },
-		func(f *File) error { _, err := f.Sizes(); return err },
-		func(f *File) error { _, err := f.Anchors(); return err },
-		func(f *File) error { _, err := f.Inspect(ctx, []rune("é"), area); return err },
-		func(f *File) error {
-			other, err := Read(data)
+	uses := []func(*pdffile.File) error{
+		func(f *pdffile.File) error { _, err := f.Pages(); return err },
+		func(f *pdffile.File) error { _, err := f.Sizes(); return err },
+		func(f *pdffile.File) error { _, err := f.Anchors(); return err },
+		func(f *pdffile.File) error { _, err := inspect.Text(ctx, f, []rune("é"), area); return err },
+		func(f *pdffile.File) error {
+			other, err := pdffile.Read(data)
 			note(err)
-			_, err = Join([]*File{f, other}, nil)
+			_, err = pdffile.Join([]*pdffile.File{f, other}, nil)
 
 			return err
 		},
-		func(f *File) error {
-			banners, err := Read(data)
+		func(f *pdffile.File) error {
+			banners, err := pdffile.Read(data)
 			note(err)
-			_, err = Join([]*File{f}, []*File{banners})
+			_, err = pdffile.Join([]*pdffile.File{f}, []*pdffile.File{banners})
 
 			return err
 		},
 	}
-	for _, finish := range []Finish{
-		{}, {PDFA: "2b"}, {PDFUA: true}, {Password: "x"}, {Boxes: Boxes{Bleed: 9, Marks: 30}}, {Notes: []Note{{
+	for _, finish := range []pdffile.Finish{
+		{}, {PDFA: "2b"}, {PDFUA: true}, {Password: "x"}, {Boxes: pdffile.Boxes{Bleed: 9, Marks: 30}}, {Notes: []pdffile.Note{{
 			"a",
 			"b",
 		}}}, {Hyphenated: true, RightToLeft: true, DropCaps: true},
 	} {
-		uses = append(uses, func(f *File) error { _, err := f.Pack(Meta{}, finish); return err })
+		uses = append(uses, func(f *pdffile.File) error { _, err := f.Pack(pdffile.Meta{}, finish); return err })
 	}
 
 	for _, use := range uses {
-		f, err := Read(data)
+		f, err := pdffile.Read(data)
 		if err != nil {
 			return []error{err}
 		}
@@ -115,8 +104,8 @@ func TestHostileFilesAreRejectedWhole(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
-			if f, err := Read([]byte(data)); err == nil {
-				t.Errorf("read as %d objects", len(f.objects))
+			if f, err := pdffile.Read([]byte(data)); err == nil {
+				t.Errorf("read as %d objects", len(f.Objects))
 			}
 		})
 	}
@@ -137,7 +126,7 @@ func TestAFileThatIsCutOffIsRejected(t *testing.T) {
 
 	whole := bytes.LastIndex(good, []byte("\n%%EOF"))
 	for end := range whole - 2 { // one digit fewer of the start is another start
-		if _, err := Read(good[:end]); err == nil {
+		if _, err := pdffile.Read(good[:end]); err == nil {
 			t.Fatalf("the first %d of %d bytes were read as a file", end, len(good))
 		}
 	}
@@ -235,87 +224,6 @@ func TestHostilePartsAreErrorsWhereTheyAreUsed(t *testing.T) {
 	}
 }
 
-func TestBrokenlyPackedStreamsAreErrors(t *testing.T) {
-	t.Parallel()
-	packed := string(filetest.Deflate([]byte(strings.Repeat("BT\nET\n", 1000))))
-	flipped := []byte(packed)
-
-	flipped[len(flipped)-1] ^= 1
-	for name, content := range map[string]string{
-		"nothing": "", "no header": "BT\nET\n", "cut off": packed[:len(packed)/2],
-		"without its checksum": packed[:len(packed)-4], "a wrong checksum": string(flipped),
-		"a block of an unknown type": packed[:2] + "\xff" + packed[3:],
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-
-			f := &File{
-				objects: [][]byte{
-					nil,
-					fmt.Appendf(nil, "<</Filter /FlateDecode>> stream\n%s\nendstream", content),
-					fmt.Appendf(nil, "<</Filter /FlateDecode>> stream\n%s\nendstream", packed),
-				},
-			}
-			for range 2 { // the second time with the reader of the first
-				if _, got, err := f.stream(1); err == nil {
-					t.Errorf("unpacked as %.50q", got)
-				}
-
-				if _, got, err := f.stream(2); err != nil || len(got) != 6000 {
-					t.Errorf("after it, %d bytes of a good stream were unpacked, %v", len(got), err)
-				}
-			}
-		})
-	}
-}
-
-// TestStreamsAreUnpackedUpToABound does not run in parallel: it takes 500 MB.
-func TestStreamsAreUnpackedUpToABound(t *testing.T) {
-	f := &File{}
-	chunk := make([]byte, 1<<20)
-	bomb := f.deflate(slices.Repeat([][]byte{chunk}, maxContent/len(chunk)+1)...)
-
-	defer debug.FreeOSMemory()
-
-	if out, err := f.inflate(bomb); err == nil || !strings.Contains(err.Error(), "too large") {
-		t.Errorf("%d bytes were unpacked, %v", len(out), err)
-	}
-}
-
-func TestALongChainOfPageNodesIsWalked(t *testing.T) {
-	t.Parallel()
-	const nodes = 10_000
-
-	objects := []string{
-		"<</Producer (Skia)\n/CreationDate (D:20261121044624+00'00')>>",
-		"<</Type /Catalog\n/Pages 3 0 R>>",
-	}
-	for i := range nodes {
-		objects = append(objects, fmt.Sprintf("<</Type /Pages\n/Count 1\n/Kids [%d 0 R]>>", i+4))
-	}
-	objects = append(objects, "<</Type /Page\n/MediaBox [0 0 10 20]>>")
-
-	sizes, err := read(t, filetest.Write(objects)).Sizes()
-	if err != nil || len(sizes) != 1 || sizes[0] != [2]float64{10, 20} {
-		t.Errorf("sizes %v, %v", sizes, err)
-	}
-}
-
-func TestInspectionEndsWithItsContext(t *testing.T) {
-	t.Parallel()
-	ctx, cancel := context.WithCancelCause(t.Context())
-	cause := errors.New("the client has disconnected")
-	cancel(cause)
-
-	area := func(int, float64, float64) *Area { return nil }
-	if _, err := read(
-		t,
-		filetest.Build(t, filetest.Pages("", "")).Data,
-	).Inspect(ctx, nil, area); !errors.Is(err, cause) {
-		t.Errorf("got %v", err)
-	}
-}
-
 func TestTreesWithoutAnEndAreWalkedOnce(t *testing.T) {
 	t.Parallel()
 	const tags = "-- catalog --\n<</Type /Catalog\n/Pages @pages\n/StructTreeRoot @root\n/Outlines @outline\n" +
@@ -329,15 +237,26 @@ func TestTreesWithoutAnEndAreWalkedOnce(t *testing.T) {
 		"/First @outline\n/SE @entry>>\n"
 
 	data := filetest.Build(t, tags, filetest.Pages("", "")).Data
-	for _, finish := range []Finish{{PDFUA: true, PDFA: "2b"}, {Headings: []Heading{{1, "a"}}}} {
-		if _, err := Pack(data, Meta{}, finish); err != nil {
+	for _, finish := range []pdffile.Finish{{PDFUA: true, PDFA: "2b"}, {Headings: []pdffile.Heading{{1, "a"}}}} {
+		if _, err := pdffile.Pack(data, pdffile.Meta{}, finish); err != nil {
 			t.Error(err)
 		}
 	}
 
-	if whole, err := Join([]*File{read(t, data), read(t, data)}, nil); err == nil {
-		if _, err := whole.Pack(Meta{}, Finish{PDFUA: true}); err != nil {
+	if whole, err := pdffile.Join([]*pdffile.File{mustRead(t, data), mustRead(t, data)}, nil); err == nil {
+		if _, err := whole.Pack(pdffile.Meta{}, pdffile.Finish{PDFUA: true}); err != nil {
 			t.Error(err)
 		}
 	}
+}
+
+func mustRead(t testing.TB, data []byte) *pdffile.File {
+	t.Helper()
+
+	f, err := pdffile.Read(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	return f
 }

@@ -6,8 +6,6 @@ import (
 	"regexp"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -33,7 +31,7 @@ var (
 func describe(original []byte, m Meta, lang string, date time.Time) (description, error) {
 	producer, written := infoProducer.FindSubmatch(original), infoDate.FindSubmatch(original)
 	if producer == nil || written == nil {
-		return description{}, fmt.Errorf("info: %w", errObject)
+		return description{}, fmt.Errorf("info: %w", ErrObject)
 	}
 
 	d := description{
@@ -54,7 +52,7 @@ func describe(original []byte, m Meta, lang string, date time.Time) (description
 	if date.IsZero() {
 		var err error
 		if d.date, err = time.Parse("20060102150405-07'00", string(written[1])); err != nil {
-			return description{}, fmt.Errorf("info: %w", errObject)
+			return description{}, fmt.Errorf("info: %w", ErrObject)
 		}
 		d.date = d.date.UTC()
 	}
@@ -74,7 +72,7 @@ func (d description) info() []byte {
 		{"Title", d.Title}, {"Author", d.Author}, {"Subject", d.Subject}, {"Keywords", d.keywords()}, {"Creator", creator}, {"Producer", d.producer},
 	} {
 		if field[1] != "" {
-			fmt.Fprintf(&b, "/%s %s\n", field[0], textString(field[1]))
+			fmt.Fprintf(&b, "/%s %s\n", field[0], TextString(field[1]))
 		}
 	}
 	fmt.Fprintf(&b, "/CreationDate %s\n/ModDate %s>>", date, date)
@@ -91,51 +89,4 @@ func xmlText(s string) string {
 
 		return r
 	}, strings.ToValidUTF8(s, string(utf8.RuneError)))
-}
-
-// textString writes a PDF text string: ASCII in brackets, anything else as
-// UTF-16 in hex.
-func textString(s string) string {
-	ascii := true
-
-	for _, r := range s {
-		if r < ' ' || r > '~' {
-			ascii = false
-		}
-	}
-
-	if ascii {
-		return "(" + strings.NewReplacer(`\`, `\\`, "(", `\(`, ")", `\)`).Replace(s) + ")"
-	}
-	var b strings.Builder
-	b.WriteString("<FEFF")
-
-	for _, u := range utf16.Encode([]rune(s)) {
-		fmt.Fprintf(&b, "%04X", u)
-	}
-	b.WriteString(">")
-
-	return b.String()
-}
-
-// MaxText is how many characters of a text the metadata hold.
-const MaxText = 1000
-
-// OneLine makes one line of a text for the metadata, of at most MaxText
-// characters.
-func OneLine(s string) string {
-	s = strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
-			return ' '
-		}
-
-		return r
-	}, strings.ToValidUTF8(s, "\ufffd"))
-
-	s = strings.Join(strings.Fields(s), " ")
-	if r := []rune(s); len(r) > MaxText {
-		s = string(r[:MaxText])
-	}
-
-	return s
 }

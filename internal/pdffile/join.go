@@ -14,7 +14,7 @@ import (
 // The files may not be used any more.
 func Join(sections, banners []*File) (*File, error) {
 	j := joined{
-		out:   &File{objects: make([][]byte, 1), textMaps: map[int]textMap{}},
+		out:   &File{Objects: make([][]byte, 1), textMaps: map[int]textMap{}},
 		named: map[string]bool{},
 		fonts: fontPool{byFace: map[string]*subset{}},
 	}
@@ -80,7 +80,7 @@ func (j *joined) add(f *File) error {
 		return err
 	}
 
-	m.offset = len(j.out.objects)
+	m.offset = len(j.out.Objects)
 	if err := j.fonts.take(m); err != nil {
 		return err
 	}
@@ -102,10 +102,10 @@ func (j *joined) add(f *File) error {
 	}
 	m.discard()
 
-	for _, o := range m.file.objects {
-		j.out.objects = append(j.out.objects, renumber(o, m.number))
+	for _, o := range m.file.Objects {
+		j.out.Objects = append(j.out.Objects, renumber(o, m.number))
 	}
-	m.file.objects = nil // half of the memory
+	m.file.Objects = nil // half of the memory
 
 	if tags != nil {
 		if err := j.tags.hang(j.out, tags); err != nil {
@@ -126,14 +126,14 @@ func (j *joined) add(f *File) error {
 
 	j.outline = append(j.outline, entries...)
 	if j.catalog == nil {
-		if j.catalog, _, err = readDict(renumber(m.catalog.bytes(), m.number)); err != nil {
+		if j.catalog, _, err = ReadDict(renumber(m.catalog.bytes(), m.number)); err != nil {
 			return err
 		}
 		j.out.root, j.out.info = m.number(m.file.root), m.number(m.file.info)
 
 		return nil
 	}
-	j.out.objects[m.number(m.file.root)], j.out.objects[m.number(m.file.info)] = nil, nil
+	j.out.Objects[m.number(m.file.root)], j.out.Objects[m.number(m.file.info)] = nil, nil
 
 	return nil
 }
@@ -141,7 +141,7 @@ func (j *joined) add(f *File) error {
 func newMember(f *File) (*member, error) {
 	m := &member{file: f, moved: map[int]int{}}
 
-	numbers, err := f.pageNumbers()
+	numbers, err := f.PageNumbers()
 	if err != nil {
 		return nil, err
 	}
@@ -150,7 +150,7 @@ func newMember(f *File) (*member, error) {
 	for n, at := range numbers {
 		m.pages[at-1] = n
 	}
-	m.catalog, _, err = readDict(f.objects[f.root])
+	m.catalog, _, err = ReadDict(f.Objects[f.root])
 
 	return m, err
 }
@@ -160,22 +160,22 @@ func (m *member) discard() {
 	f := m.file
 	forget := func(value []byte) {
 		if n, ok := f.object(value); ok {
-			f.objects[n] = nil
+			f.Objects[n] = nil
 		}
 	}
 
-	for n, o := range f.objects {
+	for n, o := range f.Objects {
 		if bytes.HasPrefix(o, []byte("<</Type /Pages\n")) {
-			f.objects[n] = nil
+			f.Objects[n] = nil
 		}
 	}
-	forget(m.catalog.get("Dests"))
-	forget(m.catalog.get("Outlines"))
+	forget(m.catalog.Get("Dests"))
+	forget(m.catalog.Get("Outlines"))
 }
 
 // destinations are those of the section's anchors.
 func (m *member) destinations() (kept dict, err error) {
-	value := m.catalog.get("Dests")
+	value := m.catalog.Get("Dests")
 	if value == nil {
 		return nil, nil
 	}
@@ -209,7 +209,7 @@ func (j *joined) finish() error {
 	if err := j.tags.write(j); err != nil {
 		return fmt.Errorf("tags: %w", err)
 	}
-	j.out.objects[j.out.root] = j.catalog.bytes()
+	j.out.Objects[j.out.root] = j.catalog.bytes()
 
 	return j.fonts.write(j.out)
 }
@@ -236,7 +236,7 @@ func (j *joined) pageTree(leaves []int) int {
 				kids[i] = refTo(n)
 				j.setEntry(n, "Parent", refTo(number))
 			}
-			j.out.objects[number] = fmt.Appendf(nil, "<</Type /Pages\n/Count %d\n/Kids %s>>", sum, kids)
+			j.out.Objects[number] = fmt.Appendf(nil, "<</Type /Pages\n/Count %d\n/Kids %s>>", sum, kids)
 			above, sums = append(above, number), append(sums, sum)
 		}
 		nodes, counts = above, sums
@@ -248,9 +248,9 @@ func (j *joined) pageTree(leaves []int) int {
 // setEntry sets an entry of an object that is a dictionary and has been read
 // before.
 func (j *joined) setEntry(number int, key, value string) {
-	if d, _, err := readDict(j.out.objects[number]); err == nil {
+	if d, _, err := ReadDict(j.out.Objects[number]); err == nil {
 		d.set(key, value)
-		j.out.objects[number] = d.bytes()
+		j.out.Objects[number] = d.bytes()
 	}
 }
 
@@ -336,47 +336,47 @@ func (j *joined) drawSome(banners *File, pages []int, before, after int) error {
 		return errBanners
 	}
 
-	m.offset = len(j.out.objects)
+	m.offset = len(j.out.Objects)
 	if err := j.fonts.take(m); err != nil {
 		return err
 	}
 	m.discard()
 
-	for _, o := range banners.objects {
-		j.out.objects = append(j.out.objects, renumber(o, m.number))
+	for _, o := range banners.Objects {
+		j.out.Objects = append(j.out.Objects, renumber(o, m.number))
 	}
 
 	for i, n := range m.pages {
-		page, _, err := readDict(j.out.objects[m.number(n)])
+		page, _, err := ReadDict(j.out.Objects[m.number(n)])
 		if err != nil {
 			return err
 		}
 
-		form, ok := j.out.object(page.get("Contents"))
+		form, ok := j.out.object(page.Get("Contents"))
 		if !ok {
-			return errObject
+			return ErrObject
 		}
 
-		d, content, err := readDict(j.out.objects[form])
+		d, content, err := ReadDict(j.out.Objects[form])
 		if err != nil {
 			return err
 		}
 		all := dict{
 			{"Type", []byte("/XObject")},
 			{"Subtype", []byte("/Form")},
-			{"BBox", page.get("MediaBox")},
-			{"Resources", page.get("Resources")},
+			{"BBox", page.Get("MediaBox")},
+			{"Resources", page.Get("Resources")},
 		}
-		j.out.objects[form] = append(append(all, d...).bytes(), content...)
+		j.out.Objects[form] = append(append(all, d...).bytes(), content...)
 
-		j.out.objects[m.number(n)] = nil
+		j.out.Objects[m.number(n)] = nil
 		if err := j.drawOn(pages[i], form, before, after); err != nil {
 			return err
 		}
 	}
 
 	for _, n := range []int{banners.root, banners.info} {
-		j.out.objects[m.number(n)] = nil
+		j.out.Objects[m.number(n)] = nil
 	}
 
 	return nil
@@ -386,18 +386,18 @@ func (j *joined) drawSome(banners *File, pages []int, before, after int) error {
 const bannerName = "Banner"
 
 func (j *joined) drawOn(number, form, before, after int) error {
-	page, _, err := readDict(j.out.objects[number])
+	page, _, err := ReadDict(j.out.Objects[number])
 	if err != nil {
 		return err
 	}
 
-	resources, _, err := readDict(page.get("Resources"))
+	resources, _, err := ReadDict(page.Get("Resources"))
 	if err != nil {
 		return err
 	}
 
 	var forms dict
-	if value := resources.get("XObject"); value != nil {
+	if value := resources.Get("XObject"); value != nil {
 		if forms, err = j.out.dictionary(value); err != nil {
 			return err
 		}
@@ -405,8 +405,8 @@ func (j *joined) drawOn(number, form, before, after int) error {
 	forms.set(bannerName, refTo(form))
 	resources.set("XObject", string(forms.bytes()))
 	page.set("Resources", string(resources.bytes()))
-	page.set("Contents", fmt.Sprintf("[%s %s %s]", refTo(before), page.get("Contents"), refTo(after)))
-	j.out.objects[number] = page.bytes()
+	page.set("Contents", fmt.Sprintf("[%s %s %s]", refTo(before), page.Get("Contents"), refTo(after)))
+	j.out.Objects[number] = page.bytes()
 
 	return nil
 }

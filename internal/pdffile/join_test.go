@@ -30,24 +30,24 @@ func section(t testing.TB, name string, level int) *File {
 			"-- owners --\n[@heading @cell @main]\n-- ids --\n<</Kids [@ids-1]>>\n-- ids-1 --\n"+
 			"<</Limits [(node00000007) (node00000007)]\n/Names [(node00000007) @cell]>>\n"+
 			"-- document --\n<</Type /StructElem\n/S /Document\n/P @tags\n/K [@main]>>\n"+
-			elem(
+			filetest.Element(
 				"main",
 				"Div",
 				"document",
 				"\n/Pg @page-1\n/K [@heading @cell @link 2]",
-			)+elem(
+			)+filetest.Element(
 			"heading",
 			fmt.Sprintf("H%d", level),
 			"main",
 			"\n/Pg @page-1\n/K 0",
 		)+
-			elem(
+			filetest.Element(
 				"cell",
 				"TD",
 				"main",
 				"\n/Pg @page-1\n/K 1\n/ID (node00000007)\n/A <</Headers [(node00000007)]>>",
 			)+
-			elem(
+			filetest.Element(
 				"link",
 				"Link",
 				"main",
@@ -58,13 +58,17 @@ func section(t testing.TB, name string, level int) *File {
 		strings.Replace(
 			filetest.Pages(
 				"/Font <</F1 @font>>",
-				"/P <</MCID 0 >>BDC\nBT\n/F1 9 Tf\n1 0 0 1 10 180 Tm\n"+shownText(name)+"ET\nEMC\n",
+				"/P <</MCID 0 >>BDC\nBT\n/F1 9 Tf\n1 0 0 1 10 180 Tm\n"+filetest.Show(name)+"ET\nEMC\n",
 			),
 			"/Contents",
 			"/StructParents 0\n/Annots [@annotation]\n/Contents",
 			1,
 		),
-		filetest.EmbeddedFont("font", latin(), map[int]string{0: "zero", int(name[0]): "outline of " + name[:1]}),
+		filetest.EmbeddedFont(
+			"font",
+			filetest.Latin(),
+			map[int]string{0: "zero", int(name[0]): "outline of " + name[:1]},
+		),
 	).Data)
 }
 
@@ -74,7 +78,7 @@ func banner(t testing.TB, texts ...string) *File {
 
 	var contents []string
 	for _, text := range texts {
-		contents = append(contents, "BT\n/F1 7 Tf\n1 0 0 1 10 5 Tm\n"+shownText(text)+"ET\n")
+		contents = append(contents, "BT\n/F1 7 Tf\n1 0 0 1 10 5 Tm\n"+filetest.Show(text)+"ET\n")
 	}
 
 	return read(
@@ -82,7 +86,7 @@ func banner(t testing.TB, texts ...string) *File {
 		filetest.Build(
 			t,
 			filetest.Pages("/Font <</F1 @font>>", contents...),
-			filetest.EmbeddedFont("font", latin(), map[int]string{0: "zero", 'H': "outline of H"}),
+			filetest.EmbeddedFont("font", filetest.Latin(), map[int]string{0: "zero", 'H': "outline of H"}),
 		).Data,
 	)
 }
@@ -114,10 +118,14 @@ func TestJoinedSections(t *testing.T) {
 	if p.Pages != 3 || len(p.Missing) > 0 {
 		t.Errorf("%d pages, missing: %q", p.Pages, p.Missing)
 	}
-	checkInfo(t, poppler(t, p.Data, "pdfinfo"), map[string]string{"Pages": "3", "Title": "Whole", "Tagged": "yes"})
+	checkInfo(
+		t,
+		filetest.Poppler(t, p.Data, "pdfinfo"),
+		map[string]string{"Pages": "3", "Title": "Whole", "Tagged": "yes"},
+	)
 
 	var pages []string
-	for page := range strings.SplitSeq(strings.TrimSuffix(poppler(t, p.Data, "pdftotext"), "\f"), "\f") {
+	for page := range strings.SplitSeq(strings.TrimSuffix(filetest.Poppler(t, p.Data, "pdftotext"), "\f"), "\f") {
 		pages = append(pages, strings.Join(strings.Fields(page), " "))
 	}
 
@@ -125,7 +133,7 @@ func TestJoinedSections(t *testing.T) {
 		t.Errorf("pages (-want +got):\n%s", diff)
 	}
 	dests := regexp.MustCompile(`(?m)^ +(\d) \[.*\] "(.*)"$`).
-		FindAllStringSubmatch(poppler(t, p.Data, "pdfinfo", "-dests"), -1)
+		FindAllStringSubmatch(filetest.Poppler(t, p.Data, "pdfinfo", "-dests"), -1)
 
 	var got []string
 	for _, d := range dests {
@@ -136,9 +144,9 @@ func TestJoinedSections(t *testing.T) {
 	if diff := cmp.Diff([]string{"Alpha on 1", "Beta on 2", "Gamma on 3", "shared on 1"}, got); diff != "" {
 		t.Errorf("destinations (-want +got):\n%s", diff)
 	}
-	golden.Check(t, "joined-structure.txt", []byte(poppler(t, p.Data, "pdfinfo", "-struct-text")))
+	golden.Check(t, "joined-structure.txt", []byte(filetest.Poppler(t, p.Data, "pdfinfo", "-struct-text")))
 
-	fonts := strings.Count(poppler(t, p.Data, "pdffonts"), "AAAAAA+Face")
+	fonts := strings.Count(filetest.Poppler(t, p.Data, "pdffonts"), "AAAAAA+Face")
 	if fonts != 1 {
 		t.Errorf("the face is embedded %d times", fonts)
 	}
@@ -166,12 +174,12 @@ func TestOutlineOfTheWholeIsNested(t *testing.T) {
 			}
 			whole, _ := joinedFile(t, sections, nil)
 
-			catalog, _, err := readDict(whole.objects[whole.root])
+			catalog, _, err := ReadDict(whole.Objects[whole.root])
 			if err != nil {
 				t.Fatal(err)
 			}
 
-			if got := outlineText(t, whole, catalog.get("Outlines"), ""); got != c.want {
+			if got := outlineText(t, whole, catalog.Get("Outlines"), ""); got != c.want {
 				t.Errorf("got %s, want %s", got, c.want)
 			}
 		})
@@ -187,36 +195,36 @@ func outlineText(t *testing.T, f *File, at []byte, up string) string {
 		t.Fatal(err)
 	}
 
-	if up != "" && string(d.get("Parent")) != up {
-		t.Errorf("%s has the parent %s, not %s", d.get("Title"), d.get("Parent"), up)
+	if up != "" && string(d.Get("Parent")) != up {
+		t.Errorf("%s has the parent %s, not %s", d.Get("Title"), d.Get("Parent"), up)
 	}
 	var kids []string
 	var last []byte
 
-	for next := d.get("First"); next != nil; {
+	for next := d.Get("First"); next != nil; {
 		kid, err := f.dictionary(next)
 		if err != nil {
 			t.Fatal(err)
 		}
 
-		if string(kid.get("Prev")) != string(last) {
-			t.Errorf("%s comes after %s, not %s", kid.get("Title"), kid.get("Prev"), last)
+		if string(kid.Get("Prev")) != string(last) {
+			t.Errorf("%s comes after %s, not %s", kid.Get("Title"), kid.Get("Prev"), last)
 		}
 		kids = append(kids, outlineText(t, f, next, string(at)))
-		last, next = next, kid.get("Next")
+		last, next = next, kid.Get("Next")
 	}
 
-	if string(d.get("Last")) != string(last) {
-		t.Errorf("the last of %s is %s, not %s", d.get("Title"), d.get("Last"), last)
+	if string(d.Get("Last")) != string(last) {
+		t.Errorf("the last of %s is %s, not %s", d.Get("Title"), d.Get("Last"), last)
 	}
-	text := decodeText(d.get("Title"))
+	text := DecodeText(d.Get("Title"))
 
 	below := strings.Join(kids, " ")
 	if count := len(
 		regexp.MustCompile(`[A-Z]`).FindAllString(below, -1),
 	); count > 0 &&
-		string(d.get("Count")) != fmt.Sprint(count) {
-		t.Errorf("%q counts %s, not %d", text, d.get("Count"), count)
+		string(d.Get("Count")) != fmt.Sprint(count) {
+		t.Errorf("%q counts %s, not %d", text, d.Get("Count"), count)
 	}
 
 	if text != "" && below != "" {
@@ -235,14 +243,14 @@ func TestPageTreeOfManyPagesIsFlat(t *testing.T) {
 
 			f := read(t, filetest.Build(t, filetest.Pages("", slices.Repeat([]string{""}, min(count, 65))...)).Data)
 			for n := 65; n < count; n++ { // more of the last page
-				pages, _, err := readDict(f.objects[3])
+				pages, _, err := ReadDict(f.Objects[3])
 				if err != nil {
 					t.Fatal(err)
 				}
-				last := f.add(f.objects[len(f.objects)-2])
+				last := f.add(f.Objects[len(f.Objects)-2])
 				f.add(nil)
-				pages.set("Kids", strings.TrimSuffix(string(pages.get("Kids")), "]")+" "+refTo(last)+"]")
-				f.objects[3] = pages.bytes()
+				pages.set("Kids", strings.TrimSuffix(string(pages.Get("Kids")), "]")+" "+refTo(last)+"]")
+				f.Objects[3] = pages.bytes()
 			}
 
 			whole, err := Join([]*File{f}, nil)
@@ -250,14 +258,14 @@ func TestPageTreeOfManyPagesIsFlat(t *testing.T) {
 				t.Fatal(err)
 			}
 
-			numbers, err := whole.pageNumbers()
+			numbers, err := whole.PageNumbers()
 			if pages, err2 := whole.Pages(); err != nil || err2 != nil || pages != count || len(numbers) != count {
 				t.Fatalf("%d pages, %d in the tree, %v, %v", pages, len(numbers), err, err2)
 			}
 
-			for _, o := range whole.objects {
-				if d, _, err := readDict(o); err == nil && string(d.get("Type")) == "/Pages" {
-					if kids, err := readArray(d.get("Kids")); err != nil || len(kids) > 64 {
+			for _, o := range whole.Objects {
+				if d, _, err := ReadDict(o); err == nil && string(d.Get("Type")) == "/Pages" {
+					if kids, err := ReadArray(d.Get("Kids")); err != nil || len(kids) > 64 {
 						t.Errorf("a node has %d kids, %v", len(kids), err)
 					}
 				}
@@ -296,18 +304,18 @@ func TestBannersAreArtifactsUponThePage(t *testing.T) {
 	t.Parallel()
 	whole, _ := joinedFile(t, []*File{section(t, "Alpha", 1)}, []*File{banner(t, "Head")})
 
-	canvases, err := whole.canvases()
+	canvases, err := whole.Canvases()
 	if err != nil || len(canvases) != 2 {
 		t.Fatalf("%d canvases, %v", len(canvases), err)
 	}
 
 	for _, c := range canvases {
-		if c.form {
+		if c.Form {
 			continue
 		}
 		var parts []string
 
-		contents, err := readArray(c.dict.get("Contents"))
+		contents, err := ReadArray(c.Dict.Get("Contents"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -315,7 +323,7 @@ func TestBannersAreArtifactsUponThePage(t *testing.T) {
 		for _, part := range contents {
 			n, _ := whole.object(part)
 
-			_, content, err := whole.stream(n)
+			_, content, err := whole.Stream(n)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -345,10 +353,10 @@ func TestSectionsWithBrokenTagsAreRejected(t *testing.T) {
 			f := section(t, "Alpha", 1)
 			found := false
 
-			for n, o := range f.objects {
+			for n, o := range f.Objects {
 				if strings.Contains(string(o), c[0]) {
 					found = true
-					f.objects[n] = []byte(strings.Replace(string(o), c[0], c[1], 1))
+					f.Objects[n] = []byte(strings.Replace(string(o), c[0], c[1], 1))
 				}
 			}
 

@@ -34,7 +34,7 @@ type subset struct {
 // the section's own. Faces that are not embedded as TrueType stay as they are.
 func (p *fontPool) take(m *member) error {
 	f := m.file
-	for n, o := range f.objects {
+	for n, o := range f.Objects {
 		if !bytes.HasPrefix(o, []byte("<</Type /Font\n/Subtype /Type0\n")) {
 			continue
 		}
@@ -63,7 +63,7 @@ func (p *fontPool) take(m *member) error {
 
 			m.moved[n] = known.number
 			for _, own := range []int{n, s.descendant, s.descriptor, s.file, s.texts} {
-				f.objects[own] = nil
+				f.Objects[own] = nil
 			}
 		}
 	}
@@ -84,20 +84,20 @@ func (s *subset) takeWidths(other *subset) {
 
 // readSubset reads an embedded TrueType face; nil if it is another kind.
 func (f *File) readSubset(n int) (*subset, error) {
-	font, _, err := readDict(f.objects[n])
+	font, _, err := ReadDict(f.Objects[n])
 	if err != nil {
 		return nil, err
 	}
 	s := &subset{number: n, characters: textMap{}, widths: map[int]float64{}, sections: 1}
 
-	descendants, err := readArray(font.get("DescendantFonts"))
+	descendants, err := ReadArray(font.Get("DescendantFonts"))
 	if err != nil || len(descendants) != 1 {
-		return nil, errObject
+		return nil, ErrObject
 	}
 	var ok [2]bool
 	s.descendant, ok[0] = f.object(descendants[0])
 
-	s.texts, ok[1] = f.object(font.get("ToUnicode"))
+	s.texts, ok[1] = f.object(font.Get("ToUnicode"))
 	if !ok[0] || !ok[1] {
 		return nil, nil
 	}
@@ -107,17 +107,17 @@ func (f *File) readSubset(n int) (*subset, error) {
 		return nil, err
 	}
 
-	descriptor, err := f.dictionary(descendant.get("FontDescriptor"))
+	descriptor, err := f.dictionary(descendant.Get("FontDescriptor"))
 	if err != nil {
 		return nil, err
 	}
 
-	s.descriptor, ok[0] = f.object(descendant.get("FontDescriptor"))
-	if s.file, ok[1] = f.object(descriptor.get("FontFile2")); !ok[0] || !ok[1] {
+	s.descriptor, ok[0] = f.object(descendant.Get("FontDescriptor"))
+	if s.file, ok[1] = f.object(descriptor.Get("FontFile2")); !ok[0] || !ok[1] {
 		return nil, nil
 	}
 
-	_, data, err := f.stream(s.file)
+	_, data, err := f.Stream(s.file)
 	if err != nil {
 		return nil, err
 	}
@@ -125,18 +125,18 @@ func (f *File) readSubset(n int) (*subset, error) {
 	if s.outlines, err = readTrueType(data); err != nil {
 		return nil, nil //nolint:nilerr // it stays as it is
 	}
-	maps.Copy(s.characters, f.textMap(n))
-	widths := f.readWidths(n)
+	maps.Copy(s.characters, f.TextMap(n))
+	widths := f.ReadWidths(n)
 
-	s.widths[0] = widths.of(0)
+	s.widths[0] = widths.Of(0)
 	for glyph := range s.outlines.glyphs {
-		s.widths[glyph] = widths.of(glyph)
+		s.widths[glyph] = widths.Of(glyph)
 	}
 
 	for glyph := range s.characters {
-		s.widths[glyph] = widths.of(glyph)
+		s.widths[glyph] = widths.Of(glyph)
 	}
-	_, name, _ := bytes.Cut(font.get("BaseFont"), []byte("+")) // the tag before it is the subset's
+	_, name, _ := bytes.Cut(font.Get("BaseFont"), []byte("+")) // the tag before it is the subset's
 	descriptor.remove("FontName")
 	descriptor.remove("FontFile2")
 	s.face = string(name) + "\n" + string(descriptor.bytes())
@@ -154,12 +154,12 @@ func (p *fontPool) write(f *File) error {
 		f.setStream(s.file, dict{{"Length1", []byte(strconv.Itoa(len(data)))}}, data)
 		f.setStream(s.texts, nil, s.toUnicode())
 
-		d, _, err := readDict(f.objects[s.descendant])
+		d, _, err := ReadDict(f.Objects[s.descendant])
 		if err != nil {
 			return err
 		}
 		d.set("W", s.widthList())
-		f.objects[s.descendant] = d.bytes()
+		f.Objects[s.descendant] = d.bytes()
 	}
 	f.textMaps = map[int]textMap{}
 

@@ -50,7 +50,7 @@ func TestFontsOfSectionsAreOneWhereTheyAgree(t *testing.T) {
 			}
 			var fonts []int
 
-			for n, o := range whole.objects {
+			for n, o := range whole.Objects {
 				if strings.HasPrefix(string(o), "<</Type /Font\n/Subtype /Type0\n") {
 					fonts = append(fonts, n)
 				}
@@ -64,13 +64,13 @@ func TestFontsOfSectionsAreOneWhereTheyAgree(t *testing.T) {
 				return
 			}
 
-			if diff := cmp.Diff(textMap{1: "a", 2: "b", 5: "é", 6: ""}, whole.textMap(fonts[0])); diff != "" {
+			if diff := cmp.Diff(textMap{1: "a", 2: "b", 5: "é", 6: ""}, whole.TextMap(fonts[0])); diff != "" {
 				t.Errorf("texts (-want +got):\n%s", diff)
 			}
 
-			w := whole.readWidths(fonts[0])
+			w := whole.ReadWidths(fonts[0])
 			for glyph, want := range map[int]float64{1: 501, 2: 502, 5: 505, 6: 506} {
-				if got := w.of(glyph); got != want {
+				if got := w.Of(glyph); got != want {
 					t.Errorf("glyph %d is %v wide, want %v", glyph, got, want)
 				}
 			}
@@ -97,9 +97,9 @@ func checkOutlines(t *testing.T, f *File, font int, want map[int]string) {
 		t.Errorf("outlines (-want +got):\n%s", diff)
 	}
 
-	d, data, err := f.stream(s.file)
-	if err != nil || string(d.get("Length1")) != fmt.Sprint(len(data)) {
-		t.Errorf("the font file is %d bytes, said to be %s, %v", len(data), d.get("Length1"), err)
+	d, data, err := f.Stream(s.file)
+	if err != nil || string(d.Get("Length1")) != fmt.Sprint(len(data)) {
+		t.Errorf("the font file is %d bytes, said to be %s, %v", len(data), d.Get("Length1"), err)
 	}
 
 	if sum := checksum(data); sum != 0xB1B0AFBA {

@@ -1,6 +1,8 @@
 package pdffile
 
-import "strconv"
+import (
+	"strconv"
+)
 
 // outlineEntry is an entry of an outline, without its place in it.
 type outlineEntry struct {
@@ -13,14 +15,14 @@ type outlineEntry struct {
 // whole.
 func (m *member) outlineEntries() (entries []outlineEntry, err error) {
 	for _, n := range m.file.outline(m.catalog) {
-		d, _, err := readDict(m.file.objects[n])
+		d, _, err := ReadDict(m.file.Objects[n])
 		if err != nil {
 			return nil, err
 		}
 
-		e := outlineEntry{number: m.number(n), level: m.file.headingLevel(d.get("SE"))}
+		e := outlineEntry{number: m.number(n), level: m.file.headingLevel(d.Get("SE"))}
 		for _, key := range []string{"Title", "Dest", "SE"} {
-			if value := d.get(key); value != nil {
+			if value := d.Get(key); value != nil {
 				e.dict = append(e.dict, field{key, renumber(value, m.number)})
 			}
 		}
@@ -76,7 +78,7 @@ func (j *joined) writeOutline() int {
 			e := j.outline[i-1]
 
 			d = e.dict
-			if se, ok := reference(d.get("SE")); ok {
+			if se, ok := reference(d.Get("SE")); ok {
 				d.set("SE", refTo(j.tags.element(se)))
 			}
 			d.set("Parent", number(n.parent))
@@ -95,7 +97,7 @@ func (j *joined) writeOutline() int {
 			d.set("Count", strconv.Itoa(n.below))
 		}
 		at, _ := reference([]byte(number(i)))
-		j.out.objects[at] = d.bytes()
+		j.out.Objects[at] = d.bytes()
 	}
 
 	return root

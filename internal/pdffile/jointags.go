@@ -41,7 +41,7 @@ func (t *joinedTags) element(n int) int {
 
 // readTags reads the structure tree; nil if there is none.
 func (m *member) readTags() (*sectionTags, error) {
-	value := m.catalog.get("StructTreeRoot")
+	value := m.catalog.Get("StructTreeRoot")
 	if value == nil {
 		return nil, nil
 	}
@@ -53,55 +53,55 @@ func (m *member) readTags() (*sectionTags, error) {
 	}
 
 	t := &sectionTags{parents: map[int][]byte{}}
-	if t.nextKey, err = strconv.Atoi(string(root.get("ParentTreeNextKey"))); err != nil || t.nextKey > len(f.objects) {
-		return nil, errObject
+	if t.nextKey, err = strconv.Atoi(string(root.Get("ParentTreeNextKey"))); err != nil || t.nextKey > len(f.Objects) {
+		return nil, ErrObject
 	}
 
 	var ok bool
-	if t.document, ok = f.object(root.get("K")); !ok {
-		return nil, errObject
+	if t.document, ok = f.object(root.Get("K")); !ok {
+		return nil, ErrObject
 	}
 
-	tree, err := f.dictionary(root.get("ParentTree"))
+	tree, err := f.dictionary(root.Get("ParentTree"))
 	if err != nil {
 		return nil, err
 	}
 
-	nums, err := readArray(tree.get("Nums"))
+	nums, err := ReadArray(tree.Get("Nums"))
 	if err != nil || len(nums)%2 != 0 {
-		return nil, errObject
+		return nil, ErrObject
 	}
 
 	for i := 0; i < len(nums); i += 2 {
 		key, err := strconv.Atoi(string(nums[i]))
 		if err != nil || key < 0 || key >= t.nextKey {
-			return nil, errObject
+			return nil, ErrObject
 		}
 		t.parents[key] = nums[i+1]
 	}
 
-	t.main = f.lastElement(f.objects[t.document])
+	t.main = f.lastElement(f.Objects[t.document])
 	for _, name := range []string{"ParentTree", "IDTree"} {
-		if n, ok := f.object(root.get(name)); ok {
-			f.objects[n] = nil
+		if n, ok := f.object(root.Get(name)); ok {
+			f.Objects[n] = nil
 		}
 	}
 	n, _ := f.object(value)
-	f.objects[n] = nil
+	f.Objects[n] = nil
 
 	return t, nil
 }
 
 // lastElement is the last element among the kids of one, 0 if there is none.
 func (f *File) lastElement(o []byte) int {
-	d, _, err := readDict(o)
+	d, _, err := ReadDict(o)
 	if err != nil {
 		return 0
 	}
 
-	kids, _ := readArray(d.get("K"))
+	kids, _ := ReadArray(d.Get("K"))
 	for _, k := range slices.Backward(kids) {
-		if n, ok := f.object(k); ok && bytes.HasPrefix(f.objects[n], structElem) {
+		if n, ok := f.object(k); ok && bytes.HasPrefix(f.Objects[n], structElem) {
 			return n
 		}
 	}
@@ -118,22 +118,22 @@ func (t *joinedTags) add(m *member, s *sectionTags) error {
 	f := m.file
 	base := len(t.parents)
 
-	for n, o := range f.objects {
+	for n, o := range f.Objects {
 		switch {
 		case bytes.HasPrefix(o, structElem):
-			f.objects[n] = ownIDs(o, t.sections)
+			f.Objects[n] = ownIDs(o, t.sections)
 		case bytes.Contains(o, []byte("/StructParent")):
-			d, rest, err := readDict(o)
+			d, rest, err := ReadDict(o)
 			if err != nil {
 				return err
 			}
 
 			for _, name := range []string{"StructParent", "StructParents"} {
-				if key, err := strconv.Atoi(string(d.get(name))); err == nil {
+				if key, err := strconv.Atoi(string(d.Get(name))); err == nil {
 					d.set(name, strconv.Itoa(base+key))
 				}
 			}
-			f.objects[n] = append(d.bytes(), rest...)
+			f.Objects[n] = append(d.bytes(), rest...)
 		}
 	}
 
@@ -174,12 +174,12 @@ func (t *joinedTags) hang(out *File, s *sectionTags) error {
 		element, to int
 		kids        *[][]byte
 	}{{s.main, t.main, &t.mainKids}, {s.document, t.document, &t.documentKids}} {
-		d, _, err := readDict(out.objects[of.element])
+		d, _, err := ReadDict(out.Objects[of.element])
 		if err != nil {
 			return err
 		}
 
-		kids, err := readArray(d.get("K"))
+		kids, err := ReadArray(d.Get("K"))
 		if err != nil {
 			return err
 		}
@@ -188,7 +188,7 @@ func (t *joinedTags) hang(out *File, s *sectionTags) error {
 			n, ok := reference(k)
 			switch {
 			case !ok:
-				k = contentOn(k, d.get("Pg"))
+				k = contentOn(k, d.Get("Pg"))
 			case t.redirected[n] > 0:
 				continue
 			default:
@@ -211,9 +211,9 @@ func contentOn(kid, page []byte) []byte {
 }
 
 func setParent(out *File, n, parent int) {
-	if d, _, err := readDict(out.objects[n]); err == nil {
+	if d, _, err := ReadDict(out.Objects[n]); err == nil {
 		d.set("P", refTo(parent))
-		out.objects[n] = d.bytes()
+		out.Objects[n] = d.bytes()
 	}
 }
 
@@ -226,7 +226,7 @@ func (t *joinedTags) write(j *joined) error {
 
 	for _, n := range t.tops {
 		if n != t.main && n != t.document {
-			out.objects[n] = nil
+			out.Objects[n] = nil
 		}
 	}
 
@@ -234,24 +234,24 @@ func (t *joinedTags) write(j *joined) error {
 		number int
 		kids   [][]byte
 	}{{t.main, t.mainKids}, {t.document, t.documentKids}} {
-		d, _, err := readDict(out.objects[e.number])
+		d, _, err := ReadDict(out.Objects[e.number])
 		if err != nil {
 			return err
 		}
 		d.remove("Pg")
 		d.set("K", "["+string(bytes.Join(e.kids, []byte(" ")))+"]")
-		out.objects[e.number] = d.bytes()
+		out.Objects[e.number] = d.bytes()
 	}
 	var nums strings.Builder
 
 	for key, value := range t.parents {
 		n, ok := out.object([]byte(value))
-		if !ok || out.objects[n] == nil {
+		if !ok || out.Objects[n] == nil {
 			continue
 		}
 
-		if bytes.HasPrefix(out.objects[n], []byte("[")) {
-			out.objects[n] = renumber(out.objects[n], t.element)
+		if bytes.HasPrefix(out.Objects[n], []byte("[")) {
+			out.Objects[n] = renumber(out.Objects[n], t.element)
 		} else {
 			value = refTo(t.element(n))
 		}
@@ -279,7 +279,7 @@ func (t *joinedTags) write(j *joined) error {
 func (t *joinedTags) idTree(out *File) int {
 	var names []string
 
-	for n, o := range out.objects {
+	for n, o := range out.Objects {
 		if !bytes.HasPrefix(o, structElem) || !bytes.Contains(o, []byte("/ID (node")) {
 			continue
 		}

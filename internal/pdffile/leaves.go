@@ -9,14 +9,14 @@ import (
 // one run of text, and gives the run to the element above: Chromium writes one
 // for each, more than half of all.
 func (f *File) mergeLeaves(root dict) error {
-	tree, err := f.dictionary(root.get("ParentTree"))
-	if err != nil || tree.get("Nums") == nil {
-		return fmt.Errorf("parent tree: %w", errObject)
+	tree, err := f.dictionary(root.Get("ParentTree"))
+	if err != nil || tree.Get("Nums") == nil {
+		return fmt.Errorf("parent tree: %w", ErrObject)
 	}
 	leaves := map[int][]leaf{} // by parent
 
-	for n, o := range f.objects {
-		if l, ok := readLeaf(n, o); ok && l.parent < len(f.objects) && takesText(f.objects[l.parent]) {
+	for n, o := range f.Objects {
+		if l, ok := readLeaf(n, o); ok && l.parent < len(f.Objects) && takesText(f.Objects[l.parent]) {
 			leaves[l.parent] = append(leaves[l.parent], l)
 		}
 	}
@@ -75,17 +75,17 @@ func takesText(o []byte) bool {
 // mergeInto puts the content of leaves in their places among the kids of
 // parent, and notes those in merged.
 func (f *File) mergeInto(parent int, leaves []leaf, merged map[int]int) error {
-	d, _, err := readDict(f.objects[parent])
+	d, _, err := ReadDict(f.Objects[parent])
 	if err != nil {
 		return err
 	}
 
-	kids, err := readArray(d.get("K"))
+	kids, err := ReadArray(d.Get("K"))
 	if err != nil {
 		return err
 	}
 
-	page := d.get("Pg")
+	page := d.Get("Pg")
 	if page == nil {
 		page = leaves[0].page
 	}
@@ -107,7 +107,7 @@ func (f *File) mergeInto(parent int, leaves []leaf, merged map[int]int) error {
 		}
 		kids[i] = l.content
 		merged[n] = parent
-		f.objects[n] = nil
+		f.Objects[n] = nil
 	}
 	d.set("Pg", string(page))
 
@@ -116,25 +116,25 @@ func (f *File) mergeInto(parent int, leaves []leaf, merged map[int]int) error {
 	} else {
 		d.set("K", "["+string(bytes.Join(kids, []byte(" ")))+"]")
 	}
-	f.objects[parent] = d.bytes()
+	f.Objects[parent] = d.bytes()
 
 	return nil
 }
 
 // redirectParents lets the content of merged leaves name the element above.
 func (f *File) redirectParents(tree dict, merged map[int]int) error {
-	values, err := readArray(tree.get("Nums"))
+	values, err := ReadArray(tree.Get("Nums"))
 	if err != nil {
 		return fmt.Errorf("parent tree: %w", err)
 	}
 
 	for _, v := range values {
 		n, ok := f.object(v)
-		if !ok || !bytes.HasPrefix(f.objects[n], []byte("[")) {
+		if !ok || !bytes.HasPrefix(f.Objects[n], []byte("[")) {
 			continue
 		}
 
-		owners, err := readArray(f.objects[n])
+		owners, err := ReadArray(f.Objects[n])
 		if err != nil {
 			return fmt.Errorf("parent tree: %w", err)
 		}
@@ -144,7 +144,7 @@ func (f *File) redirectParents(tree dict, merged map[int]int) error {
 				owners[i] = []byte(refTo(merged[n]))
 			}
 		}
-		f.objects[n] = []byte("[" + string(bytes.Join(owners, []byte(" "))) + "]")
+		f.Objects[n] = []byte("[" + string(bytes.Join(owners, []byte(" "))) + "]")
 	}
 
 	return nil

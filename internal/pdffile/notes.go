@@ -13,7 +13,7 @@ func (f *File) comment(notes []Note) error {
 		return err
 	}
 
-	numbers, err := f.pageNumbers()
+	numbers, err := f.PageNumbers()
 	if err != nil {
 		return err
 	}
@@ -34,7 +34,7 @@ func (f *File) comment(notes []Note) error {
 			continue
 		}
 
-		page, _, err := readDict(f.objects[object])
+		page, _, err := ReadDict(f.Objects[object])
 		if err != nil {
 			return err
 		}
@@ -45,17 +45,17 @@ func (f *File) comment(notes []Note) error {
 					nil,
 					"<</Type /Annot\n/Subtype /Text\n/Rect [12 12 32 32]\n/F 24\n/Name /Note\n/P %s\n/Contents %s>>",
 					refTo(object),
-					textString(note.Text),
+					TextString(note.Text),
 				),
 			),
 		)
 
-		list := strings.TrimSpace(string(page.get("Annots")))
+		list := strings.TrimSpace(string(page.Get("Annots")))
 		if referenced, ok := f.object([]byte(list)); ok {
-			list = strings.TrimSpace(string(f.objects[referenced]))
+			list = strings.TrimSpace(string(f.Objects[referenced]))
 		}
 		page.set("Annots", "["+strings.TrimSuffix(strings.TrimPrefix(list, "["), "]")+" "+annotation+"]")
-		f.objects[object] = page.bytes()
+		f.Objects[object] = page.bytes()
 	}
 
 	return nil

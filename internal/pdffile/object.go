@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"unicode/utf16"
 )
 
 // dict is a PDF dictionary whose values stay as they were written. Its order
@@ -18,14 +17,15 @@ type field struct {
 	value []byte
 }
 
-var errObject = errors.New("an object is not written as expected")
+// ErrObject is returned for an object that is not in Skia's form.
+var ErrObject = errors.New("an object is not written as expected")
 
-// readDict reads the dictionary an object begins with, and returns what
+// ReadDict reads the dictionary an object begins with, and returns what
 // follows it: nothing, or " stream\n…".
-func readDict(object []byte) (d dict, rest []byte, err error) {
+func ReadDict(object []byte) (d dict, rest []byte, err error) {
 	body, ok := bytes.CutPrefix(object, []byte("<<"))
 	if !ok {
-		return nil, nil, errObject
+		return nil, nil, ErrObject
 	}
 
 	for {
@@ -40,7 +40,7 @@ func readDict(object []byte) (d dict, rest []byte, err error) {
 		}
 
 		if len(key) < 2 || key[0] != '/' {
-			return nil, nil, errObject
+			return nil, nil, ErrObject
 		}
 
 		if value, body, err = cutValue(body); err != nil {
@@ -50,7 +50,7 @@ func readDict(object []byte) (d dict, rest []byte, err error) {
 	}
 }
 
-func (d dict) get(key string) []byte {
+func (d dict) Get(key string) []byte {
 	for _, f := range d {
 		if f.key == key {
 			return f.value
@@ -94,16 +94,16 @@ func (d dict) bytes() []byte {
 	return append(b, ">>"...)
 }
 
-// readArray returns the values in an array; a value that is no array is the
+// ReadArray returns the values in an array; a value that is no array is the
 // only one.
-func readArray(value []byte) (values [][]byte, err error) {
+func ReadArray(value []byte) (values [][]byte, err error) {
 	inner, ok := bytes.CutPrefix(value, []byte("["))
 	if !ok {
 		return [][]byte{value}, nil
 	}
 
 	if inner, ok = bytes.CutSuffix(inner, []byte("]")); !ok {
-		return nil, errObject
+		return nil, ErrObject
 	}
 
 	for {
@@ -181,7 +181,7 @@ func valueLength(b []byte) (int, error) {
 		}
 
 		if i += step; step <= 0 || depth < 0 || depth > maxNesting {
-			return 0, errObject
+			return 0, ErrObject
 		}
 
 		if depth == 0 {
@@ -189,7 +189,7 @@ func valueLength(b []byte) (int, error) {
 		}
 	}
 
-	return 0, fmt.Errorf("%w: it is cut off", errObject)
+	return 0, fmt.Errorf("%w: it is cut off", ErrObject)
 }
 
 // regular counts the bytes up to a space or delimiter.
@@ -287,21 +287,4 @@ func stringBytes(value []byte) []byte {
 	}
 
 	return out
-}
-
-// decodeText reads a text string: UTF-16 or plain.
-func decodeText(value []byte) string {
-	raw := stringBytes(value)
-
-	rest, wide := bytes.CutPrefix(raw, []byte("\xfe\xff"))
-	if !wide {
-		return string(raw)
-	}
-
-	units := make([]uint16, 0, len(rest)/2)
-	for ; len(rest) > 1; rest = rest[2:] {
-		units = append(units, uint16(rest[0])<<8|uint16(rest[1]))
-	}
-
-	return string(utf16.Decode(units))
 }

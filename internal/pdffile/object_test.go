@@ -62,7 +62,7 @@ func TestBrokenValuesAreRejected(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
-			if value, _, err := cutValue([]byte(in)); !errors.Is(err, errObject) {
+			if value, _, err := cutValue([]byte(in)); !errors.Is(err, ErrObject) {
 				t.Errorf("got %.50q, %v", value, err)
 			}
 		})
@@ -73,7 +73,7 @@ func TestDictionaryIsReadInItsOrder(t *testing.T) {
 	t.Parallel()
 	in := "<</Type /Page\n/Kids [1 0 R <</A (>>)>>]/Alt (a >> b) /N null\n/Sub <<>>>> stream\n/No 1\nendstream"
 
-	d, rest, err := readDict([]byte(in))
+	d, rest, err := ReadDict([]byte(in))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +102,7 @@ func TestDictionaryIsReadInItsOrder(t *testing.T) {
 		t.Errorf("written as %q, want %q", got, want)
 	}
 
-	if d.get("Kids") != nil || d.get("Last") == nil {
+	if d.Get("Kids") != nil || d.Get("Last") == nil {
 		t.Error("what was removed is there, or what was set is not")
 	}
 }
@@ -119,7 +119,7 @@ func TestBrokenDictionariesAreRejected(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
-			if d, _, err := readDict([]byte(in)); err == nil {
+			if d, _, err := ReadDict([]byte(in)); err == nil {
 				t.Errorf("read as %q", d.bytes())
 			}
 		})
@@ -138,7 +138,7 @@ func TestArrayIsReadValueByValue(t *testing.T) {
 	} {
 		t.Run(in, func(t *testing.T) {
 			t.Parallel()
-			values, err := readArray([]byte(in))
+			values, err := ReadArray([]byte(in))
 
 			var got []string
 			for _, v := range values {
@@ -155,7 +155,7 @@ func TestArrayIsReadValueByValue(t *testing.T) {
 		t.Run("broken "+in, func(t *testing.T) {
 			t.Parallel()
 
-			if values, err := readArray([]byte(in)); err == nil {
+			if values, err := ReadArray([]byte(in)); err == nil {
 				t.Errorf("read as %q", values)
 			}
 		})
@@ -185,7 +185,7 @@ func TestReference(t *testing.T) {
 func TestReferenceToAnObjectThatIsNotThere(t *testing.T) {
 	t.Parallel()
 
-	f := &File{objects: make([][]byte, 3)}
+	f := &File{Objects: make([][]byte, 3)}
 	for in, want := range map[string]bool{"2 0 R": true, "3 0 R": false, "": false} {
 		if _, ok := f.object([]byte(in)); ok != want {
 			t.Errorf("%q: %v", in, ok)
@@ -210,7 +210,7 @@ func TestTextStringsAreDecoded(t *testing.T) {
 		t.Run(in, func(t *testing.T) {
 			t.Parallel()
 
-			if got := decodeText([]byte(in)); got != want {
+			if got := DecodeText([]byte(in)); got != want {
 				t.Errorf("got %q, want %q", got, want)
 			}
 		})
@@ -227,12 +227,12 @@ func TestTextStringsAreReadAsTheyWereWritten(t *testing.T) {
 		t.Run(text[:min(len(text), 8)], func(t *testing.T) {
 			t.Parallel()
 
-			written := textString(text)
+			written := TextString(text)
 			if n, err := valueLength([]byte(written)); err != nil || n != len(written) {
 				t.Fatalf("%.50s is %d bytes long, %v", written, n, err)
 			}
 
-			if got := decodeText([]byte(written)); got != text {
+			if got := DecodeText([]byte(written)); got != text {
 				t.Errorf("got %.50q from %.50s", got, written)
 			}
 		})
@@ -292,13 +292,13 @@ func TestHostileNumbers(t *testing.T) {
 		t.Run(in, func(t *testing.T) {
 			t.Parallel()
 
-			if n, ok := decimal([]byte(in)); ok {
+			if n, ok := Decimal([]byte(in)); ok {
 				t.Errorf("read as %v", n)
 			}
 		})
 	}
 
-	if _, err := numbers([][]byte{[]byte("1"), []byte("x")}, 2); err == nil {
+	if _, err := Numbers([][]byte{[]byte("1"), []byte("x")}, 2); err == nil {
 		t.Error("a word counts as a number")
 	}
 
@@ -307,7 +307,7 @@ func TestHostileNumbers(t *testing.T) {
 		many[i] = []byte("1")
 	}
 
-	if _, err := numbers(many, len(many)); err == nil {
+	if _, err := Numbers(many, len(many)); err == nil {
 		t.Error("eight numbers fit into six")
 	}
 }

@@ -17,14 +17,14 @@ func (f *File) titleOutline(catalog dict, headings []Heading) error {
 	next := 0
 
 	for _, n := range f.outline(catalog) {
-		entry, _, err := readDict(f.objects[n])
+		entry, _, err := ReadDict(f.Objects[n])
 		if err != nil {
 			return err
 		}
-		title := decodeText(entry.get("Title"))
+		title := DecodeText(entry.Get("Title"))
 		better := strings.ReplaceAll(title, formulaMark, "")
 
-		level, begun := f.headingLevel(entry.get("SE")), beginning(title)
+		level, begun := f.headingLevel(entry.Get("SE")), beginning(title)
 		for i := next; i < len(headings); i++ {
 			if headings[i].Level == level && strings.HasPrefix(begun, begins[i]) && (begins[i] != "" || begun == "") {
 				better, next = headings[i].Text, i+1
@@ -33,8 +33,8 @@ func (f *File) titleOutline(catalog dict, headings []Heading) error {
 		}
 
 		if better = OneLine(better); better != title {
-			entry.set("Title", textString(better))
-			f.objects[n] = entry.bytes()
+			entry.set("Title", TextString(better))
+			f.Objects[n] = entry.bytes()
 		}
 	}
 
@@ -46,7 +46,7 @@ func (f *File) titleOutline(catalog dict, headings []Heading) error {
 func (f *File) outline(catalog dict) (entries []int) {
 	seen := map[int]bool{}
 
-	for todo := [][]byte{catalog.get("Outlines")}; len(todo) > 0; {
+	for todo := [][]byte{catalog.Get("Outlines")}; len(todo) > 0; {
 		n, ok := f.object(todo[len(todo)-1])
 		todo = todo[:len(todo)-1]
 
@@ -55,15 +55,15 @@ func (f *File) outline(catalog dict) (entries []int) {
 		}
 		seen[n] = true
 
-		d, _, err := readDict(f.objects[n])
+		d, _, err := ReadDict(f.Objects[n])
 		if err != nil {
 			continue
 		}
 
-		if d.get("Title") != nil {
+		if d.Get("Title") != nil {
 			entries = append(entries, n)
 		}
-		todo = append(todo, d.get("Next"), d.get("First"))
+		todo = append(todo, d.Get("Next"), d.Get("First"))
 	}
 
 	return entries
@@ -76,7 +76,7 @@ func (f *File) headingLevel(element []byte) int {
 		return 0
 	}
 
-	rest, ok := bytes.CutPrefix(bytes.TrimPrefix(f.objects[n], structElem), []byte("/S /H"))
+	rest, ok := bytes.CutPrefix(bytes.TrimPrefix(f.Objects[n], structElem), []byte("/S /H"))
 	if !ok {
 		return 0
 	}

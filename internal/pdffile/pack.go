@@ -101,14 +101,14 @@ func (f *File) Pack(m Meta, finish Finish) (p Packed, err error) {
 	}
 	plain, packed := 0, 0
 
-	for _, o := range f.objects {
+	for _, o := range f.Objects {
 		if isStream(o) {
 			packed += len(o)
 		} else {
 			plain += len(o)
 		}
 	}
-	w := &writer{file: f, offsets: make([]location, len(f.objects))}
+	w := &writer{file: f, offsets: make([]location, len(f.Objects))}
 	w.out.Grow(packed + plain/4 + 4096)
 
 	switch {
@@ -132,12 +132,12 @@ func (f *File) Pack(m Meta, finish Finish) (p Packed, err error) {
 // finish puts the metadata into the file and makes it what was asked for. It
 // returns what is missing for PDF/UA.
 func (f *File) finish(m Meta, finish Finish) (missing []string, err error) {
-	catalog, _, err := readDict(f.objects[f.root])
+	catalog, _, err := ReadDict(f.Objects[f.root])
 	if err != nil {
 		return nil, fmt.Errorf("catalog: %w", err)
 	}
 
-	about, err := describe(f.objects[f.info], m, string(stringBytes(catalog.get("Lang"))), finish.Date)
+	about, err := describe(f.Objects[f.info], m, string(stringBytes(catalog.Get("Lang"))), finish.Date)
 	if err != nil {
 		return nil, err
 	}
@@ -217,7 +217,7 @@ func (f *File) finish(m Meta, finish Finish) (missing []string, err error) {
 		),
 	)
 	catalog.set("ViewerPreferences", "<</DisplayDocTitle true>>")
-	f.objects[f.root], f.objects[f.info] = catalog.bytes(), about.info()
+	f.Objects[f.root], f.Objects[f.info] = catalog.bytes(), about.info()
 
 	return missing, nil
 }

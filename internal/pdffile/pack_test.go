@@ -30,7 +30,7 @@ func TestPackKeepsEveryObject(t *testing.T) {
 		}
 
 		after := filetest.Objects(t, packed)
-		for n, o := range before.objects {
+		for n, o := range before.Objects {
 			if n != before.info && n != before.root && o != nil && after[n] != string(o) {
 				t.Fatalf("%d objects: object %d became %q, was %q", extra, n, after[n], o)
 			}
@@ -57,7 +57,7 @@ func TestInfoIsEscaped(t *testing.T) {
 		") /JS (x":    `(\) /JS \(x)`,
 		"line\nbreak": "<FEFF006C0069006E0065000A0062007200650061006B>",
 	} {
-		if got := textString(text); got != want {
+		if got := TextString(text); got != want {
 			t.Errorf("%q: got %s, want %s", text, got, want)
 		}
 	}

@@ -69,7 +69,7 @@ func TestOutlineGetsTheWordsOfHeadings(t *testing.T) {
 					"-- e-%d --\n<</Title %s\n/SE @se-%d%s>>\n-- se-%d --\n<</Type /StructElem\n/S /%s\n"+
 						"/P @outline>>\n",
 					i,
-					textString(e.title),
+					TextString(e.title),
 					i,
 					next,
 					i,
@@ -82,11 +82,11 @@ func TestOutlineGetsTheWordsOfHeadings(t *testing.T) {
 			var got []string
 
 			for _, name := range names {
-				d, _, err := readDict([]byte(after[built.Number(t, name)]))
+				d, _, err := ReadDict([]byte(after[built.Number(t, name)]))
 				if err != nil {
 					t.Fatal(err)
 				}
-				got = append(got, decodeText(d.get("Title")))
+				got = append(got, DecodeText(d.Get("Title")))
 			}
 
 			if diff := cmp.Diff(c.want, got); diff != "" {
@@ -192,7 +192,7 @@ func TestPagesAreCut(t *testing.T) {
 			t.Parallel()
 			p, objects := packed(t, built, Finish{Boxes: c.boxes})
 
-			info := poppler(t, p.Data, "pdfinfo", "-box", "-f", "1", "-l", "2")
+			info := filetest.Poppler(t, p.Data, "pdfinfo", "-box", "-f", "1", "-l", "2")
 			for box, want := range c.want {
 				lines := regexp.MustCompile(`(?m)^Page +\d+ `+box+`: +(.*)$`).FindAllStringSubmatch(info, -1)
 				if len(lines) != 2 || strings.Join(strings.Fields(lines[0][1]), " ") != want ||
@@ -202,7 +202,7 @@ func TestPagesAreCut(t *testing.T) {
 			}
 
 			if got := strings.Join(
-				strings.Fields(poppler(t, p.Data, "pdftotext")),
+				strings.Fields(filetest.Poppler(t, p.Data, "pdftotext")),
 				" ",
 			); got != "First page Second page" {
 				t.Errorf("the text is %q", got)
@@ -235,9 +235,9 @@ func checkMarks(t *testing.T, content string, boxes Boxes) {
 
 	for _, line := range lines {
 		for at := 1; at < 5; at += 2 {
-			x, _ := decimal([]byte(line[at]))
+			x, _ := Decimal([]byte(line[at]))
 
-			y, _ := decimal([]byte(line[at+1]))
+			y, _ := Decimal([]byte(line[at+1]))
 			if x > 0 && x < 100 && y > 0 && y < 200 {
 				t.Errorf("%s lies on the print", line[0])
 			}
@@ -262,7 +262,7 @@ func TestSourcesAreAttached(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	list := poppler(t, p.Data, "pdfdetach", "-list")
+	list := filetest.Poppler(t, p.Data, "pdfdetach", "-list")
 	if got := regexp.MustCompile(`(?m)^\d: .*$`).
 		FindAllString(list, -1); !cmp.Equal(
 		got,

@@ -74,13 +74,13 @@ func (w *writer) encrypted(password string) error {
 	block := newCipher(key[:])
 	block.Encrypt(permissions, permissions)
 
-	for n, o := range w.file.objects {
+	for n, o := range w.file.Objects {
 		if !isStream(o) {
 			continue
 		}
 
-		if d, _, err := readDict(o); err != nil || bytes.ContainsAny(d.bytes(), "(") {
-			return fmt.Errorf("stream %d: %w", n, errObject)
+		if d, _, err := ReadDict(o); err != nil || bytes.ContainsAny(d.bytes(), "(") {
+			return fmt.Errorf("stream %d: %w", n, ErrObject)
 		}
 	}
 	w.seal = &seal{block: block, dict: len(w.offsets)}
@@ -111,7 +111,7 @@ func (s *seal) stream(object []byte) []byte {
 		return object
 	}
 
-	d, content, err := readDict(object)
+	d, content, err := ReadDict(object)
 	if err != nil {
 		panic(err) // every stream was read, or written, by this package
 	}

@@ -108,7 +108,7 @@ func TestAnEncryptedFileShowsNothingWithoutItsPassword(t *testing.T) {
 		}
 	}
 
-	if got := poppler(t, one.Data, "pdftotext", "-opw", "secret"); !strings.Contains(got, "First page") {
+	if got := filetest.Poppler(t, one.Data, "pdftotext", "-opw", "secret"); !strings.Contains(got, "First page") {
 		t.Errorf("as the owner's password, it shows %q", got)
 	}
 

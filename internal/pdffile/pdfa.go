@@ -11,7 +11,7 @@ import (
 // metadata. What PDF/A forbids and Chromium may write is refused,
 // glyph 0 among it.
 func (f *File) archive(catalog *dict, notdef bool) error {
-	for n, o := range f.objects {
+	for n, o := range f.Objects {
 		if err := f.checkArchivable(o); err != nil {
 			return fmt.Errorf("object %d: %w", n, err)
 		}
@@ -82,7 +82,7 @@ func (f *File) checkArchivable(o []byte) error {
 		switch o[at] {
 		case '(':
 			if step = stringLength(o[at:]); step == 0 {
-				return errObject
+				return ErrObject
 			}
 
 			if step > maxString {
@@ -114,18 +114,18 @@ func (f *File) checkArchivable(o []byte) error {
 
 // checkEmbedded makes sure that a font's outlines are in the file.
 func (f *File) checkEmbedded(font []byte) error {
-	d, _, err := readDict(font)
+	d, _, err := ReadDict(font)
 	if err != nil {
 		return err
 	}
 
-	descriptor, err := f.dictionary(d.get("FontDescriptor"))
+	descriptor, err := f.dictionary(d.Get("FontDescriptor"))
 	if err != nil {
 		return err
 	}
 
-	if descriptor.get("FontFile2") == nil && descriptor.get("FontFile3") == nil {
-		return fmt.Errorf("the font %s is not embedded", d.get("BaseFont"))
+	if descriptor.Get("FontFile2") == nil && descriptor.Get("FontFile3") == nil {
+		return fmt.Errorf("the font %s is not embedded", d.Get("BaseFont"))
 	}
 
 	return nil

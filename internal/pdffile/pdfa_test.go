@@ -87,7 +87,7 @@ func TestMissingGlyphsAreNotArchived(t *testing.T) {
 			built := filetest.Build(
 				t,
 				filetest.Pages("/Font <</F1 @f>>", "BT\n/F1 9 Tf\n"+text+"\nET\n"),
-				filetest.EmbeddedFont("f", latin(), map[int]string{0: "", 'A': "aa"}),
+				filetest.EmbeddedFont("f", filetest.Latin(), map[int]string{0: "", 'A': "aa"}),
 			)
 
 			p, err := Pack(built.Data, Meta{}, Finish{PDFA: "2b"})

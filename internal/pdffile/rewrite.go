@@ -1,6 +1,8 @@
 package pdffile
 
-import "bytes"
+import (
+	"bytes"
+)
 
 // rewriting is a content stream that is made anew: all that is not left out is copied.
 type rewriting struct {
@@ -17,15 +19,15 @@ func (r *rewriting) copyTo(offset int) {
 // rewrite goes through the content of all pages and forms that have a mark in it, and
 // writes those anew of which something was copied or left out. begin returns what
 // sees each operation of one.
-func (f *File) rewrite(mark string, begin func(canvas, *rewriting) (visit func(operation) error, err error)) error {
-	canvases, err := f.canvases()
+func (f *File) rewrite(mark string, begin func(Canvas, *rewriting) (visit func(Operation) error, err error)) error {
+	canvases, err := f.Canvases()
 	if err != nil {
 		return err
 	}
 	r := &rewriting{}
 
 	for _, c := range canvases {
-		d, content, err := f.stream(c.content)
+		d, content, err := f.Stream(c.Content)
 		if err != nil {
 			return err
 		}
@@ -41,13 +43,13 @@ func (f *File) rewrite(mark string, begin func(canvas, *rewriting) (visit func(o
 			return err
 		}
 
-		if err := eachOperation(content, visit); err != nil {
+		if err := EachOperation(content, visit); err != nil {
 			return err
 		}
 
 		if r.copied > 0 {
 			r.copyTo(len(content))
-			f.setStream(c.content, d, r.out.Bytes())
+			f.setStream(c.Content, d, r.out.Bytes())
 		}
 	}
 

@@ -18,23 +18,23 @@ import (
 func (f *File) readRightToLeft() error {
 	mapped := map[int]bool{} // fonts
 
-	return f.rewrite("/ActualText", func(c canvas, r *rewriting) (func(operation) error, error) {
-		for _, face := range c.faces {
-			if !mapped[face.object] {
-				mapped[face.object] = true
-				if err := f.mapLetters(face.object); err != nil {
+	return f.rewrite("/ActualText", func(c Canvas, r *rewriting) (func(Operation) error, error) {
+		for _, face := range c.Faces {
+			if !mapped[face.Object] {
+				mapped[face.Object] = true
+				if err := f.mapLetters(face.Object); err != nil {
 					return nil, err
 				}
 			}
 		}
 
-		return (&rightToLeft{file: f, faces: c.faces, rewriting: r}).visit, nil
+		return (&rightToLeft{file: f, faces: c.Faces, rewriting: r}).visit, nil
 	})
 }
 
 // mapLetters has a font's ToUnicode name letters in place of their forms.
 func (f *File) mapLetters(font int) error {
-	text := f.textMap(font)
+	text := f.TextMap(font)
 	changed := false
 
 	for code, t := range text {
@@ -47,17 +47,17 @@ func (f *File) mapLetters(font int) error {
 		return nil
 	}
 
-	d, _, err := readDict(f.objects[font])
+	d, _, err := ReadDict(f.Objects[font])
 	if err != nil {
 		return err
 	}
 
-	n, ok := f.object(d.get("ToUnicode"))
+	n, ok := f.object(d.Get("ToUnicode"))
 	if !ok {
-		return fmt.Errorf("font %d: %w", font, errObject)
+		return fmt.Errorf("font %d: %w", font, ErrObject)
 	}
 
-	stream, content, err := f.stream(n)
+	stream, content, err := f.Stream(n)
 	if err != nil {
 		return err
 	}
@@ -65,7 +65,7 @@ func (f *File) mapLetters(font int) error {
 
 	_, after, ok2 := bytes.Cut(rest, []byte("endcmap"))
 	if !ok || !ok2 {
-		return fmt.Errorf("font %d: %w", font, errObject)
+		return fmt.Errorf("font %d: %w", font, ErrObject)
 	}
 
 	digits := 2
@@ -112,8 +112,8 @@ func lettersOf(text string) string {
 type rightToLeft struct {
 	*rewriting
 	file  *File
-	faces map[string]face
-	face  face
+	faces map[string]Face
+	face  Face
 	marks []rtlMark
 }
 
@@ -124,33 +124,33 @@ type rtlMark struct {
 	text, shown string
 }
 
-func (r *rightToLeft) visit(op operation) error {
-	switch string(op.operator) {
+func (r *rightToLeft) visit(op Operation) error {
+	switch string(op.Operator) {
 	case "Tf":
-		if len(op.operands) == 2 {
-			r.face = r.faces[string(op.operands[0][1:])]
+		if len(op.Operands) == 2 {
+			r.face = r.faces[string(op.Operands[0][1:])]
 		}
 	case "BDC", "BMC":
 		m := rtlMark{start: op.start}
-		if len(op.operands) == 2 && bytes.HasPrefix(op.operands[1], []byte("<</ActualText")) {
-			d, _, err := readDict(op.operands[1])
+		if len(op.Operands) == 2 && bytes.HasPrefix(op.Operands[1], []byte("<</ActualText")) {
+			d, _, err := ReadDict(op.Operands[1])
 			if err != nil {
 				return err
 			}
-			m.text = decodeText(d.get("ActualText"))
+			m.text = DecodeText(d.Get("ActualText"))
 			m.end = op.start + bytes.Index(r.in[op.start:], []byte("BDC\n")) + len("BDC\n")
 		}
 		r.marks = append(r.marks, m)
 	case "Tj":
-		if n := len(r.marks); n > 0 && r.marks[n-1].end > 0 && len(op.operands) == 1 {
-			if codes, ok := r.face.codes(op.operands[0]); ok {
+		if n := len(r.marks); n > 0 && r.marks[n-1].end > 0 && len(op.Operands) == 1 {
+			if codes, ok := r.face.codes(op.Operands[0]); ok {
 				r.marks[n-1].shown += r.file.textOf(r.face, codes)
 			}
 		}
 	case "EMC":
 		n := len(r.marks) - 1
 		if n < 0 {
-			return errObject
+			return ErrObject
 		}
 
 		if m := r.marks[n]; m.end > 0 && m.shown != "" && reversed(m.shown) == m.text {

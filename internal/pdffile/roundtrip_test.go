@@ -5,36 +5,12 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
 	"presswork/internal/pdffile/filetest"
 )
-
-// poppler runs one of poppler's tools on a file, and fails the test when the tool
-// complains.
-func poppler(t testing.TB, data []byte, tool string, args ...string) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "file.pdf")
-	write(t, path, data)
-	var complaints strings.Builder
-
-	cmd := exec.CommandContext(t.Context(), tool, append(args, path)...)
-	if tool == "pdftotext" {
-		cmd.Args = append(cmd.Args, "-")
-	}
-	cmd.Stderr = &complaints
-
-	out, err := cmd.Output()
-	if err != nil || complaints.Len() > 0 {
-		t.Fatalf("%s: %v: %s", tool, err, &complaints)
-	}
-
-	return string(out)
-}
 
 func write(t testing.TB, path string, data []byte) {
 	t.Helper()
@@ -44,31 +20,11 @@ func write(t testing.TB, path string, data []byte) {
 	}
 }
 
-// latin maps the codes of glyphs to the letters of ASCII.
-func latin() map[int]string {
-	texts := map[int]string{}
-	for c := ' '; c <= '~'; c++ {
-		texts[int(c)] = string(c)
-	}
-
-	return texts
-}
-
-// shownText is the operation that shows a text in a font that maps latin.
-func shownText(text string) string {
-	var b strings.Builder
-	for _, c := range text {
-		fmt.Fprintf(&b, "%04X", c)
-	}
-
-	return "<" + b.String() + "> Tj\n"
-}
-
 // letter is a print of two pages with text, a link, tags and an outline, and with as
 // many objects more.
 func letter(t testing.TB, extra int) *filetest.Built {
 	t.Helper()
-	text := func(s string) string { return "BT\n/F1 9 Tf\n1 0 0 1 10 180 Tm\n" + shownText(s) + "ET\n" }
+	text := func(s string) string { return "BT\n/F1 9 Tf\n1 0 0 1 10 180 Tm\n" + filetest.Show(s) + "ET\n" }
 
 	var more strings.Builder
 	for i := range extra {
@@ -83,7 +39,7 @@ func letter(t testing.TB, extra int) *filetest.Built {
 			text("First page"),
 			text("Second page"),
 		),
-		filetest.EmbeddedFont("font", latin(), map[int]string{'A': "AA"}),
+		filetest.EmbeddedFont("font", filetest.Latin(), map[int]string{'A': "AA"}),
 		"-- dests --\n<</end [@page-2 /XYZ 0 190 0]>>\n-- outlines --\n<</Type /Outlines\n/First @entry\n"+
 			"/Last @entry>>\n"+
 			"-- entry --\n<</Title (The \\(end\\))\n/Dest [@page-2 /XYZ 0 190 0]\n/Parent @outlines>>\n",
@@ -137,7 +93,7 @@ func TestEveryObjectIsReadBackFromEachForm(t *testing.T) {
 				return // poppler's programs take no longer one
 			}
 
-			if got := poppler(
+			if got := filetest.Poppler(
 				t,
 				p.Data,
 				"pdftotext",
@@ -150,11 +106,11 @@ func TestEveryObjectIsReadBackFromEachForm(t *testing.T) {
 				t.Errorf("poppler reads the text %q", got)
 			}
 
-			info := poppler(t, p.Data, "pdfinfo", "-dests", "-upw", c.password)
+			info := filetest.Poppler(t, p.Data, "pdfinfo", "-dests", "-upw", c.password)
 			if !strings.Contains(info, `"end"`) {
 				t.Errorf("poppler knows no destination:\n%s", info)
 			}
-			checkInfo(t, poppler(t, p.Data, "pdfinfo", "-upw", c.password), map[string]string{
+			checkInfo(t, filetest.Poppler(t, p.Data, "pdfinfo", "-upw", c.password), map[string]string{
 				"Title":       "Letter",
 				"Creator":     "Presswork",
 				"Producer":    "Skia/PDF m156",
@@ -192,7 +148,7 @@ func TestAPackedFileIsReadAndPackedAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkInfo(t, poppler(t, twice.Data, "pdfinfo"), map[string]string{"Title": "Two", "Pages": "2"})
+	checkInfo(t, filetest.Poppler(t, twice.Data, "pdfinfo"), map[string]string{"Title": "Two", "Pages": "2"})
 	one, two := filetest.Objects(t, once.Data), filetest.Objects(t, twice.Data)
 	maps.DeleteFunc(one, func(n int, o string) bool { return n <= 2 || o == two[n] })
 
@@ -254,7 +210,7 @@ func TestFreeObjectsStayFree(t *testing.T) {
 			built := letter(t, extra)
 			f := read(t, built.Data)
 			gone := built.Number(t, "entry")
-			f.objects[gone] = nil
+			f.Objects[gone] = nil
 
 			p, err := f.Pack(Meta{}, Finish{})
 			if err != nil {
@@ -264,7 +220,7 @@ func TestFreeObjectsStayFree(t *testing.T) {
 			if o, there := filetest.Objects(t, p.Data)[gone]; there {
 				t.Errorf("the object is %q", o)
 			}
-			checkInfo(t, poppler(t, p.Data, "pdfinfo"), map[string]string{"Pages": "2"})
+			checkInfo(t, filetest.Poppler(t, p.Data, "pdfinfo"), map[string]string{"Pages": "2"})
 		})
 	}
 }
@@ -364,9 +320,9 @@ func TestMetadataIsWrittenTwiceAlike(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			checkInfo(t, poppler(t, p.Data, "pdfinfo"), c.info)
+			checkInfo(t, filetest.Poppler(t, p.Data, "pdfinfo"), c.info)
 
-			xmp := poppler(t, p.Data, "pdfinfo", "-meta")
+			xmp := filetest.Poppler(t, p.Data, "pdfinfo", "-meta")
 			for _, want := range c.xmp {
 				if !strings.Contains(xmp, want) {
 					t.Errorf("%s is not in\n%s", want, xmp)

@@ -13,33 +13,33 @@ var shadingPattern = []byte("<</Type /Pattern\n/PatternType 2\n")
 // of the pattern around them. Three samples from edge to edge then spread the black
 // of what is transparent over what is not.
 func (f *File) scaleShadings() error {
-	for n, o := range f.objects {
+	for n, o := range f.Objects {
 		if !bytes.HasPrefix(o, shadingPattern) || !bytes.Contains(o, []byte("/ShadingType 1\n")) {
 			continue
 		}
 
-		pattern, _, err := readDict(o)
+		pattern, _, err := ReadDict(o)
 		if err != nil {
 			return fmt.Errorf("pattern %d: %w", n, err)
 		}
 
-		shading, _, err := readDict(pattern.get("Shading"))
+		shading, _, err := ReadDict(pattern.Get("Shading"))
 		if err != nil {
 			return fmt.Errorf("pattern %d: %w", n, err)
 		}
 
-		bounds, err := readArray(shading.get("Domain"))
+		bounds, err := ReadArray(shading.Get("Domain"))
 		if err != nil {
 			return fmt.Errorf("the domain of pattern %d: %w", n, err)
 		}
 
-		domain, err := numbers(bounds, 4)
+		domain, err := Numbers(bounds, 4)
 		if err != nil {
 			return fmt.Errorf("the domain of pattern %d: %w", n, err)
 		}
 
-		matrix := pattern.get("Matrix")
-		if matrix == nil || shading.get("Matrix") != nil {
+		matrix := pattern.Get("Matrix")
+		if matrix == nil || shading.Get("Matrix") != nil {
 			continue
 		}
 		// A sample that lies on a whole pixel is lost, which those of whole points do.
@@ -52,7 +52,7 @@ func (f *File) scaleShadings() error {
 		shading.set("Matrix", string(matrix))
 		pattern.remove("Matrix")
 		pattern.set("Shading", string(shading.bytes()))
-		f.objects[n] = pattern.bytes()
+		f.Objects[n] = pattern.bytes()
 	}
 
 	return nil

@@ -18,8 +18,8 @@ const (
 // and searched text has its words whole. Where a line ends, the hyphen that is
 // drawn is what is read as a soft one, as ISO 32000-1, 14.8.2.2.3 has it.
 func (f *File) joinWords() error {
-	return f.rewrite(softHyphenMark, func(c canvas, r *rewriting) (func(operation) error, error) {
-		return (&joiner{file: f, faces: c.faces, rewriting: r}).visit, nil
+	return f.rewrite(softHyphenMark, func(c Canvas, r *rewriting) (func(Operation) error, error) {
+		return (&joiner{file: f, faces: c.Faces, rewriting: r}).visit, nil
 	})
 }
 
@@ -45,9 +45,9 @@ func (f *File) joinWords() error {
 type joiner struct {
 	*rewriting
 	file  *File
-	faces map[string]face
+	faces map[string]Face
 	next  step // nil: nothing has begun
-	face  face
+	face  Face
 	// mark is where the mark begins, move the Td within it, hyphen where the
 	// hyphen is shown.
 	mark, hyphen int
@@ -58,12 +58,12 @@ type joiner struct {
 
 // step takes the next operation and returns the step after it, nil when it is
 // not the one expected.
-type step func(operation) step
+type step func(Operation) step
 
-func (j *joiner) visit(op operation) error {
-	operator := string(op.operator)
-	if operator == "Tf" && len(op.operands) == 2 {
-		j.face = j.faces[string(op.operands[0][1:])]
+func (j *joiner) visit(op Operation) error {
+	operator := string(op.Operator)
+	if operator == "Tf" && len(op.Operands) == 2 {
+		j.face = j.faces[string(op.Operands[0][1:])]
 	}
 
 	if j.next != nil {
@@ -77,40 +77,40 @@ func (j *joiner) visit(op operation) error {
 	return nil
 }
 
-func (j *joiner) moved(op operation) step {
-	if string(op.operator) != "Td" || len(op.operands) != 2 {
+func (j *joiner) moved(op Operation) step {
+	if string(op.Operator) != "Td" || len(op.Operands) != 2 {
 		return j.shown(op)
 	}
-	j.move = fmt.Sprintf("%s %s Td ", op.operands[0], op.operands[1])
+	j.move = fmt.Sprintf("%s %s Td ", op.Operands[0], op.Operands[1])
 
 	return j.shown
 }
 
-func (j *joiner) shown(op operation) step {
-	if string(op.operator) != "Tj" {
+func (j *joiner) shown(op Operation) step {
+	if string(op.Operator) != "Tj" {
 		return nil
 	}
 
 	return j.ended
 }
 
-func (j *joiner) ended(op operation) step {
-	if string(op.operator) != "EMC" {
+func (j *joiner) ended(op Operation) step {
+	if string(op.Operator) != "EMC" {
 		return nil
 	}
 
 	return j.followed
 }
 
-func (j *joiner) followed(op operation) step {
-	switch string(op.operator) {
+func (j *joiner) followed(op Operation) step {
+	switch string(op.Operator) {
 	case "Td":
 		if j.move == "" {
 			j.leaveOut(cmp.Or(j.span, op.start))
 			return nil
 		}
 
-		if len(op.operands) == 2 && string(op.operands[0]) == "0" && string(op.operands[1]) == "0" {
+		if len(op.Operands) == 2 && string(op.Operands[0]) == "0" && string(op.Operands[1]) == "0" {
 			return j.joined
 		}
 	case "BDC":
@@ -126,7 +126,7 @@ func (j *joiner) followed(op operation) step {
 	return nil
 }
 
-func (j *joiner) joined(op operation) step {
+func (j *joiner) joined(op Operation) step {
 	if j.span > 0 { // the span stays, without its move
 		j.leaveOut(j.span)
 		j.copyTo(j.span + bytes.Index(j.in[j.span:op.start], []byte("BDC\n")) + len("BDC\n"))
@@ -139,8 +139,8 @@ func (j *joiner) joined(op operation) step {
 	return nil
 }
 
-func (j *joiner) lineEnded(op operation) step {
-	switch string(op.operator) {
+func (j *joiner) lineEnded(op Operation) step {
+	switch string(op.Operator) {
 	case "BT":
 		return j.begun
 	case "BDC", "BMC", "EMC", "Do":
@@ -150,8 +150,8 @@ func (j *joiner) lineEnded(op operation) step {
 	return j.lineEnded
 }
 
-func (j *joiner) begun(op operation) step {
-	switch string(op.operator) {
+func (j *joiner) begun(op Operation) step {
+	switch string(op.Operator) {
 	case "Tf", "Tm":
 		return j.begun
 	case "BDC":
@@ -161,7 +161,7 @@ func (j *joiner) begun(op operation) step {
 			j.copied += len(hyphenMark)
 		}
 	case "Tj":
-		if len(op.operands) == 1 && j.isHyphen(op.operands[0]) {
+		if len(op.Operands) == 1 && j.isHyphen(op.Operands[0]) {
 			j.hyphen = op.start
 			return j.hyphened
 		}
@@ -170,8 +170,8 @@ func (j *joiner) begun(op operation) step {
 	return nil
 }
 
-func (j *joiner) hyphened(op operation) step {
-	if string(op.operator) == "ET" {
+func (j *joiner) hyphened(op Operation) step {
+	if string(op.Operator) == "ET" {
 		j.copyTo(j.hyphen)
 		j.out.WriteString(softHyphenMark)
 		j.copyTo(op.start)
@@ -183,10 +183,10 @@ func (j *joiner) hyphened(op operation) step {
 
 func (j *joiner) isHyphen(glyph []byte) bool {
 	code, ok := hexCode(glyph)
-	if !ok || j.face.object == 0 {
+	if !ok || j.face.Object == 0 {
 		return false
 	}
-	text := j.file.textMap(j.face.object)[code]
+	text := j.file.TextMap(j.face.Object)[code]
 
 	return text == "\u2010" || text == "-"
 }

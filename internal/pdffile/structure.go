@@ -28,19 +28,19 @@ type tree struct {
 // readTree reads the whole structure tree.
 func (f *File) readTree(root dict) (*tree, error) {
 	t := &tree{file: f, elements: map[int]*element{}}
-	for n, o := range f.objects {
+	for n, o := range f.Objects {
 		if !bytes.HasPrefix(o, structElem) {
 			continue
 		}
 
-		d, _, err := readDict(o)
+		d, _, err := ReadDict(o)
 		if err != nil {
 			return nil, fmt.Errorf("structure element %d: %w", n, err)
 		}
 
-		e := &element{number: n, dict: d, kind: strings.TrimPrefix(string(d.get("S")), "/")}
-		if k := d.get("K"); k != nil {
-			if e.kids, err = readArray(k); err != nil {
+		e := &element{number: n, dict: d, kind: strings.TrimPrefix(string(d.Get("S")), "/")}
+		if k := d.Get("K"); k != nil {
+			if e.kids, err = ReadArray(k); err != nil {
 				return nil, fmt.Errorf("structure element %d: %w", n, err)
 			}
 		}
@@ -48,8 +48,8 @@ func (f *File) readTree(root dict) (*tree, error) {
 	}
 
 	var ok bool
-	if t.root, ok = reference(root.get("K")); !ok || t.elements[t.root] == nil {
-		return nil, fmt.Errorf("structure tree: %w", errObject)
+	if t.root, ok = reference(root.Get("K")); !ok || t.elements[t.root] == nil {
+		return nil, fmt.Errorf("structure tree: %w", ErrObject)
 	}
 
 	return t, nil
@@ -215,7 +215,7 @@ func (t *tree) mendFigure(figure *element) {
 	switch {
 	case len(below) == 0:
 	case len(within) == 1 && within[0].hasAlt():
-		figure.dict.set("Alt", string(within[0].dict.get("Alt")))
+		figure.dict.set("Alt", string(within[0].dict.Get("Alt")))
 		figure.changed = true
 		within[0].dict.remove("Alt")
 		within[0].become("NonStruct")
@@ -224,7 +224,7 @@ func (t *tree) mendFigure(figure *element) {
 	}
 }
 
-func (e *element) hasAlt() bool { return e.dict.get("Alt") != nil || e.dict.get("ActualText") != nil }
+func (e *element) hasAlt() bool { return e.dict.Get("Alt") != nil || e.dict.Get("ActualText") != nil }
 
 // write puts the changed elements back into the file.
 func (t *tree) write() {
@@ -234,6 +234,6 @@ func (t *tree) write() {
 		}
 		e.dict.set("S", "/"+e.kind)
 		e.dict.set("K", "["+string(bytes.Join(e.kids, []byte(" ")))+"]")
-		t.file.objects[n] = e.dict.bytes()
+		t.file.Objects[n] = e.dict.bytes()
 	}
 }

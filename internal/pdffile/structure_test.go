@@ -1,7 +1,6 @@
 package pdffile
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
@@ -25,11 +24,6 @@ func tagged(t testing.TB, kids, elements string, more ...string) *filetest.Built
 			"/K [" + kids + "]>>\n" + elements, filetest.Pages("", "")}, more...)...)
 }
 
-// elem writes a structure element with an object's name.
-func elem(name, kind, parent, rest string) string {
-	return fmt.Sprintf("-- %s --\n<</Type /StructElem\n/S /%s\n/P @%s%s>>\n", name, kind, parent, rest)
-}
-
 func packed(t testing.TB, built *filetest.Built, finish Finish) (Packed, map[int]string) {
 	t.Helper()
 
@@ -46,101 +40,101 @@ func TestWholeStructureTree(t *testing.T) {
 	built := tagged(
 		t,
 		"@heading @list @figure @formula @table @note @aside",
-		elem(
+		filetest.Element(
 			"heading",
 			"H1",
 			"document",
 			"\n/K [@heading-text]\n/ID (node00000400)",
-		)+elem(
+		)+filetest.Element(
 			"heading-text",
 			"NonStruct",
 			"heading",
 			"\n/Pg @page-1\n/K 0",
 		)+
-			elem(
+			filetest.Element(
 				"list",
 				"L",
 				"document",
 				"\n/K [@list-caption @item-1 @item-2 @inner @stray]",
-			)+elem(
+			)+filetest.Element(
 			"list-caption",
 			"Caption",
 			"list",
 			"\n/Pg @page-1\n/K 1",
 		)+
-			elem(
+			filetest.Element(
 				"item-1",
 				"LI",
 				"list",
 				"\n/K [@label @text-1 @text-2]",
-			)+elem(
+			)+filetest.Element(
 			"label",
 			"Lbl",
 			"item-1",
 			"\n/Pg @page-1\n/K 2",
 		)+
-			elem(
+			filetest.Element(
 				"text-1",
 				"P",
 				"item-1",
 				"\n/Pg @page-1\n/K 3",
-			)+elem(
+			)+filetest.Element(
 			"text-2",
 			"Code",
 			"item-1",
 			"\n/Pg @page-1\n/K 4",
 		)+
-			elem(
+			filetest.Element(
 				"item-2",
 				"NonStruct",
 				"list",
 				"\n/K [@text-3]",
-			)+elem(
+			)+filetest.Element(
 			"text-3",
 			"P",
 			"item-2",
 			"\n/Pg @page-1\n/K 5",
 		)+
-			elem(
+			filetest.Element(
 				"inner",
 				"L",
 				"list",
 				"\n/K [@item-3]",
-			)+elem(
+			)+filetest.Element(
 			"item-3",
 			"LI",
 			"inner",
 			"\n/K [@body-3]",
-		)+elem(
+		)+filetest.Element(
 			"body-3",
 			"LBody",
 			"item-3",
 			"\n/Pg @page-1\n/K 6",
 		)+
-			elem(
+			filetest.Element(
 				"stray",
 				"P",
 				"list",
 				"\n/Pg @page-1\n/K 7",
 			)+
-			elem(
+			filetest.Element(
 				"figure",
 				"Figure",
 				"document",
 				"\n/K [@image @caption]",
 			)+"-- image --\n<</Type /StructElem\n/S /Figure\n/Alt (a \\(big\\) dog)\n/P @figure\n/Pg @page-1\n/K 8>>\n"+
-			elem(
+			filetest.Element(
 				"caption",
 				"Caption",
 				"figure",
 				"\n/K [@caption-text @outside]",
-			)+elem(
+			)+filetest.Element(
 			"caption-text",
 			"NonStruct",
 			"caption",
 			"\n/Pg @page-1\n/K 9",
 		)+
-			elem(
+			filetest.Element(
 				"outside",
 				"LI",
 				"caption",
@@ -148,68 +142,68 @@ func TestWholeStructureTree(t *testing.T) {
 			)+
 			"-- formula --\n<</Type /StructElem\n/S /Figure\n/Alt <FEFF2061007800B2>\n/P @document\n/Pg @page-1\n"+
 			"/K 11>>\n"+
-			elem(
+			filetest.Element(
 				"table",
 				"Table",
 				"document",
 				"\n/K [@row-1 @row-2]",
-			)+elem(
+			)+filetest.Element(
 			"row-1",
 			"TR",
 			"table",
 			"\n/K [@head-1 @head-2]",
-		)+elem(
+		)+filetest.Element(
 			"row-2",
 			"TR",
 			"table",
 			"\n/K [@cell]",
 		)+
-			elem(
+			filetest.Element(
 				"head-1",
 				"TH",
 				"row-1",
 				"\n/K [@head-text]\n/ID (node00000399)",
-			)+elem(
+			)+filetest.Element(
 			"head-text",
 			"NonStruct",
 			"head-1",
 			"\n/Pg @page-1\n/K 12",
 		)+
-			elem(
+			filetest.Element(
 				"head-2",
 				"TH",
 				"row-1",
 				"\n/Pg @page-1\n/K 13\n/ID (node00001000)",
 			)+
-			elem(
+			filetest.Element(
 				"cell",
 				"TD",
 				"row-2",
 				"\n/Pg @page-1\n/K 14\n/A [<</O /Table\n/ColSpan 2\n/Headers [(node00000399) (node00001000)]>>]",
 			)+
-			elem(
+			filetest.Element(
 				"note",
 				"Art",
 				"document",
 				"\n/K [@note-text]",
-			)+elem(
+			)+filetest.Element(
 			"note-text",
 			"P",
 			"note",
 			"\n/K [@back]",
 		)+
-			elem(
+			filetest.Element(
 				"back",
 				"NonStruct",
 				"note-text",
 				"\n/K [<</Type /OBJR\n/Obj @back-link\n/Pg @page-1>>]",
 			)+
-			elem(
+			filetest.Element(
 				"aside",
 				"Art",
 				"document",
 				"\n/K [@aside-text]",
-			)+elem(
+			)+filetest.Element(
 			"aside-text",
 			"P",
 			"aside",
@@ -244,45 +238,45 @@ func TestTagsThatAreNoneOfAList(t *testing.T) {
 
 	for name, c := range map[string]struct{ kids, elements, want string }{
 		"a heading in an item is in its body": {
-			"@l", elem("l", "L", "document", "\n/K [@i]") + elem("i", "LI", "l", "\n"+
-				"/K [@h]") + elem("h", "H2", "i", "\n/Pg @page-1\n/K 0"),
+			"@l", filetest.Element("l", "L", "document", "\n/K [@i]") + filetest.Element("i", "LI", "l", "\n"+
+				"/K [@h]") + filetest.Element("h", "H2", "i", "\n/Pg @page-1\n/K 0"),
 			"-- i --\n<</Type /StructElem\n/S /LI\n/P @l\n/K [@new-1]>>\n-- h --\n<</Type /StructElem\n/S /H2\n" +
 				"/P @new-1\n/Pg @page-1\n/K [0]>>\n-- new-1 --\n<</Type /StructElem\n/S /LBody\n/P @i\n/K [@h]>>\n",
 		},
 		"an item without a list is no item": {
-			"@i", elem("i", "LI", "document", "\n/Pg @page-1\n/K 0"),
+			"@i", filetest.Element("i", "LI", "document", "\n/Pg @page-1\n/K 0"),
 			"-- i --\n<</Type /StructElem\n/S /NonStruct\n/P @document\n/Pg @page-1\n/K [0]>>\n",
 		},
 		"a list in a list stays": {
-			"@l", elem("l", "L", "document", "\n/K [@m]") + elem("m", "L", "l", "\n/K []"),
+			"@l", filetest.Element("l", "L", "document", "\n/K [@m]") + filetest.Element("m", "L", "l", "\n/K []"),
 			"-- l --\n<</Type /StructElem\n/S /L\n/P @document\n/K [@m]>>\n-- m --\n<</Type /StructElem\n/S /L\n" +
 				"/P @l\n/K []>>\n",
 		},
 		"a figure of several images is a part": {
-			"@f", elem("f", "Figure", "document", "\n/K [@a @b]") + elem("a", "Figure", "f", "\n"+
-				"/Alt (a)") + elem("b", "Figure", "f", "\n/Alt (b)"),
+			"@f", filetest.Element("f", "Figure", "document", "\n/K [@a @b]") + filetest.Element("a", "Figure", "f", "\n"+
+				"/Alt (a)") + filetest.Element("b", "Figure", "f", "\n/Alt (b)"),
 			"-- f --\n<</Type /StructElem\n/S /Div\n/P @document\n/K [@a @b]>>\n-- a --\n<</Type /StructElem\n" +
 				"/S /Figure\n/P @f\n/Alt (a)>>\n-- b --\n<</Type /StructElem\n/S /Figure\n/P @f\n/Alt (b)>>\n",
 		},
 		"a figure of text is a part": {
-			"@f", elem("f", "Figure", "document", "\n/K [@a]") + elem("a", "P", "f", ""),
+			"@f", filetest.Element("f", "Figure", "document", "\n/K [@a]") + filetest.Element("a", "P", "f", ""),
 			"-- f --\n<</Type /StructElem\n/S /Div\n/P @document\n/K [@a]>>\n-- a --\n<</Type /StructElem\n/S /P\n" +
 				"/P @f>>\n",
 		},
 		"a figure with a text of its own stays": {
-			"@f", elem("f", "Figure", "document", "\n/ActualText (x)\n/K [@a]") + elem("a", "P", "f", ""),
+			"@f", filetest.Element("f", "Figure", "document", "\n/ActualText (x)\n/K [@a]") + filetest.Element("a", "P", "f", ""),
 			"-- f --\n<</Type /StructElem\n/S /Figure\n/P @document\n/ActualText (x)\n/K [@a]>>\n-- a --\n" +
 				"<</Type /StructElem\n/S /P\n/P @f>>\n",
 		},
 		"an article without a link back stays": {
-			"@n", elem("n", "Art", "document", "\n/K [@p]") + elem("p", "P", "n", "\n/K [<</Type /OBJR\n"+
+			"@n", filetest.Element("n", "Art", "document", "\n/K [@p]") + filetest.Element("p", "P", "n", "\n/K [<</Type /OBJR\n"+
 				"/Obj @pages>>]"),
 			"-- n --\n<</Type /StructElem\n/S /Art\n/P @document\n/K [@p]>>\n-- p --\n<</Type /StructElem\n/S /P\n" +
 				"/P @n\n/K [<</Type /OBJR\n/Obj @pages>>]>>\n",
 		},
 		"text of an item is not merged into it": {
-			"@l", elem("l", "L", "document", "\n/K [@i]") + elem("i", "LI", "l", "\n"+
-				"/K [@s]") + elem("s", "NonStruct", "i", "\n/Pg @page-1\n/K 0"),
+			"@l", filetest.Element("l", "L", "document", "\n/K [@i]") + filetest.Element("i", "LI", "l", "\n"+
+				"/K [@s]") + filetest.Element("s", "NonStruct", "i", "\n/Pg @page-1\n/K 0"),
 			"-- i --\n<</Type /StructElem\n/S /LI\n/P @l\n/K [@new-1]>>\n-- s --\n<</Type /StructElem\n" +
 				"/S /NonStruct\n/P @new-1\n/Pg @page-1\n/K [0]>>\n-- new-1 --\n<</Type /StructElem\n/S /LBody\n" +
 				"/P @i\n/K [@s]>>\n",
@@ -312,29 +306,29 @@ func TestLeavesAreMerged(t *testing.T) {
 
 	for name, c := range map[string]struct{ elements, want string }{
 		"several among other kids": {
-			elem("p", "P", "document", "\n/K [@a @em @b]") + elem("a", "NonStruct", "p", "\n/Pg @page-1\n"+
-				"/K 4") + elem("em", "Em", "p", "") + elem("b", "NonStruct", "p", "\n/Pg @page-1\n/K 6"),
+			filetest.Element("p", "P", "document", "\n/K [@a @em @b]") + filetest.Element("a", "NonStruct", "p", "\n/Pg @page-1\n"+
+				"/K 4") + filetest.Element("em", "Em", "p", "") + filetest.Element("b", "NonStruct", "p", "\n/Pg @page-1\n/K 6"),
 			"-- p --\n<</Type /StructElem\n/S /P\n/P @document\n/K [4 @em 6]\n/Pg @page-1>>\n-- em --\n" +
 				"<</Type /StructElem\n/S /Em\n/P @p>>\n",
 		},
 		"only those on one page": {
-			elem("p", "P", "document", "\n/K [@a @b]") + elem("a", "NonStruct", "p", "\n/Pg @page-1\n"+
-				"/K 4") + elem("b", "NonStruct", "p", "\n/Pg @pages\n/K 6"),
+			filetest.Element("p", "P", "document", "\n/K [@a @b]") + filetest.Element("a", "NonStruct", "p", "\n/Pg @page-1\n"+
+				"/K 4") + filetest.Element("b", "NonStruct", "p", "\n/Pg @pages\n/K 6"),
 			"-- p --\n<</Type /StructElem\n/S /P\n/P @document\n/K [4 @b]\n/Pg @page-1>>\n-- b --\n" +
 				"<</Type /StructElem\n/S /NonStruct\n/P @p\n/Pg @pages\n/K 6>>\n",
 		},
 		"not those of several runs": {
-			elem("p", "P", "document", "\n/K [@a]") + elem("a", "NonStruct", "p", "\n/Pg @page-1\n/K [4 5]"),
+			filetest.Element("p", "P", "document", "\n/K [@a]") + filetest.Element("a", "NonStruct", "p", "\n/Pg @page-1\n/K [4 5]"),
 			"-- p --\n<</Type /StructElem\n/S /P\n/P @document\n/K [@a]>>\n-- a --\n<</Type /StructElem\n" +
 				"/S /NonStruct\n/P @p\n/Pg @page-1\n/K [4 5]>>\n",
 		},
 		"not into a division": {
-			elem("p", "Div", "document", "\n/K [@a]") + elem("a", "NonStruct", "p", "\n/Pg @page-1\n/K 4"),
+			filetest.Element("p", "Div", "document", "\n/K [@a]") + filetest.Element("a", "NonStruct", "p", "\n/Pg @page-1\n/K 4"),
 			"-- p --\n<</Type /StructElem\n/S /Div\n/P @document\n/K [@a]>>\n-- a --\n<</Type /StructElem\n" +
 				"/S /NonStruct\n/P @p\n/Pg @page-1\n/K 4>>\n",
 		},
 		"not one that its parent does not know": {
-			elem("p", "P", "document", "\n/K [7]\n/Pg @page-1") + elem("a", "NonStruct", "p", "\n/Pg @page-1\n/K 4"),
+			filetest.Element("p", "P", "document", "\n/K [7]\n/Pg @page-1") + filetest.Element("a", "NonStruct", "p", "\n/Pg @page-1\n/K 4"),
 			"-- p --\n<</Type /StructElem\n/S /P\n/P @document\n/K 7\n/Pg @page-1>>\n-- a --\n<</Type /StructElem\n" +
 				"/S /NonStruct\n/P @p\n/Pg @page-1\n/K 4>>\n",
 		},

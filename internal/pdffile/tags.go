@@ -32,7 +32,7 @@ var (
 // uses are explained, formulas are distinguished from images, links name their target,
 // and ids are numbered from one.
 func (f *File) improveTags(catalog dict) error {
-	value := catalog.get("StructTreeRoot")
+	value := catalog.Get("StructTreeRoot")
 
 	n, ok := reference(value)
 	if !ok {
@@ -45,7 +45,7 @@ func (f *File) improveTags(catalog dict) error {
 	}
 	root.set("RoleMap", roleMap)
 
-	f.objects[n] = root.bytes()
+	f.Objects[n] = root.bytes()
 	if err := f.markNotes(); err != nil {
 		return err
 	}
@@ -54,12 +54,12 @@ func (f *File) improveTags(catalog dict) error {
 		return err
 	}
 
-	for n, o := range f.objects {
+	for n, o := range f.Objects {
 		if rest, ok := bytes.CutPrefix(o, []byte(markedFigure)); ok {
-			f.objects[n] = append([]byte(formula), rest...)
+			f.Objects[n] = append([]byte(formula), rest...)
 		}
 	}
-	f.renumberIDs(root.get("IDTree"))
+	f.renumberIDs(root.Get("IDTree"))
 
 	return f.describeLinks()
 }
@@ -70,7 +70,7 @@ func (f *File) renumberIDs(idTree []byte) {
 	var ids []string
 	var holders, leaves []int
 
-	for n, o := range f.objects {
+	for n, o := range f.Objects {
 		switch {
 		case !bytes.Contains(o, []byte("(node")):
 		case bytes.HasPrefix(o, structElem):
@@ -92,8 +92,8 @@ func (f *File) renumberIDs(idTree []byte) {
 		seen[n] = true
 
 		leaves = append(leaves, n)
-		if d, _, err := readDict(f.objects[n]); err == nil && d.get("Kids") != nil {
-			kids, _ := readArray(d.get("Kids"))
+		if d, _, err := ReadDict(f.Objects[n]); err == nil && d.Get("Kids") != nil {
+			kids, _ := ReadArray(d.Get("Kids"))
 			todo = append(todo, kids...)
 		}
 	}
@@ -121,12 +121,12 @@ func (f *File) renumberIDs(idTree []byte) {
 	within := func(part []byte) []byte { return nodeName.ReplaceAllFunc(part, rename) }
 	for _, n := range holders {
 		// Only in these two places: a text may look like an id.
-		o := nodeID.ReplaceAllFunc(f.objects[n], within)
-		f.objects[n] = nodeHeaders.ReplaceAllFunc(o, within)
+		o := nodeID.ReplaceAllFunc(f.Objects[n], within)
+		f.Objects[n] = nodeHeaders.ReplaceAllFunc(o, within)
 	}
 
 	for _, n := range leaves {
-		f.objects[n] = within(f.objects[n])
+		f.Objects[n] = within(f.Objects[n])
 	}
 }
 
@@ -134,24 +134,24 @@ var linkAnnotation = []byte("<</Type /Annot\n/Subtype /Link\n")
 
 // describeLinks gives every link annotation its target as text.
 func (f *File) describeLinks() error {
-	for n, o := range f.objects {
+	for n, o := range f.Objects {
 		if !bytes.HasPrefix(o, linkAnnotation) {
 			continue
 		}
 
-		d, _, err := readDict(o)
+		d, _, err := ReadDict(o)
 		if err != nil {
 			return fmt.Errorf("link: %w", err)
 		}
 
-		target := textString(destinationName(d.get("Dest")))
-		if action := d.get("A"); action != nil {
-			a, _, err := readDict(action)
+		target := TextString(destinationName(d.Get("Dest")))
+		if action := d.Get("A"); action != nil {
+			a, _, err := ReadDict(action)
 			if err != nil {
 				return fmt.Errorf("link: %w", err)
 			}
 
-			if uri := a.get("URI"); uri != nil {
+			if uri := a.Get("URI"); uri != nil {
 				target = string(uri)
 			}
 		}
@@ -160,7 +160,7 @@ func (f *File) describeLinks() error {
 			target = "(link)"
 		}
 		d.set("Contents", target)
-		f.objects[n] = d.bytes()
+		f.Objects[n] = d.bytes()
 	}
 
 	return nil

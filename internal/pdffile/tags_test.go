@@ -52,7 +52,7 @@ func TestTagsAreMended(t *testing.T) {
 func TestContentThatIsNotUnderstood(t *testing.T) {
 	t.Parallel()
 
-	c := canvas{faces: map[string]face{"F1": {width: 2}}, forms: map[string]int{"X1": 9}}
+	c := Canvas{Faces: map[string]Face{"F1": {Width: 2}}, forms: map[string]int{"X1": 9}}
 	for name, content := range map[string]string{
 		"a mark that does not end": "/P <</MCID 0 >>BDC\n", "an end of none": "EMC\n", "text that does not end": "BT\n",
 		"a tag within a path": "0 0 m\n/P <</MCID 0 >>BDC\nEMC\nf\n", "a tag within untagged text": "BT\n/P <</MCID 0 >>BDC\nEMC\nET\n",

@@ -11,8 +11,8 @@ import (
 // textMap is what text a font's codes stand for.
 type textMap map[int]string
 
-// textMap reads a font's ToUnicode, once. What cannot be read maps to nothing.
-func (f *File) textMap(font int) textMap {
+// TextMap reads a font's ToUnicode, once. What cannot be read maps to nothing.
+func (f *File) TextMap(font int) textMap {
 	m, known := f.textMaps[font]
 	if !known {
 		m = f.readTextMap(font)
@@ -23,17 +23,17 @@ func (f *File) textMap(font int) textMap {
 }
 
 func (f *File) readTextMap(font int) textMap {
-	d, _, err := readDict(f.objects[font])
+	d, _, err := ReadDict(f.Objects[font])
 	if err != nil {
 		return nil
 	}
 
-	n, ok := f.object(d.get("ToUnicode"))
+	n, ok := f.object(d.Get("ToUnicode"))
 	if !ok {
 		return nil
 	}
 
-	_, content, err := f.stream(n)
+	_, content, err := f.Stream(n)
 	if err != nil {
 		return nil
 	}
@@ -62,26 +62,26 @@ func (f *File) readTextMap(font int) textMap {
 }
 
 // codes reads a string of the face's codes, <00510046>.
-func (c face) codes(operand []byte) (codes []byte, ok bool) {
-	if c.width == 0 || operand[0] != '<' {
+func (c Face) codes(operand []byte) (codes []byte, ok bool) {
+	if c.Width == 0 || operand[0] != '<' {
 		return nil, false
 	}
 	codes = make([]byte, hex.DecodedLen(len(operand)-2))
 	_, err := hex.Decode(codes, operand[1:len(operand)-1])
 
-	return codes, err == nil && len(codes)%c.width == 0
+	return codes, err == nil && len(codes)%c.Width == 0
 }
 
 // textOf is what a face's codes stand for.
-func (f *File) textOf(c face, codes []byte) string {
+func (f *File) textOf(c Face, codes []byte) string {
 	var b strings.Builder
 
-	for at := 0; at < len(codes); at += c.width {
+	for at := 0; at < len(codes); at += c.Width {
 		code := int(codes[at])
-		if c.width == 2 {
+		if c.Width == 2 {
 			code = code<<8 | int(codes[at+1])
 		}
-		b.WriteString(f.textMap(c.object)[code])
+		b.WriteString(f.TextMap(c.Object)[code])
 	}
 
 	return b.String()
@@ -103,7 +103,7 @@ func mappedText(field []byte, after int) string {
 		return ""
 	}
 
-	text := []rune(decodeText([]byte("<FEFF" + string(field[1:]))))
+	text := []rune(DecodeText([]byte("<FEFF" + string(field[1:]))))
 	if len(text) == 0 || text[len(text)-1] == 0 {
 		return ""
 	}
@@ -112,13 +112,14 @@ func mappedText(field []byte, after int) string {
 	return string(text)
 }
 
-// widths are the advances of a font's glyphs, in thousandths of its size.
-type widths struct {
+// Widths are the advances of a font's glyphs, in thousandths of its size.
+type Widths struct {
 	by      []float64 // by code
 	without float64   // that of the codes above
 }
 
-func (w widths) of(code int) float64 {
+// Of returns the width of a glyph by its code.
+func (w Widths) Of(code int) float64 {
 	if code < len(w.by) {
 		return w.by[code]
 	}
@@ -127,32 +128,22 @@ func (w widths) of(code int) float64 {
 }
 
 // set notes the widths of a code and those that follow.
-func (w *widths) set(first int, each ...float64) {
+func (w *Widths) set(first int, each ...float64) {
 	for len(w.by) < first+len(each) {
 		w.by = append(w.by, w.without)
 	}
 	copy(w.by[first:], each)
 }
 
-// widthsOf reads a composite font's widths, once. Of other fonts, and of what
-// cannot be read, glyphs count as having none.
-func (i *inspector) widthsOf(font int) widths {
-	w, known := i.widths[font]
-	if !known {
-		w = i.file.readWidths(font)
-		i.widths[font] = w
-	}
-
-	return w
-}
-
-func (f *File) readWidths(font int) (w widths) {
-	d, _, err := readDict(f.objects[font])
+// ReadWidths reads the widths of a composite font. Glyphs of other fonts, and of a font
+// that cannot be read, have the width 0.
+func (f *File) ReadWidths(font int) (w Widths) {
+	d, _, err := ReadDict(f.Objects[font])
 	if err != nil {
 		return w
 	}
 
-	descendants, err := readArray(d.get("DescendantFonts"))
+	descendants, err := ReadArray(d.Get("DescendantFonts"))
 	if err != nil || len(descendants) != 1 {
 		return w
 	}
@@ -160,9 +151,9 @@ func (f *File) readWidths(font int) (w widths) {
 	if d, err = f.dictionary(descendants[0]); err != nil {
 		return w
 	}
-	w.without, _ = decimal(d.get("DW")) // 0 when it is not there
+	w.without, _ = Decimal(d.Get("DW")) // 0 when it is not there
 
-	list, err := readArray(d.get("W"))
+	list, err := ReadArray(d.Get("W"))
 	if err != nil {
 		return w
 	}
@@ -174,13 +165,13 @@ func (f *File) readWidths(font int) (w widths) {
 		}
 
 		if list[1][0] == '[' {
-			each, err := readArray(list[1])
+			each, err := ReadArray(list[1])
 			if err != nil || len(each) > maxCode {
 				return w
 			}
 
 			for n, v := range each {
-				width, _ := decimal(v)
+				width, _ := Decimal(v)
 				w.set(int(first)+n, width)
 			}
 			list = list[2:]
@@ -191,7 +182,7 @@ func (f *File) readWidths(font int) (w widths) {
 		if err != nil || len(list) < 3 || last < first {
 			return w
 		}
-		width, _ := decimal(list[2])
+		width, _ := Decimal(list[2])
 		w.set(int(first), slices.Repeat([]float64{width}, int(last-first)+1)...)
 		list = list[3:]
 	}
@@ -201,41 +192,3 @@ func (f *File) readWidths(font int) (w widths) {
 
 // maxCode is the highest code of a glyph.
 const maxCode = 1<<16 - 1
-
-// decimal reads a number such as "-12.5". A page has thousands of them, most of
-// them short.
-func decimal(value []byte) (n float64, ok bool) {
-	digits, negative := bytes.CutPrefix(value, []byte("-"))
-
-	const most = 15 // digits that are exact
-	switch {
-	case len(digits) == 0:
-		return 0, false
-	case len(digits) > most:
-		if bytes.ContainsFunc(digits, func(r rune) bool { return r != '.' && (r < '0' || r > '9') }) {
-			return 0, false // ParseFloat reads more than PDF allows, such as 0x1p10
-		}
-		n, err := strconv.ParseFloat(string(value), 64)
-
-		return n, err == nil
-	}
-	whole, after := 0, 0.0 // the value of the digits, and ten to the power of those after the point
-
-	for _, c := range digits {
-		switch {
-		case c == '.' && after == 0:
-			after = 1
-		case c >= '0' && c <= '9':
-			whole, after = whole*10+int(c-'0'), after*10
-		default:
-			return 0, false
-		}
-	}
-
-	n = float64(whole) / max(after, 1)
-	if negative {
-		n = -n
-	}
-
-	return n, true
-}

@@ -14,22 +14,22 @@ var nothing = regexp.MustCompile(`(?m)^(<[0-9A-F]+>) <0000>$`)
 // and PDF/UA want a character for each. What such glyphs mean together is given
 // by the text of the span or formula they are in.
 func (f *File) mapAllGlyphs() error {
-	for _, o := range f.objects {
+	for _, o := range f.Objects {
 		if !bytes.HasPrefix(o, []byte("<</Type /Font\n")) || !bytes.Contains(o, []byte("/ToUnicode ")) {
 			continue
 		}
 
-		font, _, err := readDict(o)
+		font, _, err := ReadDict(o)
 		if err != nil {
 			return err
 		}
 
-		n, ok := f.object(font.get("ToUnicode"))
+		n, ok := f.object(font.Get("ToUnicode"))
 		if !ok {
-			return fmt.Errorf("font %s: %w", font.get("BaseFont"), errObject)
+			return fmt.Errorf("font %s: %w", font.Get("BaseFont"), ErrObject)
 		}
 
-		d, content, err := f.stream(n)
+		d, content, err := f.Stream(n)
 		if err != nil {
 			return err
 		}

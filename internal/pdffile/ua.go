@@ -9,7 +9,7 @@ import (
 // is missing for it. Undescribed is as in Finish; notdef reports whether glyph 0 is
 // shown.
 func (f *File) accessible(catalog dict, undescribed int, notdef bool) (missing []string) {
-	root, err := f.dictionary(catalog.get("StructTreeRoot"))
+	root, err := f.dictionary(catalog.Get("StructTreeRoot"))
 	if err != nil {
 		return []string{"the document has no tags"}
 	}
@@ -30,7 +30,7 @@ func (f *File) accessible(catalog dict, undescribed int, notdef bool) (missing [
 		missing = append(missing, errNotdef.Error())
 	}
 
-	if len(catalog.get("Lang")) <= len("()") {
+	if len(catalog.Get("Lang")) <= len("()") {
 		missing = append(missing, "the document has no language; set lang")
 	}
 
@@ -95,18 +95,18 @@ func (t *tree) holdsElements(e *element) bool {
 
 // markPages marks what is painted outside the tags as artifacts.
 func (f *File) markPages() error {
-	canvases, err := f.canvases()
+	canvases, err := f.Canvases()
 	if err != nil {
 		return err
 	}
 	drawn := map[int]int{}
 
 	for _, c := range canvases {
-		if c.form && !c.tagged {
+		if c.Form && !c.tagged {
 			continue
 		}
 
-		d, content, err := f.stream(c.content)
+		d, content, err := f.Stream(c.Content)
 		if err != nil {
 			return err
 		}
@@ -114,7 +114,7 @@ func (f *File) markPages() error {
 		if content, err = c.markArtifacts(content, drawn); err != nil {
 			return err
 		}
-		f.setStream(c.content, d, content)
+		f.setStream(c.Content, d, content)
 	}
 
 	return nil
@@ -122,13 +122,13 @@ func (f *File) markPages() error {
 
 // showsNotdef looks through all text for glyph 0.
 func (f *File) showsNotdef() (bool, error) {
-	canvases, err := f.canvases()
+	canvases, err := f.Canvases()
 	if err != nil {
 		return false, err
 	}
 
 	for _, c := range canvases {
-		_, content, err := f.stream(c.content)
+		_, content, err := f.Stream(c.Content)
 		if err != nil {
 			return false, err
 		}

@@ -48,20 +48,25 @@ func TestTablesWithUnequalRowsAreIrregular(t *testing.T) {
 				for j, entries := range row {
 					name := fmt.Sprintf("cell-%d-%d", i, j)
 					cells = append(cells, "@"+name)
-					elements += elem(name, []string{"TD", "TH"}[j%2], fmt.Sprintf("row-%d", i), entries)
+					elements += filetest.Element(name, []string{"TD", "TH"}[j%2], fmt.Sprintf("row-%d", i), entries)
 				}
 				rows = append(rows, fmt.Sprintf("@row-%d", i))
-				elements += elem(fmt.Sprintf("row-%d", i), "TR", "body", "\n/K ["+strings.Join(cells, " ")+"]")
+				elements += filetest.Element(
+					fmt.Sprintf("row-%d", i),
+					"TR",
+					"body",
+					"\n/K ["+strings.Join(cells, " ")+"]",
+				)
 			}
 			built := tagged(
 				t,
 				"@table",
-				elem(
+				filetest.Element(
 					"table",
 					"Table",
 					"document",
 					"\n/K [@body]",
-				)+elem(
+				)+filetest.Element(
 					"body",
 					"TBody",
 					"table",
@@ -86,38 +91,38 @@ func TestATableInACellIsAnother(t *testing.T) {
 	built := tagged(
 		t,
 		"@outer",
-		elem(
+		filetest.Element(
 			"outer",
 			"Table",
 			"document",
 			"\n/K [@row]",
-		)+elem(
+		)+filetest.Element(
 			"row",
 			"TR",
 			"outer",
 			"\n/K [@cell]",
-		)+elem(
+		)+filetest.Element(
 			"cell",
 			"TD",
 			"row",
 			"\n/K [@inner]",
 		)+
-			elem(
+			filetest.Element(
 				"inner",
 				"Table",
 				"cell",
 				"\n/K [@inner-row]",
-			)+elem(
+			)+filetest.Element(
 			"inner-row",
 			"TR",
 			"inner",
 			"\n/K [@a @b]",
-		)+elem(
+		)+filetest.Element(
 			"a",
 			"TD",
 			"inner-row",
 			"",
-		)+elem(
+		)+filetest.Element(
 			"b",
 			"TD",
 			"inner-row",
@@ -135,7 +140,7 @@ func TestWhatIsMissingForPDFUAIsListed(t *testing.T) {
 		for i, level := range levels {
 			name := fmt.Sprintf("h-%d", i)
 			kids += "@" + name + " "
-			elements += elem(name, fmt.Sprintf("H%d", level), "document", "")
+			elements += filetest.Element(name, fmt.Sprintf("H%d", level), "document", "")
 		}
 
 		return kids, elements
@@ -144,7 +149,7 @@ func TestWhatIsMissingForPDFUAIsListed(t *testing.T) {
 		for i, alt := range alts {
 			name := fmt.Sprintf("i-%d", i)
 			kids += "@" + name + " "
-			elements += elem(name, "Figure", "document", alt)
+			elements += filetest.Element(name, "Figure", "document", alt)
 		}
 
 		return kids, elements

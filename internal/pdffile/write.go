@@ -16,7 +16,7 @@ const perStream = 1000
 // fingerprint is the file's id, made of its content.
 func (f *File) fingerprint() []byte {
 	h := sha256.New()
-	for n, o := range f.objects {
+	for n, o := range f.Objects {
 		fmt.Fprintf(h, "%d %d\n", n, len(o))
 		h.Write(o)
 	}
@@ -66,7 +66,7 @@ func (w *writer) header() { w.out.WriteString("%PDF-1.7\n%\xe2\xe3\xcf\xd3\n") }
 func (w *writer) classic() {
 	w.header()
 
-	for n, body := range w.file.objects {
+	for n, body := range w.file.Objects {
 		if body != nil {
 			w.object(n, body)
 		}
@@ -75,7 +75,7 @@ func (w *writer) classic() {
 	fmt.Fprintf(&w.out, "xref\n0 %d\n", len(w.offsets))
 
 	for n, l := range w.offsets {
-		if w.file.objects[n] == nil {
+		if w.file.Objects[n] == nil {
 			w.out.WriteString("0000000000 65535 f \n")
 			continue
 		}
@@ -96,7 +96,7 @@ func (w *writer) compressed() {
 		}
 	}
 
-	for n, body := range w.file.objects {
+	for n, body := range w.file.Objects {
 		switch {
 		case body == nil:
 		case isStream(body):
@@ -121,7 +121,7 @@ func (w *writer) objectStream(batch []int) {
 	for i, n := range batch {
 		w.offsets[n] = location{stream: number, index: i}
 		fmt.Fprintf(&head, "%d %d ", n, bodies.Len())
-		bodies.Write(w.file.objects[n])
+		bodies.Write(w.file.Objects[n])
 		bodies.WriteByte('\n')
 	}
 	packed := w.file.deflate(head.Bytes(), bodies.Bytes())
@@ -148,7 +148,7 @@ func (w *writer) crossReferenceStream() {
 			rows = append(rows, 2)
 			rows = binary.BigEndian.AppendUint32(rows, uint32(l.stream))
 			rows = binary.BigEndian.AppendUint16(rows, uint16(l.index))
-		case n < len(w.file.objects) && w.file.objects[n] == nil:
+		case n < len(w.file.Objects) && w.file.Objects[n] == nil:
 			rows = append(rows, 0)
 			rows = binary.BigEndian.AppendUint32(rows, 0)
 			rows = binary.BigEndian.AppendUint16(rows, 65535)

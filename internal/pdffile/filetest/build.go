@@ -206,3 +206,8 @@ func Pages(resources string, contents ...string) string {
 		strings.Join(kids, " "),
 	) + out.String()
 }
+
+// Element writes a structure element with an object's name.
+func Element(name, kind, parent, rest string) string {
+	return fmt.Sprintf("-- %s --\n<</Type /StructElem\n/S /%s\n/P @%s%s>>\n", name, kind, parent, rest)
+}

@@ -1,4 +1,5 @@
-package pdffile
+// Package inspect finds text of a print that no font has or that does not fit.
+package inspect
 
 import (
 	"bytes"
@@ -6,6 +7,8 @@ import (
 	"context"
 	"math"
 	"slices"
+
+	"presswork/internal/pdffile"
 )
 
 // Area is where text may lie on a page, in points from the left and from below.
@@ -50,8 +53,8 @@ type Findings struct {
 
 // inspector reads the text of a print, looking for what went wrong with it.
 type inspector struct {
-	file   *File
-	widths map[int]widths // by font object
+	file   *pdffile.File
+	widths map[int]pdffile.Widths // by font object
 	// wanted are the characters to look for.
 	wanted map[rune]bool
 	shown  map[rune]bool // those found that have a glyph
@@ -65,16 +68,17 @@ type inspector struct {
 // maxFindings keeps a hostile document from filling memory with them.
 const maxFindings = 1000
 
-// Inspect looks through a print for characters that no font has, among those
-// wanted for certain, and for text that does not fit: areaOf returns where the
-// text of a page may lie, by the page's number, from 1, and its size in points.
-// Where the area, or areaOf, is nil, any place will do. Errors: the file's, ctx's cause.
-func (f *File) Inspect(
+// Text finds the characters of wanted that no font has, and text that does not fit.
+// areaOf returns the area for the text of a page, given the page's number, from 1, and
+// its size in points. A nil area, or a nil areaOf, allows any place. Errors: the
+// file's, ctx's cause.
+func Text(
 	ctx context.Context,
+	f *pdffile.File,
 	wanted []rune,
 	areaOf func(page int, width, height float64) *Area,
 ) (Findings, error) {
-	i := &inspector{file: f, widths: map[int]widths{}, wanted: map[rune]bool{}, shown: map[rune]bool{}}
+	i := &inspector{file: f, widths: map[int]pdffile.Widths{}, wanted: map[rune]bool{}, shown: map[rune]bool{}}
 	for _, r := range wanted {
 		i.wanted[r] = true
 	}
@@ -93,30 +97,30 @@ func (f *File) Inspect(
 // all goes through the pages, then the forms that they draw, of which areaOf is
 // not asked.
 func (i *inspector) all(ctx context.Context, areaOf func(page int, width, height float64) *Area) error {
-	pages, err := i.file.pageNumbers()
+	pages, err := i.file.PageNumbers()
 	if err != nil {
 		return err
 	}
 
-	canvases, err := i.file.canvases()
+	canvases, err := i.file.Canvases()
 	if err != nil {
 		return err
 	}
-	place := func(c canvas) int {
-		if c.form {
-			return len(i.file.objects) // after every page
+	place := func(c pdffile.Canvas) int {
+		if c.Form {
+			return len(i.file.Objects) // after every page
 		}
 
-		return pages[c.number]
+		return pages[c.Number]
 	}
-	slices.SortStableFunc(canvases, func(a, b canvas) int { return cmp.Compare(place(a), place(b)) })
+	slices.SortStableFunc(canvases, func(a, b pdffile.Canvas) int { return cmp.Compare(place(a), place(b)) })
 
 	for _, c := range canvases {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
 
-		if err := i.canvas(c, pages[c.number], areaOf); err != nil {
+		if err := i.canvas(c, pages[c.Number], areaOf); err != nil {
 			return err
 		}
 	}
@@ -125,27 +129,27 @@ func (i *inspector) all(ctx context.Context, areaOf func(page int, width, height
 }
 
 // canvas reads one page, or a form, whose page is 0.
-func (i *inspector) canvas(c canvas, page int, areaOf func(int, float64, float64) *Area) error {
-	r := reader{inspector: i, page: page, faces: c.faces, view: view{identity, everywhere}, path: everywhere}
+func (i *inspector) canvas(c pdffile.Canvas, page int, areaOf func(int, float64, float64) *Area) error {
+	r := reader{inspector: i, page: page, faces: c.Faces, view: view{identity, everywhere}, path: everywhere}
 	if page > 0 && areaOf != nil {
-		box, err := readArray(c.dict.get("MediaBox"))
+		box, err := pdffile.ReadArray(c.Dict.Get("MediaBox"))
 		if err != nil {
 			return err
 		}
 
-		size, err := numbers(box, 4)
+		size, err := pdffile.Numbers(box, 4)
 		if err != nil {
 			return err
 		}
 		r.inside = areaOf(page, size[2], size[3])
 	}
 
-	_, data, err := i.file.stream(c.content)
+	_, data, err := i.file.Stream(c.Content)
 	if err != nil {
 		return err
 	}
 
-	if err := eachOperation(data, r.operation); err != nil {
+	if err := pdffile.EachOperation(data, r.operation); err != nil {
 		return err
 	}
 	r.endRun()
@@ -178,12 +182,12 @@ func (i *inspector) note(text string, missing bool) {
 // fontsHave reports whether each of the characters is among those that the fonts in
 // the file show: Chromium embeds only the glyphs that are used.
 func (i *inspector) fontsHave(wanted []rune) bool {
-	for n, o := range i.file.objects {
+	for n, o := range i.file.Objects {
 		if !bytes.HasPrefix(o, []byte("<</Type /Font\n")) || !bytes.Contains(o, []byte("/ToUnicode ")) {
 			continue
 		}
 
-		for code, text := range i.file.textMap(n) {
+		for code, text := range i.file.TextMap(n) {
 			if code > 0 {
 				i.note(text, false)
 			}
@@ -215,4 +219,16 @@ func (i *inspector) allMissing(wanted []rune) []string {
 	}
 
 	return all
+}
+
+// widthsOf reads a composite font's widths, once. Of other fonts, and of what
+// cannot be read, glyphs count as having none.
+func (i *inspector) widthsOf(font int) pdffile.Widths {
+	w, known := i.widths[font]
+	if !known {
+		w = i.file.ReadWidths(font)
+		i.widths[font] = w
+	}
+
+	return w
 }

@@ -1,10 +1,12 @@
-package pdffile
+package inspect
 
 import (
 	"bytes"
 	"encoding/hex"
 	"math"
 	"strings"
+
+	"presswork/internal/pdffile"
 )
 
 // matrix is a transformation: x' = a·x + c·y + e, y' = b·x + d·y + f.
@@ -47,14 +49,14 @@ type view struct {
 type reader struct {
 	*inspector
 	page   int
-	faces  map[string]face
+	faces  map[string]pdffile.Face
 	inside *Area // nil: text may lie anywhere
 
 	view  view
 	saved []view // by q
 	path  span   // what the path being built spans
 	line  matrix // of the text
-	face  face
+	face  pdffile.Face
 	size  float64 // of the font
 	marks []mark  // the open ones
 	// run is what was shown since the last mark of structure, for messages.
@@ -79,22 +81,22 @@ type mark struct {
 	replaces, missing bool
 }
 
-func (r *reader) operation(op operation) error {
-	switch string(op.operator) {
+func (r *reader) operation(op pdffile.Operation) error {
+	switch string(op.Operator) {
 	case "Tf":
-		if len(op.operands) != 2 {
-			return errObject
+		if len(op.Operands) != 2 {
+			return pdffile.ErrObject
 		}
-		r.face = r.faces[string(op.operands[0][1:])]
+		r.face = r.faces[string(op.Operands[0][1:])]
 
 		var ok bool
-		if r.size, ok = decimal(op.operands[1]); !ok {
-			return errObject
+		if r.size, ok = pdffile.Decimal(op.Operands[1]); !ok {
+			return pdffile.ErrObject
 		}
 	case "Tj", "TJ":
-		return r.show(op.operands)
+		return r.show(op.Operands)
 	case "BDC", "BMC":
-		return r.begin(op.operands)
+		return r.begin(op.Operands)
 	case "EMC":
 		r.end()
 	default:
@@ -109,7 +111,7 @@ func (r *reader) operation(op operation) error {
 // extend widens the path to further points: those of a curve that it does not
 // reach as well.
 func (r *reader) extend(points [][]byte) error {
-	v, err := numbers(points, len(points)&^1)
+	v, err := pdffile.Numbers(points, len(points)&^1)
 	for i := 0; i+1 < len(points) && err == nil; i += 2 {
 		x := r.view.matrix.moved(v[i], v[i+1]).e
 		r.path = span{min(r.path.from, x), max(r.path.to, x)}
@@ -120,8 +122,8 @@ func (r *reader) extend(points [][]byte) error {
 
 // move follows where text is shown, and what clips it. A clip counts as the
 // rectangle around it.
-func (r *reader) move(op operation) (err error) {
-	switch string(op.operator) {
+func (r *reader) move(op pdffile.Operation) (err error) {
+	switch string(op.Operator) {
 	case "q":
 		r.saved = append(r.saved, r.view)
 	case "Q":
@@ -130,16 +132,16 @@ func (r *reader) move(op operation) (err error) {
 		}
 	case "cm":
 		var m matrix
-		m, err = matrixOf(op.operands)
+		m, err = matrixOf(op.Operands)
 		r.view.matrix = m.then(r.view.matrix)
 	case "m":
 		r.path = nowhere
-		err = r.extend(op.operands)
+		err = r.extend(op.Operands)
 	case "l", "c", "v", "y":
-		err = r.extend(op.operands)
+		err = r.extend(op.Operands)
 	case "re":
 		var v [6]float64
-		v, err = numbers(op.operands, 4)
+		v, err = pdffile.Numbers(op.Operands, 4)
 		one, other := r.view.matrix.moved(v[0], v[1]).e, r.view.matrix.moved(v[0]+v[2], v[1]+v[3]).e
 		r.path = span{min(one, other), max(one, other)}
 	case "W", "W*":
@@ -156,10 +158,10 @@ func (r *reader) move(op operation) (err error) {
 			r.endRun()
 		}
 	case "Tm":
-		r.line, err = matrixOf(op.operands)
+		r.line, err = matrixOf(op.Operands)
 	case "Td":
 		var v [6]float64
-		v, err = numbers(op.operands, 2)
+		v, err = pdffile.Numbers(op.Operands, 2)
 		r.line = r.line.moved(v[0], v[1])
 	}
 
@@ -172,13 +174,13 @@ func (r *reader) begin(operands [][]byte) error {
 	m := mark{}
 
 	if len(operands) == 2 && bytes.HasPrefix(operands[1], []byte("<<")) {
-		d, _, err := readDict(operands[1])
+		d, _, err := pdffile.ReadDict(operands[1])
 		if err != nil {
 			return err
 		}
 
-		if text := d.get("ActualText"); text != nil {
-			m.text, m.replaces = decodeText(text), true
+		if text := d.Get("ActualText"); text != nil {
+			m.text, m.replaces = pdffile.DecodeText(text), true
 		}
 	}
 
@@ -222,13 +224,13 @@ func (r *reader) endRun() {
 // show reads the operands of Tj and TJ.
 func (r *reader) show(operands [][]byte) error {
 	if len(operands) != 1 {
-		return errObject
+		return pdffile.ErrObject
 	}
 
 	values := operands
 	if operands[0][0] == '[' {
 		var err error
-		if values, err = readArray(operands[0]); err != nil {
+		if values, err = pdffile.ReadArray(operands[0]); err != nil {
 			return err
 		}
 	}
@@ -238,33 +240,33 @@ func (r *reader) show(operands [][]byte) error {
 		replaced = &r.marks[n]
 	}
 	before, along, last := len(r.run), 0.0, 0.0
-	font := r.widthsOf(r.face.object)
+	font := r.widthsOf(r.face.Object)
 
 	for _, v := range values {
 		if v[0] != '<' {
-			shift, ok := decimal(v)
+			shift, ok := pdffile.Decimal(v)
 			if !ok {
-				return errObject
+				return pdffile.ErrObject
 			}
 			along -= shift
 			continue
 		}
 
 		codes := make([]byte, hex.DecodedLen(len(v)-2))
-		if _, err := hex.Decode(codes, v[1:len(v)-1]); err != nil || r.face.width == 0 || len(codes)%r.face.width != 0 {
-			return errObject
+		if _, err := hex.Decode(codes, v[1:len(v)-1]); err != nil || r.face.Width == 0 || len(codes)%r.face.Width != 0 {
+			return pdffile.ErrObject
 		}
 
-		for at := 0; at < len(codes); at += r.face.width {
+		for at := 0; at < len(codes); at += r.face.Width {
 			code := int(codes[at])
-			if r.face.width == 2 {
+			if r.face.Width == 2 {
 				code = code<<8 | int(codes[at+1])
 			}
 			r.glyph(code, replaced)
 
 			if r.inside != nil {
 				last = along
-				along += font.of(code)
+				along += font.Of(code)
 			}
 		}
 	}
@@ -314,9 +316,9 @@ func (r *reader) glyph(code int, replaced *mark) {
 		return
 	}
 
-	r.run = append(r.run, piece{font: r.face.object, code: code})
+	r.run = append(r.run, piece{font: r.face.Object, code: code})
 	if code == 0 || len(r.wanted) > 0 {
-		r.note(r.file.textMap(r.face.object)[code], code == 0)
+		r.note(r.file.TextMap(r.face.Object)[code], code == 0)
 	}
 }
 
@@ -327,7 +329,7 @@ func (r *reader) text(run []piece) string {
 		b.WriteString(p.text)
 
 		if p.font > 0 {
-			b.WriteString(r.file.textMap(p.font)[p.code])
+			b.WriteString(r.file.TextMap(p.font)[p.code])
 		}
 	}
 
@@ -335,26 +337,10 @@ func (r *reader) text(run []piece) string {
 }
 
 func matrixOf(operands [][]byte) (matrix, error) {
-	v, err := numbers(operands, 6)
+	v, err := pdffile.Numbers(operands, 6)
 	if err != nil {
 		return matrix{}, err
 	}
 
 	return matrix{v[0], v[1], v[2], v[3], v[4], v[5]}, nil
-}
-
-// numbers reads as many numbers as are wanted, at most six.
-func numbers(operands [][]byte, want int) (values [6]float64, err error) {
-	if len(operands) != want || want > len(values) {
-		return values, errObject
-	}
-
-	for i, o := range operands {
-		var ok bool
-		if values[i], ok = decimal(o); !ok {
-			return values, errObject
-		}
-	}
-
-	return values, nil
 }

@@ -1,0 +1,60 @@
+package pdffile
+
+import (
+	"bytes"
+	"strconv"
+)
+
+// Decimal reads a number such as "-12.5". A page has thousands of them, most of
+// them short.
+func Decimal(value []byte) (n float64, ok bool) {
+	digits, negative := bytes.CutPrefix(value, []byte("-"))
+
+	const most = 15 // digits that are exact
+	switch {
+	case len(digits) == 0:
+		return 0, false
+	case len(digits) > most:
+		if bytes.ContainsFunc(digits, func(r rune) bool { return r != '.' && (r < '0' || r > '9') }) {
+			return 0, false // ParseFloat reads more than PDF allows, such as 0x1p10
+		}
+		n, err := strconv.ParseFloat(string(value), 64)
+
+		return n, err == nil
+	}
+	whole, after := 0, 0.0 // the value of the digits, and ten to the power of those after the point
+
+	for _, c := range digits {
+		switch {
+		case c == '.' && after == 0:
+			after = 1
+		case c >= '0' && c <= '9':
+			whole, after = whole*10+int(c-'0'), after*10
+		default:
+			return 0, false
+		}
+	}
+
+	n = float64(whole) / max(after, 1)
+	if negative {
+		n = -n
+	}
+
+	return n, true
+}
+
+// Numbers reads as many numbers as are wanted, at most six.
+func Numbers(operands [][]byte, want int) (values [6]float64, err error) {
+	if len(operands) != want || want > len(values) {
+		return values, ErrObject
+	}
+
+	for i, o := range operands {
+		var ok bool
+		if values[i], ok = Decimal(o); !ok {
+			return values, ErrObject
+		}
+	}
+
+	return values, nil
+}

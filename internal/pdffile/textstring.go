@@ -1,0 +1,81 @@
+package pdffile
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf16"
+)
+
+// TextString writes a PDF text string: ASCII in brackets, anything else as
+// UTF-16 in hex.
+func TextString(s string) string {
+	ascii := true
+
+	for _, r := range s {
+		if r < ' ' || r > '~' {
+			ascii = false
+		}
+	}
+
+	if ascii {
+		return "(" + strings.NewReplacer(`\`, `\\`, "(", `\(`, ")", `\)`).Replace(s) + ")"
+	}
+	var b strings.Builder
+	b.WriteString("<FEFF")
+
+	for _, u := range utf16.Encode([]rune(s)) {
+		fmt.Fprintf(&b, "%04X", u)
+	}
+	b.WriteString(">")
+
+	return b.String()
+}
+
+// MaxText is how many characters of a text the metadata hold.
+const MaxText = 1000
+
+// OneLine makes one line of a text for the metadata, of at most MaxText
+// characters.
+func OneLine(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+
+		return r
+	}, strings.ToValidUTF8(s, "\ufffd"))
+
+	s = strings.Join(strings.Fields(s), " ")
+	if r := []rune(s); len(r) > MaxText {
+		s = string(r[:MaxText])
+	}
+
+	return s
+}
+
+// DecodeText reads a text string: UTF-16 or plain.
+func DecodeText(value []byte) string {
+	raw := stringBytes(value)
+
+	rest, wide := bytes.CutPrefix(raw, []byte("\xfe\xff"))
+	if !wide {
+		return string(raw)
+	}
+
+	units := make([]uint16, 0, len(rest)/2)
+	for ; len(rest) > 1; rest = rest[2:] {
+		units = append(units, uint16(rest[0])<<8|uint16(rest[1]))
+	}
+
+	return string(utf16.Decode(units))
+}
+
+func utf16Bytes(text string) (b []byte) {
+	for _, unit := range utf16.Encode([]rune(text)) {
+		b = append(b, byte(unit>>8), byte(unit))
+	}
+
+	return b
+}
