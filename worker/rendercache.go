@@ -1,0 +1,123 @@
+package worker
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"strconv"
+
+	"presswork"
+	"presswork/internal/document"
+	"presswork/storage"
+	"presswork/tasks"
+)
+
+// artifactKey returns where the result of a composed document is stored.
+func artifactKey(run *tasks.Run, c document.Composed) string {
+	return storage.ArtifactKeyOf(run.ID, c.Output.ContentType())
+}
+
+// fromCache copies the earlier result of an equal page to this job. The artifact is zero
+// when there is none.
+func (w *Worker) fromCache(ctx context.Context, run *tasks.Run, c document.Composed) (presswork.Artifact, bool, error) {
+	render := w.renderKey(run, c.Key)
+
+	info, err := w.Store.Copy(ctx, render, artifactKey(run, c))
+	switch {
+	case errors.Is(err, storage.ErrNotFound):
+		return presswork.Artifact{}, false, nil
+	case errors.Is(err, storage.ErrCorrupt):
+		w.Log.ErrorContext(
+			ctx,
+			"a page of the render cache is damaged; it is printed again",
+			"key",
+			render,
+			"error",
+			errors.Join(err, w.Keeper.Delete(ctx, render)),
+		)
+
+		return presswork.Artifact{}, false, nil
+	case errors.Is(err, storage.ErrExists):
+		// An earlier run of this job stored its result and died before it
+		// could report it.
+		return w.adopt(ctx, run, c)
+	case err != nil:
+		return presswork.Artifact{}, false, storeError(err)
+	}
+	w.Keeper.Touch(render)
+
+	return artifactOf(run, info), true, nil
+}
+
+// ownerOf returns the owner whose jobs may reuse what this job prints, "" for all owners.
+func (w *Worker) ownerOf(run *tasks.Run) string {
+	if w.SharedRenders {
+		return ""
+	}
+
+	return run.Record.Owner
+}
+
+// renderKey returns where the render cache keeps the print of a page.
+func (w *Worker) renderKey(run *tasks.Run, page string) string {
+	owner := w.ownerOf(run)
+	if owner == "" {
+		return storage.RenderKey(page)
+	}
+	sum := sha256.Sum256([]byte(page + " " + owner))
+
+	return storage.RenderKey(hex.EncodeToString(sum[:]))
+}
+
+// store stores the result of a print, and reports whether the keeper has counted it.
+func (w *Worker) store(
+	ctx context.Context,
+	run *tasks.Run,
+	c document.Composed,
+	made document.Made,
+) (artifact presswork.Artifact, counted bool, err error) {
+	ctx, ended := w.stage(ctx, presswork.StageStoring)
+	defer ended()
+	attrs := storage.Attrs{
+		ContentType: c.Output.ContentType(),
+		Meta:        map[string]string{"pages": strconv.Itoa(made.Pages), metaJob: run.ID},
+	}
+
+	info, err := w.put(ctx, run, artifactKey(run, c), made.Data, attrs)
+	if errors.Is(err, storage.ErrExists) {
+		artifact, _, err := w.adopt(ctx, run, c)
+		return artifact, false, err
+	}
+
+	if err != nil {
+		return presswork.Artifact{}, false, storeError(err)
+	}
+
+	return artifactOf(run, info), w.remember(ctx, info, w.renderKey(run, c.Key)), nil
+}
+
+// remember copies a printed page to the render cache, and reports whether it and the artifact
+// are counted. The page is counted before it is there, because nothing counts it after a
+// crash. The job does not depend on it, so a failure is only logged.
+func (w *Worker) remember(ctx context.Context, artifact storage.Info, render string) (counted bool) {
+	err := w.Keeper.Record(ctx, artifact.Key, artifact.Size, render)
+	if err != nil {
+		w.notCounted(ctx, render, err)
+	}
+
+	if _, err := w.Store.Copy(ctx, artifact.Key, render); err != nil && !errors.Is(err, storage.ErrExists) {
+		w.Log.WarnContext(
+			ctx,
+			"the render cache did not take a page",
+			"error",
+			errors.Join(err, w.Keeper.Delete(ctx, render)),
+		)
+	}
+
+	return err == nil
+}
+
+func (w *Worker) notCounted(ctx context.Context, key string, err error) {
+	w.Log.WarnContext(ctx, "an object was stored but not counted; the next sweep finds it", "key", key, "error", err)
+}

@@ -1,0 +1,127 @@
+package worker
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"presswork/internal/fault"
+	"presswork/storage"
+	"presswork/tasks"
+)
+
+// discardTimeout bounds the deletion of a cancelled job's artifact, and of a completed job's sources.
+const discardTimeout = 30 * time.Second
+
+// content returns the Markdown of a task.
+func (w *Worker) content(ctx context.Context, task tasks.Convert) ([]byte, error) {
+	if task.ContentKey == "" {
+		return []byte(task.Content), nil
+	}
+
+	return w.read(ctx, task.ContentKey)
+}
+
+// assets opens the files that came with a document, by name.
+func (w *Worker) assets(ctx context.Context, list []tasks.Asset) func(string) ([]byte, error) {
+	keys := make(map[string]string, len(list))
+	for _, a := range list {
+		keys[a.Name] = a.Key
+	}
+
+	return func(name string) ([]byte, error) {
+		key, ok := keys[name]
+		if !ok {
+			return nil, fmt.Errorf("no file %q came with the document", name)
+		}
+
+		return w.read(ctx, key)
+	}
+}
+
+func (w *Worker) read(ctx context.Context, key string) ([]byte, error) {
+	r, info, err := w.Store.Get(ctx, key, storage.Range{})
+	if err != nil {
+		return nil, storeError(err)
+	}
+	defer r.Close()
+
+	b := bytes.NewBuffer(make([]byte, 0, info.Size+bytes.MinRead))
+	if _, err := io.Copy(b, r); err != nil {
+		return nil, storeError(err)
+	}
+
+	return b.Bytes(), nil
+}
+
+// discard deletes what a run stored before it learned that its job is
+// cancelled. A superseded run deletes nothing: the artifact is its successor's.
+func (w *Worker) discard(ctx context.Context, job tasks.Record) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), discardTimeout)
+	defer cancel()
+
+	if err := w.Keeper.Delete(ctx, storage.ArtifactKeyOf(job.ID, job.ContentType)); err != nil {
+		w.Log.WarnContext(ctx, "the artifact of a cancelled job was not deleted", "job_id", job.ID, "error", err)
+	}
+}
+
+// tidy deletes the sources of a completed job.
+func (w *Worker) tidy(ctx context.Context, jobID string, task tasks.Convert) {
+	keys := make([]string, 0, len(task.Assets)+1)
+	if task.ContentKey != "" {
+		keys = append(keys, task.ContentKey)
+	}
+
+	for _, a := range task.Assets {
+		keys = append(keys, a.Key)
+	}
+	w.dropSources(ctx, jobID, keys)
+}
+
+// dropSources deletes sources that a completed job no longer needs.
+func (w *Worker) dropSources(ctx context.Context, jobID string, keys []string) {
+	// The worker may be stopping.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), discardTimeout)
+	defer cancel()
+
+	for _, key := range keys {
+		if err := w.Keeper.Delete(ctx, key); err != nil {
+			w.Log.WarnContext(
+				ctx,
+				"a source was not deleted; the next sweep does it",
+				"job_id",
+				jobID,
+				"key",
+				key,
+				"error",
+				err,
+			)
+		}
+	}
+}
+
+// storeError returns the public error for an error of the store. A missing source is final;
+// all others may be gone at the next try.
+func storeError(err error) error {
+	if _, public := errors.AsType[*fault.Error](err); public {
+		return err
+	}
+
+	if errors.Is(err, storage.ErrNotFound) {
+		return fault.Errorf(fault.RenderFailed, "the document of this job is no longer stored").WithCause(err)
+	}
+
+	if errors.Is(err, storage.ErrCorrupt) {
+		// The transfer may have damaged it, so the job tries again a few times.
+		return fault.Errorf(fault.Internal, "the document of this job is damaged in the object store").WithCause(err)
+	}
+
+	if errors.Is(err, storage.ErrFull) {
+		return fault.Errorf(fault.StoreFull, "the object store is full").WithCause(err)
+	}
+
+	return fault.Errorf(fault.StoreUnavailable, "the object store did not answer").WithCause(err)
+}
