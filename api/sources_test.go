@@ -24,6 +24,7 @@ import (
 	"presswork/storage"
 	"presswork/storage/retention"
 	"presswork/tasks"
+	"presswork/tasks/redisdial"
 )
 
 // accepting is a server on a real queue, with the keeper of its store: what
@@ -52,7 +53,7 @@ func accept(t *testing.T, o tasks.Options, change ...func(*api.Options)) *accept
 	}
 	t.Cleanup(func() { a.queue.Stop(context.Background()) })
 
-	if a.rdb, err = tasks.Dial(address, 0); err != nil {
+	if a.rdb, err = redisdial.Dial(address, 0); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { a.rdb.Close() })

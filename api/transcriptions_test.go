@@ -27,6 +27,7 @@ import (
 	"presswork/internal/test/wait"
 	"presswork/storage"
 	"presswork/tasks"
+	"presswork/tasks/redisdial"
 )
 
 // hears gives a server a model "ears" that transcribes, and "m", which does not. Recordings may have
@@ -55,7 +56,7 @@ func hears(t *testing.T) func(*api.Options) {
 		t.Fatal(err)
 	}
 
-	rdb, err := tasks.Dial(redistest.Start(t), 0)
+	rdb, err := redisdial.Dial(redistest.Start(t), 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 	"presswork"
 	"presswork/internal/test/redistest"
 	"presswork/tasks"
+	"presswork/tasks/redisdial"
 	"presswork/tasks/stream"
 )
 
@@ -77,7 +78,7 @@ func BenchmarkSubmit(b *testing.B) {
 	b.Run("ours", func(b *testing.B) { submitting(b, redistest.Start(b)) })
 	b.Run("ours/appendfsync-always", func(b *testing.B) { submitting(b, redistest.StartDurable(b).Address) })
 	b.Run("asynq", func(b *testing.B) {
-		rdb, err := tasks.Dial(redistest.Start(b), 0)
+		rdb, err := redisdial.Dial(redistest.Start(b), 0)
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -15,6 +15,7 @@ import (
 	"presswork"
 	"presswork/internal/fault"
 	"presswork/tasks/asynqext"
+	"presswork/tasks/redisdial"
 	"presswork/tasks/stream"
 )
 
@@ -61,7 +62,7 @@ func NewClient(address string, o Options) (*Client, error) {
 		return nil, err
 	}
 
-	rdb, err := Dial(address, 0)
+	rdb, err := redisdial.Dial(address, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -113,7 +113,7 @@ func (s *Server) tell(ctx context.Context, key, what string, state func() any) {
 	said := ""
 	// The end of ctx cuts no word off: whether that was written would not be known.
 	say := func(text string) {
-		wctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*ioTimeout)
+		wctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTimeout)
 		defer cancel()
 
 		err := offerScript.Run(wctx, s.rdb, []string{key}, offerTTL.Milliseconds(), said, text).Err()

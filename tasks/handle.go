@@ -89,7 +89,7 @@ func (s *Server) handle(kind string, h handler) {
 // rejoin lets a task that will be tried again keep its owner's turns. Without
 // Redis it waits for its place in the list instead.
 func (s *Server) rejoin(q Queue, id string, delay time.Duration) {
-	ctx, cancel := context.WithTimeout(context.Background(), 2*ioTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), writeTimeout)
 	defer cancel()
 
 	if err := asynqext.Rejoin(ctx, s.rdb, q, id, delay); err != nil {
@@ -321,7 +321,7 @@ func (s *Server) conclude(q Queue, run *Run, h handler, tried int, err error) er
 		delay = delayOf(v, run.Attempt, nil)
 	}
 
-	ctx, cancel := context.WithTimeout(context.Background(), 2*ioTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), writeTimeout)
 	defer cancel()
 
 	message := fmt.Sprintf(
@@ -360,7 +360,7 @@ func (s *Server) conclude(q Queue, run *Run, h handler, tried int, err error) er
 // countFailed counts a failure of a task that Asynq takes as done, so that its
 // counters show what became of the work.
 func (s *Server) countFailed(q Queue) {
-	ctx, cancel := context.WithTimeout(context.Background(), 2*ioTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), writeTimeout)
 	defer cancel()
 
 	if err := asynqext.CountFailed(ctx, s.rdb, q, s.clock.now()); err != nil {
@@ -377,7 +377,7 @@ var errWritten = errors.New("the end of the task is written")
 // superseded answers errNotOurs, or, when the job is finished, lets the task be
 // done.
 func (s *Server) superseded(run *Run) error {
-	ctx, cancel := context.WithTimeout(context.Background(), 2*ioTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), writeTimeout)
 	defer cancel()
 
 	rec, err := s.records.read(ctx, run.ID)

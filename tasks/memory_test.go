@@ -14,6 +14,7 @@ import (
 	"presswork/internal/test/redistest"
 	"presswork/internal/test/wait"
 	"presswork/tasks"
+	"presswork/tasks/redisdial"
 )
 
 // figure reads a number that Redis reports of itself.
@@ -268,7 +269,7 @@ func TestReachTellsAnOutageFromARefusal(t *testing.T) {
 	}
 
 	for address, want := range map[string]bool{b.address: true, b.address + ".none": false} {
-		rdb, err := tasks.Dial(address, 0)
+		rdb, err := redisdial.Dial(address, 0)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"presswork/internal/test/redistest"
+	"presswork/tasks/redisdial"
 )
 
 // Exported is what a registry exports under a name with these values of its labels,
@@ -90,7 +91,7 @@ func TestCallsOfRedisAreCountedByWhatBecameOfThem(t *testing.T) {
 	t.Parallel()
 	reg := prometheus.NewRegistry()
 
-	rdb, err := Dial(redistest.Start(t), 0)
+	rdb, err := redisdial.Dial(redistest.Start(t), 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,6 +17,8 @@ import (
 	"github.com/hibiken/asynq"
 	"github.com/hibiken/asynqmon"
 	"github.com/redis/go-redis/v9"
+
+	"presswork/tasks/redisdial"
 )
 
 // Monitor is Asynqmon's page on the queues. It has no protection of its own:
@@ -30,11 +32,7 @@ type Monitor struct {
 // NewMonitor makes the page for a Redis address, to be served under rootPath
 // ("/monitor"). readOnly leaves out what changes anything.
 func NewMonitor(address, rootPath string, readOnly bool) (*Monitor, error) {
-	if _, err := parseAddress(address); err != nil {
-		return nil, fmt.Errorf("redis address: %w; %s", err, addressForms)
-	}
-
-	rdb, err := Dial(address, 4)
+	rdb, err := redisdial.Dial(address, 4)
 	if err != nil {
 		return nil, err
 	}
@@ -146,7 +144,7 @@ type dialer string
 // MakeRedisClient is called by Asynq, which panics on anything but a client;
 // the address was parsed before.
 func (d dialer) MakeRedisClient() any {
-	client, err := Dial(string(d), 8)
+	client, err := redisdial.Dial(string(d), 8)
 	if err != nil {
 		return err
 	}

@@ -148,7 +148,7 @@ func (r *Run) hold(one report) {
 }
 
 func (r *Run) writeHeld() {
-	ctx, cancel := context.WithTimeout(context.Background(), 2*ioTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), writeTimeout)
 	defer cancel()
 
 	if err := r.tell(ctx); err != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"presswork/tasks/asynqext"
+	"presswork/tasks/redisdial"
 	"presswork/tasks/stream"
 )
 
@@ -28,6 +29,8 @@ const (
 	overlap = 2
 	// stopGrace is what handlers get to return in once their contexts ended.
 	stopGrace = 5 * time.Second
+	// writeTimeout bounds what a run writes after its context has ended.
+	writeTimeout = 2 * redisdial.IOTimeout
 	// settleTimeout bounds what follows a job's end.
 	settleTimeout = 5 * time.Second
 )
@@ -84,7 +87,7 @@ func NewServer(address string, o Options) (*Server, error) {
 	}
 	slots := newSlots(o.RenderSlots+overlap, o.bulkSlots(), o.InferConcurrency)
 
-	rdb, err := Dial(
+	rdb, err := redisdial.Dial(
 		address,
 		3*slots.printing.total+o.TextConcurrency+min(
 			o.AudioConcurrency,
@@ -101,7 +104,7 @@ func NewServer(address string, o Options) (*Server, error) {
 		return nil, err
 	}
 
-	blocking, err := dialBlocking(address, 2*len(Queues()), 2*asynqext.DequeueWait)
+	blocking, err := redisdial.DialBlocking(address, 2*len(Queues()), 2*asynqext.DequeueWait)
 	if err != nil {
 		return nil, err
 	}

@@ -13,6 +13,7 @@ import (
 	"presswork/internal/test/redistest"
 	"presswork/internal/test/wait"
 	"presswork/tasks"
+	"presswork/tasks/redisdial"
 )
 
 func TestMain(m *testing.M) {
@@ -63,7 +64,7 @@ func setupWith(t testing.TB, address string, o tasks.Options, h redis.Hook) *bun
 	}
 	t.Cleanup(func() { client.Stop(context.Background()) })
 
-	rdb, err := tasks.Dial(address, 0)
+	rdb, err := redisdial.Dial(address, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

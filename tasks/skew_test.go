@@ -14,13 +14,14 @@ import (
 	"presswork"
 	"presswork/internal/test/redistest"
 	"presswork/internal/test/wait"
+	"presswork/tasks/redisdial"
 	"presswork/tasks/stream"
 )
 
 func TestTheClockIsRedisAndWarnsOnceOfAnotherTime(t *testing.T) {
 	t.Parallel()
 
-	rdb, err := Dial(redistest.Start(t), 0)
+	rdb, err := redisdial.Dial(redistest.Start(t), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +82,7 @@ func (s *slowTime) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 func TestAWrongClockShowsAcrossASlowNetwork(t *testing.T) {
 	t.Parallel()
 
-	rdb, err := Dial(redistest.Start(t), 0)
+	rdb, err := redisdial.Dial(redistest.Start(t), 0)
 	if err != nil {
 		t.Fatal(err)
 	}

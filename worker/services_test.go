@@ -7,6 +7,7 @@ import (
 
 	"presswork/storage"
 	"presswork/tasks"
+	"presswork/tasks/redisdial"
 )
 
 // services are what every worker works with: a connection to the Redis at an address,
@@ -14,7 +15,7 @@ import (
 func services(t *testing.T, address string) (redis.UniversalClient, *storage.Disk, *tasks.Client) {
 	t.Helper()
 
-	rdb, err := tasks.Dial(address, 0)
+	rdb, err := redisdial.Dial(address, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

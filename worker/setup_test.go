@@ -20,6 +20,7 @@ import (
 	"presswork/storage"
 	"presswork/storage/retention"
 	"presswork/tasks"
+	"presswork/tasks/redisdial"
 	"presswork/themes"
 	"presswork/worker"
 )
@@ -182,7 +183,7 @@ func setupSharing(t *testing.T, timeout time.Duration, shared bool) *shop {
 		t.Fatal(err)
 	}
 
-	index, err := tasks.Dial(address, 0)
+	index, err := redisdial.Dial(address, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,7 @@ import (
 	"presswork/internal/config"
 	"presswork/internal/guard"
 	"presswork/internal/inference"
-	"presswork/tasks"
+	"presswork/tasks/redisdial"
 )
 
 // newPolicies makes the policies of addresses that callers name, and of pages to export. Neither policy ever allows the
@@ -41,13 +41,13 @@ func newPolicies(cfg config.Config, own []string, ownNow func() []string) (outbo
 // ownAddresses returns the addresses of Presswork's own services that stay the same. No document and no webhook may
 // reach them, even if OUTBOUND_ALLOW_PRIVATE names them.
 func ownAddresses(cfg config.Config, redisURL string) ([]string, error) {
-	own, err := tasks.Hosts(redisURL)
+	own, err := redisdial.Hosts(redisURL)
 	if err != nil {
 		return nil, fmt.Errorf("REDIS_URL: %w", err)
 	}
 
 	if cfg.CacheRedisURL != "" {
-		cached, err := tasks.Hosts(cfg.CacheRedisURL)
+		cached, err := redisdial.Hosts(cfg.CacheRedisURL)
 		if err != nil {
 			return nil, fmt.Errorf("CACHE_REDIS_URL: %w", err)
 		}
@@ -102,7 +102,7 @@ func (c *changingAddresses) lookForNodes(ctx context.Context) {
 			continue
 		}
 
-		nodes, err := tasks.Nodes(ctx, address)
+		nodes, err := redisdial.Nodes(ctx, address)
 		if err != nil {
 			c.log.WarnContext(ctx, "the nodes of Redis could not be listed; the guard keeps the earlier list",
 				"error", err)

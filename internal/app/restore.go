@@ -14,7 +14,7 @@ import (
 	"presswork/internal/config"
 	"presswork/storage"
 	"presswork/storage/retention"
-	"presswork/tasks"
+	"presswork/tasks/redisdial"
 )
 
 // RestoreResult is what Restore copied.
@@ -132,7 +132,7 @@ func databaseOf(redisURL string) (int, error) {
 		return 0, nil
 	}
 
-	client, err := tasks.Dial(redisURL, 0)
+	client, err := redisdial.Dial(redisURL, 0)
 	if err != nil {
 		return 0, UsageError{fmt.Errorf("REDIS_URL: %w", err)}
 	}

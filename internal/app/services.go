@@ -21,6 +21,7 @@ import (
 	"presswork/storage/minio"
 	"presswork/storage/retention"
 	"presswork/tasks"
+	"presswork/tasks/redisdial"
 )
 
 // redisAddress returns the address of the operator's Redis, or of a private one that it starts.
@@ -51,7 +52,7 @@ func redisAddress(ctx context.Context, cfg config.Config, log *slog.Logger, life
 func dialRedis(
 	ctx context.Context, address string, counted *tasks.Metrics, log *slog.Logger, life *lifecycle,
 ) (redis.UniversalClient, error) {
-	client, err := tasks.Dial(address, 0)
+	client, err := redisdial.Dial(address, 0)
 	if err != nil {
 		return nil, UsageError{fmt.Errorf("REDIS_URL: %w", err)}
 	}
@@ -79,7 +80,7 @@ func dialCache(cfg config.Config, shared redis.UniversalClient, life *lifecycle)
 		return shared, nil
 	}
 
-	client, err := tasks.Dial(cfg.CacheRedisURL, 0)
+	client, err := redisdial.Dial(cfg.CacheRedisURL, 0)
 	if err != nil {
 		return nil, UsageError{fmt.Errorf("CACHE_REDIS_URL: %w", err)}
 	}

@@ -15,6 +15,7 @@ import (
 	"presswork/internal/test/redistest"
 	"presswork/internal/test/wait"
 	"presswork/tasks"
+	"presswork/tasks/redisdial"
 	"presswork/tasks/stream"
 )
 
@@ -98,7 +99,7 @@ func setupOn(t testing.TB, address string) *bundle {
 func dial(t testing.TB, address string) redis.UniversalClient {
 	t.Helper()
 
-	rdb, err := tasks.Dial(address, 0)
+	rdb, err := redisdial.Dial(address, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"presswork/internal/test/e2e"
-	"presswork/tasks"
+	"presswork/tasks/redisdial"
 )
 
 // BenchmarkOverload submits three times what a worker can print, to a queue of 100
@@ -22,7 +22,7 @@ func BenchmarkOverload(b *testing.B) {
 	_, c := fleet.API(map[string]string{"API_KEY": "hush", "QUEUE_MAX_JOBS": "100"})
 	fleet.Worker(nil)
 
-	rdb, err := tasks.Dial(url, 0)
+	rdb, err := redisdial.Dial(url, 0)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package tasks
+package redisdial
 
 import (
 	"strings"
@@ -81,7 +81,7 @@ func TestDialSetsBoundedTimeouts(t *testing.T) {
 		defer client.Close()
 
 		o := client.(*redis.Client).Options()
-		if !o.ContextTimeoutEnabled || o.ReadTimeout != ioTimeout || o.WriteTimeout != ioTimeout ||
+		if !o.ContextTimeoutEnabled || o.ReadTimeout != IOTimeout || o.WriteTimeout != IOTimeout ||
 			o.DialTimeout != dialTimeout ||
 			o.MaxRetries != maxRetries ||
 			o.PoolSize != 7 {

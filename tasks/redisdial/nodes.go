@@ -1,4 +1,4 @@
-package tasks
+package redisdial
 
 import (
 	"context"
@@ -71,7 +71,7 @@ func watchedBy(ctx context.Context, addr string, o *address) (nodes []string, er
 	sentinel := redis.NewSentinelClient(&redis.Options{
 		Addr:                  addr,
 		DialTimeout:           dialTimeout,
-		ReadTimeout:           ioTimeout,
+		ReadTimeout:           IOTimeout,
 		ContextTimeoutEnabled: true,
 		DisableIdentity:       true,
 	})

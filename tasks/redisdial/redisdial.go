@@ -1,4 +1,6 @@
-package tasks
+// Package redisdial connects to Redis: to one server, to a cluster, or to the primary that
+// sentinels name. It reads the addresses of the configuration.
+package redisdial
 
 import (
 	"cmp"
@@ -14,32 +16,32 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// addressForms is the part of every complaint with what would be right. A
-// complaint never repeats the address: it may hold a password.
+// addressForms is the part of every error that lists the valid addresses. An error never
+// repeats the address: it may hold a password.
 const addressForms = "allowed are redis://[user:password@]host:port[/db], rediss://… (TLS), unix:///path/to/socket[?db=n], " +
 	"redis-sentinel://[:password@]host:port,host:port/master[/db], or several redis:// addresses separated by commas (a cluster)"
 
-// Time-outs of every connection: short, so that an outage is seen at once, and
-// few retries, so that tails stay bounded.
+// IOTimeout bounds each read and write of a connection. Time-outs are short, so that an
+// outage is found at once, and retries few, so that the slowest commands stay bounded.
+const IOTimeout = time.Second
+
 const (
 	dialTimeout = 2 * time.Second
-	ioTimeout   = time.Second
 	maxRetries  = 2
 )
 
-// Dial makes a client for a Redis address; see addressForms for what it reads.
-// It does not connect yet. poolSize bounds its connections per server; 0 means
-// 64.
+// Dial makes a client for a Redis address, in one of the forms that its error lists. It does
+// not connect yet. poolSize bounds the connections per server; 0 means 64.
 func Dial(address string, poolSize int) (redis.UniversalClient, error) {
 	return dial(address, func(o *redis.UniversalOptions) { o.PoolSize = cmp.Or(poolSize, 64) })
 }
 
-// dialBlocking makes a client for commands that wait at the server for up to
-// patience.
-func dialBlocking(address string, poolSize int, patience time.Duration) (redis.UniversalClient, error) {
+// DialBlocking is Dial for commands that wait at the server for up to patience. It sends no
+// command twice.
+func DialBlocking(address string, poolSize int, patience time.Duration) (redis.UniversalClient, error) {
 	return dial(address, func(o *redis.UniversalOptions) {
 		o.PoolSize = poolSize
-		o.ReadTimeout = patience + ioTimeout
+		o.ReadTimeout = patience + IOTimeout
 		o.MaxRetries = -1
 	})
 }
@@ -61,7 +63,7 @@ func dial(address string, adjust func(*redis.UniversalOptions)) (redis.Universal
 	if err != nil {
 		return nil, err
 	}
-	o.DialTimeout, o.ReadTimeout, o.WriteTimeout = dialTimeout, ioTimeout, ioTimeout
+	o.DialTimeout, o.ReadTimeout, o.WriteTimeout = dialTimeout, IOTimeout, IOTimeout
 	o.MaxRetries = maxRetries
 	// Without it go-redis ignores a context's deadline on the socket.
 	o.ContextTimeoutEnabled = true
@@ -89,7 +91,7 @@ func (a *address) single() *redis.Options {
 	return o
 }
 
-// readAddress parses an address; its error names what would be right.
+// readAddress parses an address. Its error lists the valid forms.
 func readAddress(s string) (*address, error) {
 	a, err := parseAddress(s)
 	if err != nil {
