@@ -107,9 +107,9 @@ fuzz: ## Fuzz every fuzz target for ten seconds, or make fuzz FUZZTIME=300x
 	@scripts/fuzz.sh "$(FUZZTIME)"
 
 .PHONY: bench
-bench: setup-test ## Measure, and print docs/benchmarks.md
+bench: setup-test ## Measure, and print docs/lab/benchmarks.md
 	@scripts/peers.sh "$(PRESSWORK_PEERS)"
-	PRESSWORK_BENCH_TABLE="$(CURDIR)/docs/benchmarks.md" go test -run '^$$' -bench . -benchtime 1x -timeout 60m ./internal/test/e2e
+	PRESSWORK_BENCH_TABLE="$(CURDIR)/docs/lab/benchmarks.md" go test -run '^$$' -bench . -benchtime 1x -timeout 60m ./internal/test/e2e
 
 .PHONY: microbench
 microbench: ## Run the benchmarks beside the code

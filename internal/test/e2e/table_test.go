@@ -16,7 +16,7 @@ import (
 )
 
 // results collects what the benchmarks of this run measured; `make bench`
-// prints them into docs/benchmarks.md.
+// prints them into docs/lab/benchmarks.md.
 var results struct {
 	sync.Mutex
 	rows []string
