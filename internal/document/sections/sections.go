@@ -1,5 +1,3 @@
-// Package sections prints a long document in parts, several at a time, and joins them. It
-// knows a document by its Plan: a page in pieces, whose blocks a page may end between.
 package sections
 
 import (
