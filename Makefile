@@ -18,6 +18,8 @@ export PRESSWORK_CSL_SUITE := $(TOOLS)/csl-suite-$(CSL_SUITE_VERSION).tar.gz
 GOLANGCI_LINT_VERSION := v2.15.0
 GOLANGCI_LINT := $(TOOLS)/golangci-lint-$(GOLANGCI_LINT_VERSION)
 NFPM_VERSION := v2.44.1
+VALE_VERSION := v3.19.0
+VALE := $(TOOLS)/vale-$(VALE_VERSION)
 GOVULNCHECK_VERSION := v1.8.0
 FUZZTIME ?= 10s
 
@@ -174,6 +176,11 @@ lint: setup-test ## Run golangci-lint (.golangci.yml) and verify the modules' ch
 	go mod verify
 	$(GOLANGCI_LINT) run
 	cd tools && $(GOLANGCI_LINT) run --config ../.golangci.yml
+
+.PHONY: prose
+prose: ## List sentences of pages and comments that the style guide's rules in .vale/ question
+	@scripts/gotool.sh github.com/errata-ai/vale/v3/cmd/vale "$(VALE_VERSION)" "$(VALE)"
+	scripts/prose.sh "$(VALE)" $(FILES)
 
 .PHONY: vuln
 vuln: ## Run govulncheck, where the Go vulnerability database can be reached

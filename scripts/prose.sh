@@ -10,19 +10,21 @@ shift
 copies=$(mktemp -d)
 trap 'rm -rf "$copies"' EXIT
 
-git ls-files --cached --others --exclude-standard -- "${@:-.}" |
-	grep -E '\.(go|tsx?)$' | grep -vE '(^|/)testdata/|\.pb\.go$' |
-	while read -r file; do
-		[ -f "$file" ] || continue
-		mkdir -p "$copies/comments/$(dirname "$file")"
-		# Indented lines of a comment are code; directives have no space.
-		sed -E '/^[[:space:]]*\/\/ /!s/.*//; s/^[[:space:]]*\/\/ //; s/^[[:space:]]{2,}.*//' "$file" >"$copies/comments/$file.md"
-	done
+files=$(git ls-files --cached --others --exclude-standard -- "${@:-.}" | grep -vE '(^|/)testdata/|^cmd/presswork/sample\.md$')
+
+mapfile -t sources < <(grep -E '\.(go|tsx?)$' <<<"$files")
+for file in "${sources[@]}"; do
+	[ -f "$file" ] || continue # deleted, but not yet committed
+	mkdir -p "$copies/comments/$(dirname "$file")"
+	# Indented lines of a comment are code; directives have no space.
+	sed -E '/^[[:space:]]*\/\/ /!s/.*//; s/^[[:space:]]*\/\/ //; s/^[[:space:]]{2,}.*//' "$file" >"$copies/comments/$file.md"
+done
+
 cp -r .vale.ini .vale "$copies"
 status=0
 if [ -d "$copies/comments" ]; then
 	(cd "$copies" && "$vale" --output line comments) | sed -E "s,^comments/(.*)\.md:,\1:," || status=1
 fi
-pages=$(git ls-files --cached --others --exclude-standard -- "${@:-.}" | grep -E '\.md$' | grep -vE '(^|/)testdata/' || true)
-[ -z "$pages" ] || "$vale" --output line $pages || status=1
+mapfile -t pages < <(grep -E '\.md$' <<<"$files")
+[ "${#pages[@]}" = 0 ] || "$vale" --output line "${pages[@]}" || status=1
 exit "$status"
