@@ -2,6 +2,7 @@ package tasks
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"presswork/internal/fault"
@@ -121,4 +122,41 @@ func (c *Client) line(ctx context.Context, q Queue) (line, error) {
 
 		return line{now, old.pace.seen(now.Done, time.Now())}, nil
 	})
+}
+
+// figure is a value from Redis that may have an age of at most maxAge when it is used. The
+// first caller that finds it older reads it again, and the others use the old value
+// meanwhile, so that a burst of submissions reads it once.
+type figure[T any] struct {
+	maxAge time.Duration
+
+	mu    sync.Mutex
+	value T
+	at    time.Time
+}
+
+// get returns the value. It calls ask with the old value when that is too old. After an
+// error the other callers use the old value for another maxAge.
+func (f *figure[T]) get(ask func(old T) (T, error)) (T, error) {
+	f.mu.Lock()
+
+	value, stale := f.value, time.Since(f.at) > f.maxAge
+	if stale {
+		f.at = time.Now()
+	}
+	f.mu.Unlock()
+
+	if !stale {
+		return value, nil
+	}
+
+	value, err := ask(value)
+	if err != nil {
+		return value, err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.value, f.at = value, time.Now()
+
+	return value, nil
 }

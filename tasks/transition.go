@@ -4,15 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 
 	"presswork"
 	"presswork/internal/fault"
-	"presswork/tasks/asynqext"
 )
 
 // Why a run may no longer speak for its job. A run's context ends with one of
@@ -50,13 +47,6 @@ func unavailable(err error) error {
 	return fault.Errorf(fault.QueueUnavailable, "the queue is not available; try again shortly").WithCause(err)
 }
 
-// isAnswer reports whether an error is the server's word on one command of a
-// pipeline; the others have answers of their own then.
-func isAnswer(err error) bool {
-	_, ok := errors.AsType[redis.Error](err)
-	return ok && !asynqext.IsOutage(err)
-}
-
 // records holds the job records: reading, and one method per transition.
 type records struct {
 	rdb   redis.UniversalClient
@@ -66,109 +56,6 @@ type records struct {
 	ttl time.Duration
 	// metrics counts the ends that finish writes.
 	metrics *Metrics
-}
-
-// read returns the job, or nil when there is none.
-func (r *records) read(ctx context.Context, id string) (*stored, error) {
-	jobs, err := r.readAll(ctx, []string{id})
-	if err != nil {
-		return nil, err
-	}
-
-	return jobs[0].job, jobs[0].err
-}
-
-// lookup is one job of many that were read: nil when it is gone, and an error
-// when its record is there and cannot be read.
-type lookup struct {
-	job *stored
-	err error
-}
-
-// readAll reads many in one round trip. What is wrong with one record is returned in
-// its place, so that it does not hide the others.
-func (r *records) readAll(ctx context.Context, ids []string) ([]lookup, error) {
-	cmds, packed := make([]*redis.SliceCmd, len(ids)), make([]*redis.StringCmd, len(ids))
-	// The hash first: a record that is packed between the two is found.
-	_, err := r.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
-		for i, id := range ids {
-			cmds[i] = p.HMGet(ctx, jobKey(id), recordFields()...)
-			packed[i] = p.Get(ctx, packedKey(id))
-		}
-
-		return nil
-	})
-	if err != nil && !isAnswer(err) {
-		return nil, unavailable(err)
-	}
-
-	out := make([]lookup, len(ids))
-	for i, cmd := range cmds {
-		out[i] = readOne(cmd, packed[i])
-	}
-
-	return out, nil
-}
-
-func readOne(cmd *redis.SliceCmd, packed *redis.StringCmd) (l lookup) {
-	if err := cmd.Err(); err != nil {
-		return lookup{err: unavailable(err)}
-	}
-
-	fields, err := fieldsOf(cmd.Val())
-	if err == nil && fields[fieldID] == "" {
-		switch blob, perr := packed.Bytes(); {
-		case perr == nil:
-			fields, _, err = unpack(blob, false)
-		case !errors.Is(perr, redis.Nil):
-			err = unavailable(perr)
-		}
-	}
-
-	if err != nil {
-		return lookup{err: err}
-	}
-	l.job, l.err = decodeRecord(fields)
-
-	return l
-}
-
-// events returns the log after seq, oldest first.
-func (r *records) events(ctx context.Context, id string, after int64) ([]presswork.Event, error) {
-	var log *redis.StringSliceCmd
-	var packed *redis.StringCmd
-	// In this order: what is packed meanwhile is in the one or in the other. A full
-	// Redis refuses transactions, also those that only read.
-	_, err := r.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
-		log = p.LRange(ctx, logKey(id), 0, -1)
-		packed = p.Get(ctx, packedKey(id))
-
-		return nil
-	})
-	if err != nil && !errors.Is(err, redis.Nil) {
-		return nil, unavailable(err)
-	}
-
-	all := log.Val()
-	if blob, err := packed.Bytes(); err == nil {
-		if _, all, err = unpack(blob, true); err != nil {
-			return nil, fmt.Errorf("events of job %s: %w", id, err)
-		}
-	}
-	var out []presswork.Event
-
-	for _, text := range all {
-		var e presswork.Event
-		if err := json.Unmarshal([]byte(text), &e); err != nil {
-			return nil, fmt.Errorf("an event of job %s: %w", id, err)
-		}
-
-		if e.Seq > after {
-			out = append(out, e)
-		}
-	}
-
-	return out, nil
 }
 
 // list puts a job into its owner's list, and renews the list.
@@ -262,48 +149,6 @@ func (t Task) fields() []any {
 // next makes another task the job's.
 func (r *records) next(ctx context.Context, id, fence string, t Task) error {
 	return r.apply(ctx, nextScript, id, append([]any{fence, t.Payload}, t.fields()...))
-}
-
-// task reads back what the job's task was; its Kind is "" when the job is
-// terminal, since the payload is dropped then.
-func (r *records) task(ctx context.Context, id string) (Task, error) {
-	var fields *redis.SliceCmd
-	var payload *redis.StringCmd
-
-	_, err := r.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
-		fields = p.HMGet(ctx, jobKey(id), "task", fieldQueue, "retries", "timeout")
-		payload = p.Get(ctx, payloadKey(id))
-
-		return nil
-	})
-	if err != nil && !errors.Is(err, redis.Nil) {
-		return Task{}, unavailable(err)
-	}
-
-	if payload.Err() != nil {
-		return Task{}, nil
-	}
-	v := append(fields.Val(), payload.Val())
-
-	var text [5]string
-	for i := range text {
-		s, ok := v[i].(string)
-		if !ok {
-			return Task{}, nil
-		}
-		text[i] = s
-	}
-	retries, err1 := strconv.Atoi(text[2])
-
-	timeout, err2 := strconv.ParseInt(text[3], 10, 64)
-	if err := errors.Join(err1, err2); err != nil {
-		return Task{}, fmt.Errorf("task of job %s: %w", id, err)
-	}
-
-	return Task{
-		Kind: text[0], Queue: Queue(text[1]), Retries: retries,
-		Timeout: time.Duration(timeout) * time.Millisecond, Payload: []byte(text[4]),
-	}, nil
 }
 
 // begin starts an attempt of a kind of task and returns the fence it holds and the
@@ -440,4 +285,42 @@ func (r *records) apply(ctx context.Context, script *redis.Script, id string, ar
 
 func (r *records) run(ctx context.Context, script *redis.Script, id string, args []any) *redis.Cmd {
 	return script.Run(ctx, r.rdb, keysOf(id), args...)
+}
+
+// report is a change of a record that a run reports, as the scripts read it.
+type report []any
+
+func newReport(name string, args ...any) report { return append(report{name, len(args)}, args...) }
+
+// progressed reports a step.
+func (r *records) progressed(stage presswork.Stage, percent int, message string) report {
+	return newReport("progress", stamp(r.clock.now()), string(stage), percent, message)
+}
+
+// noted adds warnings and sets fields, as one event with this message.
+func (r *records) noted(message string, warnings []fault.Warning, fields ...any) (report, error) {
+	args := []any{stamp(r.clock.now()), message, len(warnings)}
+	for _, w := range warnings {
+		b, err := json.Marshal(w)
+		if err != nil {
+			return nil, err
+		}
+		args = append(args, b)
+	}
+
+	return newReport("note", append(args, fields...)...), nil
+}
+
+// tell writes reports, in their order and in one go. Errors: errGone, endedError,
+// ErrSuperseded, an outage.
+func (r *records) tell(ctx context.Context, id, fence string, all ...report) error {
+	return r.apply(ctx, reportScript, id, flat([]any{fence}, all))
+}
+
+func flat(args []any, all []report) []any {
+	for _, one := range all {
+		args = append(args, one...)
+	}
+
+	return args
 }

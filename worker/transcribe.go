@@ -1,17 +1,13 @@
 package worker
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"sync"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"presswork"
 	"presswork/internal/fault"
@@ -209,184 +205,12 @@ func (h *hearing) listen(ctx context.Context) (whole inference.Transcript, err e
 	return whole, nil
 }
 
-// hearAll sends the parts, as many at a time as the model takes.
-func (h *hearing) hearAll(ctx context.Context, parts []audio.Part) error {
-	// The first part does not wait until the job says so.
-	told := make(chan error, 1)
-	go func() { told <- h.run.Progress(ctx, presswork.StageTranscribing, heardFrom, h.message(0)) }()
-	// The end of the group's context must not cut that off.
-	group, sending := errgroup.WithContext(ctx)
-	group.SetLimit(max(1, h.model.Audio.Parallel))
-
-	for n := range parts {
-		if sending.Err() != nil {
-			break
-		}
-		group.Go(func() error {
-			piece, err := h.hear(sending, n, parts[n])
-			if err != nil {
-				return err
-			}
-			h.mu.Lock()
-			h.pieces[n] = piece
-			done := 0
-
-			for _, p := range h.pieces {
-				if p != nil {
-					done++
-				}
-			}
-			h.mu.Unlock()
-
-			if done == len(parts) {
-				return nil // the end is news of its own
-			}
-
-			return h.run.Progress(
-				sending,
-				presswork.StageTranscribing,
-				heardFrom+done*(heardTo-heardFrom)/len(parts),
-				h.message(done),
-			)
-		})
-	}
-
-	return errors.Join(group.Wait(), <-told)
-}
-
 func (h *hearing) message(done int) string {
 	if len(h.pieces) == 1 {
 		return "transcribing"
 	}
 
 	return fmt.Sprintf("transcribing: %d of %d parts are done", done, len(h.pieces))
-}
-
-// hear gets the transcript of one part, unless an earlier run has.
-func (h *hearing) hear(ctx context.Context, n int, part audio.Part) (*audio.Piece, error) {
-	piece := &audio.Piece{Start: part.Start, End: part.End}
-	key := storage.TranscriptKey(h.run.ID, n)
-
-	several := len(h.pieces) > 1
-	if several && h.heard(ctx, key, piece) {
-		return piece, nil
-	}
-	request := &inference.Transcription{
-		Model:       h.task.Model,
-		Owner:       h.run.Record.Owner,
-		Task:        h.task.Task,
-		Language:    h.task.Language,
-		Prompt:      h.prompt(n),
-		Temperature: h.task.Temperature,
-		Timed:       audio.Timed(h.task.Format),
-		Words:       h.task.Words,
-		Name:        part.Name,
-		Size:        part.Size,
-		Open:        part.Open,
-		Duration:    time.Duration((part.End - part.Start) * float64(time.Second)),
-	}
-	// A caller who waits for one part would rather try again by itself.
-	tries := 1
-	if several || h.task.Keep == 0 {
-		tries = partTries
-	}
-
-	for try := 1; ; try++ {
-		transcript, err := h.Gateway.Transcribe(ctx, request)
-		if err == nil {
-			piece.Transcript = *transcript
-			break
-		}
-
-		failed := inference.AsError(err)
-		if ctx.Err() != nil || !failed.Retryable || try == tries {
-			return nil, err
-		}
-		wait := min(max(failed.RetryAfter, time.Second<<try), maxPartWait)
-		h.Log.WarnContext(
-			ctx,
-			"a part of a recording will be sent again",
-			"job_id",
-			h.run.ID,
-			"part",
-			n,
-			"delay",
-			wait.String(),
-			"error",
-			err,
-		)
-
-		select {
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
-		case <-time.After(wait):
-		}
-	}
-
-	if several {
-		h.keepPart(ctx, key, piece)
-	}
-
-	return piece, nil
-}
-
-// prompt is what the model is told before part n: the end of the text before it,
-// too, where that is known.
-func (h *hearing) prompt(n int) string {
-	if n == 0 {
-		return h.task.Prompt
-	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-
-	if h.pieces[n-1] == nil {
-		return h.task.Prompt
-	}
-
-	return audio.Prompt(h.task.Prompt, h.pieces[n-1].Text)
-}
-
-// heard reads what an earlier run heard of the same part.
-func (h *hearing) heard(ctx context.Context, key string, piece *audio.Piece) bool {
-	b, err := h.read(ctx, key)
-
-	var stored audio.Piece
-	if err != nil || json.Unmarshal(b, &stored) != nil || stored.Start != piece.Start || stored.End != piece.End {
-		return false
-	}
-	*piece = stored
-
-	return true
-}
-
-// keepPart stores a part's transcript for a later run; the job does not depend on
-// it.
-func (h *hearing) keepPart(ctx context.Context, key string, piece *audio.Piece) {
-	b, err := json.Marshal(piece)
-	if err == nil {
-		err = h.Keeper.Record(ctx, key, int64(len(b)))
-	}
-
-	if err == nil {
-		_, err = h.Store.Put(
-			ctx,
-			key,
-			bytes.NewReader(b),
-			int64(len(b)),
-			storage.Attrs{ContentType: "application/json"},
-		)
-	}
-
-	if err != nil && !errors.Is(err, storage.ErrExists) {
-		h.Log.WarnContext(
-			ctx,
-			"a part of a transcript was not stored; a run after this one would hear it again",
-			"job_id",
-			h.run.ID,
-			"error",
-			err,
-		)
-	}
 }
 
 // record writes what was used into the ledger, once, unless the job will run

@@ -1,0 +1,120 @@
+package worker
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strconv"
+	"time"
+
+	"presswork/internal/inference"
+	"presswork/internal/inference/meter"
+	"presswork/tasks/stream"
+)
+
+// record writes what was used, whoever has left meanwhile. A run that was
+// superseded leaves that to its successor.
+func (c *Completions) record(run *stream.Run, job inference.Job, result inference.Result, ended context.Context) {
+	timeout := recordTimeout
+	if stopping(ended) {
+		timeout = hasteTimeout
+	}
+
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ended), timeout)
+	defer cancel()
+
+	u := usage(run.Call.Owner, job.Request.Model, result)
+	if errors.Is(context.Cause(ended), stream.ErrLeft) {
+		u.Cancelled = 1
+	}
+
+	if err := insist(ctx, func() error { return c.charge(ctx, run, job, u, result.Usage.TotalTokens) }); err != nil {
+		c.Log.ErrorContext(
+			ctx,
+			"the use of a completion was not recorded",
+			"call_id",
+			run.ID,
+			"key",
+			u.Key,
+			"model",
+			u.Model,
+			"prompt_tokens",
+			u.PromptTokens,
+			"completion_tokens",
+			u.CompletionTokens,
+			"error",
+			err,
+		)
+	}
+}
+
+// spent is what the run before this one used, by what it sent.
+func (c *Completions) spent(ctx context.Context, run *stream.Run, job inference.Job) inference.Result {
+	frames, err := run.Sent(ctx)
+	if err != nil {
+		c.Log.ErrorContext(ctx, "what a dead worker sent could not be read", "call_id", run.ID, "error", err)
+	}
+	var chunks []*inference.Chunk
+
+	for _, b := range frames {
+		var f inference.Frame
+		if json.Unmarshal(b, &f) == nil && f.Chunk != nil && !f.Chunk.First {
+			chunks = append(chunks, f.Chunk)
+		}
+	}
+
+	return inference.Result{Model: job.Request.Model, Usage: inference.Spent(job.Request, chunks)}
+}
+
+// charge records the use of a call once, however often it is called, and settles its
+// tokens with the key's limits.
+func (c *Completions) charge(ctx context.Context, run *stream.Run, job inference.Job, u meter.Usage, tokens int) error {
+	current, err := run.Current(ctx)
+	if err != nil || !current {
+		return err
+	}
+	// A call that is made again after its callers had left has the same id, and may be
+	// made in the same millisecond.
+	use := run.ID + ":" + strconv.FormatInt(run.Call.QueuedAt.UnixNano(), 10)
+	if err := c.Meter.Record(ctx, use, run.Call.QueuedAt, u); err != nil {
+		return err
+	}
+
+	limits := meter.Limits{TPM: job.TPM, TPD: job.TPD}
+
+	return c.Meter.Settle(ctx, run.Call.Owner, run.ID, limits, use, tokens)
+}
+
+// insist tells Redis something until it has taken it, or until ctx ends: then it returns
+// the last error.
+func insist(ctx context.Context, tell func() error) error {
+	for {
+		err := tell()
+		if err == nil {
+			return nil
+		}
+
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(recordPause):
+		}
+	}
+}
+
+// usage returns what the ledger holds of a completion: also what failed calls of
+// upstreams used, since upstreams charge for it.
+func usage(key, model string, result inference.Result) meter.Usage {
+	u := meter.Usage{Key: key, Model: model, Requests: 1}
+	for _, used := range []inference.Usage{result.Usage, result.Failed} {
+		u.PromptTokens += int64(used.PromptTokens)
+		u.CompletionTokens += int64(used.CompletionTokens)
+
+		u.EstimatedTokens += int64(used.EstimatedTokens)
+		if n := used.ReasoningTokens; n != nil {
+			u.ReasoningTokens += int64(*n)
+		}
+	}
+
+	return u
+}
