@@ -23,7 +23,7 @@ import (
 
 // engineVersion is part of every key. It goes up when the same HTML would be
 // printed or packed into something else.
-const engineVersion = 5
+const engineVersion = 6
 
 // source is a document that has been read and rendered: what its output is composed from.
 type source struct {

@@ -118,6 +118,8 @@ func TestADividedDocumentIsTheSame(t *testing.T) {
 		"pages of the middle":           {Content: unlinked(paragraphs.String() + string(chapters(""))), Options: presswork.Options{PageRanges: "29,2-3", TOC: new(presswork.Depth(2)), Footnotes: "end", HeaderText: new("in {chapter}")}},
 		"the last pages that are known": {Content: unlinked(paragraphs.String() + string(chapters(""))), Theme: "silk", Options: presswork.Options{PageRanges: "20-21", As: "book", Footnotes: "end"}},
 		"pages around a white one":      {Content: unlinked(string(chapters(""))), Theme: "silk", Options: presswork.Options{As: "book", ChapterStart: "right", PageRanges: "3-12", Footnotes: "end"}},
+		"with notes of several parts":   {Path: "a.md", Content: secondNote.ReplaceAll(chapters("\\newpage\n\n"), nil), Parts: []document.Part{{Path: "b.md", Content: secondNote.ReplaceAll(chapters("\\newpage\n\n"), nil)}}},
+		"behind empty pages":            {Content: chapters("\\newpage\n\n\\newpage\n\n"), Options: presswork.Options{ChapterStart: "page", Footnotes: "end"}},
 		"where chapters begin":          {Content: chapters(""), Theme: "dark", Options: presswork.Options{ChapterStart: "page", Footnotes: "end", FooterText: new("")}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -188,7 +190,7 @@ func TestADividedDocumentIsTheSame(t *testing.T) {
 		})
 	}
 
-	if strings.Count(log.String(), "printed in sections") != 10 {
+	if strings.Count(log.String(), "printed in sections") != 12 {
 		t.Errorf("the documents were not printed in sections: %s", &log)
 	}
 }
@@ -387,5 +389,24 @@ func TestWhatCannotBeDividedIsRefused(t *testing.T) {
 		if e := fault.AsError(err); e == nil || e.Code != fault.ContentTooComplex {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// Pages that a document too large for one print does not have are refused as those of any other.
+func TestPagesBeyondTheLastAreRefused(t *testing.T) {
+	t.Parallel()
+	c := converter(t, document.Options{Printer: printer(t), Idle: func() int { return 2 }})
+
+	composed, err := c.Compose(t.Context(), document.Document{
+		Content: unlinked(string(chapters("\\newpage\n\n"))),
+		Options: presswork.Options{PageRanges: "900", Footnotes: "end"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	_, err = c.Print(t.Context(), document.Oversized(composed))
+	if e := fault.AsError(err); e == nil || e.Code != fault.InvalidOption || e.Param != "options.page_ranges" {
+		t.Errorf("got %v, want %s of options.page_ranges", err, fault.InvalidOption)
 	}
 }

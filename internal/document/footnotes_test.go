@@ -321,3 +321,32 @@ func TestPicturesFillThePage(t *testing.T) {
 		t.Errorf("the captions are on pages %d, %d, %d; want 1, 2, 4", a+1, b+1, c+1)
 	}
 }
+
+// Each part of a merged document counts its own notes, and each note stands on the page that
+// refers to it.
+func TestNotesOfMergedDocuments(t *testing.T) {
+	t.Parallel()
+
+	part := func(name string) document.Part {
+		return document.Part{
+			Path:    name + ".md",
+			Content: fmt.Appendf(nil, "# %[1]s\n\nText[^1] and[^2].\n\n[^1]: one of %[1]s\n[^2]: two of %[1]s\n", name),
+		}
+	}
+	a := part("A")
+	d := document.Document{
+		Path:    a.Path,
+		Content: a.Content,
+		Parts:   []document.Part{part("B"), {Path: "x.md", Content: []byte("# Without notes\n")}, part("C")},
+	}
+	_, path := convert(t, converter(t, document.Options{Printer: printer(t)}), d)
+	pages := strings.Split(poppler(t, "pdftotext", "-layout", path, "-"), "\f")
+
+	for page, name := range map[int]string{0: "A", 1: "B", 3: "C"} {
+		for n, text := range []string{"one of ", "two of "} {
+			if note := fmt.Sprintf("%d %s%s\n", n+1, text, name); !strings.Contains(pages[page], note) {
+				t.Errorf("page %d lacks the note %q:\n%s", page+1, note, pages[page])
+			}
+		}
+	}
+}

@@ -15,6 +15,7 @@ async function arrange(settings, atEnd) {
   const large = pictures.some((picture) => picture.naturalHeight > 120) || all("main .diagram").length > 0;
   if (!large && !settings.notes) return null;
 
+  if (settings.notes) gatherNotes();
   const notes = new Notes(settings.notes ? all("main > .footnotes > ol > li[id]") : [], atEnd);
   const pages = new Pages(settings, notes.section);
   notes.measure(pages);

@@ -1,3 +1,15 @@
+// gatherNotes moves the notes of all parts of a merged document to the end of the last list, and
+// that to the end of the document. Each part counts its own notes, so each note keeps its number.
+function gatherNotes() {
+  const lists = all("main > .footnotes > ol");
+  if (lists.length < 2) return;
+  for (const list of lists) [...list.children].forEach((li, n) => li.setAttribute("value", n + 1));
+  const last = lists.pop();
+  last.prepend(...lists.flatMap((list) => [...list.children]));
+  for (const list of lists) list.parentElement.remove();
+  last.closest("main").append(last.parentElement);
+}
+
 // Notes are the footnotes of the document, which come as a list at its end.
 class Notes {
   #list;

@@ -53,7 +53,7 @@ type division struct {
 
 	// finding is held while the end of the next section is found, by a layout pass.
 	finding sync.Mutex
-	// failed is set when the Printer failed.
+	// failed is set by an error of the document: printing it in one piece would fail as well.
 	failed atomic.Bool
 }
 
@@ -69,14 +69,14 @@ type section struct {
 	from   int // of the division's blocks
 	blocks []piece
 	notes  []int // of the division's
-	// opens reports that it begins with a heading that keeps the space above it: only
-	// what is behind a break has none, or the first of all elements.
+	// opens reports that it begins with a heading that keeps the space above it. Only the
+	// first element and those after a page break have none.
 	opens bool
 	// follows reports that it begins with a paragraph that comes after another one, for
 	// the rules about that.
 	follows bool
-	// at is the page that it begins on, white reports that a white one is before it, and
-	// left that it was printed to begin on a left one.
+	// at is the page that it begins on. White reports that a white page is before it, left
+	// that it was printed to begin on a left page.
 	at          int
 	white, left bool
 	// first is the number of its first place for a text, held are the texts in them.
@@ -99,7 +99,7 @@ type section struct {
 	pages        int
 }
 
-// divide tells where to cut a document into sections; nil if that is not worth it.
+// divide decides where to cut a document into sections. It returns nil if that is not worth it.
 func divide(p Plan) *division {
 	if !p.Must && p.Size < 2*leastSection {
 		return nil
@@ -155,7 +155,7 @@ func (d *division) ask(ranges string) (pages int) {
 }
 
 // take takes the blocks, and with notes at the foot of pages the footnotes out of them. Each
-// note keeps its number.
+// note keeps its number: the parts of a merged document count their own.
 func (d *division) take() {
 	for _, b := range d.Blocks {
 		if !d.Footnotes || len(b.Notes) == 0 {
@@ -163,9 +163,9 @@ func (d *division) take() {
 			continue
 		}
 
-		for _, note := range b.Notes {
+		for i, note := range b.Notes {
 			at := len("<li")
-			number := strconv.Itoa(len(d.notes) + 1)
+			number := strconv.Itoa(i + 1)
 			d.notes = append(d.notes, newPiece(Block{HTML: note[:at] + ` value="` + number + `"` + note[at:] + "\n"}))
 		}
 	}
@@ -177,7 +177,7 @@ func newPiece(b Block) piece {
 	return piece{b, ids, links}
 }
 
-// add makes a section of the blocks behind those of the last one.
+// add makes a section of the blocks after those of the last one.
 func (d *division) add(from, to int) *section {
 	s := newSection(d.blocks, from, to)
 	if from > 0 {
@@ -223,12 +223,16 @@ func starts(blocks []piece, must bool) []int {
 			starts = append(starts, i)
 		case must && blocks[i-1].Contents && !b.Contents && longEnough(blocks[from:i]):
 			starts = append(starts, i)
-		case must && sizes[i+1]-sizes[from] > usualSection:
+		case must && sizes[i+1]-sizes[from] > usualSection && !b.PageBreak: // which would end an empty page
 			best := i
 			for n := i; n > from && sizes[n]-sizes[from] >= usualSection/2; n-- {
 				if rank(blocks, n) < rank(blocks, best) {
 					best = n
 				}
+			}
+
+			for best > from && blocks[best-1].Heading > 0 && !endsPage(blocks, best) {
+				best-- // a heading stays with the text below it
 			}
 
 			if best > from {
@@ -250,8 +254,8 @@ func longEnough(blocks []piece) bool {
 	return size >= longContents
 }
 
-// endsPage reports whether a page ends before a block in any case. Next to an empty
-// page, and where an anchor without text comes first, it is not told.
+// endsPage reports whether a page ends before a block in any case. It does not where an anchor
+// without text comes first, or next to an empty page, unless a chapter begins.
 func endsPage(blocks []piece, i int) bool {
 	if blocks[i].Leaf || blocks[i].Chapter {
 		return !blocks[i-1].Leaf
@@ -362,13 +366,13 @@ func (d *division) asked(first, pages int) (ranges string, some bool) {
 	return strings.Join(list, ","), len(list) > 0
 }
 
-// reached reports that nothing behind the sections matters.
+// reached reports that nothing after the sections matters.
 func (d *division) reached() bool {
 	pages := 0
 
 	for _, s := range d.sections {
 		if s.wanted == 0 {
-			return false // nobody knows yet
+			return false // not known yet
 		}
 		pages += s.wanted
 	}

@@ -59,12 +59,16 @@ func (d *division) page(s *section) printable.Page {
 
 	arranged := len(s.notes) > 0
 	for n, b := range s.blocks {
-		if b.Breaks && n == len(s.blocks)-1 && b.PageBreak {
+		if b.PageBreak && n == len(s.blocks)-1 {
+			if n > 0 && s.blocks[n-1].Breaks || n == 0 && s.from == 0 && d.Cover != "" {
+				out.WriteString(strut) // the page that it ends is empty
+			}
+
 			continue // the section ends the page
 		}
 
 		if b.Leaf && n == 0 && d.Cover != "" && s.from == 0 {
-			b.HTML = whiteLeaf // behind the cover, which is on the right
+			b.HTML = whiteLeaf // after the cover, which is on the right
 		}
 		arranged = arranged || b.Arranged
 		texts = b.fill(&out, texts)
@@ -115,6 +119,9 @@ func (b *Block) fill(out *strings.Builder, texts []string) (left []string) {
 
 	return texts[len(b.Numbers):]
 }
+
+// strut makes a page of nothing.
+const strut = `<div style="height:1px"></div>`
 
 // whiteLeaf is a leaf that is shown.
 const whiteLeaf = `<div class="leaf" style="display:block"></div>`

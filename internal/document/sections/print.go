@@ -11,13 +11,14 @@ import (
 	"sync/atomic"
 
 	"presswork/internal/chromium/printable"
+	"presswork/internal/fault"
 	"presswork/internal/pdffile"
 	"presswork/themes"
 )
 
 // Print prints a document in sections and joins them. It returns nil without an error when the
 // document is to be printed at once: that takes no longer, or its sections cannot be joined.
-// Errors: the Printer's, ctx's cause.
+// Errors: the Printer's, InvalidOption for pages that do not exist, ctx's cause.
 func Print(ctx context.Context, p Plan, printer Printer) (*pdffile.File, error) {
 	d := divide(p)
 	if d == nil {
@@ -107,7 +108,10 @@ func (d *division) printAll(ctx context.Context) (*pdffile.File, error) {
 	}
 
 	if _, asked := d.asked(1, total); !asked {
-		return nil, fmt.Errorf("there are only %d pages", total)
+		d.failed.Store(true)
+
+		return nil, fault.Errorf(fault.InvalidOption, "page_ranges: the document has only %d pages", total).
+			WithParam("options.page_ranges")
 	}
 
 	for _, s := range d.sections {

@@ -1,0 +1,41 @@
+package sections
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// A section of a document that must be divided does not end with a heading: it stays with
+// what it is above.
+func TestSectionsDoNotEndWithHeadings(t *testing.T) {
+	t.Parallel()
+	text := func(size int) piece { return piece{Block: Block{HTML: strings.Repeat("x", size), Paragraph: true}} }
+	heading := func(level int) piece { return piece{Block: Block{HTML: "<h2>", Heading: level}} }
+
+	for name, test := range map[string]struct {
+		blocks []piece
+		want   []int
+	}{
+		"a heading in the first half": {
+			[]piece{text(100 << 10), heading(2), heading(3), text(450 << 10), text(100 << 10)},
+			[]int{0, 1, 4},
+		},
+		"a heading at the beginning": {
+			[]piece{heading(2), text(usualSection), text(100 << 10)},
+			[]int{0, 2},
+		},
+		"a heading in the second half": {
+			[]piece{text(300 << 10), heading(2), text(300 << 10)},
+			[]int{0, 1},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			if got := starts(test.blocks, true); !slices.Equal(got, test.want) {
+				t.Errorf("sections begin at %v, want %v", got, test.want)
+			}
+		})
+	}
+}
