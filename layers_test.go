@@ -37,6 +37,7 @@ var layers = [][]string{
 		"tasks/redisdial",
 		"internal/pdffile",
 		"internal/document/epub",
+		"internal/document/markup",
 		"internal/document/raster",
 		"internal/markdown/tex",
 		"internal/markdown/cite",

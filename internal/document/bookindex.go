@@ -1,7 +1,6 @@
 package document
 
 import (
-	"html"
 	"net/url"
 	"slices"
 	"strconv"
@@ -62,11 +61,9 @@ func indexOf(entries []markdown.IndexEntry, lang string, paper bool) []made {
 	}
 	tag, _ := language.Parse(lang) // und, for none
 	w := indexWriter{order: collate.New(tag, collate.IgnoreCase), lang: lang, paper: paper}
-	w.out.WriteString(
-		`<nav class="toc-index" role="doc-index" aria-label="` + html.EscapeString(markdown.IndexTitle(lang)) + "\">\n",
-	)
+	w.out.Open("nav", "class", "toc-index", "role", "doc-index", "aria-label", markdown.IndexTitle(lang)).Raw("\n")
 	w.list(root.below)
-	w.out.WriteString("</nav>\n")
+	w.out.Raw("</nav>\n")
 
 	return []made{w.made()}
 }
@@ -80,10 +77,10 @@ type indexWriter struct {
 
 func (w *indexWriter) list(nodes []*indexNode) {
 	slices.SortStableFunc(nodes, func(a, b *indexNode) int { return w.order.CompareString(a.sortBy, b.sortBy) })
-	w.out.WriteString("<ul>\n")
+	w.out.Raw("<ul>\n")
 
 	for _, n := range nodes {
-		w.out.WriteString("<li>" + html.EscapeString(markdown.SetLine(n.term, w.lang)))
+		w.out.Open("li").Text(markdown.SetLine(n.term, w.lang))
 
 		for i, id := range n.places {
 			w.place(i, id)
@@ -94,24 +91,18 @@ func (w *indexWriter) list(nodes []*indexNode) {
 			to   []string
 		}{{"see", n.see}, {"see also", n.also}} {
 			for _, to := range refers.to {
-				w.out.WriteString(
-					" (<em>" + markdown.IndexWord(
-						refers.word,
-						w.lang,
-					) + "</em> " + html.EscapeString(
-						markdown.SetLine(to, w.lang),
-					) + ")",
-				)
+				w.out.Raw(" (").Element("em", markdown.IndexWord(refers.word, w.lang))
+				w.out.Text(" " + markdown.SetLine(to, w.lang) + ")")
 			}
 		}
 
 		if len(n.below) > 0 {
-			w.out.WriteByte('\n')
+			w.out.Raw("\n")
 			w.list(n.below)
 		}
-		w.out.WriteString("</li>\n")
+		w.out.Raw("</li>\n")
 	}
-	w.out.WriteString("</ul>\n")
+	w.out.Raw("</ul>\n")
 }
 
 // place writes the link of one place.
@@ -119,19 +110,19 @@ func (w *indexWriter) place(i int, id string) {
 	class := "toc-at"
 	if i == 0 {
 		class += " toc-first"
-		w.out.WriteByte(' ')
+		w.out.Raw(" ")
 	} else if !w.paper {
-		w.out.WriteString(", ")
+		w.out.Raw(", ")
 	}
-	w.out.WriteString(`<a class="` + class + `" href="#` + url.PathEscape(id) + `"`)
+	href := "#" + url.PathEscape(id)
 
 	if w.paper {
-		w.out.WriteString(" data-fill>")
+		w.out.Open(`a class="` + class + `" href="` + href + `" data-fill`)
 		w.number(pageOf{anchor: id, indexed: true, begins: i == 0})
 	} else {
-		w.out.WriteString(">" + strconv.Itoa(i+1))
+		w.out.Open("a", "class", class, "href", href).Text(strconv.Itoa(i + 1))
 	}
-	w.out.WriteString("</a>")
+	w.out.Raw("</a>")
 }
 
 // refersRightToLeft reports whether a term that entries refer to is read from right to left.

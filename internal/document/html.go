@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"presswork"
+	"presswork/internal/document/markup"
 	"presswork/internal/markdown"
 	"presswork/internal/pdffile"
 	"presswork/themes"
@@ -40,6 +41,9 @@ const policy = "default-src 'none'; img-src data:; font-src data:; style-src 'un
 // window. In a style element of its own, so that the others need not be read anew
 // for the page.
 const unseen = "<style>@media (max-width:9px){body{display:none!important}}</style>\n"
+
+// policyMeta is the element that sets the policy.
+const policyMeta = `<meta http-equiv="Content-Security-Policy" content="` + policy + "\">\n"
 
 // charset is the head's first element.
 const charset = `<meta charset="utf-8">` + "\n"
@@ -85,7 +89,7 @@ type page struct {
 
 // root is the start tag of the html element of a page that holds names.
 func (p page) root(names themes.Names) string {
-	root := `<html lang="` + html.EscapeString(p.lang) + `" dir="` + markdown.Direction(p.lang) + `"`
+	var w markup.Writer
 
 	var classes []string
 	if p.upright {
@@ -96,11 +100,8 @@ func (p page) root(names themes.Names) string {
 		classes = append(classes, "both-ways")
 	}
 
-	if len(classes) > 0 {
-		root += ` class="` + strings.Join(classes, " ") + `"`
-	}
-
-	return root + ` data-theme="` + html.EscapeString(p.theme.Name) + `">`
+	return w.Open(`html lang="`+html.EscapeString(p.lang)+`"`, "dir", markdown.Direction(p.lang),
+		"class", strings.Join(classes, " "), "data-theme", p.theme.Name).String()
 }
 
 // runsBothWays reports whether text may run from right to left somewhere. Elsewhere
@@ -116,51 +117,49 @@ func (p page) html() (string, layout, themes.Names) {
 	names := themes.NamesIn(content + p.arranged())
 	root := p.root(names)
 	names = names.With(themes.NamesIn(root))
-	var b strings.Builder
+	var b markup.Writer
 	b.Grow(len(content) + stylesheets)
-	b.WriteString("<!DOCTYPE html>\n" + root + "\n<head>\n" + charset)
+	b.Raw("<!DOCTYPE html>\n" + root + "\n<head>\n" + charset)
 	l.charset = b.Len()
-	b.WriteString(`<meta name="viewport" content="width=device-width">` + "\n")
-	b.WriteString("<title>" + html.EscapeString(p.meta.Title) + "</title>\n")
+	b.Raw(`<meta name="viewport" content="width=device-width">`+"\n").Element("title", p.meta.Title).Raw("\n")
 
 	shared := sharedSheet
 	if p.slides {
 		shared = slideSheet // they are measured in the printer's window
 	} else {
-		b.WriteString(unseen)
+		b.Raw(unseen)
 	}
 
 	for i, sheet := range p.stylesheets(names, shared()) {
 		if sheet = strings.TrimSpace(sheet); sheet != "" {
-			b.WriteString("<style>\n")
+			b.Raw("<style>\n")
 
 			if i == 0 {
 				facing := b.Len() + len(p.rulesBefore(p.inkTheme()))
 				l.facing = [2]int{facing, facing + len(p.facing())}
 				l.banners = [2]int{l.facing[1], l.facing[1] + len(p.banners(thisPage, allPages))}
 			}
-			b.WriteString(sheet + "\n</style>\n")
+			b.Raw(sheet + "\n</style>\n")
 		}
 	}
 
 	if p.fillsStyle() {
-		b.WriteString("<style data-fill></style>\n")
+		b.Raw("<style data-fill></style>\n")
 	}
-	b.WriteString(p.lastStyle)
+	b.Raw(p.lastStyle)
 	l.head = b.Len()
-	b.WriteString("</head>\n")
+	b.Raw("</head>\n")
 	l.start, l.cover = l.start+b.Len(), l.cover+b.Len()
 	l.main = [2]int{l.main[0] + b.Len(), l.main[1] + b.Len()}
-	b.WriteString(content + "</html>\n")
+	b.Raw(content + "</html>\n")
 
 	return b.String(), l, names
 }
 
 // content is the body element.
 func (p page) content() (string, layout) {
-	var b strings.Builder
+	var b markup.Writer
 	b.Grow(len(p.body) + 4<<10)
-	b.WriteString("<body")
 
 	var classes []string
 	if p.text != nil && p.text.turns {
@@ -171,10 +170,7 @@ func (p page) content() (string, layout) {
 		classes = append(classes, "book")
 	}
 
-	if len(classes) > 0 {
-		b.WriteString(` class="` + strings.Join(classes, " ") + `"`)
-	}
-	b.WriteString(">\n")
+	b.Open("body", "class", strings.Join(classes, " ")).Raw("\n")
 
 	l := layout{start: b.Len()}
 	if isTrue(p.options.Cover) {
@@ -182,9 +178,9 @@ func (p page) content() (string, layout) {
 	}
 	l.cover = b.Len()
 	p.writeAnchors(&b)
-	b.WriteString("<main>\n")
+	b.Raw("<main>\n")
 	l.main = [2]int{b.Len(), b.Len() + len(p.body)}
-	b.WriteString(p.body + "</main>\n</body>\n")
+	b.Raw(p.body + "</main>\n</body>\n")
 
 	return b.String(), l
 }
@@ -292,41 +288,32 @@ func (p page) folio() string {
 
 // writeAnchors writes links to the chapters, unseen: Chromium writes the place of
 // what a link points to.
-func (p page) writeAnchors(b *strings.Builder) {
+func (p page) writeAnchors(b *markup.Writer) {
 	if len(p.chapters) == 0 {
 		return
 	}
-	b.WriteString("<nav hidden>")
+	b.Open("nav hidden")
 
 	for _, c := range p.chapters {
-		b.WriteString(`<a href="#` + url.PathEscape(c.ID) + `"></a>`)
+		b.Element("a", "", "href", "#"+url.PathEscape(c.ID))
 	}
-	b.WriteString("</nav>\n")
+	b.Close("nav").Raw("\n")
 }
 
 // writeCover writes the title page. Its title is no heading, so that outline
 // and structure hold the document's own headings once.
-func (p page) writeCover(b *strings.Builder) {
-	line := func(class, text string) {
-		if text != "" {
-			b.WriteString(`<p class="` + class + `">` + html.EscapeString(text) + "</p>\n")
-		}
-	}
+func (p page) writeCover(b *markup.Writer) {
 	subject := cmp.Or(p.subtitle, markdown.SetLine(pdffile.OneLine(p.options.Subject), p.lang))
-	b.WriteString(
-		`<section class="` + coverClass(
-			p.sheet,
-			isTrue(p.options.InkSaver),
-		) + `" style="` + coverStyle(
-			p.sheet,
-			p.meta.Title,
-			subject,
-		) + "\">\n<div class=\"cover-head\">\n",
-	)
-	line("cover-title", p.meta.Title)
-	line("cover-subject", subject)
-	b.WriteString("</div>\n<div class=\"cover-foot\">\n")
-	line("cover-author", p.meta.Author)
-	line("cover-date", p.date)
-	b.WriteString("</div>\n</section>\n")
+	b.Open("section", "class", coverClass(p.sheet, isTrue(p.options.InkSaver)),
+		"style", coverStyle(p.sheet, p.meta.Title, subject))
+	b.Raw("\n<div class=\"cover-head\">\n")
+	b.Line("p", p.meta.Title, "class", "cover-title").Line("p", subject, "class", "cover-subject")
+	writeCoverFoot(b, p.meta.Author, p.date)
+}
+
+// writeCoverFoot ends the head of a cover, and writes the rest of it.
+func writeCoverFoot(b *markup.Writer, author, date string) {
+	b.Raw("</div>\n<div class=\"cover-foot\">\n")
+	b.Line("p", author, "class", "cover-author").Line("p", date, "class", "cover-date")
+	b.Raw("</div>\n</section>\n")
 }

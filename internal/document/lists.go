@@ -3,9 +3,9 @@ package document
 import (
 	"html"
 	"net/url"
-	"strings"
 
 	"presswork"
+	"presswork/internal/document/markup"
 	"presswork/internal/markdown"
 	"presswork/internal/markdown/block"
 )
@@ -62,53 +62,50 @@ func hasPlace(blocks []block.Block, class string) bool {
 func listOf(captions []markdown.Caption, kind markdown.Kind, lang string, paper bool) []made {
 	var w contentsWriter
 
-	title := html.EscapeString(markdown.ListTitle(kind, lang))
+	title := markdown.ListTitle(kind, lang)
 	for _, c := range captions {
 		if c.Kind != kind {
 			continue
 		}
 
 		if w.out.Len() == 0 {
-			w.out.WriteString(
-				`<nav class="toc toc-list" aria-label="` + title + "\">\n<p class=\"toc-title\">" + title + "</p>\n<ul>\n",
-			)
+			w.out.Open("nav", "class", "toc toc-list", "aria-label", title).Raw("\n")
+			w.out.Line("p", title, "class", "toc-title").Raw("<ul>\n")
 		}
-		w.entry(
-			c.ID,
-			`<span class="toc-number">`+html.EscapeString(c.Number)+`</span>`,
-			html.EscapeString(c.Text),
-			paper,
-		)
-		w.out.WriteString("</li>\n")
+		w.entry(c.ID, c.Number, html.EscapeString(c.Text), paper)
+		w.out.Raw("</li>\n")
 	}
 
 	if w.out.Len() == 0 {
 		return nil
 	}
-	w.out.WriteString("</ul>\n</nav>\n")
+	w.out.Raw("</ul>\n</nav>\n")
 
 	return []made{w.made()}
 }
 
 // contentsWriter writes entries that end with the number of a page.
 type contentsWriter struct {
-	out strings.Builder
+	out markup.Writer
 	m   made
 }
 
 // entry begins the item of an entry. On paper it has a box of fixed width, into which the page
-// number is filled after the first print, so that it moves nothing.
+// number is filled after the first print, so that it moves nothing. The text is HTML.
 func (w *contentsWriter) entry(id, number, text string, paper bool) {
-	w.out.WriteString(
-		`<li><a href="#` + url.PathEscape(id) + `">` + number + `<span class="toc-text">` + text + `</span>`,
-	)
+	w.out.Open("li").Open("a", "href", "#"+url.PathEscape(id))
+
+	if number != "" {
+		w.out.Element("span", number, "class", "toc-number")
+	}
+	w.out.Raw(`<span class="toc-text">` + text + `</span>`)
 
 	if paper {
-		w.out.WriteString(`<span class="toc-leader"></span><span class="toc-page" data-fill>`)
+		w.out.Raw(`<span class="toc-leader"></span><span class="toc-page" data-fill>`)
 		w.number(pageOf{anchor: id})
-		w.out.WriteString("</span>")
+		w.out.Raw("</span>")
 	}
-	w.out.WriteString("</a>")
+	w.out.Raw("</a>")
 }
 
 // number notes that the number of a page is to be filled in here.

@@ -101,5 +101,5 @@ func (d Composed) judge(found []fault.Warning) ([]fault.Warning, error) {
 // its own that lets it fetch nothing.
 func (d Composed) Standalone() string {
 	at := d.layout.charset
-	return d.Page.HTML[:at] + `<meta http-equiv="Content-Security-Policy" content="` + policy + "\">\n" + d.Page.HTML[at:]
+	return d.Page.HTML[:at] + policyMeta + d.Page.HTML[at:]
 }

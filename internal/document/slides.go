@@ -11,6 +11,7 @@ import (
 	"golang.org/x/net/html/atom"
 
 	"presswork"
+	"presswork/internal/document/markup"
 	"presswork/internal/imagetype"
 	"presswork/internal/markdown"
 	"presswork/internal/pdffile"
@@ -207,12 +208,19 @@ func (s *slide) takePictures() {
 	}
 
 	if s.bg != "" {
-		style := ""
-		if s.share != "" {
-			style = ` style="--bg:` + s.share + `%"`
-		}
-		s.bg = `<div class="slide-bg` + fit + " " + s.side + `"` + style + ">" + s.bg + "</div>"
+		var w markup.Writer
+		w.Open("div", "class", "slide-bg"+fit+" "+s.side, "style", s.shareStyle()).Raw(s.bg).Close("div")
+		s.bg = w.String()
 	}
+}
+
+// shareStyle is the style of a slide whose background pictures have a share of its width, else "".
+func (s slide) shareStyle() string {
+	if s.share == "" {
+		return ""
+	}
+
+	return "--bg:" + s.share + "%"
 }
 
 // sized gives an image the proportions that its bytes have: the text is measured
@@ -300,7 +308,7 @@ func captionless(n *xhtml.Node) string {
 func (d deck) notes() (notes []pdffile.Note) {
 	for _, s := range d.slides {
 		if s.Notes != "" {
-			notes = append(notes, pdffile.Note{Anchor: "slide-" + strconv.Itoa(s.number), Text: s.Notes})
+			notes = append(notes, pdffile.Note{Anchor: s.id(), Text: s.Notes})
 		}
 	}
 

@@ -1,90 +1,76 @@
 package document
 
 import (
-	"fmt"
-	"html"
+	"slices"
 	"strconv"
 	"strings"
 
 	xhtml "golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
+	"presswork/internal/document/markup"
 	"presswork/internal/pdffile"
 )
 
-// body writes the slides. NotePages puts the notes of each on a page behind it.
+// body writes the slides. With notePages, a page of notes follows each slide that has some.
 func (d deck) body(notePages bool) string {
-	var b strings.Builder
+	var w markup.Writer
 	if len(d.slides) > 1 {
-		b.WriteString("<nav hidden>") // by these, the pages of slides are known
+		w.Open("nav hidden") // by these, the pages of slides are known
 
 		for _, s := range d.slides {
-			fmt.Fprintf(&b, `<a href="#slide-%d"></a>`, s.number)
+			w.Element("a", "", "href", "#"+s.id())
 		}
-		b.WriteString("</nav>\n")
+		w.Close("nav").Raw("\n")
 	}
 
 	for _, s := range d.slides {
-		d.write(&b, s)
+		if s.kind == "cover" {
+			d.writeCover(&w, s)
+		} else {
+			d.write(&w, s)
+		}
 
 		if notePages && s.Notes != "" {
-			fmt.Fprintf(
-				&b,
-				`<section class="slide slide-notes"><div class="slide-head"><p>%d</p></div><div class="slide-body"><div class="slide-fit">`,
-				s.number,
-			)
+			w.Raw(`<section class="slide slide-notes"><div class="slide-head">`).Element("p", strconv.Itoa(s.number))
+			w.Raw(`</div><div class="slide-body"><div class="slide-fit">`)
 
 			for paragraph := range strings.SplitSeq(s.Notes, "\n\n") {
-				b.WriteString("<p>" + html.EscapeString(strings.TrimSpace(paragraph)) + "</p>\n")
+				w.Element("p", strings.TrimSpace(paragraph)).Raw("\n")
 			}
-			b.WriteString("</div></div></section>\n")
+			w.Close("div", "div", "section").Raw("\n")
 		}
 	}
 
-	return b.String()
+	return w.String()
 }
 
-func (d deck) write(b *strings.Builder, s slide) {
-	classes := append([]string{}, s.Classes...)
-	if s.kind == "cover" {
-		d.writeCover(b, s)
-		return
-	}
+// id is the anchor of a slide.
+func (s slide) id() string { return "slide-" + strconv.Itoa(s.number) }
 
+// content is the slide's content as HTML.
+func (s slide) content() string { return rendered(slices.Collect(s.root.ChildNodes())...) }
+
+func (d deck) write(w *markup.Writer, s slide) {
+	classes := append([]string{"slide", "slide-" + s.kind}, s.Classes...)
 	if s.side != "" {
 		classes = append(classes, "bg-"+s.side)
 	}
-
-	style := ""
-	if s.share != "" {
-		style = ` style="--bg:` + s.share + `%"`
-	}
-	fmt.Fprintf(
-		b,
-		`<section class="%s" id="slide-%d"%s>`+"\n",
-		html.EscapeString(strings.Join(append([]string{"slide", "slide-" + s.kind}, classes...), " ")),
-		s.number,
-		style,
-	)
-	b.WriteString(s.bg)
+	w.Open("section", "class", strings.Join(classes, " "), "id", s.id(), "style", s.shareStyle()).Raw("\n" + s.bg)
 
 	if len(s.heading) > 0 {
-		b.WriteString(`<div class="slide-head">` + rendered(s.heading...) + "</div>\n")
+		w.Raw(`<div class="slide-head">` + rendered(s.heading...) + "</div>\n")
 	}
 
 	if !s.empty() {
-		var inner strings.Builder
-		for c := range s.root.ChildNodes() {
-			inner.WriteString(rendered(c))
-		}
-		b.WriteString(`<div class="slide-body"><div class="slide-fit">` + inner.String() + "</div></div>\n")
+		w.Raw(`<div class="slide-body"><div class="slide-fit">` + s.content() + "</div></div>\n")
 	}
-	d.writeFoot(b, s)
-	b.WriteString("</section>\n")
+	d.writeFoot(w, s)
+	w.Raw("</section>\n")
 }
 
 // writeFoot writes header or footer and the number.
-func (d deck) writeFoot(b *strings.Builder, s slide) {
+func (d deck) writeFoot(w *markup.Writer, s slide) {
 	o := d.page.options
 	text := ""
 
@@ -101,53 +87,34 @@ func (d deck) writeFoot(b *strings.Builder, s slide) {
 	if text == "" && hidden {
 		return
 	}
-	b.WriteString(`<div class="slide-foot">`)
+	w.Raw(`<div class="slide-foot">`)
 
 	if text != "" {
-		b.WriteString("<span>" + html.EscapeString(pdffile.OneLine(text)) + "</span>")
+		w.Element("span", pdffile.OneLine(text))
 	}
 
 	if !hidden {
-		b.WriteString("<span>" + strconv.Itoa(s.number) + "</span>")
+		w.Element("span", strconv.Itoa(s.number))
 	}
-	b.WriteString("</div>\n")
+	w.Raw("</div>\n")
 }
 
 // writeCover writes the title slide: the theme's cover.
-func (d deck) writeCover(b *strings.Builder, s slide) {
+func (d deck) writeCover(w *markup.Writer, s slide) {
 	p := d.page
 	heading := s.heading[0]
-	class := strings.TrimSpace(attributeOf(heading, "class") + " cover-title")
-	setAttribute(heading, "class", class)
-	subject := textOfNode(s.root)
-	fmt.Fprintf(
-		b,
-		`<section class="%s slide-cover" id="slide-%d" style="%s">`+"\n<div class=\"cover-head\">\n%s\n",
-		coverClass(p.sheet, isTrue(p.options.InkSaver)),
-		s.number,
-		coverStyle(slideCover(p.sheet), textOfNode(heading), subject),
-		rendered(heading),
-	)
+	setAttribute(heading, "class", strings.TrimSpace(attributeOf(heading, "class")+" cover-title"))
+
+	w.Open("section", "class", coverClass(p.sheet, isTrue(p.options.InkSaver))+" slide-cover", "id", s.id(),
+		"style", coverStyle(slideCover(p.sheet), textOfNode(heading), textOfNode(s.root)))
+	w.Raw("\n<div class=\"cover-head\">\n" + rendered(heading) + "\n")
 
 	if !s.empty() {
-		var inner strings.Builder
-		for c := range s.root.ChildNodes() {
-			inner.WriteString(rendered(c))
-		}
-		b.WriteString(`<div class="cover-subject">` + inner.String() + "</div>\n")
+		w.Raw(`<div class="cover-subject">` + s.content() + "</div>\n")
 	} else if d.head.subtitle != "" {
-		b.WriteString(`<div class="cover-subject"><p>` + html.EscapeString(d.head.subtitle) + "</p></div>\n")
+		w.Raw(`<div class="cover-subject">`).Element("p", d.head.subtitle).Raw("</div>\n")
 	}
-	b.WriteString("</div>\n<div class=\"cover-foot\">\n")
-
-	if p.meta.Author != "" {
-		b.WriteString(`<p class="cover-author">` + html.EscapeString(p.meta.Author) + "</p>\n")
-	}
-
-	if d.head.date != "" {
-		b.WriteString(`<p class="cover-date">` + html.EscapeString(d.head.date) + "</p>\n")
-	}
-	b.WriteString("</div>\n</section>\n")
+	writeCoverFoot(w, p.meta.Author, d.head.date)
 }
 
 // slideCover is the sheet whose cover has type as large as slides have.

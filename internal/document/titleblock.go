@@ -2,10 +2,10 @@ package document
 
 import (
 	"context"
-	"html"
 	"strings"
 
 	"presswork"
+	"presswork/internal/document/markup"
 	"presswork/internal/markdown"
 	"presswork/internal/markdown/block"
 	"presswork/internal/pdffile"
@@ -54,8 +54,10 @@ func (t titleBlock) place(blocks []block.Block, headings []markdown.Heading) []b
 	case len(headings) > 0 && headings[0].Line == 0:
 		lines = t.lines()
 	case hasChapters(headings, t.title):
-		title := `<p class="title">` + html.EscapeString(t.title) + "</p>\n"
-		return append(block.Read(title+t.lines()+t.abstract), blocks...)
+		var w markup.Writer
+		w.Line("p", t.title, "class", "title").Raw(t.lines() + t.abstract)
+
+		return append(block.Read(w.String()), blocks...)
 	}
 
 	if len(blocks) > 0 && isTitle(blocks[0]) {
@@ -89,17 +91,13 @@ func (t titleBlock) rightToLeft() bool {
 }
 
 func (t titleBlock) lines() string {
-	var b strings.Builder
-
-	for _, line := range [][2]string{{"subtitle", t.subtitle}, {"authors", t.author}, {"issued", t.date}} {
-		if line[1] != "" {
-			b.WriteString(`<p class="` + line[0] + `">` + html.EscapeString(line[1]) + "</p>\n")
-		}
-	}
-
-	if b.Len() == 0 {
+	if t.subtitle+t.author+t.date == "" {
 		return ""
 	}
 
-	return `<div class="byline">` + "\n" + b.String() + "</div>\n"
+	var w markup.Writer
+	w.Raw("<div class=\"byline\">\n").Line("p", t.subtitle, "class", "subtitle")
+	w.Line("p", t.author, "class", "authors").Line("p", t.date, "class", "issued")
+
+	return w.Raw("</div>\n").String()
 }

@@ -1,7 +1,6 @@
 package document
 
 import (
-	"html"
 	"strings"
 
 	"golang.org/x/text/language"
@@ -113,39 +112,34 @@ func underTitle(blocks []block.Block, more ...block.Block) []block.Block {
 // contentsList writes the table of contents.
 func contentsList(entries []markdown.Heading, headings map[string]*block.Block, lang string, ownPage, paper bool) made {
 	var w contentsWriter
-	title := html.EscapeString(contentsTitle(lang))
+	title := contentsTitle(lang)
 
 	class := "toc"
 	if w.m.ownPage = ownPage; ownPage {
 		class += " toc-own-page"
 	}
-	w.out.WriteString(
-		`<nav class="` + class + `" role="doc-toc" aria-label="` + title + "\">\n<p class=\"toc-title\">" + title + "</p>\n",
-	)
+	w.out.Open("nav", "class", class, "role", "doc-toc", "aria-label", title).Raw("\n")
+	w.out.Line("p", title, "class", "toc-title")
 
 	var open []int // the levels of the lists that are open
 	for _, h := range entries {
 		for len(open) > 1 && h.Level < open[len(open)-1] && h.Level <= open[len(open)-2] {
-			w.out.WriteString("</li>\n</ul>\n")
+			w.out.Raw("</li>\n</ul>\n")
 			open = open[:len(open)-1]
 		}
 
 		switch {
 		case len(open) == 0 || h.Level > open[len(open)-1]:
-			w.out.WriteString("<ul>\n")
+			w.out.Raw("<ul>\n")
 			open = append(open, h.Level)
 		default:
-			w.out.WriteString("</li>\n")
+			w.out.Raw("</li>\n")
 			open[len(open)-1] = h.Level
 		}
 
-		number := ""
-		if h.Number != "" {
-			number = `<span class="toc-number">` + html.EscapeString(h.Number) + "</span>"
-		}
-		w.entry(h.ID, number, entryText(h, headings), paper)
+		w.entry(h.ID, h.Number, entryText(h, headings), paper)
 	}
-	w.out.WriteString(strings.Repeat("</li>\n</ul>\n", len(open)) + "</nav>\n")
+	w.out.Raw(strings.Repeat("</li>\n</ul>\n", len(open)) + "</nav>\n")
 
 	return w.made()
 }

@@ -12,6 +12,7 @@ import (
 	"unicode"
 
 	"presswork/internal/chromium/fonts"
+	"presswork/internal/document/markup"
 	"presswork/internal/markdown/block"
 	"presswork/themes"
 )
@@ -97,18 +98,17 @@ func writeForScreen(out *strings.Builder, b *block.Block, p pieces, scroll bool)
 // webHead is what the head of a file for browsers has beside the stylesheets of
 // a page that is printed.
 func (p page) webHead(content string, names themes.Names) string {
-	var b strings.Builder
-	b.WriteString(`<meta http-equiv="Content-Security-Policy" content="` + policy + "\">\n")
-	b.WriteString(`<meta name="referrer" content="no-referrer">` + "\n")
+	var w markup.Writer
+	w.Raw(policyMeta + `<meta name="referrer" content="no-referrer">` + "\n")
 
-	for _, m := range [][2]string{{"author", p.meta.Author}, {"description", p.meta.Subject}, {"keywords", strings.Join(p.meta.Keywords, ", ")}} {
+	keywords := strings.Join(p.meta.Keywords, ", ")
+	for _, m := range [][2]string{{"author", p.meta.Author}, {"description", p.meta.Subject}, {"keywords", keywords}} {
 		if m[1] != "" {
-			b.WriteString(`<meta name="` + m[0] + `" content="` + html.EscapeString(m[1]) + "\">\n")
+			w.Open("meta", "name", m[0], "content", m[1]).Raw("\n")
 		}
 	}
-	b.WriteString("<style>\n" + p.webFonts(content, names) + "</style>\n")
 
-	return b.String()
+	return w.Raw("<style>\n" + p.webFonts(content, names) + "</style>\n").String()
 }
 
 // faceUse is which faces of a family a page shows.
@@ -254,12 +254,11 @@ func (p page) webDocument() (string, layout) {
 	names := themes.NamesIn(content)
 	root := p.root(names)
 	names = names.With(themes.NamesIn(root))
-	var b strings.Builder
-	b.WriteString("<!DOCTYPE html>\n" + root + "\n<head>\n" + charset)
+	var b markup.Writer
+	b.Raw("<!DOCTYPE html>\n" + root + "\n<head>\n" + charset)
 	l := layout{charset: b.Len()}
-	b.WriteString(p.webHead(content, names))
-	b.WriteString(`<meta name="viewport" content="width=device-width, initial-scale=1">` + "\n")
-	b.WriteString("<title>" + html.EscapeString(p.meta.Title) + "</title>\n")
+	b.Raw(p.webHead(content, names) + `<meta name="viewport" content="width=device-width, initial-scale=1">` + "\n")
+	b.Element("title", p.meta.Title).Raw("\n")
 
 	shared := webSheet
 	if p.slides {
@@ -268,10 +267,10 @@ func (p page) webDocument() (string, layout) {
 
 	for _, sheet := range p.stylesheets(names, shared()) {
 		if sheet = strings.TrimSpace(sheet); sheet != "" {
-			b.WriteString("<style>\n" + sheet + "\n</style>\n")
+			b.Raw("<style>\n" + sheet + "\n</style>\n")
 		}
 	}
-	b.WriteString("</head>\n" + content + "</html>\n")
+	b.Raw("</head>\n" + content + "</html>\n")
 
 	return b.String(), l
 }

@@ -1,0 +1,66 @@
+// Package markup writes HTML that is escaped by construction.
+package markup
+
+import (
+	"html"
+	"strings"
+)
+
+// Writer writes HTML. Its zero value is empty.
+type Writer struct{ out strings.Builder }
+
+// Open writes a start tag. The tag is the name of the element, and may be followed by
+// attributes that are constants: "nav hidden". Attrs are names of further attributes, each
+// followed by its value; those with the value "" are left out.
+func (w *Writer) Open(tag string, attrs ...string) *Writer {
+	w.Raw("<" + tag)
+
+	for i := 0; i < len(attrs); i += 2 {
+		if attrs[i+1] != "" {
+			w.Raw(" " + attrs[i] + `="` + html.EscapeString(attrs[i+1]) + `"`)
+		}
+	}
+
+	return w.Raw(">")
+}
+
+// Close writes the end tags of elements, the innermost first.
+func (w *Writer) Close(names ...string) *Writer {
+	for _, name := range names {
+		w.Raw("</" + name + ">")
+	}
+
+	return w
+}
+
+// Text writes text.
+func (w *Writer) Text(text string) *Writer { return w.Raw(html.EscapeString(text)) }
+
+// Element writes an element that holds text. Name and attrs are those of Open.
+func (w *Writer) Element(name, text string, attrs ...string) *Writer {
+	return w.Open(name, attrs...).Text(text).Close(name)
+}
+
+// Line writes an element that holds text, and ends the line; nothing without text.
+func (w *Writer) Line(name, text string, attrs ...string) *Writer {
+	if text == "" {
+		return w
+	}
+
+	return w.Element(name, text, attrs...).Raw("\n")
+}
+
+// Raw writes finished HTML.
+func (w *Writer) Raw(html string) *Writer {
+	w.out.WriteString(html)
+	return w
+}
+
+// Grow makes room for so many more bytes.
+func (w *Writer) Grow(bytes int) { w.out.Grow(bytes) }
+
+// Len is how many bytes have been written.
+func (w *Writer) Len() int { return w.out.Len() }
+
+// String is the HTML.
+func (w *Writer) String() string { return w.out.String() }
