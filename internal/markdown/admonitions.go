@@ -35,26 +35,6 @@ func (n *division) Dump(s []byte, level int) { ast.DumpHelper(n, s, level, nil, 
 
 var kindDivision = ast.NewNodeKind("Division")
 
-// alertKinds maps the names of admonitions, of MkDocs, Docusaurus, VuePress,
-// Quarto and Obsidian, to the five kinds.
-func alertKinds() map[string]string {
-	kinds := map[string]string{}
-
-	for kind, names := range map[string]string{
-		"note":      "note info todo abstract summary tldr seealso quote cite example question help faq details",
-		"tip":       "tip hint success check done",
-		"important": "important",
-		"warning":   "warning attention warn",
-		"caution":   "caution danger error failure fail missing bug",
-	} {
-		for name := range strings.FieldsSeq(names) {
-			kinds[name] = kind
-		}
-	}
-
-	return kinds
-}
-
 // admonitionParser parses MkDocs' admonitions and tabs:
 //
 //	!!! note "Title"

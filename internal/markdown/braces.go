@@ -9,6 +9,8 @@ import (
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
 
+	"presswork/internal/markdown/label"
+	"presswork/internal/markdown/source"
 	"presswork/internal/markdown/tree"
 )
 
@@ -66,7 +68,8 @@ func (bracesParser) Parse(parent ast.Node, block text.Reader, _ parser.Context) 
 		return n
 	}
 
-	if !behind && !last && (labelKind(a.ID) != Equation || displayBefore(parent.LastChild(), block.Source()) == nil) {
+	if !behind && !last &&
+		(label.KindOf(a.ID) != Equation || displayBefore(parent.LastChild(), block.Source()) == nil) {
 		return nil
 	}
 	block.Advance(size)
@@ -139,7 +142,7 @@ func joinTexts(t *ast.Text) {
 // settle gives attributes to the element before them or to their block.
 func (b *braces) settle(src []byte) bool {
 	parent, before := b.Parent(), b.PreviousSibling()
-	if labelKind(b.attributes.ID) == Equation {
+	if label.KindOf(b.attributes.ID) == Equation {
 		if f := displayBefore(before, src); f != nil {
 			if t, ok := before.(*ast.Text); ok && t.Parent() != nil {
 				parent.RemoveChild(parent, t)
@@ -241,10 +244,10 @@ func (b *braces) neighbour(p *ast.Paragraph, src []byte) ast.Node {
 		blank := func(line []byte) bool { return len(bytes.Trim(line, " \t>\n")) == 0 }
 		above := src[:bytes.LastIndexByte(src[:b.segment.Start], '\n')+1]
 
-		below := src[lineEnd(src, b.segment.Start):]
+		below := src[source.LineEnd(src, b.segment.Start):]
 		if before == nil ||
 			blank(above[bytes.LastIndexByte(bytes.TrimSuffix(above, []byte("\n")), '\n')+1:]) &&
-				!blank(below[:lineEnd(below, 0)]) {
+				!blank(below[:source.LineEnd(below, 0)]) {
 			return after
 		}
 	}

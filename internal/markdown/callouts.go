@@ -8,6 +8,7 @@ import (
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/util"
 
+	"presswork/internal/markdown/admonition"
 	"presswork/internal/markdown/tree"
 )
 
@@ -50,7 +51,7 @@ func (d *draft) placeAlert(quote *ast.Blockquote) {
 	a := &alert{name: strings.ToLower(string(m[1]))}
 	a.SetPos(quote.Pos())
 
-	if a.kind = alertKinds()[a.name]; a.kind == "" {
+	if a.kind = admonition.Kinds()[a.name]; a.kind == "" {
 		a.kind = "note"
 	}
 	first.Segment = first.Segment.WithStart(min(first.Segment.Start+len(m[0]), first.Segment.Stop))
@@ -79,10 +80,10 @@ func (d *draft) placeAlert(quote *ast.Blockquote) {
 	tree.Replace(quote, a)
 }
 
-// takeTitle makes a division of titleClass that an alert begins with its title.
+// takeTitle makes a division of TitleClass that an alert begins with its title.
 func (a *alert) takeTitle() {
 	first, ok := a.FirstChild().(*division)
-	if !ok || !tree.HasClass(first, titleClass) {
+	if !ok || !tree.HasClass(first, admonition.TitleClass) {
 		return
 	}
 	a.RemoveChild(a, first)

@@ -21,6 +21,7 @@ import (
 	"presswork/internal/fault"
 	"presswork/internal/input"
 	"presswork/internal/markdown/cite"
+	"presswork/internal/markdown/label"
 	"presswork/internal/markdown/tree"
 )
 
@@ -163,7 +164,7 @@ func (d *draft) openFile(name string, needed bool) (data []byte, err error) {
 func (b *bibliography) cites(r *reference) bool {
 	return slices.ContainsFunc(
 		r.items,
-		func(i referenceItem) bool { return b.items[i.key] != nil || labelKind(i.key) == "" },
+		func(i referenceItem) bool { return b.items[i.key] != nil || label.KindOf(i.key) == "" },
 	)
 }
 
@@ -275,7 +276,7 @@ func (d *draft) writeCitations(ctx context.Context, styles *cite.Library) error 
 			if d.works.items[item.key] == nil && !r.namesOnly {
 				d.warn(
 					fault.CitationMissing,
-					d.lines.at(r.offset),
+					d.lines.At(r.offset),
 					fmt.Sprintf(
 						"citation of %q, but no bibliography has that key%s",
 						clip(item.key),

@@ -222,7 +222,7 @@ func (d *draft) dropComments(root ast.Node) {
 		found = append(found, n)
 
 		if what != "" {
-			d.warn(fault.SyntaxDropped, d.lines.at(start), what)
+			d.warn(fault.SyntaxDropped, d.lines.At(start), what)
 		}
 	})
 

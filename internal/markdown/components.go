@@ -15,6 +15,7 @@ import (
 
 	"presswork/internal/fault"
 	"presswork/internal/lazyregexp"
+	"presswork/internal/markdown/admonition"
 	"presswork/internal/markdown/tree"
 )
 
@@ -102,7 +103,7 @@ func (d *draft) labelComponents(root ast.Node) {
 				known[c.name] = true
 				d.warn(
 					fault.SyntaxDropped,
-					d.lines.at(start),
+					d.lines.At(start),
 					"MDX: the component "+c.name+" is left out: it encloses no text",
 				)
 			}
@@ -290,7 +291,7 @@ func readComponent(tag []byte) mdxComponent {
 
 // kind is that of the admonition that a component is, "" for another.
 func (c mdxComponent) kind() string {
-	kinds := alertKinds()
+	kinds := admonition.Kinds()
 
 	name := strings.ToLower(c.name)
 	switch name {

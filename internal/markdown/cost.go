@@ -210,7 +210,7 @@ func (d *draft) tooLong(text []byte, at int, what string, limit int) error {
 	}
 
 	if i := bytes.Index(d.src, bytes.TrimSpace(text[begin:end])); i >= 0 {
-		return tooComplex("line %d: a "+what, d.lines.at(i), limit, limit)
+		return tooComplex("line %d: a "+what, d.lines.At(i), limit, limit)
 	}
 
 	return tooComplex("the document holds a "+what, limit, limit)

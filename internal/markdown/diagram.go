@@ -62,7 +62,7 @@ func (d *draft) drawDiagrams(ctx context.Context, root ast.Node) error {
 		if p := pictures[i]; p.Problem != "" {
 			d.warn(
 				fault.DiagramFailed,
-				d.lines.at(code.Info.Segment.Start)+p.Line,
+				d.lines.At(code.Info.Segment.Start)+p.Line,
 				"diagram: "+strings.Join(strings.Fields(p.Problem), " "),
 			)
 		} else {

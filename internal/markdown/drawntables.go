@@ -9,6 +9,7 @@ import (
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
 
+	"presswork/internal/markdown/source"
 	"presswork/internal/markdown/tree"
 )
 
@@ -26,15 +27,17 @@ func (d *draft) drawTables() map[int]*drawnTable {
 	src, tables = findRuled(d.src, src, tables)
 	d.src = src
 
+	var texts [][2]int
+
 	for at, t := range tables {
 		for _, row := range t.rows {
 			for _, c := range row {
-				d.lines.behind = append(d.lines.behind, [2]int{c.from, at})
+				texts = append(texts, [2]int{c.from, at})
 			}
 		}
 	}
-	slices.SortFunc(d.lines.behind, func(a, b [2]int) int { return a[0] - b[0] })
-	d.lines.size = size
+	slices.SortFunc(texts, func(a, b [2]int) int { return a[0] - b[0] })
+	d.lines.Append(size, texts)
 
 	return tables
 }
@@ -139,7 +142,7 @@ func (p drawnTableParser) cell(t *drawnTable, c drawnCell, src []byte, pc parser
 	lines := text.NewSegments()
 
 	for at := c.from; at < c.to; {
-		end := lineEnd(src, at)
+		end := source.LineEnd(src, at)
 		lines.Append(text.NewSegment(at, end))
 		at = end
 	}

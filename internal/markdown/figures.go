@@ -13,6 +13,7 @@ import (
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
 
+	"presswork/internal/markdown/label"
 	"presswork/internal/markdown/tree"
 )
 
@@ -49,8 +50,8 @@ func placeFigure(p *ast.Paragraph, src []byte) {
 	}
 
 	titled := len(bytes.TrimSpace(img.Title)) > 0
-	if !titled && labelKind(tree.AttributeText(img, "id")) != Figure &&
-		labelKind(tree.AttributeText(p, "id")) != Figure {
+	if !titled && label.KindOf(tree.AttributeText(img, "id")) != Figure &&
+		label.KindOf(tree.AttributeText(p, "id")) != Figure {
 		return
 	}
 	f := &figure{}

@@ -8,7 +8,7 @@ import (
 
 	"presswork"
 	"presswork/internal/fault"
-	"presswork/internal/lazyregexp"
+	"presswork/internal/markdown/dialect/kramdownrfc"
 )
 
 const (
@@ -94,9 +94,7 @@ type frontBlock struct {
 var (
 	yamlFence    = regexp.MustCompile(`^---[ \t]*\r?\n?$`)
 	yamlFenceEnd = regexp.MustCompile(`^(---|\.\.\.)[ \t]*\r?\n?$`)
-	// draftPart begins a part of an Internet-Draft (kramdown-rfc), in place of the fence.
-	draftPart = lazyregexp.New(`^--- (?:abstract|middle|back|note_[^\n]{1,100})[ \t]*\r?\n?$`)
-	firstPair = regexp.MustCompile(`^["']?[\p{L}_][^:\n]*:(\s|$)`)
+	firstPair    = regexp.MustCompile(`^["']?[\p{L}_][^:\n]*:(\s|$)`)
 
 	tomlFence     = regexp.MustCompile(`^\+\+\+[ \t]*\r?\n?$`)
 	firstTOMLPair = regexp.MustCompile(`^(\[{1,2}[^\[\]]+\]{1,2}|["']?[\p{L}\p{N}_-][^=\n]*=)`)
@@ -127,7 +125,7 @@ func splitFrontMatter(src []byte) (b frontBlock, size int, ok bool) {
 				return frontBlock{}, 0, false
 			}
 			start = offset
-		case !b.toml && draftPart().Match(line):
+		case !b.toml && kramdownrfc.IsPart(line):
 			if offset > maxFrontMatter {
 				return frontBlock{}, offset, false
 			}

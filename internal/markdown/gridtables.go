@@ -7,6 +7,8 @@ import (
 
 	east "github.com/yuin/goldmark/extension/ast"
 	"golang.org/x/text/width"
+
+	"presswork/internal/markdown/source"
 )
 
 // Grid tables are drawn with signs, and their cells hold blocks:
@@ -56,7 +58,7 @@ func findGrids(src []byte) (extended []byte, tables map[int]*drawnTable) {
 	}
 
 	for at := 0; at < len(src); {
-		end := lineEnd(src, at)
+		end := source.LineEnd(src, at)
 		line := src[at:end]
 		inner := bytes.TrimLeft(line, " >")
 
@@ -87,14 +89,6 @@ func findGrids(src []byte) (extended []byte, tables map[int]*drawnTable) {
 	return extended, tables
 }
 
-func lineEnd(src []byte, at int) int {
-	if i := bytes.IndexByte(src[at:], '\n'); i >= 0 {
-		return at + i + 1
-	}
-
-	return len(src)
-}
-
 // isBorder reports whether a line is +---+---+ or +===+===+, with colons or without.
 func isBorder(line []byte) bool {
 	return len(line) > 2 && line[0] == '+' && line[len(line)-1] == '+' && len(bytes.Trim(line, "+-=:")) == 0 &&
@@ -106,7 +100,7 @@ func drawingAt(src []byte, at int, prefix []byte) (lines []string, stop int) {
 	plain := bytes.TrimRight(prefix, " ")
 
 	for size := 0; at < len(src) && size < maxGridSigns; {
-		end := lineEnd(src, at)
+		end := source.LineEnd(src, at)
 
 		line := bytes.TrimRight(src[at:end], " \n")
 		if !bytes.HasPrefix(line, plain) {

@@ -11,6 +11,7 @@ import (
 	"github.com/yuin/goldmark/text"
 
 	"presswork/internal/fault"
+	"presswork/internal/markdown/label"
 	"presswork/internal/markdown/tree"
 )
 
@@ -73,7 +74,7 @@ func (d *draft) anchorHeadings(root ast.Node) []*ast.Heading {
 	}
 
 	for _, h := range nodes { // a label of MyST leaves the other name
-		if id := tree.AttributeText(h, "id"); d.aliases != nil && labelKind(id) == Section {
+		if id := tree.AttributeText(h, "id"); d.aliases != nil && label.KindOf(id) == Section {
 			if slug := (anchors{}).name(tree.AnchorText(h, d.src)); d.aliases[slug] == "" && slug != id {
 				d.aliases[slug] = id
 			}
@@ -85,7 +86,7 @@ func (d *draft) anchorHeadings(root ast.Node) []*ast.Heading {
 	for _, h := range nodes {
 		words := headingText(h, d.src)
 
-		line := d.lines.at(h.Pos())
+		line := d.lines.At(h.Pos())
 		if previous > 0 && h.Level > previous+1 {
 			d.warn(
 				fault.HeadingSkipped,

@@ -11,6 +11,7 @@ import (
 
 	"presswork/internal/fault"
 	"presswork/internal/lazyregexp"
+	"presswork/internal/markdown/source"
 	"presswork/internal/markdown/tree"
 )
 
@@ -58,8 +59,8 @@ type includer struct {
 // expand replaces the include directives of a document by the files they name. A
 // directive whose file cannot be had stays as it is, with a warning. Errors:
 // StoreUnavailable.
-func (d *draft) expand(dialect string) error {
-	src := d.src
+func (d *draft) expand(s *source.Source) error {
+	src, dialect := s.Text(), d.dialect
 
 	some := bytes.Contains(src, []byte("#include")) || bytes.Contains(src, []byte("!include")) ||
 		bytes.Contains(src, []byte(".include")) ||
@@ -81,9 +82,7 @@ func (d *draft) expand(dialect string) error {
 	if in.err != nil || in.files == 0 {
 		return in.err
 	}
-	d.src = in.out.Bytes()
-	d.lines = newLineIndex(d.src, first)
-	d.lines.of = in.lines
+	s.ReplaceLines(in.out.Bytes(), in.lines)
 
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"presswork/internal/lazyregexp"
+	"presswork/internal/markdown/source"
 )
 
 const (
@@ -92,7 +93,7 @@ func plainTags(src []byte) ([]byte, error) {
 	for at := 0; at < len(src); {
 		if begins {
 			code = false
-			text := bytes.TrimLeft(src[at:lineEnd(src, at)], " \t")
+			text := bytes.TrimLeft(src[at:source.LineEnd(src, at)], " \t")
 
 			mark := ""
 			if bytes.HasPrefix(text, []byte("```")) || bytes.HasPrefix(text, []byte("~~~")) {
@@ -106,7 +107,7 @@ func plainTags(src []byte) ([]byte, error) {
 				case mark == fence:
 					fence = ""
 				}
-				end := lineEnd(src, at)
+				end := source.LineEnd(src, at)
 				out.Write(src[at:end])
 				at = end
 				continue

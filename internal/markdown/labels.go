@@ -11,19 +11,20 @@ import (
 	"github.com/yuin/goldmark/ast"
 	east "github.com/yuin/goldmark/extension/ast"
 
+	"presswork/internal/markdown/label"
 	"presswork/internal/markdown/tree"
 )
 
 // Kind is a kind of numbered element.
-type Kind string
+type Kind = label.Kind
 
 // The kinds, by the beginning of their labels.
 const (
-	Figure   Kind = "fig"
-	Table    Kind = "tbl"
-	Equation Kind = "eq"
-	Section  Kind = "sec"
-	Listing  Kind = "lst"
+	Figure   = label.Figure
+	Table    = label.Table
+	Equation = label.Equation
+	Section  = label.Section
+	Listing  = label.Listing
 )
 
 // ByChapter is the Numbering that begins anew in each chapter: 2.1.
@@ -99,24 +100,6 @@ func (t targets) labels() map[string]Label {
 	return labels
 }
 
-// labelKind is the kind of a label or of a key, "" if it is none: fig:x as
-// pandoc-crossref writes it, or fig-x as Quarto does.
-func labelKind(label string) Kind {
-	i := strings.IndexAny(label, ":-")
-	if i < 2 || i == len(label)-1 {
-		return ""
-	}
-
-	switch kind := Kind(strings.ToLower(label[:1]) + label[1:i]); kind {
-	case Figure, Table, Equation, Section, Listing:
-		return kind
-	case "tab":
-		return Table
-	}
-
-	return ""
-}
-
 // HasLabels reports whether a source may hold labels: #fig:x and the like. What
 // looks so and is none does no harm.
 func HasLabels(src []byte) bool {
@@ -131,7 +114,7 @@ func HasLabels(src []byte) bool {
 		}
 
 		src = src[i+1:]
-		if labelKind(string(src[:min(len(src), 5)])) != "" {
+		if label.KindOf(string(src[:min(len(src), 5)])) != "" {
 			return true
 		}
 	}
@@ -208,7 +191,7 @@ func (d *draft) numberElements(root ast.Node, headings []*ast.Heading) {
 				}
 			}
 
-			if h := d.headings[heading]; labelKind(h.ID) == Section {
+			if h := d.headings[heading]; label.KindOf(h.ID) == Section {
 				d.targets[h.ID] = &target{kind: Section, id: h.ID, number: h.Number, title: h.Text}
 			}
 			heading++
@@ -224,7 +207,7 @@ func (d *draft) numberElements(root ast.Node, headings []*ast.Heading) {
 		case *ast.FencedCodeBlock:
 			d.numberListing(n, w)
 		case *division:
-			kind := labelKind(tree.AttributeText(n, "id"))
+			kind := label.KindOf(tree.AttributeText(n, "id"))
 			if n.figure && kind == "" {
 				kind = Figure
 			}
@@ -270,13 +253,13 @@ func (d *draft) letterFigure(f *figure, whole *subfigures) {
 	const alphabet = 26
 
 	c, id := f.captionNode(), tree.AttributeText(f, "id")
-	if c == nil && labelKind(id) != Figure || whole.count == alphabet {
+	if c == nil && label.KindOf(id) != Figure || whole.count == alphabet {
 		return
 	}
 	letter := string(rune('a' + whole.count))
 
 	whole.count++
-	if labelKind(id) == Figure {
+	if label.KindOf(id) == Figure {
 		d.targets[id] = &target{kind: Figure, id: id, number: whole.number + letter}
 	}
 
@@ -294,10 +277,10 @@ func (d *draft) letterFigure(f *figure, whole *subfigures) {
 	c.InsertBefore(c, c.FirstChild(), label)
 }
 
-// numbered reports whether an element with this label is numbered; it has a
+// numbered reports whether an element with this id is numbered; it has a
 // caption or not.
-func (d *draft) numbered(kind Kind, label string, captioned bool) bool {
-	return labelKind(label) == kind || captioned && slices.Contains(d.options.Numbered, kind)
+func (d *draft) numbered(kind Kind, id string, captioned bool) bool {
+	return label.KindOf(id) == kind || captioned && slices.Contains(d.options.Numbered, kind)
 }
 
 // numberBlock numbers a block and begins its caption with the label, which makes
@@ -333,7 +316,7 @@ func (d *draft) newTarget(kind Kind, id, text string) *target {
 		t.id = listIDs + string(kind) + "-" + strconv.Itoa(len(d.captions)+1)
 	}
 
-	if labelKind(id) == kind {
+	if label.KindOf(id) == kind {
 		d.targets[id] = t
 	}
 	d.captions = append(
@@ -394,10 +377,10 @@ const attrLabel = "listing-label"
 // labelEquation makes a formula with a label a target, whose number is counted
 // when the formula is rendered: only then is it known how many numbers those
 // before it have taken.
-func (d *draft) labelEquation(n ast.Node, label **target) {
-	if id := tree.AttributeText(n, "id"); labelKind(id) == Equation {
-		*label = &target{kind: Equation, id: id}
-		d.targets[id] = *label
+func (d *draft) labelEquation(n ast.Node, of **target) {
+	if id := tree.AttributeText(n, "id"); label.KindOf(id) == Equation {
+		*of = &target{kind: Equation, id: id}
+		d.targets[id] = *of
 	}
 }
 

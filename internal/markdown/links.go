@@ -44,11 +44,11 @@ func (d *draft) noteLinksAndImages(root ast.Node) {
 				}
 
 				if !outside[target] {
-					d.links = append(d.links, fragmentLink{target, d.lines.at(n.Pos())})
+					d.links = append(d.links, fragmentLink{target, d.lines.At(n.Pos())})
 				}
 			}
 		case *ast.Image:
-			line := d.lines.at(n.Pos())
+			line := d.lines.At(n.Pos())
 			n.SetAttributeString(attrLine, []byte(strconv.Itoa(line)))
 
 			if strings.TrimSpace(tree.PlainText(n, d.src)) == "" {
@@ -94,5 +94,5 @@ func (d *draft) elsewhere(n *ast.Link) (fragment string, ok bool) {
 		return "", false
 	}
 
-	return d.options.Links(string(n.Destination), d.lines.at(n.Pos()))
+	return d.options.Links(string(n.Destination), d.lines.At(n.Pos()))
 }

@@ -19,6 +19,7 @@ import (
 	"presswork/internal/markdown/block"
 	"presswork/internal/markdown/cite"
 	"presswork/internal/markdown/hyphen"
+	"presswork/internal/markdown/source"
 	"presswork/internal/markdown/tex"
 )
 
@@ -222,26 +223,20 @@ func (r *Renderer) Parse(ctx context.Context, src []byte, o Options) (Document, 
 	}
 
 	d := &draft{
-		src:      src,
-		lines:    newLineIndex(src, max(o.FirstLine, 1)),
 		options:  o,
 		dialect:  dialect,
 		formulas: r.formulas,
 		counters: newCounters(o.Numbering == ByChapter, o.Counts),
 	}
-	if err := d.expand(dialect); err != nil {
-		return Document{}, err
-	}
-	d.plainDirectives()
-	d.plainKramdown()
-	d.plainDraft()
-	d.plainTemplates()
 
 	var err error
 	if d.works, err = d.openBibliography(ctx, r.styles); err != nil {
 		return Document{}, err
 	}
-	d.plainRoles()
+
+	if err := d.rewrite(source.New(src, o.FirstLine)); err != nil {
+		return Document{}, err
+	}
 	src = d.src
 	d.references = o.Labels != nil || HasLabels(src)
 	size, tables := len(src), d.drawTables()
@@ -318,7 +313,7 @@ func (r *Renderer) Parse(ctx context.Context, src []byte, o Options) (Document, 
 // draft is one document on its way.
 type draft struct {
 	src      []byte
-	lines    lineIndex
+	lines    *source.Lines
 	options  Options
 	dialect  string
 	index    []IndexEntry

@@ -16,6 +16,7 @@ import (
 	"github.com/yuin/goldmark/util"
 
 	"presswork/internal/fault"
+	"presswork/internal/markdown/label"
 	"presswork/internal/markdown/tex"
 	"presswork/internal/markdown/tree"
 )
@@ -36,7 +37,7 @@ func placeFormulas(root ast.Node, src []byte) {
 		case *ast.FencedCodeBlock:
 			if languageOf(n, src) == "math" {
 				block := &formulaBlock{source: tree.BlockText(n, src, 0), offset: n.Info.Segment.Start}
-				if id := tree.CleanID(infoOf(n, src).attributes.ID); labelKind(id) == Equation {
+				if id := tree.CleanID(infoOf(n, src).attributes.ID); label.KindOf(id) == Equation {
 					block.SetAttributeString("id", []byte(id))
 				}
 				tree.Replace(n, block)
@@ -44,7 +45,12 @@ func placeFormulas(root ast.Node, src []byte) {
 		case *ast.Paragraph:
 			if f, ok := n.FirstChild().(*formula); ok && f.display && f.NextSibling() == nil {
 				block := &formulaBlock{source: f.source, offset: f.offset}
-				if id := cmp.Or(tree.AttributeText(f, "id"), tree.AttributeText(n, "id")); labelKind(id) == Equation {
+				if id := cmp.Or(
+					tree.AttributeText(f, "id"),
+					tree.AttributeText(n, "id"),
+				); label.KindOf(
+					id,
+				) == Equation {
 					block.SetAttributeString("id", []byte(id))
 				}
 				tree.Replace(n, block)
@@ -91,7 +97,7 @@ func (d *draft) renderFormulas(ctx context.Context, root ast.Node) error {
 		if err != nil {
 			d.warn(
 				fault.DiagramFailed,
-				d.lines.at(offset),
+				d.lines.At(offset),
 				fmt.Sprintf("formula %q: %v", clip(strings.Join(strings.Fields(string(source)), " ")), err),
 			)
 

@@ -7,6 +7,8 @@ import (
 
 	"presswork/internal/fault"
 	"presswork/internal/lazyregexp"
+	"presswork/internal/markdown/admonition"
+	"presswork/internal/markdown/source"
 )
 
 // maxDirectiveDepth bounds directives within directives; what is deeper is code.
@@ -48,11 +50,13 @@ type sourceLine struct {
 
 // mystReader makes the directives of MyST what Markdown has here.
 type mystReader struct {
-	d     *draft
-	kinds map[string]string
-	out   bytes.Buffer
-	lines []int // of the source, for each line that is out
-	depth int
+	d        *draft
+	source   *source.Source
+	warnings []fault.Warning
+	kinds    map[string]string
+	out      bytes.Buffer
+	lines    []int // of the source, for each line that is out
+	depth    int
 	// counts are how many there are of what is numbered by its name, opened how many
 	// exercises wait for their end.
 	counts map[string]int
@@ -64,15 +68,15 @@ type mystReader struct {
 
 // plainDirectives makes the directives of MyST what Markdown has here. A document with one
 // that is known is MyST, which has comments and breaks between cells, too.
-func (d *draft) plainDirectives() {
+func (d *draft) plainDirectives(s *source.Source) []fault.Warning {
 	known := len(d.options.Substitutions) > 0
-	if d.dialect == GFM || d.dialect == Pandoc || !known && !mayHoldDirectives(d.src) {
-		return
+	if !known && !mayHoldDirectives(s.Text()) {
+		return nil
 	}
-	r := mystReader{d: d, kinds: alertKinds(), counts: map[string]int{}, told: map[string]bool{}}
+	r := mystReader{d: d, source: s, kinds: admonition.Kinds(), counts: map[string]int{}, told: map[string]bool{}}
 	var lines []sourceLine
 
-	for line := range strings.Lines(string(d.src)) {
+	for line := range strings.Lines(string(s.Text())) {
 		line = strings.TrimSuffix(line, "\n")
 		if !known {
 			if m := readHead(line); m != nil {
@@ -84,7 +88,7 @@ func (d *draft) plainDirectives() {
 	}
 
 	if !known {
-		return
+		return nil
 	}
 	d.labelled = map[string]labelled{}
 	r.block(lines, 0)
@@ -93,11 +97,9 @@ func (d *draft) plainDirectives() {
 		r.write("", ":::", len(lines)-1)
 	}
 
-	for i, number := range r.lines {
-		r.lines[i] = d.lines.line(number) - d.lines.first
-	}
-	d.lines.of = r.lines
-	d.setSource(r.out.Bytes())
+	s.ReplaceLines(r.out.Bytes(), r.lines)
+
+	return r.warnings
 }
 
 // mayHoldDirectives is quick: most documents hold none.
@@ -141,14 +143,14 @@ func (r *mystReader) block(lines []sourceLine, indented int) {
 	r.depth++
 	defer func() { r.depth-- }()
 	fence, before, label := "", "", ""
-	listed, blank := false, true // as in withoutCode
+	listed, blank := false, true // as in source.WithoutCode
 
 	for i := 0; i < len(lines); i++ {
 		line := lines[i]
 		text := strings.TrimLeft(line.text, " \t>")
 
 		indent := len(line.text) - len(strings.TrimLeft(line.text, " \t"))
-		switch mark := fenceOf(text); {
+		switch mark := source.Fence(text); {
 		case fence != "":
 			if strings.HasPrefix(mark, fence) && strings.TrimSpace(text[len(mark):]) == "" {
 				fence = ""
@@ -162,9 +164,9 @@ func (r *mystReader) block(lines []sourceLine, indented int) {
 		case indent >= indented+4 && blank && !listed: // code
 			r.write(line.text, "", line.number)
 			continue
-		case indent == 0 && !itemMarker().MatchString(text):
+		case indent == 0 && !source.IsItem([]byte(text)):
 			listed = false
-		case itemMarker().MatchString(text):
+		case source.IsItem([]byte(text)):
 			listed = true
 		}
 		blank = false
@@ -210,7 +212,7 @@ func (r *mystReader) block(lines []sourceLine, indented int) {
 			line.text = with
 		}
 
-		if mark := fenceOf(text); mark != "" {
+		if mark := source.Fence(text); mark != "" {
 			fence, before = mark, line.text[:len(line.text)-len(text)]
 		}
 
@@ -243,15 +245,6 @@ func (r *mystReader) labels(lines []sourceLine) bool {
 	}
 
 	return false
-}
-
-// fenceOf is the fence of code that a text begins with, "" for none.
-func fenceOf(text string) string {
-	if strings.HasPrefix(text, "```") || strings.HasPrefix(text, "~~~") {
-		return text[:len(text)-len(strings.TrimLeft(text, text[:1]))]
-	}
-
-	return ""
 }
 
 // closes reports whether a line ends what a fence begins.
@@ -368,6 +361,10 @@ func blanked(before string) string {
 func (r *mystReader) warn(n *mystDirective, what string) {
 	if !r.told[n.name] {
 		r.told[n.name] = true
-		r.d.warn(fault.SyntaxDropped, r.d.lines.line(n.number), "the directive "+n.name+" "+what)
+		r.warnings = append(r.warnings, fault.Warning{
+			Code:    fault.SyntaxDropped,
+			Message: "the directive " + n.name + " " + what,
+			Line:    r.source.Lines().Line(n.number),
+		})
 	}
 }

@@ -3,6 +3,8 @@ package markdown
 import (
 	"slices"
 	"strings"
+
+	"presswork/internal/markdown/source"
 )
 
 // code writes code with its options.
@@ -29,7 +31,7 @@ func (r *mystReader) code(n *mystDirective) {
 	r.keep(n, Listing, "")
 	attributes := []string{}
 	value := func(key, v string) {
-		if v = oneLine(v); v != "" {
+		if v = source.OneLine(v); v != "" {
 			attributes = append(attributes, key+`="`+strings.NewReplacer(`"`, "'", "`", "").Replace(v)+`"`)
 		}
 	}
@@ -49,7 +51,7 @@ func (r *mystReader) code(n *mystDirective) {
 func (r *mystReader) fenced(n *mystDirective, info string, lines []sourceLine) {
 	fence := n.fence
 	if fence[0] == ':' {
-		for fence = codeFence; slices.ContainsFunc(lines, func(l sourceLine) bool { return strings.Contains(l.text, fence) }); {
+		for fence = source.CodeFence; slices.ContainsFunc(lines, func(l sourceLine) bool { return strings.Contains(l.text, fence) }); {
 			fence += fence
 		}
 	}
@@ -95,7 +97,7 @@ func (n *mystDirective) picture(alt string, attributes ...string) string {
 	}
 
 	text := "![" + plainWords(
-		oneLine(alt),
+		source.OneLine(alt),
 	) + "](<" + strings.NewReplacer("<", "%3C", ">", "%3E").
 		Replace(n.argument) +
 		">)"

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"presswork/internal/markdown/admonition"
 )
 
 // directiveForms has a form a line, and the names of the directives that have it besides
@@ -218,7 +220,7 @@ func (r *mystReader) alert(n *mystDirective) {
 
 	in := blanked(n.before)
 	if title != "" {
-		r.write(in, "::: {."+titleClass+"}", n.number)
+		r.write(in, "::: {."+admonition.TitleClass+"}", n.number)
 		r.write(in, title, n.number)
 		r.write(in, ":::", n.number)
 	}
@@ -239,9 +241,6 @@ func (r *mystReader) alert(n *mystDirective) {
 	}
 	r.shut(n)
 }
-
-// titleClass is the class of a division that is the title of the admonition it begins.
-const titleClass = "admonition-title"
 
 // count is the title of what is numbered.
 func (r *mystReader) count(n *mystDirective, name string) string {

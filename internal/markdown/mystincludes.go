@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"presswork/internal/lazyregexp"
+	"presswork/internal/markdown/source"
 )
 
 // mystInclude is the info string of a directive of MyST that includes a file.
@@ -32,7 +33,7 @@ func (in *includer) mystFile(literal bool, name, before string, body []byte, pre
 			return text, nil
 		}
 
-		fence := codeFence
+		fence := source.CodeFence
 		for bytes.Contains(text, []byte(fence)) {
 			fence += fence
 		}

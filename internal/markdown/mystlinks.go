@@ -13,11 +13,11 @@ var emptyLink = lazyregexp.New(`\[\]\(<?([^()<>\s]{1,500})>?\)`)
 
 // fillLinks gives the links without a text that of what they lead to, or its name.
 func (r *roleReader) fillLinks() {
-	src := r.d.src
+	src := r.source.Text()
 	var out bytes.Buffer
 	at := 0
 
-	for _, m := range emptyLink().FindAllSubmatchIndex(withoutCode(src), -1) {
+	for _, m := range emptyLink().FindAllSubmatchIndex(r.source.WithoutCode(), -1) {
 		if m[0] > 0 && (src[m[0]-1] == '!' || src[m[0]-1] == '\\') {
 			continue
 		}
@@ -37,7 +37,7 @@ func (r *roleReader) fillLinks() {
 
 	if at > 0 {
 		out.Write(src[at:])
-		r.d.setSource(out.Bytes())
+		r.source.Replace(out.Bytes())
 	}
 }
 

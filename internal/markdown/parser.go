@@ -10,6 +10,7 @@ import (
 	"github.com/yuin/goldmark/renderer/html"
 	"github.com/yuin/goldmark/util"
 
+	"presswork/internal/markdown/admonition"
 	"presswork/internal/markdown/tree"
 )
 
@@ -51,7 +52,7 @@ func blockParsers() []util.PrioritizedValue {
 
 func commonBlockParsers() []util.PrioritizedValue {
 	container := func(p parser.BlockParser) parser.BlockParser { return containerGuard{p} }
-	kinds := alertKinds()
+	kinds := admonition.Kinds()
 
 	return []util.PrioritizedValue{
 		util.Prioritized(parser.NewSetextHeadingParser(), 100),

@@ -17,6 +17,7 @@ import (
 	"github.com/yuin/goldmark/util"
 
 	"presswork/internal/fault"
+	"presswork/internal/markdown/label"
 	"presswork/internal/markdown/tree"
 )
 
@@ -89,7 +90,7 @@ func labelSyntax(src []byte) references {
 }
 
 // takes reports whether a key may be one of a reference.
-func (s references) takes(key string) bool { return s == toWorks || labelKind(key) != "" }
+func (s references) takes(key string) bool { return s == toWorks || label.KindOf(key) != "" }
 
 // referenceParser parses references in documents that have something to refer to.
 // All others keep their @names and [@names] as they are.
@@ -119,7 +120,7 @@ func (referenceParser) Parse(_ ast.Node, block text.Reader, pc parser.Context) a
 			source: string(line[:size]),
 			offset: segment.Start,
 		}
-		if b.references == toWorks && labelKind(key) == "" {
+		if b.references == toWorks && label.KindOf(key) == "" {
 			n.items[0].suffix = readPlace(block)
 		}
 
@@ -326,7 +327,7 @@ func (d *draft) resolveReferences(root ast.Node) {
 				if r.linked = nil; len(d.targets) > 0 {
 					d.warn(
 						fault.LinkBroken,
-						d.lines.at(r.offset),
+						d.lines.At(r.offset),
 						fmt.Sprintf("reference to %q, but nothing in the document has that label", clip(item.key)),
 					)
 				}

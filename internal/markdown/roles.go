@@ -10,6 +10,8 @@ import (
 
 	"presswork/internal/fault"
 	"presswork/internal/lazyregexp"
+	"presswork/internal/markdown/label"
+	"presswork/internal/markdown/source"
 )
 
 var (
@@ -33,7 +35,9 @@ var (
 
 // roleReader makes the roles of Sphinx and the labels of MyST and d2l Markdown.
 type roleReader struct {
-	d *draft
+	d        *draft
+	source   *source.Source
+	warnings []fault.Warning
 	// lines are those of the source, hidden the same without code.
 	lines, hidden []string
 	// keys are the references to the labels of the document.
@@ -43,17 +47,18 @@ type roleReader struct {
 // plainRoles makes the roles of Sphinx, as MyST and d2l write them, and their labels what
 // Markdown has here, and leaves every line where it is. A reference to a label that nothing
 // has is its text.
-func (d *draft) plainRoles() {
-	if d.dialect == GFM ||
-		d.labelled == nil && !hasRoles(d.src) && !bytes.Contains(d.src, []byte("}`")) &&
-			!bytes.Contains(d.src, []byte(":`")) {
-		return
+func (d *draft) plainRoles(s *source.Source) []fault.Warning {
+	src := s.Text()
+	if d.labelled == nil && !hasRoles(src) && !bytes.Contains(src, []byte("}`")) &&
+		!bytes.Contains(src, []byte(":`")) {
+		return nil
 	}
-	found, hidden := findRoles(d.src)
+	found, hidden := findRoles(src)
 
 	r := roleReader{
 		d:      d,
-		lines:  strings.Split(string(d.src), "\n"),
+		source: s,
+		lines:  strings.Split(string(src), "\n"),
 		hidden: strings.Split(string(hidden), "\n"),
 		keys:   map[string]string{},
 	}
@@ -67,10 +72,10 @@ func (d *draft) plainRoles() {
 		r.keys[string(m[1])] = string(m[1])
 	}
 	r.placeLabels(len(found) > 0)
-	d.setSource([]byte(strings.Join(r.lines, "\n")))
+	s.Replace([]byte(strings.Join(r.lines, "\n")))
 
 	if len(found) > 0 {
-		d.setSource(r.replaceRoles())
+		s.Replace(r.replaceRoles())
 	}
 
 	if d.labelled != nil {
@@ -83,6 +88,8 @@ func (d *draft) plainRoles() {
 			d.aliases[label] = l.key
 		}
 	}
+
+	return r.warnings
 }
 
 // hasRoles reports whether a source may hold labels of MyST or d2l.
@@ -115,7 +122,7 @@ func findRoles(src []byte) (found [][]int, hidden []byte) {
 			copy(joined[m[6]:m[7]], bytes.ReplaceAll(src[m[6]:m[7]], []byte("\n"), []byte(" ")))
 		}
 	}
-	hidden = withoutCode(joined)
+	hidden = source.WithoutCode(joined)
 
 	for i, c := range src {
 		if c == '\n' {
@@ -260,12 +267,12 @@ func (r *roleReader) key(kind Kind, label string) string {
 	return r.keys[label]
 }
 
-func roleKey(kind Kind, label string) string {
-	if labelKind(label) != kind {
-		label = string(kind) + ":" + label
+func roleKey(kind Kind, name string) string {
+	if label.KindOf(name) != kind {
+		name = string(kind) + ":" + name
 	}
 
-	return plainKey(label)
+	return plainKey(name)
 }
 
 // plainKey is a label as an id may be.
@@ -290,7 +297,7 @@ func (r *roleReader) find(label string) string {
 
 // replaceRoles is the source with Markdown in place of its roles.
 func (r *roleReader) replaceRoles() []byte {
-	src := r.d.src
+	src := r.source.Text()
 	var out bytes.Buffer
 	out.Grow(len(src))
 	at := 0
@@ -394,11 +401,8 @@ func (r *roleReader) reference(name, text, label string, offset int) string {
 	case key == "":
 		r.d.unresolved = true
 		if len(r.keys) > 0 {
-			r.d.warn(
-				fault.LinkBroken,
-				r.d.lines.at(offset),
-				fmt.Sprintf("reference to %q, but nothing in the document has that label", clip(label)),
-			)
+			r.warnings = append(r.warnings, r.source.Warning(fault.LinkBroken, offset,
+				fmt.Sprintf("reference to %q, but nothing in the document has that label", clip(label))))
 		}
 
 		if text != "" {

@@ -7,6 +7,8 @@ import (
 
 	east "github.com/yuin/goldmark/extension/ast"
 	"golang.org/x/text/width"
+
+	"presswork/internal/markdown/source"
 )
 
 // Ruled tables are Pandoc's simple and multi-line ones: columns are as wide as the
@@ -98,7 +100,7 @@ func findRuled(src, extended []byte, tables map[int]*drawnTable) ([]byte, map[in
 // line reads a line, a sign a place; behind a wide sign there is an empty one.
 func (f *ruledFinder) line(at int) ruledLine {
 	src := f.src
-	l := ruledLine{from: at, to: lineEnd(src, at)}
+	l := ruledLine{from: at, to: source.LineEnd(src, at)}
 
 	f.left -= l.to - at
 	for _, r := range strings.TrimRight(string(src[at:l.to]), " \r\n") {

@@ -220,7 +220,7 @@ func (d *draft) wikiTarget(n *wikiLink, ids map[string]string) string {
 		if !strings.HasPrefix(heading, "^") { // else a block that Obsidian has named
 			d.warn(
 				fault.LinkBroken,
-				d.lines.at(n.source.Start),
+				d.lines.At(n.source.Start),
 				"link to "+clip(`"#`+heading+`"`)+", but no heading is named like that",
 			)
 		}
@@ -238,7 +238,7 @@ func (d *draft) wikiTarget(n *wikiLink, ids map[string]string) string {
 	}
 
 	for _, name := range []string{n.page + ".md", n.page} {
-		if _, ok := d.options.Links(name+fragment, d.lines.at(n.source.Start)); ok {
+		if _, ok := d.options.Links(name+fragment, d.lines.At(n.source.Start)); ok {
 			return name + fragment
 		}
 	}

@@ -1,0 +1,221 @@
+package liquid
+
+import (
+	"bytes"
+	"path"
+	"slices"
+	"strings"
+
+	"presswork/internal/markdown/source"
+)
+
+// replace decides what takes the place of a tag, and reports whether nothing is lost.
+func (t *tag) replace(tags []tag, src []byte, kinds map[string]string) bool {
+	if t.closes {
+		if t.other >= 0 {
+			switch opened := tags[t.other].with; {
+			case strings.HasPrefix(opened, ":::"):
+				t.with = ":::"
+			case strings.HasPrefix(opened, source.CodeFence):
+				t.with = source.CodeFence
+			}
+		}
+
+		return true
+	}
+
+	if t.other < 0 {
+		return t.single()
+	}
+
+	if !t.alone || !tags[t.other].alone {
+		return true
+	}
+	title := t.text("title", "header", "heading", "summary", "label", "caption", "subject")
+	within := bytes.TrimSpace(src[t.end:tags[t.other].start])
+	fenced := bytes.HasPrefix(within, []byte("```")) || bytes.HasPrefix(within, []byte("~~~"))
+
+	switch kind := kinds[t.name]; t.name {
+	case "highlight", "code", "mermaid", "prism":
+		if fenced && title == "" {
+			return true
+		}
+
+		if !fenced {
+			t.with = source.CodeFence + t.language()
+			return true
+		}
+		t.with = ":::tab " + title
+	case "tab", "step", "expand", "collapse", "accordion", "accordion-item", "collapsible", "spoiler", "panel", "fold":
+		if title == "" {
+			title = t.text("name")
+		}
+
+		if title == "" && len(t.words) > 0 {
+			title = t.words[0]
+		}
+		t.with = ":::tab " + title
+	case "notice", "admonition", "callout", "alert", "hint", "message", "aside", "notification", "box", "block":
+		name := t.text("style", "type", "color", "class", "kind", "level", "context")
+		if name == "" && len(t.words) > 0 {
+			name, t.words = t.words[0], t.words[1:]
+		}
+
+		name = strings.TrimPrefix(strings.ToLower(name), "alert-")
+		if kinds[name] == "" {
+			name = "note"
+		}
+		t.callout(name, title)
+	default:
+		if kind != "" {
+			name := t.name
+			if len(t.words) > 0 && kinds[strings.ToLower(t.words[0])] != "" {
+				name, t.words = strings.ToLower(t.words[0]), t.words[1:]
+			}
+			t.callout(name, title)
+		} else if title != "" {
+			t.with = ":::tab " + title
+		}
+	}
+
+	return true
+}
+
+// callout makes a tag an admonition. Its words may be the title.
+func (t *tag) callout(name, title string) {
+	words := slices.DeleteFunc(slices.Clone(t.words), func(w string) bool {
+		return slices.Contains([]string{"no-icon", "open", "closed", "true", "false"}, w)
+	})
+	if title == "" {
+		title = strings.Join(words, " ")
+	}
+	t.with = strings.TrimRight(":::"+name+" "+source.OneLine(title), " ")
+}
+
+// single replaces a tag that encloses nothing, and reports whether the page keeps all of it
+// that a reader needs.
+func (t *tag) single() bool {
+	if note := t.note(); note != "" {
+		t.with = note
+		return true
+	}
+
+	address := t.text("src", "url", "image_path", "file", "image", "href", "link")
+
+	text := source.OneLine(
+		t.text("title", "label", "caption", "note", "text", "alt", "summary", "header", "description"),
+	)
+	switch {
+	case isPicture(address):
+		t.with = t.picture(address)
+	case slices.Contains([]string{"ref", "relref", "link", "post_url"}, t.name) && len(t.words) > 0:
+		t.with = t.words[0]
+	case t.name == "pagebreak":
+		t.with = `\newpage`
+	case text != "":
+		t.with = text
+	case (t.name == "embed" || t.name == "video") && strings.HasPrefix(address, "http"):
+		t.with = "<" + address + ">"
+	case t.liquid:
+		// Statements show nothing; amid a text, it may be the subject.
+		return !t.alone ||
+			slices.Contains(
+				[]string{"raw", "assign", "else", "elsif", "when", "break", "continue", "increment"},
+				t.name,
+			)
+	default:
+		return false
+	}
+
+	return true
+}
+
+// isPicture reports whether an address is that of an image.
+func isPicture(address string) bool {
+	types := []string{".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp", ".avif"}
+	return slices.Contains(types, strings.ToLower(path.Ext(address)))
+}
+
+// picture returns the image of a tag, with its caption if the tag is alone.
+func (t *tag) picture(address string) string {
+	alt := source.OneLine(t.text("alt", "caption", "title", "description"))
+	image := "![" + strings.NewReplacer("[", "", "]", "").Replace(alt) + "](<" + address + ">"
+
+	if caption := source.OneLine(t.text("caption", "title", "description")); caption != "" && t.alone {
+		image += ` "` + strings.ReplaceAll(caption, `"`, "&quot;") + `"`
+	}
+
+	return image + ")"
+}
+
+// note returns the note that a tag within a text is, "" if it is none. Notes are includes of
+// Jekyll such as sidenote.html and the shortcodes of that name.
+func (t *tag) note() string {
+	const most = 4000 // bytes
+	names := []string{"note"}
+
+	file := t.name
+	if t.name == "include" && len(t.words) > 0 {
+		file = t.words[0]
+	}
+
+	if strings.Contains(strings.ToLower(path.Base(file)), "note") {
+		names = append(names, "text", "content", "caption", "description")
+	}
+
+	text := strings.Join(strings.Fields(t.text(names...)), " ")
+	switch {
+	case text == "" || t.alone || len(text) > most:
+		return ""
+	case balanced(text):
+		return "^[" + text + "]"
+	}
+
+	return " (" + text + ")" // it would end at a bracket of its own
+}
+
+// balanced reports whether each bracket of a text has its match.
+func balanced(text string) bool {
+	depth := 0
+
+	for _, c := range text {
+		switch c {
+		case '[':
+			depth++
+		case ']':
+			if depth--; depth < 0 {
+				return false
+			}
+		}
+	}
+
+	return depth == 0
+}
+
+// text returns the first of the named arguments that has a value.
+func (t *tag) text(names ...string) string {
+	for _, name := range names {
+		if value := strings.TrimSpace(t.named[name]); value != "" {
+			return value
+		}
+	}
+
+	return ""
+}
+
+// language returns the language of the code that a tag encloses.
+func (t *tag) language() string {
+	language := t.text("lang", "language")
+	switch {
+	case t.name == "mermaid":
+		language = t.name
+	case language == "" && len(t.words) > 0:
+		language = strings.TrimPrefix(t.words[0], "lang:")
+	}
+
+	if strings.ContainsFunc(language, func(r rune) bool { return r <= ' ' || r == '`' || r == '~' || r == '{' }) {
+		return ""
+	}
+
+	return language
+}

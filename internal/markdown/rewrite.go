@@ -1,0 +1,55 @@
+package markdown
+
+import (
+	"cmp"
+	"slices"
+
+	"presswork/internal/fault"
+	"presswork/internal/markdown/dialect/kramdown"
+	"presswork/internal/markdown/dialect/kramdownrfc"
+	"presswork/internal/markdown/dialect/liquid"
+	"presswork/internal/markdown/source"
+)
+
+// rewriter makes what one program's Markdown has of its own the Markdown that is parsed.
+type rewriter struct {
+	rewrite func(*source.Source) []fault.Warning
+	// except are the dialects whose documents it leaves as they are.
+	except []string
+}
+
+// rewriters lists the rewriters in their order.
+func (d *draft) rewriters() []rewriter {
+	return []rewriter{
+		{d.plainDirectives, []string{GFM, Pandoc}},
+		{kramdown.Rewrite, []string{GFM}},
+		{kramdownrfc.Rewrite, []string{GFM}},
+		{liquid.Rewrite, []string{GFM, MDX}},
+		{d.plainRoles, []string{GFM}},
+	}
+}
+
+// rewrite makes the source plain Markdown. Errors: ContentTooComplex, StoreUnavailable.
+func (d *draft) rewrite(s *source.Source) error {
+	if err := d.expand(s); err != nil {
+		return err
+	}
+
+	for _, r := range d.rewriters() {
+		if !slices.Contains(r.except, d.dialect) {
+			d.warnings = append(d.warnings, r.rewrite(s)...)
+		}
+	}
+	d.src, d.lines = s.Text(), s.Lines()
+
+	return nil
+}
+
+// maxWarnings keeps a hostile document from filling the job record.
+const maxWarnings = 100
+
+// sortedWarnings returns the warnings in the order of their lines.
+func (d *draft) sortedWarnings() []fault.Warning {
+	slices.SortStableFunc(d.warnings, func(a, b fault.Warning) int { return cmp.Compare(a.Line, b.Line) })
+	return d.warnings[:min(len(d.warnings), maxWarnings)]
+}

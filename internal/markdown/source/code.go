@@ -1,0 +1,111 @@
+package source
+
+import (
+	"bytes"
+	"strings"
+
+	"presswork/internal/lazyregexp"
+)
+
+// itemMarker begins a list item.
+var itemMarker = lazyregexp.New(`^(?:[-*+]|[0-9]{1,9}[.)])(?:[ \t]|$)`)
+
+// IsItem reports whether a line without its indentation begins a list item.
+func IsItem(line []byte) bool { return itemMarker().Match(line) }
+
+// Fence returns the fence of code, of backticks or tildes, that a line without its
+// indentation begins with, "" for none.
+func Fence(line string) string {
+	if strings.HasPrefix(line, "```") || strings.HasPrefix(line, "~~~") {
+		return line[:len(line)-len(strings.TrimLeft(line, line[:1]))]
+	}
+
+	return ""
+}
+
+// WithoutCode returns a copy of a text of the same length with spaces in place of fenced
+// code, indented code and code spans within a line. Line ends stay.
+func WithoutCode(text []byte) []byte { return hideCode(text, true) }
+
+// WithoutFencedCode is WithoutCode for dialects that have no indented code.
+func WithoutFencedCode(text []byte) []byte { return hideCode(text, false) }
+
+func hideCode(text []byte, indented bool) []byte {
+	out := bytes.Clone(text)
+	hideBlocks(out, indented)
+	hideSpans(out)
+
+	return out
+}
+
+func hideBlocks(out []byte, indented bool) {
+	fence, listed, blank := "", false, true // blank: the line before is
+
+	for at := 0; at < len(out); {
+		end := LineEnd(out, at)
+		line := out[at:end]
+		text := bytes.TrimLeft(line, " \t>")
+		indent := len(line) - len(bytes.TrimLeft(line, " \t"))
+		mark := Fence(string(text))
+
+		isBlank := len(bytes.TrimSpace(text)) == 0
+		switch {
+		case fence != "":
+			if strings.HasPrefix(mark, fence) && len(bytes.TrimSpace(text[len(mark):])) == 0 {
+				fence = ""
+			}
+			hide(line)
+		case mark != "":
+			fence = mark
+			hide(line)
+		case isBlank:
+		case IsItem(text) && (indent < 4 || listed):
+			listed = true
+		case indent == 0:
+			listed = false
+		case indented && indent >= 4 && blank && !listed:
+			hide(line)
+			isBlank = true // the code goes on
+		}
+		blank = isBlank
+		at = end
+	}
+}
+
+// hideSpans hides code spans within a line.
+func hideSpans(out []byte) {
+	end := 0 // of the line
+
+	for at := 0; at < len(out); {
+		if out[at] != '`' {
+			at++
+			continue
+		}
+
+		if at >= end {
+			end = LineEnd(out, at)
+		}
+
+		n := 1
+		for at+n < len(out) && out[at+n] == '`' {
+			n++
+		}
+
+		closing := bytes.Index(out[at+n:end], out[at:at+n])
+		if closing < 0 {
+			at += n
+			continue
+		}
+		hide(out[at : at+2*n+closing])
+		at += 2*n + closing
+	}
+}
+
+// hide puts spaces over a text, except over the ends of its lines.
+func hide(text []byte) {
+	for i, c := range text {
+		if c != '\n' {
+			text[i] = ' '
+		}
+	}
+}

@@ -1,0 +1,66 @@
+package source
+
+import (
+	"bytes"
+	"sort"
+)
+
+// Lines finds the line of the file for an offset of a text.
+type Lines struct {
+	first  int
+	breaks []int
+	// from are the lines of the file, counted from 0, where the lines of the text are
+	// from; nil: they are the same.
+	from []int
+	// moved are offsets after the text, in order, each with the offset in the text that
+	// stands for it.
+	moved [][2]int
+	size  int
+}
+
+func newLines(text []byte, first int, from []int) *Lines {
+	x := &Lines{first: first, from: from, breaks: make([]int, 0, bytes.Count(text, []byte{'\n'})), size: len(text)}
+	for i, c := range text {
+		if c == '\n' {
+			x.breaks = append(x.breaks, i)
+		}
+	}
+
+	return x
+}
+
+// Append tells the line of what a parser appends to a text of size bytes. Each pair is an
+// offset after the text, in order, and the offset within the text that stands for it.
+func (x *Lines) Append(size int, pairs [][2]int) { x.size, x.moved = size, pairs }
+
+// At returns the line of an offset, from 1, and 0 for a negative offset.
+func (x *Lines) At(offset int) int {
+	if offset < 0 {
+		return 0
+	}
+
+	if len(x.moved) > 0 && offset >= x.size {
+		i := sort.Search(len(x.moved), func(i int) bool { return x.moved[i][0] > offset })
+		offset = x.moved[max(i-1, 0)][1]
+	}
+
+	return x.Line(sort.SearchInts(x.breaks, offset))
+}
+
+// Line returns the line of the file, from 1, for line i of the text, from 0.
+func (x *Lines) Line(i int) int {
+	if x.from != nil {
+		i = x.from[min(i, len(x.from)-1)]
+	}
+
+	return x.first + i
+}
+
+// LineEnd returns the offset after the line that at is on, its \n included.
+func LineEnd(text []byte, at int) int {
+	if i := bytes.IndexByte(text[at:], '\n'); i >= 0 {
+		return at + i + 1
+	}
+
+	return len(text)
+}
