@@ -79,7 +79,7 @@ var layers = [][]string{
 		"internal/inference/browse",
 		"internal/inference/audio",
 	},
-	{"api", "worker", "internal/local"},
+	{"api", "worker", "internal/local", "internal/client"},
 	{"internal/app"},
 	{"cmd/presswork"},
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/url"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -13,6 +12,7 @@ import (
 	"presswork/internal/analysis"
 	"presswork/internal/analysis/recommend"
 	"presswork/internal/app"
+	"presswork/internal/client"
 	"presswork/internal/fault"
 	"presswork/internal/local"
 	"presswork/internal/terminal"
@@ -61,7 +61,7 @@ func (r readerFlags) open(getenv func(string) string) (*recommend.Model, error) 
 		return nil, nil
 	}
 
-	u, err := serverAddress(r.url)
+	u, err := client.ParseAddress(r.url)
 	if err != nil {
 		return nil, usageError{fmt.Errorf("--analysis-url: %w; the default is %s", err, ownCompletions)}
 	}
@@ -72,17 +72,6 @@ func (r readerFlags) open(getenv func(string) string) (*recommend.Model, error) 
 	}
 
 	return model, nil
-}
-
-// serverAddress reads the address of a server, which is the user's own: it may
-// be anywhere.
-func serverAddress(text string) (*url.URL, error) {
-	u, err := url.Parse(text)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return nil, fmt.Errorf("%.80q is no address; write http://HOST:PORT or https://…", text)
-	}
-
-	return u, nil
 }
 
 // parse checks them; each error is one of usage.

@@ -3,21 +3,15 @@ package main
 import (
 	"bufio"
 	"context"
-	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
-	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"presswork/internal/app"
-	"presswork/internal/fault"
-	"presswork/internal/inference"
-	"presswork/internal/input"
+	"presswork/internal/client"
 	"presswork/internal/local"
 	"presswork/internal/terminal"
 )
@@ -25,15 +19,10 @@ import (
 // chatCommand is one run of `presswork chat`.
 type chatCommand struct {
 	*program
-	server, key, model, system string
-	effort                     string
-	reasoning                  bool
-	tools, images              []string
-	in                         io.Reader
-
-	engine inference.Engine
-	// address is server without a password.
-	address string
+	server serverFlags
+	client.ChatOptions
+	images []string
+	in     io.Reader
 }
 
 func newChatCommand(p *program) *cobra.Command {
@@ -53,16 +42,15 @@ func newChatCommand(p *program) *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.StringVarP(&c.model, "model", "m", "", "`NAME` of the model (default: the first that the server lists)")
-	f.StringVar(&c.system, "system", "", "`TEXT` that tells the model how to behave")
-	f.StringVar(&c.effort, "effort", "", "`LEVEL` of reasoning, as the model allows: none, low, medium, high")
-	f.BoolVar(&c.reasoning, "reasoning", false, "print the reasoning as well, on standard error")
-	f.StringSliceVar(&c.tools, "tools", nil,
+	f.StringVarP(&c.Model, "model", "m", "", "`NAME` of the model (default: the first that the server lists)")
+	f.StringVar(&c.System, "system", "", "`TEXT` that tells the model how to behave")
+	f.StringVar(&c.Effort, "effort", "", "`LEVEL` of reasoning, as the model allows: none, low, medium, high")
+	f.BoolVar(&c.Reasoning, "reasoning", false, "print the reasoning as well, on standard error")
+	f.StringSliceVar(&c.Tools, "tools", nil,
 		"let the model use the built-in tools in `LIST`: code, search; what they do is printed on standard error")
 	f.StringArrayVar(&c.images, "image", nil,
 		"show the model the picture in `FILE`, or at an address, with the first prompt; may be repeated")
-	f.StringVar(&c.server, "server", "http://127.0.0.1:8000", "`ADDRESS` of the server")
-	f.StringVar(&c.key, "key", "", "API `KEY` (default PRESSWORK_API_KEY)")
+	c.server.add(f)
 
 	return cmd
 }
@@ -71,137 +59,69 @@ func newChatCommand(p *program) *cobra.Command {
 const maxPrompt = 8 << 20
 
 func (c *chatCommand) run(ctx context.Context, prompt string) error {
-	if c.key == "" {
-		c.key = c.getenv("PRESSWORK_API_KEY")
-	}
-
-	if err := c.open(); err != nil {
-		return err
-	}
-
-	for _, name := range c.tools {
-		if builtinTools[name] == "" {
-			return usageError{fmt.Errorf("--tools: %q is not a tool; allowed: code, search", name)}
-		}
-	}
-
-	pictures, err := c.pictures()
+	server, err := c.server.open(c.getenv)
 	if err != nil {
 		return err
 	}
 
-	if !fromTerminal(c.in) {
-		piped, err := io.ReadAll(io.LimitReader(unlessEnded{ctx, c.in}, maxPrompt+1))
+	for _, name := range c.Tools {
+		if !slices.Contains(client.ChatTools(), name) {
+			return usageError{fmt.Errorf("--tools: %q is not a tool; allowed: %s", name,
+				strings.Join(client.ChatTools(), ", "))}
+		}
+	}
+
+	var pictures []client.Picture
+
+	for _, name := range c.images {
+		picture, err := client.ReadPicture(name)
 		if err != nil {
 			return err
 		}
-
-		if len(piped) > maxPrompt {
-			return usageError{fmt.Errorf("standard input is larger than %d MB", maxPrompt>>20)}
-		}
-
-		prompt = strings.TrimSpace(prompt + "\n\n" + string(piped))
-		if prompt == "" {
-			return usageError{errors.New("there is no prompt: give one as an argument or on standard input")}
-		}
+		pictures = append(pictures, picture)
 	}
 
-	if err := c.chooseModel(ctx); err != nil {
+	if !terminal.Is(c.in) {
+		if prompt, err = c.addInput(ctx, prompt); err != nil {
+			return err
+		}
+	}
+	// An answer must not steer the terminal.
+	c.Out, c.Aside = terminal.Plain(c.stdout), terminal.Plain(c.stderr)
+
+	chat, err := server.Chat(ctx, c.ChatOptions)
+	switch {
+	case err != nil:
 		return err
+	case prompt == "":
+		return c.talk(ctx, chat, pictures)
 	}
 
+	return chat.Ask(ctx, prompt, pictures...)
+}
+
+// addInput appends standard input to the prompt.
+func (c *chatCommand) addInput(ctx context.Context, prompt string) (string, error) {
+	piped, err := io.ReadAll(io.LimitReader(unlessEnded{ctx, c.in}, maxPrompt+1))
+	if err != nil {
+		return "", err
+	}
+
+	if len(piped) > maxPrompt {
+		return "", usageError{fmt.Errorf("standard input is larger than %d MB", maxPrompt>>20)}
+	}
+
+	prompt = strings.TrimSpace(prompt + "\n\n" + string(piped))
 	if prompt == "" {
-		return c.talk(ctx, pictures)
+		return "", usageError{errors.New("there is no prompt: give one as an argument or on standard input")}
 	}
-	_, err = c.ask(
-		ctx,
-		append(c.opening(),
-			inference.Message{Role: inference.User, Parts: append([]inference.Part{{Text: prompt}}, pictures...)}),
-	)
 
-	return err
+	return prompt, nil
 }
 
-// builtinTools are the tools by the names of --tools.
-var builtinTools = map[string]string{"code": inference.CodeInterpreter, "search": inference.BrowserSearch}
-
-// pictures reads those of --image.
-func (c *chatCommand) pictures() (parts []inference.Part, err error) {
-	for _, name := range c.images {
-		at := name
-		if !strings.HasPrefix(name, "http://") && !strings.HasPrefix(name, "https://") {
-			data, err := input.ReadFile(name, maxPicture)
-			if err != nil {
-				return nil, fmt.Errorf("--image %s: %w", name, err)
-			}
-
-			if err := inference.CheckImage(data); err != nil {
-				return nil, usageError{fmt.Errorf("--image %s: %s", name, err.Message)}
-			}
-			at = "data:" + http.DetectContentType(data) + ";base64," + base64.StdEncoding.EncodeToString(data)
-		}
-		parts = append(parts, inference.Part{Image: &inference.Image{URL: at}})
-	}
-
-	return parts, nil
-}
-
-// maxPicture is the largest picture that is sent, in bytes.
-const maxPicture = 20 << 20
-
-// chooseModel takes the first model that the server lists, unless one is named.
-func (c *chatCommand) chooseModel(ctx context.Context) error {
-	if c.model != "" {
-		return nil
-	}
-
-	models, err := c.engine.Models(ctx)
-	if err != nil {
-		return c.serverSaid(err)
-	}
-
-	if len(models) == 0 {
-		return errors.New("the server has no models; `presswork models` says how to get one")
-	}
-	c.model = models[0]
-
-	return c.open()
-}
-
-// open makes the client of the model.
-func (c *chatCommand) open() error {
-	u, err := serverAddress(c.server)
-	if err == nil {
-		c.address = u.Redacted()
-		base := strings.TrimSuffix(strings.TrimRight(c.server, "/"), "/v1") + "/v1"
-		c.engine, err = app.ServerEngine(base, c.key, c.model)
-	}
-
-	if err != nil {
-		return usageError{fmt.Errorf("--server: %w", err)}
-	}
-
-	return nil
-}
-
-// fromTerminal reports whether a person types the input.
-func fromTerminal(r io.Reader) bool {
-	f, ok := r.(*os.File)
-	return ok && terminal.Is(f)
-}
-
-func (c *chatCommand) opening() []inference.Message {
-	if c.system == "" {
-		return nil
-	}
-
-	return []inference.Message{{Role: inference.System, Parts: []inference.Part{{Text: c.system}}}}
-}
-
-// talk is a conversation; pictures go with its first prompt.
-func (c *chatCommand) talk(ctx context.Context, pictures []inference.Part) error {
-	fmt.Fprintf(c.stderr, "Talking to %s. An empty line ends it.\n", c.model)
-	messages := c.opening()
+// talk asks what is typed, line by line. The first prompt has the pictures.
+func (c *chatCommand) talk(ctx context.Context, chat *client.Chat, pictures []client.Picture) error {
+	fmt.Fprintf(c.stderr, "Talking to %s. An empty line ends it.\n", terminal.Printable(chat.Model()))
 	lines := bufio.NewScanner(unlessEnded{ctx, c.in})
 	lines.Buffer(nil, 1<<20)
 
@@ -211,111 +131,15 @@ func (c *chatCommand) talk(ctx context.Context, pictures []inference.Part) error
 		if !lines.Scan() || strings.TrimSpace(lines.Text()) == "" {
 			return lines.Err()
 		}
-		messages = append(messages,
-			inference.Message{Role: inference.User, Parts: append([]inference.Part{{Text: lines.Text()}}, pictures...)})
+
+		if err := chat.Ask(ctx, lines.Text(), pictures...); err != nil {
+			return err
+		}
 		pictures = nil
-
-		answer, err := c.ask(ctx, messages)
-		if err != nil {
-			return err
-		}
-		messages = append(messages,
-			inference.Message{Role: inference.Assistant, Parts: []inference.Part{{Text: answer}}})
 	}
 }
 
-// ask prints an answer as it comes, and returns it.
-func (c *chatCommand) ask(ctx context.Context, messages []inference.Message) (string, error) {
-	request := &inference.Request{
-		Model:            c.model,
-		Messages:         messages,
-		Stream:           true,
-		IncludeUsage:     true,
-		ServiceTier:      "auto",
-		ReasoningEffort:  c.effort,
-		ReasoningFormat:  inference.Hidden,
-		IncludeReasoning: true,
-		Admitted:         true,
-	}
-	if c.reasoning {
-		request.ReasoningFormat = inference.Parsed
-	}
-
-	for _, name := range c.tools {
-		request.Tools = append(request.Tools, inference.Tool{Type: builtinTools[name]})
-	}
-	var answer strings.Builder
-	// A model's answer is not to be trusted with the terminal.
-	out, aside := terminal.Plain(c.stdout), terminal.Plain(c.stderr)
-	model := &inference.Model{ID: c.model, Capabilities: inference.Capabilities()}
-
-	err := c.engine.Complete(ctx, request, model, func(d *inference.Delta) error {
-		if c.reasoning && d.Reasoning != "" {
-			if _, err := io.WriteString(aside, d.Reasoning); err != nil {
-				return err
-			}
-		}
-
-		if err := printExecuted(aside, d.Extra); err != nil {
-			return err
-		}
-		answer.WriteString(d.Content)
-		_, err := io.WriteString(out, d.Content)
-
-		return err
-	})
-	if answer.Len() > 0 && !strings.HasSuffix(answer.String(), "\n") {
-		fmt.Fprintln(c.stdout)
-	}
-
-	return answer.String(), c.serverSaid(err)
-}
-
-// printExecuted prints the calls of built-in tools that the server has run.
-func printExecuted(w io.Writer, extra json.RawMessage) error {
-	var fields struct {
-		Executed []struct {
-			Name, Arguments, Output string
-		} `json:"executed_tools"`
-	}
-	if len(extra) == 0 || json.Unmarshal(extra, &fields) != nil {
-		return nil
-	}
-
-	for _, e := range fields.Executed {
-		asked := e.Arguments
-
-		var code struct{ Code string }
-		if json.Unmarshal([]byte(e.Arguments), &code) == nil && code.Code != "" {
-			asked = code.Code
-		}
-
-		if _, err := fmt.Fprintf(w, "\n[%s] %s\n%s\n", e.Name, asked, strings.TrimRight(e.Output, "\n")); err != nil {
-			return err
-		}
-	}
-
-	return nil
-}
-
-// serverSaid shortens a failure of the server to its message, and names which
-// server that is.
-func (c *chatCommand) serverSaid(err error) error {
-	switch fault.CodeOf(err) {
-	case "":
-		return nil
-	case fault.Internal:
-		return err // an interruption, or one of this machine
-	case inference.UpstreamUnavailable:
-		return fmt.Errorf("%s: %s (`presswork serve` starts one on this machine)", c.address,
-			inference.AsError(err).Message)
-	}
-
-	return fmt.Errorf("%s: %s", c.address, inference.AsError(err).Message)
-}
-
-// unlessEnded reads until its context ends, for a reader that may never return anything. A
-// read that is left behind keeps what it got.
+// unlessEnded reads until its context ends, from a reader that may block forever. What an abandoned read gets is lost.
 type unlessEnded struct {
 	ctx context.Context
 	r   io.Reader

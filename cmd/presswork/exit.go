@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"presswork/internal/app"
+	"presswork/internal/client"
 )
 
 // The exit statuses of the program.
@@ -25,7 +26,7 @@ func exitStatus(err error) int {
 	switch {
 	case err == nil:
 		return exitOK
-	case errors.As(err, new(usageError)), errors.As(err, new(app.UsageError)):
+	case errors.As(err, new(usageError)), errors.As(err, new(app.UsageError)), errors.As(err, new(client.UsageError)):
 		return exitUsage
 	case app.NoBrowser(err):
 		return exitNoBrowser

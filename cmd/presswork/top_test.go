@@ -6,6 +6,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"presswork/internal/client"
 )
 
 func TestTopShowsWhatTheServerSays(t *testing.T) {
@@ -48,7 +50,7 @@ func TestTopShowsWhatTheServerSays(t *testing.T) {
 	}
 	out, _, err = converse(t, "", env, "top", "--server", server.URL, "--json")
 
-	var got look
+	var got client.Fleet
 	if err != nil || json.Unmarshal([]byte(out), &got) != nil || len(got.Jobs) != 1 || len(got.Workers) != 1 ||
 		strings.Contains(out, "hush") {
 		t.Errorf("%v\n%s", err, out)

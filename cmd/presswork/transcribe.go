@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"presswork/internal/app"
+	"presswork/internal/client"
 	"presswork/internal/input"
 	"presswork/internal/local"
 	"presswork/internal/terminal"
@@ -20,8 +20,9 @@ import (
 // transcribeCommand is one run of `presswork transcribe`.
 type transcribeCommand struct {
 	*program
-	server, key, model, language, prompt, format, output string
-	translate                                            bool
+	server serverFlags
+	client.TranscribeOptions
+	output string
 }
 
 func newTranscribeCommand(p *program) *cobra.Command {
@@ -38,33 +39,28 @@ func newTranscribeCommand(p *program) *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.StringVar(&c.format, "format", app.DefaultTranscript,
-		"`FORMAT` of the transcript: "+strings.Join(app.TranscriptFormats(), ", "))
+	f.StringVar(&c.Format, "format", client.DefaultTranscript,
+		"`FORMAT` of the transcript: "+strings.Join(client.TranscriptFormats(), ", "))
 	f.StringVarP(&c.output, "output", "o", "", "`FILE` to write to (default: standard output)")
-	f.StringVarP(&c.model, "model", "m", "", "`NAME` of the model (default: the first that transcribes)")
-	f.StringVar(&c.language, "language", "", "`CODE` of what is spoken, such as en (default: the model finds out)")
-	f.StringVar(&c.prompt, "prompt", "", "`TEXT` that came before, or how names are spelled")
-	f.BoolVar(&c.translate, "translate", false, "write the text in English")
-	f.StringVar(&c.server, "server", "http://127.0.0.1:8000", "`ADDRESS` of the server")
-	f.StringVar(&c.key, "key", "", "API `KEY` (default PRESSWORK_API_KEY)")
-	completeValues(cmd, map[string][]string{"format": app.TranscriptFormats()})
+	f.StringVarP(&c.Model, "model", "m", "", "`NAME` of the model (default: the first that transcribes)")
+	f.StringVar(&c.Language, "language", "", "`CODE` of what is spoken, such as en (default: the model finds out)")
+	f.StringVar(&c.Prompt, "prompt", "", "`TEXT` that came before, or how names are spelled")
+	f.BoolVar(&c.Translate, "translate", false, "write the text in English")
+	c.server.add(f)
+	completeValues(cmd, map[string][]string{"format": client.TranscriptFormats()})
 
 	return cmd
 }
 
 func (c *transcribeCommand) run(ctx context.Context, path string) error {
-	if c.key == "" {
-		c.key = c.getenv("PRESSWORK_API_KEY")
-	}
-
-	u, err := serverAddress(c.server)
+	server, err := c.server.open(c.getenv)
 	if err != nil {
-		return usageError{fmt.Errorf("--server: %w", err)}
+		return err
 	}
 
-	if !slices.Contains(app.TranscriptFormats(), c.format) {
-		return usageError{fmt.Errorf("--format: %q is not a format%s; allowed: %s", c.format,
-			input.DidYouMean(c.format, app.TranscriptFormats()), strings.Join(app.TranscriptFormats(), ", "))}
+	if !slices.Contains(client.TranscriptFormats(), c.Format) {
+		return usageError{fmt.Errorf("--format: %q is not a format%s; allowed: %s", c.Format,
+			input.DidYouMean(c.Format, client.TranscriptFormats()), strings.Join(client.TranscriptFormats(), ", "))}
 	}
 
 	file, err := os.Open(path)
@@ -77,10 +73,9 @@ func (c *transcribeCommand) run(ctx context.Context, path string) error {
 		return err
 	}
 
-	text, warnings, err := app.Transcribe(ctx, app.TranscribeOptions{
-		Server: u, Key: c.key, Model: c.model, Language: c.language, Prompt: c.prompt,
-		Format: c.format, Translate: c.translate, Progress: c.progress(),
-	}, file)
+	c.Progress = c.bar()
+	text, warnings, err := server.Transcribe(ctx, c.TranscribeOptions, file)
+
 	for _, w := range warnings {
 		fmt.Fprintf(terminal.Plain(c.stderr), "presswork: %s\n", w.Message)
 	}
@@ -100,8 +95,8 @@ func (c *transcribeCommand) run(ctx context.Context, path string) error {
 	return nil
 }
 
-// progress returns a function that draws a bar on a terminal and removes it at the end; nil elsewhere.
-func (c *transcribeCommand) progress() func(percent int, ended bool) {
+// bar returns a function that draws a bar on a terminal and removes it at the end; nil elsewhere.
+func (c *transcribeCommand) bar() func(percent int, ended bool) {
 	if !c.live(c.stderr) {
 		return nil
 	}

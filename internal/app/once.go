@@ -100,13 +100,6 @@ func NewRecommender(
 	return recommend.New(recommend.Options{Log: log, Model: model, Cache: open}), done
 }
 
-// ServerEngine makes the client of a model that the Presswork at base serves. model may be empty to list the models.
-func ServerEngine(base, key, model string) (inference.Engine, error) {
-	return openai.New(inference.Upstream{
-		Name: "presswork", Kind: inference.Plain, BaseURL: base, APIKey: key, Model: model,
-	})
-}
-
 // ModelGateway makes a gateway that checks and explains the upstreams of a catalogue.
 func ModelGateway(c *inference.Catalogue) *inference.Gateway {
 	return inference.NewGateway(inference.GatewayOptions{

@@ -1,0 +1,184 @@
+// Package client talks to a running Presswork for the commands: chat, transcripts, the state of the fleet, readiness.
+package client
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// Server is a running Presswork.
+type Server struct {
+	base   string // of the paths of the API
+	shown  string // the address without a password, for errors
+	key    string
+	client *http.Client
+}
+
+// UsageError is an argument that cannot be used.
+type UsageError struct{ error }
+
+// Unwrap returns the reason.
+func (e UsageError) Unwrap() error { return e.error }
+
+// New returns the server at an address, which may end in /v1. key is the API key; it may be empty.
+func New(address, key string) (*Server, error) {
+	u, err := ParseAddress(address)
+	if err != nil {
+		return nil, err
+	}
+	base := strings.TrimSuffix(strings.TrimRight(address, "/"), "/v1")
+
+	return &Server{base: base, shown: u.Redacted(), key: key, client: &http.Client{}}, nil
+}
+
+// ParseAddress reads the http or https address of a server.
+func ParseAddress(text string) (*url.URL, error) {
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return nil, fmt.Errorf("%.80q is not an address; write http://HOST:PORT or https://…", text)
+	}
+
+	return u, nil
+}
+
+func (s *Server) request(ctx context.Context, method, path string, body io.Reader) (*http.Request, error) {
+	req, err := http.NewRequestWithContext(ctx, method, s.base+path, body)
+	if err == nil && s.key != "" {
+		req.Header.Set("X-API-Key", s.key)
+	}
+
+	return req, err
+}
+
+// get decodes the answer to a GET request into into.
+func (s *Server) get(ctx context.Context, path string, into any) error {
+	return s.ask(ctx, http.MethodGet, path, "", nil, into)
+}
+
+// ask sends a request and decodes the answer into into, unless it is nil.
+func (s *Server) ask(ctx context.Context, method, path, contentType string, body io.Reader, into any) error {
+	req, err := s.request(ctx, method, path, body)
+	if err != nil {
+		return err
+	}
+
+	if contentType != "" {
+		req.Header.Set("Content-Type", contentType)
+		req.Header.Set("Prefer", "respond-async")
+	}
+
+	res, err := s.client.Do(req)
+	if err != nil {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+
+		return s.unreachable(err)
+	}
+	defer res.Body.Close()
+
+	return s.read(res, into)
+}
+
+// maxAnswer is the largest answer other than a transcript, in bytes.
+const maxAnswer = 16 << 20
+
+// read decodes an answer, or returns its error.
+func (s *Server) read(res *http.Response, into any) error {
+	if res.StatusCode >= http.StatusBadRequest {
+		return s.refused(res)
+	}
+
+	if into == nil {
+		return nil
+	}
+
+	if err := json.NewDecoder(io.LimitReader(res.Body, maxAnswer)).Decode(into); err != nil {
+		return fmt.Errorf("%s is not a Presswork server: its answer cannot be read", s.shown)
+	}
+
+	return nil
+}
+
+// refused returns the message of an error body as an error.
+func (s *Server) refused(res *http.Response) error {
+	b, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
+
+	var body struct {
+		Error struct{ Message string }
+	}
+	if err != nil || json.Unmarshal(b, &body) != nil || body.Error.Message == "" {
+		return fmt.Errorf("%s answered %d", s.shown, res.StatusCode)
+	}
+
+	if res.StatusCode == http.StatusUnauthorized || res.StatusCode == http.StatusForbidden {
+		return fmt.Errorf("%s: %s (set the key with --key or PRESSWORK_API_KEY)", s.shown, body.Error.Message)
+	}
+
+	return fmt.Errorf("%s: %s", s.shown, body.Error.Message)
+}
+
+func (s *Server) unreachable(err error) error {
+	return fmt.Errorf("%s does not answer: %w (`presswork serve` starts one on this machine)", s.shown, withoutURL(err))
+}
+
+// withoutURL drops the address from an error of a request, because it may hold a password.
+func withoutURL(err error) error {
+	if e, ok := errors.AsType[*url.Error](err); ok {
+		return e.Err
+	}
+
+	return err
+}
+
+const (
+	// readyTimeout bounds the wait for the answer of a readiness check.
+	readyTimeout = 5 * time.Second
+	// maxReady is how many bytes of that answer are read.
+	maxReady = 64 << 10
+)
+
+// Ready writes the answer of a readiness check to out. It returns an error unless the answer is 200, and a UsageError
+// for an address that cannot be used.
+func Ready(ctx context.Context, address string, out io.Writer) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, readyTimeout,
+		fmt.Errorf("%s did not answer within %s", address, readyTimeout))
+	defer cancel()
+
+	u, err := ParseAddress(address)
+	if err != nil {
+		return UsageError{fmt.Errorf("--url: %w", err)}
+	}
+
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return UsageError{fmt.Errorf("--url: %w", err)}
+	}
+	// The certificate names the public host; this asks the same machine.
+	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
+
+	res, err := client.Do(req)
+	if err != nil {
+		return fmt.Errorf("%s does not answer: %w", u.Redacted(), withoutURL(err))
+	}
+	defer res.Body.Close()
+
+	if _, err := io.Copy(out, io.LimitReader(res.Body, maxReady)); err != nil {
+		return err
+	}
+	fmt.Fprintln(out)
+
+	if res.StatusCode != http.StatusOK {
+		return fmt.Errorf("not ready: %s answered %s", u.Redacted(), res.Status)
+	}
+
+	return nil
+}
