@@ -87,6 +87,11 @@ func NewCompletions(o CompletionOptions) *Completions {
 // worker stops.
 func (c *Completions) Complete(ctx context.Context, run *stream.Run) error {
 	job, err := c.job(ctx, run)
+	if err != nil && stopping(ctx) {
+		// Another worker reads the request.
+		return context.Cause(ctx)
+	}
+
 	if err != nil {
 		return c.end(run, inference.Frame{Error: inference.AsError(err)})
 	}

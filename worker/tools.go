@@ -118,7 +118,12 @@ func (t *Tools) Serve(ctx context.Context, run *stream.Run) error {
 	defer s.close()
 
 	if err := s.begin(ctx, run); err != nil {
+		if stopping(ctx) {
+			// Another worker reads the files.
+			return context.Cause(ctx)
+		}
 		t.Log.WarnContext(ctx, "a session of tools could not begin", "call_id", run.ID, "error", err)
+
 		return over(run, "its files could not be read")
 	}
 
