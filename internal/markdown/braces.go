@@ -9,6 +9,7 @@ import (
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
 
+	"presswork/internal/markdown/ext/math"
 	"presswork/internal/markdown/label"
 	"presswork/internal/markdown/source"
 	"presswork/internal/markdown/tree"
@@ -274,12 +275,12 @@ func tableAbove(cell *east.TableCell) ast.Node {
 
 // displayBefore returns the display formula that n is or, with nothing but space
 // between, that stands before n.
-func displayBefore(n ast.Node, src []byte) *formula {
+func displayBefore(n ast.Node, src []byte) *math.Formula {
 	if t, ok := n.(*ast.Text); ok && len(bytes.TrimSpace(t.Segment.Value(src))) == 0 {
 		n = t.PreviousSibling()
 	}
 
-	if f, ok := n.(*formula); ok && f.display {
+	if f, ok := n.(*math.Formula); ok && f.Display {
 		return f
 	}
 

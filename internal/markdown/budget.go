@@ -40,7 +40,6 @@ type budget struct {
 	block      ast.Node // whose inline content is being parsed
 	marks      []mark
 	brackets   []int // offsets of the open ones
-	notes      notes
 	references references
 	referred   int // how many there are
 

@@ -178,7 +178,7 @@ func (commentParser) Parse(parent ast.Node, block text.Reader, pc parser.Context
 	line, segment := block.PeekLine()
 
 	open, shut, what := commentMarks(line, dialectOf(pc))
-	if open == "" || isWordByte(block.PrecendingCharacter()) { // 100%% is no comment
+	if open == "" || tree.IsASCIIWord(block.PrecendingCharacter()) { // 100%% is no comment
 		return nil
 	}
 	end := commentEnd(block.Source(), segment.Start+len(open), shut, pc)

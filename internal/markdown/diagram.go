@@ -78,7 +78,7 @@ type diagramRenderer struct{}
 func (diagramRenderer) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
 	reg.Register(kindDiagram, func(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if entering {
-			writeEmbed(w, "div", n.(*diagram).embed)
+			tree.WriteEmbed(w, "div", n.(*diagram).embed)
 			_ = w.WriteByte('\n')
 		}
 

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/net/html/atom"
 
 	"presswork/internal/fault"
+	"presswork/internal/markdown/tree"
 )
 
 // finish is the last pass over the sanitised HTML: images become data URIs,
@@ -68,7 +69,7 @@ func (d *draft) finish(ctx context.Context, safe []byte) (string, error) {
 		}
 
 		token := z.Token()
-		if piece, ok := d.takeEmbed(attr(token, embedAttr)); ok {
+		if piece, ok := d.takeEmbed(attr(token, tree.EmbedAttribute)); ok {
 			parts.embed(piece)
 			out.WriteString(piece)
 			continue

@@ -6,6 +6,7 @@ import (
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
 )
 
 // The guards wrap goldmark's parsers and charge the budget with what each step will
@@ -15,14 +16,38 @@ const (
 	cellCost     = 150 // one table cell, in time and memory
 )
 
-// containerGuard wraps a block parser whose blocks hold others.
+// guardBlocks wraps all block parsers: any may make blocks that hold others.
+func guardBlocks(list util.PrioritizedSlice) []util.PrioritizedValue {
+	guarded := make([]util.PrioritizedValue, len(list))
+	for i, v := range list {
+		guarded[i] = util.Prioritized(containerGuard{v.Value.(parser.BlockParser)}, v.Priority)
+	}
+
+	return guarded
+}
+
+// guardInlines wraps the inline parsers that say of themselves that they read runs of
+// delimiters: they implement parser.DelimiterProcessor.
+func guardInlines(list util.PrioritizedSlice) []util.PrioritizedValue {
+	guarded := make([]util.PrioritizedValue, len(list))
+	for i, v := range list {
+		if _, delimiters := v.Value.(parser.DelimiterProcessor); delimiters {
+			v = util.Prioritized(inlineGuard{v.Value.(parser.InlineParser)}, v.Priority)
+		}
+		guarded[i] = v
+	}
+
+	return guarded
+}
+
+// containerGuard wraps a block parser and watches the blocks that hold others.
 type containerGuard struct {
 	parser.BlockParser
 }
 
 func (g containerGuard) Open(parent ast.Node, reader text.Reader, pc parser.Context) (ast.Node, parser.State) {
 	node, state := g.BlockParser.Open(parent, reader, pc)
-	if node != nil {
+	if node != nil && state&parser.HasChildren != 0 {
 		budgetOf(pc).nest(containers(pc.OpenedBlocks()) + 1)
 	}
 
@@ -30,8 +55,12 @@ func (g containerGuard) Open(parent ast.Node, reader text.Reader, pc parser.Cont
 }
 
 func (g containerGuard) Continue(node ast.Node, reader text.Reader, pc parser.Context) parser.State {
-	budgetOf(pc).spend(continueCost)
-	return g.BlockParser.Continue(node, reader, pc)
+	state := g.BlockParser.Continue(node, reader, pc)
+	if state&parser.HasChildren != 0 {
+		budgetOf(pc).spend(continueCost)
+	}
+
+	return state
 }
 
 // containers counts nesting as a reader would: a list and its item are one.

@@ -17,25 +17,18 @@ import (
 	"github.com/yuin/goldmark/util"
 
 	"presswork/internal/fault"
+	"presswork/internal/markdown/ext/footnote"
 	"presswork/internal/markdown/tree"
 	"presswork/internal/test/cputime"
 )
 
-// unguarded is our parser without its guards.
+// unguarded is our parser without its guards, and with goldmark's footnotes.
 func unguarded() parser.Parser {
-	strip := func(list []util.PrioritizedValue) []util.PrioritizedValue {
+	strip := func(list util.PrioritizedSlice) []util.PrioritizedValue {
 		for i := range list {
 			switch g := list[i].Value.(type) {
-			case containerGuard:
-				list[i].Value = g.BlockParser
 			case inlineGuard:
 				list[i].Value = g.InlineParser
-			case noteParser:
-				list[i].Value = g.BlockParser
-			case noteLinkParser:
-				list[i].Value = extension.NewFootnoteParser()
-			case noteTransformer:
-				list[i].Value = extension.NewFootnoteASTTransformer()
 			case codeGuard:
 				list[i].Value = g.InlineParser
 			case paragraphGuard:
@@ -46,11 +39,19 @@ func unguarded() parser.Parser {
 		return list
 	}
 
+	list := extensions(cellParser())
+	for i, e := range list {
+		if _, ours := e.(footnote.Extension); ours {
+			list[i] = extension.Footnote
+		}
+	}
+	config := registered(list)
+
 	return parser.NewParser(
-		parser.WithBlockParsers(strip(blockParsers())...),
-		parser.WithInlineParsers(strip(inlineParsers())...),
-		parser.WithParagraphTransformers(strip(paragraphTransformers())...),
-		parser.WithASTTransformers(strip(astTransformers())...),
+		parser.WithBlockParsers(config.BlockParsers...),
+		parser.WithInlineParsers(strip(config.InlineParsers)...),
+		parser.WithParagraphTransformers(strip(config.ParagraphTransformers)...),
+		parser.WithASTTransformers(config.ASTTransformers...),
 	)
 }
 

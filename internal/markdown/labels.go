@@ -11,6 +11,7 @@ import (
 	"github.com/yuin/goldmark/ast"
 	east "github.com/yuin/goldmark/extension/ast"
 
+	"presswork/internal/markdown/ext/math"
 	"presswork/internal/markdown/label"
 	"presswork/internal/markdown/tree"
 )
@@ -177,7 +178,7 @@ func (d *draft) numberElements(root ast.Node, headings []*ast.Heading) {
 	var found []ast.Node
 	tree.Each(root, func(n ast.Node) {
 		switch n.(type) {
-		case *ast.Heading, *figure, *east.Table, *ast.FencedCodeBlock, *division, *formulaBlock, *formula:
+		case *ast.Heading, *figure, *east.Table, *ast.FencedCodeBlock, *division, *math.Block, *math.Formula:
 			found = append(found, n)
 		}
 	})
@@ -220,12 +221,8 @@ func (d *draft) numberElements(root ast.Node, headings []*ast.Heading) {
 					parts[n] = &subfigures{number: d.captions[before].Number}
 				}
 			}
-		case *formulaBlock:
-			d.labelEquation(n, &n.label)
-			n.chapter = d.counters.chapter
-		case *formula:
-			d.labelEquation(n, &n.label)
-			n.chapter = d.counters.chapter
+		case *math.Block, *math.Formula:
+			d.noteEquation(n)
 		}
 	}
 }
@@ -374,14 +371,26 @@ func (d *draft) numberListing(n *ast.FencedCodeBlock, w vocabulary) {
 // codeRenderer.
 const attrLabel = "listing-label"
 
-// labelEquation makes a formula with a label a target, whose number is counted
-// when the formula is rendered: only then is it known how many numbers those
-// before it have taken.
-func (d *draft) labelEquation(n ast.Node, of **target) {
+// equation is what a formula is numbered with.
+type equation struct {
+	chapter string
+	// label is what refers to it, nil without a label. It gets its number when the formula is
+	// rendered: only then is it known how many numbers the formulas before it have taken.
+	label *target
+}
+
+// noteEquation notes the chapter of a formula and makes one with a label a target.
+func (d *draft) noteEquation(n ast.Node) {
+	e := equation{chapter: d.counters.chapter}
 	if id := tree.AttributeText(n, "id"); label.KindOf(id) == Equation {
-		*of = &target{kind: Equation, id: id}
-		d.targets[id] = *of
+		e.label = &target{kind: Equation, id: id}
+		d.targets[id] = e.label
 	}
+
+	if d.equations == nil {
+		d.equations = map[ast.Node]equation{}
+	}
+	d.equations[n] = e
 }
 
 // captionNode is the caption of a figure, nil without one.

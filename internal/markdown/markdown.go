@@ -332,6 +332,7 @@ type draft struct {
 	references bool
 	targets    targets
 	counters   counters
+	equations  map[ast.Node]equation
 	works      *bibliography // nil: it cites nothing
 	captions   []Caption
 	unresolved bool

@@ -12,10 +12,9 @@ import (
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
-	"github.com/yuin/goldmark/renderer"
-	"github.com/yuin/goldmark/util"
 
 	"presswork/internal/fault"
+	"presswork/internal/markdown/ext/math"
 	"presswork/internal/markdown/label"
 	"presswork/internal/markdown/tex"
 	"presswork/internal/markdown/tree"
@@ -36,15 +35,15 @@ func placeFormulas(root ast.Node, src []byte) {
 		switch n := n.(type) {
 		case *ast.FencedCodeBlock:
 			if languageOf(n, src) == "math" {
-				block := &formulaBlock{source: tree.BlockText(n, src, 0), offset: n.Info.Segment.Start}
+				block := &math.Block{Source: tree.BlockText(n, src, 0), Offset: n.Info.Segment.Start}
 				if id := tree.CleanID(infoOf(n, src).attributes.ID); label.KindOf(id) == Equation {
 					block.SetAttributeString("id", []byte(id))
 				}
 				tree.Replace(n, block)
 			}
 		case *ast.Paragraph:
-			if f, ok := n.FirstChild().(*formula); ok && f.display && f.NextSibling() == nil {
-				block := &formulaBlock{source: f.source, offset: f.offset}
+			if f, ok := n.FirstChild().(*math.Formula); ok && f.Display && f.NextSibling() == nil {
+				block := &math.Block{Source: f.Source, Offset: f.Offset}
 				if id := cmp.Or(
 					tree.AttributeText(f, "id"),
 					tree.AttributeText(n, "id"),
@@ -136,12 +135,14 @@ func (d *draft) renderFormulas(ctx context.Context, root ast.Node) error {
 		}
 
 		switch n := n.(type) {
-		case *formula:
-			d.counters.begin(n.chapter)
-			n.embed, failed = render(n.source, n.offset, "span", n.display, n.label)
-		case *formulaBlock:
-			d.counters.begin(n.chapter)
-			n.embed, failed = render(n.source, n.offset, "div", true, n.label)
+		case *math.Formula:
+			e := d.equations[n]
+			d.counters.begin(e.chapter)
+			n.Embed, failed = render(n.Source, n.Offset, "span", n.Display, e.label)
+		case *math.Block:
+			e := d.equations[n]
+			d.counters.begin(e.chapter)
+			n.Embed, failed = render(n.Source, n.Offset, "div", true, e.label)
 		}
 	})
 
@@ -223,10 +224,6 @@ func (d *draft) draw(ctx context.Context, root ast.Node) error {
 	return d.drawDiagrams(ctx, root)
 }
 
-// embedAttr marks the element that a finished piece of HTML, one that the
-// sanitiser would not let pass, is put in place of.
-const embedAttr = "data-embed"
-
 // embed keeps a piece: a start tag and what is inside its element. It returns
 // the piece's number.
 func (d *draft) embed(html string) int {
@@ -243,48 +240,4 @@ func (d *draft) takeEmbed(number string) (html string, ok bool) {
 	html, d.embeds[n-1] = d.embeds[n-1], ""
 
 	return html, true
-}
-
-func writeEmbed(w util.BufWriter, tag string, number int) {
-	_, _ = w.WriteString("<" + tag + " " + embedAttr + `="` + strconv.Itoa(number) + `"></` + tag + ">")
-}
-
-// formulaRenderer writes places for finished formulas, and the source of the
-// others.
-type formulaRenderer struct{}
-
-func (formulaRenderer) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
-	reg.Register(kindFormula, func(w util.BufWriter, _ []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
-		n := node.(*formula)
-		switch {
-		case !entering:
-		case n.embed == 0:
-			_, _ = w.WriteString(`<code class="math-error">` + html.EscapeString(string(n.source)) + `</code>`)
-		default:
-			writeEmbed(w, "span", n.embed)
-		}
-
-		return ast.WalkSkipChildren, nil
-	})
-	reg.Register(
-		kindFormulaBlock,
-		func(w util.BufWriter, _ []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
-			n := node.(*formulaBlock)
-			switch {
-			case !entering:
-				return ast.WalkSkipChildren, nil
-			case n.embed == 0:
-				_, _ = w.WriteString(
-					`<pre class="math-error"><code>` + html.EscapeString(
-						string(bytes.Trim(n.source, "\n")),
-					) + `</code></pre>`,
-				)
-			default:
-				writeEmbed(w, "div", n.embed)
-			}
-			_ = w.WriteByte('\n')
-
-			return ast.WalkSkipChildren, nil
-		},
-	)
 }

@@ -9,6 +9,8 @@ import (
 	"github.com/yuin/goldmark/ast"
 	east "github.com/yuin/goldmark/extension/ast"
 
+	"presswork/internal/markdown/ext/emoji"
+	"presswork/internal/markdown/ext/math"
 	"presswork/internal/markdown/tree"
 )
 
@@ -139,7 +141,7 @@ func (r *outliner) blocks(parent ast.Node, k BlockKind) {
 			r.blocks(n, QuoteBlock)
 		case *east.TableHeader, *east.TableRow:
 			r.row(n)
-		case *formulaBlock:
+		case *math.Block:
 			r.out.Blocks = append(r.out.Blocks, Block{Formulas: 1})
 		case *ast.Paragraph, *ast.TextBlock, *east.DefinitionTerm:
 			r.inline(n, Block{Kind: k})
@@ -219,8 +221,8 @@ func (r *outliner) span(n ast.Node) {
 		r.words(n)
 	case *ast.String:
 		r.text.Write(n.Value)
-	case *emoji:
-		r.text.WriteString(n.character)
+	case *emoji.Emoji:
+		r.text.WriteString(n.Character)
 	case *ast.CodeSpan:
 		r.cur.CodeSpans++
 		if r.cur.Kind == HeadingBlock {
@@ -228,7 +230,7 @@ func (r *outliner) span(n ast.Node) {
 			r.text.WriteString(code)
 			r.cur.CodeBytes += len(code)
 		}
-	case *formula:
+	case *math.Formula:
 		r.cur.Formulas++
 	case *ast.AutoLink:
 		if r.cur.Links++; n.AutoLinkType == ast.AutoLinkEmail {

@@ -10,6 +10,7 @@ import (
 	"github.com/yuin/goldmark/ast"
 	"golang.org/x/net/html"
 
+	"presswork/internal/markdown/ext/emoji"
 	"presswork/internal/markdown/tree"
 )
 
@@ -127,7 +128,7 @@ func newPolicy() *bluemonday.Policy {
 	p.AllowAttrs("href", "name").OnElements("a")
 	p.AllowAttrs("src", "alt").OnElements("img")
 	p.AllowAttrs("width", "height").Matching(length).OnElements("img", "table", "th", "td", "col")
-	p.AllowAttrs(embedAttr).Matching(number).OnElements("span", "div")
+	p.AllowAttrs(tree.EmbedAttribute).Matching(number).OnElements("span", "div")
 	p.AllowAttrs(attrLine).Matching(regexp.MustCompile(`^[0-9]{1,9}$`)).OnElements("img")
 	p.AllowAttrs(attrStart).Matching(regexp.MustCompile(`^[0-9]{1,6}$`)).OnElements("pre")
 	p.AllowAttrs(attrColumns).Matching(number).OnElements("pre")
@@ -284,7 +285,7 @@ func rewriteRawHTML(root ast.Node, src []byte) {
 				block = append(block, n.ClosureLine.Value(src)...)
 			}
 
-			if clean := emojiInHTML(tree.StripReservedClasses(block)); !bytes.Equal(clean, block) {
+			if clean := emoji.InHTML(tree.StripReservedClasses(block)); !bytes.Equal(clean, block) {
 				tree.Replace(n, &tree.RawBlock{HTML: clean})
 			}
 		}

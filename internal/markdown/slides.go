@@ -45,7 +45,7 @@ type slideRenderer struct{}
 func (slideRenderer) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
 	reg.Register(kindSlideBreak, func(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if entering {
-			writeEmbed(w, "div", n.(*slideBreak).embed)
+			tree.WriteEmbed(w, "div", n.(*slideBreak).embed)
 			_ = w.WriteByte('\n')
 		}
 

@@ -13,8 +13,6 @@ import (
 	"github.com/yuin/goldmark/renderer/html"
 	"github.com/yuin/goldmark/util"
 	nethtml "golang.org/x/net/html"
-
-	"presswork/internal/markdown/tree"
 )
 
 // example is one of a specification's.
@@ -45,28 +43,15 @@ func examples(t *testing.T, file string) []example {
 // plainRenderer renders goldmark's nodes as the specifications print them, and
 // ours by our renderers.
 func plainRenderer() renderer.Renderer {
-	return renderer.NewRenderer(renderer.WithNodeRenderers(
-		util.Prioritized(blockRenderer{}, 100),
-		util.Prioritized(tree.Renderer{}, 100),
-		util.Prioritized(admonitionRenderer{}, 100),
-		util.Prioritized(figureRenderer{}, 100),
-		util.Prioritized(lineBlockRenderer{}, 100),
-		util.Prioritized(referenceRenderer{}, 100),
-		util.Prioritized(emojiRenderer{}, 100),
-		util.Prioritized(formulaRenderer{}, 100),
-		util.Prioritized(commentRenderer{}, 100),
-		util.Prioritized(indexRenderer{}, 100),
-		util.Prioritized(wikiSource{}, 100),
-		util.Prioritized(
-			extension.NewTableHTMLRenderer(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute)),
-			500,
-		),
-		util.Prioritized(extension.NewStrikethroughHTMLRenderer(), 500),
-		util.Prioritized(extension.NewTaskCheckBoxHTMLRenderer(), 500),
-		util.Prioritized(extension.NewDefinitionListHTMLRenderer(), 500),
-		util.Prioritized(extension.NewFootnoteHTMLRenderer(), 500),
-		util.Prioritized(html.NewRenderer(html.WithUnsafe(), html.WithXHTML()), 1000),
+	const first = 10 // these override ours
+	r := newHTMLRenderer()
+	r.AddOptions(renderer.WithNodeRenderers(
+		util.Prioritized(html.NewRenderer(html.WithUnsafe(), html.WithXHTML()), first),
+		util.Prioritized(extension.NewFootnoteHTMLRenderer(), first),
+		util.Prioritized(wikiSource{}, first),
 	))
+
+	return r
 }
 
 // wikiSource renders wiki links as text, which they become in plain documents.

@@ -76,12 +76,12 @@ func setType(root ast.Node, src []byte, lang string) {
 			t.before = 'x'
 			return ast.WalkSkipChildren, nil
 		case *ast.RawHTML:
-			t.code = max(0, t.code+codeDepth(n.Segments.Value(src)))
+			t.code = max(0, t.code+tree.CodeDepth(n.Segments.Value(src)))
 		case *ast.Text:
 			t.node(n)
 		case *ast.String:
 			if n.IsCode() { // raw HTML
-				t.code = max(0, t.code+codeDepth(n.Value))
+				t.code = max(0, t.code+tree.CodeDepth(n.Value))
 			} else if r, _ := utf8.DecodeLastRune(n.Value); len(n.Value) > 0 {
 				t.before = r
 			}
@@ -100,22 +100,6 @@ func setType(root ast.Node, src []byte, lang string) {
 func SetLine(line, lang string) string {
 	t := typesetter{marks: marksOf(lang)}
 	return t.text(line)
-}
-
-var codeTag = regexp.MustCompile(`(?i)^<(/?)(code|kbd|pre|samp|tt|var|math|script|style)\b`)
-
-// codeDepth is +1 for a tag that opens an element of code, -1 for one that
-// closes it.
-func codeDepth(tag []byte) int {
-	m := codeTag.FindSubmatch(tag)
-	switch {
-	case m == nil:
-		return 0
-	case len(m[1]) > 0:
-		return -1
-	}
-
-	return 1
 }
 
 // node sets a text node: what changes becomes a string before it, and the node

@@ -1,4 +1,4 @@
-package markdown
+package math
 
 import (
 	"bytes"
@@ -7,6 +7,8 @@ import (
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
+
+	"presswork/internal/markdown/tree"
 )
 
 // Formulas in LaTeX's own marks: \(…\) in text, \[…\] and environments on their
@@ -23,15 +25,15 @@ type brackets struct {
 	at    map[byte][]int
 }
 
-// bracketParser parses \(…\) and \[…\] in running text. Behind a letter they are
+// escapeParser parses \(…\) and \[…\] in running text. Behind a letter they are
 // escaped brackets: file\(s\).
-type bracketParser struct{}
+type escapeParser struct{}
 
-func (bracketParser) Trigger() []byte { return []byte{'\\'} }
+func (escapeParser) Trigger() []byte { return []byte{'\\'} }
 
-func (bracketParser) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
+func (escapeParser) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
 	line, segment := block.PeekLine()
-	if len(line) < 2 || line[1] != '(' && line[1] != '[' || isWordByte(block.PrecendingCharacter()) {
+	if len(line) < 2 || line[1] != '(' && line[1] != '[' || tree.IsASCIIWord(block.PrecendingCharacter()) {
 		return nil
 	}
 
@@ -54,7 +56,7 @@ func (bracketParser) Parse(parent ast.Node, block text.Reader, pc parser.Context
 	}
 	block.Advance(2 + len(source) + 2)
 
-	return &formula{source: source, display: open == '[', offset: segment.Start}
+	return &Formula{Source: source, Display: open == '[', Offset: segment.Start}
 }
 
 func closing(open byte) byte {
@@ -126,7 +128,7 @@ var futileKey = parser.NewContextKey()
 
 // latexBlockParser takes \[ … \] and environments such as \begin{align} that
 // stand on lines of their own, without a blank line.
-type latexBlockParser struct{ formulaBlockParser }
+type latexBlockParser struct{ blockParser }
 
 func (latexBlockParser) Trigger() []byte { return []byte{'\\'} }
 
@@ -167,7 +169,7 @@ func (latexBlockParser) Open(_ ast.Node, reader text.Reader, pc parser.Context) 
 	if name == nil && !looksLikeFormula(source[from+2:end-2], false) {
 		return nil, parser.NoChildren
 	}
-	n := &formulaBlock{offset: from, end: end, bare: name != nil, closed: end <= segment.Stop}
+	n := &Block{Offset: from, end: end, bare: name != nil, closed: end <= segment.Stop}
 	n.Lines().Append(segment.WithStart(from))
 	reader.AdvanceToEOL()
 

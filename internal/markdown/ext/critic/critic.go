@@ -1,4 +1,5 @@
-package markdown
+// Package critic reads the changes and remarks of CriticMarkup.
+package critic
 
 import (
 	"bytes"
@@ -55,13 +56,13 @@ func criticEnd(sign byte) string {
 }
 
 // criticParser finds where changes begin and end.
-type criticParser struct{}
+type criticParser struct{ enabled func(parser.Context) bool }
 
 // Trigger has those signs that other parsers would take for theirs, but no dash:
 // texts are cut where a parser looks.
 func (criticParser) Trigger() []byte { return []byte{'{', '}', '+', '~', '=', '<'} }
 
-func (criticParser) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
+func (p criticParser) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
 	line, segment := block.PeekLine()
 	open, _ := pc.Get(criticKey).(*criticMark)
 
@@ -80,7 +81,7 @@ func (criticParser) Parse(parent ast.Node, block text.Reader, pc parser.Context)
 		return &criticMark{kind: open.kind, end: open.end, source: segment.WithStop(segment.Start + size)}
 	}
 
-	if len(line) < 3 || line[1] != line[2] || block.PrecendingCharacter() == '{' || dialectOf(pc) == GFM {
+	if len(line) < 3 || line[1] != line[2] || block.PrecendingCharacter() == '{' || !p.enabled(pc) {
 		return nil
 	}
 

@@ -1,4 +1,5 @@
-package markdown
+// Package abbreviation reads the abbreviations of PHP Markdown Extra: *[HTML]: Hyper Text …
+package abbreviation
 
 import (
 	"bytes"

@@ -1,4 +1,5 @@
-package markdown
+// Package inlinemark reads ==marked==, ++inserted++, x^2^ and H~2~O.
+package inlinemark
 
 import (
 	"bytes"
@@ -64,11 +65,11 @@ func (p markParser) Parse(_ ast.Node, block text.Reader, pc parser.Context) ast.
 		return nil
 	}
 
-	if isWordByte(before) {
+	if tree.IsASCIIWord(before) {
 		d.CanOpen = false
 	}
 
-	if len(line) > 2 && isWordByte(rune(line[2])) {
+	if len(line) > 2 && tree.IsASCIIWord(rune(line[2])) {
 		d.CanClose = false
 	}
 
@@ -80,10 +81,6 @@ func (p markParser) Parse(_ ast.Node, block text.Reader, pc parser.Context) ast.
 	pc.PushDelimiter(d)
 
 	return d
-}
-
-func isWordByte(r rune) bool {
-	return r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
 }
 
 func (p markParser) IsDelimiter(c byte) bool { return c == p.char }

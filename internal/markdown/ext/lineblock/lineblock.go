@@ -1,4 +1,5 @@
-package markdown
+// Package lineblock reads the line blocks of Pandoc: lines that begin with a bar.
+package lineblock
 
 import (
 	"bytes"
@@ -46,11 +47,11 @@ var (
 
 // lineBlockTransformer makes line blocks of paragraphs that are no table: at least
 // two lines begin with a bar, and there is no other bar in them.
-type lineBlockTransformer struct{}
+type lineBlockTransformer struct{ enabled func(parser.Context) bool }
 
-func (lineBlockTransformer) Transform(node *ast.Paragraph, reader text.Reader, pc parser.Context) {
+func (l lineBlockTransformer) Transform(node *ast.Paragraph, reader text.Reader, pc parser.Context) {
 	src, lines := reader.Source(), node.Lines()
-	if lines.Len() < 2 || dialectOf(pc) == GFM {
+	if lines.Len() < 2 || !l.enabled(pc) {
 		return
 	}
 	bars := 0

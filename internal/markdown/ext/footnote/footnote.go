@@ -1,4 +1,5 @@
-package markdown
+// Package footnote reads footnotes, also those within a line.
+package footnote
 
 import (
 	"github.com/yuin/goldmark/ast"
@@ -25,12 +26,25 @@ type notes struct {
 	unclosed text.Segment
 }
 
+// notesKey is where a parse keeps its *notes.
+var notesKey = parser.NewContextKey()
+
+func notesOf(pc parser.Context) *notes {
+	n, _ := pc.Get(notesKey).(*notes)
+	if n == nil {
+		n = &notes{}
+		pc.Set(notesKey, n)
+	}
+
+	return n
+}
+
 // noteParser is goldmark's parser of footnotes, with an index of what it finds.
-type noteParser struct{ containerGuard }
+type noteParser struct{ parser.BlockParser }
 
 func (p noteParser) Close(node ast.Node, reader text.Reader, pc parser.Context) {
-	p.containerGuard.Close(node, reader, pc)
-	n := &budgetOf(pc).notes
+	p.BlockParser.Close(node, reader, pc)
+	n := notesOf(pc)
 	note, isNote := node.(*extast.Footnote)
 
 	list, isList := node.Parent().(*extast.FootnoteList)
@@ -66,7 +80,7 @@ func (noteLinkParser) Parse(parent ast.Node, block text.Reader, pc parser.Contex
 	if !ok {
 		return nil
 	}
-	n := &budgetOf(pc).notes
+	n := notesOf(pc)
 
 	note := n.byLabel[string(label)]
 	if note == nil {
@@ -116,7 +130,7 @@ func noteLabel(line []byte) (label []byte, ok bool) {
 type noteTransformer struct{}
 
 func (noteTransformer) Transform(root *ast.Document, _ text.Reader, pc parser.Context) {
-	n := budgetOf(pc).notes
+	n := notesOf(pc)
 	switch {
 	case n.list == nil && n.inline == nil:
 		return

@@ -1,4 +1,5 @@
-package markdown
+// Package math reads formulas in LaTeX, and writes the places where they are rendered.
+package math
 
 import (
 	"bytes"
@@ -14,26 +15,25 @@ import (
 	"presswork/internal/markdown/tree"
 )
 
-// formula is LaTeX in running text; with display it stands on a line of its own.
-type formula struct {
+// Formula is LaTeX in running text; with display it stands on a line of its own.
+type Formula struct {
 	ast.BaseInline
-	source  []byte
-	display bool
-	offset  int
-	// embed is the piece of finished HTML it became, 0 when it could not be
+	Source  []byte
+	Display bool
+	Offset  int
+	// Embed is the piece of finished HTML it became, 0 when it could not be
 	// rendered.
-	embed int
-	// label is what refers to it, nil if it has none.
-	label   *target
-	chapter string
+	Embed int
 }
 
-func (*formula) Kind() ast.NodeKind { return kindFormula }
+// Kind implements ast.Node.
+func (*Formula) Kind() ast.NodeKind { return kindFormula }
 
-func (n *formula) Dump(s []byte, level int) { ast.DumpHelper(n, s, level, nil, nil) }
+// Dump implements ast.Node.
+func (n *Formula) Dump(s []byte, level int) { ast.DumpHelper(n, s, level, nil, nil) }
 
 // PlainText returns the LaTeX.
-func (n *formula) PlainText() string { return string(n.source) }
+func (n *Formula) PlainText() string { return string(n.Source) }
 
 // dollarKey is where the inline parser keeps what it knows of a block.
 var dollarKey = parser.NewContextKey()
@@ -48,14 +48,14 @@ type dollars struct {
 	tickBefore, dollarBefore []int
 }
 
-// formulaParser parses $…$, $$…$$ and $`…`$. As in pandoc, a single dollar
+// dollarParser parses $…$, $$…$$ and $`…`$. As in pandoc, a single dollar
 // opens before what is no space, and closes behind what is no space and before
 // what is no digit, without another one between, so that prices stay prices.
-type formulaParser struct{}
+type dollarParser struct{}
 
-func (formulaParser) Trigger() []byte { return []byte{'$'} }
+func (dollarParser) Trigger() []byte { return []byte{'$'} }
 
-func (formulaParser) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
+func (dollarParser) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
 	line, segment := block.PeekLine()
 	run := len(line) - len(bytes.TrimLeft(line, "$"))
 	at, from, to := segment.Start, 0, -1
@@ -97,7 +97,7 @@ func (formulaParser) Parse(parent ast.Node, block text.Reader, pc parser.Context
 	}
 	block.Advance(from - at + len(source) + shut)
 
-	return &formula{source: source, display: run == 2, offset: at}
+	return &Formula{Source: source, Display: run == 2, Offset: at}
 }
 
 // next is the first of the offsets that is not before from, -1 without one.
@@ -176,46 +176,46 @@ func startsWithSpace(b []byte) bool {
 	return unicode.IsSpace(r)
 }
 
-// formulaBlock is a formula between lines that begin and end with $$ or in the
+// Block is a formula between lines that begin and end with $$ or in the
 // marks of LaTeX, or the content of a math fence.
-type formulaBlock struct {
+type Block struct {
 	ast.BaseBlock
-	source []byte
-	offset int
+	Source []byte
+	Offset int
 	// end is the offset behind the mark that closes it, where that is known when
 	// it begins.
 	end    int
 	closed bool
 	// bare reports whether its marks belong to the formula.
 	bare  bool
-	embed int
-	// label is what refers to it, nil if it has none.
-	label   *target
-	chapter string
+	Embed int
 }
 
-func (*formulaBlock) Kind() ast.NodeKind { return kindFormulaBlock }
+// Kind implements ast.Node.
+func (*Block) Kind() ast.NodeKind { return kindBlock }
 
-func (*formulaBlock) IsRaw() bool { return true }
+// IsRaw implements ast.Node.
+func (*Block) IsRaw() bool { return true }
 
-func (n *formulaBlock) Dump(s []byte, level int) { ast.DumpHelper(n, s, level, nil, nil) }
+// Dump implements ast.Node.
+func (n *Block) Dump(s []byte, level int) { ast.DumpHelper(n, s, level, nil, nil) }
 
 var (
-	kindFormula      = ast.NewNodeKind("Formula")
-	kindFormulaBlock = ast.NewNodeKind("FormulaBlock")
+	kindFormula = ast.NewNodeKind("Formula")
+	kindBlock   = ast.NewNodeKind("Block")
 )
 
-// formulaBlockParser takes lines from one that begins with $$ to one that ends
+// blockParser takes lines from one that begins with $$ to one that ends
 // with it. A blank line ends a formula that nobody closed: it was text.
-type formulaBlockParser struct{}
+type blockParser struct{}
 
-func (formulaBlockParser) Trigger() []byte { return []byte{'$'} }
+func (blockParser) Trigger() []byte { return []byte{'$'} }
 
-func (formulaBlockParser) CanInterruptParagraph() bool { return true }
+func (blockParser) CanInterruptParagraph() bool { return true }
 
-func (formulaBlockParser) CanAcceptIndentedLine() bool { return false }
+func (blockParser) CanAcceptIndentedLine() bool { return false }
 
-func (formulaBlockParser) Open(_ ast.Node, reader text.Reader, pc parser.Context) (ast.Node, parser.State) {
+func (blockParser) Open(_ ast.Node, reader text.Reader, pc parser.Context) (ast.Node, parser.State) {
 	line, segment := reader.PeekLine()
 
 	at := pc.BlockOffset()
@@ -227,7 +227,7 @@ func (formulaBlockParser) Open(_ ast.Node, reader text.Reader, pc parser.Context
 	if bytes.HasPrefix(rest, []byte("$")) {
 		return nil, parser.NoChildren
 	}
-	n := &formulaBlock{offset: segment.Start + at}
+	n := &Block{Offset: segment.Start + at}
 
 	if i := bytes.Index(rest, []byte("$$")); i >= 0 {
 		// What follows on the line is the inline parser's business.
@@ -242,8 +242,8 @@ func (formulaBlockParser) Open(_ ast.Node, reader text.Reader, pc parser.Context
 	return n, parser.NoChildren
 }
 
-func (formulaBlockParser) Continue(node ast.Node, reader text.Reader, _ parser.Context) parser.State {
-	n := node.(*formulaBlock)
+func (blockParser) Continue(node ast.Node, reader text.Reader, _ parser.Context) parser.State {
+	n := node.(*Block)
 
 	line, segment := reader.PeekLine()
 	if n.closed || len(bytes.TrimSpace(line)) == 0 {
@@ -261,8 +261,8 @@ func (formulaBlockParser) Continue(node ast.Node, reader text.Reader, _ parser.C
 	return parser.Continue | parser.NoChildren
 }
 
-func (formulaBlockParser) Close(node ast.Node, reader text.Reader, _ parser.Context) {
-	n := node.(*formulaBlock)
+func (blockParser) Close(node ast.Node, reader text.Reader, _ parser.Context) {
+	n := node.(*Block)
 	if !n.closed {
 		paragraph := ast.NewParagraph()
 		for _, s := range linesOf(n) {
@@ -279,5 +279,5 @@ func (formulaBlockParser) Close(node ast.Node, reader text.Reader, _ parser.Cont
 	if !n.bare {
 		source = source[2 : len(source)-2]
 	}
-	n.source = slices.Clone(source)
+	n.Source = slices.Clone(source)
 }

@@ -1,4 +1,5 @@
-package markdown
+// Package emoji reads the shortcodes of GitHub's emoji: :smile:
+package emoji
 
 import (
 	"bytes"
@@ -13,6 +14,8 @@ import (
 	"github.com/yuin/goldmark/renderer"
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
+
+	"presswork/internal/markdown/tree"
 )
 
 // emojiList has a line for each emoji of GitHub's list that is a character:
@@ -35,20 +38,23 @@ var emojiByName = sync.OnceValue(func() map[string]string {
 	return byName
 })
 
-// emoji is a :shortcode:.
-type emoji struct {
+// Emoji is a :shortcode:.
+type Emoji struct {
 	ast.BaseInline
-	name, character string
+	name, Character string
 }
 
-func (*emoji) Kind() ast.NodeKind         { return kindEmoji }
-func (n *emoji) Dump(s []byte, level int) { ast.DumpHelper(n, s, level, nil, nil) }
+// Kind implements ast.Node.
+func (*Emoji) Kind() ast.NodeKind { return kindEmoji }
+
+// Dump implements ast.Node.
+func (n *Emoji) Dump(s []byte, level int) { ast.DumpHelper(n, s, level, nil, nil) }
 
 // PlainText returns the character.
-func (n *emoji) PlainText() string { return n.character }
+func (n *Emoji) PlainText() string { return n.Character }
 
 // AnchorText returns the name: GitHub makes anchors of it.
-func (n *emoji) AnchorText() string { return n.name }
+func (n *Emoji) AnchorText() string { return n.name }
 
 var kindEmoji = ast.NewNodeKind("Emoji")
 
@@ -61,7 +67,7 @@ func (emojiParser) Trigger() []byte { return []byte{':'} }
 func (emojiParser) Parse(_ ast.Node, block text.Reader, _ parser.Context) ast.Node {
 	const longest = 60
 
-	if isWordByte(block.PrecendingCharacter()) {
+	if tree.IsASCIIWord(block.PrecendingCharacter()) {
 		return nil
 	}
 	line, _ := block.PeekLine()
@@ -80,7 +86,7 @@ func (emojiParser) Parse(_ ast.Node, block text.Reader, _ parser.Context) ast.No
 	}
 	block.Advance(end + 2)
 
-	return &emoji{name: name, character: character}
+	return &Emoji{name: name, Character: character}
 }
 
 type emojiRenderer struct{}
@@ -91,7 +97,7 @@ func (r emojiRenderer) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
 
 func (emojiRenderer) emoji(w util.BufWriter, _ []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
 	if entering {
-		_, _ = w.WriteString(html.EscapeString(node.(*emoji).character))
+		_, _ = w.WriteString(html.EscapeString(node.(*Emoji).Character))
 	}
 
 	return ast.WalkContinue, nil
@@ -102,9 +108,9 @@ var (
 	tagOrShortcode = regexp.MustCompile(`<[^>]*>|` + shortcode.String())
 )
 
-// emojiInHTML puts emoji for the shortcodes in raw HTML, outside of code, as GitHub
+// InHTML puts emoji for the shortcodes in raw HTML, outside of code, as GitHub
 // does.
-func emojiInHTML(block []byte) []byte {
+func InHTML(block []byte) []byte {
 	if !shortcode.Match(block) {
 		return block
 	}
@@ -112,7 +118,7 @@ func emojiInHTML(block []byte) []byte {
 
 	return tagOrShortcode.ReplaceAllFunc(block, func(found []byte) []byte {
 		if found[0] == '<' {
-			code = max(0, code+codeDepth(found))
+			code = max(0, code+tree.CodeDepth(found))
 		} else if character, ok := emojiByName()[string(found[1:len(found)-1])]; ok && code == 0 {
 			return []byte(character)
 		}

@@ -1,4 +1,4 @@
-package markdown
+package footnote
 
 import (
 	"bytes"
@@ -27,7 +27,7 @@ func (inlineNoteParser) Parse(parent ast.Node, block text.Reader, pc parser.Cont
 		return nil
 	}
 
-	n := &budgetOf(pc).notes
+	n := notesOf(pc)
 	if segment.Start >= n.unclosed.Start && segment.Start < n.unclosed.Stop {
 		return nil
 	}

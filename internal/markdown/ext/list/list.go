@@ -1,10 +1,12 @@
-package markdown
+// Package list reads ordered lists with letters, Roman numerals and parentheses.
+package list
 
 import (
 	"bytes"
 	"strconv"
 	"strings"
 
+	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
@@ -12,6 +14,27 @@ import (
 
 	"presswork/internal/markdown/tree"
 )
+
+// Extension reads the markers of ordered lists beyond plain Markdown's, and numbered
+// examples.
+type Extension struct {
+	// Enabled reports whether a document has such lists.
+	Enabled func(parser.Context) bool
+	// Loose reports whether one item makes a list and a list does not interrupt a
+	// paragraph, as in Pandoc.
+	Loose func(parser.Context) bool
+}
+
+// Extend implements goldmark.Extender.
+func (e Extension) Extend(m goldmark.Markdown) {
+	m.Parser().AddOptions(
+		parser.WithBlockParsers(
+			util.Prioritized(fancyListParser{parser.NewListParser(), e}, 300),
+			util.Prioritized(fancyItemParser{parser.NewListItemParser()}, 400),
+		),
+		parser.WithInlineParsers(util.Prioritized(exampleParser{}, 110)),
+	)
+}
 
 // listStyle is how the items of an ordered list are marked, beyond the numbers of
 // plain Markdown: a. A) (i) (1) #. and the numbered examples of Pandoc, (@) and
@@ -194,7 +217,10 @@ func (m listMarker) follows(rest []byte) bool {
 
 // fancyListParser is goldmark's parser of lists, which takes the markers of ours
 // for numbers.
-type fancyListParser struct{ parser.BlockParser }
+type fancyListParser struct {
+	parser.BlockParser
+	Extension
+}
 
 // listTriggers are the characters that markers begin with, goldmark's and ours.
 func listTriggers(of parser.BlockParser) []byte {
@@ -213,32 +239,32 @@ func (p fancyListParser) Open(parent ast.Node, reader text.Reader, pc parser.Con
 	if c := line[max(pc.BlockOffset(), 0)]; c == '-' || c == '+' || c == '*' || c >= '0' && c <= '9' {
 		return p.BlockParser.Open(parent, reader, pc)
 	}
-	dialect := dialectOf(pc)
+	loose := p.Loose(pc)
 
 	m, ok := readMarker(line, listStyle{})
-	if !ok && dialect == Pandoc { // not a Roman number, but a letter
+	if !ok && loose { // not a Roman number, but a letter
 		m, ok = readMarker(line, listStyle{kind: 'a'})
 	}
 
-	if !ok || dialect == GFM {
+	if !ok || !p.Enabled(pc) {
 		return nil, parser.NoChildren
 	}
 
 	if number, ok := readMarker(
 		line,
 		listStyle{kind: 'i'},
-	); ok && dialect == Pandoc &&
+	); ok && loose &&
 		number.follows(reader.Source()[segment.Stop:]) {
 		m = number
 	}
 	// Within a list the line is its next item's, which goldmark wants to be asked.
 	last := pc.LastOpenedBlock().Node
 
-	if _, within := parent.(*ast.List); !within && !m.begins(line, reader.Source()[segment.Stop:], dialect) {
+	if _, within := parent.(*ast.List); !within && !m.begins(line, reader.Source()[segment.Stop:], loose) {
 		return nil, parser.NoChildren
 	}
 
-	if ast.IsParagraph(last) && last.Parent() == parent && dialect == Pandoc && parent.Kind() != ast.KindListItem {
+	if ast.IsParagraph(last) && last.Parent() == parent && loose && parent.Kind() != ast.KindListItem {
 		return nil, parser.NoChildren
 	}
 
@@ -252,16 +278,16 @@ func (p fancyListParser) Open(parent ast.Node, reader text.Reader, pc parser.Con
 
 // begins reports whether a list begins with the marker of a line, rather than a
 // sentence. Pandoc wants two spaces behind what could be a name's initial.
-func (m listMarker) begins(line, rest []byte, dialect string) bool {
+func (m listMarker) begins(line, rest []byte, loose bool) bool {
 	switch {
-	case m.kind == '#', m.kind == '@' && (m.label == "" || dialect == Pandoc):
+	case m.kind == '#', m.kind == '@' && (m.label == "" || loose):
 		return true
 	case m.kind == '@':
 		return false
 	}
 	initial := m.kind == 'A' && m.shut == '.' && line[m.end] == ' ' && line[m.end+1] != ' '
 
-	return dialect == Pandoc && !initial || m.value == 1 && m.follows(rest)
+	return loose && !initial || m.value == 1 && m.follows(rest)
 }
 
 // mark gives a list its style.

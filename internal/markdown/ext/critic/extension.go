@@ -1,0 +1,21 @@
+package critic
+
+import (
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/util"
+)
+
+// Extension adds the changes of CriticMarkup. They become ins, del, mark and span elements.
+type Extension struct {
+	// Enabled reports whether a document has them.
+	Enabled func(parser.Context) bool
+}
+
+// Extend implements goldmark.Extender.
+func (e Extension) Extend(m goldmark.Markdown) {
+	m.Parser().AddOptions(
+		parser.WithInlineParsers(util.Prioritized(criticParser{e.Enabled}, 440)),
+		parser.WithASTTransformers(util.Prioritized(criticTransformer{}, 105)),
+	)
+}

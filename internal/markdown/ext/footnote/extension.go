@@ -1,0 +1,27 @@
+package footnote
+
+import (
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/renderer"
+	"github.com/yuin/goldmark/util"
+)
+
+// Extension adds footnotes, and notes within a line. Many notes take linear time.
+type Extension struct{}
+
+// Extend implements goldmark.Extender.
+func (Extension) Extend(m goldmark.Markdown) {
+	m.Parser().AddOptions(
+		parser.WithBlockParsers(util.Prioritized(noteParser{extension.NewFootnoteBlockParser()}, 999)),
+		parser.WithInlineParsers(
+			util.Prioritized(noteLinkParser{}, 101),
+			util.Prioritized(inlineNoteParser{}, 101),
+		),
+		parser.WithASTTransformers(util.Prioritized(noteTransformer{}, 999)),
+	)
+	m.Renderer().AddOptions(renderer.WithNodeRenderers(
+		util.Prioritized(extension.NewFootnoteHTMLRenderer(extension.WithFootnoteBacklinkHTML("↩\ufe0e")), 500),
+	))
+}

@@ -1,0 +1,19 @@
+package inlinemark
+
+import (
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/util"
+)
+
+// Extension adds marked, inserted, raised and lowered text.
+type Extension struct{}
+
+// Extend implements goldmark.Extender.
+func (Extension) Extend(m goldmark.Markdown) {
+	m.Parser().AddOptions(parser.WithInlineParsers(
+		util.Prioritized(scriptParser{}, 470),
+		util.Prioritized(markParser{'=', "mark"}, 480),
+		util.Prioritized(markParser{'+', "ins"}, 480),
+	))
+}

@@ -1,0 +1,20 @@
+package lineblock
+
+import (
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/renderer"
+	"github.com/yuin/goldmark/util"
+)
+
+// Extension adds line blocks.
+type Extension struct {
+	// Enabled reports whether a document has them.
+	Enabled func(parser.Context) bool
+}
+
+// Extend implements goldmark.Extender.
+func (e Extension) Extend(m goldmark.Markdown) {
+	m.Parser().AddOptions(parser.WithParagraphTransformers(util.Prioritized(lineBlockTransformer{e.Enabled}, 210)))
+	m.Renderer().AddOptions(renderer.WithNodeRenderers(util.Prioritized(lineBlockRenderer{}, 100)))
+}

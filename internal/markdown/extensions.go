@@ -1,0 +1,141 @@
+package markdown
+
+import (
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/renderer"
+	"github.com/yuin/goldmark/renderer/html"
+	"github.com/yuin/goldmark/util"
+
+	"presswork/internal/markdown/admonition"
+	"presswork/internal/markdown/ext/abbreviation"
+	"presswork/internal/markdown/ext/critic"
+	"presswork/internal/markdown/ext/emoji"
+	"presswork/internal/markdown/ext/footnote"
+	"presswork/internal/markdown/ext/inlinemark"
+	"presswork/internal/markdown/ext/lineblock"
+	"presswork/internal/markdown/ext/list"
+	"presswork/internal/markdown/ext/math"
+	"presswork/internal/markdown/tree"
+)
+
+// extensions lists what reads and renders documents. To add an extension, add its folder to
+// ext and its line to cellExtensions. cells parses the cells of drawn tables.
+func extensions(cells parser.Parser) []goldmark.Extender {
+	return append(cellExtensions(), footnote.Extension{}, drawnTables{cells})
+}
+
+// cellExtensions lists the extensions that the cells of drawn tables also have.
+func cellExtensions() []goldmark.Extender {
+	return []goldmark.Extender{
+		core{},
+		flat{},
+		abbreviation.Extension{},
+		critic.Extension{Enabled: notGFM},
+		emoji.Extension{},
+		lineblock.Extension{Enabled: notGFM},
+		list.Extension{Enabled: notGFM, Loose: isPandoc},
+		inlinemark.Extension{},
+		math.Extension{},
+	}
+}
+
+func notGFM(pc parser.Context) bool { return dialectOf(pc) != GFM }
+
+func isPandoc(pc parser.Context) bool { return dialectOf(pc) == Pandoc }
+
+// core registers goldmark's own parsers and renderers at its own priorities. Those whose
+// work can be super-linear have guards of their own; guards.go has the others.
+type core struct{}
+
+func (core) Extend(m goldmark.Markdown) {
+	m.Parser().AddOptions(
+		parser.WithBlockParsers(
+			util.Prioritized(parser.NewSetextHeadingParser(), 100),
+			util.Prioritized(extension.NewDefinitionListParser(), 101),
+			util.Prioritized(extension.NewDefinitionDescriptionParser(), 102),
+			util.Prioritized(parser.NewThematicBreakParser(), 200),
+			util.Prioritized(parser.NewCodeBlockParser(), 500),
+			util.Prioritized(parser.NewATXHeadingParser(), 600),
+			util.Prioritized(parser.NewFencedCodeBlockParser(), 700),
+			util.Prioritized(parser.NewBlockquoteParser(), 800),
+			util.Prioritized(parser.NewParagraphParser(), 1000),
+		),
+		parser.WithInlineParsers(
+			util.Prioritized(extension.NewTaskCheckBoxParser(), 0),
+			util.Prioritized(codeGuard{parser.NewCodeSpanParser()}, 100),
+			util.Prioritized(inlineGuard{parser.NewLinkParser()}, 200),
+			util.Prioritized(parser.NewAutoLinkParser(), 300),
+			util.Prioritized(parser.NewRawHTMLParser(), 400),
+			util.Prioritized(inlineGuard{parser.NewEmphasisParser()}, 500),
+			util.Prioritized(inlineGuard{extension.NewStrikethroughParser()}, 500),
+			util.Prioritized(extension.NewLinkifyParser(), 999),
+		),
+		parser.WithParagraphTransformers(
+			util.Prioritized(paragraphGuard{parser.LinkReferenceParagraphTransformer, definitionsCost}, 100),
+			util.Prioritized(paragraphGuard{extension.NewTableParagraphTransformer(), tableCost}, 200),
+		),
+		parser.WithASTTransformers(util.Prioritized(extension.NewTableASTTransformer(), 0)),
+	)
+	m.Renderer().AddOptions(renderer.WithNodeRenderers(
+		util.Prioritized(tree.Renderer{}, 100),
+		util.Prioritized(
+			extension.NewTableHTMLRenderer(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute)),
+			500,
+		),
+		util.Prioritized(extension.NewStrikethroughHTMLRenderer(), 500),
+		util.Prioritized(extension.NewTaskCheckBoxHTMLRenderer(), 500),
+		util.Prioritized(extension.NewDefinitionListHTMLRenderer(), 500),
+		util.Prioritized(html.NewRenderer(html.WithUnsafe()), 1000),
+	))
+}
+
+// flat registers the extensions of this package.
+type flat struct{}
+
+func (flat) Extend(m goldmark.Markdown) {
+	kinds := admonition.Kinds()
+	m.Parser().AddOptions(
+		parser.WithBlockParsers(
+			util.Prioritized(commentBlockParser{}, 680),
+			util.Prioritized(esmParser{}, 680),
+			util.Prioritized(admonitionParser{kinds}, 810),
+			util.Prioritized(fenceParser{kinds}, 820),
+			util.Prioritized(componentParser{parser.NewHTMLBlockParser()}, 900),
+		),
+		parser.WithInlineParsers(
+			util.Prioritized(indexParser{}, 100),
+			util.Prioritized(commentParser{}, 110),
+			util.Prioritized(wikiParser{}, 120),
+			util.Prioritized(referenceParser{}, 180),
+			util.Prioritized(sizedImageParser{}, 190),
+			util.Prioritized(bracesParser{}, 450),
+		),
+		parser.WithASTTransformers(util.Prioritized(inlineTransformer{}, 100)),
+	)
+	m.Renderer().AddOptions(renderer.WithNodeRenderers(
+		util.Prioritized(codeRenderer{}, 100),
+		util.Prioritized(blockRenderer{}, 100),
+		util.Prioritized(imageRenderer{}, 100),
+		util.Prioritized(diagramRenderer{}, 100),
+		util.Prioritized(slideRenderer{}, 100),
+		util.Prioritized(commentRenderer{}, 100),
+		util.Prioritized(indexRenderer{}, 100),
+		util.Prioritized(admonitionRenderer{}, 100),
+		util.Prioritized(figureRenderer{}, 100),
+		util.Prioritized(referenceRenderer{}, 100),
+	))
+}
+
+// drawnTables registers the parsers of drawn tables, whose cells another parser parses.
+type drawnTables struct{ cells parser.Parser }
+
+func (d drawnTables) Extend(m goldmark.Markdown) {
+	drawn := drawnTableParser(d)
+	m.Parser().AddOptions(parser.WithBlockParsers(
+		util.Prioritized(drawn, 90),
+		util.Prioritized(ruledTableParser{drawn, "-+*#>`~_|<:[=$&!%@0123456789"}, 91),
+		util.Prioritized(ruledTableParser{drawn, ""}, 91),
+	))
+}

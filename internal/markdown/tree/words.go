@@ -1,0 +1,26 @@
+package tree
+
+import (
+	"regexp"
+)
+
+// IsASCIIWord reports whether r is an ASCII letter or digit.
+func IsASCIIWord(r rune) bool {
+	return r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
+}
+
+var codeTag = regexp.MustCompile(`(?i)^<(/?)(code|kbd|pre|samp|tt|var|math|script|style)\b`)
+
+// CodeDepth is +1 for a tag that opens an element of code, -1 for one that
+// closes it.
+func CodeDepth(tag []byte) int {
+	m := codeTag.FindSubmatch(tag)
+	switch {
+	case m == nil:
+		return 0
+	case len(m[1]) > 0:
+		return -1
+	}
+
+	return 1
+}
