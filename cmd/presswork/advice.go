@@ -1,91 +1,95 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"presswork"
-	"presswork/internal/analysis"
-	"presswork/internal/analysis/recommend"
 	"presswork/internal/app"
-	"presswork/internal/client"
+	"presswork/internal/config"
 	"presswork/internal/fault"
 	"presswork/internal/local"
 	"presswork/internal/terminal"
 	"presswork/themes"
 )
 
-// preferenceFlags are what a caller knows better than the text.
-type preferenceFlags struct{ mood, docType string }
+// adviceFlags say how the themes of documents are chosen.
+type adviceFlags struct {
+	app.AdviceOptions
+	cache cacheFlags
+}
 
-func addPreferenceFlags(cmd *cobra.Command, s *preferenceFlags) {
+// add adds the flags other than those of the cache.
+func (a *adviceFlags) add(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&s.mood, "mood", "",
+	f.StringVar(&a.Mood, "mood", "",
 		"`MOOD` the theme should have: a tone (calm, dark, festive …), creative, elegant or serious")
-	f.StringVar(&s.docType, "doc-type", "",
+	f.StringVar(&a.DocType, "doc-type", "",
 		"what the document is: a `TYPE` (report, letter, recipe …) or a family (business, creative …)")
-	complete(cmd, "mood", cobra.FixedCompletions(recommend.Moods(), cobra.ShellCompDirectiveNoFileComp))
-	complete(
-		cmd,
-		"doc-type",
-		cobra.FixedCompletions(append(analysis.DocumentTypes(), analysis.DocumentFamilies()...),
-			cobra.ShellCompDirectiveNoFileComp),
-	)
-}
-
-// ownCompletions is where a Presswork on this machine answers.
-const ownCompletions = "http://127.0.0.1:8000/v1"
-
-// readerFlags choose a model that reads documents.
-type readerFlags struct{ model, url string }
-
-func addReaderFlags(cmd *cobra.Command, r *readerFlags) {
-	f := cmd.Flags()
-	f.StringVar(&r.model, "analysis-model", "",
+	f.StringVar(&a.Model, "analysis-model", "",
 		"`MODEL` that reads the document in the analyser's place; it is sent the text")
-	f.StringVar(&r.url, "analysis-url", ownCompletions,
+	f.StringVar(&a.ModelURL, "analysis-url", app.DefaultAnalysisURL,
 		"OpenAI-compatible `ADDRESS` of that model; PRESSWORK_API_KEY is its key")
+	completeValues(cmd, map[string][]string{"mood": app.Moods(), "doc-type": app.DocTypes()})
 }
 
-// open makes the model; nil without one.
-func (r readerFlags) open(getenv func(string) string) (*recommend.Model, error) {
-	if r.model == "" {
-		if r.url != ownCompletions {
-			return nil, usageError{errors.New("--analysis-url says where a model is, and --analysis-model names none")}
-		}
+// preferred reports whether a flag says what the document is or how it should look.
+func (a *adviceFlags) preferred() bool { return a.Mood != "" || a.DocType != "" }
 
-		return nil, nil
-	}
-
-	u, err := client.ParseAddress(r.url)
+// open checks the flags. The caller closes the advice.
+func (a *adviceFlags) open(ctx context.Context, getenv func(string) string, log *slog.Logger) (*app.Advice, error) {
+	remember, _, err := a.cache.load(getenv)
 	if err != nil {
-		return nil, usageError{fmt.Errorf("--analysis-url: %w; the default is %s", err, ownCompletions)}
+		return nil, usageError{err}
 	}
+	a.Cache, a.ModelKey, a.Log = remember, getenv("PRESSWORK_API_KEY"), log
 
-	model, err := app.AnalysisModel(r.model, r.url, getenv("PRESSWORK_API_KEY"), u.Redacted())
-	if err != nil {
-		return nil, usageError{fmt.Errorf("--analysis-url: %w", err)}
-	}
-
-	return model, nil
+	return app.NewAdvice(ctx, a.AdviceOptions)
 }
 
-// parse checks them; each error is one of usage.
-func (s preferenceFlags) parse() (recommend.Preference, error) {
-	preference, err := recommend.ParsePreference(s.mood, s.docType)
-	if err != nil {
-		name := strings.ReplaceAll(fault.AsError(err).Param, "_", "-")
-		return preference, errors.New("--" + name + ": " + local.Message(err))
+// startConverter starts a converter that chooses themes by the advice. stop ends both.
+func startConverter(
+	ctx context.Context, advice *app.Advice, o local.Options,
+) (converter *local.Converter, stop func(), err error) {
+	o.Recommender, o.Preference = advice.Recommender, advice.Preference
+	converter = local.New(o)
+	stop = func() {
+		_ = converter.Close() // the results are written; nothing depends on it
+		advice.Close()
 	}
 
-	return preference, nil
+	err = converter.Start(ctx)
+	if err == nil {
+		return converter, stop, nil
+	}
+	stop()
+
+	if fault.CodeOf(err) == fault.InvalidOption {
+		err = usageError{errors.New(local.Message(err))}
+	}
+
+	return nil, nil, err
 }
 
-func (s preferenceFlags) set() bool { return s.mood != "" || s.docType != "" }
+// themesFolder returns the folder of custom themes: the value of --themes-dir, which must be a folder, or the setting.
+func themesFolder(flag string, cfg config.Config) (string, error) {
+	if flag == "" {
+		return cfg.ThemesDir, nil
+	}
+
+	if _, err := os.ReadDir(flag); err != nil {
+		return "", usageError{fmt.Errorf("--themes-dir: %w", err)}
+	}
+
+	return flag, nil
+}
 
 // choiceLine is "theme corporate (82 % sure; also light, business)".
 func choiceLine(r presswork.Recommendation) string {

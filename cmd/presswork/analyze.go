@@ -5,12 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/spf13/cobra"
 
 	"presswork"
-	"presswork/internal/app"
 	"presswork/internal/config"
 	"presswork/internal/local"
 	"presswork/internal/terminal"
@@ -19,12 +17,10 @@ import (
 // analyze is one run of the command.
 type analyze struct {
 	*program
-	stdin      io.Reader
-	preference preferenceFlags
-	cache      cacheFlags
-	reader     readerFlags
-	themesDir  string
-	json       bool
+	stdin     io.Reader
+	advice    adviceFlags
+	themesDir string
+	json      bool
 }
 
 func newAnalyzeCommand(p *program) *cobra.Command {
@@ -48,10 +44,9 @@ func newAnalyzeCommand(p *program) *cobra.Command {
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.BoolVar(&a.json, "json", false, "print JSON")
-	addPreferenceFlags(cmd, &a.preference)
-	addReaderFlags(cmd, &a.reader)
+	a.advice.add(cmd)
 	f.StringVar(&a.themesDir, "themes-dir", "", "`DIR` of custom themes, NAME.css each (default THEMES_DIR)")
-	addCacheFlags(f, &a.cache)
+	addCacheFlags(f, &a.advice.cache)
 	cmd.ValidArgsFunction = cobra.FixedCompletions(markdownFiles(), cobra.ShellCompDirectiveFilterFileExt)
 	complete(cmd, "themes-dir", cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs))
 
@@ -64,54 +59,32 @@ func (a *analyze) run(ctx context.Context, path string) error {
 		return usageError{err}
 	}
 
-	preference, err := a.preference.parse()
-	if err != nil {
-		return usageError{err}
+	if a.themesDir, err = themesFolder(a.themesDir, cfg); err != nil {
+		return err
 	}
 
-	remember, _, err := a.cache.load(a.getenv)
-	if err != nil {
-		return usageError{err}
-	}
-
-	if a.themesDir == "" {
-		a.themesDir = cfg.ThemesDir
-	} else if _, err := os.ReadDir(a.themesDir); err != nil {
-		return usageError{fmt.Errorf("--themes-dir: %w", err)}
-	}
-
-	model, err := a.reader.open(a.getenv)
+	advice, err := a.advice.open(ctx, a.getenv, terminal.NewNotices(a.stderr))
 	if err != nil {
 		return err
 	}
 
-	recommender, done := app.NewRecommender(ctx, remember, model, terminal.NewNotices(a.stderr))
-	defer done()
-	converter := local.New(
-		local.Options{
-			ThemesDir:   a.themesDir,
-			Output:      presswork.HTML,
-			Stdin:       a.stdin,
-			Recommender: recommender,
-			Preference:  preference,
-		},
-	)
-
-	stop, err := begin(ctx, converter)
+	converter, stop, err := startConverter(ctx, advice, local.Options{
+		ThemesDir: a.themesDir, Output: presswork.HTML, Stdin: a.stdin,
+	})
 	if err != nil {
 		return err
 	}
 	defer stop()
 
-	advice, err := converter.Analyze(ctx, path)
+	result, err := converter.Analyze(ctx, path)
 	switch {
 	case ctx.Err() != nil:
 		return interrupted{}
 	case err != nil:
 		return fileError{label(local.Output{Input: path}), errors.New(local.Message(err))}
 	case a.json:
-		return a.encode(advice.Analysis)
+		return a.encode(result.Analysis)
 	}
 
-	return a.printAnalysis(label(local.Output{Input: path}), advice.Analysis, converter.Themes())
+	return a.printAnalysis(label(local.Output{Input: path}), result.Analysis, converter.Themes())
 }

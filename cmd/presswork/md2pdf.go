@@ -13,11 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"presswork"
-	"presswork/internal/analysis/recommend"
 	"presswork/internal/app"
-	"presswork/internal/cache"
 	"presswork/internal/config"
-	"presswork/internal/fault"
 	"presswork/internal/local"
 	"presswork/internal/local/livepage"
 	"presswork/internal/local/runlog"
@@ -27,15 +24,13 @@ import (
 // md2pdf is one run of the command: its flags and what they lead to.
 type md2pdf struct {
 	*program
-	cfg        config.Config
-	stdin      io.Reader
-	theme      string
-	aiTheme    bool
-	preference preferenceFlags
-	cache      cacheFlags
-	reader     readerFlags
-	options    presswork.Options
-	output     string
+	cfg     config.Config
+	stdin   io.Reader
+	theme   string
+	aiTheme bool
+	advice  adviceFlags
+	options presswork.Options
+	output  string
 	// to is the flag, made what it and the output's name come to.
 	to        string
 	made      presswork.Output
@@ -51,11 +46,8 @@ type md2pdf struct {
 
 	html, merge, watch, live, open, json, quiet bool
 
-	// asked is preference checked, remember cache; runLog is where runs are noted, nil
-	// for nowhere.
-	asked    recommend.Preference
-	remember cache.Config
-	runLog   *runlog.Log
+	// runLog is where runs are noted; nil is nowhere.
+	runLog *runlog.Log
 
 	// shared is, for --watch, what every document depends on.
 	shared local.Snapshot
@@ -99,8 +91,7 @@ func newMD2PDFCommand(p *program) *cobra.Command {
 	f.StringVarP(&m.theme, "theme", "t", "", "theme `NAME`; `presswork theme list` shows them")
 	f.BoolVar(&m.aiTheme, "ai-theme", false,
 		"choose the theme that suits the text, and say why; without --analysis-model nothing leaves this machine")
-	addPreferenceFlags(cmd, &m.preference)
-	addReaderFlags(cmd, &m.reader)
+	m.advice.add(cmd)
 	f.StringVar(&m.themesDir, "themes-dir", "", "`DIR` of custom themes, NAME.css each (default THEMES_DIR)")
 	addOptionFlags(f, &m.options)
 	f.StringVar(&m.passwordFile, "password-file", "",
@@ -123,7 +114,7 @@ func newMD2PDFCommand(p *program) *cobra.Command {
 	f.BoolVar(&m.open, "open", false, "open the result")
 	f.BoolVar(&m.json, "json", false, "print a JSON line for each file")
 	f.BoolVarP(&m.quiet, "quiet", "q", false, "print errors only")
-	addCacheFlags(f, &m.cache)
+	addCacheFlags(f, &m.advice.cache)
 	completeDocuments(cmd, p)
 
 	return cmd
@@ -141,38 +132,32 @@ func (m *md2pdf) run(ctx context.Context, paths []string) error {
 	}
 	report := newReporter(m, len(inputs))
 
-	model, err := m.reader.open(m.getenv)
+	advice, err := m.advice.open(ctx, m.getenv, m.notices())
 	if err != nil {
 		return err
 	}
-
-	recommender, done := app.NewRecommender(ctx, m.remember, model, m.notices())
-	defer done()
 
 	show, hide, err := m.showLive(ctx)
 	if err != nil {
 		return err
 	}
 	defer hide()
-	converter := local.New(local.Options{
-		Browser:     m.cfg.ChromiumPath,
-		Epoch:       m.epoch,
-		ThemesDir:   m.themesDir,
-		Allow:       m.allow,
-		Output:      m.made,
-		Jobs:        m.tabs(inputs),
-		Timeout:     m.cfg.RenderTimeout,
-		Fetch:       images.Fetch,
-		Stdin:       m.stdin,
-		Stdout:      m.stdout,
-		Recommender: recommender,
-		Preference:  m.asked,
-		Progress:    report.stage,
-		Page:        show,
-		Log:         m.logger(),
-	})
 
-	stop, err := begin(ctx, converter)
+	converter, stop, err := startConverter(ctx, advice, local.Options{
+		Browser:   m.cfg.ChromiumPath,
+		Epoch:     m.epoch,
+		ThemesDir: m.themesDir,
+		Allow:     m.allow,
+		Output:    m.made,
+		Jobs:      m.tabs(inputs),
+		Timeout:   m.cfg.RenderTimeout,
+		Fetch:     images.Fetch,
+		Stdin:     m.stdin,
+		Stdout:    m.stdout,
+		Progress:  report.stage,
+		Page:      show,
+		Log:       m.logger(),
+	})
 	if err != nil {
 		return err
 	}
@@ -210,22 +195,6 @@ func (m *md2pdf) tabs(inputs []local.Input) int {
 	}
 
 	return min(m.jobs, len(inputs))
-}
-
-// begin starts a converter; stop ends it.
-func begin(ctx context.Context, c *local.Converter) (stop func(), err error) {
-	stop = func() { _ = c.Close() } // the results are written; nothing depends on it
-	if err := c.Start(ctx); err != nil {
-		stop()
-
-		if fault.CodeOf(err) == fault.InvalidOption {
-			return nil, usageError{errors.New(local.Message(err))}
-		}
-
-		return nil, err
-	}
-
-	return stop, nil
 }
 
 // convert converts inputs and reports each. The error names which failed, and

@@ -12,25 +12,16 @@ import (
 // prepareChoice checks what decides on a theme that is to be chosen, and where
 // the run is noted; each error is one of usage.
 func (m *md2pdf) prepareChoice() error {
-	var err error
-	if m.asked, err = m.preference.parse(); err != nil {
-		return err
-	}
-
 	if m.aiTheme && m.theme != "" {
 		return errors.New("--theme and --ai-theme exclude each other")
 	}
 
-	if m.preference.set() && m.theme != "" && m.theme != themes.Auto {
+	if m.advice.preferred() && m.theme != "" && m.theme != themes.Auto {
 		return errors.New("--mood and --doc-type choose a theme, and --theme names one; leave one out")
 	}
 
-	if m.aiTheme || m.preference.set() {
+	if m.aiTheme || m.advice.preferred() {
 		m.theme = themes.Auto
-	}
-
-	if m.remember, _, err = m.cache.load(m.getenv); err != nil {
-		return err
 	}
 
 	dir, err := runlog.Folder(m.getenv)

@@ -30,10 +30,8 @@ func (m *md2pdf) prepare(paths []string) ([]local.Input, error) {
 	m.cfg = cfg
 
 	m.watch = m.watch || m.live
-	if m.themesDir == "" {
-		m.themesDir = cfg.ThemesDir
-	} else if _, err := os.ReadDir(m.themesDir); err != nil {
-		return nil, fmt.Errorf("--themes-dir: %w", err)
+	if m.themesDir, err = themesFolder(m.themesDir, cfg); err != nil {
+		return nil, err
 	}
 
 	m.shared = local.Take(m.watched()...)

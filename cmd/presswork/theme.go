@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"strings"
 	"text/tabwriter"
 
@@ -38,10 +37,8 @@ func newThemeListCommand(p *program) *cobra.Command {
 				return usageError{err}
 			}
 
-			if dir == "" {
-				dir = cfg.ThemesDir
-			} else if _, err := os.ReadDir(dir); err != nil {
-				return usageError{fmt.Errorf("--themes-dir: %w", err)}
+			if dir, err = themesFolder(dir, cfg); err != nil {
+				return err
 			}
 
 			catalogue := themes.Open(themes.Options{Dir: dir, Log: terminal.NewNotices(p.stderr)})

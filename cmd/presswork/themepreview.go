@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -23,15 +22,13 @@ import (
 // themePreview is one run of the command.
 type themePreview struct {
 	*program
-	stdin      io.Reader
-	explore    string
-	preference preferenceFlags
-	cache      cacheFlags
-	reader     readerFlags
-	output     string
-	themesDir  string
-	allow      []string
-	jobs       int
+	stdin     io.Reader
+	explore   string
+	advice    adviceFlags
+	output    string
+	themesDir string
+	allow     []string
+	jobs      int
 
 	open, quiet bool
 }
@@ -56,8 +53,7 @@ func newThemePreviewCommand(p *program) *cobra.Command {
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.StringVarP(&v.explore, "explore", "e", "", "`FILE.md` whose first page is shown (default a sample)")
-	addPreferenceFlags(cmd, &v.preference)
-	addReaderFlags(cmd, &v.reader)
+	v.advice.add(cmd)
 	f.StringVarP(&v.output, "output", "o", "",
 		"`FILE`, .pdf or .html, or - for a PDF on standard output (default FILE.themes.pdf)")
 	f.StringVar(&v.themesDir, "themes-dir", "", "`DIR` of custom themes, NAME.css each (default THEMES_DIR)")
@@ -66,7 +62,7 @@ func newThemePreviewCommand(p *program) *cobra.Command {
 	f.IntVarP(&v.jobs, "jobs", "j", runtime.NumCPU(), "how many pages (`N`) are rendered at a time")
 	f.BoolVar(&v.open, "open", false, "open the result")
 	f.BoolVarP(&v.quiet, "quiet", "q", false, "print errors only")
-	addCacheFlags(f, &v.cache)
+	addCacheFlags(f, &v.advice.cache)
 	completeThemes(cmd, p)
 
 	return cmd
@@ -88,37 +84,15 @@ func (v *themePreview) run(ctx context.Context, names []string) error {
 		return err
 	}
 
-	preference, err := v.preference.parse()
-	if err != nil {
-		return usageError{err}
-	}
-
-	remember, _, err := v.cache.load(v.getenv)
-	if err != nil {
-		return usageError{err}
-	}
-
-	model, err := v.reader.open(v.getenv)
+	advice, err := v.advice.open(ctx, v.getenv, terminal.NewNotices(v.stderr))
 	if err != nil {
 		return err
 	}
 
-	recommender, done := app.NewRecommender(ctx, remember, model, terminal.NewNotices(v.stderr))
-	defer done()
-	converter := local.New(local.Options{
-		Browser:     cfg.ChromiumPath,
-		ThemesDir:   v.themesDir,
-		Allow:       v.allow,
-		Jobs:        v.jobs,
-		Timeout:     cfg.RenderTimeout,
-		Fetch:       images.Fetch,
-		Stdin:       v.stdin,
-		Stdout:      v.stdout,
-		Recommender: recommender,
-		Preference:  preference,
+	converter, stop, err := startConverter(ctx, advice, local.Options{
+		Browser: cfg.ChromiumPath, ThemesDir: v.themesDir, Allow: v.allow, Jobs: v.jobs, Timeout: cfg.RenderTimeout,
+		Fetch: images.Fetch, Stdin: v.stdin, Stdout: v.stdout,
 	})
-
-	stop, err := begin(ctx, converter)
 	if err != nil {
 		return err
 	}
@@ -132,7 +106,7 @@ func (v *themePreview) run(ctx context.Context, names []string) error {
 	live := !v.quiet && v.live(v.stderr)
 
 	out, err := converter.MakeGallery(ctx, local.Gallery{
-		Document: v.explore, Themes: names, Output: output, Choose: v.explore != "" || v.preference.set(),
+		Document: v.explore, Themes: names, Output: output, Choose: v.explore != "" || v.advice.preferred(),
 		Progress: func(theme string, done, of int) {
 			if live {
 				fmt.Fprintf(v.stderr, "\r\x1b[K[%d/%d] %s", done, of, terminal.Printable(theme))
@@ -186,10 +160,8 @@ func (v *themePreview) printChosen(a presswork.Analysis, list []themes.Theme) {
 
 // plan decides where the gallery goes; each error is one of usage.
 func (v *themePreview) plan(cfg config.Config) (output string, err error) {
-	if v.themesDir == "" {
-		v.themesDir = cfg.ThemesDir
-	} else if _, err := os.ReadDir(v.themesDir); err != nil {
-		return "", fmt.Errorf("--themes-dir: %w", err)
+	if v.themesDir, err = themesFolder(v.themesDir, cfg); err != nil {
+		return "", err
 	}
 
 	switch output = v.output; {

@@ -21,46 +21,37 @@ func newWarmupCommand(p *program) *cobra.Command {
 		Args:  knownCommand,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	var cached cacheFlags
+	var flags adviceFlags
 	all := &cobra.Command{
 		Use:   "all [FILE.md...]",
 		Short: "Make ready themes, fonts and browser, and the analyses of the files given",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return p.warmUp(cmd.Context(), cached, args)
+			return p.warmUp(cmd.Context(), flags, args)
 		},
 	}
-	addCacheFlags(all.Flags(), &cached)
+	addCacheFlags(all.Flags(), &flags.cache)
 	all.ValidArgsFunction = cobra.FixedCompletions(markdownFiles(), cobra.ShellCompDirectiveFilterFileExt)
 	cmd.AddCommand(all)
 
 	return cmd
 }
 
-func (p *program) warmUp(ctx context.Context, cached cacheFlags, documents []string) error {
+func (p *program) warmUp(ctx context.Context, flags adviceFlags, documents []string) error {
 	cfg, err := config.Load(p.getenv)
 	if err != nil {
 		return usageError{err}
 	}
 
-	remember, _, err := cached.load(p.getenv)
-	if err != nil {
-		return usageError{err}
-	}
 	log := terminal.NewNotices(p.stderr)
 
-	recommender, done := app.NewRecommender(ctx, remember, nil, log)
-	defer done()
-	converter := local.New(
-		local.Options{
-			Browser:     cfg.ChromiumPath,
-			ThemesDir:   cfg.ThemesDir,
-			Jobs:        runtime.NumCPU(),
-			Recommender: recommender,
-			Log:         log,
-		},
-	)
+	advice, err := flags.open(ctx, p.getenv, log)
+	if err != nil {
+		return err
+	}
 
-	stop, err := begin(ctx, converter)
+	converter, stop, err := startConverter(ctx, advice, local.Options{
+		Browser: cfg.ChromiumPath, ThemesDir: cfg.ThemesDir, Jobs: runtime.NumCPU(), Log: log,
+	})
 	if err != nil {
 		return err
 	}

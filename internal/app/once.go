@@ -4,14 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 	"path/filepath"
-	"strings"
-	"sync"
 
-	"presswork/internal/analysis/recommend"
-	"presswork/internal/cache"
 	"presswork/internal/chromium"
 	"presswork/internal/config"
 	"presswork/internal/guard"
@@ -50,54 +45,6 @@ func ExportPolicy(cfg config.Config, allow string) (*guard.Policy, error) {
 	}
 
 	return policy, nil
-}
-
-// AnalysisModel makes the model that reads documents for a command, at an OpenAI-compatible address. shown is the
-// address without a password.
-func AnalysisModel(model, url, key, shown string) (*recommend.Model, error) {
-	engine, err := openai.New(inference.Upstream{
-		Name: "analysis", Kind: inference.Plain, BaseURL: strings.TrimRight(url, "/"), Model: model, APIKey: key,
-	})
-	if err != nil {
-		return nil, err
-	}
-
-	return recommend.Engine(engine, model, model+" at "+shown), nil
-}
-
-// NewRecommender makes a recommender that opens its cache when it first needs it. done closes the cache.
-func NewRecommender(
-	ctx context.Context, cfg cache.Config, model *recommend.Model, log *slog.Logger,
-) (recommender *recommend.Recommender, done func()) {
-	var mu sync.Mutex
-	var opened cache.Cache
-	open := func() cache.Cache {
-		mu.Lock()
-		defer mu.Unlock()
-
-		c, err := cache.OpenOrMemory(ctx, cfg, cache.Options{Log: log})
-		if err != nil {
-			log.WarnContext(ctx, "there is no cache", "error", err)
-			return nil
-		}
-		opened = c
-
-		return c
-	}
-	done = func() {
-		mu.Lock()
-		defer mu.Unlock()
-
-		if opened == nil {
-			return
-		}
-
-		if err := opened.Close(); err != nil {
-			log.WarnContext(ctx, "the cache's counters were not written", "error", err)
-		}
-	}
-
-	return recommend.New(recommend.Options{Log: log, Model: model, Cache: open}), done
 }
 
 // ModelGateway makes a gateway that checks and explains the upstreams of a catalogue.
