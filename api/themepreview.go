@@ -44,7 +44,7 @@ func (s *Server) themePreview(c *fiber.Ctx, format, contentType string) error {
 	}
 	tag := `"` + sample.Key[:32] + "-" + format + `"`
 	c.Set(fiber.HeaderETag, tag)
-	// A theme may change under its name, so that its preview is asked for anew.
+	// A theme may change under its name, so that browsers ask for its preview again.
 	c.Set(fiber.HeaderCacheControl, "private, no-cache")
 
 	if known := c.Get(fiber.HeaderIfNoneMatch); known != "" && matches(known, tag) {

@@ -14,13 +14,13 @@ const (
 	// admitted by it.
 	lineAge = 100 * time.Millisecond
 	// paceOver is over how long the pace of a queue is measured, at least, and
-	// paceGap between which two looks it is not: nobody asked meanwhile.
+	// paceGap between which two looks it is not: no submission read it meanwhile.
 	paceOver = 10 * time.Second
 	paceGap  = 30 * time.Second
 	// ownerShare is how many times what is free in a queue one owner may have in it:
 	// a queue that fills up keeps room for those who have little in it.
 	ownerShare = 4
-	// longestAfter bounds what a refused caller is told to wait: the pace may change.
+	// longestAfter bounds how long a refused caller shall wait: the pace may change.
 	longestAfter = 5 * time.Minute
 )
 
@@ -61,7 +61,7 @@ func (p pace) seen(done int64, at time.Time) pace {
 	return p
 }
 
-// after is how long so many tries take: at least a second, 0 when nobody knows.
+// after returns how long so many tries take: at least a second, 0 when that is not known.
 func (p pace) after(tries float64) time.Duration {
 	if p.perSecond == 0 {
 		return 0

@@ -156,7 +156,7 @@ func (c *Client) dropCall(ctx context.Context, call stream.Call, id string) {
 // HandleCalls makes the server run completions. The handler sends the answer and ends
 // it by stream.Run.Finish; an error that it returns before it sent anything makes
 // the call run again when the server stops, else it ends the answer. ctx ends
-// when nobody waits any more (stream.ErrLeft), when another run has the call, and
+// when no caller waits any more (stream.ErrLeft), when another run has the call, and
 // when the server stops; it is for Idle, too. Call HandleCalls before Start.
 func HandleCalls(s *Server, h func(ctx context.Context, run *stream.Run) error) {
 	handleCalls(s, ServeCall, func(ctx context.Context, run *stream.Run) error {

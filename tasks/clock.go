@@ -21,7 +21,7 @@ const (
 // clock returns the time of Redis, so that the times of all machines agree.
 // Scripts that decide about another machine's work ask Redis itself; this is for
 // what is written and read as text. Between two looks it goes on by the
-// monotonic clock, which does not jump when somebody sets the time.
+// monotonic clock, which does not jump when the time is set.
 type clock struct {
 	rdb redis.UniversalClient
 	log *slog.Logger

@@ -14,7 +14,7 @@ import (
 	"presswork/internal/fault"
 )
 
-// Failed jobs are dead letters until somebody tries them again or dismisses them.
+// Failed jobs are dead letters until an operator tries them again or dismisses them.
 // A dead letter keeps its task, and its sources stay in the store (see
 // Client.Needed): up to InlineLimit bytes and an index entry of a hundred. Jobs that
 // end well cost nothing.

@@ -9,12 +9,12 @@ import (
 // Keys of our own. A job's keys share the hash tag {id}, so that one script may
 // touch all of them on a Redis Cluster.
 const (
-	// ledgerKey is a sorted set of the jobs that still need somebody: not
+	// ledgerKey is a sorted set of the open jobs: not
 	// terminal, or terminal with a webhook not yet on the queue. The score is
 	// the next time, in Unix milliseconds, at which the sweeper looks.
 	ledgerKey = "pw:open"
-	// settledKey is a sorted set of the jobs that have ended and need nobody any
-	// more, by when their records are packed, in Unix milliseconds.
+	// settledKey is a sorted set of the jobs that have ended and are settled, by
+	// when their records are packed, in Unix milliseconds.
 	settledKey = "pw:settled"
 	// deadKey is a sorted set of the failed jobs that may be tried again, ownersKey a
 	// set of those who have submitted.

@@ -26,7 +26,7 @@ type Kind[P any] struct {
 // The kinds.
 var (
 	// ConvertPDF turns Markdown into a PDF artifact. RENDER_TIMEOUT, at most 15
-	// minutes, is held by the worker; this is behind it.
+	// minutes, is held by the worker; this limit is above it.
 	ConvertPDF = Kind[Convert]{Name: "convert:v1", Queue: Render, Retries: 5, Timeout: 16 * time.Minute}
 	// ChooseTheme has a model read a document, and then makes its job a ConvertPDF:
 	// a model that is slow to answer holds no render slot.
@@ -41,7 +41,7 @@ var (
 	// may take two minutes; a page that fails is not tried again.
 	ExportPage = Kind[PageExport]{Name: "export:v1", Queue: Export, Retries: 3, Timeout: 5 * time.Minute}
 	// TranscribeAudio writes down what a recording says. A model's Routing bounds
-	// each part of it; this is behind them.
+	// each part of it; this limit is above them.
 	TranscribeAudio = Kind[Transcription]{Name: "transcribe:v1", Queue: Audio, Retries: 3, Timeout: 6 * time.Hour}
 	// ServeCall serves a call; see package stream. Timeout bounds
 	// a run; the caller bounds the call by leaving.

@@ -30,7 +30,7 @@ const (
 	retried    = "retried"    // it failed and is tried again
 )
 
-// NewMetrics registers the metrics; with nil nobody sees them.
+// NewMetrics registers the metrics; with nil they are not exported.
 func NewMetrics(reg prometheus.Registerer) *Metrics {
 	with := promauto.With(reg)
 

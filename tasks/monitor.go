@@ -45,8 +45,8 @@ func NewMonitor(address, rootPath string, readOnly bool) (*Monitor, error) {
 	})}, nil
 }
 
-// ServeHTTP serves the page under a policy by which a browser asks nobody else
-// for anything and shows it in no foreign frame.
+// ServeHTTP serves the page under a policy by which a browser loads nothing
+// from other hosts and shows it in no foreign frame.
 func (m *Monitor) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p := &monitorPage{ResponseWriter: w}
 	if r.Method == http.MethodGet && strings.Contains(r.URL.Path, "/api/") {

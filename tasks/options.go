@@ -15,8 +15,8 @@ import (
 type Options struct {
 	// Log receives what an operator should know. Default: discarded.
 	Log *slog.Logger
-	// Metrics counts what is done; all of a process share one. Default: nobody sees
-	// the counts.
+	// Metrics counts what is done; all of a process share one. Default: the counts
+	// are not exported.
 	Metrics *Metrics
 	// Retention is how long results are kept. Default 30 days.
 	Retention time.Duration

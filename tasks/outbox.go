@@ -34,8 +34,8 @@ const (
 // plainOwner is the owner of calls that no key pays for: those of Client.Ask.
 const plainOwner = "presswork:plain"
 
-// outbox puts tasks on the queue, and keeps the ledger of jobs that still need
-// somebody.
+// outbox puts tasks on the queue, and keeps the ledger of jobs that are not
+// settled.
 type outbox struct {
 	rdb         redis.UniversalClient
 	clock       *clock

@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	// checkEvery is how often the watched jobs are read anew, so that a lost
+	// checkEvery is how often the watched jobs are read again, so that a lost
 	// message delays a watcher and never strands it.
 	checkEvery = 5 * time.Second
 	// relayBuffer is what go-redis may hold while we route; routing never waits.
@@ -115,7 +115,7 @@ func (r *relay) run() {
 
 	check := time.NewTicker(checkEvery)
 	defer check.Stop()
-	// One check at a time, beside the routing; a request made meanwhile is
+	// One check at a time, next to the routing; a request made meanwhile is
 	// remembered.
 	wanted := make(chan struct{}, 1)
 	r.running.Go(func() {
@@ -172,7 +172,7 @@ type news struct {
 }
 
 // route hands a published message, "id seq event", to the job's watchers. Most
-// messages are of jobs nobody here watches, so the event is parsed late.
+// messages are of jobs without a watcher here, so the event is parsed late.
 func (r *relay) route(message string) {
 	if len(message) <= idLength {
 		return

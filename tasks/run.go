@@ -48,12 +48,12 @@ type Run struct {
 	// telling is held while reports are written, so that they keep their order.
 	telling sync.Mutex
 	mu      sync.Mutex
-	// held are the reports that nobody waits for, and write writes them in a while.
+	// held are the reports that no handler waits for, and write writes them in a while.
 	held  []report
 	write *time.Timer
 }
 
-// heldFor is how long a report that nobody waits for may wait for one that goes with it.
+// heldFor is how long a report that no handler waits for may wait for one that goes with it.
 const heldFor = 100 * time.Millisecond
 
 // Progress reports a step; percent is 0 to 100. What is behind the stage or the
@@ -170,7 +170,7 @@ func (r *Run) taken() []report {
 	return all
 }
 
-// tell writes reports behind those that were held, which an outage of Redis leaves to the
+// tell writes reports after those that were held, which an outage of Redis leaves to the
 // next report.
 func (r *Run) tell(ctx context.Context, more ...report) error {
 	r.telling.Lock()
@@ -192,7 +192,7 @@ func (r *Run) tell(ctx context.Context, more ...report) error {
 }
 
 // Complete ends the job with its artifact. Only one run of a job ever succeeds
-// at this, and none after a cancellation: on an error the artifact is nobody's.
+// at this, and none after a cancellation: on an error no job has the artifact.
 // An outage of Redis is waited out for a while.
 func (r *Run) Complete(ctx context.Context, artifact presswork.Artifact, cached bool) error {
 	rec, err := r.finish(ctx, ending{

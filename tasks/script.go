@@ -132,7 +132,7 @@ return 1
 
 // beginLua: ARGV at, nonce, kind of task, worker. Answers
 // refusal, fence, fields, the task's payload. The nonce makes a repeat after a lost answer the same
-// attempt. A task that the job has left behind is refused.
+// attempt. A task that is not the job's any more is refused.
 var beginLua = prelude + `
 local r = refusal('')
 if r ~= '' then return {r} end
@@ -172,7 +172,7 @@ local ARGV = {argv[1], argv[2], kind, argv[3]}
 ` + beginLua
 
 // next: ARGV fence, the payload and then the fields of the job's next task. Its
-// attempts are counted anew.
+// attempts are counted from 0 again.
 var nextScript = redis.NewScript(prelude + `
 local r = refusal(ARGV[1])
 if r == '' then
@@ -251,7 +251,7 @@ return r
 // its end is to be written, too. ARGV fence, nonce, at, status, message, extra JSON of the event, ttl
 // ms, how long from now the record is packed in ms, number of field-value pairs times two, the pairs,
 // then what reports applies before the end. Answers refusal, fields, whether the job is settled:
-// a completed one without a webhook needs nobody any more; and whether the end of the task is written. The nonce tells a repeat after a lost answer
+// a completed one without a webhook is; and whether the end of the task is written. The nonce tells a repeat after a lost answer
 // from a second end.
 var finishScript = redis.NewScript(prelude + reports + asynqext.DoneLua + `
 local r = refusal(ARGV[1])

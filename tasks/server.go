@@ -205,7 +205,7 @@ func (s *Server) Start(ctx context.Context) error {
 	}
 	s.started = true
 	s.calls.Start(s.work)
-	// Cancellations reach the handlers while they drain, too.
+	// Cancellations also reach the handlers while they drain.
 	s.keepers.Go(func() { s.clock.run(s.work) })
 	s.keepers.Go(func() { s.watchCancels(s.work) })
 

@@ -42,7 +42,7 @@ func refused(reason string) error {
 	return endedError{presswork.Status(reason)}
 }
 
-// unavailable coins an outage of Redis.
+// unavailable returns the public error for an outage of Redis.
 func unavailable(err error) error {
 	return fault.Errorf(fault.QueueUnavailable, "the queue is not available; try again shortly").WithCause(err)
 }

@@ -31,8 +31,8 @@ type amended struct {
 	// ours holds the digest of our form by what was added and Asynq's digest.
 	ours sync.Map
 	// delays holds how far ahead the times of retries were when they were computed, by
-	// task and time: one that Redis did not take is sent again, and by then somebody may
-	// have set the clock.
+	// task and time: one that Redis did not take is sent again, and by then the clock may
+	// have been set.
 	delays sync.Map
 }
 

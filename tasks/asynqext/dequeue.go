@@ -41,7 +41,7 @@ type Slots interface {
 type DequeueOptions struct {
 	// Redis is the client whose dequeues are seen to, for our own script.
 	Redis redis.UniversalClient
-	// Blocking is a client of its own: a waiting connection serves nobody else. Its
+	// Blocking is a client of its own: a waiting connection serves no other command. Its
 	// read time-out must exceed DequeueWait by a fifth.
 	Blocking redis.UniversalClient
 	Slots    Slots
@@ -331,7 +331,7 @@ func (d *Dequeuer) missed(q Queue) bool {
 }
 
 // Listen receives the announcements of a queue until ctx ends: each ends a wait, and so does the
-// subscription whenever it stands anew, because some may have been missed.
+// subscription whenever it is made again, because some may have been missed.
 func (d *Dequeuer) Listen(ctx context.Context, q Queue) {
 	sub := d.o.Redis.Subscribe(ctx, d.o.Announced[q])
 	defer sub.Close()

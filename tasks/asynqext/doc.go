@@ -50,7 +50,7 @@
 //     TestTheEndOfATaskIsWrittenThroughAnOutage, TestASecondEndOfATaskIsNotFound,
 //     TestOurScriptsLeaveWhatAsynqsDo.
 //  8. Times that machines compare are arguments of scripts, at the places that Amend
-//     sets anew, or the scores of the heartbeat's ZADD; Asynq takes them from the
+//     sets again, or the scores of the heartbeat's ZADD; Asynq takes them from the
 //     sender's clock. The score of a retry is its third argument.
 //     TestWhatThePinnedAsynqSendsIsKnown, TestAWrongClockHarmsNoJob,
 //     TestAWorkerWithAWrongClockIsCountedAndRetriesInTime.

@@ -69,7 +69,7 @@ func Reap(
 	return back, condemned, nil
 }
 
-// Renew sets the leases of tasks that are at work anew, those that there are.
+// Renew renews the leases of running tasks, as far as they have one.
 func Renew(ctx context.Context, rdb redis.Scripter, q Queue, ids []string) error {
 	args := []any{"1"}
 	for _, id := range ids {

@@ -121,7 +121,7 @@ if lost then return answer(lost) end
 if redis.call('EXISTS', KEYS[2]) == 1 then return false end
 -- head is the first task of an owner's line that waits. An entry that is not
 -- pending is dropped, but not before the time in its score: until then its task
--- is about to be tried again, and so is all behind it.
+-- is about to be tried again, and so are all tasks after it.
 local function head(ring, owner)
   local line = ARGV[3] .. owner
   for _ = 1, 20 do

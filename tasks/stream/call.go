@@ -1,6 +1,6 @@
 // Package stream carries calls: work whose caller waits for its answer, a stream
 // of frames that a worker writes and the API relays. A call has no job record. It
-// ends when nobody waits any more, and what is left of it is forgotten after a
+// ends when no caller waits any more, and what is left of it is forgotten after a
 // while. A caller may go on talking to a call that runs: Answer.Send and Run.Receive.
 //
 // A call is a task of its own on a queue, with the turns and the lease of every other
@@ -113,9 +113,9 @@ var ErrSlow = errors.New("the reader of an answer is too slow")
 // worker stops and gives back what it has not begun to answer.
 var ErrDraining = errors.New("the worker is stopping")
 
-// ErrLeft is the cause of the end of a call's context when nobody waits for it
+// ErrLeft is the cause of the end of a call's context when no caller waits for it
 // any more.
-var ErrLeft = errors.New("nobody waits for this call any more")
+var ErrLeft = errors.New("no caller waits for this call any more")
 
 // ErrAgain makes Server.Serve return the error of a handler that has not sent a frame, so that
 // the task is served again.
@@ -125,7 +125,7 @@ var ErrAgain = errors.New("another run may answer the call")
 // for too long.
 var errCallLost = errors.New("the call is another run's, or over")
 
-// unavailable coins an outage of Redis.
+// unavailable returns the public error for an outage of Redis.
 func unavailable(err error) error {
 	return fault.Errorf(fault.QueueUnavailable, "the queue is not available; try again shortly").WithCause(err)
 }

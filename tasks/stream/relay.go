@@ -51,8 +51,8 @@ type ClientOptions struct {
 	// there already. Drop takes a task that waits off the queue.
 	Enqueue func(ctx context.Context, call Call, task string) error
 	Drop    func(ctx context.Context, call Call, task string)
-	// Left and Input are the channels on which workers receive the runs that nobody
-	// waits for any more, and the ids of calls that have an input: see Server.Left and
+	// Left and Input are the channels on which workers receive the runs that have
+	// no callers any more, and the ids of calls that have an input: see Server.Left and
 	// Server.Input.
 	Left, Input string
 	// Log gets what an operator should know.
@@ -125,7 +125,7 @@ func (c *Client) listen(call Call) (*Answer, error) {
 	return a, nil
 }
 
-// leave forgets an answer, and notifies the call's worker when nobody waits for it
+// leave forgets an answer, and notifies the call's worker when no caller waits for it
 // any more.
 func (c *Client) leave(a *Answer) {
 	c.unlisten(a)
@@ -165,7 +165,7 @@ func (c *Client) unlisten(a *Answer) {
 }
 
 func (c *Client) run() {
-	// An error is that of the connection, which go-redis makes anew and subscribes again.
+	// An error is that of the connection, which go-redis makes again, with the subscription.
 	_ = c.sub.Subscribe(c.ctx, c.channel)
 	for m := range c.sub.ChannelWithSubscriptions(redis.WithChannelSize(relayBuffer)) {
 		switch m := m.(type) {
@@ -233,7 +233,7 @@ func cutEntry(message string) (frames, rest string) {
 	return frames, rest
 }
 
-// renew writes now and then that somebody still waits for each call, and finds
+// renew writes now and then that a caller still waits for each call, and finds
 // what was lost on the way: frames, tasks, calls.
 func (c *Client) renew() {
 	tick := time.NewTicker(renewEvery)

@@ -179,7 +179,7 @@ func (r *Run) isLost() bool {
 	return r.mayNotWrite()
 }
 
-// mayNotWrite is called with the lock held. What a run that nobody waits for has
+// mayNotWrite is called with the lock held. What a run without callers has
 // sent is not written again where Redis has lost it.
 func (r *Run) mayNotWrite() bool {
 	return r.lost || r.missing && errors.Is(context.Cause(r.ctx), ErrLeft)

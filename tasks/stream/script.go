@@ -67,7 +67,7 @@ redis.call('PEXPIRE', KEYS[2], ARGV[4])
 return 1
 `)
 
-// leaving marks a call that runs and that nobody waits for, once that is final, and
+// leaving marks a call that runs and has no callers, once that is final, and
 // answers the fence of its run.
 const leaving = `
 local function leaving(call)
@@ -191,7 +191,7 @@ return 1
 // look is a run's own look at its call, by which it also shows that it lives. KEYS: call, waiters. ARGV: fence, "1" when
 // those who wait may not be counted. Answers
 // "lost" when another run has the call, "gone" when Redis does not know it,
-// "left" when nobody waits, else the number of the last input, "" for none.
+// "left" when no caller waits, else the number of the last input, "" for none.
 var lookScript = redis.NewScript(volatileNow + leaving + `
 local f = redis.call('HMGET', KEYS[1], 'fence', 'alive', 'inputs', 'state')
 if not f[1] then return 'gone' end
@@ -224,8 +224,8 @@ return 1
 // renew counts a waiter for another while. KEYS: call, waiters. ARGV: waiter, how
 // long it counts in ms, how long ago a run must have been alive that was restored or
 // has inputs, the waiter's channel, "1" when it waits no longer for a run to begin, "1" when
-// nobody else can wait. Answers {"gone"}, {"dead"}, {"late"} when it has left a call without a
-// run, which is then forgotten if nobody can join it, or "", frames so far, attempt ("" before the first),
+// no other caller can wait. Answers {"gone"}, {"dead"}, {"late"} when it has left a call without a
+// run, which is then forgotten if no caller can join it, or "", frames so far, attempt ("" before the first),
 // the waiter that made it.
 var renewScript = redis.NewScript(volatileNow + listening + `
 local f = redis.call('HMGET', KEYS[1], 'by', 'seq', 'run', 'alive', 'state')
@@ -243,7 +243,7 @@ return {'', f[2] or '0', f[3] or '', f[1]}
 `)
 
 // leave takes a waiter away. KEYS: call, waiters. ARGV: waiter, for how many ms
-// the call shall go on without anybody (0 for not at all: nobody can join it, and without
+// the call shall go on without callers (0 for not at all: no caller can join it, and without
 // a run it is forgotten), cancel channel. Answers 2 when it is forgotten.
 var leaveScript = redis.NewScript(volatileNow + leaving + `
 redis.call('ZREM', KEYS[2], ARGV[1])
@@ -275,7 +275,7 @@ publish()
 return 1
 `)
 
-// forget drops a call and its answer, so that a retry makes it anew. KEYS: call,
+// forget drops a call and its answer, so that a retry makes it again. KEYS: call,
 // frames, waiters. ARGV: the fence of the run that may, "" for the one who made
 // it.
 var forgetScript = redis.NewScript(Volatile + `

@@ -12,7 +12,7 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// lookAtCalls is how often a worker looks whether somebody still waits for the
+// lookAtCalls is how often a worker looks whether a caller still waits for the
 // calls that it runs, in case it was not notified.
 const lookAtCalls = 2 * time.Second
 
@@ -60,7 +60,7 @@ func (s *Server) Serve(ctx context.Context, task string, h func(context.Context,
 	return s.run(ctx, run, h)
 }
 
-// begin opens a run; nil when the call is over or nobody waits for it.
+// begin opens a run; nil when the call is over or no caller waits for it.
 func (s *Server) begin(ctx context.Context, task string) (*Run, error) {
 	id, maker := callOf(task)
 	fence := newID()
@@ -136,7 +136,7 @@ func (s *Server) run(ctx context.Context, run *Run, h func(context.Context, *Run
 	cause := context.Cause(rctx)
 	switch {
 	case errors.Is(cause, ErrLeft):
-		// What is there of the answer is nobody's: a retry gets one of its own.
+		// A retry gets an answer of its own.
 		s.forget(run.ID, run.fence)
 		return nil
 	case run.isFinished(), errors.Is(cause, errCallLost):
@@ -179,7 +179,7 @@ func (s *Server) forget(id, fence string) {
 	defer cancel()
 
 	if err := forgetScript.Run(ctx, s.rdb, callKeys(id), fence).Err(); err != nil {
-		s.log.Warn("a call that nobody waits for stays for a while", "call_id", id, "err", err)
+		s.log.Warn("a call without callers stays for a while", "call_id", id, "err", err)
 	}
 }
 
@@ -225,8 +225,8 @@ func (s *Server) all() []*Run {
 	return runs
 }
 
-// Left ends a run that nobody waits for. It is not named by its call, which may have
-// been made anew meanwhile.
+// Left ends a run without callers. It is not named by its call, which may have been made
+// again meanwhile.
 func (s *Server) Left(run string) {
 	for _, r := range s.all() {
 		if r.fence == run {
@@ -244,7 +244,7 @@ func (s *Server) Input(id string) {
 	}
 }
 
-// watch ends runs that nobody waits for or that another run has replaced, and
+// watch ends runs that have no callers or that another run has replaced, and
 // brings back those that Redis has lost.
 func (s *Server) watch(ctx context.Context) {
 	tick := time.NewTicker(lookAtCalls)
