@@ -53,6 +53,7 @@ var layers = [][]string{
 		"storage",
 		"themes",
 		"internal/pdffile/inspect",
+		"internal/pdffile/join",
 		"internal/markdown",
 		"internal/cache",
 		"internal/guard",

@@ -40,7 +40,7 @@ func (f *File) Places() (map[string]Place, error) {
 		return nil, err
 	}
 
-	catalog, _, err := ReadDict(f.Objects[f.root])
+	catalog, _, err := ReadDict(f.Objects[f.Root])
 	if err != nil {
 		return nil, fmt.Errorf("catalog: %w", err)
 	}
@@ -51,24 +51,24 @@ func (f *File) Places() (map[string]Place, error) {
 		return places, nil // no link points into the document
 	}
 
-	destinations, err := f.dictionary(value)
+	destinations, err := f.Dictionary(value)
 	if err != nil {
 		return nil, fmt.Errorf("destinations: %w", err)
 	}
 
 	for _, d := range destinations {
-		place, err := ReadArray(d.value) // [page /XYZ left top zoom]
+		place, err := ReadArray(d.Value) // [page /XYZ left top zoom]
 		if err != nil || len(place) < 4 {
-			return nil, fmt.Errorf("destination %s: %w", d.key, ErrObject)
+			return nil, fmt.Errorf("destination %s: %w", d.Key, ErrObject)
 		}
 
 		top, err := strconv.ParseFloat(string(place[3]), 64)
 		if err != nil {
-			return nil, fmt.Errorf("destination %s: %w", d.key, err)
+			return nil, fmt.Errorf("destination %s: %w", d.Key, err)
 		}
 
-		if object, ok := reference(place[0]); ok && pages[object] > 0 {
-			places[anchorOf(d.key)] = Place{pages[object], top}
+		if object, ok := Reference(place[0]); ok && pages[object] > 0 {
+			places[anchorOf(d.Key)] = Place{pages[object], top}
 		}
 	}
 
@@ -91,7 +91,7 @@ func anchorOf(name string) string {
 
 // PageNumbers walks the page tree: page numbers, from 1, by object number.
 func (f *File) PageNumbers() (map[int]int, error) {
-	catalog, _, err := ReadDict(f.Objects[f.root])
+	catalog, _, err := ReadDict(f.Objects[f.Root])
 	if err != nil {
 		return nil, fmt.Errorf("catalog: %w", err)
 	}
@@ -99,13 +99,13 @@ func (f *File) PageNumbers() (map[int]int, error) {
 	seen := map[int]bool{}
 	var walk func(node []byte) error
 	walk = func(node []byte) error {
-		n, ok := f.object(node)
+		n, ok := f.Object(node)
 		if !ok || seen[n] {
 			return fmt.Errorf("the page tree is broken at %s", node)
 		}
 		seen[n] = true
 
-		d, err := f.dictionary(node)
+		d, err := f.Dictionary(node)
 		if err != nil {
 			return err
 		}

@@ -50,18 +50,6 @@ func TestSizesOfPagesInTheirOrder(t *testing.T) {
 	}
 }
 
-// read reads a file that must be in Skia's form.
-func read(t testing.TB, data []byte) *File {
-	t.Helper()
-
-	f, err := Read(data)
-	if err != nil {
-		t.Fatal(err)
-	}
-
-	return f
-}
-
 func TestALongChainOfPageNodesIsWalked(t *testing.T) {
 	t.Parallel()
 	const nodes = 10_000

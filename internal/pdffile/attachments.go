@@ -11,7 +11,7 @@ import (
 
 // attach puts Markdown files into the PDF as the sources of the whole
 // document, the way PDF/A-3 wants it.
-func (f *File) attach(catalog *dict, sources []Attachment, date time.Time) {
+func (f *File) attach(catalog *Dict, sources []Attachment, date time.Time) {
 	if len(sources) == 0 {
 		return
 	}
@@ -27,10 +27,10 @@ func (f *File) attach(catalog *dict, sources []Attachment, date time.Time) {
 			date.Format("(D:20060102150405+00'00')"),
 			md5.Sum(a.Data),
 		)
-		file := f.add(nil)
-		f.setStream(
+		file := f.Add(nil)
+		f.SetStream(
 			file,
-			dict{
+			Dict{
 				{"Type", []byte("/EmbeddedFile")},
 				{"Subtype", []byte("/text#2Fmarkdown")},
 				{"Params", []byte(params)},
@@ -38,20 +38,20 @@ func (f *File) attach(catalog *dict, sources []Attachment, date time.Time) {
 			a.Data,
 		)
 		name := TextString(a.Name)
-		specification := refTo(
-			f.add(
+		specification := RefTo(
+			f.Add(
 				fmt.Appendf(
 					nil,
 					"<</Type /Filespec\n/F %s\n/UF %s\n/Desc (Markdown source)\n/AFRelationship /Source\n/EF <</F %s\n/UF %s>>>>",
 					name,
 					name,
-					refTo(file),
-					refTo(file),
+					RefTo(file),
+					RefTo(file),
 				),
 			),
 		)
 		names, files = append(names, name+" "+specification), append(files, specification)
 	}
-	catalog.set("AF", "["+strings.Join(files, " ")+"]")
-	catalog.set("Names", "<</EmbeddedFiles <</Names ["+strings.Join(names, " ")+"]>>>>")
+	catalog.Set("AF", "["+strings.Join(files, " ")+"]")
+	catalog.Set("Names", "<</EmbeddedFiles <</Names ["+strings.Join(names, " ")+"]>>>>")
 }

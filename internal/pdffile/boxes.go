@@ -19,7 +19,7 @@ func (f *File) trim(boxes Boxes) error {
 	if boxes == (Boxes{}) {
 		return nil
 	}
-	begin := f.add([]byte("<</Length 2>> stream\nq\n\nendstream"))
+	begin := f.Add([]byte("<</Length 2>> stream\nq\n\nendstream"))
 	marks := map[string]int{} // streams of marks by their pages' MediaBox
 
 	for n, o := range f.Objects {
@@ -44,16 +44,16 @@ func (f *File) trim(boxes Boxes) error {
 		box := func(by float64) string {
 			return fmt.Sprintf("[%.2f %.2f %.2f %.2f]", v[0]-by, v[1]-by, v[2]+by, v[3]+by)
 		}
-		page.set("TrimBox", box(-boxes.Bleed))
-		page.set("BleedBox", box(0))
+		page.Set("TrimBox", box(-boxes.Bleed))
+		page.Set("BleedBox", box(0))
 
 		if boxes.Marks > 0 {
-			page.set("MediaBox", box(boxes.Marks))
+			page.Set("MediaBox", box(boxes.Marks))
 
 			number, drawn := marks[box(0)]
 			if !drawn {
 				content := f.deflate(cropMarks(boxes, v))
-				number = f.add(
+				number = f.Add(
 					fmt.Appendf(
 						nil,
 						"<</Filter /FlateDecode\n/Length %d>> stream\n%s\nendstream",
@@ -63,12 +63,12 @@ func (f *File) trim(boxes Boxes) error {
 				)
 				marks[box(0)] = number
 			}
-			page.set(
+			page.Set(
 				"Contents",
-				fmt.Sprintf("[%s %s %s]", refTo(begin), bytes.Trim(page.Get("Contents"), "[]"), refTo(number)),
+				fmt.Sprintf("[%s %s %s]", RefTo(begin), bytes.Trim(page.Get("Contents"), "[]"), RefTo(number)),
 			)
 		}
-		f.Objects[n] = page.bytes()
+		f.Objects[n] = page.Bytes()
 	}
 
 	return nil

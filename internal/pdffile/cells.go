@@ -68,7 +68,7 @@ func (t *tree) tableOf(row *element) *element {
 
 	e := row
 	for range most {
-		n, ok := reference(e.dict.Get("P"))
+		n, ok := Reference(e.dict.Get("P"))
 		if e = t.elements[n]; !ok || e == nil || e.kind == "Table" {
 			return e
 		}

@@ -81,7 +81,7 @@ func isOperator(value []byte) bool {
 // Canvas is a page or a form: something with content and resources.
 type Canvas struct {
 	Number int // of its object
-	Dict   dict
+	Dict   Dict
 	Form   bool
 	// Content is the object of a page's content; a form is its own.
 	Content int
@@ -123,7 +123,7 @@ func (f *File) Canvases() ([]Canvas, error) {
 
 			var ok bool // those around it belong to banners and crop marks
 			if len(contents) > 0 {
-				c.Content, ok = f.object(contents[len(contents)/2])
+				c.Content, ok = f.Object(contents[len(contents)/2])
 			}
 
 			if !ok {
@@ -181,7 +181,7 @@ func (f *File) resources(c *Canvas, value []byte) error {
 		return nil
 	}
 
-	all, err := f.dictionary(value)
+	all, err := f.Dictionary(value)
 	if err != nil {
 		return err
 	}
@@ -191,26 +191,26 @@ func (f *File) resources(c *Canvas, value []byte) error {
 			continue
 		}
 
-		named, err := f.dictionary(all.Get(kind))
+		named, err := f.Dictionary(all.Get(kind))
 		if err != nil {
 			return err
 		}
 
 		for _, entry := range named {
-			n, ok := f.object(entry.value)
+			n, ok := f.Object(entry.Value)
 			if !ok {
-				return fmt.Errorf("resource %s: %w", entry.key, ErrObject)
+				return fmt.Errorf("resource %s: %w", entry.Key, ErrObject)
 			}
 
 			switch o := f.Objects[n]; {
 			case kind == "XObject":
 				if isForm(o) {
-					c.forms[entry.key] = n
+					c.forms[entry.Key] = n
 				}
 			case bytes.Contains(o, []byte("/Subtype /Type0\n")):
-				c.Faces[entry.key] = Face{n, 2}
+				c.Faces[entry.Key] = Face{n, 2}
 			default:
-				c.Faces[entry.key] = Face{n, 1}
+				c.Faces[entry.Key] = Face{n, 1}
 			}
 		}
 	}
@@ -218,9 +218,9 @@ func (f *File) resources(c *Canvas, value []byte) error {
 	return nil
 }
 
-// dictionary reads a dictionary or the reference to one.
-func (f *File) dictionary(value []byte) (dict, error) {
-	if n, ok := reference(value); ok {
+// Dictionary reads a dictionary or the reference to one.
+func (f *File) Dictionary(value []byte) (Dict, error) {
+	if n, ok := Reference(value); ok {
 		if n >= len(f.Objects) {
 			return nil, ErrObject
 		}
@@ -232,7 +232,7 @@ func (f *File) dictionary(value []byte) (dict, error) {
 }
 
 // Stream returns the content of a stream object, unpacked.
-func (f *File) Stream(number int) (d dict, content []byte, err error) {
+func (f *File) Stream(number int) (d Dict, content []byte, err error) {
 	d, rest, err := ReadDict(f.Objects[number])
 	if err != nil {
 		return nil, nil, err
@@ -285,12 +285,12 @@ func (f *File) inflate(packed []byte) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// setStream replaces the content of a stream object.
-func (f *File) setStream(number int, d dict, content []byte) {
+// SetStream replaces the content of a stream object.
+func (f *File) SetStream(number int, d Dict, content []byte) {
 	packed := f.deflate(content)
-	d.set("Filter", "/FlateDecode")
-	d.set("Length", fmt.Sprint(len(packed)))
-	f.Objects[number] = bytes.Join([][]byte{d.bytes(), []byte(" stream\n"), packed, []byte("\nendstream")}, nil)
+	d.Set("Filter", "/FlateDecode")
+	d.Set("Length", fmt.Sprint(len(packed)))
+	f.Objects[number] = bytes.Join([][]byte{d.Bytes(), []byte(" stream\n"), packed, []byte("\nendstream")}, nil)
 }
 
 // showsNotdef reports whether the content shows glyph 0, which fonts draw for

@@ -12,27 +12,27 @@ const maxName = 127
 // tameDestinations renames the named destinations that make trouble: Chromium
 // names them by the ids of elements, which may be too long, or be words that
 // PDF/A forbids.
-func (f *File) tameDestinations(catalog dict) error {
-	var names dict
+func (f *File) tameDestinations(catalog Dict) error {
+	var names Dict
 
 	if value := catalog.Get("Dests"); value != nil {
 		var err error
-		if names, err = f.dictionary(value); err != nil {
+		if names, err = f.Dictionary(value); err != nil {
 			return err
 		}
 	}
 	renamed := map[string]string{}
 
 	for i := range names {
-		if wild(names[i].key) {
+		if wild(names[i].Key) {
 			name := "destination-" + strconv.Itoa(i+1)
-			renamed[names[i].key] = name
-			names[i].key = name
+			renamed[names[i].Key] = name
+			names[i].Key = name
 		}
 	}
 
-	if n, ok := reference(catalog.Get("Dests")); ok && len(renamed) > 0 {
-		f.Objects[n] = names.bytes()
+	if n, ok := Reference(catalog.Get("Dests")); ok && len(renamed) > 0 {
+		f.Objects[n] = names.Bytes()
 	}
 
 	for n, o := range f.Objects {
@@ -51,11 +51,11 @@ func (f *File) tameDestinations(catalog dict) error {
 		}
 
 		if to, ok := renamed[string(name)]; ok {
-			d.set("Dest", "/"+to)
+			d.Set("Dest", "/"+to)
 		} else {
-			d.remove("Dest") // it leads nowhere
+			d.Remove("Dest") // it leads nowhere
 		}
-		f.Objects[n] = d.bytes()
+		f.Objects[n] = d.Bytes()
 	}
 
 	return nil

@@ -20,10 +20,10 @@ type File struct {
 	// Objects holds the bytes of each object between "N 0 obj" and "endobj",
 	// by number; 0 and free numbers are nil.
 	Objects [][]byte
-	root    int
-	info    int
+	Root    int
+	Info    int
 	// textMaps is kept by textMap.
-	textMaps map[int]textMap
+	textMaps map[int]TextMap
 	// unpacker is kept by inflate, packer by deflate.
 	unpacker io.ReadCloser
 	packer   *zlib.Writer
@@ -54,15 +54,15 @@ func Read(data []byte) (*File, error) {
 		return nil, errors.New("the PDF is encrypted or has several revisions")
 	}
 
-	f := &File{textMaps: map[int]textMap{}}
+	f := &File{}
 	if err := f.cut(data, table, start); err != nil {
 		return nil, err
 	}
 	var hasRoot, hasInfo bool
-	f.root, hasRoot = f.object(entries.Get("Root"))
+	f.Root, hasRoot = f.Object(entries.Get("Root"))
 
-	f.info, hasInfo = f.object(entries.Get("Info"))
-	if !hasRoot || !hasInfo || f.Objects[f.root] == nil || f.Objects[f.info] == nil {
+	f.Info, hasInfo = f.Object(entries.Get("Info"))
+	if !hasRoot || !hasInfo || f.Objects[f.Root] == nil || f.Objects[f.Info] == nil {
 		return nil, errors.New("the trailer names objects that are not there")
 	}
 
@@ -155,12 +155,12 @@ func (f *File) cut(data, table []byte, end int) error {
 // Pages reads the number of pages from the page tree. It rejects a number that the
 // file cannot hold.
 func (f *File) Pages() (int, error) {
-	catalog, _, err := ReadDict(f.Objects[f.root])
+	catalog, _, err := ReadDict(f.Objects[f.Root])
 	if err != nil {
 		return 0, fmt.Errorf("catalog: %w", err)
 	}
 
-	tree, err := f.dictionary(catalog.Get("Pages"))
+	tree, err := f.Dictionary(catalog.Get("Pages"))
 	if err != nil {
 		return 0, fmt.Errorf("page tree: %w", err)
 	}
@@ -202,14 +202,14 @@ func (f *File) Sizes() ([][2]float64, error) {
 	return sizes, nil
 }
 
-// object returns the number of the object that a value refers to.
-func (f *File) object(value []byte) (number int, ok bool) {
-	number, ok = reference(value)
+// Object returns the number of the object that a value refers to.
+func (f *File) Object(value []byte) (number int, ok bool) {
+	number, ok = Reference(value)
 	return number, ok && number < len(f.Objects)
 }
 
-// add appends an object and returns its number.
-func (f *File) add(object []byte) int {
+// Add appends an object and returns its number.
+func (f *File) Add(object []byte) int {
 	f.Objects = append(f.Objects, object)
 	return len(f.Objects) - 1
 }

@@ -25,9 +25,9 @@ func (f *File) markNotes() error {
 
 		if f.leadsBack(d) {
 			notes++
-			d.set("S", "/Note")
-			d.set("ID", fmt.Sprintf("(note-%d)", notes))
-			f.Objects[n] = d.bytes()
+			d.Set("S", "/Note")
+			d.Set("ID", fmt.Sprintf("(note-%d)", notes))
+			f.Objects[n] = d.Bytes()
 		}
 	}
 
@@ -36,7 +36,7 @@ func (f *File) markNotes() error {
 
 // leadsBack reports whether the first thing in an element is a link to the reference
 // to a footnote.
-func (f *File) leadsBack(d dict) bool {
+func (f *File) leadsBack(d Dict) bool {
 	const deepest = 8
 	for range deepest {
 		kids, err := ReadArray(d.Get("K"))
@@ -53,12 +53,12 @@ func (f *File) leadsBack(d dict) bool {
 			if err != nil {
 				return false
 			}
-			n, ok := f.object(link.Get("Obj"))
+			n, ok := f.Object(link.Get("Obj"))
 
 			return ok && bytes.Contains(f.Objects[n], []byte("/Dest /fnref"))
 		}
 
-		if d, err = f.dictionary(kids[0]); err != nil {
+		if d, err = f.Dictionary(kids[0]); err != nil {
 			return false
 		}
 	}

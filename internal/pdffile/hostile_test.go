@@ -10,6 +10,7 @@ import (
 	"presswork/internal/pdffile"
 	"presswork/internal/pdffile/filetest"
 	"presswork/internal/pdffile/inspect"
+	"presswork/internal/pdffile/join"
 )
 
 // everyUse does with a file all that the package can, and returns the errors.
@@ -31,14 +32,14 @@ func everyUse(ctx context.Context, data []byte) (errs []error) {
 		func(f *pdffile.File) error {
 			other, err := pdffile.Read(data)
 			note(err)
-			_, err = pdffile.Join([]*pdffile.File{f, other}, nil)
+			_, err = join.Files([]*pdffile.File{f, other}, nil)
 
 			return err
 		},
 		func(f *pdffile.File) error {
 			banners, err := pdffile.Read(data)
 			note(err)
-			_, err = pdffile.Join([]*pdffile.File{f}, []*pdffile.File{banners})
+			_, err = join.Files([]*pdffile.File{f}, []*pdffile.File{banners})
 
 			return err
 		},
@@ -243,7 +244,7 @@ func TestTreesWithoutAnEndAreWalkedOnce(t *testing.T) {
 		}
 	}
 
-	if whole, err := pdffile.Join([]*pdffile.File{mustRead(t, data), mustRead(t, data)}, nil); err == nil {
+	if whole, err := join.Files([]*pdffile.File{mustRead(t, data), mustRead(t, data)}, nil); err == nil {
 		if _, err := whole.Pack(pdffile.Meta{}, pdffile.Finish{PDFUA: true}); err != nil {
 			t.Error(err)
 		}
@@ -259,4 +260,38 @@ func mustRead(t testing.TB, data []byte) *pdffile.File {
 	}
 
 	return f
+}
+
+func FuzzPack(f *testing.F) {
+	f.Add(filetest.Small(0))
+	f.Add(filetest.Small(3))
+	f.Add(filetest.Write(filetest.Tagged()))
+	f.Add(bytes.Replace(filetest.Small(0), []byte("/Lang (en)"), []byte("/StructTreeRoot -1 0 R"), 1))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		joinWithItself(data)
+
+		for _, finish := range []pdffile.Finish{{}, {PDFA: "3b", PDFUA: true, Sources: []pdffile.Attachment{{Name: "a.md"}}}, {Password: "secret"}} {
+			p, err := pdffile.Pack(data, pdffile.Meta{Title: "x"}, finish)
+			if err == nil && (len(p.Data) == 0 || p.Pages < 0) {
+				t.Errorf("%d bytes, %d pages", len(p.Data), p.Pages)
+			}
+		}
+	})
+}
+
+// joinWithItself must not panic, nor take long.
+func joinWithItself(data []byte) {
+	read := func() *pdffile.File {
+		f, _ := pdffile.Read(data)
+		return f
+	}
+
+	f := read()
+	if f == nil {
+		return
+	}
+
+	if whole, err := join.Files([]*pdffile.File{f, read()}, []*pdffile.File{read(), read()}); err == nil {
+		_, _ = whole.Pack(pdffile.Meta{}, pdffile.Finish{})
+	}
 }

@@ -8,8 +8,8 @@ import (
 // mergeLeaves takes out of the tags the elements that stand for nothing but
 // one run of text, and gives the run to the element above: Chromium writes one
 // for each, more than half of all.
-func (f *File) mergeLeaves(root dict) error {
-	tree, err := f.dictionary(root.Get("ParentTree"))
+func (f *File) mergeLeaves(root Dict) error {
+	tree, err := f.Dictionary(root.Get("ParentTree"))
 	if err != nil || tree.Get("Nums") == nil {
 		return fmt.Errorf("parent tree: %w", ErrObject)
 	}
@@ -51,7 +51,7 @@ func readLeaf(n int, o []byte) (l leaf, ok bool) {
 		return l, false
 	}
 	l = leaf{number: n, page: page, content: content}
-	l.parent, ok = reference(parent)
+	l.parent, ok = Reference(parent)
 
 	return l, ok
 }
@@ -59,7 +59,7 @@ func readLeaf(n int, o []byte) (l leaf, ok bool) {
 // takesText reports whether an element may hold text itself. A list item may not:
 // its text belongs into a body.
 func takesText(o []byte) bool {
-	rest, ok := bytes.CutPrefix(bytes.TrimPrefix(o, structElem), []byte("/S /"))
+	rest, ok := bytes.CutPrefix(bytes.TrimPrefix(o, StructElement), []byte("/S /"))
 	if !ok {
 		return false
 	}
@@ -96,7 +96,7 @@ func (f *File) mergeInto(parent int, leaves []leaf, merged map[int]int) error {
 	}
 
 	for i, k := range kids {
-		n, ok := reference(k)
+		n, ok := Reference(k)
 		if !ok {
 			continue
 		}
@@ -109,27 +109,27 @@ func (f *File) mergeInto(parent int, leaves []leaf, merged map[int]int) error {
 		merged[n] = parent
 		f.Objects[n] = nil
 	}
-	d.set("Pg", string(page))
+	d.Set("Pg", string(page))
 
 	if len(kids) == 1 {
-		d.set("K", string(kids[0]))
+		d.Set("K", string(kids[0]))
 	} else {
-		d.set("K", "["+string(bytes.Join(kids, []byte(" ")))+"]")
+		d.Set("K", "["+string(bytes.Join(kids, []byte(" ")))+"]")
 	}
-	f.Objects[parent] = d.bytes()
+	f.Objects[parent] = d.Bytes()
 
 	return nil
 }
 
 // redirectParents lets the content of merged leaves name the element above.
-func (f *File) redirectParents(tree dict, merged map[int]int) error {
+func (f *File) redirectParents(tree Dict, merged map[int]int) error {
 	values, err := ReadArray(tree.Get("Nums"))
 	if err != nil {
 		return fmt.Errorf("parent tree: %w", err)
 	}
 
 	for _, v := range values {
-		n, ok := f.object(v)
+		n, ok := f.Object(v)
 		if !ok || !bytes.HasPrefix(f.Objects[n], []byte("[")) {
 			continue
 		}
@@ -140,8 +140,8 @@ func (f *File) redirectParents(tree dict, merged map[int]int) error {
 		}
 
 		for i, owner := range owners {
-			if n, ok := reference(owner); ok && merged[n] > 0 {
-				owners[i] = []byte(refTo(merged[n]))
+			if n, ok := Reference(owner); ok && merged[n] > 0 {
+				owners[i] = []byte(RefTo(merged[n]))
 			}
 		}
 		f.Objects[n] = []byte("[" + string(bytes.Join(owners, []byte(" "))) + "]")

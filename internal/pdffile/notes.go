@@ -39,23 +39,23 @@ func (f *File) comment(notes []Note) error {
 			return err
 		}
 		// Hidden in print (F: no zoom, no rotation).
-		annotation := refTo(
-			f.add(
+		annotation := RefTo(
+			f.Add(
 				fmt.Appendf(
 					nil,
 					"<</Type /Annot\n/Subtype /Text\n/Rect [12 12 32 32]\n/F 24\n/Name /Note\n/P %s\n/Contents %s>>",
-					refTo(object),
+					RefTo(object),
 					TextString(note.Text),
 				),
 			),
 		)
 
 		list := strings.TrimSpace(string(page.Get("Annots")))
-		if referenced, ok := f.object([]byte(list)); ok {
+		if referenced, ok := f.Object([]byte(list)); ok {
 			list = strings.TrimSpace(string(f.Objects[referenced]))
 		}
-		page.set("Annots", "["+strings.TrimSuffix(strings.TrimPrefix(list, "["), "]")+" "+annotation+"]")
-		f.Objects[object] = page.bytes()
+		page.Set("Annots", "["+strings.TrimSuffix(strings.TrimPrefix(list, "["), "]")+" "+annotation+"]")
+		f.Objects[object] = page.Bytes()
 	}
 
 	return nil

@@ -8,13 +8,14 @@ import (
 	"strconv"
 )
 
-// dict is a PDF dictionary whose values stay as they were written. Its order
+// Dict is a PDF dictionary whose values stay as they were written. Its order
 // is kept, so that equal input gives equal output.
-type dict []field
+type Dict []Field
 
-type field struct {
-	key   string // without the slash
-	value []byte
+// Field is an entry of a Dict.
+type Field struct {
+	Key   string // without the slash
+	Value []byte
 }
 
 // ErrObject is returned for an object that is not in Skia's form.
@@ -22,7 +23,7 @@ var ErrObject = errors.New("an object is not written as expected")
 
 // ReadDict reads the dictionary an object begins with, and returns what
 // follows it: nothing, or " stream\n…".
-func ReadDict(object []byte) (d dict, rest []byte, err error) {
+func ReadDict(object []byte) (d Dict, rest []byte, err error) {
 	body, ok := bytes.CutPrefix(object, []byte("<<"))
 	if !ok {
 		return nil, nil, ErrObject
@@ -46,49 +47,51 @@ func ReadDict(object []byte) (d dict, rest []byte, err error) {
 		if value, body, err = cutValue(body); err != nil {
 			return nil, nil, err
 		}
-		d = append(d, field{string(key[1:]), value})
+		d = append(d, Field{string(key[1:]), value})
 	}
 }
 
-func (d dict) Get(key string) []byte {
+// Get returns a value as it was written, nil if there is none.
+func (d Dict) Get(key string) []byte {
 	for _, f := range d {
-		if f.key == key {
-			return f.value
+		if f.Key == key {
+			return f.Value
 		}
 	}
 
 	return nil
 }
 
-// set replaces a value or adds it at the end.
-func (d *dict) set(key, value string) {
+// Set replaces a value or adds it at the end.
+func (d *Dict) Set(key, value string) {
 	for i, f := range *d {
-		if f.key == key {
-			(*d)[i].value = []byte(value)
+		if f.Key == key {
+			(*d)[i].Value = []byte(value)
 			return
 		}
 	}
-	*d = append(*d, field{key, []byte(value)})
+	*d = append(*d, Field{key, []byte(value)})
 }
 
-func (d *dict) remove(key string) {
+// Remove deletes an entry.
+func (d *Dict) Remove(key string) {
 	for i, f := range *d {
-		if f.key == key {
+		if f.Key == key {
 			*d = append((*d)[:i], (*d)[i+1:]...)
 			return
 		}
 	}
 }
 
-// bytes writes the dictionary the way Skia does.
-func (d dict) bytes() []byte {
+// Bytes writes the dictionary the way Skia does.
+func (d Dict) Bytes() []byte {
 	b := []byte("<<")
 
 	for i, f := range d {
 		if i > 0 {
 			b = append(b, '\n')
 		}
-		b = append(append(append(append(b, '/'), f.key...), ' '), f.value...)
+		b = append(append(append(append(b, '/'), f.Key...), ' '), f.Value...)
 	}
 
 	return append(b, ">>"...)
@@ -119,8 +122,8 @@ func ReadArray(value []byte) (values [][]byte, err error) {
 	}
 }
 
-// reference reads "12 0 R".
-func reference(value []byte) (number int, ok bool) {
+// Reference reads "12 0 R".
+func Reference(value []byte) (number int, ok bool) {
 	digits, ok := bytes.CutSuffix(value, []byte(" 0 R"))
 	if !ok {
 		return 0, false
@@ -130,7 +133,8 @@ func reference(value []byte) (number int, ok bool) {
 	return n, err == nil && n >= 0
 }
 
-func refTo(number int) string { return strconv.Itoa(number) + " 0 R" }
+// RefTo writes the reference to an object, "12 0 R".
+func RefTo(number int) string { return strconv.Itoa(number) + " 0 R" }
 
 // cutValue cuts one value off the front of b: a name, number, reference,
 // string, array, dictionary or keyword.
@@ -287,4 +291,43 @@ func stringBytes(value []byte) []byte {
 	}
 
 	return out
+}
+
+// Renumber changes the numbers of the objects that an object refers to, which is
+// not text that looks like a reference, nor a stream's content.
+func Renumber(object []byte, to func(int) int) []byte {
+	if !bytes.Contains(object, []byte(" 0 R")) {
+		return object
+	}
+
+	head, rest := object, []byte(nil)
+	if isStream(object) {
+		at := bytes.Index(object, []byte(" stream\n"))
+		head, rest = object[:at], object[at:]
+	}
+	out := make([]byte, 0, len(object)+len(object)/8)
+	copied := 0
+
+	for at := 0; at < len(head); {
+		c := head[at]
+		switch {
+		case c == '(':
+			at += max(stringLength(head[at:]), 1)
+		case c >= '0' && c <= '9':
+			n := regular(head[at:])
+			if whole := referenceLength(head[at:], n); whole > n {
+				number, _ := strconv.Atoi(string(head[at : at+n])) // digits
+				out = strconv.AppendInt(append(out, head[copied:at]...), int64(to(number)), 10)
+				copied = at + n
+				n = whole
+			}
+			at += n
+		case c == '/':
+			at += 1 + regular(head[at+1:])
+		default:
+			at++
+		}
+	}
+
+	return append(append(out, head[copied:]...), rest...)
 }

@@ -80,7 +80,7 @@ func TestDictionaryIsReadInItsOrder(t *testing.T) {
 
 	var got []string
 	for _, f := range d {
-		got = append(got, f.key+"="+string(f.value))
+		got = append(got, f.Key+"="+string(f.Value))
 	}
 
 	if diff := cmp.Diff(
@@ -93,12 +93,12 @@ func TestDictionaryIsReadInItsOrder(t *testing.T) {
 	if string(rest) != " stream\n/No 1\nendstream" {
 		t.Errorf("after it comes %q", rest)
 	}
-	d.set("Alt", "(new)")
-	d.set("Last", "1")
-	d.remove("Kids")
-	d.remove("Absent")
+	d.Set("Alt", "(new)")
+	d.Set("Last", "1")
+	d.Remove("Kids")
+	d.Remove("Absent")
 
-	if got, want := string(d.bytes()), "<</Type /Page\n/Alt (new)\n/N null\n/Sub <<>>\n/Last 1>>"; got != want {
+	if got, want := string(d.Bytes()), "<</Type /Page\n/Alt (new)\n/N null\n/Sub <<>>\n/Last 1>>"; got != want {
 		t.Errorf("written as %q, want %q", got, want)
 	}
 
@@ -120,7 +120,7 @@ func TestBrokenDictionariesAreRejected(t *testing.T) {
 			t.Parallel()
 
 			if d, _, err := ReadDict([]byte(in)); err == nil {
-				t.Errorf("read as %q", d.bytes())
+				t.Errorf("read as %q", d.Bytes())
 			}
 		})
 	}
@@ -170,7 +170,7 @@ func TestReference(t *testing.T) {
 		t.Run(in, func(t *testing.T) {
 			t.Parallel()
 
-			got, ok := reference([]byte(in))
+			got, ok := Reference([]byte(in))
 			if !ok {
 				got = -1
 			}
@@ -187,12 +187,12 @@ func TestReferenceToAnObjectThatIsNotThere(t *testing.T) {
 
 	f := &File{Objects: make([][]byte, 3)}
 	for in, want := range map[string]bool{"2 0 R": true, "3 0 R": false, "": false} {
-		if _, ok := f.object([]byte(in)); ok != want {
+		if _, ok := f.Object([]byte(in)); ok != want {
 			t.Errorf("%q: %v", in, ok)
 		}
 	}
 
-	if _, err := f.dictionary([]byte("3 0 R")); err == nil {
+	if _, err := f.Dictionary([]byte("3 0 R")); err == nil {
 		t.Error("an object past the last one was read")
 	}
 }
@@ -275,7 +275,7 @@ func TestReferencesAreRenumbered(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
-			if got := string(renumber([]byte(c.in), func(n int) int { return n + 100 })); got != c.want {
+			if got := string(Renumber([]byte(c.in), func(n int) int { return n + 100 })); got != c.want {
 				t.Errorf("got %q, want %q", got, c.want)
 			}
 		})

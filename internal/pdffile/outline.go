@@ -9,14 +9,14 @@ import (
 
 // titleOutline gives the entries of the outline the words of the headings they
 // lead to. Headings without a text may have none.
-func (f *File) titleOutline(catalog dict, headings []Heading) error {
+func (f *File) titleOutline(catalog Dict, headings []Heading) error {
 	begins := make([]string, len(headings))
 	for i, h := range headings {
 		begins[i] = beginning(h.Text)
 	}
 	next := 0
 
-	for _, n := range f.outline(catalog) {
+	for _, n := range f.Outline(catalog) {
 		entry, _, err := ReadDict(f.Objects[n])
 		if err != nil {
 			return err
@@ -24,7 +24,7 @@ func (f *File) titleOutline(catalog dict, headings []Heading) error {
 		title := DecodeText(entry.Get("Title"))
 		better := strings.ReplaceAll(title, formulaMark, "")
 
-		level, begun := f.headingLevel(entry.Get("SE")), beginning(title)
+		level, begun := f.HeadingLevel(entry.Get("SE")), beginning(title)
 		for i := next; i < len(headings); i++ {
 			if headings[i].Level == level && strings.HasPrefix(begun, begins[i]) && (begins[i] != "" || begun == "") {
 				better, next = headings[i].Text, i+1
@@ -33,21 +33,21 @@ func (f *File) titleOutline(catalog dict, headings []Heading) error {
 		}
 
 		if better = OneLine(better); better != title {
-			entry.set("Title", TextString(better))
-			f.Objects[n] = entry.bytes()
+			entry.Set("Title", TextString(better))
+			f.Objects[n] = entry.Bytes()
 		}
 	}
 
 	return nil
 }
 
-// outline lists the entries in reading order. It tolerates an outline that is
+// Outline lists the entries in reading order. It tolerates an outline that is
 // no tree.
-func (f *File) outline(catalog dict) (entries []int) {
+func (f *File) Outline(catalog Dict) (entries []int) {
 	seen := map[int]bool{}
 
 	for todo := [][]byte{catalog.Get("Outlines")}; len(todo) > 0; {
-		n, ok := f.object(todo[len(todo)-1])
+		n, ok := f.Object(todo[len(todo)-1])
 		todo = todo[:len(todo)-1]
 
 		if !ok || seen[n] {
@@ -69,14 +69,14 @@ func (f *File) outline(catalog dict) (entries []int) {
 	return entries
 }
 
-// headingLevel is that of a structure element; 0 if it is no heading.
-func (f *File) headingLevel(element []byte) int {
-	n, ok := f.object(element)
+// HeadingLevel is that of a structure element; 0 if it is no heading.
+func (f *File) HeadingLevel(element []byte) int {
+	n, ok := f.Object(element)
 	if !ok {
 		return 0
 	}
 
-	rest, ok := bytes.CutPrefix(bytes.TrimPrefix(f.Objects[n], structElem), []byte("/S /H"))
+	rest, ok := bytes.CutPrefix(bytes.TrimPrefix(f.Objects[n], StructElement), []byte("/S /H"))
 	if !ok {
 		return 0
 	}

@@ -132,12 +132,12 @@ func (f *File) Pack(m Meta, finish Finish) (p Packed, err error) {
 // finish puts the metadata into the file and makes it what was asked for. It
 // returns what is missing for PDF/UA.
 func (f *File) finish(m Meta, finish Finish) (missing []string, err error) {
-	catalog, _, err := ReadDict(f.Objects[f.root])
+	catalog, _, err := ReadDict(f.Objects[f.Root])
 	if err != nil {
 		return nil, fmt.Errorf("catalog: %w", err)
 	}
 
-	about, err := describe(f.Objects[f.info], m, string(stringBytes(catalog.Get("Lang"))), finish.Date)
+	about, err := describe(f.Objects[f.Info], m, string(stringBytes(catalog.Get("Lang"))), finish.Date)
 	if err != nil {
 		return nil, err
 	}
@@ -208,16 +208,16 @@ func (f *File) finish(m Meta, finish Finish) (missing []string, err error) {
 	}
 	f.attach(&catalog, finish.Sources, about.date)
 	xmp := about.xmp(finish.PDFA, finish.PDFUA && len(missing) == 0)
-	catalog.set(
+	catalog.Set(
 		"Metadata",
-		refTo(
-			f.add(
+		RefTo(
+			f.Add(
 				fmt.Appendf(nil, "<</Type /Metadata\n/Subtype /XML\n/Length %d>> stream\n%s\nendstream", len(xmp), xmp),
 			),
 		),
 	)
-	catalog.set("ViewerPreferences", "<</DisplayDocTitle true>>")
-	f.Objects[f.root], f.Objects[f.info] = catalog.bytes(), about.info()
+	catalog.Set("ViewerPreferences", "<</DisplayDocTitle true>>")
+	f.Objects[f.Root], f.Objects[f.Info] = catalog.Bytes(), about.info()
 
 	return missing, nil
 }

@@ -1,7 +1,6 @@
 package pdffile
 
 import (
-	"bytes"
 	"strings"
 	"testing"
 
@@ -31,12 +30,12 @@ func TestPackKeepsEveryObject(t *testing.T) {
 
 		after := filetest.Objects(t, packed)
 		for n, o := range before.Objects {
-			if n != before.info && n != before.root && o != nil && after[n] != string(o) {
+			if n != before.Info && n != before.Root && o != nil && after[n] != string(o) {
 				t.Fatalf("%d objects: object %d became %q, was %q", extra, n, after[n], o)
 			}
 		}
 
-		if info := after[before.info]; !strings.HasPrefix(
+		if info := after[before.Info]; !strings.HasPrefix(
 			info,
 			"<</Title (New)\n/Creator (Presswork)\n/Producer (Skia/PDF m156)\n/CreationDate (D:2026",
 		) ||
@@ -77,40 +76,6 @@ func TestPackRefusesWhatItDoesNotKnow(t *testing.T) {
 		if _, err := Pack([]byte(data), Meta{}, Finish{}); err == nil {
 			t.Errorf("%s was packed", name)
 		}
-	}
-}
-
-func FuzzPack(f *testing.F) {
-	f.Add(filetest.Small(0))
-	f.Add(filetest.Small(3))
-	f.Add(filetest.Write(filetest.Tagged()))
-	f.Add(bytes.Replace(filetest.Small(0), []byte("/Lang (en)"), []byte("/StructTreeRoot -1 0 R"), 1))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		joinWithItself(data)
-
-		for _, finish := range []Finish{{}, {PDFA: "3b", PDFUA: true, Sources: []Attachment{{Name: "a.md"}}}, {Password: "secret"}} {
-			p, err := Pack(data, Meta{Title: "x"}, finish)
-			if err == nil && (len(p.Data) == 0 || p.Pages < 0) {
-				t.Errorf("%d bytes, %d pages", len(p.Data), p.Pages)
-			}
-		}
-	})
-}
-
-// joinWithItself must not panic, nor take long.
-func joinWithItself(data []byte) {
-	read := func() *File {
-		f, _ := Read(data)
-		return f
-	}
-
-	f := read()
-	if f == nil {
-		return
-	}
-
-	if whole, err := Join([]*File{f, read()}, []*File{read(), read()}); err == nil {
-		_, _ = whole.Pack(Meta{}, Finish{})
 	}
 }
 

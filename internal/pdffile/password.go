@@ -79,7 +79,7 @@ func (w *writer) encrypted(password string) error {
 			continue
 		}
 
-		if d, _, err := ReadDict(o); err != nil || bytes.ContainsAny(d.bytes(), "(") {
+		if d, _, err := ReadDict(o); err != nil || bytes.ContainsAny(d.Bytes(), "(") {
 			return fmt.Errorf("stream %d: %w", n, ErrObject)
 		}
 	}
@@ -122,9 +122,9 @@ func (s *seal) stream(object []byte) []byte {
 	copy(sealed[aes.BlockSize:], content)
 	copy(sealed[aes.BlockSize+len(content):], bytes.Repeat([]byte{byte(pad)}, pad))
 	cipher.NewCBCEncrypter(s.block, sealed[:aes.BlockSize]).CryptBlocks(sealed[aes.BlockSize:], sealed[aes.BlockSize:])
-	d.set("Length", fmt.Sprint(len(sealed)))
+	d.Set("Length", fmt.Sprint(len(sealed)))
 
-	return bytes.Join([][]byte{d.bytes(), []byte(" stream\n"), sealed, []byte("\nendstream")}, nil)
+	return bytes.Join([][]byte{d.Bytes(), []byte(" stream\n"), sealed, []byte("\nendstream")}, nil)
 }
 
 // passwordHash is algorithm 2.B of ISO 32000-2: slow on purpose.

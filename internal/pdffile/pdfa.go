@@ -10,7 +10,7 @@ import (
 // archive makes a print into PDF/A of the level asked for, but for the
 // metadata. What PDF/A forbids and Chromium may write is refused,
 // glyph 0 among it.
-func (f *File) archive(catalog *dict, notdef bool) error {
+func (f *File) archive(catalog *Dict, notdef bool) error {
 	for n, o := range f.Objects {
 		if err := f.checkArchivable(o); err != nil {
 			return fmt.Errorf("object %d: %w", n, err)
@@ -20,13 +20,13 @@ func (f *File) archive(catalog *dict, notdef bool) error {
 	if notdef {
 		return errNotdef
 	}
-	profile := f.add(nil)
-	f.setStream(profile, dict{{"N", []byte("3")}}, srgbProfile())
-	catalog.set(
+	profile := f.Add(nil)
+	f.SetStream(profile, Dict{{"N", []byte("3")}}, srgbProfile())
+	catalog.Set(
 		"OutputIntents",
 		fmt.Sprintf(
 			"[<</Type /OutputIntent\n/S /GTS_PDFA1\n/OutputConditionIdentifier (sRGB)\n/Info (sRGB IEC61966-2.1)\n/DestOutputProfile %s>>]",
-			refTo(profile),
+			RefTo(profile),
 		),
 	)
 
@@ -119,7 +119,7 @@ func (f *File) checkEmbedded(font []byte) error {
 		return err
 	}
 
-	descriptor, err := f.dictionary(d.Get("FontDescriptor"))
+	descriptor, err := f.Dictionary(d.Get("FontDescriptor"))
 	if err != nil {
 		return err
 	}

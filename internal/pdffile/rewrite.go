@@ -49,7 +49,7 @@ func (f *File) rewrite(mark string, begin func(Canvas, *rewriting) (visit func(O
 
 		if r.copied > 0 {
 			r.copyTo(len(content))
-			f.setStream(c.Content, d, r.out.Bytes())
+			f.SetStream(c.Content, d, r.out.Bytes())
 		}
 	}
 

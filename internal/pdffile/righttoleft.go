@@ -52,7 +52,7 @@ func (f *File) mapLetters(font int) error {
 		return err
 	}
 
-	n, ok := f.object(d.Get("ToUnicode"))
+	n, ok := f.Object(d.Get("ToUnicode"))
 	if !ok {
 		return fmt.Errorf("font %d: %w", font, ErrObject)
 	}
@@ -90,7 +90,7 @@ func (f *File) mapLetters(font int) error {
 	}
 	out.WriteString("endcmap")
 	out.Write(after)
-	f.setStream(n, stream, out.Bytes())
+	f.SetStream(n, stream, out.Bytes())
 
 	return nil
 }

@@ -110,7 +110,7 @@ func TestEveryObjectIsReadBackFromEachForm(t *testing.T) {
 			if !strings.Contains(info, `"end"`) {
 				t.Errorf("poppler knows no destination:\n%s", info)
 			}
-			checkInfo(t, filetest.Poppler(t, p.Data, "pdfinfo", "-upw", c.password), map[string]string{
+			filetest.CheckInfo(t, filetest.Poppler(t, p.Data, "pdfinfo", "-upw", c.password), map[string]string{
 				"Title":       "Letter",
 				"Creator":     "Presswork",
 				"Producer":    "Skia/PDF m156",
@@ -121,18 +121,6 @@ func TestEveryObjectIsReadBackFromEachForm(t *testing.T) {
 					"algorithm:AES-256)"}[c.password == ""],
 			})
 		})
-	}
-}
-
-// checkInfo compares lines of pdfinfo.
-func checkInfo(t testing.TB, info string, want map[string]string) {
-	t.Helper()
-
-	for name, value := range want {
-		m := regexp.MustCompile(`(?m)^` + name + `: +(.*)$`).FindStringSubmatch(info)
-		if m == nil && value != "" || m != nil && m[1] != value {
-			t.Errorf("pdfinfo has %s %q, want %q", name, m, value)
-		}
 	}
 }
 
@@ -148,7 +136,7 @@ func TestAPackedFileIsReadAndPackedAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkInfo(t, filetest.Poppler(t, twice.Data, "pdfinfo"), map[string]string{"Title": "Two", "Pages": "2"})
+	filetest.CheckInfo(t, filetest.Poppler(t, twice.Data, "pdfinfo"), map[string]string{"Title": "Two", "Pages": "2"})
 	one, two := filetest.Objects(t, once.Data), filetest.Objects(t, twice.Data)
 	maps.DeleteFunc(one, func(n int, o string) bool { return n <= 2 || o == two[n] })
 
@@ -220,7 +208,7 @@ func TestFreeObjectsStayFree(t *testing.T) {
 			if o, there := filetest.Objects(t, p.Data)[gone]; there {
 				t.Errorf("the object is %q", o)
 			}
-			checkInfo(t, filetest.Poppler(t, p.Data, "pdfinfo"), map[string]string{"Pages": "2"})
+			filetest.CheckInfo(t, filetest.Poppler(t, p.Data, "pdfinfo"), map[string]string{"Pages": "2"})
 		})
 	}
 }
@@ -320,7 +308,7 @@ func TestMetadataIsWrittenTwiceAlike(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			checkInfo(t, filetest.Poppler(t, p.Data, "pdfinfo"), c.info)
+			filetest.CheckInfo(t, filetest.Poppler(t, p.Data, "pdfinfo"), c.info)
 
 			xmp := filetest.Poppler(t, p.Data, "pdfinfo", "-meta")
 			for _, want := range c.xmp {

@@ -48,11 +48,11 @@ func (f *File) scaleShadings() error {
 			domain[axis] -= 0.000713 * size
 			domain[axis+1] += 0.000391 * size
 		}
-		shading.set("Domain", fmt.Sprintf("[%.9f %.9f %.9f %.9f]", domain[0], domain[1], domain[2], domain[3]))
-		shading.set("Matrix", string(matrix))
-		pattern.remove("Matrix")
-		pattern.set("Shading", string(shading.bytes()))
-		f.Objects[n] = pattern.bytes()
+		shading.Set("Domain", fmt.Sprintf("[%.9f %.9f %.9f %.9f]", domain[0], domain[1], domain[2], domain[3]))
+		shading.Set("Matrix", string(matrix))
+		pattern.Remove("Matrix")
+		pattern.Set("Shading", string(shading.Bytes()))
+		f.Objects[n] = pattern.Bytes()
 	}
 
 	return nil

@@ -10,7 +10,7 @@ import (
 // element is a node of the structure tree: a heading, a list item, a figure.
 type element struct {
 	number int
-	dict   dict
+	dict   Dict
 	kind   string
 	// kids are references to elements, numbers of marked content, and
 	// references to annotations.
@@ -26,10 +26,10 @@ type tree struct {
 }
 
 // readTree reads the whole structure tree.
-func (f *File) readTree(root dict) (*tree, error) {
+func (f *File) readTree(root Dict) (*tree, error) {
 	t := &tree{file: f, elements: map[int]*element{}}
 	for n, o := range f.Objects {
-		if !bytes.HasPrefix(o, structElem) {
+		if !bytes.HasPrefix(o, StructElement) {
 			continue
 		}
 
@@ -48,14 +48,15 @@ func (f *File) readTree(root dict) (*tree, error) {
 	}
 
 	var ok bool
-	if t.root, ok = reference(root.Get("K")); !ok || t.elements[t.root] == nil {
+	if t.root, ok = Reference(root.Get("K")); !ok || t.elements[t.root] == nil {
 		return nil, fmt.Errorf("structure tree: %w", ErrObject)
 	}
 
 	return t, nil
 }
 
-var structElem = []byte("<</Type /StructElem\n")
+// StructElement begins every element of the structure tree.
+var StructElement = []byte("<</Type /StructElem\n")
 
 // each visits the elements below and including one, parents first, in reading
 // order. It tolerates a tree that is none.
@@ -75,7 +76,7 @@ func (t *tree) each(from int, visit func(e, parent *element)) {
 		visit(e, t.elements[at.parent])
 
 		for _, k := range slices.Backward(e.kids) {
-			if n, ok := reference(k); ok {
+			if n, ok := Reference(k); ok {
 				todo = append(todo, step{n, e.number})
 			}
 		}
@@ -84,7 +85,7 @@ func (t *tree) each(from int, visit func(e, parent *element)) {
 
 // child returns the element that a kid refers to, nil for content.
 func (t *tree) child(kid []byte) *element {
-	n, ok := reference(kid)
+	n, ok := Reference(kid)
 	if !ok {
 		return nil
 	}
@@ -95,20 +96,20 @@ func (t *tree) child(kid []byte) *element {
 // wrap puts kids of parent under a new element of that kind, and returns the
 // reference to it.
 func (t *tree) wrap(parent *element, kind string, kids [][]byte) []byte {
-	n := t.file.add(nil)
+	n := t.file.Add(nil)
 
 	t.elements[n] = &element{
 		number: n, kind: kind, kids: kids, changed: true,
-		dict: dict{{"Type", []byte("/StructElem")}, {"S", nil}, {"P", []byte(refTo(parent.number))}, {"K", nil}},
+		dict: Dict{{"Type", []byte("/StructElem")}, {"S", nil}, {"P", []byte(RefTo(parent.number))}, {"K", nil}},
 	}
 	for _, k := range kids {
 		if e := t.child(k); e != nil {
-			e.dict.set("P", refTo(n))
+			e.dict.Set("P", RefTo(n))
 			e.changed = true
 		}
 	}
 
-	return []byte(refTo(n))
+	return []byte(RefTo(n))
 }
 
 func (e *element) become(kind string) { e.kind, e.changed = kind, true }
@@ -215,9 +216,9 @@ func (t *tree) mendFigure(figure *element) {
 	switch {
 	case len(below) == 0:
 	case len(within) == 1 && within[0].hasAlt():
-		figure.dict.set("Alt", string(within[0].dict.Get("Alt")))
+		figure.dict.Set("Alt", string(within[0].dict.Get("Alt")))
 		figure.changed = true
-		within[0].dict.remove("Alt")
+		within[0].dict.Remove("Alt")
 		within[0].become("NonStruct")
 	default:
 		figure.become("Div")
@@ -232,8 +233,8 @@ func (t *tree) write() {
 		if !e.changed {
 			continue
 		}
-		e.dict.set("S", "/"+e.kind)
-		e.dict.set("K", "["+string(bytes.Join(e.kids, []byte(" ")))+"]")
-		t.file.Objects[n] = e.dict.bytes()
+		e.dict.Set("S", "/"+e.kind)
+		e.dict.Set("K", "["+string(bytes.Join(e.kids, []byte(" ")))+"]")
+		t.file.Objects[n] = e.dict.Bytes()
 	}
 }

@@ -23,29 +23,31 @@ const (
 )
 
 var (
-	nodeID      = regexp.MustCompile(`/ID \((node\d+)\)`)
-	nodeHeaders = regexp.MustCompile(`/Headers \[([^\]]*)\]`)
+	// NodeID matches the id of a structure element.
+	NodeID = regexp.MustCompile(`/ID \((node\d+)\)`)
+	// NodeHeaders matches the ids that a table cell has of its headers.
+	NodeHeaders = regexp.MustCompile(`/Headers \[([^\]]*)\]`)
 	nodeName    = regexp.MustCompile(`\((node\d+)\)`)
 )
 
 // improveTags finishes the structure tree as Chromium writes it: the types it
 // uses are explained, formulas are distinguished from images, links name their target,
 // and ids are numbered from one.
-func (f *File) improveTags(catalog dict) error {
+func (f *File) improveTags(catalog Dict) error {
 	value := catalog.Get("StructTreeRoot")
 
-	n, ok := reference(value)
+	n, ok := Reference(value)
 	if !ok {
 		return nil
 	}
 
-	root, err := f.dictionary(value)
+	root, err := f.Dictionary(value)
 	if err != nil {
 		return fmt.Errorf("structure tree: %w", err)
 	}
-	root.set("RoleMap", roleMap)
+	root.Set("RoleMap", roleMap)
 
-	f.Objects[n] = root.bytes()
+	f.Objects[n] = root.Bytes()
 	if err := f.markNotes(); err != nil {
 		return err
 	}
@@ -73,9 +75,9 @@ func (f *File) renumberIDs(idTree []byte) {
 	for n, o := range f.Objects {
 		switch {
 		case !bytes.Contains(o, []byte("(node")):
-		case bytes.HasPrefix(o, structElem):
+		case bytes.HasPrefix(o, StructElement):
 			holders = append(holders, n)
-			if m := nodeID.FindSubmatch(o); m != nil {
+			if m := NodeID.FindSubmatch(o); m != nil {
 				ids = append(ids, string(m[1]))
 			}
 		}
@@ -83,7 +85,7 @@ func (f *File) renumberIDs(idTree []byte) {
 	seen := map[int]bool{}
 
 	for todo := [][]byte{idTree}; len(todo) > 0; {
-		n, ok := f.object(todo[len(todo)-1])
+		n, ok := f.Object(todo[len(todo)-1])
 		todo = todo[:len(todo)-1]
 
 		if !ok || seen[n] {
@@ -121,8 +123,8 @@ func (f *File) renumberIDs(idTree []byte) {
 	within := func(part []byte) []byte { return nodeName.ReplaceAllFunc(part, rename) }
 	for _, n := range holders {
 		// Only in these two places: a text may look like an id.
-		o := nodeID.ReplaceAllFunc(f.Objects[n], within)
-		f.Objects[n] = nodeHeaders.ReplaceAllFunc(o, within)
+		o := NodeID.ReplaceAllFunc(f.Objects[n], within)
+		f.Objects[n] = NodeHeaders.ReplaceAllFunc(o, within)
 	}
 
 	for _, n := range leaves {
@@ -159,8 +161,8 @@ func (f *File) describeLinks() error {
 		if target == "()" {
 			target = "(link)"
 		}
-		d.set("Contents", target)
-		f.Objects[n] = d.bytes()
+		d.Set("Contents", target)
+		f.Objects[n] = d.Bytes()
 	}
 
 	return nil

@@ -8,27 +8,31 @@ import (
 	"strings"
 )
 
-// textMap is what text a font's codes stand for.
-type textMap map[int]string
+// TextMap is what text a font's codes stand for.
+type TextMap map[int]string
 
 // TextMap reads a font's ToUnicode, once. What cannot be read maps to nothing.
-func (f *File) TextMap(font int) textMap {
+func (f *File) TextMap(font int) TextMap {
 	m, known := f.textMaps[font]
 	if !known {
 		m = f.readTextMap(font)
+
+		if f.textMaps == nil {
+			f.textMaps = map[int]TextMap{}
+		}
 		f.textMaps[font] = m
 	}
 
 	return m
 }
 
-func (f *File) readTextMap(font int) textMap {
+func (f *File) readTextMap(font int) TextMap {
 	d, _, err := ReadDict(f.Objects[font])
 	if err != nil {
 		return nil
 	}
 
-	n, ok := f.object(d.Get("ToUnicode"))
+	n, ok := f.Object(d.Get("ToUnicode"))
 	if !ok {
 		return nil
 	}
@@ -37,7 +41,7 @@ func (f *File) readTextMap(font int) textMap {
 	if err != nil {
 		return nil
 	}
-	m := textMap{}
+	m := TextMap{}
 
 	_, content, _ = bytes.Cut(content, []byte("endcodespacerange"))
 	for line := range bytes.Lines(content) {
@@ -148,7 +152,7 @@ func (f *File) ReadWidths(font int) (w Widths) {
 		return w
 	}
 
-	if d, err = f.dictionary(descendants[0]); err != nil {
+	if d, err = f.Dictionary(descendants[0]); err != nil {
 		return w
 	}
 	w.without, _ = Decimal(d.Get("DW")) // 0 when it is not there

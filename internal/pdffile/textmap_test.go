@@ -14,18 +14,18 @@ func TestTextsOfFontsAreRead(t *testing.T) {
 
 	for name, c := range map[string]struct {
 		lines string
-		want  textMap
+		want  TextMap
 	}{
 		"one by one": {"2 beginbfchar\n<0001> <0061>\n<0002> <00660069>\n" +
-			"endbfchar\n", textMap{1: "a", 2: "fi"}},
+			"endbfchar\n", TextMap{1: "a", 2: "fi"}},
 		"a range": {"1 beginbfrange\n<0003> <0005> <0078>\n" +
-			"endbfrange\n", textMap{3: "x", 4: "y", 5: "z"}},
-		"codes of one byte":       {"<41> <0061>\n", textMap{0x41: "a"}},
-		"a pair of surrogates":    {"<0001> <D83DDE00>\n", textMap{1: "😀"}},
-		"none":                    {"<0001> <0000>\n", textMap{1: ""}},
-		"a range that ends early": {"<0005> <0003> <0078>\n", textMap{}},
+			"endbfrange\n", TextMap{3: "x", 4: "y", 5: "z"}},
+		"codes of one byte":       {"<41> <0061>\n", TextMap{0x41: "a"}},
+		"a pair of surrogates":    {"<0001> <D83DDE00>\n", TextMap{1: "😀"}},
+		"none":                    {"<0001> <0000>\n", TextMap{1: ""}},
+		"a range that ends early": {"<0005> <0003> <0078>\n", TextMap{}},
 		"no hexadecimal digits": {"<00GG> <0061>\n<0001> 0061\n<0002> <0061> <0062> <0063>\n<> <0061>\n" +
-			"<000001> <0061>\n", textMap{1: ""}},
+			"<000001> <0061>\n", TextMap{1: ""}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -24,7 +24,7 @@ func (f *File) mapAllGlyphs() error {
 			return err
 		}
 
-		n, ok := f.object(font.Get("ToUnicode"))
+		n, ok := f.Object(font.Get("ToUnicode"))
 		if !ok {
 			return fmt.Errorf("font %s: %w", font.Get("BaseFont"), ErrObject)
 		}
@@ -35,7 +35,7 @@ func (f *File) mapAllGlyphs() error {
 		}
 
 		if nothing.Match(content) {
-			f.setStream(n, d, nothing.ReplaceAll(content, []byte("$1 <FFFD>")))
+			f.SetStream(n, d, nothing.ReplaceAll(content, []byte("$1 <FFFD>")))
 		}
 	}
 

@@ -8,8 +8,8 @@ import (
 // accessible makes a print into PDF/UA-1 as far as it allows, and returns what
 // is missing for it. Undescribed is as in Finish; notdef reports whether glyph 0 is
 // shown.
-func (f *File) accessible(catalog dict, undescribed int, notdef bool) (missing []string) {
-	root, err := f.dictionary(catalog.Get("StructTreeRoot"))
+func (f *File) accessible(catalog Dict, undescribed int, notdef bool) (missing []string) {
+	root, err := f.Dictionary(catalog.Get("StructTreeRoot"))
 	if err != nil {
 		return []string{"the document has no tags"}
 	}
@@ -114,7 +114,7 @@ func (f *File) markPages() error {
 		if content, err = c.markArtifacts(content, drawn); err != nil {
 			return err
 		}
-		f.setStream(c.Content, d, content)
+		f.SetStream(c.Content, d, content)
 	}
 
 	return nil

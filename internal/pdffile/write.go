@@ -53,7 +53,7 @@ func (w *writer) object(number int, body []byte) {
 func (w *writer) trailer() string {
 	entries := fmt.Sprintf("/ID [<%X> <%X>]", w.id, w.id)
 	if w.seal != nil {
-		entries += "\n/Encrypt " + refTo(w.seal.dict)
+		entries += "\n/Encrypt " + RefTo(w.seal.dict)
 	}
 
 	return entries
@@ -82,7 +82,7 @@ func (w *writer) classic() {
 		fmt.Fprintf(&w.out, "%010d 00000 n \n", l.offset)
 	}
 	fmt.Fprintf(&w.out, "trailer\n<</Size %d\n/Root %d 0 R\n/Info %d 0 R\n%s>>\nstartxref\n%d\n%%%%EOF\n",
-		len(w.offsets), w.file.root, w.file.info, w.trailer(), start)
+		len(w.offsets), w.file.Root, w.file.Info, w.trailer(), start)
 }
 
 // compressed writes streams as they are and everything else into object
@@ -162,8 +162,8 @@ func (w *writer) crossReferenceStream() {
 	dict := fmt.Sprintf(
 		"<</Type /XRef\n/Size %d\n/W [1 4 2]\n/Root %d 0 R\n/Info %d 0 R\n%s\n/Filter /FlateDecode\n/Length %d>> stream\n",
 		len(w.offsets),
-		w.file.root,
-		w.file.info,
+		w.file.Root,
+		w.file.Info,
 		w.trailer(),
 		len(packed),
 	)

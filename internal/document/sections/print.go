@@ -13,6 +13,7 @@ import (
 	"presswork/internal/chromium/printable"
 	"presswork/internal/fault"
 	"presswork/internal/pdffile"
+	"presswork/internal/pdffile/join"
 	"presswork/themes"
 )
 
@@ -130,7 +131,7 @@ func (d *division) printAll(ctx context.Context) (*pdffile.File, error) {
 		return nil, err
 	}
 
-	whole, err := pdffile.Join(sections, banners)
+	whole, err := join.Files(sections, banners)
 	if err != nil {
 		return nil, err
 	}

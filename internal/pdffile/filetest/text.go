@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -53,4 +54,16 @@ func Poppler(t testing.TB, data []byte, tool string, args ...string) string {
 	}
 
 	return string(out)
+}
+
+// CheckInfo compares lines of pdfinfo.
+func CheckInfo(t testing.TB, info string, want map[string]string) {
+	t.Helper()
+
+	for name, value := range want {
+		m := regexp.MustCompile(`(?m)^` + name + `: +(.*)$`).FindStringSubmatch(info)
+		if m == nil && value != "" || m != nil && m[1] != value {
+			t.Errorf("pdfinfo has %s %q, want %q", name, m, value)
+		}
+	}
 }

@@ -1,4 +1,4 @@
-package pdffile
+package join
 
 import (
 	"bytes"
@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"presswork/internal/pdffile"
 )
 
 // joinedTags is the structure tree of the whole while it is put together.
@@ -47,61 +49,61 @@ func (m *member) readTags() (*sectionTags, error) {
 	}
 	f := m.file
 
-	root, err := f.dictionary(value)
+	root, err := f.Dictionary(value)
 	if err != nil {
 		return nil, err
 	}
 
 	t := &sectionTags{parents: map[int][]byte{}}
 	if t.nextKey, err = strconv.Atoi(string(root.Get("ParentTreeNextKey"))); err != nil || t.nextKey > len(f.Objects) {
-		return nil, ErrObject
+		return nil, pdffile.ErrObject
 	}
 
 	var ok bool
-	if t.document, ok = f.object(root.Get("K")); !ok {
-		return nil, ErrObject
+	if t.document, ok = f.Object(root.Get("K")); !ok {
+		return nil, pdffile.ErrObject
 	}
 
-	tree, err := f.dictionary(root.Get("ParentTree"))
+	tree, err := f.Dictionary(root.Get("ParentTree"))
 	if err != nil {
 		return nil, err
 	}
 
-	nums, err := ReadArray(tree.Get("Nums"))
+	nums, err := pdffile.ReadArray(tree.Get("Nums"))
 	if err != nil || len(nums)%2 != 0 {
-		return nil, ErrObject
+		return nil, pdffile.ErrObject
 	}
 
 	for i := 0; i < len(nums); i += 2 {
 		key, err := strconv.Atoi(string(nums[i]))
 		if err != nil || key < 0 || key >= t.nextKey {
-			return nil, ErrObject
+			return nil, pdffile.ErrObject
 		}
 		t.parents[key] = nums[i+1]
 	}
 
-	t.main = f.lastElement(f.Objects[t.document])
+	t.main = lastElement(f, f.Objects[t.document])
 	for _, name := range []string{"ParentTree", "IDTree"} {
-		if n, ok := f.object(root.Get(name)); ok {
+		if n, ok := f.Object(root.Get(name)); ok {
 			f.Objects[n] = nil
 		}
 	}
-	n, _ := f.object(value)
+	n, _ := f.Object(value)
 	f.Objects[n] = nil
 
 	return t, nil
 }
 
 // lastElement is the last element among the kids of one, 0 if there is none.
-func (f *File) lastElement(o []byte) int {
-	d, _, err := ReadDict(o)
+func lastElement(f *pdffile.File, o []byte) int {
+	d, _, err := pdffile.ReadDict(o)
 	if err != nil {
 		return 0
 	}
 
-	kids, _ := ReadArray(d.Get("K"))
+	kids, _ := pdffile.ReadArray(d.Get("K"))
 	for _, k := range slices.Backward(kids) {
-		if n, ok := f.object(k); ok && bytes.HasPrefix(f.Objects[n], structElem) {
+		if n, ok := f.Object(k); ok && bytes.HasPrefix(f.Objects[n], pdffile.StructElement) {
 			return n
 		}
 	}
@@ -120,27 +122,27 @@ func (t *joinedTags) add(m *member, s *sectionTags) error {
 
 	for n, o := range f.Objects {
 		switch {
-		case bytes.HasPrefix(o, structElem):
+		case bytes.HasPrefix(o, pdffile.StructElement):
 			f.Objects[n] = ownIDs(o, t.sections)
 		case bytes.Contains(o, []byte("/StructParent")):
-			d, rest, err := ReadDict(o)
+			d, rest, err := pdffile.ReadDict(o)
 			if err != nil {
 				return err
 			}
 
 			for _, name := range []string{"StructParent", "StructParents"} {
 				if key, err := strconv.Atoi(string(d.Get(name))); err == nil {
-					d.set(name, strconv.Itoa(base+key))
+					d.Set(name, strconv.Itoa(base+key))
 				}
 			}
-			f.Objects[n] = append(d.bytes(), rest...)
+			f.Objects[n] = append(d.Bytes(), rest...)
 		}
 	}
 
 	for key := range s.nextKey {
 		value := "null"
 		if s.parents[key] != nil {
-			value = string(renumber(s.parents[key], m.number))
+			value = string(pdffile.Renumber(s.parents[key], m.number))
 		}
 		t.parents = append(t.parents, value)
 	}
@@ -157,12 +159,12 @@ func ownIDs(o []byte, section int) []byte {
 	mark := fmt.Appendf(nil, "(node%06d", section)
 	within := func(part []byte) []byte { return bytes.ReplaceAll(part, []byte("(node"), mark) }
 
-	return nodeHeaders.ReplaceAllFunc(nodeID.ReplaceAllFunc(o, within), within)
+	return pdffile.NodeHeaders.ReplaceAllFunc(pdffile.NodeID.ReplaceAllFunc(o, within), within)
 }
 
 // hang puts the elements of a section, whose objects have been added, under those
 // of the whole.
-func (t *joinedTags) hang(out *File, s *sectionTags) error {
+func (t *joinedTags) hang(out *pdffile.File, s *sectionTags) error {
 	if t.document == 0 {
 		t.document, t.main = s.document, s.main
 	} else {
@@ -174,18 +176,18 @@ func (t *joinedTags) hang(out *File, s *sectionTags) error {
 		element, to int
 		kids        *[][]byte
 	}{{s.main, t.main, &t.mainKids}, {s.document, t.document, &t.documentKids}} {
-		d, _, err := ReadDict(out.Objects[of.element])
+		d, _, err := pdffile.ReadDict(out.Objects[of.element])
 		if err != nil {
 			return err
 		}
 
-		kids, err := ReadArray(d.Get("K"))
+		kids, err := pdffile.ReadArray(d.Get("K"))
 		if err != nil {
 			return err
 		}
 
 		for _, k := range kids {
-			n, ok := reference(k)
+			n, ok := pdffile.Reference(k)
 			switch {
 			case !ok:
 				k = contentOn(k, d.Get("Pg"))
@@ -210,10 +212,10 @@ func contentOn(kid, page []byte) []byte {
 	return fmt.Appendf(nil, "<</Type /MCR\n/Pg %s\n/MCID %s>>", page, kid)
 }
 
-func setParent(out *File, n, parent int) {
-	if d, _, err := ReadDict(out.Objects[n]); err == nil {
-		d.set("P", refTo(parent))
-		out.Objects[n] = d.bytes()
+func setParent(out *pdffile.File, n, parent int) {
+	if d, _, err := pdffile.ReadDict(out.Objects[n]); err == nil {
+		d.Set("P", pdffile.RefTo(parent))
+		out.Objects[n] = d.Bytes()
 	}
 }
 
@@ -234,41 +236,41 @@ func (t *joinedTags) write(j *joined) error {
 		number int
 		kids   [][]byte
 	}{{t.main, t.mainKids}, {t.document, t.documentKids}} {
-		d, _, err := ReadDict(out.Objects[e.number])
+		d, _, err := pdffile.ReadDict(out.Objects[e.number])
 		if err != nil {
 			return err
 		}
-		d.remove("Pg")
-		d.set("K", "["+string(bytes.Join(e.kids, []byte(" ")))+"]")
-		out.Objects[e.number] = d.bytes()
+		d.Remove("Pg")
+		d.Set("K", "["+string(bytes.Join(e.kids, []byte(" ")))+"]")
+		out.Objects[e.number] = d.Bytes()
 	}
 	var nums strings.Builder
 
 	for key, value := range t.parents {
-		n, ok := out.object([]byte(value))
+		n, ok := out.Object([]byte(value))
 		if !ok || out.Objects[n] == nil {
 			continue
 		}
 
 		if bytes.HasPrefix(out.Objects[n], []byte("[")) {
-			out.Objects[n] = renumber(out.Objects[n], t.element)
+			out.Objects[n] = pdffile.Renumber(out.Objects[n], t.element)
 		} else {
-			value = refTo(t.element(n))
+			value = pdffile.RefTo(t.element(n))
 		}
 		fmt.Fprintf(&nums, "%d %s ", key, value)
 	}
 
 	root := fmt.Sprintf(
 		"<</Type /StructTreeRoot\n/K %s\n/ParentTreeNextKey %d\n/ParentTree %s",
-		refTo(t.document),
+		pdffile.RefTo(t.document),
 		len(t.parents),
-		refTo(out.add([]byte("<</Type /ParentTree\n/Nums ["+strings.TrimSpace(nums.String())+"]>>"))),
+		pdffile.RefTo(out.Add([]byte("<</Type /ParentTree\n/Nums ["+strings.TrimSpace(nums.String())+"]>>"))),
 	)
 	if ids := t.idTree(out); ids > 0 {
-		root += "\n/IDTree " + refTo(ids)
+		root += "\n/IDTree " + pdffile.RefTo(ids)
 	}
-	number := out.add([]byte(root + ">>"))
-	j.catalog.set("StructTreeRoot", refTo(number))
+	number := out.Add([]byte(root + ">>"))
+	j.catalog.Set("StructTreeRoot", pdffile.RefTo(number))
 	setParent(out, t.document, number)
 
 	return nil
@@ -276,16 +278,16 @@ func (t *joinedTags) write(j *joined) error {
 
 // idTree writes the elements that have an id, by id, and returns the number of the
 // tree; 0 if none has.
-func (t *joinedTags) idTree(out *File) int {
+func (t *joinedTags) idTree(out *pdffile.File) int {
 	var names []string
 
 	for n, o := range out.Objects {
-		if !bytes.HasPrefix(o, structElem) || !bytes.Contains(o, []byte("/ID (node")) {
+		if !bytes.HasPrefix(o, pdffile.StructElement) || !bytes.Contains(o, []byte("/ID (node")) {
 			continue
 		}
 
-		if id := nodeID.FindSubmatch(o); id != nil {
-			names = append(names, fmt.Sprintf("(%s) %s", id[1], refTo(n)))
+		if id := pdffile.NodeID.FindSubmatch(o); id != nil {
+			names = append(names, fmt.Sprintf("(%s) %s", id[1], pdffile.RefTo(n)))
 		}
 	}
 
@@ -295,7 +297,7 @@ func (t *joinedTags) idTree(out *File) int {
 	slices.Sort(names)
 	first, _, _ := strings.Cut(names[0], " ")
 	last, _, _ := strings.Cut(names[len(names)-1], " ")
-	leaf := out.add(fmt.Appendf(nil, "<</Limits [%s %s]\n/Names [%s]>>", first, last, strings.Join(names, " ")))
+	leaf := out.Add(fmt.Appendf(nil, "<</Limits [%s %s]\n/Names [%s]>>", first, last, strings.Join(names, " ")))
 
-	return out.add([]byte("<</Kids [" + refTo(leaf) + "]>>"))
+	return out.Add([]byte("<</Kids [" + pdffile.RefTo(leaf) + "]>>"))
 }

@@ -1,29 +1,31 @@
-package pdffile
+package join
 
 import (
 	"strconv"
+
+	"presswork/internal/pdffile"
 )
 
 // outlineEntry is an entry of an outline, without its place in it.
 type outlineEntry struct {
 	number int
 	level  int // of its heading
-	dict   dict
+	dict   pdffile.Dict
 }
 
 // outlineEntries are those of a section in reading order, with the numbers of the
 // whole.
 func (m *member) outlineEntries() (entries []outlineEntry, err error) {
-	for _, n := range m.file.outline(m.catalog) {
-		d, _, err := ReadDict(m.file.Objects[n])
+	for _, n := range m.file.Outline(m.catalog) {
+		d, _, err := pdffile.ReadDict(m.file.Objects[n])
 		if err != nil {
 			return nil, err
 		}
 
-		e := outlineEntry{number: m.number(n), level: m.file.headingLevel(d.Get("SE"))}
+		e := outlineEntry{number: m.number(n), level: m.file.HeadingLevel(d.Get("SE"))}
 		for _, key := range []string{"Title", "Dest", "SE"} {
 			if value := d.Get(key); value != nil {
-				e.dict = append(e.dict, field{key, renumber(value, m.number)})
+				e.dict = append(e.dict, pdffile.Field{Key: key, Value: pdffile.Renumber(value, m.number)})
 			}
 		}
 		entries = append(entries, e)
@@ -35,7 +37,7 @@ func (m *member) outlineEntries() (entries []outlineEntry, err error) {
 // writeOutline hangs each entry under the last one before it of a higher level,
 // as Chromium does, and returns the number of the outline.
 func (j *joined) writeOutline() int {
-	root := j.out.add(nil)
+	root := j.out.Add(nil)
 	type node struct {
 		parent, first, last, prev, next, below int
 	}
@@ -66,22 +68,22 @@ func (j *joined) writeOutline() int {
 
 	number := func(i int) string {
 		if i == 0 {
-			return refTo(root)
+			return pdffile.RefTo(root)
 		}
 
-		return refTo(j.outline[i-1].number)
+		return pdffile.RefTo(j.outline[i-1].number)
 	}
 	for i, n := range nodes {
-		d := dict{{"Type", []byte("/Outlines")}}
+		d := pdffile.Dict{{Key: "Type", Value: []byte("/Outlines")}}
 
 		if i > 0 {
 			e := j.outline[i-1]
 
 			d = e.dict
-			if se, ok := reference(d.Get("SE")); ok {
-				d.set("SE", refTo(j.tags.element(se)))
+			if se, ok := pdffile.Reference(d.Get("SE")); ok {
+				d.Set("SE", pdffile.RefTo(j.tags.element(se)))
 			}
-			d.set("Parent", number(n.parent))
+			d.Set("Parent", number(n.parent))
 		}
 
 		for _, link := range []struct {
@@ -89,15 +91,15 @@ func (j *joined) writeOutline() int {
 			to  int
 		}{{"Prev", n.prev}, {"Next", n.next}, {"First", n.first}, {"Last", n.last}} {
 			if link.to > 0 {
-				d.set(link.key, number(link.to))
+				d.Set(link.key, number(link.to))
 			}
 		}
 
 		if n.below > 0 {
-			d.set("Count", strconv.Itoa(n.below))
+			d.Set("Count", strconv.Itoa(n.below))
 		}
-		at, _ := reference([]byte(number(i)))
-		j.out.Objects[at] = d.bytes()
+		at, _ := pdffile.Reference([]byte(number(i)))
+		j.out.Objects[at] = d.Bytes()
 	}
 
 	return root

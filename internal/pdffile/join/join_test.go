@@ -1,4 +1,4 @@
-package pdffile
+package join
 
 import (
 	"fmt"
@@ -9,13 +9,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"presswork/internal/pdffile"
 	"presswork/internal/pdffile/filetest"
 	"presswork/internal/test/golden"
 )
 
 // section is a print of a part of a document: a heading, a paragraph with a link, a
 // table cell that names its head, and a footnote that several sections may have.
-func section(t testing.TB, name string, level int) *File {
+func section(t testing.TB, name string, level int) *pdffile.File {
 	t.Helper()
 
 	return read(t, filetest.Build(
@@ -73,7 +74,7 @@ func section(t testing.TB, name string, level int) *File {
 }
 
 // banner is a print of headers, one on each page.
-func banner(t testing.TB, texts ...string) *File {
+func banner(t testing.TB, texts ...string) *pdffile.File {
 	t.Helper()
 
 	var contents []string
@@ -91,15 +92,15 @@ func banner(t testing.TB, texts ...string) *File {
 	)
 }
 
-func joinedFile(t testing.TB, sections, banners []*File) (*File, Packed) {
+func joinedFile(t testing.TB, sections, banners []*pdffile.File) (*pdffile.File, pdffile.Packed) {
 	t.Helper()
 
-	whole, err := Join(sections, banners)
+	whole, err := Files(sections, banners)
 	if err != nil {
 		t.Fatal(err)
 	}
 
-	p, err := whole.Pack(Meta{Title: "Whole"}, Finish{PDFUA: true})
+	p, err := whole.Pack(pdffile.Meta{Title: "Whole"}, pdffile.Finish{PDFUA: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,13 +113,13 @@ func TestJoinedSections(t *testing.T) {
 
 	_, p := joinedFile(
 		t,
-		[]*File{section(t, "Alpha", 1), section(t, "Beta", 2), section(t, "Gamma", 1)},
-		[]*File{banner(t, "Head one", "Head two"), banner(t, "Head three")},
+		[]*pdffile.File{section(t, "Alpha", 1), section(t, "Beta", 2), section(t, "Gamma", 1)},
+		[]*pdffile.File{banner(t, "Head one", "Head two"), banner(t, "Head three")},
 	)
 	if p.Pages != 3 || len(p.Missing) > 0 {
 		t.Errorf("%d pages, missing: %q", p.Pages, p.Missing)
 	}
-	checkInfo(
+	filetest.CheckInfo(
 		t,
 		filetest.Poppler(t, p.Data, "pdfinfo"),
 		map[string]string{"Pages": "3", "Title": "Whole", "Tagged": "yes"},
@@ -168,13 +169,13 @@ func TestOutlineOfTheWholeIsNested(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
-			var sections []*File
+			var sections []*pdffile.File
 			for i, level := range c.levels {
 				sections = append(sections, section(t, string(rune('A'+i)), level))
 			}
 			whole, _ := joinedFile(t, sections, nil)
 
-			catalog, _, err := ReadDict(whole.Objects[whole.root])
+			catalog, _, err := pdffile.ReadDict(whole.Objects[whole.Root])
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -187,10 +188,10 @@ func TestOutlineOfTheWholeIsNested(t *testing.T) {
 }
 
 // outlineText writes the entries below one, and checks its links and its count.
-func outlineText(t *testing.T, f *File, at []byte, up string) string {
+func outlineText(t *testing.T, f *pdffile.File, at []byte, up string) string {
 	t.Helper()
 
-	d, err := f.dictionary(at)
+	d, err := f.Dictionary(at)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,7 +203,7 @@ func outlineText(t *testing.T, f *File, at []byte, up string) string {
 	var last []byte
 
 	for next := d.Get("First"); next != nil; {
-		kid, err := f.dictionary(next)
+		kid, err := f.Dictionary(next)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -217,7 +218,7 @@ func outlineText(t *testing.T, f *File, at []byte, up string) string {
 	if string(d.Get("Last")) != string(last) {
 		t.Errorf("the last of %s is %s, not %s", d.Get("Title"), d.Get("Last"), last)
 	}
-	text := DecodeText(d.Get("Title"))
+	text := pdffile.DecodeText(d.Get("Title"))
 
 	below := strings.Join(kids, " ")
 	if count := len(
@@ -243,17 +244,17 @@ func TestPageTreeOfManyPagesIsFlat(t *testing.T) {
 
 			f := read(t, filetest.Build(t, filetest.Pages("", slices.Repeat([]string{""}, min(count, 65))...)).Data)
 			for n := 65; n < count; n++ { // more of the last page
-				pages, _, err := ReadDict(f.Objects[3])
+				pages, _, err := pdffile.ReadDict(f.Objects[3])
 				if err != nil {
 					t.Fatal(err)
 				}
-				last := f.add(f.Objects[len(f.Objects)-2])
-				f.add(nil)
-				pages.set("Kids", strings.TrimSuffix(string(pages.Get("Kids")), "]")+" "+refTo(last)+"]")
-				f.Objects[3] = pages.bytes()
+				last := f.Add(f.Objects[len(f.Objects)-2])
+				f.Add(nil)
+				pages.Set("Kids", strings.TrimSuffix(string(pages.Get("Kids")), "]")+" "+pdffile.RefTo(last)+"]")
+				f.Objects[3] = pages.Bytes()
 			}
 
-			whole, err := Join([]*File{f}, nil)
+			whole, err := Files([]*pdffile.File{f}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -264,8 +265,8 @@ func TestPageTreeOfManyPagesIsFlat(t *testing.T) {
 			}
 
 			for _, o := range whole.Objects {
-				if d, _, err := ReadDict(o); err == nil && string(d.Get("Type")) == "/Pages" {
-					if kids, err := ReadArray(d.Get("Kids")); err != nil || len(kids) > 64 {
+				if d, _, err := pdffile.ReadDict(o); err == nil && string(d.Get("Type")) == "/Pages" {
+					if kids, err := pdffile.ReadArray(d.Get("Kids")); err != nil || len(kids) > 64 {
 						t.Errorf("a node has %d kids, %v", len(kids), err)
 					}
 				}
@@ -284,13 +285,13 @@ func TestWrongNumbersOfBannersAreRejected(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
-			var banners []*File
+			var banners []*pdffile.File
 			for _, file := range texts {
 				banners = append(banners, banner(t, file...))
 			}
 
-			if _, err := Join(
-				[]*File{section(t, "Alpha", 1), section(t, "Beta", 1)},
+			if _, err := Files(
+				[]*pdffile.File{section(t, "Alpha", 1), section(t, "Beta", 1)},
 				banners,
 			); err == nil ||
 				!strings.Contains(err.Error(), "not one for each page") {
@@ -302,7 +303,7 @@ func TestWrongNumbersOfBannersAreRejected(t *testing.T) {
 
 func TestBannersAreArtifactsUponThePage(t *testing.T) {
 	t.Parallel()
-	whole, _ := joinedFile(t, []*File{section(t, "Alpha", 1)}, []*File{banner(t, "Head")})
+	whole, _ := joinedFile(t, []*pdffile.File{section(t, "Alpha", 1)}, []*pdffile.File{banner(t, "Head")})
 
 	canvases, err := whole.Canvases()
 	if err != nil || len(canvases) != 2 {
@@ -315,13 +316,13 @@ func TestBannersAreArtifactsUponThePage(t *testing.T) {
 		}
 		var parts []string
 
-		contents, err := ReadArray(c.Dict.Get("Contents"))
+		contents, err := pdffile.ReadArray(c.Dict.Get("Contents"))
 		if err != nil {
 			t.Fatal(err)
 		}
 
 		for _, part := range contents {
-			n, _ := whole.object(part)
+			n, _ := whole.Object(part)
 
 			_, content, err := whole.Stream(n)
 			if err != nil {
@@ -360,9 +361,20 @@ func TestSectionsWithBrokenTagsAreRejected(t *testing.T) {
 				}
 			}
 
-			if _, err := Join([]*File{f}, nil); err == nil || !found {
+			if _, err := Files([]*pdffile.File{f}, nil); err == nil || !found {
 				t.Errorf("joined, %v", found)
 			}
 		})
 	}
+}
+
+func read(t testing.TB, data []byte) *pdffile.File {
+	t.Helper()
+
+	f, err := pdffile.Read(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	return f
 }

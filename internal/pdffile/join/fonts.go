@@ -1,4 +1,4 @@
-package pdffile
+package join
 
 import (
 	"bytes"
@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf16"
+
+	"presswork/internal/pdffile"
 )
 
 // fontPool puts the subsets of one face together that the sections embed. Skia
@@ -26,7 +28,7 @@ type subset struct {
 	number, descendant, descriptor, file, texts int
 	outlines                                    *trueType
 	widths                                      map[int]float64 // by glyph, in thousandths of the size
-	characters                                  textMap
+	characters                                  pdffile.TextMap
 	sections                                    int
 }
 
@@ -39,7 +41,7 @@ func (p *fontPool) take(m *member) error {
 			continue
 		}
 
-		s, err := f.readSubset(n)
+		s, err := readSubset(f, n)
 		if err != nil {
 			return fmt.Errorf("font %d: %w", n, err)
 		}
@@ -83,37 +85,37 @@ func (s *subset) takeWidths(other *subset) {
 }
 
 // readSubset reads an embedded TrueType face; nil if it is another kind.
-func (f *File) readSubset(n int) (*subset, error) {
-	font, _, err := ReadDict(f.Objects[n])
+func readSubset(f *pdffile.File, n int) (*subset, error) {
+	font, _, err := pdffile.ReadDict(f.Objects[n])
 	if err != nil {
 		return nil, err
 	}
-	s := &subset{number: n, characters: textMap{}, widths: map[int]float64{}, sections: 1}
+	s := &subset{number: n, characters: pdffile.TextMap{}, widths: map[int]float64{}, sections: 1}
 
-	descendants, err := ReadArray(font.Get("DescendantFonts"))
+	descendants, err := pdffile.ReadArray(font.Get("DescendantFonts"))
 	if err != nil || len(descendants) != 1 {
-		return nil, ErrObject
+		return nil, pdffile.ErrObject
 	}
 	var ok [2]bool
-	s.descendant, ok[0] = f.object(descendants[0])
+	s.descendant, ok[0] = f.Object(descendants[0])
 
-	s.texts, ok[1] = f.object(font.Get("ToUnicode"))
+	s.texts, ok[1] = f.Object(font.Get("ToUnicode"))
 	if !ok[0] || !ok[1] {
 		return nil, nil
 	}
 
-	descendant, err := f.dictionary(descendants[0])
+	descendant, err := f.Dictionary(descendants[0])
 	if err != nil {
 		return nil, err
 	}
 
-	descriptor, err := f.dictionary(descendant.Get("FontDescriptor"))
+	descriptor, err := f.Dictionary(descendant.Get("FontDescriptor"))
 	if err != nil {
 		return nil, err
 	}
 
-	s.descriptor, ok[0] = f.object(descendant.Get("FontDescriptor"))
-	if s.file, ok[1] = f.object(descriptor.Get("FontFile2")); !ok[0] || !ok[1] {
+	s.descriptor, ok[0] = f.Object(descendant.Get("FontDescriptor"))
+	if s.file, ok[1] = f.Object(descriptor.Get("FontFile2")); !ok[0] || !ok[1] {
 		return nil, nil
 	}
 
@@ -137,31 +139,30 @@ func (f *File) readSubset(n int) (*subset, error) {
 		s.widths[glyph] = widths.Of(glyph)
 	}
 	_, name, _ := bytes.Cut(font.Get("BaseFont"), []byte("+")) // the tag before it is the subset's
-	descriptor.remove("FontName")
-	descriptor.remove("FontFile2")
-	s.face = string(name) + "\n" + string(descriptor.bytes())
+	descriptor.Remove("FontName")
+	descriptor.Remove("FontFile2")
+	s.face = string(name) + "\n" + string(descriptor.Bytes())
 
 	return s, nil
 }
 
 // write puts what is embedded for several sections into the whole.
-func (p *fontPool) write(f *File) error {
+func (p *fontPool) write(f *pdffile.File) error {
 	for _, s := range p.order {
 		if s.sections == 1 {
 			continue
 		}
 		data := s.outlines.bytes()
-		f.setStream(s.file, dict{{"Length1", []byte(strconv.Itoa(len(data)))}}, data)
-		f.setStream(s.texts, nil, s.toUnicode())
+		f.SetStream(s.file, pdffile.Dict{{Key: "Length1", Value: []byte(strconv.Itoa(len(data)))}}, data)
+		f.SetStream(s.texts, nil, s.toUnicode())
 
-		d, _, err := ReadDict(f.Objects[s.descendant])
+		d, _, err := pdffile.ReadDict(f.Objects[s.descendant])
 		if err != nil {
 			return err
 		}
-		d.set("W", s.widthList())
-		f.Objects[s.descendant] = d.bytes()
+		d.Set("W", s.widthList())
+		f.Objects[s.descendant] = d.Bytes()
 	}
-	f.textMaps = map[int]textMap{}
 
 	return nil
 }

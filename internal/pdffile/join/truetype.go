@@ -1,4 +1,4 @@
-package pdffile
+package join
 
 import (
 	"bytes"

@@ -1,4 +1,5 @@
-package pdffile
+// Package join makes one PDF file of several.
+package join
 
 import (
 	"bytes"
@@ -6,15 +7,17 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+
+	"presswork/internal/pdffile"
 )
 
-// Join makes one file of the prints of sections: their pages, tags, outline, links and the
-// places they lead to; fonts of several sections are embedded once. Banners, if
-// there are any, have a page for each page of the whole, which is drawn upon it.
-// The files may not be used any more.
-func Join(sections, banners []*File) (*File, error) {
+// Files joins the prints of sections to one file: their pages, tags, outline, links and
+// destinations. A font of several sections is embedded once. If there are banners, they
+// have one page for each page of the whole, which is drawn upon it. The files must not
+// be used afterwards.
+func Files(sections, banners []*pdffile.File) (*pdffile.File, error) {
 	j := joined{
-		out:   &File{Objects: make([][]byte, 1), textMaps: map[int]textMap{}},
+		out:   &pdffile.File{Objects: make([][]byte, 1)},
 		named: map[string]bool{},
 		fonts: fontPool{byFace: map[string]*subset{}},
 	}
@@ -40,12 +43,12 @@ func Join(sections, banners []*File) (*File, error) {
 // joined is the whole while it is put together. All numbers in it are those of
 // the whole.
 type joined struct {
-	out   *File
+	out   *pdffile.File
 	fonts fontPool
 	pages []int
 	// catalog is that of the first section.
-	catalog      dict
-	destinations dict
+	catalog      pdffile.Dict
+	destinations pdffile.Dict
 	named        map[string]bool // among them
 	outline      []outlineEntry
 	tags         joinedTags
@@ -53,8 +56,8 @@ type joined struct {
 
 // member is a section on its way into the whole.
 type member struct {
-	file    *File
-	catalog dict
+	file    *pdffile.File
+	catalog pdffile.Dict
 	pages   []int // by the section's own numbers
 	// offset is added to the numbers of objects, but for those in moved.
 	offset int
@@ -69,7 +72,7 @@ func (m *member) number(n int) int {
 	return n + m.offset
 }
 
-func (j *joined) add(f *File) error {
+func (j *joined) add(f *pdffile.File) error {
 	m, err := newMember(f)
 	if err != nil {
 		return err
@@ -103,7 +106,7 @@ func (j *joined) add(f *File) error {
 	m.discard()
 
 	for _, o := range m.file.Objects {
-		j.out.Objects = append(j.out.Objects, renumber(o, m.number))
+		j.out.Objects = append(j.out.Objects, pdffile.Renumber(o, m.number))
 	}
 	m.file.Objects = nil // half of the memory
 
@@ -118,27 +121,27 @@ func (j *joined) add(f *File) error {
 	}
 
 	for _, d := range destinations {
-		if !j.named[d.key] { // a note may be in several
-			j.named[d.key] = true
+		if !j.named[d.Key] { // a note may be in several
+			j.named[d.Key] = true
 			j.destinations = append(j.destinations, d)
 		}
 	}
 
 	j.outline = append(j.outline, entries...)
 	if j.catalog == nil {
-		if j.catalog, _, err = ReadDict(renumber(m.catalog.bytes(), m.number)); err != nil {
+		if j.catalog, _, err = pdffile.ReadDict(pdffile.Renumber(m.catalog.Bytes(), m.number)); err != nil {
 			return err
 		}
-		j.out.root, j.out.info = m.number(m.file.root), m.number(m.file.info)
+		j.out.Root, j.out.Info = m.number(m.file.Root), m.number(m.file.Info)
 
 		return nil
 	}
-	j.out.Objects[m.number(m.file.root)], j.out.Objects[m.number(m.file.info)] = nil, nil
+	j.out.Objects[m.number(m.file.Root)], j.out.Objects[m.number(m.file.Info)] = nil, nil
 
 	return nil
 }
 
-func newMember(f *File) (*member, error) {
+func newMember(f *pdffile.File) (*member, error) {
 	m := &member{file: f, moved: map[int]int{}}
 
 	numbers, err := f.PageNumbers()
@@ -150,7 +153,7 @@ func newMember(f *File) (*member, error) {
 	for n, at := range numbers {
 		m.pages[at-1] = n
 	}
-	m.catalog, _, err = ReadDict(f.Objects[f.root])
+	m.catalog, _, err = pdffile.ReadDict(f.Objects[f.Root])
 
 	return m, err
 }
@@ -159,7 +162,7 @@ func newMember(f *File) (*member, error) {
 func (m *member) discard() {
 	f := m.file
 	forget := func(value []byte) {
-		if n, ok := f.object(value); ok {
+		if n, ok := f.Object(value); ok {
 			f.Objects[n] = nil
 		}
 	}
@@ -174,19 +177,19 @@ func (m *member) discard() {
 }
 
 // destinations are those of the section's anchors.
-func (m *member) destinations() (kept dict, err error) {
+func (m *member) destinations() (kept pdffile.Dict, err error) {
 	value := m.catalog.Get("Dests")
 	if value == nil {
 		return nil, nil
 	}
 
-	all, err := m.file.dictionary(value)
+	all, err := m.file.Dictionary(value)
 	if err != nil {
 		return nil, err
 	}
 
 	for _, d := range all {
-		kept = append(kept, field{d.key, renumber(d.value, m.number)})
+		kept = append(kept, pdffile.Field{Key: d.Key, Value: pdffile.Renumber(d.Value, m.number)})
 	}
 
 	return kept, nil
@@ -194,22 +197,22 @@ func (m *member) destinations() (kept dict, err error) {
 
 // finish writes what the whole has instead of its sections' own.
 func (j *joined) finish() error {
-	j.catalog.set("Pages", refTo(j.pageTree(j.pages)))
-	j.catalog.remove("Dests")
+	j.catalog.Set("Pages", pdffile.RefTo(j.pageTree(j.pages)))
+	j.catalog.Remove("Dests")
 
 	if len(j.destinations) > 0 {
-		j.catalog.set("Dests", refTo(j.out.add(j.destinations.bytes())))
+		j.catalog.Set("Dests", pdffile.RefTo(j.out.Add(j.destinations.Bytes())))
 	}
-	j.catalog.remove("Outlines")
+	j.catalog.Remove("Outlines")
 
 	if len(j.outline) > 0 {
-		j.catalog.set("Outlines", refTo(j.writeOutline()))
+		j.catalog.Set("Outlines", pdffile.RefTo(j.writeOutline()))
 	}
 
 	if err := j.tags.write(j); err != nil {
 		return fmt.Errorf("tags: %w", err)
 	}
-	j.out.Objects[j.out.root] = j.catalog.bytes()
+	j.out.Objects[j.out.Root] = j.catalog.Bytes()
 
 	return j.fonts.write(j.out)
 }
@@ -230,11 +233,11 @@ func (j *joined) pageTree(leaves []int) int {
 			}
 			counts = counts[len(group):]
 			kids := make([]string, len(group))
-			number := j.out.add(nil)
+			number := j.out.Add(nil)
 
 			for i, n := range group {
-				kids[i] = refTo(n)
-				j.setEntry(n, "Parent", refTo(number))
+				kids[i] = pdffile.RefTo(n)
+				j.setEntry(n, "Parent", pdffile.RefTo(number))
 			}
 			j.out.Objects[number] = fmt.Appendf(nil, "<</Type /Pages\n/Count %d\n/Kids %s>>", sum, kids)
 			above, sums = append(above, number), append(sums, sum)
@@ -248,58 +251,19 @@ func (j *joined) pageTree(leaves []int) int {
 // setEntry sets an entry of an object that is a dictionary and has been read
 // before.
 func (j *joined) setEntry(number int, key, value string) {
-	if d, _, err := ReadDict(j.out.Objects[number]); err == nil {
-		d.set(key, value)
-		j.out.Objects[number] = d.bytes()
+	if d, _, err := pdffile.ReadDict(j.out.Objects[number]); err == nil {
+		d.Set(key, value)
+		j.out.Objects[number] = d.Bytes()
 	}
-}
-
-// renumber changes the numbers of the objects that an object refers to, which is
-// not text that looks like a reference, nor a stream's content.
-func renumber(object []byte, to func(int) int) []byte {
-	if !bytes.Contains(object, []byte(" 0 R")) {
-		return object
-	}
-
-	head, rest := object, []byte(nil)
-	if isStream(object) {
-		at := bytes.Index(object, []byte(" stream\n"))
-		head, rest = object[:at], object[at:]
-	}
-	out := make([]byte, 0, len(object)+len(object)/8)
-	copied := 0
-
-	for at := 0; at < len(head); {
-		c := head[at]
-		switch {
-		case c == '(':
-			at += max(stringLength(head[at:]), 1)
-		case c >= '0' && c <= '9':
-			n := regular(head[at:])
-			if whole := referenceLength(head[at:], n); whole > n {
-				number, _ := strconv.Atoi(string(head[at : at+n])) // digits
-				out = strconv.AppendInt(append(out, head[copied:at]...), int64(to(number)), 10)
-				copied = at + n
-				n = whole
-			}
-			at += n
-		case c == '/':
-			at += 1 + regular(head[at+1:])
-		default:
-			at++
-		}
-	}
-
-	return append(append(out, head[copied:]...), rest...)
 }
 
 var errBanners = errors.New("there is not one for each page")
 
 // drawBanners draws the pages of files upon those of the whole, as forms: so
 // nothing of either is unpacked.
-func (j *joined) drawBanners(banners []*File) error {
-	before := j.out.add(stream(dict{}, []byte("q\n")))
-	after := j.out.add(stream(dict{}, []byte("Q\n/Artifact BMC\n/"+bannerName+" Do\nEMC\n")))
+func (j *joined) drawBanners(banners []*pdffile.File) error {
+	before := j.out.Add(stream(pdffile.Dict{}, []byte("q\n")))
+	after := j.out.Add(stream(pdffile.Dict{}, []byte("Q\n/Artifact BMC\n/"+bannerName+" Do\nEMC\n")))
 	left := j.pages
 
 	for _, f := range banners {
@@ -326,7 +290,7 @@ func (j *joined) drawBanners(banners []*File) error {
 }
 
 // drawSome draws the pages of one file.
-func (j *joined) drawSome(banners *File, pages []int, before, after int) error {
+func (j *joined) drawSome(banners *pdffile.File, pages []int, before, after int) error {
 	m, err := newMember(banners)
 	if err != nil {
 		return err
@@ -343,31 +307,31 @@ func (j *joined) drawSome(banners *File, pages []int, before, after int) error {
 	m.discard()
 
 	for _, o := range banners.Objects {
-		j.out.Objects = append(j.out.Objects, renumber(o, m.number))
+		j.out.Objects = append(j.out.Objects, pdffile.Renumber(o, m.number))
 	}
 
 	for i, n := range m.pages {
-		page, _, err := ReadDict(j.out.Objects[m.number(n)])
+		page, _, err := pdffile.ReadDict(j.out.Objects[m.number(n)])
 		if err != nil {
 			return err
 		}
 
-		form, ok := j.out.object(page.Get("Contents"))
+		form, ok := j.out.Object(page.Get("Contents"))
 		if !ok {
-			return ErrObject
+			return pdffile.ErrObject
 		}
 
-		d, content, err := ReadDict(j.out.Objects[form])
+		d, content, err := pdffile.ReadDict(j.out.Objects[form])
 		if err != nil {
 			return err
 		}
-		all := dict{
-			{"Type", []byte("/XObject")},
-			{"Subtype", []byte("/Form")},
-			{"BBox", page.Get("MediaBox")},
-			{"Resources", page.Get("Resources")},
+		all := pdffile.Dict{
+			{Key: "Type", Value: []byte("/XObject")},
+			{Key: "Subtype", Value: []byte("/Form")},
+			{Key: "BBox", Value: page.Get("MediaBox")},
+			{Key: "Resources", Value: page.Get("Resources")},
 		}
-		j.out.Objects[form] = append(append(all, d...).bytes(), content...)
+		j.out.Objects[form] = append(append(all, d...).Bytes(), content...)
 
 		j.out.Objects[m.number(n)] = nil
 		if err := j.drawOn(pages[i], form, before, after); err != nil {
@@ -375,7 +339,7 @@ func (j *joined) drawSome(banners *File, pages []int, before, after int) error {
 		}
 	}
 
-	for _, n := range []int{banners.root, banners.info} {
+	for _, n := range []int{banners.Root, banners.Info} {
 		j.out.Objects[m.number(n)] = nil
 	}
 
@@ -386,33 +350,33 @@ func (j *joined) drawSome(banners *File, pages []int, before, after int) error {
 const bannerName = "Banner"
 
 func (j *joined) drawOn(number, form, before, after int) error {
-	page, _, err := ReadDict(j.out.Objects[number])
+	page, _, err := pdffile.ReadDict(j.out.Objects[number])
 	if err != nil {
 		return err
 	}
 
-	resources, _, err := ReadDict(page.Get("Resources"))
+	resources, _, err := pdffile.ReadDict(page.Get("Resources"))
 	if err != nil {
 		return err
 	}
 
-	var forms dict
+	var forms pdffile.Dict
 	if value := resources.Get("XObject"); value != nil {
-		if forms, err = j.out.dictionary(value); err != nil {
+		if forms, err = j.out.Dictionary(value); err != nil {
 			return err
 		}
 	}
-	forms.set(bannerName, refTo(form))
-	resources.set("XObject", string(forms.bytes()))
-	page.set("Resources", string(resources.bytes()))
-	page.set("Contents", fmt.Sprintf("[%s %s %s]", refTo(before), page.Get("Contents"), refTo(after)))
-	j.out.Objects[number] = page.bytes()
+	forms.Set(bannerName, pdffile.RefTo(form))
+	resources.Set("XObject", string(forms.Bytes()))
+	page.Set("Resources", string(resources.Bytes()))
+	page.Set("Contents", fmt.Sprintf("[%s %s %s]", pdffile.RefTo(before), page.Get("Contents"), pdffile.RefTo(after)))
+	j.out.Objects[number] = page.Bytes()
 
 	return nil
 }
 
 // stream writes a stream object that is not packed.
-func stream(d dict, content []byte) []byte {
-	d.set("Length", strconv.Itoa(len(content)))
-	return bytes.Join([][]byte{d.bytes(), []byte(" stream\n"), content, []byte("\nendstream")}, nil)
+func stream(d pdffile.Dict, content []byte) []byte {
+	d.Set("Length", strconv.Itoa(len(content)))
+	return bytes.Join([][]byte{d.Bytes(), []byte(" stream\n"), content, []byte("\nendstream")}, nil)
 }

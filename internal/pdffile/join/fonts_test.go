@@ -1,4 +1,4 @@
-package pdffile
+package join
 
 import (
 	"fmt"
@@ -7,12 +7,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"presswork/internal/pdffile"
 	"presswork/internal/pdffile/filetest"
 )
 
 func TestFontsOfSectionsAreOneWhereTheyAgree(t *testing.T) {
 	t.Parallel()
-	font := func(texts, outlines map[int]string, replace ...string) *File {
+	font := func(texts, outlines map[int]string, replace ...string) *pdffile.File {
 		objects := strings.NewReplacer(replace...).Replace(filetest.EmbeddedFont("font", texts, outlines))
 
 		return read(
@@ -21,9 +22,11 @@ func TestFontsOfSectionsAreOneWhereTheyAgree(t *testing.T) {
 		)
 	}
 
-	first := func() *File { return font(map[int]string{1: "a", 2: "b"}, map[int]string{0: "zero", 1: "ONE!"}) }
+	first := func() *pdffile.File {
+		return font(map[int]string{1: "a", 2: "b"}, map[int]string{0: "zero", 1: "ONE!"})
+	}
 	for name, c := range map[string]struct {
-		second *File
+		second *pdffile.File
 		fonts  int
 	}{
 		"the same glyphs": {first(), 1},
@@ -44,7 +47,7 @@ func TestFontsOfSectionsAreOneWhereTheyAgree(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
-			whole, err := Join([]*File{first(), c.second}, nil)
+			whole, err := Files([]*pdffile.File{first(), c.second}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -64,7 +67,7 @@ func TestFontsOfSectionsAreOneWhereTheyAgree(t *testing.T) {
 				return
 			}
 
-			if diff := cmp.Diff(textMap{1: "a", 2: "b", 5: "é", 6: ""}, whole.TextMap(fonts[0])); diff != "" {
+			if diff := cmp.Diff(pdffile.TextMap{1: "a", 2: "b", 5: "é", 6: ""}, whole.TextMap(fonts[0])); diff != "" {
 				t.Errorf("texts (-want +got):\n%s", diff)
 			}
 
@@ -80,10 +83,10 @@ func TestFontsOfSectionsAreOneWhereTheyAgree(t *testing.T) {
 }
 
 // checkOutlines compares the outlines of a font, and the sums of its file.
-func checkOutlines(t *testing.T, f *File, font int, want map[int]string) {
+func checkOutlines(t *testing.T, f *pdffile.File, font int, want map[int]string) {
 	t.Helper()
 
-	s, err := f.readSubset(font)
+	s, err := readSubset(f, font)
 	if err != nil || s == nil {
 		t.Fatalf("no font: %v", err)
 	}

@@ -1,0 +1,17 @@
+package pdffile
+
+import (
+	"testing"
+)
+
+// read reads a file that must be in Skia's form.
+func read(t testing.TB, data []byte) *File {
+	t.Helper()
+
+	f, err := Read(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	return f
+}
