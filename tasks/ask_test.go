@@ -155,3 +155,28 @@ func TestAnAskedTaskEndsWithItsOnlyCaller(t *testing.T) {
 	}
 	wait.Receive(t, "the run ends", ended)
 }
+
+func TestTheCallerOfAnUnreadableTaskGetsAnError(t *testing.T) {
+	t.Parallel()
+	b := setup(t, tasks.Options{})
+	ctx := t.Context()
+	answered := make(chan error, 1)
+
+	go func() {
+		_, err := b.ask(t, "", "nord")
+		answered <- err
+	}()
+	wait.Until(t, "the task is on its queue", func() bool {
+		return b.rdb.LLen(ctx, tasks.AsynqPending(tasks.Render)).Val() == 1
+	})
+	id := b.rdb.LIndex(ctx, tasks.AsynqPending(tasks.Render), 0).Val()
+	b.rdb.HSet(ctx, tasks.AsynqTask(tasks.Render, id), "msg", "\xff")
+	b.answerPreviews(t, func(context.Context, tasks.Preview) (any, error) { return nil, nil })
+
+	err := wait.Receive(t, "the caller has an answer", answered)
+	wantCode(t, err, fault.Internal)
+
+	if message := fault.AsError(err).Message; !strings.Contains(message, "cannot be run") {
+		t.Errorf("the caller reads %q", message)
+	}
+}
