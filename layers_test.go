@@ -68,7 +68,7 @@ var layers = [][]string{
 		"internal/local/runlog",
 		"internal/local/livepage",
 	},
-	{"internal/analysis", "internal/document/sections"},
+	{"internal/analysis", "internal/document/contents", "internal/document/sections"},
 	{
 		"tasks",
 		"storage/minio",

@@ -10,6 +10,7 @@ import (
 
 	"presswork"
 	"presswork/internal/chromium/printable"
+	"presswork/internal/document/contents"
 	"presswork/internal/document/epub"
 	"presswork/internal/fault"
 	"presswork/internal/markdown"
@@ -59,20 +60,20 @@ func (c *Converter) composeBook(s source) (Composed, error) {
 		Keywords:      p.meta.Keywords,
 		RightToLeft:   markdown.Direction(p.lang) == "rtl",
 		Modified:      c.bookDate(p.meta.Date),
-		ContentsTitle: contentsTitle(p.lang),
+		ContentsTitle: contents.Title(p.lang),
 		CoverTitle:    p.meta.Title,
 		ShowContents:  s.body.TOC || p.options.TOC != nil && *p.options.TOC > 0,
 		CSS:           theme.Rules(themes.NamesIn(content), bookSheet()),
 		Body:          content,
 	}
 
-	depth := presswork.Depth(defaultDepth)
+	depth := presswork.Depth(contents.DefaultDepth)
 	if p.options.TOC != nil && *p.options.TOC > 0 {
 		depth = *p.options.TOC
 	}
 
-	for _, h := range contentsOf(s.body, &depth) {
-		b.Headings = append(b.Headings, epub.Heading{Level: h.Level, Text: headingLabel(h), ID: h.ID})
+	for _, h := range contents.Headings(s.body, &depth) {
+		b.Headings = append(b.Headings, epub.Heading{Level: h.Level, Text: contents.Label(h), ID: h.ID})
 	}
 
 	composed := s.composed()

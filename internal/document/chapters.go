@@ -3,6 +3,7 @@ package document
 import (
 	"strings"
 
+	"presswork/internal/document/contents"
 	"presswork/internal/markdown"
 )
 
@@ -18,7 +19,7 @@ const chapterStyle = "presswork-chapter"
 // under a single leading one, which is the document's title, those below it.
 func chaptersOf(headings []markdown.Heading) []markdown.Heading {
 	body := headings
-	if titled(headings) && len(headings) > 1 {
+	if contents.Titled(headings) && len(headings) > 1 {
 		body = headings[1:]
 	}
 
@@ -35,22 +36,6 @@ func chaptersOf(headings []markdown.Heading) []markdown.Heading {
 	}
 
 	return chapters
-}
-
-// titled reports whether the first heading is the document's title: the only one
-// of level 1.
-func titled(headings []markdown.Heading) bool {
-	if len(headings) == 0 || headings[0].Level != 1 {
-		return false
-	}
-
-	for _, h := range headings[1:] {
-		if h.Level == 1 {
-			return false
-		}
-	}
-
-	return true
 }
 
 // runningTitles are the titles on each page: of the first chapter that begins on it,
@@ -75,7 +60,7 @@ func runningTitles(chapters []markdown.Heading, pages map[string]int, total int)
 }
 
 func runningTitle(h markdown.Heading) string {
-	title := []rune(headingLabel(h))
+	title := []rune(contents.Label(h))
 	if len(title) > maxRunningTitle {
 		return strings.TrimSpace(string(title[:maxRunningTitle-1])) + "…"
 	}

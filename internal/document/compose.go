@@ -14,6 +14,7 @@ import (
 
 	"presswork"
 	"presswork/internal/chromium/printable"
+	"presswork/internal/document/contents"
 	"presswork/internal/fault"
 	"presswork/internal/markdown"
 	"presswork/internal/markdown/block"
@@ -167,14 +168,14 @@ func (s source) composed() Composed {
 
 // blocks returns the blocks of the document with its title block, contents and lists, and the
 // pieces that stand at their places. Paper reports that they have page numbers.
-func (s source) blocks(contents []markdown.Heading, paper bool) ([]block.Block, pieces, error) {
-	if err := checkContents(contents); err != nil {
+func (s source) blocks(entries []markdown.Heading, paper bool) ([]block.Block, contents.Pieces, error) {
+	if err := checkContents(entries); err != nil {
 		return nil, nil, err
 	}
 	o, lang := s.page.options, s.page.lang
 	placed, before := listsOf(s.body, o, lang, paper)
-	placed[markdown.IndexPlace] = indexOf(s.body.Index, lang, s.Output != presswork.HTML)
-	blocks := placeContents(s.body.Blocks, contents, placed, before, lang, isTrue(o.Cover), paper)
+	placed[markdown.IndexPlace] = contents.Index(s.body.Index, lang, s.Output != presswork.HTML)
+	blocks := placeContents(s.body.Blocks, entries, placed, before, lang, isTrue(o.Cover), paper)
 
 	return s.head.place(blocks, s.body.Headings), placed, nil
 }
@@ -183,7 +184,7 @@ func (s source) blocks(contents []markdown.Heading, paper bool) ([]block.Block, 
 func (c *Converter) composePrint(s source) (Composed, error) {
 	o, body, page := s.page.options, s.body, s.page
 
-	blocks, placed, err := s.blocks(contentsOf(body, o.TOC), true)
+	blocks, placed, err := s.blocks(contents.Headings(body, o.TOC), true)
 	if err != nil {
 		return Composed{}, err
 	}

@@ -1,11 +1,11 @@
 package document
 
 import (
-	"html"
-	"net/url"
+	"slices"
+	"strings"
 
 	"presswork"
-	"presswork/internal/document/markup"
+	"presswork/internal/document/contents"
 	"presswork/internal/markdown"
 	"presswork/internal/markdown/block"
 )
@@ -35,12 +35,17 @@ func numberedKinds(o presswork.Options) []markdown.Kind {
 
 // listsOf are the lists of figures, tables and listings: those that have a place in the
 // document, and those that only the options ask for, which stand before the text.
-func listsOf(d markdown.Document, o presswork.Options, lang string, paper bool) (placed pieces, before []made) {
-	placed = pieces{}
+func listsOf(
+	d markdown.Document,
+	o presswork.Options,
+	lang string,
+	paper bool,
+) (placed contents.Pieces, before []contents.Piece) {
+	placed = contents.Pieces{}
 
 	for _, kind := range listKinds() {
-		list := listOf(d.Captions, kind, lang, paper)
-		if class := markdown.ListPlace(kind); hasPlace(d.Blocks, class) {
+		list := contents.Captions(d.Captions, kind, lang, paper)
+		if class := markdown.ListPlace(kind); contents.HasPlace(d.Blocks, class) {
 			placed[class] = list
 		} else if listed(o, kind) {
 			before = append(before, list...)
@@ -50,79 +55,69 @@ func listsOf(d markdown.Document, o presswork.Options, lang string, paper bool) 
 	return placed, before
 }
 
-// hasPlace reports whether blocks hold a place for made pieces.
-func hasPlace(blocks []block.Block, class string) bool {
-	found := false
-	block.Walk(blocks, func(b *block.Block) { found = found || b.Kind == block.Place && b.Classes[0] == class })
+// placeContents puts the table of contents where the source has it, else after the cover on
+// pages of its own if it is long enough, else under the document's title; and the lists after
+// it.
+func placeContents(
+	blocks []block.Block,
+	entries []markdown.Heading,
+	p contents.Pieces,
+	lists []contents.Piece,
+	lang string,
+	cover, paper bool,
+) []block.Block {
+	const fewEntries = 1 // a page of their own would be white
 
-	return found
-}
+	here := markdown.ListPlace("")
+	list := lists
+	first := ""
 
-// listOf is the list of a kind, none without entries. It looks like the table of contents.
-func listOf(captions []markdown.Caption, kind markdown.Kind, lang string, paper bool) []made {
-	var w contentsWriter
+	if len(entries) > 0 {
+		asked := contents.HasPlace(blocks, here)
+		ownPage := cover && !asked && len(entries) > fewEntries
+		own := contents.List(entries, blocks, lang, ownPage, paper)
 
-	title := markdown.ListTitle(kind, lang)
-	for _, c := range captions {
-		if c.Kind != kind {
-			continue
+		list, first = append([]contents.Piece{own}, lists...), entries[0].ID
+		if asked {
+			p[here] = list
+			return blocks
 		}
+	}
+	p[here] = nil
 
-		if w.out.Len() == 0 {
-			w.out.Open("nav", "class", "toc toc-list", "aria-label", title).Raw("\n")
-			w.out.Line("p", title, "class", "toc-title").Raw("<ul>\n")
-		}
-		w.entry(c.ID, c.Number, html.EscapeString(c.Text), paper)
-		w.out.Raw("</li>\n")
+	if len(list) == 0 {
+		return blocks
+	}
+	const before = "before-text" // no document can name it
+
+	p[before] = list
+	if len(blocks) > 0 && !list[0].OwnPage && isTitle(blocks[0]) && (first == "" || blocks[0].ID != first) {
+		return underTitle(blocks, place(before))
 	}
 
-	if w.out.Len() == 0 {
-		return nil
+	return append([]block.Block{place(before)}, blocks...)
+}
+
+// isTitle reports whether a block is a heading of level 1 on lines of its own.
+func isTitle(b block.Block) bool {
+	return b.Kind == block.Heading && b.Level == 1 && b.Closed && strings.HasPrefix(b.After(), "\n")
+}
+
+// underTitle puts more blocks on the line after the title, which is the first one.
+func underTitle(blocks []block.Block, more ...block.Block) []block.Block {
+	title := blocks[0]
+	space := title.After()[len("\n"):]
+	title.HTML = title.HTML[:len(title.HTML)-len(space)]
+
+	placed := append([]block.Block{title}, more...)
+	if space != "" {
+		placed = append(placed, block.Block{HTML: space})
 	}
-	w.out.Raw("</ul>\n</nav>\n")
 
-	return []made{w.made()}
+	return append(placed, blocks[1:]...)
 }
 
-// contentsWriter writes entries that end with the number of a page.
-type contentsWriter struct {
-	out markup.Writer
-	m   made
-}
-
-// entry begins the item of an entry. On paper it has a box of fixed width, into which the page
-// number is filled after the first print, so that it moves nothing. The text is HTML.
-func (w *contentsWriter) entry(id, number, text string, paper bool) {
-	w.out.Open("li").Open("a", "href", "#"+url.PathEscape(id))
-
-	if number != "" {
-		w.out.Element("span", number, "class", "toc-number")
-	}
-	w.out.Raw(`<span class="toc-text">` + text + `</span>`)
-
-	if paper {
-		w.out.Raw(`<span class="toc-leader"></span><span class="toc-page" data-fill>`)
-		w.number(pageOf{anchor: id})
-		w.out.Raw("</span>")
-	}
-	w.out.Raw("</a>")
-}
-
-// number notes that the number of a page is to be filled in here.
-func (w *contentsWriter) number(of pageOf) {
-	w.m.numbers = append(w.m.numbers, w.out.Len())
-	w.m.pages = append(w.m.pages, of)
-}
-
-func (w *contentsWriter) made() made {
-	w.m.html = w.out.String()
-	return w.m
-}
-
-// pageOf is an element that the page number of an anchor goes into.
-type pageOf struct {
-	anchor string
-	// indexed reports whether it is a place in the index, begins whether it is the
-	// first of an entry.
-	indexed, begins bool
+// refersRightToLeft reports whether a term that entries refer to is read from right to left.
+func refersRightToLeft(entries []markdown.IndexEntry) bool {
+	return slices.ContainsFunc(entries, func(e markdown.IndexEntry) bool { return markdown.IsRightToLeft(e.See) })
 }

@@ -1,8 +1,7 @@
 package document
 
 import (
-	"strconv"
-
+	"presswork/internal/document/contents"
 	"presswork/internal/document/sections"
 	"presswork/internal/markdown"
 	"presswork/internal/pdffile"
@@ -25,17 +24,16 @@ type revision struct {
 	blank  map[int]bool
 	// contents are the entries of the table of contents, of the lists and of the
 	// index, in the order of the page.
-	contents []pageOf
+	contents []contents.PageOf
 }
 
 // revision is nil when the page has nothing of the kind.
 func (p page) revision() *revision {
-	contents := p.text.pages
-	if !p.fillsStyle() && len(contents) == 0 {
+	if !p.fillsStyle() && len(p.text.pages) == 0 {
 		return nil
 	}
 
-	r := &revision{contents: contents, leaves: p.text.leaves, opening: p.book.start != ""}
+	r := &revision{contents: p.text.pages, leaves: p.text.leaves, opening: p.book.start != ""}
 	if namesChapter(p.options) {
 		r.chapters = p.chapters
 	}
@@ -99,48 +97,4 @@ func (r *revision) running(pages map[string]int, total int, blank map[int]bool) 
 }
 
 // numbers are the page numbers of the entries.
-func (r *revision) numbers(pages map[string]int) (texts []string) {
-	for i := 0; i < len(r.contents); {
-		end := i + 1
-		for r.contents[i].indexed && end < len(r.contents) && r.contents[end].indexed && !r.contents[end].begins {
-			end++
-		}
-		texts = append(texts, pageTexts(r.contents[i:end], pages)...)
-		i = end
-	}
-
-	return texts
-}
-
-// pageTexts are the page numbers of one entry: each page once, and those that follow
-// one another as a range.
-func pageTexts(entry []pageOf, pages map[string]int) []string {
-	texts := make([]string, len(entry))
-	before := 0 // the page before
-
-	for i, e := range entry {
-		page := pages[e.anchor]
-		if page == 0 || page == before {
-			continue
-		}
-
-		next := 0 // the page after it
-		for _, later := range entry[i:] {
-			if next = pages[later.anchor]; next > page {
-				break
-			}
-		}
-
-		switch {
-		case before == 0:
-			texts[i] = strconv.Itoa(page)
-		case page != before+1:
-			texts[i] = ", " + strconv.Itoa(page)
-		case next != page+1:
-			texts[i] = "–" + strconv.Itoa(page)
-		}
-		before = page
-	}
-
-	return texts
-}
+func (r *revision) numbers(pages map[string]int) []string { return contents.Numbers(r.contents, pages) }

@@ -4,24 +4,12 @@ import (
 	"strconv"
 	"strings"
 
+	"presswork/internal/document/contents"
 	"presswork/internal/markdown/block"
 )
 
 // narrowLetter is the mean width of a letter in em in the narrower typefaces.
 const narrowLetter = 0.44
-
-// made is a piece of a page that this package writes: contents, a list, an index.
-type made struct {
-	html string
-	// numbers are the offsets in html of its places for page numbers, pages what goes into them.
-	numbers []int
-	pages   []pageOf
-	// ownPage reports that a page ends with it.
-	ownPage bool
-}
-
-// pieces are the made pieces by the class of the place where they stand.
-type pieces map[string][]made
 
 // place is a block that a made piece takes the place of.
 func place(class string) block.Block {
@@ -32,7 +20,7 @@ func place(class string) block.Block {
 // chapters.
 type typesetter struct {
 	out      strings.Builder
-	pieces   pieces
+	pieces   contents.Pieces
 	sheet    sheet
 	codeSize float64 // of code with short lines, in points
 	perLine  int     // letters of a paragraph
@@ -45,9 +33,9 @@ type typesetter struct {
 	folded  int // diagrams with a sheet that folds out
 
 	leaves  []leaf
-	pages   []pageOf // what the places for page numbers are
-	numbers []int    // where they are
-	notes   [][2]int // where footnotes are
+	pages   []contents.PageOf // what the places for page numbers are
+	numbers []int             // where they are
+	notes   [][2]int          // where footnotes are
 	done    []finished
 
 	doubtful, footnotes, arranged, turns, dropCaps bool
@@ -101,7 +89,7 @@ type neighbour struct {
 }
 
 // typeset makes the body of blocks.
-func (p *page) typeset(blocks []block.Block, made pieces) {
+func (p *page) typeset(blocks []block.Block, made contents.Pieces) {
 	t := &typesetter{
 		pieces: made, sheet: p.sheet, codeSize: normalCodeSize(p.theme.Token("--code-size")),
 		perLine: max(1, int((p.sheet.width-p.sheet.left-p.sheet.right)/p.sheet.scale/(bodySize*narrowLetter))),
@@ -284,14 +272,14 @@ func (t *typesetter) place(s *neighbour, a area) {
 				t.done = append(t.done, finished{from: t.out.Len()})
 			}
 			f := &t.done[len(t.done)-1]
-			f.made, f.breaks = true, m.ownPage
+			f.made, f.breaks = true, m.OwnPage
 		}
 
-		for _, at := range m.numbers {
+		for _, at := range m.Numbers {
 			t.numbers = append(t.numbers, t.out.Len()+at)
 		}
-		t.pages = append(t.pages, m.pages...)
-		t.out.WriteString(m.html)
+		t.pages = append(t.pages, m.Pages...)
+		t.out.WriteString(m.HTML)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"unicode"
 
 	"presswork/internal/chromium/fonts"
+	"presswork/internal/document/contents"
 	"presswork/internal/document/markup"
 	"presswork/internal/markdown/block"
 	"presswork/themes"
@@ -30,7 +31,7 @@ type webPlan struct{}
 
 // composeWeb composes a document as an HTML file.
 func (c *Converter) composeWeb(s source) (Composed, error) {
-	blocks, placed, err := s.blocks(contentsOf(s.body, s.page.options.TOC), false)
+	blocks, placed, err := s.blocks(contents.Headings(s.body, s.page.options.TOC), false)
 	if err != nil {
 		return Composed{}, err
 	}
@@ -53,7 +54,7 @@ func (webPlan) make(_ context.Context, _ *Converter, d Composed) (Made, error) {
 }
 
 // webBody writes blocks for screens. With scroll, tables can be scrolled on their own.
-func webBody(blocks []block.Block, p pieces, scroll bool) string {
+func webBody(blocks []block.Block, p contents.Pieces, scroll bool) string {
 	var out strings.Builder
 	for i := range blocks {
 		writeForScreen(&out, &blocks[i], p, scroll)
@@ -64,11 +65,11 @@ func webBody(blocks []block.Block, p pieces, scroll bool) string {
 }
 
 // writeForScreen writes a block without the space after it.
-func writeForScreen(out *strings.Builder, b *block.Block, p pieces, scroll bool) {
+func writeForScreen(out *strings.Builder, b *block.Block, p contents.Pieces, scroll bool) {
 	if b.Kind == block.Place {
 		if list, known := p[b.Classes[0]]; known {
 			for _, m := range list {
-				out.WriteString(m.html)
+				out.WriteString(m.HTML)
 			}
 			p[b.Classes[0]] = nil // it stands at the first place of its kind
 

@@ -1,4 +1,4 @@
-package document
+package contents
 
 import (
 	"net/url"
@@ -36,9 +36,9 @@ func (n *indexNode) child(term, sortBy string) *indexNode {
 	return c
 }
 
-// indexOf is the index, none without entries. On paper its page numbers are filled in after
+// Index is the index, none without entries. On paper its page numbers are filled in after
 // the first print; elsewhere the places are counted.
-func indexOf(entries []markdown.IndexEntry, lang string, paper bool) []made {
+func Index(entries []markdown.IndexEntry, lang string, paper bool) []Piece {
 	if len(entries) == 0 {
 		return nil
 	}
@@ -65,11 +65,11 @@ func indexOf(entries []markdown.IndexEntry, lang string, paper bool) []made {
 	w.list(root.below)
 	w.out.Raw("</nav>\n")
 
-	return []made{w.made()}
+	return []Piece{w.done()}
 }
 
 type indexWriter struct {
-	contentsWriter
+	writer
 	order *collate.Collator
 	lang  string
 	paper bool
@@ -118,14 +118,9 @@ func (w *indexWriter) place(i int, id string) {
 
 	if w.paper {
 		w.out.Open(`a class="` + class + `" href="` + href + `" data-fill`)
-		w.number(pageOf{anchor: id, indexed: true, begins: i == 0})
+		w.number(PageOf{Anchor: id, indexed: true, begins: i == 0})
 	} else {
 		w.out.Open("a", "class", class, "href", href).Text(strconv.Itoa(i + 1))
 	}
 	w.out.Raw("</a>")
-}
-
-// refersRightToLeft reports whether a term that entries refer to is read from right to left.
-func refersRightToLeft(entries []markdown.IndexEntry) bool {
-	return slices.ContainsFunc(entries, func(e markdown.IndexEntry) bool { return markdown.IsRightToLeft(e.See) })
 }

@@ -1,4 +1,6 @@
-package document
+// Package contents writes the table of contents, the lists of figures, tables and listings,
+// and the index of a document, with places for page numbers.
+package contents
 
 import (
 	"strings"
@@ -10,23 +12,20 @@ import (
 	"presswork/internal/markdown/block"
 )
 
-const (
-	defaultDepth = 3
-	// fewEntries are so few that a page of their own would be white.
-	fewEntries = 1
-)
+// DefaultDepth is the deepest level of the contents where the document asks for no other.
+const DefaultDepth = 3
 
-// contentsOf picks the headings of the table of contents: down to the level of
+// Headings picks the headings of the table of contents: down to the level of
 // the option, or of [[toc]] in the source without it. The document's title is
 // not among them, unless nothing else is.
-func contentsOf(d markdown.Document, depth *presswork.Depth) []markdown.Heading {
+func Headings(d markdown.Document, depth *presswork.Depth) []markdown.Heading {
 	deepest := 0
 
 	switch {
 	case depth != nil:
 		deepest = int(*depth)
-	case hasPlace(d.Blocks, markdown.ListPlace("")):
-		deepest = defaultDepth
+	case HasPlace(d.Blocks, markdown.ListPlace("")):
+		deepest = DefaultDepth
 	}
 
 	listed := func(headings []markdown.Heading) []markdown.Heading {
@@ -40,7 +39,7 @@ func contentsOf(d markdown.Document, depth *presswork.Depth) []markdown.Heading 
 
 		return entries
 	}
-	if titled(d.Headings) {
+	if Titled(d.Headings) {
 		if entries := listed(d.Headings[1:]); len(entries) > 0 {
 			return entries
 		}
@@ -49,73 +48,14 @@ func contentsOf(d markdown.Document, depth *presswork.Depth) []markdown.Heading 
 	return listed(d.Headings)
 }
 
-// placeContents puts the table of contents where the source has it, else after the cover on
-// pages of its own if it is long enough, else under the document's title; and the lists after
-// it.
-func placeContents(
-	blocks []block.Block,
-	entries []markdown.Heading,
-	p pieces,
-	lists []made,
-	lang string,
-	cover, paper bool,
-) []block.Block {
-	here := markdown.ListPlace("")
-	list := lists
-	first := ""
+// List writes the table of contents of a document with such blocks.
+func List(entries []markdown.Heading, blocks []block.Block, lang string, ownPage, paper bool) Piece {
+	var w writer
 
-	if len(entries) > 0 {
-		asked := hasPlace(blocks, here)
-		ownPage := cover && !asked && len(entries) > fewEntries
-		contents := contentsList(entries, headingsByID(blocks), lang, ownPage, paper)
-
-		list, first = append([]made{contents}, lists...), entries[0].ID
-		if asked {
-			p[here] = list
-			return blocks
-		}
-	}
-	p[here] = nil
-
-	if len(list) == 0 {
-		return blocks
-	}
-	const before = "before-text" // no document can name it
-
-	p[before] = list
-	if len(blocks) > 0 && !list[0].ownPage && isTitle(blocks[0]) && (first == "" || blocks[0].ID != first) {
-		return underTitle(blocks, place(before))
-	}
-
-	return append([]block.Block{place(before)}, blocks...)
-}
-
-// isTitle reports whether a block is a heading of level 1 on lines of its own.
-func isTitle(b block.Block) bool {
-	return b.Kind == block.Heading && b.Level == 1 && b.Closed && strings.HasPrefix(b.After(), "\n")
-}
-
-// underTitle puts more blocks on the line after the title, which is the first one.
-func underTitle(blocks []block.Block, more ...block.Block) []block.Block {
-	title := blocks[0]
-	space := title.After()[len("\n"):]
-	title.HTML = title.HTML[:len(title.HTML)-len(space)]
-
-	placed := append([]block.Block{title}, more...)
-	if space != "" {
-		placed = append(placed, block.Block{HTML: space})
-	}
-
-	return append(placed, blocks[1:]...)
-}
-
-// contentsList writes the table of contents.
-func contentsList(entries []markdown.Heading, headings map[string]*block.Block, lang string, ownPage, paper bool) made {
-	var w contentsWriter
-	title := contentsTitle(lang)
+	title, headings := Title(lang), headingsByID(blocks)
 
 	class := "toc"
-	if w.m.ownPage = ownPage; ownPage {
+	if w.piece.OwnPage = ownPage; ownPage {
 		class += " toc-own-page"
 	}
 	w.out.Open("nav", "class", class, "role", "doc-toc", "aria-label", title).Raw("\n")
@@ -141,11 +81,27 @@ func contentsList(entries []markdown.Heading, headings map[string]*block.Block, 
 	}
 	w.out.Raw(strings.Repeat("</li>\n</ul>\n", len(open)) + "</nav>\n")
 
-	return w.made()
+	return w.done()
 }
 
-// headingLabel is a heading as the document prints it, with its number.
-func headingLabel(h markdown.Heading) string {
+// Titled reports whether the first heading is the document's title: the only one
+// of level 1.
+func Titled(headings []markdown.Heading) bool {
+	if len(headings) == 0 || headings[0].Level != 1 {
+		return false
+	}
+
+	for _, h := range headings[1:] {
+		if h.Level == 1 {
+			return false
+		}
+	}
+
+	return true
+}
+
+// Label is a heading as the document prints it, with its number.
+func Label(h markdown.Heading) string {
 	if h.Number != "" {
 		return h.Number + " " + h.Text
 	}
@@ -153,8 +109,8 @@ func headingLabel(h markdown.Heading) string {
 	return h.Text
 }
 
-// contentsTitle is "Contents" in the language of the document.
-func contentsTitle(lang string) string {
+// Title is "Contents" in the language of the document.
+func Title(lang string) string {
 	titles := map[string]string{
 		"ar":      "المحتويات",
 		"bg":      "Съдържание",

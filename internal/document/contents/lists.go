@@ -1,0 +1,92 @@
+package contents
+
+import (
+	"html"
+	"net/url"
+
+	"presswork/internal/document/markup"
+	"presswork/internal/markdown"
+	"presswork/internal/markdown/block"
+)
+
+// HasPlace reports whether blocks hold a place of a class for pieces.
+func HasPlace(blocks []block.Block, class string) bool {
+	found := false
+	block.Walk(blocks, func(b *block.Block) { found = found || b.Kind == block.Place && b.Classes[0] == class })
+
+	return found
+}
+
+// Captions is the list of a kind, none without entries. It looks like the table of contents.
+func Captions(captions []markdown.Caption, kind markdown.Kind, lang string, paper bool) []Piece {
+	var w writer
+
+	title := markdown.ListTitle(kind, lang)
+	for _, c := range captions {
+		if c.Kind != kind {
+			continue
+		}
+
+		if w.out.Len() == 0 {
+			w.out.Open("nav", "class", "toc toc-list", "aria-label", title).Raw("\n")
+			w.out.Line("p", title, "class", "toc-title").Raw("<ul>\n")
+		}
+		w.entry(c.ID, c.Number, html.EscapeString(c.Text), paper)
+		w.out.Raw("</li>\n")
+	}
+
+	if w.out.Len() == 0 {
+		return nil
+	}
+	w.out.Raw("</ul>\n</nav>\n")
+
+	return []Piece{w.done()}
+}
+
+// Piece is a part of a page that this package has written.
+type Piece struct {
+	HTML string
+	// Numbers are the offsets in HTML of its places for page numbers, Pages what goes into them.
+	Numbers []int
+	Pages   []PageOf
+	// OwnPage reports that a page ends with it.
+	OwnPage bool
+}
+
+// Pieces are the pieces by the class of the place where they stand.
+type Pieces map[string][]Piece
+
+// writer writes entries that end with the number of a page.
+type writer struct {
+	out   markup.Writer
+	piece Piece
+}
+
+// entry begins the item of an entry. On paper it has a box of fixed width, into which the page
+// number is filled after the first print, so that it moves nothing. The text is HTML.
+func (w *writer) entry(id, number, text string, paper bool) {
+	w.out.Open("li").Open("a", "href", "#"+url.PathEscape(id))
+
+	if number != "" {
+		w.out.Element("span", number, "class", "toc-number")
+	}
+	w.out.Raw(`<span class="toc-text">` + text + `</span>`)
+
+	if paper {
+		w.out.Raw(`<span class="toc-leader"></span><span class="toc-page" data-fill>`)
+		w.number(PageOf{Anchor: id})
+		w.out.Raw("</span>")
+	}
+	w.out.Raw("</a>")
+}
+
+// number notes that the number of a page is to be filled in here.
+func (w *writer) number(of PageOf) {
+	w.piece.Numbers = append(w.piece.Numbers, w.out.Len())
+	w.piece.Pages = append(w.piece.Pages, of)
+}
+
+func (w *writer) done() Piece {
+	w.piece.HTML = w.out.String()
+	return w.piece
+}

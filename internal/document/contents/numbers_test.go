@@ -1,0 +1,38 @@
+package contents_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"presswork/internal/document/contents"
+	"presswork/internal/markdown"
+)
+
+func TestIndexPages(t *testing.T) {
+	t.Parallel()
+
+	var entries []markdown.IndexEntry
+	for _, e := range []struct{ term, id string }{
+		{"b", "1"}, {"b", "2"}, {"b", "3"}, {"b", "4"}, {"b", "5"}, {"a & c", "6"},
+	} {
+		entries = append(entries, markdown.IndexEntry{Terms: []string{e.term}, SortBy: []string{e.term}, ID: e.id})
+	}
+	index := contents.Index(entries, "en", true)[0]
+	pages := map[string]int{"1": 3, "2": 3, "3": 4, "4": 5, "5": 8, "6": 7}
+
+	// A page stands once, and pages that follow one another are a range.
+	if got := contents.Numbers(index.Pages, pages); !slices.Equal(got, []string{"7", "3", "", "", "–5", ", 8"}) {
+		t.Errorf("the texts are %q", got)
+	}
+
+	for i, at := range index.Numbers {
+		if !strings.HasPrefix(index.HTML[at:], "</a>") {
+			t.Errorf("place %d is at %.20q", i, index.HTML[at:])
+		}
+	}
+
+	if !strings.Contains(index.HTML, "a &amp; c") {
+		t.Errorf("a term is not escaped: %s", index.HTML)
+	}
+}
