@@ -16,6 +16,7 @@ import (
 	"presswork/internal/fault"
 	"presswork/internal/lazyregexp"
 	"presswork/internal/markdown/admonition"
+	"presswork/internal/markdown/dialect/mdx"
 	"presswork/internal/markdown/tree"
 )
 
@@ -24,10 +25,6 @@ import (
 // that is Markdown, on the very next line.
 type componentParser struct{ parser.BlockParser }
 
-// within finds the tags of which MDX reads the content as Markdown: of components and of
-// the elements that hold blocks.
-var within = lazyregexp.New(`</?(?:[A-Z][A-Za-z0-9.]*|article|aside|center|details|div|figure|section)[\s/>]`)
-
 var markdownWithin = regexp.MustCompile(
 	`^ {0,3}<[a-zA-Z]+\s(?:[^<>]*\s)?markdown(?:=(?:"(?:1|block|span)?"|1|block|span))?(?:\s[^<>]*)?>\s*$`,
 )
@@ -35,7 +32,11 @@ var markdownWithin = regexp.MustCompile(
 // Continue closes the block of such a tag at its first line, unless the next one would
 // be indented code.
 func (p componentParser) Continue(node ast.Node, reader text.Reader, pc parser.Context) parser.State {
-	if tag := tagOf(node, reader.Source()); dialectOf(pc) == MDX && within().Match(tag) || markdownWithin.Match(tag) {
+	if tag := tagOf(
+		node,
+		reader.Source(),
+	); dialectOf(pc) == MDX && mdx.HoldsMarkdown(tag) ||
+		markdownWithin.Match(tag) {
 		const code = 4 // columns
 
 		line, _ := reader.PeekLine()

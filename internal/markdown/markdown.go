@@ -215,13 +215,6 @@ func (r *Renderer) Parse(ctx context.Context, src []byte, o Options) (Document, 
 	src = normalizeNewlines(src)
 
 	dialect := cmp.Or(o.Dialect, detect(src))
-	if dialect == MDX {
-		var err error
-		if src, err = plainComponents(src); err != nil {
-			return Document{}, err
-		}
-	}
-
 	d := &draft{
 		options:  o,
 		dialect:  dialect,

@@ -8,6 +8,7 @@ import (
 	"presswork/internal/markdown/dialect/kramdown"
 	"presswork/internal/markdown/dialect/kramdownrfc"
 	"presswork/internal/markdown/dialect/liquid"
+	"presswork/internal/markdown/dialect/mdx"
 	"presswork/internal/markdown/source"
 )
 
@@ -31,6 +32,12 @@ func (d *draft) rewriters() []rewriter {
 
 // rewrite makes the source plain Markdown. Errors: ContentTooComplex, StoreUnavailable.
 func (d *draft) rewrite(s *source.Source) error {
+	if d.dialect == MDX {
+		if err := mdx.Rewrite(s); err != nil {
+			return err
+		}
+	}
+
 	if err := d.expand(s); err != nil {
 		return err
 	}

@@ -1,4 +1,5 @@
-package markdown
+// Package mdx reads the components of MDX.
+package mdx
 
 import (
 	"bytes"
@@ -6,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"presswork/internal/fault"
 	"presswork/internal/lazyregexp"
 	"presswork/internal/markdown/source"
 )
@@ -18,30 +20,49 @@ const (
 	maxUnclosed = 1000 * maxTag
 )
 
-// plainComponents makes the components of MDX what HTML has words for, and leaves every
-// line where it is: tags lose the attributes that are JavaScript in braces, and what
-// stands within begins where the component does, for MDX knows no indented code. Error:
-// ContentTooComplex.
-func plainComponents(src []byte) ([]byte, error) {
-	src, err := plainTags(src)
-	if err != nil {
-		return nil, err
-	}
-	var out strings.Builder
-	out.Grow(len(src))
-	var indents []int // how far what is in each open component is indented, -1 before its first line
-	fence := ""
+// container finds the tags whose content MDX reads as Markdown: components and the elements
+// that hold blocks.
+var container = lazyregexp.New(
+	`</?(?:[A-Z][A-Za-z0-9.]*|article|aside|center|details|div|figure|section)[\s/>]`,
+)
 
-	for line := range strings.Lines(string(src)) {
+// HoldsMarkdown reports whether a tag encloses what MDX reads as Markdown.
+func HoldsMarkdown(tag []byte) bool { return container().Match(tag) }
+
+// Rewrite makes HTML of the components of MDX: tags lose the attributes that are JavaScript in
+// braces, and their content begins where the component does, for MDX has no indented code.
+// Every line stays where it is. The error is ContentTooComplex.
+func Rewrite(s *source.Source) error {
+	if err := rewriteTags(s); err != nil {
+		return err
+	}
+	unindent(s)
+
+	return nil
+}
+
+// unindent moves the content of components to the left.
+func unindent(s *source.Source) {
+	hidden := source.WithoutFencedCode(s.Text())
+	var out strings.Builder
+	out.Grow(len(hidden))
+	// indents are how far the content of each open component is indented, -1 before its
+	// first line.
+	var indents []int
+	at := 0
+
+	for line := range strings.Lines(string(s.Text())) {
 		text := strings.TrimLeft(line, " \t")
 		indent := len(line) - len(text)
+		code := len(bytes.TrimSpace(hidden[at:at+len(line)])) == 0
+		at += len(line)
 
 		n := len(indents)
 		switch {
 		case strings.TrimSpace(text) == "":
 			out.WriteString(line)
 			continue
-		case fence == "" && strings.HasPrefix(text, "</") && within().MatchString(text):
+		case !code && strings.HasPrefix(text, "</") && container().MatchString(text):
 			indents = indents[:max(0, n-1)]
 		case n > 0 && indents[n-1] < 0:
 			indents[n-1] = indent
@@ -49,30 +70,22 @@ func plainComponents(src []byte) ([]byte, error) {
 
 		if n = len(indents); n > 0 && indents[n-1] > 0 {
 			line = line[min(indent, indents[n-1]):]
-		} else if n == 0 && fence == "" && strings.HasPrefix(text, "</") {
+		} else if n == 0 && !code && strings.HasPrefix(text, "</") {
 			line = text
 		}
 		out.WriteString(line)
 
-		switch {
-		case fence != "":
-			if strings.HasPrefix(text, fence) {
-				fence = ""
-			}
-		case strings.HasPrefix(text, "```") || strings.HasPrefix(text, "~~~"):
-			fence = text[:3]
-		case opensComponent(text):
+		if !code && opensComponent(text) {
 			indents = append(indents, -1)
 		}
 	}
-
-	return []byte(out.String()), nil
+	s.Replace([]byte(out.String()))
 }
 
 // opensComponent reports whether a line begins with the tag of a component, or of an element
 // that holds blocks, and does not close it.
 func opensComponent(text string) bool {
-	if m := within().FindStringIndex(text); len(text) < 3 || m == nil || m[0] != 0 || text[1] == '/' {
+	if m := container().FindStringIndex(text); len(text) < 3 || m == nil || m[0] != 0 || text[1] == '/' {
 		return false
 	}
 	name := text[1 : 1+strings.IndexFunc(text[1:]+">", func(r rune) bool { return strings.ContainsRune(" />\n", r) })]
@@ -80,74 +93,65 @@ func opensComponent(text string) bool {
 	return !strings.Contains(text, "/>") && !strings.Contains(text, "</"+name)
 }
 
-// plainTags takes JavaScript from the tags of components, outside of code. Error:
+// rewriteTags takes JavaScript from the tags of components outside code. The error is
 // ContentTooComplex.
-func plainTags(src []byte) ([]byte, error) {
-	unclosed := 0 // how many bytes were searched in vain
+func rewriteTags(s *source.Source) error {
+	src := s.Text()
+	text := source.WithoutFencedCode(src)
+	unclosed := 0 // how many bytes were searched for the end of a tag in vain
 	var out bytes.Buffer
 	out.Grow(len(src))
-	fence := ""
-	begins := true // a line
-	code := false  // within a line
 
 	for at := 0; at < len(src); {
-		if begins {
-			code = false
-			text := bytes.TrimLeft(src[at:source.LineEnd(src, at)], " \t")
-
-			mark := ""
-			if bytes.HasPrefix(text, []byte("```")) || bytes.HasPrefix(text, []byte("~~~")) {
-				mark = string(text[:3])
-			}
-
-			if fence != "" || mark != "" {
-				switch {
-				case fence == "":
-					fence = mark
-				case mark == fence:
-					fence = ""
-				}
-				end := source.LineEnd(src, at)
-				out.Write(src[at:end])
-				at = end
-				continue
-			}
+		next := bytes.IndexByte(text[at:], '<')
+		if next < 0 {
+			out.Write(src[at:])
+			break
 		}
-		c := src[at]
-		begins = c == '\n'
+		out.Write(src[at : at+next])
+		at += next
 
-		code = code != (c == '`')
-		if c == '<' && !code && at+1 < len(src) && src[at+1] >= 'A' && src[at+1] <= 'Z' {
-			tag, end := plainTag(src, at)
-			if tag == "" {
-				if unclosed += end - at; unclosed > maxUnclosed {
-					return nil, tooComplex(
-						"the MDX has too many tags of components that nothing closes, such as that in line %d: end each with > within %d bytes, or write &lt; for a < that begins no tag",
-						1+bytes.Count(src[:at], []byte("\n")),
-						maxTag,
-					)
-				}
-			} else {
-				if strings.HasPrefix(tag, "<Frame>") ||
-					strings.HasPrefix(tag, "<Frame ") { // HTML's would drop what it encloses
-					tag = "<Figure" + tag[len("<Frame"):]
-				}
-				out.WriteString(tag)
-				at = end
-				continue
-			}
-		}
-
-		if closing := []byte("</Frame>"); c == '<' && !code && bytes.HasPrefix(src[at:], closing) {
+		// HTML's frame would drop what it encloses.
+		if closing := []byte("</Frame>"); bytes.HasPrefix(text[at:], closing) {
 			out.WriteString("</Figure>")
 			at += len(closing)
+
 			continue
 		}
-		out.WriteByte(c)
-		at++
-	}
 
-	return out.Bytes(), nil
+		tag := ""
+
+		if at+1 < len(src) && src[at+1] >= 'A' && src[at+1] <= 'Z' {
+			end := 0
+			if tag, end = plainTag(src, at); tag == "" {
+				unclosed += end - at
+			} else {
+				at = end
+			}
+		}
+
+		if unclosed > maxUnclosed {
+			return tooManyUnclosed(1 + bytes.Count(src[:at], []byte("\n")))
+		}
+
+		if tag == "" {
+			tag = "<"
+			at++
+		} else if strings.HasPrefix(tag, "<Frame>") || strings.HasPrefix(tag, "<Frame ") {
+			tag = "<Figure" + tag[len("<Frame"):]
+		}
+		out.WriteString(tag)
+	}
+	s.Replace(out.Bytes())
+
+	return nil
+}
+
+func tooManyUnclosed(line int) error {
+	return fault.Errorf(fault.ContentTooComplex,
+		"the MDX has too many tags of components that nothing closes, such as that in line %d: "+
+			"end each with > within %d bytes, or write &lt; for a < that begins no tag", line, maxTag).
+		WithParam("content")
 }
 
 // literal is an attribute's value that is a string of JavaScript and nothing more.

@@ -1,0 +1,35 @@
+package mdx_test
+
+import (
+	"testing"
+
+	"presswork/internal/markdown/dialect/mdx"
+	"presswork/internal/markdown/source"
+)
+
+func TestRewriteTakesJavaScriptFromTags(t *testing.T) {
+	t.Parallel()
+
+	for name, row := range map[string]struct{ text, want string }{
+		"attribute":     {"<Card a={f(1)} b={\"x\"}>y</Card>", "<Card  b=\"x\">y</Card>"},
+		"lines":         {"<Card\n  a={1}\n>\ny", "<Card    >\n\n\ny"},
+		"content":       {"<Card>\n    y\n</Card>\n", "<Card>\ny\n</Card>\n"},
+		"fenced code":   {"```\n<Card a={1}>\n```\n", "```\n<Card a={1}>\n```\n"},
+		"code span":     {"`<Card a={1}>`", "`<Card a={1}>`"},
+		"open backtick": {"a ` <Card a={1}>", "a ` <Card >"},
+		"frame":         {"<Frame>x</Frame>", "<Figure>x</Figure>"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := source.New([]byte(row.text), 1)
+
+			if err := mdx.Rewrite(s); err != nil {
+				t.Fatal(err)
+			}
+
+			if got := string(s.Text()); got != row.want {
+				t.Errorf("got %q, want %q", got, row.want)
+			}
+		})
+	}
+}
