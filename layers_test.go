@@ -81,7 +81,7 @@ var layers = [][]string{
 		"internal/inference/browse",
 		"internal/inference/audio",
 	},
-	{"api", "worker", "internal/local", "internal/client"},
+	{"api", "worker", "tasks/monitor", "internal/local", "internal/client"},
 	{"internal/app"},
 	{"cmd/presswork"},
 }
@@ -89,11 +89,12 @@ var layers = [][]string{
 // technologies lists the only packages that may import a library.
 var technologies = map[string][]string{
 	"github.com/gofiber/": {"api"},
-	"github.com/hibiken/": {"tasks"},
+	"github.com/hibiken/": {"tasks", "tasks/monitor"},
 	"github.com/redis/go-redis/": {
 		"tasks",
 		"tasks/stream",
 		"tasks/asynqext",
+		"tasks/monitor",
 		"tasks/redisdial",
 		"storage/retention",
 		"internal/cache",

@@ -49,9 +49,9 @@ type Client struct {
 	owners map[string]time.Time
 }
 
-// amendments are those of every client that Asynq uses: the tasks of calls are as volatile
+// QueueHook is the hook of every client that Asynq uses: the tasks of calls are as volatile
 // as the calls.
-func amendments() redis.Hook {
+func QueueHook() redis.Hook {
 	return asynqext.Amend(stream.Volatile, slices.Collect(maps.Keys(announced()))...)
 }
 
@@ -67,7 +67,7 @@ func NewClient(address string, o Options) (*Client, error) {
 		return nil, err
 	}
 	rdb.AddHook(asynqext.Turns(rdb))
-	rdb.AddHook(amendments())
+	rdb.AddHook(QueueHook())
 	o.Metrics.Watch(rdb)
 	clock := newClock(rdb, o.Log)
 	recs := &records{rdb: rdb, clock: clock, ttl: o.Records, metrics: o.Metrics}

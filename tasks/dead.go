@@ -57,7 +57,7 @@ func (o *outbox) bury(ctx context.Context, id string) error {
 		return unavailable(err)
 	}
 	// Only now: without a payload there is nothing to bury a second time.
-	if err := o.rdb.Del(ctx, payloadKey(id)).Err(); err != nil {
+	if err := o.rdb.Del(ctx, PayloadKey(id)).Err(); err != nil {
 		return unavailable(err)
 	}
 

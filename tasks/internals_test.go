@@ -15,7 +15,6 @@ var (
 	IdempotencyKey = idempotencyKey
 	JobKey         = jobKey
 	LogKey         = logKey
-	PayloadKey     = payloadKey
 	PackedKey      = packedKey
 	OwnerKey       = ownerKey
 	WebhookTask    = webhookTask

@@ -38,12 +38,14 @@ const (
 	workersKey = "pw:workers"
 )
 
-// jobKey is the hash of a job, logKey the list of its events, payloadKey what its
-// task carries. They are apart because one long value makes Redis keep a whole hash
-// in a form of three times the size; a list takes a tenth of a short stream.
-func jobKey(id string) string     { return "pw:{" + id + "}:job" }
-func logKey(id string) string     { return "pw:{" + id + "}:log" }
-func payloadKey(id string) string { return "pw:{" + id + "}:task" }
+// jobKey is the hash of a job, logKey the list of its events. They and PayloadKey are apart
+// because one long value makes Redis keep a whole hash in a form of three times the size; a
+// list takes a tenth of a short stream.
+func jobKey(id string) string { return "pw:{" + id + "}:job" }
+func logKey(id string) string { return "pw:{" + id + "}:log" }
+
+// PayloadKey is the key of the payload of a job's task, until the job has ended.
+func PayloadKey(id string) string { return "pw:{" + id + "}:task" }
 
 // deadTaskKey is the task of a dead letter, retriedKey the job that was made of one.
 func deadTaskKey(id string) string { return "pw:{" + id + "}:dead" }
@@ -54,7 +56,7 @@ func packedKey(id string) string { return "pw:{" + id + "}:done" }
 
 // keysOf are the keys of a job as its scripts name them.
 func keysOf(id string) []string {
-	return []string{jobKey(id), logKey(id), payloadKey(id), packedKey(id)}
+	return []string{jobKey(id), logKey(id), PayloadKey(id), packedKey(id)}
 }
 
 func ownerKey(owner string) string { return "pw:owner:" + owner }

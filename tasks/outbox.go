@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/hibiken/asynq"
@@ -73,6 +74,9 @@ func (o *outbox) enqueue(ctx context.Context, place asynqext.Place, id string, t
 // their job, so that Redis holds it once. A worker that does not know the form
 // leaves the task to one that does.
 const ofJob = "job:"
+
+// IsJob reports whether the payload of a task of this type is at PayloadKey.
+func IsJob(kind string) bool { return strings.HasPrefix(kind, ofJob) }
 
 // enqueueJob is enqueue for the task of a job.
 func (o *outbox) enqueueJob(ctx context.Context, owner, id string, t Task) error {

@@ -132,7 +132,7 @@ func (r *records) task(ctx context.Context, id string) (Task, error) {
 
 	_, err := r.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
 		fields = p.HMGet(ctx, jobKey(id), "task", fieldQueue, "retries", "timeout")
-		payload = p.Get(ctx, payloadKey(id))
+		payload = p.Get(ctx, PayloadKey(id))
 
 		return nil
 	})

@@ -140,7 +140,7 @@ func NewServer(address string, o Options) (*Server, error) {
 	rdb.AddHook(s.dequeuer.Hook())
 	rdb.AddHook(asynqext.Turns(rdb))
 	rdb.AddHook(s.completion.Hook())
-	rdb.AddHook(amendments())
+	rdb.AddHook(QueueHook())
 	// Last, so that it sees what is sent.
 	o.Metrics.Watch(rdb)
 	blocking.AddHook(redisHook{o.Metrics, false})

@@ -496,7 +496,7 @@ func TestRecordsExpireAfterRetentionAndAWeekOrWhenTheyAreToldTo(t *testing.T) {
 			t.Fatal(err)
 		}
 
-		for _, key := range []string{jobKey(id), logKey(id), payloadKey(id)} {
+		for _, key := range []string{jobKey(id), logKey(id), PayloadKey(id)} {
 			if ttl := r.rdb.TTL(ctx, key).Val().Hours() / 24; ttl < float64(want)-1 || ttl > float64(want) {
 				t.Errorf("%s lives %.1f days, want %d", key, ttl, want)
 			}
@@ -514,7 +514,7 @@ func TestRecordsExpireAfterRetentionAndAWeekOrWhenTheyAreToldTo(t *testing.T) {
 			}
 		}
 
-		if n := r.rdb.Exists(ctx, payloadKey(id)).Val(); n != 0 {
+		if n := r.rdb.Exists(ctx, PayloadKey(id)).Val(); n != 0 {
 			t.Error("the payload outlives the job's end")
 		}
 	}
@@ -537,7 +537,7 @@ func TestTheRecordOfAnOpenJobDoesNotExpire(t *testing.T) {
 	}
 	ctx := t.Context()
 	// It has waited for a day.
-	for _, key := range []string{jobKey(open), logKey(open), payloadKey(open), ownerKey("")} {
+	for _, key := range []string{jobKey(open), logKey(open), PayloadKey(open), ownerKey("")} {
 		r.rdb.PExpire(ctx, key, time.Minute)
 	}
 	r.rdb.Del(ctx, ownerKey(""))
@@ -546,7 +546,7 @@ func TestTheRecordOfAnOpenJobDoesNotExpire(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	for _, key := range []string{jobKey(open), logKey(open), payloadKey(open), ownerKey("")} {
+	for _, key := range []string{jobKey(open), logKey(open), PayloadKey(open), ownerKey("")} {
 		if ttl := r.rdb.PTTL(ctx, key).Val(); ttl < 23*time.Hour {
 			t.Errorf("%s lives %s more, want a day", key, ttl)
 		}

@@ -23,6 +23,7 @@ import (
 	"presswork/storage"
 	"presswork/storage/retention"
 	"presswork/tasks"
+	"presswork/tasks/monitor"
 	"presswork/themes"
 	"presswork/worker"
 )
@@ -272,11 +273,11 @@ func New(ctx context.Context, o Options) (_ *App, err error) {
 	}
 
 	// The API.
-	monitor, err := tasks.NewMonitor(redisURL, "/monitor", cfg.MonitorReadonly)
+	page, err := monitor.New(redisURL, "/monitor", cfg.MonitorReadonly)
 	if err != nil {
 		return nil, err
 	}
-	life.onStop("monitor", monitor.Stop)
+	life.onStop("monitor", page.Stop)
 
 	var model *recommend.Model
 	if cfg.AnalysisModel != "" {
@@ -315,7 +316,7 @@ func New(ctx context.Context, o Options) (_ *App, err error) {
 		RateLimitRPM:     cfg.RateLimitRPM,
 		Meter:            ledger,
 		Checks:           append(checks, workersCheck(queue, roles)),
-		Monitor:          monitor,
+		Monitor:          page,
 		Stats:            queue.Fleet,
 		Events:           queue.Events,
 		Metrics:          metrics,

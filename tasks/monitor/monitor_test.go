@@ -1,4 +1,4 @@
-package tasks_test
+package monitor_test
 
 import (
 	"context"
@@ -12,16 +12,85 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hibiken/asynq"
 	"github.com/redis/go-redis/v9"
 
 	"presswork"
 	"presswork/internal/export"
+	"presswork/internal/test/redistest"
 	"presswork/tasks"
+	"presswork/tasks/monitor"
+	"presswork/tasks/redisdial"
 )
+
+// bundle is a Redis, a client on it, and a raw view.
+type bundle struct {
+	address string
+	client  *tasks.Client
+	rdb     redis.UniversalClient
+}
+
+func setup(t *testing.T) *bundle {
+	t.Helper()
+	address := redistest.Start(t)
+
+	client, err := tasks.NewClient(address, tasks.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	if err := client.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { client.Stop(context.Background()) })
+
+	rdb, err := redisdial.Dial(address, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { rdb.Close() })
+
+	return &bundle{address, client, rdb}
+}
+
+// submission is a small conversion.
+func submission(t *testing.T) tasks.Submission {
+	t.Helper()
+
+	task, err := tasks.ConvertPDF.Task(tasks.Convert{Content: "# Hi", Theme: "nord"})
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	return tasks.Submission{ID: tasks.NewID(), Kind: presswork.KindConversion, Theme: "nord", Owner: "ann", Task: task}
+}
+
+// submit submits and returns the job's id.
+func (b *bundle) submit(t *testing.T, s tasks.Submission) string {
+	t.Helper()
+
+	rec, _, err := b.client.Submit(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	return rec.ID
+}
+
+// enqueue puts a task that belongs to no job on its queue.
+func (b *bundle) enqueue(ctx context.Context, id string, task tasks.Task) error {
+	_, err := asynq.NewClientFromRedisClient(b.rdb).EnqueueContext(ctx, asynq.NewTask(task.Kind, task.Payload),
+		asynq.TaskID(id), asynq.Queue(string(task.Queue)))
+
+	return err
+}
+
+// render is one of Asynq's keys of the queue render.
+func render(part string) string { return "asynq:{render}:" + part }
 
 func TestMonitorShowsQueuesAndNoSecrets(t *testing.T) {
 	t.Parallel()
-	b := setup(t, tasks.Options{})
+	b := setup(t)
 	s := submission(t)
 
 	task, err := tasks.ConvertPDF.Task(tasks.Convert{
@@ -34,7 +103,7 @@ func TestMonitorShowsQueuesAndNoSecrets(t *testing.T) {
 	job.Task = task
 	b.submit(t, job)
 
-	if err := b.client.Enqueue(t.Context(), s.ID, task); err != nil {
+	if err := b.enqueue(t.Context(), s.ID, task); err != nil {
 		t.Fatal(err)
 	}
 
@@ -50,11 +119,11 @@ func TestMonitorShowsQueuesAndNoSecrets(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	if err := b.client.Enqueue(t.Context(), tasks.NewID(), page); err != nil {
+	if err := b.enqueue(t.Context(), tasks.NewID(), page); err != nil {
 		t.Fatal(err)
 	}
 
-	m, err := tasks.NewMonitor(b.address, "/monitor", true)
+	m, err := monitor.New(b.address, "/monitor", true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +200,7 @@ func TestMonitorShowsQueuesAndNoSecrets(t *testing.T) {
 		t.Errorf("a read-only monitor paused a queue: %d", code)
 	}
 
-	if _, err := tasks.NewMonitor("http://x", "/monitor", true); err == nil {
+	if _, err := monitor.New("http://x", "/monitor", true); err == nil {
 		t.Error("a wrong address was accepted")
 	}
 }
@@ -140,10 +209,10 @@ func TestMonitorShowsQueuesAndNoSecrets(t *testing.T) {
 // lists and buttons, which name the same keys.
 func TestTheMonitorsListsAndButtonsWork(t *testing.T) {
 	t.Parallel()
-	b := setup(t, tasks.Options{})
+	b := setup(t)
 	ctx := t.Context()
 
-	m, err := tasks.NewMonitor(b.address, "/monitor", false)
+	m, err := monitor.New(b.address, "/monitor", false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,12 +231,12 @@ func TestTheMonitorsListsAndButtonsWork(t *testing.T) {
 	// in is a task that is in a state, due in an hour.
 	in := func(state string) (id, key string) {
 		id = b.submit(t, submission(t))
-		key = tasks.AsynqTask(tasks.Render, id)
-		b.rdb.LRem(ctx, tasks.AsynqPending(tasks.Render), 0, id)
+		key = render("t:" + id)
+		b.rdb.LRem(ctx, render("pending"), 0, id)
 		b.rdb.HSet(ctx, key, "state", state)
 		b.rdb.ZAdd(
 			ctx,
-			tasks.AsynqKey(tasks.Render, state),
+			render(state),
 			redis.Z{Score: float64(time.Now().Add(time.Hour).Unix()), Member: id},
 		)
 
@@ -193,7 +262,7 @@ func TestTheMonitorsListsAndButtonsWork(t *testing.T) {
 		ask("POST", state+"_tasks:archive_all")
 		is(archived, "archived")
 
-		if n := b.rdb.ZCard(ctx, tasks.AsynqKey(tasks.Render, state)).Val(); n != 0 {
+		if n := b.rdb.ZCard(ctx, render(state)).Val(); n != 0 {
 			t.Errorf("%d tasks are both archived and %s", n, state)
 		}
 		ask("DELETE", "archived_tasks:delete_all")
@@ -201,7 +270,7 @@ func TestTheMonitorsListsAndButtonsWork(t *testing.T) {
 		ask("POST", state+"_tasks:run_all")
 		is(key, "pending")
 
-		if waiting := b.rdb.LRange(ctx, tasks.AsynqPending(tasks.Render), 0, -1).Val(); !slices.Contains(waiting, id) {
+		if waiting := b.rdb.LRange(ctx, render("pending"), 0, -1).Val(); !slices.Contains(waiting, id) {
 			t.Errorf("of %s there wait %v", id, waiting)
 		}
 		ask("DELETE", "pending_tasks:delete_all")

@@ -1,4 +1,6 @@
-package tasks
+// Package monitor serves Asynqmon, a page on the queues, with the payloads of jobs and without
+// their secrets.
+package monitor
 
 import (
 	"bytes"
@@ -18,6 +20,7 @@ import (
 	"github.com/hibiken/asynqmon"
 	"github.com/redis/go-redis/v9"
 
+	"presswork/tasks"
 	"presswork/tasks/redisdial"
 )
 
@@ -29,9 +32,9 @@ type Monitor struct {
 	rdb     redis.UniversalClient
 }
 
-// NewMonitor makes the page for a Redis address, to be served under rootPath
+// New makes the page for a Redis address, to be served under rootPath
 // ("/monitor"). readOnly leaves out what changes anything.
-func NewMonitor(address, rootPath string, readOnly bool) (*Monitor, error) {
+func New(address, rootPath string, readOnly bool) (*Monitor, error) {
 	rdb, err := redisdial.Dial(address, 4)
 	if err != nil {
 		return nil, err
@@ -148,7 +151,7 @@ func (d dialer) MakeRedisClient() any {
 	if err != nil {
 		return err
 	}
-	client.AddHook(amendments())
+	client.AddHook(tasks.QueueHook())
 
 	return client
 }
@@ -193,7 +196,7 @@ func (m *Monitor) fill(ctx context.Context, answer []byte) []byte {
 
 	_, err := m.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
 		for i, job := range jobs {
-			payloads[i] = p.Get(ctx, payloadKey(fmt.Sprint(job["id"])))
+			payloads[i] = p.Get(ctx, tasks.PayloadKey(fmt.Sprint(job["id"])))
 		}
 
 		return nil
@@ -220,7 +223,7 @@ func (m *Monitor) fill(ctx context.Context, answer []byte) []byte {
 // cookies and headers of exports, so that a page of tasks stays a page and shows
 // no secret.
 func showPayload(kind string, payload []byte) string {
-	if strings.HasPrefix(kind, ofJob) {
+	if tasks.IsJob(kind) {
 		return elsewhere
 	}
 
