@@ -3,6 +3,7 @@ package presswork
 import (
 	"time"
 
+	"presswork/internal/analysis/finding"
 	"presswork/internal/fault"
 )
 
@@ -70,53 +71,8 @@ type Job struct {
 	Warnings []fault.Warning `json:"warnings"`
 	Artifact *Artifact       `json:"artifact"`
 	Error    *fault.Error    `json:"error"`
-	// Analysis is of a document whose theme was to be chosen, else nil.
-	Analysis *Analysis `json:"analysis"`
-}
-
-// Analysis is what a document's text is like, and the themes that suit it.
-type Analysis struct {
-	// DocumentType is one of analysis.DocumentTypes; TypeConfidence, 0 to 1, is how often
-	// an answer given with it is right.
-	DocumentType   string  `json:"document_type"`
-	TypeConfidence float64 `json:"type_confidence"`
-	// EmotionalTone is one of analysis.Tones.
-	EmotionalTone string `json:"emotional_tone"`
-	// Sentiment is positive, negative, neutral or mixed, −1 to 1; absent where
-	// there is no model for the language.
-	Sentiment Leaning `json:"sentiment,omitzero"`
-	// Formality is formal, neutral or informal, 0 to 1; absent where there is no
-	// model for the language.
-	Formality Leaning `json:"formality,omitzero"`
-	// Keywords are the document's terms, the most telling first.
-	Keywords []Keyword `json:"keywords"`
-	// Language is a BCP 47 tag, "und" where the text does not tell.
-	Language string `json:"language"`
-	// ReadingMinutes is how long a reader needs, rounded up.
-	ReadingMinutes int            `json:"reading_minutes"`
-	Recommendation Recommendation `json:"recommendation"`
-}
-
-// Leaning is a label and how far, by its score, a text leans that way.
-type Leaning struct {
-	Label string  `json:"label"`
-	Score float64 `json:"score"`
-}
-
-// Keyword is a term of one or more words with its weight, 0 to 1.
-type Keyword struct {
-	Term  string  `json:"term"`
-	Score float64 `json:"score"`
-}
-
-// Recommendation is a choice of theme.
-type Recommendation struct {
-	Primary      string   `json:"primary"`
-	Alternatives []string `json:"alternatives"`
-	// Confidence, 0 to 1, is how often a choice made with it suits.
-	Confidence float64 `json:"confidence"`
-	// Reasons say in words why it was chosen.
-	Reasons []string `json:"reasons"`
+	// Analysis is nil unless the caller asked for a theme to be chosen.
+	Analysis *finding.Analysis `json:"analysis"`
 }
 
 // Artifact is the stored result of a job.

@@ -30,6 +30,7 @@ var layers = [][]string{
 		"internal/markdown/tree",
 		"internal/markdown/label",
 		"internal/markdown/admonition",
+		"internal/analysis/finding",
 	},
 	{".", "internal/markdown/source"},
 	{
@@ -131,7 +132,7 @@ var libraries = []string{
 
 // pending lists the packages of libraries that still import the root. It only gets shorter.
 var pending = []string{
-	"internal/markdown", "internal/analysis", "internal/analysis/recommend",
+	"internal/markdown",
 }
 
 func isLibrary(pkg string) bool {

@@ -9,6 +9,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"presswork"
+	"presswork/internal/analysis/finding"
 	"presswork/internal/analysis/recommend"
 	"presswork/internal/document"
 	"presswork/internal/fault"
@@ -25,11 +26,11 @@ func newAnalyses(o Options) *analyses {
 }
 
 // choose reads a document of an owner and recommends a theme once a slot is free.
-func (s *Server) choose(ctx context.Context, owner string, content []byte) (presswork.Analysis, error) {
+func (s *Server) choose(ctx context.Context, owner string, content []byte) (finding.Analysis, error) {
 	select {
 	case s.analyses.slots <- struct{}{}:
 	case <-ctx.Done():
-		return presswork.Analysis{}, context.Cause(ctx)
+		return finding.Analysis{}, context.Cause(ctx)
 	}
 
 	defer func() { <-s.analyses.slots }()

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"presswork"
+	"presswork/internal/analysis/finding"
 )
 
 func TestADocumentIsAnalysed(t *testing.T) {
@@ -21,7 +21,7 @@ func TestADocumentIsAnalysed(t *testing.T) {
 	}
 	res := h.do("POST", "/api/analysis", bytes.NewReader(body), "Content-Type: application/json")
 
-	var a presswork.Analysis
+	var a finding.Analysis
 	if err := json.Unmarshal(res.body, &a); err != nil || res.StatusCode != 200 {
 		t.Fatalf("%d %s", res.StatusCode, res.body)
 	}

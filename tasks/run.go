@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"presswork"
+	"presswork/internal/analysis/finding"
 	"presswork/internal/fault"
 	"presswork/tasks/asynqext"
 )
@@ -117,7 +118,7 @@ func (r *Run) SetTheme(name string) error {
 }
 
 // SetAnalysis records what the document's text is like.
-func (r *Run) SetAnalysis(analysis presswork.Analysis) error {
+func (r *Run) SetAnalysis(analysis finding.Analysis) error {
 	b, err := json.Marshal(analysis)
 	if err != nil {
 		return fmt.Errorf("analysis: %w", err)

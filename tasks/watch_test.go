@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"presswork"
+	"presswork/internal/analysis/finding"
 	"presswork/internal/fault"
 	"presswork/internal/test/redistest"
 	"presswork/internal/test/wait"
@@ -37,7 +38,7 @@ func TestWatcherSeesTheWholeLifeOfAJob(t *testing.T) {
 		}
 
 		return errors.Join(
-			run.SetAnalysis(presswork.Analysis{Language: "en"}),
+			run.SetAnalysis(finding.Analysis{Language: "en"}),
 			run.SetTheme("corporate"),
 			run.Progress(ctx, presswork.StageRendering, 40, "rendering"),
 			run.Warn(

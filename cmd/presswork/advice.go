@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"presswork"
+	"presswork/internal/analysis/finding"
 	"presswork/internal/app"
 	"presswork/internal/config"
 	"presswork/internal/fault"
@@ -92,7 +92,7 @@ func themesFolder(flag string, cfg config.Config) (string, error) {
 }
 
 // choiceLine is "theme corporate (82 % sure; also light, business)".
-func choiceLine(r presswork.Recommendation) string {
+func choiceLine(r finding.Recommendation) string {
 	also := ""
 	if len(r.Alternatives) > 0 {
 		also = "; also " + strings.Join(r.Alternatives, ", ")
@@ -102,7 +102,7 @@ func choiceLine(r presswork.Recommendation) string {
 }
 
 // printChoice prints which theme was chosen and why.
-func printChoice(w io.Writer, label string, a presswork.Analysis) {
+func printChoice(w io.Writer, label string, a finding.Analysis) {
 	fmt.Fprintln(w, terminal.Printable(label+": "+choiceLine(a.Recommendation)))
 
 	for _, reason := range a.Recommendation.Reasons {
@@ -111,7 +111,7 @@ func printChoice(w io.Writer, label string, a presswork.Analysis) {
 }
 
 // printAnalysis is what `analyze` prints; with paint, the themes get swatches.
-func (p *program) printAnalysis(label string, a presswork.Analysis, list []themes.Theme) error {
+func (p *program) printAnalysis(label string, a finding.Analysis, list []themes.Theme) error {
 	var b strings.Builder
 	row := func(name, format string, args ...any) {
 		fmt.Fprintf(&b, "  %-10s %s\n", name, terminal.Printable(fmt.Sprintf(format, args...)))

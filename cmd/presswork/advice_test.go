@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"presswork"
+	"presswork/internal/analysis/finding"
 	"presswork/internal/inference/inferencetest"
 )
 
@@ -48,7 +48,7 @@ func TestAnalyzeSaysWhatADocumentIs(t *testing.T) {
 	path := filepath.Join(dir, "notes.md")
 	got := askIn(t, env, "analyze", path, "--json")
 
-	var a presswork.Analysis
+	var a finding.Analysis
 	if err := json.Unmarshal([]byte(got.stdout), &a); err != nil || got.code != 0 || got.stderr != "" {
 		t.Fatalf("%v: %+v", err, got)
 	}
@@ -388,7 +388,7 @@ func TestAModelReadsWhatIsAnalysed(t *testing.T) {
 	path := filepath.Join(folder(t, map[string]string{"notes.md": minutes}), "notes.md")
 	got := askIn(t, env, "analyze", path, "--json", "--analysis-model=reading", "--analysis-url", base)
 
-	var a presswork.Analysis
+	var a finding.Analysis
 	if err := json.Unmarshal([]byte(got.stdout), &a); err != nil || got.code != 0 || got.stderr != "" {
 		t.Fatalf("%v: %+v", err, got)
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"presswork"
+	"presswork/internal/analysis/finding"
 	"presswork/internal/fault"
 	"presswork/internal/local"
 	"presswork/internal/terminal"
@@ -175,8 +176,8 @@ type line struct {
 	MS       int64           `json:"ms"`
 	Warnings []fault.Warning `json:"warnings"`
 	// Analysis is there for a theme that was chosen by one.
-	Analysis *presswork.Analysis `json:"analysis"`
-	Error    *fault.Error        `json:"error"`
+	Analysis *finding.Analysis `json:"analysis"`
+	Error    *fault.Error      `json:"error"`
 }
 
 func jsonLine(out local.Output, failure error) line {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"presswork"
+	"presswork/internal/analysis/finding"
 	"presswork/internal/app"
 	"presswork/internal/config"
 	"presswork/internal/local"
@@ -142,7 +142,7 @@ func (v *themePreview) run(ctx context.Context, names []string) error {
 }
 
 // printChosen prints which themes suit, on a terminal with their colours.
-func (v *themePreview) printChosen(a presswork.Analysis, list []themes.Theme) {
+func (v *themePreview) printChosen(a finding.Analysis, list []themes.Theme) {
 	paint := terminal.NewPainter(v.getenv, v.stderr)
 
 	for i, name := range append([]string{a.Recommendation.Primary}, a.Recommendation.Alternatives...) {

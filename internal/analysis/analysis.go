@@ -8,12 +8,12 @@ import (
 	"math"
 	"slices"
 
-	"presswork"
+	"presswork/internal/analysis/finding"
 )
 
 // Findings are an analysis and what it was drawn from.
 type Findings struct {
-	presswork.Analysis
+	finding.Analysis
 	// Words counts the words of prose: no code, tables, URLs or front matter. Of
 	// scripts without spaces, about two characters count as one.
 	Words int
@@ -64,7 +64,7 @@ type documentCues struct {
 // Analyze never fails: what is empty, binary or unreadable is of type "other"
 // and language "und". The recommendation is left empty: see
 // package recommend.
-func Analyze(markdown []byte) presswork.Analysis {
+func Analyze(markdown []byte) finding.Analysis {
 	return Examine(markdown).Analysis
 }
 

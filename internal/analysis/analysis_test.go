@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"presswork"
 	"presswork/internal/analysis"
+	"presswork/internal/analysis/finding"
 	"presswork/internal/test/golden"
 )
 
@@ -101,7 +101,7 @@ func TestBadInput(t *testing.T) {
 				t.Errorf("left empty: %+v", a)
 			}
 
-			if a.Sentiment != (presswork.Leaning{}) || a.Formality != (presswork.Leaning{}) {
+			if a.Sentiment != (finding.Leaning{}) || a.Formality != (finding.Leaning{}) {
 				t.Errorf("judged though its language is not known: %+v", a)
 			}
 

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"presswork"
+	"presswork/internal/analysis/finding"
 )
 
 const (
@@ -32,13 +32,13 @@ var genreRegisters = map[string]float64{
 
 // scoreFormality returns a document's register: the median of its sentences,
 // moved by what only the whole shows.
-func scoreFormality(sentences []string, cues documentCues) presswork.Leaning {
+func scoreFormality(sentences []string, cues documentCues) finding.Leaning {
 	sample := sampleEvenly(sentences, maxFormalitySentences)
 	score := formalityMiddle + formalitySpread*(medianFormality(sample)-formalityMiddle) +
 		formalityCues(sample, cues) + genreRegisters[cues.Type]
 	score = math.Round(1000*max(0, min(1, score))) / 1000
 
-	f := presswork.Leaning{Label: "neutral", Score: score}
+	f := finding.Leaning{Label: "neutral", Score: score}
 	switch {
 	case len(sentences) == 0:
 		f.Score = 0.5

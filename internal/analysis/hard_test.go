@@ -10,8 +10,8 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
-	"presswork"
 	"presswork/internal/analysis"
+	"presswork/internal/analysis/finding"
 	"presswork/internal/analysis/recommend"
 	"presswork/internal/test/golden"
 	"presswork/themes"
@@ -56,8 +56,8 @@ func TestHardCases(t *testing.T) {
 			t.Errorf("%s: language %s, want %s", name, a.Language, language)
 		}
 
-		if judged := a.Sentiment != (presswork.Leaning{}) ||
-			a.Formality != (presswork.Leaning{}); judged != (language == "en") {
+		if judged := a.Sentiment != (finding.Leaning{}) ||
+			a.Formality != (finding.Leaning{}); judged != (language == "en") {
 			t.Errorf("%s: %+v, %+v in %s", name, a.Sentiment, a.Formality, language)
 		}
 

@@ -8,7 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"presswork"
+	"presswork/internal/analysis/finding"
 	"presswork/internal/markdown"
 )
 
@@ -59,7 +59,7 @@ func (p *nominee) beside(before, after string, new bool) {
 
 // keywords returns the document's terms, the most telling first: the author's
 // own where front matter has them, then phrases of the text.
-func keywords(r *reading, language string) []presswork.Keyword {
+func keywords(r *reading, language string) []finding.Keyword {
 	c := collector{language: language, phrases: map[string]*nominee{}}
 	// What stands in the title counts also where the text never repeats it.
 	c.heading = true
@@ -99,16 +99,16 @@ func keywords(r *reading, language string) []presswork.Keyword {
 }
 
 // given are the keywords the author names in front matter.
-func given(front frontMatter) []presswork.Keyword {
-	out := []presswork.Keyword{}
+func given(front frontMatter) []finding.Keyword {
+	out := []finding.Keyword{}
 
 	for _, key := range []string{"keywords", "tags"} {
 		for _, t := range front.list(key) {
-			known := func(k presswork.Keyword) bool { return strings.EqualFold(k.Term, t) }
+			known := func(k finding.Keyword) bool { return strings.EqualFold(k.Term, t) }
 			if len(out) == maxKeywords || utf8.RuneCountInString(t) > 60 || slices.ContainsFunc(out, known) {
 				continue
 			}
-			out = append(out, presswork.Keyword{Term: t, Score: 1})
+			out = append(out, finding.Keyword{Term: t, Score: 1})
 		}
 	}
 
@@ -251,7 +251,7 @@ func unspacedWord(w string) bool {
 
 // ranked appends the phrases of a document of so many words to the terms known,
 // the best first.
-func (c *collector) ranked(length int, out []presswork.Keyword) []presswork.Keyword {
+func (c *collector) ranked(length int, out []finding.Keyword) []finding.Keyword {
 	type scored struct {
 		key   string
 		p     *nominee
@@ -292,7 +292,7 @@ func (c *collector) ranked(length int, out []presswork.Keyword) []presswork.Keyw
 			continue
 		}
 		taken = append(taken, s.key)
-		out = append(out, presswork.Keyword{Term: s.p.spelling(), Score: hundredths(s.score / all[0].score)})
+		out = append(out, finding.Keyword{Term: s.p.spelling(), Score: hundredths(s.score / all[0].score)})
 	}
 
 	return out

@@ -8,7 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"presswork"
+	"presswork/internal/analysis/finding"
 )
 
 const (
@@ -23,7 +23,7 @@ const (
 
 // glyphKeywords appends terms of text in scripts without spaces: runs of
 // characters that recur with different neighbours. There is no dictionary.
-func glyphKeywords(r *reading, out []presswork.Keyword) []presswork.Keyword {
+func glyphKeywords(r *reading, out []finding.Keyword) []finding.Keyword {
 	type term struct {
 		text          string
 		glyphs, count int
@@ -91,13 +91,13 @@ func glyphKeywords(r *reading, out []presswork.Keyword) []presswork.Keyword {
 	)
 
 	for _, t := range all {
-		known := func(k presswork.Keyword) bool {
+		known := func(k finding.Keyword) bool {
 			return strings.Contains(k.Term, t.text) || strings.Contains(t.text, k.Term)
 		}
 		if len(out) == maxKeywords || slices.ContainsFunc(out, known) {
 			continue
 		}
-		out = append(out, presswork.Keyword{Term: t.text, Score: hundredths(t.score / all[0].score)})
+		out = append(out, finding.Keyword{Term: t.text, Score: hundredths(t.score / all[0].score)})
 	}
 
 	return out

@@ -4,7 +4,7 @@ import (
 	"math"
 	"strings"
 
-	"presswork"
+	"presswork/internal/analysis/finding"
 )
 
 const (
@@ -40,10 +40,10 @@ func SentenceSentiment(sentence string) float64 { return embeddedSentiment().Sco
 
 // scoreSentiment returns a document's polarity from the sentences of its prose:
 // their mean, weighed by length, above what is usual in the genre.
-func scoreSentiment(sentences []string, cues documentCues) presswork.Leaning {
+func scoreSentiment(sentences []string, cues documentCues) finding.Leaning {
 	m := measureSentiment(sampleEvenly(sentences, maxSentimentSentences), cues)
 	if m.weight == 0 {
-		return presswork.Leaning{Label: "neutral"}
+		return finding.Leaning{Label: "neutral"}
 	}
 
 	gain := documentGain
@@ -52,7 +52,7 @@ func scoreSentiment(sentences []string, cues documentCues) presswork.Leaning {
 	}
 	score := math.Round(1000*math.Tanh(gain*aboveUsual(m.mean, genreBaselines[cues.Type]))) / 1000
 
-	s := presswork.Leaning{Label: "neutral", Score: score}
+	s := finding.Leaning{Label: "neutral", Score: score}
 	switch {
 	case m.good >= 0.25 && m.bad >= 0.25 && math.Abs(score) < 0.3 && !cues.Factual:
 		s.Label = "mixed"

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"presswork"
+	"presswork/internal/analysis/finding"
 	"presswork/internal/analysis/recommend"
 	"presswork/internal/document"
 	"presswork/internal/markdown"
@@ -58,7 +59,7 @@ func (c *Converter) rank(ctx context.Context, text []byte, out *Output) ([]strin
 }
 
 // mark sets which entries are the choice and its alternatives.
-func mark(entries []entry, a *presswork.Analysis) {
+func mark(entries []entry, a *finding.Analysis) {
 	if a == nil {
 		return
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"presswork"
+	"presswork/internal/analysis/finding"
 	"presswork/internal/document"
 	"presswork/internal/fault"
 )
@@ -45,7 +46,7 @@ type Output struct {
 	// Theme is the name of the theme in force.
 	Theme string
 	// Analysis is there for a theme that was chosen.
-	Analysis *presswork.Analysis
+	Analysis *finding.Analysis
 	Elapsed  time.Duration
 	Times    Times
 	// Lookups counts what the analysis cache was asked for, Hits what it had.

@@ -14,7 +14,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"presswork"
+	"presswork/internal/analysis/finding"
 	"presswork/internal/chromium"
 	"presswork/internal/chromium/printable"
 	"presswork/internal/fault"
@@ -236,7 +236,7 @@ type galleryView struct {
 	Screen bool
 	// Analysis is there when themes were chosen, Read when a document was read
 	// for it.
-	Analysis *presswork.Analysis
+	Analysis *finding.Analysis
 	Read     bool
 }
 

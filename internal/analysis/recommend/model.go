@@ -12,8 +12,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"presswork"
 	"presswork/internal/analysis"
+	"presswork/internal/analysis/finding"
 	"presswork/internal/inference"
 )
 
@@ -71,12 +71,12 @@ func Engine(e inference.Engine, model, name string) *Model {
 // reading is what a model is asked for: an analysis without what a program
 // counts better.
 type reading struct {
-	DocumentType  string            `json:"document_type"`
-	EmotionalTone string            `json:"emotional_tone"`
-	Sentiment     presswork.Leaning `json:"sentiment"`
-	Formality     presswork.Leaning `json:"formality"`
-	Keywords      []string          `json:"keywords"`
-	Language      string            `json:"language"`
+	DocumentType  string          `json:"document_type"`
+	EmotionalTone string          `json:"emotional_tone"`
+	Sentiment     finding.Leaning `json:"sentiment"`
+	Formality     finding.Leaning `json:"formality"`
+	Keywords      []string        `json:"keywords"`
+	Language      string          `json:"language"`
 }
 
 var (
@@ -274,9 +274,9 @@ func plausibleTag(s string) bool {
 }
 
 // keywords are a model's, free of what is no term, weighted by their order.
-func keywords(words []string) []presswork.Keyword {
+func keywords(words []string) []finding.Keyword {
 	const most, longest = 10, 60
-	var terms []presswork.Keyword
+	var terms []finding.Keyword
 
 	for _, word := range words {
 		word = strings.Join(
@@ -284,7 +284,7 @@ func keywords(words []string) []presswork.Keyword {
 			" ",
 		)
 		if word != "" && utf8.RuneCountInString(word) <= longest && len(terms) < most {
-			terms = append(terms, presswork.Keyword{Term: word, Score: 1 - float64(len(terms))/(2*most)})
+			terms = append(terms, finding.Keyword{Term: word, Score: 1 - float64(len(terms))/(2*most)})
 		}
 	}
 

@@ -12,8 +12,8 @@ import (
 	"slices"
 	"sync"
 
-	"presswork"
 	"presswork/internal/analysis"
+	"presswork/internal/analysis/finding"
 	"presswork/internal/cache"
 	"presswork/themes"
 )
@@ -60,7 +60,7 @@ func (a *Recommender) AsksModel() bool { return a.model != nil }
 
 // Result is an analysis with its recommendation, and what the cache had of it.
 type Result struct {
-	presswork.Analysis
+	finding.Analysis
 	// Lookups counts what the cache was asked for, Hits what it had.
 	Lookups, Hits int
 }
@@ -75,7 +75,7 @@ func (a *Recommender) Recommend(
 	infos, content := themeInfos(list), sha256.Sum256(markdown)
 	q := question{Recommender: a, cache: a.cache(), owner: owner, content: content[:]}
 	p := q.profile(ctx, markdown)
-	recommendation := answer(ctx, &q, cache.Theme, []any{q.reader, infos, s}, func() presswork.Recommendation {
+	recommendation := answer(ctx, &q, cache.Theme, []any{q.reader, infos, s}, func() finding.Recommendation {
 		return a.rules().Recommend(p, infos, s)
 	})
 	advice := Result{p.Analysis, q.lookups, q.hits}

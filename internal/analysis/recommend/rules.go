@@ -4,14 +4,14 @@ import (
 	"cmp"
 	"slices"
 
-	"presswork"
 	"presswork/internal/analysis"
+	"presswork/internal/analysis/finding"
 )
 
 // Profile is what a choice of theme rests on; it is small, for caches.
 type Profile struct {
 	// Analysis has no recommendation.
-	presswork.Analysis
+	finding.Analysis
 	// Words, Types, Evidence and ToneStrength are those of analysis.Findings.
 	Words        int                        `json:"words"`
 	Types        []analysis.TypeProbability `json:"types"`
@@ -71,15 +71,15 @@ const (
 // catalogue's order. What s sets replaces what was found. The alternatives are
 // unlike the choice: one of the three is light and, for what is read on screens,
 // one dark.
-func (r *Rules) Recommend(p Profile, list []ThemeInfo, s Preference) presswork.Recommendation {
+func (r *Rules) Recommend(p Profile, list []ThemeInfo, s Preference) finding.Recommendation {
 	c := r.newChoice(p, list, s)
 	if len(c.candidates) == 0 {
-		return presswork.Recommendation{Alternatives: []string{}, Reasons: []string{"there are no themes"}}
+		return finding.Recommendation{Alternatives: []string{}, Reasons: []string{"there are no themes"}}
 	}
 	primary := c.primary()
 	alternatives := c.alternatives(primary)
 
-	rec := presswork.Recommendation{Primary: primary.Name, Alternatives: []string{}, Confidence: c.confidence(primary)}
+	rec := finding.Recommendation{Primary: primary.Name, Alternatives: []string{}, Confidence: c.confidence(primary)}
 	for _, a := range alternatives {
 		rec.Alternatives = append(rec.Alternatives, a.Name)
 	}

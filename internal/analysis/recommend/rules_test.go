@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"presswork"
 	"presswork/internal/analysis"
+	"presswork/internal/analysis/finding"
 	"presswork/internal/fault"
 )
 
@@ -54,9 +54,9 @@ func catalogue(t *testing.T, custom ...ThemeInfo) []ThemeInfo {
 
 // sure is the profile of a long English document of a type.
 func sure(docType string) Profile {
-	return Profile{Analysis: presswork.Analysis{
+	return Profile{Analysis: finding.Analysis{
 		DocumentType: docType, Language: "en", EmotionalTone: "neutral",
-		Formality: presswork.Leaning{Label: "neutral", Score: 0.5},
+		Formality: finding.Leaning{Label: "neutral", Score: 0.5},
 	}, Words: 900, Types: []analysis.TypeProbability{{Type: docType, Probability: 0.95}, {Type: "other", Probability: 0.05}}}
 }
 
@@ -180,7 +180,7 @@ func TestToneTopicAndFormalityMoveTheChoice(t *testing.T) {
 		"ghost story":       {with("story", tone("dark")), "night"},
 		"love poem":         {with("poem", func(p *Profile) { tone("romantic")(p); p.Topics = []Topic{{"love", 1}} }), "sunset"},
 		"halloween party":   {with("other", func(p *Profile) { tone("playful")(p); p.Topics = []Topic{{"halloween", 1}} }), "halloween"},
-		"formal letter":     {with("letter", func(p *Profile) { p.Formality = presswork.Leaning{Label: "formal", Score: 0.9} }), "corporate"},
+		"formal letter":     {with("letter", func(p *Profile) { p.Formality = finding.Leaning{Label: "formal", Score: 0.9} }), "corporate"},
 		"solemn essay":      {with("essay", tone("solemn")), "autumn"},
 		"children's recipe": {with("recipe", func(p *Profile) { tone("playful")(p); p.Topics = []Topic{{"children", 1}} }), "cupcake"},
 		"playful contract":  {with("legal", tone("playful")), "light"},
@@ -217,7 +217,7 @@ func TestWhatTheCallerSaysReplacesWhatWasFound(t *testing.T) {
 		t.Errorf("a romantic résumé is %s", rec.Primary)
 	}
 
-	short := Profile{Analysis: presswork.Analysis{DocumentType: "readme", Language: "und"}, Words: 3}
+	short := Profile{Analysis: finding.Analysis{DocumentType: "readme", Language: "und"}, Words: 3}
 	for _, name := range slices.Concat(analysis.DocumentTypes(), analysis.DocumentFamilies()) {
 		rec := r.Recommend(short, list, Preference{Type: name})
 

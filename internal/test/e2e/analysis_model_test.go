@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"presswork"
+	"presswork/internal/analysis/finding"
 	"presswork/internal/inference/inferencetest"
 	"presswork/internal/test/e2e"
 )
@@ -122,7 +122,7 @@ func TestAHangingModelHoldsNoSlot(t *testing.T) {
 }
 
 // analyzed is what POST /api/analysis says of the supper.
-func analyzed(t *testing.T, c *e2e.Client) (a presswork.Analysis) {
+func analyzed(t *testing.T, c *e2e.Client) (a finding.Analysis) {
 	t.Helper()
 	body, _ := json.Marshal(map[string]any{"content": supper})
 
