@@ -55,6 +55,7 @@ var layers = [][]string{
 		"themes",
 		"internal/pdffile/inspect",
 		"internal/pdffile/join",
+		"internal/pdffile/pack",
 		"internal/markdown",
 		"internal/cache",
 		"internal/guard",

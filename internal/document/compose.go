@@ -19,6 +19,7 @@ import (
 	"presswork/internal/markdown"
 	"presswork/internal/markdown/block"
 	"presswork/internal/pdffile"
+	"presswork/internal/pdffile/pack"
 	"presswork/themes"
 )
 
@@ -127,7 +128,7 @@ func (c *Converter) entitle(ctx context.Context, s *source) (err error) {
 	title := markdown.SetLine(pdffile.OneLine(o.Title), lang)
 	date, day := dateOf(s.matter.Date, lang, c.now())
 
-	meta := pdffile.Meta{
+	meta := pack.Meta{
 		Title:   cmp.Or(title, pdffile.OneLine(s.body.Title), titleOf(s.Filename), "Document"),
 		Author:  pdffile.OneLine(o.Author),
 		Subject: cmp.Or(pdffile.OneLine(o.Subject), pdffile.OneLine(s.matter.Abstract)),

@@ -9,12 +9,12 @@ import (
 	"presswork"
 	"presswork/internal/fault"
 	"presswork/internal/markdown"
-	"presswork/internal/pdffile"
+	"presswork/internal/pdffile/pack"
 )
 
 // finishOf is what a document's print is made into.
-func finishOf(d Document, o presswork.Options, body markdown.Document, date time.Time) pdffile.Finish {
-	f := pdffile.Finish{
+func finishOf(d Document, o presswork.Options, body markdown.Document, date time.Time) pack.Finish {
+	f := pack.Finish{
 		PDFUA:       isTrue(o.PDFUA),
 		Password:    o.Password,
 		Date:        date,
@@ -24,7 +24,7 @@ func finishOf(d Document, o presswork.Options, body markdown.Document, date time
 	for _, h := range body.Headings {
 		f.Headings = append(
 			f.Headings,
-			pdffile.Heading{Level: h.Level, Text: strings.TrimSpace(h.Number + " " + h.Text)},
+			pack.Heading{Level: h.Level, Text: strings.TrimSpace(h.Number + " " + h.Text)},
 		)
 	}
 
@@ -46,7 +46,7 @@ func finishOf(d Document, o presswork.Options, body markdown.Document, date time
 }
 
 // sourcesOf names the document and its parts as files of one folder.
-func sourcesOf(d Document) (sources []pdffile.Attachment) {
+func sourcesOf(d Document) (sources []pack.Attachment) {
 	taken := map[string]bool{}
 	add := func(name string, data []byte) {
 		name = cmp.Or(titleOf(name), "document")
@@ -56,7 +56,7 @@ func sourcesOf(d Document) (sources []pdffile.Attachment) {
 			unique = fmt.Sprintf("%s-%d", name, n)
 		}
 		taken[unique] = true
-		sources = append(sources, pdffile.Attachment{Name: unique + ".md", Data: data})
+		sources = append(sources, pack.Attachment{Name: unique + ".md", Data: data})
 	}
 	add(cmp.Or(d.Filename, d.Path), d.Content)
 
@@ -102,7 +102,7 @@ func checkFinish(o presswork.Options) error {
 		return invalid("password", "password does not go with pdf_a: PDF/A forbids encryption")
 	}
 
-	if err := pdffile.CheckPassword(o.Password); err != nil {
+	if err := pack.CheckPassword(o.Password); err != nil {
 		return invalid("password", "password %v", err)
 	}
 
@@ -111,7 +111,7 @@ func checkFinish(o presswork.Options) error {
 
 // unfinished coins the error of a print that cannot be made into what was
 // asked for.
-func unfinished(f pdffile.Finish, err error) error {
+func unfinished(f pack.Finish, err error) error {
 	what := "encrypted"
 	if f.PDFA != "" {
 		what = "made PDF/A-" + f.PDFA

@@ -14,8 +14,8 @@ import (
 	"presswork/internal/chromium/printable"
 	"presswork/internal/document"
 	"presswork/internal/fault"
-	"presswork/internal/pdffile"
 	"presswork/internal/pdffile/filetest"
+	"presswork/internal/pdffile/pack"
 )
 
 func TestPassword(t *testing.T) {
@@ -309,7 +309,7 @@ func BenchmarkFinish(b *testing.B) {
 			b.SetBytes(int64(len(printed)))
 
 			for b.Loop() {
-				if _, err := pdffile.Pack(printed, composed.Meta, document.FinishOf(composed)); err != nil {
+				if _, err := pack.Pack(printed, composed.Meta, document.FinishOf(composed)); err != nil {
 					b.Fatal(err)
 				}
 			}

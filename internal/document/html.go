@@ -12,6 +12,7 @@ import (
 	"presswork/internal/document/markup"
 	"presswork/internal/markdown"
 	"presswork/internal/pdffile"
+	"presswork/internal/pdffile/pack"
 	"presswork/themes"
 )
 
@@ -66,7 +67,7 @@ type page struct {
 	options presswork.Options
 	theme   themes.Theme
 	sheet   sheet
-	meta    pdffile.Meta
+	meta    pack.Meta
 	lang    string
 	upright bool // some letters are never slanted
 	body    string

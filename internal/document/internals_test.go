@@ -6,6 +6,7 @@ import (
 	"presswork/internal/fault"
 	"presswork/internal/markdown"
 	"presswork/internal/pdffile"
+	"presswork/internal/pdffile/pack"
 )
 
 // Inspect looks through a print as Converter.Print does.
@@ -28,4 +29,4 @@ func Oversized(d Composed) Composed {
 }
 
 // FinishOf is what a document's print is made into.
-func FinishOf(d Composed) pdffile.Finish { return d.plan.(pdfPlan).onSheet().finish }
+func FinishOf(d Composed) pack.Finish { return d.plan.(pdfPlan).onSheet().finish }

@@ -14,7 +14,7 @@ import (
 	"presswork/internal/fault"
 	"presswork/internal/input"
 	"presswork/internal/markdown"
-	"presswork/internal/pdffile"
+	"presswork/internal/pdffile/pack"
 )
 
 // CheckOutput refuses an output that does not exist, and one that cannot keep
@@ -76,7 +76,7 @@ func (p picturesPlan) make(ctx context.Context, c *Converter, d Composed) (Made,
 }
 
 // planned gives a document its plan: that of the PDF, or of pictures of its pages.
-func (c *Converter) planned(d Composed, pdf pdfPlan, finish pdffile.Finish, o presswork.Options) Composed {
+func (c *Converter) planned(d Composed, pdf pdfPlan, finish pack.Finish, o presswork.Options) Composed {
 	if d.plan = pdf; d.Output == presswork.PNG {
 		d.plan = picturesPlan{pdf, resolutionOf(o)}
 	}

@@ -8,7 +8,7 @@ import (
 	"presswork"
 	"presswork/internal/chromium/printable"
 	"presswork/internal/fault"
-	"presswork/internal/pdffile"
+	"presswork/internal/pdffile/pack"
 )
 
 // Composed is a document ready to be made into its output: what all outputs have in common, and
@@ -19,7 +19,7 @@ type Composed struct {
 	// Page is what is printed; of HTML it is the file itself, of EPUB the cover.
 	Page printable.Page
 	// Meta goes into the metadata of the file: of a PDF the Info dictionary and XMP.
-	Meta pdffile.Meta
+	Meta pack.Meta
 	// Theme is the name of the theme in force.
 	Theme    string
 	Warnings []fault.Warning

@@ -2,7 +2,7 @@ package document
 
 import (
 	"presswork"
-	"presswork/internal/pdffile"
+	"presswork/internal/pdffile/pack"
 )
 
 const (
@@ -76,7 +76,7 @@ func (s sheet) sides(page int, rtl bool) (left, right float64) {
 }
 
 // boxes are those of the printed pages.
-func (s sheet) boxes() pdffile.Boxes {
+func (s sheet) boxes() pack.Boxes {
 	const points = 72 / 25.4 // to the millimetre
-	return pdffile.Boxes{Bleed: s.bleed * points, Marks: s.marks * points}
+	return pack.Boxes{Bleed: s.bleed * points, Marks: s.marks * points}
 }

@@ -9,6 +9,7 @@ import (
 	"presswork/internal/fault"
 	"presswork/internal/markdown"
 	"presswork/internal/pdffile"
+	"presswork/internal/pdffile/pack"
 )
 
 // pdfPlan is a plan that makes a PDF, or pictures of its pages.
@@ -22,7 +23,7 @@ type pdfPlan interface {
 // paper is what the plans of documents and slides have in common.
 type paper struct {
 	// finish is what the print is made into.
-	finish pdffile.Finish
+	finish pack.Finish
 	sheet  sheet
 	// background is the colour of the pages, in CSS.
 	background string
@@ -73,7 +74,7 @@ func (p printPlan) print(ctx context.Context, c *Converter, d Composed) (Result,
 	}
 	found := p.check(ctx, c, d, func() (*pdffile.File, error) { return whole, nil })
 
-	packed, err := whole.Pack(d.Meta, p.finish)
+	packed, err := pack.Write(whole, d.Meta, p.finish)
 	if err != nil {
 		return Result{}, unfinished(p.finish, err)
 	}
@@ -173,13 +174,13 @@ func (p *printing) printRevised(ctx context.Context) ([]byte, error) {
 }
 
 // PrintPage prints a page that was not composed from Markdown, and packs it. Errors: the Printer's.
-func (c *Converter) PrintPage(ctx context.Context, page printable.Page, m pdffile.Meta) (Result, error) {
+func (c *Converter) PrintPage(ctx context.Context, page printable.Page, m pack.Meta) (Result, error) {
 	printed, err := c.printer.Print(ctx, page)
 	if err != nil {
 		return Result{}, err
 	}
 
-	return c.pack(ctx, printed, m, pdffile.Finish{})
+	return c.pack(ctx, printed, m, pack.Finish{})
 }
 
 // Pack makes the print of a page that was not composed small, gives it its title
@@ -191,16 +192,16 @@ func (c *Converter) Pack(
 	title string,
 	level *presswork.PDFALevel,
 ) (Result, error) {
-	var f pdffile.Finish
+	var f pack.Finish
 	if level != nil {
 		f.PDFA = string(*level)
 	}
 
-	return c.pack(ctx, printed, pdffile.Meta{Title: title}, f)
+	return c.pack(ctx, printed, pack.Meta{Title: title}, f)
 }
 
-func (c *Converter) pack(ctx context.Context, printed []byte, m pdffile.Meta, f pdffile.Finish) (Result, error) {
-	p, err := pdffile.Pack(printed, m, f)
+func (c *Converter) pack(ctx context.Context, printed []byte, m pack.Meta, f pack.Finish) (Result, error) {
+	p, err := pack.Pack(printed, m, f)
 	switch {
 	case err != nil && (f.PDFA != "" || len(f.Sources) > 0 || f.Password != ""): // it is of no use without
 		return Result{}, unfinished(f, err)
@@ -215,7 +216,7 @@ func (c *Converter) pack(ctx context.Context, printed []byte, m pdffile.Meta, f 
 }
 
 // resultOf is a packed PDF with the warnings found before it was packed.
-func resultOf(p pdffile.Packed, f pdffile.Finish, found []fault.Warning) Result {
+func resultOf(p pack.Packed, f pack.Finish, found []fault.Warning) Result {
 	r := Result{PDF: p.Data, Pages: p.Pages, Warnings: found}
 	if f.PDFUA && len(p.Missing) > 0 {
 		r.Warnings = append(r.Warnings, incomplete(p.Missing))

@@ -14,7 +14,7 @@ import (
 	"presswork/internal/document/markup"
 	"presswork/internal/imagetype"
 	"presswork/internal/markdown"
-	"presswork/internal/pdffile"
+	"presswork/internal/pdffile/pack"
 	"presswork/themes"
 )
 
@@ -305,10 +305,10 @@ func captionless(n *xhtml.Node) string {
 }
 
 // notes are those that become comments on their slides' pages.
-func (d deck) notes() (notes []pdffile.Note) {
+func (d deck) notes() (notes []pack.Note) {
 	for _, s := range d.slides {
 		if s.Notes != "" {
-			notes = append(notes, pdffile.Note{Anchor: s.id(), Text: s.Notes})
+			notes = append(notes, pack.Note{Anchor: s.id(), Text: s.Notes})
 		}
 	}
 

@@ -18,7 +18,7 @@ import (
 	"presswork/internal/chromium"
 	"presswork/internal/chromium/printable"
 	"presswork/internal/fault"
-	"presswork/internal/pdffile"
+	"presswork/internal/pdffile/pack"
 	"presswork/themes"
 )
 
@@ -265,7 +265,7 @@ func (c *Converter) render(ctx context.Context, v galleryView, asHTML bool) (dat
 		HTML:  b.String(),
 		Sheet: printable.Sheet{Width: sheetWidth, Height: sheetHeight, Tagged: true, Outline: true},
 	}
-	printed, err := c.engine.PrintPage(ctx, page, pdffile.Meta{Title: v.Title, Subject: "Themes of Presswork"})
+	printed, err := c.engine.PrintPage(ctx, page, pack.Meta{Title: v.Title, Subject: "Themes of Presswork"})
 
 	return printed.PDF, printed.Pages, err
 }

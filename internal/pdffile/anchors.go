@@ -68,16 +68,16 @@ func (f *File) Places() (map[string]Place, error) {
 		}
 
 		if object, ok := Reference(place[0]); ok && pages[object] > 0 {
-			places[anchorOf(d.Key)] = Place{pages[object], top}
+			places[AnchorOf(d.Key)] = Place{pages[object], top}
 		}
 	}
 
 	return places, nil
 }
 
-// anchorOf undoes the two escapings of a destination's name: PDF's and the
+// AnchorOf undoes the two escapings of a destination's name: PDF's and the
 // URL's.
-func anchorOf(name string) string {
+func AnchorOf(name string) string {
 	name = nameEscape.ReplaceAllStringFunc(name, func(escape string) string {
 		b, _ := hex.DecodeString(escape[1:])
 		return string(b)

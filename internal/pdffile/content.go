@@ -17,14 +17,14 @@ const maxContent = 256 << 20
 type Operation struct {
 	Operands [][]byte
 	Operator []byte
-	// start is where its operands begin.
-	start int
+	// Start is where its operands begin.
+	Start int
 }
 
 // EachOperation reads a content stream to its end.
 func EachOperation(content []byte, visit func(Operation) error) error {
 	var op Operation
-	op.start = -1
+	op.Start = -1
 
 	for at := 0; ; {
 		for at < len(content) && (content[at] == '\n' || content[at] == ' ') {
@@ -35,7 +35,7 @@ func EachOperation(content []byte, visit func(Operation) error) error {
 			return nil
 		}
 
-		n := regular(content[at:]) // no value is a reference here
+		n := TokenLength(content[at:]) // no value is a reference here
 		if n == 0 {
 			var err error
 			if n, err = valueLength(content[at:]); err != nil {
@@ -43,8 +43,8 @@ func EachOperation(content []byte, visit func(Operation) error) error {
 			}
 		}
 
-		if op.start < 0 {
-			op.start = at
+		if op.Start < 0 {
+			op.Start = at
 		}
 		value := content[at : at+n]
 		at += n
@@ -58,7 +58,7 @@ func EachOperation(content []byte, visit func(Operation) error) error {
 		if err := visit(op); err != nil {
 			return err
 		}
-		op.Operands, op.start = op.Operands[:0], -1
+		op.Operands, op.Start = op.Operands[:0], -1
 	}
 }
 
@@ -87,10 +87,10 @@ type Canvas struct {
 	Content int
 	// Faces are the fonts that it names.
 	Faces map[string]Face
-	// forms are the objects of the tagged forms it may draw, by name.
-	forms map[string]int
-	// tagged reports that it, or a form that it draws, has tagged content.
-	tagged bool
+	// Forms are the objects of the tagged forms it may draw, by name.
+	Forms map[string]int
+	// Tagged reports that it, or a form that it draws, has tagged content.
+	Tagged bool
 }
 
 // Face is a font as a canvas names it.
@@ -114,7 +114,7 @@ func (f *File) Canvases() ([]Canvas, error) {
 			return nil, err
 		}
 
-		c := Canvas{Number: n, Dict: d, Form: form, Content: n, tagged: d.Get("StructParents") != nil}
+		c := Canvas{Number: n, Dict: d, Form: form, Content: n, Tagged: d.Get("StructParents") != nil}
 		if page {
 			contents, err := ReadArray(d.Get("Contents"))
 			if err != nil {
@@ -150,32 +150,32 @@ func spreadTagged(all []Canvas) {
 
 		for i := range all {
 			c := &all[i]
-			for _, n := range c.forms {
-				c.tagged = c.tagged || tagged[n]
+			for _, n := range c.Forms {
+				c.Tagged = c.Tagged || tagged[n]
 			}
 
-			if c.tagged && c.Form && !tagged[c.Number] {
+			if c.Tagged && c.Form && !tagged[c.Number] {
 				tagged[c.Number], changed = true, true
 			}
 		}
 	}
 
 	for i := range all {
-		for name, n := range all[i].forms {
+		for name, n := range all[i].Forms {
 			if !tagged[n] {
-				delete(all[i].forms, name)
+				delete(all[i].Forms, name)
 			}
 		}
 	}
 }
 
 func isForm(o []byte) bool {
-	return bytes.HasPrefix(o, []byte("<</Type /XObject\n/Subtype /Form\n")) && isStream(o)
+	return bytes.HasPrefix(o, []byte("<</Type /XObject\n/Subtype /Form\n")) && IsStream(o)
 }
 
 // resources reads which fonts and forms a canvas names.
 func (f *File) resources(c *Canvas, value []byte) error {
-	c.Faces, c.forms = map[string]Face{}, map[string]int{}
+	c.Faces, c.Forms = map[string]Face{}, map[string]int{}
 
 	if value == nil {
 		return nil
@@ -205,7 +205,7 @@ func (f *File) resources(c *Canvas, value []byte) error {
 			switch o := f.Objects[n]; {
 			case kind == "XObject":
 				if isForm(o) {
-					c.forms[entry.Key] = n
+					c.Forms[entry.Key] = n
 				}
 			case bytes.Contains(o, []byte("/Subtype /Type0\n")):
 				c.Faces[entry.Key] = Face{n, 2}
@@ -287,15 +287,15 @@ func (f *File) inflate(packed []byte) ([]byte, error) {
 
 // SetStream replaces the content of a stream object.
 func (f *File) SetStream(number int, d Dict, content []byte) {
-	packed := f.deflate(content)
+	packed := f.Deflate(content)
 	d.Set("Filter", "/FlateDecode")
 	d.Set("Length", fmt.Sprint(len(packed)))
 	f.Objects[number] = bytes.Join([][]byte{d.Bytes(), []byte(" stream\n"), packed, []byte("\nendstream")}, nil)
 }
 
-// showsNotdef reports whether the content shows glyph 0, which fonts draw for
+// ShowsNotdef reports whether the content shows glyph 0, which fonts draw for
 // a character they do not have.
-func (c Canvas) showsNotdef(content []byte) (found bool, err error) {
+func (c Canvas) ShowsNotdef(content []byte) (found bool, err error) {
 	width := 0
 	err = EachOperation(content, func(op Operation) error {
 		switch string(op.Operator) {
@@ -353,4 +353,22 @@ func hasZeroCode(text []byte, width int) (bool, error) {
 	}
 
 	return false, nil
+}
+
+// Deflate packs a stream with one writer for all: making one takes as long as packing
+// five pages.
+func (f *File) Deflate(parts ...[]byte) []byte {
+	var b bytes.Buffer
+	if f.packer == nil {
+		f.packer = zlib.NewWriter(&b)
+	} else {
+		f.packer.Reset(&b)
+	}
+
+	for _, p := range parts {
+		_, _ = f.packer.Write(p) // into memory: cannot fail
+	}
+	_ = f.packer.Close()
+
+	return b.Bytes()
 }

@@ -214,4 +214,5 @@ func (f *File) Add(object []byte) int {
 	return len(f.Objects) - 1
 }
 
-func isStream(object []byte) bool { return bytes.HasSuffix(object, []byte("endstream")) }
+// IsStream reports whether an object is a stream.
+func IsStream(object []byte) bool { return bytes.HasSuffix(object, []byte("endstream")) }

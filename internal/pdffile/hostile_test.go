@@ -11,6 +11,7 @@ import (
 	"presswork/internal/pdffile/filetest"
 	"presswork/internal/pdffile/inspect"
 	"presswork/internal/pdffile/join"
+	"presswork/internal/pdffile/pack"
 )
 
 // everyUse does with a file all that the package can, and returns the errors.
@@ -44,13 +45,10 @@ func everyUse(ctx context.Context, data []byte) (errs []error) {
 			return err
 		},
 	}
-	for _, finish := range []pdffile.Finish{
-		{}, {PDFA: "2b"}, {PDFUA: true}, {Password: "x"}, {Boxes: pdffile.Boxes{Bleed: 9, Marks: 30}}, {Notes: []pdffile.Note{{
-			"a",
-			"b",
-		}}}, {Hyphenated: true, RightToLeft: true, DropCaps: true},
+	for _, finish := range []pack.Finish{
+		{}, {PDFA: "2b"}, {PDFUA: true}, {Password: "x"}, {Boxes: pack.Boxes{Bleed: 9, Marks: 30}}, {Notes: []pack.Note{{Anchor: "a", Text: "b"}}}, {Hyphenated: true, RightToLeft: true, DropCaps: true},
 	} {
-		uses = append(uses, func(f *pdffile.File) error { _, err := f.Pack(pdffile.Meta{}, finish); return err })
+		uses = append(uses, func(f *pdffile.File) error { _, err := pack.Write(f, pack.Meta{}, finish); return err })
 	}
 
 	for _, use := range uses {
@@ -238,14 +236,14 @@ func TestTreesWithoutAnEndAreWalkedOnce(t *testing.T) {
 		"/First @outline\n/SE @entry>>\n"
 
 	data := filetest.Build(t, tags, filetest.Pages("", "")).Data
-	for _, finish := range []pdffile.Finish{{PDFUA: true, PDFA: "2b"}, {Headings: []pdffile.Heading{{1, "a"}}}} {
-		if _, err := pdffile.Pack(data, pdffile.Meta{}, finish); err != nil {
+	for _, finish := range []pack.Finish{{PDFUA: true, PDFA: "2b"}, {Headings: []pack.Heading{{Level: 1, Text: "a"}}}} {
+		if _, err := pack.Pack(data, pack.Meta{}, finish); err != nil {
 			t.Error(err)
 		}
 	}
 
 	if whole, err := join.Files([]*pdffile.File{mustRead(t, data), mustRead(t, data)}, nil); err == nil {
-		if _, err := whole.Pack(pdffile.Meta{}, pdffile.Finish{PDFUA: true}); err != nil {
+		if _, err := pack.Write(whole, pack.Meta{}, pack.Finish{PDFUA: true}); err != nil {
 			t.Error(err)
 		}
 	}
@@ -270,8 +268,8 @@ func FuzzPack(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		joinWithItself(data)
 
-		for _, finish := range []pdffile.Finish{{}, {PDFA: "3b", PDFUA: true, Sources: []pdffile.Attachment{{Name: "a.md"}}}, {Password: "secret"}} {
-			p, err := pdffile.Pack(data, pdffile.Meta{Title: "x"}, finish)
+		for _, finish := range []pack.Finish{{}, {PDFA: "3b", PDFUA: true, Sources: []pack.Attachment{{Name: "a.md"}}}, {Password: "secret"}} {
+			p, err := pack.Pack(data, pack.Meta{Title: "x"}, finish)
 			if err == nil && (len(p.Data) == 0 || p.Pages < 0) {
 				t.Errorf("%d bytes, %d pages", len(p.Data), p.Pages)
 			}
@@ -292,6 +290,6 @@ func joinWithItself(data []byte) {
 	}
 
 	if whole, err := join.Files([]*pdffile.File{f, read()}, []*pdffile.File{read(), read()}); err == nil {
-		_, _ = whole.Pack(pdffile.Meta{}, pdffile.Finish{})
+		_, _ = pack.Write(whole, pack.Meta{}, pack.Finish{})
 	}
 }

@@ -165,7 +165,7 @@ func valueLength(b []byte) (int, error) {
 			i++
 			continue
 		case c == '(':
-			step = stringLength(b[i:])
+			step = StringLength(b[i:])
 		case c == '[' || bytes.HasPrefix(b[i:], []byte("<<")):
 			if depth++; c == '<' {
 				step = 2
@@ -177,9 +177,9 @@ func valueLength(b []byte) (int, error) {
 		case c == '<':
 			step = bytes.IndexByte(b[i:], '>') + 1
 		case c == '/':
-			step = 1 + regular(b[i+1:])
+			step = 1 + TokenLength(b[i+1:])
 		default:
-			if step = regular(b[i:]); depth == 0 {
+			if step = TokenLength(b[i:]); depth == 0 {
 				step = referenceLength(b[i:], step)
 			}
 		}
@@ -196,8 +196,8 @@ func valueLength(b []byte) (int, error) {
 	return 0, fmt.Errorf("%w: it is cut off", ErrObject)
 }
 
-// regular counts the bytes up to a space or delimiter.
-func regular(b []byte) int {
+// TokenLength counts the bytes up to a space or delimiter.
+func TokenLength(b []byte) int {
 	for i, c := range b {
 		switch c {
 		case '\n', ' ', '(', ')', '<', '>', '[', ']', '/':
@@ -216,16 +216,16 @@ func referenceLength(b []byte, n int) int {
 		}
 	}
 
-	if bytes.HasPrefix(b[n:], []byte(" 0 R")) && regular(b[n+3:]) == 1 {
+	if bytes.HasPrefix(b[n:], []byte(" 0 R")) && TokenLength(b[n+3:]) == 1 {
 		return n + len(" 0 R")
 	}
 
 	return n
 }
 
-// stringLength is the length of the literal string at the front of b, 0 when
+// StringLength is the length of the literal string at the front of b, 0 when
 // it does not end.
-func stringLength(b []byte) int {
+func StringLength(b []byte) int {
 	depth := 0
 
 	for i := 0; i < len(b); i++ {
@@ -244,9 +244,9 @@ func stringLength(b []byte) int {
 	return 0
 }
 
-// stringBytes decodes a literal or hexadecimal string. What is neither is
+// StringBytes decodes a literal or hexadecimal string. What is neither is
 // empty.
-func stringBytes(value []byte) []byte {
+func StringBytes(value []byte) []byte {
 	if len(value) < 2 {
 		return nil
 	}
@@ -301,7 +301,7 @@ func Renumber(object []byte, to func(int) int) []byte {
 	}
 
 	head, rest := object, []byte(nil)
-	if isStream(object) {
+	if IsStream(object) {
 		at := bytes.Index(object, []byte(" stream\n"))
 		head, rest = object[:at], object[at:]
 	}
@@ -312,9 +312,9 @@ func Renumber(object []byte, to func(int) int) []byte {
 		c := head[at]
 		switch {
 		case c == '(':
-			at += max(stringLength(head[at:]), 1)
+			at += max(StringLength(head[at:]), 1)
 		case c >= '0' && c <= '9':
-			n := regular(head[at:])
+			n := TokenLength(head[at:])
 			if whole := referenceLength(head[at:], n); whole > n {
 				number, _ := strconv.Atoi(string(head[at : at+n])) // digits
 				out = strconv.AppendInt(append(out, head[copied:at]...), int64(to(number)), 10)
@@ -323,7 +323,7 @@ func Renumber(object []byte, to func(int) int) []byte {
 			}
 			at += n
 		case c == '/':
-			at += 1 + regular(head[at+1:])
+			at += 1 + TokenLength(head[at+1:])
 		default:
 			at++
 		}

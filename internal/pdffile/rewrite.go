@@ -4,27 +4,28 @@ import (
 	"bytes"
 )
 
-// rewriting is a content stream that is made anew: all that is not left out is copied.
-type rewriting struct {
-	in     []byte
-	out    bytes.Buffer
-	copied int // bytes of in that are in out or left out
+// Rewriting rewrites a content stream: it copies what the visitor does not leave out.
+type Rewriting struct {
+	In     []byte
+	Out    bytes.Buffer
+	Copied int // bytes of in that are in out or left out
 }
 
-func (r *rewriting) copyTo(offset int) {
-	r.out.Write(r.in[r.copied:offset])
-	r.copied = offset
+// CopyTo copies the content up to an offset, from where the last copy ended.
+func (r *Rewriting) CopyTo(offset int) {
+	r.Out.Write(r.In[r.Copied:offset])
+	r.Copied = offset
 }
 
-// rewrite goes through the content of all pages and forms that have a mark in it, and
+// Rewrite goes through the content of all pages and forms that have a mark in it, and
 // writes those anew of which something was copied or left out. begin returns what
 // sees each operation of one.
-func (f *File) rewrite(mark string, begin func(Canvas, *rewriting) (visit func(Operation) error, err error)) error {
+func (f *File) Rewrite(mark string, begin func(Canvas, *Rewriting) (visit func(Operation) error, err error)) error {
 	canvases, err := f.Canvases()
 	if err != nil {
 		return err
 	}
-	r := &rewriting{}
+	r := &Rewriting{}
 
 	for _, c := range canvases {
 		d, content, err := f.Stream(c.Content)
@@ -35,8 +36,8 @@ func (f *File) rewrite(mark string, begin func(Canvas, *rewriting) (visit func(O
 		if !bytes.Contains(content, []byte(mark)) {
 			continue
 		}
-		r.in, r.copied = content, 0
-		r.out.Reset()
+		r.In, r.Copied = content, 0
+		r.Out.Reset()
 
 		visit, err := begin(c, r)
 		if err != nil {
@@ -47,9 +48,9 @@ func (f *File) rewrite(mark string, begin func(Canvas, *rewriting) (visit func(O
 			return err
 		}
 
-		if r.copied > 0 {
-			r.copyTo(len(content))
-			f.SetStream(c.Content, d, r.out.Bytes())
+		if r.Copied > 0 {
+			r.CopyTo(len(content))
+			f.SetStream(c.Content, d, r.Out.Bytes())
 		}
 	}
 

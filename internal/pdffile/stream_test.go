@@ -48,7 +48,7 @@ func TestBrokenlyPackedStreamsAreErrors(t *testing.T) {
 func TestStreamsAreUnpackedUpToABound(t *testing.T) {
 	f := &File{}
 	chunk := make([]byte, 1<<20)
-	bomb := f.deflate(slices.Repeat([][]byte{chunk}, maxContent/len(chunk)+1)...)
+	bomb := f.Deflate(slices.Repeat([][]byte{chunk}, maxContent/len(chunk)+1)...)
 
 	defer debug.FreeOSMemory()
 

@@ -49,13 +49,13 @@ func (f *File) readTextMap(font int) TextMap {
 		fields := bytes.Fields(line)
 		switch {
 		case len(fields) == 2 && fields[0][0] == '<':
-			if code, ok := hexCode(fields[0]); ok {
+			if code, ok := HexCode(fields[0]); ok {
 				m[code] = mappedText(fields[1], 0)
 			}
 		case len(fields) == 3 && fields[0][0] == '<':
-			first, ok1 := hexCode(fields[0])
+			first, ok1 := HexCode(fields[0])
 
-			last, ok2 := hexCode(fields[1])
+			last, ok2 := HexCode(fields[1])
 			for code := first; ok1 && ok2 && code <= last; code++ {
 				m[code] = mappedText(fields[2], code-first)
 			}
@@ -65,8 +65,8 @@ func (f *File) readTextMap(font int) TextMap {
 	return m
 }
 
-// codes reads a string of the face's codes, <00510046>.
-func (c Face) codes(operand []byte) (codes []byte, ok bool) {
+// Codes reads a string of the face's codes, <00510046>.
+func (c Face) Codes(operand []byte) (codes []byte, ok bool) {
 	if c.Width == 0 || operand[0] != '<' {
 		return nil, false
 	}
@@ -76,8 +76,8 @@ func (c Face) codes(operand []byte) (codes []byte, ok bool) {
 	return codes, err == nil && len(codes)%c.Width == 0
 }
 
-// textOf is what a face's codes stand for.
-func (f *File) textOf(c Face, codes []byte) string {
+// TextOf is what a face's codes stand for.
+func (f *File) TextOf(c Face, codes []byte) string {
 	var b strings.Builder
 
 	for at := 0; at < len(codes); at += c.Width {
@@ -91,8 +91,8 @@ func (f *File) textOf(c Face, codes []byte) string {
 	return b.String()
 }
 
-// hexCode reads <00FF>.
-func hexCode(field []byte) (code int, ok bool) {
+// HexCode reads <00FF>.
+func HexCode(field []byte) (code int, ok bool) {
 	if len(field) < 3 || len(field) > 6 || field[0] != '<' {
 		return 0, false
 	}

@@ -57,7 +57,7 @@ func OneLine(s string) string {
 
 // DecodeText reads a text string: UTF-16 or plain.
 func DecodeText(value []byte) string {
-	raw := stringBytes(value)
+	raw := StringBytes(value)
 
 	rest, wide := bytes.CutPrefix(raw, []byte("\xfe\xff"))
 	if !wide {
@@ -72,7 +72,8 @@ func DecodeText(value []byte) string {
 	return string(utf16.Decode(units))
 }
 
-func utf16Bytes(text string) (b []byte) {
+// UTF16 encodes a text as big-endian UTF-16 without a byte order mark.
+func UTF16(text string) (b []byte) {
 	for _, unit := range utf16.Encode([]rune(text)) {
 		b = append(b, byte(unit>>8), byte(unit))
 	}

@@ -11,6 +11,7 @@ import (
 
 	"presswork/internal/pdffile"
 	"presswork/internal/pdffile/filetest"
+	"presswork/internal/pdffile/pack"
 	"presswork/internal/test/golden"
 )
 
@@ -92,7 +93,7 @@ func banner(t testing.TB, texts ...string) *pdffile.File {
 	)
 }
 
-func joinedFile(t testing.TB, sections, banners []*pdffile.File) (*pdffile.File, pdffile.Packed) {
+func joinedFile(t testing.TB, sections, banners []*pdffile.File) (*pdffile.File, pack.Packed) {
 	t.Helper()
 
 	whole, err := Files(sections, banners)
@@ -100,7 +101,7 @@ func joinedFile(t testing.TB, sections, banners []*pdffile.File) (*pdffile.File,
 		t.Fatal(err)
 	}
 
-	p, err := whole.Pack(pdffile.Meta{Title: "Whole"}, pdffile.Finish{PDFUA: true})
+	p, err := pack.Write(whole, pack.Meta{Title: "Whole"}, pack.Finish{PDFUA: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,119 @@
+package pack
+
+import (
+	"bytes"
+	"fmt"
+
+	"presswork/internal/pdffile"
+)
+
+// Boxes say how pages are cut, in points. The zero value leaves them as printed.
+type Boxes struct {
+	// Bleed is how far a printed page reaches over the edge at which it is cut.
+	Bleed float64
+	// Marks is how much wider than the print the sheet is on each side, for crop
+	// marks; 0 draws none.
+	Marks float64
+}
+
+// trim gives each page its TrimBox and BleedBox, and draws crop marks.
+func trim(f *pdffile.File, boxes Boxes) error {
+	if boxes == (Boxes{}) {
+		return nil
+	}
+	begin := f.Add([]byte("<</Length 2>> stream\nq\n\nendstream"))
+	marks := map[string]int{} // streams of marks by their pages' MediaBox
+
+	for n, o := range f.Objects {
+		if !bytes.HasPrefix(o, []byte("<</Type /Page\n")) {
+			continue
+		}
+
+		page, _, err := pdffile.ReadDict(o)
+		if err != nil {
+			return err
+		}
+
+		values, err := pdffile.ReadArray(page.Get("MediaBox"))
+		if err != nil {
+			return fmt.Errorf("page %d: %w", n, err)
+		}
+
+		v, err := pdffile.Numbers(values, 4)
+		if err != nil {
+			return fmt.Errorf("page %d: %w", n, err)
+		}
+		box := func(by float64) string {
+			return fmt.Sprintf("[%.2f %.2f %.2f %.2f]", v[0]-by, v[1]-by, v[2]+by, v[3]+by)
+		}
+		page.Set("TrimBox", box(-boxes.Bleed))
+		page.Set("BleedBox", box(0))
+
+		if boxes.Marks > 0 {
+			page.Set("MediaBox", box(boxes.Marks))
+
+			number, drawn := marks[box(0)]
+			if !drawn {
+				content := f.Deflate(cropMarks(boxes, v))
+				number = f.Add(
+					fmt.Appendf(
+						nil,
+						"<</Filter /FlateDecode\n/Length %d>> stream\n%s\nendstream",
+						len(content),
+						content,
+					),
+				)
+				marks[box(0)] = number
+			}
+			page.Set(
+				"Contents",
+				fmt.Sprintf(
+					"[%s %s %s]",
+					pdffile.RefTo(begin),
+					bytes.Trim(page.Get("Contents"), "[]"),
+					pdffile.RefTo(number),
+				),
+			)
+		}
+		f.Objects[n] = page.Bytes()
+	}
+
+	return nil
+}
+
+// cropMarks draws two lines at each corner of the trimmed page, outside of the bleed.
+func cropMarks(b Boxes, v [6]float64) []byte {
+	const (
+		length   = 5 * 72 / 25.4
+		distance = 3 * 72 / 25.4 // from the edge of the trimmed page, at least
+		weight   = 0.25
+	)
+	from := max(distance, b.Bleed+0.5*72/25.4)
+	from = min(from, b.Bleed+b.Marks-length)
+	var out bytes.Buffer
+	fmt.Fprintf(&out, "Q /Artifact BMC\nq %g w 0 G\n", weight)
+
+	for _, x := range []struct{ at, outwards float64 }{{v[0] + b.Bleed, -1}, {v[2] - b.Bleed, 1}} {
+		for _, y := range []struct{ at, outwards float64 }{{v[1] + b.Bleed, -1}, {v[3] - b.Bleed, 1}} {
+			fmt.Fprintf(
+				&out,
+				"%.2f %.2f m %.2f %.2f l S\n",
+				x.at+x.outwards*from,
+				y.at,
+				x.at+x.outwards*(from+length),
+				y.at,
+			)
+			fmt.Fprintf(
+				&out,
+				"%.2f %.2f m %.2f %.2f l S\n",
+				x.at,
+				y.at+y.outwards*from,
+				x.at,
+				y.at+y.outwards*(from+length),
+			)
+		}
+	}
+	out.WriteString("Q EMC\n")
+
+	return out.Bytes()
+}

@@ -1,0 +1,66 @@
+package pack
+
+import (
+	"bytes"
+	"slices"
+	"strconv"
+
+	"presswork/internal/pdffile"
+)
+
+// maxName is the longest name the format allows, in bytes.
+const maxName = 127
+
+// tameDestinations renames the named destinations that make trouble: Chromium
+// names them by the ids of elements, which may be too long, or be words that
+// PDF/A forbids.
+func tameDestinations(f *pdffile.File, catalog pdffile.Dict) error {
+	var names pdffile.Dict
+
+	if value := catalog.Get("Dests"); value != nil {
+		var err error
+		if names, err = f.Dictionary(value); err != nil {
+			return err
+		}
+	}
+	renamed := map[string]string{}
+
+	for i := range names {
+		if wild(names[i].Key) {
+			name := "destination-" + strconv.Itoa(i+1)
+			renamed[names[i].Key] = name
+			names[i].Key = name
+		}
+	}
+
+	if n, ok := pdffile.Reference(catalog.Get("Dests")); ok && len(renamed) > 0 {
+		f.Objects[n] = names.Bytes()
+	}
+
+	for n, o := range f.Objects {
+		if !bytes.HasPrefix(o, linkAnnotation) {
+			continue
+		}
+
+		d, _, err := pdffile.ReadDict(o)
+		if err != nil {
+			return err
+		}
+
+		name, named := bytes.CutPrefix(d.Get("Dest"), []byte("/"))
+		if !named || !wild(string(name)) {
+			continue
+		}
+
+		if to, ok := renamed[string(name)]; ok {
+			d.Set("Dest", "/"+to)
+		} else {
+			d.Remove("Dest") // it leads nowhere
+		}
+		f.Objects[n] = d.Bytes()
+	}
+
+	return nil
+}
+
+func wild(name string) bool { return len(name) > maxName || slices.Contains(forbidden, name) }

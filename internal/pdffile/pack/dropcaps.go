@@ -1,0 +1,173 @@
+package pack
+
+import (
+	"bytes"
+	"fmt"
+
+	"presswork/internal/pdffile"
+)
+
+// dropCapSize is how much larger a drop cap is than the line it stands beside, at
+// least.
+const dropCapSize = 2.2
+
+// joinDropCaps makes one word of a drop cap and what follows it: the letter stands on
+// the line of another word, and whoever copies, searches or hears the text would
+// have it alone. The letter gets an empty text, and the next one both (ISO 32000-1,
+// 14.9.4).
+func joinDropCaps(f *pdffile.File) error {
+	return f.Rewrite("", func(c pdffile.Canvas, r *pdffile.Rewriting) (func(pdffile.Operation) error, error) {
+		return (&capJoiner{file: f, faces: c.Faces, Rewriting: r}).visit, nil
+	})
+}
+
+// capJoiner goes through one content stream. Chromium writes a drop cap in a text
+// object of its own, before the one of the line it belongs to, whose glyphs may be in
+// spans that give their text, small capitals for one:
+//
+//	BT  /F5 70.9 Tf 1 0 0 -1 5 116 Tm <0032> Tj  ET  0 0 0 rg  BT  /F4 16 Tf 1 0 0 -1 58 80 Tm <0051004600480003> Tj …
+//	BT  /F5 70.9 Tf 1 0 0 -1 5 116 Tm <0032> Tj  ET  BT  /Span<</ActualText (n) >> BDC /F4 16 Tf 1 0 0 -1 58 80 Tm <0051> Tj EMC …
+type capJoiner struct {
+	*pdffile.Rewriting
+	file  *pdffile.File
+	faces map[string]pdffile.Face
+	face  pdffile.Face
+	size  float64
+	shows int // in the text object at hand
+	// letter is what the text object at hand shows if that may be a drop cap, before
+	// the same of the one before it.
+	letter, before shown
+	span           textSpan
+}
+
+// shown is where something is shown, how large, and what it says.
+type shown struct {
+	start, end int
+	text       string
+	size       float64
+}
+
+// textSpan is the mark that gives the text of what is shown within it.
+type textSpan struct {
+	start, end int
+	text       string
+}
+
+func (j *capJoiner) visit(op pdffile.Operation) error {
+	switch string(op.Operator) {
+	case "Tf":
+		if len(op.Operands) != 2 {
+			return pdffile.ErrObject
+		}
+		j.face = j.faces[string(op.Operands[0][1:])]
+
+		size, ok := pdffile.Decimal(op.Operands[1])
+		if !ok {
+			return pdffile.ErrObject
+		}
+		j.size = size
+	case "BT":
+		j.before, j.letter, j.shows = j.letter, shown{}, 0
+	case "BDC", "BMC":
+		return j.begin(op)
+	case "EMC":
+		if j.span == (textSpan{}) {
+			j.letter = shown{}
+		}
+		j.span = textSpan{}
+	case "Do":
+		j.letter = shown{}
+	case "Tj":
+		j.shows++
+		if len(op.Operands) == 1 {
+			j.show(op)
+		}
+		j.before = shown{}
+	}
+
+	return nil
+}
+
+func (j *capJoiner) begin(op pdffile.Operation) error {
+	j.span = textSpan{}
+
+	if len(op.Operands) == 2 && bytes.HasPrefix(op.Operands[1], []byte("<<")) {
+		d, _, err := pdffile.ReadDict(op.Operands[1])
+		if err != nil {
+			return err
+		}
+
+		if text := d.Get("ActualText"); text != nil {
+			end := op.Start + bytes.Index(j.In[op.Start:], op.Operands[1]) + len(op.Operands[1])
+			j.span = textSpan{op.Start, end, pdffile.DecodeText(text)}
+
+			return nil
+		}
+	}
+	j.letter = shown{}
+
+	return nil
+}
+
+// show notes what may be a drop cap, and joins it with the first glyph that is shown
+// behind it.
+func (j *capJoiner) show(op pdffile.Operation) {
+	const most = 2 // glyphs of a drop cap: a quotation mark and a letter
+
+	codes, ok := j.face.Codes(op.Operands[0])
+	if !ok || len(codes) == 0 {
+		return
+	}
+	end := op.Start + len(op.Operands[0])
+
+	end += bytes.Index(j.In[end:], op.Operator) + len(op.Operator)
+	if j.before.end > 0 && j.before.size >= dropCapSize*j.size {
+		j.join(shown{op.Start, end, j.file.TextOf(j.face, codes[:j.face.Width]), j.size}, codes)
+		return
+	}
+
+	switch here := (shown{op.Start, end, j.file.TextOf(j.face, codes), j.size}); {
+	case j.shows == 1 && len(codes) <= most*j.face.Width:
+		if j.span != (textSpan{}) {
+			here.text = j.span.text
+		}
+		j.letter = here
+	case j.shows == 2 && j.letter.end > 0 && j.span == (textSpan{}) && len(codes) == j.face.Width: // a quotation mark before
+		j.letter = shown{j.letter.start, end, j.letter.text + here.text, j.size}
+	default:
+		j.letter = shown{}
+	}
+}
+
+// join gives the drop cap before an empty text, and its letters to the first glyph of
+// what is shown now.
+func (j *capJoiner) join(now shown, codes []byte) {
+	if j.before.start < j.Copied {
+		return
+	}
+	j.CopyTo(j.before.start)
+	j.Out.WriteString("/Span<</ActualText <FEFF> >> BDC\n")
+	j.CopyTo(j.before.end)
+	j.Out.WriteString("\nEMC\n")
+
+	if j.span != (textSpan{}) {
+		j.CopyTo(j.span.start)
+		fmt.Fprintf(&j.Out, "/Span<</ActualText <FEFF%X> >>", pdffile.UTF16(j.before.text+j.span.text))
+		j.Copied = j.span.end
+
+		return
+	}
+	j.CopyTo(now.start)
+	first := j.face.Width
+	fmt.Fprintf(
+		&j.Out,
+		"/Span<</ActualText <FEFF%X> >> BDC\n<%X> Tj\nEMC\n",
+		pdffile.UTF16(j.before.text+now.text),
+		codes[:first],
+	)
+
+	if first < len(codes) {
+		fmt.Fprintf(&j.Out, "<%X> Tj\n", codes[first:])
+	}
+	j.Copied = now.end
+}

@@ -1,0 +1,69 @@
+package pack
+
+import (
+	"bytes"
+	"fmt"
+
+	"presswork/internal/pdffile"
+)
+
+var article = []byte("<</Type /StructElem\n/S /Art\n")
+
+// markNotes makes notes of the articles that begin with a link back to what refers
+// to them: Chromium knows no element for one. Each has a name, as PDF/UA wants it
+// (ISO 14289-1, 7.9).
+func markNotes(f *pdffile.File) error {
+	notes := 0
+
+	for n, o := range f.Objects {
+		if !bytes.HasPrefix(o, article) {
+			continue
+		}
+
+		d, _, err := pdffile.ReadDict(o)
+		if err != nil {
+			return fmt.Errorf("structure element %d: %w", n, err)
+		}
+
+		if leadsBack(f, d) {
+			notes++
+			d.Set("S", "/Note")
+			d.Set("ID", fmt.Sprintf("(note-%d)", notes))
+			f.Objects[n] = d.Bytes()
+		}
+	}
+
+	return nil
+}
+
+// leadsBack reports whether the first thing in an element is a link to the reference
+// to a footnote.
+func leadsBack(f *pdffile.File, d pdffile.Dict) bool {
+	const deepest = 8
+	for range deepest {
+		kids, err := pdffile.ReadArray(d.Get("K"))
+		if err != nil || len(kids) == 0 {
+			return false
+		}
+
+		for _, k := range kids {
+			if !isAnnotation(k) {
+				continue
+			}
+
+			link, _, err := pdffile.ReadDict(k)
+			if err != nil {
+				return false
+			}
+			n, ok := f.Object(link.Get("Obj"))
+
+			return ok && bytes.Contains(f.Objects[n], []byte("/Dest /fnref"))
+		}
+
+		if d, err = f.Dictionary(kids[0]); err != nil {
+			return false
+		}
+	}
+
+	return false
+}

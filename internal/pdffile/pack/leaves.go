@@ -1,0 +1,153 @@
+package pack
+
+import (
+	"bytes"
+	"fmt"
+
+	"presswork/internal/pdffile"
+)
+
+// mergeLeaves takes out of the tags the elements that stand for nothing but
+// one run of text, and gives the run to the element above: Chromium writes one
+// for each, more than half of all.
+func mergeLeaves(f *pdffile.File, root pdffile.Dict) error {
+	tree, err := f.Dictionary(root.Get("ParentTree"))
+	if err != nil || tree.Get("Nums") == nil {
+		return fmt.Errorf("parent tree: %w", pdffile.ErrObject)
+	}
+	leaves := map[int][]leaf{} // by parent
+
+	for n, o := range f.Objects {
+		if l, ok := readLeaf(n, o); ok && l.parent < len(f.Objects) && takesText(f.Objects[l.parent]) {
+			leaves[l.parent] = append(leaves[l.parent], l)
+		}
+	}
+
+	merged := map[int]int{} // leaf to parent
+	for parent, below := range leaves {
+		if err := mergeInto(f, parent, below, merged); err != nil {
+			return fmt.Errorf("structure element %d: %w", parent, err)
+		}
+	}
+
+	return redirectParents(f, tree, merged)
+}
+
+// leaf is an element that only holds one marked content.
+type leaf struct {
+	number, parent int
+	page, content  []byte
+}
+
+// readLeaf recognises a leaf by its exact form, without reading a dictionary.
+func readLeaf(n int, o []byte) (l leaf, ok bool) {
+	rest, ok := bytes.CutPrefix(o, []byte("<</Type /StructElem\n/S /NonStruct\n/P "))
+	if !ok {
+		return l, false
+	}
+	parent, rest, _ := bytes.Cut(rest, []byte("\n/Pg "))
+	page, content, _ := bytes.Cut(rest, []byte("\n/K "))
+
+	content, ok = bytes.CutSuffix(content, []byte(">>"))
+	if !ok || len(content) == 0 || pdffile.TokenLength(content) != len(content) {
+		return l, false
+	}
+	l = leaf{number: n, page: page, content: content}
+	l.parent, ok = pdffile.Reference(parent)
+
+	return l, ok
+}
+
+// takesText reports whether an element may hold text itself. A list item may not:
+// its text belongs into a body.
+func takesText(o []byte) bool {
+	rest, ok := bytes.CutPrefix(bytes.TrimPrefix(o, pdffile.StructElement), []byte("/S /"))
+	if !ok {
+		return false
+	}
+
+	switch string(rest[:pdffile.TokenLength(rest)]) {
+	case "P", "H1", "H2", "H3", "H4", "H5", "H6", "TD", "TH", "Code", "Em", "Strong", "Link", "Caption":
+		return true
+	}
+
+	return false
+}
+
+// mergeInto puts the content of leaves in their places among the kids of
+// parent, and notes those in merged.
+func mergeInto(f *pdffile.File, parent int, leaves []leaf, merged map[int]int) error {
+	d, _, err := pdffile.ReadDict(f.Objects[parent])
+	if err != nil {
+		return err
+	}
+
+	kids, err := pdffile.ReadArray(d.Get("K"))
+	if err != nil {
+		return err
+	}
+
+	page := d.Get("Pg")
+	if page == nil {
+		page = leaves[0].page
+	}
+
+	byNumber := make(map[int]leaf, len(leaves))
+	for _, l := range leaves {
+		byNumber[l.number] = l
+	}
+
+	for i, k := range kids {
+		n, ok := pdffile.Reference(k)
+		if !ok {
+			continue
+		}
+		// Numbers of content belong to the parent's page.
+		l, known := byNumber[n]
+		if !known || !bytes.Equal(l.page, page) {
+			continue
+		}
+		kids[i] = l.content
+		merged[n] = parent
+		f.Objects[n] = nil
+	}
+	d.Set("Pg", string(page))
+
+	if len(kids) == 1 {
+		d.Set("K", string(kids[0]))
+	} else {
+		d.Set("K", "["+string(bytes.Join(kids, []byte(" ")))+"]")
+	}
+	f.Objects[parent] = d.Bytes()
+
+	return nil
+}
+
+// redirectParents lets the content of merged leaves name the element above.
+func redirectParents(f *pdffile.File, tree pdffile.Dict, merged map[int]int) error {
+	values, err := pdffile.ReadArray(tree.Get("Nums"))
+	if err != nil {
+		return fmt.Errorf("parent tree: %w", err)
+	}
+
+	for _, v := range values {
+		n, ok := f.Object(v)
+		if !ok || !bytes.HasPrefix(f.Objects[n], []byte("[")) {
+			continue
+		}
+
+		owners, err := pdffile.ReadArray(f.Objects[n])
+		if err != nil {
+			return fmt.Errorf("parent tree: %w", err)
+		}
+
+		for i, owner := range owners {
+			if n, ok := pdffile.Reference(owner); ok && merged[n] > 0 {
+				owners[i] = []byte(pdffile.RefTo(merged[n]))
+			}
+		}
+		f.Objects[n] = []byte("[" + string(bytes.Join(owners, []byte(" "))) + "]")
+	}
+
+	return nil
+}

@@ -1,0 +1,64 @@
+package pack
+
+import (
+	"fmt"
+	"strings"
+
+	"presswork/internal/pdffile"
+)
+
+// comment puts notes on the pages of their anchors, as text annotations that
+// readers show when they are asked.
+func comment(f *pdffile.File, notes []Note) error {
+	anchors, err := f.Anchors()
+	if err != nil {
+		return err
+	}
+
+	numbers, err := f.PageNumbers()
+	if err != nil {
+		return err
+	}
+
+	pages := map[int]int{} // objects by number
+	for object, number := range numbers {
+		pages[number] = object
+	}
+
+	for _, note := range notes {
+		number := anchors[note.Anchor]
+		if number == 0 && len(pages) == 1 {
+			number = 1 // nothing links to the only slide
+		}
+
+		object, ok := pages[number]
+		if !ok {
+			continue
+		}
+
+		page, _, err := pdffile.ReadDict(f.Objects[object])
+		if err != nil {
+			return err
+		}
+		// Hidden in print (F: no zoom, no rotation).
+		annotation := pdffile.RefTo(
+			f.Add(
+				fmt.Appendf(
+					nil,
+					"<</Type /Annot\n/Subtype /Text\n/Rect [12 12 32 32]\n/F 24\n/Name /Note\n/P %s\n/Contents %s>>",
+					pdffile.RefTo(object),
+					pdffile.TextString(note.Text),
+				),
+			),
+		)
+
+		list := strings.TrimSpace(string(page.Get("Annots")))
+		if referenced, ok := f.Object([]byte(list)); ok {
+			list = strings.TrimSpace(string(f.Objects[referenced]))
+		}
+		page.Set("Annots", "["+strings.TrimSuffix(strings.TrimPrefix(list, "["), "]")+" "+annotation+"]")
+		f.Objects[object] = page.Bytes()
+	}
+
+	return nil
+}

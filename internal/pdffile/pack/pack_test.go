@@ -1,0 +1,96 @@
+package pack
+
+import (
+	"strings"
+	"testing"
+
+	"presswork/internal/pdffile"
+	"presswork/internal/pdffile/filetest"
+)
+
+func TestPackKeepsEveryObject(t *testing.T) {
+	t.Parallel()
+
+	for _, extra := range []int{0, 20, 2500} {
+		original := filetest.Small(extra)
+
+		p, err := Pack(original, Meta{Title: "New"}, Finish{})
+		if err != nil || p.Pages != 2 {
+			t.Fatalf("%d objects: %d pages, %v", extra, p.Pages, err)
+		}
+		packed := p.Data
+
+		before, err := pdffile.Read(original)
+		if err != nil {
+			t.Fatal(err)
+		}
+
+		if extra == 2500 && len(packed) > len(original)/5 {
+			t.Errorf("packed %d bytes into %d", len(original), len(packed))
+		}
+
+		after := filetest.Objects(t, packed)
+		for n, o := range before.Objects {
+			if n != before.Info && n != before.Root && o != nil && after[n] != string(o) {
+				t.Fatalf("%d objects: object %d became %q, was %q", extra, n, after[n], o)
+			}
+		}
+
+		if info := after[before.Info]; !strings.HasPrefix(
+			info,
+			"<</Title (New)\n/Creator (Presswork)\n/Producer (Skia/PDF m156)\n/CreationDate (D:2026",
+		) ||
+			!strings.HasSuffix(info, ">>") {
+			t.Errorf("Info is %q", info)
+		}
+	}
+}
+
+func TestInfoIsEscaped(t *testing.T) {
+	t.Parallel()
+
+	for text, want := range map[string]string{
+		"plain":       "(plain)",
+		`a(b)\c`:      `(a\(b\)\\c)`,
+		"é":           "<FEFF00E9>",
+		"😀":           "<FEFFD83DDE00>",
+		") /JS (x":    `(\) /JS \(x)`,
+		"line\nbreak": "<FEFF006C0069006E0065000A0062007200650061006B>",
+	} {
+		if got := pdffile.TextString(text); got != want {
+			t.Errorf("%q: got %s, want %s", text, got, want)
+		}
+	}
+}
+
+func TestPackRefusesWhatItDoesNotKnow(t *testing.T) {
+	t.Parallel()
+
+	good := string(filetest.Small(3))
+	for name, data := range map[string]string{
+		"empty": "", "not a PDF": "hello", "cut off": good[:len(good)/2], "no trailer": strings.Replace(good, "trailer", "trailor", 1),
+		"encrypted": strings.Replace(good, "/Root", "/Encrypt 9 0 R\n/Root", 1), "a revision": strings.Replace(good, "/Root", "/Prev 9\n/Root", 1),
+		"bad offset": strings.Replace(good, "65535 f \n0", "65535 f \n9", 1), "negative offset": strings.Replace(good, "65535 f \n0", "65535 f \n-", 1), "no info": strings.Replace(good, "/Info", "/Imfo", 1),
+		"root elsewhere": strings.Replace(good, "/Root 2", "/Root 99", 1), "huge table": strings.Replace(good, "xref\n0 1", "xref\n0 9991", 1),
+		"no pages": strings.Replace(good, "/Pages 3", "/Pages 77", 1),
+	} {
+		if _, err := Pack([]byte(data), Meta{}, Finish{}); err == nil {
+			t.Errorf("%s was packed", name)
+		}
+	}
+}
+
+func BenchmarkPack(b *testing.B) {
+	for name, extra := range map[string]int{"small": 50, "large": 50_000} {
+		b.Run(name, func(b *testing.B) {
+			data := filetest.Small(extra)
+			b.SetBytes(int64(len(data)))
+
+			for b.Loop() {
+				if _, err := Pack(data, Meta{Title: "x"}, Finish{}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

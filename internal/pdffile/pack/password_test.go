@@ -1,0 +1,157 @@
+package pack
+
+import (
+	"bytes"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"presswork/internal/pdffile"
+	"presswork/internal/pdffile/filetest"
+)
+
+func dateOf(t testing.TB, text string) time.Time {
+	t.Helper()
+
+	date, err := time.Parse(time.RFC3339Nano, text)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	return date
+}
+
+func TestPasswordsThatNoReaderTakesAreRejected(t *testing.T) {
+	t.Parallel()
+
+	for name, c := range map[string]struct{ password, want string }{
+		"none":                                   {"", ""},
+		"one letter":                             {"a", ""},
+		"spaces":                                 {" a b ", ""},
+		"127 bytes":                              {strings.Repeat("a", 127), ""},
+		"128 bytes":                              {strings.Repeat("a", 128), "longer than 127 bytes"},
+		"127 bytes of two each":                  {strings.Repeat("ü", 63) + "a", ""},
+		"128 bytes of two each":                  {strings.Repeat("ü", 64), "longer than 127 bytes"},
+		"longer before normalization":            {strings.Repeat("u\u0308", 63), ""},
+		"longer after normalization":             {strings.Repeat("\ufb03", 43), "longer than 127 bytes"},
+		"broken UTF-8":                           {"a\xff", "not valid UTF-8"},
+		"half of a surrogate pair":               {"\xed\xa0\x80", "not valid UTF-8"},
+		"a tab":                                  {"a\tb", "control character"},
+		"a zero":                                 {"a\x00", "control character"},
+		"a delete":                               {"\x7f", "control character"},
+		"a control character above ASCII":        {"a\u0085b", "control character"},
+		"a line break at the end":                {"secret\n", "control character"},
+		"a letter that is written right to left": {"שלום", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			err := CheckPassword(c.password)
+			if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got %v, want %q", err, c.want)
+			}
+		})
+	}
+}
+
+func TestEqualLookingPasswordsOpenTheSameFile(t *testing.T) {
+	t.Parallel()
+
+	for name, c := range map[string]struct{ given, typed string }{
+		"a letter and its accent": {"u\u0308", "ü"}, "an accented letter": {"ü", "u\u0308"}, "a " +
+			"ligature": {"\ufb01le", "file"}, "wide letters": {"ＡＢＣ", "ABC"},
+		"a space that does not break": {"a\u00a0b", "a b"}, "a superscript": {"x²", "x2"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			p, err := Pack(letter(t, 0).Data, Meta{}, Finish{Password: c.given})
+			if err != nil {
+				t.Fatal(err)
+			}
+			// The reader normalizes what is typed: filetest takes it as it is.
+			if objects := filetest.Decrypted(t, p.Data, string(normalPassword(c.typed))); len(objects) < 10 {
+				t.Errorf("%d objects were read", len(objects))
+			}
+
+			if string(normalPassword(c.given)) != string(normalPassword(c.typed)) {
+				t.Errorf("%q and %q are not the same", c.given, c.typed)
+			}
+		})
+	}
+}
+
+func TestAnEncryptedFileShowsNothingWithoutItsPassword(t *testing.T) {
+	t.Parallel()
+	built := letter(t, 0)
+
+	one, err := Pack(built.Data, Meta{Title: "Confidential", Author: "Ann"}, Finish{Password: "secret"})
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	for _, word := range []string{"Confidential", "Ann", "(en)", "/Font", "rdf:RDF", "MediaBox", "Skia"} {
+		if bytes.Contains(one.Data, []byte(word)) {
+			t.Errorf("%s can be read", word)
+		}
+	}
+	path := filepath.Join(t.TempDir(), "file.pdf")
+	write(t, path, one.Data)
+
+	for _, word := range []string{"", "Secret", "secret "} {
+		if out, err := exec.CommandContext(t.Context(), "pdftotext", "-upw", word, path, "-").
+			CombinedOutput(); err == nil ||
+			!bytes.Contains(out, []byte("Incorrect password")) {
+			t.Errorf("%q opens the file: %s", word, out)
+		}
+	}
+
+	if got := filetest.Poppler(t, one.Data, "pdftotext", "-opw", "secret"); !strings.Contains(got, "First page") {
+		t.Errorf("as the owner's password, it shows %q", got)
+	}
+
+	if _, err := pdffile.Read(one.Data); err == nil {
+		t.Error("an encrypted file was read")
+	}
+
+	two, err := Pack(built.Data, Meta{Title: "Confidential", Author: "Ann"}, Finish{Password: "secret"})
+	if err != nil || bytes.Equal(idOf(t, one.Data), idOf(t, two.Data)) ||
+		bytes.Equal(one.Data[500:1000], two.Data[500:1000]) {
+		t.Errorf("two encrypted files are alike, %v", err)
+	}
+}
+
+func TestAStreamWithATextIsNotEncrypted(t *testing.T) {
+	t.Parallel()
+	// Its text would stay readable: only whole streams are encrypted.
+	built := filetest.Build(t, filetest.Pages("", "BT\nET\n"), "-- odd --\n<</Type /Odd\n/Note (readable)>> stream\n\n")
+	if _, err := Pack(
+		built.Data,
+		Meta{},
+		Finish{Password: "secret"},
+	); err == nil ||
+		!strings.Contains(err.Error(), "stream") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestPasswordHashIsThatOfTheStandard(t *testing.T) {
+	t.Parallel()
+	// A wrong number of rounds changes one hash of about forty.
+	for n := range 250 {
+		password := fmt.Sprint("password ", n)
+
+		var user []byte
+		if n%2 == 1 {
+			user = bytes.Repeat([]byte{byte(n)}, 48)
+		}
+
+		got := passwordHash([]byte(password), []byte("saltsalt"), user)
+		if want := filetest.PasswordHash(t, password, []byte("saltsalt"), user); !bytes.Equal(got, want) {
+			t.Fatalf("the hash of %q is %x, want %x", password, got, want)
+		}
+	}
+}

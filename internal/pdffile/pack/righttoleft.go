@@ -1,0 +1,177 @@
+package pack
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"golang.org/x/text/unicode/norm"
+
+	"presswork/internal/pdffile"
+)
+
+// readRightToLeft makes Arabic text readable to programs that put the glyphs of a line
+// into order by where they are. Chromium maps the forms of a letter to the characters
+// for these forms, and says in a span around each glyph which letter that is: such
+// spans have programs join letters in the wrong order. The maps get the letters
+// themselves, and the spans go.
+func readRightToLeft(f *pdffile.File) error {
+	mapped := map[int]bool{} // fonts
+
+	return f.Rewrite(
+		"/ActualText",
+		func(c pdffile.Canvas, r *pdffile.Rewriting) (func(pdffile.Operation) error, error) {
+			for _, face := range c.Faces {
+				if !mapped[face.Object] {
+					mapped[face.Object] = true
+					if err := mapLetters(f, face.Object); err != nil {
+						return nil, err
+					}
+				}
+			}
+
+			return (&rightToLeft{file: f, faces: c.Faces, Rewriting: r}).visit, nil
+		},
+	)
+}
+
+// mapLetters has a font's ToUnicode name letters in place of their forms.
+func mapLetters(f *pdffile.File, font int) error {
+	text := f.TextMap(font)
+	changed := false
+
+	for code, t := range text {
+		if letters := lettersOf(t); letters != t {
+			text[code], changed = letters, true
+		}
+	}
+
+	if !changed {
+		return nil
+	}
+
+	d, _, err := pdffile.ReadDict(f.Objects[font])
+	if err != nil {
+		return err
+	}
+
+	n, ok := f.Object(d.Get("ToUnicode"))
+	if !ok {
+		return fmt.Errorf("font %d: %w", font, pdffile.ErrObject)
+	}
+
+	stream, content, err := f.Stream(n)
+	if err != nil {
+		return err
+	}
+	before, rest, ok := bytes.Cut(content, []byte("endcodespacerange\n"))
+
+	_, after, ok2 := bytes.Cut(rest, []byte("endcmap"))
+	if !ok || !ok2 {
+		return fmt.Errorf("font %d: %w", font, pdffile.ErrObject)
+	}
+
+	digits := 2
+	if bytes.Contains(before, []byte("<0000>")) {
+		digits = 4
+	}
+	var out bytes.Buffer
+	out.Write(before)
+	out.WriteString("endcodespacerange\n")
+
+	for codes := range slices.Chunk(slices.Sorted(maps.Keys(text)), 100) { // as many as a section may have
+		fmt.Fprintf(&out, "%d beginbfchar\n", len(codes))
+
+		for _, code := range codes {
+			value := "0000" // none, as Skia writes it
+			if text[code] != "" {
+				value = fmt.Sprintf("%X", pdffile.UTF16(text[code]))
+			}
+			fmt.Fprintf(&out, "<%0*X> <%s>\n", digits, code, value)
+		}
+		out.WriteString("endbfchar\n")
+	}
+	out.WriteString("endcmap")
+	out.Write(after)
+	f.SetStream(n, stream, out.Bytes())
+
+	return nil
+}
+
+// lettersOf is a text with the letters of Arabic presentation forms in place of these,
+// in the order of the glyphs: who turns a line around turns those of a ligature around
+// as well. (poppler, PDFium, pdf.js and MuPDF do.)
+func lettersOf(text string) string {
+	form := func(r rune) bool { return r >= 0xFB50 && r <= 0xFDFF || r >= 0xFE70 && r <= 0xFEFC }
+	if !strings.ContainsFunc(text, form) {
+		return text
+	}
+
+	return reversed(strings.TrimSpace(norm.NFKC.String(text))) // marks alone are on a space
+}
+
+// rightToLeft goes through one content stream and leaves out the spans that say no
+// more than the map of their glyph's font.
+type rightToLeft struct {
+	*pdffile.Rewriting
+	file  *pdffile.File
+	faces map[string]pdffile.Face
+	face  pdffile.Face
+	marks []rtlMark
+}
+
+// rtlMark is a marked content; of a span with a text, end is where the operation that
+// begins it ends, and shown what its glyphs stand for.
+type rtlMark struct {
+	start, end  int
+	text, shown string
+}
+
+func (r *rightToLeft) visit(op pdffile.Operation) error {
+	switch string(op.Operator) {
+	case "Tf":
+		if len(op.Operands) == 2 {
+			r.face = r.faces[string(op.Operands[0][1:])]
+		}
+	case "BDC", "BMC":
+		m := rtlMark{start: op.Start}
+		if len(op.Operands) == 2 && bytes.HasPrefix(op.Operands[1], []byte("<</ActualText")) {
+			d, _, err := pdffile.ReadDict(op.Operands[1])
+			if err != nil {
+				return err
+			}
+			m.text = pdffile.DecodeText(d.Get("ActualText"))
+			m.end = op.Start + bytes.Index(r.In[op.Start:], []byte("BDC\n")) + len("BDC\n")
+		}
+		r.marks = append(r.marks, m)
+	case "Tj":
+		if n := len(r.marks); n > 0 && r.marks[n-1].end > 0 && len(op.Operands) == 1 {
+			if codes, ok := r.face.Codes(op.Operands[0]); ok {
+				r.marks[n-1].shown += r.file.TextOf(r.face, codes)
+			}
+		}
+	case "EMC":
+		n := len(r.marks) - 1
+		if n < 0 {
+			return pdffile.ErrObject
+		}
+
+		if m := r.marks[n]; m.end > 0 && m.shown != "" && reversed(m.shown) == m.text {
+			r.CopyTo(m.start)
+			r.Out.Write(r.In[m.end:op.Start])
+			r.Copied = op.Start + len("EMC\n")
+		}
+		r.marks = r.marks[:n]
+	}
+
+	return nil
+}
+
+func reversed(text string) string {
+	letters := []rune(text)
+	slices.Reverse(letters)
+
+	return string(letters)
+}

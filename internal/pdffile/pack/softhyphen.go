@@ -1,0 +1,203 @@
+package pack
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+
+	"presswork/internal/pdffile"
+)
+
+const (
+	// softHyphenMark begins what Chromium writes for a soft hyphen: a glyph without
+	// width that is to be read as one.
+	softHyphenMark = "/Span<</ActualText <FEFF00AD> >> BDC\n"
+	// hyphenMark begins a hyphen whose glyph stands for other characters, too.
+	hyphenMark = "/Span<</ActualText <FEFF2010> >> BDC\n"
+)
+
+// joinWords takes off the soft hyphens at which no line ends, so that copied
+// and searched text has its words whole. Where a line ends, the hyphen that is
+// drawn is what is read as a soft one, as ISO 32000-1, 14.8.2.2.3 has it.
+func joinWords(f *pdffile.File) error {
+	return f.Rewrite(
+		softHyphenMark,
+		func(c pdffile.Canvas, r *pdffile.Rewriting) (func(pdffile.Operation) error, error) {
+			return (&joiner{file: f, faces: c.Faces, Rewriting: r}).visit, nil
+		},
+	)
+}
+
+// joiner goes through one content stream. Chromium writes
+//
+//	/Span<</ActualText <FEFF00AD> >> BDC  8.1 0 Td <0003> Tj  EMC  0 0 Td <0051> Tj
+//
+// or, where glyphs have spans of their own,
+//
+//	/Span<</ActualText <FEFF00AD> >> BDC  8.1 0 Td <0003> Tj  EMC  /Span<</ActualText (n) >> BDC  0 0 Td <0051> Tj
+//
+// within a line, without the first move where the glyph stands just behind the one
+// before it (the second is then from an earlier place, and stays); and at its end,
+// perhaps with an underline before the BT,
+//
+//	/Span<</ActualText <FEFF00AD> >> BDC  8.1 0 Td <0003> Tj  EMC  ET  BT /F4 14.3 Tf 1 0 0 -1 0 73 Tm <0AB1> Tj ET
+//
+// where the hyphen has a span of its own in fonts that draw several characters alike:
+//
+//	ET  BT /Span<</ActualText <FEFF2010> >> BDC /F4 14.3 Tf 1 0 0 -1 0 73 Tm <0587> Tj EMC ET
+//
+// What is written in another way stays.
+type joiner struct {
+	*pdffile.Rewriting
+	file  *pdffile.File
+	faces map[string]pdffile.Face
+	next  step // nil: nothing has begun
+	face  pdffile.Face
+	// mark is where the mark begins, move the Td within it, hyphen where the
+	// hyphen is shown.
+	mark, hyphen int
+	move         string
+	// span is where the mark begins that gives the text of what follows; 0: none does.
+	span int
+}
+
+// step takes the next operation and returns the step after it, nil when it is
+// not the one expected.
+type step func(pdffile.Operation) step
+
+func (j *joiner) visit(op pdffile.Operation) error {
+	operator := string(op.Operator)
+	if operator == "Tf" && len(op.Operands) == 2 {
+		j.face = j.faces[string(op.Operands[0][1:])]
+	}
+
+	if j.next != nil {
+		j.next = j.next(op)
+	}
+
+	if j.next == nil && operator == "BDC" && bytes.HasPrefix(j.In[op.Start:], []byte(softHyphenMark)) {
+		j.mark, j.move, j.span, j.next = op.Start, "", 0, j.moved
+	}
+
+	return nil
+}
+
+func (j *joiner) moved(op pdffile.Operation) step {
+	if string(op.Operator) != "Td" || len(op.Operands) != 2 {
+		return j.shown(op)
+	}
+	j.move = fmt.Sprintf("%s %s Td ", op.Operands[0], op.Operands[1])
+
+	return j.shown
+}
+
+func (j *joiner) shown(op pdffile.Operation) step {
+	if string(op.Operator) != "Tj" {
+		return nil
+	}
+
+	return j.ended
+}
+
+func (j *joiner) ended(op pdffile.Operation) step {
+	if string(op.Operator) != "EMC" {
+		return nil
+	}
+
+	return j.followed
+}
+
+func (j *joiner) followed(op pdffile.Operation) step {
+	switch string(op.Operator) {
+	case "Td":
+		if j.move == "" {
+			j.leaveOut(cmp.Or(j.span, op.Start))
+			return nil
+		}
+
+		if len(op.Operands) == 2 && string(op.Operands[0]) == "0" && string(op.Operands[1]) == "0" {
+			return j.joined
+		}
+	case "BDC":
+		if j.span == 0 && bytes.HasPrefix(j.In[op.Start:], []byte("/Span<</ActualText ")) {
+			j.span = op.Start
+			return j.followed
+		}
+	case "ET":
+		j.leaveOut(op.Start)
+		return j.lineEnded
+	}
+
+	return nil
+}
+
+func (j *joiner) joined(op pdffile.Operation) step {
+	if j.span > 0 { // the span stays, without its move
+		j.leaveOut(j.span)
+		j.CopyTo(j.span + bytes.Index(j.In[j.span:op.Start], []byte("BDC\n")) + len("BDC\n"))
+		j.Copied = op.Start
+	} else {
+		j.leaveOut(op.Start)
+	}
+	j.Out.WriteString(j.move)
+
+	return nil
+}
+
+func (j *joiner) lineEnded(op pdffile.Operation) step {
+	switch string(op.Operator) {
+	case "BT":
+		return j.begun
+	case "BDC", "BMC", "EMC", "Do":
+		return nil
+	}
+
+	return j.lineEnded
+}
+
+func (j *joiner) begun(op pdffile.Operation) step {
+	switch string(op.Operator) {
+	case "Tf", "Tm":
+		return j.begun
+	case "BDC":
+		if bytes.HasPrefix(j.In[op.Start:], []byte(hyphenMark)) {
+			j.CopyTo(op.Start)
+			j.Out.WriteString(softHyphenMark)
+			j.Copied += len(hyphenMark)
+		}
+	case "Tj":
+		if len(op.Operands) == 1 && j.isHyphen(op.Operands[0]) {
+			j.hyphen = op.Start
+			return j.hyphened
+		}
+	}
+
+	return nil
+}
+
+func (j *joiner) hyphened(op pdffile.Operation) step {
+	if string(op.Operator) == "ET" {
+		j.CopyTo(j.hyphen)
+		j.Out.WriteString(softHyphenMark)
+		j.CopyTo(op.Start)
+		j.Out.WriteString("EMC\n")
+	}
+
+	return nil
+}
+
+func (j *joiner) isHyphen(glyph []byte) bool {
+	code, ok := pdffile.HexCode(glyph)
+	if !ok || j.face.Object == 0 {
+		return false
+	}
+	text := j.file.TextMap(j.face.Object)[code]
+
+	return text == "\u2010" || text == "-"
+}
+
+// leaveOut leaves the mark out, and what is between it and an offset.
+func (j *joiner) leaveOut(to int) {
+	j.CopyTo(j.mark)
+	j.Copied = to
+}

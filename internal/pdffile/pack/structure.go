@@ -1,0 +1,247 @@
+package pack
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+
+	"presswork/internal/pdffile"
+)
+
+// element is a node of the structure tree: a heading, a list item, a figure.
+type element struct {
+	number int
+	dict   pdffile.Dict
+	kind   string
+	// kids are references to elements, numbers of marked content, and
+	// references to annotations.
+	kids    [][]byte
+	changed bool
+}
+
+// tree is the structure tree of a file, by object number.
+type tree struct {
+	file     *pdffile.File
+	elements map[int]*element
+	root     int // the topmost element
+}
+
+// readTree reads the whole structure tree.
+func readTree(f *pdffile.File, root pdffile.Dict) (*tree, error) {
+	t := &tree{file: f, elements: map[int]*element{}}
+	for n, o := range f.Objects {
+		if !bytes.HasPrefix(o, pdffile.StructElement) {
+			continue
+		}
+
+		d, _, err := pdffile.ReadDict(o)
+		if err != nil {
+			return nil, fmt.Errorf("structure element %d: %w", n, err)
+		}
+
+		e := &element{number: n, dict: d, kind: strings.TrimPrefix(string(d.Get("S")), "/")}
+		if k := d.Get("K"); k != nil {
+			if e.kids, err = pdffile.ReadArray(k); err != nil {
+				return nil, fmt.Errorf("structure element %d: %w", n, err)
+			}
+		}
+		t.elements[n] = e
+	}
+
+	var ok bool
+	if t.root, ok = pdffile.Reference(root.Get("K")); !ok || t.elements[t.root] == nil {
+		return nil, fmt.Errorf("structure tree: %w", pdffile.ErrObject)
+	}
+
+	return t, nil
+}
+
+// each visits the elements below and including one, parents first, in reading
+// order. It tolerates a tree that is none.
+func (t *tree) each(from int, visit func(e, parent *element)) {
+	type step struct{ number, parent int }
+	seen := map[int]bool{}
+
+	for todo := []step{{from, -1}}; len(todo) > 0; {
+		at := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+
+		e := t.elements[at.number]
+		if e == nil || seen[at.number] {
+			continue
+		}
+		seen[at.number] = true
+		visit(e, t.elements[at.parent])
+
+		for _, k := range slices.Backward(e.kids) {
+			if n, ok := pdffile.Reference(k); ok {
+				todo = append(todo, step{n, e.number})
+			}
+		}
+	}
+}
+
+// child returns the element that a kid refers to, nil for content.
+func (t *tree) child(kid []byte) *element {
+	n, ok := pdffile.Reference(kid)
+	if !ok {
+		return nil
+	}
+
+	return t.elements[n]
+}
+
+// wrap puts kids of parent under a new element of that kind, and returns the
+// reference to it.
+func (t *tree) wrap(parent *element, kind string, kids [][]byte) []byte {
+	n := t.file.Add(nil)
+
+	t.elements[n] = &element{
+		number:  n,
+		kind:    kind,
+		kids:    kids,
+		changed: true,
+		dict: pdffile.Dict{
+			{Key: "Type", Value: []byte("/StructElem")},
+			{Key: "S", Value: nil},
+			{Key: "P", Value: []byte(pdffile.RefTo(parent.number))},
+			{Key: "K", Value: nil},
+		},
+	}
+	for _, k := range kids {
+		if e := t.child(k); e != nil {
+			e.dict.Set("P", pdffile.RefTo(n))
+			e.changed = true
+		}
+	}
+
+	return []byte(pdffile.RefTo(n))
+}
+
+func (e *element) become(kind string) { e.kind, e.changed = kind, true }
+
+// mend gives the tree the shape that PDF/UA wants of lists, links and figures.
+func (t *tree) mend() {
+	var lists, items, figures, rest []*element
+	t.each(t.root, func(e, parent *element) {
+		switch e.kind {
+		case "L":
+			lists = append(lists, e)
+		case "LI":
+			if parent == nil || parent.kind != "L" {
+				e.become("NonStruct")
+				rest = append(rest, e)
+			}
+		case "Figure":
+			figures = append(figures, e)
+		default:
+			rest = append(rest, e)
+		}
+	})
+
+	for _, l := range lists {
+		items = append(items, t.mendList(l)...)
+	}
+
+	for _, item := range items {
+		t.mendItem(item)
+	}
+
+	for _, e := range rest {
+		if e.kind == "NonStruct" && slices.ContainsFunc(e.kids, isAnnotation) {
+			// Chromium makes no link of a reference to a footnote or back.
+			e.become("Link")
+		}
+	}
+
+	for _, figure := range figures {
+		t.mendFigure(figure)
+	}
+}
+
+func isAnnotation(kid []byte) bool { return bytes.HasPrefix(kid, []byte("<</Type /OBJR")) }
+
+// mendList makes an item of everything in a list that is none, and returns the
+// items.
+func (t *tree) mendList(l *element) (items []*element) {
+	for i, k := range l.kids {
+		e := t.child(k)
+		if e == nil || e.kind == "L" || e.kind == "Caption" {
+			continue
+		}
+
+		switch e.kind {
+		case "LI":
+		case "NonStruct":
+			e.become("LI")
+		default:
+			l.kids[i] = t.wrap(l, "LI", [][]byte{k})
+			l.changed = true
+			e = t.child(l.kids[i])
+		}
+		items = append(items, e)
+	}
+
+	return items
+}
+
+// mendItem puts all of an item but its label into one body.
+func (t *tree) mendItem(item *element) {
+	var labels, body [][]byte
+
+	for _, k := range item.kids {
+		if e := t.child(k); e != nil && e.kind != "Lbl" && e.kind != "LBody" {
+			body = append(body, k)
+		} else {
+			labels = append(labels, k)
+		}
+	}
+
+	if len(body) > 0 {
+		item.kids = append(labels, t.wrap(item, "LBody", body))
+		item.changed = true
+	}
+}
+
+// mendFigure makes one figure of an image with its caption: Chromium writes a
+// figure in a figure.
+func (t *tree) mendFigure(figure *element) {
+	if figure.hasAlt() {
+		return
+	}
+	var below, within []*element
+	t.each(figure.number, func(e, _ *element) {
+		if e != figure {
+			below = append(below, e)
+			if e.kind == "Figure" {
+				within = append(within, e)
+			}
+		}
+	})
+
+	switch {
+	case len(below) == 0:
+	case len(within) == 1 && within[0].hasAlt():
+		figure.dict.Set("Alt", string(within[0].dict.Get("Alt")))
+		figure.changed = true
+		within[0].dict.Remove("Alt")
+		within[0].become("NonStruct")
+	default:
+		figure.become("Div")
+	}
+}
+
+func (e *element) hasAlt() bool { return e.dict.Get("Alt") != nil || e.dict.Get("ActualText") != nil }
+
+// write puts the changed elements back into the file.
+func (t *tree) write() {
+	for n, e := range t.elements {
+		if !e.changed {
+			continue
+		}
+		e.dict.Set("S", "/"+e.kind)
+		e.dict.Set("K", "["+string(bytes.Join(e.kids, []byte(" ")))+"]")
+		t.file.Objects[n] = e.dict.Bytes()
+	}
+}

@@ -1,0 +1,176 @@
+package pack
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"presswork/internal/pdffile"
+)
+
+// roleMap gives the types of PDF 2.0 that Chromium uses in terms of
+// PDF 1.7.
+const roleMap = "<</Strong /Span\n/Em /Span\n/Aside /Div\n/Title /P\n/Sub /Span\n/FENote /Div\n/DocumentFragment /Div>>"
+
+// formulaMark begins the alternative text of images that are formulas:
+// markdown.FormulaMark.
+const formulaMark = "\u2061"
+
+// How such an image is written, and how a formula is.
+const (
+	markedFigure = "<</Type /StructElem\n/S /Figure\n/Alt <FEFF2061"
+	formula      = "<</Type /StructElem\n/S /Formula\n/Alt <FEFF"
+)
+
+var nodeName = regexp.MustCompile(`\((node\d+)\)`)
+
+// improveTags finishes the structure tree as Chromium writes it: the types it
+// uses are explained, formulas are distinguished from images, links name their target,
+// and ids are numbered from one.
+func improveTags(f *pdffile.File, catalog pdffile.Dict) error {
+	value := catalog.Get("StructTreeRoot")
+
+	n, ok := pdffile.Reference(value)
+	if !ok {
+		return nil
+	}
+
+	root, err := f.Dictionary(value)
+	if err != nil {
+		return fmt.Errorf("structure tree: %w", err)
+	}
+	root.Set("RoleMap", roleMap)
+
+	f.Objects[n] = root.Bytes()
+	if err := markNotes(f); err != nil {
+		return err
+	}
+
+	if err := mergeLeaves(f, root); err != nil {
+		return err
+	}
+
+	for n, o := range f.Objects {
+		if rest, ok := bytes.CutPrefix(o, []byte(markedFigure)); ok {
+			f.Objects[n] = append([]byte(formula), rest...)
+		}
+	}
+	renumberIDs(f, root.Get("IDTree"))
+
+	return describeLinks(f)
+}
+
+// renumberIDs replaces the numbers in ids, which Chromium's renderer counts up
+// from print to print, by their order.
+func renumberIDs(f *pdffile.File, idTree []byte) {
+	var ids []string
+	var holders, leaves []int
+
+	for n, o := range f.Objects {
+		switch {
+		case !bytes.Contains(o, []byte("(node")):
+		case bytes.HasPrefix(o, pdffile.StructElement):
+			holders = append(holders, n)
+			if m := pdffile.NodeID.FindSubmatch(o); m != nil {
+				ids = append(ids, string(m[1]))
+			}
+		}
+	}
+	seen := map[int]bool{}
+
+	for todo := [][]byte{idTree}; len(todo) > 0; {
+		n, ok := f.Object(todo[len(todo)-1])
+		todo = todo[:len(todo)-1]
+
+		if !ok || seen[n] {
+			continue
+		}
+		seen[n] = true
+
+		leaves = append(leaves, n)
+		if d, _, err := pdffile.ReadDict(f.Objects[n]); err == nil && d.Get("Kids") != nil {
+			kids, _ := pdffile.ReadArray(d.Get("Kids"))
+			todo = append(todo, kids...)
+		}
+	}
+	// The tree is sorted by id, and stays so: the new ones keep the order.
+	slices.SortFunc(ids, func(a, b string) int {
+		if len(a) != len(b) {
+			return len(a) - len(b)
+		}
+
+		return strings.Compare(a, b)
+	})
+
+	renamed := make(map[string]string, len(ids))
+	for i, id := range slices.Compact(ids) {
+		renamed[id] = fmt.Sprintf("(node%08d)", i+1)
+	}
+	rename := func(text []byte) []byte {
+		if to, ok := renamed[string(text[1:len(text)-1])]; ok {
+			return []byte(to)
+		}
+
+		return text
+	}
+
+	within := func(part []byte) []byte { return nodeName.ReplaceAllFunc(part, rename) }
+	for _, n := range holders {
+		// Only in these two places: a text may look like an id.
+		o := pdffile.NodeID.ReplaceAllFunc(f.Objects[n], within)
+		f.Objects[n] = pdffile.NodeHeaders.ReplaceAllFunc(o, within)
+	}
+
+	for _, n := range leaves {
+		f.Objects[n] = within(f.Objects[n])
+	}
+}
+
+var linkAnnotation = []byte("<</Type /Annot\n/Subtype /Link\n")
+
+// describeLinks gives every link annotation its target as text.
+func describeLinks(f *pdffile.File) error {
+	for n, o := range f.Objects {
+		if !bytes.HasPrefix(o, linkAnnotation) {
+			continue
+		}
+
+		d, _, err := pdffile.ReadDict(o)
+		if err != nil {
+			return fmt.Errorf("link: %w", err)
+		}
+
+		target := pdffile.TextString(destinationName(d.Get("Dest")))
+		if action := d.Get("A"); action != nil {
+			a, _, err := pdffile.ReadDict(action)
+			if err != nil {
+				return fmt.Errorf("link: %w", err)
+			}
+
+			if uri := a.Get("URI"); uri != nil {
+				target = string(uri)
+			}
+		}
+
+		if target == "()" {
+			target = "(link)"
+		}
+		d.Set("Contents", target)
+		f.Objects[n] = d.Bytes()
+	}
+
+	return nil
+}
+
+// destinationName reads the name of a destination as its author wrote it:
+// "/caf#25C3#25A9" is "café".
+func destinationName(value []byte) string {
+	name, ok := bytes.CutPrefix(value, []byte("/"))
+	if !ok {
+		return ""
+	}
+
+	return pdffile.OneLine(pdffile.AnchorOf(string(name)))
+}

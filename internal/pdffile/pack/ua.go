@@ -1,0 +1,144 @@
+package pack
+
+import (
+	"errors"
+	"fmt"
+
+	"presswork/internal/pdffile"
+)
+
+// accessible makes a print into PDF/UA-1 as far as it allows, and returns what
+// is missing for it. Undescribed is as in Finish; notdef reports whether glyph 0 is
+// shown.
+func accessible(f *pdffile.File, catalog pdffile.Dict, undescribed int, notdef bool) (missing []string) {
+	root, err := f.Dictionary(catalog.Get("StructTreeRoot"))
+	if err != nil {
+		return []string{"the document has no tags"}
+	}
+
+	t, err := readTree(f, root)
+	if err != nil {
+		return []string{"the tags are not as expected: " + err.Error()}
+	}
+	missing = t.missing(undescribed)
+	t.mend()
+	t.write()
+
+	if err := markPages(f); err != nil {
+		missing = append(missing, "not everything on the pages could be tagged: "+err.Error())
+	}
+
+	if notdef {
+		missing = append(missing, errNotdef.Error())
+	}
+
+	if len(catalog.Get("Lang")) <= len("()") {
+		missing = append(missing, "the document has no language; set lang")
+	}
+
+	return missing
+}
+
+var errNotdef = errors.New("some characters are in no installed font")
+
+// missing lists what only the author can mend.
+func (t *tree) missing(undescribed int) (missing []string) {
+	level, skipped := 0, ""
+	noAlt, irregular := 0, 0
+	t.each(t.root, func(e, _ *element) {
+		if len(e.kind) == 2 && e.kind[0] == 'H' && e.kind[1] >= '1' && e.kind[1] <= '6' {
+			next := int(e.kind[1] - '0')
+			switch {
+			case skipped != "" || next <= level+1:
+			case level == 0:
+				skipped = fmt.Sprintf("the first heading is of level %d, not 1", next)
+			default:
+				skipped = fmt.Sprintf("a heading of level %d follows one of level %d", next, level)
+			}
+			level = next
+		}
+
+		if e.kind == "Table" && !t.isRegular(e) {
+			irregular++
+		}
+
+		if e.kind == "Figure" && !e.hasAlt() && !t.holdsElements(e) {
+			noAlt++
+		}
+	})
+
+	if skipped != "" {
+		missing = append(missing, skipped)
+	}
+
+	if irregular > 0 {
+		missing = append(missing, "a table has rows of different lengths")
+	}
+
+	switch noAlt = max(noAlt, undescribed); {
+	case noAlt == 1:
+		missing = append(missing, "an image has no alternative text")
+	case noAlt > 1:
+		missing = append(missing, fmt.Sprintf("%d images have no alternative text", noAlt))
+	}
+
+	return missing
+}
+
+func (t *tree) holdsElements(e *element) bool {
+	for _, k := range e.kids {
+		if t.child(k) != nil {
+			return true
+		}
+	}
+
+	return false
+}
+
+// markPages marks what is painted outside the tags as artifacts.
+func markPages(f *pdffile.File) error {
+	canvases, err := f.Canvases()
+	if err != nil {
+		return err
+	}
+	drawn := map[int]int{}
+
+	for _, c := range canvases {
+		if c.Form && !c.Tagged {
+			continue
+		}
+
+		d, content, err := f.Stream(c.Content)
+		if err != nil {
+			return err
+		}
+
+		if content, err = markArtifacts(c, content, drawn); err != nil {
+			return err
+		}
+		f.SetStream(c.Content, d, content)
+	}
+
+	return nil
+}
+
+// showsNotdef looks through all text for glyph 0.
+func showsNotdef(f *pdffile.File) (bool, error) {
+	canvases, err := f.Canvases()
+	if err != nil {
+		return false, err
+	}
+
+	for _, c := range canvases {
+		_, content, err := f.Stream(c.Content)
+		if err != nil {
+			return false, err
+		}
+
+		if found, err := c.ShowsNotdef(content); found || err != nil {
+			return found, err
+		}
+	}
+
+	return false, nil
+}

@@ -1,0 +1,173 @@
+package pack
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"strconv"
+
+	"presswork/internal/pdffile"
+)
+
+// perStream is how many objects lie in one object stream: readers unpack a
+// stream whole to get at one object, and a thousand compress as well as all.
+const perStream = 1000
+
+// fingerprint is the file's id, made of its content.
+func fingerprint(f *pdffile.File) []byte {
+	h := sha256.New()
+	for n, o := range f.Objects {
+		fmt.Fprintf(h, "%d %d\n", n, len(o))
+		h.Write(o)
+	}
+	const size = 16 // as the standard recommends
+
+	return h.Sum(nil)[:size]
+}
+
+// location is where an object lies: at an offset, or in an object stream.
+type location struct {
+	offset        int
+	stream, index int
+}
+
+// writer writes one file.
+type writer struct {
+	file    *pdffile.File
+	out     bytes.Buffer
+	offsets []location
+	id      []byte
+	// seal, if set, encrypts the streams.
+	seal *seal
+}
+
+func (w *writer) object(number int, body []byte) {
+	w.offsets[number].offset = w.out.Len()
+	w.out.Write(strconv.AppendInt(nil, int64(number), 10))
+	w.out.WriteString(" 0 obj\n")
+	w.out.Write(body)
+	w.out.WriteString("\nendobj\n")
+}
+
+// trailer is what both forms of a trailer have besides size, root and info.
+func (w *writer) trailer() string {
+	entries := fmt.Sprintf("/ID [<%X> <%X>]", w.id, w.id)
+	if w.seal != nil {
+		entries += "\n/Encrypt " + pdffile.RefTo(w.seal.dict)
+	}
+
+	return entries
+}
+
+// header writes the version and a comment that marks the file as binary.
+func (w *writer) header() { w.out.WriteString("%PDF-1.7\n%\xe2\xe3\xcf\xd3\n") }
+
+// classic writes every object plainly and a table of offsets.
+func (w *writer) classic() {
+	w.header()
+
+	for n, body := range w.file.Objects {
+		if body != nil {
+			w.object(n, body)
+		}
+	}
+	start := w.out.Len()
+	fmt.Fprintf(&w.out, "xref\n0 %d\n", len(w.offsets))
+
+	for n, l := range w.offsets {
+		if w.file.Objects[n] == nil {
+			w.out.WriteString("0000000000 65535 f \n")
+			continue
+		}
+		fmt.Fprintf(&w.out, "%010d 00000 n \n", l.offset)
+	}
+	fmt.Fprintf(&w.out, "trailer\n<</Size %d\n/Root %d 0 R\n/Info %d 0 R\n%s>>\nstartxref\n%d\n%%%%EOF\n",
+		len(w.offsets), w.file.Root, w.file.Info, w.trailer(), start)
+}
+
+// compressed writes streams as they are and everything else into object
+// streams, with a cross-reference stream at the end.
+func (w *writer) compressed() {
+	var batch []int
+	flush := func() {
+		if len(batch) > 0 {
+			w.objectStream(batch)
+			batch = batch[:0]
+		}
+	}
+
+	for n, body := range w.file.Objects {
+		switch {
+		case body == nil:
+		case pdffile.IsStream(body):
+			w.object(n, w.seal.stream(body))
+		default:
+			if batch = append(batch, n); len(batch) == perStream {
+				flush()
+			}
+		}
+	}
+	flush()
+	w.crossReferenceStream()
+}
+
+// objectStream writes a batch of objects as one compressed stream under a new
+// number.
+func (w *writer) objectStream(batch []int) {
+	number := len(w.offsets)
+	w.offsets = append(w.offsets, location{})
+	var head, bodies bytes.Buffer
+
+	for i, n := range batch {
+		w.offsets[n] = location{stream: number, index: i}
+		fmt.Fprintf(&head, "%d %d ", n, bodies.Len())
+		bodies.Write(w.file.Objects[n])
+		bodies.WriteByte('\n')
+	}
+	packed := w.file.Deflate(head.Bytes(), bodies.Bytes())
+	dict := fmt.Sprintf(
+		"<</Type /ObjStm\n/N %d\n/First %d\n/Filter /FlateDecode\n/Length %d>> stream\n",
+		len(batch),
+		head.Len(),
+		len(packed),
+	)
+	w.object(number, w.seal.stream(bytes.Join([][]byte{[]byte(dict), packed, []byte("\nendstream")}, nil)))
+}
+
+// crossReferenceStream writes the table as rows of type, place and index.
+func (w *writer) crossReferenceStream() {
+	number := len(w.offsets)
+	start := w.out.Len()
+	w.offsets = append(w.offsets, location{offset: start})
+	const width = 1 + 4 + 2
+
+	rows := make([]byte, 0, len(w.offsets)*width)
+	for n, l := range w.offsets {
+		switch {
+		case l.stream > 0:
+			rows = append(rows, 2)
+			rows = binary.BigEndian.AppendUint32(rows, uint32(l.stream))
+			rows = binary.BigEndian.AppendUint16(rows, uint16(l.index))
+		case n < len(w.file.Objects) && w.file.Objects[n] == nil:
+			rows = append(rows, 0)
+			rows = binary.BigEndian.AppendUint32(rows, 0)
+			rows = binary.BigEndian.AppendUint16(rows, 65535)
+		default:
+			rows = append(rows, 1)
+			rows = binary.BigEndian.AppendUint32(rows, uint32(l.offset))
+			rows = binary.BigEndian.AppendUint16(rows, 0)
+		}
+	}
+	packed := w.file.Deflate(rows)
+	dict := fmt.Sprintf(
+		"<</Type /XRef\n/Size %d\n/W [1 4 2]\n/Root %d 0 R\n/Info %d 0 R\n%s\n/Filter /FlateDecode\n/Length %d>> stream\n",
+		len(w.offsets),
+		w.file.Root,
+		w.file.Info,
+		w.trailer(),
+		len(packed),
+	)
+	w.object(number, bytes.Join([][]byte{[]byte(dict), packed, []byte("\nendstream")}, nil))
+	fmt.Fprintf(&w.out, "startxref\n%d\n%%%%EOF\n", start)
+}
