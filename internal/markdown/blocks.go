@@ -36,6 +36,9 @@ type alert struct {
 	fenced bool
 }
 
+// Indents reports to the width of code that an alert is indented.
+func (*alert) Indents() bool { return true }
+
 func (*alert) Kind() ast.NodeKind { return kindAlert }
 
 func (n *alert) Dump(s []byte, level int) { ast.DumpHelper(n, s, level, nil, nil) }

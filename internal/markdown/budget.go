@@ -6,9 +6,9 @@ import (
 
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/parser"
-	"github.com/yuin/goldmark/text"
 
 	"presswork/internal/fault"
+	"presswork/internal/markdown/ext/drawntable"
 )
 
 // goldmark cannot be cancelled, and some inputs take it time that grows with
@@ -106,7 +106,7 @@ func parseDrawn(
 	p parser.Parser,
 	src []byte,
 	size int,
-	tables map[int]*drawnTable,
+	tables drawntable.Tables,
 	dialect string,
 	syntax references,
 ) (root ast.Node, err error) {
@@ -127,13 +127,7 @@ func parseDrawn(
 	pc := parser.NewContext()
 	pc.Set(budgetKey, &budget{ctx: ctx, references: syntax})
 	pc.Set(dialectKey, dialect)
-	reader := text.NewReader(src)
-
-	if tables != nil {
-		pc.Set(drawnKey, tables)
-		reader = drawnReader{text.NewReader(src[:size]), src}
-	}
-	root = p.Parse(reader, parser.WithContext(pc))
+	root = p.Parse(tables.ReaderOf(src, size, pc), parser.WithContext(pc))
 
 	return root, checkDepth(root)
 }

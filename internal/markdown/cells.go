@@ -8,15 +8,12 @@ import (
 	"github.com/yuin/goldmark/util"
 
 	"presswork/internal/lazyregexp"
+	"presswork/internal/markdown/ext/codeblock"
 	"presswork/internal/markdown/tree"
 )
 
-var (
-	// cellInfo is the info string of code that Quarto runs, which Pandoc's has a dot in.
-	cellInfo = lazyregexp.New(`^\{(r|python|julia|ojs|sql|bash|stan|dot|mermaid)([ ,}])`)
-	// cellOption is an option of it, in a comment of its language.
-	cellOption = lazyregexp.New(`^(?:#|//|--|%%)\| ?([\w.-]*)(?::[ \t]*([^\n]*))?`)
-)
+// cellOption is an option of it, in a comment of its language.
+var cellOption = lazyregexp.New(`^(?:#|//|--|%%)\| ?([\w.-]*)(?::[ \t]*([^\n]*))?`)
 
 // dropCellOptions takes the options of Quarto from the beginning of code that it runs,
 // and code that these hide.
@@ -27,7 +24,7 @@ func (d *draft) dropCellOptions(root ast.Node) {
 	var hidden []ast.Node
 	tree.Each(root, func(n ast.Node) {
 		code, ok := n.(*ast.FencedCodeBlock)
-		if !ok || code.Info == nil || !cellInfo().Match(code.Info.Segment.Value(d.src)) {
+		if !ok || code.Info == nil || !codeblock.CellInfo().Match(code.Info.Segment.Value(d.src)) {
 			return
 		}
 		lines := code.Lines()

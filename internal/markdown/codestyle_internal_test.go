@@ -9,6 +9,7 @@ import (
 	"github.com/alecthomas/chroma/v2"
 	"github.com/alecthomas/chroma/v2/styles"
 
+	"presswork/internal/markdown/ext/codeblock"
 	"presswork/internal/test/golden"
 )
 
@@ -76,7 +77,7 @@ func styleCSS(style *chroma.Style) string {
 
 	types := make([]chroma.TokenType, 0, len(chroma.StandardTypes))
 	for t := range chroma.StandardTypes {
-		if t > 0 && tokenClass(t) != "" {
+		if t > 0 && codeblock.TokenClass(t) != "" {
 			types = append(types, t)
 		}
 	}

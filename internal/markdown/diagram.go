@@ -10,6 +10,7 @@ import (
 	"github.com/yuin/goldmark/util"
 
 	"presswork/internal/fault"
+	"presswork/internal/markdown/ext/codeblock"
 	"presswork/internal/markdown/tree"
 )
 
@@ -32,7 +33,7 @@ func (d *draft) drawDiagrams(ctx context.Context, root ast.Node) error {
 	var fences []*ast.FencedCodeBlock
 	var sources []string
 	tree.EachBlock(root, func(n ast.Node) {
-		if code, ok := n.(*ast.FencedCodeBlock); ok && languageOf(code, d.src) == "mermaid" {
+		if code, ok := n.(*ast.FencedCodeBlock); ok && codeblock.LanguageOf(code, d.src) == "mermaid" {
 			fences = append(fences, code)
 			sources = append(sources, string(tree.BlockText(code, d.src, 0)))
 		}

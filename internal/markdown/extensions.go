@@ -10,7 +10,9 @@ import (
 
 	"presswork/internal/markdown/admonition"
 	"presswork/internal/markdown/ext/abbreviation"
+	"presswork/internal/markdown/ext/codeblock"
 	"presswork/internal/markdown/ext/critic"
+	"presswork/internal/markdown/ext/drawntable"
 	"presswork/internal/markdown/ext/emoji"
 	"presswork/internal/markdown/ext/footnote"
 	"presswork/internal/markdown/ext/inlinemark"
@@ -23,7 +25,7 @@ import (
 // extensions lists what reads and renders documents. To add an extension, add its folder to
 // ext and its line to cellExtensions. cells parses the cells of drawn tables.
 func extensions(cells parser.Parser) []goldmark.Extender {
-	return append(cellExtensions(), footnote.Extension{}, drawnTables{cells})
+	return append(cellExtensions(), footnote.Extension{}, drawntable.Extension{Cells: cells})
 }
 
 // cellExtensions lists the extensions that the cells of drawn tables also have.
@@ -32,6 +34,7 @@ func cellExtensions() []goldmark.Extender {
 		core{},
 		flat{},
 		abbreviation.Extension{},
+		codeblock.Extension{},
 		critic.Extension{Enabled: notGFM},
 		emoji.Extension{},
 		lineblock.Extension{Enabled: notGFM},
@@ -115,7 +118,6 @@ func (flat) Extend(m goldmark.Markdown) {
 		parser.WithASTTransformers(util.Prioritized(inlineTransformer{}, 100)),
 	)
 	m.Renderer().AddOptions(renderer.WithNodeRenderers(
-		util.Prioritized(codeRenderer{}, 100),
 		util.Prioritized(blockRenderer{}, 100),
 		util.Prioritized(imageRenderer{}, 100),
 		util.Prioritized(diagramRenderer{}, 100),
@@ -125,17 +127,5 @@ func (flat) Extend(m goldmark.Markdown) {
 		util.Prioritized(admonitionRenderer{}, 100),
 		util.Prioritized(figureRenderer{}, 100),
 		util.Prioritized(referenceRenderer{}, 100),
-	))
-}
-
-// drawnTables registers the parsers of drawn tables, whose cells another parser parses.
-type drawnTables struct{ cells parser.Parser }
-
-func (d drawnTables) Extend(m goldmark.Markdown) {
-	drawn := drawnTableParser(d)
-	m.Parser().AddOptions(parser.WithBlockParsers(
-		util.Prioritized(drawn, 90),
-		util.Prioritized(ruledTableParser{drawn, "-+*#>`~_|<:[=$&!%@0123456789"}, 91),
-		util.Prioritized(ruledTableParser{drawn, ""}, 91),
 	))
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/yuin/goldmark/ast"
 	east "github.com/yuin/goldmark/extension/ast"
 
+	"presswork/internal/markdown/ext/codeblock"
 	"presswork/internal/markdown/ext/math"
 	"presswork/internal/markdown/label"
 	"presswork/internal/markdown/tree"
@@ -339,17 +340,17 @@ func (w vocabulary) label(t *target, more bool) string {
 
 // numberListing numbers a code block that has a label.
 func (d *draft) numberListing(n *ast.FencedCodeBlock, w vocabulary) {
-	info := infoOf(n, d.src)
+	info := codeblock.InfoOf(n, d.src)
 
-	id := info.attributes.ID
+	id := info.Attributes.ID
 	if own := tree.AttributeText(n, "id"); own != "" {
 		id = own
 	}
 
 	id = tree.CleanID(id)
-	if info.language == "mermaid" {
-		if d.numbered(Figure, id, info.title != "") {
-			f := &figure{caption: info.title}
+	if info.Language == "mermaid" {
+		if d.numbered(Figure, id, info.Title != "") {
+			f := &figure{caption: info.Title}
 			f.SetAttributeString("id", []byte(id))
 			tree.Replace(n, f)
 			f.AppendChild(f, n)
@@ -359,17 +360,13 @@ func (d *draft) numberListing(n *ast.FencedCodeBlock, w vocabulary) {
 		return
 	}
 
-	if !d.numbered(Listing, id, info.title != "") {
+	if !d.numbered(Listing, id, info.Title != "") {
 		return
 	}
-	t := d.newTarget(Listing, id, info.title)
+	t := d.newTarget(Listing, id, info.Title)
 	n.SetAttributeString("id", []byte(t.id))
-	n.SetAttributeString(attrLabel, []byte(w.label(t, info.title != "")))
+	n.SetAttributeString(codeblock.LabelAttribute, []byte(w.label(t, info.Title != "")))
 }
-
-// attrLabel is the attribute by which numberListing gives a code block's label to
-// codeRenderer.
-const attrLabel = "listing-label"
 
 // equation is what a formula is numbered with.
 type equation struct {

@@ -18,6 +18,8 @@ import (
 	"presswork/internal/fault"
 	"presswork/internal/markdown/block"
 	"presswork/internal/markdown/cite"
+	"presswork/internal/markdown/ext/codeblock"
+	"presswork/internal/markdown/ext/drawntable"
 	"presswork/internal/markdown/hyphen"
 	"presswork/internal/markdown/source"
 	"presswork/internal/markdown/tex"
@@ -232,7 +234,7 @@ func (r *Renderer) Parse(ctx context.Context, src []byte, o Options) (Document, 
 	}
 	src = d.src
 	d.references = o.Labels != nil || HasLabels(src)
-	size, tables := len(src), d.drawTables()
+	size, tables := len(src), d.findTables()
 	src = d.src
 
 	root, err := parseDrawn(ctx, r.parser, src, size, tables, dialect, d.syntax())
@@ -338,6 +340,21 @@ type draft struct {
 	widestFormula float64
 }
 
+// findTables finds the tables that are drawn in the source, and appends the texts of their
+// cells to it.
+func (d *draft) findTables() drawntable.Tables {
+	if d.dialect == GFM {
+		return nil
+	}
+	size := len(d.src)
+
+	extended, tables := drawntable.Find(d.src)
+	d.src = extended
+	d.lines.Append(size, tables.Texts())
+
+	return tables
+}
+
 // fragmentLink is a link into the document itself, checked when every anchor
 // is known.
 type fragmentLink struct {
@@ -380,7 +397,7 @@ func (d *draft) transform(ctx context.Context, root ast.Node, styles *cite.Libra
 	}
 	d.finishHeadings(headings)
 	d.noteLinksAndImages(root)
-	prepareCode(root, d.src, d.options)
+	codeblock.Prepare(root, d.src, d.options.LineNumbers, d.options.CodeLook)
 
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/yuin/goldmark/ast"
 
 	"presswork/internal/fault"
+	"presswork/internal/markdown/ext/codeblock"
 	"presswork/internal/markdown/ext/math"
 	"presswork/internal/markdown/label"
 	"presswork/internal/markdown/tex"
@@ -34,9 +35,9 @@ func placeFormulas(root ast.Node, src []byte) {
 	tree.EachBlock(root, func(n ast.Node) {
 		switch n := n.(type) {
 		case *ast.FencedCodeBlock:
-			if languageOf(n, src) == "math" {
+			if codeblock.LanguageOf(n, src) == "math" {
 				block := &math.Block{Source: tree.BlockText(n, src, 0), Offset: n.Info.Segment.Start}
-				if id := tree.CleanID(infoOf(n, src).attributes.ID); label.KindOf(id) == Equation {
+				if id := tree.CleanID(codeblock.InfoOf(n, src).Attributes.ID); label.KindOf(id) == Equation {
 					block.SetAttributeString("id", []byte(id))
 				}
 				tree.Replace(n, block)

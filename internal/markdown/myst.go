@@ -8,6 +8,7 @@ import (
 	"presswork/internal/fault"
 	"presswork/internal/lazyregexp"
 	"presswork/internal/markdown/admonition"
+	"presswork/internal/markdown/ext/codeblock"
 	"presswork/internal/markdown/source"
 )
 
@@ -125,7 +126,7 @@ func readHead(line string) []string {
 	}
 
 	m := directiveHead().FindStringSubmatch(line)
-	if m == nil || cellInfo().MatchString("{"+m[3]+"}") {
+	if m == nil || codeblock.CellInfo().MatchString("{"+m[3]+"}") {
 		return nil
 	}
 

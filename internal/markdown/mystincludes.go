@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"presswork/internal/lazyregexp"
+	"presswork/internal/markdown/ext/codeblock"
 	"presswork/internal/markdown/source"
 )
 
@@ -71,17 +72,17 @@ func (n *mystDirective) cut(text []byte) []byte {
 	}
 
 	if list := strings.ReplaceAll(n.option("lines"), " ", ""); list != "" {
-		var ranges codeInfo
-		ranges.mark(strings.ReplaceAll(list+",", "-,", "-"+strconv.Itoa(len(lines))+",")) // 3- is to the end
-		slices.SortFunc(ranges.marked, func(a, b lineRange) int { return a.from - b.from })
+		var ranges codeblock.Info
+		ranges.Mark(strings.ReplaceAll(list+",", "-,", "-"+strconv.Itoa(len(lines))+",")) // 3- is to the end
+		slices.SortFunc(ranges.Marked, func(a, b codeblock.LineRange) int { return a.From - b.From })
 		var some [][]byte
 
 		next := 1
-		for _, r := range ranges.marked {
-			for i := max(next, r.from); i <= min(r.to, len(lines)); i++ {
+		for _, r := range ranges.Marked {
+			for i := max(next, r.From); i <= min(r.To, len(lines)); i++ {
 				some = append(some, lines[i-1])
 			}
-			next = max(next, r.to+1)
+			next = max(next, r.To+1)
 		}
 		lines, from, to = some, 0, len(some)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/yuin/goldmark/ast"
 	"golang.org/x/net/html"
 
+	"presswork/internal/markdown/ext/codeblock"
 	"presswork/internal/markdown/ext/emoji"
 	"presswork/internal/markdown/tree"
 )
@@ -130,8 +131,8 @@ func newPolicy() *bluemonday.Policy {
 	p.AllowAttrs("width", "height").Matching(length).OnElements("img", "table", "th", "td", "col")
 	p.AllowAttrs(tree.EmbedAttribute).Matching(number).OnElements("span", "div")
 	p.AllowAttrs(attrLine).Matching(regexp.MustCompile(`^[0-9]{1,9}$`)).OnElements("img")
-	p.AllowAttrs(attrStart).Matching(regexp.MustCompile(`^[0-9]{1,6}$`)).OnElements("pre")
-	p.AllowAttrs(attrColumns).Matching(number).OnElements("pre")
+	p.AllowAttrs(codeblock.StartAttribute).Matching(regexp.MustCompile(`^[0-9]{1,6}$`)).OnElements("pre")
+	p.AllowAttrs(codeblock.ColumnsAttribute).Matching(number).OnElements("pre")
 	p.AllowAttrs("colspan", "rowspan", "span").Matching(number).OnElements("th", "td", "col", "colgroup")
 	p.AllowAttrs("scope").Matching(regexp.MustCompile(`^(row|col|rowgroup|colgroup)$`)).OnElements("th")
 	p.AllowAttrs("start", "value").Matching(regexp.MustCompile(`^-?[0-9]{1,9}$`)).OnElements("ol", "li")

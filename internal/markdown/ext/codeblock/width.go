@@ -1,4 +1,4 @@
-package markdown
+package codeblock
 
 import (
 	"strconv"
@@ -9,9 +9,9 @@ import (
 	"presswork/internal/markdown/tree"
 )
 
-// attrColumns is how many columns of type a code block wants that has long lines:
+// ColumnsAttribute is how many columns of type a code block wants that has long lines:
 // the page may set it smaller.
-const attrColumns = "data-columns"
+const ColumnsAttribute = "data-columns"
 
 // noteColumns notes how wide a code block is, and whether it is a drawing, whose lines
 // are to join.
@@ -47,13 +47,20 @@ func (p preparedCode) noteColumns(n ast.Node) {
 	}
 
 	for parent := n.Parent(); parent != nil; parent = parent.Parent() {
-		switch parent.Kind() {
-		case ast.KindListItem, ast.KindBlockquote, kindAlert:
+		if indents(parent) {
 			const indent = 4 // columns
 			widest += indent
 		}
 	}
-	n.SetAttributeString(attrColumns, []byte(strconv.Itoa(min(widest, 9999))))
+	n.SetAttributeString(ColumnsAttribute, []byte(strconv.Itoa(min(widest, 9999))))
+}
+
+// indents reports whether a block indents what it holds. Blocks of other extensions say so by
+// a method.
+func indents(n ast.Node) bool {
+	other, ok := n.(interface{ Indents() bool })
+
+	return n.Kind() == ast.KindListItem || n.Kind() == ast.KindBlockquote || ok && other.Indents()
 }
 
 func isBoxDrawing(r rune) bool { return r >= 0x2500 && r <= 0x257f }

@@ -1,4 +1,4 @@
-package markdown
+package drawntable
 
 import (
 	"bytes"
@@ -49,7 +49,7 @@ func (l ruledLine) blank() bool { return strings.TrimSpace(string(l.signs)) == "
 
 // findRuled finds the ruled tables of a text, and adds them to others by the offset of
 // their first sign. The texts of their cells are put behind extended.
-func findRuled(src, extended []byte, tables map[int]*drawnTable) ([]byte, map[int]*drawnTable) {
+func findRuled(src, extended []byte, tables Tables) ([]byte, Tables) {
 	if !bytes.Contains(src, []byte("-- --")) && !bytes.Contains(src, []byte("--  ")) {
 		return extended, tables
 	}
@@ -80,7 +80,7 @@ func findRuled(src, extended []byte, tables map[int]*drawnTable) ([]byte, map[in
 			}
 
 			if tables == nil {
-				tables = map[int]*drawnTable{}
+				tables = Tables{}
 			}
 
 			if len(extended) == len(src) {

@@ -1,4 +1,4 @@
-package markdown
+package codeblock
 
 import (
 	"bytes"
@@ -9,18 +9,22 @@ import (
 
 	"github.com/yuin/goldmark/ast"
 
+	"presswork/internal/lazyregexp"
 	"presswork/internal/markdown/tree"
 )
+
+// CellInfo is the info string of code that Quarto runs. Pandoc's info string has a dot.
+var CellInfo = lazyregexp.New(`^\{(r|python|julia|ojs|sql|bash|stan|dot|mermaid)([ ,}])`)
 
 // maxMarkedLines bounds the ranges of highlighted lines of one block.
 const maxMarkedLines = 200
 
-// codeInfo is the info string of a code block, read.
-type codeInfo struct {
-	language string
-	title    string
-	// marked are the ranges of highlighted lines.
-	marked []lineRange
+// Info is the info string of a code block, read.
+type Info struct {
+	Language string
+	Title    string
+	// Marked are the ranges of highlighted lines.
+	Marked []LineRange
 	// numbered is nil when the info string does not set it; first is the number
 	// of the first line.
 	numbered *bool
@@ -28,36 +32,36 @@ type codeInfo struct {
 	// diff reports whether the first column of each line marks it as added, removed
 	// or kept.
 	diff       bool
-	attributes tree.Attributes
+	Attributes tree.Attributes
 }
 
-// lineRange is a range of lines, both ends in it, counted from 1.
-type lineRange struct{ from, to int }
+// LineRange is a range of lines, both ends in it, counted from 1.
+type LineRange struct{ From, To int }
 
 // readCodeInfo understands the forms of GitHub, Docusaurus, MkDocs, Hugo,
 // Pandoc and Quarto:
 //
 //	go {3,5-7} title="main.go"    go:main.go    go linenos start=10
 //	py hl_lines="3 5-7" linenums="1"    {.go .numberLines startFrom=10}    {r}
-func readCodeInfo(info string) codeInfo {
-	c := codeInfo{first: 1}
+func readCodeInfo(info string) Info {
+	c := Info{first: 1}
 
 	info = strings.TrimSpace(info)
 	if len(info) > tree.MaxBraces {
 		info = info[:strings.LastIndexByte(info[:tree.MaxBraces], ' ')+1]
 	}
 
-	if m := cellInfo().FindStringSubmatch(info); m != nil {
-		c.language, info = m[1], "{"+info[len(m[0])-len(m[2]):]
+	if m := CellInfo().FindStringSubmatch(info); m != nil {
+		c.Language, info = m[1], "{"+info[len(m[0])-len(m[2]):]
 	} else if !strings.HasPrefix(info, "{") {
 		end := strings.IndexAny(info, " \t{,")
 		if end < 0 {
 			end = len(info)
 		}
 
-		c.language, info = info[:end], info[end:]
-		if name, title, ok := strings.Cut(c.language, ":"); ok && title != "" {
-			c.language, c.title = name, title
+		c.Language, info = info[:end], info[end:]
+		if name, title, ok := strings.Cut(c.Language, ":"); ok && title != "" {
+			c.Language, c.Title = name, title
 		}
 	}
 
@@ -78,34 +82,34 @@ func readCodeInfo(info string) codeInfo {
 		rest = rest[min(size, len(rest)-1):]
 	}
 
-	if name, ok := strings.CutPrefix(strings.ToLower(c.language), "diff-"); ok {
-		c.language, c.diff = name, true
+	if name, ok := strings.CutPrefix(strings.ToLower(c.Language), "diff-"); ok {
+		c.Language, c.diff = name, true
 	}
 
-	c.language = strings.ToLower(strings.Trim(c.language, ".} "))
-	if strings.HasPrefix(c.language, "ipython") {
-		c.language = "python"
+	c.Language = strings.ToLower(strings.Trim(c.Language, ".} "))
+	if strings.HasPrefix(c.Language, "ipython") {
+		c.Language = "python"
 	}
-	c.diff = c.diff || c.language == "diff"
+	c.diff = c.diff || c.Language == "diff"
 
 	return c
 }
 
 // add takes in attributes of the info string.
-func (c *codeInfo) add(a tree.Attributes) {
+func (c *Info) add(a tree.Attributes) {
 	for i, class := range a.Classes {
 		switch {
 		case class == "numberLines" || class == "line-numbers" || class == "number-lines":
 			c.numbered = new(true)
-		case i == 0 && c.language == "":
-			c.language = class
+		case i == 0 && c.Language == "":
+			c.Language = class
 		default:
-			c.attributes.Classes = append(c.attributes.Classes, class)
+			c.Attributes.Classes = append(c.Attributes.Classes, class)
 		}
 	}
 
 	if a.ID != "" {
-		c.attributes.ID = a.ID
+		c.Attributes.ID = a.ID
 	}
 
 	for _, word := range a.Words {
@@ -117,16 +121,16 @@ func (c *codeInfo) add(a tree.Attributes) {
 		case "diff":
 			c.diff = true
 		default:
-			c.mark(word)
+			c.Mark(word)
 		}
 	}
 
 	for _, p := range a.Pairs {
 		switch p.Key {
 		case "title", "filename", "file", "name", "caption", "lst-cap", "fig-cap":
-			c.title = p.Value
+			c.Title = p.Value
 		case "hl_lines", "highlight", "hl", "emphasize-lines":
-			c.mark(p.Value)
+			c.Mark(p.Value)
 		case "linenos", "linenums", "shownumbers", "showlinenumbers", "numberlines", "number-lines":
 			c.numbered = new(p.Value != "false" && p.Value != "0")
 			if n, err := strconv.Atoi(p.Value); err == nil && n > 0 {
@@ -135,13 +139,13 @@ func (c *codeInfo) add(a tree.Attributes) {
 		case "start", "startfrom", "linenostart", "startline", "firstnumber", "start-line":
 			c.start(p.Value)
 		default:
-			c.attributes.Pairs = append(c.attributes.Pairs, p)
+			c.Attributes.Pairs = append(c.Attributes.Pairs, p)
 		}
 	}
 }
 
 // start sets the number of the first line; who names it wants numbers.
-func (c *codeInfo) start(value string) {
+func (c *Info) start(value string) {
 	if n, err := strconv.Atoi(value); err == nil && n >= 0 && n < 1_000_000 {
 		c.first = n
 		if c.numbered == nil {
@@ -150,8 +154,8 @@ func (c *codeInfo) start(value string) {
 	}
 }
 
-// mark adds ranges such as 3,5-7; what is none is ignored.
-func (c *codeInfo) mark(list string) {
+// Mark adds ranges such as 3,5-7; what is none is ignored.
+func (c *Info) Mark(list string) {
 	for field := range strings.FieldsFuncSeq(list, func(r rune) bool { return r == ' ' || r == ',' || r == '"' || r == '\'' }) {
 		from, to, isRange := strings.Cut(field, "-")
 		first, err := strconv.Atoi(from)
@@ -161,26 +165,30 @@ func (c *codeInfo) mark(list string) {
 			last, err = strconv.Atoi(to)
 		}
 
-		if err == nil && first > 0 && last >= first && len(c.marked) < maxMarkedLines {
-			c.marked = append(c.marked, lineRange{first, last})
+		if err == nil && first > 0 && last >= first && len(c.Marked) < maxMarkedLines {
+			c.Marked = append(c.Marked, LineRange{first, last})
 		}
 	}
 }
 
-func (c codeInfo) isMarked(line int) bool {
-	return slices.ContainsFunc(c.marked, func(r lineRange) bool { return line >= r.from && line <= r.to })
+func (c Info) isMarked(line int) bool {
+	return slices.ContainsFunc(c.Marked, func(r LineRange) bool { return line >= r.From && line <= r.To })
 }
 
-// infoOf reads the info string of a code block.
-func infoOf(code *ast.FencedCodeBlock, src []byte) codeInfo {
-	c := codeInfo{first: 1}
+// InfoOf reads the info string of a code block.
+func InfoOf(code *ast.FencedCodeBlock, src []byte) Info {
+	c := Info{first: 1}
 	if code.Info != nil {
 		c = readCodeInfo(tree.Unescape(code.Info.Segment.Value(src)))
 	}
-	c.title = cmp.Or(c.title, tree.AttributeText(code, tree.TitleAttribute))
+	c.Title = cmp.Or(c.Title, tree.AttributeText(code, tree.TitleAttribute))
 
 	return c
 }
 
-// languageOf is the language of a code block, in lower case.
-func languageOf(code *ast.FencedCodeBlock, src []byte) string { return infoOf(code, src).language }
+// LanguageOf is the language of a code block, in lower case.
+func LanguageOf(code *ast.FencedCodeBlock, src []byte) string { return InfoOf(code, src).Language }
+
+// LabelAttribute is the attribute by which numberListing gives a code block's label to
+// codeRenderer.
+const LabelAttribute = "listing-label"

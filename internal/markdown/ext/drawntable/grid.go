@@ -1,4 +1,4 @@
-package markdown
+package drawntable
 
 import (
 	"bytes"
@@ -51,7 +51,7 @@ type drawnCell struct {
 
 // findGrids finds the grid tables of a text, by the offset of their first sign, and
 // returns the text with the contents of their cells behind it.
-func findGrids(src []byte) (extended []byte, tables map[int]*drawnTable) {
+func findGrids(src []byte) (extended []byte, tables Tables) {
 	extended = src
 	if !bytes.Contains(src, []byte("+-")) && !bytes.Contains(src, []byte("+=")) && !bytes.Contains(src, []byte("+:")) {
 		return src, nil
@@ -76,7 +76,7 @@ func findGrids(src []byte) (extended []byte, tables map[int]*drawnTable) {
 		}
 
 		if tables == nil {
-			tables = map[int]*drawnTable{}
+			tables = Tables{}
 			extended = append(slices.Clip(src), '\n')
 		}
 		var t *drawnTable

@@ -1,4 +1,5 @@
-package markdown
+// Package codeblock highlights code blocks by Chroma and reads their info strings.
+package codeblock
 
 import (
 	"html"
@@ -35,24 +36,25 @@ const (
 	longLine = 54
 )
 
-// attrCode is the attribute by which prepareCode gives a preparedCode to
+// attrCode is the attribute by which Prepare gives a preparedCode to
 // codeRenderer.
 const attrCode = "prepared-code"
 
-// attrStart is the attribute by which the sheet numbers the first line.
-const attrStart = "data-start"
+// StartAttribute is the attribute by which the sheet numbers the first line.
+const StartAttribute = "data-start"
 
 // preparedCode is a code block, understood and highlighted.
 type preparedCode struct {
-	codeInfo
+	Info
 	numbered bool
 	lines    [][]chroma.Token
-	look     func(class string) bool // Options.CodeLook
+	look     func(class string) bool // see Prepare
 }
 
-// prepareCode reads the info strings of code blocks and highlights them, as far
-// as the limits go.
-func prepareCode(root ast.Node, src []byte, o Options) {
+// Prepare reads the info strings of code blocks and highlights them, as far as the limits
+// go. numbered is set where lines have numbers unless a block says otherwise. look reports
+// whether tokens of a class look different from plain text; nil: all do.
+func Prepare(root ast.Node, src []byte, numbered bool, look func(class string) bool) {
 	left := maxHighlightTotal
 	deadline := time.Now().Add(maxHighlightTime)
 	lexersOf := map[string]chroma.Lexer{} // nil: Chroma does not know the language
@@ -62,27 +64,27 @@ func prepareCode(root ast.Node, src []byte, o Options) {
 			return
 		}
 
-		p := preparedCode{codeInfo: infoOf(code, src), numbered: o.LineNumbers, look: o.CodeLook}
-		if p.codeInfo.numbered != nil {
-			p.numbered = *p.codeInfo.numbered
+		p := preparedCode{Info: InfoOf(code, src), numbered: numbered, look: look}
+		if p.Info.numbered != nil {
+			p.numbered = *p.Info.numbered
 		}
 		// Attributes on a line behind the block are in its node already.
-		p.attributes.SetOn(code)
+		p.Attributes.SetOn(code)
 		text := string(tree.BlockText(code, src, 0))
 
 		marks := ""
-		if p.diff && p.language != "diff" {
+		if p.diff && p.Language != "diff" {
 			marks, text = cutMarks(text)
 		}
 
 		tokens := []chroma.Token{{Type: chroma.Text, Value: text}}
-		if p.language != "" && text != "" && len(text) <= maxHighlightBlock && len(text) <= left {
+		if p.Language != "" && text != "" && len(text) <= maxHighlightBlock && len(text) <= left {
 			left -= len(text)
 
-			lexer, known := lexersOf[p.language]
+			lexer, known := lexersOf[p.Language]
 			if !known && len(lexersOf) < maxLanguages {
-				lexer = lexers.Get(p.language)
-				lexersOf[p.language] = lexer
+				lexer = lexers.Get(p.Language)
+				lexersOf[p.Language] = lexer
 			}
 
 			if highlighted := tokenize(lexer, text, deadline); highlighted != nil {
@@ -158,11 +160,11 @@ func (codeRenderer) fenced(w util.BufWriter, _ []byte, n ast.Node, entering bool
 	prepared, _ := n.AttributeString(attrCode)
 	p := prepared.(preparedCode)
 
-	label := tree.AttributeText(n, attrLabel)
-	if p.title != "" || label != "" {
+	label := tree.AttributeText(n, LabelAttribute)
+	if p.Title != "" || label != "" {
 		_, _ = w.WriteString(
 			`<figure class="code-figure"><figcaption class="code-title">` + label + html.EscapeString(
-				p.title,
+				p.Title,
 			) + "</figcaption>\n",
 		)
 	}
@@ -176,7 +178,7 @@ func (codeRenderer) fenced(w util.BufWriter, _ []byte, n ast.Node, entering bool
 		tree.AddClass(n, "numbered")
 
 		if p.first != 1 {
-			n.SetAttributeString(attrStart, []byte(strconv.Itoa(p.first)))
+			n.SetAttributeString(StartAttribute, []byte(strconv.Itoa(p.first)))
 		}
 	}
 	p.noteColumns(n)
@@ -184,14 +186,14 @@ func (codeRenderer) fenced(w util.BufWriter, _ []byte, n ast.Node, entering bool
 	htmlrender.RenderAttributes(w, n, htmlrender.GlobalAttributeFilter)
 
 	classes := ""
-	if p.language != "" {
-		classes = ` class="language-` + html.EscapeString(p.language) + `"`
+	if p.Language != "" {
+		classes = ` class="language-` + html.EscapeString(p.Language) + `"`
 	}
 	_, _ = w.WriteString("><code" + classes + ">")
 	p.write(w, classes)
 
 	_, _ = w.WriteString("</code></pre>\n")
-	if p.title != "" || label != "" {
+	if p.Title != "" || label != "" {
 		_, _ = w.WriteString("</figure>\n")
 	}
 
@@ -239,7 +241,7 @@ func (p preparedCode) lineClass(i int, line []chroma.Token) string {
 
 	if p.diff {
 		switch start := lineStart(line, 4); {
-		case p.language == "diff" && (start == "+++ " || start == "--- "): // a file's name
+		case p.Language == "diff" && (start == "+++ " || start == "--- "): // a file's name
 		case strings.HasPrefix(start, "+"):
 			class += " line-added"
 		case strings.HasPrefix(start, "-"):
@@ -329,7 +331,7 @@ type tokenWriter struct {
 
 func (t *tokenWriter) write(tokens []chroma.Token) {
 	for _, token := range tokens {
-		class := tokenClass(token.Type)
+		class := TokenClass(token.Type)
 
 		blank := strings.TrimSpace(token.Value) == ""
 		switch {
@@ -365,8 +367,8 @@ func (t *tokenWriter) end() {
 	}
 }
 
-// tokenClass is Chroma's short class, "" for what looks like plain text.
-func tokenClass(t chroma.TokenType) string {
+// TokenClass is Chroma's short class, "" for what looks like plain text.
+func TokenClass(t chroma.TokenType) string {
 	switch t {
 	case chroma.Text, chroma.TextWhitespace, chroma.Punctuation, chroma.Name, chroma.NameOther,
 		chroma.Other, chroma.None, chroma.EOFType:

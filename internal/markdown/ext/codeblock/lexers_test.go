@@ -1,4 +1,4 @@
-package markdown
+package codeblock
 
 import (
 	"strings"
@@ -18,7 +18,7 @@ func TestHostileCodeEndsInEveryLexer(t *testing.T) {
 	const allowed, slack = 10 * time.Millisecond, 20 * time.Second
 
 	size := 20 << 10
-	if testing.Short() || RaceDetector {
+	if testing.Short() || raceDetector {
 		size = 2 << 10
 	}
 	hostile := map[string]string{

@@ -1,4 +1,5 @@
-package markdown
+// Package drawntable reads the tables of Pandoc that are drawn: grid, simple and multi-line ones.
+package drawntable
 
 import (
 	"slices"
@@ -16,30 +17,42 @@ import (
 // drawnKey is where a parse keeps the tables that were found in the source.
 var drawnKey = parser.NewContextKey()
 
-// drawTables finds the tables that are drawn in the source, and puts the texts of
-// their cells behind it.
-func (d *draft) drawTables() map[int]*drawnTable {
-	if d.dialect == GFM {
-		return nil
-	}
-	size := len(d.src)
-	src, tables := findGrids(d.src)
-	src, tables = findRuled(d.src, src, tables)
-	d.src = src
+// Tables are the drawn tables of a text, by the offset of their first sign.
+type Tables map[int]*drawnTable
 
+// Find finds the tables that are drawn in a text. It returns the text with the texts of
+// their cells appended.
+func Find(src []byte) (extended []byte, tables Tables) {
+	extended, tables = findGrids(src)
+
+	return findRuled(src, extended, tables)
+}
+
+// Texts returns the offset of each text of a cell, in order, and that of its table.
+func (t Tables) Texts() [][2]int {
 	var texts [][2]int
 
-	for at, t := range tables {
-		for _, row := range t.rows {
+	for at, table := range t {
+		for _, row := range table.rows {
 			for _, c := range row {
 				texts = append(texts, [2]int{c.from, at})
 			}
 		}
 	}
 	slices.SortFunc(texts, func(a, b [2]int) int { return a[0] - b[0] })
-	d.lines.Append(size, texts)
 
-	return tables
+	return texts
+}
+
+// ReaderOf returns a reader of an extended text, of which size bytes are the document, and
+// hands the tables to the parser.
+func (t Tables) ReaderOf(extended []byte, size int, pc parser.Context) text.Reader {
+	if t == nil {
+		return text.NewReader(extended)
+	}
+	pc.Set(drawnKey, t)
+
+	return drawnReader{text.NewReader(extended[:size]), extended}
 }
 
 // drawnReader reads a text whose nodes may also be of what stands behind it.
@@ -65,7 +78,7 @@ func (p drawnTableParser) Open(_ ast.Node, reader text.Reader, pc parser.Context
 }
 
 func (p drawnTableParser) open(reader text.Reader, pc parser.Context, ruled bool) (ast.Node, parser.State) {
-	tables, _ := pc.Get(drawnKey).(map[int]*drawnTable)
+	tables, _ := pc.Get(drawnKey).(Tables)
 	if tables == nil {
 		return nil, parser.NoChildren
 	}

@@ -1,0 +1,15 @@
+package codeblock
+
+import (
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/renderer"
+	"github.com/yuin/goldmark/util"
+)
+
+// Extension renders code blocks. Prepare must highlight them before.
+type Extension struct{}
+
+// Extend implements goldmark.Extender.
+func (Extension) Extend(m goldmark.Markdown) {
+	m.Renderer().AddOptions(renderer.WithNodeRenderers(util.Prioritized(codeRenderer{}, 100)))
+}
