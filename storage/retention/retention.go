@@ -258,22 +258,41 @@ func (k *Keeper) Touch(key string) {
 	}
 }
 
-// tellTouched writes into the index what was used.
+// tellTouched writes into the index what was used. After an error the next sweep writes it.
 func (k *Keeper) tellTouched(ctx context.Context) error {
 	k.touchMu.Lock()
-
-	used := make([]redis.Z, 0, len(k.touched))
-	for key, at := range k.touched {
-		used = append(used, redis.Z{Score: float64(at.UnixMilli()), Member: key})
-	}
-	clear(k.touched)
+	touched := k.touched
+	k.touched = map[string]time.Time{}
 	k.touchMu.Unlock()
 
-	if len(used) == 0 {
+	if len(touched) == 0 {
 		return nil
 	}
-	// What was deleted meanwhile stays so.
-	return k.Redis.ZAddArgs(ctx, usedKey, redis.ZAddArgs{XX: true, GT: true, Members: used}).Err()
+
+	used := make([]redis.Z, 0, len(touched))
+	for key, at := range touched {
+		used = append(used, redis.Z{Score: float64(at.UnixMilli()), Member: key})
+	}
+
+	// XX: the index does not get back what was deleted meanwhile.
+	err := k.Redis.ZAddArgs(ctx, usedKey, redis.ZAddArgs{XX: true, GT: true, Members: used}).Err()
+	if err != nil {
+		k.touchAgain(touched)
+	}
+
+	return err
+}
+
+// touchAgain notes what was used before, except what was used again since.
+func (k *Keeper) touchAgain(touched map[string]time.Time) {
+	k.touchMu.Lock()
+	defer k.touchMu.Unlock()
+
+	for key, at := range touched {
+		if _, again := k.touched[key]; !again && len(k.touched) < touchLimit {
+			k.touched[key] = at
+		}
+	}
 }
 
 // Forget notes that an object was deleted.

@@ -304,6 +304,27 @@ func TestKeeperDeletesTheLeastRecentlyUsedAndNoMoreThanNeeded(t *testing.T) {
 		"sources/a/content.md", "sources/b/content.md", "sources/c/content.md", "sources/d/content.md")
 }
 
+func TestKeeperRemembersWhatWasUsedDuringAnOutage(t *testing.T) {
+	t.Parallel()
+	k := newKeeping(t, retention.Options{MaxBytes: 20})
+	keeper := k.keeper()
+	k.add(t, keeper, "artifacts/a.pdf")
+	k.pass(time.Minute)
+	k.add(t, keeper, "artifacts/b.pdf")
+	k.pass(2 * time.Hour)
+	keeper.Touch("artifacts/a.pdf")
+
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+
+	if err := keeper.Sweep(gone); err == nil {
+		t.Error("a sweep without Redis succeeds")
+	}
+	k.add(t, keeper, "artifacts/c.pdf")
+	sweep(t, keeper)
+	k.stored(t, "artifacts/a.pdf", "artifacts/c.pdf")
+}
+
 func TestKeeperSparesTheYoung(t *testing.T) {
 	t.Parallel()
 	k := newKeeping(t, retention.Options{MaxBytes: 10})
