@@ -70,7 +70,7 @@ var layers = [][]string{
 		"internal/local/runlog",
 		"internal/local/livepage",
 	},
-	{"internal/analysis", "internal/document/contents", "internal/document/sections"},
+	{"internal/analysis", "internal/document/contents", "internal/document/preflight", "internal/document/sections"},
 	{
 		"tasks",
 		"storage/minio",

@@ -27,7 +27,7 @@ func checkBanner(name, text string) error {
 
 	for _, p := range placeholder.FindAllString(text, -1) {
 		if !slices.Contains(placeholders(), p) {
-			return invalid(name, "%s: unknown placeholder %s%s; allowed: %s", name, short(p),
+			return invalid(name, "%s: unknown placeholder %s%s; allowed: %s", name, input.Short(p),
 				input.DidYouMean(p, placeholders()), strings.Join(placeholders(), ", "))
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"presswork/internal/document/contents"
 	"presswork/internal/document/epub"
 	"presswork/internal/fault"
+	"presswork/internal/input"
 	"presswork/internal/markdown"
 	"presswork/internal/pdffile"
 	"presswork/themes"
@@ -144,7 +145,7 @@ func (p bookPlan) make(ctx context.Context, c *Converter, d Composed) (Made, err
 	for _, l := range left {
 		name := ""
 		if alt := pdffile.OneLine(l.Alt); alt != "" {
-			name = fmt.Sprintf(" %q", short(alt))
+			name = fmt.Sprintf(" %q", input.Short(alt))
 		}
 		found = append(found, fault.Warning{
 			Code:    fault.ImageFailed,

@@ -8,6 +8,7 @@ import (
 
 	"presswork"
 	"presswork/internal/fault"
+	"presswork/internal/input"
 	"presswork/internal/markdown"
 	"presswork/internal/pdffile/pack"
 )
@@ -87,7 +88,7 @@ func checkFinish(o presswork.Options) error {
 	case "2a", "3a", "3u", "4", "4e", "4f":
 		return invalid("pdf_a", "pdf_a %q is not available; allowed: 2b, 2u, 3b", level)
 	default:
-		return invalid("pdf_a", "pdf_a %q does not exist; allowed: true (2b), 2b, 2u, 3b", short(string(level)))
+		return invalid("pdf_a", "pdf_a %q does not exist; allowed: true (2b), 2b, 2u, 3b", input.Short(string(level)))
 	}
 
 	switch {

@@ -11,7 +11,7 @@ import (
 
 // Inspect looks through a print as Converter.Print does.
 func Inspect(ctx context.Context, d Composed, printed []byte) ([]fault.Warning, error) {
-	return d.plan.(pdfPlan).onSheet().preflight.inspect(
+	return d.plan.(pdfPlan).onSheet().preflight.Inspect(
 		ctx,
 		d.Page.HTML,
 		func() (*pdffile.File, error) { return pdffile.Read(printed) },

@@ -116,7 +116,7 @@ func CheckOptions(o presswork.Options) error {
 			return invalid(
 				"lang",
 				"lang %q is not a BCP 47 language tag; write \"en\", \"de-CH\" or the like",
-				short(o.Lang),
+				input.Short(o.Lang),
 			)
 		}
 	}
@@ -124,7 +124,7 @@ func CheckOptions(o presswork.Options) error {
 	if o.CodeTheme != "" && !slices.Contains(markdown.CodeStyles(), o.CodeTheme) {
 		styles := markdown.CodeStyles()
 
-		return invalid("code_theme", "code_theme %q does not exist%s; allowed: %s", short(o.CodeTheme),
+		return invalid("code_theme", "code_theme %q does not exist%s; allowed: %s", input.Short(o.CodeTheme),
 			input.DidYouMean(o.CodeTheme, styles), strings.Join(styles, ", "))
 	}
 
@@ -132,14 +132,18 @@ func CheckOptions(o presswork.Options) error {
 		return invalid(
 			"footnotes",
 			"footnotes %q is not allowed%s; allowed: page, end",
-			short(o.Footnotes),
+			input.Short(o.Footnotes),
 			input.DidYouMean(o.Footnotes, []string{"page", "end"}),
 		)
 	}
 
 	if o.Numbering != "" && o.Numbering != "document" && o.Numbering != markdown.ByChapter {
-		return invalid("numbering", "numbering %q is not allowed%s; allowed: document, chapter", short(o.Numbering),
-			input.DidYouMean(o.Numbering, []string{"document", markdown.ByChapter}))
+		return invalid(
+			"numbering",
+			"numbering %q is not allowed%s; allowed: document, chapter",
+			input.Short(o.Numbering),
+			input.DidYouMean(o.Numbering, []string{"document", markdown.ByChapter}),
+		)
 	}
 
 	if err := checkCitations(o); err != nil {
@@ -155,12 +159,12 @@ func CheckOptions(o presswork.Options) error {
 	}
 
 	if dialects := markdown.Dialects(); o.Markdown != "" && !slices.Contains(dialects, o.Markdown) {
-		return invalid("markdown", "markdown %q is not allowed%s; allowed: %s", short(o.Markdown),
+		return invalid("markdown", "markdown %q is not allowed%s; allowed: %s", input.Short(o.Markdown),
 			input.DidYouMean(o.Markdown, dialects), strings.Join(dialects, ", "))
 	}
 
 	if o.RawHTML != "" && o.RawHTML != "sanitized" && o.RawHTML != "escaped" {
-		return invalid("raw_html", "raw_html %q is not allowed%s; allowed: sanitized, escaped", short(o.RawHTML),
+		return invalid("raw_html", "raw_html %q is not allowed%s; allowed: sanitized, escaped", input.Short(o.RawHTML),
 			input.DidYouMean(o.RawHTML, []string{"sanitized", "escaped"}))
 	}
 
@@ -173,7 +177,7 @@ func CheckOptions(o presswork.Options) error {
 		{"speaker_notes", o.SpeakerNotes, []string{"comments", "pages", "none"}},
 	} {
 		if word.value != "" && !slices.Contains(word.allowed, word.value) {
-			return invalid(word.name, "%s %q is not allowed%s; allowed: %s", word.name, short(word.value),
+			return invalid(word.name, "%s %q is not allowed%s; allowed: %s", word.name, input.Short(word.value),
 				input.DidYouMean(word.value, word.allowed), strings.Join(word.allowed, ", "))
 		}
 	}
@@ -208,7 +212,7 @@ func checkCitations(o presswork.Options) error {
 
 	for _, name := range o.Bibliography {
 		if name == "" || len(name) > 512 || strings.ContainsAny(name, "\x00\n\\") {
-			return invalid("bibliography", "bibliography %q is not the name of a file", short(name))
+			return invalid("bibliography", "bibliography %q is not the name of a file", input.Short(name))
 		}
 	}
 
@@ -224,7 +228,7 @@ func checkCitations(o presswork.Options) error {
 		return invalid(
 			"csl",
 			"csl %q does not exist%s; allowed: %s, or a .csl file that comes with the document",
-			short(o.CSL),
+			input.Short(o.CSL),
 			input.DidYouMean(o.CSL, styles),
 			strings.Join(styles, ", "),
 		)
@@ -235,16 +239,6 @@ func checkCitations(o presswork.Options) error {
 
 func invalid(name, format string, args ...any) error {
 	return fault.Errorf(fault.InvalidOption, "%s", fmt.Sprintf(format, args...)).WithParam("options." + name)
-}
-
-// short shortens a value for a message.
-func short(s string) string {
-	const limit = 60
-	if utf8.RuneCountInString(s) > limit {
-		return string([]rune(s)[:limit]) + "…"
-	}
-
-	return s
 }
 
 func isTrue(b *bool) bool   { return b != nil && *b }

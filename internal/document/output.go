@@ -28,7 +28,7 @@ func CheckOutput(output presswork.Output, matter markdown.Matter, o presswork.Op
 	}
 
 	if output != "" && !slices.Contains(names, string(output)) {
-		return fault.Errorf(fault.InvalidOption, "output %q does not exist%s; allowed: %s", short(string(output)),
+		return fault.Errorf(fault.InvalidOption, "output %q does not exist%s; allowed: %s", input.Short(string(output)),
 			input.DidYouMean(string(output), names), strings.Join(names, ", ")).WithParam("output")
 	}
 

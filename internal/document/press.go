@@ -2,6 +2,7 @@ package document
 
 import (
 	"presswork"
+	"presswork/internal/input"
 	"presswork/internal/pdffile/pack"
 )
 
@@ -19,14 +20,14 @@ func (s *sheet) readPress(o presswork.Options) error {
 	if o.Binding != "" {
 		mm, err := parseLength(o.Binding)
 		if err != nil {
-			return invalid("binding", "binding %q is not valid: %v", short(o.Binding), err)
+			return invalid("binding", "binding %q is not valid: %v", input.Short(o.Binding), err)
 		}
 
 		if mm > maxBinding || s.left+s.right+mm+minContent > s.width {
 			return invalid(
 				"binding",
 				"binding %q is not allowed: at most %gmm, and the margins must leave %gmm of the page",
-				short(o.Binding),
+				input.Short(o.Binding),
 				maxBinding,
 				minContent,
 			)
@@ -42,11 +43,11 @@ func (s *sheet) readPress(o presswork.Options) error {
 	if o.Bleed != "" {
 		mm, err := parseLength(o.Bleed)
 		if err != nil {
-			return invalid("bleed", "bleed %q is not valid: %v", short(o.Bleed), err)
+			return invalid("bleed", "bleed %q is not valid: %v", input.Short(o.Bleed), err)
 		}
 
 		if mm > maxBleed {
-			return invalid("bleed", "bleed %q is not allowed: at most %gmm", short(o.Bleed), maxBleed)
+			return invalid("bleed", "bleed %q is not allowed: at most %gmm", input.Short(o.Bleed), maxBleed)
 		}
 		s.bleed = mm
 	}

@@ -6,6 +6,7 @@ import (
 
 	"presswork"
 	"presswork/internal/chromium/printable"
+	"presswork/internal/document/preflight"
 	"presswork/internal/fault"
 	"presswork/internal/markdown"
 	"presswork/internal/pdffile"
@@ -28,7 +29,7 @@ type paper struct {
 	// background is the colour of the pages, in CSS.
 	background string
 	// preflight is the zero value for slides: the script makes their text fit.
-	preflight preflight
+	preflight preflight.Check
 }
 
 func (c *Converter) paper(s source, p page) paper {
@@ -119,7 +120,7 @@ func (p paper) check(
 	d Composed,
 	read func() (*pdffile.File, error),
 ) []fault.Warning {
-	found, err := p.preflight.inspect(ctx, d.Page.HTML, read)
+	found, err := p.preflight.Inspect(ctx, d.Page.HTML, read)
 	if err != nil {
 		c.log.WarnContext(ctx, "the print could not be checked", "error", err)
 	}

@@ -91,7 +91,7 @@ func sheetOf(o presswork.Options, normal [4]float64) (sheet, error) {
 		return s, invalid(
 			"page_ranges",
 			`page_ranges %q is not valid; write page numbers and ranges such as "1-3,5"`,
-			short(o.PageRanges),
+			input.Short(o.PageRanges),
 		)
 	}
 
@@ -116,7 +116,7 @@ func (s *sheet) readSize(name string) error {
 			return invalid(
 				"page_size",
 				"page_size %q is not known%s; %s",
-				short(name),
+				input.Short(name),
 				input.DidYouMean(
 					name,
 					[]string{"A3", "A4", "A5", "A6", "B5", "Letter", "Legal", "Tabloid"},
@@ -128,14 +128,14 @@ func (s *sheet) readSize(name string) error {
 		for i, text := range []string{w, h} {
 			var err error
 			if size[i], err = parseLength(text); err != nil {
-				return invalid("page_size", "page_size %q is not valid: %v; %s", short(name), err, pageSizeHelp)
+				return invalid("page_size", "page_size %q is not valid: %v; %s", input.Short(name), err, pageSizeHelp)
 			}
 
 			if size[i] < minSide || size[i] > maxSide {
 				return invalid(
 					"page_size",
 					"page_size %q is not allowed: each side is %gmm to %gmm",
-					short(name),
+					input.Short(name),
 					minSide,
 					maxSide,
 				)
@@ -164,7 +164,7 @@ func (s *sheet) readMargins(o presswork.Options, normal [4]float64) error {
 		return invalid(
 			"margin_preset",
 			"margin_preset %q is not allowed%s; allowed: none, narrow, normal, wide",
-			short(o.MarginPreset),
+			input.Short(o.MarginPreset),
 			input.DidYouMean(o.MarginPreset, []string{"none", "narrow", "normal", "wide"}),
 		)
 	}
@@ -188,7 +188,13 @@ func (s *sheet) readMargins(o presswork.Options, normal [4]float64) error {
 
 		mm, err := parseLength(side.text)
 		if err != nil {
-			return invalid("margins."+side.name, "margins.%s %q is not valid: %v", side.name, short(side.text), err)
+			return invalid(
+				"margins."+side.name,
+				"margins.%s %q is not valid: %v",
+				side.name,
+				input.Short(side.text),
+				err,
+			)
 		}
 		*side.value = mm
 	}

@@ -1,4 +1,4 @@
-package document
+package preflight
 
 import (
 	"fmt"
@@ -83,8 +83,8 @@ func pictographs() *unicode.RangeTable {
 	}
 }
 
-// glyphsMissing words what no font had, a warning for each thing to do about it.
-func (p preflight) glyphsMissing(missing []string) (warnings []fault.Warning) {
+// glyphsMissing returns warnings about characters that no font has, one for each remedy.
+func (c Check) glyphsMissing(missing []string) (warnings []fault.Warning) {
 	list := remedies()
 	groups := make([][]string, len(list))
 
@@ -121,7 +121,7 @@ func (p preflight) glyphsMissing(missing []string) (warnings []fault.Warning) {
 			fmt.Fprintf(&b, " and %d more", more)
 		}
 		w := fault.Warning{Code: fault.GlyphMissing, Message: "no font has " + b.String() + list[n].advice}
-		p.locate(&w, texts[:min(len(texts), shown)]...)
+		c.locate(&w, texts[:min(len(texts), shown)]...)
 		warnings = append(warnings, w)
 	}
 

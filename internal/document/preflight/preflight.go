@@ -1,0 +1,116 @@
+// Package preflight checks the print of a document for characters that no font has and for
+// what is too wide or too small to read.
+package preflight
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"path"
+
+	"presswork/internal/fault"
+	"presswork/internal/input"
+	"presswork/internal/pdffile"
+	"presswork/internal/pdffile/inspect"
+)
+
+// Check is what a print is checked against. Its zero value looks for missing characters alone.
+type Check struct {
+	// Sources are where the lines of warnings are looked for.
+	Sources []Source
+	// Area returns where the text of a page lies, nil for a page that may do what it likes.
+	// Nil: nothing on the pages could be too wide.
+	Area func(page int, width, height float64) *inspect.Area
+}
+
+// Source is a file that the document is made of.
+type Source struct {
+	Path    string
+	Content []byte
+}
+
+// Inspect looks through a print of HTML for characters that no font has, for what is cut
+// off at the side and for what became too small to read. Most documents can have
+// nothing of the kind, and are not looked at.
+func (c Check) Inspect(
+	ctx context.Context,
+	html string,
+	read func() (*pdffile.File, error),
+) ([]fault.Warning, error) {
+	wanted := beyondFonts(html)
+	if c.Area == nil && len(wanted) == 0 {
+		return nil, nil
+	}
+
+	f, err := read()
+	if err != nil {
+		return nil, err
+	}
+
+	found, err := inspect.Text(ctx, f, wanted, c.Area)
+	if err != nil {
+		return nil, err
+	}
+
+	return append(c.glyphsMissing(found.Missing), c.linesOverflow(found.Misfits)...), nil
+}
+
+// maxOverflows is how many pages are reported; more add nothing new.
+const maxOverflows = 10
+
+// linesOverflow returns warnings about what does not fit, one for each page.
+func (c Check) linesOverflow(found []inspect.Misfit) (warnings []fault.Warning) {
+	for n, m := range found {
+		if n > 0 && found[n-1].Page == m.Page {
+			continue
+		}
+
+		if len(warnings) == maxOverflows {
+			break
+		}
+
+		w := fault.Warning{
+			Code:    fault.LineOverflow,
+			Message: fmt.Sprintf("page %d: something is wider than its column and is cut off", m.Page),
+		}
+		if m.Size > 0 {
+			w.Message = fmt.Sprintf(
+				"page %d: something is so wide that it is set in %.1f pt, too small to read",
+				m.Page,
+				m.Size,
+			)
+		}
+
+		if text := pdffile.OneLine(m.Text); text != "" {
+			w.Message += fmt.Sprintf(", at %q", input.Short(text))
+			c.locate(&w, text)
+		}
+		warnings = append(warnings, w)
+	}
+
+	return warnings
+}
+
+// locate gives a warning the line of the first of the texts that is found in
+// the source as it was printed, and of several files the name.
+func (c Check) locate(w *fault.Warning, texts ...string) {
+	for _, source := range c.Sources {
+		first := -1
+		for _, text := range texts {
+			if at := bytes.Index(source.Content, []byte(text)); at >= 0 && (first < 0 || at < first) {
+				first = at
+			}
+		}
+
+		if first < 0 {
+			continue
+		}
+
+		w.Line = 1 + bytes.Count(source.Content[:first], []byte("\n"))
+		if len(c.Sources) > 1 {
+			w.Message = path.Base(source.Path) + ": " + w.Message
+		}
+
+		return
+	}
+}
