@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"presswork"
-	"presswork/internal/config"
 	"presswork/internal/local"
 	"presswork/internal/terminal"
 )
@@ -54,9 +53,9 @@ func newAnalyzeCommand(p *program) *cobra.Command {
 }
 
 func (a *analyze) run(ctx context.Context, path string) error {
-	cfg, err := config.Load(a.getenv)
+	cfg, err := a.config()
 	if err != nil {
-		return usageError{err}
+		return err
 	}
 
 	if a.themesDir, err = themesFolder(a.themesDir, cfg); err != nil {

@@ -6,7 +6,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"presswork/internal/app"
-	"presswork/internal/config"
 	"presswork/internal/terminal"
 )
 
@@ -22,9 +21,9 @@ func newBackupCommand(p *program) *cobra.Command {
 			"exit status is then 1. It needs redis-cli.",
 		Args: exactly("DIR"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			cfg, err := config.Load(p.getenv)
+			cfg, err := p.config()
 			if err != nil {
-				return usageError{err}
+				return err
 			}
 
 			made, err := app.Backup(cmd.Context(), cfg, terminal.NewNotices(p.stderr), args[0])

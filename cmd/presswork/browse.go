@@ -10,7 +10,6 @@ import (
 
 	"presswork/internal/app"
 	"presswork/internal/fault"
-	"presswork/internal/inference"
 	"presswork/internal/local"
 )
 
@@ -94,7 +93,7 @@ func newFetchCommand(p *program) *cobra.Command {
 
 // run opens the web as models see it, calls use, and stops what it started.
 func (b *browseCommand) run(ctx context.Context, use func(context.Context, *app.Web) error) (err error) {
-	cfg, log, err := b.settings()
+	cfg, err := b.config()
 	if err != nil {
 		return err
 	}
@@ -105,7 +104,12 @@ func (b *browseCommand) run(ctx context.Context, use func(context.Context, *app.
 	}
 
 	web, err := app.OpenWeb(ctx, app.WebOptions{
-		Config: cfg, Allow: allow, Setting: setting, Scripts: b.scripts, Version: version(), Log: log,
+		Config:  cfg,
+		Allow:   allow,
+		Setting: setting,
+		Scripts: b.scripts,
+		Version: version(),
+		Log:     newLogger(b.stderr, cfg),
 	})
 	if err != nil {
 		return err
@@ -125,7 +129,7 @@ func (b *browseCommand) search(ctx context.Context, web *app.Web, query string) 
 		return usageError{fmt.Errorf("--top is %d; allowed: 1 to 20", b.top)}
 	}
 
-	result, err := web.Call(ctx, inference.SearchFunction, map[string]any{"query": query, "topn": b.top})
+	result, err := web.Search(ctx, query, b.top)
 	switch {
 	case err != nil:
 		return err
@@ -147,8 +151,7 @@ func (b *browseCommand) fetch(ctx context.Context, web *app.Web, address string)
 	}
 
 	if !b.text && !b.json {
-		result, err := web.Call(ctx, inference.OpenFunction,
-			map[string]any{"id": address, "loc": b.loc, "num_lines": b.num})
+		result, err := web.Open(ctx, address, b.loc, b.num)
 		if err == nil {
 			_, err = fmt.Fprintln(b.stdout, result.Output)
 		}

@@ -24,9 +24,9 @@ func newConfigCommand(p *program) *cobra.Command {
 				return config.WriteMarkdown(p.stdout)
 			}
 
-			cfg, err := config.Load(p.getenv)
+			cfg, err := p.config()
 			if err != nil {
-				return usageError{err}
+				return err
 			}
 
 			if err := app.CheckSettings(cfg); err != nil {

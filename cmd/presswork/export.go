@@ -158,7 +158,7 @@ func (o exportFlag) add(f *pflag.FlagSet, into map[string]json.RawMessage) {
 }
 
 func (e *exportCommand) run(cmd *cobra.Command, address string) error {
-	cfg, _, err := e.settings()
+	cfg, err := e.config()
 	if err != nil {
 		return err
 	}

@@ -19,9 +19,9 @@ func newHealthCommand(p *program) *cobra.Command {
 			"API_HOST and API_PORT say it listens. Exit status 0: ready; 1: not ready or not there.",
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			cfg, err := config.Load(p.getenv)
+			cfg, err := p.config()
 			if err != nil {
-				return usageError{err}
+				return err
 			}
 
 			if url == "" {

@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"presswork/internal/cache"
-	"presswork/internal/config"
 	"presswork/internal/local"
 	"presswork/internal/local/runlog"
 	"presswork/internal/terminal"
@@ -50,9 +49,9 @@ func newInfoCommand(p *program) *cobra.Command {
 		Short: "Tell what this machine offers: versions, browser, fonts, Redis, folders, and how to mend what is wrong",
 		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			cfg, err := config.Load(p.getenv)
+			cfg, err := p.config()
 			if err != nil {
-				return usageError{err}
+				return err
 			}
 
 			machine, err := local.Inspect(cmd.Context(), cfg.ChromiumPath)

@@ -14,7 +14,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"presswork/internal/app"
-	"presswork/internal/config"
 	"presswork/internal/keyfile"
 	"presswork/internal/terminal"
 )
@@ -40,9 +39,9 @@ func newKeysCommand(p *program) *cobra.Command {
 
 // keysPath is the file that the API reads its named keys from.
 func (p *program) keysPath() (string, error) {
-	cfg, err := config.Load(p.getenv)
+	cfg, err := p.config()
 	if err != nil {
-		return "", usageError{err}
+		return "", err
 	}
 
 	return cmp.Or(cfg.KeysConfig, app.DefaultKeys), nil

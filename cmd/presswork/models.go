@@ -13,8 +13,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"presswork/internal/app"
-	"presswork/internal/config"
-	"presswork/internal/inference"
 	"presswork/internal/terminal"
 )
 
@@ -60,23 +58,18 @@ func oneModel(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// models reads the models as a server reads them.
-func (p *program) models(ctx context.Context) (*inference.Catalogue, error) {
-	cfg, err := config.Load(p.getenv)
-	if err != nil {
-		return nil, usageError{err}
-	}
-
-	return app.Models(ctx, cfg)
-}
-
 // noModels explains how to get one.
 const noModels = "there are no models: start Ollama on this machine (presswork models pull gemma3:1b fetches a small one),\n" +
 	"or write a models.yaml:\n\n" +
 	"  models:\n    - id: my-model\n      upstreams: [{base_url: http://127.0.0.1:8080/v1}]\n"
 
 func (p *program) listModels(ctx context.Context, asJSON bool) error {
-	c, err := p.models(ctx)
+	cfg, err := p.config()
+	if err != nil {
+		return err
+	}
+
+	c, err := app.Models(ctx, cfg)
 	if err != nil {
 		return err
 	}
@@ -121,40 +114,21 @@ func tokens(n int) string {
 	return fmt.Sprint(n)
 }
 
-// findModel finds a model by name; the error is one of usage.
-func findModel(c *inference.Catalogue, name string) (*inference.Model, error) {
-	m, err := c.Find(name)
-	if err != nil {
-		return nil, usageError{errors.New(inference.AsError(err).Message)}
-	}
-
-	return m, nil
-}
-
 func (p *program) checkModels(ctx context.Context, names []string, asJSON bool) error {
-	c, err := p.models(ctx)
+	cfg, err := p.config()
 	if err != nil {
 		return err
 	}
 
-	models := c.Models()
-	if len(names) > 0 {
-		models = nil
-
-		for _, name := range names {
-			m, err := findModel(c, name)
-			if err != nil {
-				return err
-			}
-			models = append(models, m)
-		}
+	found, err := app.CheckModels(ctx, cfg, names)
+	if err != nil {
+		return err
 	}
 
-	if len(models) == 0 && !asJSON {
+	if len(found) == 0 && !asJSON {
 		fmt.Fprint(p.stderr, noModels)
 		return nil
 	}
-	found := app.ModelGateway(c).Check(ctx, models)
 	failed := 0
 
 	for _, s := range found {
@@ -168,7 +142,7 @@ func (p *program) checkModels(ctx context.Context, names []string, asJSON bool) 
 	} else {
 		err = p.table("MODEL\tUPSTREAM\tADDRESS\tSTATE\tTIME", func(w io.Writer) {
 			for _, s := range found {
-				fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", s.Model, s.Upstream, s.BaseURL, stateOf(s),
+				fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", s.Model, s.Upstream, s.BaseURL, app.UpstreamState(s),
 					s.Latency.Round(time.Millisecond))
 			}
 		})
@@ -181,30 +155,17 @@ func (p *program) checkModels(ctx context.Context, names []string, asJSON bool) 
 	return err
 }
 
-func stateOf(s inference.UpstreamStatus) string {
-	switch {
-	case !s.OK:
-		return s.Error
-	case !s.Served:
-		return fmt.Sprintf("it does not have %s; it has %s", s.Name,
-			terminal.Dash(strings.Join(s.Serves[:min(len(s.Serves), 5)], ", ")))
-	}
-
-	return "ok"
-}
-
 func (p *program) explainModel(ctx context.Context, name string, asJSON bool) error {
-	c, err := p.models(ctx)
+	cfg, err := p.config()
 	if err != nil {
 		return err
 	}
 
-	m, err := findModel(c, name)
+	m, ways, err := app.ExplainModel(ctx, cfg, name)
 	if err != nil {
 		return err
 	}
 
-	ways := app.ModelGateway(c).Explain(m)
 	if asJSON {
 		return json.NewEncoder(p.stdout).Encode(ways)
 	}

@@ -6,7 +6,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"presswork/internal/app"
-	"presswork/internal/config"
 	"presswork/internal/terminal"
 )
 
@@ -21,9 +20,9 @@ func newRestoreCommand(p *program) *cobra.Command {
 			"of a live deployment is refused. Damaged objects are skipped and named, and the exit status is then 1.",
 		Args: exactly("DIR", "REDIS_DIR"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			cfg, err := config.Load(p.getenv)
+			cfg, err := p.config()
 			if err != nil {
-				return usageError{err}
+				return err
 			}
 
 			restored, err := app.Restore(cmd.Context(), cfg, terminal.NewNotices(p.stderr), args[0], args[1])

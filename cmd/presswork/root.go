@@ -71,14 +71,14 @@ func knownCommand(cmd *cobra.Command, args []string) error {
 	}
 }
 
-// settings reads the configuration and makes the logger it asks for.
-func (p *program) settings() (config.Config, *slog.Logger, error) {
+// config reads the settings. A wrong one is a usageError.
+func (p *program) config() (config.Config, error) {
 	cfg, err := config.Load(p.getenv)
 	if err != nil {
-		return cfg, nil, usageError{err}
+		return cfg, usageError{err}
 	}
 
-	return cfg, newLogger(p.stderr, cfg), nil
+	return cfg, nil
 }
 
 func newLogger(w io.Writer, cfg config.Config) *slog.Logger {

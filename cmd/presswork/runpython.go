@@ -12,8 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"presswork/internal/app"
-	"presswork/internal/config"
-	"presswork/internal/inference"
 	"presswork/internal/local"
 	"presswork/internal/terminal"
 )
@@ -25,6 +23,8 @@ type runPython struct {
 	data   []string
 	output string
 	json   bool
+	// pictures counts what save wrote.
+	pictures int
 }
 
 func newRunPythonCommand(p *program) *cobra.Command {
@@ -59,9 +59,9 @@ func newRunPythonCommand(p *program) *cobra.Command {
 }
 
 func (r *runPython) run(ctx context.Context, paths []string) error {
-	cfg, err := config.Load(r.getenv)
+	cfg, err := r.config()
 	if err != nil {
-		return usageError{err}
+		return err
 	}
 
 	data, err := app.PythonFiles(r.data)
@@ -79,7 +79,6 @@ func (r *runPython) run(ctx context.Context, paths []string) error {
 		return usageError{fmt.Errorf("--data: %w", err)}
 	}
 	defer session.Close()
-	pictures := 0
 
 	for _, path := range paths {
 		code, err := r.read(path)
@@ -98,12 +97,14 @@ func (r *runPython) run(ctx context.Context, paths []string) error {
 			_, err = fmt.Fprintln(terminal.Plain(r.stdout), result.Output)
 		}
 
-		if err == nil {
-			pictures, err = r.save(ctx, result.Code, pictures)
-		}
-
 		if err != nil {
 			return err
+		}
+
+		for _, shown := range result.Code {
+			if err := r.save(ctx, shown.PNG); err != nil {
+				return err
+			}
 		}
 
 		if result.Failed {
@@ -124,29 +125,26 @@ func (r *runPython) read(path string) (string, error) {
 	return string(code), err
 }
 
-// save writes the pictures of one call, of which n were there before, and returns
-// how many there are now.
-func (r *runPython) save(ctx context.Context, shown []inference.CodeResult, n int) (int, error) {
-	for _, s := range shown {
-		if r.output == "" || s.PNG == "" {
-			continue
-		}
-
-		png, err := base64.StdEncoding.DecodeString(s.PNG)
-		if err != nil {
-			return n, err
-		}
-
-		if err := os.MkdirAll(r.output, 0o755); err != nil {
-			return n, err
-		}
-		n++
-
-		name := filepath.Join(r.output, fmt.Sprintf("picture-%d.png", n))
-		if err := local.WriteFile(ctx, name, png); err != nil {
-			return n, fileError{name, err}
-		}
+// save writes a picture that the code showed, in base64; an empty one is none.
+func (r *runPython) save(ctx context.Context, picture string) error {
+	if r.output == "" || picture == "" {
+		return nil
 	}
 
-	return n, nil
+	png, err := base64.StdEncoding.DecodeString(picture)
+	if err != nil {
+		return err
+	}
+
+	if err := os.MkdirAll(r.output, 0o755); err != nil {
+		return err
+	}
+	r.pictures++
+
+	name := filepath.Join(r.output, fmt.Sprintf("picture-%d.png", r.pictures))
+	if err := local.WriteFile(ctx, name, png); err != nil {
+		return fileError{name, err}
+	}
+
+	return nil
 }

@@ -52,11 +52,11 @@ func newWorkerCommand(p *program) *cobra.Command {
 
 // runRoles plays the roles until the process gets a signal to stop, then drains.
 func (p *program) runRoles(ctx context.Context, roles app.Roles) error {
-	cfg, log, err := p.settings()
+	cfg, err := p.config()
 	if err != nil {
 		return err
 	}
-	o := app.Options{Config: cfg, Roles: roles, Version: version(), Log: log}
+	o := app.Options{Config: cfg, Roles: roles, Version: version(), Log: newLogger(p.stderr, cfg)}
 
 	return app.Run(ctx, o, func(address string) {
 		if roles.API && roles.Worker {

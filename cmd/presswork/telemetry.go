@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"presswork/internal/config"
 	"presswork/internal/local"
 	"presswork/internal/local/runlog"
 	"presswork/internal/terminal"
@@ -192,9 +191,9 @@ func (p *program) writeChart(ctx context.Context, metric runlog.Metric, runs []r
 	data := b.Bytes()
 
 	if ext == ".png" {
-		cfg, err := config.Load(p.getenv)
+		cfg, err := p.config()
 		if err != nil {
-			return usageError{err}
+			return err
 		}
 
 		if data, err = local.Picture(

@@ -7,7 +7,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"presswork/internal/config"
 	"presswork/internal/terminal"
 	"presswork/themes"
 )
@@ -32,9 +31,9 @@ func newThemeListCommand(p *program) *cobra.Command {
 		Short: "List every theme: the built-in ones and those of THEMES_DIR",
 		Args:  noArgs,
 		RunE: func(*cobra.Command, []string) error {
-			cfg, err := config.Load(p.getenv)
+			cfg, err := p.config()
 			if err != nil {
-				return usageError{err}
+				return err
 			}
 
 			if dir, err = themesFolder(dir, cfg); err != nil {

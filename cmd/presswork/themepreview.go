@@ -69,9 +69,9 @@ func newThemePreviewCommand(p *program) *cobra.Command {
 }
 
 func (v *themePreview) run(ctx context.Context, names []string) error {
-	cfg, err := config.Load(v.getenv)
+	cfg, err := v.config()
 	if err != nil {
-		return usageError{err}
+		return err
 	}
 
 	output, err := v.plan(cfg)

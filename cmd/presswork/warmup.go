@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"presswork/internal/app"
-	"presswork/internal/config"
 	"presswork/internal/local"
 	"presswork/internal/terminal"
 )
@@ -37,9 +36,9 @@ func newWarmupCommand(p *program) *cobra.Command {
 }
 
 func (p *program) warmUp(ctx context.Context, flags adviceFlags, documents []string) error {
-	cfg, err := config.Load(p.getenv)
+	cfg, err := p.config()
 	if err != nil {
-		return usageError{err}
+		return err
 	}
 
 	log := terminal.NewNotices(p.stderr)

@@ -25,16 +25,6 @@ import (
 // defaultModels is the file of models where INFERENCE_CONFIG names none.
 const defaultModels = "models.yaml"
 
-// Models reads the models once, as a server reads them at its start.
-func Models(ctx context.Context, cfg config.Config) (*inference.Catalogue, error) {
-	source, err := newSource(ctx, modelSource(cfg, slog.New(slog.DiscardHandler)))
-	if err != nil {
-		return nil, err
-	}
-
-	return source.Current(), nil
-}
-
 func newSource(ctx context.Context, o inference.SourceOptions) (*inference.Source, error) {
 	source, err := inference.NewSource(ctx, o)
 	if err != nil {

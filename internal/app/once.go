@@ -1,7 +1,6 @@
 package app
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -10,9 +9,6 @@ import (
 	"presswork/internal/chromium"
 	"presswork/internal/config"
 	"presswork/internal/guard"
-	"presswork/internal/inference"
-	"presswork/internal/inference/ollama"
-	"presswork/internal/inference/openai"
 	"presswork/internal/inference/sandbox"
 )
 
@@ -45,22 +41,6 @@ func ExportPolicy(cfg config.Config, allow string) (*guard.Policy, error) {
 	}
 
 	return policy, nil
-}
-
-// ModelGateway makes a gateway that checks and explains the upstreams of a catalogue.
-func ModelGateway(c *inference.Catalogue) *inference.Gateway {
-	return inference.NewGateway(inference.GatewayOptions{
-		Catalogue: func() *inference.Catalogue { return c }, Open: openai.New,
-	})
-}
-
-// ModelsJSON returns the list of models as the API returns it.
-func ModelsJSON(c *inference.Catalogue) []byte { return openai.AppendModels(nil, c.Models()) }
-
-// PullModel fetches a model through the Ollama of this machine. step gets the server's words for each step and how many
-// of how many bytes are done; total is 0 if it is not known.
-func PullModel(ctx context.Context, name string, step func(status string, done, total int64)) error {
-	return ollama.New("").Pull(ctx, name, func(p ollama.Progress) { step(p.Status, p.Completed, p.Total) })
 }
 
 // PythonFiles reads files that Python finds in /data.

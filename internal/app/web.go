@@ -118,9 +118,19 @@ func (w *Web) Read(ctx context.Context, address string) (browse.Page, error) {
 	return w.browser.Read(ctx, address)
 }
 
-// Call calls a function of browser_search in a session of its own. A failed call is an error with the message that a
+// Search returns the first n results of a search, as a model would get them.
+func (w *Web) Search(ctx context.Context, query string, n int) (inference.ToolResult, error) {
+	return w.call(ctx, inference.SearchFunction, map[string]any{"query": query, "topn": n})
+}
+
+// Open returns a view of a page as a model would get it. It begins at line first; lines 0 is the usual length.
+func (w *Web) Open(ctx context.Context, address string, first, lines int) (inference.ToolResult, error) {
+	return w.call(ctx, inference.OpenFunction, map[string]any{"id": address, "loc": first, "num_lines": lines})
+}
+
+// call calls a function of browser_search in a session of its own. A failed call is an error with the message that a
 // model would read.
-func (w *Web) Call(ctx context.Context, function string, arguments map[string]any) (inference.ToolResult, error) {
+func (w *Web) call(ctx context.Context, function string, arguments map[string]any) (inference.ToolResult, error) {
 	raw, err := json.Marshal(arguments)
 	if err != nil {
 		return inference.ToolResult{}, err
