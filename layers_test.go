@@ -55,7 +55,7 @@ var layers = [][]string{
 		"themes",
 		"internal/pdffile/inspect",
 		"internal/pdffile/join",
-		"internal/pdffile/pack",
+		"internal/pdffile/pack/text",
 		"internal/markdown",
 		"internal/cache",
 		"internal/guard",
@@ -70,7 +70,13 @@ var layers = [][]string{
 		"internal/local/runlog",
 		"internal/local/livepage",
 	},
-	{"internal/analysis", "internal/document/contents", "internal/document/preflight", "internal/document/sections"},
+	{
+		"internal/analysis",
+		"internal/pdffile/pack",
+		"internal/document/contents",
+		"internal/document/preflight",
+		"internal/document/sections",
+	},
 	{
 		"tasks",
 		"storage/minio",

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"presswork/internal/pdffile"
+	"presswork/internal/pdffile/pack/text"
 )
 
 // Meta is the metadata of a PDF.
@@ -169,26 +170,26 @@ func apply(f *pdffile.File, m Meta, finish Finish) (missing []string, err error)
 	}
 
 	if finish.Hyphenated {
-		if err := joinWords(f); err != nil {
+		if err := text.JoinWords(f); err != nil {
 			return nil, fmt.Errorf("soft hyphens: %w", err)
 		}
 	}
 
 	if finish.RightToLeft {
-		if err := readRightToLeft(f); err != nil {
+		if err := text.ReadRightToLeft(f); err != nil {
 			return nil, fmt.Errorf("text from right to left: %w", err)
 		}
 	}
 
 	if finish.DropCaps {
-		if err := joinDropCaps(f); err != nil {
+		if err := text.JoinDropCaps(f); err != nil {
 			return nil, fmt.Errorf("drop caps: %w", err)
 		}
 	}
 	notdef := false
 
 	if finish.PDFUA || finish.PDFA != "" {
-		if err := mapAllGlyphs(f); err != nil {
+		if err := text.MapAllGlyphs(f); err != nil {
 			return nil, err
 		}
 

@@ -98,38 +98,6 @@ func TestMissingGlyphsAreNotArchived(t *testing.T) {
 	}
 }
 
-func TestGlyphsOfNoCharacterAreMapped(t *testing.T) {
-	t.Parallel()
-
-	built := filetest.Build(
-		t,
-		filetest.Pages("/Font <</F1 @f>>", ""),
-		filetest.EmbeddedFont("f", map[int]string{0: "", 1: "a", 2: "", 3: "\u0000a"}, map[int]string{1: "aa"}),
-	)
-	for name, finish := range map[string]Finish{"PDF/A": {PDFA: "2u"}, "PDF/UA": {PDFUA: true}} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-
-			_, objects := packed(t, built, finish)
-			if got := built.Text(
-				t,
-				objects,
-				"f-map",
-			); !strings.Contains(
-				got,
-				"\n<0000> <FFFD>\n<0001> <0061>\n<0002> <FFFD>\n<0003> <00000061>\n",
-			) {
-				t.Errorf("got %s", got)
-			}
-		})
-	}
-
-	_, objects := packed(t, built, Finish{})
-	if got := built.Text(t, objects, "f-map"); !strings.Contains(got, "\n<0000> <0000>\n") {
-		t.Errorf("without either, it became %s", got)
-	}
-}
-
 func TestColourProfile(t *testing.T) {
 	t.Parallel()
 	profile := srgbProfile()

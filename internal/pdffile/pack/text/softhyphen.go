@@ -1,4 +1,6 @@
-package pack
+// Package text mends the text that readers extract from a print: words with soft hyphens
+// or drop caps, Arabic letters, glyphs without a character.
+package text
 
 import (
 	"bytes"
@@ -16,10 +18,10 @@ const (
 	hyphenMark = "/Span<</ActualText <FEFF2010> >> BDC\n"
 )
 
-// joinWords takes off the soft hyphens at which no line ends, so that copied
+// JoinWords takes off the soft hyphens at which no line ends, so that copied
 // and searched text has its words whole. Where a line ends, the hyphen that is
 // drawn is what is read as a soft one, as ISO 32000-1, 14.8.2.2.3 has it.
-func joinWords(f *pdffile.File) error {
+func JoinWords(f *pdffile.File) error {
 	return f.Rewrite(
 		softHyphenMark,
 		func(c pdffile.Canvas, r *pdffile.Rewriting) (func(pdffile.Operation) error, error) {

@@ -1,4 +1,4 @@
-package pack
+package text
 
 import (
 	"bytes"
@@ -11,11 +11,11 @@ import (
 // least.
 const dropCapSize = 2.2
 
-// joinDropCaps makes one word of a drop cap and what follows it: the letter stands on
+// JoinDropCaps makes one word of a drop cap and what follows it: the letter stands on
 // the line of another word, and whoever copies, searches or hears the text would
 // have it alone. The letter gets an empty text, and the next one both (ISO 32000-1,
 // 14.9.4).
-func joinDropCaps(f *pdffile.File) error {
+func JoinDropCaps(f *pdffile.File) error {
 	return f.Rewrite("", func(c pdffile.Canvas, r *pdffile.Rewriting) (func(pdffile.Operation) error, error) {
 		return (&capJoiner{file: f, faces: c.Faces, Rewriting: r}).visit, nil
 	})

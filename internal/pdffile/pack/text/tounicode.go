@@ -1,4 +1,4 @@
-package pack
+package text
 
 import (
 	"bytes"
@@ -12,10 +12,10 @@ import (
 // character of its own, such as a part of a tall bracket or of a syllable.
 var nothing = regexp.MustCompile(`(?m)^(<[0-9A-F]+>) <0000>$`)
 
-// mapAllGlyphs maps the glyphs that stand for no character to U+FFFD: PDF/A-2u
+// MapAllGlyphs maps the glyphs that stand for no character to U+FFFD: PDF/A-2u
 // and PDF/UA want a character for each. What such glyphs mean together is given
 // by the text of the span or formula they are in.
-func mapAllGlyphs(f *pdffile.File) error {
+func MapAllGlyphs(f *pdffile.File) error {
 	for _, o := range f.Objects {
 		if !bytes.HasPrefix(o, []byte("<</Type /Font\n")) || !bytes.Contains(o, []byte("/ToUnicode ")) {
 			continue

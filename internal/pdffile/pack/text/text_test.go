@@ -1,4 +1,4 @@
-package pack
+package text_test
 
 import (
 	"strings"
@@ -6,8 +6,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"presswork/internal/pdffile"
 	"presswork/internal/pdffile/filetest"
+	"presswork/internal/pdffile/pack"
 )
 
 // hyphens maps 1 to 26 to letters, 27 to a soft hyphen, 28 to a hyphen; Arabic letters
@@ -22,10 +22,10 @@ func glyphs() map[int]string {
 }
 
 // rewritten is the content of a page of a file after Pack, and its font's map.
-func rewritten(t *testing.T, content string, finish Finish) (after, fontMap string) {
+func rewritten(t *testing.T, content string, finish pack.Finish) (after, fontMap string) {
 	t.Helper()
 	built := filetest.Build(t, filetest.Pages("/Font <</F1 @f>>", content), filetest.Font("f", glyphs()))
-	_, objects := packed(t, built, finish)
+	objects := packed(t, built, finish)
 
 	return filetest.Content(
 			t,
@@ -89,12 +89,12 @@ func TestSoftHyphensWithinALineGo(t *testing.T) {
 				c.want = c.in
 			}
 
-			got, _ := rewritten(t, c.in, Finish{Hyphenated: true})
+			got, _ := rewritten(t, c.in, pack.Finish{Hyphenated: true})
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 
-			if got, _ := rewritten(t, c.in, Finish{}); got != c.in {
+			if got, _ := rewritten(t, c.in, pack.Finish{}); got != c.in {
 				t.Errorf("without hyphenation, it became %s", got)
 			}
 		})
@@ -125,7 +125,7 @@ func TestArabicIsReadAsLetters(t *testing.T) {
 				c.want = c.in
 			}
 
-			got, fontMap := rewritten(t, c.in, Finish{RightToLeft: true})
+			got, fontMap := rewritten(t, c.in, pack.Finish{RightToLeft: true})
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
@@ -144,7 +144,7 @@ func TestArabicIsReadAsLetters(t *testing.T) {
 	if _, fontMap := rewritten(
 		t,
 		begin+"<0028> Tj\nET\n",
-		Finish{RightToLeft: true},
+		pack.Finish{RightToLeft: true},
 	); !strings.Contains(
 		fontMap,
 		"<0028> <FE8E>",
@@ -202,7 +202,7 @@ func TestDropCapsAreJoinedWithTheirWords(t *testing.T) {
 				c.want = c.in
 			}
 
-			got, _ := rewritten(t, c.in, Finish{DropCaps: true})
+			got, _ := rewritten(t, c.in, pack.Finish{DropCaps: true})
 			if diff := cmp.Diff(
 				strings.ReplaceAll(c.want, "\n\n", "\n"),
 				strings.ReplaceAll(got, "\n\n", "\n"),
@@ -213,74 +213,46 @@ func TestDropCapsAreJoinedWithTheirWords(t *testing.T) {
 	}
 }
 
-func TestWhatIsPaintedOutsideTagsIsAnArtifact(t *testing.T) {
+func TestGlyphsOfNoCharacterAreMapped(t *testing.T) {
 	t.Parallel()
 
-	const tag, art = "/P <</MCID 0 >>BDC\n", "/Artifact BMC\n"
-	for name, c := range map[string]struct{ in, want string }{
-		"nothing":         {"", ""},
-		"a state alone":   {"q\n1 0 0 1 0 0 cm\nQ\n", "q\n1 0 0 1 0 0 cm\nQ\n"},
-		"a shape":         {"q\n0 0 9 9 re\nf\nQ\n", "q\n" + art + "0 0 9 9 re\nf\nQ\nEMC\n"},
-		"a clip is none":  {"0 0 9 9 re\nW\nn\n", "0 0 9 9 re\nW\nn\n"},
-		"a path of lines": {"0 0 m\n9 9 l\nS\n", art + "0 0 m\n9 9 l\nS\nEMC\n"},
-		"a gradient":      {"/S1 sh\n", art + "/S1 sh\nEMC\n"},
-		"an image":        {"/X9 Do\n", art + "/X9 Do\nEMC\n"},
-		"text":            {"BT\n<0001> Tj\nET\n", art + "BT\n<0001> Tj\nET\nEMC\n"},
-		"one before a tag": {"0 0 9 9 re\nf\n" + tag + "BT\nET\nEMC\n", art + "0 0 9 9 re\nf\n" +
-			"EMC\n" + tag + "BT\nET\nEMC\n"},
-		"one after a tag": {tag + "EMC\n0 0 9 9 re\nf\n", tag + "EMC\n" + art + "0 0 9 9 re\nf\nEMC\n"},
-		"two are one": {"0 0 9 9 re\nf\n1 1 2 2 re\nB\n", art + "0 0 9 9 re\nf\n1 1 2 2 re\nB\n" +
-			"EMC\n"},
-		"a shape in a tag is none": {tag + "0 0 9 9 re\nf\nEMC\n", tag + "0 0 9 9 re\nf\nEMC\n"},
-		"an artifact stays one": {"/Artifact <</Type /Pagination>>BDC\n0 0 9 9 re\nf\n" +
-			"EMC\n", "/Artifact <</Type /Pagination>>BDC\n0 0 9 9 re\nf\nEMC\n"},
-		"a span with a text covers not": {"/Span<</ActualText (a) >> BDC\nBT\nET\n" +
-			"EMC\n", "/Span<</ActualText (a) >> BDC\n" + art + "BT\nET\nEMC\nEMC\n"},
-		"a form with tags of its own": {"0 0 9 9 re\nf\n/X1 Do\n", art + "0 0 9 9 re\nf\nEMC\n/X1 Do\n"},
-	} {
+	built := filetest.Build(
+		t,
+		filetest.Pages("/Font <</F1 @f>>", ""),
+		filetest.EmbeddedFont("f", map[int]string{0: "", 1: "a", 2: "", 3: "\u0000a"}, map[int]string{1: "aa"}),
+	)
+	for name, finish := range map[string]pack.Finish{"PDF/A": {PDFA: "2u"}, "PDF/UA": {PDFUA: true}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
-			got, err := markArtifacts(pdffile.Canvas{Forms: map[string]int{"X1": 7}}, []byte(c.in), map[int]int{})
-			if diff := cmp.Diff(c.want, string(got)); diff != "" || err != nil {
-				t.Errorf("%v (-want +got):\n%s", err, diff)
+			objects := packed(t, built, finish)
+			if got := built.Text(
+				t,
+				objects,
+				"f-map",
+			); !strings.Contains(
+				got,
+				"\n<0000> <FFFD>\n<0001> <0061>\n<0002> <FFFD>\n<0003> <00000061>\n",
+			) {
+				t.Errorf("got %s", got)
 			}
 		})
+	}
+
+	objects := packed(t, built, pack.Finish{})
+	if got := built.Text(t, objects, "f-map"); !strings.Contains(got, "\n<0000> <0000>\n") {
+		t.Errorf("without either, it became %s", got)
 	}
 }
 
-func TestTaggedFormsAreMarkedOnceAndOthersNot(t *testing.T) {
-	t.Parallel()
-	form := func(name, entries, content string) string {
-		return "-- " + name + " --\n<</Type /XObject\n/Subtype /Form\n" +
-			"/BBox [0 0 9 9]" + entries + ">> stream\n" + content
-	}
-	const shape = "0 0 9 9 re\nf\n"
-	built := tagged(
-		t,
-		"",
-		"",
-		filetest.Pages("/XObject <</Plain @plain\n/Outer @outer\n/Image @image>>", "/Plain Do\n/Outer Do\n/Image Do\n"),
-		form(
-			"plain",
-			"",
-			shape,
-		),
-		form("outer", "\n/Resources <</XObject <</Inner @inner>>>>", shape+"/Inner Do\n"),
-		form("inner", "\n/StructParents 0", "/P <</MCID 0 >>BDC\n"+shape+"EMC\n"+shape),
-		"-- image --\n<</Type /XObject\n/Subtype /Image>> stream\n\n",
-	)
+// packed returns the objects of a file after Pack.
+func packed(t testing.TB, built *filetest.Built, finish pack.Finish) map[int]string {
+	t.Helper()
 
-	_, objects := packed(t, built, Finish{PDFUA: true})
-	for name, want := range map[string]string{
-		"content-1": "/Artifact BMC\n/Plain Do\nEMC\n/Outer Do\n/Artifact BMC\n/Image Do\n" +
-			"EMC\n", "plain": shape, "outer": "/Artifact BMC\n" + shape + "EMC\n/Inner Do\n",
-		"inner": "/P <</MCID 0 >>BDC\n" + shape + "EMC\n/Artifact BMC\n" + shape + "EMC\n",
-	} {
-		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(want, filetest.Content(t, objects[built.Number(t, name)])); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
-		})
+	p, err := pack.Pack(built.Data, pack.Meta{}, finish)
+	if err != nil {
+		t.Fatal(err)
 	}
+
+	return filetest.Objects(t, p.Data)
 }

@@ -1,4 +1,4 @@
-package pack
+package text
 
 import (
 	"bytes"
@@ -12,12 +12,12 @@ import (
 	"presswork/internal/pdffile"
 )
 
-// readRightToLeft makes Arabic text readable to programs that put the glyphs of a line
+// ReadRightToLeft makes Arabic text readable to programs that put the glyphs of a line
 // into order by where they are. Chromium maps the forms of a letter to the characters
 // for these forms, and says in a span around each glyph which letter that is: such
 // spans have programs join letters in the wrong order. The maps get the letters
 // themselves, and the spans go.
-func readRightToLeft(f *pdffile.File) error {
+func ReadRightToLeft(f *pdffile.File) error {
 	mapped := map[int]bool{} // fonts
 
 	return f.Rewrite(
