@@ -1,208 +1,12 @@
 package markdown
 
 import (
-	"bytes"
-
 	"github.com/yuin/goldmark/ast"
-	"github.com/yuin/goldmark/parser"
-	"github.com/yuin/goldmark/renderer"
-	"github.com/yuin/goldmark/text"
-	"github.com/yuin/goldmark/util"
 
 	"presswork/internal/fault"
-	"presswork/internal/lazyregexp"
+	"presswork/internal/markdown/ext/comment"
 	"presswork/internal/markdown/tree"
 )
-
-// comment is what is not printed: %%Obsidian's comments%%, {/* those of MDX */},
-// and the imports and exports of MDX.
-type comment struct {
-	ast.BaseBlock
-	// what names it in a warning; "" leaves none.
-	what  string
-	start int
-	// end is the offset behind it, 0 for one that ends before a blank line.
-	end int
-}
-
-func (*comment) Kind() ast.NodeKind { return kindComment }
-
-func (*comment) IsRaw() bool { return true }
-
-func (n *comment) Dump(s []byte, level int) { ast.DumpHelper(n, s, level, nil, nil) }
-
-// inlineComment is a comment within a text.
-type inlineComment struct {
-	ast.BaseInline
-	what  string
-	start int
-}
-
-func (*inlineComment) Kind() ast.NodeKind { return kindInlineComment }
-
-func (n *inlineComment) Dump(s []byte, level int) { ast.DumpHelper(n, s, level, nil, nil) }
-
-var (
-	kindComment       = ast.NewNodeKind("Comment")
-	kindInlineComment = ast.NewNodeKind("InlineComment")
-)
-
-// mdxComment names it in warnings.
-const mdxComment = "MDX: a comment is left out"
-
-// commentMarks are the marks of the comment that text may begin with.
-func commentMarks(text []byte, dialect string) (open, shut, what string) {
-	switch {
-	case dialect == Obsidian && bytes.HasPrefix(text, []byte("%%")):
-		return "%%", "%%", ""
-	case dialect != GFM && bytes.HasPrefix(text, []byte("{/*")):
-		return "{/*", "*/}", mdxComment
-	}
-
-	return "", "", ""
-}
-
-// commentBlockParser parses comments on lines of their own. One that nothing closes
-// is text.
-type commentBlockParser struct{}
-
-func (commentBlockParser) Trigger() []byte { return []byte{'%', '{'} }
-
-func (commentBlockParser) CanInterruptParagraph() bool { return false }
-
-func (commentBlockParser) CanAcceptIndentedLine() bool { return false }
-
-func (commentBlockParser) Open(_ ast.Node, reader text.Reader, pc parser.Context) (ast.Node, parser.State) {
-	line, segment := reader.PeekLine()
-
-	at := pc.BlockOffset()
-	if at < 0 {
-		return nil, parser.NoChildren
-	}
-
-	open, shut, what := commentMarks(line[at:], dialectOf(pc))
-	if open == "" {
-		return nil, parser.NoChildren
-	}
-	start := segment.Start + at
-
-	end := commentEnd(reader.Source(), start+len(open), shut, pc)
-	if end < 0 {
-		return nil, parser.NoChildren
-	}
-
-	rest, _, _ := bytes.Cut(reader.Source()[end:], []byte("\n"))
-	if !util.IsBlank(rest) {
-		return nil, parser.NoChildren // the text goes on behind it
-	}
-	reader.AdvanceToEOL()
-
-	return &comment{what: what, start: start, end: end}, parser.NoChildren
-}
-
-// lastMarksKey is where a parse keeps where the last mark of each kind stands that
-// closes comments.
-var lastMarksKey = parser.NewContextKey()
-
-// commentEnd is the offset behind the mark that closes a comment, -1 if nothing
-// does. It looks through the document once for many that nothing closes.
-func commentEnd(source []byte, from int, shut string, pc parser.Context) int {
-	marks, _ := pc.Get(lastMarksKey).(map[string]int)
-	if marks == nil {
-		marks = map[string]int{}
-		pc.Set(lastMarksKey, marks)
-	}
-
-	last, known := marks[shut]
-	if !known {
-		last = bytes.LastIndex(source, []byte(shut))
-		marks[shut] = last
-	}
-
-	if last < from {
-		return -1
-	}
-
-	return from + bytes.Index(source[from:], []byte(shut)) + len(shut)
-}
-
-func (commentBlockParser) Continue(node ast.Node, reader text.Reader, _ parser.Context) parser.State {
-	n := node.(*comment)
-
-	line, segment := reader.PeekLine()
-	if n.end > 0 && segment.Start >= n.end || n.end == 0 && util.IsBlank(line) {
-		return parser.Close
-	}
-	reader.AdvanceToEOL()
-
-	return parser.Continue | parser.NoChildren
-}
-
-func (commentBlockParser) Close(ast.Node, text.Reader, parser.Context) {}
-
-// maxImport bounds, in bytes, where an import has to name its module.
-const maxImport = 2000
-
-// esmParser parses the imports and exports of MDX, up to a blank line.
-type esmParser struct{ commentBlockParser }
-
-var esmForm = lazyregexp.New(
-	`^(?:import\s*(?:["'][^"'\n]+["']|[\s\w$*{},]{1,1000}\bfrom\s*["'][^"'\n]+["'])\s*(?:;|\n|$)|` +
-		`export\s+(?:(?:const|let|var)\s+[^=\n]{1,200}=|default\s|(?:async\s+)?function\b|class\s|[{*]))`,
-)
-
-func (esmParser) Trigger() []byte { return []byte{'i', 'e'} }
-
-func (esmParser) Open(parent ast.Node, reader text.Reader, pc parser.Context) (ast.Node, parser.State) {
-	line, segment := reader.PeekLine()
-	if dialectOf(pc) != MDX || parent.Kind() != ast.KindDocument || pc.BlockOffset() != 0 ||
-		!esmForm().Match(reader.Source()[segment.Start:min(len(reader.Source()), segment.Start+maxImport)]) {
-		return nil, parser.NoChildren
-	}
-	reader.AdvanceToEOL()
-
-	what := "MDX: an import is left out"
-	if line[0] == 'e' {
-		what = "MDX: an export is left out"
-	}
-
-	return &comment{what: what, start: segment.Start}, parser.NoChildren
-}
-
-// commentParser parses comments within a text.
-type commentParser struct{}
-
-func (commentParser) Trigger() []byte { return []byte{'%', '{'} }
-
-func (commentParser) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
-	line, segment := block.PeekLine()
-
-	open, shut, what := commentMarks(line, dialectOf(pc))
-	if open == "" || tree.IsASCIIWord(block.PrecendingCharacter()) { // 100%% is no comment
-		return nil
-	}
-	end := commentEnd(block.Source(), segment.Start+len(open), shut, pc)
-
-	lines := parent.Lines()
-	if end < 0 || lines == nil || lines.Len() == 0 || end > lines.At(lines.Len()-1).Stop {
-		return nil
-	}
-
-	for {
-		line, s := block.PeekLine()
-		if line == nil {
-			break
-		}
-
-		if s.Stop >= end {
-			block.Advance(end - s.Start)
-			break
-		}
-		block.AdvanceLine()
-	}
-
-	return &inlineComment{what: what, start: segment.Start}
-}
 
 // dropComments takes the comments out of the tree, and warns of those that are
 // code.
@@ -212,10 +16,10 @@ func (d *draft) dropComments(root ast.Node) {
 		what, start := "", 0
 
 		switch n := n.(type) {
-		case *comment:
-			what, start = n.what, n.start
-		case *inlineComment:
-			what, start = n.what, n.start
+		case *comment.Comment:
+			what, start = n.What, n.Start
+		case *comment.Inline:
+			what, start = n.What, n.Start
 		default:
 			return
 		}
@@ -233,17 +37,5 @@ func (d *draft) dropComments(root ast.Node) {
 		if parent.Kind() == ast.KindParagraph && parent.FirstChild() == nil {
 			parent.Parent().RemoveChild(parent.Parent(), parent)
 		}
-	}
-}
-
-// commentRenderer renders nothing.
-type commentRenderer struct{}
-
-func (commentRenderer) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
-	for _, kind := range []ast.NodeKind{kindComment, kindInlineComment} {
-		reg.Register(
-			kind,
-			func(util.BufWriter, []byte, ast.Node, bool) (ast.WalkStatus, error) { return ast.WalkSkipChildren, nil },
-		)
 	}
 }

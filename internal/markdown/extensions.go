@@ -11,6 +11,7 @@ import (
 	"presswork/internal/markdown/admonition"
 	"presswork/internal/markdown/ext/abbreviation"
 	"presswork/internal/markdown/ext/codeblock"
+	"presswork/internal/markdown/ext/comment"
 	"presswork/internal/markdown/ext/critic"
 	"presswork/internal/markdown/ext/drawntable"
 	"presswork/internal/markdown/ext/emoji"
@@ -19,6 +20,7 @@ import (
 	"presswork/internal/markdown/ext/lineblock"
 	"presswork/internal/markdown/ext/list"
 	"presswork/internal/markdown/ext/math"
+	"presswork/internal/markdown/ext/wikilink"
 	"presswork/internal/markdown/tree"
 )
 
@@ -35,16 +37,22 @@ func cellExtensions() []goldmark.Extender {
 		flat{},
 		abbreviation.Extension{},
 		codeblock.Extension{},
+		comment.Extension{Percents: isObsidian, Braces: notGFM, Modules: isMDX},
 		critic.Extension{Enabled: notGFM},
 		emoji.Extension{},
 		lineblock.Extension{Enabled: notGFM},
 		list.Extension{Enabled: notGFM, Loose: isPandoc},
 		inlinemark.Extension{},
 		math.Extension{},
+		wikilink.Extension{Enabled: notGFM},
 	}
 }
 
 func notGFM(pc parser.Context) bool { return dialectOf(pc) != GFM }
+
+func isMDX(pc parser.Context) bool { return dialectOf(pc) == MDX }
+
+func isObsidian(pc parser.Context) bool { return dialectOf(pc) == Obsidian }
 
 func isPandoc(pc parser.Context) bool { return dialectOf(pc) == Pandoc }
 
@@ -101,16 +109,12 @@ func (flat) Extend(m goldmark.Markdown) {
 	kinds := admonition.Kinds()
 	m.Parser().AddOptions(
 		parser.WithBlockParsers(
-			util.Prioritized(commentBlockParser{}, 680),
-			util.Prioritized(esmParser{}, 680),
 			util.Prioritized(admonitionParser{kinds}, 810),
 			util.Prioritized(fenceParser{kinds}, 820),
 			util.Prioritized(componentParser{parser.NewHTMLBlockParser()}, 900),
 		),
 		parser.WithInlineParsers(
 			util.Prioritized(indexParser{}, 100),
-			util.Prioritized(commentParser{}, 110),
-			util.Prioritized(wikiParser{}, 120),
 			util.Prioritized(referenceParser{}, 180),
 			util.Prioritized(sizedImageParser{}, 190),
 			util.Prioritized(bracesParser{}, 450),
@@ -122,7 +126,6 @@ func (flat) Extend(m goldmark.Markdown) {
 		util.Prioritized(imageRenderer{}, 100),
 		util.Prioritized(diagramRenderer{}, 100),
 		util.Prioritized(slideRenderer{}, 100),
-		util.Prioritized(commentRenderer{}, 100),
 		util.Prioritized(indexRenderer{}, 100),
 		util.Prioritized(admonitionRenderer{}, 100),
 		util.Prioritized(figureRenderer{}, 100),

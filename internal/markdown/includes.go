@@ -11,6 +11,7 @@ import (
 
 	"presswork/internal/fault"
 	"presswork/internal/lazyregexp"
+	"presswork/internal/markdown/ext/wikilink"
 	"presswork/internal/markdown/source"
 	"presswork/internal/markdown/tree"
 )
@@ -176,7 +177,7 @@ func (in *includer) directive(line []byte, prefix string, code bool) bool {
 		)
 	}
 
-	if m := noteEmbed().FindSubmatch(line); m != nil && in.obsidian && !code && !isImageName(m[1]) {
+	if m := noteEmbed().FindSubmatch(line); m != nil && in.obsidian && !code && !wikilink.IsImageName(m[1]) {
 		name := strings.TrimSpace(string(m[1]))
 		if path.Ext(name) != ".md" {
 			name += ".md"

@@ -13,6 +13,8 @@ import (
 	"github.com/yuin/goldmark/renderer/html"
 	"github.com/yuin/goldmark/util"
 	nethtml "golang.org/x/net/html"
+
+	"presswork/internal/markdown/ext/wikilink"
 )
 
 // example is one of a specification's.
@@ -58,13 +60,16 @@ func plainRenderer() renderer.Renderer {
 type wikiSource struct{}
 
 func (wikiSource) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
-	reg.Register(kindWikiLink, func(w util.BufWriter, src []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
-		if entering {
-			_, _ = w.Write(util.EscapeHTML(n.(*wikiLink).source.Value(src)))
-		}
+	reg.Register(
+		wikilink.KindLink,
+		func(w util.BufWriter, src []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+			if entering {
+				_, _ = w.Write(util.EscapeHTML(n.(*wikilink.Link).Source.Value(src)))
+			}
 
-		return ast.WalkSkipChildren, nil
-	})
+			return ast.WalkSkipChildren, nil
+		},
+	)
 }
 
 // The parser is the one that documents are parsed with: all extensions on, all

@@ -1,0 +1,170 @@
+// Package wikilink reads the links and embedded images of Obsidian: [[Page#Heading|text]].
+package wikilink
+
+import (
+	"bytes"
+	"path"
+	"strings"
+
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
+
+	"presswork/internal/markdown/tree"
+)
+
+// maxWikiLink bounds, in bytes, what stands in the brackets of a wiki link.
+const maxWikiLink = 500
+
+// Link is a link to another note, or to a heading, by its name:
+//
+//	[[Page]] [[Page#Heading]] [[#Heading|shown]]
+//
+// Its children are what is shown.
+type Link struct {
+	ast.BaseInline
+	Page, Heading string
+	// Plain reports whether it could be text in brackets: [[Page]].
+	Plain bool
+	// Source is the whole of it.
+	Source text.Segment
+}
+
+// Kind implements ast.Node.
+func (*Link) Kind() ast.NodeKind { return KindLink }
+
+// Dump implements ast.Node.
+func (n *Link) Dump(s []byte, level int) { ast.DumpHelper(n, s, level, nil, nil) }
+
+// KindLink is the kind of a Link.
+var KindLink = ast.NewNodeKind("WikiLink")
+
+// wikiParser parses wiki links, and embedded images: ![[image.png|300]].
+type wikiParser struct{ enabled func(parser.Context) bool }
+
+func (wikiParser) Trigger() []byte { return []byte{'[', '!'} }
+
+func (p wikiParser) Parse(_ ast.Node, block text.Reader, pc parser.Context) ast.Node {
+	line, segment := block.PeekLine()
+
+	start := 0
+	if line[0] == '!' {
+		start = 1
+	}
+
+	if len(line) < start+5 || line[start] != '[' || line[start+1] != '[' || !p.enabled(pc) {
+		return nil
+	}
+	start += 2
+	inside := line[start:min(len(line), start+maxWikiLink)]
+
+	end := bytes.IndexAny(inside, "[]\n")
+	if end < 1 || !bytes.HasPrefix(inside[end:], []byte("]]")) || start == 2 && block.PrecendingCharacter() == '[' {
+		return nil
+	}
+	// Brackets around a link of plain Markdown: [[1]](target), [[1]][label].
+	if after := line[start+end+2:]; len(after) > 0 && bytes.IndexByte([]byte("([]"), after[0]) >= 0 {
+		return nil
+	}
+
+	target, shown := inside[:end], -1
+	if bar := bytes.IndexByte(target, '|'); bar >= 0 {
+		target, shown = target[:bar], bar+1
+	}
+
+	target = bytes.TrimSuffix(target, []byte(`\`)) // in a table the bar is escaped
+	if len(target) == 0 || target[0] == '^' || len(bytes.TrimSpace(target)) < len(target) ||
+		bytes.ContainsAny(target, "`<>{}$*\"") {
+		return nil
+	}
+
+	if _, defined := pc.Reference(util.ToLinkReference(inside[:end])); defined {
+		return nil
+	}
+
+	at := segment.Start + start
+	if start == 3 && IsImageName(target) {
+		img := embeddedImage(target, inside[:end], shown, at)
+		block.Advance(start + end + 2)
+
+		return img
+	}
+	n := &Link{
+		Source: segment.WithStop(at + end + 2),
+		Plain:  start == 2 && shown < 0 && bytes.IndexByte(target, '#') < 0,
+	}
+	page, heading, _ := strings.Cut(string(target), "#")
+	n.Page, n.Heading = page, heading
+	show := func(from, to int) { n.AppendChild(n, ast.NewTextSegment(text.NewSegment(at+from, at+to))) }
+
+	switch {
+	case shown >= 0 && len(bytes.TrimSpace(inside[shown:end])) > 0:
+		show(shown, end)
+	default:
+		show(0, len(page))
+
+		if page != "" && heading != "" {
+			n.AppendChild(n, ast.NewString([]byte(" › ")))
+		}
+
+		if heading != "" {
+			show(len(page)+1, len(target))
+		}
+	}
+	block.Advance(start + end + 2)
+
+	return n
+}
+
+// IsImageName reports whether a name ends like the name of an image.
+func IsImageName(target []byte) bool {
+	switch strings.ToLower(path.Ext(string(target))) {
+	case ".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp", ".avif", ".bmp":
+		return true
+	}
+
+	return false
+}
+
+// embeddedImage is the image of ![[image.png|text|300x200]]: what stands behind the
+// bars is its text, and its size at the end.
+func embeddedImage(target, inside []byte, shown, at int) ast.Node {
+	img := ast.NewImage(ast.NewLink())
+
+	img.Destination = bytes.Clone(target)
+	if shown < 0 {
+		return img
+	}
+	end := len(inside)
+
+	last := shown + bytes.LastIndexByte(inside[shown:], '|') + 1
+	if size, ok := imageSize(string(inside[last:])); ok {
+		size.SetOn(img)
+		end = max(shown, last-1)
+	}
+
+	if alt := bytes.TrimSuffix(inside[shown:end], []byte(`\`)); len(alt) > 0 {
+		img.AppendChild(img, ast.NewTextSegment(text.NewSegment(at+shown, at+shown+len(alt))))
+	}
+
+	return img
+}
+
+// imageSize reads 300 and 300x200.
+func imageSize(size string) (a tree.Attributes, ok bool) {
+	width, height, both := strings.Cut(size, "x")
+
+	a.Pairs = []tree.Attribute{{Key: "width", Value: width}}
+	if both {
+		a.Pairs = append(a.Pairs, tree.Attribute{Key: "height", Value: height})
+	}
+
+	for _, p := range a.Pairs {
+		if _, ok := tree.CleanPair(p); !ok || strings.Trim(p.Value, "0123456789") != "" {
+			return tree.Attributes{}, false
+		}
+	}
+
+	return a, true
+}
