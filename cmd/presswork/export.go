@@ -13,9 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"presswork/internal/app"
-	"presswork/internal/export"
 	"presswork/internal/fault"
-	"presswork/internal/input"
 	"presswork/internal/local"
 )
 
@@ -193,7 +191,7 @@ func (e *exportCommand) run(cmd *cobra.Command, address string) error {
 	return nil
 }
 
-// exportFlagOf names the flag behind an option that is refused: "--format: ".
+// exportFlagOf returns the flag of an option that is refused, as "--format: ".
 func exportFlagOf(err error) string {
 	name := strings.TrimPrefix(fault.AsError(err).Param, "options.")
 	for _, o := range exportFlags() {
@@ -205,7 +203,7 @@ func exportFlagOf(err error) string {
 	return ""
 }
 
-// page makes the API's request of the flags, so that both are checked alike.
+// page makes the request of the API from the flags, so that both are checked in the same way.
 func (e *exportCommand) page(address string) (local.WebPage, error) {
 	page := local.WebPage{URL: address, Output: e.output}
 
@@ -218,13 +216,13 @@ func (e *exportCommand) page(address string) (local.WebPage, error) {
 		headers[strings.TrimSpace(name)] = strings.TrimSpace(value)
 	}
 
-	var cookies []export.Cookie
+	cookies := make([][2]string, 0, len(e.cookies))
 	for _, c := range e.cookies {
 		name, value, found := strings.Cut(c, "=")
 		if !found {
 			return page, fmt.Errorf("--cookie %q: write NAME=VALUE", c)
 		}
-		cookies = append(cookies, export.Cookie{Name: name, Value: value})
+		cookies = append(cookies, [2]string{name, value})
 	}
 	extension := strings.ToLower(filepath.Ext(e.output))
 
@@ -235,29 +233,13 @@ func (e *exportCommand) page(address string) (local.WebPage, error) {
 	// Strings and checked JSON always encode.
 	fields, _ := json.Marshal(e.options)
 
-	if isPicture {
-		page.Screenshot = &export.ScreenshotOptions{}
-		if err := e.decode(fields, page.Screenshot); err != nil {
-			return page, err
-		}
-		page.Screenshot.Type, page.Screenshot.ExtraHTTPHeaders, page.Screenshot.Cookies = picture, headers, cookies
+	page, err := local.NewWebPage(address, e.output, picture, fields, headers, cookies)
 
-		return page, nil
-	}
-
-	page.PDF = &export.PDFOptions{}
-	if err := e.decode(fields, page.PDF); err != nil {
-		return page, err
-	}
-	page.PDF.ExtraHTTPHeaders, page.PDF.Cookies = headers, cookies
-
-	return page, nil
+	return page, e.explain(err)
 }
 
-// decode reads the options, and reports of one that is for the other sort of
-// output that it is.
-func (e *exportCommand) decode(fields []byte, into any) error {
-	err := input.DecodeJSON(fields, into, "")
+// explain replaces the error for a flag that the output cannot use.
+func (e *exportCommand) explain(err error) error {
 	if fault.CodeOf(err) != fault.UnknownField {
 		return err
 	}
@@ -268,5 +250,5 @@ func (e *exportCommand) decode(fields []byte, into any) error {
 		return err
 	}
 
-	return fmt.Errorf("--%s does not go with %s: it is for the other sort of output", exportFlags()[i].flag(), e.output)
+	return fmt.Errorf("--%s does not go with %s: it is for the other kind of output", exportFlags()[i].flag(), e.output)
 }

@@ -4,21 +4,22 @@ import (
 	"strings"
 	"testing"
 
-	"presswork/internal/export"
+	"presswork/internal/local"
 )
 
 func TestExportFlagsAreTheOptionsOfTheAPI(t *testing.T) {
 	t.Parallel()
-	e := &exportCommand{program: &program{}}
 
 	for _, o := range exportFlags() {
 		if f := o.flag(); f != strings.ToLower(f) || strings.Contains(f, "--") || strings.Contains(f, "_") {
 			t.Errorf("%s is --%s", o.name, f)
 		}
-		// Null is "not said" for every field: only an unknown name is refused.
+		// null leaves every field unset: only an unknown name is an error.
 		fields := []byte(`{"` + o.name + `":null}`)
 
-		pdf, picture := e.decode(fields, &export.PDFOptions{}), e.decode(fields, &export.ScreenshotOptions{})
+		_, pdf := local.NewWebPage("https://a", "a.pdf", "", fields, nil, nil)
+
+		_, picture := local.NewWebPage("https://a", "a.png", "png", fields, nil, nil)
 		if pdf != nil && picture != nil {
 			t.Errorf("%s is an option of neither: %v", o.name, pdf)
 		}

@@ -13,6 +13,7 @@ import (
 	"presswork/internal/document"
 	"presswork/internal/export"
 	"presswork/internal/guard"
+	"presswork/internal/input"
 	"presswork/themes"
 )
 
@@ -23,6 +24,32 @@ type WebPage struct {
 	Screenshot *export.ScreenshotOptions
 	// Output is a file, or Std.
 	Output string
+}
+
+// NewWebPage makes a page from the options of the API, a JSON object. picture is png, jpeg or webp, and empty for a
+// PDF; cookies are names with their values. Errors: those of input.DecodeJSON.
+func NewWebPage(
+	url, output, picture string, options []byte, headers map[string]string, cookies [][2]string,
+) (WebPage, error) {
+	sent := make([]export.Cookie, 0, len(cookies))
+	for _, c := range cookies {
+		sent = append(sent, export.Cookie{Name: c[0], Value: c[1]})
+	}
+	page := WebPage{URL: url, Output: output}
+
+	if picture != "" {
+		page.Screenshot = &export.ScreenshotOptions{}
+		err := input.DecodeJSON(options, page.Screenshot, "")
+		page.Screenshot.Type, page.Screenshot.ExtraHTTPHeaders, page.Screenshot.Cookies = picture, headers, sent
+
+		return page, err
+	}
+
+	page.PDF = &export.PDFOptions{}
+	err := input.DecodeJSON(options, page.PDF, "")
+	page.PDF.ExtraHTTPHeaders, page.PDF.Cookies = headers, sent
+
+	return page, err
 }
 
 // ExportOptions wire an Export.
