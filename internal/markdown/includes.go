@@ -11,6 +11,7 @@ import (
 
 	"presswork/internal/fault"
 	"presswork/internal/lazyregexp"
+	"presswork/internal/markdown/dialect/myst"
 	"presswork/internal/markdown/ext/wikilink"
 	"presswork/internal/markdown/source"
 	"presswork/internal/markdown/tree"
@@ -113,7 +114,7 @@ func (in *includer) text(src []byte, prefix string) {
 		case fence == "" && m != nil:
 			fence = string(m[1])
 			switch of := fenceInclude.FindString(string(m[2])); {
-			case of == "" && string(m[2]) != "!include" && !mystInclude().Match(m[2]):
+			case of == "" && string(m[2]) != "!include" && !myst.IsInclude(m[2]):
 				in.line(line, prefix)
 			case strings.HasSuffix(of, "include="):
 				in.codeFile(line, m[2], prefix)
@@ -201,8 +202,10 @@ func (in *includer) list(first string, names []byte, last, prefix string) {
 	before := first[:len(first)-len(strings.TrimLeft(first, " \t>"))]
 
 	done := false
-	if m := mystInclude().FindStringSubmatch(strings.TrimLeft(strings.TrimSpace(first), " \t>`~")); m != nil {
-		done, names = in.mystFile(m[1] == "literalinclude", strings.TrimSpace(m[2]), before, names, prefix), nil
+
+	if n := myst.ReadInclude(strings.TrimLeft(strings.TrimSpace(first), " \t>`~"), before, names); n != nil {
+		cut := func(b []byte) ([]byte, error) { return n.Part(b), nil }
+		done, names = in.file(n.File, cut, prefix+before, n.Literal, true), nil
 	}
 
 	for line := range bytes.Lines(names) {

@@ -11,6 +11,7 @@ import (
 	"github.com/yuin/goldmark/ast"
 	east "github.com/yuin/goldmark/extension/ast"
 
+	"presswork/internal/markdown/dialect/myst"
 	"presswork/internal/markdown/ext/codeblock"
 	"presswork/internal/markdown/ext/math"
 	"presswork/internal/markdown/label"
@@ -105,7 +106,7 @@ func (t targets) labels() map[string]Label {
 // HasLabels reports whether a source may hold labels: #fig:x and the like. What
 // looks so and is none does no harm.
 func HasLabels(src []byte) bool {
-	if hasRoles(src) {
+	if myst.MayHoldLabels(src) {
 		return true
 	}
 

@@ -319,10 +319,8 @@ type draft struct {
 	// embeds are the finished pieces of HTML that wait for their places.
 	embeds []string
 	slides []Slide
-	// labelled are what the directives of MyST label, aliases the ids of what links may
-	// call otherwise.
-	labelled map[string]labelled
-	aliases  map[string]string
+	// aliases are the ids of what links may call by another name.
+	aliases map[string]string
 	// references reports whether the source may refer to labels.
 	references bool
 	targets    targets

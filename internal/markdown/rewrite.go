@@ -9,6 +9,7 @@ import (
 	"presswork/internal/markdown/dialect/kramdownrfc"
 	"presswork/internal/markdown/dialect/liquid"
 	"presswork/internal/markdown/dialect/mdx"
+	"presswork/internal/markdown/dialect/myst"
 	"presswork/internal/markdown/source"
 )
 
@@ -19,14 +20,14 @@ type rewriter struct {
 	except []string
 }
 
-// rewriters lists the rewriters in their order.
-func (d *draft) rewriters() []rewriter {
+// rewriters lists the rewriters in their order, with the reader of MyST.
+func rewriters(m *myst.Reader) []rewriter {
 	return []rewriter{
-		{d.plainDirectives, []string{GFM, Pandoc}},
+		{m.Directives, []string{GFM, Pandoc}},
 		{kramdown.Rewrite, []string{GFM}},
 		{kramdownrfc.Rewrite, []string{GFM}},
 		{liquid.Rewrite, []string{GFM, MDX}},
-		{d.plainRoles, []string{GFM}},
+		{m.Roles, []string{GFM}},
 	}
 }
 
@@ -42,12 +43,18 @@ func (d *draft) rewrite(s *source.Source) error {
 		return err
 	}
 
-	for _, r := range d.rewriters() {
+	m := &myst.Reader{
+		Substitutions: d.options.Substitutions,
+		Elsewhere:     func(key string) string { return d.options.Labels[key].ID },
+		Bibliography:  d.works != nil,
+	}
+	for _, r := range rewriters(m) {
 		if !slices.Contains(r.except, d.dialect) {
 			d.warnings = append(d.warnings, r.rewrite(s)...)
 		}
 	}
 	d.src, d.lines = s.Text(), s.Lines()
+	d.aliases, d.unresolved = m.Aliases, m.Unresolved
 
 	return nil
 }

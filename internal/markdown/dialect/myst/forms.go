@@ -1,4 +1,4 @@
-package markdown
+package myst
 
 import (
 	"slices"
@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"presswork/internal/markdown/admonition"
+	"presswork/internal/markdown/label"
 )
 
 // directiveForms has a form a line, and the names of the directives that have it besides
@@ -35,8 +36,8 @@ raw|raw
 include|include literalinclude
 link|iframe youtube video embed`
 
-// mystForms maps the names of directives to their forms.
-var mystForms = sync.OnceValue(func() map[string]string {
+// forms maps the names of directives to their forms.
+var forms = sync.OnceValue(func() map[string]string {
 	all := map[string]string{}
 
 	for line := range strings.Lines(directiveForms) {
@@ -50,8 +51,8 @@ var mystForms = sync.OnceValue(func() map[string]string {
 })
 
 // directive writes what stands for a directive.
-func (r *mystReader) directive(n *mystDirective) {
-	switch form := mystForms()[n.name]; form {
+func (r *directiveReader) directive(n *directive) {
+	switch form := forms()[n.name]; form {
 	case "alert":
 		r.alert(n)
 	case "end":
@@ -110,7 +111,7 @@ func (r *mystReader) directive(n *mystDirective) {
 }
 
 // alone writes lines apart from others.
-func (r *mystReader) alone(n *mystDirective, lines ...string) {
+func (r *directiveReader) alone(n *directive, lines ...string) {
 	first := n.before
 	if first == blanked(first) {
 		r.write(first, "", n.number)
@@ -124,7 +125,7 @@ func (r *mystReader) alone(n *mystDirective, lines ...string) {
 }
 
 // shut writes the body of a division and its end.
-func (r *mystReader) shut(n *mystDirective) {
+func (r *directiveReader) shut(n *directive) {
 	if len(n.body) > 0 {
 		r.block(n.body, len(n.before))
 	}
@@ -132,7 +133,7 @@ func (r *mystReader) shut(n *mystDirective) {
 }
 
 // last is the number of the last line.
-func (n *mystDirective) last() int {
+func (n *directive) last() int {
 	if len(n.body) == 0 {
 		return n.number
 	}
@@ -141,7 +142,7 @@ func (n *mystDirective) last() int {
 }
 
 // braces are the attributes of a directive: its label, as one of a kind or as it is.
-func (n *mystDirective) braces(kind Kind, more ...string) string {
+func (n *directive) braces(kind label.Kind, more ...string) string {
 	if label := n.label(); label != "" && kind != "" {
 		more = append(more, "#"+roleKey(kind, label))
 	} else if label != "" {
@@ -156,7 +157,7 @@ func (n *mystDirective) braces(kind Kind, more ...string) string {
 }
 
 // keep remembers the label of a directive, and what refers to it leads to.
-func (r *mystReader) keep(n *mystDirective, kind Kind, name string) {
+func (r *directiveReader) keep(n *directive, kind label.Kind, name string) {
 	label := n.label()
 	if label == "" {
 		return
@@ -177,7 +178,7 @@ func isNumbered(name string) bool {
 }
 
 // alert writes an admonition.
-func (r *mystReader) alert(n *mystDirective) {
+func (r *directiveReader) alert(n *directive) {
 	if strings.HasSuffix(n.name, ":proof") {
 		n.argument = strings.TrimSpace("Proof " + n.argument)
 		r.part(n, true)
@@ -243,7 +244,7 @@ func (r *mystReader) alert(n *mystDirective) {
 }
 
 // count is the title of what is numbered.
-func (r *mystReader) count(n *mystDirective, name string) string {
+func (r *directiveReader) count(n *directive, name string) string {
 	word := name[strings.IndexByte(name, ':')+1:]
 
 	title := strings.ToUpper(word[:1]) + word[1:]
@@ -270,7 +271,7 @@ func (r *mystReader) count(n *mystDirective, name string) string {
 }
 
 // end ends an exercise or solution that began with a directive of its own.
-func (r *mystReader) end(n *mystDirective) {
+func (r *directiveReader) end(n *directive) {
 	if r.opened > 0 {
 		r.opened--
 		r.write(n.before, ":::", n.number)
@@ -278,7 +279,7 @@ func (r *mystReader) end(n *mystDirective) {
 }
 
 // part writes a division, with its argument in bold if that is a title.
-func (r *mystReader) part(n *mystDirective, titled bool) {
+func (r *directiveReader) part(n *directive, titled bool) {
 	r.keep(n, "", n.argument)
 	r.write(n.before, "::: "+n.braces("", ".part"), n.number)
 
@@ -308,7 +309,7 @@ func (r *mystReader) part(n *mystDirective, titled bool) {
 }
 
 // link writes the address of what cannot be printed.
-func (r *mystReader) link(n *mystDirective) {
+func (r *directiveReader) link(n *directive) {
 	if strings.Contains(n.argument, "://") {
 		r.alone(n, "<"+n.argument+">")
 		return
@@ -317,7 +318,7 @@ func (r *mystReader) link(n *mystDirective) {
 }
 
 // quote writes a quotation.
-func (r *mystReader) quote(n *mystDirective) {
+func (r *directiveReader) quote(n *directive) {
 	r.write(blanked(n.before), "", n.number)
 	in := blanked(n.before)
 
@@ -334,7 +335,7 @@ func (r *mystReader) quote(n *mystDirective) {
 }
 
 // index writes the entries of an index, as Sphinx has them.
-func (r *mystReader) index(n *mystDirective) {
+func (r *directiveReader) index(n *directive) {
 	var marks []string
 	entry := strings.NewReplacer(`\`, "", "{", "", "}", "", "!", "", "|", "", "@", "")
 
@@ -381,7 +382,7 @@ func (r *mystReader) index(n *mystDirective) {
 }
 
 // glossary writes a list of terms: of definitions that are indented, or have a colon.
-func (r *mystReader) glossary(n *mystDirective) {
+func (r *directiveReader) glossary(n *directive) {
 	in := blanked(n.before)
 	r.write(in, "", n.number)
 	term := false // the line before is one
@@ -398,7 +399,7 @@ func (r *mystReader) glossary(n *mystDirective) {
 }
 
 // raw writes HTML; what is meant for other outputs is left out.
-func (r *mystReader) raw(n *mystDirective) {
+func (r *directiveReader) raw(n *directive) {
 	if !strings.Contains(n.argument, "html") {
 		r.warn(n, "is left out where it is not of HTML")
 		return
@@ -408,7 +409,7 @@ func (r *mystReader) raw(n *mystDirective) {
 	r.alone(n)
 }
 
-func (r *mystReader) verbatim(lines []sourceLine) {
+func (r *directiveReader) verbatim(lines []sourceLine) {
 	for _, l := range lines {
 		r.write(l.text, "", l.number)
 	}
@@ -418,6 +419,6 @@ func (r *mystReader) verbatim(lines []sourceLine) {
 // as such, else its name.
 type labelled struct {
 	key  string
-	kind Kind
+	kind label.Kind
 	name string
 }

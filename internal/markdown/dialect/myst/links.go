@@ -1,4 +1,4 @@
-package markdown
+package myst
 
 import (
 	"bytes"
@@ -51,15 +51,15 @@ var substitution = lazyregexp.New(`\{\{[ \t]*([A-Za-z_][\w-]{0,60})[ \t]*\}\}`)
 
 // substitute puts the texts of the front matter in their places on a line, and reports
 // whether one of them is all of it.
-func (r *mystReader) substitute(line string) (text string, alone bool) {
-	if len(r.d.options.Substitutions) == 0 || !strings.Contains(line, "{{") {
+func (r *directiveReader) substitute(line string) (text string, alone bool) {
+	if len(r.d.Substitutions) == 0 || !strings.Contains(line, "{{") {
 		return line, false
 	}
 	m := substitution().FindString(line)
 	alone = m != "" && strings.TrimSpace(line) == m
 
 	return substitution().ReplaceAllStringFunc(line, func(place string) string {
-		with, ok := r.d.options.Substitutions[strings.Trim(place, "{} \t")]
+		with, ok := r.d.Substitutions[strings.Trim(place, "{} \t")]
 		if r.substituted += len(with); !ok || r.substituted > maxSubstituted {
 			alone = false
 			return place

@@ -1,14 +1,15 @@
-package markdown
+package myst
 
 import (
 	"slices"
 	"strings"
 
+	"presswork/internal/markdown/label"
 	"presswork/internal/markdown/source"
 )
 
 // code writes code with its options.
-func (r *mystReader) code(n *mystDirective) {
+func (r *directiveReader) code(n *directive) {
 	tags := n.option("tags", "tag")
 	for _, hidden := range []string{"remove-cell", "remove-input", "remove_cell", "remove_input"} {
 		if strings.Contains(tags, hidden) {
@@ -28,7 +29,7 @@ func (r *mystReader) code(n *mystDirective) {
 		language = "rst"
 		r.warn(n, "is printed as it is written, in reStructuredText")
 	}
-	r.keep(n, Listing, "")
+	r.keep(n, label.Listing, "")
 	attributes := []string{}
 	value := func(key, v string) {
 		if v = source.OneLine(v); v != "" {
@@ -44,11 +45,11 @@ func (r *mystReader) code(n *mystDirective) {
 	} else if _, numbered := n.options["number-lines"]; numbered {
 		attributes = append(attributes, ".numberLines")
 	}
-	r.fenced(n, language+" "+n.braces(Listing, attributes...), n.body)
+	r.fenced(n, language+" "+n.braces(label.Listing, attributes...), n.body)
 }
 
 // fenced writes lines of code behind an info string.
-func (r *mystReader) fenced(n *mystDirective, info string, lines []sourceLine) {
+func (r *directiveReader) fenced(n *directive, info string, lines []sourceLine) {
 	fence := n.fence
 	if fence[0] == ':' {
 		for fence = source.CodeFence; slices.ContainsFunc(lines, func(l sourceLine) bool { return strings.Contains(l.text, fence) }); {
@@ -69,7 +70,7 @@ func (r *mystReader) fenced(n *mystDirective, info string, lines []sourceLine) {
 }
 
 // example writes MyST as code, and what it is printed as.
-func (r *mystReader) example(n *mystDirective) {
+func (r *directiveReader) example(n *directive) {
 	r.fenced(n, "markdown", n.body)
 	in := blanked(n.before)
 	r.write(in, "", n.last())
@@ -78,18 +79,18 @@ func (r *mystReader) example(n *mystDirective) {
 }
 
 // math writes a formula.
-func (r *mystReader) math(n *mystDirective) {
-	r.keep(n, Equation, "")
+func (r *directiveReader) math(n *directive) {
+	r.keep(n, label.Equation, "")
 
 	lines := n.body
 	if n.argument != "" {
 		lines = slices.Concat([]sourceLine{{blanked(n.before) + n.argument, n.number}}, lines)
 	}
-	r.fenced(n, "math "+n.braces(Equation), lines)
+	r.fenced(n, "math "+n.braces(label.Equation), lines)
 }
 
 // picture is the Markdown of the image of a directive.
-func (n *mystDirective) picture(alt string, attributes ...string) string {
+func (n *directive) picture(alt string, attributes ...string) string {
 	for _, size := range []string{"width", "height"} {
 		if v := n.option(size); v != "" {
 			attributes = append(attributes, size+"="+strings.ReplaceAll(v, " ", ""))
@@ -109,7 +110,7 @@ func (n *mystDirective) picture(alt string, attributes ...string) string {
 }
 
 // image writes an image.
-func (r *mystReader) image(n *mystDirective) {
+func (r *directiveReader) image(n *directive) {
 	r.keep(n, "", "")
 
 	var attributes []string
@@ -121,16 +122,16 @@ func (r *mystReader) image(n *mystDirective) {
 
 // figure writes a figure: an image, the first paragraph as its caption, the others behind
 // it. Without an image of its own, the last paragraph is the caption of those it encloses.
-func (r *mystReader) figure(n *mystDirective) {
+func (r *directiveReader) figure(n *directive) {
 	if n.name == "figure-md" {
 		if n.label() == "" {
 			n.options["name"] = n.argument
 		}
 		n.argument = ""
 	}
-	r.keep(n, Figure, "")
+	r.keep(n, label.Figure, "")
 	r.write(blanked(n.before), "", n.number)
-	r.write(n.before, ":::figure "+n.braces(Figure), n.number)
+	r.write(n.before, ":::figure "+n.braces(label.Figure), n.number)
 
 	in, legend := blanked(n.before), n.body[:0:0]
 	if n.argument != "" {

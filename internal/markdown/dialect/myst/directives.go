@@ -1,4 +1,4 @@
-package markdown
+package myst
 
 import (
 	"bytes"
@@ -8,7 +8,6 @@ import (
 	"presswork/internal/fault"
 	"presswork/internal/lazyregexp"
 	"presswork/internal/markdown/admonition"
-	"presswork/internal/markdown/ext/codeblock"
 	"presswork/internal/markdown/source"
 )
 
@@ -29,14 +28,14 @@ var (
 	directiveYAML   = lazyregexp.New(`^([A-Za-z][\w-]{0,60}):(?:[ \t]+(.*))?$`)
 )
 
-// mystDirective is a block of MyST:
+// directive is a block of MyST:
 //
 //	```{name} argument
 //	:option: value
 //
 //	Content.
 //	```
-type mystDirective struct {
+type directive struct {
 	sourceLine                    // the first line
 	before, fence, name, argument string
 	options                       map[string]string
@@ -49,9 +48,9 @@ type sourceLine struct {
 	number int
 }
 
-// mystReader makes the directives of MyST what Markdown has here.
-type mystReader struct {
-	d        *draft
+// directiveReader makes the directives of MyST what Markdown has here.
+type directiveReader struct {
+	d        *Reader
 	source   *source.Source
 	warnings []fault.Warning
 	kinds    map[string]string
@@ -67,14 +66,14 @@ type mystReader struct {
 	substituted int
 }
 
-// plainDirectives makes the directives of MyST what Markdown has here. A document with one
+// Directives makes the directives of MyST what Markdown has here. A document with one
 // that is known is MyST, which has comments and breaks between cells, too.
-func (d *draft) plainDirectives(s *source.Source) []fault.Warning {
-	known := len(d.options.Substitutions) > 0
+func (d *Reader) Directives(s *source.Source) []fault.Warning {
+	known := len(d.Substitutions) > 0
 	if !known && !mayHoldDirectives(s.Text()) {
 		return nil
 	}
-	r := mystReader{d: d, source: s, kinds: admonition.Kinds(), counts: map[string]int{}, told: map[string]bool{}}
+	r := directiveReader{d: d, source: s, kinds: admonition.Kinds(), counts: map[string]int{}, told: map[string]bool{}}
 	var lines []sourceLine
 
 	for line := range strings.Lines(string(s.Text())) {
@@ -82,7 +81,7 @@ func (d *draft) plainDirectives(s *source.Source) []fault.Warning {
 		if !known {
 			if m := readHead(line); m != nil {
 				_, known = r.kinds[m[3]]
-				known = known || mystForms()[m[3]] != "" || isNumbered(m[3])
+				known = known || forms()[m[3]] != "" || isNumbered(m[3])
 			}
 		}
 		lines = append(lines, sourceLine{line, len(lines)})
@@ -126,7 +125,7 @@ func readHead(line string) []string {
 	}
 
 	m := directiveHead().FindStringSubmatch(line)
-	if m == nil || codeblock.CellInfo().MatchString("{"+m[3]+"}") {
+	if m == nil || slices.Contains(engines(), m[3]) {
 		return nil
 	}
 
@@ -134,13 +133,13 @@ func readHead(line string) []string {
 }
 
 // write writes a line behind what it is indented by. Spaces at its end may break the line.
-func (r *mystReader) write(before, text string, number int) {
+func (r *directiveReader) write(before, text string, number int) {
 	r.out.WriteString(before + text + "\n")
 	r.lines = append(r.lines, number)
 }
 
 // block writes lines that are indented so far, with what stands for the directives in them.
-func (r *mystReader) block(lines []sourceLine, indented int) {
+func (r *directiveReader) block(lines []sourceLine, indented int) {
 	r.depth++
 	defer func() { r.depth-- }()
 	fence, before, label := "", "", ""
@@ -179,7 +178,7 @@ func (r *mystReader) block(lines []sourceLine, indented int) {
 
 		if m != nil {
 			end := directiveEnd(lines, i, m[1], m[2])
-			one := mystDirective{
+			one := directive{
 				sourceLine: line,
 				before:     m[1],
 				fence:      m[2],
@@ -238,7 +237,7 @@ func (r *mystReader) block(lines []sourceLine, indented int) {
 }
 
 // labels reports whether a directive is what comes next.
-func (r *mystReader) labels(lines []sourceLine) bool {
+func (r *directiveReader) labels(lines []sourceLine) bool {
 	for i := 0; i < min(len(lines), reach); i++ {
 		if text := strings.TrimSpace(lines[i].text); text != "" {
 			return readHead(lines[i].text) != nil
@@ -283,7 +282,7 @@ func directiveEnd(lines []sourceLine, at int, before, fence string) int {
 
 // readOptions takes the options off the beginning of the body: lines of :key: value, or
 // YAML between two lines of ---.
-func (n *mystDirective) readOptions() {
+func (n *directive) readOptions() {
 	n.options = map[string]string{}
 	yaml := len(n.body) > 0 && strings.TrimSpace(n.body[0].text) == "---"
 
@@ -330,7 +329,7 @@ func unquoted(s string) string {
 }
 
 // option is the first of the options that is there.
-func (n *mystDirective) option(names ...string) string {
+func (n *directive) option(names ...string) string {
 	for _, name := range names {
 		if value := n.options[name]; value != "" {
 			return value
@@ -340,10 +339,10 @@ func (n *mystDirective) option(names ...string) string {
 	return ""
 }
 
-func (n *mystDirective) label() string { return n.option("name", "label") }
+func (n *directive) label() string { return n.option("name", "label") }
 
 // empty reports whether nothing is in the body.
-func (n *mystDirective) empty() bool {
+func (n *directive) empty() bool {
 	return !slices.ContainsFunc(n.body, func(l sourceLine) bool { return strings.Trim(l.text, " \t>") != "" })
 }
 
@@ -359,7 +358,7 @@ func blanked(before string) string {
 }
 
 // warn names, once, a directive of which something is left out.
-func (r *mystReader) warn(n *mystDirective, what string) {
+func (r *directiveReader) warn(n *directive, what string) {
 	if !r.told[n.name] {
 		r.told[n.name] = true
 		r.warnings = append(r.warnings, fault.Warning{

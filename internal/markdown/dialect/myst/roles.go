@@ -1,4 +1,4 @@
-package markdown
+package myst
 
 import (
 	"bytes"
@@ -35,7 +35,7 @@ var (
 
 // roleReader makes the roles of Sphinx and the labels of MyST and d2l Markdown.
 type roleReader struct {
-	d        *draft
+	d        *Reader
 	source   *source.Source
 	warnings []fault.Warning
 	// lines are those of the source, hidden the same without code.
@@ -44,12 +44,12 @@ type roleReader struct {
 	keys map[string]string
 }
 
-// plainRoles makes the roles of Sphinx, as MyST and d2l write them, and their labels what
+// Roles makes the roles of Sphinx, as MyST and d2l write them, and their labels what
 // Markdown has here, and leaves every line where it is. A reference to a label that nothing
 // has is its text.
-func (d *draft) plainRoles(s *source.Source) []fault.Warning {
+func (d *Reader) Roles(s *source.Source) []fault.Warning {
 	src := s.Text()
-	if d.labelled == nil && !hasRoles(src) && !bytes.Contains(src, []byte("}`")) &&
+	if d.labelled == nil && !MayHoldLabels(src) && !bytes.Contains(src, []byte("}`")) &&
 		!bytes.Contains(src, []byte(":`")) {
 		return nil
 	}
@@ -82,18 +82,18 @@ func (d *draft) plainRoles(s *source.Source) []fault.Warning {
 		r.fillLinks()
 	}
 
-	d.aliases = r.keys
+	d.Aliases = r.keys
 	for label, l := range d.labelled {
 		if l.key != label {
-			d.aliases[label] = l.key
+			d.Aliases[label] = l.key
 		}
 	}
 
 	return r.warnings
 }
 
-// hasRoles reports whether a source may hold labels of MyST or d2l.
-func hasRoles(src []byte) bool {
+// MayHoldLabels reports whether a source may hold labels of MyST or d2l.
+func MayHoldLabels(src []byte) bool {
 	return bytes.Contains(src, []byte("label:`")) || bytes.Contains(src, []byte(")=\n"))
 }
 
@@ -152,9 +152,9 @@ func (r *roleReader) placeLabels(roles bool) {
 			}
 		case roles && strings.HasSuffix(line, ")"):
 			if m := formulaLabel().FindStringSubmatchIndex(line); m != nil {
-				label := line[m[2]:m[3]]
+				name := line[m[2]:m[3]]
 				r.lines[i] = r.lines[i][:m[2]-1]
-				r.append(i, "#"+r.key(Equation, label))
+				r.append(i, "#"+r.key(label.Equation, name))
 			}
 		}
 	}
@@ -191,20 +191,20 @@ func (r *roleReader) near(i int) string {
 }
 
 // labelNext labels the heading or picture below, and reports whether there is one.
-func (r *roleReader) labelNext(i int, label string) bool {
+func (r *roleReader) labelNext(i int, name string) bool {
 	next := r.below(i)
 	for n := 0; n < reach && next >= 0 && labelAbove().MatchString(r.lines[next]); n++ {
 		next = r.below(next)
 	}
-	kind := Section
+	kind := label.Section
 
 	switch {
 	case next >= 0 && headingLine().MatchString(r.hidden[next]):
 	case next >= 0 && pictureLine().MatchString(strings.TrimSpace(r.hidden[next])):
-		kind = Figure
+		kind = label.Figure
 	case next >= 0 && r.d.labelled != nil && paragraphLine().MatchString(r.hidden[next]):
-		r.lines[next] = "[]{#" + plainKey(label) + "}" + r.lines[next]
-		r.d.labelled[label] = labelled{key: plainKey(label)}
+		r.lines[next] = "[]{#" + plainKey(name) + "}" + r.lines[next]
+		r.d.labelled[name] = labelled{key: plainKey(name)}
 
 		return true
 	default:
@@ -212,9 +212,9 @@ func (r *roleReader) labelNext(i int, label string) bool {
 	}
 
 	if own := ownLabel().FindStringSubmatch(r.lines[next]); own != nil { // it has two
-		r.keys[label] = own[1]
+		r.keys[name] = own[1]
 	} else if !strings.HasSuffix(r.near(next), "}") {
-		r.append(next, "#"+r.key(kind, label))
+		r.append(next, "#"+r.key(kind, name))
 	}
 
 	return true
@@ -232,18 +232,18 @@ func (r *roleReader) labelPrevious(i int, name, value string) string {
 			r.append(at, name+"="+value)
 		}
 	case picture:
-		r.append(at, "#"+r.key(Figure, value))
+		r.append(at, "#"+r.key(label.Figure, value))
 	case at >= 0 && headingLine().MatchString(line):
-		r.append(at, "#"+r.key(Section, value))
+		r.append(at, "#"+r.key(label.Section, value))
 	case strings.HasSuffix(line, "$$"):
-		r.append(at, "#"+r.key(Equation, value))
+		r.append(at, "#"+r.key(label.Equation, value))
 	case strings.HasPrefix(line, "Table: ") && strings.HasPrefix(r.near(r.below(i)), "|"):
-		r.append(at, "#"+r.key(Table, value))
+		r.append(at, "#"+r.key(label.Table, value))
 	case at >= 0 && tableCaption().MatchString(line) && strings.HasPrefix(r.near(r.below(i)), "|"):
 		r.lines[at] = "Table: " + strings.TrimSpace(line[1:])
-		r.append(at, "#"+r.key(Table, value))
+		r.append(at, "#"+r.key(label.Table, value))
 	case at == i-1 && strings.HasPrefix(line, "|"):
-		return "{: #" + r.key(Table, value) + "}"
+		return "{: #" + r.key(label.Table, value) + "}"
 	}
 
 	return ""
@@ -262,12 +262,12 @@ func (r *roleReader) append(i int, attribute string) {
 }
 
 // key is that of a label of the document, of a kind.
-func (r *roleReader) key(kind Kind, label string) string {
-	r.keys[label] = roleKey(kind, label)
-	return r.keys[label]
+func (r *roleReader) key(kind label.Kind, name string) string {
+	r.keys[name] = roleKey(kind, name)
+	return r.keys[name]
 }
 
-func roleKey(kind Kind, name string) string {
+func roleKey(kind label.Kind, name string) string {
 	if label.KindOf(name) != kind {
 		name = string(kind) + ":" + name
 	}
@@ -281,13 +281,13 @@ func plainKey(label string) string {
 }
 
 // find is the key of a label of this document or of those printed with it, "" for none.
-func (r *roleReader) find(label string) string {
-	if key := r.keys[label]; key != "" {
+func (r *roleReader) find(name string) string {
+	if key := r.keys[name]; key != "" {
 		return key
 	}
 
-	for _, kind := range []Kind{Section, Figure, Table, Equation, Listing} {
-		if key := roleKey(kind, label); r.d.options.Labels[key].ID != "" {
+	for _, kind := range []label.Kind{label.Section, label.Figure, label.Table, label.Equation, label.Listing} {
+		if key := roleKey(kind, name); r.d.elsewhere(key) != "" {
 			return key
 		}
 	}
@@ -399,7 +399,7 @@ func (r *roleReader) reference(name, text, label string, offset int) string {
 
 	switch {
 	case key == "":
-		r.d.unresolved = true
+		r.d.Unresolved = true
 		if len(r.keys) > 0 {
 			r.warnings = append(r.warnings, r.source.Warning(fault.LinkBroken, offset,
 				fmt.Sprintf("reference to %q, but nothing in the document has that label", clip(label))))
@@ -413,7 +413,7 @@ func (r *roleReader) reference(name, text, label string, offset int) string {
 	case strings.Contains(text, "%s"):
 		return strings.ReplaceAll(text, "%s", "-@{"+key+"}")
 	case text != "" && r.keys[label] == "":
-		return "[" + text + "](#" + r.d.options.Labels[key].ID + ")"
+		return "[" + text + "](#" + r.d.elsewhere(key) + ")"
 	case text != "":
 		return "[" + text + "](#" + key + ")"
 	case name == "eq" || name == "eqref":
@@ -431,9 +431,9 @@ func (r *roleReader) citation(value string, inText bool) string {
 	}
 
 	switch {
-	case r.d.works == nil && inText:
+	case !r.d.Bibliography && inText:
 		return plainWords(strings.Join(keys, ", "))
-	case r.d.works == nil:
+	case !r.d.Bibliography:
 		return `\[` + plainWords(strings.Join(keys, ", ")) + `\]`
 	case inText:
 		return strings.Join(cited, ", ")

@@ -1,0 +1,163 @@
+package myst
+
+import (
+	"bytes"
+	"maps"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"presswork/internal/lazyregexp"
+	"presswork/internal/markdown/source"
+)
+
+// includeHead is the info string of a directive that includes a file.
+var includeHead = lazyregexp.New(`^\{(include|literalinclude)\}[ \t]+(\S.{0,500})$`)
+
+// IsInclude reports whether an info string is that of a directive that includes a file.
+func IsInclude(info []byte) bool { return includeHead().Match(info) }
+
+// Include is a directive that includes a file, as text or as code.
+type Include struct {
+	// File is the name of the file, Literal whether it is code.
+	File    string
+	Literal bool
+
+	directive directive
+}
+
+// ReadInclude reads a directive by its info string and the lines in its fence, nil if it is
+// none that includes a file. The lines of the document begin with before.
+func ReadInclude(info, before string, body []byte) *Include {
+	m := includeHead().FindStringSubmatch(info)
+	if m == nil {
+		return nil
+	}
+
+	n := directive{before: before}
+	for line := range bytes.Lines(body) {
+		n.body = append(n.body, sourceLine{text: strings.TrimSuffix(string(line), "\n")})
+	}
+	n.readOptions()
+	_, code := n.options["code"]
+	_, literal := n.options["literal"]
+
+	return &Include{
+		File:      strings.TrimSpace(m[2]),
+		Literal:   m[1] == "literalinclude" || literal || code,
+		directive: n,
+	}
+}
+
+// Part returns what takes the place of the directive: the part of the file's text that it
+// names, in a directive of code if it is code.
+func (in *Include) Part(text []byte) []byte {
+	n := &in.directive
+	text = n.cut(text)
+
+	if !in.Literal {
+		return text
+	}
+
+	fence := source.CodeFence
+	for bytes.Contains(text, []byte(fence)) {
+		fence += fence
+	}
+	var out bytes.Buffer
+	out.WriteString(fence + "{code-block} " + n.language(in.File) + "\n---\n")
+
+	for _, option := range slices.Sorted(maps.Keys(n.options)) {
+		out.WriteString(option + ": " + n.options[option] + "\n")
+	}
+	out.WriteString("---\n" + strings.TrimSuffix(string(text), "\n") + "\n" + fence + "\n")
+
+	return out.Bytes()
+}
+
+// language is that of the code in a file.
+func (n *directive) language(file string) string {
+	if own := n.option("language", "code", "lang"); own != "" {
+		return own
+	}
+
+	return strings.TrimPrefix(path.Ext(file), ".")
+}
+
+// cut is the part of a file that the options name.
+func (n *directive) cut(text []byte) []byte {
+	lines := bytes.SplitAfter(text, []byte("\n"))
+
+	from, to := min(atoi(n.option("start-line")), len(lines)), len(lines)
+	if end, err := strconv.Atoi(n.option("end-line")); err == nil {
+		if end < 0 {
+			end += len(lines)
+		}
+		to = max(from, min(end, to))
+	}
+
+	if list := strings.ReplaceAll(n.option("lines"), " ", ""); list != "" {
+		ranges := readRanges(strings.ReplaceAll(list+",", "-,", "-"+strconv.Itoa(len(lines))+",")) // 3- is to the end
+		var some [][]byte
+
+		next := 1
+		for _, r := range ranges {
+			for i := max(next, r[0]); i <= min(r[1], len(lines)); i++ {
+				some = append(some, lines[i-1])
+			}
+			next = max(next, r[1]+1)
+		}
+		lines, from, to = some, 0, len(some)
+	}
+
+	find := func(mark string, from int) int {
+		for i := from; i < to; i++ {
+			if bytes.Contains(lines[i], []byte(mark)) {
+				return i
+			}
+		}
+
+		return -1
+	}
+	if mark := n.option("start-at", "start-after"); mark != "" {
+		if i := find(mark, from); i >= 0 {
+			from = i
+			if n.options["start-at"] == "" {
+				from++
+			}
+		}
+	}
+
+	if mark := n.option("end-at", "end-before"); mark != "" {
+		if i := find(mark, from); i >= 0 {
+			to = i
+			if n.options["end-at"] != "" {
+				to++
+			}
+		}
+	}
+
+	return bytes.Join(lines[from:to], nil)
+}
+
+// readRanges reads ranges of lines such as 3,5-7, in their order. What is none is ignored.
+func readRanges(list string) (ranges [][2]int) {
+	const most = 200
+
+	for field := range strings.SplitSeq(list, ",") {
+		from, to, isRange := strings.Cut(strings.Trim(field, `"'`), "-")
+		first, err := strconv.Atoi(from)
+
+		last := first
+		if isRange && err == nil {
+			last, err = strconv.Atoi(to)
+		}
+
+		if err == nil && first > 0 && last >= first && len(ranges) < most {
+			ranges = append(ranges, [2]int{first, last})
+		}
+	}
+	slices.SortFunc(ranges, func(a, b [2]int) int { return a[0] - b[0] })
+
+	return ranges
+}
