@@ -57,9 +57,11 @@ func newFetchCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "fetch URL",
 		Short: "Read a web page as a model would",
-		Long: "Read a web page as a model with browser_search would, and print what it would see: the first view, or the one that --loc\n" +
+		Long: "Read a web page as a model with browser_search would, and print what it would see: the first view, or " +
+			"the one that --loc\n" +
 			"and --lines choose. --text prints all of the text that a model can page through, without numbers.\n" +
-			"Public addresses on ports 80 and 443 are reached; others only when --allow-private or OUTBOUND_ALLOW_PRIVATE names them.",
+			"Public addresses on ports 80 and 443 are reached; others only when --allow-private or " +
+			"OUTBOUND_ALLOW_PRIVATE names them.",
 		Example: "  presswork fetch https://example.com --text\n" +
 			"  presswork fetch http://localhost:3000/docs --allow-private localhost:3000 --loc 40",
 		Args: func(_ *cobra.Command, args []string) error {
@@ -85,7 +87,8 @@ func newFetchCommand(p *program) *cobra.Command {
 		&b.allow,
 		"allow-private",
 		"",
-		"`HOSTS` (host[:port] or CIDR, comma list) beyond the public internet that may be reached (default OUTBOUND_ALLOW_PRIVATE)",
+		"`HOSTS` (host[:port] or CIDR, comma list) beyond the public internet that may be reached (default "+
+			"OUTBOUND_ALLOW_PRIVATE)",
 	)
 
 	return cmd

@@ -18,7 +18,8 @@ func addCacheFlags(f *pflag.FlagSet, c *cacheFlags) {
 		&c.backend,
 		"cache-backend",
 		"",
-		"`WHERE` analyses and theme choices are remembered: memory, file or sqlite (default PRESSWORK_CACHE_BACKEND, sqlite)",
+		"`WHERE` analyses and theme choices are remembered: memory, file or sqlite (default PRESSWORK_CACHE_BACKEND, "+
+			"sqlite)",
 	)
 	f.StringVar(&c.path, "cache-path", "",
 		"`DIR` of that cache (default PRESSWORK_CACHE_PATH, presswork in the user's cache directory)")

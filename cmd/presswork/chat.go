@@ -30,7 +30,8 @@ func newChatCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "chat [PROMPT…]",
 		Short: "Talk to a model through a running Presswork",
-		Long: "Send a prompt to a server and print the answer as it comes. Without a prompt it is read from standard input;\n" +
+		Long: "Send a prompt to a server and print the answer as it comes. Without a prompt it is read from standard " +
+			"input;\n" +
 			"on a terminal a conversation begins, which an empty line or end of input ends.",
 		Example: "  presswork chat 'Say hi in three languages'\n" +
 			"  git diff | presswork chat --model gemma3 --system 'Write a commit message'\n" +

@@ -40,7 +40,8 @@ func newExportCommand(p *program) *cobra.Command {
 		Use:   "export URL",
 		Short: "Turn a web page into a PDF or a picture on this machine",
 		Long: "Turn a web page into a PDF, or into a picture when the output ends in .png, .jpg or .webp.\n" +
-			"Public addresses on ports 80 and 443 are reached; others only when --allow-private or EXPORT_ALLOW_PRIVATE names them.",
+			"Public addresses on ports 80 and 443 are reached; others only when --allow-private or " +
+			"EXPORT_ALLOW_PRIVATE names them.",
 		Example: "  presswork export https://example.com -o page.pdf\n" +
 			"  presswork export http://localhost:3000/report --allow-private localhost:3000 -o report.pdf --format a4\n" +
 			"  presswork export https://example.com -o page.png --full-page",
@@ -65,7 +66,8 @@ func newExportCommand(p *program) *cobra.Command {
 		&e.allow,
 		"allow-private",
 		"",
-		"`HOSTS` (host[:port] or CIDR, comma list) beyond the public internet that the page may reach (default EXPORT_ALLOW_PRIVATE)",
+		"`HOSTS` (host[:port] or CIDR, comma list) beyond the public internet that the page may reach (default "+
+			"EXPORT_ALLOW_PRIVATE)",
 	)
 
 	for _, o := range exportFlags() {

@@ -62,7 +62,8 @@ func newMD2PDFCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "md2pdf FILE.md [FILE.md...]",
 		Short: "Convert Markdown files to PDF, HTML or EPUB on this machine, without server or queue",
-		Long: "Convert Markdown files to PDF, HTML or EPUB on this machine, without server or queue. \"-\" reads standard input.\n" +
+		Long: "Convert Markdown files to PDF, HTML or EPUB on this machine, without server or queue. \"-\" reads " +
+			"standard input.\n" +
 			"FILE.pdf is written beside each input unless -o says otherwise. Flags win over a file's front matter.\n" +
 			"When a conversion fails, no partial result is left and an older one stays as it is.\n\n" +
 			"Exit status: 0 done; 1 a file failed; 2 wrong usage; 3 no Chromium; 130 interrupted.",
@@ -86,7 +87,8 @@ func newMD2PDFCommand(p *program) *cobra.Command {
 		&m.to,
 		"to",
 		"",
-		"`FORMAT`: pdf, html (one file that needs nothing else) epub (a book) or png (a picture of each page; -o NAME.zip packs them); without it the name of -o decides, else pdf",
+		"`FORMAT`: pdf, html (one file that needs nothing else) epub (a book) or png (a picture of each page; -o "+
+			"NAME.zip packs them); without it the name of -o decides, else pdf",
 	)
 	f.StringVarP(&m.theme, "theme", "t", "", "theme `NAME`; `presswork theme list` shows them")
 	f.BoolVar(&m.aiTheme, "ai-theme", false,
@@ -103,7 +105,8 @@ func newMD2PDFCommand(p *program) *cobra.Command {
 		&m.merge,
 		"merge",
 		false,
-		"print all files into one document, named after the first unless -o says otherwise: its front matter counts, each file begins on a new page, and links between them stay links",
+		"print all files into one document, named after the first unless -o says otherwise: its front matter counts, "+
+			"each file begins on a new page, and links between them stay links",
 	)
 	f.BoolVar(&m.html, "html", false, "the same as --to html")
 	f.IntVarP(&m.jobs, "jobs", "j", runtime.NumCPU(), "how many files (`N`) are converted at a time")

@@ -83,7 +83,8 @@ func checkValues(paths []string) error {
 	for _, path := range paths {
 		if _, err := os.Stat(path); err != nil && slices.Contains(values, path) {
 			return fmt.Errorf(
-				"%q stands alone; a value that a flag can do without follows an equals sign: --toc=2, --pdf-a=2u, --tagged=false",
+				"%q stands alone; a value that a flag can do without follows an equals sign: --toc=2, --pdf-a=2u, "+
+					"--tagged=false",
 				path,
 			)
 		}

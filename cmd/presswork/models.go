@@ -21,7 +21,8 @@ func newModelsCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "models",
 		Short: "Look at the models that completions can name",
-		Long: "List the models of INFERENCE_CONFIG (models.yaml), or what an Ollama or llama-server on this machine offers\n" +
+		Long: "List the models of INFERENCE_CONFIG (models.yaml), or what an Ollama or llama-server on this machine " +
+			"offers\n" +
 			"where there is no such file.",
 		Args: knownCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error { return p.listModels(cmd.Context(), asJSON) },
@@ -59,7 +60,8 @@ func oneModel(cmd *cobra.Command, args []string) error {
 }
 
 // noModels explains how to get one.
-const noModels = "there are no models: start Ollama on this machine (presswork models pull gemma3:1b fetches a small one),\n" +
+const noModels = "there are no models: start Ollama on this machine (presswork models pull gemma3:1b fetches a small " +
+	"one),\n" +
 	"or write a models.yaml:\n\n" +
 	"  models:\n    - id: my-model\n      upstreams: [{base_url: http://127.0.0.1:8080/v1}]\n"
 

@@ -25,9 +25,10 @@ var sampleDocument string
 
 func newNewCommand(p *program) *cobra.Command {
 	return &cobra.Command{
-		Use:     "new [FILE.md]",
-		Short:   "Write a sample document with front matter, to begin with",
-		Long:    "Write a sample document with front matter, to begin with. Without FILE.md it is document.md. A file that\nis there already is left alone.",
+		Use:   "new [FILE.md]",
+		Short: "Write a sample document with front matter, to begin with",
+		Long: "Write a sample document with front matter, to begin with. Without FILE.md it is document.md. A " +
+			"file that\nis there already is left alone.",
 		Example: "  presswork new report.md\n  presswork md2pdf report.md --live",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {

@@ -29,9 +29,10 @@ func newTopCommand(p *program) *cobra.Command {
 		Long: "Show the queues, workers and newest jobs of a running server, and again every few seconds until Ctrl-C.\n" +
 			"Where the output is no terminal, and with --json, they are printed once. The page /admin of the server\n" +
 			"shows more.",
-		Example: "  presswork top --server http://10.0.0.5:8000\n  presswork top --json | jq '.queues[] | select(.waiting > 0)'",
-		Args:    noArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return c.run(cmd.Context()) },
+		Example: "  presswork top --server http://10.0.0.5:8000\n  presswork top --json | jq '.queues[] | " +
+			"select(.waiting > 0)'",
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return c.run(cmd.Context()) },
 	}
 	f := cmd.Flags()
 	f.SortFlags = false

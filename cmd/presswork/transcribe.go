@@ -30,7 +30,8 @@ func newTranscribeCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "transcribe FILE",
 		Short: "Write down what a recording says, through a running Presswork",
-		Long: "Send a recording to a server and print the transcript. On a terminal a bar shows how much of a long one is done.\n" +
+		Long: "Send a recording to a server and print the transcript. On a terminal a bar shows how much of a long " +
+			"one is done.\n" +
 			"An interruption cancels the work.",
 		Example: "  presswork transcribe meeting.m4a --format srt -o meeting.srt\n" +
 			"  presswork transcribe --translate --language de interview.mp3",

@@ -155,7 +155,8 @@ func checkVersion(ctx context.Context, client *redis.Client) error {
 		}
 
 		return fmt.Errorf(
-			"embedded: the installed redis-server is version %s; 6.2 or newer is needed (packages.redis.io has it for Debian and Ubuntu)",
+			"embedded: the installed redis-server is version %s; 6.2 or newer is needed (packages.redis.io has it "+
+				"for Debian and Ubuntu)",
 			version,
 		)
 	}

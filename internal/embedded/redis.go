@@ -174,6 +174,7 @@ func FindServer() (string, error) {
 	}
 
 	return "", errors.New(
-		"no redis-server, valkey-server or keydb-server on PATH: `make setup` installs one, or set REDIS_URL to a server that runs",
+		"no redis-server, valkey-server or keydb-server on PATH: `make setup` installs one, or set REDIS_URL to a " +
+			"server that runs",
 	)
 }

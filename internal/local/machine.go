@@ -116,7 +116,8 @@ func (m *Machine) inspectChromium(ctx context.Context, browser string) {
 	if !m.Sandbox {
 		m.problem(
 			"Chromium's own sandbox is off: "+m.SandboxReason,
-			"allow unprivileged user namespaces (sysctl kernel.unprivileged_userns_clone=1; in a container, a seccomp profile that allows them)",
+			"allow unprivileged user namespaces (sysctl kernel.unprivileged_userns_clone=1; in a container, a "+
+				"seccomp profile that allows them)",
 		)
 	}
 }
