@@ -173,7 +173,12 @@ func searchOf(c *fiber.Ctx) (tasks.Search, error) {
 		}
 
 		if *into, err = time.Parse(time.RFC3339, text); err != nil {
-			return q, fault.Errorf(fault.InvalidOption, "%s is %s; allowed: a time such as 2026-11-20T10:00:00Z", name, quote(text)).
+			return q, fault.Errorf(
+				fault.InvalidOption,
+				"%s is %s; allowed: a time such as 2026-11-20T10:00:00Z",
+				name,
+				quote(text),
+			).
 				WithParam(name)
 		}
 	}

@@ -57,7 +57,12 @@ func (s *Server) analyze(c *fiber.Ctx) error {
 	}
 
 	if int64(len(req.Content)) > s.MaxContentBytes {
-		return fault.Errorf(fault.ContentTooLarge, "content has %d bytes; allowed: %d", len(req.Content), s.MaxContentBytes).
+		return fault.Errorf(
+			fault.ContentTooLarge,
+			"content has %d bytes; allowed: %d",
+			len(req.Content),
+			s.MaxContentBytes,
+		).
 			WithParam("content")
 	}
 

@@ -108,7 +108,12 @@ func (f *form) takeEntry(entry *zip.File) error {
 	err = f.takeAsset(unpacked, name)
 	switch {
 	case unpacked.left < 0:
-		return fault.Errorf(fault.ContentTooLarge, "the file %s of the archive unpacks to more than %d times its size", quote(name), maxRatio).
+		return fault.Errorf(
+			fault.ContentTooLarge,
+			"the file %s of the archive unpacks to more than %d times its size",
+			quote(name),
+			maxRatio,
+		).
 			WithParam("archive")
 	case errors.Is(err, zip.ErrChecksum), errors.Is(err, zip.ErrFormat), fault.CodeOf(err) == fault.InvalidRequest:
 		return damaged(name, err)

@@ -156,7 +156,11 @@ func idempotencyKey(c *fiber.Ctx) (string, error) {
 
 	bad := strings.ContainsFunc(key, func(r rune) bool { return r < ' ' || r > '~' })
 	if len(key) > maxKeyLength || bad {
-		return "", fault.Errorf(fault.InvalidOption, "Idempotency-Key must be 1 to %d printable ASCII characters", maxKeyLength).
+		return "", fault.Errorf(
+			fault.InvalidOption,
+			"Idempotency-Key must be 1 to %d printable ASCII characters",
+			maxKeyLength,
+		).
 			WithParam("Idempotency-Key")
 	}
 
@@ -196,7 +200,12 @@ func (r *conversion) fingerprint() string {
 // will have.
 func (s *Server) check(r *conversion) (theme string, err error) {
 	if int64(len(r.Content)) > s.MaxContentBytes {
-		return "", fault.Errorf(fault.ContentTooLarge, "content has %d bytes; allowed: %d", len(r.Content), s.MaxContentBytes).
+		return "", fault.Errorf(
+			fault.ContentTooLarge,
+			"content has %d bytes; allowed: %d",
+			len(r.Content),
+			s.MaxContentBytes,
+		).
 			WithParam("content")
 	}
 

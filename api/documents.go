@@ -44,7 +44,10 @@ func (f *form) takeDocuments() error {
 
 		d.name = strings.TrimPrefix(d.name, "./")
 		if d.name == "" {
-			return fault.Errorf(fault.InvalidType, `the form has the field "content" twice; several documents need file names`).
+			return fault.Errorf(
+				fault.InvalidType,
+				`the form has the field "content" twice; several documents need file names`,
+			).
 				WithParam("content")
 		}
 
@@ -71,7 +74,10 @@ func (f *form) takeDocuments() error {
 // takeFolder makes the submission of the files of a folder.
 func (f *form) takeFolder() error {
 	if len(f.documents) > 0 {
-		return fault.Errorf(fault.InvalidRequest, "the form has both content and a folder (files or archive); send one of them").
+		return fault.Errorf(
+			fault.InvalidRequest,
+			"the form has both content and a folder (files or archive); send one of them",
+		).
 			WithParam("content")
 	}
 	dropCommonFolder(f.req.assets)
@@ -138,7 +144,11 @@ func (f *form) order(names []string) ([]string, error) {
 	}
 
 	if len(order) == 0 {
-		return nil, fault.Errorf(fault.ContentEmpty, "there is no document to print: files that end in .md, .markdown or .mdx, or a SUMMARY.md that links to them").
+		return nil, fault.Errorf(
+			fault.ContentEmpty,
+			"there is no document to print: files that end in .md, .markdown or .mdx, or a SUMMARY.md that links "+
+				"to them",
+		).
 			WithParam("content")
 	}
 
@@ -160,7 +170,12 @@ func listed(list, text string, names []string) (order []string, err error) {
 		switch {
 		case slices.Contains(order, name):
 		case !slices.Contains(names, name):
-			return nil, fault.Errorf(fault.InvalidRequest, "%s lists %s, which did not come with it", list, quote(target)).
+			return nil, fault.Errorf(
+				fault.InvalidRequest,
+				"%s lists %s, which did not come with it",
+				list,
+				quote(target),
+			).
 				WithParam("content")
 		default:
 			order = append(order, name)

@@ -42,7 +42,12 @@ func sinceOf(c *fiber.Ctx) (int64, error) {
 
 	seq, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || seq < 0 {
-		return 0, fault.Errorf(fault.InvalidOption, "%s is %s; allowed: the seq of an event, 0 or more", name, quote(text)).
+		return 0, fault.Errorf(
+			fault.InvalidOption,
+			"%s is %s; allowed: the seq of an event, 0 or more",
+			name,
+			quote(text),
+		).
 			WithParam(name)
 	}
 

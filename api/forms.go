@@ -51,7 +51,8 @@ func (s *Server) parseConversion(c *fiber.Ctx) (req conversion, err error) {
 	default:
 		return req, fault.Errorf(
 			fault.UnsupportedMediaType,
-			"Content-Type is %s; allowed: application/json, multipart/form-data, application/zip, text/markdown (with curl: -H 'Content-Type: text/markdown')",
+			"Content-Type is %s; allowed: application/json, multipart/form-data, application/zip, text/markdown "+
+				"(with curl: -H 'Content-Type: text/markdown')",
 			quote(c.Get(fiber.HeaderContentType)),
 		)
 	}
@@ -118,7 +119,12 @@ var textFields = []string{"theme", "output", "options", "webhook_url", "filename
 func noFields(c *fiber.Ctx, body string) error {
 	for _, name := range textFields {
 		if c.Context().QueryArgs().Has(name) {
-			return fault.Errorf(fault.InvalidRequest, "%s is in the query, where it goes with a body of text/markdown or application/zip; put it into %s", name, body).
+			return fault.Errorf(
+				fault.InvalidRequest,
+				"%s is in the query, where it goes with a body of text/markdown or application/zip; put it into %s",
+				name,
+				body,
+			).
 				WithParam(name)
 		}
 	}

@@ -182,7 +182,13 @@ func queryDay(c *fiber.Ctx, name string, usual time.Time) (time.Time, error) {
 
 	day, err := time.Parse(meter.Day, text)
 	if err != nil {
-		return day, fault.Errorf(fault.InvalidOption, "%s is %s; allowed: a day such as %s", name, quote(text), usual.Format(meter.Day)).
+		return day, fault.Errorf(
+			fault.InvalidOption,
+			"%s is %s; allowed: a day such as %s",
+			name,
+			quote(text),
+			usual.Format(meter.Day),
+		).
 			WithParam(name)
 	}
 

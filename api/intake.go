@@ -49,7 +49,8 @@ func (b *budget) take(key string, n int64) error {
 	case b.byKey[key]+n > b.limit/2:
 		return fault.Errorf(
 			fault.RateLimited,
-			"the request bodies of this key take more than %s of this server's %s, the most for one key; send fewer at a time",
+			"the request bodies of this key take more than %s of this server's %s, the most for one key; "+
+				"send fewer at a time",
 			megabytes(b.limit/2),
 			b.where,
 		)

@@ -111,7 +111,11 @@ func waitOf(c *fiber.Ctx) (wait longPoll, err error) {
 	wait.toEnd = until == untilDone
 	if text == "" {
 		if wait.toEnd {
-			return wait, fault.Errorf(fault.InvalidOption, "until=%s says what to wait for; how long is missing: wait=1s to 60s", untilDone).
+			return wait, fault.Errorf(
+				fault.InvalidOption,
+				"until=%s says what to wait for; how long is missing: wait=1s to 60s",
+				untilDone,
+			).
 				WithParam("wait")
 		}
 

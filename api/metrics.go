@@ -50,7 +50,8 @@ func newMetrics(o Options) *metrics {
 		}),
 		streams: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "presswork_streams_open",
-			Help: "Answers under way that last: WebSockets, event streams, requests that wait for a job, previews, completions.",
+			Help: "Answers under way that last: WebSockets, event streams, requests that wait for a job, previews, " +
+				"completions.",
 		}, []string{"kind"}),
 		bodies: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "presswork_http_body_bytes",

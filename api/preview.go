@@ -24,7 +24,8 @@ const (
 	previewFormulaTime = 2 * time.Second
 	// pagePolicy is for a browser that is shown a page: whatever is in it can
 	// neither run nor reach anything.
-	pagePolicy = "sandbox; default-src 'none'; img-src data:; font-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+	pagePolicy = "sandbox; default-src 'none'; img-src data:; font-src data:; style-src 'unsafe-inline'; " +
+		"base-uri 'none'; form-action 'none'"
 )
 
 // pages composes documents in this process, a few at a time.

@@ -83,7 +83,8 @@ func (s sites) knows(here site) bool {
 // The headers of contract section 2.
 const (
 	corsMethods = "GET, HEAD, POST, DELETE, OPTIONS"
-	corsExposes = "Location, ETag, X-Request-Id, Retry-After, Retry-After-Ms, X-Should-Retry, X-Queue-Time-Ms, Content-Disposition, Idempotent-Replayed, " +
+	corsExposes = "Location, ETag, X-Request-Id, Retry-After, Retry-After-Ms, X-Should-Retry, X-Queue-Time-Ms, " +
+		"Content-Disposition, Idempotent-Replayed, " +
 		"X-Job-Id, Content-Location, Content-Range, Preference-Applied, X-Presswork-Warning, " +
 		"X-Ratelimit-Limit-Requests, X-Ratelimit-Remaining-Requests, X-Ratelimit-Reset-Requests, " +
 		"X-Ratelimit-Limit-Tokens, X-Ratelimit-Remaining-Tokens, X-Ratelimit-Reset-Tokens"
@@ -154,7 +155,8 @@ func (s *Server) refuseForeign(ctx *fasthttp.RequestCtx, meta *metadata) error {
 	if !s.sites.knows(meta.site) {
 		return fault.Errorf(
 			fault.Forbidden,
-			"this server has no key and answers to its address and localhost only, not to %s; set API_KEY, or list the origin in ALLOWED_ORIGINS",
+			"this server has no key and answers to its address and localhost only, not to %s; "+
+				"set API_KEY, or list the origin in ALLOWED_ORIGINS",
 			quote(string(meta.site)),
 		)
 	}

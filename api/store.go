@@ -28,7 +28,10 @@ func (s *Server) putCounted(
 ) (storage.Info, error) {
 	if s.Keeper != nil {
 		if err := s.Keeper.Record(ctx, key, counted); err != nil {
-			return storage.Info{}, fault.Errorf(fault.QueueUnavailable, "the queue is not available; try again shortly").
+			return storage.Info{}, fault.Errorf(
+				fault.QueueUnavailable,
+				"the queue is not available; try again shortly",
+			).
 				WithCause(err)
 		}
 	}

@@ -124,7 +124,8 @@ func Prune(ctx context.Context, backup, live Store) (deleted int, err error) {
 				continue
 			case len(kept) == 0:
 				return 0, errors.New(
-					"the store is empty and the backup is not; if this is the right store, back it up into another directory",
+					"the store is empty and the backup is not; " +
+						"if this is the right store, back it up into another directory",
 				)
 			}
 

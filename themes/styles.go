@@ -19,15 +19,18 @@ type style struct {
 // styles lists the words each style token takes; the first is the default.
 func styles() map[string][]style {
 	const (
-		dots = `path("M3 0a3 3 0 1 0 0 6a3 3 0 1 0 0-6zM21 0a3 3 0 1 0 0 6a3 3 0 1 0 0-6zM39 0a3 3 0 1 0 0 6a3 3 0 1 0 0-6z")`
+		dots = `path("M3 0a3 3 0 1 0 0 6a3 3 0 1 0 0-6zM21 0a3 3 0 1 0 0 6a3 3 0 1 0 0-6zM39 0a3 3 0 1 0 0 6a3 3 0 ` +
+			`1 0 0-6z")`
 		wave = `path("M0 5Q10-5 20 5T40 5T60 5T80 5V7Q70 17 60 7T40 7T20 7T0 7z")`
 		// The corners of slides, of opaque colours: pdf.js draws transparent ones black.
 		disc     = "radial-gradient(circle at 100% 0, var(--primary) 0 2.2em, var(--base-100) calc(2.2em + .5px))"
 		triangle = "linear-gradient(225deg, var(--primary) 1.7em, var(--base-100) calc(1.7em + .5px))"
 		tab      = "linear-gradient(var(--primary), var(--primary)) calc(100% - 2.3em) 0 / 2.8em .45em no-repeat"
-		ring     = "radial-gradient(circle at 100% 0, var(--base-100) 1.5em, var(--primary) calc(1.5em + .5px) 2.2em, var(--base-100) calc(2.2em + .5px))"
-		target   = "radial-gradient(circle at 100% 0, var(--accent) 0 1.2em, var(--primary) calc(1.2em + .5px) 2.2em, var(--base-100) calc(2.2em + .5px))"
-		three    = "linear-gradient(var(--primary), var(--primary)) calc(100% - 2.3em) 1.2em / .4em .4em no-repeat, " +
+		ring     = "radial-gradient(circle at 100% 0, var(--base-100) 1.5em, var(--primary) calc(1.5em + .5px) " +
+			"2.2em, var(--base-100) calc(2.2em + .5px))"
+		target = "radial-gradient(circle at 100% 0, var(--accent) 0 1.2em, var(--primary) calc(1.2em + .5px) " +
+			"2.2em, var(--base-100) calc(2.2em + .5px))"
+		three = "linear-gradient(var(--primary), var(--primary)) calc(100% - 2.3em) 1.2em / .4em .4em no-repeat, " +
 			"linear-gradient(var(--primary), var(--primary)) calc(100% - 3.1em) 1.2em / .4em .4em no-repeat, " +
 			"linear-gradient(var(--primary), var(--primary)) calc(100% - 3.9em) 1.2em / .4em .4em no-repeat"
 		rule    = "linear-gradient(var(--rule), var(--rule)) "
@@ -274,7 +277,8 @@ func styles() map[string][]style {
 					"--folio-align":  "end",
 					"--folio-weight": "700",
 					"--folio-color":  "var(--fill-text)",
-					"--folio-art":    "linear-gradient(var(--fill), var(--fill)) 100% 50% / 3em 2em no-repeat content-box",
+					"--folio-art": "linear-gradient(var(--fill), var(--fill)) 100% 50% / 3em 2em no-repeat " +
+						"content-box",
 					"--header-align": "end",
 				},
 			},

@@ -25,20 +25,28 @@ var dist embed.FS
 // element needs the page's nonce, which the editor has. Previews of documents are in
 // a frame of another policy.
 const (
-	studioPolicy = "default-src 'none'; script-src 'self'; style-src 'self' 'nonce-%s'; img-src 'self' data: blob:; media-src 'self' blob:; " +
-		"font-src 'self'; connect-src 'self'; frame-src 'self' blob:; worker-src 'self'; manifest-src 'self'; form-action 'self'; base-uri 'none'; " +
+	studioPolicy = "default-src 'none'; script-src 'self'; style-src 'self' 'nonce-%s'; img-src 'self' data: " +
+		"blob:; media-src 'self' blob:; " +
+		"font-src 'self'; connect-src 'self'; frame-src 'self' blob:; worker-src 'self'; manifest-src 'self'; " +
+		"form-action 'self'; base-uri 'none'; " +
 		"object-src 'none'; frame-ancestors 'self'; require-trusted-types-for 'script'; trusted-types default"
 	// The page of a watched document has nothing of its own but the frame.
-	livePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; frame-src 'self'; " +
-		"form-action 'none'; base-uri 'none'; object-src 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
-	adminPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; " +
-		"form-action 'self'; base-uri 'none'; object-src 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+	livePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; " +
+		"connect-src 'self'; frame-src 'self'; " +
+		"form-action 'none'; base-uri 'none'; object-src 'none'; frame-ancestors 'none'; " +
+		"require-trusted-types-for 'script'; trusted-types 'none'"
+	adminPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; " +
+		"connect-src 'self'; " +
+		"form-action 'self'; base-uri 'none'; object-src 'none'; frame-ancestors 'none'; " +
+		"require-trusted-types-for 'script'; trusted-types 'none'"
 	// Swagger UI writes HTML itself, so that it cannot have trusted types.
-	docsPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; " +
+	docsPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; " +
+		"connect-src 'self'; " +
 		"form-action 'self'; base-uri 'none'; object-src 'none'; frame-ancestors 'self'"
 	// A preview can run nothing and fetch nothing but this server's fonts; the studio, of
 	// the same origin, may write into it.
-	previewPolicy = "default-src 'none'; style-src 'self' 'unsafe-inline'; img-src data: blob:; font-src 'self' data:; base-uri 'none'; form-action 'none'; " +
+	previewPolicy = "default-src 'none'; style-src 'self' 'unsafe-inline'; img-src data: blob:; " +
+		"font-src 'self' data:; base-uri 'none'; form-action 'none'; " +
 		"frame-ancestors 'self'; sandbox allow-same-origin"
 )
 

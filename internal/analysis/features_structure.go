@@ -82,16 +82,22 @@ var structureNames = []string{
 // Patterns of headings and lines; all match in linear time.
 var (
 	versionLike = lazyregexp.New(
-		`(?i)^\W{0,3}(?:version |release |v\.? ?)?\[?v?\d+\.\d+(?:\.[\dx]+)?\]?|^\[?unreleased|^[\w@/.-]{2,40} v?\d+\.\d+\.\d+`,
+		`(?i)^\W{0,3}(?:version |release |v\.? ?)?\[?v?\d+\.\d+(?:\.[\dx]+)?\]?|^\[?unreleased` +
+			`|^[\w@/.-]{2,40} v?\d+\.\d+\.\d+`,
 	)
 	dateLike = lazyregexp.New(
-		`(?i)(?:^|\W)(?:(?:19|20)\d\d[-/.](?:0?[1-9]|1[0-2])[-/.](?:[0-3]?\d)|[0-3]?\d[./](?:0?[1-9]|1[0-2])[./](?:19|20)?\d\d|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}\.? [0-3]?\d(?:st|nd|rd|th)?,? (?:19|20)\d\d|[0-3]?\d(?:st|nd|rd|th|\.)? (?:of )?(?:jan|feb|mar|mär|apr|may|mai|jun|jul|aug|sep|oct|okt|nov|dec|dez|janv|févr|mars|avr|juin|juil|août|ene|abr|ago|dic)[a-zäéû]{0,9}\.?,? (?:de )?(?:19|20)\d\d)`,
+		`(?i)(?:^|\W)(?:(?:19|20)\d\d[-/.](?:0?[1-9]|1[0-2])[-/.](?:[0-3]?\d)|[0-3]?\d[./](?:0?[1-9]` +
+			`|1[0-2])[./](?:19|20)?\d\d|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}\.? [0-3]?\d(?:st` +
+			`|nd|rd|th)?,? (?:19|20)\d\d|[0-3]?\d(?:st|nd|rd|th|\.)? (?:of )?(?:jan|feb|mar|mär|apr|may|mai|jun|jul|aug` +
+			`|sep|oct|okt|nov|dec|dez|janv|févr|mars|avr|juin|juil|août|ene|abr|ago|dic)[a-zäéû]{0,9}\.?,? (?:de ` +
+			`)?(?:19|20)\d\d)`,
 	)
 	stepLike = lazyregexp.New(
 		`(?i)^(?:step|schritt|étape|paso|part|lesson|exercise)\s+(?:\d+|one|two|three|four)|^\d{1,2}[.)] \p{L}+`,
 	)
 	clauseLike = lazyregexp.New(
-		`(?i)^(?:§+ ?\d|art(?:icle|ikel|ículo)?\.? \d+|article [ivx]+|section \d+|clause \d+|\d{1,2}\.\d{1,2}\.?\s|\d{1,2}[.)] \p{L}|[A-Z]\. \p{L}|\([a-z]\) )`,
+		`(?i)^(?:§+ ?\d|art(?:icle|ikel|ículo)?\.? \d+|article [ivx]+|section \d+|clause \d+` +
+			`|\d{1,2}\.\d{1,2}\.?\s|\d{1,2}[.)] \p{L}|[A-Z]\. \p{L}|\([a-z]\) )`,
 	)
 	romanLike = lazyregexp.New(
 		`(?i)^(?:(?:[ivxl]+\.?)|(?:chapter|kapitel|chapitre|capítulo|canto|part) .{1,30}|\* \* \*|\d{1,2}\.?)$`,
@@ -100,19 +106,32 @@ var (
 		`(?:[$€£¥₹]|\b(?:USD|EUR|GBP|CHF|R\$)) ?\d[\d.,]*|\d[\d.,]* ?(?:€|£|\$|zł|Kč|kr\b|EUR\b|USD\b|GBP\b|CHF\b)`,
 	)
 	spanLike = lazyregexp.New(
-		`(?i)(?:19|20)\d\d\s?(?:–|-|—|to|bis|à|a)\s?(?:(?:[a-z]{3,9}\.? )?(?:19|20)\d\d|present|now|today|current|heute|ongoing|aujourd|presente|actualidad)`,
+		`(?i)(?:19|20)\d\d\s?(?:–|-|—|to|bis|à|a)\s?(?:(?:[a-z]{3,9}\.? )?(?:19|20)\d\d|present|now|today|current` +
+			`|heute|ongoing|aujourd|presente|actualidad)`,
 	)
 	contactLike = lazyregexp.New(
 		`[\w.+-]+@[\w-]+\.[\w.]{2,}|(?:\+|\(?0)\d[\d ()/.-]{7,}|\(\d{3}\) ?\d{3}-\d{4}|\b\d{3}[-.]\d{3}[-.]\d{4}`,
 	)
 	quantityLike = lazyregexp.New(
-		`(?i)^(?:about |ca\.? )?(?:\d+(?:[.,/]\d+)?|[¼½¾⅓⅔]|one|two|three|half|a (?:few|pinch|handful|splash)|pinch|eine?|une?|un) ?(?:[¼½¾⅓⅔])?[ -]?(?:x |(?:k?g|ml|cl|dl|l|oz|lbs?|cups?|tbsp|tsp|el|tl|teaspoons?|tablespoons?|cloves?|slices?|cans?|pinch|sticks?|cl|grams?|tasses?|cuillères?|cucharad\w+|tazas?|large|medium|small|eggs?|onions?)\b|\p{L}+(?: \p{L}+){0,4}$)`,
+		`(?i)^(?:about |ca\.? )?(?:\d+(?:[.,/]\d+)?|[¼½¾⅓⅔]|one|two|three|half|a (?:few|pinch|handful|splash)|pinch` +
+			`|eine?|une?|un) ?(?:[¼½¾⅓⅔])?[ -]?(?:x |(?:k?g|ml|cl|dl|l|oz|lbs?|cups?|tbsp|tsp|el|tl|teaspoons?` +
+			`|tablespoons?|cloves?|slices?|cans?|pinch|sticks?|cl|grams?|tasses?|cuillères?|cucharad\w+|tazas?|large` +
+			`|medium|small|eggs?|onions?)\b|\p{L}+(?: \p{L}+){0,4}$)`,
 	)
 	signedOff = lazyregexp.New(
-		`(?i)^(?:(?:yours|sincerely|kind(?:est)? regards|best(?: regards| wishes)?|warm(?:est|ly)?(?: regards)?|regards|respectfully|cordially|with (?:all my|love|gratitude|best|kind|warm|appreciation|deep)|love|cheers|many thanks|thank you|thanks|all (?:the|my) (?:best|love)|faithfully|gratefully|your (?:friend|loving|devoted)|(?:forever|always|ever) yours?|in liebe|con amore|mit freundlichen|(?:freundliche|viele|liebe|herzliche|beste) grüße|hochachtungsvoll|cordialement|bien à (?:vous|toi)|veuillez agréer|amicalement|atentamente|(?:un )?(?:cordial )?saludos?|un abrazo|atenciosamente|cordiali saluti|distinti saluti)\b.{0,60}|(?:yours|sincerely|love),?|(?:此致|敬礼|敬具|草々|かしこ|顺颂).{0,60})$`,
+		`(?i)^(?:(?:yours|sincerely|kind(?:est)? regards|best(?: regards| wishes)?|warm(?:est|ly)?(?: regards)?` +
+			`|regards|respectfully|cordially|with (?:all my|love|gratitude|best|kind|warm|appreciation|deep)|love` +
+			`|cheers|many thanks|thank you|thanks|all (?:the|my) (?:best|love)|faithfully|gratefully|your (?:friend` +
+			`|loving|devoted)|(?:forever|always|ever) yours?|in liebe|con amore|mit freundlichen|(?:freundliche|viele` +
+			`|liebe|herzliche|beste) grüße|hochachtungsvoll|cordialement|bien à (?:vous|toi)|veuillez agréer` +
+			`|amicalement|atentamente|(?:un )?(?:cordial )?saludos?|un abrazo|atenciosamente|cordiali saluti|distinti ` +
+			`saluti)\b.{0,60}|(?:yours|sincerely|love),?|(?:此致|敬礼|敬具|草々|かしこ|顺颂).{0,60})$`,
 	)
 	greeting = lazyregexp.New(
-		`(?i)^(?:(?:my (?:love|darling|beloved|sweetheart)|darling|meine? liebste[rn]?|mon amour|ma chérie|mi amor)(?: \p{L}+)?[,!:]$|(?:dear|to whom it may concern|my dear(?:est)?|dearest|sehr geehrte|liebe[rs]?|cher|chère|chers|madame|monsieur|estimad[oa]s?|querid[oa]s?|prezad[oa]s?|gentile|caro|cara|hi|hello|尊敬的|亲爱的|敬启者|拝啓|前略) ?[^.!?。]{0,60}[,:!，：]?$)`,
+		`(?i)^(?:(?:my (?:love|darling|beloved|sweetheart)|darling|meine? liebste[rn]?|mon amour|ma chérie` +
+			`|mi amor)(?: \p{L}+)?[,!:]$|(?:dear|to whom it may concern|my dear(?:est)?|dearest|sehr geehrte|liebe[rs]?` +
+			`|cher|chère|chers|madame|monsieur|estimad[oa]s?|querid[oa]s?|prezad[oa]s?|gentile|caro|cara|hi|hello|尊敬的` +
+			`|亲爱的|敬启者|拝啓|前略) ?[^.!?。]{0,60}[,:!，：]?$)`,
 	)
 )
 
@@ -232,7 +251,8 @@ var titleWords = strings.Fields(
 	invoice newsletter letter changelog contributing readme privacy community development developer user manual plan
 	summary introduction overview weekly monthly update roadmap soup bread salad cake chicken pie sauce curry
 	statement agreement license committee charter review minutes analysis system data test retro summit
-	songs ode song night day morning summer winter spring autumn love death war letters tale story proposal little old great last first one two three lost house garden river
+	songs ode song night day morning summer winter spring autumn love death war letters tale story proposal
+	little old great last first one two three lost house garden river
 	sea city road street home world time life work cheat sheet quick start grilled baked roasted fried`,
 )
 

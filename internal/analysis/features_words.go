@@ -215,7 +215,8 @@ var imperatives = func() map[string]bool {
 		separate serve set shake simmer slice soak sprinkle start steam stir store strain switch take taste test tie
 		toast toss transfer turn type update upload use verify wait warm wash whisk wipe wrap write
 		schneiden geben mischen verrühren backen lassen öffnen klicken wählen ajouter mélanger couper faire laisser
-		verser cuire ajoutez mélangez coupez faites laissez versez añadir mezclar cortar poner dejar cocinar añade mezcla`) {
+		verser cuire ajoutez mélangez coupez faites laissez versez añadir mezclar cortar poner dejar cocinar
+		añade mezcla`) {
 		set[w] = true
 	}
 

@@ -14,7 +14,8 @@ const maxSentence = 1500
 var abbreviations = wordSigns(map[int]string{
 	1: `mr mrs ms mx dr prof rev hon st gen col capt lt sgt gov sen rep pres
 vs cf
-fig figs eq eqs eqn sec ch chap vol vols no nos nr pp p ed eds al ibid viz approx ca dept est assn univ bros jan feb mar apr jun jul aug sep sept oct nov dec mon tue tues wed thu thurs fri tel ext e.g i.e eg ie
+fig figs eq eqs eqn sec ch chap vol vols no nos nr pp p ed eds al ibid viz approx ca dept est assn univ bros
+jan feb mar apr jun jul aug sep sept oct nov dec mon tue tues wed thu thurs fri tel ext e.g i.e eg ie
 z.b d.h u.a bzw usw ggf evtl hr fr dra art arts ave blvd rd mt ft min max resp incl excl`,
 	// These end one where a capital follows.
 	2: `etc a.m p.m am pm u.s u.k inc ltd co corp jr sr`,

@@ -157,7 +157,10 @@ func (l *Length) UnmarshalJSON(b []byte) error {
 
 	var px float64
 	if err := json.Unmarshal(b, &px); err != nil {
-		return fault.Errorf(fault.InvalidType, `a length is a number of pixels or a string with a unit, such as "20mm"`).
+		return fault.Errorf(
+			fault.InvalidType,
+			`a length is a number of pixels or a string with a unit, such as "20mm"`,
+		).
 			WithCause(err)
 	}
 	*l = Length(strconv.FormatFloat(px, 'f', -1, 64) + "px")
@@ -178,7 +181,10 @@ func (r *StatusRange) UnmarshalJSON(b []byte) error {
 
 	var pair []int
 	if err := json.Unmarshal(b, &pair); err != nil || len(pair) != 2 {
-		return fault.Errorf(fault.InvalidType, "failOnHttpStatusCodes is a list of statuses and of ranges such as [400,599]").
+		return fault.Errorf(
+			fault.InvalidType,
+			"failOnHttpStatusCodes is a list of statuses and of ranges such as [400,599]",
+		).
 			WithCause(err)
 	}
 	r.From, r.To = pair[0], pair[1]

@@ -133,7 +133,8 @@ func checkHeaders(headers map[string]string) error {
 			if lower == own || strings.HasSuffix(own, "-") && strings.HasPrefix(lower, own) {
 				return invalid(
 					"extraHTTPHeaders",
-					"extraHTTPHeaders: %s cannot be set here; cookies and userAgent are options of their own, the rest is the browser's",
+					"extraHTTPHeaders: %s cannot be set here; "+
+						"cookies and userAgent are options of their own, the rest is the browser's",
 					short(name),
 				)
 			}

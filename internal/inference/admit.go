@@ -62,7 +62,8 @@ func admitSize(m *Model, r *Request) error {
 		return Errorf(
 			http.StatusBadRequest,
 			ContextLength,
-			"Please reduce the length of the messages or completion: about %d tokens were sent, and the context of `%s` is %d.",
+			"Please reduce the length of the messages or completion: "+
+				"about %d tokens were sent, and the context of `%s` is %d.",
 			tokens,
 			m.ID,
 			m.ContextWindow,

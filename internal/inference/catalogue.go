@@ -63,7 +63,8 @@ func (c *Catalogue) Find(name string) (*Model, error) {
 
 	message := fmt.Sprintf("The model `%s` does not exist or you do not have access to it.", clip(name, 120))
 	if len(c.models) == 0 {
-		message += " No model is set up here: name one in models.yaml (INFERENCE_CONFIG), or start Ollama or llama-server on this machine."
+		message += " No model is set up here: name one in models.yaml (INFERENCE_CONFIG), or start Ollama or " +
+			"llama-server on this machine."
 	} else if near := input.Nearest(name, c.names()); near != "" {
 		message += fmt.Sprintf(" Did you mean `%s`?", near)
 	}

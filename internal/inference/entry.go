@@ -90,7 +90,8 @@ func (m *Model) complete(getenv func(string) string) (string, error) {
 					"upstreams[%d].name",
 					i,
 				), fmt.Errorf(
-					"upstreams[%d] is called %q, too, at the same base_url and for the same model; give each a name of its own",
+					"upstreams[%d] is called %q, too, at the same base_url and for the same model; "+
+						"give each a name of its own",
 					j,
 					u.Name,
 				)

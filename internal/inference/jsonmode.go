@@ -24,7 +24,8 @@ func (c *completion) holdJSON(ctx context.Context, r *Request, n *normaliser) er
 				Parts: []Part{
 					{
 						Text: fmt.Sprintf(
-							"That is not the JSON that was asked for: %s. Answer again with the corrected JSON and nothing else.",
+							"That is not the JSON that was asked for: %s. "+
+								"Answer again with the corrected JSON and nothing else.",
 							clip(err.Error(), 300),
 						),
 					},

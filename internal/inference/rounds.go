@@ -129,7 +129,8 @@ func jsonHint(f Format) string {
 		return "When you have called the tools that you need, answer with one JSON object and nothing else."
 	}
 
-	return "When you have called the tools that you need, answer with JSON and nothing else. It must satisfy this JSON Schema: " + string(
+	return "When you have called the tools that you need, answer with JSON and nothing else. " +
+		"It must satisfy this JSON Schema: " + string(
 		f.Schema,
 	)
 }
@@ -235,7 +236,8 @@ func afterCalls(choice ToolChoice) ToolChoice {
 	return choice
 }
 
-const notJSON = "It was not called, because the arguments are not a JSON object. Call it again with corrected arguments."
+const notJSON = "It was not called, because the arguments are not a JSON object. " +
+	"Call it again with corrected arguments."
 
 // read makes a message of an answer, and its calls; a call whose arguments are not
 // JSON is nil, once: then it is a failure.
@@ -268,7 +270,8 @@ func (d *rounds) read(n *normaliser) (Message, []*BuiltinCall, error) {
 		return said, nil, failedf(
 			ToolUseFailed,
 			n.calls.generation(),
-			"Failed to call a function. Please adjust your prompt. See 'failed_generation' for more details. The arguments are wrong: %s",
+			"Failed to call a function. Please adjust your prompt. See 'failed_generation' for more details. "+
+				"The arguments are wrong: %s",
 			errNotObject,
 		)
 	}
@@ -372,7 +375,8 @@ func (d *rounds) call(ctx context.Context, call BuiltinCall) (ToolResult, error)
 		if d.session, err = d.c.g.opts.Tools.Open(ctx, d.c.request, d.types); err == nil {
 			return ToolResult{
 				Failed: true,
-				Output: "The tool stopped unexpectedly. Its variables, files and pages are lost; what you still need must be made again.",
+				Output: "The tool stopped unexpectedly. Its variables, files and pages are lost; " +
+					"what you still need must be made again.",
 			}, nil
 		}
 		d.session = nil

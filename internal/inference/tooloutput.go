@@ -65,7 +65,8 @@ var (
 		`tool_calls?|tool_response|tool_result|tool_sep|think|function_calls?`,              // Qwen, Hermes, Hunyuan
 		`(?:start|end)_of_turn|(?:start|end)_function_(?:call|response|declaration)|escape`, // Gemma
 		`arg_key|arg_value|observation|sop`,                                                 // GLM
-		`(?:function|parameter|invoke)(?:[= ][^<>\n]{0,128})?`,                              // Llama 3, Qwen Coder, MiniMax
+		`(?:function|parameter` +
+			`|invoke)(?:[= ][^<>\n]{0,128})?`, // Llama 3, Qwen Coder, MiniMax
 		`bos|eos|s`, // Llama 2, Mistral
 	}, "|") + `))>`)
 	// Mistral, Llama 2, GLM, LM Studio.

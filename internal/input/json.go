@@ -235,7 +235,12 @@ func syntaxError(err error, param string) error {
 func invalidJSON(param, format string, args ...any) *fault.Error {
 	name := strings.TrimSuffix(param, ".")
 
-	return fault.Errorf(fault.InvalidJSON, "%s is not valid JSON%s", cmp.Or(name, "the body"), fmt.Sprintf(format, args...)).
+	return fault.Errorf(
+		fault.InvalidJSON,
+		"%s is not valid JSON%s",
+		cmp.Or(name, "the body"),
+		fmt.Sprintf(format, args...),
+	).
 		WithParam(name)
 }
 

@@ -135,7 +135,8 @@ func CheckAbandoned(ctx context.Context, store storage.Store) error {
 
 	return fmt.Errorf(
 		"the store belongs to deployment %s with Redis %s, which renewed it %s ago: restore into another store; "+
-			"if you replace that deployment, stop its nodes and wait until the store was not renewed for %s, or delete the object %s",
+			"if you replace that deployment, stop its nodes and wait until the store was not renewed for %s, or "+
+			"delete the object %s",
 		f.Deployment,
 		f.Redis,
 		age.Round(time.Second),
@@ -203,7 +204,8 @@ func (k *Keeper) tryClaim(ctx context.Context) (refused, err error) {
 	case !k.Alone && id.Store != k.StoreName && k.Now().Sub(time.UnixMilli(id.At)) < fenceLife*k.Interval:
 		return fmt.Errorf(
 			"nodes on the same Redis (%s) keep their objects in %s, this one in %s: use one store for all nodes, and "+
-				"another Redis, or another database of it, for another deployment; to move to another store, stop all nodes and copy the objects "+
+				"another Redis, or another database of it, for another deployment; "+
+				"to move to another store, stop all nodes and copy the objects "+
 				"with those below %s, or wait %s",
 			k.RedisName,
 			id.Store,
@@ -227,8 +229,10 @@ func (k *Keeper) tryClaim(ctx context.Context) (refused, err error) {
 // foreign returns the error for the fence of another deployment.
 func (k *Keeper) foreign(f fence, id identity) error {
 	return fmt.Errorf(
-		"%s belongs to deployment %s with Redis %s, which renewed it %s ago; this node is of deployment %s with Redis %s "+
-			"(a copied or restored Redis is another deployment, also with the same name): give each deployment a store of its own; "+
+		"%s belongs to deployment %s with Redis %s, which renewed it %s ago; "+
+			"this node is of deployment %s with Redis %s "+
+			"(a copied or restored Redis is another deployment, also with the same name): "+
+			"give each deployment a store of its own; "+
 			"if the other one has ended, wait until the store was not renewed for %s, or delete the object %s",
 		k.StoreName,
 		f.Deployment,

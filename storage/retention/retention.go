@@ -345,7 +345,8 @@ func (k *Keeper) Full(ctx context.Context) error {
 	case oldest.IsZero() || now.Sub(oldest) < k.MinAge:
 		k.full = fault.Errorf(
 			fault.StoreFull,
-			"the store holds %d MB of at most %d MB, and all of it is younger than %s or needed by a job; try again later, or raise CACHE_MAX_SIZE_GB",
+			"the store holds %d MB of at most %d MB, and all of it is younger than %s or needed by a job; "+
+				"try again later, or raise CACHE_MAX_SIZE_GB",
 			total/1e6,
 			k.MaxBytes/1e6,
 			k.MinAge,

@@ -25,7 +25,8 @@ const (
 func LetterRuns(w io.Writer, texts map[string]string) error {
 	if _, err := fmt.Fprintln(
 		w,
-		"# Letter runs of languages, in quarters of a bit above 2^-14, learned by `make train`:\n# tag, what a run weighs on average, then each weight with the runs that have it.",
+		"# Letter runs of languages, in quarters of a bit above 2^-14, learned by `make train`:\n# tag, what a run "+
+			"weighs on average, then each weight with the runs that have it.",
 	); err != nil {
 		return err
 	}

@@ -35,7 +35,12 @@ func FFmpeg(box Box) Convert {
 
 		out, err := box.Run(ctx, c)
 		if limit, ok := errors.AsType[*sandbox.LimitError](err); ok {
-			return fault.Errorf(fault.ContentTooComplex, "the recording cannot be converted within the limits: more %s than %s", limit.Limit, limit.Allowed).
+			return fault.Errorf(
+				fault.ContentTooComplex,
+				"the recording cannot be converted within the limits: more %s than %s",
+				limit.Limit,
+				limit.Allowed,
+			).
 				WithParam("file").
 				WithCause(err)
 		}
@@ -45,7 +50,10 @@ func FFmpeg(box Box) Convert {
 		}
 
 		if out.ExitCode != 0 {
-			return fault.Errorf(fault.InvalidOption, "the recording cannot be decoded: it is damaged, or holds no sound that is known here").
+			return fault.Errorf(
+				fault.InvalidOption,
+				"the recording cannot be decoded: it is damaged, or holds no sound that is known here",
+			).
 				WithParam("file").
 				WithCause(fmt.Errorf("ffmpeg: exit status %d: %s", out.ExitCode, strings.TrimSpace(string(out.Stderr))))
 		}

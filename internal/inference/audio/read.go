@@ -145,7 +145,8 @@ func (o *Reader) Read(ctx context.Context, source io.ReaderAt, size int64, want 
 
 	return nil, fault.Errorf(
 		fault.ContentTooLarge,
-		"the recording is too long to be sent in one piece (%s, %d MB), and without ffmpeg this server cuts nothing but WAV of 16 bits",
+		"the recording is too long to be sent in one piece (%s, %d MB), and without ffmpeg this server cuts "+
+			"nothing but WAV of 16 bits",
 		rounded(seconds),
 		partBytes>>20,
 	).WithParam("file")
@@ -172,7 +173,11 @@ func identify(source io.ReaderAt, size int64) (Format, error) {
 
 // NotAudio refuses what Detect does not know.
 func NotAudio() *fault.Error {
-	return fault.Errorf(fault.InvalidOption, "the file is not a recording of a known format, by its content; allowed: %s", Formats).
+	return fault.Errorf(
+		fault.InvalidOption,
+		"the file is not a recording of a known format, by its content; allowed: %s",
+		Formats,
+	).
 		WithParam("file")
 }
 
@@ -196,7 +201,12 @@ func measure(source io.ReaderAt, size int64, format Format) (samples pcm, second
 func (o *Reader) check(seconds float64) error {
 	switch {
 	case seconds < shortest.Seconds():
-		return fault.Errorf(fault.InvalidOption, "the recording is too short: %g s; allowed: %g s and more", seconds, shortest.Seconds()).
+		return fault.Errorf(
+			fault.InvalidOption,
+			"the recording is too short: %g s; allowed: %g s and more",
+			seconds,
+			shortest.Seconds(),
+		).
 			WithParam("file")
 	case seconds > o.MaxDuration.Seconds():
 		return o.tooLong()

@@ -242,7 +242,11 @@ func decode(r *response) (string, error) {
 
 	text, err := encoding.NewDecoder().Bytes(r.body)
 	if err != nil {
-		return "", fault.Errorf(fault.UnsupportedMediaType, "%s is not written in the character set it names", name(r.url)).
+		return "", fault.Errorf(
+			fault.UnsupportedMediaType,
+			"%s is not written in the character set it names",
+			name(r.url),
+		).
 			WithCause(err)
 	}
 

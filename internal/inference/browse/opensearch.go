@@ -83,7 +83,10 @@ func (o *openSearch) describe(ctx context.Context) (*described, error) {
 		} `xml:"Url"`
 	}
 	if err := xml.Unmarshal(body, &description); err != nil {
-		return nil, fault.Errorf(fault.PageError, "what SEARCH_URL names is neither an OpenSearch description nor has it {query} in it").
+		return nil, fault.Errorf(
+			fault.PageError,
+			"what SEARCH_URL names is neither an OpenSearch description nor has it {query} in it",
+		).
 			WithCause(err)
 	}
 
@@ -116,7 +119,10 @@ func (o *openSearch) describe(ctx context.Context) (*described, error) {
 func (o *openSearch) engineFor(template string) (engine, error) {
 	target, err := address(fillIn(template, "q", 1))
 	if err != nil {
-		return engine{}, fault.Errorf(fault.PageError, "the search engine's OpenSearch description has an address that is none").
+		return engine{}, fault.Errorf(
+			fault.PageError,
+			"the search engine's OpenSearch description has an address that is none",
+		).
 			WithCause(err)
 	}
 

@@ -185,7 +185,8 @@ func (s *searxng) Search(ctx context.Context, query string, _ int) ([]inference.
 	if status == http.StatusForbidden {
 		return nil, fault.Errorf(
 			fault.PageError,
-			"the search engine refuses to answer in JSON: the operator can add json to search.formats in SearXNG's settings.yml",
+			"the search engine refuses to answer in JSON: "+
+				"the operator can add json to search.formats in SearXNG's settings.yml",
 		)
 	}
 

@@ -108,7 +108,9 @@ func (a *arguments) read(raw string) error {
 
 	if err := json.Unmarshal([]byte(raw), &members); err != nil {
 		return misusef(
-			"the arguments are no JSON object of the function's form: text for query and pattern, a number or an address for id, whole numbers for topn, cursor, loc and num_lines",
+			"the arguments are no JSON object of the function's form: " +
+				"text for query and pattern, a number or an address for id, whole numbers for topn, cursor, loc and " +
+				"num_lines",
 		)
 	}
 

@@ -128,7 +128,8 @@ var sounds = map[string]func(*hearing){
 	"ears-silent": func(h *hearing) { h.json(`{"text":""}`) },
 	"ears-odd": func(h *hearing) {
 		h.json(
-			`{"text":"one","duration":"1.5","language":null,"segments":[{"start":"0.5","end":1e300,"text":"one","tokens":null,"words":null}],"words":null,"error":null}`,
+			`{"text":"one","duration":"1.5","language":null,"segments":[{"start":"0.5","end":1e300,"text":"one",` +
+				`"tokens":null,"words":null}],"words":null,"error":null}`,
 		)
 	},
 }
@@ -190,7 +191,8 @@ func (h *hearing) answer() {
 	if h.nested {
 		h.json(
 			fmt.Sprintf(
-				`{"task":%q,"language":"english","duration":%g,"text":%s,"segments":[{"id":0,"text":%s,"start":0,"end":%g,"tokens":[50364],"words":%s,"temperature":0,"avg_logprob":-0.2,"no_speech_prob":0.01}]}`,
+				`{"task":%q,"language":"english","duration":%g,"text":%s,"segments":[{"id":0,"text":%s,"start":0,`+
+					`"end":%g,"tokens":[50364],"words":%s,"temperature":0,"avg_logprob":-0.2,"no_speech_prob":0.01}]}`,
 				task,
 				seconds,
 				quote(" "+text+"\n"),
@@ -211,7 +213,8 @@ func (h *hearing) answer() {
 	}
 	h.json(
 		fmt.Sprintf(
-			`{"task":%q,"language":"english","duration":%g,"text":%s,"segments":[{"id":0,"seek":0,"start":0,"end":%g,"text":%s,"tokens":[50364,1],"temperature":0,"avg_logprob":-0.28,"compression_ratio":1.1,"no_speech_prob":0.009}]%s}`,
+			`{"task":%q,"language":"english","duration":%g,"text":%s,"segments":[{"id":0,"seek":0,"start":0,`+
+				`"end":%g,"text":%s,"tokens":[50364,1],"temperature":0,"avg_logprob":-0.28,"compression_ratio":1.1,"no_speech_prob":0.009}]%s}`,
 			task,
 			seconds,
 			quote(text),

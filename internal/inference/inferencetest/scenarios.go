@@ -23,7 +23,9 @@ var scenarios = map[string]func(*call){
 	"demo": func(c *call) {
 		c.paced(
 			words(
-				"This is the scripted model of Presswork. It knows one answer, and it streams it token by token, so that you can see that everything between your client and the model works. You said: " + c.prompt(),
+				"This is the scripted model of Presswork. " +
+					"It knows one answer, and it streams it token by token, so that you can see that everything " +
+					"between your client and the model works. You said: " + c.prompt(),
 			),
 		)
 	},
@@ -34,7 +36,9 @@ var scenarios = map[string]func(*call){
 	"stamps": func(c *call) { c.each(func(int) string { return strconv.FormatInt(int64(Clock()), 10) }) },
 	"whole": func(c *call) {
 		c.json(
-			`{"id":"x","object":"chat.completion","choices":[{"index":0,"message":{"role":"assistant","content":"Hello, world!"},"finish_reason":"stop"}],"usage":{"prompt_tokens":11,"completion_tokens":4,"total_tokens":15}}`,
+			`{"id":"x","object":"chat.completion","choices":[{"index":0,"message":{"role":"assistant",` +
+				`"content":"Hello, ` +
+				`world!"},"finish_reason":"stop"}],"usage":{"prompt_tokens":11,"completion_tokens":4,"total_tokens":15}}`,
 		)
 	},
 	"length": func(c *call) { c.begin(); c.say("Once upon"); c.end("length", 2) },
@@ -90,7 +94,8 @@ var scenarios = map[string]func(*call){
 	"tool-whole": func(c *call) {
 		c.called(
 			fmt.Sprintf(
-				`{"index":0,"id":"tk85n1k4m","type":"function","function":{"name":%q,"arguments":"{\"city\":\"Oslo\"}"}}`,
+				`{"index":0,"id":"tk85n1k4m","type":"function","function":{"name":%q,`+
+					`"arguments":"{\"city\":\"Oslo\"}"}}`,
 				c.tool(),
 			),
 		)

@@ -59,7 +59,8 @@ func (c *call) text(content string) string { return c.choice(`"content":` + quot
 
 func (c *call) chunk(fields string) string {
 	return fmt.Sprintf(
-		`{"id":"chatcmpl-scripted","object":"chat.completion.chunk","created":1770770843,"model":%q,"system_fingerprint":"fp_scripted01",%s}`,
+		`{"id":"chatcmpl-scripted","object":"chat.completion.chunk","created":1770770843,"model":%q,`+
+			`"system_fingerprint":"fp_scripted01",%s}`,
 		c.body.Model,
 		fields,
 	)
@@ -105,7 +106,8 @@ func (c *call) answer(texts ...string) {
 	if !c.body.Stream {
 		c.json(
 			fmt.Sprintf(
-				`{"id":"chatcmpl-scripted","object":"chat.completion","created":1770770843,"model":%q,"choices":[{"index":0,"message":{"role":"assistant","content":%s},"logprobs":null,"finish_reason":"stop"}],"usage":{"prompt_tokens":11,"completion_tokens":%d,"total_tokens":%d}}`,
+				`{"id":"chatcmpl-scripted","object":"chat.completion","created":1770770843,"model":%q,`+
+					`"choices":[{"index":0,"message":{"role":"assistant","content":%s},"logprobs":null,"finish_reason":"stop"}],"usage":{"prompt_tokens":11,"completion_tokens":%d,"total_tokens":%d}}`,
 				c.body.Model,
 				quote(strings.Join(texts, "")),
 				len(texts),

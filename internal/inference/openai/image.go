@@ -54,7 +54,13 @@ func (p *parser) dataURI(o object, path, rest string) string {
 
 	if base64.StdEncoding.DecodedLen(len(encoded)) > p.maxImageBytes+2 {
 		o.fail(
-			inference.Errorf(http.StatusRequestEntityTooLarge, fault.ContentTooLarge, "'%s' : the image is larger than %d bytes", o.path+path, p.maxImageBytes).
+			inference.Errorf(
+				http.StatusRequestEntityTooLarge,
+				fault.ContentTooLarge,
+				"'%s' : the image is larger than %d bytes",
+				o.path+path,
+				p.maxImageBytes,
+			).
 				WithParam(o.path + path),
 		)
 

@@ -199,7 +199,8 @@ func (p *parser) unsupported(r *inference.Request) {
 	if p.is("background") {
 		p.failf(
 			"background",
-			"it is not supported: an answer is sent on the connection of its request. An 'Idempotency-Key' lets a retry hear it from its beginning",
+			"it is not supported: an answer is sent on the connection of its request. "+
+				"An 'Idempotency-Key' lets a retry hear it from its beginning",
 		)
 	}
 	p.boolean("store") // nothing is kept

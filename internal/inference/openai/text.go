@@ -60,7 +60,12 @@ func (p *parser) prompts(value json.RawMessage) int {
 
 	if n > maxChoices {
 		p.fail(
-			inference.Errorf(http.StatusBadRequest, fault.InvalidOption, "'prompt' : at most %d prompts are allowed", maxChoices).
+			inference.Errorf(
+				http.StatusBadRequest,
+				fault.InvalidOption,
+				"'prompt' : at most %d prompts are allowed",
+				maxChoices,
+			).
 				WithParam("prompt"),
 		)
 	}

@@ -21,7 +21,11 @@ func unreachable(ctx context.Context, err error) error {
 		return context.Cause(ctx)
 	}
 
-	return inference.Errorf(http.StatusServiceUnavailable, inference.UpstreamUnavailable, "the model's server does not answer").
+	return inference.Errorf(
+		http.StatusServiceUnavailable,
+		inference.UpstreamUnavailable,
+		"the model's server does not answer",
+	).
 		WithCause(err)
 }
 
@@ -94,22 +98,38 @@ func failure(status int, body []byte) *inference.Error {
 
 		return e
 	case http.StatusUnauthorized, http.StatusForbidden:
-		e := inference.Errorf(http.StatusBadGateway, inference.UpstreamError, "the model's server refuses this server's key").
+		e := inference.Errorf(
+			http.StatusBadGateway,
+			inference.UpstreamError,
+			"the model's server refuses this server's key",
+		).
 			WithCause(cause)
 		e.Retryable = false
 
 		return e
 	case http.StatusNotFound:
-		e := inference.Errorf(http.StatusBadGateway, inference.UpstreamError, "the model's server does not have this model").
+		e := inference.Errorf(
+			http.StatusBadGateway,
+			inference.UpstreamError,
+			"the model's server does not have this model",
+		).
 			WithCause(cause)
 		e.Retryable = false
 
 		return e
 	case http.StatusTooManyRequests:
-		return inference.Errorf(status, inference.RateLimitExceeded, "the model is at its rate limit; please try again later").
+		return inference.Errorf(
+			status,
+			inference.RateLimitExceeded,
+			"the model is at its rate limit; please try again later",
+		).
 			WithCause(cause)
 	case http.StatusServiceUnavailable, 498, 529:
-		return inference.Errorf(http.StatusServiceUnavailable, inference.UpstreamUnavailable, "the model is at capacity; please try again").
+		return inference.Errorf(
+			http.StatusServiceUnavailable,
+			inference.UpstreamUnavailable,
+			"the model is at capacity; please try again",
+		).
 			WithCause(cause)
 	}
 

@@ -95,14 +95,16 @@ func (w *wall) unavailable(err error) error {
 
 	switch {
 	case sysctl("kernel/apparmor_restrict_unprivileged_userns") == "1" && strings.Contains(err.Error(), "ermission denied"):
-		why = "AppArmor forbids user namespaces (Ubuntu 23.10 and later): install a profile for bwrap that has `userns,` (docs/operations.md), " +
+		why = "AppArmor forbids user namespaces (Ubuntu 23.10 and later): " +
+			"install a profile for bwrap that has `userns,` (docs/operations.md), " +
 			"or set the sysctl kernel.apparmor_restrict_unprivileged_userns to 0"
 	case sysctl("kernel/unprivileged_userns_clone") == "0":
 		why = "set the sysctl kernel.unprivileged_userns_clone to 1"
 	case sysctl("user/max_user_namespaces") == "0":
 		why = "set the sysctl user.max_user_namespaces to 10000, say"
 	case inContainer():
-		why = "in a container, allow user namespaces and mounts: for Docker and Podman --security-opt seccomp=deploy/seccomp-tools.json " +
+		why = "in a container, allow user namespaces and mounts: " +
+			"for Docker and Podman --security-opt seccomp=deploy/seccomp-tools.json " +
 			"--security-opt apparmor=unconfined --security-opt systempaths=unconfined (docs/operations.md)"
 	default:
 		why = "user namespaces must be allowed (docs/operations.md)"

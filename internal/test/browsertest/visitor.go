@@ -251,7 +251,8 @@ func (v *Visit) Requests() []string {
 
 // visible finds an element and that it is shown at once: the page may replace it between
 // two looks.
-const visible = `s => { const e = document.querySelector(s); return e?.checkVisibility({visibilityProperty: true}) ? e : null }`
+const visible = `s => { const e = document.querySelector(s); return e?.checkVisibility({visibilityProperty: true}) ` +
+	`? e : null }`
 
 // See waits for an element of a CSS selector that is shown, and returns it.
 func (v *Visit) See(selector string) *rod.Element {

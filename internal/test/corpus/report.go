@@ -69,7 +69,8 @@ func (r Report) grouped(w io.Writer, title string, group func(Print) string) {
 	}
 	fmt.Fprintf(
 		w,
-		"| %s | prints | failures | pages | slivers | > 15 %% empty | > 33 %% empty | words lost in print | words outside the margins | ms a document, median / p95 | ms a page |\n",
+		"| %s | prints | failures | pages | slivers | > 15 %% empty | > 33 %% empty | words lost in print | words "+
+			"outside the margins | ms a document, median / p95 | ms a page |\n",
 		title,
 	)
 	fmt.Fprintln(w, "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|")

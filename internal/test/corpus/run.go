@@ -254,7 +254,8 @@ func (p *Print) inspect(ctx context.Context, page words) error {
 
 // syntax is what no reader should see outside code.
 var syntax = regexp.MustCompile(
-	`(?m)^:{3,}.*$|\[!\w+\]|\{[#.][\w-]+[^}\n]*\}|!?\[\[[^\]\n]+\]\]|^%%.*|\{%.*?%\}|^\|.*\|$|^#{1,6} .*|\*\*\S[^*\n]*\*\*|^<[A-Z]\w+`,
+	`(?m)^:{3,}.*$|\[!\w+\]|\{[#.][\w-]+[^}\n]*\}|!?\[\[[^\]\n]+\]\]|^%%.*|\{%.*?%\}|^\|.*\|$|^#{1,6} .*` +
+		`|\*\*\S[^*\n]*\*\*|^<[A-Z]\w+`,
 )
 
 var (

@@ -13,7 +13,8 @@ type Document struct {
 	Markdown func(n int) string
 }
 
-const prose = "The quick brown fox jumps over the lazy dog while **every** reader of this paragraph waits for `something` to happen in it. "
+const prose = "The quick brown fox jumps over the lazy dog while **every** reader of this paragraph waits for " +
+	"`something` to happen in it. "
 
 // All lists the kinds, of one to three pages each: first the reference document,
 // which has a little of everything, then those that have much of one thing.
@@ -45,14 +46,16 @@ func reference(n int) string {
 	return repeat("Report", n, 6, func(b *strings.Builder, i int) {
 		fmt.Fprintf(
 			b,
-			"## Section %d\n\n%s\n\n| Name | Count | State |\n|---|---:|---|\n| alpha | %d | ready |\n| beta | 22 | waiting |\n| gamma | 333 | gone |\n\n",
+			"## Section %d\n\n%s\n\n| Name | Count | State |\n|---|---:|---|\n| alpha | %d | ready |\n| beta | 22 "+
+				"| waiting |\n| gamma | 333 | gone |\n\n",
 			i,
 			strings.Repeat(prose, 2),
 			n,
 		)
 		fmt.Fprintf(
 			b,
-			"- first item\n- second item with *emphasis*\n- third item\n\n```go\nfunc main() {\n\tfmt.Println(\"hello\", %d)\n}\n```\n\n",
+			"- first item\n- second item with *emphasis*\n- third item\n\n```go\nfunc main() "+
+				"{\n\tfmt.Println(\"hello\", %d)\n}\n```\n\n",
 			i,
 		)
 	})
@@ -77,7 +80,8 @@ func lists(n int) string {
 	return repeat("Lists", n, 12, func(b *strings.Builder, i int) {
 		fmt.Fprintf(
 			b,
-			"Group %d:\n\n- one item\n- another item with **weight**\n  - nested\n  - nested again\n- a third\n\n1. step\n2. step\n3. step\n\n",
+			"Group %d:\n\n- one item\n- another item with **weight**\n  - nested\n  - nested again\n- a "+
+				"third\n\n1. step\n2. step\n3. step\n\n",
 			i,
 		)
 	})
@@ -87,7 +91,8 @@ func code(n int) string {
 	return repeat("Code", n, 8, func(b *strings.Builder, i int) {
 		fmt.Fprintf(
 			b,
-			"```go\n// f%d doubles what it gets.\nfunc f%d(x int) (int, error) {\n\tif x < 0 {\n\t\treturn 0, fmt.Errorf(\"negative: %%d\", x)\n\t}\n\treturn 2 * x, nil\n}\n```\n\n",
+			"```go\n// f%d doubles what it gets.\nfunc f%d(x int) (int, error) {\n\tif x < 0 {\n\t\treturn 0, "+
+				"fmt.Errorf(\"negative: %%d\", x)\n\t}\n\treturn 2 * x, nil\n}\n```\n\n",
 			i,
 			i,
 		)
@@ -98,7 +103,8 @@ func tables(n int) string {
 	return repeat("Tables", n, 18, func(b *strings.Builder, i int) {
 		fmt.Fprintf(
 			b,
-			"| Name | Count | State |\n|---|---:|---|\n| alpha | %d | ready |\n| beta | 22 | waiting |\n| gamma | 333 | gone |\n\n",
+			"| Name | Count | State |\n|---|---:|---|\n| alpha | %d | ready |\n| beta | 22 | waiting |\n| gamma | "+
+				"333 | gone |\n\n",
 			i,
 		)
 	})

@@ -301,7 +301,8 @@ func (c *checker) completions() {
 
 		if has.Tokens < n.tokens-missing*scriptSaid || has.Tokens > min(n.tokens+n.open*scriptSaid, c.w.Sent[model]) {
 			c.complain(
-				"the ledger has %d tokens of %s; callers of whole answers heard %d, %d broke off, and the model has sent %d",
+				"the ledger has %d tokens of %s; callers of whole answers heard %d, %d broke off, and the model "+
+					"has sent %d",
 				has.Tokens,
 				model,
 				n.tokens,

@@ -190,7 +190,9 @@ func figures(o Options, entries []Entry, w World, struck map[string]int, settled
 	}
 
 	return fmt.Sprintf(
-		"seed %d, %s: %d submissions, %d jobs accepted (%d completed, %d cancelled, %d failed, %d lost) in %d runs, %s, %d completions (%d whole; ledger %d requests and %d tokens, the model was asked for %d and sent %d), "+
+		"seed %d, %s: %d submissions, %d jobs accepted (%d completed, %d cancelled, %d failed, %d lost) in %d "+
+			"runs, %s, %d completions (%d whole; ledger %d requests and %d tokens, the model was asked for %d and "+
+			"sent %d), "+
 			"%d watchers, %d webhooks of %d ends; %d faults (%s); settled %s after the last; %d promises broken",
 		o.Seed,
 		o.Duration,

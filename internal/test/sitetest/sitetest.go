@@ -89,8 +89,10 @@ func picture(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "image/svg+xml")
 	fmt.Fprintf(
 		w,
-		`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 300 200"><rect width="300" height="200" fill="hsl(%d 60%% 55%%)"/>`+
-			`<text x="150" y="125" font-family="sans-serif" font-size="72" text-anchor="middle" fill="#fff">No.%d</text></svg>`,
+		`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 300 200"><rect width="300" height="200" fill="hsl(%d `+
+			`60%% 55%%)"/>`+
+			`<text x="150" y="125" font-family="sans-serif" font-size="72" text-anchor="middle" `+
+			`fill="#fff">No.%d</text></svg>`,
 		n*30,
 		n,
 	)

@@ -59,7 +59,8 @@ func measureDocuments(corpus, file string) error {
 
 	if len(documents) < len(known) {
 		return fmt.Errorf(
-			"the corpora hold %d labelled documents and the weights were learned from %d: name all corpora, or remove %s to learn from fewer",
+			"the corpora hold %d labelled documents and the weights were learned from %d: "+
+				"name all corpora, or remove %s to learn from fewer",
 			len(documents),
 			len(known),
 			file,

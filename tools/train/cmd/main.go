@@ -31,7 +31,8 @@ func main() {
 	corpus := flag.String(
 		"corpus",
 		"",
-		"folders of labelled corpora, as in PATH; the first has what is not documents. Without any, document types are learned anew from what was measured before",
+		"folders of labelled corpora, as in PATH; the first has what is not documents. "+
+			"Without any, document types are learned anew from what was measured before",
 	)
 	what := flag.String("what", "", "train this model only")
 	flag.Parse()
