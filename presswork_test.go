@@ -28,7 +28,7 @@ func TestErrorsKeepTheirCauseFromTheCaller(t *testing.T) {
 
 	uncoined := fault.AsError(io.ErrClosedPipe)
 	if uncoined.Code != fault.Internal || uncoined.Message != "internal error" {
-		t.Errorf("un-coined: %+v", uncoined)
+		t.Errorf("unclassified: %+v", uncoined)
 	}
 
 	if fault.AsError(nil) != nil || fault.CodeOf(nil) != "" {

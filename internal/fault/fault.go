@@ -62,7 +62,7 @@ const (
 	// fails as RenderFailed when the tries are used up. Those with ErrUnfit are not
 	// counted.
 	BrowserUnavailable Code = "browser_unavailable"
-	// Internal is every error nobody coined: its text stays in the log.
+	// Internal is the code of every other error. Its text stays in the log.
 	Internal Code = "internal_error"
 )
 
@@ -75,11 +75,11 @@ type Error struct {
 	// no single field is.
 	Param string `json:"param,omitempty"`
 	Cause error  `json:"-"`
-	// After is how long to wait before trying again; 0 where nobody knows.
+	// After is how long to wait before trying again; 0 if unknown.
 	After time.Duration `json:"-"`
 }
 
-// Errorf coins an error whose message is public. It knows no %w, and no other
+// Errorf returns an error whose message is public. It does not support %w, and no other
 // error belongs among its arguments: the text of one may hold a path, an address
 // or the output of a program. WithCause keeps it for the log.
 func Errorf(code Code, format string, args ...any) *Error {
@@ -126,7 +126,7 @@ func (e *Error) Unwrap() error { return e.Cause }
 // another machine may do it.
 var ErrUnfit = errors.New("this machine cannot do it at present")
 
-// AsError returns the coined error inside err, or an Internal one whose public
+// AsError returns the *Error inside err, or an Internal one whose public
 // message gives nothing away. AsError(nil) is nil.
 func AsError(err error) *Error {
 	if err == nil {
@@ -140,7 +140,7 @@ func AsError(err error) *Error {
 	return &Error{Code: Internal, Message: "internal error", Cause: err}
 }
 
-// CodeOf returns the code of err: "" for nil, Internal for an un-coined error.
+// CodeOf returns the code of err: "" for nil, Internal for an error that is no *Error.
 func CodeOf(err error) Code {
 	if e := AsError(err); e != nil {
 		return e.Code
