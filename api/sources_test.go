@@ -267,7 +267,10 @@ func TestASubmissionThatTheStoreRefusesLeavesNothing(t *testing.T) {
 	if keys := a.storedKeys(); len(keys) != 0 {
 		t.Errorf("the store has %q", keys)
 	}
-	// What was refused for a lost answer arrives after all.
+	// An object whose answer was lost arrives after all. The store works again: the sweep
+	// renews its fence there.
+	broken.fails.Store(false)
+
 	if _, err := a.store.Put(t.Context(), broken.refused, strings.NewReader("late"), 4, storage.Attrs{}); err != nil {
 		t.Fatal(err)
 	}
@@ -275,7 +278,7 @@ func TestASubmissionThatTheStoreRefusesLeavesNothing(t *testing.T) {
 	if a.sweep(); len(a.storedKeys()) != 0 {
 		t.Errorf("the sweep leaves %q", a.storedKeys())
 	}
-	broken.fails.Store(false)
+
 	r := a.do(http.MethodPost, "/api/conversion", strings.NewReader(body), headers...)
 	r.want(t, http.StatusAccepted, "")
 	a.complete(jobIDOf(t, r), 2)
