@@ -20,6 +20,7 @@ import (
 var layers = [][]string{
 	{
 		"internal/fault",
+		"api/conn",
 		"api/web",
 		"internal/imagetype",
 		"internal/lazyregexp",

@@ -3,7 +3,6 @@ package api
 import (
 	"errors"
 	"io"
-	"net"
 	"net/http"
 	"strings"
 	"time"
@@ -11,6 +10,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 	"github.com/valyala/fasthttp"
 
+	"presswork/api/conn"
 	"presswork/internal/fault"
 )
 
@@ -165,15 +165,5 @@ func (s *Server) finishBody(ctx *fasthttp.RequestCtx, meta *metadata) {
 		}
 	}
 	ctx.SetConnectionClose()
-	lingerAtClose(ctx.Conn())
-}
-
-// patientConnOf finds our connection under TLS.
-func patientConnOf(c net.Conn) (*patientConn, bool) {
-	if t, ok := c.(interface{ NetConn() net.Conn }); ok {
-		c = t.NetConn()
-	}
-	p, ok := c.(*patientConn)
-
-	return p, ok
+	conn.LingerAtClose(ctx.Conn())
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
+	"presswork/api/conn"
 	"presswork/internal/fault"
 	"presswork/internal/inference"
 	"presswork/internal/inference/meter"
@@ -92,11 +93,11 @@ func (s *Server) begin(
 	c *fiber.Ctx,
 	cmpl *completion,
 ) (ctx context.Context, answer *stream.Answer, finish func(), err error) {
-	running, leave, err := s.completions.join(lastingCompletion)
+	running, leave, err := s.completions.Join(lastingCompletion)
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	ctx, release := whileConnected(running, c.Context().Conn())
+	ctx, release := conn.WhileConnected(running, c.Context().Conn(), errClientLeft)
 
 	done := func() {
 		release()

@@ -12,6 +12,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 	"github.com/valyala/fasthttp"
 
+	"presswork/api/conn"
 	"presswork/internal/fault"
 	"presswork/internal/inference"
 	"presswork/internal/inference/openai"
@@ -232,7 +233,7 @@ const unknownURL fault.Code = "unknown_url"
 func (s *Server) onBadRequest(ctx *fasthttp.RequestCtx, err error) {
 	meta := newMetadata(ctx, s.proxies)
 	ctx.SetUserValue(metadataKey{}, meta)
-	lingerAtClose(ctx.Conn())
+	conn.LingerAtClose(ctx.Conn())
 
 	bad := &statusError{
 		http.StatusBadRequest,

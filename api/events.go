@@ -12,6 +12,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"presswork"
+	"presswork/api/conn"
 	"presswork/internal/fault"
 	"presswork/tasks"
 )
@@ -61,11 +62,11 @@ func (s *Server) streamEvents(c *fiber.Ctx) error {
 		return err
 	}
 
-	running, leave, err := s.streams.join(lastingEvents)
+	running, leave, err := s.streams.Join(lastingEvents)
 	if err != nil {
 		return err
 	}
-	ctx, release := whileConnected(running, c.Context().Conn())
+	ctx, release := conn.WhileConnected(running, c.Context().Conn(), errClientLeft)
 
 	watch, err := s.ownWatch(ctx, c, c.Params("id"), since)
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"presswork/api/conn"
 	"presswork/internal/inference/meter"
 	"presswork/internal/keyfile"
 )
@@ -128,7 +129,7 @@ func (r *keyring) take(data []byte, err error) (changed bool, _ error) {
 		return false, nil
 	}
 
-	if lacking(err) {
+	if conn.Exhausted(err) {
 		return false, err // that says nothing of whether there is a file
 	}
 	r.present.Store(true)

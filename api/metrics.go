@@ -78,6 +78,11 @@ func newMetrics(o Options) *metrics {
 	return m
 }
 
+// countStream adds change to the number of open answers of a kind, one of streamKinds.
+func (m *metrics) countStream(kind string, change int) {
+	m.streams.WithLabelValues(kind).Add(float64(change))
+}
+
 // storeCollector asks at each scrape how full the store is.
 type storeCollector func(context.Context) (total, most int64, err error)
 

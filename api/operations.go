@@ -35,7 +35,7 @@ func (s *Server) readyz(c *fiber.Ctx) error {
 	report.Log(context.Background(), s.Log)
 
 	status := http.StatusOK
-	if !ok || s.streams.stopping() {
+	if !ok || s.streams.Stopping() {
 		status = http.StatusServiceUnavailable
 		report.Status = "not_ready"
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
+	"presswork/api/conn"
 	"presswork/internal/document"
 	"presswork/internal/fault"
 	"presswork/internal/markdown/diagram"
@@ -141,13 +142,13 @@ func (s *Server) preview(c *fiber.Ctx) error {
 // composing bounds work that is done while the client waits; it ends with the
 // client's connection, too. done is to be called at its end.
 func (s *Server) composing(c *fiber.Ctx) (ctx context.Context, done func(), err error) {
-	running, leave, err := s.streams.join(lastingPreview)
+	running, leave, err := s.streams.Join(lastingPreview)
 	if err != nil {
 		return nil, nil, err
 	}
 	ctx, cancel := context.WithTimeoutCause(running, composeTimeout,
 		fault.Errorf(fault.RenderTimeout, "this took longer than %s", composeTimeout))
-	ctx, unwatch := whileConnected(ctx, c.Context().Conn())
+	ctx, unwatch := conn.WhileConnected(ctx, c.Context().Conn(), errClientLeft)
 
 	return ctx, func() {
 		unwatch()

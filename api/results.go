@@ -14,7 +14,9 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"presswork"
+	"presswork/api/conn"
 	"presswork/internal/fault"
+	"presswork/internal/inference"
 	"presswork/storage"
 	"presswork/tasks"
 )
@@ -122,6 +124,9 @@ func mediaType(o presswork.Output) string {
 	return media
 }
 
+// errClientLeft ends the work for a client that has closed its connection. Its status is only seen in logs and metrics.
+var errClientLeft = inference.Errorf(499, inference.RequestCancelled, "the client has closed the connection")
+
 // errLate ends the wait for a job, which goes on.
 var errLate = errors.New("api: the wait is over")
 
@@ -166,12 +171,12 @@ func (s *Server) answerInTime(
 // when the client has gone, and when the server stops. Call done when the wait
 // is over. Errors: QueueUnavailable.
 func (s *Server) waiting(c *fiber.Ctx, limit time.Duration, late error) (ctx context.Context, done func(), err error) {
-	running, leave, err := s.streams.join(lastingWait)
+	running, leave, err := s.streams.Join(lastingWait)
 	if err != nil {
 		return nil, nil, err
 	}
 	ctx, cancel := context.WithTimeoutCause(running, limit, late)
-	ctx, release := whileConnected(ctx, c.Context().Conn())
+	ctx, release := conn.WhileConnected(ctx, c.Context().Conn(), errClientLeft)
 
 	return ctx, func() {
 		release()

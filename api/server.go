@@ -17,6 +17,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 	"go.opentelemetry.io/otel/trace"
 
+	"presswork/api/conn"
 	"presswork/internal/fault"
 )
 
@@ -31,9 +32,9 @@ type Server struct {
 	sites   sites
 	proxies proxies
 	tokens  signer
-	streams *streams
+	streams *conn.Streams
 	// completions are the streams that have an end of their own.
-	completions *streams
+	completions *conn.Streams
 
 	pages *pages
 
@@ -77,9 +78,9 @@ func New(o Options) (*Server, error) {
 		sites:   newSites(o),
 		proxies: proxies,
 		tokens:  signer{secret: o.TokenSecret},
-		streams: newStreams(metrics.streams),
+		streams: conn.NewStreams(metrics.countStream),
 
-		completions: newStreams(metrics.streams),
+		completions: conn.NewStreams(metrics.countStream),
 
 		analyses: newAnalyses(o),
 
@@ -131,7 +132,7 @@ func (s *Server) Start(ctx context.Context) error {
 		return fmt.Errorf("api: %w", err)
 	}
 
-	serving := net.Listener(patientListener{ln, s.WriteTimeout, s.Log})
+	serving := net.Listener(conn.Listener{Listener: ln, WriteTimeout: s.WriteTimeout, Log: s.Log})
 	if s.TLSCert != "" {
 		cert, err := tls.LoadX509KeyPair(s.TLSCert, s.TLSKey)
 		if err != nil {
@@ -190,8 +191,8 @@ func (s *Server) stop(ctx context.Context) error {
 	}
 
 	completed := make(chan error, 1)
-	go func() { completed <- s.completions.drain(ctx, patience, cause) }()
-	err := errors.Join(s.streams.drain(ctx, 0, cause), <-completed)
+	go func() { completed <- s.completions.Drain(ctx, patience, cause) }()
+	err := errors.Join(s.streams.Drain(ctx, 0, cause), <-completed)
 	err = errors.Join(err, s.app.Server().ShutdownWithContext(ctx))
 	// What has not come to serve yet would begin now, and never end.
 	_ = s.listener.Close()

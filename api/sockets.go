@@ -63,8 +63,8 @@ func (s *Server) openSocket(c *fiber.Ctx) error {
 		return refuse()
 	}
 
-	if s.streams.stopping() {
-		return fault.AsError(context.Cause(s.streams.ctx))
+	if s.streams.Stopping() {
+		return fault.AsError(context.Cause(s.streams.Stopped()))
 	}
 
 	socket := websocket.New(func(conn *websocket.Conn) { s.relay(conn, rec.ID, since) },
@@ -85,9 +85,9 @@ func (s *Server) recoverSocket(*websocket.Conn) {
 // relay carries a job's events to one socket. The connection belongs to the
 // library again when it returns, so the reader ends first.
 func (s *Server) relay(conn *websocket.Conn, job string, since int64) {
-	running, leave, err := s.streams.join(lastingSocket)
+	running, leave, err := s.streams.Join(lastingSocket)
 	if err != nil {
-		running, leave = s.streams.ctx, func() {}
+		running, leave = s.streams.Stopped(), func() {}
 	}
 	defer leave()
 
@@ -179,7 +179,7 @@ func (s *Server) closeCode(ctx context.Context, err error) (code int, text strin
 		return websocket.CloseNormalClosure, "the job has ended"
 	case errors.Is(context.Cause(ctx), errPeerClosed):
 		return websocket.CloseAbnormalClosure, ""
-	case s.streams.stopping():
+	case s.streams.Stopping():
 		return websocket.CloseGoingAway, "the server is shutting down; connect again with ?since="
 	case errors.Is(err, tasks.ErrSlow):
 		return websocket.CloseTryAgainLater, "too slow; connect again with ?since="

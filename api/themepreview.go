@@ -8,6 +8,7 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
+	"presswork/api/conn"
 	"presswork/internal/fault"
 	"presswork/storage"
 	"presswork/tasks"
@@ -25,7 +26,7 @@ func (s *Server) themePreview(c *fiber.Ctx, format, contentType string) error {
 		return err
 	}
 
-	running, leave, err := s.streams.join(lastingPreview)
+	running, leave, err := s.streams.Join(lastingPreview)
 	if err != nil {
 		return err
 	}
@@ -35,7 +36,7 @@ func (s *Server) themePreview(c *fiber.Ctx, format, contentType string) error {
 		fault.Errorf(fault.QueueUnavailable, "no worker has rendered the preview within %s; try again", s.PreviewWait))
 	defer cancel()
 
-	ctx, unwatch := whileConnected(ctx, c.Context().Conn())
+	ctx, unwatch := conn.WhileConnected(ctx, c.Context().Conn(), errClientLeft)
 	defer unwatch()
 
 	sample, err := s.pages.samples.Preview(ctx, theme.Name)

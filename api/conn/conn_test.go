@@ -1,4 +1,4 @@
-package api
+package conn
 
 import (
 	"errors"
@@ -32,7 +32,7 @@ func TestALackOfFileDescriptorsDoesNotEndTheListener(t *testing.T) {
 		var log strings.Builder
 		lacking := &exhausted{left: 150}
 
-		_, err := patientListener{lacking, time.Second, slog.New(slog.NewTextHandler(&log, nil))}.Accept()
+		_, err := Listener{lacking, time.Second, slog.New(slog.NewTextHandler(&log, nil))}.Accept()
 		if !errors.Is(err, net.ErrClosed) || lacking.left != -1 {
 			t.Errorf("it ended with %v, %d tries before", err, lacking.left)
 		}

@@ -1,9 +1,9 @@
-package api
+package conn
 
 import "golang.org/x/sys/unix"
 
-// peerClosed reports whether the peer of a socket has closed it. Unlike a read it
-// sees that behind unread bytes, such as the close_notify of TLS.
+// peerClosed reports whether the peer of a socket has closed it. Unlike a read, it also sees the close when bytes
+// before it are unread, such as the close_notify of TLS.
 func peerClosed(fd int) bool {
 	fds := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLRDHUP}}
 	n, err := unix.Poll(fds, 0)
