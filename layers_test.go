@@ -39,6 +39,7 @@ var layers = [][]string{
 		"tasks/stream",
 		"tasks/asynqext",
 		"tasks/redisdial",
+		"tasks/clock",
 		"internal/pdffile",
 		"internal/document/epub",
 		"internal/document/markup",
@@ -52,6 +53,7 @@ var layers = [][]string{
 		"internal/markdown/dialect/...",
 	},
 	{
+		"tasks/slots",
 		"storage",
 		"themes",
 		"internal/pdffile/inspect",
@@ -103,6 +105,7 @@ var technologies = map[string][]string{
 		"tasks",
 		"tasks/stream",
 		"tasks/asynqext",
+		"tasks/clock",
 		"tasks/monitor",
 		"tasks/redisdial",
 		"storage/retention",

@@ -97,7 +97,7 @@ func (c *Client) admit(ctx context.Context, q Queue, owner string) error {
 		return nil
 	}
 	// Only now it matters whose they are.
-	own, oldest, err := asynqext.ReadShare(ctx, c.rdb, q, owner, c.clock.exact())
+	own, oldest, err := asynqext.ReadShare(ctx, c.rdb, q, owner, c.clock.Exact())
 	switch {
 	case err != nil:
 		return unavailable(err)
@@ -115,7 +115,7 @@ func (c *Client) admit(ctx context.Context, q Queue, owner string) error {
 // line returns how a queue stood at most lineAge ago.
 func (c *Client) line(ctx context.Context, q Queue) (line, error) {
 	return c.lines[q].get(func(old line) (line, error) {
-		now, err := asynqext.ReadLine(ctx, c.rdb, q, c.clock.exact())
+		now, err := asynqext.ReadLine(ctx, c.rdb, q, c.clock.Exact())
 		if err != nil {
 			return line{}, unavailable(err)
 		}

@@ -60,7 +60,7 @@ func (c *Client) call(ctx context.Context, call stream.Call) (*stream.Answer, er
 	if !ValidID(call.ID) {
 		return nil, fmt.Errorf("call id %q is not from NewID", call.ID)
 	}
-	call.QueuedAt = c.clock.exact().UTC()
+	call.QueuedAt = c.clock.Exact().UTC()
 
 	if err := c.admit(ctx, kind.Queue, call.Owner); err != nil {
 		return nil, err
@@ -160,7 +160,7 @@ func (c *Client) dropCall(ctx context.Context, call stream.Call, id string) {
 // when the server stops; it is for Idle, too. Call HandleCalls before Start.
 func HandleCalls(s *Server, h func(ctx context.Context, run *stream.Run) error) {
 	handleCalls(s, ServeCall, func(ctx context.Context, run *stream.Run) error {
-		return h(context.WithValue(ctx, gateKey{}, s.slots.infer), run)
+		return h(s.slots.WithIdle(ctx, Infer), run)
 	})
 }
 

@@ -14,6 +14,7 @@ import (
 	"presswork/internal/fault"
 	"presswork/internal/test/wait"
 	"presswork/tasks"
+	"presswork/tasks/slots"
 	"presswork/tasks/stream"
 )
 
@@ -236,7 +237,7 @@ func TestAnIdleCallLetsAnotherHaveItsPlace(t *testing.T) {
 	s := b.serveCalls(t, tasks.Options{InferConcurrency: 1}, func(ctx context.Context, run *stream.Run) error {
 		switch run.Call.Owner {
 		case "tools":
-			tasks.Idle(ctx, func() { <-other })
+			slots.Idle(ctx, func() { <-other })
 		case "other":
 			close(other)
 		case "long":

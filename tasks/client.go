@@ -15,6 +15,7 @@ import (
 	"presswork"
 	"presswork/internal/fault"
 	"presswork/tasks/asynqext"
+	"presswork/tasks/clock"
 	"presswork/tasks/redisdial"
 	"presswork/tasks/stream"
 )
@@ -23,7 +24,7 @@ import (
 // used concurrently.
 type Client struct {
 	rdb        redis.UniversalClient
-	clock      *clock
+	clock      *clock.Clock
 	records    *records
 	outbox     *outbox
 	inspector  *asynq.Inspector
@@ -69,13 +70,13 @@ func NewClient(address string, o Options) (*Client, error) {
 	rdb.AddHook(asynqext.Turns(rdb))
 	rdb.AddHook(QueueHook())
 	o.Metrics.Watch(rdb)
-	clock := newClock(rdb, o.Log)
-	recs := &records{rdb: rdb, clock: clock, ttl: o.Records, metrics: o.Metrics}
+	now := clock.New(rdb, o.Log)
+	recs := &records{rdb: rdb, clock: now, ttl: o.Records, metrics: o.Metrics}
 	c := &Client{
 		rdb:        rdb,
-		clock:      clock,
+		clock:      now,
 		records:    recs,
-		outbox:     newOutbox(rdb, clock, o),
+		outbox:     newOutbox(rdb, now, o),
 		inspector:  asynq.NewInspectorFromRedisClient(rdb),
 		relay:      newRelay(recs, o.Log),
 		maxPending: o.MaxPending,
@@ -107,7 +108,7 @@ func NewClient(address string, o Options) (*Client, error) {
 
 // Start begins relaying events to watchers and frames to callers.
 func (c *Client) Start(context.Context) error {
-	c.running.Go(func() { c.clock.run(c.life) })
+	c.running.Go(func() { c.clock.Run(c.life) })
 	c.relay.start()
 	c.calls.Start()
 
@@ -130,10 +131,10 @@ func (c *Client) Stop(context.Context) error {
 
 // Now is the time of Redis, which all machines agree on. Before Start, and until
 // Redis has answered, it is this machine's.
-func (c *Client) Now() time.Time { return c.clock.now() }
+func (c *Client) Now() time.Time { return c.clock.Now() }
 
 // Skew is how far this machine's clock is ahead of Redis'.
-func (c *Client) Skew() time.Duration { return c.clock.skew() }
+func (c *Client) Skew() time.Duration { return c.clock.Skew() }
 
 // Job returns a job, with its queue position.
 func (c *Client) Job(ctx context.Context, id string) (Record, error) {

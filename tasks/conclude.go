@@ -29,7 +29,7 @@ func (s *Server) conclude(q Queue, run *Run, h handler, tried int, err error) er
 	}
 	v := judge(err)
 
-	exhausted := v == again && tried >= h.retries || v == patient && s.clock.now().Sub(run.Record.CreatedAt) > patience
+	exhausted := v == again && tried >= h.retries || v == patient && s.clock.Now().Sub(run.Record.CreatedAt) > patience
 	if v == final || exhausted {
 		// The run's own context may have ended; what it reports outlives it.
 		rec, ferr := run.finish(context.Background(), failed("", "", public(err)))
@@ -151,7 +151,7 @@ func (s *Server) countFailed(q Queue) {
 	ctx, cancel := context.WithTimeout(context.Background(), writeTimeout)
 	defer cancel()
 
-	if err := asynqext.CountFailed(ctx, s.rdb, q, s.clock.now()); err != nil {
+	if err := asynqext.CountFailed(ctx, s.rdb, q, s.clock.Now()); err != nil {
 		s.log.Debug("a failure is not counted", "queue", q, "err", err)
 	}
 }

@@ -72,11 +72,11 @@ func (s *Server) Report(vitals func() Vitals) { s.vitals = vitals }
 
 // Slots returns how many jobs of the queues that print this worker is at, and how
 // many it takes at most: those being printed, and those before and after.
-func (s *Server) Slots() (used, total int) { return s.slots.printing.usage() }
+func (s *Server) Slots() (used, total int) { return s.slots.Usage(Render) }
 
 // reporter returns what makes the reports of this worker.
 func (s *Server) reporter(queues []Queue) func() any {
-	started := s.clock.now()
+	started := s.clock.Now()
 	var vitals Vitals
 	var looked time.Time
 
@@ -151,7 +151,7 @@ type Fleet struct {
 
 // Fleet returns how the workers and the queues are. Errors: QueueUnavailable.
 func (c *Client) Fleet(ctx context.Context) (Fleet, error) {
-	f := Fleet{At: c.clock.now(), Workers: []Worker{}}
+	f := Fleet{At: c.clock.Now(), Workers: []Worker{}}
 
 	var err error
 	if f.Queues, err = c.Stats(ctx); err != nil {

@@ -91,7 +91,7 @@ func (s *Server) process(actx context.Context, t *asynq.Task) error {
 	name, _ := asynq.GetQueueName(actx)
 	q := Queue(name)
 
-	s.slots.claim(q)
+	s.slots.Claim(q)
 	defer s.slots.Release(q)
 
 	err := s.perform(actx, q, id, t)
@@ -131,7 +131,7 @@ func (s *Server) perform(actx context.Context, q Queue, id string, t *asynq.Task
 func (s *Server) processPlain(id, kind string, q Queue, h handler, payload []byte, tried int) error {
 	ctx, cancel := s.context(h.timeout)
 	defer cancel(nil)
-	defer s.active.add(&activeRun{task: id, kind: kind, queue: q, began: s.clock.now(), ctx: ctx, end: cancel})()
+	defer s.active.add(&activeRun{task: id, kind: kind, queue: q, began: s.clock.Now(), ctx: ctx, end: cancel})()
 
 	err := guarded(func() error { return h.plain(ctx, payload) })
 	switch {
@@ -172,7 +172,7 @@ func (s *Server) processJob(id string, q Queue, h handler, kind string, tried in
 	}
 	defer run.taken()
 	defer s.active.add(
-		&activeRun{task: id, kind: kind, queue: q, began: s.clock.now(), fence: now.fence, ctx: ctx, end: cancel},
+		&activeRun{task: id, kind: kind, queue: q, began: s.clock.Now(), fence: now.fence, ctx: ctx, end: cancel},
 	)()
 	err = guarded(func() error { return h.job(ctx, run, now.payload) })
 
@@ -214,7 +214,7 @@ func (s *Server) beginArgv(nonce string) (argv []any, begun func(id string, answ
 	}
 	drops := s.completion.Drops()
 
-	argv = []any{stamp(s.clock.now()), nonce, s.name, " " + strings.Join(kinds, " ") + " "}
+	argv = []any{stamp(s.clock.Now()), nonce, s.name, " " + strings.Join(kinds, " ") + " "}
 	begun = func(id string, answer []any) {
 		s.completion.Keep(id, drops)
 		s.begun.Store(id, answer)

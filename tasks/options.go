@@ -71,6 +71,15 @@ type Options struct {
 	DrainTimeout time.Duration
 }
 
+// printing is how many tasks of Render, Export and Bulk together run at a time.
+func (o *Options) printing() int { return o.RenderSlots + overlap }
+
+// connections is how many connections to Redis a server may hold.
+func (o *Options) connections() int {
+	calls := min(o.AudioConcurrency, 64) + min(o.InferConcurrency, 64) + min(o.ToolConcurrency, 64)
+	return 3*o.printing() + o.TextConcurrency + calls + 16
+}
+
 // bulkSlots is how many slots Bulk may hold: long documents must not have every
 // tab of the browser where others need one, unless there is but one.
 func (o *Options) bulkSlots() int {
@@ -78,7 +87,7 @@ func (o *Options) bulkSlots() int {
 		return max(1, o.RenderSlots-1)
 	}
 
-	return o.RenderSlots + overlap
+	return o.printing()
 }
 
 const (

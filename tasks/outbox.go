@@ -15,6 +15,7 @@ import (
 	"presswork"
 	"presswork/internal/fault"
 	"presswork/tasks/asynqext"
+	"presswork/tasks/clock"
 )
 
 const (
@@ -39,7 +40,7 @@ const plainOwner = "presswork:plain"
 // settled.
 type outbox struct {
 	rdb         redis.UniversalClient
-	clock       *clock
+	clock       *clock.Clock
 	asynq       *asynq.Client
 	webhookData func(Record) any
 	discard     func(context.Context, Record) error
@@ -49,9 +50,9 @@ type outbox struct {
 	log  *slog.Logger
 }
 
-func newOutbox(rdb redis.UniversalClient, clock *clock, o Options) *outbox {
+func newOutbox(rdb redis.UniversalClient, now *clock.Clock, o Options) *outbox {
 	return &outbox{
-		rdb: rdb, clock: clock, asynq: asynq.NewClientFromRedisClient(rdb),
+		rdb: rdb, clock: now, asynq: asynq.NewClientFromRedisClient(rdb),
 		webhookData: o.WebhookData, discard: o.Discard, sources: o.DiscardSources, kept: o.Records, log: o.Log,
 	}
 }
@@ -105,7 +106,7 @@ func (o *outbox) settle(ctx context.Context, r *stored) error {
 		}
 
 		t, err := DeliverWebhook.Task(Webhook{
-			MessageID: "msg_" + r.ID, URL: r.WebhookURL, Body: string(body), CreatedAt: o.clock.now(),
+			MessageID: "msg_" + r.ID, URL: r.WebhookURL, Body: string(body), CreatedAt: o.clock.Now(),
 		})
 		if err != nil {
 			return err
@@ -140,7 +141,7 @@ func (o *outbox) settle(ctx context.Context, r *stored) error {
 
 	_, err := o.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
 		p.ZRem(ctx, ledgerKey, r.ID)
-		p.ZAdd(ctx, settledKey, redis.Z{Score: float64(o.clock.now().Add(packAfter).UnixMilli()), Member: r.ID})
+		p.ZAdd(ctx, settledKey, redis.Z{Score: float64(o.clock.Now().Add(packAfter).UnixMilli()), Member: r.ID})
 
 		return nil
 	})

@@ -24,19 +24,19 @@ func (s *Server) Progress(context.Context) error {
 func (s *Server) progress(at time.Time) error {
 	running := map[Queue]int{}
 	for _, r := range s.active.all() {
-		running[s.pool(r.queue)]++
+		running[s.slots.First(r.queue)]++
 	}
 	// Queues that share slots wait for one another, so the last look at any of
 	// them counts.
 	last := map[Queue]time.Time{}
 	for q, when := range s.dequeuer.LastLooks() {
-		if p := s.pool(q); when.After(last[p]) {
+		if p := s.slots.First(q); when.After(last[p]) {
 			last[p] = when
 		}
 	}
 
 	for p, when := range last {
-		free := running[p] < s.concurrency(p) && !(p == Infer && s.slots.infer.isFull())
+		free := running[p] < s.concurrency(p) && !(p == Infer && s.slots.IsFull(Infer))
 		if free && at.Sub(when) > stallAfter {
 			return fault.Errorf(
 				fault.Internal,
@@ -48,13 +48,4 @@ func (s *Server) progress(at time.Time) error {
 	}
 
 	return nil
-}
-
-// pool names the queues that share slots by one of them.
-func (s *Server) pool(q Queue) Queue {
-	if g, _ := s.slots.gateOf(q); g == s.slots.printing {
-		return Render
-	}
-
-	return q
 }

@@ -197,7 +197,7 @@ func (r *relay) route(message string) {
 		r.log.Error("an event cannot be read", "message", message, "err", err)
 		return
 	}
-	late := max(0, r.records.clock.now().Sub(event.At))
+	late := max(0, r.records.clock.Now().Sub(event.At))
 
 	for w := range set {
 		select {

@@ -201,7 +201,7 @@ func (r *Run) Complete(ctx context.Context, artifact presswork.Artifact, cached 
 		message:  "done",
 		artifact: &artifact,
 		cached:   cached,
-		task:     asynqext.DoneKeys(r.queue, r.ID, r.records.clock.now()),
+		task:     asynqext.DoneKeys(r.queue, r.ID, r.records.clock.Now()),
 	})
 	if err != nil {
 		return err

@@ -14,7 +14,9 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"presswork/tasks/asynqext"
+	"presswork/tasks/clock"
 	"presswork/tasks/redisdial"
+	"presswork/tasks/slots"
 	"presswork/tasks/stream"
 )
 
@@ -40,11 +42,11 @@ const (
 type Server struct {
 	options    Options
 	rdb        redis.UniversalClient
-	clock      *clock
+	clock      *clock.Clock
 	blocking   redis.UniversalClient
 	records    *records
 	outbox     *outbox
-	slots      slots
+	slots      slots.Slots
 	dequeuer   *asynqext.Dequeuer
 	completion *asynqext.Completion
 	active     *active
@@ -85,21 +87,14 @@ func NewServer(address string, o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	slots := newSlots(o.RenderSlots+overlap, o.bulkSlots(), o.InferConcurrency)
-
-	rdb, err := redisdial.Dial(
-		address,
-		3*slots.printing.total+o.TextConcurrency+min(
-			o.AudioConcurrency,
-			64,
-		)+min(
-			o.InferConcurrency,
-			64,
-		)+min(
-			o.ToolConcurrency,
-			64,
-		)+16,
+	share := slots.New(
+		slots.Group{Queues: []Queue{Render, Export, Bulk}, Total: o.printing(), LastMost: o.bulkSlots()},
+		slots.Group{
+			Queues: []Queue{Infer}, Total: o.InferConcurrency, LastMost: o.InferConcurrency, Resumes: true,
+		},
 	)
+
+	rdb, err := redisdial.Dial(address, o.connections())
 	if err != nil {
 		return nil, err
 	}
@@ -109,15 +104,15 @@ func NewServer(address string, o Options) (*Server, error) {
 		return nil, err
 	}
 	// A process has a client as well, which warns.
-	clock := newClock(rdb, slog.New(slog.DiscardHandler))
+	now := clock.New(rdb, slog.New(slog.DiscardHandler))
 	s := &Server{
 		options:    o,
 		rdb:        rdb,
-		clock:      clock,
+		clock:      now,
 		blocking:   blocking,
-		records:    &records{rdb: rdb, clock: clock, ttl: o.Records, metrics: o.Metrics},
-		outbox:     newOutbox(rdb, clock, o),
-		slots:      slots,
+		records:    &records{rdb: rdb, clock: now, ttl: o.Records, metrics: o.Metrics},
+		outbox:     newOutbox(rdb, now, o),
+		slots:      share,
 		completion: asynqext.NewCompletion(o.Log),
 		active:     &active{runs: map[*activeRun]struct{}{}},
 		calls:      stream.NewServer(rdb, o.Log),
@@ -134,7 +129,7 @@ func NewServer(address string, o Options) (*Server, error) {
 		begin = &asynqext.Begin{Lua: beginDequeued, Argv: s.beginArgv}
 	}
 	s.dequeuer = asynqext.NewDequeuer(s.taking, asynqext.DequeueOptions{
-		Redis: rdb, Blocking: blocking, Slots: slots, SetAside: s.setAside, Begin: begin,
+		Redis: rdb, Blocking: blocking, Slots: share, SetAside: s.setAside, Begin: begin,
 		Announced: announced(), Log: o.Log,
 	})
 	rdb.AddHook(s.dequeuer.Hook())
@@ -190,7 +185,7 @@ func (s *Server) Start(ctx context.Context) error {
 	if err := s.rdb.Ping(ctx).Err(); err != nil {
 		return unavailable(err)
 	}
-	s.clock.look(ctx)
+	s.clock.Measure(ctx)
 
 	for _, q := range queues {
 		srv := asynq.NewServerFromRedisClient(s.rdb, s.config(q))
@@ -206,7 +201,7 @@ func (s *Server) Start(ctx context.Context) error {
 	s.started = true
 	s.calls.Start(s.work)
 	// Cancellations also reach the handlers while they drain.
-	s.keepers.Go(func() { s.clock.run(s.work) })
+	s.keepers.Go(func() { s.clock.Run(s.work) })
 	s.keepers.Go(func() { s.watchCancels(s.work) })
 
 	for _, q := range queues {
@@ -239,7 +234,7 @@ func (s *Server) concurrency(q Queue) int {
 		return s.options.ToolConcurrency
 	}
 
-	return s.slots.printing.total
+	return s.options.printing()
 }
 
 func (s *Server) config(q Queue) asynq.Config {

@@ -16,7 +16,7 @@ type QueueStats = asynqext.Stats
 
 // Stats returns how full the queues are, in two round trips.
 func (c *Client) Stats(ctx context.Context) ([]QueueStats, error) {
-	stats, err := asynqext.ReadStats(ctx, c.rdb, Queues(), c.clock.exact())
+	stats, err := asynqext.ReadStats(ctx, c.rdb, Queues(), c.clock.Exact())
 	if err != nil {
 		return nil, unavailable(err)
 	}

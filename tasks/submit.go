@@ -245,7 +245,7 @@ func (c *Client) repair(ctx context.Context, job *stored) error {
 // shards of a cluster get their parts of a pipeline at the same time, so there
 // ledger and task have round trips of their own.
 func (c *Client) accept(ctx context.Context, s Submission) (job *stored, made acceptance, err error) {
-	at := c.clock.now()
+	at := c.clock.Now()
 	trim, isNew := c.trimDue(), c.ownerIsNew(s.Owner)
 	args := c.records.createArgs(s, at, isNew)
 	keys := keysOf(s.ID)

@@ -10,6 +10,7 @@ import (
 
 	"presswork"
 	"presswork/internal/fault"
+	"presswork/tasks/clock"
 )
 
 // Why a run may no longer speak for its job. A run's context ends with one of
@@ -50,7 +51,7 @@ func unavailable(err error) error {
 // records holds the job records: reading, and one method per transition.
 type records struct {
 	rdb   redis.UniversalClient
-	clock *clock
+	clock *clock.Clock
 	// ttl is how long a record lives after its job's end. The sweeper gives it to the record of a job
 	// that is open for long, and renews it.
 	ttl time.Duration
@@ -156,7 +157,7 @@ func (r *records) next(ctx context.Context, id, fence string, t Task) error {
 // Errors: errGone, endedError, ErrSuperseded when the job's task is of another
 // kind by now, an outage.
 func (r *records) begin(ctx context.Context, id, kind, worker string) (begun, error) {
-	reply, err := r.run(ctx, beginScript, id, []any{stamp(r.clock.now()), NewID(), kind, worker}).Slice()
+	reply, err := r.run(ctx, beginScript, id, []any{stamp(r.clock.Now()), NewID(), kind, worker}).Slice()
 	if err != nil {
 		return begun{}, unavailable(err)
 	}
@@ -234,7 +235,7 @@ func (r *records) finish(ctx context.Context, id string, e ending) (*stored, err
 		pairs = append(pairs, fieldCached, "1")
 	}
 	args := []any{
-		e.fence, e.nonce, stamp(r.clock.now()), string(e.status), e.message, extra, r.ttl.Milliseconds(),
+		e.fence, e.nonce, stamp(r.clock.Now()), string(e.status), e.message, extra, r.ttl.Milliseconds(),
 		packAfter.Milliseconds(), len(pairs),
 	}
 
@@ -294,12 +295,12 @@ func newReport(name string, args ...any) report { return append(report{name, len
 
 // progressed reports a step.
 func (r *records) progressed(stage presswork.Stage, percent int, message string) report {
-	return newReport("progress", stamp(r.clock.now()), string(stage), percent, message)
+	return newReport("progress", stamp(r.clock.Now()), string(stage), percent, message)
 }
 
 // noted adds warnings and sets fields, as one event with this message.
 func (r *records) noted(message string, warnings []fault.Warning, fields ...any) (report, error) {
-	args := []any{stamp(r.clock.now()), message, len(warnings)}
+	args := []any{stamp(r.clock.Now()), message, len(warnings)}
 	for _, w := range warnings {
 		b, err := json.Marshal(w)
 		if err != nil {

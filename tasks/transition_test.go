@@ -158,7 +158,7 @@ func TestAJobBeginsWithItsDequeue(t *testing.T) {
 		"local function begin(id, type, argv)\n" + beginDequeued + "\nend\nreturn begin(ARGV[1], ARGV[2], {unpack(ARGV, 3)})",
 	)
 	dequeue := func(id, kind string) ([]any, error) {
-		return dequeued.Run(t.Context(), r.rdb, nil, id, kind, stamp(r.clock.now()), NewID(), "w", " "+ConvertPDF.Name+" "+ExportPage.Name+" ").
+		return dequeued.Run(t.Context(), r.rdb, nil, id, kind, stamp(r.clock.Now()), NewID(), "w", " "+ConvertPDF.Name+" "+ExportPage.Name+" ").
 			Slice()
 	}
 	// Tasks of release 0.1, of kinds that this worker does not know, and of no job.
@@ -310,7 +310,7 @@ func TestRepeatedTransitionsAfterALostAnswerHappenOnce(t *testing.T) {
 	r, id := newJob(t)
 	ctx := t.Context()
 
-	args := []any{stamp(r.clock.now()), "nonce", ConvertPDF.Name, "w"}
+	args := []any{stamp(r.clock.Now()), "nonce", ConvertPDF.Name, "w"}
 	for range 2 {
 		if err := r.run(ctx, beginScript, id, args).Err(); err != nil {
 			t.Fatal(err)

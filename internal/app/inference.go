@@ -18,7 +18,7 @@ import (
 	"presswork/internal/inference"
 	"presswork/internal/inference/ollama"
 	"presswork/internal/inference/openai"
-	"presswork/tasks"
+	"presswork/tasks/slots"
 	"presswork/worker"
 )
 
@@ -144,7 +144,7 @@ func newGateway(
 		Catalogue:  models,
 		Open:       openai.New,
 		FetchImage: images.Fetch,
-		Idle:       tasks.Idle,
+		Idle:       slots.Idle,
 		Tools:      toolbox,
 		Log:        o.Log.With("component", "inference"),
 	})

@@ -1,0 +1,181 @@
+package slots
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+const (
+	// askAgain is how long a queue that got no slot keeps its turn. Asynq asks for it again within
+	// milliseconds.
+	askAgain = 100 * time.Millisecond
+	// maxPassed bounds how often more urgent ranks are served before a rank that waits.
+	maxPassed = 8
+)
+
+// gate hands out the slots of one group. A slot is taken before a task is dequeued, so that a task
+// that must wait stays on the queue for other machines. A free slot goes to the most urgent rank
+// that waits; a rank that was passed over maxPassed times is next. The last rank has a limit of
+// its own.
+type gate struct {
+	total, lastMost int
+
+	mu      sync.Mutex
+	changed sync.Cond
+	// used counts the slots in use, lastUsed those of the last rank.
+	used, lastUsed int
+	ranks          []waiters
+}
+
+// waiters are the tasks of one rank.
+type waiters struct {
+	// waiting counts the tasks that wait for a slot.
+	waiting int
+	// passed counts the slots that went to a more urgent rank while this one waited.
+	passed int
+	// granted counts the slots of dequeued tasks whose handlers have not begun.
+	granted int
+}
+
+// newGate returns a gate with the ranks 0 to last. The last rank may hold lastMost slots.
+func newGate(total, last, lastMost int) *gate {
+	g := &gate{total: total, lastMost: lastMost, ranks: make([]waiters, last+1)}
+	g.changed.L = &g.mu
+
+	return g
+}
+
+// usage returns how many slots are in use, and their number.
+func (g *gate) usage() (used, total int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+
+	return g.used, g.total
+}
+
+// isFull reports whether every rank but the most urgent has to wait.
+func (g *gate) isFull() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+
+	return g.used+g.ranks[0].waiting >= g.total
+}
+
+// acquire waits for a slot until ctx ends, and reports whether it got one.
+func (g *gate) acquire(ctx context.Context, rank int) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+
+	if !g.wait(ctx, rank) {
+		time.AfterFunc(askAgain, func() {
+			g.mu.Lock()
+			defer g.mu.Unlock()
+			g.leave(rank)
+		})
+
+		return false
+	}
+	g.leave(rank)
+	g.count(rank, 1)
+
+	return true
+}
+
+// resume takes a slot for a task of the rank that was idle. A task whose context has ended gets
+// one beyond the limit, because it is about to give it back.
+func (g *gate) resume(ctx context.Context, rank int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+
+	g.wait(ctx, resumeRank)
+	g.leave(resumeRank)
+	g.count(rank, 1)
+}
+
+// release gives a slot of the rank back.
+func (g *gate) release(rank int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.count(rank, -1)
+	g.changed.Broadcast()
+}
+
+// grant leaves a slot to the next handler of the rank.
+func (g *gate) grant(rank int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.ranks[rank].granted++
+}
+
+// takeGrant takes a grant, and reports whether there was one.
+func (g *gate) takeGrant(rank int) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+
+	if g.ranks[rank].granted == 0 {
+		return false
+	}
+	g.ranks[rank].granted--
+
+	return true
+}
+
+// wait waits until it is a rank's turn or ctx ends, and reports whether the turn came. leave ends
+// what wait begins. The caller holds the lock, as for all methods below.
+func (g *gate) wait(ctx context.Context, rank int) bool {
+	stop := context.AfterFunc(ctx, func() {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		g.changed.Broadcast()
+	})
+	defer stop()
+
+	g.ranks[rank].waiting++
+	for ctx.Err() == nil && g.next() != rank {
+		g.changed.Wait()
+	}
+
+	if ctx.Err() != nil {
+		return false
+	}
+
+	g.ranks[rank].passed = 0
+	for i := rank + 1; i < len(g.ranks); i++ {
+		if g.ranks[i].waiting > 0 {
+			g.ranks[i].passed++
+		}
+	}
+
+	return true
+}
+
+// leave ends a wait that got a slot or gave up. The turn may now be another rank's.
+func (g *gate) leave(rank int) {
+	g.ranks[rank].waiting--
+	g.changed.Broadcast()
+}
+
+// next returns the rank whose turn it is to take a free slot; -1 for none.
+func (g *gate) next() int {
+	best := -1
+
+	for rank, w := range g.ranks {
+		last := rank == len(g.ranks)-1
+
+		free := g.used < g.total && w.waiting > 0 && (!last || g.lastUsed < g.lastMost)
+		if free && (best < 0 || w.passed >= maxPassed) {
+			best = rank
+		}
+	}
+
+	return best
+}
+
+// count adds n to the slots that the rank uses.
+func (g *gate) count(rank, n int) {
+	g.used += n
+	if rank == len(g.ranks)-1 {
+		g.lastUsed += n
+	}
+}
