@@ -32,6 +32,7 @@ var layers = [][]string{
 		"internal/markdown/label",
 		"internal/markdown/admonition",
 		"internal/analysis/finding",
+		"internal/pdffile/pdfa",
 	},
 	{".", "internal/markdown/source"},
 	{
@@ -132,7 +133,8 @@ var technologies = map[string][]string{
 	"github.com/prometheus/":        {"api", "worker", "tasks", "internal/app"},
 }
 
-// libraries could be published as they are: they and their children do not import the root.
+// libraries could be published as they are. They and their children import the root
+// neither directly nor through another package.
 var libraries = []string{
 	"internal/markdown",
 	"internal/pdffile",
@@ -182,11 +184,20 @@ func TestAViolationIsSeen(t *testing.T) {
 		"internal/drawer/z.go":    "package drawer",
 		"bin/_src/fine.go":        "package fine",
 		"internal/inference/l.go": "package inference\nimport _ \"presswork\"",
+		"internal/chromium/m.go":  "package chromium\nimport _ \"presswork/internal/guard\"",
+		"internal/guard/n.go":     "package guard\nimport _ \"presswork\"",
 		"storage/minio/fine.go":   "package minio\nimport _ \"presswork/storage\"",
 	}))
 
 	got := strings.Join(violations(t, tree), "\n")
-	for _, want := range []string{"which only api may know", "arrows point down", "a test package", "is in no layer", "do not know the product"} {
+	for _, want := range []string{
+		"which only api may know",
+		"arrows point down",
+		"a test package",
+		"is in no layer",
+		"internal/inference imports the root",
+		"internal/chromium imports internal/guard, which imports the root",
+	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q does not say %q", got, want)
 		}
@@ -290,6 +301,7 @@ func violations(t *testing.T, tree fs.FS) []string {
 		}
 	}
 	var out []string
+	imports := map[string][]string{}
 
 	err := fs.WalkDir(tree, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -333,7 +345,12 @@ func violations(t *testing.T, tree fs.FS) []string {
 		}
 
 		for _, spec := range f.Imports {
-			out = append(out, judge(name, pkg, layer, strings.Trim(spec.Path.Value, `"`), layerOf)...)
+			imported := strings.Trim(spec.Path.Value, `"`)
+			out = append(out, judge(name, pkg, layer, imported, layerOf)...)
+
+			if target, ok := packageOf(imported); ok {
+				imports[pkg] = append(imports[pkg], target)
+			}
 		}
 
 		return nil
@@ -342,7 +359,45 @@ func violations(t *testing.T, tree fs.FS) []string {
 		t.Fatal(err)
 	}
 
+	for pkg := range imports {
+		if isLibrary(pkg) {
+			if way := wayToRoot(imports, pkg, map[string]bool{}); way != "" {
+				out = append(out, pkg+way+": libraries do not know the product")
+			}
+		}
+	}
+
 	return out
+}
+
+// wayToRoot describes how a package imports the root, directly or through others. It
+// returns "" if the package does not.
+func wayToRoot(imports map[string][]string, pkg string, seen map[string]bool) string {
+	if seen[pkg] || slices.Contains(pending, pkg) {
+		return ""
+	}
+	seen[pkg] = true
+
+	if slices.Contains(imports[pkg], ".") {
+		return " imports the root"
+	}
+
+	for _, target := range imports[pkg] {
+		if way := wayToRoot(imports, target, seen); way != "" {
+			return " imports " + target + ", which" + way
+		}
+	}
+
+	return ""
+}
+
+// packageOf returns the folder of an import of this module.
+func packageOf(imported string) (pkg string, ok bool) {
+	if imported == "presswork" {
+		return ".", true
+	}
+
+	return strings.CutPrefix(imported, "presswork/")
 }
 
 // lookUp returns the layer of a package or of the /... entry above it.
@@ -370,17 +425,9 @@ func judge(name, pkg string, layer int, imported string, layerOf map[string]int)
 		}
 	}
 
-	if imported != "presswork" && !strings.HasPrefix(imported, "presswork/") {
+	target, ok := packageOf(imported)
+	if !ok {
 		return out
-	}
-
-	target := strings.TrimPrefix(strings.TrimPrefix(imported, "presswork"), "/")
-	if target == "" {
-		target = "."
-	}
-
-	if target == "." && isLibrary(pkg) && !slices.Contains(pending, pkg) {
-		out = append(out, name+" imports the root: libraries do not know the product")
 	}
 
 	if isTestPackage(target) {

@@ -1,10 +1,16 @@
 package presswork
 
+import (
+	"encoding/json"
+	"strings"
+
+	"presswork/internal/pdffile/pdfa"
+)
+
 // Options are the choices a caller may make about a document. Every field is
 // optional: the zero value means "not set", so that front matter can be laid
-// under a request. The JSON names are also the front-matter keys. People may write
-// some values in shorter forms, which input.DecodeValue reads; document.CheckOptions
-// checks them.
+// under a request. The JSON names are also the front-matter keys. Some types accept
+// shorter forms in JSON. document.CheckOptions checks the values.
 type Options struct {
 	// PageSize is A3 A4 A5 A6 B5 Letter Legal Tabloid in any case, or
 	// "210mm x 297mm". Default A4.
@@ -101,14 +107,69 @@ type Margins struct {
 // Depth is a heading level 1 to 6; 0 is none.
 type Depth int
 
-// Keywords are a document's, without commas in them.
+// defaultDepth is the heading level that true stands for in JSON.
+const defaultDepth = 3
+
+// UnmarshalJSON reads a number. true is 3 and false is 0.
+func (d *Depth) UnmarshalJSON(b []byte) error {
+	switch string(b) {
+	case "true":
+		*d = defaultDepth
+		return nil
+	case "false":
+		*d = 0
+		return nil
+	}
+
+	return json.Unmarshal(b, (*int)(d))
+}
+
+// JSONForms describes the accepted JSON for error messages.
+func (Depth) JSONForms() string { return "true, false or a heading level 1 to 6" }
+
+// Keywords are the keywords of a document. A keyword has no comma.
 type Keywords []string
+
+// UnmarshalJSON reads a list of strings, or one string with commas.
+func (k *Keywords) UnmarshalJSON(b []byte) error { return unmarshalWords(b, (*[]string)(k)) }
+
+// JSONForms describes the accepted JSON for error messages.
+func (Keywords) JSONForms() string { return wordsForms }
 
 // Files are names of files that come with a document.
 type Files []string
 
-// PDFALevel is "2b", "2u" or "3b"; "" is no PDF/A.
-type PDFALevel string
+// UnmarshalJSON reads a list of strings, or one string with commas.
+func (f *Files) UnmarshalJSON(b []byte) error { return unmarshalWords(b, (*[]string)(f)) }
+
+// JSONForms describes the accepted JSON for error messages.
+func (Files) JSONForms() string { return wordsForms }
+
+const wordsForms = "a list of strings or one comma-separated string"
+
+// unmarshalWords reads a list of strings, or the words of one string with commas.
+func unmarshalWords(b []byte, words *[]string) error {
+	if b[0] != '"' {
+		return json.Unmarshal(b, words)
+	}
+
+	var list string
+	if err := json.Unmarshal(b, &list); err != nil {
+		return err
+	}
+	*words = nil
+
+	for word := range strings.SplitSeq(list, ",") {
+		if word = strings.TrimSpace(word); word != "" {
+			*words = append(*words, word)
+		}
+	}
+
+	return nil
+}
+
+// PDFALevel is a level of PDF/A.
+type PDFALevel = pdfa.Level
 
 // Output is what a document is made into.
 type Output string

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"reflect"
 	"strconv"
@@ -10,7 +11,6 @@ import (
 
 	"presswork"
 	"presswork/internal/fault"
-	"presswork/internal/input"
 )
 
 // optionHelp is the meaning of each option of presswork.Options that is a flag,
@@ -99,10 +99,10 @@ func addOptionFlags(flags *pflag.FlagSet, o *presswork.Options) {
 			flags.BoolFunc(name, help[key], func(s string) error { return setLevel(field, s) })
 		case *presswork.Files:
 			flags.Func(name, help[key],
-				func(s string) error { return input.DecodeValue([]byte(strconv.Quote(s)), field) })
+				func(s string) error { return json.Unmarshal([]byte(strconv.Quote(s)), field) })
 		case *presswork.Keywords:
 			flags.Func(name, help[key],
-				func(s string) error { return input.DecodeValue([]byte(strconv.Quote(s)), field) })
+				func(s string) error { return json.Unmarshal([]byte(strconv.Quote(s)), field) })
 		case *presswork.Margins:
 			flags.StringVar(&field.Top, "margin-top", "", "top "+help[key])
 			flags.StringVar(&field.Right, "margin-right", "", "right "+help[key])
@@ -119,7 +119,7 @@ func jsonKey(f reflect.StructField) string {
 
 // setJSON reads a value whose JSON form is what is typed.
 func setJSON[T any](field **T, s, want string) error {
-	if err := input.DecodeValue([]byte(s), field); err != nil {
+	if err := json.Unmarshal([]byte(s), field); err != nil {
 		return fmt.Errorf("it must be %s", want)
 	}
 

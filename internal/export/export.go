@@ -13,6 +13,7 @@ import (
 
 	"presswork/internal/fault"
 	"presswork/internal/input"
+	"presswork/internal/pdffile/pdfa"
 )
 
 // CheckPDF refuses an option with a value outside the contract. The URL is the
@@ -41,7 +42,7 @@ func CheckPDF(page *url.URL, o PDFOptions) error {
 	}
 
 	if o.PDFA != nil {
-		if err := oneOf("pdf_a", string(*o.PDFA), "2b", "2u", "3b"); err != nil {
+		if err := oneOf("pdf_a", string(*o.PDFA), pdfa.Levels()...); err != nil {
 			return err
 		}
 	}

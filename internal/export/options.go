@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"strconv"
 
-	"presswork"
 	"presswork/internal/fault"
+	"presswork/internal/pdffile/pdfa"
 )
 
 // VisitOptions are how a page is loaded before it is exported, and when that
@@ -87,7 +87,7 @@ type PDFOptions struct {
 	Outline *bool `json:"outline,omitempty"`
 	Tagged  *bool `json:"tagged,omitempty"`
 	// PDFA is the PDF/A level: 2b, 2u or 3b; true is 2b.
-	PDFA *presswork.PDFALevel `json:"pdf_a,omitempty"`
+	PDFA *pdfa.Level `json:"pdf_a,omitempty"`
 }
 
 // ScreenshotOptions are the choices about a page's picture.

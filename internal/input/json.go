@@ -14,7 +14,6 @@ import (
 	"slices"
 	"strings"
 
-	"presswork"
 	"presswork/internal/fault"
 )
 
@@ -91,7 +90,7 @@ func decodeValue(raw json.RawMessage, dst reflect.Value, param string) error {
 		}
 	}
 
-	err := DecodeValue(raw, dst.Addr().Interface())
+	err := json.Unmarshal(raw, dst.Addr().Interface())
 	if err == nil {
 		return nil
 	}
@@ -101,62 +100,6 @@ func decodeValue(raw json.RawMessage, dst reflect.Value, param string) error {
 	}
 
 	return invalidType(param, want(dst.Type())).WithCause(err)
-}
-
-// DecodeValue fills what dst points to from a JSON value. People may write some
-// options in shorter forms: a Depth also as true (3) or false (0), a PDFALevel as
-// true ("2b"), false ("") or "PDF/A-2b", Keywords and Files as one string with commas.
-func DecodeValue(raw []byte, dst any) error {
-	switch dst := dst.(type) {
-	case **presswork.Depth:
-		raw = forBool(raw, "3", "0")
-	case **presswork.PDFALevel:
-		if err := json.Unmarshal(forBool(raw, `"2b"`, `""`), dst); err != nil || *dst == nil {
-			return err
-		}
-		level := strings.ToLower(string(**dst))
-		**dst = presswork.PDFALevel(strings.TrimPrefix(strings.TrimPrefix(level, "pdf/a-"), "pdfa-"))
-
-		return nil
-	case *presswork.Keywords:
-		if bytes.HasPrefix(raw, []byte(`"`)) {
-			return decodeWords(raw, (*[]string)(dst))
-		}
-	case *presswork.Files:
-		if bytes.HasPrefix(raw, []byte(`"`)) {
-			return decodeWords(raw, (*[]string)(dst))
-		}
-	}
-
-	return json.Unmarshal(raw, dst)
-}
-
-// forBool replaces true and false by other JSON.
-func forBool(raw []byte, yes, no string) []byte {
-	switch string(raw) {
-	case "true":
-		return []byte(yes)
-	case "false":
-		return []byte(no)
-	}
-
-	return raw
-}
-
-func decodeWords(raw []byte, dst *[]string) error {
-	var list string
-	if err := json.Unmarshal(raw, &list); err != nil {
-		return err
-	}
-	*dst = nil
-
-	for word := range strings.SplitSeq(list, ",") {
-		if word = strings.TrimSpace(word); word != "" {
-			*dst = append(*dst, word)
-		}
-	}
-
-	return nil
 }
 
 func isCustom(t reflect.Type) bool { return t.Implements(reflect.TypeFor[json.Unmarshaler]()) }
@@ -177,14 +120,13 @@ func decodeList(raw json.RawMessage, dst reflect.Value, param string) error {
 	return nil
 }
 
+// described is a type that reads several forms of JSON and describes them.
+type described interface{ JSONForms() string }
+
+// want describes the JSON that a field of type t accepts.
 func want(t reflect.Type) string {
-	switch t {
-	case reflect.TypeFor[*presswork.Depth]():
-		return "true, false or a heading level 1 to 6"
-	case reflect.TypeFor[*presswork.PDFALevel]():
-		return `true, false or a level ("2b", "2u", "3b")`
-	case reflect.TypeFor[presswork.Keywords](), reflect.TypeFor[presswork.Files]():
-		return "a list of strings or one comma-separated string"
+	if d, ok := reflect.TypeAssert[described](reflect.Zero(t)); ok && t.Kind() != reflect.Pointer {
+		return d.JSONForms()
 	}
 
 	switch t.Kind() {
