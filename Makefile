@@ -172,10 +172,11 @@ screenshots: setup-test ## Take the pictures of the studio and of the documentat
 	PRESSWORK_UPDATE=1 go test -count=1 -run TestScreenshots ./internal/test/studio
 
 .PHONY: lint
-lint: setup-test ## Run golangci-lint (.golangci.yml) and verify the modules' checksums
+lint: setup-test ## Run golangci-lint (.golangci.yml), verify modules and commit subjects
 	go mod verify
 	$(GOLANGCI_LINT) run
 	cd tools && $(GOLANGCI_LINT) run --config ../.golangci.yml
+	scripts/subjects.sh
 
 .PHONY: prose
 prose: ## List sentences of pages and comments that the style guide's rules in .vale/ question
