@@ -39,7 +39,8 @@ func TestKeysOpenTheirRoutes(t *testing.T) {
 	)
 
 	h.key = ""
-	for _, tc := range []struct {
+
+	for i, tc := range []struct {
 		path, header string
 		status       int
 		code         fault.Code
@@ -63,12 +64,14 @@ func TestKeysOpenTheirRoutes(t *testing.T) {
 		{"/readyz", "X-API-Key: wrong", 200, ""},
 		{"/openapi.yaml", "X-None: x", 200, ""},
 	} {
-		res := h.get(tc.path, tc.header)
-		res.want(t, tc.status, tc.code)
+		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+			res := h.get(tc.path, tc.header)
+			res.want(t, tc.status, tc.code)
 
-		if challenge := res.Header.Get("WWW-Authenticate"); (tc.status == 401) != (challenge != "") {
-			t.Errorf("%s: WWW-Authenticate %q", tc.path, challenge)
-		}
+			if challenge := res.Header.Get("WWW-Authenticate"); (tc.status == 401) != (challenge != "") {
+				t.Errorf("%s: WWW-Authenticate %q", tc.path, challenge)
+			}
+		})
 	}
 }
 
@@ -90,7 +93,7 @@ func TestPagesOfOtherSitesCannotWriteToTheMonitor(t *testing.T) {
 	h := serve(t, func(o *api.Options) { o.Monitor = page("monitor") })
 
 	h.key = ""
-	for _, tc := range []struct {
+	for i, tc := range []struct {
 		headers []string
 		status  int
 	}{
@@ -101,12 +104,18 @@ func TestPagesOfOtherSitesCannotWriteToTheMonitor(t *testing.T) {
 		{[]string{"Origin: https://evil.example"}, 403},
 		{[]string{"Origin: null"}, 403},
 	} {
-		res := h.do(http.MethodPost, "/monitor/api/x", strings.NewReader("data"), append(tc.headers, basic(testKey))...)
-		res.want(t, tc.status, "")
+		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+			res := h.do(
+				http.MethodPost,
+				"/monitor/api/x",
+				strings.NewReader("data"),
+				append(tc.headers, basic(testKey))...)
+			res.want(t, tc.status, "")
 
-		if tc.status == 200 && string(res.body) != "monitor POST /monitor/api/x data" {
-			t.Errorf("%s", res.body)
-		}
+			if tc.status == 200 && string(res.body) != "monitor POST /monitor/api/x data" {
+				t.Errorf("%s", res.body)
+			}
+		})
 	}
 	h.get("/monitor", basic(testKey), "Sec-Fetch-Site: cross-site").want(t, http.StatusOK, "")
 	serve(t).get("/monitor").want(t, http.StatusNotFound, fault.NotFound)
@@ -117,7 +126,7 @@ func TestAServerWithoutKeysRefusesForeignPages(t *testing.T) {
 	h := serve(t, open, func(o *api.Options) { o.AllowedOrigins = []string{"https://app.example"} })
 
 	h.key = ""
-	for _, tc := range []struct {
+	for i, tc := range []struct {
 		headers []string
 		status  int
 	}{
@@ -142,9 +151,11 @@ func TestAServerWithoutKeysRefusesForeignPages(t *testing.T) {
 		{[]string{"Sec-Fetch-Site: none"}, 200},
 		{[]string{"X-Forwarded-Host: localhost", "Host: evil.example"}, 403},
 	} {
-		if res := h.get("/api/themes", tc.headers...); res.StatusCode != tc.status {
-			t.Errorf("%q: %d, want %d: %s", tc.headers, res.StatusCode, tc.status, res.body)
-		}
+		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+			if res := h.get("/api/themes", tc.headers...); res.StatusCode != tc.status {
+				t.Errorf("%q: %d, want %d: %s", tc.headers, res.StatusCode, tc.status, res.body)
+			}
+		})
 	}
 	h.get("/healthz", "Host: pod.cluster").want(t, http.StatusOK, "")
 
@@ -332,22 +343,24 @@ func TestAFileOfKeysThatOthersReadIsNamed(t *testing.T) {
 	t.Parallel()
 
 	for mode, warned := range map[os.FileMode]bool{0o600: false, 0o640: true, 0o604: true} {
-		var log bytes.Buffer
-		o := options(t)
-		keysFile(t, "keys: []")(&o)
+		t.Run(fmt.Sprint(mode), func(t *testing.T) {
+			var log bytes.Buffer
+			o := options(t)
+			keysFile(t, "keys: []")(&o)
 
-		o.Log = slog.New(slog.NewTextHandler(&log, nil))
-		if err := os.Chmod(o.KeysFile, mode); err != nil {
-			t.Fatal(err)
-		}
+			o.Log = slog.New(slog.NewTextHandler(&log, nil))
+			if err := os.Chmod(o.KeysFile, mode); err != nil {
+				t.Fatal(err)
+			}
 
-		if _, err := api.New(o); err != nil {
-			t.Fatal(err)
-		}
+			if _, err := api.New(o); err != nil {
+				t.Fatal(err)
+			}
 
-		if got := strings.Contains(log.String(), "chmod 600 "+o.KeysFile); got != warned {
-			t.Errorf("%o: warned %v: %s", mode, got, &log)
-		}
+			if got := strings.Contains(log.String(), "chmod 600 "+o.KeysFile); got != warned {
+				t.Errorf("%o: warned %v: %s", mode, got, &log)
+			}
+		})
 	}
 	o := options(t)
 
@@ -379,13 +392,15 @@ func TestWrongKeyFilesAreNamedByLine(t *testing.T) {
 		"not YAML":      {"keys: [\n  {name: hush", "keys.yaml"},
 		"not a mapping": {"- hush", "keys.yaml"},
 	} {
-		o := options(t)
-		keysFile(t, tc.text)(&o)
+		t.Run(name, func(t *testing.T) {
+			o := options(t)
+			keysFile(t, tc.text)(&o)
 
-		_, err := api.New(o)
-		if err == nil || !strings.Contains(err.Error(), tc.says) || strings.Contains(err.Error(), "hush") {
-			t.Errorf("%s: %v", name, err)
-		}
+			_, err := api.New(o)
+			if err == nil || !strings.Contains(err.Error(), tc.says) || strings.Contains(err.Error(), "hush") {
+				t.Errorf("%s: %v", name, err)
+			}
+		})
 	}
 }
 

@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -24,19 +25,21 @@ func TestOperatorsNeedAnAdminKeyInAHeader(t *testing.T) {
 	)
 	h.key = ""
 
-	for _, path := range []string{"/admin/api/fleet", "/admin/api/jobs", "/admin/api/jobs/" + strings.Repeat("0", 26), "/admin/api/keys"} {
-		for header, code := range map[string]fault.Code{
-			"X-None: x": fault.InvalidAPIKey, "X-API-Key: alices": fault.Forbidden,
-			// A browser sends a stored password along unasked.
-			basic("olgas"): fault.InvalidAPIKey,
-		} {
-			res := h.get(path, header)
-			res.want(t, map[fault.Code]int{fault.InvalidAPIKey: 401, fault.Forbidden: 403}[code], code)
+	for i, path := range []string{"/admin/api/fleet", "/admin/api/jobs", "/admin/api/jobs/" + strings.Repeat("0", 26), "/admin/api/keys"} {
+		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+			for header, code := range map[string]fault.Code{
+				"X-None: x": fault.InvalidAPIKey, "X-API-Key: alices": fault.Forbidden,
+				// A browser sends a stored password along unasked.
+				basic("olgas"): fault.InvalidAPIKey,
+			} {
+				res := h.get(path, header)
+				res.want(t, map[fault.Code]int{fault.InvalidAPIKey: 401, fault.Forbidden: 403}[code], code)
 
-			if c := res.Header.Get("WWW-Authenticate"); strings.Contains(c, "Basic") {
-				t.Errorf("%s: %s would make a browser ask for a password", path, c)
+				if c := res.Header.Get("WWW-Authenticate"); strings.Contains(c, "Basic") {
+					t.Errorf("%s: %s would make a browser ask for a password", path, c)
+				}
 			}
-		}
+		})
 	}
 	const olga = "X-API-Key: olgas"
 	res := h.get("/admin/api/keys", olga)
@@ -60,9 +63,11 @@ func TestOperatorsNeedAnAdminKeyInAHeader(t *testing.T) {
 		"from=2024-01-02&to=2024-01-01": "the earlier first",
 		"to=yesterday":                  `"param":"to"`,
 	} {
-		if res := h.get("/admin/api/keys?"+query, olga); !strings.Contains(string(res.body), want) {
-			t.Errorf("keys?%s: %s", query, res.body)
-		}
+		t.Run(query, func(t *testing.T) {
+			if res := h.get("/admin/api/keys?"+query, olga); !strings.Contains(string(res.body), want) {
+				t.Errorf("keys?%s: %s", query, res.body)
+			}
+		})
 	}
 	page := h.get("/admin")
 	page.want(t, 200, "")
@@ -84,27 +89,29 @@ func TestPagesOfOtherSitesCannotActOnJobs(t *testing.T) {
 		// Who may call the API from a browser is no operator.
 		"listed": serve(t, func(o *api.Options) { o.AllowedOrigins = []string{"https://evil.example"} }),
 	} {
-		id := h.submit().JobID
+		t.Run(name, func(t *testing.T) {
+			id := h.submit().JobID
 
-		for _, what := range []string{"cancel", "retry", "dismiss"} {
-			for _, header := range []string{"Origin: https://evil.example", "Sec-Fetch-Site: cross-site", "Sec-Fetch-Site: same-site"} {
-				res := h.do(
-					"POST",
-					"/admin/api/actions/"+what,
-					strings.NewReader(`{"ids":["`+id+`"]}`),
-					"Content-Type: application/json",
-					header,
-				)
-				if name == "without keys" && res.StatusCode == http.StatusForbidden {
-					continue // by whichever of the two rules
+			for _, what := range []string{"cancel", "retry", "dismiss"} {
+				for _, header := range []string{"Origin: https://evil.example", "Sec-Fetch-Site: cross-site", "Sec-Fetch-Site: same-site"} {
+					res := h.do(
+						"POST",
+						"/admin/api/actions/"+what,
+						strings.NewReader(`{"ids":["`+id+`"]}`),
+						"Content-Type: application/json",
+						header,
+					)
+					if name == "without keys" && res.StatusCode == http.StatusForbidden {
+						continue // by whichever of the two rules
+					}
+					res.want(t, 403, fault.OriginNotAllowed)
 				}
-				res.want(t, 403, fault.OriginNotAllowed)
 			}
-		}
 
-		if job := h.queue.jobs[id].rec; job.Status != presswork.Queued {
-			t.Errorf("%s: the job is %s", name, job.Status)
-		}
+			if job := h.queue.jobs[id].rec; job.Status != presswork.Queued {
+				t.Errorf("%s: the job is %s", name, job.Status)
+			}
+		})
 	}
 }
 

@@ -52,14 +52,16 @@ func TestADocumentIsAnalysed(t *testing.T) {
 		`{"contents":"x"}`:                     "did you mean",
 		`{"content":"---\ntoc: [\n---\nText"}`: `"front_matter_invalid"`,
 	} {
-		if res := h.do(
-			"POST",
-			"/api/analysis",
-			strings.NewReader(body),
-			"Content-Type: application/json",
-		); res.StatusCode != 400 ||
-			!strings.Contains(string(res.body), want) {
-			t.Errorf("%s: %d %s", body, res.StatusCode, res.body)
-		}
+		t.Run(body, func(t *testing.T) {
+			if res := h.do(
+				"POST",
+				"/api/analysis",
+				strings.NewReader(body),
+				"Content-Type: application/json",
+			); res.StatusCode != 400 ||
+				!strings.Contains(string(res.body), want) {
+				t.Errorf("%s: %d %s", body, res.StatusCode, res.body)
+			}
+		})
 	}
 }

@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -137,7 +138,7 @@ func TestRanges(t *testing.T) {
 	path := "/api/artifacts/" + a.JobID + "/download"
 
 	tag := `"` + artifact.SHA256 + `"`
-	for _, tc := range []struct {
+	for i, tc := range []struct {
 		header, ifRange string
 		status          int
 		body, span      string
@@ -157,23 +158,25 @@ func TestRanges(t *testing.T) {
 		{"bytes=10-", "", 416, "", "bytes */10"},
 		{"bytes=-0", "", 416, "", "bytes */10"},
 	} {
-		headers := []string{"Range: " + tc.header}
-		if tc.ifRange != "" {
-			headers = append(headers, "If-Range: "+tc.ifRange)
-		}
+		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+			headers := []string{"Range: " + tc.header}
+			if tc.ifRange != "" {
+				headers = append(headers, "If-Range: "+tc.ifRange)
+			}
 
-		res := h.get(path, headers...)
-		if res.StatusCode != tc.status || res.Header.Get("Content-Range") != tc.span ||
-			tc.status < 300 && string(res.body) != tc.body {
-			t.Errorf(
-				"%s %s: %d %q %q",
-				tc.header,
-				tc.ifRange,
-				res.StatusCode,
-				res.Header.Get("Content-Range"),
-				res.body,
-			)
-		}
+			res := h.get(path, headers...)
+			if res.StatusCode != tc.status || res.Header.Get("Content-Range") != tc.span ||
+				tc.status < 300 && string(res.body) != tc.body {
+				t.Errorf(
+					"%s %s: %d %q %q",
+					tc.header,
+					tc.ifRange,
+					res.StatusCode,
+					res.Header.Get("Content-Range"),
+					res.body,
+				)
+			}
+		})
 	}
 }
 

@@ -19,27 +19,29 @@ func TestOfARefusedBodyLittleIsRead(t *testing.T) {
 		"media type":   "POST /api/conversion HTTP/1.1\r\nContent-Type: image/png\r\nX-API-Key: " + testKey,
 		"unknown path": "POST /api/nothing HTTP/1.1\r\nX-API-Key: " + testKey,
 	} {
-		conn := h.connect()
-		if _, err := io.WriteString(
-			conn,
-			head+"\r\nHost: localhost\r\nContent-Length: 1000000000\r\n\r\n",
-		); err != nil {
-			t.Fatal(err)
-		}
-
-		sent, chunk := 0, make([]byte, 1<<20)
-		for sent < 400<<20 {
-			n, err := conn.Write(chunk)
-			sent += n
-
-			if err != nil {
-				break
+		t.Run(name, func(t *testing.T) {
+			conn := h.connect()
+			if _, err := io.WriteString(
+				conn,
+				head+"\r\nHost: localhost\r\nContent-Length: 1000000000\r\n\r\n",
+			); err != nil {
+				t.Fatal(err)
 			}
-		}
-		// What lies in the buffers of both ends was sent, but not read.
-		if sent > 128<<20 {
-			t.Errorf("%s: %d MB were taken", name, sent>>20)
-		}
+
+			sent, chunk := 0, make([]byte, 1<<20)
+			for sent < 400<<20 {
+				n, err := conn.Write(chunk)
+				sent += n
+
+				if err != nil {
+					break
+				}
+			}
+			// What lies in the buffers of both ends was sent, but not read.
+			if sent > 128<<20 {
+				t.Errorf("%s: %d MB were taken", name, sent>>20)
+			}
+		})
 	}
 }
 

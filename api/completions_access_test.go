@@ -58,9 +58,11 @@ func TestFailuresBelowV1HaveTheFormOfTheSDKs(t *testing.T) {
 	}
 
 	for _, path := range []string{"/v1/models", "/openai/v1/models", "/v1/models/m", "/openai/v1/models/m"} {
-		if res := h.do("HEAD", path, nil); res.StatusCode != http.StatusOK || len(res.body) != 0 {
-			t.Errorf("HEAD %s: %d", path, res.StatusCode)
-		}
+		t.Run(path, func(t *testing.T) {
+			if res := h.do("HEAD", path, nil); res.StatusCode != http.StatusOK || len(res.body) != 0 {
+				t.Errorf("HEAD %s: %d", path, res.StatusCode)
+			}
+		})
 	}
 }
 

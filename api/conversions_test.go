@@ -91,12 +91,14 @@ func TestADocumentGoesToTheQueueOfItsKind(t *testing.T) {
 		"auto with a model":    {reading, short, "auto", tasks.ChooseTheme.Name, tasks.Text},
 		"named, with a model":  {reading, short, "nord", tasks.ConvertPDF.Name, tasks.Render},
 	} {
-		body, _ := json.Marshal(map[string]string{"content": c.content, "theme": c.theme})
-		c.h.post(string(body)).want(t, http.StatusAccepted, "")
+		t.Run(name, func(t *testing.T) {
+			body, _ := json.Marshal(map[string]string{"content": c.content, "theme": c.theme})
+			c.h.post(string(body)).want(t, http.StatusAccepted, "")
 
-		if got := c.h.queue.last().Task; got.Kind != c.kind || got.Queue != c.queue {
-			t.Errorf("%s: %s on %s, want %s on %s", name, got.Kind, got.Queue, c.kind, c.queue)
-		}
+			if got := c.h.queue.last().Task; got.Kind != c.kind || got.Queue != c.queue {
+				t.Errorf("%s: %s on %s, want %s on %s", name, got.Kind, got.Queue, c.kind, c.queue)
+			}
+		})
 	}
 }
 
@@ -110,11 +112,13 @@ func TestFrontMatterChoosesTheThemeUnlessTheRequestDoes(t *testing.T) {
 		`{"content":"---\ntheme: gaia\n---\n# Hi"}`:              "light",
 		`{"content":"---\ntheme: nord\n---\n#Hi","theme":"dim"}`: "dim",
 	} {
-		h.post(body).want(t, http.StatusAccepted, "")
+		t.Run(body, func(t *testing.T) {
+			h.post(body).want(t, http.StatusAccepted, "")
 
-		if got := h.queue.last().Theme; got != want {
-			t.Errorf("%s: theme %q, want %q", body, got, want)
-		}
+			if got := h.queue.last().Theme; got != want {
+				t.Errorf("%s: theme %q, want %q", body, got, want)
+			}
+		})
 	}
 }
 
@@ -172,17 +176,19 @@ func TestFieldsAreInTheBodyOrInTheQuery(t *testing.T) {
 	form := "--b\r\nContent-Disposition: form-data; name=\"content\"\r\n\r\n# Hi\r\n--b--\r\n"
 	for contentType, body := range map[string]string{"application/json": `{"content":"# Hi"}`, "multipart/form-data; boundary=b": form} {
 		for _, path := range []string{"/api/conversion", "/api/preview", "/api/analysis"} {
-			res := h.do(http.MethodPost, path+"?theme=nord", strings.NewReader(body), "Content-Type: "+contentType)
-			if res.want(
-				t,
-				http.StatusBadRequest,
-				fault.InvalidRequest,
-			); !strings.Contains(
-				string(res.body),
-				`"param":"theme"`,
-			) {
-				t.Errorf("%s as %s: %s", path, contentType, res.body)
-			}
+			t.Run(path, func(t *testing.T) {
+				res := h.do(http.MethodPost, path+"?theme=nord", strings.NewReader(body), "Content-Type: "+contentType)
+				if res.want(
+					t,
+					http.StatusBadRequest,
+					fault.InvalidRequest,
+				); !strings.Contains(
+					string(res.body),
+					`"param":"theme"`,
+				) {
+					t.Errorf("%s as %s: %s", path, contentType, res.body)
+				}
+			})
 		}
 		h.do(http.MethodPost, "/api/conversion?trace=1", strings.NewReader(body), "Content-Type: "+contentType).
 			want(t, http.StatusAccepted, "")
@@ -462,15 +468,17 @@ func TestFileNamesAreCleaned(t *testing.T) {
 		"a\r\nX-Evil: 1.pdf": "a__X-Evil_ 1.pdf", "über größe.PDF": "über größe.pdf", "": "", "..": "", "/": "",
 		strings.Repeat("ä", 150): strings.Repeat("ä", 100) + ".pdf", `a"b;c.pdf`: "a_b;c.pdf", "\u202egpj.exe": "_gpj.exe.pdf",
 	} {
-		res := h.post(fmt.Sprintf(`{"content":"x","filename":%q}`, name))
-		if strings.ContainsAny(name, "\u202e") {
-			res = h.post(`{"content":"x","filename":"\u202egpj.exe"}`)
-		}
-		res.want(t, http.StatusAccepted, "")
+		t.Run(name, func(t *testing.T) {
+			res := h.post(fmt.Sprintf(`{"content":"x","filename":%q}`, name))
+			if strings.ContainsAny(name, "\u202e") {
+				res = h.post(`{"content":"x","filename":"\u202egpj.exe"}`)
+			}
+			res.want(t, http.StatusAccepted, "")
 
-		if got := h.queue.last().Filename; got != want {
-			t.Errorf("%q became %q, want %q", name, got, want)
-		}
+			if got := h.queue.last().Filename; got != want {
+				t.Errorf("%q became %q, want %q", name, got, want)
+			}
+		})
 	}
 }
 

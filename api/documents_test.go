@@ -113,12 +113,18 @@ func TestAFolderIsOneDocument(t *testing.T) {
 				"body":           h.archive(zipped(t, nil, tc.files...), ""),
 				"with backslash": h.archive(zipped(t, func(f *zip.FileHeader) { f.Name = strings.ReplaceAll(f.Name, "/", `\`) }, tc.files...), ""),
 			} {
-				answer.want(t, http.StatusAccepted, "")
+				t.Run(form, func(t *testing.T) {
+					answer.want(t, http.StatusAccepted, "")
 
-				p := payload(t, h.queue.last())
-				if got := strings.Join(append([]string{p.Path}, p.Parts...), " "); got != tc.order || p.Content == "" {
-					t.Errorf("%s: printed are %q, and not %q; the first is %q", form, got, tc.order, p.Content)
-				}
+					p := payload(t, h.queue.last())
+					if got := strings.Join(
+						append([]string{p.Path}, p.Parts...),
+						" ",
+					); got != tc.order ||
+						p.Content == "" {
+						t.Errorf("%s: printed are %q, and not %q; the first is %q", form, got, tc.order, p.Content)
+					}
+				})
 			}
 		})
 	}

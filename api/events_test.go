@@ -153,9 +153,11 @@ func TestAnEventStreamIsResumed(t *testing.T) {
 		"header wins":   {"&since=1", []string{"Last-Event-ID: 3"}, []string{"- snapshot/4", "4 completed/4", "end"}},
 		"finished":      {"", nil, []string{"4 snapshot/4", "4 completed/4", "end"}},
 	} {
-		if diff := cmp.Diff(tc.want, h.events(a.EventsURL+tc.query, tc.header...).rest()); diff != "" {
-			t.Errorf("%s: %s", name, diff)
-		}
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(tc.want, h.events(a.EventsURL+tc.query, tc.header...).rest()); diff != "" {
+				t.Errorf("%s: %s", name, diff)
+			}
+		})
 	}
 	h.get(a.EventsURL, "Last-Event-ID: 4").want(t, http.StatusNoContent, "")
 	h.get(a.EventsURL+"&since=9").want(t, http.StatusNoContent, "")

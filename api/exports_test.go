@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -55,7 +56,7 @@ func (h *house) finishNext(contentType string, data []byte) {
 func TestAnExportAnswersWithTheResult(t *testing.T) {
 	t.Parallel()
 
-	for _, c := range []struct {
+	for i, c := range []struct {
 		path, body, contentType, location string
 		keep                              int64
 	}{
@@ -63,32 +64,34 @@ func TestAnExportAnswersWithTheResult(t *testing.T) {
 		{"/export-pdf", `{"url":"https://example.com/","options":{"save":true}}`, "application/pdf", "/api/artifacts/", 0},
 		{"/export-screenshot", `{"url":"https://example.com/","options":{"type":"webp","quality":70}}`, "image/webp", "", 600},
 	} {
-		h := serve(t)
-		h.finishNext(c.contentType, []byte("the bytes"))
-		r := h.export(c.path, c.body)
+		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+			h := serve(t)
+			h.finishNext(c.contentType, []byte("the bytes"))
+			r := h.export(c.path, c.body)
 
-		sub := h.queue.last()
-		if r.StatusCode != 200 || string(r.body) != "the bytes" || r.Header.Get("Content-Type") != c.contentType ||
-			r.Header.Get("x-job-id") != sub.ID ||
-			!strings.HasPrefix(r.Header.Get("Content-Disposition"), "attachment;") {
-			t.Errorf("%s: got %d %s %v", c.body, r.StatusCode, r.body, r.Header)
-		}
+			sub := h.queue.last()
+			if r.StatusCode != 200 || string(r.body) != "the bytes" || r.Header.Get("Content-Type") != c.contentType ||
+				r.Header.Get("x-job-id") != sub.ID ||
+				!strings.HasPrefix(r.Header.Get("Content-Disposition"), "attachment;") {
+				t.Errorf("%s: got %d %s %v", c.body, r.StatusCode, r.body, r.Header)
+			}
 
-		if location := r.Header.Get(
-			"Content-Location",
-		); !strings.HasPrefix(location, c.location) ||
-			(location != "") != (c.location != "") {
-			t.Errorf("%s: Content-Location %q", c.body, location)
-		}
+			if location := r.Header.Get(
+				"Content-Location",
+			); !strings.HasPrefix(location, c.location) ||
+				(location != "") != (c.location != "") {
+				t.Errorf("%s: Content-Location %q", c.body, location)
+			}
 
-		var task tasks.PageExport
-		if err := json.Unmarshal(
-			sub.Task.Payload,
-			&task,
-		); err != nil || sub.Kind != presswork.KindExport || sub.Task.Queue != tasks.Export ||
-			task.Keep != c.keep {
-			t.Errorf("%s: submitted %+v, %v", c.body, task, err)
-		}
+			var task tasks.PageExport
+			if err := json.Unmarshal(
+				sub.Task.Payload,
+				&task,
+			); err != nil || sub.Kind != presswork.KindExport || sub.Task.Queue != tasks.Export ||
+				task.Keep != c.keep {
+				t.Errorf("%s: submitted %+v, %v", c.body, task, err)
+			}
+		})
 	}
 }
 
@@ -110,7 +113,7 @@ func TestAnExportCanBeFollowedInstead(t *testing.T) {
 func TestAnExportIsWaitedForAsLongAsTheCallerPrefers(t *testing.T) {
 	t.Parallel()
 
-	for _, c := range []struct {
+	for i, c := range []struct {
 		prefer, body string
 		code         int
 		keep         int64
@@ -121,26 +124,28 @@ func TestAnExportIsWaitedForAsLongAsTheCallerPrefers(t *testing.T) {
 		{"wait=1", `{"url":"https://example.com/"}`, 202, 0},
 		{"wait=0", `{"url":"https://example.com/"}`, 202, 0},
 	} {
-		h := serve(t)
-		if c.code == 200 {
-			h.finishNext("application/pdf", []byte("the bytes"))
-		}
-		r := h.export("/export-pdf", c.body, "Prefer: "+c.prefer)
+		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+			h := serve(t)
+			if c.code == 200 {
+				h.finishNext("application/pdf", []byte("the bytes"))
+			}
+			r := h.export("/export-pdf", c.body, "Prefer: "+c.prefer)
 
-		id := h.queue.last().ID
-		if r.StatusCode != c.code || (r.Header.Get("Location") == "/api/conversion/"+id) != (c.code == 202) ||
-			(r.Header.Get("Content-Location") != "") != (c.code == 200 && c.keep == 0) {
-			t.Errorf("%s: got %d %s %v", c.prefer, r.StatusCode, r.body, r.Header)
-		}
+			id := h.queue.last().ID
+			if r.StatusCode != c.code || (r.Header.Get("Location") == "/api/conversion/"+id) != (c.code == 202) ||
+				(r.Header.Get("Content-Location") != "") != (c.code == 200 && c.keep == 0) {
+				t.Errorf("%s: got %d %s %v", c.prefer, r.StatusCode, r.body, r.Header)
+			}
 
-		var task tasks.PageExport
-		if err := json.Unmarshal(h.queue.last().Task.Payload, &task); err != nil || task.Keep != c.keep {
-			t.Errorf("%s: the result is kept for %d s, %v", c.prefer, task.Keep, err)
-		}
+			var task tasks.PageExport
+			if err := json.Unmarshal(h.queue.last().Task.Payload, &task); err != nil || task.Keep != c.keep {
+				t.Errorf("%s: the result is kept for %d s, %v", c.prefer, task.Keep, err)
+			}
 
-		if rec, err := h.queue.Job(t.Context(), id); err != nil || c.code == 202 && rec.Status != presswork.Queued {
-			t.Errorf("%s: the job is %s, %v", c.prefer, rec.Status, err)
-		}
+			if rec, err := h.queue.Job(t.Context(), id); err != nil || c.code == 202 && rec.Status != presswork.Queued {
+				t.Errorf("%s: the job is %s, %v", c.prefer, rec.Status, err)
+			}
+		})
 	}
 }
 
@@ -226,14 +231,16 @@ func TestAnExportIsCalledAsAsked(t *testing.T) {
 	for asked, want := range map[string]string{
 		"page.pdf": "page.pdf", "page.PNG": "page.pdf", "page": "page.pdf", "Q3 vs. Q4": "Q3 vs. Q4.pdf", "v1.2": "v1.2.pdf", "../../etc/passwd": "passwd.pdf", "..": "",
 	} {
-		body, _ := json.Marshal(
-			map[string]any{"url": "https://example.com/", "options": map[string]string{"filename": asked}},
-		)
+		t.Run(asked, func(t *testing.T) {
+			body, _ := json.Marshal(
+				map[string]any{"url": "https://example.com/", "options": map[string]string{"filename": asked}},
+			)
 
-		r := h.export("/export-pdf", string(body), "Prefer: respond-async")
-		if got := h.queue.last().Filename; r.StatusCode != 202 || got != want {
-			t.Errorf("%q: %d, %q, want %q", asked, r.StatusCode, got, want)
-		}
+			r := h.export("/export-pdf", string(body), "Prefer: respond-async")
+			if got := h.queue.last().Filename; r.StatusCode != 202 || got != want {
+				t.Errorf("%q: %d, %q, want %q", asked, r.StatusCode, got, want)
+			}
+		})
 	}
 }
 
@@ -251,7 +258,7 @@ func TestAWrongExportIsRefused(t *testing.T) {
 	t.Parallel()
 
 	h := serve(t)
-	for _, c := range []struct {
+	for i, c := range []struct {
 		path, body string
 		status     int
 		code, says string
@@ -274,11 +281,13 @@ func TestAWrongExportIsRefused(t *testing.T) {
 		{"/export-screenshot", `{"url":"https://example.com/","options":{"quality":10}}`, 400, "invalid_option", "jpeg"},
 		{"/export-pdf", `{"url":"https://example.com/","webhook_url":"http://10.0.0.1/"}`, 403, "address_not_allowed", "10.0.0.1"},
 	} {
-		r := h.export(c.path, c.body)
-		if r.StatusCode != c.status || !strings.Contains(string(r.body), `"`+c.code+`"`) ||
-			!strings.Contains(string(r.body), c.says) {
-			t.Errorf("%s: got %d %s, want %d %s %s", c.body, r.StatusCode, r.body, c.status, c.code, c.says)
-		}
+		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+			r := h.export(c.path, c.body)
+			if r.StatusCode != c.status || !strings.Contains(string(r.body), `"`+c.code+`"`) ||
+				!strings.Contains(string(r.body), c.says) {
+				t.Errorf("%s: got %d %s, want %d %s %s", c.body, r.StatusCode, r.body, c.status, c.code, c.says)
+			}
+		})
 	}
 
 	if n := h.queue.count(); n != 0 {
@@ -336,17 +345,26 @@ func TestExportsArePostedAsJSON(t *testing.T) {
 	h := serve(t)
 
 	for _, path := range []string{"/export-pdf", "/export-screenshot"} {
-		for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPut, http.MethodDelete} {
-			if r := h.do(method, path, nil); r.StatusCode != 405 || !strings.Contains(r.Header.Get("Allow"), "POST") {
-				t.Errorf("%s %s: %d, Allow %q", method, path, r.StatusCode, r.Header.Get("Allow"))
-			}
+		for i, method := range []string{http.MethodGet, http.MethodHead, http.MethodPut, http.MethodDelete} {
+			t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+				if r := h.do(
+					method,
+					path,
+					nil,
+				); r.StatusCode != 405 ||
+					!strings.Contains(r.Header.Get("Allow"), "POST") {
+					t.Errorf("%s %s: %d, Allow %q", method, path, r.StatusCode, r.Header.Get("Allow"))
+				}
+			})
 		}
 
-		for _, kind := range []string{"multipart/form-data; boundary=x", "application/x-www-form-urlencoded", "text/plain", ""} {
-			r := h.do(http.MethodPost, path, strings.NewReader("--x\r\n\r\n--x--"), "Content-Type: "+kind)
-			if r.StatusCode != 415 || !strings.Contains(string(r.body), "allowed: application/json") {
-				t.Errorf("%s as %q: %d %s", path, kind, r.StatusCode, r.body)
-			}
+		for i, kind := range []string{"multipart/form-data; boundary=x", "application/x-www-form-urlencoded", "text/plain", ""} {
+			t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+				r := h.do(http.MethodPost, path, strings.NewReader("--x\r\n\r\n--x--"), "Content-Type: "+kind)
+				if r.StatusCode != 415 || !strings.Contains(string(r.body), "allowed: application/json") {
+					t.Errorf("%s as %q: %d %s", path, kind, r.StatusCode, r.body)
+				}
+			})
 		}
 	}
 }

@@ -31,14 +31,16 @@ func TestAJobIsShownWithItsTag(t *testing.T) {
 		}
 	}
 
-	for _, known := range []string{tag, "W/" + tag, `"x", ` + tag, "*"} {
-		if res := h.get(
-			a.StatusURL,
-			"If-None-Match: "+known,
-		); res.StatusCode != http.StatusNotModified ||
-			len(res.body) > 0 {
-			t.Errorf("If-None-Match %s: %d %s", known, res.StatusCode, res.body)
-		}
+	for i, known := range []string{tag, "W/" + tag, `"x", ` + tag, "*"} {
+		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+			if res := h.get(
+				a.StatusURL,
+				"If-None-Match: "+known,
+			); res.StatusCode != http.StatusNotModified ||
+				len(res.body) > 0 {
+				t.Errorf("If-None-Match %s: %d %s", known, res.StatusCode, res.body)
+			}
+		})
 	}
 	h.queue.progress(a.JobID, 40)
 	h.get(a.StatusURL, "If-None-Match: "+tag).want(t, http.StatusOK, "")

@@ -13,14 +13,16 @@ func TestOnlyAFileShowsThatKeysAreNeeded(t *testing.T) {
 	t.Parallel()
 
 	for lack, needed := range map[syscall.Errno]bool{syscall.ENOENT: false, syscall.EMFILE: false, syscall.ENFILE: false, syscall.EACCES: true, syscall.EIO: true} {
-		r := &keyring{optional: true}
-		if _, err := r.take(
-			nil,
-			fmt.Errorf("keys.yaml: %w", lack),
-		); r.required() != needed ||
-			(err == nil) != (lack == syscall.ENOENT) {
-			t.Errorf("%v: keys are needed: %v (%v)", lack, r.required(), err)
-		}
+		t.Run(fmt.Sprint(lack), func(t *testing.T) {
+			r := &keyring{optional: true}
+			if _, err := r.take(
+				nil,
+				fmt.Errorf("keys.yaml: %w", lack),
+			); r.required() != needed ||
+				(err == nil) != (lack == syscall.ENOENT) {
+				t.Errorf("%v: keys are needed: %v (%v)", lack, r.required(), err)
+			}
+		})
 	}
 }
 
@@ -47,14 +49,16 @@ func TestAFileOfKeysThatIsBeingWrittenIsNotTaken(t *testing.T) {
 		{"", false, 2}, {ann, false, 2}, {ann, true, 1}, {ann, false, 1}, // and to another
 		{"keys: [", false, 1}, {both, false, 1}, {both, true, 2},
 	} {
-		if err := os.WriteFile(path, []byte(step.text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+			if err := os.WriteFile(path, []byte(step.text), 0o600); err != nil {
+				t.Fatal(err)
+			}
 
-		changed, err := r.look()
-		if err != nil || changed != step.changed || len(*r.named.Load()) != step.keys {
-			t.Fatalf("look %d, at %q: changed %v, %d keys, %v", i, step.text, changed, len(*r.named.Load()), err)
-		}
+			changed, err := r.look()
+			if err != nil || changed != step.changed || len(*r.named.Load()) != step.keys {
+				t.Fatalf("look %d, at %q: changed %v, %d keys, %v", i, step.text, changed, len(*r.named.Load()), err)
+			}
+		})
 	}
 }
 

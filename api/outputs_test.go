@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -14,7 +15,7 @@ import (
 func TestAnOutputIsNamedOrAcceptedByItsType(t *testing.T) {
 	t.Parallel()
 
-	for _, c := range []struct {
+	for i, c := range []struct {
 		body   string
 		header string
 		want   presswork.Output
@@ -27,26 +28,28 @@ func TestAnOutputIsNamedOrAcceptedByItsType(t *testing.T) {
 		{`{"content":"# Hi","output":"pdf"}`, wantsPDF, presswork.PDF, true},
 		{`{"content":"# Hi"}`, "Accept: text/html, */*;q=0.8", "", false},
 	} {
-		h := serve(t)
-		if c.waits {
-			h.finishNext(c.want.ContentType(), []byte("the file"))
-		}
+		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+			h := serve(t)
+			if c.waits {
+				h.finishNext(c.want.ContentType(), []byte("the file"))
+			}
 
-		r := h.post(c.body, c.header)
-		if got := payload(t, h.queue.last()).Output; got != c.want {
-			t.Errorf("%s %s: output %q", c.body, c.header, got)
-		}
+			r := h.post(c.body, c.header)
+			if got := payload(t, h.queue.last()).Output; got != c.want {
+				t.Errorf("%s %s: output %q", c.body, c.header, got)
+			}
 
-		if !c.waits {
-			r.want(t, http.StatusAccepted, "")
-			continue
-		}
+			if !c.waits {
+				r.want(t, http.StatusAccepted, "")
+				return
+			}
 
-		sandboxed := strings.HasPrefix(r.Header.Get("Content-Security-Policy"), "sandbox;")
-		if r.StatusCode != http.StatusOK || r.Header.Get("Content-Type") != c.want.ContentType() ||
-			sandboxed != (c.want == presswork.HTML) {
-			t.Errorf("%s %s: %d %v", c.body, c.header, r.StatusCode, r.Header)
-		}
+			sandboxed := strings.HasPrefix(r.Header.Get("Content-Security-Policy"), "sandbox;")
+			if r.StatusCode != http.StatusOK || r.Header.Get("Content-Type") != c.want.ContentType() ||
+				sandboxed != (c.want == presswork.HTML) {
+				t.Errorf("%s %s: %d %v", c.body, c.header, r.StatusCode, r.Header)
+			}
+		})
 	}
 
 	h := serve(t)

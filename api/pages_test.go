@@ -18,26 +18,28 @@ func TestPagesNeedNoKeyAndHaveAPolicy(t *testing.T) {
 
 	h := serve(t)
 	for path, policy := range map[string]string{"/": "require-trusted-types-for 'script'", "/docs": "script-src 'self'", "/preview": "sandbox allow-same-origin"} {
-		res := h.get(path, "-X-API-Key: ")
-		res.want(t, http.StatusOK, "")
+		t.Run(path, func(t *testing.T) {
+			res := h.get(path, "-X-API-Key: ")
+			res.want(t, http.StatusOK, "")
 
-		if got := res.Header.Get("Content-Type"); got != "text/html; charset=utf-8" {
-			t.Errorf("%s: Content-Type %q", path, got)
-		}
+			if got := res.Header.Get("Content-Type"); got != "text/html; charset=utf-8" {
+				t.Errorf("%s: Content-Type %q", path, got)
+			}
 
-		got := res.Header.Get("Content-Security-Policy")
-		if !strings.Contains(got, policy) || !strings.Contains(got, "default-src 'none'") ||
-			strings.Contains(got, "script-src 'self' '") {
-			t.Errorf("%s: policy %q", path, got)
-		}
+			got := res.Header.Get("Content-Security-Policy")
+			if !strings.Contains(got, policy) || !strings.Contains(got, "default-src 'none'") ||
+				strings.Contains(got, "script-src 'self' '") {
+				t.Errorf("%s: policy %q", path, got)
+			}
 
-		if cache := res.Header.Get("Cache-Control"); cache != "no-cache" {
-			t.Errorf("%s: Cache-Control %q", path, cache)
-		}
+			if cache := res.Header.Get("Cache-Control"); cache != "no-cache" {
+				t.Errorf("%s: Cache-Control %q", path, cache)
+			}
 
-		if inline := regexp.MustCompile(`<script(?:>| [^>]*>[^<])|\son\w+=|<style`).Find(res.body); inline != nil {
-			t.Errorf("%s has what its policy forbids: %s", path, inline)
-		}
+			if inline := regexp.MustCompile(`<script(?:>| [^>]*>[^<])|\son\w+=|<style`).Find(res.body); inline != nil {
+				t.Errorf("%s has what its policy forbids: %s", path, inline)
+			}
+		})
 	}
 	studio := h.get("/")
 

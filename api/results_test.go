@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -20,7 +21,7 @@ const (
 func TestAConversionAnswersWithThePDFItself(t *testing.T) {
 	t.Parallel()
 
-	for _, headers := range [][]string{
+	for i, headers := range [][]string{
 		{wantsPDF},
 		{"Accept: application/pdf, application/json;q=0.5"},
 		{"Prefer: wait=20"},
@@ -30,19 +31,21 @@ func TestAConversionAnswersWithThePDFItself(t *testing.T) {
 		{wantsPDF, "Prefer: respond-async, wait=20"},
 		{wantsPDF, "Idempotency-Key: k"},
 	} {
-		h := serve(t)
-		h.finishNext("application/pdf", []byte(pdfBytes))
-		r := h.post(`{"content":"# Hi"}`, headers...)
+		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+			h := serve(t)
+			h.finishNext("application/pdf", []byte(pdfBytes))
+			r := h.post(`{"content":"# Hi"}`, headers...)
 
-		id := h.queue.last().ID
-		if r.StatusCode != http.StatusOK || string(r.body) != pdfBytes ||
-			r.Header.Get("Content-Type") != "application/pdf" ||
-			r.Header.Get("x-job-id") != id ||
-			!strings.HasPrefix(r.Header.Get("Content-Disposition"), "attachment;") ||
-			r.Header.Get("ETag") == "" ||
-			r.Header.Get("Content-Location") != "/api/artifacts/"+id+"/download" {
-			t.Errorf("%q: got %d %s %v", headers, r.StatusCode, r.body, r.Header)
-		}
+			id := h.queue.last().ID
+			if r.StatusCode != http.StatusOK || string(r.body) != pdfBytes ||
+				r.Header.Get("Content-Type") != "application/pdf" ||
+				r.Header.Get("x-job-id") != id ||
+				!strings.HasPrefix(r.Header.Get("Content-Disposition"), "attachment;") ||
+				r.Header.Get("ETag") == "" ||
+				r.Header.Get("Content-Location") != "/api/artifacts/"+id+"/download" {
+				t.Errorf("%q: got %d %s %v", headers, r.StatusCode, r.body, r.Header)
+			}
+		})
 	}
 }
 
@@ -50,7 +53,7 @@ func TestAConversionIsAcceptedWhereNobodyWaits(t *testing.T) {
 	t.Parallel()
 
 	h := serve(t)
-	for _, headers := range [][]string{
+	for i, headers := range [][]string{
 		nil,
 		{"Accept: */*"},
 		{"Accept: application/json"},
@@ -61,12 +64,14 @@ func TestAConversionIsAcceptedWhereNobodyWaits(t *testing.T) {
 		{wantsPDF, "Prefer: wait=0"},
 		{"Prefer: wait=-1"},
 	} {
-		r := h.post(`{"content":"# Hi"}`, headers...)
-		r.want(t, http.StatusAccepted, "")
+		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+			r := h.post(`{"content":"# Hi"}`, headers...)
+			r.want(t, http.StatusAccepted, "")
 
-		if r.Header.Get("Location") == "" {
-			t.Errorf("%q: no Location", headers)
-		}
+			if r.Header.Get("Location") == "" {
+				t.Errorf("%q: no Location", headers)
+			}
+		})
 	}
 
 	if n := h.queue.opened(); n != 0 {
@@ -105,7 +110,7 @@ func TestAConversionThatFailsWhileItsCallerWaitsSaysWhy(t *testing.T) {
 	t.Parallel()
 
 	h := serve(t)
-	for _, c := range []struct {
+	for i, c := range []struct {
 		event  presswork.Event
 		status int
 		code   fault.Code
@@ -114,14 +119,16 @@ func TestAConversionThatFailsWhileItsCallerWaitsSaysWhy(t *testing.T) {
 		{presswork.Event{Type: presswork.EventFailed, Status: presswork.Failed, Error: fault.Errorf(fault.RenderTimeout, "too long")}, 504, fault.RenderTimeout},
 		{presswork.Event{Type: presswork.EventCancelled, Status: presswork.Cancelled}, 409, fault.JobFinished},
 	} {
-		h.queue.onNextWatch(func(id string) { h.queue.emit(id, c.event) })
-		r := h.post(`{"content":"# Hi"}`, wantsPDF)
-		r.want(t, c.status, c.code)
+		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+			h.queue.onNextWatch(func(id string) { h.queue.emit(id, c.event) })
+			r := h.post(`{"content":"# Hi"}`, wantsPDF)
+			r.want(t, c.status, c.code)
 
-		if r.Header.Get("x-job-id") != h.queue.last().ID {
-			t.Errorf("x-job-id %q", r.Header.Get("x-job-id"))
-		}
-		wait.Until(t, "the wait is over", func() bool { return h.queue.watching() == 0 })
+			if r.Header.Get("x-job-id") != h.queue.last().ID {
+				t.Errorf("x-job-id %q", r.Header.Get("x-job-id"))
+			}
+			wait.Until(t, "the wait is over", func() bool { return h.queue.watching() == 0 })
+		})
 	}
 }
 

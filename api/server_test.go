@@ -77,12 +77,14 @@ func TestUnusableOptionsAreRefused(t *testing.T) {
 		"half a certificate":      func(o *api.Options) { o.TLSCert = "c.pem" },
 		"no key file":             func(o *api.Options) { o.KeysFile = "/does/not/exist" },
 	} {
-		o := options(t)
-		change(&o)
+		t.Run(name, func(t *testing.T) {
+			o := options(t)
+			change(&o)
 
-		if _, err := api.New(o); err == nil {
-			t.Errorf("%s: no error", name)
-		}
+			if _, err := api.New(o); err == nil {
+				t.Errorf("%s: no error", name)
+			}
+		})
 	}
 
 	for name, change := range map[string]func(*api.Options){
@@ -93,12 +95,14 @@ func TestUnusableOptionsAreRefused(t *testing.T) {
 		"second loopback":  func(o *api.Options) { o.Addr = "127.0.0.2:0" },
 		"IPv6 is loopback": func(o *api.Options) { o.Addr = "[::1]:0" },
 	} {
-		o := options(t)
-		change(&o)
+		t.Run(name, func(t *testing.T) {
+			o := options(t)
+			change(&o)
 
-		if _, err := api.New(o); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
+			if _, err := api.New(o); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		})
 	}
 }
 
@@ -217,28 +221,35 @@ func TestAnUnreadBodyIsNotTheNextRequest(t *testing.T) {
 	const smuggled = "GET /openapi.yaml HTTP/1.1\r\nHost: x\r\n\r\n"
 	// A body within the server's buffer, one that is drained, one that is not.
 	for size, want := range map[int][]int{100: {401, 200}, 20_000: {401, 200}, 100_000: {401}} {
-		conn := h.connect()
-		body := strings.Repeat(" ", size) + smuggled
-		fmt.Fprintf(conn, "POST /api/conversion HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
-		fmt.Fprint(conn, "GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
-		r := bufio.NewReader(conn)
-		var got []int
+		t.Run(fmt.Sprint(size), func(t *testing.T) {
+			conn := h.connect()
+			body := strings.Repeat(" ", size) + smuggled
+			fmt.Fprintf(
+				conn,
+				"POST /api/conversion HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s",
+				len(body),
+				body,
+			)
+			fmt.Fprint(conn, "GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+			r := bufio.NewReader(conn)
+			var got []int
 
-		for {
-			res, err := http.ReadResponse(r, nil)
-			if err != nil {
-				break
+			for {
+				res, err := http.ReadResponse(r, nil)
+				if err != nil {
+					break
+				}
+
+				if text, _ := io.ReadAll(res.Body); strings.Contains(string(text), "openapi: 3") {
+					t.Errorf("%d bytes: the body was answered as a request", size)
+				}
+				got = append(got, res.StatusCode)
 			}
 
-			if text, _ := io.ReadAll(res.Body); strings.Contains(string(text), "openapi: 3") {
-				t.Errorf("%d bytes: the body was answered as a request", size)
+			if !slices.Equal(got, want) {
+				t.Errorf("%d bytes: answers %d, want %d", size, got, want)
 			}
-			got = append(got, res.StatusCode)
-		}
-
-		if !slices.Equal(got, want) {
-			t.Errorf("%d bytes: answers %d, want %d", size, got, want)
-		}
+		})
 	}
 }
 

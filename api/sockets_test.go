@@ -106,9 +106,11 @@ func TestASocketReplaysWhatWasMissed(t *testing.T) {
 		"&since=3": {"snapshot/4", "cancelled/4", "close 1000"},
 		"&since=4": {"snapshot/4", "close 1000"},
 	} {
-		if diff := cmp.Diff(want, h.hear(h.mustDial(a.WSURL+since), -1)); diff != "" {
-			t.Errorf("finished, %s: %s", since, diff)
-		}
+		t.Run(since, func(t *testing.T) {
+			if diff := cmp.Diff(want, h.hear(h.mustDial(a.WSURL+since), -1)); diff != "" {
+				t.Errorf("finished, %s: %s", since, diff)
+			}
+		})
 	}
 }
 
@@ -132,10 +134,12 @@ func TestSocketsAreRefusedBeforeTheUpgrade(t *testing.T) {
 		"null origin":    {a.WSURL, []string{"Origin: null"}, 403},
 		"bad since":      {a.WSURL + "&since=-1", nil, 400},
 	} {
-		_, res, err := h.dial(tc.path, tc.headers...)
-		if err == nil || res == nil || res.StatusCode != tc.status {
-			t.Errorf("%s: %v, %v", name, res, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			_, res, err := h.dial(tc.path, tc.headers...)
+			if err == nil || res == nil || res.StatusCode != tc.status {
+				t.Errorf("%s: %v, %v", name, res, err)
+			}
+		})
 	}
 
 	for _, header := range []string{"Origin: https://app.example", "Origin: http://" + h.server.Address(), "X-Nothing: x"} {

@@ -117,40 +117,42 @@ func TestTheFormOfARecordingBecomesAJob(t *testing.T) {
 		"verbose is of segments":  {"transcriptions", []part{field("response_format", "verbose_json")}, tasks.Transcription{Task: "transcribe", Format: "verbose_json", Segments: true}, "Talk.json"},
 		"a translation is to one": {"translations", []part{field("language", "de"), field("response_format", "srt")}, tasks.Transcription{Task: "translate", Format: "srt"}, "Talk.srt"},
 	} {
-		// The model comes first and last: nothing depends on the order.
-		for n, parts := range [][]part{
-			append([]part{field("model", "ears")}, append(slices.Clone(tc.fields), file("file", "dir/Talk.mp3", sound(50_000)))...),
-			append([]part{file("file", "Talk.wav", sound(50_000)), field("model", "ears")}, tc.fields...),
-		} {
-			headers := []string{"Prefer: respond-async"}
-			if n == 1 {
-				headers = append(headers, "Idempotency-Key: "+name)
-			}
-			res := h.transcribe("/v1/audio/"+tc.path, parts, headers...)
-			res.want(t, http.StatusAccepted, "")
-			sub := h.queue.last()
+		t.Run(name, func(t *testing.T) {
+			// The model comes first and last: nothing depends on the order.
+			for n, parts := range [][]part{
+				append([]part{field("model", "ears")}, append(slices.Clone(tc.fields), file("file", "dir/Talk.mp3", sound(50_000)))...),
+				append([]part{file("file", "Talk.wav", sound(50_000)), field("model", "ears")}, tc.fields...),
+			} {
+				headers := []string{"Prefer: respond-async"}
+				if n == 1 {
+					headers = append(headers, "Idempotency-Key: "+name)
+				}
+				res := h.transcribe("/v1/audio/"+tc.path, parts, headers...)
+				res.want(t, http.StatusAccepted, "")
+				sub := h.queue.last()
 
-			var got tasks.Transcription
-			if err := json.Unmarshal(sub.Task.Payload, &got); err != nil {
-				t.Fatal(err)
-			}
+				var got tasks.Transcription
+				if err := json.Unmarshal(sub.Task.Payload, &got); err != nil {
+					t.Fatal(err)
+				}
 
-			if stored := h.stored(
-				got.Key,
-			); string(stored) != sound(50_000) ||
-				!strings.HasPrefix(got.Key, storage.Sources+sub.ID) {
-				t.Errorf("%s: %d bytes under %s", name, len(stored), got.Key)
-			}
+				if stored := h.stored(
+					got.Key,
+				); string(stored) != sound(50_000) ||
+					!strings.HasPrefix(got.Key, storage.Sources+sub.ID) {
+					t.Errorf("%s: %d bytes under %s", name, len(stored), got.Key)
+				}
 
-			tc.want.Key, tc.want.Model, tc.want.Vendor = got.Key, "ears", "presswork"
-			if diff := cmp.Diff(
-				tc.want,
-				got,
-			); diff != "" || sub.Filename != tc.named ||
-				sub.Kind != presswork.KindTranscription {
-				t.Errorf("%s: %s %s (-want +got) %s", name, sub.Kind, sub.Filename, diff)
+				tc.want.Key, tc.want.Model, tc.want.Vendor = got.Key, "ears", "presswork"
+				if diff := cmp.Diff(
+					tc.want,
+					got,
+				); diff != "" || sub.Filename != tc.named ||
+					sub.Kind != presswork.KindTranscription {
+					t.Errorf("%s: %s %s (-want +got) %s", name, sub.Kind, sub.Filename, diff)
+				}
 			}
-		}
+		})
 	}
 	// An address is left to the worker; one that holds the recording is not.
 	h.transcribe("/v1/audio/transcriptions", []part{field("model", "ears"), field("url", "https://Example.com/a.wav")}, "Prefer: respond-async").
@@ -222,31 +224,35 @@ func TestARefusedRecordingLeavesNothing(t *testing.T) {
 		"plain data":            {[]part{model, field("url", "data:audio/wav,abc")}, 400, "invalid_url", "url"},
 		"broken data":           {[]part{model, field("url", "data:audio/wav;base64,"+base64.StdEncoding.EncodeToString([]byte(sound(30_000)))+"$$$")}, 400, "invalid_url", "url"},
 	} {
-		res := a.transcribe("/v1/audio/transcriptions", tc.parts)
+		t.Run(name, func(t *testing.T) {
+			res := a.transcribe("/v1/audio/transcriptions", tc.parts)
 
-		var e struct {
-			Error struct{ Message, Code, Param string }
-		}
-		if err := json.Unmarshal(
-			res.body,
-			&e,
-		); err != nil || res.StatusCode != tc.status || e.Error.Code != tc.code || e.Error.Param != tc.param ||
-			e.Error.Message == "" {
-			t.Errorf("%s: %d %s, want %d %s of %s", name, res.StatusCode, res.body, tc.status, tc.code, tc.param)
-		}
+			var e struct {
+				Error struct{ Message, Code, Param string }
+			}
+			if err := json.Unmarshal(
+				res.body,
+				&e,
+			); err != nil || res.StatusCode != tc.status || e.Error.Code != tc.code || e.Error.Param != tc.param ||
+				e.Error.Message == "" {
+				t.Errorf("%s: %d %s, want %d %s of %s", name, res.StatusCode, res.body, tc.status, tc.code, tc.param)
+			}
+		})
 	}
 
 	for name, headers := range map[string][]string{
 		"JSON": {"Content-Type: application/json"}, "no boundary": {"Content-Type: multipart/form-data"}, "packed": {"Content-Type: multipart/form-data; boundary=x", "Content-Encoding: gzip"},
 	} {
-		if res := a.do(
-			"POST",
-			"/v1/audio/transcriptions",
-			strings.NewReader("--x"),
-			headers...); res.StatusCode != 400 &&
-			res.StatusCode != 415 {
-			t.Errorf("%s: %d %s", name, res.StatusCode, res.body)
-		}
+		t.Run(name, func(t *testing.T) {
+			if res := a.do(
+				"POST",
+				"/v1/audio/transcriptions",
+				strings.NewReader("--x"),
+				headers...); res.StatusCode != 400 &&
+				res.StatusCode != 415 {
+				t.Errorf("%s: %d %s", name, res.StatusCode, res.body)
+			}
+		})
 	}
 	// A form that ends early, within the recording.
 	_, body := recorded(model, wav)

@@ -29,10 +29,13 @@ func TestCopyToBringsWhatIsMissing(t *testing.T) {
 	from, to := open(), open()
 
 	attrs := storage.Attrs{ContentType: "application/pdf", Meta: map[string]string{"pages": "3"}}
+
 	for key, text := range map[string]string{"artifacts/a.pdf": "first", "sources/b/r/content.md": "second", "renders/c.pdf": "cached"} {
-		if _, err := from.Put(ctx, key, strings.NewReader(text), -1, attrs); err != nil {
-			t.Fatal(err)
-		}
+		t.Run(key, func(t *testing.T) {
+			if _, err := from.Put(ctx, key, strings.NewReader(text), -1, attrs); err != nil {
+				t.Fatal(err)
+			}
+		})
 	}
 
 	if c, err := storage.CopyTo(ctx, to, from); err != nil || c.Objects != 2 || c.Bytes != 11 || len(c.Skipped) != 0 {

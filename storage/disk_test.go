@@ -43,10 +43,12 @@ func TestDiskDeletesLeaveNothing(t *testing.T) {
 		put(t, d, key, "x")
 	}
 
-	for _, key := range []string{storage.ArtifactKey("01J"), storage.AssetKey("01J", "01K", "0"), storage.SourceKey("01J", "01K")} {
-		if err := d.Delete(t.Context(), key); err != nil {
-			t.Fatal(err)
-		}
+	for i, key := range []string{storage.ArtifactKey("01J"), storage.AssetKey("01J", "01K", "0"), storage.SourceKey("01J", "01K")} {
+		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+			if err := d.Delete(t.Context(), key); err != nil {
+				t.Fatal(err)
+			}
+		})
 	}
 
 	if got := tree(t, dir); got != ".lock .tmp" {

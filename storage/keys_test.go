@@ -1,6 +1,7 @@
 package storage_test
 
 import (
+	"fmt"
 	"path"
 	"path/filepath"
 	"strings"
@@ -13,14 +14,16 @@ func TestTheLayoutsKeysAreValid(t *testing.T) {
 	t.Parallel()
 
 	const id = "01JD4N0Z8RZ8Q4J0V3T3H5K6WX"
-	for _, key := range []string{
+	for i, key := range []string{
 		storage.ArtifactKey(id), storage.SourceKey(id, id), storage.AssetKey(id, id, "12"), storage.RenderKey(strings.Repeat("0a", 32)),
 		storage.PassingKey(id, id), storage.TranscriptKey(id, 2879),
 		storage.PreviewKey(strings.Repeat("0a", 32), "png"),
 	} {
-		if err := storage.CheckKey(key); err != nil {
-			t.Error(err)
-		}
+		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+			if err := storage.CheckKey(key); err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -74,10 +75,12 @@ func TestCallersWithOneKeyShareOneTask(t *testing.T) {
 		t.Errorf("%d runs, want 1", n)
 	}
 
-	for _, key := range []string{"one", "two", "", ""} {
-		if answer, err := b.ask(t, key, "dark"); err != nil || string(answer) != `"<dark>"` {
-			t.Errorf("key %q: %s, %v", key, answer, err)
-		}
+	for i, key := range []string{"one", "two", "", ""} {
+		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+			if answer, err := b.ask(t, key, "dark"); err != nil || string(answer) != `"<dark>"` {
+				t.Errorf("key %q: %s, %v", key, answer, err)
+			}
+		})
 	}
 
 	if n := runs.Load(); n != 5 {
@@ -104,7 +107,7 @@ func TestAnErrorOfAnAskedTaskReachesItsCaller(t *testing.T) {
 		return nil, nil
 	})
 
-	for _, tc := range []struct {
+	for i, tc := range []struct {
 		theme string
 		code  fault.Code
 		runs  int64
@@ -116,16 +119,18 @@ func TestAnErrorOfAnAskedTaskReachesItsCaller(t *testing.T) {
 		{"panic", fault.Internal, 1},
 		{"never", fault.Internal, int64(tasks.RenderPreview.Retries) + 1},
 	} {
-		runs.Store(0)
+		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+			runs.Store(0)
 
-		answer, err := b.ask(t, "key", tc.theme)
-		if (err == nil) != (tc.code == "") || err != nil && fault.CodeOf(err) != tc.code || len(answer) != 0 {
-			t.Errorf("%s: %s, %v, want %q", tc.theme, answer, err, tc.code)
-		}
+			answer, err := b.ask(t, "key", tc.theme)
+			if (err == nil) != (tc.code == "") || err != nil && fault.CodeOf(err) != tc.code || len(answer) != 0 {
+				t.Errorf("%s: %s, %v, want %q", tc.theme, answer, err, tc.code)
+			}
 
-		if n := runs.Load(); n != tc.runs {
-			t.Errorf("%s: %d runs, want %d", tc.theme, n, tc.runs)
-		}
+			if n := runs.Load(); n != tc.runs {
+				t.Errorf("%s: %d runs, want %d", tc.theme, n, tc.runs)
+			}
+		})
 	}
 }
 

@@ -3,6 +3,7 @@ package tasks_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -213,12 +214,14 @@ func TestMalformedSubmissionIsRefused(t *testing.T) {
 		"task":    func(s *tasks.Submission) { s.Task = tasks.Task{} },
 		"retries": func(s *tasks.Submission) { s.Task.Retries = 0 },
 	} {
-		s := submission(t)
-		spoil(&s)
+		t.Run(name, func(t *testing.T) {
+			s := submission(t)
+			spoil(&s)
 
-		if _, _, err := client.Submit(t.Context(), s); fault.CodeOf(err) != fault.Internal {
-			t.Errorf("%s: %v", name, err)
-		}
+			if _, _, err := client.Submit(t.Context(), s); fault.CodeOf(err) != fault.Internal {
+				t.Errorf("%s: %v", name, err)
+			}
+		})
 	}
 }
 
@@ -287,12 +290,14 @@ func TestOutageIsQueueUnavailable(t *testing.T) {
 	_, statsErr := b.client.Stats(ctx)
 
 	_, _, replayErr := b.client.Replay(ctx, "ann", "k", "f")
-	for _, err := range []error{submitErr, jobErr, listErr, cancelErr, watchErr, workersErr, statsErr, replayErr, b.client.Health(ctx)} {
-		wantCode(t, err, fault.QueueUnavailable)
+	for i, err := range []error{submitErr, jobErr, listErr, cancelErr, watchErr, workersErr, statsErr, replayErr, b.client.Health(ctx)} {
+		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+			wantCode(t, err, fault.QueueUnavailable)
 
-		if fault.AsError(err).Message == "" || errors.Unwrap(err) == nil {
-			t.Errorf("%v lacks a message or a cause", err)
-		}
+			if fault.AsError(err).Message == "" || errors.Unwrap(err) == nil {
+				t.Errorf("%v lacks a message or a cause", err)
+			}
+		})
 	}
 	redis.Restart()
 	wait.Until(t, "healthy again", func() bool { return b.client.Health(ctx) == nil })

@@ -29,14 +29,16 @@ func TestAClusterThatLosesAShardLosesNoAcceptedJob(t *testing.T) {
 
 	nodes := []int{0, 1, 2}
 	for _, node := range nodes {
-		cluster.Kill(node)
+		t.Run(fmt.Sprint(node), func(t *testing.T) {
+			cluster.Kill(node)
 
-		for n := range each {
-			if rec, _, err := b.client.Submit(ctx, keyed(node, n)); err == nil && node < 2 {
-				t.Errorf("job %s was accepted without node %d", rec.ID, node)
+			for n := range each {
+				if rec, _, err := b.client.Submit(ctx, keyed(node, n)); err == nil && node < 2 {
+					t.Errorf("job %s was accepted without node %d", rec.ID, node)
+				}
 			}
-		}
-		cluster.Restart(t, node)
+			cluster.Restart(t, node)
+		})
 	}
 	var ids []string
 

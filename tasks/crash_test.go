@@ -2,6 +2,7 @@ package tasks_test
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -356,10 +357,12 @@ func TestOneBadJobDoesNotStopTheLedger(t *testing.T) {
 		t.Error("the good job is not on the queue")
 	}
 
-	for _, id := range bad {
-		if _, err := b.rdb.ZScore(ctx, tasks.LedgerKey, id).Result(); err != nil {
-			t.Errorf("job %s left the ledger: %v", id, err)
-		}
+	for i, id := range bad {
+		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+			if _, err := b.rdb.ZScore(ctx, tasks.LedgerKey, id).Result(); err != nil {
+				t.Errorf("job %s left the ledger: %v", id, err)
+			}
+		})
 	}
 
 	page, err := b.client.Jobs(ctx, "ann", tasks.Query{})

@@ -125,24 +125,26 @@ func TestWhatIsDiscardedHasTheTypeThatTheJobWasSubmittedWith(t *testing.T) {
 	})
 
 	for given, want := range map[string]string{"text/html; charset=utf-8": "text/html; charset=utf-8", "application/pdf": "", "": ""} {
-		s := submission(t)
-		s.ContentType = given
+		t.Run(given, func(t *testing.T) {
+			s := submission(t)
+			s.ContentType = given
 
-		id := b.submit(t, s)
-		if got := wait.Receive(t, "the failed job is discarded", types); got != want {
-			t.Errorf("submitted as %q, discarded as %q", given, got)
-		}
-		var again tasks.Record
-		wait.Until(t, "the job can be tried again", func() (ok bool) {
-			var err error
-			again, err = b.client.Retry(t.Context(), id)
+			id := b.submit(t, s)
+			if got := wait.Receive(t, "the failed job is discarded", types); got != want {
+				t.Errorf("submitted as %q, discarded as %q", given, got)
+			}
+			var again tasks.Record
+			wait.Until(t, "the job can be tried again", func() (ok bool) {
+				var err error
+				again, err = b.client.Retry(t.Context(), id)
 
-			return err == nil
+				return err == nil
+			})
+
+			if got := wait.Receive(t, "the second job is discarded", types); got != want || again.ID == id {
+				t.Errorf("tried again as %q, discarded as %q", given, got)
+			}
 		})
-
-		if got := wait.Receive(t, "the second job is discarded", types); got != want || again.ID == id {
-			t.Errorf("tried again as %q, discarded as %q", given, got)
-		}
 	}
 }
 

@@ -3,6 +3,7 @@ package tasks_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"sync"
 	"testing"
@@ -139,10 +140,12 @@ func TestKindsAreSafeForAsynq(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	for _, task := range []tasks.Task{convert, webhook, preview, draw, convert.On(tasks.Bulk)} {
-		if task.Retries < 1 || task.Timeout < time.Second {
-			t.Errorf("%s: %d retries, time-out %s", task.Kind, task.Retries, task.Timeout)
-		}
+	for i, task := range []tasks.Task{convert, webhook, preview, draw, convert.On(tasks.Bulk)} {
+		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+			if task.Retries < 1 || task.Timeout < time.Second {
+				t.Errorf("%s: %d retries, time-out %s", task.Kind, task.Retries, task.Timeout)
+			}
+		})
 	}
 
 	if len(tasks.DeliverWebhook.Backoff) != tasks.DeliverWebhook.Retries {
@@ -175,9 +178,11 @@ func TestIDs(t *testing.T) {
 	}
 	all.Wait()
 
-	for _, s := range []string{"", "x", "01jd4x2z8q0000000000000000", "01JD4X2Z8Q000000000000000I", "91JD4X2Z8Q0000000000000000", last + "0", "{}" + last[2:]} {
-		if tasks.ValidID(s) {
-			t.Errorf("%q passes for an id", s)
-		}
+	for i, s := range []string{"", "x", "01jd4x2z8q0000000000000000", "01JD4X2Z8Q000000000000000I", "91JD4X2Z8Q0000000000000000", last + "0", "{}" + last[2:]} {
+		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+			if tasks.ValidID(s) {
+				t.Errorf("%q passes for an id", s)
+			}
+		})
 	}
 }

@@ -2,6 +2,7 @@ package tasks_test
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"sync"
 	"testing"
@@ -63,18 +64,20 @@ func TestListingIsNewestFirstAndPagesExactly(t *testing.T) {
 	b.submit(t, others)
 
 	for _, limit := range []int{1, 7, 10, 29, 30, 31} {
-		if got := listAll(t, b, tasks.Query{Limit: limit}); !slices.Equal(got, want) {
-			t.Errorf("limit %d: %v", limit, got)
-		}
+		t.Run(fmt.Sprint(limit), func(t *testing.T) {
+			if got := listAll(t, b, tasks.Query{Limit: limit}); !slices.Equal(got, want) {
+				t.Errorf("limit %d: %v", limit, got)
+			}
 
-		q := tasks.Query{
-			Limit:    limit,
-			Statuses: []presswork.Status{presswork.Cancelled, presswork.Failed},
-			Kind:     presswork.KindConversion,
-		}
-		if got := listAll(t, b, q); !slices.Equal(got, cancelled) {
-			t.Errorf("limit %d, cancelled: %v", limit, got)
-		}
+			q := tasks.Query{
+				Limit:    limit,
+				Statuses: []presswork.Status{presswork.Cancelled, presswork.Failed},
+				Kind:     presswork.KindConversion,
+			}
+			if got := listAll(t, b, q); !slices.Equal(got, cancelled) {
+				t.Errorf("limit %d, cancelled: %v", limit, got)
+			}
+		})
 	}
 
 	if got := listAll(t, b, tasks.Query{Limit: 5, Kind: "export"}); len(got) != 0 {
@@ -148,9 +151,11 @@ func TestPositionsFollowTheTurns(t *testing.T) {
 
 	bobs := b.queued(t, "bob", 2)
 	for id, want := range map[string]int{anns[0]: 0, anns[1]: 2, anns[4]: 6, bobs[0]: 1, bobs[1]: 3} {
-		if got := b.job(t, id).QueuePosition; got == nil || *got != want {
-			t.Errorf("position %v, want %d", got, want)
-		}
+		t.Run(id, func(t *testing.T) {
+			if got := b.job(t, id).QueuePosition; got == nil || *got != want {
+				t.Errorf("position %v, want %d", got, want)
+			}
+		})
 	}
 
 	if n := commands(t, b.rdb)["lpos"]; n != 0 {

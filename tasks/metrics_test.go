@@ -128,9 +128,11 @@ func TestCallsOfRedisAreCountedByWhatBecameOfThem(t *testing.T) {
 		{"presswork_redis_errors_total", "full", 1},
 		{"presswork_redis_errors_total", "connection", 0},
 	} {
-		if got := Exported(t, reg, want.name, want.label); got != want.n {
-			t.Errorf("%s of %s is %v, want %v", want.name, want.label, got, want.n)
-		}
+		t.Run(want.name, func(t *testing.T) {
+			if got := Exported(t, reg, want.name, want.label); got != want.n {
+				t.Errorf("%s of %s is %v, want %v", want.name, want.label, got, want.n)
+			}
+		})
 	}
 
 	for want, err := range map[string]error{
@@ -138,8 +140,10 @@ func TestCallsOfRedisAreCountedByWhatBecameOfThem(t *testing.T) {
 		"connection": &net.OpError{Op: "dial", Err: errors.New("connection refused")},
 		"":           fmt.Errorf("a caller left: %w", context.Canceled),
 	} {
-		if got := reasonOf(err); got != want {
-			t.Errorf("%v counts as %q, want %q", err, got, want)
-		}
+		t.Run(want, func(t *testing.T) {
+			if got := reasonOf(err); got != want {
+				t.Errorf("%v counts as %q, want %q", err, got, want)
+			}
+		})
 	}
 }

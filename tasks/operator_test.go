@@ -80,9 +80,11 @@ func TestASearchGoesAcrossOwnersNewestFirst(t *testing.T) {
 		"by worker": {tasks.Search{Worker: "w1"}, nil},
 		"dead":      {tasks.Search{Dead: true}, nil},
 	} {
-		if got := searched(t, b, c.q); !slices.Equal(got, c.want) {
-			t.Errorf("%s: %d jobs, want %d", name, len(got), len(c.want))
-		}
+		t.Run(name, func(t *testing.T) {
+			if got := searched(t, b, c.q); !slices.Equal(got, c.want) {
+				t.Errorf("%s: %d jobs, want %d", name, len(got), len(c.want))
+			}
+		})
 	}
 	// Ages are those of the ids.
 	made := ulid.Time(ulid.MustParse(all[100]).Time())

@@ -106,27 +106,29 @@ func TestEveryJobLeavesOneLineAtItsEnd(t *testing.T) {
 		"bad.pdf":  {"level": "ERROR", "status": "failed", "theme": "nord", "code": "strict_findings"},
 		"left.pdf": {"level": "INFO", "status": "cancelled", "theme": "nord"},
 	} {
-		got := lines[ids[name]]
-		if len(got) != 1 {
-			t.Errorf("%s: %d lines", name, len(got))
-			continue
-		}
-
-		want["kind"] = "conversion"
-		for field, value := range want {
-			if got[0][field] != value {
-				t.Errorf("%s: %s is %v, want %v", name, field, got[0][field], value)
+		t.Run(name, func(t *testing.T) {
+			got := lines[ids[name]]
+			if len(got) != 1 {
+				t.Errorf("%s: %d lines", name, len(got))
+				return
 			}
-		}
 
-		if text, _ := got[0]["duration"].(string); text == "" {
-			t.Errorf("%s: duration is %v", name, got[0]["duration"])
-		} else if _, err := time.ParseDuration(text); err != nil {
-			t.Error(err)
-		}
+			want["kind"] = "conversion"
+			for field, value := range want {
+				if got[0][field] != value {
+					t.Errorf("%s: %s is %v, want %v", name, field, got[0][field], value)
+				}
+			}
 
-		if worker, _ := got[0]["worker"].(string); worker == "" {
-			t.Errorf("%s: no worker", name)
-		}
+			if text, _ := got[0]["duration"].(string); text == "" {
+				t.Errorf("%s: duration is %v", name, got[0]["duration"])
+			} else if _, err := time.ParseDuration(text); err != nil {
+				t.Error(err)
+			}
+
+			if worker, _ := got[0]["worker"].(string); worker == "" {
+				t.Errorf("%s: no worker", name)
+			}
+		})
 	}
 }

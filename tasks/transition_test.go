@@ -118,13 +118,15 @@ func TestEveryStageHasARankInTheScripts(t *testing.T) {
 	for i, stage := range []presswork.Stage{
 		presswork.StageRendering, presswork.StagePrinting, presswork.StageStoring, presswork.StageDone,
 	} {
-		if err := r.progress(t.Context(), id, fence, stage, i, ""); err != nil {
-			t.Fatal(err)
-		}
+		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+			if err := r.progress(t.Context(), id, fence, stage, i, ""); err != nil {
+				t.Fatal(err)
+			}
 
-		if got := read(t, r, id).Stage; got != stage {
-			t.Errorf("stage %s after %s", got, stage)
-		}
+			if got := read(t, r, id).Stage; got != stage {
+				t.Errorf("stage %s after %s", got, stage)
+			}
+		})
 	}
 }
 
@@ -139,9 +141,11 @@ func TestOnlyTheLatestRunSpeaksForTheJob(t *testing.T) {
 		"note":     r.note(ctx, id, old, "m", nil, fieldTheme, "x"),
 		"finish":   second(r.finish(ctx, id, ending{fence: old, nonce: "a", status: presswork.Completed})),
 	} {
-		if !errors.Is(err, ErrSuperseded) {
-			t.Errorf("%s of the old run: %v", name, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			if !errors.Is(err, ErrSuperseded) {
+				t.Errorf("%s of the old run: %v", name, err)
+			}
+		})
 	}
 
 	if _, err := r.finish(ctx, id, ending{fence: young, nonce: "b", status: presswork.Completed}); err != nil {
@@ -162,10 +166,12 @@ func TestAJobBeginsWithItsDequeue(t *testing.T) {
 			Slice()
 	}
 	// Tasks of release 0.1, of kinds that this worker does not know, and of no job.
-	for _, kind := range []string{ConvertPDF.Name, ofJob + "convert:v2", ofJob + ChooseTheme.Name, DeliverWebhook.Name} {
-		if _, err := dequeue(id, kind); !errors.Is(err, redis.Nil) || read(t, r, id).Seq != 1 {
-			t.Errorf("a dequeue of kind %q began the job: %v", kind, err)
-		}
+	for i, kind := range []string{ConvertPDF.Name, ofJob + "convert:v2", ofJob + ChooseTheme.Name, DeliverWebhook.Name} {
+		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+			if _, err := dequeue(id, kind); !errors.Is(err, redis.Nil) || read(t, r, id).Seq != 1 {
+				t.Errorf("a dequeue of kind %q began the job: %v", kind, err)
+			}
+		})
 	}
 
 	for id, kind := range map[string]string{NewID(): ofJob + ConvertPDF.Name, id: ofJob + ExportPage.Name} {
@@ -496,10 +502,12 @@ func TestRecordsExpireAfterRetentionAndAWeekOrWhenTheyAreToldTo(t *testing.T) {
 			t.Fatal(err)
 		}
 
-		for _, key := range []string{jobKey(id), logKey(id), PayloadKey(id)} {
-			if ttl := r.rdb.TTL(ctx, key).Val().Hours() / 24; ttl < float64(want)-1 || ttl > float64(want) {
-				t.Errorf("%s lives %.1f days, want %d", key, ttl, want)
-			}
+		for i, key := range []string{jobKey(id), logKey(id), PayloadKey(id)} {
+			t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+				if ttl := r.rdb.TTL(ctx, key).Val().Hours() / 24; ttl < float64(want)-1 || ttl > float64(want) {
+					t.Errorf("%s lives %.1f days, want %d", key, ttl, want)
+				}
+			})
 		}
 		r.rdb.PExpire(ctx, jobKey(id), time.Hour)
 		r.rdb.PExpire(ctx, logKey(id), time.Hour)
@@ -546,10 +554,12 @@ func TestTheRecordOfAnOpenJobDoesNotExpire(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	for _, key := range []string{jobKey(open), logKey(open), PayloadKey(open), ownerKey("")} {
-		if ttl := r.rdb.PTTL(ctx, key).Val(); ttl < 23*time.Hour {
-			t.Errorf("%s lives %s more, want a day", key, ttl)
-		}
+	for i, key := range []string{jobKey(open), logKey(open), PayloadKey(open), ownerKey("")} {
+		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+			if ttl := r.rdb.PTTL(ctx, key).Val(); ttl < 23*time.Hour {
+				t.Errorf("%s lives %s more, want a day", key, ttl)
+			}
+		})
 	}
 
 	if ids := r.rdb.ZRange(ctx, ownerKey(""), 0, -1).Val(); !slices.Contains(ids, open) {

@@ -90,25 +90,27 @@ func TestWatchOfAFinishedJob(t *testing.T) {
 	b.finished(t, id)
 
 	for since, want := range map[int64]int{-1: 1, 0: 3, 1: 2, 2: 1, 3: 0, 99: 0} {
-		w, err := b.client.Watch(t.Context(), id, since)
-		if err != nil {
-			t.Fatal(err)
-		}
+		t.Run(fmt.Sprint(since), func(t *testing.T) {
+			w, err := b.client.Watch(t.Context(), id, since)
+			if err != nil {
+				t.Fatal(err)
+			}
 
-		if since < 0 {
-			since = 2
-		}
+			if since < 0 {
+				since = 2
+			}
 
-		events := drain(t, w, since)
-		if len(events) != want || w.Snapshot.Seq != 3 || w.Snapshot.Artifact == nil {
-			t.Errorf("since %d: %d events, want %d; snapshot %+v", since, len(events), want, w.Snapshot)
-		}
+			events := drain(t, w, since)
+			if len(events) != want || w.Snapshot.Seq != 3 || w.Snapshot.Artifact == nil {
+				t.Errorf("since %d: %d events, want %d; snapshot %+v", since, len(events), want, w.Snapshot)
+			}
 
-		if want > 0 && events[want-1].Artifact.ID != id {
-			t.Errorf("since %d: last event %+v", since, events[want-1])
-		}
-		w.Close()
-		w.Close()
+			if want > 0 && events[want-1].Artifact.ID != id {
+				t.Errorf("since %d: last event %+v", since, events[want-1])
+			}
+			w.Close()
+			w.Close()
+		})
 	}
 	// The log may be gone before the record.
 	b.rdb.Del(t.Context(), tasks.LogKey(id))

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -119,14 +120,16 @@ func TestCustomThemes(t *testing.T) {
 	}
 
 	for name, reason := range map[string]string{"lacking": "--base-content", "colourless": "not a colour", "hidden": "--primary", "passwd": "cannot be read", "pipe": "not a regular file", "huge": "larger than 1024 KB", "we ird": "letters"} {
-		_, err := c.Get(name)
-		if fault.CodeOf(err) != fault.ThemeNotFound || !strings.Contains(err.Error(), reason) {
-			t.Errorf("%s: got %v, want %q in it", name, err, reason)
-		}
+		t.Run(name, func(t *testing.T) {
+			_, err := c.Get(name)
+			if fault.CodeOf(err) != fault.ThemeNotFound || !strings.Contains(err.Error(), reason) {
+				t.Errorf("%s: got %v, want %q in it", name, err, reason)
+			}
 
-		if !strings.Contains(log.String(), reason) {
-			t.Errorf("%s: the log does not say %q", name, reason)
-		}
+			if !strings.Contains(log.String(), reason) {
+				t.Errorf("%s: the log does not say %q", name, reason)
+			}
+		})
 	}
 
 	if !strings.Contains(log.String(), "refers to something outside") {
@@ -148,10 +151,12 @@ func TestCustomThemes(t *testing.T) {
 		t.Errorf("%d themes, want 35 and four more", n)
 	}
 
-	for _, name := range []string{"../mine", "mine.css", "/etc/passwd", "readme", ""} {
-		if _, err := c.Get(name); fault.CodeOf(err) != fault.ThemeNotFound {
-			t.Errorf("%q: got %v", name, err)
-		}
+	for i, name := range []string{"../mine", "mine.css", "/etc/passwd", "readme", ""} {
+		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+			if _, err := c.Get(name); fault.CodeOf(err) != fault.ThemeNotFound {
+				t.Errorf("%q: got %v", name, err)
+			}
+		})
 	}
 }
 
@@ -230,7 +235,8 @@ func TestWhichThemeADocumentGets(t *testing.T) {
 	t.Parallel()
 
 	c := themes.Open(themes.Options{})
-	for _, tc := range []struct {
+
+	for i, tc := range []struct {
 		asked, matter, want string
 		ignored, fails      bool
 	}{
@@ -246,13 +252,15 @@ func TestWhichThemeADocumentGets(t *testing.T) {
 		{"silk", "nrod", "silk", true, false},
 		{"nrod", "silk", "nrod", false, true},
 	} {
-		name, ignored, err := c.Resolve(tc.asked, tc.matter)
-		if name != tc.want || (ignored != nil) != tc.ignored || (err != nil) != tc.fails {
-			t.Errorf("%+v: %q, %v, %v", tc, name, ignored, err)
-		}
+		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+			name, ignored, err := c.Resolve(tc.asked, tc.matter)
+			if name != tc.want || (ignored != nil) != tc.ignored || (err != nil) != tc.fails {
+				t.Errorf("%+v: %q, %v, %v", tc, name, ignored, err)
+			}
 
-		if err := cmp.Or(ignored, err); err != nil && fault.CodeOf(err) != fault.ThemeNotFound {
-			t.Errorf("%+v: %v", tc, err)
-		}
+			if err := cmp.Or(ignored, err); err != nil && fault.CodeOf(err) != fault.ThemeNotFound {
+				t.Errorf("%+v: %v", tc, err)
+			}
+		})
 	}
 }

@@ -1,6 +1,7 @@
 package themes
 
 import (
+	"fmt"
 	"math"
 	"testing"
 )
@@ -14,16 +15,20 @@ func TestParseColor(t *testing.T) {
 		"hsl(213 32% 52%)": "#5d81ac", "hsla(0deg, 100%, 50%, .5)": "#ff0000",
 		"oklch(100% 0 0)": "#ffffff", "oklch(0.45 0.24 277.023)": "#422ad5", "oklch(45% 0.24 277.023)": "#422ad5",
 	} {
-		c, ok := parseColor(in)
-		if !ok || c.hex() != want {
-			t.Errorf("%q: got %s, %v; want %s", in, c.hex(), ok, want)
-		}
+		t.Run(in, func(t *testing.T) {
+			c, ok := parseColor(in)
+			if !ok || c.hex() != want {
+				t.Errorf("%q: got %s, %v; want %s", in, c.hex(), ok, want)
+			}
+		})
 	}
 
-	for _, in := range []string{"", "#12", "#xyzxyz", "rgb(1,2)", "rgb(a,b,c)", "oklch(NaN 0 0)", "var(--x)", "a b", "url(x)", "color-mix(in srgb, red, blue)", "aliceblue f0f8ff antiquewhite", "ffd700", "9acd32"} {
-		if c, ok := parseColor(in); ok {
-			t.Errorf("%q is taken for %s", in, c.hex())
-		}
+	for i, in := range []string{"", "#12", "#xyzxyz", "rgb(1,2)", "rgb(a,b,c)", "oklch(NaN 0 0)", "var(--x)", "a b", "url(x)", "color-mix(in srgb, red, blue)", "aliceblue f0f8ff antiquewhite", "ffd700", "9acd32"} {
+		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+			if c, ok := parseColor(in); ok {
+				t.Errorf("%q is taken for %s", in, c.hex())
+			}
+		})
 	}
 }
 
@@ -31,10 +36,12 @@ func TestOKLCHRoundTrip(t *testing.T) {
 	t.Parallel()
 
 	for _, hex := range []string{"#000000", "#ffffff", "#422ad5", "#f43098", "#00d0bb", "#5e81ac", "#123456"} {
-		c, _ := parseColor(hex)
-		if got := c.oklch().color().hex(); got != hex {
-			t.Errorf("%s became %s", hex, got)
-		}
+		t.Run(hex, func(t *testing.T) {
+			c, _ := parseColor(hex)
+			if got := c.oklch().color().hex(); got != hex {
+				t.Errorf("%s became %s", hex, got)
+			}
+		})
 	}
 }
 

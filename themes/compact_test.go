@@ -16,8 +16,10 @@ func TestCompactKeepsTheMeaning(t *testing.T) {
 		"@media print { p { x: y } }":                   "@media print{p{x: y}}",
 		"":                                              "",
 	} {
-		if got := themes.CompactCSS(css); got != want {
-			t.Errorf("%q became %q, want %q", css, got, want)
-		}
+		t.Run(css, func(t *testing.T) {
+			if got := themes.CompactCSS(css); got != want {
+				t.Errorf("%q became %q, want %q", css, got, want)
+			}
+		})
 	}
 }

@@ -130,27 +130,29 @@ func TestThreeColoursMakeAReadableTheme(t *testing.T) {
 	parts := slices.Sorted(maps.Keys(all))
 
 	for _, page := range colors {
-		for _, text := range colors {
-			for _, primary := range []string{"#ff42f4", "#fff25e", "#1a368b"} {
-				css := fmt.Sprintf("--base-100:%s;--base-content:%s;--primary:%s;", page, text, primary)
+		t.Run(page, func(t *testing.T) {
+			for _, text := range colors {
+				for _, primary := range []string{"#ff42f4", "#fff25e", "#1a368b"} {
+					css := fmt.Sprintf("--base-100:%s;--base-content:%s;--primary:%s;", page, text, primary)
 
-				for i, part := range parts {
-					choices := all[part]
-					css += part + ":" + choices[(n/(i+1))%len(choices)].name + ";"
-				}
-				n++
+					for i, part := range parts {
+						choices := all[part]
+						css += part + ":" + choices[(n/(i+1))%len(choices)].name + ";"
+					}
+					n++
 
-				theme, _, err := parse("mine", ":root{"+css+"}")
-				if err != nil {
-					t.Fatal(err)
-				}
+					theme, _, err := parse("mine", ":root{"+css+"}")
+					if err != nil {
+						t.Fatal(err)
+					}
 
-				if theme.Contrast.Text >= textRatio {
-					checkAA(t, theme)
+					if theme.Contrast.Text >= textRatio {
+						checkAA(t, theme)
+					}
+					checkAA(t, theme.InkSaver())
 				}
-				checkAA(t, theme.InkSaver())
 			}
-		}
+		})
 	}
 }
 
@@ -257,22 +259,24 @@ func TestTokensCannotLeaveTheirRule(t *testing.T) {
 	t.Parallel()
 
 	const needed = ":root{--primary:#123;--base-100:#fff;--base-content:#000;"
-	for _, css := range []string{
+	for i, css := range []string{
 		needed + "--x:(;}", needed + "--x:[a;--y:b}", needed + `--x:a\ ;--y:b}`, needed + `--x:a\`, needed + "--x:\"a\n;--y:b}",
 		needed + "--x:{a:b};--y:c}", needed + "--x:a)b;--y:c}", needed + "--x:/*;--y:c}", needed + "--x:url(a;--y:c}",
 	} {
-		clean, _ := FilterCSS(css)
+		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+			clean, _ := FilterCSS(css)
 
-		theme, _, err := parse("x", clean)
-		if err != nil {
-			continue
-		}
-
-		again := rootTokens(theme.Tokens())
-		for name, value := range theme.all {
-			if !strings.HasPrefix(name, "--label") && again[name] != value {
-				t.Errorf("%q: %s is %q, but written as %q", css, name, value, again[name])
+			theme, _, err := parse("x", clean)
+			if err != nil {
+				return
 			}
-		}
+
+			again := rootTokens(theme.Tokens())
+			for name, value := range theme.all {
+				if !strings.HasPrefix(name, "--label") && again[name] != value {
+					t.Errorf("%q: %s is %q, but written as %q", css, name, value, again[name])
+				}
+			}
+		})
 	}
 }

@@ -1,6 +1,7 @@
 package themes_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -12,14 +13,16 @@ import (
 func TestFilterKeepsStyles(t *testing.T) {
 	t.Parallel()
 
-	for _, css := range []string{
+	for i, css := range []string{
 		":root { --primary: #fff; --x: calc(1px + 2em) }\n", `a::before { content: "a\"b" }`, "@media print { p { color: red } }", "@page { margin: 2cm }",
 		"a > b + c ~ d:not(.e)[f=\"g\"] { top: -1.5e3px }", "p{width:calc(100% - 2px);color:#abc!important}", "@media (width >= 10px) {}", `.\31 0 { color: red }`,
 	} {
-		want := strings.ReplaceAll(css, `"a\"b"`, `"a\22 b"`)
-		if got, dropped := themes.FilterCSS(css); got != want || len(dropped) > 0 {
-			t.Errorf("%q became %q (dropped %q)", css, got, dropped)
-		}
+		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+			want := strings.ReplaceAll(css, `"a\"b"`, `"a\22 b"`)
+			if got, dropped := themes.FilterCSS(css); got != want || len(dropped) > 0 {
+				t.Errorf("%q became %q (dropped %q)", css, got, dropped)
+			}
+		})
 	}
 
 	data := `p{background:url(data:image/png;base64,iVBO)}`

@@ -36,9 +36,11 @@ func TestAPageGetsTheRulesThatCouldMatch(t *testing.T) {
 		{"pages and properties stay", ":root{--a:b}@page cover{margin:0;@top-center{content:none}}@page{x:var(--a, 1px)}", "", ":root{--a:b;}@page cover{margin:0;@top-center{content:none}}@page{x:var(--a,1px)}"},
 		{"strings and addresses", `p::after{content:"} h1{"}h1{background:url(data:;)}`, "<p>", `p::after{content:"} h1{"}`},
 	} {
-		if got := themes.ParseStylesheet(c.css).Fit(themes.NamesIn(c.page)); got != c.want {
-			t.Errorf("%s: of %q, %q gets\n%q, want\n%q", c.name, c.css, c.page, got, c.want)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			if got := themes.ParseStylesheet(c.css).Fit(themes.NamesIn(c.page)); got != c.want {
+				t.Errorf("%s: of %q, %q gets\n%q, want\n%q", c.name, c.css, c.page, got, c.want)
+			}
+		})
 	}
 }
 
@@ -76,12 +78,14 @@ func TestPropertiesAreWrittenOut(t *testing.T) {
 		{"query: other", "@container style(--scale: 3){p{a:b}}", ""},
 		{"query: an element's", "@container style(--shade: blue){p{a:b}}", "@container style(--shade: blue){p{a:b}}"},
 	} {
-		got := theme.Fit(themes.NamesIn(`<p>`), themes.ParseStylesheet(c.css), themes.Properties{"--paper": "9mm"})
+		t.Run(c.name, func(t *testing.T) {
+			got := theme.Fit(themes.NamesIn(`<p>`), themes.ParseStylesheet(c.css), themes.Properties{"--paper": "9mm"})
 
-		got = strings.TrimPrefix(got, ":root{color-scheme:light;--shade:blue;}\n")
-		if got, ok := strings.CutSuffix(got, themesRoot); !ok || got != c.want {
-			t.Errorf("%s: %q became\n%q, want\n%q", c.name, c.css, got, c.want)
-		}
+			got = strings.TrimPrefix(got, ":root{color-scheme:light;--shade:blue;}\n")
+			if got, ok := strings.CutSuffix(got, themesRoot); !ok || got != c.want {
+				t.Errorf("%s: %q became\n%q, want\n%q", c.name, c.css, got, c.want)
+			}
+		})
 	}
 
 	got := theme.Fit(themes.NamesIn(`<h1 class="x">`), themes.ParseStylesheet(""), nil)

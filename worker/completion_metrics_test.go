@@ -19,8 +19,10 @@ func TestWhatAnUpstreamCallsAMistakeIsNoLabel(t *testing.T) {
 		"request_cancelled":    inference.Errorf(499, inference.RequestCancelled, "left"),
 		"internal_error":       errors.New("broken"),
 	} {
-		if got := worker.ErrorType(err); got != want {
-			t.Errorf("%v: got %q, want %q", err, got, want)
-		}
+		t.Run(want, func(t *testing.T) {
+			if got := worker.ErrorType(err); got != want {
+				t.Errorf("%v: got %q, want %q", err, got, want)
+			}
+		})
 	}
 }

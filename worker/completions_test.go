@@ -319,17 +319,19 @@ func TestACompletionThatCannotBeMadeSaysWhy(t *testing.T) {
 		"gone from storage": {stream.Call{BodyKey: "inputs/none"}, nil, 503, "from the store", false},
 		"a run half heard":  {stream.Call{Body: []byte(greeting)}, func(run *stream.Run) { run.Begun = true }, 502, "in the middle of the answer", true},
 	} {
-		h.before, c.call.Owner = c.before, name
+		t.Run(name, func(t *testing.T) {
+			h.before, c.call.Owner = c.before, name
 
-		frames := h.frames(c.call)
-		if last := frames[len(frames)-1]; len(frames) != 1 || last.Error == nil || last.Error.Status != c.status ||
-			!strings.Contains(last.Error.Message, c.says) {
-			t.Errorf("%s: %+v", name, frames)
-		}
+			frames := h.frames(c.call)
+			if last := frames[len(frames)-1]; len(frames) != 1 || last.Error == nil || last.Error.Status != c.status ||
+				!strings.Contains(last.Error.Message, c.says) {
+				t.Errorf("%s: %+v", name, frames)
+			}
 
-		if rows := h.used(name); (len(rows) == 1) != c.paid {
-			t.Errorf("%s: %+v", name, rows)
-		}
+			if rows := h.used(name); (len(rows) == 1) != c.paid {
+				t.Errorf("%s: %+v", name, rows)
+			}
+		})
 	}
 
 	if n := len(model.Requests()); n != 0 {

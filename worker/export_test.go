@@ -160,46 +160,48 @@ func TestAnExportIsStoredNamedAndCounted(t *testing.T) {
 			"application/pdf", "mine.pdf", "%PDF-", 1, 48 * time.Hour,
 		},
 	} {
-		c.task.URL = web.url + "/"
-		before := time.Now()
-		id := s.submitExport(c.task)
+		t.Run(name, func(t *testing.T) {
+			c.task.URL = web.url + "/"
+			before := time.Now()
+			id := s.submitExport(c.task)
 
-		rec := s.ended(id)
-		if rec.Status != presswork.Completed {
-			t.Errorf("%s: the job %s: %v", name, rec.Status, rec.Error)
-			continue
-		}
+			rec := s.ended(id)
+			if rec.Status != presswork.Completed {
+				t.Errorf("%s: the job %s: %v", name, rec.Status, rec.Error)
+				return
+			}
 
-		if rec.Artifact.Filename != c.filename || rec.Artifact.Pages != c.pages ||
-			rec.Artifact.ContentType != c.contentType {
-			t.Errorf("%s: %+v", name, rec.Artifact)
-		}
+			if rec.Artifact.Filename != c.filename || rec.Artifact.Pages != c.pages ||
+				rec.Artifact.ContentType != c.contentType {
+				t.Errorf("%s: %+v", name, rec.Artifact)
+			}
 
-		if early, late := before.Add(
-			c.kept-time.Minute,
-		), time.Now().
-			Add(c.kept+time.Minute); rec.Artifact.ExpiresAt.Before(early) ||
-			rec.Artifact.ExpiresAt.After(late) {
-			t.Errorf("%s: it expires at %s", name, rec.Artifact.ExpiresAt)
-		}
-		key := storage.ArtifactKeyOf(id, c.contentType)
+			if early, late := before.Add(
+				c.kept-time.Minute,
+			), time.Now().
+				Add(c.kept+time.Minute); rec.Artifact.ExpiresAt.Before(early) ||
+				rec.Artifact.ExpiresAt.After(late) {
+				t.Errorf("%s: it expires at %s", name, rec.Artifact.ExpiresAt)
+			}
+			key := storage.ArtifactKeyOf(id, c.contentType)
 
-		body, info, err := s.store.Get(t.Context(), key, storage.Range{Length: int64(len(c.magic))})
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
-			continue
-		}
-		head := make([]byte, len(c.magic))
-		_, err = body.Read(head)
-		body.Close()
+			body, info, err := s.store.Get(t.Context(), key, storage.Range{Length: int64(len(c.magic))})
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+				return
+			}
+			head := make([]byte, len(c.magic))
+			_, err = body.Read(head)
+			body.Close()
 
-		if string(head) != c.magic || info.ContentType != c.contentType {
-			t.Errorf("%s: stored as %s, begins with %q (%v)", name, info.ContentType, head, err)
-		}
+			if string(head) != c.magic || info.ContentType != c.contentType {
+				t.Errorf("%s: stored as %s, begins with %q (%v)", name, info.ContentType, head, err)
+			}
 
-		if err := s.index.ZScore(t.Context(), "pw:{keep}:made", key).Err(); err != nil {
-			t.Errorf("%s: the keeper does not know of it: %v", name, err)
-		}
+			if err := s.index.ZScore(t.Context(), "pw:{keep}:made", key).Err(); err != nil {
+				t.Errorf("%s: the keeper does not know of it: %v", name, err)
+			}
+		})
 	}
 }
 

@@ -2,6 +2,7 @@ package worker
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 	"testing/synctest"
 )
@@ -10,24 +11,26 @@ func TestAReportIsMadeWhileWorkGoesOn(t *testing.T) {
 	t.Parallel()
 
 	lost, failed := errors.New("lost"), errors.New("failed")
-	for _, c := range []struct{ report, work, want error }{{nil, nil, nil}, {nil, failed, failed}, {lost, nil, lost}, {lost, failed, lost}} {
-		synctest.Test(t, func(t *testing.T) { // which ends where both wait for ever
-			begun, worked := make(chan struct{}), make(chan struct{})
+	for i, c := range []struct{ report, work, want error }{{nil, nil, nil}, {nil, failed, failed}, {lost, nil, lost}, {lost, failed, lost}} {
+		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { // which ends where both wait for ever
+				begun, worked := make(chan struct{}), make(chan struct{})
 
-			got := meanwhile(func() error {
-				close(begun)
-				<-worked
+				got := meanwhile(func() error {
+					close(begun)
+					<-worked
 
-				return c.report
-			}, func() error {
-				<-begun
-				close(worked)
+					return c.report
+				}, func() error {
+					<-begun
+					close(worked)
 
-				return c.work
+					return c.work
+				})
+				if !errors.Is(got, c.want) {
+					t.Errorf("report %v and work %v make %v, want %v", c.report, c.work, got, c.want)
+				}
 			})
-			if !errors.Is(got, c.want) {
-				t.Errorf("report %v and work %v make %v, want %v", c.report, c.work, got, c.want)
-			}
 		})
 	}
 }

@@ -27,28 +27,31 @@ func TestEachOutputIsStoredAndRememberedAsWhatItIs(t *testing.T) {
 		{presswork.HTML, "report.html", "text/html; charset=utf-8", true, 0},
 		{presswork.PDF, "report.pdf", "application/pdf", false, 1},
 	} {
-		id := tasks.NewID()
-		s.submit(id, tasks.Convert{Content: "# Report", Theme: "nord", Output: c.output, Filename: "report.pdf"})
+		t.Run(c.name, func(t *testing.T) {
+			id := tasks.NewID()
+			s.submit(id, tasks.Convert{Content: "# Report", Theme: "nord", Output: c.output, Filename: "report.pdf"})
 
-		rec := s.ended(id)
-		if rec.Status != presswork.Completed {
-			t.Fatalf("%d: %s %v", n, rec.Status, rec.Error)
-		}
+			rec := s.ended(id)
+			if rec.Status != presswork.Completed {
+				t.Fatalf("%d: %s %v", n, rec.Status, rec.Error)
+			}
 
-		a := rec.Artifact
-		if a.ContentType != c.media || a.Filename != c.name || rec.Cached != c.cached ||
-			s.printer.prints.Load() != c.prints {
-			t.Errorf("%d: %+v, cached %v, %d prints", n, a, rec.Cached, s.printer.prints.Load())
-		}
+			a := rec.Artifact
+			if a.ContentType != c.media || a.Filename != c.name || rec.Cached != c.cached ||
+				s.printer.prints.Load() != c.prints {
+				t.Errorf("%d: %+v, cached %v, %d prints", n, a, rec.Cached, s.printer.prints.Load())
+			}
 
-		r, _, err := s.store.Get(t.Context(), storage.ArtifactKeyOf(id, c.media), storage.Range{})
-		if err != nil {
-			t.Fatal(err)
-		}
+			r, _, err := s.store.Get(t.Context(), storage.ArtifactKeyOf(id, c.media), storage.Range{})
+			if err != nil {
+				t.Fatal(err)
+			}
 
-		data, err := io.ReadAll(r)
-		if r.Close(); err != nil || strings.HasPrefix(string(data), "<!DOCTYPE html>") != (c.output == presswork.HTML) {
-			t.Errorf("%d: %.40s %v", n, data, err)
-		}
+			data, err := io.ReadAll(r)
+			if r.Close(); err != nil ||
+				strings.HasPrefix(string(data), "<!DOCTYPE html>") != (c.output == presswork.HTML) {
+				t.Errorf("%d: %.40s %v", n, data, err)
+			}
+		})
 	}
 }

@@ -2,6 +2,7 @@ package worker_test
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"testing"
 
@@ -67,13 +68,15 @@ func TestPreviewIsStoredUnderTheKeyThatBothSidesKnow(t *testing.T) {
 		}
 	}
 
-	for _, wrong := range []tasks.Preview{
+	for i, wrong := range []tasks.Preview{
 		{Theme: "dark", Format: "png", Key: storage.PreviewKey(sample.Key, "png")},
 		{Theme: "nord", Format: "gif", Key: storage.PreviewKey(sample.Key, "gif")},
 		{Theme: "none", Format: "png", Key: "renders/preview-x.png"},
 	} {
-		if _, err := w.Preview(t.Context(), wrong); err == nil {
-			t.Errorf("%+v: no error", wrong)
-		}
+		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+			if _, err := w.Preview(t.Context(), wrong); err == nil {
+				t.Errorf("%+v: no error", wrong)
+			}
+		})
 	}
 }

@@ -196,9 +196,11 @@ func TestASessionKeepsItsStateAndEndsWithItsCaller(t *testing.T) {
 
 	a, b := r.open(t, &inference.Request{}), r.open(t, &inference.Request{})
 	for i, want := range []string{"x 1", "x 2", "x 3"} {
-		if got := run(t, a, "x").Output; got != want {
-			t.Errorf("call %d: %q", i, got)
-		}
+		t.Run(want, func(t *testing.T) {
+			if got := run(t, a, "x").Output; got != want {
+				t.Errorf("call %d: %q", i, got)
+			}
+		})
 	}
 
 	if got := run(t, b, "y").Output; got != "y 1" {

@@ -229,37 +229,39 @@ func TestATranscriptIsStoredAndItsRecordingIsNot(t *testing.T) {
 		"an address":      {0, tasks.Transcription{Model: "ears", URL: "https://example.com/talk.wav"}, "one two\n", 48 * time.Hour},
 		"without times":   {3, tasks.Transcription{Model: "ears-untimed", Format: audio.VTT}, "WEBVTT\n\n00:00:00.000 --> 00:00:03.000\none two three\n", 48 * time.Hour},
 	} {
-		var recording []byte
-		if tc.seconds > 0 {
-			recording = talk8k(tc.seconds)
-		}
-		before := time.Now()
+		t.Run(name, func(t *testing.T) {
+			var recording []byte
+			if tc.seconds > 0 {
+				recording = talk8k(tc.seconds)
+			}
+			before := time.Now()
 
-		rec := h.ended(h.submit(tasks.NewID(), recording, tc.payload))
-		if rec.Status != presswork.Completed {
-			t.Errorf("%s: %s %v", name, rec.Status, rec.Error)
-			continue
-		}
+			rec := h.ended(h.submit(tasks.NewID(), recording, tc.payload))
+			if rec.Status != presswork.Completed {
+				t.Errorf("%s: %s %v", name, rec.Status, rec.Error)
+				return
+			}
 
-		if early, late := before.Add(
-			tc.kept-time.Minute,
-		), time.Now().
-			Add(tc.kept+time.Minute); rec.Artifact.ExpiresAt.Before(early) ||
-			rec.Artifact.ExpiresAt.After(late) {
-			t.Errorf("%s: it expires at %s", name, rec.Artifact.ExpiresAt)
-		}
+			if early, late := before.Add(
+				tc.kept-time.Minute,
+			), time.Now().
+				Add(tc.kept+time.Minute); rec.Artifact.ExpiresAt.Before(early) ||
+				rec.Artifact.ExpiresAt.After(late) {
+				t.Errorf("%s: it expires at %s", name, rec.Artifact.ExpiresAt)
+			}
 
-		if warned := len(rec.Warnings) == 1 &&
-			rec.Warnings[0].Code == fault.TimesMissing; warned != (tc.payload.Model == "ears-untimed") {
-			t.Errorf("%s: %v", name, rec.Warnings)
-		}
+			if warned := len(rec.Warnings) == 1 &&
+				rec.Warnings[0].Code == fault.TimesMissing; warned != (tc.payload.Model == "ears-untimed") {
+				t.Errorf("%s: %v", name, rec.Warnings)
+			}
 
-		if text := string(
-			h.get(storage.ArtifactKeyOf(rec.ID, rec.Artifact.ContentType)),
-		); !strings.HasPrefix(text, tc.text) ||
-			rec.Artifact.Filename != "talk.txt" {
-			t.Errorf("%s: %s %q", name, rec.Artifact.Filename, text)
-		}
+			if text := string(
+				h.get(storage.ArtifactKeyOf(rec.ID, rec.Artifact.ContentType)),
+			); !strings.HasPrefix(text, tc.text) ||
+				rec.Artifact.Filename != "talk.txt" {
+				t.Errorf("%s: %s %q", name, rec.Artifact.Filename, text)
+			}
+		})
 	}
 	h.awaitOnlyArtifacts()
 
@@ -314,20 +316,22 @@ func TestATranscriptionFailsForOneReason(t *testing.T) {
 		// not for long although nobody waits.
 		"an answer in pieces": {talk8k(1), tasks.Transcription{Model: "ears-broken"}, inference.UpstreamError, "", 2},
 	} {
-		before := len(h.engine.Recordings())
+		t.Run(name, func(t *testing.T) {
+			before := len(h.engine.Recordings())
 
-		rec := h.ended(h.submit(tasks.NewID(), tc.recording, tc.payload))
-		if rec.Status != presswork.Failed || rec.Error.Code != tc.code || rec.Error.Param != tc.param {
-			t.Errorf("%s: %s %+v, want %s of %s", name, rec.Status, rec.Error, tc.code, tc.param)
-		}
+			rec := h.ended(h.submit(tasks.NewID(), tc.recording, tc.payload))
+			if rec.Status != presswork.Failed || rec.Error.Code != tc.code || rec.Error.Param != tc.param {
+				t.Errorf("%s: %s %+v, want %s of %s", name, rec.Status, rec.Error, tc.code, tc.param)
+			}
 
-		if sent := len(h.engine.Recordings()) - before; sent != tc.sent {
-			t.Errorf("%s: %d recordings were sent, want %d", name, sent, tc.sent)
-		}
+			if sent := len(h.engine.Recordings()) - before; sent != tc.sent {
+				t.Errorf("%s: %d recordings were sent, want %d", name, sent, tc.sent)
+			}
 
-		if rec.Attempts > 1 {
-			t.Errorf("%s: %d attempts", name, rec.Attempts)
-		}
+			if rec.Attempts > 1 {
+				t.Errorf("%s: %d attempts", name, rec.Attempts)
+			}
+		})
 	}
 }
 

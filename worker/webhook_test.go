@@ -2,6 +2,7 @@ package worker_test
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -110,24 +111,28 @@ func TestEvery2xxIsSuccessAndNothingElse(t *testing.T) {
 	})
 
 	for _, code := range []int{200, 201, 202, 204, 299} {
-		status.Store(int64(code))
+		t.Run(fmt.Sprint(code), func(t *testing.T) {
+			status.Store(int64(code))
 
-		if err := h.Deliver(t.Context(), message(address)); err != nil {
-			t.Errorf("%d: %v", code, err)
-		}
+			if err := h.Deliver(t.Context(), message(address)); err != nil {
+				t.Errorf("%d: %v", code, err)
+			}
+		})
 	}
 
 	for _, code := range []int{301, 302, 307, 308, 400, 401, 404, 429, 500, 503} {
-		status.Store(int64(code))
-		calls.Store(0)
+		t.Run(fmt.Sprint(code), func(t *testing.T) {
+			status.Store(int64(code))
+			calls.Store(0)
 
-		if err := h.Deliver(t.Context(), message(address)); !worthRetrying(err) {
-			t.Errorf("%d: %v", code, err)
-		}
+			if err := h.Deliver(t.Context(), message(address)); !worthRetrying(err) {
+				t.Errorf("%d: %v", code, err)
+			}
 
-		if n := calls.Load(); n != 1 {
-			t.Errorf("%d: %d requests, the redirect was followed", code, n)
-		}
+			if n := calls.Load(); n != 1 {
+				t.Errorf("%d: %d requests, the redirect was followed", code, n)
+			}
+		})
 	}
 	status.Store(http.StatusGone)
 
@@ -157,9 +162,11 @@ func TestARefusedAddressIsFinalAndReachesNothing(t *testing.T) {
 		"http://169.254.169.254":    fault.AddressNotAllowed,
 		"ftp://x.test":              fault.InvalidURL,
 	} {
-		if err := h.Deliver(t.Context(), message(address)); fault.CodeOf(err) != want {
-			t.Errorf("%s: %v, want %s", address, err, want)
-		}
+		t.Run(address, func(t *testing.T) {
+			if err := h.Deliver(t.Context(), message(address)); fault.CodeOf(err) != want {
+				t.Errorf("%s: %v, want %s", address, err, want)
+			}
+		})
 	}
 
 	if n := calls.Load(); n != 0 {
@@ -245,11 +252,13 @@ func TestAWrongSecretSaysWhatIsAllowed(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	for _, secret := range []string{"", "hush", "whsec_", "whsec_***", "whsec_c2hvcnQ=", webhookSecret[6:], "whsec_" + strings.Repeat("QUFB", 40)} {
-		_, err := worker.NewWebhooks(worker.WebhookOptions{Policy: policy, Secret: secret})
-		if err == nil || !strings.Contains(err.Error(), "24 to 64 bytes") ||
-			(secret != "" && secret != "whsec_" && strings.Contains(err.Error(), secret)) {
-			t.Errorf("%q: %v", secret, err)
-		}
+	for i, secret := range []string{"", "hush", "whsec_", "whsec_***", "whsec_c2hvcnQ=", webhookSecret[6:], "whsec_" + strings.Repeat("QUFB", 40)} {
+		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+			_, err := worker.NewWebhooks(worker.WebhookOptions{Policy: policy, Secret: secret})
+			if err == nil || !strings.Contains(err.Error(), "24 to 64 bytes") ||
+				(secret != "" && secret != "whsec_" && strings.Contains(err.Error(), secret)) {
+				t.Errorf("%q: %v", secret, err)
+			}
+		})
 	}
 }

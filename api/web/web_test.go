@@ -37,11 +37,13 @@ func TestTheBuildIsOfTheseSources(t *testing.T) {
 	list := sha256.New()
 
 	for _, name := range inputs {
-		b, err := os.ReadFile(filepath.Join(root, name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		fmt.Fprintf(list, "%x  %s\n", sha256.Sum256(b), name)
+		t.Run(name, func(t *testing.T) {
+			b, err := os.ReadFile(filepath.Join(root, name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			fmt.Fprintf(list, "%x  %s\n", sha256.Sum256(b), name)
+		})
 	}
 
 	built, err := os.ReadFile("dist/sources.sha256")
@@ -58,25 +60,27 @@ func TestPagesReferToWhatIsThere(t *testing.T) {
 	t.Parallel()
 
 	for name, page := range map[string]web.Page{"studio": web.Studio(), "admin": web.Admin(), "docs": web.Docs(), "live": web.Live(), "preview": web.Preview()} {
-		if strings.Contains(string(page.HTML), "{{") {
-			t.Errorf("%s has a place that was not filled: %s", name, page.HTML)
-		}
-
-		refs := regexp.MustCompile(`(?:src|href)="/assets/([^"]+)"`).FindAllStringSubmatch(string(page.HTML), -1)
-		if len(refs) == 0 && name != "preview" {
-			t.Errorf("%s refers to nothing", name)
-		}
-
-		for _, ref := range refs {
-			if _, ok := web.Find(ref[1]); !ok {
-				t.Errorf("%s refers to %s, which does not exist", name, ref[1])
+		t.Run(name, func(t *testing.T) {
+			if strings.Contains(string(page.HTML), "{{") {
+				t.Errorf("%s has a place that was not filled: %s", name, page.HTML)
 			}
-		}
 
-		if strings.Contains(page.Policy, "unsafe-eval") || strings.Contains(page.Policy, "http") ||
-			!strings.Contains(page.Policy, "default-src 'none'") {
-			t.Errorf("%s: the policy is %s", name, page.Policy)
-		}
+			refs := regexp.MustCompile(`(?:src|href)="/assets/([^"]+)"`).FindAllStringSubmatch(string(page.HTML), -1)
+			if len(refs) == 0 && name != "preview" {
+				t.Errorf("%s refers to nothing", name)
+			}
+
+			for _, ref := range refs {
+				if _, ok := web.Find(ref[1]); !ok {
+					t.Errorf("%s refers to %s, which does not exist", name, ref[1])
+				}
+			}
+
+			if strings.Contains(page.Policy, "unsafe-eval") || strings.Contains(page.Policy, "http") ||
+				!strings.Contains(page.Policy, "default-src 'none'") {
+				t.Errorf("%s: the policy is %s", name, page.Policy)
+			}
+		})
 	}
 
 	if a, b := web.Studio(), web.Studio(); a.Policy == b.Policy {
@@ -110,8 +114,10 @@ func TestAcceptsGzip(t *testing.T) {
 	for header, want := range map[string]bool{
 		"": false, "gzip": true, "br, GZIP;q=0.5": true, "*": true, "identity": false, "gzip;q=0": false, "gzip; q=0.000": false, "x-gzip": false,
 	} {
-		if got := web.AcceptsGzip(header); got != want {
-			t.Errorf("%q: %v", header, got)
-		}
+		t.Run(header, func(t *testing.T) {
+			if got := web.AcceptsGzip(header); got != want {
+				t.Errorf("%q: %v", header, got)
+			}
+		})
 	}
 }

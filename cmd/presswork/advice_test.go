@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -88,10 +89,12 @@ func TestAnalyzeTakesWhateverItIsGiven(t *testing.T) {
 		"terminal": "# \x1b]0;owned\x07 \x1b[31mred",
 	})
 	for _, name := range []string{"empty", "word", "code", "table", "binary", "arabic", "emoji", "nots", "terminal"} {
-		got := ask(t, "analyze", filepath.Join(dir, name))
-		if got.code != 0 || strings.Contains(got.stdout, "\x1b") || strings.Contains(got.stdout, "NaN") {
-			t.Errorf("%s: %+v", name, got)
-		}
+		t.Run(name, func(t *testing.T) {
+			got := ask(t, "analyze", filepath.Join(dir, name))
+			if got.code != 0 || strings.Contains(got.stdout, "\x1b") || strings.Contains(got.stdout, "NaN") {
+				t.Errorf("%s: %+v", name, got)
+			}
+		})
 	}
 }
 
@@ -126,9 +129,11 @@ func TestWrongWordsAboutAChoiceAreUsage(t *testing.T) {
 		"no server":           {nil, []string{"chat", "--server", "localhost:8000", "hi"}, "write http://HOST:PORT"},
 		"no model":            {nil, []string{"models", "explain", "m"}, "presswork: The model"},
 	} {
-		if got := askIn(t, c.env, c.args...); got.code != exitUsage || !strings.Contains(got.stderr, c.says) {
-			t.Errorf("%s: %+v, want %q", name, got, c.says)
-		}
+		t.Run(name, func(t *testing.T) {
+			if got := askIn(t, c.env, c.args...); got.code != exitUsage || !strings.Contains(got.stderr, c.says) {
+				t.Errorf("%s: %+v, want %q", name, got, c.says)
+			}
+		})
 	}
 }
 
@@ -421,13 +426,15 @@ func TestAModelReadsWhatIsAnalysed(t *testing.T) {
 		t.Errorf("a password is told: %+v", got)
 	}
 
-	for _, args := range [][]string{{"--analysis-url", base}, {"--analysis-model=m", "--analysis-url=ftp://example.org"}, {"--analysis-model=m", "--analysis-url=localhost:8000"}} {
-		if got := askIn(
-			t,
-			env,
-			append([]string{"analyze", path}, args...)...); got.code != 2 ||
-			!strings.Contains(got.stderr, "--analysis-url") {
-			t.Errorf("%q: %+v", args, got)
-		}
+	for i, args := range [][]string{{"--analysis-url", base}, {"--analysis-model=m", "--analysis-url=ftp://example.org"}, {"--analysis-model=m", "--analysis-url=localhost:8000"}} {
+		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+			if got := askIn(
+				t,
+				env,
+				append([]string{"analyze", path}, args...)...); got.code != 2 ||
+				!strings.Contains(got.stderr, "--analysis-url") {
+				t.Errorf("%q: %+v", args, got)
+			}
+		})
 	}
 }

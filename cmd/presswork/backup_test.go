@@ -128,16 +128,18 @@ func TestBackupOmitsWhatWasDeletedSinceTheLastOne(t *testing.T) {
 	s, dir := newSite(t), t.TempDir()
 	s.put(t, "artifacts/a.pdf", "artifacts/b.pdf", "sources/c/content.md")
 
-	for _, deleted := range []string{"", "artifacts/a.pdf", "sources/c/content.md"} {
-		if deleted != "" {
-			if err := s.store.Delete(t.Context(), deleted); err != nil {
-				t.Fatal(err)
+	for i, deleted := range []string{"", "artifacts/a.pdf", "sources/c/content.md"} {
+		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+			if deleted != "" {
+				if err := s.store.Delete(t.Context(), deleted); err != nil {
+					t.Fatal(err)
+				}
 			}
-		}
 
-		if got := askIn(t, s.env, "backup", dir); got.code != exitOK {
-			t.Fatalf("%+v", got)
-		}
+			if got := askIn(t, s.env, "backup", dir); got.code != exitOK {
+				t.Fatalf("%+v", got)
+			}
+		})
 	}
 
 	if keys := keysIn(t, dir+"/store"); keys != "artifacts/b.pdf" {

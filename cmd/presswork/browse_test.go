@@ -36,12 +36,14 @@ func TestFetchAndSearchRefuseWhatCannotBe(t *testing.T) {
 		{map[string]string{"SEARXNG_URL": "http://127.0.0.1:1"}, []string{"search", "x", "--top", "21"}, exitUsage, "--top is 21"},
 		{map[string]string{"SEARXNG_URL": "http://127.0.0.1:1"}, []string{"search", "x"}, exitFailed, "the search engine does not answer"},
 	} {
-		if got := askIn(
-			t,
-			c.env,
-			c.args...); got.code != c.code || !strings.Contains(got.stderr, c.says) || got.stdout != "" {
-			t.Errorf("%v: %+v; want %q", c.args, got, c.says)
-		}
+		t.Run(c.says, func(t *testing.T) {
+			if got := askIn(
+				t,
+				c.env,
+				c.args...); got.code != c.code || !strings.Contains(got.stderr, c.says) || got.stdout != "" {
+				t.Errorf("%v: %+v; want %q", c.args, got, c.says)
+			}
+		})
 	}
 }
 
@@ -90,14 +92,17 @@ func TestFetchAndSearchShowWhatAModelSees(t *testing.T) {
 	host := webSite(t, pdf)
 
 	env := map[string]string{"OUTBOUND_ALLOW_PRIVATE": host, "SEARXNG_URL": "http://" + host}
+
 	for path, want := range map[string]string{
 		"/": "L0: Plain 【0†words†127.0.0.1】.\n=== End", "/app": "L0: made by scripts\n=== End", "/doc.pdf": "With words in a PDF.",
 	} {
-		got := askIn(t, env, "fetch", "http://"+host+path)
-		if got.code != exitOK || !strings.HasPrefix(got.stdout, "=== Text from the web") ||
-			!strings.Contains(got.stdout, want) {
-			t.Errorf("%s: %+v", path, got)
-		}
+		t.Run(path, func(t *testing.T) {
+			got := askIn(t, env, "fetch", "http://"+host+path)
+			if got.code != exitOK || !strings.HasPrefix(got.stdout, "=== Text from the web") ||
+				!strings.Contains(got.stdout, want) {
+				t.Errorf("%s: %+v", path, got)
+			}
+		})
 	}
 
 	if got := askIn(t, env, "fetch", "http://"+host+"/",

@@ -34,7 +34,8 @@ func TestChatPrintsTheAnswerOfAModel(t *testing.T) {
 	models, base := inferencetest.Start(t)
 
 	server := strings.TrimSuffix(base, "/v1")
-	for _, tc := range []struct {
+
+	for i, tc := range []struct {
 		stdin string
 		args  []string
 		want  string
@@ -44,14 +45,16 @@ func TestChatPrintsTheAnswerOfAModel(t *testing.T) {
 		{"a file", []string{"--model", "echo", "say:"}, "say:\n\na file\n"},
 		{"", []string{"--model", "hello", "hi", "--system", "Be brief."}, "Hello, world!\n"},
 	} {
-		got, words, err := converse(
-			t,
-			tc.stdin,
-			map[string]string{"PRESSWORK_API_KEY": "hush"},
-			append([]string{"chat", "--server", server}, tc.args...)...)
-		if err != nil || got != tc.want {
-			t.Errorf("%q: got %q, %q, %v", tc.args, got, words, err)
-		}
+		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+			got, words, err := converse(
+				t,
+				tc.stdin,
+				map[string]string{"PRESSWORK_API_KEY": "hush"},
+				append([]string{"chat", "--server", server}, tc.args...)...)
+			if err != nil || got != tc.want {
+				t.Errorf("%q: got %q, %q, %v", tc.args, got, words, err)
+			}
+		})
 	}
 	requests := models.Requests()
 
@@ -110,9 +113,11 @@ func TestChatHasToolsAndPictures(t *testing.T) {
 	}
 
 	for _, part := range []string{`"tools":[{"type":"code_interpreter"},{"type":"browser_search"}]`, `"url":"data:image/png;base64,iVBORw0KGgo`, `"url":"https://example.org/a.png"`} {
-		if raw := string(models.Requests()[0].Raw); !strings.Contains(raw, part) {
-			t.Errorf("the server got no %s: %s", part, raw)
-		}
+		t.Run(part, func(t *testing.T) {
+			if raw := string(models.Requests()[0].Raw); !strings.Contains(raw, part) {
+				t.Errorf("the server got no %s: %s", part, raw)
+			}
+		})
 	}
 
 	if _, _, err := chat("--tools", "hands"); err == nil || !strings.Contains(err.Error(), "allowed: code, search") {
@@ -159,13 +164,15 @@ func TestAnInterruptionIsSaidAsSuch(t *testing.T) {
 func TestAProgressOutOfBoundsIsDrawnWithinThem(t *testing.T) {
 	t.Parallel()
 
-	for _, step := range []ollama.Progress{
+	for i, step := range []ollama.Progress{
 		{Completed: 2, Total: 1}, {Completed: -1, Total: 1}, {Completed: 1 << 62, Total: 1<<63 - 1}, {Status: "\x1b[31mred"}, {Total: -1},
 	} {
-		if line := pullLine(step.Status, step.Completed, step.Total); strings.Contains(line, "\x1b") ||
-			strings.Count(line, "█")+strings.Count(line, "░") > 30 {
-			t.Errorf("%+v: %q", step, line)
-		}
+		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+			if line := pullLine(step.Status, step.Completed, step.Total); strings.Contains(line, "\x1b") ||
+				strings.Count(line, "█")+strings.Count(line, "░") > 30 {
+				t.Errorf("%+v: %q", step, line)
+			}
+		})
 	}
 }
 
@@ -183,7 +190,8 @@ func TestModelsAreListedCheckedAndExplained(t *testing.T) {
 	}
 
 	env := map[string]string{"INFERENCE_CONFIG": file}
-	for _, tc := range []struct {
+
+	for i, tc := range []struct {
 		args   []string
 		want   string
 		failed string
@@ -196,10 +204,12 @@ func TestModelsAreListedCheckedAndExplained(t *testing.T) {
 		{[]string{"models", "explain", "goood"}, "", "goood"},
 		{[]string{"models", "explain"}, "", "name one model"},
 	} {
-		got, _, err := converse(t, "", env, tc.args...)
-		if !strings.Contains(got, tc.want) || (err == nil) != (tc.failed == "") ||
-			err != nil && !strings.Contains(err.Error(), tc.failed) {
-			t.Errorf("%q: %q, %v", tc.args, got, err)
-		}
+		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+			got, _, err := converse(t, "", env, tc.args...)
+			if !strings.Contains(got, tc.want) || (err == nil) != (tc.failed == "") ||
+				err != nil && !strings.Contains(err.Error(), tc.failed) {
+				t.Errorf("%q: %q, %v", tc.args, got, err)
+			}
+		})
 	}
 }

@@ -14,17 +14,19 @@ func TestConfigRefusesWhatServeRefuses(t *testing.T) {
 		"REDIS_URL": "http://x", "CACHE_REDIS_URL": "redis://", "TOKEN_SECRET": "short", "WEBHOOK_SECRET": "no secret", "EXPORT_ALLOW_PRIVATE": "10.0.0.0/99",
 		"EXPORT_DENY_HOSTS": "a b", "OUTBOUND_ALLOW_PRIVATE": "169.254.169.254", "SEARCH_URL": "ftp://x", "SEARCH_HEADER": "x", "INFERENCE_ENGINE": "llama-server",
 	} {
-		env := map[string]string{setting: value, "LOG_FORMAT": "text"}
-		if setting == "SEARCH_HEADER" {
-			env["SEARCH_URL"] = "http://search.test/"
-		}
-
-		for _, command := range []string{"config", "serve"} {
-			if got := askIn(t, env, command); got.code != exitUsage || got.stdout != "" ||
-				!strings.Contains(got.stderr, setting) {
-				t.Errorf("%s with %s=%s: %+v", command, setting, value, got)
+		t.Run(setting, func(t *testing.T) {
+			env := map[string]string{setting: value, "LOG_FORMAT": "text"}
+			if setting == "SEARCH_HEADER" {
+				env["SEARCH_URL"] = "http://search.test/"
 			}
-		}
+
+			for _, command := range []string{"config", "serve"} {
+				if got := askIn(t, env, command); got.code != exitUsage || got.stdout != "" ||
+					!strings.Contains(got.stderr, setting) {
+					t.Errorf("%s with %s=%s: %+v", command, setting, value, got)
+				}
+			}
+		})
 	}
 
 	good := map[string]string{

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -29,7 +30,7 @@ func TestExportFlagsAreTheOptionsOfTheAPI(t *testing.T) {
 func TestExportRefusesWhatCannotBe(t *testing.T) {
 	t.Parallel()
 
-	for _, c := range []struct {
+	for i, c := range []struct {
 		args []string
 		says string
 	}{
@@ -48,10 +49,14 @@ func TestExportRefusesWhatCannotBe(t *testing.T) {
 		{[]string{"https://example.com", "--cookie", "x"}, "NAME=VALUE"},
 		{[]string{"https://example.com", "--allow-private", "a b"}, "--allow-private"},
 	} {
-		if got := ask(
-			t,
-			append([]string{"export"}, c.args...)...); got.code != exitUsage || !strings.Contains(got.stderr, c.says) {
-			t.Errorf("%v: %+v; want %q", c.args, got, c.says)
-		}
+		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+			if got := ask(
+				t,
+				append(
+					[]string{"export"},
+					c.args...)...); got.code != exitUsage || !strings.Contains(got.stderr, c.says) {
+				t.Errorf("%v: %+v; want %q", c.args, got, c.says)
+			}
+		})
 	}
 }

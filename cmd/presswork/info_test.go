@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -33,10 +34,12 @@ func TestInfo(t *testing.T) {
 	file := filepath.Join(folder(t, map[string]string{"file": ""}), "file")
 
 	env := home(t, map[string]string{"PRESSWORK_CACHE_PATH": file, "PRESSWORK_TELEMETRY": "maybe"})
-	for _, want := range []string{"sqlite " + file, "not a directory", "allowed: on, off"} {
-		if got := askIn(t, env, "info"); got.code != 0 || !strings.Contains(got.stdout, want) {
-			t.Errorf("%q is not in %+v", want, got)
-		}
+	for i, want := range []string{"sqlite " + file, "not a directory", "allowed: on, off"} {
+		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+			if got := askIn(t, env, "info"); got.code != 0 || !strings.Contains(got.stdout, want) {
+				t.Errorf("%q is not in %+v", want, got)
+			}
+		})
 	}
 
 	text := ask(t, "info").stdout
@@ -71,8 +74,10 @@ func TestInfoSaysFirstWhatDoesNotWork(t *testing.T) {
 			Chromium: local.Program{Path: "/usr/bin/x"}, Problems: []local.Problem{problem, problem},
 		},
 	} {
-		if got := (info{Machine: m}).words(); got != want {
-			t.Errorf("it says\n%s\nand not\n%s", got, want)
-		}
+		t.Run(want, func(t *testing.T) {
+			if got := (info{Machine: m}).words(); got != want {
+				t.Errorf("it says\n%s\nand not\n%s", got, want)
+			}
+		})
 	}
 }

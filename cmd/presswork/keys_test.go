@@ -74,10 +74,12 @@ func TestWrongKeysAreRefused(t *testing.T) {
 		`unknown command "creat"`:    {"creat", "a"},
 		`no key "a"`:                 {"revoke", "a"},
 	} {
-		got := askIn(t, map[string]string{"KEYS_CONFIG": path}, append([]string{"keys"}, args...)...)
-		if got.code != 2 || got.stdout != "" || !strings.Contains(got.stderr, says) {
-			t.Errorf("%q: %+v, want %q", args, got, says)
-		}
+		t.Run(says, func(t *testing.T) {
+			got := askIn(t, map[string]string{"KEYS_CONFIG": path}, append([]string{"keys"}, args...)...)
+			if got.code != 2 || got.stdout != "" || !strings.Contains(got.stderr, says) {
+				t.Errorf("%q: %+v, want %q", args, got, says)
+			}
+		})
 	}
 
 	if _, err := os.Stat(path); err == nil {

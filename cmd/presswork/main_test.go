@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -15,12 +16,14 @@ func (full) Write([]byte) (int, error) { return 0, errors.New("no space left") }
 func TestOutputThatCannotBeWrittenIsAFailure(t *testing.T) {
 	t.Parallel()
 
-	for _, args := range [][]string{{}, {"help"}, {"--help"}, {"help", "export"}, {"md2pdf", "--help"}, {"cache"}, {"completion"}, {"version"}, {"--version"}} {
-		var stderr bytes.Buffer
+	for i, args := range [][]string{{}, {"help"}, {"--help"}, {"help", "export"}, {"md2pdf", "--help"}, {"cache"}, {"completion"}, {"version"}, {"--version"}} {
+		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+			var stderr bytes.Buffer
 
-		code := run(t.Context(), args, func(string) string { return "" }, full{}, &stderr)
-		if code != exitFailed || strings.Count(stderr.String(), "no space left") != 1 {
-			t.Errorf("%v: exit status %d, %s", args, code, stderr.String())
-		}
+			code := run(t.Context(), args, func(string) string { return "" }, full{}, &stderr)
+			if code != exitFailed || strings.Count(stderr.String(), "no space left") != 1 {
+				t.Errorf("%v: exit status %d, %s", args, code, stderr.String())
+			}
+		})
 	}
 }

@@ -79,15 +79,17 @@ func TestCompletion(t *testing.T) {
 		"md2pdf ":                          "markdown",
 		"md2pdf --mer":                     "--merge",
 	} {
-		args := []string{"__complete"}
-		for word := range strings.SplitSeq(line, " ") {
-			args = append(args, strings.Replace(word, "DIR", dir, 1))
-		}
+		t.Run(line, func(t *testing.T) {
+			args := []string{"__complete"}
+			for word := range strings.SplitSeq(line, " ") {
+				args = append(args, strings.Replace(word, "DIR", dir, 1))
+			}
 
-		got := ask(t, args...)
-		if !strings.Contains("\n"+got.stdout, "\n"+want) {
-			t.Errorf("%q completes to %q, without %s", line, got.stdout, want)
-		}
+			got := ask(t, args...)
+			if !strings.Contains("\n"+got.stdout, "\n"+want) {
+				t.Errorf("%q completes to %q, without %s", line, got.stdout, want)
+			}
+		})
 	}
 
 	if got := ask(t, "__complete", "theme-preview", "nord", ""); strings.Contains(got.stdout, "nord\t") {
@@ -100,8 +102,10 @@ func TestCompletion(t *testing.T) {
 	}
 
 	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
-		if got := ask(t, "completion", shell); got.code != 0 || !strings.Contains(got.stdout, "presswork") {
-			t.Errorf("%s: %d, %s", shell, got.code, got.stderr)
-		}
+		t.Run(shell, func(t *testing.T) {
+			if got := ask(t, "completion", shell); got.code != 0 || !strings.Contains(got.stdout, "presswork") {
+				t.Errorf("%s: %d, %s", shell, got.code, got.stderr)
+			}
+		})
 	}
 }

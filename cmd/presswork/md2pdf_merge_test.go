@@ -66,10 +66,20 @@ func TestMD2PDFTakesThePresentFromSourceDateEpoch(t *testing.T) {
 	}
 
 	for _, wrong := range []string{"yesterday", "-1", "1.5", "99999999999999"} {
-		if got := askIn(t, map[string]string{"SOURCE_DATE_EPOCH": wrong}, "md2pdf", "--html",
-			filepath.Join(dir, "a.md")); got.code != exitUsage || !strings.Contains(got.stderr, "SOURCE_DATE_EPOCH") {
-			t.Errorf("%s: %+v", wrong, got)
-		}
+		t.Run(wrong, func(t *testing.T) {
+			if got := askIn(
+				t,
+				map[string]string{"SOURCE_DATE_EPOCH": wrong},
+				"md2pdf",
+				"--html",
+				filepath.Join(
+					dir,
+					"a.md",
+				),
+			); got.code != exitUsage || !strings.Contains(got.stderr, "SOURCE_DATE_EPOCH") {
+				t.Errorf("%s: %+v", wrong, got)
+			}
+		})
 	}
 }
 

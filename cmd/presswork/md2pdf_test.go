@@ -151,15 +151,18 @@ func TestMD2PDFReportsEachFileAsJSON(t *testing.T) {
 	}
 
 	for i, name := range []string{"a", "b", "c"} {
-		l := lines[i]
-		if l.Input != in(name+".md") || l.Output != in("out/"+name+".pdf") || l.Warnings == nil {
-			t.Errorf("line %d: %+v", i, l)
-		}
+		t.Run(name, func(t *testing.T) {
+			l := lines[i]
+			if l.Input != in(name+".md") || l.Output != in("out/"+name+".pdf") || l.Warnings == nil {
+				t.Errorf("line %d: %+v", i, l)
+			}
 
-		if failed := name == "b"; failed != (l.Error != nil) || failed != (l.Pages == 0) || failed != (l.Bytes == 0) ||
-			failed != (l.Theme == "") {
-			t.Errorf("line %d: %+v", i, l)
-		}
+			if failed := name == "b"; failed != (l.Error != nil) || failed != (l.Pages == 0) ||
+				failed != (l.Bytes == 0) ||
+				failed != (l.Theme == "") {
+				t.Errorf("line %d: %+v", i, l)
+			}
+		})
 	}
 
 	if e := lines[1].Error; e == nil || e.Code != fault.FrontMatterInvalid ||

@@ -44,8 +44,10 @@ func TestANewDocumentIsSoundAndNothingIsOverwritten(t *testing.T) {
 	}
 
 	for file, want := range map[string]string{"a_b.md": "A b", "---.md": "Document", "über\n#x.md": "Über x", ".md": "Document"} {
-		if got := titleFrom(file); got != want {
-			t.Errorf("%q: %q, want %q", file, got, want)
-		}
+		t.Run(file, func(t *testing.T) {
+			if got := titleFrom(file); got != want {
+				t.Errorf("%q: %q, want %q", file, got, want)
+			}
+		})
 	}
 }

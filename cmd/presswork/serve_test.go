@@ -131,9 +131,11 @@ func TestTheHomepageIsAnAddressOfThisMachine(t *testing.T) {
 	t.Parallel()
 
 	for address, want := range map[string]string{"127.0.0.1:8000": "http://127.0.0.1:8000/", "0.0.0.0:80": "http://localhost:80/", "[::]:8000": "http://localhost:8000/", "[::1]:1": "http://[::1]:1/"} {
-		if got := homepage(address, false); got != want {
-			t.Errorf("%s: %s, want %s", address, got, want)
-		}
+		t.Run(address, func(t *testing.T) {
+			if got := homepage(address, false); got != want {
+				t.Errorf("%s: %s, want %s", address, got, want)
+			}
+		})
 	}
 
 	if got := homepage("192.0.2.1:8443", true); got != "https://192.0.2.1:8443/" {

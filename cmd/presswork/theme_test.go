@@ -124,12 +124,14 @@ func TestThemePreviewSaysWhatIsWrong(t *testing.T) {
 		"missing document": {[]string{"--explore", filepath.Join(dir, "none.md"), "nord"}, exitFailed, "none.md: there is no such file"},
 		"empty document":   {[]string{"--explore", filepath.Join(dir, "empty.md"), "nord"}, exitFailed, "empty.md: the content is empty"},
 	} {
-		if got := ask(
-			t,
-			append([]string{"theme-preview"}, c.args...)...); got.code != c.code ||
-			!strings.Contains(got.stderr, c.says) {
-			t.Errorf("%s: %+v", name, got)
-		}
+		t.Run(name, func(t *testing.T) {
+			if got := ask(
+				t,
+				append([]string{"theme-preview"}, c.args...)...); got.code != c.code ||
+				!strings.Contains(got.stderr, c.says) {
+				t.Errorf("%s: %+v", name, got)
+			}
+		})
 	}
 
 	if got := content(t, filepath.Join(dir, "empty.themes.pdf")); got != "older" {

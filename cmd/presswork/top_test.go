@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -61,9 +62,11 @@ func TestTopShowsWhatTheServerSays(t *testing.T) {
 		t.Errorf("without a key: %v", err)
 	}
 
-	for _, wrong := range [][]string{{"--server", "host"}, {"--interval", "1ms"}, {"more"}} {
-		if _, _, err := converse(t, "", env, append([]string{"top"}, wrong...)...); exitStatus(err) != exitUsage {
-			t.Errorf("%q: %v", wrong, err)
-		}
+	for i, wrong := range [][]string{{"--server", "host"}, {"--interval", "1ms"}, {"more"}} {
+		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+			if _, _, err := converse(t, "", env, append([]string{"top"}, wrong...)...); exitStatus(err) != exitUsage {
+				t.Errorf("%q: %v", wrong, err)
+			}
+		})
 	}
 }

@@ -85,7 +85,7 @@ func TestTranscribeSaysWhatIsWrongBeforeItSendsAnything(t *testing.T) {
 	dir := folder(t, map[string]string{"a.wav": "RIFF", "sub/b.wav": "RIFF"})
 
 	recording := filepath.Join(dir, "a.wav")
-	for _, c := range []struct {
+	for i, c := range []struct {
 		args []string
 		code int
 		says string
@@ -98,9 +98,11 @@ func TestTranscribeSaysWhatIsWrongBeforeItSendsAnything(t *testing.T) {
 		{[]string{recording, "-o", filepath.Join(dir, "none", "a.txt")}, exitFailed, "there is no folder"},
 		{[]string{recording, "-o", filepath.Join(dir, "sub")}, exitFailed, "sub: it is a folder"},
 	} {
-		args := append([]string{"transcribe", "--model", "ears"}, c.args...)
-		if got := ask(t, args...); got.code != c.code || !strings.Contains(got.stderr, c.says) || got.stdout != "" {
-			t.Errorf("%v: %+v; want %q", c.args, got, c.says)
-		}
+		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+			args := append([]string{"transcribe", "--model", "ears"}, c.args...)
+			if got := ask(t, args...); got.code != c.code || !strings.Contains(got.stderr, c.says) || got.stdout != "" {
+				t.Errorf("%v: %+v; want %q", c.args, got, c.says)
+			}
+		})
 	}
 }

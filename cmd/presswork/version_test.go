@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"regexp"
 	"runtime"
@@ -21,9 +22,11 @@ func TestOnlyAChangedTreeIsNotTheRelease(t *testing.T) {
 		{release, "0123456789ab"}: {commit, {Key: "vcs.modified", Value: "false"}},
 		{"dev", "0123456789ab"}:   {{Key: "vcs.modified", Value: "true"}, commit},
 	} {
-		if version, commit := built(settings); version != want[0] || commit != want[1] {
-			t.Errorf("%v: %s, %s", settings, version, commit)
-		}
+		t.Run(fmt.Sprint(want), func(t *testing.T) {
+			if version, commit := built(settings); version != want[0] || commit != want[1] {
+				t.Errorf("%v: %s, %s", settings, version, commit)
+			}
+		})
 	}
 }
 

@@ -1,6 +1,7 @@
 package analysis_test
 
 import (
+	"fmt"
 	"reflect"
 	"sync"
 	"testing"
@@ -20,11 +21,13 @@ func TestTextsAreAnalysedSideBySide(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 4 {
 		wg.Go(func() {
-			for _, text := range texts {
-				a, b := analysis.Analyze([]byte(text)), analysis.Analyze([]byte(text))
-				if !reflect.DeepEqual(a, b) {
-					t.Errorf("%q is %+v, then %+v", text, a, b)
-				}
+			for i, text := range texts {
+				t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+					a, b := analysis.Analyze([]byte(text)), analysis.Analyze([]byte(text))
+					if !reflect.DeepEqual(a, b) {
+						t.Errorf("%q is %+v, then %+v", text, a, b)
+					}
+				})
 			}
 		})
 	}

@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"fmt"
 	"testing"
 )
 
@@ -14,25 +15,29 @@ func TestFormalityOrdersGenres(t *testing.T) {
 		{"neutral", "tutorial", "In this step you will create a small web page. Open your editor and make a new file. Type the code below and save it. When you reload the page, the title should appear at the top."},
 		{"informal", "letter", "Hey Sam! Thanks so much for the cool pics, they're awesome. I can't believe you guys got stuck there lol. Anyway, I gotta run, but let's grab a coffee soon, ok? Miss ya!!"},
 	} {
-		got := scoreFormality(splitSentences(c.text), documentCues{Type: c.kind, Language: "en"})
-		if got.Label != c.label || got.Score >= last {
-			t.Errorf("%s is %s (%.2f, after %.2f), want %s and less", c.kind, got.Label, got.Score, last, c.label)
-		}
-		last = got.Score
+		t.Run(c.label, func(t *testing.T) {
+			got := scoreFormality(splitSentences(c.text), documentCues{Type: c.kind, Language: "en"})
+			if got.Label != c.label || got.Score >= last {
+				t.Errorf("%s is %s (%.2f, after %.2f), want %s and less", c.kind, got.Label, got.Score, last, c.label)
+			}
+			last = got.Score
+		})
 	}
 }
 
 func TestNothingIsJudgedWhereThereIsNoModel(t *testing.T) {
 	t.Parallel()
 
-	for _, text := range []string{
+	for i, text := range []string{
 		"Wir danken Ihnen für Ihr Schreiben und bestätigen Ihnen den Eingang Ihrer Unterlagen. Bitte senden Sie uns die fehlenden Angaben.",
 		"这是一篇关于春天的文章。春天来了，花开了，鸟儿在树上唱歌，孩子们在草地上奔跑。",
 		"hello",
 	} {
-		if a := Analyze([]byte(text)); a.Sentiment.Label != "" || a.Formality.Label != "" {
-			t.Errorf("%s: %+v, %+v", a.Language, a.Sentiment, a.Formality)
-		}
+		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+			if a := Analyze([]byte(text)); a.Sentiment.Label != "" || a.Formality.Label != "" {
+				t.Errorf("%s: %+v, %+v", a.Language, a.Sentiment, a.Formality)
+			}
+		})
 	}
 
 	if a := Analyze(

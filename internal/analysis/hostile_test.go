@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -36,10 +37,12 @@ func outgrows(unit string, size int, work func(text string)) bool {
 func TestHostileText(t *testing.T) {
 	t.Parallel()
 
-	for _, unit := range []string{"[", "[a](", "![", "**", "*a ", "_", "`", "``` ", "<a", "<!--", "$a", "$$", "{%", "&amp", "> ", "- ", "# ", "|a", "a\n", "\\", "a b: ", "1. ", "\n", "--- ", "a-", "not ", "“", "\u0301", "文"} {
-		if outgrows(unit, 256<<10, func(text string) { Analyze([]byte(text)) }) {
-			t.Errorf("%q repeated takes more than its length", unit)
-		}
+	for i, unit := range []string{"[", "[a](", "![", "**", "*a ", "_", "`", "``` ", "<a", "<!--", "$a", "$$", "{%", "&amp", "> ", "- ", "# ", "|a", "a\n", "\\", "a b: ", "1. ", "\n", "--- ", "a-", "not ", "“", "\u0301", "文"} {
+		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+			if outgrows(unit, 256<<10, func(text string) { Analyze([]byte(text)) }) {
+				t.Errorf("%q repeated takes more than its length", unit)
+			}
+		})
 	}
 }
 
@@ -47,37 +50,41 @@ func TestAnEndlessTitleIsClipped(t *testing.T) {
 	t.Parallel()
 
 	endless := strings.Repeat("long long ago ", 1<<12)
-	for _, text := range []string{
+	for i, text := range []string{
 		"---\ntitle: " + endless + "\n---\n", "+++\ntitle = 'a'\ntags = '" + endless + "'\n+++\n", "# " + endless,
 		"---\ntitle:\n" + strings.Repeat("  - "+strings.Repeat("x", 200)+"\n", 250) + "---\n",
 	} {
-		r := read([]byte(text))
-		if n := len(r.title()); n == 0 || n > maxHeading {
-			t.Errorf("%.20q: the title has %d bytes; allowed: %d", text, n, maxHeading)
-		}
+		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+			r := read([]byte(text))
+			if n := len(r.title()); n == 0 || n > maxHeading {
+				t.Errorf("%.20q: the title has %d bytes; allowed: %d", text, n, maxHeading)
+			}
 
-		if n := len(r.front["title"]); n > maxFrontValue {
-			t.Errorf("%.20q: %d bytes are kept", text, n)
-		}
+			if n := len(r.front["title"]); n > maxFrontValue {
+				t.Errorf("%.20q: %d bytes are kept", text, n)
+			}
+		})
 	}
 }
 
 func TestHostileSentences(t *testing.T) {
 	t.Parallel()
 
-	for _, unit := range []string{"not ", "but ", "good but ", "a", "no good enough can't ", "!", ". ", "a. ", "😀", "\xff", "so-good-", "1. ", "(\"'", "it was\n\n"} {
-		score := func(text string) {
-			sentences, cues := splitSentences(text), documentCues{Language: "en"}
-			s, f := scoreSentiment(sentences, cues), scoreFormality(sentences, cues)
+	for i, unit := range []string{"not ", "but ", "good but ", "a", "no good enough can't ", "!", ". ", "a. ", "😀", "\xff", "so-good-", "1. ", "(\"'", "it was\n\n"} {
+		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+			score := func(text string) {
+				sentences, cues := splitSentences(text), documentCues{Language: "en"}
+				s, f := scoreSentiment(sentences, cues), scoreFormality(sentences, cues)
 
-			tone, strength := detectTone(sentences, cues)
-			if math.Abs(s.Score) > 1 || f.Score < 0 || f.Score > 1 || math.IsNaN(s.Score+f.Score+strength) ||
-				tone == "" {
-				t.Errorf("%d bytes of %q: %+v %+v %s %v", len(text), unit, s, f, tone, strength)
+				tone, strength := detectTone(sentences, cues)
+				if math.Abs(s.Score) > 1 || f.Score < 0 || f.Score > 1 || math.IsNaN(s.Score+f.Score+strength) ||
+					tone == "" {
+					t.Errorf("%d bytes of %q: %+v %+v %s %v", len(text), unit, s, f, tone, strength)
+				}
 			}
-		}
-		if outgrows(unit, 512<<10, score) {
-			t.Errorf("%q repeated takes more than its length", unit)
-		}
+			if outgrows(unit, 512<<10, score) {
+				t.Errorf("%q repeated takes more than its length", unit)
+			}
+		})
 	}
 }

@@ -43,9 +43,11 @@ func TestDetectLanguage(t *testing.T) {
 		"kubectl nginx postgres redis ctl0 mkfs fsck qemu zfs tmux xargs awk sed grep": "und",
 		"Guten Tag": "und",
 	} {
-		if got := detectLanguage(read([]byte(text))); got != want {
-			t.Errorf("%s, want %s: %s", got, want, text)
-		}
+		t.Run(text, func(t *testing.T) {
+			if got := detectLanguage(read([]byte(text))); got != want {
+				t.Errorf("%s, want %s: %s", got, want, text)
+			}
+		})
 	}
 }
 
@@ -58,9 +60,11 @@ func TestALanguageIsNotCalledByItsNeighboursName(t *testing.T) {
 		"Ketillinn söng þegar hún kom inn úr garðinum og enginn hafði hugsað um bollana fyrir teið þann dag.":                                                                  "is",
 		"Tukunyar ta riga ta fara waƙa lokacin da ta shigo daga lambu, kuma babu wanda ya yi tunanin kofunan.":                                                                 "ha",
 	} {
-		if got := detectLanguage(read([]byte(text))); got != want && got != "und" {
-			t.Errorf("%s, want %s: %s", got, want, text)
-		}
+		t.Run(text, func(t *testing.T) {
+			if got := detectLanguage(read([]byte(text))); got != want && got != "und" {
+				t.Errorf("%s, want %s: %s", got, want, text)
+			}
+		})
 	}
 }
 

@@ -20,9 +20,11 @@ func TestMinutes(t *testing.T) {
 		"code":         {"```\n" + strings.Repeat("x := 1\n", 98) + "```\n", 4},
 		"front matter": {"---\ntitle: " + strings.Repeat("word ", 500) + "\n---\n", 0},
 	} {
-		if got := read([]byte(c.text)).minutes(); got != c.want {
-			t.Errorf("%s: %d minutes, want %d", name, got, c.want)
-		}
+		t.Run(name, func(t *testing.T) {
+			if got := read([]byte(c.text)).minutes(); got != c.want {
+				t.Errorf("%s: %d minutes, want %d", name, got, c.want)
+			}
+		})
 	}
 }
 
@@ -63,9 +65,11 @@ func TestATextInAFenceIsRead(t *testing.T) {
 		"beside code":     {"```go\nx\n```\n\n```\n" + prose + "\n```\n", false},
 		"code in a fence": {"```\n" + strings.Repeat("if (a[0] == b{c}) { return <d>; } ", 30) + "\n```\n", false},
 	} {
-		if got := read([]byte(c.text)).amount() > 60; got != c.want {
-			t.Errorf("%s: read is %v", name, got)
-		}
+		t.Run(name, func(t *testing.T) {
+			if got := read([]byte(c.text)).amount() > 60; got != c.want {
+				t.Errorf("%s: read is %v", name, got)
+			}
+		})
 	}
 }
 

@@ -23,16 +23,18 @@ func TestSplitSentences(t *testing.T) {
 		"No full stop",
 		"It was me and I.|Am I right?",
 	} {
-		sentences := strings.Split(want, "|")
+		t.Run(want, func(t *testing.T) {
+			sentences := strings.Split(want, "|")
 
-		separator := " "
-		if strings.Contains(want, "今") {
-			separator = ""
-		}
+			separator := " "
+			if strings.Contains(want, "今") {
+				separator = ""
+			}
 
-		if diff := cmp.Diff(sentences, splitSentences(strings.Join(sentences, separator))); diff != "" {
-			t.Error(diff)
-		}
+			if diff := cmp.Diff(sentences, splitSentences(strings.Join(sentences, separator))); diff != "" {
+				t.Error(diff)
+			}
+		})
 	}
 
 	if diff := cmp.Diff(

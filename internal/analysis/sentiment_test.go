@@ -2,6 +2,7 @@ package analysis
 
 import (
 	_ "embed"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -73,23 +74,27 @@ func TestVADERIsThatOfItsAuthors(t *testing.T) {
 func TestSensesAreRead(t *testing.T) {
 	t.Parallel()
 
-	for _, neutral := range []string{
+	for i, neutral := range []string{
 		"Fatal error: process killed", "Kill the child process and abort.", "You are free to use, copy and share",
 		"Please see the security policy.", "Dear Sir, sincerely yours", "Returns an error if the file does not exist.",
 		"The party agrees to indemnify the other party against any loss or damages.", "",
 	} {
-		if score := SentenceSentiment(neutral); math.Abs(score) > 0.1 {
-			t.Errorf("%q scores %.2f, want neutral", neutral, score)
-		}
+		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+			if score := SentenceSentiment(neutral); math.Abs(score) > 0.1 {
+				t.Errorf("%q scores %.2f, want neutral", neutral, score)
+			}
+		})
 	}
 
 	for sentence, sign := range map[string]string{
 		"I love this!": "+", "The patient died.": "-", "😡": "-", "😀😀😀": "+", "👍": "+", "If only it were good.": "-",
 		"not not not good": "-", "We are proud to announce record profits.": "+", "Not the worst show": "+",
 	} {
-		if score := SentenceSentiment(sentence); !wantSign(sign, score) {
-			t.Errorf("%q scores %.2f, want %s", sentence, score, sign)
-		}
+		t.Run(sentence, func(t *testing.T) {
+			if score := SentenceSentiment(sentence); !wantSign(sign, score) {
+				t.Errorf("%q scores %.2f, want %s", sentence, score, sign)
+			}
+		})
 	}
 }
 
@@ -105,13 +110,15 @@ func TestDocumentSentiment(t *testing.T) {
 		{"neutral", "story", "The train leaves at nine. It stops in three towns. The line was built in 1874."},
 		{"neutral", "", ""},
 	} {
-		got := scoreSentiment(
-			splitSentences(c.text),
-			documentCues{Type: c.kind, Language: "en", Factual: factualTypes[c.kind] != 0},
-		)
-		if got.Label != c.label {
-			t.Errorf("%s %q is %s (%.2f), want %s", c.kind, c.text, got.Label, got.Score, c.label)
-		}
+		t.Run(c.label, func(t *testing.T) {
+			got := scoreSentiment(
+				splitSentences(c.text),
+				documentCues{Type: c.kind, Language: "en", Factual: factualTypes[c.kind] != 0},
+			)
+			if got.Label != c.label {
+				t.Errorf("%s %q is %s (%.2f), want %s", c.kind, c.text, got.Label, got.Score, c.label)
+			}
+		})
 	}
 
 	german := splitSentences("Die Sonne ist die beste Art, am Tag fun zu haben. Kill das.")

@@ -40,20 +40,22 @@ func TestAServiceIsAwaitedForAWhile(t *testing.T) {
 			return false, ctx.Err()
 		}, startPatience, "REDIS_URL: no answer within 1m0s; the last error: connection refused"},
 	} {
-		synctest.Test(t, func(t *testing.T) {
-			var log strings.Builder
-			began := time.Now()
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var log strings.Builder
+				began := time.Now()
 
-			err := await(t.Context(), slog.New(slog.NewTextHandler(&log, nil)), "REDIS_URL",
-				func(ctx context.Context) (bool, error) { return c.try(ctx, time.Since(began)) })
-			if took := time.Since(began); took != c.after || c.says == "" && err != nil ||
-				c.says != "" && (err == nil || err.Error() != c.says) {
-				t.Errorf("%s: after %s: %v", name, took, err)
-			}
+				err := await(t.Context(), slog.New(slog.NewTextHandler(&log, nil)), "REDIS_URL",
+					func(ctx context.Context) (bool, error) { return c.try(ctx, time.Since(began)) })
+				if took := time.Since(began); took != c.after || c.says == "" && err != nil ||
+					c.says != "" && (err == nil || err.Error() != c.says) {
+					t.Errorf("%s: after %s: %v", name, took, err)
+				}
 
-			if waited := strings.Contains(log.String(), "waiting for a service"); waited != (c.after > 0) {
-				t.Errorf("%s: the log is %q", name, &log)
-			}
+				if waited := strings.Contains(log.String(), "waiting for a service"); waited != (c.after > 0) {
+					t.Errorf("%s: the log is %q", name, &log)
+				}
+			})
 		})
 	}
 	synctest.Test(t, func(t *testing.T) {

@@ -53,10 +53,12 @@ func TestOwnAddressesAreHostAndPortWhateverTheSettingsForm(t *testing.T) {
 			[]string{"searx:8888", "find.example:443"},
 		},
 	} {
-		got, err := ownAddresses(tc.cfg, tc.redis)
-		if err != nil || !slices.Equal(got, tc.want) {
-			t.Errorf("%s %+v: got %q (%v), want %q", tc.redis, tc.cfg.S3Endpoint, got, err, tc.want)
-		}
+		t.Run(tc.redis, func(t *testing.T) {
+			got, err := ownAddresses(tc.cfg, tc.redis)
+			if err != nil || !slices.Equal(got, tc.want) {
+				t.Errorf("%s %+v: got %q (%v), want %q", tc.redis, tc.cfg.S3Endpoint, got, err, tc.want)
+			}
+		})
 	}
 
 	if _, err := ownAddresses(config.Config{}, "http://x"); err == nil {

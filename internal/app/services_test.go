@@ -1,6 +1,7 @@
 package app
 
 import (
+	"fmt"
 	"testing"
 
 	"presswork/storage"
@@ -16,14 +17,16 @@ func TestOnlyAWorkerIsUnreadyWithoutTheStore(t *testing.T) {
 	}
 
 	for r, optional := range map[Roles]bool{{API: true}: true, {API: true, Worker: true}: true, {Worker: true}: false} {
-		checks := dependencies(nil, disk, r)
-		if len(checks) != 2 || checks[0].Name != "redis" || checks[0].Optional || checks[1].Name != "store" ||
-			checks[1].Optional != optional {
-			t.Errorf("%s: %+v", r.name(), checks)
-		}
+		t.Run(fmt.Sprint(r), func(t *testing.T) {
+			checks := dependencies(nil, disk, r)
+			if len(checks) != 2 || checks[0].Name != "redis" || checks[0].Optional || checks[1].Name != "store" ||
+				checks[1].Optional != optional {
+				t.Errorf("%s: %+v", r.name(), checks)
+			}
 
-		if checks := dependencies(nil, storage.None{}, r); len(checks) != 1 {
-			t.Errorf("%s without a store: %+v", r.name(), checks)
-		}
+			if checks := dependencies(nil, storage.None{}, r); len(checks) != 1 {
+				t.Errorf("%s without a store: %+v", r.name(), checks)
+			}
+		})
 	}
 }

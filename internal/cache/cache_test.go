@@ -93,18 +93,21 @@ func TestADamagedFileIsSetAside(t *testing.T) {
 	}
 
 	path := filepath.Join(dir, "theme", "ab", "abc.json")
-	for _, content := range []string{"", "{", `{"version":1}`, "\x00\xff", `{"version":1,"made":"2026-01-01T00:00:00Z","ttl":"x"}`} {
-		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
 
-		if v, found, err := c.Get(t.Context(), cache.Theme, "abc"); found || err != nil {
-			t.Errorf("%q: got %s, %v", content, v, err)
-		}
+	for i, content := range []string{"", "{", `{"version":1}`, "\x00\xff", `{"version":1,"made":"2026-01-01T00:00:00Z","ttl":"x"}`} {
+		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+			if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+				t.Fatal(err)
+			}
 
-		if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
-			t.Errorf("%q: it is still there", content)
-		}
+			if v, found, err := c.Get(t.Context(), cache.Theme, "abc"); found || err != nil {
+				t.Errorf("%q: got %s, %v", content, v, err)
+			}
+
+			if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
+				t.Errorf("%q: it is still there", content)
+			}
+		})
 	}
 
 	if !strings.Contains(said.String(), "set aside") {
@@ -333,7 +336,7 @@ func TestConfiguration(t *testing.T) {
 		}
 	}
 
-	for _, bad := range []struct {
+	for i, bad := range []struct {
 		env  []string
 		json string
 		says string
@@ -352,18 +355,20 @@ func TestConfiguration(t *testing.T) {
 		{json: `{"ttl":{"theme":-1}}`, says: "number of seconds"},
 		{json: `[`, says: "JSON"},
 	} {
-		if bad.json != "" {
-			write(bad.json)
-			bad.env = []string{"PRESSWORK_CACHE_CONFIG", file}
-		}
+		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+			if bad.json != "" {
+				write(bad.json)
+				bad.env = []string{"PRESSWORK_CACHE_CONFIG", file}
+			}
 
-		if _, _, err := cache.Load(
-			cache.Config{},
-			env(bad.env...),
-		); err == nil ||
-			!strings.Contains(err.Error(), bad.says) {
-			t.Errorf("%v %s: got %v, want %q", bad.env, bad.json, err, bad.says)
-		}
+			if _, _, err := cache.Load(
+				cache.Config{},
+				env(bad.env...),
+			); err == nil ||
+				!strings.Contains(err.Error(), bad.says) {
+				t.Errorf("%v %s: got %v, want %q", bad.env, bad.json, err, bad.says)
+			}
+		})
 	}
 }
 

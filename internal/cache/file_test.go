@@ -25,35 +25,45 @@ func TestAFileCacheCountsAnewWhatItLostCountOf(t *testing.T) {
 			return os.WriteFile(path, []byte(`{"version":1,"totals":{"entries":-99,"bytes":-99}}`), 0o600)
 		},
 	} {
-		dir := t.TempDir()
-		put := func(from int) {
-			t.Helper()
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			put := func(from int) {
+				t.Helper()
 
-			c, err := cache.OpenFile(dir, cache.Options{MaxEntries: 10})
-			if err != nil {
-				t.Fatal(err)
-			}
+				c, err := cache.OpenFile(dir, cache.Options{MaxEntries: 10})
+				if err != nil {
+					t.Fatal(err)
+				}
 
-			for i := range 10 {
-				if err := c.Put(t.Context(), cache.Theme, fmt.Sprint("k", from+i), json.RawMessage("1")); err != nil {
+				for i := range 10 {
+					if err := c.Put(
+						t.Context(),
+						cache.Theme,
+						fmt.Sprint("k", from+i),
+						json.RawMessage("1"),
+					); err != nil {
+						t.Fatal(err)
+					}
+				}
+
+				if err := c.Close(); err != nil {
 					t.Fatal(err)
 				}
 			}
+			put(0)
 
-			if err := c.Close(); err != nil {
+			if err := lose(filepath.Join(dir, "counters.json")); err != nil {
 				t.Fatal(err)
 			}
-		}
-		put(0)
+			put(10)
 
-		if err := lose(filepath.Join(dir, "counters.json")); err != nil {
-			t.Fatal(err)
-		}
-		put(10)
-
-		if entries, err := filepath.Glob(filepath.Join(dir, "theme", "*", "*.json")); len(entries) > 10 || err != nil {
-			t.Errorf("%s: %d entries; the cap is 10; %v", name, len(entries), err)
-		}
+			if entries, err := filepath.Glob(
+				filepath.Join(dir, "theme", "*", "*.json"),
+			); len(entries) > 10 ||
+				err != nil {
+				t.Errorf("%s: %d entries; the cap is 10; %v", name, len(entries), err)
+			}
+		})
 	}
 }
 
@@ -108,16 +118,20 @@ func TestClearTakesWhatIsTheCachesAndNothingElse(t *testing.T) {
 		}
 	}
 
-	for _, path := range theirs {
-		if _, err := os.Stat(path); err != nil {
-			t.Error(err)
-		}
+	for i, path := range theirs {
+		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+			if _, err := os.Stat(path); err != nil {
+				t.Error(err)
+			}
+		})
 	}
 
-	for _, path := range ours {
-		if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
-			t.Errorf("%s is still there: %v", path, err)
-		}
+	for i, path := range ours {
+		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+			if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
+				t.Errorf("%s is still there: %v", path, err)
+			}
+		})
 	}
 }
 

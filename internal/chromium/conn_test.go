@@ -30,10 +30,12 @@ func TestSplitReply(t *testing.T) {
 		`{"id":,"result":{}}`: "",
 		``:                    "",
 	} {
-		id, result, ok := splitReply([]byte(msg))
-		if ok != (want != "") || string(result) != want || (ok && id != 7) {
-			t.Errorf("%s: %d, %s, %v", msg, id, result, ok)
-		}
+		t.Run(msg, func(t *testing.T) {
+			id, result, ok := splitReply([]byte(msg))
+			if ok != (want != "") || string(result) != want || (ok && id != 7) {
+				t.Errorf("%s: %d, %s, %v", msg, id, result, ok)
+			}
+		})
 	}
 }
 
@@ -244,9 +246,11 @@ func TestDecodePDF(t *testing.T) {
 	}
 
 	for _, answer := range []string{`{}`, `{"data":"`, `{"data":"?"}`} {
-		if _, err := decodePDF([]byte(answer), 5); err == nil {
-			t.Errorf("%s: no error", answer)
-		}
+		t.Run(answer, func(t *testing.T) {
+			if _, err := decodePDF([]byte(answer), 5); err == nil {
+				t.Errorf("%s: no error", answer)
+			}
+		})
 	}
 
 	if _, err := decodePDF([]byte(`{"data":"JVBERi0xMjM0NTY3"}`), 5); !errors.Is(err, errTooLarge) {

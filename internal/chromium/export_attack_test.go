@@ -283,20 +283,22 @@ func TestNoPageReachesThisMachine(t *testing.T) {
 	shows(base+"/shut", wait, "shut")
 	shows(base+"/inside", wait, "inside")
 	// By the templates of the caller, which Chromium prints or refuses.
-	for _, template := range []string{ways["img"] + ways["css"] + ways["import"] + ways["background"] + ways["svgimage"] + "<img src=file:///etc/passwd>", inside, ways["iframe"]} {
-		template = strings.ReplaceAll(template, "HOST", "127.0.0.1:"+secret.port)
-		jobs = append(jobs, func() {
-			out, err := e.PDF(t.Context(), chromium.Visit{URL: base + "/ok"}, export.PDFOptions{
-				DisplayHeaderFooter: new(true),
-				HeaderTemplate:      template,
-				FooterTemplate:      template,
-				Margin:              export.Margin{Top: "2cm", Bottom: "2cm"},
+	for i, template := range []string{ways["img"] + ways["css"] + ways["import"] + ways["background"] + ways["svgimage"] + "<img src=file:///etc/passwd>", inside, ways["iframe"]} {
+		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+			template = strings.ReplaceAll(template, "HOST", "127.0.0.1:"+secret.port)
+			jobs = append(jobs, func() {
+				out, err := e.PDF(t.Context(), chromium.Visit{URL: base + "/ok"}, export.PDFOptions{
+					DisplayHeaderFooter: new(true),
+					HeaderTemplate:      template,
+					FooterTemplate:      template,
+					Margin:              export.Margin{Top: "2cm", Bottom: "2cm"},
+				})
+				if err != nil && fault.CodeOf(err) != fault.PageError {
+					t.Errorf("template: %v", err)
+				} else if err == nil && text(t, out.Data) != "next" {
+					t.Errorf("template: %q", text(t, out.Data))
+				}
 			})
-			if err != nil && fault.CodeOf(err) != fault.PageError {
-				t.Errorf("template: %v", err)
-			} else if err == nil && text(t, out.Data) != "next" {
-				t.Errorf("template: %q", text(t, out.Data))
-			}
 		})
 	}
 	together(jobs)

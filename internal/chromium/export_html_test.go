@@ -23,16 +23,19 @@ func TestHTMLIsWhatScriptsMade(t *testing.T) {
 	e := exporter(t, chromium.ExporterOptions{}, guard.Options{Allow: "site.test:" + port, Lookup: byName})
 
 	o := export.VisitOptions{WaitUntil: "networkidle2", Timeout: new(int(export.MaxTimeout.Milliseconds()))}
-	for path, want := range map[string]string{"/": "made by scripts", "/moves": "made by scripts", "/lies": "<p>true</p>"} {
-		out, err := e.HTML(t.Context(), chromium.Visit{URL: "http://site.test:" + port + path}, o)
-		if err != nil || !strings.Contains(string(out.Data), want) || string(out.Data) == "a lie" ||
-			!strings.HasPrefix(out.ContentType, "text/html") {
-			t.Errorf("%s: %v, %.200s", path, err, out.Data)
-		}
 
-		if path == "/moves" && out.URL != "http://site.test:"+port+"/" {
-			t.Errorf("it was at %s in the end", out.URL)
-		}
+	for path, want := range map[string]string{"/": "made by scripts", "/moves": "made by scripts", "/lies": "<p>true</p>"} {
+		t.Run(path, func(t *testing.T) {
+			out, err := e.HTML(t.Context(), chromium.Visit{URL: "http://site.test:" + port + path}, o)
+			if err != nil || !strings.Contains(string(out.Data), want) || string(out.Data) == "a lie" ||
+				!strings.HasPrefix(out.ContentType, "text/html") {
+				t.Errorf("%s: %v, %.200s", path, err, out.Data)
+			}
+
+			if path == "/moves" && out.URL != "http://site.test:"+port+"/" {
+				t.Errorf("it was at %s in the end", out.URL)
+			}
+		})
 	}
 
 	out, err := e.HTML(t.Context(), chromium.Visit{URL: "http://site.test:" + port + "/large"}, o)

@@ -48,6 +48,7 @@ func TestWaits(t *testing.T) {
 	)
 
 	var jobs []func()
+
 	for name, tc := range map[string]struct {
 		path string
 		o    export.VisitOptions
@@ -62,11 +63,13 @@ func TestWaits(t *testing.T) {
 		"policy":       {"/strict", export.VisitOptions{WaitForExpression: "1+1"}, "page"},
 		"dom":          {"/framed", export.VisitOptions{WaitUntil: "domcontentloaded"}, "page"},
 	} {
-		jobs = append(jobs, func() {
-			out := mustExport(t, e, base+tc.path, export.PDFOptions{VisitOptions: tc.o})
-			if got := text(t, out.Data); got != tc.want {
-				t.Errorf("%s: %q, want %q", name, got, tc.want)
-			}
+		t.Run(name, func(t *testing.T) {
+			jobs = append(jobs, func() {
+				out := mustExport(t, e, base+tc.path, export.PDFOptions{VisitOptions: tc.o})
+				if got := text(t, out.Data); got != tc.want {
+					t.Errorf("%s: %q, want %q", name, got, tc.want)
+				}
+			})
 		})
 	}
 	jobs = append(jobs, func() {
@@ -97,21 +100,23 @@ func TestWaits(t *testing.T) {
 		"no expression":     {export.VisitOptions{WaitForExpression: "a b"}, fault.InvalidOption, "Unexpected identifier"},
 		"throws its syntax": {export.VisitOptions{WaitForExpression: "JSON.parse('{')", Timeout: loaded}, fault.PageTimeout, "JSON"},
 	} {
-		path := "/later"
-		if name == "idle" {
-			path = "/hangs"
-		}
-		jobs = append(jobs, func() {
-			_, err := e.PDF(t.Context(), chromium.Visit{URL: base + path}, export.PDFOptions{VisitOptions: tc.o})
-			if tc.o.Timeout == loaded && err != nil &&
-				!strings.Contains(err.Error(), tc.says) { // a busy machine is slow
-				tc.o.Timeout = new(60_000)
-				_, err = e.PDF(t.Context(), chromium.Visit{URL: base + path}, export.PDFOptions{VisitOptions: tc.o})
+		t.Run(name, func(t *testing.T) {
+			path := "/later"
+			if name == "idle" {
+				path = "/hangs"
 			}
+			jobs = append(jobs, func() {
+				_, err := e.PDF(t.Context(), chromium.Visit{URL: base + path}, export.PDFOptions{VisitOptions: tc.o})
+				if tc.o.Timeout == loaded && err != nil &&
+					!strings.Contains(err.Error(), tc.says) { // a busy machine is slow
+					tc.o.Timeout = new(60_000)
+					_, err = e.PDF(t.Context(), chromium.Visit{URL: base + path}, export.PDFOptions{VisitOptions: tc.o})
+				}
 
-			if fault.CodeOf(err) != tc.code || !strings.Contains(err.Error(), tc.says) {
-				t.Errorf("%s: %v", name, err)
-			}
+				if fault.CodeOf(err) != tc.code || !strings.Contains(err.Error(), tc.says) {
+					t.Errorf("%s: %v", name, err)
+				}
+			})
 		})
 	}
 	together(jobs)
@@ -175,14 +180,16 @@ func TestPaperAndPictureOptions(t *testing.T) {
 			FooterTemplate: "<b style='font-size:9px'><i class=pageNumber></i>/<i class=totalPages></i></b>", Margin: export.Margin{Top: "2cm", Bottom: "2cm"},
 		}, "", "Top of T Head print"},
 	} {
-		out := mustExport(t, e, base+tc.path, tc.o)
-		if got := text(t, out.Data); !strings.HasPrefix(got, tc.want) {
-			t.Errorf("%s: %q, want %q", name, got, tc.want)
-		}
+		t.Run(name, func(t *testing.T) {
+			out := mustExport(t, e, base+tc.path, tc.o)
+			if got := text(t, out.Data); !strings.HasPrefix(got, tc.want) {
+				t.Errorf("%s: %q, want %q", name, got, tc.want)
+			}
 
-		if size := info(t, out.Data, "Page size"); tc.size != "" && !strings.HasPrefix(size, tc.size) {
-			t.Errorf("%s: %s, want %s", name, size, tc.size)
-		}
+			if size := info(t, out.Data, "Page size"); tc.size != "" && !strings.HasPrefix(size, tc.size) {
+				t.Errorf("%s: %s, want %s", name, size, tc.size)
+			}
+		})
 	}
 
 	for name, tc := range map[string]struct {
@@ -195,12 +202,14 @@ func TestPaperAndPictureOptions(t *testing.T) {
 		"margins":  {export.PDFOptions{Margin: export.Margin{Top: "96", Bottom: "1in"}}, "24"},
 		"sideways": {export.PDFOptions{Landscape: new(true)}, "25"},
 	} {
-		if n := info(t, mustExport(t, e, base+"/tall", tc.o).Data, "Pages"); n != tc.pages {
-			t.Errorf("%s: %s pages, want %s", name, n, tc.pages)
-		}
+		t.Run(name, func(t *testing.T) {
+			if n := info(t, mustExport(t, e, base+"/tall", tc.o).Data, "Pages"); n != tc.pages {
+				t.Errorf("%s: %s pages, want %s", name, n, tc.pages)
+			}
+		})
 	}
 
-	for _, tc := range []struct {
+	for i, tc := range []struct {
 		o    export.PDFOptions
 		want color.NRGBA
 	}{
@@ -208,13 +217,15 @@ func TestPaperAndPictureOptions(t *testing.T) {
 		{export.PDFOptions{PrintBackground: off}, color.NRGBA{255, 255, 255, 255}},
 		{export.PDFOptions{Margin: export.Margin{Top: "4cm"}}, color.NRGBA{255, 255, 255, 255}},
 	} {
-		out := mustExport(t, e, base+"/blue", tc.o)
-		if got := corner(
-			t,
-			[]byte(tool(t, out.Data, "pdftoppm", "-png", "-r", "36", "-singlefile", "-")),
-		); got != tc.want {
-			t.Errorf("%+v: the corner is %v, want %v", tc.o, got, tc.want)
-		}
+		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+			out := mustExport(t, e, base+"/blue", tc.o)
+			if got := corner(
+				t,
+				[]byte(tool(t, out.Data, "pdftoppm", "-png", "-r", "36", "-singlefile", "-")),
+			); got != tc.want {
+				t.Errorf("%+v: the corner is %v, want %v", tc.o, got, tc.want)
+			}
+		})
 	}
 
 	if out := mustExport(t, e, base+"/", export.PDFOptions{Tagged: off}); info(t, out.Data, "Tagged") != "no" {
@@ -259,21 +270,23 @@ func TestPaperAndPictureOptions(t *testing.T) {
 		"selector": {export.ScreenshotOptions{Selector: "#box"}, "image/png", 120, 50},
 		"themed":   {export.ScreenshotOptions{VisitOptions: themed}, "image/png", 800, 600},
 	} {
-		out := shot(tc.o)
+		t.Run(name, func(t *testing.T) {
+			out := shot(tc.o)
 
-		c := decode(t, out.Data)
-		if out.ContentType != tc.kind || c.Width != tc.width || c.Height != tc.height {
-			t.Errorf("%s: %s, %d × %d", name, out.ContentType, c.Width, c.Height)
-		}
+			c := decode(t, out.Data)
+			if out.ContentType != tc.kind || c.Width != tc.width || c.Height != tc.height {
+				t.Errorf("%s: %s, %d × %d", name, out.ContentType, c.Width, c.Height)
+			}
 
-		img, _, err := image.Decode(bytes.NewReader(out.Data))
-		if err != nil {
-			t.Fatal(err)
-		}
+			img, _, err := image.Decode(bytes.NewReader(out.Data))
+			if err != nil {
+				t.Fatal(err)
+			}
 
-		if _, _, b, _ := img.At(0, 0).RGBA(); name == "themed" && b != 0xffff {
-			t.Errorf("the theme's background is not there: %v", img.At(0, 0))
-		}
+			if _, _, b, _ := img.At(0, 0).RGBA(); name == "themed" && b != 0xffff {
+				t.Errorf("the theme's background is not there: %v", img.At(0, 0))
+			}
+		})
 	}
 
 	if out := shot(export.ScreenshotOptions{Type: "webp"}); !bytes.HasPrefix(out.Data[8:], []byte("WEBP")) {
@@ -318,9 +331,11 @@ func TestPaperAndPictureOptions(t *testing.T) {
 	}
 
 	for says, o := range map[string]export.ScreenshotOptions{"16384": {FullPage: new(true)}, "million pixels": {Clip: &export.Clip{Width: 9000, Height: 9000}}, "selector": {Selector: "#none"}} {
-		_, err := e.Screenshot(t.Context(), chromium.Visit{URL: base + "/tall"}, o)
-		if fault.CodeOf(err) != fault.PageError || !strings.Contains(err.Error(), says) {
-			t.Errorf("%v", err)
-		}
+		t.Run(says, func(t *testing.T) {
+			_, err := e.Screenshot(t.Context(), chromium.Visit{URL: base + "/tall"}, o)
+			if fault.CodeOf(err) != fault.PageError || !strings.Contains(err.Error(), says) {
+				t.Errorf("%v", err)
+			}
+		})
 	}
 }

@@ -308,12 +308,14 @@ func TestPagesThatAreNotThere(t *testing.T) {
 		secure.URL: "certificate", strings.Replace(secure.URL, "https", "http", 1): "does not answer", "https://127.0.0.1:" + port: "TLS",
 		"http://127.0.0.1:" + port + "/cut": "CONTENT_LENGTH_MISMATCH",
 	} {
-		for _, way := range []string{"", "http://127.0.0.1:" + port + "/leads?"} {
-			_, err := e.PDF(t.Context(), chromium.Visit{URL: way + url}, export.PDFOptions{})
-			if fault.CodeOf(err) != fault.PageUnreachable || !strings.Contains(fault.AsError(err).Message, says) {
-				t.Errorf("%s%s: %v", way, url, err)
+		t.Run(url, func(t *testing.T) {
+			for _, way := range []string{"", "http://127.0.0.1:" + port + "/leads?"} {
+				_, err := e.PDF(t.Context(), chromium.Visit{URL: way + url}, export.PDFOptions{})
+				if fault.CodeOf(err) != fault.PageUnreachable || !strings.Contains(fault.AsError(err).Message, says) {
+					t.Errorf("%s%s: %v", way, url, err)
+				}
 			}
-		}
+		})
 	}
 
 	for name, tc := range map[string]struct {
@@ -331,15 +333,17 @@ func TestPagesThatAreNotThere(t *testing.T) {
 		"never":      {"/nothing", "", export.VisitOptions{FailOnHTTPStatusCodes: []export.StatusRange{}}},
 		"200":        {"/fine", "status 200", export.VisitOptions{FailOnHTTPStatusCodes: []export.StatusRange{{From: 200, To: 204}}}},
 	} {
-		_, err := e.PDF(
-			t.Context(),
-			chromium.Visit{URL: "http://127.0.0.1:" + port + tc.path},
-			export.PDFOptions{VisitOptions: tc.o},
-		)
-		switch {
-		case tc.says == "" && err != nil,
-			tc.says != "" && (fault.CodeOf(err) != fault.PageError || !strings.Contains(err.Error(), tc.says)):
-			t.Errorf("%s: %v", name, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			_, err := e.PDF(
+				t.Context(),
+				chromium.Visit{URL: "http://127.0.0.1:" + port + tc.path},
+				export.PDFOptions{VisitOptions: tc.o},
+			)
+			switch {
+			case tc.says == "" && err != nil,
+				tc.says != "" && (fault.CodeOf(err) != fault.PageError || !strings.Contains(err.Error(), tc.says)):
+				t.Errorf("%s: %v", name, err)
+			}
+		})
 	}
 }

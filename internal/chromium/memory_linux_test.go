@@ -12,6 +12,7 @@ func TestTheMemoryOfABrowserAtRestIsReadOnceAMinute(t *testing.T) {
 	long := now.Add(-time.Hour)
 
 	const remembered = 1
+
 	for what, i := range map[string]*instance{
 		"works":                {born: long, left: long, busy: 1, weighed: now},
 		"has just worked":      {born: long, left: now, weighed: now.Add(-2 * settled)},
@@ -20,10 +21,12 @@ func TestTheMemoryOfABrowserAtRestIsReadOnceAMinute(t *testing.T) {
 		"was read long ago":    {born: long, left: long, weighed: now.Add(-memoryFor)},
 		"was never read":       {born: long, left: long},
 	} {
-		i.proc, i.weight = &process{pid: os.Getpid()}, remembered
-		if got := i.memory(); got == remembered {
-			t.Errorf("a browser that %s: its memory is not read", what)
-		}
+		t.Run(what, func(t *testing.T) {
+			i.proc, i.weight = &process{pid: os.Getpid()}, remembered
+			if got := i.memory(); got == remembered {
+				t.Errorf("a browser that %s: its memory is not read", what)
+			}
+		})
 	}
 
 	if i := (&instance{born: long, left: now.Add(-3 * settled), weighed: now.Add(-settled), weight: remembered}); i.memory() != remembered {

@@ -80,15 +80,17 @@ func TestSheet(t *testing.T) {
 		t.Parallel()
 
 		for _, ranges := range []string{"abc", "3-1", "0", "9"} {
-			p := page(pages)
-			p.Sheet.PageRanges = ranges
-			_, err := b.Print(t.Context(), p)
+			t.Run(ranges, func(t *testing.T) {
+				p := page(pages)
+				p.Sheet.PageRanges = ranges
+				_, err := b.Print(t.Context(), p)
 
-			e, _ := errors.AsType[*fault.Error](err)
-			if e == nil || e.Code != fault.InvalidOption || e.Param != "options.page_ranges" {
-				t.Errorf("ranges %q: %v", ranges, err)
-			}
-			t.Log(err)
+				e, _ := errors.AsType[*fault.Error](err)
+				if e == nil || e.Code != fault.InvalidOption || e.Param != "options.page_ranges" {
+					t.Errorf("ranges %q: %v", ranges, err)
+				}
+				t.Log(err)
+			})
 		}
 	})
 }
@@ -105,11 +107,13 @@ func TestPrintsDataImagesAndFonts(t *testing.T) {
 		"css":      "<div style='width:50px;height:50px;background:url(" + png + ")'></div>",
 		"svg img":  "<img width=50 src=\"data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' width='9' height='9'><image width='9' height='9' href='" + png + "'/></svg>\">",
 	} {
-		for range 5 {
-			if out := mustPrint(t, b, page(html)); !bytes.Contains(out, []byte("/Subtype /Image")) {
-				t.Errorf("%s: no image in the PDF", name)
+		t.Run(name, func(t *testing.T) {
+			for range 5 {
+				if out := mustPrint(t, b, page(html)); !bytes.Contains(out, []byte("/Subtype /Image")) {
+					t.Errorf("%s: no image in the PDF", name)
+				}
 			}
-		}
+		})
 	}
 }
 
@@ -150,15 +154,17 @@ func TestPrintsAnyBytes(t *testing.T) {
 		"<p>deep" + strings.Repeat("<blockquote>", 10000):    "",
 		"<!--" + strings.Repeat("<é", 6<<20) + "--><p>18 MB": "18 MB",
 	} {
-		out, err := b.Print(t.Context(), printable.Page{HTML: html})
-		if err != nil {
-			t.Errorf("%.20q: %v", html, err)
-			continue
-		}
+		t.Run(html, func(t *testing.T) {
+			out, err := b.Print(t.Context(), printable.Page{HTML: html})
+			if err != nil {
+				t.Errorf("%.20q: %v", html, err)
+				return
+			}
 
-		if got := text(t, out); want != "" && got != want {
-			t.Errorf("%.20q: text %q, want %q", html, got, want)
-		}
+			if got := text(t, out); want != "" && got != want {
+				t.Errorf("%.20q: text %q, want %q", html, got, want)
+			}
+		})
 	}
 
 	if s := b.Stats(); s.Launches != 1 || s.TabsLost != 0 {

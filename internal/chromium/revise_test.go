@@ -45,30 +45,32 @@ func TestPrintRevised(t *testing.T) {
 		whole.Sheet.PageRanges = ""
 
 		for settledAfter, prints := range map[int]int{1: 2, 2: 3, 99: 4} {
-			var seen []string
+			t.Run(fmt.Sprint(settledAfter), func(t *testing.T) {
+				var seen []string
 
-			out, err := b.PrintRevised(t.Context(), whole, func(printed []byte) ([]string, error) {
-				seen = append(seen, text(t, printed))
-				return []string{fmt.Sprint(min(len(seen), settledAfter))}, nil
+				out, err := b.PrintRevised(t.Context(), whole, func(printed []byte) ([]string, error) {
+					seen = append(seen, text(t, printed))
+					return []string{fmt.Sprint(min(len(seen), settledAfter))}, nil
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+
+				if want := fmt.Sprintf(
+					"one %d and",
+					min(settledAfter, prints-1),
+				); len(seen) != prints ||
+					!strings.HasPrefix(text(t, out), want) {
+					t.Errorf(
+						"settled after %d: %d prints %q, then %q, want %q",
+						settledAfter,
+						len(seen),
+						seen,
+						text(t, out),
+						want,
+					)
+				}
 			})
-			if err != nil {
-				t.Fatal(err)
-			}
-
-			if want := fmt.Sprintf(
-				"one %d and",
-				min(settledAfter, prints-1),
-			); len(seen) != prints ||
-				!strings.HasPrefix(text(t, out), want) {
-				t.Errorf(
-					"settled after %d: %d prints %q, then %q, want %q",
-					settledAfter,
-					len(seen),
-					seen,
-					text(t, out),
-					want,
-				)
-			}
 		}
 	})
 	t.Run("empties what there is no text for", func(t *testing.T) {

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -47,10 +48,12 @@ func TestErrorsNameTheServerWithoutItsPassword(t *testing.T) {
 func TestOnlyHTTPAddressesAreServers(t *testing.T) {
 	t.Parallel()
 
-	for _, address := range []string{"", "localhost", "localhost:8000", "ftp://host", "http://"} {
-		if _, err := New(address, ""); err == nil || !strings.Contains(err.Error(), "http://HOST:PORT") {
-			t.Errorf("%q: %v", address, err)
-		}
+	for i, address := range []string{"", "localhost", "localhost:8000", "ftp://host", "http://"} {
+		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+			if _, err := New(address, ""); err == nil || !strings.Contains(err.Error(), "http://HOST:PORT") {
+				t.Errorf("%q: %v", address, err)
+			}
+		})
 	}
 }
 
@@ -61,8 +64,10 @@ func TestAnAgeIsInItsLargestUnit(t *testing.T) {
 		-time.Second: "0 ms", 528 * time.Millisecond: "528 ms", 4200 * time.Millisecond: "4.2 s",
 		75 * time.Second: "1 min", 30 * time.Hour: "30 h", 49 * time.Hour: "2 d",
 	} {
-		if got := age(d); got != want {
-			t.Errorf("%s: got %q, want %q", d, got, want)
-		}
+		t.Run(fmt.Sprint(d), func(t *testing.T) {
+			if got := age(d); got != want {
+				t.Errorf("%s: got %q, want %q", d, got, want)
+			}
+		})
 	}
 }

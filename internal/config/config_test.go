@@ -69,21 +69,23 @@ func TestWrongValuesNameVariableValueAndWhatIsAllowed(t *testing.T) {
 		"empty file": {map[string]string{"API_KEY_FILE": empty}, []string{"API_KEY_FILE", empty, "is empty"}},
 		"blank file": {map[string]string{"TOKEN_SECRET_FILE": blank}, []string{"TOKEN_SECRET_FILE", blank, "is empty"}},
 	} {
-		_, err := config.Load(env(tc.env))
-		if err == nil {
-			t.Errorf("%s: no error", name)
-			continue
-		}
-
-		for _, s := range tc.says {
-			if !strings.Contains(err.Error(), s) {
-				t.Errorf("%s: %q does not say %q", name, err, s)
+		t.Run(name, func(t *testing.T) {
+			_, err := config.Load(env(tc.env))
+			if err == nil {
+				t.Errorf("%s: no error", name)
+				return
 			}
-		}
 
-		if strings.Contains(err.Error(), "hush") {
-			t.Errorf("%s: the secret is in the error", name)
-		}
+			for _, s := range tc.says {
+				if !strings.Contains(err.Error(), s) {
+					t.Errorf("%s: %q does not say %q", name, err, s)
+				}
+			}
+
+			if strings.Contains(err.Error(), "hush") {
+				t.Errorf("%s: the secret is in the error", name)
+			}
+		})
 	}
 }
 

@@ -107,9 +107,11 @@ func TestLiteraryProseIsSetAsABook(t *testing.T) {
 
 			info := poppler(t, "pdfinfo", "-box", path)
 			for _, box := range []string{`MediaBox: +-25.51 +-25.51 +637.51 +884.\d\d`, `BleedBox: +0.00 +0.00 +612.00 +858.\d\d`, `TrimBox: +8.50 +8.50 +603.50 +850.\d\d`} {
-				if !regexp.MustCompile(box).MatchString(info) {
-					t.Errorf("no %s in\n%s", box, info)
-				}
+				t.Run(box, func(t *testing.T) {
+					if !regexp.MustCompile(box).MatchString(info) {
+						t.Errorf("no %s in\n%s", box, info)
+					}
+				})
 			}
 
 			if left, right := textEdge(t, path, 4), textEdge(t, path, 3); left-right < 5 {
@@ -168,26 +170,28 @@ func TestWhatIsABook(t *testing.T) {
 		"chapters on pages": {content: novel(12), theme: "light", o: presswork.Options{ChapterStart: "page"}, holds: "data-chapter", lacks: `class="book" leaf`},
 		"only binding":      {content: "# A\n", theme: "light", o: presswork.Options{Binding: "10mm"}, holds: "@page:left", lacks: `class="book" text-align:left`},
 	} {
-		composed, err := converter(
-			t,
-			document.Options{},
-		).Compose(t.Context(), document.Document{Content: []byte(c.content), Theme: c.theme, Options: c.o})
-		if err != nil {
-			t.Fatal(err)
-		}
-
-		html := composed.Page.HTML
-		for want := range strings.FieldsSeq(c.holds) {
-			if !strings.Contains(html, want) {
-				t.Errorf("%s: no %s", name, want)
+		t.Run(name, func(t *testing.T) {
+			composed, err := converter(
+				t,
+				document.Options{},
+			).Compose(t.Context(), document.Document{Content: []byte(c.content), Theme: c.theme, Options: c.o})
+			if err != nil {
+				t.Fatal(err)
 			}
-		}
 
-		for bad := range strings.FieldsSeq(c.lacks) {
-			if strings.Contains(html, bad) {
-				t.Errorf("%s: holds %s", name, bad)
+			html := composed.Page.HTML
+			for want := range strings.FieldsSeq(c.holds) {
+				if !strings.Contains(html, want) {
+					t.Errorf("%s: no %s", name, want)
+				}
 			}
-		}
+
+			for bad := range strings.FieldsSeq(c.lacks) {
+				if strings.Contains(html, bad) {
+					t.Errorf("%s: holds %s", name, bad)
+				}
+			}
+		})
 	}
 }
 
@@ -218,9 +222,11 @@ func TestPressOptionsAreChecked(t *testing.T) {
 	for param, o := range map[string]presswork.Options{
 		"binding": {Binding: "8"}, "bleed": {Bleed: "30mm"}, "chapter_start": {ChapterStart: "left"}, "as": {As: "novel"},
 	} {
-		err := document.CheckOptions(o)
-		if e := fault.AsError(err); err == nil || e.Param != "options."+param || e.Code != fault.InvalidOption {
-			t.Errorf("%+v: %v", o, err)
-		}
+		t.Run(param, func(t *testing.T) {
+			err := document.CheckOptions(o)
+			if e := fault.AsError(err); err == nil || e.Param != "options."+param || e.Code != fault.InvalidOption {
+				t.Errorf("%+v: %v", o, err)
+			}
+		})
 	}
 }

@@ -1,6 +1,7 @@
 package document_test
 
 import (
+	"fmt"
 	"io/fs"
 	"strings"
 	"testing"
@@ -63,7 +64,7 @@ func TestCitationsArePrinted(t *testing.T) {
 func TestCitationOptionsAreChecked(t *testing.T) {
 	t.Parallel()
 
-	for _, c := range []struct {
+	for i, c := range []struct {
 		options presswork.Options
 		want    string
 	}{
@@ -74,15 +75,19 @@ func TestCitationOptionsAreChecked(t *testing.T) {
 		{presswork.Options{NoCite: strings.Repeat("@a ", 5000)}, "nocite is longer than 10000"},
 		{presswork.Options{Numbering: "chapters"}, `numbering "chapters" is not allowed; did you mean "chapter"?; allowed: document, chapter`},
 	} {
-		err := document.CheckOptions(c.options)
-		if fault.CodeOf(err) != fault.InvalidOption || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%v, want %q", err, c.want)
-		}
+		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+			err := document.CheckOptions(c.options)
+			if fault.CodeOf(err) != fault.InvalidOption || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%v, want %q", err, c.want)
+			}
+		})
 	}
 
-	for _, fine := range []presswork.Options{{CSL: "ieee"}, {CSL: "My Style.CSL", Bibliography: presswork.Files{"a/b.bib"}}, {Numbering: "document", LOF: new(true)}} {
-		if err := document.CheckOptions(fine); err != nil {
-			t.Error(err)
-		}
+	for i, fine := range []presswork.Options{{CSL: "ieee"}, {CSL: "My Style.CSL", Bibliography: presswork.Files{"a/b.bib"}}, {Numbering: "document", LOF: new(true)}} {
+		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+			if err := document.CheckOptions(fine); err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }

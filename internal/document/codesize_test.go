@@ -32,21 +32,23 @@ func TestCodeIsSetSoThatItsLinesAreWhole(t *testing.T) {
 		"on all turned pages":  {block(150), "light", presswork.Options{Landscape: new(true)}, 7, 8.1},
 		"smaller than in 7 pt": {block(90), "light", presswork.Options{Scale: new(0.8)}, 0, 0},
 	} {
-		composed, err := converter(
-			t,
-			document.Options{},
-		).Compose(t.Context(), document.Document{Content: []byte(c.content), Theme: c.theme, Options: c.options})
-		if err != nil {
-			t.Fatal(err)
-		}
+		t.Run(name, func(t *testing.T) {
+			composed, err := converter(
+				t,
+				document.Options{},
+			).Compose(t.Context(), document.Document{Content: []byte(c.content), Theme: c.theme, Options: c.options})
+			if err != nil {
+				t.Fatal(err)
+			}
 
-		got := 0.0
-		if m := size.FindStringSubmatch(composed.Page.HTML); m != nil {
-			got, _ = strconv.ParseFloat(m[1], 64)
-		}
+			got := 0.0
+			if m := size.FindStringSubmatch(composed.Page.HTML); m != nil {
+				got, _ = strconv.ParseFloat(m[1], 64)
+			}
 
-		if got < c.from || got > c.to || strings.Contains(composed.Page.HTML, "data-columns") {
-			t.Errorf("%s: %v pt, want %v to %v", name, got, c.from, c.to)
-		}
+			if got < c.from || got > c.to || strings.Contains(composed.Page.HTML, "data-columns") {
+				t.Errorf("%s: %v pt, want %v to %v", name, got, c.from, c.to)
+			}
+		})
 	}
 }

@@ -3,6 +3,7 @@ package document_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"regexp"
 	"slices"
@@ -82,11 +83,13 @@ func TestComposeGolden(t *testing.T) {
 		{`:root\{color-scheme:light;[^}]*\}`, "(the theme's tokens)"},
 		{`(?s)<style>\n:root \{\ncolor-scheme: light;.*?</style>`, "<style>(the theme)</style>"},
 	} {
-		form := regexp.MustCompile(sheet.form)
-		if !form.Match(html) {
-			t.Errorf("%s are missing", sheet.name)
-		}
-		html = form.ReplaceAll(html, []byte(sheet.name))
+		t.Run(sheet.name, func(t *testing.T) {
+			form := regexp.MustCompile(sheet.form)
+			if !form.Match(html) {
+				t.Errorf("%s are missing", sheet.name)
+			}
+			html = form.ReplaceAll(html, []byte(sheet.name))
+		})
 	}
 	golden.Check(t, "compose.html", html)
 }
@@ -149,7 +152,7 @@ func TestTheRequestWinsOverFrontMatter(t *testing.T) {
 func TestTitleComesFromTheNearestSource(t *testing.T) {
 	t.Parallel()
 
-	for _, c := range []struct{ content, filename, want string }{
+	for i, c := range []struct{ content, filename, want string }{
 		{"---\ntitle: Front\n---\n# Heading", "file.md", "Front"},
 		{"text\n\n# Head *ing*", "file.md", "Head ing"},
 		{"text", "a/annual-report.pdf", "annual-report"},
@@ -157,12 +160,14 @@ func TestTitleComesFromTheNearestSource(t *testing.T) {
 		{"text", "", "Document"},
 		{"---\ntitle: \"a\\nb\\u0000c\"\n---\nx", "", "a b c"},
 	} {
-		if got := compose(
-			t,
-			document.Document{Content: []byte(c.content), Filename: c.filename},
-		).Meta.Title; got != c.want {
-			t.Errorf("%q, %q: got %q, want %q", c.content, c.filename, got, c.want)
-		}
+		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+			if got := compose(
+				t,
+				document.Document{Content: []byte(c.content), Filename: c.filename},
+			).Meta.Title; got != c.want {
+				t.Errorf("%q, %q: got %q, want %q", c.content, c.filename, got, c.want)
+			}
+		})
 	}
 }
 
@@ -195,10 +200,12 @@ func TestLongParagraphsAreMarked(t *testing.T) {
 		"<p>" + words(40) + "<p>" + words(70):                      "<p>word",
 		"<p>" + words(70) + "</p>":                                 "<p data-long>word",
 	} {
-		html := compose(t, document.Document{Content: []byte(content + "\n")}).Page.HTML
-		if _, body, _ := strings.Cut(html, "<main>\n"); !strings.HasPrefix(body, want) {
-			t.Errorf("%.50s: %.80s, want %s", content, body, want)
-		}
+		t.Run(content, func(t *testing.T) {
+			html := compose(t, document.Document{Content: []byte(content + "\n")}).Page.HTML
+			if _, body, _ := strings.Cut(html, "<main>\n"); !strings.HasPrefix(body, want) {
+				t.Errorf("%.50s: %.80s, want %s", content, body, want)
+			}
+		})
 	}
 }
 
@@ -213,9 +220,11 @@ func TestHostilePatternsAreComposedSoon(t *testing.T) {
 		"paragraphs not closed":     strings.Repeat("<p>", times),
 		"headings not closed":       "[[toc]]\n\n# One\n\n" + strings.Repeat("<h1 id=a>", times) + "\n\n# Two\n",
 	} {
-		if took := cputime.Of(func() { compose(t, document.Document{Content: []byte(content)}) }); took > limit {
-			t.Errorf("%s: %s", name, took)
-		}
+		t.Run(name, func(t *testing.T) {
+			if took := cputime.Of(func() { compose(t, document.Document{Content: []byte(content)}) }); took > limit {
+				t.Errorf("%s: %s", name, took)
+			}
+		})
 	}
 }
 
@@ -244,11 +253,13 @@ func TestKeyIsDeterministicAndTellsDifferencesApart(t *testing.T) {
 		"keywords": {Content: sample, Theme: "nord", Options: presswork.Options{Keywords: presswork.Keywords{"x"}}},
 		"css":      {Content: sample, Theme: "nord", Options: presswork.Options{CSS: "p{}"}},
 	} {
-		k := compose(t, d).Key
-		if other, taken := keys[k]; taken {
-			t.Errorf("%s has the key of %s", name, other)
-		}
-		keys[k] = name
+		t.Run(name, func(t *testing.T) {
+			k := compose(t, d).Key
+			if other, taken := keys[k]; taken {
+				t.Errorf("%s has the key of %s", name, other)
+			}
+			keys[k] = name
+		})
 	}
 
 	newer, err := converter(t, document.Options{Printer: blank{"test/2"}}).Compose(t.Context(), base)
@@ -341,9 +352,17 @@ func TestLanguageAndDirection(t *testing.T) {
 		"שלום עולם":             `lang="he" dir="rtl"`,
 		"---\nlang: fa\n---\nx": `lang="fa" dir="rtl"`,
 	} {
-		if c := compose(t, document.Document{Content: []byte(content)}); !strings.Contains(c.Page.HTML, "<html "+want) {
-			t.Errorf("%q: %.80s, want %s", content, c.Page.HTML, want)
-		}
+		t.Run(content, func(t *testing.T) {
+			if c := compose(
+				t,
+				document.Document{Content: []byte(content)},
+			); !strings.Contains(
+				c.Page.HTML,
+				"<html "+want,
+			) {
+				t.Errorf("%q: %.80s, want %s", content, c.Page.HTML, want)
+			}
+		})
 	}
 }
 
@@ -360,12 +379,14 @@ func TestCodeIsIsolatedWhereTextRunsBothWays(t *testing.T) {
 		`<p dir="rtl">Say <code>x</code></p>`: true,
 		"---\nlang: fa\n---\nSay `x`":         true,
 	} {
-		if got := strings.Contains(
-			compose(t, document.Document{Content: []byte(content)}).Page.HTML,
-			"unicode-bidi: isolate",
-		); got != want {
-			t.Errorf("%q: isolated %v, want %v", content, got, want)
-		}
+		t.Run(content, func(t *testing.T) {
+			if got := strings.Contains(
+				compose(t, document.Document{Content: []byte(content)}).Page.HTML,
+				"unicode-bidi: isolate",
+			); got != want {
+				t.Errorf("%q: isolated %v, want %v", content, got, want)
+			}
+		})
 	}
 }
 
@@ -408,7 +429,7 @@ func TestPropertiesAreThereForStylesheetsThatAreNotOurs(t *testing.T) {
 	themes := themes.Open(themes.Options{Dir: dir})
 	c := converter(t, document.Options{Themes: themes})
 
-	for _, d := range []struct {
+	for i, d := range []struct {
 		document.Document
 		all bool
 	}{
@@ -416,17 +437,19 @@ func TestPropertiesAreThereForStylesheetsThatAreNotOurs(t *testing.T) {
 		{document.Document{Theme: "nord", Options: presswork.Options{CSS: "a{color:var(--primary)}"}}, true},
 		{document.Document{Theme: "nord"}, false},
 	} {
-		d.Content = []byte("[a](https://example.com/)")
+		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+			d.Content = []byte("[a](https://example.com/)")
 
-		got, err := c.Compose(t.Context(), d.Document)
-		if err != nil {
-			t.Fatal(err)
-		}
-
-		for _, part := range []string{"a[href]{color: var(--link)", ";--primary:#", "--sheet-width:210mm"} {
-			if strings.Contains(got.Page.HTML, part) != d.all {
-				t.Errorf("%s with %q: %q is there: %v", d.Theme, d.Options.CSS, part, !d.all)
+			got, err := c.Compose(t.Context(), d.Document)
+			if err != nil {
+				t.Fatal(err)
 			}
-		}
+
+			for _, part := range []string{"a[href]{color: var(--link)", ";--primary:#", "--sheet-width:210mm"} {
+				if strings.Contains(got.Page.HTML, part) != d.all {
+					t.Errorf("%s with %q: %q is there: %v", d.Theme, d.Options.CSS, part, !d.all)
+				}
+			}
+		})
 	}
 }

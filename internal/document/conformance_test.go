@@ -216,17 +216,19 @@ func TestOwnRulesSeeFaults(t *testing.T) {
 		"not associated": {"/AFRelationship /Source", "/AFRelationship /Sourxe"}, "JavaScript": {"/Border [0 0 0]", "/JavaScript 123"},
 		"has a Table": {"/S /LBody", "/S /Table"}, "leads": {"/Contents (", "/Contentz ("}, "not marked": {"/Marked true", "/Marked null"},
 	} {
-		bad := strings.Replace(string(good.PDF), change[0], change[1], 1)
-		if found := faults(
-			t,
-			[]byte(bad),
-			is,
-		); !slices.ContainsFunc(
-			found,
-			func(f string) bool { return strings.Contains(f, says) },
-		) {
-			t.Errorf("%s is not seen: %v", says, found)
-		}
+		t.Run(says, func(t *testing.T) {
+			bad := strings.Replace(string(good.PDF), change[0], change[1], 1)
+			if found := faults(
+				t,
+				[]byte(bad),
+				is,
+			); !slices.ContainsFunc(
+				found,
+				func(f string) bool { return strings.Contains(f, says) },
+			) {
+				t.Errorf("%s is not seen: %v", says, found)
+			}
+		})
 	}
 }
 

@@ -58,18 +58,20 @@ func TestStylesheetsAreBounded(t *testing.T) {
 		"siblings in lists":  {strings.Repeat(".a ~ p {color:red}", 100), strings.Repeat("p\n\n- a\n- b\n\n", 500), "", ""},
 		"an animation":       {`p{background:url("data:image/gif;base64,` + animation + `")}`, "p", fault.ContentTooComplex, fault.ContentTooComplex},
 	} {
-		o := presswork.Options{CSS: c.css}
-		if err := document.CheckOptions(o); fault.CodeOf(err) != c.options {
-			t.Errorf("%s: %v, want %q", name, err, c.options)
-		}
+		t.Run(name, func(t *testing.T) {
+			o := presswork.Options{CSS: c.css}
+			if err := document.CheckOptions(o); fault.CodeOf(err) != c.options {
+				t.Errorf("%s: %v, want %q", name, err, c.options)
+			}
 
-		_, err := converter(
-			t,
-			document.Options{},
-		).Compose(t.Context(), document.Document{Content: []byte(c.content), Options: o})
-		if fault.CodeOf(err) != c.compose || err != nil && fault.AsError(err).Param != "options.css" {
-			t.Errorf("%s: %v, want %q", name, err, c.compose)
-		}
+			_, err := converter(
+				t,
+				document.Options{},
+			).Compose(t.Context(), document.Document{Content: []byte(c.content), Options: o})
+			if fault.CodeOf(err) != c.compose || err != nil && fault.AsError(err).Param != "options.css" {
+				t.Errorf("%s: %v, want %q", name, err, c.compose)
+			}
+		})
 	}
 	// A theme of the operator's is bounded in the same way.
 	dir := t.TempDir()
@@ -93,6 +95,7 @@ func TestContentsAreBounded(t *testing.T) {
 	t.Parallel()
 
 	content := []byte("# t\n\n" + strings.Repeat("## a\n\n", 21000))
+
 	for name, c := range map[string]struct {
 		options presswork.Options
 		want    fault.Code
@@ -101,13 +104,16 @@ func TestContentsAreBounded(t *testing.T) {
 		"contents of titles": {presswork.Options{TOC: new(presswork.Depth(1))}, ""},
 		"contents":           {presswork.Options{TOC: new(presswork.Depth(2)), NumberedHeadings: new(true)}, fault.ContentTooComplex},
 	} {
-		_, err := converter(
-			t,
-			document.Options{},
-		).Compose(t.Context(), document.Document{Content: content, Options: c.options})
-		if fault.CodeOf(err) != c.want ||
-			err != nil && !strings.Contains(err.Error(), "the contents have 21000 entries; at most 20000 are allowed") {
-			t.Errorf("%s: %v, want %q", name, err, c.want)
-		}
+		t.Run(name, func(t *testing.T) {
+			_, err := converter(
+				t,
+				document.Options{},
+			).Compose(t.Context(), document.Document{Content: content, Options: c.options})
+			if fault.CodeOf(err) != c.want ||
+				err != nil &&
+					!strings.Contains(err.Error(), "the contents have 21000 entries; at most 20000 are allowed") {
+				t.Errorf("%s: %v, want %q", name, err, c.want)
+			}
+		})
 	}
 }

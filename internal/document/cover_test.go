@@ -28,17 +28,19 @@ func TestCoversFitTheirTitleAndSheet(t *testing.T) {
 		"a card":          {presswork.Options{Title: "Tides", PageSize: "50mm x 80mm", MarginPreset: "none"}, "--cover-scale:0.40;--cover-fit:0.40"},
 		"a poster's size": {presswork.Options{Title: "Tides", PageSize: "100cm x 200cm"}, "--cover-scale:2.00;--cover-fit:2.00"},
 	} {
-		test.options.Cover = new(true)
-		html := compose(t, document.Document{Content: []byte("text"), Options: test.options}).Page.HTML
+		t.Run(name, func(t *testing.T) {
+			test.options.Cover = new(true)
+			html := compose(t, document.Document{Content: []byte("text"), Options: test.options}).Page.HTML
 
-		class := "cover"
-		if test.options.Landscape != nil && test.options.InkSaver == nil {
-			class = "cover cover-wide"
-		}
+			class := "cover"
+			if test.options.Landscape != nil && test.options.InkSaver == nil {
+				class = "cover cover-wide"
+			}
 
-		if want := `<section class="` + class + `" style="` + test.want + `">`; !strings.Contains(html, want) {
-			_, rest, _ := strings.Cut(html, "<section ")
-			t.Errorf("%s: the cover is <section %.80s, want %s", name, rest, want)
-		}
+			if want := `<section class="` + class + `" style="` + test.want + `">`; !strings.Contains(html, want) {
+				_, rest, _ := strings.Cut(html, "<section ")
+				t.Errorf("%s: the cover is <section %.80s, want %s", name, rest, want)
+			}
+		})
 	}
 }

@@ -33,6 +33,7 @@ func TestWideDiagramsTurnTheirPage(t *testing.T) {
 	t.Parallel()
 
 	const src = "text\n\n## Flow\n\n```mermaid\ngraph LR\n```\n"
+
 	for name, c := range map[string]struct {
 		width, height int
 		smallest      float64
@@ -48,14 +49,16 @@ func TestWideDiagramsTurnTheirPage(t *testing.T) {
 		"much too wide":    {4000, 300, 14, presswork.Options{}, "<style>@page sheet-1{size:772.556mm 210mm}</style>"},
 		"without end":      {20_000, 300, 14, presswork.Options{}, "<style>@page sheet-1{size:1188mm 210mm}</style>"},
 	} {
-		html := composeDrawn(
-			t,
-			drawn(c.width, c.height, c.smallest),
-			document.Document{Content: []byte(src), Options: c.options},
-		)
-		if !strings.Contains(html, c.want) {
-			t.Errorf("%s: %s", name, html[strings.Index(html, "<main>"):])
-		}
+		t.Run(name, func(t *testing.T) {
+			html := composeDrawn(
+				t,
+				drawn(c.width, c.height, c.smallest),
+				document.Document{Content: []byte(src), Options: c.options},
+			)
+			if !strings.Contains(html, c.want) {
+				t.Errorf("%s: %s", name, html[strings.Index(html, "<main>"):])
+			}
+		})
 	}
 }
 

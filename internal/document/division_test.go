@@ -137,47 +137,49 @@ func TestADividedDocumentIsTheSame(t *testing.T) {
 				"the places of lines":   {"pdftohtml", "-xml", "-i", "-stdout", ""},
 				"the places of anchors": {"pdfinfo", "-dests", ""},
 			} {
-				read := func(path string) []string {
-					list := make([]string, len(args)-1)
-					for i, a := range args[1:] {
-						list[i] = a
-						if a == "" {
-							list[i] = path
+				t.Run(what, func(t *testing.T) {
+					read := func(path string) []string {
+						list := make([]string, len(args)-1)
+						for i, a := range args[1:] {
+							list[i] = a
+							if a == "" {
+								list[i] = path
+							}
+						}
+						var lines []string
+
+						for line := range strings.Lines(objectNumber.ReplaceAllString(poppler(t, args[0], list...), "Object")) {
+							if args[0] != "pdftohtml" ||
+								what == "the places of lines" && strings.HasPrefix(line, "<text") ||
+								strings.Contains(line, "<a ") ||
+								strings.Contains(line, "<item") ||
+								strings.Contains(line, "outline>") {
+								lines = append(lines, font.ReplaceAllString(line, ""))
+							}
+						}
+
+						return lines
+					}
+
+					want, got := read(wantPath), read(gotPath)
+					if what == "the places of lines" { // in a page's stream the banners come after the text, not before
+						slices.Sort(want)
+						slices.Sort(got)
+					}
+
+					for i := range want {
+						if i == len(got) || want[i] != got[i] {
+							t.Errorf(
+								"%s differ from line %d on:\n%.600q, want\n%.600q",
+								what,
+								i,
+								got[min(i, len(got)):],
+								want[i:],
+							)
+							break
 						}
 					}
-					var lines []string
-
-					for line := range strings.Lines(objectNumber.ReplaceAllString(poppler(t, args[0], list...), "Object")) {
-						if args[0] != "pdftohtml" ||
-							what == "the places of lines" && strings.HasPrefix(line, "<text") ||
-							strings.Contains(line, "<a ") ||
-							strings.Contains(line, "<item") ||
-							strings.Contains(line, "outline>") {
-							lines = append(lines, font.ReplaceAllString(line, ""))
-						}
-					}
-
-					return lines
-				}
-
-				want, got := read(wantPath), read(gotPath)
-				if what == "the places of lines" { // in a page's stream the banners come after the text, not before
-					slices.Sort(want)
-					slices.Sort(got)
-				}
-
-				for i := range want {
-					if i == len(got) || want[i] != got[i] {
-						t.Errorf(
-							"%s differ from line %d on:\n%.600q, want\n%.600q",
-							what,
-							i,
-							got[min(i, len(got)):],
-							want[i:],
-						)
-						break
-					}
-				}
+				})
 			}
 			// Some faces of that theme are no TrueType: each section has its own.
 			if n := strings.Count(

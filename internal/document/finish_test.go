@@ -46,12 +46,14 @@ func TestPassword(t *testing.T) {
 		t.Errorf("the text is %.100q", text)
 	}
 
-	for _, wrong := range []string{"", "Gänse", password + "x"} {
-		if out, err := exec.CommandContext(t.Context(), "pdfinfo", "-upw", wrong, path).
-			CombinedOutput(); err == nil ||
-			!strings.Contains(string(out), "Incorrect password") {
-			t.Errorf("%q opens it: %s", wrong, out)
-		}
+	for i, wrong := range []string{"", "Gänse", password + "x"} {
+		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+			if out, err := exec.CommandContext(t.Context(), "pdfinfo", "-upw", wrong, path).
+				CombinedOutput(); err == nil ||
+				!strings.Contains(string(out), "Incorrect password") {
+				t.Errorf("%q opens it: %s", wrong, out)
+			}
+		})
 	}
 
 	data, err := os.ReadFile(path)
@@ -109,32 +111,34 @@ func TestWhatKeepsADocumentFromPDFUA(t *testing.T) {
 		"# a\n\n\ue123\n":                    "some characters are in no installed font",
 		"# a\n\n<table><tr><td>a<td>b<tr><td>c</table>\n": "a table has rows of different lengths",
 	} {
-		d := document.Document{Content: []byte(content), Options: presswork.Options{PDFUA: new(true)}}
-		r, _ := convert(t, c, d)
+		t.Run(content, func(t *testing.T) {
+			d := document.Document{Content: []byte(content), Options: presswork.Options{PDFUA: new(true)}}
+			r, _ := convert(t, c, d)
 
-		last := fault.Warning{}
-		if len(r.Warnings) > 0 {
-			last = r.Warnings[len(r.Warnings)-1]
-		}
+			last := fault.Warning{}
+			if len(r.Warnings) > 0 {
+				last = r.Warnings[len(r.Warnings)-1]
+			}
 
-		if last.Code != fault.PDFUAIncomplete || last.Message != "the PDF does not claim PDF/UA: "+says {
-			t.Errorf("%.30q: %v", content, r.Warnings)
-		}
+			if last.Code != fault.PDFUAIncomplete || last.Message != "the PDF does not claim PDF/UA: "+says {
+				t.Errorf("%.30q: %v", content, r.Warnings)
+			}
 
-		for _, fault := range faults(t, r.PDF, claim{}) {
-			t.Errorf("%.30q: %s", content, fault)
-		}
-		d.Options.Strict = new(true)
-		composed, err := c.Compose(t.Context(), d)
+			for _, fault := range faults(t, r.PDF, claim{}) {
+				t.Errorf("%.30q: %s", content, fault)
+			}
+			d.Options.Strict = new(true)
+			composed, err := c.Compose(t.Context(), d)
 
-		r = document.Result{}
-		if err == nil {
-			r, err = c.Print(t.Context(), composed)
-		}
+			r = document.Result{}
+			if err == nil {
+				r, err = c.Print(t.Context(), composed)
+			}
 
-		if fault.CodeOf(err) != fault.StrictFindings || r.PDF != nil {
-			t.Errorf("%.30q: strict: %v", content, err)
-		}
+			if fault.CodeOf(err) != fault.StrictFindings || r.PDF != nil {
+				t.Errorf("%.30q: strict: %v", content, err)
+			}
+		})
 	}
 }
 
@@ -162,20 +166,22 @@ func TestNothingIsClaimedThatCannotBeKept(t *testing.T) {
 		"another browser: password": {strange{}, "x", presswork.Options{Password: "x"}, fault.RenderFailed},
 		"another browser: plain":    {strange{}, "x", presswork.Options{}, ""},
 	} {
-		converter := converter(t, document.Options{Printer: c.printer})
+		t.Run(name, func(t *testing.T) {
+			converter := converter(t, document.Options{Printer: c.printer})
 
-		composed, err := converter.Compose(
-			t.Context(),
-			document.Document{Content: []byte(c.content), Options: c.options},
-		)
-		if err != nil {
-			t.Fatal(err)
-		}
+			composed, err := converter.Compose(
+				t.Context(),
+				document.Document{Content: []byte(c.content), Options: c.options},
+			)
+			if err != nil {
+				t.Fatal(err)
+			}
 
-		r, err := converter.Print(t.Context(), composed)
-		if fault.CodeOf(err) != c.want || (err == nil) != (r.PDF != nil) {
-			t.Errorf("%s: %v, %d bytes", name, err, len(r.PDF))
-		}
+			r, err := converter.Print(t.Context(), composed)
+			if fault.CodeOf(err) != c.want || (err == nil) != (r.PDF != nil) {
+				t.Errorf("%s: %v, %d bytes", name, err, len(r.PDF))
+			}
+		})
 	}
 }
 

@@ -29,11 +29,13 @@ func TestPagesLookAsWithTheWholeStylesheets(t *testing.T) {
 	var shared strings.Builder
 
 	for _, name := range []string{"print.css", "paper.css", "syntax.css"} {
-		css, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		shared.WriteString(themes.CompactCSS(string(css)))
+		t.Run(name, func(t *testing.T) {
+			css, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			shared.WriteString(themes.CompactCSS(string(css)))
+		})
 	}
 
 	arabic := "# عنوان\n\nنص\n\n> اقتباس\n\n- عنصر\n\n<p lang=\"ja\">日本<i>語</i></p>\n\n\\newpage\n\n" + grid(

@@ -46,19 +46,21 @@ func TestLinesInInterAreWrittenWhole(t *testing.T) {
 
 	c := converter(t, document.Options{Printer: printer(t)})
 	for _, theme := range []string{"light", "dark", "abyss", "lofi"} {
-		r, _ := convert(t, c, document.Document{Content: []byte("minimum minimum minimum\n"), Theme: theme})
-		whole := false
+		t.Run(theme, func(t *testing.T) {
+			r, _ := convert(t, c, document.Document{Content: []byte("minimum minimum minimum\n"), Theme: theme})
+			whole := false
 
-		for _, object := range filetest.Objects(t, r.PDF) {
-			if strings.Contains(object, "/FlateDecode") {
-				whole = whole ||
-					regexp.MustCompile(`<[0-9A-F]{92}> Tj`).Match(filetest.Inflate(t, []byte(object))) // 23 glyphs
+			for _, object := range filetest.Objects(t, r.PDF) {
+				if strings.Contains(object, "/FlateDecode") {
+					whole = whole ||
+						regexp.MustCompile(`<[0-9A-F]{92}> Tj`).Match(filetest.Inflate(t, []byte(object))) // 23 glyphs
+				}
 			}
-		}
 
-		if !whole {
-			t.Errorf("%s: no line of 23 letters is one string", theme)
-		}
+			if !whole {
+				t.Errorf("%s: no line of 23 letters is one string", theme)
+			}
+		})
 	}
 }
 

@@ -343,10 +343,12 @@ func TestNotesOfMergedDocuments(t *testing.T) {
 	pages := strings.Split(poppler(t, "pdftotext", "-layout", path, "-"), "\f")
 
 	for page, name := range map[int]string{0: "A", 1: "B", 3: "C"} {
-		for n, text := range []string{"one of ", "two of "} {
-			if note := fmt.Sprintf("%d %s%s\n", n+1, text, name); !strings.Contains(pages[page], note) {
-				t.Errorf("page %d lacks the note %q:\n%s", page+1, note, pages[page])
+		t.Run(fmt.Sprint(page), func(t *testing.T) {
+			for n, text := range []string{"one of ", "two of "} {
+				if note := fmt.Sprintf("%d %s%s\n", n+1, text, name); !strings.Contains(pages[page], note) {
+					t.Errorf("page %d lacks the note %q:\n%s", page+1, note, pages[page])
+				}
 			}
-		}
+		})
 	}
 }

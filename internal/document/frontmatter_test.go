@@ -74,18 +74,20 @@ func TestADocumentsDateIsWrittenInItsLanguage(t *testing.T) {
 		"lang: en\ndate: 2024":                      "2024",
 		"lang: en":                                  "2026-11-20",
 	} {
-		c := compose(
-			t,
-			document.Document{
-				Content: []byte("---\n" + matter + "\n---\nText\n"),
-				Options: presswork.Options{Cover: new(true), HeaderText: new("{date}")},
-			},
-		)
-		if !strings.Contains(c.Page.HTML, `<p class="cover-date">`+want+"</p>") ||
-			!strings.Contains(c.Page.HTML, `@top-center{content:"`+want+`"}`) {
-			_, got, _ := strings.Cut(c.Page.HTML, `<p class="cover-date">`)
-			t.Errorf("%q: the cover has %.40q, want %q", matter, got, want)
-		}
+		t.Run(matter, func(t *testing.T) {
+			c := compose(
+				t,
+				document.Document{
+					Content: []byte("---\n" + matter + "\n---\nText\n"),
+					Options: presswork.Options{Cover: new(true), HeaderText: new("{date}")},
+				},
+			)
+			if !strings.Contains(c.Page.HTML, `<p class="cover-date">`+want+"</p>") ||
+				!strings.Contains(c.Page.HTML, `@top-center{content:"`+want+`"}`) {
+				_, got, _ := strings.Cut(c.Page.HTML, `<p class="cover-date">`)
+				t.Errorf("%q: the cover has %.40q, want %q", matter, got, want)
+			}
+		})
 	}
 	at := time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC)
 
@@ -121,15 +123,17 @@ func TestATitleWithoutAHeadingIsPrinted(t *testing.T) {
 		"an option":    {text: "Text.", options: presswork.Options{Title: "T"}, want: "<main>\n<p>Text.</p>"},
 		"only a date":  {matter: "---\ndate: 2024-03-05\n", text: "Text.", want: "<main>\n<p>Text.</p>"},
 	} {
-		src := test.text
-		if test.matter != "" {
-			src = test.matter + "---\n" + src
-		}
+		t.Run(name, func(t *testing.T) {
+			src := test.text
+			if test.matter != "" {
+				src = test.matter + "---\n" + src
+			}
 
-		html := compose(t, document.Document{Content: []byte(src), Options: test.options}).Page.HTML
-		if !strings.Contains(html, test.want) {
-			_, got, _ := strings.Cut(html, "<main>")
-			t.Errorf("%s: got %s\nwant %s", name, got, test.want)
-		}
+			html := compose(t, document.Document{Content: []byte(src), Options: test.options}).Page.HTML
+			if !strings.Contains(html, test.want) {
+				_, got, _ := strings.Cut(html, "<main>")
+				t.Errorf("%s: got %s\nwant %s", name, got, test.want)
+			}
+		})
 	}
 }

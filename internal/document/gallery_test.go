@@ -242,21 +242,23 @@ func TestEveryTokenIsDocumented(t *testing.T) {
 	read := regexp.MustCompile(`var\((--[a-z0-9-]+)`)
 
 	for _, sheet := range []string{"print.css", "paper.css", "syntax.css", "book.css"} {
-		css, err := os.ReadFile(sheet)
-		if err != nil {
-			t.Fatal(err)
-		}
-
-		for _, m := range read.FindAllStringSubmatch(string(css), -1) {
-			// The backgrounds of the notes are told in one word.
-			name := m[1]
-			if strings.HasPrefix(name, "--alert-") {
-				name = strings.TrimSuffix(name, "-bg")
+		t.Run(sheet, func(t *testing.T) {
+			css, err := os.ReadFile(sheet)
+			if err != nil {
+				t.Fatal(err)
 			}
 
-			if !slices.Contains(local, m[1]) && !strings.Contains(string(doc), "`"+name+"`") {
-				t.Errorf("%s reads %s, which docs/themes.md does not tell", sheet, name)
+			for _, m := range read.FindAllStringSubmatch(string(css), -1) {
+				// The backgrounds of the notes are told in one word.
+				name := m[1]
+				if strings.HasPrefix(name, "--alert-") {
+					name = strings.TrimSuffix(name, "-bg")
+				}
+
+				if !slices.Contains(local, m[1]) && !strings.Contains(string(doc), "`"+name+"`") {
+					t.Errorf("%s reads %s, which docs/themes.md does not tell", sheet, name)
+				}
 			}
-		}
+		})
 	}
 }

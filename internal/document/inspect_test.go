@@ -1,6 +1,7 @@
 package document
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -25,17 +26,21 @@ func TestWhatMayBeTooWideIsKnown(t *testing.T) {
 		"a table in a table": {cell("<table><tr><td>a</table>"), true},
 		"a cell over two":    {`<table><tr><td colspan="2">a</td></tr><tr><td>a<td>b</table>`, true},
 	} {
-		set := typesetter{sheet: sheet{width: area + 60, left: 30, right: 30, height: 297, scale: 1}, perLine: 90}
-		set.typeset(block.Read(c.body))
+		t.Run(name, func(t *testing.T) {
+			set := typesetter{sheet: sheet{width: area + 60, left: 30, right: 30, height: 297, scale: 1}, perLine: 90}
+			set.typeset(block.Read(c.body))
 
-		if set.doubtful != c.want {
-			t.Errorf("%s: %v", name, set.doubtful)
-		}
+			if set.doubtful != c.want {
+				t.Errorf("%s: %v", name, set.doubtful)
+			}
+		})
 	}
 
 	for em, want := range map[float64]bool{0.6: false, 25: false, 40: true, 1000: true} {
-		if got := maybeWide(em, area); got != want {
-			t.Errorf("a formula of %g em: %v", em, got)
-		}
+		t.Run(fmt.Sprint(em), func(t *testing.T) {
+			if got := maybeWide(em, area); got != want {
+				t.Errorf("a formula of %g em: %v", em, got)
+			}
+		})
 	}
 }

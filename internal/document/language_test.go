@@ -34,10 +34,12 @@ func TestLanguageAndDirectionAreThoseOfTheProse(t *testing.T) {
 		"한국어 문장입니다":                                  `lang="ko" dir="ltr"`,
 		"2026":                                       `lang="en" dir="ltr"`,
 	} {
-		html := compose(t, document.Document{Content: []byte(content)}).Page.HTML
-		if tag := html[strings.Index(html, "<html"):]; !strings.HasPrefix(tag, "<html "+want) {
-			t.Errorf("%.60q: %.60s, want %s", content, tag, want)
-		}
+		t.Run(content, func(t *testing.T) {
+			html := compose(t, document.Document{Content: []byte(content)}).Page.HTML
+			if tag := html[strings.Index(html, "<html"):]; !strings.HasPrefix(tag, "<html "+want) {
+				t.Errorf("%.60q: %.60s, want %s", content, tag, want)
+			}
+		})
 	}
 }
 

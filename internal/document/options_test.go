@@ -1,6 +1,7 @@
 package document_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -12,7 +13,7 @@ import (
 func TestCheckOptionsAcceptsTheContract(t *testing.T) {
 	t.Parallel()
 
-	for _, o := range []presswork.Options{
+	for i, o := range []presswork.Options{
 		{},
 		{PageSize: "a4"},
 		{PageSize: "TABLOID"},
@@ -38,16 +39,18 @@ func TestCheckOptionsAcceptsTheContract(t *testing.T) {
 		{Tagged: new(false)},
 		{Strict: new(true), RawHTML: "escaped", RemoteImages: new(false)},
 	} {
-		if err := document.CheckOptions(o); err != nil {
-			t.Errorf("%+v: %v", o, err)
-		}
+		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+			if err := document.CheckOptions(o); err != nil {
+				t.Errorf("%+v: %v", o, err)
+			}
+		})
 	}
 }
 
 func TestCheckOptionsNamesWhatIsWrong(t *testing.T) {
 	t.Parallel()
 
-	for _, c := range []struct {
+	for i, c := range []struct {
 		options     presswork.Options
 		param, says string
 	}{
@@ -88,18 +91,20 @@ func TestCheckOptionsNamesWhatIsWrong(t *testing.T) {
 		{presswork.Options{Password: strings.Repeat("ü", 64)}, "password", "longer than 127 bytes"},
 		{presswork.Options{Password: "a\tb"}, "password", "control character"},
 	} {
-		e := fault.AsError(document.CheckOptions(c.options))
-		if e == nil || e.Code != fault.InvalidOption || e.Param != "options."+c.param ||
-			!strings.Contains(e.Message, c.says) {
-			t.Errorf("%+v: got %v, want %s: %s", c.options, e, c.param, c.says)
-		}
+		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+			e := fault.AsError(document.CheckOptions(c.options))
+			if e == nil || e.Code != fault.InvalidOption || e.Param != "options."+c.param ||
+				!strings.Contains(e.Message, c.says) {
+				t.Errorf("%+v: got %v, want %s: %s", c.options, e, c.param, c.says)
+			}
+		})
 	}
 }
 
 func TestCheckSeesTheWholeDocument(t *testing.T) {
 	t.Parallel()
 
-	for _, c := range []struct {
+	for i, c := range []struct {
 		content string
 		options presswork.Options
 		want    fault.Code
@@ -111,14 +116,16 @@ func TestCheckSeesTheWholeDocument(t *testing.T) {
 		{"---\npassword: x\npdf_a: true\n---\n# x", presswork.Options{}, fault.FrontMatterInvalid},
 		{"---\nlang: de\n---\n# x", presswork.Options{PDFUA: new(true), Tagged: new(false)}, fault.InvalidOption},
 	} {
-		matter, err := document.Check([]byte(c.content), c.options)
-		if fault.CodeOf(err) != c.want {
-			t.Errorf("%q: got %v, want %q", c.content, err, c.want)
-		}
+		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+			matter, err := document.Check([]byte(c.content), c.options)
+			if fault.CodeOf(err) != c.want {
+				t.Errorf("%q: got %v, want %q", c.content, err, c.want)
+			}
 
-		if c.want == "" && matter.Theme != "nord" {
-			t.Errorf("%q: theme %q", c.content, matter.Theme)
-		}
+			if c.want == "" && matter.Theme != "nord" {
+				t.Errorf("%q: theme %q", c.content, matter.Theme)
+			}
+		})
 	}
 }
 

@@ -143,9 +143,11 @@ func TestWhatMayBeDividedFillsItsPage(t *testing.T) {
 
 	text := poppler(t, "pdftotext", "-layout", path, "-")
 	for name := range kinds {
-		_, after, _ := strings.Cut(text, name)
-		if page, _, _ := strings.Cut(after, "\f"); !strings.Contains(page, "FIRST") {
-			t.Errorf("%s begin on the next page", name)
-		}
+		t.Run(name, func(t *testing.T) {
+			_, after, _ := strings.Cut(text, name)
+			if page, _, _ := strings.Cut(after, "\f"); !strings.Contains(page, "FIRST") {
+				t.Errorf("%s begin on the next page", name)
+			}
+		})
 	}
 }

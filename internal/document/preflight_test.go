@@ -24,25 +24,27 @@ func TestWhatTheSourceLacksIsTold(t *testing.T) {
 		"a link to a heading":           {"# One\n\n[there](#one)\n", "", 0},
 		"a link to a footnote and back": {"# One\n\ntext[^a]\n\n[^a]: note\n", "", 0},
 	} {
-		d := document.Document{Content: []byte(c.content)}
+		t.Run(name, func(t *testing.T) {
+			d := document.Document{Content: []byte(c.content)}
 
-		composed := compose(t, d)
-		switch {
-		case c.want == "" && len(composed.Warnings) > 0:
-			t.Errorf("%s: %+v", name, composed.Warnings)
-		case c.want == "":
-			continue
-		case len(composed.Warnings) != 1 || composed.Warnings[0].Code != c.want || composed.Warnings[0].Line != c.line:
-			t.Errorf("%s: %+v, want %s in line %d", name, composed.Warnings, c.want, c.line)
-		}
+			composed := compose(t, d)
+			switch {
+			case c.want == "" && len(composed.Warnings) > 0:
+				t.Errorf("%s: %+v", name, composed.Warnings)
+			case c.want == "":
+				return
+			case len(composed.Warnings) != 1 || composed.Warnings[0].Code != c.want || composed.Warnings[0].Line != c.line:
+				t.Errorf("%s: %+v, want %s in line %d", name, composed.Warnings, c.want, c.line)
+			}
 
-		d.Options.Strict = new(true)
-		if got, err := converter(
-			t,
-			document.Options{},
-		).Compose(t.Context(), d); fault.CodeOf(err) != fault.StrictFindings ||
-			len(got.Warnings) != 1 {
-			t.Errorf("%s: strict: %v, with %+v", name, err, got.Warnings)
-		}
+			d.Options.Strict = new(true)
+			if got, err := converter(
+				t,
+				document.Options{},
+			).Compose(t.Context(), d); fault.CodeOf(err) != fault.StrictFindings ||
+				len(got.Warnings) != 1 {
+				t.Errorf("%s: strict: %v, with %+v", name, err, got.Warnings)
+			}
+		})
 	}
 }

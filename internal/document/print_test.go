@@ -81,9 +81,11 @@ func TestPrintedDocument(t *testing.T) {
 			"Title": "Gedämpfte (Töne) 漢字", "Author": "The Presswork Authors", "Subject": "Everything a page can hold",
 			"Keywords": "markdown, pdf, typography", "Creator": "Presswork", "Tagged": "yes", "Pages": fmt.Sprint(r.Pages), "Page size": "594.96 x 841.92 pts (A4)",
 		} {
-			if got := field(info, name); got != want {
-				t.Errorf("%s is %q, want %q", name, got, want)
-			}
+			t.Run(name, func(t *testing.T) {
+				if got := field(info, name); got != want {
+					t.Errorf("%s is %q, want %q", name, got, want)
+				}
+			})
 		}
 
 		if !strings.HasPrefix(field(info, "Producer"), "Skia/PDF") || field(info, "CreationDate") == "" {
@@ -132,15 +134,17 @@ func TestPrintedDocument(t *testing.T) {
 		}
 
 		for _, what := range []string{"-struct-text", "-url", "-dests"} {
-			// Chromium numbers the nodes of a structure tree per renderer, and
-			// wraps each run of text in one that packing takes out.
-			names := regexp.MustCompile(`node\d+|(?m)^ *(NonStruct\n)?`)
-			got := names.ReplaceAllString(poppler(t, "pdfinfo", what, path), "")
+			t.Run(what, func(t *testing.T) {
+				// Chromium numbers the nodes of a structure tree per renderer, and
+				// wraps each run of text in one that packing takes out.
+				names := regexp.MustCompile(`node\d+|(?m)^ *(NonStruct\n)?`)
+				got := names.ReplaceAllString(poppler(t, "pdfinfo", what, path), "")
 
-			want := names.ReplaceAllString(poppler(t, "pdfinfo", what, rawPath), "")
-			if got != want || len(got) < 20 {
-				t.Errorf("packing changed what pdfinfo %s says:\n%.500s\nwas\n%.500s", what, got, want)
-			}
+				want := names.ReplaceAllString(poppler(t, "pdfinfo", what, rawPath), "")
+				if got != want || len(got) < 20 {
+					t.Errorf("packing changed what pdfinfo %s says:\n%.500s\nwas\n%.500s", what, got, want)
+				}
+			})
 		}
 
 		if field(poppler(t, "pdfinfo", path), "Pages") != fmt.Sprint(r.Pages) || r.Pages < 5 {

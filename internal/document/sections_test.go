@@ -77,11 +77,13 @@ func TestSectionsHavePagesOfTheirOwn(t *testing.T) {
 		text           string
 		header, footer bool
 	}{1: {"rightmost", true, true}, 2: {"Sideways", true, true}, 3: {"nothing above", false, true}, 4: {"nothing below", true, false}, 5: {"nothing at all", false, false}, 6: {"The end.", true, true}} {
-		text := page(n)
-		if !strings.Contains(text, want.text) || strings.Contains(text, "Above\n") != want.header ||
-			strings.Contains(text, fmt.Sprintf("Below %d\n", n)) != want.footer {
-			t.Errorf("page %d: %q, want %+v", n, text, want)
-		}
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			text := page(n)
+			if !strings.Contains(text, want.text) || strings.Contains(text, "Above\n") != want.header ||
+				strings.Contains(text, fmt.Sprintf("Below %d\n", n)) != want.footer {
+				t.Errorf("page %d: %q, want %+v", n, text, want)
+			}
+		})
 	}
 
 	if info := poppler(
@@ -132,12 +134,14 @@ func TestSectionsAreComposed(t *testing.T) {
 		"a title by hand":            {"---\ntitle: It's \"so\"\n---\n\ntext\n", presswork.Options{}, "<h1 id=\"its-so\">It’s “so”</h1>"},
 		"a title in its language":    {"---\ntitle: 'Das \"Haus\"'\nlang: de\n---\n\n# a\n\n# b\n", presswork.Options{}, "<p class=\"title\">Das „Haus“</p>"},
 	} {
-		c.options.Margins = presswork.Margins{Left: "30mm", Right: "30mm"}
+		t.Run(name, func(t *testing.T) {
+			c.options.Margins = presswork.Margins{Left: "30mm", Right: "30mm"}
 
-		html := compose(t, document.Document{Content: []byte(c.source), Options: c.options}).Page.HTML
-		if _, body, _ := strings.Cut(html, "<main>\n"); !strings.HasPrefix(body, c.want) {
-			t.Errorf("%s: %.200s, want %s", name, body, c.want)
-		}
+			html := compose(t, document.Document{Content: []byte(c.source), Options: c.options}).Page.HTML
+			if _, body, _ := strings.Cut(html, "<main>\n"); !strings.HasPrefix(body, c.want) {
+				t.Errorf("%s: %.200s, want %s", name, body, c.want)
+			}
+		})
 	}
 
 	if html := compose(

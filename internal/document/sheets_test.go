@@ -1,6 +1,7 @@
 package document_test
 
 import (
+	"fmt"
 	"image"
 	"image/png"
 	"math"
@@ -107,10 +108,12 @@ func TestBackgroundReachesTheEdgeOfEveryKindOfPage(t *testing.T) {
 					t.Errorf("page %d has a white corner", n+1)
 				}
 
-				for _, at := range []image.Point{{b.Max.X - 3, 2}, {2, b.Max.Y - 3}, {b.Max.X - 3, b.Max.Y - 3}} {
-					if page.At(at.X, at.Y) != ground {
-						t.Errorf("page %d: %v at %v, %v in the first corner", n+1, page.At(at.X, at.Y), at, ground)
-					}
+				for i, at := range []image.Point{{b.Max.X - 3, 2}, {2, b.Max.Y - 3}, {b.Max.X - 3, b.Max.Y - 3}} {
+					t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+						if page.At(at.X, at.Y) != ground {
+							t.Errorf("page %d: %v at %v, %v in the first corner", n+1, page.At(at.X, at.Y), at, ground)
+						}
+					})
 				}
 			}
 
@@ -127,25 +130,27 @@ func TestLongHeadersStayInTheirMargin(t *testing.T) {
 
 	c := converter(t, document.Options{Printer: printer(t)})
 	for _, margins := range []string{"normal", "narrow", "none"} {
-		_, path := convert(t, c, document.Document{Content: []byte("Alpha\n"), Options: presswork.Options{
-			HeaderText: new(
-				strings.Repeat("header ", 120),
-			),
-			FooterText:   new(strings.Repeat("f", 900)),
-			MarginPreset: margins,
-		}})
-		text := pageTexts(t, path)[0]
+		t.Run(margins, func(t *testing.T) {
+			_, path := convert(t, c, document.Document{Content: []byte("Alpha\n"), Options: presswork.Options{
+				HeaderText: new(
+					strings.Repeat("header ", 120),
+				),
+				FooterText:   new(strings.Repeat("f", 900)),
+				MarginPreset: margins,
+			}})
+			text := pageTexts(t, path)[0]
 
-		body := strings.Index(text, "Alpha")
-		if before, after := text[:body], text[body:]; strings.Contains(after, "header") ||
-			strings.Contains(before, "ff") {
-			t.Errorf("%s: header or footer lie over the text:\n%s", margins, text)
-		} else if shown := strings.Contains(
-			before,
-			"header",
-		); shown != (margins != "none") {
-			t.Errorf("%s: the header is shown: %v", margins, shown)
-		}
+			body := strings.Index(text, "Alpha")
+			if before, after := text[:body], text[body:]; strings.Contains(after, "header") ||
+				strings.Contains(before, "ff") {
+				t.Errorf("%s: header or footer lie over the text:\n%s", margins, text)
+			} else if shown := strings.Contains(
+				before,
+				"header",
+			); shown != (margins != "none") {
+				t.Errorf("%s: the header is shown: %v", margins, shown)
+			}
+		})
 	}
 }
 

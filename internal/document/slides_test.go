@@ -1,6 +1,7 @@
 package document_test
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"regexp"
@@ -56,10 +57,12 @@ func TestSlidesAreCutAndSorted(t *testing.T) {
 		"raw HTML":           {"---\nas: slides\n---\n- a\n<hr>\n<div data-slide></div>\n<div data-embed=1></div>\n\n---\n\n- b <div>\n\n---\n\n- c", "content content content"},
 		"nothing":            {"---\nas: slides\n---\n---\n\n<!-- only a note -->\n", "cover"},
 	} {
-		got := strings.Join(kinds(slidesOf(t, c.content, presswork.Options{}, "")), " ")
-		if got = strings.ReplaceAll(got, "slide-", ""); got != c.want && name != "nothing" {
-			t.Errorf("%s: %s, want %s", name, got, c.want)
-		}
+		t.Run(name, func(t *testing.T) {
+			got := strings.Join(kinds(slidesOf(t, c.content, presswork.Options{}, "")), " ")
+			if got = strings.ReplaceAll(got, "slide-", ""); got != c.want && name != "nothing" {
+				t.Errorf("%s: %s, want %s", name, got, c.want)
+			}
+		})
 	}
 
 	page := slidesOf(
@@ -115,21 +118,23 @@ func TestSlidesArePrinted(t *testing.T) {
 	}
 
 	for page, want := range map[int]string{2: "Part", 3: "two", 5: "A quote", 7: "Much", 8: "Too much"} {
-		if text := poppler(
-			t,
-			"pdftotext",
-			"-f",
-			strconv.Itoa(page),
-			"-l",
-			strconv.Itoa(page),
-			path,
-			"-",
-		); !strings.Contains(
-			text,
-			want,
-		) {
-			t.Errorf("page %d: %s", page, text)
-		}
+		t.Run(fmt.Sprint(page), func(t *testing.T) {
+			if text := poppler(
+				t,
+				"pdftotext",
+				"-f",
+				strconv.Itoa(page),
+				"-l",
+				strconv.Itoa(page),
+				path,
+				"-",
+			); !strings.Contains(
+				text,
+				want,
+			) {
+				t.Errorf("page %d: %s", page, text)
+			}
+		})
 	}
 
 	if text := strings.Join(

@@ -38,12 +38,14 @@ func TestTablesAreSetSoThatTheyFit(t *testing.T) {
 		"without the contents":  {"# Prices\n\n## In euros\n\n" + grid(13, 2, "1,234.5 kg"), "<h1 id=\"prices\">Prices</h1>\n<nav class=\"toc\"", presswork.Options{TOC: new(presswork.Depth(2))}},
 		"with its heading":      {"- text\n\n## Prices\n\nIn euros:\n\n" + grid(13, 2, "1,234.5 kg"), "<ul>\n<li>text</li>\n</ul>\n<div class=\"turned\">\n<h2 id=\"prices\">Prices</h2>\n<p data-lead>In euros:</p>\n<table class=\"wide\">", presswork.Options{}},
 	} {
-		c.options.Margins = presswork.Margins{Left: "30mm", Right: "30mm"} // whatever the preset
+		t.Run(name, func(t *testing.T) {
+			c.options.Margins = presswork.Margins{Left: "30mm", Right: "30mm"} // whatever the preset
 
-		html := compose(t, document.Document{Content: []byte(c.table), Options: c.options}).Page.HTML
-		if _, body, _ := strings.Cut(html, "<main>\n"); !strings.HasPrefix(body, c.want) {
-			t.Errorf("%s: %.200s, want %s", name, body, c.want)
-		}
+			html := compose(t, document.Document{Content: []byte(c.table), Options: c.options}).Page.HTML
+			if _, body, _ := strings.Cut(html, "<main>\n"); !strings.HasPrefix(body, c.want) {
+				t.Errorf("%s: %.200s, want %s", name, body, c.want)
+			}
+		})
 	}
 }
 
@@ -62,11 +64,13 @@ func TestShortCellsAreNotBroken(t *testing.T) {
 		"beside much prose":     {table("Date", 6, 6), `<table class="wider nb1 nb2 nb3 nb4 nb5 nb6 tall">`},
 		"under heads of a line": {table("Date it opened", 10, 1), `<table class="wider folded nb1 nb2 nb3 nb4 nb5 nb6 nb7 nb8 nb9 nb10">`},
 	} {
-		html := compose(t, document.Document{Content: []byte(c.table)}).Page.HTML
-		if !strings.Contains(html, c.want) {
-			_, html, _ = strings.Cut(html, "<main>")
-			t.Errorf("%s: got %.100s, want %s", name, html, c.want)
-		}
+		t.Run(name, func(t *testing.T) {
+			html := compose(t, document.Document{Content: []byte(c.table)}).Page.HTML
+			if !strings.Contains(html, c.want) {
+				_, html, _ = strings.Cut(html, "<main>")
+				t.Errorf("%s: got %.100s, want %s", name, html, c.want)
+			}
+		})
 	}
 }
 

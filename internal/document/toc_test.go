@@ -200,13 +200,15 @@ func TestContentsInTheHTML(t *testing.T) {
 		"nothing to list":      {"text\n\n[[toc]]\n", presswork.Options{TOC: new(presswork.Depth(3))}, ""},
 		"a title alone":        {"# A\n\ntext\n", presswork.Options{TOC: new(presswork.Depth(3))}, "<main>\n"},
 	} {
-		got := html(c.content, c.options)
-		if at := nav.FindStringIndex(
-			got,
-		); (at != nil) != (c.before != "") ||
-			at != nil && !strings.HasSuffix(got[:at[0]], c.before) {
-			t.Errorf("%s: contents at %v in %s", name, at, got[strings.Index(got, "<body>"):])
-		}
+		t.Run(name, func(t *testing.T) {
+			got := html(c.content, c.options)
+			if at := nav.FindStringIndex(
+				got,
+			); (at != nil) != (c.before != "") ||
+				at != nil && !strings.HasSuffix(got[:at[0]], c.before) {
+				t.Errorf("%s: contents at %v in %s", name, at, got[strings.Index(got, "<body>"):])
+			}
+		})
 	}
 
 	if got := html(source, presswork.Options{}); strings.Contains(got, "data-fill") {

@@ -2,6 +2,7 @@ package document_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -154,27 +155,31 @@ func TestOutputsKeepWhatTheyAreAskedFor(t *testing.T) {
 	t.Parallel()
 
 	c := converter(t, document.Options{})
-	for _, d := range []document.Document{
+	for i, d := range []document.Document{
 		{Content: []byte("# x"), Output: "docx"},
 		{Content: []byte("# x"), Output: presswork.HTML, Options: presswork.Options{Password: "secret"}},
 		{Content: []byte("---\npassword: secret\n---\n# x"), Output: presswork.HTML},
 	} {
-		if _, err := c.Compose(
-			t.Context(),
-			d,
-		); fault.CodeOf(err) != fault.InvalidOption &&
-			fault.CodeOf(err) != fault.FrontMatterInvalid {
-			t.Errorf("%s of %s: %v", d.Output, d.Content, err)
-		}
+		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+			if _, err := c.Compose(
+				t.Context(),
+				d,
+			); fault.CodeOf(err) != fault.InvalidOption &&
+				fault.CodeOf(err) != fault.FrontMatterInvalid {
+				t.Errorf("%s of %s: %v", d.Output, d.Content, err)
+			}
+		})
 	}
 	keys := map[string]bool{}
 
-	for _, output := range []presswork.Output{"", presswork.PDF, presswork.HTML} {
-		composed, err := c.Compose(t.Context(), document.Document{Content: []byte("# x"), Output: output})
-		if err != nil {
-			t.Fatal(err)
-		}
-		keys[composed.Key] = true
+	for i, output := range []presswork.Output{"", presswork.PDF, presswork.HTML} {
+		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+			composed, err := c.Compose(t.Context(), document.Document{Content: []byte("# x"), Output: output})
+			if err != nil {
+				t.Fatal(err)
+			}
+			keys[composed.Key] = true
+		})
 	}
 
 	if len(keys) != 2 {

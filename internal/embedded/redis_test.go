@@ -256,9 +256,11 @@ func TestTheConfigurationIsOurs(t *testing.T) {
 		"port": "0", "appendonly": "yes", "appendfsync": "always", "save": "",
 		"maxmemory-policy": "noeviction", "unixsocketperm": "700",
 	} {
-		if got := c.ConfigGet(t.Context(), name).Val()[name]; got != want {
-			t.Errorf("%s is %q, want %q", name, got, want)
-		}
+		t.Run(name, func(t *testing.T) {
+			if got := c.ConfigGet(t.Context(), name).Val()[name]; got != want {
+				t.Errorf("%s is %q, want %q", name, got, want)
+			}
+		})
 	}
 
 	if info := c.Info(t.Context(), "server").Val(); !strings.Contains(info, "config_file:\r\n") {

@@ -2,6 +2,7 @@ package export_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"net/url"
 	"strings"
@@ -36,22 +37,26 @@ func check(text string, picture bool) error {
 func TestOptionsThatAreAllowed(t *testing.T) {
 	t.Parallel()
 
-	for _, text := range []string{
+	for i, text := range []string{
 		`{}`, `{"format":"A4","landscape":true,"margin":{"top":40,"left":"1cm"},"scale":0.5,"pageRanges":"1-3, 5"}`,
 		`{"width":400,"height":"12in","outline":true,"tagged":true,"pdf_a":"PDF/A-2b","omitBackground":true,"printBackground":false}`,
 		`{"timeout":1000,"waitForTimeout":999,"waitUntil":"networkidle0","failOnHttpStatusCodes":[],"mediaType":"print"}`,
 		`{"failOnHttpStatusCodes":[404,[500,599]],"cookies":[{"name":"a","value":"b","domain":"SITE.example","secure":true,"sameSite":"Lax"}],"extraHTTPHeaders":{"Authorization":"Bearer x"}}`,
 		`{"viewport":{"width":1200,"height":800,"deviceScaleFactor":2},"theme":"nord","save":true,"filename":"x.pdf"}`,
 	} {
-		if err := check(text, false); err != nil {
-			t.Errorf("%s: %v", text, err)
-		}
+		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+			if err := check(text, false); err != nil {
+				t.Errorf("%s: %v", text, err)
+			}
+		})
 	}
 
 	for _, text := range []string{`{}`, `{"type":"jpeg","quality":0}`, `{"clip":{"x":0,"y":10.5,"width":1,"height":16384}}`, `{"selector":"#x"}`, `{"fullPage":true,"timeout":120000}`} {
-		if err := check(text, true); err != nil {
-			t.Errorf("%s: %v", text, err)
-		}
+		t.Run(text, func(t *testing.T) {
+			if err := check(text, true); err != nil {
+				t.Errorf("%s: %v", text, err)
+			}
+		})
 	}
 }
 
@@ -95,10 +100,12 @@ func TestOptionsThatAreNot(t *testing.T) {
 		`{"headerTemplate":"` + strings.Repeat("x", 70_000) + `"}`:  {"options.headerTemplate", "64 KB"},
 		`{"type":"png"}`:                                            {"options.type", "unknown field"},
 	} {
-		e := fault.AsError(check(text, false))
-		if e == nil || e.Param != want.param || !strings.Contains(e.Message, want.says) || len(e.Message) > 1200 {
-			t.Errorf("%.100s: %v", text, e)
-		}
+		t.Run(text, func(t *testing.T) {
+			e := fault.AsError(check(text, false))
+			if e == nil || e.Param != want.param || !strings.Contains(e.Message, want.says) || len(e.Message) > 1200 {
+				t.Errorf("%.100s: %v", text, e)
+			}
+		})
 	}
 
 	for text, says := range map[string]string{
@@ -106,9 +113,11 @@ func TestOptionsThatAreNot(t *testing.T) {
 		`{"clip":{"x":-1,"y":0,"width":1,"height":1}}`: "0 or more", `{"clip":{"x":0,"y":0,"width":0.5,"height":1}}`: "from 1",
 		`{"fullPage":true,"selector":"#x"}`: "one of them", `{"landscape":true}`: "unknown field",
 	} {
-		if err := check(text, true); err == nil || !strings.Contains(err.Error(), says) {
-			t.Errorf("%s: %v", text, err)
-		}
+		t.Run(text, func(t *testing.T) {
+			if err := check(text, true); err == nil || !strings.Contains(err.Error(), says) {
+				t.Errorf("%s: %v", text, err)
+			}
+		})
 	}
 
 	if e := fault.AsError(check(`{"fullPage":true,"selector":"#x"}`, true)); e == nil || e.Param != "options.selector" {
@@ -119,7 +128,7 @@ func TestOptionsThatAreNot(t *testing.T) {
 func TestPaper(t *testing.T) {
 	t.Parallel()
 
-	for _, tc := range []struct {
+	for i, tc := range []struct {
 		o             export.PDFOptions
 		width, height float64
 	}{
@@ -129,10 +138,12 @@ func TestPaper(t *testing.T) {
 		{export.PDFOptions{Width: "793.7007874015749px", Height: "1122.5196850393700px"}, 210 / 25.4, 297 / 25.4}, // as a script has it
 		{export.PDFOptions{Width: "2.54cm", Height: "25.4mm"}, 1, 1},
 	} {
-		p, err := export.PaperOf(tc.o)
-		if err != nil || math.Abs(p.Width-tc.width) > 1e-9 || math.Abs(p.Height-tc.height) > 1e-9 {
-			t.Errorf("%+v: %v × %v, %v", tc.o, p.Width, p.Height, err)
-		}
+		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+			p, err := export.PaperOf(tc.o)
+			if err != nil || math.Abs(p.Width-tc.width) > 1e-9 || math.Abs(p.Height-tc.height) > 1e-9 {
+				t.Errorf("%+v: %v × %v, %v", tc.o, p.Width, p.Height, err)
+			}
+		})
 	}
 }
 

@@ -97,19 +97,21 @@ func TestARebindingNameReachesNothing(t *testing.T) {
 		"v6 loopback behind": answers("2606:4700:4700::1111 ::1"),
 		"unspecified":        answers("0.0.0.0"),
 	} {
-		p := policy(t, guard.Options{Allow: "evil.test:1, 93.184.216.34:" + listener.port, Lookup: lookup})
+		t.Run(name, func(t *testing.T) {
+			p := policy(t, guard.Options{Allow: "evil.test:1, 93.184.216.34:" + listener.port, Lookup: lookup})
 
-		client := p.Client(guard.ClientOptions{Timeout: wait.Patience, MaxRedirects: 5})
-		for range 2 {
-			resp, err := client.Get("http://evil.test:" + listener.port + "/")
-			if err == nil {
-				resp.Body.Close()
-			}
+			client := p.Client(guard.ClientOptions{Timeout: wait.Patience, MaxRedirects: 5})
+			for range 2 {
+				resp, err := client.Get("http://evil.test:" + listener.port + "/")
+				if err == nil {
+					resp.Body.Close()
+				}
 
-			if fault.CodeOf(err) != fault.AddressNotAllowed {
-				t.Errorf("%s: %v", name, err)
+				if fault.CodeOf(err) != fault.AddressNotAllowed {
+					t.Errorf("%s: %v", name, err)
+				}
 			}
-		}
+		})
 	}
 
 	if n := listener.connections(t); n != 0 {
@@ -177,10 +179,12 @@ func TestDisguisedHostsAreRefusedAtTheDialToo(t *testing.T) {
 
 	p := policy(t, guard.Options{})
 	for _, host := range []string{"127.0.0.1", "2130706433", "0x7f.1", "0177.0.0.1", "①②⑦.0.0.1", "[::1]", "[::ffff:127.0.0.1]", "127.0.0.1.", "localhost", "metadata.google.internal"} {
-		_, err := p.DialContext(t.Context(), "tcp", host+":"+listener.port)
-		if fault.CodeOf(err) != fault.AddressNotAllowed {
-			t.Errorf("%s: %v", host, err)
-		}
+		t.Run(host, func(t *testing.T) {
+			_, err := p.DialContext(t.Context(), "tcp", host+":"+listener.port)
+			if fault.CodeOf(err) != fault.AddressNotAllowed {
+				t.Errorf("%s: %v", host, err)
+			}
+		})
 	}
 
 	for _, network := range []string{"udp", "unix"} {
@@ -237,6 +241,7 @@ func TestRedirectsAreCheckedHopByHop(t *testing.T) {
 	p := policy(t, guard.Options{Allow: u.Host})
 
 	client := p.Client(guard.ClientOptions{MaxRedirects: 5})
+
 	for to, code := range map[string]fault.Code{
 		"http://127.0.0.1:" + secret.port:                  fault.AddressNotAllowed,
 		"http://0x7f.1:" + secret.port:                     fault.AddressNotAllowed,
@@ -249,14 +254,16 @@ func TestRedirectsAreCheckedHopByHop(t *testing.T) {
 		target + "/loop":                                   fault.InvalidURL,
 		"gopher://127.0.0.1:" + secret.port + "/_FLUSHALL": fault.InvalidURL,
 	} {
-		resp, err := client.Get(target + "/go?to=" + url.QueryEscape(to))
-		if err == nil {
-			resp.Body.Close()
-		}
+		t.Run(to, func(t *testing.T) {
+			resp, err := client.Get(target + "/go?to=" + url.QueryEscape(to))
+			if err == nil {
+				resp.Body.Close()
+			}
 
-		if fault.CodeOf(err) != code {
-			t.Errorf("%s: %v", to, err)
-		}
+			if fault.CodeOf(err) != code {
+				t.Errorf("%s: %v", to, err)
+			}
+		})
 	}
 
 	resp, err := client.Get(target + "/twice")

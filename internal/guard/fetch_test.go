@@ -127,20 +127,23 @@ func TestFetchTellsTheTypeFromTheBytes(t *testing.T) {
 	base, p := images(t, bodies)
 
 	f := guard.NewFetcher(p, guard.FetchOptions{})
+
 	for path, want := range map[string]string{
 		"/png": "image/png", "/jpeg": "image/jpeg", "/gif": "image/gif", "/webp": "image/webp", "/webpL": "image/webp", "/webpX": "image/webp",
 		"/avif": "image/avif", "/svg": "image/svg+xml", "/svg-xml": "image/svg+xml", "/hop": "image/png",
 	} {
-		data, got, err := f.Fetch(t.Context(), base+path)
+		t.Run(path, func(t *testing.T) {
+			data, got, err := f.Fetch(t.Context(), base+path)
 
-		body := bodies[path]
-		if path == "/hop" {
-			body = bodies["/png"]
-		}
+			body := bodies[path]
+			if path == "/hop" {
+				body = bodies["/png"]
+			}
 
-		if err != nil || got != want || !bytes.Equal(data, body) {
-			t.Errorf("%s: %d bytes of %q, %v", path, len(data), got, err)
-		}
+			if err != nil || got != want || !bytes.Equal(data, body) {
+				t.Errorf("%s: %d bytes of %q, %v", path, len(data), got, err)
+			}
+		})
 	}
 }
 
@@ -180,18 +183,22 @@ func TestFetchRefusesWhatIsNotAPrintableImage(t *testing.T) {
 		"/bomb-png": fault.ContentTooLarge, "/bomb-webp": fault.ContentTooLarge, "/bomb-avif": fault.ContentTooLarge,
 		"/endless": fault.ContentTooLarge, "/zip": fault.ContentTooLarge, "/missing": fault.NotFound, "/inward": fault.AddressNotAllowed,
 	} {
-		_, _, err := f.Fetch(t.Context(), base+path)
-		if fault.CodeOf(err) != want {
-			t.Errorf("%s: %v, want %s", path, err, want)
-		}
+		t.Run(path, func(t *testing.T) {
+			_, _, err := f.Fetch(t.Context(), base+path)
+			if fault.CodeOf(err) != want {
+				t.Errorf("%s: %v, want %s", path, err, want)
+			}
+		})
 	}
 
 	for raw, want := range map[string]fault.Code{
 		"http://127.0.0.1:1/x.png": fault.AddressNotAllowed, "file:///etc/passwd": fault.InvalidURL, "http://x/%zz\x00": fault.InvalidURL,
 	} {
-		if _, _, err := f.Fetch(t.Context(), raw); fault.CodeOf(err) != want {
-			t.Errorf("%s: %v, want %s", raw, err, want)
-		}
+		t.Run(raw, func(t *testing.T) {
+			if _, _, err := f.Fetch(t.Context(), raw); fault.CodeOf(err) != want {
+				t.Errorf("%s: %v, want %s", raw, err, want)
+			}
+		})
 	}
 }
 

@@ -2,6 +2,7 @@ package guard_test
 
 import (
 	"context"
+	"fmt"
 	"net/netip"
 	"strings"
 	"testing"
@@ -41,15 +42,19 @@ func TestThePublicInternetIsAllowedOnWebPortsOnly(t *testing.T) {
 		"192.0.1.1:443", "198.20.0.1:443", "223.255.255.255:443", "[2606:4700:4700::1111]:443", "[2a00::1]:80",
 		"[64:ff9b::101:101]:443", "[2002:101:101::1]:443", "[::ffff:1.1.1.1]:443",
 	} {
-		if !allowed(t, p, ap) {
-			t.Errorf("%s is refused", ap)
-		}
+		t.Run(ap, func(t *testing.T) {
+			if !allowed(t, p, ap) {
+				t.Errorf("%s is refused", ap)
+			}
+		})
 	}
 
 	for _, ap := range []string{"1.1.1.1:22", "1.1.1.1:6379", "1.1.1.1:8080", "1.1.1.1:0", "[2606:4700:4700::1111]:25"} {
-		if allowed(t, p, ap) {
-			t.Errorf("%s is allowed", ap)
-		}
+		t.Run(ap, func(t *testing.T) {
+			if allowed(t, p, ap) {
+				t.Errorf("%s is allowed", ap)
+			}
+		})
 	}
 }
 
@@ -88,16 +93,18 @@ func TestEverySpecialRangeIsRefused(t *testing.T) {
 		"metadata":         "169.254.169.254 100.100.100.200 192.0.0.192 168.63.129.16 fd00:ec2::254 fd00:ec2::23 fd20:ce::254 fd00:42::42",
 		"zone":             "fe80::1%eth0 2606:4700:4700::1111%eth0",
 	} {
-		p := policy(t, guard.Options{})
+		t.Run(name, func(t *testing.T) {
+			p := policy(t, guard.Options{})
 
-		for addr := range strings.FieldsSeq(addrs) {
-			for _, port := range []uint16{80, 443} {
-				err := p.Check(netip.AddrPortFrom(netip.MustParseAddr(addr), port))
-				if fault.CodeOf(err) != fault.AddressNotAllowed {
-					t.Errorf("%s: %s gives %v", name, addr, err)
+			for addr := range strings.FieldsSeq(addrs) {
+				for _, port := range []uint16{80, 443} {
+					err := p.Check(netip.AddrPortFrom(netip.MustParseAddr(addr), port))
+					if fault.CodeOf(err) != fault.AddressNotAllowed {
+						t.Errorf("%s: %s gives %v", name, addr, err)
+					}
 				}
 			}
-		}
+		})
 	}
 }
 
@@ -106,9 +113,11 @@ func TestTrueOpensPrivateNetworksOnAnyPortAndNothingElse(t *testing.T) {
 
 	p := policy(t, guard.Options{Allow: "true"})
 	for _, ap := range []string{"127.0.0.1:3000", "127.9.9.9:80", "10.1.2.3:9000", "172.20.0.5:81", "192.168.1.1:443", "[::1]:8080", "[fd12::1]:99", "[::ffff:10.0.0.1]:25"} {
-		if !allowed(t, p, ap) {
-			t.Errorf("%s is refused", ap)
-		}
+		t.Run(ap, func(t *testing.T) {
+			if !allowed(t, p, ap) {
+				t.Errorf("%s is refused", ap)
+			}
+		})
 	}
 
 	for _, ap := range []string{
@@ -116,16 +125,18 @@ func TestTrueOpensPrivateNetworksOnAnyPortAndNothingElse(t *testing.T) {
 		"[fd00:ec2::254]:80", "[fd20:ce::254]:80", "0.0.0.0:80", "[::]:80", "224.0.0.1:80", "255.255.255.255:80", "240.0.0.1:80",
 		"1.1.1.1:8080", "[64:ff9b::127.0.0.1]:80", "[2002:7f00:1::]:80", "[::127.0.0.1]:80",
 	} {
-		if allowed(t, p, ap) {
-			t.Errorf("%s is allowed", ap)
-		}
+		t.Run(ap, func(t *testing.T) {
+			if allowed(t, p, ap) {
+				t.Errorf("%s is allowed", ap)
+			}
+		})
 	}
 }
 
 func TestExemptionsOpenWhatTheyNameOnly(t *testing.T) {
 	t.Parallel()
 
-	for _, tc := range []struct{ allow, yes, no string }{
+	for i, tc := range []struct{ allow, yes, no string }{
 		{"10.1.0.0/16", "10.1.2.3:81", "10.2.0.1:80"},
 		{"10.1.2.3", "10.1.2.3:81", "10.1.2.4:80"},
 		{"10.1.2.3:9000", "10.1.2.3:9000", "10.1.2.3:9001"},
@@ -143,14 +154,16 @@ func TestExemptionsOpenWhatTheyNameOnly(t *testing.T) {
 		{"64:ff9b:1::/48", "[64:ff9b:1::10.0.0.1]:80", "[64:ff9b:1:a9fe:a9:fe00::]:80"},
 		{"2001::/32", "[2001:0:101:101::fefe:fefe]:80", "[2001:0:101:101:0:0:5601:5601]:80"},
 	} {
-		p := policy(t, guard.Options{Allow: tc.allow})
-		if !allowed(t, p, tc.yes) {
-			t.Errorf("%s does not open %s", tc.allow, tc.yes)
-		}
+		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+			p := policy(t, guard.Options{Allow: tc.allow})
+			if !allowed(t, p, tc.yes) {
+				t.Errorf("%s does not open %s", tc.allow, tc.yes)
+			}
 
-		if allowed(t, p, tc.no) {
-			t.Errorf("%s opens %s", tc.allow, tc.no)
-		}
+			if allowed(t, p, tc.no) {
+				t.Errorf("%s opens %s", tc.allow, tc.no)
+			}
+		})
 	}
 }
 
@@ -162,15 +175,19 @@ func TestOwnServicesStayClosedWhateverIsExempt(t *testing.T) {
 		Never: []string{"127.0.0.1:6379", "localhost:8000", ":9090", "10.0.0.9:9000"},
 	})
 	for _, ap := range []string{"127.0.0.1:6379", "127.8.8.8:6379", "[::1]:6379", "[::ffff:127.0.0.1]:6379", "[::1]:8000", "127.0.0.1:9090", "10.0.0.9:9000", "[::ffff:10.0.0.9]:9000"} {
-		if allowed(t, p, ap) {
-			t.Errorf("%s is allowed", ap)
-		}
+		t.Run(ap, func(t *testing.T) {
+			if allowed(t, p, ap) {
+				t.Errorf("%s is allowed", ap)
+			}
+		})
 	}
 
 	for _, ap := range []string{"127.0.0.1:6380", "10.0.0.8:9000", "192.168.200.201:6379"} {
-		if !allowed(t, p, ap) {
-			t.Errorf("%s is refused", ap)
-		}
+		t.Run(ap, func(t *testing.T) {
+			if !allowed(t, p, ap) {
+				t.Errorf("%s is refused", ap)
+			}
+		})
 	}
 }
 
@@ -209,10 +226,12 @@ func TestAnOwnServiceGivenByNameIsRefusedWhenDialled(t *testing.T) {
 		},
 	})
 	for _, host := range []string{"127.0.0.1", "other.example", "redis"} {
-		_, err := p.DialContext(t.Context(), "tcp", host+":"+listener.port)
-		if fault.CodeOf(err) != fault.AddressNotAllowed {
-			t.Errorf("%s: %v", host, err)
-		}
+		t.Run(host, func(t *testing.T) {
+			_, err := p.DialContext(t.Context(), "tcp", host+":"+listener.port)
+			if fault.CodeOf(err) != fault.AddressNotAllowed {
+				t.Errorf("%s: %v", host, err)
+			}
+		})
 	}
 
 	if n := listener.connections(t); n != 0 {
@@ -236,10 +255,12 @@ func TestWrongSettingsSayWhatIsAllowed(t *testing.T) {
 		"fe80::/10":           "never allowed",
 		"fd00:ec2::254":       "never allowed",
 	} {
-		_, err := guard.New(guard.Options{Allow: "10.0.0.1," + allow})
-		if err == nil || !strings.Contains(err.Error(), says) || !strings.Contains(err.Error(), `"`+allow) {
-			t.Errorf("%s: %v", allow, err)
-		}
+		t.Run(allow, func(t *testing.T) {
+			_, err := guard.New(guard.Options{Allow: "10.0.0.1," + allow})
+			if err == nil || !strings.Contains(err.Error(), says) || !strings.Contains(err.Error(), `"`+allow) {
+				t.Errorf("%s: %v", allow, err)
+			}
+		})
 	}
 
 	if _, err := guard.New(guard.Options{Never: []string{"redis"}}); err == nil {

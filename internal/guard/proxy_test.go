@@ -180,24 +180,26 @@ func TestProxyConnectsNowhereElse(t *testing.T) {
 		"127.0.0.1", "2130706433", "0x7f.1", "0177.0.0.1", "[::1]", "[::ffff:127.0.0.1]", "[64:ff9b::7f00:1]", "127.0.0.1.", "localhost", "localhost.",
 		"rebound.test", "a.denied.test", "169.254.169.254", "metadata.google.internal", "[fe80::1]", "0.0.0.0",
 	} {
-		for _, scheme := range []string{"http", "https"} {
-			target := host + ":" + listener.port
+		t.Run(host, func(t *testing.T) {
+			for _, scheme := range []string{"http", "https"} {
+				target := host + ":" + listener.port
 
-			resp, err := client.Get(scheme + "://" + target + "/")
-			if err == nil {
-				resp.Body.Close()
+				resp, err := client.Get(scheme + "://" + target + "/")
+				if err == nil {
+					resp.Body.Close()
 
-				if resp.StatusCode != http.StatusForbidden {
-					t.Errorf("%s://%s: %s", scheme, target, resp.Status)
+					if resp.StatusCode != http.StatusForbidden {
+						t.Errorf("%s://%s: %s", scheme, target, resp.Status)
+					}
+				} else if scheme == "http" || !strings.Contains(err.Error(), "Forbidden") {
+					t.Errorf("%s://%s: %v", scheme, target, err)
 				}
-			} else if scheme == "http" || !strings.Contains(err.Error(), "Forbidden") {
-				t.Errorf("%s://%s: %v", scheme, target, err)
-			}
 
-			if err := s.Failure(target); fault.CodeOf(err) != fault.AddressNotAllowed {
-				t.Errorf("%s: failure %v", target, err)
+				if err := s.Failure(target); fault.CodeOf(err) != fault.AddressNotAllowed {
+					t.Errorf("%s: failure %v", target, err)
+				}
 			}
-		}
+		})
 	}
 
 	if status, _ := get(t, client, "http://gone.test/"); status != http.StatusBadGateway {
@@ -229,14 +231,17 @@ func TestProxyIsNotItsOwnTarget(t *testing.T) {
 
 	for _, target := range sessions {
 		_, port, _ := net.SplitHostPort(target.Addr())
+
 		for _, host := range []string{"127.0.0.1", "127.9.9.9", "localhost"} {
-			if status, _ := get(
-				t,
-				through(t, sessions[0]),
-				"http://"+host+":"+port+"/",
-			); status != http.StatusForbidden {
-				t.Errorf("%s:%s: %d", host, port, status)
-			}
+			t.Run(host, func(t *testing.T) {
+				if status, _ := get(
+					t,
+					through(t, sessions[0]),
+					"http://"+host+":"+port+"/",
+				); status != http.StatusForbidden {
+					t.Errorf("%s:%s: %d", host, port, status)
+				}
+			})
 		}
 	}
 }
@@ -249,7 +254,7 @@ func TestProxyRefusesWhatIsNoProxyRequest(t *testing.T) {
 	host := hostOf(t, server)
 
 	s, _ := session(t, policy(t, guard.Options{Allow: host}), guard.ProxyOptions{})
-	for _, head := range []string{
+	for i, head := range []string{
 		"GET / HTTP/1.1\r\nHost: " + host + "\r\n\r\n",
 		"GET https://" + host + "/ HTTP/1.1\r\nHost: x\r\n\r\n",
 		"GET file:///etc/passwd HTTP/1.1\r\nHost: x\r\n\r\n",
@@ -260,22 +265,24 @@ func TestProxyRefusesWhatIsNoProxyRequest(t *testing.T) {
 		"CONNECT nowhere HTTP/1.1\r\nHost: x\r\n\r\n",
 		"CONNECT /x HTTP/1.1\r\nHost: x\r\n\r\n",
 	} {
-		conn, err := net.Dial("tcp", s.Addr())
-		if err != nil {
-			t.Fatal(err)
-		}
-		conn.SetDeadline(time.Now().Add(wait.Patience))
-		fmt.Fprint(conn, head)
+		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+			conn, err := net.Dial("tcp", s.Addr())
+			if err != nil {
+				t.Fatal(err)
+			}
+			conn.SetDeadline(time.Now().Add(wait.Patience))
+			fmt.Fprint(conn, head)
 
-		resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
-		if err != nil {
-			t.Fatalf("%q: %v", head, err)
-		}
+			resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+			if err != nil {
+				t.Fatalf("%q: %v", head, err)
+			}
 
-		if resp.StatusCode != http.StatusBadRequest && resp.StatusCode != http.StatusBadGateway {
-			t.Errorf("%q: %s", head, resp.Status)
-		}
-		conn.Close()
+			if resp.StatusCode != http.StatusBadRequest && resp.StatusCode != http.StatusBadGateway {
+				t.Errorf("%q: %s", head, resp.Status)
+			}
+			conn.Close()
+		})
 	}
 }
 
@@ -357,7 +364,7 @@ func TestProxyCloseEndsItsConnections(t *testing.T) {
 func TestHostGlobs(t *testing.T) {
 	t.Parallel()
 
-	for _, tc := range []struct {
+	for i, tc := range []struct {
 		allow, deny, host string
 		ok                bool
 	}{
@@ -374,16 +381,20 @@ func TestHostGlobs(t *testing.T) {
 		{"*", "1.1.1.1", "[::ffff:1.1.1.1]", false},
 		{"*.example.com", "", "127.0.0.1", false},
 	} {
-		p := policy(t, guard.Options{AllowHosts: tc.allow, DenyHosts: tc.deny})
-		if _, err := p.CheckURL("http://" + tc.host + "/"); (err == nil) != tc.ok {
-			t.Errorf("allow %q, deny %q: %s: %v", tc.allow, tc.deny, tc.host, err)
-		}
+		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+			p := policy(t, guard.Options{AllowHosts: tc.allow, DenyHosts: tc.deny})
+			if _, err := p.CheckURL("http://" + tc.host + "/"); (err == nil) != tc.ok {
+				t.Errorf("allow %q, deny %q: %s: %v", tc.allow, tc.deny, tc.host, err)
+			}
+		})
 	}
 
 	for _, wrong := range []string{"a b", "http://x", "x/y", "[a-z].example", "bü*.example"} {
-		if _, err := guard.New(guard.Options{DenyHosts: wrong}); err == nil {
-			t.Errorf("the glob %q is taken", wrong)
-		}
+		t.Run(wrong, func(t *testing.T) {
+			if _, err := guard.New(guard.Options{DenyHosts: wrong}); err == nil {
+				t.Errorf("the glob %q is taken", wrong)
+			}
+		})
 	}
 }
 

@@ -1,6 +1,7 @@
 package guard_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -36,15 +37,17 @@ func TestCheckURLCanonicalisesAsBrowsersDo(t *testing.T) {
 		"https://example.com?x":                   "https://example.com?x",
 		"https://user.example/path@with:at?a@b#c": "https://user.example/path@with:at?a@b#c",
 	} {
-		u, err := p.CheckURL(raw)
-		switch {
-		case want == "" && err == nil:
-			t.Errorf("%q is taken as %s", raw, u)
-		case want != "" && err != nil:
-			t.Errorf("%q: %v", raw, err)
-		case want != "" && u.String() != want:
-			t.Errorf("%q gives %s, want %s", raw, u, want)
-		}
+		t.Run(raw, func(t *testing.T) {
+			u, err := p.CheckURL(raw)
+			switch {
+			case want == "" && err == nil:
+				t.Errorf("%q is taken as %s", raw, u)
+			case want != "" && err != nil:
+				t.Errorf("%q: %v", raw, err)
+			case want != "" && u.String() != want:
+				t.Errorf("%q gives %s, want %s", raw, u, want)
+			}
+		})
 	}
 }
 
@@ -52,7 +55,7 @@ func TestCheckURLRefusesWhatIsNoWebAddress(t *testing.T) {
 	t.Parallel()
 
 	p := policy(t, guard.Options{})
-	for _, raw := range []string{
+	for i, raw := range []string{
 		"", "x", "/x", "//x.example/", "example.com", "http:", "http:/", "http://", "http:///x", "http:example.com", "http:/example.com", "http:\\\\example.com",
 		"ftp://example.com/", "file:///etc/passwd", "FILE://x", "gopher://x/", "javascript:alert(1)", "data:text/html,x", "ws://x.example", "chrome://crash", "view-source:http://x.example",
 		"http://u@example.com/", "http://u:p@example.com/", "http://@example.com/", "http://:80/", "http://example.com:0/", "http://example.com:65536/",
@@ -62,14 +65,16 @@ func TestCheckURLRefusesWhatIsNoWebAddress(t *testing.T) {
 		"http://1.2.3.4.5/", "http://256.1.1.1/", "http://1.2.3.256/", "http://08.1.1.1/", "http://4294967296/", "http://1.16777216/", "http://example.1/", "http://x.0x/",
 		"http://xn--a/", "http://" + strings.Repeat("a", 64) + ".example/", "http://" + strings.Repeat("a.", 130) + "example/", "http://example.com/" + strings.Repeat("a", 9000),
 	} {
-		u, err := p.CheckURL(raw)
-		if fault.CodeOf(err) != fault.InvalidURL {
-			t.Errorf("%.80q gives %v, %v", raw, u, err)
-		}
+		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+			u, err := p.CheckURL(raw)
+			if fault.CodeOf(err) != fault.InvalidURL {
+				t.Errorf("%.80q gives %v, %v", raw, u, err)
+			}
 
-		if err != nil && len(fault.AsError(err).Message) > 1200 {
-			t.Errorf("%.80q: a message of %d bytes", raw, len(fault.AsError(err).Message))
-		}
+			if err != nil && len(fault.AsError(err).Message) > 1200 {
+				t.Errorf("%.80q: a message of %d bytes", raw, len(fault.AsError(err).Message))
+			}
+		})
 	}
 }
 
@@ -87,17 +92,19 @@ func TestCheckURLSeesThroughDisguisedAddresses(t *testing.T) {
 		"http://10.0.0.1/", "http://192.168.0.1/", "http://172.16.0.1/", "http://100.64.0.1/", "http://198.18.0.1/", "http://240.0.0.1/", "http://255.255.255.255/", "http://4294967295/", "http://224.0.0.1/",
 		"http://example.com:22/", "http://1.1.1.1:6379/", "http://example.com:8080/",
 	} {
-		u, err := p.CheckURL(raw)
-		if fault.CodeOf(err) != fault.AddressNotAllowed {
-			t.Errorf("%q gives %v, %v", raw, u, err)
-		}
+		t.Run(raw, func(t *testing.T) {
+			u, err := p.CheckURL(raw)
+			if fault.CodeOf(err) != fault.AddressNotAllowed {
+				t.Errorf("%q gives %v, %v", raw, u, err)
+			}
+		})
 	}
 }
 
 func TestCheckURLLeavesToTheDialWhatANameMayResolveTo(t *testing.T) {
 	t.Parallel()
 
-	for _, tc := range []struct {
+	for i, tc := range []struct {
 		allow, url string
 		ok         bool
 	}{
@@ -116,9 +123,11 @@ func TestCheckURLLeavesToTheDialWhatANameMayResolveTo(t *testing.T) {
 		{"true", "http://metadata.google.internal/", false},
 		{"metadata.google.internal", "http://metadata.google.internal/", false},
 	} {
-		if _, err := policy(t, guard.Options{Allow: tc.allow}).CheckURL(tc.url); (err == nil) != tc.ok {
-			t.Errorf("%q with %q: %v", tc.url, tc.allow, err)
-		}
+		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+			if _, err := policy(t, guard.Options{Allow: tc.allow}).CheckURL(tc.url); (err == nil) != tc.ok {
+				t.Errorf("%q with %q: %v", tc.url, tc.allow, err)
+			}
+		})
 	}
 }
 

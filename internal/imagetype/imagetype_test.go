@@ -101,9 +101,11 @@ func TestFramesAreCounted(t *testing.T) {
 		"webp, head": {[]byte("RIFF"), "image/webp", 1},
 		"jpeg":       {[]byte{0xff, 0xd8}, "image/jpeg", 1},
 	} {
-		if got := imagetype.Frames(c.data, c.contentType); got != c.want {
-			t.Errorf("%s: %d frames, want %d", name, got, c.want)
-		}
+		t.Run(name, func(t *testing.T) {
+			if got := imagetype.Frames(c.data, c.contentType); got != c.want {
+				t.Errorf("%s: %d frames, want %d", name, got, c.want)
+			}
+		})
 	}
 }
 
@@ -133,9 +135,11 @@ func TestTypeAndSizeAreReadFromTheBytes(t *testing.T) {
 		"svg":            {[]byte(`<svg xmlns="http://www.w3.org/2000/svg"/>`), imagetype.Info{ContentType: "image/svg+xml"}},
 		"svg, declared":  {[]byte("\xef\xbb\xbf<?xml version=\"1.0\" encoding=\"iso-8859-1\"?>\n<!-- x --><!DOCTYPE svg PUBLIC \"-//W3C//DTD SVG 1.1//EN\" \"x\" [<!ATTLIST a b CDATA \"c\">]>\n<svg:svg xmlns:svg=\"http://www.w3.org/2000/svg\"/>"), imagetype.Info{ContentType: "image/svg+xml"}},
 	} {
-		if got, err := imagetype.Inspect(c.data); err != nil || got != c.want {
-			t.Errorf("%s: %+v, %v; want %+v", name, got, err, c.want)
-		}
+		t.Run(name, func(t *testing.T) {
+			if got, err := imagetype.Inspect(c.data); err != nil || got != c.want {
+				t.Errorf("%s: %+v, %v; want %+v", name, got, err, c.want)
+			}
+		})
 	}
 }
 
@@ -168,9 +172,11 @@ func TestWhatTheBrowserCannotShowIsRefused(t *testing.T) {
 		"cut tkhd":      {join(ftyp("avis"), box("moov", tkhd(1, 30, 20)[:92])), damaged},
 		"entities":      {[]byte(`<!DOCTYPE svg [<!ENTITY a "x">]><svg>&a;</svg>`), "entities"},
 	} {
-		if got, err := imagetype.Inspect(c.data); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: %+v, %v; want %q", name, got, err, c.want)
-		}
+		t.Run(name, func(t *testing.T) {
+			if got, err := imagetype.Inspect(c.data); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%s: %+v, %v; want %q", name, got, err, c.want)
+			}
+		})
 	}
 }
 

@@ -109,10 +109,12 @@ func TestDarkOnTransparentPixels(t *testing.T) {
 		"not an image":           {[]byte("hello"), false},
 		"cut off":                {picture(t, nrgba(40), color.Black, color.Transparent)[:60], false},
 	} {
-		budget := uint64(1 << 22)
-		if got := imagetype.DarkOnTransparent(c.data, &budget); got != c.want {
-			t.Errorf("%s: %v, want %v", name, got, c.want)
-		}
+		t.Run(name, func(t *testing.T) {
+			budget := uint64(1 << 22)
+			if got := imagetype.DarkOnTransparent(c.data, &budget); got != c.want {
+				t.Errorf("%s: %v, want %v", name, got, c.want)
+			}
+		})
 	}
 }
 
@@ -122,10 +124,13 @@ func TestDarkOnTransparentKeepsToItsBudget(t *testing.T) {
 	black := picture(t, image.NewNRGBA(image.Rect(0, 0, 40, 40)), color.Black, color.Transparent)
 
 	budget := uint64(2*40*40 + 10)
+
 	for i, want := range []bool{true, true, false} {
-		if got := imagetype.DarkOnTransparent(black, &budget); got != want {
-			t.Errorf("image %d: %v, want %v", i, got, want)
-		}
+		t.Run(fmt.Sprint(want), func(t *testing.T) {
+			if got := imagetype.DarkOnTransparent(black, &budget); got != want {
+				t.Errorf("image %d: %v, want %v", i, got, want)
+			}
+		})
 	}
 
 	opaque := picture(t, image.NewRGBA(image.Rect(0, 0, 40, 40)), color.Black, color.White)
@@ -173,9 +178,11 @@ func TestDarkOnTransparentSVG(t *testing.T) {
 		`><rect width="30" height="50" fill="#555"/><rect x="30" width="70" height="50" fill="#4c1"/><g fill="#fff"><text>build</text><text>passing</text></g>`: false, // a badge
 		`>`: false,
 	} {
-		if got := imagetype.DarkOnTransparent([]byte(box+svg+"</svg>"), new(uint64)); got != want {
-			t.Errorf("%s: %v, want %v", svg, got, want)
-		}
+		t.Run(svg, func(t *testing.T) {
+			if got := imagetype.DarkOnTransparent([]byte(box+svg+"</svg>"), new(uint64)); got != want {
+				t.Errorf("%s: %v, want %v", svg, got, want)
+			}
+		})
 	}
 }
 

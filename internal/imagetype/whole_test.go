@@ -36,15 +36,17 @@ func TestDamagedImagesAreRefused(t *testing.T) {
 		"svg, cut":        {[]byte(`<svg xmlns="http://www.w3.org/2000/svg"><g`), false},
 		"svg, unclosed":   {[]byte(`<svg xmlns="http://www.w3.org/2000/svg"><g></svg>`), false},
 	} {
-		info, err := imagetype.Inspect(c.data)
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
-			continue
-		}
+		t.Run(name, func(t *testing.T) {
+			info, err := imagetype.Inspect(c.data)
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+				return
+			}
 
-		if err := imagetype.Whole(c.data, info.ContentType); (err == nil) != c.whole {
-			t.Errorf("%s: %v", name, err)
-		}
+			if err := imagetype.Whole(c.data, info.ContentType); (err == nil) != c.whole {
+				t.Errorf("%s: %v", name, err)
+			}
+		})
 	}
 }
 

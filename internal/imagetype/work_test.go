@@ -58,10 +58,12 @@ func TestWorkFollowsReferences(t *testing.T) {
 		"selectors":        `<style>` + many(300, `g:has(rect:nth-child(1)) ~ g{fill:red}`) + `</style>` + many(5000, `<g><rect/></g>`),
 		"Latin 1":          "<!-- \xe9 -->" + bomb,
 	} {
-		work, err := imagetype.Work([]byte(svgHead+body+"</svg>"), "image/svg+xml", false)
-		if err != nil || work <= imagetype.MaxWork {
-			t.Errorf("%s: %d, %v", name, work, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			work, err := imagetype.Work([]byte(svgHead+body+"</svg>"), "image/svg+xml", false)
+			if err != nil || work <= imagetype.MaxWork {
+				t.Errorf("%s: %d, %v", name, work, err)
+			}
+		})
 	}
 
 	for name, svg := range map[string]string{
@@ -74,9 +76,11 @@ func TestWorkFollowsReferences(t *testing.T) {
 		"an animation": svgHead + `<image href="data:image/gif;base64,` +
 			base64.StdEncoding.EncodeToString(animatedGIF(t, imagetype.MaxFrames+1)) + `"/></svg>`,
 	} {
-		if work, err := imagetype.Work([]byte(svg), "image/svg+xml", false); err == nil {
-			t.Errorf("%s: %d", name, work)
-		}
+		t.Run(name, func(t *testing.T) {
+			if work, err := imagetype.Work([]byte(svg), "image/svg+xml", false); err == nil {
+				t.Errorf("%s: %d", name, work)
+			}
+		})
 	}
 }
 
@@ -101,10 +105,12 @@ func TestWorkIsMeasuredInLinearTime(t *testing.T) {
 		"rules and elements":         `<style>` + many(50_000, `g>*{fill:url(#a)}`) + `</style>` + many(100_000, `<g/>`),
 		"classes":                    `<style>` + many(50_000, `.a{fill:url(#a)}`) + `</style><g class="` + many(100_000, "a ") + `"/>`,
 	} {
-		work, err := imagetype.Work([]byte(svgHead+body+"</svg>"), "image/svg+xml", false)
-		if err == nil && work <= imagetype.MaxWork {
-			t.Errorf("%s: %d", name, work)
-		}
+		t.Run(name, func(t *testing.T) {
+			work, err := imagetype.Work([]byte(svgHead+body+"</svg>"), "image/svg+xml", false)
+			if err == nil && work <= imagetype.MaxWork {
+				t.Errorf("%s: %d", name, work)
+			}
+		})
 	}
 
 	frames := many(10, `data:image/png;base64,AAAA;`)
@@ -170,12 +176,14 @@ func TestWorkOfOrdinaryImages(t *testing.T) {
 		"a photo":    `<svg width="600" height="400"><image href="data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7"/>`,
 		"itself":     svgHead + `<g id="a"><use href="#a"/></g>`,
 	} {
-		work, err := imagetype.Work([]byte(svg+"</svg>"), "image/svg+xml", false)
-		t.Logf("%s: %d", name, work)
+		t.Run(name, func(t *testing.T) {
+			work, err := imagetype.Work([]byte(svg+"</svg>"), "image/svg+xml", false)
+			t.Logf("%s: %d", name, work)
 
-		if err != nil || work == 0 || work > imagetype.MaxWork*3/4 {
-			t.Errorf("%s: %d, %v", name, work, err)
-		}
+			if err != nil || work == 0 || work > imagetype.MaxWork*3/4 {
+				t.Errorf("%s: %d, %v", name, work, err)
+			}
+		})
 	}
 }
 

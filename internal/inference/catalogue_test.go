@@ -84,7 +84,7 @@ func TestTheCatalogueIsReadWithItsDefaults(t *testing.T) {
 func TestAWrongCatalogueNamesLineAndField(t *testing.T) {
 	t.Parallel()
 
-	for _, test := range [][3]string{
+	for i, test := range [][3]string{
 		{"owned_by: OpenAI", "ownedby: OpenAI", `line 4: unknown field "ownedby"`},
 		{"context_window: 131072", "context_window: lots", "line 5: "},
 		{"builtin_tools", "bultin_tools", `line 7: models[0].capabilities[4]: "bultin_tools" is unknown; did you mean "builtin_tools"`},
@@ -103,11 +103,17 @@ func TestAWrongCatalogueNamesLineAndField(t *testing.T) {
 		},
 		{"models:", "models: [", "line "},
 	} {
-		_, err := inference.ParseCatalogue("models.yaml", []byte(strings.Replace(modelsYAML, test[0], test[1], 1)), env)
-		if err == nil || !strings.Contains(err.Error(), test[2]) || strings.Contains(err.Error(), "s3cret") ||
-			strings.Contains(err.Error(), "\n") {
-			t.Errorf("%s: %v", test[1], err)
-		}
+		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+			_, err := inference.ParseCatalogue(
+				"models.yaml",
+				[]byte(strings.Replace(modelsYAML, test[0], test[1], 1)),
+				env,
+			)
+			if err == nil || !strings.Contains(err.Error(), test[2]) || strings.Contains(err.Error(), "s3cret") ||
+				strings.Contains(err.Error(), "\n") {
+				t.Errorf("%s: %v", test[1], err)
+			}
+		})
 	}
 }
 

@@ -36,9 +36,11 @@ func TestCitationsAreMappedToWhatWasShown(t *testing.T) {
 		"not closed":                {"【1†L3", nil},
 		"a number beyond all bound": {"【99999999999999999999†L3】", nil},
 	} {
-		if diff := cmp.Diff(c.want, inference.Citations(c.text, origins)); diff != "" {
-			t.Errorf("%s: %s", name, diff)
-		}
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(c.want, inference.Citations(c.text, origins)); diff != "" {
+				t.Errorf("%s: %s", name, diff)
+			}
+		})
 	}
 
 	if got := inference.Citations(

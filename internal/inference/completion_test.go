@@ -134,24 +134,26 @@ func TestAnAnswerIsBounded(t *testing.T) {
 		"content": {Content: text}, "reasoning": {Reasoning: text}, "arguments": {ToolCalls: []inference.RawToolDelta{{Name: "f", Arguments: text}}},
 		"another field": {Extra: []byte(`{"annotations":["` + text + `"]}`)},
 	} {
-		e := &engine{run: func(_ context.Context, _ *inference.Request, emit func(*inference.Delta) error) error {
-			for range 20 {
-				if err := emit(&d); err != nil {
-					return err
+		t.Run(name, func(t *testing.T) {
+			e := &engine{run: func(_ context.Context, _ *inference.Request, emit func(*inference.Delta) error) error {
+				for range 20 {
+					if err := emit(&d); err != nil {
+						return err
+					}
 				}
+
+				return emit(&inference.Delta{Finish: "stop"})
+			}}
+
+			g := setup(map[string]*engine{"a": e}, func(m *inference.Model) { m.Routing.Retries = new(0) })
+			if _, err := run(
+				t.Context(),
+				g,
+			); err == nil || err.Status != 502 ||
+				!strings.Contains(err.Message, "more than") {
+				t.Errorf("%s: %v", name, err)
 			}
-
-			return emit(&inference.Delta{Finish: "stop"})
-		}}
-
-		g := setup(map[string]*engine{"a": e}, func(m *inference.Model) { m.Routing.Retries = new(0) })
-		if _, err := run(
-			t.Context(),
-			g,
-		); err == nil || err.Status != 502 ||
-			!strings.Contains(err.Message, "more than") {
-			t.Errorf("%s: %v", name, err)
-		}
+		})
 	}
 }
 
@@ -298,14 +300,16 @@ func TestTextPartsAreParted(t *testing.T) {
 	for want, texts := range map[string][]string{
 		"Summarise:\nText": {"Summarise:", "Text"}, "a b": {"a ", "b"}, "a\n\nb": {"a", "\n\nb"}, "a\nb": {"", "a", "", "b", ""}, "a": {"a"},
 	} {
-		var m inference.Message
-		for _, text := range texts {
-			m.Parts = append(m.Parts, inference.Part{Text: text})
-		}
+		t.Run(want, func(t *testing.T) {
+			var m inference.Message
+			for _, text := range texts {
+				m.Parts = append(m.Parts, inference.Part{Text: text})
+			}
 
-		if got := m.Text(); got != want {
-			t.Errorf("%q: %q, want %q", texts, got, want)
-		}
+			if got := m.Text(); got != want {
+				t.Errorf("%q: %q, want %q", texts, got, want)
+			}
+		})
 	}
 }
 
@@ -316,13 +320,15 @@ func TestFieldsOfPiecesAreJoined(t *testing.T) {
 		"": {}, `{"a": 1}`: {"", `{"a": 1}`},
 		`{"a":[1,2,3],"b":"xy","c":null,"d":2,"e":[4]}`: {`{"a":[1],"b":"x","c":null,"d":1,"e":null}`, `{"a":[],"b":"y","c":null}`, `{"a":[2, 3],"d":2,"e":[4]}`},
 	} {
-		var raw []json.RawMessage
-		for _, p := range pieces {
-			raw = append(raw, json.RawMessage(p))
-		}
+		t.Run(want, func(t *testing.T) {
+			var raw []json.RawMessage
+			for _, p := range pieces {
+				raw = append(raw, json.RawMessage(p))
+			}
 
-		if got := inference.JoinFields(raw...); string(got) != want {
-			t.Errorf("%q: %s, want %s", pieces, got, want)
-		}
+			if got := inference.JoinFields(raw...); string(got) != want {
+				t.Errorf("%q: %s, want %s", pieces, got, want)
+			}
+		})
 	}
 }

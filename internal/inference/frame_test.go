@@ -2,6 +2,7 @@ package inference_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -13,7 +14,7 @@ func TestFramesAreReadAsTheyWereWritten(t *testing.T) {
 	t.Parallel()
 
 	usage := &inference.Usage{TotalTokens: 1}
-	for _, f := range []inference.Frame{
+	for i, f := range []inference.Frame{
 		{Chunk: &inference.Chunk{}},
 		{Chunk: &inference.Chunk{Content: " token"}},
 		{Chunk: &inference.Chunk{Content: "\"}}"}},
@@ -35,28 +36,30 @@ func TestFramesAreReadAsTheyWereWritten(t *testing.T) {
 		{Chunk: &inference.Chunk{Content: "a"}, Result: &inference.Result{Finish: "stop"}},
 		{Sound: &inference.Sound{}},
 	} {
-		b, err := f.Append([]byte("before"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+			b, err := f.Append([]byte("before"))
+			if err != nil {
+				t.Fatal(err)
+			}
 
-		var plain inference.Frame
-		if err := json.Unmarshal(b[len("before"):], &plain); err != nil {
-			t.Errorf("%s is not JSON: %v", b, err)
-		}
+			var plain inference.Frame
+			if err := json.Unmarshal(b[len("before"):], &plain); err != nil {
+				t.Errorf("%s is not JSON: %v", b, err)
+			}
 
-		if diff := cmp.Diff(f, plain); diff != "" {
-			t.Errorf("%s: %s", b, diff)
-		}
+			if diff := cmp.Diff(f, plain); diff != "" {
+				t.Errorf("%s: %s", b, diff)
+			}
 
-		got, ended, err := inference.ReadFrames([][]byte{b[len("before"):]})
-		if err != nil || ended != (f.Result != nil) {
-			t.Errorf("%s: ended %v, %v", b, ended, err)
-		}
+			got, ended, err := inference.ReadFrames([][]byte{b[len("before"):]})
+			if err != nil || ended != (f.Result != nil) {
+				t.Errorf("%s: ended %v, %v", b, ended, err)
+			}
 
-		if diff := cmp.Diff([]inference.Frame{f}, got); diff != "" {
-			t.Errorf("%s: %s", b, diff)
-		}
+			if diff := cmp.Diff([]inference.Frame{f}, got); diff != "" {
+				t.Errorf("%s: %s", b, diff)
+			}
+		})
 	}
 }
 
@@ -65,8 +68,10 @@ func TestWhatIsNoFrameIsAnError(t *testing.T) {
 	t.Parallel()
 
 	for _, b := range []string{`{"chunk":{"content":"a\"}}`, "{\"chunk\":{\"content\":\"a\x01\"}}", `{"chunk":{"content":"a"b"}}`, `{"chunk":{"content":"}}`} {
-		if frames, ended, err := inference.ReadFrames([][]byte{[]byte(b)}); err == nil || !ended {
-			t.Errorf("%s is read as %+v", b, frames)
-		}
+		t.Run(b, func(t *testing.T) {
+			if frames, ended, err := inference.ReadFrames([][]byte{[]byte(b)}); err == nil || !ended {
+				t.Errorf("%s is read as %+v", b, frames)
+			}
+		})
 	}
 }

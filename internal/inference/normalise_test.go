@@ -1,6 +1,7 @@
 package inference_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -15,7 +16,7 @@ func reasoner(parser string) *inference.Model {
 func TestThinkingIsFoundInText(t *testing.T) {
 	t.Parallel()
 
-	for _, test := range []struct{ parser, effort, text, content, reasoning string }{
+	for i, test := range []struct{ parser, effort, text, content, reasoning string }{
 		{inference.ParseThink, "", "<think>\nA\n\nB\n</think>\n\nHi ", "Hi ", "A\n\nB"},
 		{inference.ParseThink, "", "\n <think></think>Hi", "Hi", ""},
 		{inference.ParseThink, "", "Hi <think>no</think>", "Hi <think>no</think>", ""},
@@ -32,22 +33,24 @@ func TestThinkingIsFoundInText(t *testing.T) {
 		{inference.ParseHarmony, "", "parsed already", "parsed already", ""},
 		{inference.ParseHarmony, "", "<|start|>assistant<|channel|>commentary<|message|>Let me look.<|end|><|start|>assistant to=functions.f<|channel|>commentary json<|message|>{}<|call|>", "Let me look.", ""},
 	} {
-		content, reasoning, calls, err := inference.Normalise(
-			reasoner(test.parser),
-			&inference.Request{
-				ReasoningFormat:       inference.Parsed,
-				ReasoningEffort:       test.effort,
-				DisableToolValidation: true,
-			},
-			[]inference.Delta{{Content: test.text}},
-		)
-		if err != nil || content != test.content || reasoning != test.reasoning {
-			t.Errorf("%s %q: content %q, reasoning %q (%v)", test.parser, test.text, content, reasoning, err)
-		}
+		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+			content, reasoning, calls, err := inference.Normalise(
+				reasoner(test.parser),
+				&inference.Request{
+					ReasoningFormat:       inference.Parsed,
+					ReasoningEffort:       test.effort,
+					DisableToolValidation: true,
+				},
+				[]inference.Delta{{Content: test.text}},
+			)
+			if err != nil || content != test.content || reasoning != test.reasoning {
+				t.Errorf("%s %q: content %q, reasoning %q (%v)", test.parser, test.text, content, reasoning, err)
+			}
 
-		if want := strings.Count(test.text, "to=functions"); len(calls) != want {
-			t.Errorf("%q: calls %+v", test.text, calls)
-		}
+			if want := strings.Count(test.text, "to=functions"); len(calls) != want {
+				t.Errorf("%q: calls %+v", test.text, calls)
+			}
+		})
 	}
 }
 

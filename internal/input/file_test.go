@@ -2,6 +2,7 @@ package input_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -49,10 +50,12 @@ func TestOnlyARegularFileIsReadAndNothingHangs(t *testing.T) {
 		t.Errorf("too large: %v", err)
 	}
 
-	for _, path := range []string{pipe, dir, "/dev/zero"} {
-		if err := read(path, 4); !errors.Is(err, input.ErrNotRegular) {
-			t.Errorf("%s: %v", path, err)
-		}
+	for i, path := range []string{pipe, dir, "/dev/zero"} {
+		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+			if err := read(path, 4); !errors.Is(err, input.ErrNotRegular) {
+				t.Errorf("%s: %v", path, err)
+			}
+		})
 	}
 
 	if err := read(filepath.Join(dir, "none"), 4); !errors.Is(err, os.ErrNotExist) {

@@ -69,13 +69,15 @@ func TestDecodeNamesWhatIsWrong(t *testing.T) {
 		`{"options":{"toc":true,"lang":"de","toc":false}}`: {fault.InvalidJSON, "options.toc", "more than once"},
 		`{"options":{"margins":{"top":1}}}`:                {fault.InvalidType, "options.margins.top", "a string"},
 	} {
-		var r request
-		err := input.DecodeJSON([]byte(body), &r, "")
+		t.Run(body, func(t *testing.T) {
+			var r request
+			err := input.DecodeJSON([]byte(body), &r, "")
 
-		e := fault.AsError(err)
-		if e == nil || e.Code != want.code || e.Param != want.param || !strings.Contains(e.Message, want.says) {
-			t.Errorf("%s: got %v (param %q), want %+v", body, err, e.Param, want)
-		}
+			e := fault.AsError(err)
+			if e == nil || e.Code != want.code || e.Param != want.param || !strings.Contains(e.Message, want.says) {
+				t.Errorf("%s: got %v (param %q), want %+v", body, err, e.Param, want)
+			}
+		})
 	}
 }
 
@@ -92,20 +94,24 @@ func TestOptionsReadTheirShortForms(t *testing.T) {
 		`{"keywords":"a, ,b "}`: `{"keywords":["a","b"]}`,
 		`{"keywords":["a"]}`:    `{"keywords":["a"]}`,
 	} {
-		var o presswork.Options
-		if err := input.DecodeJSON([]byte(text), &o, ""); err != nil {
-			t.Errorf("%s: %v", text, err)
-			continue
-		}
+		t.Run(text, func(t *testing.T) {
+			var o presswork.Options
+			if err := input.DecodeJSON([]byte(text), &o, ""); err != nil {
+				t.Errorf("%s: %v", text, err)
+				return
+			}
 
-		if got, _ := json.Marshal(o); string(got) != want {
-			t.Errorf("%s: got %s, want %s", text, got, want)
-		}
+			if got, _ := json.Marshal(o); string(got) != want {
+				t.Errorf("%s: got %s, want %s", text, got, want)
+			}
+		})
 	}
 
 	for _, text := range []string{`{"toc":"x"}`, `{"pdf_a":2}`, `{"keywords":1}`} {
-		if err := input.DecodeJSON([]byte(text), new(presswork.Options), ""); err == nil {
-			t.Errorf("%s: no error", text)
-		}
+		t.Run(text, func(t *testing.T) {
+			if err := input.DecodeJSON([]byte(text), new(presswork.Options), ""); err == nil {
+				t.Errorf("%s: no error", text)
+			}
+		})
 	}
 }

@@ -19,14 +19,16 @@ func TestRepeatedMembersAreNamed(t *testing.T) {
 		` {"é" : ":" , "\u00e9" : ":"} `:       "é",
 		`{"":1,"":2}`:                          "",
 	} {
-		var members map[string]json.RawMessage
-		if err := json.Unmarshal([]byte(object), &members); err != nil {
-			t.Fatal(err)
-		}
+		t.Run(object, func(t *testing.T) {
+			var members map[string]json.RawMessage
+			if err := json.Unmarshal([]byte(object), &members); err != nil {
+				t.Fatal(err)
+			}
 
-		if got := input.Repeated([]byte(object), len(members)); got != want {
-			t.Errorf("%s: got %q, want %q", object, got, want)
-		}
+			if got := input.Repeated([]byte(object), len(members)); got != want {
+				t.Errorf("%s: got %q, want %q", object, got, want)
+			}
+		})
 	}
 }
 

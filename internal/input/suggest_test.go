@@ -10,13 +10,16 @@ func TestNearest(t *testing.T) {
 	t.Parallel()
 
 	choices := []string{"nord", "night", "winter", "page_size", "page_ranges"}
+
 	for word, want := range map[string]string{
 		"nrod": "nord", "NORD": "nord", "pagesize": "page_size", "page-size": "page_size",
 		"wintre": "winter", "zzz": "", "": "", "something_else": "",
 	} {
-		if got := input.Nearest(word, choices); got != want {
-			t.Errorf("Nearest(%q) = %q, want %q", word, got, want)
-		}
+		t.Run(word, func(t *testing.T) {
+			if got := input.Nearest(word, choices); got != want {
+				t.Errorf("Nearest(%q) = %q, want %q", word, got, want)
+			}
+		})
 	}
 }
 
@@ -36,9 +39,12 @@ func TestTypoIsOneSlip(t *testing.T) {
 	t.Parallel()
 
 	choices := []string{"title", "theme", "toc", "scale", "margins"}
+
 	for word, want := range map[string]string{"titel": "title", "THME": "theme", "margin": "margins", "top": "", "locale": "", "layout": "", "": ""} {
-		if got := input.Typo(word, choices); got != want {
-			t.Errorf("Typo(%q) = %q, want %q", word, got, want)
-		}
+		t.Run(word, func(t *testing.T) {
+			if got := input.Typo(word, choices); got != want {
+				t.Errorf("Typo(%q) = %q, want %q", word, got, want)
+			}
+		})
 	}
 }

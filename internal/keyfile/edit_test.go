@@ -102,14 +102,16 @@ func TestEveryEntryOfANameIsRemoved(t *testing.T) {
 		"keys: [{name: a, key: x}, {name: b, key: y}, {name: a, key: z}]\n":                                          "keys: [{name: b, key: y}]\n",
 		"keys:\n  # rotation\n  - {name: a, key: x}\n  - {name: a, sha256: " + digest + "}\n\n  - {name: b, key: y}": "keys:\n  # rotation\n\n  - {name: b, key: y}",
 	} {
-		path := keys(t, before)
-		if n, err := Remove(path, "a"); n != 2 || err != nil {
-			t.Errorf("%q: %d, %v", before, n, err)
-		}
+		t.Run(before, func(t *testing.T) {
+			path := keys(t, before)
+			if n, err := Remove(path, "a"); n != 2 || err != nil {
+				t.Errorf("%q: %d, %v", before, n, err)
+			}
 
-		if got := text(t, path); got != want {
-			t.Errorf("%q becomes %q, want %q", before, got, want)
-		}
+			if got := text(t, path); got != want {
+				t.Errorf("%q becomes %q, want %q", before, got, want)
+			}
+		})
 	}
 }
 

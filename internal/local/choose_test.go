@@ -1,6 +1,7 @@
 package local_test
 
 import (
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -62,21 +63,25 @@ func TestAThemeIsChosenWhereItIsLeftOpen(t *testing.T) {
 
 		return out
 	}
-	for _, out := range []local.Output{convert("cake.md", themes.Auto), convert("auto.md", ""), convert("named.md", themes.Auto)} {
-		if out.Analysis == nil || out.Analysis.DocumentType != "recipe" || out.Theme != "caramellatte" ||
-			out.Times.Analyze <= 0 || out.Times.Render <= 0 {
-			t.Errorf("%s: %s, %+v, %+v", out.Input, out.Theme, out.Times, out.Analysis)
-		}
+	for i, out := range []local.Output{convert("cake.md", themes.Auto), convert("auto.md", ""), convert("named.md", themes.Auto)} {
+		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+			if out.Analysis == nil || out.Analysis.DocumentType != "recipe" || out.Theme != "caramellatte" ||
+				out.Times.Analyze <= 0 || out.Times.Render <= 0 {
+				t.Errorf("%s: %s, %+v, %+v", out.Input, out.Theme, out.Times, out.Analysis)
+			}
+		})
 	}
 
 	if !slices.Contains(stages, presswork.StageAnalyzing) {
 		t.Errorf("nobody was told of the analysis: %v", stages)
 	}
 
-	for _, out := range []local.Output{convert("named.md", ""), convert("auto.md", "silk"), convert("cake.md", "")} {
-		if out.Analysis != nil || out.Times.Analyze != 0 {
-			t.Errorf("%s was analysed and is in %s", out.Input, out.Theme)
-		}
+	for i, out := range []local.Output{convert("named.md", ""), convert("auto.md", "silk"), convert("cake.md", "")} {
+		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+			if out.Analysis != nil || out.Times.Analyze != 0 {
+				t.Errorf("%s was analysed and is in %s", out.Input, out.Theme)
+			}
+		})
 	}
 }
 

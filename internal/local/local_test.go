@@ -307,9 +307,11 @@ func TestIncludesComeFromTheDocumentsFolderOnly(t *testing.T) {
 		},
 	)
 	for link, target := range map[string]string{"doc/link.md": "../secret.md", "doc/inner.md": "in.md", "doc/folder": "sub"} {
-		if err := os.Symlink(target, filepath.Join(dir, link)); err != nil {
-			t.Fatal(err)
-		}
+		t.Run(link, func(t *testing.T) {
+			if err := os.Symlink(target, filepath.Join(dir, link)); err != nil {
+				t.Fatal(err)
+			}
+		})
 	}
 
 	for include, want := range map[string]string{
@@ -317,32 +319,34 @@ func TestIncludesComeFromTheDocumentsFolderOnly(t *testing.T) {
 		"link.md": "through links: link.md", "inner.md": "through links: inner.md", "folder/in.md": "through links: folder",
 		"../secret.md": "document&#39;s folder only", "../doc/in.md": "document&#39;s folder only", "none.md": "there is no such file", "sub": "it is not a file",
 	} {
-		var page bytes.Buffer
-		conv := start(t, local.Options{Output: presswork.HTML, Stdout: &page, Allow: []string{dir}})
+		t.Run(include, func(t *testing.T) {
+			var page bytes.Buffer
+			conv := start(t, local.Options{Output: presswork.HTML, Stdout: &page, Allow: []string{dir}})
 
-		source := filepath.Join(dir, "doc", "a.md")
-		if err := os.WriteFile(source, []byte("{{#include "+include+"}}\n"), 0o644); err != nil {
-			t.Fatal(err)
-		}
+			source := filepath.Join(dir, "doc", "a.md")
+			if err := os.WriteFile(source, []byte("{{#include "+include+"}}\n"), 0o644); err != nil {
+				t.Fatal(err)
+			}
 
-		out, err := conv.Convert(t.Context(), local.Input{Path: source, Output: local.Std})
-		if err != nil {
-			t.Fatal(err)
-		}
+			out, err := conv.Convert(t.Context(), local.Input{Path: source, Output: local.Std})
+			if err != nil {
+				t.Fatal(err)
+			}
 
-		said := page.String()
-		for _, w := range out.Warnings {
-			said += html.EscapeString(w.Message)
-		}
+			said := page.String()
+			for _, w := range out.Warnings {
+				said += html.EscapeString(w.Message)
+			}
 
-		if !strings.Contains(said, want) || strings.Contains(said, "<p>secret") {
-			t.Errorf("%s: %q is not said; warnings %v", include, want, out.Warnings)
-		}
+			if !strings.Contains(said, want) || strings.Contains(said, "<p>secret") {
+				t.Errorf("%s: %q is not said; warnings %v", include, want, out.Warnings)
+			}
 
-		if _, watched := out.Sources[filepath.Join(dir, "doc", include)]; !watched &&
-			!strings.HasPrefix(include, "..") {
-			t.Errorf("%s: a change of it would not be seen", include)
-		}
+			if _, watched := out.Sources[filepath.Join(dir, "doc", include)]; !watched &&
+				!strings.HasPrefix(include, "..") {
+				t.Errorf("%s: a change of it would not be seen", include)
+			}
+		})
 	}
 }
 

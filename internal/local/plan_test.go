@@ -97,10 +97,12 @@ func TestPlanMerged(t *testing.T) {
 
 	in := func(name string) string { return filepath.Join(dir, name) }
 	for output, want := range map[string]string{"": in("a.pdf"), in("x.pdf"): in("x.pdf"), in("folder"): in("folder/a.pdf"), local.Std: local.Std} {
-		got, err := local.PlanMerged([]string{in("a.md"), in("b.md"), local.Std}, output, ".pdf")
-		if err != nil || got.Path != in("a.md") || got.Output != want || len(got.Merge) != 2 {
-			t.Errorf("to %q: %+v, %v", output, got, err)
-		}
+		t.Run(output, func(t *testing.T) {
+			got, err := local.PlanMerged([]string{in("a.md"), in("b.md"), local.Std}, output, ".pdf")
+			if err != nil || got.Path != in("a.md") || got.Output != want || len(got.Merge) != 2 {
+				t.Errorf("to %q: %+v, %v", output, got, err)
+			}
+		})
 	}
 
 	for name, c := range map[string]struct {
@@ -112,8 +114,10 @@ func TestPlanMerged(t *testing.T) {
 		"over an input": {[]string{in("a.md"), in("b.md")}, in("b.md")},
 		"stdin twice":   {[]string{local.Std, local.Std}, in("x.pdf")},
 	} {
-		if got, err := local.PlanMerged(c.paths, c.output, ".pdf"); err == nil {
-			t.Errorf("%s: no error, %+v", name, got)
-		}
+		t.Run(name, func(t *testing.T) {
+			if got, err := local.PlanMerged(c.paths, c.output, ".pdf"); err == nil {
+				t.Errorf("%s: no error, %+v", name, got)
+			}
+		})
 	}
 }

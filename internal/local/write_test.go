@@ -49,19 +49,21 @@ func TestNothingIsWrittenThroughALink(t *testing.T) {
 	}
 
 	for name, target := range map[string]string{"file": "outside/target", "nothing": "outside/new", "pipe": pipe} {
-		link := filepath.Join(dir, name+".html")
-		if err := os.Symlink(target, link); err != nil {
-			t.Fatal(err)
-		}
+		t.Run(name, func(t *testing.T) {
+			link := filepath.Join(dir, name+".html")
+			if err := os.Symlink(target, link); err != nil {
+				t.Fatal(err)
+			}
 
-		_, err := c.Convert(t.Context(), local.Input{Path: filepath.Join(dir, "a.md"), Output: link})
-		if err == nil || !strings.Contains(local.Message(err), "symbolic link") {
-			t.Errorf("%s: %v", name, err)
-		}
+			_, err := c.Convert(t.Context(), local.Input{Path: filepath.Join(dir, "a.md"), Output: link})
+			if err == nil || !strings.Contains(local.Message(err), "symbolic link") {
+				t.Errorf("%s: %v", name, err)
+			}
 
-		if info, err := os.Lstat(link); err != nil || info.Mode()&os.ModeSymlink == 0 {
-			t.Errorf("%s: the link was replaced: %v, %v", name, info, err)
-		}
+			if info, err := os.Lstat(link); err != nil || info.Mode()&os.ModeSymlink == 0 {
+				t.Errorf("%s: the link was replaced: %v, %v", name, info, err)
+			}
+		})
 	}
 
 	if got := names(t, filepath.Join(dir, "outside")); len(got) != 2 ||
@@ -83,11 +85,13 @@ func TestOutputsThatCannotBeWritten(t *testing.T) {
 		filepath.Join(dir, "folder"):                 {fault.StoreUnavailable, "is a directory"},
 		filepath.Join(dir, strings.Repeat("n", 300)): {fault.StoreUnavailable, "name too long"},
 	} {
-		_, err := c.Convert(t.Context(), local.Input{Path: filepath.Join(dir, "a.md"), Output: output})
-		if fault.CodeOf(err) != want.code || !strings.Contains(local.Message(err), want.says) ||
-			!strings.Contains(local.Message(err), output) {
-			t.Errorf("%s: error %v, want %s that says %q", output, err, want.code, want.says)
-		}
+		t.Run(output, func(t *testing.T) {
+			_, err := c.Convert(t.Context(), local.Input{Path: filepath.Join(dir, "a.md"), Output: output})
+			if fault.CodeOf(err) != want.code || !strings.Contains(local.Message(err), want.says) ||
+				!strings.Contains(local.Message(err), output) {
+				t.Errorf("%s: error %v, want %s that says %q", output, err, want.code, want.says)
+			}
+		})
 	}
 
 	if got := names(t, dir); len(got) != 2 {

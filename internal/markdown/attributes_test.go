@@ -14,9 +14,11 @@ func TestAttributesOfOtherProgramsAreNoText(t *testing.T) {
 		`[a](#b){target=_blank} [c](#d){e=f}`: `<p><a href="#b">a</a> <a href="#d">c</a></p>`,
 		`f(x){a=b}, f(x){y}`:                  `<p>f(x){a=b}, f(x){y}</p>`,
 	} {
-		d, err := New().Parse(t.Context(), []byte(source), Options{})
-		if err != nil || strings.TrimSpace(d.HTML) != want {
-			t.Errorf("%s: %q, %v, want %q", source, d.HTML, err, want)
-		}
+		t.Run(source, func(t *testing.T) {
+			d, err := New().Parse(t.Context(), []byte(source), Options{})
+			if err != nil || strings.TrimSpace(d.HTML) != want {
+				t.Errorf("%s: %q, %v, want %q", source, d.HTML, err, want)
+			}
+		})
 	}
 }

@@ -43,10 +43,12 @@ func TestCheck(t *testing.T) {
 		"a row of stars":            {strings.Repeat("*", 100_000) + "\n\ntext", ""},
 		"a wide table":              {strings.Repeat("a|", 3_000) + "\n" + strings.Repeat("-|", 3_000) + "\n" + strings.Repeat("x\n", 3_000), fault.ContentTooComplex},
 	} {
-		err := markdown.Check([]byte(c.content))
-		if got := fault.CodeOf(err); got != c.want {
-			t.Errorf("%s: got %v, want %q", name, err, c.want)
-		}
+		t.Run(name, func(t *testing.T) {
+			err := markdown.Check([]byte(c.content))
+			if got := fault.CodeOf(err); got != c.want {
+				t.Errorf("%s: got %v, want %q", name, err, c.want)
+			}
+		})
 	}
 }
 

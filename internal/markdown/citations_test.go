@@ -99,9 +99,11 @@ func TestTheBibliographyStandsAtTheEnd(t *testing.T) {
 		{"under the document's own", "# Title\n\n@doe99\n\n## Sources\n", "en", "<h2 id=\"sources\">Sources</h2>\n<div class=\"csl-entries"},
 		{"without headings", "@doe99\n", "fr", "<h1 class=\"unnumbered\" id=\"bibliographie\">Bibliographie</h1>"},
 	} {
-		if html, _ := citing(t, c.src, markdown.Options{Lang: c.lang}); !strings.Contains(html, c.want) {
-			t.Errorf("%s: no %s in %s", c.name, c.want, html)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			if html, _ := citing(t, c.src, markdown.Options{Lang: c.lang}); !strings.Contains(html, c.want) {
+				t.Errorf("%s: no %s in %s", c.name, c.want, html)
+			}
+		})
 	}
 
 	if html, _ := citing(
@@ -155,14 +157,16 @@ func TestWhatIsMissingIsSaid(t *testing.T) {
 		{"a file by the name of a style", "[@doe99]\n", markdown.Options{CitationStyle: "ieee.csl"}, `<span class="csl-label">[1]</span>`, []string{}},
 		{"labels beside works", "[@fig:a; @doe99] @fig:a @fig:none\n\n![A](x.png){#fig:a}\n", markdown.Options{}, `Figure 1</a> @fig:none</p>`, nil},
 	} {
-		html, warnings := citing(t, c.src, c.options)
-		if !strings.Contains(html, c.html) {
-			t.Errorf("%s: no %s in %s", c.name, c.html, html)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			html, warnings := citing(t, c.src, c.options)
+			if !strings.Contains(html, c.html) {
+				t.Errorf("%s: no %s in %s", c.name, c.html, html)
+			}
 
-		if c.warnings != nil && !cmp.Equal(warnings, c.warnings, cmpopts.EquateEmpty()) {
-			t.Errorf("%s: warnings %q, want %q", c.name, warnings, c.warnings)
-		}
+			if c.warnings != nil && !cmp.Equal(warnings, c.warnings, cmpopts.EquateEmpty()) {
+				t.Errorf("%s: warnings %q, want %q", c.name, warnings, c.warnings)
+			}
+		})
 	}
 
 	_, err := markdown.New().
@@ -207,11 +211,13 @@ func TestReferencesWithoutEndAreRefused(t *testing.T) {
 	t.Parallel()
 
 	for name, src := range map[string]string{"citations": strings.Repeat("[@doe99, p. 3] ", 20_001), "in text": strings.Repeat("@nobody ", 20_001), "labels": strings.Repeat("@fig:x ", 20_001) + "{#fig:x}"} {
-		_, err := markdown.New().
-			Parse(t.Context(), []byte(src), markdown.Options{Asset: library, Bibliography: []string{"refs.bib"}})
-		if fault.CodeOf(err) != fault.ContentTooComplex || !strings.Contains(err.Error(), "over 20000 references") {
-			t.Errorf("%s: %v", name, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			_, err := markdown.New().
+				Parse(t.Context(), []byte(src), markdown.Options{Asset: library, Bibliography: []string{"refs.bib"}})
+			if fault.CodeOf(err) != fault.ContentTooComplex || !strings.Contains(err.Error(), "over 20000 references") {
+				t.Errorf("%s: %v", name, err)
+			}
+		})
 	}
 }
 

@@ -93,13 +93,15 @@ func TestWhatWouldTakeTheBrowserTooLongIsRefused(t *testing.T) {
 		"quotes of MDX":          {mdx + strings.Repeat(`<A b="`, 150_000), "such as that in line 5: end each with > within 8000 bytes"},
 		"a word in a code block": {"```\n" + strings.Repeat("x", 600_000) + "\n```\n", "line 2: a word of over 500000 characters"},
 	} {
-		_, err := markdown.New().Parse(t.Context(), []byte(c.content), markdown.Options{
-			Asset: func(name string) ([]byte, error) { return []byte(files[name]), nil },
-			Fetch: func(context.Context, string) ([]byte, string, error) { return []byte(bomb), "image/svg+xml", nil },
+		t.Run(name, func(t *testing.T) {
+			_, err := markdown.New().Parse(t.Context(), []byte(c.content), markdown.Options{
+				Asset: func(name string) ([]byte, error) { return []byte(files[name]), nil },
+				Fetch: func(context.Context, string) ([]byte, string, error) { return []byte(bomb), "image/svg+xml", nil },
+			})
+			if fault.CodeOf(err) != fault.ContentTooComplex || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%s: %.300v; want %s", name, err, c.want)
+			}
 		})
-		if fault.CodeOf(err) != fault.ContentTooComplex || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: %.300v; want %s", name, err, c.want)
-		}
 	}
 }
 
@@ -150,9 +152,11 @@ func TestWhatIsLargeButRealIsPrinted(t *testing.T) {
 		"prose":            strings.Repeat("The *quick* **brown** fox `jumps` over [the](http://lazy.dog) dog. "+strings.Repeat("It goes on. ", 40)+"\n\n", 8000),
 		"one icon often":   strings.Repeat(figure, 500),
 	} {
-		if _, err := markdown.New().Parse(t.Context(), []byte(content), markdown.Options{}); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			if _, err := markdown.New().Parse(t.Context(), []byte(content), markdown.Options{}); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		})
 	}
 }
 
@@ -198,13 +202,15 @@ func TestLongCodeIsInSeveralElements(t *testing.T) {
 	t.Parallel()
 
 	for lines, want := range map[int]int{100: 1, 101: 2, 1000: 10} {
-		d := render(t, "```go\n"+strings.Repeat("x := 1\n", lines)+"```\n", markdown.Options{})
-		if got := strings.Count(
-			d.HTML,
-			`<code class="language-go">`,
-		); got != want || strings.Count(d.HTML, "</code>") != want ||
-			strings.Count(d.HTML, "<pre") != 1 {
-			t.Errorf("%d lines are in %d elements, want %d", lines, got, want)
-		}
+		t.Run(fmt.Sprint(lines), func(t *testing.T) {
+			d := render(t, "```go\n"+strings.Repeat("x := 1\n", lines)+"```\n", markdown.Options{})
+			if got := strings.Count(
+				d.HTML,
+				`<code class="language-go">`,
+			); got != want || strings.Count(d.HTML, "</code>") != want ||
+				strings.Count(d.HTML, "<pre") != 1 {
+				t.Errorf("%d lines are in %d elements, want %d", lines, got, want)
+			}
+		})
 	}
 }

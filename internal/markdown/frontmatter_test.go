@@ -1,6 +1,7 @@
 package markdown_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -63,10 +64,12 @@ func TestFrontMatterErrorsNameTheLine(t *testing.T) {
 		"---\ntitle: " + strings.Repeat("a", 9000) + "\n---\n":             "longer than 8 KB",
 		"---\ntitle: |\n" + strings.Repeat("  aaaaaaaa\n", 7000) + "---\n": "longer than 64 KB",
 	} {
-		_, err := markdown.FrontMatter([]byte(src))
-		if fault.CodeOf(err) != fault.FrontMatterInvalid || !strings.Contains(err.Error(), says) {
-			t.Errorf("%.60q: got %v, want %q", src, err, says)
-		}
+		t.Run(src, func(t *testing.T) {
+			_, err := markdown.FrontMatter([]byte(src))
+			if fault.CodeOf(err) != fault.FrontMatterInvalid || !strings.Contains(err.Error(), says) {
+				t.Errorf("%.60q: got %v, want %q", src, err, says)
+			}
+		})
 	}
 }
 
@@ -114,24 +117,28 @@ func TestTOMLErrorsNameTheLine(t *testing.T) {
 		"+++\na = " + strings.Repeat("[", 40) + "\n+++\n":                     "nest deeper",
 		"+++\na = '''\n" + strings.Repeat("aaaaaaaaa\n", 7000) + "'''\n+++\n": "longer than 64 KB",
 	} {
-		_, err := markdown.FrontMatter([]byte(src))
-		if fault.CodeOf(err) != fault.FrontMatterInvalid || !strings.Contains(err.Error(), says) {
-			t.Errorf("%.60q: got %v, want %q", src, err, says)
-		}
+		t.Run(src, func(t *testing.T) {
+			_, err := markdown.FrontMatter([]byte(src))
+			if fault.CodeOf(err) != fault.FrontMatterInvalid || !strings.Contains(err.Error(), says) {
+				t.Errorf("%.60q: got %v, want %q", src, err, says)
+			}
+		})
 	}
 }
 
 func TestWhatIsNotFrontMatterStaysMarkdown(t *testing.T) {
 	t.Parallel()
 
-	for _, src := range []string{
+	for i, src := range []string{
 		"# x\n---\na: b\n---\n", "---\nHello world\n---\n", "---\n- a: b\n---\n", "----\na: b\n---\n", "---\ntitle: x\n", "--- x\na: b\n---\n", "",
 		"---\n# A heading between rules\n---\n", "---\nNote: a paragraph\nof two lines: [x\n---\n", "+++\nHello = there, world\n", "+++\ntext\n+++\n", "++++\na = 1\n++++\n", "+++\n\n+++ b\n", "---\nNote: a rule\n" + strings.Repeat("a line\n", 10_000),
 	} {
-		m, err := markdown.FrontMatter([]byte(src))
-		if err != nil || string(m.Body) != src || m.BodyLine != 1 {
-			t.Errorf("%q: got body %q at line %d, %v", src, m.Body, m.BodyLine, err)
-		}
+		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+			m, err := markdown.FrontMatter([]byte(src))
+			if err != nil || string(m.Body) != src || m.BodyLine != 1 {
+				t.Errorf("%q: got body %q at line %d, %v", src, m.Body, m.BodyLine, err)
+			}
+		})
 	}
 
 	m, err := markdown.FrontMatter([]byte("---\ntitle: x\n--- abstract\n\nAn Internet-Draft.\n\n--- middle\n"))

@@ -355,10 +355,12 @@ func TestHostilePatternsAreRenderedSoon(t *testing.T) {
 		"a template tag beside code":     "{% note %}\n" + strings.Repeat("`a`", 4*size),
 		"classes of one element":         strings.Repeat("{.a}\n\n", size/6),
 	} {
-		var err error
-		if took := cputime.Of(func() { _, err = r.Parse(t.Context(), []byte(src), Options{}) }); took > limit {
-			t.Errorf("%s: %s (%v)", name, took, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			var err error
+			if took := cputime.Of(func() { _, err = r.Parse(t.Context(), []byte(src), Options{}) }); took > limit {
+				t.Errorf("%s: %s (%v)", name, took, err)
+			}
+		})
 	}
 }
 
@@ -373,17 +375,19 @@ func TestOrdinaryBulkIsNotRefused(t *testing.T) {
 		"a footnote cited often": strings.Repeat("text[^1]\n\n", 20_000) + "[^1]: note\n",
 		"one long line":          strings.Repeat("word ", 1_000_000),
 	} {
-		if name == "5 MB of prose" {
-			src = strings.ReplaceAll(src, "And on. ", "And on.\n\n")
-		}
+		t.Run(name, func(t *testing.T) {
+			if name == "5 MB of prose" {
+				src = strings.ReplaceAll(src, "And on. ", "And on.\n\n")
+			}
 
-		if err := Check([]byte(src)); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
+			if err := Check([]byte(src)); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
 
-		if _, err := parse(t.Context(), newParser(), []byte(src), "", noReferences); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
+			if _, err := parse(t.Context(), newParser(), []byte(src), "", noReferences); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		})
 	}
 }
 

@@ -1,6 +1,7 @@
 package markdown_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -11,6 +12,7 @@ func TestLongWordsMayBeDivided(t *testing.T) {
 	t.Parallel()
 
 	r := markdown.New()
+
 	for name, c := range map[string]struct{ src, want string }{
 		"prose":           {"Die (Donaudampfschifffahrt), kurz *Verantwortung*", "(Donau|dampf|schiff|fahrt), kurz <em>Verant|wor|tung</em>"},
 		"short in prose":  {"Die Verwaltung", "Die Verwaltung<"},
@@ -24,27 +26,31 @@ func TestLongWordsMayBeDivided(t *testing.T) {
 		"formulas":        {"$\\text{Donaudampfschifffahrt}$", "Donaudampfschifffahrt"},
 		"the author's":    {"Donaudampf&shy;schifffahrt", "Donaudampf|schifffahrt"},
 	} {
-		d, err := r.Parse(t.Context(), []byte(c.src), markdown.Options{Lang: "de", Hyphenate: true})
-		if err != nil {
-			t.Fatal(err)
-		}
-		got := strings.ReplaceAll(d.HTML, "\u00ad", "|")
-
-		want, isHeading := strings.CutPrefix(c.want, "# ")
-		if !strings.Contains(got, want) || isHeading && strings.Contains(d.Title, "\u00ad") {
-			t.Errorf("%s: %q does not hold %q", name, got, want)
-		}
-
-		if name == "code" || name == "addresses" || name == "formulas" {
-			if strings.Contains(got, "|") {
-				t.Errorf("%s: divided in %q", name, got)
+		t.Run(name, func(t *testing.T) {
+			d, err := r.Parse(t.Context(), []byte(c.src), markdown.Options{Lang: "de", Hyphenate: true})
+			if err != nil {
+				t.Fatal(err)
 			}
-		}
+			got := strings.ReplaceAll(d.HTML, "\u00ad", "|")
+
+			want, isHeading := strings.CutPrefix(c.want, "# ")
+			if !strings.Contains(got, want) || isHeading && strings.Contains(d.Title, "\u00ad") {
+				t.Errorf("%s: %q does not hold %q", name, got, want)
+			}
+
+			if name == "code" || name == "addresses" || name == "formulas" {
+				if strings.Contains(got, "|") {
+					t.Errorf("%s: divided in %q", name, got)
+				}
+			}
+		})
 	}
 
-	for _, o := range []markdown.Options{{Lang: "de"}, {Lang: "ja", Hyphenate: true}, {Hyphenate: true}} {
-		if d := render(t, "Donaudampfschifffahrt", o); strings.Contains(d.HTML, "\u00ad") {
-			t.Errorf("%+v: divided", o)
-		}
+	for i, o := range []markdown.Options{{Lang: "de"}, {Lang: "ja", Hyphenate: true}, {Hyphenate: true}} {
+		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+			if d := render(t, "Donaudampfschifffahrt", o); strings.Contains(d.HTML, "\u00ad") {
+				t.Errorf("%+v: divided", o)
+			}
+		})
 	}
 }

@@ -35,6 +35,7 @@ func TestIncludedFilesStandInTheirPlace(t *testing.T) {
 		"li.md":     "one\n\ntwo\n",
 		"broken.md": "![no alt](x.png)\n",
 	})
+
 	for source, want := range map[string]string{
 		"{{#include a.md}}":                                    "<p>from a</p>\n",
 		"text\n\n> {{#include li.md}}\n":                       "<p>text</p>\n<blockquote>\n<p>one</p>\n<p>two</p>\n</blockquote>\n",
@@ -58,12 +59,14 @@ func TestIncludedFilesStandInTheirPlace(t *testing.T) {
 		"```\n#include <a.md>\n```\n":     "<pre class=\"keep\"><code>#include &lt;a.md&gt;\n</code></pre>\n",
 		"![[Lost]]\n":                     "<p>Lost</p>\n",
 	} {
-		d := render(t, source, markdown.Options{Include: files})
-		if got := strings.NewReplacer(` class="chroma keep"`, ` class="keep"`).
-			Replace(d.HTML); got != want ||
-			len(d.Warnings) > 0 {
-			t.Errorf("%q: got %q %v, want %q", source, d.HTML, d.Warnings, want)
-		}
+		t.Run(source, func(t *testing.T) {
+			d := render(t, source, markdown.Options{Include: files})
+			if got := strings.NewReplacer(` class="chroma keep"`, ` class="keep"`).
+				Replace(d.HTML); got != want ||
+				len(d.Warnings) > 0 {
+				t.Errorf("%q: got %q %v, want %q", source, d.HTML, d.Warnings, want)
+			}
+		})
 	}
 	// Lines are those of the document.
 	d := render(
@@ -115,6 +118,7 @@ func TestIncludesStayWithinTheirBounds(t *testing.T) {
 
 		return files(name)
 	}
+
 	for source, want := range map[string]string{
 		"{{#include loop.md}}":                       "loop.md includes other.md includes loop.md",
 		"{{#include self.md}}":                       "it includes itself",
@@ -134,12 +138,14 @@ func TestIncludesStayWithinTheirBounds(t *testing.T) {
 		"{{#include wide.md}}":                       "have more than 8 MB",
 		strings.Repeat("{{#include x.go}}\n", 1001):  "more than 1000 files",
 	} {
-		d := render(t, source, markdown.Options{Include: count})
-		if len(d.Warnings) == 0 || d.Warnings[0].Code != fault.IncludeFailed ||
-			!strings.Contains(d.Warnings[0].Message, want) ||
-			d.Warnings[0].Line < 1 {
-			t.Errorf("%.60q: got %v, want %q", source, d.Warnings, want)
-		}
+		t.Run(source, func(t *testing.T) {
+			d := render(t, source, markdown.Options{Include: count})
+			if len(d.Warnings) == 0 || d.Warnings[0].Code != fault.IncludeFailed ||
+				!strings.Contains(d.Warnings[0].Message, want) ||
+				d.Warnings[0].Line < 1 {
+				t.Errorf("%.60q: got %v, want %q", source, d.Warnings, want)
+			}
+		})
 	}
 
 	if d := render(

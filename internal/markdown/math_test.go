@@ -20,21 +20,23 @@ func TestFormulasCostLinearTime(t *testing.T) {
 		size /= 4
 	}
 
-	for _, piece := range []string{
+	for i, piece := range []string{
 		"$", "$$", "$ ", "$a ", "$a `", "$`", "`$", "$$a ", "$a\n", "$$\n", "$$\na\n", "> $$\n", "\\$", "$$$", "$a $b` ",
 		`\(`, `\(a `, `\) \(`, `\(a b\) `, `\[`, "\\[\na\n", "\\[ x\n\\] y\n", "\\begin{align}\n", "\\begin{align}\n\\begin{gather}\n\\end{align} x\n", "> \\[\n",
 	} {
-		src := strings.Repeat(piece, size/len(piece))
-		var err error
-		took := cputime.Of(func() { _, err = markdown.New().Parse(t.Context(), []byte(src), markdown.Options{}) })
+		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+			src := strings.Repeat(piece, size/len(piece))
+			var err error
+			took := cputime.Of(func() { _, err = markdown.New().Parse(t.Context(), []byte(src), markdown.Options{}) })
 
-		if code := fault.CodeOf(err); err != nil && code != fault.ContentTooComplex {
-			t.Errorf("%q: %v", piece, err)
-		}
+			if code := fault.CodeOf(err); err != nil && code != fault.ContentTooComplex {
+				t.Errorf("%q: %v", piece, err)
+			}
 
-		if took > 30*time.Second { // half a second, or one under the race detector
-			t.Errorf("%q repeated took %s", piece, took)
-		}
+			if took > 30*time.Second { // half a second, or one under the race detector
+				t.Errorf("%q repeated took %s", piece, took)
+			}
+		})
 	}
 }
 
@@ -89,13 +91,15 @@ func TestLabelledFormulasAreRenderedOnce(t *testing.T) {
 	}
 
 	for _, number := range []int{1, 2, 999, 2 * n} {
-		if want := fmt.Sprintf(
-			"(%d)</mtext>",
-			number,
-		); strings.Count(d.HTML, want) != 1 ||
-			!strings.Contains(d.HTML, fmt.Sprintf(`\tag{%d}"`, number)) {
-			t.Errorf("%d times %q", strings.Count(d.HTML, want), want)
-		}
+		t.Run(fmt.Sprint(number), func(t *testing.T) {
+			if want := fmt.Sprintf(
+				"(%d)</mtext>",
+				number,
+			); strings.Count(d.HTML, want) != 1 ||
+				!strings.Contains(d.HTML, fmt.Sprintf(`\tag{%d}"`, number)) {
+				t.Errorf("%d times %q", strings.Count(d.HTML, want), want)
+			}
+		})
 	}
 }
 

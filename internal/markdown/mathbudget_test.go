@@ -1,6 +1,7 @@
 package markdown
 
 import (
+	"fmt"
 	"testing"
 	"time"
 )
@@ -9,8 +10,10 @@ func TestTheTimeOfFormulasGrowsWithTheDocument(t *testing.T) {
 	t.Parallel()
 
 	for size, want := range map[int]time.Duration{0: 3 * time.Second, 100 << 10: 8 * time.Second, 10 << 20: 30 * time.Second} {
-		if got := mathTimeOf(size); got != want {
-			t.Errorf("%d bytes have %s, want %s", size, got, want)
-		}
+		t.Run(fmt.Sprint(size), func(t *testing.T) {
+			if got := mathTimeOf(size); got != want {
+				t.Errorf("%d bytes have %s, want %s", size, got, want)
+			}
+		})
 	}
 }

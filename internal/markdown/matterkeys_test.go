@@ -42,23 +42,25 @@ func TestFrontMatterThatCannotBeMeantIsIgnoredWithAWarning(t *testing.T) {
 		"---\ntitle: &x y\nauthor: !r z\n---\n":        "",
 		"---\nsubject: null\nauthor:\n---\n":           "",
 	} {
-		m, err := markdown.FrontMatter([]byte(src))
-		if err != nil {
-			t.Errorf("%q: %v", src, err)
-			continue
-		}
-
-		got := ""
-		for _, w := range m.Warnings {
-			got += fmt.Sprintf("%d: %s", w.Line, strings.TrimPrefix(w.Message, "front matter: "))
-			if w.Code != fault.FrontMatterIgnored {
-				t.Errorf("%q: the warning's code is %s", src, w.Code)
+		t.Run(src, func(t *testing.T) {
+			m, err := markdown.FrontMatter([]byte(src))
+			if err != nil {
+				t.Errorf("%q: %v", src, err)
+				return
 			}
-		}
 
-		if !strings.HasPrefix(got, want) || want == "" && got != "" {
-			t.Errorf("%q: got %q, want %q", src, got, want)
-		}
+			got := ""
+			for _, w := range m.Warnings {
+				got += fmt.Sprintf("%d: %s", w.Line, strings.TrimPrefix(w.Message, "front matter: "))
+				if w.Code != fault.FrontMatterIgnored {
+					t.Errorf("%q: the warning's code is %s", src, w.Code)
+				}
+			}
+
+			if !strings.HasPrefix(got, want) || want == "" && got != "" {
+				t.Errorf("%q: got %q, want %q", src, got, want)
+			}
+		})
 	}
 }
 
@@ -148,27 +150,29 @@ func TestFrontMatterOfOtherPrograms(t *testing.T) {
 			matter{Title: "Welcome to Slidev", Theme: "seriph"},
 		},
 	} {
-		m, err := markdown.FrontMatter([]byte(test.src + "# Text\n"))
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
-			continue
-		}
-		o := m.Options
+		t.Run(name, func(t *testing.T) {
+			m, err := markdown.FrontMatter([]byte(test.src + "# Text\n"))
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+				return
+			}
+			o := m.Options
 
-		got := matter{
-			Title:    o.Title,
-			Subtitle: m.Subtitle,
-			Author:   o.Author,
-			Date:     m.Date,
-			Subject:  o.Subject,
-			Lang:     o.Lang,
-			Abstract: m.Abstract,
-			Theme:    m.Theme,
-			Keywords: o.Keywords,
-			Warnings: len(m.Warnings),
-		}
-		if diff := cmp.Diff(test.want, got); diff != "" || string(m.Body) != "# Text\n" {
-			t.Errorf("%s: -want +got:\n%s%v, body %q", name, diff, m.Warnings, m.Body)
-		}
+			got := matter{
+				Title:    o.Title,
+				Subtitle: m.Subtitle,
+				Author:   o.Author,
+				Date:     m.Date,
+				Subject:  o.Subject,
+				Lang:     o.Lang,
+				Abstract: m.Abstract,
+				Theme:    m.Theme,
+				Keywords: o.Keywords,
+				Warnings: len(m.Warnings),
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" || string(m.Body) != "# Text\n" {
+				t.Errorf("%s: -want +got:\n%s%v, body %q", name, diff, m.Warnings, m.Body)
+			}
+		})
 	}
 }

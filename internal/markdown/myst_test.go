@@ -21,6 +21,7 @@ func TestDirectivesIncludeFiles(t *testing.T) {
 			"sub/b.py": "a = 1\nb = 2\n# ```\nc = 3\n",
 		},
 	)
+
 	for source, want := range map[string]string{
 		"```{include} a.md\n```":                                                    "<p>one</p>\n<div class=\"alert alert-note\">\n<p class=\"alert-title\">Note</p>\n<p><em>two</em></p>\n</div>\n<p>three</p>\n",
 		"```{include} a.md\n:end-line: 2\n```":                                      "<p>one</p>\n",
@@ -29,9 +30,11 @@ func TestDirectivesIncludeFiles(t *testing.T) {
 		"- x\n\n  ```{literalinclude} sub/b.py\n  :lines: 2-1,3-,1\n  :language: text\n  :caption: A \"file\" of `code`\n  ```\n": "<ul>\n<li>\n<p>x</p>\n<figure class=\"code-figure\"><figcaption class=\"code-title\">A &#39;file&#39; of code</figcaption>\n<pre class=\"chroma keep\"><code class=\"language-text\">a = 1\n# ```\nc = 3\n</code></pre>\n</figure>\n</li>\n</ul>\n",
 		"```{include} sub/b.py\n:code: text\n:start-at: b =\n:end-at: '```'\n```":                                                 "<pre class=\"chroma keep\"><code class=\"language-text\">b = 2\n# ```\n</code></pre>\n",
 	} {
-		if d := render(t, source, markdown.Options{Include: files}); d.HTML != want || len(d.Warnings) > 0 {
-			t.Errorf("%q: got %q %v, want %q", source, d.HTML, d.Warnings, want)
-		}
+		t.Run(source, func(t *testing.T) {
+			if d := render(t, source, markdown.Options{Include: files}); d.HTML != want || len(d.Warnings) > 0 {
+				t.Errorf("%q: got %q %v, want %q", source, d.HTML, d.Warnings, want)
+			}
+		})
 	}
 
 	for _, o := range []markdown.Options{{}, {Include: files}} { // without its file, its name is printed
@@ -66,16 +69,18 @@ func TestADirectiveOfADomainNeedsAName(t *testing.T) {
 	t.Parallel()
 
 	for _, name := range []string{"prf:", "proof:", "prf:-start"} {
-		if d := render(
-			t,
-			"```{"+name+"}\nWords.\n```\n\n```{note}\n```\n",
-			markdown.Options{},
-		); !strings.Contains(
-			d.HTML,
-			"Words.",
-		) {
-			t.Errorf("%s: %q", name, d.HTML)
-		}
+		t.Run(name, func(t *testing.T) {
+			if d := render(
+				t,
+				"```{"+name+"}\nWords.\n```\n\n```{note}\n```\n",
+				markdown.Options{},
+			); !strings.Contains(
+				d.HTML,
+				"Words.",
+			) {
+				t.Errorf("%s: %q", name, d.HTML)
+			}
+		})
 	}
 }
 

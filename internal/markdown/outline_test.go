@@ -102,34 +102,36 @@ func TestOutlineLeavesWordsOnly(t *testing.T) {
 		"<div align=center><h1>Name</h1>\n<p>What <b>it</b> is\n<img src=a.svg alt=build>\n<pre>code</pre></div>": "Name / What it is images[a.svg build]",
 		"<script>no()</script>": "",
 	} {
-		var got []string
+		t.Run(source, func(t *testing.T) {
+			var got []string
 
-		for _, b := range outline(t, source).Blocks {
-			s := strings.ReplaceAll(b.Text, markdown.LineSeparator, "|")
-			for name, list := range map[string][]string{"bold": b.Bold, "linked": b.Linked, "images": b.Images} {
-				if len(list) > 0 {
-					s += fmt.Sprintf(" %s%v", name, list)
+			for _, b := range outline(t, source).Blocks {
+				s := strings.ReplaceAll(b.Text, markdown.LineSeparator, "|")
+				for name, list := range map[string][]string{"bold": b.Bold, "linked": b.Linked, "images": b.Images} {
+					if len(list) > 0 {
+						s += fmt.Sprintf(" %s%v", name, list)
+					}
 				}
-			}
 
-			if b.Lead {
-				s += " lead"
-			}
-
-			for _, c := range []struct {
-				name string
-				n    int
-			}{{"links", b.Links}, {"code", b.CodeSpans}, {"formulas", b.Formulas}} {
-				if c.n > 0 {
-					s += fmt.Sprintf(" %s %d", c.name, c.n)
+				if b.Lead {
+					s += " lead"
 				}
-			}
-			got = append(got, strings.TrimSpace(s))
-		}
 
-		if got := strings.Join(got, " / "); got != want {
-			t.Errorf("%q: %q, want %q", source, got, want)
-		}
+				for _, c := range []struct {
+					name string
+					n    int
+				}{{"links", b.Links}, {"code", b.CodeSpans}, {"formulas", b.Formulas}} {
+					if c.n > 0 {
+						s += fmt.Sprintf(" %s %d", c.name, c.n)
+					}
+				}
+				got = append(got, strings.TrimSpace(s))
+			}
+
+			if got := strings.Join(got, " / "); got != want {
+				t.Errorf("%q: %q, want %q", source, got, want)
+			}
+		})
 	}
 }
 

@@ -109,17 +109,20 @@ func TestEveryLanguageHasItsWords(t *testing.T) {
 	t.Parallel()
 
 	const source = "[@fig:a; @fig:b] and @tbl:t\n\n![A](pixel.png){#fig:a}\n\n![B](pixel.png){#fig:b}\n\n|a|\n|---|\n|1|\n\n: T {#tbl:t}\n"
+
 	for lang, want := range map[string]string{
 		"": "Figures 1 and 2 and Table 1", "en-GB": "Figures 1 and 2 and Table 1", "de-AT": "Abbildungen 1 und 2 and Tabelle 1",
 		"fr": "Figures 1 et 2 and Tableau 1", "ja": "図 1, 図 2 and 表 1", "zh-TW": "圖 1, 圖 2 and 表 1", "ar": "الشكل 1, الشكل 2 and الجدول 1",
 		"no": "Figurer 1 og 2 and Tabell 1", "tlh": "Figures 1 and 2 and Table 1",
 	} {
-		d := render(t, source, markdown.Options{Asset: assets, Lang: lang})
+		t.Run(lang, func(t *testing.T) {
+			d := render(t, source, markdown.Options{Asset: assets, Lang: lang})
 
-		first, _, _ := strings.Cut(d.HTML, "</p>")
-		if got := seen(markdown.Document{HTML: first}); got != want {
-			t.Errorf("%q: %q, want %q", lang, got, want)
-		}
+			first, _, _ := strings.Cut(d.HTML, "</p>")
+			if got := seen(markdown.Document{HTML: first}); got != want {
+				t.Errorf("%q: %q, want %q", lang, got, want)
+			}
+		})
 	}
 
 	for lang := range strings.FieldsSeq("ar bg ca cs da de el es et fa fi fr he hi hr hu id it ja ko lt lv nb nl nn no pl pt ro ru sk sl sr sv th tr uk ur vi zh zh-TW") {

@@ -1,6 +1,7 @@
 package pdffile
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 	"testing"
@@ -10,15 +11,19 @@ func TestDecimal(t *testing.T) {
 	t.Parallel()
 
 	for _, text := range []string{"0", "-7", "12.5", ".25", "-.0009765625", "595.91998", "1.", ".0000000000000000001224", "-123456789012345678"} {
-		want, _ := strconv.ParseFloat(text, 64) // all of these are numbers
-		if got, ok := Decimal([]byte(text)); !ok || math.Abs(got-want) > 1e-12*math.Abs(want) {
-			t.Errorf("%s is %v, %v", text, got, ok)
-		}
+		t.Run(text, func(t *testing.T) {
+			want, _ := strconv.ParseFloat(text, 64) // all of these are numbers
+			if got, ok := Decimal([]byte(text)); !ok || math.Abs(got-want) > 1e-12*math.Abs(want) {
+				t.Errorf("%s is %v, %v", text, got, ok)
+			}
+		})
 	}
 
-	for _, text := range []string{"", "-", "1-", "1.2.3", "1e5", "NaN", "0x10"} {
-		if got, ok := Decimal([]byte(text)); ok {
-			t.Errorf("%q is %v", text, got)
-		}
+	for i, text := range []string{"", "-", "1-", "1.2.3", "1e5", "NaN", "0x10"} {
+		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+			if got, ok := Decimal([]byte(text)); ok {
+				t.Errorf("%q is %v", text, got)
+			}
+		})
 	}
 }

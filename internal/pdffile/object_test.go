@@ -186,10 +186,13 @@ func TestReferenceToAnObjectThatIsNotThere(t *testing.T) {
 	t.Parallel()
 
 	f := &File{Objects: make([][]byte, 3)}
+
 	for in, want := range map[string]bool{"2 0 R": true, "3 0 R": false, "": false} {
-		if _, ok := f.Object([]byte(in)); ok != want {
-			t.Errorf("%q: %v", in, ok)
-		}
+		t.Run(in, func(t *testing.T) {
+			if _, ok := f.Object([]byte(in)); ok != want {
+				t.Errorf("%q: %v", in, ok)
+			}
+		})
 	}
 
 	if _, err := f.Dictionary([]byte("3 0 R")); err == nil {

@@ -1,6 +1,7 @@
 package pdffile
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -72,9 +73,11 @@ func TestHostileWidthsCountAsNone(t *testing.T) {
 				"-- f --\n<</Type /Font\n/DescendantFonts [<</W "+entries+">>]>>\n",
 			)
 			for _, code := range []int{0, 1, 5, maxCode} {
-				if w := read(t, built.Data).ReadWidths(built.Number(t, "f")).Of(code); w != 0 {
-					t.Errorf("the width of %d is %v", code, w)
-				}
+				t.Run(fmt.Sprint(code), func(t *testing.T) {
+					if w := read(t, built.Data).ReadWidths(built.Number(t, "f")).Of(code); w != 0 {
+						t.Errorf("the width of %d is %v", code, w)
+					}
+				})
 			}
 		})
 	}
@@ -94,9 +97,12 @@ func TestWidthsOfGlyphs(t *testing.T) {
 	}
 
 	w := file.ReadWidths(4)
+
 	for code, want := range map[int]float64{0: 500, 2: 656.25, 3: 0, 4: 500, 462: 500, 463: 561.5, 465: 561.5, 466: 500, 700: 1000, 701: 500, maxCode: 500} {
-		if got := w.Of(code); got != want {
-			t.Errorf("the width of %d is %v, want %v", code, got, want)
-		}
+		t.Run(fmt.Sprint(code), func(t *testing.T) {
+			if got := w.Of(code); got != want {
+				t.Errorf("the width of %d is %v, want %v", code, got, want)
+			}
+		})
 	}
 }

@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -27,8 +28,10 @@ func TestABarHasTheSameWidthForEveryShare(t *testing.T) {
 	t.Parallel()
 
 	for share, want := range map[float64]int{-1: 0, 0: 0, 0.5: 15, 1: 30, 7: 30} {
-		if got := Bar(share); strings.Count(got, "█") != want || len([]rune(got)) != 30 {
-			t.Errorf("%v: %q", share, got)
-		}
+		t.Run(fmt.Sprint(share), func(t *testing.T) {
+			if got := Bar(share); strings.Count(got, "█") != want || len([]rune(got)) != 30 {
+				t.Errorf("%v: %q", share, got)
+			}
+		})
 	}
 }

@@ -329,9 +329,11 @@ func TestBadOptionsAreNamed(t *testing.T) {
 		`"pw"`:      {Endpoint: "x:1", AccessKey: "a", SecretKey: "b", Bucket: "pw"},
 		"a b":       {Endpoint: "a b", AccessKey: "a", SecretKey: "b"},
 	} {
-		if _, err := minio.New(o); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%+v: got %v", o, err)
-		}
+		t.Run(want, func(t *testing.T) {
+			if _, err := minio.New(o); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%+v: got %v", o, err)
+			}
+		})
 	}
 }
 

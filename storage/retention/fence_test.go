@@ -78,10 +78,12 @@ func TestARestoredRedisDoesNotDeleteWhatTheLiveDeploymentStored(t *testing.T) {
 		t.Fatal("a node of the drill started")
 	}
 
-	for _, want := range []string{"bucket a", "the live Redis", "the copied Redis", storage.Fence} {
-		if !strings.Contains(err.Error(), want) {
-			t.Errorf("%q is not in %q", want, err)
-		}
+	for i, want := range []string{"bucket a", "the live Redis", "the copied Redis", storage.Fence} {
+		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+			if !strings.Contains(err.Error(), want) {
+				t.Errorf("%q is not in %q", want, err)
+			}
+		})
 	}
 	other := drill.keeper() // of a node that ran before
 
@@ -210,9 +212,11 @@ func TestNodesOnOneRedisWorkOnOneStore(t *testing.T) {
 	}
 
 	for _, want := range []string{"bucket a", "bucket b", "the Redis"} {
-		if !strings.Contains(err.Error(), want) {
-			t.Errorf("%q is not in %q", want, err)
-		}
+		t.Run(want, func(t *testing.T) {
+			if !strings.Contains(err.Error(), want) {
+				t.Errorf("%q is not in %q", want, err)
+			}
+		})
 	}
 
 	name := k.rdb.HGet(t.Context(), retention.FenceKey, "store").Val()

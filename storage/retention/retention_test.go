@@ -168,9 +168,11 @@ func TestKeeperCountsEachObjectOnce(t *testing.T) {
 
 	for range 2 {
 		for _, key := range []string{"artifacts/1.pdf", "artifacts/none.pdf", "sources/1/content.md"} {
-			if err := keeper.Forget(t.Context(), key); err != nil {
-				t.Fatal(err)
-			}
+			t.Run(key, func(t *testing.T) {
+				if err := keeper.Forget(t.Context(), key); err != nil {
+					t.Fatal(err)
+				}
+			})
 		}
 	}
 	k.indexed(t, 1, 1)

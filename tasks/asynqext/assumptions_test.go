@@ -261,13 +261,15 @@ func TestOurScriptsLeaveWhatAsynqsDo(t *testing.T) {
 	}
 
 	for _, id := range []string{"a", "b", "c"} {
-		for q, rdb := range map[Queue]redis.UniversalClient{plain: w.rdb, render: ours} {
-			_, err := asynq.NewClientFromRedisClient(rdb).
-				EnqueueContext(WithPlace(t.Context(), Place{Owner: "ann"}), asynq.NewTask("t", nil), asynq.TaskID(id), asynq.Queue(string(q)))
-			if err != nil {
-				t.Fatal(err)
+		t.Run(id, func(t *testing.T) {
+			for q, rdb := range map[Queue]redis.UniversalClient{plain: w.rdb, render: ours} {
+				_, err := asynq.NewClientFromRedisClient(rdb).
+					EnqueueContext(WithPlace(t.Context(), Place{Owner: "ann"}), asynq.NewTask("t", nil), asynq.TaskID(id), asynq.Queue(string(q)))
+				if err != nil {
+					t.Fatal(err)
+				}
 			}
-		}
+		})
 	}
 
 	if owner := w.rdb.HGet(t.Context(), taskKey(render, "a"), ownerField).Val(); owner != "ann" {
@@ -297,9 +299,11 @@ func TestOurScriptsLeaveWhatAsynqsDo(t *testing.T) {
 	same("after the dequeue")
 
 	for _, id := range []string{"a", "b", "c"} {
-		if !done(t, ours, id) || done(t, ours, id) {
-			t.Errorf("task %s is not taken from its queue, or twice", id)
-		}
+		t.Run(id, func(t *testing.T) {
+			if !done(t, ours, id) || done(t, ours, id) {
+				t.Errorf("task %s is not taken from its queue, or twice", id)
+			}
+		})
 	}
 	close(release)
 
@@ -473,9 +477,11 @@ func TestAsynqsMessagesAreRead(t *testing.T) {
 		"of queue":       unfit("text", good, message(good)),
 		"be decoded":     unfit(render, good, "\xff\xff"),
 	} {
-		if err == nil || !strings.Contains(err.Error(), name) {
-			t.Errorf("%s: %v", name, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			if err == nil || !strings.Contains(err.Error(), name) {
+				t.Errorf("%s: %v", name, err)
+			}
+		})
 	}
 }
 

@@ -86,9 +86,11 @@ func TestADroppedEndIsDroppedOnce(t *testing.T) {
 	c.Drop("x")
 
 	for _, id := range []string{"y", "x", "x"} {
-		if err := send(t.Context(), doneCommand(id)); err != nil {
-			t.Fatal(err)
-		}
+		t.Run(id, func(t *testing.T) {
+			if err := send(t.Context(), doneCommand(id)); err != nil {
+				t.Fatal(err)
+			}
+		})
 	}
 
 	if sent != 2 {
@@ -145,14 +147,16 @@ func TestEveryEndOfATaskOfThePinnedAsynqIsRecognised(t *testing.T) {
 
 	want := []string{"archive", "complete", "done", "requeue", "retry"}
 	for _, id := range want {
-		opts := []asynq.Option{asynq.TaskID(id), asynq.Queue("render")}
-		if id == "complete" {
-			opts = append(opts, asynq.Retention(time.Hour))
-		}
+		t.Run(id, func(t *testing.T) {
+			opts := []asynq.Option{asynq.TaskID(id), asynq.Queue("render")}
+			if id == "complete" {
+				opts = append(opts, asynq.Retention(time.Hour))
+			}
 
-		if _, err := client.Enqueue(asynq.NewTask("t", nil), opts...); err != nil {
-			t.Fatal(err)
-		}
+			if _, err := client.Enqueue(asynq.NewTask("t", nil), opts...); err != nil {
+				t.Fatal(err)
+			}
+		})
 	}
 	handled.Wait()
 	srv.Shutdown()
@@ -177,9 +181,11 @@ func TestOurOwnScriptsAreNoEndsOfTasks(t *testing.T) {
 		"dequeue": redis.NewCmd(b, "evalsha", "sha", 4, pending, keyOf(render, "paused"), active, lease, 1, taskPrefix(render)),
 		"another": redis.NewCmd(b, "evalsha", "sha", 4, active, leaseKey("text"), pending, task, "x"),
 	} {
-		if id, ok := completedTask(cmd); ok {
-			t.Errorf("%s is taken for the end of %q", name, id)
-		}
+		t.Run(name, func(t *testing.T) {
+			if id, ok := completedTask(cmd); ok {
+				t.Errorf("%s is taken for the end of %q", name, id)
+			}
+		})
 	}
 
 	if id, ok := completedTask(doneCommand("x")); !ok || id != "x" {
@@ -196,29 +202,31 @@ func TestOnlyDropsFromBeforeARunAreForgotten(t *testing.T) {
 		return nil
 	})
 
-	for _, want := range []struct {
+	for i, want := range []struct {
 		before, after, written int
 	}{{0, 0, 1}, {2, 0, 1}, {1, 1, 0}} {
-		for range want.before {
-			c.Drop("a")
-		}
+		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+			for range want.before {
+				c.Drop("a")
+			}
 
-		drops := c.Drops()
-		for range want.after {
-			c.Drop("a")
-		}
-		c.Keep("a", drops)
+			drops := c.Drops()
+			for range want.after {
+				c.Drop("a")
+			}
+			c.Keep("a", drops)
 
-		written = 0
-		if err := end(t.Context(), doneCommand("a")); err != nil || written != want.written {
-			t.Errorf(
-				"%d drops before a run and %d after its beginning: %d ends written (%v), want %d",
-				want.before,
-				want.after,
-				written,
-				err,
-				want.written,
-			)
-		}
+			written = 0
+			if err := end(t.Context(), doneCommand("a")); err != nil || written != want.written {
+				t.Errorf(
+					"%d drops before a run and %d after its beginning: %d ends written (%v), want %d",
+					want.before,
+					want.after,
+					written,
+					err,
+					want.written,
+				)
+			}
+		})
 	}
 }

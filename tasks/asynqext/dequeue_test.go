@@ -86,23 +86,25 @@ func TestADequeueBeginsWhatItTakes(t *testing.T) {
 		"none":      {`return nil`, ""},
 		"a failure": {`redis.call('NONSENSE') return {type}`, ""},
 	} {
-		w := setup(t)
-		answered, handled := "", make(chan string, 1)
-		var of string
-		w.serveBegun(t, &Begin{Lua: c.lua, Argv: func(string) ([]any, func(string, []any)) {
-			return []any{"x"}, func(id string, answer []any) { of, answered = id, fmt.Sprint(answer) }
-		}}, func(context.Context, *asynq.Task) error {
-			handled <- answered // it is there before the handler begins
-			return nil
+		t.Run(name, func(t *testing.T) {
+			w := setup(t)
+			answered, handled := "", make(chan string, 1)
+			var of string
+			w.serveBegun(t, &Begin{Lua: c.lua, Argv: func(string) ([]any, func(string, []any)) {
+				return []any{"x"}, func(id string, answer []any) { of, answered = id, fmt.Sprint(answer) }
+			}}, func(context.Context, *asynq.Task) error {
+				handled <- answered // it is there before the handler begins
+				return nil
+			})
+
+			id := w.enqueue(t)
+			if got := wait.Receive(t, name, handled); got != c.want || got != "" && of != id {
+				t.Errorf("%s: the handler began with %q of task %q", name, got, of)
+			}
+
+			if begun := w.rdb.Get(t.Context(), "begun").Val(); c.want != "" && begun != id {
+				t.Errorf("%s: began %q, want %s", name, begun, id)
+			}
 		})
-
-		id := w.enqueue(t)
-		if got := wait.Receive(t, name, handled); got != c.want || got != "" && of != id {
-			t.Errorf("%s: the handler began with %q of task %q", name, got, of)
-		}
-
-		if begun := w.rdb.Get(t.Context(), "begun").Val(); c.want != "" && begun != id {
-			t.Errorf("%s: began %q, want %s", name, begun, id)
-		}
 	}
 }

@@ -1,6 +1,7 @@
 package redisdial
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -29,44 +30,48 @@ func TestAddresses(t *testing.T) {
 		"redis-sentinel://:pw@a:1,b/m/4":   {Addrs: []string{"a:1", "b:26379"}, DB: 4, Password: "pw", Master: "m"},
 		"redis-sentinel://a:1/main-master": {Addrs: []string{"a:1"}, Master: "main-master"},
 	} {
-		a, err := parseAddress(address)
-		if err != nil {
-			t.Errorf("%s: %v", address, err)
-			continue
-		}
+		t.Run(address, func(t *testing.T) {
+			a, err := parseAddress(address)
+			if err != nil {
+				t.Errorf("%s: %v", address, err)
+				return
+			}
 
-		got := parsed{
-			Addrs: a.Addrs, DB: a.DB, User: a.Username, Password: a.Password, Master: a.MasterName,
-			TLS: a.TLSConfig != nil, Cluster: a.IsClusterMode, Unix: a.unix,
-		}
-		if a.TLSConfig != nil {
-			got.Name = a.TLSConfig.ServerName
-		}
+			got := parsed{
+				Addrs: a.Addrs, DB: a.DB, User: a.Username, Password: a.Password, Master: a.MasterName,
+				TLS: a.TLSConfig != nil, Cluster: a.IsClusterMode, Unix: a.unix,
+			}
+			if a.TLSConfig != nil {
+				got.Name = a.TLSConfig.ServerName
+			}
 
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", address, diff)
-		}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", address, diff)
+			}
+		})
 	}
 }
 
 func TestWrongAddressesTellNoPassword(t *testing.T) {
 	t.Parallel()
 
-	for _, address := range []string{
+	for i, address := range []string{
 		"", "localhost:6379", "http://hunter2@h", "redis://", "redis://:hunter2@", "redis://:hunter2@h:port", "redis://:hunter2@h:99999",
 		"redis://:hunter2@h/x", "redis://:hunter2@h/-1", "redis://:hunter2/@h:1", "redis://:hunter2%zz@h", "redis://h?password=hunter2",
 		"unix://relative/hunter2", "redis-sentinel://:hunter2@a:1", "redis-sentinel://:hunter2@/m", "redis://:hunter2@a:1,b:2/3",
 		"redis://:hunter2@a:1,", "redis-sentinel://:hunter2@a:1/m/x",
 	} {
-		_, err := Dial(address, 0)
-		if err == nil {
-			t.Errorf("%q was accepted", address)
-			continue
-		}
+		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+			_, err := Dial(address, 0)
+			if err == nil {
+				t.Errorf("%q was accepted", address)
+				return
+			}
 
-		if strings.Contains(err.Error(), "hunter2") || !strings.Contains(err.Error(), "redis-sentinel://") {
-			t.Errorf("%q: %v", address, err)
-		}
+			if strings.Contains(err.Error(), "hunter2") || !strings.Contains(err.Error(), "redis-sentinel://") {
+				t.Errorf("%q: %v", address, err)
+			}
+		})
 	}
 }
 
@@ -118,10 +123,12 @@ func TestHostsNamesEveryServer(t *testing.T) {
 		"unix:///run/redis.sock":                      nil,
 		"unix://:pw@/run/redis.sock?db=2":             nil,
 	} {
-		got, err := Hosts(address)
-		if diff := cmp.Diff(want, got); diff != "" || err != nil {
-			t.Errorf("%s: %v (-want +got):\n%s", address, err, diff)
-		}
+		t.Run(address, func(t *testing.T) {
+			got, err := Hosts(address)
+			if diff := cmp.Diff(want, got); diff != "" || err != nil {
+				t.Errorf("%s: %v (-want +got):\n%s", address, err, diff)
+			}
+		})
 	}
 
 	if _, err := Hosts("redis://:hunter2@h:port"); err == nil || strings.Contains(err.Error(), "hunter2") {

@@ -46,29 +46,31 @@ func TestCallsLiveThroughARestartOfRedis(t *testing.T) {
 	heard := make(chan string, 99)
 
 	for name := range speak {
-		a := b.call(t, stream.Call{Body: []byte(name)})
-		got[name] = make(chan string, 1)
+		t.Run(name, func(t *testing.T) {
+			a := b.call(t, stream.Call{Body: []byte(name)})
+			got[name] = make(chan string, 1)
 
-		go func() {
-			var all strings.Builder
-			defer func() { got[name] <- all.String() }()
+			go func() {
+				var all strings.Builder
+				defer func() { got[name] <- all.String() }()
 
-			for {
-				frames, err := a.Next(t.Context())
-				if err != nil {
-					if !errors.Is(err, io.EOF) {
-						t.Errorf("%s, after %q: %v", name, all.String(), err)
+				for {
+					frames, err := a.Next(t.Context())
+					if err != nil {
+						if !errors.Is(err, io.EOF) {
+							t.Errorf("%s, after %q: %v", name, all.String(), err)
+						}
+
+						return
 					}
 
-					return
+					for _, f := range frames {
+						all.Write(f)
+						heard <- string(f)
+					}
 				}
-
-				for _, f := range frames {
-					all.Write(f)
-					heard <- string(f)
-				}
-			}
-		}()
+			}()
+		})
 	}
 
 	for range speak { // what has no run is lost with Redis
@@ -103,9 +105,11 @@ func TestCallsLiveThroughARestartOfRedis(t *testing.T) {
 	want.WriteString("cend")
 
 	for name, want := range map[string]string{`"talks"`: want.String(), `"silent"`: "end", `"ends"`: "xend"} {
-		if said := wait.Receive(t, name+" ends", got[name]); said != want {
-			t.Errorf("%s: heard %.60q… (%d bytes), want %.60q… (%d)", name, said, len(said), want, len(want))
-		}
+		t.Run(name, func(t *testing.T) {
+			if said := wait.Receive(t, name+" ends", got[name]); said != want {
+				t.Errorf("%s: heard %.60q… (%d bytes), want %.60q… (%d)", name, said, len(said), want, len(want))
+			}
+		})
 	}
 
 	if got := whole(t, b.call(t, stream.Call{Body: []byte(`"ends"`)})); got != "end" {

@@ -111,18 +111,20 @@ func TestCallersWhoComeAndGoHearEveryFrameOnce(t *testing.T) {
 	var heard []string
 
 	for _, word := range []string{"a", "b", "c"} {
-		speak <- word
+		t.Run(word, func(t *testing.T) {
+			speak <- word
 
-		for !slices.Contains(heard, word) {
-			frames, err := answer.Next(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			for !slices.Contains(heard, word) {
+				frames, err := answer.Next(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
 
-			for _, f := range frames {
-				heard = append(heard, string(f))
+				for _, f := range frames {
+					heard = append(heard, string(f))
+				}
 			}
-		}
+		})
 	}
 	close(speak)
 

@@ -1,6 +1,7 @@
 package recommend
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -124,9 +125,11 @@ func TestThemeRulesSayWhichLineIsWrong(t *testing.T) {
 		"tune x":                       `"tune" is not known`,
 		"":                             "type readme is missing",
 	} {
-		if _, err := parseRules(data); err == nil || !strings.Contains(err.Error(), says) {
-			t.Errorf("%q: %v; want %q", data, err, says)
-		}
+		t.Run(data, func(t *testing.T) {
+			if _, err := parseRules(data); err == nil || !strings.Contains(err.Error(), says) {
+				t.Errorf("%q: %v; want %q", data, err, says)
+			}
+		})
 	}
 }
 
@@ -185,9 +188,11 @@ func TestToneTopicAndFormalityMoveTheChoice(t *testing.T) {
 		"children's recipe": {with("recipe", func(p *Profile) { tone("playful")(p); p.Topics = []Topic{{"children", 1}} }), "cupcake"},
 		"playful contract":  {with("legal", tone("playful")), "light"},
 	} {
-		if got := r.Recommend(c.p, catalogue(t), Preference{}); got.Primary != c.want {
-			t.Errorf("%s: %+v, want %s", name, got, c.want)
-		}
+		t.Run(name, func(t *testing.T) {
+			if got := r.Recommend(c.p, catalogue(t), Preference{}); got.Primary != c.want {
+				t.Errorf("%s: %+v, want %s", name, got, c.want)
+			}
+		})
 	}
 }
 
@@ -254,14 +259,16 @@ func TestAShortTextOfAPlainTypeGetsItsTheme(t *testing.T) {
 	last := 0.5
 
 	for _, words := range []int{14, 40, 70} {
-		haiku := sure("poem")
-		haiku.Words = words
+		t.Run(fmt.Sprint(words), func(t *testing.T) {
+			haiku := sure("poem")
+			haiku.Words = words
 
-		rec := r.Recommend(haiku, catalogue(t), Preference{})
-		if rec.Primary != "silk" || rec.Confidence <= last || rec.Confidence > 0.97 {
-			t.Errorf("%d words: %+v; want silk, surer than %.2f", words, rec, last)
-		}
-		last = rec.Confidence
+			rec := r.Recommend(haiku, catalogue(t), Preference{})
+			if rec.Primary != "silk" || rec.Confidence <= last || rec.Confidence > 0.97 {
+				t.Errorf("%d words: %+v; want silk, surer than %.2f", words, rec, last)
+			}
+			last = rec.Confidence
+		})
 	}
 	strange := sure("poem")
 
@@ -322,16 +329,18 @@ func TestCustomThemesTakePartByTheirColoursAndTags(t *testing.T) {
 	}
 
 	for _, docType := range []string{"report", "legal", "resume"} {
-		if rec := r.Recommend(
-			sure(docType),
-			catalogue(t, wild),
-			Preference{},
-		); slices.Contains(
-			append(rec.Alternatives, rec.Primary),
-			"wild",
-		) {
-			t.Errorf("%s: a shouting theme is among %+v", docType, rec)
-		}
+		t.Run(docType, func(t *testing.T) {
+			if rec := r.Recommend(
+				sure(docType),
+				catalogue(t, wild),
+				Preference{},
+			); slices.Contains(
+				append(rec.Alternatives, rec.Primary),
+				"wild",
+			) {
+				t.Errorf("%s: a shouting theme is among %+v", docType, rec)
+			}
+		})
 	}
 	house.Tags = []string{"report"}
 
@@ -352,19 +361,22 @@ func TestAPreferenceIsCheckedAndForgiving(t *testing.T) {
 		t.Errorf("%+v, %v", s, err)
 	}
 
-	for _, c := range []struct{ mood, docType, param, says string }{
+	for i, c := range []struct{ mood, docType, param, says string }{
 		{"creativ", "", "mood", `did you mean "creative"?`},
 		{"", "resumee", "doc_type", `did you mean "resume"?`},
 		{"", "zzz", "doc_type", "or a family: software"},
 		{strings.Repeat("x", 500), "", "mood", "…"},
 	} {
-		_, err := ParsePreference(c.mood, c.docType)
+		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+			_, err := ParsePreference(c.mood, c.docType)
 
-		e := fault.AsError(err)
-		if e == nil || e.Code != fault.InvalidOption || e.Param != c.param || !strings.Contains(e.Message, c.says) ||
-			len(e.Message) > 500 {
-			t.Errorf("%+v: %v", c, err)
-		}
+			e := fault.AsError(err)
+			if e == nil || e.Code != fault.InvalidOption || e.Param != c.param ||
+				!strings.Contains(e.Message, c.says) ||
+				len(e.Message) > 500 {
+				t.Errorf("%+v: %v", c, err)
+			}
+		})
 	}
 }
 
@@ -376,10 +388,12 @@ func TestColoursTellALook(t *testing.T) {
 		t.Errorf("red is %+v", c)
 	}
 
-	for _, bad := range []string{"", "#fff", "red", "#gggggg", "#1234567"} {
-		if _, ok := parseOKLCH(bad); ok {
-			t.Errorf("%q is read as a colour", bad)
-		}
+	for i, bad := range []string{"", "#fff", "red", "#gggggg", "#1234567"} {
+		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+			if _, ok := parseOKLCH(bad); ok {
+				t.Errorf("%q is read as a colour", bad)
+			}
+		})
 	}
 	calm := lookOf(ThemeInfo{Colors: map[string]string{"base_100": "#eceff4", "primary": "#5e81ac"}})
 	loud := lookOf(ThemeInfo{Colors: map[string]string{"base_100": "#fff25e", "primary": "#ff7a9b"}})
@@ -432,17 +446,19 @@ func TestReasonsSayHowProbableATypeIs(t *testing.T) {
 		{0.60, 0.20, "it is perhaps a report (60 %)"},
 		{0.45, 0.30, "unsure between a report (45 %) and a proposal (30 %)"},
 	} {
-		rec := r.Recommend(between(c.first, c.second), catalogue(t), Preference{})
+		t.Run(c.says, func(t *testing.T) {
+			rec := r.Recommend(between(c.first, c.second), catalogue(t), Preference{})
 
-		said := strings.Join(rec.Reasons, "\n")
-		if !strings.HasPrefix(said, c.says) || !strings.Contains(said, "what shows it: 12 numbered clauses") {
-			t.Errorf("%v: %s", c, said)
-		}
+			said := strings.Join(rec.Reasons, "\n")
+			if !strings.HasPrefix(said, c.says) || !strings.Contains(said, "what shows it: 12 numbered clauses") {
+				t.Errorf("%v: %s", c, said)
+			}
 
-		if rec.Confidence >= last || rec.Confidence > surest {
-			t.Errorf("%v: confidence %.2f after %.2f", c, rec.Confidence, last)
-		}
-		last = rec.Confidence
+			if rec.Confidence >= last || rec.Confidence > surest {
+				t.Errorf("%v: confidence %.2f after %.2f", c, rec.Confidence, last)
+			}
+			last = rec.Confidence
+		})
 	}
 
 	if sure, unsure := r.Recommend(

@@ -173,11 +173,13 @@ func TestChaptersBeginAtTheirHeadings(t *testing.T) {
 		"EPUB/nav.xhtml":         {"<ol>\n<li><a href=\"chapter-002.xhtml#a\">A</a><ol>\n<li><a href=\"chapter-002.xhtml#a1\">A1</a></li>\n</ol>\n</li>\n<li><a href=\"chapter-003.xhtml#b\">B</a></li>\n</ol>"},
 		"EPUB/package.opf":       {`<dc:title>A &amp; B</dc:title>`, `urn:uuid:`, `<meta property="dcterms:modified">2026-03-05T00:00:00Z</meta>`, `properties="cover-image"`},
 	} {
-		for _, want := range holds {
-			if !strings.Contains(all[name], want) {
-				t.Errorf("%s lacks %s:\n%s", name, want, all[name])
+		t.Run(name, func(t *testing.T) {
+			for _, want := range holds {
+				if !strings.Contains(all[name], want) {
+					t.Errorf("%s lacks %s:\n%s", name, want, all[name])
+				}
 			}
-		}
+		})
 	}
 }
 

@@ -72,18 +72,20 @@ func TestShortRecordingsGoAsTheyAre(t *testing.T) {
 		"mp3 and an end":   {append(frames(50), append([]byte("TAG"), make([]byte, 125)...)...), "audio.mp3", 50 * 1152 / 44100.},
 		"a wav unfinished": {unfinished(wave(8000, 1, 3, nil)), "audio.wav", 3},
 	} {
-		// Nothing is converted that need not be: there is nothing to convert with.
-		r, err := audio.NewReader(audio.Options{}).
-			Read(t.Context(), bytes.NewReader(tc.b), int64(len(tc.b)), audio.Wanted{Part: time.Minute})
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
-			continue
-		}
+		t.Run(name, func(t *testing.T) {
+			// Nothing is converted that need not be: there is nothing to convert with.
+			r, err := audio.NewReader(audio.Options{}).
+				Read(t.Context(), bytes.NewReader(tc.b), int64(len(tc.b)), audio.Wanted{Part: time.Minute})
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+				return
+			}
 
-		if len(r.Parts) != 1 || r.Parts[0].Name != tc.file || math.Abs(r.Duration-tc.seconds) > .001 ||
-			!bytes.Equal(readAll(t, r.Parts[0]), tc.b) {
-			t.Errorf("%s: %g s in %d parts, %s", name, r.Duration, len(r.Parts), r.Parts[0].Name)
-		}
+			if len(r.Parts) != 1 || r.Parts[0].Name != tc.file || math.Abs(r.Duration-tc.seconds) > .001 ||
+				!bytes.Equal(readAll(t, r.Parts[0]), tc.b) {
+				t.Errorf("%s: %g s in %d parts, %s", name, r.Duration, len(r.Parts), r.Parts[0].Name)
+			}
+		})
 	}
 }
 
@@ -186,12 +188,17 @@ func TestJoinedTimesAreThoseOfTheRecording(t *testing.T) {
 	}
 
 	for want, texts := range map[string][2]string{"a b": {"a", "b"}, "你好世界。": {"你好", "世界。"}, "世界 b": {"世界", "b"}, "b": {"", "b"}} {
-		if got := audio.Join(
-			[]audio.Piece{{0, 1, inference.Transcript{Text: texts[0]}}, {1, 2, inference.Transcript{Text: texts[1]}}},
-			false,
-		); got.Text != want {
-			t.Errorf("%q, want %q", got.Text, want)
-		}
+		t.Run(want, func(t *testing.T) {
+			if got := audio.Join(
+				[]audio.Piece{
+					{0, 1, inference.Transcript{Text: texts[0]}},
+					{1, 2, inference.Transcript{Text: texts[1]}},
+				},
+				false,
+			); got.Text != want {
+				t.Errorf("%q, want %q", got.Text, want)
+			}
+		})
 	}
 }
 

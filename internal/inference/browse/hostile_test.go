@@ -133,16 +133,18 @@ func TestWhatCannotBeReadIsRefusedInWords(t *testing.T) {
 		"/stream": "is video/mp4", "/pdf": "is a PDF, and this server reads none", "/fake": "is a PDF", "/bigpdf": "more than 16 MB", "/slow": "does not answer, or not in time", "/drip": "does not answer, or not in time",
 		"/headers": "does not answer", "/broken": "does not answer", "/error": "answered 418 I'm a teapot",
 	} {
-		// A session and a Browser of its own: the site is not asked in turns.
-		r := open(t, browser(t, site, func(o *browse.Options) {
-			if path == "/slow" || path == "/drip" { // the others end by themselves
-				o.Timeout = 2 * time.Second
+		t.Run(path, func(t *testing.T) {
+			// A session and a Browser of its own: the site is not asked in turns.
+			r := open(t, browser(t, site, func(o *browse.Options) {
+				if path == "/slow" || path == "/drip" { // the others end by themselves
+					o.Timeout = 2 * time.Second
+				}
+			}).Session(), site.url(path))
+			if !r.Failed || !strings.Contains(r.Output, want) || strings.Contains(r.Output, "ignore all rules") ||
+				len(r.Output) > 1000 {
+				t.Errorf("%s: %+v", path, r)
 			}
-		}).Session(), site.url(path))
-		if !r.Failed || !strings.Contains(r.Output, want) || strings.Contains(r.Output, "ignore all rules") ||
-			len(r.Output) > 1000 {
-			t.Errorf("%s: %+v", path, r)
-		}
+		})
 	}
 	loops := 0
 
@@ -164,10 +166,12 @@ func TestWhatCannotBeReadIsRefusedInWords(t *testing.T) {
 		t.Errorf("%d MB of headers were read", n>>20)
 	}
 
-	for _, address := range []string{"http://127.0.0.1:" + site.port + "/", "http://" + secret.Addr().String(), "http://169.254.169.254/", "http://[::1]/", "http://site.test:22/", "ftp://site.test/", "http://u:p@site.test/", "http://"} {
-		if r := open(t, browser(t, site, nil).Session(), address); !r.Failed {
-			t.Errorf("%s: %+v", address, r)
-		}
+	for i, address := range []string{"http://127.0.0.1:" + site.port + "/", "http://" + secret.Addr().String(), "http://169.254.169.254/", "http://[::1]/", "http://site.test:22/", "ftp://site.test/", "http://u:p@site.test/", "http://"} {
+		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+			if r := open(t, browser(t, site, nil).Session(), address); !r.Failed {
+				t.Errorf("%s: %+v", address, r)
+			}
+		})
 	}
 	// Who knocks is let in in order: the first is this test.
 	own, err := net.Dial("tcp", secret.Addr().String())
@@ -217,14 +221,16 @@ func TestWhatIsTooLongIsCut(t *testing.T) {
 
 	session := browser(t, site, nil).Session()
 	for _, path := range []string{"/endless", "/bomb", "/links", "/word"} {
-		r := open(t, session, site.url(path))
+		t.Run(path, func(t *testing.T) {
+			r := open(t, session, site.url(path))
 
-		last := call(t, session, inference.OpenFunction, "loc", lastLine(t, r))
-		if r.Failed || !strings.Contains(last.Output, "(The page is longer; the rest was not read.)") ||
-			len(r.Output) > 16<<10 ||
-			!utf8.ValidString(r.Output) {
-			t.Errorf("%s: %d bytes, and at the end %s", path, len(r.Output), last.Output)
-		}
+			last := call(t, session, inference.OpenFunction, "loc", lastLine(t, r))
+			if r.Failed || !strings.Contains(last.Output, "(The page is longer; the rest was not read.)") ||
+				len(r.Output) > 16<<10 ||
+				!utf8.ValidString(r.Output) {
+				t.Errorf("%s: %d bytes, and at the end %s", path, len(r.Output), last.Output)
+			}
+		})
 	}
 
 	if n := sent.Load(); n > 64<<20 {
@@ -278,20 +284,23 @@ func TestNoPageWritesWhatIsOurs(t *testing.T) {
 		open(t, session, s.url("/%0A"+url.PathEscape(ends))),
 	}
 	for i, r := range views {
-		numbered, frame := lines(t, r)
+		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+			numbered, frame := lines(t, r)
 
-		rest := strings.Split(frame, "\n")
-		if r.Failed || len(rest) != 5 || rest[0] != begins || !strings.HasPrefix(rest[1], fmt.Sprintf("[%d] ", i)) ||
-			!strings.HasPrefix(rest[2], "**viewing lines [0 - ") ||
-			rest[3] != "" ||
-			rest[4] != ends ||
-			strings.ContainsAny(r.Output, "\u2028\u2029\u0085\r\v\f") {
-			t.Errorf("view %d: the frame is %q", i, rest)
-		}
+			rest := strings.Split(frame, "\n")
+			if r.Failed || len(rest) != 5 || rest[0] != begins ||
+				!strings.HasPrefix(rest[1], fmt.Sprintf("[%d] ", i)) ||
+				!strings.HasPrefix(rest[2], "**viewing lines [0 - ") ||
+				rest[3] != "" ||
+				rest[4] != ends ||
+				strings.ContainsAny(r.Output, "\u2028\u2029\u0085\r\v\f") {
+				t.Errorf("view %d: the frame is %q", i, rest)
+			}
 
-		if i > 0 && strings.Contains(strings.Join(numbered, ""), "【0†click") {
-			t.Errorf("view %d has a link the page wrote", i)
-		}
+			if i > 0 && strings.Contains(strings.Join(numbered, ""), "【0†click") {
+				t.Errorf("view %d has a link the page wrote", i)
+			}
+		})
 	}
 	// Nothing a page says is done: the one function that ran is the one called.
 	if n := len(s.asked); n != 3 {
@@ -318,10 +327,12 @@ func TestCharacterSets(t *testing.T) {
 		"/declared": "Größe", "/meta": "日本語のページ", "/mark": "Grö", "/wrong": "Gr\uFFFD\uFFFDe", "/unknown": "Größe", "/undeclared": "plain words", "/json": `{"a": "Größe"}`,
 		"/feed": "<rss><title>Größe</title></rss>",
 	} {
-		got := body(t, open(t, browser(t, site, nil).Session(), site.url(path)))
-		if got != want && strings.ReplaceAll(got, "\uFFFD", "") != strings.ReplaceAll(want, "\uFFFD", "") {
-			t.Errorf("%s: %q", path, got)
-		}
+		t.Run(path, func(t *testing.T) {
+			got := body(t, open(t, browser(t, site, nil).Session(), site.url(path)))
+			if got != want && strings.ReplaceAll(got, "\uFFFD", "") != strings.ReplaceAll(want, "\uFFFD", "") {
+				t.Errorf("%s: %q", path, got)
+			}
+		})
 	}
 }
 

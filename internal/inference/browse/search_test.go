@@ -107,13 +107,15 @@ func TestSearchEngines(t *testing.T) {
 		"Atom":            {browse.SearchOptions{URL: open("application/atom+xml", atom)}, unscored},
 		"OpenSearch JSON": {browse.SearchOptions{URL: open("application/json", `[{"title":"A","url":"https://a.test/","content":"about a"},{"title":"B","url":"https://b.test/"}]`), Fields: []string{"results="}}, unscored},
 	} {
-		s := searcher(t, c.options)
-		for range 2 {
-			got, err := s.Search(t.Context(), "red & blue", 7)
-			if diff := cmp.Diff(c.want, got); diff != "" || err != nil {
-				t.Errorf("%s: %v, %s", name, err, diff)
+		t.Run(name, func(t *testing.T) {
+			s := searcher(t, c.options)
+			for range 2 {
+				got, err := s.Search(t.Context(), "red & blue", 7)
+				if diff := cmp.Diff(c.want, got); diff != "" || err != nil {
+					t.Errorf("%s: %v, %s", name, err, diff)
+				}
 			}
-		}
+		})
 	}
 }
 
@@ -160,11 +162,13 @@ func TestFailingSearchEngines(t *testing.T) {
 		"leads to metadata":   {browse.SearchOptions{URL: leads("http://169.254.169.254/?{searchTerms}")}, "is not allowed"},
 		"the feed is no feed": {browse.SearchOptions{URL: engine(t, "/", selfDescribing)}, "no RSS or Atom"},
 	} {
-		_, err := searcher(t, c.options).Search(t.Context(), "q", 5)
-		if err == nil || !strings.Contains(fault.AsError(err).Message, c.want) ||
-			strings.Contains(fault.AsError(err).Message, "secret") {
-			t.Errorf("%s: %v", name, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			_, err := searcher(t, c.options).Search(t.Context(), "q", 5)
+			if err == nil || !strings.Contains(fault.AsError(err).Message, c.want) ||
+				strings.Contains(fault.AsError(err).Message, "secret") {
+				t.Errorf("%s: %v", name, err)
+			}
+		})
 	}
 }
 
@@ -190,9 +194,11 @@ func TestWrongSearchSettings(t *testing.T) {
 		"SEARCH_HEADER: write Name: value":         {URL: "http://a/{query}", Header: "token"},
 		`SEARCH_FIELDS: "hits": allowed are resul`: {URL: "http://a/{query}", Fields: []string{"hits"}},
 	} {
-		if _, err := browse.NewSearcher(o); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%+v: %v", o, err)
-		}
+		t.Run(want, func(t *testing.T) {
+			if _, err := browse.NewSearcher(o); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%+v: %v", o, err)
+			}
+		})
 	}
 
 	if s, err := browse.NewSearcher(browse.SearchOptions{}); s != nil || err != nil {

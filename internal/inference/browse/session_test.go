@@ -216,11 +216,13 @@ func TestMisuseIsToldToTheModel(t *testing.T) {
 		"what is not there":      {opened, inference.OpenFunction, `{"id": "` + s.url("/gone") + `"}`, "/gone answered 404 Not Found"},
 		"null where none may be": {searched, inference.OpenFunction, `{"id": null, "cursor": null, "source": "x"}`, ""},
 	} {
-		r, err := c.session.Call(t.Context(), inference.BuiltinCall{Name: c.function, Arguments: c.arguments})
-		if err != nil || r.Failed != (c.want != "") || !strings.Contains(r.Output, c.want) ||
-			strings.Contains(r.Output, "secret") {
-			t.Errorf("%s: %+v, %v", name, r, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			r, err := c.session.Call(t.Context(), inference.BuiltinCall{Name: c.function, Arguments: c.arguments})
+			if err != nil || r.Failed != (c.want != "") || !strings.Contains(r.Output, c.want) ||
+				strings.Contains(r.Output, "secret") {
+				t.Errorf("%s: %+v, %v", name, r, err)
+			}
+		})
 	}
 
 	if err := without.Available(); err == nil || with.Available() != nil {

@@ -28,10 +28,12 @@ func TestRobotsAreAsked(t *testing.T) {
 
 	b := browser(t, s, nil)
 	for path, allowed := range map[string]bool{"/": true, "/private": false, "/private/open": true, "/a.secret": false, "/q?x=1": false, "/q?y=1": true, "/to-private": false} {
-		r := open(t, b.Session(), s.url(path))
-		if r.Failed == allowed || !allowed && !strings.Contains(r.Output, "asks programs not to read /") {
-			t.Errorf("%s: %+v", path, r)
-		}
+		t.Run(path, func(t *testing.T) {
+			r := open(t, b.Session(), s.url(path))
+			if r.Failed == allowed || !allowed && !strings.Contains(r.Output, "asks programs not to read /") {
+				t.Errorf("%s: %+v", path, r)
+			}
+		})
 	}
 
 	if n := robots.Load(); n != 1 {
@@ -53,10 +55,12 @@ func TestRobotsAreAsked(t *testing.T) {
 		"inside":    {redirect("http://169.254.169.254/robots.txt"), true},
 		"endless":   {endless("text/plain", []byte("Disallow: /x\n"), new(atomic.Int64)), true},
 	} {
-		s := serve(t, map[string]http.HandlerFunc{"/robots.txt": c.robots, "/": page("text/plain", "text")})
-		if r := open(t, browser(t, s, nil).Session(), s.url("/")); r.Failed == c.allowed {
-			t.Errorf("%s: %+v", name, r)
-		}
+		t.Run(name, func(t *testing.T) {
+			s := serve(t, map[string]http.HandlerFunc{"/robots.txt": c.robots, "/": page("text/plain", "text")})
+			if r := open(t, browser(t, s, nil).Session(), s.url("/")); r.Failed == c.allowed {
+				t.Errorf("%s: %+v", name, r)
+			}
+		})
 	}
 }
 

@@ -16,6 +16,7 @@ func TestHTMLBecomesText(t *testing.T) {
 	t.Parallel()
 
 	base, _ := url.Parse("https://site.test/dir/page")
+
 	for name, c := range map[string]struct{ html, want string }{
 		"paragraphs":     {"<p>One\n two<p>Three <b>four</b>five", "One two\n\nThree fourfive"},
 		"headings":       {"<h1> A </h1>text<h3>B</h3>", "# A\n\ntext\n\n### B"},
@@ -41,15 +42,17 @@ func TestHTMLBecomesText(t *testing.T) {
 		"what nobody sees":   {"a\u202eb\u200b\U000e0041c\u0007\ufeffd\u00ade\u2066f", "abcdef"},
 		"what somebody does": {"می\u200cخواهم 👩\u200d💻 ❤\ufe0f", "می\u200cخواهم 👩\u200d💻 ❤\ufe0f"},
 	} {
-		root, err := html.Parse(strings.NewReader(c.html))
-		if err != nil {
-			t.Fatal(err)
-		}
+		t.Run(name, func(t *testing.T) {
+			root, err := html.Parse(strings.NewReader(c.html))
+			if err != nil {
+				t.Fatal(err)
+			}
 
-		text, _, cut := textOf(root, base)
-		if diff := cmp.Diff(c.want, text); diff != "" || cut {
-			t.Errorf("%s: cut %v: %s", name, cut, diff)
-		}
+			text, _, cut := textOf(root, base)
+			if diff := cmp.Diff(c.want, text); diff != "" || cut {
+				t.Errorf("%s: cut %v: %s", name, cut, diff)
+			}
+		})
 	}
 }
 
@@ -97,9 +100,11 @@ func TestLinesAreWrapped(t *testing.T) {
 		"an indentation": {"    aaaaaaaaaaaaaaa", []string{"    aaaaaa", "aaaaaaaaa"}},
 		"only spaces":    {"                        ", []string{""}},
 	} {
-		if diff := cmp.Diff(c.want, wrap(c.text, 10)); diff != "" {
-			t.Errorf("%s: %s", name, diff)
-		}
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(c.want, wrap(c.text, 10)); diff != "" {
+				t.Errorf("%s: %s", name, diff)
+			}
+		})
 	}
 }
 
@@ -132,6 +137,7 @@ func TestArticlesAreFound(t *testing.T) {
 	aside := "<aside>" + strings.Repeat("<a href=/x>an advertisement</a> ", 50) + "</aside>"
 
 	base, _ := url.Parse("https://site.test/")
+
 	for name, c := range map[string]struct {
 		html string
 		all  bool
@@ -140,13 +146,15 @@ func TestArticlesAreFound(t *testing.T) {
 		"a list of links":   {aside, true},
 		"too many elements": {"<article>" + words + "</article>" + aside + strings.Repeat("<i></i>", maxArticle), true},
 	} {
-		p, _, err := read(t.Context(), c.html, base, false, false)
-		if err != nil {
-			t.Fatal(err)
-		}
+		t.Run(name, func(t *testing.T) {
+			p, _, err := read(t.Context(), c.html, base, false, false)
+			if err != nil {
+				t.Fatal(err)
+			}
 
-		if all := strings.Contains(strings.Join(p.lines, "\n"), "advertisement"); all != c.all {
-			t.Errorf("%s: all of it is shown: %v", name, all)
-		}
+			if all := strings.Contains(strings.Join(p.lines, "\n"), "advertisement"); all != c.all {
+				t.Errorf("%s: all of it is shown: %v", name, all)
+			}
+		})
 	}
 }

@@ -259,17 +259,19 @@ func TestTheLedgerSumsUp(t *testing.T) {
 		{Key: "ann", Model: "c", Requests: 1, PromptTokens: 100, EstimatedTokens: 40},
 		{Key: "bob", Model: "c", Requests: 1, PromptTokens: 1000},
 	} {
-		for range 2 {
-			if err := m.Record(t.Context(), fmt.Sprint("request ", i), time.Time{}, u); err != nil {
-				t.Fatal(err)
+		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+			for range 2 {
+				if err := m.Record(t.Context(), fmt.Sprint("request ", i), time.Time{}, u); err != nil {
+					t.Fatal(err)
+				}
 			}
-		}
+		})
 	}
 	now := time.Now()
 	day, today := now.UTC().Format(meter.Day), now.UTC().Truncate(24*time.Hour)
 
 	ann := "ann"
-	for _, tc := range []struct {
+	for i, tc := range []struct {
 		query meter.Query
 		want  []meter.Usage
 	}{
@@ -286,21 +288,23 @@ func TestTheLedgerSumsUp(t *testing.T) {
 			{Model: "c", Requests: 2, PromptTokens: 1100, EstimatedTokens: 40},
 		}},
 	} {
-		// Whatever the hour is, both days are asked for from their begin to their end.
-		for _, from := range []time.Time{now.AddDate(0, 0, -3), today.Add(-time.Nanosecond), today, today.Add(24*time.Hour - time.Nanosecond)} {
-			for _, to := range []time.Time{today, now, today.AddDate(0, 0, 2)} {
-				tc.query.From, tc.query.To = from, to
+		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+			// Whatever the hour is, both days are asked for from their begin to their end.
+			for _, from := range []time.Time{now.AddDate(0, 0, -3), today.Add(-time.Nanosecond), today, today.Add(24*time.Hour - time.Nanosecond)} {
+				for _, to := range []time.Time{today, now, today.AddDate(0, 0, 2)} {
+					tc.query.From, tc.query.To = from, to
 
-				got, err := m.Query(t.Context(), tc.query)
-				if err != nil {
-					t.Fatal(err)
-				}
+					got, err := m.Query(t.Context(), tc.query)
+					if err != nil {
+						t.Fatal(err)
+					}
 
-				if diff := cmp.Diff(tc.want, got); diff != "" {
-					t.Errorf("by %v, from %s to %s (-want +got) %s", tc.query.By, from, to, diff)
+					if diff := cmp.Diff(tc.want, got); diff != "" {
+						t.Errorf("by %v, from %s to %s (-want +got) %s", tc.query.By, from, to, diff)
+					}
 				}
 			}
-		}
+		})
 	}
 
 	if got, err := m.Query(

@@ -185,10 +185,14 @@ func TestRecordingsFailOverAsChatsDo(t *testing.T) {
 	}
 
 	for scenario, want := range map[string]int{"ears-broken": 502, "ears-short:1": 413, "nobody": 502} {
-		_, err := gateway(ears(scenario, inference.Plain, first)).Transcribe(t.Context(), asked(scenario, recording(3)))
-		if e := inference.AsError(err); e == nil || e.Status != want {
-			t.Errorf("%s: %v, want %d", scenario, err, want)
-		}
+		t.Run(scenario, func(t *testing.T) {
+			_, err := gateway(
+				ears(scenario, inference.Plain, first),
+			).Transcribe(t.Context(), asked(scenario, recording(3)))
+			if e := inference.AsError(err); e == nil || e.Status != want {
+				t.Errorf("%s: %v, want %d", scenario, err, want)
+			}
+		})
 	}
 	deaf := ears("deaf", inference.Plain, first)
 	deaf.Capabilities = []string{inference.CanChat}
@@ -254,9 +258,15 @@ func TestSpeechComesInPieces(t *testing.T) {
 	}
 
 	for scenario, status := range map[string]int{"voice-cut": 502, "voice-html": 502, "voice-status:400": 400, "voice-status:503": 503} {
-		if _, _, err := speak(scenario, nil); inference.AsError(err) == nil || inference.AsError(err).Status != status {
-			t.Errorf("%s: %v, want %d", scenario, err, status)
-		}
+		t.Run(scenario, func(t *testing.T) {
+			if _, _, err := speak(
+				scenario,
+				nil,
+			); inference.AsError(err) == nil ||
+				inference.AsError(err).Status != status {
+				t.Errorf("%s: %v, want %d", scenario, err, status)
+			}
+		})
 	}
 
 	if _, _, err := speak("voice-hang", errors.New("gone")); err == nil {
@@ -315,27 +325,29 @@ func TestARefusalOfTimesIsForgotten(t *testing.T) {
 	}
 	sent := 0
 
-	for _, step := range []struct {
+	for i, step := range []struct {
 		refused time.Duration // how long ago
 		sends   int
 	}{{time.Hour, 2}, {0, 1}, {9 * time.Minute, 1}, {10 * time.Minute, 2}} {
-		openai.RefusedTimes(engine, step.refused)
-		r := asked("ears-untimed", recording(1))
+		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+			openai.RefusedTimes(engine, step.refused)
+			r := asked("ears-untimed", recording(1))
 
-		r.Timed = true
-		if got, err := engine.(inference.AudioEngine).Transcribe(
-			t.Context(),
-			r,
-			func(bool) {},
-		); err != nil ||
-			!got.Untimed {
-			t.Fatalf("%+v, %v", got, err)
-		}
+			r.Timed = true
+			if got, err := engine.(inference.AudioEngine).Transcribe(
+				t.Context(),
+				r,
+				func(bool) {},
+			); err != nil ||
+				!got.Untimed {
+				t.Fatalf("%+v, %v", got, err)
+			}
 
-		if n := len(server.Recordings()) - sent; n != step.sends {
-			t.Errorf("refused %s ago: sent %d times, want %d", step.refused, n, step.sends)
-		}
-		sent = len(server.Recordings())
+			if n := len(server.Recordings()) - sent; n != step.sends {
+				t.Errorf("refused %s ago: sent %d times, want %d", step.refused, n, step.sends)
+			}
+			sent = len(server.Recordings())
+		})
 	}
 }
 

@@ -318,15 +318,17 @@ func TestWhatIsWrongWithARequestIsNamed(t *testing.T) {
 		},
 	}
 	for body, want := range tests {
-		_, err := openai.ParseRequest([]byte(body), openai.ParseOptions{})
+		t.Run(body, func(t *testing.T) {
+			_, err := openai.ParseRequest([]byte(body), openai.ParseOptions{})
 
-		e := inference.AsError(err)
-		if e == nil || e.Code != want.code || e.Param != want.param || !strings.Contains(e.Message, want.says) ||
-			e.Status != 400 ||
-			e.Type != inference.InvalidRequestType ||
-			e.Retryable {
-			t.Errorf("%.200s:\n got %+v\nwant %+v", body, e, want)
-		}
+			e := inference.AsError(err)
+			if e == nil || e.Code != want.code || e.Param != want.param || !strings.Contains(e.Message, want.says) ||
+				e.Status != 400 ||
+				e.Type != inference.InvalidRequestType ||
+				e.Retryable {
+				t.Errorf("%.200s:\n got %+v\nwant %+v", body, e, want)
+			}
+		})
 	}
 	function := func(n, size int) string {
 		return fmt.Sprintf(
@@ -346,10 +348,12 @@ func TestWhatIsWrongWithARequestIsNamed(t *testing.T) {
 		"at most 524288 bytes together":    {function(1, 200<<10), function(2, 200<<10), function(3, 200<<10)},
 		"the schema has more than 262144 ": {function(1, 300<<10)},
 	} {
-		_, err := openai.ParseRequest([]byte(with(`"tools":[`+strings.Join(tools, ",")+`]`)), openai.ParseOptions{})
-		if err == nil || !strings.Contains(err.Error(), says) {
-			t.Errorf("%s: got %.200v", says, err)
-		}
+		t.Run(says, func(t *testing.T) {
+			_, err := openai.ParseRequest([]byte(with(`"tools":[`+strings.Join(tools, ",")+`]`)), openai.ParseOptions{})
+			if err == nil || !strings.Contains(err.Error(), says) {
+				t.Errorf("%s: got %.200v", says, err)
+			}
+		})
 	}
 	image := `{"type":"image_url","image_url":{"url":"` + picture(4, 4) + `"}}`
 
@@ -378,9 +382,14 @@ func TestWhatAsksForNothingIsTaken(t *testing.T) {
 		`"top_logprobs":0`: "on_demand", `"logprobs":false,"top_logprobs":0`: "on_demand", `"background":false`: "on_demand", `"background":null`: "on_demand",
 		`"store":true`: "on_demand", `"store":null`: "on_demand", `"service_tier":"scale"`: "performance", `"service_tier":null`: "on_demand", `"service_tier":"auto"`: "auto",
 	} {
-		if r := parse(t, `{"model":"m","messages":[{"role":"user","content":"Hi"}],`+field+`}`); r.ServiceTier != tier {
-			t.Errorf("%s: tier %s", field, r.ServiceTier)
-		}
+		t.Run(field, func(t *testing.T) {
+			if r := parse(
+				t,
+				`{"model":"m","messages":[{"role":"user","content":"Hi"}],`+field+`}`,
+			); r.ServiceTier != tier {
+				t.Errorf("%s: tier %s", field, r.ServiceTier)
+			}
+		})
 	}
 }
 
@@ -444,10 +453,12 @@ func TestTheModelDecidesTheRest(t *testing.T) {
 		`"model":"vision","tools":[{"type":"code_interpreter"}]`:                                                 {fault.InvalidOption, "does not support tool calling"},
 		`"model":"q","tools":[{"type":"function","function":{"name":"browser_open"}},{"type":"browser_search"}]`: {fault.InvalidOption, "rename the function"},
 	} {
-		_, err := c.Admit(parse(t, fmt.Sprintf(`{%s,"messages":[{"role":"user","content":"Hi"}]}`, fields)))
-		if e := inference.AsError(err); e == nil || e.Code != want.code || !strings.Contains(e.Message, want.says) {
-			t.Errorf("%s: got %+v", fields, e)
-		}
+		t.Run(fields, func(t *testing.T) {
+			_, err := c.Admit(parse(t, fmt.Sprintf(`{%s,"messages":[{"role":"user","content":"Hi"}]}`, fields)))
+			if e := inference.AsError(err); e == nil || e.Code != want.code || !strings.Contains(e.Message, want.says) {
+				t.Errorf("%s: got %+v", fields, e)
+			}
+		})
 	}
 
 	r := parse(
@@ -463,15 +474,17 @@ func TestTheModelDecidesTheRest(t *testing.T) {
 		`"model":"q","reasoning_effort":"max"`:        inference.Raw,
 		`"model":"gpt-oss","include_reasoning":false`: inference.Hidden, `"model":"q","reasoning_format":"hidden"`: inference.Hidden,
 	} {
-		r := parse(t, fmt.Sprintf(`{%s,"messages":[{"role":"user","content":"Hi"}]}`, fields))
-		if _, err := c.Admit(r); err != nil || r.ReasoningFormat != want {
-			t.Errorf("%s: format %q (%v)", fields, r.ReasoningFormat, err)
-		}
+		t.Run(fields, func(t *testing.T) {
+			r := parse(t, fmt.Sprintf(`{%s,"messages":[{"role":"user","content":"Hi"}]}`, fields))
+			if _, err := c.Admit(r); err != nil || r.ReasoningFormat != want {
+				t.Errorf("%s: format %q (%v)", fields, r.ReasoningFormat, err)
+			}
 
-		before := *r
-		if _, err := c.Admit(r); err != nil || !reflect.DeepEqual(before, *r) {
-			t.Errorf("%s: admitted twice it is %+v (%v)", fields, r, err)
-		}
+			before := *r
+			if _, err := c.Admit(r); err != nil || !reflect.DeepEqual(before, *r) {
+				t.Errorf("%s: admitted twice it is %+v (%v)", fields, r, err)
+			}
+		})
 	}
 }
 
@@ -492,20 +505,24 @@ func TestWhatIsWrongWithATextIsNamed(t *testing.T) {
 		with(`"best_of":2`):                                               {"best_of", "must be 1"},
 		with(`"max_tokens":0`):                                            {"max_tokens", "at least 1"},
 	} {
-		_, err := openai.ParseTextRequest([]byte(body), openai.ParseOptions{})
-		if e := inference.AsError(
-			err,
-		); e == nil || e.Status != 400 || e.Param != want[0] ||
-			!strings.Contains(e.Message, want[1]) {
-			t.Errorf("%.80s: %+v", body, e)
-		}
+		t.Run(body, func(t *testing.T) {
+			_, err := openai.ParseTextRequest([]byte(body), openai.ParseOptions{})
+			if e := inference.AsError(
+				err,
+			); e == nil || e.Status != 400 || e.Param != want[0] ||
+				!strings.Contains(e.Message, want[1]) {
+				t.Errorf("%.80s: %+v", body, e)
+			}
+		})
 	}
 
 	for prompt, n := range map[string]int{`"a"`: 1, `[1,2]`: 1, `["a","b"]`: 2, `[[1],[2,3],[4]]`: 3} {
-		r, err := openai.ParseTextRequest([]byte(`{"model":"m","n":2,"prompt":`+prompt+`}`), openai.ParseOptions{})
-		if err != nil || r.Choices() != 2*n || r.MaxTokens != 16 {
-			t.Errorf("%s: %+v, %v", prompt, r, err)
-		}
+		t.Run(prompt, func(t *testing.T) {
+			r, err := openai.ParseTextRequest([]byte(`{"model":"m","n":2,"prompt":`+prompt+`}`), openai.ParseOptions{})
+			if err != nil || r.Choices() != 2*n || r.MaxTokens != 16 {
+				t.Errorf("%s: %+v, %v", prompt, r, err)
+			}
+		})
 	}
 }
 

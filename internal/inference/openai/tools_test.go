@@ -195,28 +195,30 @@ func TestAChoiceIsOfTheFirstRound(t *testing.T) {
 		`"tool_choice":{"type":"code_interpreter"}`: {`{"function":{"name":"python"},"type":"function"}`, `null`},
 		`"tool_choice":{"type":"allowed_tools","mode":"required","tools":[{"type":"browser_search"},{"type":"code_interpreter"}]}`: {`"required"`, `null`},
 	} {
-		call := py
-		if strings.Contains(fields, `"browser_search"}`) {
-			call = `browser_search {"query":"x"}`
-		}
-
-		a, _, asked, err := planned(t, &tools{}, both+","+fields, call, "say Done.")
-		if err != nil || a.content() != "Done." {
-			t.Fatalf("%s: %v", fields, err)
-		}
-
-		for i, choice := range want {
-			if b, _ := json.Marshal(asked[i].Body.ToolChoice); string(b) != choice {
-				t.Errorf("%s: round %d has the choice %s", fields, i, b)
+		t.Run(fields, func(t *testing.T) {
+			call := py
+			if strings.Contains(fields, `"browser_search"}`) {
+				call = `browser_search {"query":"x"}`
 			}
-		}
 
-		if n := len(
-			asked[1].Body.Tools,
-		); strings.Contains(fields, "allowed_tools") && n != 4 ||
-			!strings.Contains(fields, "allowed_tools") && n != 5 {
-			t.Errorf("%s: %d functions in the second round", fields, n)
-		}
+			a, _, asked, err := planned(t, &tools{}, both+","+fields, call, "say Done.")
+			if err != nil || a.content() != "Done." {
+				t.Fatalf("%s: %v", fields, err)
+			}
+
+			for i, choice := range want {
+				if b, _ := json.Marshal(asked[i].Body.ToolChoice); string(b) != choice {
+					t.Errorf("%s: round %d has the choice %s", fields, i, b)
+				}
+			}
+
+			if n := len(
+				asked[1].Body.Tools,
+			); strings.Contains(fields, "allowed_tools") && n != 4 ||
+				!strings.Contains(fields, "allowed_tools") && n != 5 {
+				t.Errorf("%s: %d functions in the second round", fields, n)
+			}
+		})
 	}
 
 	s := &tools{}

@@ -258,6 +258,7 @@ func TestTheUsualChunkIsRemembered(t *testing.T) {
 	t.Parallel()
 
 	const whole = `{"id":"x","system_fingerprint":"fp","choices":[{"index":0,"delta":%s,"finish_reason":null}]}`
+
 	for piece, next := range map[string]inference.Delta{
 		`{"content":"a"}`:                    {Content: "b", Fingerprint: "fp"},
 		`{ "content": "a" }`:                 {},
@@ -271,30 +272,32 @@ func TestTheUsualChunkIsRemembered(t *testing.T) {
 		`{"content":null}`:                   {},
 		`{"tool_calls":[{"index":0}]}`:       {},
 	} {
-		chunk := fmt.Appendf(nil, whole, piece)
+		t.Run(piece, func(t *testing.T) {
+			chunk := fmt.Appendf(nil, whole, piece)
 
-		other := openai.WithText(chunk, "b")
-		if (other != nil) != (next.Fingerprint != "") {
-			t.Errorf("%s: the next chunk would be %q", chunk, other)
-		}
-
-		if other == nil {
-			continue
-		}
-
-		if diff := cmp.Diff(next, openai.Decode(chunk, other), cmpopts.EquateEmpty()); diff != "" {
-			t.Errorf("%s after %s: %s", other, chunk, diff)
-		}
-
-		for _, text := range []string{`"`, `a\u0062`, "a\nb", "\xff"} {
-			odd := openai.WithText(chunk, text)
-			if diff := cmp.Diff(openai.Decode(odd), openai.Decode(chunk, odd), cmpopts.EquateEmpty()); diff != "" {
-				t.Errorf("%s after %s: %s", odd, chunk, diff)
+			other := openai.WithText(chunk, "b")
+			if (other != nil) != (next.Fingerprint != "") {
+				t.Errorf("%s: the next chunk would be %q", chunk, other)
 			}
-		}
+
+			if other == nil {
+				return
+			}
+
+			if diff := cmp.Diff(next, openai.Decode(chunk, other), cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("%s after %s: %s", other, chunk, diff)
+			}
+
+			for _, text := range []string{`"`, `a\u0062`, "a\nb", "\xff"} {
+				odd := openai.WithText(chunk, text)
+				if diff := cmp.Diff(openai.Decode(odd), openai.Decode(chunk, odd), cmpopts.EquateEmpty()); diff != "" {
+					t.Errorf("%s after %s: %s", odd, chunk, diff)
+				}
+			}
+		})
 	}
 
-	for _, chunk := range []string{
+	for i, chunk := range []string{
 		`{"choices":[{"delta":{"content":"a"},"finish_reason":"stop"}]}`,
 		`{"choices":[{"delta":{"content":"a"},"logprobs":{"content":[]}}]}`,
 		`{"choices":[{"delta":{"content":"a"}}],"usage":{"prompt_tokens":1,"completion_tokens":1}}`,
@@ -302,9 +305,11 @@ func TestTheUsualChunkIsRemembered(t *testing.T) {
 		`{"choices":[{"delta":{"content":"a"}}],"error":{"message":"a"}}`,
 		`{"choices":[{"delta":{"content":"a"}}],"x":"` + strings.Repeat("x", 4<<10) + `"}`,
 	} {
-		if next := openai.WithText([]byte(chunk), "b"); next != nil {
-			t.Errorf("%s is remembered", chunk)
-		}
+		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+			if next := openai.WithText([]byte(chunk), "b"); next != nil {
+				t.Errorf("%s is remembered", chunk)
+			}
+		})
 	}
 }
 
@@ -323,9 +328,11 @@ func TestAFieldOfAnotherTypeIsPassedOver(t *testing.T) {
 		`{"choices":[{"delta":{"tool_calls":[7,{"id":3,"function":{"name":"f","arguments":{"a":1}}},{"index":"x","id":"c"}]}}]}`: {ToolCalls: []inference.RawToolDelta{{}, {Index: 1, Name: "f", Arguments: `{"a":1}`}, {ID: "c"}}},
 		`{"choices":[{"delta":{"function_call":{"name":"f","arguments":"{}"}}}]}`:                                                {ToolCalls: []inference.RawToolDelta{{Name: "f", Arguments: "{}"}}},
 	} {
-		if diff := cmp.Diff(want, openai.Decode([]byte(chunk)), cmpopts.EquateEmpty()); diff != "" {
-			t.Errorf("%s: %s", chunk, diff)
-		}
+		t.Run(chunk, func(t *testing.T) {
+			if diff := cmp.Diff(want, openai.Decode([]byte(chunk)), cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("%s: %s", chunk, diff)
+			}
+		})
 	}
 }
 
@@ -340,13 +347,15 @@ func TestUsageOfEveryEngineIsRead(t *testing.T) {
 		`{"usage":{"prompt_tokens":8,"completion_tokens":-2,"prompt_tokens_details":{"cached_tokens":4}},"timings":{"prompt_ms":1,"cache_n":4}}`: {PromptTokens: 8, CachedTokens: new(4), PromptTime: 0.001},
 		`{"usage":{"prompt_tokens":1,"completion_tokens":1,"prompt_time":1.7e308,"completion_time":-1}}`:                                         {PromptTokens: 1, CompletionTokens: 1, PromptTime: 1 << 40},
 	} {
-		got := openai.Decode([]byte(chunk)).Usage
-		a, _ := json.Marshal(got)
+		t.Run(chunk, func(t *testing.T) {
+			got := openai.Decode([]byte(chunk)).Usage
+			a, _ := json.Marshal(got)
 
-		b, _ := json.Marshal(want)
-		if got == nil || !bytes.Equal(a, b) {
-			t.Errorf("%s: %s, want %s", chunk, a, b)
-		}
+			b, _ := json.Marshal(want)
+			if got == nil || !bytes.Equal(a, b) {
+				t.Errorf("%s: %s, want %s", chunk, a, b)
+			}
+		})
 	}
 }
 

@@ -141,23 +141,27 @@ func TestTheBudgetKnowsTheLimitsOfControlGroups(t *testing.T) {
 		"system.slice/presswork.service/memory.max": "max\n", "system.slice/memory.max": "3000\n",
 		"memory/docker/1/memory.limit_in_bytes": "2000\n", "memory/memory.limit_in_bytes": "9223372036854771712\n",
 	} {
-		name := filepath.Join(root, file)
-		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		t.Run(file, func(t *testing.T) {
+			name := filepath.Join(root, file)
+			if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+				t.Fatal(err)
+			}
 
-		if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+			if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		})
 	}
 
 	for own, want := range map[string]int64{
 		"": 10000, "0::/\n": 10000, "0::/system.slice/presswork.service\n": 3000, "0::/system.slice/other.service/x\n": 3000,
 		"4:memory:/docker/1\n0::/\n": 2000, "4:memory:/\n3:cpu:/docker/1\n": 10000,
 	} {
-		if got := sandbox.MemoryWithin(10000, root, own); got != want {
-			t.Errorf("%q: %d bytes, want %d", own, got, want)
-		}
+		t.Run(own, func(t *testing.T) {
+			if got := sandbox.MemoryWithin(10000, root, own); got != want {
+				t.Errorf("%q: %d bytes, want %d", own, got, want)
+			}
+		})
 	}
 }
 

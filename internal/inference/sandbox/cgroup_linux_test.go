@@ -80,9 +80,11 @@ func TestAControlGroupHasTheLimitsOfItsSandbox(t *testing.T) {
 	// Processes, two folders, /dev/shm, and 32 MiB for the kernel.
 	most := fmt.Sprint((100 + 2*10 + 1 + 32) << 20)
 	for file, want := range map[string]string{"memory.max": most, "memory.swap.max": "0", "memory.oom.group": "1"} {
-		if got, err := os.ReadFile(filepath.Join(dir, file)); err != nil || string(got) != want {
-			t.Errorf("%s is %q, %v; want %s", file, got, err, want)
-		}
+		t.Run(file, func(t *testing.T) {
+			if got, err := os.ReadFile(filepath.Join(dir, file)); err != nil || string(got) != want {
+				t.Errorf("%s is %q, %v; want %s", file, got, err, want)
+			}
+		})
 	}
 }
 

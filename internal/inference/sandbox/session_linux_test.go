@@ -103,20 +103,22 @@ func TestCellsShareASession(t *testing.T) {
 		{"nothing", "", "", "", false},
 		{"a comment", "# nothing", "", "", false},
 	} {
-		got := run(t, s, cell.code)
-		// Python 3.11 and later mark the place; 3.13 does so for statements, too.
-		if got.Output != cell.output || got.Failed != cell.failed {
-			t.Errorf("%s: output is\n%s\nfailed: %v; want\n%s", cell.name, got.Output, got.Failed, cell.output)
-		}
+		t.Run(cell.name, func(t *testing.T) {
+			got := run(t, s, cell.code)
+			// Python 3.11 and later mark the place; 3.13 does so for statements, too.
+			if got.Output != cell.output || got.Failed != cell.failed {
+				t.Errorf("%s: output is\n%s\nfailed: %v; want\n%s", cell.name, got.Output, got.Failed, cell.output)
+			}
 
-		var text string
-		if len(got.Code) > 0 {
-			text = got.Code[0].Text
-		}
+			var text string
+			if len(got.Code) > 0 {
+				text = got.Code[0].Text
+			}
 
-		if text != cell.text {
-			t.Errorf("%s: the value is %q, want %q", cell.name, text, cell.text)
-		}
+			if text != cell.text {
+				t.Errorf("%s: the value is %q, want %q", cell.name, text, cell.text)
+			}
+		})
 	}
 
 	other := newSession(t, p)
@@ -135,9 +137,11 @@ func TestFilesOfASessionAreReadOnly(t *testing.T) {
 	}
 
 	for _, code := range []string{"open('/data/a b.csv', 'w')", "import os; os.remove('/data/a b.csv')", "os.chmod('/data/a b.csv', 0o666)", "open('/data/other', 'w')"} {
-		if got := run(t, s, code); !strings.Contains(got.Output, "Error") {
-			t.Errorf("%s: %s", code, got.Output)
-		}
+		t.Run(code, func(t *testing.T) {
+			if got := run(t, s, code); !strings.Contains(got.Output, "Error") {
+				t.Errorf("%s: %s", code, got.Output)
+			}
+		})
 	}
 
 	if _, err := p.Session(t.Context(), []sandbox.File{{Name: "../x"}}); err == nil {
@@ -170,28 +174,30 @@ func TestFiguresBecomePictures(t *testing.T) {
 		{"too large a figure", "_ = plt.figure(figsize=(200, 100))", 1, ""},
 		{"draws itself", "class P:\n    def _repr_png_(self): return open('a.png', 'rb').read()\nP()", 1, ""},
 	} {
-		got := run(t, s, cell.code)
-		n := 0
+		t.Run(cell.name, func(t *testing.T) {
+			got := run(t, s, cell.code)
+			n := 0
 
-		for _, c := range got.Code {
-			if c.PNG == "" {
-				continue
+			for _, c := range got.Code {
+				if c.PNG == "" {
+					continue
+				}
+				n++
+
+				b, err := base64.StdEncoding.DecodeString(c.PNG)
+				if err != nil {
+					t.Fatal(err)
+				}
+
+				if _, err := png.Decode(bytes.NewReader(b)); err != nil {
+					t.Errorf("%s: %v", cell.name, err)
+				}
 			}
-			n++
 
-			b, err := base64.StdEncoding.DecodeString(c.PNG)
-			if err != nil {
-				t.Fatal(err)
+			if n != cell.pictures || !strings.Contains(got.Output, cell.output) {
+				t.Errorf("%s: %d pictures, want %d; output %s", cell.name, n, cell.pictures, got.Output)
 			}
-
-			if _, err := png.Decode(bytes.NewReader(b)); err != nil {
-				t.Errorf("%s: %v", cell.name, err)
-			}
-		}
-
-		if n != cell.pictures || !strings.Contains(got.Output, cell.output) {
-			t.Errorf("%s: %d pictures, want %d; output %s", cell.name, n, cell.pictures, got.Output)
-		}
+		})
 	}
 }
 
@@ -245,14 +251,16 @@ func TestScientificLibrariesFitTheLimits(t *testing.T) {
 		"import sympy\nsympy.solve(sympy.Symbol('x') - 3)[0]":                                                       "3",
 		"from concurrent.futures import ProcessPoolExecutor as P\nwith P(2) as p: print(sum(p.map(abs, [-1, -2])))": "3",
 	} {
-		got := run(t, s, code)
-		if strings.Contains(got.Output, "ModuleNotFoundError") {
-			t.Fatal("needs numpy, pandas, scipy and sympy; `make setup-tools` installs them")
-		}
+		t.Run(code, func(t *testing.T) {
+			got := run(t, s, code)
+			if strings.Contains(got.Output, "ModuleNotFoundError") {
+				t.Fatal("needs numpy, pandas, scipy and sympy; `make setup-tools` installs them")
+			}
 
-		if got.Output != want {
-			t.Errorf("%s\n%s", code, got.Output)
-		}
+			if got.Output != want {
+				t.Errorf("%s\n%s", code, got.Output)
+			}
+		})
 	}
 }
 

@@ -3,6 +3,7 @@ package livepage_test
 import (
 	"bufio"
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -82,18 +83,22 @@ func TestTheDocumentIsAtItsOwnAddressOnly(t *testing.T) {
 		t.Errorf("it is at %s", u)
 	}
 
-	for _, path := range []string{"/", "/live/", "/live/x/", "/live/x/page", "/live/x/events", u.Path[:len(u.Path)-2] + "/page", "/assets/../live", "/fonts/none"} {
-		if res := get(t, "http://"+u.Host+path); res.StatusCode != http.StatusNotFound {
-			t.Errorf("%s: %s", path, res.Status)
-		}
+	for i, path := range []string{"/", "/live/", "/live/x/", "/live/x/page", "/live/x/events", u.Path[:len(u.Path)-2] + "/page", "/assets/../live", "/fonts/none"} {
+		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+			if res := get(t, "http://"+u.Host+path); res.StatusCode != http.StatusNotFound {
+				t.Errorf("%s: %s", path, res.Status)
+			}
+		})
 	}
 	// A name that was made to lead here brings nobody in.
-	for _, host := range []string{"evil.example", "evil.example:" + u.Port(), "127.0.0.1", "[::1]:" + u.Port()} {
-		if res := get(t, s.URL()+"page",
-			func(r *http.Request) { r.Host = host }); res.StatusCode != http.StatusMisdirectedRequest ||
-			strings.Contains(body(t, res), "Secret") {
-			t.Errorf("as %s: %s", host, res.Status)
-		}
+	for i, host := range []string{"evil.example", "evil.example:" + u.Port(), "127.0.0.1", "[::1]:" + u.Port()} {
+		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+			if res := get(t, s.URL()+"page",
+				func(r *http.Request) { r.Host = host }); res.StatusCode != http.StatusMisdirectedRequest ||
+				strings.Contains(body(t, res), "Secret") {
+				t.Errorf("as %s: %s", host, res.Status)
+			}
+		})
 	}
 
 	if res := get(t, s.URL()+"page", func(r *http.Request) { r.Host = "localhost:" + u.Port() }); body(
@@ -116,19 +121,21 @@ func TestWhatIsShownCanDoNothing(t *testing.T) {
 		"":           {"script-src 'self'", "default-src 'none'", "require-trusted-types-for"},
 		"../preview": {"/preview"},
 	} {
-		res := get(t, s.URL()+path)
+		t.Run(path, func(t *testing.T) {
+			res := get(t, s.URL()+path)
 
-		policy := res.Header.Get("Content-Security-Policy") + res.Request.URL.Path
-		for _, w := range want {
-			if !strings.Contains(policy, w) {
-				t.Errorf("%q: %s: the policy is %q", path, res.Status, policy)
+			policy := res.Header.Get("Content-Security-Policy") + res.Request.URL.Path
+			for _, w := range want {
+				if !strings.Contains(policy, w) {
+					t.Errorf("%q: %s: the policy is %q", path, res.Status, policy)
+				}
 			}
-		}
 
-		if strings.Contains(policy, "unsafe-eval") || res.Header.Get("Referrer-Policy") != "no-referrer" ||
-			res.Header.Get("Cache-Control") != "no-store" {
-			t.Errorf("%q: %v", path, res.Header)
-		}
+			if strings.Contains(policy, "unsafe-eval") || res.Header.Get("Referrer-Policy") != "no-referrer" ||
+				res.Header.Get("Cache-Control") != "no-store" {
+				t.Errorf("%q: %v", path, res.Header)
+			}
+		})
 	}
 }
 

@@ -191,10 +191,12 @@ func TestTelemetryIsTheUsersAndCanBeOff(t *testing.T) {
 		"/h/.local/state/presswork": {"HOME": "/h", "XDG_STATE_HOME": "relative"},
 		"":                          {"HOME": "/h", "PRESSWORK_TELEMETRY": "off"},
 	} {
-		got, err := runlog.Folder(func(name string) string { return env[name] })
-		if got != want || err != nil {
-			t.Errorf("%v: %q, %v, want %q", env, got, err, want)
-		}
+		t.Run(want, func(t *testing.T) {
+			got, err := runlog.Folder(func(name string) string { return env[name] })
+			if got != want || err != nil {
+				t.Errorf("%v: %q, %v, want %q", env, got, err, want)
+			}
+		})
 	}
 
 	if dir, err := runlog.Folder(func(string) string { return "" }); dir != "" || err != nil {
@@ -251,17 +253,19 @@ func TestTerminalChartKeepsToItsWidth(t *testing.T) {
 	t.Parallel()
 
 	for _, n := range []int{0, 1, 7, 30, 500} {
-		for _, width := range []int{1, 40, 80, 200} {
-			for _, m := range runlog.Metrics() {
-				text := runlog.Terminal(m, runs(n), width, false)
-				for i, line := range strings.Split(text, "\n") {
-					// The headline may be longer; the chart may not.
-					if got := utf8.RuneCountInString(line); i > 0 && i < 15 && got > max(width, 30) {
-						t.Fatalf("%s, %d runs: %d characters in %d: %s", m.Name, n, got, width, line)
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			for _, width := range []int{1, 40, 80, 200} {
+				for _, m := range runlog.Metrics() {
+					text := runlog.Terminal(m, runs(n), width, false)
+					for i, line := range strings.Split(text, "\n") {
+						// The headline may be longer; the chart may not.
+						if got := utf8.RuneCountInString(line); i > 0 && i < 15 && got > max(width, 30) {
+							t.Fatalf("%s, %d runs: %d characters in %d: %s", m.Name, n, got, width, line)
+						}
 					}
 				}
 			}
-		}
+		})
 	}
 
 	m, _ := runlog.MetricOf("total_ms")
@@ -279,27 +283,32 @@ func TestPicturesAreWellFormedAndRefuseNothing(t *testing.T) {
 	t.Parallel()
 
 	for _, n := range []int{0, 1, 2, 40, 5000} {
-		for _, m := range runlog.Metrics() {
-			var svg, page bytes.Buffer
-			if err := errors.Join(runlog.WriteSVG(&svg, m, runs(n)), runlog.WriteHTML(&page, m, runs(n))); err != nil {
-				t.Fatal(err)
-			}
-			dec := xml.NewDecoder(&svg)
-			size := svg.Len()
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			for _, m := range runlog.Metrics() {
+				var svg, page bytes.Buffer
+				if err := errors.Join(
+					runlog.WriteSVG(&svg, m, runs(n)),
+					runlog.WriteHTML(&page, m, runs(n)),
+				); err != nil {
+					t.Fatal(err)
+				}
+				dec := xml.NewDecoder(&svg)
+				size := svg.Len()
 
-			for {
-				if _, err := dec.Token(); errors.Is(err, io.EOF) {
-					break
-				} else if err != nil {
-					t.Fatalf("%s, %d runs: %v", m.Name, n, err)
+				for {
+					if _, err := dec.Token(); errors.Is(err, io.EOF) {
+						break
+					} else if err != nil {
+						t.Fatalf("%s, %d runs: %v", m.Name, n, err)
+					}
+				}
+
+				if size > 300_000 || strings.Contains(page.String(), "NaN") ||
+					!strings.Contains(page.String(), fmt.Sprintf("<title>%s</title>", m.Title)) {
+					t.Errorf("%s, %d runs: %d bytes", m.Name, n, size)
 				}
 			}
-
-			if size > 300_000 || strings.Contains(page.String(), "NaN") ||
-				!strings.Contains(page.String(), fmt.Sprintf("<title>%s</title>", m.Title)) {
-				t.Errorf("%s, %d runs: %d bytes", m.Name, n, size)
-			}
-		}
+		})
 	}
 }
 

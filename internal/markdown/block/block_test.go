@@ -152,14 +152,16 @@ func TestTopmostBlocksAreWholeElements(t *testing.T) {
 		"ends that are implied": {"<div><p>a<ul><li>b</ul></div>\n", "<p>b</p>"},
 		"elements that go on":   {"<p>a</p>\n", "<div><b>a</div>\n", "<p>b</p>\n", "<h2>c</h2>\n</b>"},
 	} {
-		var got []string
-		for _, b := range block.Read(strings.Join(want, "")) {
-			got = append(got, b.HTML)
-		}
+		t.Run(name, func(t *testing.T) {
+			var got []string
+			for _, b := range block.Read(strings.Join(want, "")) {
+				got = append(got, b.HTML)
+			}
 
-		if !slices.Equal(got, want) {
-			t.Errorf("%s: got %q, want %q", name, got, want)
-		}
+			if !slices.Equal(got, want) {
+				t.Errorf("%s: got %q, want %q", name, got, want)
+			}
+		})
 	}
 }
 

@@ -92,6 +92,7 @@ func TestLocatorsAreReadInTwoLanguages(t *testing.T) {
 	t.Parallel()
 
 	l := cite.New()
+
 	for _, c := range []struct{ suffix, lang, label, locator, rest string }{
 		{", pp. 3--4 and more", "en", "page", "3–4", " and more"},
 		{", 12", "en", "page", "12", ""},
@@ -104,23 +105,25 @@ func TestLocatorsAreReadInTwoLanguages(t *testing.T) {
 		{" and passim", "en", "", "", " and passim"},
 		{"", "", "", "", ""},
 	} {
-		if label, locator, rest := l.Locator(
-			c.suffix,
-			c.lang,
-		); label != c.label || locator != c.locator ||
-			rest != c.rest {
-			t.Errorf(
-				"%q (%s): %q %q %q, want %q %q %q",
+		t.Run(c.label, func(t *testing.T) {
+			if label, locator, rest := l.Locator(
 				c.suffix,
 				c.lang,
-				label,
-				locator,
-				rest,
-				c.label,
-				c.locator,
-				c.rest,
-			)
-		}
+			); label != c.label || locator != c.locator ||
+				rest != c.rest {
+				t.Errorf(
+					"%q (%s): %q %q %q, want %q %q %q",
+					c.suffix,
+					c.lang,
+					label,
+					locator,
+					rest,
+					c.label,
+					c.locator,
+					c.rest,
+				)
+			}
+		})
 	}
 }
 
@@ -161,26 +164,28 @@ func TestTeXBecomesText(t *testing.T) {
 		`\textbf{bold} {\em slanted} \unknown{kept}`: `<b>bold</b> <i>slanted</i> <span class="nocase">kept</span>`, `open { group`: `open <span class="nocase"> group</span>`,
 		`shut } group`: "shut", `\'`: "", `\`: "", "": "",
 	} {
-		b, err := cite.Read(
-			[]byte(
-				"@misc{k, title = {"+strings.NewReplacer("open { group", "open { group}", "shut } group", "shut").
-					Replace(tex)+
-					"}}",
-			),
-			"",
-		)
-		if err != nil {
-			t.Fatal(err)
-		}
+		t.Run(tex, func(t *testing.T) {
+			b, err := cite.Read(
+				[]byte(
+					"@misc{k, title = {"+strings.NewReplacer("open { group", "open { group}", "shut } group", "shut").
+						Replace(tex)+
+						"}}",
+				),
+				"",
+			)
+			if err != nil {
+				t.Fatal(err)
+			}
 
-		got := ""
-		if item := b.Items["k"]; item != nil {
-			got = item.Vars["title"]
-		}
+			got := ""
+			if item := b.Items["k"]; item != nil {
+				got = item.Vars["title"]
+			}
 
-		if got != want && !strings.Contains(got, want) {
-			t.Errorf("%s: %q, want %q", tex, got, want)
-		}
+			if got != want && !strings.Contains(got, want) {
+				t.Errorf("%s: %q, want %q", tex, got, want)
+			}
+		})
 	}
 }
 
@@ -261,9 +266,11 @@ func TestHostileStylesEnd(t *testing.T) {
 		"dependent": {`<style><info><link rel="independent-parent" href="http://x/apa"/></info></style>`, "another style"},
 		"no layout": {`<style><citation/></style>`, "no layout"},
 	} {
-		if _, err := cite.ParseStyle([]byte(c[0])); err == nil || !strings.Contains(err.Error(), c[1]) {
-			t.Errorf("%s: %v, want %q", name, err, c[1])
-		}
+		t.Run(name, func(t *testing.T) {
+			if _, err := cite.ParseStyle([]byte(c[0])); err == nil || !strings.Contains(err.Error(), c[1]) {
+				t.Errorf("%s: %v, want %q", name, err, c[1])
+			}
+		})
 	}
 }
 

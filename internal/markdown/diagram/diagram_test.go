@@ -116,11 +116,13 @@ func TestWhatIsDrawnCanBeRead(t *testing.T) {
 		{`<rect[^>]*fill="rgb\(16, 16, 32\)"[^k]*<text[^k]*knows`},
 		{`<rect[^>]*fill="rgb\(200, 220, 240\)" fill-opacity="0\.[1-4]`},
 	} {
-		for _, pattern := range want {
-			if !regexp.MustCompile(pattern).MatchString(p[i].SVG) {
-				t.Errorf("%d: no %s in %s (%s)", i, pattern, p[i].SVG, p[i].Problem)
+		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+			for _, pattern := range want {
+				if !regexp.MustCompile(pattern).MatchString(p[i].SVG) {
+					t.Errorf("%d: no %s in %s (%s)", i, pattern, p[i].SVG, p[i].Problem)
+				}
 			}
-		}
+		})
 	}
 
 	if regexp.MustCompile(`<text[^>]* fill="[^>]*>(<tspan[^>]*>)?(Work|Tea)`).MatchString(p[1].SVG) {

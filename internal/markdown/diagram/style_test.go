@@ -16,25 +16,27 @@ func TestTextCanBeReadOnEveryArea(t *testing.T) {
 		"white on black":  {Page: "#09090b", Text: "#dca54d", Line: "#403020", Accents: []string{"#ffffff", "#152747", "#e2d563"}},
 		"yellow on black": {Page: "#000000", Text: "#d6d6d6", Line: "#303030", Accents: []string{"#3a3a3a", "#ffff00", "#0000ff"}},
 	} {
-		v := s.variables()
+		t.Run(name, func(t *testing.T) {
+			v := s.variables()
 
-		for i := range 12 {
-			for _, area := range []string{"pie" + strconv.Itoa(i+1), "cScale" + strconv.Itoa(i)} {
-				if ratio := contrast(v[area].(string), s.Text); ratio < 4.5 {
-					t.Errorf("%s: the contrast of the text on %s is %.1f", name, area, ratio)
+			for i := range 12 {
+				for _, area := range []string{"pie" + strconv.Itoa(i+1), "cScale" + strconv.Itoa(i)} {
+					if ratio := contrast(v[area].(string), s.Text); ratio < 4.5 {
+						t.Errorf("%s: the contrast of the text on %s is %.1f", name, area, ratio)
+					}
 				}
 			}
-		}
 
-		for i := range 12 {
-			if ratio := contrast(s.stroke(i), s.Page); ratio < 3 {
-				t.Errorf("%s: the contrast of branch %d with the page is %.1f", name, i, ratio)
+			for i := range 12 {
+				if ratio := contrast(s.stroke(i), s.Page); ratio < 3 {
+					t.Errorf("%s: the contrast of branch %d with the page is %.1f", name, i, ratio)
+				}
 			}
-		}
 
-		if len(s.Accents) > 1 && v["pie1"] == v["pie2"] {
-			t.Errorf("%s: two slices have the colour %s", name, v["pie1"])
-		}
+			if len(s.Accents) > 1 && v["pie1"] == v["pie2"] {
+				t.Errorf("%s: two slices have the colour %s", name, v["pie1"])
+			}
+		})
 	}
 }
 

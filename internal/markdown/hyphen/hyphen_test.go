@@ -1,6 +1,7 @@
 package hyphen_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -14,6 +15,7 @@ func TestWordsAreDividedAsTheirLanguageHasIt(t *testing.T) {
 	t.Parallel()
 
 	l := hyphen.New()
+
 	for lang, words := range map[string]string{
 		"en":      "hy-phen-a-tion doc-u-men-ta-tion acad-e-my strength",
 		"en-AU":   "de-part-ment",
@@ -34,18 +36,20 @@ func TestWordsAreDividedAsTheirLanguageHasIt(t *testing.T) {
 		"und":     "",
 		"nonsens": "",
 	} {
-		d := l.For(lang)
-		if (d == nil) != (words == "") {
-			t.Errorf("%s: dictionary %v", lang, d != nil)
-			continue
-		}
-
-		for want := range strings.FieldsSeq(words) {
-			word := strings.ReplaceAll(want, "-", "")
-			if got := divided(word, d.Breaks(word, 2, 2)); got != want {
-				t.Errorf("%s: %s, want %s", lang, got, want)
+		t.Run(lang, func(t *testing.T) {
+			d := l.For(lang)
+			if (d == nil) != (words == "") {
+				t.Errorf("%s: dictionary %v", lang, d != nil)
+				return
 			}
-		}
+
+			for want := range strings.FieldsSeq(words) {
+				word := strings.ReplaceAll(want, "-", "")
+				if got := divided(word, d.Breaks(word, 2, 2)); got != want {
+					t.Errorf("%s: %s, want %s", lang, got, want)
+				}
+			}
+		})
 	}
 }
 
@@ -72,13 +76,16 @@ func TestWhatIsNoPlainWordIsNotDivided(t *testing.T) {
 	t.Parallel()
 
 	d := hyphen.New().For("en")
-	for _, word := range []string{
+
+	for i, word := range []string{
 		"", "documentationX", "DOCUMENTATION", "docu2mentation", "docu-mentation", "docu\u00admentation", "docu\xffmentation",
 		strings.Repeat("documentation", 10), "İstanbulation",
 	} {
-		if breaks := d.Breaks(word, 2, 3); breaks != nil {
-			t.Errorf("%q: %v", word, breaks)
-		}
+		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+			if breaks := d.Breaks(word, 2, 3); breaks != nil {
+				t.Errorf("%q: %v", word, breaks)
+			}
+		})
 	}
 
 	if got := divided("documentation", d.Breaks("documentation", 4, 5)); got != "docu-men-tation" {

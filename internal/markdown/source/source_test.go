@@ -45,9 +45,11 @@ func TestLinesFollowEveryRewrite(t *testing.T) {
 	s.Replace([]byte("long\nc\nc2\n"))
 
 	for text, want := range map[string]int{"long": 10, "c\n": 12, "c2": 12} {
-		if got := s.Lines().At(strings.Index(string(s.Text()), text)); got != want {
-			t.Errorf("%q is on line %d, want %d", text, got, want)
-		}
+		t.Run(text, func(t *testing.T) {
+			if got := s.Lines().At(strings.Index(string(s.Text()), text)); got != want {
+				t.Errorf("%q is on line %d, want %d", text, got, want)
+			}
+		})
 	}
 
 	if got := s.Lines().At(-1); got != 0 {

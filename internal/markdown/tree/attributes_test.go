@@ -70,8 +70,10 @@ func TestNamesThatAnElementMayHave(t *testing.T) {
 		{long, true, true},
 		{long + "a", false, false},
 	} {
-		if id, class := IsID(c.name), isClass(c.name); id != c.id || class != c.class {
-			t.Errorf("%q may be an id: %v, a class: %v", c.name, id, class)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			if id, class := IsID(c.name), isClass(c.name); id != c.id || class != c.class {
+				t.Errorf("%q may be an id: %v, a class: %v", c.name, id, class)
+			}
+		})
 	}
 }

@@ -204,10 +204,12 @@ func TestPagesAreNotReadWhenTheFontsHaveAllCharacters(t *testing.T) {
 		filetest.Font("font", map[int]string{1: "é", 2: "漢"}),
 	)
 	for wanted, readable := range map[string]bool{"é漢": true, "": true, "é漢ß": false} {
-		found, err := Text(t.Context(), read(t, built.Data), []rune(wanted), nil)
-		if (err == nil) != readable || found.Missing != nil {
-			t.Errorf("%q: %v, %v", wanted, found, err)
-		}
+		t.Run(wanted, func(t *testing.T) {
+			found, err := Text(t.Context(), read(t, built.Data), []rune(wanted), nil)
+			if (err == nil) != readable || found.Missing != nil {
+				t.Errorf("%q: %v, %v", wanted, found, err)
+			}
+		})
 	}
 }
 

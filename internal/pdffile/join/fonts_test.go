@@ -72,10 +72,13 @@ func TestFontsOfSectionsAreOneWhereTheyAgree(t *testing.T) {
 			}
 
 			w := whole.ReadWidths(fonts[0])
+
 			for glyph, want := range map[int]float64{1: 501, 2: 502, 5: 505, 6: 506} {
-				if got := w.Of(glyph); got != want {
-					t.Errorf("glyph %d is %v wide, want %v", glyph, got, want)
-				}
+				t.Run(fmt.Sprint(glyph), func(t *testing.T) {
+					if got := w.Of(glyph); got != want {
+						t.Errorf("glyph %d is %v wide, want %v", glyph, got, want)
+					}
+				})
 			}
 			checkOutlines(t, whole, fonts[0], map[int]string{0: "zero", 1: "ONE!", 5: "FIVE"})
 		})

@@ -1,6 +1,7 @@
 package pack
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -12,37 +13,39 @@ func TestPackKeepsEveryObject(t *testing.T) {
 	t.Parallel()
 
 	for _, extra := range []int{0, 20, 2500} {
-		original := filetest.Small(extra)
+		t.Run(fmt.Sprint(extra), func(t *testing.T) {
+			original := filetest.Small(extra)
 
-		p, err := Pack(original, Meta{Title: "New"}, Finish{})
-		if err != nil || p.Pages != 2 {
-			t.Fatalf("%d objects: %d pages, %v", extra, p.Pages, err)
-		}
-		packed := p.Data
-
-		before, err := pdffile.Read(original)
-		if err != nil {
-			t.Fatal(err)
-		}
-
-		if extra == 2500 && len(packed) > len(original)/5 {
-			t.Errorf("packed %d bytes into %d", len(original), len(packed))
-		}
-
-		after := filetest.Objects(t, packed)
-		for n, o := range before.Objects {
-			if n != before.Info && n != before.Root && o != nil && after[n] != string(o) {
-				t.Fatalf("%d objects: object %d became %q, was %q", extra, n, after[n], o)
+			p, err := Pack(original, Meta{Title: "New"}, Finish{})
+			if err != nil || p.Pages != 2 {
+				t.Fatalf("%d objects: %d pages, %v", extra, p.Pages, err)
 			}
-		}
+			packed := p.Data
 
-		if info := after[before.Info]; !strings.HasPrefix(
-			info,
-			"<</Title (New)\n/Creator (Presswork)\n/Producer (Skia/PDF m156)\n/CreationDate (D:2026",
-		) ||
-			!strings.HasSuffix(info, ">>") {
-			t.Errorf("Info is %q", info)
-		}
+			before, err := pdffile.Read(original)
+			if err != nil {
+				t.Fatal(err)
+			}
+
+			if extra == 2500 && len(packed) > len(original)/5 {
+				t.Errorf("packed %d bytes into %d", len(original), len(packed))
+			}
+
+			after := filetest.Objects(t, packed)
+			for n, o := range before.Objects {
+				if n != before.Info && n != before.Root && o != nil && after[n] != string(o) {
+					t.Fatalf("%d objects: object %d became %q, was %q", extra, n, after[n], o)
+				}
+			}
+
+			if info := after[before.Info]; !strings.HasPrefix(
+				info,
+				"<</Title (New)\n/Creator (Presswork)\n/Producer (Skia/PDF m156)\n/CreationDate (D:2026",
+			) ||
+				!strings.HasSuffix(info, ">>") {
+				t.Errorf("Info is %q", info)
+			}
+		})
 	}
 }
 
@@ -57,9 +60,11 @@ func TestInfoIsEscaped(t *testing.T) {
 		") /JS (x":    `(\) /JS \(x)`,
 		"line\nbreak": "<FEFF006C0069006E0065000A0062007200650061006B>",
 	} {
-		if got := pdffile.TextString(text); got != want {
-			t.Errorf("%q: got %s, want %s", text, got, want)
-		}
+		t.Run(text, func(t *testing.T) {
+			if got := pdffile.TextString(text); got != want {
+				t.Errorf("%q: got %s, want %s", text, got, want)
+			}
+		})
 	}
 }
 
@@ -74,9 +79,11 @@ func TestPackRefusesWhatItDoesNotKnow(t *testing.T) {
 		"root elsewhere": strings.Replace(good, "/Root 2", "/Root 99", 1), "huge table": strings.Replace(good, "xref\n0 1", "xref\n0 9991", 1),
 		"no pages": strings.Replace(good, "/Pages 3", "/Pages 77", 1),
 	} {
-		if _, err := Pack([]byte(data), Meta{}, Finish{}); err == nil {
-			t.Errorf("%s was packed", name)
-		}
+		t.Run(name, func(t *testing.T) {
+			if _, err := Pack([]byte(data), Meta{}, Finish{}); err == nil {
+				t.Errorf("%s was packed", name)
+			}
+		})
 	}
 }
 

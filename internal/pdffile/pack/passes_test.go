@@ -275,16 +275,18 @@ func TestSourcesAreAttached(t *testing.T) {
 	write(t, filepath.Join(dir, "file.pdf"), p.Data)
 
 	for i, want := range []string{"stream\nendstream\nendobj\n", "# b\n", ""} {
-		path := filepath.Join(dir, fmt.Sprint(i))
-		if out, err := exec.CommandContext(t.Context(), "pdfdetach", "-save", fmt.Sprint(i+1), "-o", path,
-			filepath.Join(dir, "file.pdf")).
-			CombinedOutput(); err != nil {
-			t.Fatalf("%v: %s", err, out)
-		}
+		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+			path := filepath.Join(dir, fmt.Sprint(i))
+			if out, err := exec.CommandContext(t.Context(), "pdfdetach", "-save", fmt.Sprint(i+1), "-o", path,
+				filepath.Join(dir, "file.pdf")).
+				CombinedOutput(); err != nil {
+				t.Fatalf("%v: %s", err, out)
+			}
 
-		if got := readFile(t, path); got != want {
-			t.Errorf("file %d is %q, want %q", i+1, got, want)
-		}
+			if got := readFile(t, path); got != want {
+				t.Errorf("file %d is %q, want %q", i+1, got, want)
+			}
+		})
 	}
 
 	if !regexp.MustCompile(`/Names \[\(a\.md\) \d+ 0 R \(b\.md\) \d+ 0 R <FEFF`).Match(p.Data) {

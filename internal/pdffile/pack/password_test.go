@@ -101,12 +101,14 @@ func TestAnEncryptedFileShowsNothingWithoutItsPassword(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file.pdf")
 	write(t, path, one.Data)
 
-	for _, word := range []string{"", "Secret", "secret "} {
-		if out, err := exec.CommandContext(t.Context(), "pdftotext", "-upw", word, path, "-").
-			CombinedOutput(); err == nil ||
-			!bytes.Contains(out, []byte("Incorrect password")) {
-			t.Errorf("%q opens the file: %s", word, out)
-		}
+	for i, word := range []string{"", "Secret", "secret "} {
+		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+			if out, err := exec.CommandContext(t.Context(), "pdftotext", "-upw", word, path, "-").
+				CombinedOutput(); err == nil ||
+				!bytes.Contains(out, []byte("Incorrect password")) {
+				t.Errorf("%q opens the file: %s", word, out)
+			}
+		})
 	}
 
 	if got := filetest.Poppler(t, one.Data, "pdftotext", "-opw", "secret"); !strings.Contains(got, "First page") {

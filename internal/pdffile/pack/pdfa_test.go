@@ -1,6 +1,7 @@
 package pack
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -39,11 +40,13 @@ func TestForbiddenNamesAreNotArchived(t *testing.T) {
 		t.Run(name+" in a text", func(t *testing.T) {
 			t.Parallel()
 
-			for _, object := range []string{"<</T (/" + name + " 1)>>", "<</T /" + name + "s>>", "<<>> stream\n" +
+			for i, object := range []string{"<</T (/" + name + " 1)>>", "<</T /" + name + "s>>", "<<>> stream\n" +
 				"/" + name + "\n"} {
-				if err := pack(t, object); err != nil {
-					t.Errorf("%s: %v", object, err)
-				}
+				t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+					if err := pack(t, object); err != nil {
+						t.Errorf("%s: %v", object, err)
+					}
+				})
 			}
 		})
 	}

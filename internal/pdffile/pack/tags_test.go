@@ -1,6 +1,7 @@
 package pack
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -38,9 +39,11 @@ func TestTagsAreMended(t *testing.T) {
 		25: "<</Title (1 One two)\n/Dest [4 0 R /XYZ 0 0 0]\n/Parent 21 0 R\n/SE 8 0 R>>",
 		26: "<</Type /StructElem\n/S /LBody\n/P 11 0 R\n/K [13 0 R]>>",
 	} {
-		if diff := cmp.Diff(want, objects[n]); diff != "" {
-			t.Errorf("object %d (-want +got):\n%s", n, diff)
-		}
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			if diff := cmp.Diff(want, objects[n]); diff != "" {
+				t.Errorf("object %d (-want +got):\n%s", n, diff)
+			}
+		})
 	}
 
 	want := "/Pattern cs 1 0 0 rg\n0 0 9 9 re\nW n\n/Artifact BMC\n1 1 1 1 re\nf\nEMC\n/H1 <</MCID 0 >>BDC\nBT\n/F1 9 Tf\n<00010002> Tj\nET\nEMC\n" +
@@ -54,21 +57,26 @@ func TestContentThatIsNotUnderstood(t *testing.T) {
 	t.Parallel()
 
 	c := pdffile.Canvas{Faces: map[string]pdffile.Face{"F1": {Width: 2}}, Forms: map[string]int{"X1": 9}}
+
 	for name, content := range map[string]string{
 		"a mark that does not end": "/P <</MCID 0 >>BDC\n", "an end of none": "EMC\n", "text that does not end": "BT\n",
 		"a tag within a path": "0 0 m\n/P <</MCID 0 >>BDC\nEMC\nf\n", "a tag within untagged text": "BT\n/P <</MCID 0 >>BDC\nEMC\nET\n",
 		"an image within": "BI\n", "a form drawn twice": "/X1 Do\n/X1 Do\n", "cut off": "(", "too deep": strings.Repeat("[", 1000),
 	} {
-		if out, err := markArtifacts(c, []byte(content), map[int]int{}); err == nil {
-			t.Errorf("%s: %q", name, out)
-		}
+		t.Run(name, func(t *testing.T) {
+			if out, err := markArtifacts(c, []byte(content), map[int]int{}); err == nil {
+				t.Errorf("%s: %q", name, out)
+			}
+		})
 	}
 
 	for content, want := range map[string]bool{
 		"/F1 9 Tf\n<00010100> Tj\n": false, "/F1 9 Tf\n<00010000> Tj\n": true, "/F1 9 Tf\n[<0001> -20 <0000>] TJ\n": true,
 	} {
-		if got, err := c.ShowsNotdef([]byte(content)); err != nil || got != want {
-			t.Errorf("%q: %v, %v", content, got, err)
-		}
+		t.Run(content, func(t *testing.T) {
+			if got, err := c.ShowsNotdef([]byte(content)); err != nil || got != want {
+				t.Errorf("%q: %v, %v", content, got, err)
+			}
+		})
 	}
 }

@@ -100,9 +100,11 @@ func TestTheProgramsOfTheDocumentation(t *testing.T) {
 				"book.zip":    book(t),
 				"meeting.wav": recording(3),
 			} {
-				if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
-					t.Fatal(err)
-				}
+				t.Run(name, func(t *testing.T) {
+					if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
+						t.Fatal(err)
+					}
+				})
 			}
 			if err := os.Symlink(tools+"/node/node_modules", dir+"/node_modules"); err != nil {
 				t.Fatal(err)

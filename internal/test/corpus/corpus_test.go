@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -24,9 +25,11 @@ func TestWordsAreLostOnlyWhereTheyAreMissing(t *testing.T) {
 		"one of two":                {"cat cat dog", "cat dog", []string{"cat"}},
 		"all":                       {"alpha beta", "", []string{"alpha", "beta"}},
 	} {
-		if diff := cmp.Diff(c.lost, wordsOf(c.source).lost(wordsOf(c.in))); diff != "" {
-			t.Errorf("%s: lost (-want +got):\n%s", name, diff)
-		}
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(c.lost, wordsOf(c.source).lost(wordsOf(c.in))); diff != "" {
+				t.Errorf("%s: lost (-want +got):\n%s", name, diff)
+			}
+		})
 	}
 }
 
@@ -120,14 +123,16 @@ func TestMarkdownIsFoundInFolders(t *testing.T) {
 
 	dir := t.TempDir()
 	for _, name := range []string{"a.md", "sub/b.MDX", "sub/c.qmd", "sub/d.txt"} {
-		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(dir, name)
+			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+				t.Fatal(err)
+			}
 
-		if err := os.WriteFile(path, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+			if err := os.WriteFile(path, nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		})
 	}
 
 	paths, err := find(dir)
@@ -163,10 +168,13 @@ func TestDocumentsTakeTurnsInThemes(t *testing.T) {
 	o := options{themes: []string{"a", "b", "c"}, rotate: 2}
 
 	paths := []string{"0", "1", "2", "3"}
+
 	for theme, want := range [][]string{{"0", "1", "3"}, {"0", "2", "3"}, {"1", "2"}} {
-		if diff := cmp.Diff(want, o.turn(theme, paths)); diff != "" {
-			t.Errorf("theme %d (-want +got):\n%s", theme, diff)
-		}
+		t.Run(fmt.Sprintf("row %d", theme), func(t *testing.T) {
+			if diff := cmp.Diff(want, o.turn(theme, paths)); diff != "" {
+				t.Errorf("theme %d (-want +got):\n%s", theme, diff)
+			}
+		})
 	}
 
 	if got := (options{themes: o.themes}).turn(2, paths); !cmp.Equal(got, paths) {

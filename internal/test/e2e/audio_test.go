@@ -153,10 +153,12 @@ func TestRecordingsAreTranscribed(t *testing.T) {
 		"srt": "1\n00:00:00,000 --> 00:00:02,000\none two\n\n", "vtt": "WEBVTT\n\n00:00:00.000 --> 00:00:02.000\none two\n\n",
 		"verbose_json": `{"task":"transcribe","language":"english","duration":2,"text":"one two","segments":[{"id":0,"seek":0,"start":0,"end":2,"text":" one two",`,
 	} {
-		status, header, body := hear(t, c, recording(2), "model=ears", "response_format="+format)
-		if status != 200 || !strings.HasPrefix(string(body), want) || header.Get("x-job-id") == "" {
-			t.Errorf("%s: %d %v %s", format, status, header, body)
-		}
+		t.Run(format, func(t *testing.T) {
+			status, header, body := hear(t, c, recording(2), "model=ears", "response_format="+format)
+			if status != 200 || !strings.HasPrefix(string(body), want) || header.Get("x-job-id") == "" {
+				t.Errorf("%s: %d %v %s", format, status, header, body)
+			}
+		})
 	}
 	// A long one, cut at its pauses.
 	status, _, body := hear(
@@ -193,18 +195,20 @@ func TestRecordingsAreTranscribed(t *testing.T) {
 		t.Errorf("the second part was not told how the first ended: %q", p)
 	}
 	// What came from elsewhere.
-	for _, url := range []string{web.URL + "/a.wav", "data:audio/wav;base64," + base64.StdEncoding.EncodeToString(recording(2)), "data:audio/wav;base64," + base64.RawURLEncoding.EncodeToString(recording(2))} {
-		if status, _, body := hear(
-			t,
-			c,
-			nil,
-			"model=ears",
-			"response_format=text",
-			"url="+url,
-		); status != 200 ||
-			string(body) != "one two\n" {
-			t.Errorf("%.40s: %d %s", url, status, body)
-		}
+	for i, url := range []string{web.URL + "/a.wav", "data:audio/wav;base64," + base64.StdEncoding.EncodeToString(recording(2)), "data:audio/wav;base64," + base64.RawURLEncoding.EncodeToString(recording(2))} {
+		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+			if status, _, body := hear(
+				t,
+				c,
+				nil,
+				"model=ears",
+				"response_format=text",
+				"url="+url,
+			); status != 200 ||
+				string(body) != "one two\n" {
+				t.Errorf("%.40s: %d %s", url, status, body)
+			}
+		})
 	}
 	// An engine without times.
 	status, header, body := hear(t, c, recording(9), "model=ears-untimed", "response_format=srt")
@@ -441,15 +445,17 @@ func TestSpeechIsPassedThrough(t *testing.T) {
 		`{"model":"voice","voice":"alloy","input":"a"`:     `"code":"invalid_json"`,
 		`{"model":"voice","input":"a","voice":{"id":"x"}}`: `"param":"voice"`,
 	} {
-		if status, header, answer := c.Do(
-			"POST",
-			"/v1/audio/speech",
-			"application/json",
-			[]byte(body),
-		); status < 400 || !strings.Contains(string(answer), want) ||
-			header.Get("x-should-retry") == "" {
-			t.Errorf("%s: %d %s, want %s", body, status, answer, want)
-		}
+		t.Run(body, func(t *testing.T) {
+			if status, header, answer := c.Do(
+				"POST",
+				"/v1/audio/speech",
+				"application/json",
+				[]byte(body),
+			); status < 400 || !strings.Contains(string(answer), want) ||
+				header.Get("x-should-retry") == "" {
+				t.Errorf("%s: %d %s, want %s", body, status, answer, want)
+			}
+		})
 	}
 	// Who leaves frees the engine.
 	ctx, leave := context.WithCancel(t.Context())
@@ -552,9 +558,11 @@ func TestTheCommandLineTranscribes(t *testing.T) {
 		"key is not valid":   {"--key", "wrong"},
 		"write http://HOST":  {"--server", "localhost"},
 	} {
-		if _, words, err := run(args...); err == nil || !strings.Contains(words, want) {
-			t.Errorf("%v: %q, want %q", args, words, want)
-		}
+		t.Run(want, func(t *testing.T) {
+			if _, words, err := run(args...); err == nil || !strings.Contains(words, want) {
+				t.Errorf("%v: %q, want %q", args, words, want)
+			}
+		})
 	}
 	// An interruption cancels the job.
 	heard := len(server.Recordings())

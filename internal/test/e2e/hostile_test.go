@@ -89,24 +89,26 @@ func TestHostileMarkdownReachesNothing(t *testing.T) {
 		`<table background="AT/table"><tr><td background="AT/td">x</td></tr></table>`,
 	}
 	for _, css := range []string{"", "body{background:url(AT/opt)} @import url(AT/i); @font-face{font-family:x;src:url(AT/f)} p{font-family:x}"} {
-		for _, v := range vectors {
-			job := c.Wait(c.Submit(e2e.Submission{
-				Content: "# Safe\n\nbefore\n\n" + probe(v) + "\n\nafter\n",
-				Options: presswork.Options{CSS: probe(css), HeaderText: new(probe(v)), Title: probe(v)},
-			}).JobID)
-			if job.Status != presswork.Completed {
-				t.Errorf("%s: %s %+v", v, job.Status, job.Error)
-				continue
-			}
+		for i, v := range vectors {
+			t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+				job := c.Wait(c.Submit(e2e.Submission{
+					Content: "# Safe\n\nbefore\n\n" + probe(v) + "\n\nafter\n",
+					Options: presswork.Options{CSS: probe(css), HeaderText: new(probe(v)), Title: probe(v)},
+				}).JobID)
+				if job.Status != presswork.Completed {
+					t.Errorf("%s: %s %+v", v, job.Status, job.Error)
+					return
+				}
 
-			text := e2e.PDFText(t, c.Download(job))
-			if !strings.Contains(text, "before") || !strings.Contains(text, "after") {
-				t.Errorf("%s: the text around it is gone: %q", v, text)
-			}
+				text := e2e.PDFText(t, c.Download(job))
+				if !strings.Contains(text, "before") || !strings.Contains(text, "after") {
+					t.Errorf("%s: the text around it is gone: %q", v, text)
+				}
 
-			if strings.Contains(text, "root:") {
-				t.Errorf("%s: /etc/passwd is in the PDF", v)
-			}
+				if strings.Contains(text, "root:") {
+					t.Errorf("%s: /etc/passwd is in the PDF", v)
+				}
+			})
 		}
 	}
 
@@ -172,12 +174,14 @@ func TestBadInputIsRefusedClearlyAndHurtsNothing(t *testing.T) {
 	}
 
 	for _, name := range []string{"../../etc/passwd", "/etc/passwd", "a/../../b.png", "C:\\x.png", "a\x00.png"} {
-		contentType, body := withAsset(t, name)
+		t.Run(name, func(t *testing.T) {
+			contentType, body := withAsset(t, name)
 
-		status, _, got := c.Do("POST", "/api/conversion", contentType, body)
-		if status != http.StatusBadRequest {
-			t.Errorf("asset %q answered %d: %s", name, status, got)
-		}
+			status, _, got := c.Do("POST", "/api/conversion", contentType, body)
+			if status != http.StatusBadRequest {
+				t.Errorf("asset %q answered %d: %s", name, status, got)
+			}
+		})
 	}
 	c.Completed(c.Submit(e2e.Submission{Content: "# still well"}).JobID)
 	stranger := e2e.NewClient(t, strings.TrimPrefix(c.Base, "http://"), "")

@@ -188,12 +188,14 @@ func TestCompletionsGoThroughTheQueue(t *testing.T) {
 		"/v1/chat/completions?x=1":       `"code":"method_not_allowed"`,
 		"/v1/usage?group_by=day,model":   `"reasoning_tokens":0`,
 	} {
-		if _, _, answer := c.Do("GET", path, "", nil); !strings.Contains(string(answer), want) {
-			t.Errorf("GET %s: %s", path, answer)
-		}
+		t.Run(path, func(t *testing.T) {
+			if _, _, answer := c.Do("GET", path, "", nil); !strings.Contains(string(answer), want) {
+				t.Errorf("GET %s: %s", path, answer)
+			}
+		})
 	}
 
-	for _, bad := range []struct {
+	for i, bad := range []struct {
 		body, code string
 		status     int
 		retry      string
@@ -204,11 +206,13 @@ func TestCompletionsGoThroughTheQueue(t *testing.T) {
 		{`{"model":"hello","messages":[]}`, "invalid_option", 400, "false"},
 		{`{"model":"hello","messages":[{"role":"user","content":"x"}],"tools":[{"type":"browser_search"}]}`, "tool_unavailable", 400, "false"},
 	} {
-		status, header, answer := c.Do("POST", "/v1/chat/completions", "application/json", []byte(bad.body))
-		if status != bad.status || !strings.Contains(string(answer), `"code":"`+bad.code+`"`) ||
-			header.Get("x-should-retry") != bad.retry {
-			t.Errorf("%s: %d %s, retry %q", bad.body, status, answer, header.Get("x-should-retry"))
-		}
+		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+			status, header, answer := c.Do("POST", "/v1/chat/completions", "application/json", []byte(bad.body))
+			if status != bad.status || !strings.Contains(string(answer), `"code":"`+bad.code+`"`) ||
+				header.Get("x-should-retry") != bad.retry {
+				t.Errorf("%s: %d %s, retry %q", bad.body, status, answer, header.Get("x-should-retry"))
+			}
+		})
 	}
 
 	// Larger than a payload, by way of the store.
@@ -248,34 +252,36 @@ func TestAClientThatLeavesFreesTheModel(t *testing.T) {
 
 	_, c := e2e.Serve(t, map[string]string{"INFERENCE_CONFIG": models(t, base, "tokens:100000@20", "hang")})
 	for n, body := range [][]byte{chat("tokens:100000@20", true, ""), chat("tokens:100000@20", false, ""), chat("hang", true, "")} {
-		ctx, leave := context.WithCancel(t.Context())
-		go func() { // the first is left at its first word, so that there is one to count
-			if err := upstream.WaitRequests(t.Context(), n+1); err == nil && n > 0 {
-				time.AfterFunc(100*time.Millisecond, leave)
-			}
-		}()
-
-		req, err := http.NewRequestWithContext(ctx, "POST", c.Base+"/v1/chat/completions", bytes.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
-		req.Header.Set("Content-Type", "application/json")
-
-		if res, err := c.HTTP.Do(req); err == nil {
-			for lines := bufio.NewScanner(res.Body); lines.Scan(); {
-				if n == 0 && tokensIn(lines.Text()) > 0 {
-					leave()
+		t.Run(fmt.Sprintf("row %d", n), func(t *testing.T) {
+			ctx, leave := context.WithCancel(t.Context())
+			go func() { // the first is left at its first word, so that there is one to count
+				if err := upstream.WaitRequests(t.Context(), n+1); err == nil && n > 0 {
+					time.AfterFunc(100*time.Millisecond, leave)
 				}
-			}
-			res.Body.Close()
-		}
+			}()
 
-		soon, cancel := context.WithTimeout(t.Context(), wait.Patience) // of the 5000 s that it takes
-		if err := upstream.WaitLeft(soon, n+1); err != nil {
-			t.Fatalf("%s: the upstream was not left: %v", body, err)
-		}
-		cancel()
-		leave()
+			req, err := http.NewRequestWithContext(ctx, "POST", c.Base+"/v1/chat/completions", bytes.NewReader(body))
+			if err != nil {
+				t.Fatal(err)
+			}
+			req.Header.Set("Content-Type", "application/json")
+
+			if res, err := c.HTTP.Do(req); err == nil {
+				for lines := bufio.NewScanner(res.Body); lines.Scan(); {
+					if n == 0 && tokensIn(lines.Text()) > 0 {
+						leave()
+					}
+				}
+				res.Body.Close()
+			}
+
+			soon, cancel := context.WithTimeout(t.Context(), wait.Patience) // of the 5000 s that it takes
+			if err := upstream.WaitLeft(soon, n+1); err != nil {
+				t.Fatalf("%s: the upstream was not left: %v", body, err)
+			}
+			cancel()
+			leave()
+		})
 	}
 	// What was used is written down after the upstream was left.
 	var usage []byte

@@ -92,9 +92,11 @@ func TestOperationsAnswer(t *testing.T) {
 
 	stranger := e2e.NewClient(t, node.Address, "")
 	for _, path := range []string{"/metrics", "/monitor", "/api/themes"} {
-		if status, _, _ := stranger.Do("GET", path, "", nil); status != http.StatusUnauthorized {
-			t.Errorf("%s without a key answered %d", path, status)
-		}
+		t.Run(path, func(t *testing.T) {
+			if status, _, _ := stranger.Do("GET", path, "", nil); status != http.StatusUnauthorized {
+				t.Errorf("%s without a key answered %d", path, status)
+			}
+		})
 	}
 
 	for _, path := range []string{"/healthz", "/readyz"} {

@@ -131,11 +131,17 @@ func TestAFleetOutlivesTheDeathOfItsProcesses(t *testing.T) {
 	c := e2e.NewClient(t, f.api, "")
 	// Every worker, so that the job needs one that was started again; and Redis.
 	for _, name := range []string{"worker1", "worker2", "redis"} {
-		wait.Until(t, "the script has said that it has started "+name, func() bool { return len(f.starts(name)) > 0 })
+		t.Run(name, func(t *testing.T) {
+			wait.Until(
+				t,
+				"the script has said that it has started "+name,
+				func() bool { return len(f.starts(name)) > 0 },
+			)
 
-		if err := syscall.Kill(f.starts(name)[0], syscall.SIGKILL); err != nil {
-			t.Fatal(err)
-		}
+			if err := syscall.Kill(f.starts(name)[0], syscall.SIGKILL); err != nil {
+				t.Fatal(err)
+			}
+		})
 	}
 	wait.Until(t, "the killed processes run again", func() bool {
 		return len(f.starts("worker1")) > 1 && len(f.starts("worker2")) > 1 && len(f.starts("redis")) > 1

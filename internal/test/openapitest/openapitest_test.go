@@ -1,6 +1,7 @@
 package openapitest_test
 
 import (
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -43,7 +44,7 @@ func TestWhatTheDescriptionDoesNotHaveIsFound(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	for _, tc := range []struct {
+	for i, tc := range []struct {
 		target, kind, body string
 		status             int
 		wrong              string // "" for what is described
@@ -63,11 +64,13 @@ func TestWhatTheDescriptionDoesNotHaveIsFound(t *testing.T) {
 		{"/jobs/1", "application/json", `{}`, 409, "error"},
 		{"/jobs/last", "application/json", `{"id":"1"}`, 200, `"application/json" is not described`},
 	} {
-		answer := &http.Response{StatusCode: tc.status, Header: http.Header{"Content-Type": {tc.kind}}}
+		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+			answer := &http.Response{StatusCode: tc.status, Header: http.Header{"Content-Type": {tc.kind}}}
 
-		err := d.Check("GET", tc.target, answer, []byte(tc.body))
-		if (err == nil) != (tc.wrong == "") || err != nil && !strings.Contains(err.Error(), tc.wrong) {
-			t.Errorf("%+v: %v", tc, err)
-		}
+			err := d.Check("GET", tc.target, answer, []byte(tc.body))
+			if (err == nil) != (tc.wrong == "") || err != nil && !strings.Contains(err.Error(), tc.wrong) {
+				t.Errorf("%+v: %v", tc, err)
+			}
+		})
 	}
 }

@@ -31,15 +31,17 @@ func TestScreenshots(t *testing.T) {
 	}
 
 	for _, name := range names {
-		data, err := os.ReadFile(picture(name))
-		if err != nil {
-			t.Errorf("%v (`make screenshots` takes it)", err)
-			continue
-		}
+		t.Run(name, func(t *testing.T) {
+			data, err := os.ReadFile(picture(name))
+			if err != nil {
+				t.Errorf("%v (`make screenshots` takes it)", err)
+				return
+			}
 
-		if _, err := png.DecodeConfig(bytes.NewReader(data)); err != nil || len(data) > maxPicture {
-			t.Errorf("%s: %d bytes, at most %d are allowed; %v", name, len(data), maxPicture, err)
-		}
+			if _, err := png.DecodeConfig(bytes.NewReader(data)); err != nil || len(data) > maxPicture {
+				t.Errorf("%s: %d bytes, at most %d are allowed; %v", name, len(data), maxPicture, err)
+			}
+		})
 	}
 }
 

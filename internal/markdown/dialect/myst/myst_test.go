@@ -20,10 +20,13 @@ func TestReaderRewritesDirectivesAndRoles(t *testing.T) {
 	}}
 
 	warnings := append(r.Directives(s), r.Roles(s)...)
+
 	for _, want := range []string{":::tip", "A title", "@{sec:x}", "# Head {#sec:x}", "@{sec:away}", "none"} {
-		if !strings.Contains(string(s.Text()), want) {
-			t.Errorf("no %q in %q", want, s.Text())
-		}
+		t.Run(want, func(t *testing.T) {
+			if !strings.Contains(string(s.Text()), want) {
+				t.Errorf("no %q in %q", want, s.Text())
+			}
+		})
 	}
 
 	if !r.Unresolved || len(warnings) != 1 || warnings[0].Line != 12 {
