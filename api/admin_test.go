@@ -32,12 +32,14 @@ func TestOperatorsNeedAnAdminKeyInAHeader(t *testing.T) {
 				// A browser sends a stored password along unasked.
 				basic("olgas"): fault.InvalidAPIKey,
 			} {
-				res := h.get(path, header)
-				res.want(t, map[fault.Code]int{fault.InvalidAPIKey: 401, fault.Forbidden: 403}[code], code)
+				t.Run(header, func(t *testing.T) {
+					res := h.get(path, header)
+					res.want(t, map[fault.Code]int{fault.InvalidAPIKey: 401, fault.Forbidden: 403}[code], code)
 
-				if c := res.Header.Get("WWW-Authenticate"); strings.Contains(c, "Basic") {
-					t.Errorf("%s: %s would make a browser ask for a password", path, c)
-				}
+					if c := res.Header.Get("WWW-Authenticate"); strings.Contains(c, "Basic") {
+						t.Errorf("%s: %s would make a browser ask for a password", path, c)
+					}
+				})
 			}
 		})
 	}

@@ -162,10 +162,12 @@ func TestFilesAreOutOfReach(t *testing.T) {
 	for i, target := range []string{"file://" + secret, "file://localhost" + secret, "FILE:" + secret, "view-source:file://" + secret, "filesystem:file://" + secret, `\\localhost` + secret, "chrome://version"} {
 		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
 			for _, way := range []string{"<iframe src=%q></iframe>", "<object data=%q></object>", "<embed src=%q>", "<link rel=import href=%q>", "<meta http-equiv=refresh content='0;url=%s'>", "<svg><use href=%q /></svg>"} {
-				out, err := b.Print(t.Context(), page("<p>page "+fmt.Sprintf(way, target)))
-				if err == nil && text(t, out) != "page" {
-					t.Errorf("%s to %s: %q", way, target, text(t, out))
-				}
+				t.Run(way, func(t *testing.T) {
+					out, err := b.Print(t.Context(), page("<p>page "+fmt.Sprintf(way, target)))
+					if err == nil && text(t, out) != "page" {
+						t.Errorf("%s to %s: %q", way, target, text(t, out))
+					}
+				})
 			}
 		})
 	}

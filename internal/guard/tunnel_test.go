@@ -80,34 +80,36 @@ func TestRecordsOfATunnelAreCountedHoweverTheyCome(t *testing.T) {
 	} {
 		t.Run(sent, func(t *testing.T) {
 			for _, piece := range []int{1, 4, 1 << 20} {
-				s, _ := session(t, policy(t, guard.Options{Allow: echo.Addr().String()}), guard.ProxyOptions{})
+				t.Run(fmt.Sprint(piece), func(t *testing.T) {
+					s, _ := session(t, policy(t, guard.Options{Allow: echo.Addr().String()}), guard.ProxyOptions{})
 
-				conn, err := net.Dial("tcp", s.Addr())
-				if err != nil {
-					t.Fatal(err)
-				}
-				fmt.Fprintf(conn, "CONNECT %s HTTP/1.1\r\n\r\n", echo.Addr())
-
-				answer := bufio.NewReader(conn)
-				if line, _ := answer.ReadString('\n'); !strings.Contains(line, " 200 ") {
-					t.Fatalf("answered %q", line)
-				}
-				answer.ReadString('\n')
-
-				go func() {
-					for rest := sent; rest != ""; rest = rest[min(piece, len(rest)):] {
-						io.WriteString(conn, rest[:min(piece, len(rest))])
+					conn, err := net.Dial("tcp", s.Addr())
+					if err != nil {
+						t.Fatal(err)
 					}
-				}()
+					fmt.Fprintf(conn, "CONNECT %s HTTP/1.1\r\n\r\n", echo.Addr())
 
-				if _, err := io.ReadFull(answer, make([]byte, len(sent))); err != nil {
-					t.Fatal(err)
-				}
+					answer := bufio.NewReader(conn)
+					if line, _ := answer.ReadString('\n'); !strings.Contains(line, " 200 ") {
+						t.Fatalf("answered %q", line)
+					}
+					answer.ReadString('\n')
 
-				if got := s.Usage().Requests - 1; got != want { // one is the tunnel
-					t.Errorf("%.20q… in pieces of %d: %d requests, want %d", sent, piece, got, want)
-				}
-				conn.Close()
+					go func() {
+						for rest := sent; rest != ""; rest = rest[min(piece, len(rest)):] {
+							io.WriteString(conn, rest[:min(piece, len(rest))])
+						}
+					}()
+
+					if _, err := io.ReadFull(answer, make([]byte, len(sent))); err != nil {
+						t.Fatal(err)
+					}
+
+					if got := s.Usage().Requests - 1; got != want { // one is the tunnel
+						t.Errorf("%.20q… in pieces of %d: %d requests, want %d", sent, piece, got, want)
+					}
+					conn.Close()
+				})
 			}
 		})
 	}

@@ -27,34 +27,37 @@ func TestTheClockIsRedisAndWarnsOnceOfAnotherTime(t *testing.T) {
 	var log bytes.Buffer
 
 	c := New(rdb, slog.New(slog.NewTextHandler(&log, nil)))
-	for _, step := range []struct {
+
+	for i, step := range []struct {
 		ahead time.Duration
 		lines int
 	}{{0, 0}, {-5 * time.Minute, 1}, {20 * time.Second, 1}, {time.Second, 2}, {3 * time.Second, 3}} {
-		c.local = func() time.Time { return time.Now().Add(step.ahead) }
-		for range 2 {
-			before := c.here
+		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+			c.local = func() time.Time { return time.Now().Add(step.ahead) }
+			for range 2 {
+				before := c.here
+				wait.Until(
+					t,
+					"a look that is quick enough is believed",
+					func() bool { c.Measure(t.Context()); return c.here != before },
+				)
+			}
+			// This test may be held up between two readings of a clock.
 			wait.Until(
 				t,
-				"a look that is quick enough is believed",
-				func() bool { c.Measure(t.Context()); return c.here != before },
+				fmt.Sprintf("%s ahead: the time is Redis'", step.ahead),
+				func() bool { return time.Until(c.Now()).Abs() < time.Second/2 },
 			)
-		}
-		// This test may be held up between two readings of a clock.
-		wait.Until(
-			t,
-			fmt.Sprintf("%s ahead: the time is Redis'", step.ahead),
-			func() bool { return time.Until(c.Now()).Abs() < time.Second/2 },
-		)
-		wait.Until(
-			t,
-			fmt.Sprintf("%s ahead: so is the skew", step.ahead),
-			func() bool { return (c.Skew() - step.ahead).Abs() < time.Second/2 },
-		)
+			wait.Until(
+				t,
+				fmt.Sprintf("%s ahead: so is the skew", step.ahead),
+				func() bool { return (c.Skew() - step.ahead).Abs() < time.Second/2 },
+			)
 
-		if n := strings.Count(log.String(), "\n"); n != step.lines {
-			t.Errorf("%s ahead: %d lines in the log, want %d:\n%s", step.ahead, n, step.lines, &log)
-		}
+			if n := strings.Count(log.String(), "\n"); n != step.lines {
+				t.Errorf("%s ahead: %d lines in the log, want %d:\n%s", step.ahead, n, step.lines, &log)
+			}
+		})
 	}
 }
 

@@ -290,19 +290,21 @@ func TestTheLedgerSumsUp(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
 			// Whatever the hour is, both days are asked for from their begin to their end.
-			for _, from := range []time.Time{now.AddDate(0, 0, -3), today.Add(-time.Nanosecond), today, today.Add(24*time.Hour - time.Nanosecond)} {
-				for _, to := range []time.Time{today, now, today.AddDate(0, 0, 2)} {
-					tc.query.From, tc.query.To = from, to
+			for i, from := range []time.Time{now.AddDate(0, 0, -3), today.Add(-time.Nanosecond), today, today.Add(24*time.Hour - time.Nanosecond)} {
+				t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+					for _, to := range []time.Time{today, now, today.AddDate(0, 0, 2)} {
+						tc.query.From, tc.query.To = from, to
 
-					got, err := m.Query(t.Context(), tc.query)
-					if err != nil {
-						t.Fatal(err)
-					}
+						got, err := m.Query(t.Context(), tc.query)
+						if err != nil {
+							t.Fatal(err)
+						}
 
-					if diff := cmp.Diff(tc.want, got); diff != "" {
-						t.Errorf("by %v, from %s to %s (-want +got) %s", tc.query.By, from, to, diff)
+						if diff := cmp.Diff(tc.want, got); diff != "" {
+							t.Errorf("by %v, from %s to %s (-want +got) %s", tc.query.By, from, to, diff)
+						}
 					}
-				}
+				})
 			}
 		})
 	}

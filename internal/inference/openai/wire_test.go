@@ -288,11 +288,17 @@ func TestTheUsualChunkIsRemembered(t *testing.T) {
 				t.Errorf("%s after %s: %s", other, chunk, diff)
 			}
 
-			for _, text := range []string{`"`, `a\u0062`, "a\nb", "\xff"} {
-				odd := openai.WithText(chunk, text)
-				if diff := cmp.Diff(openai.Decode(odd), openai.Decode(chunk, odd), cmpopts.EquateEmpty()); diff != "" {
-					t.Errorf("%s after %s: %s", odd, chunk, diff)
-				}
+			for i, text := range []string{`"`, `a\u0062`, "a\nb", "\xff"} {
+				t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+					odd := openai.WithText(chunk, text)
+					if diff := cmp.Diff(
+						openai.Decode(odd),
+						openai.Decode(chunk, odd),
+						cmpopts.EquateEmpty(),
+					); diff != "" {
+						t.Errorf("%s after %s: %s", odd, chunk, diff)
+					}
+				})
 			}
 		})
 	}

@@ -255,15 +255,17 @@ func TestTerminalChartKeepsToItsWidth(t *testing.T) {
 	for _, n := range []int{0, 1, 7, 30, 500} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			for _, width := range []int{1, 40, 80, 200} {
-				for _, m := range runlog.Metrics() {
-					text := runlog.Terminal(m, runs(n), width, false)
-					for i, line := range strings.Split(text, "\n") {
-						// The headline may be longer; the chart may not.
-						if got := utf8.RuneCountInString(line); i > 0 && i < 15 && got > max(width, 30) {
-							t.Fatalf("%s, %d runs: %d characters in %d: %s", m.Name, n, got, width, line)
+				t.Run(fmt.Sprint(width), func(t *testing.T) {
+					for _, m := range runlog.Metrics() {
+						text := runlog.Terminal(m, runs(n), width, false)
+						for i, line := range strings.Split(text, "\n") {
+							// The headline may be longer; the chart may not.
+							if got := utf8.RuneCountInString(line); i > 0 && i < 15 && got > max(width, 30) {
+								t.Fatalf("%s, %d runs: %d characters in %d: %s", m.Name, n, got, width, line)
+							}
 						}
 					}
-				}
+				})
 			}
 		})
 	}
