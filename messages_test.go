@@ -16,15 +16,15 @@ import (
 // ownWords lists the files that put another error's text into a public message, with the
 // reason why that text may be public.
 var ownWords = map[string]string{
-	"internal/guard/dial.go":               "the words of this package about the host that the caller named",
-	"internal/guard/fetch.go":              "the words of internal/imagetype, which are constants",
-	"internal/guard/url.go":                "the words of this package about the address that the caller named",
-	"internal/cache/config.go":             "settings of the command line, shown to its user",
-	"internal/inference/images.go":         "the words of internal/imagetype, which are constants",
-	"internal/input/json.go":               "a JSON syntax error quotes the caller's own body",
-	"internal/inference/calls.go":          "a schema's complaint about what the model wrote",
-	"internal/inference/openai/request.go": "a JSON syntax error quotes the caller's own body",
-	"internal/markdown/toml.go":            "a syntax error quotes the caller's own front matter",
+	"internal/guard/dial.go":                "the words of this package about the host that the caller named",
+	"internal/guard/fetch.go":               "the words of internal/imagetype, which are constants",
+	"internal/guard/url.go":                 "the words of this package about the address that the caller named",
+	"internal/cache/config.go":              "settings of the command line, shown to its user",
+	"internal/inference/images.go":          "the words of internal/imagetype, which are constants",
+	"internal/input/json.go":                "a JSON syntax error quotes the caller's own body",
+	"internal/inference/calls.go":           "a schema's complaint about what the model wrote",
+	"internal/inference/openai/request.go":  "a JSON syntax error quotes the caller's own body",
+	"internal/markdown/frontmatter/toml.go": "a syntax error quotes the caller's own front matter",
 }
 
 // TestNoPublicMessageIsMadeOfAnotherError reads the sources: a function that creates public

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"presswork/internal/markdown"
+	"presswork/internal/document/metadata"
 )
 
 func TestANewDocumentIsSoundAndNothingIsOverwritten(t *testing.T) {
@@ -26,7 +26,7 @@ func TestANewDocumentIsSoundAndNothingIsOverwritten(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	matter, err := markdown.FrontMatter(text)
+	matter, err := metadata.Read(text)
 	if err != nil || len(matter.Warnings) > 0 || matter.Options.Title != "Annual report" || matter.Theme != "nord" ||
 		strings.Contains(string(text), "{{") {
 		t.Errorf("front matter %+v, %v", matter, err)

@@ -15,6 +15,7 @@ import (
 	"presswork"
 	"presswork/internal/chromium/printable"
 	"presswork/internal/document/contents"
+	"presswork/internal/document/metadata"
 	"presswork/internal/fault"
 	"presswork/internal/markdown"
 	"presswork/internal/markdown/block"
@@ -30,7 +31,7 @@ const engineVersion = 6
 // source is a document that has been read and rendered: what its output is composed from.
 type source struct {
 	Document
-	matter markdown.Matter
+	matter metadata.FrontMatter
 	body   markdown.Document
 	// page is the part of the page that does not depend on the output.
 	page page
@@ -233,7 +234,7 @@ func (c *Converter) composePrint(s source) (Composed, error) {
 
 func (c *Converter) markdownOptions(
 	d Document,
-	matter markdown.Matter,
+	matter metadata.FrontMatter,
 	o presswork.Options,
 	theme themes.Theme,
 ) markdown.Options {

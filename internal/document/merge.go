@@ -12,6 +12,7 @@ import (
 	"golang.org/x/net/html"
 
 	"presswork"
+	"presswork/internal/document/metadata"
 	"presswork/internal/fault"
 	"presswork/internal/markdown"
 	"presswork/internal/markdown/block"
@@ -51,7 +52,7 @@ type mergedPart struct {
 func (c *Converter) renderAll(
 	ctx context.Context,
 	d Document,
-	matter markdown.Matter,
+	matter metadata.FrontMatter,
 	o presswork.Options,
 	theme themes.Theme,
 ) (markdown.Document, error) {

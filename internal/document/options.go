@@ -10,6 +10,7 @@ import (
 	"golang.org/x/text/language"
 
 	"presswork"
+	"presswork/internal/document/metadata"
 	"presswork/internal/fault"
 	"presswork/internal/input"
 	"presswork/internal/markdown"
@@ -30,18 +31,18 @@ const (
 // the front matter. It returns the front matter, for the theme named there,
 // without the values that are not allowed. Errors: those of
 // markdown.Check, FrontMatterInvalid, InvalidOption.
-func Check(content []byte, o presswork.Options) (markdown.Matter, error) {
+func Check(content []byte, o presswork.Options) (metadata.FrontMatter, error) {
 	if err := markdown.Check(content); err != nil {
-		return markdown.Matter{}, err
+		return metadata.FrontMatter{}, err
 	}
 
 	if err := CheckOptions(o); err != nil {
-		return markdown.Matter{}, err
+		return metadata.FrontMatter{}, err
 	}
 
-	matter, err := markdown.FrontMatter(content)
+	matter, err := metadata.Read(content)
 	if err != nil {
-		return markdown.Matter{}, err
+		return metadata.FrontMatter{}, err
 	}
 
 	if d := matter.Deck; d.Marp == "true" && slices.Contains([]string{"default", "gaia", "uncover"}, matter.Theme) {
@@ -55,7 +56,7 @@ func Check(content []byte, o presswork.Options) (markdown.Matter, error) {
 // have been meant for another program. What o sets wins and counts for what goes
 // together. A document that asks for a password never goes out without one.
 // Errors: FrontMatterInvalid, InvalidOption.
-func sift(m *markdown.Matter, o presswork.Options) error {
+func sift(m *metadata.FrontMatter, o presswork.Options) error {
 	for {
 		err := CheckOptions(over(o, m.Options))
 		if err == nil {

@@ -10,10 +10,10 @@ import (
 	"strings"
 
 	"presswork"
+	"presswork/internal/document/metadata"
 	"presswork/internal/document/raster"
 	"presswork/internal/fault"
 	"presswork/internal/input"
-	"presswork/internal/markdown"
 	"presswork/internal/pdffile/pack"
 )
 
@@ -21,7 +21,7 @@ import (
 // what the options, or the front matter below them, ask for: a document that asks
 // for a password never goes out without one. Errors: InvalidOption,
 // FrontMatterInvalid.
-func CheckOutput(output presswork.Output, matter markdown.Matter, o presswork.Options) error {
+func CheckOutput(output presswork.Output, matter metadata.FrontMatter, o presswork.Options) error {
 	var names []string
 	for _, known := range presswork.Outputs() {
 		names = append(names, string(known))

@@ -12,6 +12,7 @@ import (
 
 	"presswork"
 	"presswork/internal/document/markup"
+	"presswork/internal/document/metadata"
 	"presswork/internal/imagetype"
 	"presswork/internal/markdown"
 	"presswork/internal/pdffile/pack"
@@ -50,7 +51,7 @@ func asSlides(o presswork.Options) bool { return o.As == "slides" }
 
 // deckOptions are the options of a document that may be a deck: of one for Marp
 // what its front matter says, of any the size of slides.
-func deckOptions(o presswork.Options, deck markdown.Deck) presswork.Options {
+func deckOptions(o presswork.Options, deck metadata.Deck) presswork.Options {
 	if o.As == "" && deck.Marp == "true" {
 		o.As = "slides"
 	}
@@ -96,12 +97,12 @@ type slide struct {
 type deck struct {
 	page   page
 	head   titleBlock
-	marp   markdown.Deck
+	marp   metadata.Deck
 	slides []slide
 }
 
 // deckOf cuts a rendered document into slides.
-func deckOf(p page, head titleBlock, marp markdown.Deck, body markdown.Document) deck {
+func deckOf(p page, head titleBlock, marp metadata.Deck, body markdown.Document) deck {
 	d := deck{page: p, head: head, marp: marp}
 
 	parts := body.SlideHTML()

@@ -6,6 +6,7 @@ import (
 
 	"presswork"
 	"presswork/internal/document/markup"
+	"presswork/internal/document/metadata"
 	"presswork/internal/markdown"
 	"presswork/internal/markdown/block"
 	"presswork/internal/pdffile"
@@ -21,7 +22,7 @@ type titleBlock struct {
 
 // titleAbove returns the title to be set above the text, "" for none: a cover has
 // it already.
-func titleAbove(matter markdown.Matter, o presswork.Options) string {
+func titleAbove(matter metadata.FrontMatter, o presswork.Options) string {
 	if matter.Options.Title == "" || isTrue(o.Cover) || asSlides(o) {
 		return ""
 	}
@@ -30,7 +31,7 @@ func titleAbove(matter markdown.Matter, o presswork.Options) string {
 }
 
 // abstract renders the abstract of the front matter, if there is one.
-func (c *Converter) abstract(ctx context.Context, matter markdown.Matter, lang string) (string, error) {
+func (c *Converter) abstract(ctx context.Context, matter metadata.FrontMatter, lang string) (string, error) {
 	if matter.Abstract == "" {
 		return "", nil
 	}

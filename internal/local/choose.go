@@ -9,18 +9,18 @@ import (
 	"presswork/internal/analysis/finding"
 	"presswork/internal/analysis/recommend"
 	"presswork/internal/document"
-	"presswork/internal/markdown"
+	"presswork/internal/document/metadata"
 	"presswork/themes"
 )
 
 // chooseTheme replaces themes.Auto, the document's or its front matter's, by the
 // theme that suits.
 func (c *Converter) chooseTheme(ctx context.Context, d *document.Document, out *Output) error {
-	var matter markdown.Matter
+	var matter metadata.FrontMatter
 
 	var err error
 	if d.Theme == "" {
-		matter, err = markdown.FrontMatter(d.Content)
+		matter, err = metadata.Read(d.Content)
 	}
 
 	theme, _, unknown := c.catalogue.Resolve(d.Theme, matter.Theme)

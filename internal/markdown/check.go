@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"presswork/internal/fault"
+	"presswork/internal/markdown/frontmatter"
 )
 
 // suspicious is how many special characters a stretch without a blank line may
@@ -32,9 +33,9 @@ func Check(src []byte) error {
 			WithParam("content")
 	}
 
-	body := src
-	if matter, _, ok := splitFrontMatter(src); ok {
-		body = matter.rest
+	_, body, ok := frontmatter.Split(src)
+	if !ok {
+		body = src
 	}
 
 	if len(bytes.TrimSpace(bytes.TrimPrefix(body, []byte("\ufeff")))) == 0 {

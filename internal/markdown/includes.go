@@ -13,6 +13,7 @@ import (
 	"presswork/internal/lazyregexp"
 	"presswork/internal/markdown/dialect/myst"
 	"presswork/internal/markdown/ext/wikilink"
+	"presswork/internal/markdown/frontmatter"
 	"presswork/internal/markdown/source"
 	"presswork/internal/markdown/tree"
 )
@@ -330,8 +331,8 @@ func (in *includer) read(name, full string) ([]byte, error) {
 	}
 
 	if ext := strings.ToLower(path.Ext(full)); ext == ".md" || ext == ".markdown" || ext == ".mdx" {
-		if matter, _, ok := splitFrontMatter(text); ok {
-			text = matter.rest
+		if _, body, ok := frontmatter.Split(text); ok {
+			text = body
 		}
 	}
 

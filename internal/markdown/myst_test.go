@@ -88,16 +88,15 @@ func TestADirectiveOfADomainNeedsAName(t *testing.T) {
 func TestSubstitutionsOfFrontMatter(t *testing.T) {
 	t.Parallel()
 
-	m, err := markdown.FrontMatter(
-		[]byte(
-			"---\nmyst:\n  substitutions:\n    key: a *word*\n    block: |\n      ```{tip}\n      {{ key }}\n      ```\n    loop: '{{loop}} {{loop}}'\n    list: [a]\n---\nIt is {{ key }}, `{{`, {{ other }}.\n\n{{ block }}\n\n```\n{{ key }}\n```\n\n{{loop}}\n\n![](x.png)\n",
-		),
+	d := render(
+		t,
+		"It is {{ key }}, `{{`, {{ other }}.\n\n{{ block }}\n\n```\n{{ key }}\n```\n\n{{loop}}\n\n![](x.png)\n",
+		markdown.Options{FirstLine: 12, Substitutions: map[string]string{
+			"key":   "a *word*",
+			"block": "```{tip}\n{{ key }}\n```\n",
+			"loop":  "{{loop}} {{loop}}",
+		}},
 	)
-	if err != nil {
-		t.Fatal(err)
-	}
-
-	d := render(t, string(m.Body), markdown.Options{Substitutions: m.Substitutions, FirstLine: m.BodyLine})
 	for _, want := range []string{
 		"<p>It is a <em>word</em>, <code>{{</code>, {{ other }}.</p>",
 		"<div class=\"alert alert-tip\">\n<p class=\"alert-title\">Tip</p>\n<p>a <em>word</em></p>\n</div>",

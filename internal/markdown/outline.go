@@ -11,6 +11,7 @@ import (
 
 	"presswork/internal/markdown/ext/emoji"
 	"presswork/internal/markdown/ext/math"
+	"presswork/internal/markdown/frontmatter"
 	"presswork/internal/markdown/tree"
 )
 
@@ -76,8 +77,8 @@ var outlineParser = sync.OnceValue(newParser)
 // ContentTooComplex, as for Render.
 func ReadOutline(src []byte) (Outline, error) {
 	var o Outline
-	if matter, _, ok := splitFrontMatter(src); ok {
-		o.FrontMatter, src = string(matter.text), matter.rest
+	if matter, body, ok := frontmatter.Split(src); ok {
+		o.FrontMatter, src = string(matter), body
 	}
 	src = normalizeNewlines(src)
 

@@ -10,6 +10,13 @@ import (
 // itemMarker begins a list item.
 var itemMarker = lazyregexp.New(`^(?:[-*+]|[0-9]{1,9}[.)])(?:[ \t]|$)`)
 
+// draftPart matches the line that begins a part of an Internet-Draft of kramdown-rfc.
+var draftPart = lazyregexp.New(`^--- (?:abstract|middle|back|note_[^\n]{1,100})[ \t]*\r?\n?$`)
+
+// IsDraftPart reports whether a line begins a part of an Internet-Draft, as kramdown-rfc writes
+// it. Such a line also ends the front matter.
+func IsDraftPart(line []byte) bool { return draftPart().Match(line) }
+
 // IsItem reports whether a line without its indentation begins a list item.
 func IsItem(line []byte) bool { return itemMarker().Match(line) }
 

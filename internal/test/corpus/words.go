@@ -15,7 +15,7 @@ import (
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
 
-	"presswork/internal/markdown"
+	"presswork/internal/markdown/frontmatter"
 )
 
 // words are the words of a text with how often they occur, in a form in which
@@ -123,7 +123,7 @@ func withoutSyntax(body []byte) []byte {
 // referenceWords are the words that cmark-gfm, GitHub's renderer, finds in a
 // document, without what only we read.
 func referenceWords(ctx context.Context, document []byte) (words, error) {
-	matter, err := markdown.FrontMatter(document)
+	matter, err := frontmatter.Read(document)
 	if err != nil {
 		return words{}, err
 	}

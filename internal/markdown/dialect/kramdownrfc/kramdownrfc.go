@@ -11,8 +11,6 @@ import (
 )
 
 var (
-	// part begins a part of a draft. The first one ends the front matter.
-	part = lazyregexp.New(`^--- (?:abstract|middle|back|note_[^\n]{1,100})[ \t]*\r?\n?$`)
 	// reference is {{{a name}}} or {{label}}.
 	reference = lazyregexp.New(`\{\{\{([^{}]{1,200})\}\}\}|\{\{[<!?]?([^{}]{1,200})\}\}`)
 	// placeInWork is a place and the work that it is in.
@@ -29,15 +27,12 @@ var (
 	workLabel   = lazyregexp.New(`^[A-Z][\w.+=-]*$`)
 )
 
-// IsPart reports whether a line begins a part of a draft, which also ends front matter.
-func IsPart(line []byte) bool { return part().Match(line) }
-
 // Rewrite rewrites a text that begins with a part: parts get headings, {{label}} becomes a
 // link to the section of that label, {{RFC9000}} and {{Section 2 of RFC9000}} the name of the
 // work in brackets. It has no warnings.
 func Rewrite(s *source.Source) []fault.Warning {
 	first, _, _ := bytes.Cut(s.Text(), []byte("\n"))
-	if !IsPart(first) {
+	if !source.IsDraftPart(first) {
 		return nil
 	}
 
@@ -84,7 +79,7 @@ func writeParts(s *source.Source) {
 
 	for line := range bytes.Lines(s.WithoutCode()) {
 		switch {
-		case IsPart(line):
+		case source.IsDraftPart(line):
 			out.WriteString(heading(string(line)) + "\n")
 		case boilerplate().Match(line):
 			out.WriteString(keyWords + "\n")

@@ -1,4 +1,4 @@
-package markdown_test
+package metadata_test
 
 import (
 	"fmt"
@@ -7,8 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"presswork/internal/document/metadata"
 	"presswork/internal/fault"
-	"presswork/internal/markdown"
 )
 
 func TestFrontMatterThatCannotBeMeantIsIgnoredWithAWarning(t *testing.T) {
@@ -43,7 +43,7 @@ func TestFrontMatterThatCannotBeMeantIsIgnoredWithAWarning(t *testing.T) {
 		"---\nsubject: null\nauthor:\n---\n":           "",
 	} {
 		t.Run(src, func(t *testing.T) {
-			m, err := markdown.FrontMatter([]byte(src))
+			m, err := metadata.Read([]byte(src))
 			if err != nil {
 				t.Errorf("%q: %v", src, err)
 				return
@@ -151,7 +151,7 @@ func TestFrontMatterOfOtherPrograms(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			m, err := markdown.FrontMatter([]byte(test.src + "# Text\n"))
+			m, err := metadata.Read([]byte(test.src + "# Text\n"))
 			if err != nil {
 				t.Errorf("%s: %v", name, err)
 				return

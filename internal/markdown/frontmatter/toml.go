@@ -1,4 +1,4 @@
-package markdown
+package frontmatter
 
 import (
 	"errors"
@@ -9,10 +9,12 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 	"github.com/pelletier/go-toml/v2/unstable"
+
+	"presswork/internal/markdown/source"
 )
 
-// readTOML fills m from the TOML.
-func (m *Matter) readTOML(text []byte) error {
+// readTOML returns the fields of TOML.
+func readTOML(text []byte) ([]Field, error) {
 	var values map[string]any
 	if err := toml.Unmarshal(text, &values); err != nil {
 		line := 2
@@ -22,25 +24,25 @@ func (m *Matter) readTOML(text []byte) error {
 			line = row + 1
 		}
 
-		return atLine(line, "%s", clip(strings.TrimPrefix(err.Error(), "toml: "))).WithCause(err)
+		return nil, atLine(line, "%s", source.Clip(strings.TrimPrefix(err.Error(), "toml: "))).WithCause(err)
 	}
 	lines := tomlLines(text)
 
-	keys := make([]string, 0, len(values))
-	for key := range values {
-		keys = append(keys, key)
+	fields := make([]Field, 0, len(values))
+	for key, value := range values {
+		fields = append(fields, Field{
+			Key:   key,
+			Line:  lines[key],
+			value: func(text bool) (any, error) { return jsonOfTOML(value, text), nil },
+		})
 	}
-	slices.SortFunc(keys, func(a, b string) int { return lines[a] - lines[b] })
+	slices.SortFunc(fields, func(a, b Field) int { return a.Line - b.Line })
 
-	for _, key := range keys {
-		m.set(key, lines[key], func(text bool) (any, error) { return jsonOfTOML(values[key], text), nil })
-	}
-
-	return nil
+	return fields, nil
 }
 
-// tomlLines finds the line of the document on which each key of the top level
-// stands first: the TOML begins on line 2.
+// tomlLines returns the line of the document on which each key of the top level first occurs.
+// The TOML begins on line 2.
 func tomlLines(text []byte) map[string]int {
 	lines := map[string]int{}
 	var p unstable.Parser
@@ -67,8 +69,8 @@ func tomlLines(text []byte) map[string]int {
 	return lines
 }
 
-// jsonOfTOML converts a value. Where text is wanted, a bare 2024 or a date is
-// the text that was written; within lists and tables text is wanted.
+// jsonOfTOML converts a value. With text, and within lists and tables, a bare 2024 is a string.
+// A date always is.
 func jsonOfTOML(v any, text bool) any {
 	switch v := v.(type) {
 	case []any:

@@ -1,4 +1,6 @@
-package markdown
+// Package metadata reads what the front matter of a document tells Presswork: its options, its
+// theme, and the keys of other programs that mean the same.
+package metadata
 
 import (
 	"cmp"
@@ -12,29 +14,72 @@ import (
 	"presswork"
 	"presswork/internal/fault"
 	"presswork/internal/input"
+	"presswork/internal/markdown/frontmatter"
 )
 
-// maxMatterDepth is how deep a value may nest that we read.
-const maxMatterDepth = 6
+// FrontMatter is what a document's front matter holds.
+type FrontMatter struct {
+	// Theme is the theme that the front matter asks for, "" when it does not.
+	Theme   string
+	Options presswork.Options
+	// Subtitle, Date and Abstract are as written. Abstract may be Markdown.
+	Subtitle, Date, Abstract string
+	// Deck is the front matter of Marp, as written.
+	Deck Deck
+	// Substitutions are those of MyST.
+	Substitutions map[string]string
+	// Lines has the 1-based line of each of Options, and of "theme", that is set.
+	Lines map[string]int
+	// Warnings are about misspelt keys and about values that are not allowed.
+	Warnings []fault.Warning
+	// Body is the Markdown after the front matter.
+	Body []byte
+	// BodyLine is the 1-based line of the source on which Body begins.
+	BodyLine int
+}
 
-// set takes one pair of the top level. Value gives what stands behind the key,
-// in terms of JSON: scalars as they are written where text is wanted.
-func (m *Matter) set(key string, line int, value func(text bool) (any, error)) {
+// Deck is the front matter of a deck of slides for Marp.
+type Deck struct {
+	// Marp is "true" in one. Paginate, Class, Header, Footer and Size are as Marp has
+	// them.
+	Marp, Paginate, Class, Header, Footer, Size string
+}
+
+// Read reads the front matter of a document. Its keys are theme, those of presswork.Options
+// and the names that other programs use for them; it ignores all other keys. A value that is
+// not allowed is dropped with a warning. Errors: FrontMatterInvalid, with the line in its
+// message, if the front matter is not valid YAML or TOML.
+func Read(content []byte) (FrontMatter, error) {
+	d, err := frontmatter.Read(content)
+	if err != nil {
+		return FrontMatter{}, err
+	}
+
+	m := FrontMatter{Body: d.Body, BodyLine: d.BodyLine}
+	for _, f := range d.Fields {
+		m.set(f)
+	}
+
+	return m, nil
+}
+
+// set takes one field.
+func (m *FrontMatter) set(f frontmatter.Field) {
 	fields := optionFields()
 
-	if dst := m.Deck.field(key); dst != nil {
+	if dst := m.Deck.field(f.Key); dst != nil {
 		// Other programs have other things by these names.
-		if v, err := value(true); err == nil {
+		if v, err := f.Text(); err == nil {
 			*dst, _ = v.(string)
 		}
 
 		return
 	}
 
-	option, foreign := key, false
-	switch key {
+	option, foreign := f.Key, false
+	switch f.Key {
 	case "myst", "substitutions", "myst_substitutions":
-		if v, err := value(true); err == nil {
+		if v, err := f.Text(); err == nil {
 			m.substitute(v)
 		}
 
@@ -48,34 +93,40 @@ func (m *Matter) set(key string, line int, value func(text bool) (any, error)) {
 	case "description":
 		option, foreign = "subject", true
 	default:
-		if _, known := fields[key]; !known && m.text(key) == nil {
-			m.doubt(key, line, fields)
+		if _, known := fields[f.Key]; !known && m.text(f.Key) == nil {
+			m.warnOfTypo(f, fields)
 			return
 		}
 	}
 
-	v, err := value(m.text(option) != nil || option == "keywords" || wantsText(fields[option].Type))
+	value := f.Value
+	if m.text(option) != nil || option == "keywords" || wantsText(fields[option].Type) {
+		value = f.Text
+	}
+
+	v, err := value()
 	if v == nil && err == nil || foreign && option != "keywords" && m.Lines[option] > 0 {
 		return
 	}
 
 	if err == nil {
-		err = m.take(key, option, v)
+		err = m.take(f.Key, option, v)
 	}
 
 	if err != nil {
-		m.warn(line, key+" is ignored: "+err.Error())
+		m.warn(f.Line, f.Key+" is ignored: "+err.Error())
 		return
 	}
 
 	if m.Lines == nil {
 		m.Lines = map[string]int{}
 	}
-	m.Lines[option] = line
+	m.Lines[option] = f.Line
 }
 
-// substitute takes the substitutions of MyST, or of what is within its key.
-func (m *Matter) substitute(v any) {
+// substitute takes the substitutions of MyST: a map of names, or a map that has it as
+// "substitutions".
+func (m *FrontMatter) substitute(v any) {
 	object, _ := v.(map[string]any)
 	if inner, ok := object["substitutions"].(map[string]any); ok {
 		object = inner
@@ -91,7 +142,7 @@ func (m *Matter) substitute(v any) {
 	}
 }
 
-// field is where the value of a key of Marp's is kept.
+// field returns where the value of one of Marp's keys is kept, nil for another key.
 func (d *Deck) field(key string) *string {
 	switch key {
 	case "marp":
@@ -111,21 +162,21 @@ func (d *Deck) field(key string) *string {
 	return nil
 }
 
-// doubt warns of a key that is no option but looks like a misspelt one.
-func (m *Matter) doubt(key string, line int, fields map[string]reflect.StructField) {
+// warnOfTypo warns of a key that looks like a misspelt option.
+func (m *FrontMatter) warnOfTypo(f frontmatter.Field, fields map[string]reflect.StructField) {
 	names := []string{"theme"}
 	for name := range fields {
 		names = append(names, name)
 	}
 	slices.Sort(names)
 
-	if meant := input.Typo(key, names); meant != "" {
-		m.warn(line, fmt.Sprintf("unknown key %q; did you mean %q?", clip(key), meant))
+	if meant := input.Typo(f.Key, names); meant != "" {
+		m.warn(f.Line, fmt.Sprintf("unknown key %q; did you mean %q?", input.Short(f.Key), meant))
 	}
 }
 
-// Drop takes back an option, or "theme", that turned out not to be allowed.
-func (m *Matter) Drop(name, why string) {
+// Drop unsets an option, or "theme", that is not allowed, and adds a warning that says why.
+func (m *FrontMatter) Drop(name, why string) {
 	m.warn(m.Lines[name], name+" is ignored: "+why)
 	delete(m.Lines, name)
 
@@ -136,15 +187,16 @@ func (m *Matter) Drop(name, why string) {
 	unset(&m.Options, name)
 }
 
-func (m *Matter) warn(line int, why string) {
+func (m *FrontMatter) warn(line int, why string) {
 	m.Warnings = append(
 		m.Warnings,
 		fault.Warning{Code: fault.FrontMatterIgnored, Line: line, Message: "front matter: " + why},
 	)
 }
 
-// text is where the value of a key is kept that is none of presswork.Options.
-func (m *Matter) text(key string) *string {
+// text returns where the text of a key is kept that is not one of presswork.Options, nil for
+// another key.
+func (m *FrontMatter) text(key string) *string {
 	switch key {
 	case "theme":
 		return &m.Theme
@@ -159,8 +211,8 @@ func (m *Matter) text(key string) *string {
 	return nil
 }
 
-// take sets what a key stands for.
-func (m *Matter) take(key, option string, v any) error {
+// take sets an option from the value of a key. The error says what is wrong with the value.
+func (m *FrontMatter) take(key, option string, v any) error {
 	text, isText := v.(string)
 
 	text = strings.TrimSpace(text)
@@ -204,8 +256,8 @@ func (m *Matter) take(key, option string, v any) error {
 	return nil
 }
 
-// words are the texts of a value in any form that programs give people and tags:
-// a text, a map that has a name, a list of such.
+// words returns the texts of a value in any form that programs give people and tags: a text, a
+// map with a name, or a list of these.
 func words(v any) (out []string) {
 	switch v := v.(type) {
 	case string:
@@ -232,7 +284,7 @@ func words(v any) (out []string) {
 
 func word(v any) string { return strings.Join(words(v), " ") }
 
-// joined is two lists without repeats, in a list of its own.
+// joined returns a new list with the keywords of two lists, each once.
 func joined(a, b presswork.Keywords) (out presswork.Keywords) {
 	for _, word := range slices.Concat(a, b) {
 		if !slices.Contains(out, word) {

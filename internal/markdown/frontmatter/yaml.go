@@ -1,4 +1,4 @@
-package markdown
+package frontmatter
 
 import (
 	"bytes"
@@ -11,27 +11,31 @@ import (
 
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
+
+	"presswork/internal/markdown/source"
 )
 
-// errNoMatter means that what looked like front matter is part of the text.
+// maxDepth is how deep the lists and maps of a value nest.
+const maxDepth = 6
+
+// errNoMatter is returned when the lines between the fences are text of the document.
 var errNoMatter = errors.New("no front matter")
 
-// readYAML fills m from the YAML. Of a key that stands twice the last counts, as
-// it does for most programs.
-func (m *Matter) readYAML(yaml []byte) (err error) {
+// readYAML returns the fields of YAML. A key may occur twice, as most programs allow.
+func readYAML(yaml []byte) (fields []Field, err error) {
 	defer func() {
 		if r := recover(); r != nil {
+			fields = nil
 			err = atLine(2, "it is not valid YAML").WithCause(fmt.Errorf("the YAML parser panicked: %v", r))
 		}
 	}()
 
 	file, err := parser.ParseBytes(yaml, 0, parser.AllowDuplicateMapKey())
-	if err != nil && !meantAsMatter(yaml) {
-		return errNoMatter
-	}
-
-	if err != nil {
-		return syntaxError(err)
+	switch {
+	case err != nil && !meantAsMatter(yaml):
+		return nil, errNoMatter
+	case err != nil:
+		return nil, syntaxError(err)
 	}
 
 	for _, doc := range file.Docs {
@@ -41,26 +45,26 @@ func (m *Matter) readYAML(yaml []byte) (err error) {
 
 		pairs, err := pairsOf(doc.Body)
 		if err != nil {
-			return err
+			return nil, err
 		}
 
 		for _, pair := range pairs {
-			m.set(
-				keyOf(pair),
-				lineOfNode(pair.Key),
-				func(text bool) (any, error) { return jsonOf(pair.Value, text, 0) },
-			)
+			fields = append(fields, Field{
+				Key:   keyOf(pair),
+				Line:  lineOfNode(pair.Key),
+				value: func(text bool) (any, error) { return jsonOf(pair.Value, text, 0) },
+			})
 		}
 	}
 
-	return nil
+	return fields, nil
 }
 
-// matterLine begins a line that YAML, and hardly any prose, would begin with.
+// matterLine matches the beginning of a line of YAML. Prose hardly ever begins like that.
 var matterLine = regexp.MustCompile(`^(["']?[\p{L}_][\p{L}\p{N}_.-]*["']?[ \t]*:(\s|$)|[-\]}#])`)
 
-// meantAsMatter reports whether broken YAML was meant as such, and is not a note
-// between two rules: most of its unindented lines have a key of one word.
+// meantAsMatter reports whether invalid YAML is meant as front matter: most of its unindented
+// lines begin with a key of one word. Otherwise it is a note between two rules.
 func meantAsMatter(yaml []byte) bool {
 	keys, others := 0, 0
 
@@ -90,11 +94,10 @@ func pairsOf(n ast.Node) ([]*ast.MappingValueNode, error) {
 	}
 }
 
-// jsonOf converts a YAML value. Where text is wanted, and within lists and
-// maps, "2024", "yes" and "1-3" are the text that was written. What an alias
-// stands for is not looked up: a few lines of them can stand for gigabytes.
+// jsonOf converts a YAML value. With text, and within lists and maps, "2024", "yes" and "1-3"
+// are strings. An alias is an error: a few lines of aliases can expand to gigabytes.
 func jsonOf(n ast.Node, text bool, depth int) (any, error) {
-	if depth > maxMatterDepth {
+	if depth > maxDepth {
 		return nil, errors.New("its value nests too deep")
 	}
 
@@ -160,7 +163,7 @@ func keyOf(pair *ast.MappingValueNode) string {
 	return pair.Key.GetToken().Value
 }
 
-// lineOfNode is the source line of a node: the YAML begins on line 2.
+// lineOfNode returns the source line of a node. The YAML begins on line 2.
 func lineOfNode(n ast.Node) int {
 	if n != nil && n.GetToken() != nil && n.GetToken().Position != nil {
 		return n.GetToken().Position.Line + 1
@@ -169,17 +172,18 @@ func lineOfNode(n ast.Node) int {
 	return 2
 }
 
-// otherPlace is where goccy points to within a reason, by a line of its own count.
+// otherPlace matches a second place in goccy's message. It counts lines from the YAML's first.
 var otherPlace = regexp.MustCompile(` at \[[0-9]+:[0-9]+\]`)
 
-// syntaxError takes the place and the reason out of goccy's "[3:1] reason".
+// syntaxError returns a FrontMatterInvalid error with the line and the reason of goccy's
+// "[3:1] reason".
 func syntaxError(err error) error {
 	first, _, _ := strings.Cut(err.Error(), "\n")
 
 	place, reason, ok := strings.Cut(strings.TrimPrefix(first, "["), "] ")
 	if row, _, found := strings.Cut(place, ":"); ok && found {
 		if n, convErr := strconv.Atoi(row); convErr == nil {
-			return atLine(n+1, "%s", clip(otherPlace.ReplaceAllString(reason, ""))).WithCause(err)
+			return atLine(n+1, "%s", source.Clip(otherPlace.ReplaceAllString(reason, ""))).WithCause(err)
 		}
 	}
 

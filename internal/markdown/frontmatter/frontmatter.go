@@ -1,0 +1,191 @@
+// Package frontmatter finds and parses the front matter of a document: YAML between two lines
+// of ---, or TOML between two lines of +++, at the very start. It does not know which keys mean
+// something.
+package frontmatter
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"regexp"
+
+	"presswork/internal/fault"
+	"presswork/internal/markdown/source"
+)
+
+// The YAML parser takes quadratic time on each of these, 9 s on 64 KB of "[".
+const (
+	// maxSize is the largest front matter, in bytes.
+	maxSize = 64 << 10
+	// maxLine is the longest line of it, in bytes.
+	maxLine = 8 << 10
+	// maxNesting is how deep its brackets and lists nest.
+	maxNesting = 16
+)
+
+// Document is a document cut into its front matter and its body.
+type Document struct {
+	// Fields are the keys of the top level, in the order of the source.
+	Fields []Field
+	// Body is the Markdown after the front matter.
+	Body []byte
+	// BodyLine is the 1-based line of the source on which Body begins.
+	BodyLine int
+}
+
+// Field is one key of the top level.
+type Field struct {
+	Key string
+	// Line is the 1-based line of the source on which the key stands.
+	Line int
+
+	value func(text bool) (any, error)
+}
+
+// Value returns the value as JSON has it: nil, a bool, a number, a string, a []any or a
+// map[string]any. Numbers, dates and booleans within lists and maps are strings. Errors: the
+// value nests deeper than 6 levels, or it is an alias of YAML.
+func (f Field) Value() (any, error) { return f.value(false) }
+
+// Text is Value with a number, a date or a boolean as the string that the source has.
+func (f Field) Text() (any, error) { return f.value(true) }
+
+// Read parses the front matter. A document without front matter has no Fields and is all Body.
+// Errors: FrontMatterInvalid, with the line in its message.
+func Read(src []byte) (Document, error) {
+	whole := Document{Body: bytes.TrimPrefix(src, []byte("\ufeff")), BodyLine: 1}
+
+	block, size, ok := split(src)
+	if !ok {
+		if size > maxSize {
+			return Document{}, atLine(1, "the front matter is longer than %d KB", maxSize>>10)
+		}
+
+		return whole, nil
+	}
+
+	if err := checkSize(block.text); err != nil {
+		return Document{}, err
+	}
+
+	read := readYAML
+	if block.toml {
+		read = readTOML
+	}
+
+	fields, err := read(block.text)
+	if errors.Is(err, errNoMatter) {
+		return whole, nil
+	}
+
+	return Document{Fields: fields, Body: block.rest, BodyLine: block.lines + 1}, err
+}
+
+// Split returns the text between the fences and the Markdown after them, without parsing the
+// text. It reports false for a document without front matter and for one whose front matter is
+// larger than 64 KB.
+func Split(src []byte) (matter, body []byte, ok bool) {
+	b, _, ok := split(src)
+	return b.text, b.rest, ok
+}
+
+// block is a document cut at its front matter.
+type block struct {
+	text, rest []byte
+	toml       bool
+	// lines counts the lines of the front matter with both fences.
+	lines int
+}
+
+var (
+	yamlFence    = regexp.MustCompile(`^---[ \t]*\r?\n?$`)
+	yamlFenceEnd = regexp.MustCompile(`^(---|\.\.\.)[ \t]*\r?\n?$`)
+	yamlPair     = regexp.MustCompile(`^["']?[\p{L}_][^:\n]*:(\s|$)`)
+
+	tomlFence = regexp.MustCompile(`^\+\+\+[ \t]*\r?\n?$`)
+	tomlPair  = regexp.MustCompile(`^(\[{1,2}[^\[\]]+\]{1,2}|["']?[\p{L}\p{N}_-][^=\n]*=)`)
+)
+
+// split finds the front matter. A --- without a "key:" after it is a rule of Markdown, and so
+// are a +++ without a "key =" and either fence without a closing one. size is the length of the
+// front matter, also of one that is too large.
+func split(src []byte) (b block, size int, ok bool) {
+	src = bytes.TrimPrefix(src, []byte("\ufeff"))
+
+	fence, fenceEnd, pair := yamlFence, yamlFenceEnd, yamlPair
+	if b.toml = bytes.HasPrefix(src, []byte("+++")); b.toml {
+		fence, fenceEnd, pair = tomlFence, tomlFence, tomlPair
+	} else if !bytes.HasPrefix(src, []byte("---")) {
+		return block{}, 0, false
+	}
+
+	offset, lines, start, pairs, comments := 0, 0, 0, false, false
+	for line := range bytes.Lines(src) {
+		lines++
+		begins := offset
+		offset += len(line)
+
+		switch text := bytes.TrimSpace(line); {
+		case lines == 1:
+			if !fence.Match(line) {
+				return block{}, 0, false
+			}
+			start = offset
+		case !b.toml && source.IsDraftPart(line):
+			b.text, b.rest, b.lines = src[start:begins], src[begins:], lines-1
+			return b, offset, offset <= maxSize
+		case fenceEnd.Match(line):
+			if comments && !pairs && offset <= maxSize { // "# Text" between two rules is a heading
+				return block{}, 0, false
+			}
+			b.text, b.rest, b.lines = src[start:begins], src[offset:], lines
+
+			return b, offset, offset <= maxSize
+		case !pairs && len(text) > 0 && text[0] == '#':
+			comments = true
+		case !pairs && len(text) > 0:
+			if !pair.Match(text) {
+				return block{}, 0, false
+			}
+			pairs = true
+		}
+	}
+
+	return block{}, 0, false
+}
+
+// checkSize refuses lines and nesting on which the parsers would take too long.
+func checkSize(matter []byte) error {
+	line, depth := 1, 0
+	for text := range bytes.Lines(matter) {
+		line++
+		if len(text) > maxLine {
+			return atLine(line, "the line is longer than %d KB", maxLine>>10)
+		}
+
+		if bytes.Count(text, []byte("- ")) > maxNesting &&
+			bytes.HasPrefix(bytes.TrimLeft(text, " "), []byte("- - ")) {
+			return atLine(line, "lists nest deeper than %d levels", maxNesting)
+		}
+
+		for _, c := range text {
+			switch c {
+			case '[', '{':
+				depth++
+			case ']', '}':
+				depth = max(0, depth-1)
+			}
+		}
+
+		if depth > maxNesting {
+			return atLine(line, "brackets nest deeper than %d levels", maxNesting)
+		}
+	}
+
+	return nil
+}
+
+func atLine(line int, format string, args ...any) *fault.Error {
+	return fault.Errorf(fault.FrontMatterInvalid, "front matter, line %d: %s", line, fmt.Sprintf(format, args...)).
+		WithParam("content")
+}
