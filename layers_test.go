@@ -76,6 +76,7 @@ var layers = [][]string{
 		"internal/local/livepage",
 	},
 	{
+		"api/access",
 		"internal/analysis",
 		"internal/pdffile/pack",
 		"internal/document/contents",

@@ -10,10 +10,12 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"presswork"
+	"presswork/api/access"
 	"presswork/api/web"
 	"presswork/internal/fault"
 	"presswork/internal/inference"
 	"presswork/internal/inference/meter"
+	"presswork/internal/input"
 	"presswork/tasks"
 )
 
@@ -106,7 +108,7 @@ func (s *Server) adminJob(rec tasks.Record) adminJob {
 	}
 
 	return adminJob{
-		Job:       s.tokens.job(rec, tokenTTL),
+		Job:       s.views.job(rec, tokenTTL),
 		Key:       rec.Owner,
 		Filename:  rec.Filename,
 		RequestID: rec.RequestID,
@@ -177,7 +179,7 @@ func searchOf(c *fiber.Ctx) (tasks.Search, error) {
 				fault.InvalidOption,
 				"%s is %s; allowed: a time such as 2026-11-20T10:00:00Z",
 				name,
-				quote(text),
+				input.Quote(text),
 			).
 				WithParam(name)
 		}
@@ -222,7 +224,7 @@ func (s *Server) adminGetJob(c *fiber.Ctx) error {
 		RetriedAs:   seen.RetriedAs,
 	}
 	for i, e := range view.Events {
-		view.Events[i].Artifact = s.tokens.artifact(seen.ID, e.Artifact, tokenTTL)
+		view.Events[i].Artifact = s.views.artifact(seen.ID, e.Artifact, tokenTTL)
 	}
 
 	if view.Events == nil {
@@ -285,7 +287,7 @@ func (s *Server) adminAct(
 	all.Wait()
 	done := len(slices.DeleteFunc(slices.Clone(outcomes), func(o outcome) bool { return o.Error != nil }))
 	s.Log.Info("an operator has acted on jobs", "action", what, "jobs", len(req.IDs), "done", done,
-		"key", metadataOf(c.Context()).who.name, "request_id", metadataOf(c.Context()).id)
+		"key", metadataOf(c.Context()).who.Name, "request_id", metadataOf(c.Context()).id)
 	writeJSON(c.Context(), http.StatusOK, struct {
 		Object string    `json:"object"`
 		Data   []outcome `json:"data"`
@@ -317,6 +319,26 @@ type keyView struct {
 	Concurrency int      `json:"concurrency"`
 }
 
+// keyViews shows the owners of keys.
+func keyViews(callers []access.Caller) []keyView {
+	views := make([]keyView, len(callers))
+	for i, k := range callers {
+		views[i] = keyView{
+			Name:        k.Name,
+			Admin:       k.Admin,
+			Models:      append([]string{}, k.Models...),
+			Tiers:       append([]string{}, k.Tiers...),
+			RPM:         k.Limits.RPM,
+			RPD:         k.Limits.RPD,
+			TPM:         k.Limits.TPM,
+			TPD:         k.Limits.TPD,
+			Concurrency: k.Limits.Concurrency,
+		}
+	}
+
+	return views
+}
+
 // spendRow is a day's use of a model by a key; Cost is by the prices of models.yaml,
 // absent where the model has none.
 type spendRow struct {
@@ -340,7 +362,7 @@ func (s *Server) adminKeys(c *fiber.Ctx) error {
 		From  string     `json:"from"`
 		To    string     `json:"to"`
 		Usage []spendRow `json:"usage"`
-	}{s.keys.views(), q.From.Format(meter.Day), q.To.Format(meter.Day), []spendRow{}}
+	}{keyViews(s.keys.Callers()), q.From.Format(meter.Day), q.To.Format(meter.Day), []spendRow{}}
 	if s.Meter != nil {
 		ctx, cancel := s.deadline()
 		defer cancel()

@@ -13,6 +13,7 @@ import (
 	"presswork/internal/analysis/recommend"
 	"presswork/internal/document"
 	"presswork/internal/fault"
+	"presswork/internal/input"
 )
 
 // analyses reads documents in this process, a few at a time.
@@ -52,7 +53,7 @@ func (s *Server) analyze(c *fiber.Ctx) error {
 		"options": !reflect.ValueOf(req.Options).IsZero(),
 	} {
 		if given {
-			return unknownField(name, []string{"content"})
+			return input.UnknownField(name, []string{"content"})
 		}
 	}
 
@@ -76,7 +77,7 @@ func (s *Server) analyze(c *fiber.Ctx) error {
 	}
 	defer done()
 
-	verdict, err := s.choose(ctx, metadataOf(c.Context()).who.name, []byte(req.Content))
+	verdict, err := s.choose(ctx, metadataOf(c.Context()).who.Name, []byte(req.Content))
 	if err != nil {
 		return err
 	}

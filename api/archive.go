@@ -13,6 +13,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"presswork/internal/fault"
+	"presswork/internal/input"
 )
 
 const (
@@ -111,7 +112,7 @@ func (f *form) takeEntry(entry *zip.File) error {
 		return fault.Errorf(
 			fault.ContentTooLarge,
 			"the file %s of the archive unpacks to more than %d times its size",
-			quote(name),
+			input.Quote(name),
 			maxRatio,
 		).
 			WithParam("archive")
@@ -123,7 +124,7 @@ func (f *form) takeEntry(entry *zip.File) error {
 }
 
 func damaged(name string, err error) error {
-	return fault.Errorf(fault.InvalidRequest, "the file %s of the archive is damaged", quote(name)).
+	return fault.Errorf(fault.InvalidRequest, "the file %s of the archive is damaged", input.Quote(name)).
 		WithParam("archive").
 		WithCause(err)
 }

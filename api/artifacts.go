@@ -13,6 +13,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"presswork/internal/fault"
+	"presswork/internal/input"
 	"presswork/storage"
 	"presswork/tasks"
 )
@@ -30,7 +31,7 @@ func (s *Server) ownArtifact(c *fiber.Ctx) (tasks.Record, error) {
 
 	rec, err := s.ownJob(c, id)
 	if fault.CodeOf(err) == fault.NotFound || (err == nil && rec.Artifact == nil) {
-		return rec, fault.Errorf(fault.NotFound, "there is no artifact %s", quote(id))
+		return rec, fault.Errorf(fault.NotFound, "there is no artifact %s", input.Quote(id))
 	}
 
 	return rec, err
@@ -130,7 +131,7 @@ func (s *Server) rangeOf(c *fiber.Ctx, rec tasks.Record, tag string) (span, erro
 			fault.Errorf(
 				fault.InvalidRequest,
 				"the range %s lies outside the artifact's %d bytes",
-				quote(header),
+				input.Quote(header),
 				rec.Artifact.Size,
 			),
 		}

@@ -48,7 +48,7 @@ func (s *Server) parseAudio(c *fiber.Ctx, r *recording) (f *audioForm, err error
 		return nil, fault.Errorf(
 			fault.UnsupportedMediaType,
 			"Content-Type is %s; allowed: multipart/form-data",
-			quote(c.Get(fiber.HeaderContentType)),
+			input.Quote(c.Get(fiber.HeaderContentType)),
 		)
 	}
 
@@ -99,13 +99,14 @@ func (f *audioForm) take(part *multipart.Part) error {
 		return nil
 	}
 
-	data, err := readPart(f.recording.held.inMemory(part), maxAudioField, clip(name))
+	data, err := readPart(f.recording.held.inMemory(part), maxAudioField, input.Clip(name))
 	if err != nil {
 		return err
 	}
 
 	if !utf8.Valid(data) {
-		return fault.Errorf(fault.ContentNotUTF8, "%s is not valid UTF-8", quote(name)).WithParam(clip(name))
+		return fault.Errorf(fault.ContentNotUTF8, "%s is not valid UTF-8", input.Quote(name)).
+			WithParam(input.Clip(name))
 	}
 
 	text := string(data)
@@ -115,7 +116,8 @@ func (f *audioForm) take(part *multipart.Part) error {
 	}
 
 	if _, twice := f.fields[name]; twice {
-		return fault.Errorf(fault.InvalidType, "the form has the field %s twice", quote(name)).WithParam(clip(name))
+		return fault.Errorf(fault.InvalidType, "the form has the field %s twice", input.Quote(name)).
+			WithParam(input.Clip(name))
 	}
 	f.fields[name] = text
 
@@ -202,7 +204,7 @@ func (f *audioForm) request(task string, lax bool) (r transcriptionRequest, err 
 			return r, inference.Invalidf(
 				"stream",
 				"'stream' is %s; transcripts are not streamed: leave it out",
-				quote(text),
+				input.Quote(text),
 			)
 		}
 	}
@@ -223,7 +225,7 @@ func (f *audioForm) request(task string, lax bool) (r transcriptionRequest, err 
 			return r, inference.Invalidf(
 				"language",
 				"'language' is %s; allowed: a code of ISO 639-1, such as en",
-				quote(spoken),
+				input.Quote(spoken),
 			)
 		}
 
@@ -238,7 +240,7 @@ func (f *audioForm) request(task string, lax bool) (r transcriptionRequest, err 
 			return r, inference.Invalidf(
 				"temperature",
 				"'temperature' is %s; allowed: a number from 0 to 1",
-				quote(text),
+				input.Quote(text),
 			)
 		}
 		r.payload.Temperature = &t
@@ -260,7 +262,7 @@ func (f *audioForm) format(r *transcriptionRequest, lax bool) error {
 		return inference.Invalidf(
 			"response_format",
 			"'response_format' is %s%s; allowed: %s",
-			quote(p.Format),
+			input.Quote(p.Format),
 			input.DidYouMean(p.Format, allowed),
 			strings.Join(allowed, ", "),
 		)
@@ -276,7 +278,7 @@ func (f *audioForm) format(r *transcriptionRequest, lax bool) error {
 			return inference.Invalidf(
 				"timestamp_granularities",
 				"'timestamp_granularities' has %s%s; allowed: word, segment",
-				quote(g),
+				input.Quote(g),
 				input.DidYouMean(g, []string{"word", "segment"}),
 			)
 		}

@@ -8,33 +8,33 @@ import (
 	"github.com/gofiber/fiber/v2"
 	"github.com/valyala/fasthttp"
 
+	"presswork/api/access"
 	"presswork/internal/fault"
-	"presswork/internal/keyfile"
+	"presswork/internal/input"
 	"presswork/tasks"
 )
 
-// access is who may use a route.
-type access int
+// level is the access that a route requires.
+type level int
 
 const (
-	// anybody needs no key.
-	anybody access = iota
-	// byKey needs a key.
+	// public routes need no key.
+	public level = iota
+	// byKey routes need a key.
 	byKey
-	// byAnyKey needs none, but a key that is sent must be valid, and is the
-	// caller.
+	// byAnyKey routes need no key. A key that is sent must be valid, and its owner is the caller.
 	byAnyKey
-	// byToken needs a key, or the token of the job in the path.
+	// byToken routes need a key, or the token of the job in the path.
 	byToken
-	// byAdmin needs an admin key, which a browser may send as HTTP Basic; pages
-	// of other sites may not write.
+	// byAdmin routes need an admin key, which a browser may send as HTTP Basic. Pages of other sites may not write.
 	byAdmin
-	// byAdminHeader is byAdmin for scripts of our own page: no HTTP Basic, so that a
-	// browser neither asks for a password nor sends a stored one along.
+	// byAdminHeader routes are byAdmin routes for scripts of the operators' page. They take no HTTP Basic, so that a
+	// browser does not ask for a password and does not send a stored one.
 	byAdminHeader
 )
 
-// guarded checks the key, the limits and the origin before a route's handler runs.
+// guarded checks the origin and the key before a route's handler runs, and adds the state of the key's limits to the
+// answer.
 func (s *Server) guarded(r route) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		ctx := c.Context()
@@ -46,7 +46,7 @@ func (s *Server) guarded(r route) fiber.Handler {
 		}
 
 		err := r.handle(c)
-		if r.access != anybody && r.access < byAdmin && !streaming(r.path) {
+		if r.access != public && r.access < byAdmin && !streaming(r.path) {
 			s.sendLimits(c, meta)
 		}
 
@@ -54,21 +54,23 @@ func (s *Server) guarded(r route) fiber.Handler {
 	}
 }
 
-func (s *Server) identify(c *fiber.Ctx, meta *metadata, level access) error {
-	if level == anybody {
+// identify sets the caller of a request, or refuses the request.
+func (s *Server) identify(c *fiber.Ctx, meta *metadata, need level) error {
+	if need == public {
 		return nil
 	}
 
-	if level >= byAdmin {
-		if err := s.checkSameSite(c.Context(), meta); err != nil {
+	if need >= byAdmin && c.Method() != fiber.MethodGet && c.Method() != fiber.MethodHead {
+		err := access.CheckSameSite(meta.site, c.Get(fiber.HeaderOrigin), c.Get("Sec-Fetch-Site"))
+		if err != nil {
 			return err
 		}
 	}
 
-	who, err := s.caller(c, level)
+	who, err := s.caller(c, need)
 	if err != nil {
 		challenge := "Bearer"
-		if level == byAdmin {
+		if need == byAdmin {
 			challenge = `Basic realm="Presswork", charset="UTF-8"`
 		}
 		c.Set(fiber.HeaderWWWAuthenticate, challenge)
@@ -77,51 +79,52 @@ func (s *Server) identify(c *fiber.Ctx, meta *metadata, level access) error {
 	}
 
 	meta.who = who
-	if level >= byAdmin && !who.admin {
+	if need >= byAdmin && !who.Admin {
 		return fault.Errorf(fault.Forbidden, "this needs an admin key")
 	}
 
 	return nil
 }
 
-func (s *Server) caller(c *fiber.Ctx, level access) (caller, error) {
-	if !s.keys.required() {
-		return caller{admin: true, tiers: keyfile.Tiers()}, nil
+// caller returns the caller by the key or the token of a request. Errors: InvalidAPIKey.
+func (s *Server) caller(c *fiber.Ctx, need level) (access.Caller, error) {
+	if !s.keys.Required() {
+		return access.Everyone(), nil
 	}
 
-	presented := presentedKey(c, level)
-	if presented == "" && level == byAnyKey {
-		return caller{}, nil
+	presented := presentedKey(c, need)
+	if presented == "" && need == byAnyKey {
+		return access.Caller{}, nil
 	}
 
 	if presented == "" {
-		if token := c.Query("token"); level == byToken && token != "" {
+		if token := c.Query("token"); need == byToken && token != "" {
 			job := c.Params("id")
-			if !s.tokens.valid(token, job) {
-				return caller{}, fault.Errorf(
+			if !s.views.tokens.Valid(token, job) {
+				return access.Caller{}, fault.Errorf(
 					fault.InvalidAPIKey,
 					"the token in this address has expired or is not for this job",
 				)
 			}
 
-			return caller{job: job}, nil
+			return access.Caller{Job: job}, nil
 		}
 
-		return caller{}, fault.Errorf(fault.InvalidAPIKey,
+		return access.Caller{}, fault.Errorf(fault.InvalidAPIKey,
 			"an API key is needed: send it as X-API-Key or as Authorization: Bearer")
 	}
 
-	who, ok := s.keys.find(presented)
+	who, ok := s.keys.Find(presented)
 	if !ok {
-		return caller{}, fault.Errorf(fault.InvalidAPIKey, "the API key is not valid")
+		return access.Caller{}, fault.Errorf(fault.InvalidAPIKey, "the API key is not valid")
 	}
 
 	return who, nil
 }
 
-// presentedKey is the key a request carries, "" for none. HTTP Basic counts
-// where a person looks at a page: browsers send it along unasked.
-func presentedKey(c *fiber.Ctx, level access) string {
+// presentedKey returns the key that a request carries, "" for none. Only byAdmin routes take HTTP Basic, because
+// browsers send a stored password along with every request.
+func presentedKey(c *fiber.Ctx, need level) string {
 	if k := c.Get("X-API-Key"); k != "" {
 		return k
 	}
@@ -131,7 +134,7 @@ func presentedKey(c *fiber.Ctx, level access) string {
 	switch {
 	case strings.EqualFold(scheme, "bearer"):
 		return value
-	case strings.EqualFold(scheme, "basic") && level == byAdmin:
+	case strings.EqualFold(scheme, "basic") && need == byAdmin:
 		b, err := base64.StdEncoding.DecodeString(value)
 		if err != nil {
 			return ""
@@ -144,8 +147,101 @@ func presentedKey(c *fiber.Ctx, level access) string {
 	return ""
 }
 
-// ownJob returns the job in the path if the caller may see it; another key's
-// job does not exist for it.
+// The CORS headers of every answer.
+const (
+	corsMethods = "GET, HEAD, POST, DELETE, OPTIONS"
+	corsExposes = "Location, ETag, X-Request-Id, Retry-After, Retry-After-Ms, X-Should-Retry, X-Queue-Time-Ms, " +
+		"Content-Disposition, Idempotent-Replayed, " +
+		"X-Job-Id, Content-Location, Content-Range, Preference-Applied, X-Presswork-Warning, " +
+		"X-Ratelimit-Limit-Requests, X-Ratelimit-Remaining-Requests, X-Ratelimit-Reset-Requests, " +
+		"X-Ratelimit-Limit-Tokens, X-Ratelimit-Remaining-Tokens, X-Ratelimit-Reset-Tokens"
+)
+
+// corsAllows reports whether pages of other origins may send a header.
+func corsAllows(name string) bool {
+	switch name {
+	case "x-api-key",
+		"authorization",
+		"content-type",
+		"idempotency-key",
+		"last-event-id",
+		"prefer",
+		"if-none-match",
+		"range",
+		"traceparent",
+		"x-request-id":
+		return true
+	}
+
+	return strings.HasPrefix(name, "x-stainless-")
+}
+
+// checkOrigin applies the rules for requests of browsers: it refuses what a page of another site sends to a server
+// without keys, and answers CORS. It reports whether it has answered the request.
+func (s *Server) checkOrigin(ctx *fasthttp.RequestCtx, meta *metadata) bool {
+	path := string(ctx.Path())
+	origin := string(ctx.Request.Header.Peek("Origin"))
+
+	probe := path == "/healthz" || path == "/readyz"
+	if !s.keys.Required() && !probe {
+		fetchSite := string(ctx.Request.Header.Peek("Sec-Fetch-Site"))
+		if err := s.origins.CheckOpen(meta.site, origin, fetchSite); err != nil {
+			s.fail(ctx, err)
+			return true
+		}
+	}
+
+	if s.origins.Restricted() {
+		ctx.Response.Header.Add("Vary", "Origin")
+	}
+
+	if origin == "" {
+		return false
+	}
+
+	if s.origins.Lists(origin) {
+		h := &ctx.Response.Header
+		h.Set("Access-Control-Allow-Origin", origin)
+
+		if s.origins.Any() {
+			h.Set("Access-Control-Allow-Origin", "*")
+		}
+		h.Set("Access-Control-Expose-Headers", corsExposes)
+	}
+
+	if meta.method == fasthttp.MethodOptions && len(ctx.Request.Header.Peek("Access-Control-Request-Method")) > 0 {
+		s.preflight(ctx, meta, origin)
+		return true
+	}
+
+	return false
+}
+
+// preflight answers the question of a browser whether a page may call.
+func (s *Server) preflight(ctx *fasthttp.RequestCtx, meta *metadata, origin string) {
+	if err := s.origins.Check(origin, meta.site); err != nil {
+		s.fail(ctx, err)
+		return
+	}
+	var allowed []string
+
+	for name := range strings.SplitSeq(string(ctx.Request.Header.Peek("Access-Control-Request-Headers")), ",") {
+		if name = strings.ToLower(strings.TrimSpace(name)); corsAllows(name) {
+			allowed = append(allowed, name)
+		}
+	}
+	h := &ctx.Response.Header
+	h.Set("Access-Control-Allow-Methods", corsMethods)
+
+	if len(allowed) > 0 {
+		h.Set("Access-Control-Allow-Headers", strings.Join(allowed, ", "))
+	}
+	h.Set("Access-Control-Max-Age", "600")
+	h.Add("Vary", "Access-Control-Request-Headers")
+	ctx.SetStatusCode(fasthttp.StatusNoContent)
+}
+
+// ownJob returns a job that the caller may see. Errors: NotFound, also for another owner's job; QueueUnavailable.
 func (s *Server) ownJob(c *fiber.Ctx, id string) (tasks.Record, error) {
 	if !tasks.ValidID(id) {
 		return tasks.Record{}, unknownJob(id)
@@ -162,7 +258,7 @@ func (s *Server) ownJob(c *fiber.Ctx, id string) (tasks.Record, error) {
 	return rec, nil
 }
 
-// ownWatch is ownJob for a job that is to be followed; see Queue.
+// ownWatch follows the events of a job that the caller may see. Errors: as ownJob. The caller closes the Watch.
 func (s *Server) ownWatch(ctx context.Context, c *fiber.Ctx, id string, since int64) (*tasks.Watch, error) {
 	if !tasks.ValidID(id) {
 		return nil, unknownJob(id)
@@ -181,10 +277,10 @@ func (s *Server) ownWatch(ctx context.Context, c *fiber.Ctx, id string, since in
 	return watch, nil
 }
 
-// owned is the error of a job that the caller may not know of, as of one that is not there.
+// owned returns err, or NotFound when the job is another owner's: its existence is secret.
 func owned(c *fiber.Ctx, id string, rec tasks.Record, err error) error {
 	who := metadataOf(c.Context()).who
-	if fault.CodeOf(err) == fault.NotFound || err == nil && who.job != id && rec.Owner != who.name {
+	if fault.CodeOf(err) == fault.NotFound || err == nil && who.Job != id && rec.Owner != who.Name {
 		return unknownJob(id)
 	}
 
@@ -192,13 +288,14 @@ func owned(c *fiber.Ctx, id string, rec tasks.Record, err error) error {
 }
 
 func unknownJob(id string) error {
-	return fault.Errorf(fault.NotFound, "there is no job %s", quote(id))
+	return fault.Errorf(fault.NotFound, "there is no job %s", input.Quote(id))
 }
 
+// clientOf returns the name that limits count requests by: the owner, or the address of a client without a key.
 func clientOf(ctx *fasthttp.RequestCtx) string {
 	meta := metadataOf(ctx)
-	if meta.who.name != "" {
-		return meta.who.name
+	if meta.who.Name != "" {
+		return meta.who.Name
 	}
 
 	return meta.ip.String()

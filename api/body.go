@@ -12,6 +12,7 @@ import (
 
 	"presswork/api/conn"
 	"presswork/internal/fault"
+	"presswork/internal/input"
 )
 
 // smallBody is what is read and thrown away to keep a connection usable.
@@ -46,7 +47,7 @@ func (s *Server) body(c *fiber.Ctx, limit int64, what string) (*body, error) {
 		return nil, fault.Errorf(
 			fault.UnsupportedMediaType,
 			"Content-Encoding %s is not understood; send the body as it is",
-			quote(encoding),
+			input.Quote(encoding),
 		)
 	}
 

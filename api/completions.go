@@ -16,11 +16,13 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
+	"presswork/api/access"
 	"presswork/api/conn"
 	"presswork/internal/fault"
 	"presswork/internal/inference"
 	"presswork/internal/inference/meter"
 	"presswork/internal/inference/openai"
+	"presswork/internal/input"
 	"presswork/storage"
 	"presswork/tasks"
 	"presswork/tasks/stream"
@@ -148,7 +150,7 @@ func (s *Server) readCompletion(c *fiber.Ctx, parse parseCompletion) (*completio
 	if err != nil {
 		return nil, err
 	}
-	limits := meta.who.limits
+	limits := meta.who.Limits
 
 	cmpl := &completion{request: request, limits: meter.Limits{TPM: limits.TPM, TPD: limits.TPD}}
 	if s.Inference.Lax && !found.Can(inference.CanReason) {
@@ -162,7 +164,7 @@ func (s *Server) readCompletion(c *fiber.Ctx, parse parseCompletion) (*completio
 	cmpl.head.RequestID, cmpl.head.Created, cmpl.head.Vendor = meta.id, began, s.Inference.Vendor
 	cmpl.call = stream.Call{
 		ID:          tasks.NewID(),
-		Owner:       meta.who.name,
+		Owner:       meta.who.Name,
 		Tier:        tierOf(request.ServiceTier),
 		RequestID:   meta.id,
 		TraceParent: meta.trace,
@@ -194,7 +196,7 @@ func (s *Server) jsonBody(c *fiber.Ctx, limit int64, what string) ([]byte, error
 		return nil, fault.Errorf(
 			fault.UnsupportedMediaType,
 			"Content-Type is %s; allowed: application/json",
-			quote(c.Get(fiber.HeaderContentType)),
+			input.Quote(c.Get(fiber.HeaderContentType)),
 		)
 	}
 
@@ -214,10 +216,10 @@ func clientTimeout(c *fiber.Ctx) time.Duration {
 
 // grantTier refuses a service tier that the key has no right to. With INFERENCE_LAX the
 // request gets the default tier.
-func (s *Server) grantTier(who caller, r *inference.Request) error {
+func (s *Server) grantTier(who access.Caller, r *inference.Request) error {
 	tier := string(tierOf(r.ServiceTier))
 	switch {
-	case tier == string(stream.OnDemand), slices.Contains(who.tiers, tier):
+	case tier == string(stream.OnDemand), slices.Contains(who.Tiers, tier):
 		return nil
 	case s.Inference.Lax:
 		r.ServiceTier = string(stream.OnDemand)

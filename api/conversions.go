@@ -113,7 +113,7 @@ func (s *Server) submitConversion(c *fiber.Ctx) (rec tasks.Record, output pressw
 		ctx, cancel := s.deadline()
 		defer cancel()
 
-		rec, found, err := s.Queue.Replay(ctx, who.name, key, fingerprint)
+		rec, found, err := s.Queue.Replay(ctx, who.Name, key, fingerprint)
 		if err != nil || found {
 			return rec, output, found, err
 		}
@@ -128,7 +128,7 @@ func (s *Server) submitConversion(c *fiber.Ctx) (rec tasks.Record, output pressw
 		ID:             tasks.NewID(),
 		Kind:           presswork.KindConversion,
 		Theme:          theme,
-		Owner:          who.name,
+		Owner:          who.Name,
 		Filename:       req.Filename,
 		ContentType:    req.Output.ContentType(),
 		WebhookURL:     req.WebhookURL,
@@ -146,7 +146,7 @@ func (s *Server) answerAccepted(c *fiber.Ctx, rec tasks.Record, replayed bool) e
 		c.Set("Idempotent-Replayed", "true")
 	}
 	c.Set(fiber.HeaderLocation, statusURL(rec.ID))
-	writeJSON(c.Context(), http.StatusAccepted, s.tokens.accepted(rec))
+	writeJSON(c.Context(), http.StatusAccepted, s.views.accepted(rec))
 
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"presswork/internal/fault"
+	"presswork/internal/input"
 )
 
 // summary lists the documents of a folder in their order, as mdBook and GitBook
@@ -174,7 +175,7 @@ func listed(list, text string, names []string) (order []string, err error) {
 				fault.InvalidRequest,
 				"%s lists %s, which did not come with it",
 				list,
-				quote(target),
+				input.Quote(target),
 			).
 				WithParam("content")
 		default:

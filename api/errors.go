@@ -16,6 +16,7 @@ import (
 	"presswork/internal/fault"
 	"presswork/internal/inference"
 	"presswork/internal/inference/openai"
+	"presswork/internal/input"
 )
 
 // statuses is what each code is over HTTP.
@@ -209,18 +210,18 @@ func translate(c *fiber.Ctx, err error) error {
 				unknownURL,
 				"Unknown request URL: %s %s. /openapi.yaml lists every address.",
 				meta.method,
-				quote(c.Path()),
+				input.Quote(c.Path()),
 			)
 		}
 
 		return fault.Errorf(
 			fault.NotFound,
 			"there is nothing at %s; /openapi.yaml lists every address",
-			quote(c.Path()),
+			input.Quote(c.Path()),
 		)
 	case http.StatusMethodNotAllowed:
 		return fault.Errorf(fault.MethodNotAllowed, "%s does not take %s; allowed: %s",
-			quote(c.Path()), quote(meta.method), c.GetRespHeader(fiber.HeaderAllow))
+			input.Quote(c.Path()), input.Quote(meta.method), c.GetRespHeader(fiber.HeaderAllow))
 	}
 
 	return fault.Errorf(fault.Internal, "internal error").WithCause(err)
@@ -266,14 +267,4 @@ func writeJSON(ctx *fasthttp.RequestCtx, status int, v any) {
 	ctx.SetStatusCode(status)
 	ctx.SetContentType("application/json; charset=utf-8")
 	ctx.Response.SetBodyRaw(b)
-}
-
-// quote makes a piece of a request fit for a message.
-func quote(s string) string {
-	const most = 100
-	if len(s) > most {
-		s = s[:most] + "…"
-	}
-
-	return fmt.Sprintf("%q", s)
 }

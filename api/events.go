@@ -14,6 +14,7 @@ import (
 	"presswork"
 	"presswork/api/conn"
 	"presswork/internal/fault"
+	"presswork/internal/input"
 	"presswork/tasks"
 )
 
@@ -21,8 +22,8 @@ import (
 const retryMillis = 2000
 
 // message is an event as a watcher gets it.
-func (s signer) message(e presswork.Event) []byte {
-	e.Artifact = s.artifact(e.JobID, e.Artifact, tokenTTL)
+func (v views) message(e presswork.Event) []byte {
+	e.Artifact = v.artifact(e.JobID, e.Artifact, tokenTTL)
 	// Events are plain structs, which always encode.
 	b, _ := json.Marshal(e)
 
@@ -47,7 +48,7 @@ func sinceOf(c *fiber.Ctx) (int64, error) {
 			fault.InvalidOption,
 			"%s is %s; allowed: the seq of an event, 0 or more",
 			name,
-			quote(text),
+			input.Quote(text),
 		).
 			WithParam(name)
 	}
@@ -109,7 +110,7 @@ func (s *Server) writeEvents(ctx context.Context, w *bufio.Writer, watch *tasks.
 	}
 	// After a reconnect the snapshot carries no id: a break before the missed
 	// events must resume where the last one did.
-	fmt.Fprintf(w, "data: %s\n\n", s.tokens.message(watch.Snapshot))
+	fmt.Fprintf(w, "data: %s\n\n", s.views.message(watch.Snapshot))
 
 	if w.Flush() != nil {
 		return
@@ -126,7 +127,7 @@ func (s *Server) writeEvents(ctx context.Context, w *bufio.Writer, watch *tasks.
 			fmt.Fprint(w, ": ping\n\n")
 		case e, open := <-watch.Events:
 			for more := open; more; {
-				fmt.Fprintf(w, "id: %d\ndata: %s\n\n", e.Seq, s.tokens.message(e))
+				fmt.Fprintf(w, "id: %d\ndata: %s\n\n", e.Seq, s.views.message(e))
 
 				select {
 				case e, open = <-watch.Events:

@@ -11,6 +11,7 @@ import (
 	"presswork"
 	"presswork/internal/export"
 	"presswork/internal/fault"
+	"presswork/internal/input"
 	"presswork/tasks"
 )
 
@@ -83,7 +84,7 @@ func (s *Server) parseExport(c *fiber.Ctx, into any) error {
 		return fault.Errorf(
 			fault.UnsupportedMediaType,
 			"Content-Type is %s; allowed: application/json",
-			quote(c.Get(fiber.HeaderContentType)),
+			input.Quote(c.Get(fiber.HeaderContentType)),
 		)
 	}
 
@@ -216,7 +217,7 @@ func (s *Server) submitExport(c *fiber.Ctx, r exportRequest) (rec tasks.Record, 
 		ID:          tasks.NewID(),
 		Kind:        presswork.KindExport,
 		Theme:       r.visit.Theme,
-		Owner:       meta.who.name,
+		Owner:       meta.who.Name,
 		Filename:    r.visit.Filename,
 		ContentType: r.task.ContentType(),
 		WebhookURL:  r.webhook,
@@ -264,7 +265,7 @@ func pageFilename(name, extension string) string {
 }
 
 // exportAccess is who may export pages.
-func (s *Server) exportAccess() access {
+func (s *Server) exportAccess() level {
 	if s.ExportAuthOff {
 		return byAnyKey
 	}

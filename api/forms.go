@@ -43,7 +43,11 @@ func (s *Server) parseConversion(c *fiber.Ctx) (req conversion, err error) {
 	case "text/markdown", "text/x-markdown", fiber.MIMETextPlain:
 		if charset := params["charset"]; charset != "" && !strings.EqualFold(charset, "utf-8") &&
 			!strings.EqualFold(charset, "us-ascii") {
-			return req, fault.Errorf(fault.UnsupportedMediaType, "the charset is %s; allowed: utf-8", quote(charset))
+			return req, fault.Errorf(
+				fault.UnsupportedMediaType,
+				"the charset is %s; allowed: utf-8",
+				input.Quote(charset),
+			)
 		}
 		err = s.parseText(c, &req)
 	case "application/zip", "application/x-zip-compressed":
@@ -53,7 +57,7 @@ func (s *Server) parseConversion(c *fiber.Ctx) (req conversion, err error) {
 			fault.UnsupportedMediaType,
 			"Content-Type is %s; allowed: application/json, multipart/form-data, application/zip, text/markdown "+
 				"(with curl: -H 'Content-Type: text/markdown')",
-			quote(c.Get(fiber.HeaderContentType)),
+			input.Quote(c.Get(fiber.HeaderContentType)),
 		)
 	}
 	req.Filename, req.held = cleanFilename(req.Filename), &metadataOf(c.Context()).held
@@ -136,7 +140,7 @@ func noFields(c *fiber.Ctx, body string) error {
 // which are JSON.
 func (r *conversion) setText(name string, value []byte) error {
 	if !utf8.Valid(value) {
-		return fault.Errorf(fault.InvalidType, "%s is not valid UTF-8", quote(name)).WithParam(name)
+		return fault.Errorf(fault.InvalidType, "%s is not valid UTF-8", input.Quote(name)).WithParam(name)
 	}
 
 	switch name {
@@ -153,7 +157,7 @@ func (r *conversion) setText(name string, value []byte) error {
 	case "options":
 		return input.DecodeJSON(value, &r.Options, "options.")
 	default:
-		return unknownField(name, textFields)
+		return input.UnknownField(name, textFields)
 	}
 
 	return nil

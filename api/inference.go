@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"path"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
 
+	"presswork/api/access"
 	"presswork/internal/fault"
 	"presswork/internal/inference"
 	"presswork/internal/inference/meter"
@@ -49,26 +49,16 @@ type Calls interface {
 	Waiting(ctx context.Context) (int64, error)
 }
 
-// mayUse reports whether a key may use a model; its list holds names and globs.
-func (c caller) mayUse(m *inference.Model) bool {
-	if len(c.models) == 0 {
-		return true
-	}
-	names := append([]string{m.ID}, m.Aliases...)
-
-	return slices.ContainsFunc(c.models, func(pattern string) bool {
-		return slices.ContainsFunc(names, func(name string) bool {
-			ok, _ := path.Match(pattern, name) // checked when the file was read
-			return ok || pattern == "*"
-		})
-	})
+// mayUse reports whether a caller may use a model.
+func mayUse(who access.Caller, m *inference.Model) bool {
+	return who.MayUse(append([]string{m.ID}, m.Aliases...)...)
 }
 
 // model finds a model that the caller may use; another's does not exist, and
 // its name is not suggested.
-func (s *Server) model(who caller, name string) (*inference.Model, error) {
+func (s *Server) model(who access.Caller, name string) (*inference.Model, error) {
 	m, err := s.Inference.Models().Find(name)
-	if len(who.models) > 0 && (err != nil || !who.mayUse(m)) {
+	if len(who.Models) > 0 && (err != nil || !mayUse(who, m)) {
 		err = inference.Errorf(http.StatusNotFound, inference.ModelNotFound,
 			"The model `%.120s` does not exist or you do not have access to it.", name).WithParam("model")
 	}
@@ -78,7 +68,7 @@ func (s *Server) model(who caller, name string) (*inference.Model, error) {
 
 func (s *Server) listModels(c *fiber.Ctx) error {
 	who := metadataOf(c.Context()).who
-	models := slices.DeleteFunc(s.Inference.Models().Models(), func(m *inference.Model) bool { return !who.mayUse(m) })
+	models := slices.DeleteFunc(s.Inference.Models().Models(), func(m *inference.Model) bool { return !mayUse(who, m) })
 
 	return s.sendJSON(c, openai.AppendModels(nil, models))
 }
@@ -87,7 +77,7 @@ func (s *Server) listModels(c *fiber.Ctx) error {
 func (s *Server) getModel(c *fiber.Ctx) error {
 	id, err := url.PathUnescape(c.Params("*"))
 	if err != nil {
-		return fault.Errorf(fault.InvalidRequest, "%s is not a percent-encoded model id", quote(c.Params("*")))
+		return fault.Errorf(fault.InvalidRequest, "%s is not a percent-encoded model id", input.Quote(c.Params("*")))
 	}
 
 	m, err := s.model(metadataOf(c.Context()).who, id)
@@ -130,8 +120,8 @@ func (s *Server) usage(c *fiber.Ctx) error {
 		return err
 	}
 
-	if who := metadataOf(c.Context()).who; !who.admin {
-		q.Key = &who.name
+	if who := metadataOf(c.Context()).who; !who.Admin {
+		q.Key = &who.Name
 	}
 
 	ctx, cancel := s.deadline()
@@ -186,7 +176,7 @@ func queryDay(c *fiber.Ctx, name string, usual time.Time) (time.Time, error) {
 			fault.InvalidOption,
 			"%s is %s; allowed: a day such as %s",
 			name,
-			quote(text),
+			input.Quote(text),
 			usual.Format(meter.Day),
 		).
 			WithParam(name)
@@ -220,7 +210,7 @@ func usageQuery(c *fiber.Ctx, now time.Time) (meter.Query, error) {
 		for i, name := range q.By {
 			name = strings.TrimSpace(name)
 			if q.By[i] = name; !slices.Contains(allowed, name) {
-				return q, fault.Errorf(fault.InvalidOption, "group_by is %s%s; allowed: %s, or several with commas", quote(name),
+				return q, fault.Errorf(fault.InvalidOption, "group_by is %s%s; allowed: %s, or several with commas", input.Quote(name),
 					input.DidYouMean(name, allowed), strings.Join(allowed, ", ")).
 					WithParam("group_by")
 			}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"presswork/api/access"
 	"presswork/internal/fault"
 )
 
@@ -37,5 +38,5 @@ func Statuses() map[fault.Code]int { return maps.Clone(statuses) }
 
 // Token signs a token with the secret.
 func Token(secret []byte, jobID string, ttl time.Duration) string {
-	return signer{secret: secret}.sign(jobID, ttl)
+	return access.NewSigner(secret).Sign(jobID, ttl)
 }

@@ -50,7 +50,7 @@ func (s *Server) getJob(c *fiber.Ctx) error {
 		c.Status(http.StatusNotModified)
 		return nil
 	}
-	writeJSON(c.Context(), http.StatusOK, s.tokens.job(rec, tokenTTL))
+	writeJSON(c.Context(), http.StatusOK, s.views.job(rec, tokenTTL))
 
 	return nil
 }
@@ -104,7 +104,7 @@ type longPoll struct {
 func waitOf(c *fiber.Ctx) (wait longPoll, err error) {
 	until, text := c.Query("until"), c.Query("wait")
 	if until != "" && until != untilDone {
-		return wait, fault.Errorf(fault.InvalidOption, "until is %s; allowed: %s", quote(until), untilDone).
+		return wait, fault.Errorf(fault.InvalidOption, "until is %s; allowed: %s", input.Quote(until), untilDone).
 			WithParam("until")
 	}
 
@@ -128,7 +128,8 @@ func waitOf(c *fiber.Ctx) (wait longPoll, err error) {
 	}
 
 	if err != nil || wait.limit < minWait || wait.limit > maxWait {
-		return wait, fault.Errorf(fault.InvalidOption, "wait is %s; allowed: 1s to 60s", quote(text)).WithParam("wait")
+		return wait, fault.Errorf(fault.InvalidOption, "wait is %s; allowed: 1s to 60s", input.Quote(text)).
+			WithParam("wait")
 	}
 
 	return wait, nil
@@ -165,7 +166,7 @@ func (s *Server) cancelJob(c *fiber.Ctx) error {
 
 		return err
 	}
-	writeJSON(c.Context(), http.StatusOK, s.tokens.job(rec, tokenTTL))
+	writeJSON(c.Context(), http.StatusOK, s.views.job(rec, tokenTTL))
 
 	return nil
 }
@@ -193,14 +194,14 @@ func (s *Server) listJobs(c *fiber.Ctx) error {
 	ctx, cancel := s.deadline()
 	defer cancel()
 
-	page, err := s.Queue.Jobs(ctx, metadataOf(c.Context()).who.name, q)
+	page, err := s.Queue.Jobs(ctx, metadataOf(c.Context()).who.Name, q)
 	if err != nil {
 		return err
 	}
 
 	list := jobList{Object: "list", Data: make([]presswork.Job, 0, len(page.Records)), HasMore: page.HasMore}
 	for _, rec := range page.Records {
-		list.Data = append(list.Data, s.tokens.job(rec, tokenTTL))
+		list.Data = append(list.Data, s.views.job(rec, tokenTTL))
 	}
 
 	if page.HasMore {
@@ -216,7 +217,7 @@ func queryOf(c *fiber.Ctx) (tasks.Query, error) {
 	if text := c.Query("limit"); text != "" {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 || n > maxLimit {
-			return q, fault.Errorf(fault.InvalidOption, "limit is %s; allowed: 1 to %d", quote(text), maxLimit).
+			return q, fault.Errorf(fault.InvalidOption, "limit is %s; allowed: 1 to %d", input.Quote(text), maxLimit).
 				WithParam("limit")
 		}
 		q.Limit = n
@@ -271,5 +272,5 @@ func oneOf[T ~string](param, text string, allowed []T) (T, error) {
 	}
 
 	return "", fault.Errorf(fault.InvalidOption, "%s is %s%s; allowed: %s",
-		param, quote(text), input.DidYouMean(text, words), strings.Join(words, ", ")).WithParam(param)
+		param, input.Quote(text), input.DidYouMean(text, words), strings.Join(words, ", ")).WithParam(param)
 }

@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/netip"
 	"runtime/debug"
@@ -20,6 +21,7 @@ import (
 	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/trace"
 
+	"presswork/api/access"
 	"presswork/internal/fault"
 	"presswork/internal/inference/meter"
 )
@@ -32,11 +34,11 @@ type metadata struct {
 	method string
 	// route is the pattern that matched; "" for none.
 	route string
-	// site is the scheme and host the client addressed.
-	site site
-	// ip is the client's address, as far as it can be trusted.
+	// site is the host that the client addressed.
+	site access.Site
+	// ip is the client's address, or that of the last proxy that is not trusted.
 	ip    netip.Addr
-	who   caller
+	who   access.Caller
 	began time.Time
 	// limitsSent reports whether the x-ratelimit headers of the caller are set.
 	limitsSent bool
@@ -52,7 +54,7 @@ type metadata struct {
 
 type metadataKey struct{}
 
-func newMetadata(ctx *fasthttp.RequestCtx, proxies proxies) *metadata {
+func newMetadata(ctx *fasthttp.RequestCtx, proxies access.Proxies) *metadata {
 	h := &ctx.Request.Header
 	m := &metadata{
 		id:     requestID(string(h.Peek("X-Request-Id"))),
@@ -60,7 +62,16 @@ func newMetadata(ctx *fasthttp.RequestCtx, proxies proxies) *metadata {
 		method: string(h.Method()),
 		began:  time.Now(),
 	}
-	m.ip, m.site = proxies.origin(ctx)
+
+	from := access.Forwarded{
+		Host:          string(h.Host()),
+		ForwardedHost: string(h.Peek("X-Forwarded-Host")),
+		ForwardedFor:  string(h.Peek("X-Forwarded-For")),
+	}
+	if tcp, ok := ctx.RemoteAddr().(*net.TCPAddr); ok {
+		from.Peer = tcp.AddrPort().Addr().Unmap()
+	}
+	m.ip, m.site = proxies.Client(from)
 
 	return m
 }
@@ -201,7 +212,7 @@ func (s *Server) leave(ctx *fasthttp.RequestCtx, meta *metadata) {
 
 	if s.Log.Enabled(ctx, slog.LevelDebug) {
 		s.Log.Debug("request", "request_id", meta.id, "method", meta.method, "path", string(ctx.Path()),
-			"status", status, "took", took, "client", meta.ip, "key", meta.who.name)
+			"status", status, "took", took, "client", meta.ip, "key", meta.who.Name)
 	}
 }
 

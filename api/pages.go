@@ -8,6 +8,7 @@ import (
 	"presswork/api/web"
 	"presswork/internal/chromium/fonts"
 	"presswork/internal/fault"
+	"presswork/internal/input"
 )
 
 func (s *Server) studio(c *fiber.Ctx) error { return sendPage(c, web.Studio()) }
@@ -35,7 +36,7 @@ func sendPage(c *fiber.Ctx, p web.Page) error {
 func (s *Server) asset(c *fiber.Ctx) error {
 	a, ok := web.Find(c.Params("name"))
 	if !ok {
-		return fault.Errorf(fault.NotFound, "there is no file %s; load the page again", quote(c.Params("name")))
+		return fault.Errorf(fault.NotFound, "there is no file %s; load the page again", input.Quote(c.Params("name")))
 	}
 	c.Set(fiber.HeaderETag, a.ETag)
 	c.Set(fiber.HeaderCacheControl, "public, max-age=31536000, immutable")
@@ -81,7 +82,7 @@ func (s *Server) font(c *fiber.Ctx) error {
 
 	face, ok := fonts.Face(name)
 	if !ok {
-		return fault.Errorf(fault.NotFound, "there is no font %s", quote(name))
+		return fault.Errorf(fault.NotFound, "there is no font %s", input.Quote(name))
 	}
 	c.Set(fiber.HeaderContentType, "font/ttf")
 	c.Context().Response.SetBodyRaw(face)

@@ -14,6 +14,7 @@ import (
 	"presswork/api/conn"
 	"presswork/internal/document"
 	"presswork/internal/fault"
+	"presswork/internal/input"
 	"presswork/internal/markdown/diagram"
 	"presswork/themes"
 )
@@ -93,7 +94,7 @@ func (s *Server) preview(c *fiber.Ctx) error {
 
 	for name, value := range map[string]string{"webhook_url": req.WebhookURL, "priority": req.Priority, "output": string(req.Output)} {
 		if value != "" {
-			return unknownField(name, []string{"content", "theme", "options", "filename", "assets"})
+			return input.UnknownField(name, []string{"content", "theme", "options", "filename", "assets"})
 		}
 	}
 
@@ -109,7 +110,7 @@ func (s *Server) preview(c *fiber.Ctx) error {
 	defer done()
 
 	doc := document.Document{
-		Owner:    metadataOf(c.Context()).who.name,
+		Owner:    metadataOf(c.Context()).who.Name,
 		Content:  []byte(req.Content),
 		Theme:    theme,
 		Options:  req.Options,

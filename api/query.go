@@ -7,6 +7,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"presswork/internal/fault"
+	"presswork/internal/input"
 )
 
 // eachQuery calls yield for every parameter of the query, in order, up to the first
@@ -18,7 +19,8 @@ func eachQuery(c *fiber.Ctx, yield func(name string, value []byte) error) (err e
 		switch {
 		case err != nil:
 		case seen[name]:
-			err = fault.Errorf(fault.InvalidType, "the query has %s twice", quote(name)).WithParam(clip(name))
+			err = fault.Errorf(fault.InvalidType, "the query has %s twice", input.Quote(name)).
+				WithParam(input.Clip(name))
 		default:
 			seen[name] = true
 			err = yield(name, value)
@@ -33,7 +35,7 @@ func eachQuery(c *fiber.Ctx, yield func(name string, value []byte) error) (err e
 func onlyQuery(c *fiber.Ctx, allowed ...string) error {
 	return eachQuery(c, func(name string, _ []byte) error {
 		if !slices.Contains(allowed, name) {
-			return unknownField(name, allowed)
+			return input.UnknownField(name, allowed)
 		}
 
 		return nil
@@ -49,7 +51,7 @@ func queryBool(c *fiber.Ctx, name string) (bool, error) {
 
 	value, err := strconv.ParseBool(text)
 	if err != nil {
-		return false, fault.Errorf(fault.InvalidOption, "%s is %s; allowed: true, false", name, quote(text)).
+		return false, fault.Errorf(fault.InvalidOption, "%s is %s; allowed: true, false", name, input.Quote(text)).
 			WithParam(name)
 	}
 

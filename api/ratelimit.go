@@ -10,6 +10,7 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
+	"presswork/api/access"
 	"presswork/internal/fault"
 	"presswork/internal/inference/meter"
 	"presswork/tasks"
@@ -17,8 +18,8 @@ import (
 
 // limitsOf are the limits that a caller's completions count against; of them,
 // the requests per minute are those of everything that makes work.
-func (s *Server) limitsOf(who caller) meter.Limits {
-	limits := who.limits
+func (s *Server) limitsOf(who access.Caller) meter.Limits {
+	limits := who.Limits
 	limits.RPM = cmp.Or(limits.RPM, s.RateLimitRPM)
 
 	return limits
@@ -112,7 +113,7 @@ func (s *Server) sendLimits(c *fiber.Ctx, meta *metadata) {
 		limits = meter.Limits{RPM: limits.RPM}
 	}
 
-	if meta.limitsSent || meta.who.job != "" || limits == (meter.Limits{}) || s.Meter == nil {
+	if meta.limitsSent || meta.who.Job != "" || limits == (meter.Limits{}) || s.Meter == nil {
 		return
 	}
 

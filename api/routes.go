@@ -14,7 +14,7 @@ import (
 // route is one line of the surface.
 type route struct {
 	method, path string
-	access       access
+	access       level
 	handle       fiber.Handler
 }
 
@@ -51,17 +51,17 @@ func (s *Server) routes() []route {
 		{"GET", "/v1/models/*", byKey, s.getModel},
 		{"GET", "/v1/usage", byKey, s.usage},
 
-		{"GET", "/", anybody, s.studio},
-		{"GET", "/docs", anybody, s.docs},
-		{"GET", "/admin", anybody, s.admin},
-		{"GET", "/preview", anybody, s.previewFrame},
-		{"GET", "/assets/:name", anybody, s.asset},
-		{"GET", fontsDir + ":name", anybody, s.font},
+		{"GET", "/", public, s.studio},
+		{"GET", "/docs", public, s.docs},
+		{"GET", "/admin", public, s.admin},
+		{"GET", "/preview", public, s.previewFrame},
+		{"GET", "/assets/:name", public, s.asset},
+		{"GET", fontsDir + ":name", public, s.font},
 
-		{"GET", "/healthz", anybody, s.healthz},
-		{"GET", "/readyz", anybody, s.readyz},
-		{"GET", "/openapi.yaml", anybody, s.openapi},
-		{"GET", "/openapi.json", anybody, s.openapiJSON},
+		{"GET", "/healthz", public, s.healthz},
+		{"GET", "/readyz", public, s.readyz},
+		{"GET", "/openapi.yaml", public, s.openapi},
+		{"GET", "/openapi.json", public, s.openapiJSON},
 		{"GET", "/admin/api/fleet", byAdminHeader, s.adminFleet},
 		{"GET", "/admin/api/jobs", byAdminHeader, s.adminListJobs},
 		{"GET", "/admin/api/jobs/:id", byAdminHeader, s.adminGetJob},

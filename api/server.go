@@ -17,6 +17,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 	"go.opentelemetry.io/otel/trace"
 
+	"presswork/api/access"
 	"presswork/api/conn"
 	"presswork/internal/fault"
 )
@@ -28,10 +29,10 @@ const idleTimeout = 75 * time.Second
 type Server struct {
 	Options
 	app     *fiber.App
-	keys    *keyring
-	sites   sites
-	proxies proxies
-	tokens  signer
+	keys    *access.Keyring
+	origins access.Origins
+	proxies access.Proxies
+	views   views
 	streams *conn.Streams
 	// completions are the streams that have an end of their own.
 	completions *conn.Streams
@@ -62,12 +63,14 @@ func New(o Options) (*Server, error) {
 		return nil, err
 	}
 
-	keys, err := newKeyring(o)
+	keys, err := access.NewKeyring(access.KeyringOptions{
+		Shared: o.Keys, File: o.KeysFile, FileOptional: o.KeysFileOptional, Getenv: o.Getenv, Log: o.Log,
+	})
 	if err != nil {
 		return nil, err
 	}
 
-	proxies, err := parseProxies(o.TrustedProxies)
+	proxies, err := access.ParseProxies(o.TrustedProxies)
 	if err != nil {
 		return nil, err
 	}
@@ -75,9 +78,9 @@ func New(o Options) (*Server, error) {
 	s := &Server{
 		Options: o,
 		keys:    keys,
-		sites:   newSites(o),
+		origins: access.NewOrigins(o.Addr, o.AllowedOrigins),
 		proxies: proxies,
-		tokens:  signer{secret: o.TokenSecret},
+		views:   views{access.NewSigner(o.TokenSecret)},
 		streams: conn.NewStreams(metrics.countStream),
 
 		completions: conn.NewStreams(metrics.countStream),
@@ -146,7 +149,7 @@ func (s *Server) Start(ctx context.Context) error {
 	background, halt := context.WithCancel(context.Background())
 	s.listener, s.halt = ln, halt
 
-	s.reloader.Go(func() { s.keys.watch(background) })
+	s.reloader.Go(func() { s.keys.Watch(background) })
 	go func() {
 		err := s.app.Server().Serve(serving)
 		if err != nil {

@@ -32,8 +32,10 @@ var errPeerClosed = errors.New("the client left")
 // openSocket checks all that can be refused and upgrades the connection.
 func (s *Server) openSocket(c *fiber.Ctx) error {
 	meta := metadataOf(c.Context())
-	if origin := c.Get(fiber.HeaderOrigin); origin != "" && !s.sites.allows(origin, meta.site) {
-		return originNotAllowed(origin)
+	if origin := c.Get(fiber.HeaderOrigin); origin != "" {
+		if err := s.origins.Check(origin, meta.site); err != nil {
+			return err
+		}
 	}
 
 	since, err := sinceOf(c)
@@ -169,7 +171,7 @@ func (s *Server) send(conn *websocket.Conn, e presswork.Event) error {
 		return err
 	}
 
-	return conn.WriteMessage(websocket.TextMessage, s.tokens.message(e))
+	return conn.WriteMessage(websocket.TextMessage, s.views.message(e))
 }
 
 // closeCode is the close frame for what ended a watch.

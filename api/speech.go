@@ -126,7 +126,7 @@ func (s *Server) readSpeech(c *fiber.Ctx) (*completion, error) {
 		speech: speech, model: m,
 		call: stream.Call{
 			ID:          tasks.NewID(),
-			Owner:       meta.who.name,
+			Owner:       meta.who.Name,
 			Tier:        stream.OnDemand,
 			RequestID:   meta.id,
 			TraceParent: meta.trace,

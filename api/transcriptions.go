@@ -102,7 +102,7 @@ func newTranscription(c *fiber.Ctx) (tasks.Submission, error) {
 	return tasks.Submission{
 		ID:             tasks.NewID(),
 		Kind:           presswork.KindTranscription,
-		Owner:          meta.who.name,
+		Owner:          meta.who.Name,
 		RequestID:      meta.id,
 		TraceParent:    meta.trace,
 		IdempotencyKey: key,

@@ -183,12 +183,13 @@ func (f *form) take(part *multipart.Part) error {
 	}
 
 	if f.seen[field] {
-		return fault.Errorf(fault.InvalidType, "the form has the field %s twice", quote(field)).WithParam(clip(field))
+		return fault.Errorf(fault.InvalidType, "the form has the field %s twice", input.Quote(field)).
+			WithParam(input.Clip(field))
 	}
 
 	f.seen[field] = true
 	if !slices.Contains(textFields, field) {
-		return unknownField(
+		return input.UnknownField(
 			field,
 			append([]string{"content", "assets", "assets[path]", "files", "files[path]", "archive"}, textFields...),
 		)
@@ -350,26 +351,12 @@ func checkAssetName(name string) error {
 	case slices.Contains(strings.Split(name, "/"), ".."):
 		return badAsset(name, "leads out of the document's folder")
 	case name == "." || path.Clean(name) != name:
-		return badAsset(name, "has empty or dot folders; write it as "+quote(path.Clean(name)))
+		return badAsset(name, "has empty or dot folders; write it as "+input.Quote(path.Clean(name)))
 	}
 
 	return nil
 }
 
 func badAsset(name, what string) *fault.Error {
-	return fault.Errorf(fault.InvalidOption, "the asset %s %s", quote(name), what).WithParam("assets")
-}
-
-func unknownField(name string, allowed []string) *fault.Error {
-	return fault.Errorf(fault.UnknownField, "unknown field %s%s; allowed: %s",
-		quote(name), input.DidYouMean(name, allowed), strings.Join(allowed, ", ")).WithParam(clip(name))
-}
-
-// clip keeps a hostile name from filling an error body.
-func clip(name string) string {
-	if len(name) > 80 {
-		name = name[:80] + "…"
-	}
-
-	return strings.ToValidUTF8(name, "�")
+	return fault.Errorf(fault.InvalidOption, "the asset %s %s", input.Quote(name), what).WithParam("assets")
 }

@@ -4,9 +4,20 @@ import (
 	"time"
 
 	"presswork"
+	"presswork/api/access"
 	"presswork/internal/fault"
 	"presswork/tasks"
 )
+
+const (
+	// tokenTTL is how long a token in an answer is valid.
+	tokenTTL = time.Hour
+	// webhookTokenTTL is how long a token in a webhook is valid: its reader may come late.
+	webhookTokenTTL = 24 * time.Hour
+)
+
+// views makes what callers see of jobs, with signed addresses.
+type views struct{ tokens access.Signer }
 
 // accepted answers a submission.
 type accepted struct {
@@ -18,8 +29,8 @@ type accepted struct {
 	CreatedAt time.Time        `json:"created_at"`
 }
 
-func (s signer) accepted(rec tasks.Record) accepted {
-	token := "?token=" + s.sign(rec.ID, tokenTTL)
+func (v views) accepted(rec tasks.Record) accepted {
+	token := "?token=" + v.tokens.Sign(rec.ID, tokenTTL)
 
 	return accepted{
 		JobID:     rec.ID,
@@ -34,23 +45,23 @@ func (s signer) accepted(rec tasks.Record) accepted {
 func statusURL(jobID string) string { return "/api/conversion/" + jobID }
 
 // job is a job as its caller sees it: with the address of its artifact.
-func (s signer) job(rec tasks.Record, ttl time.Duration) presswork.Job {
+func (v views) job(rec tasks.Record, ttl time.Duration) presswork.Job {
 	job := rec.Job
 	if job.Warnings == nil {
 		job.Warnings = []fault.Warning{}
 	}
-	job.Artifact = s.artifact(job.ID, job.Artifact, ttl)
+	job.Artifact = v.artifact(job.ID, job.Artifact, ttl)
 
 	return job
 }
 
 // artifact returns a copy with its address, nil for nil.
-func (s signer) artifact(jobID string, a *presswork.Artifact, ttl time.Duration) *presswork.Artifact {
+func (v views) artifact(jobID string, a *presswork.Artifact, ttl time.Duration) *presswork.Artifact {
 	if a == nil {
 		return nil
 	}
 	with := *a
-	with.URL = "/api/artifacts/" + jobID + "/download?token=" + s.sign(jobID, ttl)
+	with.URL = "/api/artifacts/" + jobID + "/download?token=" + v.tokens.Sign(jobID, ttl)
 
 	return &with
 }
@@ -58,5 +69,5 @@ func (s signer) artifact(jobID string, a *presswork.Artifact, ttl time.Duration)
 // WebhookData is the "data" of a webhook: the job as GET shows it, with an
 // address that is good for a day. Secret is Options.TokenSecret.
 func WebhookData(secret []byte, rec tasks.Record) presswork.Job {
-	return signer{secret: secret}.job(rec, webhookTokenTTL)
+	return views{access.NewSigner(secret)}.job(rec, webhookTokenTTL)
 }

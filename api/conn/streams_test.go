@@ -33,6 +33,7 @@ func TestDrainGivesAnswersTimeToEndByThemselves(t *testing.T) {
 				}
 
 				ended := false
+
 				go func() {
 					defer leave()
 
@@ -49,7 +50,10 @@ func TestDrainGivesAnswersTimeToEndByThemselves(t *testing.T) {
 					t.Error(err)
 				}
 
-				if took := time.Since(began); took != tc.took || ended != tc.ended || open["wait"] != 0 || !s.Stopping() {
+				if took := time.Since(
+					began,
+				); took != tc.took || ended != tc.ended || open["wait"] != 0 ||
+					!s.Stopping() {
 					t.Errorf("took %s, ended by Drain: %v, open: %v", took, ended, open)
 				}
 
@@ -73,6 +77,7 @@ func TestDrainReturnsTheCauseOfItsContext(t *testing.T) {
 		defer leave()
 
 		errLate := errors.New("late")
+
 		ctx, cancel := context.WithTimeoutCause(t.Context(), time.Second, errLate)
 		defer cancel()
 

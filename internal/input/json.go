@@ -37,8 +37,8 @@ func DecodeJSON(data []byte, dst any, param string) error {
 	}
 
 	if name := Repeated(data, len(fields)); name != "" {
-		return fault.Errorf(fault.InvalidJSON, "%q is there more than once", clip(param+name)).
-			WithParam(clip(param + name))
+		return fault.Errorf(fault.InvalidJSON, "%q is there more than once", Clip(param+name)).
+			WithParam(Clip(param + name))
 	}
 
 	return decodeFields(fields, reflect.ValueOf(dst).Elem(), param)
@@ -61,7 +61,7 @@ func decodeFields(fields map[string]json.RawMessage, dst reflect.Value, param st
 		i, known := index[name]
 		if !known {
 			return fault.Errorf(fault.UnknownField, "unknown field %q%s; allowed: %s",
-				clip(param+name), DidYouMean(name, names), strings.Join(names, ", ")).WithParam(clip(param + name))
+				Clip(param+name), DidYouMean(name, names), strings.Join(names, ", ")).WithParam(Clip(param + name))
 		}
 
 		if string(fields[name]) == "null" {
@@ -184,13 +184,4 @@ func invalidJSON(param, format string, args ...any) *fault.Error {
 		fmt.Sprintf(format, args...),
 	).
 		WithParam(name)
-}
-
-// clip keeps a hostile field name from filling an error body.
-func clip(name string) string {
-	if len(name) > 80 {
-		return strings.ToValidUTF8(name[:80], "") + "…"
-	}
-
-	return name
 }

@@ -1,6 +1,12 @@
 package input
 
-import "unicode/utf8"
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"presswork/internal/fault"
+)
 
 // Short returns a value for a message, cut off after 60 characters.
 func Short(s string) string {
@@ -10,4 +16,34 @@ func Short(s string) string {
 	}
 
 	return s
+}
+
+// Quote returns a piece of a request in double quotes for a message, cut off after 100 bytes. Bytes that cannot be
+// printed are escaped.
+func Quote(s string) string {
+	const limit = 100
+	if len(s) > limit {
+		s = s[:limit] + "…"
+	}
+
+	return fmt.Sprintf("%q", s)
+}
+
+// Clip returns a field name for the param of an error, cut off after 80 bytes, so that a hostile name cannot fill the
+// error body. The result is valid UTF-8.
+func Clip(name string) string {
+	const limit = 80
+
+	rest := ""
+	if len(name) > limit {
+		name, rest = strings.ToValidUTF8(name[:limit], ""), "…"
+	}
+
+	return strings.ToValidUTF8(name, "\ufffd") + rest
+}
+
+// UnknownField returns the error UnknownField for a field that is not in allowed.
+func UnknownField(name string, allowed []string) *fault.Error {
+	return fault.Errorf(fault.UnknownField, "unknown field %s%s; allowed: %s",
+		Quote(name), DidYouMean(name, allowed), strings.Join(allowed, ", ")).WithParam(Clip(name))
 }

@@ -1,4 +1,4 @@
-package api
+package access
 
 import (
 	"fmt"
@@ -13,14 +13,12 @@ func TestOnlyAFileShowsThatKeysAreNeeded(t *testing.T) {
 	t.Parallel()
 
 	for lack, needed := range map[syscall.Errno]bool{syscall.ENOENT: false, syscall.EMFILE: false, syscall.ENFILE: false, syscall.EACCES: true, syscall.EIO: true} {
-		t.Run(fmt.Sprint(lack), func(t *testing.T) {
-			r := &keyring{optional: true}
-			if _, err := r.take(
-				nil,
-				fmt.Errorf("keys.yaml: %w", lack),
-			); r.required() != needed ||
-				(err == nil) != (lack == syscall.ENOENT) {
-				t.Errorf("%v: keys are needed: %v (%v)", lack, r.required(), err)
+		t.Run(lack.Error(), func(t *testing.T) {
+			r := &Keyring{KeyringOptions: KeyringOptions{FileOptional: true}}
+
+			_, err := r.load(nil, fmt.Errorf("keys.yaml: %w", lack))
+			if r.Required() != needed || (err == nil) != (lack == syscall.ENOENT) {
+				t.Errorf("keys are needed: %v (%v)", r.Required(), err)
 			}
 		})
 	}
@@ -35,7 +33,7 @@ func TestAFileOfKeysThatIsBeingWrittenIsNotTaken(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	r, err := newKeyring(Options{KeysFile: path, Log: slog.New(slog.DiscardHandler)})
+	r, err := NewKeyring(KeyringOptions{File: path, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +71,7 @@ func TestAWrongFileOfKeysChangesNothing(t *testing.T) {
 	}
 	write("keys: [{name: ann, key: anns}]\n")
 
-	r, err := newKeyring(Options{KeysFile: path, Log: slog.New(slog.DiscardHandler)})
+	r, err := NewKeyring(KeyringOptions{File: path, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +81,7 @@ func TestAWrongFileOfKeysChangesNothing(t *testing.T) {
 		t.Errorf("changed %v, %v", changed, err)
 	}
 
-	if _, ok := r.find("anns"); !ok {
+	if _, ok := r.Find("anns"); !ok {
 		t.Error("the key before it is refused")
 	}
 	write("keys: [{name: bob, key: bobs}]\n")
@@ -92,7 +90,7 @@ func TestAWrongFileOfKeysChangesNothing(t *testing.T) {
 		t.Errorf("the mended file: changed %v, %v", changed, err)
 	}
 
-	if _, ok := r.find("anns"); ok {
+	if _, ok := r.Find("anns"); ok {
 		t.Error("the revoked key is accepted")
 	}
 }
