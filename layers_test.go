@@ -51,6 +51,7 @@ var layers = [][]string{
 		"internal/markdown/ext/...",
 		"internal/markdown/frontmatter",
 		"internal/chromium/fonts",
+		"internal/chromium/process",
 		"internal/markdown/diagram",
 		"internal/markdown/dialect/...",
 	},

@@ -19,6 +19,7 @@ import (
 	"github.com/go-rod/rod/lib/cdp"
 
 	"presswork/internal/chromium/printable"
+	"presswork/internal/chromium/process"
 	"presswork/internal/fault"
 )
 
@@ -85,7 +86,7 @@ func (b *Browser) Start(ctx context.Context) error {
 		return nil
 	}
 	b.started = true
-	sweep(b.opt.Dir, b.log)
+	process.Sweep(b.opt.Dir, b.log)
 
 	if !b.opt.foreign { // that one is started when it is needed
 		b.launch()
@@ -120,7 +121,7 @@ func (b *Browser) Stop(ctx context.Context) error {
 	}
 	b.mu.Lock()
 	for inst := range b.live {
-		inst.proc.kill()
+		inst.proc.Kill()
 	}
 	b.mu.Unlock()
 	<-idle
@@ -145,7 +146,7 @@ func (b *Browser) Kill() error {
 
 	for inst := range b.live {
 		inst.retire()
-		errs = append(errs, inst.proc.discard())
+		errs = append(errs, inst.proc.Discard())
 	}
 
 	return errors.Join(errs...)

@@ -94,7 +94,11 @@ func connect(t *testing.T, limit int64, watch func(*cdp.Event)) (*conn, *peer) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { closeAll([]*os.File{theirIn, ourOut, ourIn, theirOut}) })
+	t.Cleanup(func() {
+		for _, f := range []*os.File{theirIn, ourOut, ourIn, theirOut} {
+			f.Close()
+		}
+	})
 
 	return newConn(ourOut, ourIn, limit, watch), &peer{bufio.NewReader(theirIn), theirOut}
 }

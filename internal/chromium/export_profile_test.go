@@ -7,6 +7,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/go-rod/rod/lib/proto"
@@ -83,17 +84,27 @@ func (r *Raw) Trace(ctx context.Context, work func() error) ([]TraceEvent, error
 	return trace.Events, nil
 }
 
-// CPU is what the browser's processes have computed so far, all threads together.
+// CPU returns the CPU time that the browser's running processes have used.
 func (r *Raw) CPU() time.Duration {
 	const ticks = 100 // to the second, on every Linux that Go runs on
 	var sum time.Duration
 
-	for _, pid := range groupMembers(r.inst.proc.pid) {
+	entries, _ := os.ReadDir("/proc") // a partial list is better than none
+	for _, e := range entries {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil {
+			continue // not a process
+		}
+
+		if group, err := syscall.Getpgid(pid); err != nil || group != r.inst.proc.PID {
+			continue
+		}
+
 		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 		if err != nil {
-			continue // ended meanwhile
+			continue // it has ended
 		}
-		// Behind the name in brackets the fields count from the third.
+		// The third field follows the name in brackets.
 		f := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
 		for _, field := range f[11:13] { // utime, stime
 			n, _ := strconv.ParseInt(field, 10, 64)

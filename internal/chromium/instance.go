@@ -13,6 +13,8 @@ import (
 	"github.com/go-rod/rod"
 	"github.com/go-rod/rod/lib/cdp"
 	"github.com/go-rod/rod/lib/proto"
+
+	"presswork/internal/chromium/process"
 )
 
 // closeTimeout is how long a tab may take to close, on a busy machine as well. One
@@ -21,7 +23,7 @@ const closeTimeout = 10 * time.Second
 
 // instance is one running browser with its tabs.
 type instance struct {
-	proc    *process
+	proc    *process.Process
 	conn    *conn
 	rod     *rod.Browser
 	log     *slog.Logger
@@ -165,7 +167,7 @@ func (i *instance) open(ctx context.Context, build func(context.Context) error, 
 		err := build(ctx)
 		if err != nil && ctx.Err() != nil {
 			i.log.Error("the browser opens no page; killing it", "error", err)
-			i.proc.kill()
+			i.proc.Kill()
 		}
 		made <- err
 	}()
@@ -295,7 +297,7 @@ func (i *instance) memory() int64 {
 	defer i.weighing.Unlock()
 
 	if now := time.Now(); i.grown(i.weighed.Add(-settled)) || now.Sub(i.weighed) >= memoryFor {
-		i.weight, i.weighed = groupMemory(i.proc.pid), now
+		i.weight, i.weighed = i.proc.Memory(), now
 	}
 
 	return i.weight
@@ -324,7 +326,7 @@ func (i *instance) retireIdle(then time.Time) {
 // leave kills a retired browser that nobody uses. The lock is held.
 func (i *instance) leave() {
 	if i.retired && i.busy == 0 {
-		i.proc.kill()
+		i.proc.Kill()
 	}
 }
 

@@ -6,40 +6,43 @@ import (
 	"fmt"
 	"regexp"
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/go-rod/rod"
 	"github.com/go-rod/rod/lib/cdp"
 	"github.com/go-rod/rod/lib/proto"
+
+	"presswork/internal/chromium/process"
 )
+
+// ErrNotFound is in the chain of every error that means that no browser is installed.
+var ErrNotFound = process.ErrNotFound
+
+// Find returns the program that a Browser with this Options.Path starts. Errors:
+// ErrNotFound, with instructions to install a browser.
+func Find(path string) (string, error) { return process.Find(path) }
 
 // sandboxTrouble is the line of Chromium's stderr with the reason why it cannot
 // confine its renderers.
 var sandboxTrouble = regexp.MustCompile(`(?i)[^\n]*(sandbox|namespace|zygote)[^\n]*`)
 
-// confinement is how a browser is confined, besides its flags.
-type confinement struct {
-	// sandbox is Chromium's own, unprivileged that no setuid program helps it,
-	// isolated that it has no network.
-	sandbox, unprivileged, isolated bool
-}
-
-// launch starts a browser, confined as far as the machine allows. Only pages of
-// strangers are shown with a network: to reach the filtering proxy.
+// launch starts a browser, confined as far as the machine allows. Only a browser for
+// foreign pages has a network: it reaches the filtering proxies.
 func launch(ctx context.Context, opt Options) (*instance, error) {
-	exe, err := find(opt.Path)
+	exe, err := process.Find(opt.Path)
 	if err != nil {
 		return nil, err
 	}
 
-	attempts := []confinement{
-		{true, true, canIsolate && !opt.foreign},
-		{true, true, false},
-		{true, false, false},
-		{false, true, false},
+	attempts := []process.Confinement{
+		{Sandbox: true, Unprivileged: true},
+		{Sandbox: true},
+		{Unprivileged: true},
 	}
-	if !attempts[0].isolated {
-		attempts = attempts[1:]
+	if process.CanIsolate && !opt.foreign {
+		isolated := process.Confinement{Sandbox: true, Unprivileged: true, Isolated: true}
+		attempts = slices.Insert(attempts, 0, isolated)
 	}
 	var i *instance
 	var reason string
@@ -47,21 +50,21 @@ func launch(ctx context.Context, opt Options) (*instance, error) {
 	for _, c := range attempts {
 		var stderr string
 		if i, stderr, err = launchOnce(ctx, exe, c, opt); err == nil {
-			i.isolated = c.isolated
+			i.isolated = c.Isolated
 			switch {
-			case !c.sandbox:
+			case !c.Sandbox:
 				i.noSandbox = reason
 				opt.Log.Warn("Chromium's sandbox does not work here; it runs without", "reason", reason)
 			case reason != "":
 				opt.Log.Warn("the browser cannot be confined as it should be; it runs with Chromium's own sandbox",
-					"reason", reason, "network_isolated", c.isolated, "no_new_privileges", c.unprivileged)
+					"reason", reason, "network_isolated", c.Isolated, "no_new_privileges", c.Unprivileged)
 			}
 
 			return i, nil
 		}
 		// A namespace that is refused keeps the program from starting at all.
 		trouble := sandboxTrouble.FindString(stderr)
-		if trouble == "" && c.isolated && stderr == "" {
+		if trouble == "" && c.Isolated && stderr == "" {
 			trouble = err.Error()
 		}
 
@@ -76,14 +79,21 @@ func launch(ctx context.Context, opt Options) (*instance, error) {
 
 // launchOnce starts a browser and opens its first tab. stderr is of the
 // failure.
-func launchOnce(ctx context.Context, exe string, c confinement, opt Options) (i *instance, stderr string, err error) {
-	p, err := startProcess(exe, c, opt)
+func launchOnce(
+	ctx context.Context,
+	exe string,
+	c process.Confinement,
+	opt Options,
+) (i *instance, stderr string, err error) {
+	p, err := process.Start(exe, process.Options{
+		Confinement: c, Foreign: opt.foreign, UID: opt.UID, Dir: opt.Dir, FontConfig: opt.FontConfig, Log: opt.Log,
+	})
 	if err != nil {
 		return nil, "", err
 	}
 
 	i = &instance{
-		proc: p, log: opt.Log.With("pid", p.pid), born: time.Now(),
+		proc: p, log: opt.Log.With("pid", p.PID), born: time.Now(),
 		tabs: map[string]*tab{}, visits: map[string]*visit{}, keep: opt.Tabs, openTimeout: opt.StartTimeout,
 		frameControl: !opt.foreign && runtime.GOOS != "darwin", // which has none
 	}
@@ -91,12 +101,12 @@ func launchOnce(ctx context.Context, exe string, c confinement, opt Options) (i 
 		i.keep = 0 // each page has a context of its own
 	}
 
-	i.conn = newConn(p.in, p.out, opt.messageLimit(), i.watch)
+	i.conn = newConn(p.In, p.Out, opt.messageLimit(), i.watch)
 	if err := i.connect(ctx); err != nil {
-		p.kill()
-		<-p.exited
+		p.Kill()
+		<-p.Exited
 
-		return nil, p.stderr.String(), fmt.Errorf("%s does not answer: %w; it says: %q", exe, err, p.stderr.brief())
+		return nil, p.Stderr(), fmt.Errorf("%s does not answer: %w; it says: %q", exe, err, p.LastWords())
 	}
 
 	return i, "", nil

@@ -4,6 +4,8 @@ import (
 	"os"
 	"testing"
 	"time"
+
+	"presswork/internal/chromium/process"
 )
 
 func TestTheMemoryOfABrowserAtRestIsReadOnceAMinute(t *testing.T) {
@@ -22,7 +24,7 @@ func TestTheMemoryOfABrowserAtRestIsReadOnceAMinute(t *testing.T) {
 		"was never read":       {born: long, left: long},
 	} {
 		t.Run(what, func(t *testing.T) {
-			i.proc, i.weight = &process{pid: os.Getpid()}, remembered
+			i.proc, i.weight = &process.Process{PID: os.Getpid()}, remembered
 			if got := i.memory(); got == remembered {
 				t.Errorf("a browser that %s: its memory is not read", what)
 			}

@@ -63,7 +63,38 @@ type Options struct {
 	idleAfter time.Duration
 }
 
-const defaultUID = 60910
+// Users of the browsers. Foreign pages are shown under another user than composed pages.
+const (
+	defaultUID = 60910
+	foreignUID = 60911
+)
+
+// A renderer may take rendererMemory times MaxMemory: by default 6 GiB. A tagged document
+// of 8000 pages (10 MB of Markdown) needs 4.8 GiB.
+const rendererMemory = 3
+
+// A browser of foreign pages is killed, with the pages that it shows, when it takes
+// foreignMemory times MaxMemory. Many processes or much stored data can cause that.
+const foreignMemory = 2
+
+// rendererLimit returns the memory that one renderer may take, in bytes.
+func (o Options) rendererLimit() int64 {
+	if o.foreign {
+		return o.MaxMemory
+	}
+
+	return rendererMemory * o.MaxMemory
+}
+
+// messageLimit returns the size of the longest message of the browser, in bytes.
+func (o Options) messageLimit() int64 {
+	if o.foreign {
+		// A foreign page can cause any event. Its PDF arrives in pieces.
+		return 64 << 20
+	}
+	// A PDF arrives as base64 inside JSON.
+	return o.MaxPDFBytes/3*4 + 4096
+}
 
 func (o Options) withDefaults() Options {
 	o.Tabs = cmp.Or(o.Tabs, runtime.NumCPU())

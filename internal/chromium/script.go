@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 
+	"presswork/internal/chromium/process"
 	"presswork/internal/fault"
 )
 
@@ -122,7 +123,7 @@ func (i *instance) openScriptPage(ctx context.Context) (*scriptPage, error) {
 
 	err := i.open(ctx, func(ctx context.Context) error {
 		// A context may have a proxy of its own; this one keeps to the dead one.
-		return p.open(ctx, contextOptions{proxy: deadProxy, width: 1280, height: 1024})
+		return p.open(ctx, contextOptions{proxy: process.DeadProxy, width: 1280, height: 1024})
 	}, p.leave)
 	if err != nil {
 		return nil, err

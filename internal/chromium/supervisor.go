@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"syscall"
 	"time"
 
 	"github.com/go-rod/rod/lib/proto"
@@ -126,7 +125,7 @@ func (b *Browser) bringUp() {
 	}
 	b.mu.Unlock()
 
-	b.log.Info("browser started", "pid", inst.proc.pid, "version", inst.version,
+	b.log.Info("browser started", "pid", inst.proc.PID, "version", inst.version,
 		"sandbox", inst.noSandbox == "", "network_isolated", inst.isolated, "ms", time.Since(begun).Milliseconds())
 
 	if old != nil && old.usable() { // one that died is counted as such
@@ -154,10 +153,10 @@ func (b *Browser) proven() {
 func (b *Browser) attend(inst *instance) {
 	select {
 	case <-inst.conn.done:
-		inst.proc.kill() // without a connection it is of no use
-	case <-inst.proc.exited:
+		inst.proc.Kill() // without a connection it is of no use
+	case <-inst.proc.Exited:
 	}
-	<-inst.proc.exited
+	<-inst.proc.Exited
 	inst.conn.close(errConnClosed)
 
 	inst.mu.Lock()
@@ -170,7 +169,7 @@ func (b *Browser) attend(inst *instance) {
 
 	if !wanted && prints == 0 {
 		b.failed(
-			fmt.Errorf("the last browser died at once: %w; it said: %q", inst.conn.cause(), inst.proc.stderr.brief()),
+			fmt.Errorf("the last browser died at once: %w; it said: %q", inst.conn.cause(), inst.proc.LastWords()),
 		)
 	}
 
@@ -190,18 +189,18 @@ func (b *Browser) attend(inst *instance) {
 		b.log.Error(
 			"browser died",
 			"pid",
-			inst.proc.pid,
+			inst.proc.PID,
 			"prints",
 			prints,
 			"error",
 			inst.conn.cause(),
 			"stderr",
-			inst.proc.stderr.brief(),
+			inst.proc.LastWords(),
 		)
 
 		return
 	}
-	b.log.Info("browser ended", "pid", inst.proc.pid, "prints", prints)
+	b.log.Info("browser ended", "pid", inst.proc.PID, "prints", prints)
 }
 
 // replace starts a new browser that takes over from inst.
@@ -213,7 +212,7 @@ func (b *Browser) replace(inst *instance, why string) {
 		return
 	}
 	b.count.recycles.Add(1)
-	b.log.Info("replacing the browser", "pid", inst.proc.pid, "why", why)
+	b.log.Info("replacing the browser", "pid", inst.proc.PID, "why", why)
 }
 
 // The janitor's intervals. A document is dropped once its tab has been idle for
@@ -271,14 +270,14 @@ func (b *Browser) janitor() {
 			// With a renderer that took too much the browser has it no more: the pages beside
 			// that one are not to pay.
 			if !b.killHogs() &&
-				mostMemory(inst.proc.pid) > b.opt.MaxMemory { // else it need not be weighed, which takes milliseconds
+				inst.proc.MemoryBound() > b.opt.MaxMemory { // else it need not be weighed, which takes milliseconds
 				memory = inst.memory()
 			}
 
 			switch {
-			case b.opt.foreign && memory > foreignHogFactor*b.opt.MaxMemory:
-				b.log.Error("the browser takes too much memory; killing it", "pid", inst.proc.pid, "mib", memory>>20)
-				inst.proc.kill()
+			case b.opt.foreign && memory > foreignMemory*b.opt.MaxMemory:
+				b.log.Error("the browser takes too much memory; killing it", "pid", inst.proc.PID, "mib", memory>>20)
+				inst.proc.Kill()
 			case memory > b.opt.MaxMemory:
 				b.replace(inst, fmt.Sprintf("it takes %d MiB", memory>>20))
 			}
@@ -286,8 +285,8 @@ func (b *Browser) janitor() {
 			if inst.ping(b.background) == nil || b.background.Err() != nil {
 				misses = 0
 			} else if misses++; misses == maxMisses {
-				b.log.Error("the browser does not answer; killing it", "pid", inst.proc.pid)
-				inst.proc.kill()
+				b.log.Error("the browser does not answer; killing it", "pid", inst.proc.PID)
+				inst.proc.Kill()
 				misses = 0
 			}
 		}
@@ -306,10 +305,6 @@ func (b *Browser) peek() *instance {
 	return b.cur
 }
 
-// hogFactor times MaxMemory is what one renderer may take: by default 6 GiB. A
-// tagged document of 8000 pages (10 MB of Markdown) needs 4.8.
-const hogFactor = 3
-
 // killHogs ends renderers, of retired browsers too, that would take the whole
 // machine's memory before their print's deadline. It reports whether there was one.
 func (b *Browser) killHogs() (found bool) {
@@ -322,9 +317,8 @@ func (b *Browser) killHogs() (found bool) {
 			continue
 		}
 
-		if pid := hog(inst.proc.pid, b.opt.rendererLimit()); pid != 0 {
-			b.log.Warn("a renderer takes too much memory; killing it", "pid", inst.proc.pid, "renderer", pid)
-			syscall.Kill(pid, syscall.SIGKILL)
+		if pid := inst.proc.KillRenderer(b.opt.rendererLimit()); pid != 0 {
+			b.log.Warn("killed a renderer for its memory", "pid", inst.proc.PID, "renderer", pid)
 			found = true
 		}
 	}

@@ -1,24 +1,25 @@
 //go:build !linux
 
-package chromium
+package process
 
 import (
 	"os"
 	"syscall"
 )
 
-// sysProcAttr puts the browser into a group of its own, under user and group
-// uid unless that is -1. It ends with us because its command pipe does.
+// CanIsolate reports whether Confinement.Isolated works on this operating system.
+const CanIsolate = false
+
+// sysProcAttr puts the browser into a process group of its own, and under user and group
+// uid unless that is -1. The browser ends with this process because its command pipe does.
 func sysProcAttr(uid int, _ bool) *syscall.SysProcAttr {
 	a := &syscall.SysProcAttr{Setpgid: true}
 	if uid >= 0 {
 		a.Credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(uid)}
 	}
+
 	return a
 }
-
-// canIsolate reports whether sysProcAttr knows isolation.
-const canIsolate = false
 
 func forbidPrivileges() error { return nil }
 
@@ -31,9 +32,9 @@ func groupExited(pgid int) bool { return syscall.Kill(-pgid, 0) == syscall.ESRCH
 
 func smallShm() bool { return false }
 
-// groupMemory is not known here: 0, so that no browser is replaced for it.
+// groupMemory is unknown here. It is 0, so that no browser is replaced for its memory.
 func groupMemory(int) int64 { return 0 }
 
-func mostMemory(int) int64 { return 0 }
+func groupMemoryBound(int) int64 { return 0 }
 
-func hog(int, int64) int { return 0 }
+func largeRenderer(int, int64) int { return 0 }

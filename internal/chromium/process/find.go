@@ -1,4 +1,4 @@
-package chromium
+package process
 
 import (
 	"errors"
@@ -9,20 +9,20 @@ import (
 	"runtime"
 )
 
-// ErrNotFound is inside every error that means no browser is installed.
+// ErrNotFound is in the chain of every error that means that no browser is installed.
 var ErrNotFound = errors.New("no Chromium found")
 
-const howToGet = "`make setup` installs it; by hand: apt install chromium-headless-shell, or brew install --cask chromium"
+const howToGet = "`make setup` installs it; by hand: apt install chromium-headless-shell, " +
+	"or brew install --cask chromium"
 
-// Find returns the program that a Browser with this Options.Path starts. Errors:
-// ErrNotFound, with how to get one.
-func Find(path string) (string, error) { return find(path) }
-
-// find returns the browser's program: path if given, else the first of the
-// well-known ones. The headless shell comes first: it starts in a third of the
-// time and prints faster. Real binaries come before names in PATH, which on
-// Debian are shell wrappers that outlive nothing and forward no signal.
-func find(path string) (string, error) {
+// Find returns the absolute path of the browser's program: path if it is not empty, which
+// is a file or a name in PATH, else the first well-known one. Errors: ErrNotFound, with
+// instructions to install a browser.
+//
+// The headless shell comes first: it starts in a third of the time and prints faster.
+// Binaries come before names in PATH, which on Debian are shell scripts that forward no
+// signal.
+func Find(path string) (string, error) {
 	if path != "" {
 		p, err := exec.LookPath(path)
 		if err != nil {
@@ -41,6 +41,7 @@ func find(path string) (string, error) {
 	return "", fmt.Errorf("%w; %s", ErrNotFound, howToGet)
 }
 
+// candidates returns the well-known places of browsers, best first.
 func candidates() []string {
 	c := []string{
 		"/usr/lib/chromium/chromium-headless-shell",

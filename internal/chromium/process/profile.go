@@ -1,4 +1,4 @@
-package chromium
+package process
 
 import (
 	"errors"
@@ -12,25 +12,25 @@ import (
 	"time"
 )
 
-// profilePrefix and lockName mark a directory as ours.
+// profilePrefix and lockName mark a directory as a profile.
 const (
 	profilePrefix = "presswork-chromium-"
 	lockName      = "presswork.lock"
 )
 
-// profile is one browser's private directory: a lock that this process holds,
-// and data, the browser's home. The lock ends with the process however that
-// ends, so a directory whose lock can be had is stale.
+// profile is the private directory of one browser: a lock file that this process holds,
+// and the browser's home. The kernel releases the lock when this process ends, so a
+// profile with a free lock is stale.
 type profile struct {
 	dir  string
 	lock *os.File
-	// remove deletes the directory, once. A dying process may still write there, so
-	// it tries for a while.
+	// remove deletes the directory once and returns the same error to each caller. A
+	// dying browser may still write there, so it retries for a second.
 	remove func() error
 }
 
-// newProfile makes a profile below base. uid is the browser's user when it is
-// not this process's own, else -1.
+// newProfile creates a profile below base. uid is the browser's user, or -1 if that is
+// this process's own.
 func newProfile(base string, uid int) (*profile, error) {
 	dir, err := os.MkdirTemp(base, profilePrefix)
 	if err != nil {
@@ -46,9 +46,10 @@ func newProfile(base string, uid int) (*profile, error) {
 	return p, nil
 }
 
+// fill creates the lock and the browser's directories.
 func (p *profile) fill(uid int) error {
-	// The lock appears under its name only when it is held: a sweeper never
-	// finds it free in between.
+	// The lock file gets its name after it is locked, so that Sweep of another process
+	// never finds it free.
 	fresh := filepath.Join(p.dir, "new")
 
 	lock, err := os.OpenFile(fresh, os.O_CREATE|os.O_RDWR, 0o600)
@@ -87,6 +88,7 @@ func (p *profile) fill(uid int) error {
 func (p *profile) data() string { return filepath.Join(p.dir, "data") }
 func (p *profile) temp() string { return filepath.Join(p.dir, "tmp") }
 
+// delete removes the directory and releases the lock.
 func (p *profile) delete() error {
 	err := removeProfile(p.dir)
 	for wait := time.Millisecond; err != nil && wait < time.Second; wait *= 2 {
@@ -101,8 +103,8 @@ func (p *profile) delete() error {
 	return err
 }
 
-// removeProfile deletes the directory of a profile, its lock last: without that
-// nobody would know later what is left when this process dies, or fails, meanwhile.
+// removeProfile deletes the directory of a profile, its lock last. If this process dies
+// or fails in between, Sweep of a later process recognises the rest by the lock.
 func removeProfile(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -122,11 +124,11 @@ func removeProfile(dir string) error {
 	return os.RemoveAll(dir)
 }
 
-// sweep deletes the profiles below base whose process is gone.
-func sweep(base string, log *slog.Logger) {
+// Sweep deletes the profiles below base whose process has ended. It logs failures.
+func Sweep(base string, log *slog.Logger) {
 	entries, err := os.ReadDir(base)
 	if err != nil {
-		log.Warn("stale browser profiles not swept", "dir", base, "error", err)
+		log.Warn("stale browser profiles not removed", "dir", base, "error", err)
 		return
 	}
 
@@ -141,15 +143,15 @@ func sweep(base string, log *slog.Logger) {
 		}
 
 		if err := removeProfile(dir); err != nil {
-			log.Warn("stale browser profile not swept", "dir", dir, "error", err)
+			log.Warn("stale browser profile not removed", "dir", dir, "error", err)
 			continue
 		}
-		log.Info("stale browser profile swept", "dir", dir)
+		log.Info("removed a stale browser profile", "dir", dir)
 	}
 }
 
-// stale reports whether dir is a profile of ours whose process is gone. Anything
-// doubtful (another user's, no lock) is not.
+// stale reports whether dir is a profile of this user whose process has ended. A directory
+// without a lock, or of another user, is not.
 func stale(dir string) bool {
 	info, err := os.Lstat(dir)
 	if err != nil {

@@ -1,0 +1,143 @@
+package process_test
+
+import (
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"presswork/internal/chromium/process"
+	"presswork/internal/test/public"
+	"presswork/internal/test/wait"
+)
+
+// program writes a shell script that takes the browser's place.
+func program(t *testing.T, text string) (exe string) {
+	t.Helper()
+	exe = filepath.Join(public.Dir(t), "browser")
+	public.Program(t, exe, "#!/bin/sh\n"+text)
+
+	return exe
+}
+
+func start(t *testing.T, exe, dir string) (*process.Process, error) {
+	t.Helper()
+
+	return process.Start(exe, process.Options{
+		Confinement: process.Confinement{Unprivileged: true},
+		UID:         60910,
+		Dir:         dir,
+		Log:         slog.New(slog.DiscardHandler),
+	})
+}
+
+func profiles(t *testing.T, dir string) []string {
+	t.Helper()
+
+	found, err := filepath.Glob(filepath.Join(dir, "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	return found
+}
+
+func TestKillEndsTheProcessAndDeletesItsProfile(t *testing.T) {
+	t.Parallel()
+	dir := public.Dir(t)
+
+	p, err := start(t, program(t, "echo last words >&2\nread command <&3\necho answer >&4\nread command <&3"), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	if n := len(profiles(t, dir)); n != 1 {
+		t.Errorf("%d profiles while the browser runs, want 1", n)
+	}
+
+	if _, err := p.In.WriteString("command\n"); err != nil {
+		t.Fatal(err)
+	}
+
+	answer := make([]byte, len("answer"))
+	if _, err := p.Out.Read(answer); err != nil || string(answer) != "answer" {
+		t.Errorf("got %q, %v", answer, err)
+	}
+	p.Kill()
+	wait.Receive(t, "the end of the browser", p.Exited)
+
+	if left := profiles(t, dir); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+
+	if p.LastWords() != "last words" {
+		t.Errorf("stderr %q", p.Stderr())
+	}
+	p.Kill() // harmless
+}
+
+func TestAProgramThatDoesNotStartLeavesNoProfile(t *testing.T) {
+	t.Parallel()
+	dir := public.Dir(t)
+
+	_, err := start(t, filepath.Join(dir, "missing"), dir)
+	if err == nil || !strings.Contains(err.Error(), "missing does not start") {
+		t.Errorf("error %v", err)
+	}
+
+	if left := profiles(t, dir); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+func TestSweepDeletesOnlyStaleProfiles(t *testing.T) {
+	t.Parallel()
+	dir := public.Dir(t)
+
+	p, err := start(t, program(t, "read command <&3"), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		p.Kill()
+		<-p.Exited
+	}()
+	living := profiles(t, dir)
+	stale := filepath.Join(dir, "presswork-chromium-stale")
+	unknown := filepath.Join(dir, "presswork-chromium-unknown")
+
+	if err := errors.Join(
+		os.Mkdir(stale, 0o700),
+		os.WriteFile(filepath.Join(stale, "presswork.lock"), nil, 0o600),
+		os.Mkdir(unknown, 0o700),
+	); err != nil {
+		t.Fatal(err)
+	}
+	process.Sweep(dir, slog.New(slog.DiscardHandler))
+
+	if _, err := os.Stat(stale); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the stale profile is left: %v", err)
+	}
+
+	for _, path := range append(living, unknown) {
+		if _, err := os.Stat(path); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestFindNamesTheWayToABrowser(t *testing.T) {
+	t.Parallel()
+
+	if _, err := process.Find("/nonexistent/chromium"); !errors.Is(err, process.ErrNotFound) ||
+		!strings.Contains(err.Error(), "make setup") {
+		t.Errorf("error %v", err)
+	}
+	exe := program(t, "")
+
+	if found, err := process.Find(exe); err != nil || found != exe {
+		t.Errorf("found %q, %v", found, err)
+	}
+}

@@ -1,0 +1,44 @@
+package process
+
+import (
+	"bytes"
+	"io"
+	"strings"
+	"sync"
+)
+
+const (
+	tailBytes  = 4 << 10
+	briefBytes = 400
+)
+
+// tail keeps the last tailBytes that the browser writes to stderr.
+type tail struct {
+	mu   sync.Mutex
+	text []byte
+}
+
+// follow reads r to its end and closes it.
+func (t *tail) follow(r io.ReadCloser) {
+	defer r.Close()
+
+	buf := make([]byte, tailBytes)
+	for {
+		n, err := r.Read(buf)
+		t.mu.Lock()
+		t.text = append(t.text, buf[:n]...)
+		t.text = bytes.Clone(t.text[max(0, len(t.text)-tailBytes):])
+		t.mu.Unlock()
+
+		if err != nil {
+			return
+		}
+	}
+}
+
+func (t *tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+
+	return strings.TrimSpace(string(t.text))
+}
