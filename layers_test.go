@@ -56,6 +56,10 @@ var layers = [][]string{
 		"internal/markdown/dialect/...",
 	},
 	{
+		"internal/markdown/finish",
+		"internal/markdown/sanitize",
+	},
+	{
 		"tasks/slots",
 		"storage",
 		"themes",
@@ -119,9 +123,14 @@ var technologies = map[string][]string{
 		"internal/embedded",
 		"internal/app",
 	},
-	"github.com/minio/minio-go/":    {"storage/minio"},
-	"github.com/go-rod/":            {"internal/chromium"},
-	"github.com/yuin/goldmark":      {"internal/markdown", "internal/markdown/tree", "internal/markdown/ext/..."},
+	"github.com/minio/minio-go/": {"storage/minio"},
+	"github.com/go-rod/":         {"internal/chromium"},
+	"github.com/yuin/goldmark": {
+		"internal/markdown",
+		"internal/markdown/tree",
+		"internal/markdown/ext/...",
+		"internal/markdown/sanitize",
+	},
 	"github.com/spf13/cobra":        {"cmd/presswork"},
 	"database/sql":                  {"internal/cache"},
 	"modernc.org/sqlite":            {"internal/cache"},
@@ -132,7 +141,7 @@ var technologies = map[string][]string{
 	"codeberg.org/readeck/":         {"internal/inference/browse"},
 	"github.com/jimsmart/":          {"internal/inference/browse"},
 	"github.com/dop251/goja":        {"internal/markdown/tex"},
-	"github.com/microcosm-cc/":      {"internal/markdown"},
+	"github.com/microcosm-cc/":      {"internal/markdown/sanitize"},
 	"github.com/pelletier/go-toml/": {"internal/markdown/frontmatter"},
 	"github.com/prometheus/":        {"api", "worker", "tasks", "internal/app"},
 }

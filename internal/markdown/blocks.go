@@ -64,6 +64,16 @@ var kindAlert = ast.NewNodeKind("Alert")
 
 var breakComment = regexp.MustCompile(`^<!--\s*(page-?break|newpage)\s*-->\s*$`)
 
+// placePageBreaks replaces comments that ask for a page break.
+func placePageBreaks(root ast.Node, src []byte) {
+	tree.EachBlock(root, func(n ast.Node) {
+		if c, ok := n.(*ast.HTMLBlock); ok && c.Lines().Len() == 1 &&
+			breakComment.Match(bytes.TrimSpace(tree.BlockText(c, src, 1))) {
+			tree.Replace(c, &pageBreak{})
+		}
+	})
+}
+
 // placeBlocks replaces the blocks that mean something else: page breaks, the
 // place of the contents, alerts, figures, captions.
 func (d *draft) placeBlocks(root ast.Node) {
@@ -73,10 +83,6 @@ func (d *draft) placeBlocks(root ast.Node) {
 		switch n := n.(type) {
 		case *ast.Paragraph:
 			d.placeParagraph(n)
-		case *ast.HTMLBlock:
-			if n.Lines().Len() == 1 && breakComment.Match(bytes.TrimSpace(tree.BlockText(n, src, 1))) {
-				tree.Replace(n, &pageBreak{})
-			}
 		case *east.Table:
 			tables = append(tables, n)
 		case *division:
@@ -139,48 +145,6 @@ func (d *draft) placeParagraph(p *ast.Paragraph) {
 		}
 	}
 	placeFigure(p, d.src)
-}
-
-// escapeRawHTML turns every piece of raw HTML into text.
-func escapeRawHTML(root ast.Node, src []byte) {
-	var raw []ast.Node
-	tree.Each(root, func(n ast.Node) {
-		switch n := n.(type) {
-		case *ast.RawHTML:
-			raw = append(raw, n)
-		case *ast.HTMLBlock:
-			if !breakComment.Match(bytes.TrimSpace(tree.BlockText(n, src, 1))) {
-				raw = append(raw, n)
-			}
-		}
-	})
-
-	for _, n := range raw {
-		rawToText(n)
-	}
-}
-
-// rawToText shows a node of raw HTML as it was typed.
-func rawToText(node ast.Node) {
-	switch n := node.(type) {
-	case *ast.RawHTML:
-		for i := range n.Segments.Len() {
-			n.Parent().InsertBefore(n.Parent(), n, ast.NewRawTextSegment(n.Segments.At(i)))
-		}
-		n.Parent().RemoveChild(n.Parent(), n)
-	case *ast.HTMLBlock:
-		p := ast.NewParagraph()
-
-		lines := n.Lines().Sliced(0, n.Lines().Len())
-		if n.HasClosure() {
-			lines = append(lines, n.ClosureLine)
-		}
-
-		for _, s := range lines {
-			p.AppendChild(p, ast.NewRawTextSegment(s))
-		}
-		tree.Replace(n, p)
-	}
 }
 
 // blockRenderer renders the blocks of this package.

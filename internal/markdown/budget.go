@@ -9,6 +9,7 @@ import (
 
 	"presswork/internal/fault"
 	"presswork/internal/markdown/ext/drawntable"
+	"presswork/internal/markdown/source"
 )
 
 // goldmark cannot be cancelled, and some inputs take it time that grows with
@@ -68,7 +69,7 @@ func (b *budget) spend(units int) {
 	if b.spent > workLimit {
 		panic(
 			stopParsing{
-				tooComplex(
+				source.TooComplex(
 					"the Markdown is too complex to parse: too many unmatched *, _, [ or definitions in one place",
 				),
 			},
@@ -85,12 +86,8 @@ func (b *budget) spend(units int) {
 
 func (b *budget) nest(depth int) {
 	if depth > maxNesting {
-		panic(stopParsing{tooComplex("the Markdown nests quotes or lists deeper than %d levels", maxNesting)})
+		panic(stopParsing{source.TooComplex("the Markdown nests quotes or lists deeper than %d levels", maxNesting)})
 	}
-}
-
-func tooComplex(format string, args ...any) error {
-	return fault.Errorf(fault.ContentTooComplex, format, args...).WithParam("content")
 }
 
 // parse runs goldmark within the budget, for a document of a dialect, with
@@ -141,7 +138,7 @@ func checkDepth(root ast.Node) error {
 		if c := n.FirstChild(); c != nil {
 			n, depth = c, depth+1
 			if depth > maxInlineNesting {
-				return tooComplex("the Markdown nests deeper than %d levels", maxInlineNesting)
+				return source.TooComplex("the Markdown nests deeper than %d levels", maxInlineNesting)
 			}
 			continue
 		}

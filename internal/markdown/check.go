@@ -7,6 +7,7 @@ import (
 
 	"presswork/internal/fault"
 	"presswork/internal/markdown/frontmatter"
+	"presswork/internal/markdown/source"
 )
 
 // suspicious is how many special characters a stretch without a blank line may
@@ -42,7 +43,7 @@ func Check(src []byte) error {
 		return fault.Errorf(fault.ContentEmpty, "the content is empty").WithParam("content")
 	}
 
-	body = normalizeNewlines(body)
+	body = source.NormalizeNewlines(body)
 	if !looksLikeBomb(body) {
 		return nil
 	}

@@ -22,6 +22,7 @@ import (
 	"presswork/internal/input"
 	"presswork/internal/markdown/cite"
 	"presswork/internal/markdown/label"
+	"presswork/internal/markdown/source"
 	"presswork/internal/markdown/tree"
 )
 
@@ -300,7 +301,7 @@ func (d *draft) writeCitations(ctx context.Context, styles *cite.Library) error 
 		return context.Cause(ctx)
 	case err != nil:
 		costly, _ := errors.AsType[cite.CostError](err) // it has no other errors
-		return tooComplex("the citations take too long: %s", costly.Reason)
+		return source.TooComplex("the citations take too long: %s", costly.Reason)
 	}
 
 	for i, r := range d.works.cited {

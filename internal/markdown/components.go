@@ -58,10 +58,9 @@ func tagOf(node ast.Node, source []byte) []byte {
 	first := block.Lines().At(0)
 
 	tag := first.Value(source)
-	if name := tagName.FindSubmatch(
-		tag,
-	); name != nil &&
-		slices.Contains(swallowers(), strings.ToLower(string(name[1]))) {
+
+	name := tagName.FindSubmatch(tag)
+	if name != nil && slices.Contains(tree.DroppedElements(), strings.ToLower(string(name[1]))) {
 		return nil // alone, it would be shown as text
 	}
 

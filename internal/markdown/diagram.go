@@ -67,7 +67,7 @@ func (d *draft) drawDiagrams(ctx context.Context, root ast.Node) error {
 				"diagram: "+strings.Join(strings.Fields(p.Problem), " "),
 			)
 		} else {
-			tree.Replace(code, &diagram{embed: d.embed(fmt.Sprintf("<div class=\"diagram\">%s", p.SVG))})
+			tree.Replace(code, &diagram{embed: d.embeds.Add(fmt.Sprintf("<div class=\"diagram\">%s", p.SVG))})
 		}
 	}
 

@@ -7,6 +7,8 @@ import (
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
+
+	"presswork/internal/markdown/source"
 )
 
 // The guards wrap goldmark's parsers and charge the budget with what each step will
@@ -225,7 +227,9 @@ func lastTicks(lines *text.Segments, source []byte) map[int]int {
 
 func (b *budget) open(n int) {
 	if n > maxOpen {
-		panic(stopParsing{tooComplex("one paragraph of the Markdown holds over %d unmatched *, _ or [", maxOpen)})
+		panic(
+			stopParsing{source.TooComplex("one paragraph of the Markdown holds over %d unmatched *, _ or [", maxOpen)},
+		)
 	}
 }
 

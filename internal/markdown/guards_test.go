@@ -18,6 +18,7 @@ import (
 
 	"presswork/internal/fault"
 	"presswork/internal/markdown/ext/footnote"
+	"presswork/internal/markdown/source"
 	"presswork/internal/markdown/tree"
 	"presswork/internal/test/cputime"
 )
@@ -77,7 +78,7 @@ func FuzzGuardsChangeNothing(f *testing.F) {
 		if misread.MatchString(src) {
 			return
 		}
-		source := normalizeNewlines([]byte(src))
+		source := source.NormalizeNewlines([]byte(src))
 		dialect := detect(source)
 		pc := parser.NewContext()
 		pc.Set(dialectKey, dialect)

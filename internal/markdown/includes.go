@@ -325,7 +325,7 @@ func (in *includer) read(name, full string) ([]byte, error) {
 		return nil, err
 	}
 
-	text = normalizeNewlines(bytes.TrimPrefix(text, []byte("\ufeff")))
+	text = source.NormalizeNewlines(bytes.TrimPrefix(text, []byte("\ufeff")))
 	if !utf8.Valid(text) || bytes.IndexByte(text, 0) >= 0 {
 		return nil, fail("it is not text in UTF-8")
 	}

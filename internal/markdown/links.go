@@ -12,11 +12,9 @@ import (
 	"github.com/yuin/goldmark/util"
 
 	"presswork/internal/fault"
+	"presswork/internal/markdown/finish"
 	"presswork/internal/markdown/tree"
 )
-
-// attrLine carries a source line from the tree to the finished HTML.
-const attrLine = "data-line"
 
 // noteLinksAndImages remembers links into the document, marks images with
 // their line and warns of those without alternative text.
@@ -44,12 +42,12 @@ func (d *draft) noteLinksAndImages(root ast.Node) {
 				}
 
 				if !outside[target] {
-					d.links = append(d.links, fragmentLink{target, d.lines.At(n.Pos())})
+					d.links = append(d.links, finish.Link{Target: target, Line: d.lines.At(n.Pos())})
 				}
 			}
 		case *ast.Image:
 			line := d.lines.At(n.Pos())
-			n.SetAttributeString(attrLine, []byte(strconv.Itoa(line)))
+			n.SetAttributeString(tree.LineAttribute, []byte(strconv.Itoa(line)))
 
 			if strings.TrimSpace(tree.PlainText(n, d.src)) == "" {
 				d.warn(
@@ -62,7 +60,7 @@ func (d *draft) noteLinksAndImages(root ast.Node) {
 	})
 }
 
-// imageRenderer writes an img element whose source finish will resolve.
+// imageRenderer writes img elements, whose images finish.HTML embeds.
 type imageRenderer struct{}
 
 func (r imageRenderer) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {

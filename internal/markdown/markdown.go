@@ -10,7 +10,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/microcosm-cc/bluemonday"
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/renderer"
@@ -20,17 +19,23 @@ import (
 	"presswork/internal/markdown/cite"
 	"presswork/internal/markdown/ext/codeblock"
 	"presswork/internal/markdown/ext/drawntable"
+	"presswork/internal/markdown/finish"
 	"presswork/internal/markdown/hyphen"
+	"presswork/internal/markdown/sanitize"
 	"presswork/internal/markdown/source"
 	"presswork/internal/markdown/tex"
+	"presswork/internal/markdown/tree"
 )
+
+// MaxParts bounds what is printed at once: see finish.MaxParts.
+const MaxParts = finish.MaxParts
 
 // Renderer renders documents. It is safe for concurrent use; making one is
 // expensive, using it is not.
 type Renderer struct {
 	parser   parser.Parser
 	renderer renderer.Renderer
-	policy   *bluemonday.Policy
+	policy   *sanitize.Policy
 	formulas *tex.Renderer
 	words    *hyphen.Library
 	styles   *cite.Library
@@ -41,7 +46,7 @@ func New() *Renderer {
 	return &Renderer{
 		parser:   newParser(),
 		renderer: newHTMLRenderer(),
-		policy:   newPolicy(),
+		policy:   sanitize.New(),
 		formulas: tex.New(),
 		words:    hyphen.New(),
 		styles:   cite.New(),
@@ -214,7 +219,7 @@ type Heading struct {
 // Parse reads a document's body (front matter already taken off) into a Document. Errors:
 // ContentTooComplex, StoreUnavailable (Asset's), those of Diagrams, ctx's cause.
 func (r *Renderer) Parse(ctx context.Context, src []byte, o Options) (Document, error) {
-	src = normalizeNewlines(src)
+	src = source.NormalizeNewlines(src)
 
 	dialect := cmp.Or(o.Dialect, detect(src))
 	d := &draft{
@@ -274,17 +279,17 @@ func (r *Renderer) Parse(ctx context.Context, src []byte, o Options) (Document, 
 	if err := r.renderer.Render(&raw, src, root); err != nil {
 		return Document{}, fault.Errorf(fault.RenderFailed, "the Markdown could not be rendered").WithCause(err)
 	}
-	safe := r.policy.SanitizeReader(&raw)
 
-	html, err := d.finish(ctx, safe.Bytes())
+	page, err := finish.HTML(ctx, r.policy.Sanitize(&raw).Bytes(), d.finishOptions())
 	if err != nil {
 		return Document{}, err
 	}
+	d.warnings = append(d.warnings, page.Warnings...)
 
 	return Document{
-		HTML:          html,
-		Blocks:        block.Read(html),
-		Letters:       lettersIn(html),
+		HTML:          page.HTML,
+		Blocks:        block.Read(page.HTML),
+		Letters:       lettersIn(page.HTML),
 		WidestFormula: d.widestFormula,
 		Title:         d.title(),
 		Headings:      d.headings,
@@ -300,7 +305,7 @@ func (r *Renderer) Parse(ctx context.Context, src []byte, o Options) (Document, 
 		Lang:          d.options.Lang,
 		Upright:       upright,
 		Slides:        d.slides,
-		Parts:         d.parts,
+		Parts:         page.Parts,
 		Hurried:       d.hurried,
 	}, nil
 }
@@ -313,12 +318,11 @@ type draft struct {
 	dialect  string
 	index    []IndexEntry
 	headings []Heading
-	links    []fragmentLink
+	links    []finish.Link
 	formulas *tex.Renderer
 	words    *hyphen.Dictionary // nil: they are not divided
-	// embeds are the finished pieces of HTML that wait for their places.
-	embeds []string
-	slides []Slide
+	embeds   tree.Embeds
+	slides   []Slide
 	// aliases are the ids of what links may call by another name.
 	aliases map[string]string
 	// references reports whether the source may refer to labels.
@@ -331,7 +335,6 @@ type draft struct {
 	unresolved bool
 	// toc reports whether the contents have a place.
 	toc      bool
-	parts    int  // see cost
 	hurried  bool // see Document.Hurried
 	warnings []fault.Warning
 	// widestFormula is in em.
@@ -353,23 +356,18 @@ func (d *draft) findTables() drawntable.Tables {
 	return tables
 }
 
-// fragmentLink is a link into the document itself, checked when every anchor
-// is known.
-type fragmentLink struct {
-	target string
-	line   int
-}
-
 // transform changes the tree after parsing; each step is linear.
 func (d *draft) transform(ctx context.Context, root ast.Node, styles *cite.Library) error {
 	if d.options.Slides {
 		d.takeSlides(root)
 	}
 
+	placePageBreaks(root, d.src)
+
 	if d.options.EscapeHTML {
-		escapeRawHTML(root, d.src)
+		sanitize.Escape(root)
 	} else {
-		tameRawHTML(root, d.src)
+		sanitize.Tame(root, d.src)
 
 		if d.dialect == MDX {
 			d.labelComponents(root)
@@ -398,6 +396,29 @@ func (d *draft) transform(ctx context.Context, root ast.Node, styles *cite.Libra
 	codeblock.Prepare(root, d.src, d.options.LineNumbers, d.options.CodeLook)
 
 	return nil
+}
+
+// finishOptions returns what the last pass over the HTML needs.
+func (d *draft) finishOptions() finish.Options {
+	outline := make(map[string]bool, len(d.headings))
+	for _, h := range d.headings {
+		outline[h.ID] = true
+	}
+
+	return finish.Options{
+		Asset:     d.options.Asset,
+		Fetch:     d.options.Fetch,
+		DarkPage:  d.options.DarkPage,
+		MaxParts:  d.options.MaxParts,
+		Words:     d.words,
+		Justified: d.options.Justified != nil,
+		Outline:   outline,
+		Links:     d.links,
+		Embeds:    &d.embeds,
+		LineOf: func(text []byte) int {
+			return d.lines.At(bytes.Index(d.src, text)) // 0 for -1
+		},
+	}
 }
 
 func (d *draft) title() string {

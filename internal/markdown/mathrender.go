@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"html"
 	"regexp"
-	"strconv"
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
@@ -117,7 +116,7 @@ func (d *draft) renderFormulas(ctx context.Context, root ast.Node) error {
 		d.widestFormula = max(d.widestFormula, f.Width)
 		alt := FormulaMark + html.EscapeString(strings.Join(strings.Fields(string(source)), " "))
 
-		return d.embed(
+		return d.embeds.Add(
 			fmt.Sprintf(
 				`<%s%s class="%s" role="img" aria-label="%s" style="--em:%.1f">%s`,
 				tag,
@@ -223,22 +222,4 @@ func (d *draft) draw(ctx context.Context, root ast.Node) error {
 	}
 
 	return d.drawDiagrams(ctx, root)
-}
-
-// embed keeps a piece: a start tag and what is inside its element. It returns
-// the piece's number.
-func (d *draft) embed(html string) int {
-	d.embeds = append(d.embeds, html)
-	return len(d.embeds)
-}
-
-// takeEmbed gives a piece out once: raw HTML may name any.
-func (d *draft) takeEmbed(number string) (html string, ok bool) {
-	n, err := strconv.Atoi(number)
-	if err != nil || n < 1 || n > len(d.embeds) || d.embeds[n-1] == "" {
-		return "", false
-	}
-	html, d.embeds[n-1] = d.embeds[n-1], ""
-
-	return html, true
 }

@@ -12,6 +12,7 @@ import (
 	"presswork/internal/markdown/ext/emoji"
 	"presswork/internal/markdown/ext/math"
 	"presswork/internal/markdown/frontmatter"
+	"presswork/internal/markdown/source"
 	"presswork/internal/markdown/tree"
 )
 
@@ -80,7 +81,7 @@ func ReadOutline(src []byte) (Outline, error) {
 	if matter, body, ok := frontmatter.Split(src); ok {
 		o.FrontMatter, src = string(matter), body
 	}
-	src = normalizeNewlines(src)
+	src = source.NormalizeNewlines(src)
 
 	root, err := parse(context.Background(), outlineParser(), src, detect(src), labelSyntax(src))
 	if err != nil {

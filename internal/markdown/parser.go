@@ -1,8 +1,6 @@
 package markdown
 
 import (
-	"bytes"
-
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/renderer"
@@ -62,15 +60,4 @@ func newHTMLRenderer() renderer.Renderer {
 	)
 
 	return r
-}
-
-// normalizeNewlines makes every line end in \n, so that offsets mean the same
-// to goldmark and to us.
-func normalizeNewlines(src []byte) []byte {
-	if bytes.IndexByte(src, '\r') < 0 {
-		return src
-	}
-	src = bytes.ReplaceAll(src, []byte("\r\n"), []byte("\n"))
-
-	return bytes.ReplaceAll(src, []byte("\r"), []byte("\n"))
 }

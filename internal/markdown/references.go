@@ -18,6 +18,7 @@ import (
 
 	"presswork/internal/fault"
 	"presswork/internal/markdown/label"
+	"presswork/internal/markdown/source"
 	"presswork/internal/markdown/tree"
 )
 
@@ -175,7 +176,7 @@ func (b *budget) refer() {
 	if b.referred++; b.referred > maxReferences {
 		panic(
 			stopParsing{
-				tooComplex(
+				source.TooComplex(
 					"the Markdown holds over %d references; at most %d are allowed",
 					maxReferences,
 					maxReferences,

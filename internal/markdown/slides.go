@@ -115,10 +115,10 @@ func (d *draft) takeSlides(root ast.Node) {
 		heading, isHeading := n.(*ast.Heading)
 		switch {
 		case n.Kind() == ast.KindThematicBreak:
-			tree.Replace(n, &slideBreak{embed: d.embed(strings.TrimSuffix(slideMark, "</div>\n"))})
+			tree.Replace(n, &slideBreak{embed: d.embeds.Add(strings.TrimSuffix(slideMark, "</div>\n"))})
 			next()
 		case !ruled && isHeading && heading.Level <= 2 && n.PreviousSibling() != nil:
-			root.InsertBefore(root, n, &slideBreak{embed: d.embed(strings.TrimSuffix(slideMark, "</div>\n"))})
+			root.InsertBefore(root, n, &slideBreak{embed: d.embeds.Add(strings.TrimSuffix(slideMark, "</div>\n"))})
 			next()
 		case d.takeComment(n, &current, &always):
 			root.RemoveChild(root, n)

@@ -15,6 +15,7 @@ import (
 	nethtml "golang.org/x/net/html"
 
 	"presswork/internal/markdown/ext/wikilink"
+	"presswork/internal/markdown/source"
 )
 
 // example is one of a specification's.
@@ -76,7 +77,7 @@ func (wikiSource) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
 // guards on.
 func specified(t *testing.T, e example) string {
 	t.Helper()
-	src := normalizeNewlines([]byte(e.Markdown))
+	src := source.NormalizeNewlines([]byte(e.Markdown))
 
 	root, err := parse(t.Context(), newParser(), src, "", noReferences)
 	if err != nil {

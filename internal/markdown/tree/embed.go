@@ -6,11 +6,39 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// EmbedAttribute marks the element that a finished piece of HTML, one that the
-// sanitiser would not let pass, is put in place of.
-const EmbedAttribute = "data-embed"
+const (
+	// EmbedAttribute marks an empty element that finished HTML replaces after sanitising. Its
+	// value is the number that Embeds.Add returned.
+	EmbedAttribute = "data-embed"
+	// LineAttribute carries the source line of an image to the finished HTML.
+	LineAttribute = "data-line"
+)
 
-// WriteEmbed writes an empty element whose place the piece of HTML of that number takes.
+// Embeds holds finished pieces of HTML, such as formulas and diagrams, that the sanitiser would
+// reject. The zero value is ready for use.
+type Embeds struct{ pieces []string }
+
+// Add keeps a piece and returns its number. The piece is a start tag and the content of its
+// element: the end tag is that of the element that it replaces.
+func (e *Embeds) Add(html string) int {
+	e.pieces = append(e.pieces, html)
+
+	return len(e.pieces)
+}
+
+// Take returns the piece of a number once. It returns false the second time and for a number
+// that Add did not return: raw HTML may contain any number.
+func (e *Embeds) Take(number string) (html string, ok bool) {
+	n, err := strconv.Atoi(number)
+	if err != nil || n < 1 || n > len(e.pieces) || e.pieces[n-1] == "" {
+		return "", false
+	}
+	html, e.pieces[n-1] = e.pieces[n-1], ""
+
+	return html, true
+}
+
+// WriteEmbed writes the empty element that the piece of a number replaces.
 func WriteEmbed(w util.BufWriter, tag string, number int) {
 	_, _ = w.WriteString("<" + tag + " " + EmbedAttribute + `="` + strconv.Itoa(number) + `"></` + tag + ">")
 }

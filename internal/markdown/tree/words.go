@@ -1,8 +1,6 @@
 package tree
 
-import (
-	"regexp"
-)
+import "regexp"
 
 // IsASCIIWord reports whether r is an ASCII letter or digit.
 func IsASCIIWord(r rune) bool {
@@ -23,4 +21,12 @@ func CodeDepth(tag []byte) int {
 	}
 
 	return 1
+}
+
+// DroppedElements lists the elements of raw HTML that the sanitiser removes with their content.
+func DroppedElements() []string {
+	return []string{
+		"script", "style", "title", "textarea", "xmp", "iframe", "noembed", "noframes", "noscript", "plaintext",
+		"object", "svg", "math", "template", "select", "audio", "video", "canvas", "frame", "frameset", "nostyle",
+	}
 }

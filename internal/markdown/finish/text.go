@@ -1,4 +1,4 @@
-package markdown
+package finish
 
 import (
 	"bytes"
@@ -11,42 +11,40 @@ import (
 	"presswork/internal/markdown/hyphen"
 )
 
-// softHyphen is where a word may be divided. It does not show elsewhere.
+// softHyphen allows a line break within a word. It is invisible where the line does not break.
 const softHyphen = "\u00ad"
 
-// breaking is which words are divided: of at least so many letters, and how
-// many stay on either side.
+// breaking says which words are divided: those of at least so many letters, of which first stay
+// before the first hyphen and last after the last.
 type breaking struct{ letters, first, last int }
 
 var (
-	// A line of prose holds a dozen words, so that only long ones leave a gap.
+	// A line of prose has about a dozen words: only long ones leave a visible gap.
 	inProse = breaking{12, 4, 4}
-	// In justified text a word that is not divided leaves its gap in every space.
+	// In justified text an undivided word widens every space of its line.
 	inJustified = breaking{6, 2, 3}
-	// A word that is wider than its column widens it at the cost of the others.
+	// A word that is wider than its column takes width from the other columns.
 	inCells = breaking{7, 3, 3}
-	// A heading looks torn, but less than when a word is cut off at its edge.
+	// A divided heading looks bad, but a word cut off at the edge looks worse.
 	inHeadings = breaking{20, 5, 5}
 )
 
-// textWriter writes the texts of a document, with places where long words may be
-// broken.
+// textWriter writes the texts of a document and inserts soft hyphens and <wbr> into long words.
 type textWriter struct {
 	out   *strings.Builder
 	words *hyphen.Dictionary // nil: words are not divided
-	cells int                // the table cells that are open
-	// justified reports whether prose is.
+	cells int                // open table cells
+	// justified reports whether prose is justified.
 	justified bool
-	// heading reports whether one is open.
+	// heading reports whether a heading is open.
 	heading bool
-	// whole is the open element whose words are not divided, nested of which
-	// are open.
+	// whole is the open element whose words are not divided; nested counts how many elements of
+	// that name are open.
 	whole  string
 	nested int
 }
 
-// tag notes where an element begins or ends. raw is its tag as the sanitiser
-// writes it.
+// tag notes that an element begins or ends. raw is its tag as the sanitiser writes it.
 func (t *textWriter) tag(kind html.TokenType, raw []byte) {
 	t.cells += cellChange(kind, raw)
 	if t.words == nil || kind != html.StartTagToken && kind != html.EndTagToken {
@@ -67,14 +65,14 @@ func (t *textWriter) tag(kind html.TokenType, raw []byte) {
 		if t.nested--; t.nested == 0 {
 			t.whole = ""
 		}
-	case t.whole == "" && begins && !isVoid(name) && (undivided(name) || bytes.Contains(raw, []byte(` lang="`))):
+	case t.whole == "" && begins && !isVoid(name) && (keepsWords(name) || bytes.Contains(raw, []byte(` lang="`))):
 		t.whole, t.nested = string(name), 1
 	}
 }
 
-// undivided are the elements whose words are not divided: code is read letter
-// by letter.
-func undivided(element []byte) bool {
+// keepsWords reports whether the words of an element are not divided: people read code letter by
+// letter.
+func keepsWords(element []byte) bool {
 	switch string(element) {
 	case "pre", "code", "kbd", "samp", "tt", "var", "math":
 		return true
@@ -132,8 +130,8 @@ func (t *textWriter) write(raw []byte) {
 	}
 }
 
-// divide writes a word with soft hyphens, if it has a place for one. What holds
-// anything but letters, hyphens and apostrophes is a name or an address.
+// divide writes a word with soft hyphens and reports whether it found a place for one. A word
+// with other signs than letters, hyphens and apostrophes is a name or an address.
 func (t *textWriter) divide(word string, rule breaking) bool {
 	notLetter := func(r rune) bool { return !unicode.IsLetter(r) }
 	core := strings.TrimFunc(word, notLetter)
@@ -175,4 +173,56 @@ func (t *textWriter) divide(word string, rule breaking) bool {
 	}
 
 	return found
+}
+
+// cellChange returns +1 where a table cell begins and -1 where it ends.
+func cellChange(kind html.TokenType, raw []byte) int {
+	switch kind {
+	case html.StartTagToken:
+		if bytes.HasPrefix(raw, []byte("<td")) ||
+			bytes.HasPrefix(raw, []byte("<th")) && !bytes.HasPrefix(raw, []byte("<thead")) {
+			return 1
+		}
+	case html.EndTagToken:
+		if bytes.Equal(raw, []byte("</td>")) || bytes.Equal(raw, []byte("</th>")) {
+			return -1
+		}
+	}
+
+	return 0
+}
+
+// writeBreakable writes an escaped word and allows line breaks within a long one. A word that
+// cannot break makes its table wider than the page, and the browser then shrinks the whole
+// document.
+func writeBreakable(out *strings.Builder, word []byte) {
+	const longWord, piece = 18, 12
+	if len(word) <= longWord {
+		out.Write(word)
+		return
+	}
+
+	run := 0
+	for i := 0; i < len(word); run++ {
+		size := characterSize(word[i:])
+		out.Write(word[i : i+size])
+
+		if strings.IndexByte("/_.,-:;=&?", word[i]) >= 0 && run > 2 || run >= piece {
+			out.WriteString("<wbr>")
+			run = 0
+		}
+		i += size
+	}
+}
+
+// characterSize returns the length of the first character or entity of an escaped text.
+func characterSize(text []byte) int {
+	if text[0] == '&' {
+		if i := bytes.IndexByte(text[:min(len(text), 12)], ';'); i > 0 {
+			return i + 1
+		}
+	}
+	_, size := utf8.DecodeRune(text)
+
+	return size
 }
