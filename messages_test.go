@@ -22,7 +22,7 @@ var ownWords = map[string]string{
 	"internal/cache/config.go":              "settings of the command line, shown to its user",
 	"internal/inference/images.go":          "the words of internal/imagetype, which are constants",
 	"internal/input/json.go":                "a JSON syntax error quotes the caller's own body",
-	"internal/inference/calls.go":           "a schema's complaint about what the model wrote",
+	"internal/inference/gateway/calls.go":   "a schema's complaint about what the model wrote",
 	"internal/inference/openai/request.go":  "a JSON syntax error quotes the caller's own body",
 	"internal/markdown/frontmatter/toml.go": "a syntax error quotes the caller's own front matter",
 }

@@ -23,6 +23,7 @@ import (
 	"presswork/api"
 	"presswork/internal/fault"
 	"presswork/internal/inference"
+	"presswork/internal/inference/catalogue"
 	"presswork/internal/inference/meter"
 	"presswork/internal/test/redistest"
 	"presswork/internal/test/wait"
@@ -109,7 +110,7 @@ func chats(t *testing.T, h talk, change ...func(*api.Options)) *house {
 		t.Fatal(err)
 	}
 
-	source, err := inference.NewSource(t.Context(), inference.SourceOptions{Path: models})
+	source, err := catalogue.NewSource(t.Context(), catalogue.SourceOptions{Path: models})
 	if err != nil {
 		t.Fatal(err)
 	}

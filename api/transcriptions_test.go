@@ -22,6 +22,7 @@ import (
 	"presswork/internal/fault"
 	"presswork/internal/guard"
 	"presswork/internal/inference"
+	"presswork/internal/inference/catalogue"
 	"presswork/internal/inference/meter"
 	"presswork/internal/test/redistest"
 	"presswork/internal/test/wait"
@@ -46,7 +47,7 @@ func hears(t *testing.T) func(*api.Options) {
 		t.Fatal(err)
 	}
 
-	source, err := inference.NewSource(t.Context(), inference.SourceOptions{Path: models})
+	source, err := catalogue.NewSource(t.Context(), catalogue.SourceOptions{Path: models})
 	if err != nil {
 		t.Fatal(err)
 	}

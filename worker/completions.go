@@ -18,6 +18,7 @@ import (
 
 	"presswork/internal/fault"
 	"presswork/internal/inference"
+	"presswork/internal/inference/gateway"
 	"presswork/internal/inference/meter"
 	"presswork/storage"
 	"presswork/storage/retention"
@@ -37,7 +38,7 @@ const (
 // CompletionOptions wire Completions.
 type CompletionOptions struct {
 	// Gateway runs the completions. Mandatory.
-	Gateway *inference.Gateway
+	Gateway *gateway.Gateway
 	// Meter records what they used and settles it with the key's limits.
 	// Mandatory.
 	Meter *meter.Meter

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"presswork/internal/inference"
+	"presswork/internal/inference/gateway"
 	"presswork/internal/inference/meter"
 	"presswork/tasks/stream"
 )
@@ -63,7 +64,7 @@ func (c *Completions) spent(ctx context.Context, run *stream.Run, job inference.
 		}
 	}
 
-	return inference.Result{Model: job.Request.Model, Usage: inference.Spent(job.Request, chunks)}
+	return inference.Result{Model: job.Request.Model, Usage: gateway.EstimateUsage(job.Request, chunks)}
 }
 
 // charge records the use of a call once, however often it is called, and settles its

@@ -14,6 +14,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"presswork/internal/inference"
+	"presswork/internal/inference/gateway"
 	"presswork/internal/inference/inferencetest"
 	"presswork/internal/inference/meter"
 	"presswork/internal/inference/openai"
@@ -71,7 +72,7 @@ func setupCompletions(
 	t *testing.T,
 	model inference.Upstream,
 	open func(inference.Upstream) (inference.Engine, error),
-	change ...func(*inference.GatewayOptions),
+	change ...func(*gateway.Options),
 ) *inferring {
 	t.Helper()
 	address := redistest.Start(t)
@@ -95,12 +96,12 @@ func setupCompletions(
 	}
 	catalogue := inference.NewCatalogue([]inference.Model{{ID: "m", Upstreams: []inference.Upstream{model}}})
 
-	gateway := inference.GatewayOptions{Catalogue: func() *inference.Catalogue { return catalogue }, Open: open}
+	options := gateway.Options{Catalogue: func() *inference.Catalogue { return catalogue }, Open: open}
 	for _, c := range change {
-		c(&gateway)
+		c(&options)
 	}
 	completions := worker.NewCompletions(worker.CompletionOptions{
-		Gateway: inference.NewGateway(gateway),
+		Gateway: gateway.New(options),
 		Meter:   h.counts, Store: disk, Keeper: retention.New(retention.Options{Store: disk, Redis: rdb}), Log: log,
 	})
 	tasks.HandleCalls(server, func(ctx context.Context, run *stream.Run) error {
@@ -257,7 +258,7 @@ func TestEveryRoundAndAnswerIsRecorded(t *testing.T) {
 			t,
 			inference.Upstream{BaseURL: url, Model: c.model, Kind: inference.VLLM},
 			openai.New,
-			func(o *inference.GatewayOptions) { o.Tools = calculator{} },
+			func(o *gateway.Options) { o.Tools = calculator{} },
 		)
 		c.r.Model, c.r.Messages = "m", []inference.Message{
 			{Role: inference.User, Parts: []inference.Part{{Text: plan}}},
@@ -418,7 +419,7 @@ func TestWhatACallerCostsWhoSeesNothingIsRecordedAsAnEstimate(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			catalogue := inference.NewCatalogue([]inference.Model{{ID: "m", Upstreams: c.upstreams}})
-			h := setupCompletions(t, inference.Upstream{BaseURL: url}, openai.New, func(o *inference.GatewayOptions) {
+			h := setupCompletions(t, inference.Upstream{BaseURL: url}, openai.New, func(o *gateway.Options) {
 				o.Catalogue = func() *inference.Catalogue { return catalogue }
 			})
 			asked := len(model.Requests())

@@ -32,7 +32,7 @@ const (
 // Transcribe handles tasks.TranscribeAudio: a recording to a stored transcript.
 // What was heard of a long one outlives the worker. Errors, besides those of a
 // store or a queue that does not answer: those of audio.Reader.Read and
-// inference.Gateway.Transcribe, and InvalidURL and AddressNotAllowed for a
+// gateway.Gateway.Transcribe, and InvalidURL and AddressNotAllowed for a
 // recording that cannot be fetched.
 func (w *Worker) Transcribe(ctx context.Context, run *tasks.Run, task tasks.Transcription) error {
 	ctx, ended := w.observe(ctx, run)

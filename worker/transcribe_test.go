@@ -20,6 +20,7 @@ import (
 	"presswork/internal/fault"
 	"presswork/internal/inference"
 	"presswork/internal/inference/audio"
+	"presswork/internal/inference/gateway"
 	"presswork/internal/inference/inferencetest"
 	"presswork/internal/inference/meter"
 	"presswork/internal/inference/openai"
@@ -68,7 +69,7 @@ func setupHearing(t *testing.T, models ...string) *hearing {
 		Store:   h.store,
 		Keeper:  retention.New(retention.Options{Store: disk, Redis: index}),
 		Models:  current,
-		Gateway: inference.NewGateway(inference.GatewayOptions{Catalogue: current, Open: openai.New}),
+		Gateway: gateway.New(gateway.Options{Catalogue: current, Open: openai.New}),
 		Meter:   h.counts,
 		Recordings: audio.NewReader(
 			audio.Options{MaxDuration: time.Minute},

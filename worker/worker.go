@@ -26,6 +26,7 @@ import (
 	"presswork/internal/document"
 	"presswork/internal/inference"
 	"presswork/internal/inference/audio"
+	"presswork/internal/inference/gateway"
 	"presswork/internal/inference/meter"
 	"presswork/internal/markdown/diagram"
 	"presswork/storage"
@@ -56,7 +57,7 @@ type Options struct {
 	// Models gives the models as they are now, Gateway runs them, Meter records what
 	// they used. Mandatory for Transcribe, as Recordings and Download are.
 	Models  func() *inference.Catalogue
-	Gateway *inference.Gateway
+	Gateway *gateway.Gateway
 	Meter   *meter.Meter
 	// Recordings reads recordings.
 	Recordings *audio.Reader

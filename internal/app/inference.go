@@ -16,6 +16,8 @@ import (
 	"presswork/internal/embedded"
 	"presswork/internal/guard"
 	"presswork/internal/inference"
+	"presswork/internal/inference/catalogue"
+	"presswork/internal/inference/gateway"
 	"presswork/internal/inference/ollama"
 	"presswork/internal/inference/openai"
 	"presswork/tasks/slots"
@@ -25,8 +27,8 @@ import (
 // defaultModels is the file of models where INFERENCE_CONFIG names none.
 const defaultModels = "models.yaml"
 
-func newSource(ctx context.Context, o inference.SourceOptions) (*inference.Source, error) {
-	source, err := inference.NewSource(ctx, o)
+func newSource(ctx context.Context, o catalogue.SourceOptions) (*catalogue.Source, error) {
+	source, err := catalogue.NewSource(ctx, o)
 	if err != nil {
 		return nil, UsageError{fmt.Errorf("INFERENCE_CONFIG: %w", err)}
 	}
@@ -35,10 +37,10 @@ func newSource(ctx context.Context, o inference.SourceOptions) (*inference.Sourc
 }
 
 // modelSource returns where the models come from: a file, and the engines of this machine without one.
-func modelSource(cfg config.Config, log *slog.Logger) inference.SourceOptions {
+func modelSource(cfg config.Config, log *slog.Logger) catalogue.SourceOptions {
 	engine := ollama.New("")
 
-	return inference.SourceOptions{
+	return catalogue.SourceOptions{
 		Path:     cmp.Or(cfg.InferenceConfig, defaultModels),
 		Optional: cfg.InferenceConfig == "",
 		Log:      log,
@@ -107,7 +109,7 @@ const engineInterval = 2 * time.Second
 // openModels reads the models that both roles need, and follows their changes. engine may be nil.
 func openModels(
 	ctx context.Context, cfg config.Config, roles Roles, engine *embedded.Engine, log *slog.Logger, life *lifecycle,
-) (*inference.Source, error) {
+) (*catalogue.Source, error) {
 	if err := startOllama(ctx, cfg, roles, log, life); err != nil {
 		return nil, err
 	}
@@ -135,12 +137,12 @@ const maxChatImage = 20 << 20
 // newGateway makes the gateway to the upstreams.
 func newGateway(
 	o Options, models func() *inference.Catalogue, outbound *guard.Policy, toolbox *worker.Toolbox,
-) *inference.Gateway {
+) *gateway.Gateway {
 	images := guard.NewFetcher(outbound, guard.FetchOptions{
 		UserAgent: agent(o.Version), MaxBytes: maxChatImage, MaxPixels: inference.MaxImagePixels,
 	})
 
-	return inference.NewGateway(inference.GatewayOptions{
+	return gateway.New(gateway.Options{
 		Catalogue:  models,
 		Open:       openai.New,
 		FetchImage: images.Fetch,

@@ -9,6 +9,7 @@ import (
 
 	"presswork/internal/config"
 	"presswork/internal/inference"
+	"presswork/internal/inference/gateway"
 	"presswork/internal/inference/ollama"
 	"presswork/internal/inference/openai"
 	"presswork/internal/terminal"
@@ -29,7 +30,7 @@ func ModelsJSON(c *inference.Catalogue) []byte { return openai.AppendModels(nil,
 
 // CheckModels asks the upstreams of the named models, or of all models, what they serve. A name that does not exist is a
 // UsageError.
-func CheckModels(ctx context.Context, cfg config.Config, names []string) ([]inference.UpstreamStatus, error) {
+func CheckModels(ctx context.Context, cfg config.Config, names []string) ([]gateway.UpstreamStatus, error) {
 	c, err := Models(ctx, cfg)
 	if err != nil {
 		return nil, err
@@ -52,7 +53,7 @@ func CheckModels(ctx context.Context, cfg config.Config, names []string) ([]infe
 }
 
 // UpstreamState returns "ok" for an upstream that serves its model, or what is wrong.
-func UpstreamState(s inference.UpstreamStatus) string {
+func UpstreamState(s gateway.UpstreamStatus) string {
 	switch {
 	case !s.OK:
 		return s.Error
@@ -67,7 +68,7 @@ func UpstreamState(s inference.UpstreamStatus) string {
 // ExplainModel returns a model and the ways that its requests may go. A name that does not exist is a UsageError.
 func ExplainModel(
 	ctx context.Context, cfg config.Config, name string,
-) (model *inference.Model, ways []inference.UpstreamStatus, err error) {
+) (model *inference.Model, ways []gateway.UpstreamStatus, err error) {
 	c, err := Models(ctx, cfg)
 	if err != nil {
 		return nil, nil, err
@@ -90,8 +91,8 @@ func findModel(c *inference.Catalogue, name string) (*inference.Model, error) {
 }
 
 // modelGateway makes a gateway that checks and explains the upstreams of a catalogue.
-func modelGateway(c *inference.Catalogue) *inference.Gateway {
-	return inference.NewGateway(inference.GatewayOptions{
+func modelGateway(c *inference.Catalogue) *gateway.Gateway {
+	return gateway.New(gateway.Options{
 		Catalogue: func() *inference.Catalogue { return c }, Open: openai.New,
 	})
 }

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"presswork/internal/config"
-	"presswork/internal/inference"
+	"presswork/internal/inference/catalogue"
 )
 
 func TestOwnAddressesAreHostAndPortWhateverTheSettingsForm(t *testing.T) {
@@ -76,7 +76,7 @@ func TestUpstreamsOfModelsAreOwnServices(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	source, err := inference.NewSource(t.Context(), inference.SourceOptions{Path: path})
+	source, err := catalogue.NewSource(t.Context(), catalogue.SourceOptions{Path: path})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -76,7 +76,7 @@ func admitSize(m *Model, r *Request) error {
 func admitTools(m *Model, r *Request) error {
 	var taken []Tool
 	for _, t := range r.Tools {
-		taken = append(taken, functionsOf(t.Type)...)
+		taken = append(taken, BuiltinFunctions(t.Type)...)
 	}
 
 	for i, t := range r.Tools {

@@ -53,11 +53,6 @@ type Delta struct {
 	Usage *RawUsage
 }
 
-// answers reports whether the delta is a piece of the answer, not just a sign of life.
-func (d *Delta) answers() bool {
-	return d.Content != "" || d.Reasoning != "" || len(d.ToolCalls) > 0 || d.Finish != ""
-}
-
 // RawToolDelta is a piece of a tool call as it came: engines repeat ids and
 // names, leave the index out, or give several calls the same one.
 type RawToolDelta struct {

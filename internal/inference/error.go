@@ -2,7 +2,6 @@ package inference
 
 import (
 	"errors"
-	"fmt"
 	"net/http"
 	"time"
 
@@ -50,12 +49,12 @@ const (
 	RequestsType = "requests"
 )
 
-type coined = fault.Error
+type publicError = fault.Error
 
 // Error is a failure of the inference API. As JSON it travels from worker to
 // API; the body a caller sees is openai.AppendError's.
 type Error struct {
-	coined
+	publicError
 	// Status is the HTTP status, Type the body's type.
 	Status int    `json:"status"`
 	Type   string `json:"type"`
@@ -70,7 +69,7 @@ type Error struct {
 }
 
 // Unwrap gives the coined error, so that errors.As finds a *fault.Error.
-func (e *Error) Unwrap() error { return &e.coined }
+func (e *Error) Unwrap() error { return &e.publicError }
 
 // WithParam returns a copy of e that names the request field at fault.
 func (e *Error) WithParam(param string) *Error {
@@ -91,7 +90,7 @@ func (e *Error) WithCause(cause error) *Error {
 // Errorf coins an error of the given HTTP status whose message is public. The
 // type follows from the status; 429 and 5xx other than 500 may be retried.
 func Errorf(status int, code fault.Code, format string, args ...any) *Error {
-	e := &Error{coined: *fault.Errorf(code, format, args...), Status: status, Type: InvalidRequestType}
+	e := &Error{publicError: *fault.Errorf(code, format, args...), Status: status, Type: InvalidRequestType}
 	switch {
 	case status == http.StatusTooManyRequests:
 		e.Type = RequestsType
@@ -122,29 +121,8 @@ func AsError(err error) *Error {
 	}
 
 	if e, ok := errors.AsType[*fault.Error](err); ok && e.Code != fault.Internal {
-		return &Error{coined: *e, Status: http.StatusBadRequest, Type: InvalidRequestType}
+		return &Error{publicError: *e, Status: http.StatusBadRequest, Type: InvalidRequestType}
 	}
 
 	return Errorf(http.StatusInternalServerError, fault.Internal, "internal error").WithCause(err)
-}
-
-// failedf is an error that shows what the model wrote, at most 16 KB of it.
-func failedf(code fault.Code, generation, format string, args ...any) *Error {
-	e := Errorf(http.StatusBadRequest, code, format, args...)
-	e.FailedGeneration = clip(generation, 16<<10)
-
-	return e
-}
-
-// clip cuts text at n bytes, between characters.
-func clip(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-
-	for n > 0 && s[n]&0xC0 == 0x80 {
-		n--
-	}
-
-	return fmt.Sprintf("%s…", s[:n])
 }

@@ -246,24 +246,5 @@ type Price struct {
 	OutputPerM float64 `yaml:"output_per_m"`
 }
 
-// key identifies an upstream across reloads.
-func (u *Upstream) key() string { return u.BaseURL + "\x00" + u.Model + "\x00" + u.Name }
-
-// unnamedRest is the longest rest of an upstream for a 429 that names no time: none
-// where the model has no other upstream.
-func (m *Model) unnamedRest() time.Duration {
-	if len(m.Upstreams) == 1 {
-		return 0
-	}
-
-	return m.Routing.Cooldown
-}
-
-// retries is how many tries follow the first.
-func (m *Model) retries() int {
-	if m.Routing.Retries != nil {
-		return *m.Routing.Retries
-	}
-
-	return max(1, len(m.Upstreams)-1)
-}
+// Key identifies an upstream across reloads.
+func (u *Upstream) Key() string { return u.BaseURL + "\x00" + u.Model + "\x00" + u.Name }

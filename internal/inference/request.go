@@ -148,7 +148,7 @@ func (m Message) Text() string {
 	return string(s)
 }
 
-func isSpace(c byte) bool { return strings.IndexByte(spaces, c) >= 0 }
+func isSpace(c byte) bool { return strings.IndexByte(" \t\r\n", c) >= 0 }
 
 // Part is a piece of content: text, or an image when Image is set.
 type Part struct {
@@ -197,9 +197,6 @@ type Tool struct {
 	Parameters json.RawMessage `json:"parameters,omitempty"`
 	// Strict asks an upstream that can to keep to Parameters while it generates.
 	Strict bool `json:"strict,omitempty"`
-
-	// builtin is set on a function that stands for a built-in tool at an upstream.
-	builtin bool
 }
 
 // The modes of a tool choice; "" is auto when there are tools.
@@ -307,27 +304,28 @@ func (r *Request) Offered() []Tool {
 func (r *Request) EstimateTokens() int {
 	tokens := 3
 	if r.Text != nil {
-		tokens += textTokens(len(r.Text.Prompt) + len(r.Text.Suffix))
+		tokens += TextTokens(len(r.Text.Prompt) + len(r.Text.Suffix))
 	}
 
 	for _, m := range r.Messages {
-		tokens += 4 + textTokens(len(m.Reasoning))
+		tokens += 4 + TextTokens(len(m.Reasoning))
 		for _, p := range m.Parts {
-			if tokens += textTokens(len(p.Text)); p.Image != nil {
+			if tokens += TextTokens(len(p.Text)); p.Image != nil {
 				tokens += 800
 			}
 		}
 
 		for _, c := range m.ToolCalls {
-			tokens += 8 + textTokens(len(c.Name)+len(c.Arguments))
+			tokens += 8 + TextTokens(len(c.Name)+len(c.Arguments))
 		}
 	}
 
 	for _, t := range r.Tools {
-		tokens += 8 + textTokens(len(t.Name)+len(t.Description)+len(t.Parameters))
+		tokens += 8 + TextTokens(len(t.Name)+len(t.Description)+len(t.Parameters))
 	}
 
-	return tokens + textTokens(len(r.Format.Schema))
+	return tokens + TextTokens(len(r.Format.Schema))
 }
 
-func textTokens(bytes int) int { return (bytes + 3) / 4 }
+// TextTokens guesses how many tokens a text of that many bytes has.
+func TextTokens(bytes int) int { return (bytes + 3) / 4 }

@@ -47,3 +47,16 @@ func UnknownField(name string, allowed []string) *fault.Error {
 	return fault.Errorf(fault.UnknownField, "unknown field %s%s; allowed: %s",
 		Quote(name), DidYouMean(name, allowed), strings.Join(allowed, ", ")).WithParam(Clip(name))
 }
+
+// Cut cuts s after at most n bytes, between two characters, and appends "…" if it cut.
+func Cut(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+
+	return s[:n] + "…"
+}

@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"presswork/internal/inference"
+	"presswork/internal/inference/gateway"
 	"presswork/internal/inference/inferencetest"
 	"presswork/internal/inference/openai"
 	"presswork/internal/test/wait"
@@ -105,7 +106,7 @@ func TestATranscriptHasOneFormWhateverTheEngineSends(t *testing.T) {
 			}
 			r := asked(tc.model, recording(2))
 			r.Timed, r.Words, r.Language, r.Prompt, r.Temperature = tc.timed, tc.timed, "de", "Ada", new(.5)
-			g := gateway(ears(tc.model, tc.kind, base))
+			g := newGateway(ears(tc.model, tc.kind, base))
 
 			got, err := g.Transcribe(t.Context(), r)
 			if err != nil {
@@ -142,7 +143,9 @@ func TestWhisperServersOwnWayIsKept(t *testing.T) {
 		r := asked("ears-whisper", recording(1))
 
 		r.Task = inference.Translate
-		if _, err := gateway(ears("ears-whisper", inference.WhisperServer, at)).Transcribe(t.Context(), r); err != nil {
+		if _, err := newGateway(
+			ears("ears-whisper", inference.WhisperServer, at),
+		).Transcribe(t.Context(), r); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -157,7 +160,7 @@ func TestWhisperServersOwnWayIsKept(t *testing.T) {
 	r := asked("ears", recording(1))
 
 	r.Task = inference.Translate
-	if _, err := gateway(
+	if _, err := newGateway(
 		ears("ears", inference.Plain, base),
 	).Transcribe(t.Context(), r); err != nil ||
 		server.Recordings()[2].Path != "/v1/audio/translations" {
@@ -172,7 +175,7 @@ func TestRecordingsFailOverAsChatsDo(t *testing.T) {
 	m := ears("ears", inference.Plain, first, second)
 	m.Upstreams[0].Model = "ears-fail-at:0"
 
-	g := gateway(m)
+	g := newGateway(m)
 	for n := range 2 {
 		got, err := g.Transcribe(t.Context(), asked("ears", recording(1)))
 		if err != nil || got.Text != "one" {
@@ -186,7 +189,7 @@ func TestRecordingsFailOverAsChatsDo(t *testing.T) {
 
 	for scenario, want := range map[string]int{"ears-broken": 502, "ears-short:1": 413, "nobody": 502} {
 		t.Run(scenario, func(t *testing.T) {
-			_, err := gateway(
+			_, err := newGateway(
 				ears(scenario, inference.Plain, first),
 			).Transcribe(t.Context(), asked(scenario, recording(3)))
 			if e := inference.AsError(err); e == nil || e.Status != want {
@@ -197,7 +200,7 @@ func TestRecordingsFailOverAsChatsDo(t *testing.T) {
 	deaf := ears("deaf", inference.Plain, first)
 	deaf.Capabilities = []string{inference.CanChat}
 
-	_, err := gateway(deaf).Transcribe(t.Context(), asked("deaf", recording(1)))
+	_, err := newGateway(deaf).Transcribe(t.Context(), asked("deaf", recording(1)))
 	if e := inference.AsError(err); e == nil || e.Status != 400 || e.Param != "model" {
 		t.Errorf("a model that only chats: %v", err)
 	}
@@ -210,7 +213,7 @@ func TestAListenerWhoLeavesFreesTheEngine(t *testing.T) {
 	ended := make(chan error, 1)
 
 	go func() {
-		_, err := gateway(ears("ears-hang", inference.Plain, base)).Transcribe(ctx, asked("ears-hang", recording(1)))
+		_, err := newGateway(ears("ears-hang", inference.Plain, base)).Transcribe(ctx, asked("ears-hang", recording(1)))
 		ended <- err
 	}()
 
@@ -236,7 +239,7 @@ func TestSpeechComesInPieces(t *testing.T) {
 	_, base := inferencetest.Start(t)
 
 	speak := func(scenario string, unheard error) (kind, said string, err error) {
-		err = gateway(
+		err = newGateway(
 			ears(scenario, inference.Plain, base),
 		).Speak(t.Context(), &inference.Speech{Model: scenario, Input: "one two three", Voice: "alloy"}, func(s *inference.Sound) error {
 			kind += s.ContentType
@@ -277,11 +280,11 @@ func TestSpeechComesInPieces(t *testing.T) {
 func TestAudioUpstreamsThatAreSilentAreCut(t *testing.T) {
 	t.Parallel()
 	_, base := inferencetest.Start(t)
-	limited := func(scenario string, first, idle time.Duration) *inference.Gateway {
+	limited := func(scenario string, first, idle time.Duration) *gateway.Gateway {
 		m := ears(scenario, inference.Plain, base)
 		m.Routing = inference.Routing{FirstTokenTimeout: first, IdleTimeout: idle, Timeout: time.Hour, Retries: new(0)}
 
-		return gateway(m)
+		return newGateway(m)
 	}
 
 	ctx, cancel := context.WithTimeout(t.Context(), wait.Patience)

@@ -40,7 +40,7 @@ func bothWays(
 	head := openai.HeadOf(r)
 	collector, writer := openai.NewCollector(head), openai.NewWriter(head)
 	var events []byte
-	result, err = gateway(m).Complete(t.Context(), r, func(c *inference.Chunk) error {
+	result, err = newGateway(m).Complete(t.Context(), r, func(c *inference.Chunk) error {
 		collector.Add(c)
 		events = writer.Append(events, c)
 
@@ -173,7 +173,7 @@ func TestTextsAreContinued(t *testing.T) {
 		t.Errorf("sent %s", b)
 	}
 
-	_, err = gateway(model("many", inference.Plain, base)).Complete(t.Context(), r, nil)
+	_, err = newGateway(model("many", inference.Plain, base)).Complete(t.Context(), r, nil)
 	if e := inference.AsError(
 		err,
 	); e == nil || e.Status != 400 || e.Param != "model" ||

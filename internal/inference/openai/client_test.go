@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"presswork/internal/inference"
+	"presswork/internal/inference/gateway"
 	"presswork/internal/inference/inferencetest"
 	"presswork/internal/inference/openai"
 	"presswork/internal/test/wait"
@@ -29,7 +30,7 @@ func TestLeavingFreesTheModel(t *testing.T) {
 			done := make(chan error, 1)
 
 			go func() {
-				_, err := gateway(
+				_, err := newGateway(
 					model(scenario, inference.Plain, base),
 				).Complete(ctx, parse(t, fmt.Sprintf(`{"model":%q,"messages":[{"role":"user","content":"Hi"}]}`, scenario)), func(*inference.Chunk) error { return nil })
 				done <- err
@@ -74,7 +75,7 @@ func TestAnotherUpstreamAnswersUnseen(t *testing.T) {
 
 			a, result, err := complete(
 				t,
-				gateway(m),
+				newGateway(m),
 				parse(t, `{"model":"m","messages":[{"role":"user","content":"Hi"}]}`),
 			)
 			if err != nil || a.content() != "Hello, world!" || result.Upstream != "second" || result.Attempts != 2 {
@@ -100,7 +101,7 @@ func TestTheKeyStaysWithItsUpstream(t *testing.T) {
 	m := model("m", inference.Plain, redirect.URL)
 	m.Upstreams[0].APIKey = "s3cret"
 
-	_, _, err := complete(t, gateway(m), parse(t, `{"model":"m","messages":[{"role":"user","content":"Hi"}]}`))
+	_, _, err := complete(t, newGateway(m), parse(t, `{"model":"m","messages":[{"role":"user","content":"Hi"}]}`))
 	if e := inference.AsError(err); e == nil || e.Status != 502 || len(elsewhere) != 0 {
 		t.Errorf("got %v, and %d requests went elsewhere", e, len(elsewhere))
 	}
@@ -111,7 +112,7 @@ func TestTheKeyStaysWithItsUpstream(t *testing.T) {
 	m.Upstreams[0].APIKey, m.Upstreams[0].Headers = "s3cret", map[string]string{"X-Team": "press"}
 	if _, _, err := complete(
 		t,
-		gateway(m),
+		newGateway(m),
 		parse(t, `{"model":"hello","messages":[{"role":"user","content":"Hi"}]}`),
 	); err != nil {
 		t.Fatal(err)
@@ -138,7 +139,7 @@ func TestAConnectionServesTheNextRequest(t *testing.T) {
 
 	web.Start()
 	defer web.Close()
-	g := gateway(model("hello", inference.Plain, web.URL+"/v1"))
+	g := newGateway(model("hello", inference.Plain, web.URL+"/v1"))
 
 	const requests = 20
 	for range requests {
@@ -169,7 +170,7 @@ func TestAnErrorThatIsABombIsReadOnce(t *testing.T) {
 	m := model("m", inference.Plain, web.URL)
 	m.Routing.Retries = new(0)
 	// What reads it once for each level takes longer than complete allows.
-	_, _, err := complete(t, gateway(m), parse(t, `{"model":"m","messages":[{"role":"user","content":"Hi"}]}`))
+	_, _, err := complete(t, newGateway(m), parse(t, `{"model":"m","messages":[{"role":"user","content":"Hi"}]}`))
 	if e := inference.AsError(err); e == nil || e.Status != 502 {
 		t.Error(e)
 	}
@@ -230,7 +231,7 @@ func TestOnlyAKnownFinishReasonEndsAnAnswer(t *testing.T) {
 			defer web.Close()
 			a, _, err := complete(
 				t,
-				gateway(model("m", inference.Plain, web.URL)),
+				newGateway(model("m", inference.Plain, web.URL)),
 				parse(t, `{"model":"m","messages":[{"role":"user","content":"Hi"}]}`),
 			)
 
@@ -266,7 +267,7 @@ func TestAnUpstreamsErrorIsReadInItsForm(t *testing.T) {
 
 		_, _, err := complete(
 			t,
-			gateway(model("m", inference.Plain, web.URL)),
+			newGateway(model("m", inference.Plain, web.URL)),
 			parse(t, `{"model":"m","messages":[{"role":"user","content":"Hi"}]}`),
 		)
 		if e := inference.AsError(
@@ -291,7 +292,7 @@ func TestAnUpstreamsErrorIsReadInItsForm(t *testing.T) {
 		m := model("m", inference.Plain, web.URL)
 		m.Routing.Retries = new(0)
 
-		_, _, err := complete(t, gateway(m), parse(t, `{"model":"m","messages":[{"role":"user","content":"Hi"}]}`))
+		_, _, err := complete(t, newGateway(m), parse(t, `{"model":"m","messages":[{"role":"user","content":"Hi"}]}`))
 		if e := inference.AsError(err); e == nil || e.Status != status || !strings.Contains(e.Error(), "m m") {
 			t.Errorf("%s in a chunk: %v", body, e)
 		}
@@ -314,7 +315,7 @@ func TestUpstreamsAreChecked(t *testing.T) {
 		inference.Plain,
 		"http://127.0.0.1:1/v1",
 	)
-	g := gateway()
+	g := newGateway()
 	c := inference.NewCatalogue([]inference.Model{ok, wrong, dead})
 
 	got := g.Check(t.Context(), c.Models())
@@ -365,8 +366,8 @@ func ExampleWriter() {
 	models := inference.NewCatalogue(
 		[]inference.Model{{ID: "hello", Upstreams: []inference.Upstream{{BaseURL: server.URL + "/v1"}}}},
 	)
-	gateway := inference.NewGateway(
-		inference.GatewayOptions{Catalogue: func() *inference.Catalogue { return models }, Open: openai.New},
+	g := gateway.New(
+		gateway.Options{Catalogue: func() *inference.Catalogue { return models }, Open: openai.New},
 	)
 
 	request, err := openai.ParseRequest(
@@ -386,7 +387,7 @@ func ExampleWriter() {
 			Vendor:    "presswork",
 		},
 	)
-	_, err = gateway.Complete(context.Background(), request, func(c *inference.Chunk) error {
+	_, err = g.Complete(context.Background(), request, func(c *inference.Chunk) error {
 		event := w.Append(nil, c)
 		if c.Content == "Hello" {
 			fmt.Printf("%s", event)
@@ -404,7 +405,7 @@ func ExampleWriter() {
 // A whole answer of 500 chunks through client, normaliser and writer.
 func BenchmarkChunk(b *testing.B) {
 	_, base := inferencetest.Start(b)
-	g := gateway(model("tokens:500@0", inference.Plain, base))
+	g := newGateway(model("tokens:500@0", inference.Plain, base))
 	var buf []byte
 
 	for b.Loop() {

@@ -28,7 +28,7 @@ func TestEveryWayOfStreamingIsRead(t *testing.T) {
 
 			a, result, err := complete(
 				t,
-				gateway(m),
+				newGateway(m),
 				parse(t, fmt.Sprintf(`{"model":%q,"messages":[{"role":"user","content":"Hi"}]}`, scenario)),
 			)
 			if err != nil {
@@ -71,7 +71,7 @@ func TestReasoningGoesWhereTheFormatWantsIt(t *testing.T) {
 
 					a, result, err := complete(
 						t,
-						gateway(m),
+						newGateway(m),
 						parse(
 							t,
 							fmt.Sprintf(
@@ -128,7 +128,7 @@ func TestToolCallsGetOneForm(t *testing.T) {
 
 			a, _, err := complete(
 				t,
-				gateway(m),
+				newGateway(m),
 				parse(
 					t,
 					fmt.Sprintf(
@@ -177,7 +177,7 @@ func TestWrongToolCallsFail(t *testing.T) {
 			t.Parallel()
 			_, _, err := complete(
 				t,
-				gateway(model(test.scenario, inference.Plain, base)),
+				newGateway(model(test.scenario, inference.Plain, base)),
 				parse(
 					t,
 					fmt.Sprintf(
@@ -200,7 +200,7 @@ func TestWrongToolCallsFail(t *testing.T) {
 
 	_, _, err := complete(
 		t,
-		gateway(model("tool-unlisted", inference.Plain, base)),
+		newGateway(model("tool-unlisted", inference.Plain, base)),
 		parse(
 			t,
 			`{"model":"tool-unlisted","disable_tool_validation":true,`+weather+`,"messages":[{"role":"user","content":"Hi"}]}`,
@@ -235,7 +235,7 @@ func TestJSONIsCheckedAndRepairedOnce(t *testing.T) {
 
 			a, result, err := complete(
 				t,
-				gateway(model(test.scenario, test.kind, start(t))),
+				newGateway(model(test.scenario, test.kind, start(t))),
 				parse(
 					t,
 					fmt.Sprintf(
@@ -301,7 +301,7 @@ func TestFailuresOfAnUpstreamKeepTheContract(t *testing.T) {
 			m.Routing.Retries = new(0)
 			_, result, err := complete(
 				t,
-				gateway(m),
+				newGateway(m),
 				parse(t, fmt.Sprintf(`{"model":%q,"messages":[{"role":"user","content":"Hi"}]}`, scenario)),
 			)
 

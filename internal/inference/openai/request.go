@@ -9,6 +9,7 @@ import (
 
 	"presswork/internal/fault"
 	"presswork/internal/inference"
+	"presswork/internal/inference/schema"
 )
 
 // ParseOptions bound what a request may hold.
@@ -259,7 +260,7 @@ func (p *parser) schema(o object, field string) json.RawMessage {
 		return nil
 	}
 
-	if err := inference.CheckSchema(v); err != nil {
+	if err := schema.Check(v); err != nil {
 		o.failf(field, "%s", err)
 	}
 

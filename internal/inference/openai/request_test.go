@@ -13,6 +13,7 @@ import (
 
 	"presswork/internal/fault"
 	"presswork/internal/inference"
+	"presswork/internal/inference/catalogue"
 	"presswork/internal/inference/openai"
 	"presswork/internal/test/golden"
 )
@@ -424,7 +425,7 @@ func TestLaxTakesWhatExcludesItself(t *testing.T) {
 func TestTheModelDecidesTheRest(t *testing.T) {
 	t.Parallel()
 
-	c, err := inference.ParseCatalogue("models.yaml", []byte(`models:
+	c, err := catalogue.Parse("models.yaml", []byte(`models:
   - {id: gpt-oss, capabilities: [chat, tools, reasoning], max_completion_tokens: 100, reasoning: {efforts: [low, high], default: low, formats: []}, upstreams: [{base_url: "http://x/v1"}]}
   - {id: qwen, aliases: [q], reasoning: {parser: think}, upstreams: [{base_url: "http://x/v1"}]}
   - {id: plain, upstreams: [{base_url: "http://x/v1"}]}

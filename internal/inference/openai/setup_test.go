@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"presswork/internal/inference"
+	"presswork/internal/inference/gateway"
 	"presswork/internal/inference/inferencetest"
 	"presswork/internal/inference/openai"
 	"presswork/internal/test/wait"
@@ -21,13 +22,13 @@ func model(scenario, kind, base string) inference.Model {
 	}
 }
 
-func gateway(models ...inference.Model) *inference.Gateway { return gatewayWith(nil, models...) }
+func newGateway(models ...inference.Model) *gateway.Gateway { return newGatewayWith(nil, models...) }
 
-func gatewayWith(tools inference.Toolbox, models ...inference.Model) *inference.Gateway {
+func newGatewayWith(tools inference.Toolbox, models ...inference.Model) *gateway.Gateway {
 	c := inference.NewCatalogue(models)
 
-	return inference.NewGateway(
-		inference.GatewayOptions{Catalogue: func() *inference.Catalogue { return c }, Open: openai.New, Tools: tools},
+	return gateway.New(
+		gateway.Options{Catalogue: func() *inference.Catalogue { return c }, Open: openai.New, Tools: tools},
 	)
 }
 
@@ -88,7 +89,7 @@ func (a answer) content() string {
 }
 
 // complete runs a request and collects its response.
-func complete(t *testing.T, g *inference.Gateway, r *inference.Request) (answer, inference.Result, error) {
+func complete(t *testing.T, g *gateway.Gateway, r *inference.Request) (answer, inference.Result, error) {
 	t.Helper()
 
 	ctx, cancel := context.WithTimeout(t.Context(), wait.Patience)

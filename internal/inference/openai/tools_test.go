@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"presswork/internal/inference"
+	"presswork/internal/inference/gateway"
 	"presswork/internal/inference/inferencetest"
 )
 
@@ -78,7 +79,7 @@ func plannedOn(
 		),
 	)
 
-	a, result, err := complete(t, gatewayWith(s, model("tools-plan", kind, base)), r)
+	a, result, err := complete(t, newGatewayWith(s, model("tools-plan", kind, base)), r)
 	if s.opened != s.closed && s.refuse == nil {
 		t.Errorf("%d sessions opened, %d closed", s.opened, s.closed)
 	}
@@ -297,7 +298,7 @@ func TestRoundsAreBounded(t *testing.T) {
 		m.Routing.ToolRounds = 3
 		a, _, err := complete(
 			t,
-			gatewayWith(&tools{}, m),
+			newGatewayWith(&tools{}, m),
 			parse(t, fmt.Sprintf(`{"model":%q,%s,"messages":[{"role":"user","content":"Hi"}]}`, scenario, both)),
 		)
 
@@ -391,7 +392,7 @@ func TestToolsThatAreNotThereAreRefused(t *testing.T) {
 
 	_, _, err = complete(
 		t,
-		gateway(model("hello", inference.Plain, base)),
+		newGateway(model("hello", inference.Plain, base)),
 		parse(t, `{"model":"hello",`+both+`,"messages":[{"role":"user","content":"Hi"}]}`),
 	)
 	if e := inference.AsError(
@@ -408,7 +409,7 @@ func TestAnotherUpstreamMayTakeTheNextRound(t *testing.T) {
 	_, other := inferencetest.Start(t)
 	m := model("tools-plan", inference.Plain, base)
 	m.Upstreams = append(m.Upstreams, inference.Upstream{Name: "second", BaseURL: other, Priority: 1})
-	g := gatewayWith(&tools{answer: func(context.Context, inference.BuiltinCall) (inference.ToolResult, error) {
+	g := newGatewayWith(&tools{answer: func(context.Context, inference.BuiltinCall) (inference.ToolResult, error) {
 		server.Break()
 		return inference.ToolResult{Output: "2"}, nil
 	}}, m)
@@ -431,8 +432,8 @@ func TestNoPlaceIsHeldWhileToolsRun(t *testing.T) {
 	m, other := model("tools-plan", inference.Plain, base), model("hello", inference.Plain, base)
 	m.Upstreams[0].MaxConcurrency, m.Upstreams[0].Model = 1, "tools-plan"
 	other.Upstreams[0] = m.Upstreams[0] // the same places
-	var g *inference.Gateway
-	g = gatewayWith(&tools{answer: func(ctx context.Context, _ inference.BuiltinCall) (inference.ToolResult, error) {
+	var g *gateway.Gateway
+	g = newGatewayWith(&tools{answer: func(ctx context.Context, _ inference.BuiltinCall) (inference.ToolResult, error) {
 		_, err := g.Complete(
 			ctx,
 			parse(t, `{"model":"hello","messages":[{"role":"user","content":"say Hi."}]}`),

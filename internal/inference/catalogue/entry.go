@@ -1,0 +1,195 @@
+package catalogue
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"presswork/internal/inference"
+	"presswork/internal/input"
+)
+
+var modelName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,127}$`)
+
+// complete checks an entry and replaces its ${NAME} values. With an error it returns the name of
+// the field at fault.
+func complete(m *inference.Model, getenv func(string) string) (string, error) {
+	if field, err := checkNames(m); err != nil {
+		return field, err
+	}
+
+	for i, c := range m.Capabilities {
+		if err := oneOf(c, inference.Capabilities()); err != nil {
+			return fmt.Sprintf("capabilities[%d]", i), err
+		}
+	}
+
+	if m.ContextWindow < 0 || m.MaxCompletionTokens < 0 {
+		return "context_window", errors.New("token counts may not be negative")
+	}
+
+	if m.ToolValidation != "" {
+		allowed := []string{inference.ValidateOff, inference.ValidateFeedBack, inference.ValidateStrict}
+		if err := oneOf(m.ToolValidation, allowed); err != nil {
+			return "tool_validation", err
+		}
+	}
+
+	if field, err := checkReasoning(&m.Reasoning); err != nil {
+		return "reasoning." + field, err
+	}
+
+	if field, err := checkRouting(&m.Routing); err != nil {
+		return "routing." + field, err
+	}
+
+	if field, err := checkAudio(&m.Audio); err != nil {
+		return "audio." + field, err
+	}
+
+	if len(m.Upstreams) == 0 {
+		return "upstreams", errors.New("a model needs at least one upstream with a base_url")
+	}
+
+	for i := range m.Upstreams {
+		if field, err := completeUpstream(&m.Upstreams[i], getenv); err != nil {
+			return fmt.Sprintf("upstreams[%d].%s", i, field), err
+		}
+	}
+
+	return "", nil
+}
+
+func checkNames(m *inference.Model) (string, error) {
+	for i, name := range append([]string{m.ID}, m.Aliases...) {
+		if modelName.MatchString(name) {
+			continue
+		}
+
+		field := "id"
+		if i > 0 {
+			field = fmt.Sprintf("aliases[%d]", i-1)
+		}
+
+		return field, fmt.Errorf(
+			"%q is not a model name: 1 to 128 letters, digits and . _ : / @ + -", input.Cut(name, 40))
+	}
+
+	return "", nil
+}
+
+func checkReasoning(r *inference.Reasoning) (string, error) {
+	if r.Efforts != nil {
+		for i, e := range *r.Efforts {
+			if err := oneOf(e, inference.Efforts()); err != nil {
+				return fmt.Sprintf("efforts[%d]", i), err
+			}
+		}
+
+		if r.Default != "" && !slices.Contains(*r.Efforts, r.Default) {
+			return "default", fmt.Errorf("%q is not one of the efforts: %s", r.Default, strings.Join(*r.Efforts, ", "))
+		}
+	}
+
+	if r.Default != "" {
+		if err := oneOf(r.Default, inference.Efforts()); err != nil {
+			return "default", err
+		}
+	}
+
+	if r.Formats != nil {
+		for i, f := range *r.Formats {
+			if err := oneOf(f, inference.ReasoningFormats()); err != nil {
+				return fmt.Sprintf("formats[%d]", i), err
+			}
+		}
+	}
+
+	if r.DefaultFormat != "" {
+		if err := oneOf(string(r.DefaultFormat), inference.ReasoningFormats()); err != nil {
+			return "default_format", err
+		}
+	}
+
+	if r.Parser != "" {
+		return "parser", oneOf(r.Parser, []string{
+			inference.ParseField, inference.ParseThink, inference.ParsePrefilled, inference.ParseHarmony,
+		})
+	}
+
+	return "", nil
+}
+
+func checkRouting(r *inference.Routing) (string, error) {
+	for name, d := range map[string]time.Duration{
+		"timeout": r.Timeout, "first_token_timeout": r.FirstTokenTimeout, "idle_timeout": r.IdleTimeout,
+		"cooldown": r.Cooldown, "tool_timeout": r.ToolTimeout,
+	} {
+		if d < 0 {
+			return name, errors.New("a time may not be negative; write 30s or 2m")
+		}
+	}
+
+	if r.Retries != nil && (*r.Retries < 0 || *r.Retries > 10) {
+		return "retries", errors.New("retries must be 0 to 10")
+	}
+
+	if r.ToolRounds < 0 || r.ToolRounds > 64 {
+		return "tool_rounds", errors.New("tool_rounds must be 1 to 64")
+	}
+
+	if r.Strategy != "" {
+		return "strategy", oneOf(r.Strategy, []string{inference.ByPriority, inference.LeastBusy})
+	}
+
+	return "", nil
+}
+
+func checkAudio(a *inference.Audio) (string, error) {
+	if a.Part != 0 && (a.Part < inference.MinPart || a.Part > inference.MaxPart) {
+		return "part", fmt.Errorf("the longest piece of a recording may be %s to %s",
+			inference.MinPart, inference.MaxPart)
+	}
+
+	if a.Parallel < 0 || a.Parallel > 16 {
+		return "parallel", errors.New("1 to 16 pieces of a recording may be sent at a time")
+	}
+
+	return "", nil
+}
+
+// checkTogether checks what depends on several fields and on their defaults.
+func checkTogether(m *inference.Model) (string, error) {
+	for i := range m.Upstreams {
+		u := &m.Upstreams[i]
+		if u.Kind == inference.WhisperServer && (m.Can(inference.CanChat) || m.Can(inference.CanSpeak)) {
+			return "capabilities", fmt.Errorf(
+				"a %s only transcribes: write capabilities: [%s]", inference.WhisperServer, inference.CanTranscribe)
+		}
+
+		same := func(o inference.Upstream) bool { return o.Key() == u.Key() }
+		if j := slices.IndexFunc(m.Upstreams[:i], same); j >= 0 {
+			return fmt.Sprintf("upstreams[%d].name", i), fmt.Errorf(
+				"upstreams[%d] has the same name %q, base_url and model; give each upstream its own name", j, u.Name)
+		}
+	}
+
+	return "", nil
+}
+
+// oneOf returns an error that lists the allowed values if value is not one of them.
+func oneOf(value string, allowed []string) error {
+	if slices.Contains(allowed, value) {
+		return nil
+	}
+
+	return fmt.Errorf(
+		"%q is unknown%s; allowed: %s",
+		input.Cut(value, 40),
+		strings.TrimSuffix(input.DidYouMean(value, allowed), "?"),
+		strings.Join(allowed, ", "),
+	)
+}

@@ -1,0 +1,115 @@
+// Package catalogue reads models.yaml and keeps the catalogue of models up to date: Source
+// follows the file, or the model servers of this machine if there is no file.
+package catalogue
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
+
+	"presswork/internal/inference"
+)
+
+// Parse reads the text of models.yaml. It takes the values of ${NAME} and ${NAME:-default}
+// from getenv. An error is one line with path, line and field. It never quotes a secret.
+func Parse(path string, data []byte, getenv func(string) string) (*inference.Catalogue, error) {
+	tree, err := parser.ParseBytes(data, 0)
+	if err != nil {
+		return nil, yamlError(path, err)
+	}
+
+	var file struct {
+		Models []inference.Model `yaml:"models"`
+	}
+
+	err = yaml.NewDecoder(bytes.NewReader(data), yaml.Strict()).Decode(&file)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, yamlError(path, err)
+	}
+	fail := func(i int, field string, err error) error {
+		return fmt.Errorf("%s, line %d: models[%d].%s: %w", path, lineOf(tree, i, field), i, field, err)
+	}
+	taken := map[string]bool{}
+
+	for i := range file.Models {
+		m := &file.Models[i]
+
+		field, err := complete(m, getenv)
+		if err == nil {
+			field, err = takeNames(taken, m)
+		}
+
+		if err != nil {
+			return nil, fail(i, field, err)
+		}
+	}
+	c := inference.NewCatalogue(file.Models)
+
+	for i, m := range c.Models() {
+		if field, err := checkTogether(m); err != nil {
+			return nil, fail(i, field, err)
+		}
+	}
+
+	return c, nil
+}
+
+// takeNames adds the names of a model to those that are taken. It returns the field with a name
+// that another model has, and an error.
+func takeNames(taken map[string]bool, m *inference.Model) (string, error) {
+	if taken[m.ID] {
+		return "id", fmt.Errorf(
+			"%q is already the name of a model; several servers of one model are upstreams of one entry",
+			m.ID,
+		)
+	}
+
+	for i, alias := range m.Aliases {
+		if taken[alias] || alias == m.ID || slices.Contains(m.Aliases[:i], alias) {
+			return fmt.Sprintf("aliases[%d]", i), fmt.Errorf("%q is already the name of a model", alias)
+		}
+	}
+
+	taken[m.ID] = true
+	for _, alias := range m.Aliases {
+		taken[alias] = true
+	}
+
+	return "", nil
+}
+
+// yamlError keeps only the message and the line of a YAML error. The library's own text quotes
+// the source, which may hold API keys.
+func yamlError(path string, err error) error {
+	if e, ok := errors.AsType[yaml.Error](err); ok && e.GetToken() != nil {
+		return fmt.Errorf("%s, line %d: %s", path, e.GetToken().Position.Line, e.GetMessage())
+	}
+
+	return fmt.Errorf("%s is not valid YAML", path)
+}
+
+// lineOf returns the line of a field of model n. If the file does not have the field, it
+// returns the line of the value that should hold it.
+func lineOf(tree *ast.File, n int, field string) int {
+	at := fmt.Sprintf("$.models[%d].%s", n, field)
+	for {
+		if path, err := yaml.PathString(at); err == nil {
+			if node, err := path.FilterFile(tree); err == nil && node.GetToken() != nil {
+				return node.GetToken().Position.Line
+			}
+		}
+
+		i := strings.LastIndexAny(at, ".[")
+		if i <= len("$") {
+			return 1
+		}
+		at = at[:i]
+	}
+}

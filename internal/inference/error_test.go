@@ -1,0 +1,32 @@
+package inference_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"testing"
+
+	"presswork/internal/fault"
+	"presswork/internal/inference"
+)
+
+func TestAnErrorTravels(t *testing.T) {
+	t.Parallel()
+
+	e := inference.Errorf(503, inference.UpstreamUnavailable, "at capacity").
+		WithParam("model").
+		WithCause(errors.New("secret"))
+	if fault.CodeOf(fmt.Errorf("x: %w", e)) != inference.UpstreamUnavailable || !e.Retryable ||
+		e.Type != inference.UnavailableType {
+		t.Errorf("got %+v", e)
+	}
+
+	b, err := json.Marshal(e)
+	if err != nil || bytes.Contains(b, []byte("secret")) ||
+		!bytes.Contains(b, []byte(`"code":"upstream_unavailable"`)) ||
+		!bytes.Contains(b, []byte(`"status":503`)) ||
+		!bytes.Contains(b, []byte(`"param":"model"`)) {
+		t.Errorf("%s (%v)", b, err)
+	}
+}

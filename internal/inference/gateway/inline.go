@@ -1,0 +1,76 @@
+package gateway
+
+import (
+	"context"
+	"encoding/base64"
+	"net/http"
+	"slices"
+	"strings"
+
+	"presswork/internal/fault"
+	"presswork/internal/inference"
+	"presswork/internal/input"
+)
+
+// inline returns the request with every image address replaced by the image.
+func (c *completion) inline(ctx context.Context, r *inference.Request) (*inference.Request, error) {
+	out := *r
+
+	out.Messages = slices.Clone(r.Messages)
+	for i, m := range out.Messages {
+		out.Messages[i].Parts = slices.Clone(m.Parts)
+		for j, p := range m.Parts {
+			if p.Image == nil || strings.HasPrefix(p.Image.URL, "data:") {
+				continue
+			}
+
+			uri, fetched := c.images[p.Image.URL]
+			if !fetched {
+				var err error
+				if uri, err = c.fetch(ctx, p.Image.URL); err != nil {
+					return nil, err
+				}
+				c.images[p.Image.URL] = uri
+			}
+			out.Messages[i].Parts[j].Image = &inference.Image{URL: uri, Detail: p.Image.Detail}
+		}
+	}
+
+	return &out, nil
+}
+
+// fetch gets one image as a data URI. Its errors are the caller's: 400, and 413
+// for one that is too large.
+func (c *completion) fetch(ctx context.Context, url string) (string, error) {
+	if c.g.opts.FetchImage == nil {
+		return "", inference.Invalidf("messages", "images must be data URIs here")
+	}
+
+	data, contentType, err := c.g.opts.FetchImage(ctx, url)
+	if err != nil {
+		e := fault.AsError(err)
+		if e.Code == fault.Internal {
+			e = fault.Errorf(fault.NotFound, "it could not be fetched").WithCause(err)
+		}
+
+		status := http.StatusBadRequest
+		if e.Code == fault.ContentTooLarge {
+			status = http.StatusRequestEntityTooLarge
+		}
+
+		return "", inference.Errorf(
+			status,
+			e.Code,
+			"the image %s: %s",
+			input.Cut(url, 120),
+			e.Message,
+		).WithParam("messages").
+			WithCause(err)
+	}
+
+	if err := inference.CheckImage(data); err != nil {
+		return "", err.WithParam("messages")
+	}
+
+	return "data:" + contentType + ";base64," + base64.StdEncoding.EncodeToString(data), nil
+}

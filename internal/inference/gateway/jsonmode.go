@@ -1,0 +1,120 @@
+package gateway
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"presswork/internal/inference"
+	"presswork/internal/inference/schema"
+	"presswork/internal/input"
+)
+
+// holdJSON checks the answer against the JSON format. Content that was kept
+// back is repaired, once by the model itself, and then emitted whole.
+// r is the request that n answers.
+func (c *completion) holdJSON(ctx context.Context, r *inference.Request, n *normaliser) error {
+	text, err := c.checkJSON(string(n.text))
+	if err != nil && n.hold && n.finish == "stop" && r.Choices() == 1 {
+		again := *r
+		again.Format, again.ToolChoice = c.request.Format, inference.ToolChoice{Mode: inference.ChooseNone}
+		again.Messages = append(
+			append([]inference.Message{}, again.Messages...),
+			inference.Message{
+				Role:  inference.Assistant,
+				Parts: []inference.Part{{Text: input.Cut(string(n.text), 64<<10)}},
+			},
+			inference.Message{
+				Role: inference.User,
+				Parts: []inference.Part{
+					{
+						Text: fmt.Sprintf(
+							"That is not the JSON that was asked for: %s. "+
+								"Answer again with the corrected JSON and nothing else.",
+							input.Cut(err.Error(), 300),
+						),
+					},
+				},
+			},
+		)
+
+		repaired, retryErr := c.answer(ctx, &again)
+		if retryErr != nil {
+			return retryErr
+		}
+		*n = *repaired[0]
+		text, err = c.checkJSON(string(n.text))
+	}
+
+	if err != nil {
+		const failed = "Failed to validate JSON. Please adjust your prompt. See 'failed_generation' for more details. "
+
+		reason := "The answer is wrong: " + err.Error()
+		if n.finish == "length" {
+			reason = "The limit of tokens was reached before the document was complete."
+		}
+
+		return failedf(inference.JSONValidateFailed, string(n.text), "%s%s", failed, input.Cut(reason, 400))
+	}
+
+	if !n.hold {
+		return nil
+	}
+
+	return n.emit(&inference.Chunk{Content: text})
+}
+
+// checkJSON finds the JSON in an answer and holds it to the format.
+func (c *completion) checkJSON(text string) (string, error) {
+	text, ok := findJSON(text)
+	if !ok {
+		return text, errors.New("it is not valid JSON")
+	}
+
+	if c.request.Format.Type == inference.JSONObject {
+		if !strings.HasPrefix(text, "{") {
+			return text, errors.New("it is not a JSON object")
+		}
+
+		return text, nil
+	}
+
+	if len(c.request.Format.Schema) == 0 {
+		return text, nil
+	}
+
+	s, err := schema.Compile(c.request.Format.Schema)
+	if err != nil {
+		return text, err
+	}
+
+	return text, s.Validate(text)
+}
+
+// findJSON takes the JSON out of what models put around it: a code fence, a
+// sentence before or after.
+func findJSON(text string) (string, bool) {
+	text = strings.TrimSpace(text)
+	if json.Valid([]byte(text)) {
+		return text, true
+	}
+
+	from := strings.IndexAny(text, "{[")
+	if from < 0 {
+		return text, false
+	}
+
+	closing := "}"
+	if text[from] == '[' {
+		closing = "]"
+	}
+
+	to := strings.LastIndex(text, closing)
+	if to < from || !json.Valid([]byte(text[from:to+1])) {
+		return text, false
+	}
+
+	return text[from : to+1], true
+}

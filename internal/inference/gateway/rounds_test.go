@@ -1,0 +1,236 @@
+package gateway_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"presswork/internal/inference"
+	"presswork/internal/inference/gateway"
+)
+
+// slowTools is a Toolbox whose calls take their time, the first after a wait for a worker.
+// No worker begins it if that wait is longer than ToolWait.
+type slowTools struct {
+	waits, takes time.Duration
+	begun        bool
+}
+
+func (s *slowTools) Open(context.Context, *inference.Request, []string) (inference.ToolSession, error) {
+	return s, nil
+}
+
+func (s *slowTools) Call(ctx context.Context, _ inference.BuiltinCall) (inference.ToolResult, error) {
+	if !s.begun {
+		time.Sleep(min(s.waits, inference.ToolWait))
+
+		if s.waits > inference.ToolWait {
+			return inference.ToolResult{}, fmt.Errorf("%w: all have a session", inference.ErrToolsBusy)
+		}
+		s.begun = true
+	}
+
+	select {
+	case <-time.After(s.takes):
+		return inference.ToolResult{Output: "done", Took: s.takes}, nil
+	case <-ctx.Done():
+		return inference.ToolResult{}, context.Cause(ctx)
+	}
+}
+
+func (*slowTools) Close() error { return nil }
+
+// calling answers with a call of python for as long as that is offered.
+func calling(_ context.Context, r *inference.Request, emit func(*inference.Delta) error) error {
+	if len(r.Offered()) == 0 {
+		return emit(&inference.Delta{Content: "Hello", Finish: "stop"})
+	}
+
+	return emit(
+		&inference.Delta{
+			ToolCalls: []inference.RawToolDelta{{Name: "python", Arguments: `{"code":"1"}`}},
+			Finish:    "tool_calls",
+		},
+	)
+}
+
+func TestTheTimeOfToolsIsBoundedWithoutTheWaitForAWorker(t *testing.T) {
+	t.Parallel()
+
+	const ended = "The call was ended: the tools of an answer have 1m30s together."
+	for name, test := range map[string]struct {
+		tools   slowTools
+		outputs []string
+		after   time.Duration
+	}{
+		"without a wait": {slowTools{takes: 40 * time.Second}, []string{"done", "done", ended}, 90 * time.Second},
+		"after a wait":   {slowTools{waits: 55 * time.Second, takes: 40 * time.Second}, []string{"done", "done", ended}, 145 * time.Second},
+		"no worker is free": {slowTools{waits: time.Hour}, []string{
+			"The tool did not run: no worker was free within 1m0s. Answer without it, and say that it was busy.",
+		}, time.Minute},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				began := time.Now()
+
+				outputs, err := useTools(t.Context(), &test.tools)
+				if err != nil || !slices.Equal(outputs, test.outputs) || time.Since(began) != test.after {
+					t.Errorf("%q after %s: %v", outputs, time.Since(began), err)
+				}
+			})
+		})
+	}
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Second)
+		defer cancel()
+
+		if outputs, err := useTools(
+			ctx,
+			&slowTools{takes: 40 * time.Second},
+		); len(outputs) != 1 ||
+			inference.AsError(err).Status != 499 {
+			t.Errorf("left during a call: %v, %v", outputs, err)
+		}
+	})
+}
+
+// useTools asks a model that calls python for as long as it may, and returns what came of
+// the calls.
+func useTools(ctx context.Context, box inference.Toolbox) (outputs []string, err error) {
+	m := inference.Model{
+		ID:           "m",
+		Upstreams:    []inference.Upstream{{BaseURL: "http://a"}},
+		Capabilities: []string{inference.CanChat, inference.CanTools},
+	}
+	c := inference.NewCatalogue([]inference.Model{m})
+	g := gateway.New(gateway.Options{
+		Catalogue: func() *inference.Catalogue { return c },
+		Open:      func(inference.Upstream) (inference.Engine, error) { return &engine{run: calling}, nil },
+		Tools:     box,
+	})
+	r := request()
+	r.Tools = []inference.Tool{{Type: inference.CodeInterpreter}}
+	_, err = g.Complete(ctx, r, func(c *inference.Chunk) error {
+		for _, e := range c.Executed {
+			outputs = append(outputs, e.Output)
+		}
+
+		return nil
+	})
+
+	return outputs, err
+}
+
+// watched is a Toolbox that knows whether the completion is idle.
+type watched struct {
+	t    *testing.T
+	idle bool
+}
+
+func (w *watched) Open(context.Context, *inference.Request, []string) (inference.ToolSession, error) {
+	return w, nil
+}
+
+func (w *watched) Call(context.Context, inference.BuiltinCall) (inference.ToolResult, error) {
+	if !w.idle {
+		w.t.Error("a tool runs, and the completion is not idle")
+	}
+
+	return inference.ToolResult{}, nil
+}
+
+func (w *watched) Close() error { return nil }
+
+func TestACompletionIsIdleWhileItsToolsRun(t *testing.T) {
+	t.Parallel()
+	w := &watched{t: t}
+	m := inference.Model{
+		ID:           "m",
+		Upstreams:    []inference.Upstream{{BaseURL: "http://a"}},
+		Capabilities: []string{inference.CanChat, inference.CanTools},
+		Routing:      inference.Routing{ToolRounds: 2},
+	}
+	c := inference.NewCatalogue([]inference.Model{m})
+	times := 0
+	g := gateway.New(gateway.Options{
+		Catalogue: func() *inference.Catalogue { return c },
+		Open: func(inference.Upstream) (inference.Engine, error) {
+			return &engine{
+				run: func(ctx context.Context, r *inference.Request, emit func(*inference.Delta) error) error {
+					if w.idle {
+						t.Error("a model is asked, and the completion is idle")
+					}
+
+					return calling(ctx, r, emit)
+				},
+			}, nil
+		},
+		Tools: w,
+		Idle: func(_ context.Context, f func()) {
+			times++
+			w.idle = true
+			f()
+			w.idle = false
+		},
+	})
+	r := request()
+
+	r.Tools = []inference.Tool{{Type: inference.CodeInterpreter}}
+	if _, err := g.Complete(t.Context(), r, func(*inference.Chunk) error { return nil }); err != nil || times != 2 {
+		t.Errorf("idle %d times: %v", times, err)
+	}
+}
+
+// drawing is a Toolbox whose calls show three pictures of a megabyte.
+type drawing struct{}
+
+func (d drawing) Open(context.Context, *inference.Request, []string) (inference.ToolSession, error) {
+	return d, nil
+}
+
+func (drawing) Call(context.Context, inference.BuiltinCall) (inference.ToolResult, error) {
+	return inference.ToolResult{
+		Output: "drawn",
+		Code:   slices.Repeat([]inference.CodeResult{{PNG: strings.Repeat("p", 1<<20)}}, 3),
+	}, nil
+}
+
+func (drawing) Close() error { return nil }
+
+func TestThePicturesOfAnAnswerAreBounded(t *testing.T) {
+	t.Parallel()
+	m := inference.Model{
+		ID:           "m",
+		Upstreams:    []inference.Upstream{{BaseURL: "http://a"}},
+		Capabilities: []string{inference.CanChat, inference.CanTools},
+	}
+	c := inference.NewCatalogue([]inference.Model{m})
+	g := gateway.New(gateway.Options{
+		Catalogue: func() *inference.Catalogue { return c },
+		Open:      func(inference.Upstream) (inference.Engine, error) { return &engine{run: calling}, nil },
+		Tools:     drawing{},
+	})
+	r := request()
+	r.Tools = []inference.Tool{{Type: inference.CodeInterpreter}}
+	var shown []int
+	var outputs []string
+	_, err := g.Complete(t.Context(), r, func(c *inference.Chunk) error {
+		for _, e := range c.Executed {
+			shown, outputs = append(shown, len(e.Code)), append(outputs, e.Output)
+		}
+
+		return nil
+	})
+
+	const left = " pictures are not shown to the user: those of an answer may have 8 MB together.]\ndrawn"
+	if err != nil || !slices.Equal(shown, []int{3, 3, 2, 0, 0, 0, 0, 0}) || outputs[1] != "drawn" ||
+		outputs[2] != "[1"+left ||
+		outputs[3] != "[3"+left {
+		t.Errorf("%v shown, %q: %v", shown, outputs, err)
+	}
+}

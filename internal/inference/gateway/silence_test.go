@@ -1,0 +1,201 @@
+package gateway_test
+
+import (
+	"context"
+	"io"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"presswork/internal/inference"
+	"presswork/internal/inference/gateway"
+)
+
+// hangs waits until its caller goes.
+func hangs(ctx context.Context, _ *inference.Request, _ func(*inference.Delta) error) error {
+	<-ctx.Done()
+	return context.Cause(ctx)
+}
+
+func TestAModelThatThinksInSilenceIsNotCut(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		e := &engine{run: func(ctx context.Context, r *inference.Request, emit func(*inference.Delta) error) error {
+			for range 6 {
+				time.Sleep(90 * time.Second)
+
+				if err := emit(&inference.Delta{}); err != nil || ctx.Err() != nil {
+					return context.Cause(ctx)
+				}
+			}
+
+			return hello(ctx, r, emit)
+		}}
+
+		result, err := run(t.Context(), setup(map[string]*engine{"a": e}, nil))
+		if err != nil || result.Attempts != 1 || result.Usage.PromptTime != 540 {
+			t.Errorf("%+v, %v", result, err)
+		}
+	})
+}
+
+func TestATimeOutIsNotRetriedOnTheSameUpstream(t *testing.T) {
+	t.Parallel()
+
+	stops := func(ctx context.Context, r *inference.Request, emit func(*inference.Delta) error) error {
+		if err := emit(&inference.Delta{Reasoning: "Hm."}); err != nil {
+			return err
+		}
+
+		return hangs(ctx, r, emit)
+	}
+	for name, silent := range map[string]func(context.Context, *inference.Request, func(*inference.Delta) error) error{
+		"before the first token": hangs, "in hidden reasoning": stops,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				only := &engine{run: silent}
+				r := request()
+				r.Admitted, r.ReasoningFormat = true, inference.Hidden
+				result, err := setup(
+					map[string]*engine{"a": only},
+					nil,
+				).Complete(t.Context(), r, func(*inference.Chunk) error { return nil })
+
+				e := inference.AsError(err)
+				if e == nil || e.Code != inference.UpstreamTimeout || e.Retryable || only.calls.Load() != 1 {
+					t.Errorf("alone: asked %d times, %+v", only.calls.Load(), e)
+				}
+
+				if f := result.Failed; f.PromptTokens == 0 || f.EstimatedTokens != f.TotalTokens ||
+					result.Usage.TotalTokens != 0 {
+					t.Errorf("alone: it used %+v", result)
+				}
+
+				one, two := &engine{run: silent}, &engine{run: fails(503)}
+				g := setup(map[string]*engine{"a": one, "b": two}, func(m *inference.Model) {
+					m.Upstreams[1].Priority, m.Routing.Retries = 1, new(3)
+				})
+
+				result, err = g.Complete(t.Context(), r, func(*inference.Chunk) error { return nil })
+				if e := inference.AsError(
+					err,
+				); e == nil || e.Status != 503 || one.calls.Load() != 1 ||
+					two.calls.Load() != 3 {
+					t.Errorf("with another: asked %d and %d times, %v", one.calls.Load(), two.calls.Load(), e)
+				}
+				two.run = nil
+				one.calls.Store(0)
+				time.Sleep(time.Minute) // both have cooled
+
+				result, err = g.Complete(t.Context(), r, func(*inference.Chunk) error { return nil })
+				if err != nil || result.Upstream != "b" || one.calls.Load() != 1 || result.Usage.EstimatedTokens != 0 ||
+					result.Failed.PromptTokens == 0 {
+					t.Errorf("with another that answers: %+v, %v", result, err)
+				}
+			})
+		})
+	}
+}
+
+func TestThePromptOfACallerWhoLeavesIsCounted(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+
+		result, err := run(ctx, setup(map[string]*engine{"a": {run: hangs}}, nil))
+		if u := result.Usage; err == nil || err.Status != 499 || u.PromptTokens == 0 || u.CompletionTokens != 0 ||
+			u.EstimatedTokens != u.PromptTokens {
+			t.Errorf("%+v, %v", result, err)
+		}
+
+		refused, err := run(t.Context(), setup(map[string]*engine{"a": {run: fails(503)}}, nil))
+		if err == nil || refused.Usage.TotalTokens+refused.Failed.TotalTokens != 0 {
+			t.Errorf("refused at once: %+v, %v", refused, err)
+		}
+	})
+}
+
+// ear is an engine that listens for a while, as an upload first and then in silence.
+type ear struct {
+	engine
+	uploads, listens time.Duration
+}
+
+func (e *ear) Transcribe(
+	ctx context.Context,
+	_ *inference.Transcription,
+	life func(answer bool),
+) (*inference.Transcript, error) {
+	for range 10 {
+		life(false)
+		time.Sleep(e.uploads / 10)
+	}
+	life(false)
+
+	select {
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	case <-time.After(e.listens):
+		life(true)
+		return &inference.Transcript{Text: "one"}, nil
+	}
+}
+
+func (e *ear) Speak(context.Context, *inference.Speech, func(*inference.Sound) error) error {
+	return nil
+}
+
+func TestALongRecordingMayTakeLonger(t *testing.T) {
+	t.Parallel()
+
+	for name, test := range map[string]struct {
+		duration, uploads, listens time.Duration
+		cut                        bool
+	}{
+		"short":                 {time.Minute, 0, 179 * time.Second, false},
+		"short, and a dead one": {time.Minute, 0, 181 * time.Second, true},
+		"long":                  {5 * time.Minute, 0, 6 * time.Minute, false},
+		"a slow upload":         {time.Minute, 5 * time.Minute, 2 * time.Minute, false},
+		"of unknown length":     {0, 0, 9 * time.Minute, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				c := inference.NewCatalogue(
+					[]inference.Model{
+						{
+							ID:           "m",
+							Capabilities: []string{inference.CanTranscribe},
+							Upstreams:    []inference.Upstream{{BaseURL: "http://a"}},
+						},
+					},
+				)
+				g := gateway.New(gateway.Options{
+					Catalogue: func() *inference.Catalogue { return c },
+					Open: func(inference.Upstream) (inference.Engine, error) {
+						return &ear{uploads: test.uploads, listens: test.listens}, nil
+					},
+				})
+
+				_, err := g.Transcribe(
+					t.Context(),
+					&inference.Transcription{
+						Model:    "m",
+						Duration: test.duration,
+						Open:     func() io.Reader { return strings.NewReader("") },
+					},
+				)
+				if e := inference.AsError(
+					err,
+				); (e != nil) != test.cut ||
+					e != nil && e.Code != inference.UpstreamTimeout {
+					t.Errorf("got %v", e)
+				}
+			})
+		})
+	}
+}

@@ -1,0 +1,98 @@
+package gateway
+
+import (
+	"time"
+
+	"presswork/internal/inference"
+)
+
+// clock holds the moments of a completion.
+type clock struct {
+	begun time.Time // the upstream was called
+	first time.Time // its first piece came
+	last  time.Time
+}
+
+// spent returns what one call of an upstream used. Counts that the upstream did not
+// give are estimated, once it has answered or read reports that it may have read the
+// prompt.
+func spent(r *inference.Request, answers []*normaliser, at clock, read bool) (u inference.Usage) {
+	var all counts
+	var raw *inference.RawUsage
+	tokens := 0
+
+	for _, n := range answers {
+		if n.usage != nil {
+			raw = n.usage
+		}
+		all.reasoning += n.answer.reasoning
+		all.content += n.answer.content
+		all.arguments += n.answer.arguments
+		tokens, read = tokens+n.answer.tokens(), read || n.finish != ""
+	}
+
+	if raw == nil {
+		raw = &inference.RawUsage{}
+		if read || !at.first.IsZero() {
+			raw.PromptTokens, raw.CompletionTokens = r.EstimateTokens(), tokens
+		}
+		u.EstimatedTokens = raw.PromptTokens + raw.CompletionTokens
+	}
+	u.PromptTokens, u.CompletionTokens = raw.PromptTokens, raw.CompletionTokens
+
+	u.CachedTokens, u.ReasoningTokens = raw.CachedTokens, raw.ReasoningTokens
+	if u.ReasoningTokens == nil && all.reasoning > 0 {
+		u.ReasoningTokens = new(all.reasoningOf(raw.CompletionTokens))
+	}
+
+	u.QueueTime, u.PromptTime, u.CompletionTime = raw.QueueTime, raw.PromptTime, raw.CompletionTime
+	if u.PromptTime == 0 && !at.first.IsZero() {
+		u.PromptTime = at.first.Sub(at.begun).Seconds()
+	}
+
+	if u.CompletionTime == 0 && !at.first.IsZero() {
+		u.CompletionTime = at.last.Sub(at.first).Seconds()
+	}
+
+	return u
+}
+
+// EstimateUsage estimates what an answer has used whose worker died: its chunks are all
+// that is known of it.
+func EstimateUsage(r *inference.Request, chunks []*inference.Chunk) inference.Usage {
+	var c counts
+	for _, chunk := range chunks {
+		c.deltas++
+		c.content += len(chunk.Content)
+
+		c.reasoning += len(chunk.Reasoning)
+		for _, call := range chunk.ToolCalls {
+			c.arguments += len(call.Name) + len(call.Arguments)
+		}
+	}
+
+	u := inference.Usage{PromptTokens: r.EstimateTokens(), CompletionTokens: c.tokens()}
+	if c.reasoning > 0 {
+		u.ReasoningTokens = new(c.reasoningOf(u.CompletionTokens))
+	}
+	u.TotalTokens = u.PromptTokens + u.CompletionTokens
+	u.EstimatedTokens = u.TotalTokens
+
+	return u
+}
+
+// tokens guesses how many tokens an answer has. Most engines send one per
+// delta; where the deltas are larger than that, four bytes make a token.
+func (c counts) tokens() int {
+	bytes := c.content + c.reasoning + c.arguments
+	if c.deltas > 0 && bytes/c.deltas <= 12 {
+		return c.deltas
+	}
+
+	return inference.TextTokens(bytes)
+}
+
+// reasoningOf is the share of reasoning in a number of tokens.
+func (c counts) reasoningOf(tokens int) int {
+	return tokens * c.reasoning / max(1, c.content+c.reasoning+c.arguments)
+}

@@ -1,0 +1,86 @@
+package gateway
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"presswork/internal/inference"
+)
+
+const (
+	// maxToolOutput is how much of a call's output the model gets, in bytes.
+	maxToolOutput = 16 << 10
+	// maxPictures is what the pictures of one answer may have together, in bytes of
+	// base64. Redis holds them until the answer ends, and a reader may be no more than
+	// 16 MB behind.
+	maxPictures = 8 << 20
+)
+
+// cutOutput bounds what the model gets of a call, and shows it where it was cut.
+func cutOutput(s string) string {
+	if len(s) <= maxToolOutput {
+		return s
+	}
+	mark := fmt.Sprintf("\n[cut: the output has %d bytes]", len(s))
+
+	n := maxToolOutput - len(mark)
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+
+	return s[:n] + mark
+}
+
+// leaveOut takes the pictures out of a result for which the answer has no room, and
+// returns what the model is told of it.
+func (d *rounds) leaveOut(r *inference.ToolResult) string {
+	kept := make([]inference.CodeResult, 0, len(r.Code))
+	for _, c := range r.Code {
+		if d.pictures+len(c.PNG) > maxPictures {
+			continue
+		}
+		d.pictures += len(c.PNG)
+		kept = append(kept, c)
+	}
+
+	n := len(r.Code) - len(kept)
+	if n == 0 {
+		return ""
+	}
+	r.Code = kept
+
+	return fmt.Sprintf(
+		"[%d pictures are not shown to the user: those of an answer may have %d MB together.]\n",
+		n,
+		maxPictures>>20,
+	)
+}
+
+// The marks of chat templates: engines take them for control tokens wherever they
+// stand in a prompt.
+var (
+	// <|im_end|> of most models, <｜User｜> of DeepSeek's.
+	specialToken = regexp.MustCompile(`<([|｜])([^|｜<>\n]{1,64})([|｜])>`)
+	templateTag  = regexp.MustCompile(`<(/?(?:[a-z]{1,16}:)?(?:` + strings.Join([]string{
+		`tool_calls?|tool_response|tool_result|tool_sep|think|function_calls?`,              // Qwen, Hermes, Hunyuan
+		`(?:start|end)_of_turn|(?:start|end)_function_(?:call|response|declaration)|escape`, // Gemma
+		`arg_key|arg_value|observation|sop`,                                                 // GLM
+		`(?:function|parameter` +
+			`|invoke)(?:[= ][^<>\n]{0,128})?`, // Llama 3, Qwen Coder, MiniMax
+		`bos|eos|s`, // Llama 2, Mistral
+	}, "|") + `))>`)
+	// Mistral, Llama 2, GLM, LM Studio.
+	bracketTag = regexp.MustCompile(`\[(/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|TOOL_CONTENT|` +
+		`TOOL_REQUEST|END_TOOL_REQUEST|THINK|ARGS|CALL_ID|gMASK))\]`)
+)
+
+// defused parts the marks of chat templates in the text of a tool: a page that holds
+// some could otherwise end its message and begin another.
+func defused(s string) string {
+	s = specialToken.ReplaceAllString(s, "<$1 $2 $3>")
+	s = templateTag.ReplaceAllString(s, "< $1>")
+
+	return bracketTag.ReplaceAllString(s, "[ $1]")
+}
