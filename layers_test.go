@@ -61,6 +61,7 @@ var layers = [][]string{
 	},
 	{
 		"tasks/slots",
+		"tasks/record",
 		"storage",
 		"themes",
 		"internal/pdffile/inspect",
@@ -85,6 +86,7 @@ var layers = [][]string{
 	},
 	{
 		"api/access",
+		"tasks/watch",
 		"internal/analysis",
 		"internal/pdffile/pack",
 		"internal/document/contents",
@@ -119,6 +121,8 @@ var technologies = map[string][]string{
 		"tasks/stream",
 		"tasks/asynqext",
 		"tasks/clock",
+		"tasks/record",
+		"tasks/watch",
 		"tasks/monitor",
 		"tasks/redisdial",
 		"storage/retention",

@@ -5,16 +5,15 @@ import (
 	"context"
 	"io"
 	"net"
-	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/redis/go-redis/v9"
 
 	"presswork"
 	"presswork/internal/test/redistest"
 	"presswork/tasks/asynqext"
+	"presswork/tasks/record"
 )
 
 // swallower is a go-redis hook that loses the answers to the next writes that hold the text, as many as armed says:
@@ -76,6 +75,17 @@ func newSubmission(t *testing.T, owner string) Submission {
 	return Submission{ID: NewID(), Kind: presswork.KindConversion, Owner: owner, Task: task}
 }
 
+func readJob(t *testing.T, c *Client, id string) *record.Stored {
+	t.Helper()
+
+	job, err := c.records.Read(t.Context(), id)
+	if err != nil || job == nil {
+		t.Fatal(job, err)
+	}
+
+	return job
+}
+
 func TestASubmissionWhoseAnswerWasLostIsNoReplay(t *testing.T) {
 	t.Parallel()
 
@@ -85,14 +95,14 @@ func TestASubmissionWhoseAnswerWasLostIsNoReplay(t *testing.T) {
 	}
 	t.Cleanup(func() { c.Stop(context.Background()) })
 	ctx := t.Context()
-	lost := &swallower{text: []byte(createScript.Hash())}
+	s := newSubmission(t, "ann")
+	lost := &swallower{text: []byte(record.JobKey(s.ID))}
 	c.rdb.AddHook(lost)
 	// Redis learns the script.
 	if _, _, err := c.Submit(ctx, newSubmission(t, "ann")); err != nil {
 		t.Fatal(err)
 	}
 	lost.armed.Store(1)
-	s := newSubmission(t, "ann")
 
 	rec, replayed, err := c.Submit(ctx, s)
 	if err != nil || replayed || rec.ID != s.ID {
@@ -107,41 +117,12 @@ func TestASubmissionWhoseAnswerWasLostIsNoReplay(t *testing.T) {
 		t.Error("the task is not on the queue")
 	}
 
-	if job := read(t, c.records, s.ID); job.Seq != 1 {
+	if job := readJob(t, c, s.ID); job.Seq != 1 {
 		t.Errorf("the record was written twice: seq %d", job.Seq)
 	}
 
 	if _, replayed, err := c.Submit(ctx, s); err != nil || !replayed {
 		t.Errorf("a second submission: replayed %v, %v", replayed, err)
-	}
-}
-
-func TestSubmissionsRenewTheirOwnersListEveryHour(t *testing.T) {
-	t.Parallel()
-
-	c, err := NewClient(redistest.Start(t), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { c.Stop(context.Background()) })
-	ctx := t.Context()
-
-	for _, owner := range []string{"ann", "bob", "bob"} {
-		t.Run(owner, func(t *testing.T) {
-			// As an hour later, and as if the list had nearly expired.
-			c.mu.Lock()
-			c.owners[owner] = c.owners[owner].Add(-ownerAgain)
-			c.mu.Unlock()
-			c.rdb.Expire(ctx, ownerKey(owner), time.Minute)
-
-			if _, _, err := c.Submit(ctx, newSubmission(t, owner)); err != nil {
-				t.Fatal(err)
-			}
-
-			if ttl := c.rdb.TTL(ctx, ownerKey(owner)).Val(); ttl < 2*c.records.ttl-time.Minute {
-				t.Errorf("%s's list lives for %s", owner, ttl)
-			}
-		})
 	}
 }
 
@@ -220,61 +201,7 @@ func TestANewJobAndItsTaskAreWrittenTogether(t *testing.T) {
 		t.Errorf("%s, replayed %v, %v", rec.ID, replayed, err)
 	}
 
-	if job := read(t, c.records, s.ID); job.Seq != 1 {
+	if job := readJob(t, c, s.ID); job.Seq != 1 {
 		t.Errorf("the record's seq is %d", job.Seq)
-	}
-}
-
-// scriptsOnly is a go-redis hook that drops from pipelines all commands but scripts.
-type scriptsOnly struct{}
-
-func (scriptsOnly) DialHook(next redis.DialHook) redis.DialHook { return next }
-
-func (scriptsOnly) ProcessHook(next redis.ProcessHook) redis.ProcessHook { return next }
-
-func (scriptsOnly) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
-	return func(ctx context.Context, cmds []redis.Cmder) error {
-		var scripts []redis.Cmder
-
-		for _, cmd := range cmds {
-			if strings.HasPrefix(cmd.Name(), "eval") {
-				scripts = append(scripts, cmd)
-			} else {
-				cmd.SetErr(redis.ErrClosed)
-			}
-		}
-
-		if err := next(ctx, scripts); err != nil || len(scripts) == len(cmds) {
-			return err
-		}
-
-		return redis.ErrClosed
-	}
-}
-
-func TestASubmissionNeedsOnlyItsScript(t *testing.T) {
-	t.Parallel()
-
-	c, err := NewClient(redistest.Start(t), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { c.Stop(context.Background()) })
-	ctx := t.Context()
-	c.rdb.AddHook(scriptsOnly{})
-
-	s := newSubmission(t, "ann")
-	s.reserved = true
-
-	if rec, replayed, err := c.Submit(ctx, s); err != nil || replayed || rec.ID != s.ID {
-		t.Fatalf("%s, replayed %v, %v", rec.ID, replayed, err)
-	}
-
-	if ttl := c.rdb.TTL(ctx, ownerKey("ann")).Val(); ttl < 2*c.records.ttl-time.Minute {
-		t.Errorf("the owner's list lives for %s", ttl)
-	}
-
-	if !c.ownerIsNew("ann") {
-		t.Error("an owner who was not told counts as told")
 	}
 }

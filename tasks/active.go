@@ -7,9 +7,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/redis/go-redis/v9"
-
 	"presswork"
+	"presswork/internal/fault"
+	"presswork/tasks/record"
 )
 
 // recheckEvery is how often the records of running jobs are looked at, in case the
@@ -62,7 +62,7 @@ func (a *active) jobs() []*activeRun {
 // watchCancels ends the runs of cancelled jobs: at once by the channel, and
 // within half a second by their records, which also show a newer run.
 func (s *Server) watchCancels(ctx context.Context) {
-	sub := s.rdb.Subscribe(ctx, cancelChannel, inputChannel)
+	sub := s.rdb.Subscribe(ctx, record.CancelChannel, inputChannel)
 	defer sub.Close()
 	messages := sub.Channel()
 
@@ -101,29 +101,67 @@ func (s *Server) checkActive(ctx context.Context) {
 	if len(runs) == 0 {
 		return
 	}
-	cmds := make([]*redis.SliceCmd, len(runs))
 
-	_, err := s.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
-		for i, r := range runs {
-			cmds[i] = p.HMGet(ctx, jobKey(r.task), fieldStatus, "fence")
-		}
+	ids := make([]string, len(runs))
+	for i, r := range runs {
+		ids[i] = r.task
+	}
 
-		return nil
-	})
+	holders, err := s.records.Holders(ctx, ids)
 	if err != nil {
-		// An outage: the next check, or the fence at the run's end, decides.
+		// During an outage the next check decides, or the fence at the run's end.
 		return
 	}
 
 	for i, r := range runs {
-		status, _ := cmds[i].Val()[0].(string)
-
-		fence, _ := cmds[i].Val()[1].(string)
 		switch {
-		case presswork.Status(status) == presswork.Cancelled:
+		case holders[i].Status == presswork.Cancelled:
 			r.end(ErrCancelled)
-		case fence != r.fence:
+		case holders[i].Fence != r.fence:
 			r.end(ErrSuperseded)
 		}
 	}
+}
+
+// stallAfter is how long a queue may go without a look at it while its server
+// could take a task. An idle one is looked at every second.
+const stallAfter = 30 * time.Second
+
+// Progress returns an error when the server no longer takes tasks although it
+// could run more of them, and nil before Start and while it stops.
+func (s *Server) Progress(context.Context) error {
+	if s.taking.Err() != nil {
+		return nil
+	}
+
+	return s.progress(time.Now())
+}
+
+func (s *Server) progress(at time.Time) error {
+	running := map[Queue]int{}
+	for _, r := range s.active.all() {
+		running[s.slots.First(r.queue)]++
+	}
+	// Queues that share slots wait for one another, so the last look at any of
+	// them counts.
+	last := map[Queue]time.Time{}
+	for q, when := range s.dequeuer.LastLooks() {
+		if p := s.slots.First(q); when.After(last[p]) {
+			last[p] = when
+		}
+	}
+
+	for p, when := range last {
+		free := running[p] < s.concurrency(p) && !(p == Infer && s.slots.IsFull(Infer))
+		if free && at.Sub(when) > stallAfter {
+			return fault.Errorf(
+				fault.Internal,
+				"no task has been taken from the queue %s for %s",
+				p,
+				at.Sub(when).Round(time.Second),
+			)
+		}
+	}
+
+	return nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"presswork/internal/fault"
 	"presswork/tasks/asynqext"
+	"presswork/tasks/record"
 )
 
 const (
@@ -100,7 +101,7 @@ func (c *Client) admit(ctx context.Context, q Queue, owner string) error {
 	own, oldest, err := asynqext.ReadShare(ctx, c.rdb, q, owner, c.clock.Exact())
 	switch {
 	case err != nil:
-		return unavailable(err)
+		return record.Unavailable(err)
 	case crowded && own > ownerShare*free:
 		return fault.Errorf(fault.QueueFull, "%d jobs are waiting already, %d of them of this key, and what is free is for others; try again later", l.Waiting, own).
 			WithAfter(l.pace.after(float64(l.Waiting) / 10))
@@ -117,7 +118,7 @@ func (c *Client) line(ctx context.Context, q Queue) (line, error) {
 	return c.lines[q].get(func(old line) (line, error) {
 		now, err := asynqext.ReadLine(ctx, c.rdb, q, c.clock.Exact())
 		if err != nil {
-			return line{}, unavailable(err)
+			return line{}, record.Unavailable(err)
 		}
 
 		return line{now, old.pace.seen(now.Done, time.Now())}, nil

@@ -7,6 +7,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"presswork/tasks/asynqext"
+	"presswork/tasks/record"
 	"presswork/tasks/stream"
 )
 
@@ -101,7 +102,7 @@ func (c *Client) bindCall(ctx context.Context, call stream.Call) (id string, err
 		return nil
 	})
 	if err != nil {
-		return "", unavailable(err)
+		return "", record.Unavailable(err)
 	}
 
 	return boundID(bound.Val(), call.Fingerprint)

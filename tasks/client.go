@@ -2,7 +2,9 @@ package tasks
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
+	"fmt"
 	"log/slog"
 	"maps"
 	"slices"
@@ -16,8 +18,10 @@ import (
 	"presswork/internal/fault"
 	"presswork/tasks/asynqext"
 	"presswork/tasks/clock"
+	"presswork/tasks/record"
 	"presswork/tasks/redisdial"
 	"presswork/tasks/stream"
+	"presswork/tasks/watch"
 )
 
 // Client is the queue as the API sees it (api.Queue). All its methods may be
@@ -25,10 +29,10 @@ import (
 type Client struct {
 	rdb        redis.UniversalClient
 	clock      *clock.Clock
-	records    *records
+	records    *record.Records
 	outbox     *outbox
 	inspector  *asynq.Inspector
-	relay      *relay
+	relay      *watch.Relay
 	calls      *stream.Client
 	maxPending int64
 	maxWait    time.Duration
@@ -43,11 +47,6 @@ type Client struct {
 	running sync.WaitGroup
 	life    context.Context
 	end     context.CancelFunc
-
-	mu        sync.Mutex
-	submitted int
-	// owners holds when ownerIsNew last reported true for each.
-	owners map[string]time.Time
 }
 
 // QueueHook is the hook of every client that Asynq uses: the tasks of calls are as volatile
@@ -71,20 +70,19 @@ func NewClient(address string, o Options) (*Client, error) {
 	rdb.AddHook(QueueHook())
 	o.Metrics.Watch(rdb)
 	now := clock.New(rdb, o.Log)
-	recs := &records{rdb: rdb, clock: now, ttl: o.Records, metrics: o.Metrics}
+	recs := record.New(rdb, now, o.Records, o.Metrics.countEnd)
 	c := &Client{
 		rdb:        rdb,
 		clock:      now,
 		records:    recs,
-		outbox:     newOutbox(rdb, now, o),
+		outbox:     newOutbox(rdb, recs, now, o),
 		inspector:  asynq.NewInspectorFromRedisClient(rdb),
-		relay:      newRelay(recs, o.Log),
+		relay:      watch.NewRelay(recs, o.Log),
 		maxPending: o.MaxPending,
 		maxWait:    o.MaxWait,
 		memory:     memory{log: o.Log, full: figure[bool]{maxAge: memoryAge}},
 		log:        o.Log,
 		metrics:    o.Metrics,
-		owners:     map[string]time.Time{},
 		lines:      map[Queue]*figure[line]{},
 	}
 
@@ -93,7 +91,7 @@ func NewClient(address string, o Options) (*Client, error) {
 		stream.ClientOptions{
 			Enqueue: c.enqueueCall,
 			Drop:    c.dropCall,
-			Left:    cancelChannel,
+			Left:    record.CancelChannel,
 			Input:   inputChannel,
 			Log:     o.Log,
 		},
@@ -109,7 +107,7 @@ func NewClient(address string, o Options) (*Client, error) {
 // Start begins relaying events to watchers and frames to callers.
 func (c *Client) Start(context.Context) error {
 	c.running.Go(func() { c.clock.Run(c.life) })
-	c.relay.start()
+	c.relay.Start()
 	c.calls.Start()
 
 	return nil
@@ -119,7 +117,7 @@ func (c *Client) Start(context.Context) error {
 func (c *Client) Stop(context.Context) error {
 	c.end()
 	c.running.Wait()
-	c.relay.stop()
+	c.relay.Stop()
 	c.calls.Stop()
 
 	if err := c.rdb.Close(); err != nil && !errors.Is(err, redis.ErrClosed) {
@@ -138,62 +136,117 @@ func (c *Client) Skew() time.Duration { return c.clock.Skew() }
 
 // Job returns a job, with its queue position.
 func (c *Client) Job(ctx context.Context, id string) (Record, error) {
-	job, err := c.find(ctx, id)
+	job, err := c.records.Find(ctx, id)
 	if err != nil {
 		return Record{}, err
 	}
 
-	if err := c.place(ctx, []*stored{job}); err != nil {
+	if err := c.place(ctx, []*record.Stored{job}); err != nil {
 		return Record{}, err
 	}
 
 	return job.Record, nil
 }
 
-func (c *Client) find(ctx context.Context, id string) (*stored, error) {
-	if !ValidID(id) {
-		return nil, notFound(id)
-	}
-
-	job, err := c.records.read(ctx, id)
-	if err == nil && job == nil {
-		err = notFound(id)
-	}
-
-	return job, err
+// Watch follows a job's events after the sequence number since; since < 0 means from now on. ctx
+// bounds the opening only: the watch lasts until the job ends or Close.
+// Errors: NotFound, QueueUnavailable.
+func (c *Client) Watch(ctx context.Context, id string, since int64) (*Watch, error) {
+	return c.relay.Watch(ctx, id, since)
 }
 
-func notFound(id string) error {
-	return fault.Errorf(fault.NotFound, "there is no job %q", id)
-}
+// Events returns what this process has relayed to its watchers.
+func (c *Client) Events() EventStats { return c.relay.Stats() }
 
 // Cancel ends a job that is not terminal. A worker that runs it learns of it
 // within a second, and can no longer complete it from this moment on.
 func (c *Client) Cancel(ctx context.Context, id string) (Record, error) {
 	if !ValidID(id) {
-		return Record{}, notFound(id)
+		return Record{}, record.NotFound(id)
 	}
 
-	job, err := c.outbox.end(ctx, c.records, id, ending{status: presswork.Cancelled, message: "cancelled by request"})
-	if errors.Is(err, errGone) {
-		return Record{}, notFound(id)
+	job, err := c.outbox.end(ctx, id, record.Ending{Status: presswork.Cancelled, Message: "cancelled by request"})
+	if errors.Is(err, record.ErrGone) {
+		return Record{}, record.NotFound(id)
 	}
 
-	if ended, ok := errors.AsType[endedError](err); ok {
-		return job.Record, fault.Errorf(fault.JobFinished, "the job is %s already", ended.status)
+	if ended, ok := errors.AsType[record.EndedError](err); ok {
+		return job.Record, fault.Errorf(fault.JobFinished, "the job is %s already", ended.Status)
 	}
 
 	if err != nil {
 		return Record{}, err
 	}
 	// Best effort: a worker that takes the task anyway finds the job cancelled.
-	if err := c.inspector.DeleteTask(string(job.queue), id); err != nil {
+	if err := c.inspector.DeleteTask(string(job.Queue), id); err != nil {
 		c.log.Debug("the task of a cancelled job stays on the queue", "job_id", id, "err", err)
 	}
 
-	if err := asynqext.Leave(ctx, c.rdb, job.queue, job.Owner, id); err != nil {
+	if err := asynqext.Leave(ctx, c.rdb, job.Queue, job.Owner, id); err != nil {
 		c.log.Debug("a cancelled job stays in its owner's line until its turn", "job_id", id, "err", err)
 	}
 
 	return job.Record, nil
+}
+
+// QueueStats is the state of one queue.
+type QueueStats = asynqext.Stats
+
+// Stats returns how full the queues are, in two round trips.
+func (c *Client) Stats(ctx context.Context) ([]QueueStats, error) {
+	stats, err := asynqext.ReadStats(ctx, c.rdb, Queues(), c.clock.Exact())
+	if err != nil {
+		return nil, record.Unavailable(err)
+	}
+
+	return stats, nil
+}
+
+// healthScript writes, so that a Redis that is full, read-only or cannot write
+// its file shows; what it writes need not last.
+var healthScript = redis.NewScript(stream.Volatile + `return redis.call('SET', KEYS[1], '1', 'PX', 10000)`)
+
+// Health returns nil when the queue takes writes.
+func (c *Client) Health(ctx context.Context) error {
+	if err := healthScript.Run(ctx, c.rdb, []string{healthKey}).Err(); err != nil {
+		return record.Unavailable(err)
+	}
+
+	return nil
+}
+
+// Workers counts the worker processes that are alive: those with a heartbeat in
+// the last ten seconds.
+func (c *Client) Workers(ctx context.Context) (int, error) {
+	n, err := asynqext.Processes(ctx, c.rdb)
+	if err != nil {
+		return 0, record.Unavailable(err)
+	}
+
+	return n, nil
+}
+
+// Secret returns 32 random bytes, made at the first use of the name and the
+// same on every node from then on.
+func (c *Client) Secret(ctx context.Context, name string) ([]byte, error) {
+	fresh := make([]byte, 32)
+	rand.Read(fresh)
+	var agreed *redis.StringCmd
+
+	_, err := c.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
+		p.SetNX(ctx, secretKey(name), fresh, 0)
+		agreed = p.Get(ctx, secretKey(name))
+
+		return nil
+	})
+	if err != nil {
+		return nil, record.Unavailable(err)
+	}
+
+	secret, err := agreed.Bytes()
+	if err == nil && len(secret) != len(fresh) {
+		err = fmt.Errorf("secret %q in Redis has %d bytes instead of %d", name, len(secret), len(fresh))
+	}
+
+	return secret, err
 }

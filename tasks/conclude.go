@@ -10,6 +10,7 @@ import (
 	"presswork"
 	"presswork/internal/fault"
 	"presswork/tasks/asynqext"
+	"presswork/tasks/record"
 )
 
 // conclude decides what an error of a run means, and records it.
@@ -32,7 +33,7 @@ func (s *Server) conclude(q Queue, run *Run, h handler, tried int, err error) er
 	exhausted := v == again && tried >= h.retries || v == patient && s.clock.Now().Sub(run.Record.CreatedAt) > patience
 	if v == final || exhausted {
 		// The run's own context may have ended; what it reports outlives it.
-		rec, ferr := run.finish(context.Background(), failed("", "", public(err)))
+		rec, ferr := run.finish(context.Background(), record.Failed("", public(err)))
 		switch {
 		case ferr == nil:
 			s.logEnd(slog.LevelError, run, rec.Record, err)
@@ -40,7 +41,7 @@ func (s *Server) conclude(q Queue, run *Run, h handler, tried int, err error) er
 			s.settle(rec)
 
 			return nil
-		case loss(ferr) != nil:
+		case record.Lost(ferr) != nil:
 			return s.superseded(run)
 		}
 
@@ -61,11 +62,11 @@ func (s *Server) conclude(q Queue, run *Run, h handler, tried int, err error) er
 		fault.CodeOf(err),
 		delay.Round(time.Second),
 	)
-	if err := run.note(message, nil); err != nil {
+	if err := run.holdOr(s.records.Warnings(message, nil)); err != nil {
 		return err
 	}
 
-	if terr := run.tell(ctx); loss(terr) != nil {
+	if terr := run.tell(ctx); record.Lost(terr) != nil {
 		return s.superseded(run)
 	}
 	s.metrics.broken.WithLabelValues(retried).Inc()
@@ -94,7 +95,7 @@ func (s *Server) superseded(run *Run) error {
 	ctx, cancel := context.WithTimeout(context.Background(), writeTimeout)
 	defer cancel()
 
-	rec, err := s.records.read(ctx, run.ID)
+	rec, err := s.records.Read(ctx, run.ID)
 	if err == nil && rec == nil {
 		s.log.Error(
 			"a job is gone while it runs: Redis has lost its data, or another deployment uses the same",
@@ -123,11 +124,11 @@ func (s *Server) superseded(run *Run) error {
 // notBegun decides about a task whose job cannot be worked at.
 func (s *Server) notBegun(ctx context.Context, id string, err error) error {
 	switch {
-	case loss(err) != nil:
+	case record.Lost(err) != nil:
 		// Finished, cancelled or gone: the task is done.
 		s.log.Debug("a task's job needs no work", "job_id", id, "reason", err)
 		// Its last run may have died with the result stored.
-		rec, err := s.records.read(ctx, id)
+		rec, err := s.records.Read(ctx, id)
 		if err == nil {
 			err = s.outbox.clear(ctx, rec)
 		}

@@ -12,6 +12,7 @@ import (
 
 	"presswork"
 	"presswork/internal/fault"
+	"presswork/tasks/record"
 )
 
 // Failed jobs are dead letters until an operator tries them again or dismisses them.
@@ -35,7 +36,7 @@ type deadTask struct {
 // bury makes a failed job a dead letter; twice is harmless. One that was tried
 // again is none any more.
 func (o *outbox) bury(ctx context.Context, id string) error {
-	task, err := (&records{rdb: o.rdb}).task(ctx, id)
+	task, err := o.records.Task(ctx, id)
 	if err != nil || task.Kind == "" {
 		return err
 	}
@@ -54,11 +55,11 @@ func (o *outbox) bury(ctx context.Context, id string) error {
 		return nil
 	})
 	if err != nil {
-		return unavailable(err)
+		return record.Unavailable(err)
 	}
 	// Only now: without a payload there is nothing to bury a second time.
-	if err := o.rdb.Del(ctx, PayloadKey(id)).Err(); err != nil {
-		return unavailable(err)
+	if err := o.rdb.Del(ctx, record.PayloadKey(id)).Err(); err != nil {
+		return record.Unavailable(err)
 	}
 
 	if count.Val() <= deadMost {
@@ -67,7 +68,7 @@ func (o *outbox) bury(ctx context.Context, id string) error {
 
 	oldest, err := o.rdb.ZRange(ctx, deadKey, 0, count.Val()-deadMost-1).Result()
 	if err != nil {
-		return unavailable(err)
+		return record.Unavailable(err)
 	}
 
 	return forget(ctx, o.rdb, oldest...)
@@ -84,7 +85,7 @@ func forget(ctx context.Context, rdb redis.UniversalClient, ids ...string) error
 		return nil
 	})
 	if err != nil {
-		return unavailable(err)
+		return record.Unavailable(err)
 	}
 
 	return nil
@@ -98,7 +99,7 @@ func forget(ctx context.Context, rdb redis.UniversalClient, ids ...string) error
 // Errors: NotFound, JobFinished (there is nothing to try again), InvalidOption
 // (it runs or waits its turn), QueueFull, QueueUnavailable.
 func (c *Client) Retry(ctx context.Context, id string) (Record, error) {
-	job, err := c.find(ctx, id)
+	job, err := c.records.Find(ctx, id)
 	if err != nil {
 		return Record{}, err
 	}
@@ -115,7 +116,7 @@ func (c *Client) Retry(ctx context.Context, id string) (Record, error) {
 		return Record{}, err
 	}
 
-	if made, err := c.find(ctx, as); err == nil {
+	if made, err := c.records.Find(ctx, as); err == nil {
 		return made.Record, nil
 	} else if fault.CodeOf(err) != fault.NotFound {
 		return Record{}, err
@@ -154,13 +155,13 @@ func (c *Client) claimRetry(ctx context.Context, id string) (as string, err erro
 	var settled *redis.StringCmd
 
 	_, err = c.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
-		p.SetNX(ctx, retriedKey(id), NewID(), c.records.ttl)
+		p.SetNX(ctx, retriedKey(id), NewID(), c.records.TTL())
 		settled = p.Get(ctx, retriedKey(id))
 
 		return nil
 	})
 	if err != nil {
-		return "", unavailable(err)
+		return "", record.Unavailable(err)
 	}
 
 	return settled.Val(), nil
@@ -178,7 +179,7 @@ func (c *Client) deadTask(ctx context.Context, id string) (task Task, err error)
 	}
 
 	if err != nil {
-		return Task{}, unavailable(err)
+		return Task{}, record.Unavailable(err)
 	}
 
 	var t deadTask
@@ -190,8 +191,8 @@ func (c *Client) deadTask(ctx context.Context, id string) (task Task, err error)
 }
 
 // runNow puts the task of an open job that waits for its next try on its queue.
-func (c *Client) runNow(job *stored) error {
-	err := c.inspector.RunTask(string(job.queue), job.ID)
+func (c *Client) runNow(job *record.Stored) error {
+	err := c.inspector.RunTask(string(job.Queue), job.ID)
 	switch {
 	case err == nil:
 		return nil
@@ -199,14 +200,14 @@ func (c *Client) runNow(job *stored) error {
 		return fault.Errorf(fault.InvalidOption, "the job has no task on its queue just now; the sweeper puts it there")
 	}
 
-	info, ierr := c.inspector.GetTaskInfo(string(job.queue), job.ID)
+	info, ierr := c.inspector.GetTaskInfo(string(job.Queue), job.ID)
 	if ierr == nil && (info.State == asynq.TaskStateActive || info.State == asynq.TaskStatePending) {
 		return fault.Errorf(fault.InvalidOption, "the job is %s already", map[asynq.TaskState]string{
 			asynq.TaskStateActive: "running", asynq.TaskStatePending: "waiting its turn",
 		}[info.State])
 	}
 
-	return unavailable(fmt.Errorf("run task %s now: %w", job.ID, err))
+	return record.Unavailable(fmt.Errorf("run task %s now: %w", job.ID, err))
 }
 
 // Dismiss ends that a failed job is a dead letter: it stays failed, and its task is
@@ -215,7 +216,7 @@ func (c *Client) Dismiss(ctx context.Context, id string) error {
 	if _, err := c.rdb.ZScore(ctx, deadKey, id).Result(); errors.Is(err, redis.Nil) {
 		return fault.Errorf(fault.NotFound, "%q is no dead letter", id)
 	} else if err != nil {
-		return unavailable(err)
+		return record.Unavailable(err)
 	}
 
 	return forget(ctx, c.rdb, id)
@@ -225,7 +226,7 @@ func (c *Client) Dismiss(ctx context.Context, id string) error {
 // it is open, by one that Retry would make of it, or by one that it has made.
 func (c *Client) Needed(ctx context.Context, id string) (bool, error) {
 	for range 16 { // a job that is tried again may fail again
-		job, err := c.records.read(ctx, id)
+		job, err := c.records.Read(ctx, id)
 		if err != nil || job == nil {
 			return false, err
 		}
@@ -258,7 +259,7 @@ func (c *Client) deadLetter(ctx context.Context, id string) (dead bool, as strin
 		return nil
 	})
 	if err != nil && !errors.Is(err, redis.Nil) {
-		return false, "", unavailable(err)
+		return false, "", record.Unavailable(err)
 	}
 
 	return score.Err() == nil, retried.Val(), nil

@@ -8,6 +8,7 @@ import (
 	"presswork"
 	"presswork/internal/test/redistest"
 	"presswork/internal/test/wait"
+	"presswork/tasks/record"
 )
 
 // Redis has given out the task and begun its job, and the connection breaks: again and again, as when go-redis
@@ -53,11 +54,11 @@ func TestATaskWhoseDequeueWasNotAnsweredRunsAtOnceAndHasNotCrashed(t *testing.T)
 		if got := wait.Receive(t, "the job runs", crashes); got != "" {
 			t.Errorf("%d lost answers: %s crashes are counted", n, got)
 		}
-		var job *stored
+		var job *record.Stored
 		wait.Until(
 			t,
 			"the job has ended",
-			func() bool { job = read(t, c.records, one.ID); return job.Status.Terminal() },
+			func() bool { job = readJob(t, c, one.ID); return job.Status.Terminal() },
 		)
 
 		if job.Status != presswork.Completed || job.Attempts != 1 || lost.armed.Load() > 0 {

@@ -9,12 +9,41 @@ import (
 
 	"github.com/hibiken/asynq"
 
+	"presswork"
 	"presswork/internal/fault"
+	"presswork/tasks/record"
 	"presswork/tasks/stream"
+	"presswork/tasks/watch"
 )
 
-// ErrSlow ends a watch whose reader fell too far behind.
-var ErrSlow = errors.New("the watcher is too slow")
+// Reasons why a run may no longer update its job. Its context ends with one of them as its cause, and
+// the methods of Run return them.
+var (
+	// ErrCancelled is returned when the job was cancelled.
+	ErrCancelled = record.ErrCancelled
+	// ErrSuperseded is returned when a later run has taken over the job, or the job has ended.
+	ErrSuperseded = record.ErrSuperseded
+)
+
+// ErrSlow is returned by a watch whose reader fell too far behind.
+var ErrSlow = watch.ErrSlow
+
+// Watch is one watcher's view of a job.
+type Watch = watch.Watch
+
+// EventStats is what a process has relayed to its watchers.
+type EventStats = watch.EventStats
+
+// NewWatch returns a watch over events from any source, for stand-ins of the queue; see watch.New.
+func NewWatch(
+	rec Record,
+	snapshot presswork.Event,
+	events <-chan presswork.Event,
+	stop func(),
+	err func() error,
+) *Watch {
+	return watch.New(rec, snapshot, events, stop, err)
+}
 
 // errDraining ends the context of a run that a stopping worker gives back.
 // A call's run takes part in that: see package stream.

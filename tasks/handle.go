@@ -13,6 +13,7 @@ import (
 	"github.com/hibiken/asynq"
 
 	"presswork/internal/fault"
+	"presswork/tasks/record"
 )
 
 // handler is a kind as the server runs it.
@@ -104,7 +105,7 @@ func (s *Server) process(actx context.Context, t *asynq.Task) error {
 
 func (s *Server) perform(actx context.Context, q Queue, id string, t *asynq.Task) error {
 	tried, _ := asynq.GetRetryCount(actx)
-	kind, isJob := strings.CutPrefix(t.Type(), ofJob)
+	kind, isJob := strings.CutPrefix(t.Type(), record.TaskPrefix)
 
 	h, ok := s.handlers[kind]
 	if !ok || isJob && h.job == nil {
@@ -161,20 +162,20 @@ func (s *Server) processJob(id string, q Queue, h handler, kind string, tried in
 
 	run := &Run{
 		ID:      id,
-		Attempt: now.job.Attempts,
-		Record:  now.job.Record,
+		Attempt: now.Job.Attempts,
+		Record:  now.Job.Record,
 		records: s.records,
 		outbox:  s.outbox,
-		fence:   now.fence,
+		fence:   now.Fence,
 		queue:   q,
 		end:     cancel,
 		began:   time.Now(),
 	}
 	defer run.taken()
 	defer s.active.add(
-		&activeRun{task: id, kind: kind, queue: q, began: s.clock.Now(), fence: now.fence, ctx: ctx, end: cancel},
+		&activeRun{task: id, kind: kind, queue: q, began: s.clock.Now(), fence: now.Fence, ctx: ctx, end: cancel},
 	)()
-	err = guarded(func() error { return h.job(ctx, run, now.payload) })
+	err = guarded(func() error { return h.job(ctx, run, now.Payload) })
 
 	if run.continued {
 		return nil
@@ -184,7 +185,7 @@ func (s *Server) processJob(id string, q Queue, h handler, kind string, tried in
 		s.logEnd(slog.LevelInfo, run, run.done.Record, nil)
 		s.settle(run.done)
 
-		if run.done.off {
+		if run.done.TaskEnded {
 			return errWritten
 		}
 
@@ -203,7 +204,7 @@ func (s *Server) processJob(id string, q Queue, h handler, kind string, tried in
 	return s.conclude(q, run, h, tried, err)
 }
 
-// beginArgv is what beginDequeued is given, and what becomes of its answer.
+// beginArgv is what record.DequeueLua is given, and what becomes of its answer.
 func (s *Server) beginArgv(nonce string) (argv []any, begun func(id string, answer []any)) {
 	var kinds []string
 
@@ -214,7 +215,7 @@ func (s *Server) beginArgv(nonce string) (argv []any, begun func(id string, answ
 	}
 	drops := s.completion.Drops()
 
-	argv = []any{stamp(s.clock.Now()), nonce, s.name, " " + strings.Join(kinds, " ") + " "}
+	argv = s.records.DequeueArgs(nonce, s.name, kinds)
 	begun = func(id string, answer []any) {
 		s.completion.Keep(id, drops)
 		s.begun.Store(id, answer)
@@ -226,13 +227,13 @@ func (s *Server) beginArgv(nonce string) (argv []any, begun func(id string, answ
 // begin begins an attempt, or finds the one that its dequeue has begun. A drop that is left over
 // was meant for another run's end. Those that follow the beginning are not: from there on
 // this run's own predecessor may ask for one.
-func (s *Server) begin(ctx context.Context, id, kind string) (begun, error) {
+func (s *Server) begin(ctx context.Context, id, kind string) (record.Begun, error) {
 	if answer, ok := s.begun.LoadAndDelete(id); ok {
-		return readBegun(answer.([]any))
+		return record.ReadBegun(answer.([]any))
 	}
 	s.completion.Keep(id, s.completion.Drops())
 
-	return s.records.begin(ctx, id, kind, s.name)
+	return s.records.Begin(ctx, id, kind, s.name)
 }
 
 // context is what a handler gets.

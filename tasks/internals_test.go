@@ -8,25 +8,26 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"presswork/tasks/asynqext"
+	"presswork/tasks/record"
 )
 
 // What the tests of package tasks_test see of the inside.
 var (
 	IdempotencyKey = idempotencyKey
-	JobKey         = jobKey
-	LogKey         = logKey
-	PackedKey      = packedKey
-	OwnerKey       = ownerKey
+	JobKey         = record.JobKey
+	LogKey         = record.LogKey
+	PackedKey      = record.PackedKey
+	OwnerKey       = record.OwnerKey
 	WebhookTask    = webhookTask
 	OfferScript    = offerScript
-	Unpack         = unpack
+	Unpack         = record.Unpack
 )
 
 const (
-	LedgerKey     = ledgerKey
-	CancelChannel = cancelChannel
+	LedgerKey     = record.LedgerKey
+	CancelChannel = record.CancelChannel
 	WorkersKey    = workersKey
-	PackAfter     = packAfter
+	PackAfter     = record.PackAfter
 )
 
 // Accept is the first half of Submit, as when the process dies after it.
@@ -39,7 +40,7 @@ func (c *Client) Accept(ctx context.Context, s Submission) error {
 func (c *Client) Begin(t testing.TB, id string) {
 	t.Helper()
 
-	if _, err := c.records.begin(t.Context(), id, ConvertPDF.Name, "w"); err != nil {
+	if _, err := c.records.Begin(t.Context(), id, ConvertPDF.Name, "w"); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -82,16 +83,7 @@ func (s *Server) SweepGhosts(ctx context.Context, q Queue, before []string) ([]s
 }
 
 // Watchers counts the open watches.
-func (c *Client) Watchers() (n int) {
-	c.relay.mu.Lock()
-	defer c.relay.mu.Unlock()
-
-	for _, set := range c.relay.watchers {
-		n += len(set)
-	}
-
-	return n
-}
+func (c *Client) Watchers() int { return int(c.relay.Stats().Watchers) }
 
 // Taking reports whether the server still takes tasks.
 func (s *Server) Taking() bool { return s.taking.Err() == nil }

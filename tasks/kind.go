@@ -3,6 +3,8 @@ package tasks
 import (
 	"encoding/json"
 	"time"
+
+	"presswork/tasks/record"
 )
 
 // Kind is a type of task: its name on the queue and the payload it carries.
@@ -67,16 +69,8 @@ var (
 	}
 )
 
-// Task is one typed task, encoded and ready to submit.
-type Task struct {
-	// Kind is Kind.Name; Queue, Retries and Timeout are the kind's, unless On
-	// changed the queue.
-	Kind    string
-	Queue   Queue
-	Payload []byte // JSON
-	Retries int
-	Timeout time.Duration
-}
+// Task is one typed task, encoded and ready to submit. Queue, Retries and Timeout are the kind's.
+type Task = record.Task
 
 // Task encodes a payload.
 func (k Kind[P]) Task(payload P) (Task, error) {
@@ -88,8 +82,8 @@ func (k Kind[P]) Task(payload P) (Task, error) {
 	return Task{Kind: k.Name, Queue: k.Queue, Payload: b, Retries: k.Retries, Timeout: k.Timeout}, nil
 }
 
-// On returns the task on another queue: Bulk, for a submission in no hurry.
-func (t Task) On(q Queue) Task {
-	t.Queue = q
-	return t
-}
+// NewID returns a new job id; see record.NewID.
+func NewID() string { return record.NewID() }
+
+// ValidID reports whether s has the form of NewID, so that it may become part of a key.
+func ValidID(s string) bool { return record.ValidID(s) }

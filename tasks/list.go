@@ -8,6 +8,7 @@ import (
 
 	"presswork"
 	"presswork/tasks/asynqext"
+	"presswork/tasks/record"
 )
 
 const (
@@ -57,7 +58,12 @@ func (c *Client) Jobs(ctx context.Context, owner string, q Query) (Page, error) 
 
 // scan collects up to n jobs that the query selects. It returns the last id that
 // it has read when it stopped before the end of the list.
-func (c *Client) scan(ctx context.Context, owner string, q Query, n int) (found []*stored, last string, err error) {
+func (c *Client) scan(
+	ctx context.Context,
+	owner string,
+	q Query,
+	n int,
+) (found []*record.Stored, last string, err error) {
 	last = q.Cursor
 
 	for read := 0; len(found) < n && read < scanMost; {
@@ -68,22 +74,22 @@ func (c *Client) scan(ctx context.Context, owner string, q Query, n int) (found 
 		count := min(scanPage, 2*n, scanMost-read)
 
 		ids, err := c.rdb.ZRangeArgs(ctx, redis.ZRangeArgs{
-			Key: ownerKey(owner), Start: "-", Stop: from, ByLex: true, Rev: true, Count: int64(count),
+			Key: record.OwnerKey(owner), Start: "-", Stop: from, ByLex: true, Rev: true, Count: int64(count),
 		}).Result()
 		if err != nil {
-			return nil, "", unavailable(err)
+			return nil, "", record.Unavailable(err)
 		}
 
-		jobs, err := c.records.readAll(ctx, ids)
+		jobs, err := c.records.ReadAll(ctx, ids)
 		if err != nil {
 			return nil, "", err
 		}
 		var expired []any
 
 		for i, j := range jobs {
-			switch job := j.job; {
-			case j.err != nil:
-				c.log.Error("a job is not listed: its record cannot be read", "job_id", ids[i], "err", j.err)
+			switch job := j.Job; {
+			case j.Err != nil:
+				c.log.Error("a job is not listed: its record cannot be read", "job_id", ids[i], "err", j.Err)
 			case job == nil:
 				expired = append(expired, ids[i])
 			case len(found) < n && q.selects(&job.Record):
@@ -92,8 +98,8 @@ func (c *Client) scan(ctx context.Context, owner string, q Query, n int) (found 
 		}
 
 		if len(expired) > 0 {
-			if err := c.rdb.ZRem(ctx, ownerKey(owner), expired...).Err(); err != nil {
-				return nil, "", unavailable(err)
+			if err := c.rdb.ZRem(ctx, record.OwnerKey(owner), expired...).Err(); err != nil {
+				return nil, "", record.Unavailable(err)
 			}
 		}
 
@@ -113,12 +119,12 @@ func (q Query) selects(r *Record) bool {
 
 // place fills in the queue positions of one owner's jobs that are queued: an
 // estimate, because others may come whose turn is sooner.
-func (c *Client) place(ctx context.Context, jobs []*stored) error {
-	queued := map[Queue][]*stored{}
+func (c *Client) place(ctx context.Context, jobs []*record.Stored) error {
+	queued := map[Queue][]*record.Stored{}
 
 	for _, job := range jobs {
 		if job.Status == presswork.Queued {
-			queued[job.queue] = append(queued[job.queue], job)
+			queued[job.Queue] = append(queued[job.Queue], job)
 		}
 	}
 
@@ -130,7 +136,7 @@ func (c *Client) place(ctx context.Context, jobs []*stored) error {
 
 		positions, err := asynqext.Positions(ctx, c.rdb, q, jobs[0].Owner, ids)
 		if err != nil {
-			return unavailable(err)
+			return record.Unavailable(err)
 		}
 
 		for i, position := range positions {

@@ -11,6 +11,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
 	"github.com/redis/go-redis/v9"
+
+	"presswork"
 )
 
 // Metrics is what the Client and the Server of a process count, together.
@@ -68,6 +70,11 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 	}
 
 	return m
+}
+
+// countEnd counts a job whose end this process has written.
+func (m *Metrics) countEnd(kind presswork.Kind, status presswork.Status) {
+	m.ended.WithLabelValues(string(kind), string(status)).Inc()
 }
 
 // Watch counts what the client sends from now on.

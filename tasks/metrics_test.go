@@ -12,6 +12,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"presswork/internal/test/redistest"
+	"presswork/tasks/record"
 	"presswork/tasks/redisdial"
 )
 
@@ -50,7 +51,7 @@ func TestAcceptedAndEndedJobsAreCountedOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { c.Stop(context.Background()) })
-	lost := &swallower{text: []byte(createScript.Hash())}
+	lost := &swallower{text: []byte(record.LedgerKey)}
 	c.rdb.AddHook(lost)
 	ids := []string{}
 

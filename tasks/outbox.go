@@ -6,22 +6,18 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"strings"
 	"time"
 
 	"github.com/hibiken/asynq"
 	"github.com/redis/go-redis/v9"
 
 	"presswork"
-	"presswork/internal/fault"
 	"presswork/tasks/asynqext"
 	"presswork/tasks/clock"
+	"presswork/tasks/record"
 )
 
 const (
-	// firstLook is when the sweeper first looks at a new job: long after a
-	// submission has put the task on the queue, or died.
-	firstLook = 15 * time.Second
 	// timeoutMargin lets a handler end by its own deadline before Asynq gives
 	// up on it.
 	timeoutMargin = 30 * time.Second
@@ -40,6 +36,7 @@ const plainOwner = "presswork:plain"
 // settled.
 type outbox struct {
 	rdb         redis.UniversalClient
+	records     *record.Records
 	clock       *clock.Clock
 	asynq       *asynq.Client
 	webhookData func(Record) any
@@ -50,9 +47,9 @@ type outbox struct {
 	log  *slog.Logger
 }
 
-func newOutbox(rdb redis.UniversalClient, now *clock.Clock, o Options) *outbox {
+func newOutbox(rdb redis.UniversalClient, recs *record.Records, now *clock.Clock, o Options) *outbox {
 	return &outbox{
-		rdb: rdb, clock: now, asynq: asynq.NewClientFromRedisClient(rdb),
+		rdb: rdb, records: recs, clock: now, asynq: asynq.NewClientFromRedisClient(rdb),
 		webhookData: o.WebhookData, discard: o.Discard, sources: o.DiscardSources, kept: o.Records, log: o.Log,
 	}
 }
@@ -65,23 +62,15 @@ func (o *outbox) enqueue(ctx context.Context, place asynqext.Place, id string, t
 
 	_, err := o.asynq.EnqueueContext(ctx, asynq.NewTask(t.Kind, t.Payload), opts...)
 	if err != nil && !errors.Is(err, asynq.ErrTaskIDConflict) {
-		return unavailable(err)
+		return record.Unavailable(err)
 	}
 
 	return nil
 }
 
-// ofJob is what the names of tasks begin with whose payload is in the record of
-// their job, so that Redis holds it once. A worker that does not know the form
-// leaves the task to one that does.
-const ofJob = "job:"
-
-// IsJob reports whether the payload of a task of this type is at PayloadKey.
-func IsJob(kind string) bool { return strings.HasPrefix(kind, ofJob) }
-
 // enqueueJob is enqueue for the task of a job.
 func (o *outbox) enqueueJob(ctx context.Context, owner, id string, t Task) error {
-	t.Kind, t.Payload = ofJob+t.Kind, nil
+	t.Kind, t.Payload = record.TaskPrefix+t.Kind, nil
 	return o.enqueue(ctx, asynqext.Place{Owner: owner}, id, t)
 }
 
@@ -94,8 +83,8 @@ func (o *outbox) hold(ctx context.Context, owner, id string, t Task) (*asynqext.
 // settle does what remains after a job's end: its webhook goes on the queue, an
 // artifact that it shall not have and the sources of a cancelled job are deleted, then the job leaves the ledger.
 // Until all is done the sweeper repeats it.
-func (o *outbox) settle(ctx context.Context, r *stored) error {
-	if r.settled {
+func (o *outbox) settle(ctx context.Context, r *record.Stored) error {
+	if r.Settled {
 		return nil
 	}
 
@@ -139,22 +128,12 @@ func (o *outbox) settle(ctx context.Context, r *stored) error {
 		}
 	}
 
-	_, err := o.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
-		p.ZRem(ctx, ledgerKey, r.ID)
-		p.ZAdd(ctx, settledKey, redis.Z{Score: float64(o.clock.Now().Add(packAfter).UnixMilli()), Member: r.ID})
-
-		return nil
-	})
-	if err != nil {
-		return unavailable(err)
-	}
-
-	return nil
+	return o.records.Settled(ctx, r.ID)
 }
 
 // clear deletes what runs may have stored for a job that ended without an
 // artifact.
-func (o *outbox) clear(ctx context.Context, r *stored) error {
+func (o *outbox) clear(ctx context.Context, r *record.Stored) error {
 	if r == nil || r.Attempts == 0 || r.Status != presswork.Failed && r.Status != presswork.Cancelled {
 		return nil
 	}
@@ -167,23 +146,18 @@ func (o *outbox) clear(ctx context.Context, r *stored) error {
 }
 
 // settleSoon is settle where a failure need not stop the caller.
-func (o *outbox) settleSoon(ctx context.Context, r *stored) {
+func (o *outbox) settleSoon(ctx context.Context, r *record.Stored) {
 	if err := o.settle(ctx, r); err != nil {
 		o.log.Warn("settling a finished job failed; the sweeper will repeat it", "job_id", r.ID, "err", err)
 	}
 }
 
-func (o *outbox) webhookBody(r *stored) ([]byte, error) {
-	at := r.updated
-	if r.FinishedAt != nil {
-		at = *r.FinishedAt
-	}
-
+func (o *outbox) webhookBody(r *record.Stored) ([]byte, error) {
 	b, err := json.Marshal(struct {
 		Type      string    `json:"type"`
 		Timestamp time.Time `json:"timestamp"`
 		Data      any       `json:"data"`
-	}{"job." + string(r.Status), at, o.webhookData(r.Record)})
+	}{"job." + string(r.Status), r.EndedAt(), o.webhookData(r.Record)})
 	if err != nil {
 		return nil, fmt.Errorf("webhook body of job %s: %w", r.ID, err)
 	}
@@ -192,10 +166,10 @@ func (o *outbox) webhookBody(r *stored) ([]byte, error) {
 }
 
 // end writes a terminal state that no run wrote, and settles the job.
-func (o *outbox) end(ctx context.Context, recs *records, id string, e ending) (*stored, error) {
-	e.nonce = NewID()
+func (o *outbox) end(ctx context.Context, id string, e record.Ending) (*record.Stored, error) {
+	e.Nonce = NewID()
 
-	rec, err := recs.finish(ctx, id, e)
+	rec, err := o.records.Finish(ctx, id, e)
 	if err != nil {
 		return rec, err
 	}
@@ -205,9 +179,4 @@ func (o *outbox) end(ctx context.Context, recs *records, id string, e ending) (*
 	o.settleSoon(ctx, rec)
 
 	return rec, nil
-}
-
-// failed is the end of a job that went wrong.
-func failed(fence, nonce string, e *fault.Error) ending {
-	return ending{fence: fence, nonce: nonce, status: presswork.Failed, message: e.Message, err: e}
 }

@@ -7,6 +7,7 @@ import (
 
 	"presswork/internal/fault"
 	"presswork/tasks/asynqext"
+	"presswork/tasks/record"
 )
 
 const (
@@ -159,13 +160,13 @@ func (s *Server) setAside(q Queue, id string, why error) {
 
 // openTask returns the job whose task has this id on this queue, and the task as the job's
 // record has it. The job is nil when there is none or it is terminal.
-func (s *Server) openTask(ctx context.Context, q Queue, id string) (*stored, Task, error) {
-	job, err := s.records.read(ctx, id)
-	if err != nil || job == nil || job.Status.Terminal() || job.queue != q {
+func (s *Server) openTask(ctx context.Context, q Queue, id string) (*record.Stored, Task, error) {
+	job, err := s.records.Read(ctx, id)
+	if err != nil || job == nil || job.Status.Terminal() || job.Queue != q {
 		return nil, Task{}, err
 	}
 
-	t, err := s.records.task(ctx, id)
+	t, err := s.records.Task(ctx, id)
 	if err != nil || t.Kind == "" {
 		return nil, Task{}, err
 	}

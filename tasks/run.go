@@ -2,8 +2,6 @@ package tasks
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -13,6 +11,7 @@ import (
 	"presswork/internal/analysis/finding"
 	"presswork/internal/fault"
 	"presswork/tasks/asynqext"
+	"presswork/tasks/record"
 )
 
 // commitPatience is how long a finished run keeps trying to write its result
@@ -33,7 +32,7 @@ type Run struct {
 	// Record is the job as it stood when the run began.
 	Record Record
 
-	records *records
+	records *record.Records
 	outbox  *outbox
 	fence   string
 	// queue is that of the run's task.
@@ -43,14 +42,14 @@ type Run struct {
 	// began is for the log, by this machine's clock.
 	began time.Time
 	// done is the record after a successful Complete; continued is set after Next.
-	done      *stored
+	done      *record.Stored
 	continued bool
 
 	// telling is held while reports are written, so that they keep their order.
 	telling sync.Mutex
 	mu      sync.Mutex
 	// held are the reports that no handler waits for, and write writes them in a while.
-	held  []report
+	held  []record.Report
 	write *time.Timer
 }
 
@@ -71,8 +70,8 @@ func (r *Run) Step(stage presswork.Stage, percent int, message string) {
 	r.hold(r.progressed(stage, percent, message))
 }
 
-func (r *Run) progressed(stage presswork.Stage, percent int, message string) report {
-	return r.records.progressed(stage, min(max(percent, 0), 100), message)
+func (r *Run) progressed(stage presswork.Stage, percent int, message string) record.Report {
+	return r.records.Progress(stage, min(max(percent, 0), 100), message)
 }
 
 // Warn adds warnings to the job, as one event. One that is there already is not
@@ -82,7 +81,7 @@ func (r *Run) Warn(warnings ...fault.Warning) error {
 		return nil
 	}
 
-	return r.note(summary(warnings), warnings)
+	return r.holdOr(r.records.Warnings(summary(warnings), warnings))
 }
 
 // Printed is Warn for the warnings of a print, which outlive the attempt: see
@@ -92,12 +91,7 @@ func (r *Run) Printed(warnings ...fault.Warning) error {
 		return nil
 	}
 
-	b, err := json.Marshal(warnings)
-	if err != nil {
-		return err
-	}
-
-	return r.note(summary(warnings), warnings, fieldPrinted, b)
+	return r.holdOr(r.records.Printed(summary(warnings), warnings))
 }
 
 // summary is an event's message about warnings; "" without any.
@@ -114,31 +108,25 @@ func summary(warnings []fault.Warning) string {
 
 // SetTheme records the theme that was chosen.
 func (r *Run) SetTheme(name string) error {
-	return r.note("theme "+name, nil, fieldTheme, name)
+	return r.holdOr(r.records.Theme("theme "+name, name))
 }
 
 // SetAnalysis records what the document's text is like.
 func (r *Run) SetAnalysis(analysis finding.Analysis) error {
-	b, err := json.Marshal(analysis)
-	if err != nil {
-		return fmt.Errorf("analysis: %w", err)
-	}
-
-	return r.note("analyzed", nil, fieldAnalysis, b)
+	return r.holdOr(r.records.Analysis("analyzed", analysis))
 }
 
-// note holds what adds warnings and sets fields.
-func (r *Run) note(message string, warnings []fault.Warning, fields ...any) error {
-	note, err := r.records.noted(message, warnings, fields...)
+// holdOr holds a report, unless it could not be made.
+func (r *Run) holdOr(one record.Report, err error) error {
 	if err == nil {
-		r.hold(note)
+		r.hold(one)
 	}
 
 	return err
 }
 
 // hold keeps a report for the next one.
-func (r *Run) hold(one report) {
+func (r *Run) hold(one record.Report) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
@@ -158,7 +146,7 @@ func (r *Run) writeHeld() {
 }
 
 // taken returns what was held.
-func (r *Run) taken() []report {
+func (r *Run) taken() []record.Report {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
@@ -173,7 +161,7 @@ func (r *Run) taken() []report {
 
 // tell writes reports after those that were held, which an outage of Redis leaves to the
 // next report.
-func (r *Run) tell(ctx context.Context, more ...report) error {
+func (r *Run) tell(ctx context.Context, more ...record.Report) error {
 	r.telling.Lock()
 	defer r.telling.Unlock()
 
@@ -182,7 +170,7 @@ func (r *Run) tell(ctx context.Context, more ...report) error {
 		return nil
 	}
 
-	err := r.checked(r.records.tell(ctx, r.ID, r.fence, slices.Concat(held, more)...))
+	err := r.checked(r.records.Report(ctx, r.ID, r.fence, slices.Concat(held, more)...))
 	if fault.CodeOf(err) == fault.QueueUnavailable {
 		r.mu.Lock()
 		defer r.mu.Unlock()
@@ -196,12 +184,12 @@ func (r *Run) tell(ctx context.Context, more ...report) error {
 // at this, and none after a cancellation: on an error no job has the artifact.
 // An outage of Redis is waited out for a while.
 func (r *Run) Complete(ctx context.Context, artifact presswork.Artifact, cached bool) error {
-	rec, err := r.finish(ctx, ending{
-		status:   presswork.Completed,
-		message:  "done",
-		artifact: &artifact,
-		cached:   cached,
-		task:     asynqext.DoneKeys(r.queue, r.ID, r.records.clock.Now()),
+	rec, err := r.finish(ctx, record.Ending{
+		Status:   presswork.Completed,
+		Message:  "done",
+		Artifact: &artifact,
+		Cached:   cached,
+		Task:     asynqext.DoneKeys(r.queue, r.ID, r.outbox.clock.Now()),
 	})
 	if err != nil {
 		return err
@@ -218,7 +206,7 @@ func (r *Run) Next(ctx context.Context, t Task) error {
 		return err
 	}
 
-	if err := r.checked(r.records.next(ctx, r.ID, r.fence, t)); err != nil {
+	if err := r.checked(r.records.Next(ctx, r.ID, r.fence, t)); err != nil {
 		return err
 	}
 
@@ -237,16 +225,16 @@ func (r *Run) Next(ctx context.Context, t Task) error {
 }
 
 // finish writes a terminal state in this run's name.
-func (r *Run) finish(ctx context.Context, e ending) (*stored, error) {
+func (r *Run) finish(ctx context.Context, e record.Ending) (*record.Stored, error) {
 	r.telling.Lock()
 	defer r.telling.Unlock()
-	e.fence, e.nonce, e.before = r.fence, "run-"+r.fence, r.taken()
+	e.Fence, e.Nonce, e.Before = r.fence, "run-"+r.fence, r.taken()
 
 	ctx, cancel := context.WithTimeout(ctx, commitPatience)
 	defer cancel()
 
 	for {
-		rec, err := r.records.finish(ctx, r.ID, e)
+		rec, err := r.records.Finish(ctx, r.ID, e)
 		if fault.CodeOf(err) != fault.QueueUnavailable {
 			return rec, r.checked(err)
 		}
@@ -261,24 +249,11 @@ func (r *Run) finish(ctx context.Context, e ending) (*stored, error) {
 
 // checked turns a refusal into this run's end.
 func (r *Run) checked(err error) error {
-	lost := loss(err)
+	lost := record.Lost(err)
 	if lost == nil {
 		return err
 	}
 	r.end(lost)
 
 	return lost
-}
-
-// loss is why a run may not go on, or nil when err is nothing of the kind.
-func loss(err error) error {
-	if ended, ok := errors.AsType[endedError](err); ok && ended.status == presswork.Cancelled {
-		return ErrCancelled
-	}
-
-	if _, ok := errors.AsType[endedError](err); ok || errors.Is(err, errGone) || errors.Is(err, ErrSuperseded) {
-		return ErrSuperseded
-	}
-
-	return nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"presswork"
 	"presswork/internal/fault"
+	"presswork/tasks/record"
 )
 
 const (
@@ -62,7 +63,7 @@ func (c *Client) Search(ctx context.Context, q Search) (Page, error) {
 		cursor = before
 	}
 	oldest := idAt(q.Since)
-	var found []*stored
+	var found []*record.Stored
 
 	var gone []string
 	defer func() {
@@ -74,7 +75,7 @@ func (c *Client) Search(ctx context.Context, q Search) (Page, error) {
 	for read := 0; read < searchMost; {
 		ids, err := next(cursor, searchPage)
 		if err != nil {
-			return Page{}, unavailable(err)
+			return Page{}, record.Unavailable(err)
 		}
 
 		last := len(ids) < searchPage
@@ -82,28 +83,28 @@ func (c *Client) Search(ctx context.Context, q Search) (Page, error) {
 			ids, last = ids[:n], true
 		}
 
-		jobs, err := c.records.readAll(ctx, ids)
+		jobs, err := c.records.ReadAll(ctx, ids)
 		if err != nil {
 			return Page{}, err
 		}
 
 		for i, j := range jobs {
-			if j.err != nil {
-				c.log.Error("a job is not listed: its record cannot be read", "job_id", ids[i], "err", j.err)
+			if j.Err != nil {
+				c.log.Error("a job is not listed: its record cannot be read", "job_id", ids[i], "err", j.Err)
 			}
 
-			if j.job == nil && j.err == nil {
+			if j.Job == nil && j.Err == nil {
 				gone = append(gone, ids[i])
 			}
 
-			if j.job == nil || !q.selects(&j.job.Record) {
+			if j.Job == nil || !q.selects(&j.Job.Record) {
 				continue
 			}
 
 			if len(found) == limit {
 				return c.searched(ctx, found, found[limit-1].ID)
 			}
-			found = append(found, j.job)
+			found = append(found, j.Job)
 		}
 
 		if last {
@@ -116,10 +117,10 @@ func (c *Client) Search(ctx context.Context, q Search) (Page, error) {
 	return c.searched(ctx, found, cursor)
 }
 
-func (c *Client) searched(ctx context.Context, found []*stored, cursor string) (Page, error) {
+func (c *Client) searched(ctx context.Context, found []*record.Stored, cursor string) (Page, error) {
 	page := Page{HasMore: cursor != "", NextCursor: cursor, Records: make([]Record, len(found))}
 
-	byOwner := map[string][]*stored{}
+	byOwner := map[string][]*record.Stored{}
 	for _, job := range found {
 		byOwner[job.Owner] = append(byOwner[job.Owner], job)
 	}
@@ -171,15 +172,15 @@ func (c *Client) source(ctx context.Context, q Search) (func(cursor string, n in
 		return func(cursor string, n int) ([]string, error) { return below(c.rdb, deadKey, cursor, n).Result() }, nil
 	case q.Owner != nil:
 		return func(cursor string, n int) ([]string, error) {
-			return below(c.rdb, ownerKey(*q.Owner), cursor, n).Result()
+			return below(c.rdb, record.OwnerKey(*q.Owner), cursor, n).Result()
 		}, nil
 	}
 
 	ended := func(s presswork.Status) bool { return s.Terminal() }
 	if len(q.Statuses) > 0 && !slices.ContainsFunc(q.Statuses, ended) {
-		open, err := c.rdb.ZCard(ctx, ledgerKey).Result()
+		open, err := c.rdb.ZCard(ctx, record.LedgerKey).Result()
 		if err != nil {
-			return nil, unavailable(err)
+			return nil, record.Unavailable(err)
 		}
 
 		if open <= openMost {
@@ -187,9 +188,9 @@ func (c *Client) source(ctx context.Context, q Search) (func(cursor string, n in
 		}
 	}
 
-	owners, err := c.rdb.SMembers(ctx, ownersKey).Result()
+	owners, err := c.rdb.SMembers(ctx, record.OwnersKey).Result()
 	if err != nil {
-		return nil, unavailable(err)
+		return nil, record.Unavailable(err)
 	}
 
 	return func(cursor string, n int) ([]string, error) {
@@ -197,7 +198,7 @@ func (c *Client) source(ctx context.Context, q Search) (func(cursor string, n in
 
 		_, err := c.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
 			for i, owner := range owners {
-				cmds[i] = below(p, ownerKey(owner), cursor, n)
+				cmds[i] = below(p, record.OwnerKey(owner), cursor, n)
 			}
 
 			return nil
@@ -217,9 +218,9 @@ func (c *Client) source(ctx context.Context, q Search) (func(cursor string, n in
 
 // openBelow is the source of the jobs that are open now.
 func (c *Client) openBelow(ctx context.Context) (func(string, int) ([]string, error), error) {
-	all, err := c.rdb.ZRange(ctx, ledgerKey, 0, openMost).Result()
+	all, err := c.rdb.ZRange(ctx, record.LedgerKey, 0, openMost).Result()
 	if err != nil {
-		return nil, unavailable(err)
+		return nil, record.Unavailable(err)
 	}
 	all = newest(all, len(all))
 
@@ -252,7 +253,7 @@ func idAt(t time.Time) string {
 		return ""
 	}
 
-	return firstID(t)
+	return record.FirstID(t)
 }
 
 func badCursor() error {
@@ -289,17 +290,17 @@ type TaskState struct {
 // Inspect returns a job of any owner with its history. Errors: NotFound,
 // QueueUnavailable.
 func (c *Client) Inspect(ctx context.Context, id string) (Inspection, error) {
-	job, err := c.find(ctx, id)
+	job, err := c.records.Find(ctx, id)
 	if err != nil {
 		return Inspection{}, err
 	}
 
-	if err := c.place(ctx, []*stored{job}); err != nil {
+	if err := c.place(ctx, []*record.Stored{job}); err != nil {
 		return Inspection{}, err
 	}
 
-	out := Inspection{Record: job.Record, Queue: job.queue}
-	if out.Events, err = c.records.events(ctx, id, 0); err != nil {
+	out := Inspection{Record: job.Record, Queue: job.Queue}
+	if out.Events, err = c.records.Events(ctx, id, 0); err != nil {
 		return Inspection{}, err
 	}
 
@@ -307,7 +308,7 @@ func (c *Client) Inspect(ctx context.Context, id string) (Inspection, error) {
 		return Inspection{}, err
 	}
 
-	if info, err := c.inspector.GetTaskInfo(string(job.queue), id); err == nil {
+	if info, err := c.inspector.GetTaskInfo(string(job.Queue), id); err == nil {
 		out.Task = &TaskState{State: info.State.String(), Tries: info.Retried, LastError: info.LastErr}
 		if !info.NextProcessAt.IsZero() && info.NextProcessAt.Unix() > 0 {
 			out.Task.NextAt = info.NextProcessAt.UTC()

@@ -15,6 +15,7 @@ import (
 
 	"presswork/tasks/asynqext"
 	"presswork/tasks/clock"
+	"presswork/tasks/record"
 	"presswork/tasks/redisdial"
 	"presswork/tasks/slots"
 	"presswork/tasks/stream"
@@ -44,7 +45,7 @@ type Server struct {
 	rdb        redis.UniversalClient
 	clock      *clock.Clock
 	blocking   redis.UniversalClient
-	records    *records
+	records    *record.Records
 	outbox     *outbox
 	slots      slots.Slots
 	dequeuer   *asynqext.Dequeuer
@@ -52,7 +53,7 @@ type Server struct {
 	active     *active
 	calls      *stream.Server
 	handlers   map[string]handler
-	// begun holds by job what its dequeue has answered for beginDequeued.
+	// begun holds by job what its dequeue has answered for record.DequeueLua.
 	begun sync.Map
 	// offers is what this worker tells of the built-in tools; see HandleTools.
 	offers func() Offer
@@ -105,13 +106,14 @@ func NewServer(address string, o Options) (*Server, error) {
 	}
 	// A process has a client as well, which warns.
 	now := clock.New(rdb, slog.New(slog.DiscardHandler))
+	recs := record.New(rdb, now, o.Records, o.Metrics.countEnd)
 	s := &Server{
 		options:    o,
 		rdb:        rdb,
 		clock:      now,
 		blocking:   blocking,
-		records:    &records{rdb: rdb, clock: now, ttl: o.Records, metrics: o.Metrics},
-		outbox:     newOutbox(rdb, now, o),
+		records:    recs,
+		outbox:     newOutbox(rdb, recs, now, o),
 		slots:      share,
 		completion: asynqext.NewCompletion(o.Log),
 		active:     &active{runs: map[*activeRun]struct{}{}},
@@ -126,7 +128,7 @@ func NewServer(address string, o Options) (*Server, error) {
 
 	var begin *asynqext.Begin
 	if _, cluster := rdb.(*redis.ClusterClient); !cluster {
-		begin = &asynqext.Begin{Lua: beginDequeued, Argv: s.beginArgv}
+		begin = &asynqext.Begin{Lua: record.DequeueLua, Argv: s.beginArgv}
 	}
 	s.dequeuer = asynqext.NewDequeuer(s.taking, asynqext.DequeueOptions{
 		Redis: rdb, Blocking: blocking, Slots: share, SetAside: s.setAside, Begin: begin,
@@ -183,7 +185,7 @@ func (s *Server) Start(ctx context.Context) error {
 	}
 
 	if err := s.rdb.Ping(ctx).Err(); err != nil {
-		return unavailable(err)
+		return record.Unavailable(err)
 	}
 	s.clock.Measure(ctx)
 
@@ -309,7 +311,7 @@ func (s *Server) Stop(ctx context.Context) error {
 
 // settle is outbox.settle for the runs of this server, whose contexts have
 // ended with them.
-func (s *Server) settle(rec *stored) {
+func (s *Server) settle(rec *record.Stored) {
 	ctx, cancel := context.WithTimeout(context.Background(), settleTimeout)
 	defer cancel()
 	s.outbox.settleSoon(ctx, rec)

@@ -8,6 +8,7 @@ import (
 	"presswork"
 	"presswork/internal/test/redistest"
 	"presswork/internal/test/wait"
+	"presswork/tasks/record"
 	"presswork/tasks/stream"
 )
 
@@ -37,19 +38,19 @@ func TestNothingOfAJobIsBeforeWhatWasBeforeIt(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	run, err := c.records.begin(ctx, id, ConvertPDF.Name, "w")
+	run, err := c.records.Begin(ctx, id, ConvertPDF.Name, "w")
 	if err != nil {
 		t.Fatal(err)
 	}
 
-	if err := c.records.tell(ctx, id, run.fence, c.records.progressed(presswork.StageRendering, 20, "")); err != nil {
+	if err := c.records.Report(ctx, id, run.Fence, c.records.Progress(presswork.StageRendering, 20, "")); err != nil {
 		t.Fatal(err)
 	}
 
-	job, err := c.records.finish(
+	job, err := c.records.Finish(
 		ctx,
 		id,
-		ending{fence: run.fence, nonce: "n", status: presswork.Completed, artifact: &presswork.Artifact{ID: id}},
+		record.Ending{Fence: run.Fence, Nonce: "n", Status: presswork.Completed, Artifact: &presswork.Artifact{ID: id}},
 	)
 	if err != nil {
 		t.Fatal(err)
@@ -60,7 +61,7 @@ func TestNothingOfAJobIsBeforeWhatWasBeforeIt(t *testing.T) {
 		t.Errorf("created %s, started %s, finished %s", job.CreatedAt, job.StartedAt, job.FinishedAt)
 	}
 
-	events, err := c.records.events(ctx, id, 0)
+	events, err := c.records.Events(ctx, id, 0)
 	if err != nil || len(events) != 4 {
 		t.Fatalf("%d events, want 4: %v", len(events), err)
 	}

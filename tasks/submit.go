@@ -1,7 +1,6 @@
 package tasks
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,11 +8,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/oklog/ulid/v2"
 	"github.com/redis/go-redis/v9"
 
 	"presswork"
 	"presswork/internal/fault"
+	"presswork/tasks/asynqext"
+	"presswork/tasks/record"
 )
 
 const (
@@ -21,11 +21,6 @@ const (
 	// enqueueTimeout bounds the second half of a submission, which the caller's
 	// leaving does not end.
 	enqueueTimeout = 2 * time.Second
-	// openInList is how long a job may be open and still be in its owner's list for as long as its record lives.
-	openInList = 7 * 24 * time.Hour
-	// trimEvery is how many submissions pass between two trimmings of an owner's
-	// list.
-	trimEvery = 256
 )
 
 // Reserve is the first half of Submit, for callers that store something under
@@ -94,28 +89,19 @@ func (c *Client) Submit(ctx context.Context, s Submission) (rec Record, replayed
 		return Record{}, false, err
 	}
 
-	if made != earlier {
+	if made != record.Earlier {
 		c.metrics.accepted.WithLabelValues(string(s.Kind)).Inc()
 	}
 
 	switch made {
-	case earlier:
+	case record.Earlier:
 		return job.Record, true, c.repair(ctx, job)
-	case recorded:
+	case record.Recorded:
 		c.enqueue(ctx, s.Owner, s.ID, s.Task)
 	}
 
 	return job.Record, false, nil
 }
-
-// acceptance is how far a submission has come.
-type acceptance int
-
-const (
-	earlier  acceptance = iota // the job was there
-	recorded                   // it has a record
-	queued                     // and its task is on the queue
-)
 
 // enqueue puts the task of an accepted job on its queue. A failure is the
 // sweeper's to mend.
@@ -125,6 +111,19 @@ func (c *Client) enqueue(ctx context.Context, owner, id string, t Task) {
 
 	if err := c.outbox.enqueueJob(ctx, owner, id, t); err != nil {
 		c.log.Warn("an accepted job is not on the queue yet; the sweeper will put it there", "job_id", id, "err", err)
+	}
+}
+
+// record returns what the record of the job takes from the submission.
+func (s Submission) record() Record {
+	return Record{
+		Job:         presswork.Job{ID: s.ID, Kind: s.Kind, Theme: s.Theme},
+		Owner:       s.Owner,
+		Filename:    s.Filename,
+		ContentType: s.ContentType,
+		WebhookURL:  s.WebhookURL,
+		RequestID:   s.RequestID,
+		TraceParent: s.TraceParent,
 	}
 }
 
@@ -154,7 +153,7 @@ func (c *Client) claim(ctx context.Context, s Submission) (id string, claimed bo
 		return nil
 	})
 	if err != nil {
-		return "", false, unavailable(err)
+		return "", false, record.Unavailable(err)
 	}
 	id, err = boundID(bound.Val(), s.Fingerprint, s.Alike)
 
@@ -181,7 +180,7 @@ func (c *Client) Replay(ctx context.Context, owner, key, fingerprint string) (re
 	}
 
 	if err != nil {
-		return Record{}, false, unavailable(err)
+		return Record{}, false, record.Unavailable(err)
 	}
 
 	id, err := boundID(value, fingerprint)
@@ -195,8 +194,8 @@ func (c *Client) Replay(ctx context.Context, owner, key, fingerprint string) (re
 
 // replayed returns the job that an idempotency key is bound to, with everything
 // that accepting it takes; nil when it was never written.
-func (c *Client) replayed(ctx context.Context, id string) (*stored, error) {
-	job, err := c.records.read(ctx, id)
+func (c *Client) replayed(ctx context.Context, id string) (*record.Stored, error) {
+	job, err := c.records.Read(ctx, id)
 	if err != nil || job == nil {
 		return nil, err
 	}
@@ -204,7 +203,7 @@ func (c *Client) replayed(ctx context.Context, id string) (*stored, error) {
 	return job, c.repair(ctx, job)
 }
 
-func recordOf(job *stored) Record {
+func recordOf(job *record.Stored) Record {
 	if job == nil {
 		return Record{}
 	}
@@ -214,23 +213,22 @@ func recordOf(job *stored) Record {
 
 // repair gives an existing job what its submission may have left undone: the
 // entry in the ledger, the place in the owner's list, the task.
-func (c *Client) repair(ctx context.Context, job *stored) error {
+func (c *Client) repair(ctx context.Context, job *record.Stored) error {
 	if job.Status.Terminal() {
 		return nil
 	}
 
 	_, err := c.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
-		c.openLedger(ctx, p, job.ID)
-		c.records.list(ctx, p, job.Owner, job.ID)
-		p.SAdd(ctx, ownersKey, job.Owner)
+		c.records.OpenLedger(ctx, p, job.ID)
+		c.records.Enlist(ctx, p, job.Owner, job.ID)
 
 		return nil
 	})
 	if err != nil {
-		return unavailable(err)
+		return record.Unavailable(err)
 	}
 
-	t, err := c.records.task(ctx, job.ID)
+	t, err := c.records.Task(ctx, job.ID)
 	if err != nil || t.Kind == "" {
 		return err
 	}
@@ -239,143 +237,12 @@ func (c *Client) repair(ctx context.Context, job *stored) error {
 	return nil
 }
 
-// accept writes the ledger entry, the record and the owner's list in this order,
-// so that no record is ever unknown to the sweeper, and puts the task of a job that
-// is certainly new on the queue. One Redis takes all of it in one round trip. The
-// shards of a cluster get their parts of a pipeline at the same time, so there
-// ledger and task have round trips of their own.
-func (c *Client) accept(ctx context.Context, s Submission) (job *stored, made acceptance, err error) {
-	at := c.clock.Now()
-	trim, isNew := c.trimDue(), c.ownerIsNew(s.Owner)
-	args := c.records.createArgs(s, at, isNew)
-	keys := keysOf(s.ID)
-
-	_, cluster := c.rdb.(*redis.ClusterClient)
-	switch {
-	case cluster:
-		if err := c.openLedger(ctx, c.rdb, s.ID).Err(); err != nil {
-			return nil, earlier, unavailable(err)
-		}
-	default:
-		keys = append(keys, ledgerKey, ownerKey(s.Owner))
-		if s.IdempotencyKey != "" {
-			break // the job may be there already
-		}
-
-		task, err := c.outbox.hold(ctx, s.Owner, s.ID, s.Task)
-		if err != nil {
-			return nil, earlier, err
-		}
-		taskKeys, argv := task.Args()
-		keys, args = append(keys, taskKeys...), append(args, argv...)
+// accept writes the record of a submission and, for a job that is certainly new, also its task.
+func (c *Client) accept(ctx context.Context, s Submission) (*record.Stored, record.Creation, error) {
+	var hold func(context.Context) (*asynqext.Held, error)
+	if s.IdempotencyKey == "" { // with a key the job may exist
+		hold = func(ctx context.Context) (*asynqext.Held, error) { return c.outbox.hold(ctx, s.Owner, s.ID, s.Task) }
 	}
 
-	var create *redis.Cmd
-	list := new(redis.IntCmd)
-	write := func(run func(*redis.Script, context.Context, redis.Scripter, []string, ...any) *redis.Cmd) error {
-		_, err := c.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
-			create = run(createScript, ctx, p, keys, args...)
-			if cluster {
-				list = p.ZAdd(ctx, ownerKey(s.Owner), redis.Z{Member: s.ID})
-			}
-
-			if isNew {
-				p.SAdd(ctx, ownersKey, s.Owner)
-			}
-
-			if isNew && cluster {
-				p.Expire(ctx, ownerKey(s.Owner), c.records.listTTL())
-			}
-
-			if trim {
-				p.ZRemRangeByLex(ctx, ownerKey(s.Owner), "-", "("+firstID(at.Add(-c.records.ttl-openInList)))
-			}
-
-			return nil
-		})
-
-		return err
-	}
-
-	err = write((*redis.Script).EvalSha)
-	if redis.HasErrorPrefix(create.Err(), "NOSCRIPT") {
-		// It is sent whole rather than loaded, which a cluster would want from
-		// all its shards.
-		err = write((*redis.Script).Eval)
-	}
-
-	if err != nil {
-		c.forgetOwner(s.Owner)
-	}
-	// The other commands are repeated with a later submission.
-	if err := cmp.Or(create.Err(), list.Err()); err != nil {
-		return nil, earlier, unavailable(err)
-	}
-
-	switch n, _ := create.Int(); n {
-	case 1:
-		return newRecord(s, at), recorded, nil
-	case 2:
-		return newRecord(s, at), queued, nil
-	}
-
-	job, err = c.records.read(ctx, s.ID)
-	if err == nil && job == nil {
-		err = unavailable(errGone)
-	}
-
-	return job, earlier, err
-}
-
-// openLedger puts a job into the ledger, if it is not there. The script goes whole: it
-// is short, and a digest that Redis does not know would leave the record alone.
-func (c *Client) openLedger(ctx context.Context, r redis.Scripter, id string) *redis.Cmd {
-	return openScript.Eval(ctx, r, []string{ledgerKey}, id, firstLook.Milliseconds())
-}
-
-// ownerAgain is how often submissions add their owner to the set of all owners and renew the owner's
-// list: much more often than the list expires.
-const ownerAgain = time.Hour
-
-// ownerIsNew reports whether that is due: at the owner's first submission here, and again after ownerAgain.
-func (c *Client) ownerIsNew(owner string) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-
-	if c.submitted%trimEvery == 1 {
-		clear(c.owners)
-	}
-
-	told, known := c.owners[owner]
-	if known && time.Since(told) < min(ownerAgain, c.records.ttl/2) {
-		return false
-	}
-	c.owners[owner] = time.Now()
-
-	return true
-}
-
-// forgetOwner makes ownerIsNew report true again.
-func (c *Client) forgetOwner(owner string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	delete(c.owners, owner)
-}
-
-func (c *Client) trimDue() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.submitted++
-
-	return c.submitted%trimEvery == 1
-}
-
-// firstID is the smallest job id of a moment.
-func firstID(t time.Time) string {
-	var id ulid.ULID
-	if err := id.SetTime(ulid.Timestamp(t)); err != nil {
-		return ""
-	}
-
-	return id.String()
+	return c.records.Create(ctx, s.record(), s.Task, hold)
 }

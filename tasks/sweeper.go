@@ -10,6 +10,7 @@ import (
 
 	"presswork/internal/fault"
 	"presswork/tasks/asynqext"
+	"presswork/tasks/record"
 )
 
 const (
@@ -23,21 +24,6 @@ const (
 	// ghostsEvery is how often the active lists are compared with the leases.
 	ghostsEvery = 30 * time.Second
 )
-
-// openScript: KEYS ledger; ARGV id, first look in ms from now.
-var openScript = redis.NewScript(serverTime + `
-return redis.call('ZADD', KEYS[1], 'NX', millis() + ARGV[2], ARGV[1])
-`)
-
-// dueScript: KEYS ledger; ARGV how far ahead of now to look and when to look
-// next, in ms, how many. It answers the due ids and postpones them, so that no
-// two workers look at the same job.
-var dueScript = redis.NewScript(serverTime + `
-local now = millis() + ARGV[1]
-local ids = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', now, 'LIMIT', 0, ARGV[3])
-for _, id in ipairs(ids) do redis.call('ZADD', KEYS[1], 'XX', now + ARGV[2], id) end
-return ids
-`)
 
 // sweep keeps two promises that no single process can keep by itself: every
 // accepted job has a task until it is terminal and every terminal job its
@@ -87,7 +73,7 @@ func every(ctx context.Context, interval time.Duration, do func()) {
 
 // storeWork calls do for each job, for some at a time and each with a deadline of its own, because it waits for the
 // store.
-func (s *Server) storeWork(ctx context.Context, jobs []*stored, do func(context.Context, *stored)) {
+func (s *Server) storeWork(ctx context.Context, jobs []*record.Stored, do func(context.Context, *record.Stored)) {
 	var group errgroup.Group
 	group.SetLimit(storeAtOnce)
 
@@ -108,7 +94,7 @@ func (s *Server) storeWork(ctx context.Context, jobs []*stored, do func(context.
 
 // settleEnded settles jobs while its caller goes on. While the jobs of an earlier call are being settled it does
 // nothing: the sweeper finds them again.
-func (s *Server) settleEnded(ctx context.Context, jobs ...*stored) {
+func (s *Server) settleEnded(ctx context.Context, jobs ...*record.Stored) {
 	if len(jobs) == 0 || !s.settling.TryLock() {
 		return
 	}
@@ -122,13 +108,12 @@ func (s *Server) settleEnded(ctx context.Context, jobs ...*stored) {
 // job that it can do nothing for is logged and looked at again with the next
 // batch it is due in.
 func (s *Server) sweepLedger(ctx context.Context, ahead time.Duration) error {
-	ids, err := dueScript.Run(ctx, s.rdb, []string{ledgerKey},
-		ahead.Milliseconds(), ledgerAgain.Milliseconds(), ledgerBatch).StringSlice()
+	ids, err := s.records.Due(ctx, record.LedgerKey, ahead, ledgerBatch)
 	if err != nil || len(ids) == 0 {
 		return err
 	}
 
-	jobs, err := s.records.readAll(ctx, ids)
+	jobs, err := s.records.ReadAll(ctx, ids)
 	if err != nil {
 		return err
 	}
@@ -136,33 +121,33 @@ func (s *Server) sweepLedger(ctx context.Context, ahead time.Duration) error {
 
 	_, err = s.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
 		for i, j := range jobs {
-			if j.job != nil && !j.job.Status.Terminal() {
-				states[i] = asynqext.TaskState(ctx, p, j.job.queue, ids[i])
-				lives[i] = p.PTTL(ctx, jobKey(ids[i]))
+			if j.Job != nil && !j.Job.Status.Terminal() {
+				states[i] = asynqext.TaskState(ctx, p, j.Job.Queue, ids[i])
+				lives[i] = p.PTTL(ctx, record.JobKey(ids[i]))
 			}
 		}
 
 		return nil
 	})
-	if err != nil && !isAnswer(err) {
+	if err != nil && !record.IsReply(err) {
 		return err
 	}
 
-	var ended []*stored
+	var ended []*record.Stored
 
 	for i, j := range jobs {
-		err := j.err
-		if err == nil && j.job != nil && j.job.Status.Terminal() {
-			ended = append(ended, j.job)
+		err := j.Err
+		if err == nil && j.Job != nil && j.Job.Status.Terminal() {
+			ended = append(ended, j.Job)
 			continue
 		}
 
-		if err == nil && lives[i] != nil && lives[i].Val() < s.records.ttl/2 {
-			err = s.records.renew(ctx, j.job)
+		if err == nil && lives[i] != nil && lives[i].Val() < s.records.TTL()/2 {
+			err = s.records.Renew(ctx, j.Job)
 		}
 
 		if err == nil {
-			err = s.sweepJob(ctx, ids[i], j.job, states[i])
+			err = s.sweepJob(ctx, ids[i], j.Job, states[i])
 		}
 
 		if err == nil {
@@ -182,12 +167,9 @@ func (s *Server) sweepLedger(ctx context.Context, ahead time.Duration) error {
 
 // fail ends a job that has no run as failed. One that has ended already stays as it is.
 func (s *Server) fail(ctx context.Context, id string, why *fault.Error) error {
-	e := failed("", "", why)
-	e.nonce = NewID()
-
-	job, err := s.records.finish(ctx, id, e)
+	job, err := s.records.Finish(ctx, id, record.Failed(NewID(), why))
 	switch {
-	case loss(err) != nil:
+	case record.Lost(err) != nil:
 		return nil
 	case err != nil:
 		return err
@@ -198,22 +180,20 @@ func (s *Server) fail(ctx context.Context, id string, why *fault.Error) error {
 }
 
 // sweepJob does what an open job lacks; state is that of its task.
-func (s *Server) sweepJob(ctx context.Context, id string, job *stored, state *redis.StringCmd) error {
+func (s *Server) sweepJob(ctx context.Context, id string, job *record.Stored, state *redis.StringCmd) error {
 	switch {
 	case job == nil:
 		// Never written, or expired.
-		return s.rdb.ZRem(ctx, ledgerKey, id).Err()
+		return s.rdb.ZRem(ctx, record.LedgerKey, id).Err()
 	case errors.Is(state.Err(), redis.Nil):
-		t, err := s.records.task(ctx, id)
+		t, err := s.records.Task(ctx, id)
 		if err != nil || t.Kind == "" {
 			return err
 		}
 		// Its submission may have ended at any point after the record, and so have
 		// been answered with an error: what it makes is listed before it runs.
 		_, err = s.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
-			s.records.list(ctx, p, job.Owner, id)
-			p.SAdd(ctx, ownersKey, job.Owner)
-
+			s.records.Enlist(ctx, p, job.Owner, id)
 			return nil
 		})
 		if err != nil {
@@ -228,4 +208,59 @@ func (s *Server) sweepJob(ctx context.Context, id string, job *stored, state *re
 	}
 
 	return state.Err()
+}
+
+// packBatch is how many jobs are packed at a time.
+const packBatch = 100
+
+// pack packs the records of the ended jobs that are due by now plus ahead.
+func (s *Server) pack(ctx context.Context, ahead time.Duration) error {
+	for {
+		ids, err := s.records.Due(ctx, record.SettledKey, ahead, packBatch)
+		if err != nil || len(ids) == 0 {
+			return err
+		}
+
+		if err := s.packAll(ctx, ids); err != nil {
+			return err
+		}
+
+		if len(ids) < packBatch {
+			return nil
+		}
+	}
+}
+
+func (s *Server) packAll(ctx context.Context, ids []string) error {
+	ended, err := s.records.ReadUnpacked(ctx, ids)
+	if err != nil {
+		return err
+	}
+	s.clearLate(ctx, ids, ended.Jobs())
+
+	return s.records.Pack(ctx, ended, func(id string, err error) {
+		s.log.Error("the record of an ended job cannot be packed; it stays as it is", "job_id", id, "err", err)
+	})
+}
+
+// clearLate deletes what the store has received for a job after the first deletion: a store may
+// finish a request whose sender has given up or died.
+func (s *Server) clearLate(ctx context.Context, ids []string, jobs []record.Lookup) {
+	const unclear = "late artifacts of an ended job could not be deleted"
+	var ended []*record.Stored
+
+	for i, j := range jobs {
+		if j.Err != nil {
+			s.log.Warn(unclear, "job_id", ids[i], "err", j.Err)
+		}
+
+		if j.Job != nil {
+			ended = append(ended, j.Job)
+		}
+	}
+	s.storeWork(ctx, ended, func(ctx context.Context, job *record.Stored) {
+		if err := s.outbox.clear(ctx, job); err != nil {
+			s.log.Warn(unclear, "job_id", job.ID, "err", err)
+		}
+	})
 }

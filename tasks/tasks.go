@@ -15,8 +15,8 @@ import (
 
 	"presswork"
 	"presswork/internal/export"
-	"presswork/internal/fault"
 	"presswork/tasks/asynqext"
+	"presswork/tasks/record"
 )
 
 // Queue is the name of an Asynq queue; each has its own server in a worker.
@@ -47,26 +47,8 @@ func Queues() []Queue { return []Queue{Render, Export, Text, Audio, Infer, Tools
 // longer content lies in the store under storage.SourceKey.
 const InlineLimit = 16 << 10
 
-// Record is a job with what callers do not see.
-type Record struct {
-	presswork.Job
-	// Owner is the name of the key that submitted the job; "" when keys are off.
-	Owner    string
-	Filename string
-	// ContentType is that of the artifact; "" for a PDF.
-	ContentType string
-	// WebhookURL is posted the terminal state; "" for none.
-	WebhookURL string
-	RequestID  string
-	// TraceParent is the W3C header the submission came with.
-	TraceParent string
-	// Workers are the names of those that began an attempt, in this order; of very
-	// many only the first.
-	Workers []string
-	// Printed are the warnings of the last print, for a later attempt that finds
-	// its result stored.
-	Printed []fault.Warning
-}
+// Record is a job, including what callers do not see.
+type Record = record.Record
 
 // Submission is a job to accept.
 type Submission struct {

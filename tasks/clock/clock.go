@@ -10,6 +10,14 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
+// Lua begins a script that needs the time: it defines clock, the answer of TIME, and millis, which
+// returns the time in Unix milliseconds. Redis times everything that several machines compare,
+// because their clocks differ.
+const Lua = `
+local clock = redis.call('TIME')
+local function millis() return clock[1] * 1000 + math.floor(clock[2] / 1000) end
+`
+
 const (
 	// measureEvery is the time between two measurements of Redis' clock.
 	measureEvery = 5 * time.Second

@@ -21,6 +21,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"presswork/tasks"
+	"presswork/tasks/record"
 	"presswork/tasks/redisdial"
 )
 
@@ -196,7 +197,7 @@ func (m *Monitor) fill(ctx context.Context, answer []byte) []byte {
 
 	_, err := m.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
 		for i, job := range jobs {
-			payloads[i] = p.Get(ctx, tasks.PayloadKey(fmt.Sprint(job["id"])))
+			payloads[i] = p.Get(ctx, record.PayloadKey(fmt.Sprint(job["id"])))
 		}
 
 		return nil
@@ -223,7 +224,7 @@ func (m *Monitor) fill(ctx context.Context, answer []byte) []byte {
 // cookies and headers of exports, so that a page of tasks stays a page and shows
 // no secret.
 func showPayload(kind string, payload []byte) string {
-	if tasks.IsJob(kind) {
+	if record.HasRecord(kind) {
 		return elsewhere
 	}
 

@@ -1,4 +1,4 @@
-package tasks
+package record
 
 import (
 	"encoding/json"
@@ -42,6 +42,15 @@ const (
 	fieldType        = "type"
 )
 
+// Fields of a job's hash that only transitions read.
+const (
+	fieldTask    = "task"
+	fieldRetries = "retries"
+	fieldTimeout = "timeout"
+	fieldFence   = "fence"
+)
+
+// recordFields returns the fields of a Record, in the order of the scripts' answers.
 func recordFields() []string {
 	return []string{
 		fieldID, fieldKind, fieldStatus, fieldStage, fieldProgress, fieldSeq, fieldMessage, fieldUpdated,
@@ -52,45 +61,12 @@ func recordFields() []string {
 	}
 }
 
-// transitionFields are those that only the transitions of an open job read.
+// transitionFields returns the fields that only the transitions of an open job read.
 func transitionFields() []string {
-	return []string{"made", "fence", "begun", "by", "task", "retries", "timeout"}
+	return []string{"made", fieldFence, "begun", "by", fieldTask, fieldRetries, fieldTimeout}
 }
 
-// stored is a Record with what of it stays in this package.
-type stored struct {
-	Record
-	queue   Queue
-	message string
-	updated time.Time
-	// settled: nothing remains to be done after the job's end.
-	settled bool
-	// off: the job's task is off its queue.
-	off bool
-}
-
-// snapshot is the state as a watcher's first message.
-func (s *stored) snapshot() presswork.Event {
-	e := s.lastEvent()
-	e.Type = presswork.EventSnapshot
-
-	return e
-}
-
-// lastEvent is the event that led to this state, made from the record alone.
-func (s *stored) lastEvent() presswork.Event {
-	kind := presswork.EventProgress
-	if s.Status.Terminal() {
-		kind = presswork.EventType(s.Status)
-	}
-
-	return presswork.Event{
-		Type: kind, JobID: s.ID, Seq: s.Seq, Status: s.Status, Stage: s.Stage, Progress: s.Progress,
-		Message: s.message, At: s.updated, Artifact: s.Artifact, Error: s.Error,
-	}
-}
-
-// fieldsOf reads the answer to an HMGET of recordFields.
+// fieldsOf returns the fields in the answer to an HMGET of recordFields.
 func fieldsOf(values []any) (map[string]string, error) {
 	fields := recordFields()
 	if len(values) < len(fields) {
@@ -107,8 +83,8 @@ func fieldsOf(values []any) (map[string]string, error) {
 	return m, nil
 }
 
-// decodeValues is decodeRecord of the answer to an HMGET of recordFields.
-func decodeValues(values []any) (*stored, error) {
+// decodeValues decodes the answer to an HMGET of recordFields; nil when there is no such job.
+func decodeValues(values []any) (*Stored, error) {
 	m, err := fieldsOf(values)
 	if err != nil {
 		return nil, err
@@ -117,15 +93,15 @@ func decodeValues(values []any) (*stored, error) {
 	return decodeRecord(m)
 }
 
-// decodeRecord reads the fields of a record; nil when there is no such job.
-func decodeRecord(m map[string]string) (*stored, error) {
+// decodeRecord decodes the fields of a record; nil when there is no such job.
+func decodeRecord(m map[string]string) (*Stored, error) {
 	if m[fieldID] == "" {
 		return nil, nil
 	}
 	d := decoder{m: m}
 
-	s := &stored{
-		queue: Queue(m[fieldQueue]), message: m[fieldMessage], updated: d.time(fieldUpdated),
+	s := &Stored{
+		Queue: Queue(m[fieldQueue]), message: m[fieldMessage], updated: d.time(fieldUpdated),
 		Record: Record{
 			Owner: m[fieldOwner], Filename: m[fieldFilename], ContentType: m[fieldType], WebhookURL: m[fieldWebhook],
 			RequestID: m[fieldRequestID], TraceParent: m[fieldTraceParent],
@@ -157,7 +133,7 @@ func decodeRecord(m map[string]string) (*stored, error) {
 	return s, nil
 }
 
-// decoder keeps the first thing that was wrong.
+// decoder decodes fields and keeps the first error.
 type decoder struct {
 	m   map[string]string
 	err error
@@ -204,4 +180,6 @@ func (d *decoder) json(field, text string, into any) {
 	}
 }
 
+// stamp formats a time as records and events hold it. All stamps have one length, so that the scripts
+// can compare them as text.
 func stamp(t time.Time) string { return t.Format("2006-01-02T15:04:05.000Z07:00") }

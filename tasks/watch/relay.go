@@ -1,9 +1,8 @@
-package tasks
+package watch
 
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"log/slog"
 	"strconv"
 	"strings"
@@ -14,6 +13,7 @@ import (
 
 	"presswork"
 	"presswork/internal/fault"
+	"presswork/tasks/record"
 )
 
 const (
@@ -25,10 +25,10 @@ const (
 	idLength    = 26
 )
 
-// relay is the one subscription of a process: it routes every event to the
+// Relay is the one subscription of a process. It routes every event to the
 // watchers of its job.
-type relay struct {
-	records *records
+type Relay struct {
+	records *record.Records
 	log     *slog.Logger
 
 	ctx     context.Context
@@ -55,9 +55,8 @@ type EventStats struct {
 	Delay  time.Duration
 }
 
-// Events returns what this process has relayed.
-func (c *Client) Events() EventStats {
-	r := c.relay
+// Stats returns what has been relayed.
+func (r *Relay) Stats() EventStats {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
@@ -69,28 +68,30 @@ func (c *Client) Events() EventStats {
 	return s
 }
 
-func newRelay(recs *records, log *slog.Logger) *relay {
+// NewRelay returns a relay of the events of these records. It does not connect.
+func NewRelay(recs *record.Records, log *slog.Logger) *Relay {
 	ctx, cancel := context.WithCancel(context.Background())
 
-	return &relay{
+	return &Relay{
 		records: recs, log: log, ctx: ctx, cancel: cancel,
 		live: make(chan struct{}), watchers: map[string]map[*watcher]struct{}{},
 	}
 }
 
-func (r *relay) start() {
+// Start begins to relay events; a second call does nothing.
+func (r *Relay) Start() {
 	r.once.Do(func() { r.running.Go(r.run) })
 }
 
-// stop ends the subscription and every watch.
-func (r *relay) stop() {
+// Stop ends the subscription and every watch.
+func (r *Relay) Stop() {
 	r.once.Do(func() {})
 	r.end(fault.Errorf(fault.QueueUnavailable, "the server is stopping"))
 	r.running.Wait()
 }
 
 // end fails every watch, and by add those that are being opened.
-func (r *relay) end(err error) {
+func (r *Relay) end(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
@@ -106,10 +107,8 @@ func (r *relay) end(err error) {
 	r.cancel()
 }
 
-func (r *relay) run() {
-	// The context of Subscribe bounds only the first attempt; go-redis connects
-	// again by itself from then on.
-	sub := r.records.rdb.Subscribe(r.ctx, eventsChannel)
+func (r *Relay) run() {
+	sub := r.records.SubscribeEvents(r.ctx)
 	defer sub.Close()
 	messages := sub.ChannelWithSubscriptions(redis.WithChannelSize(relayBuffer))
 
@@ -145,7 +144,7 @@ func (r *relay) run() {
 		case m, open := <-messages:
 			if !open {
 				// go-redis gives up only when its client is closed.
-				r.end(unavailable(redis.ErrClosed))
+				r.end(record.Unavailable(redis.ErrClosed))
 				return
 			}
 
@@ -173,7 +172,7 @@ type news struct {
 
 // route hands a published message, "id seq event", to the job's watchers. Most
 // messages are of jobs without a watcher here, so the event is parsed late.
-func (r *relay) route(message string) {
+func (r *Relay) route(message string) {
 	if len(message) <= idLength {
 		return
 	}
@@ -197,7 +196,7 @@ func (r *relay) route(message string) {
 		r.log.Error("an event cannot be read", "message", message, "err", err)
 		return
 	}
-	late := max(0, r.records.clock.Now().Sub(event.At))
+	late := max(0, r.records.Now().Sub(event.At))
 
 	for w := range set {
 		select {
@@ -212,7 +211,7 @@ func (r *relay) route(message string) {
 }
 
 // check sends the watchers of every watched job how far it has got.
-func (r *relay) check() {
+func (r *Relay) check() {
 	r.mu.Lock()
 
 	ids := make([]string, 0, len(r.watchers))
@@ -227,16 +226,9 @@ func (r *relay) check() {
 
 	ctx, cancel := context.WithTimeout(r.ctx, checkEvery)
 	defer cancel()
-	seqs := make([]*redis.StringCmd, len(ids))
 
-	_, err := r.records.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
-		for i, id := range ids {
-			seqs[i] = p.HGet(ctx, jobKey(id), fieldSeq)
-		}
-
-		return nil
-	})
-	if err != nil && !errors.Is(err, redis.Nil) {
+	seqs, err := r.records.Seqs(ctx, ids)
+	if err != nil {
 		r.log.Warn("watched jobs could not be read", "jobs", len(ids), "err", err)
 		return
 	}
@@ -244,15 +236,14 @@ func (r *relay) check() {
 	defer r.mu.Unlock()
 
 	for i, id := range ids {
-		seq, err := seqs[i].Int64()
 		for w := range r.watchers[id] {
-			if errors.Is(err, redis.Nil) {
-				w.fail(notFound(id))
+			if seqs[i] == 0 {
+				w.fail(record.NotFound(id))
 				continue
 			}
 
 			select {
-			case w.in <- news{seq: seq}:
+			case w.in <- news{seq: seqs[i]}:
 			default:
 				// Its buffer is full of events: the next of them decides.
 			}
@@ -261,7 +252,7 @@ func (r *relay) check() {
 }
 
 // add sends w the news of its job from now on; an error is why there will be none.
-func (r *relay) add(w *watcher) error {
+func (r *Relay) add(w *watcher) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
@@ -277,7 +268,7 @@ func (r *relay) add(w *watcher) error {
 	return nil
 }
 
-func (r *relay) remove(w *watcher) {
+func (r *Relay) remove(w *watcher) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.watchers[w.id], w)

@@ -1,4 +1,4 @@
-package tasks
+package record
 
 import (
 	"strings"
@@ -6,28 +6,21 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"presswork/tasks/asynqext"
+	"presswork/tasks/clock"
 )
 
-// serverTime gives a script the time. What several machines compare is always
-// timed by Redis: their own clocks differ.
-const serverTime = `
-local clock = redis.call('TIME')
-local function millis() return clock[1] * 1000 + math.floor(clock[2] / 1000) end
-`
-
-// Every transition of a job is one script over the job's keys, so that it happens
-// as a whole or not at all. KEYS: those of keysOf. What a script changes of the record it
-// notes in Lua and writes once, in commit: several transitions cost little more than one.
+// prelude begins the script of every transition. Each transition is one script over the job's keys,
+// so that it happens completely or not at all. KEYS: those of keysOf. A script collects its changes
+// in Lua and writes them once, in commit, so that several transitions cost little more than one.
 //
-// A script answers "" when it was applied, else why not: "gone" (no such
-// record), the terminal status the job has, or "superseded" (a later run holds
-// the fence).
+// A script answers "" when it was applied. Otherwise it answers "gone" (no such record), the job's
+// terminal status, or "superseded" (a later run holds the fence).
 var prelude = `
 local job, log, payload, packed = unpack(KEYS, 1, 4)
 local terminal = {completed = true, failed = true, cancelled = true}
 local rank = {queued = 0, analyzing = 1, rendering = 2, transcribing = 3, printing = 3, storing = 4, done = 5}
 
--- is holds fields of the record as they will be, false for those it has not.
+-- is holds the new values of fields; false for a field that the record does not have.
 local is, changed, events = {}, {}, {}
 local names = {'id', 'status', 'stage', 'progress', 'seq', 'fence', 'message', 'updated', 'task', 'begun', 'attempts', 'started', 'workers', 'by', 'webhook'}
 for i, value in ipairs(redis.call('HMGET', job, unpack(names))) do is[names[i]] = value end
@@ -42,15 +35,14 @@ local function set(field, value)
   is[field], changed[field] = value, true
 end
 
--- notBefore is the time at, or that of the last event where it is later: what two
--- processes know of Redis' clock differs by some milliseconds. Stamps have one length.
+-- notBefore returns the time at, or the time of the last event when that is later: two processes
+-- know Redis' clock with a difference of some milliseconds. All stamps have one length.
 local function notBefore(at)
   if is.updated and at < is.updated then return is.updated end
   return at
 end
 
--- emit makes an event of the next sequence number. Extra is JSON that follows
--- the common members.
+-- emit adds an event with the next sequence number. extra is JSON that follows the common members.
 local function emit(kind, at, message, extra)
   at = notBefore(at)
   set('seq', tonumber(is.seq or 0) + 1)
@@ -62,7 +54,7 @@ local function emit(kind, at, message, extra)
     '","stage":"' .. is.stage .. '","progress":' .. is.progress .. text .. ',"at":"' .. at .. '"' .. extra .. '}'
 end
 
--- commit writes what has changed, and the events to the log.
+-- commit writes the changed fields, and the events to the log.
 local function commit()
   if #changed == 0 then return end
   local pairs = {}
@@ -78,12 +70,12 @@ end
 
 local function publish()
   for i, event in ipairs(events) do
-    redis.call('PUBLISH', '` + eventsChannel + `', is.id .. ' ' .. (is.seq - #events + i) .. ' ' .. event)
+    redis.call('PUBLISH', '` + EventsChannel + `', is.id .. ' ' .. (is.seq - #events + i) .. ' ' .. event)
   end
 end
 
--- refusal answers why the holder of this fence may not change the job; an empty
--- fence stands above all runs.
+-- refusal returns why the holder of this fence may not change the job. An empty fence overrides all
+-- runs.
 local function refusal(fence)
   if not is.status then return 'gone' end
   if terminal[is.status] then return is.status end
@@ -91,21 +83,23 @@ local function refusal(fence)
   return ''
 end
 
--- record answers the fields that make a Record.
+-- record returns the fields of a Record.
 local function record() return redis.call('HMGET', job, ` + quotedFields() + `) end
 `
 
-// quotedFields are recordFields as Lua lists them.
+// quotedFields returns recordFields as a list in Lua.
 func quotedFields() string { return "'" + strings.Join(recordFields(), "', '") + "'" }
 
-// create writes a job that is not there. KEYS: those of keysOf; where there is one Redis also the ledger and the
-// owner's list, and perhaps those of EnqueueLua. ARGV: at, message, nonce, id, the sweeper's first look in ms from
-// now, the task's payload, how long the list lives in ms (0 leaves it as it is), number of field-value pairs times
-// two, the pairs, then the arguments of enqueue. Answers
-// 2 when the task is on its queue, 1 when only the record is written, 0 when the job exists. The nonce tells a
-// repeat after a lost answer, which is 1, from a second submission. Nobody can watch the job yet, so nothing is
-// published. The record gets its time to live from the sweeper or at the job's end.
-var createScript = redis.NewScript(serverTime + asynqext.EnqueueLua + `
+// createScript writes a job that does not exist. KEYS: those of keysOf; without a cluster also the
+// ledger and the owner's list, and perhaps those of EnqueueLua. ARGV: at, message, nonce, id, the
+// sweeper's first look in ms from now, the task's payload, how long the list lives in ms (0 leaves
+// it as it is), twice the number of field-value pairs, the pairs, then the arguments of enqueue.
+//
+// It answers 2 when the task is on its queue, 1 when only the record is written, and 0 when the job
+// exists. The nonce distinguishes a repeat after a lost answer, which is 1, from a second
+// submission. Nothing is published, because the job has no watcher yet. The record gets its time to
+// live from the sweeper or at the job's end.
+var createScript = redis.NewScript(clock.Lua + asynqext.EnqueueLua + `
 local job, log, payload, packed, ledger, list, task = unpack(KEYS)
 local at, message, nonce, id, firstLook, content, listTTL, count = unpack(ARGV, 1, 8)
 if ledger then redis.call('ZADD', ledger, 'NX', millis() + firstLook, id) end
@@ -124,15 +118,15 @@ if list then
   if listTTL ~= '0' then redis.call('PEXPIRE', list, listTTL) end
 end
 if task and there == 0 then
-  -- A task that Redis refuses is put on its queue by the sweeper.
+  -- When Redis refuses the task, the sweeper queues it later.
   if pcall(enqueue, 7, unpack(ARGV, 9 + count)) then return 2 end
 end
 return 1
 `)
 
-// beginLua: ARGV at, nonce, kind of task, worker. Answers
-// refusal, fence, fields, the task's payload. The nonce makes a repeat after a lost answer the same
-// attempt. A task that is not the job's any more is refused.
+// beginLua begins an attempt. ARGV: at, nonce, kind of task, worker. It answers the refusal, the
+// fence, the fields and the task's payload. The nonce makes a repeat after a lost answer the same
+// attempt. It refuses a task that the job has replaced.
 var beginLua = prelude + `
 local r = refusal('')
 if r ~= '' then return {r} end
@@ -161,18 +155,18 @@ return {'', is.fence, record(), redis.call('GET', payload)}
 
 var beginScript = redis.NewScript(beginLua)
 
-// beginDequeued is beginLua as part of a dequeue; see asynqext.Begin. argv: at, nonce, worker, the
-// kinds that it handles, each between spaces.
-var beginDequeued = `
-local kind = string.match(type, '^` + ofJob + `(.*)')
+// DequeueLua begins an attempt as part of a dequeue: see asynqext.Begin. Its arguments are those of
+// DequeueArgs, and ReadBegun decodes its answer.
+var DequeueLua = `
+local kind = string.match(type, '^` + TaskPrefix + `(.*)')
 if not kind or not string.find(argv[4], ' ' .. kind .. ' ', 1, true) then return nil end
 local function key(part) return 'pw:{' .. id .. '}:' .. part end
 local KEYS = {key('job'), key('log'), key('task'), key('done')}
 local ARGV = {argv[1], argv[2], kind, argv[3]}
 ` + beginLua
 
-// next: ARGV fence, the payload and then the fields of the job's next task. Its
-// attempts are counted from 0 again.
+// nextScript gives the job another task, whose attempts count from 0. ARGV: fence, the payload, then
+// the fields of the task.
 var nextScript = redis.NewScript(prelude + `
 local r = refusal(ARGV[1])
 if r == '' then
@@ -182,13 +176,13 @@ end
 return r
 `)
 
-// reports applies the reports that ARGV holds from some place on, each as its name,
-// the number of its arguments, and these.
+// reports defines apply, which applies the reports in ARGV from an index on. Each report is its name,
+// the number of its arguments, and the arguments.
 const reports = `
 local does = {}
 
--- progress: at, stage, percent, message. Neither stage nor progress
--- goes back, as a second attempt would have it; what changes nothing is no event.
+-- progress: at, stage, percent, message. Stage and progress never go back, even in a second attempt.
+-- A report that changes nothing makes no event.
 function does.progress(at, stage, percent, message)
   local news = message ~= '' and message ~= is.message
   if (rank[stage] or 0) > (rank[is.stage] or 0) then
@@ -202,8 +196,8 @@ function does.progress(at, stage, percent, message)
   if news then emit('progress', at, message, '') end
 end
 
--- note: at, message, number of warnings, the warnings as JSON, then
--- field-value pairs. A warning that is there already is not added again.
+-- note: at, message, number of warnings, the warnings as JSON, then field-value pairs. A warning
+-- that the record has is not added again.
 function does.note(at, message, count, ...)
   local news, args = message ~= '' and message ~= is.message, {...}
   count = tonumber(count)
@@ -235,7 +229,7 @@ local function apply(i)
 end
 `
 
-// report: ARGV fence, then what reports applies.
+// reportScript applies reports. ARGV: fence, then the reports.
 var reportScript = redis.NewScript(prelude + reports + `
 local r = refusal(ARGV[1])
 if r == '' then
@@ -246,13 +240,14 @@ end
 return r
 `)
 
-// finish: KEYS also the ledger and the set of those that are settled, where they may be
-// written together with the job, and then those of the task that a completed job is done with, if
-// its end is to be written, too. ARGV fence, nonce, at, status, message, extra JSON of the event, ttl
-// ms, how long from now the record is packed in ms, number of field-value pairs times two, the pairs,
-// then what reports applies before the end. Answers refusal, fields, whether the job is settled:
-// a completed one without a webhook is; and whether the end of the task is written. The nonce tells a repeat after a lost answer
-// from a second end.
+// finishScript writes a terminal state. KEYS: those of keysOf; without a cluster also LedgerKey and
+// SettledKey, and then the keys of the task that ends with a completed job. ARGV: fence, nonce, at,
+// status, message, extra JSON of the event, ttl in ms, time until the record is packed in ms, twice
+// the number of field-value pairs, the pairs, then the reports to apply before the end.
+//
+// It answers the refusal, the fields, whether the job is settled (a completed job without a webhook
+// is), and whether the end of the task is written. The nonce distinguishes a repeat after a lost
+// answer from a second end.
 var finishScript = redis.NewScript(prelude + reports + asynqext.DoneLua + `
 local r = refusal(ARGV[1])
 if r == 'gone' then return {r} end
@@ -277,12 +272,12 @@ if r == '' then
   publish()
   redis.call('PEXPIRE', job, ARGV[7])
   redis.call('PEXPIRE', log, ARGV[7])
-  if ARGV[4] == 'cancelled' then redis.call('PUBLISH', '` + cancelChannel + `', is.id) end
+  if ARGV[4] == 'cancelled' then redis.call('PUBLISH', '` + CancelChannel + `', is.id) end
 elseif r == ARGV[4] and get('by') == ARGV[2] then
   r = ''
 end
 if r == '' and KEYS[5] and ARGV[4] == 'completed' and not get('webhook') then
-` + serverTime + `
+` + clock.Lua + `
   redis.call('ZREM', KEYS[5], is.id)
   redis.call('ZADD', KEYS[6], millis() + ARGV[8], is.id)
   settled = 1

@@ -1,4 +1,4 @@
-package tasks
+package record
 
 import (
 	"bytes"
@@ -7,23 +7,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/redis/go-redis/v9"
 )
 
-const (
-	// packAfter is how long after its end a job stays unpacked: most reads of an ended job
-	// come in that time.
-	packAfter = time.Hour
-	// packBatch is how many jobs are packed at a time.
-	packBatch = 100
-	// packForm is the first byte of what is packed by this release.
-	packForm = 1
-)
+// packForm is the first byte of a packed job.
+const packForm = 1
 
-// packDictionary is what packed jobs have in common: they refer to it instead of
-// repeating it. Another text is another form.
+// packDictionary is the text that packed jobs have in common and refer to. Packed jobs cannot be
+// read with another text: a change of it needs another packForm.
 const packDictionary = `"cached":"1","error":"{\"code\":\"render_failed\",\"message\":\"","warnings":"{\"code\":\"image_failed\",\"message\":\"` +
 	`","status":"failed","status":"cancelled","cancelled by request","kind":"export","kind":"transcription","webhook":"https://` +
 	`","stage":"transcribing",` +
@@ -41,13 +33,13 @@ const packDictionary = `"cached":"1","error":"{\"code\":\"render_failed\",\"mess
 	`"seq":7,"status":"completed","stage":"done","progress":100,"message":"done","at":"2026-` +
 	`Z","artifact":{"id":"01K","url":"","size":0,"pages":1,"sha256":"","content_type":"application/pdf","filename":"document.pdf","expires_at":"2026-`
 
-// packer packs one job after the other: what it needs for that is large.
+// packer packs jobs one after another, because its tables are large.
 type packer struct {
 	out bytes.Buffer
 	w   *flate.Writer
 }
 
-// newPacker makes a packer.
+// newPacker returns a packer.
 func newPacker() (*packer, error) {
 	p := new(packer)
 	w, err := flate.NewWriterDict(&p.out, flate.BestCompression, []byte(packDictionary))
@@ -56,8 +48,8 @@ func newPacker() (*packer, error) {
 	return p, err
 }
 
-// pack makes one value of a job: the fields of its record, then its events, which
-// a reader of the record alone does not come to. It holds until the next call.
+// pack returns a job as one value: the fields of its record, then its events, which a reader of the
+// record alone need not decode. The value is valid until the next call.
 func (p *packer) pack(fields map[string]string, events []string) ([]byte, error) {
 	p.out.Reset()
 	p.out.WriteByte(packForm)
@@ -77,10 +69,10 @@ func (p *packer) pack(fields map[string]string, events []string) ([]byte, error)
 	return p.out.Bytes(), nil
 }
 
-// unpack reads what pack made, the events only where they are wanted.
-func unpack(blob []byte, wanted bool) (fields map[string]string, events []string, err error) {
+// Unpack decodes a packed job; the events only when they are wanted.
+func Unpack(blob []byte, wanted bool) (fields map[string]string, events []string, err error) {
 	if len(blob) == 0 || blob[0] != packForm {
-		return nil, nil, errors.New("the packed record is of a form that this release does not know")
+		return nil, nil, errors.New("the packed record has an unknown form")
 	}
 
 	dec := json.NewDecoder(flate.NewReaderDict(bytes.NewReader(blob[1:]), []byte(packDictionary)))
@@ -104,8 +96,8 @@ func unpack(blob []byte, wanted bool) (fields map[string]string, events []string
 	return fields, events, nil
 }
 
-// packScript: KEYS those of keysOf; ARGV what is packed. An ended job does not
-// change any more, so it is as it was read, or gone.
+// packScript replaces the keys of a job. KEYS: those of keysOf; ARGV: the packed job. An ended job
+// does not change, so it is as it was read, or it has expired.
 var packScript = redis.NewScript(`
 local ttl = redis.call('PTTL', KEYS[1])
 if ttl <= 0 then return 0 end
@@ -113,60 +105,64 @@ redis.call('SET', KEYS[4], ARGV[1], 'PX', ttl)
 return redis.call('DEL', KEYS[1], KEYS[2], KEYS[3])
 `)
 
-// pack packs the jobs whose time has come by then, counted from now.
-func (s *Server) pack(ctx context.Context, ahead time.Duration) error {
-	for {
-		ids, err := dueScript.Run(ctx, s.rdb, []string{settledKey},
-			ahead.Milliseconds(), ledgerAgain.Milliseconds(), packBatch).StringSlice()
-		if err != nil || len(ids) == 0 {
-			return err
-		}
-
-		if err := s.packAll(ctx, ids); err != nil {
-			return err
-		}
-
-		if len(ids) < packBatch {
-			return nil
-		}
-	}
+// Unpacked are ended jobs that were read to be packed.
+type Unpacked struct {
+	ids    []string
+	hashes []*redis.MapStringStringCmd
+	logs   []*redis.StringSliceCmd
 }
 
-func (s *Server) packAll(ctx context.Context, ids []string) error {
-	hashes, logs := make([]*redis.MapStringStringCmd, len(ids)), make([]*redis.StringSliceCmd, len(ids))
+// ReadUnpacked reads ended jobs to be packed, in one round trip.
+func (r *Records) ReadUnpacked(ctx context.Context, ids []string) (Unpacked, error) {
+	u := Unpacked{ids, make([]*redis.MapStringStringCmd, len(ids)), make([]*redis.StringSliceCmd, len(ids))}
 
-	_, err := s.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
+	_, err := r.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
 		for i, id := range ids {
-			hashes[i] = p.HGetAll(ctx, jobKey(id))
-			logs[i] = p.LRange(ctx, logKey(id), 0, -1)
+			u.hashes[i] = p.HGetAll(ctx, JobKey(id))
+			u.logs[i] = p.LRange(ctx, LogKey(id), 0, -1)
 		}
 
 		return nil
 	})
-	if err != nil && !isAnswer(err) {
-		return err
+	if err != nil && !IsReply(err) {
+		return Unpacked{}, err
 	}
-	s.clearLate(ctx, hashes)
 
+	return u, nil
+}
+
+// Jobs decodes the jobs.
+func (u Unpacked) Jobs() []Lookup {
+	jobs := make([]Lookup, len(u.ids))
+	for i, hash := range u.hashes {
+		jobs[i].Job, jobs[i].Err = decodeRecord(hash.Val())
+	}
+
+	return jobs
+}
+
+// Pack packs the jobs, and takes them off SettledKey. failed is called for a job that cannot be
+// packed; its record stays as it is.
+func (r *Records) Pack(ctx context.Context, u Unpacked, failed func(id string, err error)) error {
 	packer, err := newPacker()
 	if err != nil {
 		return err
 	}
 
-	_, err = s.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
-		for i, id := range ids {
-			fields := hashes[i].Val()
+	_, err = r.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
+		for i, id := range u.ids {
+			fields := u.hashes[i].Val()
 			if fields[fieldID] == "" {
-				continue // expired, or not to be read: it stays as it is
+				continue // the record has expired or cannot be read
 			}
-			// A newer release may have written fields that this one does not know: they stay.
+			// Fields that only a newer release knows are kept.
 			for _, done := range transitionFields() {
 				delete(fields, done)
 			}
 
-			blob, err := packer.pack(fields, logs[i].Val())
+			blob, err := packer.pack(fields, u.logs[i].Val())
 			if err != nil {
-				s.log.Error("the record of an ended job cannot be packed; it stays as it is", "job_id", id, "err", err)
+				failed(id, err)
 				continue
 			}
 			packScript.Eval(ctx, p, keysOf(id), string(blob))
@@ -178,44 +174,10 @@ func (s *Server) packAll(ctx context.Context, ids []string) error {
 		return err
 	}
 
-	done := make([]any, len(ids))
-	for i, id := range ids {
+	done := make([]any, len(u.ids))
+	for i, id := range u.ids {
 		done[i] = id
 	}
 
-	return s.rdb.ZRem(ctx, settledKey, done...).Err()
-}
-
-// clearLate deletes what a store has taken for a job after the first deletion: a
-// request that its sender has given up, or died of, may still be done.
-func (s *Server) clearLate(ctx context.Context, hashes []*redis.MapStringStringCmd) {
-	var ended []*stored
-
-	for _, hash := range hashes {
-		job, err := decodeRecord(hash.Val())
-		if err != nil {
-			s.log.Warn(
-				"an ended job was not looked at again for an artifact that it shall not have",
-				"job_id",
-				hash.Val()[fieldID],
-				"err",
-				err,
-			)
-		}
-
-		if job != nil {
-			ended = append(ended, job)
-		}
-	}
-	s.storeWork(ctx, ended, func(ctx context.Context, job *stored) {
-		if err := s.outbox.clear(ctx, job); err != nil {
-			s.log.Warn(
-				"an ended job was not looked at again for an artifact that it shall not have",
-				"job_id",
-				job.ID,
-				"err",
-				err,
-			)
-		}
-	})
+	return r.rdb.ZRem(ctx, SettledKey, done...).Err()
 }

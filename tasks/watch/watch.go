@@ -1,10 +1,14 @@
-package tasks
+// Package watch lets readers follow a job: one subscription of a process relays the events of all
+// jobs to the watchers, and the event log fills the gaps.
+package watch
 
 import (
 	"context"
+	"errors"
 	"sync"
 
 	"presswork"
+	"presswork/tasks/record"
 )
 
 const (
@@ -14,11 +18,14 @@ const (
 	watchAhead = 8
 )
 
+// ErrSlow ends a watch whose reader fell too far behind.
+var ErrSlow = errors.New("the watcher is too slow")
+
 // Watch is one watcher's view of a job: where it stands, then every event after
 // that, in order, each once. Close it when done.
 type Watch struct {
 	// Record is the job at the snapshot, without its place in the queue.
-	Record Record
+	Record record.Record
 	// Snapshot is the state at Snapshot.Seq (type "snapshot").
 	Snapshot presswork.Event
 	// Events yields the events after `since` (replayed from the log), or after
@@ -32,10 +39,10 @@ type Watch struct {
 	err  func() error
 }
 
-// NewWatch makes a watch over events from any source: the client's, or that of a
+// New returns a watch over events from any source: the client's, or that of a
 // stand-in for the queue. Close calls stop, Err calls err.
-func NewWatch(
-	rec Record,
+func New(
+	rec record.Record,
 	snapshot presswork.Event,
 	events <-chan presswork.Event,
 	stop func(),
@@ -51,36 +58,37 @@ func (w *Watch) Err() error { return w.err() }
 // Close ends the watch; twice is harmless.
 func (w *Watch) Close() { w.stop() }
 
-// Watch follows a job's events. ctx bounds the opening only: the watch lasts
-// until the job ends or Close.
-func (c *Client) Watch(ctx context.Context, id string, since int64) (*Watch, error) {
-	if !ValidID(id) {
-		return nil, notFound(id)
+// Watch follows a job's events after the sequence number since; since < 0 means from now on. ctx
+// bounds the opening only: the watch lasts until the job ends or Close.
+// Errors: NotFound, QueueUnavailable.
+func (r *Relay) Watch(ctx context.Context, id string, since int64) (*Watch, error) {
+	if !record.ValidID(id) {
+		return nil, record.NotFound(id)
 	}
 
 	select {
-	case <-c.relay.live:
-	case <-c.relay.ctx.Done():
-		return nil, unavailable(c.relay.ctx.Err())
+	case <-r.live:
+	case <-r.ctx.Done():
+		return nil, record.Unavailable(r.ctx.Err())
 	case <-ctx.Done():
-		return nil, unavailable(context.Cause(ctx))
+		return nil, record.Unavailable(context.Cause(ctx))
 	}
-	w := newWatcher(c.relay, id)
+	w := newWatcher(r, id)
 	// From here on nothing is missed: what happens before the snapshot is in it
 	// or in the log, what happens after comes by the relay.
-	if err := c.relay.add(w); err != nil {
+	if err := r.add(w); err != nil {
 		w.close()
 		return nil, err
 	}
 
-	job, replay, err := c.open(ctx, id, since)
+	job, replay, err := r.open(ctx, id, since)
 	if err != nil {
-		c.relay.remove(w)
+		r.remove(w)
 		w.close()
 
 		return nil, err
 	}
-	snapshot := job.snapshot()
+	snapshot := job.Snapshot()
 	// A since from a history that Redis has lost must not hide what follows.
 	w.last = snapshot.Seq
 	if since >= 0 {
@@ -93,25 +101,25 @@ func (c *Client) Watch(ctx context.Context, id string, since int64) (*Watch, err
 
 	go w.run(replay)
 
-	return NewWatch(job.Record, snapshot, w.out, w.close, w.failure), nil
+	return New(job.Record, snapshot, w.out, w.close, w.failure), nil
 }
 
 // open reads the job and what is to be replayed before live events.
-func (c *Client) open(ctx context.Context, id string, since int64) (*stored, []presswork.Event, error) {
-	job, err := c.find(ctx, id)
+func (r *Relay) open(ctx context.Context, id string, since int64) (*record.Stored, []presswork.Event, error) {
+	job, err := r.records.Find(ctx, id)
 	if err != nil {
 		return nil, nil, err
 	}
 
 	var replay []presswork.Event
 	if since >= 0 && since < job.Seq {
-		if replay, err = c.records.events(ctx, id, since); err != nil {
+		if replay, err = r.records.Events(ctx, id, since); err != nil {
 			return nil, nil, err
 		}
 	}
 
 	if job.Status.Terminal() && len(replay) == 0 && since < job.Seq {
-		replay = []presswork.Event{job.lastEvent()}
+		replay = []presswork.Event{job.LastEvent()}
 	}
 
 	return job, replay, nil
@@ -119,7 +127,7 @@ func (c *Client) open(ctx context.Context, id string, since int64) (*stored, []p
 
 // watcher carries one watch from the relay to its reader.
 type watcher struct {
-	relay *relay
+	relay *Relay
 	id    string
 	in    chan news
 	out   chan presswork.Event
@@ -133,7 +141,7 @@ type watcher struct {
 	err error
 }
 
-func newWatcher(r *relay, id string) *watcher {
+func newWatcher(r *Relay, id string) *watcher {
 	w := &watcher{relay: r, id: id, in: make(chan news, watchBuffer), out: make(chan presswork.Event, watchAhead)}
 	w.ctx, w.cancel = context.WithCancel(r.ctx)
 
@@ -194,7 +202,7 @@ func (w *watcher) take(n news) bool {
 		return w.yield([]presswork.Event{*n.event})
 	}
 	// Something was lost between: the log has it.
-	missed, err := w.relay.records.events(w.ctx, w.id, w.last)
+	missed, err := w.relay.records.Events(w.ctx, w.id, w.last)
 	if err != nil {
 		// Nothing is yielded past a gap; the next check tries again.
 		if w.ctx.Err() == nil {

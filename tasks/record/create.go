@@ -1,0 +1,245 @@
+package record
+
+import (
+	"cmp"
+	"context"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"presswork"
+	"presswork/internal/fault"
+	"presswork/tasks/asynqext"
+)
+
+const (
+	// openInList is how long a job may be open and still stay in its owner's list for the life of
+	// its record.
+	openInList = 7 * 24 * time.Hour
+	// trimEvery is the number of submissions between two trims of an owner's list.
+	trimEvery = 256
+	// ownerAgain is how often submissions add their owner to the set of owners and renew the
+	// owner's list: much more often than the list expires.
+	ownerAgain = time.Hour
+	// waiting is the message of the first event.
+	waiting = "waiting for a worker"
+)
+
+// Creation is how much of a submission Create has written.
+type Creation int
+
+// The results of Create.
+const (
+	// Earlier means that the job existed.
+	Earlier Creation = iota
+	// Recorded means that the job has a record; its task is not on the queue.
+	Recorded
+	// Queued means that the job's task is also on its queue.
+	Queued
+)
+
+// create returns the record of a submission as createScript writes it.
+func create(rec Record, q Queue, at time.Time) *Stored {
+	return &Stored{
+		Queue: q, message: waiting, updated: at,
+		Record: Record{
+			Owner:       rec.Owner,
+			Filename:    rec.Filename,
+			ContentType: rec.ContentType,
+			WebhookURL:  rec.WebhookURL,
+			RequestID:   rec.RequestID,
+			TraceParent: rec.TraceParent,
+			Job: presswork.Job{
+				ID: rec.ID, Kind: rec.Kind, Status: presswork.Queued, Stage: presswork.StageQueued, Seq: 1,
+				Theme: rec.Theme, CreatedAt: at, Warnings: []fault.Warning{},
+			},
+		},
+	}
+}
+
+// createFixed is the number of createScript's arguments before the pairs.
+const createFixed = 8
+
+// createArgs returns the arguments of createScript: the record with the whole task, so that the
+// sweeper can queue a lost task again. The nonce in them belongs to one submission.
+func (r *Records) createArgs(rec Record, t Task, at time.Time, renewList bool) []any {
+	listTTL := time.Duration(0)
+	if renewList {
+		listTTL = r.listTTL()
+	}
+
+	args := make([]any, 0, 32)
+	args = append(args, stamp(at), waiting, NewID(), rec.ID, firstLook.Milliseconds(), t.Payload,
+		listTTL.Milliseconds(), 0,
+		fieldKind, string(rec.Kind), fieldTheme, rec.Theme)
+
+	args = append(args, t.fields()...)
+
+	for _, pair := range [][2]string{
+		{fieldOwner, rec.Owner},
+		{fieldFilename, rec.Filename},
+		{fieldType, rec.ContentType},
+		{fieldWebhook, rec.WebhookURL},
+		{fieldRequestID, rec.RequestID},
+		{fieldTraceParent, rec.TraceParent},
+	} {
+		if pair[1] != "" {
+			args = append(args, pair[0], pair[1])
+		}
+	}
+	args[createFixed-1] = len(args) - createFixed
+
+	return args
+}
+
+// fields returns the fields of a task in the record of its job, without the payload.
+func (t Task) fields() []any {
+	return []any{
+		fieldTask, t.Kind, fieldQueue, string(t.Queue), fieldRetries, t.Retries, fieldTimeout, t.Timeout.Milliseconds(),
+	}
+}
+
+// Create writes the ledger entry, the record and the owner's list, in this order, so that the
+// sweeper knows every record. rec has what the caller has submitted, t is the job's task. When hold
+// is set, Create also puts the task that hold prepares on its queue.
+//
+// One Redis takes all of it in one round trip. The shards of a cluster get their parts of a
+// pipeline at the same time; there the ledger has a round trip of its own, and hold is ignored.
+//
+// Errors: QueueUnavailable, and the error of hold.
+func (r *Records) Create(
+	ctx context.Context,
+	rec Record,
+	t Task,
+	hold func(context.Context) (*asynqext.Held, error),
+) (*Stored, Creation, error) {
+	at := r.clock.Now()
+	trim, isNew := r.trimDue(), r.ownerIsNew(rec.Owner)
+	args, keys := r.createArgs(rec, t, at, isNew), keysOf(rec.ID)
+	_, cluster := r.rdb.(*redis.ClusterClient)
+
+	if cluster {
+		if err := r.OpenLedger(ctx, r.rdb, rec.ID).Err(); err != nil {
+			return nil, Earlier, Unavailable(err)
+		}
+	} else {
+		keys = append(keys, LedgerKey, OwnerKey(rec.Owner))
+
+		if hold != nil {
+			held, err := hold(ctx)
+			if err != nil {
+				return nil, Earlier, err
+			}
+			taskKeys, argv := held.Args()
+			keys, args = append(keys, taskKeys...), append(args, argv...)
+		}
+	}
+
+	answer, err := r.write(ctx, rec, keys, args, listing{trim: trim, isNew: isNew, cluster: cluster, at: at})
+	if err != nil {
+		return nil, Earlier, Unavailable(err)
+	}
+
+	switch answer {
+	case 1:
+		return create(rec, t.Queue, at), Recorded, nil
+	case 2:
+		return create(rec, t.Queue, at), Queued, nil
+	}
+
+	job, err := r.Read(ctx, rec.ID)
+	if err == nil && job == nil {
+		err = Unavailable(ErrGone)
+	}
+
+	return job, Earlier, err
+}
+
+// listing is what the write of a record does to the lists of its owner.
+type listing struct {
+	trim, isNew, cluster bool
+	at                   time.Time
+}
+
+// write runs createScript in one pipeline with the commands for the owner's list, and returns the
+// script's answer.
+func (r *Records) write(ctx context.Context, rec Record, keys []string, args []any, l listing) (int, error) {
+	var made *redis.Cmd
+	list := new(redis.IntCmd)
+	send := func(run func(*redis.Script, context.Context, redis.Scripter, []string, ...any) *redis.Cmd) error {
+		_, err := r.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
+			made = run(createScript, ctx, p, keys, args...)
+			if l.cluster {
+				list = p.ZAdd(ctx, OwnerKey(rec.Owner), redis.Z{Member: rec.ID})
+			}
+
+			if l.isNew {
+				p.SAdd(ctx, OwnersKey, rec.Owner)
+			}
+
+			if l.isNew && l.cluster {
+				p.Expire(ctx, OwnerKey(rec.Owner), r.listTTL())
+			}
+
+			if l.trim {
+				p.ZRemRangeByLex(ctx, OwnerKey(rec.Owner), "-", "("+FirstID(l.at.Add(-r.ttl-openInList)))
+			}
+
+			return nil
+		})
+
+		return err
+	}
+
+	err := send((*redis.Script).EvalSha)
+	if redis.HasErrorPrefix(made.Err(), "NOSCRIPT") {
+		// Send the whole script rather than load it: a cluster would have to load it on all
+		// shards.
+		err = send((*redis.Script).Eval)
+	}
+
+	if err != nil {
+		r.forgetOwner(rec.Owner)
+	}
+	// A later submission repeats the other commands.
+	if err := cmp.Or(made.Err(), list.Err()); err != nil {
+		return 0, err
+	}
+
+	return made.Int()
+}
+
+// ownerIsNew reports whether the owner's list is to be renewed: at the owner's first submission to
+// this process, and again after ownerAgain.
+func (r *Records) ownerIsNew(owner string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+
+	if r.submitted%trimEvery == 1 {
+		clear(r.owners)
+	}
+
+	renewed, known := r.owners[owner]
+	if known && time.Since(renewed) < min(ownerAgain, r.ttl/2) {
+		return false
+	}
+	r.owners[owner] = time.Now()
+
+	return true
+}
+
+// forgetOwner makes ownerIsNew report true again.
+func (r *Records) forgetOwner(owner string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.owners, owner)
+}
+
+// trimDue reports whether this submission trims its owner's list.
+func (r *Records) trimDue() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.submitted++
+
+	return r.submitted%trimEvery == 1
+}

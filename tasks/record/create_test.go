@@ -1,0 +1,71 @@
+package record
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+func TestSubmissionsRenewTheirOwnersListEveryHour(t *testing.T) {
+	t.Parallel()
+	r := newRecords(t, 24*time.Hour)
+	ctx := t.Context()
+
+	for _, owner := range []string{"ann", "bob", "bob"} {
+		// As an hour later, and as if the list had nearly expired.
+		r.mu.Lock()
+		r.owners[owner] = r.owners[owner].Add(-ownerAgain)
+		r.mu.Unlock()
+		r.rdb.Expire(ctx, OwnerKey(owner), time.Minute)
+		createJob(t, r, owner)
+
+		if ttl := r.rdb.TTL(ctx, OwnerKey(owner)).Val(); ttl < 2*r.ttl-time.Minute {
+			t.Errorf("%s's list lives for %s", owner, ttl)
+		}
+	}
+}
+
+// scriptsOnly is a go-redis hook that drops from pipelines all commands but scripts.
+type scriptsOnly struct{}
+
+func (scriptsOnly) DialHook(next redis.DialHook) redis.DialHook { return next }
+
+func (scriptsOnly) ProcessHook(next redis.ProcessHook) redis.ProcessHook { return next }
+
+func (scriptsOnly) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return func(ctx context.Context, cmds []redis.Cmder) error {
+		var scripts []redis.Cmder
+
+		for _, cmd := range cmds {
+			if strings.HasPrefix(cmd.Name(), "eval") {
+				scripts = append(scripts, cmd)
+			} else {
+				cmd.SetErr(redis.ErrClosed)
+			}
+		}
+
+		if err := next(ctx, scripts); err != nil || len(scripts) == len(cmds) {
+			return err
+		}
+
+		return redis.ErrClosed
+	}
+}
+
+func TestASubmissionNeedsOnlyItsScript(t *testing.T) {
+	t.Parallel()
+	r := newRecords(t, 24*time.Hour)
+	r.rdb.AddHook(scriptsOnly{})
+	createJob(t, r, "ann")
+
+	if ttl := r.rdb.TTL(t.Context(), OwnerKey("ann")).Val(); ttl < 2*r.ttl-time.Minute {
+		t.Errorf("the owner's list lives for %s", ttl)
+	}
+
+	if !r.ownerIsNew("ann") {
+		t.Error("the owner counts as remembered although the command failed")
+	}
+}

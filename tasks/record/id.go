@@ -1,0 +1,41 @@
+package record
+
+import (
+	"crypto/rand"
+	"sync"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+)
+
+// ids makes job ids one after another, so that the ids of one millisecond are in order.
+var ids = struct {
+	sync.Mutex
+	entropy *ulid.MonotonicEntropy
+}{entropy: ulid.Monotonic(rand.Reader, 0)}
+
+// NewID returns a new job id: a ULID in upper-case Crockford base 32. Ids of one process sort in
+// the order of the calls unless its clock is set back; ids of several processes sort by the
+// millisecond. It is safe for concurrent use.
+func NewID() string {
+	ids.Lock()
+	defer ids.Unlock()
+
+	return ulid.MustNew(ulid.Now(), ids.entropy).String()
+}
+
+// ValidID reports whether s has the form of NewID, so that it may become part of a key.
+func ValidID(s string) bool {
+	id, err := ulid.ParseStrict(s)
+	return err == nil && id.String() == s
+}
+
+// FirstID returns the smallest job id of a moment.
+func FirstID(t time.Time) string {
+	var id ulid.ULID
+	if err := id.SetTime(ulid.Timestamp(t)); err != nil {
+		return ""
+	}
+
+	return id.String()
+}

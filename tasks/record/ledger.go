@@ -1,0 +1,64 @@
+package record
+
+import (
+	"context"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"presswork/tasks/clock"
+)
+
+const (
+	// firstLook is when the sweeper first checks a new job: long after its submission has put the
+	// task on the queue, or has died.
+	firstLook = 15 * time.Second
+	// lookAgain is the time between two checks of an open job.
+	lookAgain = 30 * time.Second
+	// PackAfter is how long a job stays unpacked after its end: most reads of an ended job come in
+	// that time.
+	PackAfter = time.Hour
+)
+
+// openScript: KEYS ledger; ARGV id, first look in ms from now.
+var openScript = redis.NewScript(clock.Lua + `
+return redis.call('ZADD', KEYS[1], 'NX', millis() + ARGV[2], ARGV[1])
+`)
+
+// dueScript: KEYS ledger; ARGV how far ahead of now to look and when to look next, in ms, how many.
+// It answers the due ids and postpones them, so that no two workers handle the same job.
+var dueScript = redis.NewScript(clock.Lua + `
+local now = millis() + ARGV[1]
+local ids = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', now, 'LIMIT', 0, ARGV[3])
+for _, id in ipairs(ids) do redis.call('ZADD', KEYS[1], 'XX', now + ARGV[2], id) end
+return ids
+`)
+
+// OpenLedger puts a job into the ledger unless it is there. It sends the whole script: the script
+// is short, and a digest unknown to Redis would leave the record without a ledger entry.
+func (r *Records) OpenLedger(ctx context.Context, c redis.Scripter, id string) *redis.Cmd {
+	return openScript.Eval(ctx, c, []string{LedgerKey}, id, firstLook.Milliseconds())
+}
+
+// Due returns the ids of at most most jobs of a sorted set (LedgerKey or SettledKey) that are due
+// by now plus ahead. No other worker gets them for half a minute.
+func (r *Records) Due(ctx context.Context, key string, ahead time.Duration, most int) ([]string, error) {
+	return dueScript.Run(ctx, r.rdb, []string{key},
+		ahead.Milliseconds(), lookAgain.Milliseconds(), most).StringSlice()
+}
+
+// Settled takes a job whose end needs no more work off the ledger, and lets it be packed after
+// PackAfter.
+func (r *Records) Settled(ctx context.Context, id string) error {
+	_, err := r.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
+		p.ZRem(ctx, LedgerKey, id)
+		p.ZAdd(ctx, SettledKey, redis.Z{Score: float64(r.clock.Now().Add(PackAfter).UnixMilli()), Member: id})
+
+		return nil
+	})
+	if err != nil {
+		return Unavailable(err)
+	}
+
+	return nil
+}

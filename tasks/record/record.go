@@ -1,0 +1,98 @@
+// Package record keeps the durable record of each job in Redis: a hash, an event log and the
+// payload of the job's task, until an ended job is packed into one value.
+//
+// One Lua script makes each transition. It increments the job's sequence number, appends to the
+// event log and publishes, so that a watcher sees each event exactly once. A run holds a fence;
+// the scripts refuse a run whose fence a later run has taken.
+package record
+
+import (
+	"time"
+
+	"presswork"
+	"presswork/internal/fault"
+	"presswork/tasks/asynqext"
+)
+
+// Queue is the name of an Asynq queue.
+type Queue = asynqext.Queue
+
+// Record is a job, including what callers do not see.
+type Record struct {
+	presswork.Job
+	// Owner is the name of the key that submitted the job; "" when keys are off.
+	Owner    string
+	Filename string
+	// ContentType is the artifact's content type; "" means PDF.
+	ContentType string
+	// WebhookURL receives the terminal state; "" means no webhook.
+	WebhookURL string
+	RequestID  string
+	// TraceParent is the W3C header of the submission.
+	TraceParent string
+	// Workers are the names of the workers that began an attempt, in order, up to about 1 KiB.
+	Workers []string
+	// Printed are the warnings of the last print. A later attempt that finds its result stored
+	// reports them again.
+	Printed []fault.Warning
+}
+
+// Task is one typed task, encoded and ready for its queue.
+type Task struct {
+	// Kind is the name of the task's kind.
+	Kind    string
+	Queue   Queue
+	Payload []byte // JSON
+	Retries int
+	Timeout time.Duration
+}
+
+// On returns the task on another queue.
+func (t Task) On(q Queue) Task {
+	t.Queue = q
+	return t
+}
+
+// Stored is a Record with what only the queue needs.
+type Stored struct {
+	Record
+	// Queue is the queue of the job's task.
+	Queue Queue
+	// Settled says that nothing remains to be done after the job's end.
+	Settled bool
+	// TaskEnded says that the job's task has left its queue.
+	TaskEnded bool
+
+	message string
+	updated time.Time
+}
+
+// EndedAt returns when the job ended, or when it was last updated.
+func (s *Stored) EndedAt() time.Time {
+	if s.FinishedAt != nil {
+		return *s.FinishedAt
+	}
+
+	return s.updated
+}
+
+// Snapshot returns the state as the first message to a watcher.
+func (s *Stored) Snapshot() presswork.Event {
+	e := s.LastEvent()
+	e.Type = presswork.EventSnapshot
+
+	return e
+}
+
+// LastEvent returns the event that led to this state, made from the record alone.
+func (s *Stored) LastEvent() presswork.Event {
+	kind := presswork.EventProgress
+	if s.Status.Terminal() {
+		kind = presswork.EventType(s.Status)
+	}
+
+	return presswork.Event{
+		Type: kind, JobID: s.ID, Seq: s.Seq, Status: s.Status, Stage: s.Stage, Progress: s.Progress,
+		Message: s.message, At: s.updated, Artifact: s.Artifact, Error: s.Error,
+	}
+}

@@ -1,0 +1,110 @@
+package record
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"testing"
+	"time"
+
+	"presswork"
+	"presswork/internal/fault"
+	"presswork/internal/test/redistest"
+	"presswork/tasks/clock"
+	"presswork/tasks/redisdial"
+)
+
+// The kinds of tasks in these tests.
+const (
+	convertKind = "convert:v1"
+	exportKind  = "export:v1"
+	chooseKind  = "choose:v1"
+	webhookKind = "webhook:v1"
+)
+
+const payload = `{"content":"x"}`
+
+// newRecords returns the records of a fresh Redis.
+func newRecords(t *testing.T, ttl time.Duration) *Records {
+	t.Helper()
+
+	rdb, err := redisdial.Dial(redistest.Start(t), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { rdb.Close() })
+
+	return New(rdb, clock.New(rdb, slog.New(slog.DiscardHandler)), ttl, func(presswork.Kind, presswork.Status) {})
+}
+
+// newJob returns the records of a fresh Redis with one job in it.
+func newJob(t *testing.T) (*Records, string) {
+	t.Helper()
+	return newJobFor(t, 24*time.Hour)
+}
+
+func newJobFor(t *testing.T, ttl time.Duration) (*Records, string) {
+	t.Helper()
+	r := newRecords(t, ttl)
+
+	return r, createJob(t, r, "")
+}
+
+// createJob creates a conversion of an owner and returns its id.
+func createJob(t *testing.T, r *Records, owner string) string {
+	t.Helper()
+	rec := Record{Owner: owner, Job: presswork.Job{ID: NewID(), Kind: presswork.KindConversion}}
+	task := Task{Kind: convertKind, Queue: "render", Payload: []byte(payload), Retries: 5, Timeout: time.Minute}
+
+	if _, made, err := r.Create(t.Context(), rec, task, nil); err != nil || made != Recorded {
+		t.Fatal(made, err)
+	}
+
+	return rec.ID
+}
+
+func begin(t *testing.T, r *Records, id string) (fence string) {
+	t.Helper()
+
+	now, err := r.Begin(t.Context(), id, convertKind, "w")
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	return now.Fence
+}
+
+// progress reports one step.
+func progress(
+	r *Records,
+	ctx context.Context,
+	id, fence string,
+	stage presswork.Stage,
+	percent int,
+	message string,
+) error {
+	return r.Report(ctx, id, fence, r.Progress(stage, percent, message))
+}
+
+// note reports one note.
+func note(
+	r *Records,
+	ctx context.Context,
+	id, fence, message string,
+	warnings []fault.Warning,
+	fields ...any,
+) error {
+	one, err := r.note(message, warnings, fields...)
+	return errors.Join(err, r.Report(ctx, id, fence, one))
+}
+
+func read(t *testing.T, r *Records, id string) *Stored {
+	t.Helper()
+
+	s, err := r.Read(t.Context(), id)
+	if err != nil || s == nil {
+		t.Fatal(s, err)
+	}
+
+	return s
+}

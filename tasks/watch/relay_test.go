@@ -1,0 +1,78 @@
+package watch
+
+import (
+	"errors"
+	"log/slog"
+	"testing"
+	"time"
+
+	"presswork"
+	"presswork/internal/fault"
+	"presswork/internal/test/redistest"
+	"presswork/internal/test/wait"
+	"presswork/tasks/clock"
+	"presswork/tasks/record"
+	"presswork/tasks/redisdial"
+)
+
+func TestARelayWhoseClientIsClosedFailsItsWatches(t *testing.T) {
+	t.Parallel()
+
+	rdb, err := redisdial.Dial(redistest.Start(t), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { rdb.Close() })
+	log := slog.New(slog.DiscardHandler)
+	recs := record.New(rdb, clock.New(rdb, log), time.Hour, nil)
+	job := record.Record{Job: presswork.Job{ID: record.NewID(), Kind: presswork.KindConversion}}
+	task := record.Task{Kind: "convert:v1", Queue: "render", Payload: []byte("{}"), Retries: 1, Timeout: time.Minute}
+
+	if _, _, err := recs.Create(t.Context(), job, task, nil); err != nil {
+		t.Fatal(err)
+	}
+	r := NewRelay(recs, log)
+	r.Start()
+	t.Cleanup(r.Stop)
+
+	w, err := r.Watch(t.Context(), job.ID, -1)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	if err := rdb.Close(); err != nil {
+		t.Fatal(err)
+	}
+
+	if e := wait.Receive(t, "the watch's end", w.Events); e.Type != "" {
+		t.Errorf("an event came: %+v", e)
+	}
+
+	if got := fault.CodeOf(w.Err()); w.Err() == nil || got != fault.QueueUnavailable {
+		t.Errorf("ended with %v", w.Err())
+	}
+	// The relay ends by itself: Wait returns without Stop.
+	r.running.Wait()
+}
+
+func TestAWatchOpenedWhileTheRelayStopsIsAnOutage(t *testing.T) {
+	t.Parallel()
+	r := NewRelay(&record.Records{}, nil)
+	// The watch began before the relay ended, and is added afterwards.
+	w := newWatcher(r, record.NewID())
+	r.Stop()
+
+	err := r.add(w)
+	if fault.CodeOf(err) != fault.QueueUnavailable {
+		t.Errorf("added: %v", err)
+	}
+
+	if len(r.watchers) != 0 {
+		t.Error("it is kept")
+	}
+	r.end(errors.New("a second end"))
+
+	if !errors.Is(r.add(w), err) {
+		t.Error("the first reason is lost")
+	}
+}
