@@ -20,13 +20,13 @@ import (
 	"presswork/themes"
 )
 
-// adviceFlags say how the themes of documents are chosen.
+// adviceFlags control how md2pdf, analyze and theme-preview choose a theme for a document.
 type adviceFlags struct {
 	app.AdviceOptions
 	cache cacheFlags
 }
 
-// add adds the flags other than those of the cache.
+// add registers every flag except those of the cache.
 func (a *adviceFlags) add(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&a.Mood, "mood", "",
@@ -40,10 +40,10 @@ func (a *adviceFlags) add(cmd *cobra.Command) {
 	completeValues(cmd, map[string][]string{"mood": app.Moods(), "doc-type": app.DocTypes()})
 }
 
-// preferred reports whether a flag says what the document is or how it should look.
+// preferred reports whether a flag states the kind of the document or the wanted look.
 func (a *adviceFlags) preferred() bool { return a.Mood != "" || a.DocType != "" }
 
-// open checks the flags. The caller closes the advice.
+// open checks the flags and returns the adviser. The caller must close it.
 func (a *adviceFlags) open(ctx context.Context, getenv func(string) string, log *slog.Logger) (*app.Advice, error) {
 	remember, _, err := a.cache.load(getenv)
 	if err != nil {
@@ -54,14 +54,14 @@ func (a *adviceFlags) open(ctx context.Context, getenv func(string) string, log 
 	return app.NewAdvice(ctx, a.AdviceOptions)
 }
 
-// startConverter starts a converter that chooses themes by the advice. stop ends both.
+// startConverter starts a converter that chooses themes with the adviser. The returned stop function ends both.
 func startConverter(
 	ctx context.Context, advice *app.Advice, o local.Options,
 ) (converter *local.Converter, stop func(), err error) {
 	o.Recommender, o.Preference = advice.Recommender, advice.Preference
 	converter = local.New(o)
 	stop = func() {
-		_ = converter.Close() // the results are written; nothing depends on it
+		_ = converter.Close() // all results are written, so the error is ignored
 		advice.Close()
 	}
 
@@ -78,7 +78,8 @@ func startConverter(
 	return nil, nil, err
 }
 
-// themesFolder returns the folder of custom themes: the value of --themes-dir, which must be a folder, or the setting.
+// themesFolder returns the folder of custom themes: the value of --themes-dir if set, else the setting. It returns
+// an error if the value is not a folder.
 func themesFolder(flag string, cfg config.Config) (string, error) {
 	if flag == "" {
 		return cfg.ThemesDir, nil
@@ -91,7 +92,7 @@ func themesFolder(flag string, cfg config.Config) (string, error) {
 	return flag, nil
 }
 
-// choiceLine is "theme corporate (82 % sure; also light, business)".
+// choiceLine formats a recommendation as "theme corporate (82 % sure; also light, business)".
 func choiceLine(r finding.Recommendation) string {
 	also := ""
 	if len(r.Alternatives) > 0 {
@@ -101,7 +102,7 @@ func choiceLine(r finding.Recommendation) string {
 	return fmt.Sprintf("theme %s (%.0f %% sure%s)", r.Primary, 100*r.Confidence, also)
 }
 
-// printChoice prints which theme was chosen and why.
+// printChoice prints the chosen theme and the reasons.
 func printChoice(w io.Writer, label string, a finding.Analysis) {
 	fmt.Fprintln(w, terminal.Printable(label+": "+choiceLine(a.Recommendation)))
 
@@ -110,7 +111,7 @@ func printChoice(w io.Writer, label string, a finding.Analysis) {
 	}
 }
 
-// printAnalysis is what `analyze` prints; with paint, the themes get swatches.
+// printAnalysis prints the result of `presswork analyze`. With paint, each theme has a colour swatch.
 func (p *program) printAnalysis(label string, a finding.Analysis, list []themes.Theme) error {
 	var b strings.Builder
 	row := func(name, format string, args ...any) {
@@ -157,7 +158,7 @@ func (p *program) printAnalysis(label string, a finding.Analysis, list []themes.
 	return err
 }
 
-// swatchOf is the swatch of a theme by name, "" without colours.
+// swatchOf returns the colour swatch of the theme with this name, or "" when colours are off.
 func swatchOf(paint terminal.Painter, list []themes.Theme, name string) string {
 	if paint == nil {
 		return ""

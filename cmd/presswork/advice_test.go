@@ -43,7 +43,7 @@ will present the figures of the first quarter at the next meeting, which takes p
 The caretaker asked us to close the windows in the evening, and to hand in the keys of the old storage rooms.
 `
 
-func TestAnalyzeSaysWhatADocumentIs(t *testing.T) {
+func TestAnalyzePrintsTypeToneAndTheme(t *testing.T) {
 	t.Parallel()
 	env, dir := home(t, nil), folder(t, map[string]string{"notes.md": minutes})
 	path := filepath.Join(dir, "notes.md")
@@ -74,7 +74,7 @@ func TestAnalyzeSaysWhatADocumentIs(t *testing.T) {
 	}
 }
 
-func TestAnalyzeTakesWhateverItIsGiven(t *testing.T) {
+func TestAnalyzeAcceptsEmptyAndBinaryInput(t *testing.T) {
 	t.Parallel()
 
 	dir := folder(t, map[string]string{
@@ -98,7 +98,7 @@ func TestAnalyzeTakesWhateverItIsGiven(t *testing.T) {
 	}
 }
 
-func TestWrongWordsAboutAChoiceAreUsage(t *testing.T) {
+func TestInvalidThemeFlagsAreUsageErrors(t *testing.T) {
 	t.Parallel()
 	dir := folder(t, map[string]string{"a.md": minutes, "cache.json": `{"backend_type":"sqlit"}`})
 
@@ -110,7 +110,7 @@ func TestWrongWordsAboutAChoiceAreUsage(t *testing.T) {
 	}{
 		"mood":                {nil, []string{"md2pdf", file, "--mood", "calmm"}, `did you mean "calm"?`},
 		"type":                {nil, []string{"analyze", file, "--doc-type", "rezume"}, `did you mean "resume"?`},
-		"two themes":          {nil, []string{"md2pdf", file, "--ai-theme", "--theme", "nord"}, "exclude each other"},
+		"two themes":          {nil, []string{"md2pdf", file, "--ai-theme", "--theme", "nord"}, "cannot be combined"},
 		"mood and theme":      {nil, []string{"md2pdf", file, "--mood=dark", "--theme", "nord"}, "leave one out"},
 		"two files":           {nil, []string{"analyze", file, file}, "name one Markdown file"},
 		"cache backend":       {map[string]string{"PRESSWORK_CACHE_BACKEND": "redis"}, []string{"md2pdf", file}, "allowed: memory, file, sqlite"},
@@ -120,10 +120,10 @@ func TestWrongWordsAboutAChoiceAreUsage(t *testing.T) {
 		"telemetry":           {map[string]string{"PRESSWORK_TELEMETRY": "maybe"}, []string{"md2pdf", file}, "allowed: on, off"},
 		"metric":              {map[string]string{"HOME": dir}, []string{"telemetry", "visualize", "--metric=hitrate"}, `did you mean "hit_rate"?`},
 		"chart":               {map[string]string{"HOME": dir}, []string{"telemetry", "visualize", "-o", "x.gif"}, "a .svg, a .png or an .html"},
-		"no telemetry":        {map[string]string{"PRESSWORK_TELEMETRY": "off"}, []string{"telemetry", "report"}, "there is no telemetry: PRESSWORK_TELEMETRY is off"},
-		"no home":             {nil, []string{"telemetry", "report"}, "there is no telemetry: HOME is not set"},
+		"no telemetry":        {map[string]string{"PRESSWORK_TELEMETRY": "off"}, []string{"telemetry", "report"}, "the run log is off: PRESSWORK_TELEMETRY is off"},
+		"no home":             {nil, []string{"telemetry", "report"}, "the run log is off: HOME is not set"},
 		"sub-command":         {nil, []string{"cache", "cleer"}, "did you mean \"clear\"?; `presswork cache --help` lists them"},
-		"an argument":         {nil, []string{"cache", "stats", "all"}, `presswork cache stats takes flags only, and no "all"`},
+		"an argument":         {nil, []string{"cache", "stats", "all"}, `presswork cache stats takes only flags; unexpected argument "all"`},
 		"a lone value":        {nil, []string{"md2pdf", file, "--toc", "2"}, `"2" stands alone; a value that a flag can do without follows an equals sign: --toc=2`},
 		"no folder of images": {nil, []string{"md2pdf", "--html", file, "--allow", filepath.Join(dir, "none")}, "presswork: --allow " + filepath.Join(dir, "none") + ": no such file"},
 		"no server":           {nil, []string{"chat", "--server", "localhost:8000", "hi"}, "write http://HOST:PORT"},
@@ -137,7 +137,7 @@ func TestWrongWordsAboutAChoiceAreUsage(t *testing.T) {
 	}
 }
 
-func TestMD2PDFChoosesAThemeAndSaysWhy(t *testing.T) {
+func TestMD2PDFChoosesAThemeAndPrintsTheReasons(t *testing.T) {
 	t.Parallel()
 	env := home(t, nil)
 	dir := folder(
@@ -154,7 +154,7 @@ func TestMD2PDFChoosesAThemeAndSaysWhy(t *testing.T) {
 	if got.code != 0 || strings.Count(got.stderr, " sure; also ") != 3 || strings.Contains(got.stderr, "(dracula,") {
 		t.Errorf("%+v", got)
 	}
-	// Front matter alone, as JSON; the analysis is only with what was chosen.
+	// A document of front matter only. The JSON has an analysis only if the theme was chosen by one.
 	got = askIn(t, env, "md2pdf", "--html", in("b.md"), in("c.md"), "--json", "-o", in("out"))
 	var lines []line
 
@@ -178,102 +178,7 @@ func TestMD2PDFChoosesAThemeAndSaysWhy(t *testing.T) {
 	}
 }
 
-func TestCacheCommandsSeeWhatConversionsLeft(t *testing.T) {
-	t.Parallel()
-
-	for _, backend := range []string{"sqlite", "file"} {
-		env := home(t, map[string]string{"PRESSWORK_CACHE_BACKEND": backend})
-
-		dir := folder(t, map[string]string{"a.md": minutes})
-		for range 2 {
-			if got := askIn(t, env, "analyze", filepath.Join(dir, "a.md")); got.code != 0 || got.stderr != "" {
-				t.Fatalf("%+v", got)
-			}
-		}
-		stats := func() (s struct {
-			Backend, Path string
-			Kinds         map[string]map[string]int
-			HitRate       float64 `json:"hit_rate"`
-		},
-		) {
-			t.Helper()
-
-			got := askIn(t, env, "cache", "stats", "--json")
-			if err := json.Unmarshal([]byte(got.stdout), &s); err != nil || got.code != 0 {
-				t.Fatalf("%v: %+v", err, got)
-			}
-
-			return s
-		}
-
-		s := stats()
-		if s.Backend != backend || s.HitRate != 0.5 || s.Kinds["analysis"]["entries"] != 1 ||
-			s.Kinds["theme"]["hits"] != 1 || !strings.HasPrefix(s.Path, env["HOME"]) {
-			t.Errorf("%+v", s)
-		}
-
-		if got := askIn(t, env, "cache", "stats"); !strings.Contains(got.stdout, "hit rate 50 %") {
-			t.Errorf("%+v", got)
-		}
-
-		if got := askIn(t, env, "cache", "clean"); got.stdout != "0 entries removed\n" {
-			t.Errorf("%+v", got)
-		}
-
-		if got := askIn(t, env, "cache", "clean", "--cache-ttl", "0"); got.stdout != "2 entries removed\n" {
-			t.Errorf("%+v", got)
-		}
-
-		if got := askIn(t, env, "cache", "clear"); got.code != 0 || got.stderr != "" {
-			t.Errorf("%+v", got)
-		}
-
-		if s := stats(); s.Kinds["analysis"]["entries"] != 0 || s.HitRate != 0 {
-			t.Errorf("after clear: %+v", s)
-		}
-	}
-	env := home(t, map[string]string{"PRESSWORK_CACHE_TTL": "60", "PRESSWORK_CACHE_PATH": "/somewhere"})
-
-	got := askIn(t, env, "cache", "config", "--show", "--cache-max-size", "64MB")
-	for _, want := range []string{"sqlite", "default", "/somewhere", "PRESSWORK_CACHE_PATH", "60 s (1m0s)", "64MB", "flag"} {
-		if !strings.Contains(got.stdout, want) {
-			t.Errorf("%s lacks %q", got.stdout, want)
-		}
-	}
-}
-
-func TestACacheThatCannotBeUsedCostsNoConversion(t *testing.T) {
-	t.Parallel()
-
-	dir := folder(
-		t,
-		map[string]string{
-			"a.md":             minutes,
-			"file":             "",
-			"damaged/cache.db": strings.Repeat("not a database ", 1000),
-			"newer/cache.db":   "",
-		},
-	)
-	for name, c := range map[string]struct{ path, says string }{
-		"a file":  {"file", "the cache cannot be used"},
-		"damaged": {"damaged", "set aside"},
-	} {
-		env := home(t, map[string]string{"PRESSWORK_CACHE_PATH": filepath.Join(dir, c.path)})
-
-		got := askIn(t, env, "md2pdf", "--html", filepath.Join(dir, "a.md"), "--ai-theme")
-		if got.code != 0 || !strings.Contains(got.stderr, c.says) {
-			t.Errorf("%s: %+v", name, got)
-		}
-	}
-
-	env := home(t, map[string]string{"PRESSWORK_CACHE_PATH": filepath.Join(dir, "file")})
-	if got := askIn(t, env, "cache", "clear"); got.code != exitFailed ||
-		!strings.Contains(got.stderr, "not a directory") {
-		t.Errorf("%+v", got)
-	}
-}
-
-func TestEachRunIsNotedUnlessTelemetryIsOff(t *testing.T) {
+func TestEachRunIsRecordedUnlessTelemetryIsOff(t *testing.T) {
 	t.Parallel()
 	env := home(t, nil)
 	dir := folder(t, map[string]string{"secret-name.md": minutes, "bad.md": ""})
@@ -333,44 +238,7 @@ func TestEachRunIsNotedUnlessTelemetryIsOff(t *testing.T) {
 	}
 }
 
-func TestWarmupAndPicturesNeedABrowser(t *testing.T) {
-	t.Parallel()
-	needsChromium(t)
-	env := home(t, nil)
-	dir := folder(t, map[string]string{"a.md": minutes})
-	in := func(name string) string { return filepath.Join(dir, name) }
-
-	got := askIn(t, env, "warmup", "all", in("a.md"), in("none.md"))
-	if got.code != exitFailed || !strings.Contains(got.stderr, "none.md: there is no such file") {
-		t.Errorf("%+v", got)
-	}
-
-	for _, want := range []string{"themes: 35", "fonts: ", "browser: version ", "a.md: "} {
-		if !strings.Contains(got.stdout, want) {
-			t.Errorf("%q lacks %q", got.stdout, want)
-		}
-	}
-
-	if got := askIn(t, env, "cache", "stats"); !strings.Contains(got.stdout, "analysis  1") {
-		t.Errorf("%+v", got)
-	}
-
-	if got := askIn(t, env, "telemetry", "visualize", "-o", in("c.png")); got.code != 0 ||
-		!strings.HasPrefix(content(t, in("c.png")), "\x89PNG") {
-		t.Errorf("%+v", got)
-	}
-
-	got = askIn(t, env, "theme-preview", "--mood=creative", "-o", in("g.html"))
-	if page := content(
-		t,
-		in("g.html"),
-	); got.code != 0 || !strings.Contains(got.stderr, "cmyk (") || strings.Count(page, `class="picture"`) != 12 ||
-		!strings.Contains(page, ">chosen<") {
-		t.Errorf("%+v", got)
-	}
-}
-
-func TestAChartThatCannotBePaintedSaysWhy(t *testing.T) {
+func TestAChartThatCannotBeDrawnNamesTheReason(t *testing.T) {
 	t.Parallel()
 	needsChromium(t)
 
@@ -386,7 +254,7 @@ func TestAChartThatCannotBePaintedSaysWhy(t *testing.T) {
 	}
 }
 
-func TestAModelReadsWhatIsAnalysed(t *testing.T) {
+func TestAnalysisModelReceivesTheDocument(t *testing.T) {
 	t.Parallel()
 	upstream, base := inferencetest.Start(t)
 	env := home(t, map[string]string{"PRESSWORK_API_KEY": "sk-reader"})

@@ -5,15 +5,18 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"presswork"
 	"presswork/internal/local"
+	"presswork/internal/local/runlog"
 	"presswork/internal/terminal"
+	"presswork/themes"
 )
 
-// analyze is one run of the command.
+// analyze holds the flags of `presswork analyze`.
 type analyze struct {
 	*program
 	stdin     io.Reader
@@ -26,8 +29,8 @@ func newAnalyzeCommand(p *program) *cobra.Command {
 	a := &analyze{program: p}
 	cmd := &cobra.Command{
 		Use:   "analyze FILE.md",
-		Short: "Tell what a document is: type, tone, sentiment, formality, keywords, language, and the theme that suits",
-		Long: "Tell what a document is: type, tone, sentiment, formality, keywords, language, and the theme that suits.\n" +
+		Short: "Show what a document is: type, tone, sentiment, formality, keywords, language, and the theme that suits",
+		Long: "Show what a document is: type, tone, sentiment, formality, keywords, language, and the theme that suits.\n" +
 			"\"-\" reads standard input. Everything is computed on this machine, unless --analysis-model names a model.",
 		Example: "  presswork analyze report.md\n" +
 			"  presswork analyze - --json < notes.md",
@@ -86,4 +89,50 @@ func (a *analyze) run(ctx context.Context, path string) error {
 	}
 
 	return a.printAnalysis(label(local.Output{Input: path}), result.Analysis, converter.Themes())
+}
+
+// prepareChoice checks the flags for theme choice and opens the run log. Every error is a usageError.
+func (m *md2pdf) prepareChoice() error {
+	if m.aiTheme && m.theme != "" {
+		return errors.New("--theme and --ai-theme cannot be combined")
+	}
+
+	if m.advice.preferred() && m.theme != "" && m.theme != themes.Auto {
+		return errors.New("--mood and --doc-type choose a theme, and --theme names one; leave one out")
+	}
+
+	if m.aiTheme || m.advice.preferred() {
+		m.theme = themes.Auto
+	}
+
+	dir, err := runlog.Folder(m.getenv)
+	if dir != "" {
+		m.runLog = runlog.Open(dir)
+	}
+
+	return err
+}
+
+// note appends a round of conversions to the run log. It only warns when the run log cannot be written.
+func (m *md2pdf) note(outputs []local.Output, failures int) {
+	if m.runLog == nil || len(outputs) == 0 {
+		return
+	}
+	r := runlog.Run{At: time.Now().UTC(), Documents: len(outputs), Failures: failures}
+	each := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 / float64(len(outputs)) }
+
+	for _, out := range outputs {
+		r.Pages += out.Pages
+		r.Bytes += int64(out.Bytes)
+		r.TotalMS += each(out.Elapsed)
+		r.AnalyzeMS += each(out.Times.Analyze)
+		r.RenderMS += each(out.Times.Render)
+		r.PrintMS += each(out.Times.Print)
+		r.Lookups += out.Lookups
+		r.Hits += out.Hits
+	}
+
+	if err := m.runLog.Add(r); err != nil {
+		m.logger().Warn("the run was not recorded", "error", err)
+	}
 }

@@ -15,11 +15,11 @@ import (
 	"presswork/storage/retention"
 )
 
-// site is a deployment that keeps its objects on disk.
+// site is a deployment whose objects are on disk.
 type site struct {
 	env   map[string]string
 	store *storage.Disk
-	dir   string // of its objects
+	dir   string // the folder of its objects
 }
 
 func newSite(t *testing.T) site {
@@ -66,7 +66,7 @@ func damageFile(t *testing.T, file string) {
 	}
 }
 
-// keysIn lists the objects of a disk store.
+// keysIn returns the keys of the objects of a disk store.
 func keysIn(t *testing.T, dir string) string {
 	t.Helper()
 	var keys []string
@@ -123,7 +123,7 @@ func TestRestoreLeavesOutADamagedObjectAndFails(t *testing.T) {
 	}
 }
 
-func TestBackupOmitsWhatWasDeletedSinceTheLastOne(t *testing.T) {
+func TestBackupDropsObjectsDeletedSinceTheLastOne(t *testing.T) {
 	t.Parallel()
 	s, dir := newSite(t), t.TempDir()
 	s.put(t, "artifacts/a.pdf", "artifacts/b.pdf", "sources/c/content.md")
@@ -157,8 +157,8 @@ func TestBackupOmitsWhatWasDeletedSinceTheLastOne(t *testing.T) {
 	}
 }
 
-// A redis-cli that notes the mode of the file which it is to write shows that others
-// cannot read the snapshot while it is written.
+// A fake redis-cli records the mode of the file that it is asked to write. The mode shows that other users cannot
+// read the snapshot while it is written.
 func TestASnapshotIsReadableByItsOwnerOnlyFromTheBeginning(t *testing.T) {
 	real, err := exec.LookPath("redis-cli")
 	if err != nil {
@@ -194,7 +194,7 @@ func TestBackupHoldsKeysAndModels(t *testing.T) {
 	files := folder(t, map[string]string{"k.yaml": "keys: []\n", "m.yaml": "models: {}\n"})
 
 	s.env["KEYS_CONFIG"], s.env["INFERENCE_CONFIG"] = filepath.Join(files, "k.yaml"), filepath.Join(files, "m.yaml")
-	for range 2 { // the second replaces them
+	for range 2 { // the second backup replaces the first
 		if got := askIn(t, s.env, "backup", dir); got.code != exitOK {
 			t.Fatalf("%+v", got)
 		}

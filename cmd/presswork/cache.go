@@ -10,13 +10,14 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"presswork/internal/cache"
 	"presswork/internal/local"
 	"presswork/internal/terminal"
 )
 
-// cacheCommand is one run of a command on the cache.
+// cacheCommand holds the flags of one `presswork cache` command.
 type cacheCommand struct {
 	*program
 	flags cacheFlags
@@ -27,8 +28,8 @@ func newCacheCommand(p *program) *cobra.Command {
 	c := &cacheCommand{program: p}
 	cmd := &cobra.Command{
 		Use:   "cache",
-		Short: "Look at and empty the cache of analyses and theme choices",
-		Long: "Look at and empty the cache of analyses and theme choices. Its settings come from flags, then\n" +
+		Short: "Show and empty the cache of analyses and theme choices",
+		Long: "Show and empty the cache of analyses and theme choices. Its settings come from flags, then\n" +
 			"PRESSWORK_CACHE_BACKEND, _PATH, _TTL and _MAX_SIZE, then the JSON file PRESSWORK_CACHE_CONFIG names\n" +
 			"({\"backend_type\",\"base_path\",\"ttl\":{\"analysis\",\"theme\"},\"max_size\"}), then the defaults.",
 		Args: knownCommand,
@@ -40,8 +41,8 @@ func newCacheCommand(p *program) *cobra.Command {
 	return cmd
 }
 
-// use opens the cache, has f work on it and closes it. A cache that cannot be
-// opened is an error here, unlike in a conversion.
+// use opens the cache, calls f and closes the cache. Unlike a conversion, it returns an error if the cache cannot
+// be opened.
 func (c *cacheCommand) use(ctx context.Context, f func(cache.Cache) error) error {
 	cfg, _, err := c.flags.load(c.getenv)
 	if err != nil {
@@ -59,7 +60,7 @@ func (c *cacheCommand) use(ctx context.Context, f func(cache.Cache) error) error
 func (c *cacheCommand) newStats() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "stats",
-		Short: "Tell what the cache holds and how often it had the answer",
+		Short: "Show the contents and the hit rate of the cache",
 		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return c.use(cmd.Context(), func(opened cache.Cache) error {
@@ -101,7 +102,7 @@ func (c *cacheCommand) printStats(s cache.Stats) error {
 func (c *cacheCommand) newClear() *cobra.Command {
 	return &cobra.Command{
 		Use:   "clear",
-		Short: "Remove everything from the cache, its counters included",
+		Short: "Empty the cache and reset its counters",
 		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return c.use(cmd.Context(), func(opened cache.Cache) error { return opened.Clear(cmd.Context()) })
@@ -112,7 +113,7 @@ func (c *cacheCommand) newClear() *cobra.Command {
 func (c *cacheCommand) newClean() *cobra.Command {
 	return &cobra.Command{
 		Use:   "clean",
-		Short: "Remove what is expired or damaged from the cache",
+		Short: "Remove expired and damaged entries from the cache",
 		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return c.use(cmd.Context(), func(opened cache.Cache) error {
@@ -127,11 +128,11 @@ func (c *cacheCommand) newClean() *cobra.Command {
 	}
 }
 
-// cacheSetting is a row of `cache config`.
+// cacheSetting is one row of `presswork cache config`.
 type cacheSetting struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
-	// From is default, flag, a variable's name or the JSON file's.
+	// From is "default", "flag", the name of an environment variable, or the path of the JSON file.
 	From string `json:"from"`
 }
 
@@ -192,4 +193,38 @@ func days(d time.Duration) string {
 	}
 
 	return d.String()
+}
+
+// cacheFlags select the cache of analyses and theme choices. A flag overrides the environment and the JSON file.
+type cacheFlags struct{ backend, path, ttl, maxSize string }
+
+func addCacheFlags(f *pflag.FlagSet, c *cacheFlags) {
+	f.StringVar(
+		&c.backend,
+		"cache-backend",
+		"",
+		"`WHERE` analyses and theme choices are remembered: memory, file or sqlite (default PRESSWORK_CACHE_BACKEND, "+
+			"sqlite)",
+	)
+	f.StringVar(&c.path, "cache-path", "",
+		"`DIR` of that cache (default PRESSWORK_CACHE_PATH, presswork in the user's cache directory)")
+	f.StringVar(&c.ttl, "cache-ttl", "",
+		"how many `SECONDS` it remembers (default PRESSWORK_CACHE_TTL; 7 days for analyses, 30 for themes)")
+	f.StringVar(&c.maxSize, "cache-max-size", "",
+		"`SIZE`: 10000 entries or 64MB (default PRESSWORK_CACHE_MAX_SIZE, 10000)")
+}
+
+// load merges flags, environment and JSON file into the cache's configuration. Every error is a usageError.
+func (c cacheFlags) load(getenv func(string) string) (cache.Config, cache.Origin, error) {
+	ttl, err := cache.ParseTTL("--cache-ttl", c.ttl)
+	if err != nil {
+		return cache.Config{}, nil, errors.New(local.Message(err))
+	}
+
+	cfg, from, err := cache.Load(cache.Config{Backend: c.backend, Path: c.path, MaxSize: c.maxSize, TTL: ttl}, getenv)
+	if err != nil {
+		err = errors.New(local.Message(err))
+	}
+
+	return cfg, from, err
 }

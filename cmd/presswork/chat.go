@@ -16,7 +16,7 @@ import (
 	"presswork/internal/terminal"
 )
 
-// chatCommand is one run of `presswork chat`.
+// chatCommand holds the flags of `presswork chat`.
 type chatCommand struct {
 	*program
 	server serverFlags
@@ -56,7 +56,7 @@ func newChatCommand(p *program) *cobra.Command {
 	return cmd
 }
 
-// maxPrompt is how much is read from a pipe, in bytes: more than any model takes.
+// maxPrompt is the largest input read from a pipe, in bytes. No model accepts more.
 const maxPrompt = 8 << 20
 
 func (c *chatCommand) run(ctx context.Context, prompt string) error {
@@ -87,7 +87,7 @@ func (c *chatCommand) run(ctx context.Context, prompt string) error {
 			return err
 		}
 	}
-	// An answer must not steer the terminal.
+	// Remove escape sequences: an answer must not control the terminal.
 	c.Out, c.Aside = terminal.Plain(c.stdout), terminal.Plain(c.stderr)
 
 	chat, err := server.Chat(ctx, c.ChatOptions)
@@ -114,13 +114,13 @@ func (c *chatCommand) addInput(ctx context.Context, prompt string) (string, erro
 
 	prompt = strings.TrimSpace(prompt + "\n\n" + string(piped))
 	if prompt == "" {
-		return "", usageError{errors.New("there is no prompt: give one as an argument or on standard input")}
+		return "", usageError{errors.New("the prompt is missing: pass one as an argument or on standard input")}
 	}
 
 	return prompt, nil
 }
 
-// talk asks what is typed, line by line. The first prompt has the pictures.
+// talk sends each line typed as a message of one conversation. The first message carries the pictures.
 func (c *chatCommand) talk(ctx context.Context, chat *client.Chat, pictures []client.Picture) error {
 	fmt.Fprintf(c.stderr, "Talking to %s. An empty line ends it.\n", terminal.Printable(chat.Model()))
 	lines := bufio.NewScanner(unlessEnded{ctx, c.in})
@@ -140,13 +140,13 @@ func (c *chatCommand) talk(ctx context.Context, chat *client.Chat, pictures []cl
 	}
 }
 
-// unlessEnded reads until its context ends, from a reader that may block forever. What an abandoned read gets is lost.
+// unlessEnded stops waiting for a reader when its context ends. Input that arrives after that is lost.
 type unlessEnded struct {
 	ctx context.Context
 	r   io.Reader
 }
 
-// Read implements io.Reader.
+// Read implements io.Reader. It returns the context's error as soon as the context ends.
 func (u unlessEnded) Read(b []byte) (int, error) {
 	read, err := local.Waiting(u.ctx, func() ([]byte, error) {
 		own := make([]byte, len(b))

@@ -15,7 +15,7 @@ import (
 	"presswork/internal/inference/ollama"
 )
 
-// converse runs a command with a text on standard input.
+// converse runs a command with this standard input.
 func converse(t *testing.T, stdin string, env map[string]string, args ...string) (stdout, stderr string, err error) {
 	t.Helper()
 	var out, words bytes.Buffer
@@ -62,14 +62,14 @@ func TestChatPrintsTheAnswerOfAModel(t *testing.T) {
 	if last.Header.Get("Authorization") != "Bearer hush" || !strings.Contains(string(last.Raw), "Be brief.") {
 		t.Errorf("asked %v %s", last.Header, last.Raw)
 	}
-	// Without a name it is the first that the server lists.
+	// Without --model, it uses the first model that the server lists.
 	if _, _, err := converse(t, "x", nil, "chat", "--server", server); err != nil &&
 		strings.Contains(err.Error(), "model") {
 		t.Error(err)
 	}
 
 	if _, _, err := converse(t, "", nil, "chat", "--server", server, "--model", "echo"); err == nil ||
-		!strings.Contains(err.Error(), "no prompt") {
+		!strings.Contains(err.Error(), "prompt is missing") {
 		t.Errorf("without a prompt: %v", err)
 	}
 
@@ -83,14 +83,14 @@ func TestChatPrintsTheAnswerOfAModel(t *testing.T) {
 		"echo"); err == nil || !strings.Contains(err.Error(), "larger than 8 MB") {
 		t.Errorf("half a prompt is sent: %v", err)
 	}
-	// The address may be the one that other clients are given.
+	// The address may have the suffix that other clients need.
 	if got, _, err := converse(t, "x", nil, "chat", "--server", base+"/", "--model", "echo"); got != "x\n" ||
 		err != nil {
 		t.Errorf("%q, %v", got, err)
 	}
 }
 
-func TestChatHasToolsAndPictures(t *testing.T) {
+func TestChatSendsToolsAndPictures(t *testing.T) {
 	t.Parallel()
 	models, base := inferencetest.Start(t)
 	picture := filepath.Join(t.TempDir(), "dot.png")
@@ -149,7 +149,7 @@ func TestAnInterruptionEndsTheWaitForAPrompt(t *testing.T) {
 	}
 }
 
-func TestAnInterruptionIsSaidAsSuch(t *testing.T) {
+func TestAnInterruptionIsReportedAsOne(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(errors.New("terminated signal received"))
@@ -161,7 +161,7 @@ func TestAnInterruptionIsSaidAsSuch(t *testing.T) {
 	}
 }
 
-func TestAProgressOutOfBoundsIsDrawnWithinThem(t *testing.T) {
+func TestProgressOutsideItsRangeIsClamped(t *testing.T) {
 	t.Parallel()
 
 	for i, step := range []ollama.Progress{

@@ -5,9 +5,8 @@ import (
 	"testing"
 )
 
-// TestConfigRefusesWhatServeRefuses: who asks `config` whether the settings are right
-// must hear what the start would say.
-func TestConfigRefusesWhatServeRefuses(t *testing.T) {
+// TestConfigRejectsTheSettingsThatServeRejects: `config` reports the same errors as a start would.
+func TestConfigRejectsTheSettingsThatServeRejects(t *testing.T) {
 	t.Parallel()
 
 	for setting, value := range map[string]string{

@@ -17,17 +17,17 @@ import (
 	"presswork/internal/local"
 )
 
-// pictures are the picture types by file extension.
+// pictures maps a file extension to its picture type.
 func pictures() map[string]string {
 	return map[string]string{".png": "png", ".jpg": "jpeg", ".jpeg": "jpeg", ".webp": "webp"}
 }
 
-// exportCommand is one run of `presswork export`.
+// exportCommand holds the flags of `presswork export`.
 type exportCommand struct {
 	*program
 	output string
 	allow  string
-	// options are those of the API, as JSON by name: the flags fill it in.
+	// options maps the API's option names to JSON values. The flags fill it.
 	options map[string]json.RawMessage
 	headers []string
 	cookies []string
@@ -89,11 +89,11 @@ func newExportCommand(p *program) *cobra.Command {
 	return cmd
 }
 
-// exportFlag is an option of the API as a flag.
+// exportFlag describes one option of the API as a flag.
 type exportFlag struct {
-	name string // of the API
+	name string // the API's name
 	help string
-	// kind is text, number, switch, or level: a text that may be left out.
+	// kind is text, number, switch or level. A level is a text that may be omitted.
 	kind string
 }
 
@@ -129,8 +129,7 @@ func exportFlags() []exportFlag {
 
 var wordEnds = regexp.MustCompile(`([a-z])([A-Z])|([A-Z])([A-Z][a-z])`)
 
-// flag is the option's name on the command line: preferCSSPageSize is
-// --prefer-css-page-size.
+// flag returns the option's name on the command line: --prefer-css-page-size for preferCSSPageSize.
 func (o exportFlag) flag() string {
 	name := strings.ToLower(wordEnds.ReplaceAllString(o.name, "$1$3-$2$4"))
 	return strings.NewReplacer("_", "-", "java-script", "javascript").Replace(name)
@@ -140,11 +139,11 @@ func (o exportFlag) add(f *pflag.FlagSet, into map[string]json.RawMessage) {
 	set := func(s string) error {
 		raw := json.RawMessage(s)
 		if o.kind == "text" || o.kind == "level" && s != "true" && s != "false" {
-			raw, _ = json.Marshal(s) // a string always encodes
+			raw, _ = json.Marshal(s) // encoding a string cannot fail
 		}
 
 		if !json.Valid(raw) {
-			return fmt.Errorf("%q is no %s", s, o.kind)
+			return fmt.Errorf("%q is not a %s", s, o.kind)
 		}
 		into[o.name] = raw
 
@@ -193,7 +192,7 @@ func (e *exportCommand) run(cmd *cobra.Command, address string) error {
 	return nil
 }
 
-// exportFlagOf returns the flag of an option that is refused, as "--format: ".
+// exportFlagOf returns the flag of a rejected option as a prefix such as "--format: ".
 func exportFlagOf(err error) string {
 	name := strings.TrimPrefix(fault.AsError(err).Param, "options.")
 	for _, o := range exportFlags() {
@@ -205,7 +204,7 @@ func exportFlagOf(err error) string {
 	return ""
 }
 
-// page makes the request of the API from the flags, so that both are checked in the same way.
+// page converts the flags to the API's request, so that both use the same checks.
 func (e *exportCommand) page(address string) (local.WebPage, error) {
 	page := local.WebPage{URL: address, Output: e.output}
 
@@ -232,7 +231,7 @@ func (e *exportCommand) page(address string) (local.WebPage, error) {
 	if !isPicture && extension != ".pdf" && e.output != local.Std {
 		return page, fmt.Errorf("-o %s: the name must end in .pdf, .png, .jpg or .webp", e.output)
 	}
-	// Strings and checked JSON always encode.
+	// Strings and JSON that was checked before always encode.
 	fields, _ := json.Marshal(e.options)
 
 	page, err := local.NewWebPage(address, e.output, picture, fields, headers, cookies)
@@ -240,7 +239,7 @@ func (e *exportCommand) page(address string) (local.WebPage, error) {
 	return page, e.explain(err)
 }
 
-// explain replaces the error for a flag that the output cannot use.
+// explain replaces an error about an option that the output format does not support by one that names the flag.
 func (e *exportCommand) explain(err error) error {
 	if fault.CodeOf(err) != fault.UnknownField {
 		return err
@@ -252,5 +251,9 @@ func (e *exportCommand) explain(err error) error {
 		return err
 	}
 
-	return fmt.Errorf("--%s does not go with %s: it is for the other kind of output", exportFlags()[i].flag(), e.output)
+	return fmt.Errorf(
+		"--%s is not supported for %s: it applies to the other kind of output",
+		exportFlags()[i].flag(),
+		e.output,
+	)
 }

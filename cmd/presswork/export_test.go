@@ -15,7 +15,7 @@ func TestExportFlagsAreTheOptionsOfTheAPI(t *testing.T) {
 		if f := o.flag(); f != strings.ToLower(f) || strings.Contains(f, "--") || strings.Contains(f, "_") {
 			t.Errorf("%s is --%s", o.name, f)
 		}
-		// null leaves every field unset: only an unknown name is an error.
+		// null leaves every field unset, so that only an unknown name is an error.
 		fields := []byte(`{"` + o.name + `":null}`)
 
 		_, pdf := local.NewWebPage("https://a", "a.pdf", "", fields, nil, nil)
@@ -27,7 +27,7 @@ func TestExportFlagsAreTheOptionsOfTheAPI(t *testing.T) {
 	}
 }
 
-func TestExportRefusesWhatCannotBe(t *testing.T) {
+func TestExportRejectsInvalidFlags(t *testing.T) {
 	t.Parallel()
 
 	for i, c := range []struct {
@@ -37,9 +37,9 @@ func TestExportRefusesWhatCannotBe(t *testing.T) {
 		{nil, "name one address"},
 		{[]string{"https://a", "https://b"}, "name one address"},
 		{[]string{"https://example.com", "-o", "page.gif"}, ".pdf, .png"},
-		{[]string{"https://example.com", "-o", "page.pdf", "--full-page"}, "--full-page does not go with page.pdf"},
-		{[]string{"https://example.com", "-o", "page.png", "--scale", "2"}, "--scale does not go with page.png"},
-		{[]string{"https://example.com", "--scale", "big"}, "no number"},
+		{[]string{"https://example.com", "-o", "page.pdf", "--full-page"}, "--full-page is not supported for page.pdf"},
+		{[]string{"https://example.com", "-o", "page.png", "--scale", "2"}, "--scale is not supported for page.png"},
+		{[]string{"https://example.com", "--scale", "big"}, "is not a number"},
 		{[]string{"https://example.com", "--format", "a9"}, "--format: "},
 		{[]string{"https://example.com", "--timeout", "0"}, "--timeout: "},
 		{[]string{"https://example.com", "--pdf-a=9"}, "--pdf-a: "},

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestHealthSaysWhatDoesNotAnswer(t *testing.T) {
+func TestHealthNamesTheAddressThatDoesNotAnswer(t *testing.T) {
 	t.Parallel()
 
 	if got := ask(t, "health", "--url", "http://127.0.0.1:1/readyz"); got.code != exitFailed ||

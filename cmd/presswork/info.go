@@ -17,26 +17,26 @@ import (
 	"presswork/internal/terminal"
 )
 
-// info is what the command prints.
+// info is the JSON output of `presswork info`.
 type info struct {
 	Version  string `json:"version"`
 	Go       string `json:"go"`
 	Platform string `json:"platform"`
 	local.Machine
 	Paths []pathInfo `json:"paths"`
-	// Cache is that of md2pdf and analyze.
+	// Cache describes the cache of md2pdf and analyze.
 	Cache cacheInfo `json:"cache"`
-	// Telemetry is the folder of md2pdf's run log, "" for none.
+	// Telemetry is the folder of md2pdf's run log, or "" when telemetry is off.
 	Telemetry string `json:"telemetry"`
 }
 
 type cacheInfo struct {
 	Backend string `json:"backend"`
-	// Path is "" for memory.
+	// Path is empty for a cache in memory.
 	Path string `json:"path"`
 }
 
-// pathInfo is a folder and the setting that moves it.
+// pathInfo is a folder and the setting that changes it.
 type pathInfo struct {
 	Setting string `json:"setting"`
 	Path    string `json:"path"`
@@ -46,7 +46,7 @@ func newInfoCommand(p *program) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "info",
-		Short: "Tell what this machine offers: versions, browser, fonts, Redis, folders, and how to mend what is wrong",
+		Short: "Show what this machine offers (versions, browser, fonts, Redis, folders) and how to fix problems",
 		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := p.config()
@@ -65,7 +65,12 @@ func newInfoCommand(p *program) *cobra.Command {
 				Machine:  machine,
 			}
 
-			for _, path := range []pathInfo{{"THEMES_DIR", cfg.ThemesDir}, {"DATA_DIR", cfg.DataDir}, {"CACHE_DIR", cfg.CacheDir}, {"PDF_OUTPUT_DIR", cfg.PDFOutputDir}} {
+			for _, path := range []pathInfo{
+				{"THEMES_DIR", cfg.ThemesDir},
+				{"DATA_DIR", cfg.DataDir},
+				{"CACHE_DIR", cfg.CacheDir},
+				{"PDF_OUTPUT_DIR", cfg.PDFOutputDir},
+			} {
 				if abs, err := filepath.Abs(path.Path); err == nil {
 					path.Path = abs
 				}
@@ -85,8 +90,7 @@ func newInfoCommand(p *program) *cobra.Command {
 	return cmd
 }
 
-// inspectOwn looks at the folders that only the command line uses. The cache is
-// opened for it.
+// inspectOwn checks the folders that only the command line uses. It opens the cache for that.
 func (p *program) inspectOwn(ctx context.Context, i *info) {
 	problem := func(err error, fix string) {
 		if err != nil {
@@ -114,7 +118,7 @@ func (p *program) inspectOwn(ctx context.Context, i *info) {
 	problem(err, correct)
 }
 
-// words say first what works here, what does not, and what to do about it.
+// words prints what works on this machine, then what does not work and how to fix it.
 func (i info) words() string {
 	var works, not []string
 	tell := func(can bool, what, why string) {
@@ -152,7 +156,7 @@ func (i info) words() string {
 	case 1:
 		b.WriteString(" One thing is to be mended:")
 	default:
-		fmt.Fprintf(&b, " %d things are to be mended:", n)
+		fmt.Fprintf(&b, " %d problems to fix:", n)
 	}
 
 	for _, problem := range i.Problems {
@@ -180,11 +184,12 @@ func (p *program) printInfo(i info) error {
 			sandbox = "off: " + i.SandboxReason
 		}
 		row("sandbox", "%s", sandbox)
-		row(
-			"network",
-			"%s",
-			map[bool]string{true: "none for the browser", false: "not taken from the browser: no user namespaces"}[i.NetworkIsolated],
-		)
+
+		network := "none for the browser"
+		if !i.NetworkIsolated {
+			network = "open to the browser: this system has no user namespaces"
+		}
+		row("network", "%s", network)
 	}
 	row("redis-server", "%s", found(i.Redis))
 

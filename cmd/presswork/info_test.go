@@ -27,7 +27,7 @@ func TestInfo(t *testing.T) {
 		len(i.Fonts) < 10 || len(i.Paths) != 4 || i.Problems == nil {
 		t.Errorf("%+v", i)
 	}
-	// Without a home nothing is kept; with a cache that cannot be used, it says so.
+	// Without HOME nothing is cached. An unusable cache is reported.
 	if i.Cache != (cacheInfo{Backend: "memory"}) || i.Telemetry != "" {
 		t.Errorf("%+v, %q", i.Cache, i.Telemetry)
 	}
@@ -57,7 +57,7 @@ func TestInfo(t *testing.T) {
 	}
 }
 
-func TestInfoSaysFirstWhatDoesNotWork(t *testing.T) {
+func TestInfoStartsWithTheProblems(t *testing.T) {
 	t.Parallel()
 	program := local.Program{Path: "/usr/bin/x", Version: "1"}
 
@@ -69,7 +69,7 @@ func TestInfoSaysFirstWhatDoesNotWork(t *testing.T) {
 		"This machine can print documents and export pages. It cannot run `presswork serve` by itself (without redis-server it needs REDIS_URL). One thing is to be mended:\n- no font for Thai: apt install fonts-noto-core": {
 			Chromium: program, Problems: []local.Problem{problem},
 		},
-		"It cannot print documents and export pages (there is no Chromium that works; HTML needs none), nor run `presswork serve` by itself (without redis-server it needs REDIS_URL). 2 things are to be mended:\n" +
+		"It cannot print documents and export pages (there is no Chromium that works; HTML needs none), nor run `presswork serve` by itself (without redis-server it needs REDIS_URL). 2 problems to fix:\n" +
 			"- no font for Thai: apt install fonts-noto-core\n- no font for Thai: apt install fonts-noto-core": {
 			Chromium: local.Program{Path: "/usr/bin/x"}, Problems: []local.Problem{problem, problem},
 		},

@@ -19,9 +19,9 @@ import (
 )
 
 const (
-	// keyPrefix marks a key as one of Presswork's, for people and for scanners of secrets.
+	// keyPrefix identifies a key of Presswork to people and to secret scanners.
 	keyPrefix = "pw_"
-	// keyBytes is how many random bytes a key has.
+	// keyBytes is the number of random bytes in a key.
 	keyBytes = 32
 )
 
@@ -37,7 +37,7 @@ func newKeysCommand(p *program) *cobra.Command {
 	return cmd
 }
 
-// keysPath is the file that the API reads its named keys from.
+// keysPath is the file of named keys that the API reads.
 func (p *program) keysPath() (string, error) {
 	cfg, err := p.config()
 	if err != nil {

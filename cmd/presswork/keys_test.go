@@ -60,7 +60,7 @@ func TestKeysAreCreatedListedAndRevoked(t *testing.T) {
 	}
 }
 
-func TestWrongKeysAreRefused(t *testing.T) {
+func TestInvalidKeyFlagsAreRejected(t *testing.T) {
 	t.Parallel()
 
 	path := filepath.Join(t.TempDir(), "keys.yaml")

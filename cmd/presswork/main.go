@@ -1,5 +1,5 @@
-// Command presswork is the whole system in one binary. Each sub-command is a file of its own with its flags and its
-// output; internal/app wires what the commands run.
+// Command presswork runs the API, the workers and the local tools from one binary. Each command has its flags and
+// its output in one file. Package internal/app builds what the commands run.
 package main
 
 import (
@@ -13,16 +13,17 @@ import (
 	"time"
 
 	"presswork/internal/app"
+	"presswork/internal/client"
 	"presswork/internal/terminal"
 )
 
-// drainGrace is how long a stop may last beyond app.DrainLimit before the process exits. Containers are killed after a
+// drainGrace is added to app.DrainLimit before the process exits. Container runtimes kill a process after a
 // minute.
 const drainGrace = 10 * time.Second
 
 func main() {
 	ends := []os.Signal{os.Interrupt, syscall.SIGTERM}
-	if !signal.Ignored(syscall.SIGHUP) { // as under nohup
+	if !signal.Ignored(syscall.SIGHUP) { // nohup ignores it
 		ends = append(ends, syscall.SIGHUP)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), ends...)
@@ -30,7 +31,7 @@ func main() {
 	context.AfterFunc(ctx, func() {
 		stop()
 		time.AfterFunc(app.DrainLimit+drainGrace, func() {
-			fmt.Fprintf(os.Stderr, "presswork: not done %s after the signal; ending all the same\n",
+			fmt.Fprintf(os.Stderr, "presswork: still running %s after the signal; exiting\n",
 				app.DrainLimit+drainGrace)
 			os.Exit(exitFailed)
 		})
@@ -40,7 +41,7 @@ func main() {
 	os.Exit(code)
 }
 
-// run is the program without the process around it.
+// run executes the command line and returns the exit status. Tests call it without a process.
 func run(ctx context.Context, args []string, getenv func(string) string, stdout, stderr io.Writer) int {
 	root := newRootCommand(&program{getenv: getenv, stdout: stdout, stderr: stderr})
 	help := &checkedWriter{Writer: stdout}
@@ -63,7 +64,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	return exitStatus(err)
 }
 
-// checkedWriter remembers the first error of writing, which cobra drops when it prints help.
+// checkedWriter keeps the first write error: cobra drops errors when it prints help.
 type checkedWriter struct {
 	io.Writer
 	failed error
@@ -76,4 +77,33 @@ func (w *checkedWriter) Write(p []byte) (int, error) {
 	}
 
 	return n, err
+}
+
+// Exit statuses of the program.
+const (
+	exitOK          = 0
+	exitFailed      = 1
+	exitUsage       = 2
+	exitNoBrowser   = 3
+	exitInterrupted = 130
+)
+
+// usageError marks an invalid command line or setting. The program exits with status 2.
+type usageError struct{ error }
+
+func (e usageError) Unwrap() error { return e.error }
+
+func exitStatus(err error) int {
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.As(err, new(usageError)), errors.As(err, new(app.UsageError)), errors.As(err, new(client.UsageError)):
+		return exitUsage
+	case app.NoBrowser(err):
+		return exitNoBrowser
+	case errors.Is(err, context.Canceled):
+		return exitInterrupted
+	default:
+		return exitFailed
+	}
 }

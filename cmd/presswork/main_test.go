@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// full is standard output on a disk without room.
+// full fails each write, as a full disk does.
 type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, errors.New("no space left") }

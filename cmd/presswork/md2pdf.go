@@ -21,7 +21,7 @@ import (
 	"presswork/internal/terminal"
 )
 
-// md2pdf is one run of the command: its flags and what they lead to.
+// md2pdf holds the flags of `presswork md2pdf` and the values derived from them.
 type md2pdf struct {
 	*program
 	cfg     config.Config
@@ -31,29 +31,28 @@ type md2pdf struct {
 	advice  adviceFlags
 	options presswork.Options
 	output  string
-	// to is the flag, made what it and the output's name come to.
+	// to is the output format: the value of --to, or the format that the output's file name implies.
 	to        string
 	made      presswork.Output
 	cssFile   string
 	themesDir string
 	allow     []string
 	jobs      int
-	// passwordFile holds the password where other users of the machine cannot
-	// read it off the process list.
+	// passwordFile keeps the password out of the process list, which other users can read.
 	passwordFile string
-	// epoch is that of SOURCE_DATE_EPOCH, else zero.
+	// epoch is SOURCE_DATE_EPOCH, or the zero time if it is unset.
 	epoch time.Time
 
 	html, merge, watch, live, open, json, quiet bool
 
-	// runLog is where runs are noted; nil is nowhere.
+	// runLog records each run. It is nil when telemetry is off.
 	runLog *runlog.Log
 
-	// shared is, for --watch, what every document depends on.
+	// shared lists the files that every document depends on, for --watch.
 	shared local.Snapshot
-	// page shows the document of --live; nil without it.
+	// page serves the live page of --live. It is nil without --live.
 	page *livepage.Server
-	// pale are the themes that the user was told of: they are hard to read.
+	// pale holds the themes with a low-contrast warning that was already printed.
 	pale map[string]bool
 }
 
@@ -184,8 +183,8 @@ func (m *md2pdf) run(ctx context.Context, paths []string) error {
 	return m.follow(ctx, converter, report, inputs, outputs)
 }
 
-// tabs is how many pages print at a time: one for each file, and all where a file is
-// so large that it may be printed in sections.
+// tabs returns the number of pages to print at the same time. It is one per file, or all tabs if a file is large
+// enough to be printed in sections.
 func (m *md2pdf) tabs(inputs []local.Input) int {
 	const large = 64 << 10
 
@@ -200,8 +199,8 @@ func (m *md2pdf) tabs(inputs []local.Input) int {
 	return min(m.jobs, len(inputs))
 }
 
-// convert converts inputs and reports each. The error names which failed, and
-// holds chromium.ErrNotFound or the interruption if that was the reason.
+// convert converts the inputs and reports each result. The error names the inputs that failed. It wraps
+// chromium.ErrNotFound or the interruption if that was the cause.
 func (m *md2pdf) convert(
 	ctx context.Context, c *local.Converter, report *reporter, inputs []local.Input,
 ) ([]local.Output, error) {
@@ -245,7 +244,7 @@ func (m *md2pdf) convert(
 	return outputs, fmt.Errorf("%d of %d files failed", len(failures), len(inputs))
 }
 
-// warnOfThemes says once which themes of the user's own are hard to read.
+// warnOfThemes warns once for each custom theme with low contrast.
 func (m *md2pdf) warnOfThemes(c *local.Converter, outputs []local.Output) {
 	for _, out := range outputs {
 		t, err := c.Theme(out.Theme)
@@ -262,13 +261,13 @@ func (m *md2pdf) warnOfThemes(c *local.Converter, outputs []local.Output) {
 	}
 }
 
-// interrupted is the end by a signal, in words for the terminal.
+// interrupted is the error after a signal.
 type interrupted struct{}
 
 func (interrupted) Error() string { return "interrupted" }
 func (interrupted) Unwrap() error { return context.Canceled }
 
-// fileError is what went wrong with one input, in words fit for the user.
+// fileError is the error of one input, with a message for the user.
 type fileError struct {
 	input string
 	err   error
@@ -280,7 +279,7 @@ func (e fileError) Error() string {
 
 func (e fileError) Unwrap() error { return e.err }
 
-// notices prints what went wrong without costing a document: with --quiet, nothing.
+// notices prints problems that did not fail a document. It prints nothing with --quiet.
 func (m *md2pdf) notices() *slog.Logger {
 	if m.quiet {
 		return slog.New(slog.DiscardHandler)
@@ -289,7 +288,7 @@ func (m *md2pdf) notices() *slog.Logger {
 	return terminal.NewNotices(m.stderr)
 }
 
-// logger writes what a user should see; with DEBUG, everything.
+// logger writes warnings for the user. It writes everything when DEBUG is set.
 func (m *md2pdf) logger() *slog.Logger {
 	if m.cfg.Debug {
 		return newLogger(m.stderr, m.cfg)

@@ -13,7 +13,7 @@ import (
 	"presswork/internal/test/public"
 )
 
-// askIn runs the program with an environment.
+// askIn runs the program with this environment.
 func askIn(t *testing.T, env map[string]string, args ...string) said {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
@@ -22,8 +22,7 @@ func askIn(t *testing.T, env map[string]string, args ...string) said {
 	return said{code, stdout.String(), stderr.String()}
 }
 
-// untouched fails the test unless a folder holds these files, and a.pdf is older
-// than the run.
+// untouched fails the test unless the folder holds exactly these files and a.pdf is older than the run.
 func untouched(t *testing.T, dir string, want ...string) {
 	t.Helper()
 
@@ -46,7 +45,7 @@ func untouched(t *testing.T, dir string, want ...string) {
 	}
 }
 
-// programs is a folder of scripts that the browser's own user can run.
+// programs creates a folder of scripts that the browser's user can run.
 func programs(t *testing.T, scripts map[string]string) string {
 	t.Helper()
 
@@ -69,10 +68,10 @@ func TestMD2PDFWithABrowserThatDoesNotWork(t *testing.T) {
 	bin := programs(t, map[string]string{
 		"wrong": "echo I am no browser; exit 0",
 		"hangs": "exec sleep 1000",
-		// The wrapper is the process that is watched, so the browser goes with it.
+		// The supervisor watches the wrapper, so the browser ends with it.
 		"dies": `( sleep 1; kill -9 $$ ) & exec "` + real + `" "$@"`,
 	})
-	// One table is one piece: what is printed in several outlives a browser.
+	// A single table is printed in one piece. A document in several sections would survive the browser's end.
 	long := "# A\n\n| a | b | *c* | `d` |\n|---|---|---|---|\n" + strings.Repeat("| lorem | ipsum | dolor | sit |\n",
 		10_000)
 
@@ -177,7 +176,7 @@ func TestMD2PDFWithHostileFiles(t *testing.T) {
 	}
 }
 
-// bomb is the head of a PNG of 60000 × 60000 pixels.
+// bomb is the header of a PNG of 60000 × 60000 pixels.
 func bomb() string {
 	var b bytes.Buffer
 	b.WriteString("\x89PNG\r\n\x1a\n")

@@ -13,9 +13,8 @@ import (
 	"presswork/internal/fault"
 )
 
-// optionHelp is the meaning of each option of presswork.Options that is a flag,
-// by its JSON name; a word in backquotes names the value, in brackets one that
-// may be left out.
+// optionHelp maps the JSON name of each option that is also a flag to its help text. A word in backquotes names
+// the value. Brackets mark an optional value.
 func optionHelp() map[string]string {
 	return map[string]string{
 		"page_size":         "`SIZE`: A3, A4, A5, A6, B5, Letter, Legal, Tabloid or \"210mm x 297mm\" (default A4)",
@@ -69,8 +68,8 @@ func optionHelp() map[string]string {
 	}
 }
 
-// addOptionFlags makes a flag of each option: page_size is --page-size, and
-// --css, which names a file, is the caller's.
+// addOptionFlags registers a flag for each option: page_size becomes --page-size. The caller adds --css, which
+// takes a file.
 func addOptionFlags(flags *pflag.FlagSet, o *presswork.Options) {
 	help := optionHelp()
 
@@ -117,7 +116,7 @@ func jsonKey(f reflect.StructField) string {
 	return key
 }
 
-// setJSON reads a value whose JSON form is what is typed.
+// setJSON parses a value that is typed in its JSON form.
 func setJSON[T any](field **T, s, want string) error {
 	if err := json.Unmarshal([]byte(s), field); err != nil {
 		return fmt.Errorf("it must be %s", want)
@@ -134,10 +133,10 @@ func setLevel(field **presswork.PDFALevel, s string) error {
 	return setJSON(field, s, "2b, 2u or 3b")
 }
 
-// flagOf names the flag behind an option that is refused: "--page-size: ".
+// flagOf returns the flag of a rejected option as a prefix such as "--page-size: ".
 func flagOf(err error) string {
 	param, ok := strings.CutPrefix(fault.AsError(err).Param, "options.")
-	if !ok || param == "margins" { // of all four flags together
+	if !ok || param == "margins" { // four flags share this option
 		return ""
 	}
 	name := strings.NewReplacer("margins.", "margin-", "_", "-").Replace(param)

@@ -17,7 +17,7 @@ import (
 	"presswork/internal/terminal"
 )
 
-// prepare turns the command line into inputs; each error is one of usage.
+// prepare builds the inputs from the command line. Every error is a usageError.
 func (m *md2pdf) prepare(paths []string) ([]local.Input, error) {
 	if err := checkValues(paths); err != nil {
 		return nil, err
@@ -77,7 +77,7 @@ func (m *md2pdf) prepare(paths []string) ([]local.Input, error) {
 	return inputs, m.checkFlags(inputs)
 }
 
-// checkValues finds a flag's value that was meant as such and counts as a file.
+// checkValues rejects a word that was meant as a flag's value but was parsed as a file name.
 func checkValues(paths []string) error {
 	values := []string{"true", "false", "1", "2", "3", "4", "5", "6", "2b", "2u", "3b"}
 	for _, path := range paths {
@@ -93,12 +93,12 @@ func checkValues(paths []string) error {
 	return nil
 }
 
-// outputFormat is what --to and --html ask for, else what the output's name does.
+// outputFormat returns the format named by --to or --html, else the one that the output's file name implies.
 func (m *md2pdf) outputFormat() (presswork.Output, error) {
 	asked := presswork.Output(strings.ToLower(m.to))
 	switch {
 	case m.html && asked != "" && asked != presswork.HTML:
-		return "", fmt.Errorf("--html and --to %s exclude each other", m.to)
+		return "", fmt.Errorf("--html and --to %s cannot be combined", m.to)
 	case m.html:
 		asked = presswork.HTML
 	case m.to != "" && !slices.Contains(presswork.Outputs(), asked):
@@ -130,7 +130,7 @@ func (m *md2pdf) outputFormat() (presswork.Output, error) {
 	}
 	switch {
 	case slices.Contains(others, named):
-		return "", fmt.Errorf("-o %s: the name ends in a format that is not made; allowed: %s", m.output, outputNames())
+		return "", fmt.Errorf("-o %s: the extension is not a supported format; allowed: %s", m.output, outputNames())
 	case !slices.Contains(presswork.Outputs(), named):
 		return cmp.Or(asked, presswork.PDF), nil
 	case asked != "" && asked != named:
@@ -154,8 +154,7 @@ func (m *md2pdf) plan(paths []string, ext string) ([]local.Input, error) {
 	return []local.Input{in}, err
 }
 
-// sourceDateEpoch reads SOURCE_DATE_EPOCH, in seconds since 1970; "" is the zero
-// time.
+// sourceDateEpoch parses SOURCE_DATE_EPOCH, in seconds since 1970. It returns the zero time for "".
 func sourceDateEpoch(text string) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
@@ -166,17 +165,17 @@ func sourceDateEpoch(text string) (time.Time, error) {
 		return at, nil
 	}
 
-	return time.Time{}, fmt.Errorf("SOURCE_DATE_EPOCH is %q; it must be whole seconds since 1970", text)
+	return time.Time{}, fmt.Errorf("SOURCE_DATE_EPOCH is %q; it must be a whole number of seconds since 1970", text)
 }
 
-// readPassword takes the password from its file.
+// readPassword reads the password from its file.
 func (m *md2pdf) readPassword() error {
 	if m.passwordFile == "" {
 		return nil
 	}
 
 	if m.options.Password != "" {
-		return errors.New("--password and --password-file exclude each other")
+		return errors.New("--password and --password-file cannot be combined")
 	}
 
 	text, err := os.ReadFile(m.passwordFile)
@@ -192,7 +191,7 @@ func (m *md2pdf) readPassword() error {
 	return nil
 }
 
-// checkFlags refuses flags that do not go together.
+// checkFlags rejects flags that contradict each other.
 func (m *md2pdf) checkFlags(inputs []local.Input) error {
 	usesStdin, usesStdout := false, false
 	for _, in := range inputs {

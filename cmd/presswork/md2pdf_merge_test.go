@@ -33,7 +33,7 @@ func TestMD2PDFMergesFilesIntoOneDocument(t *testing.T) {
 	if !strings.Contains(got.stdout, `"analysis":null`) {
 		t.Errorf("no analysis in %s", got.stdout)
 	}
-	// Images are looked for beside their own file, and confined to its folder.
+	// Images are resolved relative to their own file and confined to its folder.
 	var said []string
 	for _, w := range l.Warnings {
 		said = append(said, string(w.Code)+" "+w.Message)
@@ -56,7 +56,7 @@ func TestMD2PDFMergesFilesIntoOneDocument(t *testing.T) {
 	}
 }
 
-func TestMD2PDFTakesThePresentFromSourceDateEpoch(t *testing.T) {
+func TestMD2PDFTakesTheDateFromSourceDateEpoch(t *testing.T) {
 	t.Parallel()
 	dir := folder(t, map[string]string{"a.md": "---\ncover: true\n---\n# A\n"})
 

@@ -15,30 +15,30 @@ import (
 	"presswork/internal/terminal"
 )
 
-// reporter writes how the conversions go: in a line per file, and on a terminal in
-// one more that is rewritten; results as JSON if asked.
+// reporter prints one line per converted file, or JSON with --json. On a terminal it also keeps one updating line
+// with the current step.
 type reporter struct {
 	out, err io.Writer
 	json     bool
 	quiet    bool
-	// live reports whether err is a terminal.
+	// live is true if standard error is a terminal.
 	live bool
-	// alone reports whether one document is converted once: its failure is the
-	// program's, which main prints.
+	// alone is true if a single document is converted once. Its error is then the program's error, which main
+	// prints.
 	alone bool
 
 	mu    sync.Mutex
-	total int // documents of this round
-	taken int // of those, the ones begun
+	total int // documents in this round
+	taken int // documents already started
 	begun map[string]bool
-	pages int // printed so far
+	pages int // pages printed so far
 	since time.Time
-	// step is the text of the updating line, since stepped; "" is nothing.
+	// step is the text of the updating line, or "" for none. stepped is the time when it was set.
 	step    string
 	stepped time.Time
 }
 
-// slowStep is how long a step takes before its time is shown.
+// slowStep is the time after which the updating line shows how long the step has taken.
 const slowStep = 2 * time.Second
 
 func newReporter(m *md2pdf, total int) *reporter {
@@ -48,14 +48,14 @@ func newReporter(m *md2pdf, total int) *reporter {
 	}
 }
 
-// begin starts the count of a round of conversions.
+// begin starts a round with this number of documents.
 func (r *reporter) begin(total int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.total, r.taken, r.pages, r.since, r.begun = total, 0, 0, time.Now(), map[string]bool{}
 }
 
-// stage shows a step on a terminal.
+// stage shows a step on the terminal.
 func (r *reporter) stage(input string, stage presswork.Stage) {
 	if !r.live || stage == presswork.StageDone {
 		return
@@ -76,8 +76,7 @@ func (r *reporter) stage(input string, stage presswork.Stage) {
 	r.rewrite(r.step)
 }
 
-// watch rewrites the line each second with how long its step has taken, until the
-// func it returns is called.
+// watch updates the time of a slow step each second. The caller must call the returned function to stop it.
 func (r *reporter) watch() (stop func()) {
 	if !r.live {
 		return func() {}
@@ -105,15 +104,14 @@ func (r *reporter) watch() (stop func()) {
 	return func() { close(done); ended.Wait() }
 }
 
-// rewrite replaces the updating line; the lock is held.
+// rewrite replaces the updating line. The caller holds the lock.
 func (r *reporter) rewrite(text string) {
 	if r.live {
 		fmt.Fprint(r.err, "\r\x1b[K"+terminal.Printable(text))
 	}
 }
 
-// done reports what became of one input. The error is of writing to standard
-// output.
+// done prints the result of one input. It returns an error if standard output cannot be written.
 func (r *reporter) done(out local.Output, failure error) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -124,7 +122,7 @@ func (r *reporter) done(out local.Output, failure error) error {
 	if !r.quiet && !r.json && out.Analysis != nil {
 		printChoice(r.err, label(out), *out.Analysis)
 	}
-	// With --strict the warnings are the error.
+	// With --strict, a warning is an error.
 	if !r.quiet || failure != nil && fault.AsError(failure).Code == fault.StrictFindings {
 		for _, w := range out.Warnings {
 			fmt.Fprintln(r.err, terminal.Printable(warningLine(out, w)))
@@ -145,14 +143,14 @@ func (r *reporter) done(out local.Output, failure error) error {
 	return nil
 }
 
-// clear takes the updating line away.
+// clear removes the updating line.
 func (r *reporter) clear() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.rewrite("")
 }
 
-// end sums up a batch on a terminal.
+// end prints the totals of a batch on a terminal.
 func (r *reporter) end(failed int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -164,10 +162,10 @@ func (r *reporter) end(failed int) {
 	}
 }
 
-// line is what --json prints for a file.
+// line is the JSON that --json prints for one file.
 type line struct {
 	Input string `json:"input"`
-	// Merged are the files that follow it in the same document.
+	// Merged lists the files that were appended to this one.
 	Merged   []string        `json:"merged,omitempty"`
 	Output   string          `json:"output"`
 	Pages    int             `json:"pages"`
@@ -175,7 +173,7 @@ type line struct {
 	Theme    string          `json:"theme"`
 	MS       int64           `json:"ms"`
 	Warnings []fault.Warning `json:"warnings"`
-	// Analysis is there for a theme that was chosen by one.
+	// Analysis is set if the theme was chosen by analysis.
 	Analysis *finding.Analysis `json:"analysis"`
 	Error    *fault.Error      `json:"error"`
 }
@@ -187,7 +185,7 @@ func jsonLine(out local.Output, failure error) line {
 	}
 }
 
-// label names a result's input for a person.
+// label returns the input's name for messages.
 func label(out local.Output) string {
 	name := out.Input
 	if name == local.Std {
@@ -204,7 +202,7 @@ func label(out local.Output) string {
 func warningLine(out local.Output, w fault.Warning) string {
 	switch {
 	case w.Line > 0 && len(out.Merged) > 0:
-		// The message begins with the file's name.
+		// The message already starts with the file's name.
 		file, rest, _ := strings.Cut(w.Message, ": ")
 		return fmt.Sprintf("%s:%d: %s", file, w.Line, rest)
 	case len(out.Merged) > 0:
@@ -221,7 +219,7 @@ func resultLine(out local.Output) string {
 		out.Elapsed.Milliseconds())
 }
 
-// sizes is "3 pages, 12 KB".
+// sizes formats a result as "3 pages, 12 KB".
 func sizes(out local.Output) string {
 	size := terminal.Size(int64(out.Bytes))
 	if out.Pages > 0 {
@@ -231,7 +229,7 @@ func sizes(out local.Output) string {
 	return size
 }
 
-// shorten keeps the updating line in one row.
+// shorten cuts text so that the updating line fits in one row.
 func shorten(name string) string {
 	const limit = 40
 	if r := []rune(name); len(r) > limit {

@@ -12,8 +12,7 @@ import (
 	"presswork/internal/local"
 )
 
-// Every file of a batch leaves a line on a terminal, and a long step shows that
-// time passes.
+// On a terminal, each file of a batch leaves a line, and a long step shows its time.
 func TestABatchOnATerminal(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -40,7 +39,7 @@ func TestABatchOnATerminal(t *testing.T) {
 		r.end(1)
 		lines := regexp.MustCompile(`\r\x1b\[K[^\r\n]*`).ReplaceAllStringFunc(out.String(), func(s string) string {
 			if strings.HasPrefix(s[4:], "[") {
-				return "" // it was rewritten
+				return "" // the line was rewritten
 			}
 
 			return s[4:]

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"reflect"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -19,10 +18,9 @@ import (
 	"presswork"
 	"presswork/internal/chromium"
 	"presswork/internal/fault"
-	"presswork/internal/test/wait"
 )
 
-// said is what a run of the program left.
+// said is the outcome of a run: exit status and output.
 type said struct {
 	code           int
 	stdout, stderr string
@@ -46,7 +44,7 @@ func needsChromium(t *testing.T) {
 	}
 }
 
-// folder writes files into a new folder.
+// folder creates a folder with these files.
 func folder(t *testing.T, files map[string]string) string {
 	t.Helper()
 
@@ -75,7 +73,7 @@ func content(t *testing.T, path string) string {
 	return string(b)
 }
 
-func TestMD2PDFWritesAPDFBesideItsInput(t *testing.T) {
+func TestMD2PDFWritesAPDFNextToItsInput(t *testing.T) {
 	t.Parallel()
 	needsChromium(t)
 	dir := folder(t, map[string]string{"a.md": "---\ntheme: nord\n---\n# Hello\n\n![x](none.png)"})
@@ -203,7 +201,7 @@ func TestMD2PDFWritesHTMLWithoutABrowser(t *testing.T) {
 	}
 }
 
-func TestAThemeThatIsHardToReadIsToldOnce(t *testing.T) {
+func TestALowContrastThemeIsWarnedOfOnce(t *testing.T) {
 	t.Parallel()
 	dir := folder(t, map[string]string{
 		"a.md":             "# A",
@@ -222,7 +220,7 @@ func TestAThemeThatIsHardToReadIsToldOnce(t *testing.T) {
 	}
 }
 
-func TestMD2PDFSaysWhatIsWrong(t *testing.T) {
+func TestMD2PDFNamesTheInvalidFlag(t *testing.T) {
 	t.Parallel()
 	dir := folder(
 		t,
@@ -244,9 +242,9 @@ func TestMD2PDFSaysWhatIsWrong(t *testing.T) {
 		"no file":             {"", exitUsage, "name a Markdown file"},
 		"unknown flag":        {"--tehme nord a.md", exitUsage, `unknown flag: --tehme; did you mean "--theme"?`},
 		"unknown short flag":  {"-x a.md", exitUsage, "unknown shorthand flag: 'x'"},
-		"name like a flag":    {"-x.md", exitUsage, "a file of such a name is written ./-x.md"},
+		"name like a flag":    {"-x.md", exitUsage, "write ./-x.md"},
 		"unknown theme":       {"--theme nrod a.md", exitUsage, `--theme: theme "nrod" does not exist; did you mean "nord"?`},
-		"another format":      {"a.md -o a.docx", exitUsage, "a.docx: the name ends in a format that is not made; allowed: pdf, html, epub, png"},
+		"another format":      {"a.md -o a.docx", exitUsage, "a.docx: the extension is not a supported format; allowed: pdf, html, epub, png"},
 		"wrong page size":     {"--page-size A9 a.md", exitUsage, "--page-size: "},
 		"wrong margin":        {"--margin-left 3 a.md", exitUsage, "--margin-left: "},
 		"wrong scale":         {"--scale big a.md", exitUsage, "it must be a number"},
@@ -256,7 +254,7 @@ func TestMD2PDFSaysWhatIsWrong(t *testing.T) {
 		"merge over an input": {"a.md b.md --merge -o b.md", exitUsage, "would overwrite"},
 		"merge twice":         {"a.md b.md a.md --merge", exitUsage, "is given twice"},
 		"merge a missing one": {"a.md none.md --merge", exitFailed, "a.md and 1 more: "},
-		"two passwords":       {"a.md --password x --password-file b.md", exitUsage, "exclude each other"},
+		"two passwords":       {"a.md --password x --password-file b.md", exitUsage, "cannot be combined"},
 		"no password":         {"a.md --password-file empty.md", exitUsage, "is empty"},
 		"missing stylesheet":  {"--css none.css a.md", exitUsage, "--css: "},
 		"missing themes":      {"--themes-dir none a.md", exitUsage, "--themes-dir: "},
@@ -375,127 +373,5 @@ func TestMD2PDFInterruptedLeavesTheOlderPDF(t *testing.T) {
 		&stderr)
 	if code != exitInterrupted || content(t, filepath.Join(dir, "a.pdf")) != "older" {
 		t.Errorf("exit status %d, %q", code, stderr.String())
-	}
-}
-
-func TestMD2PDFOpensTheResult(t *testing.T) {
-	dir := folder(
-		t,
-		map[string]string{
-			"a.md":         "# A",
-			"bin/xdg-open": "#!/bin/sh\necho \"$1\" > \"$0.new\"\nmv \"$0.new\" \"$0.said\"\n",
-		},
-	)
-	if err := os.Chmod(filepath.Join(dir, "bin/xdg-open"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-
-	if err := os.Link(filepath.Join(dir, "bin/xdg-open"), filepath.Join(dir, "bin/open")); err != nil {
-		t.Fatal(err)
-	}
-	t.Setenv("PATH", filepath.Join(dir, "bin")+":"+os.Getenv("PATH"))
-
-	if got := ask(t, "md2pdf", "--html", "--open", filepath.Join(dir, "a.md")); got.code != 0 {
-		t.Fatalf("%+v", got)
-	}
-	wait.Until(t, "the viewer was called", func() bool {
-		said, _ := filepath.Glob(filepath.Join(dir, "bin/*.said"))
-		return len(said) == 1 && content(t, said[0]) == filepath.Join(dir, "a.html")+"\n"
-	})
-}
-
-// screen collects what is printed while somebody looks.
-type screen struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (s *screen) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-
-	return s.b.Write(p)
-}
-
-func (s *screen) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-
-	return s.b.String()
-}
-
-func TestMD2PDFWatchConvertsWhatChanges(t *testing.T) {
-	t.Parallel()
-	dir := folder(t, map[string]string{
-		"a.md":           "# First",
-		"b.md":           "# Other",
-		"extra.css":      "",
-		"themes/own.css": ":root{--primary:#123456;--base-100:#ffffff;--base-content:#000000}",
-	})
-	in := func(name string) string { return filepath.Join(dir, name) }
-	// At once, or the empty file that is there first might be a round of its own.
-	write := func(name, text string) {
-		t.Helper()
-
-		if err := errors.Join(
-			os.WriteFile(in("new"), []byte(text), 0o644),
-			os.Rename(in("new"), in(name)),
-		); err != nil {
-			t.Fatal(err)
-		}
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	var stderr screen
-
-	code := make(chan int, 1)
-	go func() {
-		code <- run(ctx, []string{"md2pdf", "--html", "--watch", "--css", in("extra.css"), "--themes-dir", in("themes"), "-t", "own", in("a.md"), in("b.md")},
-			func(string) string { return "" }, &stderr, &stderr)
-	}()
-	// round waits for the end of the n-th round.
-	round := func(n int) {
-		t.Helper()
-		wait.Until(t, fmt.Sprintf("round %d", n),
-			func() bool { return strings.Count(stderr.String(), "watching") == n })
-	}
-	round(1)
-	write("a.md", "# Second")
-	round(2)
-
-	if page := content(t, in("a.html")); !strings.Contains(page, "Second</h1>") {
-		t.Error("a change of the document is not in the result")
-	}
-
-	if n := strings.Count(stderr.String(), in("b.html")); n != 1 {
-		t.Errorf("the unchanged document was converted %d times", n)
-	}
-	write("extra.css", "h1{letter-spacing:3px}")
-	round(3)
-	write("themes/own.css", ":root{--primary:#654321;--base-100:#ffffff;--base-content:#000000}")
-	round(4)
-
-	for _, name := range []string{"a.html", "b.html"} {
-		if page := content(t, in(name)); !strings.Contains(page, "letter-spacing:3px") ||
-			!strings.Contains(page, "#654321") {
-			t.Errorf("%s lacks the changed stylesheet or theme", name)
-		}
-	}
-	write("a.md", "")
-	round(5)
-
-	if !strings.Contains(stderr.String(), "a.md: the content is empty") ||
-		!strings.Contains(content(t, in("a.html")), "Second</h1>") {
-		t.Errorf("a failure ends the watch, or the last result is gone: %s", stderr.String())
-	}
-	write("a.md", "# Third")
-	round(6)
-
-	if !strings.Contains(content(t, in("a.html")), "Third</h1>") {
-		t.Error("the mended document was not converted")
-	}
-	cancel()
-
-	if got := <-code; got != exitInterrupted {
-		t.Errorf("exit status %d", got)
 	}
 }

@@ -14,8 +14,8 @@ import (
 	"presswork/internal/terminal"
 )
 
-// follow converts again what changes, until the program is interrupted. outputs
-// are those of the inputs, in order; shared is what all of them depend on.
+// follow converts changed documents again until the program is interrupted. outputs are the outputs of the inputs,
+// in the same order. shared lists the files that every document depends on.
 func (m *md2pdf) follow(
 	ctx context.Context, c *local.Converter, report *reporter, inputs []local.Input, outputs []local.Output,
 ) error {
@@ -59,7 +59,7 @@ func (m *md2pdf) follow(
 	}
 }
 
-// renew reads the themes and the stylesheet anew.
+// renew reads the themes and the stylesheet again.
 func (m *md2pdf) renew(c *local.Converter, inputs []local.Input) error {
 	m.shared = local.Take(m.watched()...)
 	c.Reload()
@@ -79,11 +79,11 @@ func (m *md2pdf) renew(c *local.Converter, inputs []local.Input) error {
 	return nil
 }
 
-// watched are the files beside the documents on which every result depends. The
-// folder itself changes when a theme comes or goes.
+// watched returns the files, other than the documents, that every result depends on. The themes folder is
+// included, because it changes when a theme is added or removed.
 func (m *md2pdf) watched() []string {
 	pattern := strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(m.themesDir)
-	files, _ := filepath.Glob(filepath.Join(pattern, "*.css")) // the pattern is well-formed
+	files, _ := filepath.Glob(filepath.Join(pattern, "*.css")) // the pattern is valid
 
 	files = append(files, m.themesDir)
 	if m.cssFile != "" {
@@ -93,7 +93,7 @@ func (m *md2pdf) watched() []string {
 	return files
 }
 
-// showLive serves the page of --live and opens it in the browser; hide ends that.
+// showLive serves the page of --live and opens it in the browser. The returned hide function stops the server.
 // Without --live, show is nil.
 func (m *md2pdf) showLive(ctx context.Context) (show func(input, html string), hide func(), err error) {
 	if !m.live {
@@ -104,31 +104,31 @@ func (m *md2pdf) showLive(ctx context.Context) (show func(input, html string), h
 		return nil, nil, err
 	}
 	fmt.Fprintf(m.stderr, "live page: %s\n", m.page.URL())
-	// The address is there to be opened by hand where there is no desktop.
+	// Without a desktop, the user opens the printed address by hand.
 	_ = openInDesktop(m.page.URL())
 
 	return func(_, html string) { m.page.Show(html) }, func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 		defer cancel()
-		_ = m.page.Stop(ctx) // nothing depends on it
+		_ = m.page.Stop(ctx) // the program is ending, so the error is ignored
 	}, nil
 }
 
-// openFile hands a file to the desktop's viewer and does not wait for it.
+// openFile opens a file with the desktop's viewer. It does not wait for the viewer.
 func openFile(path string) error {
-	path, err := filepath.Abs(path) // a name such as "-x.pdf" is no flag then
+	path, err := filepath.Abs(path) // an absolute path cannot be taken for a flag, as "-x.pdf" could
 	if err != nil {
 		return err
 	}
 
 	if err := openInDesktop(path); err != nil {
-		return fmt.Errorf("%s is written, but cannot be opened: %w", path, err)
+		return fmt.Errorf("%s was written but cannot be opened: %w", path, err)
 	}
 
 	return nil
 }
 
-// openInDesktop hands a file or an address to what the desktop opens it with.
+// openInDesktop opens a file or an address with the desktop's default program.
 func openInDesktop(target string) error {
 	opener := "xdg-open"
 	if runtime.GOOS == "darwin" {

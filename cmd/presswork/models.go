@@ -20,7 +20,7 @@ func newModelsCommand(p *program) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "models",
-		Short: "Look at the models that completions can name",
+		Short: "List the models that completions can name",
 		Long: "List the models of INFERENCE_CONFIG (models.yaml), or what an Ollama or llama-server on this machine " +
 			"offers\n" +
 			"where there is no such file.",
@@ -35,7 +35,7 @@ func newModelsCommand(p *program) *cobra.Command {
 	}
 	explain := &cobra.Command{
 		Use:   "explain MODEL",
-		Short: "Tell where a model's requests go, and what it takes",
+		Short: "Show the upstreams of a model and its limits",
 		Args:  oneModel,
 		RunE:  func(cmd *cobra.Command, args []string) error { return p.explainModel(cmd.Context(), args[0], asJSON) },
 	}
@@ -59,7 +59,7 @@ func oneModel(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// noModels explains how to get one.
+// noModels explains how to install a model.
 const noModels = "there are no models: start Ollama on this machine (presswork models pull gemma3:1b fetches a small " +
 	"one),\n" +
 	"or write a models.yaml:\n\n" +
@@ -151,7 +151,7 @@ func (p *program) checkModels(ctx context.Context, names []string, asJSON bool) 
 	}
 
 	if err == nil && failed > 0 {
-		err = fmt.Errorf("%d of %d upstreams would not answer for their model", failed, len(found))
+		err = fmt.Errorf("%d of %d upstreams do not serve their model", failed, len(found))
 	}
 
 	return err
@@ -193,7 +193,7 @@ func (p *program) pullModel(ctx context.Context, name string) error {
 	}
 
 	if err == nil {
-		fmt.Fprintf(p.stderr, "%s is here; completions may name it now\n", name)
+		fmt.Fprintf(p.stderr, "%s is installed; completions can name it now\n", name)
 		return nil
 	}
 
@@ -204,7 +204,7 @@ func (p *program) pullModel(ctx context.Context, name string) error {
 	return err
 }
 
-// pullProgress draws a bar on a terminal, and elsewhere a line for each step.
+// pullProgress draws a bar on a terminal. Elsewhere it prints one line per step.
 func (p *program) pullProgress() func(status string, done, total int64) {
 	last := ""
 
@@ -221,7 +221,7 @@ func (p *program) pullProgress() func(status string, done, total int64) {
 	}
 }
 
-// pullLine returns a step with its bar; the numbers are the server's.
+// pullLine formats a step and its bar. The server reports the byte counts.
 func pullLine(status string, done, total int64) string {
 	line := terminal.Printable(status)
 	if total <= 0 {

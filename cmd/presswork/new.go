@@ -17,8 +17,7 @@ import (
 	"presswork/internal/terminal"
 )
 
-// sampleDocument is what `presswork new` writes, with {{title}}, {{date}} and
-// {{file}} to fill in.
+// sampleDocument is the template of `presswork new`, with the placeholders {{title}}, {{date}} and {{file}}.
 //
 //go:embed sample.md
 var sampleDocument string
@@ -26,13 +25,13 @@ var sampleDocument string
 func newNewCommand(p *program) *cobra.Command {
 	return &cobra.Command{
 		Use:   "new [FILE.md]",
-		Short: "Write a sample document with front matter, to begin with",
-		Long: "Write a sample document with front matter, to begin with. Without FILE.md it is document.md. A " +
+		Short: "Write a sample document with front matter to start from",
+		Long: "Write a sample document with front matter to start from. Without FILE.md it is document.md. A " +
 			"file that\nis there already is left alone.",
 		Example: "  presswork new report.md\n  presswork md2pdf report.md --live",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return usageError{fmt.Errorf("%s writes one file, and %d are named", cmd.CommandPath(), len(args))}
+				return usageError{fmt.Errorf("%s writes one file; %d were named", cmd.CommandPath(), len(args))}
 			}
 
 			return nil
@@ -55,26 +54,31 @@ func (p *program) writeSample(name string, now time.Time) error {
 
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, fs.ErrExist) {
-		return usageError{fmt.Errorf("%s is there already, and is left alone", terminal.Printable(name))}
+		return usageError{fmt.Errorf("%s already exists; it was not changed", terminal.Printable(name))}
 	}
 
 	if err != nil {
 		return err
 	}
 
-	_, err = strings.NewReplacer("{{title}}", titleFrom(name), "{{date}}", now.Format(time.DateOnly), "{{file}}", filepath.Base(name)).
-		WriteString(f, sampleDocument)
+	placeholders := strings.NewReplacer(
+		"{{title}}", titleFrom(name),
+		"{{date}}", now.Format(time.DateOnly),
+		"{{file}}", filepath.Base(name),
+	)
+
+	_, err = placeholders.WriteString(f, sampleDocument)
 	if err := errors.Join(err, f.Close()); err != nil {
 		return errors.Join(err, os.Remove(name))
 	}
-	_, err = fmt.Fprintf(p.stdout, "%s is written; `presswork md2pdf %s --live` shows it while you write\n",
+	_, err = fmt.Fprintf(p.stdout, "%s was written; `presswork md2pdf %s --live` shows it while you write\n",
 		terminal.Printable(name), terminal.Printable(name))
 
 	return err
 }
 
-// titleFrom makes words of a file's name: "annual-report.md" is "Annual report".
-// What could end a line of YAML is left out.
+// titleFrom derives a title from a file name: "Annual report" for "annual-report.md". It removes characters that
+// could end a line of YAML.
 func titleFrom(name string) string {
 	stem := strings.TrimSuffix(filepath.Base(name), filepath.Ext(name))
 	words := strings.Join(

@@ -11,7 +11,7 @@ import (
 	"presswork/internal/document/metadata"
 )
 
-func TestANewDocumentIsSoundAndNothingIsOverwritten(t *testing.T) {
+func TestANewDocumentConvertsAndOverwritesNothing(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	p := &program{stdout: &out}

@@ -2,5 +2,5 @@
 
 package main
 
-// manyFootnotes of a hostile document.
+// manyFootnotes is the number of footnotes in the hostile document.
 const manyFootnotes = 8000

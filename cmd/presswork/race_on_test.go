@@ -2,5 +2,6 @@
 
 package main
 
-// manyFootnotes of a hostile document: the race detector makes them 20 times as dear.
+// manyFootnotes is the number of footnotes in the hostile document. The race detector makes each about 20 times as
+// slow.
 const manyFootnotes = 2000

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,12 +12,13 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"presswork/internal/client"
 	"presswork/internal/config"
 	"presswork/internal/input"
 	"presswork/internal/terminal"
 )
 
-// program is what every command is given: the world outside.
+// program holds what every command needs from its environment.
 type program struct {
 	getenv         func(string) string
 	stdout, stderr io.Writer
@@ -45,7 +47,7 @@ func newRootCommand(p *program) *cobra.Command {
 	root.InitDefaultCompletionCmd()
 
 	for _, cmd := range root.Commands() {
-		if cmd.Name() == "completion" { // which would call a wrong shell a request for help
+		if cmd.Name() == "completion" { // cobra's own treats an unknown shell as a request for help
 			cmd.Args = knownCommand
 			cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 		}
@@ -54,7 +56,7 @@ func newRootCommand(p *program) *cobra.Command {
 	return root
 }
 
-// knownCommand refuses a word that is no command, and suggests which was meant.
+// knownCommand rejects an unknown command and suggests a similar one.
 func knownCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -71,7 +73,7 @@ func knownCommand(cmd *cobra.Command, args []string) error {
 	}
 }
 
-// config reads the settings. A wrong one is a usageError.
+// config loads the settings. It returns a usageError if one is invalid.
 func (p *program) config() (config.Config, error) {
 	cfg, err := config.Load(p.getenv)
 	if err != nil {
@@ -83,7 +85,7 @@ func (p *program) config() (config.Config, error) {
 
 func newLogger(w io.Writer, cfg config.Config) *slog.Logger {
 	var level slog.Level
-	// The level's spelling was checked by config.Load.
+	// config.Load has checked the level.
 	_ = level.UnmarshalText([]byte(cfg.LogLevel))
 	if cfg.Debug {
 		level = slog.LevelDebug
@@ -100,7 +102,7 @@ func newLogger(w io.Writer, cfg config.Config) *slog.Logger {
 	return slog.New(slog.NewJSONHandler(w, opts))
 }
 
-// encode prints JSON.
+// encode prints v as indented JSON.
 func (p *program) encode(v any) error {
 	enc := json.NewEncoder(p.stdout)
 	enc.SetIndent("", "  ")
@@ -108,27 +110,27 @@ func (p *program) encode(v any) error {
 	return enc.Encode(v)
 }
 
-// live reports whether w is a terminal on which a line can be rewritten.
+// live reports whether w is a terminal that can rewrite a line.
 func (p *program) live(w io.Writer) bool { return terminal.Is(w) && p.getenv("TERM") != "dumb" }
 
-// painter colours standard output; nil is no colours.
+// painter colours standard output. It is nil when colours are off.
 func (p *program) painter() terminal.Painter { return terminal.NewPainter(p.getenv, p.stdout) }
 
-// table prints rows in columns that tabs separate.
+// table prints rows of tab-separated cells in aligned columns.
 func (p *program) table(head string, rows func(io.Writer)) error {
 	return terminal.Table(p.stdout, head, rows)
 }
 
-// noArgs is for the commands that take flags only.
+// noArgs rejects arguments of a command that takes only flags.
 func noArgs(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
 
-	return usageError{fmt.Errorf("%s takes flags only, and no %q", cmd.CommandPath(), args[0])}
+	return usageError{fmt.Errorf("%s takes only flags; unexpected argument %q", cmd.CommandPath(), args[0])}
 }
 
-// exactly demands an argument for each name.
+// exactly requires one argument per name.
 func exactly(names ...string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) == len(names) {
@@ -136,13 +138,13 @@ func exactly(names ...string) cobra.PositionalArgs {
 		}
 
 		return usageError{
-			fmt.Errorf("%s takes %s; it was given %d arguments", cmd.CommandPath(), strings.Join(names, " and "),
+			fmt.Errorf("%s takes %s; %d arguments were given", cmd.CommandPath(), strings.Join(names, " and "),
 				len(args)),
 		}
 	}
 }
 
-// numberOf says what a flag takes whose own error would be Go's.
+// numberOf describes the value of a flag whose own error message would be Go's.
 func numberOf(kind string) string {
 	switch kind {
 	case "int":
@@ -156,7 +158,7 @@ func numberOf(kind string) string {
 	return ""
 }
 
-// flagError suggests which flag an unknown one was probably meant to be.
+// flagError explains an invalid flag and suggests a similar one.
 func flagError(cmd *cobra.Command, err error) error {
 	if wrong, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
 		if what := numberOf(wrong.GetFlag().Value.Type()); what != "" {
@@ -170,7 +172,7 @@ func flagError(cmd *cobra.Command, err error) error {
 		return usageError{err}
 	case unknown.GetSpecifiedShortnames() != "":
 		return usageError{
-			fmt.Errorf("%w; a file of such a name is written ./-%s", err, unknown.GetSpecifiedShortnames()),
+			fmt.Errorf("%w; write ./-%s to name a file", err, unknown.GetSpecifiedShortnames()),
 		}
 	}
 	var names []string
@@ -178,4 +180,22 @@ func flagError(cmd *cobra.Command, err error) error {
 
 	return usageError{fmt.Errorf("%w%s; `%s --help` lists them", err,
 		input.DidYouMean("--"+unknown.GetSpecifiedName(), names), cmd.CommandPath())}
+}
+
+// serverFlags select the running Presswork that a command talks to.
+type serverFlags struct{ address, key string }
+
+func (s *serverFlags) add(f *pflag.FlagSet) {
+	f.StringVar(&s.address, "server", "http://127.0.0.1:8000", "`ADDRESS` of the server")
+	f.StringVar(&s.key, "key", "", "API `KEY` (default PRESSWORK_API_KEY)")
+}
+
+// open returns a client of the server.
+func (s *serverFlags) open(getenv func(string) string) (*client.Server, error) {
+	server, err := client.New(s.address, cmp.Or(s.key, getenv("PRESSWORK_API_KEY")))
+	if err != nil {
+		return nil, usageError{fmt.Errorf("--server: %w", err)}
+	}
+
+	return server, nil
 }

@@ -5,10 +5,18 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"runtime"
+	"strconv"
+	"text/tabwriter"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"presswork/internal/app"
+	"presswork/internal/client"
+	"presswork/internal/config"
+	"presswork/internal/local"
+	"presswork/internal/terminal"
 )
 
 func newServeCommand(p *program) *cobra.Command {
@@ -50,7 +58,7 @@ func newWorkerCommand(p *program) *cobra.Command {
 	}
 }
 
-// runRoles plays the roles until the process gets a signal to stop, then drains.
+// runRoles runs the roles until the process receives a stop signal, then drains them.
 func (p *program) runRoles(ctx context.Context, roles app.Roles) error {
 	cfg, err := p.config()
 	if err != nil {
@@ -67,7 +75,7 @@ func (p *program) runRoles(ctx context.Context, roles app.Roles) error {
 
 // homepage returns the address to open in a browser on this machine.
 func homepage(address string, secure bool) string {
-	host, port, _ := net.SplitHostPort(address) // the listener's own
+	host, port, _ := net.SplitHostPort(address) // the listener's address is valid
 	if ip := net.ParseIP(host); ip == nil || ip.IsUnspecified() {
 		host = "localhost"
 	}
@@ -78,4 +86,150 @@ func homepage(address string, secure bool) string {
 	}
 
 	return page.String()
+}
+
+func newConfigCommand(p *program) *cobra.Command {
+	var asJSON, asMarkdown bool
+	cmd := &cobra.Command{
+		Use:   "config",
+		Short: "Print every setting with its meaning, default and current value",
+		Long: "Print every setting with its meaning, default and current value.\n" +
+			"Secrets show only whether they are set. A wrong value is named and the exit status is 2.",
+		Args: noArgs,
+		RunE: func(*cobra.Command, []string) error {
+			if asMarkdown {
+				return config.WriteMarkdown(p.stdout)
+			}
+
+			cfg, err := p.config()
+			if err != nil {
+				return err
+			}
+
+			if err := app.CheckSettings(cfg); err != nil {
+				return err
+			}
+
+			if asJSON {
+				return p.encode(cfg.Settings())
+			}
+			w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
+			fmt.Fprintln(w, "SETTING\tVALUE\tDEFAULT\tMEANING")
+
+			for _, s := range cfg.Settings() {
+				fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", s.Name, terminal.Dash(s.Value), terminal.Dash(s.Default), s.Meaning)
+			}
+
+			return w.Flush()
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.Flags().BoolVar(&asMarkdown, "markdown", false, "print the documentation page")
+
+	return cmd
+}
+
+func newWarmupCommand(p *program) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "warmup",
+		Short: "Prepare what the first conversion would wait for",
+		Args:  knownCommand,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	var flags adviceFlags
+	all := &cobra.Command{
+		Use:   "all [FILE.md...]",
+		Short: "Prepare themes, fonts and the browser, and analyse the given files",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return p.warmUp(cmd.Context(), flags, args)
+		},
+	}
+	addCacheFlags(all.Flags(), &flags.cache)
+	all.ValidArgsFunction = cobra.FixedCompletions(markdownFiles(), cobra.ShellCompDirectiveFilterFileExt)
+	cmd.AddCommand(all)
+
+	return cmd
+}
+
+func (p *program) warmUp(ctx context.Context, flags adviceFlags, documents []string) error {
+	cfg, err := p.config()
+	if err != nil {
+		return err
+	}
+
+	log := terminal.NewNotices(p.stderr)
+
+	advice, err := flags.open(ctx, p.getenv, log)
+	if err != nil {
+		return err
+	}
+
+	converter, stop, err := startConverter(ctx, advice, local.Options{
+		Browser: cfg.ChromiumPath, ThemesDir: cfg.ThemesDir, Jobs: runtime.NumCPU(), Log: log,
+	})
+	if err != nil {
+		return err
+	}
+	defer stop()
+	failed := 0
+
+	err = converter.Warm(ctx, documents, func(s local.WarmStep, err error) {
+		if err != nil {
+			failed++
+			fmt.Fprintln(p.stderr, terminal.Printable(s.Name+": "+local.Message(err)))
+
+			return
+		}
+		fmt.Fprintln(p.stdout,
+			terminal.Printable(fmt.Sprintf("%s: %s (%s)", s.Name, s.Detail, s.Elapsed.Round(time.Millisecond))))
+	})
+	switch {
+	case ctx.Err() != nil:
+		return interrupted{}
+	case app.NoBrowser(err):
+		return err
+	case failed > 0:
+		return fmt.Errorf("%s failed", terminal.Count(failed, "step"))
+	}
+
+	return nil
+}
+
+func newHealthCommand(p *program) *cobra.Command {
+	var url string
+	cmd := &cobra.Command{
+		Use:   "health",
+		Short: "Ask a running API or worker whether it is ready (for container checks)",
+		Long: "Ask a running API or worker whether it is ready. Without --url it asks the API where\n" +
+			"API_HOST and API_PORT say it listens. Exit status 0: ready; 1: not ready or not there.",
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cfg, err := p.config()
+			if err != nil {
+				return err
+			}
+
+			if url == "" {
+				url = readyURL(cfg)
+			}
+
+			return client.Ready(cmd.Context(), url, p.stdout)
+		},
+	}
+	cmd.Flags().StringVar(&url, "url", "", "readiness `ADDRESS` (http://127.0.0.1:9090/readyz for a worker)")
+
+	return cmd
+}
+
+func readyURL(cfg config.Config) string {
+	scheme, host := "http", cfg.APIHost
+	if cfg.APITLSCert != "" {
+		scheme = "https"
+	}
+
+	if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+
+	return scheme + "://" + net.JoinHostPort(host, strconv.Itoa(cfg.APIPort)) + "/readyz"
 }

@@ -12,8 +12,7 @@ import (
 	"testing"
 )
 
-// serveIn are the settings of a `presswork serve` in a folder of its own that needs
-// no browser.
+// serveIn returns the settings of a `presswork serve` in its own folder, without a browser.
 func serveIn(dir, port string) func(string) string {
 	settings := map[string]string{
 		"API_PORT": port, "WORKER_QUEUES": "text", "WORKERS": "1", "DATA_DIR": filepath.Join(dir, "data"),
@@ -23,7 +22,7 @@ func serveIn(dir, port string) func(string) string {
 	return func(name string) string { return settings[name] }
 }
 
-func TestServeSaysWhereToOpenIt(t *testing.T) {
+func TestServePrintsTheAddressToOpen(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	out, in := io.Pipe()

@@ -19,8 +19,8 @@ import (
 func newTelemetryCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "telemetry",
-		Short: "Look at how fast this machine converts: a log that never leaves it",
-		Long: "Look at how fast this machine converts. md2pdf notes each run in a small file of yours: how long it took,\n" +
+		Short: "Show how fast this machine converts, from a log that never leaves it",
+		Long: "Show how fast this machine converts. md2pdf records each run in a small local file: how long it took,\n" +
 			"how many pages and bytes, how often the cache had the answer. No name and no content of a document is in\n" +
 			"it, and it never leaves this machine. PRESSWORK_TELEMETRY=off stops it.",
 		Args: knownCommand,
@@ -31,7 +31,7 @@ func newTelemetryCommand(p *program) *cobra.Command {
 	return cmd
 }
 
-// runLog is the user's. Errors: one of usage when there is none.
+// runLog returns the user's run log. It returns a usageError when telemetry is off.
 func (p *program) runLog() (*runlog.Log, error) {
 	dir, err := runlog.Folder(p.getenv)
 	if err != nil {
@@ -44,7 +44,7 @@ func (p *program) runLog() (*runlog.Log, error) {
 			why = "PRESSWORK_TELEMETRY is off"
 		}
 
-		return nil, usageError{errors.New("there is no telemetry: " + why)}
+		return nil, usageError{errors.New("the run log is off: " + why)}
 	}
 
 	return runlog.Open(dir), nil
@@ -86,7 +86,7 @@ func newTelemetryReportCommand(p *program) *cobra.Command {
 
 func (p *program) printTelemetry(r runlog.Report) error {
 	if r.Skipped > 0 {
-		fmt.Fprintf(p.stderr, "%s skipped: damaged, or of a newer version\n", terminal.Count(r.Skipped, "line"))
+		fmt.Fprintf(p.stderr, "%s skipped: damaged or written by a newer version\n", terminal.Count(r.Skipped, "line"))
 	}
 
 	if r.Runs == 0 {
@@ -101,7 +101,7 @@ func (p *program) printTelemetry(r runlog.Report) error {
 		r.Failures,
 		runlog.Span(r.From, r.To, "2 Jan 2006"),
 	)
-	fmt.Fprintf(p.stdout, "the analysis cache had %.0f %% of what it was asked for\n\n", 100*r.HitRate)
+	fmt.Fprintf(p.stdout, "hit rate of the analysis cache: %.0f %%\n\n", 100*r.HitRate)
 	w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "METRIC\tRUNS\tP50\tP95\tTREND\tWHAT IT IS")
 
@@ -218,7 +218,7 @@ func (p *program) writeChart(ctx context.Context, metric runlog.Metric, runs []r
 func newTelemetryClearCommand(p *program) *cobra.Command {
 	return &cobra.Command{
 		Use:   "clear",
-		Short: "Forget every run",
+		Short: "Delete every recorded run",
 		Args:  noArgs,
 		RunE: func(*cobra.Command, []string) error {
 			d, err := p.runLog()

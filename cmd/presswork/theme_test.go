@@ -109,7 +109,7 @@ func TestThemePreviewShowsADocumentInThemes(t *testing.T) {
 	}
 }
 
-func TestThemePreviewSaysWhatIsWrong(t *testing.T) {
+func TestThemePreviewNamesTheInvalidFlag(t *testing.T) {
 	t.Parallel()
 	needsChromium(t)
 

@@ -13,7 +13,7 @@ import (
 	"presswork/internal/terminal"
 )
 
-// topCommand is one run of `presswork top`.
+// topCommand holds the flags of `presswork top`.
 type topCommand struct {
 	*program
 	server   serverFlags
@@ -26,7 +26,7 @@ func newTopCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "top",
 		Short: "Show the queues, workers and jobs of a running Presswork",
-		Long: "Show the queues, workers and newest jobs of a running server, and again every few seconds until Ctrl-C.\n" +
+		Long: "Show the queues, workers and newest jobs of a running server, updated every few seconds until Ctrl-C.\n" +
 			"Where the output is no terminal, and with --json, they are printed once. The page /admin of the server\n" +
 			"shows more.",
 		Example: "  presswork top --server http://10.0.0.5:8000\n  presswork top --json | jq '.queues[] | " +
@@ -67,7 +67,7 @@ func (c *topCommand) run(ctx context.Context) error {
 	return c.follow(ctx, server, now)
 }
 
-// follow redraws the terminal until ctx ends. It uses the alternate screen, so that the earlier text comes back.
+// follow redraws the screen until ctx ends. It uses the alternate screen, so that the earlier text comes back.
 func (c *topCommand) follow(ctx context.Context, server *client.Server, now client.Fleet) error {
 	fmt.Fprint(c.stdout, "\x1b[?1049h\x1b[?25l")
 	defer fmt.Fprint(c.stdout, "\x1b[?25h\x1b[?1049l")
@@ -99,7 +99,7 @@ func (c *topCommand) follow(ctx context.Context, server *client.Server, now clie
 	}
 }
 
-// draw writes what fits on the screen.
+// draw writes as many lines as fit on the screen.
 func (c *topCommand) draw(now client.Fleet, trouble string) error {
 	var text strings.Builder
 	if err := now.Write(&text); err != nil {

@@ -11,7 +11,7 @@ import (
 	"presswork/internal/client"
 )
 
-func TestTopShowsWhatTheServerSays(t *testing.T) {
+func TestTopShowsTheServersQueuesAndJobs(t *testing.T) {
 	t.Parallel()
 	const fleet = `{"at":"2026-11-20T10:00:10Z","open":3,"dead":1,"queues":[{"name":"render","waiting":2,"running":1,"retrying":0,"archived":0,"paused":true,"oldest_seconds":4.2,"oldest_open_seconds":75,"done_today":9,"failed_today":1}],
 		"workers":[{"name":"host:1","started_at":"2026-11-20T09:00:10Z","queues":["render"],"slots":2,"running":{"render":1},"memory_bytes":104857600,

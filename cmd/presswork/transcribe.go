@@ -17,7 +17,7 @@ import (
 	"presswork/internal/terminal"
 )
 
-// transcribeCommand is one run of `presswork transcribe`.
+// transcribeCommand holds the flags of `presswork transcribe`.
 type transcribeCommand struct {
 	*program
 	server serverFlags
@@ -29,7 +29,7 @@ func newTranscribeCommand(p *program) *cobra.Command {
 	c := &transcribeCommand{program: p}
 	cmd := &cobra.Command{
 		Use:   "transcribe FILE",
-		Short: "Write down what a recording says, through a running Presswork",
+		Short: "Transcribe a recording through a running Presswork",
 		Long: "Send a recording to a server and print the transcript. On a terminal a bar shows how much of a long " +
 			"one is done.\n" +
 			"An interruption cancels the work.",
@@ -96,7 +96,8 @@ func (c *transcribeCommand) run(ctx context.Context, path string) error {
 	return nil
 }
 
-// bar returns a function that draws a bar on a terminal and removes it at the end; nil elsewhere.
+// bar returns a function that draws a progress bar and removes it at the end. It returns nil if w is not a
+// terminal.
 func (c *transcribeCommand) bar() func(percent int, ended bool) {
 	if !c.live(c.stderr) {
 		return nil
@@ -111,7 +112,7 @@ func (c *transcribeCommand) bar() func(percent int, ended bool) {
 	}
 }
 
-// takesOutput returns an error if the output cannot be written, before work that may take an hour.
+// takesOutput checks that the output can be written, before work that may take an hour.
 func (c *transcribeCommand) takesOutput() error {
 	if c.output == "" {
 		return nil

@@ -15,8 +15,8 @@ import (
 	"presswork/internal/test/wait"
 )
 
-// The server has accepted the job, which may run already, and its answer is on the way.
-func TestAnInterruptionOfTranscribeCancelsAJobThatItHasNotHeardOf(t *testing.T) {
+// The interruption comes while the server's answer is on the way: the job is accepted and may already run.
+func TestAnInterruptedTranscribeCancelsAJobStillBeingAccepted(t *testing.T) {
 	t.Parallel()
 	ctx, interrupt := context.WithCancelCause(t.Context())
 	cancelled := make(chan string, 1)
@@ -32,8 +32,8 @@ func TestAnInterruptionOfTranscribeCancelsAJobThatItHasNotHeardOf(t *testing.T) 
 		interrupt(errors.New("interrupt signal received"))
 
 		select {
-		case <-r.Context().Done(): // the defect: nobody waits for the answer
-		case <-time.After(100 * time.Millisecond): // what the answer takes
+		case <-r.Context().Done(): // the client has stopped waiting for the answer
+		case <-time.After(100 * time.Millisecond): // the delay of the answer
 		}
 		w.WriteHeader(http.StatusAccepted)
 		fmt.Fprint(w, `{"job_id":"one","status":"queued"}`)
@@ -56,7 +56,7 @@ func TestAnInterruptionOfTranscribeCancelsAJobThatItHasNotHeardOf(t *testing.T) 
 	}
 }
 
-// What is not sent yet is given up at once: no server takes half a form.
+// An interrupted upload ends at once: the server would reject half a form.
 func TestAnInterruptionOfTranscribeEndsItsUpload(t *testing.T) {
 	t.Parallel()
 	ctx, interrupt := context.WithCancelCause(t.Context())
@@ -80,7 +80,7 @@ func TestAnInterruptionOfTranscribeEndsItsUpload(t *testing.T) {
 	}
 }
 
-func TestTranscribeSaysWhatIsWrongBeforeItSendsAnything(t *testing.T) {
+func TestTranscribeChecksItsFlagsBeforeSending(t *testing.T) {
 	t.Parallel()
 	dir := folder(t, map[string]string{"a.wav": "RIFF", "sub/b.wav": "RIFF"})
 

@@ -7,9 +7,11 @@ import (
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
+
+	"presswork/internal/fault"
 )
 
-// release is the version of this code; api/openapi.yaml names it, too.
+// release is the version of this code. api/openapi.yaml names the same version.
 const release = "0.1.0"
 
 func newVersionCommand(p *program) *cobra.Command {
@@ -36,19 +38,18 @@ func newVersionCommand(p *program) *cobra.Command {
 			return err
 		},
 	}
-	cmd.Flags().BoolVar(&sbom, "sbom", false, "print what the program is made of, as CycloneDX JSON")
+	cmd.Flags().BoolVar(&sbom, "sbom", false, "print the components of the program as CycloneDX JSON")
 
 	return cmd
 }
 
-// version is the release, or "dev" for a build of files that no commit has.
+// version returns the release, or "dev" for a build from uncommitted files.
 func version() string {
 	version, _ := build()
 	return version
 }
 
-// build is what the build information holds: version's answer, and the commit's
-// first 12 digits, "" where it is unknown.
+// build returns the version and the first 12 digits of the commit, "" if unknown, from the build information.
 func build() (version, commit string) {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -71,4 +72,52 @@ func built(settings []debug.BuildSetting) (version, commit string) {
 	}
 
 	return version, commit
+}
+
+// bill is a CycloneDX 1.6 document with the components that the build information names.
+type bill struct {
+	Format     string      `json:"bomFormat"`
+	Spec       string      `json:"specVersion"`
+	Version    int         `json:"version"`
+	Metadata   bound       `json:"metadata"`
+	Components []component `json:"components"`
+}
+
+type bound struct {
+	Component component `json:"component"`
+}
+
+type component struct {
+	Type    string `json:"type"`
+	Name    string `json:"name"`
+	Version string `json:"version"`
+	// URL is the package URL, which vulnerability databases use as key.
+	URL string `json:"purl,omitempty"`
+}
+
+// billOf lists the Go release and the modules linked into a build.
+func billOf(info *debug.BuildInfo) (bill, error) {
+	if info == nil {
+		return bill{}, fault.Errorf(fault.Internal, "this build has no list of its modules")
+	}
+	b := bill{
+		Format:   "CycloneDX",
+		Spec:     "1.6",
+		Version:  1,
+		Metadata: bound{component{Type: "application", Name: "presswork", Version: version()}},
+	}
+	add := func(path, version string) {
+		b.Components = append(b.Components,
+			component{Type: "library", Name: path, Version: version, URL: "pkg:golang/" + path + "@" + version})
+	}
+	add("stdlib", info.GoVersion)
+
+	for _, m := range info.Deps {
+		if m.Replace != nil {
+			m = m.Replace
+		}
+		add(m.Path, m.Version)
+	}
+
+	return b, nil
 }

@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-func TestOnlyAChangedTreeIsNotTheRelease(t *testing.T) {
+func TestVersionIsDevOnlyForAChangedTree(t *testing.T) {
 	t.Parallel()
 
 	commit := debug.BuildSetting{Key: "vcs.revision", Value: "0123456789abcdef0123"}
@@ -44,7 +44,7 @@ func TestTheDescriptionHasTheVersionOfTheProgram(t *testing.T) {
 	}
 }
 
-func TestTheBillNamesEveryModule(t *testing.T) {
+func TestTheSBOMNamesEveryModule(t *testing.T) {
 	t.Parallel()
 
 	var out bytes.Buffer

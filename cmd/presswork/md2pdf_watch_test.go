@@ -1,0 +1,137 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"presswork/internal/test/wait"
+)
+
+// screen collects output as a terminal would. Other goroutines may read it.
+type screen struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (s *screen) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	return s.b.Write(p)
+}
+
+func (s *screen) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	return s.b.String()
+}
+
+func TestMD2PDFWatchConvertsChangedFiles(t *testing.T) {
+	t.Parallel()
+	dir := folder(t, map[string]string{
+		"a.md":           "# First",
+		"b.md":           "# Other",
+		"extra.css":      "",
+		"themes/own.css": ":root{--primary:#123456;--base-100:#ffffff;--base-content:#000000}",
+	})
+	in := func(name string) string { return filepath.Join(dir, name) }
+	// Write the file in one step: a watcher could see an empty file as a change of its own.
+	write := func(name, text string) {
+		t.Helper()
+
+		if err := errors.Join(
+			os.WriteFile(in("new"), []byte(text), 0o644),
+			os.Rename(in("new"), in(name)),
+		); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	var stderr screen
+
+	code := make(chan int, 1)
+	go func() {
+		code <- run(ctx, []string{"md2pdf", "--html", "--watch", "--css", in("extra.css"), "--themes-dir", in("themes"), "-t", "own", in("a.md"), in("b.md")},
+			func(string) string { return "" }, &stderr, &stderr)
+	}()
+	// round waits until round n has ended.
+	round := func(n int) {
+		t.Helper()
+		wait.Until(t, fmt.Sprintf("round %d", n),
+			func() bool { return strings.Count(stderr.String(), "watching") == n })
+	}
+	round(1)
+	write("a.md", "# Second")
+	round(2)
+
+	if page := content(t, in("a.html")); !strings.Contains(page, "Second</h1>") {
+		t.Error("a change of the document is not in the result")
+	}
+
+	if n := strings.Count(stderr.String(), in("b.html")); n != 1 {
+		t.Errorf("the unchanged document was converted %d times", n)
+	}
+	write("extra.css", "h1{letter-spacing:3px}")
+	round(3)
+	write("themes/own.css", ":root{--primary:#654321;--base-100:#ffffff;--base-content:#000000}")
+	round(4)
+
+	for _, name := range []string{"a.html", "b.html"} {
+		if page := content(t, in(name)); !strings.Contains(page, "letter-spacing:3px") ||
+			!strings.Contains(page, "#654321") {
+			t.Errorf("%s lacks the changed stylesheet or theme", name)
+		}
+	}
+	write("a.md", "")
+	round(5)
+
+	if !strings.Contains(stderr.String(), "a.md: the content is empty") ||
+		!strings.Contains(content(t, in("a.html")), "Second</h1>") {
+		t.Errorf("a failure ends the watch, or the last result is gone: %s", stderr.String())
+	}
+	write("a.md", "# Third")
+	round(6)
+
+	if !strings.Contains(content(t, in("a.html")), "Third</h1>") {
+		t.Error("the mended document was not converted")
+	}
+	cancel()
+
+	if got := <-code; got != exitInterrupted {
+		t.Errorf("exit status %d", got)
+	}
+}
+
+func TestMD2PDFOpensTheResult(t *testing.T) {
+	dir := folder(
+		t,
+		map[string]string{
+			"a.md":         "# A",
+			"bin/xdg-open": "#!/bin/sh\necho \"$1\" > \"$0.new\"\nmv \"$0.new\" \"$0.said\"\n",
+		},
+	)
+	if err := os.Chmod(filepath.Join(dir, "bin/xdg-open"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+
+	if err := os.Link(filepath.Join(dir, "bin/xdg-open"), filepath.Join(dir, "bin/open")); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", filepath.Join(dir, "bin")+":"+os.Getenv("PATH"))
+
+	if got := ask(t, "md2pdf", "--html", "--open", filepath.Join(dir, "a.md")); got.code != 0 {
+		t.Fatalf("%+v", got)
+	}
+	wait.Until(t, "the viewer was called", func() bool {
+		said, _ := filepath.Glob(filepath.Join(dir, "bin/*.said"))
+		return len(said) == 1 && content(t, said[0]) == filepath.Join(dir, "a.html")+"\n"
+	})
+}
