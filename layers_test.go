@@ -60,6 +60,7 @@ var layers = [][]string{
 		"internal/markdown/sanitize",
 	},
 	{
+		"api/upload",
 		"tasks/slots",
 		"tasks/record",
 		"storage",

@@ -46,10 +46,10 @@ func (s *Server) analyze(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	defer req.discard()
+	defer discard(c, &req)
 
 	for name, given := range map[string]bool{
-		"webhook_url": req.WebhookURL != "", "priority": req.Priority != "", "theme": req.Theme != "", "output": req.Output != "", "assets": len(req.assets) > 0,
+		"webhook_url": req.WebhookURL != "", "priority": req.Priority != "", "theme": req.Theme != "", "output": req.Output != "", "assets": len(req.Assets) > 0,
 		"options": !reflect.ValueOf(req.Options).IsZero(),
 	} {
 		if given {

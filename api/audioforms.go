@@ -15,6 +15,7 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
+	"presswork/api/upload"
 	"presswork/internal/fault"
 	"presswork/internal/inference"
 	"presswork/internal/inference/audio"
@@ -53,16 +54,16 @@ func (s *Server) parseAudio(c *fiber.Ctx, r *recording) (f *audioForm, err error
 	}
 
 	if params["boundary"] == "" {
-		return nil, fault.Errorf(fault.InvalidRequest, "the Content-Type of a form needs a boundary")
+		return nil, errNoBoundary
 	}
 	// A recording in a data: URI is a third longer.
-	b, err := s.body(c, s.MaxAudioBytes/3*4+formOverhead, "a form with a recording")
+	b, err := s.body(c, s.MaxAudioBytes/3*4+upload.FormOverhead, "a form with a recording")
 	if err != nil {
 		return nil, err
 	}
 	f = &audioForm{recording: r, fields: map[string]string{}}
 
-	return f, f.read(multipart.NewReader(bufio.NewReaderSize(b, formBuffer), params["boundary"]))
+	return f, f.read(multipart.NewReader(bufio.NewReaderSize(b, upload.Buffer), params["boundary"]))
 }
 
 func (f *audioForm) read(parts *multipart.Reader) error {
@@ -73,7 +74,7 @@ func (f *audioForm) read(parts *multipart.Reader) error {
 		}
 
 		if err != nil {
-			return broken(err)
+			return upload.Broken(err)
 		}
 
 		if err := f.take(part); err != nil {
@@ -99,7 +100,7 @@ func (f *audioForm) take(part *multipart.Part) error {
 		return nil
 	}
 
-	data, err := readPart(f.recording.held.inMemory(part), maxAudioField, input.Clip(name))
+	data, err := upload.ReadPart(f.recording.held.InMemory(part), maxAudioField, input.Clip(name))
 	if err != nil {
 		return err
 	}
@@ -129,7 +130,7 @@ func (f *audioForm) take(part *multipart.Part) error {
 func (f *audioForm) takeURL(part io.Reader) error {
 	r := bufio.NewReader(part)
 	if head, _ := r.Peek(5); !strings.EqualFold(string(head), "data:") {
-		data, err := readPart(f.recording.held.inMemory(r), maxAudioField, "url")
+		data, err := upload.ReadPart(f.recording.held.InMemory(r), maxAudioField, "url")
 		f.url = strings.TrimSpace(string(data))
 
 		return err

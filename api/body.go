@@ -2,6 +2,7 @@ package api
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -11,22 +12,23 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"presswork/api/conn"
+	"presswork/api/upload"
 	"presswork/internal/fault"
 	"presswork/internal/input"
 )
 
-// smallBody is what is read and thrown away to keep a connection usable.
+// smallBody is the most bytes of an unread body that are read and dropped to keep its connection usable.
 const smallBody = 64 << 10
 
-// firstBuffer is the most that is allocated before a body's bytes are there.
+// firstBuffer is the most bytes that are allocated before a body's bytes have arrived.
 const firstBuffer = 1 << 20
 
-// slowestPiece is how much of a body, or the rest of it, must arrive within each
-// ReadTimeout. A client that sends a byte now and then would hold its request for good.
+// slowestPiece is how many bytes of a body, or the rest of it, must arrive within each ReadTimeout. Without it a client
+// that sends a byte now and then would keep its request open forever.
 const slowestPiece = 16 << 10
 
-// body reads a request's body as it arrives. It fails with ContentTooLarge after limit
-// bytes, and with status 408 when slowestPiece takes longer than wait to arrive.
+// body reads a request's body as it arrives. It fails with ContentTooLarge after its limit, and with status 408 when
+// slowestPiece takes longer than wait to arrive.
 type body struct {
 	ctx  *fasthttp.RequestCtx
 	meta *metadata
@@ -34,29 +36,29 @@ type body struct {
 	full error
 
 	wait time.Duration
-	// waited is the time spent on the present piece, of which got bytes have arrived.
+	// waited is the time spent on the current piece, of which got bytes have arrived.
 	waited time.Duration
 	got    int
 }
 
-// body opens the request's body for up to limit bytes; what names the limit in
-// the error.
+// body opens the request's body for up to limit bytes. what names the body in the error ContentTooLarge. Other errors:
+// UnsupportedMediaType for a compressed body.
 func (s *Server) body(c *fiber.Ctx, limit int64, what string) (*body, error) {
 	ctx := c.Context()
 	if encoding := c.Get(fiber.HeaderContentEncoding); encoding != "" && !strings.EqualFold(encoding, "identity") {
 		return nil, fault.Errorf(
 			fault.UnsupportedMediaType,
-			"Content-Encoding %s is not understood; send the body as it is",
+			"Content-Encoding %s is not supported; send the body without compression",
 			input.Quote(encoding),
 		)
 	}
 
-	full := fault.Errorf(fault.ContentTooLarge, "%s may have %d bytes", what, limit)
+	full := fault.Errorf(fault.ContentTooLarge, "%s is too large; the limit is %s", what, sizeText(limit))
 	if int64(ctx.Request.Header.ContentLength()) > limit {
 		return nil, full
 	}
 	meta := metadataOf(ctx)
-	meta.held.intake, meta.held.key = s.intake, clientOf(ctx)
+	meta.held = s.intake.Hold(clientOf(ctx))
 
 	return &body{ctx: ctx, meta: meta, wait: s.ReadTimeout, left: limit, full: full}, nil
 }
@@ -77,7 +79,7 @@ func (b *body) Read(p []byte) (int, error) {
 	if err == io.EOF {
 		b.meta.bodyRead = true
 	}
-	// The time in which the server does something else with the bytes does not count.
+	// The time in which the server processes the bytes does not count.
 	b.waited += time.Since(began)
 	if err != nil && err != io.EOF && b.waited >= b.wait {
 		return n, b.slow()
@@ -94,6 +96,15 @@ func (b *body) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// sizeText returns a number of bytes for a message, in MiB where it is a multiple of them.
+func sizeText(n int64) string {
+	if n >= 1<<20 && n%(1<<20) == 0 {
+		return fmt.Sprintf("%d MiB", n>>20)
+	}
+
+	return fmt.Sprintf("%d bytes", n)
+}
+
 // slow returns the error of a body that arrives too slowly.
 func (b *body) slow() error {
 	return &statusError{
@@ -108,16 +119,16 @@ func (b *body) slow() error {
 	}
 }
 
-// all reads the whole body, which counts as held in memory.
+// all reads the whole body, and counts it as held in memory.
 func (b *body) all() ([]byte, error) {
-	from := b.meta.held.inMemory(b)
+	from := b.meta.held.InMemory(b)
 
 	size := b.ctx.Request.Header.ContentLength()
 	if size < 0 {
 		size = 512
 	}
-	// What is announced is not what comes: memory follows the bytes. One byte
-	// more lets the read that finds the end fit in.
+	// A client may announce more than it sends, so the buffer grows with the bytes. The read that finds the end needs
+	// one byte more.
 	size = min(size, firstBuffer)
 
 	buf := make([]byte, 0, size+1)
@@ -133,25 +144,14 @@ func (b *body) all() ([]byte, error) {
 		}
 
 		if err != nil {
-			return nil, broken(err)
+			return nil, upload.Broken(err)
 		}
 	}
 }
 
-// broken returns the public error of a failure to read a body.
-func broken(err error) error {
-	if fault.CodeOf(err) != fault.Internal {
-		return err
-	}
-
-	return fault.Errorf(fault.InvalidRequest, "the body ended early or is not encoded as its headers say").
-		WithCause(err)
-}
-
-// finishBody leaves the connection at the end of the request. The server would
-// read the rest of an unread body as the next request, and a close with bytes
-// unread can cost the client its answer; so a small rest is read, and a
-// connection with a large one is closed after a linger.
+// finishBody moves the connection to the end of the request. The server would read the rest of an unread body as the
+// next request, and a close with unread bytes can destroy the answer. So finishBody reads a small rest, and closes a
+// connection with a large rest after a linger.
 func (s *Server) finishBody(ctx *fasthttp.RequestCtx, meta *metadata) {
 	stream := ctx.Request.BodyStream()
 	if stream == nil || meta.bodyRead {

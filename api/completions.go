@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -22,7 +21,6 @@ import (
 	"presswork/internal/inference"
 	"presswork/internal/inference/meter"
 	"presswork/internal/inference/openai"
-	"presswork/internal/input"
 	"presswork/storage"
 	"presswork/tasks"
 	"presswork/tasks/stream"
@@ -113,7 +111,7 @@ func (s *Server) begin(
 	cmpl.grant, meta.grant = meta.grant, nil
 	answer, err = s.enqueue(ctx, cmpl)
 	cmpl.request, cmpl.speech, cmpl.call.Body = nil, nil, nil
-	meta.held.release()
+	meta.held.Release()
 
 	if err != nil {
 		s.settle(cmpl)
@@ -186,21 +184,6 @@ func (s *Server) readCompletion(c *fiber.Ctx, parse parseCompletion) (*completio
 	}
 
 	return cmpl, nil
-}
-
-// jsonBody reads a body of JSON of at most limit bytes; what names it when it is
-// larger.
-func (s *Server) jsonBody(c *fiber.Ctx, limit int64, what string) ([]byte, error) {
-	media, _, _ := strings.Cut(c.Get(fiber.HeaderContentType), ";")
-	if !strings.EqualFold(strings.TrimSpace(media), fiber.MIMEApplicationJSON) {
-		return nil, fault.Errorf(
-			fault.UnsupportedMediaType,
-			"Content-Type is %s; allowed: application/json",
-			input.Quote(c.Get(fiber.HeaderContentType)),
-		)
-	}
-
-	return s.textBody(c, limit, what)
 }
 
 // clientTimeout is how long the client waits, by the header its SDK sends.

@@ -2,12 +2,7 @@ package api
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
-	"fmt"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -16,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"presswork"
+	"presswork/api/upload"
 	"presswork/internal/document"
 	"presswork/internal/fault"
 	"presswork/storage"
@@ -42,32 +38,6 @@ const (
 // whatever its priority.
 const longContent = 512 << 10
 
-// conversion is a parsed submission, whatever form it came in.
-type conversion struct {
-	Content    string            `json:"content"`
-	Theme      string            `json:"theme"`
-	Output     presswork.Output  `json:"output"`
-	Options    presswork.Options `json:"options"`
-	WebhookURL string            `json:"webhook_url"`
-	Filename   string            `json:"filename"`
-	Priority   string            `json:"priority"`
-	assets     []*asset
-	// held counts the bytes that the submission takes from the node's intake.
-	held *hold
-	// path is where the content lies among the assets, "" where they are named from
-	// its folder; parts are those of them that are printed after it, in order.
-	path  string
-	parts []string
-}
-
-// discard deletes what the parser put aside. The submission is not read after it.
-func (r *conversion) discard() {
-	for _, a := range r.assets {
-		a.discard()
-	}
-	r.held.release()
-}
-
 func (s *Server) submit(c *fiber.Ctx) error {
 	rec, output, replayed, err := s.submitConversion(c)
 	if err != nil {
@@ -93,7 +63,7 @@ func (s *Server) submitConversion(c *fiber.Ctx) (rec tasks.Record, output pressw
 	if err != nil {
 		return rec, "", false, err
 	}
-	defer req.discard()
+	defer discard(c, &req)
 
 	if req.Output == "" {
 		req.Output = acceptedOutput(c)
@@ -108,7 +78,7 @@ func (s *Server) submitConversion(c *fiber.Ctx) (rec tasks.Record, output pressw
 
 	var fingerprint string
 	if key != "" {
-		fingerprint = req.fingerprint()
+		fingerprint = req.Fingerprint()
 		// A retry is answered before its files are stored again.
 		ctx, cancel := s.deadline()
 		defer cancel()
@@ -167,38 +137,9 @@ func idempotencyKey(c *fiber.Ctx) (string, error) {
 	return key, nil
 }
 
-// fingerprint is a digest of what was asked for, not of how it was written.
-func (r *conversion) fingerprint() string {
-	h := sha256.New()
-	fields := *r
-
-	fields.Content = ""
-	if fields.Output == presswork.PDF {
-		// Accept asks for it as well, and a retry may wait where the first did not.
-		fields.Output = ""
-	}
-	// Options and strings always encode.
-	b, _ := json.Marshal(fields)
-	fmt.Fprintf(h, "%s\n%x\n", b, sha256.Sum256([]byte(r.Content)))
-
-	names := slices.SortedFunc(
-		slices.Values(r.assets),
-		func(a, b *asset) int { return strings.Compare(a.name, b.name) },
-	)
-	for _, a := range names {
-		fmt.Fprintf(h, "%q %s\n", a.name, a.sha256)
-	}
-
-	if r.path != "" {
-		fmt.Fprintf(h, "%q %q\n", r.path, r.parts)
-	}
-
-	return hex.EncodeToString(h.Sum(nil))
-}
-
 // check refuses a submission that cannot succeed, and returns the theme it
 // will have.
-func (s *Server) check(r *conversion) (theme string, err error) {
+func (s *Server) check(r *upload.Conversion) (theme string, err error) {
 	if int64(len(r.Content)) > s.MaxContentBytes {
 		return "", fault.Errorf(
 			fault.ContentTooLarge,
@@ -231,7 +172,7 @@ func (s *Server) check(r *conversion) (theme string, err error) {
 	}
 
 	if wrong == nil {
-		wrong = r.checkParts()
+		wrong = checkParts(r)
 	}
 
 	if wrong != nil {
@@ -242,9 +183,9 @@ func (s *Server) check(r *conversion) (theme string, err error) {
 }
 
 // checkParts refuses parts that cannot be printed.
-func (r *conversion) checkParts() error {
-	for _, name := range r.parts {
-		data, err := r.asset(name)
+func checkParts(r *upload.Conversion) error {
+	for _, name := range r.Parts {
+		data, err := r.ReadAsset(name)
 		if err != nil {
 			return err
 		}
@@ -256,16 +197,6 @@ func (r *conversion) checkParts() error {
 	}
 
 	return nil
-}
-
-// length is that of the content with its parts, in bytes.
-func (r *conversion) length() int64 {
-	n := int64(len(r.Content))
-	for _, name := range r.parts {
-		n += r.find(name).size
-	}
-
-	return n
 }
 
 func ofContent(err error) error {
@@ -292,11 +223,11 @@ func webhookError(err error) error {
 // takes: the sweeper of the store asks by it whether they are needed. Each
 // request has a folder of its own there, so that of several with one idempotency
 // key none touches what another has stored.
-func (s *Server) accept(r conversion, sub tasks.Submission) (rec tasks.Record, replayed bool, err error) {
+func (s *Server) accept(r upload.Conversion, sub tasks.Submission) (rec tasks.Record, replayed bool, err error) {
 	request := sub.ID
 
 	lane := tasks.ConvertPDF.Queue
-	if r.Priority == bulk || r.length() >= longContent {
+	if r.Priority == bulk || r.Length() >= longContent {
 		lane = tasks.Bulk
 	}
 
@@ -354,20 +285,20 @@ func (s *Server) taskOf(lane tasks.Queue, payload tasks.Convert) (tasks.Task, er
 
 // store puts long content and all assets into the store and returns the
 // payload that names them, and the keys written so far.
-func (s *Server) store(r conversion, jobID, request, theme string) (tasks.Convert, []string, error) {
+func (s *Server) store(r upload.Conversion, jobID, request, theme string) (tasks.Convert, []string, error) {
 	payload := tasks.Convert{
 		Theme:    theme,
 		Output:   r.Output,
 		Options:  r.Options,
 		Filename: r.Filename,
-		Path:     r.path,
-		Parts:    r.parts,
+		Path:     r.Path,
+		Parts:    r.Parts,
 	}
 	if len(r.Content) <= tasks.InlineLimit {
 		payload.Content = r.Content
 	}
 
-	if payload.Content != "" && len(r.assets) == 0 {
+	if payload.Content != "" && len(r.Assets) == 0 {
 		return payload, nil, nil
 	}
 
@@ -386,11 +317,11 @@ func (s *Server) store(r conversion, jobID, request, theme string) (tasks.Conver
 		})
 	}
 
-	for i, a := range r.assets {
+	for i, a := range r.Assets {
 		key := storage.AssetKey(jobID, request, strconv.Itoa(i))
-		payload.Assets = append(payload.Assets, tasks.Asset{Name: a.name, Key: key, Size: a.size, SHA256: a.sha256})
+		payload.Assets = append(payload.Assets, tasks.Asset{Name: a.Name, Key: key, Size: a.Size, SHA256: a.SHA256})
 		stored = append(stored, key)
-		group.Go(func() error { return s.put(ctx, key, a.open(), a.size, "application/octet-stream") })
+		group.Go(func() error { return s.put(ctx, key, a.Open(), a.Size, "application/octet-stream") })
 	}
 
 	return payload, stored, group.Wait()

@@ -197,7 +197,7 @@ func TestHostileArchivesAreRefused(t *testing.T) {
 		"absolute":        {zipped(t, nil, "/etc/passwd\nx"), 400, fault.InvalidOption, "absolute"},
 		"drive":           {zipped(t, nil, `C:\x.md`+"\nx"), 400, fault.InvalidOption, "absolute"},
 		"link":            {zipped(t, func(f *zip.FileHeader) { f.SetMode(0o777 | 1<<27) }, "a.md\n/etc/passwd"), 400, fault.InvalidOption, "is a link"},
-		"device":          {zipped(t, func(f *zip.FileHeader) { f.SetMode(1 << 26) }, "a.md\nx"), 400, fault.InvalidOption, "is no file"},
+		"device":          {zipped(t, func(f *zip.FileHeader) { f.SetMode(1 << 26) }, "a.md\nx"), 400, fault.InvalidOption, "is not a regular file"},
 		"twice":           {zipped(t, nil, "a.md\n# A", "./a.md\n# B"), 400, fault.InvalidOption, "twice"},
 		"control":         {zipped(t, nil, "a\x01.md\n# A"), 400, fault.InvalidOption, "control"},
 		"encrypted":       {locked, 400, fault.InvalidOption, "encrypted"},

@@ -9,6 +9,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"presswork"
+	"presswork/api/upload"
 	"presswork/internal/export"
 	"presswork/internal/fault"
 	"presswork/internal/input"
@@ -78,17 +79,14 @@ func (s *Server) exportScreenshot(c *fiber.Ctx) error {
 	})
 }
 
+// parseExport reads the body of a request for an export.
 func (s *Server) parseExport(c *fiber.Ctx, into any) error {
-	media, _, _ := strings.Cut(c.Get(fiber.HeaderContentType), ";")
-	if !strings.EqualFold(strings.TrimSpace(media), fiber.MIMEApplicationJSON) {
-		return fault.Errorf(
-			fault.UnsupportedMediaType,
-			"Content-Type is %s; allowed: application/json",
-			input.Quote(c.Get(fiber.HeaderContentType)),
-		)
+	data, err := s.jsonBody(c, maxExportBody, "a request for an export")
+	if err != nil {
+		return err
 	}
 
-	return s.decodeJSON(c, maxExportBody, "a request for an export", into)
+	return input.DecodeJSON(data, into, "")
 }
 
 // exportRequest is a parsed request of either sort.
@@ -243,7 +241,7 @@ func (s *Server) submitExport(c *fiber.Ctx, r exportRequest) (rec tasks.Record, 
 	ctx, cancel := s.deadline()
 	defer cancel()
 	rec, replayed, err = s.Queue.Submit(ctx, sub)
-	meta.held.release() // the queue has the task, and the caller may wait for minutes
+	meta.held.Release() // the queue has the task, and the caller may wait for minutes
 
 	return rec, replayed, err
 }
@@ -256,7 +254,7 @@ func pageFilename(name, extension string) string {
 		name = strings.TrimSuffix(name, ext)
 	}
 
-	name = strings.TrimSuffix(cleanFilename(name), ".pdf")
+	name = strings.TrimSuffix(upload.CleanFilename(name), ".pdf")
 	if name == "" {
 		return ""
 	}

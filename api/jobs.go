@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -258,19 +257,4 @@ func queryOf(c *fiber.Ctx) (tasks.Query, error) {
 	}
 
 	return q, nil
-}
-
-// oneOf checks a word against those allowed.
-func oneOf[T ~string](param, text string, allowed []T) (T, error) {
-	if slices.Contains(allowed, T(text)) {
-		return T(text), nil
-	}
-
-	words := make([]string, len(allowed))
-	for i, a := range allowed {
-		words[i] = string(a)
-	}
-
-	return "", fault.Errorf(fault.InvalidOption, "%s is %s%s; allowed: %s",
-		param, input.Quote(text), input.DidYouMean(text, words), strings.Join(words, ", ")).WithParam(param)
 }

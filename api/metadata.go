@@ -22,6 +22,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"presswork/api/access"
+	"presswork/api/upload"
 	"presswork/internal/fault"
 	"presswork/internal/inference/meter"
 )
@@ -45,7 +46,7 @@ type metadata struct {
 	// bodyRead reports whether the body was read to its end.
 	bodyRead bool
 	// held counts the bytes that the body takes from the node's intake.
-	held hold
+	held upload.Hold
 	// grant is what the request was counted as; nil where its key has no limits, and
 	// once a completion has taken it over.
 	grant *meter.Grant
@@ -198,7 +199,7 @@ func (s *Server) recover(ctx *fasthttp.RequestCtx, meta *metadata) {
 // leave counts and logs the answer. The query stays out of the log: it may
 // hold a token.
 func (s *Server) leave(ctx *fasthttp.RequestCtx, meta *metadata) {
-	meta.held.release()
+	meta.held.Release()
 	s.finishBody(ctx, meta)
 	status, took := ctx.Response.StatusCode(), time.Since(meta.began)
 

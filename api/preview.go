@@ -2,11 +2,8 @@ package api
 
 import (
 	"context"
-	"errors"
-	"io"
 	"net/http"
 	"runtime"
-	"slices"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -90,7 +87,7 @@ func (s *Server) preview(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	defer req.discard()
+	defer discard(c, &req)
 
 	for name, value := range map[string]string{"webhook_url": req.WebhookURL, "priority": req.Priority, "output": string(req.Output)} {
 		if value != "" {
@@ -116,7 +113,7 @@ func (s *Server) preview(c *fiber.Ctx) error {
 		Options:  req.Options,
 		Filename: req.Filename,
 	}
-	if err := doc.FromFolder(req.path, req.parts, req.asset); err != nil {
+	if err := doc.FromFolder(req.Path, req.Parts, req.ReadAsset); err != nil {
 		return err
 	}
 
@@ -156,22 +153,4 @@ func (s *Server) composing(c *fiber.Ctx) (ctx context.Context, done func(), err 
 		cancel()
 		leave()
 	}, nil
-}
-
-// asset opens a file that came with the submission.
-func (r *conversion) asset(name string) ([]byte, error) {
-	if a := r.find(name); a != nil {
-		return io.ReadAll(a.open())
-	}
-
-	return nil, errors.New("no such file came with the document")
-}
-
-// find returns the file of a name, nil for none.
-func (r *conversion) find(name string) *asset {
-	if i := slices.IndexFunc(r.assets, func(a *asset) bool { return a.name == name }); i >= 0 {
-		return r.assets[i]
-	}
-
-	return nil
 }

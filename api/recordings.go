@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 
+	"presswork/api/upload"
 	"presswork/internal/fault"
 	"presswork/internal/inference/audio"
 	"presswork/storage"
@@ -21,13 +22,13 @@ type recording struct {
 	// sub is the submission whose job the recording is stored for.
 	sub *tasks.Submission
 	// held counts the bytes that the request takes from the node's intake.
-	held *hold
+	held *upload.Hold
 	// passing reports that nobody can come back for the transcript.
 	passing bool
 	limit   int64
 
 	arrived bool
-	aside   *asset
+	aside   *upload.Asset
 	// key is where the recording lies in the store, size its length once it does.
 	key  string
 	size int64
@@ -48,7 +49,7 @@ func (r *recording) receive(name string, from io.Reader) error {
 
 	n, err := readFull(from, head)
 	if err != nil && !errors.Is(err, io.EOF) {
-		return broken(err)
+		return upload.Broken(err)
 	}
 
 	if n == 0 {
@@ -64,8 +65,8 @@ func (r *recording) receive(name string, from io.Reader) error {
 		full: fault.Errorf(fault.ContentTooLarge, "the recording has more than %d bytes", r.limit).WithParam(name),
 	}
 	if r.sub.IdempotencyKey != "" {
-		r.aside = &asset{name: name, held: r.held}
-		return r.aside.fill(body)
+		r.aside = upload.NewAsset(name, r.held)
+		return r.aside.Fill(body)
 	}
 
 	if _, _, err := r.server.reserveJob(r.sub); err != nil {
@@ -73,14 +74,14 @@ func (r *recording) receive(name string, from io.Reader) error {
 	}
 	r.place(r.sub.ID)
 	// A store may spool what it does not know the size of.
-	body.from = r.held.onDisk(body.from)
+	body.from = r.held.OnDisk(body.from)
 	err = r.put(body, -1)
-	r.held.releaseDisk()
+	r.held.ReleaseDisk()
 
 	if body.err != nil {
 		// The store is not to blame.
 		r.failed = nil
-		return broken(body.err)
+		return upload.Broken(body.err)
 	}
 
 	return err
@@ -109,9 +110,9 @@ func (r *recording) storeAside(request string) error {
 		return nil
 	}
 	r.place(request)
-	err := r.put(r.aside.open(), r.aside.size)
-	r.aside.discard()
-	r.held.releaseDisk()
+	err := r.put(r.aside.Open(), r.aside.Size)
+	r.aside.Discard()
+	r.held.ReleaseDisk()
 
 	return err
 }
@@ -133,7 +134,7 @@ func (r *recording) count() {
 // close forgets what waits aside, and what was stored for nothing.
 func (r *recording) close() {
 	if r.aside != nil {
-		r.aside.discard()
+		r.aside.Discard()
 	}
 
 	if r.key != "" && !r.submitted {

@@ -19,6 +19,7 @@ import (
 
 	"presswork/api/access"
 	"presswork/api/conn"
+	"presswork/api/upload"
 	"presswork/internal/fault"
 )
 
@@ -41,7 +42,7 @@ type Server struct {
 
 	analyses *analyses
 
-	intake *intake
+	intake *upload.Intake
 
 	metrics *metrics
 	tracer  trace.Tracer
@@ -87,7 +88,10 @@ func New(o Options) (*Server, error) {
 
 		analyses: newAnalyses(o),
 
-		intake: newIntake(o, metrics),
+		intake: upload.NewIntake(upload.IntakeOptions{
+			Memory: o.HeldMemory, ShownMemory: metrics.bodies.WithLabelValues("memory"),
+			Disk: o.HeldDisk, ShownDisk: metrics.bodies.WithLabelValues("disk"),
+		}),
 
 		metrics: metrics,
 		tracer:  o.Tracer.Tracer("presswork/api"),

@@ -10,6 +10,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"presswork"
+	"presswork/api/upload"
 	"presswork/internal/fault"
 	"presswork/internal/inference"
 	"presswork/internal/inference/audio"
@@ -145,7 +146,7 @@ func (s *Server) checkTranscription(c *fiber.Ctx, form *audioForm, task string) 
 // transcriptName is the file name of a transcript: the recording's, with another
 // extension.
 func transcriptName(recording, format string) string {
-	name := strings.TrimSuffix(cleanFilename(strings.TrimSuffix(recording, path.Ext(recording))), ".pdf")
+	name := strings.TrimSuffix(upload.CleanFilename(strings.TrimSuffix(recording, path.Ext(recording))), ".pdf")
 	if name == "" {
 		name = "transcript"
 	}
@@ -162,7 +163,7 @@ func (s *Server) submitTranscription(r transcriptionRequest) (rec tasks.Record, 
 	if sub.IdempotencyKey != "" {
 		digest := ""
 		if r.recording.aside != nil {
-			digest = r.recording.aside.sha256
+			digest = r.recording.aside.SHA256
 		}
 		same := r.payload
 		setFingerprint(sub, []any{&same, digest}, &same.Keep)

@@ -1,4 +1,4 @@
-package api
+package upload
 
 import (
 	"cmp"
@@ -13,18 +13,17 @@ import (
 	"presswork/internal/input"
 )
 
-// summary lists the documents of a folder in their order, as mdBook and GitBook
-// have it.
+// summary is the file of mdBook and GitBook that lists the documents of a folder in their order.
 const summary = "SUMMARY.md"
 
-// namedText is a Markdown file of a submission of several.
+// namedText is a document of a form and its file name, which may be empty.
 type namedText struct {
 	name string
 	data []byte
 }
 
-// takeDocuments makes the submission of what came as content: one document, or
-// several, which follow one another.
+// takeDocuments makes the submission from the parts named content: one document, or several that are printed one after
+// the other.
 func (f *form) takeDocuments() error {
 	if len(f.documents) == 0 {
 		return nil
@@ -47,7 +46,7 @@ func (f *form) takeDocuments() error {
 		if d.name == "" {
 			return fault.Errorf(
 				fault.InvalidType,
-				`the form has the field "content" twice; several documents need file names`,
+				`the form has the field "content" twice; to send several documents, give each a file name`,
 			).
 				WithParam("content")
 		}
@@ -61,18 +60,18 @@ func (f *form) takeDocuments() error {
 		}
 	}
 
-	f.req.path = first.name
+	f.req.Path = first.name
 	for _, d := range f.documents[1:] {
 		if err := f.keep(d.name, strings.NewReader(string(d.data)), nil); err != nil {
 			return err
 		}
-		f.req.parts = append(f.req.parts, d.name)
+		f.req.Parts = append(f.req.Parts, d.name)
 	}
 
 	return nil
 }
 
-// takeFolder makes the submission of the files of a folder.
+// takeFolder makes the submission from the files of a folder.
 func (f *form) takeFolder() error {
 	if len(f.documents) > 0 {
 		return fault.Errorf(
@@ -81,11 +80,11 @@ func (f *form) takeFolder() error {
 		).
 			WithParam("content")
 	}
-	dropCommonFolder(f.req.assets)
+	dropCommonFolder(f.req.Assets)
 
-	names := make([]string, 0, len(f.req.assets))
-	for _, a := range f.req.assets {
-		names = append(names, a.name)
+	names := make([]string, 0, len(f.req.Assets))
+	for _, a := range f.req.Assets {
+		names = append(names, a.Name)
 	}
 
 	order, err := f.order(names)
@@ -93,30 +92,31 @@ func (f *form) takeFolder() error {
 		return err
 	}
 
-	left := f.maxContent
+	left := f.limits.Content
 	for _, name := range order {
-		if left -= f.req.find(name).size; left < 0 {
+		if left -= f.req.Find(name).Size; left < 0 {
 			return f.longDocuments()
 		}
 	}
-	first := f.req.find(order[0])
+	first := f.req.Find(order[0])
 
-	data, err := io.ReadAll(first.open())
+	data, err := io.ReadAll(first.Open())
 	if err != nil {
 		return err
 	}
-	f.req.Content, f.req.path, f.req.parts = string(data), first.name, order[1:]
+	f.req.Content, f.req.Path, f.req.Parts = string(data), first.Name, order[1:]
 
 	return nil
 }
 
+// longDocuments returns the error for documents that are too large together.
 func (f *form) longDocuments() error {
-	return fault.Errorf(fault.ContentTooLarge, "the documents have more than %d bytes together", f.maxContent).
+	return fault.Errorf(fault.ContentTooLarge, "the documents have more than %d bytes together", f.limits.Content).
 		WithParam("content")
 }
 
-// order lists the documents among the files: those of the highest SUMMARY.md, else all
-// whose names, and whose folders', do not begin with an underscore.
+// order returns the names of the documents in their order: those that the SUMMARY.md nearest to the top lists, or else
+// every Markdown file unless its name or a folder of it begins with an underscore.
 func (f *form) order(names []string) ([]string, error) {
 	list := ""
 	for _, name := range slices.Sorted(slices.Values(names)) {
@@ -127,7 +127,7 @@ func (f *form) order(names []string) ([]string, error) {
 	var order []string
 
 	if list != "" {
-		data, err := readPart(f.req.find(list).open(), f.maxContent, summary)
+		data, err := ReadPart(f.req.Find(list).Open(), f.limits.Content, summary)
 		if err != nil {
 			return nil, err
 		}
@@ -147,8 +147,7 @@ func (f *form) order(names []string) ([]string, error) {
 	if len(order) == 0 {
 		return nil, fault.Errorf(
 			fault.ContentEmpty,
-			"there is no document to print: files that end in .md, .markdown or .mdx, or a SUMMARY.md that links "+
-				"to them",
+			"there is no document to print: send files that end in .md, .markdown or .mdx",
 		).
 			WithParam("content")
 	}
@@ -156,10 +155,10 @@ func (f *form) order(names []string) ([]string, error) {
 	return order, nil
 }
 
-// chapterLink is where a link of a SUMMARY.md leads to.
+// chapterLink finds the targets of the links in a SUMMARY.md.
 var chapterLink = regexp.MustCompile(`\]\(\s*(?:<([^<>#?\n]*)|([^\s()<>#?]*))`)
 
-// listed are the files that a SUMMARY.md links to, each once.
+// listed returns the files that the SUMMARY.md named list links to, each once. names are all files of the folder.
 func listed(list, text string, names []string) (order []string, err error) {
 	for _, m := range chapterLink.FindAllStringSubmatch(text, -1) {
 		target, err := url.PathUnescape(m[1] + m[2])
@@ -173,7 +172,7 @@ func listed(list, text string, names []string) (order []string, err error) {
 		case !slices.Contains(names, name):
 			return nil, fault.Errorf(
 				fault.InvalidRequest,
-				"%s lists %s, which did not come with it",
+				"%s lists %s, which is not among the files",
 				list,
 				input.Quote(target),
 			).
@@ -190,8 +189,8 @@ func isMarkdown(name string) bool {
 	return slices.Contains([]string{".md", ".markdown", ".mdx"}, strings.ToLower(path.Ext(name)))
 }
 
-// compareDocuments sorts documents by name, folder by folder: index.md or README.md
-// first, and numbers by what they count.
+// compareDocuments orders documents by name, folder by folder: index.md or README.md first, and numbers by their
+// value.
 func compareDocuments(a, b string) int {
 	as, bs := strings.Split(a, "/"), strings.Split(b, "/")
 	for i := range min(len(as), len(bs)) {
@@ -215,7 +214,7 @@ func compareDocuments(a, b string) int {
 	return cmp.Compare(len(as), len(bs))
 }
 
-// compareNumbers compares names in which numbers count: "2.md" is before "10.md".
+// compareNumbers compares names, and the numbers in them by their value: "2.md" is before "10.md".
 func compareNumbers(a, b string) int {
 	for a != "" && b != "" {
 		an, bn := digits(a), digits(b)
@@ -237,21 +236,21 @@ func compareNumbers(a, b string) int {
 	return cmp.Compare(len(a), len(b))
 }
 
+// digits returns the number of decimal digits at the start of s.
 func digits(s string) int {
 	return len(s) - len(strings.TrimLeft(s, "0123456789"))
 }
 
-// dropCommonFolder takes the one folder off the names that all of them begin with, as
-// an archive of a folder has it.
-func dropCommonFolder(files []*asset) {
+// dropCommonFolder removes the folder that all names begin with: archives of a folder have one.
+func dropCommonFolder(files []*Asset) {
 	for len(files) > 0 {
-		folder, _, ok := strings.Cut(files[0].name, "/")
-		if !ok || slices.ContainsFunc(files, func(a *asset) bool { return !strings.HasPrefix(a.name, folder+"/") }) {
+		folder, _, ok := strings.Cut(files[0].Name, "/")
+		if !ok || slices.ContainsFunc(files, func(a *Asset) bool { return !strings.HasPrefix(a.Name, folder+"/") }) {
 			return
 		}
 
 		for _, a := range files {
-			a.name = strings.TrimPrefix(a.name, folder+"/")
+			a.Name = strings.TrimPrefix(a.Name, folder+"/")
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package api
+package upload
 
 import (
 	"archive/zip"
@@ -10,58 +10,50 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gofiber/fiber/v2"
-
 	"presswork/internal/fault"
 	"presswork/internal/input"
 )
 
 const (
-	// maxDirectory is how much of an archive is read to learn what is in it, in
-	// bytes: a hundred times what maxAssets names need. The library keeps the whole.
+	// maxDirectory is how many bytes of an archive are read to list its files: a hundred times what maxAssets names
+	// need. archive/zip keeps the whole list in memory.
 	maxDirectory = 2 << 20
-	// maxRatio is how many times its size a file may unpack to, beyond ratioFree
-	// bytes. Text is packed to a tenth, drawn pictures to a hundredth.
+	// maxRatio is how many times its packed size a file may unpack to, once it has more than ratioFree bytes. Text
+	// packs to a tenth, drawings to a hundredth.
 	maxRatio  = 200
 	ratioFree = 1 << 20
 )
 
-// parseArchive reads a submission whose body is an archive.
-func (s *Server) parseArchive(c *fiber.Ctx) (conversion, error) {
-	f := s.newForm(c)
-	f.folder = true
+// ReadArchive reads a submission whose body is a zip archive of a folder; fields holds what came in the query.
+// Errors: as ReadForm.
+func ReadArchive(body io.Reader, fields Conversion, l Limits, h *Hold) (Conversion, error) {
+	f := newForm(l, h)
+	f.req, f.folder = fields, true
 
-	err := f.req.setQuery(c)
-	if err == nil {
-		var b *body
-		if b, err = s.body(c, s.MaxUploadBytes, "an archive"); err == nil {
-			err = f.takeArchive(bufio.NewReaderSize(b, formBuffer))
-		}
-	}
-
-	return f.end(err)
+	return f.end(f.takeArchive(bufio.NewReaderSize(body, Buffer)))
 }
 
-// takeArchive takes the files of a zip archive. They count as what they unpack to.
+// takeArchive reads the files of a zip archive. Their unpacked sizes count.
 func (f *form) takeArchive(r io.Reader) error {
-	packed := &asset{held: f.held}
-	defer packed.discard()
+	packed := NewAsset("archive", f.hold)
+	defer packed.Discard()
 
-	if err := packed.fill(io.LimitReader(r, f.maxUpload+1)); err != nil {
+	if err := packed.Fill(io.LimitReader(r, f.limits.Files+1)); err != nil {
 		return err
 	}
 
-	if packed.size > f.maxUpload {
-		return fault.Errorf(fault.ContentTooLarge, "an archive may have %d bytes", f.maxUpload).WithParam("archive")
+	if packed.Size > f.limits.Files {
+		return fault.Errorf(fault.ContentTooLarge, "the archive has more than %d bytes", f.limits.Files).
+			WithParam("archive")
 	}
-	directory := &boundedReaderAt{ReaderAt: packed.open(), left: maxDirectory}
+	directory := &boundedReaderAt{ReaderAt: packed.Open(), left: maxDirectory}
 
-	archive, err := zip.NewReader(directory, packed.size)
+	archive, err := zip.NewReader(directory, packed.Size)
 	switch {
 	case errors.Is(err, errTooMuchRead):
 		return tooManyFiles("archive")
 	case err != nil:
-		return fault.Errorf(fault.InvalidRequest, "the archive is no zip file, or is damaged; allowed: zip").
+		return fault.Errorf(fault.InvalidRequest, "the archive is not a zip file, or is damaged; allowed: zip").
 			WithParam("archive").
 			WithCause(err)
 	}
@@ -76,9 +68,9 @@ func (f *form) takeArchive(r io.Reader) error {
 	return nil
 }
 
-// takeEntry takes a file of an archive. Folders, and what is hidden, are left out.
+// takeEntry reads a file of an archive. It skips folders and hidden files.
 func (f *form) takeEntry(entry *zip.File) error {
-	name := strings.ReplaceAll(entry.Name, `\`, "/") // as some packers for Windows write it
+	name := strings.ReplaceAll(entry.Name, `\`, "/") // some Windows programs write backslashes
 	if strings.HasSuffix(name, "/") || hidden(name) {
 		return nil
 	}
@@ -91,11 +83,11 @@ func (f *form) takeEntry(entry *zip.File) error {
 	case entry.Mode()&fs.ModeSymlink != 0:
 		return badAsset(name, "is a link; an archive may hold files and folders")
 	case !entry.Mode().IsRegular():
-		return badAsset(name, "is no file; an archive may hold files and folders")
+		return badAsset(name, "is not a regular file; an archive may hold files and folders")
 	case entry.Flags&1 != 0:
 		return badAsset(name, "is encrypted; send the archive without a password")
 	case entry.Method != zip.Store && entry.Method != zip.Deflate:
-		return badAsset(name, "is packed in a way that is not understood; allowed: stored, deflated")
+		return badAsset(name, "uses an unknown compression method; allowed: stored, deflated")
 	}
 
 	r, err := entry.Open()
@@ -103,7 +95,7 @@ func (f *form) takeEntry(entry *zip.File) error {
 		return damaged(name, err)
 	}
 	defer r.Close()
-	allowed := max(ratioFree, maxRatio*int64(min(entry.CompressedSize64, uint64(f.maxUpload))))
+	allowed := max(ratioFree, maxRatio*int64(min(entry.CompressedSize64, uint64(f.limits.Files))))
 	unpacked := &boundedReader{Reader: r, left: allowed}
 
 	err = f.takeAsset(unpacked, name)
@@ -129,8 +121,7 @@ func damaged(name string, err error) error {
 		WithCause(err)
 }
 
-// hidden reports whether a file is one that file managers put beside those of
-// people.
+// hidden reports whether a file is hidden, or one that a file manager adds to a folder.
 func hidden(name string) bool {
 	base := strings.ToLower(path.Base(name))
 
@@ -142,12 +133,13 @@ func hidden(name string) bool {
 
 var errTooMuchRead = errors.New("more was read than is allowed")
 
-// boundedReaderAt fails once more than left bytes were read; less than 0 is no bound.
+// boundedReaderAt fails once more than left bytes were read. A negative left means no bound.
 type boundedReaderAt struct {
 	io.ReaderAt
 	left int64
 }
 
+// ReadAt implements io.ReaderAt.
 func (r *boundedReaderAt) ReadAt(p []byte, off int64) (int, error) {
 	if r.left >= 0 {
 		if r.left -= int64(len(p)); r.left < 0 {
@@ -165,6 +157,7 @@ type boundedReader struct {
 	left int64
 }
 
+// Read implements io.Reader.
 func (r *boundedReader) Read(p []byte) (int, error) {
 	n, err := r.Reader.Read(p)
 	if r.left -= int64(n); r.left < 0 {

@@ -1,0 +1,168 @@
+package upload
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"presswork/internal/fault"
+	"presswork/internal/input"
+)
+
+const (
+	maxAssets    = 200
+	maxAssetName = 512
+	// inMemory is the size up to which an asset stays in memory, in bytes.
+	inMemory = 256 << 10
+)
+
+// Asset is a file of a request, kept until it is stored.
+type Asset struct {
+	Name string
+	// Size is in bytes.
+	Size int64
+	// SHA256 is the digest in hexadecimal.
+	SHA256 string
+
+	bytes []byte
+	// file holds a large asset. It was removed from its folder, so that a crash leaves nothing.
+	file *os.File
+	hold *Hold
+}
+
+// NewAsset returns an asset without content, whose bytes hold counts.
+func NewAsset(name string, hold *Hold) *Asset { return &Asset{Name: name, hold: hold} }
+
+// Open returns the content, to be read from its start or from anywhere.
+func (a *Asset) Open() interface {
+	io.Reader
+	io.ReaderAt
+} {
+	if a.file != nil {
+		return io.NewSectionReader(a.file, 0, a.Size)
+	}
+
+	return bytes.NewReader(a.bytes)
+}
+
+// Discard deletes the content.
+func (a *Asset) Discard() {
+	if a.file != nil {
+		a.file.Close()
+	}
+	a.bytes = nil
+}
+
+// Fill reads the content, and moves it to a temporary file when it is larger than 256 KiB. Errors: those of Broken and
+// of Hold, and StoreUnavailable when the temporary folder is full.
+func (a *Asset) Fill(r io.Reader) error {
+	sum := sha256.New()
+	r = io.TeeReader(r, sum)
+
+	head, err := io.ReadAll(io.LimitReader(a.hold.InMemory(r), inMemory))
+	if err != nil {
+		return Broken(err)
+	}
+
+	a.bytes, a.Size = head, int64(len(head))
+	if len(head) == inMemory {
+		if err := a.spill(head, r); err != nil {
+			return err
+		}
+	}
+	a.SHA256 = hex.EncodeToString(sum.Sum(nil))
+
+	return nil
+}
+
+// spill moves the content to a temporary file and reads the rest of it.
+func (a *Asset) spill(head []byte, rest io.Reader) error {
+	if err := a.hold.toDisk(int64(len(head))); err != nil {
+		return err
+	}
+
+	file, err := os.CreateTemp("", "presswork-upload-*")
+	if err != nil {
+		return noRoom(err)
+	}
+
+	a.file, a.bytes = file, nil
+	if err := os.Remove(file.Name()); err != nil {
+		return noRoom(err)
+	}
+
+	if _, err := file.Write(head); err != nil {
+		return noRoom(err)
+	}
+	n, err := io.Copy(file, a.hold.OnDisk(rest))
+	a.Size += n
+
+	if _, disk := errors.AsType[*os.PathError](err); disk {
+		return noRoom(err)
+	}
+
+	if err != nil {
+		return Broken(err)
+	}
+
+	return nil
+}
+
+// noRoom returns the error for an upload that does not fit into the temporary folder. The client may try again: room
+// may become free, or another node may have it.
+func noRoom(err error) error {
+	return fault.Errorf(fault.StoreUnavailable, "the server has no disk space left for the upload; try again later").
+		WithCause(err)
+}
+
+// Broken returns the public error for a body that could not be read because of err: err itself when it is public,
+// else InvalidRequest.
+func Broken(err error) error {
+	if fault.CodeOf(err) != fault.Internal {
+		return err
+	}
+
+	return fault.Errorf(fault.InvalidRequest, "the body ended early or is not encoded as its headers say").
+		WithCause(err)
+}
+
+// checkAssetName returns an error unless name is a clean relative path: one that a document can refer to, and that
+// has no special meaning in a file system.
+func checkAssetName(name string) error {
+	switch {
+	case name == "":
+		return fault.Errorf(fault.InvalidOption,
+			"an asset needs a path: as its file name, or in the field name as assets[img/a.png]").WithParam("assets")
+	case len(name) > maxAssetName:
+		return badAsset(name, fmt.Sprintf("is longer than %d bytes", maxAssetName))
+	case !utf8.ValidString(name), strings.ContainsFunc(name, unicode.IsControl):
+		return badAsset(name, "holds control characters or is not UTF-8")
+	case strings.Contains(name, `\`):
+		return badAsset(name, "holds a backslash; separate folders by /")
+	case strings.HasPrefix(name, "/"), len(name) > 1 && name[1] == ':':
+		return badAsset(name, "is absolute; it must be relative to the document")
+	case slices.Contains(strings.Split(name, "/"), ".."):
+		return badAsset(name, "leads out of the document's folder")
+	case name == "." || path.Clean(name) != name:
+		return badAsset(name, "has empty or dot folders; write it as "+input.Quote(path.Clean(name)))
+	}
+
+	return nil
+}
+
+func badAsset(name, problem string) *fault.Error {
+	return fault.Errorf(fault.InvalidOption, "the asset %s %s", input.Quote(name), problem).WithParam("assets")
+}
+
+func tooManyFiles(param string) error {
+	return fault.Errorf(fault.ContentTooLarge, "a submission may have at most %d files", maxAssets).WithParam(param)
+}
