@@ -33,10 +33,10 @@ func (c *Converter) Compose(ctx context.Context, d Document) (Composed, error) {
 	if composed, ok := c.composed.Get(key); ok {
 		return composed, nil
 	}
-	d.outside = new(atomic.Bool)
+	d.external = new(atomic.Bool)
 
 	composed, err := c.compose(ctx, d)
-	if err == nil && !d.outside.Load() {
+	if err == nil && !d.external.Load() {
 		size := len(d.Content) + len(composed.Page.HTML)
 		if p, ok := composed.plan.(bookPlan); ok {
 			size += len(p.book.Body) + len(p.book.CSS)
@@ -47,7 +47,7 @@ func (c *Converter) Compose(ctx context.Context, d Document) (Composed, error) {
 	return composed, err
 }
 
-// documentKey hashes all that a page depends on, but for what d.outside is for.
+// documentKey hashes all that a page depends on, but for what d.external is for.
 func (c *Converter) documentKey(d Document) string {
 	version := ""
 	if c.printer != nil {
@@ -64,33 +64,33 @@ func (c *Converter) documentKey(d Document) string {
 	return string(h.Sum(nil))
 }
 
-// watched are settings by which d.outside learns of what comes from elsewhere.
+// watched are settings by which d.external learns of what comes from elsewhere.
 func (d Document) watched(o markdown.Options) markdown.Options {
 	asset, include, fetch, diagrams := o.Asset, o.Include, o.Fetch, o.Diagrams
 	if asset != nil {
 		o.Asset = func(name string) ([]byte, error) {
-			d.outside.Store(true)
+			d.external.Store(true)
 			return asset(name)
 		}
 	}
 
 	if include != nil {
 		o.Include = func(name string) ([]byte, error) {
-			d.outside.Store(true)
+			d.external.Store(true)
 			return include(name)
 		}
 	}
 
 	if fetch != nil {
 		o.Fetch = func(ctx context.Context, url string) ([]byte, string, error) {
-			d.outside.Store(true)
+			d.external.Store(true)
 			return fetch(ctx, url)
 		}
 	}
 
 	if diagrams != nil {
 		o.Diagrams = func(ctx context.Context, sources []string) ([]markdown.Diagram, error) {
-			d.outside.Store(true)
+			d.external.Store(true)
 			return diagrams(ctx, sources)
 		}
 	}

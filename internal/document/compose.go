@@ -13,8 +13,12 @@ import (
 	"sync"
 
 	"presswork"
+	"presswork/internal/analysis"
 	"presswork/internal/chromium/printable"
 	"presswork/internal/document/contents"
+	"presswork/internal/document/csscost"
+	"presswork/internal/document/dates"
+	"presswork/internal/document/merge"
 	"presswork/internal/document/metadata"
 	"presswork/internal/fault"
 	"presswork/internal/markdown"
@@ -87,13 +91,13 @@ func (c *Converter) source(ctx context.Context, d Document) (source, error) {
 		o = onBookPages(o, theme)
 	}
 
-	body, err := c.renderAll(ctx, d, matter, o, theme)
+	body, err := c.parse(ctx, d, matter, o, theme)
 	if err != nil {
 		return source{}, err
 	}
 
-	if body.Hurried && d.outside != nil {
-		d.outside.Store(true) // the result depends on the load of the machine
+	if body.Hurried && d.external != nil {
+		d.external.Store(true) // the result depends on the load of the machine
 	}
 	slices.SortStableFunc(matter.Warnings, func(a, b fault.Warning) int { return a.Line - b.Line })
 	body.Warnings = slices.Concat(matter.Warnings, body.Warnings)
@@ -127,7 +131,7 @@ func (c *Converter) source(ctx context.Context, d Document) (source, error) {
 func (c *Converter) entitle(ctx context.Context, s *source) (err error) {
 	o, lang := s.page.options, s.page.lang
 	title := markdown.SetLine(pdffile.OneLine(o.Title), lang)
-	date, day := dateOf(s.matter.Date, lang, c.now())
+	date, day := dates.Of(s.matter.Date, lang, c.now())
 
 	meta := pack.Meta{
 		Title:   cmp.Or(title, pdffile.OneLine(s.body.Title), titleOf(s.Filename), "Document"),
@@ -171,7 +175,7 @@ func (s source) composed() Composed {
 // blocks returns the blocks of the document with its title block, contents and lists, and the
 // pieces that stand at their places. Paper reports that they have page numbers.
 func (s source) blocks(entries []markdown.Heading, paper bool) ([]block.Block, contents.Pieces, error) {
-	if err := checkContents(entries); err != nil {
+	if err := contents.Check(entries); err != nil {
 		return nil, nil, err
 	}
 	o, lang := s.page.options, s.page.lang
@@ -232,6 +236,41 @@ func (c *Converter) composePrint(s source) (Composed, error) {
 	return c.planned(composed, plan, plan.finish, o), nil
 }
 
+// parse parses the document, with its Parts after it.
+func (c *Converter) parse(
+	ctx context.Context,
+	d Document,
+	matter metadata.FrontMatter,
+	o presswork.Options,
+	theme themes.Theme,
+) (markdown.Document, error) {
+	if len(d.Parts) == 0 {
+		settings := c.markdownOptions(d, matter, o, theme)
+		settings.Title = titleAbove(matter, o)
+
+		return c.markdown.Parse(ctx, matter.Body, settings)
+	}
+
+	source := func(p Part, matter metadata.FrontMatter, title string) merge.Source {
+		settings := c.markdownOptions(Document{Path: p.Path, Asset: p.Asset, Include: p.Include}, matter, o, theme)
+		settings.Title = title
+
+		return merge.Source{Path: p.Path, Content: matter.Body, Options: settings}
+	}
+	first := Part{Path: d.Path, Asset: d.Asset, Include: d.Include}
+	sources := []merge.Source{source(first, matter, titleAbove(matter, o))}
+
+	for _, p := range d.Parts {
+		matter, err := Check(p.Content, presswork.Options{})
+		if err != nil {
+			return markdown.Document{}, merge.NameFile(p.Path, err)
+		}
+		sources = append(sources, source(p, matter, matter.Options.Title))
+	}
+
+	return merge.Parse(ctx, c.markdown.Parse, sources)
+}
+
 func (c *Converter) markdownOptions(
 	d Document,
 	matter metadata.FrontMatter,
@@ -243,7 +282,7 @@ func (c *Converter) markdownOptions(
 		Dialect:        dialectOf(d, o),
 		EscapeHTML:     o.RawHTML == "escaped",
 		Lang:           o.Lang,
-		Language:       guessLanguage,
+		Language:       languageOf,
 		Hyphenate:      o.Lang != "", // a wrong guess would divide wrongly
 		LineNumbers:    isTrue(o.LineNumbers),
 		Numbering:      o.Numbering,
@@ -274,14 +313,18 @@ func (c *Converter) markdownOptions(
 		settings.Fetch = c.fetch
 	}
 
-	if d.outside != nil {
+	if d.external != nil {
 		return d.watched(settings)
 	}
 
 	return settings
 }
 
-// dialectOf is the dialect of a document that names it, or whose file's name does.
+// languageOf guesses the language of a text. It decides the shapes of Han characters, the
+// direction of the page, quotes and spaces. An unknown language counts as English.
+func languageOf(prose string) string { return cmp.Or(analysis.LanguageOf(prose), "en") }
+
+// dialectOf returns the dialect of a document: that of the options, otherwise of its file name.
 func dialectOf(d Document, o presswork.Options) string {
 	if o.Markdown == "" && (path.Ext(d.Filename) == ".mdx" || path.Ext(d.Path) == ".mdx") {
 		return markdown.MDX
@@ -337,4 +380,23 @@ func titleOf(filename string) string {
 	}
 
 	return pdffile.OneLine(strings.TrimSuffix(base, path.Ext(base)))
+}
+
+// checkSheets refuses the caller's stylesheet, and that of an operator's theme,
+// for a body.
+func checkSheets(o presswork.Options, theme themes.Theme, body markdown.Document) error {
+	elements := body.Elements()
+	if o.CSS != "" {
+		if err := csscost.Check(o.CSS, elements, body.HTML); err != nil {
+			return err.WithParam("options.css")
+		}
+	}
+
+	if theme.Custom {
+		if err := csscost.Check(theme.CSS(), elements, body.HTML); err != nil {
+			return fault.Errorf(err.Code, "theme %s: %s", theme.Name, err.Message)
+		}
+	}
+
+	return nil
 }

@@ -1,12 +1,14 @@
-// Package document turns a Markdown document into a printed PDF. Compose builds the
-// themed page, the Printer prints it, and package pdffile packs the print and adds
-// what the options ask for.
+// Package document converts Markdown documents to PDF, PNG, HTML and EPUB. Compose builds the
+// themed page, the Printer prints it, and package pack adds to the PDF what the options ask for.
 package document
 
 import (
 	"cmp"
 	"context"
 	"log/slog"
+	"path"
+	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -19,42 +21,60 @@ import (
 	"presswork/themes"
 )
 
-// Options wire a Converter.
+// Printer prints finished pages. In production it is chromium.Browser.
+type Printer interface {
+	// Print returns the PDF of a page. Errors: RenderTimeout after ctx's deadline, RenderFailed
+	// if this page cannot be printed, BrowserUnavailable if the browser broke and a retry may
+	// succeed, otherwise ctx's cause.
+	Print(ctx context.Context, page printable.Page) ([]byte, error)
+	// PrintRevised prints a page whose text depends on its own print. It passes a first print,
+	// untagged and of all pages, to revise and sets the texts of the page's elements with a
+	// data-fill attribute to those returned, in document order. It prints again until revise
+	// returns the same texts, or gives up after some prints. Errors: Print's and revise's.
+	PrintRevised(
+		ctx context.Context,
+		page printable.Page,
+		revise func(printed []byte) (texts []string, err error),
+	) ([]byte, error)
+	// Version names the engine and its version, for the keys of cached results.
+	Version() string
+}
+
+// Options configure a Converter.
 type Options struct {
-	// Printer prints. Mandatory for Print; Compose needs its Version only.
+	// Printer prints. Required to print; Compose only needs its Version.
 	Printer Printer
-	// Themes is the catalogue. Mandatory.
+	// Themes is the catalogue. Required.
 	Themes *themes.Catalogue
-	// Fetch gets a remote image, through the address rules. Nil: remote images
-	// are left out with a warning.
+	// Fetch downloads a remote image and enforces the address rules. Nil: remote images are
+	// omitted with a warning.
 	Fetch func(ctx context.Context, url string) (data []byte, contentType string, err error)
-	// Diagrams draws Mermaid diagrams. Nil: they stay source, with a warning.
+	// Diagrams draws Mermaid diagrams. Nil: their source is printed, with a warning.
 	Diagrams *diagram.Renderer
-	// Picture shows a page in a browser, as large as its sheet, and returns a PNG:
-	// the covers of books. Nil: books have no cover.
+	// Picture returns a PNG of a page of the size of its sheet, for the covers of EPUBs. Nil:
+	// EPUBs have no cover.
 	Picture func(ctx context.Context, page printable.Page) ([]byte, error)
-	// Script runs JavaScript in a browser, as raster.Script has it: pictures of pages.
-	// Nil: the output png is refused.
+	// Script runs JavaScript in a browser, for pictures of pages. Nil: the output png is refused.
 	Script raster.Script
-	// Idle reports how many more pages the Printer could print at once. Nil:
-	// documents are printed in one piece.
+	// Idle reports how many more pages the Printer could print at the same time. Nil: documents
+	// are printed in one piece.
 	Idle func() int
-	// Timeout bounds a document that is printed in sections, as the Printer bounds
-	// those that are not. Default: the context alone does.
+	// Timeout bounds the print of a document in sections; the Printer bounds that of other
+	// documents. Default: none.
 	Timeout time.Duration
-	// FormulaTime bounds the rendering of a document's formulas; those that are left then
-	// stay source, with a warning. Default: by the size of the document, up to 30 s.
+	// FormulaTime bounds the rendering of a document's formulas. The source of the remaining
+	// ones is printed, with a warning. Default: by the size of the document, at most 30 s.
 	FormulaTime time.Duration
-	// Now is the clock behind {date}. Default time.Now.
+	// Now is the clock for {date}. Default: time.Now.
 	Now func() time.Time
-	// Epoch, if not zero, is the time of everything: {date} and the PDF's own
-	// dates. The same document then gives the same bytes (SOURCE_DATE_EPOCH).
+	// Epoch replaces the clock if it is not zero, also for the dates in the PDF
+	// (SOURCE_DATE_EPOCH). The same document then always has the same bytes.
 	Epoch time.Time
-	// Log is where PDFs of unexpected form are reported. Default: discard.
+	// Log receives reports about PDFs of unexpected form. Default: discard.
 	Log *slog.Logger
 }
 
-// Converter turns documents into PDFs. It is safe for concurrent use.
+// Converter converts documents. It is safe for concurrent use.
 type Converter struct {
 	printer  Printer
 	themes   *themes.Catalogue
@@ -72,7 +92,7 @@ type Converter struct {
 	composed *recent.Cache[Composed]
 }
 
-// New wires a Converter.
+// New returns a Converter.
 func New(o Options) *Converter {
 	c := &Converter{
 		printer:  o.Printer,
@@ -101,33 +121,91 @@ func New(o Options) *Converter {
 	return c
 }
 
-// Document is what a caller hands in.
+// Document is a Markdown document and how to convert it.
 type Document struct {
-	// Content is Markdown, front matter included.
+	// Content is Markdown, with its front matter.
 	Content []byte
-	// Theme is a theme's name; "" is the front matter's, else themes.Default.
+	// Theme is the name of a theme. Default: the front matter's, then themes.Default.
 	Theme string
-	// Options win over the front matter's.
+	// Options take precedence over those of the front matter.
 	Options presswork.Options
-	// Output is what it is made into. Default: presswork.PDF.
+	// Output is the format of the result. Default: presswork.PDF.
 	Output presswork.Output
-	// Owner is whose document it is, "" for nobody's: nobody shall see by the time it
-	// takes that another had the same text composed.
+	// Owner identifies the owner of the document, "" for none. Results are cached per owner, so
+	// that response times do not reveal the documents of others.
 	Owner string
-	// Filename gives the title when nothing else does.
+	// Filename is the title of a document that has no other.
 	Filename string
-	// Path is where the document lies, slash-separated; it matters with Parts.
+	// Path is the slash-separated path of the document, for links from its Parts.
 	Path string
 	// Parts are printed after the document. Default: none.
 	Parts []Part
-	// Asset opens an image that came with the document, by the path
-	// in its Markdown. It is called from several goroutines. Nil: none came.
+	// Asset opens an image that came with the document, by the path in its Markdown. It may be
+	// called concurrently. Nil: no files came with it.
 	Asset func(name string) ([]byte, error)
-	// Include opens a text file that the document includes, by its clean path below
-	// the document's folder. Nil: nothing is included.
+	// Include opens a text file that the document includes, by its clean path relative to the
+	// document's folder. Nil: nothing is included.
 	Include func(name string) ([]byte, error)
 
-	// outside is set when the page depends on what comes from elsewhere. Nil: nobody
-	// asks.
-	outside *atomic.Bool
+	// external is set to true when the page turns out to depend on other data. Nil: not tracked.
+	external *atomic.Bool
+}
+
+// Part is a document that is printed after another one, in the same file. It begins on a new
+// page. Of its front matter only the title counts: it becomes the heading of a part that has
+// none.
+type Part struct {
+	Content []byte
+	// Path is its slash-separated path. Links to it from the document and from other parts lead
+	// to its pages. Warnings and errors begin with the last element.
+	Path string
+	// Asset and Include are as in Document.
+	Asset, Include func(name string) ([]byte, error)
+}
+
+// FromFolder sets the Path, Asset and Include of a document in a folder, and adds its parts from
+// that folder. Open reads a file by its clean path in the folder. Relative references start at
+// the file that holds them, and rooted ones at the folder. If the name is "", the document is
+// in the folder itself. Errors: open's.
+func (d *Document) FromFolder(name string, parts []string, open func(name string) ([]byte, error)) error {
+	d.Path = name
+	d.Asset = openFrom(path.Dir(name), open)
+	d.Include = d.Asset
+
+	for _, name := range parts {
+		content, err := open(name)
+		if err != nil {
+			return err
+		}
+		p := Part{Content: content, Path: name, Asset: openFrom(path.Dir(name), open)}
+		p.Include = p.Asset
+		d.Parts = append(d.Parts, p)
+	}
+
+	return nil
+}
+
+// openFrom returns a function that opens files relative to dir.
+func openFrom(dir string, open func(string) ([]byte, error)) func(string) ([]byte, error) {
+	return func(name string) ([]byte, error) {
+		if rooted, ok := strings.CutPrefix(name, "/"); ok {
+			return open(rooted)
+		}
+
+		return open(path.Join(dir, name))
+	}
+}
+
+// Text returns the Markdown of the document and its parts.
+func (d Document) Text() []byte {
+	if len(d.Parts) == 0 {
+		return d.Content
+	}
+
+	texts := [][]byte{d.Content}
+	for _, p := range d.Parts {
+		texts = append(texts, []byte("\n\n"), p.Content)
+	}
+
+	return slices.Concat(texts...)
 }

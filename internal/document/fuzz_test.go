@@ -5,12 +5,9 @@ import (
 	"testing"
 
 	"presswork/internal/document/preflight"
-	"presswork/internal/fault"
-	"presswork/internal/imagetype"
 	"presswork/internal/pdffile"
 	"presswork/internal/pdffile/filetest"
 	"presswork/internal/pdffile/inspect"
-	"presswork/themes"
 )
 
 // What is looked through after a print comes from the browser; a page that broke
@@ -29,34 +26,5 @@ func FuzzInspectPrint(f *testing.F) {
 			"aß漢",
 			func() (*pdffile.File, error) { return pdffile.Read(data) },
 		) // it must not panic, nor take long
-	})
-}
-
-func FuzzSheetCost(f *testing.F) {
-	for _, css := range []string{
-		`p{background:url("data:image/svg+xml,<svg><use href='%23a'/></svg>")}`, `p:has(a) ~ b{}`, `/*`, `a{b:u\72l(data:image/png;base64,AA==)}`, `@font-face{src:url(data:font/woff2,x)}`,
-	} {
-		f.Add(css)
-	}
-	f.Fuzz(func(t *testing.T, css string) {
-		if err := checkSheet(css, 1000, ""); err != nil {
-			if err.Code != fault.ContentTooComplex {
-				t.Errorf("%q: %v", css, err)
-			}
-
-			return
-		}
-		// What passes holds no image beyond the bounds, also after the filter.
-		clean, _ := themes.FilterCSS(css)
-		for _, uri := range themes.DataURLs(clean) {
-			data, err := imagetype.ReadDataURI(uri)
-			if err != nil {
-				continue
-			}
-
-			if img, err := imagetype.Inspect(data); err == nil && img.Pixels() > imagetype.MaxPixels {
-				t.Errorf("%q: %v", css, img)
-			}
-		}
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"presswork"
+	"presswork/internal/document/arrange"
 	"presswork/internal/document/markup"
 	"presswork/internal/markdown"
 	"presswork/internal/pdffile"
@@ -115,7 +116,12 @@ func (p page) runsBothWays(names themes.Names) bool {
 func (p page) html() (string, layout, themes.Names) {
 	const stylesheets = 16 << 10 // at most, in most documents
 	content, l := p.content()
-	names := themes.NamesIn(content + p.arranged())
+
+	named := content
+	if p.footnotes() {
+		named += arrange.Elements
+	}
+	names := themes.NamesIn(named)
 	root := p.root(names)
 	names = names.With(themes.NamesIn(root))
 	var b markup.Writer

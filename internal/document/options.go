@@ -10,6 +10,7 @@ import (
 	"golang.org/x/text/language"
 
 	"presswork"
+	"presswork/internal/document/csscost"
 	"presswork/internal/document/metadata"
 	"presswork/internal/fault"
 	"presswork/internal/input"
@@ -155,7 +156,7 @@ func CheckOptions(o presswork.Options) error {
 		return invalid("css", "css is larger than %d KB", maxCSS>>10)
 	}
 
-	if err := checkSheet(o.CSS, 0, ""); err != nil {
+	if err := csscost.Check(o.CSS, 0, ""); err != nil {
 		return err.WithParam("options.css")
 	}
 

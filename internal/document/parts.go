@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"presswork"
+	"presswork/internal/document/arrange"
 	"presswork/internal/document/sections"
 	"presswork/internal/fault"
 	"presswork/internal/markdown"
@@ -65,11 +66,11 @@ func (p *printing) printSections(ctx context.Context) (*pdffile.File, error) {
 			return whole, nil // nothing is known against the notes
 		}
 
-		moved := movedNotesAt(pages)
-		if len(moved) == 0 {
+		notes := arrange.Misplaced(pages)
+		if len(notes) == 0 {
 			return whole, nil
 		}
-		p.endNotes(ctx, moved)
+		p.keepAtEnd(ctx, notes)
 	}
 }
 

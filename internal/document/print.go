@@ -137,11 +137,11 @@ func (p *printing) printPage(ctx context.Context) ([]byte, error) {
 			return printed, err
 		}
 
-		moved := movedNotes(printed)
-		if len(moved) == 0 {
+		notes := misplacedNotes(printed)
+		if len(notes) == 0 {
 			return printed, nil
 		}
-		p.endNotes(ctx, moved)
+		p.keepAtEnd(ctx, notes)
 	}
 }
 

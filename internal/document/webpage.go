@@ -3,17 +3,12 @@ package document
 import (
 	"context"
 	_ "embed"
-	"encoding/base64"
-	"html"
-	"slices"
-	"strconv"
 	"strings"
 	"sync"
-	"unicode"
 
-	"presswork/internal/chromium/fonts"
 	"presswork/internal/document/contents"
 	"presswork/internal/document/markup"
+	"presswork/internal/document/webfont"
 	"presswork/internal/markdown/block"
 	"presswork/themes"
 )
@@ -109,143 +104,8 @@ func (p page) webHead(content string, names themes.Names) string {
 		}
 	}
 
-	return w.Raw("<style>\n" + p.webFonts(content, names) + "</style>\n").String()
-}
-
-// faceUse is which faces of a family a page shows.
-type faceUse struct {
-	stack   string
-	weights []int
-	italic  bool
-}
-
-// holdsAny reports whether a page holds one of some elements.
-func holdsAny(names themes.Names, elements ...string) bool {
-	return slices.ContainsFunc(elements, func(e string) bool { return names[e] })
-}
-
-// webFonts is CSS with the theme's faces that a page shows, cut to its
-// characters. What no embedded face has is left to the reader's machine.
-func (p page) webFonts(content string, names themes.Names) string {
-	theme := p.theme
-
-	headingWeight, err := strconv.Atoi(theme.Token("--heading-weight"))
-	if err != nil {
-		headingWeight = 700
-	}
-	body := faceUse{
-		stack:   theme.Fonts.Body,
-		weights: []int{400},
-		italic:  holdsAny(names, "em", "i", "cite", "var", "dfn", "blockquote"),
-	}
-
-	headings := holdsAny(names, "h1", "h2", "h3", "h4", "h5", "h6")
-	if headings || holdsAny(names, "strong", "b", "th", "dt", "summary") || names.Class("alert-title") ||
-		names.Class("title") ||
-		names.Class("authors") {
-		body.weights = append(body.weights, 700)
-	}
-
-	uses := []faceUse{body}
-	if headings || holdsAny(names, "hr", "header") || names.AnyClass() {
-		uses = append(
-			uses,
-			faceUse{
-				stack:   theme.Fonts.Heading,
-				weights: []int{headingWeight},
-				italic:  theme.Token("--heading-style") == "italic",
-			},
-		)
-	}
-
-	if cover := theme.Token("--font-cover"); cover != "" && isTrue(p.options.Cover) {
-		uses = append(uses, faceUse{stack: cover, weights: []int{headingWeight}})
-	}
-
-	if holdsAny(names, "code", "pre", "kbd", "samp", "tt") {
-		uses = append(uses, faceUse{stack: theme.Fonts.Mono, weights: []int{400}})
-	}
-
-	if names["math"] {
-		uses = append(uses, faceUse{stack: "STIX Two Math", weights: []int{400}})
-	}
-	characters := charactersOf(p.meta.Title + content)
-	var b strings.Builder
-	written := map[string]bool{}
-
-	for _, use := range uses {
-		family, _, _ := strings.Cut(use.stack, ",")
-
-		family = strings.Trim(strings.TrimSpace(family), `"'`)
-		for _, face := range facesFor(fonts.FacesOf(family), use) {
-			if written[face.File] {
-				continue
-			}
-
-			written[face.File] = true
-			if data, ok := fonts.Face(face.File); ok {
-				if small, err := fonts.Subset(data, characters); err == nil && small != nil {
-					b.WriteString(face.Rule(family, "data:font/woff;base64,"+base64.StdEncoding.EncodeToString(small)))
-				}
-			}
-		}
-	}
-
-	return b.String()
-}
-
-// facesFor picks the faces a use needs: of each weight the nearest, and one
-// italic.
-func facesFor(faces []fonts.WebFace, use faceUse) (chosen []fonts.WebFace) {
-	nearest := func(weight int, italic bool) {
-		best := -1
-		for i, f := range faces {
-			if f.Italic == italic &&
-				(best < 0 || max(f.Weight-weight, weight-f.Weight) < max(faces[best].Weight-weight, weight-faces[best].Weight)) {
-				best = i
-			}
-		}
-
-		if best >= 0 {
-			chosen = append(chosen, faces[best])
-		}
-	}
-	for _, weight := range use.weights {
-		nearest(weight, false)
-	}
-
-	if use.italic {
-		nearest(use.weights[0], true)
-	}
-
-	return chosen
-}
-
-// charactersOf lists the characters of a page's text once, with those that
-// stylesheets write themselves: numbers, quotes, bullets, and capitals.
-func charactersOf(content string) (list []rune) {
-	seen := map[rune]bool{}
-
-	add := func(r rune) {
-		if r >= ' ' && r != unicode.ReplacementChar && !seen[r] {
-			seen[r] = true
-			list = append(list, r)
-		}
-	}
-	for r := rune(' '); r <= '~'; r++ {
-		add(r)
-	}
-
-	for _, r := range "\u00a0\u00ad–—‘’“”„‚«»‹›…•◦▪·×−≈→←↑↓✓☐☑†‡§¶©®™€°" {
-		add(r)
-	}
-
-	for _, r := range html.UnescapeString(block.Visible(content)) {
-		add(r)
-		add(unicode.ToUpper(r))
-	}
-
-	return list
+	return w.Raw("<style>\n" + webfont.CSS(p.theme, names, p.meta.Title+content, isTrue(p.options.Cover)) + "</style>\n").
+		String()
 }
 
 // webDocument is the page as one file for browsers, without a script and with a

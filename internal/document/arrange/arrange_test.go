@@ -1,0 +1,39 @@
+package arrange
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestMisplacedReturnsTheNotesOfTheFirstPageOnly(t *testing.T) {
+	t.Parallel()
+
+	notes := Misplaced(map[string]int{
+		"fnref:1": 1, "foot-fn:1": 1, // in place
+		"fnref:2": 2, "foot-fn:2": 3,
+		"fnref:3": 2, "foot-fn:3": 3,
+		"fnref:4": 3, "foot-fn:4": 4, // may have moved because of the two before it
+		"foot-fn:5": 9, // without a reference
+		"heading":   1,
+	})
+	slices.Sort(notes)
+
+	if want := []string{"fn:2", "fn:3"}; !slices.Equal(notes, want) {
+		t.Errorf("got %q, want %q", notes, want)
+	}
+}
+
+func TestKeepAtEndAddsNotesToTheCall(t *testing.T) {
+	t.Parallel()
+
+	call := Call(Settings{Width: 100, Height: 200, Notes: true})
+	if !strings.HasSuffix(call, `,"notes":true,"smallest":0,"top":0,"width":100}, [])`) {
+		t.Errorf("the call ends with %q", call[len(call)-80:])
+	}
+
+	call = KeepAtEnd(KeepAtEnd(call, []string{"fn:1", "fn:2"}), []string{"fn:9"})
+	if want := `, ["fn:1","fn:2","fn:9",])`; !strings.HasSuffix(call, want) {
+		t.Errorf("the call ends with %q, want %q", call[len(call)-80:], want)
+	}
+}
