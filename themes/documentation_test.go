@@ -60,13 +60,12 @@ func themeTable(t *testing.T) string {
 		)
 		fmt.Fprintf(
 			&b,
-			"| <img src=\"themes/%s.png\" width=\"420\" alt=\"%s: the cover and the first page\"> | **`%s`** (%s)<br>%s<br>*%s* | %s | %.1f / %.1f |\n",
+			"| <img src=\"themes/%s.png\" width=\"420\" alt=\"%s\"> | **`%s`** (%s)<br>%s | %s | %.1f / %.1f |\n",
 			theme.Name,
 			theme.Label,
 			theme.Name,
 			theme.Scheme,
 			theme.Description,
-			strings.Join(theme.Tags, ", "),
 			strings.Join(families, ", "),
 			theme.Contrast.Text,
 			theme.Contrast.Link,
