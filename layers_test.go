@@ -58,6 +58,7 @@ var layers = [][]string{
 	},
 	{
 		"internal/markdown/finish",
+		"internal/markdown/include",
 		"internal/markdown/sanitize",
 	},
 	{

@@ -9,6 +9,7 @@ import (
 
 	"presswork/internal/fault"
 	"presswork/internal/markdown/ext/drawntable"
+	"presswork/internal/markdown/ext/reference"
 	"presswork/internal/markdown/source"
 )
 
@@ -41,7 +42,7 @@ type budget struct {
 	block      ast.Node // whose inline content is being parsed
 	marks      []mark
 	brackets   []int // offsets of the open ones
-	references references
+	references reference.Keys
 	referred   int // how many there are
 
 	ticksOf ast.Node // the block that ticks is of
@@ -90,9 +91,43 @@ func (b *budget) nest(depth int) {
 	}
 }
 
+// maxReferences bounds the references of a document. A book of 1000 pages has about 5000.
+const maxReferences = 20_000
+
+// countReference stops the parser at the reference after maxReferences.
+func countReference(pc parser.Context) {
+	b := budgetOf(pc)
+	if b.referred++; b.referred > maxReferences {
+		panic(stopParsing{source.TooComplex(
+			"the Markdown holds over %d references; at most %d are allowed",
+			maxReferences,
+			maxReferences,
+		)})
+	}
+}
+
+// referenceKeys returns the keys of the references that the parser reads.
+func referenceKeys(pc parser.Context) reference.Keys {
+	b, ok := pc.Get(budgetKey).(*budget)
+	if !ok {
+		return reference.None
+	}
+
+	return b.references
+}
+
+// labelKeys returns the keys of references in a document of which only the text is known.
+func labelKeys(src []byte) reference.Keys {
+	if HasLabels(src) {
+		return reference.ToLabels
+	}
+
+	return reference.None
+}
+
 // parse runs goldmark within the budget, for a document of a dialect, with
 // references of a syntax.
-func parse(ctx context.Context, p parser.Parser, src []byte, dialect string, syntax references) (ast.Node, error) {
+func parse(ctx context.Context, p parser.Parser, src []byte, dialect string, syntax reference.Keys) (ast.Node, error) {
 	return parseDrawn(ctx, p, src, len(src), nil, dialect, syntax)
 }
 
@@ -105,7 +140,7 @@ func parseDrawn(
 	size int,
 	tables drawntable.Tables,
 	dialect string,
-	syntax references,
+	syntax reference.Keys,
 ) (root ast.Node, err error) {
 	defer func() {
 		switch r := recover().(type) {

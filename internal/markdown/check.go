@@ -47,7 +47,7 @@ func Check(src []byte) error {
 	if !looksLikeBomb(body) {
 		return nil
 	}
-	_, err := parse(context.Background(), newParser(), body, detect(body), labelSyntax(body))
+	_, err := parse(context.Background(), newParser(), body, detect(body), labelKeys(body))
 
 	return err
 }

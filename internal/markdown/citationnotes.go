@@ -3,6 +3,8 @@ package markdown
 import (
 	"github.com/yuin/goldmark/ast"
 	east "github.com/yuin/goldmark/extension/ast"
+
+	"presswork/internal/markdown/ext/reference"
 )
 
 // makeNotes puts the citations of a style of notes into footnotes, which count with
@@ -30,11 +32,11 @@ func (b *bibliography) makeNotes(root ast.Node, src []byte) {
 	var order []ast.Node // of the text
 	within := false
 
-	cited := make(map[*reference]bool, len(b.cited))
+	cited := make(map[*reference.Reference]bool, len(b.cited))
 	for _, r := range b.cited {
 		cited[r] = true
 	}
-	var inNotes []*reference
+	var inNotes []*reference.Reference
 	b.cited = b.cited[:0]
 	_ = ast.Walk(root, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		switch n := n.(type) {
@@ -51,7 +53,7 @@ func (b *bibliography) makeNotes(root ast.Node, src []byte) {
 					order = append(order, n)
 				}
 			}
-		case *reference:
+		case *reference.Reference:
 			if entering && cited[n] && !within {
 				order = append(order, n)
 			} else if entering && cited[n] {
@@ -75,7 +77,7 @@ func (b *bibliography) makeNotes(root ast.Node, src []byte) {
 			renew(link.Index)
 			continue
 		}
-		notes = append(notes, b.noteOf(n.(*reference), len(notes)+1, src))
+		notes = append(notes, b.noteOf(n.(*reference.Reference), len(notes)+1, src))
 	}
 	b.cited = append(b.cited, inNotes...)
 
@@ -102,7 +104,7 @@ func (b *bibliography) makeNotes(root ast.Node, src []byte) {
 }
 
 // noteOf moves a citation into a footnote of a number, and leaves its mark.
-func (b *bibliography) noteOf(r *reference, number int, src []byte) *east.Footnote {
+func (b *bibliography) noteOf(r *reference.Reference, number int, src []byte) *east.Footnote {
 	note, p := east.NewFootnote(nil), ast.NewParagraph()
 	link, back := east.NewFootnoteLink(number), east.NewFootnoteBacklink(number)
 	link.RefCount, back.RefCount = 1, 1
@@ -110,12 +112,12 @@ func (b *bibliography) noteOf(r *reference, number int, src []byte) *east.Footno
 	r.Parent().ReplaceChild(r.Parent(), r, link)
 
 	switch t, isText := before.(*ast.Text); {
-	case !r.bracketed && !r.items[0].bare:
-		names := &reference{items: r.items[:1], source: r.source, offset: r.offset, namesOnly: true}
+	case r.IsInText():
+		names := &reference.Reference{Items: r.Items[:1], Source: r.Source, Offset: r.Offset, NamesOnly: true}
 		link.Parent().InsertBefore(link.Parent(), link, names)
 		b.cited = append(b.cited, names)
 	case isText && !t.SoftLineBreak():
-		if !r.bracketed {
+		if !r.Bracketed {
 			t.Segment = t.Segment.WithStop(t.Segment.Stop - 1) // the -
 		}
 		t.Segment = t.Segment.TrimRightSpace(src)

@@ -21,6 +21,7 @@ import (
 	"presswork/internal/fault"
 	"presswork/internal/input"
 	"presswork/internal/markdown/cite"
+	"presswork/internal/markdown/ext/reference"
 	"presswork/internal/markdown/label"
 	"presswork/internal/markdown/source"
 	"presswork/internal/markdown/tree"
@@ -52,7 +53,7 @@ type bibliography struct {
 	// placed reports whether the document says where it goes.
 	placed bool
 	// cited are the references that cite, in order, written what they say.
-	cited   []*reference
+	cited   []*reference.Reference
 	written []cite.Citation
 }
 
@@ -162,10 +163,10 @@ func (d *draft) openFile(name string, needed bool) (data []byte, err error) {
 
 // cites reports whether a reference is a citation: it names a work, or nothing
 // that could be a label.
-func (b *bibliography) cites(r *reference) bool {
-	return slices.ContainsFunc(
-		r.items,
-		func(i referenceItem) bool { return b.items[i.key] != nil || label.KindOf(i.key) == "" },
+func (b *bibliography) cites(r *reference.Reference) bool {
+	return b != nil && slices.ContainsFunc(
+		r.Items,
+		func(i reference.Item) bool { return b.items[i.Key] != nil || label.KindOf(i.Key) == "" },
 	)
 }
 
@@ -179,8 +180,8 @@ func (d *draft) placeCitations(root ast.Node) {
 	var place ast.Node
 	tree.Each(root, func(n ast.Node) {
 		switch n := n.(type) {
-		case *reference:
-			if d.works.cites(n) && !inLink(n) {
+		case *reference.Reference:
+			if d.works.cites(n) && !reference.InLink(n) {
 				d.works.cited = append(d.works.cited, n)
 			}
 		case *division:
@@ -225,7 +226,7 @@ func (d *draft) placeCitations(root ast.Node) {
 		if len(headings) > 0 {
 			h.Level = newNumbering(headings, 0).top
 		}
-		title := ast.NewString([]byte(wordsOf(d.options.Lang).references))
+		title := ast.NewString([]byte(label.WordsOf(d.options.Lang).References))
 		title.SetRaw(true)
 		h.AppendChild(h, title)
 		tree.AddClass(h, tree.Unnumbered)
@@ -263,25 +264,25 @@ func (d *draft) writeCitations(ctx context.Context, styles *cite.Library) error 
 		Anchor: func(key string) string { return url.PathEscape(d.options.EntriesAt + d.works.anchor(key)) },
 	}
 	for _, r := range d.works.cited {
-		c := cite.Citation{InText: !r.bracketed && !r.items[0].bare && !d.works.style.Note, NamesOnly: r.namesOnly}
-		for _, item := range r.items {
+		c := cite.Citation{InText: r.IsInText() && !d.works.style.Note, NamesOnly: r.NamesOnly}
+		for _, item := range r.Items {
 			one := cite.Cite{
-				Key:            item.key,
-				Prefix:         emphasis.ReplaceAllString(item.prefix, "<i>$1$2</i>"),
-				SuppressAuthor: item.bare,
+				Key:            item.Key,
+				Prefix:         emphasis.ReplaceAllString(item.Prefix, "<i>$1$2</i>"),
+				SuppressAuthor: item.Bare,
 			}
-			one.Label, one.Locator, one.Suffix = styles.Locator(item.suffix, d.options.Lang)
+			one.Label, one.Locator, one.Suffix = styles.Locator(item.Suffix, d.options.Lang)
 			one.Suffix = emphasis.ReplaceAllString(one.Suffix, "<i>$1$2</i>")
 			c.Cites = append(c.Cites, one)
 
-			if d.works.items[item.key] == nil && !r.namesOnly {
+			if d.works.items[item.Key] == nil && !r.NamesOnly {
 				d.warn(
 					fault.CitationMissing,
-					d.lines.At(r.offset),
+					d.lines.At(r.Offset),
 					fmt.Sprintf(
 						"citation of %q, but no bibliography has that key%s",
-						clip(item.key),
-						d.works.meant(item.key),
+						clip(item.Key),
+						d.works.meant(item.Key),
 					),
 				)
 			}
@@ -305,10 +306,10 @@ func (d *draft) writeCitations(ctx context.Context, styles *cite.Library) error 
 	}
 
 	for i, r := range d.works.cited {
-		r.citation = result.Citations[len(d.options.CitedBefore)+i]
+		r.Citation = result.Citations[len(d.options.CitedBefore)+i]
 		if next, ok := r.NextSibling().(*ast.Text); ok && d.works.style.Note &&
 			bytes.HasPrefix(next.Segment.Value(d.src), []byte(".")) {
-			r.citation = strings.TrimSuffix(r.citation, ".") // the author's own note ends so
+			r.Citation = strings.TrimSuffix(r.Citation, ".") // the author's own note ends so
 		}
 	}
 
@@ -336,7 +337,7 @@ func (d *draft) uncited() (keys []string) {
 			return slices.Sorted(maps.Keys(d.works.items))
 		}
 
-		key, size := readKey([]byte(word))
+		key, size := reference.ReadKey([]byte(word))
 		if size == 0 {
 			continue
 		}

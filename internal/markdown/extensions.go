@@ -20,6 +20,7 @@ import (
 	"presswork/internal/markdown/ext/lineblock"
 	"presswork/internal/markdown/ext/list"
 	"presswork/internal/markdown/ext/math"
+	"presswork/internal/markdown/ext/reference"
 	"presswork/internal/markdown/ext/wikilink"
 	"presswork/internal/markdown/tree"
 )
@@ -44,6 +45,7 @@ func cellExtensions() []goldmark.Extender {
 		list.Extension{Enabled: notGFM, Loose: isPandoc},
 		inlinemark.Extension{},
 		math.Extension{},
+		reference.Extension{Keys: referenceKeys, Count: countReference},
 		wikilink.Extension{Enabled: notGFM},
 	}
 }
@@ -115,7 +117,6 @@ func (flat) Extend(m goldmark.Markdown) {
 		),
 		parser.WithInlineParsers(
 			util.Prioritized(indexParser{}, 100),
-			util.Prioritized(referenceParser{}, 180),
 			util.Prioritized(sizedImageParser{}, 190),
 			util.Prioritized(bracesParser{}, 450),
 		),
@@ -129,6 +130,5 @@ func (flat) Extend(m goldmark.Markdown) {
 		util.Prioritized(indexRenderer{}, 100),
 		util.Prioritized(admonitionRenderer{}, 100),
 		util.Prioritized(figureRenderer{}, 100),
-		util.Prioritized(referenceRenderer{}, 100),
 	))
 }

@@ -18,6 +18,7 @@ import (
 
 	"presswork/internal/fault"
 	"presswork/internal/markdown/ext/footnote"
+	"presswork/internal/markdown/ext/reference"
 	"presswork/internal/markdown/source"
 	"presswork/internal/markdown/tree"
 	"presswork/internal/test/cputime"
@@ -83,7 +84,7 @@ func FuzzGuardsChangeNothing(f *testing.F) {
 		pc := parser.NewContext()
 		pc.Set(dialectKey, dialect)
 
-		root, err := parse(context.Background(), guarded, source, dialect, labelSyntax(source))
+		root, err := parse(context.Background(), guarded, source, dialect, labelKeys(source))
 		if err != nil {
 			if fault.CodeOf(err) != fault.ContentTooComplex && fault.CodeOf(err) != fault.RenderFailed {
 				t.Fatal(err)
@@ -289,7 +290,7 @@ func TestHostilePatternsAreParsedOrRefusedSoon(t *testing.T) {
 func startsParagraph(t *testing.T, p parser.Parser, src string) bool {
 	t.Helper()
 
-	root, err := parse(t.Context(), p, []byte(src), detect([]byte(src)), noReferences)
+	root, err := parse(t.Context(), p, []byte(src), detect([]byte(src)), reference.None)
 	if err != nil {
 		t.Fatalf("%q: %v", src, err)
 	}
@@ -302,7 +303,7 @@ func soon(t *testing.T, p parser.Parser, src string, limit time.Duration) {
 
 	var err error
 	if took := cputime.Of(
-		func() { _, err = parse(t.Context(), p, []byte(src), detect([]byte(src)), labelSyntax([]byte(src))) },
+		func() { _, err = parse(t.Context(), p, []byte(src), detect([]byte(src)), labelKeys([]byte(src))) },
 	); took > limit {
 		t.Errorf("%.20q took %s (%v)", src, took, err)
 	}
@@ -385,7 +386,7 @@ func TestOrdinaryBulkIsNotRefused(t *testing.T) {
 				t.Errorf("%s: %v", name, err)
 			}
 
-			if _, err := parse(t.Context(), newParser(), []byte(src), "", noReferences); err != nil {
+			if _, err := parse(t.Context(), newParser(), []byte(src), "", reference.None); err != nil {
 				t.Errorf("%s: %v", name, err)
 			}
 		})
@@ -419,7 +420,7 @@ func TestParsingEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(cause)
 
-	if _, err := parse(ctx, newParser(), []byte("# x"), "", noReferences); !errors.Is(err, cause) {
+	if _, err := parse(ctx, newParser(), []byte("# x"), "", reference.None); !errors.Is(err, cause) {
 		t.Errorf("got %v, want the cause", err)
 	}
 }

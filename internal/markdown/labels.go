@@ -2,8 +2,6 @@ package markdown
 
 import (
 	"bytes"
-	"html"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -44,64 +42,7 @@ type Caption struct {
 }
 
 // Label is a labelled element as other documents refer to it.
-type Label struct {
-	Kind   Kind
-	Number string
-	// Title is of a section.
-	Title string
-	// ID is the anchor.
-	ID string
-}
-
-// target is what references can lead to.
-type target struct {
-	kind Kind
-	id   string
-	// number is "3" or "2.1"; "" for a section in a document whose headings have
-	// none. An equation gets its own when formulas are rendered.
-	number string
-	// title is of a section.
-	title string
-}
-
-// name is what a reference calls it, without the word before.
-func (t *target) name() string {
-	if t.number == "" {
-		return t.title
-	}
-
-	if t.kind == Equation {
-		return "(" + t.number + ")"
-	}
-
-	return t.number
-}
-
-// targets are the labelled elements by their labels.
-type targets map[string]*target
-
-// find looks a key up; @Fig:x begins a sentence and means fig:x.
-func (t targets) find(key string) *target {
-	if found := t[key]; found != nil || key == "" {
-		return found
-	}
-
-	return t[strings.ToLower(key[:1])+key[1:]]
-}
-
-// labels are the targets as other documents see them.
-func (t targets) labels() map[string]Label {
-	if len(t) == 0 {
-		return nil
-	}
-
-	labels := make(map[string]Label, len(t))
-	for name, target := range t {
-		labels[name] = Label{target.kind, target.number, target.title, target.id}
-	}
-
-	return labels
-}
+type Label = label.Label
 
 // HasLabels reports whether a source may hold labels: #fig:x and the like. What
 // looks so and is none does no harm.
@@ -123,43 +64,6 @@ func HasLabels(src []byte) bool {
 	}
 }
 
-// counters count the elements of each kind, anew in each chapter if asked for.
-type counters struct {
-	byChapter bool
-	chapter   string
-	counts    map[Kind]int
-}
-
-func newCounters(byChapter bool, before map[Kind]int) counters {
-	c := counters{byChapter: byChapter, counts: map[Kind]int{}}
-	maps.Copy(c.counts, before)
-
-	return c
-}
-
-func (c *counters) next(kind Kind) string {
-	c.counts[kind]++
-
-	n := c.counts[kind]
-	if c.byChapter && c.chapter != "" {
-		return c.chapter + "." + strconv.Itoa(n)
-	}
-
-	return strconv.Itoa(n)
-}
-
-// begin begins a chapter.
-func (c *counters) begin(number string) {
-	if c.chapter == number {
-		return
-	}
-
-	c.chapter = number
-	if c.byChapter {
-		clear(c.counts)
-	}
-}
-
 // numberElements numbers the labelled elements, and those that the options ask
 // for, writes their labels, and resolves the references to them.
 func (d *draft) numberElements(root ast.Node, headings []*ast.Heading) {
@@ -167,13 +71,13 @@ func (d *draft) numberElements(root ast.Node, headings []*ast.Heading) {
 		return
 	}
 
-	d.targets = targets{}
+	d.targets = label.Set{}
 
 	for name, l := range d.options.Labels {
-		d.targets[name] = &target{kind: l.Kind, id: l.ID, number: l.Number, title: l.Title}
+		d.targets[name] = &l
 	}
-	defer d.counters.begin("") // for the formulas
-	w := wordsOf(d.options.Lang)
+	defer d.counters.BeginChapter("") // for the formulas
+	w := label.WordsOf(d.options.Lang)
 	chapters := newNumbering(headings, d.options.Chapter)
 	heading := 0
 	parts := map[*division]*subfigures{}
@@ -190,12 +94,12 @@ func (d *draft) numberElements(root ast.Node, headings []*ast.Heading) {
 		case *ast.Heading:
 			if !tree.HasClass(n, tree.Unnumbered) {
 				if number := chapters.next(n.Level); n.Level == chapters.top {
-					d.counters.begin(number)
+					d.counters.BeginChapter(number)
 				}
 			}
 
 			if h := d.headings[heading]; label.KindOf(h.ID) == Section {
-				d.targets[h.ID] = &target{kind: Section, id: h.ID, number: h.Number, title: h.Text}
+				d.targets[h.ID] = &label.Label{Kind: Section, ID: h.ID, Number: h.Number, Title: h.Text}
 			}
 			heading++
 		case *figure:
@@ -259,7 +163,7 @@ func (d *draft) letterFigure(f *figure, whole *subfigures) {
 
 	whole.count++
 	if label.KindOf(id) == Figure {
-		d.targets[id] = &target{kind: Figure, id: id, number: whole.number + letter}
+		d.targets[id] = &label.Label{Kind: Figure, ID: id, Number: whole.number + letter}
 	}
 
 	if c == nil {
@@ -271,9 +175,9 @@ func (d *draft) letterFigure(f *figure, whole *subfigures) {
 	if c.FirstChild() != nil {
 		text += " "
 	}
-	label := ast.NewString([]byte(text))
-	label.SetCode(true)
-	c.InsertBefore(c, c.FirstChild(), label)
+	mark := ast.NewString([]byte(text))
+	mark.SetCode(true)
+	c.InsertBefore(c, c.FirstChild(), mark)
 }
 
 // numbered reports whether an element with this id is numbered; it has a
@@ -284,7 +188,7 @@ func (d *draft) numbered(kind Kind, id string, captioned bool) bool {
 
 // numberBlock numbers a block and begins its caption with the label, which makes
 // one if there is none.
-func (d *draft) numberBlock(n ast.Node, kind Kind, w vocabulary, c *tree.Caption) {
+func (d *draft) numberBlock(n ast.Node, kind Kind, w label.Words, c *tree.Caption) {
 	id := tree.AttributeText(n, "id")
 	if !d.numbered(kind, id, c != nil) {
 		return
@@ -302,17 +206,17 @@ func (d *draft) numberBlock(n ast.Node, kind Kind, w vocabulary, c *tree.Caption
 		}
 	}
 	t := d.newTarget(kind, id, tree.PlainText(c, d.src))
-	n.SetAttributeString("id", []byte(t.id))
-	label := ast.NewString([]byte(w.label(t, c.FirstChild() != nil)))
-	label.SetCode(true)
-	c.InsertBefore(c, c.FirstChild(), label)
+	n.SetAttributeString("id", []byte(t.ID))
+	mark := ast.NewString([]byte(w.Caption(kind, t.Number, c.FirstChild() != nil)))
+	mark.SetCode(true)
+	c.InsertBefore(c, c.FirstChild(), mark)
 }
 
 // newTarget counts an element. One without a label gets an id of ours.
-func (d *draft) newTarget(kind Kind, id, text string) *target {
-	t := &target{kind: kind, id: id, number: d.counters.next(kind)}
+func (d *draft) newTarget(kind Kind, id, text string) *label.Label {
+	t := &label.Label{Kind: kind, ID: id, Number: d.counters.Next(kind)}
 	if id == "" {
-		t.id = listIDs + string(kind) + "-" + strconv.Itoa(len(d.captions)+1)
+		t.ID = listIDs + string(kind) + "-" + strconv.Itoa(len(d.captions)+1)
 	}
 
 	if label.KindOf(id) == kind {
@@ -320,7 +224,7 @@ func (d *draft) newTarget(kind Kind, id, text string) *target {
 	}
 	d.captions = append(
 		d.captions,
-		Caption{Kind: kind, Number: t.number, Text: strings.Join(strings.Fields(text), " "), ID: t.id},
+		Caption{Kind: kind, Number: t.Number, Text: strings.Join(strings.Fields(text), " "), ID: t.ID},
 	)
 
 	return t
@@ -329,18 +233,8 @@ func (d *draft) newTarget(kind Kind, id, text string) *target {
 // listIDs begins the ids of elements that are in a list and have no label.
 const listIDs = "toc-"
 
-// label is the beginning of a caption, as HTML.
-func (w vocabulary) label(t *target, more bool) string {
-	text := w.one[t.kind] + "\u00a0" + t.number
-	if !more {
-		return `<span class="xref-label">` + html.EscapeString(text) + "</span>"
-	}
-
-	return `<span class="xref-label">` + html.EscapeString(text+w.colon) + "</span> "
-}
-
 // numberListing numbers a code block that has a label.
-func (d *draft) numberListing(n *ast.FencedCodeBlock, w vocabulary) {
+func (d *draft) numberListing(n *ast.FencedCodeBlock, w label.Words) {
 	info := codeblock.InfoOf(n, d.src)
 
 	id := info.Attributes.ID
@@ -365,8 +259,8 @@ func (d *draft) numberListing(n *ast.FencedCodeBlock, w vocabulary) {
 		return
 	}
 	t := d.newTarget(Listing, id, info.Title)
-	n.SetAttributeString("id", []byte(t.id))
-	n.SetAttributeString(codeblock.LabelAttribute, []byte(w.label(t, info.Title != "")))
+	n.SetAttributeString("id", []byte(t.ID))
+	n.SetAttributeString(codeblock.LabelAttribute, []byte(w.Caption(Listing, t.Number, info.Title != "")))
 }
 
 // equation is what a formula is numbered with.
@@ -374,14 +268,14 @@ type equation struct {
 	chapter string
 	// label is what refers to it, nil without a label. It gets its number when the formula is
 	// rendered: only then is it known how many numbers the formulas before it have taken.
-	label *target
+	label *label.Label
 }
 
 // noteEquation notes the chapter of a formula and makes one with a label a target.
 func (d *draft) noteEquation(n ast.Node) {
-	e := equation{chapter: d.counters.chapter}
+	e := equation{chapter: d.counters.Chapter()}
 	if id := tree.AttributeText(n, "id"); label.KindOf(id) == Equation {
-		e.label = &target{kind: Equation, id: id}
+		e.label = &label.Label{Kind: Equation, ID: id}
 		d.targets[id] = e.label
 	}
 

@@ -8,6 +8,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/yuin/goldmark/ast"
@@ -19,8 +20,10 @@ import (
 	"presswork/internal/markdown/cite"
 	"presswork/internal/markdown/ext/codeblock"
 	"presswork/internal/markdown/ext/drawntable"
+	"presswork/internal/markdown/ext/reference"
 	"presswork/internal/markdown/finish"
 	"presswork/internal/markdown/hyphen"
+	"presswork/internal/markdown/label"
 	"presswork/internal/markdown/sanitize"
 	"presswork/internal/markdown/source"
 	"presswork/internal/markdown/tex"
@@ -226,7 +229,7 @@ func (r *Renderer) Parse(ctx context.Context, src []byte, o Options) (Document, 
 		options:  o,
 		dialect:  dialect,
 		formulas: r.formulas,
-		counters: newCounters(o.Numbering == ByChapter, o.Counts),
+		counters: label.NewCounters(o.Numbering == ByChapter, o.Counts),
 	}
 
 	var err error
@@ -242,7 +245,7 @@ func (r *Renderer) Parse(ctx context.Context, src []byte, o Options) (Document, 
 	size, tables := len(src), d.findTables()
 	src = d.src
 
-	root, err := parseDrawn(ctx, r.parser, src, size, tables, dialect, d.syntax())
+	root, err := parseDrawn(ctx, r.parser, src, size, tables, dialect, d.referenceKeys())
 	if err != nil {
 		return Document{}, err
 	}
@@ -296,8 +299,8 @@ func (r *Renderer) Parse(ctx context.Context, src []byte, o Options) (Document, 
 		TOC:           d.toc,
 		Captions:      d.captions,
 		Index:         d.index,
-		Counts:        d.counters.counts,
-		Labels:        d.targets.labels(),
+		Counts:        d.counters.Counts(),
+		Labels:        d.targets.Labels(),
 		Unresolved:    d.unresolved,
 		Cited:         d.works.citations(),
 		HasRefs:       d.works != nil && d.works.placed,
@@ -327,8 +330,8 @@ type draft struct {
 	aliases map[string]string
 	// references reports whether the source may refer to labels.
 	references bool
-	targets    targets
-	counters   counters
+	targets    label.Set
+	counters   *label.Counters
 	equations  map[ast.Node]equation
 	works      *bibliography // nil: it cites nothing
 	captions   []Caption
@@ -382,7 +385,7 @@ func (d *draft) transform(ctx context.Context, root ast.Node, styles *cite.Libra
 	d.placeWikiLinks(root)
 
 	if d.references || d.works != nil {
-		takeHyphens(root, d.src)
+		reference.TakeHyphens(root, d.src)
 	}
 	setType(root, d.src, d.options.Lang)
 	d.numberElements(root, headings)
@@ -396,6 +399,38 @@ func (d *draft) transform(ctx context.Context, root ast.Node, styles *cite.Libra
 	codeblock.Prepare(root, d.src, d.options.LineNumbers, d.options.CodeLook)
 
 	return nil
+}
+
+// referenceKeys returns the keys of the references that the document may have.
+func (d *draft) referenceKeys() reference.Keys {
+	switch {
+	case d.works != nil:
+		return reference.ToWorks
+	case d.references:
+		return reference.ToLabels
+	}
+
+	return reference.None
+}
+
+// resolveReferences links references to the labelled elements. A reference that names none leaves a
+// warning.
+func (d *draft) resolveReferences(root ast.Node) {
+	if d.referenceKeys() == reference.None {
+		return
+	}
+	missing := func(r *reference.Reference, key string) {
+		d.unresolved = true
+		if len(d.targets) == 0 {
+			return
+		}
+		d.warn(
+			fault.LinkBroken,
+			d.lines.At(r.Offset),
+			fmt.Sprintf("reference to %q, but nothing in the document has that label", clip(key)),
+		)
+	}
+	reference.Resolve(root, label.WordsOf(d.options.Lang), d.targets, d.works.cites, missing)
 }
 
 // finishOptions returns what the last pass over the HTML needs.

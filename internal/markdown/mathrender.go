@@ -67,15 +67,15 @@ func (d *draft) renderFormulas(ctx context.Context, root ast.Node) error {
 	limited, cancel := context.WithTimeoutCause(ctx, d.mathTime(), mathTimeError{d.mathTime()})
 	defer cancel()
 	left := maxMathBytes
-	render := func(source []byte, offset int, tag string, display bool, label *target) (int, error) {
+	render := func(source []byte, offset int, tag string, display bool, to *label.Label) (int, error) {
 		latex := string(source)
 		if display && alignsBare(source) {
 			latex = `\begin{aligned} ` + latex + ` \end{aligned}`
 		}
 
 		f, err := d.formulas.Render(limited, latex, display)
-		if label != nil && err == nil && !strings.Contains(f.MathML, rowNumber) {
-			f, err = d.renderLabelled(limited, latex, f, label)
+		if to != nil && err == nil && !strings.Contains(f.MathML, rowNumber) {
+			f, err = d.renderLabelled(limited, latex, f, to)
 		}
 
 		if ctx.Err() != nil {
@@ -102,11 +102,11 @@ func (d *draft) renderFormulas(ctx context.Context, root ast.Node) error {
 
 			return 0, nil
 		}
-		f.MathML = d.numberEquations(f.MathML, label)
+		f.MathML = d.numberEquations(f.MathML, to)
 
 		id := ""
-		if label != nil {
-			id = ` id="` + html.EscapeString(label.id) + `"`
+		if to != nil {
+			id = ` id="` + html.EscapeString(to.ID) + `"`
 		}
 
 		class := "math"
@@ -137,11 +137,11 @@ func (d *draft) renderFormulas(ctx context.Context, root ast.Node) error {
 		switch n := n.(type) {
 		case *math.Formula:
 			e := d.equations[n]
-			d.counters.begin(e.chapter)
+			d.counters.BeginChapter(e.chapter)
 			n.Embed, failed = render(n.Source, n.Offset, "span", n.Display, e.label)
 		case *math.Block:
 			e := d.equations[n]
-			d.counters.begin(e.chapter)
+			d.counters.BeginChapter(e.chapter)
 			n.Embed, failed = render(n.Source, n.Offset, "div", true, e.label)
 		}
 	})
@@ -173,12 +173,12 @@ const rowNumber = `<span class="tml-eqn">`
 
 // numberEquations fills the places for the numbers of an environment's rows. They
 // count through the document, or its chapter. A label means the first of them.
-func (d *draft) numberEquations(mathML string, label *target) string {
+func (d *draft) numberEquations(mathML string, to *label.Label) string {
 	rows := strings.Split(mathML, rowNumber)
 	for i := range rows[1:] {
-		number := d.counters.next(Equation)
-		if label != nil && i == 0 {
-			label.number = number
+		number := d.counters.Next(Equation)
+		if to != nil && i == 0 {
+			to.Number = number
 		}
 		rows[i+1] = rowNumber + "(" + number + ")" + rows[i+1]
 	}
@@ -194,18 +194,18 @@ func (d *draft) renderLabelled(
 	ctx context.Context,
 	source string,
 	plain tex.Formula,
-	label *target,
+	to *label.Label,
 ) (tex.Formula, error) {
 	if own := ownTag.FindStringSubmatch(source); own != nil {
-		label.number = own[1]
+		to.Number = own[1]
 		return plain, nil
 	}
-	label.number = d.counters.next(Equation)
+	to.Number = d.counters.Next(Equation)
 	// Equal formulas with numbers of equal length are rendered once.
-	place := anyDigit.ReplaceAllString(label.number, "0")
+	place := anyDigit.ReplaceAllString(to.Number, "0")
 	f, err := d.formulas.Render(ctx, source+` \tag{`+place+"}", true)
-	f.MathML = strings.Replace(f.MathML, `\tag{`+place+`}"`, `\tag{`+label.number+`}"`, 1)
-	f.MathML = strings.Replace(f.MathML, tagText+"("+place+")", tagText+"("+label.number+")", 1)
+	f.MathML = strings.Replace(f.MathML, `\tag{`+place+`}"`, `\tag{`+to.Number+`}"`, 1)
+	f.MathML = strings.Replace(f.MathML, tagText+"("+place+")", tagText+"("+to.Number+")", 1)
 
 	return f, err
 }

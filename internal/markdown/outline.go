@@ -83,7 +83,7 @@ func ReadOutline(src []byte) (Outline, error) {
 	}
 	src = source.NormalizeNewlines(src)
 
-	root, err := parse(context.Background(), outlineParser(), src, detect(src), labelSyntax(src))
+	root, err := parse(context.Background(), outlineParser(), src, detect(src), labelKeys(src))
 	if err != nil {
 		return o, err
 	}

@@ -124,16 +124,6 @@ func TestEveryLanguageHasItsWords(t *testing.T) {
 			}
 		})
 	}
-
-	for lang := range strings.FieldsSeq("ar bg ca cs da de el es et fa fi fr he hi hr hu id it ja ko lt lv nb nl nn no pl pt ro ru sk sl sr sv th tr uk ur vi zh zh-TW") {
-		if title := markdown.ListTitle(
-			markdown.Figure,
-			lang,
-		); title == "" ||
-			title == markdown.ListTitle(markdown.Figure, "en") {
-			t.Errorf("%s has no words of its own", lang)
-		}
-	}
 }
 
 // TestListsHaveEveryCaption asks for a list in the source: captions without a

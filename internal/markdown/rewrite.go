@@ -10,6 +10,7 @@ import (
 	"presswork/internal/markdown/dialect/liquid"
 	"presswork/internal/markdown/dialect/mdx"
 	"presswork/internal/markdown/dialect/myst"
+	"presswork/internal/markdown/include"
 	"presswork/internal/markdown/source"
 )
 
@@ -39,8 +40,12 @@ func (d *draft) rewrite(s *source.Source) error {
 		}
 	}
 
-	if err := d.expand(s); err != nil {
-		return err
+	if d.options.Include != nil && d.dialect != GFM {
+		warnings, err := include.Expand(s, d.options.Include, d.dialect == Obsidian)
+		if err != nil {
+			return err
+		}
+		d.warnings = append(d.warnings, warnings...)
 	}
 
 	m := &myst.Reader{

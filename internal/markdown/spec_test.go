@@ -14,6 +14,7 @@ import (
 	"github.com/yuin/goldmark/util"
 	nethtml "golang.org/x/net/html"
 
+	"presswork/internal/markdown/ext/reference"
 	"presswork/internal/markdown/ext/wikilink"
 	"presswork/internal/markdown/source"
 )
@@ -79,7 +80,7 @@ func specified(t *testing.T, e example) string {
 	t.Helper()
 	src := source.NormalizeNewlines([]byte(e.Markdown))
 
-	root, err := parse(t.Context(), newParser(), src, "", noReferences)
+	root, err := parse(t.Context(), newParser(), src, "", reference.None)
 	if err != nil {
 		t.Fatalf("example %d: %v", e.Example, err)
 	}

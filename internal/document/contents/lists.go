@@ -7,6 +7,7 @@ import (
 	"presswork/internal/document/markup"
 	"presswork/internal/markdown"
 	"presswork/internal/markdown/block"
+	"presswork/internal/markdown/label"
 )
 
 // HasPlace reports whether blocks hold a place of a class for pieces.
@@ -21,7 +22,7 @@ func HasPlace(blocks []block.Block, class string) bool {
 func Captions(captions []markdown.Caption, kind markdown.Kind, lang string, paper bool) []Piece {
 	var w writer
 
-	title := markdown.ListTitle(kind, lang)
+	title := label.WordsOf(lang).Lists[kind]
 	for _, c := range captions {
 		if c.Kind != kind {
 			continue

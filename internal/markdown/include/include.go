@@ -1,4 +1,6 @@
-package markdown
+// Package include replaces the include directives of a document by the files that they name. It reads
+// the forms of mdBook, pandoc-include, Quarto, R Markdown, MyST and Obsidian.
+package include
 
 import (
 	"bytes"
@@ -10,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"presswork/internal/fault"
+	"presswork/internal/input"
 	"presswork/internal/lazyregexp"
 	"presswork/internal/markdown/dialect/myst"
 	"presswork/internal/markdown/ext/wikilink"
@@ -19,8 +22,8 @@ import (
 )
 
 const (
-	// maxIncludes and maxIncluded bound the files that a document includes, and the
-	// bytes of all of them, counted as often as they stand in it.
+	// maxIncludes bounds the files that a document includes, maxIncluded their bytes. A file counts
+	// each time that it is included.
 	maxIncludes = 1000
 	maxIncluded = 8 << 20
 	// maxIncludeDepth bounds files that include files.
@@ -36,64 +39,72 @@ var (
 	quartoInclude = lazyregexp.New(`^\{\{<[ \t]+include[ \t]+"?([^"{}<>\n]{1,600}?)"?[ \t]+>\}\}$`)
 	// noteEmbed is Obsidian's: ![[Note#Heading]].
 	noteEmbed = lazyregexp.New(`^!\[\[([^\[\]|\n#]{1,300})(?:#([^\[\]|\n^]{1,200}))?\]\]$`)
-	// fenceHead is a fence of code with what follows it on the line.
+	// fenceHead is a fence of code with the rest of its line.
 	fenceHead = regexp.MustCompile("^(`{3,}|~{3,})[ \t]*([^`\n]*)$")
-	// fenceInclude is in braces behind a fence: {.include} or {.go include=file}.
+	// fenceInclude is in the braces after a fence: {.include} or {.go include=file}.
 	fenceInclude = regexp.MustCompile(`(?:^|[\s{])(?:\.include(?:[\s}]|$)|include=)`)
 	anchorMark   = regexp.MustCompile(`\bANCHOR(_END)?:[ \t]*([\w-]{1,100})`)
 )
 
-// includer puts the files that a document includes in their places.
+// includer writes a document with its includes.
 type includer struct {
 	open     func(name string) ([]byte, error)
 	obsidian bool
 	warn     func(line int, message string)
 
 	out   bytes.Buffer
-	lines []int // of the document, for each line that is out
-	// top is the line of the document that is being read.
+	lines []int // the line of the document, from 0, for each line of out
+	// top is the current line of the document, from 0.
 	top   int
-	stack []string // the files that are open
+	stack []string // the open files, outermost first
 	files int
 	size  int
-	err   error // that ends the rendering
+	err   error // ends the rendering
 }
 
-// expand replaces the include directives of a document by the files they name. A
-// directive whose file cannot be had stays as it is, with a warning. Errors:
-// StoreUnavailable.
-func (d *draft) expand(s *source.Source) error {
-	src, dialect := s.Text(), d.dialect
+// Expand replaces the include directives of a document by the files that open returns. It passes
+// clean paths below the document's folder. Obsidian's ![[Note]] is a directive only if obsidian is
+// set. A directive whose file cannot be read stays as it is, with a warning. Errors:
+// StoreUnavailable from open.
+func Expand(s *source.Source, open func(name string) ([]byte, error), obsidian bool) ([]fault.Warning, error) {
+	src := s.Text()
+	if !mayInclude(src, obsidian) {
+		return nil, nil
+	}
+	var warnings []fault.Warning
 
-	some := bytes.Contains(src, []byte("#include")) || bytes.Contains(src, []byte("!include")) ||
-		bytes.Contains(src, []byte(".include")) ||
-		bytes.Contains(src, []byte("include=")) ||
-		bytes.Contains(src, []byte("rustdoc_include")) ||
-		bytes.Contains(src, []byte("{{< include ")) ||
-		bytes.Contains(src, []byte("include} ")) ||
-		dialect == Obsidian && bytes.Contains(src, []byte("![["))
-	if d.options.Include == nil || !some || dialect == GFM {
-		return nil
-	}
-	first := max(d.options.FirstLine, 1)
-	in := &includer{
-		open: d.options.Include, obsidian: dialect == Obsidian,
-		warn: func(line int, message string) { d.warn(fault.IncludeFailed, first+line, message) },
-	}
+	lines := s.Lines()
+	in := &includer{open: open, obsidian: obsidian, warn: func(line int, message string) {
+		w := fault.Warning{Code: fault.IncludeFailed, Line: lines.Line(line), Message: message}
+		warnings = append(warnings, w)
+	}}
 	in.text(src, "")
 
 	if in.err != nil || in.files == 0 {
-		return in.err
+		return warnings, in.err
 	}
 	s.ReplaceLines(in.out.Bytes(), in.lines)
 
-	return nil
+	return warnings, nil
 }
 
-// text writes a text with its includes, each line behind prefix.
+// mayInclude reports whether a text contains the start of a directive.
+func mayInclude(src []byte, obsidian bool) bool {
+	for _, start := range []string{
+		"#include", "!include", ".include", "include=", "rustdoc_include", "{{< include ", "include} ",
+	} {
+		if bytes.Contains(src, []byte(start)) {
+			return true
+		}
+	}
+
+	return obsidian && bytes.Contains(src, []byte("![["))
+}
+
+// text writes a text with its includes, each line after prefix.
 func (in *includer) text(src []byte, prefix string) {
-	fence := ""        // that is open
-	var listed []byte  // the lines of an {.include} fence, nil outside of one
+	fence := ""        // the open fence
+	var listed []byte  // the lines of an open {.include} fence, else nil
 	var listing string // its first line
 
 	for line := range bytes.Lines(src) {
@@ -139,7 +150,7 @@ func (in *includer) text(src []byte, prefix string) {
 	}
 }
 
-// line writes one line.
+// line writes one line. Lines of files end with \n, so that the document goes on in a new line.
 func (in *includer) line(line []byte, prefix string) {
 	in.out.WriteString(prefix)
 	in.out.Write(line)
@@ -150,14 +161,15 @@ func (in *includer) line(line []byte, prefix string) {
 	in.lines = append(in.lines, in.top)
 }
 
+// raw writes a text without looking for directives.
 func (in *includer) raw(text []byte, prefix string) {
 	for line := range bytes.Lines(text) {
 		in.line(line, prefix)
 	}
 }
 
-// directive writes the file that a line names and reports whether it does. In code
-// a file is written as it is.
+// directive writes the file that a line names and reports whether there is one. In code the file is
+// written as it is.
 func (in *includer) directive(line []byte, prefix string, code bool) bool {
 	if m := bookInclude().FindSubmatch(line); m != nil {
 		name, part, _ := strings.Cut(string(m[1]), ":")
@@ -169,7 +181,7 @@ func (in *includer) directive(line []byte, prefix string, code bool) bool {
 	}
 
 	if m := bangInclude().FindSubmatch(line); m != nil {
-		// In code it may well be the code's own: PlantUML has it, and YAML.
+		// Within code the line may belong to the code: PlantUML and YAML use !include.
 		return in.file(
 			strings.Trim(string(m[2]), `"`),
 			func(b []byte) ([]byte, error) { return cutLines(b, lineOptions(string(m[1]))) },
@@ -197,8 +209,8 @@ func (in *includer) directive(line []byte, prefix string, code bool) bool {
 	return false
 }
 
-// list writes the files that are named in an {.include} fence, or the fence as it
-// is when none of them can be had.
+// list writes the files that an {.include} fence names, or the fence as it is when none of them can be
+// read.
 func (in *includer) list(first string, names []byte, last, prefix string) {
 	before := first[:len(first)-len(strings.TrimLeft(first, " \t>"))]
 
@@ -216,7 +228,7 @@ func (in *includer) list(first string, names []byte, last, prefix string) {
 		}
 
 		if in.file(name, func(b []byte) ([]byte, error) { return b, nil }, prefix+before, false, true) {
-			in.line([]byte(strings.TrimRight(before, " \t")+"\n"), prefix) // the files' blocks stay apart
+			in.line([]byte(strings.TrimRight(before, " \t")+"\n"), prefix) // separates the blocks of two files
 			done = true
 		}
 	}
@@ -228,12 +240,10 @@ func (in *includer) list(first string, names []byte, last, prefix string) {
 	}
 }
 
-// chunkOption is what the include of R Markdown's chunks says: whether they are
-// shown.
+// chunkOption is the include option of a chunk in R Markdown: whether its output is shown.
 var chunkOption = regexp.MustCompile(`^(?:TRUE|FALSE|[TF])\b`)
 
-// codeFile writes the head of a fence and, into it, the file that its attributes
-// name.
+// codeFile writes the first line of a fence and the file that its attributes name.
 func (in *includer) codeFile(line, info []byte, prefix string) {
 	in.line(line, prefix)
 
@@ -256,8 +266,8 @@ func (in *includer) codeFile(line, info []byte, prefix string) {
 	}
 }
 
-// file writes a file, or the part of it that cut returns, and reports whether it
-// could.
+// file writes the part of a file that cut returns, and reports whether it could. If complain is set, a
+// failure leaves a warning.
 func (in *includer) file(name string, cut func([]byte) ([]byte, error), prefix string, code, complain bool) bool {
 	full := name
 	if len(in.stack) > 0 {
@@ -275,11 +285,11 @@ func (in *includer) file(name string, cut func([]byte) ([]byte, error), prefix s
 
 	switch {
 	case fault.CodeOf(err) == fault.StoreUnavailable:
-		in.err = err // another try may find the file
+		in.err = err // a retry may find the file
 		return true
 	case err != nil:
 		if complain {
-			in.warn(in.top, "include of "+strconv.Quote(clip(name))+": "+fault.AsError(err).Message)
+			in.warn(in.top, "include of "+strconv.Quote(input.Short(name))+": "+fault.AsError(err).Message)
 		}
 
 		return false
@@ -296,7 +306,8 @@ func (in *includer) file(name string, cut func([]byte) ([]byte, error), prefix s
 	return true
 }
 
-// read opens a file below the document's folder. Its errors are for the reader.
+// read returns the body of a file below the document's folder. Its messages are for the author of the
+// document.
 func (in *includer) read(name, full string) ([]byte, error) {
 	fail := func(format string, args ...any) error {
 		return fault.Errorf(fault.InvalidRequest, format, args...)
@@ -306,7 +317,7 @@ func (in *includer) read(name, full string) ([]byte, error) {
 	case path.IsAbs(name) || full == ".." || strings.HasPrefix(full, "../") || strings.ContainsAny(name, "\\\x00") || strings.Contains(name, "://"):
 		return nil, fail("files are included from the document's folder only")
 	case slices.Contains(in.stack, full):
-		return nil, fail("it includes itself: %s", clip(strings.Join(append(in.stack, full), " includes ")))
+		return nil, fail("it includes itself: %s", input.Short(strings.Join(append(in.stack, full), " includes ")))
 	case len(in.stack) >= maxIncludeDepth:
 		return nil, fail("files include files deeper than %d levels", maxIncludeDepth)
 	case in.files == maxIncludes:
@@ -319,7 +330,7 @@ func (in *includer) read(name, full string) ([]byte, error) {
 	text, err := in.open(full)
 	if err != nil {
 		if fault.CodeOf(err) == fault.Internal {
-			return nil, fault.Errorf(fault.NotFound, "it is not there").WithCause(err)
+			return nil, fault.Errorf(fault.NotFound, "the file was not found").WithCause(err)
 		}
 
 		return nil, err
@@ -327,7 +338,7 @@ func (in *includer) read(name, full string) ([]byte, error) {
 
 	text = source.NormalizeNewlines(bytes.TrimPrefix(text, []byte("\ufeff")))
 	if !utf8.Valid(text) || bytes.IndexByte(text, 0) >= 0 {
-		return nil, fail("it is not text in UTF-8")
+		return nil, fail("it is not UTF-8 text")
 	}
 
 	if ext := strings.ToLower(path.Ext(full)); ext == ".md" || ext == ".markdown" || ext == ".mdx" {
@@ -339,7 +350,7 @@ func (in *includer) read(name, full string) ([]byte, error) {
 	return text, nil
 }
 
-// lineOptions makes a range of pandoc-include's "startLine=1, endLine=9".
+// lineOptions returns the range "1:9" for pandoc-include's "startLine=1, endLine=9".
 func lineOptions(options string) string {
 	from, to := "", ""
 
@@ -360,8 +371,8 @@ func lineOptions(options string) string {
 	return from + ":" + to
 }
 
-// cutLines returns the part of a text that mdBook's ranges name: 2, 2:9, 2:, :9 or
-// the name of an anchor.
+// cutLines returns the lines of a text that a range of mdBook names: 2, 2:9, 2:, :9 or the name of an
+// anchor.
 func cutLines(text []byte, part string) ([]byte, error) {
 	from, to, span := strings.Cut(part, ":")
 	first, err1 := strconv.Atoi(from)
@@ -375,7 +386,7 @@ func cutLines(text []byte, part string) ([]byte, error) {
 	case !span:
 		return cutAnchor(text, part)
 	case from != "" && err1 != nil || to != "" && err2 != nil:
-		return nil, fault.Errorf(fault.InvalidRequest, "%q is no range of lines, such as 2:9", clip(part))
+		return nil, fault.Errorf(fault.InvalidRequest, "%q is not a range of lines such as 2:9", input.Short(part))
 	case to == "":
 		last = len(text) + 1
 	}
@@ -389,13 +400,13 @@ func cutLines(text []byte, part string) ([]byte, error) {
 	}
 
 	if out == nil {
-		return nil, fault.Errorf(fault.InvalidRequest, "it has %d lines, none in %s", n, clip(part))
+		return nil, fault.Errorf(fault.InvalidRequest, "it has %d lines, none in %s", n, input.Short(part))
 	}
 
 	return out, nil
 }
 
-// cutAnchor returns what stands between "ANCHOR: name" and "ANCHOR_END: name".
+// cutAnchor returns the lines between "ANCHOR: name" and "ANCHOR_END: name".
 func cutAnchor(text []byte, name string) ([]byte, error) {
 	var out []byte
 	within, found := false, false
@@ -414,13 +425,13 @@ func cutAnchor(text []byte, name string) ([]byte, error) {
 	}
 
 	if !found {
-		return nil, fault.Errorf(fault.InvalidRequest, "it has no anchor %q", clip(name))
+		return nil, fault.Errorf(fault.InvalidRequest, "it has no anchor %q", input.Short(name))
 	}
 
 	return out, nil
 }
 
-// cutSection returns the section of a note under a heading, all of it for "".
+// cutSection returns the section of a note under a heading, the whole note for "".
 func cutSection(text []byte, heading string) ([]byte, error) {
 	if heading == "" {
 		return text, nil
@@ -446,7 +457,7 @@ func cutSection(text []byte, heading string) ([]byte, error) {
 	}
 
 	if out == nil {
-		return nil, fault.Errorf(fault.InvalidRequest, "it has no heading %q", clip(heading))
+		return nil, fault.Errorf(fault.InvalidRequest, "it has no heading %q", input.Short(heading))
 	}
 
 	return out, nil

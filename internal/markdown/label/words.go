@@ -1,28 +1,28 @@
-package markdown
+package label
 
 import (
+	"html"
 	"strings"
 	"sync"
 
 	"golang.org/x/text/language"
 )
 
-// vocabulary is what numbered elements are called in a language.
-type vocabulary struct {
-	// one and many are the names of the kinds; many is "" where several are named
-	// one by one.
-	one, many map[Kind]string
-	// and joins the last two numbers, colon stands behind a label.
-	and, colon string
-	// lists are the titles of the lists of each kind.
-	lists map[Kind]string
-	// references is the title of the bibliography.
-	references string
+// Words are the names of numbered elements in a language. The caller must not change the maps.
+type Words struct {
+	// One and Many name the kinds. Many is "" where each of several elements gets its own word.
+	One, Many map[Kind]string
+	// And joins the last two numbers, with its spaces. Colon follows the label of a caption.
+	And, Colon string
+	// Lists are the titles of the lists of the kinds.
+	Lists map[Kind]string
+	// References is the title of the bibliography.
+	References string
 }
 
-// wordTable has a language a line: its name, figure, table, equation, section and
-// listing (with the plural behind a slash), "and", the titles of the lists of
-// figures, tables and listings, and that of the bibliography.
+// wordTable has one line for each language: its tag; figure, table, equation, section and listing,
+// each with the plural after a slash; "and"; the titles of the lists of figures, tables and
+// listings; the title of the bibliography.
 const wordTable = `en|Figure/Figures|Table/Tables|Equation/Equations|Section/Sections|Listing/Listings|and|List of Figures|List of Tables|List of Listings|References
 ar|الشكل|الجدول|المعادلة|القسم|القائمة|و|قائمة الأشكال|قائمة الجداول|قائمة الشيفرات|المراجع
 bg|Фигура/Фигури|Таблица/Таблици|Уравнение/Уравнения|Раздел/Раздели|Листинг/Листинги|и|Списък на фигурите|Списък на таблиците|Списък на листингите|Литература
@@ -65,35 +65,35 @@ vi|Hình|Bảng|Phương trình|Mục|Mã|và|Danh sách hình|Danh sách bảng
 zh|图|表|式|节|代码|、|插图目录|表格目录|代码目录|参考文献
 zh-Hant|圖|表|式|節|程式碼|、|圖目錄|表目錄|程式碼目錄|參考文獻`
 
-var allWords = sync.OnceValue(func() map[string]vocabulary {
-	all := map[string]vocabulary{}
+var allWords = sync.OnceValue(func() map[string]Words {
+	all := map[string]Words{}
 
 	for line := range strings.Lines(wordTable) {
 		f := strings.Split(strings.TrimSpace(line), "|")
 
-		w := vocabulary{
-			one:        map[Kind]string{},
-			many:       map[Kind]string{},
-			lists:      map[Kind]string{},
-			and:        " " + f[6] + " ",
-			colon:      ":",
-			references: f[10],
+		w := Words{
+			One:        map[Kind]string{},
+			Many:       map[Kind]string{},
+			Lists:      map[Kind]string{},
+			And:        " " + f[6] + " ",
+			Colon:      ":",
+			References: f[10],
 		}
 		for i, kind := range []Kind{Figure, Table, Equation, Section, Listing} {
-			w.one[kind], w.many[kind], _ = strings.Cut(f[i+1], "/")
+			w.One[kind], w.Many[kind], _ = strings.Cut(f[i+1], "/")
 		}
 
-		w.lists[Figure], w.lists[Table], w.lists[Listing] = f[7], f[8], f[9]
+		w.Lists[Figure], w.Lists[Table], w.Lists[Listing] = f[7], f[8], f[9]
 		switch lang := f[0]; lang {
 		case "fr":
-			w.colon = "\u202f:"
+			w.Colon = "\u202f:"
 		case "ja", "ko", "zh", "zh-Hant":
-			w.and = strings.TrimLeft(w.and, " ")
+			w.And = strings.TrimLeft(w.And, " ")
 			if lang != "ko" {
-				w.and = strings.TrimSpace(w.and)
+				w.And = strings.TrimSpace(w.And)
 			}
 		case "ar", "he":
-			w.and = strings.TrimRight(w.and, " ")
+			w.And = strings.TrimRight(w.And, " ")
 		}
 		all[f[0]] = w
 	}
@@ -102,8 +102,8 @@ var allWords = sync.OnceValue(func() map[string]vocabulary {
 	return all
 })
 
-// wordsOf are those of a language (BCP 47), English ones where it has none.
-func wordsOf(lang string) vocabulary {
+// WordsOf returns the words of a language (BCP 47), those of English for an unknown one.
+func WordsOf(lang string) Words {
 	all := allWords()
 
 	tag, err := language.Parse(lang)
@@ -124,5 +124,13 @@ func wordsOf(lang string) vocabulary {
 	return all["en"]
 }
 
-// ListTitle is "List of Figures" and the like in a language (BCP 47).
-func ListTitle(kind Kind, lang string) string { return wordsOf(lang).lists[kind] }
+// Caption returns the start of a caption, such as "Figure 1:", as HTML. If text follows, the colon
+// and a space are included.
+func (w Words) Caption(kind Kind, number string, text bool) string {
+	label := w.One[kind] + "\u00a0" + number
+	if !text {
+		return `<span class="xref-label">` + html.EscapeString(label) + "</span>"
+	}
+
+	return `<span class="xref-label">` + html.EscapeString(label+w.Colon) + "</span> "
+}
