@@ -11,12 +11,12 @@ import (
 	"presswork/tasks"
 )
 
-// metaJob is the attribute with the job that a document was printed for; copies keep it.
+// metaJob is the attribute with the id of the job that a document was printed for. Copies keep it.
 const metaJob = "job"
 
-// earlier returns the artifact that an earlier run of the job stored, or failure where there is none. The job may
-// have been completed and its sources deleted, and Redis may then have lost the completion: after a failover, a
-// power cut or a restore.
+// earlier returns the artifact that an earlier run of the job stored, or failure when there is none.
+// An earlier run may have completed the job and deleted its sources, and Redis may then have lost the
+// completion: after a failover, a power cut or a restore.
 func (w *Worker) earlier(
 	ctx context.Context,
 	run *tasks.Run,
@@ -36,7 +36,7 @@ func (w *Worker) earlier(
 	}
 	w.Log.WarnContext(
 		ctx,
-		"a run failed, but an earlier one had stored the result: the job completes with it",
+		"a run failed; the job completes with the result of an earlier run",
 		"job_id",
 		run.ID,
 		"error",
@@ -47,7 +47,7 @@ func (w *Worker) earlier(
 	return made, err
 }
 
-// adopt takes the artifact that another run of the job has stored, printed or copied from the render cache.
+// adopt returns the artifact that another run of the job has printed or copied from the render cache.
 func (w *Worker) adopt(ctx context.Context, run *tasks.Run, c document.Composed) (presswork.Artifact, bool, error) {
 	info, err := w.Store.Stat(ctx, artifactKey(run, c))
 	if err != nil {
@@ -57,8 +57,8 @@ func (w *Worker) adopt(ctx context.Context, run *tasks.Run, c document.Composed)
 	return w.adoptStored(run, info)
 }
 
-// adoptStored makes a stored object the artifact of the run, with the warnings that its print gave. It reports
-// whether the object came from the render cache.
+// adoptStored returns a stored object as the artifact of the run, and reports the warnings of its print
+// on the job. cached tells whether the object came from the render cache.
 func (w *Worker) adoptStored(run *tasks.Run, info storage.Info) (artifact presswork.Artifact, cached bool, err error) {
 	if info.Meta[metaJob] != run.ID {
 		return artifactOf(run, info), true, nil
@@ -67,6 +67,7 @@ func (w *Worker) adoptStored(run *tasks.Run, info storage.Info) (artifact pressw
 	return artifactOf(run, info), false, run.Warn(run.Record.Printed...)
 }
 
+// artifactOf returns the artifact of a stored object, without its file name and expiry.
 func artifactOf(run *tasks.Run, info storage.Info) presswork.Artifact {
 	pages, _ := strconv.Atoi(info.Meta["pages"])
 

@@ -6,15 +6,16 @@ import (
 	"presswork/tasks"
 )
 
-// Choose handles tasks.ChooseTheme: it chooses the theme of a document and makes
-// the job a conversion, on the queue that the task names. It is a kind of its own
-// so that a slow model holds no place of a print.
+// Choose handles tasks.ChooseTheme. It chooses the theme of a document and makes the job a conversion on
+// the queue that the task names. It is a kind of its own, so that a slow model holds no slot for
+// printing. Errors: those of Convert.
 func (w *Worker) Choose(ctx context.Context, run *tasks.Run, task tasks.Choice) error {
-	return w.throughOutages(ctx, run, func() error { return w.chooseAndGoOn(ctx, run, task) })
+	return w.throughOutages(ctx, run, func() error { return w.chooseAndQueue(ctx, run, task) })
 }
 
-// chooseAndGoOn chooses the theme and makes the job a conversion.
-func (w *Worker) chooseAndGoOn(ctx context.Context, run *tasks.Run, task tasks.Choice) error {
+// chooseAndQueue chooses the theme and queues the conversion. When that fails and an earlier run has
+// stored the result, it completes the job.
+func (w *Worker) chooseAndQueue(ctx context.Context, run *tasks.Run, task tasks.Choice) error {
 	err := w.chooseTheme(ctx, run, &task.Convert)
 	if err != nil {
 		made, err := w.earlier(ctx, run, task.Convert, err)

@@ -10,8 +10,8 @@ import (
 	"presswork/internal/inference"
 )
 
-// completionMetrics have the names of OpenTelemetry's GenAI conventions, with
-// underscores, beside our own of the queue.
+// completionMetrics are named by OpenTelemetry's GenAI conventions, with underscores. The metrics of the
+// queue have our own names.
 type completionMetrics struct {
 	tokens    *prometheus.HistogramVec
 	duration  *prometheus.HistogramVec
@@ -32,26 +32,27 @@ func newCompletionMetrics(reg prometheus.Registerer) completionMetrics {
 			prometheus.ExponentialBuckets(1, 4, 14), "gen_ai_request_model", "gen_ai_token_type"),
 		duration: histogram(
 			"gen_ai_server_request_duration_seconds",
-			"How long a completion took on its worker; error_type is a code, or the status of a request that was refused, and empty for one that succeeded.",
+			"Time of a completion on its worker; error_type is an error code, the status of a refused request, "+
+				"or empty after success.",
 			seconds,
 			"gen_ai_request_model",
 			"error_type",
 		),
 		firstWord: histogram(
 			"gen_ai_server_time_to_first_token_seconds",
-			"How long the model took to begin.",
+			"Time until the first token.",
 			seconds,
 			"gen_ai_request_model",
 		),
-		perToken: histogram("gen_ai_server_time_per_output_token_seconds", "How long a token took, after the first.",
+		perToken: histogram("gen_ai_server_time_per_output_token_seconds", "Time per token after the first.",
 			prometheus.ExponentialBuckets(0.0005, 2, 14), "gen_ai_request_model"),
 		wait: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name:    "presswork_completion_wait_seconds",
-			Help:    "How long completions waited for a worker.",
+			Help:    "Time that completions waited for a worker.",
 			Buckets: seconds,
 		}),
 		inflight: prometheus.NewGauge(
-			prometheus.GaugeOpts{Name: "presswork_completions_running", Help: "Completions at work here."},
+			prometheus.GaugeOpts{Name: "presswork_completions_running", Help: "Completions that run in this process."},
 		),
 	}
 	if reg != nil {
@@ -61,7 +62,7 @@ func newCompletionMetrics(reg prometheus.Registerer) completionMetrics {
 	return m
 }
 
-// watching times one completion.
+// watching measures one completion.
 type watching struct {
 	metrics completionMetrics
 	model   string
@@ -69,6 +70,7 @@ type watching struct {
 	ctx     context.Context //nolint:containedctx // it names the trace
 }
 
+// watch begins to measure a completion that has waited for a worker. done ends it.
 func (m completionMetrics) watch(ctx context.Context, model string, waited time.Duration) watching {
 	m.wait.Observe(waited.Seconds())
 	m.inflight.Inc()
@@ -76,12 +78,13 @@ func (m completionMetrics) watch(ctx context.Context, model string, waited time.
 	return watching{metrics: m, model: model, began: time.Now(), ctx: ctx}
 }
 
+// first notes the time of the first token.
 func (w watching) first() {
 	observe(w.ctx, w.metrics.firstWord.WithLabelValues(w.model), time.Since(w.began))
 }
 
-// errorType is a code of ours, or the status of a refusal: what an upstream calls
-// the caller's mistake may be anything, and a label must not.
+// errorType returns our error code, or the status of a refusal. Upstreams choose their own codes for
+// mistakes of the caller, so those codes must not become labels.
 func errorType(err error) string {
 	e := inference.AsError(err)
 	switch {
@@ -97,6 +100,7 @@ func errorType(err error) string {
 	return strconv.Itoa(e.Status)
 }
 
+// done notes the end of the completion and its tokens.
 func (w watching) done(r inference.Result, err error) {
 	w.metrics.inflight.Dec()
 	observe(w.ctx, w.metrics.duration.WithLabelValues(w.model, errorType(err)), time.Since(w.began))

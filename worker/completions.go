@@ -27,44 +27,41 @@ import (
 )
 
 const (
-	// recordTimeout bounds what remains to be written after a completion: an outage
-	// of Redis as long as its call lives through one. A worker that stops waits
-	// for less.
+	// recordTimeout bounds the writes after a completion. It survives an outage of Redis as long as a
+	// call does.
 	recordTimeout = 30 * time.Second
-	hasteTimeout  = 3 * time.Second
-	recordPause   = 200 * time.Millisecond
+	// hasteTimeout bounds the same writes in a worker that stops.
+	hasteTimeout = 3 * time.Second
+	// recordPause is the time between two tries of a write.
+	recordPause = 200 * time.Millisecond
 )
 
-// CompletionOptions wire Completions.
+// CompletionOptions configure Completions.
 type CompletionOptions struct {
 	// Gateway runs the completions. Mandatory.
 	Gateway *gateway.Gateway
-	// Meter records what they used and settles it with the key's limits.
-	// Mandatory.
+	// Meter records the usage and settles it with the key's limits. Mandatory.
 	Meter *meter.Meter
-	// Store and Keeper hold requests too large for Redis; they are deleted once
-	// answered. Mandatory.
+	// Store and Keeper hold requests that are too large for Redis. A request is deleted after its
+	// answer. Mandatory.
 	Store  storage.Store
 	Keeper *retention.Keeper
-	// Metrics is where the metrics of completions are registered. Default:
-	// nowhere.
+	// Metrics registers the metrics of completions. Default: they are not exported.
 	Metrics prometheus.Registerer
-	// Tracer makes a span of every completion, below that of its request.
-	// Default: none is made.
+	// Tracer makes a span for each completion, below the span of its request. Default: no spans.
 	Tracer trace.TracerProvider
-	// Log gets completions that failed, and what could not be recorded.
-	// Default: discard.
+	// Log receives failed completions, and usage that could not be recorded. Default: discarded.
 	Log *slog.Logger
 }
 
-// Completions answers chat completions.
+// Completions answers chat completions and calls for speech.
 type Completions struct {
 	CompletionOptions
 	metrics completionMetrics
 	tracer  trace.Tracer
 }
 
-// NewCompletions wires Completions.
+// NewCompletions returns Completions.
 func NewCompletions(o CompletionOptions) *Completions {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -81,15 +78,14 @@ func NewCompletions(o CompletionOptions) *Completions {
 	}
 }
 
-// Complete handles a call of the inference API: it runs the completion and
-// sends each inference.Frame as it comes. What was used is recorded however it
-// ends. A failure of the completion is sent as the last frame and is no error;
-// errors are those of Redis, and the cause of ctx when the caller left or the
-// worker stops.
+// Complete handles a call of the inference API. It runs the completion, sends each inference.Frame as it
+// comes, and records the usage, also after a failure. A failure of the completion is sent as the last
+// frame and is not an error of Complete. Errors: those of Redis, and the cause of ctx when the caller has
+// left or the worker stops.
 func (c *Completions) Complete(ctx context.Context, run *stream.Run) error {
 	job, err := c.job(ctx, run)
 	if err != nil && stopping(ctx) {
-		// Another worker reads the request.
+		// Another worker will read the request.
 		return context.Cause(ctx)
 	}
 
@@ -98,14 +94,14 @@ func (c *Completions) Complete(ctx context.Context, run *stream.Run) error {
 	}
 
 	if run.Begun {
-		// What the caller has heard cannot be taken back.
+		// The caller has received a part of the answer, so it cannot start over.
 		c.record(run, job, c.spent(ctx, run, job), ctx)
 
 		return c.end(run, inference.Frame{Error: inference.Errorf(http.StatusBadGateway, inference.UpstreamError,
 			"the worker that ran this request ended unexpectedly, in the middle of the answer")})
 	}
 
-	ctx, span := c.begin(ctx, run, job)
+	ctx, span := c.startSpan(ctx, run, job)
 	defer span.End()
 	// The gateway compares Accepted with this machine's clock.
 	job.Request.Accepted, job.Request.Owner = time.Now().Add(-run.Waited), run.Call.Owner
@@ -140,7 +136,7 @@ func (c *Completions) Complete(ctx context.Context, run *stream.Run) error {
 	}
 
 	if err != nil && !result.Emitted && stopping(ctx) {
-		// Another worker takes it from the beginning.
+		// Another worker starts it over.
 		return context.Cause(ctx)
 	}
 	c.record(run, job, result, ctx)
@@ -183,7 +179,7 @@ func (c *Completions) Complete(ctx context.Context, run *stream.Run) error {
 	return c.end(run, inference.Frame{Result: &result})
 }
 
-// speak runs a call for speech.
+// speak runs a call for speech and sends each sound.
 func (c *Completions) speak(
 	ctx context.Context,
 	job inference.Job,
@@ -201,8 +197,8 @@ func (c *Completions) speak(
 	return result, err
 }
 
-// Own completes a request of the program itself, without a queue and its limits;
-// what it uses is recorded in the ledger under key. Errors: *inference.Error.
+// Own completes a request of the program itself, without the queue and its limits. The usage is recorded
+// in the ledger under key. Errors: *inference.Error.
 func (c *Completions) Own(
 	ctx context.Context,
 	key string,
@@ -221,13 +217,12 @@ func (c *Completions) Own(
 	return err
 }
 
-// stopping reports whether a run's context ended for a reason that is not the
-// caller's.
+// stopping reports whether a run's context has ended for another reason than the caller's leaving.
 func stopping(ctx context.Context) bool {
 	return ctx.Err() != nil && !errors.Is(context.Cause(ctx), stream.ErrLeft)
 }
 
-// job reads what the call is about.
+// job returns the request of the call.
 func (c *Completions) job(ctx context.Context, run *stream.Run) (inference.Job, error) {
 	var job inference.Job
 
@@ -235,14 +230,14 @@ func (c *Completions) job(ctx context.Context, run *stream.Run) (inference.Job, 
 	if run.Call.BodyKey != "" {
 		var err error
 		if body, err = c.readBody(ctx, run.Call.BodyKey); err != nil {
-			return job, inference.Errorf(http.StatusServiceUnavailable, fault.StoreUnavailable, "the request could not be read back from the store").
-				WithCause(err)
+			return job, inference.Errorf(http.StatusServiceUnavailable, fault.StoreUnavailable,
+				"the request could not be read back from the store").WithCause(err)
 		}
 	}
 
 	err := json.Unmarshal(body, &job)
 	if job.Request == nil && job.Speech != nil {
-		// What all calls have in common is read from there.
+		// The fields that all calls share are read from Request.
 		job.Request = &inference.Request{Model: job.Speech.Model}
 	}
 
@@ -264,7 +259,8 @@ func (c *Completions) readBody(ctx context.Context, key string) ([]byte, error) 
 	return io.ReadAll(r)
 }
 
-func (c *Completions) begin(ctx context.Context, run *stream.Run, job inference.Job) (context.Context, trace.Span) {
+// startSpan starts the span of a completion, below that of its request.
+func (c *Completions) startSpan(ctx context.Context, run *stream.Run, job inference.Job) (context.Context, trace.Span) {
 	ctx = propagation.TraceContext{}.Extract(ctx, propagation.MapCarrier{"traceparent": run.Call.TraceParent})
 
 	return c.tracer.Start(
@@ -283,7 +279,7 @@ func (c *Completions) begin(ctx context.Context, run *stream.Run, job inference.
 	)
 }
 
-// end sends the last word.
+// end sends the last frame.
 func (c *Completions) end(run *stream.Run, f inference.Frame) error {
 	b, err := json.Marshal(f)
 	if err != nil {
@@ -295,7 +291,7 @@ func (c *Completions) end(run *stream.Run, f inference.Frame) error {
 	return err
 }
 
-// dropBody forgets a request that lies in the store.
+// dropBody deletes a request that is in the store.
 func (c *Completions) dropBody(run *stream.Run) {
 	key := run.Call.BodyKey
 	if key == "" {

@@ -13,8 +13,8 @@ import (
 	"presswork/tasks/stream"
 )
 
-// record writes what was used, whoever has left meanwhile. A run that was
-// superseded leaves that to its successor.
+// record writes the usage of a run, also after its caller has left. A superseded run writes nothing: the
+// later run does. ended is the context of the run.
 func (c *Completions) record(run *stream.Run, job inference.Job, result inference.Result, ended context.Context) {
 	timeout := recordTimeout
 	if stopping(ended) {
@@ -29,7 +29,7 @@ func (c *Completions) record(run *stream.Run, job inference.Job, result inferenc
 		u.Cancelled = 1
 	}
 
-	if err := insist(ctx, func() error { return c.charge(ctx, run, job, u, result.Usage.TotalTokens) }); err != nil {
+	if err := retry(ctx, func() error { return c.charge(ctx, run, job, u, result.Usage.TotalTokens) }); err != nil {
 		c.Log.ErrorContext(
 			ctx,
 			"the use of a completion was not recorded",
@@ -49,11 +49,11 @@ func (c *Completions) record(run *stream.Run, job inference.Job, result inferenc
 	}
 }
 
-// spent is what the run before this one used, by what it sent.
+// spent estimates the usage of the run before this one from the frames that it sent.
 func (c *Completions) spent(ctx context.Context, run *stream.Run, job inference.Job) inference.Result {
 	frames, err := run.Sent(ctx)
 	if err != nil {
-		c.Log.ErrorContext(ctx, "what a dead worker sent could not be read", "call_id", run.ID, "error", err)
+		c.Log.ErrorContext(ctx, "the frames of a dead worker could not be read", "call_id", run.ID, "error", err)
 	}
 	var chunks []*inference.Chunk
 
@@ -67,15 +67,15 @@ func (c *Completions) spent(ctx context.Context, run *stream.Run, job inference.
 	return inference.Result{Model: job.Request.Model, Usage: gateway.EstimateUsage(job.Request, chunks)}
 }
 
-// charge records the use of a call once, however often it is called, and settles its
-// tokens with the key's limits.
+// charge records the usage of a call and settles its tokens with the key's limits. It records a call only
+// once, even if it is called again.
 func (c *Completions) charge(ctx context.Context, run *stream.Run, job inference.Job, u meter.Usage, tokens int) error {
 	current, err := run.Current(ctx)
 	if err != nil || !current {
 		return err
 	}
-	// A call that is made again after its callers had left has the same id, and may be
-	// made in the same millisecond.
+	// A call that is repeated after its callers left has the same id, so the usage is identified by the
+	// id and the time, in nanoseconds.
 	use := run.ID + ":" + strconv.FormatInt(run.Call.QueuedAt.UnixNano(), 10)
 	if err := c.Meter.Record(ctx, use, run.Call.QueuedAt, u); err != nil {
 		return err
@@ -86,11 +86,10 @@ func (c *Completions) charge(ctx context.Context, run *stream.Run, job inference
 	return c.Meter.Settle(ctx, run.Call.Owner, run.ID, limits, use, tokens)
 }
 
-// insist tells Redis something until it has taken it, or until ctx ends: then it returns
-// the last error.
-func insist(ctx context.Context, tell func() error) error {
+// retry calls write until it succeeds. When ctx ends, it returns the last error.
+func retry(ctx context.Context, write func() error) error {
 	for {
-		err := tell()
+		err := write()
 		if err == nil {
 			return nil
 		}
@@ -103,8 +102,8 @@ func insist(ctx context.Context, tell func() error) error {
 	}
 }
 
-// usage returns what the ledger holds of a completion: also what failed calls of
-// upstreams used, since upstreams charge for it.
+// usage returns the ledger entry of a completion. It includes the failed calls of upstreams, because
+// upstreams charge for them.
 func usage(key, model string, result inference.Result) meter.Usage {
 	u := meter.Usage{Key: key, Model: model, Requests: 1}
 	for _, used := range []inference.Usage{result.Usage, result.Failed} {

@@ -16,11 +16,10 @@ import (
 	"presswork/themes"
 )
 
-// Convert handles tasks.ConvertPDF. It stores the PDF, or the other output that was asked
-// for, of a document in Markdown. A document whose page is in the render cache is not
-// printed again. Errors: those of Converter.Compose and Make (ThemeNotFound, InvalidOption,
-// StrictFindings, RenderFailed, BrowserUnavailable), RenderTimeout, and those of a store or
-// a queue that does not answer.
+// Convert handles tasks.ConvertPDF. It renders a Markdown document and stores the PDF or the other
+// requested output. A document whose page is in the render cache is not printed again. Errors: those of
+// Converter.Compose and Make (ThemeNotFound, InvalidOption, StrictFindings, RenderFailed,
+// BrowserUnavailable), RenderTimeout, StoreUnavailable, StoreFull and QueueUnavailable.
 func (w *Worker) Convert(ctx context.Context, run *tasks.Run, task tasks.Convert) error {
 	ctx, ended := w.observe(ctx, run)
 	var cached bool
@@ -41,6 +40,8 @@ func (w *Worker) Convert(ctx context.Context, run *tasks.Run, task tasks.Convert
 	return err
 }
 
+// convert stores the artifact and completes the job. cached tells whether the artifact came from the
+// render cache.
 func (w *Worker) convert(ctx context.Context, run *tasks.Run, task tasks.Convert) (cached bool, err error) {
 	made, err := w.make(ctx, run, task)
 	if err != nil {
@@ -58,7 +59,8 @@ func (w *Worker) complete(ctx context.Context, run *tasks.Run, task tasks.Conver
 	artifact.Filename = strings.TrimSuffix(filename(task.Filename, made.title), ".pdf") + task.Output.Extension()
 	artifact.ExpiresAt = w.Keeper.Now().UTC().Add(w.Retention).Truncate(time.Millisecond)
 
-	// The caller waits for the end, so the counting runs at the same time. If this run dies, the next one counts.
+	// The caller waits for the end, so the artifact is counted at the same time. If this run dies, the
+	// next run counts it.
 	err := meanwhile(func() error {
 		if made.counted {
 			return nil
@@ -76,7 +78,7 @@ func (w *Worker) complete(ctx context.Context, run *tasks.Run, task tasks.Conver
 	return nil
 }
 
-// result is a stored artifact and what the end of its job says about it.
+// result is a stored artifact with what the end of its job needs.
 type result struct {
 	artifact presswork.Artifact
 	// title is the document's, for the name of the download.
@@ -121,9 +123,9 @@ func (w *Worker) make(ctx context.Context, run *tasks.Run, task tasks.Convert) (
 	return made, err
 }
 
-// within bounds what happens before the printing. The browser bounds the printing itself,
-// from the moment it has a tab, so that the wait for other documents does not count. Every
-// error after the deadline is RenderTimeout: it must not look like an outage of the store.
+// within bounds the steps before printing. The browser bounds printing itself from the moment it has a
+// tab, so that waiting for other documents does not count. Every error after the deadline becomes
+// RenderTimeout, so that it does not look like an outage of the store.
 func (w *Worker) within(ctx context.Context, do func(context.Context) error) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, w.RenderTimeout,
 		fault.Errorf(fault.RenderTimeout, "the document took longer than %s to render", w.RenderTimeout))
@@ -137,7 +139,7 @@ func (w *Worker) within(ctx context.Context, do func(context.Context) error) err
 	return err
 }
 
-// choose finds the theme that suits a document, and reports on the job why.
+// choose returns the theme that suits a document, and reports the analysis on the job.
 func (w *Worker) choose(ctx context.Context, run *tasks.Run, content []byte) (string, error) {
 	ctx, ended := w.stage(ctx, presswork.StageAnalyzing)
 	defer ended()
@@ -154,8 +156,8 @@ func (w *Worker) choose(ctx context.Context, run *tasks.Run, content []byte) (st
 	return advice.Recommendation.Primary, run.SetAnalysis(advice.Analysis)
 }
 
-// compose typesets a document. It reports the warnings, strict findings among them, and the
-// theme in force where the request named another or none.
+// compose typesets a document. It reports the warnings, including strict findings, and the theme when it
+// differs from the requested one.
 func (w *Worker) compose(ctx context.Context, run *tasks.Run, doc document.Document) (document.Composed, error) {
 	ctx, ended := w.stage(ctx, presswork.StageRendering)
 	defer ended()
@@ -173,22 +175,21 @@ func (w *Worker) compose(ctx context.Context, run *tasks.Run, doc document.Docum
 	return composed, run.SetTheme(composed.Theme)
 }
 
-// meanwhile reports on a job while work goes on, and returns when both are done: a report
-// takes as long as Redis' disk. The report's error comes first, because it may mean that
-// the run has ended.
+// meanwhile runs report and work at the same time, because a report may take as long as a disk write of
+// Redis. It returns the error of report first, because that may mean that the run has ended.
 func meanwhile(report, work func() error) error {
-	told := make(chan error, 1)
-	go func() { told <- report() }()
+	reported := make(chan error, 1)
+	go func() { reported <- report() }()
 	err := work()
 
-	if ended := <-told; ended != nil {
+	if ended := <-reported; ended != nil {
 		return ended
 	}
 
 	return err
 }
 
-// document reads the document of a task, and chooses its theme where the caller did not.
+// document reads the document of a task, and chooses its theme when the caller asked for that.
 func (w *Worker) document(ctx context.Context, run *tasks.Run, task tasks.Convert) (document.Document, error) {
 	content, err := w.content(ctx, task)
 	if err != nil {
@@ -211,6 +212,7 @@ func (w *Worker) document(ctx context.Context, run *tasks.Run, task tasks.Conver
 	return d, err
 }
 
+// print prints a composed document and reports the warnings of the print.
 func (w *Worker) print(ctx context.Context, run *tasks.Run, c document.Composed) (document.Made, error) {
 	run.Step(presswork.StagePrinting, printingFrom, "printing")
 
@@ -232,7 +234,7 @@ func (w *Worker) print(ctx context.Context, run *tasks.Run, c document.Composed)
 	return printed, nil
 }
 
-// filename returns the name of a download: the caller's, else one made of the document's title.
+// filename returns the name of a download: the caller's name, or a name made from the title.
 func filename(asked, title string) string {
 	if asked != "" {
 		return asked

@@ -16,9 +16,8 @@ import (
 	"presswork/tasks"
 )
 
-// Export handles tasks.ExportPage: the page at an address to a stored PDF or
-// picture. Errors, besides those of a store or a queue that does not answer:
-// those of Exporter.PDF.
+// Export handles tasks.ExportPage. It stores the page at an address as a PDF or a picture. Errors: those
+// of Exporter.PDF, StoreUnavailable, StoreFull and QueueUnavailable.
 func (w *Worker) Export(ctx context.Context, run *tasks.Run, task tasks.PageExport) error {
 	ctx, ended := w.observe(ctx, run)
 
@@ -35,6 +34,7 @@ func (w *Worker) Export(ctx context.Context, run *tasks.Run, task tasks.PageExpo
 	return err
 }
 
+// export visits the page, stores the result and completes the job.
 func (w *Worker) export(ctx context.Context, run *tasks.Run, task tasks.PageExport) error {
 	artifact, stored, err := w.adopted(ctx, run, task)
 	if err != nil {
@@ -70,7 +70,8 @@ func (w *Worker) export(ctx context.Context, run *tasks.Run, task tasks.PageExpo
 	return run.Complete(ctx, artifact, false)
 }
 
-// kept is how long a result stays, by its task's Keep.
+// kept returns how long a result is kept. keep is the task's Keep, in seconds; 0 means the retention of
+// artifacts.
 func (w *Worker) kept(keep int64) time.Duration {
 	if keep > 0 {
 		return min(time.Duration(keep)*time.Second, w.Retention)
@@ -79,30 +80,30 @@ func (w *Worker) kept(keep int64) time.Duration {
 	return w.Retention
 }
 
-// developed is what came of a visit, as it is stored.
-type developed struct {
+// rendition is the result of a visit, ready to be stored.
+type rendition struct {
 	data        []byte
 	contentType string
 	pages       int
 	filename    string
 }
 
-// visit opens the page and makes of it what was asked for.
+// visit opens the page and returns the requested output.
 func (w *Worker) visit(
 	ctx context.Context,
 	run *tasks.Run,
 	task tasks.PageExport,
 	o export.VisitOptions,
-) (developed, error) {
+) (rendition, error) {
 	if err := run.Progress(ctx, presswork.StageRendering, 20, "loading the page"); err != nil {
-		return developed{}, err
+		return rendition{}, err
 	}
 	visit := chromium.Visit{URL: task.URL}
 
 	if o.Theme != "" {
 		theme, err := w.Themes.Get(o.Theme)
 		if err != nil {
-			return developed{}, err
+			return rendition{}, err
 		}
 		visit.ThemeCSS = theme.Tokens()
 	}
@@ -123,10 +124,10 @@ func (w *Worker) visit(
 	w.metrics.visited(output, began, err)
 
 	if err := errors.Join(err, reported); err != nil {
-		return developed{}, err
+		return rendition{}, err
 	}
 
-	d := developed{
+	d := rendition{
 		data:        exported.Data,
 		contentType: exported.ContentType,
 		filename:    titleName(exported.Title, exported.ContentType),
@@ -144,12 +145,12 @@ func (w *Worker) visit(
 	return d, run.Warn(packed.Warnings...)
 }
 
-// keep stores the result.
+// keep stores the result, or returns the artifact that an earlier run has stored.
 func (w *Worker) keep(
 	ctx context.Context,
 	run *tasks.Run,
 	task tasks.PageExport,
-	d developed,
+	d rendition,
 ) (presswork.Artifact, error) {
 	ctx, ended := w.stage(ctx, presswork.StageStoring)
 	defer ended()
@@ -173,16 +174,17 @@ func (w *Worker) keep(
 	return artifactOf(run, info), nil
 }
 
-// countPatience is how long a result waits to be counted when Redis takes nothing: as
-// long as its job's end does.
+// countPatience is how long countKept tries to count a result during an outage of Redis: as long as
+// Run.Complete tries to end the job.
 const countPatience = 20 * time.Second
 
-// countKept counts a result for as long as it is kept.
+// countKept records a result with the keeper, which deletes it after keep seconds; 0 means the retention
+// of artifacts.
 func (w *Worker) countKept(ctx context.Context, info storage.Info, keep int64) {
 	ctx, cancel := context.WithTimeout(ctx, countPatience)
 	defer cancel()
 
-	err := insist(ctx, func() error {
+	err := retry(ctx, func() error {
 		if keep == 0 {
 			return w.Keeper.Record(ctx, info.Key, info.Size)
 		}
@@ -194,8 +196,8 @@ func (w *Worker) countKept(ctx context.Context, info storage.Info, keep int64) {
 	}
 }
 
-// adopted is what an earlier run of this job stored, if it died before it could
-// report it, or count it.
+// adopted returns the artifact that an earlier run of this job has stored, and whether there is one. The
+// earlier run may have died before it counted the artifact, so adopted counts it again.
 func (w *Worker) adopted(ctx context.Context, run *tasks.Run, task tasks.PageExport) (presswork.Artifact, bool, error) {
 	info, err := w.Store.Stat(ctx, storage.ArtifactKeyOf(run.ID, task.ContentType()))
 	switch {
@@ -209,6 +211,7 @@ func (w *Worker) adopted(ctx context.Context, run *tasks.Run, task tasks.PageExp
 	return artifactOf(run, info), true, nil
 }
 
+// visitOf returns the options of a visit that PDFs and pictures share.
 func visitOf(task tasks.PageExport) export.VisitOptions {
 	if task.Screenshot != nil {
 		return task.Screenshot.VisitOptions
@@ -217,6 +220,7 @@ func visitOf(task tasks.PageExport) export.VisitOptions {
 	return task.PDF.VisitOptions
 }
 
+// extension returns the file extension of a content type.
 func extension(contentType string) string {
 	if kind, ok := strings.CutPrefix(contentType, "image/"); ok {
 		return "." + kind
@@ -225,7 +229,7 @@ func extension(contentType string) string {
 	return ".pdf"
 }
 
-// titleName makes a file name of a page's title, "" without one.
+// titleName returns a file name made from a page's title; "" without a title.
 func titleName(title, contentType string) string {
 	if strings.TrimSpace(title) == "" {
 		return ""
@@ -234,7 +238,7 @@ func titleName(title, contentType string) string {
 	return strings.TrimSuffix(filename("", title), ".pdf") + extension(contentType)
 }
 
-// pageName makes a file name of a page's address.
+// pageName returns a file name made from the host of a page's address.
 func pageName(address, contentType string) string {
 	host := "page"
 	if u, err := url.Parse(address); err == nil && u.Hostname() != "" {

@@ -6,12 +6,17 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/trace"
 
 	"presswork"
 	"presswork/internal/fault"
+	"presswork/tasks"
 )
 
+// metrics are the metrics of the runs of jobs.
 type metrics struct {
 	jobs   *prometheus.CounterVec
 	stages *prometheus.HistogramVec
@@ -43,7 +48,7 @@ func newMetrics(reg prometheus.Registerer) metrics {
 		}, []string{"kind"}),
 		visits: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name:    "presswork_export_visit_seconds",
-			Help:    "Time a foreign page was open for its export, by what was made of it and by result: completed, or an error code.",
+			Help:    "Time that a foreign page was open, by output and by result: completed, or an error code.",
 			Buckets: prometheus.ExponentialBuckets(0.05, 2, 12),
 		}, []string{"output", "result"}),
 	}
@@ -53,7 +58,7 @@ func newMetrics(reg prometheus.Registerer) metrics {
 	return m
 }
 
-// observe notes a time, with the trace that it is part of.
+// observe records a duration, with the trace of ctx as its exemplar.
 func observe(ctx context.Context, o prometheus.Observer, took time.Duration) {
 	span := trace.SpanContextFromContext(ctx)
 	if exemplars, ok := o.(prometheus.ExemplarObserver); ok && span.IsSampled() {
@@ -75,19 +80,19 @@ func SlotMetrics(slots func() (used, total int)) []prometheus.Collector {
 	return []prometheus.Collector{
 		gauge(
 			"presswork_slots_used",
-			"Jobs of the queues that print that are at work here.",
+			"Jobs of the printing queues that run in this process.",
 			func() int { used, _ := slots(); return used },
 		),
 		gauge(
 			"presswork_slots",
-			"How many of them are taken at most: those being printed, and those before and after.",
+			"Limit of these jobs: the printed ones, and those before and after their print.",
 			func() int { _, total := slots(); return total },
 		),
 	}
 }
 
-// registered registers a collector, or gives the one that another Worker has
-// registered before: the kinds of a process share them.
+// registered registers a collector, or returns the collector of the same name that another Worker of the
+// process has registered.
 func registered[C prometheus.Collector](reg prometheus.Registerer, c C) C {
 	if reg == nil {
 		return c
@@ -107,7 +112,7 @@ func registered[C prometheus.Collector](reg prometheus.Registerer, c C) C {
 	return c
 }
 
-// done counts a run by how it ended.
+// done counts a run by its result.
 func (m metrics) done(kind presswork.Kind, cached bool, err error) {
 	result := "completed"
 
@@ -120,11 +125,49 @@ func (m metrics) done(kind presswork.Kind, cached bool, err error) {
 	m.jobs.WithLabelValues(string(kind), result).Inc()
 }
 
-// visited notes that a foreign page was open since began.
+// visited records that a foreign page was open since began.
 func (m metrics) visited(output string, began time.Time, err error) {
 	result := "completed"
 	if err != nil {
 		result = string(fault.CodeOf(err))
 	}
 	m.visits.WithLabelValues(output, result).Observe(time.Since(began).Seconds())
+}
+
+// observe begins a run's span, below the span of its submission. The returned function ends the span and
+// counts the run.
+func (w *Worker) observe(ctx context.Context, run *tasks.Run) (context.Context, func(cached bool, err error)) {
+	kind, began := run.Record.Kind, time.Now()
+	ctx = propagation.TraceContext{}.Extract(ctx, propagation.MapCarrier{"traceparent": run.Record.TraceParent})
+
+	ctx, span := w.tracer.Start(ctx, string(kind), trace.WithSpanKind(trace.SpanKindConsumer), trace.WithAttributes(
+		attribute.String("presswork.job_id", run.ID), attribute.Int("presswork.attempt", run.Attempt)))
+	if started := run.Record.StartedAt; run.Attempt == 1 && started != nil {
+		waited := max(0, started.Sub(run.Record.CreatedAt))
+		span.SetAttributes(attribute.Float64("presswork.wait_seconds", waited.Seconds()))
+		observe(ctx, w.metrics.waits.WithLabelValues(string(kind)), waited)
+	}
+
+	return ctx, func(cached bool, err error) {
+		w.metrics.done(kind, cached, err)
+		observe(ctx, w.metrics.runs.WithLabelValues(string(kind)), time.Since(began))
+		span.SetAttributes(attribute.Bool("presswork.cached", cached))
+
+		if err != nil {
+			span.RecordError(err)
+			span.SetStatus(codes.Error, string(fault.CodeOf(err)))
+		}
+		span.End()
+	}
+}
+
+// stage begins a stage's span. The returned function ends the span and records its duration.
+func (w *Worker) stage(ctx context.Context, stage presswork.Stage) (context.Context, func()) {
+	began := time.Now()
+	ctx, span := w.tracer.Start(ctx, string(stage))
+
+	return ctx, func() {
+		observe(ctx, w.metrics.stages.WithLabelValues(string(stage)), time.Since(began))
+		span.End()
+	}
 }

@@ -16,27 +16,27 @@ import (
 	"presswork/internal/ready"
 )
 
-// OpsOptions wire an Ops.
+// OpsOptions configure an Ops.
 type OpsOptions struct {
 	// Addr is host:port to listen on; port 0 takes a free one. Mandatory.
 	Addr string
-	// Checks make up /readyz. Default: none, always ready.
+	// Checks are the checks of /readyz. Default: none, always ready.
 	Checks []ready.Check
-	// Metrics is what /metrics shows. Mandatory.
+	// Metrics has the metrics of /metrics. Mandatory.
 	Metrics prometheus.Gatherer
-	// Log gets failed checks. Default: discard.
+	// Log receives failed checks. Default: discarded.
 	Log *slog.Logger
 }
 
 // Ops is the operations listener of a worker: /healthz, /readyz and /metrics.
-// It asks for no key; keep its address inside the operator's network.
+// It requires no key, so its address must stay inside the operator's network.
 type Ops struct {
 	opts     OpsOptions
 	server   *http.Server
 	listener net.Listener
 }
 
-// NewOps wires an Ops.
+// NewOps returns an Ops. It does not listen yet.
 func NewOps(o OpsOptions) *Ops {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -64,8 +64,8 @@ func NewOps(o OpsOptions) *Ops {
 	return s
 }
 
-// Start listens and serves in the background; ctx bounds only the start. The
-// log has its address.
+// Start listens and serves in the background. ctx bounds the start only. Errors: the address cannot be
+// listened on.
 func (s *Ops) Start(ctx context.Context) error {
 	var lc net.ListenConfig
 
@@ -84,7 +84,7 @@ func (s *Ops) Start(ctx context.Context) error {
 	return nil
 }
 
-// Addr is host:port of the listener, once started; "" before.
+// Addr returns the host:port of the listener; "" before Start.
 func (s *Ops) Addr() string {
 	if s.listener == nil {
 		return ""
@@ -93,7 +93,7 @@ func (s *Ops) Addr() string {
 	return s.listener.Addr().String()
 }
 
-// Stop lets running answers finish until ctx ends. Twice is harmless.
+// Stop lets running answers finish until ctx ends. A second call does nothing.
 func (s *Ops) Stop(ctx context.Context) error {
 	err := s.server.Shutdown(ctx)
 	if err != nil {
@@ -101,26 +101,27 @@ func (s *Ops) Stop(ctx context.Context) error {
 	}
 
 	if s.listener != nil {
-		// The server does not know a listener it had no time to serve.
+		// Shutdown does not close a listener that Serve has not registered yet.
 		s.listener.Close()
 	}
 
 	return err
 }
 
-// healthz reports that the process is alive; it asks nobody else.
+// healthz reports that the process is alive. It checks no other service.
 func (s *Ops) healthz(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	fmt.Fprint(w, `{"status":"ok"}`)
 }
 
+// readyz runs the checks and answers 503 when one fails.
 func (s *Ops) readyz(w http.ResponseWriter, r *http.Request) {
 	ok, report := ready.Run(r.Context(), s.opts.Checks)
 	report.Log(r.Context(), s.opts.Log)
 
 	body, err := json.Marshal(report)
 	if err != nil {
-		http.Error(w, "the report cannot be written", http.StatusInternalServerError)
+		http.Error(w, "the report could not be encoded", http.StatusInternalServerError)
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")

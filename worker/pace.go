@@ -13,26 +13,25 @@ import (
 )
 
 const (
-	// paceTick is the time between two reports of a printing that takes long.
+	// paceTick is the time between two reports of a long print.
 	paceTick = 2 * time.Second
-	// printingFrom and printingTo are the job's progress while it is printed.
+	// printingFrom and printingTo are the job's progress in percent at the start and the end of printing.
 	printingFrom, printingTo = 50, 90
-	// firstPace is how long a megabyte of HTML prints on a small machine, until
-	// this worker has printed a long document itself.
+	// firstPace is the print time of a megabyte of HTML on a small machine. It is used until this
+	// worker has printed a long document.
 	firstPace = 3 * time.Second
-	// pacedFrom is the size from which a print is a measure of the pace;
-	// below, it is mostly what any print takes.
+	// pacedFrom is the smallest size in bytes of a document that measures the pace. Below it, most of
+	// the time does not depend on the size.
 	pacedFrom = 256 << 10
 )
 
-// pace is how fast this worker prints: the browser reports nothing before it is
-// done.
+// pace estimates how fast this worker prints, because the browser reports no progress.
 type pace struct {
 	mu      sync.Mutex
 	perByte float64 // seconds
 }
 
-// expect estimates how long so many bytes of HTML print.
+// expect estimates the print time of so many bytes of HTML.
 func (p *pace) expect(bytes int) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -45,7 +44,7 @@ func (p *pace) expect(bytes int) time.Duration {
 	return time.Duration(float64(bytes) * perByte * float64(time.Second))
 }
 
-// learn notes how long so many bytes took; the last few documents count most.
+// learn adds the print time of so many bytes. The last few documents weigh most.
 func (p *pace) learn(bytes int, took time.Duration) {
 	if bytes < pacedFrom {
 		return
@@ -60,9 +59,8 @@ func (p *pace) learn(bytes int, took time.Duration) {
 	p.perByte = perByte
 }
 
-// reportPace reports how far a print has probably come, until ctx ends: often enough
-// that it moves, and nothing for a document that is printed at once. The progress
-// nears the end without reaching it, however wrong the estimate is.
+// reportPace reports the estimated progress of a print every paceTick until ctx ends. The progress nears
+// the end without reaching it, so that a wrong estimate does not show 100 %.
 func reportPace(ctx context.Context, expected time.Duration, report func(percent int, message string)) {
 	tick := time.NewTicker(paceTick)
 	defer tick.Stop()
@@ -83,10 +81,10 @@ func reportPace(ctx context.Context, expected time.Duration, report func(percent
 		}
 		last = percent
 
-		message := fmt.Sprintf("printing for %d s, longer than documents of this size mostly take", int(took.Seconds()))
+		message := fmt.Sprintf("printing for %d s, longer than usual for this size", int(took.Seconds()))
 		if left := expected - took; left > 0 {
 			message = fmt.Sprintf(
-				"printing; about %d s left, as documents of this size take",
+				"printing; about %d s left",
 				int(math.Ceil(left.Seconds())),
 			)
 		}
@@ -94,7 +92,7 @@ func reportPace(ctx context.Context, expected time.Duration, report func(percent
 	}
 }
 
-// printPaced prints, and reports on the job how far it has probably come.
+// printPaced prints, and reports the estimated progress on the job.
 func (w *Worker) printPaced(ctx context.Context, run *tasks.Run, c document.Composed) (document.Made, error) {
 	ctx, ended := w.stage(ctx, presswork.StagePrinting)
 	defer ended()
@@ -103,7 +101,7 @@ func (w *Worker) printPaced(ctx context.Context, run *tasks.Run, c document.Comp
 	var reporting sync.WaitGroup
 	reporting.Go(func() {
 		reportPace(pacing, w.pace.expect(size), func(percent int, message string) {
-			// The job goes on without it; a run that was ended has its context's word.
+			// Progress is optional. When the run has ended, its context ends as well.
 			_ = run.Progress(pacing, presswork.StagePrinting, percent, message)
 		})
 	})

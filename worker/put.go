@@ -14,20 +14,20 @@ import (
 )
 
 const (
-	// storePatience is how long a run waits for a store that is away or full, with its result if it has one. Its slot
-	// is no loss: another job would get no further.
+	// storePatience is how long a run waits for a store that does not answer or is full. It keeps its
+	// slot, because another job could not store its result either.
 	storePatience = 10 * time.Minute
-	// storeTries is how often a run is tried while the store works. What it still fails for is no outage, and its slot
-	// is better used by another job.
+	// storeTries is how often a run is tried while the store answers health checks. A run that still
+	// fails gives its slot to another job.
 	storeTries = 5
-	// storeMargin is what a run needs to give its task back before its time is over.
+	// storeMargin is the time that a run needs to give its task back before its deadline.
 	storeMargin = 30 * time.Second
-	// firstStorePause and lastStorePause are the pauses between tries, which double.
+	// firstStorePause is the first pause between two tries; pauses double up to lastStorePause.
 	firstStorePause = 250 * time.Millisecond
 	lastStorePause  = 2 * time.Second
 )
 
-// storeWait is how a run waits for the store.
+// storeWait is the wait of a run for the store.
 type storeWait struct {
 	until time.Time
 	pause time.Duration
@@ -42,8 +42,7 @@ func newStoreWait(ctx context.Context) *storeWait {
 	return &storeWait{until, firstStorePause}
 }
 
-// next waits for the next try, and reports whether there is one: not when the run has ended or has waited for too
-// long.
+// next pauses before the next try. It reports false when the run has ended or has waited too long.
 func (s *storeWait) next(ctx context.Context) bool {
 	if time.Now().Add(s.pause).After(s.until) {
 		return false
@@ -58,14 +57,14 @@ func (s *storeWait) next(ctx context.Context) bool {
 	return ctx.Err() == nil
 }
 
-// isOutage reports whether the store may take or give later what it does not now.
+// isOutage reports whether a try later may succeed because the store is back or has space.
 func isOutage(err error) bool {
 	code := fault.CodeOf(err)
 	return code == fault.StoreUnavailable || code == fault.StoreFull
 }
 
-// throughOutages calls do, and calls it again when a store that was away or full is back. So the job goes on within
-// seconds of the store's return, whereas a retry of its task may be half a minute away.
+// throughOutages calls do, and calls it again when a store that failed or was full is back. The job then
+// continues within seconds; a retry of its task may take half a minute.
 func (w *Worker) throughOutages(ctx context.Context, run *tasks.Run, do func() error) error {
 	waiting := newStoreWait(ctx)
 
@@ -77,7 +76,7 @@ func (w *Worker) throughOutages(ctx context.Context, run *tasks.Run, do func() e
 
 		w.Log.WarnContext(
 			ctx,
-			"the store does not answer or is full; the run waits for it",
+			"the store does not answer or is full; waiting for it",
 			"job_id",
 			run.ID,
 			"error",
@@ -98,11 +97,10 @@ func (w *Worker) throughOutages(ctx context.Context, run *tasks.Run, do func() e
 	}
 }
 
-// put stores what a run has made. A store that is away or full is asked again, so
-// that nothing is made twice for that; RenderTimeout bounds each try. A try is not
-// broken off when the run ends: it might reach the store after what the job left
-// there was deleted. Errors: as the
-// store's, storage.ErrExists among them, or the last outage when it lasted too long.
+// put stores the result of a run. It retries while the store does not answer or is full, so that the
+// result need not be rendered again. RenderTimeout bounds each try. The end of the run does not cancel a
+// try, because a cancelled request may still reach the store after the job's objects were deleted.
+// Errors: those of the store, including storage.ErrExists, and the last outage when it lasts too long.
 func (w *Worker) put(
 	ctx context.Context,
 	run *tasks.Run,
@@ -121,13 +119,13 @@ func (w *Worker) put(
 		}
 		w.Log.WarnContext(
 			ctx,
-			"a result could not be stored; it is kept and tried again",
+			"a result could not be stored; retrying",
 			"job_id",
 			run.ID,
 			"error",
 			err,
 		)
-		// Where the run is over by now, this ends ctx.
+		// When the run has been superseded, this ends ctx.
 		_ = run.Progress(ctx, presswork.StageStoring, 0, "the store does not take the result; trying again")
 		if !waiting.next(ctx) {
 			return info, cmp.Or(context.Cause(ctx), err)

@@ -10,10 +10,10 @@ import (
 	"presswork/storage"
 )
 
-// fetch copies the recording to a file without a name.
-func (h *hearing) fetch(ctx context.Context) (tempFile, error) {
+// fetch copies the recording to a temporary file.
+func (h *transcription) fetch(ctx context.Context) (tempFile, error) {
 	if h.task.Key == "" {
-		return h.aside(func(w io.Writer) error { return h.download(ctx, w) })
+		return h.tempFile(func(w io.Writer) error { return h.download(ctx, w) })
 	}
 
 	r, _, err := h.Store.Get(ctx, h.task.Key, storage.Range{})
@@ -22,7 +22,7 @@ func (h *hearing) fetch(ctx context.Context) (tempFile, error) {
 	}
 	defer r.Close()
 
-	return h.aside(func(w io.Writer) error {
+	return h.tempFile(func(w io.Writer) error {
 		if _, err := io.Copy(w, r); err != nil {
 			return storeError(err)
 		}
@@ -31,8 +31,8 @@ func (h *hearing) fetch(ctx context.Context) (tempFile, error) {
 	})
 }
 
-// aside is what fill writes, in a file that goes with its last reader.
-func (h *hearing) aside(fill func(io.Writer) error) (tempFile, error) {
+// tempFile returns an unlinked file with what fill writes. The file disappears when it is closed.
+func (h *transcription) tempFile(fill func(io.Writer) error) (tempFile, error) {
 	file, err := os.CreateTemp("", "presswork-audio-*")
 	if err != nil {
 		return tempFile{}, err
@@ -61,16 +61,17 @@ type tempFile struct {
 	size int64
 }
 
-func (h *hearing) download(ctx context.Context, w io.Writer) error {
+// download writes the recording at the task's address to w. Its errors name the field "url".
+func (h *transcription) download(ctx context.Context, w io.Writer) error {
 	err := h.Download(ctx, h.task.URL, w)
 
-	e, coined := errors.AsType[*fault.Error](err)
-	if !coined {
+	e, public := errors.AsType[*fault.Error](err)
+	if !public {
 		return err
 	}
 
 	if e.Code == fault.NotFound {
-		// Nothing is missing here: the address is wrong.
+		// The missing resource is the caller's address, not one of ours.
 		e = fault.Errorf(fault.InvalidURL, "the recording cannot be fetched: %s", e.Message).WithCause(err)
 	}
 

@@ -13,13 +13,13 @@ import (
 	"presswork/tasks"
 )
 
-// artifactKey returns where the result of a composed document is stored.
+// artifactKey returns the store key of the result of a composed document.
 func artifactKey(run *tasks.Run, c document.Composed) string {
 	return storage.ArtifactKeyOf(run.ID, c.Output.ContentType())
 }
 
-// fromCache copies the earlier result of an equal page to this job. The artifact is zero
-// when there is none.
+// fromCache copies the cached result of an equal page to this job. The artifact is zero when there is
+// none. The second result tells whether the artifact came from the render cache.
 func (w *Worker) fromCache(ctx context.Context, run *tasks.Run, c document.Composed) (presswork.Artifact, bool, error) {
 	render := w.renderKey(run, c.Key)
 
@@ -39,8 +39,7 @@ func (w *Worker) fromCache(ctx context.Context, run *tasks.Run, c document.Compo
 
 		return presswork.Artifact{}, false, nil
 	case errors.Is(err, storage.ErrExists):
-		// An earlier run of this job stored its result and died before it
-		// could report it.
+		// An earlier run of this job stored its result and died before it completed the job.
 		return w.adopt(ctx, run, c)
 	case err != nil:
 		return presswork.Artifact{}, false, storeError(err)
@@ -50,7 +49,7 @@ func (w *Worker) fromCache(ctx context.Context, run *tasks.Run, c document.Compo
 	return artifactOf(run, info), true, nil
 }
 
-// ownerOf returns the owner whose jobs may reuse what this job prints, "" for all owners.
+// ownerOf returns the owner whose jobs may reuse the print of this job; "" means all owners.
 func (w *Worker) ownerOf(run *tasks.Run) string {
 	if w.SharedRenders {
 		return ""
@@ -59,7 +58,7 @@ func (w *Worker) ownerOf(run *tasks.Run) string {
 	return run.Record.Owner
 }
 
-// renderKey returns where the render cache keeps the print of a page.
+// renderKey returns the store key of a page in the render cache.
 func (w *Worker) renderKey(run *tasks.Run, page string) string {
 	owner := w.ownerOf(run)
 	if owner == "" {
@@ -97,9 +96,9 @@ func (w *Worker) store(
 	return artifactOf(run, info), w.remember(ctx, info, w.renderKey(run, c.Key)), nil
 }
 
-// remember copies a printed page to the render cache, and reports whether it and the artifact
-// are counted. The page is counted before it is there, because nothing counts it after a
-// crash. The job does not depend on it, so a failure is only logged.
+// remember copies a printed page to the render cache, and reports whether the page and the artifact are
+// counted. It counts the page before it copies it, because nothing would count it after a crash. The job
+// does not depend on the cache, so a failure is only logged.
 func (w *Worker) remember(ctx context.Context, artifact storage.Info, render string) (counted bool) {
 	err := w.Keeper.Record(ctx, artifact.Key, artifact.Size, render)
 	if err != nil {
@@ -109,7 +108,7 @@ func (w *Worker) remember(ctx context.Context, artifact storage.Info, render str
 	if _, err := w.Store.Copy(ctx, artifact.Key, render); err != nil && !errors.Is(err, storage.ErrExists) {
 		w.Log.WarnContext(
 			ctx,
-			"the render cache did not take a page",
+			"a page could not be stored in the render cache",
 			"error",
 			errors.Join(err, w.Keeper.Delete(ctx, render)),
 		)
@@ -118,6 +117,7 @@ func (w *Worker) remember(ctx context.Context, artifact storage.Info, render str
 	return err == nil
 }
 
+// notCounted logs that the keeper did not count an object.
 func (w *Worker) notCounted(ctx context.Context, key string, err error) {
 	w.Log.WarnContext(ctx, "an object was stored but not counted; the next sweep finds it", "key", key, "error", err)
 }

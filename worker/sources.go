@@ -13,7 +13,7 @@ import (
 	"presswork/tasks"
 )
 
-// discardTimeout bounds the deletion of a cancelled job's artifact, and of a completed job's sources.
+// discardTimeout bounds the deletion of a cancelled job's artifact, or of a completed job's sources.
 const discardTimeout = 30 * time.Second
 
 // content returns the Markdown of a task.
@@ -25,7 +25,7 @@ func (w *Worker) content(ctx context.Context, task tasks.Convert) ([]byte, error
 	return w.read(ctx, task.ContentKey)
 }
 
-// assets opens the files that came with a document, by name.
+// assets returns a function that reads a file of the document by its name.
 func (w *Worker) assets(ctx context.Context, list []tasks.Asset) func(string) ([]byte, error) {
 	keys := make(map[string]string, len(list))
 	for _, a := range list {
@@ -42,6 +42,7 @@ func (w *Worker) assets(ctx context.Context, list []tasks.Asset) func(string) ([
 	}
 }
 
+// read returns the content of an object. Errors: those of storeError.
 func (w *Worker) read(ctx context.Context, key string) ([]byte, error) {
 	r, info, err := w.Store.Get(ctx, key, storage.Range{})
 	if err != nil {
@@ -57,8 +58,8 @@ func (w *Worker) read(ctx context.Context, key string) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// discard deletes what a run stored before it learned that its job is
-// cancelled. A superseded run deletes nothing: the artifact is its successor's.
+// discard deletes the artifact that a run stored before its job was cancelled. A superseded run deletes
+// nothing, because the artifact belongs to the later run.
 func (w *Worker) discard(ctx context.Context, job tasks.Record) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), discardTimeout)
 	defer cancel()
@@ -83,7 +84,7 @@ func (w *Worker) tidy(ctx context.Context, jobID string, task tasks.Convert) {
 
 // dropSources deletes sources that a completed job no longer needs.
 func (w *Worker) dropSources(ctx context.Context, jobID string, keys []string) {
-	// The worker may be stopping.
+	// The sources are deleted even when the worker is stopping.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), discardTimeout)
 	defer cancel()
 
@@ -103,8 +104,8 @@ func (w *Worker) dropSources(ctx context.Context, jobID string, keys []string) {
 	}
 }
 
-// storeError returns the public error for an error of the store. A missing source is final;
-// all others may be gone at the next try.
+// storeError returns the public error for an error of the store. Only a missing source is final; every
+// other error allows a retry.
 func storeError(err error) error {
 	if _, public := errors.AsType[*fault.Error](err); public {
 		return err
@@ -115,7 +116,7 @@ func storeError(err error) error {
 	}
 
 	if errors.Is(err, storage.ErrCorrupt) {
-		// The transfer may have damaged it, so the job tries again a few times.
+		// The transfer may have damaged it, so the job is retried.
 		return fault.Errorf(fault.Internal, "the document of this job is damaged in the object store").WithCause(err)
 	}
 

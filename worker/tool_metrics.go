@@ -8,7 +8,7 @@ import (
 	"presswork/internal/inference"
 )
 
-// toolMetrics are of the sessions of built-in tools and of what is called in them.
+// toolMetrics are the metrics of sessions with built-in tools, and of the calls in them.
 type toolMetrics struct {
 	calls   *prometheus.HistogramVec
 	wait    prometheus.Histogram
@@ -21,18 +21,18 @@ func newToolMetrics(reg prometheus.Registerer) toolMetrics {
 	m := toolMetrics{
 		calls: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name:    "presswork_tool_call_seconds",
-			Help:    "How long calls of built-in tools took; outcome is ok, failed (the model was told so) or error.",
+			Help:    "Time of calls of built-in tools; outcome is ok, failed (reported to the model) or error.",
 			Buckets: seconds,
 		}, []string{"function", "outcome"}),
 		wait: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name:    "presswork_tool_wait_seconds",
-			Help:    "How long sessions of built-in tools waited for a worker.",
+			Help:    "Time that sessions with built-in tools waited for a worker.",
 			Buckets: seconds,
 		}),
 		running: prometheus.NewGauge(
 			prometheus.GaugeOpts{
 				Name: "presswork_tool_sessions",
-				Help: "Sessions of built-in tools that are open here.",
+				Help: "Open sessions with built-in tools in this process.",
 			},
 		),
 	}
@@ -43,7 +43,7 @@ func newToolMetrics(reg prometheus.Registerer) toolMetrics {
 	return m
 }
 
-// session counts a session that waited so long, until end.
+// session counts a session that has waited for a worker. end ends the session.
 func (m toolMetrics) session(waited time.Duration) (end func()) {
 	m.wait.Observe(waited.Seconds())
 	m.running.Inc()
@@ -51,7 +51,8 @@ func (m toolMetrics) session(waited time.Duration) (end func()) {
 	return m.running.Dec
 }
 
-// call times a call; a label is what models cannot invent.
+// call records the duration of a call. An unknown function has the label "unknown", because a model may
+// invent any name.
 func (m toolMetrics) call(function string, took time.Duration, failed bool, err error) {
 	switch function {
 	case inference.PythonFunction, inference.SearchFunction, inference.OpenFunction, inference.FindFunction:

@@ -23,29 +23,28 @@ import (
 	"presswork/tasks/stream"
 )
 
-// maxArguments is the longest arguments of a call, in bytes: more than a model
-// writes in one answer.
+// maxArguments is the limit of a call's arguments, in bytes: more than a model writes in one answer.
 const maxArguments = 256 << 10
 
-// ToolboxOptions wire a Toolbox.
+// ToolboxOptions configure a Toolbox.
 type ToolboxOptions struct {
 	// Queue opens the sessions. Mandatory.
 	Queue *tasks.Client
-	// Store and Keeper hold the files of a session that are too large for Redis.
+	// Store and Keeper hold files of a session that are too large for Redis.
 	// Mandatory.
 	Store  storage.Store
 	Keeper *retention.Keeper
 	// Wait is how long a session waits for a worker. Default inference.ToolWait.
 	Wait time.Duration
-	// Log gets what was left in the store. Default: discard.
+	// Log receives files that could not be deleted. Default: discarded.
 	Log *slog.Logger
 }
 
-// Toolbox opens sessions with the workers of tasks.Tools: the side of the one who
-// runs a completion. It is an inference.Toolbox.
+// Toolbox opens sessions on the workers of the queue tasks.Tools. It is the side of the worker that runs
+// the completion, and implements inference.Toolbox; Tools is the other side.
 type Toolbox struct{ ToolboxOptions }
 
-// NewToolbox wires a Toolbox.
+// NewToolbox returns a Toolbox.
 func NewToolbox(o ToolboxOptions) *Toolbox {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -60,43 +59,44 @@ func NewToolbox(o ToolboxOptions) *Toolbox {
 
 var _ inference.Toolbox = (*Toolbox)(nil)
 
-// Open refuses tools that no living worker has; the session itself begins with its
-// first call.
+// Open returns a session with tools of these types. The session takes a worker at its first call. Errors:
+// ToolUnavailable when no living worker has a tool, QueueUnavailable.
 func (b *Toolbox) Open(ctx context.Context, r *inference.Request, types []string) (inference.ToolSession, error) {
 	offers, err := b.Queue.Offers(ctx)
 	if err != nil {
-		return nil, inference.Errorf(http.StatusServiceUnavailable, fault.QueueUnavailable, "the queue is not available; try again shortly").
-			WithCause(err)
+		return nil, inference.Errorf(http.StatusServiceUnavailable, fault.QueueUnavailable,
+			"the queue is not available; try again shortly").WithCause(err)
 	}
 
 	for _, tool := range types {
 		why, known := offers.Tools[tool]
 		switch {
 		case offers.Workers == 0:
-			why = "no worker that runs tools is there"
+			why = "no worker with tools is running"
 		case !known:
 			why = "no worker has it"
 		}
 
 		if why != "" {
-			return nil, inference.Errorf(http.StatusBadRequest, inference.ToolUnavailable, "the built-in tool `%s` is not available here: %s", tool, why).
-				WithParam("tools")
+			return nil, inference.Errorf(http.StatusBadRequest, inference.ToolUnavailable,
+				"the built-in tool `%s` is not available here: %s", tool, why).WithParam("tools")
 		}
 	}
 
 	return &toolSession{box: b, request: r, types: types}, nil
 }
 
-// toolSession is a session as its caller holds it.
+// toolSession is the caller's side of a session.
 type toolSession struct {
 	box     *Toolbox
 	request *inference.Request
 	types   []string
 
-	// answer is nil until the first call, and key where the opening lies in the store.
+	// answer is nil until the first call.
 	answer *stream.Answer
-	key    string
-	// over is why the session has ended.
+	// key is the store key of the opening; "" when the opening is in Redis.
+	key string
+	// over is why the session has ended; nil while it is open.
 	over error
 }
 
@@ -106,17 +106,17 @@ type toolOpening struct {
 	Files []ToolFile `json:"files,omitempty"`
 }
 
-// toolReply is a frame of a session: what came of a call, or why the session is over.
+// toolReply is a frame of a session: the result of a call, or why the session has ended.
 type toolReply struct {
 	Result *inference.ToolResult `json:"result,omitempty"`
-	// Took is how long the call ran.
+	// Took is the duration of the call.
 	Took time.Duration `json:"took,omitempty"`
 	Over string        `json:"over,omitempty"`
 }
 
 var errSessionClosed = errors.New("the session is closed")
 
-// Call opens the session where that is to be done, and waits for its turn.
+// Call opens the session when necessary, and waits for the result of the call. An error ends the session.
 func (s *toolSession) Call(ctx context.Context, c inference.BuiltinCall) (inference.ToolResult, error) {
 	if s.over != nil {
 		return inference.ToolResult{}, s.over
@@ -135,7 +135,7 @@ func (s *toolSession) Call(ctx context.Context, c inference.BuiltinCall) (infere
 
 	result, err := s.call(ctx, c)
 	if err != nil {
-		// What the worker has of it is not known any more.
+		// The state of the worker is unknown after an error.
 		s.over = err
 		return inference.ToolResult{}, err
 	}
@@ -143,6 +143,7 @@ func (s *toolSession) Call(ctx context.Context, c inference.BuiltinCall) (infere
 	return *result, nil
 }
 
+// call sends a call and returns its result.
 func (s *toolSession) call(ctx context.Context, c inference.BuiltinCall) (*inference.ToolResult, error) {
 	if s.answer == nil {
 		if err := s.open(ctx); err != nil {
@@ -174,11 +175,11 @@ func (s *toolSession) call(ctx context.Context, c inference.BuiltinCall) (*infer
 
 	var reply toolReply
 	if err := json.Unmarshal(frames[0], &reply); err != nil {
-		return nil, fmt.Errorf("the reply of a tool cannot be read: %w", err)
+		return nil, fmt.Errorf("decode the reply of a tool: %w", err)
 	}
 
 	if reply.Result == nil {
-		return nil, fmt.Errorf("the session is over: %s", reply.Over)
+		return nil, fmt.Errorf("the session has ended: %s", reply.Over)
 	}
 	reply.Result.Took = reply.Took
 
@@ -230,7 +231,7 @@ func (s *toolSession) put(ctx context.Context, id string, body []byte) error {
 	return err
 }
 
-// Close lets the worker end the session.
+// Close ends the session and deletes its files.
 func (s *toolSession) Close() error {
 	s.over = errSessionClosed
 	if s.answer != nil {
@@ -262,8 +263,9 @@ func (s *toolSession) Close() error {
 
 // ToolFile is a file that a session's tools can read.
 type ToolFile struct {
-	// Name is without a folder, Data the content.
+	// Name has no folder.
 	Name string `json:"name"`
+	// Data is the content.
 	Data []byte `json:"data"`
 }
 

@@ -22,60 +22,60 @@ import (
 )
 
 const (
-	// maxReply is the largest result of a call, in bytes of JSON, and maxShown what code
-	// may have shown of it: four pictures of a megabyte, in base64.
+	// maxReply is the limit of a call's result, in bytes of JSON.
 	maxReply = 8 << 20
+	// maxShown is the limit of the results that code shows, in bytes: four pictures of a megabyte in
+	// base64.
 	maxShown = 6 << 20
-	// toolIdle is how long a session is held in which nothing is called: longer than a
-	// model thinks.
+	// toolIdle is how long a session without calls stays open: longer than a model thinks.
 	toolIdle = 10 * time.Minute
 )
 
-// Tool is a built-in tool as a worker has it.
+// Tool is a built-in tool of a worker.
 type Tool struct {
 	// Type is inference.CodeInterpreter or inference.BrowserSearch.
 	Type string
-	// Unavailable is why the tool cannot be had here, a public sentence without its
-	// full stop; "" where it can.
+	// Unavailable is why this worker does not have the tool, a public sentence without its full stop;
+	// "" when it has the tool.
 	Unavailable string
-	// Open begins the tool's part of a session that has these files. Its end closes
-	// what Open returned. Not needed where the tool is unavailable.
+	// Open starts the tool for a session with these files. The end of the session closes the OpenTool.
+	// Not needed when the tool is unavailable.
 	Open func(ctx context.Context, files []ToolFile) (OpenTool, error)
 }
 
-// OpenTool is what a tool knows of one session. It is for one goroutine.
+// OpenTool is a tool in one session. It is not safe for concurrent use.
 type OpenTool interface {
-	// Call is as in inference.ToolSession; an error ends the session.
+	// Call runs one call, as inference.ToolSession.Call does. An error ends the session.
 	Call(ctx context.Context, c inference.BuiltinCall) (inference.ToolResult, error)
+	// Close releases what the tool holds for the session.
 	Close() error
 }
 
-// ToolsOptions wire Tools.
+// ToolsOptions configure Tools.
 type ToolsOptions struct {
-	// Tools are those of this worker, each type once.
+	// Tools are the tools of this worker, each type once.
 	Tools []Tool
 	// Store has the files of sessions. Mandatory.
 	Store storage.Store
-	// Idle is how long a session is held in which nothing is called. Default 10 min.
+	// Idle is how long a session without calls stays open. Default 10 min.
 	Idle time.Duration
-	// Metrics is where the metrics of tools are registered. Default: nowhere.
+	// Metrics registers the metrics of tools. Default: they are not exported.
 	Metrics prometheus.Registerer
-	// Tracer makes a span of every call, below that of its completion. Default: none
-	// is made.
+	// Tracer makes a span for each call, below the span of its completion. Default: no spans.
 	Tracer trace.TracerProvider
-	// Log gets sessions that failed. Default: discard.
+	// Log receives failed sessions. Default: discarded.
 	Log *slog.Logger
 }
 
-// Tools holds the sessions of completions with built-in tools: the side of the one
-// who runs them; see Toolbox.
+// Tools serves the sessions of completions with built-in tools. It is the side of the worker that runs
+// the tools; Toolbox is the other side.
 type Tools struct {
 	ToolsOptions
 	metrics toolMetrics
 	tracer  trace.Tracer
 }
 
-// NewTools wires Tools.
+// NewTools returns Tools.
 func NewTools(o ToolsOptions) *Tools {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -92,7 +92,7 @@ func NewTools(o ToolsOptions) *Tools {
 	return &Tools{ToolsOptions: o, metrics: newToolMetrics(o.Metrics), tracer: o.Tracer.Tracer("presswork/worker")}
 }
 
-// Offer is what this worker has.
+// Offer returns the tools of this worker, with the reason why one is unavailable.
 func (t *Tools) Offer() tasks.Offer {
 	offer := tasks.Offer{}
 	for _, tool := range t.Tools {
@@ -102,13 +102,13 @@ func (t *Tools) Offer() tasks.Offer {
 	return offer
 }
 
-var errIdle = errors.New("nothing was called for too long")
+var errIdle = errors.New("the session was idle for too long")
 
-// Serve holds a session until its caller leaves: it answers each call, one after the
-// other. Errors are those of Redis, and the cause of ctx.
+// Serve runs a session until its caller leaves. It answers the calls one after another. Errors: those of
+// Redis, and the cause of ctx.
 func (t *Tools) Serve(ctx context.Context, run *stream.Run) error {
 	if run.Begun {
-		return over(run, "its worker ended unexpectedly, and what it held is lost")
+		return over(run, "its worker ended unexpectedly, so its state is lost")
 	}
 
 	ctx = propagation.TraceContext{}.Extract(ctx, propagation.MapCarrier{"traceparent": run.Call.TraceParent})
@@ -117,9 +117,9 @@ func (t *Tools) Serve(ctx context.Context, run *stream.Run) error {
 	s := &openSession{tools: t, open: map[string]OpenTool{}}
 	defer s.close()
 
-	if err := s.begin(ctx, run); err != nil {
+	if err := s.readFiles(ctx, run); err != nil {
 		if stopping(ctx) {
-			// Another worker reads the files.
+			// Another worker will read the files.
 			return context.Cause(ctx)
 		}
 		t.Log.WarnContext(ctx, "a session of tools could not begin", "call_id", run.ID, "error", err)
@@ -147,7 +147,7 @@ func (t *Tools) Serve(ctx context.Context, run *stream.Run) error {
 	}
 }
 
-// over ends a session with the reason.
+// over ends a session with a reason.
 func over(run *stream.Run, why string) error {
 	b, err := json.Marshal(toolReply{Over: why})
 	if err != nil {
@@ -157,16 +157,18 @@ func over(run *stream.Run, why string) error {
 	return run.Finish(b)
 }
 
-// openSession is a session as its worker holds it.
+// openSession is the worker's side of a session.
 type openSession struct {
 	tools *Tools
 	files []ToolFile
-	// open are the tools that were called, by type.
-	open    map[string]OpenTool
+	// open has the tools that were called, by type.
+	open map[string]OpenTool
+	// replied is set after the first reply, when the session can no longer move to another worker.
 	replied bool
 }
 
-func (s *openSession) begin(ctx context.Context, run *stream.Run) error {
+// readFiles reads the files of the session.
+func (s *openSession) readFiles(ctx context.Context, run *stream.Run) error {
 	body := []byte(run.Call.Body)
 	if run.Call.BodyKey != "" {
 		r, _, err := s.tools.Store.Get(ctx, run.Call.BodyKey, storage.Range{})
@@ -198,7 +200,7 @@ func (s *openSession) next(ctx context.Context, run *stream.Run) ([]byte, error)
 
 	var call inference.BuiltinCall
 	if err := json.Unmarshal(input, &call); err != nil {
-		return nil, fmt.Errorf("a call cannot be read: %w", err)
+		return nil, fmt.Errorf("decode a call: %w", err)
 	}
 	began := time.Now()
 	result, err := s.call(ctx, call)
@@ -216,6 +218,7 @@ func (s *openSession) next(ctx context.Context, run *stream.Run) ([]byte, error)
 	return encodeReply(result, took)
 }
 
+// call runs a call on its tool. A call of an unknown tool is a failed result, which the model sees.
 func (s *openSession) call(ctx context.Context, c inference.BuiltinCall) (result inference.ToolResult, err error) {
 	ctx, span := s.tools.tracer.Start(ctx, "execute_tool "+c.Name, trace.WithAttributes(
 		attribute.String("gen_ai.operation.name", "execute_tool"), attribute.String("gen_ai.tool.name", c.Name)))
@@ -261,6 +264,7 @@ func (s *openSession) tool(ctx context.Context, function string) (OpenTool, erro
 	return nil, nil
 }
 
+// close closes the open tools.
 func (s *openSession) close() {
 	for kind, tool := range s.open {
 		if err := tool.Close(); err != nil {
@@ -269,8 +273,8 @@ func (s *openSession) close() {
 	}
 }
 
-// encodeReply leaves out pictures, the last first, until the result is no larger than a reply may
-// be.
+// encodeReply encodes the result of a call. It drops pictures and texts beyond maxShown, and replaces a
+// result beyond maxReply by a failed one.
 func encodeReply(r inference.ToolResult, took time.Duration) ([]byte, error) {
 	size, dropped := 0, 0
 

@@ -335,7 +335,7 @@ func TestASessionThatBreaksSaysWhy(t *testing.T) {
 		t.Context(),
 		python("x"),
 	); err == nil ||
-		!strings.Contains(err.Error(), "nothing was called for too long") {
+		!strings.Contains(err.Error(), "the session was idle for too long") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -354,7 +354,7 @@ func TestToolsThatNobodyHasAreRefusedWithTheReason(t *testing.T) {
 
 		return e.Message
 	}
-	if got := refusal(inference.CodeInterpreter); !strings.Contains(got, "no worker that runs tools is there") {
+	if got := refusal(inference.CodeInterpreter); !strings.Contains(got, "no worker with tools is running") {
 		t.Error(got)
 	}
 

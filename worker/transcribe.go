@@ -20,20 +20,18 @@ import (
 )
 
 const (
-	// partTries is how often a part is sent whose upstreams failed, where nobody
-	// would rather hear of it at once.
+	// partTries is how often a part is sent when its upstreams fail, unless its caller waits.
 	partTries = 4
-	// maxPartWait bounds the wait before the next try.
+	// maxPartWait bounds the wait before the next try of a part.
 	maxPartWait = time.Minute
-	// heardFrom and heardTo are the job's progress while its parts are sent.
-	heardFrom, heardTo = 10, 90
+	// sendingFrom and sendingTo are the job's progress in percent at the start and the end of sending parts.
+	sendingFrom, sendingTo = 10, 90
 )
 
-// Transcribe handles tasks.TranscribeAudio: a recording to a stored transcript.
-// What was heard of a long one outlives the worker. Errors, besides those of a
-// store or a queue that does not answer: those of audio.Reader.Read and
-// gateway.Gateway.Transcribe, and InvalidURL and AddressNotAllowed for a
-// recording that cannot be fetched.
+// Transcribe handles tasks.TranscribeAudio. It stores the transcript of a recording. The finished parts of
+// a long recording survive the worker. Errors: those of audio.Reader.Read and
+// gateway.Gateway.Transcribe, InvalidURL and AddressNotAllowed for a recording that cannot be fetched,
+// StoreUnavailable, StoreFull and QueueUnavailable.
 func (w *Worker) Transcribe(ctx context.Context, run *tasks.Run, task tasks.Transcription) error {
 	ctx, ended := w.observe(ctx, run)
 
@@ -50,23 +48,24 @@ func (w *Worker) Transcribe(ctx context.Context, run *tasks.Run, task tasks.Tran
 	return err
 }
 
-// hearing is one run of a transcription.
-type hearing struct {
+// transcription is one run of a transcription.
+type transcription struct {
 	*Worker
 	run   *tasks.Run
 	task  tasks.Transcription
 	model *inference.Model
-	// pieces are what was heard, by part; nil where nothing was yet.
-	mu     sync.Mutex
+	mu    sync.Mutex
+	// pieces are the transcripts by part; nil for a part without one.
 	pieces []*audio.Piece
 }
 
+// transcribe stores the transcript, unless an earlier run has, and completes the job.
 func (w *Worker) transcribe(ctx context.Context, run *tasks.Run, task tasks.Transcription) error {
 	key := storage.ArtifactKeyOf(run.ID, audio.ContentType(task.Format))
 
 	info, err := w.Store.Stat(ctx, key)
 	if errors.Is(err, storage.ErrNotFound) {
-		h := &hearing{Worker: w, run: run, task: task}
+		h := &transcription{Worker: w, run: run, task: task}
 		info, err = h.store(ctx, key)
 	}
 
@@ -90,9 +89,9 @@ func (w *Worker) transcribe(ctx context.Context, run *tasks.Run, task tasks.Tran
 }
 
 // store transcribes the recording and stores the text.
-func (h *hearing) store(ctx context.Context, key string) (storage.Info, error) {
+func (h *transcription) store(ctx context.Context, key string) (storage.Info, error) {
 	transcript, err := h.listen(ctx)
-	// What becomes of the answer is not the ledger's business.
+	// The usage is recorded even if the transcript cannot be stored.
 	var recording sync.WaitGroup
 	failure := err
 
@@ -107,7 +106,7 @@ func (h *hearing) store(ctx context.Context, key string) (storage.Info, error) {
 		if err := h.run.Warn(
 			fault.Warning{
 				Code:    fault.TimesMissing,
-				Message: "the model gives no times: those shown are of the parts in which the recording was sent",
+				Message: "the model gives no times; the times shown are those of the parts that were sent",
 			},
 		); err != nil {
 			return storage.Info{}, err
@@ -132,8 +131,8 @@ func (h *hearing) store(ctx context.Context, key string) (storage.Info, error) {
 			retention.MetaUntil: h.Keeper.Now().UTC().Add(h.kept(h.task.Keep)).Format(time.RFC3339),
 		}
 	}
-	// The next run takes what is stored for recorded, and may come when the ledger does not
-	// know any more what it has had.
+	// Record the usage before the transcript is stored: a later run assumes that the usage of a stored
+	// transcript is in the ledger.
 	recording.Wait()
 
 	info, err := h.put(ctx, h.run, key, text, attrs)
@@ -144,8 +143,8 @@ func (h *hearing) store(ctx context.Context, key string) (storage.Info, error) {
 	return info, err
 }
 
-// inField names the field in which the recording was given.
-func (h *hearing) inField(err error) error {
+// inField names the request field that gave the recording in an error.
+func (h *transcription) inField(err error) error {
 	if e, ok := errors.AsType[*fault.Error](err); ok && e.Param == "file" && h.task.URL != "" {
 		return e.WithParam("url")
 	}
@@ -153,9 +152,9 @@ func (h *hearing) inField(err error) error {
 	return err
 }
 
-// listen gets the transcript of the whole recording. With an error its Duration is
-// what was heard all the same.
-func (h *hearing) listen(ctx context.Context) (whole inference.Transcript, err error) {
+// listen returns the transcript of the whole recording. With an error, its Duration is that of the
+// transcribed parts.
+func (h *transcription) listen(ctx context.Context) (whole inference.Transcript, err error) {
 	ctx, ended := h.stage(ctx, presswork.StageTranscribing)
 	defer ended()
 
@@ -205,7 +204,8 @@ func (h *hearing) listen(ctx context.Context) (whole inference.Transcript, err e
 	return whole, nil
 }
 
-func (h *hearing) message(done int) string {
+// message returns the message of a job after done parts.
+func (h *transcription) message(done int) string {
 	if len(h.pieces) == 1 {
 		return "transcribing"
 	}
@@ -213,24 +213,25 @@ func (h *hearing) message(done int) string {
 	return fmt.Sprintf("transcribing: %d of %d parts are done", done, len(h.pieces))
 }
 
-// record writes what was used into the ledger, once, unless the job will run
-// again.
-func (h *hearing) record(ctx context.Context, seconds float64, err error) {
+// record writes the usage to the ledger, unless the job will run again. err is the error of the run.
+func (h *transcription) record(ctx context.Context, seconds float64, err error) {
 	u := meter.Usage{Key: h.run.Record.Owner, Model: h.task.Model, Requests: 1, AudioSeconds: int64(math.Ceil(seconds))}
+
+	retried := []fault.Code{fault.Internal, fault.StoreUnavailable, fault.StoreFull, fault.QueueUnavailable}
 
 	switch cause := context.Cause(ctx); {
 	case errors.Is(cause, tasks.ErrCancelled):
 		u.Cancelled = 1
 	case cause != nil:
 		return
-	case err != nil && slices.Contains([]fault.Code{fault.Internal, fault.StoreUnavailable, fault.StoreFull, fault.QueueUnavailable}, fault.CodeOf(err)):
+	case err != nil && slices.Contains(retried, fault.CodeOf(err)):
 		return
 	}
 
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
 	defer cancel()
 
-	err = insist(ctx, func() error {
+	err = retry(ctx, func() error {
 		return h.Meter.Record(ctx, "job:"+h.run.ID, h.run.Record.CreatedAt, u)
 	})
 	if err != nil {
@@ -251,7 +252,7 @@ func (h *hearing) record(ctx context.Context, seconds float64, err error) {
 	}
 }
 
-// forget deletes the recording of a completed job, and its parts' transcripts.
+// forget deletes the recording of a completed job, and the transcripts of its parts.
 func (w *Worker) forget(ctx context.Context, jobID, source string) {
 	keys := []string{}
 	if source != "" {

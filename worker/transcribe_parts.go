@@ -15,12 +15,12 @@ import (
 	"presswork/storage"
 )
 
-// hearAll sends the parts, as many at a time as the model takes.
-func (h *hearing) hearAll(ctx context.Context, parts []audio.Part) error {
-	// The first part does not wait until the job says so.
-	told := make(chan error, 1)
-	go func() { told <- h.run.Progress(ctx, presswork.StageTranscribing, heardFrom, h.message(0)) }()
-	// The end of the group's context must not cut that off.
+// hearAll transcribes the parts, as many at a time as the model allows.
+func (h *transcription) hearAll(ctx context.Context, parts []audio.Part) error {
+	// The first part need not wait for the report.
+	reported := make(chan error, 1)
+	go func() { reported <- h.run.Progress(ctx, presswork.StageTranscribing, sendingFrom, h.message(0)) }()
+	// The report uses ctx, because a failed part ends the group's context.
 	group, sending := errgroup.WithContext(ctx)
 	group.SetLimit(max(1, h.model.Audio.Parallel))
 
@@ -45,23 +45,23 @@ func (h *hearing) hearAll(ctx context.Context, parts []audio.Part) error {
 			h.mu.Unlock()
 
 			if done == len(parts) {
-				return nil // the end is news of its own
+				return nil // storing the transcript is reported next
 			}
 
 			return h.run.Progress(
 				sending,
 				presswork.StageTranscribing,
-				heardFrom+done*(heardTo-heardFrom)/len(parts),
+				sendingFrom+done*(sendingTo-sendingFrom)/len(parts),
 				h.message(done),
 			)
 		})
 	}
 
-	return errors.Join(group.Wait(), <-told)
+	return errors.Join(group.Wait(), <-reported)
 }
 
-// hear gets the transcript of one part, unless an earlier run has.
-func (h *hearing) hear(ctx context.Context, n int, part audio.Part) (*audio.Piece, error) {
+// hear returns the transcript of one part, from an earlier run or from the model.
+func (h *transcription) hear(ctx context.Context, n int, part audio.Part) (*audio.Piece, error) {
 	piece := &audio.Piece{Start: part.Start, End: part.End}
 	key := storage.TranscriptKey(h.run.ID, n)
 
@@ -83,7 +83,7 @@ func (h *hearing) hear(ctx context.Context, n int, part audio.Part) (*audio.Piec
 		Open:        part.Open,
 		Duration:    time.Duration((part.End - part.Start) * float64(time.Second)),
 	}
-	// A caller who waits for one part would rather try again by itself.
+	// A caller who waits for a single part retries by itself.
 	tries := 1
 	if several || h.task.Keep == 0 {
 		tries = partTries
@@ -103,7 +103,7 @@ func (h *hearing) hear(ctx context.Context, n int, part audio.Part) (*audio.Piec
 		wait := min(max(failed.RetryAfter, time.Second<<try), maxPartWait)
 		h.Log.WarnContext(
 			ctx,
-			"a part of a recording will be sent again",
+			"a part of a recording failed and will be sent again",
 			"job_id",
 			h.run.ID,
 			"part",
@@ -128,9 +128,9 @@ func (h *hearing) hear(ctx context.Context, n int, part audio.Part) (*audio.Piec
 	return piece, nil
 }
 
-// prompt is what the model is told before part n: the end of the text before it,
-// too, where that is known.
-func (h *hearing) prompt(n int) string {
+// prompt returns the prompt of part n: the caller's prompt, and the end of the text before the part when
+// that is known.
+func (h *transcription) prompt(n int) string {
 	if n == 0 {
 		return h.task.Prompt
 	}
@@ -144,8 +144,9 @@ func (h *hearing) prompt(n int) string {
 	return audio.Prompt(h.task.Prompt, h.pieces[n-1].Text)
 }
 
-// heard reads what an earlier run heard of the same part.
-func (h *hearing) heard(ctx context.Context, key string, piece *audio.Piece) bool {
+// heard reads the transcript that an earlier run stored for the same part, and reports whether there is
+// one.
+func (h *transcription) heard(ctx context.Context, key string, piece *audio.Piece) bool {
 	b, err := h.read(ctx, key)
 
 	var stored audio.Piece
@@ -157,9 +158,9 @@ func (h *hearing) heard(ctx context.Context, key string, piece *audio.Piece) boo
 	return true
 }
 
-// keepPart stores a part's transcript for a later run; the job does not depend on
-// it.
-func (h *hearing) keepPart(ctx context.Context, key string, piece *audio.Piece) {
+// keepPart stores a part's transcript for a later run. The job does not depend on it, so an error is only
+// logged.
+func (h *transcription) keepPart(ctx context.Context, key string, piece *audio.Piece) {
 	b, err := json.Marshal(piece)
 	if err == nil {
 		err = h.Keeper.Record(ctx, key, int64(len(b)))
@@ -178,7 +179,7 @@ func (h *hearing) keepPart(ctx context.Context, key string, piece *audio.Piece) 
 	if err != nil && !errors.Is(err, storage.ErrExists) {
 		h.Log.WarnContext(
 			ctx,
-			"a part of a transcript was not stored; a run after this one would hear it again",
+			"a part of a transcript was not stored; a later run would send it again",
 			"job_id",
 			h.run.ID,
 			"error",

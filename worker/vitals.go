@@ -10,8 +10,8 @@ import (
 	"presswork/tasks"
 )
 
-// Vitals returns what a worker process reports of itself: browsers gives the Stats of
-// its browsers by what each is for.
+// Vitals returns a function that reports the state of this process. browsers has the Stats methods of its
+// browsers by use: ForDocuments and ForPages.
 func Vitals(version string, browsers map[string]func() chromium.Stats) func() tasks.Vitals {
 	return func() tasks.Vitals {
 		v := tasks.Vitals{Version: version, MemoryBytes: residentBytes()}
@@ -36,14 +36,14 @@ func Vitals(version string, browsers map[string]func() chromium.Stats) func() ta
 	}
 }
 
-// What the browsers of a worker are for.
+// The uses of a worker's browsers.
 const (
 	ForDocuments = "documents"
 	ForPages     = "pages"
 )
 
-// residentBytes is the memory of this process: the kernel's count on Linux, elsewhere
-// what Go has got from the system.
+// residentBytes returns the memory of this process: the kernel's count on Linux, elsewhere the memory that
+// Go has from the system.
 func residentBytes() int64 {
 	text, err := os.ReadFile("/proc/self/statm")
 	if fields := strings.Fields(string(text)); err == nil && len(fields) > 1 {

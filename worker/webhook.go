@@ -22,15 +22,15 @@ import (
 )
 
 const (
-	// webhookTimeout is how long a receiver has to answer, from the dial on.
+	// webhookTimeout is how long a receiver has to answer, including the dial.
 	webhookTimeout = 10 * time.Second
-	// webhookAnswer is how much of an answer is read, so that its connection
-	// can be used again; the bytes themselves mean nothing.
+	// webhookAnswer is how many bytes of an answer are read and dropped, so that its connection can be
+	// used again.
 	webhookAnswer = 64 << 10
 	secretPrefix  = "whsec_"
 )
 
-// WebhookOptions wire Webhooks.
+// WebhookOptions configure Webhooks.
 type WebhookOptions struct {
 	// Policy decides which addresses a webhook may have. Mandatory.
 	Policy *guard.Policy
@@ -38,14 +38,13 @@ type WebhookOptions struct {
 	Secret string
 	// Version is the program's, for the User-Agent. Default "dev".
 	Version string
-	// Metrics is where the delivery counter is registered. Default: nowhere.
+	// Metrics registers the counter of deliveries. Default: it is not exported.
 	Metrics prometheus.Registerer
-	// Log gets refused and finished deliveries. Default: discard.
+	// Log receives refused and finished deliveries. Default: discarded.
 	Log *slog.Logger
 }
 
-// Webhooks delivers webhooks as Standard Webhooks describes
-// (standardwebhooks.com, version 1).
+// Webhooks delivers webhooks by the Standard Webhooks specification (standardwebhooks.com, version 1).
 type Webhooks struct {
 	policy    *guard.Policy
 	key       []byte
@@ -55,7 +54,7 @@ type Webhooks struct {
 	log       *slog.Logger
 }
 
-// NewWebhooks wires Webhooks. It fails when the secret has not the form above.
+// NewWebhooks returns Webhooks. Errors: the secret is invalid.
 func NewWebhooks(o WebhookOptions) (*Webhooks, error) {
 	key, err := decodeSecret(o.Secret)
 	if err != nil {
@@ -88,23 +87,24 @@ func NewWebhooks(o WebhookOptions) (*Webhooks, error) {
 	return h, nil
 }
 
+// decodeSecret returns the key in a secret.
 func decodeSecret(secret string) ([]byte, error) {
 	encoded, ok := strings.CutPrefix(secret, secretPrefix)
 
 	key, err := base64.StdEncoding.DecodeString(encoded)
 	if !ok || err != nil || len(key) < 24 || len(key) > 64 {
 		return nil, errors.New(
-			"the webhook secret is not whsec_ and 24 to 64 bytes in base64; `echo whsec_$(openssl rand -base64 32)` makes one",
+			"the webhook secret is invalid: want whsec_ and 24 to 64 bytes in base64; " +
+				"create one by `echo whsec_$(openssl rand -base64 32)`",
 		)
 	}
 
 	return key, nil
 }
 
-// Deliver handles tasks.DeliverWebhook: one try. Any 2xx within 10 s is
-// success. An un-coined error is worth another try; final are
-// AddressNotAllowed and InvalidURL (the guard's), and WebhookInvalid for a
-// receiver that answered 410 Gone.
+// Deliver handles tasks.DeliverWebhook: one try. Any 2xx status within 10 s is success. An error without a
+// code allows another try. Final errors: AddressNotAllowed and InvalidURL from the guard, and
+// WebhookInvalid for a receiver that answered 410 Gone.
 func (h *Webhooks) Deliver(ctx context.Context, p tasks.Webhook) error {
 	result, err := h.deliver(ctx, p)
 	h.attempts.WithLabelValues(result).Inc()
@@ -112,13 +112,13 @@ func (h *Webhooks) Deliver(ctx context.Context, p tasks.Webhook) error {
 	return err
 }
 
+// deliver makes one try and returns the label of its result.
 func (h *Webhooks) deliver(ctx context.Context, p tasks.Webhook) (result string, err error) {
 	u, err := h.policy.CheckURL(p.URL)
 	if err != nil {
 		return h.refuse(ctx, p, err)
 	}
-	// The URL's path and query may hold the receiver's secrets: only its host
-	// appears in logs and errors.
+	// Log only the host of the URL: its path and query may hold secrets of the receiver.
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, u.String(), strings.NewReader(p.Body))
 	if err != nil {
 		return h.refuse(ctx, p, fault.Errorf(fault.InvalidURL, "the webhook URL is not valid"))
@@ -139,12 +139,13 @@ func (h *Webhooks) deliver(ctx context.Context, p tasks.Webhook) (result string,
 		return "failed", fmt.Errorf("webhook %s: %s does not answer: %w", p.MessageID, u.Host, errors.Unwrap(err))
 	}
 	defer resp.Body.Close()
-	// What comes after the status changes nothing, a broken body included.
+	// Only the status matters, so an error of the body is ignored.
 	_, _ = io.CopyN(io.Discard, resp.Body, webhookAnswer)
 
 	return h.judge(ctx, p, u.Host, resp.StatusCode)
 }
 
+// judge returns the result of a status.
 func (h *Webhooks) judge(ctx context.Context, p tasks.Webhook, host string, status int) (result string, err error) {
 	switch {
 	case status >= 200 && status < 300:
@@ -161,19 +162,28 @@ func (h *Webhooks) judge(ctx context.Context, p tasks.Webhook, host string, stat
 
 		return "delivered", nil
 	case status == http.StatusGone:
-		h.log.InfoContext(ctx, "webhook given up: the receiver answered 410", "message_id", p.MessageID, "host", host)
+		h.log.InfoContext(
+			ctx,
+			"webhook dropped: the receiver answered 410 Gone",
+			"message_id",
+			p.MessageID,
+			"host",
+			host,
+		)
+
 		return "gone", fault.Errorf(fault.WebhookInvalid, "%s answered 410 Gone", host)
 	}
 
 	return "failed", fmt.Errorf("webhook %s: %s answered %d", p.MessageID, host, status)
 }
 
+// refuse logs that the address of a webhook is not allowed.
 func (h *Webhooks) refuse(ctx context.Context, p tasks.Webhook, err error) (string, error) {
 	h.log.WarnContext(ctx, "webhook refused", "message_id", p.MessageID, "error", err)
 	return "refused", err
 }
 
-// sign gives the signature header: HMAC-SHA256 over id.timestamp.body.
+// sign returns the signature header: HMAC-SHA256 over id.timestamp.body.
 func (h *Webhooks) sign(id, timestamp, body string) string {
 	mac := hmac.New(sha256.New, h.key)
 	mac.Write([]byte(id + "." + timestamp + "." + body))

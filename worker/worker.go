@@ -1,13 +1,11 @@
-// Package worker is what to do for each kind of task. A worker takes a typed
-// task from the queue, reports every step on the job, and leaves the result in
-// the store; it knows neither HTTP routes nor Asynq.
+// Package worker has a handler for each kind of task. A handler takes a typed task, reports each step
+// on the job, and leaves the result in the store. It knows neither HTTP routes nor Asynq.
 //
-// Handlers may run twice for one task, on two machines: what they store has a key
-// made from the job, and only one of them completes it. They return the error of
-// the job: a coined one that is final, such as InvalidOption, fails it; after
-// StoreUnavailable, StoreFull or QueueUnavailable the task is tried again for a
-// day, and after BrowserUnavailable or an un-coined error as often as the kind's
-// Retries allow. tasks.ErrCancelled ends a run whose job has been cancelled.
+// A task may run twice, on two machines: the key of its result is made from the job id, and only one
+// run completes the job. A handler returns the error of the job. A public error that is final, such as
+// InvalidOption, fails the job. After StoreUnavailable, StoreFull or QueueUnavailable the task is
+// retried for a day; after BrowserUnavailable or an error without a code, as often as the kind's
+// Retries allow. tasks.ErrCancelled ends a run whose job was cancelled.
 package worker
 
 import (
@@ -34,50 +32,49 @@ import (
 	"presswork/themes"
 )
 
-// Options wire a Worker.
+// Options configure a Worker.
 type Options struct {
 	// Store holds sources, artifacts and the render cache. Mandatory.
 	Store storage.Store
 	// Keeper counts what is stored, for retention and the size cap. Mandatory.
 	Keeper *retention.Keeper
-	// Converter makes PDFs. Mandatory.
+	// Converter renders documents. Mandatory.
 	Converter *document.Converter
 	// Picture takes a PNG of a page's first sheet. Mandatory for Preview.
 	Picture func(ctx context.Context, page printable.Page) ([]byte, error)
-	// Diagrams draws. Mandatory for Draw.
+	// Diagrams draws diagrams. Mandatory for Draw.
 	Diagrams *diagram.Renderer
-	// Themes are what Recommender chooses from, and what gives foreign pages our
-	// variables. Mandatory.
+	// Themes are the themes that Recommender chooses from, and that an export may apply to a page.
+	// Mandatory.
 	Themes *themes.Catalogue
 	// Exporter opens foreign pages. Mandatory for Export.
 	Exporter *chromium.Exporter
-	// Recommender chooses the theme of a document that wants one chosen. Default: one
-	// that remembers nothing.
+	// Recommender chooses the theme of a document with the theme "auto". Default: a recommender
+	// without a cache.
 	Recommender *recommend.Recommender
-	// Models gives the models as they are now, Gateway runs them, Meter records what
-	// they used. Mandatory for Transcribe, as Recordings and Download are.
+	// Models returns the current models, Gateway runs them, and Meter records their usage.
+	// Mandatory for Transcribe, like Recordings and Download.
 	Models  func() *inference.Catalogue
 	Gateway *gateway.Gateway
 	Meter   *meter.Meter
 	// Recordings reads recordings.
 	Recordings *audio.Reader
-	// Download gets the recording at an address, through the guard, and bounds it.
+	// Download writes the recording at an address to w, through the guard and up to a limit.
 	Download func(ctx context.Context, url string, w io.Writer) error
-	// RenderTimeout bounds what comes before the printing, and what comes after;
-	// the printing is bounded by the browser's own limit. Default 120 s.
+	// RenderTimeout bounds the steps before printing, and those after it. The browser has its own
+	// limit for printing. Default 120 s.
 	RenderTimeout time.Duration
-	// SharedRenders gives every key the prints of the others. That a document
-	// comes from the cache, or comes quickly, then shows that somebody else had
-	// the same text printed. Default: each key has those of its own.
+	// SharedRenders lets all keys share the render cache. A caller can then tell from a cached or
+	// fast answer that another key has printed the same text. Default: a cache for each key.
 	SharedRenders bool
 	// Retention is how long an artifact is kept. Default 30 days.
 	Retention time.Duration
-	// Metrics is where the worker's metrics are registered. Default: nowhere.
+	// Metrics registers the worker's metrics. Default: they are not exported.
 	Metrics prometheus.Registerer
-	// Tracer makes a span of every run, below the span of its submission, and of
-	// the run's stages. Default: none is made.
+	// Tracer makes a span for each run, below the span of its submission, and for each stage of the
+	// run. Default: no spans.
 	Tracer trace.TracerProvider
-	// Log gets what is no failure of the caller. Default: discard.
+	// Log receives failures that are not the caller's. Default: discarded.
 	Log *slog.Logger
 }
 
@@ -89,7 +86,7 @@ type Worker struct {
 	pace    pace
 }
 
-// New wires a Worker.
+// New returns a Worker. It starts nothing.
 func New(o Options) *Worker {
 	if o.RenderTimeout == 0 {
 		o.RenderTimeout = 120 * time.Second

@@ -5,11 +5,12 @@ import (
 	"encoding/json"
 
 	"presswork/internal/inference"
+	"presswork/internal/inference/browse"
 	"presswork/internal/inference/sandbox"
 )
 
-// CodeInterpreter is the built-in tool of that name. Code finds the files of its
-// session in sandbox.InputDir.
+// CodeInterpreter returns the built-in tool code_interpreter. Its code finds the files of the session in
+// sandbox.InputDir.
 func CodeInterpreter(pool *sandbox.Pool) Tool {
 	return Tool{Type: inference.CodeInterpreter, Open: func(ctx context.Context, files []ToolFile) (OpenTool, error) {
 		given := make([]sandbox.File, len(files))
@@ -26,10 +27,10 @@ func CodeInterpreter(pool *sandbox.Pool) Tool {
 	}}
 }
 
-// coding is a session with an interpreter of its own.
+// coding is a session with its own interpreter.
 type coding struct{ *sandbox.Session }
 
-// Call runs the code of a call.
+// Call runs the code in the arguments of a call.
 func (c coding) Call(ctx context.Context, call inference.BuiltinCall) (inference.ToolResult, error) {
 	var arguments struct {
 		Code *string `json:"code"`
@@ -40,3 +41,21 @@ func (c coding) Call(ctx context.Context, call inference.BuiltinCall) (inference
 
 	return c.Run(ctx, *arguments.Code)
 }
+
+// BrowserSearch returns the built-in tool browser_search. It is unavailable without a search engine.
+func BrowserSearch(b *browse.Browser) Tool {
+	tool := Tool{Type: inference.BrowserSearch, Open: func(context.Context, []ToolFile) (OpenTool, error) {
+		return browsing{b.Session()}, nil
+	}}
+	if b.Available() != nil {
+		tool.Unavailable = "no search engine is configured; set SEARXNG_URL or SEARCH_URL"
+	}
+
+	return tool
+}
+
+// browsing is a session that holds its pages in memory only.
+type browsing struct{ *browse.Session }
+
+// Close does nothing: the pages are garbage.
+func (browsing) Close() error { return nil }

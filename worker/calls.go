@@ -7,14 +7,14 @@ import (
 	"fmt"
 
 	"presswork/internal/fault"
+	"presswork/internal/markdown/diagram"
 	"presswork/storage"
 	"presswork/tasks"
 )
 
-// Preview handles tasks.RenderPreview. It stores the sample of a theme, as a PDF or as a PNG
-// of its first page, under the task's key. The answer is empty. Errors: QueueUnavailable
-// where the theme of that name is not the one that the API has read, so that another worker
-// tries.
+// Preview handles tasks.RenderPreview. It stores the sample of a theme under the task's key, as a PDF or
+// as a PNG of the first page. The answer is empty. Errors: QueueUnavailable when this worker's theme of
+// that name differs from the API's, so that another worker tries.
 func (w *Worker) Preview(ctx context.Context, task tasks.Preview) (any, error) {
 	return nil, w.preview(ctx, task)
 }
@@ -26,11 +26,11 @@ func (w *Worker) preview(ctx context.Context, task tasks.Preview) error {
 	}
 
 	if key := storage.PreviewKey(composed.Key, task.Format); key != task.Key {
-		// A folder of themes or a release that is not the API's: another worker,
-		// or this one a little later, may have the same.
+		// The API has another folder of themes or another release. Another worker may have the same
+		// theme, or this worker a little later.
 		return fault.Errorf(fault.QueueUnavailable,
 			"the workers do not have this version of theme %q yet; try again", task.Theme).
-			WithCause(fmt.Errorf("its preview is %s here, and not %s", key, task.Key))
+			WithCause(fmt.Errorf("the key of its preview is %s here, not %s", key, task.Key))
 	}
 
 	var data []byte
@@ -62,7 +62,7 @@ func (w *Worker) preview(ctx context.Context, task tasks.Preview) error {
 
 	switch {
 	case errors.Is(err, storage.ErrExists):
-		return nil // made twice, the same
+		return nil // another run has stored the same preview
 	case err != nil:
 		return storeError(err)
 	}
@@ -72,4 +72,9 @@ func (w *Worker) preview(ctx context.Context, task tasks.Preview) error {
 	}
 
 	return nil
+}
+
+// Draw handles tasks.DrawDiagrams. It returns the pictures of a document's diagrams, in their order.
+func (w *Worker) Draw(ctx context.Context, task tasks.Drawing) (any, error) {
+	return w.Diagrams.Draw(ctx, task.Sources, diagram.Style(task.Style))
 }
