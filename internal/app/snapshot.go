@@ -37,8 +37,8 @@ func snapshot(ctx context.Context, redisURL, file string) error {
 	})
 }
 
-// replaceFile replaces a file atomically. write writes the new file under another name and forces its bytes to the
-// medium; replaceFile renames the file and forces the new name to the medium.
+// replaceFile replaces a file atomically. write writes the new content to another name and syncs it. replaceFile
+// then renames that file and syncs the folder.
 func replaceFile(file string, write func(next string) error) error {
 	next := file + ".new"
 	if err := os.Remove(next); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -28,11 +28,12 @@ import (
 	"presswork/worker"
 )
 
-// New builds every part that the roles need, and connects them to Redis, the store and the browser. It takes no task
-// and listens nowhere. A setting that it cannot use is a UsageError. After any error New has stopped what it started.
+// New builds every part that the roles need and connects them to Redis, the store and the browser. It takes no task
+// and does not listen yet. A setting that it cannot use is a UsageError. After an error, New has stopped what it
+// started.
 //
 // The function is long because it is the plan of the process: each part is one local variable, and a part uses only
-// variables above it. What takes decisions of its own is in a function that gets the parts it needs.
+// variables above it. Decisions are in functions that receive the parts they need.
 func New(ctx context.Context, o Options) (_ *App, err error) {
 	cfg, log, roles := o.Config, o.Log, o.Roles
 	logRedisClient(log)
@@ -44,7 +45,7 @@ func New(ctx context.Context, o Options) (_ *App, err error) {
 		}
 	}()
 
-	// What both roles watch.
+	// Metrics and traces of both roles.
 	metrics := prometheus.NewRegistry()
 	metrics.MustRegister(
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))

@@ -1,10 +1,8 @@
-// Package cache keeps small JSON values that were expensive to compute, by kind and
-// key, each until its time to live has passed. There is one contract and four
-// backends: Memory, File, SQLite and Redis; cachetest.Run is the exam all pass.
+// Package cache keeps small JSON values that were expensive to compute. Each value has a kind, a key and a time to
+// live. The four backends Memory, File, SQLite and Redis share one contract, which cachetest.Run checks.
 //
-// A cache never costs its user more than the computation: what is damaged is set
-// aside and reported, what is too old is never served, and what cannot be
-// stored is an error the caller may ignore.
+// A cache never costs its user more than the computation. Damaged entries are moved away and logged, expired values are
+// never served, and callers may ignore an error of Put.
 package cache
 
 import (
@@ -17,52 +15,50 @@ import (
 	"time"
 )
 
-// Kind is what a value is; each kind has a time to live of its own.
+// Kind is the kind of a value. Each kind has its own time to live.
 type Kind string
 
-// The kinds.
+// Kinds of values.
 const (
-	// Analysis is an analyser's verdict on a text.
+	// Analysis is the result of analysing a text.
 	Analysis Kind = "analysis"
-	// Theme is a choice of themes for a text.
+	// Theme is the recommended themes for a text.
 	Theme Kind = "theme"
 )
 
 // Kinds lists every kind.
 func Kinds() []Kind { return []Kind{Analysis, Theme} }
 
-// The failures that are named; every other error means that the backend could
-// not be asked.
+// Named errors. Every other error means that the backend was not reachable.
 var (
-	// ErrInvalidKey: the kind is unknown, or the key empty or not made of 1 to
-	// 128 characters of A-Z a-z 0-9 _ and -.
+	// ErrInvalidKey is returned for an unknown kind and for a key that is not 1 to 128 characters of A-Z a-z 0-9 _
+	// and -.
 	ErrInvalidKey = errors.New("invalid cache key")
-	// ErrInvalidValue: the value is not JSON, or larger than MaxValue.
+	// ErrInvalidValue is returned for a value that is not JSON or is larger than MaxValue.
 	ErrInvalidValue = errors.New("invalid cache value")
-	// ErrNewer: the cache was written by a newer version. It is left as it is.
+	// ErrNewer is returned if a newer version wrote the cache. Its data stays unchanged.
 	ErrNewer = errors.New("the cache was written by a newer version")
 )
 
 // MaxValue is the largest value, in bytes.
 const MaxValue = 1 << 20
 
-// Cache is the contract. It is safe for concurrent use, and several processes
-// may share one.
+// Cache stores small JSON values by kind and key. It is safe for concurrent use, and several processes may share
+// one.
 type Cache interface {
-	// Get returns the value stored under a key whose time has not passed.
-	// Errors: ErrInvalidKey.
+	// Get returns the value of a key and whether it was found. It does not return expired values. Errors:
+	// ErrInvalidKey.
 	Get(ctx context.Context, kind Kind, key string) (value json.RawMessage, found bool, err error)
-	// Put stores a value; an earlier one is replaced. Above the size cap the least
-	// recently used entries go. Errors: ErrInvalidKey, ErrInvalidValue.
+	// Put stores a value and replaces an earlier one. Above the size cap it removes the least recently used
+	// entries. Errors: ErrInvalidKey, ErrInvalidValue.
 	Put(ctx context.Context, kind Kind, key string, value json.RawMessage) error
-	// Stats counts what is stored and what was asked for, by every process.
+	// Stats returns the entries and the lookups of every process that shares the cache.
 	Stats(ctx context.Context) (Stats, error)
-	// Clean removes what is expired or damaged and returns how many entries that
-	// were.
+	// Clean removes expired and damaged entries and returns their number.
 	Clean(ctx context.Context) (int, error)
-	// Clear removes everything, the counters included.
+	// Clear removes every entry and resets the counters.
 	Clear(ctx context.Context) error
-	// Close writes what is pending. A second call does nothing.
+	// Close writes pending counters. A second call does nothing.
 	Close() error
 }
 
@@ -70,18 +66,16 @@ type Cache interface {
 type Options struct {
 	// TTL is the time to live of each kind. Default: DefaultTTL.
 	TTL map[Kind]time.Duration
-	// MaxEntries and MaxBytes cap the cache; 0 is no cap of this sort. Bytes are
-	// those of the values, in a File those of the files.
+	// MaxEntries and MaxBytes cap the cache; 0 means no cap. MaxBytes counts the values, in a File the files.
 	MaxEntries int
 	MaxBytes   int64
-	// Now is the clock. Default time.Now.
+	// Now returns the time. Default: time.Now.
 	Now func() time.Time
-	// Log gets a warning for what was damaged and set aside. Default: discard.
+	// Log receives a warning for each damaged entry that was moved away. Default: discard.
 	Log *slog.Logger
 }
 
-// DefaultTTL is how long a value of a kind is served: an analysis for a week, a
-// choice of themes for thirty days.
+// DefaultTTL returns the time to live of each kind: a week for an analysis, thirty days for recommended themes.
 func DefaultTTL(k Kind) time.Duration {
 	if k == Theme {
 		return 30 * 24 * time.Hour
@@ -107,46 +101,43 @@ func (o Options) ttl(k Kind) time.Duration {
 	return DefaultTTL(k)
 }
 
-// fresh reports whether a value made at a time, to live for ttl, may be served
-// now. A shorter time to live of this process counts, too. What seems to come
-// from the future was made before the clock was set back: its age is unknown,
-// so it is not served.
+// fresh reports whether a value made at this time with this time to live may still be served. The shorter of both
+// times to live counts. A value from the future was made before the clock was set back: its age is unknown, so it
+// is not served.
 func (o Options) fresh(k Kind, made time.Time, ttl time.Duration, now time.Time) bool {
 	age := now.Sub(made)
 	return age >= 0 && age < min(ttl, o.ttl(k))
 }
 
-// over reports whether a cache of this size is past a cap.
+// over reports whether a cache of this size exceeds a cap.
 func (o Options) over(entries int, bytes int64) bool {
 	return o.MaxEntries > 0 && entries > o.MaxEntries || o.MaxBytes > 0 && bytes > o.MaxBytes
 }
 
 // Stats describes a cache.
 type Stats struct {
-	// Backend is memory, file, sqlite or redis; Path is where it lies, "" for
-	// memory.
+	// Backend is memory, file, sqlite or redis. Path is its location, "" for memory.
 	Backend string `json:"backend"`
 	Path    string `json:"path"`
 	// Kinds has an entry for every kind, stored or not.
 	Kinds map[Kind]KindStats `json:"kinds"`
-	// HitRate is the share of lookups that were served, 0 to 1.
+	// HitRate is hits divided by lookups, 0 to 1.
 	HitRate float64 `json:"hit_rate"`
 }
 
 // KindStats describes the entries and lookups of one kind.
 type KindStats struct {
-	// Entries are stored now, Bytes is what they take, as Options.MaxBytes counts.
+	// Entries is the number of stored entries. Bytes is their size, counted as for Options.MaxBytes.
 	Entries int   `json:"entries"`
 	Bytes   int64 `json:"bytes"`
-	// Hits and Misses count the lookups since the last Clear, those of every
-	// process that shares the cache.
+	// Hits and Misses count the lookups of every process since the last Clear.
 	Hits   int64 `json:"hits"`
 	Misses int64 `json:"misses"`
-	// Expired are the misses that met an entry past its time.
+	// Expired counts the misses that found an expired entry.
 	Expired int64 `json:"expired"`
 }
 
-// newStats completes counts to a Stats.
+// newStats builds a Stats from the counts.
 func newStats(backend, path string, kinds map[Kind]KindStats) Stats {
 	s := Stats{Backend: backend, Path: path, Kinds: map[Kind]KindStats{}}
 	var hits, lookups int64

@@ -73,7 +73,7 @@ func must[C cache.Cache](c C, err error) func(*testing.T) cache.Cache {
 	}
 }
 
-// warnings collects what is logged.
+// warnings records log messages.
 type warnings struct{ strings.Builder }
 
 func (w *warnings) log() *slog.Logger { return slog.New(slog.NewTextHandler(w, nil)) }
@@ -117,7 +117,7 @@ func TestADamagedFileIsSetAside(t *testing.T) {
 	if n, err := c.Clean(t.Context()); n != 5 || err != nil {
 		t.Errorf("clean removed %d, %v", n, err)
 	}
-	// One of a newer version stays.
+	// A database of a newer version stays.
 	if err := os.WriteFile(
 		path,
 		[]byte(`{"version":9,"made":"2026-01-01T00:00:00Z","ttl":1,"value":1}`),
@@ -139,7 +139,7 @@ func TestOnlyTheUserReadsWhatIsKept(t *testing.T) {
 	t.Parallel()
 
 	for _, backend := range []string{"file", "sqlite"} {
-		dir := t.TempDir() // which others may read
+		dir := t.TempDir() // other users may read it
 
 		c, err := cache.Open(t.Context(), cache.Config{Backend: backend, Path: dir, MaxSize: "10"}, cache.Options{})
 		if err != nil {

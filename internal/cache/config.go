@@ -18,23 +18,22 @@ import (
 
 // The backends of the local converter.
 const (
-	// BackendMemory ends with the process.
+	// BackendMemory keeps entries in the process.
 	BackendMemory = "memory"
-	// BackendFile is a JSON file per entry.
+	// BackendFile keeps one JSON file per entry.
 	BackendFile = "file"
-	// BackendSQLite is one database file, the default.
+	// BackendSQLite keeps one database file. It is the default.
 	BackendSQLite = "sqlite"
 )
 
 func backends() []string { return []string{BackendMemory, BackendFile, BackendSQLite} }
 
-// Config is which cache the local converter uses. The zero value of a field
-// means "not set".
+// Config selects the cache of the local converter. A zero field means "not set".
 type Config struct {
 	// Backend is memory, file or sqlite (default).
 	Backend string
-	// Path is the folder of the cache. Default: presswork below the user's cache
-	// directory; a user without one gets a memory cache.
+	// Path is the folder of the cache. Default: presswork in the user's cache directory, or a memory cache if the
+	// user has none.
 	Path string
 	// TTL is the time to live by kind.
 	TTL map[Kind]time.Duration
@@ -42,17 +41,16 @@ type Config struct {
 	MaxSize string
 }
 
-// defaultMaxSize bounds a cache nobody has configured: some 20 MB.
+// defaultMaxSize is the cap if none is configured: about 20 MB.
 const defaultMaxSize = "10000"
 
-// Origin is where a setting's value came from: default, the JSON file's name,
-// the variable's name, or flag.
+// Origin is the source of a setting's value: "default", the name of the JSON file, the name of the variable, or
+// "flag".
 type Origin map[string]string
 
-// Load reads the configuration in force: flags win over environment variables,
-// these over the JSON file that PRESSWORK_CACHE_CONFIG names, that over the
-// defaults. The map has backend, path, ttl.analysis, ttl.theme and max_size.
-// Errors: InvalidOption that names what is wrong and what is allowed.
+// Load merges the sources of the configuration: flags override environment variables, which override the JSON file
+// of PRESSWORK_CACHE_CONFIG, which overrides the defaults. The map gives the origin of backend, path,
+// ttl.analysis, ttl.theme and max_size. Errors: InvalidOption with the invalid value and what is allowed.
 func Load(flags Config, getenv func(string) string) (Config, Origin, error) {
 	c := Config{
 		Backend: BackendSQLite,
@@ -91,8 +89,8 @@ func Load(flags Config, getenv func(string) string) (Config, Origin, error) {
 	return c, from, c.Check()
 }
 
-// userFolder is presswork below the user's cache directory, "" for a user
-// without one: a folder others may write to is no place for a cache.
+// userFolder returns presswork in the user's cache directory. It returns "" if the user has none: a folder that
+// other users can write to is not safe for a cache.
 func userFolder(getenv func(string) string) string {
 	if dir := getenv("XDG_CACHE_HOME"); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "presswork")
@@ -147,8 +145,8 @@ func fromEnvironment(getenv func(string) string) (Config, error) {
 	return c, err
 }
 
-// ParseTTL reads a number of seconds that counts for every kind; "" is none.
-// Errors: InvalidOption, which names the setting that is wrong.
+// ParseTTL parses a number of seconds and uses it for every kind. For "" it returns nil. Errors: InvalidOption
+// with the name of the setting.
 func ParseTTL(setting, text string) (map[Kind]time.Duration, error) {
 	if text == "" {
 		return nil, nil
@@ -162,7 +160,7 @@ func ParseTTL(setting, text string) (map[Kind]time.Duration, error) {
 	return map[Kind]time.Duration{Analysis: ttl, Theme: ttl}, nil
 }
 
-// maxTTL keeps a number of seconds within a time.Duration.
+// maxTTL is the largest number of seconds that fits a time.Duration.
 const maxTTL = 100 * 365 * 24 * time.Hour
 
 func seconds(text string) (time.Duration, error) {
@@ -174,7 +172,7 @@ func seconds(text string) (time.Duration, error) {
 	return time.Duration(n * float64(time.Second)), nil
 }
 
-// configFile is the JSON form.
+// configFile is the JSON file of the configuration.
 type configFile struct {
 	Backend string                 `json:"backend_type"`
 	Path    string                 `json:"base_path"`
@@ -209,7 +207,7 @@ func readConfig(name string) (Config, error) {
 	return c, nil
 }
 
-// Check refuses a value outside what is allowed. Errors: InvalidOption.
+// Check rejects values outside the allowed range. Errors: InvalidOption.
 func (c Config) Check() error {
 	switch c.Backend {
 	case BackendMemory, BackendFile, BackendSQLite:
@@ -230,7 +228,7 @@ func (c Config) Check() error {
 	return err
 }
 
-// limits reads MaxSize: a bare number is entries, one with a unit is bytes.
+// limits parses MaxSize. A bare number counts entries, a number with a unit counts bytes.
 func (c Config) limits() (entries int, size int64, err error) {
 	text := strings.ToUpper(strings.TrimSpace(c.MaxSize))
 	wrong := invalid(
@@ -241,7 +239,7 @@ func (c Config) limits() (entries int, size int64, err error) {
 	for suffix, unit := range map[string]int64{"KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30} {
 		if number, ok := strings.CutSuffix(text, suffix); ok {
 			n, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
-			// Written so that no number is refused as well.
+			// The negated comparison also rejects NaN.
 			if err != nil || !(n*float64(unit) >= 1 && n <= 1<<20) {
 				return 0, 0, wrong
 			}
@@ -262,8 +260,8 @@ func invalid(format string, args ...any) error {
 	return fault.Errorf(fault.InvalidOption, format, args...)
 }
 
-// Open opens the cache a configuration names; o has the rest. Errors: those of
-// Check, ErrNewer, or the reason why the folder cannot be used.
+// Open opens the configured cache with the options in o. Errors: those of Check, ErrNewer, or the reason why the
+// folder is unusable.
 func Open(ctx context.Context, c Config, o Options) (Cache, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
@@ -284,9 +282,8 @@ func Open(ctx context.Context, c Config, o Options) (Cache, error) {
 	return NewMemory(o), nil
 }
 
-// OpenOrMemory is Open for a run that must not fail for its cache: one that
-// cannot be used is replaced by a memory cache, with a warning in o.Log. Errors:
-// those of Check.
+// OpenOrMemory is Open for a run that must not fail because of its cache. It replaces an unusable cache by a
+// memory cache and logs a warning to o.Log. Errors: those of Check.
 func OpenOrMemory(ctx context.Context, c Config, o Options) (Cache, error) {
 	if err := c.Check(); err != nil {
 		return nil, err

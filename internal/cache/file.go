@@ -14,13 +14,13 @@ import (
 	"time"
 )
 
-// fileVersion is the version of the entries; a newer one is left alone.
+// fileVersion is the version of the entries. Entries of a newer version stay unchanged.
 const fileVersion = 1
 
-// touchEvery is how exact "recently used" is: within it, a hit writes nothing.
+// touchEvery is the precision of "recently used": a second hit within it does not write.
 const touchEvery = time.Minute
 
-// The names below the folder of a File.
+// Names in the folder of a File.
 const (
 	lockName     = ".lock"
 	countersName = "counters.json"
@@ -28,20 +28,19 @@ const (
 	unfinished   = ".new-"
 )
 
-// File is a cache of one JSON file per entry, KIND/xx/KEY.json below a folder.
-// An entry appears by a rename, so no reader meets half of one; its modification
-// time is when it was last used.
+// File keeps one JSON file per entry: KIND/xx/KEY.json in a folder. Entries are created by renaming, so readers
+// never see half of one. An entry's modification time is its last use.
 type File struct {
 	dir string
 	o   Options
 
 	mu      sync.Mutex
-	pending counters // not yet added to the counters on the disk
-	total   *totals  // as far as this process knows; nil before the first Put
+	pending counters // not yet written to the counters on disk
+	total   *totals  // known to this process; nil before the first Put
 	closed  bool
 }
 
-// totals is the size of a whole cache.
+// totals is the size of the whole cache.
 type totals struct {
 	Entries int   `json:"entries"`
 	Bytes   int64 `json:"bytes"`
@@ -55,8 +54,8 @@ type fileEntry struct {
 	Value   json.RawMessage `json:"value"`
 }
 
-// OpenFile opens the cache in a folder, which is made when missing. The error
-// names why the folder cannot be used.
+// OpenFile opens the cache in a folder and creates the folder if necessary. The error says why the folder is
+// unusable.
 func OpenFile(dir string, o Options) (*File, error) {
 	f := &File{dir: dir, o: o.withDefaults(), pending: counters{}}
 	for _, k := range Kinds() {
@@ -97,8 +96,8 @@ func (f *File) Get(_ context.Context, kind Kind, key string) (json.RawMessage, b
 	now := f.o.Now()
 	if !f.o.fresh(kind, e.Made, e.TTL, now) {
 		f.count(kind, expired)
-		// Another process may have renewed it since: then it is not removed, or
-		// it is computed once more. Neither serves an old value.
+		// Another process may have replaced the entry since. At worst the value is computed again; an expired
+		// value is never served.
 		f.drop(path)
 
 		return nil, false, nil
@@ -106,7 +105,7 @@ func (f *File) Get(_ context.Context, kind Kind, key string) (json.RawMessage, b
 	f.count(kind, hit)
 
 	if info, err := os.Stat(path); err == nil && now.Sub(info.ModTime()) > touchEvery {
-		_ = os.Chtimes(path, now, now) // a cache that cannot be written still serves
+		_ = os.Chtimes(path, now, now) // a read-only cache still serves
 	}
 
 	return e.Value, true, nil
@@ -133,7 +132,7 @@ func readEntry(path string) (fileEntry, error) {
 	return e, nil
 }
 
-// setAside keeps a damaged entry for whoever wants to know.
+// setAside moves a damaged entry to a separate folder for inspection.
 func (f *File) setAside(path string, why error) {
 	to := filepath.Join(f.dir, damagedName, fmt.Sprintf("%s-%d", filepath.Base(path), f.o.Now().UnixNano()))
 
@@ -170,7 +169,7 @@ func (f *File) Put(_ context.Context, kind Kind, key string, value json.RawMessa
 	if f.total == nil {
 		known, found, _ := f.load()
 		if !found {
-			return f.shrink() // which counts
+			return f.shrink() // shrink also counts
 		}
 		f.total = &known.Totals
 	}
@@ -231,7 +230,7 @@ func (f *File) drop(path string) {
 	}
 }
 
-// found is an entry met on a walk.
+// found is an entry that walk has found.
 type found struct {
 	path string
 	kind Kind
@@ -239,8 +238,8 @@ type found struct {
 	used time.Time
 }
 
-// walk lists the entries; what vanishes meanwhile is skipped, and so is every file
-// that no entry could be: the folder may be one that holds other things as well.
+// walk lists the entries. It skips files that vanish meanwhile and files that cannot be entries: the folder may
+// hold other things.
 func (f *File) walk() ([]found, error) {
 	var all []found
 
@@ -277,9 +276,8 @@ func totalOf(all []found) (sum totals) {
 	return sum
 }
 
-// shrink counts the entries and, where they are over the cap, removes the least
-// recently used until a tenth of it is free again, so that not every Put has to
-// walk. f.mu is held.
+// shrink counts the entries. If they exceed the cap, it removes the least recently used ones until a tenth of the
+// cap is free. Not every Put then walks the folder. The caller holds f.mu.
 func (f *File) shrink() error {
 	all, err := f.walk()
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// counters are what a File keeps beside its entries: a service to people and a
-// shortcut for the cap. Where they are lost the entries are counted anew.
+// counters is the file of counters next to the entries. It serves Stats and saves counting for the cap. If it is
+// lost, the entries are counted again.
 type counters struct {
 	Version int                `json:"version"`
 	Kinds   map[Kind]KindStats `json:"kinds"`
@@ -32,7 +32,7 @@ func (f *File) count(kind Kind, l lookup) {
 	f.pending.Kinds[kind] = s
 }
 
-// load reads the counters; found reports whether there are any that are sound.
+// load reads the counters. found is false if there are none or they are damaged.
 func (f *File) load() (c counters, found bool, err error) {
 	b, err := os.ReadFile(filepath.Join(f.dir, countersName))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -50,15 +50,14 @@ func (f *File) load() (c counters, found bool, err error) {
 	return c, true, nil
 }
 
-// flush adds what this process counted to the counters on the disk, unless a
-// newer version wrote these; exact, when given, replaces the totals. f.mu is
-// held.
+// flush adds this process's counts to the counters on disk, unless a newer version wrote them. exact replaces the
+// totals if it is not nil. The caller holds f.mu.
 func (f *File) flush(exact *totals) error {
 	lock, err := os.OpenFile(filepath.Join(f.dir, lockName), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return err
 	}
-	defer lock.Close() // which also unlocks
+	defer lock.Close() // closing releases the lock
 
 	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
 		return err
@@ -161,8 +160,7 @@ func (f *File) Clean(context.Context) (int, error) {
 	return removed + aside, errors.Join(err, f.removeUnfinished())
 }
 
-// removeAside removes the damaged entries that were set aside, and nothing else
-// that may lie there.
+// removeAside removes the damaged entries that setAside moved. It leaves any other file.
 func (f *File) removeAside() (removed int, err error) {
 	dir := filepath.Join(f.dir, damagedName)
 
@@ -185,7 +183,7 @@ func (f *File) removeAside() (removed int, err error) {
 	return removed, err
 }
 
-// removeUnfinished removes what processes that were ended left half written.
+// removeUnfinished removes partial files left by processes that were killed.
 func (f *File) removeUnfinished() error {
 	const abandoned = time.Hour
 

@@ -9,31 +9,31 @@ import (
 	"time"
 )
 
-// Memory is a cache of this process.
+// Memory is a cache in the memory of this process.
 type Memory struct {
 	o Options
 
 	mu      sync.Mutex
-	entries map[place]*list.Element
+	entries map[entryKey]*list.Element
 	used    *list.List // of *memoryEntry, the most recently used first
 	bytes   int64
 	counts  map[Kind]KindStats
 }
 
-// place is where an entry lies.
-type place struct {
+// entryKey identifies an entry.
+type entryKey struct {
 	kind Kind
 	key  string
 }
 
 type memoryEntry struct {
-	place
+	entryKey
 	value json.RawMessage
 	made  time.Time
 	ttl   time.Duration
 }
 
-// NewMemory makes an empty cache.
+// NewMemory returns an empty cache.
 func NewMemory(o Options) *Memory {
 	m := &Memory{o: o.withDefaults()}
 	m.reset()
@@ -42,7 +42,7 @@ func NewMemory(o Options) *Memory {
 }
 
 func (m *Memory) reset() {
-	m.entries, m.used, m.bytes, m.counts = map[place]*list.Element{}, list.New(), 0, map[Kind]KindStats{}
+	m.entries, m.used, m.bytes, m.counts = map[entryKey]*list.Element{}, list.New(), 0, map[Kind]KindStats{}
 }
 
 // Get implements Cache.
@@ -60,7 +60,7 @@ func (m *Memory) Get(_ context.Context, kind Kind, key string) (json.RawMessage,
 		m.counts[kind] = s
 	}()
 
-	element, ok := m.entries[place{kind, key}]
+	element, ok := m.entries[entryKey{kind, key}]
 	if !ok {
 		return nil, false, nil
 	}
@@ -90,7 +90,7 @@ func (m *Memory) Put(_ context.Context, kind Kind, key string, value json.RawMes
 	m.mu.Lock()
 	defer m.mu.Unlock()
 
-	at := place{kind, key}
+	at := entryKey{kind, key}
 	if element, ok := m.entries[at]; ok {
 		m.remove(element)
 	}
@@ -107,7 +107,7 @@ func (m *Memory) Put(_ context.Context, kind Kind, key string, value json.RawMes
 func (m *Memory) remove(element *list.Element) {
 	e := element.Value.(*memoryEntry)
 	m.used.Remove(element)
-	delete(m.entries, e.place)
+	delete(m.entries, e.entryKey)
 	m.bytes -= int64(len(e.value))
 }
 

@@ -11,8 +11,7 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// The keys of a Redis cache share one hash tag, so that a script may touch them
-// together in a cluster.
+// All keys share one hash tag, so that a script can access them together in a Redis Cluster.
 const (
 	redisPrefix  = "presswork:{cache}:"
 	redisUsed    = redisPrefix + "used"    // zset: "kind/key" by last use, ms
@@ -23,9 +22,8 @@ const (
 func redisEntry(kind Kind, key string) string { return redisPrefix + "entry:" + member(kind, key) }
 func member(kind Kind, key string) string     { return string(kind) + "/" + key }
 
-// redisPut stores an entry and takes the least recently used ones until the
-// caps are kept. KEYS: entry, used, sizes. ARGV: member, value, ttl ms, now ms,
-// entry prefix, bytes, max entries, max bytes.
+// redisPut stores an entry and removes the least recently used entries until the caps are met. KEYS: entry, used,
+// sizes. ARGV: member, value, ttl ms, now ms, entry prefix, bytes, max entries, max bytes.
 var redisPut = redis.NewScript(`
 redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3])
 redis.call('ZADD', KEYS[2], ARGV[4], ARGV[1])
@@ -44,8 +42,7 @@ while entries > 0 and (maxEntries > 0 and entries > maxEntries or maxBytes > 0 a
 end
 return entries`)
 
-// redisDrop removes an entry if it still has this value. KEYS as redisPut.
-// ARGV: member, value.
+// redisDrop removes an entry if its value is unchanged. KEYS as for redisPut. ARGV: member, value.
 var redisDrop = redis.NewScript(`
 local value = redis.call('GET', KEYS[1])
 if value and value ~= ARGV[2] then return 0 end
@@ -56,8 +53,8 @@ redis.call('HDEL', KEYS[3], ARGV[1])
 redis.call('HINCRBY', KEYS[3], '', -size)
 return 1`)
 
-// redisValue is what an entry holds. Redis ends it by itself as well, but a
-// process may have a shorter time to live, and clocks may be set.
+// redisValue is the stored form of an entry. Redis expires it as well, but a process may have a shorter time to
+// live, and clocks may be changed.
 type redisValue struct {
 	Made  int64           `json:"made"` // Unix ms
 	TTL   int64           `json:"ttl"`  // ms
@@ -70,7 +67,7 @@ type Redis struct {
 	o      Options
 }
 
-// NewRedis makes a cache in a Redis, whose client stays the caller's.
+// NewRedis returns a cache in Redis. Close does not close the client.
 func NewRedis(client redis.UniversalClient, o Options) *Redis {
 	return &Redis{client: client, o: o.withDefaults()}
 }
@@ -103,7 +100,7 @@ func (r *Redis) Get(ctx context.Context, kind Kind, key string) (json.RawMessage
 	return v.Value, true, r.note(ctx, kind, key, hit)
 }
 
-// note counts a lookup and, for a hit, the use, in one round trip.
+// note counts a lookup and, for a hit, updates the last use, in one round trip.
 func (r *Redis) note(ctx context.Context, kind Kind, key string, l lookup) error {
 	_, err := r.client.Pipelined(ctx, func(p redis.Pipeliner) error {
 		switch l {
@@ -162,7 +159,7 @@ func (r *Redis) Put(ctx context.Context, kind Kind, key string, value json.RawMe
 	).Err()
 }
 
-// each calls f for every member of the index, in pieces.
+// each calls f for every member of the index, in batches.
 func (r *Redis) each(ctx context.Context, f func(kind Kind, key string, raw string, stored bool) error) error {
 	const piece = 200
 	for at := int64(0); ; at += piece {
@@ -237,7 +234,7 @@ func (r *Redis) Stats(ctx context.Context) (Stats, error) {
 	return newStats("redis", redisPrefix, kinds), err
 }
 
-// Clean implements Cache. What Redis itself has ended counts as removed here.
+// Clean implements Cache. Entries that Redis has expired count as removed.
 func (r *Redis) Clean(ctx context.Context) (int, error) {
 	type stale struct {
 		kind Kind
@@ -284,5 +281,5 @@ func (r *Redis) Clear(ctx context.Context) error {
 	return r.client.Del(ctx, append(keys, redisUsed, redisSizes, redisLookups)...).Err()
 }
 
-// Close implements Cache; the client is not its own.
+// Close implements Cache. It leaves the client open.
 func (r *Redis) Close() error { return nil }

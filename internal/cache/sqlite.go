@@ -17,18 +17,17 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// schemaVersion is the database's user_version; a newer one is left alone.
+// schemaVersion is the database's user_version. A database with a newer version stays unchanged.
 const schemaVersion = 1
 
-// sqliteName is the database's name in the folder of a SQLite; a damaged one is
-// set aside as that with asideMark and the time.
+// sqliteName is the file name of the database. A damaged database is renamed to this name with asideMark and the
+// time.
 const sqliteName, asideMark = "cache.db", ".damaged-"
 
-// busyTimeout is how long an operation waits for another program's.
+// busyTimeout is how long an operation waits for another process.
 const busyTimeout = 5 * time.Second
 
-// schema keeps the size of the cache up to date by triggers, so that a cap
-// costs no count over all entries.
+// schema updates the cache's size by triggers, so that a cap does not need a count of all entries.
 const schema = `
 CREATE TABLE entries (
 	kind TEXT NOT NULL, key TEXT NOT NULL, value BLOB NOT NULL,
@@ -57,9 +56,8 @@ type SQLite struct {
 	pending map[Kind]KindStats
 }
 
-// OpenSQLite opens the cache in a folder, which is made when missing. A damaged
-// database is set aside. Errors: ErrNewer; else the reason why the folder
-// cannot be used.
+// OpenSQLite opens the cache in a folder and creates the folder if necessary. It moves a damaged database away.
+// Errors: ErrNewer, or the reason why the folder is unusable.
 func OpenSQLite(ctx context.Context, dir string, o Options) (*SQLite, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("the cache folder cannot be used: %w", err)
@@ -78,8 +76,8 @@ func OpenSQLite(ctx context.Context, dir string, o Options) (*SQLite, error) {
 	return s, nil
 }
 
-// open connects, and makes the schema in a new database. Where a wait might be one for each
-// other, as while several programs begin or end to use the database, SQLite does not wait.
+// open connects and creates the schema in a new database. SQLite does not wait where two processes could block
+// each other, for example while several open the database. open retries then.
 func (s *SQLite) open(ctx context.Context) error {
 	for deadline := time.Now().Add(busyTimeout); ; {
 		err := s.connect(ctx)
@@ -96,8 +94,8 @@ func (s *SQLite) open(ctx context.Context) error {
 }
 
 func (s *SQLite) connect(ctx context.Context) error {
-	// A new one is made here, because SQLite would let every user read it; its
-	// journals get the same mode. What else is wrong SQLite finds as well.
+	// Create the file here: SQLite would make it readable for every user. Its journals get the same mode. SQLite
+	// reports other problems.
 	if f, err := os.OpenFile(s.path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600); err == nil {
 		if err := f.Close(); err != nil {
 			return err
@@ -153,7 +151,7 @@ func prepare(ctx context.Context, db *sql.DB) error {
 	}
 
 	defer func() { _ = tx.Rollback() }()
-	// Another process may have made the schema while this one waited.
+	// Another process may have created the schema meanwhile.
 	if v, err := version(tx); err != nil || v == schemaVersion {
 		return err
 	}
@@ -167,13 +165,13 @@ func prepare(ctx context.Context, db *sql.DB) error {
 
 func isDamage(err error) bool { return is(err, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB) }
 
-// is reports whether SQLite gave err with one of these codes.
+// is reports whether err is an SQLite error with one of these codes.
 func is(err error, codes ...int) bool {
 	e, ok := errors.AsType[*sqlite.Error](err)
 	return ok && slices.Contains(codes, e.Code()&0xff)
 }
 
-// replace sets a damaged database aside and begins a new one.
+// replace moves a damaged database away and creates a new one.
 func (s *SQLite) replace(ctx context.Context, why error) error {
 	to := fmt.Sprintf("%s%s%d", s.path, asideMark, s.o.Now().UnixNano())
 	if err := os.Rename(s.path, to); err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -190,8 +188,7 @@ func (s *SQLite) replace(ctx context.Context, why error) error {
 	return s.open(ctx)
 }
 
-// do runs an operation on the database; one that turns out damaged is replaced,
-// and the operation tried on the new one.
+// do runs an operation. If the database is damaged, do replaces it and runs the operation once more.
 func (s *SQLite) do(ctx context.Context, operate func(*sql.DB) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -208,7 +205,7 @@ func (s *SQLite) do(ctx context.Context, operate func(*sql.DB) error) error {
 	if !isDamage(err) {
 		return err
 	}
-	_ = s.db.Close() // it is damaged; nothing of it is kept
+	_ = s.db.Close() // the database is damaged, so the error is ignored
 
 	s.db = nil
 	if err := s.replace(ctx, err); err != nil {
@@ -243,7 +240,7 @@ func (s *SQLite) Get(ctx context.Context, kind Kind, key string) (json.RawMessag
 		switch {
 		case !s.o.fresh(kind, time.Unix(0, made), time.Duration(ttl), now):
 			outcome = expired
-			// Only what was just read: another process may have renewed it.
+			// Remove only the row just read: another process may have replaced it.
 			_, err := db.ExecContext(
 				ctx,
 				"DELETE FROM entries WHERE kind = ? AND key = ? AND made = ?",
@@ -283,7 +280,7 @@ func (s *SQLite) Get(ctx context.Context, kind Kind, key string) (json.RawMessag
 	return value, outcome == hit, nil
 }
 
-// ignoreReadOnly lets a cache that cannot be written serve all the same.
+// ignoreReadOnly returns nil for the error of a read-only database: the cache still serves reads.
 func ignoreReadOnly(err error) error {
 	if is(err, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_FULL, sqlite3.SQLITE_BUSY) {
 		return nil
@@ -331,7 +328,7 @@ func (s *SQLite) Put(ctx context.Context, kind Kind, key string, value json.RawM
 	})
 }
 
-// shrink removes the least recently used entries until the caps are kept.
+// shrink removes the least recently used entries until the caps are met.
 func (s *SQLite) shrink(ctx context.Context, tx *sql.Tx) error {
 	for {
 		var t totals

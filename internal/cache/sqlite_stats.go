@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// flush adds what this process counted to the database. s.mu is held.
+// flush adds this process's counts to the database. The caller holds s.mu.
 func (s *SQLite) flush(ctx context.Context, db *sql.DB) error {
 	for kind, k := range s.pending {
 		if _, err := db.ExecContext(ctx, `INSERT INTO lookups VALUES (?, ?, ?, ?) ON CONFLICT (kind) DO UPDATE SET
@@ -102,7 +102,7 @@ func (s *SQLite) Clean(ctx context.Context) (int, error) {
 	return removed + aside, err
 }
 
-// removeAside removes the databases that were set aside and counts their files.
+// removeAside removes the damaged databases that were moved away and returns the number of files.
 func (s *SQLite) removeAside() (removed int, err error) {
 	folder, err := os.ReadDir(filepath.Dir(s.path))
 	for _, entry := range folder {

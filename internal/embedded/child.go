@@ -16,23 +16,23 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// child is one life of a server.
+// child is one process of a server.
 type child struct {
 	cmd     *exec.Cmd
-	lock    *os.File // nil without one
+	lock    *os.File // nil if the server needs no lock
 	words   *lastWords
 	started time.Time
-	// exited is closed at the end; err is how it ended, and is read after it only.
+	// exited is closed when the process ends. err is the reason; read it only after that.
 	exited chan struct{}
 	err    error
 }
 
-// spawn starts the server. It inherits the data directory's lock, which is
-// therefore held until the last of parent and child has gone.
+// spawn starts the server. The child inherits the data directory's lock, so the lock is held until both parent and
+// child have ended.
 func (r *Redis) spawn(lock *os.File) (*child, error) {
-	// The child's end is its own business: it must outlive any context here.
+	// The child must outlive every context here; the supervisor ends it.
 	cmd := exec.CommandContext(context.Background(), r.binary, r.arguments()...)
-	cmd.Env = []string{} // the parent's secrets are none of its business
+	cmd.Env = []string{} // the parent's environment holds secrets
 	cmd.ExtraFiles = []*os.File{lock}
 
 	c, err := launch(cmd, r.Log)
@@ -43,8 +43,8 @@ func (r *Redis) spawn(lock *os.File) (*child, error) {
 	return c, err
 }
 
-// lastWordsWait is how long what a server that has ended started may still hold its output
-// open: the program may be a script, and the server a child of it.
+// lastWordsWait limits how long a descendant of an ended server may keep its output open. The program may be a
+// script whose child is the server.
 const lastWordsWait = time.Second
 
 // launch starts a server that ends with its parent.
@@ -57,8 +57,8 @@ func launch(cmd *exec.Cmd, log *slog.Logger) (*child, error) {
 	begun := make(chan error, 1)
 
 	go func() {
-		// On Linux the child's death signal hangs on the thread that started
-		// it, so this thread must live as long as the child.
+		// Linux sends the child's death signal when the thread that started it ends, so this thread must live as
+		// long as the child.
 		runtime.LockOSThread()
 
 		defer close(c.exited)
@@ -79,7 +79,7 @@ func launch(cmd *exec.Cmd, log *slog.Logger) (*child, error) {
 			c.err = errors.New("it ended by itself")
 		}
 		release()
-		c.signal(syscall.SIGKILL) // what is left of its group would be in the way of the next
+		c.signal(syscall.SIGKILL) // a remaining process of the group would block the next start
 	}()
 
 	if err := <-begun; err != nil {
@@ -90,8 +90,8 @@ func launch(cmd *exec.Cmd, log *slog.Logger) (*child, error) {
 	return c, nil
 }
 
-// arguments are the whole configuration: without a file argument the server
-// reads none, the system's /etc/redis included.
+// arguments are the complete configuration. Without a file argument the server reads no configuration file, not
+// even /etc/redis.
 func (r *Redis) arguments() []string {
 	return []string{
 		"--port", "0",
@@ -99,19 +99,17 @@ func (r *Redis) arguments() []string {
 		"--unixsocketperm", "700",
 		"--dir", r.Dir,
 		"--daemonize", "no",
-		// An accepted job survives a crash of the server and of the machine. With
-		// everysec a server that is killed while a sync is slow loses writes that
-		// it has answered: it holds them back for up to two seconds.
+		// An accepted job must survive a crash of the server and of the machine. With everysec, a server killed
+		// during a slow sync loses up to two seconds of writes that it has acknowledged.
 		"--appendonly", "yes",
 		"--appendfsync", "always",
 		"--save", "",
-		// A queue must refuse rather than forget.
+		// A queue must reject writes rather than evict keys.
 		"--maxmemory-policy", "noeviction",
 	}
 }
 
-// awaitReady returns once the server has loaded its data, or the reason why it
-// never will.
+// awaitReady returns when the server has loaded its data, or with the reason why it will not.
 func (r *Redis) awaitReady(ctx context.Context, c *child) error {
 	client := redis.NewClient(
 		&redis.Options{Network: "unix", Addr: r.socket, MaxRetries: -1, ContextTimeoutEnabled: true},
@@ -134,8 +132,7 @@ func (r *Redis) awaitReady(ctx context.Context, c *child) error {
 	}
 }
 
-// checkVersion refuses servers without the commands the queue needs (LMOVE
-// came with 6.2).
+// checkVersion rejects servers without the commands that the queue needs (LMOVE came with 6.2).
 func checkVersion(ctx context.Context, client *redis.Client) error {
 	info, err := client.Info(ctx, "server").Result()
 	if err != nil {
@@ -164,8 +161,7 @@ func checkVersion(ctx context.Context, client *redis.Client) error {
 	return errors.New("embedded: the installed redis-server does not tell its version")
 }
 
-// end asks the child to write its data and go, and waits; when kill ends
-// first, it is killed.
+// end asks the child to save its data and exit, and waits. It kills the child when kill ends.
 func (c *child) end(kill context.Context) {
 	c.signal(syscall.SIGTERM)
 
@@ -181,8 +177,8 @@ func (c *child) kill() {
 	<-c.exited
 }
 
-// signal sends a signal to the server's process group, of which attributes make it the
-// leader. When all have gone, the group's id may be another's.
+// signal sends a signal to the server's process group, which the server leads. It does nothing after the last
+// process of the group has ended: the id may then belong to another group.
 func (c *child) signal(s syscall.Signal) {
 	select {
 	case <-c.exited:

@@ -9,7 +9,7 @@ import (
 	"presswork/internal/test/wait"
 )
 
-// The id of a child that has gone may be that of others by the time it is to end.
+// The process id of an ended child may be reused before the child is stopped.
 func TestAnEndedChildIsNotSignalled(t *testing.T) {
 	t.Parallel()
 
@@ -18,7 +18,7 @@ func TestAnEndedChildIsNotSignalled(t *testing.T) {
 		t.Fatal(err)
 	}
 	wait.Receive(t, "its end", c.exited)
-	other := exec.CommandContext(t.Context(), "cat") // until its input ends
+	other := exec.CommandContext(t.Context(), "cat") // runs until its input ends
 	other.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 
 	in, err := other.StdinPipe()

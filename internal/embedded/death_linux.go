@@ -2,12 +2,11 @@ package embedded
 
 import "syscall"
 
-// attributes give the child a process group of its own, so that Ctrl-C does
-// not take it before its parent has drained, and have the kernel end it when
-// its parent dies.
+// attributes puts the child in its own process group, so that Ctrl-C does not end it before the parent has
+// drained. The kernel ends the child when the parent dies.
 func attributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
 }
 
-// guard has nothing left to do here.
+// guard does nothing: the kernel ends the child.
 func guard(int) (release func(), err error) { return func() {}, nil }

@@ -15,31 +15,30 @@ import (
 	"time"
 )
 
-// EngineOptions wire an Engine.
+// EngineOptions configures an Engine.
 type EngineOptions struct {
-	// Program is llama-server of llama.cpp, whisper-server of whisper.cpp, or what
-	// takes their options: a name in PATH or a file. Mandatory.
+	// Program is llama-server of llama.cpp, whisper-server of whisper.cpp, or a program with the same options: a
+	// file, or a name in PATH. Required.
 	Program string
-	// Model is the file of its model. Mandatory.
+	// Model is the path of the model file. Required.
 	Model string
-	// Log gets restarts as warnings, and the engine's output at debug level.
-	// Default: discard.
+	// Log receives restarts as warnings and the engine's output at level debug. Default: discard.
 	Log *slog.Logger
 }
 
-// Engine is a model server of our own: on a free port of loopback, started again when it dies,
-// and gone with its parent.
+// Engine runs a model server on a free loopback port. It restarts the server when it dies and ends it with the
+// parent.
 type Engine struct {
 	EngineOptions
 	address string
 	binary  string
 
 	mu         sync.Mutex
-	stop, kill context.CancelFunc // nil until Start has succeeded
+	stop, kill context.CancelFunc // nil before Start has succeeded
 	done       chan struct{}
 }
 
-// NewEngine finds the program and a free port; it starts nothing yet.
+// NewEngine finds the program and a free port. It does not start the program.
 func NewEngine(o EngineOptions) (*Engine, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -62,9 +61,8 @@ func NewEngine(o EngineOptions) (*Engine, error) {
 	return &Engine{EngineOptions: o, binary: binary, address: address}, nil
 }
 
-// freeAddress is one of loopback that nobody listens at. Nobody does either until the engine
-// has begun, and while it is started again: so its port is below those that systems take the
-// ports of connections, and of listeners without a wish, from.
+// freeAddress returns a free loopback address. The port must stay free until the engine listens, and during a
+// restart. It is therefore below the range that systems assign to connections and to listeners on port 0.
 func freeAddress() (string, error) {
 	const first, count, tries = 30_000, 2_768, 100
 	var last error
@@ -82,14 +80,13 @@ func freeAddress() (string, error) {
 	return "", last
 }
 
-// Address is the engine's host:port.
+// Address returns the engine's host:port.
 func (e *Engine) Address() string { return e.address }
 
-// Transcribes reports whether the engine is one for recordings: by its program's name.
+// Transcribes reports whether the engine transcribes recordings, judged by the program's name.
 func (e *Engine) Transcribes() bool { return strings.Contains(filepath.Base(e.Program), "whisper") }
 
-// Start starts the engine and waits until it answers, be it that its model is still
-// being loaded.
+// Start starts the engine and waits until it answers. The engine may still be loading its model.
 func (e *Engine) Start(ctx context.Context) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -130,7 +127,7 @@ func (e *Engine) Start(ctx context.Context) error {
 	return nil
 }
 
-// inherited is what an engine needs of the environment, where secrets of ours are.
+// inherited lists the environment variables that an engine needs. The rest of the environment holds secrets.
 func inherited() (env []string) {
 	for _, name := range []string{"HOME", "PATH", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "GGML_VK_VISIBLE_DEVICES"} {
 		if value, ok := os.LookupEnv(name); ok {
@@ -151,16 +148,16 @@ func (e *Engine) spawn() (*child, error) {
 	if e.Transcribes() {
 		args = append(args, "--inference-path", "/v1/audio/transcriptions")
 	} else {
-		args = append(args, "--jinja") // calls of tools need the model's own template
+		args = append(args, "--jinja") // tool calls need the model's own template
 	}
-	// The child's end is its own business: it must outlive any context here.
+	// The child must outlive every context here; the supervisor ends it.
 	cmd := exec.CommandContext(context.Background(), e.binary, args...)
 	cmd.Env = inherited()
 
 	return launch(cmd, e.Log)
 }
 
-// Stop ends the engine; when ctx ends before it does, it is killed.
+// Stop ends the engine. It kills the engine when ctx ends.
 func (e *Engine) Stop(ctx context.Context) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()

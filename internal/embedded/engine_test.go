@@ -19,10 +19,10 @@ import (
 	"presswork/internal/test/wait"
 )
 
-// fakeEngine in the environment makes this test binary a model server.
+// fakeEngine is the environment variable that makes this test binary a model server.
 const fakeEngine = "PRESSWORK_FAKE_ENGINE"
 
-// serveEngine says who it is, what it was started with, and whether it knows secrets.
+// serveEngine reports its name, its arguments and whether it sees secrets.
 func serveEngine() {
 	args := os.Args[1:]
 
@@ -38,8 +38,7 @@ func serveEngine() {
 	os.Exit(1)
 }
 
-// program writes a script with the name of an engine, which begins with exec, or with
-// nothing.
+// program creates a script named like an engine. The script runs the server with or without exec.
 func program(t *testing.T, name, how string) string {
 	t.Helper()
 
@@ -113,8 +112,7 @@ func TestAnEngineIsStartedAgainAndEnded(t *testing.T) {
 	}
 }
 
-// Its server is a child of the shell's then, which the shell does not end, and which has
-// what it prints to open.
+// Without exec, the server is a child of the shell. The shell does not end it, and it keeps the output open.
 func TestAnEngineInAScriptEndsWithIt(t *testing.T) {
 	t.Parallel()
 

@@ -7,11 +7,10 @@ import (
 	"sync"
 )
 
-// lastWords logs what a server prints and keeps the end of it, which explains
-// why it died.
+// lastWords logs a server's output and keeps its last lines, which explain why the server died.
 type lastWords struct {
 	log  *slog.Logger
-	name string // of the program
+	name string // the program's name
 
 	mu      sync.Mutex
 	partial []byte

@@ -10,9 +10,8 @@ import (
 	"time"
 )
 
-// lock takes the data directory for this process and its children, waiting
-// until ctx ends. The file stays; the lock on it ends with the last process
-// that holds it open.
+// lock locks the data directory for this process and its children. It waits until ctx ends. The file stays; the
+// lock ends with the last process that holds it open.
 func (r *Redis) lock(ctx context.Context) (*os.File, error) {
 	name := filepath.Join(r.Dir, "lock")
 

@@ -11,17 +11,16 @@ import (
 	"time"
 )
 
-// ollamaAddress is where an Ollama listens by default.
+// ollamaAddress is the address on which Ollama listens by default.
 const ollamaAddress = "127.0.0.1:11434"
 
-// OllamaInstalled reports whether there is an ollama program.
+// OllamaInstalled reports whether PATH has an ollama program.
 func OllamaInstalled() bool {
 	_, err := exec.LookPath("ollama")
 	return err == nil
 }
 
-// OllamaRunning reports whether something answers like an Ollama on this
-// machine.
+// OllamaRunning reports whether an Ollama answers on this machine.
 func OllamaRunning(ctx context.Context) bool { return answers(ctx, ollamaAddress) }
 
 func answers(ctx context.Context, address string) bool {
@@ -29,11 +28,10 @@ func answers(ctx context.Context, address string) bool {
 	return err == nil && status == http.StatusOK
 }
 
-// statusTimeout is how long a server of this machine may take to say how it is, on a
-// busy machine as well.
+// statusTimeout is how long a local server may take to report its status. It allows for a busy machine.
 const statusTimeout = 10 * time.Second
 
-// statusOf asks a server of this machine.
+// statusOf requests the status of a local server.
 func statusOf(ctx context.Context, url string) (int, error) {
 	ctx, cancel := context.WithTimeout(ctx, statusTimeout)
 	defer cancel()
@@ -52,18 +50,17 @@ func statusOf(ctx context.Context, url string) (int, error) {
 	return res.StatusCode, nil
 }
 
-// Ollama is a private `ollama serve`, alive as long as its parent.
+// Ollama runs a private `ollama serve` that ends with its parent.
 type Ollama struct {
 	address string
 	log     *slog.Logger
 	child   *child
 }
 
-// NewOllama makes one; it starts nothing yet.
+// NewOllama returns an Ollama that is not started.
 func NewOllama(log *slog.Logger) *Ollama { return &Ollama{address: ollamaAddress, log: log} }
 
-// Start starts the program and waits until it answers. Where one answers
-// already, that one is used.
+// Start starts the program and waits until it answers. If an Ollama already answers, Start uses that one.
 func (o *Ollama) Start(ctx context.Context) error {
 	if answers(ctx, o.address) {
 		return nil
@@ -73,7 +70,7 @@ func (o *Ollama) Start(ctx context.Context) error {
 	if err != nil {
 		return errors.New("embedded: ollama is not installed; see https://ollama.com/download")
 	}
-	// It needs its user's home, where the models are, and no secret of ours.
+	// Ollama needs the user's home, which has the models, but no secret of Presswork.
 	cmd := exec.CommandContext(context.Background(), binary, "serve")
 
 	cmd.Env = []string{
@@ -107,7 +104,7 @@ func (o *Ollama) Start(ctx context.Context) error {
 	return nil
 }
 
-// Stop ends the child, if it is ours.
+// Stop ends the child that Start has started, if any.
 func (o *Ollama) Stop(ctx context.Context) error {
 	if o.child != nil {
 		o.child.end(ctx)

@@ -12,11 +12,10 @@ import (
 	"presswork/internal/test/public"
 )
 
-// FakeOllama in the environment makes a program that does as `ollama serve` does of
-// this test binary.
+// FakeOllama is the environment variable that makes this test binary behave like `ollama serve`.
 const FakeOllama = "PRESSWORK_FAKE_OLLAMA"
 
-// ServeOllama is its server.
+// ServeOllama is the server of that program.
 func ServeOllama() {
 	http.HandleFunc("/api/version",
 		func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(`{"version":"0.17.0"}`)) })

@@ -1,5 +1,5 @@
-// Package embedded runs a private redis-server for a Presswork that was given
-// none: durable, on a unix socket, alive exactly as long as its parent.
+// Package embedded runs private servers for a Presswork that has none: a durable redis-server on a Unix socket,
+// Ollama and model servers. They end with their parent.
 package embedded
 
 import (
@@ -15,30 +15,27 @@ import (
 	"time"
 )
 
-// Options wire a Redis.
+// Options configures a Redis.
 type Options struct {
-	// Dir holds the data, and the socket where its path is short enough. It is
-	// made when missing, for its owner alone. Mandatory.
+	// Dir holds the data, and the socket if its path is short enough. New creates it with mode 0700. Required.
 	Dir string
-	// Log gets restarts as warnings, and the server's output at debug level.
-	// Default: discard.
+	// Log receives restarts as warnings and the server's output at level debug. Default: discard.
 	Log *slog.Logger
 }
 
-// The supervisor's patience.
+// Times of the supervisor.
 const (
-	// backoffMin doubles with every failed start up to backoffMax, and is
-	// forgotten after a life of backoffMax times two.
+	// The pause after a failed start doubles from backoffMin up to backoffMax. It is reset when the server has run
+	// for two times backoffMax.
 	backoffMin = 50 * time.Millisecond
 	backoffMax = 5 * time.Second
-	// pollEvery is how often the lock and a starting server are asked.
+	// pollEvery is the interval of checks for the lock and for a starting server.
 	pollEvery = 10 * time.Millisecond
 )
 
-// Redis supervises one redis-server child. The data directory is locked for as
-// long as a parent or a child uses it, so that a successor waits; a child that
-// dies is started again; a child never outlives its parent, not even one that
-// was killed.
+// Redis supervises one redis-server child and restarts it when it dies. The data directory stays locked while the
+// parent or the child uses it, so that a successor waits. The child never outlives its parent, not even a killed
+// one.
 type Redis struct {
 	Options
 	binary string
@@ -46,13 +43,13 @@ type Redis struct {
 
 	mu      sync.Mutex
 	stopped bool
-	// stop and kill make the supervisor end its child, by SIGTERM or at once;
-	// done is closed when it has. All are nil until Start has succeeded.
+	// stop makes the supervisor end its child by SIGTERM, kill at once. done is closed when it has ended. All are
+	// nil before Start has succeeded.
 	stop, kill context.CancelFunc
 	done       chan struct{}
 }
 
-// New finds the server program and settles where the socket is.
+// New finds the server program and chooses the socket's path.
 func New(o Options) (*Redis, error) {
 	if o.Dir == "" {
 		return nil, errors.New("embedded: Options.Dir is empty")
@@ -74,14 +71,13 @@ func New(o Options) (*Redis, error) {
 	return &Redis{Options: o, binary: binary, socket: socketPath(o.Dir, os.TempDir())}, nil
 }
 
-// URL is the address of the server, unix:///…; it stays the same over restarts.
+// URL returns the server's address, unix:///…. It stays the same over restarts.
 func (r *Redis) URL() string {
 	return (&url.URL{Scheme: "unix", Path: r.socket}).String()
 }
 
-// Start locks the data directory, waiting for a predecessor until ctx ends,
-// and starts the server. It returns when the server has read its data and
-// answers.
+// Start locks the data directory and starts the server. It waits for a predecessor until ctx ends, and returns
+// when the server has loaded its data and answers.
 func (r *Redis) Start(ctx context.Context) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -111,7 +107,7 @@ func (r *Redis) Start(ctx context.Context) error {
 	go func() {
 		defer close(r.done)
 		supervise(stop, kill, c, r.Log, func(c *child) (*child, error) { return r.spawn(c.lock) })
-		// While the lock is held: a successor puts its socket there.
+		// Remove the socket while the lock is held: a successor creates its own there.
 		if err := errors.Join(r.removeSocketDir(), lock.Close()); err != nil {
 			r.Log.Warn("the private redis-server left something behind", "error", err)
 		}
@@ -139,8 +135,7 @@ func (r *Redis) first(ctx context.Context, lock *os.File) (*child, error) {
 	return c, nil
 }
 
-// Stop ends the server, which writes its data to the medium first. When ctx
-// ends before the server does, the server is killed.
+// Stop ends the server, which saves its data first. It kills the server when ctx ends.
 func (r *Redis) Stop(ctx context.Context) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -164,8 +159,7 @@ func (r *Redis) Stop(ctx context.Context) error {
 	return err
 }
 
-// FindServer looks for any of the servers that speak the protocol and keep an
-// append-only file.
+// FindServer returns the path of a server that speaks the Redis protocol and keeps an append-only file.
 func FindServer() (string, error) {
 	for _, name := range []string{"redis-server", "valkey-server", "keydb-server"} {
 		if path, err := exec.LookPath(name); err == nil {

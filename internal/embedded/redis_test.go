@@ -22,8 +22,8 @@ import (
 	"presswork/internal/test/wait"
 )
 
-// parentOf names, in the environment, the data directory of which this process
-// is to be the parent: what TestMain then is, until it is killed.
+// parentOf is the environment variable with the data directory. A process that has it starts the server as its
+// parent in TestMain and runs until it is killed.
 const parentOf = "PRESSWORK_TEST_PARENT_OF"
 
 func TestMain(m *testing.M) {
@@ -81,8 +81,7 @@ func TestAKilledServerComesBackWithItsData(t *testing.T) {
 		if err := c.Set(t.Context(), "k", n, 0).Err(); err != nil {
 			t.Fatal(err)
 		}
-		// With everysec an answered write may wait in memory while an earlier
-		// sync is busy; that a kill may take.
+		// With everysec, an acknowledged write may wait in memory during an earlier sync. A kill would lose it.
 		wait.Until(t, "the write has left the server", func() bool {
 			return strings.Contains(c.Info(t.Context(), "persistence").Val(), "aof_buffer_length:0\r\n")
 		})
@@ -122,8 +121,7 @@ func TestTheServerEndsWithAKilledParent(t *testing.T) {
 	}
 }
 
-// A server that is slow to die keeps the directory from a successor: two
-// servers on one append-only file would ruin it.
+// A server that dies slowly blocks its successor: two servers would damage the append-only file.
 func TestASuccessorWaitsForAnOrphan(t *testing.T) {
 	t.Parallel()
 	dir := directory(t)
@@ -135,16 +133,16 @@ func TestASuccessorWaitsForAnOrphan(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.MaxRetries, o.ReadTimeout = -1, wait.Patience // or the successor would be asked the same
+	o.MaxRetries, o.ReadTimeout = -1, wait.Patience // a retry would ask the successor
 	busy := redis.NewClient(o)
 	t.Cleanup(func() { busy.Close() })
 	t.Cleanup(func() { syscall.Kill(pid, syscall.SIGKILL) })
 
 	if err := busy.ConfigSet(t.Context(), "lua-time-limit", "1").
-		Err(); err != nil { // after which it says that it is busy
+		Err(); err != nil { // the server reports that it is busy afterwards
 		t.Fatal(err)
 	}
-	// A stopped process would not do: the kernel wakes it when its parent has gone.
+	// SIGSTOP does not work here: the kernel wakes a stopped process when its parent ends.
 	go busy.Eval(t.Context(), "while true do end", nil)
 	wait.Until(t, "the server is busy", func() bool {
 		err := busy.Ping(t.Context()).Err()
@@ -328,7 +326,7 @@ func TestWithoutAServerTheErrorSaysWhatToDo(t *testing.T) {
 	}
 }
 
-// directory is one for a server and its socket.
+// directory creates a directory for a server and its socket.
 func directory(t *testing.T) string {
 	t.Helper()
 
@@ -368,7 +366,7 @@ func run(t *testing.T, r *embedded.Redis) {
 	}
 }
 
-// startParent starts a process of its own that is the server's parent.
+// startParent starts a separate process that is the server's parent.
 func startParent(t *testing.T, dir string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0])
@@ -433,8 +431,7 @@ func kill(t *testing.T, pid int, sig syscall.Signal) {
 	}
 }
 
-// gone reports whether a process has ended; an orphan's corpse may wait for its
-// reaper a while.
+// gone reports whether a process has ended. A zombie of an orphan counts as ended.
 func gone(pid int) bool {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {

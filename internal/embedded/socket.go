@@ -12,15 +12,15 @@ import (
 	"syscall"
 )
 
-// maxSocket is the longest path that fits a socket address everywhere: 104
-// bytes on macOS, 108 on Linux, with a closing zero.
+// maxSocket is the longest socket path that works everywhere: 104 bytes on macOS and 108 on Linux, with a final
+// zero.
 const maxSocket = 103
 
 const socketName = "redis.sock"
 
-// socketPath is in the data directory, or, where that makes it too long, in a
-// directory of temp named after the data directory and the user: always the
-// same, so that nothing is left behind by one that was killed.
+// socketPath returns a path in the data directory. If that is too long, it returns a path in a directory below
+// temp named after the data directory and the user. The name is always the same, so a killed process leaves only
+// one.
 func socketPath(dir, temp string) string {
 	if path := filepath.Join(dir, socketName); len(path) <= maxSocket {
 		return path
@@ -35,9 +35,8 @@ func socketPath(dir, temp string) string {
 	return filepath.Join("/tmp", name, socketName)
 }
 
-// makeSocketDir makes the socket's directory where that is not the data
-// directory, and refuses one that somebody else has put there: who owns it
-// could answer in the server's place.
+// makeSocketDir creates the socket's directory if it is not the data directory. It rejects a directory of another
+// user: its owner could answer in the server's place.
 func (r *Redis) makeSocketDir() error {
 	dir := filepath.Dir(r.socket)
 	if dir == r.Dir {

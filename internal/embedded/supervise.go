@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// supervise keeps a server alive until stop ends, and then ends it, at once when kill ends. again
-// starts the successor of one that died.
+// supervise restarts a server until stop ends, and then ends it. It kills the server when kill ends. again starts
+// the successor of a server that died.
 func supervise(stop, kill context.Context, c *child, log *slog.Logger, again func(dead *child) (*child, error)) {
 	backoff := backoffMin
 

@@ -9,10 +9,9 @@ import (
 	"syscall"
 )
 
-// watch starts a shell that ends the process when the caller's process dies:
-// its input is a pipe whose other end nobody else holds, so that the kernel
-// closes it with the caller, however that dies. Where the kernel offers a
-// death signal (Linux), that serves instead.
+// watch starts a shell that ends the process when the caller's process dies. The shell reads from a pipe whose
+// other end only the caller holds: the kernel closes it when the caller ends, for any reason. On Linux the death
+// signal replaces watch.
 func watch(pid int) (release func(), err error) {
 	release = func() {}
 
@@ -32,8 +31,8 @@ func watch(pid int) (release func(), err error) {
 	}
 
 	return func() {
-		cmd.Process.Kill() // before the pipe closes: the process is gone already
-		_ = cmd.Wait()     // it was killed
+		cmd.Process.Kill() // before the pipe closes, because the process has already ended
+		_ = cmd.Wait()     // the shell was killed, so the error is ignored
 		w.Close()
 	}, nil
 }

@@ -10,8 +10,7 @@ import (
 	"presswork/internal/test/wait"
 )
 
-// The pipe's closing is what the watch sees of a parent's death, whatever the
-// parent died of.
+// The watch notices a parent's death by the closed pipe, whatever the cause of death.
 func TestTheWatchEndsAProcessWhoseParentHasGone(t *testing.T) {
 	t.Parallel()
 
@@ -19,8 +18,7 @@ func TestTheWatchEndsAProcessWhoseParentHasGone(t *testing.T) {
 	if err := victim.Start(); err != nil {
 		t.Fatal(err)
 	}
-	// A parent that dies at once: it watches over the victim and is killed by
-	// its own hand, so that nothing of Go's can close the pipe for it.
+	// The parent watches the victim and then kills itself, so that Go cannot close the pipe for it.
 	parent := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestTheWatchAsAParent$")
 	parent.Env = append(os.Environ(), "PRESSWORK_TEST_WATCH="+strconv.Itoa(victim.Process.Pid))
 
@@ -39,7 +37,7 @@ func TestTheWatchEndsAProcessWhoseParentHasGone(t *testing.T) {
 func TestTheWatchAsAParent(t *testing.T) {
 	pid, err := strconv.Atoi(os.Getenv("PRESSWORK_TEST_WATCH"))
 	if err != nil {
-		return // this is no test but the parent of the one above
+		return // this process is the parent of the test above
 	}
 
 	if _, err := watch(pid); err != nil {

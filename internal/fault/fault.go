@@ -79,9 +79,8 @@ type Error struct {
 	After time.Duration `json:"-"`
 }
 
-// Errorf returns an error whose message is public. It does not support %w, and no other
-// error belongs among its arguments: the text of one may hold a path, an address
-// or the output of a program. WithCause keeps it for the log.
+// Errorf returns an error whose message is public. It does not support %w. Never pass another error as an
+// argument: its text may hold a path, an address or a program's output. Use WithCause to keep it for the log.
 func Errorf(code Code, format string, args ...any) *Error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }

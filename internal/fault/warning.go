@@ -33,7 +33,7 @@ const (
 	SyntaxDropped WarningCode = "syntax_dropped"
 	// IncludeFailed is a file that a document includes and that is not printed.
 	IncludeFailed WarningCode = "include_failed"
-	// TimesMissing is a transcript whose model gives no times: what was asked for in
-	// a format with times has those of the parts in which the recording was sent.
+	// TimesMissing: the model returned no times. A format with times then has the times of the parts in which the
+	// recording was sent.
 	TimesMissing WarningCode = "times_missing"
 )

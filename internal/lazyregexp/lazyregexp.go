@@ -1,6 +1,5 @@
-// Package lazyregexp holds regular expressions that are compiled when they are first
-// used. It is for the large ones, those with counted repetitions above all, that most
-// runs never use: all at once they were a tenth of what it took the program to start.
+// Package lazyregexp compiles regular expressions at first use. It is for large expressions, above all those with
+// counted repetitions, that most runs never use. Compiling them all took a tenth of the program's start.
 package lazyregexp
 
 import (
@@ -8,8 +7,8 @@ import (
 	"sync"
 )
 
-// New returns a function that returns expr compiled. It panics at its first call if
-// expr is wrong, so a test must use it.
+// New returns a function that returns the compiled expr. The function panics if expr is invalid, so a test must
+// call it.
 func New(expr string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }

@@ -1,5 +1,4 @@
-// Package ready runs readiness checks and gives the body of /readyz. The api
-// and worker roles serve the same shape.
+// Package ready runs readiness checks and builds the body of /readyz. The api and worker roles use the same body.
 package ready
 
 import (
@@ -14,27 +13,26 @@ import (
 	"presswork/internal/fault"
 )
 
-// Cap is how long one check may take. A load balancer asks every few seconds,
-// and a dependency that needs longer is not ready.
+// Cap is the time limit of one check. A load balancer asks every few seconds; a dependency that needs longer is
+// not ready.
 const Cap = 2 * time.Second
 
-// Check is one thing the process needs.
+// Check tests one dependency of the process.
 type Check struct {
 	// Name is the key in the body: "redis", "store", "browser".
 	Name string
-	// Optional checks are shown, but do not make the process unready.
+	// Optional checks appear in the body but do not make the process unready.
 	Optional bool
-	// Probe returns details to show beside "ok" ("count": 2) and an error when
-	// the thing is not usable; both may be given. The context ends after Cap.
+	// Probe returns details for the body ("count": 2), and an error if the dependency is unusable. It may return
+	// both. The context ends after Cap.
 	Probe func(ctx context.Context) (detail map[string]any, err error)
 }
 
 // retryAfter is how long Every keeps a failure.
 const retryAfter = time.Second
 
-// Every makes a probe that asks once in d, and within a second after a failure,
-// and gives the last answer meanwhile: /readyz needs no key, and asking may cost
-// a write.
+// Every returns a probe that caches a success for d and a failure for one second. /readyz needs no key, and a
+// probe may cost a write.
 func Every(d time.Duration, ask func(ctx context.Context) error) func(context.Context) (map[string]any, error) {
 	var mu sync.Mutex
 	var next time.Time
@@ -69,12 +67,12 @@ type Report struct {
 type Result struct {
 	OK     bool
 	Detail map[string]any
-	// Err is the whole error, for the log. /readyz needs no key, so the body
-	// carries only a coined error's message.
+	// Err is the complete error, for the log. /readyz needs no key, so the body shows only the message of a
+	// fault.Error.
 	Err error
 }
 
-// Log gets the reason of each failed check, which the body does not show.
+// Log logs the reason of each failed check. The body does not show it.
 func (r Report) Log(ctx context.Context, log *slog.Logger) {
 	for name, result := range r.Checks {
 		if !result.OK {
@@ -104,8 +102,8 @@ func public(err error) string {
 	return "unavailable"
 }
 
-// Run makes all checks at once and returns within Cap, whatever the probes do.
-// ok is false when a check that is not Optional failed.
+// Run runs all checks concurrently and returns within Cap, even if a probe hangs. ok is false if a check that is
+// not Optional failed.
 func Run(ctx context.Context, checks []Check) (ok bool, body Report) {
 	late := fault.Errorf(fault.Internal, "no answer within %s", Cap)
 
@@ -114,7 +112,7 @@ func Run(ctx context.Context, checks []Check) (ok bool, body Report) {
 
 	results := make([]chan Result, len(checks))
 	for i, c := range checks {
-		// Buffered: a probe that answers after the cap must not hang.
+		// Buffered: a probe that returns after the cap must not block.
 		results[i] = make(chan Result, 1)
 
 		go func() {
@@ -143,7 +141,7 @@ func await(ctx context.Context, result <-chan Result) Result {
 		return blame(ctx, r)
 	case <-ctx.Done():
 	}
-	// Both may be ready at once; an answer that is there counts.
+	// Both channels may be ready; an available result counts.
 	select {
 	case r := <-result:
 		return blame(ctx, r)
@@ -152,8 +150,7 @@ func await(ctx context.Context, result <-chan Result) Result {
 	}
 }
 
-// blame names the time limit where a probe only reports that its context
-// ended.
+// blame returns an error about the time limit if a probe only reports that its context ended.
 func blame(ctx context.Context, r Result) Result {
 	if errors.Is(r.Err, context.DeadlineExceeded) && ctx.Err() != nil {
 		r.Err = context.Cause(ctx)

@@ -1,4 +1,4 @@
-// Package recent remembers the values used last, within a bound on memory.
+// Package recent is a cache of the most recently used values with a limit in bytes.
 package recent
 
 import (
@@ -8,7 +8,7 @@ import (
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 )
 
-// Cache holds the values used last. Simplelru counts values; Cache bounds their bytes. It is
+// Cache holds the most recently used values. The LRU library counts values; Cache limits their total bytes. It is
 // safe for concurrent use.
 type Cache[V any] struct {
 	mu     sync.Mutex
@@ -22,7 +22,7 @@ type sized[V any] struct {
 	size  int
 }
 
-// New makes a Cache that holds values of at most limit bytes together.
+// New returns a Cache that holds at most limit bytes.
 func New[V any](limit int) *Cache[V] {
 	c := &Cache[V]{limit: limit}
 	c.values, _ = simplelru.NewLRU(math.MaxInt, func(_ string, s sized[V]) { c.size -= s.size }) // the size is positive
@@ -30,7 +30,7 @@ func New[V any](limit int) *Cache[V] {
 	return c
 }
 
-// Get returns the value of a key, and whether it is there.
+// Get returns the value of a key and whether it was found.
 func (c *Cache[V]) Get(key string) (V, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -39,8 +39,8 @@ func (c *Cache[V]) Get(key string) (V, bool) {
 	return s.value, ok
 }
 
-// Put remembers a value that takes size bytes, key included. It forgets the values that were
-// not used for longest. A value larger than the limit is not remembered.
+// Put stores a value that takes size bytes, including the key. It drops the least recently used values. A value
+// larger than the limit is not stored.
 func (c *Cache[V]) Put(key string, value V, size int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// NewConsole returns a logger that writes lines for a person: the time of day, the level unless it is INFO, the
-// component, the message and the attributes. Records below level are dropped.
+// NewConsole returns a logger that writes lines for a person: time of day, level unless INFO, component, message
+// and attributes. It drops records below level.
 func NewConsole(w io.Writer, level slog.Level) *slog.Logger {
 	return slog.New(&console{w: w, mu: new(sync.Mutex), level: level})
 }

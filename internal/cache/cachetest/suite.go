@@ -1,4 +1,4 @@
-// Package cachetest is the exam of every cache.Cache.
+// Package cachetest is the conformance suite of cache.Cache.
 package cachetest
 
 import (
@@ -14,13 +14,13 @@ import (
 	"presswork/internal/cache"
 )
 
-// Clock is a clock that the exam sets.
+// Clock is a clock that the suite sets.
 type Clock struct {
 	mu sync.Mutex
 	at time.Time
 }
 
-// Now is the time of the clock.
+// Now returns the time of the clock.
 func (c *Clock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -28,21 +28,21 @@ func (c *Clock) Now() time.Time {
 	return c.at
 }
 
-// Move sets the clock forward, or back.
+// Move moves the clock forward, or back for a negative d.
 func (c *Clock) Move(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.at = c.at.Add(d)
 }
 
-// Run holds a backend to the contract. Open returns an empty cache; again, when
-// not nil, opens what the last Open opened once more, as another process would.
+// Run checks a backend against the contract. open returns an empty cache. again opens the cache of the last open
+// once more, as another process would; it may be nil.
 func Run(
 	t *testing.T,
 	open func(t *testing.T, o cache.Options) cache.Cache,
 	again func(t *testing.T, o cache.Options) cache.Cache,
 ) {
-	// start opens a cache on a clock at the present, which Redis also knows.
+	// start opens a cache whose clock begins at the present, because Redis has its own clock.
 	start := func(t *testing.T, o cache.Options) (*harness, *Clock) {
 		clock := &Clock{at: time.Now()}
 		o.Now = clock.Now
@@ -79,7 +79,7 @@ func Run(
 		h.has(cache.Theme, "a", "2")
 		clock.Move(cache.DefaultTTL(cache.Theme))
 		h.missing(cache.Theme, "a")
-		// Neither does a clock set back bring it to life.
+		// Setting the clock back does not restore an expired value.
 		clock.Move(-cache.DefaultTTL(cache.Theme))
 		h.missing(cache.Theme, "a")
 	})
@@ -333,7 +333,7 @@ func compact(v json.RawMessage) string {
 	if json.Unmarshal(v, &x) != nil {
 		return string(v)
 	}
-	b, _ := json.Marshal(x) // what was decoded encodes
+	b, _ := json.Marshal(x) // a decoded value always encodes
 
 	return string(b)
 }
