@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"presswork"
+	"presswork/internal/document/sheet"
 	"presswork/internal/input"
 	"presswork/themes"
 )
@@ -49,17 +50,17 @@ func namesChapter(o presswork.Options) bool {
 	return false
 }
 
-// capacity is how many letters of a header or footer fit into a margin of so many
+// bannerCapacity is how many letters of a header or footer fit into a margin of so many
 // millimetres: Chromium clips nothing there, it would print over the text.
-func (s sheet) capacity(margin float64) int {
+func bannerCapacity(s sheet.Sheet, margin float64) int {
 	const (
-		size   = 8.5 * pointInMM // of paper.css
+		size   = 8.5 * sheet.Point // of paper.css
 		line   = 1.3 * size
 		filled = 0.85 // of the margin, at most
 	)
 	lines := int(margin * filled / line)
 
-	return lines * int((s.width-s.left-s.right)/(size*letterWidth))
+	return lines * int(s.TextWidth()/(size*letterWidth))
 }
 
 // bannerContent writes a header or footer in a margin of so many millimetres as
@@ -69,7 +70,7 @@ func (p page) bannerContent(text string, margin float64, number, total string) s
 	const counterDigits = 4
 	var parts []string
 
-	capacity := p.sheet.capacity(margin)
+	capacity := bannerCapacity(p.sheet, margin)
 	if capacity == 0 {
 		return noContent
 	}

@@ -12,6 +12,7 @@ import (
 	"presswork/internal/chromium/printable"
 	"presswork/internal/document/contents"
 	"presswork/internal/document/epub"
+	"presswork/internal/document/sheet"
 	"presswork/internal/fault"
 	"presswork/internal/input"
 	"presswork/internal/markdown"
@@ -106,7 +107,7 @@ func (p page) bookCover() (printable.Page, layout) {
 	const millimetres = 25.4 / pixelsPerInch
 	p.options.Cover, p.options.InkSaver, p.body, p.chapters = new(true), nil, "", nil
 	p.options.CSS, p.options.CodeTheme = "", ""
-	p.sheet = sheet{width: coverWidth * millimetres, height: coverHeight * millimetres, scale: 1}
+	p.sheet = sheet.Sheet{Width: coverWidth * millimetres, Height: coverHeight * millimetres, Scale: 1}
 	p.text, p.rightToLeft = nil, false
 	p.lastStyle = "<style>html{margin:0;overflow:hidden;background:" + p.theme.Token(
 		"--cover-bg",

@@ -1,7 +1,6 @@
 package document
 
 import (
-	"fmt"
 	"strings"
 	"unicode"
 
@@ -169,32 +168,6 @@ func beginsWithWord(html string) bool {
 	}
 
 	return len(runes) > 1 && unicode.IsUpper(runes[0]) && unicode.IsLetter(runes[1])
-}
-
-// facing is the part of the @page rules that differs between left and right pages.
-func (p page) facing() string {
-	if !p.sheet.mirrored {
-		return ""
-	}
-	folio := func(side string) string {
-		if !p.book.pages {
-			return ""
-		}
-
-		return "@top-center{text-align:" + side + "}@bottom-center{text-align:" + side + "}"
-	}
-	beside, _, _ := p.sheet.strips()
-	inner, outer := round(p.sheet.left-beside+p.sheet.bleed), round(p.sheet.right-beside+p.sheet.bleed)
-
-	return fmt.Sprintf(
-		"@page:right{margin-left:%gmm;margin-right:%gmm;%s}@page:left{margin-left:%gmm;margin-right:%gmm;%s}\n",
-		inner,
-		outer,
-		folio("right"),
-		outer,
-		inner,
-		folio("left"),
-	)
 }
 
 // runningHeads reports whether the pages name their chapter and section.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"presswork/internal/document/sheet"
 	"presswork/internal/lazyregexp"
 	"presswork/internal/markdown/block"
 )
@@ -37,9 +38,9 @@ func (t *typesetter) code(b *block.Block, a area) {
 	if b.Columns > 0 {
 		style := ""
 
-		width := (a.sheet.width - a.sheet.left - a.sheet.right) / a.sheet.scale / pointInMM
+		width := a.sheet.TextWidth() / a.sheet.Scale / sheet.Point
 		if fits := width / (float64(b.Columns)*columnWidth + codePadding); fits < t.codeSize &&
-			fits*a.sheet.scale >= smallestCode {
+			fits*a.sheet.Scale >= smallestCode {
 			style = fmt.Sprintf("font-size:%.2fpt", fits-0.005)
 		}
 		tag = b.TagWithStyle(style)

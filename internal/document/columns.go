@@ -4,14 +4,14 @@ import (
 	"strconv"
 	"strings"
 
+	"presswork/internal/document/sheet"
 	"presswork/internal/markdown/block"
 )
 
 // Sizes of type in a table, in em of the running text, and their cells' padding
 // left and right in em of their own: those of print.css and paper.css.
 const (
-	pointInMM = 25.4 / 72
-	bodySize  = 11 * pointInMM
+	bodySize = 11 * sheet.Point
 	// letterWidth is the mean width of a letter in em, wideLetter that of words in
 	// heads, of digits and of wide typefaces.
 	letterWidth, wideLetter = 0.5, 0.66

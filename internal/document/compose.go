@@ -20,6 +20,7 @@ import (
 	"presswork/internal/document/dates"
 	"presswork/internal/document/merge"
 	"presswork/internal/document/metadata"
+	"presswork/internal/document/sheet"
 	"presswork/internal/fault"
 	"presswork/internal/markdown"
 	"presswork/internal/markdown/block"
@@ -31,6 +32,9 @@ import (
 // engineVersion is part of every key. It goes up when the same HTML would be
 // printed or packed into something else.
 const engineVersion = 6
+
+// pointsPerMM is the number of typographic points in a millimetre.
+const pointsPerMM = 72 / 25.4
 
 // source is a document that has been read and rendered: what its output is composed from.
 type source struct {
@@ -110,7 +114,7 @@ func (c *Converter) source(ctx context.Context, d Document) (source, error) {
 		return source{}, err
 	}
 
-	sheet, err := sheetOf(o, marginsOf(theme))
+	sheet, err := sheet.Of(o, sheet.ParseMargins(theme.Token("--page-margins")))
 	if err != nil {
 		return source{}, err
 	}
@@ -197,7 +201,7 @@ func (c *Converter) composePrint(s source) (Composed, error) {
 
 	page.book, page.headings = bookSettingOf(o, page.theme, body), body.Headings
 	if page.book.pages {
-		page.sheet.mirror(o)
+		page.sheet.Mirror(o)
 	}
 	page.typeset(blocks, placed)
 
@@ -215,10 +219,11 @@ func (c *Converter) composePrint(s source) (Composed, error) {
 		parts:     body.Parts,
 	}
 	plan.preflight = preflightOf(s.Document, o, page, page.text.doubtful, body.WidestFormula)
-	plan.finish.Boxes, plan.finish.DropCaps = page.sheet.boxes(), page.text.dropCaps
+	plan.finish.DropCaps = page.text.dropCaps
+	plan.finish.Boxes = pack.Boxes{Bleed: page.sheet.Bleed * pointsPerMM, Marks: page.sheet.Marks * pointsPerMM}
 
 	composed := s.composed()
-	composed.Page = printable.Page{Sheet: page.sheet.forPrinter(), Prepare: page.arrangement()}
+	composed.Page = printable.Page{Sheet: page.sheet.ForPrinter(), Prepare: page.arrangement()}
 	var names themes.Names
 	composed.Page.HTML, composed.layout, names = page.html()
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"presswork"
+	"presswork/internal/document/sheet"
 	"presswork/internal/markdown"
 	"presswork/internal/markdown/block"
 	"presswork/internal/markdown/diagram"
@@ -66,7 +67,7 @@ const (
 
 // fitDiagram gives a diagram that could not be read a page where it can: a turned one, or
 // one that is larger and folds out.
-func (t *typesetter) fitDiagram(list []neighbour, at int, s sheet) {
+func (t *typesetter) fitDiagram(list []neighbour, at int, s sheet.Sheet) {
 	d := &list[at]
 
 	wanted := diagramSheet(block.Attributes(d.Inner()), s)
@@ -75,19 +76,19 @@ func (t *typesetter) fitDiagram(list []neighbour, at int, s sheet) {
 	}
 	d.wrapper = turnedStart
 
-	if wanted.width != s.height || wanted.height != s.width {
+	if wanted.Width != s.Height || wanted.Height != s.Width {
 		t.folded++
 		name := fmt.Sprintf("sheet-%d", t.folded)
 		d.wrapper = strings.TrimSuffix(turnedStart, ">") + ` style="page:` + name + `">`
 		d.rule = fmt.Sprintf(
 			"<style>@page %s{size:%gmm %gmm}</style>",
 			name,
-			round(wanted.width+2*s.bleed),
-			round(wanted.height+2*s.bleed),
+			sheet.Round(wanted.Width+2*s.Bleed),
+			sheet.Round(wanted.Height+2*s.Bleed),
 		)
 	}
 	// The sheet's rule knows the upright page's height.
-	d.height = fmt.Sprintf(` style="max-height:%gmm"`, round((wanted.height-s.top-s.bottom)*pageShare/s.scale))
+	d.height = fmt.Sprintf(` style="max-height:%gmm"`, sheet.Round((wanted.Height-s.Top-s.Bottom)*pageShare/s.Scale))
 	list[leadIn(list, at)].until = at + 1
 }
 
@@ -102,7 +103,7 @@ func (t *typesetter) diagram(s *neighbour) {
 
 // diagramSheet is the sheet that a drawing with such attributes can be read on: the one at hand, that
 // turned, or one as much larger as it needs.
-func diagramSheet(attributes map[string]string, s sheet) sheet {
+func diagramSheet(attributes map[string]string, s sheet.Sheet) sheet.Sheet {
 	width, _ := strconv.ParseFloat(attributes["width"], 64)
 	height, _ := strconv.ParseFloat(attributes["height"], 64)
 
@@ -116,9 +117,9 @@ func diagramSheet(attributes map[string]string, s sheet) sheet {
 	}
 	legible := min(1, diagram.SmallestText/smallest) // how small it may become
 	const pixel = 25.4 / 96
-	size := func(s sheet) float64 {
-		across, along := s.width-s.left-s.right, (s.height-s.top-s.bottom)*pageShare
-		return min(1, across/s.scale/pixel/width, along/s.scale/pixel/height)
+	size := func(s sheet.Sheet) float64 {
+		across, along := s.TextWidth(), s.TextHeight()*pageShare
+		return min(1, across/s.Scale/pixel/width, along/s.Scale/pixel/height)
 	}
 
 	best := s
@@ -127,7 +128,7 @@ func diagramSheet(attributes map[string]string, s sheet) sheet {
 	}
 	turned := s
 
-	turned.width, turned.height = s.height, s.width
+	turned.Width, turned.Height = s.Height, s.Width
 	if size(turned) > worthTurning*size(s) {
 		best = turned
 	}
@@ -137,11 +138,15 @@ func diagramSheet(attributes map[string]string, s sheet) sheet {
 	}
 	// Each side grows by what is missing, but by no more than the largest sheet has.
 	grown := best
-	grown.width = min(max(best.width, width*legible*pixel*s.scale+s.left+s.right+1), largestSheet*best.width, maxSide)
-	grown.height = min(
-		max(best.height, height*legible*pixel*s.scale/pageShare+s.top+s.bottom+1),
-		largestSheet*best.height,
-		maxSide,
+	grown.Width = min(
+		max(best.Width, width*legible*pixel*s.Scale+s.Left+s.Right+1),
+		largestSheet*best.Width,
+		sheet.MaxSide,
+	)
+	grown.Height = min(
+		max(best.Height, height*legible*pixel*s.Scale/pageShare+s.Top+s.Bottom+1),
+		largestSheet*best.Height,
+		sheet.MaxSide,
 	)
 
 	return grown

@@ -28,11 +28,11 @@ func (t *typesetter) fitTables(list []neighbour, a area) {
 	if a.table {
 		return
 	}
-	upright := a.sheet.width - a.sheet.left - a.sheet.right
+	upright := a.sheet.TextWidth()
 
 	turned := 0.0
-	if a.sheet.height > a.sheet.width {
-		turned = a.sheet.height - a.sheet.left - a.sheet.right
+	if a.sheet.Height > a.sheet.Width {
+		turned = a.sheet.Height - a.sheet.Left - a.sheet.Right
 	}
 	alone, from := a.page, 0 // the neighbours from here on share a page with no table yet
 
@@ -45,9 +45,9 @@ func (t *typesetter) fitTables(list []neighbour, a area) {
 			continue
 		}
 		sizes := s.Sizes()
-		class, turn := fit(sizes, upright/a.sheet.scale, turned/a.sheet.scale)
+		class, turn := fit(sizes, upright/a.sheet.Scale, turned/a.sheet.Scale)
 
-		t.doubtful = t.doubtful || !surelyFits(sizes, upright/a.sheet.scale)
+		t.doubtful = t.doubtful || !surelyFits(sizes, upright/a.sheet.Scale)
 		if sizes.Letters > tallText && sizes.Rows <= 8 {
 			class += " tall"
 		}
@@ -70,7 +70,7 @@ func (t *typesetter) fitTables(list []neighbour, a area) {
 // turnsPage reports whether a block is a section of turned pages.
 func (t *typesetter) turnsPage(b *block.Block, a area) bool {
 	other := "landscape"
-	if t.sheet.width > t.sheet.height {
+	if t.sheet.Width > t.sheet.Height {
 		other = "portrait"
 	}
 

@@ -22,17 +22,17 @@ func (p page) arrangement() string {
 	}
 	const pixels = 96 / 25.4 // to the millimetre
 	s := p.sheet
-	beside, above, below := s.strips()
-	layout := func(mm float64) float64 { return mm * pixels / s.scale }
+	beside, above, below := s.Strips()
+	layout := func(mm float64) float64 { return mm * pixels / s.Scale }
 	// Chromium lays pages out in 64ths of a pixel, on an area of whole pixels.
 	area := func(mm float64) float64 { return math.Ceil(math.Floor(layout(mm)*64) / 64) }
 
 	return arrange.Call(arrange.Settings{
-		Width:    area(s.width - s.left - s.right + 2*beside),
-		Height:   area(s.height - s.top - s.bottom + above + below),
+		Width:    area(s.TextWidth() + 2*beside),
+		Height:   area(s.TextHeight() + above + below),
 		Top:      layout(above),
 		Bottom:   layout(below),
-		Gap:      layout(s.left + s.right),
+		Gap:      layout(s.Left + s.Right),
 		Smallest: arrange.SmallestPicture,
 		Notes:    notes,
 	})

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"presswork/internal/document/preflight"
+	"presswork/internal/document/sheet"
 	"presswork/internal/pdffile"
 	"presswork/internal/pdffile/filetest"
 	"presswork/internal/pdffile/inspect"
@@ -17,9 +18,9 @@ func FuzzInspectPrint(f *testing.F) {
 	f.Add(filetest.Write(filetest.Tagged()))
 	f.Add(bytes.Replace(filetest.Small(0), []byte("/Kids [4 0 R"), []byte("/Kids [3 0 R"), 1))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		paper := sheet{width: 210, height: 297, left: 20, right: 20, top: 20, bottom: 20, scale: 1}
+		paper := sheet.Sheet{Width: 210, Height: 297, Left: 20, Right: 20, Top: 20, Bottom: 20, Scale: 1}
 		p := preflight.Check{Area: func(page int, width, height float64) *inspect.Area {
-			return paper.textArea(page, width, height, false)
+			return textArea(paper, page, width, height, false)
 		}}
 		_, _ = p.Inspect(
 			t.Context(),

@@ -10,7 +10,9 @@ import (
 
 	"presswork"
 	"presswork/internal/document/arrange"
+	"presswork/internal/document/cover"
 	"presswork/internal/document/markup"
+	"presswork/internal/document/sheet"
 	"presswork/internal/markdown"
 	"presswork/internal/pdffile"
 	"presswork/internal/pdffile/pack"
@@ -67,7 +69,7 @@ type layout struct {
 type page struct {
 	options presswork.Options
 	theme   themes.Theme
-	sheet   sheet
+	sheet   sheet.Sheet
 	meta    pack.Meta
 	lang    string
 	upright bool // some letters are never slanted
@@ -143,7 +145,7 @@ func (p page) html() (string, layout, themes.Names) {
 
 			if i == 0 {
 				facing := b.Len() + len(p.rulesBefore(p.inkTheme()))
-				l.facing = [2]int{facing, facing + len(p.facing())}
+				l.facing = [2]int{facing, facing + len(p.sheet.FacingCSS(p.book.pages))}
 				l.banners = [2]int{l.facing[1], l.facing[1] + len(p.banners(thisPage, allPages))}
 			}
 			b.Raw(sheet + "\n</style>\n")
@@ -219,9 +221,9 @@ func (p page) stylesheets(names themes.Names, shared *themes.Stylesheet) []strin
 	}
 	// Chromium lets a later @page rule win over an earlier named one, so the
 	// sheet goes before the print sheet with its cover page.
-	paper := p.facing() + p.banners(thisPage, allPages) + bareCSS(names)
+	paper := p.sheet.FacingCSS(p.book.pages) + p.banners(thisPage, allPages) + bareCSS(names)
 	if ownSheets(p.options, theme) {
-		return []string{p.rulesBefore(theme) + paper + theme.Fit(names, shared, p.sheet.properties()), code}
+		return []string{p.rulesBefore(theme) + paper + theme.Fit(names, shared, p.sheet.Properties()), code}
 	}
 	// Another's stylesheet may use any property, and set it anywhere.
 	extra, _ := themes.FilterCSS(p.options.CSS)
@@ -232,10 +234,10 @@ func (p page) stylesheets(names themes.Names, shared *themes.Stylesheet) []strin
 // rulesBefore are the rules before those of facing pages, of header and footer.
 func (p page) rulesBefore(theme themes.Theme) string {
 	if ownSheets(p.options, theme) {
-		return p.sheet.css()
+		return p.sheet.CSS()
 	}
 
-	return theme.Tokens() + p.sheet.properties().Rule() + p.sheet.css()
+	return theme.Tokens() + themes.Properties(p.sheet.Properties()).Rule() + p.sheet.CSS()
 }
 
 // ownSheets reports whether all of a page's stylesheets are ours, a code theme
@@ -262,14 +264,14 @@ func (p page) banners(number, total string) string {
 		footer = *p.options.FooterText
 	}
 
-	head := p.bannerContent(header, p.sheet.top, number, total)
-	if p.runningHeads() && len(p.chapters) > 0 && p.sheet.capacity(p.sheet.top) > 0 {
+	head := p.bannerContent(header, p.sheet.Top, number, total)
+	if p.runningHeads() && len(p.chapters) > 0 && bannerCapacity(p.sheet, p.sheet.Top) > 0 {
 		head = "counter(page," + runningStyle + ")"
 	}
 
 	return "@page{@top-center{content:" + head + "}@bottom-center{content:" + p.bannerContent(
 		footer,
-		p.sheet.bottom,
+		p.sheet.Bottom,
 		number,
 		total,
 	) + "}}\n"
@@ -307,20 +309,12 @@ func (p page) writeAnchors(b *markup.Writer) {
 	b.Close("nav").Raw("\n")
 }
 
-// writeCover writes the title page. Its title is no heading, so that outline
-// and structure hold the document's own headings once.
-func (p page) writeCover(b *markup.Writer) {
-	subject := cmp.Or(p.subtitle, markdown.SetLine(pdffile.OneLine(p.options.Subject), p.lang))
-	b.Open("section", "class", coverClass(p.sheet, isTrue(p.options.InkSaver)),
-		"style", coverStyle(p.sheet, p.meta.Title, subject))
-	b.Raw("\n<div class=\"cover-head\">\n")
-	b.Line("p", p.meta.Title, "class", "cover-title").Line("p", subject, "class", "cover-subject")
-	writeCoverFoot(b, p.meta.Author, p.date)
-}
-
-// writeCoverFoot ends the head of a cover, and writes the rest of it.
-func writeCoverFoot(b *markup.Writer, author, date string) {
-	b.Raw("</div>\n<div class=\"cover-foot\">\n")
-	b.Line("p", author, "class", "cover-author").Line("p", date, "class", "cover-date")
-	b.Raw("</div>\n</section>\n")
+// writeCover writes the cover of the document.
+func (p page) writeCover(w *markup.Writer) {
+	cover.Write(w, p.sheet, isTrue(p.options.InkSaver), cover.Cover{
+		Title:   p.meta.Title,
+		Subject: cmp.Or(p.subtitle, markdown.SetLine(pdffile.OneLine(p.options.Subject), p.lang)),
+		Author:  p.meta.Author,
+		Date:    p.date,
+	})
 }

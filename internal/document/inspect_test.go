@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"presswork/internal/document/sheet"
 	"presswork/internal/markdown/block"
 )
 
@@ -27,7 +28,10 @@ func TestWhatMayBeTooWideIsKnown(t *testing.T) {
 		"a cell over two":    {`<table><tr><td colspan="2">a</td></tr><tr><td>a<td>b</table>`, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			set := typesetter{sheet: sheet{width: area + 60, left: 30, right: 30, height: 297, scale: 1}, perLine: 90}
+			set := typesetter{
+				sheet:   sheet.Sheet{Width: area + 60, Left: 30, Right: 30, Height: 297, Scale: 1},
+				perLine: 90,
+			}
 			set.typeset(block.Read(c.body))
 
 			if set.doubtful != c.want {

@@ -12,6 +12,7 @@ import (
 	"presswork"
 	"presswork/internal/document/csscost"
 	"presswork/internal/document/metadata"
+	"presswork/internal/document/sheet"
 	"presswork/internal/fault"
 	"presswork/internal/input"
 	"presswork/internal/markdown"
@@ -85,7 +86,7 @@ func CheckOptions(o presswork.Options) error {
 		return err
 	}
 
-	if _, err := sheetOf(o, normalMargins()); err != nil {
+	if _, err := sheet.Of(o, sheet.NormalMargins()); err != nil {
 		return err
 	}
 

@@ -86,7 +86,7 @@ func (p *printing) divided() sections.Plan {
 		},
 		Body: page[l.head+len("</head>\n") : l.start], Cover: page[l.start:l.cover],
 		Size: len(page), Must: p.parts > markdown.MaxParts, Sheet: p.Page.Sheet, Prepare: p.Page.Prepare,
-		Mirrored: p.sheet.mirrored, Footnotes: p.footnotes, Turns: p.text.turns, Top: p.sheet.textTop(),
+		Mirrored: p.sheet.Mirrored, Footnotes: p.footnotes, Turns: p.text.turns, Top: p.sheet.TextTop(),
 		Banners: p.banners, NoBanners: noBanners, Number: thisPage, Total: allPages,
 		CountsPages: strings.Contains(p.banners(thisPage, allPages), allPages),
 	}

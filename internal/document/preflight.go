@@ -3,6 +3,7 @@ package document
 import (
 	"presswork"
 	"presswork/internal/document/preflight"
+	"presswork/internal/document/sheet"
 	"presswork/internal/markdown"
 	"presswork/internal/pdffile/inspect"
 )
@@ -21,7 +22,7 @@ func preflightOf(d Document, o presswork.Options, p page, doubtful bool, widest 
 		check.Sources = append(check.Sources, preflight.Source{Path: part.Path, Content: part.Content})
 	}
 
-	area := (p.sheet.width - p.sheet.left - p.sheet.right) / p.sheet.scale
+	area := p.sheet.TextWidth() / p.sheet.Scale
 	if !doubtful && !maybeWide(widest, area) && o.CSS == "" && !p.theme.Custom {
 		return check
 	}
@@ -31,7 +32,7 @@ func preflightOf(d Document, o presswork.Options, p page, doubtful bool, widest 
 			return nil
 		}
 
-		return sheet.textArea(page, width, height, rtl)
+		return textArea(sheet, page, width, height, rtl)
 	}
 
 	return check
@@ -40,20 +41,20 @@ func preflightOf(d Document, o presswork.Options, p page, doubtful bool, widest 
 // textArea is where the text of a page lies, in points: the area inside the
 // margins and a little more, for what hangs over on purpose. What runs out does so
 // where lines end.
-func (s sheet) textArea(page int, width, height float64, rtl bool) *inspect.Area {
-	const pointsPerMM, tolerance = 72 / 25.4, 6
+func textArea(s sheet.Sheet, page int, width, height float64, rtl bool) *inspect.Area {
+	const tolerance = 6
 	const legible = 3.5 // points
 
-	left, right := s.sides(page, rtl)
-	left, right = left+s.bleed, right+s.bleed
+	left, right := s.Sides(page, rtl)
+	left, right = left+s.Bleed, right+s.Bleed
 
 	a := inspect.Area{
-		Smallest: legible * s.scale,
+		Smallest: legible * s.Scale,
 		LineEnd:  width - right*pointsPerMM,
 		Left:     0,
 		Right:    width - right*pointsPerMM + tolerance,
-		Bottom:   (s.bottom + s.bleed) * pointsPerMM,
-		Top:      height - (s.top+s.bleed)*pointsPerMM,
+		Bottom:   (s.Bottom + s.Bleed) * pointsPerMM,
+		Top:      height - (s.Top+s.Bleed)*pointsPerMM,
 	}
 	if rtl {
 		a.LineEnd = left * pointsPerMM

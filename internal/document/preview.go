@@ -8,6 +8,7 @@ import (
 
 	"presswork"
 	"presswork/internal/chromium/printable"
+	"presswork/internal/document/sheet"
 	"presswork/internal/fault"
 	"presswork/themes"
 )
@@ -73,10 +74,10 @@ func (p paper) pictureCSS() string {
 body{margin:0;max-width:none;padding:0;position:absolute;top:%gmm;left:%gmm;width:%gmm;height:%gmm;columns:1;column-gap:%gmm;column-fill:auto}
 .page-break{break-after:column}`,
 		p.background,
-		round(s.top),
-		round(s.left),
-		round(s.width-s.left-s.right),
-		round(s.height-s.top-s.bottom),
-		round(s.left+s.right),
+		sheet.Round(s.Top),
+		sheet.Round(s.Left),
+		sheet.Round(s.TextWidth()),
+		sheet.Round(s.TextHeight()),
+		sheet.Round(s.Left+s.Right),
 	)
 }

@@ -7,6 +7,7 @@ import (
 	"presswork"
 	"presswork/internal/chromium/printable"
 	"presswork/internal/document/preflight"
+	"presswork/internal/document/sheet"
 	"presswork/internal/fault"
 	"presswork/internal/markdown"
 	"presswork/internal/pdffile"
@@ -25,7 +26,7 @@ type pdfPlan interface {
 type paper struct {
 	// finish is what the print is made into.
 	finish pack.Finish
-	sheet  sheet
+	sheet  sheet.Sheet
 	// background is the colour of the pages, in CSS.
 	background string
 	// preflight is the zero value for slides: the script makes their text fit.

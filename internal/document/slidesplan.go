@@ -62,7 +62,7 @@ func (c *Converter) composeSlides(s source) Composed {
 	p.show(deck.body(len(noted) > 0))
 
 	composed := s.composed()
-	composed.Page = printable.Page{Sheet: p.sheet.forPrinter(), Prepare: fitSlides}
+	composed.Page = printable.Page{Sheet: p.sheet.ForPrinter(), Prepare: fitSlides}
 	composed.Page.HTML, composed.layout, _ = p.html()
 
 	plan := slidesPlan{paper: c.paper(s, p), slides: len(deck.slides), noted: noted}

@@ -8,7 +8,9 @@ import (
 	xhtml "golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
+	"presswork/internal/document/cover"
 	"presswork/internal/document/markup"
+	"presswork/internal/document/sheet"
 	"presswork/internal/pdffile"
 )
 
@@ -105,8 +107,8 @@ func (d deck) writeCover(w *markup.Writer, s slide) {
 	heading := s.heading[0]
 	setAttribute(heading, "class", strings.TrimSpace(attributeOf(heading, "class")+" cover-title"))
 
-	w.Open("section", "class", coverClass(p.sheet, isTrue(p.options.InkSaver))+" slide-cover", "id", s.id(),
-		"style", coverStyle(slideCover(p.sheet), textOfNode(heading), textOfNode(s.root)))
+	w.Open("section", "class", cover.Class(p.sheet, isTrue(p.options.InkSaver))+" slide-cover", "id", s.id(),
+		"style", cover.Style(slideCover(p.sheet), textOfNode(heading), textOfNode(s.root)))
 	w.Raw("\n<div class=\"cover-head\">\n" + rendered(heading) + "\n")
 
 	if !s.empty() {
@@ -114,13 +116,13 @@ func (d deck) writeCover(w *markup.Writer, s slide) {
 	} else if d.head.subtitle != "" {
 		w.Raw(`<div class="cover-subject">`).Element("p", d.head.subtitle).Raw("</div>\n")
 	}
-	writeCoverFoot(w, p.meta.Author, d.head.date)
+	cover.WriteFoot(w, p.meta.Author, d.head.date)
 }
 
 // slideCover is the sheet whose cover has type as large as slides have.
-func slideCover(s sheet) sheet {
+func slideCover(s sheet.Sheet) sheet.Sheet {
 	const larger = 1.5
-	s.width, s.height = s.width*larger, s.height*larger
+	s.Width, s.Height = s.Width*larger, s.Height*larger
 
 	return s
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"presswork/internal/document/contents"
+	"presswork/internal/document/sheet"
 	"presswork/internal/markdown/block"
 )
 
@@ -21,7 +22,7 @@ func place(class string) block.Block {
 type typesetter struct {
 	out      strings.Builder
 	pieces   contents.Pieces
-	sheet    sheet
+	sheet    sheet.Sheet
 	codeSize float64 // of code with short lines, in points
 	perLine  int     // letters of a paragraph
 	book     bookSetting
@@ -64,7 +65,7 @@ type finished struct {
 
 // area is where blocks stand.
 type area struct {
-	sheet sheet
+	sheet sheet.Sheet
 	// topmost reports that they stand in no other, page that they are the first on their
 	// page.
 	topmost, page bool
@@ -92,7 +93,7 @@ type neighbour struct {
 func (p *page) typeset(blocks []block.Block, made contents.Pieces) {
 	t := &typesetter{
 		pieces: made, sheet: p.sheet, codeSize: normalCodeSize(p.theme.Token("--code-size")),
-		perLine: max(1, int((p.sheet.width-p.sheet.left-p.sheet.right)/p.sheet.scale/(bodySize*narrowLetter))),
+		perLine: max(1, int(p.sheet.TextWidth()/p.sheet.Scale/(bodySize*narrowLetter))),
 		book:    p.book, begins: p.book.chapterIDs(p.headings), caps: dropCaps(p.lang),
 	}
 	t.typeset(blocks)
@@ -361,7 +362,7 @@ func (t *typesetter) paragraph(b *block.Block, a area, capNext bool) {
 // division writes a div. One for pages of the other orientation gets them.
 func (t *typesetter) division(b *block.Block, a area) {
 	other := "landscape"
-	if t.sheet.width > t.sheet.height {
+	if t.sheet.Width > t.sheet.Height {
 		other = "portrait"
 	}
 
@@ -375,7 +376,7 @@ func (t *typesetter) division(b *block.Block, a area) {
 	}
 	t.turns = true
 	t.out.WriteString(turnedStart + "\n" + b.Tag())
-	a.sheet.width, a.sheet.height = a.sheet.height, a.sheet.width
+	a.sheet.Width, a.sheet.Height = a.sheet.Height, a.sheet.Width
 	t.inner(b, area{sheet: a.sheet, turned: true, page: true, table: a.table})
 	t.out.WriteString("\n</div>")
 }
