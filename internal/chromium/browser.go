@@ -1,10 +1,13 @@
-// Package chromium runs and supervises the browser: it finds, starts, confines,
-// watches and replaces a headless Chromium, and prints our own pages with it.
+// Package chromium prints pages with a headless Chromium that it starts, confines,
+// watches and replaces.
 //
-// Pages are printed in warm tabs with scripts off, in a browser that can reach
-// no network and does not run as root. At any time one instance takes new
-// prints; one that is old, large, dead or hung is replaced, and the prints it
-// still has are let finish, or tried again once.
+// Browser prints composed pages in warm tabs with scripts off. Its browser reaches no
+// network and does not run as root. Exporter opens pages of other people in a second
+// browser, whose only way to the network is the guard's filtering proxy.
+//
+// At any time one instance takes new prints. An instance that is old, large, dead or hung
+// is replaced. The prints on a replaced instance finish; those on a dead one are tried
+// once more.
 package chromium
 
 import (
@@ -23,31 +26,32 @@ import (
 	"presswork/internal/fault"
 )
 
-// Browser prints pages. It satisfies document.Printer.
+// Browser prints pages. It satisfies document.Printer. All its methods may be called
+// concurrently.
 type Browser struct {
 	opt   Options
 	log   *slog.Logger
-	slots chan struct{} // one per print at work, and the janitor's
-	// inside counts the prints at work or waiting for a slot, busy those at work.
+	slots chan struct{} // one for each print at work, and at times one of the janitor
+	// inside counts the prints that are at work or wait for a slot, busy those at work.
 	inside, busy atomic.Int64
 	count        counters
-	pulse        pulse // for Health
+	health       healthState // for Health
 
 	background context.Context // ends with Stop
 	stop       context.CancelCauseFunc
-	work       sync.WaitGroup // launches, the janitor, and every instance's life
+	work       sync.WaitGroup // launches, the janitor and awaitEnd of each instance
 
 	mu        sync.Mutex
 	started   bool
 	live      map[*instance]bool
 	cur       *instance
-	launching *launching // what will replace cur
-	failures  int        // launches failed, or dead without one print, in a row
-	notBefore time.Time  // of the next launch
-	lastErr   error      // of the last launch
+	launching *launching // the launch of the instance that replaces cur
+	failures  int        // consecutive launches that failed or ended without a print
+	notBefore time.Time  // time of the next launch
+	lastErr   error      // error of the last launch
 }
 
-// launching is a launch under way, or its outcome once done is closed.
+// launching is a launch in progress. inst and err are set when done is closed.
 type launching struct {
 	done chan struct{}
 	inst *instance
@@ -59,7 +63,7 @@ var (
 	errStopped    = errors.New("it has been stopped")
 )
 
-// New returns a browser that Start must begin.
+// New returns a Browser. The caller must call Start before it prints, and Stop at the end.
 func New(opt Options) *Browser {
 	opt = opt.withDefaults()
 	b := &Browser{opt: opt, log: opt.Log, slots: make(chan struct{}, max(opt.Tabs, 1)), live: map[*instance]bool{}}
@@ -68,9 +72,9 @@ func New(opt Options) *Browser {
 	return b
 }
 
-// Start deletes what an earlier process left behind, and starts the browser in
-// the background: a launch that fails is logged and tried again with the next
-// print. The error names wrong options. ctx is only for the start.
+// Start deletes the profiles of earlier processes and starts the browser in the
+// background. A failed launch is logged, and the next print retries it. The error names
+// invalid options. ctx is not used after Start has returned.
 func (b *Browser) Start(ctx context.Context) error {
 	if err := b.opt.validate(); err != nil {
 		return err
@@ -88,17 +92,17 @@ func (b *Browser) Start(ctx context.Context) error {
 	b.started = true
 	process.Sweep(b.opt.Dir, b.log)
 
-	if !b.opt.foreign { // that one is started when it is needed
-		b.launch()
+	if !b.opt.foreign { // the first export starts that browser
+		b.beginLaunch()
 	}
 	b.work.Go(b.janitor)
 
 	return nil
 }
 
-// Stop lets the prints at work finish until ctx ends, kills the browser and
-// returns when no process and no profile of it is left. New prints are refused
-// at once.
+// Stop rejects new prints, lets the prints at work finish until ctx ends, and kills the
+// browser. It returns when no process and no profile of the browser is left. The error
+// means that prints were cut off.
 func (b *Browser) Stop(ctx context.Context) error {
 	b.stop(errStopped)
 	b.mu.Lock()
@@ -129,16 +133,17 @@ func (b *Browser) Stop(ctx context.Context) error {
 	return fmt.Errorf("prints were cut off: %w", context.Cause(ctx))
 }
 
-// Kill ends the browser at once, for a program that ends as well. When it returns, no
-// profile is left and every process has its SIGKILL; it does not wait, as Stop does,
-// until the kernel has taken them apart, which is a tenth of what a short document
-// takes. Prints at work fail.
+// Kill ends the browser at once, for a program that is about to exit. When it returns, the
+// profiles are deleted and every process has been sent SIGKILL. Prints at work fail.
+//
+// Unlike Stop, Kill does not wait until the processes have ended. That wait is a tenth of
+// the time of a short document.
 func (b *Browser) Kill() error {
 	b.stop(errStopped)
 	b.mu.Lock()
 	if l := b.launching; l != nil {
 		b.mu.Unlock()
-		<-l.done // it ends what it started, now that nobody wants it
+		<-l.done // runLaunch retires the instance that it has started
 		b.mu.Lock()
 	}
 	defer b.mu.Unlock()
@@ -152,38 +157,41 @@ func (b *Browser) Kill() error {
 	return errors.Join(errs...)
 }
 
-// Print returns the page's PDF. Errors: RenderTimeout when ctx's deadline or
-// PrintTimeout passed, RenderFailed when this page cannot be printed (its renderer crashed
-// twice, it navigates away, the PDF is too large, Chromium refused), InvalidOption for page ranges
-// that Chromium refuses, BrowserUnavailable when another try may heal it, ctx's
-// own cause otherwise.
+// Print returns the page's PDF. Errors:
+//   - RenderTimeout when ctx's deadline or Options.PrintTimeout has passed,
+//   - RenderFailed when this page cannot be printed: its renderer crashed twice, it
+//     navigates away, the PDF is too large, or Chromium rejects it,
+//   - InvalidOption for page ranges that Chromium rejects,
+//   - BrowserUnavailable when a retry may succeed,
+//   - the cause of ctx if it was cancelled.
 func (b *Browser) Print(ctx context.Context, page printable.Page) ([]byte, error) {
-	return b.visit(ctx, page, func(ctx context.Context, t *tab) ([]byte, error) {
+	return b.withTab(ctx, page, func(ctx context.Context, t *tab) ([]byte, error) {
 		return t.print(ctx, page, b.opt.MaxPDFBytes)
 	})
 }
 
-// visit has work do something with page in a tab, and forgives the loss of one.
-func (b *Browser) visit(
+// withTab runs work with a tab. It retries once when the tab is lost, and once when the
+// browser is lost.
+func (b *Browser) withTab(
 	ctx context.Context,
 	page printable.Page,
 	work func(context.Context, *tab) ([]byte, error),
 ) ([]byte, error) {
-	if err := b.enter(ctx); err != nil {
+	if err := b.acquireSlot(ctx); err != nil {
 		return nil, err
 	}
-	defer b.leave()
-	// From here: a page must not pay for those that were before it.
+	defer b.releaseSlot()
+	// The time limit starts here: the wait for a slot does not count.
 	ctx, cancel := context.WithTimeoutCause(ctx, b.opt.PrintTimeout,
 		fault.Errorf(fault.RenderTimeout, "the document took longer than %s to print", b.opt.PrintTimeout))
 	defer cancel()
 
-	// A tab or a browser may be lost through another page's fault (the last
-	// one's delayed navigation, for example), so either loss is forgiven once.
+	// Another page can cause the loss of a tab or a browser, for example the tab's last
+	// page by a delayed navigation. So each loss is retried once.
 	var tabs, browsers int
 
 	for next := b.current; ; {
-		result, err := b.try(ctx, next, page, work)
+		result, err := b.tryPrint(ctx, next, page, work)
 		again := false
 
 		switch {
@@ -194,24 +202,25 @@ func (b *Browser) visit(
 			b.count.cutOff.Add(1)
 		case errors.Is(err, errRetired):
 			again = true
-		case errors.Is(err, errTabCrashed), errors.Is(err, errTabStrayed):
+		case errors.Is(err, errTabCrashed), errors.Is(err, errTabNavigated):
 			tabs++
 			again = tabs < 2
 			b.count.tabsLost.Add(1)
 		case errors.Is(err, errConnClosed):
 			browsers++
-			again, next = browsers < 2, b.another
+			again, next = browsers < 2, b.currentAfterLoss
 		}
 
 		if !again {
-			return nil, b.coin(ctx, err)
+			return nil, b.publicError(ctx, err)
 		}
 		b.log.DebugContext(ctx, "printing again", "error", err)
 	}
 }
 
-// enter waits for a slot. It is paired with leave.
-func (b *Browser) enter(ctx context.Context) (err error) {
+// acquireSlot waits for a slot, which releaseSlot returns. Errors: BrowserUnavailable when
+// too many prints wait or the browser is stopped, RenderTimeout, the cause of ctx.
+func (b *Browser) acquireSlot(ctx context.Context) (err error) {
 	defer func() {
 		if err != nil {
 			b.inside.Add(-1)
@@ -219,7 +228,7 @@ func (b *Browser) enter(ctx context.Context) (err error) {
 			b.busy.Add(1)
 		}
 	}()
-	// By the prints, not by the slots, of which the janitor may have one for a moment.
+	// Count the prints, not the slots: the janitor may hold a slot for a moment.
 	if b.inside.Add(1) > int64(cap(b.slots)+b.opt.QueueLimit) {
 		return fault.Errorf(
 			fault.BrowserUnavailable,
@@ -241,20 +250,20 @@ func (b *Browser) enter(ctx context.Context) (err error) {
 		return unavailable(errStopped)
 	case <-ctx.Done():
 		b.count.cutOff.Add(1)
-		return ended(ctx)
+		return contextError(ctx)
 	}
 }
 
-// leave gives the slot back, last: who gets it may have left, and others have come, before
-// this one had counted itself out.
-func (b *Browser) leave() {
+// releaseSlot returns the slot. It updates the counters first: otherwise the next print
+// could finish, and others begin, while this one is still counted.
+func (b *Browser) releaseSlot() {
 	b.inside.Add(-1)
 	b.busy.Add(-1)
 	<-b.slots
 }
 
-// try works once.
-func (b *Browser) try(
+// tryPrint runs work once, on the instance that next returns.
+func (b *Browser) tryPrint(
 	ctx context.Context,
 	next func(context.Context) (*instance, error),
 	page printable.Page,
@@ -265,31 +274,33 @@ func (b *Browser) try(
 		return nil, err
 	}
 
-	t, err := inst.take(ctx)
+	t, err := inst.takeTab(ctx)
 	if err != nil {
 		return nil, err
 	}
 	result, err := work(ctx, t)
-	err = t.verdict(ctx, err)
+	err = t.refusalCause(ctx, err)
 	_, refused := errors.AsType[*cdp.Error](err)
-	// A renderer keeps the memory that a large document took.
-	inst.release(t, (err == nil || refused) && len(page.HTML) < streamFrom)
+	// A tab that held a large document is closed: its renderer keeps the memory.
+	inst.releaseTab(t, (err == nil || refused) && len(page.HTML) < streamFrom)
 
 	if err != nil {
 		return nil, err
 	}
-	b.proven()
+	b.clearFailures()
 
-	if inst.finished() >= b.opt.RecycleAfter {
+	if inst.countPrint() >= b.opt.RecycleAfter {
 		b.replace(inst, "it has printed enough")
 	}
 
 	return result, nil
 }
 
-// unfit is unavailable where the browser did not start: that says nothing of the page.
-func unfit(err error) error { return unavailable(fmt.Errorf("%w: %w", fault.ErrUnfit, err)) }
+// launchError returns the error of a print for which no browser started. ErrUnfit in its
+// chain says that the page is not the cause.
+func launchError(err error) error { return unavailable(fmt.Errorf("%w: %w", fault.ErrUnfit, err)) }
 
+// unavailable returns a BrowserUnavailable error with err as its cause.
 func unavailable(err error) error {
 	return fault.Errorf(fault.BrowserUnavailable, "the browser is not available").WithCause(err)
 }

@@ -21,26 +21,27 @@ var (
 	errTooLarge   = errors.New("the browser's answer is too large")
 )
 
-// writeTimeout is how long the browser may leave a message unread before it
+// writeTimeout is the time in which the browser must read a message. After it the browser
 // counts as dead.
 const writeTimeout = 30 * time.Second
 
-// pipeBytes is what a pipe takes without a reader. A longer message may have to
-// wait for the browser.
+// pipeBytes is the capacity of a pipe. A longer message may have to wait until the browser
+// reads.
 const pipeBytes = 64 << 10
 
-// conn speaks the DevTools protocol over a pair of pipes: JSON messages, each
-// ended by a NUL. It is rod's transport (rod.CDPClient), and printing calls it
-// directly: rod's own client scans every answer three times and escapes every
-// "<" of a document into six bytes, and rod.Browser keeps the last parameters
-// of each call, a whole document, for as long as the tab lives.
+// conn speaks the DevTools protocol over a pair of pipes: JSON messages, each ended by a
+// NUL. It is rod's transport (rod.CDPClient).
+//
+// Printing calls it directly. rod's own client scans every answer three times and escapes
+// every "<" of a document into six bytes. rod.Browser keeps the last parameters of each
+// call, a whole document, as long as the tab lives.
 type conn struct {
-	in      *os.File      // to the browser
-	writing chan struct{} // a lock that a context can stop waiting for
-	limit   int64         // bytes of one message
+	in      *os.File      // commands for the browser
+	writing chan struct{} // a lock; a channel, so that a context can end the wait
+	limit   int64         // bytes of one message from the browser
 
-	// watch sees every event in order with the answers, before rod does: when a
-	// print's answer is there, so is everything that happened before it.
+	// watch gets every event before rod does, in order with the answers. When Call returns,
+	// watch has seen all events that preceded the answer.
 	watch  func(*cdp.Event)
 	events chan *cdp.Event
 
@@ -58,8 +59,8 @@ type reply struct {
 
 var _ rod.CDPClient = (*conn)(nil)
 
-// newConn starts reading from out. watch is called from the reading goroutine
-// and must not block.
+// newConn returns a connection and starts to read from out. The reading goroutine calls
+// watch, which must not block.
 func newConn(in, out *os.File, limit int64, watch func(*cdp.Event)) *conn {
 	c := &conn{
 		in: in, limit: limit, watch: watch,
@@ -76,8 +77,9 @@ func newConn(in, out *os.File, limit int64, watch func(*cdp.Event)) *conn {
 // Event satisfies rod.CDPClient.
 func (c *conn) Event() <-chan *cdp.Event { return c.events }
 
-// Call sends one command and waits for its answer, the end of ctx or the end of
-// the connection. The error is a *cdp.Error when the browser refused.
+// Call sends one command and waits for its answer, which it returns as JSON. Errors: a
+// *cdp.Error when the browser rejects the command, errTooLarge, errConnClosed, the cause of
+// ctx.
 func (c *conn) Call(ctx context.Context, sessionID, method string, params any) ([]byte, error) {
 	id, answer, err := c.expect()
 	if err != nil {
@@ -99,6 +101,7 @@ func (c *conn) Call(ctx context.Context, sessionID, method string, params any) (
 	}
 }
 
+// expect registers a command and returns its id and the channel for its answer.
 func (c *conn) expect() (int64, <-chan reply, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -113,12 +116,15 @@ func (c *conn) expect() (int64, <-chan reply, error) {
 	return c.lastID, answer, nil
 }
 
+// forget drops a command that nothing waits for any more.
 func (c *conn) forget(id int64) {
 	c.mu.Lock()
 	delete(c.pending, id)
 	c.mu.Unlock()
 }
 
+// send encodes a command and writes it. It returns when ctx ends, even if the browser does
+// not read.
 func (c *conn) send(ctx context.Context, id int64, sessionID, method string, params any) error {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
@@ -150,9 +156,9 @@ func (c *conn) send(ctx context.Context, id int64, sessionID, method string, par
 	}
 }
 
-// write writes one message. It may outlast ctx: a half-written message cannot
-// be taken back, so once begun it heeds a deadline of its own, and its failure
-// ends the connection.
+// write writes one message. ctx ends only the wait for its turn: a half-written message
+// cannot be taken back. A write that has begun ends after writeTimeout at the latest, and
+// its failure closes the connection.
 func (c *conn) write(ctx context.Context, msg []byte) error {
 	select {
 	case c.writing <- struct{}{}:
@@ -172,6 +178,7 @@ func (c *conn) write(ctx context.Context, msg []byte) error {
 	return nil
 }
 
+// read delivers answers and events until the connection ends.
 func (c *conn) read(r *bufio.Reader) {
 	defer close(c.events)
 
@@ -201,7 +208,7 @@ func (c *conn) read(r *bufio.Reader) {
 			cdp.Event
 		}
 		if err := json.Unmarshal(msg, &m); err != nil {
-			c.close(fmt.Errorf("%w: the browser sent what is not JSON: %w", errConnClosed, err))
+			c.close(fmt.Errorf("%w: the browser sent invalid JSON: %w", errConnClosed, err))
 			return
 		}
 
@@ -221,8 +228,8 @@ func (c *conn) read(r *bufio.Reader) {
 	}
 }
 
-// message reads up to the next NUL. Of a message over the limit only the start
-// is kept, and whole is false.
+// message reads up to the next NUL. For a message over the limit it returns only the first
+// 64 bytes, and whole is false.
 func (c *conn) message(r *bufio.Reader) (msg []byte, whole bool, err error) {
 	whole = true
 
@@ -246,6 +253,7 @@ func (c *conn) message(r *bufio.Reader) (msg []byte, whole bool, err error) {
 	}
 }
 
+// deliver hands an answer to the Call that waits for it, if any.
 func (c *conn) deliver(id int64, r reply) {
 	c.mu.Lock()
 	answer := c.pending[id]
@@ -257,7 +265,7 @@ func (c *conn) deliver(id int64, r reply) {
 	}
 }
 
-// close ends the connection with err; the first one counts.
+// close ends the connection. The first error becomes its cause, later ones are ignored.
 func (c *conn) close(err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -270,6 +278,7 @@ func (c *conn) close(err error) {
 	c.in.Close()
 }
 
+// cause returns the error that closed the connection, or nil.
 func (c *conn) cause() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -277,7 +286,7 @@ func (c *conn) cause() error {
 	return c.err
 }
 
-// replyID reads the id off the start of an answer.
+// replyID reads the id at the start of an answer.
 func replyID(msg []byte) (id int64, rest []byte, ok bool) {
 	rest, ok = bytes.CutPrefix(msg, []byte(`{"id":`))
 	if !ok {
@@ -289,9 +298,8 @@ func replyID(msg []byte) (id int64, rest []byte, ok bool) {
 	return id, rest[len(digits):], err == nil
 }
 
-// splitReply takes {"id":7,"result":{…},"sessionId":"…"} apart without looking
-// into the result, which may be a whole PDF. It refuses any other form; the
-// JSON decoder then has its turn.
+// splitReply splits {"id":7,"result":{…},"sessionId":"…"} without parsing the result, which
+// may be a whole PDF. It rejects any other form. The caller then uses the JSON decoder.
 func splitReply(msg []byte) (id int64, result json.RawMessage, ok bool) {
 	id, rest, ok := replyID(msg)
 	if !ok {

@@ -285,9 +285,9 @@ func TestARefusalForADeadRendererIsTheLossOfTheTab(t *testing.T) {
 			p.receive(t)
 			p.send(c.answer)
 		}()
-		_, err := tab.printOnce(t.Context(), printTo{}, 1000)
+		_, err := tab.printOnce(t.Context(), printParams{}, 1000)
 
-		err = tab.verdict(t.Context(), err)
+		err = tab.refusalCause(t.Context(), err)
 		if _, refused := errors.AsType[*cdp.Error](err); refused == c.lost || errors.Is(err, errTabCrashed) != c.lost {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -5,26 +5,25 @@ import (
 	"encoding/json"
 )
 
-// browserContext is a context of the browser with one tab: it shares nothing
-// with the others, and has one way out.
+// browserContext is a context of the browser with one tab and one proxy. It shares nothing
+// with other contexts.
 type browserContext struct {
 	inst *instance
-	id   string // empty until there is one
+	id   string // empty until the browser has created it
 	tab  *tab
 }
 
-// contextOptions are how a browserContext is made.
+// contextOptions are the settings of a browserContext.
 type contextOptions struct {
-	// proxy is its way out, as host:port.
+	// proxy is the address of its proxy, as host:port.
 	proxy string
-	// width and height are the window's, in CSS pixels.
+	// width and height are the size of the window, in CSS pixels.
 	width, height int
-	// foreign is for another's page, which may navigate.
+	// foreign allows the page to navigate.
 	foreign bool
 }
 
-// open makes the context and its tab. What there is of them when it fails is
-// for dispose.
+// open creates the context and its tab. After an error the caller must call dispose.
 func (c *browserContext) open(ctx context.Context, o contextOptions) error {
 	var made struct {
 		ContextID string `json:"browserContextId"`
@@ -40,7 +39,7 @@ func (c *browserContext) open(ctx context.Context, o contextOptions) error {
 
 		return json.Unmarshal(answer, &made)
 	}
-	// Loopback is not excepted from the proxy.
+	// <-loopback>: connections to loopback go to the proxy as well.
 	if err := ask(
 		"Target.createBrowserContext",
 		map[string]any{"proxyServer": "http://" + o.proxy, "proxyBypassList": "<-loopback>"},
@@ -76,8 +75,8 @@ func (c *browserContext) open(ctx context.Context, o contextOptions) error {
 	return nil
 }
 
-// dispose ends the context with all its pages and workers. When a renderer does
-// not let go, the whole browser is retired.
+// dispose ends the context with all its pages and workers. If a renderer does not end
+// within closeTimeout, the browser is retired.
 func (c *browserContext) dispose() {
 	if c.id == "" {
 		return
@@ -98,7 +97,7 @@ func (c *browserContext) dispose() {
 	}
 
 	if err != nil && i.usable() {
-		i.log.Warn("browser context does not close; retiring the browser", "error", err)
+		i.log.Warn("retiring the browser: a context does not close", "error", err)
 		i.retire()
 	}
 }

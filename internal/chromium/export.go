@@ -13,26 +13,25 @@ import (
 	"presswork/internal/guard"
 )
 
-// ExporterOptions are an Exporter's settings.
+// ExporterOptions are the settings of an Exporter.
 type ExporterOptions struct {
-	// Browser are the settings of its browser, with other defaults for UID
-	// (60911), MaxMemory (2 GiB for the browser, and for one renderer as well)
-	// and MaxPDFBytes (128 MiB, of a PDF; a picture is at most 48 MiB). Tabs is
-	// how many pages are open at a time; PrintTimeout is not used.
+	// Browser are the settings of its browser. Tabs is how many pages are open at a time.
+	// The defaults differ: UID is 60911 and MaxPDFBytes 128 MiB; a picture is at most
+	// 48 MiB. MaxMemory also limits each single renderer. PrintTimeout is not used.
 	Browser Options
-	// IdleAfter is the time without an export after which the browser ends, until
-	// the next one. Default 5 min.
+	// IdleAfter is the time without an export after which the browser ends. The next
+	// export starts it again. Default 5 min.
 	IdleAfter time.Duration
 	// Policy decides which addresses pages may reach. Mandatory.
 	Policy *guard.Policy
-	// Limits are what one page may load.
+	// Limits are the limits on what one page may load.
 	Limits guard.ProxyOptions
 }
 
-// Exporter opens other people's pages and makes PDFs and pictures of them. It
-// has a browser of its own, started with the first export. Each page gets a
-// context of its own, without a trace of the ones before, and reaches the
-// network through a guard session of its own.
+// Exporter opens pages of other people and produces PDFs, pictures and HTML of them. It has
+// a browser of its own, which the first export starts. Each page gets a browser context of
+// its own, without data of other pages, and reaches the network through a guard session of
+// its own. All methods may be called concurrently.
 type Exporter struct {
 	browser *Browser
 	policy  *guard.Policy
@@ -43,25 +42,27 @@ type Exporter struct {
 type Visit struct {
 	// URL is http or https.
 	URL string
-	// ThemeCSS is the stylesheet of VisitOptions.Theme, added to the page; empty
-	// for none.
+	// ThemeCSS is the stylesheet of VisitOptions.Theme, which is added to the page.
+	// Default: none.
 	ThemeCSS string
-	// Loaded, if set, is called when the page is loaded and its output begins.
+	// Loaded, if set, is called when the page is loaded, before its output begins.
 	Loaded func()
 }
 
-// Exported is what came of a visit.
+// Exported is the result of a visit.
 type Exported struct {
-	// Data is a PDF, a picture or HTML; ContentType is which.
+	// Data is a PDF, a picture or HTML of the media type ContentType.
 	Data        []byte
 	ContentType string
-	// URL is where the page was in the end, Title what it is called.
+	// URL is the address of the page after all redirects and navigations. Title is its
+	// title, at most 1000 characters.
 	URL, Title string
-	// Usage is what it loaded.
+	// Usage is what the page has loaded.
 	Usage guard.Usage
 }
 
-// NewExporter returns an Exporter that Start must begin.
+// NewExporter returns an Exporter. The caller must call Start before the first export, and
+// Stop at the end.
 func NewExporter(o ExporterOptions) *Exporter {
 	b := o.Browser
 	b.foreign = true
@@ -72,30 +73,31 @@ func NewExporter(o ExporterOptions) *Exporter {
 	return &Exporter{browser: New(b), policy: o.Policy, proxy: guard.NewProxy(o.Policy, o.Limits)}
 }
 
-// Under returns an Exporter that shares the browser of e, with its life, its tabs
-// and its counters, for pages that another policy governs.
+// Under returns an Exporter with another policy and other limits. It shares the browser of
+// e with its tabs and counters, and the caller starts and stops only e.
 func (e *Exporter) Under(policy *guard.Policy, limits guard.ProxyOptions) *Exporter {
 	return &Exporter{browser: e.browser, policy: policy, proxy: guard.NewProxy(policy, limits)}
 }
 
-// Start makes it ready; its browser starts with the first export. The error
-// names wrong options.
+// Start prepares the Exporter. The first export starts the browser. The error names invalid
+// options.
 func (e *Exporter) Start(ctx context.Context) error { return e.browser.Start(ctx) }
 
-// Stop lets the exports at work finish until ctx ends, and kills the browser.
+// Stop lets the exports at work finish until ctx ends, and kills the browser; see
+// Browser.Stop.
 func (e *Exporter) Stop(ctx context.Context) error { return e.browser.Stop(ctx) }
 
-// Kill ends the browser at once, for a program that ends as well; see Browser.Kill.
+// Kill ends the browser at once, for a program that is about to exit; see Browser.Kill.
 func (e *Exporter) Kill() error { return e.browser.Kill() }
 
-// Stats counts exports as prints.
+// Stats returns the counters. Exports count as prints.
 func (e *Exporter) Stats() Stats { return e.browser.Stats() }
 
-// Refusals is how many connections of pages were refused, by reason.
+// Refusals returns the number of refused connections of pages, by reason.
 func (e *Exporter) Refusals() map[guard.Reason]int64 { return e.proxy.Refusals() }
 
-// Running reports whether the browser runs; when it does not because it did not
-// start the last time, err is BrowserUnavailable with the reason.
+// Running reports whether the browser is running. If the last launch failed, err is
+// BrowserUnavailable with the reason.
 func (e *Exporter) Running() (running bool, err error) {
 	b := e.browser
 	b.mu.Lock()
@@ -108,20 +110,24 @@ func (e *Exporter) Running() (running bool, err error) {
 	return b.cur != nil && b.cur.usable(), nil
 }
 
-// Sandbox reports whether Chromium's own sandbox confines the running browser, and
-// if not, why.
+// Sandbox reports whether Chromium's own sandbox confines the running browser. reason says
+// why not.
 func (e *Exporter) Sandbox() (on bool, reason string) { return e.browser.Sandbox() }
 
-// PDF prints the page. Errors: InvalidURL and AddressNotAllowed for its address
-// or one it leads to, InvalidOption, PageUnreachable (name, connection, TLS),
-// PageError (its status, a fail condition, a limit, a crash), PageTimeout,
-// RenderFailed when the PDF is too large, BrowserUnavailable when another try
-// may heal it, ctx's own cause otherwise.
+// PDF prints the page. Errors:
+//   - InvalidURL and AddressNotAllowed for its address or one that it leads to,
+//   - InvalidOption,
+//   - PageUnreachable for its name, its connection or TLS,
+//   - PageError for its status, a fail condition, a limit or a crash,
+//   - PageTimeout,
+//   - RenderFailed when the PDF is too large,
+//   - BrowserUnavailable when a retry may succeed,
+//   - the cause of ctx if it was cancelled.
 func (e *Exporter) PDF(ctx context.Context, v Visit, o export.PDFOptions) (Exported, error) {
-	loaded, told := false, v.Loaded
+	loaded, onLoaded := false, v.Loaded
 	v.Loaded = func() {
-		if loaded = true; told != nil {
-			told()
+		if loaded = true; onLoaded != nil {
+			onLoaded()
 		}
 	}
 
@@ -134,17 +140,17 @@ func (e *Exporter) PDF(ctx context.Context, v Visit, o export.PDFOptions) (Expor
 	return exported, err
 }
 
-// Screenshot takes a picture of the page. Errors: those of PDF.
+// Screenshot returns a picture of the page. Errors: those of PDF.
 func (e *Exporter) Screenshot(ctx context.Context, v Visit, o export.ScreenshotOptions) (Exported, error) {
 	return e.export(ctx, v, o.VisitOptions, func(page *url.URL) error { return export.CheckScreenshot(page, o) },
 		func(v *visit) ([]byte, string, error) { return v.picture(o) })
 }
 
-// maxHTML is how much of a page HTML returns, in UTF-16 units.
+// maxHTML is the most that HTML returns of a page, in UTF-16 units.
 const maxHTML = 4 << 20
 
-// HTML returns the page's document as its scripts have made it, in UTF-8, what is
-// beyond the first 4 million characters cut off. Errors: those of PDF.
+// HTML returns the page's document, as its scripts have changed it, in UTF-8. It cuts the
+// document off after 4 million characters. Errors: those of PDF.
 func (e *Exporter) HTML(ctx context.Context, v Visit, o export.VisitOptions) (Exported, error) {
 	return e.export(
 		ctx,
@@ -158,15 +164,17 @@ func (e *Exporter) HTML(ctx context.Context, v Visit, o export.VisitOptions) (Ex
 	)
 }
 
-// develop makes data of a loaded page.
-type develop func(*visit) (data []byte, contentType string, err error)
+// producer makes the output of a loaded page.
+type producer func(*visit) (data []byte, contentType string, err error)
 
+// export checks the options, opens the page and runs produce on it. It retries when another
+// page may be the cause of the failure.
 func (e *Exporter) export(
 	ctx context.Context,
 	v Visit,
 	o export.VisitOptions,
 	check func(*url.URL) error,
-	make develop,
+	produce producer,
 ) (Exported, error) {
 	page, err := e.policy.CheckURL(v.URL)
 	if err != nil {
@@ -178,10 +186,10 @@ func (e *Exporter) export(
 	}
 
 	b := e.browser
-	if err := b.enter(ctx); err != nil {
+	if err := b.acquireSlot(ctx); err != nil {
 		return Exported{}, err
 	}
-	defer b.leave()
+	defer b.releaseSlot()
 	limit := export.TimeoutOf(o)
 
 	ctx, cancel := context.WithTimeoutCause(
@@ -193,7 +201,7 @@ func (e *Exporter) export(
 
 	next := b.current
 	for tries := 0; ; {
-		out, err := e.try(ctx, next, v, page, o, make)
+		out, err := e.tryExport(ctx, next, v, page, o, produce)
 		switch {
 		case err == nil:
 			b.count.prints.Add(1)
@@ -205,24 +213,24 @@ func (e *Exporter) export(
 		case errors.Is(err, errRetired), errors.Is(err, errSpareLost):
 			continue
 		case errors.Is(err, errConnClosed) && tries == 0:
-			// Another page may have taken the browser down.
+			// Another page may have crashed the browser.
 			tries++
-			next = b.another
+			next = b.currentAfterLoss
 			continue
 		}
 
-		return Exported{}, e.coin(ctx, err)
+		return Exported{}, e.publicError(ctx, err)
 	}
 }
 
-// try exports once.
-func (e *Exporter) try(
+// tryExport exports once, on the instance that next returns.
+func (e *Exporter) tryExport(
 	ctx context.Context,
 	next func(context.Context) (*instance, error),
 	want Visit,
 	page *url.URL,
 	o export.VisitOptions,
-	make develop,
+	produce producer,
 ) (out Exported, err error) {
 	inst, err := next(ctx)
 	if err != nil {
@@ -233,38 +241,38 @@ func (e *Exporter) try(
 	if err != nil {
 		return out, err
 	}
-	defer v.leave()
+	defer v.release()
 	defer func() {
-		if inst.finished() >= e.browser.opt.RecycleAfter {
+		if inst.countPrint() >= e.browser.opt.RecycleAfter {
 			e.browser.replace(inst, "it has exported enough")
 		}
 	}()
 
-	if err := v.goThere(); err != nil {
-		return out, v.blame(err)
+	if err := v.load(); err != nil {
+		return out, v.endCause(err)
 	}
-	// From here on the page leaves the machine idle now and then.
+	// From here on the page leaves the machine idle at times.
 	inst.makeSpare(e.proxy, export.ViewportOf(o))
 
 	if err := v.finishLoading(want.ThemeCSS); err != nil {
-		return out, v.blame(err)
+		return out, v.endCause(err)
 	}
 
 	if want.Loaded != nil {
 		want.Loaded()
 	}
 
-	if out.Data, out.ContentType, err = v.develop(make); err != nil {
-		return out, v.blame(v.tab.verdict(ctx, err))
+	if out.Data, out.ContentType, err = v.produce(produce); err != nil {
+		return out, v.endCause(v.tab.refusalCause(ctx, err))
 	}
-	out.URL, out.Title, out.Usage = v.place(), v.title, v.session.Usage()
-	e.browser.proven()
+	out.URL, out.Title, out.Usage = v.currentURL(), v.title, v.guardSession.Usage()
+	e.browser.clearFailures()
 
 	return out, nil
 }
 
-// hostport is the address of a URL as a guard session knows it.
-func hostport(raw string) string {
+// hostPort returns the host and port of a URL, in the form that guard.Session uses.
+func hostPort(raw string) string {
 	u, err := url.Parse(raw)
 	if err != nil {
 		return ""
@@ -278,8 +286,8 @@ func hostport(raw string) string {
 	return net.JoinHostPort(u.Hostname(), port)
 }
 
-// remaining is the time that is left to ctx.
+// remaining returns the time until ctx's deadline, which export has set.
 func remaining(ctx context.Context) time.Duration {
-	deadline, _ := ctx.Deadline() // export sets one
+	deadline, _ := ctx.Deadline()
 	return time.Until(deadline)
 }

@@ -211,17 +211,17 @@ func TestNoPageReachesThisMachine(t *testing.T) {
 		chromium.ExporterOptions{Browser: chromium.Options{Tabs: 3}},
 		guard.Options{Allow: "site.test:" + ports[0] + ",site.test:" + ports[1], Lookup: byName},
 	)
-	var jobs []func()
+	var jobs []job
 	fails := func(address string, o export.PDFOptions, code fault.Code) {
-		jobs = append(jobs, func() {
+		jobs = append(jobs, job{address, func(t *testing.T) {
 			_, err := e.PDF(t.Context(), chromium.Visit{URL: address}, o)
 			wantCodeFor(t, address, err, code)
-		})
+		}})
 	}
 	// shows exports a page whose own words must be there, and nothing of what it
 	// may not have; the next page is not harmed.
 	shows := func(address string, o export.PDFOptions, words string) {
-		jobs = append(jobs, func() {
+		jobs = append(jobs, job{address, func(t *testing.T) {
 			out, err := e.PDF(t.Context(), chromium.Visit{URL: address}, o)
 			if err != nil {
 				t.Errorf("%s: %v", address, err)
@@ -243,7 +243,7 @@ func TestNoPageReachesThisMachine(t *testing.T) {
 				text(t, out.Data) != "next" {
 				t.Errorf("the page after %s: %v", address, err)
 			}
-		})
+		}})
 	}
 	wait := within(90_000)
 	wait.WaitForTimeout = 500
@@ -283,25 +283,28 @@ func TestNoPageReachesThisMachine(t *testing.T) {
 	shows(base+"/shut", wait, "shut")
 	shows(base+"/inside", wait, "inside")
 	// By the templates of the caller, which Chromium prints or refuses.
-	for i, template := range []string{ways["img"] + ways["css"] + ways["import"] + ways["background"] + ways["svgimage"] + "<img src=file:///etc/passwd>", inside, ways["iframe"]} {
-		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
-			template = strings.ReplaceAll(template, "HOST", "127.0.0.1:"+secret.port)
-			jobs = append(jobs, func() {
-				out, err := e.PDF(t.Context(), chromium.Visit{URL: base + "/ok"}, export.PDFOptions{
-					DisplayHeaderFooter: new(true),
-					HeaderTemplate:      template,
-					FooterTemplate:      template,
-					Margin:              export.Margin{Top: "2cm", Bottom: "2cm"},
-				})
-				if err != nil && fault.CodeOf(err) != fault.PageError {
-					t.Errorf("template: %v", err)
-				} else if err == nil && text(t, out.Data) != "next" {
-					t.Errorf("template: %q", text(t, out.Data))
-				}
+	requests := ways["img"] + ways["css"] + ways["import"] + ways["background"] + ways["svgimage"]
+	for name, template := range map[string]string{
+		"requests": requests + "<img src=file:///etc/passwd>",
+		"inside":   inside,
+		"iframe":   ways["iframe"],
+	} {
+		template = strings.ReplaceAll(template, "HOST", "127.0.0.1:"+secret.port)
+		jobs = append(jobs, job{"template/" + name, func(t *testing.T) {
+			out, err := e.PDF(t.Context(), chromium.Visit{URL: base + "/ok"}, export.PDFOptions{
+				DisplayHeaderFooter: new(true),
+				HeaderTemplate:      template,
+				FooterTemplate:      template,
+				Margin:              export.Margin{Top: "2cm", Bottom: "2cm"},
 			})
-		})
+			if err != nil && fault.CodeOf(err) != fault.PageError {
+				t.Error(err)
+			} else if err == nil && text(t, out.Data) != "next" {
+				t.Errorf("%q", text(t, out.Data))
+			}
+		}})
 	}
-	together(jobs)
+	together(t, jobs)
 
 	if n := secret.count(); n != 0 {
 		t.Errorf("%d connections reached the secret: %v", n, secret.paths)

@@ -16,50 +16,52 @@ import (
 	"presswork/internal/fault"
 )
 
-// verdict judges the page by what it shows, and by the fail conditions.
-func (v *visit) verdict() error {
-	// The guard's word comes first: that it cut the connections off is an error of the
-	// network to the browser, which may tell of it sooner.
-	if err := v.session.Err(); err != nil {
+// pageError returns the error of a page that has failed, or that fulfils a fail condition of
+// the options. It returns nil for a good page.
+func (v *visit) pageError() error {
+	// The guard's error comes first. When the guard cuts the connections off, the browser
+	// may report a network error earlier.
+	if err := v.guardSession.Err(); err != nil {
 		return err
 	}
 	v.mu.Lock()
-	main, lost, thrown := v.main, v.lost, v.thrown
+	main, lost, exception := v.main, v.lostResource, v.firstException
 	v.mu.Unlock()
-	// The guard answers for a server over plain HTTP that was not reached, so
-	// that looks like an answer to the browser.
-	if main.failed != "" || main.status == 403 || main.status == 502 || main.status == 504 {
-		if err := v.session.Failure(hostport(main.url)); err != nil {
-			return unreachable(main.url, err)
+	// For an unreachable server over plain HTTP the guard answers the request itself, with
+	// one of these statuses.
+	if main.failure != "" || main.status == 403 || main.status == 502 || main.status == 504 {
+		if err := v.guardSession.Failure(hostPort(main.url)); err != nil {
+			return unreachableError(main.url, err)
 		}
 	}
 
 	switch {
-	case main.failed != "":
-		return navigationFailed(main.url, main.failed)
+	case main.failure != "":
+		return navigationError(main.url, main.failure)
 	case main.status != 0 && export.Fails(v.opts, main.status):
 		return fault.Errorf(fault.PageError, "the page answered with status %d", main.status)
-	case isTrue(v.opts.FailOnConsoleExceptions) && thrown != "":
-		return fault.Errorf(fault.PageError, "a script of the page failed: %s", thrown)
+	case isTrue(v.opts.FailOnConsoleExceptions) && exception != "":
+		return fault.Errorf(fault.PageError, "a script of the page failed: %s", exception)
 	case isTrue(v.opts.FailOnResourceLoadingFailed):
 		if lost != "" {
 			return fault.Errorf(fault.PageError, "a resource of the page was not loaded: %s", lost)
 		}
 
-		failures := v.session.Failures()
+		failures := v.guardSession.Failures()
 		if servers := slices.Sorted(maps.Keys(failures)); len(servers) > 0 {
 			return fault.Errorf(fault.PageError, "a resource of the page was not loaded: %s",
-				fault.AsError(unreachable("//"+servers[0], failures[servers[0]])).Message)
+				fault.AsError(unreachableError("//"+servers[0], failures[servers[0]])).Message)
 		}
 	}
 
 	return nil
 }
 
-// unreachable coins the guard's reason why a server was not reached.
-func unreachable(page string, err error) error {
-	if coined, ok := errors.AsType[*fault.Error](err); ok {
-		return coined
+// unreachableError returns the public error for the guard's reason why a server was not
+// reached.
+func unreachableError(page string, err error) error {
+	if public, ok := errors.AsType[*fault.Error](err); ok {
+		return public
 	}
 
 	host := clipText(page)
@@ -68,26 +70,26 @@ func unreachable(page string, err error) error {
 	}
 	dns, isDNS := errors.AsType[*net.DNSError](err)
 	slow, isNet := errors.AsType[net.Error](err)
-	said := "does not answer"
+	problem := "does not answer"
 
 	switch {
 	case isDNS && dns.IsNotFound:
-		said = "does not exist: its name is not known"
+		problem = "does not exist: its name is not known"
 	case isDNS:
-		said = "cannot be found: its name does not resolve at present"
+		problem = "cannot be found: its name does not resolve at present"
 	case errors.Is(err, syscall.ECONNREFUSED):
-		said = "refuses the connection"
+		problem = "refuses the connection"
 	case isNet && slow.Timeout(), errors.Is(err, context.DeadlineExceeded):
-		said = "does not answer in time"
+		problem = "does not answer in time"
 	}
 
-	return fault.Errorf(fault.PageUnreachable, "%s %s", host, said).WithCause(err)
+	return fault.Errorf(fault.PageUnreachable, "%s %s", host, problem).WithCause(err)
 }
 
-// navigationFailed coins one of Chromium's net errors.
-func navigationFailed(page, text string) error {
+// navigationError returns the public error for one of Chromium's network errors.
+func navigationError(page, text string) error {
 	name := strings.TrimPrefix(text, "net::")
-	host := hostport(page)
+	host := hostPort(page)
 	has := func(parts ...string) bool {
 		return slices.ContainsFunc(parts, func(p string) bool { return strings.HasPrefix(name, p) })
 	}
@@ -112,7 +114,7 @@ func navigationFailed(page, text string) error {
 	case has("ERR_ABORTED"):
 		e = fault.Errorf(
 			fault.PageError,
-			"%s sent no page, but a download, nothing, or a redirect to what is not the web",
+			"%s sent no page, but a download, nothing, or a redirect to an address that is not http or https",
 			host,
 		)
 	default:
@@ -122,17 +124,18 @@ func navigationFailed(page, text string) error {
 	return e.WithCause(errors.New(text))
 }
 
-// blame finds the reason of an error that the page's end caused.
-func (v *visit) blame(err error) error {
-	if _, coined := errors.AsType[*fault.Error](err); !coined && v.ctx.Err() != nil {
+// endCause returns the cause of the visit's end, if the visit has ended and err is not
+// already a public error.
+func (v *visit) endCause(err error) error {
+	if _, public := errors.AsType[*fault.Error](err); !public && v.ctx.Err() != nil {
 		return context.Cause(v.ctx)
 	}
 
 	return err
 }
 
-// nameTemplates names the templates that a page was printed with, when the renderer crashed on it or was too slow: a
-// template can do that to any page.
+// nameTemplates adds the names of the header and footer templates to the error of a renderer
+// that crashed or was too slow. A template can cause that on any page.
 func nameTemplates(err error, o export.PDFOptions) error {
 	failed, ok := errors.AsType[*fault.Error](err)
 	if !ok || failed.Code != fault.PageTimeout && !errors.Is(err, errTabCrashed) || !isTrue(o.DisplayHeaderFooter) {
@@ -140,7 +143,10 @@ func nameTemplates(err error, o export.PDFOptions) error {
 	}
 	var names []string
 
-	for _, template := range []struct{ name, text string }{{"headerTemplate", o.HeaderTemplate}, {"footerTemplate", o.FooterTemplate}} {
+	for _, template := range []struct{ name, text string }{
+		{"headerTemplate", o.HeaderTemplate},
+		{"footerTemplate", o.FooterTemplate},
+	} {
 		if template.text != "" {
 			names = append(names, template.name)
 		}
@@ -150,25 +156,25 @@ func nameTemplates(err error, o export.PDFOptions) error {
 		return err
 	}
 
-	return fault.Errorf(failed.Code, "%s; it was being printed with %s: try it with a simpler template, or without",
+	return fault.Errorf(failed.Code, "%s; it was being printed with %s: use a simpler template, or none",
 		failed.Message, strings.Join(names, " and ")).WithParam("options." + names[0]).WithCause(err)
 }
 
-// coin turns a failed export into the error its caller gets.
-func (e *Exporter) coin(ctx context.Context, err error) error {
+// publicError returns the error of a failed export that the caller gets.
+func (e *Exporter) publicError(ctx context.Context, err error) error {
 	refusal, refused := errors.AsType[*cdp.Error](err)
 
-	coined, isCoined := errors.AsType[*fault.Error](err)
+	public, isPublic := errors.AsType[*fault.Error](err)
 	switch {
-	case isCoined:
-		return coined
+	case isPublic:
+		return public
 	case errors.Is(err, errTabCrashed):
 		return fault.Errorf(fault.PageError, "the page crashed the browser's renderer, or took too much memory").
 			WithCause(err)
 	case errors.Is(err, errConnClosed):
 		return fault.Errorf(fault.BrowserUnavailable, "the browser died while it exported").WithCause(err)
 	case ctx.Err() != nil:
-		return ended(ctx)
+		return contextError(ctx)
 	case refused && strings.Contains(strings.ToLower(refusal.Message), "page range"):
 		return fault.Errorf(fault.InvalidOption, "pageRanges: %s", refusal.Message).
 			WithParam("options.pageRanges").

@@ -9,13 +9,14 @@ import (
 	"github.com/go-rod/rod/lib/cdp"
 )
 
-// remote is CDP's Runtime.RemoteObject, as far as it is read.
-type remote struct {
+// remoteObject has the fields of CDP's Runtime.RemoteObject that are read.
+type remoteObject struct {
 	Type  string          `json:"type"`
 	Value json.RawMessage `json:"value"`
 }
 
-func (r remote) truthy() bool {
+// truthy reports whether JavaScript takes the value as true.
+func (r remoteObject) truthy() bool {
 	switch string(r.Value) {
 	case "", "null", "false", "0", `""`:
 		return r.Type == "object" && r.Value == nil || r.Type == "function" || r.Type == "symbol"
@@ -24,7 +25,7 @@ func (r remote) truthy() bool {
 	return true
 }
 
-// scriptError is an exception of a script of ours, or of the options'.
+// scriptError is an exception that an evaluated expression has thrown.
 type scriptError struct {
 	text   string
 	syntax bool
@@ -32,39 +33,41 @@ type scriptError struct {
 
 func (e *scriptError) Error() string { return e.text }
 
-// evaluate runs an expression and awaits its promise: in a world of our own,
-// that the page's scripts cannot touch, or in the page's. A navigation under way
-// is waited for.
-func (v *visit) evaluate(expression string, ours bool) (remote, error) {
+// evaluate runs an expression and awaits its promise. isolated runs it in a world that the
+// page's scripts cannot reach, otherwise it runs in the page's own. If the page navigates
+// meanwhile, evaluate waits for the new document and runs the expression there. Errors: a
+// *scriptError when the expression throws.
+func (v *visit) evaluate(expression string, isolated bool) (remoteObject, error) {
 	for {
-		result, err := v.evaluateOnce(expression, ours)
+		result, err := v.evaluateOnce(expression, isolated)
 
 		refusal, refused := errors.AsType[*cdp.Error](err)
-		if !refused || v.ctx.Err() != nil || !navigated(refusal) {
+		if !refused || v.ctx.Err() != nil || !isNavigation(refusal) {
 			return result, err
 		}
 
-		if err := v.movedOn(); err != nil {
+		if err := v.forgetWorld(); err != nil {
 			return result, err
 		}
 
-		if err := v.arrived(); err != nil {
+		if err := v.awaitArrival(); err != nil {
 			return result, err
 		}
 	}
 }
 
-// movedOn forgets the world of a document that has ended, and gives the browser
-// time to announce the next.
-func (v *visit) movedOn() error {
+// forgetWorld drops the world of a document that has ended, and gives the browser time to
+// announce the next document.
+func (v *visit) forgetWorld() error {
 	v.mu.Lock()
-	v.ours = isolated{}
+	v.world = scriptWorld{}
 	v.mu.Unlock()
 
-	return v.pause(time.Millisecond)
+	return v.sleep(time.Millisecond)
 }
 
-func navigated(e *cdp.Error) bool {
+// isNavigation reports whether the browser rejected a command because the page navigated.
+func isNavigation(e *cdp.Error) bool {
 	for _, sign := range []string{"context", "navigated", "frame"} {
 		if strings.Contains(strings.ToLower(e.Message), sign) {
 			return true
@@ -74,14 +77,15 @@ func navigated(e *cdp.Error) bool {
 	return false
 }
 
-func (v *visit) evaluateOnce(expression string, ours bool) (result remote, err error) {
+// evaluateOnce runs an expression once, in the present document.
+func (v *visit) evaluateOnce(expression string, isolated bool) (result remoteObject, err error) {
 	params := map[string]any{"expression": expression, "awaitPromise": true, "returnByValue": true, "silent": true}
-	if ours {
-		if params["contextId"], err = v.world(); err != nil {
+	if isolated {
+		if params["contextId"], err = v.ensureWorld(); err != nil {
 			return result, err
 		}
 	} else {
-		// A value of any size is of no interest, only whether it is true.
+		// Only whether the value is true matters. The value itself may be of any size.
 		params["expression"] = "(async()=>!!(await (" + strings.TrimRight(expression, "; \t\r\n") + "\n)))()"
 	}
 
@@ -91,8 +95,8 @@ func (v *visit) evaluateOnce(expression string, ours bool) (result remote, err e
 	}
 
 	var a struct {
-		Result           remote     `json:"result"`
-		ExceptionDetails *exception `json:"exceptionDetails"`
+		Result           remoteObject `json:"result"`
+		ExceptionDetails *exception   `json:"exceptionDetails"`
 	}
 	if err := json.Unmarshal(answer, &a); err != nil {
 		return result, err
@@ -100,7 +104,7 @@ func (v *visit) evaluateOnce(expression string, ours bool) (result remote, err e
 
 	if a.ExceptionDetails != nil {
 		text := clipText(a.ExceptionDetails.text())
-		// What a script throws while it runs is "Uncaught (in promise)".
+		// An exception of a running script is "Uncaught (in promise)".
 		return result, &scriptError{
 			text,
 			a.ExceptionDetails.Text == "Uncaught" && strings.HasPrefix(text, "SyntaxError"),
@@ -110,10 +114,11 @@ func (v *visit) evaluateOnce(expression string, ours bool) (result remote, err e
 	return a.Result, nil
 }
 
-// world is our own one in the document that the main frame shows.
-func (v *visit) world() (id int, err error) {
+// ensureWorld returns the id of the isolated world in the document that the main frame
+// shows. It creates the world if there is none.
+func (v *visit) ensureWorld() (id int, err error) {
 	v.mu.Lock()
-	loader, known := v.main.loader, v.ours
+	loader, known := v.main.loader, v.world
 	v.mu.Unlock()
 
 	if known.loader == loader && known.id != 0 {
@@ -132,14 +137,14 @@ func (v *visit) world() (id int, err error) {
 		return 0, err
 	}
 	v.mu.Lock()
-	v.ours = isolated{loader, made.ID}
+	v.world = scriptWorld{loader, made.ID}
 	v.mu.Unlock()
 
 	return made.ID, nil
 }
 
-// quoteJS writes a JavaScript string.
+// quoteJS returns s as a JavaScript string literal.
 func quoteJS(s string) string {
-	b, _ := json.Marshal(s) // a string always can
+	b, _ := json.Marshal(s) // a string never fails
 	return string(b)
 }

@@ -10,23 +10,23 @@ import (
 	"presswork/internal/fault"
 )
 
-// What a page may do at most, beyond what guard.ProxyOptions bound.
+// Limits on a page in addition to those of guard.ProxyOptions.
 const (
-	maxMoves    = 20
-	maxFrames   = 300
-	maxTargets  = 100 // frames in processes of their own, and workers, over time
-	maxDialogs  = 100
-	maxKeptText = 1 << 10
+	maxNavigations = 20
+	maxFrames      = 300
+	maxTargets     = 100 // frames in other processes and workers, all together over time
+	maxDialogs     = 100
+	maxKeptText    = 1 << 10 // bytes of a page's text in a message
 )
 
-// frame is how far a frame's document is.
+// frame is the loading state of a frame's document.
 type frame struct {
 	loader string
-	stages map[string]bool // lifecycle events by name: load, networkIdle
+	stages map[string]bool // lifecycle events seen, such as load and networkIdle
 }
 
-// happening is what is read of an event; each kind fills a part.
-type happening struct {
+// eventParams are the parameters of all events that are read. Each kind of event sets some.
+type eventParams struct {
 	FrameID   string `json:"frameId"`
 	LoaderID  string `json:"loaderId"`
 	SessionID string `json:"sessionId"`
@@ -45,7 +45,7 @@ type happening struct {
 		Source    string `json:"source"`
 		Text      string `json:"text"`
 		URL       string `json:"url"`
-		RequestID string `json:"networkRequestId"` // of a document its loader
+		RequestID string `json:"networkRequestId"` // for a document, its loader
 	} `json:"entry"`
 	TargetInfo struct {
 		Type string `json:"type"`
@@ -53,8 +53,9 @@ type happening struct {
 	ExceptionDetails exception `json:"exceptionDetails"`
 }
 
-// see takes an event in. It runs in the connection's reader and does not block.
-func (v *visit) see(e *cdp.Event) {
+// handleEvent records an event or reacts to it. It runs in the connection's reader and must
+// not block.
+func (v *visit) handleEvent(e *cdp.Event) {
 	switch e.Method {
 	case "Page.lifecycleEvent",
 		"Page.frameDetached",
@@ -67,35 +68,35 @@ func (v *visit) see(e *cdp.Event) {
 		"Target.attachedToTarget",
 		"Target.detachedFromTarget":
 	case "Fetch.requestPaused":
-		go v.pass(e.SessionID, e.Params)
+		go v.continueRequest(e.SessionID, e.Params)
 		return
 	default:
 		return
 	}
 
-	var h happening
+	var h eventParams
 	if err := json.Unmarshal(e.Params, &h); err != nil {
-		v.inst.log.Warn("browser event not understood", "method", e.Method, "error", err)
+		v.inst.log.Warn("browser event not readable", "method", e.Method, "error", err)
 		return
 	}
 
 	switch e.Method {
 	case "Page.javascriptDialogOpening":
-		v.count(&v.dialogs, maxDialogs, "opens more than %d dialogs")
-		go v.dismiss(v.ctx, e.SessionID, h.Type)
+		v.countUp(&v.dialogs, maxDialogs, "opens more than %d dialogs")
+		go v.closeDialog(v.ctx, e.SessionID, h.Type)
 	case "Target.attachedToTarget":
-		v.follow(h.SessionID) // before any event of it is read
-		go v.adopt(h.SessionID, h.TargetInfo.Type)
+		v.addSession(h.SessionID) // before the next event is read
+		go v.prepareTarget(h.SessionID, h.TargetInfo.Type)
 	case "Target.detachedFromTarget":
-		v.unfollow(h.SessionID)
+		v.removeSession(h.SessionID)
 	default:
-		v.note(e.Method, &h)
+		v.recordEvent(e.Method, &h)
 		v.notify()
 	}
 }
 
-// note keeps what the waits and the verdict need.
-func (v *visit) note(method string, h *happening) {
+// recordEvent keeps the parts of an event that awaitEvent and pageError need.
+func (v *visit) recordEvent(method string, h *eventParams) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	isMain := h.FrameID == v.tab.target
@@ -113,8 +114,8 @@ func (v *visit) note(method string, h *happening) {
 			v.giveUp(tooMany("has more than %d frames", maxFrames))
 		}
 	case "Page.frameStoppedLoading":
-		// Some documents never load to the end: a link to a download stops them.
-		if f := v.frames[h.FrameID]; isMain && f != nil && v.moves > 0 && f.loader == v.main.loader {
+		// A link to a download stops the loading of a document for good.
+		if f := v.frames[h.FrameID]; isMain && f != nil && v.navigations > 0 && f.loader == v.main.loader {
 			f.stages["DOMContentLoaded"], f.stages["load"] = true, true
 		}
 	case "Page.frameDetached":
@@ -123,45 +124,46 @@ func (v *visit) note(method string, h *happening) {
 		}
 	case "Page.frameNavigated":
 		if h.Frame.ID == v.tab.target {
-			v.arrive(h)
+			v.recordNavigation(h)
 		}
 	case "Page.navigatedWithinDocument":
-		if isMain && v.main.failed == "" {
+		if isMain && v.main.failure == "" {
 			v.main.url = h.URL
 		}
 	case "Log.entryAdded":
-		// Not of what was given up because the page moves on; of what was answered,
-		// it is the status.
+		// The entry names an error only for a resource without an answer, and not for one
+		// that the page abandoned when it navigated.
 		failure := netError.FindString(h.Entry.Text)
 		switch {
 		case h.Entry.Source != "network" || failure == "":
-		case h.Entry.RequestID == v.main.loader: // broken off
-			v.main.failed = failure
-		case v.lost == "" && !strings.HasPrefix(failure, "net::ERR_BLOCKED_BY_"): // by the page's own policy
-			v.lost = clipText(h.Entry.URL) + " (" + failure + ")"
+		case h.Entry.RequestID == v.main.loader: // the document broke off
+			v.main.failure = failure
+		case v.lostResource == "" && !strings.HasPrefix(failure, "net::ERR_BLOCKED_BY_"): // the page's own policy blocked it
+			v.lostResource = clipText(h.Entry.URL) + " (" + failure + ")"
 		}
 	case "Runtime.exceptionThrown":
-		if v.thrown == "" {
-			v.thrown = clipText(h.ExceptionDetails.text())
+		if v.firstException == "" {
+			v.firstException = clipText(h.ExceptionDetails.text())
 		}
 	}
 }
 
-// netError is how Chromium names why something was not loaded.
+// netError matches Chromium's name for a network error.
 var netError = regexp.MustCompile(`net::ERR_[A-Z0-9_]+`)
 
-// unexplained is the failure of a document that nobody gave a reason for.
-const unexplained = "net::ERR_FAILED"
+// unexplainedFailure is Chromium's error when it gives no reason.
+const unexplainedFailure = "net::ERR_FAILED"
 
-// arrive notes that the main frame shows another document. The lock is held.
-func (v *visit) arrive(h *happening) {
+// recordNavigation records that the main frame shows another document. The caller holds the
+// lock.
+func (v *visit) recordNavigation(h *eventParams) {
 	v.main = document{loader: h.Frame.LoaderID, url: h.Frame.URL}
 	if h.Frame.UnreachableURL != "" {
-		v.main.url, v.main.failed = h.Frame.UnreachableURL, unexplained
+		v.main.url, v.main.failure = h.Frame.UnreachableURL, unexplainedFailure
 	}
 
-	if v.moves++; v.moves > maxMoves {
-		v.giveUp(tooMany("navigates more than %d times", maxMoves))
+	if v.navigations++; v.navigations > maxNavigations {
+		v.giveUp(tooMany("navigates more than %d times", maxNavigations))
 	}
 
 	switch scheme, _, _ := strings.Cut(h.Frame.URL, ":"); scheme {
@@ -170,35 +172,37 @@ func (v *visit) arrive(h *happening) {
 		v.giveUp(
 			fault.Errorf(
 				fault.AddressNotAllowed,
-				"the page leads to %s:, and only http and https are exported",
+				"the page leads to an address that begins with %s:; only http and https are exported",
 				clipText(scheme),
 			),
 		)
 	}
 }
 
-func (v *visit) count(n *int, most int, complaint string) {
+// countUp counts something that a page may do at most limit times.
+func (v *visit) countUp(n *int, limit int, complaint string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 
-	if *n++; *n > most {
-		v.giveUp(tooMany(complaint, most))
+	if *n++; *n > limit {
+		v.giveUp(tooMany(complaint, limit))
 	}
 }
 
+// tooMany returns the error of a page that exceeds a limit.
 func tooMany(complaint string, most int) error {
 	return fault.Errorf(fault.PageError, "the page "+complaint, most)
 }
 
-// notify wakes the one who waits.
+// notify wakes awaitEvent.
 func (v *visit) notify() {
 	select {
-	case v.changed <- struct{}{}:
+	case v.eventSeen <- struct{}{}:
 	default:
 	}
 }
 
-// exception is CDP's Runtime.ExceptionDetails, as far as it is shown.
+// exception has the fields of CDP's Runtime.ExceptionDetails that messages need.
 type exception struct {
 	Text      string `json:"text"`
 	Exception struct {
@@ -208,6 +212,7 @@ type exception struct {
 	} `json:"exception"`
 }
 
+// text returns the first line of the description.
 func (x exception) text() string {
 	if line, _, _ := strings.Cut(x.Exception.Description, "\n"); line != "" {
 		return line
@@ -216,7 +221,7 @@ func (x exception) text() string {
 	return x.Text
 }
 
-// clipText keeps a page's text short.
+// clipText shortens text of a page for a message.
 func clipText(s string) string {
 	if len(s) > maxKeptText {
 		return strings.ToValidUTF8(s[:maxKeptText], "") + "…"

@@ -132,7 +132,7 @@ func TestHazardousPages(t *testing.T) {
 	hazards := hazards()
 	var e *chromium.Exporter
 	var base string
-	// The blank page before it has long been there.
+	// The tab shows its blank page long before the answer arrives.
 	hazards["answers late"] = hazard{func(w http.ResponseWriter, _ *http.Request) {
 		if _, err := e.PDF(t.Context(), chromium.Visit{URL: base + "/ok"}, within(60_000)); err != nil {
 			t.Errorf("while a page is late: %v", err)
@@ -148,12 +148,12 @@ func TestHazardousPages(t *testing.T) {
 		Browser: chromium.Options{Tabs: 3, MaxMemory: 700 << 20},
 		Limits:  guard.ProxyOptions{MaxBytes: 4 << 20, MaxRequests: 500},
 	}, guard.Options{Allow: "127.0.0.1:" + port})
-	// Three at a time: none may harm another.
-	var jobs []func()
+
+	var jobs []job
 	for name, h := range hazards {
-		jobs = append(jobs, func() { endure(t, e, base, name, h) })
+		jobs = append(jobs, job{name, func(t *testing.T) { endure(t, e, base, name, h) }})
 	}
-	together(jobs)
+	together(t, jobs)
 
 	if s := e.Stats(); s.Crashes != 0 {
 		t.Errorf("the browser was harmed: %+v", s)

@@ -14,31 +14,31 @@ import (
 	"presswork/internal/fault"
 )
 
-// settleTime is how long pictures, fonts and what scrolling brings may take,
-// after the page counts as loaded.
+// settleTime is how long pictures, fonts and content loaded by scrolling may take after the
+// page counts as loaded.
 const settleTime = 5 * time.Second
 
-// pollEvery is the time between two looks at the page.
+// pollEvery is the time between two checks of a condition in the page.
 const pollEvery = 50 * time.Millisecond
 
-// settleScript is an async function of the milliseconds it may take, and of
-// whether to scroll through the page: it brings all of it into view, and waits
-// for its pictures and fonts.
+// settleScript is an async function of the milliseconds that it may take, and of whether to
+// scroll through the page. It brings the whole page into view and waits for its pictures
+// and fonts.
 //
 //go:embed settle.js
 var settleScript string
 
-// goThere goes to the page and judges what is there.
-func (v *visit) goThere() error {
+// load navigates to the page and waits for it. Errors: those of pageError.
+func (v *visit) load() error {
 	if err := v.navigate(v.page.String()); err != nil {
 		return err
 	}
 
-	return v.arrived()
+	return v.awaitArrival()
 }
 
-// finishLoading waits for all that the options name, and for what belongs on
-// paper: pictures further down, and fonts.
+// finishLoading waits for the conditions of the options, adds the theme, and waits for
+// pictures and fonts.
 func (v *visit) finishLoading(themeCSS string) error {
 	o := v.opts
 	if o.WaitForSelector != "" {
@@ -58,11 +58,7 @@ func (v *visit) finishLoading(themeCSS string) error {
 	}
 
 	if o.Theme != "" {
-		theme := fmt.Sprintf(
-			"{document.documentElement.dataset.theme=%s;const s=new CSSStyleSheet();s.replaceSync(%s);document.adoptedStyleSheets=[...document.adoptedStyleSheets,s]}",
-			quoteJS(o.Theme),
-			quoteJS(themeCSS),
-		)
+		theme := fmt.Sprintf(themeScript, quoteJS(o.Theme), quoteJS(themeCSS))
 		if _, err := v.evaluate(theme, true); err != nil {
 			return err
 		}
@@ -72,13 +68,18 @@ func (v *visit) finishLoading(themeCSS string) error {
 		return err
 	}
 
-	return v.pause(time.Duration(o.WaitForTimeout) * time.Millisecond)
+	return v.sleep(time.Duration(o.WaitForTimeout) * time.Millisecond)
 }
+
+// themeScript sets data-theme and adds a stylesheet. Its arguments are two strings.
+const themeScript = "{document.documentElement.dataset.theme=%s;" +
+	"const s=new CSSStyleSheet();s.replaceSync(%s);" +
+	"document.adoptedStyleSheets=[...document.adoptedStyleSheets,s]}"
 
 // navigate begins to load a page.
 func (v *visit) navigate(address string) error {
 	v.mu.Lock()
-	before := v.moves
+	before := v.navigations
 	v.main = document{url: address}
 	v.mu.Unlock()
 
@@ -94,39 +95,39 @@ func (v *visit) navigate(address string) error {
 		return err
 	}
 
-	if n.ErrorText != "net::ERR_ABORTED" { // which leaves what is there
-		// Chromium's error page has the URL that redirects have led to.
-		if err := v.await(func() bool { return v.moves > before }); err != nil {
+	if n.ErrorText != "net::ERR_ABORTED" { // then the old document stays
+		// Chromium's error page has the URL after all redirects.
+		if err := v.awaitEvent(func() bool { return v.navigations > before }); err != nil {
 			return err
 		}
 	}
 	v.mu.Lock()
-	v.main.failed = n.ErrorText
+	v.main.failure = n.ErrorText
 	v.mu.Unlock()
 
-	return v.verdict()
+	return v.pageError()
 }
 
-// arrived waits for waitUntil, and judges what is there then.
-func (v *visit) arrived() error {
+// awaitArrival waits for the waitUntil stage of the document and checks for failures.
+func (v *visit) awaitArrival() error {
 	for {
-		if err := v.reached(); err != nil {
+		if err := v.awaitStage(); err != nil {
 			return err
 		}
 		v.mu.Lock()
 		main := v.main
 		v.mu.Unlock()
 
-		if main.failed == unexplained && v.session.Failure(hostport(main.url)) == nil {
-			// The page led there by itself. Chromium gives the reason to who asks.
+		if main.failure == unexplainedFailure && v.guardSession.Failure(hostPort(main.url)) == nil {
+			// The page has navigated itself. Chromium reports the reason only to Page.navigate.
 			if err := v.navigate(main.url); err != nil {
 				return err
 			}
 			continue
 		}
 
-		if main.failed == "" {
-			moved, err := v.askStatus()
+		if main.failure == "" {
+			moved, err := v.readStatus()
 			if err != nil {
 				return err
 			}
@@ -136,22 +137,23 @@ func (v *visit) arrived() error {
 			}
 		}
 		v.mu.Lock()
-		v.judged = main.loader
+		v.judgedLoader = main.loader
 		v.mu.Unlock()
 
-		return v.verdict()
+		return v.pageError()
 	}
 }
 
-// askStatus asks the document for its HTTP status, unless the page has moved on.
-func (v *visit) askStatus() (moved bool, err error) {
+// readStatus reads the HTTP status of the document. moved reports whether the page has
+// navigated meanwhile.
+func (v *visit) readStatus() (moved bool, err error) {
 	result, err := v.evaluateOnce("performance.getEntriesByType('navigation')[0].responseStatus", true)
-	if refusal, refused := errors.AsType[*cdp.Error](err); refused && navigated(refusal) {
-		return true, v.movedOn()
+	if refusal, refused := errors.AsType[*cdp.Error](err); refused && isNavigation(refusal) {
+		return true, v.forgetWorld()
 	}
 
 	if _, thrown := errors.AsType[*scriptError](err); thrown {
-		return false, nil // a document without one
+		return false, nil // the document has none
 	}
 
 	if err != nil {
@@ -167,7 +169,7 @@ func (v *visit) askStatus() (moved bool, err error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 
-	if v.main.loader != v.ours.loader {
+	if v.main.loader != v.world.loader {
 		return true, nil
 	}
 	v.main.status = status
@@ -175,8 +177,8 @@ func (v *visit) askStatus() (moved bool, err error) {
 	return false, nil
 }
 
-// reached waits for waitUntil, or a failure.
-func (v *visit) reached() error {
+// awaitStage waits until the document has reached the stage of waitUntil, or has failed.
+func (v *visit) awaitStage() error {
 	stage, everywhere := "load", false
 
 	switch v.opts.WaitUntil {
@@ -188,13 +190,13 @@ func (v *visit) reached() error {
 		stage, everywhere = "networkAlmostIdle", true
 	}
 
-	return v.await(func() bool {
+	return v.awaitEvent(func() bool {
 		main := v.frames[v.tab.target]
-		if v.moves > 0 && v.main.failed != "" {
+		if v.navigations > 0 && v.main.failure != "" {
 			return true
 		}
 
-		if v.moves == 0 || main == nil || main.loader != v.main.loader || !main.stages[stage] {
+		if v.navigations == 0 || main == nil || main.loader != v.main.loader || !main.stages[stage] {
 			return false
 		}
 
@@ -210,8 +212,9 @@ func (v *visit) reached() error {
 	})
 }
 
-// await blocks until done, which is called with the lock held.
-func (v *visit) await(done func() bool) error {
+// awaitEvent waits until done returns true, or until the visit ends. It calls done after
+// each event, with the lock held.
+func (v *visit) awaitEvent(done func() bool) error {
 	for {
 		v.mu.Lock()
 		ok := done()
@@ -224,12 +227,12 @@ func (v *visit) await(done func() bool) error {
 		if ok {
 			return nil
 		}
-		<-v.changed // the end of ctx is a change, too
+		<-v.eventSeen // the end of ctx also wakes it
 	}
 }
 
-// pause waits, unless the visit ends.
-func (v *visit) pause(d time.Duration) error {
+// sleep waits for d, or until the visit ends.
+func (v *visit) sleep(d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
 
@@ -241,19 +244,19 @@ func (v *visit) pause(d time.Duration) error {
 	}
 }
 
-// waitFor polls a condition of the options.
-func (v *visit) waitFor(option, expression string, ours bool) error {
+// waitFor polls a condition of the options until it is true.
+func (v *visit) waitFor(option, expression string, isolated bool) error {
 	var last string
 
 	for {
-		result, err := v.evaluate(expression, ours)
+		result, err := v.evaluate(expression, isolated)
 
 		thrown, isThrown := errors.AsType[*scriptError](err)
 		switch {
 		case isThrown && thrown.syntax:
 			return fault.Errorf(fault.InvalidOption, "%s: %s", option, thrown.text).WithParam("options." + option)
 		case isThrown:
-			last = "; the last try threw " + thrown.text
+			last = "; the last attempt threw " + thrown.text
 		case err != nil && v.ctx.Err() == nil:
 			return err
 		case err != nil: // time is up
@@ -263,7 +266,7 @@ func (v *visit) waitFor(option, expression string, ours bool) error {
 			last = ""
 		}
 
-		if v.pause(pollEvery) != nil {
+		if v.sleep(pollEvery) != nil {
 			cause := context.Cause(v.ctx)
 			if e, ok := errors.AsType[*fault.Error](cause); ok && e.Code == fault.PageTimeout {
 				return fault.Errorf(fault.PageTimeout, "%s; %s was not fulfilled%s", e.Message, option, last)
@@ -274,8 +277,8 @@ func (v *visit) waitFor(option, expression string, ours bool) error {
 	}
 }
 
-// settle brings in what loads as it comes into view, and waits for pictures and
-// fonts, within reason.
+// settle loads content that loads only in view, and waits for pictures and fonts. It takes
+// at most settleTime, and at most half of the remaining time.
 func (v *visit) settle() error {
 	limit := min(settleTime, remaining(v.ctx)/2)
 	if !v.scriptsOff() {
@@ -289,7 +292,7 @@ func (v *visit) settle() error {
 
 		return v.runSettle(time.Until(end), true)
 	}
-	// Without scripts there are no timers either.
+	// Without scripts the page has no timers, so settle polls.
 	for end := time.Now().Add(limit); time.Now().Before(end); {
 		result, err := v.evaluate("document.fonts.status=='loaded'&&[...document.images].every(i=>i.complete)", true)
 		if _, thrown := errors.AsType[*scriptError](err); thrown || err == nil && result.truthy() {
@@ -300,7 +303,7 @@ func (v *visit) settle() error {
 			return err
 		}
 
-		if err := v.pause(pollEvery); err != nil {
+		if err := v.sleep(pollEvery); err != nil {
 			return err
 		}
 	}
@@ -308,20 +311,21 @@ func (v *visit) settle() error {
 	return nil
 }
 
+// runSettle runs settleScript in the page.
 func (v *visit) runSettle(limit time.Duration, scroll bool) error {
 	_, err := v.evaluate(fmt.Sprintf("(%s)(%d,%t)", settleScript, limit.Milliseconds(), scroll), true)
 	if _, thrown := errors.AsType[*scriptError](err); thrown {
-		return nil // a page may break even this
+		return nil // the page has broken a function that settleScript needs
 	}
 
 	return err
 }
 
-// listensToScrolling reports whether scripts of the page do something when it is
-// scrolled, which then takes a frame for each screenful. A page that cannot be
-// asked is scrolled.
+// listensToScrolling reports whether scripts of the page react to scrolling. Only then is
+// the page scrolled, because that takes a frame for each screenful. It returns true if the
+// listeners cannot be read.
 func (v *visit) listensToScrolling() bool {
-	for _, target := range []string{"window", "document"} { // no page can replace these
+	for _, target := range []string{"window", "document"} { // pages cannot replace these names
 		var object struct {
 			Result struct {
 				ID string `json:"objectId"`

@@ -47,7 +47,7 @@ func TestWaits(t *testing.T) {
 		guard.Options{Allow: "site.test:" + port, Lookup: byName},
 	)
 
-	var jobs []func()
+	var jobs []job
 
 	for name, tc := range map[string]struct {
 		path string
@@ -63,16 +63,14 @@ func TestWaits(t *testing.T) {
 		"policy":       {"/strict", export.VisitOptions{WaitForExpression: "1+1"}, "page"},
 		"dom":          {"/framed", export.VisitOptions{WaitUntil: "domcontentloaded"}, "page"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			jobs = append(jobs, func() {
-				out := mustExport(t, e, base+tc.path, export.PDFOptions{VisitOptions: tc.o})
-				if got := text(t, out.Data); got != tc.want {
-					t.Errorf("%s: %q, want %q", name, got, tc.want)
-				}
-			})
-		})
+		jobs = append(jobs, job{name, func(t *testing.T) {
+			out := mustExport(t, e, base+tc.path, export.PDFOptions{VisitOptions: tc.o})
+			if got := text(t, out.Data); got != tc.want {
+				t.Errorf("got %q, want %q", got, tc.want)
+			}
+		}})
 	}
-	jobs = append(jobs, func() {
+	jobs = append(jobs, job{"time", func(t *testing.T) {
 		began := time.Now()
 
 		out := mustExport(
@@ -82,9 +80,9 @@ func TestWaits(t *testing.T) {
 			export.PDFOptions{VisitOptions: export.VisitOptions{WaitForTimeout: 1500}},
 		)
 		if took := time.Since(began); took < 1500*time.Millisecond || !strings.HasPrefix(text(t, out.Data), "page") {
-			t.Errorf("time: %q after %s", text(t, out.Data), took)
+			t.Errorf("%q after %s", text(t, out.Data), took)
 		}
-	})
+	}})
 
 	quick, loaded := new(1000), new(3000) // time for nothing, and to load the page
 	for name, tc := range map[string]struct {
@@ -100,26 +98,25 @@ func TestWaits(t *testing.T) {
 		"no expression":     {export.VisitOptions{WaitForExpression: "a b"}, fault.InvalidOption, "Unexpected identifier"},
 		"throws its syntax": {export.VisitOptions{WaitForExpression: "JSON.parse('{')", Timeout: loaded}, fault.PageTimeout, "JSON"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			path := "/later"
-			if name == "idle" {
-				path = "/hangs"
-			}
-			jobs = append(jobs, func() {
-				_, err := e.PDF(t.Context(), chromium.Visit{URL: base + path}, export.PDFOptions{VisitOptions: tc.o})
-				if tc.o.Timeout == loaded && err != nil &&
-					!strings.Contains(err.Error(), tc.says) { // a busy machine is slow
-					tc.o.Timeout = new(60_000)
-					_, err = e.PDF(t.Context(), chromium.Visit{URL: base + path}, export.PDFOptions{VisitOptions: tc.o})
-				}
+		path := "/later"
+		if name == "idle" {
+			path = "/hangs"
+		}
 
-				if fault.CodeOf(err) != tc.code || !strings.Contains(err.Error(), tc.says) {
-					t.Errorf("%s: %v", name, err)
-				}
-			})
-		})
+		jobs = append(jobs, job{"fails/" + name, func(t *testing.T) {
+			_, err := e.PDF(t.Context(), chromium.Visit{URL: base + path}, export.PDFOptions{VisitOptions: tc.o})
+			if tc.o.Timeout == loaded && err != nil &&
+				!strings.Contains(err.Error(), tc.says) { // a busy machine is slow
+				tc.o.Timeout = new(60_000)
+				_, err = e.PDF(t.Context(), chromium.Visit{URL: base + path}, export.PDFOptions{VisitOptions: tc.o})
+			}
+
+			if fault.CodeOf(err) != tc.code || !strings.Contains(err.Error(), tc.says) {
+				t.Error(err)
+			}
+		}})
 	}
-	together(jobs)
+	together(t, jobs)
 }
 
 // corner is the top left pixel of a picture.

@@ -15,27 +15,27 @@ import (
 	"presswork/internal/fault"
 )
 
-// develop makes data of the loaded page. One that has navigated since it was
-// judged, or does meanwhile, is waited for again: what comes out is one document,
-// and judged.
-func (v *visit) develop(make develop) (data []byte, contentType string, err error) {
+// produce runs make on the loaded page. If the page has navigated since awaitArrival checked
+// it, or navigates meanwhile, produce waits for the new document and starts over. So the
+// output is of one document, and that document was checked.
+func (v *visit) produce(make producer) (data []byte, contentType string, err error) {
 	for {
 		v.mu.Lock()
-		before, judged := v.main.loader, v.judged
+		before, judged := v.main.loader, v.judgedLoader
 		v.mu.Unlock()
 
 		if before != judged {
-			if err := v.arrived(); err != nil {
+			if err := v.awaitArrival(); err != nil {
 				return nil, "", err
 			}
-			continue // maxMoves bounds this
+			continue // maxNavigations limits the rounds
 		}
 
 		if v.title, err = v.readTitle(); err != nil {
 			return nil, "", err
 		}
 
-		if err := v.verdict(); err != nil {
+		if err := v.pageError(); err != nil {
 			return nil, "", err
 		}
 		data, contentType, err = make(v)
@@ -50,6 +50,7 @@ func (v *visit) develop(make develop) (data []byte, contentType string, err erro
 	}
 }
 
+// readTitle returns the document's title, or "" if it cannot be read.
 func (v *visit) readTitle() (title string, err error) {
 	result, err := v.evaluate("document.title.slice(0,1000)", true)
 	if _, thrown := errors.AsType[*scriptError](err); thrown {
@@ -63,7 +64,7 @@ func (v *visit) readTitle() (title string, err error) {
 	return title, err
 }
 
-// source is the document as HTML, empty where it has none.
+// source returns the document as HTML, or "" for a document without elements.
 func (v *visit) source() (source string, err error) {
 	result, err := v.evaluate(fmt.Sprintf("(document.documentElement?.outerHTML??'').slice(0,%d)", maxHTML), true)
 	if _, thrown := errors.AsType[*scriptError](err); thrown {
@@ -77,41 +78,42 @@ func (v *visit) source() (source string, err error) {
 	return source, err
 }
 
-// pinScript puts what is fixed to the window in one place of the page: a picture
-// of the whole page shows it across the text, and each sheet of paper anew.
+// pinScript moves elements with a fixed position to one place of the page. Otherwise a
+// picture of the whole page shows them across the text, and each sheet of paper repeats
+// them.
 //
 //go:embed pin.js
 var pinScript string
 
-// pin runs pinScript. A style for print is left alone: what is fixed there is
-// meant for each sheet.
-func (v *visit) pin() error {
+// pinFixed runs pinScript. Callers skip it for print media, where a fixed element is meant
+// for each sheet.
+func (v *visit) pinFixed() error {
 	_, err := v.evaluate("("+pinScript+")()", true)
 	if _, thrown := errors.AsType[*scriptError](err); thrown {
-		return nil // a page may break even this
+		return nil // the page has broken a function that pinScript needs
 	}
 
 	return err
 }
 
-// exportTo is Page.printToPDF's parameters.
-type exportTo struct {
-	printTo
+// exportParams are the parameters of Page.printToPDF for a foreign page.
+type exportParams struct {
+	printParams
 	Landscape           bool   `json:"landscape"`
 	DisplayHeaderFooter bool   `json:"displayHeaderFooter"`
 	HeaderTemplate      string `json:"headerTemplate"`
 	FooterTemplate      string `json:"footerTemplate"`
 }
 
-// pdf prints the page.
+// pdf prints the page. Errors: RenderFailed for a PDF of more than limit bytes.
 func (v *visit) pdf(o export.PDFOptions, limit int64) ([]byte, string, error) {
 	paper, err := export.PaperOf(o)
 	if err != nil {
 		return nil, "", err
 	}
 
-	params := exportTo{
-		printTo: printTo{
+	params := exportParams{
+		printParams: printParams{
 			PaperWidth: paper.Width, PaperHeight: paper.Height,
 			MarginTop: paper.Top, MarginRight: paper.Right, MarginBottom: paper.Bottom, MarginLeft: paper.Left,
 			Scale: paper.Scale, PageRanges: paper.Ranges,
@@ -123,12 +125,12 @@ func (v *visit) pdf(o export.PDFOptions, limit int64) ([]byte, string, error) {
 		},
 		Landscape:           paper.Landscape,
 		DisplayHeaderFooter: isTrue(o.DisplayHeaderFooter),
-		// Chromium puts its own in the place of an empty one.
+		// Chromium replaces an empty template by its own.
 		HeaderTemplate: cmp.Or(o.HeaderTemplate, "<span></span>"),
 		FooterTemplate: cmp.Or(o.FooterTemplate, "<span></span>"),
 	}
 	if o.MediaType == "screen" {
-		if err := v.pin(); err != nil {
+		if err := v.pinFixed(); err != nil {
 			return nil, "", err
 		}
 	}
@@ -141,7 +143,7 @@ func (v *visit) pdf(o export.PDFOptions, limit int64) ([]byte, string, error) {
 	ctx, cancel := context.WithCancelCause(v.ctx)
 	defer cancel(nil)
 
-	data, err := v.tab.fetch(ctx, answer, limit)
+	data, err := v.tab.readStream(ctx, answer, limit)
 	if errors.Is(err, errTooLarge) {
 		err = fault.Errorf(fault.RenderFailed, "the PDF is larger than %d MiB", limit>>20)
 	}
@@ -149,7 +151,7 @@ func (v *visit) pdf(o export.PDFOptions, limit int64) ([]byte, string, error) {
 	return data, "application/pdf", err
 }
 
-// picture takes a screenshot.
+// picture takes a screenshot and returns its media type.
 func (v *visit) picture(o export.ScreenshotOptions) ([]byte, string, error) {
 	format := cmp.Or(o.Type, "png")
 
@@ -163,7 +165,7 @@ func (v *visit) picture(o export.ScreenshotOptions) ([]byte, string, error) {
 	}
 
 	if isTrue(o.FullPage) {
-		if err := v.pin(); err != nil {
+		if err := v.pinFixed(); err != nil {
 			return nil, "", err
 		}
 	}
@@ -174,37 +176,12 @@ func (v *visit) picture(o export.ScreenshotOptions) ([]byte, string, error) {
 	}
 
 	if clip != nil {
-		if side := math.Max(
-			clip.Width,
-			clip.Height,
-		) * export.ViewportOf(
-			o.VisitOptions,
-		).DeviceScaleFactor; side > export.MaxSide {
-			return nil, "", fault.Errorf(
-				fault.PageError,
-				"the picture would be %.0f pixels on one side, and at most %d are possible; take part of it with clip, or a PDF",
-				side,
-				export.MaxSide,
-			)
-		}
-
-		if area := clip.Width * clip.Height * math.Pow(
-			export.ViewportOf(o.VisitOptions).DeviceScaleFactor,
-			2,
-		); area > export.MaxPixels {
-			return nil, "", fault.Errorf(
-				fault.PageError,
-				"the picture would have %.0f million pixels, and at most %d are possible; take part of it with clip, or a PDF",
-				area/1e6,
-				export.MaxPixels/1_000_000,
-			)
+		density := export.ViewportOf(o.VisitOptions).DeviceScaleFactor
+		if err := checkPicture(clip.Width*density, clip.Height*density); err != nil {
+			return nil, "", err
 		}
 		params["clip"] = map[string]any{
-			"x":      clip.X,
-			"y":      clip.Y,
-			"width":  clip.Width,
-			"height": clip.Height,
-			"scale":  1,
+			"x": clip.X, "y": clip.Y, "width": clip.Width, "height": clip.Height, "scale": 1,
 		}
 		params["captureBeyondViewport"] = true
 	}
@@ -225,10 +202,39 @@ func (v *visit) picture(o export.ScreenshotOptions) ([]byte, string, error) {
 	return data, "image/" + format, err
 }
 
-// area is what the options choose of the page; nil is the viewport.
+// checkPicture rejects a picture that is too large for Chromium. The size is in device
+// pixels.
+func checkPicture(width, height float64) error {
+	const advice = "take part of it with clip, or a PDF"
+
+	if side := math.Max(width, height); side > export.MaxSide {
+		return fault.Errorf(
+			fault.PageError,
+			"the picture would be %.0f pixels on one side, and at most %d are possible; %s",
+			side,
+			export.MaxSide,
+			advice,
+		)
+	}
+
+	if area := width * height; area > export.MaxPixels {
+		return fault.Errorf(
+			fault.PageError,
+			"the picture would have %.0f million pixels, and at most %d are possible; %s",
+			area/1e6,
+			export.MaxPixels/1_000_000,
+			advice,
+		)
+	}
+
+	return nil
+}
+
+// area returns the part of the page that the options select; nil is the viewport.
 func (v *visit) area(o export.ScreenshotOptions) (*export.Clip, error) {
 	const whole = `(()=>{const e=document.documentElement,b=document.body;
-		return {x:0,y:0,width:Math.max(e.scrollWidth,e.clientWidth),height:Math.max(e.scrollHeight,b?b.scrollHeight:0,e.clientHeight)}})()`
+		return {x:0,y:0,width:Math.max(e.scrollWidth,e.clientWidth),
+			height:Math.max(e.scrollHeight,b?b.scrollHeight:0,e.clientHeight)}})()`
 	const element = `(()=>{const e=document.querySelector(%s);if(!e)return null;const r=e.getBoundingClientRect();
 		return {x:r.x+scrollX,y:r.y+scrollY,width:r.width,height:r.height}})()`
 	var script string

@@ -13,23 +13,24 @@ import (
 	"presswork/internal/export"
 )
 
-// command is one CDP command, and the option it carries out.
+// command is one CDP command, and the name of the option that it implements, if any.
 type command struct {
 	method string
 	params any
 	option string
 }
 
+// on returns parameters that set one flag.
 func on(key string) map[string]any { return map[string]any{key: true} }
 
-// preparations are the commands before a page is loaded.
+// preparations returns the commands that precede the loading of a page.
 func (v *visit) preparations() []command {
 	o, size := v.opts, export.ViewportOf(v.opts)
 
 	commands := append(v.framePreparations(),
 		command{"Page.setInterceptFileChooserDialog", on("enabled"), ""},
 	)
-	if size.DeviceScaleFactor != 1 { // the window has that size
+	if size.DeviceScaleFactor != 1 { // the window already has the size
 		commands = append(commands, command{"Emulation.setDeviceMetricsOverride", map[string]any{
 			"width": size.Width, "height": size.Height, "deviceScaleFactor": size.DeviceScaleFactor, "mobile": false,
 		}, "viewport"})
@@ -61,14 +62,14 @@ func (v *visit) preparations() []command {
 	return commands
 }
 
-// framePreparations are those of the tab and of each frame in another process.
+// framePreparations returns the commands for the tab and for each frame in another process.
 func (v *visit) framePreparations() []command {
 	commands := append(
 		v.workerPreparations(),
 		command{"Page.enable", nil, ""},
 		command{"Page.setLifecycleEventsEnabled", on("enabled"), ""},
-		// A page finds no service workers, as in a private window of some browsers:
-		// they would make requests of their own in its place.
+		// Pages find no service workers, as in private windows of some browsers. A service
+		// worker would send requests that do not belong to the page.
 		command{
 			"Page.addScriptToEvaluateOnNewDocument",
 			map[string]any{"source": "delete Navigator.prototype.serviceWorker"},
@@ -80,8 +81,8 @@ func (v *visit) framePreparations() []command {
 	}
 
 	if len(v.opts.ExtraHTTPHeaders) > 0 {
-		// Every request, not those of the origin alone: a redirect elsewhere would
-		// take the headers along.
+		// Pause every request, not only those to the page's origin: a redirect to another
+		// origin would keep the headers.
 		commands = append(
 			commands,
 			command{
@@ -95,11 +96,11 @@ func (v *visit) framePreparations() []command {
 	return commands
 }
 
-// workerPreparations are those of everything that makes requests.
+// workerPreparations returns the commands for every target that sends requests.
 func (v *visit) workerPreparations() []command {
 	commands := []command{
-		// What was not loaded. Events of every request (Network.enable) would make
-		// a page of 20 resources take a tenth longer.
+		// Log entries name the resources that failed to load. Network.enable reports every
+		// request and makes a page of 20 resources a tenth slower.
 		{"Log.enable", nil, ""},
 		{
 			"Target.setAutoAttach",
@@ -117,16 +118,17 @@ func (v *visit) workerPreparations() []command {
 	return commands
 }
 
+// scriptsOff reports whether the options turn JavaScript off.
 func (v *visit) scriptsOff() bool {
 	return v.opts.JavaScriptEnabled != nil && !*v.opts.JavaScriptEnabled
 }
 
-// cookies are host-only, and bound to the page's scheme and port by a flag of
-// the browser.
+// cookies returns the cookies of the options for Network.setCookies. They are host-only, and
+// flags of the browser bind them to the page's scheme and port.
 func (v *visit) cookies() []map[string]any {
 	origin := (&url.URL{Scheme: v.page.Scheme, Host: v.page.Host, Path: "/"}).String()
-	_, digits, _ := net.SplitHostPort(hostport(origin))
-	port, _ := strconv.Atoi(digits) // guard.Policy.CheckURL checked it
+	_, digits, _ := net.SplitHostPort(hostPort(origin))
+	port, _ := strconv.Atoi(digits) // guard.Policy.CheckURL has checked it
 	scheme := map[string]string{"http": "NonSecure", "https": "Secure"}[v.page.Scheme]
 	var cookies []map[string]any
 
@@ -148,35 +150,35 @@ func (v *visit) cookies() []map[string]any {
 	return cookies
 }
 
-// adoptTimeout is how long a frame or worker may take over one command: its process
-// may have yet to begin, on a busy machine.
-const adoptTimeout = 10 * time.Second
+// targetTimeout is how long a frame or worker may take for one command. On a busy machine
+// its process may not have started yet.
+const targetTimeout = 10 * time.Second
 
-// adopt prepares a frame in another process, or a worker, which waits for that.
-func (v *visit) adopt(session, kind string) {
+// prepareTarget prepares a frame in another process, or a worker, and lets it run.
+func (v *visit) prepareTarget(session, kind string) {
 	commands := v.workerPreparations()
 
 	switch kind {
 	case "iframe":
 		commands = v.framePreparations()
 	case "service_worker":
-		commands = nil // it answers to nothing before it runs
+		commands = nil // it answers no command before it runs
 	}
 
 	for _, c := range append(commands, command{"Runtime.runIfWaitingForDebugger", nil, ""}) {
-		ctx, cancel := context.WithTimeout(v.ctx, adoptTimeout)
+		ctx, cancel := context.WithTimeout(v.ctx, targetTimeout)
 		_, err := v.inst.conn.Call(ctx, session, c.method, c.params)
 		cancel()
 
 		if err != nil && (c.option != "" || v.ctx.Err() != nil) {
-			return // it has ended, or waits until it does rather than run without the option
+			return // it has ended, or it stays paused: it must not run without the option
 		}
 	}
 }
 
-// pass sends a paused request on, with the extra headers when it goes to the
-// page's own origin, and certainly without them when not.
-func (v *visit) pass(session string, params json.RawMessage) {
+// continueRequest continues a paused request. A request to the page's own origin gets the
+// extra headers. They are removed from any other.
+func (v *visit) continueRequest(session string, params json.RawMessage) {
 	var e struct {
 		RequestID string `json:"requestId"`
 		Request   struct {
@@ -185,7 +187,7 @@ func (v *visit) pass(session string, params json.RawMessage) {
 		} `json:"request"`
 	}
 	if json.Unmarshal(params, &e) != nil {
-		return // it stays paused
+		return // the request stays paused
 	}
 
 	headers := e.Request.Headers
@@ -210,7 +212,7 @@ func (v *visit) pass(session string, params json.RawMessage) {
 	for name, value := range headers {
 		entries = append(entries, map[string]string{"name": name, "value": value})
 	}
-	// An error means that the request is gone.
+	// An error means that the request has ended.
 	_, _ = v.inst.conn.Call(
 		v.ctx,
 		session,
@@ -219,14 +221,15 @@ func (v *visit) pass(session string, params json.RawMessage) {
 	)
 }
 
+// sameOrigin reports whether a URL has the scheme, host and port of the page.
 func sameOrigin(page *url.URL, raw string) bool {
 	u, err := url.Parse(raw)
-	return err == nil && u.Scheme == page.Scheme && hostport(raw) == hostport(page.String())
+	return err == nil && u.Scheme == page.Scheme && hostPort(raw) == hostPort(page.String())
 }
 
-// dismiss closes a dialog: no, but a page may be left.
-func (v *visit) dismiss(ctx context.Context, session, kind string) {
-	// An error means that the dialog is gone.
+// closeDialog answers a dialog with no, except that the page may be left.
+func (v *visit) closeDialog(ctx context.Context, session, kind string) {
+	// An error means that the dialog is closed already.
 	_, _ = v.inst.conn.Call(
 		ctx,
 		session,

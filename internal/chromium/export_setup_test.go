@@ -182,20 +182,28 @@ func (s *secret) was(path string) bool {
 	return s.paths[path]
 }
 
-// together runs jobs, three at a time.
-func together(jobs []func()) {
+// job is one export of a test.
+type job struct {
+	name string
+	run  func(t *testing.T)
+}
+
+// together runs jobs as subtests, three at a time, so that pages can disturb each other.
+func together(t *testing.T, jobs []job) {
+	t.Helper()
+
 	var work sync.WaitGroup
 
-	todo := make(chan func(), len(jobs))
-	for _, job := range jobs {
-		todo <- job
+	todo := make(chan job, len(jobs))
+	for _, j := range jobs {
+		todo <- j
 	}
 	close(todo)
 
 	for range 3 {
 		work.Go(func() {
-			for job := range todo {
-				job()
+			for j := range todo {
+				t.Run(j.name, j.run)
 			}
 		})
 	}

@@ -16,56 +16,57 @@ import (
 // visit is one foreign page in a browser context of its own.
 type visit struct {
 	*pageContext
-	session *guard.Session
-	page    *url.URL
-	opts    export.VisitOptions
+	guardSession *guard.Session
+	page         *url.URL
+	opts         export.VisitOptions
 
-	// ctx ends with the export, the tab, the guard session, or a reason to give
-	// the page up; its cause is which.
+	// ctx ends with the export, the tab, the guard session or a call of giveUp. Its cause
+	// says which.
 	ctx    context.Context
 	giveUp context.CancelCauseFunc
 
-	title   string
-	changed chan struct{} // something below has
+	title     string
+	eventSeen chan struct{} // wakes awaitEvent after a change of the fields below
 
-	mu       sync.Mutex
-	sessions map[string]bool // of the tab, the frames in other processes and the workers
-	frames   map[string]*frame
-	main     document
-	judged   string // the loader of the document that arrived last judged
-	moves    int    // navigations of the main frame
-	targets  int    // sessions there were
-	dialogs  int
-	ours     isolated
-	lost     string // the first resource that was not loaded
-	thrown   string // the first script error
+	mu             sync.Mutex
+	sessions       map[string]bool // of the tab, of frames in other processes and of workers
+	frames         map[string]*frame
+	main           document
+	judgedLoader   string // the loader of the document that awaitArrival last checked
+	navigations    int    // of the main frame
+	targets        int    // sessions so far
+	dialogs        int
+	world          scriptWorld
+	lostResource   string // the first resource that failed to load
+	firstException string // the first exception of the page's scripts
 }
 
-// isolated is a world of our own in the document of a loader.
-type isolated struct {
+// scriptWorld is an isolated JavaScript world in the document of a loader. The page's
+// scripts cannot reach it.
+type scriptWorld struct {
 	loader string
 	id     int
 }
 
-// document is what the main frame shows.
+// document is the document that the main frame shows.
 type document struct {
 	loader, url string
-	// status is its HTTP status; 0 before it is asked, and when it has none.
+	// status is its HTTP status; 0 until it is read, and for a document without one.
 	status int
-	// failed is why Chromium shows a page of its own instead, or why the document
-	// broke off: "net::ERR_…".
-	failed string
+	// failure is the error "net::ERR_…" for which Chromium shows an error page instead, or
+	// for which the document broke off.
+	failure string
 }
 
-// openVisit prepares a context for the page, the spare one if that suits. It is
-// paired with leave. Errors: errRetired and errSpareLost ask for another try.
+// openVisit prepares a context for the page. It uses the spare context if that suits. The
+// caller ends the visit with release. After errRetired and errSpareLost the caller retries.
 func (i *instance) openVisit(
 	ctx context.Context,
 	proxy *guard.Proxy,
 	page *url.URL,
 	o export.VisitOptions,
 ) (*visit, error) {
-	if err := i.enter(); err != nil {
+	if err := i.addUser(); err != nil {
 		return nil, err
 	}
 	size := export.ViewportOf(o)
@@ -74,15 +75,15 @@ func (i *instance) openVisit(
 		pageContext: &pageContext{
 			browserContext: browserContext{inst: i},
 		},
-		page:     page,
-		opts:     o,
-		changed:  make(chan struct{}, 1),
-		sessions: map[string]bool{},
-		frames:   map[string]*frame{},
+		page:      page,
+		opts:      o,
+		eventSeen: make(chan struct{}, 1),
+		sessions:  map[string]bool{},
+		frames:    map[string]*frame{},
 	}
 	v.ctx, v.giveUp = context.WithCancelCause(ctx)
 
-	err := i.open(ctx, func(ctx context.Context) error {
+	err := i.create(ctx, func(ctx context.Context) error {
 		if spare == nil {
 			if err := v.open(ctx, proxy, size); err != nil {
 				return err
@@ -100,12 +101,12 @@ func (i *instance) openVisit(
 			return err
 		}
 
-		if err = v.tab.verdict(ctx, v.prepare(ctx)); errors.Is(err, errTabCrashed) {
+		if err = v.tab.refusalCause(ctx, v.prepare(ctx)); errors.Is(err, errTabCrashed) {
 			err = errSpareLost
 		}
 
 		return err
-	}, v.leave)
+	}, v.release)
 	if err != nil {
 		return nil, err
 	}
@@ -114,9 +115,9 @@ func (i *instance) openVisit(
 
 	go func() {
 		select {
-		case <-v.session.Done():
-			v.giveUp(v.session.Err())
-		case <-i.conn.done: // who waits for an event would wait until time is up
+		case <-v.guardSession.Done():
+			v.giveUp(v.guardSession.Err())
+		case <-i.conn.done: // no event will wake awaitEvent any more
 			v.giveUp(i.conn.cause())
 		case <-v.ctx.Done():
 		}
@@ -125,19 +126,18 @@ func (i *instance) openVisit(
 	return v, nil
 }
 
-// prepare opens the gate and shuts all else that can be. It sends the commands
-// at once: the browser takes them in the order they come, which is of no
-// consequence.
+// prepare opens the gate for the page and sends the preparations. It sends all commands at
+// once, because their order does not matter.
 func (v *visit) prepare(ctx context.Context) error {
-	v.session = v.gate.Open(v.ctx)
-	v.follow(v.tab.session)
+	v.guardSession = v.gate.Open(v.ctx)
+	v.addSession(v.tab.session)
 	commands := v.preparations()
 
 	errs := make(chan error, len(commands))
 	for _, c := range commands {
 		go func() {
 			_, err := v.tab.call(ctx, c.method, c.params)
-			errs <- refused(c, err)
+			errs <- optionError(c, err)
 		}()
 	}
 
@@ -151,8 +151,9 @@ func (v *visit) prepare(ctx context.Context) error {
 	return first
 }
 
-// refused names the option that the browser took no liking to.
-func refused(c command, err error) error {
+// optionError returns InvalidOption if the browser rejected a command of an option, else
+// err.
+func optionError(c command, err error) error {
 	refusal, ok := errors.AsType[*cdp.Error](err)
 	if ok && c.option != "" {
 		return fault.Errorf(fault.InvalidOption, "%s: %s", c.option, refusal.Message).
@@ -163,13 +164,13 @@ func refused(c command, err error) error {
 	return err
 }
 
-// leave destroys the context, in the background: a renderer that hangs takes
-// its time.
-func (v *visit) leave() {
+// release ends the visit. It destroys the context in the background, because a hung renderer
+// does not end at once.
+func (v *visit) release() {
 	v.giveUp(nil)
 
-	if v.session != nil {
-		v.session.End()
+	if v.guardSession != nil {
+		v.guardSession.End()
 	}
 	i := v.inst
 	i.mu.Lock()
@@ -181,13 +182,13 @@ func (v *visit) leave() {
 
 	i.mu.Unlock()
 	go func() {
-		defer i.drop()
+		defer i.removeUser()
 		v.close()
 	}()
 }
 
-// follow hands the events of a session to the visit.
-func (v *visit) follow(session string) {
+// addSession routes the events of a session to the visit.
+func (v *visit) addSession(session string) {
 	v.inst.mu.Lock()
 	v.inst.visits[session] = v
 	v.inst.mu.Unlock()
@@ -200,8 +201,8 @@ func (v *visit) follow(session string) {
 	v.mu.Unlock()
 }
 
-// unfollow forgets a session that has ended.
-func (v *visit) unfollow(session string) {
+// removeSession removes a session that has ended.
+func (v *visit) removeSession(session string) {
 	v.inst.mu.Lock()
 	delete(v.inst.visits, session)
 	v.inst.mu.Unlock()
@@ -210,8 +211,8 @@ func (v *visit) unfollow(session string) {
 	v.mu.Unlock()
 }
 
-// inform hands an event to the visit it is of.
-func (i *instance) inform(e *cdp.Event) {
+// dispatchEvent passes an event to the visit of its session.
+func (i *instance) dispatchEvent(e *cdp.Event) {
 	if e.SessionID == "" {
 		return
 	}
@@ -220,17 +221,17 @@ func (i *instance) inform(e *cdp.Event) {
 	i.mu.Unlock()
 
 	if v != nil {
-		v.see(e)
+		v.handleEvent(e)
 	}
 }
 
-// call runs one command in the page.
+// call runs one command in the page and returns the result as JSON.
 func (v *visit) call(method string, params any) ([]byte, error) {
 	return v.inst.conn.Call(v.ctx, v.tab.session, method, params)
 }
 
-// place is the address of what the main frame shows.
-func (v *visit) place() string {
+// currentURL returns the address of the document that the main frame shows.
+func (v *visit) currentURL() string {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 

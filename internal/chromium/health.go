@@ -9,27 +9,29 @@ import (
 	"time"
 )
 
-// The health check's patience: a success holds for a while, and one failure in
-// a row is forgiven.
+// A successful health check is valid for healthyFor. toleratedMiss failures in a row do not
+// make the browser unhealthy.
 const (
 	healthyFor    = 2 * time.Second
 	toleratedMiss = 1
 )
 
-type pulse struct {
+// healthState is the history of health checks.
+type healthState struct {
 	mu     sync.Mutex
 	good   time.Time // last success
 	misses int       // failures since
 }
 
-// Health reports whether the browser can print: nil, or BrowserUnavailable with
-// the reason. It starts the browser if need be.
+// Health checks that the browser can print. It starts the browser if none is running. The
+// error is BrowserUnavailable with the reason, or RenderTimeout when ctx's deadline passes
+// during the start.
 func (b *Browser) Health(ctx context.Context) error {
 	inst, err := b.current(ctx)
 	if err != nil {
 		return err
 	}
-	p := &b.pulse
+	p := &b.health
 	p.mu.Lock()
 	defer p.mu.Unlock()
 
@@ -50,10 +52,10 @@ func (b *Browser) Health(ctx context.Context) error {
 	return nil
 }
 
-// Sandbox reports whether Chromium's own sandbox confines the running browser, and
-// if not, why.
+// Sandbox reports whether Chromium's own sandbox confines the running browser. reason says
+// why not.
 func (b *Browser) Sandbox() (on bool, reason string) {
-	inst := b.peek()
+	inst := b.running()
 	if inst == nil {
 		return false, "no browser is running"
 	}
@@ -61,15 +63,15 @@ func (b *Browser) Sandbox() (on bool, reason string) {
 	return inst.noSandbox == "", inst.noSandbox
 }
 
-// NetworkIsolated reports whether the running browser has an empty network
-// namespace: none of its processes reaches anything, this machine included.
+// NetworkIsolated reports whether the running browser has an empty network namespace. None
+// of its processes then reaches any address, loopback included.
 func (b *Browser) NetworkIsolated() bool {
-	inst := b.peek()
+	inst := b.running()
 	return inst != nil && inst.isolated
 }
 
-// Version names the engine, such as "HeadlessChrome/156.0.7300.12". It starts the
-// browser if need be, and is "chromium" when that fails.
+// Version returns the engine's name and version, such as "HeadlessChrome/156.0.7300.12". It
+// starts the browser if none is running, and returns "chromium" when that fails.
 func (b *Browser) Version() string {
 	ctx, cancel := context.WithTimeout(b.background, b.opt.StartTimeout)
 	defer cancel()
@@ -82,36 +84,37 @@ func (b *Browser) Version() string {
 	return inst.version
 }
 
+// counters are the counts of Stats.
 type counters struct {
 	prints, cutOff, launches, recycles, crashes, tabsLost atomic.Int64
 }
 
-// Stats is a count of what happened since New, and the present state.
+// Stats are counts since New, and the present state.
 type Stats struct {
-	// Prints are PDFs returned; CutOff are prints that their context ended.
+	// Prints are successful prints. CutOff are prints whose context ended.
 	Prints, CutOff int64
-	// Launches of a browser; Recycles are those that replaced one for its age,
-	// count or memory.
+	// Launches are browsers started. Recycles are launches that replaced a browser for its
+	// age, its prints or its memory.
 	Launches, Recycles int64
-	// Crashes are browsers that died; TabsLost are tabs whose renderer died, or
-	// whose page left, under a print.
+	// Crashes are browsers that died. TabsLost are tabs whose renderer died or whose page
+	// navigated away during a print.
 	Crashes, TabsLost int64
-	// Busy prints are at work, Waiting ones wait for a tab.
+	// Busy is the number of prints at work, Waiting of those that wait for a slot.
 	Busy, Waiting int
 	// MemoryBytes is the memory of all browser processes (PSS); Linux only.
 	MemoryBytes int64
-	// Tabs are those that the browser which takes prints had, by its own count, when it
-	// was last asked, which is every five seconds.
+	// Tabs is the number of tabs of the current browser, as it reported at the last check.
+	// Checks are five seconds apart.
 	Tabs int
-	// Started is when the oldest browser that runs was started; zero for none.
+	// Started is the start time of the oldest running browser; zero if none is running.
 	Started time.Time
 }
 
-// Idle reports how many more pages could be printed at once.
+// Idle returns the number of prints that could begin now without waiting.
 func (b *Browser) Idle() int { return max(cap(b.slots)-int(b.inside.Load()), 0) }
 
-// Stats returns the counters. Reading the memory takes some milliseconds; that of a browser
-// at rest may be a minute old.
+// Stats returns the counters. It takes a few milliseconds to read the memory. The memory of
+// a browser at rest may be a minute old.
 func (b *Browser) Stats() Stats {
 	busy := b.busy.Load()
 
@@ -121,15 +124,15 @@ func (b *Browser) Stats() Stats {
 		Crashes: b.count.crashes.Load(), TabsLost: b.count.tabsLost.Load(),
 		Busy: int(busy), Waiting: int(max(b.inside.Load()-busy, 0)),
 	}
-	if inst := b.peek(); inst != nil {
-		s.Tabs = int(inst.pages.Load())
+	if inst := b.running(); inst != nil {
+		s.Tabs = int(inst.tabCount.Load())
 	}
 	b.mu.Lock()
 
 	live := slices.Collect(maps.Keys(b.live))
 	for _, inst := range live {
-		if s.Started.IsZero() || inst.born.Before(s.Started) {
-			s.Started = inst.born
+		if s.Started.IsZero() || inst.started.Before(s.Started) {
+			s.Started = inst.started
 		}
 	}
 	b.mu.Unlock()

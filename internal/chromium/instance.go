@@ -17,8 +17,8 @@ import (
 	"presswork/internal/chromium/process"
 )
 
-// closeTimeout is how long a tab may take to close, on a busy machine as well. One
-// that hangs longer has a renderer that does not die.
+// closeTimeout is how long a tab may take to close, even on a busy machine. After it the
+// browser is retired, because a renderer hangs.
 const closeTimeout = 10 * time.Second
 
 // instance is one running browser with its tabs.
@@ -28,36 +28,38 @@ type instance struct {
 	rod     *rod.Browser
 	log     *slog.Logger
 	version string
-	born    time.Time
-	// noSandbox is why Chromium's own sandbox is off; empty when it is on.
+	started time.Time
+	// noSandbox is the reason why Chromium's own sandbox is off; empty when it is on.
 	noSandbox string
-	// frameControl: tabs draw frames only on command, one tab at a time.
+	// frameControl is set when tabs draw frames only on command. drawing lets one tab at a
+	// time draw.
 	frameControl bool
 	drawing      sync.Mutex
-	// isolated reports whether its processes have no network.
+	// isolated is set when the browser's processes have an empty network.
 	isolated bool
-	// keep is how many idle tabs are kept.
-	keep        int
+	// maxIdle is the number of idle tabs that are kept open.
+	maxIdle     int
 	openTimeout time.Duration
 
 	mu      sync.Mutex
-	tabs    map[string]*tab   // by target, all of them
+	tabs    map[string]*tab   // all tabs, by target
 	visits  map[string]*visit // by session
 	idle    []*tab
-	busy    int       // tabs taken
-	left    time.Time // the last one was given back
-	prints  int       // finished well
-	retired bool      // takes no more prints; killed when none is left
+	users   int       // of tabs and contexts
+	lastUse time.Time // when the last user left
+	prints  int       // successful prints
+	retired bool      // takes no new users; killed when the last one leaves
 	spare   *spare    // for the next visit
 
-	pages atomic.Int64 // tabs that the browser had at the last ping
+	tabCount atomic.Int64 // tabs that the browser had at the last ping
 
-	weighing sync.Mutex // guards what follows
-	weight   int64      // its memory in bytes
-	weighed  time.Time
+	memoryMu     sync.Mutex // guards the fields below
+	memoryBytes  int64      // of the browser when it was last read
+	memoryReadAt time.Time
 }
 
-// watch follows what happens to the tabs. It runs in the connection's reader.
+// watch ends the lives of lost tabs and passes other events to the visits. It runs in the
+// connection's reader and must not block.
 func (i *instance) watch(e *cdp.Event) {
 	var p struct {
 		TargetID   string `json:"targetId"`
@@ -70,12 +72,12 @@ func (i *instance) watch(e *cdp.Event) {
 	switch e.Method {
 	case "Target.targetInfoChanged", "Target.targetCrashed", "Target.targetDestroyed":
 	default:
-		i.inform(e)
+		i.dispatchEvent(e)
 		return
 	}
 
 	if err := json.Unmarshal(e.Params, &p); err != nil {
-		i.log.Warn("browser event not understood", "method", e.Method, "error", err)
+		i.log.Warn("browser event not readable", "method", e.Method, "error", err)
 		return
 	}
 	i.mu.Lock()
@@ -84,7 +86,7 @@ func (i *instance) watch(e *cdp.Event) {
 	switch e.Method {
 	case "Target.targetInfoChanged":
 		if t := i.tabs[p.TargetInfo.TargetID]; t != nil && !t.foreign && p.TargetInfo.URL != blank {
-			t.end(errTabStrayed)
+			t.end(errTabNavigated)
 		}
 	case "Target.targetCrashed":
 		if t := i.tabs[p.TargetID]; t != nil {
@@ -101,15 +103,16 @@ func (i *instance) watch(e *cdp.Event) {
 
 var errRetired = errors.New("the browser is being replaced")
 
-// take hands out a tab: an idle one, else a new one. It is paired with release.
-func (i *instance) take(ctx context.Context) (*tab, error) {
+// takeTab returns an idle tab or a new one. The caller returns it with release. Errors:
+// errRetired, errors of the browser, the cause of ctx.
+func (i *instance) takeTab(ctx context.Context) (*tab, error) {
 	i.mu.Lock()
 	if i.retired {
 		i.mu.Unlock()
 		return nil, errRetired
 	}
 
-	i.busy++
+	i.users++
 	for len(i.idle) > 0 {
 		t := i.idle[len(i.idle)-1]
 
@@ -125,14 +128,14 @@ func (i *instance) take(ctx context.Context) (*tab, error) {
 
 	var t *tab
 
-	err := i.open(ctx, func(ctx context.Context) (err error) {
+	err := i.create(ctx, func(ctx context.Context) (err error) {
 		t, err = i.openTab(ctx)
 		return err
 	}, func() {
 		if t != nil {
-			i.park(t)
+			i.keepTab(t)
 		}
-		i.drop()
+		i.removeUser()
 	})
 	if err != nil {
 		return nil, err
@@ -141,23 +144,24 @@ func (i *instance) take(ctx context.Context) (*tab, error) {
 	return t, nil
 }
 
-// enter counts one who uses the browser. It is paired with drop.
-func (i *instance) enter() error {
+// addUser counts a user of the browser, whom removeUser removes. Errors: errRetired.
+func (i *instance) addUser() error {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 
 	if i.retired {
 		return errRetired
 	}
-	i.busy++
+	i.users++
 
 	return nil
 }
 
-// open has something made in the browser, which is killed when that takes too
-// long. When it fails, or ctx ends before, leave follows.
-func (i *instance) open(ctx context.Context, build func(context.Context) error, leave func()) error {
-	// Not under ctx: what has an id that nobody learns would never be closed.
+// create runs build, which creates a tab or a context. It kills the browser if build takes
+// longer than openTimeout. If build fails or ctx ends first, create calls leave after build
+// has returned.
+func (i *instance) create(ctx context.Context, build func(context.Context) error, leave func()) error {
+	// build does not end with ctx: a target whose id is lost would never be closed.
 	made := make(chan error, 1)
 
 	go func() {
@@ -166,7 +170,7 @@ func (i *instance) open(ctx context.Context, build func(context.Context) error, 
 
 		err := build(ctx)
 		if err != nil && ctx.Err() != nil {
-			i.log.Error("the browser opens no page; killing it", "error", err)
+			i.log.Error("killing the browser: it opens no page", "error", err)
 			i.proc.Kill()
 		}
 		made <- err
@@ -181,7 +185,7 @@ func (i *instance) open(ctx context.Context, build func(context.Context) error, 
 		return err
 	case <-ctx.Done():
 		go func() {
-			<-made //nolint:errcheck // the tab is left, whether it opened or not
+			<-made //nolint:errcheck // leave follows in any case
 			leave()
 		}()
 
@@ -189,8 +193,8 @@ func (i *instance) open(ctx context.Context, build func(context.Context) error, 
 	}
 }
 
-// takeDirty hands out an idle tab that has held its document since before then,
-// or nil.
+// takeDirty returns an idle tab that still holds the document of a print before then, or
+// nil. The caller returns the tab with release.
 func (i *instance) takeDirty(then time.Time) *tab {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -198,7 +202,7 @@ func (i *instance) takeDirty(then time.Time) *tab {
 	for n, t := range i.idle {
 		if t.dirty && t.used.Before(then) && !i.retired {
 			i.idle = slices.Delete(i.idle, n, n+1)
-			i.busy++
+			i.users++
 
 			return t
 		}
@@ -207,18 +211,18 @@ func (i *instance) takeDirty(then time.Time) *tab {
 	return nil
 }
 
-// release takes a tab back. One that is not sound is closed.
-func (i *instance) release(t *tab, sound bool) {
+// release takes a tab back. It closes a tab that is not sound.
+func (i *instance) releaseTab(t *tab, sound bool) {
 	if sound && t.life.Err() == nil {
-		i.park(t)
+		i.keepTab(t)
 	} else {
 		go i.closeTab(t)
 	}
-	i.drop()
+	i.removeUser()
 }
 
-// finished counts a print and returns how many there were.
-func (i *instance) finished() int {
+// countPrint counts a print and returns the number of prints so far.
+func (i *instance) countPrint() int {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.prints++
@@ -226,36 +230,37 @@ func (i *instance) finished() int {
 	return i.prints
 }
 
-// printed is how many prints the browser has done.
-func (i *instance) printed() int {
+// printCount returns the number of prints so far.
+func (i *instance) printCount() int {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 
 	return i.prints
 }
 
-// drop undoes the count of a take or an enter.
-func (i *instance) drop() {
+// removeUser undoes addUser or takeTab.
+func (i *instance) removeUser() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	i.busy--
-	i.left = time.Now()
-	i.leave()
+	i.users--
+	i.lastUse = time.Now()
+	i.endIfUnused()
 }
 
-func (i *instance) park(t *tab) {
+// keepTab keeps an idle tab, or closes it if there are enough.
+func (i *instance) keepTab(t *tab) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 
-	if len(i.idle) >= i.keep {
+	if len(i.idle) >= i.maxIdle {
 		go i.closeTab(t)
 		return
 	}
 	i.idle = append(i.idle, t)
 }
 
-// closeTab closes a tab for good. When its renderer does not let go, the whole
-// browser is retired.
+// closeTab closes a tab. If its renderer does not end within closeTimeout, the browser is
+// retired.
 func (i *instance) closeTab(t *tab) {
 	t.end(errTabCrashed)
 
@@ -278,59 +283,60 @@ func (i *instance) closeTab(t *tab) {
 	case <-i.conn.done:
 	case <-t.detached:
 	default:
-		i.log.Warn("browser tab does not close; retiring the browser", "error", err)
+		i.log.Warn("retiring the browser: a tab does not close", "error", err)
 		i.retire()
 	}
 }
 
-// retire lets the prints in flight finish, then kills the browser.
+// retire lets the present users finish and then kills the browser.
 func (i *instance) retire() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.retired = true
-	i.leave()
+	i.endIfUnused()
 }
 
-// memory is what the browser's processes have, in bytes.
+// memory returns the memory of the browser's processes in bytes. For a browser at rest the
+// value may be memoryValidFor old.
 func (i *instance) memory() int64 {
-	i.weighing.Lock()
-	defer i.weighing.Unlock()
+	i.memoryMu.Lock()
+	defer i.memoryMu.Unlock()
 
-	if now := time.Now(); i.grown(i.weighed.Add(-settled)) || now.Sub(i.weighed) >= memoryFor {
-		i.weight, i.weighed = i.proc.Memory(), now
+	if now := time.Now(); i.memoryMayHaveChanged(i.memoryReadAt.Add(-memorySettles)) ||
+		now.Sub(i.memoryReadAt) >= memoryValidFor {
+		i.memoryBytes, i.memoryReadAt = i.proc.Memory(), now
 	}
 
-	return i.weight
+	return i.memoryBytes
 }
 
-// grown reports whether the browser has worked or begun since then, so that its memory
-// may be another.
-func (i *instance) grown(then time.Time) bool {
+// memoryMayHaveChanged reports whether the browser has started or worked since then.
+func (i *instance) memoryMayHaveChanged(then time.Time) bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 
-	return i.busy > 0 || i.left.After(then) || i.born.After(then)
+	return i.users > 0 || i.lastUse.After(then) || i.started.After(then)
 }
 
-// retireIdle ends the browser that nobody has used since before then.
+// retireIdle ends a browser without users that was last used before then.
 func (i *instance) retireIdle(then time.Time) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 
-	if i.busy == 0 && i.left.Before(then) && i.born.Before(then) {
+	if i.users == 0 && i.lastUse.Before(then) && i.started.Before(then) {
 		i.retired = true
-		i.leave()
+		i.endIfUnused()
 	}
 }
 
-// leave kills a retired browser that nobody uses. The lock is held.
-func (i *instance) leave() {
-	if i.retired && i.busy == 0 {
+// endIfUnused kills a retired browser without users. The caller holds the lock.
+func (i *instance) endIfUnused() {
+	if i.retired && i.users == 0 {
 		i.proc.Kill()
 	}
 }
 
-// usable reports whether the browser takes prints.
+// usable reports whether the browser takes new users.
 func (i *instance) usable() bool {
 	select {
 	case <-i.conn.done:

@@ -23,8 +23,8 @@ var ErrNotFound = process.ErrNotFound
 // ErrNotFound, with instructions to install a browser.
 func Find(path string) (string, error) { return process.Find(path) }
 
-// sandboxTrouble is the line of Chromium's stderr with the reason why it cannot
-// confine its renderers.
+// sandboxTrouble matches the line of Chromium's stderr that says why it cannot confine its
+// renderers.
 var sandboxTrouble = regexp.MustCompile(`(?i)[^\n]*(sandbox|namespace|zygote)[^\n]*`)
 
 // launch starts a browser, confined as far as the machine allows. Only a browser for
@@ -54,15 +54,15 @@ func launch(ctx context.Context, opt Options) (*instance, error) {
 			switch {
 			case !c.Sandbox:
 				i.noSandbox = reason
-				opt.Log.Warn("Chromium's sandbox does not work here; it runs without", "reason", reason)
+				opt.Log.Warn("Chromium runs without its sandbox, which does not work on this machine", "reason", reason)
 			case reason != "":
-				opt.Log.Warn("the browser cannot be confined as it should be; it runs with Chromium's own sandbox",
+				opt.Log.Warn("the browser is confined by Chromium's own sandbox only",
 					"reason", reason, "network_isolated", c.Isolated, "no_new_privileges", c.Unprivileged)
 			}
 
 			return i, nil
 		}
-		// A namespace that is refused keeps the program from starting at all.
+		// If the kernel refuses a namespace, the program does not start and writes nothing.
 		trouble := sandboxTrouble.FindString(stderr)
 		if trouble == "" && c.Isolated && stderr == "" {
 			trouble = err.Error()
@@ -77,8 +77,8 @@ func launch(ctx context.Context, opt Options) (*instance, error) {
 	return nil, err
 }
 
-// launchOnce starts a browser and opens its first tab. stderr is of the
-// failure.
+// launchOnce starts a browser and opens its first tab. After an error, stderr is the end of
+// the browser's output.
 func launchOnce(
 	ctx context.Context,
 	exe string,
@@ -93,12 +93,12 @@ func launchOnce(
 	}
 
 	i = &instance{
-		proc: p, log: opt.Log.With("pid", p.PID), born: time.Now(),
-		tabs: map[string]*tab{}, visits: map[string]*visit{}, keep: opt.Tabs, openTimeout: opt.StartTimeout,
-		frameControl: !opt.foreign && runtime.GOOS != "darwin", // which has none
+		proc: p, log: opt.Log.With("pid", p.PID), started: time.Now(),
+		tabs: map[string]*tab{}, visits: map[string]*visit{}, maxIdle: opt.Tabs, openTimeout: opt.StartTimeout,
+		frameControl: !opt.foreign && runtime.GOOS != "darwin", // where Chromium does not support it
 	}
 	if opt.foreign {
-		i.keep = 0 // each page has a context of its own
+		i.maxIdle = 0 // each page gets a context of its own
 	}
 
 	i.conn = newConn(p.In, p.Out, opt.messageLimit(), i.watch)
@@ -106,17 +106,18 @@ func launchOnce(
 		p.Kill()
 		<-p.Exited
 
-		return nil, p.Stderr(), fmt.Errorf("%s does not answer: %w; it says: %q", exe, err, p.LastWords())
+		return nil, p.Stderr(), fmt.Errorf("%s does not answer: %w; its stderr: %q", exe, err, p.LastWords())
 	}
 
 	return i, "", nil
 }
 
+// connect sets up the connection and, for prints, opens the first tab.
 func (i *instance) connect(ctx context.Context) error {
-	// rod keeps the context it connects with for its events, so that must not be
-	// ctx; the end of ctx ends the connection instead.
+	// rod keeps the context of Connect for its events, so ctx must not be that context. The
+	// end of ctx closes the connection instead.
 	defer context.AfterFunc(ctx, func() { i.conn.close(context.Cause(ctx)) })()
-	// rod reads defaults for these from an environment variable named "rod".
+	// Set these: rod reads their defaults from an environment variable named "rod".
 	i.rod = rod.New().ControlURL("").Monitor("").Trace(false).SlowMotion(0).NoDefaultDevice().Client(i.conn)
 	if err := i.rod.Connect(); err != nil {
 		return err
@@ -137,13 +138,13 @@ func (i *instance) connect(ctx context.Context) error {
 		return err
 	}
 
-	if i.keep == 0 {
+	if i.maxIdle == 0 {
 		return nil
 	}
 
 	t, err := i.openTab(ctx)
 	if _, refused := errors.AsType[*cdp.Error](err); refused && i.frameControl {
-		i.frameControl = false // only the headless shell has it
+		i.frameControl = false // only the headless shell supports it
 		t, err = i.openTab(ctx)
 	}
 
@@ -155,11 +156,11 @@ func (i *instance) connect(ctx context.Context) error {
 	return nil
 }
 
-// warm opens the rest of the tabs, ahead of need.
-func (i *instance) warm(ctx context.Context) {
+// openTabs opens the rest of the tabs before prints need them.
+func (i *instance) openTabs(ctx context.Context) {
 	for {
 		i.mu.Lock()
-		enough := i.retired || len(i.tabs) >= i.keep
+		enough := i.retired || len(i.tabs) >= i.maxIdle
 		i.mu.Unlock()
 
 		if enough {
@@ -174,6 +175,6 @@ func (i *instance) warm(ctx context.Context) {
 
 			return
 		}
-		i.park(t)
+		i.keepTab(t)
 	}
 }

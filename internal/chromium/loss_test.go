@@ -21,14 +21,14 @@ func TestWhoLosesABrowserGetsAnotherAfterItsBackOff(t *testing.T) {
 	defer b.Stop(t.Context())
 	died := errors.New("the last browser died at once")
 	b.mu.Lock()
-	b.failed(died)
+	b.recordFailure(died)
 	b.mu.Unlock()
 
 	if _, err := b.current(t.Context()); !errors.Is(err, died) {
 		t.Errorf("who has lost none gets %v", err)
 	}
 
-	if _, err := b.another(t.Context()); err == nil || errors.Is(err, died) {
+	if _, err := b.currentAfterLoss(t.Context()); err == nil || errors.Is(err, died) {
 		t.Errorf("no other was launched: %v", err)
 	}
 }
@@ -50,8 +50,8 @@ func TestTheGuardsReasonGoesBeforeTheBrowsers(t *testing.T) {
 	why := fault.Errorf(fault.PageError, "the page loads more than 1 MiB")
 	end(why)
 
-	v := &visit{session: s, main: document{failed: "net::ERR_INCOMPLETE_CHUNKED_ENCODING"}}
-	if err := v.verdict(); !errors.Is(err, why) {
+	v := &visit{guardSession: s, main: document{failure: "net::ERR_INCOMPLETE_CHUNKED_ENCODING"}}
+	if err := v.pageError(); !errors.Is(err, why) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -65,7 +65,7 @@ func TestWhoHasNoTimeForABackOffHearsThatThereIsNoBrowser(t *testing.T) {
 	defer b.Stop(t.Context())
 	b.mu.Lock()
 	b.failures = 6 // the next launch is in ten seconds
-	b.failed(errors.New("the last browser died at once"))
+	b.recordFailure(errors.New("the last browser died at once"))
 	b.mu.Unlock()
 
 	ctx, cancel := context.WithTimeoutCause(
@@ -75,7 +75,7 @@ func TestWhoHasNoTimeForABackOffHearsThatThereIsNoBrowser(t *testing.T) {
 	)
 	defer cancel()
 
-	if _, err := b.another(ctx); fault.CodeOf(err) != fault.BrowserUnavailable {
+	if _, err := b.currentAfterLoss(ctx); fault.CodeOf(err) != fault.BrowserUnavailable {
 		t.Errorf("got %v", err)
 	}
 }
@@ -91,7 +91,7 @@ func TestATabThatIsEmptiedIsNoPrintAtWork(t *testing.T) {
 	}
 
 	entered := make(chan error, 1)
-	go func() { entered <- b.enter(t.Context()) }()
+	go func() { entered <- b.acquireSlot(t.Context()) }()
 	wait.Until(t, "a print has come", func() bool { return b.Stats().Waiting == 1 || len(entered) == 1 })
 	<-b.slots
 
@@ -99,10 +99,10 @@ func TestATabThatIsEmptiedIsNoPrintAtWork(t *testing.T) {
 		t.Errorf("it is refused: %v", err)
 	}
 
-	if err := b.enter(t.Context()); fault.CodeOf(err) != fault.BrowserUnavailable {
+	if err := b.acquireSlot(t.Context()); fault.CodeOf(err) != fault.BrowserUnavailable {
 		t.Errorf("another beside it: %v", err)
 	}
-	b.leave()
+	b.releaseSlot()
 
 	if s := b.Stats(); s.Busy != 0 || s.Waiting != 0 || b.Idle() != 1 {
 		t.Errorf("afterwards: %+v", s)

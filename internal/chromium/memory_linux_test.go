@@ -16,22 +16,22 @@ func TestTheMemoryOfABrowserAtRestIsReadOnceAMinute(t *testing.T) {
 	const remembered = 1
 
 	for what, i := range map[string]*instance{
-		"works":                {born: long, left: long, busy: 1, weighed: now},
-		"has just worked":      {born: long, left: now, weighed: now.Add(-2 * settled)},
-		"had just worked then": {born: long, left: now.Add(-settled - time.Second), weighed: now.Add(-settled)},
-		"has just begun":       {born: now, weighed: now.Add(-2 * settled)},
-		"was read long ago":    {born: long, left: long, weighed: now.Add(-memoryFor)},
-		"was never read":       {born: long, left: long},
+		"works":                {started: long, lastUse: long, users: 1, memoryReadAt: now},
+		"has just worked":      {started: long, lastUse: now, memoryReadAt: now.Add(-2 * memorySettles)},
+		"had just worked then": {started: long, lastUse: now.Add(-memorySettles - time.Second), memoryReadAt: now.Add(-memorySettles)},
+		"has just begun":       {started: now, memoryReadAt: now.Add(-2 * memorySettles)},
+		"was read long ago":    {started: long, lastUse: long, memoryReadAt: now.Add(-memoryValidFor)},
+		"was never read":       {started: long, lastUse: long},
 	} {
 		t.Run(what, func(t *testing.T) {
-			i.proc, i.weight = &process.Process{PID: os.Getpid()}, remembered
+			i.proc, i.memoryBytes = &process.Process{PID: os.Getpid()}, remembered
 			if got := i.memory(); got == remembered {
 				t.Errorf("a browser that %s: its memory is not read", what)
 			}
 		})
 	}
 
-	if i := (&instance{born: long, left: now.Add(-3 * settled), weighed: now.Add(-settled), weight: remembered}); i.memory() != remembered {
+	if i := (&instance{started: long, lastUse: now.Add(-3 * memorySettles), memoryReadAt: now.Add(-memorySettles), memoryBytes: remembered}); i.memory() != remembered {
 		t.Error("the memory of a browser at rest is read again")
 	}
 }

@@ -13,52 +13,50 @@ import (
 // Options are the settings of a Browser. The zero value of each field means its
 // default.
 type Options struct {
-	// Path is the browser's program, a name in PATH or a file. Default: the
-	// first of the well-known places, headless shell first.
+	// Path is the browser's program: a file, or a name in PATH. Default: the first
+	// browser that Find knows, the headless shell first.
 	Path string
-	// Tabs is how many pages print at a time. Default: the number of CPUs; more
-	// brings nothing.
+	// Tabs is how many pages print at a time. Default: the number of CPUs. More do not
+	// print faster.
 	Tabs int
-	// QueueLimit is how many prints may wait for a tab; one more fails with
+	// QueueLimit is how many prints may wait for a tab. Further prints fail with
 	// BrowserUnavailable. Default 64; negative: none may wait.
 	QueueLimit int
-	// RecycleAfter is the number of prints after which a new browser takes
-	// over. Default 1000.
+	// RecycleAfter is the number of prints after which the browser is replaced. Default
+	// 1000.
 	RecycleAfter int
 	// RecycleAge is the age after which a browser that has printed is replaced.
 	// Default 1 h.
 	RecycleAge time.Duration
-	// MaxMemory is the memory of the whole process tree, in bytes, above which
-	// the browser is replaced. A single renderer that takes three times as much
-	// is killed, and its page fails if that happens again. Default 2 GiB. Linux
-	// only.
+	// MaxMemory is the memory of all the browser's processes, in bytes, above which the
+	// browser is replaced. A single renderer that takes three times as much is killed. Its
+	// page is tried once more and then fails. Default 2 GiB. Linux only.
 	MaxMemory int64
-	// MaxPDFBytes is the largest PDF one print may yield; more is RenderFailed.
-	// Default 512 MiB.
+	// MaxPDFBytes is the size of the largest PDF, in bytes. A larger one fails with
+	// RenderFailed. Default 512 MiB.
 	MaxPDFBytes int64
-	// StartTimeout bounds a launch, until the first tab answers. Default 20 s.
+	// StartTimeout limits a launch, until the first tab answers. Default 20 s.
 	StartTimeout time.Duration
-	// PrintTimeout bounds one print, from the moment it has a tab. Default 120 s.
+	// PrintTimeout limits one print, from the moment that it has a slot. Default 120 s.
 	PrintTimeout time.Duration
-	// ScriptTimeout bounds one expression of Script, from the moment it begins.
-	// Default 20 s: many times what the largest diagram takes, because a machine
-	// may be busy.
+	// ScriptTimeout limits one expression of Script. Default 20 s, many times the time of
+	// the largest diagram, because the machine may be busy.
 	ScriptTimeout time.Duration
-	// FontConfig is a fontconfig file for the browser alone. The browser's user
-	// must be able to read it and what it names. Default: the system's.
+	// FontConfig is a fontconfig file for the browser. The browser's user must be able to
+	// read it and the files that it names. Default: the system's.
 	FontConfig string
-	// Dir is where profiles are made; every user must be able to pass through
-	// it. Default: the system's temporary directory.
+	// Dir is where profiles are created. Every user must be able to pass through it.
+	// Default: the system's temporary directory.
 	Dir string
-	// UID is the user and group that a process running as root gives to the
-	// browser; it needs no entry in /etc/passwd. Default 60910, in a range that
-	// neither distributions nor systemd hand out. Without root it is not used.
+	// UID is the user and group that a process running as root gives to the browser. It
+	// needs no entry in /etc/passwd. Default 60910, which neither distributions nor systemd
+	// assign. Without root it is not used.
 	UID int
-	// Log receives the browser's life. Default: nothing is logged.
+	// Log receives starts, ends and failures of the browser. Default: nothing is logged.
 	Log *slog.Logger
 
-	// foreign is for the browser that shows other people's pages. It runs when it
-	// is needed, and idleAfter longer.
+	// foreign is set for the browser of an Exporter. It starts with the first export and
+	// ends idleAfter after the last one.
 	foreign   bool
 	idleAfter time.Duration
 }
@@ -96,6 +94,7 @@ func (o Options) messageLimit() int64 {
 	return o.MaxPDFBytes/3*4 + 4096
 }
 
+// withDefaults replaces zero values by their defaults.
 func (o Options) withDefaults() Options {
 	o.Tabs = cmp.Or(o.Tabs, runtime.NumCPU())
 	o.QueueLimit = max(cmp.Or(o.QueueLimit, 64), 0)
@@ -113,7 +112,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// validate names every setting that cannot work.
+// validate returns an error that names every invalid setting.
 func (o Options) validate() error {
 	var errs []error
 

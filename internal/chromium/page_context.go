@@ -8,14 +8,14 @@ import (
 	"presswork/internal/guard"
 )
 
-// pageContext is a browser context for one foreign page, with the proxy port that
-// is its only way to the network.
+// pageContext is a browser context for one foreign page. gate is the port of the filtering
+// proxy, through which alone the page reaches the network.
 type pageContext struct {
 	browserContext
 	gate *guard.Gate
 }
 
-// open makes it. After an error close frees what was made before it.
+// open creates the context. After an error the caller must call close.
 func (r *pageContext) open(ctx context.Context, proxy *guard.Proxy, size export.Viewport) (err error) {
 	if r.gate, err = proxy.Reserve(); err != nil {
 		return unavailable(err)
@@ -27,8 +27,8 @@ func (r *pageContext) open(ctx context.Context, proxy *guard.Proxy, size export.
 	)
 }
 
-// close destroys the context first, and frees its proxy port only then: a page
-// that still ran would otherwise reach the next one's.
+// close destroys the context and then frees its proxy port. In the other order a page that
+// still runs would reach the port of the next page.
 func (r *pageContext) close() {
 	r.dispose()
 
@@ -37,19 +37,19 @@ func (r *pageContext) close() {
 	}
 }
 
-// spare is a context that is made ahead of its page.
+// spare is a context that is created ahead of its page.
 type spare struct {
 	proxy *guard.Proxy
 	size  export.Viewport
 	ready chan struct{}
-	made  *pageContext // nil when it could not be made; read it after ready only
+	made  *pageContext // nil after a failure; read it after ready is closed
 }
 
-var errSpareLost = errors.New("the browser context made ahead was lost")
+var errSpareLost = errors.New("the browser context that was created ahead is lost")
 
 // await returns the context. Errors: errSpareLost.
 func (s *spare) await() (*pageContext, error) {
-	<-s.ready // its maker has a time limit
+	<-s.ready // makeSpare has a time limit
 
 	if s.made == nil || s.made.tab.life.Err() != nil {
 		return s.made, errSpareLost
@@ -58,7 +58,7 @@ func (s *spare) await() (*pageContext, error) {
 	return s.made, nil
 }
 
-// discard destroys a context that is not needed.
+// discard destroys the context.
 func (s *spare) discard() {
 	<-s.ready
 
@@ -67,9 +67,9 @@ func (s *spare) discard() {
 	}
 }
 
-// makeSpare begins to open a context for the next page, unless there is one: that
-// takes a quarter of the time of a small page. The next viewport is taken to have
-// the size of the last.
+// makeSpare begins to create a context for the next page, unless there is one already.
+// That takes a quarter of the time of a small page. It expects that the next viewport has
+// the same size.
 func (i *instance) makeSpare(proxy *guard.Proxy, size export.Viewport) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -94,14 +94,14 @@ func (i *instance) makeSpare(proxy *guard.Proxy, size export.Viewport) {
 		}
 
 		if i.usable() {
-			i.log.Warn("no browser context was made ahead", "error", err)
+			i.log.Warn("browser context not created ahead", "error", err)
 		}
 		r.close()
 	}()
 }
 
-// takeSpare returns the context that is made ahead, or nil when there is none of
-// that size behind that proxy.
+// takeSpare returns the context that was created ahead for a viewport of that size and that
+// proxy, or nil.
 func (i *instance) takeSpare(proxy *guard.Proxy, size export.Viewport) *spare {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -116,7 +116,7 @@ func (i *instance) takeSpare(proxy *guard.Proxy, size export.Viewport) *spare {
 	return s
 }
 
-// dropSpare gives up what was made ahead in a browser that has ended.
+// dropSpare discards the spare context of a browser that has ended.
 func (i *instance) dropSpare() {
 	i.mu.Lock()
 	s := i.spare

@@ -1,8 +1,8 @@
 () => {
   const root = document.documentElement
   const fixed = [...document.querySelectorAll('body *')].slice(0, 20000).filter((e) => getComputedStyle(e).position === 'fixed')
-  // What is fixed to the lower edge of the window goes to the end of the page,
-  // the rest to where it is before anybody scrolls.
+  // Elements at the lower edge of the window move to the end of the page. The others stay
+  // where they are before any scrolling.
   const places = fixed.map((e) => e.getBoundingClientRect())
   fixed.forEach((e, i) => {
     const { top, bottom } = places[i]

@@ -17,16 +17,16 @@ import (
 	"presswork/internal/fault"
 )
 
-// streamFrom is the size of HTML, in bytes, from which the PDF is fetched in
-// pieces: three more calls, but neither side holds it twice.
+// streamFrom is the size of HTML, in bytes, from which the PDF is read in pieces. That
+// takes three more calls, but neither side holds the PDF twice.
 const streamFrom = 1 << 20
 
-// pieceBytes is how much of a streamed PDF one call fetches.
+// pieceBytes is the part of a streamed PDF that one call reads.
 const pieceBytes = 4 << 20
 
-// printTo is Page.printToPDF's parameters. rod's own type leaves out a false
+// printParams are the parameters of Page.printToPDF. rod's own type omits a false
 // generateTaggedPDF, and Chromium's default is true.
-type printTo struct {
+type printParams struct {
 	PaperWidth        float64 `json:"paperWidth"`
 	PaperHeight       float64 `json:"paperHeight"`
 	MarginTop         float64 `json:"marginTop"`
@@ -48,18 +48,19 @@ const (
 	defaultHeight = 11.69
 )
 
-// print puts page into the tab and returns its PDF of at most limit bytes.
+// print loads page into the tab and returns its PDF. Errors: errTooLarge for more than
+// limit bytes.
 func (t *tab) print(ctx context.Context, page printable.Page, limit int64) ([]byte, error) {
 	t.dirty, t.used = true, time.Now()
-	if err := t.hold(ctx, page); err != nil {
+	if err := t.load(ctx, page); err != nil {
 		return nil, err
 	}
 
-	return t.printOnce(ctx, paramsOf(page), limit)
+	return t.printOnce(ctx, printParamsOf(page), limit)
 }
 
-// hold puts page into the tab, prepared as it wants to be.
-func (t *tab) hold(ctx context.Context, page printable.Page) error {
+// load puts page into the tab and runs its Prepare expression.
+func (t *tab) load(ctx context.Context, page printable.Page) error {
 	if err := t.setContent(ctx, page.HTML); err != nil || page.Prepare == "" {
 		return err
 	}
@@ -67,10 +68,10 @@ func (t *tab) hold(ctx context.Context, page printable.Page) error {
 	return t.evaluate(ctx, page.Prepare)
 }
 
-func paramsOf(page printable.Page) printTo {
+func printParamsOf(page printable.Page) printParams {
 	s := page.Sheet
 
-	params := printTo{
+	params := printParams{
 		PaperWidth:        cmp.Or(s.Width, defaultWidth),
 		PaperHeight:       cmp.Or(s.Height, defaultHeight),
 		Scale:             cmp.Or(s.Scale, 1),
@@ -88,11 +89,11 @@ func paramsOf(page printable.Page) printTo {
 	return params
 }
 
-// printOnce prints what the tab holds.
-func (t *tab) printOnce(ctx context.Context, params printTo, limit int64) ([]byte, error) {
+// printOnce prints the document that the tab holds.
+func (t *tab) printOnce(ctx context.Context, params printParams, limit int64) ([]byte, error) {
 	answer, err := t.call(ctx, "Page.printToPDF", params)
 	if err == nil {
-		// The answer of a page that had left for elsewhere is not ours.
+		// If the page has navigated away, the PDF is of another document.
 		err = context.Cause(t.life)
 	}
 
@@ -101,19 +102,19 @@ func (t *tab) printOnce(ctx context.Context, params printTo, limit int64) ([]byt
 	}
 
 	if params.TransferMode == "ReturnAsStream" {
-		return t.fetch(ctx, answer, limit)
+		return t.readStream(ctx, answer, limit)
 	}
 
 	return decodePDF(answer, limit)
 }
 
-// decodePDF reads {"data":"<base64>",…}.
+// decodePDF decodes {"data":"<base64>",…}, the answer of a print or a screenshot.
 func decodePDF(answer []byte, limit int64) ([]byte, error) {
 	rest, ok := bytes.CutPrefix(answer, []byte(`{"data":"`))
 
 	end := bytes.IndexByte(rest, '"')
 	if !ok || end < 0 {
-		return nil, errors.New("the browser's answer holds no PDF")
+		return nil, errors.New("the browser's answer contains no PDF")
 	}
 
 	data := rest[:end]
@@ -126,13 +127,13 @@ func decodePDF(answer []byte, limit int64) ([]byte, error) {
 	return pdf[:n], err
 }
 
-// fetch reads the stream that a print's answer names.
-func (t *tab) fetch(ctx context.Context, answer []byte, limit int64) ([]byte, error) {
+// readStream reads the stream that the answer of a print names.
+func (t *tab) readStream(ctx context.Context, answer []byte, limit int64) ([]byte, error) {
 	var stream struct {
 		Handle string `json:"stream"`
 	}
 	if err := json.Unmarshal(answer, &stream); err != nil {
-		return nil, fmt.Errorf("the browser's answer holds no stream: %w", err)
+		return nil, fmt.Errorf("the browser's answer names no stream: %w", err)
 	}
 	var pdf []byte
 
@@ -152,7 +153,7 @@ func (t *tab) fetch(ctx context.Context, answer []byte, limit int64) ([]byte, er
 		}
 
 		if int64(len(pdf)+len(piece.Data)) > limit {
-			return nil, errTooLarge // the stream ends with the tab
+			return nil, errTooLarge // closing the tab ends the stream
 		}
 
 		pdf = append(pdf, piece.Data...)
@@ -165,25 +166,28 @@ func (t *tab) fetch(ctx context.Context, answer []byte, limit int64) ([]byte, er
 	return pdf, err
 }
 
-// coin turns a failed print into the error its caller gets.
-func (b *Browser) coin(ctx context.Context, err error) error {
-	if coined, ok := errors.AsType[*fault.Error](err); ok {
-		return coined
+// publicError returns the error of a failed print that the caller gets.
+func (b *Browser) publicError(ctx context.Context, err error) error {
+	if public, ok := errors.AsType[*fault.Error](err); ok {
+		return public
 	}
 
 	refusal, refused := errors.AsType[*cdp.Error](err)
 	switch {
 	case errors.Is(err, errTabCrashed):
-		return fault.Errorf(fault.RenderFailed, "the page cannot be printed: the browser's renderer crashed on it or took too much memory").
+		return fault.Errorf(
+			fault.RenderFailed,
+			"the page cannot be printed: the browser's renderer crashed on it or took too much memory",
+		).
 			WithCause(err)
-	case errors.Is(err, errTabStrayed):
+	case errors.Is(err, errTabNavigated):
 		return fault.Errorf(fault.RenderFailed, "the page cannot be printed: it navigates away").WithCause(err)
 	case errors.Is(err, errTooLarge):
 		return fault.Errorf(fault.RenderFailed, "the PDF is larger than %d MiB", b.opt.MaxPDFBytes>>20).WithCause(err)
 	case errors.Is(err, errConnClosed):
 		return fault.Errorf(fault.BrowserUnavailable, "the browser died while it printed").WithCause(err)
 	case ctx.Err() != nil:
-		return ended(ctx)
+		return contextError(ctx)
 	case refused && strings.Contains(strings.ToLower(refusal.Message), "page range"):
 		return fault.Errorf(fault.InvalidOption, "page_ranges: %s", refusal.Message).
 			WithParam("options.page_ranges").
@@ -195,12 +199,12 @@ func (b *Browser) coin(ctx context.Context, err error) error {
 	return fault.Errorf(fault.RenderFailed, "the page cannot be printed").WithCause(err)
 }
 
-// ended is the error of a context that is over: RenderTimeout for a deadline,
-// the context's cause otherwise.
-func ended(ctx context.Context) error {
+// contextError returns the error for a context that has ended: RenderTimeout for a
+// deadline, the cause of the context otherwise.
+func contextError(ctx context.Context) error {
 	cause := context.Cause(ctx)
-	if coined, ok := errors.AsType[*fault.Error](cause); ok {
-		return coined
+	if public, ok := errors.AsType[*fault.Error](cause); ok {
+		return public
 	}
 
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {

@@ -10,22 +10,24 @@ import (
 	"presswork/internal/chromium/printable"
 )
 
-// maxFinals is how often a page is printed after its draft: the texts of the
-// last but one print may have moved what they speak of.
-const maxFinals = 3
+// maxPrints is how often a page is printed after its layout pass. Filling in the texts can
+// move the places that they refer to.
+const maxPrints = 3
 
-// PrintRevised prints a page whose text depends on its own print, such as the
-// page numbers of its contents: first a quick draft of all pages without tags
-// and outline, then, with the texts that revise returns filled in, the page
-// itself. That is printed again, at most twice, while revise returns other
-// texts for it than those it holds; page ranges are trusted unseen. Errors:
-// those of Print and of revise.
+// PrintRevised prints a page whose text depends on its own print, such as the page numbers
+// in a table of contents. revise gets a print and returns the texts for the elements with a
+// data-fill attribute, in document order.
+//
+// The first print is a layout pass: all pages, without tags and outline. Then PrintRevised
+// fills in the texts and prints the page itself. It prints again, at most twice, while
+// revise returns other texts than the page holds. It does not check a print of page ranges
+// again. Errors: those of Print and of revise.
 func (b *Browser) PrintRevised(
 	ctx context.Context,
 	page printable.Page,
 	revise func(printed []byte) (texts []string, err error),
 ) ([]byte, error) {
-	return b.visit(ctx, page, func(ctx context.Context, t *tab) ([]byte, error) {
+	return b.withTab(ctx, page, func(ctx context.Context, t *tab) ([]byte, error) {
 		return t.printRevised(ctx, page, revise, b.opt.MaxPDFBytes)
 	})
 }
@@ -37,14 +39,14 @@ func (t *tab) printRevised(
 	limit int64,
 ) ([]byte, error) {
 	t.dirty, t.used = true, time.Now()
-	if err := t.hold(ctx, page); err != nil {
+	if err := t.load(ctx, page); err != nil {
 		return nil, err
 	}
-	params := paramsOf(page)
-	draft := params
-	draft.PageRanges, draft.Tagged, draft.Outline, draft.PrintBackground = "", false, false, false
+	params := printParamsOf(page)
+	layout := params
+	layout.PageRanges, layout.Tagged, layout.Outline, layout.PrintBackground = "", false, false, false
 
-	printed, err := t.printOnce(ctx, draft, limit)
+	printed, err := t.printOnce(ctx, layout, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -54,8 +56,8 @@ func (t *tab) printRevised(
 		return nil, err
 	}
 
-	for range maxFinals {
-		if err := t.fill(ctx, texts); err != nil {
+	for range maxPrints {
+		if err := t.fillTexts(ctx, texts); err != nil {
 			return nil, err
 		}
 
@@ -72,23 +74,24 @@ func (t *tab) printRevised(
 	return printed, nil
 }
 
-// fill writes texts into the document. The page's own scripts are off; this one
-// is not the page's. It trusts no property that an element's name could shadow.
-func (t *tab) fill(ctx context.Context, texts []string) error {
+// fillScript writes texts into the elements with a data-fill attribute. It calls
+// querySelectorAll through the prototype, because an element's name can shadow the
+// document's own property.
+const fillScript = `(texts => Document.prototype.querySelectorAll.call(document, "[data-fill]")` +
+	`.forEach((e, i) => { e.textContent = texts?.[i] ?? "" }))`
+
+// fillTexts writes texts into the document.
+func (t *tab) fillTexts(ctx context.Context, texts []string) error {
 	list, err := json.Marshal(texts)
 	if err != nil {
 		return err
 	}
 
-	return t.evaluate(
-		ctx,
-		`(texts => Document.prototype.querySelectorAll.call(document, "[data-fill]").forEach((e, i) => { e.textContent = texts?.[i] ?? "" }))(`+string(
-			list,
-		)+`)`,
-	)
+	return t.evaluate(ctx, fillScript+"("+string(list)+")")
 }
 
-// evaluate runs a script of ours in the document and waits for its end.
+// evaluate runs a trusted script in the document and awaits its promise. The page's own
+// scripts are off.
 func (t *tab) evaluate(ctx context.Context, expression string) error {
 	answer, err := t.call(ctx, "Runtime.evaluate", map[string]any{"expression": expression, "awaitPromise": true})
 	if err != nil {

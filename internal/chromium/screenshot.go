@@ -8,28 +8,27 @@ import (
 	"presswork/internal/chromium/printable"
 )
 
-// ScreenshotOptions are the choices about a picture of a page.
+// ScreenshotOptions are the settings of a picture of a page.
 type ScreenshotOptions struct {
 	// Format is png (default), jpeg or webp.
 	Format string
-	// Quality is 1 to 100, of jpeg and webp. Default 85.
+	// Quality is 1 to 100, for jpeg and webp. Default 85.
 	Quality int
-	// Density is how many pixels a CSS pixel (1/96 inch) gets, at most 4.
+	// Density is the number of picture pixels for a CSS pixel (1/96 inch), at most 4.
 	// Default 1.
 	Density float64
 }
 
 const (
-	cssPixels  = 96 // to the inch
+	cssPixels  = 96 // per inch
 	maxDensity = 4
 )
 
-// Screenshot returns a picture of the page's first sheet, laid out for print on
-// a paper of Sheet.Width by Sheet.Height. Margins, which on paper are those of
-// @page, must be the document's own, and there are no margin boxes. Errors:
-// those of Print.
+// Screenshot returns a picture of the page's first sheet, laid out for print on a paper of
+// Sheet.Width by Sheet.Height. It does not apply the @page rule: the document needs margins
+// of its own, and there are no margin boxes. Errors: those of Print.
 func (b *Browser) Screenshot(ctx context.Context, page printable.Page, o ScreenshotOptions) ([]byte, error) {
-	return b.visit(ctx, page, func(ctx context.Context, t *tab) ([]byte, error) {
+	return b.withTab(ctx, page, func(ctx context.Context, t *tab) ([]byte, error) {
 		drawing, err := t.inst.openDrawingTab(ctx, page.Sheet, o.Density)
 		if err != nil {
 			return nil, err
@@ -40,7 +39,7 @@ func (b *Browser) Screenshot(ctx context.Context, page printable.Page, o Screens
 	})
 }
 
-// openDrawingTab makes a tab whose window is the sheet. It is paired with
+// openDrawingTab creates a tab with a window of the sheet's size. The caller closes it with
 // closeTab.
 func (i *instance) openDrawingTab(ctx context.Context, s printable.Sheet, density float64) (*tab, error) {
 	width, height := pixels(s)
@@ -50,16 +49,15 @@ func (i *instance) openDrawingTab(ctx context.Context, s printable.Sheet, densit
 	})
 }
 
-// pixels is the size of a sheet in CSS pixels.
+// pixels returns the size of a sheet in CSS pixels.
 func pixels(s printable.Sheet) (width, height float64) {
-	return math.Round(
-			cmp.Or(s.Width, defaultWidth) * cssPixels,
-		), math.Round(
-			cmp.Or(s.Height, defaultHeight) * cssPixels,
-		)
+	width = math.Round(cmp.Or(s.Width, defaultWidth) * cssPixels)
+	height = math.Round(cmp.Or(s.Height, defaultHeight) * cssPixels)
+
+	return width, height
 }
 
-// screenshot takes the picture.
+// screenshot loads page into the tab and takes a picture of at most limit bytes.
 func (t *tab) screenshot(ctx context.Context, page printable.Page, o ScreenshotOptions, limit int64) ([]byte, error) {
 	params := map[string]any{"format": cmp.Or(o.Format, "png")}
 	if o.Format == "jpeg" || o.Format == "webp" {
@@ -72,7 +70,7 @@ func (t *tab) screenshot(ctx context.Context, page printable.Page, o ScreenshotO
 
 	answer, err := t.capture(ctx, params)
 	if err == nil {
-		// The answer of a page that had left for elsewhere is not ours.
+		// If the page has navigated away, the picture is of another document.
 		err = context.Cause(t.life)
 	}
 
@@ -83,8 +81,9 @@ func (t *tab) screenshot(ctx context.Context, page printable.Page, o ScreenshotO
 	return decodePDF(answer, limit)
 }
 
-// capture draws the window. Under frame control the browser waits for the frames
-// that the picture needs; frames of two tabs at a time make it crash.
+// capture takes the picture. Under frame control the browser waits for the frames that the
+// picture needs, so capture requests frames until the picture is there. Only one tab at a
+// time may do so: frames of two tabs make the browser crash.
 func (t *tab) capture(ctx context.Context, params map[string]any) ([]byte, error) {
 	if t.inst.frameControl {
 		t.inst.drawing.Lock()

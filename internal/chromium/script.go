@@ -11,25 +11,24 @@ import (
 	"presswork/internal/fault"
 )
 
-// Script runs a library of ours in an empty page, then JavaScript expressions one
-// after the other, and returns the JSON of their values, awaited where they are
-// promises. The page is the only one with scripts on: it has a browser context
-// of its own, without a network like every other, and nothing of it is left
-// afterwards. It counts as one of the tabs. Each expression has ScriptTimeout
-// from the moment it begins, as has the library with its page; the first that
-// fails ends the run, and the values of those before it come with the error.
-// Errors: RenderTimeout when ctx's deadline or ScriptTimeout has passed,
-// RenderFailed when the script throws, navigates away or takes its renderer
-// down, BrowserUnavailable, ctx's own cause otherwise.
+// Script runs a trusted library in an empty page, then JavaScript expressions one after the
+// other. It returns their values as JSON; promises are awaited. The page has a browser
+// context of its own, without a network, which is destroyed at the end. It uses one slot.
+//
+// Each expression may take Options.ScriptTimeout, and so may the library with the start of
+// its page. The first failure ends the run; the values of the expressions before it come
+// with the error. Errors: RenderTimeout when ctx's deadline or ScriptTimeout has passed,
+// RenderFailed when the script throws, navigates away or crashes its renderer,
+// BrowserUnavailable, the cause of ctx if it was cancelled.
 func (b *Browser) Script(
 	ctx context.Context,
 	library string,
 	expressions ...string,
 ) (values []json.RawMessage, err error) {
-	if err := b.enter(ctx); err != nil {
+	if err := b.acquireSlot(ctx); err != nil {
 		return nil, err
 	}
-	defer b.leave()
+	defer b.releaseSlot()
 
 	lost, next := false, b.current
 	for {
@@ -41,15 +40,17 @@ func (b *Browser) Script(
 			return values, nil
 		case ctx.Err() == nil && errors.Is(err, errRetired):
 		case ctx.Err() == nil && errors.Is(err, errConnClosed) && !lost:
-			lost, next = true, b.another // perhaps through another page's fault
-		case errors.Is(err, errTabCrashed), errors.Is(err, errTabStrayed):
-			return values, fault.Errorf(fault.RenderFailed, "the script broke its page").WithCause(err)
+			lost, next = true, b.currentAfterLoss // another page can be the cause
+		case errors.Is(err, errTabCrashed), errors.Is(err, errTabNavigated):
+			return values, fault.Errorf(fault.RenderFailed, "the script navigated away or crashed its page").
+				WithCause(err)
 		default:
-			return values, b.coin(ctx, err)
+			return values, b.publicError(ctx, err)
 		}
 	}
 }
 
+// runScript runs the expressions once, on the instance that next returns.
 func (b *Browser) runScript(
 	ctx context.Context,
 	next func(context.Context) (*instance, error),
@@ -57,7 +58,7 @@ func (b *Browser) runScript(
 	expressions []string,
 ) (values []json.RawMessage, err error) {
 	var p *scriptPage
-	err = b.timed(ctx, func(ctx context.Context) error {
+	err = b.withScriptTimeout(ctx, func(ctx context.Context) error {
 		inst, err := next(ctx)
 		if err != nil {
 			return err
@@ -72,14 +73,14 @@ func (b *Browser) runScript(
 	})
 
 	if p != nil {
-		defer p.leave()
+		defer p.release()
 	}
 
 	for _, expression := range expressions {
 		if err != nil {
 			break
 		}
-		err = b.timed(ctx, func(ctx context.Context) error {
+		err = b.withScriptTimeout(ctx, func(ctx context.Context) error {
 			value, err := p.evaluate(ctx, expression)
 			if err == nil {
 				values = append(values, value)
@@ -92,8 +93,8 @@ func (b *Browser) runScript(
 	return values, err
 }
 
-// timed gives one step of a script its time.
-func (b *Browser) timed(ctx context.Context, step func(context.Context) error) error {
+// withScriptTimeout runs one step of a script with its time limit.
+func (b *Browser) withScriptTimeout(ctx context.Context, step func(context.Context) error) error {
 	limit := b.opt.ScriptTimeout
 
 	ctx, cancel := context.WithTimeoutCause(
@@ -105,7 +106,7 @@ func (b *Browser) timed(ctx context.Context, step func(context.Context) error) e
 
 	err := step(ctx)
 	if err != nil && ctx.Err() != nil {
-		return ended(ctx)
+		return contextError(ctx)
 	}
 
 	return err
@@ -114,17 +115,17 @@ func (b *Browser) timed(ctx context.Context, step func(context.Context) error) e
 // scriptPage is a page with scripts on, in a browser context of its own.
 type scriptPage struct{ browserContext }
 
-// openScriptPage is paired with leave.
+// openScriptPage creates a page, which the caller ends with release.
 func (i *instance) openScriptPage(ctx context.Context) (*scriptPage, error) {
-	if err := i.enter(); err != nil {
+	if err := i.addUser(); err != nil {
 		return nil, err
 	}
 	p := &scriptPage{browserContext{inst: i}}
 
-	err := i.open(ctx, func(ctx context.Context) error {
-		// A context may have a proxy of its own; this one keeps to the dead one.
+	err := i.create(ctx, func(ctx context.Context) error {
+		// Every context needs a proxy. This one leads nowhere.
 		return p.open(ctx, contextOptions{proxy: process.DeadProxy, width: 1280, height: 1024})
-	}, p.leave)
+	}, p.release)
 	if err != nil {
 		return nil, err
 	}
@@ -164,17 +165,17 @@ func (p *scriptPage) evaluate(ctx context.Context, expression string) (json.RawM
 	return outcome.Result.Value, nil
 }
 
-// leave destroys the page in the background: a renderer at work on an endless
-// loop takes its time.
-func (p *scriptPage) leave() {
+// release destroys the page in the background, because a renderer in an endless loop does
+// not end at once.
+func (p *scriptPage) release() {
 	go func() {
-		defer p.inst.drop()
+		defer p.inst.removeUser()
 		p.stop()
 		p.dispose()
 	}()
 }
 
-// stop ends what the script still does.
+// stop terminates a script that still runs.
 func (p *scriptPage) stop() {
 	if p.tab == nil || p.tab.session == "" {
 		return
@@ -183,6 +184,6 @@ func (p *scriptPage) stop() {
 
 	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout/10)
 	defer cancel()
-	// Its answer is of no interest: the page may be past answering.
+	// An error is ignored: the page may be dead already.
 	_, _ = p.inst.conn.Call(ctx, p.tab.session, "Runtime.terminateExecution", nil)
 }

@@ -4,14 +4,14 @@ async (limit, scrolls) => {
   const sleep = (ms) => new Promise((done) => setTimeout(done, ms))
   const root = document.documentElement
   const page = document.scrollingElement
-  // The end of a frame, in which all observers were told what they see.
+  // Resolves at the end of a frame, when all observers have been called.
   const seen = () => Promise.race([new Promise((done) => new IntersectionObserver(done).observe(root)), sleep(100)])
 
   for (const lazy of document.querySelectorAll('[loading=lazy]')) lazy.loading = 'eager'
 
-  // Observers load what comes into view, so the page is shown so small for a
-  // frame that all of it is. Its layout does not change. What grows with that is
-  // shown again, but not for ever: some pages have no end.
+  // Observers load what comes into view. So for one frame the page is scaled down until
+  // all of it is in view; its layout does not change. A page that grows is shown again,
+  // at most five times, because some pages have no end.
   for (let round = 0, height = 0; round < 5 && page && page.scrollHeight > Math.max(height, innerHeight * 1.5) && left() > 0; round++) {
     height = page.scrollHeight
     const scale = Math.min(innerHeight / height, innerWidth / page.scrollWidth)
@@ -20,7 +20,7 @@ async (limit, scrolls) => {
     small.cancel()
   }
 
-  // Listeners ask how far the page is scrolled.
+  // Scroll listeners read how far the page is scrolled.
   if (scrolls && page) {
     const [x, y] = [scrollX, scrollY]
     for (let step = 1; step <= 40 && step * innerHeight < page.scrollHeight && left() > 0; step++) {

@@ -11,9 +11,9 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 )
 
-// current returns the browser that takes prints, and waits for one to start if
-// there is none. A launch that failed is not repeated before its back-off is
-// over: until then its error is returned at once.
+// current returns the instance that takes new prints. If there is none, it starts one and
+// waits for it. During the back-off after a failed launch it returns that launch's error at
+// once, as a tooEarly.
 func (b *Browser) current(ctx context.Context) (*instance, error) {
 	b.mu.Lock()
 	switch {
@@ -27,26 +27,26 @@ func (b *Browser) current(ctx context.Context) (*instance, error) {
 		defer b.mu.Unlock()
 		return b.cur, nil
 	}
-	l, err, early := b.launch(), b.lastErr, time.Until(b.notBefore)
+	l, err, early := b.beginLaunch(), b.lastErr, time.Until(b.notBefore)
 	b.mu.Unlock()
 
 	if l == nil {
-		return nil, &tooEarly{unfit(err), early}
+		return nil, &tooEarly{launchError(err), early}
 	}
 
 	select {
 	case <-l.done:
 		if l.err != nil {
-			return nil, unfit(l.err)
+			return nil, launchError(l.err)
 		}
 
 		return l.inst, nil
 	case <-ctx.Done():
-		return nil, ended(ctx)
+		return nil, contextError(ctx)
 	}
 }
 
-// tooEarly is the error of a launch whose back-off lasts for left.
+// tooEarly is the error of a launch that failed. The next launch is possible after left.
 type tooEarly struct {
 	error
 	left time.Duration
@@ -54,10 +54,10 @@ type tooEarly struct {
 
 func (e *tooEarly) Unwrap() error { return e.error }
 
-// another is current for who has lost a browser, and is to have one more try: a
-// browser that was young begins a back-off with its end, perhaps before its loss is
-// noticed here. Who has no time for it is not to pay for the browser.
-func (b *Browser) another(ctx context.Context) (*instance, error) {
+// currentAfterLoss is current for a caller whose browser died. It waits for the end of a
+// back-off, which the death of a young browser begins. A caller whose deadline is earlier
+// gets the error of the back-off at once.
+func (b *Browser) currentAfterLoss(ctx context.Context) (*instance, error) {
 	for {
 		inst, err := b.current(ctx)
 
@@ -70,27 +70,27 @@ func (b *Browser) another(ctx context.Context) (*instance, error) {
 		case <-time.After(early.left):
 		case <-b.background.Done():
 		case <-ctx.Done():
-			return nil, ended(ctx)
+			return nil, contextError(ctx)
 		}
 	}
 }
 
-// launch begins a launch, or joins the one under way; nil means that it is too
-// early for one. The lock is held.
-func (b *Browser) launch() *launching {
+// beginLaunch begins a launch or returns the one in progress. It returns nil during a
+// back-off. The caller holds the lock.
+func (b *Browser) beginLaunch() *launching {
 	if b.launching != nil || b.background.Err() != nil || time.Now().Before(b.notBefore) {
 		return b.launching
 	}
 	b.launching = &launching{done: make(chan struct{})}
-	b.work.Go(b.bringUp)
+	b.work.Go(b.runLaunch)
 
 	return b.launching
 }
 
-// bringUp starts a browser and lets it take over from the present one.
-func (b *Browser) bringUp() {
+// runLaunch starts an instance, which replaces the current one.
+func (b *Browser) runLaunch() {
 	ctx, cancel := context.WithTimeoutCause(b.background, b.opt.StartTimeout,
-		fmt.Errorf("not up within %s", b.opt.StartTimeout))
+		fmt.Errorf("the browser did not start within %s", b.opt.StartTimeout))
 	defer cancel()
 	begun := time.Now()
 	inst, err := launch(ctx, b.opt)
@@ -101,12 +101,12 @@ func (b *Browser) bringUp() {
 
 	l.inst, l.err = inst, err
 	if err == nil {
-		b.count.launches.Add(1) // before who waits for it prints
+		b.count.launches.Add(1) // before waiting prints begin
 	}
 	close(l.done)
 
 	if err != nil {
-		b.failed(err)
+		b.recordFailure(err)
 		b.mu.Unlock()
 
 		if b.background.Err() == nil {
@@ -118,7 +118,7 @@ func (b *Browser) bringUp() {
 	b.lastErr = nil
 	b.cur = inst
 	b.live[inst] = true
-	b.work.Go(func() { b.attend(inst) })
+	b.work.Go(func() { b.awaitEnd(inst) })
 
 	if b.background.Err() != nil {
 		inst.retire()
@@ -128,32 +128,33 @@ func (b *Browser) bringUp() {
 	b.log.Info("browser started", "pid", inst.proc.PID, "version", inst.version,
 		"sandbox", inst.noSandbox == "", "network_isolated", inst.isolated, "ms", time.Since(begun).Milliseconds())
 
-	if old != nil && old.usable() { // one that died is counted as such
+	if old != nil && old.usable() { // awaitEnd counts an instance that died
 		old.retire()
 	}
-	inst.warm(ctx)
+	inst.openTabs(ctx)
 }
 
-// failed puts the next launch off: 250 ms, doubled each time, at most 10 s. The
-// lock is held.
-func (b *Browser) failed(err error) {
+// recordFailure delays the next launch by 250 ms, doubled for each consecutive failure, at
+// most 10 s. The caller holds the lock.
+func (b *Browser) recordFailure(err error) {
 	b.lastErr = err
 	b.notBefore = time.Now().Add(min(250*time.Millisecond<<min(b.failures, 6), 10*time.Second))
 	b.failures++
 }
 
-// proven forgets the failures: the browser prints.
-func (b *Browser) proven() {
+// clearFailures ends the series of failures after a successful print.
+func (b *Browser) clearFailures() {
 	b.mu.Lock()
 	b.failures = 0
 	b.mu.Unlock()
 }
 
-// attend sees a browser to its end.
-func (b *Browser) attend(inst *instance) {
+// awaitEnd waits until an instance has ended. If it died, awaitEnd records that and begins
+// the next launch.
+func (b *Browser) awaitEnd(inst *instance) {
 	select {
 	case <-inst.conn.done:
-		inst.proc.Kill() // without a connection it is of no use
+		inst.proc.Kill() // it cannot be used without a connection
 	case <-inst.proc.Exited:
 	}
 	<-inst.proc.Exited
@@ -168,8 +169,12 @@ func (b *Browser) attend(inst *instance) {
 	delete(b.live, inst)
 
 	if !wanted && prints == 0 {
-		b.failed(
-			fmt.Errorf("the last browser died at once: %w; it said: %q", inst.conn.cause(), inst.proc.LastWords()),
+		b.recordFailure(
+			fmt.Errorf(
+				"the last browser died before its first print: %w; its stderr: %q",
+				inst.conn.cause(),
+				inst.proc.LastWords(),
+			),
 		)
 	}
 
@@ -180,7 +185,7 @@ func (b *Browser) attend(inst *instance) {
 	if b.cur == inst {
 		b.cur = nil
 		if !b.opt.foreign {
-			b.launch()
+			b.beginLaunch()
 		}
 	}
 	b.mu.Unlock()
@@ -203,53 +208,55 @@ func (b *Browser) attend(inst *instance) {
 	b.log.Info("browser ended", "pid", inst.proc.PID, "prints", prints)
 }
 
-// replace starts a new browser that takes over from inst.
+// replace starts a new instance that takes over from inst. It does nothing if inst is no
+// longer the current one.
 func (b *Browser) replace(inst *instance, why string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 
-	if b.cur != inst || b.launching != nil || b.launch() == nil {
+	if b.cur != inst || b.launching != nil || b.beginLaunch() == nil {
 		return
 	}
 	b.count.recycles.Add(1)
 	b.log.Info("replacing the browser", "pid", inst.proc.PID, "why", why)
 }
 
-// The janitor's intervals. A document is dropped once its tab has been idle for
-// idleAfter: under load the next document drops it, at no cost.
+// Intervals and limits of the janitor.
 const (
-	cleanEvery  = time.Second
-	idleAfter   = time.Second
-	checkEvery  = 5 * time.Second
-	pingTimeout = 5 * time.Second
-	maxMisses   = 2
-	// settled is how long after its last work a browser's memory may still change, and
-	// memoryFor how long that of one at rest is taken for the same. Reading it goes through
-	// all processes of the machine and all pages of the browser's.
-	settled   = 10 * time.Second
-	memoryFor = time.Minute
+	cleanEvery = time.Second
+	// clearAfter is the idle time after which a tab's document is dropped. Under load the
+	// next document replaces it sooner, at no cost.
+	clearAfter     = time.Second
+	checkEvery     = 5 * time.Second
+	pingTimeout    = 5 * time.Second
+	maxMissedPings = 2
+	// memorySettles is how long after its last work a browser's memory may still change.
+	// memoryValidFor is how long the reading for a browser at rest is used. Reading goes
+	// through all processes of the machine and all memory pages of the browser.
+	memorySettles  = 10 * time.Second
+	memoryValidFor = time.Minute
 )
 
-// janitor empties idle tabs, and replaces the browser for its age, its memory
-// or its silence.
+// janitor clears idle tabs. It replaces the browser for its age or its memory, and kills it
+// when it no longer answers.
 func (b *Browser) janitor() {
 	clean, check := time.NewTicker(cleanEvery), time.NewTicker(checkEvery)
 	defer clean.Stop()
 	defer check.Stop()
 	misses := 0
-	var asked *instance // the one the misses are of
+	var asked *instance // the instance that misses belongs to
 
 	for {
 		select {
 		case <-b.background.Done():
 			return
 		case <-clean.C:
-			b.killHogs()
+			b.killLargeRenderers()
 
-			if inst := b.peek(); inst != nil {
-				b.empty(inst)
+			if inst := b.running(); inst != nil {
+				b.clearIdleTabs(inst)
 
-				if inst.printed() > 0 && time.Since(inst.born) >= b.opt.RecycleAge {
+				if inst.printCount() > 0 && time.Since(inst.started) >= b.opt.RecycleAge {
 					b.replace(inst, "it is old")
 				}
 
@@ -258,7 +265,7 @@ func (b *Browser) janitor() {
 				}
 			}
 		case <-check.C:
-			inst := b.peek()
+			inst := b.running()
 			if inst != asked {
 				asked, misses = inst, 0
 			}
@@ -267,25 +274,24 @@ func (b *Browser) janitor() {
 				continue
 			}
 			var memory int64
-			// With a renderer that took too much the browser has it no more: the pages beside
-			// that one are not to pay.
-			if !b.killHogs() &&
-				inst.proc.MemoryBound() > b.opt.MaxMemory { // else it need not be weighed, which takes milliseconds
+			// A large renderer that was just killed no longer counts: the other pages must
+			// not suffer for it. The bound saves the exact reading, which takes milliseconds.
+			if !b.killLargeRenderers() && inst.proc.MemoryBound() > b.opt.MaxMemory {
 				memory = inst.memory()
 			}
 
 			switch {
 			case b.opt.foreign && memory > foreignMemory*b.opt.MaxMemory:
-				b.log.Error("the browser takes too much memory; killing it", "pid", inst.proc.PID, "mib", memory>>20)
+				b.log.Error("killing the browser: it takes too much memory", "pid", inst.proc.PID, "mib", memory>>20)
 				inst.proc.Kill()
 			case memory > b.opt.MaxMemory:
-				b.replace(inst, fmt.Sprintf("it takes %d MiB", memory>>20))
+				b.replace(inst, fmt.Sprintf("its memory is %d MiB", memory>>20))
 			}
 
 			if inst.ping(b.background) == nil || b.background.Err() != nil {
 				misses = 0
-			} else if misses++; misses == maxMisses {
-				b.log.Error("the browser does not answer; killing it", "pid", inst.proc.PID)
+			} else if misses++; misses == maxMissedPings {
+				b.log.Error("killing the browser: it does not answer", "pid", inst.proc.PID)
 				inst.proc.Kill()
 				misses = 0
 			}
@@ -293,8 +299,8 @@ func (b *Browser) janitor() {
 	}
 }
 
-// peek returns the current browser, or nil.
-func (b *Browser) peek() *instance {
+// running returns the current instance if it takes prints, or nil. It starts none.
+func (b *Browser) running() *instance {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 
@@ -305,15 +311,16 @@ func (b *Browser) peek() *instance {
 	return b.cur
 }
 
-// killHogs ends renderers, of retired browsers too, that would take the whole
-// machine's memory before their print's deadline. It reports whether there was one.
-func (b *Browser) killHogs() (found bool) {
+// killLargeRenderers kills renderers that exceed rendererLimit, also those of retired
+// instances. Otherwise one could take the whole machine's memory before its print's
+// deadline. It reports whether it has killed one.
+func (b *Browser) killLargeRenderers() (found bool) {
 	b.mu.Lock()
 	live := slices.Collect(maps.Keys(b.live))
 	b.mu.Unlock()
 
 	for _, inst := range live {
-		if !inst.grown(time.Now().Add(-settled)) {
+		if !inst.memoryMayHaveChanged(time.Now().Add(-memorySettles)) {
 			continue
 		}
 
@@ -326,8 +333,8 @@ func (b *Browser) killHogs() (found bool) {
 	return found
 }
 
-// empty drops the documents of idle tabs, as long as no print wants a slot.
-func (b *Browser) empty(inst *instance) {
+// clearIdleTabs drops the documents of idle tabs. It stops when prints need all slots.
+func (b *Browser) clearIdleTabs(inst *instance) {
 	for {
 		select {
 		case b.slots <- struct{}{}:
@@ -335,19 +342,19 @@ func (b *Browser) empty(inst *instance) {
 			return
 		}
 
-		t := inst.takeDirty(time.Now().Add(-idleAfter))
+		t := inst.takeDirty(time.Now().Add(-clearAfter))
 		if t == nil {
 			<-b.slots
 			return
 		}
 		ctx, cancel := context.WithTimeout(b.background, closeTimeout)
-		inst.release(t, t.clear(ctx) == nil)
+		inst.releaseTab(t, t.clear(ctx) == nil)
 		cancel()
 		<-b.slots
 	}
 }
 
-// ping asks the browser whether it is there, and how many tabs it has.
+// ping checks that the browser answers, and reads how many tabs it has.
 func (i *instance) ping(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, pingTimeout)
 	defer cancel()
@@ -363,7 +370,7 @@ func (i *instance) ping(ctx context.Context) error {
 			n++
 		}
 	}
-	i.pages.Store(int64(n))
+	i.tabCount.Store(int64(n))
 
 	return nil
 }

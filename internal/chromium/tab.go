@@ -11,12 +11,11 @@ import (
 )
 
 var (
-	errTabCrashed = errors.New("the page's renderer crashed")
-	errTabStrayed = errors.New("the page navigated away")
+	errTabCrashed   = errors.New("the page's renderer crashed")
+	errTabNavigated = errors.New("the page navigated away")
 )
 
-// blank is where a tab must be: our documents are written into it, and nothing
-// in them may lead away.
+// blank is the URL of a print tab. Composed pages are written into it and must not navigate.
 const blank = "about:blank"
 
 // tab is one warm page: scripts off, reused from print to print.
@@ -26,28 +25,28 @@ type tab struct {
 	target  string // also its main frame's id
 	session string
 
-	// life ends, with the reason as its cause, when the tab may not be used any
-	// more. It is the connection's reader that ends it, so the end is known
-	// before any later answer.
+	// life ends when the tab must not be used any more; its cause is the reason. The
+	// connection's reader ends it, so the end is known before any later answer arrives.
 	life context.Context
 	end  context.CancelCauseFunc
-	// detached is closed when the browser has let go of the target.
+	// detached is closed when the browser has destroyed the target.
 	detached chan struct{}
 
-	foreign bool      // shows another's page, which may navigate
+	foreign bool      // shows a foreign page, which may navigate
 	dirty   bool      // holds a document
-	used    time.Time // last print
+	used    time.Time // time of the last print
 }
 
-// printPolicy forbids a printed page everything but showing what is in it, should
-// some reference ever get past the sanitisers of those who wrote it.
-const printPolicy = "default-src 'none'; img-src data:; font-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+// printPolicy lets a printed page show only its own content. It is the second line of
+// defence: the code that composes pages sanitises their references.
+const printPolicy = "default-src 'none'; img-src data:; font-src data:; style-src 'unsafe-inline'; " +
+	"base-uri 'none'; form-action 'none'"
 
-// openTab makes a tab for printing. The instance must already watch events.
+// openTab creates a tab for printing. The instance must already watch events.
 //
-// Nobody sees the tab, so it draws no frames, holds print media from the start
-// (each change of media styles the document anew), and has a window of one pixel.
-// Together they halve the CPU time of a small document.
+// The tab is invisible, so it draws no frames and has a window of one pixel. It uses print
+// media from the start, because each change of the media restyles the document. Together
+// these halve the CPU time of a small document.
 func (i *instance) openTab(ctx context.Context) (*tab, error) {
 	return i.prepareTab(
 		ctx,
@@ -56,7 +55,7 @@ func (i *instance) openTab(ctx context.Context) (*tab, error) {
 	)
 }
 
-// prepareTab makes a tab for documents of ours, with the given device metrics.
+// prepareTab creates a tab for composed pages with the given device metrics.
 func (i *instance) prepareTab(ctx context.Context, frameControl bool, metrics map[string]any) (*tab, error) {
 	t, err := i.newTab(ctx, frameControl)
 	if err != nil {
@@ -81,7 +80,7 @@ func (i *instance) prepareTab(ctx context.Context, frameControl bool, metrics ma
 	}
 
 	if err != nil {
-		err = t.verdict(ctx, err) // before it is closed, which is a loss as well
+		err = t.refusalCause(ctx, err) // before closeTab ends the life of the tab
 		i.closeTab(t)
 
 		return nil, err
@@ -90,15 +89,15 @@ func (i *instance) prepareTab(ctx context.Context, frameControl bool, metrics ma
 	return t, nil
 }
 
-// confine lays printPolicy on all documents that the tab will hold. A tab's
-// window outlives the documents that Page.setDocumentContent writes into it, and
-// with it every policy: one in each document would make the tab slower with each
-// print (10 ms became 69 after 2000).
+// confine applies printPolicy to all documents that the tab will hold.
+// Page.setDocumentContent keeps the tab's window, and the window keeps every policy. So a
+// policy in each document would slow the tab down: a print took 69 ms instead of 10 after
+// 2000 prints.
 func (t *tab) confine(ctx context.Context) error {
 	return t.setContent(ctx, `<meta http-equiv="Content-Security-Policy" content="`+printPolicy+`">`)
 }
 
-// newTab makes a tab as the browser makes it.
+// newTab creates a tab without any preparation.
 func (i *instance) newTab(ctx context.Context, frameControl bool) (*tab, error) {
 	browser := i.rod.Context(ctx)
 
@@ -122,8 +121,8 @@ func (i *instance) newTab(ctx context.Context, frameControl bool) (*tab, error) 
 	return t, nil
 }
 
-// call runs one command in the tab; it fails as soon as the tab or the browser
-// is lost, whether or not ctx has ended.
+// call runs one command in the tab and returns the result as JSON. It fails as soon as the
+// tab or the browser is lost, with the cause of that loss.
 func (t *tab) call(ctx context.Context, method string, params any) ([]byte, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -132,10 +131,11 @@ func (t *tab) call(ctx context.Context, method string, params any) ([]byte, erro
 	return t.conn.Call(ctx, t.session, method, params)
 }
 
-// verdict is err, or the loss of the tab where that is what made the browser refuse a
-// command: it may refuse before it says that the renderer is gone. A renderer that is
-// there answers, and of one that is not the browser says so instead.
-func (t *tab) verdict(ctx context.Context, err error) error {
+// refusalCause returns err, or the loss of the tab if that made the browser reject a
+// command. The browser may reject the command before it reports that the renderer is gone.
+// So refusalCause sends one more command: a living renderer answers it, and for a dead one
+// the browser reports the crash first.
+func (t *tab) refusalCause(ctx context.Context, err error) error {
 	if _, refused := errors.AsType[*cdp.Error](err); !refused {
 		return err
 	}
@@ -144,7 +144,7 @@ func (t *tab) verdict(ctx context.Context, err error) error {
 	return cmp.Or(context.Cause(t.life), err)
 }
 
-// setContent replaces the tab's document; it returns when that is parsed.
+// setContent replaces the tab's document and returns when the new one is parsed.
 func (t *tab) setContent(ctx context.Context, html string) error {
 	_, err := t.call(ctx, "Page.setDocumentContent", struct {
 		FrameID string `json:"frameId"`
@@ -154,8 +154,8 @@ func (t *tab) setContent(ctx context.Context, html string) error {
 	return err
 }
 
-// clear drops the last document and gives its memory back: 430 MiB became 230
-// with two tabs of small documents. It takes some 25 ms.
+// clear drops the last document and frees its memory. With two tabs of small documents,
+// 430 MiB became 230. It takes about 25 ms.
 func (t *tab) clear(ctx context.Context) error {
 	if err := t.setContent(ctx, ""); err != nil {
 		return err
