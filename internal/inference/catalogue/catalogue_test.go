@@ -38,7 +38,7 @@ const modelsYAML = `models:
 
 func env(name string) string { return map[string]string{"GPU1_KEY": "s3cret"}[name] }
 
-func TestTheCatalogueIsReadWithItsDefaults(t *testing.T) {
+func TestParseSetsDefaults(t *testing.T) {
 	t.Parallel()
 
 	c, err := catalogue.Parse("models.yaml", []byte(modelsYAML), env)
@@ -76,7 +76,7 @@ func TestTheCatalogueIsReadWithItsDefaults(t *testing.T) {
 	}
 }
 
-func TestAWrongCatalogueNamesLineAndField(t *testing.T) {
+func TestParseErrorNamesLineAndField(t *testing.T) {
 	t.Parallel()
 
 	for i, test := range [][3]string{
@@ -112,7 +112,7 @@ func TestAWrongCatalogueNamesLineAndField(t *testing.T) {
 	}
 }
 
-func TestTheSourceFollowsItsFile(t *testing.T) {
+func TestSourceFollowsFile(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "models.yaml")
 	write := func(text string) {
@@ -135,7 +135,7 @@ func TestTheSourceFollowsItsFile(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	write(modelsYAML)
-	refused := make(refusals, 1)
+	errorLog := make(logLines, 1)
 
 	s, err := catalogue.NewSource(
 		t.Context(),
@@ -143,7 +143,7 @@ func TestTheSourceFollowsItsFile(t *testing.T) {
 			Path:     path,
 			Getenv:   env,
 			Interval: 5 * time.Millisecond,
-			Log:      slog.New(slog.NewTextHandler(refused, &slog.HandlerOptions{Level: slog.LevelError})),
+			Log:      slog.New(slog.NewTextHandler(errorLog, &slog.HandlerOptions{Level: slog.LevelError})),
 		},
 	)
 	if err != nil {
@@ -160,7 +160,7 @@ func TestTheSourceFollowsItsFile(t *testing.T) {
 	until(t, s, 1)
 	write("models: [{id: broken}]")
 
-	if line := <-refused; !strings.Contains(line, "models[0].upstreams") {
+	if line := <-errorLog; !strings.Contains(line, "models[0].upstreams") {
 		t.Errorf("logged %s", line)
 	}
 	until(t, s, 1)
@@ -170,26 +170,25 @@ func TestTheSourceFollowsItsFile(t *testing.T) {
 	<-done
 }
 
-// refusals are the lines that a source logs.
-type refusals chan string
+// logLines is a writer that passes on the lines of a log.
+type logLines chan string
 
-func (r refusals) Write(line []byte) (int, error) {
-	r <- string(line)
+func (l logLines) Write(line []byte) (int, error) {
+	l <- string(line)
 	return len(line), nil
 }
 
 // until waits for the source to have that many models.
 func until(t *testing.T, s *catalogue.Source, want int) {
 	t.Helper()
-
-	for deadline := time.Now().Add(wait.Patience); len(s.Current().Models()) != want; time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("%d models, want %d", len(s.Current().Models()), want)
-		}
-	}
+	wait.Until(
+		t,
+		fmt.Sprintf("the source has %d models", want),
+		func() bool { return len(s.Current().Models()) == want },
+	)
 }
 
-func TestAFileOfModelsThatAppearsIsRead(t *testing.T) {
+func TestSourceReadsFileThatAppears(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "models.yaml")
 	find := func(context.Context) ([]inference.Model, error) { return []inference.Model{{ID: "found"}}, nil }
@@ -231,7 +230,7 @@ func TestAFileOfModelsThatAppearsIsRead(t *testing.T) {
 	}
 }
 
-func TestModelsOfThisMachineComeAndGo(t *testing.T) {
+func TestSourceFollowsModelsOfThisMachine(t *testing.T) {
 	t.Parallel()
 	var found atomic.Pointer[[]inference.Model]
 	found.Store(&[]inference.Model{{ID: "a"}, {ID: "a"}, {ID: "b", Aliases: []string{"a"}}})
@@ -271,14 +270,14 @@ func TestModelsOfThisMachineComeAndGo(t *testing.T) {
 	if m := s.Current().Models()[0]; !m.Created.Equal(created) {
 		t.Errorf("it was created at %s, now at %s", created, m.Created)
 	}
-	// One that does not answer in time is not gone.
+	// A server keeps its models if it does not answer in time.
 	found.Store(nil)
 
-	for before := looks.Load(); looks.Load() < before+3; time.Sleep(time.Millisecond) { // between two looks
-	}
+	before := looks.Load()
+	wait.Until(t, "Discover was called again", func() bool { return looks.Load() >= before+3 })
 
 	if got := s.Current().Models(); len(got) != 1 {
-		t.Errorf("an engine that is slow has %d models", len(got))
+		t.Errorf("a slow server has %d models", len(got))
 	}
 	found.Store(&[]inference.Model{})
 	until(t, s, 0)
@@ -286,8 +285,8 @@ func TestModelsOfThisMachineComeAndGo(t *testing.T) {
 	<-done
 }
 
-// A models.yaml is read whole, or refused in one line that names the file and quotes
-// no secret. What is read can be found, and asked for.
+// Parse reads a models.yaml completely, or rejects it in one line that names the file and quotes
+// no secret. The catalogue finds every model, and requests can be made to its upstreams.
 func FuzzCatalogue(f *testing.F) {
 	for _, seed := range []string{
 		modelsYAML, "models: [{id: a, aliases: [b, b], upstreams: [{base_url: http://h/v1}]}]", "models: [{id: a, upstreams: [{base_url: http://h/v1, api_key: [SECRET]}]}]",

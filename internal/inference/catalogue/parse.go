@@ -1,5 +1,5 @@
-// Package catalogue reads models.yaml and keeps the catalogue of models up to date: Source
-// follows the file, or the model servers of this machine if there is no file.
+// Package catalogue reads models.yaml and keeps the catalogue of models up to date. Without a
+// file, the models are those of the model servers on this machine.
 package catalogue
 
 import (

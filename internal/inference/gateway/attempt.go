@@ -10,23 +10,23 @@ import (
 	"presswork/internal/inference"
 )
 
-// turn is whose request waits for a place at an upstream, and how urgent it is.
-type turn struct{ owner, tier string }
+// claim says whose request waits for a slot at an upstream, and how urgent it is.
+type claim struct{ owner, tier string }
 
-// attempted is how one try of an upstream ended.
+// attempted is the result of one try of an upstream.
 type attempted struct {
 	err error
-	// emitted reports that the caller has had a part of the answer, so that nobody
-	// else may begin it anew.
+	// emitted reports that the caller has received a part of the answer, so another upstream
+	// must not begin it again.
 	emitted bool
-	// unheard reports that it was the caller who failed to take the answer.
-	unheard bool
+	// callerFailed reports that err is the error of the caller's emit function.
+	callerFailed bool
 }
 
-// upstreams reports whether the upstream is at fault, not the request and not the
-// caller.
-func (a attempted) upstreams(ctx context.Context) bool {
-	if a.err == nil || a.unheard || ctx.Err() != nil {
+// upstreamFailed reports whether the failure is the upstream's, not the request's or the
+// caller's.
+func (a attempted) upstreamFailed(ctx context.Context) bool {
+	if a.err == nil || a.callerFailed || ctx.Err() != nil {
 		return false
 	}
 	status := inference.AsError(a.err).Status
@@ -34,13 +34,13 @@ func (a attempted) upstreams(ctx context.Context) bool {
 	return status > 500 || status == http.StatusTooManyRequests
 }
 
-// attempt tries the model's upstreams until one succeeds. It goes on as long as nothing
-// was emitted and the failure is the upstream's, which then cools or rests. An upstream
-// that timed out is not asked again: it may charge for every request.
+// attempt tries the model's upstreams until one succeeds. It tries the next one as long as
+// nothing was emitted and the failure is the upstream's, which is then avoided for a while. It
+// does not ask an upstream again after a time-out: the upstream may charge for every request.
 func (g *Gateway) attempt(
 	ctx context.Context,
 	m *inference.Model,
-	who turn,
+	who claim,
 	try func(u *inference.Upstream) attempted,
 ) error {
 	tried := map[string]bool{}
@@ -61,7 +61,7 @@ func (g *Gateway) attempt(
 		tried[u.Key()] = true
 
 		a := try(u)
-		if !a.upstreams(ctx) {
+		if !a.upstreamFailed(ctx) {
 			g.balance.release(u, 0, a.err)
 			return a.err
 		}
@@ -78,7 +78,7 @@ func (g *Gateway) attempt(
 
 		failed := inference.AsError(a.err)
 		if failed.Status == http.StatusTooManyRequests {
-			g.balance.rest(u, failed.RetryAfter, unnamedRest(m), a.err)
+			g.balance.limit(u, failed.RetryAfter, defaultPause(m), a.err)
 		} else {
 			g.balance.release(u, max(m.Routing.Cooldown, failed.RetryAfter), a.err)
 		}
@@ -95,8 +95,8 @@ func (g *Gateway) attempt(
 		}
 
 		if n >= retries(m) || len(left.Upstreams) == 0 {
-			if rests := g.balance.rests(m); rests != nil {
-				return rests
+			if limited := g.balance.rateLimited(m); limited != nil {
+				return limited
 			}
 
 			return a.err
@@ -104,8 +104,8 @@ func (g *Gateway) attempt(
 	}
 }
 
-// within bounds a request by the model's time for a whole answer.
-func within(ctx context.Context, m *inference.Model) (context.Context, context.CancelFunc) {
+// withTimeout bounds a request by the model's time for a whole answer.
+func withTimeout(ctx context.Context, m *inference.Model) (context.Context, context.CancelFunc) {
 	return context.WithTimeoutCause(
 		ctx,
 		m.Routing.Timeout,
@@ -118,11 +118,12 @@ func within(ctx context.Context, m *inference.Model) (context.Context, context.C
 	)
 }
 
-// backoff is the wait before a retry on an upstream that has failed before.
+// backoff returns the wait before a retry on an upstream that has already failed.
 func backoff(attempt int) time.Duration {
 	return min(100*time.Millisecond<<attempt, 2*time.Second)
 }
 
+// sleep waits for d. It returns the cause of ctx if that ends first.
 func sleep(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -135,9 +136,9 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// unnamedRest is the longest rest of an upstream for a 429 that names no time: none
-// where the model has no other upstream.
-func unnamedRest(m *inference.Model) time.Duration {
+// defaultPause returns the longest pause of an upstream after a 429 without a Retry-After. There
+// is none if the model has no other upstream.
+func defaultPause(m *inference.Model) time.Duration {
 	if len(m.Upstreams) == 1 {
 		return 0
 	}
@@ -145,7 +146,7 @@ func unnamedRest(m *inference.Model) time.Duration {
 	return m.Routing.Cooldown
 }
 
-// retries is how many tries follow the first.
+// retries returns how many tries may follow the first.
 func retries(m *inference.Model) int {
 	if m.Routing.Retries != nil {
 		return *m.Routing.Retries

@@ -8,34 +8,34 @@ import (
 	"presswork/internal/inference"
 )
 
-// Transcribe gets the text of one recording from some upstream of its model: others
-// are tried while the failure is an upstream's. Routing.Timeout bounds it. An upstream may be
-// silent for FirstTokenTimeout and as long as the recording lasts before it answers, then
-// for IdleTimeout. Errors are *Error.
+// Transcribe returns the text of one recording. It tries the upstreams of the model until one
+// succeeds. Routing.Timeout bounds the whole request. Before its answer, an upstream may be
+// silent for FirstTokenTimeout and the length of the recording; afterwards for IdleTimeout.
+// Errors are [*inference.Error].
 func (g *Gateway) Transcribe(ctx context.Context, r *inference.Transcription) (t *inference.Transcript, err error) {
 	m, err := g.opts.Catalogue().AdmitAudio(r.Model, inference.CanTranscribe)
 	if err != nil {
 		return nil, inference.AsError(err)
 	}
 
-	ctx, cancel := within(ctx, m)
+	ctx, cancel := withTimeout(ctx, m)
 	defer cancel()
-	listens := cmp.Or(r.Duration, m.Routing.Timeout)
+	length := cmp.Or(r.Duration, m.Routing.Timeout)
 
-	err = g.attempt(ctx, m, turn{owner: r.Owner}, func(u *inference.Upstream) attempted {
+	err = g.attempt(ctx, m, claim{owner: r.Owner}, func(u *inference.Upstream) attempted {
 		engine, err := g.audioEngine(u)
 		if err != nil {
 			return attempted{err: err}
 		}
 
-		ctx, silence, stop := newWatch(ctx, &m.Routing, listens)
+		ctx, silence, stop := newWatch(ctx, &m.Routing, length)
 		defer stop()
 
 		t, err = engine.Transcribe(ctx, r, func(answer bool) {
 			if answer {
-				silence.begin()
+				silence.recordAnswer()
 			} else {
-				silence.life()
+				silence.extend()
 			}
 		})
 		if err != nil {
@@ -51,20 +51,20 @@ func (g *Gateway) Transcribe(ctx context.Context, r *inference.Transcription) (t
 	return t, nil
 }
 
-// Speak has some upstream of the model speak a text; others are tried until the
-// first piece was emitted. An upstream may be silent for FirstTokenTimeout before the first
-// piece, and for IdleTimeout after it. Errors are *Error.
+// Speak turns a text into speech and emits it in pieces. It tries the upstreams of the model
+// until one has emitted a piece. An upstream may be silent for FirstTokenTimeout before the first
+// piece, and for IdleTimeout after it. Errors are *inference.Error.
 func (g *Gateway) Speak(ctx context.Context, r *inference.Speech, emit func(*inference.Sound) error) error {
 	m, err := g.opts.Catalogue().AdmitAudio(r.Model, inference.CanSpeak)
 	if err != nil {
 		return inference.AsError(err)
 	}
 
-	ctx, cancel := within(ctx, m)
+	ctx, cancel := withTimeout(ctx, m)
 	defer cancel()
 	var a attempted
 
-	err = g.attempt(ctx, m, turn{owner: r.Owner}, func(u *inference.Upstream) attempted {
+	err = g.attempt(ctx, m, claim{owner: r.Owner}, func(u *inference.Upstream) attempted {
 		engine, err := g.audioEngine(u)
 		if err != nil {
 			return attempted{err: err}
@@ -73,10 +73,11 @@ func (g *Gateway) Speak(ctx context.Context, r *inference.Speech, emit func(*inf
 		ctx, silence, stop := newWatch(ctx, &m.Routing, 0)
 		defer stop()
 		a.err = engine.Speak(ctx, r, func(s *inference.Sound) error {
-			silence.begin()
+			silence.recordAnswer()
+
 			a.emitted = true
 			err := emit(s)
-			a.unheard = err != nil
+			a.callerFailed = err != nil
 
 			return err
 		})
@@ -84,20 +85,20 @@ func (g *Gateway) Speak(ctx context.Context, r *inference.Speech, emit func(*inf
 		return a
 	})
 	if err != nil {
-		return paidFor(endedBy(ctx, err))
+		return notRetryable(endedBy(ctx, err))
 	}
 
 	return nil
 }
 
-// audioEngine opens the engine of an upstream that is to hear or to speak.
+// audioEngine returns the engine of an upstream for recordings or speech.
 func (g *Gateway) audioEngine(u *inference.Upstream) (inference.AudioEngine, error) {
 	engine, err := g.engine(u)
 	if err != nil {
 		return nil, err
 	}
 
-	hears, ok := engine.(inference.AudioEngine)
+	audio, ok := engine.(inference.AudioEngine)
 	if !ok {
 		return nil, inference.Errorf(
 			http.StatusBadRequest,
@@ -106,5 +107,5 @@ func (g *Gateway) audioEngine(u *inference.Upstream) (inference.AudioEngine, err
 		)
 	}
 
-	return hears, nil
+	return audio, nil
 }

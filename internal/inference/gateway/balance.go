@@ -12,46 +12,48 @@ import (
 	"presswork/internal/inference"
 )
 
-// maxCooldown bounds what the Retry-After of an upstream that failed may ask for.
+// maxCooldown bounds the Retry-After of an upstream that failed.
 const maxCooldown = 5 * time.Minute
 
-// maxDoublings keeps a rest that doubles from overflowing.
+// maxDoublings bounds how often a pause doubles, so that it cannot overflow.
 const maxDoublings = 30
 
-// balancer hands out places at upstreams. It knows them across reloads of the
-// catalogue. It is safe for concurrent use.
+// balancer gives out slots at upstreams. An upstream that failed cools: it gets requests only
+// when no other upstream can. An upstream at its rate limit pauses and gets none. The balancer
+// keeps the states of upstreams when the catalogue is reloaded. It is safe for concurrent use.
 type balancer struct {
 	mu      sync.Mutex
 	states  map[string]*upstreamState
 	waiters []*waiter // in the order in which they came
-	// turns is when each owner's request was given a place after a wait: owners
-	// take turns, so that one with many requests does not keep others from
-	// theirs.
+	// turns holds the number of each owner's last turn, and turn that of the last turn of
+	// all. Owners take turns, so that many requests of one owner do not block the others.
 	turns map[string]uint64
 	turn  uint64
 }
 
+// upstreamState is the state of one upstream.
 type upstreamState struct {
-	active int
-	coolTo time.Time
-	last   error // the failure it cools from
-	// restTo is when its rate limit lets requests through again.
-	restTo time.Time
-	// limited counts the rests since the last success for which it named no time.
+	active int       // slots that are taken
+	coolTo time.Time // when it has cooled
+	last   error     // the failure that it cools from
+	// pauseTo is when its rate limit allows requests again.
+	pauseTo time.Time
+	// limited counts the pauses since the last success for which the upstream gave no time.
 	limited int
-	// cooled lets waiters in when coolTo or restTo has come; nil before the first.
-	cooled *time.Timer
+	// wakeUp admits waiters when the upstream may be chosen again; nil before the first.
+	wakeUp *time.Timer
 }
 
+// waiter is a request that waits for a slot.
 type waiter struct {
 	model *inference.Model
 	owner string
 	tier  int
 	tried map[string]bool
-	place chan granted // buffered: a grant never blocks
+	slot  chan granted // buffered: a grant never blocks
 }
 
-// granted is a place at an upstream, or why there is none.
+// granted is a slot at an upstream, or the error why there is none.
 type granted struct {
 	upstream *inference.Upstream
 	err      error
@@ -71,17 +73,14 @@ func (b *balancer) state(u *inference.Upstream) *upstreamState {
 	return s
 }
 
-// take waits for a place at one of the model's upstreams that is not tried, or
-// at any when all are. Every place must be given back by release. While all of
-// them rest, it fails with a 429 whose RetryAfter is for how long.
+// take waits for a slot at one of the model's upstreams that were not tried, or at any if all
+// were. The caller must return the slot by release or limit. If all upstreams pause, take
+// returns a 429 with the shortest pause as RetryAfter.
 func (b *balancer) take(
-	ctx context.Context,
-	m *inference.Model,
-	who turn,
-	tried map[string]bool,
+	ctx context.Context, m *inference.Model, who claim, tried map[string]bool,
 ) (*inference.Upstream, error) {
 	b.mu.Lock()
-	if err := b.resting(m); err != nil {
+	if err := b.checkPauses(m); err != nil {
 		b.mu.Unlock()
 		return nil, err
 	}
@@ -90,12 +89,12 @@ func (b *balancer) take(
 		b.mu.Unlock()
 		return u, nil
 	}
-	w := &waiter{model: m, owner: who.owner, tier: tierRank(who.tier), tried: tried, place: make(chan granted, 1)}
+	w := &waiter{model: m, owner: who.owner, tier: tierRank(who.tier), tried: tried, slot: make(chan granted, 1)}
 	b.waiters = append(b.waiters, w)
 	b.mu.Unlock()
 
 	select {
-	case g := <-w.place:
+	case g := <-w.slot:
 		return g.upstream, g.err
 	case <-ctx.Done():
 	}
@@ -104,9 +103,10 @@ func (b *balancer) take(
 	b.mu.Unlock()
 
 	select {
-	case g := <-w.place: // granted while we left
+	case g := <-w.slot: // granted at the moment when ctx ended
 		if g.err == nil {
-			b.release(g.upstream, 0, context.Cause(ctx)) // which says nothing of how it does
+			// An error without a cooldown leaves the health of the upstream as it is.
+			b.release(g.upstream, 0, context.Cause(ctx))
 		}
 	default:
 	}
@@ -114,14 +114,14 @@ func (b *balancer) take(
 	return nil, context.Cause(ctx)
 }
 
-// resting is the 429 of a model whose upstreams all rest, with the shortest
-// wait; nil where one does not.
-func (b *balancer) resting(m *inference.Model) error {
+// checkPauses returns a 429 with the shortest pause if all upstreams of a model pause, else nil.
+// The caller holds the lock.
+func (b *balancer) checkPauses(m *inference.Model) error {
 	now := time.Now()
 	var shortest time.Duration
 
 	for i := range m.Upstreams {
-		wait := b.state(&m.Upstreams[i]).restTo.Sub(now)
+		wait := b.state(&m.Upstreams[i]).pauseTo.Sub(now)
 		if wait <= 0 {
 			return nil
 		}
@@ -141,54 +141,54 @@ func (b *balancer) resting(m *inference.Model) error {
 	return e
 }
 
-// rests is resting, for those who do not hold the lock.
-func (b *balancer) rests(m *inference.Model) error {
+// rateLimited is checkPauses for a caller that does not hold the lock.
+func (b *balancer) rateLimited(m *inference.Model) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 
-	return b.resting(m)
+	return b.checkPauses(m)
 }
 
-// rest gives a place back after a 429, and keeps the upstream from being chosen for
-// wait, or longer if an earlier 429 asked for more. Without a wait it rests for 1 s, then
-// 2 s, 4 s and so on up to most, until a request succeeds.
-func (b *balancer) rest(u *inference.Upstream, wait, most time.Duration, err error) {
+// limit returns a slot after a 429. The upstream pauses for wait, or longer if an earlier 429
+// asked for more. If wait is 0 the pause is 1 s, and doubles with each 429 up to most, until a
+// request succeeds.
+func (b *balancer) limit(u *inference.Upstream, wait, most time.Duration, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	s := b.state(u)
 	s.active--
-	// Requests that began before the rest do not lengthen it.
-	if wait == 0 && most > 0 && !s.restTo.After(time.Now()) {
+	// Requests that began before the pause do not extend it.
+	if wait == 0 && most > 0 && !s.pauseTo.After(time.Now()) {
 		wait = min(time.Second<<min(s.limited, maxDoublings), most)
 		s.limited++
 	}
 
-	if until := time.Now().Add(wait); wait > 0 && until.After(s.restTo) {
-		s.restTo, s.last = until, err
-		b.wakeAt(s)
+	if until := time.Now().Add(wait); wait > 0 && until.After(s.pauseTo) {
+		s.pauseTo, s.last = until, err
+		b.scheduleWake(s)
 	}
 	b.admitAll()
 }
 
-// wakeAt makes waiters be let in when an upstream is available again: when it has
-// rested, and once more when it has cooled, if that is later.
-func (b *balancer) wakeAt(s *upstreamState) {
+// scheduleWake sets the timer that admits waiters when an upstream may be chosen again. That is
+// at the end of its pause, and once more when it has cooled.
+func (b *balancer) scheduleWake(s *upstreamState) {
 	now := time.Now()
 
 	next := s.coolTo
-	if s.restTo.After(now) {
-		next = s.restTo
+	if s.pauseTo.After(now) {
+		next = s.pauseTo
 	}
 
-	if s.cooled == nil {
-		s.cooled = time.AfterFunc(next.Sub(now), func() { b.wake(s) })
+	if s.wakeUp == nil {
+		s.wakeUp = time.AfterFunc(next.Sub(now), func() { b.wake(s) })
 	} else {
-		s.cooled.Reset(next.Sub(now))
+		s.wakeUp.Reset(next.Sub(now))
 	}
 }
 
-// release gives a place back. A cooldown above 0 keeps the upstream from being
-// chosen that long, because of err; a nil error makes it healthy again.
+// release returns a slot. With a cooldown above 0 the upstream cools that long because of err.
+// Without an error the upstream is healthy again.
 func (b *balancer) release(u *inference.Upstream, cooldown time.Duration, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -199,32 +199,33 @@ func (b *balancer) release(u *inference.Upstream, cooldown time.Duration, err er
 	case cooldown > 0:
 		cooldown = min(cooldown, maxCooldown)
 		s.coolTo, s.last = time.Now().Add(cooldown), err
-		b.wakeAt(s)
+		b.scheduleWake(s)
 	case err == nil:
 		s.coolTo, s.last, s.limited = time.Time{}, nil, 0
 	}
 	b.admitAll()
 }
 
-// wake gives out the places that an upstream has since it cooled or rested.
+// wake gives out the slots of an upstream that has cooled or ended its pause.
 func (b *balancer) wake(s *upstreamState) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 
-	if now := time.Now(); s.coolTo.After(now) || s.restTo.After(now) {
-		b.wakeAt(s)
+	if now := time.Now(); s.coolTo.After(now) || s.pauseTo.After(now) {
+		b.scheduleWake(s)
 	}
 	b.admitAll()
 }
 
+// admitAll gives out all free slots. Waiters whose upstreams all pause get an error.
 func (b *balancer) admitAll() {
 	for b.admit() {
 	}
 
 	b.waiters = slices.DeleteFunc(b.waiters, func(w *waiter) bool {
-		err := b.resting(w.model)
+		err := b.checkPauses(w.model)
 		if err != nil {
-			w.place <- granted{err: err}
+			w.slot <- granted{err: err}
 		}
 
 		return err != nil
@@ -234,9 +235,9 @@ func (b *balancer) admitAll() {
 	}
 }
 
-// admit gives a place to the waiter whose turn it is, if there is one for it:
-// the most urgent tier first, then the owner who has waited longest since its
-// last turn, then who came first.
+// admit gives a slot to the next waiter that can use one, and reports whether there was one. The
+// most urgent tier comes first, then the owner whose last turn was the longest ago, then the
+// request that came first.
 func (b *balancer) admit() bool {
 	order := slices.Clone(b.waiters)
 	slices.SortStableFunc(order, func(x, y *waiter) int {
@@ -248,7 +249,7 @@ func (b *balancer) admit() bool {
 			b.turn++
 			b.turns[w.owner] = b.turn
 			b.waiters = slices.DeleteFunc(b.waiters, func(o *waiter) bool { return o == w })
-			w.place <- granted{upstream: u}
+			w.slot <- granted{upstream: u}
 
 			return true
 		}
@@ -257,6 +258,7 @@ func (b *balancer) admit() bool {
 	return false
 }
 
+// tierRank returns the order of a service tier; the smallest is the most urgent.
 func tierRank(serviceTier string) int {
 	switch serviceTier {
 	case "performance":
@@ -268,9 +270,8 @@ func tierRank(serviceTier string) int {
 	return 1
 }
 
-// pick takes a place for a request of the model, or gives nil when every
-// upstream is full. A cooling one is chosen only when no healthy one is left, a
-// resting one never.
+// pick takes a slot for a request of the model. It returns nil if every upstream is full. It
+// chooses a cooling upstream only if there is no healthy one, and never one that pauses.
 func (b *balancer) pick(m *inference.Model, tried map[string]bool) *inference.Upstream {
 	now := time.Now()
 	var healthy, cooling []*inference.Upstream
@@ -278,14 +279,14 @@ func (b *balancer) pick(m *inference.Model, tried map[string]bool) *inference.Up
 
 	untried := slices.ContainsFunc(
 		m.Upstreams,
-		func(u inference.Upstream) bool { return !tried[u.Key()] && !b.state(&u).restTo.After(now) },
+		func(u inference.Upstream) bool { return !tried[u.Key()] && !b.state(&u).pauseTo.After(now) },
 	)
 	for i := range m.Upstreams {
 		u := &m.Upstreams[i]
 
 		s := b.state(u)
 		switch {
-		case s.restTo.After(now) || untried && tried[u.Key()]:
+		case s.pauseTo.After(now) || untried && tried[u.Key()]:
 		case u.MaxConcurrency > 0 && s.active >= u.MaxConcurrency:
 			full = full || !s.coolTo.After(now)
 		case s.coolTo.After(now):
@@ -312,6 +313,7 @@ func (b *balancer) pick(m *inference.Model, tried map[string]bool) *inference.Up
 	return u
 }
 
+// choose picks one of the healthy upstreams by the strategy of the model.
 func (b *balancer) choose(strategy string, list []*inference.Upstream) *inference.Upstream {
 	lowest := slices.MinFunc(list, func(x, y *inference.Upstream) int { return x.Priority - y.Priority }).Priority
 
@@ -337,14 +339,15 @@ func (b *balancer) choose(strategy string, list []*inference.Upstream) *inferenc
 	return list[len(list)-1]
 }
 
-// look reports how an upstream stands.
-func (b *balancer) look(u *inference.Upstream) (active int, until time.Time, last error) {
+// status returns the state of an upstream: its active requests, when it may be chosen again, and
+// the failure before that.
+func (b *balancer) status(u *inference.Upstream) (active int, until time.Time, last error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 
 	s := b.state(u)
-	if until = s.coolTo; s.restTo.After(until) {
-		until = s.restTo
+	if until = s.coolTo; s.pauseTo.After(until) {
+		until = s.pauseTo
 	}
 
 	return s.active, until, s.last

@@ -12,39 +12,43 @@ import (
 	"presswork/internal/input"
 )
 
-// maxCalls is how many calls one answer may have.
+// maxCalls is the largest number of calls in one answer. Further calls are dropped.
 const maxCalls = 128
 
-// calls puts the tool calls of an answer together and gives their deltas one
-// form: indices without gaps, id and name once.
+// failedCall begins the message of a ToolUseFailed.
+const failedCall = "Failed to call a function. Please adjust your prompt. See 'failed_generation' for more details. "
+
+// calls joins the tool calls of an answer from their deltas. It returns the deltas to emit in
+// one form: indices without gaps, id and name once.
 type calls struct {
 	list []*call
 	// single drops every call after the first: parallel_tool_calls false.
 	single bool
-	// known are the tools whose calls may be shown before they are checked.
+	// known are the tools whose calls may be emitted before they are checked.
 	known []string
-	// builtin are the functions of built-in tools: their calls are not shown.
+	// builtin are the functions of built-in tools. Their calls are not emitted.
 	builtin []string
-	// shown is how many calls were shown.
+	// shown counts the calls that were emitted.
 	shown int
-	// unchecked shows every call: disable_tool_validation.
+	// unchecked emits every call: disable_tool_validation.
 	unchecked bool
-	// validation is the model's; held keeps the calls back until release, because
-	// the model may have to correct them.
+	// validation is the ToolValidation of the model.
 	validation string
-	held       bool
+	// held holds the calls back until release, because the model may have to correct them.
+	held bool
 }
 
+// call is one tool call of an answer.
 type call struct {
 	name      string
 	arguments strings.Builder
 	rawIndex  int
 	rawID     string
-	index     int // among those shown; -1 before it is
-	sent      int // bytes of arguments already shown
+	index     int // among the calls that were emitted; -1 for one that was not
+	sent      int // bytes of the arguments that were emitted
 }
 
-// push takes one delta and returns what to show of it.
+// push adds one delta. It returns the delta to emit, if there is one.
 func (c *calls) push(raw inference.RawToolDelta) (inference.ToolDelta, bool) {
 	at := c.find(raw)
 	if at < 0 {
@@ -68,8 +72,8 @@ func (c *calls) push(raw inference.RawToolDelta) (inference.ToolDelta, bool) {
 	return c.show(at)
 }
 
-// find gives the call a delta continues, -1 for a new one. Some engines give
-// every call index 0: then a new id means a new call.
+// find returns the index of the call that a delta continues, or -1 for a new call. Some engines
+// give every call the index 0: then a new id means a new call.
 func (c *calls) find(raw inference.RawToolDelta) int {
 	for i, k := range slices.Backward(c.list) {
 		if k.rawIndex != raw.Index {
@@ -90,8 +94,8 @@ func (c *calls) find(raw inference.RawToolDelta) int {
 	return -1
 }
 
-// nameOf is the function that a name of the model's means: gpt-oss writes its
-// namespace before it.
+// nameOf returns the function that the model means by a name. gpt-oss writes a namespace before
+// the name.
 func (c *calls) nameOf(name string) string {
 	name = strings.TrimPrefix(name, "functions.")
 	if under := strings.ReplaceAll(name, ".", "_"); slices.Contains(c.builtin, under) {
@@ -101,7 +105,9 @@ func (c *calls) nameOf(name string) string {
 	return name
 }
 
-func (c *calls) show(at int) (inference.ToolDelta, bool) {
+// show returns the part of a call that was not emitted yet. ok is false if there is none, or if
+// the call must not be emitted.
+func (c *calls) show(at int) (_ inference.ToolDelta, ok bool) {
 	k := c.list[at]
 	if c.held || k.name == "" || (c.single && at > 0) || slices.Contains(c.builtin, k.name) ||
 		!(c.unchecked || slices.Contains(c.known, k.name)) {
@@ -126,8 +132,8 @@ func (c *calls) show(at int) (inference.ToolDelta, bool) {
 	return d, d.ID != "" || d.Arguments != ""
 }
 
-// end returns the deltas that complete the calls: a call without arguments gets
-// an empty object, as every client parses them.
+// end returns the deltas that complete the calls. A call without arguments gets an empty object,
+// because every client parses the arguments.
 func (c *calls) end() []inference.ToolDelta {
 	if c.single && len(c.list) > 1 {
 		c.list = c.list[:1]
@@ -148,7 +154,7 @@ func (c *calls) end() []inference.ToolDelta {
 	return out
 }
 
-// release shows the calls that were kept back.
+// release returns the calls that were held back.
 func (c *calls) release() []inference.ToolDelta {
 	if !c.held {
 		return nil
@@ -165,7 +171,7 @@ func (c *calls) release() []inference.ToolDelta {
 	return out
 }
 
-// generation writes the calls for a failed_generation.
+// generation returns the calls as text for a failed_generation.
 func (c *calls) generation() string {
 	var out []string
 
@@ -183,19 +189,17 @@ func (c *calls) generation() string {
 	return strings.Join(out, "\n")
 }
 
-// check holds the calls to the request. text is what the model wrote beside
-// them; of a cut answer the arguments are not looked at: its finish reason shows
-// the caller.
+// check returns an error if the calls are not those that the request allows. text is the content
+// of the answer. The arguments of an answer that was cut off are not checked: the caller sees
+// that from the finish reason.
 func (c *calls) check(r *inference.Request, text string, cut bool) error {
-	const failed = "Failed to call a function. Please adjust your prompt. See 'failed_generation' for more details. "
-
 	mode := r.ToolChoice.Mode
 	if len(c.list) == 0 {
 		if mode == inference.ChooseRequired || mode == inference.ChooseNamed {
 			return failedf(
 				inference.ToolUseFailed,
 				text,
-				failed+"A tool call was required, but the model did not call a tool.",
+				failedCall+"A tool call was required, but the model did not call a tool.",
 			)
 		}
 
@@ -233,13 +237,13 @@ func (c *calls) check(r *inference.Request, text string, cut bool) error {
 		arguments := k.arguments.String()
 		switch {
 		case cut || slices.Contains(c.builtin, k.name):
-			// Those of a built-in tool are looked at when it is to run.
+			// The arguments of a built-in tool are checked when it runs.
 			continue
 		case !json.Valid([]byte(arguments)):
 			return failedf(
 				inference.ToolUseFailed,
 				c.generation(),
-				failed+"The arguments of '%s' are wrong: %s",
+				failedCall+"The arguments of '%s' are wrong: %s",
 				k.name,
 				schema.ErrNotJSON,
 			)
@@ -258,7 +262,7 @@ func (c *calls) check(r *inference.Request, text string, cut bool) error {
 				failure: failedf(
 					inference.ToolUseFailed,
 					c.generation(),
-					failed+"The arguments of '%s' are wrong: %s",
+					failedCall+"The arguments of '%s' are wrong: %s",
 					k.name,
 					input.Cut(err.Error(), 300),
 				),
@@ -274,16 +278,16 @@ func (c *calls) check(r *inference.Request, text string, cut bool) error {
 	return wrong
 }
 
-// wrongArguments is the failure of calls whose arguments miss their schema.
+// wrongArguments is the error of calls whose arguments do not satisfy their schema.
 type wrongArguments struct {
 	failure *inference.Error
-	reasons map[int]string // by the call's place
+	reasons map[int]string // by the index of the call
 }
 
 func (e *wrongArguments) Error() string { return e.failure.Error() }
 func (e *wrongArguments) Unwrap() error { return e.failure }
 
-// feedBack is the request that shows the model what is wrong with its calls.
+// feedBack returns a request that tells the model what is wrong with its calls.
 func (c *calls) feedBack(r *inference.Request, wrong *wrongArguments) *inference.Request {
 	said := inference.Message{Role: inference.Assistant}
 	var results []inference.Message
@@ -318,8 +322,8 @@ func (c *calls) feedBack(r *inference.Request, wrong *wrongArguments) *inference
 
 func newCallID() string { return "call_" + rand.Text()[:24] }
 
-// checkArguments holds the arguments of a call to its tool. A schema is compiled
-// once for all the calls of an answer.
+// checkArguments checks the arguments of a call against the schema of its tool. compiled holds
+// the schemas that were already compiled, by the name of the tool.
 func checkArguments(t inference.Tool, arguments string, compiled map[string]*schema.Schema) error {
 	if len(t.Parameters) == 0 {
 		var object map[string]json.RawMessage

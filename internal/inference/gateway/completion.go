@@ -12,40 +12,42 @@ import (
 	"presswork/internal/inference"
 )
 
-// completion is one request on its way. It is for one goroutine.
+// completion is the state of one request. It is for one goroutine.
 type completion struct {
 	g       *Gateway
 	model   *inference.Model
 	request *inference.Request
 	out     func(*inference.Chunk) error
 	result  inference.Result
-	print   string // the fingerprint
-	// spoke reports whether the answer of the present upstream has emitted anything.
-	spoke bool
-	// outFailed reports whether out failed, which is no fault of the upstream.
+	// fingerprint is the system_fingerprint of the upstream that answers.
+	fingerprint string
+	// emitted reports that the present try has emitted something.
+	emitted bool
+	// outFailed reports that out returned an error, for which the upstream is not to blame.
 	outFailed bool
-	// corrects reports whether the model corrects its calls, read whether the caller has
-	// read content of the try that is corrected.
-	corrects, read bool
-	// images are those that were fetched, as data URIs by address.
+	// corrects reports that the model corrects its calls. shown reports that the caller has
+	// received content of the try that is corrected.
+	corrects, shown bool
+	// images are the images that were fetched, as data URIs by address.
 	images map[string]string
 	// rounds is nil without built-in tools.
 	rounds *rounds
 }
 
+// run answers the request: one round without built-in tools, else as many as the model needs.
 func (c *completion) run(ctx context.Context) error {
 	r := c.request
 	if slices.ContainsFunc(r.Tools, func(t inference.Tool) bool { return t.Type != inference.FunctionTool }) {
 		var err error
-		if c.rounds, r, err = c.begin(ctx); err != nil {
+		if c.rounds, r, err = c.beginRounds(ctx); err != nil {
 			return err
 		}
 		defer c.rounds.close()
 	}
 
 	answers, err := c.ask(ctx, r)
-	for err == nil && c.rounds.goOn(answers[0]) {
-		c.g.opts.Idle(ctx, func() { r, err = c.rounds.next(ctx, r, answers[0]) })
+	for err == nil && c.rounds.needsRound(answers[0]) {
+		c.g.opts.Idle(ctx, func() { r, err = c.rounds.nextRound(ctx, r, answers[0]) })
 
 		if err == nil {
 			answers, err = c.ask(ctx, r)
@@ -82,25 +84,24 @@ func (c *completion) run(ctx context.Context) error {
 	return nil
 }
 
-// ask gets whole answers. If there is only one, the model may have had to correct it:
-// the caller reads what the model said in the first try, and the calls of the second.
+// ask returns complete answers. If a single answer has wrong tool calls, a model with feed_back
+// corrects them. Then the caller gets the content of the first try and the calls of the second.
 func (c *completion) ask(ctx context.Context, r *inference.Request) ([]*normaliser, error) {
-	c.corrects, c.read = false, false
+	c.corrects, c.shown = false, false
 
 	answers, err := c.answer(ctx, r)
-	if wrong, ok := errors.AsType[*wrongArguments](
-		err,
-	); ok && c.model.ToolValidation == inference.ValidateFeedBack &&
-		len(answers) == 1 {
+
+	wrong, ok := errors.AsType[*wrongArguments](err)
+	if ok && c.model.ToolValidation == inference.ValidateFeedBack && len(answers) == 1 {
 		first := answers[0]
-		c.corrects, c.read = true, !first.hold && len(first.text) > 0
+		c.corrects, c.shown = true, !first.hold && len(first.text) > 0
 		answers, err = c.answer(ctx, first.calls.feedBack(r, wrong))
 	}
 
 	return answers, err
 }
 
-// conclude emits what was kept back of an answer. r is the request that n answers.
+// conclude emits the part of an answer that was held back. r is the request that n answers.
 func (c *completion) conclude(ctx context.Context, r *inference.Request, n *normaliser) error {
 	if more := n.calls.release(); len(more) > 0 {
 		if err := n.emit(&inference.Chunk{ToolCalls: more}); err != nil {
@@ -110,10 +111,10 @@ func (c *completion) conclude(ctx context.Context, r *inference.Request, n *norm
 
 	switch {
 	case c.request.Format.JSON() && len(n.calls.list) == 0:
-		return c.holdJSON(ctx, r, n)
-	case n.hold && len(n.text) > 0 && !(n.quiet && len(n.calls.list) > 0):
+		return c.concludeJSON(ctx, r, n)
+	case n.hold && len(n.text) > 0 && !(n.correction && len(n.calls.list) > 0):
 		text := string(n.text)
-		if c.read {
+		if c.shown {
 			text = "\n\n" + text
 		}
 
@@ -123,24 +124,24 @@ func (c *completion) conclude(ctx context.Context, r *inference.Request, n *norm
 	return nil
 }
 
-// answer gets the answers to a request from some upstream: tries go on as long as it
-// has emitted nothing and the failure is the upstream's.
+// answer returns the answers of an upstream to a request, with their calls checked. It tries
+// other upstreams as attempt does.
 func (c *completion) answer(ctx context.Context, r *inference.Request) ([]*normaliser, error) {
 	var answers []*normaliser
-	c.spoke = false
+	c.emitted = false
 
 	err := c.g.attempt(
 		ctx,
 		c.model,
-		turn{c.request.Owner, c.request.ServiceTier},
+		claim{c.request.Owner, c.request.ServiceTier},
 		func(u *inference.Upstream) attempted {
 			c.result.Upstream = u.Name
 			var used inference.Usage
 			var err error
 			answers, used, err = c.try(ctx, u, r)
 
-			a := attempted{err: err, emitted: c.spoke, unheard: c.outFailed}
-			if a.upstreams(ctx) && !a.emitted {
+			a := attempted{err: err, emitted: c.emitted, callerFailed: c.outFailed}
+			if a.upstreamFailed(ctx) && !a.emitted {
 				c.result.Failed.Add(used)
 			} else {
 				c.result.Usage.Add(used)
@@ -162,7 +163,7 @@ func (c *completion) answer(ctx context.Context, r *inference.Request) ([]*norma
 	return answers, nil
 }
 
-// try calls one upstream once, and returns also what the call used.
+// try calls one upstream once. It also returns the usage of the call.
 func (c *completion) try(
 	ctx context.Context,
 	u *inference.Upstream,
@@ -175,7 +176,7 @@ func (c *completion) try(
 
 	traits := engine.Traits()
 	if !traits.FetchesImages && r.Images() > 0 {
-		if r, err = c.inline(ctx, r); err != nil {
+		if r, err = c.inlineImages(ctx, r); err != nil {
 			return nil, inference.Usage{}, err
 		}
 	}
@@ -189,7 +190,7 @@ func (c *completion) try(
 	if c.result.Attempts == 1 && !r.Accepted.IsZero() {
 		c.result.Usage.QueueTime = max(0, at.begun.Sub(r.Accepted).Seconds())
 	}
-	c.print = fingerprint(u)
+	c.fingerprint = fingerprint(u)
 
 	answers := make([]*normaliser, r.Choices())
 	for i := range answers {
@@ -197,7 +198,7 @@ func (c *completion) try(
 			chunk.Choice = i
 			return c.emit(chunk)
 		})
-		answers[i].quiet = c.corrects
+		answers[i].correction = c.corrects
 		answers[i].hold = c.corrects || c.holds(traits)
 	}
 	alive := false
@@ -210,13 +211,13 @@ func (c *completion) try(
 			if at.first.IsZero() {
 				at.first = at.last
 			}
-			silence.begin()
+			silence.recordAnswer()
 		} else {
-			silence.life()
+			silence.extend()
 		}
 
 		if d.Fingerprint != "" {
-			c.print = d.Fingerprint
+			c.fingerprint = d.Fingerprint
 		}
 
 		return answers[d.Choice].push(d)
@@ -226,7 +227,7 @@ func (c *completion) try(
 			err = n.end()
 		}
 	}
-	// Services charge for a prompt even if the caller leaves before the first token.
+	// Services charge for a prompt even if the caller disconnects before the first token.
 	used := spent(r, answers, at, alive || ctx.Err() != nil)
 	if err != nil {
 		return answers, used, endedBy(ctx, err)
@@ -235,32 +236,32 @@ func (c *completion) try(
 	return answers, used, nil
 }
 
-// holds reports whether the content is kept back until the answer was checked: JSON that
-// is not streamed, or that the engine does not check itself.
+// holds reports whether the content is held back until the answer was checked. That is so for
+// JSON that is not streamed, or that the engine does not check itself.
 func (c *completion) holds(t inference.Traits) bool {
-	// What a model says between its calls of tools is no part of the document.
+	// Between calls of tools a model may write text that is not part of the JSON.
 	native := (t.NativeJSON || c.model.Can(inference.CanJSONSchema)) && c.rounds == nil
 	return c.request.Format.JSON() && (!c.request.Stream || !native)
 }
 
-// emit puts the first chunk before the others.
+// emit passes a chunk to the caller. Before the first one it emits a chunk with First set.
 func (c *completion) emit(chunk *inference.Chunk) error {
 	if !c.result.Emitted {
 		c.result.Emitted = true
-		if err := c.out(&inference.Chunk{First: true, Fingerprint: c.print}); err != nil {
+		if err := c.out(&inference.Chunk{First: true, Fingerprint: c.fingerprint}); err != nil {
 			c.outFailed = true
 			return err
 		}
 	}
-	c.spoke = true
-	c.rounds.hear(chunk)
+	c.emitted = true
+	c.rounds.follow(chunk)
 	err := c.out(chunk)
 	c.outFailed = err != nil
 
 	return err
 }
 
-// fingerprint names an upstream's configuration where it does not itself.
+// fingerprint returns a system_fingerprint for an upstream that sends none.
 func fingerprint(u *inference.Upstream) string {
 	sum := sha256.Sum256([]byte(u.Key()))
 	return fmt.Sprintf("fp_%s", hex.EncodeToString(sum[:5]))

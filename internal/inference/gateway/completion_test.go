@@ -4,103 +4,80 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
-	"testing/synctest"
-	"time"
 
+	"presswork/internal/fault"
 	"presswork/internal/inference"
+	"presswork/internal/inference/gateway"
 )
 
-func TestAnUpstreamThatHasCooledTakesThoseWhoWait(t *testing.T) {
+func TestImagesAreFetchedForEngines(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		busy := &engine{run: func(ctx context.Context, r *inference.Request, emit func(*inference.Delta) error) error {
-			time.Sleep(5 * time.Minute)
-			return hello(ctx, r, emit)
-		}}
-		begun := time.Now()
-		sick := &engine{}
-		sick.run = func(ctx context.Context, r *inference.Request, emit func(*inference.Delta) error) error {
-			if sick.calls.Load() == 1 {
-				return fails(503)(ctx, r, emit)
-			}
 
-			if waited := time.Since(begun); waited != 30*time.Second {
-				t.Errorf("asked again after %s", waited)
-			}
-
-			return hello(ctx, r, emit)
-		}
-		g := setup(map[string]*engine{"busy": busy, "sick": sick}, func(m *inference.Model) {
-			m.Upstreams[0].MaxConcurrency, m.Upstreams[0].Priority = 1, 1
-			m.Routing.FirstTokenTimeout = time.Hour
-		})
-
-		var wg sync.WaitGroup
-		for range 2 { // the first fails over to the busy one, the second waits
-			wg.Go(func() {
-				if _, err := run(t.Context(), g); err != nil {
-					t.Error(err)
-				}
-			})
-			synctest.Wait()
-		}
-		wg.Wait()
-
-		if busy.calls.Load() != 1 || sick.calls.Load() != 2 {
-			t.Errorf("%d calls of the busy one, %d of the one that failed", busy.calls.Load(), sick.calls.Load())
-		}
-	})
-}
-
-func TestFailedCallsOfUpstreamsAreCountedApart(t *testing.T) {
-	t.Parallel()
-	// Its reasoning is hidden, so that nothing was emitted when it fails.
-	vain := func(_ context.Context, _ *inference.Request, emit func(*inference.Delta) error) error {
-		return errors.Join(
-			emit(
-				&inference.Delta{
-					Reasoning: "Hm.",
-					Usage:     &inference.RawUsage{PromptTokens: 3, CompletionTokens: 500, ReasoningTokens: new(500)},
-				},
-			),
-			inference.Errorf(502, inference.UpstreamError, "cut"),
-		)
-	}
+	const png = "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x01\x08\x06\x00\x00\x00\x1f\x15\xc4\x89"
 	for name, test := range map[string]struct {
-		second        *engine
-		total, failed int
+		traits  inference.Traits
+		data    string
+		failure error
+		status  int
+		sees    string
 	}{
-		"the second answers": {&engine{}, 4, 503},
-		"the second fails":   {&engine{run: vain}, 0, 1006},
+		"inlined":   {inference.Traits{}, png, nil, 0, "data:image/png;base64,"},
+		"passed on": {inference.Traits{FetchesImages: true}, "", nil, 0, "https://example.org/a.png"},
+		"rejected":  {inference.Traits{}, "", fault.Errorf(fault.AddressNotAllowed, "the address is not allowed"), 400, ""},
+		"too large": {inference.Traits{}, "", fault.Errorf(fault.ContentTooLarge, "the image is too large"), 413, ""},
+		"no image":  {inference.Traits{}, "hello", nil, 400, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			g := setup(
-				map[string]*engine{"a": {run: vain}, "b": test.second},
-				func(m *inference.Model) { m.Upstreams[1].Priority = 1 },
+			var seen string
+			e := &engine{
+				traits: test.traits,
+				run: func(ctx context.Context, r *inference.Request, emit func(*inference.Delta) error) error {
+					seen = r.Messages[0].Parts[1].Image.URL
+					return hello(ctx, r, emit)
+				},
+			}
+			c := inference.NewCatalogue(
+				[]inference.Model{
+					{
+						ID:           "m",
+						Capabilities: []string{inference.CanChat, inference.CanVision},
+						Upstreams:    []inference.Upstream{{Name: "a", BaseURL: "http://a"}},
+					},
+				},
 			)
+			g := gateway.New(gateway.Options{
+				Catalogue: func() *inference.Catalogue { return c },
+				Open:      func(inference.Upstream) (inference.Engine, error) { return e, nil },
+				FetchImage: func(context.Context, string) ([]byte, string, error) {
+					return []byte(test.data), "image/png", test.failure
+				},
+			})
 			r := request()
-			r.Admitted, r.ReasoningFormat = true, inference.Hidden
+			r.Messages[0].Parts = append(
+				r.Messages[0].Parts,
+				inference.Part{Image: &inference.Image{URL: "https://example.org/a.png"}},
+			)
 
-			result, err := g.Complete(t.Context(), r, func(*inference.Chunk) error { return nil })
-			if (err != nil) != (test.total == 0) || result.Attempts != 2 || result.Usage.TotalTokens != test.total ||
-				result.Usage.ReasoningTokens != nil {
-				t.Errorf("%+v, %v", result, err)
+			_, err := g.Complete(t.Context(), r, func(*inference.Chunk) error { return nil })
+			if got := inference.AsError(
+				err,
+			); test.status == 0 && err != nil || test.status != 0 && (got == nil || got.Status != test.status) ||
+				!strings.HasPrefix(seen, test.sees) {
+				t.Errorf("the engine saw %.40q: %v", seen, err)
 			}
 
-			if f := result.Failed; f.TotalTokens != test.failed || f.EstimatedTokens != 0 || f.ReasoningTokens == nil {
-				t.Errorf("failed calls used %+v", f)
+			if r.Messages[0].Parts[1].Image.URL != "https://example.org/a.png" {
+				t.Error("the request itself was changed")
 			}
 		})
 	}
 }
 
-func TestARepairOfJSONOffersNoTools(t *testing.T) {
+func TestJSONCorrectionOffersNoTools(t *testing.T) {
 	t.Parallel()
 	var offered []int
 	e := &engine{run: func(_ context.Context, r *inference.Request, emit func(*inference.Delta) error) error {
@@ -125,7 +102,7 @@ func TestARepairOfJSONOffersNoTools(t *testing.T) {
 	}
 }
 
-func TestAnAnswerIsBounded(t *testing.T) {
+func TestAnswerSizeIsBounded(t *testing.T) {
 	t.Parallel()
 	const size = 1 << 20
 
@@ -157,7 +134,7 @@ func TestAnAnswerIsBounded(t *testing.T) {
 	}
 }
 
-func TestLogProbabilitiesStayWithTheirText(t *testing.T) {
+func TestLogprobsStayWithTheirText(t *testing.T) {
 	t.Parallel()
 	probability := func(text string) json.RawMessage {
 		return json.RawMessage(`{"content":[{"token":"` + text + `"}],"refusal":null}`)
@@ -230,66 +207,5 @@ func TestHiddenReasoningIsHiddenInEveryField(t *testing.T) {
 	); err != nil ||
 		got != `{"annotations":[{"type":"url_citation"}],"refusal":"no"}Hi` {
 		t.Errorf("shown %s, %v", got, err)
-	}
-}
-
-func TestACorrectedAnswerShowsOneTry(t *testing.T) {
-	t.Parallel()
-
-	for name, test := range map[string]struct {
-		second         []inference.RawToolDelta
-		content, calls string
-	}{
-		"calls again":  {[]inference.RawToolDelta{{ID: "2", Name: "f", Arguments: `{"day":2}`}}, "said 1", `{"day":2}`},
-		"only answers": {nil, "said 1\n\nsaid 2", ""},
-	} {
-		for _, stream := range []bool{false, true} {
-			t.Run(fmt.Sprintf("%s, stream %t", name, stream), func(t *testing.T) {
-				t.Parallel()
-				e := &engine{}
-				e.run = func(_ context.Context, _ *inference.Request, emit func(*inference.Delta) error) error {
-					try := e.calls.Load()
-
-					last := inference.Delta{
-						Finish:    "tool_calls",
-						ToolCalls: []inference.RawToolDelta{{ID: "1", Name: "f", Arguments: `{"day":"x"}`}},
-					}
-					if try == 2 {
-						last = inference.Delta{Finish: "stop", ToolCalls: test.second}
-					}
-
-					return errors.Join(
-						emit(&inference.Delta{Reasoning: fmt.Sprint("thought ", try)}),
-						emit(&inference.Delta{Content: fmt.Sprint("said ", try)}),
-						emit(&last),
-					)
-				}
-				r := request()
-				r.Stream, r.Tools = stream, []inference.Tool{
-					{
-						Type:       inference.FunctionTool,
-						Name:       "f",
-						Parameters: []byte(`{"type":"object","properties":{"day":{"type":"integer"}}}`),
-					},
-				}
-				var content, reasoning, calls string
-				g := setup(
-					map[string]*engine{"a": e},
-					func(m *inference.Model) { m.ToolValidation = inference.ValidateFeedBack },
-				)
-
-				_, err := g.Complete(t.Context(), r, func(c *inference.Chunk) error {
-					content, reasoning = content+c.Content, reasoning+c.Reasoning
-					for _, d := range c.ToolCalls {
-						calls += d.Arguments
-					}
-
-					return nil
-				})
-				if err != nil || content != test.content || reasoning != "thought 1" || calls != test.calls {
-					t.Errorf("content %q, reasoning %q, calls %s: %v", content, reasoning, calls, err)
-				}
-			})
-		}
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"presswork/internal/input"
 )
 
-// failedf is an error that shows what the model wrote, at most 16 KB of it.
+// failedf returns a 400 that shows the first 16 KB of what the model wrote.
 func failedf(code fault.Code, generation, format string, args ...any) *inference.Error {
 	e := inference.Errorf(http.StatusBadRequest, code, format, args...)
 	e.FailedGeneration = input.Cut(generation, 16<<10)

@@ -18,27 +18,27 @@ import (
 
 // Options wire a Gateway.
 type Options struct {
-	// Catalogue returns the models as they are now: Source.Current. It is called
-	// for every request. Mandatory.
+	// Catalogue returns the current models, such as catalogue.Source.Current. It is
+	// called for every request. Mandatory.
 	Catalogue func() *inference.Catalogue
-	// Open makes the engine for an upstream; it is called once for each.
-	// Mandatory.
+	// Open returns the engine for an upstream. It is called once for each upstream, and
+	// again when its settings change. Mandatory.
 	Open func(inference.Upstream) (inference.Engine, error)
-	// FetchImage gets an image a message points to, through the guard; the type
-	// is what the bytes are. Nil refuses such messages where the upstream cannot
-	// fetch for itself.
+	// FetchImage downloads the image of a message; contentType is the type of its bytes.
+	// Default: messages with addresses of images are rejected for upstreams that cannot
+	// fetch them.
 	FetchImage func(ctx context.Context, url string) (data []byte, contentType string, err error)
-	// Tools runs the built-in tools. Nil: requests for them are refused.
+	// Tools runs the built-in tools. Default: requests with such tools are rejected.
 	Tools inference.Toolbox
-	// Idle runs a function in which a completion, that of ctx, waits for tools and for
-	// no model. Default: it is run.
+	// Idle calls f, during which the completion of ctx waits for tools and uses no model.
+	// Default: f is called.
 	Idle func(ctx context.Context, f func())
-	// Log gets a warning for each try of an upstream that failed, and for each
-	// session of built-in tools that was lost. Default: discard.
+	// Log records a warning for each failed try of an upstream, and for each lost session
+	// of built-in tools. Default: discard.
 	Log *slog.Logger
 }
 
-// Gateway runs chat completions. It is safe for concurrent use.
+// Gateway runs chat completions, transcriptions and speech. It is safe for concurrent use.
 type Gateway struct {
 	opts    Options
 	balance *balancer
@@ -47,6 +47,7 @@ type Gateway struct {
 	engines map[string]openEngine
 }
 
+// openEngine is an engine and the upstream that it was opened for.
 type openEngine struct {
 	upstream inference.Upstream
 	engine   inference.Engine
@@ -65,16 +66,16 @@ func New(o Options) *Gateway {
 	return &Gateway{opts: o, balance: newBalancer(), engines: map[string]openEngine{}}
 }
 
-// Complete runs the request and emits its chunks in order, from one goroutine:
-// the first with the model's first token, the last with finish reason and usage.
-// An error of emit, or the end of ctx, stops the upstream at once.
+// Complete runs the request and emits its chunks in order, from one goroutine. It emits the first
+// chunk with the model's first token, and the last with finish reason and usage. An error of
+// emit, or the end of ctx, stops the upstream at once.
 //
-// The Result is always filled in, with what was used until an error; errors are
-// *Error. As long as an upstream's answer has emitted nothing, another upstream is
-// tried. The request is admitted first, if it was not before.
+// The Result is always filled in, with the usage up to an error. Errors are *inference.Error.
+// As long as an upstream has emitted nothing, its failure leads to a try of another one. Complete
+// admits the request if that has not happened yet.
 //
-// Built-in tools are run between rounds, each of which is a call of an upstream;
-// no place at an upstream is held meanwhile.
+// Built-in tools run between rounds, and each round is a call of an upstream. No slot at an
+// upstream is held while tools run.
 func (g *Gateway) Complete(
 	ctx context.Context,
 	r *inference.Request,
@@ -85,7 +86,7 @@ func (g *Gateway) Complete(
 		return inference.Result{Model: r.Model}, inference.AsError(err)
 	}
 
-	ctx, cancel := within(ctx, m)
+	ctx, cancel := withTimeout(ctx, m)
 	defer cancel()
 	c := &completion{
 		g:       g,
@@ -100,7 +101,7 @@ func (g *Gateway) Complete(
 	if err != nil {
 		failed := endedBy(ctx, err)
 		if c.result.Attempts > 0 {
-			failed = paidFor(failed)
+			failed = notRetryable(failed)
 		}
 
 		return c.result, failed
@@ -109,9 +110,9 @@ func (g *Gateway) Complete(
 	return c.result, nil
 }
 
-// paidFor returns the failure of a request that an upstream has received. Clients must not
-// retry after a time-out: the request would be charged again, and time out again.
-func paidFor(e *inference.Error) *inference.Error {
+// notRetryable marks a time-out after an upstream has received the request. Clients must not
+// retry it: the upstream would charge again, and time out again.
+func notRetryable(e *inference.Error) *inference.Error {
 	if e.Code != inference.UpstreamTimeout {
 		return e
 	}
@@ -121,16 +122,15 @@ func paidFor(e *inference.Error) *inference.Error {
 	return &c
 }
 
-// endedBy gives the reason why a context ended where that is why err came.
+// endedBy returns err as an *inference.Error. If err comes from the end of ctx, it returns the
+// cause of ctx instead: a time-out, or that the request was cancelled.
 func endedBy(ctx context.Context, err error) *inference.Error {
 	if ctx.Err() == nil {
 		return inference.AsError(err)
 	}
 
-	if e, ok := errors.AsType[*inference.Error](
-		err,
-	); ok && !errors.Is(err, context.Canceled) &&
-		!errors.Is(err, context.DeadlineExceeded) {
+	fromContext := errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+	if e, ok := errors.AsType[*inference.Error](err); ok && !fromContext {
 		return e
 	}
 
@@ -138,16 +138,15 @@ func endedBy(ctx context.Context, err error) *inference.Error {
 		return e
 	}
 
-	return cancelled().WithCause(context.Cause(ctx))
+	return inference.Errorf(statusClientClosed, inference.RequestCancelled, "the request was cancelled").
+		WithCause(context.Cause(ctx))
 }
 
-// cancelled is the failure of a request whose caller left: 499.
-func cancelled() *inference.Error {
-	return inference.Errorf(499, inference.RequestCancelled, "the request was cancelled")
-}
+// statusClientClosed is the status of a request whose client has disconnected.
+const statusClientClosed = 499
 
-// engine opens the engine of an upstream, or gives the open one. A changed
-// entry gets a new one.
+// engine returns the engine of an upstream. It opens one for a new upstream, or if the settings
+// of the upstream have changed.
 func (g *Gateway) engine(u *inference.Upstream) (inference.Engine, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -170,6 +169,7 @@ func (g *Gateway) engine(u *inference.Upstream) (inference.Engine, error) {
 	return e, nil
 }
 
+// sameUpstream reports whether two upstreams with the same key need the same engine.
 func sameUpstream(a, b *inference.Upstream) bool {
 	return a.Kind == b.Kind && a.APIKey == b.APIKey && maps.Equal(a.Headers, b.Headers)
 }

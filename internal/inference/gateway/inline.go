@@ -12,8 +12,8 @@ import (
 	"presswork/internal/input"
 )
 
-// inline returns the request with every image address replaced by the image.
-func (c *completion) inline(ctx context.Context, r *inference.Request) (*inference.Request, error) {
+// inlineImages returns the request with every address of an image replaced by the image.
+func (c *completion) inlineImages(ctx context.Context, r *inference.Request) (*inference.Request, error) {
 	out := *r
 
 	out.Messages = slices.Clone(r.Messages)
@@ -27,7 +27,7 @@ func (c *completion) inline(ctx context.Context, r *inference.Request) (*inferen
 			uri, fetched := c.images[p.Image.URL]
 			if !fetched {
 				var err error
-				if uri, err = c.fetch(ctx, p.Image.URL); err != nil {
+				if uri, err = c.fetchImage(ctx, p.Image.URL); err != nil {
 					return nil, err
 				}
 				c.images[p.Image.URL] = uri
@@ -39,9 +39,9 @@ func (c *completion) inline(ctx context.Context, r *inference.Request) (*inferen
 	return &out, nil
 }
 
-// fetch gets one image as a data URI. Its errors are the caller's: 400, and 413
-// for one that is too large.
-func (c *completion) fetch(ctx context.Context, url string) (string, error) {
+// fetchImage downloads one image and returns it as a data URI. Its errors blame the request:
+// 413 for an image that is too large, else 400.
+func (c *completion) fetchImage(ctx context.Context, url string) (string, error) {
 	if c.g.opts.FetchImage == nil {
 		return "", inference.Invalidf("messages", "images must be data URIs here")
 	}

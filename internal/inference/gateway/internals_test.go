@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"presswork/internal/inference"
 )
 
-// Normalise runs deltas through the normaliser of a model and joins what comes
-// of them.
+// Normalise runs deltas through the normaliser of a model and joins the chunks.
 func Normalise(
 	m *inference.Model,
 	r *inference.Request,
@@ -47,38 +47,36 @@ func NormaliseLoop(
 	return newNormaliser(m, r, nil, emit).push
 }
 
-// Whoever leaves while a place is given to it has learned nothing of the upstream.
-func TestAPlaceThatComesTooLateHealsNobody(t *testing.T) {
+// A request that is cancelled while it gets a slot says nothing about the health of the upstream.
+func TestSlotAfterCancelLeavesHealthAsItIs(t *testing.T) {
 	t.Parallel()
-	m := &inference.Model{Upstreams: []inference.Upstream{{BaseURL: "http://a", MaxConcurrency: 1, Weight: 1}}}
-	u := &m.Upstreams[0]
+	synctest.Test(t, func(t *testing.T) {
+		m := &inference.Model{Upstreams: []inference.Upstream{{BaseURL: "http://a", MaxConcurrency: 1, Weight: 1}}}
+		u := &m.Upstreams[0]
 
-	for left := false; !left; { // it may see the place first
-		b := newBalancer()
-		b.state(u).active, b.state(u).coolTo = 1, time.Now().Add(time.Hour)
-		ctx, leave := context.WithCancel(t.Context())
-		ended := make(chan error)
+		for cancelled := false; !cancelled; { // the request may see the slot before the end of its context
+			b := newBalancer()
+			b.state(u).active, b.state(u).coolTo = 1, time.Now().Add(time.Hour)
+			ctx, cancel := context.WithCancel(t.Context())
+			ended := make(chan error)
 
-		go func() {
-			_, err := b.take(ctx, m, turn{}, nil)
-			ended <- err
-		}()
+			go func() {
+				_, err := b.take(ctx, m, claim{}, nil)
+				ended <- err
+			}()
 
-		for waiting := 0; waiting == 0; time.Sleep(time.Millisecond) { // between two looks
+			synctest.Wait() // the request waits for a slot
 			b.mu.Lock()
-			waiting = len(b.waiters)
+			cancel()
+			b.state(u).active--
+			b.admitAll()
 			b.mu.Unlock()
-		}
-		b.mu.Lock()
-		leave()
-		b.state(u).active--
-		b.admitAll()
-		b.mu.Unlock()
-		err := <-ended
+			err := <-ended
 
-		left = errors.Is(err, context.Canceled)
-		if active, until, _ := b.look(u); left && (active != 0 || until.IsZero()) {
-			t.Errorf("%d places are taken, and it cools until %s", active, until)
+			cancelled = errors.Is(err, context.Canceled)
+			if active, until, _ := b.status(u); cancelled && (active != 0 || until.IsZero()) {
+				t.Errorf("%d slots are taken, and the upstream cools until %s", active, until)
+			}
 		}
-	}
+	})
 }

@@ -12,10 +12,9 @@ import (
 	"presswork/internal/input"
 )
 
-// holdJSON checks the answer against the JSON format. Content that was kept
-// back is repaired, once by the model itself, and then emitted whole.
-// r is the request that n answers.
-func (c *completion) holdJSON(ctx context.Context, r *inference.Request, n *normaliser) error {
+// concludeJSON checks the answer n against the JSON format of its request r. If the content was
+// held back, the model may correct it once, and then it is emitted as one chunk.
+func (c *completion) concludeJSON(ctx context.Context, r *inference.Request, n *normaliser) error {
 	text, err := c.checkJSON(string(n.text))
 	if err != nil && n.hold && n.finish == "stop" && r.Choices() == 1 {
 		again := *r
@@ -53,7 +52,7 @@ func (c *completion) holdJSON(ctx context.Context, r *inference.Request, n *norm
 
 		reason := "The answer is wrong: " + err.Error()
 		if n.finish == "length" {
-			reason = "The limit of tokens was reached before the document was complete."
+			reason = "The answer reached the token limit before the document was complete."
 		}
 
 		return failedf(inference.JSONValidateFailed, string(n.text), "%s%s", failed, input.Cut(reason, 400))
@@ -66,7 +65,7 @@ func (c *completion) holdJSON(ctx context.Context, r *inference.Request, n *norm
 	return n.emit(&inference.Chunk{Content: text})
 }
 
-// checkJSON finds the JSON in an answer and holds it to the format.
+// checkJSON returns the JSON in an answer, and an error if it does not satisfy the format.
 func (c *completion) checkJSON(text string) (string, error) {
 	text, ok := findJSON(text)
 	if !ok {
@@ -93,8 +92,8 @@ func (c *completion) checkJSON(text string) (string, error) {
 	return text, s.Validate(text)
 }
 
-// findJSON takes the JSON out of what models put around it: a code fence, a
-// sentence before or after.
+// findJSON returns the JSON in a text. Models write code fences around it, or a sentence before
+// or after it.
 func findJSON(text string) (string, bool) {
 	text = strings.TrimSpace(text)
 	if json.Valid([]byte(text)) {

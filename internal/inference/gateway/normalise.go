@@ -9,43 +9,44 @@ import (
 	"presswork/internal/inference/reasoning"
 )
 
-// maxAnswer is the largest answer, reasoning, arguments and other fields
-// included, in bytes.
+// maxAnswer is the largest answer in bytes, with reasoning, arguments and other fields.
 const maxAnswer = 16 << 20
 
-// normaliser makes chunks of one upstream's deltas: reasoning where the format
-// wants it, tool calls in one form. It is for one goroutine.
+// normaliser turns the deltas of one upstream into chunks: reasoning in the place that the format
+// asks for, and tool calls in one form. It is for one goroutine.
 type normaliser struct {
 	format inference.ReasoningFormat
 	split  reasoning.Splitter
 	calls  calls
 	emit   func(*inference.Chunk) error
 
-	// keep is whether the text is needed at the end, for JSON or for a
-	// failed_generation; hold keeps the content from being emitted at all.
+	// keep reports that the text is needed at the end, for JSON or for a
+	// failed_generation. hold reports that the content is not emitted.
 	keep, hold bool
 	text       []byte
-	// quiet is whether the caller has read an earlier try of the same answer: reasoning,
-	// and content next to calls, are not emitted a second time.
-	quiet bool
-	// recall is whether the reasoning is needed, too: for the next round of an
+	// correction reports that the caller has received an earlier try of the answer.
+	// Reasoning, and content next to calls, are not emitted a second time.
+	correction bool
+	// keepThought reports that the reasoning is needed as well, for the next round of an
 	// answer with built-in tools.
-	recall  bool
-	thought []byte
-	// thinking is whether a <think> tag is open in raw format.
+	keepThought bool
+	thought     []byte
+	// thinking reports that a <think> tag is open in raw format.
 	thinking bool
 	// logprobs are those of text that was not emitted yet.
 	logprobs json.RawMessage
-	fieldEnd bool // the reasoning field has spoken: content is not searched
+	// separate reports that the upstream separates reasoning itself, so the content
+	// is not searched for it.
+	separate bool
 	answer   counts
 	pieces   reasoning.Pieces
 	finish   string
 	usage    *inference.RawUsage
 }
 
-// counts is what came of an answer, for estimates.
+// counts holds the size of an answer, for estimates: the number of deltas, else bytes.
 type counts struct {
-	deltas, content, reasoning, arguments, extra int // deltas; bytes
+	deltas, content, reasoning, arguments, extra int
 }
 
 // newNormaliser makes a normaliser for one answer to r. builtin lists the functions of
@@ -61,8 +62,8 @@ func newNormaliser(
 		split:  reasoning.New(m.Reasoning.Parser, r.ReasoningEffort != "none"),
 		emit:   emit,
 		keep:   r.Format.JSON() || len(r.Tools) > 0,
-		// A text has no form that reasoning could be found by.
-		fieldEnd: r.Text != nil,
+		// The continuation of a text has no marks that separate reasoning.
+		separate: r.Text != nil,
 	}
 	if r.Logprobs || r.Text != nil {
 		n.emit = n.withLogprobs(emit)
@@ -70,7 +71,7 @@ func newNormaliser(
 	n.calls.single = r.ParallelToolCalls != nil && !*r.ParallelToolCalls
 	n.calls.unchecked = r.DisableToolValidation
 	n.calls.validation = m.ToolValidation
-	n.calls.builtin, n.recall = builtin, len(builtin) > 0
+	n.calls.builtin, n.keepThought = builtin, len(builtin) > 0
 
 	n.calls.held = m.ToolValidation == inference.ValidateFeedBack && !r.DisableToolValidation
 	for _, t := range r.Offered() {
@@ -80,7 +81,7 @@ func newNormaliser(
 	return n
 }
 
-// push takes the next delta and emits what is certain by now.
+// push takes the next delta and emits the part of the answer that is certain.
 func (n *normaliser) push(d *inference.Delta) error {
 	n.count(d)
 
@@ -93,38 +94,39 @@ func (n *normaliser) push(d *inference.Delta) error {
 		)
 	}
 
-	if n.logprobs = inference.JoinFields(n.logprobs, d.Logprobs); n.hold && !n.quiet && n.logprobs != nil {
+	if n.logprobs = inference.JoinFields(n.logprobs, d.Logprobs); n.hold && !n.correction && n.logprobs != nil {
 		if err := n.emit(&inference.Chunk{}); err != nil {
 			return err
 		}
 	}
 
 	if d.Reasoning != "" {
-		n.fieldEnd = true
-		if err := n.reason(d.Reasoning); err != nil {
+		n.separate = true
+		if err := n.emitReasoning(d.Reasoning); err != nil {
 			return err
 		}
 	}
 
 	if d.Content != "" {
-		if err := n.content(d.Content); err != nil {
+		if err := n.pushContent(d.Content); err != nil {
 			return err
 		}
 	}
 
 	for _, raw := range d.ToolCalls {
-		if err := n.call(raw); err != nil {
+		if err := n.pushCall(raw); err != nil {
 			return err
 		}
 	}
 
-	if extra := n.extra(d.Extra); extra != nil && !n.quiet {
+	if extra := n.publicFields(d.Extra); extra != nil && !n.correction {
 		return n.emit(&inference.Chunk{Extra: extra})
 	}
 
 	return nil
 }
 
+// count adds a delta to the size of the answer, and keeps its finish reason and usage.
 func (n *normaliser) count(d *inference.Delta) {
 	if d.Content != "" || d.Reasoning != "" || len(d.ToolCalls) > 0 {
 		n.answer.deltas++
@@ -146,16 +148,16 @@ func (n *normaliser) count(d *inference.Delta) {
 	}
 }
 
-func (n *normaliser) content(text string) error {
-	if n.fieldEnd {
-		return n.say(text)
+func (n *normaliser) pushContent(text string) error {
+	if n.separate {
+		return n.emitContent(text)
 	}
 	n.split.Feed(text, &n.pieces)
 
 	return n.flush()
 }
 
-// flush emits what the splitter made.
+// flush emits the pieces that the splitter has returned.
 func (n *normaliser) flush() error {
 	list := n.pieces
 
@@ -167,15 +169,15 @@ func (n *normaliser) flush() error {
 		case reasoning.Reasoning:
 			n.answer.reasoning += len(p.Text)
 			n.answer.content -= len(p.Text)
-			err = n.reason(p.Text)
+			err = n.emitReasoning(p.Text)
 		case reasoning.Call:
 			raw := inference.RawToolDelta{Index: len(n.calls.list), Name: p.Name, Arguments: p.Text}
 			if p.Name == "" {
 				raw.Index--
 			}
-			err = n.call(raw)
+			err = n.pushCall(raw)
 		default:
-			err = n.say(p.Text)
+			err = n.emitContent(p.Text)
 		}
 
 		if err != nil {
@@ -186,13 +188,14 @@ func (n *normaliser) flush() error {
 	return nil
 }
 
-func (n *normaliser) reason(text string) error {
-	if n.recall {
+// emitReasoning emits reasoning in the place that the format asks for, or drops it.
+func (n *normaliser) emitReasoning(text string) error {
+	if n.keepThought {
 		n.thought = append(n.thought, text...)
 	}
 
 	switch {
-	case n.quiet:
+	case n.correction:
 	case n.format == inference.Parsed:
 		return n.emit(&inference.Chunk{Reasoning: text})
 	case n.format == inference.Raw:
@@ -203,12 +206,12 @@ func (n *normaliser) reason(text string) error {
 
 		return n.emit(&inference.Chunk{Content: text})
 	}
-	n.logprobs = nil // they would show it
+	n.logprobs = nil // they would reveal the reasoning
 
 	return nil
 }
 
-// withLogprobs puts log probabilities on the chunk with their text.
+// withLogprobs adds the log probabilities to the chunk with their text.
 func (n *normaliser) withLogprobs(emit func(*inference.Chunk) error) func(*inference.Chunk) error {
 	return func(c *inference.Chunk) error {
 		c.Logprobs, n.logprobs = n.logprobs, nil
@@ -216,8 +219,8 @@ func (n *normaliser) withLogprobs(emit func(*inference.Chunk) error) func(*infer
 	}
 }
 
-// say emits answer text.
-func (n *normaliser) say(text string) error {
+// emitContent emits text of the answer, unless it is held back.
+func (n *normaliser) emitContent(text string) error {
 	if n.keep {
 		n.text = append(n.text, text...)
 	}
@@ -229,6 +232,7 @@ func (n *normaliser) say(text string) error {
 	return n.emit(&inference.Chunk{Content: n.closeThink() + text})
 }
 
+// closeThink returns the closing tag of reasoning in raw format, if a tag is open.
 func (n *normaliser) closeThink() string {
 	if !n.thinking {
 		return ""
@@ -238,7 +242,7 @@ func (n *normaliser) closeThink() string {
 	return reasoning.CloseTag
 }
 
-func (n *normaliser) call(raw inference.RawToolDelta) error {
+func (n *normaliser) pushCall(raw inference.RawToolDelta) error {
 	d, ok := n.calls.push(raw)
 	if !ok {
 		return nil
@@ -247,8 +251,9 @@ func (n *normaliser) call(raw inference.RawToolDelta) error {
 	return n.emit(&inference.Chunk{Content: n.closeThink(), ToolCalls: []inference.ToolDelta{d}})
 }
 
-// extra leaves out what would show reasoning that is hidden or shown elsewhere.
-func (n *normaliser) extra(raw json.RawMessage) json.RawMessage {
+// publicFields returns the other fields of a delta without those that may hold reasoning which
+// is hidden or shown elsewhere.
+func (n *normaliser) publicFields(raw json.RawMessage) json.RawMessage {
 	if raw == nil || n.format == inference.Parsed {
 		return raw
 	}
@@ -267,12 +272,11 @@ func (n *normaliser) extra(raw json.RawMessage) json.RawMessage {
 	return out
 }
 
-// reveals reports whether a field of a delta may hold reasoning that the caller must not
-// get there. Every vendor has names of its own for such fields, so hidden lets only
-// fields pass that are known to hold none.
+// reveals reports whether a field of a delta may hold reasoning that must not be in it. Every
+// vendor has its own names for such fields, so hidden passes only fields that hold none.
 func (n *normaliser) reveals(field string) bool {
 	if n.format == inference.Raw {
-		return field == "reasoning_details" // what it holds is in the content
+		return field == "reasoning_details" // the content holds the same text
 	}
 
 	switch field {
@@ -283,7 +287,7 @@ func (n *normaliser) reveals(field string) bool {
 	return true
 }
 
-// end emits what is left when the upstream has finished.
+// end emits the rest of the answer when the upstream has finished.
 func (n *normaliser) end() error {
 	n.split.End(&n.pieces)
 

@@ -14,7 +14,7 @@ func reasoner(parser string) *inference.Model {
 	return inference.NewCatalogue([]inference.Model{{ID: "m", Reasoning: inference.Reasoning{Parser: parser}}}).Models()[0]
 }
 
-func TestThinkingIsFoundInText(t *testing.T) {
+func TestReasoningIsSeparatedFromText(t *testing.T) {
 	t.Parallel()
 
 	for i, test := range []struct{ parser, effort, text, content, reasoning string }{
@@ -55,8 +55,8 @@ func TestThinkingIsFoundInText(t *testing.T) {
 	}
 }
 
-// However the text is cut, the answer is the same, in every parser and format.
-func FuzzTheCutDoesNotMatter(f *testing.F) {
+// The answer does not depend on how the text is cut into pieces, in any parser and format.
+func FuzzPiecesDoNotChangeAnswer(f *testing.F) {
 	f.Add("<think>\nOkay\n</think>\n\nHi", 3)
 	f.Add(
 		"<|start|>assistant<|channel|>analysis<|message|>A<|end|><|channel|>commentary to=functions.f <|constrain|>json<|message|>{\"a\":1}<|call|><|x|><",
@@ -112,7 +112,7 @@ func FuzzTheCutDoesNotMatter(f *testing.F) {
 	})
 }
 
-// chunked cuts text into pieces of size bytes, wherever that falls.
+// chunked cuts text into pieces of size bytes, also in the middle of a character.
 func chunked(text string, size int) func(func(string) bool) {
 	return func(yield func(string) bool) {
 		for from := 0; from < len(text); from += size {

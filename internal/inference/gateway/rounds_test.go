@@ -13,8 +13,8 @@ import (
 	"presswork/internal/inference/gateway"
 )
 
-// slowTools is a Toolbox whose calls take their time, the first after a wait for a worker.
-// No worker begins it if that wait is longer than ToolWait.
+// slowTools is a Toolbox with slow calls. The first call also waits for a worker. If that wait is
+// longer than ToolWait, no worker begins the session.
 type slowTools struct {
 	waits, takes time.Duration
 	begun        bool
@@ -44,7 +44,7 @@ func (s *slowTools) Call(ctx context.Context, _ inference.BuiltinCall) (inferenc
 
 func (*slowTools) Close() error { return nil }
 
-// calling answers with a call of python for as long as that is offered.
+// calling answers with a call of python as long as the request offers it.
 func calling(_ context.Context, r *inference.Request, emit func(*inference.Delta) error) error {
 	if len(r.Offered()) == 0 {
 		return emit(&inference.Delta{Content: "Hello", Finish: "stop"})
@@ -58,7 +58,7 @@ func calling(_ context.Context, r *inference.Request, emit func(*inference.Delta
 	)
 }
 
-func TestTheTimeOfToolsIsBoundedWithoutTheWaitForAWorker(t *testing.T) {
+func TestToolTimeExcludesWaitForWorker(t *testing.T) {
 	t.Parallel()
 
 	const ended = "The call was ended: the tools of an answer have 1m30s together."
@@ -94,13 +94,12 @@ func TestTheTimeOfToolsIsBoundedWithoutTheWaitForAWorker(t *testing.T) {
 			&slowTools{takes: 40 * time.Second},
 		); len(outputs) != 1 ||
 			inference.AsError(err).Status != 499 {
-			t.Errorf("left during a call: %v, %v", outputs, err)
+			t.Errorf("cancelled during a call: %v, %v", outputs, err)
 		}
 	})
 }
 
-// useTools asks a model that calls python for as long as it may, and returns what came of
-// the calls.
+// useTools asks a model that calls python as long as it may. It returns the outputs of the calls.
 func useTools(ctx context.Context, box inference.Toolbox) (outputs []string, err error) {
 	m := inference.Model{
 		ID:           "m",
@@ -126,7 +125,7 @@ func useTools(ctx context.Context, box inference.Toolbox) (outputs []string, err
 	return outputs, err
 }
 
-// watched is a Toolbox that knows whether the completion is idle.
+// watched is a Toolbox that fails the test if a tool runs and the completion is not idle.
 type watched struct {
 	t    *testing.T
 	idle bool
@@ -138,7 +137,7 @@ func (w *watched) Open(context.Context, *inference.Request, []string) (inference
 
 func (w *watched) Call(context.Context, inference.BuiltinCall) (inference.ToolResult, error) {
 	if !w.idle {
-		w.t.Error("a tool runs, and the completion is not idle")
+		w.t.Error("a tool runs while the completion is not idle")
 	}
 
 	return inference.ToolResult{}, nil
@@ -146,7 +145,7 @@ func (w *watched) Call(context.Context, inference.BuiltinCall) (inference.ToolRe
 
 func (w *watched) Close() error { return nil }
 
-func TestACompletionIsIdleWhileItsToolsRun(t *testing.T) {
+func TestCompletionIsIdleWhileToolsRun(t *testing.T) {
 	t.Parallel()
 	w := &watched{t: t}
 	m := inference.Model{
@@ -163,7 +162,7 @@ func TestACompletionIsIdleWhileItsToolsRun(t *testing.T) {
 			return &engine{
 				run: func(ctx context.Context, r *inference.Request, emit func(*inference.Delta) error) error {
 					if w.idle {
-						t.Error("a model is asked, and the completion is idle")
+						t.Error("the model is asked while the completion is idle")
 					}
 
 					return calling(ctx, r, emit)
@@ -186,7 +185,7 @@ func TestACompletionIsIdleWhileItsToolsRun(t *testing.T) {
 	}
 }
 
-// drawing is a Toolbox whose calls show three pictures of a megabyte.
+// drawing is a Toolbox whose calls return three pictures of 1 MiB.
 type drawing struct{}
 
 func (d drawing) Open(context.Context, *inference.Request, []string) (inference.ToolSession, error) {
@@ -202,7 +201,7 @@ func (drawing) Call(context.Context, inference.BuiltinCall) (inference.ToolResul
 
 func (drawing) Close() error { return nil }
 
-func TestThePicturesOfAnAnswerAreBounded(t *testing.T) {
+func TestPicturesOfAnswerAreBounded(t *testing.T) {
 	t.Parallel()
 	m := inference.Model{
 		ID:           "m",

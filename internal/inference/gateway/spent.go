@@ -6,16 +6,15 @@ import (
 	"presswork/internal/inference"
 )
 
-// clock holds the moments of a completion.
+// clock holds the times of one call of an upstream.
 type clock struct {
-	begun time.Time // the upstream was called
-	first time.Time // its first piece came
-	last  time.Time
+	begun time.Time // the call began
+	first time.Time // the first piece of the answer arrived
+	last  time.Time // the last one arrived
 }
 
-// spent returns what one call of an upstream used. Counts that the upstream did not
-// give are estimated, once it has answered or read reports that it may have read the
-// prompt.
+// spent returns the usage of one call of an upstream. It estimates the counts that the upstream
+// did not send, if the upstream has answered or read reports that it may have read the prompt.
 func spent(r *inference.Request, answers []*normaliser, at clock, read bool) (u inference.Usage) {
 	var all counts
 	var raw *inference.RawUsage
@@ -57,8 +56,8 @@ func spent(r *inference.Request, answers []*normaliser, at clock, read bool) (u 
 	return u
 }
 
-// EstimateUsage estimates what an answer has used whose worker died: its chunks are all
-// that is known of it.
+// EstimateUsage estimates the usage of an answer from its request and its chunks. It serves
+// answers whose worker died before it could count.
 func EstimateUsage(r *inference.Request, chunks []*inference.Chunk) inference.Usage {
 	var c counts
 	for _, chunk := range chunks {
@@ -81,8 +80,8 @@ func EstimateUsage(r *inference.Request, chunks []*inference.Chunk) inference.Us
 	return u
 }
 
-// tokens guesses how many tokens an answer has. Most engines send one per
-// delta; where the deltas are larger than that, four bytes make a token.
+// tokens estimates the number of tokens in an answer. Most engines send one token per delta. If
+// the deltas are larger, four bytes count as one token.
 func (c counts) tokens() int {
 	bytes := c.content + c.reasoning + c.arguments
 	if c.deltas > 0 && bytes/c.deltas <= 12 {
@@ -92,7 +91,7 @@ func (c counts) tokens() int {
 	return inference.TextTokens(bytes)
 }
 
-// reasoningOf is the share of reasoning in a number of tokens.
+// reasoningOf returns how many of the tokens are reasoning, by its share of the bytes.
 func (c counts) reasoningOf(tokens int) int {
 	return tokens * c.reasoning / max(1, c.content+c.reasoning+c.arguments)
 }

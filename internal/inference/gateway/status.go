@@ -12,7 +12,7 @@ import (
 // checkTimeout bounds the check of one upstream.
 const checkTimeout = 5 * time.Second
 
-// UpstreamStatus is how an upstream of a model stands.
+// UpstreamStatus is the state of an upstream of a model.
 type UpstreamStatus struct {
 	// Model is the model's id, Upstream the upstream's name; Kind and BaseURL are
 	// as in Upstream.
@@ -20,32 +20,32 @@ type UpstreamStatus struct {
 	Upstream string `json:"upstream"`
 	Kind     string `json:"kind"`
 	BaseURL  string `json:"base_url"`
-	// Name is the model's name there.
+	// Name is the model's name at the upstream.
 	Name     string `json:"name"`
 	Priority int    `json:"priority"`
-	// Share is the part of this priority's requests it gets, 0 to 1.
+	// Share is the share of the requests of its priority that the upstream gets, 0 to 1.
 	Share float64 `json:"share"`
-	// MaxConcurrency is as in Upstream; Active requests of this process run there.
+	// MaxConcurrency is as in Upstream. Active counts the requests of this process that
+	// run at the upstream.
 	MaxConcurrency int `json:"max_concurrency,omitempty"`
 	Active         int `json:"active"`
-	// CoolingUntil and LastError are of the failure that keeps it from being
-	// chosen.
+	// CoolingUntil is when the upstream may be chosen again after a failure, and LastError
+	// is the message of that failure. Both are empty for an upstream that may be chosen.
 	CoolingUntil time.Time `json:"cooling_until,omitzero"`
 	LastError    string    `json:"last_error,omitempty"`
-	// The rest is filled in by Check only. OK is whether the upstream answered,
-	// Error why it did not.
+	// Only Check fills in the fields below. OK reports whether the upstream answered;
+	// Error says why it did not.
 	OK    bool   `json:"ok"`
 	Error string `json:"error,omitempty"`
-	// Latency is what its list of models took.
+	// Latency is how long the upstream took to list its models.
 	Latency time.Duration `json:"latency,omitempty"`
-	// Served is whether it lists the model; Serves are the names it lists, at most
-	// 50.
+	// Served reports whether the list has the model. Serves holds the first 50 names of
+	// the list.
 	Served bool     `json:"served"`
 	Serves []string `json:"serves,omitempty"`
 }
 
-// Explain lists the upstreams a model's requests go to, in the order in which
-// they are tried.
+// Explain lists the upstreams of a model in the order in which they are tried.
 func (g *Gateway) Explain(m *inference.Model) []UpstreamStatus {
 	var list []UpstreamStatus
 
@@ -68,7 +68,7 @@ func (g *Gateway) Explain(m *inference.Model) []UpstreamStatus {
 			}
 		}
 		s.Share = float64(u.Weight) / float64(weights)
-		active, coolTo, last := g.balance.look(u)
+		active, coolTo, last := g.balance.status(u)
 
 		s.Active = active
 		if coolTo.After(time.Now()) {
@@ -84,8 +84,8 @@ func (g *Gateway) Explain(m *inference.Model) []UpstreamStatus {
 	return list
 }
 
-// Check asks every upstream of the models which models it serves, all at once,
-// within 5 s.
+// Check asks every upstream of the models which models it serves. It asks all of them at the same
+// time and waits at most 5 s.
 func (g *Gateway) Check(ctx context.Context, models []*inference.Model) []UpstreamStatus {
 	var all []UpstreamStatus
 	var upstreams []*inference.Upstream
@@ -101,14 +101,14 @@ func (g *Gateway) Check(ctx context.Context, models []*inference.Model) []Upstre
 
 	var wg sync.WaitGroup
 	for i := range all {
-		wg.Go(func() { g.check(ctx, upstreams[i], &all[i]) })
+		wg.Go(func() { g.checkUpstream(ctx, upstreams[i], &all[i]) })
 	}
 	wg.Wait()
 
 	return all
 }
 
-func (g *Gateway) check(ctx context.Context, u *inference.Upstream, s *UpstreamStatus) {
+func (g *Gateway) checkUpstream(ctx context.Context, u *inference.Upstream, s *UpstreamStatus) {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
 

@@ -10,15 +10,14 @@ import (
 )
 
 const (
-	// maxToolOutput is how much of a call's output the model gets, in bytes.
+	// maxToolOutput is the part of a call's output that the model gets, in bytes.
 	maxToolOutput = 16 << 10
-	// maxPictures is what the pictures of one answer may have together, in bytes of
-	// base64. Redis holds them until the answer ends, and a reader may be no more than
-	// 16 MB behind.
+	// maxPictures bounds all pictures of one answer together, in bytes of base64. Redis
+	// holds them until the answer ends, and no more than 16 MB for one reader.
 	maxPictures = 8 << 20
 )
 
-// cutOutput bounds what the model gets of a call, and shows it where it was cut.
+// cutOutput returns the start of an output. A mark tells the model that the rest is missing.
 func cutOutput(s string) string {
 	if len(s) <= maxToolOutput {
 		return s
@@ -33,9 +32,9 @@ func cutOutput(s string) string {
 	return s[:n] + mark
 }
 
-// leaveOut takes the pictures out of a result for which the answer has no room, and
-// returns what the model is told of it.
-func (d *rounds) leaveOut(r *inference.ToolResult) string {
+// dropPictures removes the pictures for which the answer has no room. It returns a line that
+// tells the model so, or "".
+func (d *rounds) dropPictures(r *inference.ToolResult) string {
 	kept := make([]inference.CodeResult, 0, len(r.Code))
 	for _, c := range r.Code {
 		if d.pictures+len(c.PNG) > maxPictures {
@@ -58,10 +57,9 @@ func (d *rounds) leaveOut(r *inference.ToolResult) string {
 	)
 }
 
-// The marks of chat templates: engines take them for control tokens wherever they
-// stand in a prompt.
+// The marks of chat templates. Engines read them as control tokens anywhere in a prompt.
 var (
-	// <|im_end|> of most models, <｜User｜> of DeepSeek's.
+	// <|im_end|> of most models, <｜User｜> of DeepSeek.
 	specialToken = regexp.MustCompile(`<([|｜])([^|｜<>\n]{1,64})([|｜])>`)
 	templateTag  = regexp.MustCompile(`<(/?(?:[a-z]{1,16}:)?(?:` + strings.Join([]string{
 		`tool_calls?|tool_response|tool_result|tool_sep|think|function_calls?`,              // Qwen, Hermes, Hunyuan
@@ -76,9 +74,9 @@ var (
 		`TOOL_REQUEST|END_TOOL_REQUEST|THINK|ARGS|CALL_ID|gMASK))\]`)
 )
 
-// defused parts the marks of chat templates in the text of a tool: a page that holds
-// some could otherwise end its message and begin another.
-func defused(s string) string {
+// defuse puts spaces into the marks of chat templates in the output of a tool. Otherwise a page
+// with such marks could end its message and begin another one.
+func defuse(s string) string {
 	s = specialToken.ReplaceAllString(s, "<$1 $2 $3>")
 	s = templateTag.ReplaceAllString(s, "< $1>")
 

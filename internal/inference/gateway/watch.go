@@ -9,16 +9,16 @@ import (
 	"presswork/internal/inference"
 )
 
-// watch ends the call of an upstream that is silent for too long. It is safe for
+// watch ends the call of an upstream that sends nothing for too long. It is safe for
 // concurrent use.
 type watch struct {
 	first, idle time.Duration
-	// begun is set once the answer has begun: the limit is first before, idle after.
+	// begun reports that the answer has begun. The limit is first before, idle afterwards.
 	begun atomic.Bool
 	alarm *time.Timer
 }
 
-// newWatch begins to watch a call of an upstream. The context ends with an UpstreamTimeout
+// newWatch watches a call of an upstream. The returned context ends with an UpstreamTimeout
 // that names the limit. more is added to FirstTokenTimeout. The caller must call stop.
 func newWatch(
 	ctx context.Context,
@@ -35,8 +35,8 @@ func newWatch(
 	}
 }
 
-// life records a sign of life.
-func (w *watch) life() {
+// extend records that the upstream has sent something.
+func (w *watch) extend() {
 	if w.begun.Load() {
 		w.alarm.Reset(w.idle)
 	} else {
@@ -44,18 +44,18 @@ func (w *watch) life() {
 	}
 }
 
-// begin records a piece of the answer.
-func (w *watch) begin() {
+// recordAnswer records that the upstream has sent a piece of the answer.
+func (w *watch) recordAnswer() {
 	w.begun.Store(true)
-	w.life()
+	w.extend()
 }
 
 func (w *watch) timeout() *inference.Error {
 	if w.begun.Load() {
 		return inference.Errorf(http.StatusBadGateway, inference.UpstreamTimeout,
-			"the model fell silent: nothing came for %s (its idle_timeout)", w.idle)
+			"the model stopped in its answer: it sent nothing for %s (its idle_timeout)", w.idle)
 	}
 
 	return inference.Errorf(http.StatusGatewayTimeout, inference.UpstreamTimeout,
-		"the model did not begin to answer: nothing came for %s (its first_token_timeout)", w.first)
+		"the model did not begin to answer: it sent nothing for %s (its first_token_timeout)", w.first)
 }

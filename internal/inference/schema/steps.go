@@ -11,8 +11,8 @@ import (
 const (
 	// A text may take baseSteps steps, and one more for each of its bytes.
 	baseSteps = 20_000
-	// valuesPerStep values of an enum count as one step, and so do bytesPerStep bytes under a
-	// pattern: the validator looks at each of them several times.
+	// valuesPerStep values of an enum count as one step, because the validator compares
+	// each of them several times. The same is true of bytesPerStep bytes under a pattern.
 	valuesPerStep = 100
 	bytesPerStep  = 4
 )

@@ -12,13 +12,66 @@ import (
 	"presswork/internal/inference/gateway"
 )
 
-// hangs waits until its caller goes.
-func hangs(ctx context.Context, _ *inference.Request, _ func(*inference.Delta) error) error {
-	<-ctx.Done()
-	return context.Cause(ctx)
+func TestSilenceTimesOut(t *testing.T) {
+	t.Parallel()
+	silent := func(before ...*inference.Delta) *engine {
+		return &engine{run: func(ctx context.Context, _ *inference.Request, emit func(*inference.Delta) error) error {
+			for _, d := range before {
+				if err := emit(d); err != nil {
+					return err
+				}
+			}
+			<-ctx.Done()
+
+			return context.Cause(ctx)
+		}}
+	}
+
+	slow := &engine{run: func(ctx context.Context, _ *inference.Request, emit func(*inference.Delta) error) error {
+		for ctx.Err() == nil {
+			emit(&inference.Delta{Content: "x"})
+			time.Sleep(time.Second)
+		}
+
+		return context.Cause(ctx)
+	}}
+	for name, test := range map[string]struct {
+		engine *engine
+		status int
+		after  time.Duration
+		says   string
+	}{
+		"never begins":   {silent(), 504, 5 * time.Second, "did not begin"},
+		"only its role":  {silent(&inference.Delta{}), 504, 5 * time.Second, "did not begin"},
+		"stops":          {silent(&inference.Delta{Content: "Hel"}), 502, 3 * time.Second, "stopped in its answer"},
+		"never finishes": {slow, 504, 20 * time.Second, "did not finish"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				g := setup(map[string]*engine{"a": test.engine}, func(m *inference.Model) {
+					m.Routing = inference.Routing{
+						FirstTokenTimeout: 5 * time.Second,
+						IdleTimeout:       3 * time.Second,
+						Timeout:           20 * time.Second,
+						Retries:           new(0),
+					}
+				})
+				begun := time.Now()
+
+				_, err := run(t.Context(), g)
+				if took := time.Since(
+					begun,
+				); err == nil || err.Status != test.status || err.Code != inference.UpstreamTimeout || !strings.Contains(err.Message, test.says) || took < test.after ||
+					took > test.after+time.Second {
+					t.Errorf("after %s: %v", took, err)
+				}
+			})
+		})
+	}
 }
 
-func TestAModelThatThinksInSilenceIsNotCut(t *testing.T) {
+func TestEmptyDeltasKeepCallAlive(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		e := &engine{run: func(ctx context.Context, r *inference.Request, emit func(*inference.Delta) error) error {
@@ -40,7 +93,7 @@ func TestAModelThatThinksInSilenceIsNotCut(t *testing.T) {
 	})
 }
 
-func TestATimeOutIsNotRetriedOnTheSameUpstream(t *testing.T) {
+func TestTimeOutIsNotRetriedOnSameUpstream(t *testing.T) {
 	t.Parallel()
 
 	stops := func(ctx context.Context, r *inference.Request, emit func(*inference.Delta) error) error {
@@ -100,7 +153,44 @@ func TestATimeOutIsNotRetriedOnTheSameUpstream(t *testing.T) {
 	}
 }
 
-func TestThePromptOfACallerWhoLeavesIsCounted(t *testing.T) {
+func TestCancelledRequestStopsUpstreamAndKeepsUsage(t *testing.T) {
+	t.Parallel()
+	stopped := make(chan struct{})
+	e := &engine{run: func(ctx context.Context, _ *inference.Request, emit func(*inference.Delta) error) error {
+		for range 10 {
+			if err := emit(&inference.Delta{Content: "word "}); err != nil {
+				return err
+			}
+		}
+		<-ctx.Done()
+		close(stopped)
+
+		return context.Cause(ctx)
+	}}
+
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	n := 0
+	result, err := setup(map[string]*engine{"a": e}, nil).Complete(ctx, request(), func(*inference.Chunk) error {
+		if n++; n == 11 {
+			cancel()
+		}
+
+		return nil
+	})
+	<-stopped
+
+	if e := inference.AsError(err); e == nil || e.Status != 499 || e.Code != inference.RequestCancelled {
+		t.Errorf("got %v", err)
+	}
+
+	if u := result.Usage; u.CompletionTokens != 10 || u.PromptTokens == 0 || u.EstimatedTokens != u.TotalTokens ||
+		!result.Emitted {
+		t.Errorf("usage %+v", result)
+	}
+}
+
+func TestPromptOfCancelledRequestIsCounted(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -119,13 +209,13 @@ func TestThePromptOfACallerWhoLeavesIsCounted(t *testing.T) {
 	})
 }
 
-// ear is an engine that listens for a while, as an upload first and then in silence.
-type ear struct {
+// slowEar is an engine that takes time for the upload of a recording, and then is silent.
+type slowEar struct {
 	engine
 	uploads, listens time.Duration
 }
 
-func (e *ear) Transcribe(
+func (e *slowEar) Transcribe(
 	ctx context.Context,
 	_ *inference.Transcription,
 	life func(answer bool),
@@ -145,22 +235,22 @@ func (e *ear) Transcribe(
 	}
 }
 
-func (e *ear) Speak(context.Context, *inference.Speech, func(*inference.Sound) error) error {
+func (e *slowEar) Speak(context.Context, *inference.Speech, func(*inference.Sound) error) error {
 	return nil
 }
 
-func TestALongRecordingMayTakeLonger(t *testing.T) {
+func TestLongRecordingMayTakeLonger(t *testing.T) {
 	t.Parallel()
 
 	for name, test := range map[string]struct {
 		duration, uploads, listens time.Duration
 		cut                        bool
 	}{
-		"short":                 {time.Minute, 0, 179 * time.Second, false},
-		"short, and a dead one": {time.Minute, 0, 181 * time.Second, true},
-		"long":                  {5 * time.Minute, 0, 6 * time.Minute, false},
-		"a slow upload":         {time.Minute, 5 * time.Minute, 2 * time.Minute, false},
-		"of unknown length":     {0, 0, 9 * time.Minute, false},
+		"short":             {time.Minute, 0, 179 * time.Second, false},
+		"short, and stuck":  {time.Minute, 0, 181 * time.Second, true},
+		"long":              {5 * time.Minute, 0, 6 * time.Minute, false},
+		"a slow upload":     {time.Minute, 5 * time.Minute, 2 * time.Minute, false},
+		"of unknown length": {0, 0, 9 * time.Minute, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -177,7 +267,7 @@ func TestALongRecordingMayTakeLonger(t *testing.T) {
 				g := gateway.New(gateway.Options{
 					Catalogue: func() *inference.Catalogue { return c },
 					Open: func(inference.Upstream) (inference.Engine, error) {
-						return &ear{uploads: test.uploads, listens: test.listens}, nil
+						return &slowEar{uploads: test.uploads, listens: test.listens}, nil
 					},
 				})
 

@@ -1,0 +1,138 @@
+package gateway
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"presswork/internal/inference"
+)
+
+// maxToolCalls bounds the calls of built-in tools in one answer. A round may have several.
+const maxToolCalls = 32
+
+// toolWaitMargin is how much later than ToolWait a session may report that no worker has begun
+// it.
+const toolWaitMargin = 15 * time.Second
+
+// errToolTime ends a call when the time for tools is over.
+var errToolTime = errors.New("the time for tools is over")
+
+// builtinArguments returns the arguments of a call as a JSON object. gpt-oss writes Python code
+// without JSON around it.
+func builtinArguments(name, written string) (string, bool) {
+	trimmed := strings.TrimSpace(written)
+
+	var object map[string]json.RawMessage
+	if json.Unmarshal([]byte(trimmed), &object) == nil && object != nil {
+		return trimmed, true
+	}
+
+	if name != inference.PythonFunction || trimmed == "" || trimmed == "null" || trimmed[0] == '{' {
+		return "", false
+	}
+	code := written
+	_ = json.Unmarshal([]byte(trimmed), &code) // the code may be a JSON string
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(map[string]string{"code": code})
+
+	return strings.TrimSpace(b.String()), true
+}
+
+// runCall runs one call, emits its result and returns what the model gets of it. An error ends
+// the completion.
+func (d *rounds) runCall(ctx context.Context, call inference.BuiltinCall) (string, error) {
+	if d.executed >= maxToolCalls || d.session == nil || d.left <= 0 {
+		d.last = true
+		return "It was not called: no more calls are possible in this answer.", nil
+	}
+
+	result, err := d.callSession(ctx, call)
+	if err != nil {
+		return "", err
+	}
+	dropped := d.dropPictures(&result)
+	result.Output = cutOutput(dropped + strings.ToValidUTF8(result.Output, "\uFFFD"))
+	d.origins = append(d.origins, result.Origins...)
+	result.Origins = nil // only annotate needs them
+	executed := inference.ExecutedTool{Index: d.executed, BuiltinCall: call, ToolResult: result}
+	d.executed++
+
+	return defuse(result.Output), d.c.emit(&inference.Chunk{Executed: []inference.ExecutedTool{executed}})
+}
+
+// callSession runs a call in the session. A call that fails is a result that tells the model so.
+// An error is returned only when ctx has ended.
+func (d *rounds) callSession(ctx context.Context, call inference.BuiltinCall) (inference.ToolResult, error) {
+	limit := d.left
+	if !d.begun {
+		limit += inference.ToolWait + toolWaitMargin
+	}
+
+	limited, cancel := context.WithTimeoutCause(ctx, limit, errToolTime)
+	defer cancel()
+	result, err := d.session.Call(limited, call)
+	d.left -= result.Took
+
+	switch {
+	case err == nil:
+		d.begun = true
+		return result, nil
+	case ctx.Err() != nil:
+		return inference.ToolResult{}, context.Cause(ctx)
+	case errors.Is(err, inference.ErrToolsBusy):
+		d.last = true
+		const busy = "The tool did not run: no worker was free within %s. Answer without it, and say that it was busy."
+
+		return failedTool(busy, inference.ToolWait), nil
+	case errors.Is(context.Cause(limited), errToolTime):
+		d.last = true
+		const late = "The call was ended: the tools of an answer have %s together."
+
+		return failedTool(late, d.c.model.Routing.ToolTimeout), nil
+	}
+	d.c.g.opts.Log.LogAttrs(
+		ctx,
+		slog.LevelWarn,
+		"a session of built-in tools was lost",
+		slog.String("model", d.c.model.ID),
+		slog.String("function", call.Name),
+		slog.Any("error", err),
+	)
+
+	return d.replaceSession(ctx), nil
+}
+
+// replaceSession opens a session in place of one that was lost, once in an answer. It returns
+// the result of the call that was lost.
+func (d *rounds) replaceSession(ctx context.Context) inference.ToolResult {
+	d.close()
+	d.session, d.begun = nil, false
+
+	if !d.lost {
+		d.lost = true
+
+		session, err := d.c.g.opts.Tools.Open(ctx, d.c.request, d.types)
+		if err == nil {
+			d.session = session
+
+			return failedTool("The tool stopped unexpectedly. Its variables, files and pages are lost; " +
+				"what you still need must be made again.")
+		}
+	}
+	d.last = true
+
+	return failedTool("The tool stopped unexpectedly and is not available any more.")
+}
+
+// failedTool returns the result of a call that did not run to its end.
+func failedTool(format string, args ...any) inference.ToolResult {
+	return inference.ToolResult{Failed: true, Output: fmt.Sprintf(format, args...)}
+}
