@@ -7,18 +7,18 @@ import (
 	"presswork/internal/fault"
 )
 
-// ClientOptions shape the HTTP client of a policy.
+// ClientOptions are the settings of a policy's HTTP client.
 type ClientOptions struct {
-	// Timeout bounds a request from dialling to the last byte of the answer.
+	// Timeout limits a request from dialling to the last byte of the answer.
 	// Default 10 s.
 	Timeout time.Duration
-	// MaxRedirects is how many are followed, each checked like a first address.
-	// Default 0: a redirect is the answer.
+	// MaxRedirects is how many redirects are followed. Each address is checked. Default 0:
+	// a redirect is returned as the answer.
 	MaxRedirects int
 }
 
-// Client returns an HTTP client that connects only where the policy allows. It
-// takes no proxy from the environment, keeps no cookies and sends no Referer.
+// Client returns an HTTP client that connects only where the policy allows. It ignores
+// proxies of the environment, keeps no cookies and sends no Referer.
 func (p *Policy) Client(o ClientOptions) *http.Client {
 	if o.Timeout <= 0 {
 		o.Timeout = 10 * time.Second

@@ -12,13 +12,13 @@ import (
 	"presswork/internal/fault"
 )
 
-// connectTimeout bounds resolving and connecting together.
+// connectTimeout limits resolving and connecting together.
 const connectTimeout = 5 * time.Second
 
-// DialContext connects to host:port by TCP. It resolves a name once, checks
-// every answer, and connects to the addresses it checked; one refused answer
-// refuses the name. Errors: AddressNotAllowed, and un-coined ones for names
-// that do not resolve and hosts that do not answer.
+// DialContext connects to host:port over TCP. It resolves a name once, checks every answer
+// and connects to a checked address. If one answer is refused, the name is refused. Errors:
+// InvalidURL, AddressNotAllowed, and errors of package net for names that do not resolve
+// and hosts that do not answer.
 func (p *Policy) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
 	host, port, err := splitAddress(network, address)
 	if err != nil {
@@ -58,7 +58,7 @@ func splitAddress(network, address string) (host string, port uint16, err error)
 	return host, uint16(n), nil
 }
 
-// resolve gives the addresses of host, each of which may be dialled on port.
+// resolve returns the addresses of host. All of them may be dialled on port.
 func (p *Policy) resolve(ctx context.Context, host string, port uint16) ([]netip.Addr, error) {
 	name, addr, err := canonicalHost(host)
 	if err != nil {
@@ -97,8 +97,8 @@ func (p *Policy) resolve(ctx context.Context, host string, port uint16) ([]netip
 	return addrs, nil
 }
 
-// dialFirst tries the addresses in the resolver's order; each gets a fair part
-// of the time that is left.
+// dialFirst tries the addresses in the resolver's order. Each gets an equal share of the
+// remaining time.
 func dialFirst(ctx context.Context, addrs []netip.Addr, port uint16) (net.Conn, error) {
 	var errs []error
 

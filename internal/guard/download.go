@@ -10,20 +10,20 @@ import (
 	"presswork/internal/fault"
 )
 
-// DownloadOptions bound a download.
+// DownloadOptions are the limits of a Downloader.
 type DownloadOptions struct {
 	// MaxBytes is the largest file, in bytes. Mandatory.
 	MaxBytes int64
-	// Timeout bounds it with its redirects. Default 2 min.
+	// Timeout limits one download with its redirects. Default 2 min.
 	Timeout time.Duration
 	// UserAgent is sent with each request. Default "Presswork".
 	UserAgent string
 }
 
-// Downloader gets files of any kind. It is safe for concurrent use.
+// Downloader loads files of any kind. It is safe for concurrent use.
 type Downloader struct{ fetcher *Fetcher }
 
-// NewDownloader returns a Downloader that goes where the policy allows.
+// NewDownloader returns a Downloader that connects only where the policy allows.
 func NewDownloader(p *Policy, o DownloadOptions) *Downloader {
 	if o.Timeout <= 0 {
 		o.Timeout = 2 * time.Minute
@@ -32,8 +32,9 @@ func NewDownloader(p *Policy, o DownloadOptions) *Downloader {
 	return &Downloader{NewFetcher(p, FetchOptions{MaxBytes: o.MaxBytes, Timeout: o.Timeout, UserAgent: o.UserAgent})}
 }
 
-// Download writes the file at an address to w. Errors: InvalidURL,
-// AddressNotAllowed, NotFound (no answer, or not 200), ContentTooLarge, those of w.
+// Download writes the file at rawURL to w. After an error w may have a part of it. Errors:
+// InvalidURL, AddressNotAllowed, NotFound (no answer, or a status other than 200),
+// ContentTooLarge, those of w.
 func (d *Downloader) Download(ctx context.Context, rawURL string, w io.Writer) error {
 	f := d.fetcher
 
@@ -54,7 +55,7 @@ func (d *Downloader) Download(ctx context.Context, rawURL string, w io.Writer) e
 
 	resp, err := f.client.Do(req)
 	if err != nil {
-		return f.blame(ctx, u.Host, err)
+		return f.publicError(ctx, u.Host, err)
 	}
 	defer resp.Body.Close()
 
@@ -68,7 +69,7 @@ func (d *Downloader) Download(ctx context.Context, rawURL string, w io.Writer) e
 	case n > f.opts.MaxBytes || resp.ContentLength > f.opts.MaxBytes:
 		return fault.Errorf(fault.ContentTooLarge, "the file is larger than %d bytes", f.opts.MaxBytes)
 	case from.err != nil:
-		return f.blame(ctx, u.Host, from.err)
+		return f.publicError(ctx, u.Host, from.err)
 	case err != nil:
 		return fmt.Errorf("download: %w", err)
 	}
@@ -76,8 +77,8 @@ func (d *Downloader) Download(ctx context.Context, rawURL string, w io.Writer) e
 	return nil
 }
 
-// source remembers why it could not be read, which is not why a copy of it could
-// not be written.
+// source keeps its read error. io.Copy returns one error for reading and writing, and only
+// the source's is NotFound.
 type source struct {
 	r   io.Reader
 	err error

@@ -11,26 +11,26 @@ import (
 	"presswork/internal/imagetype"
 )
 
-// FetchOptions bound what a Fetcher takes.
+// FetchOptions are the limits of a Fetcher.
 type FetchOptions struct {
 	// MaxBytes is the largest image, in bytes. Default 10 MiB.
 	MaxBytes int64
 	// MaxPixels is the largest width times height. Default 50 million.
 	MaxPixels int64
-	// Timeout bounds one image with its redirects. Default 10 s.
+	// Timeout limits one image with its redirects. Default 10 s.
 	Timeout time.Duration
 	// UserAgent is sent with each request. Default "Presswork".
 	UserAgent string
 }
 
-// Fetcher gets remote images for documents. It is safe for concurrent use.
+// Fetcher loads remote images for documents. It is safe for concurrent use.
 type Fetcher struct {
 	policy *Policy
 	opts   FetchOptions
 	client *http.Client
 }
 
-// NewFetcher returns a Fetcher that goes where the policy allows.
+// NewFetcher returns a Fetcher that connects only where the policy allows.
 func NewFetcher(p *Policy, o FetchOptions) *Fetcher {
 	if o.MaxBytes <= 0 {
 		o.MaxBytes = 10 << 20
@@ -51,10 +51,10 @@ func NewFetcher(p *Policy, o FetchOptions) *Fetcher {
 	return &Fetcher{policy: p, opts: o, client: p.Client(ClientOptions{Timeout: o.Timeout, MaxRedirects: 5})}
 }
 
-// Fetch gets one image. The content type is what the bytes are, whatever the
-// server claims: png, jpeg, gif, webp, avif or svg. Errors: InvalidURL,
-// AddressNotAllowed, NotFound (no answer, or not 200), ContentTooLarge (bytes
-// or pixels), UnsupportedMediaType.
+// Fetch loads one image. It derives the content type from the data, not from the server's
+// headers: png, jpeg, gif, webp, avif or svg. Errors: InvalidURL, AddressNotAllowed,
+// NotFound (no answer, or a status other than 200), ContentTooLarge (bytes or pixels),
+// UnsupportedMediaType.
 func (f *Fetcher) Fetch(ctx context.Context, rawURL string) (data []byte, contentType string, err error) {
 	u, err := f.policy.CheckURL(rawURL)
 	if err != nil {
@@ -74,7 +74,7 @@ func (f *Fetcher) Fetch(ctx context.Context, rawURL string) (data []byte, conten
 
 	resp, err := f.client.Do(req)
 	if err != nil {
-		return nil, "", f.blame(ctx, u.Host, err)
+		return nil, "", f.publicError(ctx, u.Host, err)
 	}
 	defer resp.Body.Close()
 
@@ -88,13 +88,13 @@ func (f *Fetcher) Fetch(ctx context.Context, rawURL string) (data []byte, conten
 
 	img, err := imagetype.Inspect(data)
 	if err != nil {
-		return nil, "", fault.Errorf(fault.UnsupportedMediaType, "what %s sent cannot be shown: %v", u.Host, err)
+		return nil, "", fault.Errorf(fault.UnsupportedMediaType, "the image from %s cannot be shown: %v", u.Host, err)
 	}
 
 	if img.Pixels() > uint64(f.opts.MaxPixels) {
 		return nil, "", fault.Errorf(
 			fault.ContentTooLarge,
-			"the image is %d × %d pixels; at most %d in all are allowed",
+			"the image has %d × %d pixels; the limit is %d in total",
 			img.Width,
 			img.Height,
 			f.opts.MaxPixels,
@@ -104,6 +104,7 @@ func (f *Fetcher) Fetch(ctx context.Context, rawURL string) (data []byte, conten
 	return data, img.ContentType, nil
 }
 
+// read reads a body up to MaxBytes.
 func (f *Fetcher) read(ctx context.Context, host string, resp *http.Response) ([]byte, error) {
 	tooLarge := fault.Errorf(fault.ContentTooLarge, "the image is larger than %d bytes", f.opts.MaxBytes)
 	if resp.ContentLength > f.opts.MaxBytes {
@@ -112,7 +113,7 @@ func (f *Fetcher) read(ctx context.Context, host string, resp *http.Response) ([
 
 	data, err := io.ReadAll(io.LimitReader(resp.Body, f.opts.MaxBytes+1))
 	if err != nil {
-		return nil, f.blame(ctx, host, err)
+		return nil, f.publicError(ctx, host, err)
 	}
 
 	if int64(len(data)) > f.opts.MaxBytes {
@@ -122,9 +123,9 @@ func (f *Fetcher) read(ctx context.Context, host string, resp *http.Response) ([
 	return data, nil
 }
 
-// blame keeps a coined error, also one from a redirect or a dial, and names the
-// rest in words that give no address away.
-func (f *Fetcher) blame(ctx context.Context, host string, err error) error {
+// publicError returns the public error in err, such as one from a redirect or a dial. For
+// any other error it returns NotFound with a message that reveals no address.
+func (f *Fetcher) publicError(ctx context.Context, host string, err error) error {
 	if fault.CodeOf(err) != fault.Internal {
 		return fault.AsError(err)
 	}

@@ -16,7 +16,7 @@ import (
 	"presswork/internal/fault"
 )
 
-// ServeHTTP serves the browser: CONNECT, and requests in absolute form.
+// ServeHTTP serves the browser's CONNECT requests and its requests in absolute form.
 func (s *Session) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !s.admit(1) {
 		return
@@ -26,8 +26,8 @@ func (s *Session) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.Method == http.MethodConnect:
 		s.tunnel(w, r)
 	case r.URL.Scheme == "http" && r.URL.Host != "" && r.URL.User == nil:
-		// An answer without a content type stays without one: net/http would guess
-		// it, and what type a page may be taken for is the browser's decision.
+		// nil keeps net/http from guessing the content type of an answer without one. The
+		// browser has rules of its own for that.
 		w.Header()["Content-Type"] = nil
 		s.forward.ServeHTTP(w, r)
 	default:
@@ -35,28 +35,28 @@ func (s *Session) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// admit counts requests, and ends the session that has its fill.
+// admit counts n requests. It ends the session when they exceed MaxRequests.
 func (s *Session) admit(n int64) bool {
-	most := s.proxy.opts.MaxRequests
-	if s.requests.Add(n) <= most {
+	limit := s.proxy.opts.MaxRequests
+	if s.requests.Add(n) <= limit {
 		return true
 	}
-	s.end(fault.Errorf(fault.PageError, "the page makes more than %d requests", most))
+	s.end(fault.Errorf(fault.PageError, "the page makes more than %d requests", limit))
 
 	return false
 }
 
-// serverOf is host:port of an http URL.
+// serverOf returns host:port of an http URL.
 func serverOf(u *url.URL) string {
 	return net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), "80"))
 }
 
-// rewrite makes the request a server gets. The headers of this hop are gone
+// rewrite prepares the request to a server. httputil has removed the hop-by-hop headers
 // already.
 func rewrite(r *httputil.ProxyRequest) {
 	r.Out.Host = r.In.URL.Host
-	// Not as httputil cleans it: the browser's words pass as they are, and so do
-	// headers a caller set for a site that expects a proxy before it.
+	// Undo the cleaning of httputil. The query must stay as the browser sends it. A caller
+	// may have set the headers for a site that expects a proxy in front of it.
 	r.Out.URL.RawQuery = r.In.URL.RawQuery
 	for _, name := range []string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto"} {
 		if values, ok := r.In.Header[name]; ok {
@@ -65,8 +65,8 @@ func rewrite(r *httputil.ProxyRequest) {
 	}
 }
 
-// refuseRequest answers for a server that was not reached, without a body: the
-// answer may be shown in a frame of the page.
+// refuseRequest answers for a server that was not reached. The answer has no body, because
+// the page may show it in a frame.
 func refuseRequest(w http.ResponseWriter, err error) {
 	status := http.StatusBadGateway
 
@@ -81,7 +81,7 @@ func refuseRequest(w http.ResponseWriter, err error) {
 	w.WriteHeader(status)
 }
 
-// tunnel joins the browser with a server, whatever they speak.
+// tunnel connects the browser with a server for any protocol.
 func (s *Session) tunnel(w http.ResponseWriter, r *http.Request) {
 	server, err := s.dial(r.Context(), "tcp", r.Host)
 	if err != nil {
@@ -113,22 +113,23 @@ func (s *Session) tunnel(w http.ResponseWriter, r *http.Request) {
 	upwards.Wait()
 }
 
-// fromClient reads what came along with the CONNECT, then the connection.
+// fromClient returns a reader of the bytes that followed the CONNECT request, and then of the
+// connection.
 func fromClient(client net.Conn, early *bufio.Reader) io.Reader {
 	if n := early.Buffered(); n > 0 {
-		head, _ := early.Peek(n) // cannot fail: it is there
+		head, _ := early.Peek(n) // cannot fail: the bytes are buffered
 		return io.MultiReader(bytes.NewReader(head), client)
 	}
 
 	return client
 }
 
-// pour copies what from sends until it ends, and shows to that nothing more
-// comes. When to is gone, from is of no use either.
+// pour copies sent to a connection and then closes that connection for writing. If to fails,
+// it closes from as well.
 func (s *Session) pour(to, from net.Conn, sent io.Reader) {
 	buf := s.proxy.buffers.Get()
 	defer s.proxy.buffers.Put(buf)
-	// Wrapped, so that neither side's own copying, which counts nothing, is used.
+	// The wrappers hide ReadFrom and WriteTo, which would bypass the counting.
 	_, err := io.CopyBuffer(struct{ io.Writer }{to}, struct{ io.Reader }{sent}, buf)
 	if err != nil {
 		from.Close()
@@ -136,6 +137,7 @@ func (s *Session) pour(to, from net.Conn, sent io.Reader) {
 	_ = closeWrite(to)
 }
 
+// closeWrite closes a connection for writing, or entirely if it cannot be half-closed.
 func closeWrite(c net.Conn) error {
 	if half, ok := c.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()
@@ -144,7 +146,7 @@ func closeWrite(c net.Conn) error {
 	return c.Close()
 }
 
-// buffers lends what bodies are copied through.
+// buffers is a pool of buffers for copying bodies.
 type buffers struct{ pool sync.Pool }
 
 const bufferBytes = 32 << 10

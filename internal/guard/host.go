@@ -11,14 +11,14 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// maxHost is the longest host that is looked at, in bytes: a name of 253 may be
-// written with percent signs and in other scripts.
+// maxHost is the longest host that is accepted, in bytes. Percent signs and other scripts can
+// make a name longer than its canonical form of at most 253.
 const maxHost = 1 << 10
 
-// canonicalHost reads a host as browsers do (WHATWG URL, host parsing): percent
-// signs decoded, names mapped by UTS 46, and everything that ends in a number
-// read as an IPv4 address, however it is written (0x7f.1, 2130706433, ①②⑦.0.0.1).
-// It returns a lower-case name without trailing dot, or a valid address.
+// canonicalHost parses a host as browsers do (WHATWG URL, host parsing). It decodes percent
+// signs and maps names by UTS 46. A name that ends in a number is an IPv4 address in any
+// notation (0x7f.1, 2130706433, ①②⑦.0.0.1). It returns a lower-case name without a trailing
+// dot, or a valid address.
 func canonicalHost(host string) (name string, addr netip.Addr, err error) {
 	if len(host) > maxHost {
 		return "", addr, errors.New("the host is too long")
@@ -53,6 +53,7 @@ func canonicalHost(host string) (name string, addr netip.Addr, err error) {
 	return name, addr, nil
 }
 
+// asciiName returns a host name in lower-case ASCII (Punycode).
 func asciiName(host string) (string, error) {
 	bad := errors.New("the host name is not valid")
 
@@ -60,7 +61,7 @@ func asciiName(host string) (string, error) {
 	if err != nil {
 		return "", bad
 	}
-	// Not idna.Lookup, which refuses underscores where browsers do not.
+	// idna.Lookup would reject underscores, which browsers accept.
 	profile := idna.New(idna.MapForLookup(), idna.Transitional(false), idna.StrictDomainName(false),
 		idna.CheckHyphens(false), idna.BidiRule())
 	name, err := profile.ToASCII(decoded)
@@ -85,7 +86,7 @@ func asciiName(host string) (string, error) {
 	return name, nil
 }
 
-// endsInNumber reports whether a browser would read the name as IPv4.
+// endsInNumber reports whether browsers parse the name as an IPv4 address.
 func endsInNumber(name string) bool {
 	last := name[strings.LastIndexByte(name, '.')+1:]
 	if strings.Trim(last, "0123456789") == "" {
@@ -96,8 +97,8 @@ func endsInNumber(name string) bool {
 	return ok && strings.Trim(hex, "0123456789abcdef") == ""
 }
 
-// parseIPv4 reads one to four parts, each decimal, octal (0…) or hexadecimal
-// (0x…); the last fills the bytes that are left.
+// parseIPv4 parses one to four parts, each decimal, octal (0…) or hexadecimal (0x…). The last
+// part fills the remaining bytes.
 func parseIPv4(name string) (netip.Addr, error) {
 	bad := errors.New("the host ends in a number but is not an IPv4 address")
 

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// hostRules are the globs a host must and must not match.
+// hostRules are the globs that a host must match and must not match.
 type hostRules struct {
 	allow, deny []string
 }
@@ -23,14 +23,15 @@ func newHostRules(allow, deny string) (r hostRules, err error) {
 	return r, err
 }
 
+// parseGlobs parses a comma-separated list of globs.
 func parseGlobs(list string) (globs []string, err error) {
 	for entry := range strings.SplitSeq(list, ",") {
 		glob := strings.ToLower(strings.TrimSpace(entry))
 		if glob == "" {
 			continue
 		}
-		// A glob without wildcards is a host; with them, its other characters are
-		// a host's.
+		// A glob without wildcards must be a host. With wildcards, its other characters
+		// must be allowed in a host.
 		name, addr, err := canonicalHost(strings.ReplaceAll(glob, "*", "x"))
 		if err != nil {
 			return nil, fmt.Errorf("%q: %w; allowed: a host, or a glob such as *.example.com", entry, err)
@@ -49,8 +50,7 @@ func parseGlobs(list string) (globs []string, err error) {
 	return globs, nil
 }
 
-// asciiGlob writes a glob with wildcards as canonicalHost writes the hosts it is
-// compared with.
+// asciiGlob returns a glob with wildcards in the form that canonicalHost returns for hosts.
 func asciiGlob(glob string) (string, error) {
 	labels := strings.Split(strings.TrimSuffix(glob, "."), ".")
 	for i, label := range labels {
@@ -71,6 +71,7 @@ func asciiGlob(glob string) (string, error) {
 	return strings.Join(labels, "."), nil
 }
 
+// hostText returns the name or the address as text.
 func hostText(name string, addr netip.Addr) string {
 	if addr.IsValid() {
 		return addr.Unmap().String()
@@ -79,7 +80,8 @@ func hostText(name string, addr netip.Addr) string {
 	return name
 }
 
-// check judges a host as canonicalHost gave it.
+// check returns AddressNotAllowed for a host that the rules exclude. The arguments are those
+// that canonicalHost returns.
 func (r hostRules) check(name string, addr netip.Addr) error {
 	host := hostText(name, addr)
 

@@ -10,27 +10,27 @@ import (
 	"strings"
 )
 
-// Options are what a Policy exempts.
+// Options are the settings of a Policy.
 type Options struct {
-	// Allow is a comma list of what is exempt from the address and port rule:
-	// host[:port], address[:port] or CIDR; without a port, any port. The word
-	// true exempts loopback, RFC 1918 and unique local addresses. Link-local and
-	// metadata addresses are never exempt. Default: nothing.
+	// Allow is a comma-separated list of exemptions from the address and port rule:
+	// host[:port], address[:port] or CIDR. An entry without a port exempts every port. The
+	// word true exempts loopback, RFC 1918 and unique local addresses. Link-local and
+	// metadata addresses are never exempt. Default: no exemptions.
 	Allow string
-	// Setting is the name of the variable Allow came from; refusals name it, so
-	// that an operator knows where to look. Default: none named.
+	// Setting is the name of the operator's variable for Allow, which refusals mention.
+	// Default: they mention none.
 	Setting string
-	// AllowHosts and DenyHosts are comma lists of host globs (*.example.com): a
-	// host must match one of the first, unless that is empty, and none of the
-	// second. An allowed host's addresses are judged all the same. Addresses are
-	// compared as they are written canonically. Default: every host, none.
+	// AllowHosts and DenyHosts are comma-separated lists of host globs (*.example.com). A
+	// host must match one of AllowHosts, unless that is empty, and none of DenyHosts. The
+	// address rule also applies to an allowed host. Addresses are compared in canonical
+	// form. Default: every host is allowed.
 	AllowHosts, DenyHosts string
-	// Never is host:port of Presswork's own services (Redis, store, API, search engine,
-	// debugging): no exemption opens them. A host of "", 0.0.0.0 or :: is this
-	// machine. Default: none.
+	// Never lists Presswork's own services as host:port (Redis, store, API, search engine,
+	// debugging). No exemption opens them. A host of "", 0.0.0.0 or :: is this machine.
+	// Default: none.
 	Never []string
-	// NeverNow returns further entries of that kind, which change while the program runs
-	// (nodes of Redis, upstreams of models). It is asked for each address. Default: none.
+	// NeverNow returns more entries for Never that change while the program runs (nodes of
+	// Redis, upstreams of models). It is called for each address. Default: none.
 	NeverNow func() []string
 	// Lookup resolves a host name to addresses. Default: the system's resolver.
 	Lookup func(ctx context.Context, host string) ([]netip.Addr, error)
@@ -46,21 +46,20 @@ type Policy struct {
 	never      []endpoint
 	neverNow   func() []string
 	hosts      hostRules
-	// ownToo reports own services that come and go: the proxies' listeners.
+	// ownToo, if set, reports whether an address belongs to a proxy session.
 	ownToo func(netip.AddrPort) bool
 	lookup func(ctx context.Context, host string) ([]netip.Addr, error)
 }
 
-// endpoint is a host and port of the settings: addr is valid for an address,
-// else name is set; port 0 is any.
+// endpoint is a host and port of the settings. Either addr is valid or name is set. Port 0
+// means any port.
 type endpoint struct {
 	name string
 	addr netip.Addr
 	port uint16
 }
 
-// New reads the options. The error names the entry that is wrong and what is
-// allowed.
+// New returns a Policy. The error names the invalid entry and the allowed forms.
 func New(o Options) (*Policy, error) {
 	p := &Policy{setting: o.Setting, neverNow: o.NeverNow, lookup: o.Lookup}
 	if p.lookup == nil {
@@ -95,6 +94,7 @@ func New(o Options) (*Policy, error) {
 	return p, nil
 }
 
+// allow adds an entry of Options.Allow.
 func (p *Policy) allow(entry string) error {
 	if entry == "true" {
 		p.allPrivate = true
@@ -156,6 +156,7 @@ func splitEntry(entry string) (host, port string, err error) {
 	return host, port, nil
 }
 
+// parseEndpoint parses a host and a port; port "" means any.
 func parseEndpoint(host, port string) (e endpoint, err error) {
 	if port != "" {
 		n, err := strconv.ParseUint(port, 10, 16)
@@ -174,6 +175,7 @@ func parseEndpoint(host, port string) (e endpoint, err error) {
 	return e, nil
 }
 
+// parseNever parses an entry of Options.Never.
 func parseNever(entry string) (endpoint, error) {
 	host, port, err := net.SplitHostPort(entry)
 	if err != nil || port == "" {
@@ -192,9 +194,9 @@ func parseNever(entry string) (endpoint, error) {
 	return e, err
 }
 
-// check returns AddressNotAllowed unless an address may be dialled that host
-// resolved to; host is "" when none did. It knows the own services given as
-// addresses; those given by name are compared when dialling.
+// check returns AddressNotAllowed if an address must not be dialled. host is the name that
+// resolved to it, or "". check compares with the own services that are given as addresses;
+// resolve compares with those that are given by name.
 func (p *Policy) check(host string, ap netip.AddrPort) error {
 	addr, port := ap.Addr().Unmap(), ap.Port()
 
@@ -234,7 +236,7 @@ func (p *Policy) check(host string, ap netip.AddrPort) error {
 	return p.refusePort(shown, port)
 }
 
-// refuseUntilExempt adds where an operator could exempt the address.
+// refuseUntilExempt refuses an address and names the setting that could exempt it.
 func (p *Policy) refuseUntilExempt(reason Reason, host, why string) error {
 	if p.setting != "" {
 		why += "; the operator can allow it in " + p.setting
@@ -249,6 +251,7 @@ func (p *Policy) refusePort(host string, port uint16) error {
 
 func webPort(port uint16) bool { return port == 80 || port == 443 }
 
+// exempt reports whether an exemption opens an address.
 func (p *Policy) exempt(host string, addr netip.Addr, port uint16, s special) bool {
 	if p.allPrivate && s.class == private {
 		return true
@@ -269,8 +272,8 @@ func (p *Policy) allowsName(host string, port uint16) bool {
 	})
 }
 
-// services are Presswork's own, as they are now. An entry of neverNow that is no address
-// cannot be dialled, and is left out.
+// services returns Presswork's own services at this moment. It skips invalid entries of
+// neverNow, which cannot be dialled.
 func (p *Policy) services() []endpoint {
 	if p.neverNow == nil {
 		return p.never
@@ -286,9 +289,9 @@ func (p *Policy) services() []endpoint {
 	return all
 }
 
-// own reports whether the address is one of Presswork's services that are given
-// by address. Loopback is one place under all its addresses, and a service
-// that listens everywhere is at each address of this machine.
+// own reports whether an address belongs to one of Presswork's services that are given by
+// address. All loopback addresses count as the same. A service that listens on all
+// addresses is at each address of this machine.
 func (p *Policy) own(addr netip.Addr, port uint16) bool {
 	if p.ownToo != nil && p.ownToo(netip.AddrPortFrom(addr, port)) {
 		return true
@@ -306,8 +309,8 @@ func (p *Policy) own(addr netip.Addr, port uint16) bool {
 	})
 }
 
-// ofThisMachine fails closed: when the interfaces cannot be read, every address
-// is taken for ours.
+// ofThisMachine reports whether an interface of this machine has the address. It returns true
+// if the interfaces cannot be read.
 func ofThisMachine(addr netip.Addr) bool {
 	addrs, err := net.InterfaceAddrs()
 
@@ -317,9 +320,8 @@ func ofThisMachine(addr netip.Addr) bool {
 	})
 }
 
-// ownByName is own for the services that are given by name, for an address the
-// public-internet rule does not allow anyway. A name that does not resolve is
-// taken for a match.
+// ownByName is own for the services that are given by name. It skips addresses that are
+// allowed without an exemption. A name that does not resolve counts as a match.
 func (p *Policy) ownByName(ctx context.Context, ap netip.AddrPort) bool {
 	addr := ap.Addr().Unmap()
 	if _, isSpecial := classify(addr); !isSpecial && webPort(ap.Port()) {
@@ -340,12 +342,12 @@ func (p *Policy) ownByName(ctx context.Context, ap netip.AddrPort) bool {
 	return false
 }
 
-// clip keeps a caller's text short inside a message.
+// clip shortens a caller's text for a message.
 func clip(s string) string {
-	const most = 200
-	if len(s) <= most {
+	const limit = 200
+	if len(s) <= limit {
 		return s
 	}
 
-	return strings.ToValidUTF8(s[:most], "") + "…"
+	return strings.ToValidUTF8(s[:limit], "") + "…"
 }

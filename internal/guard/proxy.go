@@ -9,31 +9,31 @@ import (
 	"sync"
 )
 
-// ProxyOptions bound what one session of a Proxy may take.
+// ProxyOptions are the limits of one session of a Proxy.
 type ProxyOptions struct {
-	// MaxBytes is what all connections of a session may carry, both ways
-	// together. Default 256 MiB.
+	// MaxBytes limits the bytes of all connections of a session, both directions together.
+	// Default 256 MiB.
 	MaxBytes int64
-	// MaxRequests is how many requests a session may make; in a tunnel, so much
-	// as the browser sends at once within TLS counts as one. Default 10000.
+	// MaxRequests limits the requests of a session. In a tunnel, each TLS record of
+	// application data from the browser counts as one. Default 10000.
 	MaxRequests int64
 }
 
-// Proxy is the way out of a browser that shows foreign pages: HTTP proxies on
-// loopback that connect only where a policy allows. Each page gets a session of
-// its own, with its own port, counters and connections.
+// Proxy connects a browser of foreign pages with the network. It runs HTTP proxies on
+// loopback that connect only where a policy allows. Each page gets a session with its own
+// port, counters and connections.
 type Proxy struct {
 	policy  *Policy
 	opts    ProxyOptions
 	buffers buffers
 
 	mu       sync.Mutex
-	ports    map[uint16]bool // of the sessions that are not closed
+	ports    map[uint16]bool // of the gates that are not closed
 	refusals map[Reason]int64
 }
 
-// NewProxy returns a Proxy that goes where the policy allows, and never to a
-// session of its own.
+// NewProxy returns a Proxy that connects where the policy allows, but never to one of its own
+// sessions.
 func NewProxy(policy *Policy, o ProxyOptions) *Proxy {
 	o.MaxBytes = cmp.Or(o.MaxBytes, 256<<20)
 	o.MaxRequests = cmp.Or(o.MaxRequests, 10000)
@@ -45,7 +45,7 @@ func NewProxy(policy *Policy, o ProxyOptions) *Proxy {
 	return p
 }
 
-// Refusals is how many connections were refused since NewProxy, by reason.
+// Refusals returns the number of connections refused since NewProxy, by reason.
 func (p *Proxy) Refusals() map[Reason]int64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -53,8 +53,8 @@ func (p *Proxy) Refusals() map[Reason]int64 {
 	return maps.Clone(p.refusals)
 }
 
-// count notes a failure that is a refusal.
-func (p *Proxy) count(err error) {
+// countRefusal counts err if it is a refusal.
+func (p *Proxy) countRefusal(err error) {
 	if reason := ReasonOf(err); reason != "" {
 		p.mu.Lock()
 		p.refusals[reason]++
@@ -62,7 +62,7 @@ func (p *Proxy) count(err error) {
 	}
 }
 
-// owns reports whether the address is that of a session.
+// owns reports whether the address is the port of a session.
 func (p *Proxy) owns(ap netip.AddrPort) bool {
 	p.mu.Lock()
 	listens := p.ports[ap.Port()]
@@ -71,8 +71,8 @@ func (p *Proxy) owns(ap netip.AddrPort) bool {
 	return listens && (ap.Addr().IsLoopback() || ap.Addr().IsUnspecified() || ofThisMachine(ap.Addr()))
 }
 
-// Open starts a session on a port of its own. It ends with End, with ctx, or when
-// it takes more than the options allow; Close must follow.
+// Open starts a session on a port of its own. It ends with End, with ctx, or when it exceeds
+// the limits of the options. The caller must call Close.
 func (p *Proxy) Open(ctx context.Context) (*Session, error) {
 	gate, err := p.Reserve()
 	if err != nil {
@@ -82,15 +82,15 @@ func (p *Proxy) Open(ctx context.Context) (*Session, error) {
 	return gate.Open(ctx), nil
 }
 
-// Gate is the port of a session to come, which a browser may be given ahead of the
-// page. Nobody is answered there before Open.
+// Gate is the port of a future session. A browser context can get it ahead of its page. The
+// port accepts no connection before Open.
 type Gate struct {
 	proxy    *Proxy
 	listener *net.TCPListener
 	port     uint16
 }
 
-// Reserve takes a port. Close must follow, or Open and the session's Close.
+// Reserve takes a port. The caller must call Close, or Open and then the session's Close.
 func (p *Proxy) Reserve() (*Gate, error) {
 	listener, err := net.ListenTCP("tcp4", net.TCPAddrFromAddrPort(netip.MustParseAddrPort("127.0.0.1:0")))
 	if err != nil {
@@ -104,16 +104,16 @@ func (p *Proxy) Reserve() (*Gate, error) {
 	return &Gate{p, listener, port}, nil
 }
 
-// Addr is host:port.
+// Addr returns the address of the port as host:port.
 func (g *Gate) Addr() string { return g.listener.Addr().String() }
 
-// Open starts the one session there, as Proxy.Open does.
+// Open starts the session, as Proxy.Open does. It must be called at most once.
 func (g *Gate) Open(ctx context.Context) *Session { return newSession(ctx, g) }
 
-// Close gives the port back. Twice is harmless.
+// Close frees the port. A second call does nothing.
 func (g *Gate) Close() {
 	if g.listener.Close() != nil {
-		return // the port may be another's by now
+		return // closed before: another program may use the port by now
 	}
 	g.proxy.mu.Lock()
 	delete(g.proxy.ports, g.port)

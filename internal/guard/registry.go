@@ -2,19 +2,19 @@ package guard
 
 import "net/netip"
 
-// class is what an exemption can do for a special range.
+// class says which exemptions open a special range.
 type class int
 
 const (
-	// closed ranges open only to an entry that names them.
+	// closed ranges are opened by an entry that names them.
 	closed class = iota
-	// private ranges open to the setting "true" as well.
+	// private ranges are also opened by the setting "true".
 	private
-	// never ranges open to nothing.
+	// never ranges are opened by nothing.
 	never
 )
 
-// special is one range that is not the public internet.
+// special is one range outside the public internet.
 type special struct {
 	prefix netip.Prefix
 	class  class
@@ -22,11 +22,11 @@ type special struct {
 	source string
 }
 
-// registry is the IANA special-purpose registries of both families (the entries
-// that are not globally reachable, October 2025), the multicast registries, and
-// the addresses cloud providers serve credentials on. The first match counts,
-// so metadata addresses stand before the ranges around them. ORCHID, Teredo and
-// the other parts of 2001::/23 are refused as one: no web server lives there.
+// registry lists the special ranges. It has three sources: the IANA special-purpose
+// registries of both families (the entries that are not globally reachable, October 2025),
+// the multicast registries, and the addresses on which cloud providers serve credentials.
+// The first match counts, so metadata addresses come before the ranges around them. ORCHID,
+// Teredo and the other parts of 2001::/23 are one entry: no web server uses them.
 var registry = []special{
 	{netip.MustParsePrefix("169.254.169.254/32"), never, "cloud metadata", "AWS, GCP, Azure and others"},
 	{netip.MustParsePrefix("100.100.100.200/32"), never, "cloud metadata", "Alibaba"},
@@ -80,23 +80,22 @@ var (
 	translated = netip.MustParsePrefix("::ffff:0:0:0/96")
 )
 
-// metadataNames are the host names cloud providers serve credentials under.
+// metadataNames are the host names under which cloud providers serve credentials.
 var metadataNames = []string{
 	"metadata.google.internal", "metadata.goog", "metadata.azure.internal", "metadata.tencentyun.com",
 	"instance-data", "instance-data.ec2.internal",
 }
 
-// classify finds the special range an address is in; ok is false for an
-// address of the public internet. An address that carries an IPv4 address is
-// judged by both, and the stricter verdict counts. The address is unmapped and
-// has no zone.
+// classify returns the special range of an address. ok is false for an address of the public
+// internet. For an IPv6 address that embeds an IPv4 address, the stricter of both ranges
+// counts. The address must be unmapped and have no zone.
 func classify(a netip.Addr) (s special, ok bool) {
 	s, ok = lookup(a)
 	for _, v4 := range embedded(a) {
 		if inner, found := lookup(v4); found && (!ok || inner.class == never) {
 			s, ok = inner, true
 			if s.class == private {
-				// A private address behind a translator is not what "true" means.
+				// "true" does not open private addresses that a translator reaches.
 				s.class = closed
 			}
 		}
@@ -105,6 +104,7 @@ func classify(a netip.Addr) (s special, ok bool) {
 	return s, ok
 }
 
+// lookup returns the first special range that contains a.
 func lookup(a netip.Addr) (special, bool) {
 	for _, s := range registry {
 		if s.prefix.Contains(a) {
@@ -119,8 +119,8 @@ func lookup(a netip.Addr) (special, bool) {
 	return special{}, false
 }
 
-// embedded gives the IPv4 addresses that a transition mechanism would take a
-// packet for a to.
+// embedded returns the IPv4 addresses to which a transition mechanism could send a packet
+// for a.
 func embedded(a netip.Addr) []netip.Addr {
 	if !a.Is6() {
 		return nil
@@ -138,9 +138,8 @@ func embedded(a netip.Addr) []netip.Addr {
 	case teredo.Contains(a):
 		return []netip.Addr{netip.AddrFrom4([4]byte(b[4:8])), netip.AddrFrom4([4]byte{^b[12], ^b[13], ^b[14], ^b[15]})}
 	case localNAT64.Contains(a):
-		// The operator chose the prefix length: RFC 6052 puts the address into
-		// the last four bytes (/96) or around byte 8 (/48). The layout that is
-		// not used reads as zero.
+		// The network's operator chooses the prefix length. RFC 6052 puts the address into
+		// the last four bytes (/96) or around byte 8 (/48). The unused layout is zero.
 		var out []netip.Addr
 
 		for _, v4 := range []netip.Addr{tail, netip.AddrFrom4([4]byte{b[6], b[7], b[9], b[10]})} {

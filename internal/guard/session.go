@@ -16,9 +16,8 @@ import (
 	"presswork/internal/fault"
 )
 
-// Session is one page's proxy: it forwards plain requests and upgrades, and
-// tunnels by CONNECT. Connections to a server are kept for its later requests.
-// It must be closed.
+// Session is the proxy of one page. It forwards plain requests and upgrades, and tunnels
+// CONNECT requests. It reuses connections to servers. The caller must call Close.
 type Session struct {
 	proxy     *Proxy
 	gate      *Gate
@@ -29,18 +28,19 @@ type Session struct {
 	life   context.Context
 	end    context.CancelCauseFunc
 	served sync.WaitGroup
-	shut   func() // closes every connection, once; done when it returns
+	shut   func() // closes every connection, once
 
 	bytes, requests atomic.Int64
 
 	mu       sync.Mutex
-	conns    map[io.Closer]struct{} // what http.Server does not close
+	conns    map[io.Closer]struct{} // connections that http.Server does not close
 	failures map[string]error       // by host:port
 }
 
-// maxFailures is how many servers a session remembers the failure of.
+// maxFailures is the number of servers whose failures a session records.
 const maxFailures = 256
 
+// newSession starts a session on the gate's port. It ends with ctx.
 func newSession(ctx context.Context, gate *Gate) *Session {
 	s := &Session{proxy: gate.proxy, gate: gate, conns: map[io.Closer]struct{}{}, failures: map[string]error{}}
 	s.life, s.end = context.WithCancelCause(ctx)
@@ -58,7 +58,7 @@ func newSession(ctx context.Context, gate *Gate) *Session {
 		FlushInterval: -1, // event streams
 		BufferPool:    &s.proxy.buffers,
 		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
-			s.failed(r.Context(), serverOf(r.URL), err)
+			s.recordFailure(r.Context(), serverOf(r.URL), err)
 			refuseRequest(w, err)
 		},
 		ErrorLog: quiet,
@@ -77,17 +77,17 @@ func newSession(ctx context.Context, gate *Gate) *Session {
 	return s
 }
 
-// Addr is where the session listens, as host:port.
+// Addr returns the address on which the session listens, as host:port.
 func (s *Session) Addr() string { return s.gate.Addr() }
 
-// Done is closed when the session has ended; Err returns why.
+// Done returns a channel that is closed when the session has ended. Err then returns why.
 func (s *Session) Done() <-chan struct{} { return s.life.Done() }
 
-// Err is nil while the session is open. Errors: PageError when the page took
-// more than the options allow, the cause of Open's ctx otherwise.
+// Err returns nil while the session is open. Errors: PageError when the page exceeded the
+// limits of the options, the cause of Open's ctx otherwise.
 func (s *Session) Err() error { return context.Cause(s.life) }
 
-// Failure is why the server at host:port gave no answer, or nil:
+// Failure returns why the server at host:port gave no answer, or nil. Errors:
 // AddressNotAllowed, or the error of resolving, connecting or reading.
 func (s *Session) Failure(hostport string) error {
 	s.mu.Lock()
@@ -96,7 +96,7 @@ func (s *Session) Failure(hostport string) error {
 	return s.failures[hostport]
 }
 
-// Failures are those of all servers that gave no answer, by host:port.
+// Failures returns the failures of all servers that gave no answer, by host:port.
 func (s *Session) Failures() map[string]error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -104,37 +104,36 @@ func (s *Session) Failures() map[string]error {
 	return maps.Clone(s.failures)
 }
 
-// Usage is what a session has taken.
+// Usage counts what a session has transferred.
 type Usage struct {
-	// Requests are counted as by ProxyOptions.MaxRequests; Bytes are of both
-	// directions.
+	// Requests are counted as for ProxyOptions.MaxRequests. Bytes include both directions.
 	Requests, Bytes int64
 }
 
 // Usage returns the counters.
 func (s *Session) Usage() Usage { return Usage{Requests: s.requests.Load(), Bytes: s.bytes.Load()} }
 
-// End ends the session and all its connections. It keeps the port, and answers
-// nobody there, so that no other server of this machine gets it while a browser
-// still sends to it what its page asks for.
+// End ends the session and all its connections. It keeps the port and accepts no connection
+// there. Otherwise another server of this machine could get the port while a browser still
+// sends requests to it.
 func (s *Session) End() {
 	s.end(net.ErrClosed)
 	s.shut()
 	s.served.Wait()
 }
 
-// Close ends the session and gives its port back. Twice is harmless.
+// Close ends the session and frees its port. A second call does nothing.
 func (s *Session) Close() {
 	s.End()
 	s.gate.Close()
 }
 
-// acceptStopper is a listener that Close keeps from accepting more; its port stays
-// taken until the gate is closed.
+// acceptStopper is a listener whose Close only stops accepting. The gate frees the port.
 type acceptStopper struct{ *net.TCPListener }
 
 func (l acceptStopper) Close() error { return l.SetDeadline(time.Unix(1, 0)) }
 
+// closeAll closes every connection.
 func (s *Session) closeAll() {
 	s.server.Close()
 	s.mu.Lock()
@@ -148,13 +147,13 @@ func (s *Session) closeAll() {
 	s.transport.CloseIdleConnections()
 }
 
-// dial connects where the policy allows, counts what is carried, and remembers
-// who is not reached.
+// dial connects where the policy allows. The connection counts its bytes. dial records the
+// servers that it does not reach.
 func (s *Session) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	conn, err := s.proxy.policy.DialContext(ctx, network, address)
 	if err != nil {
-		s.proxy.count(err)
-		s.failed(ctx, address, err)
+		s.proxy.countRefusal(err)
+		s.recordFailure(ctx, address, err)
 
 		return nil, err
 	}
@@ -168,10 +167,10 @@ func (s *Session) dial(ctx context.Context, network, address string) (net.Conn, 
 	return counted, nil
 }
 
-// failed remembers the first reason why a server, host:port, gave no answer.
-func (s *Session) failed(ctx context.Context, server string, err error) {
+// recordFailure records the first reason why a server, given as host:port, gave no answer.
+func (s *Session) recordFailure(ctx context.Context, server string, err error) {
 	if ctx.Err() != nil {
-		return // it is we who gave up
+		return // the caller gave up, not the server
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -181,7 +180,7 @@ func (s *Session) failed(ctx context.Context, server string, err error) {
 	}
 }
 
-// track has closeAll close c; it is false when that has happened.
+// track registers c for closeAll. It returns false if closeAll has already run.
 func (s *Session) track(c io.Closer) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -200,7 +199,7 @@ func (s *Session) untrack(c io.Closer) {
 	s.mu.Unlock()
 }
 
-// countedConn is a connection to a server.
+// countedConn is a connection to a server whose bytes count for the session.
 type countedConn struct {
 	net.Conn
 	session *Session
@@ -208,12 +207,12 @@ type countedConn struct {
 
 func (c *countedConn) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
-	return n, cmp.Or(c.session.carried(n), err)
+	return n, cmp.Or(c.session.countBytes(n), err)
 }
 
 func (c *countedConn) Write(p []byte) (int, error) {
 	n, err := c.Conn.Write(p)
-	return n, cmp.Or(c.session.carried(n), err)
+	return n, cmp.Or(c.session.countBytes(n), err)
 }
 
 func (c *countedConn) Close() error {
@@ -223,13 +222,13 @@ func (c *countedConn) Close() error {
 
 func (c *countedConn) CloseWrite() error { return closeWrite(c.Conn) }
 
-// carried counts, and ends the session that has its fill.
-func (s *Session) carried(n int) error {
-	most := s.proxy.opts.MaxBytes
-	if s.bytes.Add(int64(n)) <= most {
+// countBytes counts transferred bytes. It ends the session when they exceed MaxBytes.
+func (s *Session) countBytes(n int) error {
+	limit := s.proxy.opts.MaxBytes
+	if s.bytes.Add(int64(n)) <= limit {
 		return nil
 	}
-	s.end(fault.Errorf(fault.PageError, "the page loads more than %d MiB", most>>20))
+	s.end(fault.Errorf(fault.PageError, "the page loads more than %d MiB", limit>>20))
 
 	return net.ErrClosed
 }

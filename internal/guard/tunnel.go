@@ -6,16 +6,16 @@ import (
 	"net"
 )
 
-// countedRequests is what a browser sends through a tunnel. Requests within TLS
-// cannot be distinguished, but a browser sends each in a record of its own.
+// countedRequests reads what a browser sends through a tunnel and counts its requests.
+// Requests within TLS cannot be told apart, but a browser sends each in a record of its own.
 type countedRequests struct {
 	io.Reader
 	session *Session
 
 	header [5]byte // of a TLS record: type, version, length
 	have   int     // bytes of header
-	left   int     // bytes of the record's content to come
-	other  bool    // it is not TLS
+	left   int     // bytes of the record's content that are still to come
+	other  bool    // the tunnel does not carry TLS
 }
 
 func (c *countedRequests) Read(p []byte) (int, error) {

@@ -11,14 +11,15 @@ import (
 	"presswork/internal/fault"
 )
 
-// maxURL is the longest URL that is looked at, in bytes.
+// maxURL is the longest URL that is accepted, in bytes.
 const maxURL = 8 << 10
 
-// CheckURL reads an address as browsers do and returns it in canonical form,
-// which is what must be used from then on. Errors: InvalidURL when it is not a
-// well-formed http or https URL, or has a user name; AddressNotAllowed when
-// the host or port is refused as written. A host name that may yet resolve to
-// a refused address passes: the dial checks that.
+// CheckURL parses a URL as browsers do and returns it in canonical form. The caller must use
+// that form from then on. Errors: InvalidURL when raw is not a well-formed http or https
+// URL, or has a user name; AddressNotAllowed when its host or port is refused.
+//
+// CheckURL resolves no names. DialContext rejects a host name that resolves to a refused
+// address.
 func (p *Policy) CheckURL(raw string) (*url.URL, error) {
 	u, err := parseURL(raw)
 	if err != nil {
@@ -38,7 +39,7 @@ func (p *Policy) CheckURL(raw string) (*url.URL, error) {
 	return u, nil
 }
 
-// checkWritten refuses what needs no resolver to be refused.
+// checkWritten rejects a host and port that can be rejected without a resolver.
 func (p *Policy) checkWritten(name string, addr netip.Addr, port uint16) error {
 	if err := p.hosts.check(name, addr); err != nil {
 		return err
@@ -64,11 +65,11 @@ func (p *Policy) checkWritten(name string, addr netip.Addr, port uint16) error {
 	return p.refusePort(name, port)
 }
 
-// portOf gives the port of a URL parseURL made; its Host keeps a port only when
-// it is not the scheme's.
+// portOf returns the port of a URL that parseURL has returned. Its Host contains a port only
+// if that differs from the scheme's default.
 func portOf(u *url.URL) uint16 {
 	if port := u.Port(); port != "" {
-		n, _ := strconv.ParseUint(port, 10, 16) // parseURL checked it
+		n, _ := strconv.ParseUint(port, 10, 16) // parseURL has checked it
 		return uint16(n)
 	}
 
@@ -79,9 +80,9 @@ func portOf(u *url.URL) uint16 {
 	return 80
 }
 
-// parseURL splits before it parses, because net/url refuses addresses browsers
-// take (%zz in a path, a percent sign in a host) and a hostile author knows
-// both readings.
+// parseURL splits a URL before net/url parses it. net/url rejects some URLs that browsers
+// accept (%zz in a path, a percent sign in a host). A hostile author could use the
+// difference.
 func parseURL(raw string) (*url.URL, error) {
 	raw = strings.Trim(raw, " \t\r\n")
 	if len(raw) > maxURL {
@@ -103,7 +104,7 @@ func parseURL(raw string) (*url.URL, error) {
 	}
 
 	if strings.Contains(authority, "@") {
-		return nil, fmt.Errorf("user names and passwords are not allowed in it")
+		return nil, fmt.Errorf("it must not contain a user name or password")
 	}
 
 	host, err := canonicalAuthority(scheme, authority)
@@ -119,6 +120,8 @@ func parseURL(raw string) (*url.URL, error) {
 	return u, nil
 }
 
+// canonicalAuthority returns a host and port in canonical form, without the scheme's default
+// port.
 func canonicalAuthority(scheme, authority string) (string, error) {
 	host, port := authority, ""
 	if colon := strings.LastIndexByte(authority, ':'); colon > strings.LastIndexByte(authority, ']') {
@@ -161,9 +164,8 @@ func canonicalAuthority(scheme, authority string) (string, error) {
 	return fmt.Sprintf("%s:%d", name, n), nil
 }
 
-// escapePath makes a path, query and fragment out of what a browser would send:
-// backslashes before the query are slashes, and a percent sign that begins no
-// escape is one itself.
+// escapePath escapes a path, query and fragment as browsers do. Backslashes before the query
+// become slashes. A percent sign that begins no escape is escaped itself.
 func escapePath(s string) string {
 	var b strings.Builder
 	inPath := true
