@@ -32,7 +32,7 @@ import (
 // and does not listen yet. A setting that it cannot use is a UsageError. After an error, New has stopped what it
 // started.
 //
-// The function is long because it is the plan of the process: each part is one local variable, and a part uses only
+// The function is long because it is the plan of the process. Each part is one local variable and uses only
 // variables above it. Decisions are in functions that receive the parts they need.
 func New(ctx context.Context, o Options) (_ *App, err error) {
 	cfg, log, roles := o.Config, o.Log, o.Roles
