@@ -15,20 +15,19 @@ import (
 	"presswork/tasks/stream"
 )
 
-// maxReply bounds the answer of HandleAsk, in bytes: Redis holds it for about a minute.
+// maxReply is the limit of an answer in bytes: Redis holds it for about a minute.
 const maxReply = 8 << 20
 
-// reply is the only frame of a call that Ask made.
+// reply is the only frame of a call by Ask.
 type reply struct {
 	Answer any          `json:"answer,omitempty"`
 	Error  *fault.Error `json:"error,omitempty"`
 }
 
-// Ask makes a call of a task, waits for the answer that the handler of HandleAsk returns,
-// and returns it as JSON. Callers that ask with the same key at the same time share one task
-// and its answer; callers with the key "" share none. ctx bounds the wait.
-// Errors: the handler's, QueueFull, QueueUnavailable, Internal when the worker gave no
-// answer, the cause of ctx.
+// Ask runs a task as a call and returns the answer of its HandleAsk handler as JSON. Callers with the same
+// key at the same time share one task and its answer; callers with the key "" do not share. ctx bounds the
+// wait. Errors: the handler's, QueueFull, QueueUnavailable, Internal when the worker gave no answer, the
+// cause of ctx.
 func (c *Client) Ask(ctx context.Context, key string, t Task) (json.RawMessage, error) {
 	call := stream.Call{Kind: t.Kind, ID: NewID(), Owner: plainOwner, Tier: stream.OnDemand, Body: t.Payload}
 	if key != "" {
@@ -64,16 +63,15 @@ func (c *Client) Ask(ctx context.Context, key string, t Task) (json.RawMessage, 
 	return data, nil
 }
 
-// sharedID returns the id of the call that askers with this key share, in the form of NewID.
+// sharedID returns the id of the call that callers with this key share, in the form of NewID.
 func sharedID(kind, key string) string {
 	sum := sha256.Sum256([]byte(kind + "\x00" + key))
 	return ulid.ULID(sum[:16]).String()
 }
 
-// HandleAsk makes the server answer what Client.Ask asks of a kind. The handler's answer is
-// encoded as JSON; nil is an answer as well. An error by which the task of a job would run
-// again makes the call run again, up to the kind's Retries; the caller gets any other error
-// at once. ctx ends when no caller waits any more, after the kind's Timeout, and when the
+// HandleAsk makes the server answer Client.Ask for a kind. The handler's answer, which may be nil, is
+// encoded as JSON. An error that would retry a job retries the call, up to the kind's Retries. The caller
+// gets any other error at once. ctx ends when all callers have left, after the kind's Timeout, and when the
 // server stops. Call HandleAsk before Start.
 func HandleAsk[P any](s *Server, k Kind[P], h func(ctx context.Context, payload P) (answer any, err error)) {
 	handleCalls(s, Kind[CallTask](k), func(ctx context.Context, run *stream.Run) error {
@@ -103,23 +101,23 @@ func HandleAsk[P any](s *Server, k Kind[P], h func(ctx context.Context, payload 
 	})
 }
 
-// frame encodes an answer, or the error in its place, which it returns.
+// frame encodes the answer, or err instead. It returns the error that it has encoded.
 func (r reply) frame(err error) ([]byte, error) {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
-	encoder.SetEscapeHTML(false) // pictures are full of tags
+	encoder.SetEscapeHTML(false) // pictures have many tags
 
 	if err == nil {
 		err = encoder.Encode(r)
 	}
 
 	if err == nil && b.Len() > maxReply {
-		err = fault.Errorf(fault.ContentTooComplex, "the answer has %d bytes; allowed is %d", b.Len(), maxReply)
+		err = fault.Errorf(fault.ContentTooComplex, "the answer has %d bytes; the limit is %d", b.Len(), maxReply)
 	}
 
 	if err != nil {
 		b.Reset()
-		// An error of text and numbers is always JSON.
+		// A public error can always be encoded.
 		_ = encoder.Encode(reply{Error: public(err)})
 	}
 

@@ -11,7 +11,7 @@ import (
 	"presswork/tasks/stream"
 )
 
-// callKind returns a kind of call by its name.
+// callKind returns a kind of call by its name, with its payload on the queue.
 func callKind(name string) (Kind[CallTask], error) {
 	for _, k := range []Kind[CallTask]{
 		ServeCall, ServeTools, Kind[CallTask](RenderPreview), Kind[CallTask](DrawDiagrams),
@@ -24,30 +24,29 @@ func callKind(name string) (Kind[CallTask], error) {
 	return Kind[CallTask]{}, fmt.Errorf("no kind of call is named %q", name)
 }
 
-// announced returns the queues that have only calls, with the channel on which the arrival of
-// their tasks is announced.
+// announced returns the queues that have only calls, with the channels that announce new tasks.
 func announced() map[Queue]string { return map[Queue]string{Infer: callChannel, Tools: toolChannel} }
 
-// hasOnlyCalls reports whether a queue has no jobs: its calls come in tiers, and its tasks
-// live as long as their callers.
+// hasOnlyCalls reports whether a queue has no jobs. Its calls have tiers, and its tasks live as long as
+// their callers wait.
 func hasOnlyCalls(q Queue) bool { return announced()[q] != "" }
 
-// Call puts a completion on its queue, as a call with an id of its own where it has none,
-// and returns its answer, which is to be closed. An error means that no worker gets the
-// call. ctx bounds the making of the call only.
+// Call queues a completion and returns its answer, which the caller must close. A call without an ID gets a
+// new one. ctx bounds only the queueing. An error means that no worker gets the call.
 // Errors: QueueFull, QueueUnavailable, IdempotencyConflict.
 func (c *Client) Call(ctx context.Context, call stream.Call) (*stream.Answer, error) {
 	call.Kind = ServeCall.Name
 	return c.call(ctx, call)
 }
 
-// OpenTools is Call for a session with built-in tools, for a worker that HandleTools
-// is called on. Its inputs go by stream.Answer.Send.
+// OpenTools is Call for a session with built-in tools, which a worker with HandleTools serves.
+// stream.Answer.Send sends its inputs.
 func (c *Client) OpenTools(ctx context.Context, call stream.Call) (*stream.Answer, error) {
 	call.Kind = ServeTools.Name
 	return c.call(ctx, call)
 }
 
+// call admits and queues a call of any kind.
 func (c *Client) call(ctx context.Context, call stream.Call) (*stream.Answer, error) {
 	kind, err := callKind(call.Kind)
 	if err != nil {
@@ -78,8 +77,7 @@ func (c *Client) call(ctx context.Context, call stream.Call) (*stream.Answer, er
 	return c.calls.Call(ctx, call)
 }
 
-// Waiting returns how many completions wait, by a figure that may be a little
-// old. Errors: QueueUnavailable.
+// Waiting returns how many completions wait, at most lineAge ago. Errors: QueueUnavailable.
 func (c *Client) Waiting(ctx context.Context) (int64, error) {
 	if err := c.memory.admit(ctx, c.rdb); err != nil {
 		return 0, err
@@ -89,8 +87,7 @@ func (c *Client) Waiting(ctx context.Context) (int64, error) {
 	return l.Waiting, err
 }
 
-// bindCall binds the idempotency key to the call's id, or returns the id that
-// it is bound to.
+// bindCall binds the idempotency key to the call's id, or returns the id that it is bound to.
 func (c *Client) bindCall(ctx context.Context, call stream.Call) (id string, err error) {
 	key := idempotencyKey(call.Owner, "call\x00"+call.IdempotencyKey)
 	var bound *redis.StringCmd
@@ -108,7 +105,7 @@ func (c *Client) bindCall(ctx context.Context, call stream.Call) (id string, err
 	return boundID(bound.Val(), call.Fingerprint)
 }
 
-// tierOf is the tier of a call's task.
+// tierOf returns the tier of a call's task.
 func tierOf(t stream.Tier) asynqext.Tier {
 	switch t {
 	case stream.Performance:
@@ -120,7 +117,7 @@ func tierOf(t stream.Tier) asynqext.Tier {
 	return asynqext.Normal
 }
 
-// enqueueCall puts the task of a call on its queue and announces it.
+// enqueueCall queues the task of a call and announces it.
 func (c *Client) enqueueCall(ctx context.Context, call stream.Call, id string) error {
 	kind, err := callKind(call.Kind)
 	if err != nil {
@@ -142,7 +139,7 @@ func (c *Client) enqueueCall(ctx context.Context, call stream.Call, id string) e
 	return c.outbox.enqueue(ctx, place, id, t)
 }
 
-// dropCall takes the task of a call without waiters off its queue.
+// dropCall removes the task of a call whose callers have left from its queue.
 func (c *Client) dropCall(ctx context.Context, call stream.Call, id string) {
 	kind, err := callKind(call.Kind)
 	if err == nil {
@@ -150,29 +147,28 @@ func (c *Client) dropCall(ctx context.Context, call stream.Call, id string) {
 	}
 
 	if err != nil {
-		c.log.Debug("the task of a call that was left stays on its queue until its turn", "task_id", id, "err", err)
+		c.log.Debug("the task of an abandoned call stays on its queue until its turn", "task_id", id, "err", err)
 	}
 }
 
-// HandleCalls makes the server run completions. The handler sends the answer and ends
-// it by stream.Run.Finish; an error that it returns before it sent anything makes
-// the call run again when the server stops, else it ends the answer. ctx ends
-// when no caller waits any more (stream.ErrLeft), when another run has the call, and
-// when the server stops; it is for Idle, too. Call HandleCalls before Start.
+// HandleCalls makes the server run completions. The handler sends the answer and ends it by
+// stream.Run.Finish. When the server stops, an error before the first frame makes the call run again; any
+// other error ends the answer. ctx ends when all callers have left (stream.ErrLeft), when another run has
+// taken over the call, and when the server stops. slots.Idle accepts it. Call HandleCalls before Start.
 func HandleCalls(s *Server, h func(ctx context.Context, run *stream.Run) error) {
 	handleCalls(s, ServeCall, func(ctx context.Context, run *stream.Run) error {
 		return h(s.slots.WithIdle(ctx, Infer), run)
 	})
 }
 
-// HandleTools is HandleCalls for sessions with built-in tools. offer is what the
-// worker can do for them; it is asked every few seconds, and clients hear of it by
-// Client.Offers.
+// HandleTools is HandleCalls for sessions with built-in tools. offer returns the tools of the worker. It is
+// called every few seconds, and Client.Offers returns the result.
 func HandleTools(s *Server, offer func() Offer, h func(ctx context.Context, run *stream.Run) error) {
 	s.offers = offer
 	handleCalls(s, ServeTools, h)
 }
 
+// handleCalls makes the server run calls of a kind.
 func handleCalls(s *Server, kind Kind[CallTask], h func(ctx context.Context, run *stream.Run) error) {
 	HandlePlain(s, kind, func(ctx context.Context, t CallTask) error {
 		return s.calls.Serve(ctx, t.ID, func(ctx context.Context, run *stream.Run) error {

@@ -24,8 +24,7 @@ import (
 	"presswork/tasks/watch"
 )
 
-// Client is the queue as the API sees it (api.Queue). All its methods may be
-// used concurrently.
+// Client is the API's side of the queue (api.Queue). It is safe for concurrent use.
 type Client struct {
 	rdb        redis.UniversalClient
 	clock      *clock.Clock
@@ -36,26 +35,27 @@ type Client struct {
 	calls      *stream.Client
 	maxPending int64
 	maxWait    time.Duration
-	// lines is how each queue stands.
+	// lines is the last known state of each queue.
 	lines  map[Queue]*figure[line]
 	memory memory
 	log    *slog.Logger
 
 	metrics *Metrics
 
-	// running is what goes on between Start and Stop, until its context ends.
+	// running are the goroutines between Start and Stop. They end with life.
 	running sync.WaitGroup
 	life    context.Context
 	end     context.CancelFunc
 }
 
-// QueueHook is the hook of every client that Asynq uses: the tasks of calls are as volatile
+// QueueHook returns the hook of every Redis client that Asynq uses. It makes the tasks of calls as volatile
 // as the calls.
 func QueueHook() redis.Hook {
 	return asynqext.Amend(stream.Volatile, slices.Collect(maps.Keys(announced()))...)
 }
 
-// NewClient makes a client for a Redis address (see Dial). It does not connect.
+// NewClient returns a client for a Redis address (see redisdial.Dial). It does not connect. Errors: the
+// address or the options are invalid.
 func NewClient(address string, o Options) (*Client, error) {
 	o, err := o.withDefaults()
 	if err != nil {
@@ -104,7 +104,7 @@ func NewClient(address string, o Options) (*Client, error) {
 	return c, nil
 }
 
-// Start begins relaying events to watchers and frames to callers.
+// Start begins to relay events to watchers and frames to callers.
 func (c *Client) Start(context.Context) error {
 	c.running.Go(func() { c.clock.Run(c.life) })
 	c.relay.Start()
@@ -127,14 +127,14 @@ func (c *Client) Stop(context.Context) error {
 	return nil
 }
 
-// Now is the time of Redis, which all machines agree on. Before Start, and until
-// Redis has answered, it is this machine's.
+// Now returns the time of Redis, which all machines agree on. Until Redis has answered after Start, it is
+// this machine's time.
 func (c *Client) Now() time.Time { return c.clock.Now() }
 
-// Skew is how far this machine's clock is ahead of Redis'.
+// Skew returns how far this machine's clock is ahead of Redis'.
 func (c *Client) Skew() time.Duration { return c.clock.Skew() }
 
-// Job returns a job, with its queue position.
+// Job returns a job with its queue position. Errors: NotFound, QueueUnavailable.
 func (c *Client) Job(ctx context.Context, id string) (Record, error) {
 	job, err := c.records.Find(ctx, id)
 	if err != nil {
@@ -158,8 +158,8 @@ func (c *Client) Watch(ctx context.Context, id string, since int64) (*Watch, err
 // Events returns what this process has relayed to its watchers.
 func (c *Client) Events() EventStats { return c.relay.Stats() }
 
-// Cancel ends a job that is not terminal. A worker that runs it learns of it
-// within a second, and can no longer complete it from this moment on.
+// Cancel ends a job that has not ended. From then on, a worker that runs the job cannot complete it; its
+// run ends within a second. Errors: NotFound, JobFinished, QueueUnavailable.
 func (c *Client) Cancel(ctx context.Context, id string) (Record, error) {
 	if !ValidID(id) {
 		return Record{}, record.NotFound(id)
@@ -177,13 +177,13 @@ func (c *Client) Cancel(ctx context.Context, id string) (Record, error) {
 	if err != nil {
 		return Record{}, err
 	}
-	// Best effort: a worker that takes the task anyway finds the job cancelled.
+	// This may fail: a worker that takes the task finds the job cancelled.
 	if err := c.inspector.DeleteTask(string(job.Queue), id); err != nil {
 		c.log.Debug("the task of a cancelled job stays on the queue", "job_id", id, "err", err)
 	}
 
 	if err := asynqext.Leave(ctx, c.rdb, job.Queue, job.Owner, id); err != nil {
-		c.log.Debug("a cancelled job stays in its owner's line until its turn", "job_id", id, "err", err)
+		c.log.Debug("a cancelled job stays in its owner's queue until its turn", "job_id", id, "err", err)
 	}
 
 	return job.Record, nil
@@ -202,11 +202,11 @@ func (c *Client) Stats(ctx context.Context) ([]QueueStats, error) {
 	return stats, nil
 }
 
-// healthScript writes, so that a Redis that is full, read-only or cannot write
-// its file shows; what it writes need not last.
+// healthScript writes a key that soon expires. It fails when Redis is full, read-only or cannot write its
+// file.
 var healthScript = redis.NewScript(stream.Volatile + `return redis.call('SET', KEYS[1], '1', 'PX', 10000)`)
 
-// Health returns nil when the queue takes writes.
+// Health returns nil when the queue accepts writes. Errors: QueueUnavailable.
 func (c *Client) Health(ctx context.Context) error {
 	if err := healthScript.Run(ctx, c.rdb, []string{healthKey}).Err(); err != nil {
 		return record.Unavailable(err)
@@ -215,8 +215,7 @@ func (c *Client) Health(ctx context.Context) error {
 	return nil
 }
 
-// Workers counts the worker processes that are alive: those with a heartbeat in
-// the last ten seconds.
+// Workers returns the number of worker processes with a heartbeat in the last ten seconds.
 func (c *Client) Workers(ctx context.Context) (int, error) {
 	n, err := asynqext.Processes(ctx, c.rdb)
 	if err != nil {
@@ -226,8 +225,8 @@ func (c *Client) Workers(ctx context.Context) (int, error) {
 	return n, nil
 }
 
-// Secret returns 32 random bytes, made at the first use of the name and the
-// same on every node from then on.
+// Secret returns 32 random bytes, created at the first use of the name and the same on every node
+// afterwards.
 func (c *Client) Secret(ctx context.Context, name string) ([]byte, error) {
 	fresh := make([]byte, 32)
 	rand.Read(fresh)

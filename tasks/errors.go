@@ -45,26 +45,25 @@ func NewWatch(
 	return watch.New(rec, snapshot, events, stop, err)
 }
 
-// errDraining ends the context of a run that a stopping worker gives back.
-// A call's run takes part in that: see package stream.
+// errDraining ends the context of a run that a stopping worker gives back, also of a call's run.
 var errDraining = stream.ErrDraining
 
 // verdict is what a handler's error means for its task.
 type verdict int
 
 const (
-	// final: trying again would end the same way.
+	// final means that a retry would fail in the same way.
 	final verdict = iota
-	// again: it may go better, as often as the kind's Retries allow.
+	// again means a retry, as often as the kind's Retries allow.
 	again
-	// patient: something we depend on is down; tries are not counted.
+	// patient means a retry that is not counted, because a service that the job needs is down.
 	patient
 )
 
-// patience is how long a job may wait for a dependency, from its creation.
+// patience is how long after its creation a job may wait for a service that is down.
 const patience = 24 * time.Hour
 
-// verdictOf is the table from error code to retry.
+// verdictOf maps the code of an error to its verdict.
 func verdictOf(err error) verdict {
 	switch fault.CodeOf(err) {
 	case fault.StoreUnavailable, fault.StoreFull, fault.QueueUnavailable:
@@ -76,7 +75,7 @@ func verdictOf(err error) verdict {
 	return final
 }
 
-// public is the error a failed job carries, when no more tries are left.
+// public returns the error of a job that failed for good.
 func public(err error) *fault.Error {
 	e := fault.AsError(err)
 	if e.Code == fault.BrowserUnavailable {
@@ -86,7 +85,7 @@ func public(err error) *fault.Error {
 	return e
 }
 
-// retryError makes Asynq run a task again, after a delay.
+// retryError makes Asynq run a task again after delay. counted says whether the try counts.
 type retryError struct {
 	delay   time.Duration
 	counted bool
@@ -96,9 +95,8 @@ type retryError struct {
 func (e *retryError) Error() string { return fmt.Sprintf("again in %s: %v", e.delay, e.cause) }
 func (e *retryError) Unwrap() error { return e.cause }
 
-// delayOf is how long to wait before a further try: counted ones by the kind's
-// own table or 1, 4, 15, 60 s; patient ones double up to 30 s. A tenth of
-// jitter spreads retries that would come at once.
+// delayOf returns the delay before the next try. Counted tries use the kind's backoff, or 1, 4, 15 and
+// 60 s. Delays of patient tries double up to 30 s. Jitter of up to a tenth spreads retries.
 func delayOf(v verdict, tried int, backoff []time.Duration) time.Duration {
 	var d time.Duration
 
@@ -119,11 +117,11 @@ func retryDelay(_ int, err error, _ *asynq.Task) time.Duration {
 	if r, ok := errors.AsType[*retryError](err); ok {
 		return r.delay
 	}
-	// A lost lease, or a handler that ignored its context's end.
+	// The lease was lost, or the handler ignored the end of its context.
 	return 0
 }
 
-// isFailure is Asynq's IsFailure: whether a try counts.
+// isFailure is Asynq's IsFailure. It reports whether a try counts.
 func isFailure(err error) bool {
 	if r, ok := errors.AsType[*retryError](err); ok {
 		return r.counted

@@ -7,46 +7,42 @@ import (
 	"presswork/tasks/record"
 )
 
-// Kind is a type of task: its name on the queue and the payload it carries.
-// Adding one is a line here, a payload struct, a golden file in testdata, and
-// a handler in worker.
+// Kind is a type of task with payloads of type P. A new kind needs a line here, a payload struct, a golden
+// file in testdata, and a handler in worker.
 type Kind[P any] struct {
-	// Name is the Asynq type; it ends in the payload's version.
+	// Name is the Asynq type. It ends in the payload's version.
 	Name  string
 	Queue Queue
-	// Retries is how often the task may run again; never 0, because Asynq
-	// archives a crashed task that has no retry left.
+	// Retries is how often the task may run again. It is never 0, because Asynq archives a crashed task
+	// without retries.
 	Retries int
-	// Timeout bounds one run; at least a second, because Asynq reads less as
-	// "30 minutes".
+	// Timeout bounds one run. It is at least a second, because Asynq treats less as 30 minutes.
 	Timeout time.Duration
-	// Backoff is the wait before each retry; empty for the common one of
-	// errors.go.
+	// Backoff is the wait before each retry; empty for the default of delayOf.
 	Backoff []time.Duration
 }
 
 // The kinds.
 var (
-	// ConvertPDF turns Markdown into a PDF artifact. RENDER_TIMEOUT, at most 15
-	// minutes, is held by the worker; this limit is above it.
+	// ConvertPDF renders Markdown as an artifact. The worker enforces RENDER_TIMEOUT, at most 15 minutes;
+	// this limit is above it.
 	ConvertPDF = Kind[Convert]{Name: "convert:v1", Queue: Render, Retries: 5, Timeout: 16 * time.Minute}
-	// ChooseTheme has a model read a document, and then makes its job a ConvertPDF:
-	// a model that is slow to answer holds no render slot.
+	// ChooseTheme lets a model read a document, and then makes the job a ConvertPDF. A slow model holds no
+	// render slot.
 	ChooseTheme = Kind[Choice]{Name: "choose:v1", Queue: Text, Retries: 3, Timeout: 2 * time.Minute}
-	// RenderPreview makes the sample of a theme, which it leaves in the store. It is a call: see
-	// Client.Ask.
+	// RenderPreview stores the sample of a theme. It is a call: see Client.Ask.
 	RenderPreview = Kind[Preview]{Name: "preview:v2", Queue: Render, Retries: 2, Timeout: 2 * time.Minute}
-	// DrawDiagrams draws the diagrams of a document for the API, which has no browser. It is a
-	// call, whose answer is a list of diagram.Picture.
+	// DrawDiagrams draws the diagrams of a document for the API, which has no browser. It is a call whose
+	// answer is a list of diagram.Picture.
 	DrawDiagrams = Kind[Drawing]{Name: "draw:v2", Queue: Render, Retries: 1, Timeout: time.Minute}
-	// ExportPage turns the page at an address into a PDF or a picture. The page
-	// may take two minutes; a page that fails is not tried again.
+	// ExportPage renders the page at an address as a PDF or a picture. The page may take two minutes. A
+	// page that fails is not retried.
 	ExportPage = Kind[PageExport]{Name: "export:v1", Queue: Export, Retries: 3, Timeout: 5 * time.Minute}
-	// TranscribeAudio writes down what a recording says. A model's Routing bounds
-	// each part of it; this limit is above them.
+	// TranscribeAudio transcribes a recording. A model's Routing bounds each part of the recording; this
+	// limit is above them.
 	TranscribeAudio = Kind[Transcription]{Name: "transcribe:v1", Queue: Audio, Retries: 3, Timeout: 6 * time.Hour}
-	// ServeCall serves a call; see package stream. Timeout bounds
-	// a run; the caller bounds the call by leaving.
+	// ServeCall serves a call; see package stream. Timeout bounds a run. The caller ends the call by
+	// leaving.
 	ServeCall = Kind[CallTask]{Name: "call:v2", Queue: Infer, Retries: 5, Timeout: time.Hour}
 	// ServeTools is ServeCall for the built-in tools of a completion. It is a kind of its own, so that
 	// what a model has run never delays another's first token.

@@ -10,64 +10,59 @@ import (
 	"time"
 )
 
-// Options configure a Client and a Server; each ignores what only the other
-// reads. The zero value is the default of every field.
+// Options configure a Client and a Server. Each ignores the fields of the other. The zero value of a field
+// is its default.
 type Options struct {
-	// Log receives what an operator should know. Default: discarded.
+	// Log receives messages for the operator. Default: discarded.
 	Log *slog.Logger
-	// Metrics counts what is done; all of a process share one. Default: the counts
-	// are not exported.
+	// Metrics counts jobs and commands of Redis. All clients and servers of a process share it. Default:
+	// the counts are not exported.
 	Metrics *Metrics
 	// Retention is how long results are kept. Default 30 days.
 	Retention time.Duration
-	// Records is how long the record of a job is kept after its end. Default: seven
-	// days longer than Retention, so that an expired artifact can be distinguished
-	// from an unknown job.
+	// Records is how long the record of a job is kept after its end. Default: seven days longer than
+	// Retention, so that an expired artifact can be told from an unknown job.
 	Records time.Duration
-	// WebhookData makes the "data" of a webhook's body: the job as its caller
-	// sees it, with addresses that work outside. Default: Record.Job.
+	// WebhookData returns the "data" of a webhook's body: the job as its caller sees it, with public
+	// addresses. Default: Record.Job.
 	WebhookData func(Record) any
 
-	// Discard deletes what a run may have stored for a job that has then failed or
-	// was cancelled: the run may have died before it could. It is called for each
-	// such job that a run began, again while it fails, and may find nothing.
-	// Default: nothing is deleted.
+	// Discard deletes the objects that runs have stored for a job that failed or was cancelled, since a
+	// run may have died before it deleted them. It is called for each such job that has begun, and again
+	// after an error. There may be nothing to delete. Default: nothing is deleted.
 	Discard func(ctx context.Context, job Record) error
-	// DiscardSources deletes what a job that was cancelled was submitted with. It is called as Discard is, also for a
-	// job that no run began. The sources of a completed job are its worker's to delete; a failed job, which may be
-	// tried again, keeps them. Default: nothing is deleted.
+	// DiscardSources deletes the sources of a cancelled job, also of one that has not begun. It is called
+	// again after an error. The worker deletes the sources of a completed job; a failed job keeps them,
+	// because it may be tried again. Default: nothing is deleted.
 	DiscardSources func(ctx context.Context, jobID string) error
 
-	// MaxPending (Client) is how many tasks may wait in one queue before
-	// submissions to it are refused with QueueFull. Default 100 000; negative
-	// for no limit. An owner may have four times as many as are left free, so four
-	// fifths of them alone, and each of two four ninths.
+	// MaxPending (Client) is how many tasks may wait in one queue before submissions to it are refused
+	// with QueueFull. Default 100 000; negative for no limit. One owner may have four times as many tasks
+	// as there are free places: a single owner four fifths of all, each of two owners four ninths.
 	MaxPending int64
-	// MaxWait (Client) is how old the oldest waiting task of a queue may be before
-	// submissions to it are refused with QueueFull, except those of owners none of
-	// whose tasks has waited as long. Default: no limit.
+	// MaxWait (Client) is how old the oldest waiting task of a queue may be before submissions to it are
+	// refused with QueueFull. Owners whose own tasks have not waited as long are not refused. Default: no
+	// limit.
 	MaxWait time.Duration
 
-	// Queues (Server) are the queues to serve, as far as a kind is handled that
-	// uses them. Default: all.
+	// Queues (Server) are the queues to serve. A queue without a handled kind is not served. Default: all.
 	Queues []Queue
-	// RenderSlots (Server) is how many jobs of Render, Export and Bulk together
-	// are printed at a time in this process. Two more are taken, so that
-	// preparing and storing overlap printing. Default: the number of CPUs.
+	// RenderSlots (Server) is how many jobs of Render, Export and Bulk together print at the same time in
+	// this process. Two more jobs run, so that preparing and storing overlap printing. Default: the
+	// number of CPUs.
 	RenderSlots int
-	// TextConcurrency (Server) is how many tasks of Text run at a time. Default:
-	// twice the number of CPUs.
+	// TextConcurrency (Server) is how many tasks of Text run at the same time. Default: twice the number
+	// of CPUs.
 	TextConcurrency int
-	// AudioConcurrency (Server) is how many tasks of Audio run at a time. Default 16.
+	// AudioConcurrency (Server) is how many tasks of Audio run at the same time. Default 16.
 	AudioConcurrency int
-	// InferConcurrency (Server) is how many tasks of Infer run at a time. As many again
-	// may be there whose tools run (see Idle). Default 512.
+	// InferConcurrency (Server) is how many tasks of Infer run at the same time. As many again may be idle
+	// while their tools run (see slots.Idle). Default 512.
 	InferConcurrency int
-	// ToolConcurrency (Server) is how many tasks of Tools run at a time: sessions, which
+	// ToolConcurrency (Server) is how many tasks of Tools run at the same time. They are sessions, which
 	// wait for the model most of the time. Default 64.
 	ToolConcurrency int
-	// DrainTimeout (Server) is how long Stop lets running handlers go on.
-	// Default 30 s.
+	// DrainTimeout (Server) is how long Stop waits for running handlers. Default 30 s.
 	DrainTimeout time.Duration
 }
 
@@ -80,8 +75,8 @@ func (o *Options) connections() int {
 	return 3*o.printing() + o.TextConcurrency + calls + 16
 }
 
-// bulkSlots is how many slots Bulk may hold: long documents must not have every
-// tab of the browser where others need one, unless there is but one.
+// bulkSlots is how many slots Bulk may hold. In a process that also serves Render or Export, long
+// documents leave one tab of the browser to the others, unless there is only one.
 func (o *Options) bulkSlots() int {
 	if slices.Contains(o.Queues, Render) || slices.Contains(o.Queues, Export) {
 		return max(1, o.RenderSlots-1)
@@ -100,6 +95,7 @@ const (
 	defaultDrain      = 30 * time.Second
 )
 
+// withDefaults returns the options with their defaults. Errors: an unknown queue, a negative value.
 func (o Options) withDefaults() (Options, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -141,8 +137,15 @@ func (o Options) withDefaults() (Options, error) {
 	}
 
 	for name, n := range map[string]int64{
-		"Retention": int64(o.Retention), "Records": int64(o.Records), "MaxWait": int64(o.MaxWait), "RenderSlots": int64(o.RenderSlots), "TextConcurrency": int64(o.TextConcurrency),
-		"AudioConcurrency": int64(o.AudioConcurrency), "InferConcurrency": int64(o.InferConcurrency), "ToolConcurrency": int64(o.ToolConcurrency), "DrainTimeout": int64(o.DrainTimeout),
+		"Retention":        int64(o.Retention),
+		"Records":          int64(o.Records),
+		"MaxWait":          int64(o.MaxWait),
+		"RenderSlots":      int64(o.RenderSlots),
+		"TextConcurrency":  int64(o.TextConcurrency),
+		"AudioConcurrency": int64(o.AudioConcurrency),
+		"InferConcurrency": int64(o.InferConcurrency),
+		"ToolConcurrency":  int64(o.ToolConcurrency),
+		"DrainTimeout":     int64(o.DrainTimeout),
 	} {
 		if n < 0 {
 			return o, fmt.Errorf("tasks.Options.%s is negative", name)

@@ -18,17 +18,15 @@ import (
 
 const (
 	idempotencyTTL = 24 * time.Hour
-	// enqueueTimeout bounds the second half of a submission, which the caller's
-	// leaving does not end.
+	// enqueueTimeout bounds the queueing of an accepted job's task, which goes on after the caller has
+	// left.
 	enqueueTimeout = 2 * time.Second
 )
 
-// Reserve is the first half of Submit, for callers that store something under
-// the job's id before they submit it. It refuses what a full queue would refuse
-// and binds the idempotency key: s.ID becomes the id that the job will have,
-// which is an earlier request's when that one died before it had made the job.
-// When the key has a job already, that job is returned and there is nothing to
-// submit. Of s.Task only the queue is read.
+// Reserve is the first half of Submit, for callers that store sources under the job's id before they submit
+// it. It refuses the job when the queue is full, and binds the idempotency key to s.ID. When an earlier
+// request with the same key died before it created the job, s.ID becomes the id of that request. When the
+// key has a job, Reserve returns the job, and there is nothing to submit. Of s.Task it reads only the queue.
 //
 // Errors: IdempotencyConflict, QueueFull, QueueUnavailable.
 func (c *Client) Reserve(ctx context.Context, s *Submission) (rec Record, replayed bool, err error) {
@@ -59,22 +57,20 @@ func (c *Client) Reserve(ctx context.Context, s *Submission) (rec Record, replay
 	return Record{}, false, nil
 }
 
-// Submit accepts a job for good: the record, which holds the whole task, is
-// written before the task goes on the queue. When only the second step fails
-// the job is accepted all the same, and the sweeper of a running worker puts its
-// task on the queue: about 20 seconds after the submission, or else at one of its
-// later looks, which are half a minute apart.
+// Submit accepts a job durably. It writes the record, which holds the whole task, before it queues the task.
+// When only the second step fails, the job is accepted, and the sweeper of a running worker queues the
+// task: about 20 seconds after the submission, or at one of its later checks, every half a minute.
 //
-// An error means that the job was not accepted. After QueueUnavailable it may
-// still exist, when only the answer was lost: with an idempotency key a second
-// submission finds it, and puts right what the first left undone.
+// An error means that the job was not accepted. After QueueUnavailable it may still exist, because only the
+// answer was lost. A second submission with the same idempotency key finds it and completes the steps that
+// the first has missed. Errors: IdempotencyConflict, QueueFull, QueueUnavailable.
 func (c *Client) Submit(ctx context.Context, s Submission) (rec Record, replayed bool, err error) {
 	if err := s.check(); err != nil {
 		return Record{}, false, err
 	}
 
 	if s.ContentType == presswork.PDF.ContentType() {
-		s.ContentType = "" // most are, and a record takes memory
+		s.ContentType = "" // the default, to save memory in Redis
 	}
 
 	if !s.reserved {
@@ -103,14 +99,19 @@ func (c *Client) Submit(ctx context.Context, s Submission) (rec Record, replayed
 	return job.Record, false, nil
 }
 
-// enqueue puts the task of an accepted job on its queue. A failure is the
-// sweeper's to mend.
+// enqueue queues the task of an accepted job. After a failure the sweeper queues it.
 func (c *Client) enqueue(ctx context.Context, owner, id string, t Task) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), enqueueTimeout)
 	defer cancel()
 
 	if err := c.outbox.enqueueJob(ctx, owner, id, t); err != nil {
-		c.log.Warn("an accepted job is not on the queue yet; the sweeper will put it there", "job_id", id, "err", err)
+		c.log.Warn(
+			"the task of an accepted job could not be queued; the sweeper will queue it",
+			"job_id",
+			id,
+			"err",
+			err,
+		)
 	}
 }
 
@@ -127,20 +128,20 @@ func (s Submission) record() Record {
 	}
 }
 
+// check returns an error when the task is missing or has no retries.
 func (s Submission) check() error {
 	switch {
 	case s.Task.Kind == "" || s.Task.Queue == "":
 		return errors.New("submission has no task")
 	case s.Task.Retries < 1:
-		// Asynq archives a crashed task that has no retry left.
+		// Asynq archives a crashed task without retries.
 		return fmt.Errorf("task kind %s allows no retry", s.Task.Kind)
 	}
 
 	return nil
 }
 
-// claim binds the idempotency key to the job's id, or returns the id that an
-// earlier submission bound it to.
+// claim binds the idempotency key to the job's id, or returns the id that an earlier submission has bound.
 func (c *Client) claim(ctx context.Context, s Submission) (id string, claimed bool, err error) {
 	key := idempotencyKey(s.Owner, s.IdempotencyKey)
 	var fresh *redis.BoolCmd
@@ -160,7 +161,8 @@ func (c *Client) claim(ctx context.Context, s Submission) (id string, claimed bo
 	return id, fresh.Val(), err
 }
 
-// boundID reads what an idempotency key is bound to, for a request with any of some fingerprints.
+// boundID returns the id in the value of an idempotency key. Errors: IdempotencyConflict when the value has
+// none of the fingerprints.
 func boundID(value string, fingerprints ...string) (string, error) {
 	id, first, _ := strings.Cut(value, " ")
 	if !slices.Contains(fingerprints, first) {
@@ -171,8 +173,8 @@ func boundID(value string, fingerprints ...string) (string, error) {
 	return id, nil
 }
 
-// Replay looks an idempotency key up before the work of a submission is done.
-// Errors: IdempotencyConflict, QueueUnavailable.
+// Replay returns the job of an idempotency key, so that a repeated request need not be prepared. Errors:
+// IdempotencyConflict, QueueUnavailable.
 func (c *Client) Replay(ctx context.Context, owner, key, fingerprint string) (rec Record, found bool, err error) {
 	value, err := c.rdb.Get(ctx, idempotencyKey(owner, key)).Result()
 	if errors.Is(err, redis.Nil) {
@@ -192,8 +194,8 @@ func (c *Client) Replay(ctx context.Context, owner, key, fingerprint string) (re
 	return recordOf(job), job != nil && err == nil, err
 }
 
-// replayed returns the job that an idempotency key is bound to, with everything
-// that accepting it takes; nil when it was never written.
+// replayed returns the job that an idempotency key is bound to, after repair; nil when it was never
+// written.
 func (c *Client) replayed(ctx context.Context, id string) (*record.Stored, error) {
 	job, err := c.records.Read(ctx, id)
 	if err != nil || job == nil {
@@ -203,6 +205,7 @@ func (c *Client) replayed(ctx context.Context, id string) (*record.Stored, error
 	return job, c.repair(ctx, job)
 }
 
+// recordOf returns the record of a job; the zero Record for nil.
 func recordOf(job *record.Stored) Record {
 	if job == nil {
 		return Record{}
@@ -211,8 +214,8 @@ func recordOf(job *record.Stored) Record {
 	return job.Record
 }
 
-// repair gives an existing job what its submission may have left undone: the
-// entry in the ledger, the place in the owner's list, the task.
+// repair completes the submission of an existing job: its entries in the ledger and in the owner's list, and
+// its task.
 func (c *Client) repair(ctx context.Context, job *record.Stored) error {
 	if job.Status.Terminal() {
 		return nil
