@@ -169,21 +169,24 @@ func TestCancelledExportLeavesNothing(t *testing.T) {
 		t.Errorf("%v after the client left", err)
 	}
 	wait.Receive(t, "the page's server is left", gone)
-	// The one that was made ahead was its.
+	// The browser context that was created ahead belonged to this export.
 	wait.Until(t, "every renderer is gone", func() bool { return len(pids(t, dir, "renderer")) == 0 })
 }
 
-func TestTheNextExportHasARoomWaiting(t *testing.T) {
+func TestTheNextContextIsCreatedAhead(t *testing.T) {
 	t.Parallel()
 	dir := public.Dir(t)
 	var during []int // the renderers while a page is open: its own, and the next one's
 	var discarded int
 	port := serve(t, pages{"/": "page", "/look": func(w http.ResponseWriter, r *http.Request) {
+		tick := time.NewTicker(time.Millisecond)
+		defer tick.Stop()
+
 		for r.Context().Err() == nil {
 			if during = pids(t, dir, "renderer"); len(during) == 2 && !slices.Contains(during, discarded) {
 				break
 			}
-			time.Sleep(time.Millisecond) // between two looks
+			<-tick.C
 		}
 		fmt.Fprint(w, "seen")
 	}})
@@ -192,7 +195,7 @@ func TestTheNextExportHasARoomWaiting(t *testing.T) {
 		chromium.ExporterOptions{Browser: chromium.Options{Dir: dir}},
 		guard.Options{Allow: "127.0.0.1:" + port},
 	)
-	// export returns the renderer that is left.
+	// visit exports a page and returns the renderer that is left.
 	visit := func(size *export.Viewport) int {
 		t.Helper()
 		mustExport(
@@ -217,7 +220,7 @@ func TestTheNextExportHasARoomWaiting(t *testing.T) {
 	if !slices.Contains(during, first) || first == second {
 		t.Errorf("renderer %d waited; the page was in one of %v, and then %d waited", first, during, second)
 	}
-	// It is no loss when it dies, or is not of the size asked for.
+	// The next export succeeds if that context dies, or has another size than it needs.
 	syscall.Kill(second, syscall.SIGKILL)
 	discarded = visit(nil)
 	visit(&export.Viewport{Width: 300, Height: 300})

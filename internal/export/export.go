@@ -90,7 +90,8 @@ func CheckScreenshot(page *url.URL, o ScreenshotOptions) error {
 	}
 
 	if c := o.Clip; c != nil &&
-		!(c.X >= 0 && c.Y >= 0 && c.Width >= 1 && c.Height >= 1 && c.Width <= MaxSide && c.Height <= MaxSide && c.X <= maxOffset && c.Y <= maxOffset) {
+		!(c.X >= 0 && c.X <= maxOffset && c.Y >= 0 && c.Y <= maxOffset &&
+			c.Width >= 1 && c.Width <= MaxSide && c.Height >= 1 && c.Height <= MaxSide) {
 		return invalid("clip", "clip needs x and y of 0 or more, and width and height from 1 to %d", MaxSide)
 	}
 

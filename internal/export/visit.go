@@ -16,7 +16,10 @@ func checkVisit(page *url.URL, o VisitOptions) error {
 		return err
 	}
 
-	for name, text := range map[string]string{"waitForSelector": o.WaitForSelector, "waitForExpression": o.WaitForExpression} {
+	for name, text := range map[string]string{
+		"waitForSelector":   o.WaitForSelector,
+		"waitForExpression": o.WaitForExpression,
+	} {
 		if len(text) > maxScript {
 			return invalid(name, "%s is longer than %d KB", name, maxScript>>10)
 		}
@@ -151,7 +154,8 @@ func checkCookies(page *url.URL, cookies []Cookie) error {
 
 	for _, c := range cookies {
 		switch host := page.Hostname(); {
-		case !httpguts.ValidHeaderFieldName(c.Name) || len(c.Name)+len(c.Value) > 4096 || strings.ContainsFunc(c.Value, notInCookie):
+		case !httpguts.ValidHeaderFieldName(c.Name), len(c.Name)+len(c.Value) > 4096,
+			strings.ContainsFunc(c.Value, notInCookie):
 			return invalid("cookies", "cookies: %s is not a valid cookie of at most 4096 bytes", short(c.Name))
 		case c.Domain != "" && !strings.EqualFold(strings.TrimPrefix(c.Domain, "."), host):
 			return invalid(

@@ -7,7 +7,6 @@ import (
 	"io"
 	"maps"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -69,8 +68,16 @@ func declarations(css string) func(yield func(property, value string) bool) {
 	}
 }
 
-// colour reads a paint. What names a gradient, or is not understood, counts as
-// a tone between dark and light.
+// Names of dark and of light colours, each between spaces.
+const (
+	darkNames = " black navy darkblue mediumblue blue midnightblue indigo maroon darkred purple darkgreen" +
+		" darkslategray darkslategrey currentcolor "
+	lightNames = " white snow ivory whitesmoke ghostwhite floralwhite gainsboro lightgray lightgrey silver beige" +
+		" linen lightyellow lightblue yellow cyan aqua lime "
+)
+
+// colour reads a paint. A gradient or an unknown value counts as a tone between dark and
+// light.
 func (p *paints) colour(paint string) color.NRGBA {
 	if paint == "currentcolor" {
 		paint = p.color
@@ -79,11 +86,11 @@ func (p *paints) colour(paint string) color.NRGBA {
 
 	switch {
 	case paint == "",
-		strings.Contains(" black navy darkblue mediumblue blue midnightblue indigo maroon darkred purple darkgreen darkslategray darkslategrey currentcolor ", " "+paint+" "):
+		strings.Contains(darkNames, " "+paint+" "):
 		return color.NRGBA{A: 0xff}
 	case paint == "none", paint == "transparent":
 		return color.NRGBA{}
-	case strings.Contains(" white snow ivory whitesmoke ghostwhite floralwhite gainsboro lightgray lightgrey silver beige linen lightyellow lightblue yellow cyan aqua lime ", " "+paint+" "):
+	case strings.Contains(lightNames, " "+paint+" "):
 		return color.NRGBA{0xff, 0xff, 0xff, 0xff}
 	case strings.HasPrefix(paint, "#"):
 		hex := paint[1:]
@@ -360,65 +367,4 @@ func (d *painting) shape(name string, attrs map[string]string, p paints) (backgr
 	into.add(stroke)
 
 	return false
-}
-
-// areaOf is about what an outline encloses; curves count as lines. A long one
-// is no background.
-func areaOf(outline string) float64 {
-	const longest = 1000
-	if len(outline) > longest {
-		return 0
-	}
-	var twice, x, y, startX, startY float64
-	line := func(toX, toY float64) {
-		twice += x*toY - toX*y
-		x, y = toX, toY
-	}
-
-	for at, command := range commands.FindAllString(outline, -1) {
-		kind, relative := command[0]&^0x20, command[0] >= 'a'
-		n := make([]float64, 0, 8)
-
-		for _, text := range numbers.FindAllString(command, -1) {
-			v, _ := strconv.ParseFloat(text, 64)
-			n = append(n, v)
-		}
-
-		size := map[byte]int{'H': 1, 'V': 1, 'S': 4, 'Q': 4, 'C': 6, 'A': 7}[kind]
-		if size == 0 {
-			size = 2
-		}
-
-		if kind == 'M' || kind == 'Z' {
-			line(startX, startY)
-		}
-
-		for i := 0; i+size <= len(n); i += size {
-			end := slices.Clone(n[i+max(size-2, 0) : i+size])
-
-			switch kind {
-			case 'H':
-				end = []float64{end[0], y}
-			case 'V':
-				end = []float64{x, end[0]}
-			}
-
-			if relative && kind != 'V' {
-				end[0] += x
-			}
-
-			if relative && kind != 'H' {
-				end[1] += y
-			}
-
-			if i == 0 && (kind == 'M' || at == 0) {
-				x, y, startX, startY = end[0], end[1], end[0], end[1]
-				continue
-			}
-			line(end[0], end[1])
-		}
-	}
-	line(startX, startY)
-
-	return math.Abs(twice) / 2
 }

@@ -271,7 +271,7 @@ func (f *File) inflate(packed []byte) ([]byte, error) {
 			return nil, err
 		}
 		f.unpacker = z
-	} else if err := f.unpacker.(zlib.Resetter).Reset(in, nil); err != nil { // as the package documents of what NewReader returns
+	} else if err := f.unpacker.(zlib.Resetter).Reset(in, nil); err != nil { // documented for zlib.NewReader
 		return nil, err
 	}
 	const usual = 6 // a page of text packs to a sixth

@@ -10,8 +10,9 @@ import (
 
 const licenseDir = "licenses"
 
-// systemDirs are where other fonts may lie: the system's and, when the browser
-// runs as this user, this user's. The browser's own HOME is a fresh profile.
+// systemDirs returns the directories of other fonts: the system's and, if the browser runs as
+// this user, this user's. fontconfig cannot find the latter: the browser's HOME is its
+// profile.
 func systemDirs() []string {
 	dirs := []string{"/usr/share/fonts", "/usr/local/share/fonts"}
 	if os.Geteuid() == 0 {
@@ -25,16 +26,20 @@ func systemDirs() []string {
 	return dirs
 }
 
-// preferred are the families behind names that are no font's, best first.
+// preferred returns the families for generic names, best first.
 func preferred() []struct{ name, families string } {
-	// One list for all writing systems, so that a letter is printed alike
-	// whatever else a machine has.
-	const rest = "Noto Sans,Noto Sans Arabic,Noto Sans Hebrew,Noto Sans Thai,Noto Sans Lao,Noto Sans Khmer,Noto Sans Myanmar," +
+	// One list for all writing systems, so that a letter looks the same on every machine.
+	const rest = "Noto Sans,Noto Sans Arabic,Noto Sans Hebrew,Noto Sans Thai,Noto Sans Lao,Noto Sans Khmer," +
+		"Noto Sans Myanmar," +
 		"Noto Sans Devanagari,Noto Sans Bengali,Noto Sans Gurmukhi,Noto Sans Gujarati,Noto Sans Oriya,Noto Sans Tamil," +
 		"Noto Sans Telugu,Noto Sans Kannada,Noto Sans Malayalam,Noto Sans Sinhala,Noto Serif Tibetan,Noto Sans Georgian," +
 		"Noto Sans Armenian,Noto Sans Ethiopic,Noto Sans CJK SC,STIX Two Math,Noto Sans Symbols 2,JetBrains Mono," +
 		"Noto Sans Symbols,Noto Sans Symbols2,Noto Sans Math,Noto Color Emoji"
-	const sans, serif, mono = "Inter," + rest, "Source Serif 4,Noto Serif," + rest, "JetBrains Mono,IBM Plex Mono,Noto Sans Mono," + rest
+	const (
+		sans  = "Inter," + rest
+		serif = "Source Serif 4,Noto Serif," + rest
+		mono  = "JetBrains Mono,IBM Plex Mono,Noto Sans Mono," + rest
+	)
 
 	return []struct{ name, families string }{
 		{"sans-serif", sans},
@@ -44,7 +49,7 @@ func preferred() []struct{ name, families string } {
 		{"cursive", "Dancing Script," + rest},
 		{"fantasy", "Righteous," + rest},
 		{"math", "STIX Two Math"},
-		// What Chromium means by its generic families.
+		// Chromium's defaults for its generic families.
 		{"Arial", sans},
 		{"Helvetica", sans},
 		{"Times New Roman", serif},
@@ -54,8 +59,8 @@ func preferred() []struct{ name, families string } {
 	}
 }
 
-// regional are the families for languages that share characters but not their
-// shapes, and for emoji, by the language that Chromium asks for.
+// regional returns the families for languages that share characters but not their shapes, and
+// for emoji, by the language that Chromium requests.
 func regional() []struct{ language, family string } {
 	return []struct{ language, family string }{
 		{"zh-tw", "Noto Sans CJK TC"},
@@ -68,8 +73,8 @@ func regional() []struct{ language, family string } {
 	}
 }
 
-// configuration is a whole fontconfig file for fonts installed in root; it
-// includes nothing of the system's, whose rules differ from machine to machine.
+// configuration returns a complete fontconfig file for fonts installed in root. It includes no
+// file of the system, because those rules differ between machines.
 func configuration(root string, system []string) string {
 	var b strings.Builder
 	element := func(name, text string) {
@@ -101,8 +106,8 @@ func configuration(root string, system []string) string {
 	line("cachedir", "/var/cache/fontconfig")
 	b.WriteString(`<cachedir prefix="xdg">fontconfig</cachedir>` + "\n")
 
-	// Of the families that we bring, only ours: the system's may be another
-	// version, or a variable font, which Chromium prints as drawings (Type 3).
+	// Reject the system's fonts of the embedded families. They may be another version, or a
+	// variable font, which Chromium prints as drawings (Type 3).
 	b.WriteString("<selectfont>\n<acceptfont>\n")
 	list := catalogue()
 
@@ -117,10 +122,10 @@ func configuration(root string, system []string) string {
 	}
 	b.WriteString("</rejectfont>\n</selectfont>\n")
 
-	// Letters stand where the font wants them. Hinted, they would be set to
-	// whole pixels of the screen that paper does not have.
+	// No hinting: it would move letters to whole pixels of a screen.
 	b.WriteString(`<match target="font"><edit name="antialias" mode="assign"><bool>true</bool></edit>` +
-		`<edit name="hinting" mode="assign"><bool>false</bool></edit><edit name="hintstyle" mode="assign"><const>hintnone</const></edit>` +
+		`<edit name="hinting" mode="assign"><bool>false</bool></edit>` +
+		`<edit name="hintstyle" mode="assign"><const>hintnone</const></edit>` +
 		`<edit name="rgba" mode="assign"><const>none</const></edit></match>` + "\n")
 	// A search for a character names no family. The rules are tried in order.
 	b.WriteString(
@@ -152,7 +157,7 @@ func configuration(root string, system []string) string {
 	return b.String()
 }
 
-// familyOf is the family whose face the file is.
+// familyOf returns the family of a font file.
 func familyOf(list []Family, file string) string {
 	stem, _, _ := strings.Cut(file, "-")
 	for _, f := range list {

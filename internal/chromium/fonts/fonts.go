@@ -1,9 +1,9 @@
-// Package fonts holds the text fonts that travel in the binary and gives them to
-// the browser: a document looks the same whatever a machine has installed.
+// Package fonts contains the text fonts that are embedded in the binary. With them a document
+// looks the same on every machine.
 //
-// Install writes them to a directory once and answers with a fontconfig file
-// that names them before the system's fonts. Those remain for what no embedded
-// face has: Chinese, Japanese, Korean, Arabic, emoji and so on.
+// Install writes them to a directory once and returns a fontconfig file that prefers them to
+// the system's fonts. The system's fonts serve the scripts that no embedded face has:
+// Chinese, Japanese, Korean, Arabic, emoji and so on.
 package fonts
 
 import (
@@ -47,8 +47,8 @@ type Family struct {
 	License string
 	// Source is the package that the faces were taken from.
 	Source string
-	// Scripts are those the family was drawn for. For the others the families
-	// behind sans-serif, serif and monospace stand in.
+	// Scripts are the writing systems that the family supports. Text in other scripts uses
+	// the generic families sans-serif, serif and monospace.
 	Scripts []string
 }
 
@@ -82,9 +82,8 @@ func (f *Family) add(style string) {
 	f.Weights = append(f.Weights, weights[upright])
 }
 
-// Covers reports whether some embedded face has a glyph for r. What has no ink of
-// its own (spaces, format characters, variation selectors) counts as covered
-// only where a face lists it.
+// Covers reports whether an embedded face has a glyph for r. That also applies to characters
+// without ink, such as spaces, format characters and variation selectors.
 func Covers(r rune) bool { return unicode.Is(coverage, r) }
 
 // fontDir is where the faces lie, in the archive and when installed.

@@ -22,14 +22,15 @@ const (
 	cacheName  = "cache"
 )
 
-// Install makes sure that the fonts lie in a folder below dir and returns the
-// path of the fontconfig file that names them; a second call, by whatever
-// process, only looks. dir "" is the best place: /var/cache/presswork for root,
-// whose browser runs as another user, else the user's cache directory; the
-// system's temporary directory when that cannot be written.
+// Install writes the fonts to a folder below dir and returns the path of the fontconfig file
+// that names them. If they are there already, it only checks them.
 //
-// On macOS there is no fontconfig and config is "". Errors: a directory that
-// cannot be written, or that others could write.
+// If dir is "", root uses /var/cache/presswork, because its browser runs as another user.
+// Other users use their cache directory. If that cannot be written, Install uses the
+// system's temporary directory.
+//
+// On macOS there is no fontconfig and config is "". Errors: a directory that cannot be
+// written, or that other users can write.
 func Install(dir string) (config string, err error) {
 	if runtime.GOOS == "darwin" {
 		return "", nil
@@ -65,9 +66,9 @@ func places() []string {
 	return []string{os.TempDir()}
 }
 
-// installIn puts into base/presswork-fonts-<digest> what is not there yet. The
-// digest covers the faces and the configuration, so what is there is right, as
-// long as nobody else can write to it.
+// installIn writes the missing files to base/presswork-fonts-<digest>. The digest covers the
+// faces and the configuration. So existing files are correct, as long as no other user can
+// write there.
 func installIn(base string) (string, error) {
 	base, err := filepath.Abs(base)
 	if err != nil {
@@ -84,8 +85,8 @@ func installIn(base string) (string, error) {
 	system := systemDirs()
 
 	root := filepath.Join(base, "presswork-fonts-"+digest(base, system))
-	for _, dir := range []string{root, filepath.Join(root, fontDir), filepath.Join(root, licenseDir), filepath.Join(root, cacheName)} {
-		if err := ownDir(dir); err != nil {
+	for _, name := range []string{"", fontDir, licenseDir, cacheName} {
+		if err := ownDir(filepath.Join(root, name)); err != nil {
 			return "", err
 		}
 	}

@@ -15,10 +15,12 @@ import (
 // would be more than all its outlines.
 const maxKerning = 40 << 10
 
-// Subset is a face (TrueType, one of ours) with the outlines of the given
-// characters alone, as a WOFF file. Glyphs keep their numbers, so that kerning and
-// the sizes of formulas' signs stay as they are; substitutions, ligatures among
-// them, are left out, and so is the face's name, which its licence may reserve.
+// Subset returns a WOFF file with only the given characters of an embedded TrueType face. It
+// returns nil if the face has none of them.
+//
+// Glyphs keep their numbers, so kerning and the sizes of mathematical symbols stay valid.
+// Substitutions such as ligatures are removed. The face's name is also removed, because its
+// licence may reserve it.
 func Subset(face []byte, characters []rune) ([]byte, error) {
 	parsed, err := sfnt.Parse(face)
 	if err != nil {

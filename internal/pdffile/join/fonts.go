@@ -192,7 +192,8 @@ func (s *subset) widthList() string {
 func (s *subset) toUnicode() []byte {
 	var b bytes.Buffer
 	b.WriteString(
-		"/CIDInit /ProcSet findresource begin\n12 dict begin\nbegincmap\n/CIDSystemInfo\n<<  /Registry (Adobe)\n/Ordering (UCS)\n/Supplement 0\n>> def\n" +
+		"/CIDInit /ProcSet findresource begin\n12 dict begin\nbegincmap\n" +
+			"/CIDSystemInfo\n<<  /Registry (Adobe)\n/Ordering (UCS)\n/Supplement 0\n>> def\n" +
 			"/CMapName /Adobe-Identity-UCS def\n/CMapType 2 def\n1 begincodespacerange\n<0000> <FFFF>\nendcodespacerange\n",
 	)
 

@@ -81,7 +81,8 @@ func (m *marker) visit(op pdffile.Operation) error {
 	case "BDC", "BMC":
 		// A span that only gives the text of a ligature covers nothing.
 		covers := len(op.Operands) > 0 &&
-			(bytes.HasPrefix(op.Operands[0], []byte("/Artifact")) || len(op.Operands) > 1 && bytes.Contains(op.Operands[1], []byte("/MCID ")))
+			(bytes.HasPrefix(op.Operands[0], []byte("/Artifact")) ||
+				len(op.Operands) > 1 && bytes.Contains(op.Operands[1], []byte("/MCID ")))
 		if covers {
 			if m.path >= 0 {
 				return fmt.Errorf("a tag begins within a path: %w", pdffile.ErrObject)

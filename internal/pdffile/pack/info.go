@@ -71,7 +71,12 @@ func (d description) info() []byte {
 	b.WriteString("<<")
 
 	for _, field := range [][2]string{
-		{"Title", d.Title}, {"Author", d.Author}, {"Subject", d.Subject}, {"Keywords", d.keywords()}, {"Creator", creator}, {"Producer", d.producer},
+		{"Title", d.Title},
+		{"Author", d.Author},
+		{"Subject", d.Subject},
+		{"Keywords", d.keywords()},
+		{"Creator", creator},
+		{"Producer", d.producer},
 	} {
 		if field[1] != "" {
 			fmt.Fprintf(&b, "/%s %s\n", field[0], pdffile.TextString(field[1]))

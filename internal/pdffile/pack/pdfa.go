@@ -27,7 +27,8 @@ func archive(f *pdffile.File, catalog *pdffile.Dict, notdef bool) error {
 	catalog.Set(
 		"OutputIntents",
 		fmt.Sprintf(
-			"[<</Type /OutputIntent\n/S /GTS_PDFA1\n/OutputConditionIdentifier (sRGB)\n/Info (sRGB IEC61966-2.1)\n/DestOutputProfile %s>>]",
+			"[<</Type /OutputIntent\n/S /GTS_PDFA1\n"+
+				"/OutputConditionIdentifier (sRGB)\n/Info (sRGB IEC61966-2.1)\n/DestOutputProfile %s>>]",
 			pdffile.RefTo(profile),
 		),
 	)
