@@ -2,8 +2,9 @@ package inference_test
 
 import (
 	"encoding/json"
-	"presswork/internal/inference"
 	"testing"
+
+	"presswork/internal/inference"
 )
 
 func TestTextPartsAreParted(t *testing.T) {

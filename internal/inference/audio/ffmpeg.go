@@ -29,7 +29,9 @@ const (
 // FFmpeg converts with the ffmpeg of this machine, in a sandbox without a network
 // and without the machine's files.
 func FFmpeg(box Box) Convert {
-	return func(ctx context.Context, source io.ReaderAt, size int64, demuxer string, most time.Duration, w io.Writer) error {
+	return func(
+		ctx context.Context, source io.ReaderAt, size int64, demuxer string, most time.Duration, w io.Writer,
+	) error {
 		c := command(demuxer, most)
 		c.StdinFile, c.Stdout = io.NewSectionReader(source, 0, size), w
 

@@ -32,7 +32,8 @@ const HeadBytes = 16 << 10
 // none of the Formats.
 func Detect(head []byte) (f Format, ok bool) {
 	switch {
-	case len(head) >= 12 && (bytes.HasPrefix(head, []byte("RIFF")) || bytes.HasPrefix(head, []byte("RF64"))) && string(head[8:12]) == "WAVE":
+	case len(head) >= 12 && (bytes.HasPrefix(head, []byte("RIFF")) || bytes.HasPrefix(head, []byte("RF64"))) &&
+		string(head[8:12]) == "WAVE":
 		return wav, true
 	case bytes.HasPrefix(head, []byte("fLaC")):
 		return flac, true

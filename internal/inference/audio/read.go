@@ -62,7 +62,9 @@ func decodedBytes(length time.Duration) int64 {
 // 16 bits without a header, and writes at most so much of it. Errors: those of
 // w, a *fault.Error that says what is wrong with the recording, others where
 // it cannot be run.
-type Convert func(ctx context.Context, source io.ReaderAt, size int64, demuxer string, most time.Duration, w io.Writer) error
+type Convert func(
+	ctx context.Context, source io.ReaderAt, size int64, demuxer string, most time.Duration, w io.Writer,
+) error
 
 // Wanted is what a model takes.
 type Wanted struct {

@@ -36,7 +36,8 @@ func clean(s string) string {
 // Persian, of Indic scripts and of emoji, and the selectors of emoji, stay.
 func invisible(r rune) bool {
 	switch {
-	case unicode.Is(unicode.Prepended_Concatenation_Mark, r) || r == '\u200c' || r == '\u200d' || r == '\ufe0e' || r == '\ufe0f':
+	case unicode.Is(unicode.Prepended_Concatenation_Mark, r) ||
+		r == '\u200c' || r == '\u200d' || r == '\ufe0e' || r == '\ufe0f':
 		return false
 	case r == '\u115f' || r == '\u1160' || r == '\u3164' || r == '\uffa0' || r == '\u034f':
 		return true

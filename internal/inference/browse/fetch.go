@@ -134,7 +134,8 @@ func (f *fetcher) ask(ctx context.Context, u *url.URL) (*http.Response, error) {
 	req.Header.Set("User-Agent", f.agent)
 	req.Header.Set(
 		"Accept",
-		"text/html,application/xhtml+xml,text/*;q=0.9,application/json;q=0.9,application/xml;q=0.9,application/pdf;q=0.8,*/*;q=0.1",
+		"text/html,application/xhtml+xml,text/*;q=0.9,application/json;q=0.9,"+
+			"application/xml;q=0.9,application/pdf;q=0.8,*/*;q=0.1",
 	)
 
 	resp, err := f.client.Do(req)

@@ -214,7 +214,8 @@ func (h *hearing) answer() {
 	h.json(
 		fmt.Sprintf(
 			`{"task":%q,"language":"english","duration":%g,"text":%s,"segments":[{"id":0,"seek":0,"start":0,`+
-				`"end":%g,"text":%s,"tokens":[50364,1],"temperature":0,"avg_logprob":-0.28,"compression_ratio":1.1,"no_speech_prob":0.009}]%s}`,
+				`"end":%g,"text":%s,"tokens":[50364,1],"temperature":0,"avg_logprob":-0.28,`+
+				`"compression_ratio":1.1,"no_speech_prob":0.009}]%s}`,
 			task,
 			seconds,
 			quote(text),

@@ -52,7 +52,8 @@ var scenarios = map[string]func(*call){
 		c.begin()
 		c.say("Let me count.")
 		c.delta(
-			`"executed_tools":[{"name":"python","index":0,"type":"function","arguments":"{\"code\":\"print(1+1)\"}","output":"2\n"}]`,
+			`"executed_tools":[{"name":"python","index":0,"type":"function","arguments":"{\"code\":\"print(1+1)\"}",` +
+				`"output":"2\n"}]`,
 		)
 		c.say(" Two.")
 		c.end("stop", 2)
@@ -63,7 +64,8 @@ var scenarios = map[string]func(*call){
 		c.hold()
 		c.event(
 			c.chunk(
-				`"choices":[{"index":0,"delta":{},"finish_reason":"stop"}],"timings":{"cache_n":3,"prompt_n":8,"prompt_ms":20.5,"predicted_n":2,"predicted_ms":41}`,
+				`"choices":[{"index":0,"delta":{},"finish_reason":"stop"}],` +
+					`"timings":{"cache_n":3,"prompt_n":8,"prompt_ms":20.5,"predicted_n":2,"predicted_ms":41}`,
 			),
 		)
 		c.done()
@@ -229,7 +231,8 @@ var scenarios = map[string]func(*call){
 	},
 	"tool-harmony": func(c *call) {
 		c.answer(
-			"<|channel|>analysis<|message|>"+Thought+"<|end|><|start|>assistant<|channel|>commentary to=functions."+c.tool()+" <|constrain|>json<|message|>{\"city\":",
+			"<|channel|>analysis<|message|>"+Thought+"<|end|><|start|>assistant<|channel|>commentary to=functions."+
+				c.tool()+" <|constrain|>json<|message|>{\"city\":",
 			"\"Oslo\"}<|call|>",
 		)
 	},
@@ -341,117 +344,4 @@ var scenarios = map[string]func(*call){
 		}
 		c.answer("Hello", ", ", "world", "!")
 	},
-}
-
-func (c *call) json(body string) {
-	c.w.Header().Set("Content-Type", "application/json")
-	c.raw(body)
-}
-
-func (c *call) reasoned(field string) {
-	c.begin()
-	c.role()
-
-	for _, t := range words(Thought) {
-		c.delta(fmt.Sprintf("%q:%s", field, quote(t)))
-	}
-	c.say(words(Answer)...)
-	c.end("stop", 12)
-}
-
-func (c *call) called(deltas ...string) {
-	c.begin()
-	c.role()
-
-	for _, d := range deltas {
-		c.delta(`"tool_calls":[` + d + `]`)
-	}
-	c.end("tool_calls", 9)
-}
-
-func (c *call) paced(tokens []string) {
-	rate, err := strconv.Atoi(c.argument)
-	if err != nil || rate <= 0 {
-		rate = 30
-	}
-	c.begin()
-	c.role()
-
-	for _, t := range tokens {
-		c.say(t)
-
-		if !c.pause(time.Second / time.Duration(rate)) {
-			return
-		}
-	}
-	c.end("stop", len(tokens))
-}
-
-// each sends n tokens at a rate, "n@rate". A token needs no escapes: the rest of its
-// chunk is made once, since the model runs beside what it measures.
-func (c *call) each(token func(i int) string) {
-	var n, rate int
-	fmt.Sscanf(c.argument, "%d@%d", &n, &rate)
-	c.begin()
-	c.role()
-	before, after, _ := strings.Cut(c.text("\n"), `\n`)
-	begun := time.Now()
-
-	for i := range n {
-		c.event(before + token(i) + after)
-
-		if rate > 0 && !c.pause(time.Until(begun.Add(time.Duration(i+1)*time.Second/time.Duration(rate)))) {
-			return
-		}
-	}
-	c.end("stop", n)
-}
-
-// rewritten streams with other line ends and other fields than usual.
-func (c *call) rewritten(newline, prefix, without string) {
-	c.begin()
-
-	for _, t := range []string{"Grüße", ", ", "世界!"} {
-		c.raw(
-			strings.ReplaceAll(
-				prefix,
-				"\n",
-				newline,
-			) + c.chunk(
-				`"choices":[{"index":0,"delta":{"content":`+quote(t)+`}}]`,
-			) + newline + newline,
-		)
-	}
-
-	last := prefix + c.chunk(`"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]`)
-	if without == "no-end" {
-		c.raw(last)
-		return
-	}
-	c.raw(strings.ReplaceAll(last, "\n", newline) + newline + newline)
-
-	if without == "" {
-		c.raw("data: [DONE]" + newline + newline)
-	}
-}
-
-// bytewise writes every byte by itself, through the middle of characters.
-func (c *call) bytewise() {
-	c.begin()
-
-	for _, b := range []byte("data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Grüße, 世界!\"}}]}\n\n") {
-		c.w.Write([]byte{b})
-		c.flush()
-	}
-	c.end("stop", 3)
-}
-
-// flood sends a line without end until the client has enough.
-func (c *call) flood() {
-	block := strings.Repeat("x", 1<<20)
-	for range 64 {
-		if _, err := c.w.Write([]byte(block)); err != nil {
-			return
-		}
-	}
 }

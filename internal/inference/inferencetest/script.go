@@ -107,7 +107,8 @@ func (c *call) answer(texts ...string) {
 		c.json(
 			fmt.Sprintf(
 				`{"id":"chatcmpl-scripted","object":"chat.completion","created":1770770843,"model":%q,`+
-					`"choices":[{"index":0,"message":{"role":"assistant","content":%s},"logprobs":null,"finish_reason":"stop"}],"usage":{"prompt_tokens":11,"completion_tokens":%d,"total_tokens":%d}}`,
+					`"choices":[{"index":0,"message":{"role":"assistant","content":%s},"logprobs":null,"finish_reason":"stop"}],`+
+					`"usage":{"prompt_tokens":11,"completion_tokens":%d,"total_tokens":%d}}`,
 				c.body.Model,
 				quote(strings.Join(texts, "")),
 				len(texts),
@@ -130,19 +131,11 @@ func (c *call) end(reason string, tokens int) {
 	c.done()
 }
 
-// hang waits until the client goes.
+// hang waits until the client disconnects.
 func (c *call) hang() { <-c.r.Context().Done() }
 
-// shortPause is a pause in which it does not matter whether the client goes.
-const shortPause = 100 * time.Millisecond
-
-// pause waits, and reports false when the client went meanwhile.
+// pause waits. It reports false if the client has disconnected.
 func (c *call) pause(d time.Duration) bool {
-	if d <= shortPause {
-		time.Sleep(d)
-		return c.r.Context().Err() == nil
-	}
-
 	select {
 	case <-time.After(d):
 		return true

@@ -110,7 +110,9 @@ func (c *Client) model(name string, s shown) inference.Model {
 		m.Aliases = []string{short}
 	}
 
-	for theirs, ours := range map[string]string{"tools": inference.CanTools, "vision": inference.CanVision, "thinking": inference.CanReason} {
+	for theirs, ours := range map[string]string{
+		"tools": inference.CanTools, "vision": inference.CanVision, "thinking": inference.CanReason,
+	} {
 		if slices.Contains(s.capabilities, theirs) {
 			m.Capabilities = append(m.Capabilities, ours)
 		}

@@ -161,7 +161,8 @@ func (p *parser) sampling(r *inference.Request) {
 		p.failf("stop", "at most 4 stop sequences are allowed")
 	}
 
-	switch r.ServiceTier = p.enum("service_tier", "auto", "on_demand", "flex", "performance", "default", "priority", "scale"); r.ServiceTier {
+	tiers := []string{"auto", "on_demand", "flex", "performance", "default", "priority", "scale"}
+	switch r.ServiceTier = p.enum("service_tier", tiers...); r.ServiceTier {
 	case "", "default":
 		r.ServiceTier = "on_demand"
 	case "priority", "scale":

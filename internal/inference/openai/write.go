@@ -120,7 +120,8 @@ func (w *Writer) Append(dst []byte, c *inference.Chunk) []byte {
 		dst = appendString(append(w.index(dst, c.Choice), `,"text":`...), c.Content)
 		dst = appendLogprobs(dst, c.Logprobs)
 		dst = w.end(append(dst, `,"finish_reason":null}]`...))
-	case !w.head.Text && (c.Content != "" || c.Reasoning != "" || len(c.ToolCalls) > 0 || len(c.Executed) > 0 || len(c.Extra) > 2 || c.Logprobs != nil):
+	case !w.head.Text && (c.Content != "" || c.Reasoning != "" || len(c.ToolCalls) > 0 || len(c.Executed) > 0 ||
+		len(c.Extra) > 2 || c.Logprobs != nil):
 		dst = append(w.index(dst, c.Choice), `,"delta":{`...)
 		dst = w.delta(dst, c)
 		dst = appendLogprobs(append(dst, '}'), c.Logprobs)

@@ -3,7 +3,6 @@
 package sandbox
 
 import (
-	"bytes"
 	"context"
 	_ "embed"
 	"encoding/binary"
@@ -18,8 +17,6 @@ import (
 	"sync"
 	"syscall"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 //go:embed harness.py
@@ -333,71 +330,6 @@ func (in *interpreter) stop() {
 		_ = in.python.Release()
 	}
 	closeAll([]*os.File{in.commands, in.answers, in.output})
-}
-
-// maxOutput is what a cell may write before it is interrupted.
-const maxOutput = 1 << 20
-
-// capped keeps the first limit bytes that are read, and closes full at more.
-type capped struct {
-	limit int
-	full  chan struct{}
-
-	mu   sync.Mutex
-	kept bytes.Buffer
-	over bool
-}
-
-func (c *capped) add(b []byte) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	room := c.limit - c.kept.Len()
-	c.kept.Write(b[:min(len(b), room)])
-
-	if len(b) > room && !c.over {
-		c.over = true
-		close(c.full)
-	}
-}
-
-func (c *capped) bytes() []byte {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-
-	return bytes.Clone(c.kept.Bytes())
-}
-
-// follow reads until the end, or until r's deadline.
-func (c *capped) follow(r *os.File) {
-	buf := make([]byte, 32<<10)
-	for {
-		n, err := r.Read(buf)
-		c.add(buf[:n])
-
-		if err != nil {
-			return
-		}
-	}
-}
-
-// drain reads what is there, without waiting for more.
-func (c *capped) drain(r *os.File) {
-	raw, err := r.SyscallConn()
-	if err != nil {
-		return
-	}
-	buf := make([]byte, 64<<10)
-	_ = raw.Read(func(fd uintptr) bool {
-		for range maxOutput / len(buf) {
-			n, err := unix.Read(int(fd), buf)
-			if n <= 0 || err != nil {
-				break
-			}
-			c.add(buf[:n])
-		}
-
-		return true
-	})
 }
 
 // listFonts lets matplotlib make its list of fonts once, which takes seconds, for

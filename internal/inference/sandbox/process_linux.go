@@ -225,7 +225,9 @@ func (w *wall) become() error {
 	}
 	id := uintptr(w.uid)
 	// Not by package syscall, which changes all threads.
-	for _, call := range [][]uintptr{{unix.SYS_SETGROUPS, 0, 0, 0}, {unix.SYS_SETRESGID, id, id, id}, {unix.SYS_SETRESUID, id, id, id}} {
+	for _, call := range [][]uintptr{
+		{unix.SYS_SETGROUPS, 0, 0, 0}, {unix.SYS_SETRESGID, id, id, id}, {unix.SYS_SETRESUID, id, id, id},
+	} {
 		if _, _, errno := unix.RawSyscall(call[0], call[1], call[2], call[3]); errno != 0 {
 			return fmt.Errorf("become user %d: %w", w.uid, errno)
 		}
@@ -327,47 +329,6 @@ func (p *process) enter() bool {
 
 	return true
 }
-
-// limit sets what the kernel holds each process to, and lets the program run after
-// this one.
-func limit(pid int, l Limits) error {
-	cpu := uint64(max(1, l.CPU/time.Second))
-	for _, r := range []struct {
-		resource int
-		n        uint64
-	}{
-		// Address space is more than memory: libraries reserve what they never touch.
-		{unix.RLIMIT_AS, uint64(l.Memory) + addressSlack},
-		{unix.RLIMIT_CPU, cpu},
-		{unix.RLIMIT_NPROC, uint64(l.Processes)},
-		// A full folder is an error that programs expect; this is a signal.
-		{unix.RLIMIT_FSIZE, uint64(l.Disk) + 4096},
-		{unix.RLIMIT_NOFILE, 128},
-		{unix.RLIMIT_CORE, 0},
-		{unix.RLIMIT_MSGQUEUE, 0},
-		{unix.RLIMIT_MEMLOCK, 0},
-	} {
-		if err := unix.Prlimit(pid, r.resource, &unix.Rlimit{Cur: r.n, Max: r.n}, nil); err != nil {
-			return fmt.Errorf("set a limit: %w", err)
-		}
-	}
-	// The call returns 20 less the niceness, so that it is never negative.
-	raw, err := unix.Getpriority(unix.PRIO_PROCESS, 0)
-	if err != nil {
-		return fmt.Errorf("read the priority: %w", err)
-	}
-
-	if err := unix.Setpriority(unix.PRIO_PROCESS, pid, min(20-raw+niceness, 19)); err != nil {
-		return fmt.Errorf("set the priority: %w", err)
-	}
-
-	return nil
-}
-
-const (
-	addressSlack = 256 << 20
-	niceness     = 5 // more than this process', whatever that is
-)
 
 // exceed ends the sandbox for a limit.
 func (p *process) exceed(name, allowed string) {

@@ -94,7 +94,8 @@ func (w *wall) unavailable(err error) error {
 	var why string
 
 	switch {
-	case sysctl("kernel/apparmor_restrict_unprivileged_userns") == "1" && strings.Contains(err.Error(), "ermission denied"):
+	case sysctl("kernel/apparmor_restrict_unprivileged_userns") == "1" &&
+		strings.Contains(err.Error(), "ermission denied"):
 		why = "AppArmor forbids user namespaces (Ubuntu 23.10 and later): " +
 			"install a profile for bwrap that has `userns,` (docs/operations.md), " +
 			"or set the sysctl kernel.apparmor_restrict_unprivileged_userns to 0"

@@ -1,0 +1,112 @@
+package browse
+
+import (
+	"slices"
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// plain is the text of a tree in one piece, as much of it as a link shows.
+func plain(n *html.Node) string {
+	var b strings.Builder
+	var walk func(*html.Node)
+	walk = func(n *html.Node) {
+		switch {
+		case b.Len() > 16*maxLabel:
+			return
+		case n.Type == html.TextNode:
+			b.WriteString(n.Data)
+			return
+		case n.Type == html.ElementNode && hidden(n):
+			return
+		case n.DataAtom == atom.Img:
+			b.WriteString(" " + attr(n, "alt") + " ")
+		}
+
+		if blocks[n.DataAtom] > 0 || n.DataAtom == atom.Br {
+			b.WriteByte(' ')
+		}
+
+		for c := n.FirstChild; c != nil; c = c.NextSibling {
+			walk(c)
+		}
+
+		if blocks[n.DataAtom] > 0 {
+			b.WriteByte(' ')
+		}
+	}
+	walk(n)
+
+	return b.String()
+}
+
+// unseen are elements whose content is no text of the page.
+var unseen = []atom.Atom{
+	atom.Head,
+	atom.Script,
+	atom.Style,
+	atom.Template,
+	atom.Iframe,
+	atom.Frame,
+	atom.Object,
+	atom.Embed,
+	atom.Canvas,
+	atom.Svg,
+	atom.Audio,
+	atom.Video,
+	atom.Select,
+	atom.Datalist,
+	atom.Input,
+	atom.Textarea,
+	atom.Noembed,
+	atom.Noframes,
+	atom.Button,
+}
+
+// hidden reports whether a reader of the page does not see an element, as far as
+// the element itself says: text that only models read is a way to mislead them.
+func hidden(n *html.Node) bool {
+	if slices.Contains(unseen, n.DataAtom) {
+		return true
+	}
+
+	for _, a := range n.Attr {
+		switch a.Key {
+		case "hidden":
+			return true
+		case "aria-hidden":
+			if a.Val == "true" {
+				return true
+			}
+		case "style":
+			if unseenStyle(a.Val) {
+				return true
+			}
+		}
+	}
+
+	return false
+}
+
+func unseenStyle(style string) bool {
+	for d := range strings.SplitSeq(strings.ToLower(style[:min(len(style), 4096)]), ";") {
+		switch strings.TrimSuffix(strings.Join(strings.Fields(d), ""), "!important") {
+		case "display:none", "visibility:hidden", "visibility:collapse", "opacity:0", "font-size:0", "font-size:0px":
+			return true
+		}
+	}
+
+	return false
+}
+
+func attr(n *html.Node, name string) string {
+	for _, a := range n.Attr {
+		if a.Key == name && a.Namespace == "" {
+			return a.Val
+		}
+	}
+
+	return ""
+}

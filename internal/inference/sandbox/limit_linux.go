@@ -1,0 +1,51 @@
+//go:build amd64 || arm64
+
+package sandbox
+
+import (
+	"fmt"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// limit sets what the kernel holds each process to, and lets the program run after
+// this one.
+func limit(pid int, l Limits) error {
+	cpu := uint64(max(1, l.CPU/time.Second))
+	for _, r := range []struct {
+		resource int
+		n        uint64
+	}{
+		// Address space is more than memory: libraries reserve what they never touch.
+		{unix.RLIMIT_AS, uint64(l.Memory) + addressSlack},
+		{unix.RLIMIT_CPU, cpu},
+		{unix.RLIMIT_NPROC, uint64(l.Processes)},
+		// A full folder is an error that programs expect; this is a signal.
+		{unix.RLIMIT_FSIZE, uint64(l.Disk) + 4096},
+		{unix.RLIMIT_NOFILE, 128},
+		{unix.RLIMIT_CORE, 0},
+		{unix.RLIMIT_MSGQUEUE, 0},
+		{unix.RLIMIT_MEMLOCK, 0},
+	} {
+		if err := unix.Prlimit(pid, r.resource, &unix.Rlimit{Cur: r.n, Max: r.n}, nil); err != nil {
+			return fmt.Errorf("set a limit: %w", err)
+		}
+	}
+	// The call returns 20 less the niceness, so that it is never negative.
+	raw, err := unix.Getpriority(unix.PRIO_PROCESS, 0)
+	if err != nil {
+		return fmt.Errorf("read the priority: %w", err)
+	}
+
+	if err := unix.Setpriority(unix.PRIO_PROCESS, pid, min(20-raw+niceness, 19)); err != nil {
+		return fmt.Errorf("set the priority: %w", err)
+	}
+
+	return nil
+}
+
+const (
+	addressSlack = 256 << 20
+	niceness     = 5 // more than this process', whatever that is
+)
