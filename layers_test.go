@@ -115,7 +115,7 @@ var layers = [][]string{
 		"internal/inference/browse",
 		"internal/inference/audio",
 	},
-	{"internal/document"},
+	{"internal/document", "api/openai"},
 	{"api", "worker", "tasks/monitor", "internal/local", "internal/client"},
 	{"internal/app"},
 	{"cmd/presswork"},

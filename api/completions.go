@@ -1,192 +1,161 @@
 package api
 
 import (
+	"bufio"
 	"bytes"
-	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
-	"fmt"
-	"slices"
+	"math"
+	"net"
 	"strconv"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
 
-	"presswork/api/access"
 	"presswork/api/conn"
-	"presswork/internal/fault"
-	"presswork/internal/inference"
+	"presswork/api/openai"
 	"presswork/internal/inference/meter"
-	"presswork/internal/inference/openai"
 	"presswork/storage"
 	"presswork/tasks"
 	"presswork/tasks/stream"
 )
 
 const (
-	// maxCompletionBody is the largest request for a completion, images included.
+	// maxCompletionBody is the largest request for a completion, images included, in bytes.
 	maxCompletionBody = 32 << 20
-	// flexLine is how many completions may wait before a flex request is
-	// refused rather than to wait longer.
-	flexLine = 100
-	// reserveAnswer is how many tokens of an answer are reserved where the
-	// request does not bound it.
-	reserveAnswer = 1024
+	// maxSpeechBody is the largest request for speech, in bytes.
+	maxSpeechBody = 1 << 20
 )
 
-// completion is a request for a completion on its way through the API.
-type completion struct {
-	request *inference.Request
-	// speech takes the place of request where a text is to be spoken.
-	speech *inference.Speech
-	model  *inference.Model
-	// limits are those on the tokens that the request may use; speech has none.
-	limits meter.Limits
-	grant  *meter.Grant
-	head   openai.Head
-	call   stream.Call
-	// deadline bounds the time to the headers of the answer; zero is no bound.
-	deadline time.Time
-}
+// completeChat answers POST /v1/chat/completions.
+func (s *Server) completeChat(c *fiber.Ctx) error { return s.complete(c, s.v1.ReadChat) }
 
-// parseCompletion reads the body of a request for a completion.
-type parseCompletion = func(body []byte, o openai.ParseOptions) (*inference.Request, error)
+// completeText answers POST /v1/completions.
+func (s *Server) completeText(c *fiber.Ctx) error { return s.complete(c, s.v1.ReadText) }
 
-// completeChat answers POST /v1/chat/completions, completeText POST
-// /v1/completions.
-func (s *Server) completeChat(c *fiber.Ctx) error { return s.complete(c, openai.ParseRequest) }
-func (s *Server) completeText(c *fiber.Ctx) error { return s.complete(c, openai.ParseTextRequest) }
+// readCall reads the body of a request for a call.
+type readCall = func(body []byte, h openai.Head) (*openai.Call, error)
 
-func (s *Server) complete(c *fiber.Ctx, parse parseCompletion) error {
-	cmpl, err := s.readCompletion(c, parse)
+func (s *Server) complete(c *fiber.Ctx, read readCall) error {
+	call, err := s.readCall(c, maxCompletionBody, "a request for a completion", read)
 	if err != nil {
 		return err
 	}
-	streams := cmpl.request.Stream
 
-	ctx, answer, finish, err := s.begin(c, cmpl)
+	if _, err := idempotencyKey(c); err != nil {
+		return err
+	}
+	streams := call.Streams()
+
+	begun, err := s.beginCall(c, call)
 	if err != nil {
 		return err
 	}
-	cmpl.head.SetID(answer.ID)
+	answer := s.v1.Answer(call, begun.raw)
 
-	if answer.Joined {
+	if begun.raw.Joined {
 		c.Set("Idempotent-Replayed", "true")
 	}
 
-	if streams {
-		return s.streamCompletion(c, ctx, cmpl, answer, finish)
+	if !streams {
+		defer begun.finish()
+
+		body, queued, err := answer.Collect(begun.ctx)
+		setQueueTime(c, queued)
+
+		if err != nil {
+			return err
+		}
+
+		return s.sendJSON(c, body)
 	}
 
-	defer finish()
+	events, queued, err := answer.Events(begun.ctx, begun.finish)
+	if err != nil {
+		begun.finish()
+		return err
+	}
+	setQueueTime(c, queued)
+	c.Set(fiber.HeaderContentType, "text/event-stream")
+	c.Set(fiber.HeaderCacheControl, "no-cache, no-transform")
+	setUnbuffered(c)
+	c.Context().SetBodyStream(events, -1)
 
-	return s.collectCompletion(c, ctx, cmpl, answer)
+	return nil
 }
 
-// begin reserves the tokens that the call may use and enqueues it; cmpl then holds no text
-// any more. ctx ends when its client leaves; finish, to be called once, ends the call and
-// gives back what is left.
-func (s *Server) begin(
-	c *fiber.Ctx,
-	cmpl *completion,
-) (ctx context.Context, answer *stream.Answer, finish func(), err error) {
-	running, leave, err := s.completions.Join(lastingCompletion)
+// speak answers POST /v1/audio/speech: a call like a completion, whose frames are sound.
+func (s *Server) speak(c *fiber.Ctx) error {
+	call, err := s.readCall(c, maxSpeechBody, "a request for speech", s.v1.ReadSpeech)
 	if err != nil {
-		return nil, nil, nil, err
+		return err
 	}
-	ctx, release := conn.WhileConnected(running, c.Context().Conn(), errClientLeft)
 
-	done := func() {
-		release()
-		leave()
-	}
-	if err = s.admit(c, cmpl); err != nil {
-		done()
-		return nil, nil, nil, err
-	}
-	meta := metadataOf(c.Context())
-	cmpl.grant, meta.grant = meta.grant, nil
-	answer, err = s.enqueue(ctx, cmpl)
-	cmpl.request, cmpl.speech, cmpl.call.Body = nil, nil, nil
-	meta.held.Release()
-
+	begun, err := s.beginCall(c, call)
 	if err != nil {
-		s.settle(cmpl)
-		done()
-
-		return nil, nil, nil, err
+		return err
 	}
 
-	return ctx, answer, func() {
-		answer.Close()
-		s.settle(cmpl)
-		done()
-	}, nil
+	speech, err := s.v1.Answer(call, begun.raw).Speech(begun.ctx)
+	if err != nil {
+		begun.finish()
+		return err
+	}
+
+	if speech.ContentType != "" {
+		c.Set(fiber.HeaderContentType, speech.ContentType)
+		setQueueTime(c, speech.Queued)
+	}
+	c.Set(fiber.HeaderCacheControl, "no-store")
+	setUnbuffered(c)
+	connection := c.Context().Conn()
+	c.Context().SetBodyStreamWriter(func(w *bufio.Writer) {
+		defer begun.finish()
+
+		if err := speech.Copy(begun.ctx, w); err != nil {
+			// A regular end of the answer would look like the end of the sound.
+			cut(connection)
+		}
+	})
+
+	return nil
 }
 
-func (s *Server) readCompletion(c *fiber.Ctx, parse parseCompletion) (*completion, error) {
+// cut closes a connection whose answer cannot be completed.
+func cut(c net.Conn) { _ = c.Close() }
+
+// setUnbuffered asks proxies such as nginx to pass an answer on as it comes.
+func setUnbuffered(c *fiber.Ctx) { c.Set("X-Accel-Buffering", "no") }
+
+// setQueueTime sets how long the request waited for a worker; negative is not known.
+func setQueueTime(c *fiber.Ctx, wait time.Duration) {
+	if wait >= 0 {
+		c.Set("X-Queue-Time-Ms", strconv.FormatFloat(math.Round(wait.Seconds()*1e6)/1e3, 'f', -1, 64))
+	}
+}
+
+// readCall reads a request for a call, whose body may have limit bytes. what names the body in errors.
+func (s *Server) readCall(c *fiber.Ctx, limit int64, what string, read readCall) (*openai.Call, error) {
 	began := time.Now()
 
-	body, err := s.jsonBody(c, maxCompletionBody, "a request for a completion")
+	body, err := s.jsonBody(c, limit, what)
 	if err != nil {
 		return nil, err
 	}
+
 	meta := metadataOf(c.Context())
-	var found *inference.Model
 
-	request, err := parse(body, openai.ParseOptions{Lax: s.Inference.Lax, CheckModel: func(name string) (err error) {
-		found, err = s.model(meta.who, name)
-		return err
-	}})
-	if err == nil {
-		err = s.grantTier(meta.who, request)
-	}
-
-	if err != nil {
-		return nil, err
-	}
-	limits := meta.who.Limits
-
-	cmpl := &completion{request: request, limits: meter.Limits{TPM: limits.TPM, TPD: limits.TPD}}
-	if s.Inference.Lax && !found.Can(inference.CanReason) {
-		request.ReasoningEffort = ""
-	}
-
-	if cmpl.model, err = s.Inference.Models().Admit(request); err != nil {
-		return nil, err
-	}
-	cmpl.head = openai.HeadOf(request)
-	cmpl.head.RequestID, cmpl.head.Created, cmpl.head.Vendor = meta.id, began, s.Inference.Vendor
-	cmpl.call = stream.Call{
-		ID:          tasks.NewID(),
-		Owner:       meta.who.Name,
-		Tier:        tierOf(request.ServiceTier),
-		RequestID:   meta.id,
-		TraceParent: meta.trace,
-		MaxWait:     s.Inference.QueueTimeout,
-	}
-
-	key, err := idempotencyKey(c)
-	if err != nil {
-		return nil, err
-	}
-
-	if key != "" {
-		sum := sha256.Sum256(body)
-		cmpl.call.IdempotencyKey, cmpl.call.Fingerprint = key, hex.EncodeToString(sum[:])
-	}
-
-	if seconds := clientTimeout(c); seconds > 0 {
-		cmpl.deadline = began.Add(seconds)
-	}
-
-	return cmpl, nil
+	return read(body, openai.Head{
+		Caller:         meta.who,
+		RequestID:      meta.id,
+		TraceParent:    meta.trace,
+		IdempotencyKey: c.Get("Idempotency-Key"),
+		Began:          began,
+		Timeout:        clientTimeout(c),
+	})
 }
 
-// clientTimeout is how long the client waits, by the header its SDK sends.
+// clientTimeout returns how long the client waits, by the header that its SDK sends; 0 when there is none.
 func clientTimeout(c *fiber.Ctx) time.Duration {
 	for _, header := range []string{"X-Stainless-Timeout", "X-Stainless-Read-Timeout"} {
 		if seconds, err := strconv.ParseFloat(c.Get(header), 64); err == nil && seconds > 0 && seconds < 24*3600 {
@@ -197,131 +166,119 @@ func clientTimeout(c *fiber.Ctx) time.Duration {
 	return 0
 }
 
-// grantTier refuses a service tier that the key has no right to. With INFERENCE_LAX the
-// request gets the default tier.
-func (s *Server) grantTier(who access.Caller, r *inference.Request) error {
-	tier := string(tierOf(r.ServiceTier))
-	switch {
-	case tier == string(stream.OnDemand), slices.Contains(who.Tiers, tier):
-		return nil
-	case s.Inference.Lax:
-		r.ServiceTier = string(stream.OnDemand)
-		return nil
-	}
-
-	return inference.Invalidf("service_tier", "`service_tier` `%s` is not available for this key; "+
-		"leave it out, or ask the operator, who grants it by 'tiers' in keys.yaml", tier)
+// begunCall is a call on the queue.
+type begunCall struct {
+	raw *stream.Answer
+	// ctx ends when the client leaves or the server stops.
+	ctx context.Context
+	// finish ends the call and gives back the tokens that it did not use. It must be called once.
+	finish func()
 }
 
-// tierOf returns the tier that a call of this service_tier has; auto is the default tier.
-func tierOf(serviceTier string) stream.Tier {
-	switch serviceTier {
-	case "performance":
-		return stream.Performance
-	case "flex":
-		return stream.Flex
+// beginCall reserves the tokens that the call may use and puts it on the queue. The call has forgotten its request
+// afterwards.
+func (s *Server) beginCall(c *fiber.Ctx, call *openai.Call) (begun begunCall, err error) {
+	running, leave, err := s.completions.Join(lastingCompletion)
+	if err != nil {
+		return begun, err
+	}
+	ctx, release := conn.WhileConnected(running, c.Context().Conn(), errClientLeft)
+
+	done := func() {
+		release()
+		leave()
+	}
+	if err = s.admitCall(c, call); err != nil {
+		done()
+		return begun, err
+	}
+	meta := metadataOf(c.Context())
+	grant := meta.grant
+	meta.grant = nil
+
+	answer, err := s.enqueueCall(ctx, call)
+	call.Forget()
+	meta.held.Release()
+
+	if err != nil {
+		s.settleCall(call, grant)
+		done()
+
+		return begun, err
 	}
 
-	return stream.OnDemand
+	return begunCall{raw: answer, ctx: ctx, finish: func() {
+		answer.Close()
+		s.settleCall(call, grant)
+		done()
+	}}, nil
 }
 
-// admit takes the tokens of the request out of the key's limits.
-func (s *Server) admit(c *fiber.Ctx, cmpl *completion) error {
-	if cmpl.call.Tier == stream.Flex {
-		ctx, cancel := s.deadline()
-		defer cancel()
+// admitCall takes the tokens of the call out of the key's limits.
+func (s *Server) admitCall(c *fiber.Ctx, call *openai.Call) error {
+	ctx, cancel := s.deadline()
+	defer cancel()
 
-		waiting, err := s.Inference.Calls.Waiting(ctx)
-		if err != nil {
-			return err
-		}
-
-		if waiting >= flexLine {
-			refusal := inference.Errorf(
-				498,
-				capacityExceeded,
-				"the flex tier has no capacity at the moment: %d requests are waiting",
-				waiting,
-			)
-			refusal.Retryable, refusal.RetryAfter = true, 5*time.Second
-
-			return refusal
-		}
+	if err := s.v1.CheckCapacity(ctx, call); err != nil {
+		return err
 	}
 
-	if cmpl.limits == (meter.Limits{}) {
+	if call.Limits == (meter.Limits{}) {
 		return nil
 	}
-	r := cmpl.request
-	tokens := r.EstimateTokens() + cmp.Or(r.MaxTokens, reserveAnswer)*r.Choices()
 
-	_, err := s.reserve(c, cmpl.call.ID, cmpl.limits, tokens)
+	_, err := s.reserve(c, call.ID, call.Limits, call.Tokens())
 	if e, refused := errors.AsType[*meter.Exceeded](err); refused {
-		return exceeded(e, fmt.Sprintf(" for model `%s`, service tier `%s`,", cmpl.model.ID, cmpl.call.Tier))
+		return openai.LimitError(e, call)
 	}
 
 	return err
 }
 
-// capacityExceeded is the code of a refusal of the flex tier.
-const capacityExceeded fault.Code = "capacity_exceeded"
+// settleCall gives back the reserved tokens. The worker counts the tokens that the call used.
+func (s *Server) settleCall(call *openai.Call, grant *meter.Grant) {
+	s.release(grant)
 
-// settle gives back what was reserved. The worker takes what was used.
-func (s *Server) settle(cmpl *completion) {
-	s.release(cmpl.grant)
-
-	if cmpl.limits == (meter.Limits{}) {
+	if call.Limits == (meter.Limits{}) {
 		return
 	}
 
 	ctx, cancel := s.deadline()
 	defer cancel()
 
-	if err := s.Meter.Settle(ctx, cmpl.call.Owner, cmpl.call.ID, cmpl.limits, "", 0); err != nil {
-		s.Log.Warn("a reservation of tokens was not given back", "error", err)
+	if err := s.Meter.Settle(ctx, call.Owner, call.ID, call.Limits, "", 0); err != nil {
+		s.Log.Warn("could not give back reserved tokens", "error", err)
 	}
 }
 
-// enqueue makes the request a call and queues it; the answer is read from what it
-// returns.
-func (s *Server) enqueue(ctx context.Context, cmpl *completion) (*stream.Answer, error) {
-	body, err := json.Marshal(
-		inference.Job{Request: cmpl.request, Speech: cmpl.speech, TPM: cmpl.limits.TPM, TPD: cmpl.limits.TPD},
-	)
+// enqueueCall puts the call on the queue; a large request goes to the store.
+func (s *Server) enqueueCall(ctx context.Context, call *openai.Call) (*stream.Answer, error) {
+	body, err := call.Encode()
 	if err != nil {
 		return nil, err
 	}
 
 	if _, none := s.Store.(storage.None); none || len(body) <= tasks.InlineLimit {
-		cmpl.call.Body = body
+		call.Body = body
 	} else {
-		cmpl.call.BodyKey = storage.RequestKey(cmpl.call.ID)
-		if err := s.put(
-			ctx,
-			cmpl.call.BodyKey,
-			bytes.NewReader(body),
-			int64(len(body)),
-			fiber.MIMEApplicationJSON,
-		); err != nil {
+		call.BodyKey = storage.RequestKey(call.ID)
+
+		err := s.put(ctx, call.BodyKey, bytes.NewReader(body), int64(len(body)), fiber.MIMEApplicationJSON)
+		if err != nil {
 			return nil, err
 		}
 	}
 
-	answer, err := s.Inference.Calls.Call(ctx, cmpl.call)
-	if cmpl.call.BodyKey != "" && (err != nil || answer.ID != cmpl.call.ID) {
-		// Nobody will read it; of a call that was made the worker deletes it, or
-		// the sweeper after an hour.
+	answer, err := s.Inference.Calls.Call(ctx, call.Call)
+	if call.BodyKey != "" && (err != nil || answer.ID != call.ID) {
+		// No worker reads this request. The worker deletes the request of a call on the queue, or the sweeper does after
+		// an hour.
 		ctx, cancel := s.deadline()
 		defer cancel()
 
-		if err := s.remove(ctx, cmpl.call.BodyKey); err != nil {
-			s.Log.Warn(
-				"a request that is not needed was not deleted; the next sweep does it",
-				"key",
-				cmpl.call.BodyKey,
-				"error",
-				err,
-			)
+		if err := s.remove(ctx, call.BodyKey); err != nil {
+			s.Log.Warn("could not delete a request that is not needed; the next sweep does it",
+				"key", call.BodyKey, "error", err)
 		}
 	}
 

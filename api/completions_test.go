@@ -21,6 +21,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"presswork/api"
+	"presswork/api/openai"
 	"presswork/internal/fault"
 	"presswork/internal/inference"
 	"presswork/internal/inference/catalogue"
@@ -368,7 +369,7 @@ func TestARetryWithItsKeyHearsTheFirstAnswer(t *testing.T) {
 }
 
 // busy says that many wait.
-type busy struct{ api.Calls }
+type busy struct{ openai.Calls }
 
 func (busy) Waiting(context.Context) (int64, error) { return 100, nil }
 

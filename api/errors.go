@@ -13,9 +13,9 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"presswork/api/conn"
+	"presswork/api/openai"
 	"presswork/internal/fault"
 	"presswork/internal/inference"
-	"presswork/internal/inference/openai"
 	"presswork/internal/input"
 )
 

@@ -1,9 +1,6 @@
 package api
 
 import (
-	"cmp"
-	"context"
-	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -12,75 +9,60 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
-	"presswork/api/access"
+	"presswork/api/openai"
 	"presswork/internal/fault"
 	"presswork/internal/inference"
 	"presswork/internal/inference/meter"
-	"presswork/internal/inference/openai"
 	"presswork/internal/input"
-	"presswork/tasks/stream"
 )
 
 // Inference wires the routes under /v1.
 type Inference struct {
 	// Calls queues completions and reads their answers.
-	Calls Calls
-	// Models gives the models as they are now.
+	Calls openai.Calls
+	// Models returns the current models.
 	Models func() *inference.Catalogue
 	// Vendor names the member x_<vendor> of answers.
 	Vendor string
-	// Lax lets options pass that exclude each other.
+	// Lax ignores parameters that exclude each other, instead of refusing the request.
 	Lax bool
-	// Patience is how long a stream's status is held back for a first word, so
-	// that an error has a status of its own, and how long a stream is silent
-	// before it is kept alive by a comment. Default 10 s.
+	// Patience is how long the status of a stream waits for the first chunk, so that an error before it has a status.
+	// It is also the time between two comments while a stream is silent. Default 10 s.
 	Patience time.Duration
-	// QueueTimeout is how long a request waits for a worker to begin it. Default: as long
-	// as its client does.
+	// QueueTimeout is how long a request waits for a worker. Default: as long as its client waits.
 	QueueTimeout time.Duration
 }
 
-// Calls is the queue's part in inference: *tasks.Client.
-type Calls interface {
-	// Call queues a call and returns its answer, which the caller closes. One whose
-	// id is there already is joined. Errors: IdempotencyConflict, QueueUnavailable.
-	Call(ctx context.Context, call stream.Call) (*stream.Answer, error)
-	// Waiting returns how many calls wait for a worker. Errors: QueueUnavailable.
-	Waiting(ctx context.Context) (int64, error)
-}
-
-// mayUse reports whether a caller may use a model.
-func mayUse(who access.Caller, m *inference.Model) bool {
-	return who.MayUse(append([]string{m.ID}, m.Aliases...)...)
-}
-
-// model finds a model that the caller may use; another's does not exist, and
-// its name is not suggested.
-func (s *Server) model(who access.Caller, name string) (*inference.Model, error) {
-	m, err := s.Inference.Models().Find(name)
-	if len(who.Models) > 0 && (err != nil || !mayUse(who, m)) {
-		err = inference.Errorf(http.StatusNotFound, inference.ModelNotFound,
-			"The model `%.120s` does not exist or you do not have access to it.", name).WithParam("model")
+// newV1 returns the service behind the routes under /v1; nil without Inference.
+func newV1(o *Inference) *openai.Service {
+	if o == nil {
+		return nil
 	}
 
-	return m, err
+	return openai.New(openai.Options{
+		Calls:        o.Calls,
+		Models:       o.Models,
+		Vendor:       o.Vendor,
+		Lax:          o.Lax,
+		Patience:     o.Patience,
+		QueueTimeout: o.QueueTimeout,
+		PublicError:  inferenceError,
+	})
 }
 
+// listModels answers GET /v1/models.
 func (s *Server) listModels(c *fiber.Ctx) error {
-	who := metadataOf(c.Context()).who
-	models := slices.DeleteFunc(s.Inference.Models().Models(), func(m *inference.Model) bool { return !mayUse(who, m) })
-
-	return s.sendJSON(c, openai.AppendModels(nil, models))
+	return s.sendJSON(c, s.v1.AppendModels(nil, metadataOf(c.Context()).who))
 }
 
-// getModel takes ids with slashes, encoded or not.
+// getModel answers GET /v1/models/{id}. The id may have slashes, encoded or not.
 func (s *Server) getModel(c *fiber.Ctx) error {
 	id, err := url.PathUnescape(c.Params("*"))
 	if err != nil {
 		return fault.Errorf(fault.InvalidRequest, "%s is not a percent-encoded model id", input.Quote(c.Params("*")))
 	}
 
-	m, err := s.model(metadataOf(c.Context()).who, id)
+	m, err := s.v1.Model(metadataOf(c.Context()).who, id)
 	if err != nil {
 		return err
 	}
@@ -218,34 +200,4 @@ func usageQuery(c *fiber.Ctx, now time.Time) (meter.Query, error) {
 	}
 
 	return q, nil
-}
-
-// exceeded puts a refusal by the limits into the API's words. The model and the tier that
-// were asked for are in where; it is "" for a request that was not read.
-func exceeded(e *meter.Exceeded, where string) *inference.Error {
-	kind := "requests"
-	if e.Dimension.Tokens() {
-		kind = "tokens"
-	}
-
-	if e.TooLarge() {
-		refusal := inference.Errorf(http.StatusRequestEntityTooLarge, inference.RateLimitExceeded,
-			"Request too large%s on %s: Limit %d, Requested %d, please reduce your message size and try again.",
-			where, e.Dimension.Name(), e.Limit, e.Requested)
-		refusal.Type = kind
-
-		return refusal
-	}
-
-	again := ""
-	if e.After > 0 {
-		again = fmt.Sprintf(" Please try again in %s.", e.After.Round(time.Millisecond))
-	}
-	refusal := inference.Errorf(http.StatusTooManyRequests, inference.RateLimitExceeded,
-		"Rate limit reached%s on %s: Limit %d, Used %d, Requested %d.%s",
-		where, e.Dimension.Name(), e.Limit, e.Used, e.Requested, again)
-	refusal.Type = kind
-	refusal.RetryAfter = cmp.Or(e.After, time.Second)
-
-	return refusal
 }

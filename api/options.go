@@ -183,12 +183,6 @@ func (o *Options) defaults() {
 		o.Tracer = noop.NewTracerProvider()
 	}
 
-	if o.Inference != nil {
-		inference := *o.Inference
-		inference.Patience = cmp.Or(inference.Patience, 10*time.Second)
-		o.Inference = &inference
-	}
-
 	if o.Recommender == nil {
 		o.Recommender = recommend.New(recommend.Options{})
 	}

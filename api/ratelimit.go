@@ -11,6 +11,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"presswork/api/access"
+	"presswork/api/openai"
 	"presswork/internal/fault"
 	"presswork/internal/inference/meter"
 	"presswork/tasks"
@@ -97,7 +98,7 @@ func refusedBy(c *fiber.Ctx, err error) error {
 	case !refused:
 		return err
 	case inferencePath(c.Path()):
-		return exceeded(e, "")
+		return openai.LimitError(e, nil)
 	}
 	setRetryAfter(&c.Context().Response.Header, e.After)
 

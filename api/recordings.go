@@ -38,8 +38,8 @@ type recording struct {
 	submitted bool
 }
 
-// receive reads the recording, which came in the named field.
-func (r *recording) receive(name string, from io.Reader) error {
+// Receive reads the recording, which came in the named field.
+func (r *recording) Receive(name string, from io.Reader) error {
 	if r.arrived {
 		return fault.Errorf(fault.InvalidType, "the form has more than one recording: a 'file', or a 'url'").
 			WithParam(name)
@@ -86,6 +86,9 @@ func (r *recording) receive(name string, from io.Reader) error {
 
 	return err
 }
+
+// Arrived reports whether Receive was called.
+func (r *recording) Arrived() bool { return r.arrived }
 
 // place settles where the recording lies: in a folder of its request.
 func (r *recording) place(request string) {

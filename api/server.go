@@ -19,6 +19,7 @@ import (
 
 	"presswork/api/access"
 	"presswork/api/conn"
+	"presswork/api/openai"
 	"presswork/api/upload"
 	"presswork/internal/fault"
 )
@@ -37,6 +38,9 @@ type Server struct {
 	streams *conn.Streams
 	// completions are the streams that have an end of their own.
 	completions *conn.Streams
+
+	// v1 answers the routes under /v1; nil without Inference.
+	v1 *openai.Service
 
 	pages *pages
 
@@ -94,6 +98,7 @@ func New(o Options) (*Server, error) {
 		}),
 
 		metrics: metrics,
+		v1:      newV1(o.Inference),
 		tracer:  o.Tracer.Tracer("presswork/api"),
 		served:  make(chan error, 1),
 		halt:    func() {},

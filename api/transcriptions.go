@@ -1,6 +1,7 @@
 package api
 
 import (
+	"mime"
 	"net/http"
 	"path"
 	"strings"
@@ -10,10 +11,12 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"presswork"
+	"presswork/api/openai"
 	"presswork/api/upload"
 	"presswork/internal/fault"
 	"presswork/internal/inference"
 	"presswork/internal/inference/audio"
+	"presswork/internal/input"
 	"presswork/storage"
 	"presswork/tasks"
 )
@@ -50,12 +53,7 @@ func (s *Server) transcribe(task string) fiber.Handler {
 		}
 		defer source.close()
 
-		form, err := s.parseAudio(c, source)
-		if err != nil {
-			return err
-		}
-
-		r, err := s.checkTranscription(c, form, task)
+		r, err := s.readTranscription(c, source, task)
 		if err != nil {
 			return err
 		}
@@ -111,30 +109,39 @@ func newTranscription(c *fiber.Ctx) (tasks.Submission, error) {
 	}, err
 }
 
-// checkTranscription refuses what cannot succeed.
-func (s *Server) checkTranscription(c *fiber.Ctx, form *audioForm, task string) (transcriptionRequest, error) {
-	r, err := form.request(task, s.Inference.Lax)
+// readTranscription reads a form with a recording, which source receives, and refuses what cannot succeed.
+func (s *Server) readTranscription(c *fiber.Ctx, source *recording, task string) (r transcriptionRequest, err error) {
+	media, params, err := mime.ParseMediaType(c.Get(fiber.HeaderContentType))
+	if err != nil || media != fiber.MIMEMultipartForm {
+		return r, fault.Errorf(fault.UnsupportedMediaType, "Content-Type is %s; allowed: multipart/form-data",
+			input.Quote(c.Get(fiber.HeaderContentType)))
+	}
+
+	if params["boundary"] == "" {
+		return r, errNoBoundary
+	}
+	// base64 in a data: URI makes a recording a third longer.
+	b, err := s.body(c, s.MaxAudioBytes/3*4+upload.FormOverhead, "the form with the recording")
 	if err != nil {
 		return r, err
 	}
-	who := metadataOf(c.Context()).who
 
-	m, err := s.model(who, r.payload.Model)
+	form, err := openai.ReadTranscription(b, params["boundary"], source.held, source)
 	if err != nil {
 		return r, err
 	}
 
-	if _, err := s.Inference.Models().AdmitAudio(m.ID, inference.CanTranscribe); err != nil {
+	r = transcriptionRequest{recording: source}
+	if r.payload, err = s.v1.Transcription(form, metadataOf(c.Context()).who, task); err != nil {
 		return r, err
 	}
-	r.payload.Model, r.payload.Vendor = m.ID, s.Inference.Vendor
 
-	r.filename = transcriptName(form.filename, r.payload.Format)
-	if r.recording = form.recording; r.recording.arrived {
+	r.filename = transcriptName(form.Filename, r.payload.Format)
+	if source.arrived {
 		return r, nil
 	}
 
-	u, err := s.Recordings.CheckURL(form.url)
+	u, err := s.Recordings.CheckURL(form.URL)
 	if err != nil {
 		return r, fault.AsError(err).WithParam("url")
 	}
@@ -257,7 +264,7 @@ func (s *Server) answerTranscript(c *fiber.Ctx, rec tasks.Record, saved bool) er
 	}
 
 	if rec.StartedAt != nil {
-		setQueueMillis(c, rec.StartedAt.Sub(rec.CreatedAt))
+		setQueueTime(c, rec.StartedAt.Sub(rec.CreatedAt))
 	}
 
 	return s.answerEnded(c, rec, saved)

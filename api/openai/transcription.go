@@ -1,11 +1,10 @@
-package api
+package openai
 
 import (
 	"bufio"
 	"encoding/base64"
 	"errors"
 	"io"
-	"mime"
 	"mime/multipart"
 	"regexp"
 	"slices"
@@ -13,60 +12,55 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/gofiber/fiber/v2"
-
+	"presswork/api/access"
 	"presswork/api/upload"
 	"presswork/internal/fault"
 	"presswork/internal/inference"
 	"presswork/internal/inference/audio"
 	"presswork/internal/input"
+	"presswork/tasks"
 )
 
 const (
-	// maxAudioField is the longest text field of a request with a recording.
+	// maxAudioField is the longest text field of a request with a recording, in bytes.
 	maxAudioField = 64 << 10
-	// maxAudioFields is how many parts such a form may have.
+	// maxAudioFields is how many parts such a request may have.
 	maxAudioFields = 100
-	// maxPrompt is the longest prompt: Whisper reads 224 tokens.
+	// maxPrompt is the longest prompt, in bytes: Whisper reads 224 tokens.
 	maxPrompt = 8 << 10
 )
 
-// audioForm is a request for a transcript, as it was sent.
-type audioForm struct {
-	recording *recording
-	// filename is what the caller calls the recording.
-	filename string
-	url      string
+// Recorder takes the recording of a request for a transcript.
+type Recorder interface {
+	// Receive reads the recording, which came in the named field. A second call is an error.
+	Receive(field string, from io.Reader) error
+	// Arrived reports whether Receive was called.
+	Arrived() bool
+}
+
+// TranscriptionForm is a request for a transcript as it was sent.
+type TranscriptionForm struct {
+	// Filename is the client's name of the recording.
+	Filename string
+	// URL is the address of the recording; "" when the form holds the recording.
+	URL string
+
+	recorder Recorder
+	hold     *upload.Hold
 	fields   map[string]string
-	// granularities are those of timestamp_granularities.
+	// granularities are the values of timestamp_granularities.
 	granularities []string
 }
 
-// parseAudio reads a form with a recording, which r receives.
-func (s *Server) parseAudio(c *fiber.Ctx, r *recording) (f *audioForm, err error) {
-	media, params, err := mime.ParseMediaType(c.Get(fiber.HeaderContentType))
-	if err != nil || media != fiber.MIMEMultipartForm {
-		return nil, fault.Errorf(
-			fault.UnsupportedMediaType,
-			"Content-Type is %s; allowed: multipart/form-data",
-			input.Quote(c.Get(fiber.HeaderContentType)),
-		)
-	}
+// ReadTranscription reads a form whose recording r receives. hold counts the bytes of the other fields. Errors: those
+// of upload.Broken, of hold and of r; InvalidRequest, InvalidType, InvalidURL, ContentTooLarge, ContentNotUTF8.
+func ReadTranscription(body io.Reader, boundary string, hold *upload.Hold, r Recorder) (*TranscriptionForm, error) {
+	f := &TranscriptionForm{recorder: r, hold: hold, fields: map[string]string{}}
 
-	if params["boundary"] == "" {
-		return nil, errNoBoundary
-	}
-	// A recording in a data: URI is a third longer.
-	b, err := s.body(c, s.MaxAudioBytes/3*4+upload.FormOverhead, "a form with a recording")
-	if err != nil {
-		return nil, err
-	}
-	f = &audioForm{recording: r, fields: map[string]string{}}
-
-	return f, f.read(multipart.NewReader(bufio.NewReaderSize(b, upload.Buffer), params["boundary"]))
+	return f, f.read(multipart.NewReader(bufio.NewReaderSize(body, upload.Buffer), boundary))
 }
 
-func (f *audioForm) read(parts *multipart.Reader) error {
+func (f *TranscriptionForm) read(parts *multipart.Reader) error {
 	for range maxAudioFields {
 		part, err := parts.NextPart()
 		if errors.Is(err, io.EOF) {
@@ -85,22 +79,23 @@ func (f *audioForm) read(parts *multipart.Reader) error {
 	return fault.Errorf(fault.InvalidRequest, "the form has more than %d fields", maxAudioFields)
 }
 
-func (f *audioForm) take(part *multipart.Part) error {
+// take reads a part of the form.
+func (f *TranscriptionForm) take(part *multipart.Part) error {
 	name := part.FormName()
 	switch name {
 	case "file":
-		f.filename = part.FileName()
-		return f.recording.receive(name, part)
+		f.Filename = part.FileName()
+		return f.recorder.Receive(name, part)
 	case "url":
 		return f.takeURL(part)
 	case "model", "prompt", "language", "response_format", "temperature", "stream",
 		"timestamp_granularities[]", "timestamp_granularities":
 	default:
-		// SDKs send more fields, and lists such as include[], than models here take.
+		// SDKs send fields and lists, such as include[], that no model here uses.
 		return nil
 	}
 
-	data, err := upload.ReadPart(f.recording.held.InMemory(part), maxAudioField, input.Clip(name))
+	data, err := upload.ReadPart(f.hold.InMemory(part), maxAudioField, input.Clip(name))
 	if err != nil {
 		return err
 	}
@@ -125,13 +120,12 @@ func (f *audioForm) take(part *multipart.Part) error {
 	return nil
 }
 
-// takeURL reads an address; one that holds the recording itself is decoded as it
-// comes.
-func (f *audioForm) takeURL(part io.Reader) error {
+// takeURL reads an address. It decodes a data: URI, which holds the recording itself, as it comes.
+func (f *TranscriptionForm) takeURL(part io.Reader) error {
 	r := bufio.NewReader(part)
 	if head, _ := r.Peek(5); !strings.EqualFold(string(head), "data:") {
-		data, err := upload.ReadPart(f.recording.held.InMemory(r), maxAudioField, "url")
-		f.url = strings.TrimSpace(string(data))
+		data, err := upload.ReadPart(f.hold.InMemory(r), maxAudioField, "url")
+		f.URL = strings.TrimSpace(string(data))
 
 		return err
 	}
@@ -149,7 +143,7 @@ func (f *audioForm) takeURL(part io.Reader) error {
 		return fault.Errorf(fault.InvalidURL, "a data: URI must be in base64: data:audio/wav;base64,…").WithParam("url")
 	}
 
-	err := f.recording.receive("url", base64.NewDecoder(base64.RawStdEncoding, plainBase64{r}))
+	err := f.recorder.Receive("url", base64.NewDecoder(base64.RawStdEncoding, plainBase64{r}))
 	if _, wrong := errors.AsType[base64.CorruptInputError](err); wrong {
 		return fault.Errorf(fault.InvalidURL, "the data: URI is not valid base64").WithParam("url").WithCause(err)
 	}
@@ -157,8 +151,7 @@ func (f *audioForm) takeURL(part io.Reader) error {
 	return err
 }
 
-// plainBase64 reads any form of base64, that of URLs and with padding, as the plain
-// one.
+// plainBase64 turns any form of base64, also that of URLs and with padding, into the plain one without padding.
 type plainBase64 struct{ r io.Reader }
 
 // Read implements io.Reader.
@@ -182,40 +175,60 @@ func (p plainBase64) Read(b []byte) (int, error) {
 	return kept, err
 }
 
-// language is an ISO 639 code, with a region or script that no engine needs.
+// language matches an ISO 639 code, and a region or script, which engines do not need.
 var language = regexp.MustCompile(`^([A-Za-z]{2,3})(?:[-_][A-Za-z0-9]+)*$`)
 
-// request checks the fields. Fields nobody knows are ignored, as in all of the
-// inference API.
-func (f *audioForm) request(task string, lax bool) (r transcriptionRequest, err error) {
+// Transcription checks the form and returns the task of a worker, without the place of the recording. task is
+// inference.Transcribe or inference.Translate. Unknown fields are ignored. Errors are *inference.Error.
+func (s *Service) Transcription(f *TranscriptionForm, who access.Caller, task string) (tasks.Transcription, error) {
+	p, err := f.check(task, s.o.Lax)
+	if err != nil {
+		return p, err
+	}
+
+	m, err := s.Model(who, p.Model)
+	if err != nil {
+		return p, err
+	}
+
+	if _, err := s.o.Models().AdmitAudio(m.ID, inference.CanTranscribe); err != nil {
+		return p, err
+	}
+	p.Model, p.Vendor = m.ID, s.o.Vendor
+
+	return p, nil
+}
+
+// check checks the fields, apart from what depends on the model.
+func (f *TranscriptionForm) check(task string, lax bool) (p tasks.Transcription, err error) {
 	if f.fields["model"] == "" {
-		return r, inference.Invalidf("model", "'model' : property 'model' is missing")
+		return p, inference.Invalidf("model", "'model' : property 'model' is missing")
 	}
 
-	if f.url != "" && f.recording.arrived && !lax {
-		return r, inference.Invalidf("url", "give the recording as 'file' or as 'url', not both")
+	if f.URL != "" && f.recorder.Arrived() && !lax {
+		return p, inference.Invalidf("url", "give the recording as 'file' or as 'url', not both")
 	}
 
-	if f.url == "" && !f.recording.arrived {
-		return r, inference.Invalidf("file", "the recording is missing: give it as 'file' or as 'url'")
+	if f.URL == "" && !f.recorder.Arrived() {
+		return p, inference.Invalidf("file", "the recording is missing: give it as 'file' or as 'url'")
 	}
 
 	if text := f.fields["stream"]; text != "" {
 		if stream, err := strconv.ParseBool(text); err != nil || stream {
-			return r, inference.Invalidf(
+			return p, inference.Invalidf(
 				"stream",
-				"'stream' is %s; transcripts are not streamed: leave it out",
+				"'stream' is %s; transcripts cannot be streamed; leave it out",
 				input.Quote(text),
 			)
 		}
 	}
 
-	r.payload.Model, r.payload.Task = f.fields["model"], task
-	if r.payload.Prompt = f.fields["prompt"]; len(r.payload.Prompt) > maxPrompt {
-		return r, inference.Invalidf(
+	p.Model, p.Task = f.fields["model"], task
+	if p.Prompt = f.fields["prompt"]; len(p.Prompt) > maxPrompt {
+		return p, inference.Invalidf(
 			"prompt",
 			"'prompt' has %d bytes; allowed: up to %d, of which models read the last 224 tokens",
-			len(r.payload.Prompt),
+			len(p.Prompt),
 			maxPrompt,
 		)
 	}
@@ -223,7 +236,7 @@ func (f *audioForm) request(task string, lax bool) (r transcriptionRequest, err 
 	if spoken := f.fields["language"]; spoken != "" && task == inference.Transcribe {
 		m := language.FindStringSubmatch(spoken)
 		if m == nil && !lax {
-			return r, inference.Invalidf(
+			return p, inference.Invalidf(
 				"language",
 				"'language' is %s; allowed: a code of ISO 639-1, such as en",
 				input.Quote(spoken),
@@ -231,29 +244,27 @@ func (f *audioForm) request(task string, lax bool) (r transcriptionRequest, err 
 		}
 
 		if m != nil {
-			r.payload.Language = strings.ToLower(m[1])
+			p.Language = strings.ToLower(m[1])
 		}
 	}
 
 	if text := f.fields["temperature"]; text != "" {
 		t, err := strconv.ParseFloat(text, 64)
 		if err != nil || !(t >= 0 && t <= 1) {
-			return r, inference.Invalidf(
+			return p, inference.Invalidf(
 				"temperature",
 				"'temperature' is %s; allowed: a number from 0 to 1",
 				input.Quote(text),
 			)
 		}
-		r.payload.Temperature = &t
+		p.Temperature = &t
 	}
 
-	return r, f.format(&r, lax)
+	return p, f.checkFormat(&p, lax)
 }
 
-// format checks in which form the transcript is wanted.
-func (f *audioForm) format(r *transcriptionRequest, lax bool) error {
-	p := &r.payload
-
+// checkFormat sets the format of the transcript and the timestamps in it.
+func (f *TranscriptionForm) checkFormat(p *tasks.Transcription, lax bool) error {
 	p.Format = f.fields["response_format"]
 	if p.Format == "" {
 		p.Format = audio.JSON
@@ -293,7 +304,7 @@ func (f *audioForm) format(r *transcriptionRequest, lax bool) error {
 	if len(f.granularities) > 0 && !lax {
 		return inference.Invalidf(
 			"timestamp_granularities",
-			"'timestamp_granularities' needs 'response_format' verbose_json, and it is %s",
+			"'timestamp_granularities' needs 'response_format' verbose_json; it is %s",
 			p.Format,
 		)
 	}

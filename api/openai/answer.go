@@ -1,0 +1,296 @@
+package openai
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"sync"
+	"time"
+
+	"presswork/internal/inference"
+	wire "presswork/internal/inference/openai"
+	"presswork/tasks/stream"
+)
+
+// Answer turns the frames that a worker sends for a call into the answer to its client. It is for one reader.
+type Answer struct {
+	service *Service
+	call    *Call
+	raw     *stream.Answer
+	// ended is set after the last frame, failure is the error in it.
+	ended   bool
+	failure error
+}
+
+// Answer returns the answer to a call, read from raw. It sets the id in the answer, which is another call's when an
+// idempotency key joined that.
+func (s *Service) Answer(call *Call, raw *stream.Answer) *Answer {
+	call.head.SetID(raw.ID)
+	return &Answer{service: s, call: call, raw: raw}
+}
+
+// next waits for frames and returns them, and io.EOF after the last. When the completion failed, or the client reads
+// too slowly, the error is an *inference.Error.
+func (a *Answer) next(ctx context.Context) ([]inference.Frame, error) {
+	if a.failure != nil {
+		return nil, a.failure
+	}
+
+	if a.ended {
+		return nil, io.EOF
+	}
+
+	raw, err := a.raw.Next(ctx)
+	switch {
+	case errors.Is(err, io.EOF):
+		return nil, inference.GaveUp()
+	case errors.Is(err, stream.ErrSlow):
+		return nil, inference.Errorf(
+			http.StatusServiceUnavailable,
+			inference.ReaderTooSlow,
+			"more than %d MB of the answer waited to be read; send the request again and read the answer as it comes",
+			stream.MaxUnread>>20,
+		).WithCause(err)
+	case err != nil:
+		return nil, err
+	}
+	frames, ended, err := inference.ReadFrames(raw)
+	a.ended, a.failure = ended, err
+
+	return frames, err
+}
+
+// Collect waits for the whole completion and returns its body, and how long the call waited for a worker (negative when
+// no worker took it).
+func (a *Answer) Collect(ctx context.Context) (body []byte, queued time.Duration, err error) {
+	ctx, cancel := a.call.patience(ctx)
+	defer cancel()
+	whole := wire.NewCollector(a.call.head)
+	queued = -1
+
+	for {
+		frames, err := a.next(ctx)
+		if errors.Is(err, io.EOF) {
+			return whole.Append(nil), queued, nil
+		}
+
+		for _, f := range frames {
+			if f.Chunk != nil {
+				whole.Add(f.Chunk)
+			}
+		}
+		queued = max(queued, queueTime(frames))
+
+		if err != nil {
+			return nil, queued, whole.Failed(a.service.o.PublicError(err))
+		}
+	}
+}
+
+// queueTime returns how long the call waited for a worker, which its first chunk says; -1 without that chunk.
+func queueTime(frames []inference.Frame) time.Duration {
+	for _, f := range frames {
+		if f.Chunk != nil && f.Chunk.First {
+			return time.Duration(f.QueueTime * float64(time.Second))
+		}
+	}
+
+	return -1
+}
+
+// Events waits for the first chunk and returns the completion as server-sent events, and how long the call waited for
+// a worker (negative when that is not known). An error of the completion before the first chunk is returned, so that the
+// answer can have its status; a later one is an event. When nothing comes for Patience, Events returns the stream
+// without waiting longer: proxies close requests that get no headers. The stream calls finish, once, at its end; after
+// an error the caller does.
+func (a *Answer) Events(ctx context.Context, finish func()) (events io.ReadCloser, queued time.Duration, err error) {
+	patience := a.service.o.Patience
+
+	first, err := a.first(ctx, patience)
+	if err != nil && len(first) == 0 {
+		return nil, -1, err
+	}
+
+	return &eventStream{
+		ctx: ctx, finish: sync.OnceFunc(finish), events: wire.NewWriter(a.call.head), answer: a,
+		patience: patience, came: first, err: err, fresh: true,
+	}, queueTime(first), nil
+}
+
+// first waits for the first frames. It returns none and no error when they take longer than patience.
+func (a *Answer) first(ctx context.Context, patience time.Duration) ([]inference.Frame, error) {
+	ctx, cancel := a.call.patience(ctx)
+	defer cancel()
+
+	ctx, stop := context.WithTimeoutCause(ctx, patience, errSilent)
+	defer stop()
+
+	frames, err := a.next(ctx)
+	if errors.Is(err, errSilent) {
+		return nil, nil
+	}
+
+	return frames, err
+}
+
+// errSilent ends a wait for frames that took too long.
+var errSilent = errors.New("no frame has come yet")
+
+// eventStream is an answer as server-sent events. The connection reads it directly: a goroutine that writes to a pipe
+// would cost as much as the rest of a token's way.
+type eventStream struct {
+	ctx    context.Context
+	finish func()
+	events *wire.Writer
+	answer *Answer
+	// patience is how long a stream may be silent before a comment is sent.
+	patience time.Duration
+
+	// came are frames, err is the error that followed them. fresh is set until they are in the buffer.
+	came  []inference.Frame
+	err   error
+	fresh bool
+	// buffer is reused once all of it was read.
+	buffer, unread []byte
+	// waiting ends when the stream has been silent for patience.
+	waiting context.Context
+	cancel  context.CancelFunc
+}
+
+// Read implements io.Reader. It waits for frames until the completion ends, the client leaves or the server stops.
+// When none come it returns a comment, so that no proxy takes the silence for the end.
+func (r *eventStream) Read(p []byte) (int, error) {
+	if len(r.unread) == 0 {
+		if !r.fresh && (r.err != nil || r.answer.ended) {
+			r.finish()
+			return 0, io.EOF
+		}
+
+		if !r.fresh {
+			r.wait()
+		}
+		r.fresh = false
+		r.write()
+	}
+	n := copy(p, r.unread)
+	r.unread = r.unread[n:]
+
+	return n, nil
+}
+
+// Close implements io.Closer.
+func (r *eventStream) Close() error {
+	if r.cancel != nil {
+		r.cancel()
+	}
+	r.finish()
+
+	return nil
+}
+
+// write fills the buffer with the events of the frames that came.
+func (r *eventStream) write() {
+	r.buffer = r.buffer[:0]
+	for _, f := range r.came {
+		if f.Chunk != nil {
+			r.buffer = r.events.Append(r.buffer, f.Chunk)
+		}
+	}
+
+	switch {
+	case r.err != nil:
+		r.buffer = wire.AppendErrorEvent(r.buffer, r.answer.service.o.PublicError(r.err))
+	case r.answer.ended:
+		r.buffer = append(r.buffer, wire.Done...)
+	case len(r.buffer) == 0:
+		r.buffer = append(r.buffer, wire.Ping...)
+	}
+	r.unread = r.buffer
+}
+
+// wait waits for frames; there are none when it is time for a comment. One context serves many waits, because a new
+// one for each token is expensive. So a comment may come after half of the patience.
+func (r *eventStream) wait() {
+	if r.waiting == nil || r.silence() > r.patience/2 {
+		if r.cancel != nil {
+			r.cancel()
+		}
+		r.waiting, r.cancel = context.WithTimeoutCause(r.ctx, r.patience, errSilent)
+	}
+
+	r.came, r.err = r.answer.next(r.waiting)
+	if errors.Is(r.err, errSilent) {
+		r.came, r.err = nil, nil
+	}
+}
+
+// silence returns how much of the patience has passed since the last context was made.
+func (r *eventStream) silence() time.Duration {
+	until, _ := r.waiting.Deadline()
+	return r.patience - time.Until(until)
+}
+
+// Speech is sound while it is spoken.
+type Speech struct {
+	// ContentType is the media type of the sound; "" when the worker did not say.
+	ContentType string
+	// Queued is how long the call waited for a worker.
+	Queued time.Duration
+
+	answer *Answer
+	first  []inference.Frame
+}
+
+// Speech waits for the first sound. An error before it is returned, so that the answer can have its status.
+func (a *Answer) Speech(ctx context.Context) (*Speech, error) {
+	ctx, cancel := a.call.patience(ctx)
+	defer cancel()
+
+	first, err := a.next(ctx)
+	if len(first) == 0 && err != nil {
+		return nil, err
+	}
+	// An error after the first frames comes again in Copy.
+	speech := &Speech{answer: a, first: first}
+
+	for _, f := range first {
+		if f.Sound != nil && f.Sound.ContentType != "" {
+			speech.ContentType = f.Sound.ContentType
+			speech.Queued = time.Duration(f.QueueTime * float64(time.Second))
+		}
+	}
+
+	return speech, nil
+}
+
+// Flusher is a writer with a buffer.
+type Flusher interface {
+	io.Writer
+	Flush() error
+}
+
+// Copy writes the sound as it comes. It returns an error when the sound is not complete.
+func (sp *Speech) Copy(ctx context.Context, w Flusher) error {
+	now := sp.first
+	for {
+		for _, f := range now {
+			if f.Sound == nil {
+				continue
+			}
+
+			if _, err := w.Write(f.Sound.Data); err != nil {
+				return err
+			}
+		}
+
+		if err := w.Flush(); err != nil || sp.answer.ended && sp.answer.failure == nil {
+			return err
+		}
+
+		var err error
+		if now, err = sp.answer.next(ctx); err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,148 @@
+// Package openai does the part of the routes under /v1 that needs no HTTP server: it reads requests for completions,
+// speech and transcripts, checks them against the models and the caller's rights, and turns the frames of workers into
+// answers in OpenAI's format.
+package openai
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+
+	"presswork/api/access"
+	"presswork/internal/fault"
+	"presswork/internal/inference"
+	"presswork/internal/inference/meter"
+	wire "presswork/internal/inference/openai"
+	"presswork/tasks/stream"
+)
+
+const (
+	// maxFlexWaiting is how many calls may wait before a flex request is refused.
+	maxFlexWaiting = 100
+	// flexRetryAfter is when a refused flex request may be sent again.
+	flexRetryAfter = 5 * time.Second
+	// capacityExceeded is the code of a refused flex request, as Groq has it.
+	capacityExceeded fault.Code = "capacity_exceeded"
+)
+
+// statusCapacityExceeded is the HTTP status of a refused flex request, as Groq has it.
+const statusCapacityExceeded = 498
+
+// Calls is the queue of calls: *tasks.Client.
+type Calls interface {
+	// Call queues a call and returns its answer, which the caller closes. A call whose id is already queued is
+	// joined. Errors: IdempotencyConflict, QueueUnavailable.
+	Call(ctx context.Context, call stream.Call) (*stream.Answer, error)
+	// Waiting returns how many calls wait for a worker. Errors: QueueUnavailable.
+	Waiting(ctx context.Context) (int64, error)
+}
+
+// Options wire a Service. The zero Patience and QueueTimeout are valid; other fields are mandatory.
+type Options struct {
+	Calls Calls
+	// Models returns the current models.
+	Models func() *inference.Catalogue
+	// Vendor names the member x_<vendor> of answers.
+	Vendor string
+	// Lax ignores parameters that exclude each other, instead of refusing the request.
+	Lax bool
+	// Patience is how long the status of a stream waits for the first chunk, and the time between two comments while a
+	// stream is silent. Default 10 s.
+	Patience time.Duration
+	// QueueTimeout is how long a request waits for a worker. Default: as long as its client waits.
+	QueueTimeout time.Duration
+	// PublicError returns any error in the form that clients of /v1 get.
+	PublicError func(error) *inference.Error
+}
+
+// Service reads the requests of /v1 and writes their answers.
+type Service struct{ o Options }
+
+// New returns a service. Its methods are safe for concurrent use.
+func New(o Options) *Service {
+	o.Patience = cmp.Or(o.Patience, 10*time.Second)
+	return &Service{o}
+}
+
+// Model returns a model that the caller may use. For other models the error is the same as for unknown ones, and it
+// does not suggest their names.
+func (s *Service) Model(who access.Caller, name string) (*inference.Model, error) {
+	m, err := s.o.Models().Find(name)
+	if len(who.Models) > 0 && (err != nil || !mayUse(who, m)) {
+		err = inference.Errorf(http.StatusNotFound, inference.ModelNotFound,
+			"The model `%.120s` does not exist or you do not have access to it.", name).WithParam("model")
+	}
+
+	return m, err
+}
+
+func mayUse(who access.Caller, m *inference.Model) bool {
+	return who.MayUse(append([]string{m.ID}, m.Aliases...)...)
+}
+
+// AppendModels appends the body of the list of a caller's models to dst.
+func (s *Service) AppendModels(dst []byte, who access.Caller) []byte {
+	return wire.AppendModels(dst, slices.DeleteFunc(s.o.Models().Models(), func(m *inference.Model) bool {
+		return !mayUse(who, m)
+	}))
+}
+
+// AppendModel appends the body that describes a model to dst.
+func AppendModel(dst []byte, m *inference.Model) []byte { return wire.AppendModel(dst, m) }
+
+// AppendError appends the body of an error to dst.
+func AppendError(dst []byte, e *inference.Error) []byte { return wire.AppendError(dst, e) }
+
+// CheckCapacity refuses a flex request while too many calls wait.
+func (s *Service) CheckCapacity(ctx context.Context, call *Call) error {
+	if call.Tier != stream.Flex {
+		return nil
+	}
+
+	waiting, err := s.o.Calls.Waiting(ctx)
+	if err != nil || waiting < maxFlexWaiting {
+		return err
+	}
+	refusal := inference.Errorf(statusCapacityExceeded, capacityExceeded,
+		"the flex tier has no capacity at the moment: %d requests are waiting", waiting)
+	refusal.Retryable, refusal.RetryAfter = true, flexRetryAfter
+
+	return refusal
+}
+
+// LimitError returns the error for a request that a limit refused. call is nil when the body was not read yet.
+func LimitError(e *meter.Exceeded, call *Call) *inference.Error {
+	where := ""
+	if call != nil {
+		where = fmt.Sprintf(" for model `%s`, service tier `%s`,", call.model.ID, call.Tier)
+	}
+
+	kind := "requests"
+	if e.Dimension.Tokens() {
+		kind = "tokens"
+	}
+
+	if e.TooLarge() {
+		refusal := inference.Errorf(http.StatusRequestEntityTooLarge, inference.RateLimitExceeded,
+			"Request too large%s on %s: Limit %d, Requested %d, please reduce your message size and try again.",
+			where, e.Dimension.Name(), e.Limit, e.Requested)
+		refusal.Type = kind
+
+		return refusal
+	}
+
+	again := ""
+	if e.After > 0 {
+		again = fmt.Sprintf(" Please try again in %s.", e.After.Round(time.Millisecond))
+	}
+	refusal := inference.Errorf(http.StatusTooManyRequests, inference.RateLimitExceeded,
+		"Rate limit reached%s on %s: Limit %d, Used %d, Requested %d.%s",
+		where, e.Dimension.Name(), e.Limit, e.Used, e.Requested, again)
+	refusal.Type = kind
+	refusal.RetryAfter = cmp.Or(e.After, time.Second)
+
+	return refusal
+}
