@@ -12,6 +12,7 @@ import (
 	"presswork/internal/markdown/dialect/myst"
 	"presswork/internal/markdown/ext/codeblock"
 	"presswork/internal/markdown/ext/math"
+	"presswork/internal/markdown/formula"
 	"presswork/internal/markdown/label"
 	"presswork/internal/markdown/tree"
 )
@@ -263,24 +264,16 @@ func (d *draft) numberListing(n *ast.FencedCodeBlock, w label.Words) {
 	n.SetAttributeString(codeblock.LabelAttribute, []byte(w.Caption(Listing, t.Number, info.Title != "")))
 }
 
-// equation is what a formula is numbered with.
-type equation struct {
-	chapter string
-	// label is what refers to it, nil without a label. It gets its number when the formula is
-	// rendered: only then is it known how many numbers the formulas before it have taken.
-	label *label.Label
-}
-
 // noteEquation notes the chapter of a formula and makes one with a label a target.
 func (d *draft) noteEquation(n ast.Node) {
-	e := equation{chapter: d.counters.Chapter()}
+	e := formula.Equation{Chapter: d.counters.Chapter()}
 	if id := tree.AttributeText(n, "id"); label.KindOf(id) == Equation {
-		e.label = &label.Label{Kind: Equation, ID: id}
-		d.targets[id] = e.label
+		e.Label = &label.Label{Kind: Equation, ID: id}
+		d.targets[id] = e.Label
 	}
 
 	if d.equations == nil {
-		d.equations = map[ast.Node]equation{}
+		d.equations = map[ast.Node]formula.Equation{}
 	}
 	d.equations[n] = e
 }

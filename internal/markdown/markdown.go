@@ -22,6 +22,7 @@ import (
 	"presswork/internal/markdown/ext/drawntable"
 	"presswork/internal/markdown/ext/reference"
 	"presswork/internal/markdown/finish"
+	"presswork/internal/markdown/formula"
 	"presswork/internal/markdown/hyphen"
 	"presswork/internal/markdown/label"
 	"presswork/internal/markdown/sanitize"
@@ -228,7 +229,6 @@ func (r *Renderer) Parse(ctx context.Context, src []byte, o Options) (Document, 
 	d := &draft{
 		options:  o,
 		dialect:  dialect,
-		formulas: r.formulas,
 		counters: label.NewCounters(o.Numbering == ByChapter, o.Counts),
 	}
 
@@ -273,7 +273,20 @@ func (r *Renderer) Parse(ctx context.Context, src []byte, o Options) (Document, 
 		setDirections(root, src, d.options.Lang)
 	}
 
-	if err := d.draw(ctx, root); err != nil {
+	formulas, err := formula.Render(ctx, root, r.formulas, formula.Options{
+		Lines:     d.lines,
+		Time:      o.MathTime,
+		Size:      len(src),
+		Equations: d.equations,
+		Counters:  d.counters,
+		Embeds:    &d.embeds,
+	})
+	if err != nil {
+		return Document{}, err
+	}
+	d.warnings = append(d.warnings, formulas.Warnings...)
+
+	if err := d.drawDiagrams(ctx, root); err != nil {
 		return Document{}, err
 	}
 	var raw bytes.Buffer
@@ -293,7 +306,7 @@ func (r *Renderer) Parse(ctx context.Context, src []byte, o Options) (Document, 
 		HTML:          page.HTML,
 		Blocks:        block.Read(page.HTML),
 		Letters:       lettersIn(page.HTML),
-		WidestFormula: d.widestFormula,
+		WidestFormula: formulas.Widest,
 		Title:         d.title(),
 		Headings:      d.headings,
 		TOC:           d.toc,
@@ -309,7 +322,7 @@ func (r *Renderer) Parse(ctx context.Context, src []byte, o Options) (Document, 
 		Upright:       upright,
 		Slides:        d.slides,
 		Parts:         page.Parts,
-		Hurried:       d.hurried,
+		Hurried:       formulas.Hurried,
 	}, nil
 }
 
@@ -322,7 +335,6 @@ type draft struct {
 	index    []IndexEntry
 	headings []Heading
 	links    []finish.Link
-	formulas *tex.Renderer
 	words    *hyphen.Dictionary // nil: they are not divided
 	embeds   tree.Embeds
 	slides   []Slide
@@ -332,16 +344,13 @@ type draft struct {
 	references bool
 	targets    label.Set
 	counters   *label.Counters
-	equations  map[ast.Node]equation
+	equations  map[ast.Node]formula.Equation
 	works      *bibliography // nil: it cites nothing
 	captions   []Caption
 	unresolved bool
 	// toc reports whether the contents have a place.
 	toc      bool
-	hurried  bool // see Document.Hurried
 	warnings []fault.Warning
-	// widestFormula is in em.
-	widestFormula float64
 }
 
 // findTables finds the tables that are drawn in the source, and appends the texts of their
@@ -379,7 +388,7 @@ func (d *draft) transform(ctx context.Context, root ast.Node, styles *cite.Libra
 	d.dropComments(root)
 	d.dropCellOptions(root)
 	d.placeBlocks(root)
-	placeFormulas(root, d.src)
+	formula.Place(root, d.src)
 	d.placeCitations(root)
 	headings := d.anchorHeadings(root)
 	d.placeWikiLinks(root)

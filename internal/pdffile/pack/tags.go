@@ -15,7 +15,7 @@ import (
 const roleMap = "<</Strong /Span\n/Em /Span\n/Aside /Div\n/Title /P\n/Sub /Span\n/FENote /Div\n/DocumentFragment /Div>>"
 
 // formulaMark begins the alternative text of images that are formulas:
-// markdown.FormulaMark.
+// formula.Mark of internal/markdown.
 const formulaMark = "\u2061"
 
 // How such an image is written, and how a formula is.

@@ -1,0 +1,269 @@
+// Package formula renders the formulas of a document as MathML and numbers its equations.
+package formula
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"html"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/yuin/goldmark/ast"
+
+	"presswork/internal/fault"
+	"presswork/internal/input"
+	"presswork/internal/markdown/ext/codeblock"
+	"presswork/internal/markdown/ext/math"
+	"presswork/internal/markdown/label"
+	"presswork/internal/markdown/source"
+	"presswork/internal/markdown/tex"
+	"presswork/internal/markdown/tree"
+)
+
+// maxBytes bounds the MathML of one document: short macros can expand to much of it.
+const maxBytes = 16 << 20
+
+// Mark begins the alternative text of a formula. It distinguishes a formula from an image in the tags
+// of the printed page. It is U+2061, function application: invisible, and no text begins with it.
+const Mark = "\u2061"
+
+// Place turns math fences, and paragraphs that contain only a display formula, into math blocks.
+func Place(root ast.Node, src []byte) {
+	tree.EachBlock(root, func(n ast.Node) {
+		switch n := n.(type) {
+		case *ast.FencedCodeBlock:
+			if codeblock.LanguageOf(n, src) == "math" {
+				block := &math.Block{Source: tree.BlockText(n, src, 0), Offset: n.Info.Segment.Start}
+				setLabel(block, tree.CleanID(codeblock.InfoOf(n, src).Attributes.ID))
+				tree.Replace(n, block)
+			}
+		case *ast.Paragraph:
+			if f, ok := n.FirstChild().(*math.Formula); ok && f.Display && f.NextSibling() == nil {
+				block := &math.Block{Source: f.Source, Offset: f.Offset}
+				setLabel(block, cmp.Or(tree.AttributeText(f, "id"), tree.AttributeText(n, "id")))
+				tree.Replace(n, block)
+			}
+		}
+	})
+}
+
+// setLabel gives a block an id that is the label of an equation. It ignores other ids.
+func setLabel(block *math.Block, id string) {
+	if label.KindOf(id) == label.Equation {
+		block.SetAttributeString("id", []byte(id))
+	}
+}
+
+// Equation says how a formula is numbered.
+type Equation struct {
+	// Chapter is the number of the chapter that the formula is in, "" outside of one.
+	Chapter string
+	// Label is what references lead to, nil without a label. Render sets its number: only then is
+	// it known how many numbers the formulas before it take.
+	Label *label.Label
+}
+
+// Options are the settings and the data of one document.
+type Options struct {
+	// Lines finds the source lines for warnings.
+	Lines *source.Lines
+	// Time bounds the rendering of all formulas. Default: by Size, up to 30 s.
+	Time time.Duration
+	// Size is the length of the document in bytes.
+	Size int
+	// Equations are the numbered formulas and those in chapters, by node.
+	Equations map[ast.Node]Equation
+	// Counters number the equations.
+	Counters *label.Counters
+	// Embeds receives the MathML.
+	Embeds *tree.Embeds
+}
+
+// Result reports how the formulas were rendered.
+type Result struct {
+	// Widest is the width of the widest formula in em, 0 without formulas.
+	Widest float64
+	// Hurried reports that the time was over before the last formula: a retry may render the rest.
+	Hurried  bool
+	Warnings []fault.Warning
+}
+
+// run renders the formulas of one document.
+type run struct {
+	Options
+	Result
+
+	renderer *tex.Renderer
+	left     int // bytes of MathML
+}
+
+var errTooLarge = errors.New("the document's formulas are too many or too large")
+
+// Render renders all formulas. A formula that TeX rejects keeps its source, with a warning. When the
+// time is over, the other formulas keep their source, with one warning. The error is the cause of ctx.
+func Render(ctx context.Context, root ast.Node, renderer *tex.Renderer, o Options) (Result, error) {
+	limit := cmp.Or(o.Time, timeFor(o.Size))
+
+	limited, cancel := context.WithTimeoutCause(ctx, limit, timeError{limit})
+	defer cancel()
+	r := &run{Options: o, renderer: renderer, left: maxBytes}
+	tree.Each(root, func(n ast.Node) {
+		if ctx.Err() != nil {
+			return
+		}
+
+		switch n := n.(type) {
+		case *math.Formula:
+			n.Embed = r.render(limited, n.Source, n.Offset, "span", n.Display, o.Equations[n])
+		case *math.Block:
+			n.Embed = r.render(limited, n.Source, n.Offset, "div", true, o.Equations[n])
+		}
+	})
+
+	if ctx.Err() != nil {
+		return Result{}, context.Cause(ctx)
+	}
+
+	return r.Result, nil
+}
+
+// render returns the number of the embed for one formula, 0 if it keeps its source.
+func (r *run) render(
+	ctx context.Context,
+	source []byte,
+	offset int,
+	tag string,
+	display bool,
+	e Equation,
+) (embed int) {
+	r.Counters.BeginChapter(e.Chapter)
+	oneLine := strings.Join(strings.Fields(string(source)), " ")
+
+	f, err := r.renderTeX(ctx, source, display, e.Label)
+	if _, late := errors.AsType[timeError](err); late {
+		if r.Hurried {
+			return 0
+		}
+		r.Hurried = true
+	}
+
+	if r.left -= len(f.MathML); err == nil && r.left < 0 {
+		err = errTooLarge
+	}
+
+	if err != nil {
+		r.Warnings = append(r.Warnings, fault.Warning{
+			Code:    fault.DiagramFailed,
+			Line:    r.Lines.At(offset),
+			Message: fmt.Sprintf("formula %q: %v", input.Short(oneLine), err),
+		})
+
+		return 0
+	}
+
+	id := ""
+	if e.Label != nil {
+		id = ` id="` + html.EscapeString(e.Label.ID) + `"`
+	}
+
+	class := "math"
+	if display {
+		class = "math-display"
+	}
+	r.Widest = max(r.Widest, f.Width)
+
+	return r.Embeds.Add(fmt.Sprintf(
+		`<%s%s class="%s" role="img" aria-label="%s" style="--em:%.1f">%s`,
+		tag,
+		id,
+		class,
+		Mark+html.EscapeString(oneLine),
+		f.Width,
+		r.numberRows(f.MathML, e.Label),
+	))
+}
+
+// renderTeX renders the TeX of a formula. A labelled formula without numbered rows gets a number.
+func (r *run) renderTeX(ctx context.Context, source []byte, display bool, to *label.Label) (tex.Formula, error) {
+	latex := string(source)
+	if display && hasBareAlignment(source) {
+		latex = `\begin{aligned} ` + latex + ` \end{aligned}`
+	}
+
+	f, err := r.renderer.Render(ctx, latex, display)
+	if to != nil && err == nil && !strings.Contains(f.MathML, rowNumber) {
+		return r.renderLabelled(ctx, latex, f, to)
+	}
+
+	return f, err
+}
+
+// hasBareAlignment reports whether a formula aligns lines with & outside of any environment, as Sphinx
+// allows.
+func hasBareAlignment(source []byte) bool {
+	for depth, i := 0, 0; i < len(source); i++ {
+		switch rest := source[i:]; {
+		case rest[0] == '&' && depth == 0:
+			return true
+		case bytes.HasPrefix(rest, []byte(`\begin{`)):
+			depth++
+		case bytes.HasPrefix(rest, []byte(`\end{`)):
+			depth--
+		case rest[0] == '\\':
+			i++
+		}
+	}
+
+	return false
+}
+
+// rowNumber is the place that Temml leaves for the number of a row.
+const rowNumber = `<span class="tml-eqn">`
+
+// numberRows writes the numbers of the rows of an environment. A label refers to the first row.
+func (r *run) numberRows(mathML string, to *label.Label) string {
+	rows := strings.Split(mathML, rowNumber)
+	for i := range rows[1:] {
+		number := r.Counters.Next(label.Equation)
+		if to != nil && i == 0 {
+			to.Number = number
+		}
+		rows[i+1] = rowNumber + "(" + number + ")" + rows[i+1]
+	}
+
+	return strings.Join(rows, "")
+}
+
+var (
+	ownTag   = regexp.MustCompile(`\\tag\*?\{([^{}]*)\}`)
+	anyDigit = regexp.MustCompile(`[0-9]`)
+)
+
+// tagText begins the text of a tag in Temml's output.
+const tagText = `<mtext class="tml-tag">`
+
+// renderLabelled renders a labelled formula with the next number, or returns plain if its author has
+// set a tag.
+func (r *run) renderLabelled(
+	ctx context.Context,
+	latex string,
+	plain tex.Formula,
+	to *label.Label,
+) (tex.Formula, error) {
+	if own := ownTag.FindStringSubmatch(latex); own != nil {
+		to.Number = own[1]
+		return plain, nil
+	}
+	to.Number = r.Counters.Next(label.Equation)
+	// The renderer's cache then has one entry for equal formulas with numbers of equal length.
+	place := anyDigit.ReplaceAllString(to.Number, "0")
+	f, err := r.renderer.Render(ctx, latex+` \tag{`+place+"}", true)
+	f.MathML = strings.Replace(f.MathML, `\tag{`+place+`}"`, `\tag{`+to.Number+`}"`, 1)
+	f.MathML = strings.Replace(f.MathML, tagText+"("+place+")", tagText+"("+to.Number+")", 1)
+
+	return f, err
+}
