@@ -15,7 +15,7 @@ import (
 	"presswork/internal/document/sheet"
 	"presswork/internal/fault"
 	"presswork/internal/input"
-	"presswork/internal/markdown"
+	"presswork/internal/markdown/ext/direction"
 	"presswork/internal/pdffile"
 	"presswork/themes"
 )
@@ -60,7 +60,7 @@ func (c *Converter) composeBook(s source) (Composed, error) {
 		Subject:       cmp.Or(p.meta.Subject, p.subtitle),
 		Date:          p.meta.Date,
 		Keywords:      p.meta.Keywords,
-		RightToLeft:   markdown.Direction(p.lang) == "rtl",
+		RightToLeft:   direction.Of(p.lang) == "rtl",
 		Modified:      c.bookDate(p.meta.Date),
 		ContentsTitle: contents.Title(p.lang),
 		CoverTitle:    p.meta.Title,

@@ -24,6 +24,8 @@ import (
 	"presswork/internal/fault"
 	"presswork/internal/markdown"
 	"presswork/internal/markdown/block"
+	"presswork/internal/markdown/ext/bookindex"
+	"presswork/internal/markdown/ext/typography"
 	"presswork/internal/pdffile"
 	"presswork/internal/pdffile/pack"
 	"presswork/themes"
@@ -134,7 +136,7 @@ func (c *Converter) source(ctx context.Context, d Document) (source, error) {
 // entitle sets the metadata and the title block.
 func (c *Converter) entitle(ctx context.Context, s *source) (err error) {
 	o, lang := s.page.options, s.page.lang
-	title := markdown.SetLine(pdffile.OneLine(o.Title), lang)
+	title := typography.SetLine(pdffile.OneLine(o.Title), lang)
 	date, day := dates.Of(s.matter.Date, lang, c.now())
 
 	meta := pack.Meta{
@@ -149,7 +151,7 @@ func (c *Converter) entitle(ctx context.Context, s *source) (err error) {
 		}
 	}
 
-	s.head = titleBlock{subtitle: markdown.SetLine(pdffile.OneLine(s.matter.Subtitle), lang), author: meta.Author}
+	s.head = titleBlock{subtitle: typography.SetLine(pdffile.OneLine(s.matter.Subtitle), lang), author: meta.Author}
 	if titleAbove(s.matter, o) != "" {
 		s.head.title = title
 	}
@@ -184,7 +186,7 @@ func (s source) blocks(entries []markdown.Heading, paper bool) ([]block.Block, c
 	}
 	o, lang := s.page.options, s.page.lang
 	placed, before := listsOf(s.body, o, lang, paper)
-	placed[markdown.IndexPlace] = contents.Index(s.body.Index, lang, s.Output != presswork.HTML)
+	placed[bookindex.PlaceClass] = contents.Index(s.body.Index, lang, s.Output != presswork.HTML)
 	blocks := placeContents(s.body.Blocks, entries, placed, before, lang, isTrue(o.Cover), paper)
 
 	return s.head.place(blocks, s.body.Headings), placed, nil
@@ -390,7 +392,7 @@ func titleOf(filename string) string {
 // checkSheets refuses the caller's stylesheet, and that of an operator's theme,
 // for a body.
 func checkSheets(o presswork.Options, theme themes.Theme, body markdown.Document) error {
-	elements := body.Elements()
+	elements := strings.Count(body.HTML, "<") / 2 // an estimate: two tags each
 	if o.CSS != "" {
 		if err := csscost.Check(o.CSS, elements, body.HTML); err != nil {
 			return err.WithParam("options.css")

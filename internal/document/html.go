@@ -14,6 +14,8 @@ import (
 	"presswork/internal/document/markup"
 	"presswork/internal/document/sheet"
 	"presswork/internal/markdown"
+	"presswork/internal/markdown/ext/direction"
+	"presswork/internal/markdown/ext/typography"
 	"presswork/internal/pdffile"
 	"presswork/internal/pdffile/pack"
 	"presswork/themes"
@@ -104,7 +106,7 @@ func (p page) root(names themes.Names) string {
 		classes = append(classes, "both-ways")
 	}
 
-	return w.Open(`html lang="`+html.EscapeString(p.lang)+`"`, "dir", markdown.Direction(p.lang),
+	return w.Open(`html lang="`+html.EscapeString(p.lang)+`"`, "dir", direction.Of(p.lang),
 		"class", strings.Join(classes, " "), "data-theme", p.theme.Name).String()
 }
 
@@ -112,7 +114,7 @@ func (p page) root(names themes.Names) string {
 // nothing is isolated from the text around it: a paragraph of isolated pieces
 // takes Chromium a thirtieth longer.
 func (p page) runsBothWays(names themes.Names) bool {
-	return markdown.Direction(p.lang) == "rtl" || names.Attribute("dir") || p.rightToLeft
+	return direction.Of(p.lang) == "rtl" || names.Attribute("dir") || p.rightToLeft
 }
 
 func (p page) html() (string, layout, themes.Names) {
@@ -313,7 +315,7 @@ func (p page) writeAnchors(b *markup.Writer) {
 func (p page) writeCover(w *markup.Writer) {
 	cover.Write(w, p.sheet, isTrue(p.options.InkSaver), cover.Cover{
 		Title:   p.meta.Title,
-		Subject: cmp.Or(p.subtitle, markdown.SetLine(pdffile.OneLine(p.options.Subject), p.lang)),
+		Subject: cmp.Or(p.subtitle, typography.SetLine(pdffile.OneLine(p.options.Subject), p.lang)),
 		Author:  p.meta.Author,
 		Date:    p.date,
 	})

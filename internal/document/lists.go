@@ -8,6 +8,8 @@ import (
 	"presswork/internal/document/contents"
 	"presswork/internal/markdown"
 	"presswork/internal/markdown/block"
+	"presswork/internal/markdown/ext/bookindex"
+	"presswork/internal/markdown/ext/direction"
 )
 
 // listKinds are the kinds that have a list, in the order in which the lists stand.
@@ -118,6 +120,6 @@ func underTitle(blocks []block.Block, more ...block.Block) []block.Block {
 }
 
 // refersRightToLeft reports whether a term that entries refer to is read from right to left.
-func refersRightToLeft(entries []markdown.IndexEntry) bool {
-	return slices.ContainsFunc(entries, func(e markdown.IndexEntry) bool { return markdown.IsRightToLeft(e.See) })
+func refersRightToLeft(entries []bookindex.Entry) bool {
+	return slices.ContainsFunc(entries, func(e bookindex.Entry) bool { return direction.HasRTL(e.See) })
 }

@@ -4,7 +4,7 @@ import (
 	"presswork"
 	"presswork/internal/document/preflight"
 	"presswork/internal/document/sheet"
-	"presswork/internal/markdown"
+	"presswork/internal/markdown/ext/direction"
 	"presswork/internal/pdffile/inspect"
 )
 
@@ -26,7 +26,7 @@ func preflightOf(d Document, o presswork.Options, p page, doubtful bool, widest 
 	if !doubtful && !maybeWide(widest, area) && o.CSS == "" && !p.theme.Custom {
 		return check
 	}
-	sheet, cover, rtl := p.sheet, isTrue(o.Cover), markdown.Direction(p.lang) == "rtl"
+	sheet, cover, rtl := p.sheet, isTrue(o.Cover), direction.Of(p.lang) == "rtl"
 	check.Area = func(page int, width, height float64) *inspect.Area {
 		if cover && page == 1 {
 			return nil

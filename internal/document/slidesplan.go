@@ -8,7 +8,7 @@ import (
 
 	"presswork/internal/chromium/printable"
 	"presswork/internal/fault"
-	"presswork/internal/markdown"
+	"presswork/internal/markdown/ext/direction"
 	"presswork/internal/pdffile"
 )
 
@@ -36,7 +36,7 @@ func (s source) deck() deck {
 
 // show sets the body to slides.
 func (p *page) show(body string) {
-	p.options.Cover, p.body, p.rightToLeft = nil, body, markdown.IsRightToLeft(body)
+	p.options.Cover, p.body, p.rightToLeft = nil, body, direction.HasRTL(body)
 }
 
 // composeWebSlides composes slides as an HTML file.

@@ -9,6 +9,7 @@ import (
 	"presswork/internal/document/metadata"
 	"presswork/internal/markdown"
 	"presswork/internal/markdown/block"
+	"presswork/internal/markdown/ext/direction"
 	"presswork/internal/pdffile"
 )
 
@@ -88,7 +89,7 @@ func hasChapters(headings []markdown.Heading, title string) bool {
 
 // rightToLeft reports whether some of it is read from right to left.
 func (t titleBlock) rightToLeft() bool {
-	return markdown.IsRightToLeft(t.title + t.subtitle + t.author + t.date + t.abstract)
+	return direction.HasRTL(t.title + t.subtitle + t.author + t.date + t.abstract)
 }
 
 func (t titleBlock) lines() string {

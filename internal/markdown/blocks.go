@@ -2,17 +2,16 @@ package markdown
 
 import (
 	"bytes"
-	"html"
 	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
-	east "github.com/yuin/goldmark/extension/ast"
 	"github.com/yuin/goldmark/renderer"
-	htmlrender "github.com/yuin/goldmark/renderer/html"
 	"github.com/yuin/goldmark/util"
 
+	"presswork/internal/markdown/ext/admonition"
+	"presswork/internal/markdown/ext/figure"
 	"presswork/internal/markdown/tree"
 )
 
@@ -22,26 +21,6 @@ type pageBreak struct{ ast.BaseBlock }
 func (*pageBreak) Kind() ast.NodeKind { return kindPageBreak }
 
 func (n *pageBreak) Dump(s []byte, level int) { ast.DumpHelper(n, s, level, nil, nil) }
-
-// alert is a GitHub alert or an Obsidian callout, a quote that begins with [!NOTE]
-// and the like, or an admonition.
-type alert struct {
-	ast.BaseBlock
-	// kind is one of GitHub's five, name what the source calls it.
-	kind, name string
-	title      string
-	// titled reports whether the source gives the title, which may be none.
-	titled bool
-	// fenced reports whether a line of colons ends it.
-	fenced bool
-}
-
-// Indents reports to the width of code that an alert is indented.
-func (*alert) Indents() bool { return true }
-
-func (*alert) Kind() ast.NodeKind { return kindAlert }
-
-func (n *alert) Dump(s []byte, level int) { ast.DumpHelper(n, s, level, nil, nil) }
 
 // contents is where the source wants the table of contents, or the list of the
 // elements of a kind.
@@ -60,8 +39,6 @@ var (
 	kindContents  = ast.NewNodeKind("Contents")
 )
 
-var kindAlert = ast.NewNodeKind("Alert")
-
 var breakComment = regexp.MustCompile(`^<!--\s*(page-?break|newpage)\s*-->\s*$`)
 
 // placePageBreaks replaces comments that ask for a page break.
@@ -74,39 +51,16 @@ func placePageBreaks(root ast.Node, src []byte) {
 	})
 }
 
-// placeBlocks replaces the blocks that mean something else: page breaks, the
-// place of the contents, alerts, figures, captions.
+// placeBlocks replaces the blocks that mean something else: page breaks, the place of the
+// contents, figures, divisions, alerts and captions of tables.
 func (d *draft) placeBlocks(root ast.Node) {
-	src := d.src
-	var tables []*east.Table
 	tree.EachBlock(root, func(n ast.Node) {
-		switch n := n.(type) {
-		case *ast.Paragraph:
-			d.placeParagraph(n)
-		case *east.Table:
-			tables = append(tables, n)
-		case *division:
-			switch {
-			case n.figure:
-				n.makeFigure()
-			case n.heads >= 0:
-				if t := n.table(); t != nil {
-					tables = append(tables, t)
-				}
-			case tree.HasClass(n, "columns"):
-				shareColumns(n)
-			}
-		case *alert:
-			n.takeTitle()
-			n.setTitle(d.options.Lang)
-		case *ast.Blockquote:
-			d.placeAlert(n)
+		if p, ok := n.(*ast.Paragraph); ok {
+			d.placeParagraph(p)
 		}
 	})
-
-	for _, t := range tables {
-		captionTable(t, src)
-	}
+	admonition.Place(root, d.src, d.options.Lang)
+	figure.CaptionTables(root, d.src)
 }
 
 // placeParagraph replaces a paragraph of one line that is a command, and one
@@ -144,7 +98,7 @@ func (d *draft) placeParagraph(p *ast.Paragraph) {
 			return
 		}
 	}
-	placeFigure(p, d.src)
+	figure.Place(p, d.src)
 }
 
 // blockRenderer renders the blocks of this package.
@@ -164,34 +118,6 @@ func (r blockRenderer) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
 func (blockRenderer) contents(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
 	if entering {
 		_, _ = w.WriteString(`<nav class="` + ListPlace(n.(*contents).list) + "\"></nav>\n")
-	}
-
-	return ast.WalkContinue, nil
-}
-
-func (admonitionRenderer) alert(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
-	if !entering {
-		_, _ = w.WriteString("</div>\n")
-		return ast.WalkContinue, nil
-	}
-	a := n.(*alert)
-	tree.AddClass(a, "alert alert-"+a.kind)
-	_, _ = w.WriteString("<div")
-	htmlrender.RenderAttributes(w, a, nil)
-
-	_, _ = w.WriteString(">\n")
-	if a.title != "" {
-		_, _ = w.WriteString(`<p class="alert-title">` + html.EscapeString(a.title) + "</p>\n")
-	}
-
-	return ast.WalkContinue, nil
-}
-
-func (admonitionRenderer) alertTitle(w util.BufWriter, _ []byte, _ ast.Node, entering bool) (ast.WalkStatus, error) {
-	if entering {
-		_, _ = w.WriteString(`<p class="alert-title">`)
-	} else {
-		_, _ = w.WriteString("</p>\n")
 	}
 
 	return ast.WalkContinue, nil

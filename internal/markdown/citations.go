@@ -21,6 +21,7 @@ import (
 	"presswork/internal/fault"
 	"presswork/internal/input"
 	"presswork/internal/markdown/cite"
+	"presswork/internal/markdown/ext/direction"
 	"presswork/internal/markdown/ext/reference"
 	"presswork/internal/markdown/label"
 	"presswork/internal/markdown/source"
@@ -184,7 +185,7 @@ func (d *draft) placeCitations(root ast.Node) {
 			if d.works.cites(n) && !reference.InLink(n) {
 				d.works.cited = append(d.works.cited, n)
 			}
-		case *division:
+		case *tree.Division:
 			if tree.AttributeText(n, "id") == "refs" {
 				place = n
 			}
@@ -314,7 +315,7 @@ func (d *draft) writeCitations(ctx context.Context, styles *cite.Library) error 
 	}
 
 	if len(result.Entries) > 0 && d.lists() {
-		d.works.place.HTML = d.works.entriesHTML(result, Direction(d.options.Lang) == "rtl")
+		d.works.place.HTML = d.works.entriesHTML(result, direction.Of(d.options.Lang) == "rtl")
 	}
 
 	return nil

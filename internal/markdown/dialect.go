@@ -29,7 +29,7 @@ var (
 	esm       = lazyregexp.New(
 		`(?m)^(?:import\s[^\n]{0,400}["'][^"'\n]{1,200}["'];?[ \t]*$|export\s+(?:const|default|function)\s)`,
 	)
-	component = regexp.MustCompile(`</?[A-Z][A-Za-z0-9.]*[\s/>]`)
+	componentTag = regexp.MustCompile(`</?[A-Z][A-Za-z0-9.]*[\s/>]`)
 )
 
 // detect returns the dialect of a document that does not name it, by what no plain
@@ -38,7 +38,7 @@ func detect(src []byte) string {
 	switch {
 	case bytes.Contains(src, []byte("[[")) && vaultLink().Match(src):
 		return Obsidian
-	case (bytes.Contains(src, []byte("import ")) || bytes.Contains(src, []byte("export "))) && esm().Match(src) && component.Match(src):
+	case (bytes.Contains(src, []byte("import ")) || bytes.Contains(src, []byte("export "))) && esm().Match(src) && componentTag.Match(src):
 		return MDX
 	}
 

@@ -8,13 +8,18 @@ import (
 	"github.com/yuin/goldmark/renderer/html"
 	"github.com/yuin/goldmark/util"
 
-	"presswork/internal/markdown/admonition"
+	"presswork/internal/markdown/dialect/mdx"
 	"presswork/internal/markdown/ext/abbreviation"
+	"presswork/internal/markdown/ext/admonition"
+	"presswork/internal/markdown/ext/attribute"
+	"presswork/internal/markdown/ext/bookindex"
 	"presswork/internal/markdown/ext/codeblock"
 	"presswork/internal/markdown/ext/comment"
+	"presswork/internal/markdown/ext/component"
 	"presswork/internal/markdown/ext/critic"
 	"presswork/internal/markdown/ext/drawntable"
 	"presswork/internal/markdown/ext/emoji"
+	"presswork/internal/markdown/ext/figure"
 	"presswork/internal/markdown/ext/footnote"
 	"presswork/internal/markdown/ext/inlinemark"
 	"presswork/internal/markdown/ext/lineblock"
@@ -37,10 +42,15 @@ func cellExtensions() []goldmark.Extender {
 		core{},
 		flat{},
 		abbreviation.Extension{},
+		admonition.Extension{},
+		attribute.Extension{},
+		bookindex.Extension{Enabled: notGFM},
 		codeblock.Extension{},
 		comment.Extension{Percents: isObsidian, Braces: notGFM, Modules: isMDX},
+		component.Extension{HoldsMarkdown: holdsMarkdown},
 		critic.Extension{Enabled: notGFM},
 		emoji.Extension{},
+		figure.Extension{},
 		lineblock.Extension{Enabled: notGFM},
 		list.Extension{Enabled: notGFM, Loose: isPandoc},
 		inlinemark.Extension{},
@@ -55,6 +65,8 @@ func notGFM(pc parser.Context) bool { return dialectOf(pc) != GFM }
 func isMDX(pc parser.Context) bool { return dialectOf(pc) == MDX }
 
 func isObsidian(pc parser.Context) bool { return dialectOf(pc) == Obsidian }
+
+func holdsMarkdown(pc parser.Context, tag []byte) bool { return isMDX(pc) && mdx.HoldsMarkdown(tag) }
 
 func isPandoc(pc parser.Context) bool { return dialectOf(pc) == Pandoc }
 
@@ -108,27 +120,10 @@ func (core) Extend(m goldmark.Markdown) {
 type flat struct{}
 
 func (flat) Extend(m goldmark.Markdown) {
-	kinds := admonition.Kinds()
-	m.Parser().AddOptions(
-		parser.WithBlockParsers(
-			util.Prioritized(admonitionParser{kinds}, 810),
-			util.Prioritized(fenceParser{kinds}, 820),
-			util.Prioritized(componentParser{parser.NewHTMLBlockParser()}, 900),
-		),
-		parser.WithInlineParsers(
-			util.Prioritized(indexParser{}, 100),
-			util.Prioritized(sizedImageParser{}, 190),
-			util.Prioritized(bracesParser{}, 450),
-		),
-		parser.WithASTTransformers(util.Prioritized(inlineTransformer{}, 100)),
-	)
 	m.Renderer().AddOptions(renderer.WithNodeRenderers(
 		util.Prioritized(blockRenderer{}, 100),
 		util.Prioritized(imageRenderer{}, 100),
 		util.Prioritized(diagramRenderer{}, 100),
 		util.Prioritized(slideRenderer{}, 100),
-		util.Prioritized(indexRenderer{}, 100),
-		util.Prioritized(admonitionRenderer{}, 100),
-		util.Prioritized(figureRenderer{}, 100),
 	))
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/yuin/goldmark/text"
 
 	"presswork/internal/fault"
+	"presswork/internal/markdown/ext/typography"
 	"presswork/internal/markdown/label"
 	"presswork/internal/markdown/tree"
 )
@@ -20,7 +21,7 @@ var rawTitle = regexp.MustCompile(`(?i)<h1[\s>]`)
 // addTitle puts the title above a text without a level-1 heading. Nodes are made
 // of places in the source, so its words are put after the source's end.
 func (d *draft) addTitle(root ast.Node) {
-	title := SetLine(strings.Join(strings.Fields(d.options.Title), " "), d.options.Lang)
+	title := typography.SetLine(strings.Join(strings.Fields(d.options.Title), " "), d.options.Lang)
 	if title == "" || d.titled(root) {
 		return
 	}

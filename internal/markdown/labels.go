@@ -81,11 +81,11 @@ func (d *draft) numberElements(root ast.Node, headings []*ast.Heading) {
 	w := label.WordsOf(d.options.Lang)
 	chapters := newNumbering(headings, d.options.Chapter)
 	heading := 0
-	parts := map[*division]*subfigures{}
+	parts := map[*tree.Division]*subfigures{}
 	var found []ast.Node
 	tree.Each(root, func(n ast.Node) {
 		switch n.(type) {
-		case *ast.Heading, *figure, *east.Table, *ast.FencedCodeBlock, *division, *math.Block, *math.Formula:
+		case *ast.Heading, *tree.Figure, *east.Table, *ast.FencedCodeBlock, *tree.Division, *math.Block, *math.Formula:
 			found = append(found, n)
 		}
 	})
@@ -103,26 +103,26 @@ func (d *draft) numberElements(root ast.Node, headings []*ast.Heading) {
 				d.targets[h.ID] = &label.Label{Kind: Section, ID: h.ID, Number: h.Number, Title: h.Text}
 			}
 			heading++
-		case *figure:
+		case *tree.Figure:
 			if whole := parts[enclosingDivision(n)]; whole != nil {
 				d.letterFigure(n, whole)
 				continue
 			}
-			d.numberBlock(n, Figure, w, n.captionNode())
+			d.numberBlock(n, Figure, w, n.CaptionNode())
 		case *east.Table:
 			c, _ := n.FirstChild().(*tree.Caption)
 			d.numberBlock(n, Table, w, c)
 		case *ast.FencedCodeBlock:
 			d.numberListing(n, w)
-		case *division:
+		case *tree.Division:
 			kind := label.KindOf(tree.AttributeText(n, "id"))
-			if n.figure && kind == "" {
+			if n.Figure && kind == "" {
 				kind = Figure
 			}
 
 			if kind == Figure || kind == Table || kind == Listing {
 				before := len(d.captions)
-				d.numberBlock(n, kind, w, n.makeFigure())
+				d.numberBlock(n, kind, w, n.MakeFigure())
 
 				if kind == Figure && len(d.captions) > before {
 					parts[n] = &subfigures{number: d.captions[before].Number}
@@ -141,9 +141,9 @@ type subfigures struct {
 }
 
 // enclosingDivision is the division that a figure stands in, nil for none.
-func enclosingDivision(f *figure) *division {
+func enclosingDivision(f *tree.Figure) *tree.Division {
 	for n := f.Parent(); n != nil; n = n.Parent() {
-		if d, ok := n.(*division); ok && d.figure {
+		if d, ok := n.(*tree.Division); ok && d.Figure {
 			return d
 		}
 	}
@@ -153,10 +153,10 @@ func enclosingDivision(f *figure) *division {
 
 // letterFigure gives a part of a figure its letter, with which references name it. It
 // is in no list.
-func (d *draft) letterFigure(f *figure, whole *subfigures) {
+func (d *draft) letterFigure(f *tree.Figure, whole *subfigures) {
 	const alphabet = 26
 
-	c, id := f.captionNode(), tree.AttributeText(f, "id")
+	c, id := f.CaptionNode(), tree.AttributeText(f, "id")
 	if c == nil && label.KindOf(id) != Figure || whole.count == alphabet {
 		return
 	}
@@ -246,11 +246,11 @@ func (d *draft) numberListing(n *ast.FencedCodeBlock, w label.Words) {
 	id = tree.CleanID(id)
 	if info.Language == "mermaid" {
 		if d.numbered(Figure, id, info.Title != "") {
-			f := &figure{caption: info.Title}
+			f := &tree.Figure{Caption: info.Title}
 			f.SetAttributeString("id", []byte(id))
 			tree.Replace(n, f)
 			f.AppendChild(f, n)
-			d.numberBlock(f, Figure, w, f.captionNode())
+			d.numberBlock(f, Figure, w, f.CaptionNode())
 		}
 
 		return
@@ -276,42 +276,4 @@ func (d *draft) noteEquation(n ast.Node) {
 		d.equations = map[ast.Node]formula.Equation{}
 	}
 	d.equations[n] = e
-}
-
-// captionNode is the caption of a figure, nil without one.
-func (n *figure) captionNode() *tree.Caption {
-	c, ok := n.LastChild().(*tree.Caption)
-	if !ok && n.caption != "" {
-		c = &tree.Caption{Figure: true}
-		text := ast.NewString([]byte(n.caption))
-		text.SetRaw(true)
-		c.AppendChild(c, text)
-		n.AppendChild(n, c)
-		n.caption = ""
-	}
-
-	return c
-}
-
-// makeFigure makes a division a figure: its last paragraph is the caption.
-func (n *division) makeFigure() *tree.Caption {
-	n.figure = true
-	if c, ok := n.LastChild().(*tree.Caption); ok { // it is one
-		return c
-	}
-
-	p, ok := n.LastChild().(*ast.Paragraph)
-	if !ok || p.PreviousSibling() == nil {
-		return nil
-	}
-	c := &tree.Caption{Figure: true}
-
-	for child := p.FirstChild(); child != nil; {
-		next := child.NextSibling()
-		c.AppendChild(c, child)
-		child = next
-	}
-	tree.Replace(p, c)
-
-	return c
 }

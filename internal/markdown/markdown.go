@@ -18,9 +18,12 @@ import (
 	"presswork/internal/fault"
 	"presswork/internal/markdown/block"
 	"presswork/internal/markdown/cite"
+	"presswork/internal/markdown/ext/bookindex"
 	"presswork/internal/markdown/ext/codeblock"
+	"presswork/internal/markdown/ext/direction"
 	"presswork/internal/markdown/ext/drawntable"
 	"presswork/internal/markdown/ext/reference"
+	"presswork/internal/markdown/ext/typography"
 	"presswork/internal/markdown/finish"
 	"presswork/internal/markdown/formula"
 	"presswork/internal/markdown/hyphen"
@@ -169,7 +172,7 @@ type Document struct {
 	// Blocks are the same HTML as blocks.
 	Blocks []block.Block
 	// Letters says which letters need care.
-	Letters Letters
+	Letters direction.Letters
 	// WidestFormula is how wide a formula may be, in em, 0 without formulas.
 	WidestFormula float64
 	// Title is the text of the first level-1 heading, "" without one.
@@ -181,8 +184,8 @@ type Document struct {
 	// Captions are the numbered elements, but sections and equations, in order.
 	Captions []Caption
 	// Index is what an index is to list, in the order of the text; a block with the class
-	// IndexPlace is where it is to stand.
-	Index []IndexEntry
+	// bookindex.PlaceClass is where it is to stand.
+	Index []bookindex.Entry
 	// Counts are those of Options and its own. Labels are what references can lead
 	// to; Unresolved reports whether one leads nowhere.
 	Counts     map[Kind]int
@@ -254,23 +257,23 @@ func (r *Renderer) Parse(ctx context.Context, src []byte, o Options) (Document, 
 	case o.Hyphenate:
 		d.words = r.words.For(o.Lang)
 	case o.Justified != nil:
-		d.words = r.words.For(o.Justified(visibleText(root, src)))
+		d.words = r.words.For(o.Justified(tree.VisibleText(root, src)))
 	}
 
 	if o.Lang == "" && o.Language != nil {
-		d.options.Lang = o.Language(visibleText(root, src))
+		d.options.Lang = o.Language(tree.VisibleText(root, src))
 	}
 	d.addTitle(root)
-	d.noteIndex(root)
+	d.collectIndex(root)
 	src = d.src
-	upright := hasUpright(src)
+	upright := direction.HasUpright(src)
 
 	if err := d.transform(ctx, root, r.styles); err != nil {
 		return Document{}, err
 	}
 
-	if upright || Direction(d.options.Lang) == "rtl" {
-		setDirections(root, src, d.options.Lang)
+	if upright || direction.Of(d.options.Lang) == "rtl" {
+		direction.Set(root, src, d.options.Lang)
 	}
 
 	formulas, err := formula.Render(ctx, root, r.formulas, formula.Options{
@@ -305,7 +308,7 @@ func (r *Renderer) Parse(ctx context.Context, src []byte, o Options) (Document, 
 	return Document{
 		HTML:          page.HTML,
 		Blocks:        block.Read(page.HTML),
-		Letters:       lettersIn(page.HTML),
+		Letters:       direction.LettersIn(page.HTML),
 		WidestFormula: formulas.Widest,
 		Title:         d.title(),
 		Headings:      d.headings,
@@ -332,7 +335,7 @@ type draft struct {
 	lines    *source.Lines
 	options  Options
 	dialect  string
-	index    []IndexEntry
+	index    []bookindex.Entry
 	headings []Heading
 	links    []finish.Link
 	words    *hyphen.Dictionary // nil: they are not divided
@@ -382,7 +385,7 @@ func (d *draft) transform(ctx context.Context, root ast.Node, styles *cite.Libra
 		sanitize.Tame(root, d.src)
 
 		if d.dialect == MDX {
-			d.labelComponents(root)
+			d.placeComponents(root)
 		}
 	}
 	d.dropComments(root)
@@ -396,7 +399,7 @@ func (d *draft) transform(ctx context.Context, root ast.Node, styles *cite.Libra
 	if d.references || d.works != nil {
 		reference.TakeHyphens(root, d.src)
 	}
-	setType(root, d.src, d.options.Lang)
+	typography.Set(root, d.src, d.options.Lang)
 	d.numberElements(root, headings)
 	d.resolveReferences(root)
 

@@ -139,7 +139,7 @@ func (r *outliner) blocks(parent ast.Node, k BlockKind) {
 			r.ordered = before
 		case *ast.ListItem:
 			r.item(n, k)
-		case *ast.Blockquote, *alert:
+		case *ast.Blockquote, *tree.Alert:
 			r.blocks(n, QuoteBlock)
 		case *east.TableHeader, *east.TableRow:
 			r.row(n)

@@ -122,9 +122,9 @@ func (d *draft) takeSlides(root ast.Node) {
 			next()
 		case d.takeComment(n, &current, &always):
 			root.RemoveChild(root, n)
-		case noting || n.Kind() == ast.KindParagraph && noteMark.MatchString(visibleText(n, d.src)):
+		case noting || n.Kind() == ast.KindParagraph && noteMark.MatchString(tree.VisibleText(n, d.src)):
 			noting = true
-			current.note(noteMark.ReplaceAllString(visibleText(n, d.src), ""))
+			current.note(noteMark.ReplaceAllString(tree.VisibleText(n, d.src), ""))
 			root.RemoveChild(root, n)
 		}
 		n = following

@@ -8,7 +8,8 @@ import (
 	"golang.org/x/text/collate"
 	"golang.org/x/text/language"
 
-	"presswork/internal/markdown"
+	"presswork/internal/markdown/ext/bookindex"
+	"presswork/internal/markdown/ext/typography"
 )
 
 // indexNode is one term of an index, with those below it.
@@ -38,7 +39,7 @@ func (n *indexNode) child(term, sortBy string) *indexNode {
 
 // Index is the index, none without entries. On paper its page numbers are filled in after
 // the first print; elsewhere the places are counted.
-func Index(entries []markdown.IndexEntry, lang string, paper bool) []Piece {
+func Index(entries []bookindex.Entry, lang string, paper bool) []Piece {
 	if len(entries) == 0 {
 		return nil
 	}
@@ -61,7 +62,7 @@ func Index(entries []markdown.IndexEntry, lang string, paper bool) []Piece {
 	}
 	tag, _ := language.Parse(lang) // und, for none
 	w := indexWriter{order: collate.New(tag, collate.IgnoreCase), lang: lang, paper: paper}
-	w.out.Open("nav", "class", "toc-index", "role", "doc-index", "aria-label", markdown.IndexTitle(lang)).Raw("\n")
+	w.out.Open("nav", "class", "toc-index", "role", "doc-index", "aria-label", bookindex.Title(lang)).Raw("\n")
 	w.list(root.below)
 	w.out.Raw("</nav>\n")
 
@@ -80,7 +81,7 @@ func (w *indexWriter) list(nodes []*indexNode) {
 	w.out.Raw("<ul>\n")
 
 	for _, n := range nodes {
-		w.out.Open("li").Text(markdown.SetLine(n.term, w.lang))
+		w.out.Open("li").Text(typography.SetLine(n.term, w.lang))
 
 		for i, id := range n.places {
 			w.place(i, id)
@@ -91,8 +92,8 @@ func (w *indexWriter) list(nodes []*indexNode) {
 			to   []string
 		}{{"see", n.see}, {"see also", n.also}} {
 			for _, to := range refers.to {
-				w.out.Raw(" (").Element("em", markdown.IndexWord(refers.word, w.lang))
-				w.out.Text(" " + markdown.SetLine(to, w.lang) + ")")
+				w.out.Raw(" (").Element("em", bookindex.Word(refers.word, w.lang))
+				w.out.Text(" " + typography.SetLine(to, w.lang) + ")")
 			}
 		}
 

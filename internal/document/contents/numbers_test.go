@@ -6,17 +6,17 @@ import (
 	"testing"
 
 	"presswork/internal/document/contents"
-	"presswork/internal/markdown"
+	"presswork/internal/markdown/ext/bookindex"
 )
 
 func TestIndexPages(t *testing.T) {
 	t.Parallel()
 
-	var entries []markdown.IndexEntry
+	var entries []bookindex.Entry
 	for _, e := range []struct{ term, id string }{
 		{"b", "1"}, {"b", "2"}, {"b", "3"}, {"b", "4"}, {"b", "5"}, {"a & c", "6"},
 	} {
-		entries = append(entries, markdown.IndexEntry{Terms: []string{e.term}, SortBy: []string{e.term}, ID: e.id})
+		entries = append(entries, bookindex.Entry{Terms: []string{e.term}, SortBy: []string{e.term}, ID: e.id})
 	}
 	index := contents.Index(entries, "en", true)[0]
 	pages := map[string]int{"1": 3, "2": 3, "3": 4, "4": 5, "5": 8, "6": 7}

@@ -57,6 +57,7 @@ func (r Renderer) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
 	reg.Register(kindElement, r.element)
 	reg.Register(kindCaption, r.caption)
 	reg.Register(kindRawBlock, r.raw)
+	registerBlocks(reg)
 }
 
 func (Renderer) element(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {

@@ -32,6 +32,9 @@ func (*Formula) Kind() ast.NodeKind { return kindFormula }
 // Dump implements ast.Node.
 func (n *Formula) Dump(s []byte, level int) { ast.DumpHelper(n, s, level, nil, nil) }
 
+// IsDisplay reports whether the formula stands on a line of its own.
+func (n *Formula) IsDisplay() bool { return n.Display }
+
 // PlainText returns the LaTeX.
 func (n *Formula) PlainText() string { return string(n.Source) }
 

@@ -1,28 +1,25 @@
-package markdown
+package admonition
 
 import (
-	"strconv"
-	"strings"
-
 	"github.com/yuin/goldmark/ast"
 	east "github.com/yuin/goldmark/extension/ast"
 
 	"presswork/internal/markdown/tree"
 )
 
-// table replaces a division that is nothing but a list of lists by the table whose rows
-// these are, nil if it is none.
-func (n *division) table() *east.Table {
+// makeTable replaces a division that only holds a list of lists by a table with these rows. It
+// leaves any other division as it is.
+func makeTable(n *tree.Division) {
 	list, ok := n.FirstChild().(*ast.List)
 	if !ok || list.NextSibling() != nil {
-		return nil
+		return
 	}
 	columns := 0
 
 	for row := list.FirstChild(); row != nil; row = row.NextSibling() {
 		cells, ok := row.FirstChild().(*ast.List)
 		if !ok || cells.NextSibling() != nil {
-			return nil
+			return
 		}
 		columns = max(columns, cells.ChildCount())
 	}
@@ -33,8 +30,8 @@ func (n *division) table() *east.Table {
 		t.Alignments[i] = east.AlignNone
 	}
 
-	if n.heads == 0 {
-		t.AppendChild(t, &tree.RawBlock{HTML: []byte("<tbody>\n")}) // what the renderer writes behind a head
+	if n.Heads == 0 {
+		t.AppendChild(t, &tree.RawBlock{HTML: []byte("<tbody>\n")}) // the renderer writes it after a head only
 	}
 	i := 0
 
@@ -44,7 +41,7 @@ func (n *division) table() *east.Table {
 			row.AppendChild(row, cellOf(from))
 		}
 
-		if i < n.heads && i == 0 {
+		if i < n.Heads && i == 0 {
 			t.AppendChild(t, east.NewTableHeader(row))
 		} else {
 			t.AppendChild(t, row)
@@ -58,11 +55,9 @@ func (n *division) table() *east.Table {
 		}
 	}
 	tree.Replace(n, t)
-
-	return t
 }
 
-// cellOf is a cell with what an item holds: its text, if it is nothing else.
+// cellOf returns a cell with the blocks of a list item, or with the text of its only block.
 func cellOf(item ast.Node) *east.TableCell {
 	cell := east.NewTableCell()
 
@@ -74,10 +69,4 @@ func cellOf(item ast.Node) *east.TableCell {
 	tree.MoveChildren(from, cell)
 
 	return cell
-}
-
-// atoi is a number, 0 for what is none.
-func atoi(s string) int {
-	n, _ := strconv.Atoi(strings.TrimSpace(s))
-	return max(n, 0)
 }

@@ -1,29 +1,50 @@
-package markdown
+// Package attribute reads the attributes that Markdown writes in braces: {.class #id key=value},
+// and {: .class} of kramdown.
+package attribute
 
 import (
 	"bytes"
 	"slices"
 
+	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
 	east "github.com/yuin/goldmark/extension/ast"
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
 
-	"presswork/internal/markdown/ext/math"
 	"presswork/internal/markdown/label"
 	"presswork/internal/markdown/source"
 	"presswork/internal/markdown/tree"
 )
 
-// braces are attributes found in a text, until it is known what they belong to.
+// Extension adds attributes to inline elements and blocks, and spans: [text]{.class}.
+type Extension struct{}
+
+// Extend implements goldmark.Extender.
+func (Extension) Extend(m goldmark.Markdown) {
+	m.Parser().AddOptions(
+		parser.WithInlineParsers(util.Prioritized(bracesParser{}, 450)),
+		parser.WithASTTransformers(util.Prioritized(transformer{}, 100)),
+	)
+}
+
+// braces are attributes in a text before the transformer finds their element.
 type braces struct {
 	ast.BaseInline
 	attributes tree.Attributes
 	segment    text.Segment
-	// last reports whether they end their block.
+	// last reports whether the block ends with them.
 	last bool
-	// kramdown reports whether they have its form: {: .class}.
+	// kramdown reports whether they have the form of kramdown: {: .class}.
 	kramdown bool
+}
+
+// formula is a formula that may have a label.
+type formula interface {
+	ast.Node
+	// IsDisplay reports whether the formula stands on a line of its own.
+	IsDisplay() bool
 }
 
 func (*braces) Kind() ast.NodeKind { return kindBraces }
@@ -32,8 +53,7 @@ func (n *braces) Dump(s []byte, level int) { ast.DumpHelper(n, s, level, nil, ni
 
 var kindBraces = ast.NewNodeKind("Braces")
 
-// bracesParser finds attributes: right behind an inline element, or at the end
-// of a block.
+// bracesParser finds attributes right after an inline element or at the end of a block.
 type bracesParser struct{}
 
 func (bracesParser) Trigger() []byte { return []byte{'{'} }
@@ -42,8 +62,8 @@ func (bracesParser) Parse(parent ast.Node, block text.Reader, _ parser.Context) 
 	line, segment := block.PeekLine()
 	before := block.PrecendingCharacter()
 
-	behind := before < 0x80 && bytes.IndexByte([]byte(")]`*_~^=+>"), byte(before)) >= 0
-	if !behind && before != ' ' && before != '\t' && before != '\n' {
+	adjacent := before < 0x80 && bytes.IndexByte([]byte(")]`*_~^=+>"), byte(before)) >= 0
+	if !adjacent && before != ' ' && before != '\t' && before != '\n' {
 		return nil
 	}
 
@@ -53,8 +73,8 @@ func (bracesParser) Parse(parent ast.Node, block text.Reader, _ parser.Context) 
 	}
 	kramdown := line[1] == ':'
 	alone := len(bytes.TrimSpace(line[size:])) == 0
-	// Other programs' attributes are dropped, too, behind a link or picture and in a form
-	// that is nothing else.
+	// Drop the attributes of other programs as well where they cannot be text: after a link or an
+	// image, and in the form of kramdown.
 	dropped := (before == ')' || kramdown) && len(a.Pairs) > 0 ||
 		kramdown && alone && len(a.Words) == 1 && slices.Contains(listNames(), a.Words[0])
 	if !a.Effective() && !dropped {
@@ -69,8 +89,8 @@ func (bracesParser) Parse(parent ast.Node, block text.Reader, _ parser.Context) 
 		return n
 	}
 
-	if !behind && !last &&
-		(label.KindOf(a.ID) != Equation || displayBefore(parent.LastChild(), block.Source()) == nil) {
+	if !adjacent && !last &&
+		(label.KindOf(a.ID) != label.Equation || displayBefore(parent.LastChild(), block.Source()) == nil) {
 		return nil
 	}
 	block.Advance(size)
@@ -78,15 +98,15 @@ func (bracesParser) Parse(parent ast.Node, block text.Reader, _ parser.Context) 
 	return n
 }
 
-// listNames are the attribute lists of kramdown and kramdown-rfc that documents name
-// without defining them.
+// listNames returns the attribute lists that documents for kramdown and kramdown-rfc use without
+// a definition.
 func listNames() []string { return []string{"aside", "compact", "toc", "unlisted"} }
 
-// inlineTransformer gives attributes to what they belong to, makes text of those
-// that belong to nothing, and joins texts.
-type inlineTransformer struct{}
+// transformer gives the attributes to their elements and makes text of braces without one. It
+// also joins the texts that goldmark has cut.
+type transformer struct{}
 
-func (inlineTransformer) Transform(root *ast.Document, reader text.Reader, _ parser.Context) {
+func (transformer) Transform(root *ast.Document, reader text.Reader, _ parser.Context) {
 	var found []*braces
 	tree.Each(root, func(n ast.Node) {
 		switch n := n.(type) {
@@ -124,9 +144,8 @@ func (inlineTransformer) Transform(root *ast.Document, reader text.Reader, _ par
 	}
 }
 
-// joinTexts takes in the texts that continue this one. Goldmark cuts a text
-// wherever a parser looked and found nothing, even in the spaces before a hard
-// break.
+// joinTexts appends the next texts to t. Goldmark cuts a text wherever an inline parser is
+// triggered, also when the parser finds nothing.
 func joinTexts(t *ast.Text) {
 	for !t.IsRaw() && !t.SoftLineBreak() && !t.HardLineBreak() {
 		more, ok := t.NextSibling().(*ast.Text)
@@ -140,10 +159,11 @@ func joinTexts(t *ast.Text) {
 	}
 }
 
-// settle gives attributes to the element before them or to their block.
+// settle gives the attributes to the element before them or to their block. It reports false if
+// they belong to neither.
 func (b *braces) settle(src []byte) bool {
 	parent, before := b.Parent(), b.PreviousSibling()
-	if label.KindOf(b.attributes.ID) == Equation {
+	if label.KindOf(b.attributes.ID) == label.Equation {
 		if f := displayBefore(before, src); f != nil {
 			if t, ok := before.(*ast.Text); ok && t.Parent() != nil {
 				parent.RemoveChild(parent, t)
@@ -196,7 +216,7 @@ func (b *braces) settle(src []byte) bool {
 		if target.Kind() != ast.KindListItem && target.Kind() != east.KindDefinitionDescription {
 			return false
 		}
-		// Not indented below its last item, they are the list's.
+		// On an unindented line after the last item, they belong to the list.
 		if start := b.segment.Start; b.kramdown && src[start-1] == '\n' && target.NextSibling() == nil {
 			target = target.Parent()
 		}
@@ -218,7 +238,7 @@ func (b *braces) settle(src []byte) bool {
 	if t, ok := before.(*ast.Text); ok {
 		trimmed := t.Segment.TrimRightSpace(src)
 		if !t.SoftLineBreak() && t.Segment.Len() == trimmed.Len() {
-			return false // "f{.x}" is a text
+			return false // "f{.x}" is text
 		}
 		t.Segment = trimmed
 		t.SetSoftLineBreak(false)
@@ -233,8 +253,9 @@ func (b *braces) settle(src []byte) bool {
 	return true
 }
 
-// neighbour is the block that attributes in a paragraph of their own belong to, nil for
-// none: the one before or, in kramdown's form, the one that no blank line is before.
+// neighbour returns the block to which attributes in a paragraph of their own belong, nil for
+// none: the block before them. In the form of kramdown it is the block after them if only that
+// one is not separated by a blank line.
 func (b *braces) neighbour(p *ast.Paragraph, src []byte) ast.Node {
 	before, after := p.PreviousSibling(), p.NextSibling()
 	if before != nil && before.Kind() == ast.KindLinkReferenceDefinition {
@@ -256,8 +277,8 @@ func (b *braces) neighbour(p *ast.Paragraph, src []byte) ast.Node {
 	return before
 }
 
-// tableAbove is the table of which a cell is alone in the last row: right under a table,
-// a line is taken for one.
+// tableAbove returns the table of a cell that is alone in the last row, else nil. Goldmark parses
+// a line right after a table as a row.
 func tableAbove(cell *east.TableCell) ast.Node {
 	row := cell.Parent()
 	if row.Kind() != east.KindTableRow || row.NextSibling() != nil || row.FirstChild() != cell {
@@ -273,88 +294,16 @@ func tableAbove(cell *east.TableCell) ast.Node {
 	return row.Parent()
 }
 
-// displayBefore returns the display formula that n is or, with nothing but space
-// between, that stands before n.
-func displayBefore(n ast.Node, src []byte) *math.Formula {
+// displayBefore returns n, or the node before n if n is only spaces, when it is a display formula;
+// else nil.
+func displayBefore(n ast.Node, src []byte) ast.Node {
 	if t, ok := n.(*ast.Text); ok && len(bytes.TrimSpace(t.Segment.Value(src))) == 0 {
 		n = t.PreviousSibling()
 	}
 
-	if f, ok := n.(*math.Formula); ok && f.Display {
+	if f, ok := n.(formula); ok && f.IsDisplay() {
 		return f
 	}
 
 	return nil
-}
-
-// makeSpans turns [text]{.class} among the children of a node into spans, in
-// one pass.
-func makeSpans(parent ast.Node, src []byte) {
-	type bracket struct {
-		node *ast.Text
-		at   int // in the source
-	}
-	var open []bracket
-
-	for c := parent.FirstChild(); c != nil; {
-		next := c.NextSibling()
-
-		t, ok := c.(*ast.Text)
-		if !ok {
-			c = next
-			continue
-		}
-
-		for i := t.Segment.Start; i < t.Segment.Stop; i++ {
-			switch src[i] {
-			case '\\':
-				i++
-			case '[':
-				open = append(open, bracket{t, i})
-			case ']':
-				if len(open) == 0 {
-					continue
-				}
-				from := open[len(open)-1]
-				open = open[:len(open)-1]
-
-				if b, ok := next.(*braces); ok && i == t.Segment.Stop-1 && !t.SoftLineBreak() {
-					wrapSpan(from.node, from.at, t, i, b)
-					next = b.NextSibling()
-					parent.RemoveChild(parent, b)
-				}
-			}
-		}
-		c = next
-	}
-}
-
-// wrapSpan puts what stands between the bracket at from in first and the one
-// that ends last into a span.
-func wrapSpan(first *ast.Text, from int, last *ast.Text, to int, b *braces) {
-	parent, span := first.Parent(), &tree.Element{Tag: "span"}
-	span.SetPos(from)
-	b.attributes.SetOn(span)
-	parent.InsertAfter(parent, last, span)
-
-	if first == last {
-		span.AppendChild(span, ast.NewTextSegment(text.NewSegment(from+1, to)))
-		first.Segment = first.Segment.WithStop(from)
-
-		return
-	}
-	inner := ast.NewTextSegment(text.NewSegment(from+1, first.Segment.Stop))
-	inner.SetSoftLineBreak(first.SoftLineBreak())
-	inner.SetHardLineBreak(first.HardLineBreak())
-	span.AppendChild(span, inner)
-
-	for c := first.NextSibling(); c != span; {
-		next := c.NextSibling()
-		span.AppendChild(span, c)
-		c = next
-	}
-	last.Segment = last.Segment.WithStop(to)
-	first.Segment = first.Segment.WithStop(from)
-	first.SetSoftLineBreak(false)
-	first.SetHardLineBreak(false)
 }

@@ -1,4 +1,5 @@
-package markdown
+// Package typography replaces typewriter quotes, dashes, dots and spaces by those of the language.
+package typography
 
 import (
 	"bytes"
@@ -12,29 +13,28 @@ import (
 	"presswork/internal/markdown/tree"
 )
 
-// typesetter replaces typewriter quotes, dashes and dots in one document.
+// typesetter replaces the quotes, dashes and dots of one document.
 type typesetter struct {
 	marks marks
 	src   []byte
-	// before is the character before the next one, 0 at the start of a block.
+	// before is the previous character, 0 at the start of a block.
 	before rune
-	// quotes are the open quotation marks of the block, code the open raw
-	// elements whose text stays as it is.
+	// quotes are the open quotation marks of the block.
 	quotes []rune
-	code   int
-	// beyond is the source behind the text that is being set, up to the end of
-	// its block.
+	// code counts the open elements of raw HTML whose text stays as it is.
+	code int
+	// beyond is the source after the current text, up to the end of its block.
 	beyond []byte
 }
 
-// maxQuotes bounds the quotation marks that wait for their match.
+// maxQuotes is the largest number of open quotation marks.
 const maxQuotes = 8
 
-// setType sets the text of a document as its language does. Code, formulas,
-// addresses and raw HTML blocks stay as they are.
-func setType(root ast.Node, src []byte, lang string) {
+// Set sets the text of a document in the manner of its language (BCP 47). Code, formulas,
+// addresses and blocks of raw HTML stay as they are.
+func Set(root ast.Node, src []byte, lang string) {
 	t := &typesetter{marks: marksOf(lang), src: src}
-	var outer []marks // of the elements around one in another language
+	var outer []marks // of the elements around the current one
 	_ = ast.Walk(root, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if own := tree.AttributeText(n, "lang"); own != "" && entering {
 			outer = append(outer, t.marks)
@@ -50,13 +50,13 @@ func setType(root ast.Node, src []byte, lang string) {
 			switch c := n.(type) {
 			case *ast.FencedCodeBlock, *ast.CodeBlock, *ast.HTMLBlock:
 				return ast.WalkSkipChildren, nil
-			case *alert:
+			case *tree.Alert:
 				if entering {
-					t.beyond, c.title = nil, t.text(c.title)
+					t.beyond, c.Title = nil, t.text(c.Title)
 				}
-			case *figure:
+			case *tree.Figure:
 				if entering {
-					t.beyond, c.caption = nil, t.text(c.caption)
+					t.beyond, c.Caption = nil, t.text(c.Caption)
 				}
 			}
 			t.before, t.quotes = 0, t.quotes[:0]
@@ -72,7 +72,7 @@ func setType(root ast.Node, src []byte, lang string) {
 		case *ast.CodeSpan, *ast.AutoLink:
 			t.before = 'x'
 			return ast.WalkSkipChildren, nil
-		case *ast.Image: // its text is for those who do not see it
+		case *ast.Image: // its text is an attribute
 			t.before = 'x'
 			return ast.WalkSkipChildren, nil
 		case *ast.RawHTML:
@@ -95,15 +95,14 @@ func setType(root ast.Node, src []byte, lang string) {
 	})
 }
 
-// SetLine sets one line of plain text, such as a title, as its language (BCP 47)
-// does: quotes, dashes, dots and spaces.
+// SetLine sets one line of plain text, such as a title, in the manner of its language (BCP 47).
 func SetLine(line, lang string) string {
 	t := typesetter{marks: marksOf(lang)}
 	return t.text(line)
 }
 
-// node sets a text node: what changes becomes a string before it, and the node
-// keeps its line break.
+// node sets a text node. A text that changes becomes a string before the node, which keeps the
+// line break.
 func (t *typesetter) node(n *ast.Text) {
 	raw := n.Segment.Value(t.src)
 	switch {
@@ -134,8 +133,7 @@ func (t *typesetter) node(n *ast.Text) {
 	}
 }
 
-// text sets a stretch of text, in which escapes and entities are still as they
-// were typed.
+// text sets a text of the source, with its escapes and entities.
 func (t *typesetter) text(s string) string {
 	var b strings.Builder
 	b.Grow(len(s) + 8)
@@ -145,7 +143,7 @@ func (t *typesetter) text(s string) string {
 		set, used := "", size
 
 		switch r {
-		case '\\': // what is escaped is meant as it stands
+		case '\\': // an escaped character stays
 			if i+1 < len(s) {
 				_, n := utf8.DecodeRuneInString(s[i+1:])
 				used += n
@@ -184,6 +182,7 @@ func (t *typesetter) text(s string) string {
 	return b.String()
 }
 
+// wantsSpace reports whether the space before next is the one that a mark of punctuation has.
 func (t *typesetter) wantsSpace(next string) bool {
 	r, size := utf8.DecodeRuneInString(next)
 
@@ -194,14 +193,14 @@ func (t *typesetter) wantsSpace(next string) bool {
 	if r == '»' {
 		return true
 	}
-	// ":-)" and "?x=1" are no punctuation.
+	// ":-)" and "?x=1" are not punctuation.
 	after, _ := utf8.DecodeRuneInString(next[size:])
 
 	return strings.ContainsRune(t.marks.spaced, r) &&
 		(size == len(next) || !unicode.IsLetter(after) && !unicode.IsDigit(after) && after != '-' && after != ')' && after != '(')
 }
 
-// needsSpace reports whether a mark that follows a word lacks its space.
+// needsSpace reports whether the mark r, between before and rest, lacks the space before it.
 func (t *typesetter) needsSpace(r rune, rest string) bool {
 	if t.marks.spaced == "" ||
 		!unicode.IsLetter(t.before) && !unicode.IsDigit(t.before) && !strings.ContainsRune(")”»…%", t.before) {
@@ -217,7 +216,7 @@ func (t *typesetter) needsSpace(r rune, rest string) bool {
 		(rest == "" || unicode.IsSpace(after) || strings.ContainsRune(`"'!?»).`, after))
 }
 
-// spaceBefore is the space before a mark: the colon's is as wide as others.
+// spaceBefore returns the space before a mark: a full space before a colon, else a narrow one.
 func (t *typesetter) spaceBefore(mark string) string {
 	if mark[0] == ':' {
 		return noBreak
@@ -243,10 +242,12 @@ func (t *typesetter) opens(rest string) bool {
 			(unicode.In(t.before, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai) || strings.ContainsRune("。、，：；！？", t.before))
 }
 
+// isOpen reports whether q is the innermost open quotation mark.
 func (t *typesetter) isOpen(q rune) bool {
 	return len(t.quotes) > 0 && t.quotes[len(t.quotes)-1] == q
 }
 
+// double returns the mark for a double quote before rest.
 func (t *typesetter) double(rest string) string {
 	if t.opens(rest) && len(t.quotes) < maxQuotes {
 		outer := len(t.quotes) == 0
@@ -259,7 +260,7 @@ func (t *typesetter) double(rest string) string {
 		return t.marks.inOpen
 	}
 
-	for len(t.quotes) > 0 && !t.isOpen('"') { // a single mark left open was an apostrophe
+	for len(t.quotes) > 0 && !t.isOpen('"') { // an open single mark was an apostrophe
 		t.quotes = t.quotes[:len(t.quotes)-1]
 	}
 
@@ -279,7 +280,7 @@ func (t *typesetter) double(rest string) string {
 	return t.marks.inShut
 }
 
-// single sets an apostrophe or an inner quotation mark.
+// single returns the apostrophe or the mark for a single quote before rest.
 func (t *typesetter) single(rest string) string {
 	const apostrophe = "’"
 	after, _ := utf8.DecodeRuneInString(rest)
@@ -306,8 +307,8 @@ func (t *typesetter) single(rest string) string {
 // clipped are English words that begin with an apostrophe.
 var clipped = regexp.MustCompile(`^(?i:n|em|tis|twas|til|cause|round)\b`)
 
-// closesLater reports whether a single mark that closes a quotation may follow
-// soon, in the rest of the text or beyond it.
+// closesLater reports whether a single mark that closes a quotation may follow within 200 bytes,
+// in the rest of the text or beyond it.
 func closesLater(rest string, beyond []byte) bool {
 	const within, tries = 200, 8
 	if rest = rest[:min(len(rest), within)]; len(rest) < within {
@@ -334,13 +335,14 @@ func closesLater(rest string, beyond []byte) bool {
 	return false
 }
 
+// decade reports whether a text begins with a decade, as in '90s.
 func decade(rest string) bool {
 	return len(rest) >= 3 && rest[1] >= '0' && rest[1] <= '9' && (rest[2] == 's' || rest[2] < '0' || rest[2] > '9') &&
 		!strings.Contains(rest[:3], "'")
 }
 
-// dash sets -- and ---. An option, "--help", stays as it is, and so do arrows
-// and rules.
+// dash returns the dash for the -- or --- at the start of s and the bytes that it replaces. An
+// option such as "--help", an arrow and a rule stay as they are.
 func (t *typesetter) dash(s string) (set string, used int) {
 	n := len(s) - len(strings.TrimLeft(s, "-"))
 	rest := s[n:]
@@ -359,6 +361,7 @@ func (t *typesetter) dash(s string) (set string, used int) {
 	return "—", n
 }
 
+// dots returns the ellipsis for the three dots at the start of s and the bytes that it replaces.
 func (t *typesetter) dots(s string) (set string, used int) {
 	n := len(s) - len(strings.TrimLeft(s, "."))
 

@@ -1,4 +1,4 @@
-package markdown
+package admonition
 
 import (
 	"strconv"
@@ -9,18 +9,17 @@ import (
 	"presswork/internal/markdown/tree"
 )
 
-// maxShare is the most that a column's width counts against the others', in
-// percent.
+// maxShare is the largest share of the width that one column may ask for, in percent.
 const maxShare = 100
 
-// shareColumns gives the columns of a `::: columns` block the widths that they
-// ask for, in percent, and the others what is left.
-func shareColumns(columns *division) {
+// shareColumns gives the columns of a "::: columns" block the widths that they ask for, in
+// percent. The other columns share the rest.
+func shareColumns(columns *tree.Division) {
 	var open []ast.Node
 	left := float64(maxShare)
 
 	for c := columns.FirstChild(); c != nil; c = c.NextSibling() {
-		if c.Kind() != kindDivision || !tree.HasClass(c, "column") {
+		if _, ok := c.(*tree.Division); !ok || !tree.HasClass(c, "column") {
 			continue
 		}
 
@@ -33,11 +32,12 @@ func shareColumns(columns *division) {
 	}
 
 	for _, c := range open {
-		// Columns that are left next to nothing are still to be read.
+		// A column must stay wide enough to be read.
 		setShare(c, max(left, maxShare/10)/float64(len(open)))
 	}
 }
 
+// columnShare returns the width that a column asks for.
 func columnShare(c ast.Node) (percent float64, ok bool) {
 	text, ok := strings.CutSuffix(tree.AttributeText(c, "width"), "%")
 	percent, err := strconv.ParseFloat(text, 64)

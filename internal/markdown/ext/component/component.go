@@ -1,4 +1,5 @@
-package markdown
+// Package component reads Markdown within HTML elements, and prints the components of MDX.
+package component
 
 import (
 	"bytes"
@@ -7,36 +8,47 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
 	"golang.org/x/net/html"
 
-	"presswork/internal/fault"
 	"presswork/internal/lazyregexp"
 	"presswork/internal/markdown/admonition"
-	"presswork/internal/markdown/dialect/mdx"
 	"presswork/internal/markdown/tree"
 )
 
-// componentParser is the parser of HTML blocks, which does not take what a component
-// of MDX encloses, nor an element with the attribute of kramdown and Python-Markdown:
-// that is Markdown, on the very next line.
-type componentParser struct{ parser.BlockParser }
+// Extension adds the blocks of HTML. The content of an element with markdown="1", as in kramdown
+// and Python-Markdown, and of an MDX component is Markdown from the next line on.
+type Extension struct {
+	// HoldsMarkdown reports whether a tag is that of an MDX component around Markdown.
+	HoldsMarkdown func(pc parser.Context, tag []byte) bool
+}
 
+// Extend implements goldmark.Extender.
+func (e Extension) Extend(m goldmark.Markdown) {
+	m.Parser().AddOptions(parser.WithBlockParsers(
+		util.Prioritized(htmlParser{parser.NewHTMLBlockParser(), e.HoldsMarkdown}, 900),
+	))
+}
+
+// htmlParser is goldmark's parser of HTML blocks, which ends a block after a tag around Markdown.
+type htmlParser struct {
+	parser.BlockParser
+	holdsMarkdown func(pc parser.Context, tag []byte) bool
+}
+
+// markdownWithin matches the tag of an element with the attribute markdown.
 var markdownWithin = regexp.MustCompile(
 	`^ {0,3}<[a-zA-Z]+\s(?:[^<>]*\s)?markdown(?:=(?:"(?:1|block|span)?"|1|block|span))?(?:\s[^<>]*)?>\s*$`,
 )
 
 // Continue closes the block of such a tag at its first line, unless the next one would
 // be indented code.
-func (p componentParser) Continue(node ast.Node, reader text.Reader, pc parser.Context) parser.State {
-	if tag := tagOf(
-		node,
-		reader.Source(),
-	); dialectOf(pc) == MDX && mdx.HoldsMarkdown(tag) ||
-		markdownWithin.Match(tag) {
+func (p htmlParser) Continue(node ast.Node, reader text.Reader, pc parser.Context) parser.State {
+	if tag := tagOf(node, reader.Source()); p.holdsMarkdown(pc, tag) || markdownWithin.Match(tag) {
 		const code = 4 // columns
 
 		line, _ := reader.PeekLine()
@@ -48,8 +60,8 @@ func (p componentParser) Continue(node ast.Node, reader text.Reader, pc parser.C
 	return p.BlockParser.Continue(node, reader, pc)
 }
 
-// tagOf is the only line so far of a block which blank lines end; of elements of any
-// name, since <Section> of MDX has that of HTML.
+// tagOf returns the only line so far of a block that a blank line ends, else nil. It accepts
+// elements of any name, since an MDX component may have the name of an HTML element: <Section>.
 func tagOf(node ast.Node, source []byte) []byte {
 	block, ok := node.(*ast.HTMLBlock)
 	if !ok || block.HTMLBlockType < ast.HTMLBlockType6 || block.Lines().Len() != 1 {
@@ -61,7 +73,7 @@ func tagOf(node ast.Node, source []byte) []byte {
 
 	name := tagName.FindSubmatch(tag)
 	if name != nil && slices.Contains(tree.DroppedElements(), strings.ToLower(string(name[1]))) {
-		return nil // alone, it would be shown as text
+		return nil // the sanitiser would show the tag alone as text
 	}
 
 	return tag
@@ -69,13 +81,13 @@ func tagOf(node ast.Node, source []byte) []byte {
 
 var tagName = regexp.MustCompile(`^\s*<(\w+)`)
 
-// componentTag is a tag of a component, on one line as plainTag leaves it.
+// componentTag matches a tag of a component on one line.
 var componentTag = lazyregexp.New(`</?([A-Z][\w.]*)(?:\s(?:[^<>"']|"[^"]*"|'[^']*')*)?>`)
 
-// labelComponents prints what readers need of components of MDX: the texts and pictures
-// that are in their attributes, and the admonitions among them as such. Those that enclose
-// nothing and have no such attribute are named in a warning.
-func (d *draft) labelComponents(root ast.Node) {
+// Place replaces the components of MDX by their content: the texts and pictures in their
+// attributes, and alerts for those that are admonitions. It calls dropped, with the offset in the
+// source, once for each name of a component without content.
+func Place(root ast.Node, src []byte, dropped func(name string, offset int)) {
 	known := map[string]bool{}
 	var blocks []*ast.HTMLBlock
 	var inlines []*ast.RawHTML
@@ -101,11 +113,7 @@ func (d *draft) labelComponents(root ast.Node) {
 		case c.empty:
 			if text == "" && !known[c.name] {
 				known[c.name] = true
-				d.warn(
-					fault.SyntaxDropped,
-					d.lines.At(start),
-					"MDX: the component "+c.name+" is left out: it encloses no text",
-				)
+				dropped(c.name, start)
 			}
 
 			return []byte(text)
@@ -117,7 +125,7 @@ func (d *draft) labelComponents(root ast.Node) {
 	}
 
 	for _, parent := range parents {
-		d.wrapAlerts(parent)
+		wrapAlerts(parent, src)
 	}
 
 	for _, n := range blocks {
@@ -125,9 +133,9 @@ func (d *draft) labelComponents(root ast.Node) {
 			continue
 		}
 
-		text := tree.BlockText(n, d.src, 0)
+		text := tree.BlockText(n, src, 0)
 		if n.HasClosure() {
-			text = append(text, n.ClosureLine.Value(d.src)...)
+			text = append(text, n.ClosureLine.Value(src)...)
 		}
 
 		with := componentTag().ReplaceAllFunc(text, func(tag []byte) []byte { return label(bytes.Clone(tag), n.Lines().At(0).Start, true) })
@@ -137,8 +145,8 @@ func (d *draft) labelComponents(root ast.Node) {
 	}
 
 	for _, n := range inlines {
-		tag := n.Segments.Value(d.src)
-		if n.Parent() == nil || d.enclosesAlert(n, tag) || !componentTag().Match(tag) {
+		tag := n.Segments.Value(src)
+		if n.Parent() == nil || enclosesAlert(n, tag, src) || !componentTag().Match(tag) {
 			continue
 		}
 
@@ -150,31 +158,30 @@ func (d *draft) labelComponents(root ast.Node) {
 	}
 }
 
-// alert is the admonition that a component is, nil for another.
-func (c mdxComponent) alert() *alert {
-	kind := c.kind()
-	if kind == "" || c.shuts || c.empty {
+// alert returns the alert for a component that is an admonition, nil for any other.
+func (c mdxComponent) alert() *tree.Alert {
+	look := c.look()
+	if look == "" || c.shuts || c.empty {
 		return nil
 	}
-	a := &alert{kind: kind, name: strings.ToLower(c.name), title: c.attributes["title"]}
-	a.titled = a.title != ""
+	title := c.attributes["title"]
 
-	return a
+	return &tree.Alert{Look: look, Name: strings.ToLower(c.name), Title: title, Titled: title != ""}
 }
 
-// wrapAlerts puts what stands between the tags of admonitions, on lines of their own among
-// the children of a node, into them.
-func (d *draft) wrapAlerts(parent ast.Node) {
-	const deepest = 20 // of those that are open, the last
+// wrapAlerts moves the nodes between the tags of an admonition into an alert. The tags are on
+// lines of their own among the children of parent.
+func wrapAlerts(parent ast.Node, src []byte) {
+	const deepest = 20 // open admonitions; the outermost are dropped
 	type opener struct {
 		block *ast.HTMLBlock
 		name  string
-		alert *alert
+		alert *tree.Alert
 	}
 	var open []opener
 
 	for child := parent.FirstChild(); child != nil; {
-		end, tag, next := child, d.onlyTag(child), child.NextSibling()
+		end, tag, next := child, onlyTag(child, src), child.NextSibling()
 		child = next
 
 		if tag == nil {
@@ -182,7 +189,7 @@ func (d *draft) wrapAlerts(parent ast.Node) {
 			if last == nil {
 				continue
 			}
-			end, tag = last, last.Segments.Value(d.src)
+			end, tag = last, last.Segments.Value(src)
 		}
 		c := readComponent(tag)
 
@@ -213,14 +220,14 @@ func (d *draft) wrapAlerts(parent ast.Node) {
 	}
 }
 
-// onlyTag is the tag of a component that a block is, nil if it is not.
-func (d *draft) onlyTag(n ast.Node) []byte {
+// onlyTag returns the tag of a component if a block is nothing else, else nil.
+func onlyTag(n ast.Node, src []byte) []byte {
 	block, ok := n.(*ast.HTMLBlock)
 	if !ok || block.Lines().Len() != 1 {
 		return nil
 	}
 
-	tag := bytes.TrimSpace(tree.BlockText(block, d.src, 0))
+	tag := bytes.TrimSpace(tree.BlockText(block, src, 0))
 	if m := componentTag().FindIndex(tag); m == nil || m[0] != 0 || m[1] != len(tag) {
 		return nil
 	}
@@ -228,9 +235,13 @@ func (d *draft) onlyTag(n ast.Node) []byte {
 	return tag
 }
 
-// lastInline is the raw HTML that a block ends with, nil if it does not.
+// lastInline returns the raw HTML at the end of a block, nil if the block ends with other content.
 func lastInline(n ast.Node) *ast.RawHTML {
-	for n != nil && n.Kind() != kindAlert {
+	for n != nil {
+		if _, ok := n.(*tree.Alert); ok {
+			return nil
+		}
+
 		if raw, ok := n.(*ast.RawHTML); ok {
 			return raw
 		}
@@ -240,9 +251,9 @@ func lastInline(n ast.Node) *ast.RawHTML {
 	return nil
 }
 
-// enclosesAlert makes a paragraph an admonition that is in the tags of one, and reports
-// whether it is.
-func (d *draft) enclosesAlert(n *ast.RawHTML, tag []byte) bool {
+// enclosesAlert makes an alert of a paragraph that begins with n, the opening tag of an admonition,
+// and ends with the closing tag. It reports whether it does.
+func enclosesAlert(n *ast.RawHTML, tag, src []byte) bool {
 	p, ok := n.Parent().(*ast.Paragraph)
 	if !ok || p.FirstChild() != n {
 		return false
@@ -251,7 +262,7 @@ func (d *draft) enclosesAlert(n *ast.RawHTML, tag []byte) bool {
 	c := readComponent(tag)
 
 	a := c.alert()
-	if !ok || a == nil || string(last.Segments.Value(d.src)) != "</"+c.name+">" {
+	if !ok || a == nil || string(last.Segments.Value(src)) != "</"+c.name+">" {
 		return false
 	}
 	a.SetPos(p.Pos())
@@ -263,13 +274,15 @@ func (d *draft) enclosesAlert(n *ast.RawHTML, tag []byte) bool {
 	return true
 }
 
-// mdxComponent is the tag of a component.
+// mdxComponent is a tag of a component.
 type mdxComponent struct {
-	name         string
-	attributes   map[string]string
+	name       string
+	attributes map[string]string
+	// shuts reports a closing tag, empty one that ends with "/>".
 	shuts, empty bool
 }
 
+// readComponent reads a tag.
 func readComponent(tag []byte) mdxComponent {
 	c := mdxComponent{
 		attributes: map[string]string{},
@@ -289,28 +302,29 @@ func readComponent(tag []byte) mdxComponent {
 	return c
 }
 
-// kind is that of the admonition that a component is, "" for another.
-func (c mdxComponent) kind() string {
-	kinds := admonition.Kinds()
+// look returns the look of the admonition that a component is, "" for any other.
+func (c mdxComponent) look() string {
+	looks := admonition.Kinds()
 
 	name := strings.ToLower(c.name)
 	switch name {
 	case "callout", "admonition", "aside", "alert", "message", "hint", "banner":
 		for _, key := range []string{"type", "variant", "kind", "severity", "intent", "status"} {
-			if kind := kinds[strings.ToLower(c.attributes[key])]; kind != "" {
-				return kind
+			if look := looks[strings.ToLower(c.attributes[key])]; look != "" {
+				return look
 			}
 		}
 
 		return "note"
-	case "details", "quote", "cite", "example", "question", "summary", "abstract": // they have texts of their own
+	case "details", "quote", "cite", "example", "question", "summary", "abstract": // not admonitions in MDX
 		return ""
 	}
 
-	return kinds[name]
+	return looks[name]
 }
 
-// text is the HTML of what is in the attributes of a component; "" if that is nothing.
+// text returns the texts and the picture in the attributes of a component as HTML, "" without any.
+// block reports whether the HTML may hold blocks.
 func (c mdxComponent) text(block bool) string {
 	const most = 2000 // bytes of an attribute
 	name := strings.ToLower(c.name)

@@ -1,0 +1,107 @@
+package admonition
+
+import (
+	"bytes"
+	"cmp"
+	"regexp"
+	"strings"
+
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/util"
+
+	names "presswork/internal/markdown/admonition"
+	"presswork/internal/markdown/tree"
+)
+
+// quoteHead matches the first line of a GitHub alert or an Obsidian callout:
+//
+//	[!NOTE]
+//	[!question]- A title
+//
+// The text after a bar within the brackets is for Obsidian's style sheets. A plus or minus says
+// whether the callout is folded, which has no meaning on paper.
+var quoteHead = regexp.MustCompile(`^\[!([A-Za-z][A-Za-z0-9_-]{0,39})(?:\|[^\]\n]{0,80})?\][+-]?(?:[ \t]+|$)`)
+
+// placeQuote replaces a quote that begins with [!TYPE] by an alert. The rest of that line is its
+// title. An unknown type looks like a note.
+func placeQuote(quote *ast.Blockquote, src []byte, lang string) {
+	p, ok := quote.FirstChild().(*ast.Paragraph)
+	if !ok {
+		return
+	}
+
+	first, ok := p.FirstChild().(*ast.Text)
+	if !ok { // or the document defines a link of that name
+		return
+	}
+
+	m := quoteHead.FindSubmatch(bytes.TrimRight(first.Segment.Value(src), " \t\n"))
+	if m == nil {
+		return
+	}
+	name := strings.ToLower(string(m[1]))
+	a := &tree.Alert{Look: cmp.Or(names.Kinds()[name], "note"), Name: name}
+	a.SetPos(quote.Pos())
+	first.Segment = first.Segment.WithStart(min(first.Segment.Start+len(m[0]), first.Segment.Stop))
+
+	if title := takeLine(p, src); title != nil {
+		a.Titled = true
+		a.AppendChild(a, title)
+	}
+	setTitle(a, lang)
+
+	if p.FirstChild() == nil {
+		quote.RemoveChild(quote, p)
+	}
+
+	for _, name := range []string{"id", "class"} {
+		if value := tree.AttributeText(quote, name); value != "" {
+			a.SetAttributeString(name, []byte(value))
+		}
+	}
+
+	tree.MoveChildren(quote, a)
+	tree.Replace(quote, a)
+}
+
+// takeTitle makes the title of an alert from a division of TitleClass that is its first child.
+func takeTitle(a *tree.Alert) {
+	first, ok := a.FirstChild().(*tree.Division)
+	if !ok || !tree.HasClass(first, names.TitleClass) {
+		return
+	}
+	a.RemoveChild(a, first)
+
+	if p, ok := first.FirstChild().(*ast.Paragraph); ok {
+		title := &tree.AlertTitle{}
+		tree.MoveChildren(p, title)
+		a.Titled = true
+		a.InsertBefore(a, a.FirstChild(), title)
+	}
+}
+
+// takeLine moves the first line of a paragraph into a title. It returns nil for a blank line.
+func takeLine(p *ast.Paragraph, src []byte) *tree.AlertTitle {
+	title := &tree.AlertTitle{}
+	blank := true
+
+	for c := p.FirstChild(); c != nil; {
+		next := c.NextSibling()
+		t, isText := c.(*ast.Text)
+		blank = blank && isText && util.IsBlank(t.Segment.Value(src))
+		title.AppendChild(title, c)
+
+		if isText && (t.SoftLineBreak() || t.HardLineBreak()) {
+			t.SetSoftLineBreak(false)
+			t.SetHardLineBreak(false)
+			break
+		}
+		c = next
+	}
+
+	if blank {
+		return nil
+	}
+
+	return title
+}

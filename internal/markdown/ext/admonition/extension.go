@@ -1,0 +1,49 @@
+// Package admonition reads admonitions, tabs and fenced divisions: GitHub's alerts, Obsidian's
+// callouts, the indented blocks of MkDocs and the ":::" blocks of Pandoc, Quarto and Docusaurus.
+package admonition
+
+import (
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/util"
+
+	names "presswork/internal/markdown/admonition"
+	"presswork/internal/markdown/tree"
+)
+
+// Extension adds the blocks of MkDocs and those between lines of colons. They become nodes of
+// the package tree, which Place completes.
+type Extension struct{}
+
+// Extend implements goldmark.Extender.
+func (Extension) Extend(m goldmark.Markdown) {
+	looks := names.Kinds()
+	m.Parser().AddOptions(parser.WithBlockParsers(
+		util.Prioritized(indentedParser{looks}, 810),
+		util.Prioritized(fenceParser{looks}, 820),
+	))
+}
+
+// Place completes divisions and alerts, and makes alerts of the quotes that are one. lang is the
+// language (BCP 47) of the titles that the source does not give.
+func Place(root ast.Node, src []byte, lang string) {
+	tree.EachBlock(root, func(n ast.Node) {
+		switch n := n.(type) {
+		case *tree.Division:
+			switch {
+			case n.Figure:
+				n.MakeFigure()
+			case n.Heads >= 0:
+				makeTable(n)
+			case tree.HasClass(n, "columns"):
+				shareColumns(n)
+			}
+		case *tree.Alert:
+			takeTitle(n)
+			setTitle(n, lang)
+		case *ast.Blockquote:
+			placeQuote(n, src, lang)
+		}
+	})
+}

@@ -1,0 +1,152 @@
+package admonition
+
+import (
+	"bytes"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/text"
+
+	"presswork/internal/markdown/tree"
+)
+
+// fenceParser parses fenced divisions. One with the name of an admonition is an alert:
+//
+//	:::note Title
+//	Blocks.
+//	:::
+//
+// looks maps the names of admonitions to GitHub's five.
+type fenceParser struct{ looks map[string]string }
+
+func (fenceParser) Trigger() []byte { return []byte{':'} }
+
+func (fenceParser) CanInterruptParagraph() bool { return true }
+
+func (fenceParser) CanAcceptIndentedLine() bool { return false }
+
+var (
+	fenceName = regexp.MustCompile(`^\{?[A-Za-z][A-Za-z0-9_-]{0,39}\}?`)
+	colons    = regexp.MustCompile(`^ {0,3}:{3,}[ \t]*\n?$`)
+)
+
+func (p fenceParser) Open(_ ast.Node, reader text.Reader, pc parser.Context) (ast.Node, parser.State) {
+	line, _ := reader.PeekLine()
+
+	at := pc.BlockOffset()
+	if at < 0 || !bytes.HasPrefix(line[at:], []byte(":::")) || len(line) > tree.MaxBraces {
+		return nil, parser.NoChildren
+	}
+	// Pandoc allows colons at the end of the line.
+	head := bytes.TrimSpace(bytes.TrimRight(bytes.Trim(line[at:], ": \t\n"), ":"))
+	var a tree.Attributes
+	name := ""
+
+	if bytes.HasPrefix(head, []byte("{")) {
+		size := 0
+		if a, size = tree.ReadAttributes(append(head, '\n')); size == 0 {
+			return nil, parser.NoChildren
+		}
+		head = head[size:]
+	} else if m := fenceName.Find(head); m != nil {
+		name, head = string(m), bytes.TrimSpace(head[len(m):])
+		if more, size := tree.ReadAttributes(append(bytes.Clone(head), '\n')); size > 0 {
+			a, head = more, head[size:]
+		}
+	} else {
+		return nil, parser.NoChildren
+	}
+	n := p.node(name, &a, string(bytes.TrimSpace(head)))
+	a.SetOn(n)
+	reader.AdvanceToEOL()
+
+	return n, parser.HasChildren
+}
+
+// node returns an alert if the name or the first class is that of an admonition, else a
+// division. It removes the name from the classes.
+func (p fenceParser) node(name string, a *tree.Attributes, title string) ast.Node {
+	if name == "" && len(a.Classes) > 0 {
+		name = a.Classes[0]
+		if p.lookOf(name) != "" {
+			a.Classes = a.Classes[1:]
+		} else {
+			name = ""
+		}
+	}
+
+	if look := p.lookOf(name); look != "" {
+		n := &tree.Alert{Look: look, Name: strings.TrimPrefix(strings.ToLower(name), "callout-"), Fenced: true}
+
+		written, ok := a.Get("title")
+		if ok {
+			title = written
+		}
+
+		if title = tree.Unescape([]byte(strings.Trim(title, `"[]`))); title != "" || ok {
+			n.Title, n.Titled = title, true
+		}
+
+		return n
+	}
+
+	switch name {
+	case "tab":
+		return &tree.Division{Title: tree.Unescape([]byte(title)), Heads: -1}
+	case "figure":
+		return &tree.Division{Figure: true, Heads: -1}
+	case "list-table":
+		heads, _ := a.Get("heads")
+		rows, _ := strconv.Atoi(strings.TrimSpace(heads)) // 0 for what is not a number
+
+		return &tree.Division{Heads: max(rows, 0)}
+	}
+
+	if name != "" {
+		a.Classes = append([]string{name}, a.Classes...)
+	}
+
+	return &tree.Division{Heads: -1}
+}
+
+func (p fenceParser) lookOf(name string) string {
+	return p.looks[strings.TrimPrefix(strings.ToLower(name), "callout-")]
+}
+
+// Continue closes the innermost division at a line of colons, unless the line is in a code block.
+func (fenceParser) Continue(node ast.Node, reader text.Reader, pc parser.Context) parser.State {
+	line, _ := reader.PeekLine()
+	if !bytes.HasPrefix(bytes.TrimLeft(line, " "), []byte(":::")) || !colons.Match(line) {
+		return parser.Continue | parser.HasChildren
+	}
+
+	opened := pc.OpenedBlocks()
+	for _, o := range slices.Backward(opened) {
+		switch n := o.Node.(type) {
+		case *ast.FencedCodeBlock:
+			return parser.Continue | parser.HasChildren
+		case *tree.Alert:
+			if !n.Fenced {
+				continue
+			}
+		case *tree.Division:
+		default:
+			continue
+		}
+
+		if o.Node != node {
+			break
+		}
+		reader.AdvanceToEOL()
+
+		return parser.Close
+	}
+
+	return parser.Continue | parser.HasChildren
+}
+
+func (fenceParser) Close(ast.Node, text.Reader, parser.Context) {}

@@ -1,0 +1,79 @@
+package attribute
+
+import (
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/text"
+
+	"presswork/internal/markdown/tree"
+)
+
+// makeSpans makes spans of [text]{.class} among the children of a node, in one pass.
+func makeSpans(parent ast.Node, src []byte) {
+	type bracket struct {
+		node *ast.Text
+		at   int // in the source
+	}
+	var open []bracket
+
+	for c := parent.FirstChild(); c != nil; {
+		next := c.NextSibling()
+
+		t, ok := c.(*ast.Text)
+		if !ok {
+			c = next
+			continue
+		}
+
+		for i := t.Segment.Start; i < t.Segment.Stop; i++ {
+			switch src[i] {
+			case '\\':
+				i++
+			case '[':
+				open = append(open, bracket{t, i})
+			case ']':
+				if len(open) == 0 {
+					continue
+				}
+				from := open[len(open)-1]
+				open = open[:len(open)-1]
+
+				if b, ok := next.(*braces); ok && i == t.Segment.Stop-1 && !t.SoftLineBreak() {
+					wrapSpan(from.node, from.at, t, i, b)
+					next = b.NextSibling()
+					parent.RemoveChild(parent, b)
+				}
+			}
+		}
+		c = next
+	}
+}
+
+// wrapSpan moves the nodes between the bracket at from, in first, and the bracket at to, the end
+// of last, into a span with the attributes b.
+func wrapSpan(first *ast.Text, from int, last *ast.Text, to int, b *braces) {
+	parent, span := first.Parent(), &tree.Element{Tag: "span"}
+	span.SetPos(from)
+	b.attributes.SetOn(span)
+	parent.InsertAfter(parent, last, span)
+
+	if first == last {
+		span.AppendChild(span, ast.NewTextSegment(text.NewSegment(from+1, to)))
+		first.Segment = first.Segment.WithStop(from)
+
+		return
+	}
+	inner := ast.NewTextSegment(text.NewSegment(from+1, first.Segment.Stop))
+	inner.SetSoftLineBreak(first.SoftLineBreak())
+	inner.SetHardLineBreak(first.HardLineBreak())
+	span.AppendChild(span, inner)
+
+	for c := first.NextSibling(); c != span; {
+		next := c.NextSibling()
+		span.AppendChild(span, c)
+		c = next
+	}
+	last.Segment = last.Segment.WithStop(to)
+	first.Segment = first.Segment.WithStop(from)
+	first.SetSoftLineBreak(false)
+	first.SetHardLineBreak(false)
+}

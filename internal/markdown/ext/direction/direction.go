@@ -1,0 +1,132 @@
+// Package direction finds the direction of texts, and sets that of the blocks that run against
+// the document. It is for the scripts that are written from right to left.
+package direction
+
+import (
+	"strings"
+
+	"github.com/yuin/goldmark/ast"
+	east "github.com/yuin/goldmark/extension/ast"
+
+	"presswork/internal/markdown/tree"
+)
+
+// Of returns the direction of a language (BCP 47): "rtl" or "ltr".
+func Of(lang string) string {
+	base, rest, _ := strings.Cut(strings.ToLower(lang), "-")
+	for part := range strings.SplitSeq(rest, "-") {
+		switch part {
+		case "arab", "aran", "hebr", "syrc", "thaa", "nkoo":
+			return "rtl"
+		case "latn", "cyrl":
+			return "ltr"
+		}
+	}
+
+	switch base {
+	case "ar", "arz", "azb", "bal", "ckb", "dv", "fa", "glk", "he", "iw", "ji", "ks", "lrc", "mzn", "nqo", "pnb",
+		"prs", "ps", "sd", "syr", "ug", "ur", "yi":
+		return "rtl"
+	}
+
+	return "ltr"
+}
+
+// Set gives a dir attribute to the blocks that run against the block around them; that of the
+// document is lang (BCP 47). Emphasised text that must not be slanted gets the class "upright".
+func Set(root ast.Node, src []byte, lang string) {
+	s := setter{src: src, counts: map[ast.Node]letters{}}
+	s.count(root)
+	s.setBlocks(root, Of(lang))
+}
+
+// setter sets the directions of one document.
+type setter struct {
+	src    []byte
+	counts map[ast.Node]letters // by block
+}
+
+// count returns the letters below a node and notes those of each block.
+func (s *setter) count(n ast.Node) (sum letters) {
+	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
+		switch c := c.(type) {
+		case *ast.CodeSpan:
+		case *ast.Text:
+			sum.add(c.Segment.Value(s.src))
+		case *ast.String:
+			sum.add(c.Value)
+		case *ast.Emphasis:
+			inside := s.count(c)
+			if c.Level == 1 && inside.upright*2 > inside.rtl+inside.ltr {
+				tree.AddClass(c, "upright")
+			}
+			sum.join(inside)
+		default:
+			sum.join(s.count(c))
+		}
+	}
+
+	if n.Type() == ast.TypeBlock {
+		s.counts[n] = sum
+	}
+
+	return sum
+}
+
+// setBlocks sets the directions of the blocks below a node that runs in the direction around.
+func (s *setter) setBlocks(n ast.Node, around string) {
+	for c := n.FirstChild(); c != nil && c.Type() == ast.TypeBlock; {
+		next := c.NextSibling()
+
+		dir := around
+		if own := tree.AttributeText(c, "dir"); own == "ltr" || own == "rtl" {
+			dir = own
+		} else if wanted := s.wanted(c); wanted != "" && wanted != around {
+			if _, bare := c.(*ast.TextBlock); bare {
+				isolate(c, wanted)
+			} else {
+				c.SetAttributeString("dir", []byte(wanted))
+				dir = wanted
+			}
+		}
+		s.setBlocks(c, dir)
+		c = next
+	}
+}
+
+// wanted returns the direction that a block should have, "" for that of the block around it. All
+// items of a list run like the list, so that their markers are on one side. A table runs like its
+// header row.
+func (s *setter) wanted(n ast.Node) string {
+	switch n := n.(type) {
+	case *ast.List:
+		if n.Parent().Kind() == ast.KindListItem {
+			return ""
+		}
+	case *east.Table:
+		return s.counts[n.FirstChild()].direction()
+	case *ast.TextBlock:
+		if n.Parent().Kind() != ast.KindListItem {
+			return ""
+		}
+	case *ast.Paragraph,
+		*ast.Heading,
+		*ast.Blockquote,
+		*east.TableCell,
+		*east.DefinitionTerm,
+		*east.DefinitionDescription:
+	default:
+		return ""
+	}
+
+	return s.counts[n].direction()
+}
+
+// isolate puts the text of a block that is printed without an element into a span.
+func isolate(block ast.Node, dir string) {
+	span := &tree.Element{Tag: "span"}
+	span.SetAttributeString("dir", []byte(dir))
+
+	tree.MoveChildren(block, span)
+	block.AppendChild(block, span)
+}

@@ -1,0 +1,83 @@
+// Package figure makes figures of images and captions of paragraphs next to tables.
+package figure
+
+import (
+	"bytes"
+	"html"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/util"
+
+	"presswork/internal/markdown/label"
+	"presswork/internal/markdown/tree"
+)
+
+// Extension adds images with a size: ![alt](source =300x200).
+type Extension struct{}
+
+// Extend implements goldmark.Extender.
+func (Extension) Extend(m goldmark.Markdown) {
+	m.Parser().AddOptions(parser.WithInlineParsers(util.Prioritized(sizedImageParser{}, 190)))
+}
+
+// Place replaces a paragraph by a figure if it only holds an image, or a link around one, with a
+// title or with the label of a figure.
+func Place(p *ast.Paragraph, src []byte) {
+	only := p.FirstChild()
+	if only == nil || only.NextSibling() != nil {
+		return
+	}
+
+	if link, ok := only.(*ast.Link); ok {
+		if only = link.FirstChild(); only == nil || only.NextSibling() != nil {
+			return
+		}
+	}
+
+	img, ok := only.(*ast.Image)
+	if !ok {
+		return
+	}
+
+	titled := len(bytes.TrimSpace(img.Title)) > 0
+	if !titled && label.KindOf(tree.AttributeText(img, "id")) != label.Figure &&
+		label.KindOf(tree.AttributeText(p, "id")) != label.Figure {
+		return
+	}
+	f := &tree.Figure{}
+	f.SetPos(p.Pos())
+
+	if titled {
+		f.Caption = tree.Unescape(img.Title)
+	}
+
+	img.Title = nil
+	for _, name := range []string{"id", "class"} { // the figure gets the attributes of the image
+		for _, from := range []ast.Node{p, img} {
+			if value := tree.AttributeText(from, name); value != "" {
+				f.SetAttributeString(name, []byte(value))
+				from.SetAttributeString(name, []byte(nil))
+			}
+		}
+	}
+	f.AppendChild(f, p.FirstChild())
+
+	if !titled && img.FirstChild() != nil {
+		f.AppendChild(f, altCaption(img, src))
+	}
+	tree.Replace(p, f)
+}
+
+// altCaption returns a caption with the alternative text of an image. The image keeps the text
+// without its markup.
+func altCaption(img *ast.Image, src []byte) *tree.Caption {
+	alt := ast.NewString([]byte(html.EscapeString(tree.PlainText(img, src))))
+	c := &tree.Caption{Figure: true}
+
+	tree.MoveChildren(img, c)
+	img.AppendChild(img, alt)
+
+	return c
+}
