@@ -16,7 +16,7 @@ import (
 	"presswork/tasks"
 )
 
-// A payload in testdata was on somebody's queue once: it must decode for ever,
+// A payload in testdata was on somebody's queue once: it must decode forever,
 // and to the same thing.
 func TestPayloadsDecodeForEver(t *testing.T) {
 	t.Parallel()

@@ -58,7 +58,7 @@ func (w *Worker) adopt(ctx context.Context, run *tasks.Run, c document.Composed)
 }
 
 // adoptStored returns a stored object as the artifact of the run, and reports the warnings of its print
-// on the job. cached tells whether the object came from the render cache.
+// on the job. cached reports whether the object came from the render cache.
 func (w *Worker) adoptStored(run *tasks.Run, info storage.Info) (artifact presswork.Artifact, cached bool, err error) {
 	if info.Meta[metaJob] != run.ID {
 		return artifactOf(run, info), true, nil

@@ -40,7 +40,7 @@ func (w *Worker) Convert(ctx context.Context, run *tasks.Run, task tasks.Convert
 	return err
 }
 
-// convert stores the artifact and completes the job. cached tells whether the artifact came from the
+// convert stores the artifact and completes the job. cached reports whether the artifact came from the
 // render cache.
 func (w *Worker) convert(ctx context.Context, run *tasks.Run, task tasks.Convert) (cached bool, err error) {
 	made, err := w.make(ctx, run, task)

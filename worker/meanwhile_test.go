@@ -13,7 +13,7 @@ func TestAReportIsMadeWhileWorkGoesOn(t *testing.T) {
 	lost, failed := errors.New("lost"), errors.New("failed")
 	for i, c := range []struct{ report, work, want error }{{nil, nil, nil}, {nil, failed, failed}, {lost, nil, lost}, {lost, failed, lost}} {
 		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) { // which ends where both wait for ever
+			synctest.Test(t, func(t *testing.T) { // the bubble fails the test if both wait forever
 				begun, worked := make(chan struct{}), make(chan struct{})
 
 				got := meanwhile(func() error {

@@ -19,7 +19,7 @@ func artifactKey(run *tasks.Run, c document.Composed) string {
 }
 
 // fromCache copies the cached result of an equal page to this job. The artifact is zero when there is
-// none. The second result tells whether the artifact came from the render cache.
+// none. The second result reports whether the artifact came from the render cache.
 func (w *Worker) fromCache(ctx context.Context, run *tasks.Run, c document.Composed) (presswork.Artifact, bool, error) {
 	render := w.renderKey(run, c.Key)
 

@@ -111,7 +111,7 @@ func (e *ears) Receive(_ string, from io.Reader) (err error) {
 
 func (e *ears) Arrived() bool { return e.heard != nil }
 
-// gauge drops what it is told.
+// gauge ignores every value.
 type gauge struct{}
 
 func (gauge) Add(float64) {}

@@ -249,7 +249,7 @@ func TestEveryTokenIsDocumented(t *testing.T) {
 			}
 
 			for _, m := range read.FindAllStringSubmatch(string(css), -1) {
-				// The backgrounds of the notes are told in one word.
+				// The page documents the backgrounds of all notes together.
 				name := m[1]
 				if strings.HasPrefix(name, "--alert-") {
 					name = strings.TrimSuffix(name, "-bg")
