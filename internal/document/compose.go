@@ -16,7 +16,6 @@ import (
 	"presswork/internal/analysis"
 	"presswork/internal/chromium/printable"
 	"presswork/internal/document/contents"
-	"presswork/internal/document/csscost"
 	"presswork/internal/document/dates"
 	"presswork/internal/document/merge"
 	"presswork/internal/document/metadata"
@@ -387,23 +386,4 @@ func titleOf(filename string) string {
 	}
 
 	return pdffile.OneLine(strings.TrimSuffix(base, path.Ext(base)))
-}
-
-// checkSheets refuses the caller's stylesheet, and that of an operator's theme,
-// for a body.
-func checkSheets(o presswork.Options, theme themes.Theme, body markdown.Document) error {
-	elements := strings.Count(body.HTML, "<") / 2 // an estimate: two tags each
-	if o.CSS != "" {
-		if err := csscost.Check(o.CSS, elements, body.HTML); err != nil {
-			return err.WithParam("options.css")
-		}
-	}
-
-	if theme.Custom {
-		if err := csscost.Check(theme.CSS(), elements, body.HTML); err != nil {
-			return fault.Errorf(err.Code, "theme %s: %s", theme.Name, err.Message)
-		}
-	}
-
-	return nil
 }

@@ -17,6 +17,7 @@ import (
 	"presswork/internal/input"
 	"presswork/internal/markdown"
 	"presswork/internal/pdffile"
+	"presswork/themes"
 )
 
 const (
@@ -263,4 +264,23 @@ func layer(top, base reflect.Value) {
 			f.Set(base.Field(i))
 		}
 	}
+}
+
+// checkSheets refuses the caller's stylesheet, and that of an operator's theme,
+// for a body.
+func checkSheets(o presswork.Options, theme themes.Theme, body markdown.Document) error {
+	elements := strings.Count(body.HTML, "<") / 2 // an estimate: two tags each
+	if o.CSS != "" {
+		if err := csscost.Check(o.CSS, elements, body.HTML); err != nil {
+			return err.WithParam("options.css")
+		}
+	}
+
+	if theme.Custom {
+		if err := csscost.Check(theme.CSS(), elements, body.HTML); err != nil {
+			return fault.Errorf(err.Code, "theme %s: %s", theme.Name, err.Message)
+		}
+	}
+
+	return nil
 }
