@@ -34,9 +34,8 @@ var layers = [][]string{
 		"internal/analysis/finding",
 		"internal/pdffile/pdfa",
 	},
-	{".", "internal/markdown/source"},
+	{".", "internal/input", "internal/markdown/source"},
 	{
-		"internal/input",
 		"tasks/stream",
 		"tasks/asynqext",
 		"tasks/redisdial",
@@ -146,6 +145,7 @@ var technologies = map[string][]string{
 	"github.com/yuin/goldmark": {
 		"internal/markdown",
 		"internal/markdown/tree",
+		"internal/markdown/dialect/quarto",
 		"internal/markdown/ext/...",
 		"internal/markdown/formula",
 		"internal/markdown/sanitize",

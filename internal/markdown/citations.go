@@ -82,7 +82,7 @@ func (d *draft) openBibliography(ctx context.Context, styles *cite.Library) (*bi
 
 		works, err := cite.Read(data, d.options.Lang)
 		if err != nil {
-			d.warn(fault.BibliographyFailed, 0, fmt.Sprintf("bibliography %q: %v", clip(name), err))
+			d.warn(fault.BibliographyFailed, 0, fmt.Sprintf("bibliography %q: %v", input.Short(name), err))
 			continue
 		}
 
@@ -91,11 +91,15 @@ func (d *draft) openBibliography(ctx context.Context, styles *cite.Library) (*bi
 				d.warn(
 					fault.BibliographyFailed,
 					0,
-					fmt.Sprintf("bibliography %q: and %d more", clip(name), len(works.Problems)-i),
+					fmt.Sprintf("bibliography %q: and %d more", input.Short(name), len(works.Problems)-i),
 				)
 				break
 			}
-			d.warn(fault.BibliographyFailed, 0, fmt.Sprintf("bibliography %q, line %d: %s", clip(name), p.Line, p.Text))
+			d.warn(
+				fault.BibliographyFailed,
+				0,
+				fmt.Sprintf("bibliography %q, line %d: %s", input.Short(name), p.Line, p.Text),
+			)
 		}
 		maps.Copy(b.items, works.Items)
 	}
@@ -114,7 +118,7 @@ func (d *draft) openBibliography(ctx context.Context, styles *cite.Library) (*bi
 
 		if data != nil {
 			if b.style, err = cite.ParseStyle(data); err != nil {
-				d.warn(fault.BibliographyFailed, 0, fmt.Sprintf("citation style %q: %v", clip(name), err))
+				d.warn(fault.BibliographyFailed, 0, fmt.Sprintf("citation style %q: %v", input.Short(name), err))
 			}
 		}
 	} else {
@@ -155,7 +159,7 @@ func (d *draft) openFile(name string, needed bool) (data []byte, err error) {
 		d.warn(
 			fault.BibliographyFailed,
 			0,
-			fmt.Sprintf("%q cannot be read: it did not come with the document", clip(name)),
+			fmt.Sprintf("%q cannot be read: it did not come with the document", input.Short(name)),
 		)
 	}
 
@@ -282,7 +286,7 @@ func (d *draft) writeCitations(ctx context.Context, styles *cite.Library) error 
 					d.lines.At(r.Offset),
 					fmt.Sprintf(
 						"citation of %q, but no bibliography has that key%s",
-						clip(item.Key),
+						input.Short(item.Key),
 						d.works.meant(item.Key),
 					),
 				)
@@ -347,7 +351,11 @@ func (d *draft) uncited() (keys []string) {
 			d.warn(
 				fault.CitationMissing,
 				0,
-				fmt.Sprintf("nocite names %q, but no bibliography has that key%s", clip(key), d.works.meant(key)),
+				fmt.Sprintf(
+					"nocite names %q, but no bibliography has that key%s",
+					input.Short(key),
+					d.works.meant(key),
+				),
 			)
 			continue
 		}

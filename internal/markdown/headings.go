@@ -11,6 +11,7 @@ import (
 	"github.com/yuin/goldmark/text"
 
 	"presswork/internal/fault"
+	"presswork/internal/input"
 	"presswork/internal/markdown/ext/typography"
 	"presswork/internal/markdown/label"
 	"presswork/internal/markdown/tree"
@@ -92,7 +93,7 @@ func (d *draft) anchorHeadings(root ast.Node) []*ast.Heading {
 			d.warn(
 				fault.HeadingSkipped,
 				line,
-				fmt.Sprintf("heading %q is at level %d, right under level %d", clip(words), h.Level, previous),
+				fmt.Sprintf("heading %q is at level %d, right under level %d", input.Short(words), h.Level, previous),
 			)
 		}
 		previous = h.Level
@@ -208,14 +209,4 @@ func (n *numbering) next(level int) string {
 	}
 
 	return strings.Join(parts, ".")
-}
-
-// clip shortens text for a message.
-func clip(s string) string {
-	const limit = 60
-	if r := []rune(s); len(r) > limit {
-		return string(r[:limit]) + "…"
-	}
-
-	return s
 }

@@ -1,6 +1,7 @@
 package markdown
 
 import (
+	"bytes"
 	"html"
 	"net/url"
 	"strconv"
@@ -12,6 +13,8 @@ import (
 	"github.com/yuin/goldmark/util"
 
 	"presswork/internal/fault"
+	"presswork/internal/input"
+	"presswork/internal/markdown/ext/wikilink"
 	"presswork/internal/markdown/finish"
 	"presswork/internal/markdown/tree"
 )
@@ -53,7 +56,7 @@ func (d *draft) noteLinksAndImages(root ast.Node) {
 				d.warn(
 					fault.AltMissing,
 					line,
-					"image "+strconv.Quote(clip(string(n.Destination)))+" has no alternative text",
+					"image "+strconv.Quote(input.Short(string(n.Destination)))+" has no alternative text",
 				)
 			}
 		}
@@ -93,4 +96,37 @@ func (d *draft) elsewhere(n *ast.Link) (fragment string, ok bool) {
 	}
 
 	return d.options.Links(string(n.Destination), d.lines.At(n.Pos()))
+}
+
+// resolveWikiLinks makes links of the wiki links that lead somewhere in print.
+func (d *draft) resolveWikiLinks(root ast.Node) {
+	if !bytes.Contains(d.src, []byte("[[")) {
+		return
+	}
+
+	to := wikilink.Targets{
+		Headings:  make(map[string]string, len(d.headings)),
+		Slug:      func(heading string) string { return anchors{}.name(heading) },
+		KeepPlain: d.dialect != Obsidian,
+		Missing: func(heading string, offset int) {
+			d.warn(
+				fault.LinkBroken,
+				d.lines.At(offset),
+				"link to "+input.Short(`"#`+heading+`"`)+", but no heading is named like that",
+			)
+		},
+	}
+	for _, h := range d.headings {
+		if key := strings.ToLower(h.Text); to.Headings[key] == "" {
+			to.Headings[key] = h.ID
+		}
+	}
+
+	if d.options.Links != nil {
+		to.Document = func(destination string, offset int) bool {
+			_, ok := d.options.Links(destination, d.lines.At(offset))
+			return ok
+		}
+	}
+	wikilink.Resolve(root, to)
 }

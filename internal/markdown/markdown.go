@@ -16,8 +16,10 @@ import (
 	"github.com/yuin/goldmark/renderer"
 
 	"presswork/internal/fault"
+	"presswork/internal/input"
 	"presswork/internal/markdown/block"
 	"presswork/internal/markdown/cite"
+	"presswork/internal/markdown/dialect/quarto"
 	"presswork/internal/markdown/ext/bookindex"
 	"presswork/internal/markdown/ext/codeblock"
 	"presswork/internal/markdown/ext/direction"
@@ -389,12 +391,15 @@ func (d *draft) transform(ctx context.Context, root ast.Node, styles *cite.Libra
 		}
 	}
 	d.dropComments(root)
-	d.dropCellOptions(root)
+
+	if d.dialect != GFM && bytes.Contains(d.src, []byte("```{")) {
+		quarto.DropOptions(root, d.src, codeblock.CellInfo().Match)
+	}
 	d.placeBlocks(root)
 	formula.Place(root, d.src)
 	d.placeCitations(root)
 	headings := d.anchorHeadings(root)
-	d.placeWikiLinks(root)
+	d.resolveWikiLinks(root)
 
 	if d.references || d.works != nil {
 		reference.TakeHyphens(root, d.src)
@@ -439,7 +444,7 @@ func (d *draft) resolveReferences(root ast.Node) {
 		d.warn(
 			fault.LinkBroken,
 			d.lines.At(r.Offset),
-			fmt.Sprintf("reference to %q, but nothing in the document has that label", clip(key)),
+			fmt.Sprintf("reference to %q, but nothing in the document has that label", input.Short(key)),
 		)
 	}
 	reference.Resolve(root, label.WordsOf(d.options.Lang), d.targets, d.works.cites, missing)

@@ -10,7 +10,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 	"github.com/pelletier/go-toml/v2/unstable"
 
-	"presswork/internal/markdown/source"
+	"presswork/internal/input"
 )
 
 // readTOML returns the fields of TOML.
@@ -24,7 +24,7 @@ func readTOML(text []byte) ([]Field, error) {
 			line = row + 1
 		}
 
-		return nil, atLine(line, "%s", source.Clip(strings.TrimPrefix(err.Error(), "toml: "))).WithCause(err)
+		return nil, atLine(line, "%s", input.Short(strings.TrimPrefix(err.Error(), "toml: "))).WithCause(err)
 	}
 	lines := tomlLines(text)
 

@@ -12,7 +12,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
 
-	"presswork/internal/markdown/source"
+	"presswork/internal/input"
 )
 
 // maxDepth is how deep the lists and maps of a value nest.
@@ -183,7 +183,7 @@ func syntaxError(err error) error {
 	place, reason, ok := strings.Cut(strings.TrimPrefix(first, "["), "] ")
 	if row, _, found := strings.Cut(place, ":"); ok && found {
 		if n, convErr := strconv.Atoi(row); convErr == nil {
-			return atLine(n+1, "%s", source.Clip(otherPlace.ReplaceAllString(reason, ""))).WithCause(err)
+			return atLine(n+1, "%s", input.Short(otherPlace.ReplaceAllString(reason, ""))).WithCause(err)
 		}
 	}
 

@@ -9,13 +9,3 @@ const CodeFence = "~~~~~~"
 func OneLine(text string) string {
 	return strings.NewReplacer("{", "(", "}", ")").Replace(strings.Join(strings.Fields(text), " "))
 }
-
-// Clip returns a text for a message, cut off after 60 characters.
-func Clip(text string) string {
-	const limit = 60
-	if runes := []rune(text); len(runes) > limit {
-		return string(runes[:limit]) + "…"
-	}
-
-	return text
-}

@@ -10,7 +10,6 @@ import (
 
 	"presswork/internal/fault"
 	"presswork/internal/lazyregexp"
-	"presswork/internal/markdown/admonition"
 	"presswork/internal/markdown/source"
 )
 
@@ -78,7 +77,7 @@ func rewriteTags(s *source.Source) (warnings []fault.Warning) {
 	pair(tags)
 	var out bytes.Buffer
 	out.Grow(len(src))
-	at, kinds, warned := 0, admonition.Kinds(), map[string]bool{}
+	at, warned := 0, map[string]bool{}
 
 	for i := range tags {
 		t := &tags[i]
@@ -86,7 +85,7 @@ func rewriteTags(s *source.Source) (warnings []fault.Warning) {
 			continue
 		}
 
-		whole := t.replace(tags, src, kinds)
+		whole := t.replace(tags, src)
 		if whole && t.other < 0 && t.liquid && !t.alone && t.with == "" {
 			continue
 		}

@@ -6,11 +6,12 @@ import (
 	"slices"
 	"strings"
 
+	"presswork/internal/markdown/admonition"
 	"presswork/internal/markdown/source"
 )
 
 // replace decides what takes the place of a tag, and reports whether nothing is lost.
-func (t *tag) replace(tags []tag, src []byte, kinds map[string]string) bool {
+func (t *tag) replace(tags []tag, src []byte) bool {
 	if t.closes {
 		if t.other >= 0 {
 			switch opened := tags[t.other].with; {
@@ -35,7 +36,7 @@ func (t *tag) replace(tags []tag, src []byte, kinds map[string]string) bool {
 	within := bytes.TrimSpace(src[t.end:tags[t.other].start])
 	fenced := bytes.HasPrefix(within, []byte("```")) || bytes.HasPrefix(within, []byte("~~~"))
 
-	switch kind := kinds[t.name]; t.name {
+	switch kind := admonition.KindOf(t.name); t.name {
 	case "highlight", "code", "mermaid", "prism":
 		if fenced && title == "" {
 			return true
@@ -62,14 +63,14 @@ func (t *tag) replace(tags []tag, src []byte, kinds map[string]string) bool {
 		}
 
 		name = strings.TrimPrefix(strings.ToLower(name), "alert-")
-		if kinds[name] == "" {
+		if admonition.KindOf(name) == "" {
 			name = "note"
 		}
 		t.callout(name, title)
 	default:
 		if kind != "" {
 			name := t.name
-			if len(t.words) > 0 && kinds[strings.ToLower(t.words[0])] != "" {
+			if len(t.words) > 0 && admonition.KindOf(strings.ToLower(t.words[0])) != "" {
 				name, t.words = strings.ToLower(t.words[0]), t.words[1:]
 			}
 			t.callout(name, title)

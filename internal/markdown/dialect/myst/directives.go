@@ -53,7 +53,6 @@ type directiveReader struct {
 	d        *Reader
 	source   *source.Source
 	warnings []fault.Warning
-	kinds    map[string]string
 	out      bytes.Buffer
 	lines    []int // of the source, for each line that is out
 	depth    int
@@ -73,15 +72,14 @@ func (d *Reader) Directives(s *source.Source) []fault.Warning {
 	if !known && !mayHoldDirectives(s.Text()) {
 		return nil
 	}
-	r := directiveReader{d: d, source: s, kinds: admonition.Kinds(), counts: map[string]int{}, told: map[string]bool{}}
+	r := directiveReader{d: d, source: s, counts: map[string]int{}, told: map[string]bool{}}
 	var lines []sourceLine
 
 	for line := range strings.Lines(string(s.Text())) {
 		line = strings.TrimSuffix(line, "\n")
 		if !known {
 			if m := readHead(line); m != nil {
-				_, known = r.kinds[m[3]]
-				known = known || forms()[m[3]] != "" || isNumbered(m[3])
+				known = admonition.KindOf(m[3]) != "" || forms()[m[3]] != "" || isNumbered(m[3])
 			}
 		}
 		lines = append(lines, sourceLine{line, len(lines)})

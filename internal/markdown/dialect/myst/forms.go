@@ -101,7 +101,7 @@ func (r *directiveReader) directive(n *directive) {
 	case "link":
 		r.link(n)
 	default:
-		if isNumbered(n.name) || r.kinds[n.name] != "" {
+		if isNumbered(n.name) || admonition.KindOf(n.name) != "" {
 			r.alert(n)
 			return
 		}
@@ -197,11 +197,11 @@ func (r *directiveReader) alert(n *directive) {
 		version, rest, _ := strings.Cut(n.argument, " ")
 		kind, text = "note", rest
 		title = map[string]string{"versionadded": "Added in version ", "versionchanged": "Changed in version ", "deprecated": "Deprecated since version ", "versionremoved": "Removed in version "}[name] + version
-	case r.kinds[name] == "":
+	case admonition.KindOf(name) == "":
 		kind = "note"
 
 		for class := range strings.FieldsSeq(n.option("class")) {
-			if r.kinds[class] != "" {
+			if admonition.KindOf(class) != "" {
 				kind = class
 			}
 		}
@@ -214,7 +214,7 @@ func (r *directiveReader) alert(n *directive) {
 	}
 
 	var untitled []string
-	if title == "" && r.kinds[name] == "" {
+	if title == "" && admonition.KindOf(name) == "" {
 		untitled = []string{`title=""`}
 	}
 	r.write(n.before, ":::"+kind+" "+n.braces("", untitled...), n.number)

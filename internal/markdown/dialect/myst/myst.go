@@ -49,13 +49,3 @@ func mayPrecedeKey(before rune) bool {
 	return (before >= 0x2e80 || !unicode.IsLetter(before)) && !unicode.IsDigit(before) &&
 		!strings.ContainsRune(`@/\_.`, before)
 }
-
-// clip returns the beginning of a text that is too long for a message.
-func clip(s string) string {
-	const limit = 60
-	if r := []rune(s); len(r) > limit {
-		return string(r[:limit]) + "…"
-	}
-
-	return s
-}

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"presswork/internal/fault"
+	"presswork/internal/input"
 	"presswork/internal/lazyregexp"
 	"presswork/internal/markdown/label"
 	"presswork/internal/markdown/source"
@@ -402,7 +403,7 @@ func (r *roleReader) reference(name, text, label string, offset int) string {
 		r.d.Unresolved = true
 		if len(r.keys) > 0 {
 			r.warnings = append(r.warnings, r.source.Warning(fault.LinkBroken, offset,
-				fmt.Sprintf("reference to %q, but nothing in the document has that label", clip(label))))
+				fmt.Sprintf("reference to %q, but nothing in the document has that label", input.Short(label))))
 		}
 
 		if text != "" {

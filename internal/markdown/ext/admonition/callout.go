@@ -40,7 +40,7 @@ func placeQuote(quote *ast.Blockquote, src []byte, lang string) {
 		return
 	}
 	name := strings.ToLower(string(m[1]))
-	a := &tree.Alert{Look: cmp.Or(names.Kinds()[name], "note"), Name: name}
+	a := &tree.Alert{Look: cmp.Or(names.KindOf(name), "note"), Name: name}
 	a.SetPos(quote.Pos())
 	first.Segment = first.Segment.WithStart(min(first.Segment.Start+len(m[0]), first.Segment.Stop))
 

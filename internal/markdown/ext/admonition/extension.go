@@ -8,7 +8,6 @@ import (
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/util"
 
-	names "presswork/internal/markdown/admonition"
 	"presswork/internal/markdown/tree"
 )
 
@@ -18,10 +17,9 @@ type Extension struct{}
 
 // Extend implements goldmark.Extender.
 func (Extension) Extend(m goldmark.Markdown) {
-	looks := names.Kinds()
 	m.Parser().AddOptions(parser.WithBlockParsers(
-		util.Prioritized(indentedParser{looks}, 810),
-		util.Prioritized(fenceParser{looks}, 820),
+		util.Prioritized(indentedParser{}, 810),
+		util.Prioritized(fenceParser{}, 820),
 	))
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
 
+	names "presswork/internal/markdown/admonition"
 	"presswork/internal/markdown/tree"
 )
 
@@ -19,9 +20,7 @@ import (
 //	:::note Title
 //	Blocks.
 //	:::
-//
-// looks maps the names of admonitions to GitHub's five.
-type fenceParser struct{ looks map[string]string }
+type fenceParser struct{}
 
 func (fenceParser) Trigger() []byte { return []byte{':'} }
 
@@ -114,7 +113,7 @@ func (p fenceParser) node(name string, a *tree.Attributes, title string) ast.Nod
 }
 
 func (p fenceParser) lookOf(name string) string {
-	return p.looks[strings.TrimPrefix(strings.ToLower(name), "callout-")]
+	return names.KindOf(strings.TrimPrefix(strings.ToLower(name), "callout-"))
 }
 
 // Continue closes the innermost division at a line of colons, unless the line is in a code block.

@@ -11,6 +11,7 @@ import (
 	"github.com/yuin/goldmark/util"
 
 	"presswork/internal/lazyregexp"
+	names "presswork/internal/markdown/admonition"
 	"presswork/internal/markdown/tree"
 )
 
@@ -21,9 +22,7 @@ import (
 //
 //	=== "Title"
 //	    Indented blocks.
-//
-// looks maps the names of admonitions to GitHub's five.
-type indentedParser struct{ looks map[string]string }
+type indentedParser struct{}
 
 // admonitionHead matches the first line. Its groups are the name, the further classes, which are
 // dropped, and the title.
@@ -65,7 +64,7 @@ func (p indentedParser) Open(_ ast.Node, reader text.Reader, pc parser.Context) 
 	line = line[at:]
 	name := strings.ToLower(string(line[m[2]:m[3]]))
 
-	n := &tree.Alert{Look: cmp.Or(p.looks[name], "note"), Name: name}
+	n := &tree.Alert{Look: cmp.Or(names.KindOf(name), "note"), Name: name}
 
 	if m[6] >= 0 {
 		n.Title, n.Titled = tree.Unescape(line[m[6]:m[7]]), true

@@ -304,13 +304,11 @@ func readComponent(tag []byte) mdxComponent {
 
 // look returns the look of the admonition that a component is, "" for any other.
 func (c mdxComponent) look() string {
-	looks := admonition.Kinds()
-
 	name := strings.ToLower(c.name)
 	switch name {
 	case "callout", "admonition", "aside", "alert", "message", "hint", "banner":
 		for _, key := range []string{"type", "variant", "kind", "severity", "intent", "status"} {
-			if look := looks[strings.ToLower(c.attributes[key])]; look != "" {
+			if look := admonition.KindOf(strings.ToLower(c.attributes[key])); look != "" {
 				return look
 			}
 		}
@@ -320,7 +318,7 @@ func (c mdxComponent) look() string {
 		return ""
 	}
 
-	return looks[name]
+	return admonition.KindOf(name)
 }
 
 // text returns the texts and the picture in the attributes of a component as HTML, "" without any.

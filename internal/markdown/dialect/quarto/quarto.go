@@ -1,0 +1,63 @@
+// Package quarto reads the options of the code cells of Quarto.
+package quarto
+
+import (
+	"strings"
+
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/util"
+
+	"presswork/internal/lazyregexp"
+	"presswork/internal/markdown/tree"
+)
+
+// cellOption matches an option of a cell, such as "#| echo: false": a comment in the language of the
+// cell. Its groups are the name and the value.
+var cellOption = lazyregexp.New(`^(?:#|//|--|%%)\| ?([\w.-]*)(?::[ \t]*([^\n]*))?`)
+
+// DropOptions removes the options from the start of each code cell, and the cells that their options
+// hide. isCell reports whether the info string of a code block makes it a cell.
+func DropOptions(root ast.Node, src []byte, isCell func(info []byte) bool) {
+	var hidden []ast.Node
+	tree.Each(root, func(n ast.Node) {
+		code, ok := n.(*ast.FencedCodeBlock)
+		if !ok || code.Info == nil || !isCell(code.Info.Segment.Value(src)) {
+			return
+		}
+
+		if dropOptions(code, src) {
+			hidden = append(hidden, code)
+		}
+	})
+
+	for _, n := range hidden {
+		n.Parent().RemoveChild(n.Parent(), n)
+	}
+}
+
+// dropOptions removes the options of one cell, and a blank line after them. It reports whether they
+// hide the cell.
+func dropOptions(code *ast.FencedCodeBlock, src []byte) (hidden bool) {
+	lines, options := code.Lines(), 0
+
+	for ; options < lines.Len(); options++ {
+		line := lines.At(options)
+
+		m := cellOption().FindSubmatch(line.Value(src))
+		if m == nil {
+			break
+		}
+
+		name, value := string(m[1]), strings.TrimSpace(string(m[2]))
+		hidden = hidden || (name == "echo" || name == "include") && value == "false"
+	}
+
+	if options > 0 && options < lines.Len() {
+		if line := lines.At(options); util.IsBlank(line.Value(src)) {
+			options++
+		}
+	}
+	lines.SetSliced(options, lines.Len())
+
+	return hidden
+}

@@ -1,0 +1,90 @@
+package wikilink
+
+import (
+	"strings"
+
+	"github.com/yuin/goldmark/ast"
+
+	"presswork/internal/markdown/tree"
+)
+
+// Targets says where the links of a document lead in print.
+type Targets struct {
+	// Headings are the ids of the headings, by their text in lower case.
+	Headings map[string]string
+	// Slug returns the fragment for a heading of another document.
+	Slug func(heading string) string
+	// Document reports whether a link leads to a document that is printed with this one. offset is the
+	// place of the link in the source. Nil: there is no other document.
+	Document func(destination string, offset int) bool
+	// Missing is called for each link to a heading that the document does not have.
+	Missing func(heading string, offset int)
+	// KeepPlain keeps a plain link that leads nowhere as the source has it: [[Page]].
+	KeepPlain bool
+}
+
+// Resolve replaces each Link by a link of Markdown if it leads somewhere in print, else by the text
+// that it shows.
+func Resolve(root ast.Node, to Targets) {
+	var found []*Link
+	tree.Each(root, func(n ast.Node) {
+		if l, ok := n.(*Link); ok {
+			found = append(found, l)
+		}
+	})
+
+	for _, n := range found {
+		destination := to.destination(n)
+		switch {
+		case destination != "":
+			link := ast.NewLink()
+			link.Destination = []byte(destination)
+			link.SetPos(n.Source.Start)
+			tree.MoveChildren(n, link)
+			tree.Replace(n, link)
+		case n.Plain && to.KeepPlain:
+			tree.Replace(n, ast.NewTextSegment(n.Source))
+		default:
+			for c := n.FirstChild(); c != nil; c = n.FirstChild() {
+				n.Parent().InsertBefore(n.Parent(), n, c)
+			}
+			n.Parent().RemoveChild(n.Parent(), n)
+		}
+	}
+}
+
+// destination returns where a link leads in print, "" for nowhere.
+func (to Targets) destination(n *Link) string {
+	// Obsidian writes the headings above as well: [[#Chapter#Section]].
+	heading := n.Heading[strings.LastIndexByte(n.Heading, '#')+1:]
+	isBlock := strings.HasPrefix(heading, "^") // a block that has a name in Obsidian
+
+	if n.Page == "" {
+		if id := to.Headings[strings.ToLower(strings.TrimSpace(heading))]; id != "" {
+			return "#" + id
+		}
+
+		if !isBlock {
+			to.Missing(heading, n.Source.Start)
+		}
+
+		return ""
+	}
+
+	if to.Document == nil {
+		return ""
+	}
+
+	fragment := ""
+	if heading != "" && !isBlock {
+		fragment = "#" + to.Slug(heading)
+	}
+
+	for _, name := range []string{n.Page + ".md", n.Page} {
+		if to.Document(name+fragment, n.Source.Start) {
+			return name + fragment
+		}
+	}
+
+	return ""
+}
