@@ -104,11 +104,11 @@ func TestPartsReferToEachOthersLabelsByRoles(t *testing.T) {
 	t.Parallel()
 
 	composed := compose(t, document.Document{
-		Content: []byte("# One\n:label:`sec_one`\n\nSee :numref:`fig_two`.\n"),
+		Content: []byte("(sec_one)=\n# One\n\nSee {numref}`fig_two`.\n"),
 		Path:    "1.md",
 		Parts: []document.Part{
 			{
-				Content: []byte("# Two\n\nBack to {ref}`the start <sec_one>`.\n\n![B](a.png)\n:label:`fig_two`\n"),
+				Content: []byte("# Two\n\nBack to {ref}`the start <sec_one>`.\n\n(fig_two)=\n![B](a.png)\n"),
 				Path:    "2.md",
 			},
 		},

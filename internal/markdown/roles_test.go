@@ -18,7 +18,8 @@ func TestRolesCiteAndReferToOtherDocuments(t *testing.T) {
 
 	d := render(
 		t,
-		"Some :cite:`Doe.2001,\nroe` and :citet:`roe`, {cite:t}`Doe.2001`.\nIn :numref:`sec_other`, 見:numref:`fig_other`。{ref}`there <sec_other>`",
+		"Some {cite}`Doe.2001,\nroe` and {citet}`roe`, {cite:t}`Doe.2001`.\n"+
+			"In {numref}`sec_other`, 見{numref}`fig_other`。{ref}`there <sec_other>`",
 		markdown.Options{
 			Bibliography: []string{"a.bib"}, Library: works, CitationStyle: "apa",
 			Labels: map[string]markdown.Label{
@@ -42,8 +43,8 @@ func TestRolesCiteAndReferToOtherDocuments(t *testing.T) {
 func TestGFMKeepsRoles(t *testing.T) {
 	t.Parallel()
 
-	d := render(t, "# A\n:eqref:`sec_a`\n\n{ref}`sec_a`", markdown.Options{Dialect: markdown.GFM})
-	if !strings.Contains(d.HTML, ":eqref:<code>sec_a</code>") || !strings.Contains(d.HTML, "{ref}<code>") {
+	d := render(t, "# A\n\n{ref}`sec_a`", markdown.Options{Dialect: markdown.GFM})
+	if !strings.Contains(d.HTML, "{ref}<code>sec_a</code>") {
 		t.Error(d.HTML)
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"presswork/internal/markdown/source"
 )
 
-// code writes code with its options.
-func (r *directiveReader) code(n *directive) {
+// writeCode writes a code block with its options. It leaves out the cells that a tag hides.
+func (r *directiveReader) writeCode(n *directive) {
 	tags := n.option("tags", "tag")
 	for _, hidden := range []string{"remove-cell", "remove-input", "remove_cell", "remove_input"} {
 		if strings.Contains(tags, hidden) {
@@ -27,9 +27,9 @@ func (r *directiveReader) code(n *directive) {
 		language = n.name
 	case "eval-rst":
 		language = "rst"
-		r.warn(n, "is printed as it is written, in reStructuredText")
+		r.warn(n, "is printed as its reStructuredText source")
 	}
-	r.keep(n, label.Listing, "")
+	r.keepLabel(n, label.Listing, "")
 	attributes := []string{}
 	value := func(key, v string) {
 		if v = source.OneLine(v); v != "" {
@@ -45,14 +45,16 @@ func (r *directiveReader) code(n *directive) {
 	} else if _, numbered := n.options["number-lines"]; numbered {
 		attributes = append(attributes, ".numberLines")
 	}
-	r.fenced(n, language+" "+n.braces(label.Listing, attributes...), n.body)
+	r.writeFenced(n, language+" "+n.braces(label.Listing, attributes...), n.body)
 }
 
-// fenced writes lines of code behind an info string.
-func (r *directiveReader) fenced(n *directive, info string, lines []sourceLine) {
+// writeFenced writes a code block with an info string. It drops blank lines at the start and at the
+// end.
+func (r *directiveReader) writeFenced(n *directive, info string, lines []sourceLine) {
 	fence := n.fence
 	if fence[0] == ':' {
-		for fence = source.CodeFence; slices.ContainsFunc(lines, func(l sourceLine) bool { return strings.Contains(l.text, fence) }); {
+		fence = source.CodeFence
+		for slices.ContainsFunc(lines, func(l sourceLine) bool { return strings.Contains(l.text, fence) }) {
 			fence += fence
 		}
 	}
@@ -65,43 +67,41 @@ func (r *directiveReader) fenced(n *directive, info string, lines []sourceLine) 
 	for len(lines) > 0 && strings.Trim(lines[len(lines)-1].text, " \t>") == "" {
 		lines = lines[:len(lines)-1]
 	}
-	r.verbatim(lines)
+	r.writeVerbatim(lines)
 	r.write(blanked(n.before), fence, n.last())
 }
 
-// example writes MyST as code, and what it is printed as.
-func (r *directiveReader) example(n *directive) {
-	r.fenced(n, "markdown", n.body)
+// writeExample writes an example of MyST twice: as code and as it is printed.
+func (r *directiveReader) writeExample(n *directive) {
+	r.writeFenced(n, "markdown", n.body)
 	in := blanked(n.before)
 	r.write(in, "", n.last())
-	r.block(n.body, len(in))
+	r.writeBlock(n.body, len(in))
 	r.write(in, "", n.last())
 }
 
-// math writes a formula.
-func (r *directiveReader) math(n *directive) {
-	r.keep(n, label.Equation, "")
+// writeFormula writes a formula.
+func (r *directiveReader) writeFormula(n *directive) {
+	r.keepLabel(n, label.Equation, "")
 
 	lines := n.body
 	if n.argument != "" {
 		lines = slices.Concat([]sourceLine{{blanked(n.before) + n.argument, n.number}}, lines)
 	}
-	r.fenced(n, "math "+n.braces(label.Equation), lines)
+	r.writeFenced(n, "math "+n.braces(label.Equation), lines)
 }
 
-// picture is the Markdown of the image of a directive.
-func (n *directive) picture(alt string, attributes ...string) string {
+// image returns the image of a directive, whose argument is the source.
+func (n *directive) image(alt string, attributes ...string) string {
 	for _, size := range []string{"width", "height"} {
 		if v := n.option(size); v != "" {
 			attributes = append(attributes, size+"="+strings.ReplaceAll(v, " ", ""))
 		}
 	}
 
-	text := "![" + plainWords(
-		source.OneLine(alt),
-	) + "](<" + strings.NewReplacer("<", "%3C", ">", "%3E").
-		Replace(n.argument) +
-		">)"
+	address := strings.NewReplacer("<", "%3C", ">", "%3E").Replace(n.argument)
+
+	text := "![" + plainWords(source.OneLine(alt)) + "](<" + address + ">)"
 	if len(attributes) > 0 {
 		text += "{" + strings.Join(attributes, " ") + "}"
 	}
@@ -109,27 +109,27 @@ func (n *directive) picture(alt string, attributes ...string) string {
 	return text
 }
 
-// image writes an image.
-func (r *directiveReader) image(n *directive) {
-	r.keep(n, "", "")
+// writeImage writes an image.
+func (r *directiveReader) writeImage(n *directive) {
+	r.keepLabel(n, "", "")
 
 	var attributes []string
 	if label := n.label(); label != "" {
 		attributes = append(attributes, "#"+plainKey(label))
 	}
-	r.alone(n, n.picture(n.option("alt"), attributes...))
+	r.writeAlone(n, n.image(n.option("alt"), attributes...))
 }
 
-// figure writes a figure: an image, the first paragraph as its caption, the others behind
-// it. Without an image of its own, the last paragraph is the caption of those it encloses.
-func (r *directiveReader) figure(n *directive) {
+// writeFigure writes a figure. If the argument names an image, the first paragraph is its caption and
+// the others follow the figure. Otherwise the last paragraph is the caption of the content.
+func (r *directiveReader) writeFigure(n *directive) {
 	if n.name == "figure-md" {
 		if n.label() == "" {
 			n.options["name"] = n.argument
 		}
 		n.argument = ""
 	}
-	r.keep(n, label.Figure, "")
+	r.keepLabel(n, label.Figure, "")
 	r.write(blanked(n.before), "", n.number)
 	r.write(n.before, ":::figure "+n.braces(label.Figure), n.number)
 
@@ -147,8 +147,8 @@ func (r *directiveReader) figure(n *directive) {
 			began = began || !blank
 		}
 		n.body, legend = n.body[:end], n.body[end:]
-		r.alone(n, n.picture(n.option("alt")))
+		r.writeAlone(n, n.image(n.option("alt")))
 	}
-	r.shut(n)
-	r.block(legend, len(in))
+	r.writeToEnd(n)
+	r.writeBlock(legend, len(in))
 }

@@ -7,28 +7,29 @@ import (
 
 	"presswork/internal/fault"
 	"presswork/internal/lazyregexp"
-	"presswork/internal/markdown/admonition"
 	"presswork/internal/markdown/source"
 )
 
-// maxDirectiveDepth bounds directives within directives; what is deeper is code.
+// maxDirectiveDepth is the deepest nesting of directives. Deeper ones are printed as code.
 const maxDirectiveDepth = 20
 
-// maxOption is about how many bytes of lines an option may have, each of which costs a copy.
+// maxOption is the size of an option after which further lines are dropped, in bytes. Each line
+// copies the option, so a long one would take quadratic time.
 const maxOption = 16 << 10
 
 var (
-	// directiveHead begins a directive of MyST, perhaps as the first thing of a list item:
-	// its indentation, fence, name and argument.
+	// directiveHead matches the first line of a directive, which may begin a list item. Its groups
+	// are the indentation, the fence, the name and the argument.
 	directiveHead = lazyregexp.New(
-		"^([ \t>]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]+)*)(`{3,}|:{3,}|~{3,})[ \t]*\\{([A-Za-z][\\w:.-]{0,60})\\}[ \t]*([^`]*|[^`]*`[^`]+`.*)$",
+		"^([ \t>]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]+)*)(`{3,}|:{3,}|~{3,})" +
+			"[ \t]*\\{([A-Za-z][\\w:.-]{0,60})\\}[ \t]*([^`]*|[^`]*`[^`]+`.*)$",
 	)
-	// directiveOption is :key: value, or a line of YAML.
+	// directiveOption matches :key: value, and directiveYAML a line of YAML.
 	directiveOption = lazyregexp.New(`^:([A-Za-z][\w-]{0,60}):(?:[ \t]+(.*))?$`)
 	directiveYAML   = lazyregexp.New(`^([A-Za-z][\w-]{0,60}):(?:[ \t]+(.*))?$`)
 )
 
-// directive is a block of MyST:
+// directive is a block of MyST (https://mystmd.org/spec/directives):
 //
 //	```{name} argument
 //	:option: value
@@ -36,51 +37,60 @@ var (
 //	Content.
 //	```
 type directive struct {
-	sourceLine                    // the first line
+	sourceLine // the first line
+	// before is the indentation of the fence, with the markers of list items.
 	before, fence, name, argument string
 	options                       map[string]string
 	body                          []sourceLine
 }
 
-// sourceLine is a line of the document, without its end, and its number from 0.
+// sourceLine is a line of the document without its line end, and its number from 0.
 type sourceLine struct {
 	text   string
 	number int
 }
 
-// directiveReader makes the directives of MyST what Markdown has here.
+// directiveReader rewrites the directives of one document.
 type directiveReader struct {
-	d        *Reader
+	reader   *Reader
 	source   *source.Source
 	warnings []fault.Warning
+	writers  map[string]directiveWriter
 	out      bytes.Buffer
-	lines    []int // of the source, for each line that is out
-	depth    int
-	// counts are how many there are of what is numbered by its name, opened how many
-	// exercises wait for their end.
+	lines    []int // for each line of out, the line of the source
+	depth    int   // of nested blocks
+	// counts is the number of theorems, exercises and the like so far, by their names.
 	counts map[string]int
+	// opened is the number of exercises without their end so far.
 	opened int
-	told   map[string]bool
-	// substituted is how many bytes substitutions stand for.
+	// warned holds the names of directives with a warning.
+	warned map[string]bool
+	// substituted is the size of the substituted texts, in bytes.
 	substituted int
 }
 
-// Directives makes the directives of MyST what Markdown has here. A document with one
-// that is known is MyST, which has comments and breaks between cells, too.
+// Directives replaces the directives of MyST by the Markdown that the parser reads. In a document with
+// a known directive or with substitutions, it also removes comments and breaks between cells. It
+// leaves any other document as it is.
 func (d *Reader) Directives(s *source.Source) []fault.Warning {
 	known := len(d.Substitutions) > 0
 	if !known && !mayHoldDirectives(s.Text()) {
 		return nil
 	}
-	r := directiveReader{d: d, source: s, counts: map[string]int{}, told: map[string]bool{}}
+	r := directiveReader{
+		reader:  d,
+		source:  s,
+		writers: writers(),
+		counts:  map[string]int{},
+		warned:  map[string]bool{},
+	}
 	var lines []sourceLine
 
 	for line := range strings.Lines(string(s.Text())) {
 		line = strings.TrimSuffix(line, "\n")
 		if !known {
-			if m := readHead(line); m != nil {
-				known = admonition.KindOf(m[3]) != "" || forms()[m[3]] != "" || isNumbered(m[3])
-			}
+			m := readHead(line)
+			known = m != nil && r.isKnown(m[3])
 		}
 		lines = append(lines, sourceLine{line, len(lines)})
 	}
@@ -89,7 +99,7 @@ func (d *Reader) Directives(s *source.Source) []fault.Warning {
 		return nil
 	}
 	d.labelled = map[string]labelled{}
-	r.block(lines, 0)
+	r.writeBlock(lines, 0)
 
 	for ; r.opened > 0; r.opened-- {
 		r.write("", ":::", len(lines)-1)
@@ -100,7 +110,7 @@ func (d *Reader) Directives(s *source.Source) []fault.Warning {
 	return r.warnings
 }
 
-// mayHoldDirectives is quick: most documents hold none.
+// mayHoldDirectives is a quick test: most documents have no directive.
 func mayHoldDirectives(src []byte) bool {
 	for _, mark := range []string{"```{", ":::{", "~~~{", "``` {", "::: {"} {
 		if bytes.Contains(src, []byte(mark)) {
@@ -111,7 +121,8 @@ func mayHoldDirectives(src []byte) bool {
 	return false
 }
 
-// readHead matches directiveHead.
+// readHead returns the submatches of directiveHead, nil if the line does not begin a directive. The
+// expression is slow, so readHead tests the characters before the brace first.
 func readHead(line string) []string {
 	const longest = 4000
 	before, _, ok := strings.Cut(line, "{")
@@ -130,18 +141,19 @@ func readHead(line string) []string {
 	return m
 }
 
-// write writes a line behind what it is indented by. Spaces at its end may break the line.
+// write writes a line after its indentation, made from line number of the source. It keeps spaces at
+// the end: two of them break the line.
 func (r *directiveReader) write(before, text string, number int) {
 	r.out.WriteString(before + text + "\n")
 	r.lines = append(r.lines, number)
 }
 
-// block writes lines that are indented so far, with what stands for the directives in them.
-func (r *directiveReader) block(lines []sourceLine, indented int) {
+// writeBlock writes lines with this indentation, and the Markdown for the directives among them.
+func (r *directiveReader) writeBlock(lines []sourceLine, indented int) {
 	r.depth++
 	defer func() { r.depth-- }()
 	fence, before, label := "", "", ""
-	listed, blank := false, true // as in source.WithoutCode
+	listed, blank := false, true // in a list; after a blank line. See source.WithoutCode
 
 	for i := 0; i < len(lines); i++ {
 		line := lines[i]
@@ -190,7 +202,7 @@ func (r *directiveReader) block(lines []sourceLine, indented int) {
 				one.options["name"] = label
 			}
 			label = ""
-			r.directive(&one)
+			r.writeDirective(&one)
 
 			if i = end; end == len(lines) || !closes(lines[end].text, m[2]) {
 				i--
@@ -204,7 +216,7 @@ func (r *directiveReader) block(lines []sourceLine, indented int) {
 			for text := range strings.Lines(with) {
 				lines = append(lines, sourceLine{line.text[:indent] + strings.TrimSuffix(text, "\n"), line.number})
 			}
-			r.block(lines, indented)
+			r.writeBlock(lines, indented)
 			continue
 		} else if !alone {
 			line.text = with
@@ -217,9 +229,9 @@ func (r *directiveReader) block(lines []sourceLine, indented int) {
 		switch {
 		case text[0] == '%' && indent < 4,
 			strings.HasPrefix(line.text, "+++"),
-			strings.HasPrefix(text, "^^^"): // a comment, ends of cells and of heads of cards
+			strings.HasPrefix(text, "^^^"): // a comment, the end of a cell or of the head of a card
 			r.write("", "", line.number)
-		case text[0] == '(' && strings.HasSuffix(text, ")=") && r.labels(lines[i+1:]):
+		case text[0] == '(' && strings.HasSuffix(text, ")=") && r.isDirectiveNext(lines[i+1:]):
 			if m := labelAbove().FindStringSubmatch(text); m != nil {
 				label = m[1]
 			}
@@ -229,13 +241,13 @@ func (r *directiveReader) block(lines []sourceLine, indented int) {
 		}
 	}
 
-	if fence != "" && r.depth > 1 { // what follows the directive is no code
+	if fence != "" && r.depth > 1 { // the open code ends with the directive around it
 		r.write(before, fence, lines[len(lines)-1].number)
 	}
 }
 
-// labels reports whether a directive is what comes next.
-func (r *directiveReader) labels(lines []sourceLine) bool {
+// isDirectiveNext reports whether the next line with text begins a directive.
+func (r *directiveReader) isDirectiveNext(lines []sourceLine) bool {
 	for i := 0; i < min(len(lines), reach); i++ {
 		if text := strings.TrimSpace(lines[i].text); text != "" {
 			return readHead(lines[i].text) != nil
@@ -245,16 +257,16 @@ func (r *directiveReader) labels(lines []sourceLine) bool {
 	return false
 }
 
-// closes reports whether a line ends what a fence begins.
+// closes reports whether a line closes a fence.
 func closes(line, fence string) bool {
 	rest, ok := strings.CutPrefix(strings.TrimLeft(line, " \t>"), fence)
 	return ok && strings.Trim(rest, fence[:1]+" \t") == ""
 }
 
-// directiveEnd is the index of the line that ends the directive of a line: its closing
-// fence, or the first one that is not in its list item or quote.
+// directiveEnd returns the index of the line that ends the directive of line at. That is its closing
+// fence, or the first line outside its list item or quote.
 func directiveEnd(lines []sourceLine, at int, before, fence string) int {
-	depth := 0 // of directives of colons, which may have as many
+	depth := 0 // of colon fences with the same number of colons
 
 	for i := at + 1; i < len(lines); i++ {
 		text := lines[i].text
@@ -270,7 +282,8 @@ func directiveEnd(lines []sourceLine, at int, before, fence string) int {
 				return i
 			}
 			depth--
-		case fence[0] == ':' && strings.HasPrefix(inner, fence) && strings.HasPrefix(strings.TrimLeft(inner, ": \t"), "{"):
+		case fence[0] == ':' && strings.HasPrefix(inner, fence) &&
+			strings.HasPrefix(strings.TrimLeft(inner, ": \t"), "{"):
 			depth++
 		}
 	}
@@ -278,8 +291,8 @@ func directiveEnd(lines []sourceLine, at int, before, fence string) int {
 	return len(lines)
 }
 
-// readOptions takes the options off the beginning of the body: lines of :key: value, or
-// YAML between two lines of ---.
+// readOptions moves the options from the start of the body to the map: lines of :key: value, or YAML
+// between two lines of ---.
 func (n *directive) readOptions() {
 	n.options = map[string]string{}
 	yaml := len(n.body) > 0 && strings.TrimSpace(n.body[0].text) == "---"
@@ -301,14 +314,13 @@ func (n *directive) readOptions() {
 		case m != nil:
 			last = m[1]
 			n.options[last] = unquoted(strings.TrimSpace(m[2]))
-		case yaml || last != "" && strings.HasPrefix(strings.TrimPrefix(n.body[i].text, blanked(n.before)), " ") && text != "":
+		case yaml || last != "" && text != "" &&
+			strings.HasPrefix(strings.TrimPrefix(n.body[i].text, blanked(n.before)), " "):
 			if len(n.options[last]) > maxOption {
 				continue
 			}
-			more := strings.TrimSpace(
-				n.options[last] + " " + strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(text), "- ")),
-			)
-			n.options[last] = strings.TrimLeft(more, "|> ")
+			item := strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(text), "- "))
+			n.options[last] = strings.TrimLeft(strings.TrimSpace(n.options[last]+" "+item), "|> ")
 		default:
 			n.body = n.body[i:]
 			return
@@ -317,7 +329,7 @@ func (n *directive) readOptions() {
 	n.body = n.body[i:]
 }
 
-// unquoted is a value without the quotation marks around it.
+// unquoted returns a value without the quotation marks around it.
 func unquoted(s string) string {
 	if n := len(s); n > 1 && s[0] == s[n-1] && (s[0] == '"' || s[0] == '\'') && strings.Count(s, s[:1]) == 2 {
 		return s[1 : n-1]
@@ -326,7 +338,7 @@ func unquoted(s string) string {
 	return s
 }
 
-// option is the first of the options that is there.
+// option returns the first of the options that has a value, "" for none.
 func (n *directive) option(names ...string) string {
 	for _, name := range names {
 		if value := n.options[name]; value != "" {
@@ -337,14 +349,15 @@ func (n *directive) option(names ...string) string {
 	return ""
 }
 
+// label returns the label of a directive, "" for none.
 func (n *directive) label() string { return n.option("name", "label") }
 
-// empty reports whether nothing is in the body.
-func (n *directive) empty() bool {
+// isEmpty reports whether the body has no text.
+func (n *directive) isEmpty() bool {
 	return !slices.ContainsFunc(n.body, func(l sourceLine) bool { return strings.Trim(l.text, " \t>") != "" })
 }
 
-// blanked is an indentation without the markers of list items.
+// blanked returns an indentation with spaces in place of the markers of list items.
 func blanked(before string) string {
 	return strings.Map(func(c rune) rune {
 		if c == '\t' || c == '>' {
@@ -355,10 +368,10 @@ func blanked(before string) string {
 	}, before)
 }
 
-// warn names, once, a directive of which something is left out.
+// warn adds a warning about a directive, once for each name.
 func (r *directiveReader) warn(n *directive, what string) {
-	if !r.told[n.name] {
-		r.told[n.name] = true
+	if !r.warned[n.name] {
+		r.warned[n.name] = true
 		r.warnings = append(r.warnings, fault.Warning{
 			Code:    fault.SyntaxDropped,
 			Message: "the directive " + n.name + " " + what,

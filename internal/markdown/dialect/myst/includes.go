@@ -12,23 +12,24 @@ import (
 	"presswork/internal/markdown/source"
 )
 
-// includeHead is the info string of a directive that includes a file.
+// includeHead matches the info string of a directive that includes a file.
 var includeHead = lazyregexp.New(`^\{(include|literalinclude)\}[ \t]+(\S.{0,500})$`)
 
-// IsInclude reports whether an info string is that of a directive that includes a file.
+// IsInclude reports whether a code block with this info string is a directive that includes a file.
 func IsInclude(info []byte) bool { return includeHead().Match(info) }
 
 // Include is a directive that includes a file, as text or as code.
 type Include struct {
-	// File is the name of the file, Literal whether it is code.
-	File    string
+	// File is the name of the file as the source gives it.
+	File string
+	// Literal reports whether the file is printed as code.
 	Literal bool
 
 	directive directive
 }
 
-// ReadInclude reads a directive by its info string and the lines in its fence, nil if it is
-// none that includes a file. The lines of the document begin with before.
+// ReadInclude reads a directive from its info string and the lines in its fence. It returns nil
+// unless the directive includes a file. before is the indentation of the fence.
 func ReadInclude(info, before string, body []byte) *Include {
 	m := includeHead().FindStringSubmatch(info)
 	if m == nil {
@@ -50,8 +51,8 @@ func ReadInclude(info, before string, body []byte) *Include {
 	}
 }
 
-// Part returns what takes the place of the directive: the part of the file's text that it
-// names, in a directive of code if it is code.
+// Part returns the text that replaces the directive: the part of the file that its options select.
+// The part of a literal file is in a code-block directive with the same options.
 func (in *Include) Part(text []byte) []byte {
 	n := &in.directive
 	text = n.cut(text)
@@ -75,7 +76,7 @@ func (in *Include) Part(text []byte) []byte {
 	return out.Bytes()
 }
 
-// language is that of the code in a file.
+// language returns the language of a literal file: an option, or the file name extension.
 func (n *directive) language(file string) string {
 	if own := n.option("language", "code", "lang"); own != "" {
 		return own
@@ -84,7 +85,8 @@ func (n *directive) language(file string) string {
 	return strings.TrimPrefix(path.Ext(file), ".")
 }
 
-// cut is the part of a file that the options name.
+// cut returns the part of a file that the options select: start-line and end-line or lines first, then
+// start-at, start-after, end-at and end-before within it.
 func (n *directive) cut(text []byte) []byte {
 	lines := bytes.SplitAfter(text, []byte("\n"))
 
@@ -97,7 +99,8 @@ func (n *directive) cut(text []byte) []byte {
 	}
 
 	if list := strings.ReplaceAll(n.option("lines"), " ", ""); list != "" {
-		ranges := readRanges(strings.ReplaceAll(list+",", "-,", "-"+strconv.Itoa(len(lines))+",")) // 3- is to the end
+		toEnd := "-" + strconv.Itoa(len(lines)) + "," // for a range such as 3-
+		ranges := readRanges(strings.ReplaceAll(list+",", "-,", toEnd))
 		var some [][]byte
 
 		next := 1
@@ -140,7 +143,7 @@ func (n *directive) cut(text []byte) []byte {
 	return bytes.Join(lines[from:to], nil)
 }
 
-// readRanges reads ranges of lines such as 3,5-7, in their order. What is none is ignored.
+// readRanges reads ranges of lines such as 3,5-7 and sorts them. It ignores other text.
 func readRanges(list string) (ranges [][2]int) {
 	const most = 200
 

@@ -8,10 +8,11 @@ import (
 	"presswork/internal/lazyregexp"
 )
 
-// emptyLink is a link whose text is that of its target.
+// emptyLink matches a link without a text. It shows the name of its target.
 var emptyLink = lazyregexp.New(`\[\]\(<?([^()<>\s]{1,500})>?\)`)
 
-// fillLinks gives the links without a text that of what they lead to, or its name.
+// fillLinks fills the links without a text: with a reference to the label, the address or the name
+// of the file.
 func (r *roleReader) fillLinks() {
 	src := r.source.Text()
 	var out bytes.Buffer
@@ -41,25 +42,23 @@ func (r *roleReader) fillLinks() {
 	}
 }
 
-const (
-	// maxSubstituted bounds the bytes of what substitutions stand for.
-	maxSubstituted = 1 << 20
-)
+// maxSubstituted is the largest total size of substituted texts, in bytes.
+const maxSubstituted = 1 << 20
 
-// substitution is the place of a text of the front matter.
+// substitution matches the place of a text of the front matter: {{ name }}.
 var substitution = lazyregexp.New(`\{\{[ \t]*([A-Za-z_][\w-]{0,60})[ \t]*\}\}`)
 
-// substitute puts the texts of the front matter in their places on a line, and reports
-// whether one of them is all of it.
+// substitute replaces {{ name }} on a line by the texts of the front matter. alone reports whether a
+// text is the whole line; only such a text may have several lines.
 func (r *directiveReader) substitute(line string) (text string, alone bool) {
-	if len(r.d.Substitutions) == 0 || !strings.Contains(line, "{{") {
+	if len(r.reader.Substitutions) == 0 || !strings.Contains(line, "{{") {
 		return line, false
 	}
 	m := substitution().FindString(line)
 	alone = m != "" && strings.TrimSpace(line) == m
 
 	return substitution().ReplaceAllStringFunc(line, func(place string) string {
-		with, ok := r.d.Substitutions[strings.Trim(place, "{} \t")]
+		with, ok := r.reader.Substitutions[strings.Trim(place, "{} \t")]
 		if r.substituted += len(with); !ok || r.substituted > maxSubstituted {
 			alone = false
 			return place

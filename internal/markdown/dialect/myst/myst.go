@@ -1,4 +1,5 @@
-// Package myst reads the directives, roles and labels of MyST and Sphinx.
+// Package myst rewrites the directives, roles and labels of MyST into the Markdown that the parser
+// reads. MyST is the Markdown of Sphinx, Jupyter Book and mystmd: https://mystmd.org/spec
 package myst
 
 import (
@@ -7,22 +8,24 @@ import (
 	"unicode"
 )
 
-// Reader reads one document: its directives first, then its roles.
+// Reader rewrites one document. Call Directives first, then Roles.
 type Reader struct {
-	// Substitutions are the texts in place of {{ name }}.
+	// Substitutions are the texts that replace {{ name }}, by their names.
 	Substitutions map[string]string
-	// Elsewhere returns the anchor of a label of the documents printed with this one, "" if
-	// they do not have it. Nil: there are none.
+	// Elsewhere returns the anchor of a label in the documents printed with this one, "" for an
+	// unknown label. It may be nil.
 	Elsewhere func(key string) string
-	// Bibliography reports whether there are works to cite.
+	// Bibliography reports whether the document has works to cite.
 	Bibliography bool
 
-	// Aliases are the ids of what links may call by another name; Roles sets them.
+	// Aliases maps the names that links may use for an element to its id. Roles sets it.
 	Aliases map[string]string
-	// Unresolved reports whether a reference leads nowhere.
+	// Unresolved is set by Roles if a reference names an unknown label.
 	Unresolved bool
 
-	labelled map[string]labelled // what the directives label
+	// labelled holds the labels of the directives by their names. It is nil unless the document has
+	// a directive of MyST.
+	labelled map[string]labelled
 }
 
 func (d *Reader) elsewhere(key string) string {
@@ -33,18 +36,19 @@ func (d *Reader) elsewhere(key string) string {
 	return d.Elsewhere(key)
 }
 
-// engines are the names of code that Quarto runs; no directive has them.
+// engines lists the languages of code that Quarto runs. ```{python} is code, not a directive.
 func engines() []string {
 	return []string{"r", "python", "julia", "ojs", "sql", "bash", "stan", "dot", "mermaid"}
 }
 
-// atoi returns a number that is at least 0, 0 for what is none.
+// atoi returns a number. It returns 0 for a negative number and for other text.
 func atoi(s string) int {
 	n, _ := strconv.Atoi(strings.TrimSpace(s))
 	return max(n, 0)
 }
 
-// mayPrecedeKey reports whether a reference to a key may follow a character.
+// mayPrecedeKey reports whether the parser reads @key after this character as a reference. Package
+// reference has the same rule.
 func mayPrecedeKey(before rune) bool {
 	return (before >= 0x2e80 || !unicode.IsLetter(before)) && !unicode.IsDigit(before) &&
 		!strings.ContainsRune(`@/\_.`, before)

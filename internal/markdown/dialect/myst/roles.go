@@ -11,53 +11,39 @@ import (
 	"presswork/internal/fault"
 	"presswork/internal/input"
 	"presswork/internal/lazyregexp"
-	"presswork/internal/markdown/label"
 	"presswork/internal/markdown/source"
 )
 
 var (
-	// role is a role of Sphinx: {ref}`label` in MyST, :ref:`label` in d2l.
-	role = lazyregexp.New("(?:\\{([a-z][a-z:]{0,20})\\}|:(numref|eqref|ref|citep?|citet|doc|term):)`([^`]{1,1000})`")
-	// roleTarget is a text with its target: text <target>.
+	// role matches a role, {ref}`label`. Its groups are the name and the value.
+	role = lazyregexp.New("\\{([a-z][a-z:]{0,20})\\}`([^`]{1,1000})`")
+	// roleTarget matches a value with a text and a target: text <target>.
 	roleTarget = lazyregexp.New(`(?s)^(.*\S)\s*<([^<>]+)>$`)
-	// labelBelow is a label or size of what is above it, of d2l, labelAbove a label of what
-	// is below it and formulaLabel one behind a formula, of MyST.
-	labelBelow   = lazyregexp.New("^[ \\t]*:(label|eqlabel|width|height):`([^`]{1,200})`[ \\t]*$")
-	labelAbove   = lazyregexp.New(`^\(([A-Za-z][\w.:/-]{0,100})\)=[ \t]*$`)
-	formulaLabel = lazyregexp.New(`\$\$[ \t]*\(([A-Za-z][\w.:-]{0,100})\)[ \t]*$`)
-	// ownLabel is a label as this program has it.
-	ownLabel    = lazyregexp.New(`\{:?[^{}\n]*#((?:fig|tbl|tab|eq|sec|lst)[:-][\w.:-]+)`)
-	headingLine = lazyregexp.New(`^#{1,6}[ \t]`)
-	pictureLine = lazyregexp.New(`^[ \t]*!\[.*\)(?:\{[^{}]*\})?$`)
-	// paragraphLine begins a paragraph.
-	paragraphLine = lazyregexp.New(`^[\pL"“][^|]*$`)
-	tableCaption  = lazyregexp.New(`^:[ \t]?[^ \t:].*$`)
 )
 
-// roleReader makes the roles of Sphinx and the labels of MyST and d2l Markdown.
+// roleReader rewrites the roles and labels of one document.
 type roleReader struct {
-	d        *Reader
+	reader   *Reader
 	source   *source.Source
 	warnings []fault.Warning
-	// lines are those of the source, hidden the same without code.
+	// lines are the lines of the source. hidden are the same lines with spaces in place of code.
 	lines, hidden []string
-	// keys are the references to the labels of the document.
+	// keys maps the labels of the document to the keys of their references.
 	keys map[string]string
 }
 
-// Roles makes the roles of Sphinx, as MyST and d2l write them, and their labels what
-// Markdown has here, and leaves every line where it is. A reference to a label that nothing
-// has is its text.
+// Roles replaces the roles and labels of MyST by the Markdown that the parser reads. Call it after
+// Directives. Every line stays where it is. A reference to an unknown label becomes plain text, with
+// a warning if the document has labels.
 func (d *Reader) Roles(s *source.Source) []fault.Warning {
 	src := s.Text()
-	if d.labelled == nil && !MayHoldLabels(src) && !bytes.Contains(src, []byte("}`")) &&
-		!bytes.Contains(src, []byte(":`")) {
+	if d.labelled == nil && !MayHoldLabels(src) && !bytes.Contains(src, []byte("}`")) {
 		return nil
 	}
 	found, hidden := findRoles(src)
 
 	r := roleReader{
-		d:      d,
+		reader: d,
 		source: s,
 		lines:  strings.Split(string(src), "\n"),
 		hidden: strings.Split(string(hidden), "\n"),
@@ -93,14 +79,10 @@ func (d *Reader) Roles(s *source.Source) []fault.Warning {
 	return r.warnings
 }
 
-// MayHoldLabels reports whether a source may hold labels of MyST or d2l.
-func MayHoldLabels(src []byte) bool {
-	return bytes.Contains(src, []byte("label:`")) || bytes.Contains(src, []byte(")=\n"))
-}
-
-// findRoles finds the roles outside of code, by the offsets of role, and returns the source
-// without code: a role may be of several lines.
+// findRoles returns the submatch offsets of the roles outside code. hidden is the source with spaces
+// in place of code. A role may span lines but not paragraphs.
 func findRoles(src []byte) (found [][]int, hidden []byte) {
+	// Code spans are found line by line, so a value with line ends must look like one line.
 	joined := bytes.Clone(src)
 	for at := 0; ; {
 		m := role().FindSubmatchIndex(src[at:])
@@ -109,18 +91,16 @@ func findRoles(src []byte) (found [][]int, hidden []byte) {
 		}
 
 		for i := range m {
-			if m[i] >= 0 {
-				m[i] += at
-			}
+			m[i] += at
 		}
 
 		at = m[0] + 1
-		if !bytes.Contains(src[m[6]:m[7]], []byte("\n\n")) &&
+		if value := src[m[4]:m[5]]; !bytes.Contains(value, []byte("\n\n")) &&
 			(m[0] == 0 || src[m[0]-1] != '`' && src[m[0]-1] != '\\') &&
 			(m[1] == len(src) || src[m[1]] != '`') {
 			at = m[1]
 			found = append(found, m)
-			copy(joined[m[6]:m[7]], bytes.ReplaceAll(src[m[6]:m[7]], []byte("\n"), []byte(" ")))
+			copy(joined[m[4]:m[5]], bytes.ReplaceAll(value, []byte("\n"), []byte(" ")))
 		}
 	}
 	hidden = source.WithoutCode(joined)
@@ -134,169 +114,7 @@ func findRoles(src []byte) (found [][]int, hidden []byte) {
 	return slices.DeleteFunc(found, func(m []int) bool { return hidden[m[0]] != src[m[0]] }), hidden
 }
 
-// placeLabels gives what is labelled its label, as this program has it. Without roles, a
-// document has only the labels that nothing else can be.
-func (r *roleReader) placeLabels(roles bool) {
-	for i, line := range r.hidden {
-		switch {
-		case strings.HasSuffix(strings.TrimSpace(line), ")="):
-			if m := labelAbove().FindStringSubmatch(line); m != nil &&
-				(r.labelNext(i, m[1]) || roles || r.d.labelled != nil) {
-				r.lines[i] = ""
-			}
-		case strings.HasPrefix(strings.TrimSpace(line), ":"):
-			if m := labelBelow().FindStringSubmatch(r.lines[i]); m != nil {
-				r.lines[i] = r.labelPrevious(i, m[1], m[2])
-			} else if roles && tableCaption().MatchString(line) && r.above(i) < i-1 && strings.HasPrefix(r.near(r.below(i)), "|") &&
-				(!strings.HasPrefix(line, ": ") || !strings.HasPrefix(r.near(r.above(i)), "|")) {
-				r.lines[i] = "Table: " + strings.TrimSpace(r.lines[i][1:])
-			}
-		case roles && strings.HasSuffix(line, ")"):
-			if m := formulaLabel().FindStringSubmatchIndex(line); m != nil {
-				name := line[m[2]:m[3]]
-				r.lines[i] = r.lines[i][:m[2]-1]
-				r.append(i, "#"+r.key(label.Equation, name))
-			}
-		}
-	}
-}
-
-// reach is how many lines a label may be away from what it names: all that a document has
-// may be labels.
-const reach = 20
-
-// above and below are the next lines that are not blank, -1 for none within reach.
-func (r *roleReader) above(i int) int { return r.next(i, -1) }
-func (r *roleReader) below(i int) int { return r.next(i, 1) }
-
-func (r *roleReader) next(i, step int) int {
-	for range reach {
-		if i += step; i < 0 || i == len(r.lines) {
-			return -1
-		}
-
-		if strings.TrimSpace(r.lines[i]) != "" {
-			return i
-		}
-	}
-
-	return -1
-}
-
-func (r *roleReader) near(i int) string {
-	if i < 0 {
-		return ""
-	}
-
-	return strings.TrimSpace(r.lines[i])
-}
-
-// labelNext labels the heading or picture below, and reports whether there is one.
-func (r *roleReader) labelNext(i int, name string) bool {
-	next := r.below(i)
-	for n := 0; n < reach && next >= 0 && labelAbove().MatchString(r.lines[next]); n++ {
-		next = r.below(next)
-	}
-	kind := label.Section
-
-	switch {
-	case next >= 0 && headingLine().MatchString(r.hidden[next]):
-	case next >= 0 && pictureLine().MatchString(strings.TrimSpace(r.hidden[next])):
-		kind = label.Figure
-	case next >= 0 && r.d.labelled != nil && paragraphLine().MatchString(r.hidden[next]):
-		r.lines[next] = "[]{#" + plainKey(name) + "}" + r.lines[next]
-		r.d.labelled[name] = labelled{key: plainKey(name)}
-
-		return true
-	default:
-		return false
-	}
-
-	if own := ownLabel().FindStringSubmatch(r.lines[next]); own != nil { // it has two
-		r.keys[name] = own[1]
-	} else if !strings.HasSuffix(r.near(next), "}") {
-		r.append(next, "#"+r.key(kind, name))
-	}
-
-	return true
-}
-
-// labelPrevious gives what is above a label or a size, and returns the line that stays.
-func (r *roleReader) labelPrevious(i int, name, value string) string {
-	at := r.above(i)
-	line := r.near(at)
-
-	picture := at >= 0 && pictureLine().MatchString(line)
-	switch {
-	case name == "width" || name == "height":
-		if picture {
-			r.append(at, name+"="+value)
-		}
-	case picture:
-		r.append(at, "#"+r.key(label.Figure, value))
-	case at >= 0 && headingLine().MatchString(line):
-		r.append(at, "#"+r.key(label.Section, value))
-	case strings.HasSuffix(line, "$$"):
-		r.append(at, "#"+r.key(label.Equation, value))
-	case strings.HasPrefix(line, "Table: ") && strings.HasPrefix(r.near(r.below(i)), "|"):
-		r.append(at, "#"+r.key(label.Table, value))
-	case at >= 0 && tableCaption().MatchString(line) && strings.HasPrefix(r.near(r.below(i)), "|"):
-		r.lines[at] = "Table: " + strings.TrimSpace(line[1:])
-		r.append(at, "#"+r.key(label.Table, value))
-	case at == i-1 && strings.HasPrefix(line, "|"):
-		return "{: #" + r.key(label.Table, value) + "}"
-	}
-
-	return ""
-}
-
-// append adds an attribute to the braces at the end of a line.
-func (r *roleReader) append(i int, attribute string) {
-	line := strings.TrimRight(r.lines[i], " \t")
-	if own, ok := strings.CutSuffix(line, "}"); ok && pictureLine().MatchString(line) {
-		r.lines[i] = own + " " + attribute + "}"
-	} else if strings.HasSuffix(line, ")") && pictureLine().MatchString(line) {
-		r.lines[i] = line + "{" + attribute + "}"
-	} else {
-		r.lines[i] = line + " {" + attribute + "}"
-	}
-}
-
-// key is that of a label of the document, of a kind.
-func (r *roleReader) key(kind label.Kind, name string) string {
-	r.keys[name] = roleKey(kind, name)
-	return r.keys[name]
-}
-
-func roleKey(kind label.Kind, name string) string {
-	if label.KindOf(name) != kind {
-		name = string(kind) + ":" + name
-	}
-
-	return plainKey(name)
-}
-
-// plainKey is a label as an id may be.
-func plainKey(label string) string {
-	return strings.ReplaceAll(strings.Join(strings.Fields(label), "-"), "/", "-")
-}
-
-// find is the key of a label of this document or of those printed with it, "" for none.
-func (r *roleReader) find(name string) string {
-	if key := r.keys[name]; key != "" {
-		return key
-	}
-
-	for _, kind := range []label.Kind{label.Section, label.Figure, label.Table, label.Equation, label.Listing} {
-		if key := roleKey(kind, name); r.d.elsewhere(key) != "" {
-			return key
-		}
-	}
-
-	return ""
-}
-
-// replaceRoles is the source with Markdown in place of its roles.
+// replaceRoles returns the source with Markdown in place of its roles.
 func (r *roleReader) replaceRoles() []byte {
 	src := r.source.Text()
 	var out bytes.Buffer
@@ -305,14 +123,7 @@ func (r *roleReader) replaceRoles() []byte {
 
 	found, _ := findRoles(src)
 	for _, m := range found {
-		name := ""
-
-		for _, g := range [][]int{m[2:4], m[4:6]} {
-			if g[0] >= 0 {
-				name = string(src[g[0]:g[1]])
-			}
-		}
-		value := string(src[m[6]:m[7]])
+		name, value := string(src[m[2]:m[3]]), string(src[m[4]:m[5]])
 
 		with, ok := r.markdown(name, strings.Join(strings.Fields(value), " "), m[0])
 		if !ok {
@@ -320,10 +131,8 @@ func (r *roleReader) replaceRoles() []byte {
 		}
 		out.Write(src[at:m[0]])
 
-		if before, _ := utf8.DecodeLastRune(
-			out.Bytes(),
-		); out.Len() > 0 && strings.HasPrefix(with, "@") &&
-			!mayPrecedeKey(before) {
+		before, _ := utf8.DecodeLastRune(out.Bytes())
+		if out.Len() > 0 && strings.HasPrefix(with, "@") && !mayPrecedeKey(before) {
 			out.WriteByte(' ')
 		}
 		out.WriteString(with + strings.Repeat("\n", strings.Count(value, "\n")))
@@ -334,25 +143,22 @@ func (r *roleReader) replaceRoles() []byte {
 	return out.Bytes()
 }
 
-// markdown is what stands for a role; false: it is none that is known.
+// markdown returns the Markdown for a role at an offset of the source. It returns false for an
+// unknown role, which stays as it is.
 func (r *roleReader) markdown(name, value string, offset int) (string, bool) {
 	text, target := "", value
 	if m := roleTarget().FindStringSubmatch(value); m != nil {
 		text, target = m[1], strings.TrimSpace(m[2])
 	}
 
-	shown := text
-	if shown == "" {
-		shown = plainWords(target)
-	}
-
 	switch name {
 	case "ref", "numref", "eq", "eqref", "prf:ref", "math:numref":
 		return r.reference(name, text, target, offset), true
 	case "cite", "cite:p", "citep", "cite:ps", "cite:t", "citet", "cite:ts":
-		return r.citation(value, strings.Contains(name[len("cit"):], "t")), true
+		inText := strings.Contains(name[len("cit"):], "t")
+		return r.citation(value, inText), true
 	case "doc", "term", "abbr", "download", "index", "any":
-		return shown, true
+		return cmp.Or(text, plainWords(target)), true
 	case "guilabel", "menuselection":
 		return "**" + plainWords(value) + "**", true
 	case "sub", "subscript":
@@ -369,28 +175,39 @@ func (r *roleReader) markdown(name, value string, offset int) (string, bool) {
 		return "~~" + value + "~~", true
 	}
 
-	if domain, kind, ok := strings.Cut(
-		name,
-		":",
-	); name == "kbd" || name == "file" || name == "command" ||
-		ok && kind != "" && slices.Contains([]string{"py", "c", "cpp", "js", "rst"}, domain) {
-		if text == "" {
-			text = target
-			if last, short := strings.CutPrefix(target, "~"); short {
-				text = last[strings.LastIndexByte(last, '.')+1:]
-			}
-		}
-
-		return "`" + text + "`", true
+	if isCodeRole(name) {
+		return "`" + cmp.Or(text, shortName(target)) + "`", true
 	}
 
 	return "", false
 }
 
-// reference leads to a label.
+// isCodeRole reports whether the value of a role is code: a key, a file, a command, or a name as in
+// {py:class}.
+func isCodeRole(name string) bool {
+	if name == "kbd" || name == "file" || name == "command" {
+		return true
+	}
+	domain, kind, _ := strings.Cut(name, ":")
+
+	return kind != "" && slices.Contains([]string{"py", "c", "cpp", "js", "rst"}, domain)
+}
+
+// shortName returns the last part of a dotted name after a tilde, as Sphinx does: ~a.b.Class is
+// Class. It returns any other name unchanged.
+func shortName(name string) string {
+	if full, short := strings.CutPrefix(name, "~"); short {
+		return full[strings.LastIndexByte(full, '.')+1:]
+	}
+
+	return name
+}
+
+// reference returns a reference to a label. text is what the source shows in place of the number;
+// %s in it stands for the number.
 func (r *roleReader) reference(name, text, label string, offset int) string {
-	key := r.find(label)
-	if l := r.d.labelled[label]; key == "" && l.key != "" {
+	key := r.findKey(label)
+	if l := r.reader.labelled[label]; key == "" && l.key != "" {
 		if text = cmp.Or(text, l.name, plainWords(label)); strings.Contains(text, "%s") {
 			text = strings.ReplaceAll(text, "%s", l.name[strings.LastIndexByte(l.name, ' ')+1:])
 		}
@@ -400,7 +217,7 @@ func (r *roleReader) reference(name, text, label string, offset int) string {
 
 	switch {
 	case key == "":
-		r.d.Unresolved = true
+		r.reader.Unresolved = true
 		if len(r.keys) > 0 {
 			r.warnings = append(r.warnings, r.source.Warning(fault.LinkBroken, offset,
 				fmt.Sprintf("reference to %q, but nothing in the document has that label", input.Short(label))))
@@ -414,7 +231,7 @@ func (r *roleReader) reference(name, text, label string, offset int) string {
 	case strings.Contains(text, "%s"):
 		return strings.ReplaceAll(text, "%s", "-@{"+key+"}")
 	case text != "" && r.keys[label] == "":
-		return "[" + text + "](#" + r.d.elsewhere(key) + ")"
+		return "[" + text + "](#" + r.reader.elsewhere(key) + ")"
 	case text != "":
 		return "[" + text + "](#" + key + ")"
 	case name == "eq" || name == "eqref":
@@ -424,7 +241,7 @@ func (r *roleReader) reference(name, text, label string, offset int) string {
 	return "@{" + key + "}"
 }
 
-// citation cites works by their keys; without a bibliography, it names them.
+// citation returns a citation of works by their keys. Without a bibliography it shows the keys.
 func (r *roleReader) citation(value string, inText bool) string {
 	var keys, cited []string
 	for key := range strings.FieldsFuncSeq(value, func(c rune) bool { return c == ',' || c == ';' || c == ' ' }) {
@@ -432,9 +249,9 @@ func (r *roleReader) citation(value string, inText bool) string {
 	}
 
 	switch {
-	case !r.d.Bibliography && inText:
+	case !r.reader.Bibliography && inText:
 		return plainWords(strings.Join(keys, ", "))
-	case !r.d.Bibliography:
+	case !r.reader.Bibliography:
 		return `\[` + plainWords(strings.Join(keys, ", ")) + `\]`
 	case inText:
 		return strings.Join(cited, ", ")
@@ -443,8 +260,9 @@ func (r *roleReader) citation(value string, inText bool) string {
 	return "[" + strings.Join(cited, "; ") + "]"
 }
 
-// plainWords is a text without Markdown.
+// plainWords escapes a text so that the parser finds no Markdown in it.
 func plainWords(text string) string {
-	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "<", `\<`, "$", `\$`, "@", `\@`, "{", `\{`).
-		Replace(text)
+	return strings.NewReplacer(
+		`\`, `\\`, "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "<", `\<`, "$", `\$`, "@", `\@`, "{", `\{`,
+	).Replace(text)
 }

@@ -8,37 +8,37 @@ import (
 	"presswork/internal/markdown/label"
 )
 
-// listTable writes the table that a list of lists is.
-func (r *directiveReader) listTable(n *directive) {
-	r.tableCaption(n)
+// writeListTable writes a list of lists as a table.
+func (r *directiveReader) writeListTable(n *directive) {
+	r.writeTableCaption(n)
 	r.write(n.before, ":::list-table "+n.braces("", "heads="+strconv.Itoa(atoi(n.option("header-rows")))), n.number)
 	n.before = blanked(n.before)
-	r.shut(n)
+	r.writeToEnd(n)
 }
 
-// table writes a table with its caption.
-func (r *directiveReader) table(n *directive) {
-	r.tableCaption(n)
-	r.block(n.body, len(n.before))
+// writeTable writes a table with its caption.
+func (r *directiveReader) writeTable(n *directive) {
+	r.writeTableCaption(n)
+	r.writeBlock(n.body, len(n.before))
 	r.write(blanked(n.before), "", n.last())
 }
 
-// tableCaption writes the caption of a table, which a label alone makes, too.
-func (r *directiveReader) tableCaption(n *directive) {
-	r.keep(n, label.Table, "")
+// writeTableCaption writes the caption of a table. A table with a label but no title gets an empty one.
+func (r *directiveReader) writeTableCaption(n *directive) {
+	r.keepLabel(n, label.Table, "")
 
 	if n.argument != "" || n.label() != "" {
-		r.alone(n, strings.TrimRight(strings.TrimRight("Table: "+n.argument, " ")+" "+n.braces(label.Table), " "))
+		r.writeAlone(n, strings.TrimRight(strings.TrimRight("Table: "+n.argument, " ")+" "+n.braces(label.Table), " "))
 		n.before = blanked(n.before)
 		delete(n.options, "name")
 		delete(n.options, "label")
 	}
 }
 
-// csvTable writes the table of values with commas between.
-func (r *directiveReader) csvTable(n *directive) {
+// writeCSVTable writes comma-separated values as a table. It prints values that it cannot read as text.
+func (r *directiveReader) writeCSVTable(n *directive) {
 	const most = 1000 // columns
-	r.tableCaption(n)
+	r.writeTableCaption(n)
 
 	var source strings.Builder
 	if head := n.option("header"); head != "" {
@@ -53,8 +53,8 @@ func (r *directiveReader) csvTable(n *directive) {
 
 	rows, err := values.ReadAll()
 	if err != nil || len(rows) == 0 || len(rows[0]) > most {
-		r.warn(n, "has no values that can be read")
-		r.block(n.body, len(n.before))
+		r.warn(n, "has no readable comma-separated values")
+		r.writeBlock(n.body, len(n.before))
 
 		return
 	}
@@ -70,5 +70,5 @@ func (r *directiveReader) csvTable(n *directive) {
 			lines = append(lines, "|"+strings.Repeat("---|", len(row)))
 		}
 	}
-	r.alone(n, lines...)
+	r.writeAlone(n, lines...)
 }
