@@ -89,8 +89,8 @@ func TestWhatWouldTakeTheBrowserTooLongIsRefused(t *testing.T) {
 		"spans of a paragraph":   {strings.Repeat("[a]{.b} ", 15_000), "the largest has 30000 pieces of text, line breaks, images and formulas"},
 		"lines of a paragraph":   {strings.Repeat("a\\\n", 15_000), "the squares of all are"},
 		"formulas":               {strings.Repeat("$a$\n\n", 30_000), "at most 100000 are allowed (a cell"},
-		"tags of MDX":            {mdx + strings.Repeat("<A ", 300_000), "such as that in line 5: end each with > within 8000 bytes"},
-		"quotes of MDX":          {mdx + strings.Repeat(`<A b="`, 150_000), "such as that in line 5: end each with > within 8000 bytes"},
+		"tags of MDX":            {mdx + strings.Repeat("<A ", 300_000), "for example in line 5: end each tag with > within 8000 bytes"},
+		"quotes of MDX":          {mdx + strings.Repeat(`<A b="`, 150_000), "for example in line 5: end each tag with > within 8000 bytes"},
 		"a word in a code block": {"```\n" + strings.Repeat("x", 600_000) + "\n```\n", "line 2: a word of over 500000 characters"},
 	} {
 		t.Run(name, func(t *testing.T) {

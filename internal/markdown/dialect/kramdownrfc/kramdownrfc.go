@@ -1,4 +1,5 @@
-// Package kramdownrfc reads the Internet-Drafts of kramdown-rfc.
+// Package kramdownrfc rewrites the Internet-Drafts of kramdown-rfc
+// (https://github.com/cabo/kramdown-rfc).
 package kramdownrfc
 
 import (
@@ -11,25 +12,27 @@ import (
 )
 
 var (
-	// reference is {{{a name}}} or {{label}}.
+	// reference matches {{{a name}}} and {{label}}.
 	reference = lazyregexp.New(`\{\{\{([^{}]{1,200})\}\}\}|\{\{[<!?]?([^{}]{1,200})\}\}`)
-	// placeInWork is a place and the work that it is in.
+	// placeInWork matches a place in a work: Section 2 of RFC9000.
 	placeInWork = lazyregexp.New(`^([^,]+?)(\s+of\s+)(\S+)$`)
-	// headingLabel is a heading with its label, {#label} or, on a line of its own, {: #label}.
+	// headingLabel matches a heading with its label: {#label}, or {: #label} on the next line.
 	headingLabel = lazyregexp.New(
 		`(?m)^#{1,6}[ \t]+([^\n]{1,300}?)[ \t]*#*[ \t]*\n?\{:?[ \t]*#([A-Za-z][\w.:-]{0,100})[^}\n]*\}[ \t]*$`,
 	)
-	// titleLabel is the label after a figure or table: {: #label title="Title"}.
+	// titleLabel matches the label after a figure or a table: {: #label title="Title"}.
 	titleLabel = lazyregexp.New(
 		`(?m)^\{:[ \t]*#([A-Za-z][\w.:-]{0,100})[ \t]+title="([^"\n]{1,300})"[^}\n]*\}[ \t]*$`,
 	)
+	// boilerplate matches the place of keyWords.
 	boilerplate = lazyregexp.New(`^\{::boilerplate[ \t]+bcp14[\w+-]*[ \t]*\}\s*$`)
-	workLabel   = lazyregexp.New(`^[A-Z][\w.+=-]*$`)
+	// workLabel matches the label of a work: RFC9000.
+	workLabel = lazyregexp.New(`^[A-Z][\w.+=-]*$`)
 )
 
-// Rewrite rewrites a text that begins with a part: parts get headings, {{label}} becomes a
-// link to the section of that label, {{RFC9000}} and {{Section 2 of RFC9000}} the name of the
-// work in brackets. It has no warnings.
+// Rewrite rewrites a text that begins with a part of an Internet-Draft, such as "--- abstract". Parts
+// get headings. {{label}} becomes a link to the section with that label, and {{RFC9000}} becomes the
+// name of the work in brackets. It returns no warnings and leaves any other text as it is.
 func Rewrite(s *source.Source) []fault.Warning {
 	first, _, _ := bytes.Cut(s.Text(), []byte("\n"))
 	if !source.IsDraftPart(first) {
@@ -46,7 +49,7 @@ func Rewrite(s *source.Source) []fault.Warning {
 		out.Write(src[at:m[0]])
 
 		if at = m[1]; m[2] >= 0 {
-			out.Write(src[m[2]:m[3]]) // a name with its own letters
+			out.Write(src[m[2]:m[3]]) // a name that is not in ASCII
 		} else {
 			out.WriteString(link(string(src[m[4]:m[5]]), titles))
 		}
@@ -58,7 +61,7 @@ func Rewrite(s *source.Source) []fault.Warning {
 	return nil
 }
 
-// titlesByLabel returns the titles of what has a label.
+// titlesByLabel returns the titles of the headings, figures and tables with a label.
 func titlesByLabel(src, text []byte) map[string]string {
 	titles := map[string]string{}
 	for _, m := range titleLabel().FindAllSubmatch(text, -1) {
@@ -72,7 +75,7 @@ func titlesByLabel(src, text []byte) map[string]string {
 	return titles
 }
 
-// writeParts gives the parts their headings, outside code.
+// writeParts replaces the lines that begin parts by headings, outside code.
 func writeParts(s *source.Source) {
 	var out bytes.Buffer
 	at := 0
@@ -91,12 +94,12 @@ func writeParts(s *source.Source) {
 	s.Replace(out.Bytes())
 }
 
-// keyWords is the text of BCP 14 (RFC 8174) that {::boilerplate bcp14-tagged} stands for.
+// keyWords is the text of BCP 14 (RFC 8174, section 2), which replaces {::boilerplate bcp14-tagged}.
 const keyWords = `The key words "MUST", "MUST NOT", "REQUIRED", "SHALL", "SHALL NOT", "SHOULD", "SHOULD NOT", ` +
 	`"RECOMMENDED", "NOT RECOMMENDED", "MAY", and "OPTIONAL" in this document are to be interpreted as described ` +
 	`in BCP 14 \[RFC2119\] \[RFC8174\] when, and only when, they appear in all capitals, as shown here.`
 
-// heading returns the heading of a part, "" for the text and what follows it.
+// heading returns the heading of a part, "" for the middle and the back.
 func heading(line string) string {
 	part := strings.TrimSpace(strings.TrimPrefix(line, "--- "))
 	switch title, isNote := strings.CutPrefix(part, "note_"); {
@@ -109,7 +112,7 @@ func heading(line string) string {
 	return ""
 }
 
-// link returns what a reference becomes, with as many lines.
+// link returns the Markdown for a reference, with the same number of lines.
 func link(to string, titles map[string]string) string {
 	place, between, work := "", "", to
 	if m := placeInWork().FindStringSubmatch(to); m != nil {

@@ -1,5 +1,5 @@
-// Package liquid reads the tags of templates within Markdown: of Liquid, as Jekyll, GitBook and
-// Markdoc have them, and the shortcodes of Hugo and Quarto.
+// Package liquid rewrites template tags in Markdown: the tags of Liquid, which Jekyll, GitBook and
+// Markdoc use, and the shortcodes of Hugo and Quarto.
 package liquid
 
 import (
@@ -13,19 +13,21 @@ import (
 	"presswork/internal/markdown/source"
 )
 
-// tag is a tag of a template within Markdown: of Liquid (Jekyll, GitBook, Markdoc),
-// {% note %} … {% endnote %}, or of Hugo and Quarto, {{< note >}} … {{< /note >}}.
+// tag is a template tag: {% note %} … {% endnote %} in Liquid, {{< note >}} … {{< /note >}} in Hugo
+// and Quarto.
 type tag struct {
-	start, end int
-	liquid     bool
-	closes     bool
-	// alone reports whether nothing else is on its lines.
+	start, end int // in the source
+	// liquid reports whether it is a tag of Liquid rather than a shortcode.
+	liquid bool
+	// closes reports whether it is a closing tag.
+	closes bool
+	// alone reports whether its lines hold nothing else.
 	alone bool
 	name  string
-	named map[string]string
-	words []string // arguments without a name
-	other int      // index of the tag that it opens or closes, -1 for none
-	with  string   // what takes its place
+	named map[string]string // the arguments with a name
+	words []string          // the arguments without a name
+	other int               // the index of its opening or closing tag, -1 for none
+	with  string            // its replacement
 }
 
 var (
@@ -36,17 +38,17 @@ var (
 	argument = lazyregexp.New(
 		`([\w-]+)=(?:"((?:\\.|[^"\\])*)"|'([^']*)'|([^\s"']+))|"((?:\\.|[^"\\])*)"|'([^']*)'|([^\s"',]+)`,
 	)
-	// destination is a variable of Liquid that begins the destination of a link.
+	// destination matches a variable of Liquid at the start of the destination of a link.
 	destination = lazyregexp.New(
 		`(\]\(<?|="|\]:[ \t]*)\{\{-?[ \t]*(?:"([^"\n{}]*)"|'([^'\n{}]*)'|[\w.]+)[ \t]*(?:\|[^{}\n]*)?\}\}`,
 	)
 	escapedTag = lazyregexp.New(`(\{\{[<%])/\*(.*?)\*/([>%]\}\})`)
 )
 
-// Rewrite makes Markdown of the tags of templates: blocks named like an admonition become one,
-// tabs and the like keep their titles, code becomes code, pictures become pictures. Of other
-// tags, what they enclose remains. A tag of Liquid amid a text that encloses nothing may be
-// meant, so it stays. Every line stays where it is.
+// Rewrite replaces template tags by Markdown. A tag with the name of an admonition becomes one, tabs and
+// the like keep their titles, and code and pictures become code and pictures. The content of any other
+// tag remains. A single tag of Liquid within a text stays: the text may be about it. Every line stays
+// where it is.
 func Rewrite(s *source.Source) []fault.Warning {
 	if !mayHoldTags(s.Text()) {
 		return nil
@@ -59,7 +61,7 @@ func Rewrite(s *source.Source) []fault.Warning {
 	return warnings
 }
 
-// mayHoldTags is quick: most documents hold none.
+// mayHoldTags is a quick test: most documents have no tag.
 func mayHoldTags(src []byte) bool {
 	for _, mark := range []string{"{%", "{{<", "{{%", "({{", ": {{", `="{{`} {
 		if bytes.Contains(src, []byte(mark)) {
@@ -70,7 +72,7 @@ func mayHoldTags(src []byte) bool {
 	return false
 }
 
-// rewriteTags replaces the tags and warns once of each name whose tags are left out.
+// rewriteTags replaces the tags. It warns once for each name of tags that it leaves out.
 func rewriteTags(s *source.Source) (warnings []fault.Warning) {
 	src := s.Text()
 	tags := findTags(s)
@@ -81,7 +83,7 @@ func rewriteTags(s *source.Source) (warnings []fault.Warning) {
 
 	for i := range tags {
 		t := &tags[i]
-		if t.start < at { // within code or a comment
+		if t.start < at { // within raw text, code or a comment
 			continue
 		}
 
@@ -118,12 +120,13 @@ func rewriteTags(s *source.Source) (warnings []fault.Warning) {
 	return warnings
 }
 
+// writeLineEnds writes the line ends of a text.
 func writeLineEnds(out *bytes.Buffer, text []byte) {
 	out.Write(bytes.Repeat([]byte("\n"), bytes.Count(text, []byte("\n"))))
 }
 
-// rewriteDestinations takes the variables of Liquid from the destinations of links outside
-// code. What is left is a destination.
+// rewriteDestinations removes the variables of Liquid from the destinations of links outside code,
+// such as {{ site.baseurl }}. The rest of the destination stays.
 func rewriteDestinations(s *source.Source) {
 	src := s.Text()
 	found := destination().FindAllSubmatchIndex(s.WithoutCode(), -1)
@@ -141,14 +144,14 @@ func rewriteDestinations(s *source.Source) {
 	})
 }
 
-// findTags finds the tags outside code, in their order.
+// findTags returns the tags outside code in their order.
 func findTags(s *source.Source) (tags []tag) {
 	src, text := s.Text(), s.WithoutCode()
 
 	for _, form := range []*regexp.Regexp{liquidTag(), hugoTag()} {
 		for _, m := range form.FindAllSubmatchIndex(text, -1) {
 			if form == liquidTag() && m[0] > 0 && src[m[0]-1] == '{' {
-				continue // it is Hugo's
+				continue // a shortcode: {{% name %}}
 			}
 
 			t := tag{
@@ -181,8 +184,8 @@ func findTags(s *source.Source) (tags []tag) {
 	return tags
 }
 
-// isAlone reports whether the text between two offsets has its lines to itself, apart from
-// the signs of a block quote.
+// isAlone reports whether the lines between two offsets hold nothing else but the markers of a block
+// quote.
 func isAlone(src []byte, start, end int) bool {
 	for start > 0 && bytes.IndexByte([]byte(" \t>"), src[start-1]) >= 0 {
 		start--
@@ -195,9 +198,9 @@ func isAlone(src []byte, start, end int) bool {
 	return (start == 0 || src[start-1] == '\n') && (end == len(src) || src[end] == '\n')
 }
 
-// pair finds for each tag the one that closes it.
+// pair links each tag with its closing tag.
 func pair(tags []tag) {
-	open := map[string][]int{} // the tags of each name that nothing closes yet
+	open := map[string][]int{} // the open tags of each name
 	for i, t := range tags {
 		if !t.closes {
 			open[t.name] = append(open[t.name], i)

@@ -10,7 +10,8 @@ import (
 	"presswork/internal/markdown/source"
 )
 
-// replace decides what takes the place of a tag, and reports whether nothing is lost.
+// replace sets the replacement of a tag. It returns false if the tag is left out and a reader may miss
+// it.
 func (t *tag) replace(tags []tag, src []byte) bool {
 	if t.closes {
 		if t.other >= 0 {
@@ -82,7 +83,7 @@ func (t *tag) replace(tags []tag, src []byte) bool {
 	return true
 }
 
-// callout makes a tag an admonition. Its words may be the title.
+// callout sets an admonition as the replacement. Without a title, the arguments without a name are it.
 func (t *tag) callout(name, title string) {
 	words := slices.DeleteFunc(slices.Clone(t.words), func(w string) bool {
 		return slices.Contains([]string{"no-icon", "open", "closed", "true", "false"}, w)
@@ -93,8 +94,8 @@ func (t *tag) callout(name, title string) {
 	t.with = strings.TrimRight(":::"+name+" "+source.OneLine(title), " ")
 }
 
-// single replaces a tag that encloses nothing, and reports whether the page keeps all of it
-// that a reader needs.
+// single sets the replacement of a tag without a closing tag. It returns false if the tag is left out
+// and a reader may miss it.
 func (t *tag) single() bool {
 	if note := t.note(); note != "" {
 		t.with = note
@@ -118,7 +119,7 @@ func (t *tag) single() bool {
 	case (t.name == "embed" || t.name == "video") && strings.HasPrefix(address, "http"):
 		t.with = "<" + address + ">"
 	case t.liquid:
-		// Statements show nothing; amid a text, it may be the subject.
+		// A statement prints nothing. A tag within a text stays as it is.
 		return !t.alone ||
 			slices.Contains(
 				[]string{"raw", "assign", "else", "elsif", "when", "break", "continue", "increment"},
@@ -131,13 +132,13 @@ func (t *tag) single() bool {
 	return true
 }
 
-// isPicture reports whether an address is that of an image.
+// isPicture reports whether an address has the name of an image file.
 func isPicture(address string) bool {
 	types := []string{".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp", ".avif"}
 	return slices.Contains(types, strings.ToLower(path.Ext(address)))
 }
 
-// picture returns the image of a tag, with its caption if the tag is alone.
+// picture returns the image of a tag. It has a caption if the tag is alone on its lines.
 func (t *tag) picture(address string) string {
 	alt := source.OneLine(t.text("alt", "caption", "title", "description"))
 	image := "![" + strings.NewReplacer("[", "", "]", "").Replace(alt) + "](<" + address + ">"
@@ -149,8 +150,8 @@ func (t *tag) picture(address string) string {
 	return image + ")"
 }
 
-// note returns the note that a tag within a text is, "" if it is none. Notes are includes of
-// Jekyll such as sidenote.html and the shortcodes of that name.
+// note returns an inline note for a tag within a text, "" if the tag is not a note. Notes are the
+// shortcodes with "note" in their name and the includes of Jekyll such as sidenote.html.
 func (t *tag) note() string {
 	const most = 4000 // bytes
 	names := []string{"note"}
@@ -172,10 +173,10 @@ func (t *tag) note() string {
 		return "^[" + text + "]"
 	}
 
-	return " (" + text + ")" // it would end at a bracket of its own
+	return " (" + text + ")" // a note would end at the unbalanced bracket
 }
 
-// balanced reports whether each bracket of a text has its match.
+// balanced reports whether each square bracket of a text has its match.
 func balanced(text string) bool {
 	depth := 0
 
@@ -193,7 +194,7 @@ func balanced(text string) bool {
 	return depth == 0
 }
 
-// text returns the first of the named arguments that has a value.
+// text returns the first of the named arguments that has a value, "" for none.
 func (t *tag) text(names ...string) string {
 	for _, name := range names {
 		if value := strings.TrimSpace(t.named[name]); value != "" {
@@ -204,7 +205,7 @@ func (t *tag) text(names ...string) string {
 	return ""
 }
 
-// language returns the language of the code that a tag encloses.
+// language returns the language of the code between a tag and its closing tag, "" for an unknown one.
 func (t *tag) language() string {
 	language := t.text("lang", "language")
 	switch {

@@ -1,4 +1,4 @@
-// Package mdx reads the components of MDX.
+// Package mdx rewrites the components of MDX (https://mdxjs.com) into HTML.
 package mdx
 
 import (
@@ -13,25 +13,25 @@ import (
 )
 
 const (
-	// maxTag bounds the tag of a component, in bytes.
+	// maxTag is the longest tag of a component, in bytes.
 	maxTag = 8000
-	// maxUnclosed bounds the text that is searched for the ends of tags without finding
-	// them, in bytes: a thousand tags of maxTag.
+	// maxUnclosed is the largest text that may be searched for the ends of unclosed tags, in bytes.
+	// It allows a thousand tags of maxTag and keeps "<A <A <A …" from taking quadratic time.
 	maxUnclosed = 1000 * maxTag
 )
 
-// container finds the tags whose content MDX reads as Markdown: components and the elements
-// that hold blocks.
+// container matches the tags whose content is Markdown in MDX: components, and the HTML elements that
+// hold blocks.
 var container = lazyregexp.New(
 	`</?(?:[A-Z][A-Za-z0-9.]*|article|aside|center|details|div|figure|section)[\s/>]`,
 )
 
-// HoldsMarkdown reports whether a tag encloses what MDX reads as Markdown.
+// HoldsMarkdown reports whether the content of the element with this tag is Markdown in MDX.
 func HoldsMarkdown(tag []byte) bool { return container().Match(tag) }
 
-// Rewrite makes HTML of the components of MDX: tags lose the attributes that are JavaScript in
-// braces, and their content begins where the component does, for MDX has no indented code.
-// Every line stays where it is. The error is ContentTooComplex.
+// Rewrite replaces the components of MDX by HTML. It removes the attributes that are JavaScript in
+// braces. It also removes the indentation of the content, which is not code in MDX. Every line stays
+// where it is. The error is ContentTooComplex.
 func Rewrite(s *source.Source) error {
 	if err := rewriteTags(s); err != nil {
 		return err
@@ -41,13 +41,12 @@ func Rewrite(s *source.Source) error {
 	return nil
 }
 
-// unindent moves the content of components to the left.
+// unindent removes the indentation of the content of components.
 func unindent(s *source.Source) {
 	hidden := source.WithoutFencedCode(s.Text())
 	var out strings.Builder
 	out.Grow(len(hidden))
-	// indents are how far the content of each open component is indented, -1 before its
-	// first line.
+	// indents holds the indentation of the content of each open component, -1 before its first line.
 	var indents []int
 	at := 0
 
@@ -82,8 +81,7 @@ func unindent(s *source.Source) {
 	s.Replace([]byte(out.String()))
 }
 
-// opensComponent reports whether a line begins with the tag of a component, or of an element
-// that holds blocks, and does not close it.
+// opensComponent reports whether a line begins with the tag of a container and does not close it.
 func opensComponent(text string) bool {
 	if m := container().FindStringIndex(text); len(text) < 3 || m == nil || m[0] != 0 || text[1] == '/' {
 		return false
@@ -93,12 +91,12 @@ func opensComponent(text string) bool {
 	return !strings.Contains(text, "/>") && !strings.Contains(text, "</"+name)
 }
 
-// rewriteTags takes JavaScript from the tags of components outside code. The error is
+// rewriteTags removes JavaScript from the tags of components outside code. The error is
 // ContentTooComplex.
 func rewriteTags(s *source.Source) error {
 	src := s.Text()
 	text := source.WithoutFencedCode(src)
-	unclosed := 0 // how many bytes were searched for the end of a tag in vain
+	unclosed := 0 // bytes that were searched for the ends of unclosed tags
 	var out bytes.Buffer
 	out.Grow(len(src))
 
@@ -111,7 +109,7 @@ func rewriteTags(s *source.Source) error {
 		out.Write(src[at : at+next])
 		at += next
 
-		// HTML's frame would drop what it encloses.
+		// <frame> is an HTML element without content, so the content would be lost.
 		if closing := []byte("</Frame>"); bytes.HasPrefix(text[at:], closing) {
 			out.WriteString("</Figure>")
 			at += len(closing)
@@ -147,18 +145,20 @@ func rewriteTags(s *source.Source) error {
 	return nil
 }
 
+// tooManyUnclosed returns the error for a text with more than maxUnclosed bytes of unclosed tags.
 func tooManyUnclosed(line int) error {
 	return fault.Errorf(fault.ContentTooComplex,
-		"the MDX has too many tags of components that nothing closes, such as that in line %d: "+
-			"end each with > within %d bytes, or write &lt; for a < that begins no tag", line, maxTag).
+		"the MDX has too many component tags without an end, for example in line %d: "+
+			"end each tag with > within %d bytes, or write &lt; for a < that is text", line, maxTag).
 		WithParam("content")
 }
 
-// literal is an attribute's value that is a string of JavaScript and nothing more.
+// literal matches the value of an attribute that is a single string of JavaScript: {"text"}.
 var literal = lazyregexp.New("^\\{\\s*(?:\"([^\"\\\\\n]*)\"|'([^'\\\\\n]*)'|`([^`\\\\$]*)`)\\s*\\}")
 
-// plainTag reads a tag, and writes it on one line, its line ends after it, without
-// what is in braces. Without a tag, end is where the search for its end stopped.
+// plainTag reads the tag at an offset. It returns the tag on one line and without JavaScript, followed
+// by the line ends that the source has within it. If the tag has no end, tag is "" and end is the
+// offset where the search stopped.
 func plainTag(src []byte, at int) (tag string, end int) {
 	var out strings.Builder
 	depth, quote, lines := 0, byte(0), 0
@@ -167,9 +167,10 @@ func plainTag(src []byte, at int) (tag string, end int) {
 	for i := at; i < last; i++ {
 		c := src[i]
 		if c == '\n' {
-			if lines++; quote == 0 && depth == 0 && i+1 < len(src) &&
-				src[i+1] == '\n' { // a blank line ends what is no tag
-				return "", i
+			lines++
+
+			if quote == 0 && depth == 0 && i+1 < len(src) && src[i+1] == '\n' {
+				return "", i // a tag has no blank line
 			}
 			c = ' '
 		}
@@ -183,16 +184,13 @@ func plainTag(src []byte, at int) (tag string, end int) {
 			quote = c
 		case c == '{' && depth == 0 && i > at && src[i-1] == '=' && literal().Match(src[i:min(len(src), i+maxTag)]):
 			m := literal().FindSubmatch(src[i:min(len(src), i+maxTag)])
-			out.WriteString(
-				`"` + html.EscapeString(
-					string(bytes.ReplaceAll(slices.Concat(m[1:]...), []byte("\n"), []byte(" "))),
-				) + `"`,
-			)
+			value := bytes.ReplaceAll(slices.Concat(m[1:]...), []byte("\n"), []byte(" "))
+			out.WriteString(`"` + html.EscapeString(string(value)) + `"`)
 			lines += bytes.Count(m[0], []byte("\n"))
 			i += len(m[0]) - 1
 			continue
 		case c == '{':
-			if depth++; depth == 1 { // with the name before it
+			if depth++; depth == 1 { // drop the name of the attribute as well
 				kept := strings.TrimRightFunc(out.String(), func(r rune) bool { return r != ' ' })
 				out.Reset()
 				out.WriteString(kept)
