@@ -43,7 +43,7 @@ func (c *Config) apiSettings() []setting {
 		{name: "API_HOST", field: &c.APIHost, def: "127.0.0.1", help: "Listen address of the API."},
 		{
 			name: "API_PORT", field: &c.APIPort, def: "8000", min: "0", max: "65535",
-			help: "Listen port of the API; 0 picks a free one.",
+			help: "Listen port of the API; 0 picks a free port.",
 		},
 		{
 			name: "API_TLS_CERT", field: &c.APITLSCert,
@@ -55,9 +55,11 @@ func (c *Config) apiSettings() []setting {
 			help: "Comma list of addresses or CIDRs whose X-Forwarded-* headers count.",
 		},
 		{
-			name: "API_KEY", field: &c.APIKeys, secret: true,
-			help: "Shared key; a comma list is several. Unset, the API is open on loopback and refuses to start on " +
-				"any other address unless API_AUTH is off.",
+			name:   "API_KEY",
+			field:  &c.APIKeys,
+			secret: true,
+			help: "Shared key, or a comma list of keys. Unset: the API is open on loopback, and refuses to start on any " +
+				"other address unless API_AUTH is off.",
 		},
 		{
 			name: "API_AUTH", field: &c.APIAuth, def: "on", allowed: "on,off",
@@ -65,8 +67,7 @@ func (c *Config) apiSettings() []setting {
 		},
 		{
 			name: "KEYS_CONFIG", field: &c.KeysConfig,
-			help: "File of named keys, reloaded when it changes. Unset: keys.yaml if present, also when it appears " +
-				"later.",
+			help: "File of named keys, reloaded when it changes. Unset: keys.yaml, if it is present now or later.",
 		},
 		{name: "DEBUG", field: &c.Debug, def: "false", help: "Debug logging; the same as LOG_LEVEL=debug."},
 	}
@@ -75,15 +76,17 @@ func (c *Config) apiSettings() []setting {
 // folderSettings are about folders.
 func (c *Config) folderSettings() []setting {
 	return []setting{
-		{name: "DATA_DIR", field: &c.DataDir, def: "./.presswork", help: "What must last: the private Redis."},
+		{name: "DATA_DIR", field: &c.DataDir, def: "./.presswork", help: "Durable data: the private Redis."},
 		{
-			name: "CACHE_DIR", field: &c.CacheDir, def: "./.cache",
-			help: "What can be made again: browser profiles (a process of root keeps those in the temporary " +
-				"directory, where the browser's own user can reach them). Safe to delete.",
+			name:  "CACHE_DIR",
+			field: &c.CacheDir,
+			def:   "./.cache",
+			help: "Browser profiles. Safe to delete. A process of root keeps profiles in the temporary directory instead, " +
+				"where the browser's own user can reach them.",
 		},
 		{
 			name: "THEMES_DIR", field: &c.ThemesDir, def: "./themes",
-			help: "Custom themes, NAME.css each (a file of at most 1 MB), reloaded when they change. May be absent.",
+			help: "Custom themes, one NAME.css each (at most 1 MB), reloaded when they change. May be absent.",
 		},
 		{
 			name: "PDF_OUTPUT_DIR", field: &c.PDFOutputDir, def: "./output",
@@ -102,13 +105,14 @@ func (c *Config) workerSettings() []setting {
 		},
 		{
 			name: "WORKER_QUEUES", field: &c.WorkerQueues, allowed: "render,export,text,audio,infer,tools,bulk",
-			help: "Comma list of the queues this worker takes. Unset: all. On every node of a fleet nothing but " +
-				"infer and tools: completions are all it serves, and it needs no S3 store.",
+			help: "Comma list of the queues that this worker serves. Unset: all. If every node of a fleet lists only " +
+				"infer and tools, the fleet serves only completions and needs no S3 store.",
 		},
 		{
-			name: "CHROMIUM_PATH", field: &c.ChromiumPath,
-			help: "The browser's program, a name in PATH or a file. Unset: the first of the well-known places, a " +
-				"headless shell before a whole browser.",
+			name:  "CHROMIUM_PATH",
+			field: &c.ChromiumPath,
+			help: "The browser: a name in PATH or a file. Unset: the first of the usual names and places; headless shells " +
+				"come first.",
 		},
 		{
 			name: "WORKER_ADDR", field: &c.WorkerAddr, def: "127.0.0.1:9090", check: "hostport",
@@ -121,9 +125,13 @@ func (c *Config) workerSettings() []setting {
 func (c *Config) retentionSettings() []setting {
 	return []setting{
 		{
-			name: "CACHE_MAX_SIZE_GB", field: &c.CacheMaxSizeGB, def: "2.0", min: "0", max: "1000000",
-			help: "Cap on what is stored, in GB: artifacts, the render cache and the sources of jobs. The least " +
-				"recently used artifacts and renders go first, never one younger than an hour; when nothing may go, " +
+			name:  "CACHE_MAX_SIZE_GB",
+			field: &c.CacheMaxSizeGB,
+			def:   "2.0",
+			min:   "0",
+			max:   "1000000",
+			help: "Size limit of the store, in GB: artifacts, render cache and sources of jobs. The least recently used " +
+				"artifacts and renders are deleted first, but none younger than an hour. If nothing can be deleted, " +
 				"submissions get 503 store_full.",
 		},
 		{
@@ -131,24 +139,34 @@ func (c *Config) retentionSettings() []setting {
 			help: "Artifacts older than this are deleted.",
 		},
 		{
-			name: "RECORD_RETENTION_DAYS", field: &c.RecordRetentionDays, def: "0", min: "0", max: "3650",
-			help: "How long the record of a job is kept after its end: no less than CACHE_RETENTION_DAYS, as an " +
-				"artifact is found by its record. 0: 7 days more than that, in which a deleted artifact answers 410.",
+			name:  "RECORD_RETENTION_DAYS",
+			field: &c.RecordRetentionDays,
+			def:   "0",
+			min:   "0",
+			max:   "3650",
+			help: "How long a job's record is kept after its end. At least CACHE_RETENTION_DAYS, because artifacts are " +
+				"found by their records. 0: 7 days longer than artifacts; in that time a deleted artifact answers 410.",
 		},
 		{
-			name: "QUEUE_MAX_JOBS", field: &c.QueueMaxJobs, def: "100000", min: "0", max: "100000000",
-			help: "How many jobs may wait in one queue: submissions beyond that get 429 queue_full. One key may have " +
-				"four fifths of them at most, and less the more the others have. 0: no limit.",
+			name:  "QUEUE_MAX_JOBS",
+			field: &c.QueueMaxJobs,
+			def:   "100000",
+			min:   "0",
+			max:   "100000000",
+			help: "How many jobs may wait in one queue; further submissions get 429 queue_full. One key gets at most four " +
+				"fifths of them, and less the more other keys have. 0: no limit.",
 		},
 		{
 			name: "QUEUE_MAX_AGE", field: &c.QueueMaxAge, def: "0s", min: "0s", max: "24h",
-			help: "How long the first job of a queue may have waited: submissions get 429 queue_full while it has " +
-				"waited longer, except those of keys none of whose own jobs has. 0s: no limit.",
+			help: "How long the first job of a queue may wait. While it has waited longer, submissions get 429 " +
+				"queue_full, except from keys without such an old job. 0s: no limit.",
 		},
 		{
-			name: "RENDER_CACHE_SHARED", field: &c.RenderCacheShared, def: "false",
-			help: "Keys share the render cache: quicker where they print the same documents, but a job then shows " +
-				"its key that another had the same text printed.",
+			name:  "RENDER_CACHE_SHARED",
+			field: &c.RenderCacheShared,
+			def:   "false",
+			help: "Keys share the render cache. This is faster when they print the same documents, but a fast job then " +
+				"reveals that another key printed the same text.",
 		},
 	}
 }
@@ -163,22 +181,22 @@ func (c *Config) serviceSettings() []setting {
 		},
 		{
 			name: "CACHE_REDIS_URL", field: &c.CacheRedisURL, redact: true,
-			help: "Redis that remembers analyses and choices of themes; it may forget them (an LRU). Unset: " +
-				"REDIS_URL's.",
+			help: "Redis for cached analyses and theme choices; it may evict (LRU). Unset: REDIS_URL.",
 		},
 		{
 			name: "S3_ENDPOINT", field: &c.S3Endpoint,
 			help: "host:port of MinIO or any S3. Unset: files in PDF_OUTPUT_DIR.",
 		},
-		{name: "S3_BUCKET", field: &c.S3Bucket, help: "Bucket; made when missing."},
+		{name: "S3_BUCKET", field: &c.S3Bucket, help: "Bucket; created when missing."},
 		{name: "S3_ACCESS_KEY", field: &c.S3AccessKey, secret: true, help: "Access key."},
 		{name: "S3_SECRET_KEY", field: &c.S3SecretKey, secret: true, help: "Secret key."},
 		{name: "S3_REGION", field: &c.S3Region, def: "us-east-1", help: "Region."},
 		{name: "S3_USE_TLS", field: &c.S3UseTLS, def: "false", help: "https to S3_ENDPOINT and S3_PUBLIC_ENDPOINT."},
 		{
-			name: "S3_PUBLIC_ENDPOINT", field: &c.S3PublicEndpoint,
-			help: "host:port of the store as callers reach it: a download then answers 307 to a presigned URL there. " +
-				"Unset: downloads are streamed.",
+			name:  "S3_PUBLIC_ENDPOINT",
+			field: &c.S3PublicEndpoint,
+			help: "host:port of the store as callers reach it; downloads then answer 307 to a presigned URL there. Unset: " +
+				"the API streams downloads.",
 		},
 	}
 }
@@ -197,24 +215,30 @@ func (c *Config) requestSettings() []setting {
 		},
 		{
 			name: "MAX_UPLOAD_BYTES", field: &c.MaxUploadBytes, def: "104857600", min: "1024", max: "10737418240",
-			help: "All files of one request, in bytes.",
+			help: "Total size of the files of one request, in bytes.",
 		},
 		{
-			name: "RENDER_TIMEOUT", field: &c.RenderTimeout, def: "120s", min: "1s", max: "15m",
-			help: "How long a document may take to compose, and to print; waiting for a free tab does not count.",
+			name:  "RENDER_TIMEOUT",
+			field: &c.RenderTimeout,
+			def:   "120s",
+			min:   "1s",
+			max:   "15m",
+			help:  "Time limit for composing a document, and again for printing it. Waiting for a free tab does not count.",
 		},
 		{
 			name: "RATE_LIMIT_RPM", field: &c.RateLimitRPM, def: "0", min: "0", max: "1000000",
-			help: "Requests that make work, per minute and key; 0 is no limit.",
+			help: "Requests that make work, per minute and key. 0: no limit.",
 		},
 		{
 			name: "TOKEN_SECRET", field: &c.TokenSecret, secret: true,
-			help: "Signs the tokens in URLs. Unset: made at first start and kept in Redis.",
+			help: "Signs the tokens in URLs. Unset: created at first start and kept in Redis.",
 		},
 		{
-			name: "WEBHOOK_SECRET", field: &c.WebhookSecret, secret: true,
-			help: "Signs webhooks (whsec_…). Unset: made at first start and kept in Redis; set it to be able to " +
-				"verify.",
+			name:   "WEBHOOK_SECRET",
+			field:  &c.WebhookSecret,
+			secret: true,
+			help: "Signs webhooks (whsec_…). Unset: created at first start and kept in Redis; set it so that receivers " +
+				"can verify.",
 		},
 	}
 }
@@ -224,28 +248,29 @@ func (c *Config) outboundSettings() []setting {
 	return []setting{
 		{
 			name: "OUTBOUND_ALLOW_PRIVATE", field: &c.OutboundAllowPrivate,
-			help: "Addresses beyond the public internet that webhooks, remote images and pages that models read may " +
-				"reach: comma list of host[:port] or CIDR; true is loopback, RFC 1918 and ULA. Link-local and " +
-				"metadata addresses never.",
+			help: "Private addresses that webhooks, remote images and pages for models may reach: comma list of " +
+				"host[:port] or CIDR. true: loopback, RFC 1918 and ULA. Link-local and metadata addresses stay closed.",
 		},
 		{
 			name: "EXPORT_AUTH", field: &c.ExportAuth, def: "on", allowed: "on,off",
 			help: "off opens /export-pdf and /export-screenshot, and nothing else, to callers without a key.",
 		},
 		{
-			name: "EXPORT_ALLOW_PRIVATE", field: &c.ExportAllowPrivate,
-			help: "Addresses beyond the public internet that pages to export may reach, and on which ports: comma " +
-				"list of host[:port] or CIDR; true is loopback, RFC 1918 and ULA on any port. Link-local and " +
-				"metadata addresses, and Presswork's own services, never.",
+			name:  "EXPORT_ALLOW_PRIVATE",
+			field: &c.ExportAllowPrivate,
+			help: "Private addresses and ports that exported pages may reach: comma list of host[:port] or CIDR. true: " +
+				"loopback, RFC 1918 and ULA on any port. Link-local and metadata addresses and Presswork's own services stay " +
+				"closed.",
 		},
 		{
-			name: "EXPORT_ALLOW_HOSTS", field: &c.ExportAllowHosts,
-			help: "Comma list of host globs (*.example.com) that pages to export may reach; their addresses are " +
-				"checked all the same. Unset: every host.",
+			name:  "EXPORT_ALLOW_HOSTS",
+			field: &c.ExportAllowHosts,
+			help: "Comma list of host globs (*.example.com) that exported pages may reach; their addresses are checked as " +
+				"well. Unset: every host.",
 		},
 		{
 			name: "EXPORT_DENY_HOSTS", field: &c.ExportDenyHosts,
-			help: "Comma list of host globs that pages to export may not reach.",
+			help: "Comma list of host globs that exported pages may not reach.",
 		},
 	}
 }
@@ -254,30 +279,35 @@ func (c *Config) outboundSettings() []setting {
 func (c *Config) inferenceSettings() []setting {
 	return []setting{
 		{
-			name: "INFERENCE_CONFIG", field: &c.InferenceConfig,
-			help: "File of models and their upstreams, reloaded when it changes. Unset: models.yaml if present, also " +
-				"when it appears later, else what an Ollama or llama-server on this machine offers.",
+			name:  "INFERENCE_CONFIG",
+			field: &c.InferenceConfig,
+			help: "File of models and their upstreams, reloaded when it changes. Unset: models.yaml, if it is present now " +
+				"or later; else the models of an Ollama or llama-server on this machine.",
 		},
 		{
 			name: "INFERENCE_VENDOR", field: &c.InferenceVendor, def: "presswork", check: "word",
-			help: "Names the member x_<vendor> of completions.",
+			help: "Name of the field x_<vendor> in completions.",
 		},
 		{
 			name: "INFERENCE_LAX", field: &c.InferenceLax, def: "false",
-			help: "Completions take options that exclude each other, as the tests of some SDKs send them.",
+			help: "Completions accept options that cannot be combined, as the tests of some SDKs send them.",
 		},
 		{
 			name: "INFERENCE_CONCURRENCY", field: &c.InferenceConcurrency, def: "512", min: "1", max: "10000",
 			help: "Completions at a time in this worker.",
 		},
 		{
-			name: "INFERENCE_QUEUE_TIMEOUT", field: &c.InferenceQueueTimeout, def: "10m", min: "0s", max: "6h",
-			help: "How long a completion, or a text to speak, may wait for a worker to begin it; then it gets 503 " +
-				"queue_unavailable with retry-after. 0s: as long as its client waits.",
+			name:  "INFERENCE_QUEUE_TIMEOUT",
+			field: &c.InferenceQueueTimeout,
+			def:   "10m",
+			min:   "0s",
+			max:   "6h",
+			help: "How long a completion or a text to speak may wait for a worker; then it gets 503 queue_unavailable " +
+				"with retry-after. 0s: as long as its client waits.",
 		},
 		{
 			name: "INFERENCE_START_OLLAMA", field: &c.InferenceStartOllama, def: "false",
-			help: "serve and worker start the ollama that is installed on this machine, where none is running.",
+			help: "serve and worker start an installed ollama if none is running.",
 		},
 		{
 			name: "MAX_AUDIO_BYTES", field: &c.MaxAudioBytes, def: "26214400", min: "1024", max: "10737418240",
@@ -292,41 +322,46 @@ func (c *Config) inferenceSettings() []setting {
 			help: "Recordings at a time in this worker.",
 		},
 		{
-			name: "INFERENCE_ENGINE", field: &c.InferenceEngine,
-			help: "serve runs this program as its own model server, on loopback, without a models.yaml: " +
-				"llama-server, whisper-server, or the path of one that takes their options.",
+			name:  "INFERENCE_ENGINE",
+			field: &c.InferenceEngine,
+			help: "Model server that serve runs on loopback when there is no models.yaml: llama-server, whisper-server, " +
+				"or the path of a program with the same options.",
 		},
 		{
 			name: "INFERENCE_ENGINE_MODEL", field: &c.InferenceEngineModel,
-			help: "File of INFERENCE_ENGINE's model: a GGUF for llama-server. Its name is that of the model.",
+			help: "Model file of INFERENCE_ENGINE, such as a GGUF for llama-server. The model has the file's name.",
 		},
 		{
-			name: "TOOL_CONCURRENCY", field: &c.ToolConcurrency, def: "64", min: "1", max: "10000",
-			help: "Completions whose built-in tools this worker holds at a time. Most of them wait for the model: " +
-				"half as many programs run at a time as there are CPUs.",
+			name:  "TOOL_CONCURRENCY",
+			field: &c.ToolConcurrency,
+			def:   "64",
+			min:   "1",
+			max:   "10000",
+			help: "Completions whose built-in tools this worker serves at a time. Most of them wait for the model: at " +
+				"most half as many programs run at a time as there are CPUs.",
 		},
 		{
 			name: "TOOL_PYTHON", field: &c.ToolPython, def: "python3",
-			help: "Python that runs what models write (code_interpreter): a name in /usr/bin or a path below /usr. " +
-				"off: models get no code_interpreter from this worker.",
+			help: "Python for code_interpreter: a name in /usr/bin or a path below /usr. off: this worker offers no " +
+				"code_interpreter.",
 		},
 		{
 			name: "TOOL_MEMORY_MB", field: &c.ToolMemoryMB, def: "512", min: "64", max: "1048576",
-			help: "Memory of the code of one completion, in MB; its files come on top, 64 MB each in /work and /tmp.",
+			help: "Memory of the code of one completion, in MB. Its files come on top: 64 MB each in /work and /tmp.",
 		},
 		{
 			name: "TOOL_MEMORY_TOTAL_MB", field: &c.ToolMemoryTotalMB, def: "0", min: "0", max: "16777216",
-			help: "Memory of the code of all completions of this worker together, files included, in MB; code waits " +
-				"for it. 0: a quarter of the machine's memory, or of the limit of the worker's cgroup.",
+			help: "Memory of the code of all completions on this worker, files included, in MB; code waits for free " +
+				"memory. 0: a quarter of the machine's memory, or of the worker's cgroup limit.",
 		},
 		{
 			name: "TOOL_TIMEOUT", field: &c.ToolTimeout, def: "20s", min: "1s", max: "5m",
-			help: "How long one call of code_interpreter may run.",
+			help: "Time limit of one code_interpreter call.",
 		},
 		{
 			name: "ANALYSIS_MODEL", field: &c.AnalysisModel,
-			help: "Model that reads documents for the theme auto and POST /api/analysis: to be set for the API and " +
-				"for the workers of the queue text; where it fails, the program's own analyser reads. Unset: none.",
+			help: "Model that reads documents for the theme auto and POST /api/analysis. Set it for the API and for " +
+				"workers of the queue text. If it fails, the built-in analyser is used. Unset: none.",
 		},
 	}
 }
@@ -336,22 +371,25 @@ func (c *Config) searchSettings() []setting {
 	return []setting{
 		{
 			name: "SEARXNG_URL", field: &c.SearXNGURL, check: "url", redact: true,
-			help: "SearXNG instance that browser_search asks, with json in search.formats of its settings.yml. " +
-				"Unset, and SEARCH_URL too: models cannot search.",
+			help: "SearXNG instance for browser_search, with json in search.formats of its settings.yml. If this and " +
+				"SEARCH_URL are unset, models cannot search.",
 		},
 		{
-			name: "SEARCH_URL", field: &c.SearchURL, redact: true,
-			help: "Search engine in place of SEARXNG_URL: with {query} in it, the address of anything that answers " +
-				"in JSON; without, that of an OpenSearch description.",
+			name:   "SEARCH_URL",
+			field:  &c.SearchURL,
+			redact: true,
+			help: "Search engine instead of SEARXNG_URL. With {query}: the address of a JSON API. Without: the address of " +
+				"an OpenSearch description.",
 		},
 		{
-			name: "SEARCH_FIELDS", field: &c.SearchFields,
-			help: "Where the JSON of SEARCH_URL has what, as a comma list of NAME=PATH: results (web.results), and " +
-				"of each result title, url, content, score. Unset: those names themselves.",
+			name:  "SEARCH_FIELDS",
+			field: &c.SearchFields,
+			help: "Paths in the JSON of SEARCH_URL, as a comma list of NAME=PATH: results (web.results), and title, url, " +
+				"content and score of a result. Unset: the names themselves.",
 		},
 		{
 			name: "SEARCH_HEADER", field: &c.SearchHeader, secret: true,
-			help: "Header sent to SEARCH_URL, Name: value; keys of search services go there.",
+			help: "Header sent to SEARCH_URL, as Name: value; put the key of a search service here.",
 		},
 	}
 }
@@ -365,7 +403,7 @@ func (c *Config) logSettings() []setting {
 		},
 		{
 			name: "LOG_FORMAT", field: &c.LogFormat, def: "auto", allowed: "auto,text,json",
-			help: "Log lines; auto is lines for people on a terminal and json elsewhere.",
+			help: "Format of log lines; auto is text on a terminal and json elsewhere.",
 		},
 		{
 			name: "LOG_LEVEL", field: &c.LogLevel, def: "info", allowed: "debug,info,warn,error",
@@ -373,8 +411,7 @@ func (c *Config) logSettings() []setting {
 		},
 		{
 			name: "OTEL_EXPORTER_OTLP_ENDPOINT", field: &c.OTLPEndpoint, check: "url",
-			help: "OpenTelemetry collector (http://host:4318) that traces of requests and jobs are sent to. Unset: " +
-				"none are made.",
+			help: "OpenTelemetry collector (http://host:4318) for traces of requests and jobs. Unset: no traces.",
 		},
 	}
 }
