@@ -22,21 +22,19 @@ func (*pageBreak) Kind() ast.NodeKind { return kindPageBreak }
 
 func (n *pageBreak) Dump(s []byte, level int) { ast.DumpHelper(n, s, level, nil, nil) }
 
-// contents is where the source wants the table of contents, or the list of the
-// elements of a kind.
-type contents struct {
+// listPlace is the place of the table of contents, or of the list of the elements of a kind.
+type listPlace struct {
 	ast.BaseBlock
-	list Kind
+	list Kind // "" for the table of contents
 }
 
-func (*contents) Kind() ast.NodeKind { return kindContents }
+func (*listPlace) Kind() ast.NodeKind { return kindListPlace }
 
-func (n *contents) Dump(s []byte, level int) { ast.DumpHelper(n, s, level, nil, nil) }
+func (n *listPlace) Dump(s []byte, level int) { ast.DumpHelper(n, s, level, nil, nil) }
 
-// The node kinds of this file; goldmark numbers kinds at run time.
 var (
 	kindPageBreak = ast.NewNodeKind("PageBreak")
-	kindContents  = ast.NewNodeKind("Contents")
+	kindListPlace = ast.NewNodeKind("ListPlace")
 )
 
 var breakComment = regexp.MustCompile(`^<!--\s*(page-?break|newpage)\s*-->\s*$`)
@@ -51,93 +49,90 @@ func placePageBreaks(root ast.Node, src []byte) {
 	})
 }
 
-// placeBlocks replaces the blocks that mean something else: page breaks, the place of the
-// contents, figures, divisions, alerts and captions of tables.
-func (d *draft) placeBlocks(root ast.Node) {
+// placeBlocks replaces the blocks that stand for others: page breaks, places of lists, figures, divisions,
+// alerts and captions of tables.
+func (p *parserState) placeBlocks(root ast.Node) {
 	tree.EachBlock(root, func(n ast.Node) {
-		if p, ok := n.(*ast.Paragraph); ok {
-			d.placeParagraph(p)
+		if paragraph, ok := n.(*ast.Paragraph); ok && !p.placeCommand(paragraph) {
+			figure.Place(paragraph, p.src)
 		}
 	})
-	admonition.Place(root, d.src, d.options.Lang)
-	figure.CaptionTables(root, d.src)
+	admonition.Place(root, p.src, p.options.Lang)
+	figure.CaptionTables(root, p.src)
 }
 
-// placeParagraph replaces a paragraph of one line that is a command, and one
-// that is nothing but a titled image.
-func (d *draft) placeParagraph(p *ast.Paragraph) {
-	if p.Lines().Len() == 1 {
-		switch strings.ToLower(strings.TrimSpace(string(tree.BlockText(p, d.src, 1)))) {
-		case "--- middle", "--- back": // parts of an Internet-Draft
-			p.Parent().RemoveChild(p.Parent(), p)
-			return
-		case `\newpage`, `\pagebreak`:
-			tree.Replace(p, &pageBreak{})
-			return
-		case "[[toc]]", "[toc]", "[[_toc_]]":
-			if p.FirstChild() == nil || p.FirstChild().Kind() == ast.KindLink {
-				return // the document defines a link of that name
-			}
+// placeCommand replaces a paragraph of one line that is a command, and reports whether it is one.
+func (p *parserState) placeCommand(n *ast.Paragraph) bool {
+	if n.Lines().Len() != 1 {
+		return false
+	}
 
-			if d.toc {
-				p.Parent().RemoveChild(p.Parent(), p)
-				return
-			}
-			d.toc = true
-			tree.Replace(p, &contents{})
-
-			return
-		case `\listoffigures`:
-			d.placeList(p, Figure)
-			return
-		case `\listoftables`:
-			d.placeList(p, Table)
-			return
-		case `\listoflistings`:
-			d.placeList(p, Listing)
-			return
+	switch strings.ToLower(strings.TrimSpace(string(tree.BlockText(n, p.src, 1)))) {
+	case "--- middle", "--- back": // parts of an Internet-Draft
+		n.Parent().RemoveChild(n.Parent(), n)
+	case `\newpage`, `\pagebreak`:
+		tree.Replace(n, &pageBreak{})
+	case "[[toc]]", "[toc]", "[[_toc_]]":
+		switch {
+		case n.FirstChild() == nil || n.FirstChild().Kind() == ast.KindLink: // the document defines such a link
+		case p.out.TOC: // only the first place counts
+			n.Parent().RemoveChild(n.Parent(), n)
+		default:
+			p.out.TOC = true
+			tree.Replace(n, &listPlace{})
 		}
-	}
-	figure.Place(p, d.src)
-}
-
-// blockRenderer renders the blocks of this package.
-type blockRenderer struct{}
-
-func (r blockRenderer) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
-	reg.Register(kindContents, r.contents)
-	reg.Register(kindPageBreak, func(w util.BufWriter, _ []byte, _ ast.Node, entering bool) (ast.WalkStatus, error) {
-		if entering {
-			_, _ = w.WriteString("<div class=\"page-break\"></div>\n")
-		}
-
-		return ast.WalkContinue, nil
-	})
-}
-
-func (blockRenderer) contents(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
-	if entering {
-		_, _ = w.WriteString(`<nav class="` + ListPlace(n.(*contents).list) + "\"></nav>\n")
+	case `\listoffigures`:
+		p.placeList(n, Figure)
+	case `\listoftables`:
+		p.placeList(n, Table)
+	case `\listoflistings`:
+		p.placeList(n, Listing)
+	default:
+		return false
 	}
 
-	return ast.WalkContinue, nil
+	return true
 }
 
-// placeList makes a paragraph the place of a list, and has all its elements
-// numbered.
-func (d *draft) placeList(p *ast.Paragraph, kind Kind) {
-	if !slices.Contains(d.options.Numbered, kind) {
-		d.options.Numbered = append(slices.Clone(d.options.Numbered), kind)
+// placeList replaces a paragraph by the place of a list. A list names all captioned elements of its kind,
+// so they are all numbered.
+func (p *parserState) placeList(n *ast.Paragraph, kind Kind) {
+	if !slices.Contains(p.options.Numbered, kind) {
+		p.options.Numbered = append(slices.Clone(p.options.Numbered), kind)
 	}
-	tree.Replace(p, &contents{list: kind})
+	tree.Replace(n, &listPlace{list: kind})
 }
 
-// ListPlace is the class of the block that marks the place of the list of a kind, or of
-// the table of contents ("").
+// ListPlace returns the class of the block that is the place of the list of a kind, or of the table of
+// contents for "".
 func ListPlace(kind Kind) string {
 	if kind == "" {
 		return "toc-here"
 	}
 
 	return "toc-" + string(kind)
+}
+
+// blockRenderer renders the nodes of this file.
+type blockRenderer struct{}
+
+func (r blockRenderer) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
+	reg.Register(kindListPlace, r.listPlace)
+	reg.Register(kindPageBreak, r.pageBreak)
+}
+
+func (blockRenderer) pageBreak(w util.BufWriter, _ []byte, _ ast.Node, entering bool) (ast.WalkStatus, error) {
+	if entering {
+		_, _ = w.WriteString("<div class=\"page-break\"></div>\n")
+	}
+
+	return ast.WalkContinue, nil
+}
+
+func (blockRenderer) listPlace(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+	if entering {
+		_, _ = w.WriteString(`<nav class="` + ListPlace(n.(*listPlace).list) + "\"></nav>\n")
+	}
+
+	return ast.WalkContinue, nil
 }

@@ -7,8 +7,18 @@ import (
 	"presswork/internal/markdown/ext/reference"
 )
 
-// makeNotes puts the citations of a style of notes into footnotes, which count with
-// the document's own. Those in footnotes stay there; of @key the names stay in the
+// noteParts are the nodes of a document from which its footnotes are numbered.
+type noteParts struct {
+	links []*east.FootnoteLink
+	backs []*east.FootnoteBacklink
+	// inText are the citations and links to footnotes in the text, in order.
+	inText []ast.Node
+	// inNotes are the citations in footnotes.
+	inNotes []*reference.Reference
+}
+
+// makeNotes puts the citations of a note style into footnotes, which are numbered together with the
+// footnotes of the source. Citations in footnotes stay there. Of @key, the names of the authors stay in the
 // text.
 func (b *bibliography) makeNotes(root ast.Node, src []byte) {
 	if !b.style.Note || len(b.cited) == 0 {
@@ -20,80 +30,38 @@ func (b *bibliography) makeNotes(root ast.Node, src []byte) {
 		list = east.NewFootnoteList()
 		root.AppendChild(root, list)
 	}
-	own := map[int]*east.Footnote{}
+	parts := b.findNoteParts(root)
+	own := map[int]*east.Footnote{} // the footnotes of the source by their index
 
 	for n := list.FirstChild(); n != nil; n = n.NextSibling() {
 		if note, ok := n.(*east.Footnote); ok {
 			own[note.Index] = note
 		}
 	}
-	var links []*east.FootnoteLink
-	var backs []*east.FootnoteBacklink
-	var order []ast.Node // of the text
-	within := false
-
-	cited := make(map[*reference.Reference]bool, len(b.cited))
-	for _, r := range b.cited {
-		cited[r] = true
-	}
-	var inNotes []*reference.Reference
-	b.cited = b.cited[:0]
-	_ = ast.Walk(root, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
-		switch n := n.(type) {
-		case *east.FootnoteList:
-			within = entering
-		case *east.FootnoteBacklink:
-			if entering {
-				backs = append(backs, n)
-			}
-		case *east.FootnoteLink:
-			if entering {
-				links = append(links, n)
-				if !within {
-					order = append(order, n)
-				}
-			}
-		case *reference.Reference:
-			if entering && cited[n] && !within {
-				order = append(order, n)
-			} else if entering && cited[n] {
-				inNotes = append(inNotes, n)
-			}
-		}
-
-		return ast.WalkContinue, nil
-	})
 	var notes []*east.Footnote
-	index := map[int]int{} // the new one of the document's own notes
-	renew := func(old int) {
+	index := map[int]int{} // the new index of a footnote of the source
+	renumber := func(old int) {
 		if note := own[old]; note != nil && index[old] == 0 {
 			notes = append(notes, note)
 			index[old] = len(notes)
 		}
 	}
+	b.cited = b.cited[:0]
 
-	for _, n := range order {
-		if link, ok := n.(*east.FootnoteLink); ok {
-			renew(link.Index)
-			continue
-		}
-		notes = append(notes, b.noteOf(n.(*reference.Reference), len(notes)+1, src))
-	}
-	b.cited = append(b.cited, inNotes...)
-
-	for _, link := range links { // of notes that only notes refer to
-		renew(link.Index)
-	}
-
-	for _, link := range links {
-		link.Index = index[link.Index]
-	}
-
-	for _, back := range backs {
-		if n := index[back.Index]; n > 0 {
-			back.Index = n
+	for _, n := range parts.inText {
+		switch n := n.(type) {
+		case *east.FootnoteLink:
+			renumber(n.Index)
+		case *reference.Reference:
+			notes = append(notes, b.noteOf(n, len(notes)+1, src))
 		}
 	}
+	b.cited = append(b.cited, parts.inNotes...)
+
+	for _, link := range parts.links { // footnotes that only other footnotes refer to come last
+		renumber(link.Index)
+	}
+	parts.setIndexes(index)
 	list.RemoveChildren(list)
 
 	for i, note := range notes {
@@ -103,7 +71,61 @@ func (b *bibliography) makeNotes(root ast.Node, src []byte) {
 	list.Count = len(notes)
 }
 
-// noteOf moves a citation into a footnote of a number, and leaves its mark.
+// findNoteParts finds the links to footnotes and the citations.
+func (b *bibliography) findNoteParts(root ast.Node) (parts noteParts) {
+	cited := make(map[*reference.Reference]bool, len(b.cited))
+	for _, r := range b.cited {
+		cited[r] = true
+	}
+	inNotes := false
+
+	_ = ast.Walk(root, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if n.Kind() == east.KindFootnoteList {
+			inNotes = entering
+		}
+
+		if !entering {
+			return ast.WalkContinue, nil
+		}
+
+		switch n := n.(type) {
+		case *east.FootnoteBacklink:
+			parts.backs = append(parts.backs, n)
+		case *east.FootnoteLink:
+			parts.links = append(parts.links, n)
+			if !inNotes {
+				parts.inText = append(parts.inText, n)
+			}
+		case *reference.Reference:
+			switch {
+			case cited[n] && inNotes:
+				parts.inNotes = append(parts.inNotes, n)
+			case cited[n]:
+				parts.inText = append(parts.inText, n)
+			}
+		}
+
+		return ast.WalkContinue, nil
+	})
+
+	return parts
+}
+
+// setIndexes gives links to footnotes, and links back, the new index of their footnote.
+func (p noteParts) setIndexes(index map[int]int) {
+	for _, link := range p.links {
+		link.Index = index[link.Index]
+	}
+
+	for _, back := range p.backs {
+		if n := index[back.Index]; n > 0 {
+			back.Index = n
+		}
+	}
+}
+
+// noteOf moves a citation into a footnote with the given number, and puts the mark of the footnote in its
+// place.
 func (b *bibliography) noteOf(r *reference.Reference, number int, src []byte) *east.Footnote {
 	note, p := east.NewFootnote(nil), ast.NewParagraph()
 	link, back := east.NewFootnoteLink(number), east.NewFootnoteBacklink(number)
@@ -118,7 +140,7 @@ func (b *bibliography) noteOf(r *reference.Reference, number int, src []byte) *e
 		b.cited = append(b.cited, names)
 	case isText && !t.SoftLineBreak():
 		if !r.Bracketed {
-			t.Segment = t.Segment.WithStop(t.Segment.Stop - 1) // the -
+			t.Segment = t.Segment.WithStop(t.Segment.Stop - 1) // the - of -@key
 		}
 		t.Segment = t.Segment.TrimRightSpace(src)
 	}

@@ -2,7 +2,6 @@ package markdown
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
@@ -14,28 +13,41 @@ import (
 	"presswork/internal/markdown/tree"
 )
 
-// diagram is a mermaid fence that has become a picture.
-type diagram struct {
+// embeddedDiv is a div that finish.HTML replaces by a finished piece of HTML: a drawn diagram, or the mark
+// between two slides.
+type embeddedDiv struct {
 	ast.BaseBlock
-	embed int
+	embed int // the number of the piece in tree.Embeds
 }
 
-func (*diagram) Kind() ast.NodeKind { return kindDiagram }
+func (*embeddedDiv) Kind() ast.NodeKind { return kindEmbeddedDiv }
 
-func (n *diagram) Dump(s []byte, level int) { ast.DumpHelper(n, s, level, nil, nil) }
+func (n *embeddedDiv) Dump(s []byte, level int) { ast.DumpHelper(n, s, level, nil, nil) }
 
-var kindDiagram = ast.NewNodeKind("Diagram")
+var kindEmbeddedDiv = ast.NewNodeKind("EmbeddedDiv")
 
-// drawDiagrams replaces mermaid fences by their pictures. One that cannot be
-// drawn stays a block of code and leaves a warning. Errors: those of
-// Options.Diagrams, ctx's cause.
-func (d *draft) drawDiagrams(ctx context.Context, root ast.Node) error {
+type embeddedRenderer struct{}
+
+func (embeddedRenderer) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
+	reg.Register(kindEmbeddedDiv, func(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if entering {
+			tree.WriteEmbed(w, "div", n.(*embeddedDiv).embed)
+			_ = w.WriteByte('\n')
+		}
+
+		return ast.WalkSkipChildren, nil
+	})
+}
+
+// drawDiagrams replaces mermaid code blocks by their diagrams. One that cannot be drawn stays code, with a
+// warning. Errors: that of Options.Diagrams, the cause of ctx.
+func (p *parserState) drawDiagrams(ctx context.Context, root ast.Node) error {
 	var fences []*ast.FencedCodeBlock
 	var sources []string
 	tree.EachBlock(root, func(n ast.Node) {
-		if code, ok := n.(*ast.FencedCodeBlock); ok && codeblock.LanguageOf(code, d.src) == "mermaid" {
+		if code, ok := n.(*ast.FencedCodeBlock); ok && codeblock.LanguageOf(code, p.src) == "mermaid" {
 			fences = append(fences, code)
-			sources = append(sources, string(tree.BlockText(code, d.src, 0)))
+			sources = append(sources, string(tree.BlockText(code, p.src, 0)))
 		}
 	})
 
@@ -43,14 +55,14 @@ func (d *draft) drawDiagrams(ctx context.Context, root ast.Node) error {
 		return nil
 	}
 
-	pictures := make([]Diagram, len(fences))
-	if d.options.Diagrams == nil {
-		for i := range pictures {
-			pictures[i].Problem = "diagrams are not drawn here: that takes a browser"
+	diagrams := make([]Diagram, len(fences))
+	if p.options.Diagrams == nil {
+		for i := range diagrams {
+			diagrams[i].Problem = "diagrams are not drawn here: that takes a browser"
 		}
 	} else {
 		var err error
-		if pictures, err = d.options.Diagrams(ctx, sources); err != nil {
+		if diagrams, err = p.options.Diagrams(ctx, sources); err != nil {
 			return err
 		}
 	}
@@ -60,29 +72,14 @@ func (d *draft) drawDiagrams(ctx context.Context, root ast.Node) error {
 	}
 
 	for i, code := range fences {
-		if p := pictures[i]; p.Problem != "" {
-			d.warn(
-				fault.DiagramFailed,
-				d.lines.At(code.Info.Segment.Start)+p.Line,
-				"diagram: "+strings.Join(strings.Fields(p.Problem), " "),
-			)
-		} else {
-			tree.Replace(code, &diagram{embed: d.embeds.Add(fmt.Sprintf("<div class=\"diagram\">%s", p.SVG))})
+		d := diagrams[i]
+		if d.Problem == "" {
+			tree.Replace(code, &embeddedDiv{embed: p.embeds.Add(`<div class="diagram">` + d.SVG)})
+			continue
 		}
+		line := p.warnings.lines.At(code.Info.Segment.Start) + d.Line
+		p.warnings.onLine(line, fault.DiagramFailed, "diagram: "+strings.Join(strings.Fields(d.Problem), " "))
 	}
 
 	return nil
-}
-
-type diagramRenderer struct{}
-
-func (diagramRenderer) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
-	reg.Register(kindDiagram, func(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
-		if entering {
-			tree.WriteEmbed(w, "div", n.(*diagram).embed)
-			_ = w.WriteByte('\n')
-		}
-
-		return ast.WalkSkipChildren, nil
-	})
 }

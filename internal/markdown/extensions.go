@@ -123,7 +123,6 @@ func (flat) Extend(m goldmark.Markdown) {
 	m.Renderer().AddOptions(renderer.WithNodeRenderers(
 		util.Prioritized(blockRenderer{}, 100),
 		util.Prioritized(imageRenderer{}, 100),
-		util.Prioritized(diagramRenderer{}, 100),
-		util.Prioritized(slideRenderer{}, 100),
+		util.Prioritized(embeddedRenderer{}, 100),
 	))
 }

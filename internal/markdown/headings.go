@@ -19,33 +19,34 @@ import (
 
 var rawTitle = regexp.MustCompile(`(?i)<h1[\s>]`)
 
-// addTitle puts the title above a text without a level-1 heading. Nodes are made
-// of places in the source, so its words are put after the source's end.
-func (d *draft) addTitle(root ast.Node) {
-	title := typography.SetLine(strings.Join(strings.Fields(d.options.Title), " "), d.options.Lang)
-	if title == "" || d.titled(root) {
-		return
+// addTitle puts Options.Title above a document without a level-1 heading. It returns src with the words of
+// the title after its end, because nodes refer to places in the source.
+func addTitle(root ast.Node, src []byte, o *Options) []byte {
+	title := typography.SetLine(strings.Join(strings.Fields(o.Title), " "), o.Lang)
+	if title == "" || hasTitle(root, src, !o.EscapeHTML) {
+		return src
 	}
-	end := len(d.src)
-	d.src = append(d.src[:end:end], title...)
-	words := ast.NewTextSegment(text.NewSegment(end, len(d.src)))
+	end := len(src)
+	src = append(src[:end:end], title...)
+	words := ast.NewTextSegment(text.NewSegment(end, len(src)))
 	words.SetRaw(true)
 	h := ast.NewHeading(1)
 	h.AppendChild(h, words)
 	root.InsertBefore(root, root.FirstChild(), h)
+
+	return src
 }
 
-// titled reports whether the text has a level-1 heading, of Markdown or of HTML.
-// One in an example of code is none.
-func (d *draft) titled(root ast.Node) (found bool) {
-	_ = ast.Walk(root, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+// hasTitle reports whether a document has a level-1 heading of Markdown or, if inHTML is set, of raw HTML.
+func hasTitle(root ast.Node, src []byte, inHTML bool) (found bool) {
+	_ = ast.Walk(root, func(n ast.Node, _ bool) (ast.WalkStatus, error) {
 		switch n := n.(type) {
 		case *ast.Heading:
 			found = n.Level == 1
 		case *ast.HTMLBlock:
-			found = !d.options.EscapeHTML && rawTitle.Match(tree.BlockText(n, d.src, 0))
+			found = inHTML && rawTitle.Match(tree.BlockText(n, src, 0))
 		case *ast.RawHTML:
-			found = !d.options.EscapeHTML && rawTitle.Match(n.Segments.Value(d.src))
+			found = inHTML && rawTitle.Match(n.Segments.Value(src))
 		}
 
 		if found {
@@ -58,9 +59,8 @@ func (d *draft) titled(root ast.Node) (found bool) {
 	return found
 }
 
-// anchorHeadings gives every heading its anchor and, if asked, its number, and
-// notes the outline. The headings it returns are those of d.headings.
-func (d *draft) anchorHeadings(root ast.Node) []*ast.Heading {
+// headingsOf returns the headings of a document in order.
+func headingsOf(root ast.Node) []*ast.Heading {
 	var nodes []*ast.Heading
 	tree.EachBlock(root, func(n ast.Node) {
 		if h, ok := n.(*ast.Heading); ok {
@@ -68,57 +68,78 @@ func (d *draft) anchorHeadings(root ast.Node) []*ast.Heading {
 		}
 	})
 
+	return nodes
+}
+
+// anchorHeadings gives every heading its anchor and adds it to the outline, with its number if headings
+// are numbered. It returns the headings in the order of the outline.
+func (p *parserState) anchorHeadings(root ast.Node) []*ast.Heading {
+	nodes := headingsOf(root)
+
 	ids := make(anchors, len(nodes))
-	for _, h := range nodes { // ids of the author's choice come first
+	for _, h := range nodes { // the ids that the author chose come first
 		if id := tree.AttributeText(h, "id"); id != "" {
 			h.SetAttributeString("id", []byte(ids.unique(id)))
 		}
 	}
-
-	for _, h := range nodes { // a label of MyST leaves the other name
-		if id := tree.AttributeText(h, "id"); d.aliases != nil && label.KindOf(id) == Section {
-			if slug := (anchors{}).name(tree.AnchorText(h, d.src)); d.aliases[slug] == "" && slug != id {
-				d.aliases[slug] = id
-			}
-		}
-	}
-	numbers := newNumbering(nodes, d.options.Chapter)
+	aliasLabelled(nodes, p.src, p.aliases)
+	numbers := newNumbering(nodes, p.options.Chapter)
 	previous := 0
 
 	for _, h := range nodes {
-		words := headingText(h, d.src)
+		words := headingText(h, p.src)
 
-		line := d.lines.At(h.Pos())
+		line := p.warnings.lines.At(h.Pos())
 		if previous > 0 && h.Level > previous+1 {
-			d.warn(
-				fault.HeadingSkipped,
-				line,
-				fmt.Sprintf("heading %q is at level %d, right under level %d", input.Short(words), h.Level, previous),
-			)
+			p.warnings.onLine(line, fault.HeadingSkipped,
+				fmt.Sprintf("heading %q is at level %d, right under level %d", input.Short(words), h.Level, previous))
 		}
 		previous = h.Level
 
 		id := tree.AttributeText(h, "id")
 		if id == "" {
-			id = ids.name(tree.AnchorText(h, d.src))
+			id = ids.add(tree.AnchorText(h, p.src))
 			h.SetAttributeString("id", []byte(id))
 		}
 
 		number := ""
-		if d.options.NumberHeadings && !tree.HasClass(h, tree.Unnumbered) {
+		if p.options.NumberHeadings && !tree.HasClass(h, tree.Unnumbered) {
 			number = numbers.next(h.Level)
 		}
-		d.headings = append(d.headings, Heading{Level: h.Level, Number: number, Text: words, ID: id, Line: line})
+		p.out.Headings = append(
+			p.out.Headings,
+			Heading{Level: h.Level, Number: number, Text: words, ID: id, Line: line},
+		)
 	}
 
 	return nodes
 }
 
-// finishHeadings takes the text as it is printed, and writes the numbers.
-func (d *draft) finishHeadings(nodes []*ast.Heading) {
+// aliasLabelled keeps the anchors that headings would have without a label of MyST: links may use either.
+// aliases is nil in a document without such labels.
+func aliasLabelled(nodes []*ast.Heading, src []byte, aliases map[string]string) {
+	if aliases == nil {
+		return
+	}
+
+	for _, h := range nodes {
+		id := tree.AttributeText(h, "id")
+		if label.KindOf(id) != Section {
+			continue
+		}
+
+		if slug := slugOf(tree.AnchorText(h, src)); aliases[slug] == "" && slug != id {
+			aliases[slug] = id
+		}
+	}
+}
+
+// finishHeadings updates the outline to the texts as they are printed, and writes the numbers into the
+// headings.
+func finishHeadings(nodes []*ast.Heading, src []byte, outline []Heading) {
 	for i, h := range nodes {
-		d.headings[i].Text = headingText(h, d.src)
-		if number := d.headings[i].Number; number != "" {
+		outline[i].Text = headingText(h, src)
+		if number := outline[i].Number; number != "" {
 			h.InsertBefore(h, h.FirstChild(), ast.NewString([]byte(number+"\u2002")))
 		}
 	}
@@ -128,11 +149,9 @@ func headingText(h *ast.Heading, src []byte) string {
 	return strings.Join(strings.Fields(tree.PlainText(h, src)), " ")
 }
 
-// anchors makes ids as GitHub does: lower case, letters, digits, - and _ of
-// any script kept, spaces to dashes, repeats numbered.
-type anchors map[string]int
-
-func (a anchors) name(heading string) string {
+// slugOf returns the anchor that GitHub gives to a heading: lower case, with spaces as dashes. It keeps
+// letters and digits of any script, - and _.
+func slugOf(heading string) string {
 	var b strings.Builder
 
 	for _, r := range strings.ToLower(heading) {
@@ -144,15 +163,20 @@ func (a anchors) name(heading string) string {
 		}
 	}
 
-	base := b.String()
-	if base == "" {
-		base = "section"
+	if b.Len() == 0 {
+		return "section"
 	}
 
-	return a.unique(base)
+	return b.String()
 }
 
-// unique returns an id that no other heading has.
+// anchors holds the anchors of a document, each with the last number that follows it in another anchor.
+type anchors map[string]int
+
+// add returns a unique anchor for a heading.
+func (a anchors) add(heading string) string { return a.unique(slugOf(heading)) }
+
+// unique returns base, or base-1, base-2 and so on if other headings have it.
 func (a anchors) unique(base string) string {
 	id := base
 	for {
@@ -161,8 +185,7 @@ func (a anchors) unique(base string) string {
 			a[id] = 0
 			return id
 		}
-		// The count is kept on the base, so that a thousand equal headings
-		// cost a thousand steps.
+		// The count is kept at base, so that 1000 equal headings take 1000 steps.
 		n = max(n, a[base]) + 1
 		a[base] = n
 		id = base + "-" + strconv.Itoa(n)
@@ -171,10 +194,12 @@ func (a anchors) unique(base string) string {
 
 // numbering counts headings from the level below a single leading title.
 type numbering struct {
-	top    int
+	top    int // the highest level with numbers
 	counts [7]int
 }
 
+// newNumbering returns the numbering for the headings of a document. chapter is the number of the first
+// level-1 heading, 0 for a document of its own.
 func newNumbering(nodes []*ast.Heading, chapter int) *numbering {
 	if chapter > 0 {
 		return &numbering{top: 1, counts: [7]int{1: chapter - 1}}
@@ -195,7 +220,7 @@ func newNumbering(nodes []*ast.Heading, chapter int) *numbering {
 	return &numbering{top: top}
 }
 
-// next returns the number of the next heading at level, "" for the title.
+// next returns the number of the next heading of a level, "" for the title.
 func (n *numbering) next(level int) string {
 	if level < n.top {
 		return ""

@@ -19,51 +19,90 @@ import (
 	"presswork/internal/markdown/tree"
 )
 
-// noteLinksAndImages remembers links into the document, marks images with
-// their line and warns of those without alternative text.
-func (d *draft) noteLinksAndImages(root ast.Node) {
-	outside := map[string]bool{} // the labelled elements of other documents
-	for _, l := range d.options.Labels {
+// noteLinksAndImages resolves links to other documents and collects those within this one. It marks images
+// with their line, and warns of images without alternative text.
+func (p *parserState) noteLinksAndImages(root ast.Node) {
+	outside := make(map[string]bool, len(p.options.Labels)) // the labelled elements of other documents
+	for _, l := range p.options.Labels {
 		outside[l.ID] = true
 	}
 	tree.Each(root, func(n ast.Node) {
 		switch n := n.(type) {
 		case *ast.Link:
-			if fragment, ok := d.elsewhere(n); ok {
-				n.Destination = []byte("#" + fragment)
-				return
-			}
-
-			if target, ok := strings.CutPrefix(string(n.Destination), "#"); ok && target != "" {
-				if decoded, err := url.PathUnescape(target); err == nil {
-					target = decoded
-				}
-
-				if id := d.aliases[target]; id != "" {
-					target = id
-					n.Destination = []byte("#" + id)
-				}
-
-				if !outside[target] {
-					d.links = append(d.links, finish.Link{Target: target, Line: d.lines.At(n.Pos())})
-				}
-			}
+			p.resolveLink(n, outside)
 		case *ast.Image:
-			line := d.lines.At(n.Pos())
+			line := p.warnings.lines.At(n.Pos())
 			n.SetAttributeString(tree.LineAttribute, []byte(strconv.Itoa(line)))
 
-			if strings.TrimSpace(tree.PlainText(n, d.src)) == "" {
-				d.warn(
-					fault.AltMissing,
-					line,
-					"image "+strconv.Quote(input.Short(string(n.Destination)))+" has no alternative text",
-				)
+			if strings.TrimSpace(tree.PlainText(n, p.src)) == "" {
+				p.warnings.onLine(line, fault.AltMissing,
+					"image "+strconv.Quote(input.Short(string(n.Destination)))+" has no alternative text")
 			}
 		}
 	})
 }
 
-// imageRenderer writes img elements, whose images finish.HTML embeds.
+// resolveLink changes a link to another document, or to another name of an anchor, to the fragment in
+// print. It keeps links within this document, so that finish can check their anchors.
+func (p *parserState) resolveLink(n *ast.Link, outside map[string]bool) {
+	line := p.warnings.lines.At(n.Pos())
+	if p.options.Links != nil {
+		if fragment, ok := p.options.Links(string(n.Destination), line); ok {
+			n.Destination = []byte("#" + fragment)
+			return
+		}
+	}
+
+	target, ok := strings.CutPrefix(string(n.Destination), "#")
+	if !ok || target == "" {
+		return
+	}
+
+	if decoded, err := url.PathUnescape(target); err == nil {
+		target = decoded
+	}
+
+	if id := p.aliases[target]; id != "" {
+		target = id
+		n.Destination = []byte("#" + id)
+	}
+
+	if !outside[target] {
+		p.links = append(p.links, finish.Link{Target: target, Line: line})
+	}
+}
+
+// resolveWikiLinks makes links of the wiki links that lead somewhere in print.
+func (p *parserState) resolveWikiLinks(root ast.Node) {
+	if !bytes.Contains(p.src, []byte("[[")) {
+		return
+	}
+
+	to := wikilink.Targets{
+		Headings:  make(map[string]string, len(p.out.Headings)),
+		Slug:      slugOf,
+		KeepPlain: p.dialect != Obsidian,
+		Missing: func(heading string, offset int) {
+			p.warnings.at(offset, fault.LinkBroken,
+				"link to "+input.Short(`"#`+heading+`"`)+", but no heading is named like that")
+		},
+	}
+	for _, h := range p.out.Headings {
+		if key := strings.ToLower(h.Text); to.Headings[key] == "" {
+			to.Headings[key] = h.ID
+		}
+	}
+
+	if p.options.Links != nil {
+		to.Document = func(destination string, offset int) bool {
+			_, ok := p.options.Links(destination, p.warnings.lines.At(offset))
+			return ok
+		}
+	}
+	wikilink.Resolve(root, to)
+}
+
+// imageRenderer writes img elements. finish.HTML embeds the images.
 type imageRenderer struct{}
 
 func (r imageRenderer) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
@@ -86,47 +125,4 @@ func (imageRenderer) image(w util.BufWriter, src []byte, node ast.Node, entering
 	_, _ = w.WriteString(`>`)
 
 	return ast.WalkSkipChildren, nil
-}
-
-// elsewhere is the fragment for a link to another document that is printed with
-// this one.
-func (d *draft) elsewhere(n *ast.Link) (fragment string, ok bool) {
-	if d.options.Links == nil {
-		return "", false
-	}
-
-	return d.options.Links(string(n.Destination), d.lines.At(n.Pos()))
-}
-
-// resolveWikiLinks makes links of the wiki links that lead somewhere in print.
-func (d *draft) resolveWikiLinks(root ast.Node) {
-	if !bytes.Contains(d.src, []byte("[[")) {
-		return
-	}
-
-	to := wikilink.Targets{
-		Headings:  make(map[string]string, len(d.headings)),
-		Slug:      func(heading string) string { return anchors{}.name(heading) },
-		KeepPlain: d.dialect != Obsidian,
-		Missing: func(heading string, offset int) {
-			d.warn(
-				fault.LinkBroken,
-				d.lines.At(offset),
-				"link to "+input.Short(`"#`+heading+`"`)+", but no heading is named like that",
-			)
-		},
-	}
-	for _, h := range d.headings {
-		if key := strings.ToLower(h.Text); to.Headings[key] == "" {
-			to.Headings[key] = h.ID
-		}
-	}
-
-	if d.options.Links != nil {
-		to.Document = func(destination string, offset int) bool {
-			_, ok := d.options.Links(destination, d.lines.At(offset))
-			return ok
-		}
-	}
-	wikilink.Resolve(root, to)
 }

@@ -1,7 +1,6 @@
-// Package markdown turns Markdown from strangers into HTML that is safe to
-// print: GitHub's flavour with footnotes, definition lists and alerts, front
-// matter, highlighted code, and every image already inside. Whatever the input
-// holds, the HTML fetches nothing and the work stays within a budget.
+// Package markdown renders untrusted Markdown as HTML that is safe to print. It reads GitHub Flavored
+// Markdown with many extensions and dialects, highlights code and embeds all images. The HTML loads
+// nothing, and a budget bounds the work for any input.
 package markdown
 
 import (
@@ -9,7 +8,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/parser"
@@ -20,7 +18,6 @@ import (
 	"presswork/internal/markdown/block"
 	"presswork/internal/markdown/cite"
 	"presswork/internal/markdown/dialect/quarto"
-	"presswork/internal/markdown/ext/bookindex"
 	"presswork/internal/markdown/ext/codeblock"
 	"presswork/internal/markdown/ext/direction"
 	"presswork/internal/markdown/ext/drawntable"
@@ -36,11 +33,10 @@ import (
 	"presswork/internal/markdown/tree"
 )
 
-// MaxParts bounds what is printed at once: see finish.MaxParts.
+// MaxParts bounds the parts that are printed at once: see finish.MaxParts.
 const MaxParts = finish.MaxParts
 
-// Renderer renders documents. It is safe for concurrent use; making one is
-// expensive, using it is not.
+// Renderer renders documents. It is safe for concurrent use. Creating one is expensive: share it.
 type Renderer struct {
 	parser   parser.Parser
 	renderer renderer.Renderer
@@ -50,7 +46,7 @@ type Renderer struct {
 	styles   *cite.Library
 }
 
-// New makes a Renderer.
+// New returns a Renderer.
 func New() *Renderer {
 	return &Renderer{
 		parser:   newParser(),
@@ -62,427 +58,266 @@ func New() *Renderer {
 	}
 }
 
-// Options are the choices about one document.
-type Options struct {
-	// FirstLine is the source line the Markdown begins on, for warnings: 1
-	// (default) without front matter.
-	FirstLine int
-	// Dialect is how what plain Markdown does not have is read. Default: by what
-	// the document holds.
-	Dialect string
-	// EscapeHTML shows raw HTML as text instead of sanitising it.
-	EscapeHTML bool
-	// LineNumbers numbers the lines of code blocks.
-	LineNumbers bool
-	// CodeLook reports whether the page gives tokens of code with a class of
-	// Chroma's a look of their own, by colour, weight or slant alone. Those of other
-	// classes are then plain text, and blanks belong to the token before them.
-	// Nil: any class may have a look, a ground or a line below it as well.
-	CodeLook func(class string) bool
-	// Title, if not "", becomes a level-1 heading above a text that has none.
-	Title string
-	// Lang is the document's language (BCP 47), by which quotes, dashes and
-	// spaces are set. "" and languages without a rule: as in English.
-	Lang string
-	// Language names the language of running text. It is asked for the
-	// document's when Lang is ""; nil: nobody is.
-	Language func(prose string) string
-	// Hyphenate puts soft hyphens into long words of Lang.
-	Hyphenate bool
-	// Justified names the language of a text that is justified, "" when it is not known
-	// for certain: soft hyphens go into its shorter words, too. Nil: it is ragged.
-	Justified func(prose string) string
-	// NumberHeadings writes 1.2.3 before headings. A single leading h1 is the
-	// document's title and stays without.
-	NumberHeadings bool
-	// Chapter, when above 0, is the number of the first level-1 heading: the
-	// document is one of several that are numbered through.
-	Chapter int
-	// Numbering says how figures, tables, equations and listings count: ByChapter, or
-	// through the document ("").
-	Numbering string
-	// Numbered are the kinds of which every element with a caption is numbered. Of
-	// the others those with a label are.
-	Numbered []Kind
-	// Counts are how many of each kind the documents printed before this one hold.
-	Counts map[Kind]int
-	// Labels are those of the documents that are printed with this one. Not nil: it
-	// may refer to them.
-	Labels map[string]Label
-	// Bibliography are the files of the works that it cites, which Asset opens:
-	// BibTeX or CSL-JSON. None: @name is no citation.
-	Bibliography []string
-	// Library opens them and CitationStyle in place of Asset, if it is not nil.
-	Library func(name string) ([]byte, error)
-	// CitationStyle is one of CitationStyles or a .csl file that Asset opens; ""
-	// and what cannot be read: chicago-author-date.
-	CitationStyle string
-	// NoCite names works that are listed all the same: "@a, @b", or "@*" for all.
-	NoCite string
-	// CitedBefore and CitedAfter are the citations of the documents that are printed
-	// before and after this one: one bibliography is for all. EntriesAt is what the
-	// fragment of its entries begins with if another document has it.
-	CitedBefore, CitedAfter []cite.Citation
-	EntriesAt               string
-	// MathTime bounds the rendering of its formulas. Default: by the size of the document,
-	// up to 30 s.
-	MathTime time.Duration
-	// MaxParts bounds what the document is made of, as MaxParts counts it. Default
-	// MaxParts.
-	MaxParts int
-	// Links resolves a link, found on a source line, to another document that is
-	// printed with this one: to a fragment that this one need not have. Nil:
-	// there is none.
-	Links func(destination string, line int) (fragment string, ok bool)
-	// Asset opens an image that came with the document, by the path in
-	// its Markdown: clean, but also absolute or with a leading ../, so it is
-	// Asset that confines it.
-	// Nil: none came. A StoreUnavailable error of it ends the rendering, any
-	// other leaves a warning. Asset and Fetch are called from several goroutines.
-	Asset func(name string) ([]byte, error)
-	// Include opens a text file that the document includes, by its clean path below
-	// the document's folder. Nil: nothing is included. A StoreUnavailable error of it
-	// ends the rendering, any other leaves a warning.
-	Include func(name string) ([]byte, error)
-	// Substitutions are the texts that MyST puts in place of {{ name }}.
-	Substitutions map[string]string
-	// Fetch gets an http(s) image. Nil: remote images are left out.
-	Fetch func(ctx context.Context, url string) (data []byte, contentType string, err error)
-	// Slides cuts the document into slides.
-	Slides bool
-	// DarkPage is set when the page is dark. Images that are dark drawings on
-	// nothing then have the class image-plate, for a light ground of their own.
-	DarkPage bool
-	// Diagrams draws the sources of Mermaid diagrams, one picture for each. It
-	// is called once, if there are any, and an error of it ends the rendering.
-	// Nil: they stay source, with a warning.
-	Diagrams func(ctx context.Context, sources []string) ([]Diagram, error)
-}
-
-// Diagram is a drawn diagram: safe SVG, or in words why there is none.
-type Diagram struct {
-	SVG, Problem string
-	// Line of the source is where the problem is, 0 when that is not known.
-	Line int
-}
-
-// Document is rendered Markdown.
-type Document struct {
-	// HTML is the content of a body element. It references nothing outside
-	// but the targets of links.
-	HTML string
-	// Blocks are the same HTML as blocks.
-	Blocks []block.Block
-	// Letters says which letters need care.
-	Letters direction.Letters
-	// WidestFormula is how wide a formula may be, in em, 0 without formulas.
-	WidestFormula float64
-	// Title is the text of the first level-1 heading, "" without one.
-	Title    string
-	Headings []Heading
-	// TOC reports whether the source asks for the contents at a place of its own: there is
-	// one block of the kind Place with the class ListPlace("").
-	TOC bool
-	// Captions are the numbered elements, but sections and equations, in order.
-	Captions []Caption
-	// Index is what an index is to list, in the order of the text; a block with the class
-	// bookindex.PlaceClass is where it is to stand.
-	Index []bookindex.Entry
-	// Counts are those of Options and its own. Labels are what references can lead
-	// to; Unresolved reports whether one leads nowhere.
-	Counts     map[Kind]int
-	Labels     map[string]Label
-	Unresolved bool
-	// Cited are its citations. HasRefs reports whether it has a place for the
-	// bibliography.
-	Cited    []cite.Citation
-	HasRefs  bool
-	Warnings []fault.Warning
-	// Lang is the language by which it is set: Options.Lang or what
-	// Options.Language set.
-	Lang string
-	// Upright reports whether some of its letters are of scripts without italics.
-	Upright bool
-	// Slides are there with Options.Slides; SlideHTML is their HTML.
-	Slides []Slide
-	// Parts is what it is made of, as MaxParts counts it.
-	Parts int
-	// Hurried reports whether formulas stayed source because the others took too long:
-	// another try may render them.
-	Hurried bool
-}
-
-// Heading is one entry of the outline.
-type Heading struct {
-	Level int
-	// Number is 1.2.3 when headings are numbered, else "".
-	Number string
-	// Text is without the number.
-	Text string
-	// ID is the anchor, unique in the document.
-	ID string
-	// Line is the 1-based source line.
-	Line int
-}
-
-// Parse reads a document's body (front matter already taken off) into a Document. Errors:
-// ContentTooComplex, StoreUnavailable (Asset's), those of Diagrams, ctx's cause.
+// Parse renders the body of a document, without its front matter. Errors: ContentTooComplex,
+// StoreUnavailable from a function of o, the error of o.Diagrams, and the cause of ctx.
 func (r *Renderer) Parse(ctx context.Context, src []byte, o Options) (Document, error) {
 	src = source.NormalizeNewlines(src)
-
-	dialect := cmp.Or(o.Dialect, detect(src))
-	d := &draft{
+	p := &parserState{
+		Renderer: r,
 		options:  o,
-		dialect:  dialect,
+		dialect:  cmp.Or(o.Dialect, detect(src)),
 		counters: label.NewCounters(o.Numbering == ByChapter, o.Counts),
 	}
 
 	var err error
-	if d.works, err = d.openBibliography(ctx, r.styles); err != nil {
+	if p.works, err = openBibliography(ctx, r.styles, &p.options, &p.warnings); err != nil {
 		return Document{}, err
 	}
 
-	if err := d.rewrite(source.New(src, o.FirstLine)); err != nil {
+	if err := p.rewrite(source.New(src, o.FirstLine)); err != nil {
 		return Document{}, err
 	}
-	src = d.src
-	d.references = o.Labels != nil || HasLabels(src)
-	size, tables := len(src), d.findTables()
-	src = d.src
 
-	root, err := parseDrawn(ctx, r.parser, src, size, tables, dialect, d.referenceKeys())
+	root, err := p.parseSource(ctx)
 	if err != nil {
 		return Document{}, err
 	}
+	p.chooseLanguage(root)
+	p.src = addTitle(root, p.src, &p.options)
+	p.collectIndex(root)
+	p.out.Upright = direction.HasUpright(p.src)
+	p.takeStructure(root)
 
-	switch {
-	case o.Hyphenate:
-		d.words = r.words.For(o.Lang)
-	case o.Justified != nil:
-		d.words = r.words.For(o.Justified(tree.VisibleText(root, src)))
-	}
-
-	if o.Lang == "" && o.Language != nil {
-		d.options.Lang = o.Language(tree.VisibleText(root, src))
-	}
-	d.addTitle(root)
-	d.collectIndex(root)
-	src = d.src
-	upright := direction.HasUpright(src)
-
-	if err := d.transform(ctx, root, r.styles); err != nil {
+	if err := p.takeText(ctx, root); err != nil {
 		return Document{}, err
 	}
 
-	if upright || direction.Of(d.options.Lang) == "rtl" {
-		direction.Set(root, src, d.options.Lang)
-	}
-
-	formulas, err := formula.Render(ctx, root, r.formulas, formula.Options{
-		Lines:     d.lines,
-		Time:      o.MathTime,
-		Size:      len(src),
-		Equations: d.equations,
-		Counters:  d.counters,
-		Embeds:    &d.embeds,
-	})
-	if err != nil {
+	if err := p.draw(ctx, root); err != nil {
 		return Document{}, err
 	}
-	d.warnings = append(d.warnings, formulas.Warnings...)
 
-	if err := d.drawDiagrams(ctx, root); err != nil {
+	if err := p.writeHTML(ctx, root); err != nil {
 		return Document{}, err
 	}
-	var raw bytes.Buffer
-	raw.Grow(len(src) * 2)
 
-	if err := r.renderer.Render(&raw, src, root); err != nil {
-		return Document{}, fault.Errorf(fault.RenderFailed, "the Markdown could not be rendered").WithCause(err)
-	}
-
-	page, err := finish.HTML(ctx, r.policy.Sanitize(&raw).Bytes(), d.finishOptions())
-	if err != nil {
-		return Document{}, err
-	}
-	d.warnings = append(d.warnings, page.Warnings...)
-
-	return Document{
-		HTML:          page.HTML,
-		Blocks:        block.Read(page.HTML),
-		Letters:       direction.LettersIn(page.HTML),
-		WidestFormula: formulas.Widest,
-		Title:         d.title(),
-		Headings:      d.headings,
-		TOC:           d.toc,
-		Captions:      d.captions,
-		Index:         d.index,
-		Counts:        d.counters.Counts(),
-		Labels:        d.targets.Labels(),
-		Unresolved:    d.unresolved,
-		Cited:         d.works.citations(),
-		HasRefs:       d.works != nil && d.works.placed,
-		Warnings:      d.sortedWarnings(),
-		Lang:          d.options.Lang,
-		Upright:       upright,
-		Slides:        d.slides,
-		Parts:         page.Parts,
-		Hurried:       formulas.Hurried,
-	}, nil
+	return p.document(), nil
 }
 
-// draft is one document on its way.
-type draft struct {
+// parserState is what the steps of Parse share about one document.
+type parserState struct {
+	*Renderer
+
+	options Options
+	dialect string
+	// src is the text that the nodes of the tree refer to by offsets. Steps append to it.
 	src      []byte
-	lines    *source.Lines
-	options  Options
-	dialect  string
-	index    []bookindex.Entry
-	headings []Heading
-	links    []finish.Link
-	words    *hyphen.Dictionary // nil: they are not divided
-	embeds   tree.Embeds
-	slides   []Slide
-	// aliases are the ids of what links may call by another name.
+	warnings warnings
+	// aliases are other names of anchors, which links may use.
 	aliases map[string]string
-	// references reports whether the source may refer to labels.
-	references bool
-	targets    label.Set
-	counters   *label.Counters
-	equations  map[ast.Node]formula.Equation
-	works      *bibliography // nil: it cites nothing
-	captions   []Caption
-	unresolved bool
-	// toc reports whether the contents have a place.
-	toc      bool
-	warnings []fault.Warning
+	// hasReferences reports whether the source may refer to labels.
+	hasReferences bool
+	targets       label.Set
+	counters      *label.Counters
+	equations     map[ast.Node]formula.Equation
+	works         *bibliography // nil without works to cite
+	links         []finish.Link
+	hyphens       *hyphen.Dictionary // nil: no words are divided
+	embeds        tree.Embeds
+	// out is the result so far.
+	out Document
 }
 
-// findTables finds the tables that are drawn in the source, and appends the texts of their
-// cells to it.
-func (d *draft) findTables() drawntable.Tables {
-	if d.dialect == GFM {
-		return nil
-	}
-	size := len(d.src)
+// parseSource parses the rewritten source into a tree.
+func (p *parserState) parseSource(ctx context.Context) (ast.Node, error) {
+	p.hasReferences = p.options.Labels != nil || HasLabels(p.src)
+	size := len(p.src)
+	var tables drawntable.Tables
 
-	extended, tables := drawntable.Find(d.src)
-	d.src = extended
-	d.lines.Append(size, tables.Texts())
-
-	return tables
-}
-
-// transform changes the tree after parsing; each step is linear.
-func (d *draft) transform(ctx context.Context, root ast.Node, styles *cite.Library) error {
-	if d.options.Slides {
-		d.takeSlides(root)
+	if p.dialect != GFM {
+		// The texts of the cells of drawn tables follow the source, where nodes can refer to them.
+		p.src, tables = drawntable.Find(p.src)
+		p.warnings.lines.Append(size, tables.Texts())
 	}
 
-	placePageBreaks(root, d.src)
-
-	if d.options.EscapeHTML {
-		sanitize.Escape(root)
-	} else {
-		sanitize.Tame(root, d.src)
-
-		if d.dialect == MDX {
-			d.placeComponents(root)
-		}
-	}
-	d.dropComments(root)
-
-	if d.dialect != GFM && bytes.Contains(d.src, []byte("```{")) {
-		quarto.DropOptions(root, d.src, codeblock.CellInfo().Match)
-	}
-	d.placeBlocks(root)
-	formula.Place(root, d.src)
-	d.placeCitations(root)
-	headings := d.anchorHeadings(root)
-	d.resolveWikiLinks(root)
-
-	if d.references || d.works != nil {
-		reference.TakeHyphens(root, d.src)
-	}
-	typography.Set(root, d.src, d.options.Lang)
-	d.numberElements(root, headings)
-	d.resolveReferences(root)
-
-	if err := d.writeCitations(ctx, styles); err != nil {
-		return err
-	}
-	d.finishHeadings(headings)
-	d.noteLinksAndImages(root)
-	codeblock.Prepare(root, d.src, d.options.LineNumbers, d.options.CodeLook)
-
-	return nil
+	return parseDrawn(ctx, p.parser, p.src, size, tables, p.dialect, p.referenceKeys())
 }
 
 // referenceKeys returns the keys of the references that the document may have.
-func (d *draft) referenceKeys() reference.Keys {
+func (p *parserState) referenceKeys() reference.Keys {
 	switch {
-	case d.works != nil:
+	case p.works != nil:
 		return reference.ToWorks
-	case d.references:
+	case p.hasReferences:
 		return reference.ToLabels
 	}
 
 	return reference.None
 }
 
-// resolveReferences links references to the labelled elements. A reference that names none leaves a
-// warning.
-func (d *draft) resolveReferences(root ast.Node) {
-	if d.referenceKeys() == reference.None {
+// chooseLanguage sets the language of the document and the dictionary for soft hyphens. Options.Language
+// may guess, so it chooses no dictionary: a word divided by foreign rules looks worse than a gap.
+func (p *parserState) chooseLanguage(root ast.Node) {
+	o := &p.options
+
+	switch {
+	case o.Hyphenate:
+		p.hyphens = p.words.For(o.Lang)
+	case o.Justified != nil:
+		p.hyphens = p.words.For(o.Justified(tree.VisibleText(root, p.src)))
+	}
+
+	if o.Lang == "" && o.Language != nil {
+		o.Lang = o.Language(tree.VisibleText(root, p.src))
+	}
+}
+
+// takeStructure replaces the nodes that stand for slides, page breaks, lists, figures, formulas and
+// citations. It makes raw HTML safe to render.
+func (p *parserState) takeStructure(root ast.Node) {
+	if p.options.Slides {
+		p.out.Slides = cutSlides(root, p.src, &p.embeds)
+	}
+	placePageBreaks(root, p.src)
+
+	if p.options.EscapeHTML {
+		sanitize.Escape(root)
+	} else {
+		sanitize.Tame(root, p.src)
+
+		if p.dialect == MDX {
+			placeComponents(root, p.src, &p.warnings)
+		}
+	}
+	dropComments(root, &p.warnings)
+
+	if isCell := codeblock.CellInfo().Match; p.dialect != GFM && bytes.Contains(p.src, []byte("```{")) {
+		quarto.DropOptions(root, p.src, isCell)
+	}
+	p.placeBlocks(root)
+	formula.Place(root, p.src)
+	p.works.place(root, p.src)
+}
+
+// takeText completes the texts of the tree: anchors, links, quotes and dashes, numbers, references and
+// citations. Errors: ContentTooComplex, the cause of ctx.
+func (p *parserState) takeText(ctx context.Context, root ast.Node) error {
+	headings := p.anchorHeadings(root)
+	p.resolveWikiLinks(root)
+
+	if p.referenceKeys() != reference.None {
+		reference.TakeHyphens(root, p.src)
+	}
+	typography.Set(root, p.src, p.options.Lang)
+	p.numberElements(root, headings)
+	p.resolveReferences(root)
+
+	if err := p.works.write(ctx, p.src); err != nil {
+		return err
+	}
+	finishHeadings(headings, p.src, p.out.Headings)
+	p.noteLinksAndImages(root)
+	codeblock.Prepare(root, p.src, p.options.LineNumbers, p.options.CodeLook)
+
+	if p.out.Upright || direction.Of(p.options.Lang) == "rtl" {
+		direction.Set(root, p.src, p.options.Lang)
+	}
+
+	return nil
+}
+
+// resolveReferences links references to the labelled elements. A reference to a missing label leaves a
+// warning if the document has labels at all.
+func (p *parserState) resolveReferences(root ast.Node) {
+	if p.referenceKeys() == reference.None {
 		return
 	}
 	missing := func(r *reference.Reference, key string) {
-		d.unresolved = true
-		if len(d.targets) == 0 {
-			return
+		p.out.Unresolved = true
+
+		if len(p.targets) > 0 {
+			p.warnings.at(r.Offset, fault.LinkBroken,
+				fmt.Sprintf("reference to %q, but nothing in the document has that label", input.Short(key)))
 		}
-		d.warn(
-			fault.LinkBroken,
-			d.lines.At(r.Offset),
-			fmt.Sprintf("reference to %q, but nothing in the document has that label", input.Short(key)),
-		)
 	}
-	reference.Resolve(root, label.WordsOf(d.options.Lang), d.targets, d.works.cites, missing)
+	reference.Resolve(root, label.WordsOf(p.options.Lang), p.targets, p.works.cites, missing)
+}
+
+// draw renders formulas and diagrams. Errors: that of Options.Diagrams, the cause of ctx.
+func (p *parserState) draw(ctx context.Context, root ast.Node) error {
+	result, err := formula.Render(ctx, root, p.formulas, formula.Options{
+		Lines:     p.warnings.lines,
+		Time:      p.options.MathTime,
+		Size:      len(p.src),
+		Equations: p.equations,
+		Counters:  p.counters,
+		Embeds:    &p.embeds,
+	})
+	if err != nil {
+		return err
+	}
+	p.warnings.list = append(p.warnings.list, result.Warnings...)
+	p.out.WidestFormula, p.out.Hurried = result.Widest, result.Hurried
+
+	return p.drawDiagrams(ctx, root)
+}
+
+// writeHTML renders the tree and sanitises and completes the HTML. Errors: ContentTooComplex,
+// StoreUnavailable, RenderFailed, the cause of ctx.
+func (p *parserState) writeHTML(ctx context.Context, root ast.Node) error {
+	var raw bytes.Buffer
+	raw.Grow(len(p.src) * 2)
+
+	if err := p.renderer.Render(&raw, p.src, root); err != nil {
+		return fault.Errorf(fault.RenderFailed, "the Markdown could not be rendered").WithCause(err)
+	}
+
+	page, err := finish.HTML(ctx, p.policy.Sanitize(&raw).Bytes(), p.finishOptions())
+	if err != nil {
+		return err
+	}
+	p.warnings.list = append(p.warnings.list, page.Warnings...)
+	p.out.HTML, p.out.Parts = page.HTML, page.Parts
+
+	return nil
 }
 
 // finishOptions returns what the last pass over the HTML needs.
-func (d *draft) finishOptions() finish.Options {
-	outline := make(map[string]bool, len(d.headings))
-	for _, h := range d.headings {
+func (p *parserState) finishOptions() finish.Options {
+	outline := make(map[string]bool, len(p.out.Headings))
+	for _, h := range p.out.Headings {
 		outline[h.ID] = true
 	}
 
 	return finish.Options{
-		Asset:     d.options.Asset,
-		Fetch:     d.options.Fetch,
-		DarkPage:  d.options.DarkPage,
-		MaxParts:  d.options.MaxParts,
-		Words:     d.words,
-		Justified: d.options.Justified != nil,
+		Asset:     p.options.Asset,
+		Fetch:     p.options.Fetch,
+		DarkPage:  p.options.DarkPage,
+		MaxParts:  p.options.MaxParts,
+		Words:     p.hyphens,
+		Justified: p.options.Justified != nil,
 		Outline:   outline,
-		Links:     d.links,
-		Embeds:    &d.embeds,
+		Links:     p.links,
+		Embeds:    &p.embeds,
 		LineOf: func(text []byte) int {
-			return d.lines.At(bytes.Index(d.src, text)) // 0 for -1
+			return p.warnings.lines.At(bytes.Index(p.src, text)) // 0 for -1
 		},
 	}
 }
 
-func (d *draft) title() string {
-	for _, h := range d.headings {
-		if h.Level == 1 {
-			return h.Text
-		}
+// document returns the result of Parse.
+func (p *parserState) document() Document {
+	d := p.out
+	d.Blocks = block.Read(d.HTML)
+	d.Letters = direction.LettersIn(d.HTML)
+	d.Title = titleOf(d.Headings)
+	d.Counts = p.counters.Counts()
+	d.Labels = p.targets.Labels()
+	d.Warnings = p.warnings.sorted()
+	d.Lang = p.options.Lang
+
+	if p.works != nil {
+		d.Cited, d.HasRefs = p.works.written, p.works.hasPlace
 	}
 
-	return ""
-}
-
-func (d *draft) warn(code fault.WarningCode, line int, message string) {
-	d.warnings = append(d.warnings, fault.Warning{Code: code, Message: message, Line: line})
+	return d
 }

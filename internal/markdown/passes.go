@@ -10,33 +10,28 @@ import (
 	"presswork/internal/markdown/tree"
 )
 
-// placeComponents replaces the components of MDX by their content and warns of those that have
-// none.
-func (d *draft) placeComponents(root ast.Node) {
-	component.Place(root, d.src, func(name string, offset int) {
-		d.warn(
-			fault.SyntaxDropped,
-			d.lines.At(offset),
-			"MDX: the component "+name+" is left out: it encloses no text",
-		)
+// placeComponents replaces the components of MDX by their content, and warns of those without any.
+func placeComponents(root ast.Node, src []byte, w *warnings) {
+	component.Place(root, src, func(name string, offset int) {
+		w.at(offset, fault.SyntaxDropped, "MDX: the component "+name+" is left out: it encloses no text")
 	})
 }
 
-// collectIndex collects the entries of the index. Without a place in the source, the index is
-// printed at the end, unless the document is one of several that are printed together.
-func (d *draft) collectIndex(root ast.Node) {
-	if d.dialect == GFM {
+// collectIndex collects the entries of the index. An index without a place in the source is printed at the
+// end, unless the document is one of several that are printed together.
+func (p *parserState) collectIndex(root ast.Node) {
+	if p.dialect == GFM {
 		return
 	}
 
-	placed := false
-	if d.index, placed = bookindex.Collect(root, d.src); len(d.index) > 0 && !placed && d.options.Links == nil {
-		d.src = bookindex.Append(root, d.src, d.options.Lang)
+	entries, placed := bookindex.Collect(root, p.src)
+	if p.out.Index = entries; len(entries) > 0 && !placed && p.options.Links == nil {
+		p.src = bookindex.Append(root, p.src, p.options.Lang)
 	}
 }
 
 // dropComments removes comments, and warns of those that are code.
-func (d *draft) dropComments(root ast.Node) {
+func dropComments(root ast.Node, w *warnings) {
 	var found []ast.Node
 	tree.Each(root, func(n ast.Node) {
 		what, start := "", 0
@@ -52,7 +47,7 @@ func (d *draft) dropComments(root ast.Node) {
 		found = append(found, n)
 
 		if what != "" {
-			d.warn(fault.SyntaxDropped, d.lines.At(start), what)
+			w.at(start, fault.SyntaxDropped, what)
 		}
 	})
 

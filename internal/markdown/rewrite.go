@@ -1,7 +1,6 @@
 package markdown
 
 import (
-	"cmp"
 	"slices"
 
 	"presswork/internal/fault"
@@ -14,14 +13,14 @@ import (
 	"presswork/internal/markdown/source"
 )
 
-// rewriter makes what one program's Markdown has of its own the Markdown that is parsed.
+// rewriter rewrites the syntax of one program into the Markdown that the parser reads.
 type rewriter struct {
 	rewrite func(*source.Source) []fault.Warning
-	// except are the dialects whose documents it leaves as they are.
+	// except lists the dialects whose documents do not have that syntax.
 	except []string
 }
 
-// rewriters lists the rewriters in their order, with the reader of MyST.
+// rewriters lists the rewriters in the order in which they run.
 func rewriters(m *myst.Reader) []rewriter {
 	return []rewriter{
 		{m.Directives, []string{GFM, Pandoc}},
@@ -32,43 +31,35 @@ func rewriters(m *myst.Reader) []rewriter {
 	}
 }
 
-// rewrite makes the source plain Markdown. Errors: ContentTooComplex, StoreUnavailable.
-func (d *draft) rewrite(s *source.Source) error {
-	if d.dialect == MDX {
+// rewrite includes files and rewrites the syntax of the dialects. It sets the text that is parsed. Errors:
+// ContentTooComplex, StoreUnavailable.
+func (p *parserState) rewrite(s *source.Source) error {
+	if p.dialect == MDX {
 		if err := mdx.Rewrite(s); err != nil {
 			return err
 		}
 	}
 
-	if d.options.Include != nil && d.dialect != GFM {
-		warnings, err := include.Expand(s, d.options.Include, d.dialect == Obsidian)
+	if p.options.Include != nil && p.dialect != GFM {
+		found, err := include.Expand(s, p.options.Include, p.dialect == Obsidian)
 		if err != nil {
 			return err
 		}
-		d.warnings = append(d.warnings, warnings...)
+		p.warnings.list = append(p.warnings.list, found...)
 	}
 
 	m := &myst.Reader{
-		Substitutions: d.options.Substitutions,
-		Elsewhere:     func(key string) string { return d.options.Labels[key].ID },
-		Bibliography:  d.works != nil,
+		Substitutions: p.options.Substitutions,
+		Elsewhere:     func(key string) string { return p.options.Labels[key].ID },
+		Bibliography:  p.works != nil,
 	}
 	for _, r := range rewriters(m) {
-		if !slices.Contains(r.except, d.dialect) {
-			d.warnings = append(d.warnings, r.rewrite(s)...)
+		if !slices.Contains(r.except, p.dialect) {
+			p.warnings.list = append(p.warnings.list, r.rewrite(s)...)
 		}
 	}
-	d.src, d.lines = s.Text(), s.Lines()
-	d.aliases, d.unresolved = m.Aliases, m.Unresolved
+	p.src, p.warnings.lines = s.Text(), s.Lines()
+	p.aliases, p.out.Unresolved = m.Aliases, m.Unresolved
 
 	return nil
-}
-
-// maxWarnings keeps a hostile document from filling the job record.
-const maxWarnings = 100
-
-// sortedWarnings returns the warnings in the order of their lines.
-func (d *draft) sortedWarnings() []fault.Warning {
-	slices.SortStableFunc(d.warnings, func(a, b fault.Warning) int { return cmp.Compare(a.Line, b.Line) })
-	return d.warnings[:min(len(d.warnings), maxWarnings)]
 }

@@ -6,107 +6,61 @@ import (
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
-	"github.com/yuin/goldmark/renderer"
-	"github.com/yuin/goldmark/util"
 
 	"presswork/internal/markdown/tree"
 )
 
-// slideMark stands in the HTML between two slides. No raw HTML can write it.
+// slideMark separates slides in the HTML. The sanitiser removes it from raw HTML.
 const slideMark = "<div data-slide></div>\n"
 
-// Slide is what a slide has beside its content.
+// Slide describes a slide. Document.SlideHTML has its content.
 type Slide struct {
-	// Notes are the speaker's, plain text.
+	// Notes are the speaker notes as plain text.
 	Notes string
-	// Classes are those that Marp's directives name.
+	// Classes are the classes from the directives of Marp.
 	Classes []string
-	// Unnumbered reports that Marp's directives hide its number.
+	// Unnumbered reports whether the directives of Marp hide the number of the slide.
 	Unnumbered bool
-}
-
-// SlideHTML is the HTML of each slide.
-func (d *Document) SlideHTML() []string { return strings.Split(d.HTML, slideMark) }
-
-// slideBreak is the place between two slides.
-type slideBreak struct {
-	ast.BaseBlock
-	embed int
-}
-
-func (*slideBreak) Kind() ast.NodeKind { return kindSlideBreak }
-
-func (n *slideBreak) Dump(s []byte, level int) { ast.DumpHelper(n, s, level, nil, nil) }
-
-var kindSlideBreak = ast.NewNodeKind("SlideBreak")
-
-type slideRenderer struct{}
-
-func (slideRenderer) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
-	reg.Register(kindSlideBreak, func(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
-		if entering {
-			tree.WriteEmbed(w, "div", n.(*slideBreak).embed)
-			_ = w.WriteByte('\n')
-		}
-
-		return ast.WalkSkipChildren, nil
-	})
 }
 
 var (
 	commentForm = regexp.MustCompile(`(?s)<!--(.*?)-->`)
 	directive   = regexp.MustCompile(`^\s*_?[A-Za-z]+\s*:`)
-	// noteMark begins the speaker's notes as reveal.js spells it.
+	// noteMark begins the speaker notes in the syntax of reveal.js.
 	noteMark  = regexp.MustCompile(`(?i)^notes?:\s*`)
 	className = regexp.MustCompile(`^[a-z][a-z0-9-]{0,40}$`)
 )
 
-// directives are Marp's (https://github.com/marp-team/marp-core).
+// directives lists the directives of Marp (https://github.com/marp-team/marp-core).
 func directives() []string {
 	return []string{
-		"theme",
-		"style",
-		"headingDivider",
-		"lang",
-		"paginate",
-		"header",
-		"footer",
-		"class",
-		"backgroundColor",
-		"backgroundImage",
-		"backgroundPosition",
-		"backgroundRepeat",
-		"backgroundSize",
-		"color",
-		"size",
-		"math",
-		"title",
-		"author",
-		"description",
-		"keywords",
-		"url",
-		"image",
-		"marp",
-		"transition",
-		"fit",
+		"theme", "style", "headingDivider", "lang", "paginate", "header", "footer", "class",
+		"backgroundColor", "backgroundImage", "backgroundPosition", "backgroundRepeat", "backgroundSize",
+		"color", "size", "math", "title", "author", "description", "keywords", "url", "image", "marp",
+		"transition", "fit",
 	}
 }
 
-// takeSlides cuts the document where it has rules of its own, or, without any,
-// before the headings of the first two levels; comments and what follows "Note:"
-// become the notes of their slide.
-func (d *draft) takeSlides(root ast.Node) {
+// slideCutter cuts a document into slides.
+type slideCutter struct {
+	src    []byte
+	embeds *tree.Embeds
+	slides []Slide
+	// current is the slide that is read. The settings of always apply to it and to all later slides.
+	current, always Slide
+	// inNotes reports whether the rest of the slide is speaker notes.
+	inNotes bool
+}
+
+// cutSlides puts marks between the slides and returns their descriptions. Slides end at thematic breaks or,
+// in a document without any, before headings of the first two levels. Comments, and what follows "Note:",
+// become speaker notes.
+func cutSlides(root ast.Node, src []byte, embeds *tree.Embeds) []Slide {
+	c := &slideCutter{src: src, embeds: embeds}
+
 	ruled := false
 	for n := root.FirstChild(); n != nil; n = n.NextSibling() {
 		ruled = ruled || n.Kind() == ast.KindThematicBreak
-	}
-	var always Slide // what holds from here on
-	current := Slide{}
-	noting := false
-	next := func() {
-		d.slides = append(d.slides, current)
-		current = Slide{Classes: slices.Clone(always.Classes), Unnumbered: always.Unnumbered}
-		noting = false
 	}
 
 	for n := root.FirstChild(); n != nil; {
@@ -115,40 +69,54 @@ func (d *draft) takeSlides(root ast.Node) {
 		heading, isHeading := n.(*ast.Heading)
 		switch {
 		case n.Kind() == ast.KindThematicBreak:
-			tree.Replace(n, &slideBreak{embed: d.embeds.Add(strings.TrimSuffix(slideMark, "</div>\n"))})
-			next()
+			tree.Replace(n, c.newMark())
+			c.next()
 		case !ruled && isHeading && heading.Level <= 2 && n.PreviousSibling() != nil:
-			root.InsertBefore(root, n, &slideBreak{embed: d.embeds.Add(strings.TrimSuffix(slideMark, "</div>\n"))})
-			next()
-		case d.takeComment(n, &current, &always):
+			root.InsertBefore(root, n, c.newMark())
+			c.next()
+		case c.takeComments(n):
 			root.RemoveChild(root, n)
-		case noting || n.Kind() == ast.KindParagraph && noteMark.MatchString(tree.VisibleText(n, d.src)):
-			noting = true
-			current.note(noteMark.ReplaceAllString(tree.VisibleText(n, d.src), ""))
+		case c.inNotes || n.Kind() == ast.KindParagraph && noteMark.MatchString(tree.VisibleText(n, src)):
+			c.inNotes = true
+			c.current.addNotes(noteMark.ReplaceAllString(tree.VisibleText(n, src), ""))
 			root.RemoveChild(root, n)
 		}
 		n = following
 	}
-	next()
+	c.next()
+
+	return c.slides
 }
 
-func (s *Slide) note(text string) {
+// newMark returns the node for slideMark.
+func (c *slideCutter) newMark() ast.Node {
+	return &embeddedDiv{embed: c.embeds.Add(strings.TrimSuffix(slideMark, "</div>\n"))}
+}
+
+// next ends the current slide and begins another.
+func (c *slideCutter) next() {
+	c.slides = append(c.slides, c.current)
+	c.current = Slide{Classes: slices.Clone(c.always.Classes), Unnumbered: c.always.Unnumbered}
+	c.inNotes = false
+}
+
+func (s *Slide) addNotes(text string) {
 	if text = strings.TrimSpace(text); text != "" {
 		s.Notes = strings.TrimSpace(s.Notes + "\n\n" + text)
 	}
 }
 
-// takeComment reads a block that is nothing but comments: a directive of Marp, or
-// notes.
-func (d *draft) takeComment(n ast.Node, current, always *Slide) bool {
+// takeComments reads a block that consists of comments: directives of Marp or speaker notes. It reports
+// whether n is such a block.
+func (c *slideCutter) takeComments(n ast.Node) bool {
 	block, ok := n.(*ast.HTMLBlock)
 	if !ok {
 		return false
 	}
 
-	text := string(tree.BlockText(block, d.src, 0))
+	text := string(tree.BlockText(block, c.src, 0))
 	if block.HasClosure() {
-		text += string(block.ClosureLine.Value(d.src))
+		text += string(block.ClosureLine.Value(c.src))
 	}
 
 	comments := commentForm.FindAllStringSubmatch(text, -1)
@@ -156,18 +124,18 @@ func (d *draft) takeComment(n ast.Node, current, always *Slide) bool {
 		return false
 	}
 
-	for _, c := range comments {
-		if !direct(c[1], current, always) {
-			current.note(c[1])
+	for _, m := range comments {
+		if !c.followDirectives(m[1]) {
+			c.current.addNotes(m[1])
 		}
 	}
 
 	return true
 }
 
-// direct follows Marp's directives; those that choose colours and pictures are
-// the theme's here. It reports whether the text is made of them.
-func direct(text string, current, always *Slide) bool {
+// followDirectives follows the directives of Marp in a comment and reports whether it consists of them.
+// Only those for classes and numbers have an effect: themes choose colours and images.
+func (c *slideCutter) followDirectives(text string) bool {
 	found := false
 
 	for line := range strings.Lines(text) {
@@ -182,27 +150,30 @@ func direct(text string, current, always *Slide) bool {
 		}
 		found = true
 
-		targets := []*Slide{current}
-		if !once {
-			targets = append(targets, always)
-		}
+		c.current.set(key, value)
 
-		for _, s := range targets {
-			switch key {
-			case "class":
-				s.Classes = SlideClasses(value)
-			case "paginate":
-				s.Unnumbered = strings.Contains(value, "false") || strings.Contains(value, "skip")
-			}
+		if !once {
+			c.always.set(key, value)
 		}
 	}
 
 	return found
 }
 
-// SlideClasses reads the names of classes.
+// set follows one directive of Marp.
+func (s *Slide) set(key, value string) {
+	switch key {
+	case "class":
+		s.Classes = SlideClasses(value)
+	case "paginate":
+		s.Unnumbered = strings.Contains(value, "false") || strings.Contains(value, "skip")
+	}
+}
+
+// SlideClasses returns the valid class names in the value of Marp's class directive.
 func SlideClasses(value string) (classes []string) {
-	for _, word := range strings.FieldsFunc(value, func(r rune) bool { return strings.ContainsRune(" \t\r\n,[]\"'", r) }) {
+	isSeparator := func(r rune) bool { return strings.ContainsRune(" \t\r\n,[]\"'", r) }
+	for word := range strings.FieldsFuncSeq(value, isSeparator) {
 		if className.MatchString(word) {
 			classes = append(classes, word)
 		}

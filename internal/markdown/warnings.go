@@ -1,0 +1,35 @@
+package markdown
+
+import (
+	"cmp"
+	"slices"
+
+	"presswork/internal/fault"
+	"presswork/internal/markdown/source"
+)
+
+// maxWarnings keeps a hostile document from filling the job record.
+const maxWarnings = 100
+
+// warnings collects the warnings about one document.
+type warnings struct {
+	lines *source.Lines // nil until the source is rewritten
+	list  []fault.Warning
+}
+
+// onLine adds a warning about a line of the file, from 1; 0 is the document as a whole.
+func (w *warnings) onLine(line int, code fault.WarningCode, message string) {
+	w.list = append(w.list, fault.Warning{Code: code, Message: message, Line: line})
+}
+
+// at adds a warning about an offset of the source.
+func (w *warnings) at(offset int, code fault.WarningCode, message string) {
+	w.onLine(w.lines.At(offset), code, message)
+}
+
+// sorted returns the first maxWarnings in the order of their lines.
+func (w *warnings) sorted() []fault.Warning {
+	slices.SortStableFunc(w.list, func(a, b fault.Warning) int { return cmp.Compare(a.Line, b.Line) })
+
+	return w.list[:min(len(w.list), maxWarnings)]
+}
