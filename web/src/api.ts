@@ -1,8 +1,8 @@
-// Requests to this server: the key, and errors as people read them.
+// Requests to this server: the API key, and errors with messages for people.
 import { signal } from "@preact/signals";
 import { storedKey, storeKey } from "./key";
 
-/** ApiError is a refusal of the server, or of the way to it (status 0). */
+/** ApiError is an error response of the server; status 0 means that the server did not answer. */
 export class ApiError extends Error {
   constructor(
     message: string,
@@ -17,13 +17,13 @@ export class ApiError extends Error {
 /** key is the API key in use, "" for none. */
 export const key = signal(storedKey());
 
-/** keyWanted is whether the server has refused a request for want of a valid key. */
+/** keyWanted is true after the server has refused a request without a valid key. */
 export const keyWanted = signal(false);
 
-/** offline is whether the last request did not reach the server. */
+/** offline is true while requests do not reach the server. */
 export const offline = signal(false);
 
-/** signIn uses a key if the server takes it at the path probe. Errors: ApiError. */
+/** signIn stores a key if the server accepts it at the path probe. Errors: ApiError. */
 export async function signIn(value: string, probe: string): Promise<void> {
   const before = key.value;
   key.value = value;
@@ -72,7 +72,7 @@ async function refusal(response: Response): Promise<ApiError> {
   }
 }
 
-/** json is request for an answer in JSON. */
+/** json fetches a path and parses the JSON response. Errors as for request. */
 export async function json<T>(path: string, init?: RequestInit): Promise<T> {
   return (await request(path, init)).json() as Promise<T>;
 }
@@ -87,12 +87,12 @@ export function post(path: string, body: unknown, init: RequestInit = {}): Promi
   });
 }
 
-/** aborted reports whether an error is only that a request was given up. */
+/** aborted reports whether the error is that the page cancelled its own request. */
 export function aborted(e: unknown): boolean {
   return e instanceof DOMException && e.name === "AbortError";
 }
 
-/** text is an error for a person. */
+/** text returns an error's message for people. */
 export function text(e: unknown): string {
   return e instanceof Error ? e.message : String(e);
 }

@@ -41,7 +41,7 @@ const builtins = signal<Record<string, boolean>>({});
 
 const maxImage = 15e6;
 
-/** wire is a message as the API takes it. */
+/** wire returns a message in the API's form. */
 function wire(m: Message): unknown {
   if (!m.images.length) return { role: m.role, content: m.content };
   return { role: m.role, content: [{ type: "text", text: m.content }, ...m.images.map((url) => ({ type: "image_url", image_url: { url } }))] };
@@ -63,7 +63,7 @@ async function ask(): Promise<void> {
   });
   try {
     const response = await post("/v1/chat/completions", body, { signal: abort.signal });
-    // Tokens are gathered: the page is drawn ten times a second at most.
+    // Collect tokens, so that the page is drawn at most ten times a second.
     let content = "";
     let reasoning = "";
     let drawn = 0;
@@ -126,7 +126,7 @@ function Tool({ t }: { t: Executed }) {
     const parsed = JSON.parse(t.arguments) as Record<string, unknown>;
     args = Object.values(parsed).map(String).join("\n");
   } catch {
-    // Shown as it is.
+    // Not JSON: show the arguments unchanged.
   }
   return (
     <details class="tool">
@@ -190,7 +190,7 @@ export function Chat() {
       }),
     [],
   );
-  // The end stays in sight for who is there, and nobody else is moved.
+  // Scroll with new text only if the reader is at the end.
   useEffect(
     () =>
       messages.subscribe(() => {
@@ -217,8 +217,8 @@ export function Chat() {
   };
   const take = (files: File[]) => {
     for (const f of files) {
-      if (!f.type.startsWith("image/")) problem.value = `${f.name} is not a picture.`;
-      else if (f.size > maxImage) problem.value = `${f.name} has ${bytes(f.size)}; a picture may have ${bytes(maxImage)}.`;
+      if (!f.type.startsWith("image/")) problem.value = `${f.name} is not an image.`;
+      else if (f.size > maxImage) problem.value = `${f.name} is too large (${bytes(f.size)}); the limit is ${bytes(maxImage)}.`;
       else {
         const r = new FileReader();
         r.onload = () => (images.value = [...images.value, String(r.result)]);
@@ -277,11 +277,11 @@ export function Chat() {
       <div class="talk" ref={list} role="log" aria-label="Conversation" tabIndex={0}>
         {models.value && !chats.length && (
           <div class="empty">
-            <p>No model yet.</p>
-            <p class="hint">Start Ollama or llama-server on this machine, or name a model in models.yaml.</p>
+            <p>No models found.</p>
+            <p class="hint">Start Ollama or llama-server on the server's machine, or add a model to models.yaml.</p>
           </div>
         )}
-        {chats.length > 0 && !messages.value.length && <p class="empty">Ask something.</p>}
+        {chats.length > 0 && !messages.value.length && <p class="empty">Ask a question.</p>}
         {messages.value.map((m, i) => (
           <Said key={i} m={m} live={!!running.value && i === messages.value.length - 1} />
         ))}
@@ -306,7 +306,7 @@ export function Chat() {
           <textarea
             aria-label="Message"
             rows={2}
-            placeholder="Write a message. Enter sends, Shift+Enter begins a line."
+            placeholder="Write a message. Enter sends; Shift+Enter starts a new line."
             value={draft.value}
             onInput={(e) => (draft.value = e.currentTarget.value)}
             onKeyDown={(e) => {

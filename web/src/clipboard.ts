@@ -1,4 +1,4 @@
-// HTML of the clipboard as Markdown.
+// Pasted HTML as Markdown.
 import TurndownService from "turndown";
 import { parseHTML } from "./preview";
 

@@ -1,4 +1,4 @@
-// The tab that writes, previews and converts.
+// The Convert tab: editor, preview and options.
 import type { EditorView } from "@codemirror/view";
 import { signal, useSignal, useSignalEffect } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
@@ -14,10 +14,10 @@ import { Preview } from "./preview";
 import type { Sample } from "./snippets";
 import { Gallery } from "./themes";
 
-/** shown is the job below the editor, view what the right half shows. */
+/** shown is the id of the job below the editor; view selects the live page or the PDF. */
 export const shown = signal<string | null>(null);
 export const view = signal<"page" | "pdf">("page");
-/** pane is the part that a small screen shows. */
+/** pane is the part that small screens show. */
 export const pane = signal<"write" | "page" | "options">("write");
 const panel = signal(true);
 
@@ -53,7 +53,7 @@ export function Convert() {
     }
   };
 
-  // A folder, or an archive of one, is converted as it is: its first document has the options.
+  // A folder or an archive is converted unchanged; the options come from its first document.
   const convertFolder = async (name: string, send: { init: RequestInit; sample: Sample }) => {
     notice.value = "";
     try {
@@ -78,7 +78,7 @@ export function Convert() {
       return true;
     }
     const html = data.getData("text/html");
-    // Editors of code put their colours on the clipboard; there the text is meant.
+    // Code editors copy highlighted HTML; use its plain text instead.
     if (!html || !/<(h\d|p|ul|ol|table|a|strong|b|em|i|blockquote|img|pre)[\s>]/i.test(html) || data.types.includes("vscode-editor-data")) return false;
     const plain = data.getData("text/plain");
     import("./clipboard").then(
@@ -96,7 +96,7 @@ export function Convert() {
         continue;
       }
       if (f.type.startsWith("image/")) {
-        if (f.size > maxPicture) notice.value = `${f.name} has ${bytes(f.size)}; a picture may have ${bytes(maxPicture)}.`;
+        if (f.size > maxPicture) notice.value = `${f.name} is too large (${bytes(f.size)}); the limit is ${bytes(maxPicture)}.`;
         else takePicture(f);
         continue;
       }
@@ -107,7 +107,7 @@ export function Convert() {
       }
       const html = /\.html?$/i.test(f.name) || f.type === "text/html";
       if (!html && !readable.test(f.name) && !f.type.startsWith("text/")) {
-        notice.value = `${f.name} is neither text nor a picture.`;
+        notice.value = `${f.name} is not supported. Use Markdown, text, HTML, zip, .bib, .csl or an image.`;
         continue;
       }
       try {
@@ -115,7 +115,7 @@ export function Convert() {
         if (read.includes("\0")) throw new TypeError("binary");
         replace(html ? (await import("./clipboard")).toMarkdown(read) : read.replaceAll("\r\n", "\n"));
       } catch {
-        notice.value = `${f.name} is not text in UTF-8.`;
+        notice.value = `${f.name} is not UTF-8 text. Save it as UTF-8 and open it again.`;
       }
     }
   };
@@ -152,7 +152,7 @@ export function Convert() {
     };
   }, []);
 
-  // The preview: one request at a time, the newest text, less often where it takes long.
+  // The preview: one request at a time, always with the newest text. Slow previews are requested less often.
   useEffect(() => {
     const p = new Preview(frame.current!);
     preview.current = p;
@@ -177,7 +177,7 @@ export function Convert() {
       } catch (e) {
         if (aborted(e)) return;
         broken.value = errorText(e);
-        // A server that was restarted tells nobody.
+        // Nothing announces that the server is back, so ask again.
         if (offline.value) {
           clearTimeout(timer);
           timer = setTimeout(draw, 2000);
@@ -208,7 +208,7 @@ export function Convert() {
     };
   }, []);
 
-  // What was converted is shown when it is done.
+  // Show the PDF when the job completes.
   const done = useRef<string | null>(null);
   useSignalEffect(() => {
     const j = find(shown.value);
@@ -242,7 +242,7 @@ export function Convert() {
       onDragLeave={(e) => !e.relatedTarget && (dragging.value = false)}
       onDrop={dropped}
     >
-      <div class="panes" role="group" aria-label="Part of the page">
+      <div class="panes" role="group" aria-label="Pane">
         {(["write", "page", "options"] as const).map((p) => (
           <button type="button" key={p} aria-pressed={pane.value === p} onClick={() => (pane.value = p)}>
             {{ write: "Write", page: "Page", options: "Options" }[p]}
@@ -251,7 +251,7 @@ export function Convert() {
       </div>
       <section class="write" aria-label="Text">
         <div class="tools" role="toolbar" aria-label="Text tools">
-          <IconButton icon="open" label="Open a file or a picture" onClick={() => picker.current!.click()} />
+          <IconButton icon="open" label="Open a file or an image" onClick={() => picker.current!.click()} />
           <input
             ref={picker}
             type="file"
@@ -285,7 +285,7 @@ export function Convert() {
       </section>
       <section class="page" aria-label="Preview">
         <div class="tools">
-          <div class="segments" role="group" aria-label="What is shown">
+          <div class="segments" role="group" aria-label="View">
             <button type="button" aria-pressed={view.value === "page"} onClick={() => (view.value = "page")}>
               Live page
             </button>
@@ -331,7 +331,7 @@ export function Convert() {
   );
 }
 
-/** sampleOf is the conversion as a program would send it: the text from a file. */
+/** sampleOf returns the conversion as a program would send it, with the text from a file. */
 function sampleOf(options: Record<string, string>): Sample {
   const used = assets.value.filter((a) => text.value.includes(a.name));
   const { password, ...rest } = options;
@@ -353,7 +353,7 @@ function sampleOf(options: Record<string, string>): Sample {
   return { ...shared, path: "/api/conversion" + (q && "?" + q), file: "document.md", type: "text/markdown" };
 }
 
-/** follow scrolls the page to where the text is, by the headings around it. */
+/** follow scrolls the preview to the editor's position, by the headings around it. */
 function follow(e: EditorView, p: Preview): void {
   const top = e.scrollDOM.scrollTop;
   const at = e.lineBlockAtHeight(top).from;

@@ -11,7 +11,7 @@ const ui = SwaggerUIBundle({
   url: "/openapi.json",
   dom_id: "#api",
   deepLinking: true,
-  // The validator is a service of others.
+  // The validator would send this page's address to another service.
   validatorUrl: null,
   docExpansion: "list",
   defaultModelsExpandDepth: 0,

@@ -1,5 +1,5 @@
-// The document being written: its text, the pictures beside it, and the few options
-// that do not belong into a text.
+// The open document: its text, its files, and the options that are not in its front
+// matter.
 import { computed, signal } from "@preact/signals";
 import { readMatter, writeMatter, type Change } from "./frontmatter";
 
@@ -16,7 +16,7 @@ theme: light
 Write on the left; the page on the right is the page that is printed. Pick a
 **theme**, or let Presswork read the text and choose one.
 
-## What it knows
+## What it supports
 
 - tables, footnotes[^1], task lists, captions and notes
 - code in colour, and formulas such as $e^{i\\pi} + 1 = 0$
@@ -44,7 +44,7 @@ Press **Convert** when it looks right.
 
 function load(): string {
   try {
-    // A window keeps its own text; a new one begins with the last that was written.
+    // Each window keeps its own text; a new window starts with the last saved text.
     return sessionStorage.getItem(draftSlot) ?? localStorage.getItem(draftSlot) ?? sample;
   } catch {
     return sample;
@@ -54,7 +54,7 @@ function load(): string {
 /** text is the Markdown, with its front matter. */
 export const text = signal(load());
 
-/** Asset is a file that the text refers to by its name. */
+/** Asset is a file that the text references by name. */
 export interface Asset {
   name: string;
   file: Blob;
@@ -62,19 +62,19 @@ export interface Asset {
 
 export const assets = signal<Asset[]>([]);
 
-/** extras are the options that stay out of the text: a secret, and a style sheet. */
+/** extras are the options outside the text: password and style sheet. */
 export const extras = signal<{ password?: string; css?: string }>({});
 
 export type Output = "pdf" | "html" | "epub" | "png";
 
-/** output is what the text is made into. */
+/** output is the chosen output format. */
 export const output = signal<Output>("pdf");
 
 export const matter = computed(() => readMatter(text.value));
 
 export const theme = computed(() => matter.value["theme"] ?? "light");
 
-/** title is what the document is called in lists. */
+/** title is the document's name in lists. */
 export const title = computed(() => matter.value["title"] || /^#\s+(.+)$/m.exec(text.value)?.[1]?.trim() || "Untitled");
 
 /** keep saves the text in this browser. */
@@ -83,30 +83,30 @@ export function keep(): void {
     try {
       window[storage].setItem(draftSlot, text.value);
     } catch {
-      // Full or switched off: the text lives as long as the page.
+      // Storage is full or disabled: the text is lost when the page closes.
     }
   }
 }
 
 let apply: (c: Change) => void = () => {};
 
-/** onChange says how the editor is changed from outside. */
+/** onChange sets the function that applies changes to the editor. */
 export function onChange(f: (c: Change) => void): void {
   apply = f;
 }
 
-/** set writes an option into the front matter; null takes it out. */
+/** set writes an option into the front matter; null removes it. */
 export function set(name: string, value: string | number | boolean | null): void {
   const change = writeMatter(text.value, name, value);
   if (change) apply(change);
 }
 
-/** replace puts another text in the place of this one, which undo brings back. */
+/** replace replaces the whole text; undo restores it. */
 export function replace(doc: string): void {
   apply({ from: 0, to: text.value.length, insert: doc });
 }
 
-/** body is the submission as the API takes it: JSON, or a form when there are files.
+/** body returns the submission in the API's form: JSON, or a form if there are files.
  * fields are further ones. */
 export function body(fields: Record<string, string> = {}): { init: RequestInit; options: Record<string, string> } {
   const options = Object.fromEntries(Object.entries(extras.value).filter(([, v]) => v)) as Record<string, string>;

@@ -1,5 +1,5 @@
-// The Markdown editor: CodeMirror on Lezer's Markdown alone, which knows GFM and
-// leaves the languages of code blocks out.
+// The Markdown editor: CodeMirror with Lezer's GFM parser, without languages for
+// code blocks.
 import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
 import { HighlightStyle, Language, defineLanguageFacet, indentUnit, syntaxHighlighting } from "@codemirror/language";
 import { highlightSelectionMatches, searchKeymap } from "@codemirror/search";
@@ -8,7 +8,7 @@ import { EditorView, drawSelection, dropCursor, highlightActiveLine, keymap, lin
 import { tags } from "@lezer/highlight";
 import { GFM, parser, type MarkdownConfig } from "@lezer/markdown";
 
-/** frontMatter is a block at the very beginning, which is no heading. */
+/** frontMatter parses the block at the beginning, which would otherwise be a heading. */
 const frontMatter: MarkdownConfig = {
   defineNodes: [{ name: "FrontMatter", block: true, style: tags.meta }],
   parseBlock: [
@@ -69,7 +69,7 @@ const look = EditorView.theme({
 
 const marker = /^(\s*(?:>\s*)*)([-*+]|\d{1,9}[.)])(\s+)(\[[ xX]\]\s+)?/;
 
-/** continueList begins the next item of a list, and ends the list on an empty one. */
+/** continueList begins the next list item; on an empty item it ends the list. */
 const continueList: StateCommand = ({ state, dispatch }) => {
   const { head, empty } = state.selection.main;
   const line = state.doc.lineAt(head);
@@ -86,7 +86,7 @@ const continueList: StateCommand = ({ state, dispatch }) => {
   return true;
 };
 
-/** wrap puts marks around the selection, or takes them away. */
+/** wrap puts marks around the selection, or removes them. */
 export function wrap(before: string, after = before): StateCommand {
   return ({ state, dispatch }) => {
     dispatch(
@@ -117,12 +117,12 @@ export function wrap(before: string, after = before): StateCommand {
   };
 }
 
-/** Hooks are what the page does with the editor's events. */
+/** Hooks are the page's handlers for editor events. */
 export interface Hooks {
   changed(doc: string): void;
   scrolled(view: EditorView): void;
   convert(): void;
-  /** took reports whether it has taken what was dropped or pasted. */
+  /** took handles dropped or pasted data; it returns false to leave it to the editor. */
   took(data: DataTransfer): boolean;
 }
 
@@ -171,13 +171,13 @@ export function newEditor(parent: HTMLElement, doc: string, hooks: Hooks): Edito
   });
 }
 
-/** insert puts text in the place of the selection. */
+/** insert replaces the selection. */
 export function insert(view: EditorView, text: string): void {
   view.dispatch(view.state.replaceSelection(text), { scrollIntoView: true, userEvent: "input.paste" });
   view.focus();
 }
 
-/** jump selects a line, counted from 1, and shows it. */
+/** jump selects a line, counted from 1, and scrolls to it. */
 export function jump(view: EditorView, line: number): void {
   const l = view.state.doc.line(Math.max(1, Math.min(line, view.state.doc.lines)));
   view.dispatch({ selection: { anchor: l.from, head: l.to }, effects: EditorView.scrollIntoView(l.from, { y: "center" }) });

@@ -1,4 +1,4 @@
-// The tab that turns the address of a page into a PDF or a picture.
+// The Page export tab: a web page as PDF or image.
 import { signal, useSignal } from "@preact/signals";
 import { post, text as errorText } from "./api";
 import { add, jobs, type Job } from "./jobs";
@@ -59,13 +59,13 @@ export function Export() {
   return (
     <div class="export">
       <form onSubmit={submit} class="side">
-        <h2>A page of the web, on paper</h2>
+        <h2>Export a web page</h2>
         <div class="field">
           <label for="url">Address</label>
           <input id="url" inputMode="url" required placeholder="https://example.com" value={address.value} onInput={(e) => (address.value = e.currentTarget.value)} />
         </div>
         <div class="field">
-          <span class="label" id="kind-label">As</span>
+          <span class="label" id="kind-label">Format</span>
           <div class="segments" role="group" aria-labelledby="kind-label">
             {(["pdf", "png", "jpeg", "webp"] as const).map((k) => (
               <button type="button" key={k} aria-pressed={kind.value === k} onClick={() => (kind.value = k)}>
@@ -77,7 +77,7 @@ export function Export() {
         {picture ? (
           <>
             <div class="field">
-              <label for="width">Width of the window</label>
+              <label for="width">Window width</label>
               <select id="width" value={width.value} onChange={(e) => (width.value = e.currentTarget.value)}>
                 {["390", "768", "1280", "1920"].map((w) => (
                   <option key={w} value={w}>{w} px</option>
@@ -86,7 +86,7 @@ export function Export() {
             </div>
             <label class="switch">
               <input type="checkbox" role="switch" checked={fullPage.value} onChange={(e) => (fullPage.value = e.currentTarget.checked)} />
-              <span>The whole page</span>
+              <span>Full page</span>
             </label>
           </>
         ) : (
@@ -105,21 +105,21 @@ export function Export() {
             </label>
             <label class="switch">
               <input type="checkbox" role="switch" checked={background.value} onChange={(e) => (background.value = e.currentTarget.checked)} />
-              <span>Backgrounds</span>
+              <span>Print backgrounds</span>
             </label>
           </>
         )}
         <div class="field">
           <label for="wait">Ready when</label>
           <select id="wait" value={wait.value} onChange={(e) => (wait.value = e.currentTarget.value)}>
-            <option value="load">everything has loaded</option>
-            <option value="domcontentloaded">the text is there</option>
-            <option value="networkidle0">the network is silent</option>
+            <option value="load">page has loaded</option>
+            <option value="domcontentloaded">text has loaded</option>
+            <option value="networkidle0">network is idle</option>
           </select>
         </div>
         <div class="field">
-          <label for="selector">and this is on the page</label>
-          <input id="selector" placeholder="CSS selector, such as main article" value={selector.value} onInput={(e) => (selector.value = e.currentTarget.value)} />
+          <label for="selector">Wait for selector</label>
+          <input id="selector" placeholder="for example: main article" value={selector.value} onInput={(e) => (selector.value = e.currentTarget.value)} />
         </div>
         {problem.value && (
           <Notice kind="error" onClose={() => (problem.value = "")}>
@@ -132,7 +132,7 @@ export function Export() {
         {shown.value && <JobView id={shown.value} />}
       </form>
       <section class="result" aria-label="Result">
-        {shown.value ? <Result id={shown.value} /> : <p class="empty">The PDF or the picture appears here.</p>}
+        {shown.value ? <Result id={shown.value} /> : <p class="empty">The PDF or image appears here.</p>}
       </section>
     </div>
   );

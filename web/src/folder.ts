@@ -1,7 +1,7 @@
-// Folders and archives of folders, which the server prints as one document.
+// Folders and archives, which the server prints as one document.
 import type { Sample } from "./snippets";
 
-/** Folder is a folder that was dropped, with its files by their paths. */
+/** Folder is a dropped folder with its files by path. */
 export interface Folder {
   name: string;
   files: { path: string; file: File }[];
@@ -12,7 +12,7 @@ export function isArchive(f: File): boolean {
   return /\.zip$/i.test(f.name) || f.type === "application/zip" || f.type === "application/x-zip-compressed";
 }
 
-/** most is how many files the server takes. */
+/** most is the number of files that the server accepts. */
 const most = 200;
 
 /** folderOf is the folder among what was dropped, null for none. What is dropped can
@@ -30,11 +30,11 @@ async function read(top: FileSystemDirectoryEntry): Promise<Folder> {
   const walk = async (dir: FileSystemDirectoryEntry, path: string): Promise<void> => {
     const reader = dir.createReader();
     for (;;) {
-      // A part of the folder at a time, none at the end.
+      // Each call returns a part of the folder; an empty part ends it.
       const entries = await new Promise<FileSystemEntry[]>((done, fail) => reader.readEntries(done, fail));
       if (!entries.length) return;
       for (const e of entries) {
-        // One file too many lets the server say how many it takes.
+        // With one file too many, the server's error names the limit.
         if (e.name.startsWith(".") || folder.files.length > most) continue;
         if (e.isDirectory) await walk(e as FileSystemDirectoryEntry, path + e.name + "/");
         else folder.files.push({ path: path + e.name, file: await new Promise<File>((done, fail) => (e as FileSystemFileEntry).file(done, fail)) });
@@ -45,7 +45,7 @@ async function read(top: FileSystemDirectoryEntry): Promise<Folder> {
   return folder;
 }
 
-/** submission is a folder or an archive as the API takes it. */
+/** submission returns a folder or an archive in the API's form. */
 export function submission(f: Folder | File): { init: RequestInit; sample: Sample } {
   const shared = { path: "/api/conversion", accept: "application/pdf", output: "document.pdf" };
   if (f instanceof File) {

@@ -1,5 +1,5 @@
-// Front matter is where a document's theme and options stand; the panel reads and
-// writes it, so that what is shown, sent and saved is one and the same text.
+// A document's theme and options are in its front matter. The options panel reads and
+// writes it, so the shown, sent and saved texts are the same.
 
 /** Change replaces from..to of a text. */
 export interface Change {
@@ -17,7 +17,7 @@ interface Entry {
 
 interface Block {
   toml: boolean;
-  /** body is where the lines between the fences begin, end where they end. */
+  /** body and end are the offsets of the lines between the fences. */
   body: number;
   end: number;
   entries: Entry[];
@@ -76,7 +76,7 @@ function unquote(value: string): string {
   return v.replace(/\s+#.*$/, "");
 }
 
-/** margins reads the sides of a `margins` value, in either form YAML has. */
+/** margins reads the sides of a `margins` value, in YAML's block or flow form. */
 export function sides(value: string): Record<string, string> {
   const out: Record<string, string> = {};
   for (const m of value.matchAll(/(top|right|bottom|left)\s*[:=]\s*["']?([\d.]+\s*[a-z]*)/g)) out[m[1]!] = m[2]!;
@@ -96,7 +96,7 @@ export function writeMatter(doc: string, key: string, value: string | number | b
   if (there) {
     const empty = value === null && block.entries.length === 1 && doc.slice(block.body, block.end).trim() === doc.slice(there.from, there.to).trim();
     if (empty) {
-      // A fence around nothing goes, and the blank line below it.
+      // Remove an empty front matter and the blank line below it.
       const after = /^[^\n]*\n?(?:[ \t]*\r?\n)?/.exec(doc.slice(block.end))![0];
       return { from: 0, to: block.end + after.length, insert: "" };
     }

@@ -1,6 +1,5 @@
-// This browser's jobs: what was submitted, how far it is, and what came of it.
-// They are kept in localStorage, so that a page that is loaded again goes on
-// watching them.
+// This browser's jobs with their progress and results. They are kept in localStorage,
+// so that a reloaded page continues to watch them.
 import { signal } from "@preact/signals";
 import { ApiError, json, request } from "./api";
 import type { Sample } from "./snippets";
@@ -42,7 +41,7 @@ export interface Job extends State {
   ws: string;
   created: string;
   sample?: Sample;
-  /** gone is a job the server no longer knows, or no longer has the result of. */
+  /** gone: the server has deleted the job or its result. */
   gone?: boolean;
 }
 
@@ -56,7 +55,7 @@ interface Accepted {
 const slot = "presswork.jobs";
 const most = 40;
 
-/** jobs are this browser's, the newest first. */
+/** jobs are this browser's jobs, newest first. */
 export const jobs = signal<Job[]>(load());
 
 function load(): Job[] {
@@ -69,7 +68,7 @@ function load(): Job[] {
 }
 
 function save(change: (list: Job[]) => Job[]): void {
-  // Another window may have written since.
+  // Another window may have changed the list.
   const kept = load();
   const known = new Set(kept.map((j) => j.id));
   const list = change([...jobs.value.filter((j) => !known.has(j.id)), ...kept].sort((a, b) => (a.created < b.created ? 1 : -1))).slice(0, most);
@@ -77,7 +76,7 @@ function save(change: (list: Job[]) => Job[]): void {
   try {
     localStorage.setItem(slot, JSON.stringify(list));
   } catch {
-    // Without storage the history lives as long as the page.
+    // Without storage the history is lost when the page closes.
   }
 }
 
@@ -85,12 +84,12 @@ addEventListener("storage", (e) => {
   if (e.key === slot) jobs.value = load();
 });
 
-/** ended reports whether a job's state is final. */
+/** ended reports whether a job's status is final. */
 export function ended(j: Job): boolean {
   return j.gone === true || j.status === "completed" || j.status === "failed" || j.status === "cancelled";
 }
 
-/** add takes up a job that was accepted, and watches it. */
+/** add lists an accepted job and watches it. It returns the job's id. */
 export function add(a: Accepted, about: Pick<Job, "kind" | "title" | "sample">): string {
   const job: Job = { ...about, id: a.job_id, ws: a.ws_url, created: a.created_at, status: a.status, stage: "queued", progress: 0, seq: 0 };
   save((list) => [job, ...list.filter((j) => j.id !== job.id)]);
@@ -103,7 +102,7 @@ export function find(id: string | null): Job | undefined {
   return jobs.value.find((j) => j.id === id);
 }
 
-/** cancel ends a job that runs. Errors: ApiError. */
+/** cancel cancels a running job. Errors: ApiError. */
 export async function cancel(id: string): Promise<void> {
   try {
     merge(id, await json<State>(`/api/conversion/${id}`, { method: "DELETE" }));
@@ -112,7 +111,7 @@ export async function cancel(id: string): Promise<void> {
   }
 }
 
-/** forget takes the jobs that have ended off the list. */
+/** forget removes ended jobs from the list. */
 export function forget(): void {
   save((list) => list.filter((j) => !ended(j)));
 }
@@ -128,7 +127,7 @@ function merge(id: string, state: Partial<State> & { gone?: boolean }): void {
   );
 }
 
-/** refresh asks for a job's state, its warnings and a fresh address of its result. */
+/** refresh fetches a job's status, its warnings and a new address of its result. */
 export async function refresh(id: string, query = ""): Promise<void> {
   try {
     merge(id, await json<State>(`/api/conversion/${id}${query}`));
@@ -138,7 +137,7 @@ export async function refresh(id: string, query = ""): Promise<void> {
   }
 }
 
-/** resume watches what was under way when the page was left. */
+/** resume watches the jobs that had not ended when the page was closed. */
 export function resume(): void {
   for (const j of jobs.value) if (!ended(j)) void watch(j.id);
 }
@@ -154,13 +153,13 @@ async function watch(id: string): Promise<void> {
       if (heard) tries = 0;
     }
     try {
-      // Events carry no warnings; and where sockets do not come through, this asks
-      // until the end.
+      // Events carry no warnings. Where WebSockets are blocked, this polls until the
+      // job ends.
       await refresh(id, tries > 1 ? "?wait=20s&until=done" : "");
       const now = find(id);
       if (!now || ended(now)) return;
     } catch {
-      // Offline, or without a key: tried again below.
+      // Offline, or without a key: retried below.
     }
     await pause(Math.min(500 * 2 ** tries, 8000));
   }

@@ -1,4 +1,4 @@
-// A job while it runs and when it has ended, and the list of this browser's jobs.
+// One job with its progress and result, and the list of this browser's jobs.
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { text as errorText } from "./api";
@@ -8,15 +8,15 @@ import { CodeDialog, Dialog, Icon, IconButton, ago, bytes, save } from "./parts"
 const stages: Record<string, string> = {
   queued: "Waiting for a worker",
   analyzing: "Reading the text",
-  rendering: "Setting the pages",
+  rendering: "Rendering",
   printing: "Printing",
-  storing: "Putting it away",
+  storing: "Saving the result",
   done: "Done",
 };
 
-/** says is a job's state in words. */
+/** says describes a job's status in words. */
 export function says(j: Job): string {
-  if (j.gone) return "No longer kept";
+  if (j.gone) return "Expired";
   switch (j.status) {
     case "completed":
       return [j.artifact?.pages ? `${j.artifact.pages} ${j.artifact.pages === 1 ? "page" : "pages"}` : "Done", j.artifact ? bytes(j.artifact.size) : ""].filter(Boolean).join(", ");
@@ -31,7 +31,7 @@ export function says(j: Job): string {
   }
 }
 
-/** Bar is a job's progress. */
+/** Bar shows a job's progress. */
 export function Bar({ j }: { j: Job }) {
   const value = ended(j) && j.status === "completed" ? 100 : j.progress;
   return (
@@ -46,8 +46,7 @@ async function download(j: Job): Promise<void> {
   save(await fetchArtifact(j.id), j.artifact?.filename ?? "document.pdf");
 }
 
-/** JobView is the job under way and, at its end, what to do with it. onLine shows a
- * line of the text. */
+/** JobView shows a job and its actions. onLine, if given, shows a line of the text. */
 export function JobView({ id, onLine, onShow }: { id: string; onLine?: (line: number) => void; onShow?: () => void }) {
   const code = useSignal(false);
   const problem = useSignal("");
@@ -113,8 +112,7 @@ export function JobView({ id, onLine, onShow }: { id: string; onLine?: (line: nu
   );
 }
 
-/** Result shows what a job made: a PDF in the browser's own viewer where there is
- * one, a picture as it is. */
+/** Result shows a job's artifact: a PDF in the browser's viewer, or an image. */
 export function Result({ id }: { id: string }) {
   const blob = useSignal<{ url: string; type: string } | null>(null);
   const problem = useSignal("");
@@ -131,7 +129,7 @@ export function Result({ id }: { id: string }) {
       (b) => {
         if (left) return;
         const type = find(id)?.artifact?.content_type ?? "application/pdf";
-        // The type is ours, not what was sent: a page must never come of it.
+        // Set the type here: the response must never be shown as an HTML page.
         url = URL.createObjectURL(new Blob([b], { type: type.startsWith("image/") ? type : "application/pdf" }));
         blob.value = { url, type };
       },
@@ -143,14 +141,14 @@ export function Result({ id }: { id: string }) {
     };
   }, [id, status, shows]);
   if (!j) return null;
-  if (status === "completed" && !shows) return <p class="empty">{j.artifact!.filename} is not shown here: download it.</p>;
+  if (status === "completed" && !shows) return <p class="empty">{j.artifact!.filename} cannot be shown here. Download it instead.</p>;
   if (problem.value) return <p class="empty" role="alert">{problem.value}</p>;
   if (!blob.value) return <p class="empty">{ended(j) && status !== "completed" ? says(j) : "…"}</p>;
   if (blob.value.type.startsWith("image/")) return <div class="picture"><img src={blob.value.url} alt={`Picture of ${j.title}`} /></div>;
   if (navigator.pdfViewerEnabled) return <iframe class="pdf" title={`PDF: ${j.title}`} src={blob.value.url} />;
   return (
     <div class="empty">
-      <p>This browser does not show PDFs in a page.</p>
+      <p>This browser cannot show PDFs in a page.</p>
       <p>
         <a class="button" href={blob.value.url} target="_blank" rel="noopener">
           Open the PDF
@@ -166,7 +164,7 @@ export function History({ onClose, onShow }: { onClose: () => void; onShow: (j: 
   const act = (f: () => Promise<void>) => () => void f().catch((e: unknown) => (problem.value = errorText(e)));
   return (
     <Dialog title="History" onClose={onClose}>
-      {jobs.value.length === 0 && <p class="hint">What you convert and export is listed here, in this browser only.</p>}
+      {jobs.value.length === 0 && <p class="hint">No jobs yet. Your conversions, exports and transcripts appear here, in this browser only.</p>}
       {problem.value && <p class="problem" role="alert">{problem.value}</p>}
       <ul class="history">
         {jobs.value.map((j) => (
@@ -194,7 +192,7 @@ export function History({ onClose, onShow }: { onClose: () => void; onShow: (j: 
       </ul>
       {jobs.value.some(ended) && (
         <button type="button" class="quiet" onClick={forget}>
-          Clear the list
+          Clear list
         </button>
       )}
     </Dialog>

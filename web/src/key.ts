@@ -15,6 +15,6 @@ export function storeKey(key: string): void {
     if (key) sessionStorage.setItem(slot, key);
     else sessionStorage.removeItem(slot);
   } catch {
-    // Without storage the key lives as long as the page.
+    // Without storage the key is lost when the page closes.
   }
 }

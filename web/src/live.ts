@@ -1,5 +1,5 @@
-// The page of `md2pdf --live`: the document as it will be printed, anew after each
-// change. The reader's place in it stays.
+// The page of `md2pdf --live`: the document as it will be printed, updated after each
+// change. The scroll position stays.
 import { Preview } from "./preview";
 
 const frame = document.querySelector<HTMLIFrameElement>("iframe.sheet")!;
@@ -37,7 +37,7 @@ const events = new EventSource("events");
 events.onmessage = (e) => {
   const { error } = JSON.parse(e.data as string) as { error: string };
   say(error);
-  // Who goes away while a page is fetched has no need of it.
+  // Leaving the page cancels its requests.
   if (!error) draw().catch((e: unknown) => e instanceof DOMException || say(gone));
 };
 events.onerror = () => say(gone);

@@ -1,4 +1,4 @@
-// The page at /: its frame, the tabs, and who is signed in.
+// The studio at /: its frame, tabs and sign-in.
 import { effect, signal, useSignal } from "@preact/signals";
 import { render, type ComponentType } from "preact";
 import { useEffect } from "preact/hooks";
@@ -67,7 +67,7 @@ function App() {
       </header>
       {offline.value && (
         <p class="offline" role="alert">
-          The server does not answer. What you write is kept in this browser.
+          The server does not answer. Your text is kept in this browser.
         </p>
       )}
       <main>
@@ -77,7 +77,7 @@ function App() {
           const open = tab.value === t.id;
           return (
             <div key={t.id} id={`panel-${t.id}`} class="tab" role="tabpanel" aria-labelledby={`tab-${t.id}`} hidden={!open}>
-              {Body ? <Body /> : open && <p class="empty">{failed.value ? "This part did not load. Load the page again: the server may be newer than it." : "…"}</p>}
+              {Body ? <Body /> : open && <p class="empty">{failed.value ? "This tab did not load. Reload the page: the server may have been updated." : "…"}</p>}
             </div>
           );
         })}
@@ -99,13 +99,13 @@ function App() {
   );
 }
 
-// Turndown asks at its start whether HTML can be parsed, by parsing none. No other
-// text becomes HTML unseen.
+// Turndown parses an empty string at start to see whether it can parse HTML. Refuse
+// every other string, so that no text becomes HTML unchecked.
 (window as unknown as { trustedTypes?: { createPolicy(name: string, rules: object): void } }).trustedTypes?.createPolicy("default", {
   createHTML: (html: string) => (html === "" ? html : null),
 });
 
-// What was under way when the page was left is shown again.
+// Show the conversion that had not ended when the page was closed.
 shown.value = jobs.value.find((j) => j.kind === "conversion" && !ended(j))?.id ?? null;
 resume();
 render(<App />, document.getElementById("app")!);

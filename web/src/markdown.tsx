@@ -1,5 +1,5 @@
-// What a model writes, as elements: Lezer reads the Markdown, and every element is
-// made here, so that no HTML of a model ever becomes a page.
+// A model's Markdown as elements. Lezer parses it and this file creates every element,
+// so a model's HTML never reaches the page.
 import type { SyntaxNode } from "@lezer/common";
 import { GFM, parser } from "@lezer/markdown";
 import type { ComponentChildren, VNode } from "preact";
@@ -8,7 +8,7 @@ import { CopyButton } from "./parts";
 
 const reader = parser.configure([GFM]);
 
-/** Markdown shows a text; blocks that have not changed are not drawn again. */
+/** Markdown shows a text; unchanged blocks are not drawn again. */
 export function Markdown({ text }: { text: string }) {
   const blocks: string[] = [];
   let from = 0;
@@ -32,7 +32,7 @@ const Block = memo(function Block({ text }: { text: string }) {
 
 const hidden = /Mark$|^(CodeInfo|URL|LinkTitle|LinkLabel)$/;
 
-/** children are the elements of a node, with the text between its marks. */
+/** children returns the elements of a node, with the text between its marks. */
 function children(node: SyntaxNode, text: string): ComponentChildren[] {
   const out: ComponentChildren[] = [];
   let at = node.from;
@@ -48,7 +48,7 @@ function children(node: SyntaxNode, text: string): ComponentChildren[] {
 
 function inner(node: SyntaxNode, text: string): ComponentChildren[] {
   const list = children(node, text);
-  // What stands between a mark and the text is no part of it.
+  // Skip the white space between a mark and its text.
   if (typeof list[0] === "string") list[0] = list[0].replace(/^\s+/, "");
   return list;
 }
@@ -68,7 +68,7 @@ function element(n: SyntaxNode, text: string): VNode | ComponentChildren {
   const raw = text.slice(n.from, n.to);
   const heading = /^(?:ATX|Setext)Heading(\d)$/.exec(n.name);
   if (heading) {
-    // Below the page's own headings.
+    // Model headings start below the page's own.
     const Level = `h${Math.min(6, Number(heading[1]) + 2)}` as "h3";
     return <Level>{inner(n, text)}</Level>;
   }
@@ -110,7 +110,7 @@ function element(n: SyntaxNode, text: string): VNode | ComponentChildren {
     case "Autolink":
       return link(raw.slice(1, -1), raw.slice(1, -1));
     case "Image":
-      // A picture of a model's choice is not fetched: its address could carry what was said.
+      // Do not fetch images that a model names: the address could leak the conversation.
       return <span class="image">{raw}</span>;
     case "HardBreak":
       return <br />;
@@ -132,7 +132,7 @@ function element(n: SyntaxNode, text: string): VNode | ComponentChildren {
     case "Task":
       return <span>{inner(n, text)}</span>;
     default:
-      // HTML and what else there may be is shown as it was written.
+      // Show HTML and unknown syntax as text.
       return n.firstChild && !/^HTML|^Comment|^Processing/.test(n.name) ? children(n, text) : raw;
   }
 }

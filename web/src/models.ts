@@ -15,7 +15,7 @@ export async function loadModels(): Promise<void> {
   models.value = (await json<{ data: Model[] }>("/v1/models")).data;
 }
 
-/** able are the models with a capability. */
+/** able returns the models that have a capability. */
 export function able(capability: string): Model[] {
   return (models.value ?? []).filter((m) => !m.capabilities || m.capabilities.includes(capability));
 }

@@ -1,5 +1,4 @@
-// The panel of a document's options. It shows what the front matter says, and
-// writes there.
+// The options panel. It shows the front matter and writes to it.
 import { extras, matter, output, set, type Output } from "./document";
 import { sides } from "./frontmatter";
 import { ThemePicker } from "./themes";
@@ -61,7 +60,7 @@ function Margins() {
   };
   return (
     <fieldset class="four">
-      <legend>Margin of each side</legend>
+      <legend>Side margins</legend>
       {["top", "right", "bottom", "left"].map((side) => (
         <input key={side} aria-label={`Margin ${side}`} placeholder={side} value={now[side] ?? ""} onChange={(e) => write(side, e.currentTarget.value)} />
       ))}
@@ -86,27 +85,26 @@ export function Options({ onGallery }: { onGallery: () => void }) {
         <Switch name="landscape" label="Landscape" />
         <Margins />
         <div class="pair">
-          <Text name="binding" label="Binding" placeholder="8mm" hint="lost in the spine" />
-          <Text name="bleed" label="Bleed" placeholder="3mm" hint="colour beyond the cut" />
+          <Text name="binding" label="Binding" placeholder="8mm" hint="gutter" />
+          <Text name="bleed" label="Bleed" placeholder="3mm" hint="bleed past the trim" />
         </div>
         <Switch name="crop_marks" label="Crop marks" />
         <div class="pair">
           <Text name="scale" label="Scale" placeholder="1" hint="0.1 to 2" />
-          <Text name="page_ranges" label="Only pages" placeholder="1-3, 5" />
+          <Text name="page_ranges" label="Page range" placeholder="1-3, 5" />
         </div>
       </details>
       <details open>
         <summary>Contents</summary>
         <div class="pair">
-          <Choice name="as" label="Set as" values={[["", "By theme"], ["document", "Document"], ["book", "Book"], ["slides", "Slides"]]} />
-          <Choice name="chapter_start" label="Chapters" values={[["", "By length"], ["continue", "Continue"], ["page", "New page"], ["right", "Right page"]]} />
+          <Choice name="as" label="Layout" values={[["", "By theme"], ["document", "Document"], ["book", "Book"], ["slides", "Slides"]]} />
+          <Choice name="chapter_start" label="Chapters" values={[["", "By length"], ["continue", "Continue"], ["page", "New page"], ["right", "Right-hand page"]]} />
         </div>
         <Choice name="toc" label="Table of contents" values={levels} />
         <Switch name="cover" label="Cover" />
-        <Choice name="as" label="Made as" values={[["", "Pages"], ["slides", "Slides"]]} />
-        <Choice name="speaker_notes" label="Notes of slides" values={[["", "Comments"], ["pages", "Pages behind the slides"], ["none", "None"]]} />
+        <Choice name="speaker_notes" label="Speaker notes" values={[["", "PDF comments"], ["pages", "Separate pages"], ["none", "None"]]} />
         <Switch name="numbered_headings" label="Numbered headings" />
-        <Choice name="numbering" label="Numbers of figures and tables" values={[["", "Of those with a label"], ["document", "1, 2, 3"], ["chapter", "By chapter: 2.1"]]} />
+        <Choice name="numbering" label="Figure and table numbers" values={[["", "Only labelled ones"], ["document", "All: 1, 2, 3"], ["chapter", "By chapter: 2.1"]]} />
         <div class="pair">
           <Switch name="lof" label="List of figures" />
           <Switch name="lot" label="List of tables" />
@@ -114,7 +112,7 @@ export function Options({ onGallery }: { onGallery: () => void }) {
         <Switch name="lol" label="List of listings" />
         <Choice name="footnotes" label="Footnotes" values={[["", "At the foot of the page"], ["end", "At the end"]]} />
         <Switch name="line_numbers" label="Line numbers in code" />
-        <Text name="code_theme" label="Colours of code" placeholder="the theme's" />
+        <Text name="code_theme" label="Code colours" placeholder="the theme's" />
         <Text name="header_text" label="Header" placeholder="{chapter}" hint="{page} {total} {title} {date} {chapter}" />
         <Text name="footer_text" label="Footer" placeholder="the theme's" />
       </details>
@@ -125,10 +123,10 @@ export function Options({ onGallery }: { onGallery: () => void }) {
         <Text name="subject" label="Subject" />
         <Text name="keywords" label="Keywords" placeholder="one, two" />
         <Text name="lang" label="Language" placeholder="en" />
-        <Choice name="markdown" label="Markdown" values={[["", "As the text has it"], ["gfm", "GitHub"], ["pandoc", "Pandoc"], ["obsidian", "Obsidian"], ["mdx", "MDX"]]} />
-        <Text name="bibliography" label="Bibliography" placeholder="works.bib" hint="A file to drop on this page" />
+        <Choice name="markdown" label="Markdown" values={[["", "Detect"], ["gfm", "GitHub"], ["pandoc", "Pandoc"], ["obsidian", "Obsidian"], ["mdx", "MDX"]]} />
+        <Text name="bibliography" label="Bibliography" placeholder="works.bib" hint="Drop the file on this page" />
         <Text name="csl" label="Citation style" placeholder="chicago" />
-        <Text name="nocite" label="Works listed without citation" placeholder="@key, or @*" />
+        <Text name="nocite" label="Uncited works to list" placeholder="@key, or @*" />
       </details>
       <details>
         <summary>Output</summary>
@@ -138,21 +136,21 @@ export function Options({ onGallery }: { onGallery: () => void }) {
             <option value="pdf">PDF</option>
             <option value="html">Web page (HTML)</option>
             <option value="epub">Book (EPUB)</option>
-            <option value="png">Pictures of the pages (PNG)</option>
+            <option value="png">Page images (PNG)</option>
           </select>
         </div>
-        {output.value === "png" && <Text name="resolution" label="Resolution" placeholder="150" hint="36 to 600 pixels to the inch" />}
+        {output.value === "png" && <Text name="resolution" label="Resolution" placeholder="150" hint="36 to 600 pixels per inch" />}
         <Choice name="pdf_a" label="Archive (PDF/A)" values={[["", "No"], ["2b", "PDF/A-2b"], ["2u", "PDF/A-2u"], ["3b", "PDF/A-3b"]]} />
         <Switch name="pdf_ua" label="Accessible (PDF/UA)" />
         <Switch name="attach_source" label="Attach the Markdown (PDF/A-3b)" />
         <Switch name="ink_saver" label="Save ink" />
         <Switch name="tagged" label="Tags for screen readers" standard />
         <Switch name="outline" label="Bookmarks" standard />
-        <Switch name="remote_images" label="Load pictures from the web" standard />
-        <Switch name="strict" label="Warnings are errors" />
+        <Switch name="remote_images" label="Load images from the web" standard />
+        <Switch name="strict" label="Treat warnings as errors" />
         <Choice name="raw_html" label="HTML in the text" values={[["", "Sanitized"], ["escaped", "Shown as text"]]} />
         <div class="field">
-          <label for="opt-password">Password to open it</label>
+          <label for="opt-password">Password</label>
           <input
             id="opt-password"
             type="password"
@@ -160,7 +158,7 @@ export function Options({ onGallery }: { onGallery: () => void }) {
             value={extras.value.password ?? ""}
             onChange={(e) => (extras.value = { ...extras.value, password: e.currentTarget.value })}
           />
-          <small>Not kept, and not written into the text.</small>
+          <small>Needed to open the PDF. Not saved, and not written into the text.</small>
         </div>
         <div class="field">
           <label for="opt-css">Style sheet</label>

@@ -31,7 +31,7 @@ const paths: Record<string, string> = {
   key: "M14 10a4 4 0 1 0-4 4l1-1h2v-2h2zM7 10h.01",
 };
 
-/** Icon is a drawing for a button that has a label of its own. */
+/** Icon is a decorative drawing; its button needs a label. */
 export function Icon({ name }: { name: string }) {
   return (
     <svg class="icon" viewBox="0 0 24 24" aria-hidden="true" focusable="false">
@@ -40,7 +40,7 @@ export function Icon({ name }: { name: string }) {
   );
 }
 
-/** IconButton is a button of an icon alone; label is its name. */
+/** IconButton is a button without text; label is its accessible name. */
 export function IconButton({ icon, label, round, ...rest }: { icon: string; label: string; round?: boolean } & JSX.IntrinsicElements["button"]) {
   return (
     <button type="button" class={round ? "icon-button round" : "icon-button"} aria-label={label} title={label} {...rest}>
@@ -60,7 +60,7 @@ export function Notice({ kind, children, onClose }: { kind: "error" | "info"; ch
   );
 }
 
-/** Dialog is modal, closes by Escape or a click outside, and gives the focus back. */
+/** Dialog is modal. Escape or a click outside closes it; the focus then returns. */
 export function Dialog({ title, onClose, wide, children }: { title: string; onClose: () => void; wide?: boolean; children: ComponentChildren }) {
   const ref = useRef<HTMLDialogElement>(null);
   useEffect(() => {
@@ -91,7 +91,7 @@ export function Dialog({ title, onClose, wide, children }: { title: string; onCl
   );
 }
 
-/** CopyButton copies a text and says so. */
+/** CopyButton copies a text and confirms it. */
 export function CopyButton({ text, label = "Copy" }: { text: () => string; label?: string }) {
   const done = useSignal(false);
   const copy = async () => {
@@ -100,7 +100,7 @@ export function CopyButton({ text, label = "Copy" }: { text: () => string; label
       done.value = true;
       setTimeout(() => (done.value = false), 1500);
     } catch {
-      // Not allowed: the text can be selected.
+      // The browser forbids it; people can still select the text.
     }
   };
   return (
@@ -111,12 +111,12 @@ export function CopyButton({ text, label = "Copy" }: { text: () => string; label
   );
 }
 
-/** Code shows what was done as programs. */
+/** CodeDialog shows a request as a program in several languages. */
 export function CodeDialog({ sample, onClose }: { sample: Sample; onClose: () => void }) {
   const lang = useSignal<Language>("curl");
   const program = write(lang.value, sample, key.value !== "", location.origin);
   return (
-    <Dialog title="The same by the API" onClose={onClose}>
+    <Dialog title="Do this with the API" onClose={onClose}>
       <div class="segments" role="group" aria-label="Language">
         {languages.map((l) => (
           <button type="button" key={l} aria-pressed={l === lang.value} onClick={() => (lang.value = l)}>
@@ -130,18 +130,18 @@ export function CodeDialog({ sample, onClose }: { sample: Sample; onClose: () =>
         {program}
       </pre>
       <p class="hint">
-        Every address and field is in <a href="/docs">the API's documentation</a>.
+        <a href="/docs">The API documentation</a> lists every route and field.
       </p>
     </Dialog>
   );
 }
 
-/** bytes is a size as people write it. */
+/** bytes formats a size in bytes. */
 export function bytes(n: number): string {
   return n < 1000 ? `${n} B` : n < 1e6 ? `${Math.round(n / 1000)} kB` : `${(n / 1e6).toFixed(1)} MB`;
 }
 
-/** ago is a time as people tell it. */
+/** ago formats a time relative to now. */
 export function ago(iso: string): string {
   const s = (Date.now() - Date.parse(iso)) / 1000;
   if (s < 60) return "just now";

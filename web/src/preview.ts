@@ -1,5 +1,5 @@
-// The preview shows the server's page of the document in a frame in which nothing
-// can run. Only what has changed is put into it, so that it keeps its place.
+// The preview shows the server's page of the document in a frame without scripts. Only
+// changed elements are replaced, so the scroll position stays.
 
 /** parseHTML reads HTML into a document that runs and fetches nothing. The parser is
  * the preview frame's: under its policy styles are read, and nothing else. */
@@ -53,12 +53,12 @@ export class Preview {
       else doc.documentElement.setAttribute(name, value);
     }
     const styles = [...page.head.querySelectorAll("style")].map((s) => s.textContent ?? "");
-    // A page break is a column break here.
+    // Page breaks become column breaks.
     const shown = styles.map((s) => s.replace(/break-(before|after):\s*page\b/g, "break-$1:column"));
     const all = shown.join("\0");
     if (all !== this.styles) {
       this.styles = all;
-      // The sheet of the fonts stays.
+      // Keep the fonts' style sheet.
       for (const old of doc.head.querySelectorAll("style")) old.remove();
       doc.head.append(
         ...[...shown, sheetStyle(page)].map((text) => {
@@ -90,7 +90,7 @@ export class Preview {
     doc.documentElement.style.setProperty("--zoom", String(Math.min(1.1, this.frame.clientWidth / wide)));
   }
 
-  /** headings are the tops of the text's headings, in the frame's pixels. */
+  /** headings returns the tops of the headings, in pixels of the frame. */
   headings(): number[] {
     const doc = this.frame.contentDocument;
     if (!doc) return [];
@@ -102,7 +102,7 @@ export class Preview {
     this.frame.contentWindow?.scrollTo({ top: y });
   }
 
-  /** height is how far the frame can be scrolled. */
+  /** height returns the scrollable height of the frame, in pixels. */
   height(): number {
     const root = this.frame.contentDocument?.documentElement;
     return root ? root.scrollHeight - root.clientHeight : 0;

@@ -1,4 +1,4 @@
-// What the pages of the house have in common: the bar, the colours, who is signed in.
+// Parts that all pages share: the bar, the colour scheme and sign-in.
 import { effect, signal, useSignal } from "@preact/signals";
 import { useRef } from "preact/hooks";
 import { key, keyWanted, signIn, signOut, text as errorText } from "./api";
@@ -21,12 +21,12 @@ effect(() => {
   try {
     localStorage.setItem("presswork.scheme", scheme.value);
   } catch {
-    // It holds as long as the page.
+    // Without storage the choice is lost when the page closes.
   }
   dispatchEvent(new Event("resize"));
 });
 
-/** Brand is the sign of the house, and leads to the studio. */
+/** Brand is the logo; it links to the studio. */
 export function Brand() {
   return (
     <a class="brand" href="/" aria-label="Presswork">
@@ -39,7 +39,7 @@ export function Brand() {
   );
 }
 
-/** SchemeButton changes the colours: as the system has them, light, dark. */
+/** SchemeButton switches the colours: system, light, dark. */
 export function SchemeButton() {
   const next = schemes[(schemes.indexOf(scheme.value) + 1) % schemes.length]!;
   return (
@@ -51,7 +51,7 @@ export function SchemeButton() {
   );
 }
 
-/** KeyButton signs in where a key is wanted, and out again. */
+/** KeyButton signs in if the server requires a key, and signs out. */
 export function KeyButton({ onSignIn }: { onSignIn: () => void }) {
   if (key.value) {
     return (
@@ -69,7 +69,7 @@ export function KeyButton({ onSignIn }: { onSignIn: () => void }) {
   );
 }
 
-/** TabList are the tabs of the bar; the arrow keys go from one to the next. */
+/** TabList shows the tabs of the bar; the arrow keys move between them. */
 export function TabList<T extends string>({ tabs, open, onChoose }: { tabs: { id: T; label: string; badge?: number }[]; open: T; onChoose: (id: T) => void }) {
   const list = useRef<HTMLDivElement>(null);
   const arrows = (e: KeyboardEvent) => {
@@ -80,7 +80,7 @@ export function TabList<T extends string>({ tabs, open, onChoose }: { tabs: { id
     list.current!.querySelector<HTMLElement>(`#tab-${next.id}`)!.focus();
   };
   return (
-    <div class="tabs" role="tablist" aria-label="What to do" ref={list} onKeyDown={arrows}>
+    <div class="tabs" role="tablist" aria-label="Main" ref={list} onKeyDown={arrows}>
       {tabs.map((t) => (
         <button
           type="button"
@@ -100,7 +100,7 @@ export function TabList<T extends string>({ tabs, open, onChoose }: { tabs: { id
   );
 }
 
-/** SignIn asks for a key that the server takes at the path probe. */
+/** SignIn asks for a key and checks it at the path probe. */
 export function SignIn({ probe, onClose, onDone }: { probe: string; onClose: () => void; onDone: () => void }) {
   const value = useSignal("");
   const problem = useSignal("");
@@ -117,7 +117,7 @@ export function SignIn({ probe, onClose, onDone }: { probe: string; onClose: () 
   return (
     <Dialog title="Sign in" onClose={onClose}>
       <form onSubmit={submit} class="sign-in">
-        <p class="hint">This server wants an API key. It is kept until this tab is closed.</p>
+        <p class="hint">This server requires an API key. The browser keeps it until you close this tab.</p>
         <div class="field">
           <label for="key">API key</label>
           <input id="key" type="password" autocomplete="current-password" required autofocus value={value.value} onInput={(e) => (value.value = e.currentTarget.value)} />

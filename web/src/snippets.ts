@@ -1,4 +1,4 @@
-// What was just done, as a program would do it.
+// Requests of the studio as programs in four languages.
 
 /** Sample is a request to show in four languages. */
 export interface Sample {
@@ -20,7 +20,7 @@ export type Language = "curl" | "Python" | "JavaScript" | "Go";
 
 export const languages: Language[] = ["curl", "Python", "JavaScript", "Go"];
 
-/** write returns the program. keyed is whether the server wants a key, which the
+/** write returns the program. keyed: the server requires a key, which the
  * program reads from PRESSWORK_KEY. */
 export function write(lang: Language, s: Sample, keyed: boolean, origin: string): string {
   return { curl, Python: python, JavaScript: javascript, Go: golang }[lang](s, keyed, origin) + "\n";
@@ -49,7 +49,7 @@ function curl(s: Sample, keyed: boolean, origin: string): string {
   return lines.join(" \\\n  ");
 }
 
-/** literal is a JSON value in Python. */
+/** literal writes a JSON value as Python. */
 function literal(v: unknown, indent = ""): string {
   if (v === null || v === undefined) return "None";
   if (typeof v === "boolean") return v ? "True" : "False";

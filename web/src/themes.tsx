@@ -23,10 +23,10 @@ export async function loadThemes(): Promise<void> {
   themes.value = (await json<{ themes: Theme[] }>("/api/themes")).themes;
 }
 
-/** current is the document's theme, as far as it is known. */
+/** current is the document's theme; undefined while the catalogue lacks it. */
 export const current = computed(() => themes.value.find((t) => t.name === theme.value.toLowerCase()));
 
-// Pictures are made by a worker when they are first asked for: a few at a time.
+// A worker draws each picture at its first request, so request only a few at a time.
 let running = 0;
 const waiting: (() => void)[] = [];
 
@@ -43,7 +43,7 @@ async function picture(name: string): Promise<string> {
 
 const pictures = signal<Record<string, string>>({});
 
-/** Swatches are a theme's colours in small. */
+/** Swatches shows a theme's main colours. */
 export function Swatches({ t }: { t: Theme }) {
   const c = t.colors;
   return (
@@ -65,7 +65,7 @@ function Card({ t, chosen, onPick }: { t: Theme; chosen: boolean; onPick: () => 
       if (!pictures.value[t.name])
         void picture(t.name).then(
           (url) => (pictures.value = { ...pictures.value, [t.name]: url }),
-          () => {}, // the colours stand for it
+          () => {}, // the card keeps its colours
         );
     });
     seen.observe(ref.current!);
@@ -100,7 +100,7 @@ function Card({ t, chosen, onPick }: { t: Theme; chosen: boolean; onPick: () => 
   );
 }
 
-/** Gallery chooses a theme by its look. */
+/** Gallery lets the reader choose a theme by its picture. */
 export function Gallery({ onClose }: { onClose: () => void }) {
   const query = useSignal("");
   const scheme = useSignal("");
@@ -127,7 +127,7 @@ export function Gallery({ onClose }: { onClose: () => void }) {
           value={query.value}
           onInput={(e) => (query.value = e.currentTarget.value)}
         />
-        <div class="segments" role="group" aria-label="Paper">
+        <div class="segments" role="group" aria-label="Colour scheme">
           {[
             ["", "All"],
             ["light", "Light"],
@@ -167,7 +167,7 @@ interface Analysis {
   recommendation: { primary: string; alternatives: string[]; confidence: number; reasons: string[] };
 }
 
-/** ThemePicker shows the document's theme, the way to the others, and chooses one
+/** ThemePicker shows the document's theme, opens the gallery, and can choose a theme
  * that suits the text. */
 export function ThemePicker({ onGallery }: { onGallery: () => void }) {
   const advice = useSignal<Analysis | null>(null);
@@ -194,7 +194,7 @@ export function ThemePicker({ onGallery }: { onGallery: () => void }) {
         {t && <Swatches t={t} />}
         <span class="grow">
           <b>{t?.label ?? theme.value}</b>
-          <small>{t?.description ?? (theme.value === "auto" ? "Chosen when it is converted." : "")}</small>
+          <small>{t?.description ?? (theme.value === "auto" ? "Chosen at conversion." : "")}</small>
         </span>
         <span class="more">All {themes.value.length || ""}</span>
       </button>
@@ -233,7 +233,7 @@ export function ThemePicker({ onGallery }: { onGallery: () => void }) {
   );
 }
 
-// A list fetched without a key is fetched again with it.
+// Fetch the list again when the key changes.
 key.subscribe(() => {
   themes.value = [];
   void loadThemes().catch(() => {});

@@ -1,4 +1,4 @@
-// The tab that writes down what a recording says.
+// The Transcribe tab: a recording as text.
 import { signal, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { key, request, text as errorText } from "./api";
@@ -25,7 +25,7 @@ function Transcript({ id }: { id: string }) {
       );
   }, [id, status]);
   if (problem.value) return <p class="empty" role="alert">{problem.value}</p>;
-  if (said.value === null) return <p class="empty">{status === "completed" ? "…" : "The text appears here."}</p>;
+  if (said.value === null) return <p class="empty">{status === "completed" ? "…" : "The transcript appears here."}</p>;
   return (
     <div class="transcript">
       <CopyButton text={() => said.value ?? ""} />
@@ -84,7 +84,7 @@ export function Transcribe() {
       r.start();
       recorder.value = r;
     } catch {
-      problem.value = "The microphone cannot be used: it is not there, or this page may not listen.";
+      problem.value = "The microphone is not available. Connect one and allow this page to use it.";
     }
   };
   const submit = async (e: Event) => {
@@ -112,8 +112,8 @@ export function Transcribe() {
   return (
     <div class="export" onDragOver={(e) => e.preventDefault()} onDrop={(e) => (e.preventDefault(), (recording.value = e.dataTransfer?.files[0] ?? recording.value))}>
       <form class="side" onSubmit={submit}>
-        <h2>What a recording says</h2>
-        {models.value && !list.length && <p class="hint">No model with the capability “transcription” yet; docs/inference.md says how to add one.</p>}
+        <h2>Transcribe audio</h2>
+        {models.value && !list.length && <p class="hint">No transcription model. Add one with the capability “transcription” to models.yaml (see docs/inference.md).</p>}
         <div class="field">
           <label for="voice-model">Model</label>
           <select id="voice-model" value={model.value} onChange={(e) => (model.value = e.currentTarget.value)}>
@@ -141,7 +141,7 @@ export function Transcribe() {
         )}
         <div class="pair">
           <div class="field">
-            <label for="voice-format">As</label>
+            <label for="voice-format">Format</label>
             <select id="voice-format" value={format.value} onChange={(e) => (format.value = e.currentTarget.value)}>
               <option value="text">Text</option>
               <option value="srt">Subtitles (SRT)</option>
@@ -151,7 +151,7 @@ export function Transcribe() {
           </div>
           <div class="field">
             <label for="voice-language">Language</label>
-            <input id="voice-language" placeholder="found out" value={language.value} disabled={english.value} onInput={(e) => (language.value = e.currentTarget.value)} />
+            <input id="voice-language" placeholder="auto-detect" value={language.value} disabled={english.value} onInput={(e) => (language.value = e.currentTarget.value)} />
           </div>
         </div>
         <label class="switch">
@@ -169,7 +169,7 @@ export function Transcribe() {
         {shown.value && <JobView id={shown.value} />}
       </form>
       <section class="result" aria-label="Transcript">
-        {shown.value ? <Transcript id={shown.value} /> : <p class="empty">Choose a recording, drop it here, or speak.</p>}
+        {shown.value ? <Transcript id={shown.value} /> : <p class="empty">Choose a recording, drop it here, or record one.</p>}
       </section>
     </div>
   );

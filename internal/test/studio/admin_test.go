@@ -73,7 +73,7 @@ func TestOperatorsSeeAndMendJobs(t *testing.T) {
 	p.Click("Dead letters")
 	p.Until("it is a dead letter", `id => document.querySelector("tr[data-id]")?.dataset.id === id`, bad)
 	p.Press(".batch input")
-	p.Click("Try again")
+	p.Click("Retry")
 	p.Until(
 		"another has failed",
 		`id => { const rows = [...document.querySelectorAll("tr[data-id]")]; return rows.length === 1 && rows[0].dataset.id !== id }`,

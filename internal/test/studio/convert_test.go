@@ -272,7 +272,7 @@ func filesAreTakenOrRefused(t *testing.T, h *shared) {
 		`() => document.querySelector(".job[data-status=completed]")?.innerText.includes("A talk Done")`,
 	)
 	drop("tool.exe", "application/octet-stream", "TVqQAAMAAAA=")
-	p.Reads(".notice", "neither text nor a picture")
+	p.Reads(".notice", "is not supported")
 	drop("latin.txt", "text/plain", "6fg=")
 	p.Reads(".notice", "UTF-8")
 }

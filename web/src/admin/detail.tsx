@@ -1,4 +1,4 @@
-// One job: what is known of it, its timeline, and what can be done about it.
+// The dialog of one job: its fields, timeline and actions.
 import { signal, useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { aborted, json, post, request, text as errorText } from "../api";
@@ -55,12 +55,12 @@ export function show(id: string): void {
   shown.value = id;
 }
 
-/** ended reports whether a job has come to its end. */
+/** ended reports whether a job's status is final. */
 export function ended(j: AdminJob): boolean {
   return j.status === "completed" || j.status === "failed" || j.status === "cancelled";
 }
 
-/** taken is how long a job took from its submission, or has taken so far, in seconds. */
+/** taken returns the seconds from a job's submission to its end, or until now. */
 export function taken(j: AdminJob): number {
   return Math.max(0, ((j.finished_at ? Date.parse(j.finished_at) : Date.now()) - Date.parse(j.created_at)) / 1000);
 }
@@ -72,7 +72,7 @@ export interface Outcome {
   error: { code: string; message: string } | null;
 }
 
-/** act does something to jobs, as many at a time as the server takes. Errors: ApiError. */
+/** act applies an action to jobs, 500 per request. Errors: ApiError. */
 export async function act(what: "cancel" | "retry" | "dismiss", ids: string[]): Promise<Outcome[]> {
   const all: Outcome[] = [];
   for (let i = 0; i < ids.length; i += 500) {
@@ -82,12 +82,12 @@ export async function act(what: "cancel" | "retry" | "dismiss", ids: string[]): 
   return all;
 }
 
-/** Status is a job's state as a coloured word. */
+/** Status shows a job's status as a coloured word. */
 export function Status({ j }: { j: AdminJob }) {
   return <span class={`state ${j.status}`}>{j.status === "processing" ? j.stage : j.status}</span>;
 }
 
-/** stretches are the times between a job's events, by what it was doing. */
+/** stretches returns the time between a job's events, by stage. */
 function stretches(d: Detail): { name: string; seconds: number }[] {
   const list: { name: string; seconds: number }[] = [];
   d.events.forEach((e, i) => {
@@ -163,7 +163,7 @@ function Timeline({ d }: { d: Detail }) {
         <li class="next">
           <time dateTime={d.task.next_at}>{clock(d.task.next_at)}</time>
           <span class="offset" />
-          <span class="what">the next try is due</span>
+          <span class="what">next attempt due</span>
         </li>
       )}
     </ol>
@@ -180,7 +180,7 @@ function Fact({ label, value }: { label: string; value?: string | null }) {
   );
 }
 
-/** JobDialog shows the job that is open; onDone is told when something was done. */
+/** JobDialog shows the open job. It calls onDone after each action. */
 export function JobDialog({ onDone }: { onDone: () => void }) {
   const id = shown.value!;
   const detail = useSignal<Detail | null>(null);
@@ -246,7 +246,7 @@ export function JobDialog({ onDone }: { onDone: () => void }) {
             )}
             {(d.dead || d.task?.state === "retry") && (
               <button type="button" class="quiet strong" onClick={() => void attempt("retry")()}>
-                <Icon name="retry" /> {d.dead ? "Try again" : "Try now"}
+                <Icon name="retry" /> {d.dead ? "Retry" : "Retry now"}
               </button>
             )}
             {d.dead && (
@@ -267,12 +267,12 @@ export function JobDialog({ onDone }: { onDone: () => void }) {
           )}
           {d.task?.last_error && !ended(d) && (
             <p class="failure">
-              <b>last try</b> {d.task.last_error.split("\n")[0]}
+              <b>last attempt</b> {d.task.last_error.split("\n")[0]}
             </p>
           )}
           {d.retried_as && (
             <p class="hint">
-              Tried again as{" "}
+              Retried as{" "}
               <button type="button" class="link id" onClick={() => show(d.retried_as)}>
                 {d.retried_as}
               </button>

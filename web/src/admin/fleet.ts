@@ -1,5 +1,5 @@
-// What the operators' page shows, as the server tells it, and asked for again while
-// the page is looked at.
+// The state of the fleet for the operators' page, fetched again while the page is
+// visible.
 import { signal } from "@preact/signals";
 import { ApiError, aborted, json, keyWanted, text } from "../api";
 
@@ -44,7 +44,7 @@ export interface Fleet {
   workers: Worker[];
 }
 
-/** Sample is how full the queues were at a moment, for the picture. */
+/** Sample is the load of the queues at one time, for the trends. */
 export interface Sample {
   at: number;
   waiting: number;
@@ -52,13 +52,13 @@ export interface Sample {
   done: number;
 }
 
-/** fleet is how things are, null until the server has said so. */
+/** fleet is the last fetched state, null before the first. */
 export const fleet = signal<Fleet | null>(null);
 
-/** samples are of the last minutes, the oldest first. */
+/** samples are those of the last minutes, oldest first. */
 export const samples = signal<Sample[]>([]);
 
-/** trouble is why the page shows nothing newer; "" when it does. */
+/** trouble is the error of the last fetch, "" for none. */
 export const trouble = signal("");
 
 const every = 2000;
@@ -67,10 +67,10 @@ const kept = 150;
 let timer = 0;
 let waiting = false;
 
-/** probe is what shows that a key is an operator's. */
+/** probe is a path that only operators' keys may fetch. */
 export const probe = "/admin/api/fleet";
 
-/** sum adds up a number of each. */
+/** sum adds up one number of each item. */
 export function sum<T>(list: T[], of: (t: T) => number): number {
   return list.reduce((n, t) => n + of(t), 0);
 }
@@ -92,7 +92,7 @@ async function ask(): Promise<void> {
   }
 }
 
-/** follow asks now and from then on. */
+/** follow fetches the state now and every two seconds. */
 export function follow(): void {
   clearInterval(timer);
   timer = window.setInterval(ask, every);

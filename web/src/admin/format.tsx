@@ -1,7 +1,7 @@
-// How the operators' page writes numbers and times.
+// Numbers and times as the operators' page shows them.
 import { useEffect, useState } from "preact/hooks";
 
-/** span is a length of time in seconds as people write it. */
+/** span formats a duration, given in seconds. */
 export function span(seconds: number): string {
   if (seconds < 1) return `${Math.round(seconds * 1000)} ms`;
   if (seconds < 10) return `${seconds.toFixed(1)} s`;
@@ -11,35 +11,35 @@ export function span(seconds: number): string {
   return `${Math.round(seconds / 86400)} d`;
 }
 
-/** since is how long ago a time was. */
+/** since formats the time that has passed since a moment. */
 export function since(iso: string): string {
   return span(Math.max(0, (Date.now() - Date.parse(iso)) / 1000));
 }
 
-/** count is a number with its thousands apart, short above ten thousand. */
+/** count formats a number, in short form above ten thousand. */
 export function count(n: number): string {
   if (n < 10_000) return new Intl.NumberFormat("en").format(n);
   return new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 }).format(n);
 }
 
-/** mebibytes is a size of memory. */
+/** mebibytes formats a size in bytes as MiB or GiB. */
 export function mebibytes(n: number): string {
   const m = n / 2 ** 20;
   return m < 1024 ? `${Math.round(m)} MiB` : `${(m / 1024).toFixed(1)} GiB`;
 }
 
-/** clock is the time of day with its milliseconds, as the reader's clock has it. */
+/** clock formats a time of day with milliseconds, in the reader's zone. */
 export function clock(iso: string): string {
   const d = new Date(iso);
   return `${d.toLocaleTimeString("en-GB")}.${String(d.getMilliseconds()).padStart(3, "0")}`;
 }
 
-/** moment is a date and time in the reader's zone. */
+/** moment formats a date and time in the reader's zone. */
 export function moment(iso: string): string {
   return new Date(iso).toLocaleString("en-GB", { day: "2-digit", month: "short", hour: "2-digit", minute: "2-digit", second: "2-digit", timeZoneName: "short" });
 }
 
-/** useSecond draws what uses it again every second, so that ages grow. */
+/** useSecond redraws its component every second, so that ages stay current. */
 export function useSecond(): void {
   const [, set] = useState(0);
   useEffect(() => {

@@ -1,4 +1,4 @@
-// Jobs of every key: filters, the list, and what is done to many at once.
+// Jobs of every key: filters, the list, and actions on many jobs.
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { aborted, json, keyWanted, text as errorText } from "../api";
@@ -25,7 +25,7 @@ interface Filters {
 const none: Filters = { status: "", kind: "", key: "", worker: "", age: "", text: "" };
 const ages: Record<string, number> = { "Last hour": 3600, "Last day": 86400, "Last week": 604800 };
 
-/** anyKey stands for every key: the name of a job made without one is empty. */
+/** anyKey selects every key, noKey the jobs submitted without one. */
 const anyKey = "";
 const noKey = "\u0000";
 
@@ -42,9 +42,9 @@ function address(f: Filters, dead: boolean, cursor: string | null, limit: number
   return `/admin/api/jobs?${q}`;
 }
 
-const words = { cancel: "cancelled", retry: "tried again", dismiss: "dismissed" };
+const words = { cancel: "cancelled", retry: "retried", dismiss: "dismissed" };
 
-/** Jobs lists all jobs, or the dead letters alone. */
+/** Jobs lists all jobs, or only the dead letters. */
 export function Jobs({ dead, keys }: { dead: boolean; keys: string[] }) {
   const filters = useSignal<Filters>(none);
   const list = useSignal<AdminJob[] | null>(null);
@@ -67,8 +67,8 @@ export function Jobs({ dead, keys }: { dead: boolean; keys: string[] }) {
       if (!aborted(e)) problem.value = errorText(e);
     }
   };
-  // The filters are asked for a moment after the last key was pressed, and again
-  // while the first page alone is shown.
+  // Load shortly after the last key press, and again every three seconds while only
+  // the first page is shown.
   useEffect(() => {
     const gone = new AbortController();
     pages.value = 1;
@@ -95,7 +95,7 @@ export function Jobs({ dead, keys }: { dead: boolean; keys: string[] }) {
   const jobs = list.value ?? [];
   const all = jobs.length > 0 && jobs.every((j) => chosen.value.has(j.job_id));
 
-  // matching reads every job that the filters select.
+  // matching returns the ids of every job that the filters select, at most 10 000.
   const matching = async (): Promise<string[]> => {
     const ids: string[] = [];
     for (let at: string | null = null; ; ) {
@@ -121,7 +121,7 @@ export function Jobs({ dead, keys }: { dead: boolean; keys: string[] }) {
       const outcomes: Outcome[] = await act(what, [...chosen.value]);
       const refused = outcomes.filter((o) => o.error);
       said.value = `${outcomes.length - refused.length} ${words[what]}`;
-      problem.value = refused.length ? `${refused.length} not: ${[...new Set(refused.map((o) => o.error!.message))].slice(0, 3).join("; ")}` : "";
+      problem.value = refused.length ? `${refused.length} not changed: ${[...new Set(refused.map((o) => o.error!.message))].slice(0, 3).join("; ")}` : "";
       chosen.value = new Set();
       pages.value = 1;
       const refusals = problem.value;
@@ -194,7 +194,7 @@ export function Jobs({ dead, keys }: { dead: boolean; keys: string[] }) {
           {problem.value}
         </Notice>
       )}
-      <div class="batch" role="toolbar" aria-label="What to do with the chosen jobs">
+      <div class="batch" role="toolbar" aria-label="Actions for selected jobs">
         <label>
           <input
             type="checkbox"
@@ -202,18 +202,18 @@ export function Jobs({ dead, keys }: { dead: boolean; keys: string[] }) {
             disabled={jobs.length === 0}
             onChange={() => (chosen.value = all ? new Set() : new Set(jobs.map((j) => j.job_id)))}
           />{" "}
-          {chosen.value.size ? `${chosen.value.size} chosen` : "Choose all shown"}
+          {chosen.value.size ? `${chosen.value.size} selected` : "Select all shown"}
         </label>
         {all && cursor.value && (
           <button type="button" class="quiet" disabled={busy.value} onClick={() => void chooseMatching()}>
-            Choose all that match
+            Select all that match
           </button>
         )}
         <span class="grow" role="status">
           {said.value}
         </span>
         <button type="button" class="quiet strong" disabled={!chosen.value.size || busy.value} onClick={() => void run("retry")}>
-          <Icon name="retry" /> Try again
+          <Icon name="retry" /> Retry
         </button>
         {dead ? (
           <button type="button" class="quiet" disabled={!chosen.value.size || busy.value} onClick={() => void run("dismiss")}>
@@ -230,13 +230,13 @@ export function Jobs({ dead, keys }: { dead: boolean; keys: string[] }) {
           <thead>
             <tr>
               <th scope="col">
-                <span class="hidden">Chosen</span>
+                <span class="hidden">Selected</span>
               </th>
               <th scope="col">Status</th>
               <th scope="col">Job</th>
               <th scope="col">Key</th>
               <th scope="col">Worker</th>
-              <th scope="col" class="number">Tries</th>
+              <th scope="col" class="number">Attempts</th>
               <th scope="col" class="number">Took</th>
               <th scope="col" class="number">Submitted</th>
             </tr>
@@ -245,7 +245,7 @@ export function Jobs({ dead, keys }: { dead: boolean; keys: string[] }) {
             {jobs.map((j) => (
               <tr key={j.job_id} data-id={j.job_id}>
                 <td>
-                  <input type="checkbox" aria-label={`Choose ${j.filename || j.job_id}`} checked={chosen.value.has(j.job_id)} onChange={() => toggle(j.job_id)} />
+                  <input type="checkbox" aria-label={`Select ${j.filename || j.job_id}`} checked={chosen.value.has(j.job_id)} onChange={() => toggle(j.job_id)} />
                 </td>
                 <td>
                   <Status j={j} />
@@ -278,7 +278,7 @@ export function Jobs({ dead, keys }: { dead: boolean; keys: string[] }) {
           </tbody>
         </table>
         {list.value && jobs.length === 0 && (
-          <p class="empty">{cursor.value ? "None among those looked at." : dead ? "No dead letters: no failed job waits for somebody." : "No job matches."}</p>
+          <p class="empty">{cursor.value ? "No match among the jobs searched so far." : dead ? "No dead letters. No failed job needs attention." : "No job matches the filters."}</p>
         )}
       </div>
       {cursor.value && (
@@ -291,10 +291,10 @@ export function Jobs({ dead, keys }: { dead: boolean; keys: string[] }) {
             void load(true);
           }}
         >
-          {jobs.length ? "Show more" : "Look further back"}
+          {jobs.length ? "Show more" : "Search older jobs"}
         </button>
       )}
-      {pages.value > 1 && <p class="hint">New jobs are not added while older ones are shown.</p>}
+      {pages.value > 1 && <p class="hint">The list shows no new jobs while older ones are open.</p>}
     </div>
   );
 }

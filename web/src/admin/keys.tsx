@@ -1,4 +1,4 @@
-// Keys, and what completions have used: a picture by day, and the sums.
+// Keys and the usage of completions: a chart by day, and totals.
 import { signal, useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { json, text as errorText } from "../api";
@@ -34,7 +34,7 @@ interface Answer {
   usage: Row[];
 }
 
-/** names are those of the keys, once they were asked for. */
+/** names are the names of the keys; empty until they are fetched. */
 export const names = signal<string[]>([]);
 
 type Measure = "tokens" | "requests" | "audio" | "cost";
@@ -46,14 +46,14 @@ const measures: Record<Measure, { label: string; of: (r: Row) => number; show: (
   cost: { label: "Cost", of: (r) => r.cost ?? 0, show: (n) => n.toFixed(n < 10 ? 3 : 2) },
 };
 
-/** days are those from the first to the last, both included. */
+/** days returns the days from the first to the last, both included. */
 function days(from: string, to: string): string[] {
   const list: string[] = [];
   for (let t = Date.parse(from); t <= Date.parse(to); t += 86_400_000) list.push(new Date(t).toISOString().slice(0, 10));
   return list;
 }
 
-/** total sums rows up by a name, the greatest first. */
+/** total sums rows by a name, greatest first. */
 function total(rows: Row[], by: (r: Row) => string, of: (r: Row) => number): [string, number][] {
   const sums = new Map<string, number>();
   for (const r of rows) sums.set(by(r), (sums.get(by(r)) ?? 0) + of(r));
@@ -66,7 +66,7 @@ function Picture({ a, by, measure }: { a: Answer; by: "key" | "model"; measure: 
   const { of, show, label } = measures[measure];
   const name = (r: Row) => r[by] || "no key";
   const sums = total(a.usage, name, of).filter(([, n]) => n > 0);
-  // The rest shares the last shade.
+  // All further names share the last shade.
   const shade = (n: string) => Math.min(sums.findIndex(([s]) => s === n), shades - 1);
   const list = days(a.from, a.to);
   const perDay = list.map((d) => {
@@ -74,11 +74,11 @@ function Picture({ a, by, measure }: { a: Answer; by: "key" | "model"; measure: 
     return { day: d, parts: total(rows, name, of).sort((x, y) => shade(x[0]) - shade(y[0])), all: rows.reduce((n, r) => n + of(r), 0) };
   });
   const top = Math.max(...perDay.map((d) => d.all), 0);
-  if (!top) return <p class="empty">Nothing was used in these days.</p>;
+  if (!top) return <p class="empty">No usage in this period.</p>;
   const width = 1000 / list.length;
   return (
     <figure class="usage">
-      <svg viewBox="0 0 1000 240" preserveAspectRatio="none" role="img" aria-label={`${label} a day by ${by}, at most ${show(top)}; the sums are in the table below`}>
+      <svg viewBox="0 0 1000 240" preserveAspectRatio="none" role="img" aria-label={`${label} per day by ${by}, at most ${show(top)}; the table below has the totals`}>
         {[0.25, 0.5, 0.75, 1].map((g) => (
           <line key={g} x1="0" x2="1000" y1={240 - 232 * g} y2={240 - 232 * g} />
         ))}
@@ -97,7 +97,7 @@ function Picture({ a, by, measure }: { a: Answer; by: "key" | "model"; measure: 
       </svg>
       <p class="axis">
         <span>{list[0]}</span>
-        <span>at most {show(top)} a day</span>
+        <span>peak: {show(top)} per day</span>
         <span>{list.at(-1)}</span>
       </p>
       <ul class="legend">
@@ -149,7 +149,7 @@ export function Keys() {
       {problem.value && <Notice kind="error">{problem.value}</Notice>}
       <section aria-labelledby="usage">
         <div class="heading">
-          <h2 id="usage">Used by completions</h2>
+          <h2 id="usage">Completion usage</h2>
           <div class="segments" role="group" aria-label="Measure">
             {shown.map((m) => (
               <button type="button" key={m} aria-pressed={measure.value === m} onClick={() => (measure.value = m)}>
@@ -182,9 +182,9 @@ export function Keys() {
               <tr>
                 <th scope="col">Key</th>
                 <th scope="col">Models</th>
-                <th scope="col" class="number">Requests a minute</th>
-                <th scope="col" class="number">Tokens a minute</th>
-                <th scope="col" class="number">At a time</th>
+                <th scope="col" class="number">Requests per minute</th>
+                <th scope="col" class="number">Tokens per minute</th>
+                <th scope="col" class="number">Concurrent</th>
                 <th scope="col" class="number">Requests</th>
                 <th scope="col" class="number">Tokens in</th>
                 <th scope="col" class="number">Tokens out</th>
@@ -197,7 +197,7 @@ export function Keys() {
                 return (
                   <tr key={n}>
                     <th scope="row">
-                      {n || "no key"} {k?.admin && <span class="chip">admin</span>} {!k && n && <span class="chip">gone</span>}
+                      {n || "no key"} {k?.admin && <span class="chip">admin</span>} {!k && n && <span class="chip">removed</span>}
                     </th>
                     <td>{k ? k.models.join(", ") || "all" : "–"}</td>
                     <td class="number">{limit(k?.rpm ?? 0)}</td>
@@ -214,7 +214,7 @@ export function Keys() {
           </table>
         </div>
         <p class="hint">
-          {rows.length === 0 && "This server needs no key. "}– is no limit. Days are UTC{priced ? "; costs are by the prices of models.yaml" : ""}.
+          {rows.length === 0 && "This server requires no key. "}– means no limit. Days are UTC{priced ? "; costs use the prices in models.yaml" : ""}.
         </p>
       </section>
     </div>

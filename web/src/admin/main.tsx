@@ -1,4 +1,4 @@
-// The operators' page at /admin: jobs of every key, workers, queues, keys.
+// The operators' page at /admin: jobs of every key, workers, queues and keys.
 import { signal, useSignal } from "@preact/signals";
 import { render } from "preact";
 import { useEffect } from "preact/hooks";
@@ -15,7 +15,7 @@ type Tab = "overview" | "jobs" | "dead" | "keys";
 const ids: Tab[] = ["overview", "jobs", "dead", "keys"];
 const labels: Record<Tab, string> = { overview: "Overview", jobs: "Jobs", dead: "Dead letters", keys: "Keys" };
 const tab = signal<Tab>(fromHash());
-/** round counts what was done by the dialog, so that the lists are read again. */
+/** round counts the dialog's actions; each one reloads the lists. */
 const round = signal(0);
 
 function fromHash(): Tab {
@@ -43,7 +43,7 @@ function App() {
     if (!keyWanted.value && fleet.value && names.value.length === 0) {
       json<{ keys: { name: string }[] }>("/admin/api/keys").then(
         (a) => (names.value = a.keys.map((k) => k.name)),
-        () => undefined, // The filter then offers those that are seen.
+        () => undefined, // The filter then offers only keys of listed jobs.
       );
     }
   }, [fleet.value === null]);
@@ -65,7 +65,7 @@ function App() {
       </header>
       {trouble.value && !keyWanted.value && (
         <p class="offline" role="alert">
-          {trouble.value} What is shown may be old.
+          {trouble.value} The page may be out of date.
         </p>
       )}
       <main>
@@ -73,7 +73,7 @@ function App() {
         {ids.map((id) => (
           <div key={id} id={`panel-${id}`} class="tab" role="tabpanel" aria-labelledby={`tab-${id}`} hidden={tab.value !== id}>
             {tab.value === id && !keyWanted.value && <Body key={again.value} />}
-            {tab.value === id && keyWanted.value && <p class="empty">An operator's key is needed: one of API_KEY, or one that is admin in keys.yaml.</p>}
+            {tab.value === id && keyWanted.value && <p class="empty">This page requires an operator's key: a key of API_KEY, or one with admin: true in keys.yaml.</p>}
           </div>
         ))}
       </main>

@@ -1,4 +1,4 @@
-// Overview: how many jobs there are, the queues, and what each worker is at.
+// The Overview tab: numbers of jobs, queues, and workers with their tasks.
 import type { ComponentChildren } from "preact";
 import { count, mebibytes, since, span, useSecond } from "./format";
 import { fleet, samples, sum, type Queue, type Worker } from "./fleet";
@@ -16,7 +16,7 @@ function Tile({ label, value, note, bad }: { label: string; value: string; note?
   );
 }
 
-/** Trend draws a line of the last minutes; it says what it shows in words, too. */
+/** Trend draws a line of the last minutes, with a description for screen readers. */
 function Trend({ label, of, unit }: { label: string; of: (i: number) => number; unit: string }) {
   const n = samples.value.length;
   const values = Array.from({ length: n }, (_, i) => of(i));
@@ -72,7 +72,7 @@ function WorkerCard({ w }: { w: Worker }) {
         <b>{w.name}</b>
         <span class="chip">{total ? `${total} running` : "idle"}</span>
       </header>
-      <svg class="slots" viewBox={`0 0 ${Math.max(w.slots, 1) * 10} 6`} preserveAspectRatio="none" role="img" aria-label={`${Math.min(printing, w.slots)} of ${w.slots} slots print`}>
+      <svg class="slots" viewBox={`0 0 ${Math.max(w.slots, 1) * 10} 6`} preserveAspectRatio="none" role="img" aria-label={`${Math.min(printing, w.slots)} of ${w.slots} slots printing`}>
         {Array.from({ length: w.slots }, (_, i) => (
           <rect key={i} x={i * 10 + 0.5} y="0" width="9" height="6" class={i < printing ? "used" : ""} />
         ))}
@@ -81,11 +81,11 @@ function WorkerCard({ w }: { w: Worker }) {
         <Fact label="Up">{since(w.started_at)}</Fact>
         <Fact label="Memory">{mebibytes(w.memory_bytes)}</Fact>
         {w.browsers?.map((b) => (
-          <Fact key={b.use} label={b.use === "documents" ? "Browser" : "Browser for pages"}>
+          <Fact key={b.use} label={b.use === "documents" ? "Browser" : "Export browser"}>
             {b.started_at ? `${since(b.started_at)} old, ${mebibytes(b.memory_bytes)}, ${count(b.prints)} ${b.prints === 1 ? "print" : "prints"}` : "not running"}
           </Fact>
         ))}
-        <Fact label="Takes">{w.queues.join(", ")}</Fact>
+        <Fact label="Queues">{w.queues.join(", ")}</Fact>
         {w.version && <Fact label="Version">{w.version}</Fact>}
       </dl>
       {w.runs.length > 0 && (
@@ -111,7 +111,7 @@ function WorkerCard({ w }: { w: Worker }) {
   );
 }
 
-/** perSecond is how many runs ended a second, about a sample. */
+/** perSecond returns how many runs ended per second around a sample. */
 function perSecond(i: number): number {
   const list = samples.value;
   const before = list[Math.max(0, i - 5)]!;
@@ -130,17 +130,17 @@ export function Overview() {
   return (
     <div class="desk">
       <dl class="tiles">
-        <Tile label="Open jobs" value={count(f.open)} note={`${count(sum(f.queues, (q) => q.retrying))} wait for another try`} />
+        <Tile label="Open jobs" value={count(f.open)} note={`${count(sum(f.queues, (q) => q.retrying))} awaiting retry`} />
         <Tile label="Running" value={count(sum(f.queues, (q) => q.running))} note={`${count(sum(f.queues, (q) => q.waiting))} waiting`} />
         <Tile label="Oldest waiting" value={oldest ? span(oldest) : "none"} bad={oldest > 60} />
         <Tile label="Ended today" value={count(done)} note={`${count(failed)} failed`} />
-        <Tile label="Dead letters" value={count(f.dead)} bad={f.dead > 0} note={f.dead ? "failed, to be tried again" : undefined} />
-        <Tile label="Workers" value={count(f.workers.length)} bad={f.workers.length === 0} note={f.workers.length ? `${count(sum(f.workers, (w) => w.slots))} slots` : "no job is taken"} />
+        <Tile label="Dead letters" value={count(f.dead)} bad={f.dead > 0} note={f.dead ? "need attention" : undefined} />
+        <Tile label="Workers" value={count(f.workers.length)} bad={f.workers.length === 0} note={f.workers.length ? `${count(sum(f.workers, (w) => w.slots))} slots` : "jobs wait until one starts"} />
       </dl>
       <div class="trends">
         <Trend label="Waiting" unit="tasks" of={(i) => samples.value[i]!.waiting} />
         <Trend label="Running" unit="tasks" of={(i) => samples.value[i]!.running} />
-        <Trend label="Ended" unit="a second" of={perSecond} />
+        <Trend label="Ended" unit="per second" of={perSecond} />
       </div>
       <section aria-labelledby="queues">
         <h2 id="queues">Queues</h2>
@@ -166,12 +166,12 @@ export function Overview() {
           </table>
         </div>
         <p class="hint">
-          Days are UTC. <a href="/monitor">Asynqmon</a> has each queue's tasks and its past days.
+          Days are UTC. <a href="/monitor">Asynqmon</a> shows each queue's tasks and history.
         </p>
       </section>
       <section aria-labelledby="workers">
         <h2 id="workers">Workers</h2>
-        {f.workers.length === 0 && <p class="hint">No worker reports. Jobs wait until one starts.</p>}
+        {f.workers.length === 0 && <p class="hint">No worker is running. Jobs wait until one starts.</p>}
         <ul class="workers">
           {f.workers.map((w) => (
             <WorkerCard key={w.name + w.started_at} w={w} />
