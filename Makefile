@@ -36,13 +36,14 @@ setup-tools: ## Install what code run for models may import as well: numpy, pand
 	@scripts/setup.sh tools
 
 .PHONY: setup-test
-setup-test: ## Install what testing needs as well: poppler-utils, groff, the MinIO server, veraPDF, EPUBCheck, the CSL test suite, golangci-lint
+setup-test: ## Install what testing needs as well: poppler-utils, groff, the MinIO server, veraPDF, EPUBCheck, the CSL test suite, golangci-lint, Vale
 	@scripts/setup.sh test
 	@scripts/minio.sh "$(MINIO_VERSION)" "$(PRESSWORK_MINIO)"
 	@scripts/maven.sh veraPDF "org.verapdf.apps:cli:$(VERAPDF_VERSION)" "$(PRESSWORK_VERAPDF)"
 	@scripts/maven.sh EPUBCheck "org.w3c:epubcheck:$(EPUBCHECK_VERSION)" "$(PRESSWORK_EPUBCHECK)"
 	@scripts/cslsuite.sh "$(CSL_SUITE_VERSION)" "$(CSL_SUITE_SHA256)" "$(PRESSWORK_CSL_SUITE)"
 	@scripts/gotool.sh github.com/golangci/golangci-lint/v2/cmd/golangci-lint "$(GOLANGCI_LINT_VERSION)" "$(GOLANGCI_LINT)"
+	@scripts/gotool.sh github.com/errata-ai/vale/v3/cmd/vale "$(VALE_VERSION)" "$(VALE)"
 
 .PHONY: build
 build: ## Build bin/presswork
@@ -114,7 +115,7 @@ bench: setup-test ## Measure, and print docs/lab/benchmarks.md
 	PRESSWORK_BENCH_TABLE="$(CURDIR)/docs/lab/benchmarks.md" go test -run '^$$' -bench . -benchtime 1x -timeout 60m ./internal/test/e2e
 
 .PHONY: microbench
-microbench: ## Run the benchmarks beside the code
+microbench: ## Run the benchmarks next to the code
 	go test -run '^$$' -bench . $$(go list ./... | grep -v internal/test/e2e)
 
 .PHONY: profile
@@ -130,7 +131,7 @@ eval: ## Measure the analysis on a labelled corpus: make eval CORPUS=DIR
 	@bin/evaluate -corpus "$(CORPUS)"
 
 .PHONY: corpus
-corpus: ## Convert a folder of Markdown and report what is lost, ugly or slow: make corpus DIR=… THEME=nord,dark (or all, ROTATE=2: two of them each) JSON=file
+corpus: ## Convert a folder of Markdown and report lost words, empty pages and times: make corpus DIR=… THEME=nord,dark (or all, ROTATE=2: two of them each) JSON=file
 	@test -n "$(DIR)" || { echo "corpus: name a folder of Markdown files: make corpus DIR=…" >&2; exit 2; }
 	@scripts/setup.sh corpus
 	@go run ./internal/test/corpus -dir "$(DIR)" $(if $(THEME),-theme "$(THEME)") $(if $(ROTATE),-rotate "$(ROTATE)") $(if $(JSON),-json "$(JSON)") $(if $(KEEP),-keep "$(KEEP)")
@@ -172,11 +173,12 @@ screenshots: setup-test ## Take the pictures of the studio and of the documentat
 	PRESSWORK_UPDATE=1 go test -count=1 -run TestScreenshots ./internal/test/studio
 
 .PHONY: lint
-lint: setup-test ## Run golangci-lint (.golangci.yml), verify modules and commit subjects
+lint: setup-test ## Run golangci-lint (.golangci.yml) and Vale (.vale/), verify modules and commit subjects
 	go mod verify
 	$(GOLANGCI_LINT) run
 	cd tools && $(GOLANGCI_LINT) run --config ../.golangci.yml
 	scripts/subjects.sh
+	scripts/prose.sh "$(VALE)" '*.md' web
 
 .PHONY: prose
 prose: ## List sentences of pages and comments that the style guide's rules in .vale/ question

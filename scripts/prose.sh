@@ -10,7 +10,7 @@ shift
 copies=$(mktemp -d)
 trap 'rm -rf "$copies"' EXIT
 
-files=$(git ls-files --cached --others --exclude-standard -- "${@:-.}" | grep -vE '(^|/)testdata/|^cmd/presswork/sample\.md$')
+files=$(git ls-files --cached --others --exclude-standard -- "${@:-.}" | grep -vE '(^|/)testdata/|(^|/)sample\.md$')
 
 mapfile -t sources < <(grep -E '\.(go|tsx?)$' <<<"$files")
 for file in "${sources[@]}"; do

@@ -69,9 +69,8 @@ func page(old string) string {
 	return fmt.Sprintf(`# Benchmarks
 
 Printed by `+"`make bench`"+` on %s, on %d CPU cores with %s of memory that other programs shared, %s, %s.
-Every line is one run; ratios are against the named thing in the same run, in blocks that alternate with ours, because a
-shared machine's speed drifts. Absolute figures are this machine's. The raw browser is the same program driven over bare
-DevTools protocol, without its sandbox. Redis syncs every write to disk.
+Each line is one run. Ratios compare with the named program in alternating blocks of the same run. The raw browser is the same
+program over bare DevTools protocol, without its sandbox. Redis syncs every write to disk.
 
 | what | measured | target |
 %s%s
