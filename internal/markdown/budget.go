@@ -159,7 +159,7 @@ func parseDrawn(
 	pc := parser.NewContext()
 	pc.Set(budgetKey, &budget{ctx: ctx, references: syntax})
 	pc.Set(dialectKey, dialect)
-	root = p.Parse(tables.ReaderOf(src, size, pc), parser.WithContext(pc))
+	root = p.Parse(tables.NewReader(src, size, pc), parser.WithContext(pc))
 
 	return root, checkDepth(root)
 }

@@ -136,7 +136,7 @@ func (p *parserState) parseSource(ctx context.Context) (ast.Node, error) {
 	if p.dialect != GFM {
 		// The texts of the cells of drawn tables follow the source, where nodes can refer to them.
 		p.src, tables = drawntable.Find(p.src)
-		p.warnings.lines.Append(size, tables.Texts())
+		p.warnings.lines.Append(size, tables.CellOffsets())
 	}
 
 	return parseDrawn(ctx, p.parser, p.src, size, tables, p.dialect, p.referenceKeys())

@@ -34,20 +34,20 @@ func (p *parserState) collectIndex(root ast.Node) {
 func dropComments(root ast.Node, w *warnings) {
 	var found []ast.Node
 	tree.Each(root, func(n ast.Node) {
-		what, start := "", 0
+		warning, start := "", 0
 
 		switch n := n.(type) {
 		case *comment.Comment:
-			what, start = n.What, n.Start
+			warning, start = n.Warning, n.Start
 		case *comment.Inline:
-			what, start = n.What, n.Start
+			warning, start = n.Warning, n.Start
 		default:
 			return
 		}
 		found = append(found, n)
 
-		if what != "" {
-			w.at(start, fault.SyntaxDropped, what)
+		if warning != "" {
+			w.at(start, fault.SyntaxDropped, warning)
 		}
 	})
 

@@ -1,4 +1,5 @@
-// Package abbreviation reads the abbreviations of PHP Markdown Extra: *[HTML]: Hyper Text …
+// Package abbreviation reads the abbreviations of PHP Markdown Extra: *[HTML]: Hyper Text Markup
+// Language.
 package abbreviation
 
 import (
@@ -14,35 +15,39 @@ import (
 )
 
 const (
-	// maxAbbreviations bounds how many a document may define, maxShort and
-	// maxLong the bytes of each.
+	// maxAbbreviations is the largest number of definitions. Further ones are ignored.
 	maxAbbreviations = 1000
-	maxShort         = 60
-	maxLong          = 300
-	// maxAbbreviated bounds the steps of looking for them and the bytes of the
-	// titles written: one word may stand in a text a million times.
+	// maxShort and maxLong are the longest abbreviation and explanation, in bytes.
+	maxShort = 60
+	maxLong  = 300
+	// maxLookups is the largest number of steps in the tree of abbreviations.
 	maxLookups = 20_000_000
-	maxTitles  = 2 << 20
+	// maxTitles is the largest total size of the titles that are written, in bytes: a text may have
+	// one abbreviation a million times.
+	maxTitles = 2 << 20
 )
 
-// abbreviationsKey is where a parse keeps its *abbreviations.
+// abbreviationsKey is the key of the *abbreviations in a parser.Context.
 var abbreviationsKey = parser.NewContextKey()
 
-// abbreviations are the definitions of a document, as a tree of bytes.
+// abbreviations holds the definitions of a document as a tree of bytes.
 type abbreviations struct {
 	root    letter
 	count   int
-	lookups int
-	titles  int
+	lookups int // see maxLookups
+	titles  int // see maxTitles
 }
 
 // letter is a node of the tree.
 type letter struct {
 	next map[byte]*letter
+	// long is the explanation of the abbreviation that ends here, "" for none.
 	long string
-	// used reports whether the text has had it.
+	// used reports whether the abbreviation has occurred in the text.
 	used bool
 }
+
+// define adds a definition. The first definition of an abbreviation counts.
 
 func (a *abbreviations) define(short, long string) {
 	if a.count == maxAbbreviations {
@@ -67,8 +72,7 @@ func (a *abbreviations) define(short, long string) {
 	}
 }
 
-// longest finds the longest abbreviation that text begins with and that ends
-// with a word.
+// longest returns the longest abbreviation at the start of text that ends with a word, nil for none.
 func (a *abbreviations) longest(text []byte) (found *letter, size int) {
 	at := &a.root
 	for i := 0; i < len(text) && at.next != nil; i++ {
@@ -88,6 +92,7 @@ func (a *abbreviations) longest(text []byte) (found *letter, size int) {
 	return found, size
 }
 
+// endsWord reports whether a word ends before rest.
 func endsWord(rest []byte) bool {
 	r, _ := utf8.DecodeRune(rest)
 	return len(rest) == 0 || !isWordRune(r)
@@ -95,8 +100,7 @@ func endsWord(rest []byte) bool {
 
 func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) }
 
-// abbreviationTransformer takes the lines `*[HTML]: Hyper Text …` out of
-// paragraphs.
+// abbreviationTransformer removes the definitions from paragraphs.
 type abbreviationTransformer struct{}
 
 func (abbreviationTransformer) Transform(node *ast.Paragraph, reader text.Reader, pc parser.Context) {
@@ -125,6 +129,7 @@ func (abbreviationTransformer) Transform(node *ast.Paragraph, reader text.Reader
 	}
 }
 
+// readAbbreviation reads a definition. It returns "" for any other line.
 func readAbbreviation(line []byte) (short, long string) {
 	rest, ok := bytes.CutPrefix(bytes.TrimLeft(line, " "), []byte("*["))
 	if !ok {
@@ -144,7 +149,7 @@ func readAbbreviation(line []byte) (short, long string) {
 	return string(bytes.TrimSpace(rest[:end])), string(explained)
 }
 
-// abbreviationMarker marks the abbreviations in the finished tree.
+// abbreviationMarker replaces the abbreviations in the text by abbr elements.
 type abbreviationMarker struct{}
 
 func (abbreviationMarker) Transform(root *ast.Document, reader text.Reader, pc parser.Context) {
@@ -170,11 +175,11 @@ func (abbreviationMarker) Transform(root *ast.Document, reader text.Reader, pc p
 	}
 }
 
-// mark splits a text at its abbreviations. The first of each gets a class, by
-// which it is explained on paper, unless it stands in parentheses: then the
-// words before it do that.
+// mark splits a text at its abbreviations. The first occurrence of each gets the class "abbr-first", and
+// the style sheet prints the explanation after it. After an opening parenthesis it gets no class: the
+// words before it are the explanation.
 func (a *abbreviations) mark(t *ast.Text, src []byte) {
-	start := true // of a word
+	start := true // at the start of a word
 
 	for i := t.Segment.Start; i < t.Segment.Stop; {
 		r, size := utf8.DecodeRune(src[i:t.Segment.Stop])

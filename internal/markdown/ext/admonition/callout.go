@@ -18,8 +18,8 @@ import (
 //	[!NOTE]
 //	[!question]- A title
 //
-// The text after a bar within the brackets is for Obsidian's style sheets. A plus or minus says
-// whether the callout is folded, which has no meaning on paper.
+// The text after a bar within the brackets is for the style sheets of Obsidian. A plus or a minus unfolds
+// or folds the callout, which has no meaning on paper.
 var quoteHead = regexp.MustCompile(`^\[!([A-Za-z][A-Za-z0-9_-]{0,39})(?:\|[^\]\n]{0,80})?\][+-]?(?:[ \t]+|$)`)
 
 // placeQuote replaces a quote that begins with [!TYPE] by an alert. The rest of that line is its
@@ -31,7 +31,7 @@ func placeQuote(quote *ast.Blockquote, src []byte, lang string) {
 	}
 
 	first, ok := p.FirstChild().(*ast.Text)
-	if !ok { // or the document defines a link of that name
+	if !ok { // a link, if the document has a definition of that name
 		return
 	}
 
@@ -64,7 +64,7 @@ func placeQuote(quote *ast.Blockquote, src []byte, lang string) {
 	tree.Replace(quote, a)
 }
 
-// takeTitle makes the title of an alert from a division of TitleClass that is its first child.
+// takeTitle turns the first child of an alert into its title if that is a division of TitleClass.
 func takeTitle(a *tree.Alert) {
 	first, ok := a.FirstChild().(*tree.Division)
 	if !ok || !tree.HasClass(first, names.TitleClass) {

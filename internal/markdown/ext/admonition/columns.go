@@ -9,11 +9,11 @@ import (
 	"presswork/internal/markdown/tree"
 )
 
-// maxShare is the largest share of the width that one column may ask for, in percent.
+// maxShare is the largest share of the width for one column, in percent.
 const maxShare = 100
 
-// shareColumns gives the columns of a "::: columns" block the widths that they ask for, in
-// percent. The other columns share the rest.
+// shareColumns gives the columns of a "::: columns" block the shares in their width attributes. The other
+// columns share the rest.
 func shareColumns(columns *tree.Division) {
 	var open []ast.Node
 	left := float64(maxShare)
@@ -37,7 +37,7 @@ func shareColumns(columns *tree.Division) {
 	}
 }
 
-// columnShare returns the width that a column asks for.
+// columnShare returns the share in the width attribute of a column. ok is false if there is none.
 func columnShare(c ast.Node) (percent float64, ok bool) {
 	text, ok := strings.CutSuffix(tree.AttributeText(c, "width"), "%")
 	percent, err := strconv.ParseFloat(text, 64)

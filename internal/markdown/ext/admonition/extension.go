@@ -11,8 +11,8 @@ import (
 	"presswork/internal/markdown/tree"
 )
 
-// Extension adds the blocks of MkDocs and those between lines of colons. They become nodes of
-// the package tree, which Place completes.
+// Extension adds the blocks of MkDocs and the blocks between lines of colons. They become nodes of package
+// tree, which Place completes.
 type Extension struct{}
 
 // Extend implements goldmark.Extender.
@@ -23,8 +23,8 @@ func (Extension) Extend(m goldmark.Markdown) {
 	))
 }
 
-// Place completes divisions and alerts, and makes alerts of the quotes that are one. lang is the
-// language (BCP 47) of the titles that the source does not give.
+// Place completes divisions and alerts, and turns block quotes with [!NOTE] and the like into alerts. lang
+// is the language (BCP 47) of the titles that the source does not give.
 func Place(root ast.Node, src []byte, lang string) {
 	tree.EachBlock(root, func(n ast.Node) {
 		switch n := n.(type) {

@@ -15,7 +15,7 @@ import (
 	"presswork/internal/markdown/tree"
 )
 
-// fenceParser parses fenced divisions. One with the name of an admonition is an alert:
+// fenceParser parses fenced divisions. A division with the name of an admonition is an alert:
 //
 //	:::note Title
 //	Blocks.
@@ -66,8 +66,8 @@ func (p fenceParser) Open(_ ast.Node, reader text.Reader, pc parser.Context) (as
 	return n, parser.HasChildren
 }
 
-// node returns an alert if the name or the first class is that of an admonition, else a
-// division. It removes the name from the classes.
+// node returns an alert if the name or the first class is that of an admonition, else a division. It
+// removes the name of an admonition from the classes.
 func (p fenceParser) node(name string, a *tree.Attributes, title string) ast.Node {
 	if name == "" && len(a.Classes) > 0 {
 		name = a.Classes[0]
@@ -100,7 +100,7 @@ func (p fenceParser) node(name string, a *tree.Attributes, title string) ast.Nod
 		return &tree.Division{Figure: true, Heads: -1}
 	case "list-table":
 		heads, _ := a.Get("heads")
-		rows, _ := strconv.Atoi(strings.TrimSpace(heads)) // 0 for what is not a number
+		rows, _ := strconv.Atoi(strings.TrimSpace(heads)) // 0 if it is not a number
 
 		return &tree.Division{Heads: max(rows, 0)}
 	}
@@ -112,6 +112,7 @@ func (p fenceParser) node(name string, a *tree.Attributes, title string) ast.Nod
 	return &tree.Division{Heads: -1}
 }
 
+// lookOf returns the look of the admonition with a name, "" for any other name.
 func (p fenceParser) lookOf(name string) string {
 	return names.KindOf(strings.TrimPrefix(strings.ToLower(name), "callout-"))
 }

@@ -24,8 +24,8 @@ import (
 //	    Indented blocks.
 type indentedParser struct{}
 
-// admonitionHead matches the first line. Its groups are the name, the further classes, which are
-// dropped, and the title.
+// admonitionHead matches the first line of an admonition. Its groups are the name, further classes, which
+// are dropped, and the title.
 var admonitionHead = regexp.MustCompile(
 	`^(?:!!!|\?\?\?\+?)[ \t]*([A-Za-z][A-Za-z-]{0,39})((?:[ \t]+[A-Za-z-]+)*)(?:[ \t]+"([^\n]*)")?[ \t]*\n?$`,
 )

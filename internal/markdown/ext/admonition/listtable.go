@@ -7,8 +7,8 @@ import (
 	"presswork/internal/markdown/tree"
 )
 
-// makeTable replaces a division that only holds a list of lists by a table with these rows. It
-// leaves any other division as it is.
+// makeTable replaces a division by a table if it holds only a list of lists, the rows. It leaves any other
+// division as it is.
 func makeTable(n *tree.Division) {
 	list, ok := n.FirstChild().(*ast.List)
 	if !ok || list.NextSibling() != nil {

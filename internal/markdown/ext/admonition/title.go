@@ -6,8 +6,8 @@ import (
 	"presswork/internal/markdown/tree"
 )
 
-// titlesOf returns the titles of GitHub's five alerts in a language (BCP 47), nil for English and
-// for a language without a translation.
+// titlesOf returns the titles of GitHub's five alerts in a language (BCP 47) by their names. It returns
+// nil for English and for a language without a translation.
 func titlesOf(lang string) map[string]string {
 	base, _, _ := strings.Cut(strings.ToLower(lang), "-")
 
@@ -50,8 +50,8 @@ func titlesOf(lang string) map[string]string {
 	return titles
 }
 
-// setTitle gives an alert without a title the one of its name in a language (BCP 47). A name
-// without a translation is the title itself.
+// setTitle gives an alert without a title the translation of its name into a language (BCP 47). A name
+// without a translation is the title with a capital.
 func setTitle(a *tree.Alert, lang string) {
 	if a.Titled {
 		return

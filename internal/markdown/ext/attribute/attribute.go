@@ -1,5 +1,4 @@
-// Package attribute reads the attributes that Markdown writes in braces: {.class #id key=value},
-// and {: .class} of kramdown.
+// Package attribute reads attributes in braces: {.class #id key=value}, and {: .class} of kramdown.
 package attribute
 
 import (
@@ -29,7 +28,7 @@ func (Extension) Extend(m goldmark.Markdown) {
 	)
 }
 
-// braces are attributes in a text before the transformer finds their element.
+// braces is a node for attributes until the transformer finds their element.
 type braces struct {
 	ast.BaseInline
 	attributes tree.Attributes
@@ -73,8 +72,8 @@ func (bracesParser) Parse(parent ast.Node, block text.Reader, _ parser.Context) 
 	}
 	kramdown := line[1] == ':'
 	alone := len(bytes.TrimSpace(line[size:])) == 0
-	// Drop the attributes of other programs as well where they cannot be text: after a link or an
-	// image, and in the form of kramdown.
+	// Also drop attributes without an effect where they cannot be text: after a link or an image, and
+	// in the form of kramdown.
 	dropped := (before == ')' || kramdown) && len(a.Pairs) > 0 ||
 		kramdown && alone && len(a.Words) == 1 && slices.Contains(listNames(), a.Words[0])
 	if !a.Effective() && !dropped {
@@ -98,12 +97,12 @@ func (bracesParser) Parse(parent ast.Node, block text.Reader, _ parser.Context) 
 	return n
 }
 
-// listNames returns the attribute lists that documents for kramdown and kramdown-rfc use without
-// a definition.
+// listNames returns the names of attribute lists that documents for kramdown and kramdown-rfc use
+// without a definition.
 func listNames() []string { return []string{"aside", "compact", "toc", "unlisted"} }
 
-// transformer gives the attributes to their elements and makes text of braces without one. It
-// also joins the texts that goldmark has cut.
+// transformer gives the attributes to their elements. Braces without an element become text. It also
+// joins the texts that goldmark has cut.
 type transformer struct{}
 
 func (transformer) Transform(root *ast.Document, reader text.Reader, _ parser.Context) {
@@ -144,8 +143,8 @@ func (transformer) Transform(root *ast.Document, reader text.Reader, _ parser.Co
 	}
 }
 
-// joinTexts appends the next texts to t. Goldmark cuts a text wherever an inline parser is
-// triggered, also when the parser finds nothing.
+// joinTexts appends the next texts to t. Goldmark cuts a text at every character that triggers an inline
+// parser, even if the parser finds nothing there.
 func joinTexts(t *ast.Text) {
 	for !t.IsRaw() && !t.SoftLineBreak() && !t.HardLineBreak() {
 		more, ok := t.NextSibling().(*ast.Text)
@@ -159,8 +158,8 @@ func joinTexts(t *ast.Text) {
 	}
 }
 
-// settle gives the attributes to the element before them or to their block. It reports false if
-// they belong to neither.
+// settle gives the attributes to the element before them or to their block. It returns false if they
+// belong to neither.
 func (b *braces) settle(src []byte) bool {
 	parent, before := b.Parent(), b.PreviousSibling()
 	if label.KindOf(b.attributes.ID) == label.Equation {
@@ -253,9 +252,9 @@ func (b *braces) settle(src []byte) bool {
 	return true
 }
 
-// neighbour returns the block to which attributes in a paragraph of their own belong, nil for
-// none: the block before them. In the form of kramdown it is the block after them if only that
-// one is not separated by a blank line.
+// neighbour returns the block to which attributes in a paragraph of their own belong, nil for none. It
+// is the block before them. In the form of kramdown, it is the block after them if that block follows
+// without a blank line and the block before does not.
 func (b *braces) neighbour(p *ast.Paragraph, src []byte) ast.Node {
 	before, after := p.PreviousSibling(), p.NextSibling()
 	if before != nil && before.Kind() == ast.KindLinkReferenceDefinition {
@@ -294,8 +293,8 @@ func tableAbove(cell *east.TableCell) ast.Node {
 	return row.Parent()
 }
 
-// displayBefore returns n, or the node before n if n is only spaces, when it is a display formula;
-// else nil.
+// displayBefore returns the display formula at n, nil for none. If n is only spaces, it returns the
+// formula before n.
 func displayBefore(n ast.Node, src []byte) ast.Node {
 	if t, ok := n.(*ast.Text); ok && len(bytes.TrimSpace(t.Segment.Value(src))) == 0 {
 		n = t.PreviousSibling()

@@ -7,7 +7,7 @@ import (
 	"presswork/internal/markdown/tree"
 )
 
-// makeSpans makes spans of [text]{.class} among the children of a node, in one pass.
+// makeSpans replaces [text]{.class} among the children of a node by spans. It takes linear time.
 func makeSpans(parent ast.Node, src []byte) {
 	type bracket struct {
 		node *ast.Text
@@ -48,8 +48,8 @@ func makeSpans(parent ast.Node, src []byte) {
 	}
 }
 
-// wrapSpan moves the nodes between the bracket at from, in first, and the bracket at to, the end
-// of last, into a span with the attributes b.
+// wrapSpan moves the nodes between two brackets into a span with the attributes b. The opening bracket
+// is at the offset from in the text first. The closing one is at the offset to, the end of last.
 func wrapSpan(first *ast.Text, from int, last *ast.Text, to int, b *braces) {
 	parent, span := first.Parent(), &tree.Element{Tag: "span"}
 	span.SetPos(from)

@@ -1,5 +1,5 @@
-// Package bookindex reads the entries of the index of a book, as LaTeX writes them, and finds the
-// place where the index is printed.
+// Package bookindex reads the entries of a book's index in the syntax of LaTeX and makeindex, and finds
+// the place where the index is printed.
 package bookindex
 
 import (
@@ -22,7 +22,7 @@ import (
 const (
 	// PlaceClass is the class of the empty block where the index of a document is printed.
 	PlaceClass = "toc-index"
-	// maxEntries is the largest number of entries; the rest is dropped.
+	// maxEntries is the largest number of entries. Further entries are dropped.
 	maxEntries = 20_000
 	// maxTerm is the longest entry, in bytes.
 	maxTerm = 300
@@ -32,7 +32,7 @@ const (
 
 // Extension adds the entries \index{term}.
 type Extension struct {
-	// Enabled reports whether a document has them.
+	// Enabled reports whether the document may have entries.
 	Enabled func(parser.Context) bool
 }
 
@@ -48,21 +48,21 @@ type Entry struct {
 	Terms []string
 	// SortBy has the sort key of each of Terms.
 	SortBy []string
-	// See is the entry to which it refers instead of a page, "" for none.
+	// See is the entry to which it refers in place of a page, "" for none.
 	See string
 	// Also reports whether See is "see also".
 	Also bool
-	// ID is the anchor of its place in the text.
+	// ID is the anchor of the entry in the text.
 	ID string
 }
 
-// mark is an entry of the index at its place in the text:
+// mark is an entry at its place in the text:
 //
 //	\index{main term!lower term} \index{sorted by@shown} \index{term|see{other}}
 type mark struct {
 	ast.BaseInline
 	entry string
-	id    string
+	id    string // set by Collect, "" for a dropped entry
 }
 
 func (*mark) Kind() ast.NodeKind { return kindMark }
@@ -80,11 +80,13 @@ var (
 	kindMark  = ast.NewNodeKind("IndexMark")
 	kindPlace = ast.NewNodeKind("IndexPlace")
 
+	// indexForm matches an entry. Its group is the text, whose braces must be balanced.
 	indexForm = regexp.MustCompile(`^\\index\{((?:[^{}\n]|\{[^{}\n]*\})+)\}`)
-	seeForm   = regexp.MustCompile(`^(see|seealso)\{([^{}]*)\}$`)
+	// seeForm matches the command after the bar: see{other}.
+	seeForm = regexp.MustCompile(`^(see|seealso)\{([^{}]*)\}$`)
 )
 
-// markParser parses the entries of an index. Nothing is printed in their place.
+// markParser parses entries. They print nothing but an anchor.
 type markParser struct {
 	enabled func(parser.Context) bool
 }
@@ -108,8 +110,8 @@ func (p markParser) Parse(_ ast.Node, block text.Reader, pc parser.Context) ast.
 	return n
 }
 
-// Collect returns the entries of the index and gives each an anchor. It reports whether the
-// source has a place for the index, \printindex.
+// Collect returns the entries of a document and gives each an anchor. Entries are \index{…} and spans
+// with the class "index". placed reports whether the source has a place for the index, \printindex.
 func Collect(root ast.Node, src []byte) (entries []Entry, placed bool) {
 	marks := bytes.Contains(src, []byte(`\index{`)) || bytes.Contains(src, []byte("."+indexClass))
 	if !marks && !bytes.Contains(src, []byte(`\printindex`)) {
@@ -160,7 +162,7 @@ func Collect(root ast.Node, src []byte) (entries []Entry, placed bool) {
 	return entries, placed
 }
 
-// onlyMarks reports whether a paragraph only holds entries of the index.
+// onlyMarks reports whether a paragraph holds only entries.
 func onlyMarks(p *ast.Paragraph, src []byte) bool {
 	for c := p.FirstChild(); c != nil; c = c.NextSibling() {
 		if text, ok := c.(*ast.Text); c.Kind() != kindMark && (!ok || !util.IsBlank(text.Segment.Value(src))) {
@@ -171,9 +173,9 @@ func onlyMarks(p *ast.Paragraph, src []byte) bool {
 	return true
 }
 
-// Append adds a place for the index at the end of the document, under a heading of the level of
-// the chapters and in a language (BCP 47). Nodes refer to the source, so Append returns the source
-// with the text of the heading after it.
+// Append adds a place for the index at the end of a document. The heading above it is in a language
+// (BCP 47) and has the level of the chapters. Nodes refer to the source, so Append returns the source
+// with the text of the heading appended.
 func Append(root ast.Node, src []byte, lang string) []byte {
 	titles, level := 0, 6
 	tree.EachBlock(root, func(n ast.Node) {
@@ -207,8 +209,8 @@ func Append(root ast.Node, src []byte, lang string) []byte {
 	return src
 }
 
-// readEntry reads an entry in the syntax of makeindex. It reports false for an empty term and for
-// more than three terms.
+// readEntry reads an entry in the syntax of makeindex: "main!lower", "key@shown", "term|see{other}". It
+// returns false for an empty term and for more than three terms.
 func readEntry(source string) (e Entry, ok bool) {
 	terms, command, _ := strings.Cut(source, "|")
 	if m := seeForm.FindStringSubmatch(command); m != nil {

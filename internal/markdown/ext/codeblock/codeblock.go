@@ -1,4 +1,4 @@
-// Package codeblock highlights code blocks by Chroma and reads their info strings.
+// Package codeblock highlights code blocks with Chroma and reads their info strings.
 package codeblock
 
 import (
@@ -18,32 +18,31 @@ import (
 )
 
 const (
-	// maxHighlightBlock and maxHighlightTotal bound, in bytes, what is
-	// highlighted; the rest is printed plain. Lexers run at about 2 MB/s.
+	// maxHighlightBlock and maxHighlightTotal are the largest block and the largest total that are
+	// highlighted, in bytes. The rest is printed plain. Lexers read about 2 MB/s.
 	maxHighlightBlock = 128 << 10
 	maxHighlightTotal = 1 << 20
-	// maxHighlightTime bounds highlighting one document: some lexers'
-	// expressions take exponential time on code made for it. It is a hundred
-	// times what ordinary code of that size needs.
+	// maxHighlightTime is the longest time to highlight one document. The expressions of some lexers
+	// take exponential time on hostile code. The limit is a hundred times the time for ordinary code
+	// of maxHighlightTotal bytes.
 	maxHighlightTime = 4 * time.Second
-	// maxLanguages bounds the languages of one document: to find out that Chroma
-	// does not know one takes it 10 ms.
+	// maxLanguages is the largest number of highlighted languages: Chroma takes 10 ms to look up an
+	// unknown one.
 	maxLanguages = 100
-	// keepLines is how long a block may be that is kept on one page.
+	// keepLines is the largest number of lines of a block that is kept on one page.
 	keepLines = 14
-	// longLine is how many columns a line has that may have to be wrapped: it
-	// gets an element of its own, for the sign of continuation. A5 holds 56.
+	// longLine is the longest line that fits on every page, in columns. A5 holds 56. A longer line has
+	// an element of its own, which the style sheet marks where it wraps.
 	longLine = 54
 )
 
-// attrCode is the attribute by which Prepare gives a preparedCode to
-// codeRenderer.
-const attrCode = "prepared-code"
+// codeAttribute is the attribute in which Prepare leaves a preparedCode for the renderer.
+const codeAttribute = "prepared-code"
 
-// StartAttribute is the attribute by which the sheet numbers the first line.
+// StartAttribute is the HTML attribute with the number of the first line, for the style sheet.
 const StartAttribute = "data-start"
 
-// preparedCode is a code block, understood and highlighted.
+// preparedCode is a code block with its info string read and its lines highlighted.
 type preparedCode struct {
 	Info
 	numbered bool
@@ -51,9 +50,9 @@ type preparedCode struct {
 	look     func(class string) bool // see Prepare
 }
 
-// Prepare reads the info strings of code blocks and highlights them, as far as the limits
-// go. numbered is set where lines have numbers unless a block says otherwise. look reports
-// whether tokens of a class look different from plain text; nil: all do.
+// Prepare reads the info strings of the fenced code blocks and highlights the code within the limits
+// above. numbered is whether lines have numbers unless a block sets it. look reports whether tokens of a
+// class look different from plain text; nil stands for all classes.
 func Prepare(root ast.Node, src []byte, numbered bool, look func(class string) bool) {
 	left := maxHighlightTotal
 	deadline := time.Now().Add(maxHighlightTime)
@@ -68,7 +67,7 @@ func Prepare(root ast.Node, src []byte, numbered bool, look func(class string) b
 		if p.Info.numbered != nil {
 			p.numbered = *p.Info.numbered
 		}
-		// Attributes on a line behind the block are in its node already.
+		// The node already has the attributes on a line after the block.
 		p.Attributes.SetOn(code)
 		text := string(tree.BlockText(code, src, 0))
 
@@ -98,11 +97,11 @@ func Prepare(root ast.Node, src []byte, numbered bool, look func(class string) b
 				p.lines[i] = append([]chroma.Token{{Type: chroma.Text, Value: marks[i : i+1]}}, p.lines[i]...)
 			}
 		}
-		code.SetAttributeString(attrCode, p)
+		code.SetAttributeString(codeAttribute, p)
 	})
 }
 
-// cutMarks takes the first column, of +, - and spaces, off the lines of a diff.
+// cutMarks splits the lines of a diff into their first column, of +, - and spaces, and the rest.
 func cutMarks(text string) (marks, rest string) {
 	var m, b strings.Builder
 
@@ -119,14 +118,13 @@ func cutMarks(text string) (marks, rest string) {
 	return m.String(), b.String()
 }
 
-// linesTogether and tokensTogether bound the lines of a block of code that are in one
-// element, and their tokens. To tag an element of n pieces takes Chromium a time that grows
-// with n². A line of more tokens has no colours.
+// linesTogether and tokensTogether are the most lines of a code block in one element and the most tokens
+// of these. Chromium takes quadratic time to tag an element for its pieces of text. A line with more
+// tokens is not highlighted.
 const linesTogether, tokensTogether = 100, 1000
 
-// codeRenderer renders code blocks with Chroma's class names and no inline
-// style. Plain text and punctuation get no span: spans are half the weight of
-// a tagged PDF.
+// codeRenderer renders code blocks with the class names of Chroma and no inline styles. Plain text and
+// punctuation have no span: spans are half the size of a tagged PDF.
 type codeRenderer struct{}
 
 func (r codeRenderer) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
@@ -138,11 +136,8 @@ func (r codeRenderer) indented(w util.BufWriter, src []byte, n ast.Node, enterin
 	if !entering {
 		return ast.WalkSkipChildren, nil
 	}
-	p := preparedCode{
-		lines: chroma.SplitTokensIntoLines(
-			[]chroma.Token{{Type: chroma.Text, Value: string(tree.BlockText(n, src, 0))}},
-		),
-	}
+	text := []chroma.Token{{Type: chroma.Text, Value: string(tree.BlockText(n, src, 0))}}
+	p := preparedCode{lines: chroma.SplitTokensIntoLines(text)}
 	p.noteColumns(n)
 	_, _ = w.WriteString("<pre")
 	htmlrender.RenderAttributes(w, n, htmlrender.GlobalAttributeFilter)
@@ -157,16 +152,13 @@ func (codeRenderer) fenced(w util.BufWriter, _ []byte, n ast.Node, entering bool
 	if !entering {
 		return ast.WalkSkipChildren, nil
 	}
-	prepared, _ := n.AttributeString(attrCode)
+	prepared, _ := n.AttributeString(codeAttribute)
 	p := prepared.(preparedCode)
 
 	label := tree.AttributeText(n, LabelAttribute)
 	if p.Title != "" || label != "" {
-		_, _ = w.WriteString(
-			`<figure class="code-figure"><figcaption class="code-title">` + label + html.EscapeString(
-				p.Title,
-			) + "</figcaption>\n",
-		)
+		_, _ = w.WriteString(`<figure class="code-figure"><figcaption class="code-title">` + label +
+			html.EscapeString(p.Title) + "</figcaption>\n")
 	}
 	tree.AddClass(n, "chroma")
 
@@ -200,12 +192,12 @@ func (codeRenderer) fenced(w util.BufWriter, _ []byte, n ast.Node, entering bool
 	return ast.WalkSkipChildren, nil
 }
 
-// write writes the lines. A line has an element of its own only where it must:
-// for its number or mark, or because it may be wrapped. As many lines as linesTogether and
-// tokensTogether allow have a code element with the attributes.
+// write writes the lines. A line has an element of its own only for its number or mark, or because it may
+// wrap. After linesTogether lines or tokensTogether tokens, a new code element with the attributes
+// begins.
 func (p preparedCode) write(w util.BufWriter, attributes string) {
 	tokens := tokenWriter{w: w, look: p.look}
-	together, count := 0, 0 // lines of the code element, and their tokens
+	together, count := 0, 0 // the lines and tokens of the open code element
 
 	for i, line := range p.lines {
 		if len(line) > tokensTogether {
@@ -233,6 +225,7 @@ func (p preparedCode) write(w util.BufWriter, attributes string) {
 	tokens.end()
 }
 
+// lineClass returns the classes of the element of line i, "" if the line needs none.
 func (p preparedCode) lineClass(i int, line []chroma.Token) string {
 	class := "line"
 	if p.isMarked(i + 1) {
@@ -241,7 +234,7 @@ func (p preparedCode) lineClass(i int, line []chroma.Token) string {
 
 	if p.diff {
 		switch start := lineStart(line, 4); {
-		case p.Language == "diff" && (start == "+++ " || start == "--- "): // a file's name
+		case p.Language == "diff" && (start == "+++ " || start == "--- "): // the name of a file
 		case strings.HasPrefix(start, "+"):
 			class += " line-added"
 		case strings.HasPrefix(start, "-"):
@@ -256,7 +249,7 @@ func (p preparedCode) lineClass(i int, line []chroma.Token) string {
 	return class
 }
 
-// lineStart is the first n bytes of a line, or all of it.
+// lineStart returns the first n bytes of a line, or all of a shorter one.
 func lineStart(line []chroma.Token, n int) string {
 	var start strings.Builder
 	for _, t := range line {
@@ -266,7 +259,7 @@ func lineStart(line []chroma.Token, n int) string {
 	return start.String()
 }
 
-// isLong reports whether a line may be too long for the page.
+// isLong reports whether a line may wrap.
 func isLong(line []chroma.Token) bool {
 	columns := 0
 	for _, t := range line {
@@ -278,8 +271,8 @@ func isLong(line []chroma.Token) bool {
 	return false
 }
 
-// tokenize returns nil without a lexer, and for code that its lexer breaks on or
-// does not get through in time.
+// tokenize returns the tokens of a text, with neighbours of one type joined. It returns nil without a
+// lexer, if the lexer fails, and after the deadline.
 func tokenize(lexer chroma.Lexer, text string, deadline time.Time) (tokens []chroma.Token) {
 	if lexer == nil {
 		return nil
@@ -287,7 +280,7 @@ func tokenize(lexer chroma.Lexer, text string, deadline time.Time) (tokens []chr
 
 	defer func() {
 		if recover() != nil {
-			tokens = nil // lexers panic on a broken rule; the code is still printed
+			tokens = nil // a lexer panics on a broken rule
 		}
 	}()
 
@@ -295,7 +288,7 @@ func tokenize(lexer chroma.Lexer, text string, deadline time.Time) (tokens []chr
 	if err != nil {
 		return nil
 	}
-	var run strings.Builder // of tokens of one type
+	var run strings.Builder // the tokens of the type kind
 	kind := chroma.Text
 	flush := func() {
 		if run.Len() > 0 {
@@ -320,13 +313,13 @@ func tokenize(lexer chroma.Lexer, text string, deadline time.Time) (tokens []chr
 	return tokens
 }
 
-// tokenWriter writes tokens as spans and text. Each piece of text between two
-// tags is a node of the page, of its tags and of the PDF: they are most of what
-// code costs to print.
+// tokenWriter writes tokens as spans and text with as few elements as possible. Each piece of text
+// between two tags is a node of the page, of its accessibility tree and of the PDF. These nodes are most
+// of the cost of printing code.
 type tokenWriter struct {
 	w    util.BufWriter
 	look func(class string) bool
-	open string // the class of the span that is open, "" for none
+	open string // the class of the open span, "" for none
 }
 
 func (t *tokenWriter) write(tokens []chroma.Token) {
@@ -359,7 +352,7 @@ func (t *tokenWriter) write(tokens []chroma.Token) {
 	}
 }
 
-// end closes the span that is open.
+// end closes the open span.
 func (t *tokenWriter) end() {
 	if t.open != "" {
 		_, _ = t.w.WriteString(`</span>`)
@@ -367,7 +360,7 @@ func (t *tokenWriter) end() {
 	}
 }
 
-// TokenClass is Chroma's short class, "" for what looks like plain text.
+// TokenClass returns the class of Chroma for a type of tokens, "" for a type that looks like plain text.
 func TokenClass(t chroma.TokenType) string {
 	switch t {
 	case chroma.Text, chroma.TextWhitespace, chroma.Punctuation, chroma.Name, chroma.NameOther,

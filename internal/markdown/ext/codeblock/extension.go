@@ -6,7 +6,8 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// Extension renders code blocks. Prepare must highlight them before.
+// Extension renders code blocks. Call Prepare before rendering: a fenced block that is not prepared
+// panics.
 type Extension struct{}
 
 // Extend implements goldmark.Extender.

@@ -13,33 +13,36 @@ import (
 	"presswork/internal/markdown/tree"
 )
 
-// CellInfo is the info string of code that Quarto runs. Pandoc's info string has a dot.
+// CellInfo matches the info string of a cell, code that Quarto runs: {python}. Attributes in the syntax of
+// Pandoc have a dot before the language: {.python}.
 var CellInfo = lazyregexp.New(`^\{(r|python|julia|ojs|sql|bash|stan|dot|mermaid)([ ,}])`)
 
-// maxMarkedLines bounds the ranges of highlighted lines of one block.
+// maxMarkedLines is the largest number of ranges of highlighted lines of one block.
 const maxMarkedLines = 200
 
-// Info is the info string of a code block, read.
+// Info is the content of the info string of a code block.
 type Info struct {
+	// Language is the name of the language in lower case, "" for none.
 	Language string
 	Title    string
 	// Marked are the ranges of highlighted lines.
 	Marked []LineRange
-	// numbered is nil when the info string does not set it; first is the number
-	// of the first line.
+	// Attributes are those without a meaning for code.
+	Attributes tree.Attributes
+
+	// numbered reports whether lines have numbers. It is nil if the info string does not set it.
 	numbered *bool
-	first    int
+	// first is the number of the first line.
+	first int
 	// diff reports whether the first column of each line marks it as added, removed
 	// or kept.
-	diff       bool
-	Attributes tree.Attributes
+	diff bool
 }
 
-// LineRange is a range of lines, both ends in it, counted from 1.
+// LineRange is a range of lines from 1. It includes both ends.
 type LineRange struct{ From, To int }
 
-// readCodeInfo understands the forms of GitHub, Docusaurus, MkDocs, Hugo,
-// Pandoc and Quarto:
+// readCodeInfo reads an info string in the syntax of GitHub, Docusaurus, MkDocs, Hugo, Pandoc and Quarto:
 //
 //	go {3,5-7} title="main.go"    go:main.go    go linenos start=10
 //	py hl_lines="3 5-7" linenums="1"    {.go .numberLines startFrom=10}    {r}
@@ -95,7 +98,7 @@ func readCodeInfo(info string) Info {
 	return c
 }
 
-// add takes in attributes of the info string.
+// add applies attributes of the info string.
 func (c *Info) add(a tree.Attributes) {
 	for i, class := range a.Classes {
 		switch {
@@ -144,7 +147,8 @@ func (c *Info) add(a tree.Attributes) {
 	}
 }
 
-// start sets the number of the first line; who names it wants numbers.
+// start sets the number of the first line. It also turns line numbers on unless the info string turns
+// them off.
 func (c *Info) start(value string) {
 	if n, err := strconv.Atoi(value); err == nil && n >= 0 && n < 1_000_000 {
 		c.first = n
@@ -154,9 +158,10 @@ func (c *Info) start(value string) {
 	}
 }
 
-// Mark adds ranges such as 3,5-7; what is none is ignored.
+// Mark adds ranges of highlighted lines such as 3,5-7. It ignores other text.
 func (c *Info) Mark(list string) {
-	for field := range strings.FieldsFuncSeq(list, func(r rune) bool { return r == ' ' || r == ',' || r == '"' || r == '\'' }) {
+	separates := func(r rune) bool { return r == ' ' || r == ',' || r == '"' || r == '\'' }
+	for field := range strings.FieldsFuncSeq(list, separates) {
 		from, to, isRange := strings.Cut(field, "-")
 		first, err := strconv.Atoi(from)
 
@@ -186,9 +191,9 @@ func InfoOf(code *ast.FencedCodeBlock, src []byte) Info {
 	return c
 }
 
-// LanguageOf is the language of a code block, in lower case.
+// LanguageOf returns the language of a code block in lower case, "" for none.
 func LanguageOf(code *ast.FencedCodeBlock, src []byte) string { return InfoOf(code, src).Language }
 
-// LabelAttribute is the attribute by which numberListing gives a code block's label to
-// codeRenderer.
+// LabelAttribute is the attribute of a code block with the label for its caption, as HTML. The package
+// that numbers listings sets it.
 const LabelAttribute = "listing-label"

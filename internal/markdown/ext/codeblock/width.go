@@ -9,12 +9,12 @@ import (
 	"presswork/internal/markdown/tree"
 )
 
-// ColumnsAttribute is how many columns of type a code block wants that has long lines:
-// the page may set it smaller.
+// ColumnsAttribute is the HTML attribute of a code block with long lines. Its value is the width of the
+// longest in columns, for which the style sheet may choose a smaller type.
 const ColumnsAttribute = "data-columns"
 
-// noteColumns notes how wide a code block is, and whether it is a drawing, whose lines
-// are to join.
+// noteColumns sets the ColumnsAttribute of a block with long lines. A block with more than two lines of
+// box-drawing characters gets the class "drawing", so that its lines touch.
 func (p preparedCode) noteColumns(n ast.Node) {
 	widest, ruled := 0, 0
 
@@ -55,8 +55,7 @@ func (p preparedCode) noteColumns(n ast.Node) {
 	n.SetAttributeString(ColumnsAttribute, []byte(strconv.Itoa(min(widest, 9999))))
 }
 
-// indents reports whether a block indents what it holds. Blocks of other extensions say so by
-// a method.
+// indents reports whether a block indents its content. Blocks of other extensions have a method Indents.
 func indents(n ast.Node) bool {
 	other, ok := n.(interface{ Indents() bool })
 
@@ -65,8 +64,7 @@ func indents(n ast.Node) bool {
 
 func isBoxDrawing(r rune) bool { return r >= 0x2500 && r <= 0x257f }
 
-// columnsOf counts columns: a tab has four, a character beyond the Latin ones may have
-// two.
+// columnsOf returns the width of a text in columns: a tab has four, and a wide character has two.
 func columnsOf(text string) (columns int) {
 	for _, r := range text {
 		switch {

@@ -1,4 +1,4 @@
-// Package comment reads comments of Obsidian and MDX, and the imports and exports of MDX.
+// Package comment parses the comments of Obsidian and MDX, and the imports and exports of MDX.
 package comment
 
 import (
@@ -17,11 +17,11 @@ import (
 
 // Extension adds comments. Its nodes render nothing.
 type Extension struct {
-	// Percents reports whether a document has %%comments%%, as in Obsidian.
+	// Percents reports whether the document may have %%comments%%, as in Obsidian.
 	Percents func(parser.Context) bool
-	// Braces reports whether it has {/* comments */}, as in MDX.
+	// Braces reports whether it may have {/* comments */}, as in MDX.
 	Braces func(parser.Context) bool
-	// Modules reports whether it has the imports and exports of MDX.
+	// Modules reports whether it may have the imports and exports of MDX.
 	Modules func(parser.Context) bool
 }
 
@@ -37,14 +37,15 @@ func (e Extension) Extend(m goldmark.Markdown) {
 	m.Renderer().AddOptions(renderer.WithNodeRenderers(util.Prioritized(commentRenderer{}, 100)))
 }
 
-// Comment is what is not printed: %%Obsidian's comments%%, {/* those of MDX */},
-// and the imports and exports of MDX.
+// Comment is a block that is not printed: %%a comment of Obsidian%%, {/* a comment of MDX */}, or an
+// import or export of MDX.
 type Comment struct {
 	ast.BaseBlock
-	// What names it in a warning; "" leaves none.
-	What  string
+	// Warning is the message of a warning about it, "" for none.
+	Warning string
+	// Start is its offset in the source.
 	Start int
-	// end is the offset behind it, 0 for one that ends before a blank line.
+	// end is the offset after it, 0 for a block that ends at a blank line.
 	end int
 }
 
@@ -57,11 +58,11 @@ func (*Comment) IsRaw() bool { return true }
 // Dump implements ast.Node.
 func (n *Comment) Dump(s []byte, level int) { ast.DumpHelper(n, s, level, nil, nil) }
 
-// Inline is a comment within a text.
+// Inline is a comment within a paragraph. Its fields are those of Comment.
 type Inline struct {
 	ast.BaseInline
-	What  string
-	Start int
+	Warning string
+	Start   int
 }
 
 // Kind implements ast.Node.
@@ -75,11 +76,12 @@ var (
 	kindInlineComment = ast.NewNodeKind("InlineComment")
 )
 
-// mdxComment names it in warnings.
+// mdxComment is the warning about a comment of MDX.
 const mdxComment = "MDX: a comment is left out"
 
-// commentMarks are the marks of the comment that text may begin with.
-func (e Extension) commentMarks(text []byte, pc parser.Context) (open, shut, what string) {
+// commentMarks returns the opening and closing marks of the comment at the start of text, and the
+// warning about it. It returns "" if there is no comment.
+func (e Extension) commentMarks(text []byte, pc parser.Context) (open, shut, warning string) {
 	switch {
 	case bytes.HasPrefix(text, []byte("%%")) && e.Percents(pc):
 		return "%%", "%%", ""
@@ -90,8 +92,7 @@ func (e Extension) commentMarks(text []byte, pc parser.Context) (open, shut, wha
 	return "", "", ""
 }
 
-// commentBlockParser parses comments on lines of their own. One that nothing closes
-// is text.
+// commentBlockParser parses comments on lines of their own. An unclosed comment is text.
 type commentBlockParser struct{ Extension }
 
 func (commentBlockParser) Trigger() []byte { return []byte{'%', '{'} }
@@ -108,7 +109,7 @@ func (p commentBlockParser) Open(_ ast.Node, reader text.Reader, pc parser.Conte
 		return nil, parser.NoChildren
 	}
 
-	open, shut, what := p.commentMarks(line[at:], pc)
+	open, shut, warning := p.commentMarks(line[at:], pc)
 	if open == "" {
 		return nil, parser.NoChildren
 	}
@@ -121,19 +122,19 @@ func (p commentBlockParser) Open(_ ast.Node, reader text.Reader, pc parser.Conte
 
 	rest, _, _ := bytes.Cut(reader.Source()[end:], []byte("\n"))
 	if !util.IsBlank(rest) {
-		return nil, parser.NoChildren // the text goes on behind it
+		return nil, parser.NoChildren // text follows on the line: the inline parser reads it
 	}
 	reader.AdvanceToEOL()
 
-	return &Comment{What: what, Start: start, end: end}, parser.NoChildren
+	return &Comment{Warning: warning, Start: start, end: end}, parser.NoChildren
 }
 
-// lastMarksKey is where a parse keeps where the last mark of each kind stands that
-// closes comments.
+// lastMarksKey is the key of a map[string]int in a parser.Context. For each closing mark, the map has its
+// last offset in the document.
 var lastMarksKey = parser.NewContextKey()
 
-// commentEnd is the offset behind the mark that closes a comment, -1 if nothing
-// does. It looks through the document once for many that nothing closes.
+// commentEnd returns the offset after the closing mark of a comment, -1 for an unclosed one. Unclosed
+// comments cost one search of the document together.
 func commentEnd(source []byte, from int, shut string, pc parser.Context) int {
 	marks, _ := pc.Get(lastMarksKey).(map[string]int)
 	if marks == nil {
@@ -168,12 +169,13 @@ func (commentBlockParser) Continue(node ast.Node, reader text.Reader, _ parser.C
 
 func (commentBlockParser) Close(ast.Node, text.Reader, parser.Context) {}
 
-// maxImport bounds, in bytes, where an import has to name its module.
+// maxImport is the longest import statement, in bytes.
 const maxImport = 2000
 
 // esmParser parses the imports and exports of MDX, up to a blank line.
 type esmParser struct{ commentBlockParser }
 
+// esmForm matches the start of an import or an export.
 var esmForm = lazyregexp.New(
 	`^(?:import\s*(?:["'][^"'\n]+["']|[\s\w$*{},]{1,1000}\bfrom\s*["'][^"'\n]+["'])\s*(?:;|\n|$)|` +
 		`export\s+(?:(?:const|let|var)\s+[^=\n]{1,200}=|default\s|(?:async\s+)?function\b|class\s|[{*]))`,
@@ -189,15 +191,15 @@ func (p esmParser) Open(parent ast.Node, reader text.Reader, pc parser.Context) 
 	}
 	reader.AdvanceToEOL()
 
-	what := "MDX: an import is left out"
+	warning := "MDX: an import is left out"
 	if line[0] == 'e' {
-		what = "MDX: an export is left out"
+		warning = "MDX: an export is left out"
 	}
 
-	return &Comment{What: what, Start: segment.Start}, parser.NoChildren
+	return &Comment{Warning: warning, Start: segment.Start}, parser.NoChildren
 }
 
-// commentParser parses comments within a text.
+// commentParser parses comments within a paragraph.
 type commentParser struct{ Extension }
 
 func (commentParser) Trigger() []byte { return []byte{'%', '{'} }
@@ -205,8 +207,8 @@ func (commentParser) Trigger() []byte { return []byte{'%', '{'} }
 func (p commentParser) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
 	line, segment := block.PeekLine()
 
-	open, shut, what := p.commentMarks(line, pc)
-	if open == "" || tree.IsASCIIWord(block.PrecendingCharacter()) { // 100%% is no comment
+	open, shut, warning := p.commentMarks(line, pc)
+	if open == "" || tree.IsASCIIWord(block.PrecendingCharacter()) { // 100%% is text
 		return nil
 	}
 	end := commentEnd(block.Source(), segment.Start+len(open), shut, pc)
@@ -229,7 +231,7 @@ func (p commentParser) Parse(parent ast.Node, block text.Reader, pc parser.Conte
 		block.AdvanceLine()
 	}
 
-	return &Inline{What: what, Start: segment.Start}
+	return &Inline{Warning: warning, Start: segment.Start}
 }
 
 // commentRenderer renders nothing.

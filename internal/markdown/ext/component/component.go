@@ -1,4 +1,5 @@
-// Package component reads Markdown within HTML elements, and prints the components of MDX.
+// Package component parses Markdown within HTML elements, and replaces the components of MDX by their
+// content.
 package component
 
 import (
@@ -20,10 +21,10 @@ import (
 	"presswork/internal/markdown/tree"
 )
 
-// Extension adds the blocks of HTML. The content of an element with markdown="1", as in kramdown
-// and Python-Markdown, and of an MDX component is Markdown from the next line on.
+// Extension adds the blocks of HTML. The content of MDX components is Markdown from the next line on. So
+// is that of elements with markdown="1", as in kramdown and Python-Markdown.
 type Extension struct {
-	// HoldsMarkdown reports whether a tag is that of an MDX component around Markdown.
+	// HoldsMarkdown reports whether the content of the element with this tag is Markdown in MDX.
 	HoldsMarkdown func(pc parser.Context, tag []byte) bool
 }
 
@@ -34,7 +35,8 @@ func (e Extension) Extend(m goldmark.Markdown) {
 	))
 }
 
-// htmlParser is goldmark's parser of HTML blocks, which ends a block after a tag around Markdown.
+// htmlParser is goldmark's parser of HTML blocks. It ends a block after the tag of an element whose
+// content is Markdown.
 type htmlParser struct {
 	parser.BlockParser
 	holdsMarkdown func(pc parser.Context, tag []byte) bool
@@ -45,8 +47,7 @@ var markdownWithin = regexp.MustCompile(
 	`^ {0,3}<[a-zA-Z]+\s(?:[^<>]*\s)?markdown(?:=(?:"(?:1|block|span)?"|1|block|span))?(?:\s[^<>]*)?>\s*$`,
 )
 
-// Continue closes the block of such a tag at its first line, unless the next one would
-// be indented code.
+// Continue closes a block that is only such a tag, unless the next line would become indented code.
 func (p htmlParser) Continue(node ast.Node, reader text.Reader, pc parser.Context) parser.State {
 	if tag := tagOf(node, reader.Source()); p.holdsMarkdown(pc, tag) || markdownWithin.Match(tag) {
 		const code = 4 // columns
@@ -60,8 +61,9 @@ func (p htmlParser) Continue(node ast.Node, reader text.Reader, pc parser.Contex
 	return p.BlockParser.Continue(node, reader, pc)
 }
 
-// tagOf returns the only line so far of a block that a blank line ends, else nil. It accepts
-// elements of any name, since an MDX component may have the name of an HTML element: <Section>.
+// tagOf returns the line of a block that has only one line so far and that a blank line ends, else nil.
+// It accepts elements of any name, since an MDX component may have the name of an HTML element:
+// <Section>.
 func tagOf(node ast.Node, source []byte) []byte {
 	block, ok := node.(*ast.HTMLBlock)
 	if !ok || block.HTMLBlockType < ast.HTMLBlockType6 || block.Lines().Len() != 1 {
@@ -73,20 +75,21 @@ func tagOf(node ast.Node, source []byte) []byte {
 
 	name := tagName.FindSubmatch(tag)
 	if name != nil && slices.Contains(tree.DroppedElements(), strings.ToLower(string(name[1]))) {
-		return nil // the sanitiser would show the tag alone as text
+		return nil // the sanitiser removes the element only together with its content
 	}
 
 	return tag
 }
 
+// tagName matches the name of a tag at the start of a line.
 var tagName = regexp.MustCompile(`^\s*<(\w+)`)
 
-// componentTag matches a tag of a component on one line.
+// componentTag matches a tag of a component on one line. Its group is the name.
 var componentTag = lazyregexp.New(`</?([A-Z][\w.]*)(?:\s(?:[^<>"']|"[^"]*"|'[^']*')*)?>`)
 
-// Place replaces the components of MDX by their content: the texts and pictures in their
-// attributes, and alerts for those that are admonitions. It calls dropped, with the offset in the
-// source, once for each name of a component without content.
+// Place replaces the components of MDX by their content. Components that are admonitions become alerts,
+// and the texts and pictures in the attributes of others are printed. For the first component without
+// content of each name, Place calls dropped with the offset in the source.
 func Place(root ast.Node, src []byte, dropped func(name string, offset int)) {
 	known := map[string]bool{}
 	var blocks []*ast.HTMLBlock
@@ -129,7 +132,7 @@ func Place(root ast.Node, src []byte, dropped func(name string, offset int)) {
 	}
 
 	for _, n := range blocks {
-		if n.Parent() == nil { // it is an admonition
+		if n.Parent() == nil { // wrapAlerts has replaced it
 			continue
 		}
 
@@ -138,7 +141,11 @@ func Place(root ast.Node, src []byte, dropped func(name string, offset int)) {
 			text = append(text, n.ClosureLine.Value(src)...)
 		}
 
-		with := componentTag().ReplaceAllFunc(text, func(tag []byte) []byte { return label(bytes.Clone(tag), n.Lines().At(0).Start, true) })
+		start := n.Lines().At(0).Start
+
+		with := componentTag().ReplaceAllFunc(text, func(tag []byte) []byte {
+			return label(bytes.Clone(tag), start, true)
+		})
 		if !bytes.Equal(with, text) {
 			tree.Replace(n, &tree.RawBlock{HTML: with})
 		}
@@ -169,10 +176,10 @@ func (c mdxComponent) alert() *tree.Alert {
 	return &tree.Alert{Look: look, Name: strings.ToLower(c.name), Title: title, Titled: title != ""}
 }
 
-// wrapAlerts moves the nodes between the tags of an admonition into an alert. The tags are on
-// lines of their own among the children of parent.
+// wrapAlerts moves the nodes between the opening and closing tags of an admonition into an alert. It
+// looks for the tags on lines of their own among the children of parent.
 func wrapAlerts(parent ast.Node, src []byte) {
-	const deepest = 20 // open admonitions; the outermost are dropped
+	const deepest = 20 // open admonitions; the outermost of more stay tags
 	type opener struct {
 		block *ast.HTMLBlock
 		name  string
@@ -220,7 +227,7 @@ func wrapAlerts(parent ast.Node, src []byte) {
 	}
 }
 
-// onlyTag returns the tag of a component if a block is nothing else, else nil.
+// onlyTag returns the tag of a component if the block has nothing else, else nil.
 func onlyTag(n ast.Node, src []byte) []byte {
 	block, ok := n.(*ast.HTMLBlock)
 	if !ok || block.Lines().Len() != 1 {
@@ -251,8 +258,8 @@ func lastInline(n ast.Node) *ast.RawHTML {
 	return nil
 }
 
-// enclosesAlert makes an alert of a paragraph that begins with n, the opening tag of an admonition,
-// and ends with the closing tag. It reports whether it does.
+// enclosesAlert replaces a paragraph by an alert if it begins with n, the opening tag of an admonition,
+// and ends with the closing tag. It returns false for any other paragraph.
 func enclosesAlert(n *ast.RawHTML, tag, src []byte) bool {
 	p, ok := n.Parent().(*ast.Paragraph)
 	if !ok || p.FirstChild() != n {
@@ -278,8 +285,10 @@ func enclosesAlert(n *ast.RawHTML, tag, src []byte) bool {
 type mdxComponent struct {
 	name       string
 	attributes map[string]string
-	// shuts reports a closing tag, empty one that ends with "/>".
-	shuts, empty bool
+	// shuts reports whether it is a closing tag.
+	shuts bool
+	// empty reports whether it ends with "/>".
+	empty bool
 }
 
 // readComponent reads a tag.
@@ -302,7 +311,7 @@ func readComponent(tag []byte) mdxComponent {
 	return c
 }
 
-// look returns the look of the admonition that a component is, "" for any other.
+// look returns the look of a component that is an admonition, "" for any other.
 func (c mdxComponent) look() string {
 	name := strings.ToLower(c.name)
 	switch name {
@@ -321,8 +330,8 @@ func (c mdxComponent) look() string {
 	return admonition.KindOf(name)
 }
 
-// text returns the texts and the picture in the attributes of a component as HTML, "" without any.
-// block reports whether the HTML may hold blocks.
+// text returns the texts and the picture in the attributes of a component as HTML, "" if there are none.
+// block allows blocks in the HTML.
 func (c mdxComponent) text(block bool) string {
 	const most = 2000 // bytes of an attribute
 	name := strings.ToLower(c.name)

@@ -1,4 +1,4 @@
-// Package critic reads the changes and remarks of CriticMarkup.
+// Package critic reads the changes and remarks of CriticMarkup (https://criticmarkup.com).
 package critic
 
 import (
@@ -11,35 +11,36 @@ import (
 	"presswork/internal/markdown/tree"
 )
 
-// maxCritic bounds, in bytes, how far the end of a change is looked for.
-const maxCritic = 4000
+// maxChange is the longest change, in bytes.
+const maxChange = 4000
 
-// criticMark is where a change of CriticMarkup begins or ends:
+// mark is the opening or closing mark of a change:
 //
 //	{++added++} {--taken out--} {~~old~>new~~} {==marked==} {>>a remark<<}
-type criticMark struct {
+type mark struct {
 	ast.BaseInline
-	// kind is the sign that it is made of.
+	// kind is the character that opens the change: + - ~ = or >.
 	kind byte
-	// end is the offset of the bracket that closes it; of that itself, it is where
-	// the source has it.
-	end    int
-	opens  bool
+	// end is the offset of the brace that closes the change. Both marks have the same.
+	end   int
+	opens bool
+	// source is the mark in the source.
 	source text.Segment
 }
 
-func (*criticMark) Kind() ast.NodeKind { return kindCriticMark }
+func (*mark) Kind() ast.NodeKind { return kindMark }
 
-func (n *criticMark) Dump(s []byte, level int) { ast.DumpHelper(n, s, level, nil, nil) }
+func (n *mark) Dump(s []byte, level int) { ast.DumpHelper(n, s, level, nil, nil) }
 
 var (
-	kindCriticMark = ast.NewNodeKind("CriticMark")
-	criticKey      = parser.NewContextKey()
+	kindMark = ast.NewNodeKind("CriticMark")
+	// openKey is the key of the *mark of the open change in a parser.Context.
+	openKey = parser.NewContextKey()
 )
 
-// criticEnds are the marks that end a change, by the sign that begins it.
-func criticEnd(sign byte) string {
-	switch sign {
+// closingMark returns the mark that closes a change, "" for a character that opens none.
+func closingMark(kind byte) string {
+	switch kind {
 	case '+':
 		return "++}"
 	case '-':
@@ -55,16 +56,16 @@ func criticEnd(sign byte) string {
 	return ""
 }
 
-// criticParser finds where changes begin and end.
-type criticParser struct{ enabled func(parser.Context) bool }
+// markParser parses the marks of changes.
+type markParser struct{ enabled func(parser.Context) bool }
 
-// Trigger has those signs that other parsers would take for theirs, but no dash:
-// texts are cut where a parser looks.
-func (criticParser) Trigger() []byte { return []byte{'{', '}', '+', '~', '=', '<'} }
+// Trigger returns the first characters of the marks. It leaves out the dash, since goldmark cuts the text
+// at every trigger. The brace after two dashes is their closing mark, and trimMark removes the dashes.
+func (markParser) Trigger() []byte { return []byte{'{', '}', '+', '~', '=', '<'} }
 
-func (p criticParser) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
+func (p markParser) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
 	line, segment := block.PeekLine()
-	open, _ := pc.Get(criticKey).(*criticMark)
+	open, _ := pc.Get(openKey).(*mark)
 
 	if line[0] != '{' {
 		size := 3
@@ -75,50 +76,49 @@ func (p criticParser) Parse(parent ast.Node, block text.Reader, pc parser.Contex
 		if open == nil || open.end != segment.Start+size-1 {
 			return nil
 		}
-		pc.Set(criticKey, nil)
+		pc.Set(openKey, nil)
 		block.Advance(size)
 
-		return &criticMark{kind: open.kind, end: open.end, source: segment.WithStop(segment.Start + size)}
+		return &mark{kind: open.kind, end: open.end, source: segment.WithStop(segment.Start + size)}
 	}
 
 	if len(line) < 3 || line[1] != line[2] || block.PrecendingCharacter() == '{' || !p.enabled(pc) {
 		return nil
 	}
 
-	shut := criticEnd(line[1])
+	shut := closingMark(line[1])
 	if shut == "" || open != nil && segment.Start < open.end {
 		return nil
 	}
 	lines := parent.Lines()
 	from, to := segment.Start+3, lines.At(lines.Len()-1).Stop
-	at := bytes.Index(block.Source()[from:min(to, from+maxCritic)], []byte(shut))
-	// Another one that begins before the end shows that this is none.
+	at := bytes.Index(block.Source()[from:min(to, from+maxChange)], []byte(shut))
+	// Changes of one kind do not nest, and a substitution has an arrow. Anything else is text.
 	if at < 1 || bytes.Contains(block.Source()[from:from+at], line[:3]) ||
 		line[1] == '~' && !bytes.Contains(block.Source()[from:from+at], []byte("~>")) {
 		return nil
 	}
-	n := &criticMark{kind: line[1], end: from + at + 2, opens: true, source: segment.WithStop(from)}
-	pc.Set(criticKey, n)
+	n := &mark{kind: line[1], end: from + at + 2, opens: true, source: segment.WithStop(from)}
+	pc.Set(openKey, n)
 	block.Advance(3)
 
 	return n
 }
 
-// criticTransformer makes elements of the changes, and text of marks without their
-// match.
-type criticTransformer struct{}
+// transformer replaces each change by its elements. Marks without their match become text.
+type transformer struct{}
 
-func (criticTransformer) Transform(root *ast.Document, reader text.Reader, _ parser.Context) {
-	var found []*criticMark
+func (transformer) Transform(root *ast.Document, reader text.Reader, _ parser.Context) {
+	var found []*mark
 	tree.Each(root, func(n ast.Node) {
-		if m, ok := n.(*criticMark); ok {
+		if m, ok := n.(*mark); ok {
 			found = append(found, m)
 		}
 	})
 
 	for i, m := range found {
 		if m.Parent() == nil {
-			continue // an end that was taken
+			continue // the closing mark of an earlier change
 		}
 
 		if i+1 < len(found) && m.opens {
@@ -131,9 +131,9 @@ func (criticTransformer) Transform(root *ast.Document, reader text.Reader, _ par
 	}
 }
 
-// trimMark takes the two signs before the bracket that ends a change, where it
-// stands alone, off the text they stand in.
-func trimMark(end *criticMark) bool {
+// trimMark removes the two characters before the closing brace from the text, if the mark is only the
+// brace. It returns false if they are not there.
+func trimMark(end *mark) bool {
 	if end.source.Len() > 1 {
 		return true
 	}
@@ -147,8 +147,9 @@ func trimMark(end *criticMark) bool {
 	return true
 }
 
-// wrap puts what stands between two marks into the element of the change.
-func (m *criticMark) wrap(end *criticMark, src []byte) {
+// wrap moves the nodes between two marks into the element of the change. A substitution has a second
+// element, which begins after the arrow.
+func (m *mark) wrap(end *mark, src []byte) {
 	parent := m.Parent()
 	tag := map[byte]string{'+': "ins", '-': "del", '~': "del", '=': "mark", '>': "span"}[m.kind]
 	change := &tree.Element{Tag: tag}

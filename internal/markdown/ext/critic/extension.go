@@ -8,14 +8,14 @@ import (
 
 // Extension adds the changes of CriticMarkup. They become ins, del, mark and span elements.
 type Extension struct {
-	// Enabled reports whether a document has them.
+	// Enabled reports whether the document may have changes.
 	Enabled func(parser.Context) bool
 }
 
 // Extend implements goldmark.Extender.
 func (e Extension) Extend(m goldmark.Markdown) {
 	m.Parser().AddOptions(
-		parser.WithInlineParsers(util.Prioritized(criticParser{e.Enabled}, 440)),
-		parser.WithASTTransformers(util.Prioritized(criticTransformer{}, 105)),
+		parser.WithInlineParsers(util.Prioritized(markParser{e.Enabled}, 440)),
+		parser.WithASTTransformers(util.Prioritized(transformer{}, 105)),
 	)
 }

@@ -1,5 +1,5 @@
-// Package direction finds the direction of texts, and sets that of the blocks that run against
-// the document. It is for the scripts that are written from right to left.
+// Package direction finds the direction of texts, and sets the direction of blocks that differs from
+// that of the document. It serves the scripts that are written from right to left.
 package direction
 
 import (
@@ -32,8 +32,9 @@ func Of(lang string) string {
 	return "ltr"
 }
 
-// Set gives a dir attribute to the blocks that run against the block around them; that of the
-// document is lang (BCP 47). Emphasised text that must not be slanted gets the class "upright".
+// Set gives a dir attribute to each block whose direction differs from that of the block around it. The
+// language of the document is lang (BCP 47). Emphasised text in a script without italics gets the class
+// "upright".
 func Set(root ast.Node, src []byte, lang string) {
 	s := setter{src: src, counts: map[ast.Node]letters{}}
 	s.count(root)
@@ -43,10 +44,10 @@ func Set(root ast.Node, src []byte, lang string) {
 // setter sets the directions of one document.
 type setter struct {
 	src    []byte
-	counts map[ast.Node]letters // by block
+	counts map[ast.Node]letters // the letters of each block
 }
 
-// count returns the letters below a node and notes those of each block.
+// count returns the letters below a node. It keeps those of each block in counts.
 func (s *setter) count(n ast.Node) (sum letters) {
 	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
 		switch c := c.(type) {
@@ -73,7 +74,7 @@ func (s *setter) count(n ast.Node) (sum letters) {
 	return sum
 }
 
-// setBlocks sets the directions of the blocks below a node that runs in the direction around.
+// setBlocks sets the directions of the blocks below a node. around is the direction of the node.
 func (s *setter) setBlocks(n ast.Node, around string) {
 	for c := n.FirstChild(); c != nil && c.Type() == ast.TypeBlock; {
 		next := c.NextSibling()
@@ -94,9 +95,9 @@ func (s *setter) setBlocks(n ast.Node, around string) {
 	}
 }
 
-// wanted returns the direction that a block should have, "" for that of the block around it. All
-// items of a list run like the list, so that their markers are on one side. A table runs like its
-// header row.
+// wanted returns the direction that a block should have, "" for that of the block around it. All items
+// of a list have the direction of the list, so that their markers are on one side. A table has the
+// direction of its header row.
 func (s *setter) wanted(n ast.Node) string {
 	switch n := n.(type) {
 	case *ast.List:
@@ -122,7 +123,7 @@ func (s *setter) wanted(n ast.Node) string {
 	return s.counts[n].direction()
 }
 
-// isolate puts the text of a block that is printed without an element into a span.
+// isolate moves the text of a block that is printed without an element into a span.
 func isolate(block ast.Node, dir string) {
 	span := &tree.Element{Tag: "span"}
 	span.SetAttributeString("dir", []byte(dir))

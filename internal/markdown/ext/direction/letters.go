@@ -2,7 +2,7 @@ package direction
 
 import "strings"
 
-// Letters reports which letters of a text need care in a PDF.
+// Letters reports which letters of a text need special treatment in a PDF.
 type Letters struct {
 	// SoftHyphens reports soft hyphens.
 	SoftHyphens bool

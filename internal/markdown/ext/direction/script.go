@@ -14,6 +14,7 @@ type letters struct {
 	first string
 }
 
+// add counts the letters of a text.
 func (l *letters) add(text []byte) {
 	for _, r := range string(text) {
 		switch {
@@ -37,6 +38,7 @@ func (l *letters) add(text []byte) {
 	}
 }
 
+// join adds the counts of the text that follows.
 func (l *letters) join(other letters) {
 	l.rtl, l.ltr, l.upright = l.rtl+other.rtl, l.ltr+other.ltr, l.upright+other.upright
 	if l.first == "" {
@@ -44,8 +46,8 @@ func (l *letters) join(other letters) {
 	}
 }
 
-// direction returns the direction of the text, "" if its first letter and most of its letters
-// disagree. So a foreign name at the start of a sentence, or a quotation, changes nothing.
+// direction returns the direction of the text, "" if its first letter and most of its letters differ. So
+// a foreign name at the start of a sentence, or a foreign quotation, does not turn the block around.
 func (l letters) direction() string {
 	switch {
 	case l.first == "rtl" && l.rtl > l.ltr:
@@ -75,8 +77,8 @@ func isUpright(r rune) bool {
 	return unicode.IsLetter(r)
 }
 
-// HasUpright reports whether a text has letters of scripts without italics. Most texts have none,
-// and their bytes show it without decoding.
+// HasUpright reports whether a text has letters of scripts without italics. It only decodes characters
+// from the first byte 0xD6 on: most texts have none.
 func HasUpright(text []byte) bool {
 	for i, b := range text {
 		if b >= 0xd6 && b != 0xe2 {

@@ -1,4 +1,9 @@
-// Package drawntable reads the tables of Pandoc that are drawn: grid, simple and multi-line ones.
+// Package drawntable reads the tables that Pandoc draws with characters: grid tables, simple tables and
+// multi-line tables (https://pandoc.org/MANUAL.html#tables).
+//
+// Find looks for tables before the document is parsed and appends the texts of their cells to the
+// source. Nodes of goldmark refer to the source by offsets, and a cell is not contiguous in it. The
+// parser then creates the nodes of a table at its first line.
 package drawntable
 
 import (
@@ -14,22 +19,23 @@ import (
 	"presswork/internal/markdown/tree"
 )
 
-// drawnKey is where a parse keeps the tables that were found in the source.
-var drawnKey = parser.NewContextKey()
+// tablesKey is the key of the Tables in a parser.Context.
+var tablesKey = parser.NewContextKey()
 
-// Tables are the drawn tables of a text, by the offset of their first sign.
-type Tables map[int]*drawnTable
+// Tables holds the drawn tables of a source by the offsets of their first characters.
+type Tables map[int]*table
 
-// Find finds the tables that are drawn in a text. It returns the text with the texts of
-// their cells appended.
+// Find finds the drawn tables of a source. extended is the source with the texts of the cells appended,
+// or the source itself without any table.
 func Find(src []byte) (extended []byte, tables Tables) {
 	extended, tables = findGrids(src)
 
 	return findRuled(src, extended, tables)
 }
 
-// Texts returns the offset of each text of a cell, in order, and that of its table.
-func (t Tables) Texts() [][2]int {
+// CellOffsets returns two offsets for each cell: that of its text in the extended source and that of its
+// table. The pairs are in the order of the texts.
+func (t Tables) CellOffsets() [][2]int {
 	var texts [][2]int
 
 	for at, table := range t {
@@ -44,18 +50,19 @@ func (t Tables) Texts() [][2]int {
 	return texts
 }
 
-// ReaderOf returns a reader of an extended text, of which size bytes are the document, and
-// hands the tables to the parser.
-func (t Tables) ReaderOf(extended []byte, size int, pc parser.Context) text.Reader {
+// NewReader returns a reader for an extended source whose first size bytes are the document. It also
+// puts the tables into pc, where the parser finds them.
+func (t Tables) NewReader(extended []byte, size int, pc parser.Context) text.Reader {
 	if t == nil {
 		return text.NewReader(extended)
 	}
-	pc.Set(drawnKey, t)
+	pc.Set(tablesKey, t)
 
 	return drawnReader{text.NewReader(extended[:size]), extended}
 }
 
-// drawnReader reads a text whose nodes may also be of what stands behind it.
+// drawnReader reads a document, but its Source has the texts of the cells as well: nodes may refer to
+// them.
 type drawnReader struct {
 	text.Reader
 	source []byte
@@ -63,22 +70,22 @@ type drawnReader struct {
 
 func (r drawnReader) Source() []byte { return r.source }
 
-// drawnTableParser parses the tables that were found in the source. The blocks in
-// their cells are parsed by cells.
-type drawnTableParser struct{ cells parser.Parser }
+// tableParser creates the nodes of the grid tables that Find has found. cells parses the blocks in
+// their cells.
+type tableParser struct{ cells parser.Parser }
 
-func (drawnTableParser) Trigger() []byte { return []byte{'+'} }
+func (tableParser) Trigger() []byte { return []byte{'+'} }
 
-func (drawnTableParser) CanInterruptParagraph() bool { return false }
+func (tableParser) CanInterruptParagraph() bool { return false }
 
-func (drawnTableParser) CanAcceptIndentedLine() bool { return false }
+func (tableParser) CanAcceptIndentedLine() bool { return false }
 
-func (p drawnTableParser) Open(_ ast.Node, reader text.Reader, pc parser.Context) (ast.Node, parser.State) {
+func (p tableParser) Open(_ ast.Node, reader text.Reader, pc parser.Context) (ast.Node, parser.State) {
 	return p.open(reader, pc, false)
 }
 
-func (p drawnTableParser) open(reader text.Reader, pc parser.Context, ruled bool) (ast.Node, parser.State) {
-	tables, _ := pc.Get(drawnKey).(Tables)
+func (p tableParser) open(reader text.Reader, pc parser.Context, ruled bool) (ast.Node, parser.State) {
+	tables, _ := pc.Get(tablesKey).(Tables)
 	if tables == nil {
 		return nil, parser.NoChildren
 	}
@@ -90,10 +97,10 @@ func (p drawnTableParser) open(reader text.Reader, pc parser.Context, ruled bool
 	}
 	n := east.NewTable()
 	n.Alignments = t.columns
-	n.SetAttributeString(drawnEnd, t.end)
+	n.SetAttributeString(endAttribute, t.end)
 
 	if t.heads == 0 {
-		n.AppendChild(n, &tree.RawBlock{HTML: []byte("<tbody>\n")}) // what the renderer writes behind a head
+		n.AppendChild(n, &tree.RawBlock{HTML: []byte("<tbody>\n")}) // the renderer writes it only after a head
 	}
 	opened, offset, indent := pc.OpenedBlocks(), pc.BlockOffset(), pc.BlockIndent()
 
@@ -117,33 +124,34 @@ func (p drawnTableParser) open(reader text.Reader, pc parser.Context, ruled bool
 	return n, parser.NoChildren
 }
 
-// drawnEnd is the attribute of a table that says where it ends. It is not rendered.
-const drawnEnd = "presswork-end"
+// endAttribute is the attribute that holds the offset after a table until the table is closed.
+const endAttribute = "presswork-end"
 
-// ruledTableParser parses those of the tables that begin with any sign. What other
-// parsers begin at a sign must be named, or goldmark asks these first.
+// ruledTableParser creates the nodes of the ruled tables, which begin with any character.
 type ruledTableParser struct {
-	drawnTableParser
-	signs string
+	tableParser
+	// triggers are the characters on which goldmark asks the parser, "" for all.
+	triggers string
 }
 
 func (p ruledTableParser) Trigger() []byte {
-	if p.signs == "" { // any
+	if p.triggers == "" {
 		return nil
 	}
 
-	return []byte(p.signs)
+	return []byte(p.triggers)
 }
 
-// CanAcceptIndentedLine: heads that are aligned to the right are indented.
+// CanAcceptIndentedLine returns true: a head that is aligned to the right is indented.
 func (ruledTableParser) CanAcceptIndentedLine() bool { return true }
 
 func (p ruledTableParser) Open(_ ast.Node, reader text.Reader, pc parser.Context) (ast.Node, parser.State) {
 	return p.open(reader, pc, true)
 }
 
-// cell parses the blocks of a cell; one paragraph is the cell's own text.
-func (p drawnTableParser) cell(t *drawnTable, c drawnCell, src []byte, pc parser.Context) ast.Node {
+// cell returns the node of a cell with its blocks. The text of a single paragraph becomes that of the
+// cell itself.
+func (p tableParser) cell(t *table, c cell, src []byte, pc parser.Context) ast.Node {
 	cell := east.NewTableCell()
 
 	cell.Alignment = t.columns[c.column]
@@ -160,7 +168,8 @@ func (p drawnTableParser) cell(t *drawnTable, c drawnCell, src []byte, pc parser
 		at = end
 	}
 	root := p.cells.Parse(text.NewBlockReader(src, lines), parser.WithContext(pc))
-	// Texts are parsed with the rest of the document, when all its labels are known.
+	// Drop the inline content: goldmark parses it with the rest of the document, when all link
+	// definitions are known.
 	tree.EachBlock(root, func(n ast.Node) {
 		if first := n.FirstChild(); first != nil && first.Type() == ast.TypeInline {
 			n.RemoveChildren(n)
@@ -176,8 +185,8 @@ func (p drawnTableParser) cell(t *drawnTable, c drawnCell, src []byte, pc parser
 	return cell
 }
 
-func (drawnTableParser) Continue(node ast.Node, reader text.Reader, _ parser.Context) parser.State {
-	end, _ := node.AttributeString(drawnEnd)
+func (tableParser) Continue(node ast.Node, reader text.Reader, _ parser.Context) parser.State {
+	end, _ := node.AttributeString(endAttribute)
 	if _, segment := reader.PeekLine(); segment.Start >= end.(int) {
 		return parser.Close
 	}
@@ -186,6 +195,6 @@ func (drawnTableParser) Continue(node ast.Node, reader text.Reader, _ parser.Con
 	return parser.Continue | parser.NoChildren
 }
 
-func (drawnTableParser) Close(node ast.Node, _ text.Reader, _ parser.Context) {
-	node.SetAttributeString(drawnEnd, nil)
+func (tableParser) Close(node ast.Node, _ text.Reader, _ parser.Context) {
+	node.SetAttributeString(endAttribute, nil)
 }

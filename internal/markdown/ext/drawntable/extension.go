@@ -6,15 +6,18 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// Extension adds drawn tables. Find must find them before the document is parsed.
+// Extension adds drawn tables. The reader of the document must come from Tables.NewReader, since the
+// parser only knows the tables that Find has found.
 type Extension struct {
-	// Cells parses the blocks of cells.
+	// Cells parses the blocks of cells. It need not parse inline content.
 	Cells parser.Parser
 }
 
 // Extend implements goldmark.Extender.
 func (e Extension) Extend(m goldmark.Markdown) {
-	drawn := drawnTableParser{e.Cells}
+	drawn := tableParser{e.Cells}
+	// Goldmark asks the parsers without a trigger last, so the second parser lists the characters on
+	// which other block parsers are triggered. All other characters are for the third.
 	m.Parser().AddOptions(parser.WithBlockParsers(
 		util.Prioritized(drawn, 90),
 		util.Prioritized(ruledTableParser{drawn, "-+*#>`~_|<:[=$&!%@0123456789"}, 91),

@@ -11,7 +11,7 @@ import (
 	"presswork/internal/markdown/source"
 )
 
-// Grid tables are drawn with signs, and their cells hold blocks:
+// Grid tables are drawn with characters, and their cells hold blocks:
 //
 //	+--------+----------+
 //	| Head   | Head     |
@@ -22,35 +22,36 @@ import (
 //	+--------+----------+
 
 const (
-	// maxGridCells and maxGridSigns bound one table: its cells, and the signs of its
-	// drawing.
+	// maxGridCells is the largest number of cells of one table.
 	maxGridCells = 5000
-	maxGridSigns = 1 << 20
-	// maxGridLooks is how often each sign may be looked at; a plain table needs four.
-	maxGridLooks = 50
+	// maxGridSize is the largest drawing of one table, in characters.
+	maxGridSize = 1 << 20
+	// maxGridSteps is the largest number of steps for each character while cells are traced. A plain
+	// table needs four.
+	maxGridSteps = 50
 )
 
-// drawnTable is a table that was found in the source.
-type drawnTable struct {
-	// end is the offset behind its last line.
+// table is a table that Find has found.
+type table struct {
+	// end is the offset after its last line.
 	end     int
 	columns []east.Alignment
-	rows    [][]drawnCell
-	// heads is how many of the rows are the head.
+	rows    [][]cell
+	// heads is the number of rows of the head.
 	heads int
-	// ruled reports that dashes alone draw it.
+	// ruled reports whether it is a simple or multi-line table.
 	ruled bool
 }
 
-// drawnCell is one cell; from and to are where its text stands behind the source.
-type drawnCell struct {
+// cell is a cell of a table. Its text is between the offsets from and to of the extended source.
+type cell struct {
 	from, to         int
 	colspan, rowspan int
 	column           int
 }
 
-// findGrids finds the grid tables of a text, by the offset of their first sign, and
-// returns the text with the contents of their cells behind it.
+// findGrids returns the grid tables of a source, and the source with the texts of their cells
+// appended.
 func findGrids(src []byte) (extended []byte, tables Tables) {
 	extended = src
 	if !bytes.Contains(src, []byte("+-")) && !bytes.Contains(src, []byte("+=")) && !bytes.Contains(src, []byte("+:")) {
@@ -71,7 +72,7 @@ func findGrids(src []byte) (extended []byte, tables Tables) {
 
 		g := newGrid(drawing)
 		if g == nil || !g.trace() {
-			at = max(end, stop) // what begins within it is none either
+			at = max(end, stop) // no table begins within a broken one
 			continue
 		}
 
@@ -79,7 +80,7 @@ func findGrids(src []byte) (extended []byte, tables Tables) {
 			tables = Tables{}
 			extended = append(slices.Clip(src), '\n')
 		}
-		var t *drawnTable
+		var t *table
 		t, extended = g.table(extended)
 		t.end = stop
 		tables[at+len(prefix)] = t
@@ -95,11 +96,12 @@ func isBorder(line []byte) bool {
 		bytes.ContainsAny(line, "-=")
 }
 
-// drawingAt returns the lines of what may be a table, and the offset behind them.
+// drawingAt returns the lines of the drawing at an offset without prefix, the markers of the block quotes
+// around it. stop is the offset after them. lines is nil if the last one is not a border.
 func drawingAt(src []byte, at int, prefix []byte) (lines []string, stop int) {
 	plain := bytes.TrimRight(prefix, " ")
 
-	for size := 0; at < len(src) && size < maxGridSigns; {
+	for size := 0; at < len(src) && size < maxGridSize; {
 		end := source.LineEnd(src, at)
 
 		line := bytes.TrimRight(src[at:end], " \n")
@@ -124,18 +126,18 @@ func drawingAt(src []byte, at int, prefix []byte) (lines []string, stop int) {
 	return lines, stop
 }
 
-// grid is a drawing, a sign a place; behind a wide sign there is an empty place.
+// grid is a drawing as a matrix of columns. A wide character has a second, empty column.
 type grid struct {
 	signs [][]rune
 	cells []gridCell
-	// steps are those that tracing may still take.
+	// steps is the number of steps that trace may still take.
 	steps int
 }
 
-// gridCell is a cell by the places of its borders.
+// gridCell is a cell by the rows and columns of its borders.
 type gridCell struct{ top, left, bottom, right int }
 
-// newGrid is nil for lines that are not of one width.
+// newGrid returns nil if the lines differ in width or the drawing is too large.
 func newGrid(lines []string) *grid {
 	if len(lines) < 3 {
 		return nil
@@ -158,24 +160,24 @@ func newGrid(lines []string) *grid {
 	}
 	size := len(g.signs) * len(g.signs[0])
 
-	g.steps = size * maxGridLooks
-	if size > maxGridSigns {
+	g.steps = size * maxGridSteps
+	if size > maxGridSize {
 		return nil
 	}
 
 	return g
 }
 
-// trace finds the cells, from corner to corner, and reports whether they fill the
-// drawing.
+// trace finds the cells, from corner to corner in reading order. It reports whether they fill the
+// drawing. The algorithm is that of docutils (GridTableParser).
 func (g *grid) trace() bool {
 	right := len(g.signs[0]) - 1
-	covered := make([]int, right) // by column of signs: how far down
+	covered := make([]int, right) // the number of rows that cells cover, by column
 	corners := []gridCell{{}}
 	area := 0
 
 	for len(corners) > 0 {
-		at := 0 // of the first in the order of reading
+		at := 0 // the index of the first corner in reading order
 		for i, c := range corners {
 			if first := corners[at]; c.top < first.top || c.top == first.top && c.left < first.left {
 				at = i
@@ -213,7 +215,8 @@ func (g *grid) trace() bool {
 
 func isRule(r rune) bool { return r == '-' || r == '=' || r == ':' || r == '+' }
 
-// close finds the smallest cell that begins at a corner.
+// close sets the right and bottom borders of the smallest cell at a corner. It returns false if there
+// is no such cell.
 func (g *grid) close(c *gridCell) bool {
 	if g.signs[c.top][c.left] != '+' {
 		return false
@@ -245,7 +248,7 @@ func (g *grid) close(c *gridCell) bool {
 	return false
 }
 
-// bordered reports whether the lower and the left border of a cell are drawn.
+// bordered reports whether the bottom and left borders of a cell are drawn.
 func (g *grid) bordered(top, left, bottom, right int) bool {
 	g.steps -= right - left + bottom - top
 	for i := left; i <= right; i++ {
@@ -263,9 +266,8 @@ func (g *grid) bordered(top, left, bottom, right int) bool {
 	return true
 }
 
-// table makes the table of a drawing, and writes the texts of its cells behind the
-// source.
-func (g *grid) table(src []byte) (*drawnTable, []byte) {
+// table returns the table of a drawing, and the source with the texts of its cells appended.
+func (g *grid) table(src []byte) (*table, []byte) {
 	var tops, lefts []int
 	for _, c := range g.cells {
 		tops, lefts = append(tops, c.top), append(lefts, c.left)
@@ -274,7 +276,7 @@ func (g *grid) table(src []byte) (*drawnTable, []byte) {
 	slices.Sort(lefts)
 	tops, lefts = append(slices.Compact(tops), len(g.signs)-1), append(slices.Compact(lefts), len(g.signs[0])-1)
 	index := func(list []int, v int) int { i, _ := slices.BinarySearch(list, v); return i }
-	t := &drawnTable{columns: make([]east.Alignment, len(lefts)-1), rows: make([][]drawnCell, len(tops)-1)}
+	t := &table{columns: make([]east.Alignment, len(lefts)-1), rows: make([][]cell, len(tops)-1)}
 	aligned := 0
 
 	for i, top := range tops[1 : len(tops)-1] {
@@ -291,13 +293,13 @@ func (g *grid) table(src []byte) (*drawnTable, []byte) {
 	for _, c := range g.cells {
 		row, column := index(tops, c.top), index(lefts, c.left)
 
-		cell := drawnCell{
+		cell := cell{
 			from:    len(src),
 			column:  column,
 			colspan: index(lefts, c.right) - column,
 			rowspan: index(tops, c.bottom) - row,
 		}
-		if row < t.heads { // a head does not reach into the body
+		if row < t.heads { // a cell of the head ends with the head
 			cell.rowspan = min(cell.rowspan, t.heads-row)
 		}
 		src = g.text(src, c)
@@ -306,12 +308,13 @@ func (g *grid) table(src []byte) (*drawnTable, []byte) {
 	}
 
 	for _, row := range t.rows {
-		slices.SortFunc(row, func(a, b drawnCell) int { return a.column - b.column })
+		slices.SortFunc(row, func(a, b cell) int { return a.column - b.column })
 	}
 
 	return t, src
 }
 
+// alignment returns the alignment of a column by the first and last characters of its border.
 func alignment(first, last rune) east.Alignment {
 	switch {
 	case first == ':' && last == ':':
@@ -325,8 +328,7 @@ func alignment(first, last rune) east.Alignment {
 	return east.AlignNone
 }
 
-// text appends what stands in a cell, without the space that all its lines begin
-// with.
+// text appends the text of a cell without the indentation that all its lines share.
 func (g *grid) text(src []byte, c gridCell) []byte {
 	var lines []string
 

@@ -11,9 +11,9 @@ import (
 	"presswork/internal/markdown/source"
 )
 
-// Ruled tables are Pandoc's simple and multi-line ones: columns are as wide as the
-// dashes above or below their heads. Rows of the second kind may have several lines,
-// and white lines between them.
+// Ruled tables are Pandoc's simple and multi-line tables. Lines of dashes above or below the head give
+// the widths of the columns. Rows of a multi-line table may have several lines, with blank lines
+// between the rows.
 //
 //	  Right Left    Center       ----------------------------
 //	------- ------ --------       Head    Text that
@@ -26,36 +26,37 @@ import (
 //	                             ----------------------------
 
 const (
-	// maxRuledLines bounds the lines of one table.
+	// maxRuledLines is the largest number of lines of one table.
 	maxRuledLines = 5000
-	// maxRuledLooks is how often each byte may be looked at; in a table that is one
-	// three times suffice.
-	maxRuledLooks = 6
+	// maxRuledReads is the average number of times that each byte of the source may be read. A table
+	// needs three.
+	maxRuledReads = 6
 )
 
-// ruledFinder finds tables in a text.
+// ruledFinder finds the ruled tables of a source.
 type ruledFinder struct {
 	src  []byte
-	left int // bytes that may still be looked at
+	left int // bytes that may still be read
 }
 
-// ruledLine is a line of what may be a table.
+// ruledLine is a line that may belong to a table.
 type ruledLine struct {
-	from, to int // in the source
-	signs    []rune
+	from, to int // offsets in the source
+	// signs has a character for each column. A wide character has a second, empty column.
+	signs []rune
 }
 
 func (l ruledLine) blank() bool { return strings.TrimSpace(string(l.signs)) == "" }
 
-// findRuled finds the ruled tables of a text, and adds them to others by the offset of
-// their first sign. The texts of their cells are put behind extended.
+// findRuled adds the ruled tables of a source to other tables. It appends the texts of their cells to
+// extended.
 func findRuled(src, extended []byte, tables Tables) ([]byte, Tables) {
 	if !bytes.Contains(src, []byte("-- --")) && !bytes.Contains(src, []byte("--  ")) {
 		return extended, tables
 	}
-	f := ruledFinder{src, maxRuledLooks * len(src)}
-	fence, before := "", ruledLine{} // the line before; what opened the code that is open
-	last := ruledLine{}              // the line before that one
+	f := ruledFinder{src, maxRuledReads * len(src)}
+	fence := ""                   // the fence of the open code block
+	var before, earlier ruledLine // the previous line and the one before it
 
 	for at := 0; at < len(src) && f.left > 0; {
 		line := f.line(at)
@@ -74,7 +75,7 @@ func findRuled(src, extended []byte, tables Tables) ([]byte, Tables) {
 		case mark != "":
 			fence = mark
 		default:
-			t, next := f.table(last, before, line)
+			t, next := f.table(earlier, before, line)
 			if t == nil {
 				break
 			}
@@ -87,17 +88,17 @@ func findRuled(src, extended []byte, tables Tables) ([]byte, Tables) {
 				extended = append(slices.Clip(extended), '\n')
 			}
 			extended = t.write(extended)
-			tables[t.first] = &t.drawnTable
-			last, before, at = ruledLine{}, ruledLine{}, next
+			tables[t.first] = &t.table
+			earlier, before, at = ruledLine{}, ruledLine{}, next
 			continue
 		}
-		last, before, at = before, line, line.to
+		earlier, before, at = before, line, line.to
 	}
 
 	return extended, tables
 }
 
-// line reads a line, a sign a place; behind a wide sign there is an empty one.
+// line reads the line at an offset.
 func (f *ruledFinder) line(at int) ruledLine {
 	src := f.src
 	l := ruledLine{from: at, to: source.LineEnd(src, at)}
@@ -113,8 +114,8 @@ func (f *ruledFinder) line(at int) ruledLine {
 	return l
 }
 
-// rules are where the groups of dashes of a line begin and end; none when it has
-// anything else.
+// rules returns the first column of each group of dashes and the column after it, nil if the line has
+// other characters.
 func (l ruledLine) rules() (groups [][2]int) {
 	for i := 0; i < len(l.signs); i++ {
 		switch {
@@ -129,7 +130,7 @@ func (l ruledLine) rules() (groups [][2]int) {
 	}
 
 	for _, g := range groups {
-		if g[1]-g[0] < 2 { // "- - -" is a rule
+		if g[1]-g[0] < 2 { // "- - -" is a thematic break
 			return nil
 		}
 	}
@@ -137,16 +138,16 @@ func (l ruledLine) rules() (groups [][2]int) {
 	return groups
 }
 
-// ruledTable is a table whose cells are not in the source yet.
+// ruledTable is a table before the texts of its cells are appended to the source.
 type ruledTable struct {
-	drawnTable
-	first int // offset of its first sign
-	texts [][][]string
+	table
+	first int          // the offset of its first character
+	texts [][][]string // the lines of each cell of each row
 }
 
-// table reads the table whose columns a line of dashes may give, or that begins with
-// it; its head is the line before, behind a white one.
-func (f *ruledFinder) table(last, before, rule ruledLine) (*ruledTable, int) {
+// table reads the table to which a line of dashes belongs: as its first line, or as the line below its
+// head, before. The line above the head must be blank. It returns nil if there is no table.
+func (f *ruledFinder) table(earlier, before, rule ruledLine) (*ruledTable, int) {
 	columns := rule.rules()
 	switch {
 	case len(columns) == 1 && before.blank():
@@ -158,7 +159,7 @@ func (f *ruledFinder) table(last, before, rule ruledLine) (*ruledTable, int) {
 	begin := rule
 
 	if !before.blank() {
-		if !last.blank() {
+		if !earlier.blank() {
 			return nil, 0
 		}
 		heads, begin = []ruledLine{before}, before
@@ -176,13 +177,12 @@ func (f *ruledFinder) table(last, before, rule ruledLine) (*ruledTable, int) {
 	return newRuled(begin, columns, heads, rows, next)
 }
 
-// multiline reads a table with white lines between its rows, from the line above it
-// on.
+// multiline reads a multi-line table whose first line is top. It returns nil if there is no table.
 func (f *ruledFinder) multiline(top ruledLine) (*ruledTable, int) {
 	var heads []ruledLine
 
 	at := top.to
-	for range 20 { // lines of a head
+	for range 20 { // the most lines of a head
 		if at >= len(f.src) {
 			return nil, 0
 		}
@@ -211,10 +211,10 @@ func (f *ruledFinder) multiline(top ruledLine) (*ruledTable, int) {
 	return nil, 0
 }
 
-// rows reads rows to the white line, or of a multi-line table to the line of
-// dashes, that ends it.
+// rows reads rows up to the blank line that ends a simple table, or the line of dashes that ends any
+// table. closed reports whether a line of dashes does, and next is the offset after the table.
 func (f *ruledFinder) rows(at int, columns [][2]int, multiline bool) (rows [][]ruledLine, next int, closed bool) {
-	open := false // whether the last row goes on
+	open := false // the next line continues the last row
 
 	for n := 0; at < len(f.src) && n < maxRuledLines && f.left > 0; n++ {
 		line := f.line(at)
@@ -245,7 +245,7 @@ func (f *ruledFinder) rows(at int, columns [][2]int, multiline bool) (rows [][]r
 	return rows, at, false
 }
 
-// fits reports whether nothing of a line stands between its columns.
+// fits reports whether a line has spaces between its columns.
 func fits(line ruledLine, columns [][2]int) bool {
 	for i, c := range columns {
 		before := c[0] - 1
@@ -257,6 +257,8 @@ func fits(line ruledLine, columns [][2]int) bool {
 	return true
 }
 
+// newRuled returns the table of heads and rows, whose first line is begin. It returns nil if a head
+// does not fit the columns.
 func newRuled(begin ruledLine, columns [][2]int, heads []ruledLine, rows [][]ruledLine, next int) (*ruledTable, int) {
 	for _, h := range heads {
 		if !fits(h, columns) {
@@ -270,7 +272,7 @@ func newRuled(begin ruledLine, columns [][2]int, heads []ruledLine, rows [][]rul
 	}
 	t.end, t.ruled = next, true
 
-	shown := heads // what shows how a column is aligned
+	shown := heads // the lines that show how columns are aligned
 	if len(heads) > 0 {
 		t.heads = 1
 		rows = slices.Insert(rows, 0, heads)
@@ -297,10 +299,8 @@ func newRuled(begin ruledLine, columns [][2]int, heads []ruledLine, rows [][]rul
 				if i+1 < len(columns) {
 					to = min(to, columns[i+1][0])
 				}
-				lines = append(
-					lines,
-					strings.TrimSpace(strings.ReplaceAll(string(l.signs[min(from, to):to]), "\x00", "")),
-				)
+				text := strings.ReplaceAll(string(l.signs[min(from, to):to]), "\x00", "")
+				lines = append(lines, strings.TrimSpace(text))
 			}
 			cells = append(cells, lines)
 		}
@@ -310,7 +310,8 @@ func newRuled(begin ruledLine, columns [][2]int, heads []ruledLine, rows [][]rul
 	return t, next
 }
 
-// ruledAlignment is that of a column, by where its head stands over the dashes.
+// ruledAlignment returns the alignment of a column. It is left if its head only reaches the first dash,
+// and right if it only reaches the last one. It is centred for neither and unset for both.
 func ruledAlignment(heads []ruledLine, column [2]int, last bool) east.Alignment {
 	left, right := false, false
 
@@ -332,13 +333,13 @@ func ruledAlignment(heads []ruledLine, column [2]int, last bool) east.Alignment 
 	return east.AlignNone
 }
 
-// write puts the texts of the cells behind the source.
+// write appends the texts of the cells to the source.
 func (t *ruledTable) write(src []byte) []byte {
 	for _, row := range t.texts {
-		var cells []drawnCell
+		var cells []cell
 
 		for column, lines := range row {
-			cell := drawnCell{from: len(src), colspan: 1, rowspan: 1, column: column}
+			cell := cell{from: len(src), colspan: 1, rowspan: 1, column: column}
 			for _, line := range lines {
 				src = append(append(src, line...), '\n')
 			}

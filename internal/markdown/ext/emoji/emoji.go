@@ -1,4 +1,4 @@
-// Package emoji reads the shortcodes of GitHub's emoji: :smile:
+// Package emoji replaces GitHub's shortcodes by emoji: :smile:
 package emoji
 
 import (
@@ -18,13 +18,13 @@ import (
 	"presswork/internal/markdown/tree"
 )
 
-// emojiList has a line for each emoji of GitHub's list that is a character:
-// itself and its names.
+// emojiList has a line for each character of GitHub's list of emoji: the character and its names. The
+// images of that list, such as :octocat:, are not in it.
 //
 //go:embed emoji.txt
 var emojiList string
 
-// emojiByName is made at the first emoji: most documents have none.
+// emojiByName maps names to characters. It is built for the first shortcode: most documents have none.
 var emojiByName = sync.OnceValue(func() map[string]string {
 	byName := make(map[string]string, 2000)
 
@@ -38,10 +38,12 @@ var emojiByName = sync.OnceValue(func() map[string]string {
 	return byName
 })
 
-// Emoji is a :shortcode:.
+// Emoji is an emoji that the source writes as a shortcode.
 type Emoji struct {
 	ast.BaseInline
-	name, Character string
+	name string
+	// Character is the emoji, which may be several code points.
+	Character string
 }
 
 // Kind implements ast.Node.
@@ -53,13 +55,12 @@ func (n *Emoji) Dump(s []byte, level int) { ast.DumpHelper(n, s, level, nil, nil
 // PlainText returns the character.
 func (n *Emoji) PlainText() string { return n.Character }
 
-// AnchorText returns the name: GitHub makes anchors of it.
+// AnchorText returns the name, which GitHub uses in the anchors of headings.
 func (n *Emoji) AnchorText() string { return n.name }
 
 var kindEmoji = ast.NewNodeKind("Emoji")
 
-// emojiParser parses shortcodes. What is not in the list stays as it is, and so
-// does 10:30:45.
+// emojiParser parses shortcodes. Unknown names stay as they are, and so does 10:30:45.
 type emojiParser struct{}
 
 func (emojiParser) Trigger() []byte { return []byte{':'} }
@@ -77,7 +78,7 @@ func (emojiParser) Parse(_ ast.Node, block text.Reader, _ parser.Context) ast.No
 	if end < 1 || bytes.ContainsAny(line[:end], " \t\n*`[]<") {
 		return nil
 	}
-	// As formatters write it, and GitHub reads it.
+	// Formatters escape the underscores. GitHub accepts that.
 	name := strings.ReplaceAll(string(line[:end]), `\_`, "_")
 
 	character, ok := emojiByName()[name]
@@ -108,8 +109,8 @@ var (
 	tagOrShortcode = regexp.MustCompile(`<[^>]*>|` + shortcode.String())
 )
 
-// InHTML puts emoji for the shortcodes in raw HTML, outside of code, as GitHub
-// does.
+// InHTML replaces the shortcodes in a block of raw HTML by emoji, as GitHub does. It leaves attributes
+// and the content of elements of code as they are.
 func InHTML(block []byte) []byte {
 	if !shortcode.Match(block) {
 		return block

@@ -7,7 +7,7 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// Extension adds the shortcodes of emoji.
+// Extension replaces shortcodes in text by emoji.
 type Extension struct{}
 
 // Extend implements goldmark.Extender.

@@ -25,8 +25,9 @@ func CaptionTables(root ast.Node, src []byte) {
 	}
 }
 
+// captionTable gives one table its caption, unless it has one from its attributes.
 func captionTable(t *east.Table, src []byte) {
-	if _, titled := t.FirstChild().(*tree.Caption); titled { // by attributes
+	if _, titled := t.FirstChild().(*tree.Caption); titled {
 		return
 	}
 
@@ -63,8 +64,8 @@ func captionTable(t *east.Table, src []byte) {
 	}
 }
 
-// takeCaption moves the inline content of a block into the caption of a table if the content
-// begins with one of the prefixes. It reports whether it does.
+// takeCaption moves the inline content of a block, and its attributes, into the caption of a table. It
+// returns false if the content does not begin with one of the prefixes.
 func takeCaption(t *east.Table, from ast.Node, src []byte, prefixes ...string) bool {
 	first, ok := from.FirstChild().(*ast.Text)
 	if !ok {

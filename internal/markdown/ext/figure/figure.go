@@ -1,4 +1,4 @@
-// Package figure makes figures of images and captions of paragraphs next to tables.
+// Package figure turns images into figures, and paragraphs next to tables into captions.
 package figure
 
 import (
@@ -22,8 +22,9 @@ func (Extension) Extend(m goldmark.Markdown) {
 	m.Parser().AddOptions(parser.WithInlineParsers(util.Prioritized(sizedImageParser{}, 190)))
 }
 
-// Place replaces a paragraph by a figure if it only holds an image, or a link around one, with a
-// title or with the label of a figure.
+// Place replaces a paragraph by a figure if it holds only an image, or only a link around an image.
+// The image must have a title or the label of a figure. The caption is the title, else the alternative
+// text.
 func Place(p *ast.Paragraph, src []byte) {
 	only := p.FirstChild()
 	if only == nil || only.NextSibling() != nil {
@@ -70,8 +71,7 @@ func Place(p *ast.Paragraph, src []byte) {
 	tree.Replace(p, f)
 }
 
-// altCaption returns a caption with the alternative text of an image. The image keeps the text
-// without its markup.
+// altCaption returns a caption with the alternative text of an image. The image keeps the plain text.
 func altCaption(img *ast.Image, src []byte) *tree.Caption {
 	alt := ast.NewString([]byte(html.EscapeString(tree.PlainText(img, src))))
 	c := &tree.Caption{Figure: true}

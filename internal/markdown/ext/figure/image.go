@@ -17,7 +17,7 @@ type sizedImageParser struct{}
 func (sizedImageParser) Trigger() []byte { return []byte{'!'} }
 
 func (sizedImageParser) Parse(_ ast.Node, block text.Reader, _ parser.Context) ast.Node {
-	const longest = 4000
+	const longest = 4000 // bytes
 
 	line, segment := block.PeekLine()
 	if len(line) < 2 || line[1] != '[' {

@@ -8,7 +8,8 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// Extension adds footnotes, and notes within a line. Many notes take linear time.
+// Extension adds footnotes, [^label], and inline notes, ^[text]. Goldmark's own extension takes
+// quadratic time for many notes; this one takes linear time.
 type Extension struct{}
 
 // Extend implements goldmark.Extender.

@@ -1,4 +1,4 @@
-// Package footnote reads footnotes, also those within a line.
+// Package footnote reads footnotes and inline notes.
 package footnote
 
 import (
@@ -9,26 +9,26 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// maxLabel is the longest label of a footnote, in bytes: as goldmark has it.
+// maxLabel is the longest label of a footnote, in bytes. It is the limit of goldmark.
 const maxLabel = 999
 
-// notes are the footnotes of a document. Goldmark's own parser of references
-// looks through all of them at each, and sorts them by insertion: ten thousand
-// take it two seconds.
+// notes holds the footnotes of a document. Goldmark's own parser searches all footnotes for each
+// reference and sorts them by insertion: ten thousand take two seconds.
 type notes struct {
 	list    *extast.FootnoteList
 	byLabel map[string]*extast.Footnote
 	links   []*extast.FootnoteLink
 	cited   []*extast.Footnote // in the order of their numbers
-	// inline are the notes within lines, until all are put together. No such note
-	// begins in unclosed, a range of the source.
-	inline   *extast.FootnoteList
+	// inline has the inline notes until the transformer adds them to list.
+	inline *extast.FootnoteList
+	// unclosed is a range of the source without the end of an inline note.
 	unclosed text.Segment
 }
 
-// notesKey is where a parse keeps its *notes.
+// notesKey is the key of the *notes in a parser.Context.
 var notesKey = parser.NewContextKey()
 
+// notesOf returns the notes of a parse, which it creates if necessary.
 func notesOf(pc parser.Context) *notes {
 	n, _ := pc.Get(notesKey).(*notes)
 	if n == nil {
@@ -39,7 +39,7 @@ func notesOf(pc parser.Context) *notes {
 	return n
 }
 
-// noteParser is goldmark's parser of footnotes, with an index of what it finds.
+// noteParser is goldmark's parser of footnotes. It also indexes them by their labels.
 type noteParser struct{ parser.BlockParser }
 
 func (p noteParser) Close(node ast.Node, reader text.Reader, pc parser.Context) {
@@ -65,7 +65,7 @@ func (p noteParser) Close(node ast.Node, reader text.Reader, pc parser.Context) 
 // noteLinkParser parses references to footnotes: [^label].
 type noteLinkParser struct{}
 
-// Trigger includes the mark of an image: ![^1] is one before a reference.
+// Trigger includes the exclamation mark, or goldmark would read ![^1] as the start of an image.
 func (noteLinkParser) Trigger() []byte { return []byte{'!', '['} }
 
 func (noteLinkParser) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
@@ -102,7 +102,7 @@ func (noteLinkParser) Parse(parent ast.Node, block text.Reader, pc parser.Contex
 	return link
 }
 
-// noteLabel is the label of the reference that a line begins with.
+// noteLabel returns the label of the reference at the start of a line.
 func noteLabel(line []byte) (label []byte, ok bool) {
 	if len(line) < 2 || line[0] != '[' || line[1] != '^' {
 		return nil, false
@@ -125,8 +125,8 @@ func noteLabel(line []byte) (label []byte, ok bool) {
 	return nil, false
 }
 
-// noteTransformer puts the footnotes at the document's end, in the order in
-// which they are referred to, each with the way back. Others are left out.
+// noteTransformer moves the footnotes to the end of the document, in the order of their first
+// references, and adds the links back. It drops footnotes without a reference.
 type noteTransformer struct{}
 
 func (noteTransformer) Transform(root *ast.Document, _ text.Reader, pc parser.Context) {

@@ -11,12 +11,11 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// maxInlineNote bounds a note within a line, in bytes.
+// maxInlineNote is the longest inline note, in bytes.
 const maxInlineNote = 8 << 10
 
-// inlineNoteParser parses notes where they are referred to, as Pandoc has them:
-// ^[A note with *emphasis*.]. What stands in one is parsed with the paragraphs at
-// the end of the document.
+// inlineNoteParser parses the inline notes of Pandoc: ^[A note with *emphasis*.]. The note becomes a
+// paragraph at the end of the document, so its content is parsed later.
 type inlineNoteParser struct{}
 
 func (inlineNoteParser) Trigger() []byte { return []byte{'^'} }
@@ -31,7 +30,7 @@ func (inlineNoteParser) Parse(parent ast.Node, block text.Reader, pc parser.Cont
 	if segment.Start >= n.unclosed.Start && segment.Start < n.unclosed.Stop {
 		return nil
 	}
-	// (^[a-z]+) is a pattern: it sticks to no word, and holds but one.
+	// (^[a-z]+) is a regular expression: it has one word and does not follow a word.
 	before := block.PrecendingCharacter()
 	alone := util.IsSpaceRune(before) || strings.ContainsRune("([{|/\"'", before)
 
@@ -46,7 +45,7 @@ func (inlineNoteParser) Parse(parent ast.Node, block text.Reader, pc parser.Cont
 	if !ok {
 		n.unclosed = text.NewSegment(segment.Start, end)
 	}
-	// x^[1]^ is raised.
+	// x^[1]^ is raised text.
 	oneWord := len(content) == 1 && !bytes.ContainsAny(content[0].Value(block.Source()), " \t")
 	if rest, _ := block.PeekLine(); !ok || alone && oneWord || len(content) == 0 || len(rest) > 0 && rest[0] == '^' {
 		block.SetPosition(at, position)
@@ -72,9 +71,9 @@ func (inlineNoteParser) Parse(parent ast.Node, block text.Reader, pc parser.Cont
 	return link
 }
 
-// bracketed reads up to the bracket that closes one already read, and passes over
-// it: the lines before it, and where reading ended. Brackets in code and those
-// that are escaped do not count.
+// bracketed reads up to the bracket that closes the current one and advances the reader past it. It
+// returns the lines before that bracket and the offset where it stopped. Escaped brackets and brackets
+// in code do not count. ok is false for an empty, unclosed or too long note.
 func bracketed(block text.Reader) (lines []text.Segment, end int, ok bool) {
 	depth, size := 1, 0
 

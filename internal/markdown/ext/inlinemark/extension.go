@@ -6,7 +6,7 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// Extension adds marked, inserted, raised and lowered text.
+// Extension adds the elements mark, ins, sup and sub.
 type Extension struct{}
 
 // Extend implements goldmark.Extender.

@@ -12,11 +12,11 @@ import (
 	"presswork/internal/markdown/tree"
 )
 
-// maxScript bounds, in bytes, what is raised or lowered.
+// maxScript is the longest raised or lowered text, in bytes.
 const maxScript = 200
 
-// scriptParser parses H~2~O and x^2^. What is lowered sticks to a word, so that
-// ~this~ stays struck out as GitHub has it; neither holds a space.
+// scriptParser parses H~2~O and x^2^. The text has no spaces. Lowered text must follow a word, since
+// GitHub strikes ~this~ out.
 type scriptParser struct{}
 
 func (scriptParser) Trigger() []byte { return []byte{'~', '^'} }
@@ -43,8 +43,8 @@ func (scriptParser) Parse(_ ast.Node, block text.Reader, _ parser.Context) ast.N
 	return n
 }
 
-// markParser parses ==marked== and ++inserted++. Within a Latin word or number
-// the signs stay as they are: C++17 and a==b are common.
+// markParser parses ==marked== and ++inserted++. Next to a Latin letter or a digit the characters stay as
+// they are: C++17 and a==b are common.
 type markParser struct {
 	char byte
 	tag  string

@@ -9,12 +9,12 @@ import (
 
 // Extension adds line blocks.
 type Extension struct {
-	// Enabled reports whether a document has them.
+	// Enabled reports whether the document may have line blocks.
 	Enabled func(parser.Context) bool
 }
 
 // Extend implements goldmark.Extender.
 func (e Extension) Extend(m goldmark.Markdown) {
-	m.Parser().AddOptions(parser.WithParagraphTransformers(util.Prioritized(lineBlockTransformer{e.Enabled}, 210)))
-	m.Renderer().AddOptions(renderer.WithNodeRenderers(util.Prioritized(lineBlockRenderer{}, 100)))
+	m.Parser().AddOptions(parser.WithParagraphTransformers(util.Prioritized(transformer{e.Enabled}, 210)))
+	m.Renderer().AddOptions(renderer.WithNodeRenderers(util.Prioritized(nodeRenderer{}, 100)))
 }

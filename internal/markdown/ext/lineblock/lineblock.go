@@ -1,4 +1,5 @@
-// Package lineblock reads the line blocks of Pandoc: lines that begin with a bar.
+// Package lineblock reads the line blocks of Pandoc, whose lines begin with a bar
+// (https://pandoc.org/MANUAL.html#line-blocks).
 package lineblock
 
 import (
@@ -14,23 +15,22 @@ import (
 	"presswork/internal/markdown/tree"
 )
 
-// maxIndent bounds the spaces before a line of a line block.
+// maxIndent is the largest indentation of a line, in spaces.
 const maxIndent = 60
 
-// lineBlock is a block whose lines are printed as they are broken, a poem or an
-// address:
+// lineBlock is a block that keeps its line breaks, such as a poem or an address:
 //
 //	| The limerick packs laughs anatomical
 //	|    In space that is quite economical.
 //
-// A line that begins with a space goes on with the one before.
+// A line that begins with a space continues the previous line.
 type lineBlock struct{ ast.BaseBlock }
 
 func (*lineBlock) Kind() ast.NodeKind { return kindLineBlock }
 
 func (n *lineBlock) Dump(s []byte, level int) { ast.DumpHelper(n, s, level, nil, nil) }
 
-// verse is one line of it, behind so many spaces.
+// verse is one line of a line block. indent is the number of spaces before it.
 type verse struct {
 	ast.BaseBlock
 	indent int
@@ -45,11 +45,11 @@ var (
 	kindVerse     = ast.NewNodeKind("Verse")
 )
 
-// lineBlockTransformer makes line blocks of paragraphs that are no table: at least
-// two lines begin with a bar, and there is no other bar in them.
-type lineBlockTransformer struct{ enabled func(parser.Context) bool }
+// transformer replaces a paragraph by a line block if at least two lines begin with a bar. A line with
+// another bar could be a row of a table, so it keeps the paragraph as it is.
+type transformer struct{ enabled func(parser.Context) bool }
 
-func (l lineBlockTransformer) Transform(node *ast.Paragraph, reader text.Reader, pc parser.Context) {
+func (l transformer) Transform(node *ast.Paragraph, reader text.Reader, pc parser.Context) {
 	src, lines := reader.Source(), node.Lines()
 	if lines.Len() < 2 || !l.enabled(pc) {
 		return
@@ -96,14 +96,14 @@ func (l lineBlockTransformer) Transform(node *ast.Paragraph, reader text.Reader,
 	tree.Replace(node, block)
 }
 
-type lineBlockRenderer struct{}
+type nodeRenderer struct{}
 
-func (r lineBlockRenderer) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
+func (r nodeRenderer) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
 	reg.Register(kindLineBlock, r.lineBlock)
 	reg.Register(kindVerse, r.verse)
 }
 
-func (lineBlockRenderer) lineBlock(w util.BufWriter, _ []byte, _ ast.Node, entering bool) (ast.WalkStatus, error) {
+func (nodeRenderer) lineBlock(w util.BufWriter, _ []byte, _ ast.Node, entering bool) (ast.WalkStatus, error) {
 	if entering {
 		_, _ = w.WriteString("<div class=\"line-block\">\n")
 	} else {
@@ -113,7 +113,7 @@ func (lineBlockRenderer) lineBlock(w util.BufWriter, _ []byte, _ ast.Node, enter
 	return ast.WalkContinue, nil
 }
 
-func (lineBlockRenderer) verse(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+func (nodeRenderer) verse(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
 	switch {
 	case entering && n.FirstChild() == nil:
 		_, _ = w.WriteString("<div>\u00a0")

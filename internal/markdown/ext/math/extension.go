@@ -7,7 +7,8 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// Extension adds formulas: $…$, $$…$$, \(…\), \[…\] and environments of LaTeX.
+// Extension adds formulas: $…$, $$…$$, \(…\), \[…\] and environments of LaTeX. A formula without Embed
+// renders its source.
 type Extension struct{}
 
 // Extend implements goldmark.Extender.

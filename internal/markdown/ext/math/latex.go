@@ -11,22 +11,20 @@ import (
 	"presswork/internal/markdown/tree"
 )
 
-// Formulas in LaTeX's own marks: \(…\) in text, \[…\] and environments on their
-// own. To CommonMark \( and \[ are an escaped parenthesis and bracket, which
-// programs that write Markdown use a lot: they stay that unless what is between
-// them looks like a formula.
+// This file has the formulas in LaTeX's own delimiters: \(…\) and \[…\] in text, \[…\] and environments
+// on lines of their own. In CommonMark, \( and \[ are an escaped parenthesis and an escaped bracket.
+// Programs that write Markdown escape both often, so only a text that looks like a formula is one.
 
-// bracketKey is where the inline parser keeps what it knows of a block.
+// bracketKey is the key of the *brackets of the current block in a parser.Context.
 var bracketKey = parser.NewContextKey()
 
-// brackets are the offsets of the escaped brackets of a block, by kind.
+// brackets holds the offsets of the escaped brackets of a block, by the bracket.
 type brackets struct {
 	block ast.Node
 	at    map[byte][]int
 }
 
-// escapeParser parses \(…\) and \[…\] in running text. Behind a letter they are
-// escaped brackets: file\(s\).
+// escapeParser parses \(…\) and \[…\] in text. After a letter they are escaped brackets: file\(s\).
 type escapeParser struct{}
 
 func (escapeParser) Trigger() []byte { return []byte{'\\'} }
@@ -45,7 +43,7 @@ func (escapeParser) Parse(parent ast.Node, block text.Reader, pc parser.Context)
 	open, shut := line[1], closing(line[1])
 	from := segment.Start + 2
 	to := next(known.at[shut], from)
-	// A second one before the end: so nothing is read twice.
+	// Formulas do not nest. The rule also keeps "\\(\\(\\(…" from taking quadratic time.
 	if again := next(known.at[open], from); to < 0 || again >= 0 && again < to {
 		return nil
 	}
@@ -59,6 +57,7 @@ func (escapeParser) Parse(parent ast.Node, block text.Reader, pc parser.Context)
 	return &Formula{Source: source, Display: open == '[', Offset: segment.Start}
 }
 
+// closing returns the closing bracket for an opening one.
 func closing(open byte) byte {
 	if open == '(' {
 		return ')'
@@ -67,6 +66,7 @@ func closing(open byte) byte {
 	return ']'
 }
 
+// findBrackets returns the escaped brackets of a block.
 func findBrackets(block ast.Node, source []byte) *brackets {
 	b := &brackets{block: block, at: map[byte][]int{}}
 	for _, s := range linesOf(block) {
@@ -87,21 +87,19 @@ var (
 	latexCommand = regexp.MustCompile(`\\[A-Za-z]`)
 	latexEscape  = regexp.MustCompile(`(?s)\\[^A-Za-z]`)
 	latexSign    = regexp.MustCompile(`[\^_=<>+{}]`)
-	// Two words beside each other are prose, as are letters of scripts that
-	// formulas have none of.
+	// prose matches two words in a row, and letters of scripts that formulas do not use.
 	prose = regexp.MustCompile(`\pL{2}\s+\pL{2}|[\x{400}-\x{1CFF}\x{2E80}-\x{10FFFF}]`)
-	// In the usage of a command, [--size=<n>] is one of its options.
+	// usage matches the options in the usage line of a command: [--size=<n>].
 	usage = regexp.MustCompile(`--|<\pL[\pL\pN_-]*>|>\s*$|^\s*\^`)
-	// A word may be a name in a program, as in [user_name=x], unless a sign stands
-	// as only formulas have it.
+	// clearSign matches the signs in places where only formulas have them. Text with a word needs one:
+	// [user_name=x] is code.
 	clearSign = regexp.MustCompile(`\s[=<>+]\s|[\^_]\{|[\pL\pN)]\^`)
 	someWord  = regexp.MustCompile(`\pL{3}`)
 	anyLetter = regexp.MustCompile(`\pL`)
 )
 
-// looksLikeFormula reports whether text between brackets is meant as LaTeX. A
-// command such as \frac shows it, or one of the signs ^_=<>+{} unless there are
-// words; where it may be short, also a variable or two, such as x or f(n-1).
+// looksLikeFormula reports whether the text between brackets is LaTeX. It has a command such as
+// \frac, or it has one of the signs ^_=<>+{} and no words. If short is set, a variable is enough, such as x or f(n-1).
 func looksLikeFormula(source []byte, short bool) bool {
 	source = latexEscape.ReplaceAll(source, []byte("."))
 	switch {
@@ -118,16 +116,18 @@ func looksLikeFormula(source []byte, short bool) bool {
 	return short || latexSign.Match(source)
 }
 
+// environment matches the start of an environment. Its group is the name.
 var environment = regexp.MustCompile(
-	`^\\begin\{((?:align|alignat|equation|gather|multline)\*?|aligned|alignedat|gathered|split|[dr]?cases|[pbBvV]?matrix|array|CD)\}`,
+	`^\\begin\{((?:align|alignat|equation|gather|multline)\*?|` +
+		`aligned|alignedat|gathered|split|[dr]?cases|[pbBvV]?matrix|array|CD)\}`,
 )
 
-// futileKey is where the block parser keeps, for each closing mark, the offset
-// before which it is not found as it should be: none looks for it twice.
+// futileKey is the key of a map[string]int in a parser.Context. For each closing delimiter, the map has
+// the offset up to which the block parser has searched for it in vain.
 var futileKey = parser.NewContextKey()
 
-// latexBlockParser takes \[ … \] and environments such as \begin{align} that
-// stand on lines of their own, without a blank line.
+// latexBlockParser parses \[ … \] and environments such as \begin{align} on lines of their own. They have
+// no blank line.
 type latexBlockParser struct{ blockParser }
 
 func (latexBlockParser) Trigger() []byte { return []byte{'\\'} }
@@ -176,8 +176,8 @@ func (latexBlockParser) Open(_ ast.Node, reader text.Reader, pc parser.Context) 
 	return n, parser.NoChildren
 }
 
-// endOfFormula finds the offset behind the closing mark, which ends its line. It
-// is not found before a blank line; then the offset is where the search ended.
+// endOfFormula returns the offset after the closing delimiter, which must end its line. If a blank line
+// comes first, found is false and end is the offset where the search stopped.
 func endOfFormula(source []byte, from int, shut []byte) (end int, found bool) {
 	for first := true; from < len(source); first = false {
 		stop := len(source)

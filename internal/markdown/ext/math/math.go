@@ -1,4 +1,5 @@
-// Package math reads formulas in LaTeX, and writes the places where they are rendered.
+// Package math parses formulas in LaTeX. It does not typeset them: another package does so and sets the
+// Embed of each.
 package math
 
 import (
@@ -15,14 +16,16 @@ import (
 	"presswork/internal/markdown/tree"
 )
 
-// Formula is LaTeX in running text; with display it stands on a line of its own.
+// Formula is a formula within a paragraph.
 type Formula struct {
 	ast.BaseInline
-	Source  []byte
+	// Source is the LaTeX without its delimiters.
+	Source []byte
+	// Display reports whether the formula is printed on a line of its own.
 	Display bool
-	Offset  int
-	// Embed is the piece of finished HTML it became, 0 when it could not be
-	// rendered.
+	// Offset is the place of the opening delimiter in the source.
+	Offset int
+	// Embed is the number of its HTML in tree.Embeds, 0 if it could not be typeset.
 	Embed int
 }
 
@@ -32,28 +35,29 @@ func (*Formula) Kind() ast.NodeKind { return kindFormula }
 // Dump implements ast.Node.
 func (n *Formula) Dump(s []byte, level int) { ast.DumpHelper(n, s, level, nil, nil) }
 
-// IsDisplay reports whether the formula stands on a line of its own.
+// IsDisplay returns Display, for packages that know formulas by an interface.
 func (n *Formula) IsDisplay() bool { return n.Display }
 
 // PlainText returns the LaTeX.
 func (n *Formula) PlainText() string { return string(n.Source) }
 
-// dollarKey is where the inline parser keeps what it knows of a block.
+// dollarKey is the key of the *dollars of the current block in a parser.Context.
 var dollarKey = parser.NewContextKey()
 
-// dollars are the places in a block where a formula may end, by their offset,
-// so that no opening dollar reads on to the end of the block.
+// dollars holds the offsets in a block where a formula may end. Without them, each opening dollar would
+// search the rest of the block.
 type dollars struct {
-	block                 ast.Node
+	block ast.Node
+	// single, double and ticks are the offsets of $, $$ and `$.
 	single, double, ticks []int
-	// tickBefore and dollarBefore are the offsets of the last backtick and of the
-	// last single dollar before each of single.
+	// tickBefore and dollarBefore are the offsets of the last backtick and of the last single dollar
+	// before each element of single.
 	tickBefore, dollarBefore []int
 }
 
-// dollarParser parses $…$, $$…$$ and $`…`$. As in pandoc, a single dollar
-// opens before what is no space, and closes behind what is no space and before
-// what is no digit, without another one between, so that prices stay prices.
+// dollarParser parses $…$, $$…$$ and $`…`$. As in Pandoc, an opening single dollar is not followed by a
+// space. A closing one follows a character other than a space and is not followed by a digit. There is
+// no dollar between them. So $5 and $6 are prices.
 type dollarParser struct{}
 
 func (dollarParser) Trigger() []byte { return []byte{'$'} }
@@ -76,11 +80,9 @@ func (dollarParser) Parse(parent ast.Node, block text.Reader, pc parser.Context)
 		to = next(known.ticks, from+1)
 	case run == 1 && len(line) > 1 && !startsWithSpace(line[1:]):
 		from = at + 1
-		if i := sort.SearchInts(
-			known.single,
-			from+1,
-		); i < len(known.single) &&
-			max(known.tickBefore[i], known.dollarBefore[i]) < from {
+
+		i := sort.SearchInts(known.single, from+1)
+		if i < len(known.single) && max(known.tickBefore[i], known.dollarBefore[i]) < from {
 			to = known.single[i]
 		}
 	case run == 2:
@@ -103,7 +105,7 @@ func (dollarParser) Parse(parent ast.Node, block text.Reader, pc parser.Context)
 	return &Formula{Source: source, Display: run == 2, Offset: at}
 }
 
-// next is the first of the offsets that is not before from, -1 without one.
+// next returns the first of the offsets that is not before from, -1 for none.
 func next(offsets []int, from int) int {
 	if i := sort.SearchInts(offsets, from); i < len(offsets) {
 		return offsets[i]
@@ -112,6 +114,7 @@ func next(offsets []int, from int) int {
 	return -1
 }
 
+// findDollars returns the places in a block where a formula may end.
 func findDollars(block ast.Node, source []byte) *dollars {
 	d := &dollars{block: block}
 	lastTick, lastDollar := -1, -1
@@ -157,7 +160,7 @@ func findDollars(block ast.Node, source []byte) *dollars {
 	return d
 }
 
-// between is the text of a block from one source offset to another.
+// between returns the text of lines between two offsets of the source.
 func between(lines *text.Segments, source []byte, from, to int) []byte {
 	first := sort.Search(lines.Len(), func(i int) bool { return lines.At(i).Stop > from })
 	var out []byte
@@ -179,19 +182,22 @@ func startsWithSpace(b []byte) bool {
 	return unicode.IsSpace(r)
 }
 
-// Block is a formula between lines that begin and end with $$ or in the
-// marks of LaTeX, or the content of a math fence.
+// Block is a formula on lines of its own: between $$ or \[…\], an environment, or the content of a
+// ```math block.
 type Block struct {
 	ast.BaseBlock
+	// Source is the LaTeX without its delimiters, but with \begin and \end.
 	Source []byte
+	// Offset is the place of the opening delimiter in the source.
 	Offset int
-	// end is the offset behind the mark that closes it, where that is known when
-	// it begins.
+	// Embed is the number of its HTML in tree.Embeds, 0 if it could not be typeset.
+	Embed int
+
+	// end is the offset after the closing delimiter, 0 if the parser has yet to find it.
 	end    int
 	closed bool
-	// bare reports whether its marks belong to the formula.
-	bare  bool
-	Embed int
+	// bare reports whether the delimiters belong to the LaTeX, as those of an environment.
+	bare bool
 }
 
 // Kind implements ast.Node.
@@ -208,8 +214,8 @@ var (
 	kindBlock   = ast.NewNodeKind("Block")
 )
 
-// blockParser takes lines from one that begins with $$ to one that ends
-// with it. A blank line ends a formula that nobody closed: it was text.
+// blockParser parses $$ … $$ on lines of their own. An unclosed formula ends at a blank line and becomes
+// a paragraph.
 type blockParser struct{}
 
 func (blockParser) Trigger() []byte { return []byte{'$'} }
@@ -233,7 +239,7 @@ func (blockParser) Open(_ ast.Node, reader text.Reader, pc parser.Context) (ast.
 	n := &Block{Offset: segment.Start + at}
 
 	if i := bytes.Index(rest, []byte("$$")); i >= 0 {
-		// What follows on the line is the inline parser's business.
+		// The inline parser reads a formula with more text on its line.
 		if i != len(rest)-2 || i == 0 || rest[i-1] == '\\' {
 			return nil, parser.NoChildren
 		}

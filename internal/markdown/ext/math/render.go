@@ -11,8 +11,7 @@ import (
 	"presswork/internal/markdown/tree"
 )
 
-// nodeRenderer writes places for finished formulas, and the source of the
-// others.
+// nodeRenderer renders the places of typeset formulas, and the source of those that could not be typeset.
 type nodeRenderer struct{}
 
 func (nodeRenderer) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
@@ -28,25 +27,19 @@ func (nodeRenderer) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
 
 		return ast.WalkSkipChildren, nil
 	})
-	reg.Register(
-		kindBlock,
-		func(w util.BufWriter, _ []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
-			n := node.(*Block)
-			switch {
-			case !entering:
-				return ast.WalkSkipChildren, nil
-			case n.Embed == 0:
-				_, _ = w.WriteString(
-					`<pre class="math-error"><code>` + html.EscapeString(
-						string(bytes.Trim(n.Source, "\n")),
-					) + `</code></pre>`,
-				)
-			default:
-				tree.WriteEmbed(w, "div", n.Embed)
-			}
-			_ = w.WriteByte('\n')
-
+	reg.Register(kindBlock, func(w util.BufWriter, _ []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
+		n := node.(*Block)
+		switch {
+		case !entering:
 			return ast.WalkSkipChildren, nil
-		},
-	)
+		case n.Embed == 0:
+			source := html.EscapeString(string(bytes.Trim(n.Source, "\n")))
+			_, _ = w.WriteString(`<pre class="math-error"><code>` + source + `</code></pre>`)
+		default:
+			tree.WriteEmbed(w, "div", n.Embed)
+		}
+		_ = w.WriteByte('\n')
+
+		return ast.WalkSkipChildren, nil
+	})
 }

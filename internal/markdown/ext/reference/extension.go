@@ -9,27 +9,27 @@ import (
 	"presswork/internal/markdown/label"
 )
 
-// Keys says which @keys of a document are references.
+// Keys is the set of @keys that are references in a document.
 type Keys int
 
 const (
 	// None leaves @names and [@names] as they are.
 	None Keys = iota
-	// ToLabels reads the keys of labels: @fig:x.
+	// ToLabels reads only the keys of labels: @fig:x.
 	ToLabels
-	// ToWorks reads every key: those that are not of labels cite a work.
+	// ToWorks reads every key. A key that is not that of a label cites a work.
 	ToWorks
 )
 
-// allows reports whether a key may be that of a reference.
+// allows reports whether a key is that of a reference.
 func (k Keys) allows(key string) bool { return k == ToWorks || label.KindOf(key) != "" }
 
-// Extension adds references. A reference renders its source until Resolve, or the citation that
-// replaces it, sets more.
+// Extension adds references. A reference renders its source unless Resolve links it or its Citation is
+// set.
 type Extension struct {
-	// Keys returns the keys of the document.
+	// Keys returns the keys that are references in the document.
 	Keys func(parser.Context) Keys
-	// Count is called before each reference is created. It may stop the parser by a panic.
+	// Count is called before each reference is created. It may panic to stop the parser.
 	Count func(parser.Context)
 }
 

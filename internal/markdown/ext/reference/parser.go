@@ -14,7 +14,7 @@ import (
 	"presswork/internal/markdown/label"
 )
 
-// maxReference bounds the text between the brackets of a reference, in bytes.
+// maxReference is the longest text between the brackets of a reference, in bytes.
 const maxReference = 4000
 
 // referenceParser parses the references of a document.
@@ -59,7 +59,7 @@ func (p referenceParser) parseKey(block text.Reader, pc parser.Context, keys Key
 	return n
 }
 
-// parseBrackets parses [see @a; @b].
+// parseBrackets parses [see @a; @b], unless the document has a link definition of that name.
 func (p referenceParser) parseBrackets(block text.Reader, pc parser.Context, keys Keys) ast.Node {
 	row, at := block.Position()
 	_, segment := block.PeekLine()
@@ -69,7 +69,6 @@ func (p referenceParser) parseBrackets(block text.Reader, pc parser.Context, key
 		if n := bracketedReference(source, keys); n != nil {
 			p.Count(pc)
 
-			// A link definition of that name makes it a link.
 			if _, defined := pc.Reference(util.ToLinkReference([]byte(source))); !defined {
 				n.Offset = segment.Start
 				return n
@@ -81,8 +80,8 @@ func (p referenceParser) parseBrackets(block text.Reader, pc parser.Context, key
 	return nil
 }
 
-// readBrackets reads the text from the opening bracket at the start of the line to the closing one.
-// It returns false for nested brackets and for brackets that belong to a link or a span.
+// readBrackets reads the text between the opening bracket at the start of the line and the closing one.
+// It returns false for nested brackets, and for brackets that belong to a link or a span.
 func readBrackets(block text.Reader) (source string, ok bool) {
 	var b strings.Builder
 
@@ -107,7 +106,7 @@ func readBrackets(block text.Reader) (source string, ok bool) {
 	return "", false
 }
 
-// readPlace reads the place in a work, which follows the key in brackets: [p. 3].
+// readPlace reads the place in a work that follows a key in brackets, [p. 3]. It returns "" for none.
 func readPlace(block text.Reader) string {
 	row, at := block.Position()
 
@@ -164,18 +163,18 @@ func readItem(part string) (item Item, ok bool) {
 	}
 }
 
-// mayPrecedeKey reports whether an @ after this character can begin a key: it must not be that of an
-// address. Letters from U+2E80 on are of scripts without spaces.
+// mayPrecedeKey reports whether an @ after this character can begin a key. After a letter it belongs to
+// an e-mail address, but letters from U+2E80 on are of scripts without spaces.
 func mayPrecedeKey(before rune) bool {
 	return (before >= 0x2e80 || !unicode.IsLetter(before)) && !unicode.IsDigit(before) &&
 		!strings.ContainsRune(`@/\_.`, before)
 }
 
-// ReadKey reads the key at the start of a line that begins with @. It returns the length with the @
-// and any braces, 0 if there is no key. As in Pandoc, a key may contain single punctuation marks, and
-// any character within braces.
+// ReadKey reads the key at the start of a line that begins with @. size is its length with the @ and any
+// braces, 0 if there is no key. As in Pandoc, a key has single punctuation marks only, unless it is in
+// braces.
 func ReadKey(line []byte) (key string, size int) {
-	const longest = 200
+	const longest = 200 // bytes
 
 	if len(line) < 2 {
 		return "", 0

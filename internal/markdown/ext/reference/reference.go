@@ -1,5 +1,5 @@
-// Package reference reads references to labelled elements and citations, as Pandoc writes them:
-// @fig:x, @key [p. 3] and [see @a; -@b].
+// Package reference parses references and citations in the syntax of Pandoc: @fig:x, @key [p. 3] and
+// [see @a; -@b] (https://pandoc.org/MANUAL.html#citation-syntax).
 package reference
 
 import (
@@ -23,16 +23,17 @@ type Reference struct {
 	Items []Item
 	// Bracketed reports whether the source has brackets.
 	Bracketed bool
-	// Source is the text as it is typed, Offset its place in the source.
+	// Source is the reference as the source has it.
 	Source string
+	// Offset is its place in the source.
 	Offset int
 	// Citation is the HTML that replaces the reference, "" if it does not cite.
 	Citation string
-	// NamesOnly reports that only the names of the authors are in the text and the rest is in a
-	// note.
+	// NamesOnly reports whether only the names of the authors are in the text. The rest of the citation
+	// is in a note.
 	NamesOnly bool
 
-	// linked are the elements that the items name, in order; nil when one is missing.
+	// linked holds the element that each item names. It is nil if one is missing.
 	linked []*label.Label
 	words  label.Words
 }
@@ -40,7 +41,7 @@ type Reference struct {
 // Item is one key of a reference.
 type Item struct {
 	Key string
-	// Bare is set by a - before the @: the word, or the author, is left out.
+	// Bare reports whether a - precedes the @. It leaves out the word, or the author.
 	Bare bool
 	// Prefix and Suffix are the texts before and after the key.
 	Prefix, Suffix string
@@ -57,8 +58,8 @@ var kindReference = ast.NewNodeKind("Reference")
 // IsInText reports whether the authors of a citation are part of the sentence: @key.
 func (n *Reference) IsInText() bool { return !n.Bracketed && !n.Items[0].Bare }
 
-// TakeHyphens moves the - of bare references from the text before them into the reference. Call it
-// before typography replaces hyphens.
+// TakeHyphens removes the - of bare references from the text before them. Call it before typography
+// replaces hyphens.
 func TakeHyphens(root ast.Node, src []byte) {
 	tree.Each(root, func(n ast.Node) {
 		r, ok := n.(*Reference)
@@ -72,9 +73,9 @@ func TakeHyphens(root ast.Node, src []byte) {
 	})
 }
 
-// Resolve links references to the elements that they name. It skips those for which isCitation
-// returns true. A reference with a key that labels does not have stays as it is typed, and missing
-// is called with the first such key.
+// Resolve links references to the elements that they name. It skips those for which isCitation returns
+// true. If labels lacks a key of a reference, the reference renders its source, and Resolve calls
+// missing with the first such key.
 func Resolve(
 	root ast.Node,
 	words label.Words,
@@ -122,10 +123,11 @@ func (n *Reference) PlainText() string {
 	return b.String()
 }
 
+// anyTag matches a tag of HTML.
 var anyTag = regexp.MustCompile(`<[^>]*>`)
 
-// write calls piece with the parts of the reference in order, each with the element that it links to
-// or nil. Neighbours of one kind share a word: "Figures 1, 2 and 3".
+// write calls piece with the parts of the reference in order, each with the element that it links to or
+// nil. Consecutive items of one kind share a word: "Figures 1, 2 and 3".
 func (n *Reference) write(piece func(text string, to *label.Label)) {
 	if n.linked == nil {
 		piece(n.Source, nil)
@@ -161,7 +163,7 @@ func (n *Reference) sharesWord(first, i int) bool {
 	return head.Bare || head.Prefix != "" || n.words.Many[kind] != ""
 }
 
-// writeRun writes items that share a word.
+// writeRun writes the items from and to, which share a word. It excludes to.
 func (n *Reference) writeRun(from, to int, piece func(string, *label.Label)) {
 	first, item := n.linked[from], n.Items[from]
 	word := ""
@@ -196,6 +198,7 @@ func (n *Reference) writeRun(from, to int, piece func(string, *label.Label)) {
 	}
 }
 
+// anchorTag matches a tag of a link.
 var anchorTag = regexp.MustCompile(`</?a\b[^>]*>`)
 
 // InLink reports whether a node is part of the text of a link.

@@ -1,4 +1,5 @@
-// Package typography replaces typewriter quotes, dashes, dots and spaces by those of the language.
+// Package typography replaces the quotes, dashes, dots and spaces of a typewriter by those of the
+// language.
 package typography
 
 import (
@@ -23,15 +24,16 @@ type typesetter struct {
 	quotes []rune
 	// code counts the open elements of raw HTML whose text stays as it is.
 	code int
-	// beyond is the source after the current text, up to the end of its block.
+	// beyond is the source after the current text, up to the end of its block or 200 bytes.
 	beyond []byte
 }
 
-// maxQuotes is the largest number of open quotation marks.
+// maxQuotes is the largest number of open quotation marks. Further marks do not open.
 const maxQuotes = 8
 
-// Set sets the text of a document in the manner of its language (BCP 47). Code, formulas,
-// addresses and blocks of raw HTML stay as they are.
+// Set sets the text of a document in the manner of its language (BCP 47). An element with a lang
+// attribute follows its own language. Code, formulas, addresses and blocks of raw HTML stay as they
+// are.
 func Set(root ast.Node, src []byte, lang string) {
 	t := &typesetter{marks: marksOf(lang), src: src}
 	var outer []marks // of the elements around the current one
@@ -182,7 +184,8 @@ func (t *typesetter) text(s string) string {
 	return b.String()
 }
 
-// wantsSpace reports whether the space before next is the one that a mark of punctuation has.
+// wantsSpace reports whether next begins with a mark of punctuation and the space before it is part of
+// the punctuation.
 func (t *typesetter) wantsSpace(next string) bool {
 	r, size := utf8.DecodeRuneInString(next)
 
@@ -196,8 +199,11 @@ func (t *typesetter) wantsSpace(next string) bool {
 	// ":-)" and "?x=1" are not punctuation.
 	after, _ := utf8.DecodeRuneInString(next[size:])
 
-	return strings.ContainsRune(t.marks.spaced, r) &&
-		(size == len(next) || !unicode.IsLetter(after) && !unicode.IsDigit(after) && after != '-' && after != ')' && after != '(')
+	if size < len(next) && (unicode.IsLetter(after) || unicode.IsDigit(after) || strings.ContainsRune("-()", after)) {
+		return false
+	}
+
+	return strings.ContainsRune(t.marks.spaced, r)
 }
 
 // needsSpace reports whether the mark r, between before and rest, lacks the space before it.
@@ -237,9 +243,13 @@ func (t *typesetter) opens(rest string) bool {
 		return false
 	}
 
-	return t.before == 0 || unicode.IsSpace(t.before) || strings.ContainsRune("([{<—–-/=«“„‘‚「『»", t.before) ||
-		len(t.quotes) == 0 &&
-			(unicode.In(t.before, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai) || strings.ContainsRune("。、，：；！？", t.before))
+	if t.before == 0 || unicode.IsSpace(t.before) || strings.ContainsRune("([{<—–-/=«“„‘‚「『»", t.before) {
+		return true
+	}
+
+	// Scripts without spaces have none before a quotation.
+	return len(t.quotes) == 0 && (strings.ContainsRune("。、，：；！？", t.before) ||
+		unicode.In(t.before, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai))
 }
 
 // isOpen reports whether q is the innermost open quotation mark.
@@ -304,7 +314,7 @@ func (t *typesetter) single(rest string) string {
 	return apostrophe
 }
 
-// clipped are English words that begin with an apostrophe.
+// clipped matches the English words that begin with an apostrophe.
 var clipped = regexp.MustCompile(`^(?i:n|em|tis|twas|til|cause|round)\b`)
 
 // closesLater reports whether a single mark that closes a quotation may follow within 200 bytes,

@@ -6,9 +6,9 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// Extension adds wiki links. A Link renders nothing: replace it when all headings are known.
+// Extension adds wiki links. Resolve must replace each Link before rendering.
 type Extension struct {
-	// Enabled reports whether a document has them.
+	// Enabled reports whether the document may have wiki links.
 	Enabled func(parser.Context) bool
 }
 

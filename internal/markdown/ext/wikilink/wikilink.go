@@ -14,20 +14,21 @@ import (
 	"presswork/internal/markdown/tree"
 )
 
-// maxWikiLink bounds, in bytes, what stands in the brackets of a wiki link.
+// maxWikiLink is the longest text between the brackets, in bytes.
 const maxWikiLink = 500
 
-// Link is a link to another note, or to a heading, by its name:
+// Link is a link to another note or to a heading by its name:
 //
 //	[[Page]] [[Page#Heading]] [[#Heading|shown]]
 //
-// Its children are what is shown.
+// Its children are the text of the link.
 type Link struct {
 	ast.BaseInline
+	// Page and Heading are the names in the source, "" for none.
 	Page, Heading string
-	// Plain reports whether it could be text in brackets: [[Page]].
+	// Plain reports whether it may also be text in brackets: [[Page]].
 	Plain bool
-	// Source is the whole of it.
+	// Source is the link with its brackets.
 	Source text.Segment
 }
 
@@ -63,7 +64,7 @@ func (p wikiParser) Parse(_ ast.Node, block text.Reader, pc parser.Context) ast.
 	if end < 1 || !bytes.HasPrefix(inside[end:], []byte("]]")) || start == 2 && block.PrecendingCharacter() == '[' {
 		return nil
 	}
-	// Brackets around a link of plain Markdown: [[1]](target), [[1]][label].
+	// These are links of plain Markdown with brackets in their text: [[1]](target), [[1]][label].
 	if after := line[start+end+2:]; len(after) > 0 && bytes.IndexByte([]byte("([]"), after[0]) >= 0 {
 		return nil
 	}
@@ -117,7 +118,7 @@ func (p wikiParser) Parse(_ ast.Node, block text.Reader, pc parser.Context) ast.
 	return n
 }
 
-// IsImageName reports whether a name ends like the name of an image.
+// IsImageName reports whether a name has the extension of an image file.
 func IsImageName(target []byte) bool {
 	switch strings.ToLower(path.Ext(string(target))) {
 	case ".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp", ".avif", ".bmp":
@@ -127,8 +128,8 @@ func IsImageName(target []byte) bool {
 	return false
 }
 
-// embeddedImage is the image of ![[image.png|text|300x200]]: what stands behind the
-// bars is its text, and its size at the end.
+// embeddedImage returns the image for ![[image.png|text|300x200]]. The parts after the bars are the
+// alternative text and the size. shown is the offset of the first of them in inside, -1 for none.
 func embeddedImage(target, inside []byte, shown, at int) ast.Node {
 	img := ast.NewImage(ast.NewLink())
 
@@ -151,7 +152,7 @@ func embeddedImage(target, inside []byte, shown, at int) ast.Node {
 	return img
 }
 
-// imageSize reads 300 and 300x200.
+// imageSize reads a size in pixels: 300 or 300x200.
 func imageSize(size string) (a tree.Attributes, ok bool) {
 	width, height, both := strings.Cut(size, "x")
 

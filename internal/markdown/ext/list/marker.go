@@ -1,0 +1,190 @@
+package list
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+
+	"github.com/yuin/goldmark/util"
+
+	"presswork/internal/markdown/tree"
+)
+
+// listStyle is the style of the markers of an ordered list: a. A) (i) (1) #. or the numbered examples of
+// Pandoc, (@) and (@label), whose numbers run through the document.
+type listStyle struct {
+	// kind is the first of the numerals, a A i I or 1, or # or @.
+	kind byte
+	// open and shut are the characters around the numeral. open may be 0.
+	open, shut byte
+}
+
+// listMarker is a marker at the start of a line.
+type listMarker struct {
+	listStyle
+	value int
+	label string
+	// indent is the number of spaces before it. end is the offset after it on the line.
+	indent, end int
+}
+
+// readMarker reads the marker at the start of a line, which a space and text must follow. A letter that
+// may be a Roman numeral is read in the style of the list within, or as a numeral for the zero style.
+func readMarker(line []byte, within listStyle) (m listMarker, ok bool) {
+	i := 0
+	for i < len(line) && line[i] == ' ' {
+		i++
+	}
+
+	if m.indent = i; i > 3 || i+2 >= len(line) {
+		return m, false
+	}
+
+	if line[i] == '(' {
+		m.open = '('
+		i++
+	}
+	const longest = 40 // bytes
+
+	size := bytes.IndexAny(line[i:min(len(line), i+longest)], ".) \t\n")
+	if size < 1 || line[i+size] != '.' && line[i+size] != ')' {
+		return m, false
+	}
+	word := line[i : i+size]
+
+	m.shut, m.end = line[i+size], i+size+1
+	if m.open != 0 && m.shut != ')' || m.end >= len(line) || line[m.end] != ' ' && line[m.end] != '\t' ||
+		util.IsBlank(line[m.end:]) {
+		return m, false
+	}
+
+	return m, m.readNumeral(word, within.kind)
+}
+
+// readNumeral reads the numeral, "#" or "@label" of a marker. kind is that of the list.
+func (m *listMarker) readNumeral(word []byte, kind byte) bool {
+	switch c := word[0]; {
+	case c == '@':
+		m.kind, m.label = '@', string(word[1:])
+		return m.open != 0 && (m.label == "" || tree.IsName(m.label, true, "-"))
+	case c == '#':
+		m.kind = '#'
+		return len(word) == 1 && m.open == 0
+	case c >= '0' && c <= '9':
+		m.kind = '1'
+		n, err := strconv.Atoi(string(word))
+		m.value = n
+
+		return m.open != 0 && err == nil && len(word) <= 9
+	case kind != 'a' && kind != 'A' && (len(word) > 1 || c == 'i' || c == 'I' || kind == 'i' || kind == 'I'):
+		m.kind, m.value = 'i', roman(word)
+		if c < 'a' {
+			m.kind, m.value = 'I', roman(bytes.ToLower(word))
+		}
+
+		return m.value > 0 && m.value < 4000 && writeRoman(m.value) == strings.ToLower(string(word)) && sameCase(word)
+	case len(word) == 1 && (c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'):
+		m.kind = 'a'
+		if c < 'a' {
+			m.kind = 'A'
+		}
+		m.value = int(c|0x20-'a') + 1
+
+		return true
+	}
+
+	return false
+}
+
+// sameCase reports whether a word has only small or only capital letters.
+func sameCase(word []byte) bool {
+	return bytes.Equal(word, bytes.ToLower(word)) || bytes.Equal(word, bytes.ToUpper(word))
+}
+
+// roman reads a numeral of small letters. It returns 0 for any other word.
+func roman(word []byte) (n int) {
+	values := map[byte]int{'i': 1, 'v': 5, 'x': 10, 'l': 50, 'c': 100, 'd': 500, 'm': 1000}
+	for i, c := range word {
+		v := values[c]
+		if v == 0 || len(word) > 15 {
+			return 0
+		}
+
+		if i+1 < len(word) && v < values[word[i+1]] {
+			v = -v
+		}
+		n += v
+	}
+
+	return n
+}
+
+// writeRoman returns a number as a Roman numeral of small letters.
+func writeRoman(n int) string {
+	var b strings.Builder
+
+	for _, r := range []struct {
+		value int
+		text  string
+	}{
+		{1000, "m"},
+		{900, "cm"},
+		{500, "d"},
+		{400, "cd"},
+		{100, "c"},
+		{90, "xc"},
+		{50, "l"},
+		{40, "xl"},
+		{10, "x"},
+		{9, "ix"},
+		{5, "v"},
+		{4, "iv"},
+		{1, "i"},
+	} {
+		for ; n >= r.value; n -= r.value {
+			b.WriteString(r.text)
+		}
+	}
+
+	return b.String()
+}
+
+// isContinued reports whether the next item follows in rest. It has about the same indentation as m, and
+// only the content of this item is before it.
+func (m listMarker) isContinued(rest []byte) bool {
+	const most = 4000 // bytes
+	blank := false
+
+	for line := range bytes.Lines(rest[:min(len(rest), most)]) {
+		inner := bytes.TrimLeft(line, " \t>")
+		if util.IsBlank(inner) {
+			blank = true
+			continue
+		}
+
+		if next, ok := readMarker(inner, m.listStyle); ok && next.listStyle == m.listStyle {
+			return next.value == m.value+1
+		}
+
+		if blank && len(line)-len(inner) <= m.indent+1 {
+			return false
+		}
+		blank = false
+	}
+
+	return false
+}
+
+// beginsList reports whether the marker of a line begins a list rather than a sentence. As in Pandoc, a
+// capital letter and a full stop may be the initial of a name unless two spaces follow.
+func (m listMarker) beginsList(line, rest []byte, loose bool) bool {
+	switch {
+	case m.kind == '#', m.kind == '@' && (m.label == "" || loose):
+		return true
+	case m.kind == '@':
+		return false
+	}
+	initial := m.kind == 'A' && m.shut == '.' && line[m.end] == ' ' && line[m.end+1] != ' '
+
+	return loose && !initial || m.value == 1 && m.isContinued(rest)
+}
