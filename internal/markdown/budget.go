@@ -13,49 +13,47 @@ import (
 	"presswork/internal/markdown/source"
 )
 
-// goldmark cannot be cancelled, and some inputs take it time that grows with
-// the square of their size: 50 000 × `*a_ ` is 25 s. Its parsers are therefore
-// wrapped (guards.go): each wrapper foresees what a step will cost and spends
-// it here. One unit is about 3 ns.
+// Goldmark cannot be cancelled, and some inputs take it time that grows with the square of their size: 50 000 ×
+// `*a_ ` takes 25 s. Its parsers are therefore wrapped (guards.go). Each wrapper estimates the work of a step and
+// charges it to the budget. One unit is about 3 ns.
 const (
-	// workLimit bounds the foreseen super-linear work of one parse to about a
-	// second. A 10 MB book needs a twentieth of it.
+	// workLimit bounds the estimated super-linear work of one parse to about 1 s. A book of 10 MB needs a
+	// twentieth of it.
 	workLimit = 200_000_000
-	// maxNesting is how deep blocks may lie in each other.
+	// maxNesting bounds the depth of blocks within blocks.
 	maxNesting = 100
-	// maxInlineNesting bounds the depth of the finished tree: rendering it is
-	// recursive, and browsers flatten what is deeper.
+	// maxInlineNesting bounds the depth of the tree: rendering is recursive, and browsers flatten deeper elements.
 	maxInlineNesting = 300
-	// maxOpen bounds the marks and brackets that wait for their match.
+	// maxOpen bounds the marks and brackets without a match in one block.
 	maxOpen = 10_000
-	// ctxEvery is how many units are spent between looks at the context.
+	// ctxEvery is the number of units after which the context is checked again.
 	ctxEvery = 4_000_000
 )
 
-// budget counts the work of one parse. Overspending ends the parse by a panic
-// that parse turns into an error: there is no other way out of goldmark.
+// budget counts the work of one parse. Exceeding it ends the parse with a panic that parseDrawn turns into an
+// error: goldmark has no other exit.
 type budget struct {
 	ctx   context.Context
 	spent int
 	look  int
 
-	block      ast.Node // whose inline content is being parsed
+	block      ast.Node // the block whose inline content is parsed
 	marks      []mark
-	brackets   []int // offsets of the open ones
+	brackets   []int // offsets of the open brackets
 	references reference.Keys
-	referred   int // how many there are
+	referred   int // the number of references so far
 
-	ticksOf ast.Node // the block that ticks is of
+	ticksOf ast.Node // the block that ticks describes
 	ticks   map[int]int
 }
 
-// budgetKey is where a parse's guards find its budget. It is made at start
-// because goldmark counts its keys in an unguarded variable.
+// budgetKey is the key of the budget in the context of a parse. It is created once because goldmark counts keys
+// without a lock.
 var budgetKey = parser.NewContextKey()
 
 func budgetOf(pc parser.Context) *budget { return pc.Get(budgetKey).(*budget) }
 
-// mark is an emphasis delimiter run that may still be matched.
+// mark is a run of emphasis delimiters that may still find its match.
 type mark struct {
 	char             byte
 	canOpen, canShut bool
@@ -63,18 +61,15 @@ type mark struct {
 	offset           int
 }
 
+// stopParsing is the value of the panic that ends a parse.
 type stopParsing struct{ err error }
 
+// spend charges units of work. It ends the parse if the budget is exceeded or the context has ended.
 func (b *budget) spend(units int) {
 	b.spent += units
 	if b.spent > workLimit {
-		panic(
-			stopParsing{
-				source.TooComplex(
-					"the Markdown is too complex to parse: too many unmatched *, _, [ or definitions in one place",
-				),
-			},
-		)
+		panic(stopParsing{source.TooComplex("the Markdown is too complex to parse: " +
+			"too many unmatched *, _, [ or definitions in one place")})
 	}
 
 	if b.spent-b.look >= ctxEvery {
@@ -85,7 +80,8 @@ func (b *budget) spend(units int) {
 	}
 }
 
-func (b *budget) nest(depth int) {
+// checkNesting ends the parse if blocks are nested too deeply.
+func (b *budget) checkNesting(depth int) {
 	if depth > maxNesting {
 		panic(stopParsing{source.TooComplex("the Markdown nests quotes or lists deeper than %d levels", maxNesting)})
 	}
@@ -116,7 +112,7 @@ func referenceKeys(pc parser.Context) reference.Keys {
 	return b.references
 }
 
-// labelKeys returns the keys of references in a document of which only the text is known.
+// labelKeys returns the keys of the references in a document that is parsed without options.
 func labelKeys(src []byte) reference.Keys {
 	if HasLabels(src) {
 		return reference.ToLabels
@@ -125,14 +121,12 @@ func labelKeys(src []byte) reference.Keys {
 	return reference.None
 }
 
-// parse runs goldmark within the budget, for a document of a dialect, with
-// references of a syntax.
+// parse parses a document within the budget. Errors: ContentTooComplex, RenderFailed, the cause of ctx.
 func parse(ctx context.Context, p parser.Parser, src []byte, dialect string, syntax reference.Keys) (ast.Node, error) {
 	return parseDrawn(ctx, p, src, len(src), nil, dialect, syntax)
 }
 
-// parseDrawn is parse for a text of size bytes, behind which stand the texts of the
-// tables that are drawn in it.
+// parseDrawn is parse for a text of size bytes that is followed by the texts of its drawn tables.
 func parseDrawn(
 	ctx context.Context,
 	p parser.Parser,
@@ -164,8 +158,8 @@ func parseDrawn(
 	return root, checkDepth(root)
 }
 
-// checkDepth walks without recursion, so that a deep tree cannot exhaust the
-// stack.
+// checkDepth returns ContentTooComplex for a tree that is too deep. It does not recurse, so that the tree cannot
+// exhaust the stack.
 func checkDepth(root ast.Node) error {
 	depth := 0
 

@@ -10,14 +10,12 @@ import (
 	"presswork/internal/markdown/source"
 )
 
-// suspicious is how many special characters a stretch without a blank line may
-// hold before Check parses the document to be sure. Parsing anything below it
-// stays far within the budget.
+// suspicious is the number of special characters between two blank lines from which Check parses the document.
+// Below it, the work of parsing is far from the budget.
 const suspicious = 4000
 
-// Check refuses content that cannot or must not be rendered, so that it can be
-// refused at submission: it is one pass over the bytes unless the document
-// looks like a bomb, and then a parse within the budget. Errors: ContentEmpty,
+// Check rejects content that cannot be rendered, so that a request can fail at submission. It takes one pass over
+// the bytes. Only a document that looks like a bomb is also parsed, within the budget. Errors: ContentEmpty,
 // ContentNotUTF8, ContentTooComplex.
 func Check(src []byte) error {
 	if bytes.HasPrefix(src, []byte("\xff\xfe")) || bytes.HasPrefix(src, []byte("\xfe\xff")) {
@@ -64,9 +62,8 @@ func invalidAt(src []byte) int {
 	return len(src)
 }
 
-// looksLikeBomb reports whether some line opens many containers, or some
-// stretch without a blank line holds many special characters, or the document
-// defines many things.
+// looksLikeBomb reports whether a line opens many containers, many special characters follow each other without a
+// blank line, or the document has many divisions.
 func looksLikeBomb(src []byte) bool {
 	special, divisions := 0, 0
 
@@ -74,8 +71,7 @@ func looksLikeBomb(src []byte) bool {
 		text := bytes.TrimLeft(line, " \t")
 		if len(text) <= 1 {
 			special = 0
-			// Blank lines are expensive where many containers are open; those
-			// show by the lines before them.
+			// Blank lines are expensive within many open containers. The lines before them show those.
 			continue
 		}
 
@@ -104,8 +100,7 @@ func looksLikeBomb(src []byte) bool {
 	return false
 }
 
-// containersOf counts what could be container markers or indentation at a
-// line's start.
+// containersOf counts what could be container markers and indentation at the start of a line.
 func containersOf(line []byte) int {
 	n, spaces := 0, 0
 
@@ -124,7 +119,7 @@ func containersOf(line []byte) int {
 			return n + spaces/2
 		}
 	}
-	// A line of nothing else is a rule, "-----", or a bomb.
+	// A line of markers only is a thematic break, "-----", or a bomb.
 	if spaces == 0 && bytes.IndexByte(line, '>') < 0 {
 		return 0
 	}

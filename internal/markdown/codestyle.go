@@ -6,9 +6,8 @@ import (
 	"strings"
 )
 
-// codeStyles are Chroma's styles as stylesheets, each behind its name as a comment.
-// They are not made of Chroma's own files here, because it reads all of those
-// whenever the program starts.
+// codeStyles are the styles of Chroma as stylesheets, each after a comment with its name. They are generated,
+// because Chroma would parse the files of all its styles when the program starts.
 //
 //go:embed codestyles.css
 var codeStyles string
@@ -26,8 +25,8 @@ func CodeStyles() []string {
 	return names
 }
 
-// CodeCSS returns a code theme as a stylesheet for the classes that Render
-// writes; ok is false for a name not in CodeStyles.
+// CodeCSS returns a code theme as a stylesheet for the classes that Parse writes. ok is false for a name that
+// CodeStyles does not list.
 func CodeCSS(name string) (css string, ok bool) {
 	if !slices.Contains(CodeStyles(), name) {
 		return "", false

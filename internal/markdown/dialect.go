@@ -9,11 +9,9 @@ import (
 	"presswork/internal/lazyregexp"
 )
 
-// The dialects are the programs that a document may be written for, where it
-// matters: what could be plain text in any other document is read as that program
-// reads it. Without one a document is read as GFM with every extension that
-// plain documents cannot mean otherwise, and taken for Obsidian's or MDX by what
-// it holds.
+// The dialects are the programs for which a document may be written. A dialect decides how syntax is read
+// that could be plain text elsewhere. Without a dialect a document is read as GFM with all extensions that
+// plain documents do not contain by chance, and as Obsidian's or MDX if it looks like it.
 const (
 	GFM      = "gfm"
 	Pandoc   = "pandoc"
@@ -21,31 +19,34 @@ const (
 	MDX      = "mdx"
 )
 
-// Dialects lists the dialects.
+// Dialects returns the names of the dialects.
 func Dialects() []string { return []string{GFM, Pandoc, Obsidian, MDX} }
 
 var (
+	// vaultLink matches an embedded note or a link with a text of its own.
 	vaultLink = lazyregexp.New(`!\[\[[^\[\]\n]{1,300}\]\]|\[\[[^\s\[\]|][^\[\]|\n]{0,200}\|[^\[\]|\n]{1,200}\]\]`)
-	esm       = lazyregexp.New(
+	// esm matches the lines of an ECMAScript module.
+	esm = lazyregexp.New(
 		`(?m)^(?:import\s[^\n]{0,400}["'][^"'\n]{1,200}["'];?[ \t]*$|export\s+(?:const|default|function)\s)`,
 	)
 	componentTag = regexp.MustCompile(`</?[A-Z][A-Za-z0-9.]*[\s/>]`)
 )
 
-// detect returns the dialect of a document that does not name it, by what no plain
-// document holds.
+// detect returns the dialect of a document that does not name it, "" if nothing shows it.
 func detect(src []byte) string {
-	switch {
-	case bytes.Contains(src, []byte("[[")) && vaultLink().Match(src):
+	if bytes.Contains(src, []byte("[[")) && vaultLink().Match(src) {
 		return Obsidian
-	case (bytes.Contains(src, []byte("import ")) || bytes.Contains(src, []byte("export "))) && esm().Match(src) && componentTag.Match(src):
+	}
+
+	modules := bytes.Contains(src, []byte("import ")) || bytes.Contains(src, []byte("export "))
+	if modules && esm().Match(src) && componentTag.Match(src) {
 		return MDX
 	}
 
 	return ""
 }
 
-// dialectKey is where a parse keeps its dialect.
+// dialectKey is the key of the dialect in the context of a parse.
 var dialectKey = parser.NewContextKey()
 
 func dialectOf(pc parser.Context) string {

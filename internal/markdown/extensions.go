@@ -30,13 +30,13 @@ import (
 	"presswork/internal/markdown/tree"
 )
 
-// extensions lists what reads and renders documents. To add an extension, add its folder to
-// ext and its line to cellExtensions. cells parses the cells of drawn tables.
+// extensions lists the extensions that parse and render documents. To add one, add its folder to ext and its line
+// to cellExtensions. cells parses the cells of drawn tables.
 func extensions(cells parser.Parser) []goldmark.Extender {
 	return append(cellExtensions(), footnote.Extension{}, drawntable.Extension{Cells: cells})
 }
 
-// cellExtensions lists the extensions that the cells of drawn tables also have.
+// cellExtensions lists the extensions that also work in the cells of drawn tables.
 func cellExtensions() []goldmark.Extender {
 	return []goldmark.Extender{
 		core{},
@@ -70,8 +70,8 @@ func holdsMarkdown(pc parser.Context, tag []byte) bool { return isMDX(pc) && mdx
 
 func isPandoc(pc parser.Context) bool { return dialectOf(pc) == Pandoc }
 
-// core registers goldmark's own parsers and renderers at its own priorities. Those whose
-// work can be super-linear have guards of their own; guards.go has the others.
+// core registers the parsers and renderers of goldmark at their own priorities. Those whose work can be
+// super-linear get their guards here; guards.go adds the others.
 type core struct{}
 
 func (core) Extend(m goldmark.Markdown) {

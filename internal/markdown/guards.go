@@ -11,14 +11,14 @@ import (
 	"presswork/internal/markdown/source"
 )
 
-// The guards wrap goldmark's parsers and charge the budget with what each step will
-// cost. Factors are measured in units of about 3 ns.
+// The guards wrap the parsers of goldmark and charge the budget for the work of each step. Costs are in units of
+// about 3 ns.
 const (
-	continueCost = 10  // one open block looked at on one line
-	cellCost     = 150 // one table cell, in time and memory
+	continueCost = 10  // for each open block on each line
+	cellCost     = 150 // for each table cell, in time and memory
 )
 
-// guardBlocks wraps all block parsers: any may make blocks that hold others.
+// guardBlocks wraps all block parsers, because any may open blocks with children.
 func guardBlocks(list util.PrioritizedSlice) []util.PrioritizedValue {
 	guarded := make([]util.PrioritizedValue, len(list))
 	for i, v := range list {
@@ -28,8 +28,7 @@ func guardBlocks(list util.PrioritizedSlice) []util.PrioritizedValue {
 	return guarded
 }
 
-// guardInlines wraps the inline parsers that say of themselves that they read runs of
-// delimiters: they implement parser.DelimiterProcessor.
+// guardInlines wraps the inline parsers that read runs of delimiters. They implement parser.DelimiterProcessor.
 func guardInlines(list util.PrioritizedSlice) []util.PrioritizedValue {
 	guarded := make([]util.PrioritizedValue, len(list))
 	for i, v := range list {
@@ -42,7 +41,7 @@ func guardInlines(list util.PrioritizedSlice) []util.PrioritizedValue {
 	return guarded
 }
 
-// containerGuard wraps a block parser and watches the blocks that hold others.
+// containerGuard wraps a block parser and bounds the nesting of blocks.
 type containerGuard struct {
 	parser.BlockParser
 }
@@ -50,7 +49,7 @@ type containerGuard struct {
 func (g containerGuard) Open(parent ast.Node, reader text.Reader, pc parser.Context) (ast.Node, parser.State) {
 	node, state := g.BlockParser.Open(parent, reader, pc)
 	if node != nil && state&parser.HasChildren != 0 {
-		budgetOf(pc).nest(containers(pc.OpenedBlocks()) + 1)
+		budgetOf(pc).checkNesting(containers(pc.OpenedBlocks()) + 1)
 	}
 
 	return node, state
@@ -65,7 +64,7 @@ func (g containerGuard) Continue(node ast.Node, reader text.Reader, pc parser.Co
 	return state
 }
 
-// containers counts nesting as a reader would: a list and its item are one.
+// containers counts the nesting that a reader sees: a list and its item are one level.
 func containers(blocks []parser.Block) int {
 	n := 0
 
@@ -78,7 +77,7 @@ func containers(blocks []parser.Block) int {
 	return n
 }
 
-// paragraphGuard wraps a paragraph transformer with the cost of a paragraph.
+// paragraphGuard wraps a paragraph transformer and charges the cost of a paragraph.
 type paragraphGuard struct {
 	parser.ParagraphTransformer
 	cost func(lines *text.Segments, source []byte) int
@@ -89,7 +88,7 @@ func (g paragraphGuard) Transform(node *ast.Paragraph, reader text.Reader, pc pa
 	g.ParagraphTransformer.Transform(node, reader, pc)
 }
 
-// definitionsCost: each link definition at a paragraph's start moves the rest.
+// definitionsCost returns the cost of link definitions: each one at the start of a paragraph moves the rest.
 func definitionsCost(lines *text.Segments, source []byte) int {
 	if n := lines.Len(); n > 0 {
 		first := lines.At(0)
@@ -101,7 +100,7 @@ func definitionsCost(lines *text.Segments, source []byte) int {
 	return 0
 }
 
-// tableCost: short rows are filled up to the width of the head.
+// tableCost returns the cost of a table: goldmark fills short rows to the width of the head.
 func tableCost(lines *text.Segments, source []byte) int {
 	if lines.Len() < 2 {
 		return 0
@@ -115,21 +114,21 @@ func tableCost(lines *text.Segments, source []byte) int {
 	return lines.Len() * (bytes.Count(rule.Value(source), []byte("|")) + 1) * cellCost
 }
 
-// inlineGuard wraps an inline parser and watches delimiters and brackets.
+// inlineGuard wraps an inline parser and follows its delimiters and brackets.
 type inlineGuard struct {
 	parser.InlineParser
 }
 
 func (g inlineGuard) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
 	b := budgetOf(pc)
-	b.enter(parent)
+	b.enterBlock(parent)
 
 	line, segment := block.PeekLine()
 	switch {
 	case line[0] == ']':
-		b.foreseeLink(line, segment, parent)
+		b.spendOnLink(line, segment, parent)
 	case line[0] == '~' && block.PrecendingCharacter() == '~':
-		return nil // as goldmark returns too, after reading the run once more
+		return nil // goldmark returns the same after reading the run again
 	}
 	first, siblings := pc.FirstDelimiter(), parent.ChildCount()
 
@@ -141,7 +140,7 @@ func (g inlineGuard) Parse(parent ast.Node, block text.Reader, pc parser.Context
 	switch n := node.(type) {
 	case nil:
 	case *parser.Delimiter:
-		b.push(
+		b.pushMark(
 			mark{
 				char:     n.Char,
 				canOpen:  n.CanOpen,
@@ -153,35 +152,32 @@ func (g inlineGuard) Parse(parent ast.Node, block text.Reader, pc parser.Context
 		)
 	case *ast.Link, *ast.Image:
 		b.dropMarksFrom(n.Pos())
-		// With delimiters inside the link and none before it, goldmark walks
-		// back to the start of the block.
+		// With delimiters in the link and none before it, goldmark walks back to the start of the block.
 		if first != nil && first.Segment.Start >= n.Pos() {
 			b.spend(3 * siblings)
 		}
 	default:
 		if line[0] == '[' || line[0] == '!' {
 			b.brackets = append(b.brackets, segment.Start)
-			b.open(len(b.brackets))
+			b.checkOpen(len(b.brackets))
 		}
 	}
 
 	return node
 }
 
-// CloseBlock passes on what goldmark asks of the link parser at a block's end.
+// CloseBlock forwards the call to parsers that have this method, such as the link parser.
 func (g inlineGuard) CloseBlock(parent ast.Node, block text.Reader, pc parser.Context) {
 	if c, ok := g.InlineParser.(parser.CloseBlocker); ok {
 		c.CloseBlock(parent, block, pc)
 	}
 }
 
-// readCost is that of cutting a label out of a block: goldmark looks for it
-// from the block's first line on.
+// readCost returns the cost of reading a link label: goldmark searches for it from the first line of the block.
 func readCost(block ast.Node) int { return block.Lines().Len() / 2 }
 
-// codeGuard wraps the parser of code spans. Goldmark reads to the end of the
-// block for each run of backticks that nothing closes; here one pass over the
-// block lists those.
+// codeGuard wraps the parser of code spans. Goldmark reads to the end of the block for each run of backticks
+// without a match. The guard finds those runs in one pass over the block.
 type codeGuard struct {
 	parser.InlineParser
 }
@@ -202,8 +198,7 @@ func (g codeGuard) Parse(parent ast.Node, block text.Reader, pc parser.Context) 
 	return g.InlineParser.Parse(parent, block, pc)
 }
 
-// lastTicks finds, for each length of a run of backticks, where its last one
-// begins.
+// lastTicks returns the offset of the last run of backticks of each length.
 func lastTicks(lines *text.Segments, source []byte) map[int]int {
 	last := map[int]int{}
 
@@ -225,7 +220,8 @@ func lastTicks(lines *text.Segments, source []byte) map[int]int {
 	return last
 }
 
-func (b *budget) open(n int) {
+// checkOpen ends the parse if too many marks or brackets wait for their match.
+func (b *budget) checkOpen(n int) {
 	if n > maxOpen {
 		panic(
 			stopParsing{source.TooComplex("one paragraph of the Markdown holds over %d unmatched *, _ or [", maxOpen)},
@@ -233,17 +229,17 @@ func (b *budget) open(n int) {
 	}
 }
 
-// enter forgets the marks of the block before.
-func (b *budget) enter(block ast.Node) {
+// enterBlock drops the marks of the previous block.
+func (b *budget) enterBlock(block ast.Node) {
 	if b.block != block {
 		b.block, b.marks, b.brackets = block, b.marks[:0], b.brackets[:0]
 	}
 }
 
-// push plays goldmark's matching of delimiter runs and counts its steps.
-func (b *budget) push(m mark) {
+// pushMark repeats how goldmark matches runs of delimiters, and charges its steps.
+func (b *budget) pushMark(m mark) {
 	for m.canShut && m.length > 0 {
-		at := b.opener(m)
+		at := b.findOpener(m)
 		if at < 0 {
 			break
 		}
@@ -261,15 +257,15 @@ func (b *budget) push(m mark) {
 			b.marks = b.marks[:at]
 		}
 	}
-	// goldmark keeps an unmatched closer in its list when it saw an opener of
-	// its kind, so it stays here too.
+	// Goldmark keeps an unmatched closer in its list if it saw an opener of its kind. So does this list.
 	if m.length > 0 {
 		b.marks = append(b.marks, m)
-		b.open(len(b.marks))
+		b.checkOpen(len(b.marks))
 	}
 }
 
-func (b *budget) opener(m mark) int {
+// findOpener returns the index of the mark that m closes, -1 if there is none.
+func (b *budget) findOpener(m mark) int {
 	for i := len(b.marks) - 1; i >= 0; i-- {
 		o := &b.marks[i]
 		if !o.canOpen || o.char != m.char {
@@ -288,20 +284,20 @@ func (b *budget) opener(m mark) int {
 	return -1
 }
 
-// dropMarksFrom forgets the marks inside a finished link.
+// dropMarksFrom drops the marks within a finished link.
 func (b *budget) dropMarksFrom(offset int) {
 	n := len(b.marks)
 	for n > 0 && b.marks[n-1].offset >= offset {
 		n--
 	}
-	// Finding where the link began walks the block's nodes back.
+	// Goldmark walks back over the nodes of the block to find the start of the link.
 	b.spend(len(b.marks) - n)
 	b.marks = b.marks[:n]
 }
 
-// foreseeLink spends what goldmark will look through at a closing bracket: the
-// text since the opening one, and the possible target behind.
-func (b *budget) foreseeLink(line []byte, at text.Segment, block ast.Node) {
+// spendOnLink charges what goldmark searches at a closing bracket: the text since the opening bracket, and a
+// possible target after it.
+func (b *budget) spendOnLink(line []byte, at text.Segment, block ast.Node) {
 	n := len(b.brackets)
 	if n == 0 {
 		return
@@ -344,8 +340,8 @@ func (b *budget) foreseeLink(line []byte, at text.Segment, block ast.Node) {
 	}
 }
 
-// spendUntil spends the distance to a byte: in this line, else to the end of
-// the block, for that is how far goldmark looks.
+// spendUntil charges the distance to a byte on this line, or else to the end of the block, which goldmark searches
+// as well.
 func (b *budget) spendUntil(line []byte, shut byte, at text.Segment, block ast.Node) {
 	if i := bytes.IndexByte(line, shut); i >= 0 {
 		b.spend(i * 2)

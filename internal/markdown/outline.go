@@ -16,26 +16,25 @@ import (
 	"presswork/internal/markdown/tree"
 )
 
-// Outline is a document's words and structure, for who reads it rather than
-// prints it. It is of the same parse as what is printed.
+// Outline has the texts and the structure of a document for analysis. It comes from the same parser as the printed
+// page.
 type Outline struct {
-	// FrontMatter is the text between the fences, "" without any.
+	// FrontMatter is the text between the fences, "" without front matter.
 	FrontMatter string
-	// Blocks are those with text, in order.
+	// Blocks are the blocks with text, in order.
 	Blocks []Block
-	// Lines counts the lines of the body that are not blank, and CodeLines,
-	// TableLines, QuoteLines and HTMLLines those of the blocks of that kind.
+	// Lines counts the lines of the body that are not blank. CodeLines, TableLines, QuoteLines and HTMLLines count
+	// those of the blocks of that kind.
 	Lines, CodeLines, TableLines, QuoteLines, HTMLLines int
-	// Items counts the items of lists, Rules the thematic breaks, Fences the
-	// fenced blocks of code.
+	// Items counts list items, Rules thematic breaks, and Fences fenced code blocks.
 	Items, Rules, Fences int
 }
 
-// BlockKind is what a block of an Outline is.
+// BlockKind is the kind of a block of an Outline.
 type BlockKind uint8
 
-// Kinds of blocks. Paragraphs and items in a quote or an alert are quotes; a row is
-// one of a table.
+// Kinds of blocks. Paragraphs and items within a quote or an alert are QuoteBlocks. A RowBlock is one row of a
+// table.
 const (
 	ParagraphBlock BlockKind = iota
 	HeadingBlock
@@ -48,34 +47,33 @@ const (
 // Block is a run of text.
 type Block struct {
 	Kind BlockKind
-	// Text is without markup, code spans, formulas, web addresses and images, but
-	// with the code of a heading. Its lines are those of the source, ended by "\n"; those ended by a
-	// hard line break, or before one that begins in bold, by LineSeparator.
+	// Text has no markup, code spans, formulas, web addresses or images, except that a heading keeps its code.
+	// Lines end with "\n" as in the source. A line before a hard line break, or before a line that begins in bold,
+	// ends with LineSeparator.
 	Text string
-	// Level is a heading's, 1 to 6.
+	// Level is the level of a heading, 1 to 6.
 	Level int
-	// Ordered and Task report whether an item is numbered, and has a check box.
+	// Ordered reports whether an item is numbered, Task whether it has a check box.
 	Ordered, Task bool
-	// Fence is the first word after a fence of code, "" without one.
+	// Fence is the first word after a code fence in lower case, "" without one.
 	Fence string
 	// Lead reports whether the text begins in bold.
 	Lead bool
-	// Bold and Linked are the texts in bold and of links, Images the targets of
-	// images with their descriptions.
+	// Bold and Linked are the texts in bold and of links. Images are the addresses of images, each with its
+	// description.
 	Bold, Linked, Images []string
-	// CodeSpans, Links and Formulas count them; links within the document are none.
+	// CodeSpans, Links and Formulas are numbers. Links within the document do not count.
 	CodeSpans, Links, Formulas int
-	// CodeBytes is how much of the text of a heading is code.
+	// CodeBytes is the number of bytes of a heading's text that are code.
 	CodeBytes int
 }
 
-// LineSeparator ends a line of a Block that stands by itself.
+// LineSeparator ends a line of Block.Text that the author separated from the next line.
 const LineSeparator = "\u2028"
 
 var outlineParser = sync.OnceValue(newParser)
 
-// ReadOutline reads a document: UTF-8 without byte order mark. Errors:
-// ContentTooComplex, as for Render.
+// ReadOutline reads a document in UTF-8 without a byte order mark. Errors: ContentTooComplex, as for Parse.
 func ReadOutline(src []byte) (Outline, error) {
 	var o Outline
 	if matter, body, ok := frontmatter.Split(src); ok {
@@ -102,14 +100,14 @@ func ReadOutline(src []byte) (Outline, error) {
 type outliner struct {
 	out *Outline
 	src []byte
-	// ordered reports whether the list that is open is.
+	// ordered reports whether the current list is numbered.
 	ordered bool
 
 	cur  Block
 	text bytes.Buffer
 }
 
-// blocks reads the children of a block; what is plain text in it is of kind k.
+// blocks reads the children of a block. Their plain paragraphs are of kind k.
 func (r *outliner) blocks(parent ast.Node, k BlockKind) {
 	for n := parent.FirstChild(); n != nil; n = n.NextSibling() {
 		switch n := n.(type) {
@@ -153,7 +151,7 @@ func (r *outliner) blocks(parent ast.Node, k BlockKind) {
 	}
 }
 
-// item reads an item: its first text is the item, what follows stands by itself.
+// item reads a list item. Its first text becomes the item; later texts become blocks of their own.
 func (r *outliner) item(n *ast.ListItem, k BlockKind) {
 	r.out.Items++
 
@@ -167,12 +165,12 @@ func (r *outliner) item(n *ast.ListItem, k BlockKind) {
 	r.blocks(n, k)
 }
 
-// itemMark is the attribute of the first text of an item.
+// itemMark is the attribute on the first text of an item. Its value reports whether the list is numbered.
 const itemMark = "presswork-item"
 
 func (r *outliner) row(n ast.Node) {
 	if _, head := n.(*east.TableHeader); head {
-		r.out.TableLines++ // with the line below it
+		r.out.TableLines++ // and the rule below the head
 	}
 	r.out.TableLines++
 	r.begin(Block{Kind: RowBlock})

@@ -19,7 +19,7 @@ func (r *outliner) tag(raw []byte) {
 	}
 }
 
-// count takes the tag that the tokenizer stands at: what it is of.
+// count counts the current tag of the tokenizer and returns its element.
 func (r *outliner) count(z *html.Tokenizer) atom.Atom {
 	name, more := z.TagName()
 
@@ -44,8 +44,8 @@ func (r *outliner) count(z *html.Tokenizer) atom.Atom {
 	return tag
 }
 
-// html reads a block of HTML: a paragraph for each run of text, and headings.
-// What is code, a style or a drawing is no text.
+// html reads a block of HTML: each run of text becomes a paragraph or a heading. Code, styles and drawings are
+// skipped.
 func (r *outliner) html(n *ast.HTMLBlock) {
 	raw, lines := tree.BlockText(n, r.src, 0), n.Lines().Len()
 	if n.HasClosure() {
@@ -98,7 +98,7 @@ func (r *outliner) html(n *ast.HTMLBlock) {
 	}
 }
 
-// hidden reports whether what stands in an element is no text.
+// hidden reports whether the content of an element is not text.
 func hidden(tag atom.Atom) bool {
 	switch tag {
 	case atom.Pre, atom.Script, atom.Style, atom.Svg:
@@ -108,7 +108,7 @@ func hidden(tag atom.Atom) bool {
 	return false
 }
 
-// runs reports whether an element stands in running text; what is not known does.
+// runs reports whether an element is part of running text. Unknown elements are.
 func runs(tag atom.Atom) bool {
 	switch tag {
 	case atom.P,
@@ -140,7 +140,7 @@ func runs(tag atom.Atom) bool {
 	return headingLevel(tag) == 0
 }
 
-// headingLevel is that of an element, 0 if it is no heading.
+// headingLevel returns the level of a heading, 0 for other elements.
 func headingLevel(tag atom.Atom) int {
 	for i, h := range []atom.Atom{atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6} {
 		if tag == h {

@@ -6,11 +6,11 @@ import (
 	"github.com/yuin/goldmark/renderer"
 )
 
-// newParser returns the parser of documents, with all extensions and guards.
+// newParser returns the parser for documents, with all extensions and guards.
 func newParser() parser.Parser { return newGuarded(registered(extensions(cellParser()))) }
 
-// cellParser parses the blocks of a cell of a drawn table: without inline content, footnotes
-// and other drawn tables.
+// cellParser returns a parser for the blocks in a cell of a drawn table: without inline content, footnotes and
+// drawn tables.
 func cellParser() parser.Parser {
 	config := registered(cellExtensions())
 
@@ -20,7 +20,7 @@ func cellParser() parser.Parser {
 	)
 }
 
-// recorder is a parser that keeps what extensions add to it.
+// recorder is a parser that records the options that extensions add to it.
 type recorder struct {
 	parser.Parser // nil: nothing is parsed
 	config        *parser.Config
@@ -32,7 +32,7 @@ func (r recorder) AddOptions(options ...parser.Option) {
 	}
 }
 
-// registered returns what extensions add to a parser.
+// registered returns the options that extensions add to a parser.
 func registered(list []goldmark.Extender) *parser.Config {
 	config := parser.NewConfig()
 	goldmark.New(goldmark.WithParser(recorder{config: config}), goldmark.WithExtensions(list...))
@@ -40,7 +40,7 @@ func registered(list []goldmark.Extender) *parser.Config {
 	return config
 }
 
-// newGuarded makes a parser whose parts are guarded.
+// newGuarded returns a parser with guards around its parts.
 func newGuarded(config *parser.Config) parser.Parser {
 	return parser.NewParser(
 		parser.WithBlockParsers(guardBlocks(config.BlockParsers)...),
@@ -50,7 +50,7 @@ func newGuarded(config *parser.Config) parser.Parser {
 	)
 }
 
-// newHTMLRenderer renders raw HTML as it is: everything passes the sanitiser afterwards.
+// newHTMLRenderer returns a renderer that writes raw HTML as it is: the sanitiser checks all HTML afterwards.
 func newHTMLRenderer() renderer.Renderer {
 	r := renderer.NewRenderer()
 	goldmark.New(

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// SiblingSteps returns how many elements a browser passes when it looks, for each
-// element of a body, at all siblings before it.
+// SiblingSteps returns the number of steps that a browser takes to visit, for each element of a body, all siblings
+// before it.
 func SiblingSteps(body string) int {
 	steps := 0
 	open := []int{0} // how many children each open element has so far

@@ -13,34 +13,32 @@ import (
 
 var emptyCell = regexp.MustCompile(`(<t[dh](?: [^<>]*)?>)\s*(</t[dh]>)`)
 
-// FillCells puts a space that does not break into the empty cells of HTML that is a table or
-// part of one.
+// FillCells puts a no-break space into the empty cells of a table or a part of one.
 func FillCells(source string) string { return emptyCell.ReplaceAllString(source, "$1\u00a0$2") }
 
-// longestWord is how many letters of a word stay together in a cell: package markdown lets
-// longer ones break.
+// longestWord is the number of letters of a word that stay together in a cell. Package markdown allows breaks in
+// longer words.
 const longestWord = 18
 
-// Sizes is what a table holds.
+// Sizes describes the content of a table.
 type Sizes struct {
 	Columns []Column
 	Letters int // of all cells
 	Rows    int // those of tables within it included
-	// Spans reports that cells span columns or rows, HoldsMore that some hold other
-	// things than text.
+	// Spans reports whether cells span columns or rows, HoldsMore whether cells contain images, formulas, code or
+	// tables.
 	Spans, HoldsMore bool
 }
 
-// Column is what a table's column holds, in letters.
+// Column describes the content of a column. Lengths are in letters.
 type Column struct {
 	Word int // its longest word
 	Cell int // its longest cell
-	// Prose reports that some cell below the head has several words, or one that may be
-	// broken.
+	// Prose reports whether a cell below the head has several words, or a word that may break.
 	Prose bool
 }
 
-// Sizes reads a table's columns by the words in their cells.
+// Sizes measures the columns of a table by the words in their cells.
 func (b *Block) Sizes() Sizes {
 	const maxColumns = 1000
 	var columns []Column
@@ -138,7 +136,7 @@ func (b *Block) Sizes() Sizes {
 	return Sizes{columns, all, rows, spans, holdsMore}
 }
 
-// lettersOf is how many Latin letters a character of an alphabet is as wide as.
+// lettersOf returns the width of a character in Latin letters.
 func lettersOf(r rune) int {
 	switch {
 	case r >= 0x1000 && r <= 0x109f: // Myanmar
@@ -160,8 +158,7 @@ func wideRune(r rune) bool {
 	return k == width.EastAsianWide || k == width.EastAsianFullwidth
 }
 
-// spanOf is how many columns a cell reaches over, and whether it does over
-// rows.
+// spanOf returns the number of columns that a cell spans, and whether it spans rows.
 func spanOf(z *html.Tokenizer, more bool) (columns int, rows bool) {
 	const maxSpan = 1000
 	columns = 1

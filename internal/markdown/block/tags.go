@@ -10,7 +10,7 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// Attributes are those of the first tag of some HTML.
+// Attributes returns the attributes of the first tag of a piece of HTML.
 func Attributes(source string) map[string]string {
 	z := html.NewTokenizer(strings.NewReader(source))
 	z.Next()
@@ -23,8 +23,7 @@ func Attributes(source string) map[string]string {
 	return attributes
 }
 
-// TagWithClasses is the start tag with classes before those that it has, of which some
-// go.
+// TagWithClasses returns the start tag with classes added before its own, without those in without.
 func (b *Block) TagWithClasses(classes []string, without ...string) string {
 	z := html.NewTokenizer(strings.NewReader(b.Tag()))
 	z.Next()
@@ -46,8 +45,8 @@ func (b *Block) TagWithClasses(classes []string, without ...string) string {
 
 var columnsNoted = regexp.MustCompile(` data-columns="[0-9]*"`)
 
-// TagWithStyle is the start tag of a code block with a style in place of the columns that
-// it wants, "" for none.
+// TagWithStyle returns the start tag of a code block with a style instead of the attribute for Columns. Without a
+// style, only the attribute is removed.
 func (b *Block) TagWithStyle(style string) string {
 	if style != "" {
 		style = ` style="` + style + `"`
@@ -56,7 +55,7 @@ func (b *Block) TagWithStyle(style string) string {
 	return columnsNoted.ReplaceAllLiteralString(b.Tag(), style)
 }
 
-// Anchors are the ids in some HTML, and the anchors in the document that it links to.
+// Anchors returns the ids in a piece of HTML, and the ids within the document that its links lead to.
 func Anchors(source string) (ids, links []string) {
 	z := html.NewTokenizer(strings.NewReader(source))
 	for kind := z.Next(); kind != html.ErrorToken; kind = z.Next() {
@@ -86,8 +85,8 @@ func Anchors(source string) (ids, links []string) {
 	return ids, links
 }
 
-// EachTag calls change for every start tag that has attributes, outside of drawings, whose
-// ids are their own. It returns the HTML with the tags that change has changed.
+// EachTag calls change for every start tag with attributes and returns the HTML with the tags that change reports
+// as changed. It skips drawings, whose ids are independent.
 func EachTag(source string, change func(*html.Token) (changed bool)) string {
 	var out strings.Builder
 	out.Grow(len(source))

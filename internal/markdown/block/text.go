@@ -9,8 +9,7 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// Visible is what a reader sees of HTML: its text, character references as they are
-// written, without soft hyphens.
+// Visible returns the text of HTML without soft hyphens. Character references stay as they are.
 func Visible(source string) string {
 	inTag := false
 
@@ -33,7 +32,7 @@ func Visible(source string) string {
 	}, source)
 }
 
-// Letters is the width of a text in Latin letters.
+// Letters returns the width of a text in Latin letters.
 func Letters(text string) (n int) {
 	for _, r := range text {
 		n++
@@ -45,7 +44,7 @@ func Letters(text string) (n int) {
 	return n
 }
 
-// Lines is how many lines a paragraph takes of so many letters each.
+// Lines estimates the number of lines of a paragraph on lines of the given number of letters.
 func (b *Block) Lines(letters int) (lines int) {
 	if !b.LineBreaks {
 		return 1 + Letters(Visible(b.Inner()))/letters
@@ -66,8 +65,7 @@ func (b *Block) PicturesOnly() bool {
 	return b.Pictures && strings.TrimSpace(Visible(b.Inner())) == ""
 }
 
-// Leads reports whether a paragraph speaks of what follows: it ends in a colon, or all of
-// it is bold, like a heading.
+// Leads reports whether a paragraph introduces the next block: it ends with a colon, or it is bold like a heading.
 func (b *Block) Leads() bool {
 	text := strings.TrimRightFunc(b.Inner(), unicode.IsSpace)
 	if bold, ok := strings.CutPrefix(text, "<strong>"); ok {
@@ -86,8 +84,8 @@ func (b *Block) Leads() bool {
 // EndsWithColon reports whether the last character of a paragraph is a colon.
 func (b *Block) EndsWithColon() bool { return strings.HasSuffix(b.Inner(), ":") }
 
-// Entry is what a heading holds, fit for a table of contents: formulas and emphasis stay;
-// links, the marks of footnotes, images and anchors do not. What it leaves open is closed.
+// Entry returns the content of a heading for a table of contents. Formulas and emphasis stay; links, footnote
+// marks, images and anchors do not. All elements are closed.
 func (b *Block) Entry() string {
 	var out strings.Builder
 	var open []string // tags

@@ -1,7 +1,6 @@
-// Package diagram draws Mermaid diagrams from strangers. Mermaid runs in a page
-// of its own that the browser forgets afterwards; what comes back is rebuilt
-// from an allow-list of shapes, texts and plain attributes: no style sheet, no
-// script, no HTML and no address is left in it.
+// Package diagram draws untrusted Mermaid diagrams as safe SVG. Mermaid runs in a browser page of its own. Its
+// result is rebuilt from an allow-list of shapes, texts and plain attributes, without style sheets, scripts, HTML
+// and addresses.
 package diagram
 
 import (
@@ -18,45 +17,43 @@ import (
 )
 
 const (
-	// MaxDiagrams is how many diagrams of one document are drawn.
+	// MaxDiagrams bounds the diagrams of one document that are drawn.
 	MaxDiagrams = 500
-	// MaxSource is how many bytes one diagram may have.
+	// MaxSource bounds one diagram, in bytes.
 	MaxSource = 50_000
-	// maxSources is how many bytes all diagrams of a document may have.
+	// maxSources bounds all diagrams of a document, in bytes.
 	maxSources = 1 << 20
-	// perPage is how many diagrams are drawn in one page: another document may
-	// want its tab.
+	// perPage is the number of diagrams that are drawn in one page. Other documents need the tab as well.
 	perPage = 25
-	// maxBroken is how many pages the diagrams of a document may break, or
-	// outlast their time in, before the rest are given up.
+	// maxBroken is the number of pages that the diagrams of a document may break before the others are given up. A
+	// page that takes too long counts.
 	maxBroken = 4
-	// SmallestText is how small a text may be on paper, in CSS pixels: 7 pt. A
-	// picture is at least so large that its texts are.
+	// SmallestText is the smallest size of text on paper, in CSS pixels: 7 pt. Diagrams are drawn large enough for
+	// it.
 	SmallestText = 7 * 96 / 72.
-	// TextAttribute of the svg element says how large its smallest text is, in CSS
-	// pixels of its full size.
+	// TextAttribute is the attribute of the svg element with the size of its smallest text, in CSS pixels at full
+	// size.
 	TextAttribute = "data-smallest-text"
-	// cacheBytes bounds what a Renderer remembers.
+	// cacheBytes bounds the cache of a Renderer.
 	cacheBytes = 16 << 20
 )
 
-// Options wire a Renderer.
+// Options are the dependencies of a Renderer.
 type Options struct {
-	// Script runs a library and expressions in an empty page, each of them with
-	// a time of its own, and returns the JSON of their values up to the first
-	// that fails: chromium.Browser's. Mandatory without Remote.
+	// Script runs JavaScript in an empty page. Required without Remote.
 	Script Script
 	// Remote draws in another process. Default: Script draws in this one.
 	Remote Remote
-	// Log is where a browser that fails is reported. Default: discard.
+	// Log receives the errors of the browser. Default: none are logged.
 	Log *slog.Logger
 }
 
-// Script is chromium.Browser.Script.
+// Script is the method of that name of chromium.Browser. It loads a library into an empty page and runs the
+// expressions, each with a time limit of its own. It returns the JSON of their values up to the first that fails.
 type Script func(ctx context.Context, library string, expressions ...string) ([]json.RawMessage, error)
 
-// Remote draws distinct sources and returns the pictures of the first of them;
-// the others, all after an error, stay undrawn.
+// Remote draws distinct sources and returns the pictures of the first of them. The others, or all after an error,
+// stay undrawn.
 type Remote func(ctx context.Context, sources []string, s Style) ([]Picture, error)
 
 // Renderer draws diagrams. It is safe for concurrent use.
@@ -67,14 +64,15 @@ type Renderer struct {
 	cache  *recent.Cache[Picture]
 }
 
-// Picture is a drawn diagram: one svg element, or in words why there is none.
+// Picture is a drawn diagram.
 type Picture struct {
+	// SVG is one svg element. Problem says why there is none.
 	SVG, Problem string
-	// Line of the source is where the problem is, 0 when that is not known.
+	// Line is the line of the source that Problem is about, from 1; 0 if it is unknown.
 	Line int
 }
 
-// New wires a Renderer.
+// New returns a Renderer.
 func New(o Options) *Renderer {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -83,8 +81,8 @@ func New(o Options) *Renderer {
 	return &Renderer{script: o.Script, remote: o.Remote, log: o.Log, cache: recent.New[Picture](cacheBytes)}
 }
 
-// Draw draws the diagrams of one document in a style, one picture for each
-// source. Errors: BrowserUnavailable, ctx's cause.
+// Draw draws the diagrams of one document in a style and returns one picture for each source. Errors:
+// BrowserUnavailable, the cause of ctx.
 func (r *Renderer) Draw(ctx context.Context, sources []string, s Style) ([]Picture, error) {
 	s.Accents = distinct(s.Accents)
 	pictures := make([]Picture, len(sources))
@@ -138,7 +136,7 @@ func (r *Renderer) Draw(ctx context.Context, sources []string, s Style) ([]Pictu
 		if p, ok := drawn[name]; ok {
 			pictures[i] = p
 		}
-		// Ids are unique in a document, and a diagram may stand in it twice.
+		// A document may have a diagram twice, but ids must be unique.
 		if times[name]++; times[name] > 1 {
 			pictures[i].SVG = strings.ReplaceAll(pictures[i].SVG, name, fmt.Sprintf("%s-%d", name, times[name]))
 		}
@@ -147,19 +145,17 @@ func (r *Renderer) Draw(ctx context.Context, sources []string, s Style) ([]Pictu
 	return pictures, nil
 }
 
-// nameOf names a diagram by all that decides its picture. The name begins its
-// ids.
+// nameOf returns a name for a diagram from everything that decides its picture. The ids in the picture begin with
+// it.
 func nameOf(src string, s Style) string {
 	h := sha256.New()
-	// Encoding strings cannot fail.
-	_ = json.NewEncoder(h).Encode([]any{src, s})
+	_ = json.NewEncoder(h).Encode([]any{src, s}) // encoding strings cannot fail
 
 	return "dg" + hex.EncodeToString(h.Sum(nil))[:20]
 }
 
-// drawMissing draws what the cache does not hold, many in one page. One that
-// breaks its page, or outlasts its time, is tried once more as the first of a
-// fresh one: what stood before it may have been at fault.
+// drawMissing draws the diagrams that are not in the cache, several in one page. One that breaks its page, or
+// takes too long, is tried once more as the first of a new page: the diagrams before it may be the reason.
 func (r *Renderer) drawMissing(
 	ctx context.Context,
 	names []string,
@@ -208,8 +204,8 @@ func (r *Renderer) drawMissing(
 	return drawn, nil
 }
 
-// drawRemote has another process draw what the cache does not hold. Problems are
-// not remembered: they may be those of the other process.
+// drawRemote draws the diagrams that are not in the cache in another process. It does not cache problems, which
+// may be temporary there.
 func (r *Renderer) drawRemote(
 	ctx context.Context,
 	names []string,
@@ -247,12 +243,14 @@ func (r *Renderer) drawRemote(
 	return drawn, nil
 }
 
+// giveUp records the same problem for all names.
 func giveUp(drawn map[string]Picture, names []string, problem string) {
 	for _, name := range names {
 		drawn[name] = Picture{Problem: problem}
 	}
 }
 
+// explain returns the problem of a diagram that failed twice.
 func explain(code fault.Code) string {
 	if code == fault.RenderTimeout {
 		return "it takes too long to draw"

@@ -16,7 +16,7 @@ import (
 	"presswork/internal/fault"
 )
 
-// Mermaid 11.17.2 as npm has it, and what we have it do.
+// Mermaid 11.17.2 as published on npm, and the function that runs it in the page.
 var (
 	//go:embed mermaid/mermaid.min.js.gz
 	mermaidGz []byte
@@ -24,7 +24,7 @@ var (
 	drawJS string
 )
 
-// mermaidJS is unpacked when it is first needed: 3.6 MB.
+// mermaidJS returns Mermaid, 3.6 MB. It is unpacked on first use.
 var mermaidJS = sync.OnceValues(func() (string, error) {
 	z, err := gzip.NewReader(bytes.NewReader(mermaidGz))
 	if err != nil {
@@ -47,8 +47,8 @@ type drawing struct {
 	Error string  `json:"error"`
 }
 
-// run draws diagrams in one page, up to the first that breaks it: the error names
-// that one.
+// run draws diagrams in one page. It returns the pictures before the first diagram that breaks the page, and the
+// error for that one.
 func (r *Renderer) run(ctx context.Context, names []string, sources map[string]string, s Style) ([]Picture, error) {
 	library, err := mermaidJS()
 	if err != nil {
@@ -94,7 +94,7 @@ func (d drawing) picture(name, source string) Picture {
 	if d.Error != "" {
 		problem, line := plainError(d.Error)
 		if strings.Contains(source, "%%") || strings.HasPrefix(strings.TrimSpace(source), "---") {
-			line = 0 // Mermaid counts without comments and front matter
+			line = 0 // Mermaid does not count the lines of comments and front matter
 		}
 
 		return Picture{Problem: problem, Line: min(line, len(strings.Split(strings.TrimRight(source, "\n"), "\n")))}
@@ -113,8 +113,8 @@ var (
 	earlyEnd   = regexp.MustCompile(`unexpected '(?:1|EOF)'$`)
 )
 
-// plainError makes a few words of a parser's report, "unexpected 'PE'", without
-// the piece of source and the arrow under it, and returns the line it names.
+// plainError shortens the error of a parser to a few words such as "unexpected 'PE'", without the piece of source
+// and the arrow below it. It returns the line that the error names, 0 without one.
 func plainError(report string) (text string, line int) {
 	var kept []string
 
@@ -141,7 +141,7 @@ func plainError(report string) (text string, line int) {
 		line, _ = strconv.Atoi(m[1])
 		text = text[len(m[0]):]
 	}
-	// The parser's name for the end is a number.
+	// The parser writes the end of the source as a number.
 	text = earlyEnd.ReplaceAllString(text, "it ends before it is complete")
 	if r := []rune(text); len(r) > 200 {
 		text = string(r[:200]) + "…"

@@ -1,31 +1,20 @@
 package diagram
 
-import (
-	"fmt"
-	"math"
-	"slices"
-	"strconv"
-	"strings"
-)
-
-// Style is what a diagram takes over from the document around it. Colours are
-// "#rrggbb".
+// Style is the look that a diagram takes from its document. Colours are "#rrggbb".
 type Style struct {
-	// Dark reports that the page is darker than its text.
+	// Dark reports whether the page is darker than its text.
 	Dark bool
-	// Page is what the diagram stands on, Text the colour of all its texts,
-	// Line that of its lines and borders.
+	// Page is the background, Text the colour of all texts, Line the colour of lines and borders.
 	Page, Text, Line string
-	// Accents colour what is distinguished by colour; at least one. Draw passes over
-	// those that look like an earlier one.
+	// Accents distinguish parts by colour. There must be at least one. Draw skips accents that look like an
+	// earlier one.
 	Accents []string
-	// Font is a CSS font stack, Size the text's size in CSS pixels.
+	// Font is a CSS font stack, Size the size of the text in CSS pixels.
 	Font string
 	Size int
 }
 
-// seen returns the style with lines that can be seen: a theme's rules may be fainter
-// than what a grid or a life line needs.
+// seen returns the style with visible lines: the rules of a theme may be too faint for a grid or a life line.
 func (s Style) seen() Style {
 	const (
 		visible = 1.5
@@ -40,124 +29,17 @@ func (s Style) seen() Style {
 	return s
 }
 
-// config is Mermaid's configuration. What is listed in secure, a diagram's own
-// directives cannot change.
-func (s Style) config() map[string]any {
-	s = s.seen()
-
-	return map[string]any{
-		"startOnLoad":            false,
-		"securityLevel":          "strict",
-		"suppressErrorRendering": true,
-		"maxTextSize":            MaxSource,
-		"maxEdges":               1000,
-		"htmlLabels":             false,
-		"flowchart":              map[string]any{"htmlLabels": false, "curve": "basis", "padding": 12},
-		"class":                  map[string]any{"htmlLabels": false},
-		"state":                  map[string]any{"htmlLabels": false},
-		"sequence": map[string]any{
-			"useMaxWidth":       false,
-			"actorFontFamily":   s.Font,
-			"noteFontFamily":    s.Font,
-			"messageFontFamily": s.Font,
-		},
-		"gantt": map[string]any{
-			"useWidth":        640,
-			"fontSize":        s.Size,
-			"sectionFontSize": s.Size,
-			"leftPadding":     100,
-			"barHeight":       24,
-			"barGap":          5,
-		},
-		"quadrantChart": map[string]any{"pointLabelFontSize": s.Size},
-		"journey": map[string]any{
-			"taskFontFamily": s.Font,
-			"textPlacement":  "tspan",
-			"taskFontSize":   s.Size + 4,
-			"width":          130,
-			"taskMargin":     12,
-			"leftMargin":     110,
-			"sectionColours": []string{s.Text},
-			"actorColours":   s.Accents,
-		},
-		"timeline":         map[string]any{"leftMargin": 20},
-		"c4":               s.c4(),
-		"deterministicIds": true,
-		"fontFamily":       s.Font,
-		"fontSize":         s.Size,
-		"theme":            "base",
-		"themeVariables":   s.variables(),
-		"secure": []string{
-			"secure", "securityLevel", "startOnLoad", "suppressErrorRendering", "maxTextSize", "maxEdges",
-			"htmlLabels", "themeCSS", "fontFamily", "altFontFamily", "deterministicIds", "dompurifyConfig",
-		},
-	}
-}
-
-// sheet mends what no variable of Mermaid's can.
-func (s Style) sheet() string {
-	s = s.seen()
-
-	var branches strings.Builder
-	for i := range 12 { // Mermaid draws them in the fill of the nodes, and counts from -1
-		fmt.Fprintf(
-			&branches,
-			"[aria-roledescription=mindmap] .section-edge-%d { stroke: %s !important }\n",
-			i-1,
-			s.stroke(i),
-		)
-		fmt.Fprintf(
-			&branches,
-			"[aria-roledescription=kanban] .cluster.section-%d rect { fill: %s !important }\n",
-			i-1,
-			s.wash(i),
-		)
-	}
-
-	return branches.String() + strings.NewReplacer("TEXT", s.Text, "LINE", s.Line, "PAGE", s.Page, "FACE", s.wash(2)).
-		Replace(`
-[aria-roledescription=gantt] .tick line { stroke: LINE !important }
-[aria-roledescription=gantt] .tick { opacity: 1 !important }
-[aria-roledescription=gantt] .tick text { font-size: 12px !important }
-[aria-roledescription=c4] text[fill^="#4444"] { fill: TEXT }
-[aria-roledescription=c4] [stroke^="#4444"] { stroke: LINE }
-[aria-roledescription=gitGraph] .commit-cherry-pick[fill] { fill: PAGE !important }
-[aria-roledescription=gitGraph] .commit-cherry-pick[stroke] { stroke: PAGE !important }
-[aria-roledescription=journey] text { fill: TEXT !important }
-[aria-roledescription=journey] rect:is(.task, .journey-section) { stroke: LINE }
-[aria-roledescription=journey] .face { fill: FACE; stroke: TEXT }
-.edgeLabel rect { fill: PAGE !important; opacity: 1 !important }
-:is([aria-roledescription=timeline], [aria-roledescription=journey]) > text[font-size="4ex"] { font-size: 26px; font-weight: normal }
-`)
-}
-
-// distinct leaves out colours that can hardly be distinguished from one before.
-func distinct(colors []string) (kept []string) {
-	const near = 40 // of 255, in each channel
-
-	for _, c := range colors {
-		if !slices.ContainsFunc(kept, func(k string) bool {
-			x, y := rgb(c), rgb(k)
-			return math.Abs(x[0]-y[0]) < near && math.Abs(x[1]-y[1]) < near && math.Abs(x[2]-y[2]) < near
-		}) {
-			kept = append(kept, c)
-		}
-	}
-
-	return kept
-}
-
-// accent is the nth accent.
+// accent returns accent n, counted from 0 and repeated.
 func (s Style) accent(n int) string { return s.Accents[n%len(s.Accents)] }
 
-// wash is an accent thin enough to write Text on.
+// wash returns accent n as a light background for Text.
 func (s Style) wash(n int) string {
 	share := 0.2 + 0.1*float64(n/len(s.Accents)%3)
 	return s.tint(n, share)
 }
 
-// tint is the nth accent over the page: share of it, or as much as Text can be
-// read on.
+// tint returns a mix of accent n and the page. share is the part of the accent, which is reduced until Text is
+// readable.
 func (s Style) tint(n int, share float64) string {
 	const (
 		readable = 4.5 // WCAG AA
@@ -172,7 +54,7 @@ func (s Style) tint(n int, share float64) string {
 	return tint
 }
 
-// stroke is the nth accent, or as much of it as can be seen as a line on the page.
+// stroke returns accent n, mixed with Text until a line in it is visible on the page.
 func (s Style) stroke(n int) string {
 	const (
 		visible = 3 // WCAG 1.4.11
@@ -185,259 +67,4 @@ func (s Style) stroke(n int) string {
 	}
 
 	return line
-}
-
-// c4 has the colours of boxes with white text: C4 diagrams know no other.
-func (s Style) c4() map[string]any {
-	colors := map[string]any{}
-
-	for i, of := range []string{"person", "system", "container", "component"} {
-		for _, shape := range []string{"", "_db", "_queue"} {
-			colors[of+shape+"_bg_color"], colors[of+shape+"_border_color"] = deep(s.accent(i)), s.Line
-			colors["external_"+of+shape+"_bg_color"], colors["external_"+of+shape+"_border_color"] = "#686868", s.Line
-		}
-	}
-
-	return colors
-}
-
-// deep is a colour, darkened as far as white text needs it.
-func deep(c string) string {
-	const readable = 4.5 // WCAG AA
-	for share := 1.0; contrast(c, "#ffffff") < readable; share -= 0.1 {
-		c = mix(c, "#000000", share)
-	}
-
-	return c
-}
-
-// variables are the palette of Mermaid's theme "base": areas are washes with
-// Text on them, borders are accents.
-func (s Style) variables() map[string]any {
-	border := mix(s.accent(0), s.Text, 0.8)
-
-	v := map[string]any{
-		"darkMode":           s.Dark,
-		"background":         s.Page,
-		"fontFamily":         s.Font,
-		"fontSize":           strconv.Itoa(s.Size) + "px",
-		"primaryColor":       s.wash(0),
-		"primaryTextColor":   s.Text,
-		"primaryBorderColor": border,
-		"secondaryColor": s.wash(
-			1,
-		),
-		"secondaryTextColor":   s.Text,
-		"secondaryBorderColor": mix(s.accent(1), s.Text, 0.8),
-		"tertiaryColor":        mix(s.Text, s.Page, 0.06),
-		"tertiaryTextColor":    s.Text,
-		"tertiaryBorderColor":  s.Line,
-		"lineColor":            mix(s.Text, s.Page, 0.7),
-		"textColor":            s.Text,
-		"titleColor":           s.Text,
-		"nodeTextColor":        s.Text,
-		"mainBkg":              s.wash(0),
-		"nodeBorder":           border,
-		"clusterBkg":           mix(s.Text, s.Page, 0.04),
-		"clusterBorder":        s.Line,
-		"edgeLabelBackground":  s.Page,
-		"defaultLinkColor":     mix(s.Text, s.Page, 0.7),
-		"noteBkgColor":         s.wash(2),
-		"noteTextColor":        s.Text,
-		"noteBorderColor":      s.stroke(2),
-		"actorBkg":             s.wash(0),
-		"actorBorder":          border,
-		"actorTextColor":       s.Text,
-		"actorLineColor":       s.Line,
-		"signalColor":          s.Text,
-		"signalTextColor":      s.Text,
-		"labelTextColor":       s.Text,
-		"loopTextColor":        s.Text,
-		"labelBoxBkgColor": s.wash(
-			1,
-		),
-		"labelBoxBorderColor":      s.stroke(1),
-		"activationBkgColor":       s.wash(1),
-		"activationBorderColor":    s.stroke(1),
-		"sequenceNumberColor":      s.Page,
-		"labelColor":               s.Text,
-		"altBackground":            mix(s.Text, s.Page, 0.05),
-		"transitionLabelColor":     s.Text,
-		"stateLabelColor":          s.Text,
-		"specialStateColor":        s.Text,
-		"innerEndBackground":       s.Text,
-		"compositeBackground":      s.Page,
-		"compositeTitleBackground": s.wash(0),
-		"sectionBkgColor": mix(
-			s.accent(0),
-			s.Page,
-			0.1,
-		),
-		"altSectionBkgColor": s.Page,
-		"sectionBkgColor2":   mix(s.accent(1), s.Page, 0.1),
-		"taskBkgColor": s.wash(
-			0,
-		),
-		"taskBorderColor":        border,
-		"taskTextColor":          s.Text,
-		"taskTextDarkColor":      s.Text,
-		"taskTextLightColor":     s.Text,
-		"taskTextOutsideColor":   s.Text,
-		"taskTextClickableColor": s.Text,
-		"activeTaskBkgColor":     s.wash(1),
-		"activeTaskBorderColor":  s.stroke(1),
-		"doneTaskBkgColor": mix(
-			s.Text,
-			s.Page,
-			0.12,
-		),
-		"doneTaskBorderColor": s.Line,
-		"critBkgColor":        s.wash(3),
-		"critBorderColor":     s.stroke(3),
-		"gridColor":           s.Line,
-		"excludeBkgColor":     mix(s.Text, s.Page, 0.05),
-		"pieTitleTextColor":   s.Text,
-		"pieSectionTextColor": s.Text,
-		"pieLegendTextColor":  s.Text,
-		"pieStrokeColor":      s.Page,
-		"pieOuterStrokeColor": s.Line,
-		"pieOpacity":          "1",
-		"pieTitleTextSize":    "18px",
-		"pieSectionTextSize":  "14px",
-		"pieLegendTextSize":   "14px",
-		"packet": map[string]any{
-			"startByteColor": s.Text, "endByteColor": s.Text, "labelColor": s.Text, "titleColor": s.Text,
-			"blockStrokeColor": border, "blockFillColor": s.wash(0), "byteFontSize": "12px", "labelFontSize": "14px",
-		},
-		"radar": map[string]any{
-			"axisColor":        mix(s.Text, s.Page, 0.5),
-			"graticuleColor":   s.Text,
-			"graticuleOpacity": 0.1,
-		},
-		"commitLabelFontSize":              "12px",
-		"tagLabelFontSize":                 "12px",
-		"commitLabelColor":                 s.Text,
-		"commitLabelBackground":            mix(s.Text, s.Page, 0.06),
-		"tagLabelColor":                    s.Text,
-		"tagLabelBackground":               s.wash(1),
-		"tagLabelBorder":                   s.stroke(1),
-		"branchLabelColor":                 s.Page,
-		"quadrantTitleFill":                s.Text,
-		"quadrantPointFill":                s.stroke(0),
-		"quadrantPointTextFill":            s.Text,
-		"quadrantXAxisTextFill":            s.Text,
-		"quadrantYAxisTextFill":            s.Text,
-		"quadrantInternalBorderStrokeFill": mix(s.Text, s.Page, 0.4),
-		"quadrantExternalBorderStrokeFill": mix(s.Text, s.Page, 0.4),
-		"rowOdd":                           s.Page,
-		"rowEven":                          mix(s.Text, s.Page, 0.05),
-		"attributeBackgroundColorOdd":      s.Page,
-		"attributeBackgroundColorEven":     mix(s.Text, s.Page, 0.05),
-		"relationColor":                    s.Text,
-		"relationLabelBackground":          s.Page,
-		"relationLabelColor":               s.Text,
-		"classText":                        s.Text,
-		"errorTextColor":                   s.Text,
-		"archEdgeColor": mix(
-			s.Text,
-			s.Page,
-			0.7,
-		),
-		"archEdgeArrowColor":     mix(s.Text, s.Page, 0.7),
-		"archGroupBorderColor":   mix(s.Text, s.Page, 0.5),
-		"requirementBackground":  s.wash(0),
-		"requirementBorderColor": border,
-		"requirementTextColor":   s.Text,
-		"xyChart": map[string]any{
-			"backgroundColor":  s.Page,
-			"titleColor":       s.Text,
-			"xAxisLabelColor":  s.Text,
-			"xAxisTitleColor":  s.Text,
-			"xAxisTickColor":   s.Line,
-			"xAxisLineColor":   s.Line,
-			"yAxisLabelColor":  s.Text,
-			"yAxisTitleColor":  s.Text,
-			"yAxisTickColor":   s.Line,
-			"yAxisLineColor":   s.Line,
-			"plotColorPalette": s.stroke(0) + "," + s.stroke(1) + "," + s.stroke(2),
-		},
-	}
-	for i := range 4 {
-		v[fmt.Sprintf("quadrant%dFill", i+1)] = mix(s.accent(i), s.Page, 0.12)
-		v[fmt.Sprintf("quadrant%dTextFill", i+1)] = s.Text
-	}
-
-	for i := range 6 {
-		v[fmt.Sprintf("actor%d", i)] = s.accent(i)
-	}
-
-	for i := range 8 {
-		v[fmt.Sprintf("git%d", i)] = s.stroke(i)
-		v[fmt.Sprintf("gitBranchLabel%d", i)] = contrasting(s.stroke(i))
-		v[fmt.Sprintf("gitInv%d", i)] = s.Text
-		v[fmt.Sprintf("fillType%d", i)] = s.wash(i)
-	}
-
-	for i := range 12 {
-		v[fmt.Sprintf("pie%d", i+1)] = s.tint(i, 0.5-0.12*float64(i/len(s.Accents)%3))
-		v[fmt.Sprintf("cScale%d", i)] = s.wash(i)
-		v[fmt.Sprintf("cScalePeer%d", i)] = s.stroke(i)
-		v[fmt.Sprintf("cScaleInv%d", i)] = s.stroke(i)
-		v[fmt.Sprintf("cScaleLabel%d", i)] = s.Text
-	}
-
-	return v
-}
-
-// mix is share of a over b.
-func mix(a, b string, share float64) string {
-	x, y := rgb(a), rgb(b)
-	for i := range x {
-		x[i] = x[i]*share + y[i]*(1-share)
-	}
-
-	return fmt.Sprintf("#%02x%02x%02x", int(x[0]+.5), int(x[1]+.5), int(x[2]+.5))
-}
-
-// contrasting is black or white, whichever reads better on a colour.
-func contrasting(c string) string {
-	const black, white = "#000000", "#ffffff"
-	if contrast(c, black) > contrast(c, white) {
-		return black
-	}
-
-	return white
-}
-
-// contrast is the WCAG 2 ratio of two colours.
-func contrast(a, b string) float64 {
-	x, y := luminance(a), luminance(b)
-	return (max(x, y) + 0.05) / (min(x, y) + 0.05)
-}
-
-func luminance(c string) float64 {
-	v := rgb(c)
-	for i := range v {
-		if v[i] /= 255; v[i] <= 0.04045 {
-			v[i] /= 12.92
-		} else {
-			v[i] = math.Pow((v[i]+0.055)/1.055, 2.4)
-		}
-	}
-
-	return 0.2126*v[0] + 0.7152*v[1] + 0.0722*v[2]
-}
-
-// rgb reads "#rrggbb"; anything else is black.
-func rgb(c string) (v [3]float64) {
-	if len(c) != 7 || c[0] != '#' {
-		return v
-	}
-
-	n, err := strconv.ParseUint(c[1:], 16, 32)
-	if err != nil {
-		return v
-	}
-
-	return [3]float64{float64(n >> 16), float64(n >> 8 & 255), float64(n & 255)}
 }

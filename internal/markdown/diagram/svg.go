@@ -17,29 +17,31 @@ const (
 	maxElements = 50_000
 	maxDepth    = 100
 	maxSVGBytes = 4 << 20
-	// maxSide is the longest a diagram may be, in CSS pixels: it is shrunk to
-	// the page in any case.
+	// maxSide bounds the width and the height of a diagram, in CSS pixels. The page shrinks it in any case.
 	maxSide = 50_000
 )
 
-// shapes are the elements that are kept; others go with what is in them.
+// shapes are the elements that are kept. Others are removed with their content.
 var shapes = set(
-	"svg g path rect circle ellipse line polyline polygon text tspan defs marker linearGradient radialGradient stop clipPath",
+	"svg g path rect circle ellipse line polyline polygon text tspan defs marker linearGradient " +
+		"radialGradient stop clipPath",
 )
 
-// attributes are what those may carry. Ids are dealt with apart.
+// attributes are the attributes that are kept. Ids are rewritten instead.
 var attributes = set(
-	"x y x1 y1 x2 y2 cx cy fx fy r rx ry d points width height viewBox transform dx dy rotate textLength lengthAdjust " +
-		"offset gradientUnits gradientTransform spreadMethod markerWidth markerHeight markerUnits refX refY orient preserveAspectRatio clipPathUnits " +
-		"fill fill-opacity fill-rule stroke stroke-width stroke-dasharray stroke-dashoffset stroke-linecap stroke-linejoin stroke-miterlimit " +
-		"stroke-opacity font-family font-size font-weight font-style text-anchor dominant-baseline alignment-baseline baseline-shift visibility " +
-		"letter-spacing opacity text-decoration marker-start marker-mid marker-end clip-path stop-color stop-opacity",
+	"x y x1 y1 x2 y2 cx cy fx fy r rx ry d points width height viewBox transform dx dy rotate textLength " +
+		"lengthAdjust offset gradientUnits gradientTransform spreadMethod markerWidth markerHeight " +
+		"markerUnits refX refY orient preserveAspectRatio clipPathUnits fill fill-opacity fill-rule stroke " +
+		"stroke-width stroke-dasharray stroke-dashoffset stroke-linecap stroke-linejoin stroke-miterlimit " +
+		"stroke-opacity font-family font-size font-weight font-style text-anchor dominant-baseline " +
+		"alignment-baseline baseline-shift visibility letter-spacing opacity text-decoration marker-start " +
+		"marker-mid marker-end clip-path stop-color stop-opacity",
 )
 
 var (
 	plainValue = regexp.MustCompile(`^[\w\s#%.,+-]*$`)
 	fontValue  = lazyregexp.New(`^[\w\s,.'"-]{1,500}$`)
-	// callValue are transforms and colours.
+	// callValue matches transforms and colours.
 	callValue = regexp.MustCompile(
 		`^(?:\s*(?:translate|rotate|scale|skewX|skewY|matrix|rgba?|hsla?|color)\([\w\s%.,+/-]*\)\s*,?)+$`,
 	)
@@ -57,7 +59,7 @@ func set(words string) map[string]bool {
 
 const svgSpace = "http://www.w3.org/2000/svg"
 
-// clean rebuilds a drawing from the lists. Every id in it begins with name.
+// clean rebuilds a drawing from the allow-lists. All ids in the result begin with name.
 func clean(d drawing, name string) (string, error) {
 	if !(d.Width > 0 && d.Height > 0 && d.Width <= maxSide && d.Height <= maxSide) {
 		return "", fmt.Errorf("it has no size on paper: %.0f × %.0f pixels", d.Width, d.Height)
@@ -79,7 +81,7 @@ type cleaner struct {
 	drawing
 	name     string
 	out      strings.Builder
-	ids      map[string]string // as Mermaid has them → ours
+	ids      map[string]string // from the ids of Mermaid to those in the result
 	defined  map[string]bool
 	elements int
 	open     []string
@@ -102,7 +104,7 @@ func (c *cleaner) run() error {
 		switch t := token.(type) {
 		case xml.StartElement:
 			switch t.Name.Local {
-			case "a", "switch": // a link on a node, a text in two forms: what is allowed of their content
+			case "a", "switch": // a link around a node, or a text in two forms: keep the allowed content
 				t.Name.Local = "g"
 			}
 
@@ -158,7 +160,7 @@ func (c *cleaner) start(t xml.StartElement) {
 		switch {
 		case a.Name.Space != "":
 		case a.Name.Local == "id":
-			if ours := c.id(a.Value); !c.defined[ours] { // Mermaid repeats some
+			if ours := c.id(a.Value); !c.defined[ours] { // Mermaid repeats some ids
 				c.defined[ours] = true
 				c.attribute("id", ours)
 			}
@@ -173,8 +175,7 @@ func (c *cleaner) start(t xml.StartElement) {
 	c.out.WriteByte('>')
 }
 
-// value returns an attribute's value if it is harmless, with references led to
-// our ids.
+// value returns the value of an attribute, with new ids in references. It reports whether the value is harmless.
 func (c *cleaner) value(attribute, value string) (string, bool) {
 	value = strings.TrimSpace(value)
 	if m := reference().FindStringSubmatch(value); m != nil {
@@ -188,7 +189,7 @@ func (c *cleaner) value(attribute, value string) (string, bool) {
 	return value, plainValue.MatchString(value) || callValue.MatchString(value)
 }
 
-// id is ours for one of Mermaid's.
+// id returns the new id for one of Mermaid.
 func (c *cleaner) id(theirs string) string {
 	ours, ok := c.ids[theirs]
 	if !ok {
@@ -203,7 +204,26 @@ func (c *cleaner) attribute(name, value string) {
 	c.out.WriteString(" " + name + `="` + html.EscapeString(value) + `"`)
 }
 
-// label is the alternative text of the diagram.
+// kindNames are the names of diagrams for readers, by the beginning of the name that Mermaid has.
+var kindNames = map[string]string{
+	"class":         "class diagram",
+	"classDiagram":  "class diagram",
+	"er":            "entity relationship diagram",
+	"flowchart":     "flow chart",
+	"gantt":         "Gantt chart",
+	"gitGraph":      "Git graph",
+	"journey":       "user journey",
+	"mindmap":       "mind map",
+	"pie":           "pie chart",
+	"quadrantChart": "quadrant chart",
+	"requirement":   "requirement diagram",
+	"sequence":      "sequence diagram",
+	"stateDiagram":  "state diagram",
+	"timeline":      "timeline",
+	"xychart":       "chart",
+}
+
+// label returns the alternative text of the diagram.
 func (c *cleaner) label() string {
 	if title := strings.Join(strings.Fields(c.Title), " "); title != "" {
 		if r := []rune(title); len(r) > 1000 {
@@ -214,12 +234,7 @@ func (c *cleaner) label() string {
 	}
 
 	kind, _, _ := strings.Cut(c.Kind, "-")
-	if name, ok := map[string]string{
-		"flowchart": "flow chart", "er": "entity relationship diagram", "classDiagram": "class diagram",
-		"class": "class diagram", "stateDiagram": "state diagram", "sequence": "sequence diagram", "gitGraph": "Git graph", "pie": "pie chart",
-		"gantt": "Gantt chart", "journey": "user journey", "quadrantChart": "quadrant chart", "mindmap": "mind map",
-		"timeline": "timeline", "xychart": "chart", "requirement": "requirement diagram",
-	}[kind]; ok {
+	if name := kindNames[kind]; name != "" {
 		return "Diagram: " + name
 	}
 

@@ -1,5 +1,5 @@
-// Package hyphen knows where words may be divided: Liang's algorithm on the
-// pattern files of the TeX community's hyph-utf8.
+// Package hyphen finds the places where words may be divided, with Liang's algorithm and the pattern files of
+// hyph-utf8 from the TeX community.
 package hyphen
 
 import (
@@ -16,14 +16,14 @@ import (
 	"golang.org/x/text/language"
 )
 
-// The files are as hyph-utf8 has them: for each language its patterns (pat),
-// words that are exceptions (hyp), and its author and licence (lic).
+// patternsZip has the unchanged files of hyph-utf8. Each language has patterns (pat), exceptions (hyp), and its
+// author and licence (lic).
 //
 //go:embed patterns.zip
 var patternsZip []byte
 
-// files are the pattern files by language. Where a language has several, the
-// one without a region is for those regions that have none.
+// files returns the pattern files by language. A language without a region stands for all regions without a file
+// of their own.
 func files() map[string]string {
 	m := map[string]string{"de": "de-1996", "el": "el-monoton", "en": "en-us", "en-gb": "en-gb", "no": "nb", "nn": "nb"}
 	for _, same := range []string{"en-au", "en-nz", "en-ie", "en-za", "en-in"} {
@@ -37,19 +37,19 @@ func files() map[string]string {
 	return m
 }
 
-// longest is the longest word that is divided, in characters: no language has
-// longer ones, and no input can make the search expensive.
+// longest bounds the words that are divided, in characters. Languages have no longer words, and input cannot make
+// the search expensive.
 const longest = 80
 
-// Library holds the dictionaries, each read when it is first asked for: up to
-// 20 ms. It is safe for concurrent use.
+// Library holds the dictionaries. It reads each on first use, which takes up to 20 ms. It is safe for concurrent
+// use.
 type Library struct {
 	mu    sync.Mutex
 	files map[string]string
 	known map[string]*Dictionary
 }
 
-// New makes a Library.
+// New returns a Library.
 func New() *Library { return &Library{files: files(), known: map[string]*Dictionary{}} }
 
 // For returns the dictionary of a language (BCP 47), nil if there is none.
@@ -73,7 +73,7 @@ func (l *Library) For(lang string) *Dictionary {
 	d, ok := l.known[file]
 	if !ok {
 		if d, err = read(file); err != nil {
-			// It is embedded, so that this is found by the tests.
+			// The files are embedded, so a test finds this.
 			panic(fmt.Sprintf("hyphen: %s: %v", file, err))
 		}
 		l.known[file] = d
@@ -84,12 +84,11 @@ func (l *Library) For(lang string) *Dictionary {
 
 // Dictionary divides the words of one language.
 type Dictionary struct {
-	// patterns are the digits of a pattern by its letters: 0, 1, 2 for "a1b2",
-	// by "ab".
+	// patterns has the digits of a pattern by its letters: "ab" leads to 0, 1, 2 for "a1b2".
 	patterns map[string][]byte
 	// longest is the length of the longest key, in bytes.
 	longest int
-	// exceptions are the breaks of words that the patterns get wrong.
+	// exceptions has the breaks of words for which the patterns are wrong.
 	exceptions map[string][]int
 }
 
@@ -123,7 +122,7 @@ func read(name string) (*Dictionary, error) {
 	return d, nil
 }
 
-// addPattern takes a pattern such as ".ab1a": digits stand between letters.
+// addPattern adds a pattern such as ".ab1a". Digits are between letters.
 func (d *Dictionary) addPattern(pattern string) {
 	letters := make([]byte, 0, len(pattern))
 	digits := []byte{0}
@@ -140,7 +139,7 @@ func (d *Dictionary) addPattern(pattern string) {
 	d.longest = max(d.longest, len(letters))
 }
 
-// addException takes a divided word: "ta-ble".
+// addException adds a divided word such as "ta-ble".
 func (d *Dictionary) addException(divided string) {
 	var breaks []int
 
@@ -154,9 +153,9 @@ func (d *Dictionary) addException(divided string) {
 	d.exceptions[word] = breaks
 }
 
-// Breaks returns the offsets in bytes at which a word may be divided, leaving
-// at least first characters before and last after each. A word that is not of
-// letters alone, all small but for the first, is not divided.
+// Breaks returns the offsets in bytes at which a word may be divided. Each leaves at least first characters before
+// it and last characters after it. Breaks divides words of letters only, of which none but the first is upper
+// case.
 func (d *Dictionary) Breaks(word string, first, last int) []int {
 	lower, ok := lowered(word)
 	if !ok {
@@ -178,7 +177,7 @@ func (d *Dictionary) Breaks(word string, first, last int) []int {
 	return kept
 }
 
-// lowered is a word in small letters of the same lengths.
+// lowered returns a word in lower case with the same offsets. ok is false if it cannot be divided.
 func lowered(word string) (lower string, ok bool) {
 	n := 0
 
@@ -199,8 +198,8 @@ func lowered(word string) (lower string, ok bool) {
 	return lower + word[len(lower):], n <= longest
 }
 
-// find applies the patterns: between two letters, the highest digit of those
-// that match there is the one that counts, and a break is where it is odd.
+// find applies the patterns. Between two letters, the highest digit of all matching patterns counts. An odd digit
+// allows a break.
 func (d *Dictionary) find(lower string) (breaks []int) {
 	dotted := "." + lower + "."
 

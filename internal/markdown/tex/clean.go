@@ -11,21 +11,20 @@ import (
 	"presswork/internal/lazyregexp"
 )
 
-// elements are those of MathML that Temml writes, and the span that numbers an
-// equation.
+// elements are the MathML elements that Temml writes, and the span with the number of an equation.
 var elements = set(
 	"math mrow mi mn mo mtext mspace mfrac msqrt mroot mstyle mpadded mphantom menclose msub msup msubsup " +
 		"munder mover munderover mmultiscripts mprescripts none mtable mtr mtd span",
 )
 
-// attributes are what those elements may carry, beside class and style.
+// attributes are the attributes that these elements may have, in addition to class and style.
 var attributes = set(
 	"accent accentunder columnalign depth display displaystyle fence form height largeop linethickness lspace " +
 		"mathbackground mathcolor mathsize mathvariant maxsize minsize movablelimits rowspacing rspace scriptlevel " +
 		"separator stretchy symmetric voffset width",
 )
 
-// properties are what an element's style may set.
+// properties are the CSS properties that a style attribute may set.
 var properties = set(
 	"border border-top border-right border-bottom border-left bottom color background-color display font-family " +
 		"font-style font-weight height justify-content left margin-left math-depth math-style padding padding-bottom " +
@@ -33,12 +32,11 @@ var properties = set(
 )
 
 var (
-	// hugeNumber would draw outside the formula's place: Temml bounds large
-	// sizes, but not negative ones.
+	// hugeNumber matches sizes that draw outside of the formula. Temml bounds large sizes, but not negative ones.
 	hugeNumber = regexp.MustCompile(`(?:^|[^#\w.])-?\d{4}|-\d{3}`)
 	plainValue = regexp.MustCompile(`^[\w\s#%.,+-]{1,60}$`)
 	classValue = regexp.MustCompile(`^[\w\s-]{1,100}$`)
-	// styleValue may call the functions of sizes and colours only.
+	// styleValue matches values that call functions for sizes and colours only.
 	styleValue = lazyregexp.New(
 		`^(?:[\w\s#%.,+'-]|(?:calc|rgba?|hsla?|translate|translateX|translateY|scale|rotate)\([\w\s#%.,+-]*\)){1,120}$`,
 	)
@@ -53,8 +51,7 @@ func set(words string) map[string]bool {
 	return m
 }
 
-// clean keeps of a formula's markup what is on the lists, and names the source
-// in it.
+// clean removes everything from the markup of a formula that is not on the lists, and adds the source as alttext.
 func clean(markup, src string) (Formula, error) {
 	body := &html.Node{Type: html.ElementNode, DataAtom: atom.Body, Data: "body"}
 
@@ -74,8 +71,8 @@ func clean(markup, src string) (Formula, error) {
 	return Formula{MathML: out.String(), Width: pieceWidth(root)}, nil
 }
 
-// prune takes off what is not on the lists. An element that is not is replaced
-// by nothing: Temml writes none.
+// prune removes elements and attributes that are not on the lists. Elements go with their content: Temml writes
+// none.
 func prune(n *html.Node) {
 	n.Attr = keepAttributes(n)
 	for c := n.FirstChild; c != nil; {
@@ -102,7 +99,7 @@ func keepAttributes(n *html.Node) []html.Attribute {
 				continue
 			}
 		case a.Key == "style":
-			// How a formula is laid out in its paragraph is the style sheet's.
+			// The style sheet lays out the math element itself.
 			if a.Val = filterStyle(a.Val); a.Val == "" || n.Data == "math" {
 				continue
 			}

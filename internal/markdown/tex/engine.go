@@ -12,7 +12,7 @@ import (
 	"github.com/dop251/goja"
 )
 
-// Temml 0.13.5 and its mhchem extension, as npm has them.
+// Temml 0.13.5 and its mhchem extension, as published on npm.
 var (
 	//go:embed temml/temml.min.js
 	temmlJS string
@@ -21,16 +21,13 @@ var (
 )
 
 const (
-	// maxExpand is how many macros one formula may expand; maxTokens how many
-	// tokens an expansion may leave. Without the second, twenty nested macros
-	// that double their argument take all memory.
+	// maxExpand bounds the macros that one formula expands, maxTokens the tokens of an expansion. Without
+	// maxTokens, 20 nested macros that double their argument fill the memory.
 	maxExpand = 2000
 	maxTokens = 10_000
-	// maxCalls is the depth of JavaScript calls; 8 KiB of nested braces need
-	// more.
+	// maxCalls bounds the depth of JavaScript calls. 8 KiB of nested braces need more.
 	maxCalls = 2000
-	// maxEm and maxPt are the largest sizes a formula may ask for (\rule,
-	// \hspace), relative and absolute.
+	// maxEm and maxPt bound the sizes in a formula (\rule, \hspace), in em and pt.
 	maxEm, maxPt = 50.0, 600.0
 )
 
@@ -39,8 +36,8 @@ var (
 	errComplex = errors.New("the formula is too complex")
 )
 
-// patches are our changes to Temml: two bounds on what macros expand to, and
-// places to break a line in display formulas too.
+// patches returns the changes to Temml: two bounds on the expansion of macros, and line breaks in display
+// formulas.
 func patches() [][2]string {
 	bound := func(n string) string {
 		return fmt.Sprintf("if(%s>%d)throw new RangeError;", n, maxTokens)
@@ -53,7 +50,7 @@ func patches() [][2]string {
 	}
 }
 
-// programs are the compiled libraries, in the order they are run.
+// programs returns the compiled libraries in the order in which they run.
 var programs = sync.OnceValues(func() ([]*goja.Program, error) {
 	temml := temmlJS
 	for _, p := range patches() {
@@ -72,9 +69,8 @@ var programs = sync.OnceValues(func() ([]*goja.Program, error) {
 	return []*goja.Program{first, second}, err
 })
 
-// engine is one JavaScript world with Temml in it. It is used by one goroutine
-// at a time. Rendering leaves nothing behind in it: macros that a formula
-// defines live in its own settings.
+// engine is a JavaScript runtime with Temml. One goroutine uses it at a time. A formula leaves nothing in it: the
+// macros that it defines are in its own settings.
 type engine struct {
 	vm     *goja.Runtime
 	render goja.Callable
@@ -102,7 +98,7 @@ func newEngine() (*engine, error) {
 	return &engine{vm: vm, render: render}, nil
 }
 
-// run renders a formula; sound reports whether the engine may be used again.
+// run renders a formula. sound reports whether the engine may be used again.
 func (e *engine) run(ctx context.Context, src string, display bool) (mathML string, sound bool, err error) {
 	timer := time.AfterFunc(maxTime, func() { e.vm.Interrupt(errTime) })
 	unwatch := context.AfterFunc(ctx, func() { e.vm.Interrupt(errTime) })
@@ -132,8 +128,8 @@ func (e *engine) run(ctx context.Context, src string, display bool) (mathML stri
 	return "", false, errComplex
 }
 
-// parseError is the text of what Temml throws when the formula is wrong,
-// without the piece of the formula it ends with.
+// parseError returns the message of a ParseError of Temml, without the piece of the formula at its end. ok is
+// false for other exceptions.
 func parseError(thrown goja.Value) (string, bool) {
 	text, ok := strings.CutPrefix(thrown.String(), "ParseError:")
 	if !ok {
@@ -141,7 +137,7 @@ func parseError(thrown goja.Value) (string, bool) {
 	}
 	text, _, _ = strings.Cut(text, " at position ")
 	text, _, _ = strings.Cut(text, " at end of input")
-	text, _, _ = strings.Cut(text, ": infinite loop or") // a setting of ours is none of the author's
+	text, _, _ = strings.Cut(text, ": infinite loop or") // authors cannot change this setting
 
 	text = strings.Join(strings.Fields(text), " ")
 	if r := []rune(text); len(r) > 160 {

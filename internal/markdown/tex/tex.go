@@ -1,6 +1,5 @@
-// Package tex turns LaTeX formulas from strangers into MathML. Temml does the
-// work, in a JavaScript engine inside this process that can reach nothing, and
-// what it returns passes an allow-list. No script reaches the page.
+// Package tex renders untrusted LaTeX formulas as MathML. Temml runs in a JavaScript engine in this process,
+// without access to anything outside of it. An allow-list filters the result, so that no script reaches the page.
 package tex
 
 import (
@@ -15,18 +14,18 @@ import (
 )
 
 const (
-	// MaxSource is the longest formula, in bytes.
+	// MaxSource bounds a formula, in bytes.
 	MaxSource = 8 << 10
-	// maxTime bounds one formula; the usual one takes 0.3 to 3 ms.
+	// maxTime bounds the rendering of one formula. Most take 0.3 to 3 ms.
 	maxTime = 2 * time.Second
 	// maxOutput bounds the MathML of one formula, in bytes.
 	maxOutput = 1 << 20
-	// cacheBytes bounds what a Renderer remembers.
+	// cacheBytes bounds the cache of a Renderer.
 	cacheBytes = 8 << 20
 )
 
-// Renderer renders formulas. It is safe for concurrent use. A new one costs
-// nothing; the first formula of a process takes some 30 ms more than the rest.
+// Renderer renders formulas. It is safe for concurrent use. Creating one is cheap. The first formula of a process
+// takes about 30 ms longer than the others.
 type Renderer struct {
 	engines sync.Pool
 	cache   *recent.Cache[result]
@@ -34,11 +33,9 @@ type Renderer struct {
 
 // Formula is a rendered formula.
 type Formula struct {
-	// MathML is one math element with the source as its alttext. Its classes
-	// are Temml's.
+	// MathML is one math element, with the source as alttext and the classes of Temml.
 	MathML string
-	// Width is about how wide it must be at least, in em of its own font, when
-	// it is broken wherever it can be.
+	// Width estimates the smallest width of the formula in em of its own font, if it breaks wherever it can.
 	Width float64
 }
 
@@ -47,14 +44,13 @@ type result struct {
 	err     error
 }
 
-// New makes a Renderer.
+// New returns a Renderer.
 func New() *Renderer {
 	return &Renderer{cache: recent.New[result](cacheBytes)}
 }
 
-// Render renders a formula, without its dollars: in a line of its own if
-// display is set, else for running text. The error explains to its author
-// what is wrong with the formula, or is ctx's cause.
+// Render renders a formula without its delimiters, on a line of its own if display is set. The error tells the
+// author what is wrong with the formula, or is the cause of ctx.
 func (r *Renderer) Render(ctx context.Context, src string, display bool) (Formula, error) {
 	src = strings.TrimSpace(src)
 	switch {
@@ -79,7 +75,7 @@ func (r *Renderer) Render(ctx context.Context, src string, display bool) (Formul
 	if ctx.Err() != nil {
 		return Formula{}, context.Cause(ctx)
 	}
-	// A formula that ran out of time may have been unlucky.
+	// A retry may have more time.
 	if !errors.Is(err, errTime) {
 		r.cache.Put(key, result{formula, err}, len(key)+len(formula.MathML)+200)
 	}

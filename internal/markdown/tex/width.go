@@ -8,9 +8,8 @@ import (
 	"golang.org/x/net/html"
 )
 
-// The width of a formula is guessed from its characters: no browser is asked
-// while the page is composed, and paper does not scroll. Numbers are means of
-// STIX Two Math, in em, rounded up.
+// The width of a formula is estimated from its characters, because no browser is at hand while a page is composed.
+// The numbers are means of STIX Two Math in em, rounded up.
 const (
 	letterWidth = 0.55
 	digitWidth  = 0.5
@@ -21,7 +20,7 @@ const (
 	columnGap   = 1.0
 )
 
-// pieceWidth is the width of a formula's widest piece that cannot be broken.
+// pieceWidth returns the width of the widest piece of a formula that cannot break.
 func pieceWidth(math *html.Node) float64 {
 	pieces := math.FirstChild
 	if pieces == nil {
@@ -102,7 +101,7 @@ func operatorWidth(n *html.Node, text float64) float64 {
 	return w
 }
 
-// tableWidth is the sum of the widest cells of each column.
+// tableWidth returns the sum of the widths of the columns.
 func tableWidth(table *html.Node) float64 {
 	var columns []float64
 
@@ -143,7 +142,7 @@ func widestOf(widths []float64) float64 {
 	return w
 }
 
-// em reads a length; one without the unit em or pt counts as none.
+// em returns a length in em. A length in other units than em and pt is 0.
 func em(length string) float64 {
 	if v, ok := strings.CutSuffix(length, "em"); ok {
 		f, _ := strconv.ParseFloat(v, 64)

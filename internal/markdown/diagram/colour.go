@@ -1,0 +1,87 @@
+package diagram
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+)
+
+// distinct returns the colours without those that are hard to distinguish from an earlier one.
+func distinct(colors []string) (kept []string) {
+	const near = 40 // of 255, in each channel
+
+	for _, c := range colors {
+		if !slices.ContainsFunc(kept, func(k string) bool {
+			x, y := rgb(c), rgb(k)
+			return math.Abs(x[0]-y[0]) < near && math.Abs(x[1]-y[1]) < near && math.Abs(x[2]-y[2]) < near
+		}) {
+			kept = append(kept, c)
+		}
+	}
+
+	return kept
+}
+
+// mix returns a colour with the given share of a, the rest of b.
+func mix(a, b string, share float64) string {
+	x, y := rgb(a), rgb(b)
+	for i := range x {
+		x[i] = x[i]*share + y[i]*(1-share)
+	}
+
+	return fmt.Sprintf("#%02x%02x%02x", int(x[0]+.5), int(x[1]+.5), int(x[2]+.5))
+}
+
+// contrasting returns black or white, whichever has more contrast to a colour.
+func contrasting(c string) string {
+	const black, white = "#000000", "#ffffff"
+	if contrast(c, black) > contrast(c, white) {
+		return black
+	}
+
+	return white
+}
+
+// contrast returns the contrast ratio of two colours after WCAG 2, 1 to 21.
+func contrast(a, b string) float64 {
+	x, y := luminance(a), luminance(b)
+	return (max(x, y) + 0.05) / (min(x, y) + 0.05)
+}
+
+func luminance(c string) float64 {
+	v := rgb(c)
+	for i := range v {
+		if v[i] /= 255; v[i] <= 0.04045 {
+			v[i] /= 12.92
+		} else {
+			v[i] = math.Pow((v[i]+0.055)/1.055, 2.4)
+		}
+	}
+
+	return 0.2126*v[0] + 0.7152*v[1] + 0.0722*v[2]
+}
+
+// rgb reads "#rrggbb". Anything else is black.
+func rgb(c string) (v [3]float64) {
+	if len(c) != 7 || c[0] != '#' {
+		return v
+	}
+
+	n, err := strconv.ParseUint(c[1:], 16, 32)
+	if err != nil {
+		return v
+	}
+
+	return [3]float64{float64(n >> 16), float64(n >> 8 & 255), float64(n & 255)}
+}
+
+// deep returns a colour, darkened until white text on it is readable.
+func deep(c string) string {
+	const readable = 4.5 // WCAG AA
+	for share := 1.0; contrast(c, "#ffffff") < readable; share -= 0.1 {
+		c = mix(c, "#000000", share)
+	}
+
+	return c
+}
