@@ -12,7 +12,7 @@ import (
 	"presswork/internal/test/golden"
 )
 
-// TestDocumentationTellsEveryTheme holds the printed parts of docs/themes.md;
+// TestDocumentationTellsEveryTheme checks the printed parts of docs/themes.md;
 // PRESSWORK_UPDATE=1 writes them.
 func TestDocumentationTellsEveryTheme(t *testing.T) {
 	t.Parallel()
@@ -33,7 +33,7 @@ func TestDocumentationTellsEveryTheme(t *testing.T) {
 	}
 }
 
-// printed replaces what stands between a part's two comments.
+// printed replaces the text between the two comments of a part.
 func printed(t *testing.T, text, part, content string) string {
 	t.Helper()
 	before, rest, ok := strings.Cut(text, "<!-- "+part+":")
@@ -47,29 +47,18 @@ func printed(t *testing.T, text, part, content string) string {
 	return before + "<!-- " + part + ":" + line + "\n\n" + content + "\n<!-- /" + part + " -->" + after
 }
 
+// themeTable lists the themes with their pictures, three in a row.
 func themeTable(t *testing.T) string {
 	t.Helper()
-	c := Open(Options{})
-	first := func(stack string) string { return strings.Trim(strings.Split(stack, ",")[0], `" `) }
 	var b strings.Builder
-	b.WriteString("| | theme | type | contrast |\n|---|---|---|---|\n")
+	b.WriteString("| | | |\n|---|---|---|\n")
 
-	for _, theme := range c.List() {
-		families := slices.Compact(
-			[]string{first(theme.Fonts.Heading), first(theme.Fonts.Body), first(theme.Fonts.Mono)},
-		)
-		fmt.Fprintf(
-			&b,
-			"| <img src=\"themes/%s.png\" width=\"420\" alt=\"%s\"> | **`%s`** (%s)<br>%s | %s | %.1f / %.1f |\n",
-			theme.Name,
-			theme.Label,
-			theme.Name,
-			theme.Scheme,
-			theme.Description,
-			strings.Join(families, ", "),
-			theme.Contrast.Text,
-			theme.Contrast.Link,
-		)
+	for row := range slices.Chunk(Open(Options{}).List(), 3) {
+		for _, theme := range row {
+			fmt.Fprintf(&b, "| <img src=\"themes/%s.png\" width=\"280\" alt=\"%s\"><br>**`%[1]s`** %[3]s ",
+				theme.Name, theme.Label, theme.Description)
+		}
+		b.WriteString(strings.Repeat("| ", 3-len(row)) + "|\n")
 	}
 
 	return b.String()
