@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestAttributesOfOtherProgramsAreNoText(t *testing.T) {
+func TestAttributesOfOtherProgramsAreNotPrinted(t *testing.T) {
 	t.Parallel()
 
 	for source, want := range map[string]string{

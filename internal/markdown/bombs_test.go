@@ -12,8 +12,8 @@ import (
 	"presswork/internal/test/cputime"
 )
 
-// fragments are short pieces of each syntax that docs/markdown.md names, beyond those of
-// superLinear: whole, cut off, and in each other.
+// fragments returns short pieces of each syntax in docs/markdown.md, in addition to superLinear: whole, cut off,
+// and nested.
 func fragments() []string {
 	return []string{
 		"@a ",
@@ -162,7 +162,7 @@ func fragments() []string {
 	}
 }
 
-// wrappers set up a document in which fragments have a meaning of their own.
+// wrappers returns the beginnings of documents in which fragments have other meanings.
 func wrappers() map[string]string {
 	return map[string]string{
 		"plain":    "",
@@ -172,10 +172,10 @@ func wrappers() map[string]string {
 	}
 }
 
-// A document that repeats any fragment costs what its size costs, or is refused.
-func TestRepeatedFragmentsAreRenderedSoon(t *testing.T) {
+// A document that repeats a fragment takes time in proportion to its size, or is rejected.
+func TestRepeatedFragmentsTakeBoundedTime(t *testing.T) {
 	t.Parallel()
-	const limit = time.Minute // twenty times what the slowest takes
+	const limit = time.Minute // 20 times what the slowest takes
 
 	size := 10_000
 	if testing.Short() || RaceDetector {
@@ -210,11 +210,11 @@ func TestRepeatedFragmentsAreRenderedSoon(t *testing.T) {
 
 				took := cputime.Of(func() { _, err = r.Parse(t.Context(), []byte(src), options) })
 				if took > limit {
-					t.Errorf("%q repeated took %s (%v)", fragment, took, err)
+					t.Errorf("%q repeated took %s, with the error %v", fragment, took, err)
 				}
 
 				if e, ok := errors.AsType[*fault.Error](err); err != nil && (!ok || e.Code != fault.ContentTooComplex) {
-					t.Errorf("%q repeated: %v", fragment, err)
+					t.Errorf("%q repeated: got %v, want ContentTooComplex or no error", fragment, err)
 				}
 			}
 		})

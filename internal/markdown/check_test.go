@@ -8,7 +8,7 @@ import (
 	"presswork/internal/markdown"
 )
 
-func TestCheck(t *testing.T) {
+func TestCheckRejectsWhatCannotBeRendered(t *testing.T) {
 	t.Parallel()
 
 	for name, c := range map[string]struct {

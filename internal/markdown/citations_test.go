@@ -31,7 +31,7 @@ func library(name string) ([]byte, error) {
 	case "bad.csl":
 		return []byte("<style>"), nil
 	case "store.bib":
-		return nil, fault.Errorf(fault.StoreUnavailable, "the store is away")
+		return nil, fault.Errorf(fault.StoreUnavailable, "the store does not answer")
 	}
 
 	return nil, os.ErrNotExist
@@ -47,7 +47,7 @@ func citing(t *testing.T, src string, o markdown.Options) (html string, warnings
 
 	d := render(t, src, o)
 	for _, w := range d.Warnings {
-		if !strings.Contains(w.Message, "line 4") { // of the broken entry
+		if !strings.Contains(w.Message, "line 4") { // the broken entry
 			warnings = append(warnings, string(w.Code)+" "+w.Message)
 		}
 	}
@@ -76,14 +76,14 @@ As @doe99 [p. 5] and others [see @roe01, pp. 3--4, *esp.* here; -@doe99] say, -@
 		`“&lt;Script&gt;alert(1)&lt;/script&gt; Été.”`,
 	} {
 		if !strings.Contains(html, want) {
-			t.Errorf("it lacks %s", want)
+			t.Errorf("got %s, want %s in it", html, want)
 		}
 	}
 
 	if strings.Contains(html, "<script") || strings.Contains(html, "Uncited") ||
 		strings.Contains(html, `href="javascript`) ||
 		strings.Index(html, "ref-doe99\" class=\"csl") > strings.Index(html, "Last") {
-		t.Errorf("it should not be so: %s", html)
+		t.Errorf("got scripts, an uncited work or the bibliography after the last heading: %s", html)
 	}
 
 	if len(warnings) > 0 {
@@ -91,12 +91,12 @@ As @doe99 [p. 5] and others [see @roe01, pp. 3--4, *esp.* here; -@doe99] say, -@
 	}
 }
 
-func TestTheBibliographyStandsAtTheEnd(t *testing.T) {
+func TestBibliographyIsPrintedAtTheEnd(t *testing.T) {
 	t.Parallel()
 
 	for _, c := range []struct{ name, src, lang, want string }{
-		{"under a heading of ours", "# Title\n\n@doe99[^1]\n\n[^1]: Note.\n", "de", "<h2 class=\"unnumbered\" id=\"literatur\">Literatur</h2>\n<div class=\"csl-entries csl-hanging\""},
-		{"under the document's own", "# Title\n\n@doe99\n\n## Sources\n", "en", "<h2 id=\"sources\">Sources</h2>\n<div class=\"csl-entries"},
+		{"under a new heading", "# Title\n\n@doe99[^1]\n\n[^1]: Note.\n", "de", "<h2 class=\"unnumbered\" id=\"literatur\">Literatur</h2>\n<div class=\"csl-entries csl-hanging\""},
+		{"under the last heading", "# Title\n\n@doe99\n\n## Sources\n", "en", "<h2 id=\"sources\">Sources</h2>\n<div class=\"csl-entries"},
 		{"without headings", "@doe99\n", "fr", "<h1 class=\"unnumbered\" id=\"bibliographie\">Bibliographie</h1>"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -114,13 +114,13 @@ func TestTheBibliographyStandsAtTheEnd(t *testing.T) {
 		html,
 		`<div id="ref-doe99" dir="auto" class="csl-entry">`,
 	) {
-		t.Errorf("an entry has no direction of its own: %s", html)
+		t.Errorf("got %s, want an entry with its own direction", html)
 	}
 
 	html, warnings := citing(t, "text\n", markdown.Options{NoCite: "@other, @nobody"})
 	if !strings.Contains(html, "Uncited") || strings.Contains(html, "A Book") ||
 		!cmp.Equal(warnings, []string{`citation_missing nocite names "nobody", but no bibliography has that key`}) {
-		t.Errorf("nocite: %s %q", html, warnings)
+		t.Errorf("with one work in NoCite: got %s and the warnings %q", html, warnings)
 	}
 
 	if html, _ = citing(
@@ -129,11 +129,11 @@ func TestTheBibliographyStandsAtTheEnd(t *testing.T) {
 		markdown.Options{NoCite: "@*"},
 	); !strings.Contains(html, "Uncited") ||
 		!strings.Contains(html, "A Book") {
-		t.Errorf("nocite of all: %s", html)
+		t.Errorf("with all works in NoCite: got %s", html)
 	}
 }
 
-func TestWhatIsMissingIsSaid(t *testing.T) {
+func TestMissingWorksAndFilesLeaveWarnings(t *testing.T) {
 	t.Parallel()
 
 	for _, c := range []struct {
@@ -142,20 +142,20 @@ func TestWhatIsMissingIsSaid(t *testing.T) {
 		html      string
 		warnings  []string
 	}{
-		{"a key", "x [@doe98; @roe01] @nobody\n", markdown.Options{}, "<strong>doe98?</strong>; <a", []string{
+		{"missing key", "x [@doe98; @roe01] @nobody\n", markdown.Options{}, "<strong>doe98?</strong>; <a", []string{
 			`citation_missing citation of "doe98", but no bibliography has that key; did you mean "doe99"?`, `citation_missing citation of "nobody", but no bibliography has that key`,
 		}},
-		{"the file", "x [@doe99] @nobody\n", markdown.Options{Bibliography: []string{"none.bib"}}, "<p>x [@doe99] @nobody</p>\n", []string{`bibliography_failed "none.bib" cannot be read: it did not come with the document`}},
+		{"missing file", "x [@doe99] @nobody\n", markdown.Options{Bibliography: []string{"none.bib"}}, "<p>x [@doe99] @nobody</p>\n", []string{`bibliography_failed "none.bib" cannot be read: it did not come with the document`}},
 		{
-			"a bibliography that is none", "x [@doe99]\n",
+			"a file that is no bibliography", "x [@doe99]\n",
 			markdown.Options{Bibliography: []string{"own.csl"}},
 			"<p>x [@doe99]</p>\n",
 			[]string{`bibliography_failed bibliography "own.csl": it is neither CSL-JSON nor BibTeX: no @ begins an entry`},
 		},
-		{"the style", "x [@doe99]\n", markdown.Options{CitationStyle: "bad.csl"}, ">Doe 1999</a>", []string{`bibliography_failed citation style "bad.csl": it is not XML: XML syntax error on line 1: unexpected EOF`}},
-		{"nothing", "[@doe99] [@roe01]\n", markdown.Options{CitationStyle: "own.csl"}, `{<a href="#ref-doe99" class="xref">1</a>} {<a href="#ref-roe01" class="xref">2</a>}`, nil},
-		{"a file by the name of a style", "[@doe99]\n", markdown.Options{CitationStyle: "ieee.csl"}, `<span class="csl-label">[1]</span>`, []string{}},
-		{"labels beside works", "[@fig:a; @doe99] @fig:a @fig:none\n\n![A](x.png){#fig:a}\n", markdown.Options{}, `Figure 1</a> @fig:none</p>`, nil},
+		{"broken style", "x [@doe99]\n", markdown.Options{CitationStyle: "bad.csl"}, ">Doe 1999</a>", []string{`bibliography_failed citation style "bad.csl": it is not XML: XML syntax error on line 1: unexpected EOF`}},
+		{"own style", "[@doe99] [@roe01]\n", markdown.Options{CitationStyle: "own.csl"}, `{<a href="#ref-doe99" class="xref">1</a>} {<a href="#ref-roe01" class="xref">2</a>}`, nil},
+		{"missing file with the name of a built-in style", "[@doe99]\n", markdown.Options{CitationStyle: "ieee.csl"}, `<span class="csl-label">[1]</span>`, []string{}},
+		{"labels and works", "[@fig:a; @doe99] @fig:a @fig:none\n\n![A](x.png){#fig:a}\n", markdown.Options{}, `Figure 1</a> @fig:none</p>`, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			html, warnings := citing(t, c.src, c.options)
@@ -172,16 +172,16 @@ func TestWhatIsMissingIsSaid(t *testing.T) {
 	_, err := markdown.New().
 		Parse(t.Context(), []byte("@a"), markdown.Options{Asset: library, Bibliography: []string{"store.bib"}})
 	if fault.CodeOf(err) != fault.StoreUnavailable {
-		t.Errorf("a store that is away: %v", err)
+		t.Errorf("without the store: got %v, want StoreUnavailable", err)
 	}
 
 	if _, err := markdown.New().
 		Parse(t.Context(), []byte("@a"), markdown.Options{Bibliography: []string{"x.bib"}}); err != nil {
-		t.Errorf("without files: %v", errors.Unwrap(err))
+		t.Errorf("without files: got %v", errors.Unwrap(err))
 	}
 }
 
-func TestAStyleOfNotesMakesFootnotes(t *testing.T) {
+func TestNoteStyleMakesFootnotes(t *testing.T) {
 	t.Parallel()
 	html, warnings := citing(
 		t,
@@ -198,7 +198,7 @@ func TestAStyleOfNotesMakesFootnotes(t *testing.T) {
 		`<li id="fn:3">` + "\n" + `<p>Mine, with <a href="#ref-doe99" class="xref">Doe, <em>A Book</em>, 12</a>.`, `<strong>nobody?</strong>`, `<div id="ref-doe99" class="csl-entry">Doe, Jane. <em>A Book</em>. Press, 1999.</div>`,
 	} {
 		if !strings.Contains(html, want) {
-			t.Errorf("it lacks %s in %s", want, html)
+			t.Errorf("got %s, want %s in it", html, want)
 		}
 	}
 
@@ -207,7 +207,7 @@ func TestAStyleOfNotesMakesFootnotes(t *testing.T) {
 	}
 }
 
-func TestReferencesWithoutEndAreRefused(t *testing.T) {
+func TestTooManyReferencesAreRejected(t *testing.T) {
 	t.Parallel()
 
 	for name, src := range map[string]string{"citations": strings.Repeat("[@doe99, p. 3] ", 20_001), "in text": strings.Repeat("@nobody ", 20_001), "labels": strings.Repeat("@fig:x ", 20_001) + "{#fig:x}"} {
@@ -221,7 +221,7 @@ func TestReferencesWithoutEndAreRefused(t *testing.T) {
 	}
 }
 
-// A style that costs more than any real one is replaced.
+// A style that takes more work than any real one is replaced.
 func TestAnExcessiveCitationStyleIsReplaced(t *testing.T) {
 	t.Parallel()
 	style := `<style class="in-text"><citation><layout><text variable="title"/></layout></citation><bibliography><sort>` + strings.Repeat(
@@ -238,7 +238,7 @@ func TestAnExcessiveCitationStyleIsReplaced(t *testing.T) {
 		Asset: func(name string) ([]byte, error) { return []byte(files[name]), nil },
 	})
 	if !strings.Contains(d.HTML, "<em>A Book</em>") {
-		t.Errorf("not by the usual style: %s", d.HTML)
+		t.Errorf("got %s, want the default style", d.HTML)
 	}
 
 	if len(d.Warnings) != 1 ||

@@ -11,9 +11,9 @@ import (
 	"presswork/internal/markdown"
 )
 
-// TestCodeLookKeepsTheLookOfEachLetter renders code with fewer elements, and with
-// an element for each token.
-func TestCodeLookKeepsTheLookOfEachLetter(t *testing.T) {
+// TestCodeLookChangesNoLetter compares code with few elements to code with an element for each token: every letter
+// must have the same classes with a look.
+func TestCodeLookChangesNoLetter(t *testing.T) {
 	t.Parallel()
 	const src = "```go\n// one\n// two\n\n/* three\n   four */\nfunc f(x, y int) bool { return x <= 2*y && x != 3 }\n\nvar s = \"a\\tb\" + `c\nd`\n```\n\n" +
 		"```python numbered\n@cached\ndef f(self, *rest: int) -> str:\n    \"\"\"One\n    two.\"\"\"\n    return not self.a or f\"{rest!r:>30}, as long a text as will not be set in one line of the page {self.a - 1}\"\n```\n\n" +
@@ -52,10 +52,10 @@ func TestCodeLookKeepsTheLookOfEachLetter(t *testing.T) {
 
 	got, after := letters(markdown.Options{CodeLook: look})
 	if !slices.Equal(got, want) {
-		t.Errorf("%q, want %q", got, want)
+		t.Errorf("got %q, want %q", got, want)
 	}
 
 	if after*5 > before*3 {
-		t.Errorf("%d pieces of text, %d with an element for each token", after, before)
+		t.Errorf("got %d pieces of text, want at most 3/5 of the %d with an element for each token", after, before)
 	}
 }

@@ -13,8 +13,8 @@ import (
 	"presswork/internal/test/golden"
 )
 
-// TestCodeStylesAreThoseOfChroma makes codestyles.css (`make golden`).
-func TestCodeStylesAreThoseOfChroma(t *testing.T) {
+// TestCodeStylesEqualThoseOfChroma also writes codestyles.css (`make golden`).
+func TestCodeStylesEqualThoseOfChroma(t *testing.T) {
 	t.Parallel()
 	names := styles.Names()
 	slices.Sort(names)
@@ -26,7 +26,7 @@ func TestCodeStylesAreThoseOfChroma(t *testing.T) {
 	golden.Check(t, "../codestyles.css", []byte(all.String()))
 
 	if codeStyles != all.String() {
-		return // the file is another one than when the test was built
+		return // the file has changed since the test was built
 	}
 
 	if got := CodeStyles(); !slices.Equal(got, names) {
@@ -40,7 +40,7 @@ func TestCodeStylesAreThoseOfChroma(t *testing.T) {
 	}
 
 	if css, ok := CodeCSS("abap */\npre"); ok || css != "" {
-		t.Errorf("a name that is none: %q", css)
+		t.Errorf("an unknown name gives %q", css)
 	}
 }
 
@@ -54,8 +54,8 @@ func styleCSS(style *chroma.Style) string {
 			base.Colour = chroma.MustParseColour("#f5f5f5")
 		}
 	}
-	// What the theme gives and the style does not goes first. The sheet derives
-	// the colours of marked and changed lines from the variables.
+	// Values of the theme that the style does not set come first. The style sheet derives the colours of marked
+	// and changed lines from the variables.
 	var variables strings.Builder
 	fmt.Fprintf(&variables, "--code-text:%s", base.Colour)
 

@@ -7,8 +7,8 @@ import (
 	"presswork/internal/markdown"
 )
 
-// It is what `make test` runs of this package under the race detector.
-func TestOneRendererServesMany(t *testing.T) {
+// `make test` runs only this test of the package under the race detector.
+func TestRendererIsSafeForConcurrentUse(t *testing.T) {
 	t.Parallel()
 	r := markdown.New()
 	sources := append(
@@ -39,7 +39,7 @@ func TestOneRendererServesMany(t *testing.T) {
 		want := html(src)
 		for i := range got {
 			if got[i][n] != want {
-				t.Errorf("%.60q beside others is %.200q, alone %.200q", src, got[i][n], want)
+				t.Errorf("%.60q gives %.200q among others, %.200q alone", src, got[i][n], want)
 			}
 		}
 	}

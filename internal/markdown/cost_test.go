@@ -12,7 +12,7 @@ import (
 	"presswork/internal/markdown"
 )
 
-// svgBomb draws 10^levels rectangles.
+// svgBomb returns an SVG that draws 10^levels rectangles.
 func svgBomb(levels int) string {
 	var b strings.Builder
 	b.WriteString(
@@ -44,7 +44,7 @@ func pipeTable(rows, columns int, cell string) string {
 	)
 }
 
-// mdx is the beginning of a document in MDX.
+// mdx begins a document in MDX.
 const mdx = "import A from \"b\"\n\n<A/>\n\n"
 
 func footnotes(n int) string {
@@ -56,10 +56,9 @@ func footnotes(n int) string {
 	return b.String()
 }
 
-// The work of a print grows with what is in a document: too much is refused
-// before a browser is asked, with the count, the bound and, where it is known,
-// the line.
-func TestWhatWouldTakeTheBrowserTooLongIsRefused(t *testing.T) {
+// The work of printing grows with the content of a document. Too much is rejected before a browser is started. The
+// error names the count, the limit and, if known, the line.
+func TestDocumentsTooLargeForTheBrowserAreRejected(t *testing.T) {
 	t.Parallel()
 	bomb := svgBomb(8)
 	chain := strings.Builder{}
@@ -84,7 +83,7 @@ func TestWhatWouldTakeTheBrowserTooLongIsRefused(t *testing.T) {
 		"footnotes":              {chain.String(), "at most 100000 are allowed"},
 		"marks on a letter":      {"text\n\nxy a" + strings.Repeat("\u0301", 250_000), "line 3: a letter with over 500 combining marks; at most 500"},
 		"marks as entities":      {strings.Repeat("a&#x301;&#x302;", 300) + "b" + strings.Repeat("&#x301;", 1000), "the document holds a letter with over 500 combining marks"},
-		"marks of many letters":  {strings.Repeat("\u1112", 100_000), "line 1: a letter with over 500 combining marks"},
+		"marks of Hangul":        {strings.Repeat("\u1112", 100_000), "line 1: a letter with over 500 combining marks"},
 		"a word":                 {"a\n\nb " + strings.Repeat("x", 600_000), "line 3: a word of over 500000 characters without a space; at most 500000"},
 		"spans of a paragraph":   {strings.Repeat("[a]{.b} ", 15_000), "the largest has 30000 pieces of text, line breaks, images and formulas"},
 		"lines of a paragraph":   {strings.Repeat("a\\\n", 15_000), "the squares of all are"},
@@ -125,8 +124,8 @@ func manySVGs(n int) string {
 	return b.String()
 }
 
-// Real documents, also large ones, are far from the bounds.
-func TestWhatIsLargeButRealIsPrinted(t *testing.T) {
+// Real documents, even large ones, are far below the limits.
+func TestLargeRealDocumentsAreAccepted(t *testing.T) {
 	t.Parallel()
 	blob := make([]byte, 200<<10)
 	random := rand.NewChaCha8([32]byte{})
@@ -160,9 +159,9 @@ func TestWhatIsLargeButRealIsPrinted(t *testing.T) {
 	}
 }
 
-// Where each line might begin a table of all that follow, the search ends: the text is
-// looked through a few times, not once for each of its lines.
-func TestTheSearchForTablesOfDashesEnds(t *testing.T) {
+// If each line could begin a table of all that follows, the search reads the text a few times, not once for each
+// line.
+func TestSearchForTablesOfDashesIsBounded(t *testing.T) {
 	t.Parallel()
 	const table = "A  B\n-- --\n1  2\n"
 
@@ -173,13 +172,13 @@ func TestTheSearchForTablesOfDashesEnds(t *testing.T) {
 
 	for before, want := range map[string]bool{"text\n\n": true, b.String(): false} {
 		if d := render(t, before+table, markdown.Options{}); strings.Contains(d.HTML, "<table") != want {
-			t.Errorf("behind %d bytes: table %v, want %v", len(before), !want, want)
+			t.Errorf("after %d bytes: table %v, want %v", len(before), !want, want)
 		}
 	}
 }
 
 // A browser reads all frames of an animation to show the first.
-func TestAnimationsAreBounded(t *testing.T) {
+func TestFramesOfAnimationsAreBounded(t *testing.T) {
 	t.Parallel()
 
 	frame := ",\x00\x00\x00\x00\x01\x00\x01\x00\x00\x02\x02D\x01\x00"
@@ -198,7 +197,7 @@ func TestAnimationsAreBounded(t *testing.T) {
 }
 
 // Chromium takes 11 s to tag one element of 2000 coloured lines, and 1 s to tag 20 of 100.
-func TestLongCodeIsInSeveralElements(t *testing.T) {
+func TestLongCodeIsSplitIntoElements(t *testing.T) {
 	t.Parallel()
 
 	for lines, want := range map[int]int{100: 1, 101: 2, 1000: 10} {

@@ -18,7 +18,7 @@ import (
 	"presswork/internal/markdown/source"
 )
 
-// unguarded is our parser without its guards, and with goldmark's footnotes.
+// unguarded returns the parser without guards and with the footnotes of goldmark.
 func unguarded() parser.Parser {
 	strip := func(list util.PrioritizedSlice) []util.PrioritizedValue {
 		for i := range list {
@@ -66,8 +66,8 @@ func FuzzGuardsChangeNothing(f *testing.F) {
 		f.Add(seed)
 	}
 	guarded, bare, r := newParser(), unguarded(), plainRenderer()
-	// goldmark takes any character between "!" and "^" for the bracket of a
-	// reference, and loses it; notes within a line are none of goldmark's.
+	// Goldmark takes any character between "!" and "^" for the bracket of a reference and drops it. It has no
+	// inline notes.
 	misread := regexp.MustCompile(`![^\[]\^|\^\[`)
 	f.Fuzz(func(t *testing.T, src string) {
 		if misread.MatchString(src) {
@@ -102,7 +102,7 @@ func FuzzGuardsChangeNothing(f *testing.F) {
 	})
 }
 
-func TestParsingEndsWithItsContext(t *testing.T) {
+func TestParseReturnsTheCauseOfItsContext(t *testing.T) {
 	t.Parallel()
 	cause := errors.New("the caller left")
 	ctx, cancel := context.WithCancelCause(t.Context())

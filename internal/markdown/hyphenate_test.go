@@ -1,14 +1,13 @@
 package markdown_test
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
 	"presswork/internal/markdown"
 )
 
-func TestLongWordsMayBeDivided(t *testing.T) {
+func TestLongWordsGetSoftHyphens(t *testing.T) {
 	t.Parallel()
 
 	r := markdown.New()
@@ -22,9 +21,9 @@ func TestLongWordsMayBeDivided(t *testing.T) {
 		"code":            {"`Donaudampfschifffahrt`\n\n    Donaudampfschifffahrt", "<code>Donaudampfschifffahrt</code>"},
 		"addresses":       {"www.Donaudampfschifffahrt.de Donaudampfschifffahrt@example.com Donaudampf_schifffahrt2", "Donaudampf_schifffahrt2"},
 		"other languages": {`<span lang="en">Donaudampfschifffahrt <span>x</span> Donaudampfschifffahrt</span> Donaudampfschifffahrt`, "Donaudampfschifffahrt</span> Donau|dampf|schiff|fahrt"},
-		"behind an image": {"![](a.png){lang=en} Donaudampfschifffahrt", "Donau|dampf|schiff|fahrt"},
+		"after an image":  {"![](a.png){lang=en} Donaudampfschifffahrt", "Donau|dampf|schiff|fahrt"},
 		"formulas":        {"$\\text{Donaudampfschifffahrt}$", "Donaudampfschifffahrt"},
-		"the author's":    {"Donaudampf&shy;schifffahrt", "Donaudampf|schifffahrt"},
+		"soft hyphen":     {"Donaudampf&shy;schifffahrt", "Donaudampf|schifffahrt"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d, err := r.Parse(t.Context(), []byte(c.src), markdown.Options{Lang: "de", Hyphenate: true})
@@ -35,7 +34,7 @@ func TestLongWordsMayBeDivided(t *testing.T) {
 
 			want, isHeading := strings.CutPrefix(c.want, "# ")
 			if !strings.Contains(got, want) || isHeading && strings.Contains(d.Title, "\u00ad") {
-				t.Errorf("%s: %q does not hold %q", name, got, want)
+				t.Errorf("%s: got %q, want %q in it", name, got, want)
 			}
 
 			if name == "code" || name == "addresses" || name == "formulas" {
@@ -46,10 +45,14 @@ func TestLongWordsMayBeDivided(t *testing.T) {
 		})
 	}
 
-	for i, o := range []markdown.Options{{Lang: "de"}, {Lang: "ja", Hyphenate: true}, {Hyphenate: true}} {
-		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+	for name, o := range map[string]markdown.Options{
+		"without Hyphenate":  {Lang: "de"},
+		"without dictionary": {Lang: "ja", Hyphenate: true},
+		"without language":   {Hyphenate: true},
+	} {
+		t.Run(name, func(t *testing.T) {
 			if d := render(t, "Donaudampfschifffahrt", o); strings.Contains(d.HTML, "\u00ad") {
-				t.Errorf("%+v: divided", o)
+				t.Errorf("got a divided word: %q", d.HTML)
 			}
 		})
 	}

@@ -15,7 +15,7 @@ import (
 	"presswork/internal/markdown"
 )
 
-func TestRemoteImages(t *testing.T) {
+func TestRemoteImagesAreEmbedded(t *testing.T) {
 	t.Parallel()
 	fetched := make(chan string, 10)
 	fetch := func(_ context.Context, url string) ([]byte, string, error) {
@@ -23,7 +23,7 @@ func TestRemoteImages(t *testing.T) {
 
 		switch url {
 		case "https://ok.example/a.png":
-			return pixel(), "text/html", nil // the bytes count, not the label
+			return pixel(), "text/html", nil // the bytes decide, not the declared type
 		case "https://blocked.example/":
 			return nil, "", fault.Errorf(fault.AddressNotAllowed, "the address is not allowed")
 		case "https://html.example/":
@@ -36,11 +36,11 @@ func TestRemoteImages(t *testing.T) {
 
 	d := render(t, src, markdown.Options{Fetch: fetch})
 	if len(fetched) != 4 {
-		t.Errorf("%d fetches, want each address once", len(fetched))
+		t.Errorf("got %d fetches, want one for each of 4 addresses", len(fetched))
 	}
 
 	if n := strings.Count(d.HTML, `src="data:image/png;base64,`); n != 2 {
-		t.Errorf("%d images inlined, want 2", n)
+		t.Errorf("got %d embedded images, want 2", n)
 	}
 
 	want := []fault.Warning{
@@ -57,7 +57,7 @@ func TestRemoteImages(t *testing.T) {
 	}
 }
 
-func TestImageBombsAreRefused(t *testing.T) {
+func TestImageBombsAreLeftOut(t *testing.T) {
 	t.Parallel()
 	bomb := pixel()
 	copy(bomb[16:24], []byte{0, 0, 0xff, 0xff, 0, 0, 0xff, 0xff})
@@ -78,7 +78,7 @@ func TestImageBombsAreRefused(t *testing.T) {
 			}
 
 			if len(data) > 1<<20 {
-				return // it would be a document of its own size
+				return // too large for a document
 			}
 
 			d = render(t, "![a](data:image/png;base64,"+base64.StdEncoding.EncodeToString(data)+")", markdown.Options{})
@@ -89,11 +89,11 @@ func TestImageBombsAreRefused(t *testing.T) {
 	}
 }
 
-// allImages is the most that the images of a document may take, as data URIs.
+// allImages is the limit for the data URIs of one document.
 const allImages = 60 << 20
 
-// Each img element carries its image, so 3000 × one asset is 3000 assets.
-func TestAnImageCountsWhereverItStands(t *testing.T) {
+// Each img element has its own copy of the image, so an image counts 3000 times.
+func TestRepeatedImagesCountEachTime(t *testing.T) {
 	t.Parallel()
 	svg := []byte("<svg>" + strings.Repeat(" ", 200_000) + "</svg>")
 	fit := allImages / len("data:image/svg+xml;base64,"+base64.StdEncoding.EncodeToString(svg))
@@ -114,15 +114,15 @@ func TestAnImageCountsWhereverItStands(t *testing.T) {
 	}
 
 	if n := strings.Count(d.HTML, `src="data:image/svg+xml`); n != fit {
-		t.Errorf("%d images are there, want %d", n, fit)
+		t.Errorf("got %d images, want %d", n, fit)
 	}
 
 	if n := strings.Count(d.HTML, `<span class="image-missing">a</span>`); n != 3000-fit {
-		t.Errorf("%d images are missing, want %d", n, 3000-fit)
+		t.Errorf("got %d missing images, want %d", n, 3000-fit)
 	}
 
 	if !strings.Contains(d.HTML, `src="data:image/png`) {
-		t.Error("a small image that has room is missing")
+		t.Error("the small image that fits is missing")
 	}
 
 	want := []fault.Warning{
@@ -137,9 +137,9 @@ func TestAnImageCountsWhereverItStands(t *testing.T) {
 	}
 }
 
-func TestImagesBeyondTheTotalAreNotFetched(t *testing.T) {
+func TestImagesBeyondTheLimitAreNotFetched(t *testing.T) {
 	t.Parallel()
-	large := append(pixel(), make([]byte, 15<<20)...) // as a data URI over a third of the total
+	large := append(pixel(), make([]byte, 15<<20)...) // as a data URI, more than a third of the limit
 	var fetches atomic.Int32
 
 	var src strings.Builder
@@ -150,28 +150,27 @@ func TestImagesBeyondTheTotalAreNotFetched(t *testing.T) {
 		fetches.Add(1)
 		return large, "image/png", nil
 	}})
-	// Two fit, and six are under way when they have come.
+	// Two fit, and six are being fetched when these have arrived.
 	if n := fetches.Load(); n < 3 || n > 8 {
 		t.Errorf("%d fetches, want at most 8", n)
 	}
 
 	if n := strings.Count(d.HTML, "<img"); n != 2 {
-		t.Errorf("%d images inlined, want 2", n)
+		t.Errorf("got %d embedded images, want 2", n)
 	}
 
 	if len(d.Warnings) != 98 || d.Warnings[97].Code != fault.ImageFailed ||
 		!strings.HasSuffix(d.Warnings[97].Message, "the document's images exceed 60 MB together") {
 		t.Errorf("%d warnings: %.300v", len(d.Warnings), fmt.Sprint(d.Warnings))
 	}
-	// What is left out only while the HTML is written was held until then.
+	// An image that is left out while the HTML is written was in memory until then.
 	if strings.Contains(fmt.Sprint(d.Warnings), "left out from here on") {
-		t.Error("an image beyond the total was held")
+		t.Error("an image beyond the limit was kept in memory")
 	}
 }
 
-// Which of these may be opened is for Asset to say; what reaches it is the clean
-// path, decoded, and nothing that names another scheme.
-func TestAssetIsAskedForCleanPaths(t *testing.T) {
+// Asset decides which of these files may be opened. It gets clean, decoded paths and no other schemes.
+func TestAssetGetsCleanPaths(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
 	var asked []string
@@ -192,17 +191,17 @@ func TestAssetIsAskedForCleanPaths(t *testing.T) {
 
 	want := []string{"../../etc/passwd", "/etc/passwd", "a b.png", "c.png", "x.png"}
 	if !slices.Equal(asked, want) {
-		t.Errorf("asked for %q, want %q", asked, want)
+		t.Errorf("Asset got %q, want %q", asked, want)
 	}
 }
 
-func TestAStoreThatIsAwayIsNoMissingImage(t *testing.T) {
+func TestAnOutageOfTheStoreIsNotAMissingImage(t *testing.T) {
 	t.Parallel()
 	away := fault.Errorf(fault.StoreUnavailable, "the store does not answer")
 
 	_, err := markdown.New().
 		Parse(t.Context(), []byte("![a](x.png)"), markdown.Options{Asset: func(string) ([]byte, error) { return nil, away }})
 	if !errors.Is(err, away) {
-		t.Errorf("got %v, want the store's error", err)
+		t.Errorf("got %v, want the error of the store", err)
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"presswork/internal/test/cputime"
 )
 
-func TestFormulasCostLinearTime(t *testing.T) {
+func TestFormulasTakeLinearTime(t *testing.T) {
 	t.Parallel()
 
 	size := 200_000
@@ -20,11 +20,11 @@ func TestFormulasCostLinearTime(t *testing.T) {
 		size /= 4
 	}
 
-	for i, piece := range []string{
+	for _, piece := range []string{
 		"$", "$$", "$ ", "$a ", "$a `", "$`", "`$", "$$a ", "$a\n", "$$\n", "$$\na\n", "> $$\n", "\\$", "$$$", "$a $b` ",
 		`\(`, `\(a `, `\) \(`, `\(a b\) `, `\[`, "\\[\na\n", "\\[ x\n\\] y\n", "\\begin{align}\n", "\\begin{align}\n\\begin{gather}\n\\end{align} x\n", "> \\[\n",
 	} {
-		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+		t.Run(fmt.Sprintf("%q", piece), func(t *testing.T) {
 			src := strings.Repeat(piece, size/len(piece))
 			var err error
 			took := cputime.Of(func() { _, err = markdown.New().Parse(t.Context(), []byte(src), markdown.Options{}) })
@@ -33,7 +33,7 @@ func TestFormulasCostLinearTime(t *testing.T) {
 				t.Errorf("%q: %v", piece, err)
 			}
 
-			if took > 30*time.Second { // half a second, or one under the race detector
+			if took > 30*time.Second { // they take 0.5 s, or 1 s under the race detector
 				t.Errorf("%q repeated took %s", piece, took)
 			}
 		})
@@ -42,12 +42,12 @@ func TestFormulasCostLinearTime(t *testing.T) {
 
 func TestFormulasAreBounded(t *testing.T) {
 	t.Parallel()
-	// Each becomes tens of kilobytes.
+	// Each formula becomes tens of kilobytes.
 	bomb := `$\def\a#1{#1#1#1#1#1#1#1#1#1#1}\a{\a{\a{x}}}\a{\a{\a{x}}}\a{\a{\a{x}}}$` + "\n\n"
 
 	d, err := markdown.New().Parse(t.Context(), []byte(strings.Repeat(bomb, 1000)), markdown.Options{})
 	if fault.CodeOf(err) == fault.ContentTooComplex {
-		return // what is left of them is too much to print
+		return // the formulas that fit are too much to print
 	}
 
 	if err != nil {
@@ -57,7 +57,7 @@ func TestFormulasAreBounded(t *testing.T) {
 	if len(d.HTML) > 20<<20 {
 		t.Errorf("%d bytes of HTML", len(d.HTML))
 	}
-	// On a slow machine one of them may take too long before all are too many.
+	// On a slow machine a formula may run out of time before the total is too large.
 	if all := fmt.Sprint(
 		d.Warnings,
 	); !strings.Contains(all, "too many or too large") &&
@@ -66,7 +66,7 @@ func TestFormulasAreBounded(t *testing.T) {
 	}
 }
 
-// The same formula with other labels is rendered once for each length of its number.
+// Equal formulas with different labels are rendered once for each length of their number.
 func TestLabelledFormulasAreRenderedOnce(t *testing.T) {
 	t.Parallel()
 
@@ -82,7 +82,7 @@ func TestLabelledFormulasAreRenderedOnce(t *testing.T) {
 	var d markdown.Document
 
 	took := cputime.Of(func() { d = render(t, src.String(), markdown.Options{MaxParts: 10_000_000}) })
-	if took > 20*time.Second { // ten times what it takes; 60 s when each was rendered
+	if took > 20*time.Second { // 10 times the usual time; rendering each formula took 60 s
 		t.Errorf("%d formulas took %s", n, took)
 	}
 
@@ -103,7 +103,7 @@ func TestLabelledFormulasAreRenderedOnce(t *testing.T) {
 	}
 }
 
-func TestFormulasHaveATimeByTheSizeOfTheDocument(t *testing.T) {
+func TestFormulasBeyondTheirTimeStaySource(t *testing.T) {
 	t.Parallel()
 
 	var src strings.Builder
@@ -114,11 +114,11 @@ func TestFormulasHaveATimeByTheSizeOfTheDocument(t *testing.T) {
 	d := render(t, src.String(), markdown.Options{MathTime: time.Millisecond})
 	if !d.Hurried || len(d.Warnings) != 1 ||
 		!strings.Contains(d.Warnings[0].Message, "the formulas of the document take longer than 1ms") {
-		t.Errorf("hurried %v, warnings %v; want one", d.Hurried, d.Warnings)
+		t.Errorf("hurried %v, warnings %v; want one warning", d.Hurried, d.Warnings)
 	}
 
 	if n := strings.Count(d.HTML, `class="math-error"`); n < 2000 {
-		t.Errorf("%d formulas stay source", n)
+		t.Errorf("got %d formulas as source, want at least 2000", n)
 	}
 }
 

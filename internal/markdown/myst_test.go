@@ -10,8 +10,7 @@ import (
 	"presswork/internal/test/cputime"
 )
 
-// The directives of MyST that include a file print the part of it that they name, as text
-// or as code with their options.
+// The include directives of MyST print the part of a file that they name, as text or as code with their options.
 func TestDirectivesIncludeFiles(t *testing.T) {
 	t.Parallel()
 
@@ -37,16 +36,16 @@ func TestDirectivesIncludeFiles(t *testing.T) {
 		})
 	}
 
-	for _, o := range []markdown.Options{{}, {Include: files}} { // without its file, its name is printed
+	for _, o := range []markdown.Options{{}, {Include: files}} { // the name of a missing file is printed
 		d := render(t, "```{literalinclude} none.py\n```\n", o)
 		if !strings.Contains(d.HTML, "none.py") || len(d.Warnings) == 0 {
-			t.Errorf("a file that is not there: %q %v", d.HTML, d.Warnings)
+			t.Errorf("without the file: got %q %v", d.HTML, d.Warnings)
 		}
 	}
 }
 
-// A file may hold any fence of code.
-func TestAFileOfFencesIsIncludedSoon(t *testing.T) {
+// The fence around the file must be longer than any fence in it.
+func TestAFileOfFencesIsIncludedInBoundedTime(t *testing.T) {
 	t.Parallel()
 	text := strings.Repeat("a\n", 200_000) + strings.Repeat("`", 200_000) + "\n"
 	var d markdown.Document
@@ -64,8 +63,8 @@ func TestAFileOfFencesIsIncludedSoon(t *testing.T) {
 	}
 }
 
-// Names that are none of any kind enclose what is printed.
-func TestADirectiveOfADomainNeedsAName(t *testing.T) {
+// A directive with an incomplete name prints its content.
+func TestUnknownDirectivesKeepTheirContent(t *testing.T) {
 	t.Parallel()
 
 	for _, name := range []string{"prf:", "proof:", "prf:-start"} {
@@ -84,8 +83,8 @@ func TestADirectiveOfADomainNeedsAName(t *testing.T) {
 	}
 }
 
-// Substitutions stand in the front matter; one alone on its line may be of blocks.
-func TestSubstitutionsOfFrontMatter(t *testing.T) {
+// Substitutions come from the front matter. One alone on its line may contain blocks.
+func TestSubstitutionsReplaceTheirNames(t *testing.T) {
 	t.Parallel()
 
 	d := render(
@@ -108,7 +107,7 @@ func TestSubstitutionsOfFrontMatter(t *testing.T) {
 	}
 
 	if len(d.HTML) > 10_000 {
-		t.Errorf("what stands for itself twice became %d bytes", len(d.HTML))
+		t.Errorf("a substitution that contains itself twice became %d bytes", len(d.HTML))
 	}
 
 	if len(d.Warnings) != 2 || d.Warnings[0].Line != 22 || d.Warnings[0].Code != fault.AltMissing {

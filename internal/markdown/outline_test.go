@@ -77,11 +77,11 @@ func TestOutlineHasTheStructure(t *testing.T) {
 		"%+v",
 		o,
 	), "{FrontMatter:title: T\n Blocks:[] Lines:25 CodeLines:4 TableLines:3 QuoteLines:2 HTMLLines:2 Items:4 Rules:1 Fences:1}"; got != want {
-		t.Errorf("%s, want %s", got, want)
+		t.Errorf("got %s, want %s", got, want)
 	}
 }
 
-func TestOutlineLeavesWordsOnly(t *testing.T) {
+func TestOutlineTextHasNoMarkup(t *testing.T) {
 	t.Parallel()
 
 	for source, want := range map[string]string{
@@ -129,17 +129,17 @@ func TestOutlineLeavesWordsOnly(t *testing.T) {
 			}
 
 			if got := strings.Join(got, " / "); got != want {
-				t.Errorf("%q: %q, want %q", source, got, want)
+				t.Errorf("got %q, want %q", got, want)
 			}
 		})
 	}
 }
 
-func TestOutlineOfWhatIsNotPrintedHasNoBlocks(t *testing.T) {
+func TestOutlineOfARejectedDocumentHasNoBlocks(t *testing.T) {
 	t.Parallel()
 
 	o, err := markdown.ReadOutline([]byte("---\na: b\n---\n" + strings.Repeat("> ", 200) + "deep"))
 	if fault.CodeOf(err) != fault.ContentTooComplex || len(o.Blocks) > 0 || o.FrontMatter != "a: b\n" {
-		t.Errorf("%+v, %v", o, err)
+		t.Errorf("got %+v, %v; want the front matter only and ContentTooComplex", o, err)
 	}
 }

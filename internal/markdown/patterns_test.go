@@ -14,8 +14,8 @@ import (
 	"presswork/internal/test/cputime"
 )
 
-// superLinear are inputs that take goldmark quadratic time or worse; found by
-// trying repeated patterns and random combinations of tokens.
+// superLinear returns patterns that take goldmark quadratic time or more when they are repeated. They were found
+// by trying repeated patterns and random combinations of tokens.
 func superLinear() []string {
 	return []string{
 		"*a_ ",
@@ -168,11 +168,10 @@ func superLinear() []string {
 	}
 }
 
-func TestHostilePatternsAreParsedOrRefusedSoon(t *testing.T) {
+func TestHostilePatternsAreParsedInBoundedTime(t *testing.T) {
 	t.Parallel()
 	p := newParser()
-	// Thirty times what the slowest takes on an idle machine; without the guards
-	// many of these take far more.
+	// 30 times what the slowest takes on an idle machine. Without the guards many of these take far more.
 	const limit = time.Minute
 	size := 300_000
 
@@ -185,10 +184,10 @@ func TestHostilePatternsAreParsedOrRefusedSoon(t *testing.T) {
 
 	for _, pattern := range superLinear() {
 		src := strings.Repeat(pattern, size/len(pattern))
-		soon(t, p, src, limit)
+		checkTime(t, p, src, limit)
 
 		if !startsParagraph(t, p, strings.Repeat(pattern, 3)) {
-			soon(t, p, "x"+src, limit)
+			checkTime(t, p, "x"+src, limit)
 		}
 	}
 }
@@ -204,20 +203,20 @@ func startsParagraph(t *testing.T, p parser.Parser, src string) bool {
 	return root.FirstChild() != nil && root.FirstChild().Kind() == ast.KindParagraph
 }
 
-func soon(t *testing.T, p parser.Parser, src string, limit time.Duration) {
+func checkTime(t *testing.T, p parser.Parser, src string, limit time.Duration) {
 	t.Helper()
 
 	var err error
 	if took := cputime.Of(
 		func() { _, err = parse(t.Context(), p, []byte(src), detect([]byte(src)), labelKeys([]byte(src))) },
 	); took > limit {
-		t.Errorf("%.20q took %s (%v)", src, took, err)
+		t.Errorf("%.20q took %s, with the error %v", src, took, err)
 	}
 }
 
-// What follows on parsing is linear, too: each of these took minutes, or would
-// have at a tenth of what a document may have.
-func TestHostilePatternsAreRenderedSoon(t *testing.T) {
+// The steps after parsing are linear as well. Each of these once took minutes, or would have at a tenth of the
+// largest document.
+func TestHostilePatternsAreRenderedInBoundedTime(t *testing.T) {
 	t.Parallel()
 	const limit = time.Minute
 
@@ -233,45 +232,45 @@ func TestHostilePatternsAreRenderedSoon(t *testing.T) {
 	r := New()
 
 	for name, src := range map[string]string{
-		"borders of drawn tables":        strings.Repeat("+-+\n", size/4),
-		"labels above":                   strings.Repeat("(a)=\n", size/5),
-		"roles":                          strings.Repeat("{ref}`", size/6) + "a\n",
-		"directives in each other":       strings.Repeat("```{note}\n", size/10),
-		"directives of colons":           strings.Repeat(":::{note}\n", size/10),
-		"directives and their ends":      strings.Repeat(":::{note}\n", size/40) + strings.Repeat(":::\n", size/40),
-		"directives in items":            strings.Repeat("- ```{tip}\n", size/11),
-		"directives after labels":        "```{note}\n```\n" + strings.Repeat("(a)=\n", size/5),
-		"options":                        "```{note}\n" + strings.Repeat(":a: b\n  c\n", size/10),
-		"an option of many lines":        "```{note}\n:a: b\n" + strings.Repeat("  c\n", size/4) + "```\n",
-		"lists that are tables":          strings.Repeat("```{list-table}\n* - a\n```\n", size/100),
-		"entries of an index":            "```{index} a\n" + strings.Repeat("pair: a; b\n", size/200),
-		"links without text":             "```{note}\n```\n" + strings.Repeat("[](#a)\n\n", size/50),
-		"attribute lists":                strings.Repeat("{: a=\"b\"}\n", size/11) + "x",
-		"comments of kramdown":           strings.Repeat("{::comment}", size/11),
-		"drawn tables":                   strings.Repeat("+-+\n|a|\n+-+\n\n", 1000) + strings.Repeat("+-+\n\n", size/20),
-		"one drawn table":                strings.Repeat("+-+\n|\u00e9|\n", 4000) + "+-+\n",
-		"corners without cells":          strings.Repeat(strings.Repeat("+", 900)+"\n"+strings.Repeat("|", 899)+" \n", size/1800),
-		"corners and a gap":              strings.Repeat(strings.Repeat("+-", 400)+"+\n", size/900) + "+" + strings.Repeat("-", 799) + "+\n",
-		"blocks in an unknown language":  strings.Repeat("```unknown\nx\n```\n", 10_000),
-		"unknown languages":              languages.String(),
-		"info strings":                   strings.Repeat("```go "+strings.Repeat("{", tree.MaxBraces-20)+"\nx\n```\n", size/tree.MaxBraces),
-		"marks that open nothing":        strings.Repeat(" 'a", size/3) + "\nx",
-		"elements closed at the end":     strings.Repeat("<svg>", size/5) + "</svg>\n",
-		"admonitions that nothing shuts": "import x from 'y'\n\n" + strings.Repeat("<Note>\n\n", size/30),
-		"template tags":                  strings.Repeat("{% note %}\n", size/30),
-		"a template tag beside code":     "{% note %}\n" + strings.Repeat("`a`", 4*size),
-		"classes of one element":         strings.Repeat("{.a}\n\n", size/6),
+		"borders of drawn tables":       strings.Repeat("+-+\n", size/4),
+		"labels above":                  strings.Repeat("(a)=\n", size/5),
+		"roles":                         strings.Repeat("{ref}`", size/6) + "a\n",
+		"nested directives":             strings.Repeat("```{note}\n", size/10),
+		"directives of colons":          strings.Repeat(":::{note}\n", size/10),
+		"directives and their ends":     strings.Repeat(":::{note}\n", size/40) + strings.Repeat(":::\n", size/40),
+		"directives in items":           strings.Repeat("- ```{tip}\n", size/11),
+		"directives after labels":       "```{note}\n```\n" + strings.Repeat("(a)=\n", size/5),
+		"options":                       "```{note}\n" + strings.Repeat(":a: b\n  c\n", size/10),
+		"an option of many lines":       "```{note}\n:a: b\n" + strings.Repeat("  c\n", size/4) + "```\n",
+		"lists that are tables":         strings.Repeat("```{list-table}\n* - a\n```\n", size/100),
+		"entries of an index":           "```{index} a\n" + strings.Repeat("pair: a; b\n", size/200),
+		"links without text":            "```{note}\n```\n" + strings.Repeat("[](#a)\n\n", size/50),
+		"attribute lists":               strings.Repeat("{: a=\"b\"}\n", size/11) + "x",
+		"comments of kramdown":          strings.Repeat("{::comment}", size/11),
+		"drawn tables":                  strings.Repeat("+-+\n|a|\n+-+\n\n", 1000) + strings.Repeat("+-+\n\n", size/20),
+		"one drawn table":               strings.Repeat("+-+\n|\u00e9|\n", 4000) + "+-+\n",
+		"corners without cells":         strings.Repeat(strings.Repeat("+", 900)+"\n"+strings.Repeat("|", 899)+" \n", size/1800),
+		"corners and a gap":             strings.Repeat(strings.Repeat("+-", 400)+"+\n", size/900) + "+" + strings.Repeat("-", 799) + "+\n",
+		"blocks in an unknown language": strings.Repeat("```unknown\nx\n```\n", 10_000),
+		"unknown languages":             languages.String(),
+		"info strings":                  strings.Repeat("```go "+strings.Repeat("{", tree.MaxBraces-20)+"\nx\n```\n", size/tree.MaxBraces),
+		"marks without a match":         strings.Repeat(" 'a", size/3) + "\nx",
+		"elements closed at the end":    strings.Repeat("<svg>", size/5) + "</svg>\n",
+		"admonitions without an end":    "import x from 'y'\n\n" + strings.Repeat("<Note>\n\n", size/30),
+		"template tags":                 strings.Repeat("{% note %}\n", size/30),
+		"a template tag and code":       "{% note %}\n" + strings.Repeat("`a`", 4*size),
+		"classes of one element":        strings.Repeat("{.a}\n\n", size/6),
 	} {
 		t.Run(name, func(t *testing.T) {
 			var err error
 			if took := cputime.Of(func() { _, err = r.Parse(t.Context(), []byte(src), Options{}) }); took > limit {
-				t.Errorf("%s: %s (%v)", name, took, err)
+				t.Errorf("took %s, with the error %v", took, err)
 			}
 		})
 	}
 }
 
-func TestOrdinaryBulkIsNotRefused(t *testing.T) {
+func TestOrdinaryBulkIsAccepted(t *testing.T) {
 	t.Parallel()
 
 	for name, src := range map[string]string{
@@ -298,9 +297,8 @@ func TestOrdinaryBulkIsNotRefused(t *testing.T) {
 	}
 }
 
-// Each reference finds its footnote at once: with goldmark's own search, this
-// many take minutes.
-func TestManyFootnotes(t *testing.T) {
+// Each reference finds its footnote by a map. With the search of goldmark, this many footnotes take minutes.
+func TestManyFootnotesTakeLinearTime(t *testing.T) {
 	t.Parallel()
 
 	n := 100_000
@@ -316,5 +314,5 @@ func TestManyFootnotes(t *testing.T) {
 	if err := Check([]byte(src.String())); err != nil {
 		t.Error(err)
 	}
-	soon(t, newParser(), src.String(), 20*time.Second)
+	checkTime(t, newParser(), src.String(), 20*time.Second)
 }

@@ -36,8 +36,8 @@ $$ y $$ {#eq:b}
 See @fig:0, @fig:a, @fig:b, @fig:d, @eq:a, @eq:b, @sec:two.
 `
 
-// seen is the last paragraph, without tags.
-func seen(d markdown.Document) string {
+// lastParagraph returns the last paragraph without tags.
+func lastParagraph(d markdown.Document) string {
 	last := d.HTML[strings.LastIndex(d.HTML, "<p"):]
 	var b strings.Builder
 
@@ -49,7 +49,7 @@ func seen(d markdown.Document) string {
 	return strings.TrimSpace(strings.ReplaceAll(b.String(), "\u00a0", " "))
 }
 
-func TestElementsCountAsTheOptionsSay(t *testing.T) {
+func TestOptionsDecideTheNumbersOfElements(t *testing.T) {
 	t.Parallel()
 	numbers := func(d markdown.Document) (all []string) {
 		for _, c := range d.Captions {
@@ -73,13 +73,13 @@ func TestElementsCountAsTheOptionsSay(t *testing.T) {
 			[]string{"1.1 Before", "2.1 A", "3.1 B", "3.2 D"},
 		},
 		{
-			"captions too",
+			"all captions",
 			markdown.Options{Numbered: []markdown.Kind{markdown.Figure}, NumberHeadings: true},
 			"See Figure 1, Figure 2, Figure 3, Figure 5, Equation (1), Equation (2), Section 3.",
 			[]string{"1 Before", "2 A", "3 B", "4 Only a caption", "5 D"},
 		},
 		{
-			"behind others",
+			"after other documents",
 			markdown.Options{Counts: map[markdown.Kind]int{markdown.Figure: 7}},
 			"See Figure 8, Figure 9, Figure 10, Figure 11, Equation (1), Equation (2), Two.",
 			[]string{"8 Before", "9 A", "10 B", "11 D"},
@@ -90,7 +90,7 @@ func TestElementsCountAsTheOptionsSay(t *testing.T) {
 			c.options.Asset = assets
 
 			d := render(t, chapters, c.options)
-			if got := seen(d); got != c.text {
+			if got := lastParagraph(d); got != c.text {
 				t.Errorf("got  %s\nwant %s", got, c.text)
 			}
 
@@ -105,7 +105,7 @@ func TestElementsCountAsTheOptionsSay(t *testing.T) {
 	}
 }
 
-func TestEveryLanguageHasItsWords(t *testing.T) {
+func TestReferencesUseTheWordsOfTheLanguage(t *testing.T) {
 	t.Parallel()
 
 	const source = "[@fig:a; @fig:b] and @tbl:t\n\n![A](pixel.png){#fig:a}\n\n![B](pixel.png){#fig:b}\n\n|a|\n|---|\n|1|\n\n: T {#tbl:t}\n"
@@ -119,16 +119,15 @@ func TestEveryLanguageHasItsWords(t *testing.T) {
 			d := render(t, source, markdown.Options{Asset: assets, Lang: lang})
 
 			first, _, _ := strings.Cut(d.HTML, "</p>")
-			if got := seen(markdown.Document{HTML: first}); got != want {
-				t.Errorf("%q: %q, want %q", lang, got, want)
+			if got := lastParagraph(markdown.Document{HTML: first}); got != want {
+				t.Errorf("got %q, want %q", got, want)
 			}
 		})
 	}
 }
 
-// TestListsHaveEveryCaption asks for a list in the source: captions without a
-// label get a number and an anchor.
-func TestListsHaveEveryCaption(t *testing.T) {
+// Captions without a label get a number and an anchor if the source asks for a list.
+func TestListsContainEveryCaption(t *testing.T) {
 	t.Parallel()
 
 	d := render(
@@ -158,7 +157,7 @@ func TestListsHaveEveryCaption(t *testing.T) {
 	}
 }
 
-// FuzzReferences looks for references that break the HTML around them or a panic.
+// FuzzReferences looks for references that cause a panic or break the HTML around them.
 func FuzzReferences(f *testing.F) {
 	for _, seed := range []string{"@fig:a", "[see @fig:a; -@fig-b, p. 3]", "[@fig:a\n> ; @{fig:a}]", "-@sec:x [@eq:é", "[[@fig:a]][@fig:a]{.x}", "![x](y){#fig:a} @fig:a;"} {
 		f.Add(seed)

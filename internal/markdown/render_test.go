@@ -48,8 +48,7 @@ func render(t *testing.T, src string, o markdown.Options) markdown.Document {
 	return d
 }
 
-// Each file in testdata/render is an input, a line of dashes, and the HTML and
-// warnings it must give.
+// Each file in testdata/render has a source, a line of dashes, and the HTML and the warnings for it.
 func TestRenderGolden(t *testing.T) {
 	t.Parallel()
 
@@ -83,9 +82,8 @@ func TestRenderGolden(t *testing.T) {
 	}
 }
 
-// A language that Chroma lists is highlighted under each of its names, or
-// printed as it is when its lexer fails on the sample; nothing is lost.
-func TestEveryLanguageOfChroma(t *testing.T) {
+// Code in each language of Chroma is highlighted, or printed plain if its lexer fails. No code is lost.
+func TestNoLanguageOfChromaLosesCode(t *testing.T) {
 	t.Parallel()
 	const code = "if (x == 1) { return \"a\" } // b\n# c\n"
 	r, highlighted := markdown.New(), 0
@@ -93,7 +91,7 @@ func TestEveryLanguageOfChroma(t *testing.T) {
 	names := lexers.Names(true)
 	for _, name := range names {
 		if strings.ContainsAny(name, " \t,{:") {
-			continue // no info string can name it so; its aliases can
+			continue // an info string cannot contain this name, but an alias
 		}
 
 		d, err := r.Parse(t.Context(), []byte("```"+name+"\n"+code+"```\n"), markdown.Options{})
@@ -124,7 +122,7 @@ func TestEveryLanguageOfChroma(t *testing.T) {
 	}
 
 	if highlighted*10 < len(names)*8 {
-		t.Errorf("%d of %d names are highlighted", highlighted, len(names))
+		t.Errorf("got %d of %d names highlighted, want 80 %%", highlighted, len(names))
 	}
 }
 
@@ -138,7 +136,7 @@ func TestEscapedHTMLIsShownAsText(t *testing.T) {
 	}
 }
 
-func TestNumbersAndOutline(t *testing.T) {
+func TestHeadingsAreNumberedInTheOutline(t *testing.T) {
 	t.Parallel()
 	src := "# Title\n\n## A\n\n### B\n\n## C\n"
 	d := render(t, src, markdown.Options{NumberHeadings: true, FirstLine: 10})
@@ -171,8 +169,7 @@ func TestLineNumbersWrapEachLine(t *testing.T) {
 	}
 }
 
-// Chroma's lexers take quadratic to exponential time on code made for it; the
-// code is printed all the same, in bounded time and plain.
+// Chroma's lexers take quadratic to exponential time on hostile code. Such code is printed plain, in bounded time.
 func TestHostileCodeIsPrintedPlain(t *testing.T) {
 	t.Parallel()
 
@@ -188,6 +185,6 @@ func TestHostileCodeIsPrintedPlain(t *testing.T) {
 	}
 
 	if n := strings.Count(d.HTML, "&lt;"); n != 300_000 {
-		t.Errorf("%d of 300000 characters are left", n)
+		t.Errorf("got %d of 300000 characters", n)
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"presswork/internal/markdown"
 )
 
-// With a bibliography, roles cite; labels of a document printed with this one are found.
-func TestRolesCiteAndReferToOtherDocuments(t *testing.T) {
+// With a bibliography, roles cite works. They also find labels of documents that are printed with this one.
+func TestRolesCiteWorksAndReferToOtherDocuments(t *testing.T) {
 	t.Parallel()
 	works := func(string) ([]byte, error) {
 		return []byte(
@@ -39,7 +39,7 @@ func TestRolesCiteAndReferToOtherDocuments(t *testing.T) {
 	}
 }
 
-// A document that is written for GitHub has no roles.
+// GitHub Flavored Markdown has no roles.
 func TestGFMKeepsRoles(t *testing.T) {
 	t.Parallel()
 

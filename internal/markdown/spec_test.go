@@ -19,7 +19,7 @@ import (
 	"presswork/internal/markdown/source"
 )
 
-// example is one of a specification's.
+// example is an example of a specification.
 type example struct {
 	Example   int
 	Section   string
@@ -44,10 +44,10 @@ func examples(t *testing.T, file string) []example {
 	return list
 }
 
-// plainRenderer renders goldmark's nodes as the specifications print them, and
-// ours by our renderers.
+// plainRenderer returns a renderer that writes goldmark's nodes as the specifications do, and other nodes as
+// documents do.
 func plainRenderer() renderer.Renderer {
-	const first = 10 // these override ours
+	const first = 10 // these renderers override those of documents
 	r := newHTMLRenderer()
 	r.AddOptions(renderer.WithNodeRenderers(
 		util.Prioritized(html.NewRenderer(html.WithUnsafe(), html.WithXHTML()), first),
@@ -58,7 +58,7 @@ func plainRenderer() renderer.Renderer {
 	return r
 }
 
-// wikiSource renders wiki links as text, which they become in plain documents.
+// wikiSource renders wiki links as their source, which they stay in plain documents.
 type wikiSource struct{}
 
 func (wikiSource) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
@@ -74,9 +74,8 @@ func (wikiSource) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
 	)
 }
 
-// The parser is the one that documents are parsed with: all extensions on, all
-// guards on.
-func specified(t *testing.T, e example) string {
+// renderExample renders an example with the parser for documents, with all extensions and guards.
+func renderExample(t *testing.T, e example) string {
 	t.Helper()
 	src := source.NormalizeNewlines([]byte(e.Markdown))
 
@@ -93,18 +92,18 @@ func specified(t *testing.T, e example) string {
 	return b.String()
 }
 
-// checkSpec compares every example with its specification; deviations are those
-// that differ, with the reason.
+// checkSpec compares every example with its specification. deviations has the reasons for the examples that
+// differ.
 func checkSpec(t *testing.T, list []example, deviations map[int]string) {
 	t.Helper()
 
 	for _, e := range list {
-		got := specified(t, e)
+		got := renderExample(t, e)
 
 		reason, deviates := deviations[e.Example]
 		switch {
 		case got == e.HTML && deviates:
-			t.Errorf("example %d is as specified, though it is listed: %s", e.Example, reason)
+			t.Errorf("example %d is as specified; remove it from the deviations: %s", e.Example, reason)
 		case got != e.HTML && !deviates:
 			t.Errorf("example %d (%s)\n%s\ngot  %q\nwant %q", e.Example, e.Section, e.Markdown, got, e.HTML)
 		}
@@ -118,7 +117,7 @@ func TestCommonMarkSpec(t *testing.T) {
 	if len(list) != 652 {
 		t.Fatalf("%d examples, want 652", len(list))
 	}
-	const bare = "bare addresses are links, as GitHub has them"
+	const bare = "bare addresses are links, as on GitHub"
 	checkSpec(t, list, map[int]string{608: bare, 611: bare, 612: bare})
 }
 
@@ -127,13 +126,12 @@ func TestGitHubSpec(t *testing.T) {
 	checkSpec(
 		t,
 		examples(t, "gfm-0.29.json"),
-		map[int]string{653: "unsafe raw HTML is the sanitiser's business, which comes later and lets less pass"},
+		map[int]string{653: "the sanitiser removes unsafe raw HTML later, and more of it"},
 	)
 }
 
-// Whatever a specification thought of goes through the whole pipeline: it comes
-// out well-formed, fetches nothing, and rendering it twice gives the same.
-func TestSpecExamplesRender(t *testing.T) {
+// The whole pipeline turns every example into well-formed HTML, and into the same HTML twice.
+func TestSpecExamplesRenderWellFormedHTML(t *testing.T) {
 	t.Parallel()
 	r := New()
 
@@ -147,7 +145,7 @@ func TestSpecExamplesRender(t *testing.T) {
 		}
 
 		if again, err := r.Parse(t.Context(), []byte(e.Markdown), o); err != nil || again.HTML != d.HTML {
-			t.Errorf("example %d renders otherwise the second time (%v)", e.Example, err)
+			t.Errorf("example %d gives other HTML the second time (%v)", e.Example, err)
 		}
 
 		if open := unclosed(d.HTML); open != "" && unclosed(e.HTML) == "" {
@@ -156,8 +154,7 @@ func TestSpecExamplesRender(t *testing.T) {
 	}
 }
 
-// unclosed returns the first element that is not closed in its place, "" if all
-// are.
+// unclosed returns the first element without its end tag, "" if there is none.
 func unclosed(out string) string {
 	var stack []string
 

@@ -10,8 +10,8 @@ import (
 	"presswork/internal/markdown/hyphen"
 )
 
-// The words are such as their languages' dictionaries divide in the same way.
-func TestWordsAreDividedAsTheirLanguageHasIt(t *testing.T) {
+// Dictionaries of each language divide these words in the same way.
+func TestWordsAreDividedByTheRulesOfTheirLanguage(t *testing.T) {
 	t.Parallel()
 
 	l := hyphen.New()
@@ -72,18 +72,18 @@ func TestEveryDictionaryCanBeRead(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoPlainWordIsNotDivided(t *testing.T) {
+func TestOnlyPlainWordsAreDivided(t *testing.T) {
 	t.Parallel()
 
 	d := hyphen.New().For("en")
 
-	for i, word := range []string{
+	for _, word := range []string{
 		"", "documentationX", "DOCUMENTATION", "docu2mentation", "docu-mentation", "docu\u00admentation", "docu\xffmentation",
 		strings.Repeat("documentation", 10), "İstanbulation",
 	} {
-		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+		t.Run(fmt.Sprintf("%.20q", word), func(t *testing.T) {
 			if breaks := d.Breaks(word, 2, 3); breaks != nil {
-				t.Errorf("%q: %v", word, breaks)
+				t.Errorf("got the breaks %v", breaks)
 			}
 		})
 	}
