@@ -142,7 +142,7 @@ train: ## Learn the analysis' weights again, from the documents in CORPUS=DIR or
 	@bin/train -corpus "$(CORPUS)"
 
 .PHONY: conformance
-conformance: setup-test ## Run veraPDF on every theme and sample, and print docs/pdfa.md's table
+conformance: setup-test ## Run veraPDF on every theme and sample, and print docs/lab/pdfa.md
 	PRESSWORK_UPDATE=1 go test -run 'TestConformance$$' ./internal/document
 
 .PHONY: demo-inference

@@ -21,7 +21,7 @@ import (
 // conformant is a document of which a file must make its claim good.
 type conformant struct {
 	name string
-	// group is its line in docs/pdfa.md.
+	// group is its line in docs/lab/pdfa.md.
 	group    string
 	document document.Document
 	claim    claim
@@ -56,7 +56,7 @@ func conformants(t *testing.T) (all []conformant) {
 		for _, c := range claims {
 			all = append(all, conformant{
 				fmt.Sprintf("%s-%s-%v", strings.TrimSuffix(filepath.Base(sample), ".md"), c.level, c.ua),
-				fmt.Sprintf("[%s](../internal/document/%s)", groups[sample], sample),
+				fmt.Sprintf("[%s](../../internal/document/%s)", groups[sample], sample),
 				document.Document{Content: read(sample), Filename: "prüf bericht.md", Options: options(c)},
 				c,
 			})
@@ -86,7 +86,7 @@ func conformants(t *testing.T) (all []conformant) {
 			all,
 			conformant{
 				theme.Name,
-				fmt.Sprintf("[sample](../themes/sample.md) in each of %d themes", len(list)),
+				fmt.Sprintf("[sample](../../themes/sample.md) in each of %d themes", len(list)),
 				document.Document{Content: sample, Theme: theme.Name, Options: options(c)},
 				c,
 			},
@@ -110,7 +110,7 @@ func conformants(t *testing.T) (all []conformant) {
 		all,
 		conformant{
 			"untagged",
-			"[small sample](../internal/document/testdata/sample.md), untagged",
+			"[small sample](../../internal/document/testdata/sample.md), untagged",
 			document.Document{Content: read("testdata/sample.md"), Options: untagged},
 			claim{level: "2b"},
 		},

@@ -113,10 +113,10 @@ func validate(t *testing.T, printed map[string]conformant) {
 	if seen != len(printed) {
 		t.Errorf("veraPDF checked %d files of %d: %.500s", seen, len(printed), complaints.String())
 	}
-	lines.check(t, "../../docs/pdfa.md")
+	lines.check(t, "../../docs/lab/pdfa.md")
 }
 
-// results counts what veraPDF says, for docs/pdfa.md.
+// results counts what veraPDF says, for docs/lab/pdfa.md.
 type results []result
 
 type result struct {

@@ -2,7 +2,7 @@
 // real program: the SDKs of Groq and OpenAI for Python, JavaScript and Go, the
 // AI SDK and LangChain. Each client is a small program of its own below this
 // folder and prints its results as rows; the test starts the server, the model
-// behind it and the clients, and writes docs/compatibility.md. The folder openapi
+// behind it and the clients, and writes docs/lab/compatibility.md. The folder openapi
 // has what is made from api/openapi.yaml: it must be valid, and clients that are
 // generated from it must work.
 //

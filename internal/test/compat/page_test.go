@@ -13,10 +13,10 @@ import (
 	"testing"
 )
 
-const page = "../../../docs/compatibility.md"
+const page = "../../../docs/lab/compatibility.md"
 
-// checkPage writes docs/compatibility.md with PRESSWORK_UPDATE=1, and else
-// compares it with what was found.
+// checkPage compares docs/lab/compatibility.md with the results, or writes it with
+// PRESSWORK_UPDATE=1.
 func checkPage(t *testing.T, tools string, results map[string]map[string]row) {
 	t.Helper()
 	if t.Failed() {
@@ -31,7 +31,7 @@ func checkPage(t *testing.T, tools string, results map[string]map[string]row) {
 	}
 	if want, err := os.ReadFile(page); err != nil || !bytes.Equal(got, want) {
 		t.Errorf(
-			"docs/compatibility.md does not say what was found (%v); `PRESSWORK_UPDATE=1 make compat` writes it:\n%s",
+			"docs/lab/compatibility.md differs from the results (%v); `PRESSWORK_UPDATE=1 make compat` writes it:\n%s",
 			err,
 			got,
 		)
@@ -42,7 +42,7 @@ func render(t *testing.T, tools string, results map[string]map[string]row) []byt
 	var b bytes.Buffer
 	b.WriteString(`# Compatibility
 
-Every case passes in each of these clients. Under "not in" are clients that have no way to ask for the case.
+Every case passes in these clients. Clients under "not in" cannot send it.
 
 | client | package | version |
 |---|---|---|
@@ -75,7 +75,7 @@ Every case passes in each of these clients. Under "not in" are clients that have
 	}
 	b.WriteString("\n`make compat` runs the clients against the real server with a scripted model, and compares this page; " +
 		"`PRESSWORK_UPDATE=1 make compat`\nwrites it. The server runs with `INFERENCE_VENDOR=groq`, because Groq's clients know `x_groq` by name. " +
-		"A2 runs with\n`INFERENCE_LAX=true`, because SDKs' own tests send options that exclude each other.\n")
+		"A2 runs with\n`INFERENCE_LAX=true`, because SDKs' own tests send options that cannot be combined.\n")
 	return b.Bytes()
 }
 
