@@ -63,26 +63,6 @@ func TestAFileOfFencesIsIncludedInBoundedTime(t *testing.T) {
 	}
 }
 
-// A directive with an incomplete name prints its content.
-func TestUnknownDirectivesKeepTheirContent(t *testing.T) {
-	t.Parallel()
-
-	for _, name := range []string{"prf:", "proof:", "prf:-start"} {
-		t.Run(name, func(t *testing.T) {
-			if d := render(
-				t,
-				"```{"+name+"}\nWords.\n```\n\n```{note}\n```\n",
-				markdown.Options{},
-			); !strings.Contains(
-				d.HTML,
-				"Words.",
-			) {
-				t.Errorf("%s: %q", name, d.HTML)
-			}
-		})
-	}
-}
-
 // Substitutions come from the front matter. One alone on its line may contain blocks.
 func TestSubstitutionsReplaceTheirNames(t *testing.T) {
 	t.Parallel()

@@ -98,7 +98,10 @@ func TestDirectives(t *testing.T) {
 		"only unknown ones": {"```{odd} x\ny\n```\n", "```{odd} x\ny\n```\n"},
 		"code of Quarto":    {"```{python}\nx\n```\n", "```{python}\nx\n```\n"},
 		"name in code":      {"```{note}\n```\n\n    ```{note}\n    ```\n", ":::note \n:::\n\n    ```{note}\n    ```\n"},
-		"no name in domain": {"```{prf:}\nx\n```\n```{note}\n```\n", "::: {.part}\nx\n:::\n:::note \n:::\n"},
+		"no name in domain": {
+			"```{prf:}\nx\n```\n```{prf:-start}\ny\n```\n```{note}\n```\n",
+			"::: {.part}\nx\n:::\n:::note {title=\"\"}\ny\n:::note \n:::\n:::\n",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

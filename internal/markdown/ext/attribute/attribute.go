@@ -143,8 +143,8 @@ func (transformer) Transform(root *ast.Document, reader text.Reader, _ parser.Co
 	}
 }
 
-// joinTexts appends the next texts to t. Goldmark cuts a text at every character that triggers an inline
-// parser, even if the parser finds nothing there.
+// joinTexts joins a text with the texts after it. Goldmark cuts a text at every character that triggers
+// an inline parser, even if the parser finds nothing there.
 func joinTexts(t *ast.Text) {
 	for !t.IsRaw() && !t.SoftLineBreak() && !t.HardLineBreak() {
 		more, ok := t.NextSibling().(*ast.Text)

@@ -122,8 +122,8 @@ var environment = regexp.MustCompile(
 		`aligned|alignedat|gathered|split|[dr]?cases|[pbBvV]?matrix|array|CD)\}`,
 )
 
-// futileKey is the key of a map[string]int in a parser.Context. For each closing delimiter, the map has
-// the offset up to which the block parser has searched for it in vain.
+// futileKey is the context key of a map from closing delimiters to offsets. The block parser has searched
+// up to the offset in vain.
 var futileKey = parser.NewContextKey()
 
 // latexBlockParser parses \[ … \] and environments such as \begin{align} on lines of their own. They have
