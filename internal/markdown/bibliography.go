@@ -55,8 +55,8 @@ type bibliography struct {
 	written []cite.Citation
 }
 
-// openBibliography reads the works that the options name and the citation style. It returns nil if there
-// are no works. What cannot be read leaves a warning. Errors: StoreUnavailable, the cause of ctx.
+// openBibliography reads the works that the options name and the citation style. It returns nil if there are no
+// works. A file that cannot be read leaves a warning. Errors: StoreUnavailable, the cause of ctx.
 func openBibliography(ctx context.Context, l *cite.Library, o *Options, w *warnings) (*bibliography, error) {
 	if len(o.Bibliography) == 0 {
 		return nil, nil
@@ -219,8 +219,8 @@ func entryID(key string) string {
 	return id
 }
 
-// entriesHTML returns the bibliography. If mixed is set, each entry gets a direction of its own: in a
-// document written from right to left most entries are in another script.
+// entriesHTML returns the bibliography. If mixed is set, each entry gets a direction of its own: documents from
+// right to left cite many works in other scripts.
 func entriesHTML(result cite.Result, mixed bool) []byte {
 	var out strings.Builder
 

@@ -9,9 +9,9 @@ import (
 	"presswork/internal/lazyregexp"
 )
 
-// The dialects are the programs for which a document may be written. A dialect decides how syntax is read
-// that could be plain text elsewhere. Without a dialect a document is read as GFM with all extensions that
-// plain documents do not contain by chance, and as Obsidian's or MDX if it looks like it.
+// The dialects are the programs for which a document may be written. A dialect decides how syntax is read that
+// could be plain text elsewhere. Without a dialect, GFM is read with all extensions that plain documents do not
+// use by chance. A document that looks like Obsidian's or MDX is read as such.
 const (
 	GFM      = "gfm"
 	Pandoc   = "pandoc"

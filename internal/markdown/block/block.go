@@ -25,8 +25,8 @@ const (
 	Place                 // an empty nav that stands for a list; its class says which
 )
 
-// Block is a top-level element of rendered Markdown, or an element within it that page composition treats on its
-// own: a paragraph, heading, table, code block, div or place.
+// Block is an element of rendered Markdown. Blocks are all top-level elements, and those within them that page
+// composition treats on their own: paragraphs, headings, tables, code, divs and places.
 type Block struct {
 	Kind    Kind
 	Level   int // of a heading, 1 to 6

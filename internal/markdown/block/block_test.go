@@ -10,7 +10,7 @@ import (
 	"presswork/internal/markdown/block"
 )
 
-// outline writes a tree of blocks, a line for each.
+// outline writes a tree of blocks, one on each line.
 func outline(blocks []block.Block, indent string) string {
 	names := []string{
 		"other",
@@ -51,7 +51,7 @@ func outline(blocks []block.Block, indent string) string {
 	return out.String()
 }
 
-func TestHTMLIsCutIntoBlocks(t *testing.T) {
+func TestReadCutsHTMLIntoBlocks(t *testing.T) {
 	t.Parallel()
 
 	tests := map[string]struct{ html, want string }{
@@ -59,7 +59,7 @@ func TestHTMLIsCutIntoBlocks(t *testing.T) {
 			"<h1 id=\"a\">A</h1>\n<p>text</p>\n<hr>\n",
 			"heading #a\nparagraph\nother\n",
 		},
-		"what is within": {
+		"nested blocks": {
 			"<ul>\n<li><p>one</p>\n<pre data-columns=\"90\">x</pre></li>\n</ul>\n",
 			"other\n  paragraph\n  code\n",
 		},
@@ -75,17 +75,17 @@ func TestHTMLIsCutIntoBlocks(t *testing.T) {
 			"<div class=\"footnotes\">\n<hr>\n<ol>\n<li id=\"fn:1\"><p>note</p><ol><li>x</li></ol></li>\n</ol>\n</div>\n",
 			"footnotes .footnotes\n  note #fn:1\n    paragraph\n",
 		},
-		"text of markup": {"<p>no-header &lt;table&gt;</p>\n", "paragraph\n"},
+		"markup in text": {"<p>no-header &lt;table&gt;</p>\n", "paragraph\n"},
 		"a missing end tag": {
 			"<div class=\"a\"><p>one</div>\n<p>two</p>\n",
 			"division .a unsound\n  paragraph\nparagraph\n",
 		},
-		"an end tag too many": {"<p>one</p></em>\n<p>two</p>\n", "paragraph unsound\nparagraph\n"},
-		"an end tag amid others": {
+		"a superfluous end tag": {"<p>one</p></em>\n<p>two</p>\n", "paragraph unsound\nparagraph\n"},
+		"an end tag within an inline element": {
 			"<p>one <em>two</p>\n<p>three</p>\n",
 			"paragraph unsound leaks\nparagraph\n",
 		},
-		"an end tag amid blocks": {
+		"an end tag within a block": {
 			"<p>one <div>two</p>\n<p>three</p>\n",
 			"paragraph unsound\n  division\n    paragraph\n",
 		},
@@ -107,18 +107,18 @@ func TestHTMLIsCutIntoBlocks(t *testing.T) {
 	}
 }
 
-func TestABlockKnowsWhatItHolds(t *testing.T) {
+func TestBlockDescribesItsContent(t *testing.T) {
 	t.Parallel()
 	read := func(html string) *block.Block { return &block.Read(html)[0] }
 
 	pictures, plain := read("<p><img src=\"data:,\"> \u00ad</p>"), read("<p>is shown <em>here:</em></p>\n")
 	if !pictures.PicturesOnly() || plain.PicturesOnly() {
-		t.Error("a paragraph of pictures is told from one of text wrongly")
+		t.Error("PicturesOnly is wrong for a paragraph of pictures or of text")
 	}
 
 	if !plain.Leads() || plain.EndsWithColon() || !read("<p><strong>Bold</strong></p>").Leads() ||
 		read("<p>no</p>").Leads() {
-		t.Error("what leads to the next block is told wrongly")
+		t.Error("Leads or EndsWithColon is wrong")
 	}
 
 	if got := read("<p>12345<br>123<br>1</p>").Lines(4); got != 4 {
@@ -142,15 +142,15 @@ func TestABlockKnowsWhatItHolds(t *testing.T) {
 	}
 }
 
-// No element is cut, though tags of its HTML are missing or too many.
-func TestTopmostBlocksAreWholeElements(t *testing.T) {
+// No element is cut, even if tags are missing or superfluous.
+func TestTopLevelBlocksAreWholeElements(t *testing.T) {
 	t.Parallel()
 
 	for name, want := range map[string][]string{
-		"whole elements":        {"<p>a</p>\n", "<hr>\n", "<div><p>b</p></div>"},
-		"an end tag of nothing": {"<details>\n</p>\n<p>a</p>\n</details>\n", "<p>b</p>"},
-		"ends that are implied": {"<div><p>a<ul><li>b</ul></div>\n", "<p>b</p>"},
-		"elements that go on":   {"<p>a</p>\n", "<div><b>a</div>\n", "<p>b</p>\n", "<h2>c</h2>\n</b>"},
+		"whole elements":                {"<p>a</p>\n", "<hr>\n", "<div><p>b</p></div>"},
+		"an end tag without an element": {"<details>\n</p>\n<p>a</p>\n</details>\n", "<p>b</p>"},
+		"implied end tags":              {"<div><p>a<ul><li>b</ul></div>\n", "<p>b</p>"},
+		"elements that continue":        {"<p>a</p>\n", "<div><b>a</div>\n", "<p>b</p>\n", "<h2>c</h2>\n</b>"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got []string
@@ -165,11 +165,11 @@ func TestTopmostBlocksAreWholeElements(t *testing.T) {
 	}
 }
 
-// FuzzRead checks that no HTML is lost, and that each block lies where it says.
+// FuzzRead checks that no HTML is lost, and that each block is at its offset.
 func FuzzRead(f *testing.F) {
 	files, err := filepath.Glob("../testdata/render/*.txt")
 	if err != nil || len(files) == 0 {
-		f.Fatal("there are no goldens", err)
+		f.Fatal("no golden files", err)
 	}
 
 	for _, name := range files {
@@ -189,7 +189,7 @@ func FuzzRead(f *testing.F) {
 			end := 0
 			for _, within := range b.Blocks {
 				if within.At < end || b.HTML[within.At:within.At+len(within.HTML)] != within.HTML {
-					t.Fatalf("%q does not lie at %d of %q", within.HTML, within.At, b.HTML)
+					t.Fatalf("%q is not at %d of %q", within.HTML, within.At, b.HTML)
 				}
 				end = within.At + len(within.HTML)
 			}

@@ -154,8 +154,8 @@ func nameOf(src string, s Style) string {
 	return "dg" + hex.EncodeToString(h.Sum(nil))[:20]
 }
 
-// drawMissing draws the diagrams that are not in the cache, several in one page. One that breaks its page, or
-// takes too long, is tried once more as the first of a new page: the diagrams before it may be the reason.
+// drawMissing draws the diagrams that are not in the cache, several in one page. One that breaks its page or takes
+// too long is tried again as the first of a new page. The diagrams before it may be the reason.
 func (r *Renderer) drawMissing(
 	ctx context.Context,
 	names []string,

@@ -23,7 +23,7 @@ var style = diagram.Style{
 	Accents: []string{"#4a2fd8", "#e0338c", "#d49a00", "#c0392b"},
 }
 
-// patient is for a machine that is as busy as may be.
+// patient allows for a busy machine.
 var patient = chromium.Options{Tabs: 2, ScriptTimeout: wait.Patience}
 
 func TestEveryKindIsDrawn(t *testing.T) {
@@ -81,9 +81,9 @@ func TestEveryKindIsDrawn(t *testing.T) {
 	}
 }
 
-// What Mermaid leaves unreadable: text as light as the colour its author gave a
-// node, as the box behind it, dates on top of each other.
-func TestWhatIsDrawnCanBeRead(t *testing.T) {
+// Mermaid alone leaves some text unreadable. It is as light as the author's colour of its node, has the colour of
+// the box behind it, or lies on other text.
+func TestTextIsReadable(t *testing.T) {
 	t.Parallel()
 	dark := diagram.Style{
 		Dark:    true,
@@ -113,7 +113,7 @@ func TestWhatIsDrawnCanBeRead(t *testing.T) {
 		{`<rect[^>]*fill="rgb\(16, 16, 32\)"[^k]*<text[^k]*knows`},
 		{`<rect[^>]*fill="rgb\(200, 220, 240\)" fill-opacity="0\.[1-4]`},
 	} {
-		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+		t.Run(fmt.Sprintf("diagram %d", i), func(t *testing.T) {
 			for _, pattern := range want {
 				if !regexp.MustCompile(pattern).MatchString(p[i].SVG) {
 					t.Errorf("%d: no %s in %s (%s)", i, pattern, p[i].SVG, p[i].Problem)
@@ -123,15 +123,15 @@ func TestWhatIsDrawnCanBeRead(t *testing.T) {
 	}
 
 	if regexp.MustCompile(`<text[^>]* fill="[^>]*>(<tspan[^>]*>)?(Work|Tea)`).MatchString(p[1].SVG) {
-		t.Errorf("a user journey's texts have colours of their own: %s", p[1].SVG)
+		t.Errorf("the texts of the user journey have other colours: %s", p[1].SVG)
 	}
 
 	if n := strings.Count(p[2].SVG, ">2026-"); n < 3 || n > 12 {
-		t.Errorf("%d dates below the Gantt chart", n)
+		t.Errorf("got %d dates below the Gantt chart, want 3 to 12", n)
 	}
 }
 
-// draw draws in the tests' style.
+// draw draws diagrams in the style of the tests.
 func draw(t testing.TB, r *diagram.Renderer, sources ...string) []diagram.Picture {
 	t.Helper()
 
@@ -145,8 +145,8 @@ func draw(t testing.TB, r *diagram.Renderer, sources ...string) []diagram.Pictur
 
 const answer = `{"svg":"<svg xmlns=\"http://www.w3.org/2000/svg\"><text id=\"a\">x</text></svg>","width":10,"height":5}`
 
-// drawer is a page that draws whatever it is given, but ends at those sources
-// for which broken is an error.
+// drawer returns a Script that draws every source up to the first for which broken returns an error. It records
+// the number of drawn sources in runs.
 func drawer(runs *[]int, broken func(expression string) error) diagram.Script {
 	return func(_ context.Context, _ string, expressions ...string) (values []json.RawMessage, err error) {
 		defer func() { *runs = append(*runs, len(values)) }()
@@ -162,8 +162,8 @@ func drawer(runs *[]int, broken func(expression string) error) diagram.Script {
 	}
 }
 
-// One diagram that spoils its page leaves the others as they are.
-func TestADiagramThatHangsIsAlone(t *testing.T) {
+// A diagram that breaks its page does not affect the others.
+func TestADiagramThatHangsDoesNotAffectOthers(t *testing.T) {
 	t.Parallel()
 	var runs []int
 
@@ -181,20 +181,19 @@ func TestADiagramThatHangsIsAlone(t *testing.T) {
 		}
 
 		if p[0].SVG == p[3].SVG || !strings.Contains(p[3].SVG, "-2-0") {
-			t.Errorf("the same ids twice in a document: %s and %s", p[0].SVG, p[3].SVG)
+			t.Errorf("the ids of %s and %s are equal", p[0].SVG, p[3].SVG)
 		}
 	}
-	// The page it spoils, one of its own, and the rest; the second time only
-	// what failed.
+	// The first call needs the page that breaks, one for the diagram alone, and one for the rest. The second call
+	// draws only the failed diagram.
 	if want := []int{1, 0, 1, 0, 0}; !slices.Equal(runs, want) {
 		t.Errorf("runs drew %d diagrams, want %d", runs, want)
 	}
 }
 
-// A page that is slow, because the machine is busy, draws all the same: what
-// runs out of time in one is tried again, each of them, and what comes after it is
-// drawn.
-func TestManyDiagramsInASlowPage(t *testing.T) {
+// A page that is slow because the machine is busy still draws all diagrams. Each one that runs out of time is
+// tried again.
+func TestDiagramsInASlowPageAreDrawn(t *testing.T) {
 	t.Parallel()
 	var runs []int
 	late := map[string]bool{"no 70": true, "no 80": true}
@@ -248,11 +247,11 @@ func TestHopelessDiagramsAreBounded(t *testing.T) {
 	}
 
 	if len(runs) != 4 {
-		t.Errorf("%d pages were spoilt", len(runs))
+		t.Errorf("got %d broken pages, want 4", len(runs))
 	}
 }
 
-func TestDrawingEndsWithItsContextAndItsBrowser(t *testing.T) {
+func TestDrawEndsWithItsContextAndItsBrowser(t *testing.T) {
 	t.Parallel()
 
 	for name, c := range map[string]struct {
@@ -260,8 +259,8 @@ func TestDrawingEndsWithItsContextAndItsBrowser(t *testing.T) {
 		err  error
 		want fault.Code
 	}{
-		"the context ends":   {true, errors.New("ended"), fault.Internal},
-		"the browser breaks": {false, fault.Errorf(fault.BrowserUnavailable, "gone"), fault.BrowserUnavailable},
+		"the context ends":   {true, errors.New("the context has ended"), fault.Internal},
+		"the browser breaks": {false, fault.Errorf(fault.BrowserUnavailable, "the browser has ended"), fault.BrowserUnavailable},
 	} {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
@@ -278,7 +277,7 @@ func TestDrawingEndsWithItsContextAndItsBrowser(t *testing.T) {
 			t.Errorf("%s: %+v, %v after %d runs", name, p, err, len(runs))
 		}
 	}
-	// Where there is none, diagrams stay source.
+	// Without a browser, diagrams stay source.
 	var runs []int
 
 	r := diagram.New(
@@ -289,8 +288,7 @@ func TestDrawingEndsWithItsContextAndItsBrowser(t *testing.T) {
 	}
 }
 
-// BenchmarkDraw draws a document's diagrams that nobody has drawn before: one,
-// and ten. The page, with Mermaid in it, is new each time.
+// BenchmarkDraw draws one and ten diagrams that are not in a cache. Each run loads Mermaid into a new page.
 func BenchmarkDraw(b *testing.B) {
 	browser := browsertest.Start(b, chromium.Options{Tabs: 2})
 	for _, n := range []int{1, 10} {

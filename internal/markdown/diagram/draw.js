@@ -1,13 +1,13 @@
 async ({config, sheet, name, source, least}) => {
-  // What a shape or a text looks like, with the value each has where nothing is
-  // said. Those without one are inherited.
+  // The properties that decide the look of a shape or a text: inherited ones, and others with their
+  // initial values.
   const inherited = ["fill", "fill-opacity", "fill-rule", "stroke", "stroke-width", "stroke-dasharray", "stroke-dashoffset",
     "stroke-linecap", "stroke-linejoin", "stroke-miterlimit", "stroke-opacity", "font-family", "font-size", "font-weight", "font-style",
     "text-anchor", "dominant-baseline", "visibility", "letter-spacing", "marker-start", "marker-mid", "marker-end"];
   const own = {"opacity": "1", "alignment-baseline": "auto", "baseline-shift": "0px", "text-decoration-line": "none", "clip-path": "none"};
   const stop = {"stop-color": "", "stop-opacity": "1"};
 
-  // flatten turns the style sheet's work into attributes, so that none is needed.
+  // flatten writes computed styles into attributes, so that the picture needs no style sheet.
   const flatten = (root) => {
     const initial = getComputedStyle(document.body);
     const elements = [root, ...root.querySelectorAll("*")];
@@ -41,8 +41,8 @@ async ({config, sheet, name, source, least}) => {
     }
   };
 
-  // legible gives the texts of a node that its author has coloured the black or
-  // white that can be read on it, unless they have a colour of their own.
+  // legible makes texts black or white, whichever is readable, in nodes to which the author gave a colour.
+  // Texts with a colour of their own keep it.
   const luminance = (rgb) => rgb.map((v) => (v /= 255) <= .04045 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4)
     .reduce((sum, v, i) => sum + v * [.2126, .7152, .0722][i], 0);
   const channels = (color) => /^rgb\(/.test(color) ? color.match(/[\d.]+/g).map(Number) : null;
@@ -61,8 +61,7 @@ async ({config, sheet, name, source, least}) => {
     }
   };
 
-  // soften lets the page through what an author has coloured behind the texts of a
-  // sequence, as far as these need it.
+  // soften makes coloured areas behind a sequence translucent until the texts on them are readable.
   const soften = (root) => {
     const [front, page] = [config.themeVariables.textColor, config.themeVariables.background].map((c) => luminance([1, 3, 5].map((i) => parseInt(c.slice(i, i + 2), 16))));
     for (const area of root.querySelectorAll("rect.rect")) {
@@ -74,7 +73,7 @@ async ({config, sheet, name, source, least}) => {
     }
   };
 
-  // smallestText is the size of the smallest text, in units of the drawing.
+  // smallestText returns the size of the smallest text, in units of the drawing.
   const smallestText = (root) => {
     const scale = (e) => { const m = e.getScreenCTM(); return m ? Math.hypot(m.a, m.b) : 0; };
     let smallest = Infinity;
@@ -85,7 +84,7 @@ async ({config, sheet, name, source, least}) => {
     return smallest > 0 && smallest < Infinity ? smallest : 0;
   };
 
-  // thin takes off the labels of an axis that lie on the one before them.
+  // thin removes the labels of an axis that overlap the one before them.
   const thin = (root) => {
     for (const axis of root.querySelectorAll("g.grid")) {
       let end = -Infinity;
@@ -99,12 +98,11 @@ async ({config, sheet, name, source, least}) => {
 
   const sheetElement = document.createElement("style");
   sheetElement.textContent = sheet;
-  document.head.replaceChildren(sheetElement); // of the diagram before, too
+  document.head.replaceChildren(sheetElement); // replaces that of the diagram before
 
-  // Two kinds set their texts in boxes of one width: larger texts, and then all
-  // of it smaller, make the boxes fit them.
+  // Two kinds have boxes of a fixed width. Larger texts, in a picture that is then shrunk, fit them.
   const shrink = 0.68;
-  // Two others are larger than what they say.
+  // Two others are too large for their content.
   const modest = {pie: 0.75, quadrantChart: 0.85};
   const boxed = /^(timeline|journey)$/;
   const enlarged = {
@@ -113,7 +111,7 @@ async ({config, sheet, name, source, least}) => {
   };
   const kindOf = (source) => { try { return mermaid.detectType(source) } catch { return "" } };
 
-  // The same source gives the same picture: Git commits have random names.
+  // Git commits have random names. Fixed ones make the same source give the same picture.
   let seed = 1;
   Math.random = () => (seed = seed * 16807 % 2147483647) / 2147483647;
 
@@ -139,10 +137,10 @@ async ({config, sheet, name, source, least}) => {
         title.setAttribute("x", box.x + box.width / 2);
       }
     }
-    root.querySelectorAll(".today").forEach((e) => e.remove()); // a print has no today
-    // Without HTML, Mermaid begins the text of a mind map's round nodes in the middle.
+    root.querySelectorAll(".today").forEach((e) => e.remove()); // a printed chart has no current date
+    // Without HTML labels, Mermaid starts the text of round nodes in a mind map in the middle.
     root.querySelectorAll('.mindmap-node > g.label[transform^="translate(0,"] text').forEach((e) => e.setAttribute("text-anchor", "middle"));
-    // It puts the title of a composite state on the line above it, too.
+    // Mermaid puts the title of a composite state on its upper border.
     root.querySelectorAll(".statediagram-cluster").forEach((e) => {
       const [outer, inner, label] = [".outer", ".inner", ".cluster-label"].map((s) => e.querySelector(s)?.getBoundingClientRect());
       if (!outer || !inner || !label) return;
@@ -150,7 +148,7 @@ async ({config, sheet, name, source, least}) => {
       e.querySelector(".cluster-label").setAttribute("transform",
         `translate(0, ${down}) ${e.querySelector(".cluster-label").getAttribute("transform") ?? ""}`);
     });
-    // Icons are drawings in the drawing; as groups, nothing but shapes is left.
+    // Icons are nested svg elements. Groups keep only their shapes.
     root.querySelectorAll("svg").forEach((icon) => {
       const g = document.createElementNS(root.namespaceURI, "g"), view = icon.viewBox.baseVal;
       const [x, y, width, height] = ["x", "y", "width", "height"].map((side) => icon[side].baseVal.value);

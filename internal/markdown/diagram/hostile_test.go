@@ -15,7 +15,7 @@ import (
 	"presswork/internal/test/browsertest"
 )
 
-// checkHarmless fails if the picture holds more than shapes and texts.
+// checkHarmless fails if a picture has more than shapes and texts.
 func checkHarmless(t *testing.T, svg string) {
 	t.Helper()
 	d := xml.NewDecoder(strings.NewReader(svg))
@@ -38,7 +38,7 @@ func checkHarmless(t *testing.T, svg string) {
 
 		switch e.Name.Local {
 		case "script", "style", "foreignObject", "image", "use", "a", "iframe", "animate", "set", "handler", "link":
-			t.Errorf("an element %s", e.Name.Local)
+			t.Errorf("got an element %s", e.Name.Local)
 		}
 
 		for _, a := range e.Attr {
@@ -53,7 +53,7 @@ func checkHarmless(t *testing.T, svg string) {
 
 			if name == "id" {
 				if ids[value] || !strings.HasPrefix(value, "dg") {
-					t.Errorf("id %q is not unique, or not ours", value)
+					t.Errorf("id %q is not unique or not rewritten", value)
 				}
 				ids[value] = true
 			}
@@ -61,7 +61,7 @@ func checkHarmless(t *testing.T, svg string) {
 	}
 }
 
-func TestHostileDiagrams(t *testing.T) {
+func TestHostileDiagramsBecomeHarmlessPictures(t *testing.T) {
 	t.Parallel()
 	b := browsertest.Start(t, chromium.Options{Tabs: 2})
 	r := diagram.New(diagram.Options{Script: b.Script})
@@ -89,7 +89,7 @@ func TestHostileDiagrams(t *testing.T) {
 		t.Logf("%.60q: %d bytes, %s", sources[i], len(p.SVG), p.Problem)
 
 		if (p.SVG == "") == (p.Problem == "") {
-			t.Errorf("%.80q: picture %.80q, problem %q", sources[i], p.SVG, p.Problem)
+			t.Errorf("%.80q: got the picture %.80q and the problem %q, want one of them", sources[i], p.SVG, p.Problem)
 		}
 
 		if p.SVG != "" {
@@ -97,7 +97,7 @@ func TestHostileDiagrams(t *testing.T) {
 		}
 
 		if strings.ContainsAny(p.Problem, "\n") || len(p.Problem) > 400 {
-			t.Errorf("%.80q: not a line of plain words: %q", sources[i], p.Problem)
+			t.Errorf("%.80q: got %q, want one line of plain words", sources[i], p.Problem)
 		}
 	}
 

@@ -14,7 +14,7 @@ import (
 	"presswork/themes"
 )
 
-// kinds are what Mermaid draws, with all in them that has a colour or a size of its own.
+// kinds are the diagrams that Mermaid draws, with every part that has a colour or a size of its own.
 var kinds = []struct{ name, source string }{
 	{
 		"flowchart",
@@ -142,8 +142,7 @@ const look = `(svg) => {
 
 var hexColor = regexp.MustCompile("#[0-9a-f]{6}")
 
-// recolor replaces the colours of a configuration by what paint makes of the name of
-// their place in it.
+// recolor replaces each colour in a configuration by the result of paint, which gets the path to the colour.
 func recolor(value any, place string, paint func(place, color string) string) any {
 	switch v := value.(type) {
 	case map[string]any:
@@ -172,13 +171,13 @@ func recolor(value any, place string, paint func(place, color string) string) an
 	return value
 }
 
-// ink is a colour as a browser has it, and how much of it is seen.
+// ink is a colour as the browser returns it, and its opacity.
 type ink struct {
 	Color string
 	Alpha float64
 }
 
-// over returns what is seen of an ink on a colour, where places have colours.
+// over returns the visible colour of an ink on a background. colors maps the marked colours to those of a theme.
 func (i ink) over(t *testing.T, back string, colors map[string]string) string {
 	t.Helper()
 
@@ -190,7 +189,7 @@ func (i ink) over(t *testing.T, back string, colors map[string]string) string {
 	alpha := 1.0
 	if n, _ := fmt.Sscanf(i.Color, "rgb(%d, %d, %d)", &r, &g, &b); n != 3 {
 		if n, _ := fmt.Sscanf(i.Color, "rgba(%d, %d, %d, %f)", &r, &g, &b, &alpha); n != 4 {
-			t.Errorf("no colour: %s", i.Color)
+			t.Errorf("unknown colour %s", i.Color)
 		}
 	}
 
@@ -200,17 +199,17 @@ func (i ink) over(t *testing.T, back string, colors map[string]string) string {
 		return back
 	case ok:
 		color = themed
-	case !slices.Contains([]string{"#ffffff", "#087ebf", "#fff8dc", "#666666", "#ffa500"}, color): // texts of C4, icons, faces and their mouths
-		t.Errorf("Mermaid made %s itself, of what has no setting here", color)
+	case !slices.Contains([]string{"#ffffff", "#087ebf", "#fff8dc", "#666666", "#ffa500"}, color): // the texts of C4, icons, faces and mouths
+		t.Errorf("the colour %s comes from Mermaid, without a setting", color)
 	}
 
 	return mix(color, back, alpha*i.Alpha)
 }
 
-// In every theme, the texts and lines of every kind can be seen, and no text is below
-// 7 pt. Each is drawn once, in colours that say which setting they come from: what
-// a theme has there is then known without drawing it again.
-func TestEveryKindCanBeReadInEveryTheme(t *testing.T) {
+// In every theme, the texts and lines of every kind are visible, and no text is below 7 pt. Each kind is drawn
+// once, in colours that mark the setting they come from. The colours of every theme then follow without drawing
+// again.
+func TestEveryKindIsReadableInEveryTheme(t *testing.T) {
 	t.Parallel()
 	browser := browsertest.Start(t, chromium.Options{Tabs: 1, ScriptTimeout: wait.Patience})
 	catalogue := themes.Open(themes.Options{})
@@ -238,7 +237,7 @@ func TestEveryKindCanBeReadInEveryTheme(t *testing.T) {
 		Page: "#ffffff", Text: "#101010", Line: "#808080", Font: "Inter, sans-serif", Size: 14,
 		Accents: []string{"#4a2fd8", "#e0338c", "#d49a00", "#c0392b", "#00a0a0", "#30c030", "#303030"},
 	}
-	marks := map[string]string{} // place → colour
+	marks := map[string]string{} // from the path of a setting to its marked colour
 	mark := func(place, _ string) string {
 		marks[place] = fmt.Sprintf("#%02x%02x40", 10+len(marks)%240, 100+len(marks)/240)
 		return marks[place]
@@ -284,7 +283,7 @@ func TestEveryKindCanBeReadInEveryTheme(t *testing.T) {
 		}
 		inspect = append(inspect, "("+look+")("+string(svg)+")")
 	}
-	themed := map[string]map[string]string{} // theme → marked colour → its own
+	themed := map[string]map[string]string{} // by theme, from the marked colour to that of the theme
 
 	for name, s := range styles {
 		colors := map[string]string{}
@@ -324,7 +323,7 @@ func TestEveryKindCanBeReadInEveryTheme(t *testing.T) {
 
 		for _, text := range seen.Texts {
 			if text.Size < SmallestText-0.01 {
-				t.Errorf("%s: %q has %.1f pixels", kinds[i].name, text.Words, text.Size)
+				t.Errorf("%s: %q is %.1f pixels large", kinds[i].name, text.Words, text.Size)
 			}
 		}
 
@@ -350,7 +349,7 @@ func TestEveryKindCanBeReadInEveryTheme(t *testing.T) {
 			for _, line := range seen.Lines {
 				back := ground(line.Below)
 				switch top := len(line.Below) - 1; {
-				case strings.HasPrefix(line.Ink.Color, "url("): // a gradient between two of the others
+				case strings.HasPrefix(line.Ink.Color, "url("): // a gradient between two other colours
 					continue
 				case top >= 0 && line.Below[top] == line.Ink: // the outline of its own shape
 					continue

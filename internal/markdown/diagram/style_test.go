@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Text stands on areas of every accent, however loud that is.
-func TestTextCanBeReadOnEveryArea(t *testing.T) {
+// Text is readable on areas of every accent, even a loud one.
+func TestTextIsReadableOnEveryArea(t *testing.T) {
 	t.Parallel()
 
 	for name, s := range map[string]Style{
@@ -40,7 +40,7 @@ func TestTextCanBeReadOnEveryArea(t *testing.T) {
 	}
 }
 
-func TestColorsThatLookAlikeAreOne(t *testing.T) {
+func TestSimilarColoursAreDropped(t *testing.T) {
 	t.Parallel()
 
 	got := distinct([]string{"#0d0d0d", "#1a1919", "#262626", "#ffd182", "#ff9a8c", "#ffd182"})

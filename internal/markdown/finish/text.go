@@ -14,8 +14,8 @@ import (
 // softHyphen allows a line break within a word. It is invisible where the line does not break.
 const softHyphen = "\u00ad"
 
-// breaking says which words are divided: those of at least so many letters, of which first stay
-// before the first hyphen and last after the last.
+// breaking says which words are divided: those of at least the given number of letters. At least first letters
+// stay before the first hyphen, and last after the last.
 type breaking struct{ letters, first, last int }
 
 var (

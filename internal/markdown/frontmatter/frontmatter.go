@@ -1,6 +1,5 @@
-// Package frontmatter finds and parses the front matter of a document: YAML between two lines
-// of ---, or TOML between two lines of +++, at the very start. It does not know which keys mean
-// something.
+// Package frontmatter finds and parses the front matter at the start of a document. It is YAML between two lines
+// of ---, or TOML between two lines of +++. The package gives no key a meaning.
 package frontmatter
 
 import (
@@ -106,9 +105,8 @@ var (
 	tomlPair  = regexp.MustCompile(`^(\[{1,2}[^\[\]]+\]{1,2}|["']?[\p{L}\p{N}_-][^=\n]*=)`)
 )
 
-// split finds the front matter. A --- without a "key:" after it is a rule of Markdown, and so
-// are a +++ without a "key =" and either fence without a closing one. size is the length of the
-// front matter, also of one that is too large.
+// split finds the front matter. A --- is a rule of Markdown unless a "key:" follows, and a +++ is text unless a
+// "key =" follows. Both need a closing fence. size is the length of the front matter, even if it is too large.
 func split(src []byte) (b block, size int, ok bool) {
 	src = bytes.TrimPrefix(src, []byte("\ufeff"))
 

@@ -111,11 +111,11 @@ func TestTOMLErrorsNameTheLine(t *testing.T) {
 func TestWhatIsNotFrontMatterStaysMarkdown(t *testing.T) {
 	t.Parallel()
 
-	for i, src := range []string{
+	for _, src := range []string{
 		"# x\n---\na: b\n---\n", "---\nHello world\n---\n", "---\n- a: b\n---\n", "----\na: b\n---\n", "---\ntitle: x\n", "--- x\na: b\n---\n", "",
 		"---\n# A heading between rules\n---\n", "---\nNote: a paragraph\nof two lines: [x\n---\n", "+++\nHello = there, world\n", "+++\ntext\n+++\n", "++++\na = 1\n++++\n", "+++\n\n+++ b\n", "---\nNote: a rule\n" + strings.Repeat("a line\n", 10_000),
 	} {
-		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+		t.Run(fmt.Sprintf("%.30q", src), func(t *testing.T) {
 			m, err := frontmatter.Read([]byte(src))
 			if err != nil || string(m.Body) != src || m.BodyLine != 1 {
 				t.Errorf("%q: got body %q at line %d, %v", src, m.Body, m.BodyLine, err)
@@ -126,11 +126,11 @@ func TestWhatIsNotFrontMatterStaysMarkdown(t *testing.T) {
 	m, err := frontmatter.Read([]byte("---\ntitle: x\n--- abstract\n\nAn Internet-Draft.\n\n--- middle\n"))
 	if err != nil || len(m.Fields) != 1 || string(m.Body) != "--- abstract\n\nAn Internet-Draft.\n\n--- middle\n" ||
 		m.BodyLine != 3 {
-		t.Errorf("front matter that a part of a draft ends: %+v, %v", m, err)
+		t.Errorf("front matter before a part of an Internet-Draft: %+v, %v", m, err)
 	}
 
 	m, err = frontmatter.Read([]byte("\ufeff---\r\ntitle: x\r\n...\r\nbody"))
 	if err != nil || len(m.Fields) != 1 || string(m.Body) != "body" || m.BodyLine != 4 {
-		t.Errorf("a byte order mark and CRLF: %+v, %v", m, err)
+		t.Errorf("with a byte order mark and CRLF: %+v, %v", m, err)
 	}
 }

@@ -15,8 +15,8 @@ const (
 	Listing  Kind = "lst"
 )
 
-// KindOf returns the kind of a label or of a key, "" if it has none: fig:x as
-// pandoc-crossref writes it, or fig-x as Quarto does.
+// KindOf returns the kind of a label or of a key, "" if it has none. A label is fig:x as pandoc-crossref writes
+// it, or fig-x as Quarto does.
 func KindOf(label string) Kind {
 	i := strings.IndexAny(label, ":-")
 	if i < 2 || i == len(label)-1 {

@@ -21,9 +21,9 @@ type Words struct {
 	References string
 }
 
-// wordTable has one line for each language: its tag; figure, table, equation, section and listing,
-// each with the plural after a slash; "and"; the titles of the lists of figures, tables and
-// listings; the title of the bibliography.
+// wordTable has one line for each language. Its fields are the tag and the words for figure, table, equation,
+// section and listing, each with the plural after a slash. Then come "and", the titles of the lists of figures,
+// tables and listings, and the title of the bibliography.
 //
 //go:embed words.txt
 var wordTable string

@@ -1,5 +1,5 @@
-// Package sanitize makes the raw HTML of documents safe: it has the allow-list for the finished
-// page, and turns raw HTML that would break the page into text.
+// Package sanitize makes the raw HTML of documents safe. It has the allow-list for the finished page, and turns
+// raw HTML that would break the page into text.
 package sanitize
 
 import (

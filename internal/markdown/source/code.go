@@ -30,8 +30,8 @@ func Fence(line string) string {
 	return ""
 }
 
-// WithoutCode returns a copy of a text of the same length with spaces in place of fenced
-// code, indented code and code spans within a line. Line ends stay.
+// WithoutCode returns a copy of a text with spaces in place of code: fenced code, indented code and code spans
+// within a line. Length and line ends stay the same.
 func WithoutCode(text []byte) []byte { return hideCode(text, true) }
 
 // WithoutFencedCode is WithoutCode for dialects that have no indented code.

@@ -9,11 +9,9 @@ import (
 type Lines struct {
 	first  int
 	breaks []int
-	// from are the lines of the file, counted from 0, where the lines of the text are
-	// from; nil: they are the same.
+	// from has the line of the file, counted from 0, for each line of the text; nil if they are the same.
 	from []int
-	// moved are offsets after the text, in order, each with the offset in the text that
-	// stands for it.
+	// moved has pairs of an offset after the text, in order, and the offset in the text with its line.
 	moved [][2]int
 	size  int
 }
@@ -29,8 +27,8 @@ func newLines(text []byte, first int, from []int) *Lines {
 	return x
 }
 
-// Append tells the line of what a parser appends to a text of size bytes. Each pair is an
-// offset after the text, in order, and the offset within the text that stands for it.
+// Append sets the lines of what a parser appends to a text of size bytes. Each pair is an offset
+// after the text, in order, and the offset within the text that has its line.
 func (x *Lines) Append(size int, pairs [][2]int) { x.size, x.moved = size, pairs }
 
 // At returns the line of an offset, from 1, and 0 for a negative offset.

@@ -1,5 +1,5 @@
-// Package source holds the text of a document while dialects rewrite it, before it is
-// parsed: the text, the line of the file for each of its lines, and where code is.
+// Package source holds the text of a document while dialects rewrite it, before it is parsed. It knows the line of
+// the file for each line of the text, and where code is.
 package source
 
 import (
@@ -15,8 +15,8 @@ type Source struct {
 	// withoutCode and lines are of text; nil until they are needed.
 	withoutCode []byte
 	lines       *Lines
-	// first is the number of the first line, from the lines of the file, counted from 0,
-	// where the lines of text are from; nil: they are the same.
+	// first is the number of the first line of the file. from has the line of the file, counted from 0, for
+	// each line of text; nil if they are the same.
 	first int
 	from  []int
 }

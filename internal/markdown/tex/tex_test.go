@@ -12,8 +12,7 @@ import (
 	"presswork/internal/test/golden"
 )
 
-// formulas are rendered into testdata/formulas.golden; a D before one makes it
-// a display formula.
+// formulas are rendered into testdata/formulas.golden. A D before one makes it a display formula.
 var formulas = []string{
 	`x^2 + y_1`,
 	`\frac{a}{b}`,
@@ -77,24 +76,24 @@ func TestWrongFormulasAreExplained(t *testing.T) {
 		`\begin{constructor}\end{x}`:    "",
 		`\begin{__proto__}\end{x}`:      "",
 		doubling(28):                    "too ",
-		`\def\a#1{` + strings.Repeat("#1", 1500) + `}\a{\a{\a{xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx}}}`: "too ", // complex, or long for a busy machine
+		`\def\a#1{` + strings.Repeat("#1", 1500) + `}\a{\a{\a{xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx}}}`: "too ", // too complex, or too long on a busy machine
 	} {
 		t.Run(src, func(t *testing.T) {
 			start := time.Now()
 
 			f, err := r.Render(t.Context(), src, true)
 			if err == nil {
-				t.Errorf("%.60s: no error but %.200s", src, f.MathML)
+				t.Errorf("%.60s: got %.200s, want an error", src, f.MathML)
 				return
 			}
 
 			if !strings.Contains(err.Error(), want) {
-				t.Errorf("%.60s: %q does not say %q", src, err, want)
+				t.Errorf("%.60s: got %q, want %q in it", src, err, want)
 			}
 
 			if len(err.Error()) > 300 || strings.Contains(err.Error(), "setting") ||
 				strings.ContainsAny(err.Error(), "\n\u0332") {
-				t.Errorf("%.60s: not a line of plain words: %q", src, err)
+				t.Errorf("%.60s: got %q, want one line of plain words", src, err)
 			}
 
 			if took := time.Since(start); took > time.Minute {
@@ -102,7 +101,7 @@ func TestWrongFormulasAreExplained(t *testing.T) {
 			}
 		})
 	}
-	// What one formula did is not felt by the next.
+	// A formula must not affect later ones.
 	if _, err := r.Render(t.Context(), `\gdef\alpha{2}x`, false); err != nil {
 		t.Error(err)
 	}
@@ -116,16 +115,16 @@ func TestWrongFormulasAreExplained(t *testing.T) {
 	}
 
 	if _, err := r.Render(t.Context(), `\mine`, false); err == nil {
-		t.Error("a macro of one formula is known to the next")
+		t.Error("the macro of a formula is defined in the next")
 	}
 }
 
-// doubling is a formula of n macros that each write their argument twice.
+// doubling returns a formula of n nested macros that double their argument.
 func doubling(n int) string {
 	return `\def\a#1{#1#1}` + strings.Repeat(`\a{`, n) + "x" + strings.Repeat("}", n)
 }
 
-func TestMarkupOfAFormulaIsHarmless(t *testing.T) {
+func TestHostileFormulasGiveHarmlessMarkup(t *testing.T) {
 	t.Parallel()
 
 	r := tex.New()
@@ -155,7 +154,7 @@ func TestMarkupOfAFormulaIsHarmless(t *testing.T) {
 	}
 }
 
-// attributesOf is the markup without its text.
+// attributesOf returns the markup without its text.
 func attributesOf(markup string) string {
 	var b strings.Builder
 	in := false
@@ -174,14 +173,14 @@ func attributesOf(markup string) string {
 	return b.String()
 }
 
-func TestCancelledRendering(t *testing.T) {
+func TestRenderReturnsTheCauseOfItsContext(t *testing.T) {
 	t.Parallel()
 	stop := errors.New("stop")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(stop)
 
 	if _, err := tex.New().Render(ctx, "x", false); !errors.Is(err, stop) {
-		t.Errorf("got %v, want the context's cause", err)
+		t.Errorf("got %v, want the cause of the context", err)
 	}
 }
 
@@ -199,7 +198,7 @@ func FuzzRender(f *testing.F) {
 		}
 
 		if err == nil && (!strings.HasPrefix(formula.MathML, "<math") || strings.Contains(formula.MathML, "<script")) {
-			t.Errorf("%q gave %s", src, formula.MathML)
+			t.Errorf("%q: got %s", src, formula.MathML)
 		}
 	})
 }
