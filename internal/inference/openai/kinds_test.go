@@ -16,7 +16,7 @@ func TestEveryKindOfUpstreamIsOpenedAndDocumented(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, list, _ := strings.Cut(string(page), "`kind` says what an engine does differently")
+	_, list, _ := strings.Cut(string(page), "`kind` names the engine")
 	list, _, _ = strings.Cut(list, ". ")
 
 	for _, kind := range inference.Kinds() {
