@@ -51,6 +51,7 @@ type budget struct {
 // without a lock.
 var budgetKey = parser.NewContextKey()
 
+// budgetOf returns the budget of a parse.
 func budgetOf(pc parser.Context) *budget { return pc.Get(budgetKey).(*budget) }
 
 // mark is a run of emphasis delimiters that may still find its match.

@@ -50,6 +50,7 @@ func Check(src []byte) error {
 	return err
 }
 
+// invalidAt returns the offset of the first byte that is not UTF-8.
 func invalidAt(src []byte) int {
 	for i := 0; i < len(src); {
 		r, n := utf8.DecodeRune(src[i:])

@@ -49,6 +49,7 @@ func detect(src []byte) string {
 // dialectKey is the key of the dialect in the context of a parse.
 var dialectKey = parser.NewContextKey()
 
+// dialectOf returns the dialect of the document that is parsed.
 func dialectOf(pc parser.Context) string {
 	d, _ := pc.Get(dialectKey).(string)
 	return d

@@ -145,6 +145,7 @@ func finishHeadings(nodes []*ast.Heading, src []byte, outline []Heading) {
 	}
 }
 
+// headingText returns the text of a heading on one line.
 func headingText(h *ast.Heading, src []byte) string {
 	return strings.Join(strings.Fields(tree.PlainText(h, src)), " ")
 }

@@ -92,11 +92,12 @@ func ReadOutline(src []byte) (Outline, error) {
 		}
 	}
 	r := outliner{out: &o, src: src}
-	r.blocks(root, ParagraphBlock)
+	r.readBlocks(root, ParagraphBlock)
 
 	return o, nil
 }
 
+// outliner reads the tree of a document into an Outline.
 type outliner struct {
 	out *Outline
 	src []byte
@@ -107,12 +108,12 @@ type outliner struct {
 	text bytes.Buffer
 }
 
-// blocks reads the children of a block. Their plain paragraphs are of kind k.
-func (r *outliner) blocks(parent ast.Node, k BlockKind) {
+// readBlocks reads the children of a block. Their plain paragraphs are of kind k.
+func (r *outliner) readBlocks(parent ast.Node, k BlockKind) {
 	for n := parent.FirstChild(); n != nil; n = n.NextSibling() {
 		switch n := n.(type) {
 		case *ast.Heading:
-			r.inline(n, Block{Kind: HeadingBlock, Level: n.Level})
+			r.readInline(n, Block{Kind: HeadingBlock, Level: n.Level})
 		case *ast.FencedCodeBlock:
 			r.out.Fences++
 			r.out.CodeLines += n.Lines().Len() + 2
@@ -127,32 +128,32 @@ func (r *outliner) blocks(parent ast.Node, k BlockKind) {
 		case *ast.CodeBlock:
 			r.out.CodeLines += n.Lines().Len()
 		case *ast.HTMLBlock:
-			r.html(n)
+			r.readHTML(n)
 		case *ast.ThematicBreak:
 			r.out.Rules++
 		case *ast.List:
 			before := r.ordered
 			r.ordered = n.IsOrdered()
-			r.blocks(n, k)
+			r.readBlocks(n, k)
 			r.ordered = before
 		case *ast.ListItem:
-			r.item(n, k)
+			r.readItem(n, k)
 		case *ast.Blockquote, *tree.Alert:
-			r.blocks(n, QuoteBlock)
+			r.readBlocks(n, QuoteBlock)
 		case *east.TableHeader, *east.TableRow:
-			r.row(n)
+			r.readRow(n)
 		case *math.Block:
 			r.out.Blocks = append(r.out.Blocks, Block{Formulas: 1})
 		case *ast.Paragraph, *ast.TextBlock, *east.DefinitionTerm:
-			r.inline(n, Block{Kind: k})
+			r.readInline(n, Block{Kind: k})
 		default:
-			r.blocks(n, k)
+			r.readBlocks(n, k)
 		}
 	}
 }
 
-// item reads a list item. Its first text becomes the item; later texts become blocks of their own.
-func (r *outliner) item(n *ast.ListItem, k BlockKind) {
+// readItem reads a list item. Its first text becomes the item; later texts become blocks of their own.
+func (r *outliner) readItem(n *ast.ListItem, k BlockKind) {
 	r.out.Items++
 
 	first := n.FirstChild()
@@ -162,30 +163,31 @@ func (r *outliner) item(n *ast.ListItem, k BlockKind) {
 			first.SetAttributeString(itemMark, r.ordered)
 		}
 	}
-	r.blocks(n, k)
+	r.readBlocks(n, k)
 }
 
 // itemMark is the attribute on the first text of an item. Its value reports whether the list is numbered.
 const itemMark = "presswork-item"
 
-func (r *outliner) row(n ast.Node) {
+// readRow reads a row of a table. Its cells are separated by " | ".
+func (r *outliner) readRow(n ast.Node) {
 	if _, head := n.(*east.TableHeader); head {
 		r.out.TableLines++ // and the rule below the head
 	}
 	r.out.TableLines++
-	r.begin(Block{Kind: RowBlock})
+	r.beginBlock(Block{Kind: RowBlock})
 
 	for cell := n.FirstChild(); cell != nil; cell = cell.NextSibling() {
 		if r.text.Len() > 0 {
 			r.text.WriteString(" | ")
 		}
-		r.spans(cell)
+		r.readSpans(cell)
 	}
-	r.end()
+	r.endBlock()
 }
 
-// inline reads a block of running text.
-func (r *outliner) inline(n ast.Node, b Block) {
+// readInline reads a block of running text.
+func (r *outliner) readInline(n ast.Node, b Block) {
 	if ordered, is := n.AttributeString(itemMark); is {
 		b.Kind, b.Ordered = ItemBlock, ordered.(bool)
 	}
@@ -193,32 +195,35 @@ func (r *outliner) inline(n ast.Node, b Block) {
 	if b.Kind == QuoteBlock {
 		r.out.QuoteLines += n.Lines().Len()
 	}
-	r.begin(b)
-	r.spans(n)
-	r.end()
+	r.beginBlock(b)
+	r.readSpans(n)
+	r.endBlock()
 }
 
-func (r *outliner) begin(b Block) {
+// beginBlock begins a block. Its text is collected until endBlock.
+func (r *outliner) beginBlock(b Block) {
 	r.cur = b
 	r.text.Reset()
 }
 
-func (r *outliner) end() {
+// endBlock adds the current block to the outline.
+func (r *outliner) endBlock() {
 	r.cur.Text = string(bytes.TrimSpace(r.text.Bytes()))
 	r.out.Blocks = append(r.out.Blocks, r.cur)
 }
 
-// spans reads the inline children of a node.
-func (r *outliner) spans(parent ast.Node) {
+// readSpans reads the inline children of a node.
+func (r *outliner) readSpans(parent ast.Node) {
 	for n := parent.FirstChild(); n != nil; n = n.NextSibling() {
-		r.span(n)
+		r.readSpan(n)
 	}
 }
 
-func (r *outliner) span(n ast.Node) {
+// readSpan reads one inline node: its words go to the text, and links, images and the like are counted.
+func (r *outliner) readSpan(n ast.Node) {
 	switch n := n.(type) {
 	case *ast.Text:
-		r.words(n)
+		r.readText(n)
 	case *ast.String:
 		r.text.Write(n.Value)
 	case *emoji.Emoji:
@@ -240,35 +245,36 @@ func (r *outliner) span(n ast.Node) {
 		if !bytes.HasPrefix(n.Destination, []byte("#")) {
 			r.cur.Links++
 		}
-		r.cur.Linked = append(r.cur.Linked, r.within(n))
+		r.cur.Linked = append(r.cur.Linked, r.textWithin(n))
 	case *ast.Image:
 		r.cur.Images = append(r.cur.Images, string(n.Destination)+" "+tree.PlainText(n, r.src))
 	case *ast.Emphasis:
 		if n.Level < 2 {
-			r.spans(n)
+			r.readSpans(n)
 			return
 		}
 		r.cur.Lead = r.cur.Lead || len(bytes.TrimSpace(r.text.Bytes())) == 0
-		r.cur.Bold = append(r.cur.Bold, r.within(n))
+		r.cur.Bold = append(r.cur.Bold, r.textWithin(n))
 	case *ast.RawHTML:
-		r.tag(n.Segments.Value(r.src))
+		r.readTag(n.Segments.Value(r.src))
 	case *east.TaskCheckBox:
 		r.cur.Task = true
 	case *east.FootnoteLink:
 	default:
-		r.spans(n)
+		r.readSpans(n)
 	}
 }
 
-// within reads the children of a node and returns their text.
-func (r *outliner) within(n ast.Node) string {
+// textWithin reads the children of a node and returns their text.
+func (r *outliner) textWithin(n ast.Node) string {
 	from := r.text.Len()
-	r.spans(n)
+	r.readSpans(n)
 
 	return string(r.text.Bytes()[from:])
 }
 
-func (r *outliner) words(n *ast.Text) {
+// readText reads words without their escapes and entities.
+func (r *outliner) readText(n *ast.Text) {
 	value := n.Value(r.src)
 	if n.IsRaw() || bytes.IndexByte(value, '&') < 0 && bytes.IndexByte(value, '\\') < 0 {
 		r.text.Write(value)

@@ -11,16 +11,16 @@ import (
 	"presswork/internal/markdown/tree"
 )
 
-// tag counts a tag in running text.
-func (r *outliner) tag(raw []byte) {
+// readTag counts a tag in running text.
+func (r *outliner) readTag(raw []byte) {
 	z := html.NewTokenizer(bytes.NewReader(raw))
 	if z.Next() != html.EndTagToken {
-		r.count(z)
+		r.countTag(z)
 	}
 }
 
-// count counts the current tag of the tokenizer and returns its element.
-func (r *outliner) count(z *html.Tokenizer) atom.Atom {
+// countTag counts the current tag of the tokenizer and returns its element.
+func (r *outliner) countTag(z *html.Tokenizer) atom.Atom {
 	name, more := z.TagName()
 
 	tag := atom.Lookup(name)
@@ -44,9 +44,9 @@ func (r *outliner) count(z *html.Tokenizer) atom.Atom {
 	return tag
 }
 
-// html reads a block of HTML: each run of text becomes a paragraph or a heading. Code, styles and drawings are
+// readHTML reads a block of HTML: each run of text becomes a paragraph or a heading. Code, styles and drawings are
 // skipped.
-func (r *outliner) html(n *ast.HTMLBlock) {
+func (r *outliner) readHTML(n *ast.HTMLBlock) {
 	raw, lines := tree.BlockText(n, r.src, 0), n.Lines().Len()
 	if n.HasClosure() {
 		raw = append(raw, n.ClosureLine.Value(r.src)...)
@@ -61,12 +61,12 @@ func (r *outliner) html(n *ast.HTMLBlock) {
 
 		if r.cur.Kind = b.Kind; len(bytes.TrimSpace(r.text.Bytes())) > 0 || len(r.cur.Images) > 0 || r.cur.Links > 0 {
 			r.cur.Level = b.Level
-			r.end()
+			r.endBlock()
 			lines -= strings.Count(r.cur.Text, "\n") + min(len(r.cur.Text), 1)
 		}
-		r.begin(Block{})
+		r.beginBlock(Block{})
 	}
-	r.begin(Block{})
+	r.beginBlock(Block{})
 
 	for z := html.NewTokenizer(bytes.NewReader(raw)); ; {
 		switch kind := z.Next(); kind {
@@ -80,17 +80,17 @@ func (r *outliner) html(n *ast.HTMLBlock) {
 				r.text.Write(bytes.TrimLeft(z.Text(), "\n"))
 			}
 		case html.StartTagToken, html.SelfClosingTagToken:
-			if tag := r.count(z); hidden(tag) {
+			if tag := r.countTag(z); isHidden(tag) {
 				unseen++
-			} else if !runs(tag) {
+			} else if !isInline(tag) {
 				next()
 				level = headingLevel(tag)
 			}
 		case html.EndTagToken:
 			name, _ := z.TagName()
-			if tag := atom.Lookup(name); hidden(tag) {
+			if tag := atom.Lookup(name); isHidden(tag) {
 				unseen = max(unseen-1, 0)
-			} else if !runs(tag) {
+			} else if !isInline(tag) {
 				next()
 				level = 0
 			}
@@ -98,8 +98,8 @@ func (r *outliner) html(n *ast.HTMLBlock) {
 	}
 }
 
-// hidden reports whether the content of an element is not text.
-func hidden(tag atom.Atom) bool {
+// isHidden reports whether the content of an element is not text.
+func isHidden(tag atom.Atom) bool {
 	switch tag {
 	case atom.Pre, atom.Script, atom.Style, atom.Svg:
 		return true
@@ -108,8 +108,8 @@ func hidden(tag atom.Atom) bool {
 	return false
 }
 
-// runs reports whether an element is part of running text. Unknown elements are.
-func runs(tag atom.Atom) bool {
+// isInline reports whether an element is part of running text. Unknown elements are.
+func isInline(tag atom.Atom) bool {
 	switch tag {
 	case atom.P,
 		atom.Div,

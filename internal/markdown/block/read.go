@@ -8,9 +8,14 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// voids are the elements without an end tag.
-var voids = []string{
-	"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr",
+// IsVoid reports whether an element has no end tag (HTML, "void elements").
+func IsVoid(element string) bool {
+	switch element {
+	case "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr":
+		return true
+	}
+
+	return false
 }
 
 // implied are the elements that end with their parent.
@@ -84,6 +89,7 @@ func (r *reader) end() {
 	}
 }
 
+// start reads a start tag of the given length. An element that becomes a block is begun.
 func (r *reader) start(z *html.Tokenizer, hasEnd bool, length int) {
 	if len(r.open) == 0 {
 		r.end()
@@ -94,7 +100,7 @@ func (r *reader) start(z *html.Tokenizer, hasEnd bool, length int) {
 	if name == "" {
 		name = string(raw)
 	}
-	hasEnd = hasEnd && !slices.Contains(voids, name)
+	hasEnd = hasEnd && !IsVoid(name)
 	kind, level := kindOf(name)
 	isNote := r.isNote(name)
 

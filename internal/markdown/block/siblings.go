@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"golang.org/x/net/html"
-	"golang.org/x/net/html/atom"
 )
 
 // SiblingSteps returns the number of steps that a browser takes to visit, for each element of a body, all siblings
@@ -20,25 +19,15 @@ func SiblingSteps(body string) int {
 			steps += open[len(open)-1]
 
 			open[len(open)-1]++
-			if name, _ := z.TagName(); kind == html.StartTagToken && !isVoid(atom.Lookup(name)) {
+			if name, _ := z.TagName(); kind == html.StartTagToken && !IsVoid(string(name)) {
 				open = append(open, 0)
 			}
 		case html.EndTagToken:
-			if name, _ := z.TagName(); len(open) > 1 && !isVoid(atom.Lookup(name)) {
+			if name, _ := z.TagName(); len(open) > 1 && !IsVoid(string(name)) {
 				open = open[:len(open)-1]
 			}
 		}
 	}
 
 	return steps
-}
-
-// isVoid reports whether an element has no end tag.
-func isVoid(a atom.Atom) bool {
-	switch a {
-	case atom.Br, atom.Col, atom.Hr, atom.Img, atom.Input, atom.Wbr:
-		return true
-	}
-
-	return false
 }

@@ -38,102 +38,134 @@ type Column struct {
 	Prose bool
 }
 
+// maxColumns bounds the columns that are measured.
+const maxColumns = 1000
+
 // Sizes measures the columns of a table by the words in their cells.
 func (b *Block) Sizes() Sizes {
-	const maxColumns = 1000
-	var columns []Column
-	spans, holdsMore := false, false
-	at, span, letters, word, depth := -1, 1, 0, 0, 0
-	longest := 0      // word of the cell
-	all, rows := 0, 0 // letters, rows
-	inCell, inHead := false, false
-	closeWord := func() {
-		word = min(word, longestWord)
-		if at >= 0 && at < len(columns) && span == 1 {
-			columns[at].Word = max(columns[at].Word, word)
-		}
-		word, longest = 0, max(longest, word)
-	}
-	closeCell := func() {
-		closeWord()
-		all += letters
-
-		if at >= 0 && at < len(columns) && span == 1 {
-			c := &columns[at]
-			c.Cell = max(c.Cell, letters)
-			c.Prose = c.Prose || !inHead && letters > longest
-		}
-		letters, longest = 0, 0
-	}
+	r := tableReader{at: -1, span: 1}
 
 	z := html.NewTokenizer(strings.NewReader(b.Element()))
 	for kind := z.Next(); kind != html.ErrorToken; kind = z.Next() {
 		switch kind {
 		case html.StartTagToken, html.EndTagToken, html.SelfClosingTagToken:
-			name, more := z.TagName()
-
-			tag := atom.Lookup(name)
-			if tag == atom.Tr && kind == html.StartTagToken {
-				rows++
-			}
-
-			switch {
-			case tag == atom.Table:
-				depth += map[html.TokenType]int{html.StartTagToken: 1, html.EndTagToken: -1}[kind]
-			case depth > 1: // a table within: its words count for its cell
-				holdsMore = true
-			case tag == atom.Tr && kind == html.StartTagToken:
-				closeCell()
-				at, span = -1, 1
-			case (tag == atom.Td || tag == atom.Th) && kind == html.StartTagToken:
-				closeCell()
-				inCell, inHead = true, tag == atom.Th
-				at += span
-				var down bool
-				span, down = spanOf(z, more)
-
-				spans = spans || down || span > 1
-				for len(columns) < min(at+span, maxColumns) {
-					columns = append(columns, Column{})
-				}
-			case tag == atom.Td || tag == atom.Th:
-				closeCell()
-				inCell = false
-			case tag == atom.Br, tag == atom.P, tag == atom.Li:
-				closeWord()
-			case tag == atom.Img, tag == atom.Svg, tag == atom.Math, tag == atom.Pre:
-				holdsMore = true
-			}
+			r.readTag(z, kind)
 		case html.TextToken:
-			if !inCell {
-				break
-			}
-
-			for text := z.Text(); len(text) > 0; {
-				r, size := utf8.DecodeRune(text)
-				text = text[size:]
-
-				switch {
-				case r == ' ' || r == '\n' || r == '\t':
-					closeWord()
-					letters++
-				case r == '\u00ad':
-					word++ // the hyphen that it becomes
-					closeWord()
-				case wideRune(r):
-					closeWord() // a line may end at any such character
-					word, letters = 2, letters+2
-					closeWord()
-				default:
-					word += lettersOf(r)
-					letters += lettersOf(r)
-				}
+			if r.inCell {
+				r.readText(z.Text())
 			}
 		}
 	}
-	closeCell()
+	r.closeCell()
 
-	return Sizes{columns, all, rows, spans, holdsMore}
+	return r.sizes
+}
+
+// tableReader measures the cells of a table.
+type tableReader struct {
+	sizes Sizes
+	depth int // of the current table in others
+	// at is the column of the current cell, which spans span columns.
+	at, span       int
+	inCell, inHead bool
+	// word and letters are the lengths of the current word and cell so far, longest is that of the longest
+	// word in the cell.
+	word, letters, longest int
+}
+
+// readTag reads the current tag of the tokenizer.
+func (r *tableReader) readTag(z *html.Tokenizer, kind html.TokenType) {
+	name, more := z.TagName()
+	tag, starts := atom.Lookup(name), kind == html.StartTagToken
+
+	if tag == atom.Tr && starts {
+		r.sizes.Rows++
+	}
+
+	switch {
+	case tag == atom.Table && starts:
+		r.depth++
+	case tag == atom.Table && kind == html.EndTagToken:
+		r.depth--
+	case r.depth > 1: // the words of a table in a cell are words of the cell
+		r.sizes.HoldsMore = true
+	case tag == atom.Tr && starts:
+		r.closeCell()
+		r.at, r.span = -1, 1
+	case (tag == atom.Td || tag == atom.Th) && starts:
+		r.closeCell()
+		r.inCell, r.inHead = true, tag == atom.Th
+		r.at += r.span
+		var spansRows bool
+		r.span, spansRows = spanOf(z, more)
+
+		r.sizes.Spans = r.sizes.Spans || spansRows || r.span > 1
+		for len(r.sizes.Columns) < min(r.at+r.span, maxColumns) {
+			r.sizes.Columns = append(r.sizes.Columns, Column{})
+		}
+	case tag == atom.Td, tag == atom.Th:
+		r.closeCell()
+		r.inCell = false
+	case tag == atom.Br, tag == atom.P, tag == atom.Li:
+		r.closeWord()
+	case tag == atom.Img, tag == atom.Svg, tag == atom.Math, tag == atom.Pre:
+		r.sizes.HoldsMore = true
+	}
+}
+
+// readText measures text in a cell.
+func (r *tableReader) readText(text []byte) {
+	for len(text) > 0 {
+		c, size := utf8.DecodeRune(text)
+		text = text[size:]
+
+		switch {
+		case c == ' ' || c == '\n' || c == '\t':
+			r.closeWord()
+			r.letters++
+		case c == '\u00ad':
+			r.word++ // the hyphen that the soft hyphen becomes
+			r.closeWord()
+		case wideRune(c):
+			r.closeWord() // a line may end at any such character
+			r.word, r.letters = 2, r.letters+2
+			r.closeWord()
+		default:
+			r.word += lettersOf(c)
+			r.letters += lettersOf(c)
+		}
+	}
+}
+
+// column returns the column of the current cell, nil for a cell that spans several: its text may take
+// width from any of them.
+func (r *tableReader) column() *Column {
+	if r.at < 0 || r.at >= len(r.sizes.Columns) || r.span != 1 {
+		return nil
+	}
+
+	return &r.sizes.Columns[r.at]
+}
+
+// closeWord adds the current word to its column.
+func (r *tableReader) closeWord() {
+	word := min(r.word, longestWord)
+	if c := r.column(); c != nil {
+		c.Word = max(c.Word, word)
+	}
+	r.word, r.longest = 0, max(r.longest, word)
+}
+
+// closeCell adds the current cell to its column.
+func (r *tableReader) closeCell() {
+	r.closeWord()
+	r.sizes.Letters += r.letters
+
+	if c := r.column(); c != nil {
+		c.Cell = max(c.Cell, r.letters)
+		c.Prose = c.Prose || !r.inHead && r.letters > r.longest
+	}
+	r.letters, r.longest = 0, 0
 }
 
 // lettersOf returns the width of a character in Latin letters.

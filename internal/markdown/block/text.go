@@ -135,6 +135,7 @@ func (b *Block) Entry() string {
 	return out.String()
 }
 
+// inEntries reports whether an element stays in an entry of the table of contents.
 func inEntries(tag atom.Atom) bool {
 	switch tag {
 	case atom.Em, atom.I, atom.Strong, atom.B, atom.Code, atom.Sub, atom.Sup, atom.Del, atom.S:

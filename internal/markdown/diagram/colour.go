@@ -49,6 +49,7 @@ func contrast(a, b string) float64 {
 	return (max(x, y) + 0.05) / (min(x, y) + 0.05)
 }
 
+// luminance returns the relative luminance of a colour after WCAG 2, 0 to 1.
 func luminance(c string) float64 {
 	v := rgb(c)
 	for i := range v {

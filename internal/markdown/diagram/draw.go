@@ -90,6 +90,7 @@ func (r *Renderer) run(ctx context.Context, names []string, sources map[string]s
 	return pictures, err
 }
 
+// picture returns the cleaned picture of a drawing, or its problem.
 func (d drawing) picture(name, source string) Picture {
 	if d.Error != "" {
 		problem, line := plainError(d.Error)

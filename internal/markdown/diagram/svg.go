@@ -57,6 +57,7 @@ func set(words string) map[string]bool {
 	return m
 }
 
+// svgSpace is the namespace of SVG.
 const svgSpace = "http://www.w3.org/2000/svg"
 
 // clean rebuilds a drawing from the allow-lists. All ids in the result begin with name.
@@ -77,6 +78,7 @@ func clean(d drawing, name string) (string, error) {
 	return c.out.String(), nil
 }
 
+// cleaner rebuilds one drawing.
 type cleaner struct {
 	drawing
 	name     string
@@ -87,6 +89,7 @@ type cleaner struct {
 	open     []string
 }
 
+// run copies the allowed elements, attributes and texts.
 func (c *cleaner) run() error {
 	in := xml.NewDecoder(strings.NewReader(c.SVG))
 
@@ -140,6 +143,7 @@ func (c *cleaner) run() error {
 	return nil
 }
 
+// start writes a start tag with its allowed attributes.
 func (c *cleaner) start(t xml.StartElement) {
 	root := len(c.open) == 0
 	c.open = append(c.open, t.Name.Local)
@@ -241,6 +245,7 @@ func (c *cleaner) label() string {
 	return "Diagram"
 }
 
+// number writes a length with at most one decimal, rounded up.
 func number(v float64) string {
 	return strings.TrimSuffix(fmt.Sprintf("%.1f", math.Ceil(v*10)/10), ".0")
 }

@@ -47,6 +47,7 @@ type cost struct {
 	largest int  // the most pieces of one block
 }
 
+// parts returns the size of the document as MaxParts counts it.
 func (c *cost) parts() int {
 	return c.cells*cellPart + c.blocks*blockPart + c.embeds*embedPart +
 		c.elements + c.shapes/shapesPerPart + c.spans/spansPerPart

@@ -220,6 +220,7 @@ func (p *pass) warn(code fault.WarningCode, line int, message string) {
 	p.warnings = append(p.warnings, fault.Warning{Code: code, Message: message, Line: line})
 }
 
+// keepAttributes returns the attributes for which keep returns true. It reuses attrs.
 func keepAttributes(attrs []html.Attribute, keep func(html.Attribute) bool) []html.Attribute {
 	kept := attrs[:0]
 	for _, a := range attrs {

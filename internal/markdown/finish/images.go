@@ -227,6 +227,7 @@ func tooManyBytes() error {
 	return fmt.Errorf("the document's images exceed %d MB together", maxImagesBytes>>20)
 }
 
+// isRemote reports whether the source of an image is a web address.
 func isRemote(src string) bool {
 	s := strings.ToLower(src)
 	return strings.HasPrefix(s, "http:") || strings.HasPrefix(s, "https:") || strings.HasPrefix(s, "//")

@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/net/html"
 
+	"presswork/internal/markdown/block"
 	"presswork/internal/markdown/hyphen"
 )
 
@@ -65,7 +66,7 @@ func (t *textWriter) tag(kind html.TokenType, raw []byte) {
 		if t.nested--; t.nested == 0 {
 			t.whole = ""
 		}
-	case t.whole == "" && begins && !isVoid(name) && (keepsWords(name) || bytes.Contains(raw, []byte(` lang="`))):
+	case t.whole == "" && begins && !block.IsVoid(string(name)) && (keepsWords(name) || bytes.Contains(raw, []byte(` lang="`))):
 		t.whole, t.nested = string(name), 1
 	}
 }
@@ -75,16 +76,6 @@ func (t *textWriter) tag(kind html.TokenType, raw []byte) {
 func keepsWords(element []byte) bool {
 	switch string(element) {
 	case "pre", "code", "kbd", "samp", "tt", "var", "math":
-		return true
-	}
-
-	return false
-}
-
-// isVoid reports whether an element has no end tag (HTML, "void elements").
-func isVoid(element []byte) bool {
-	switch string(element) {
-	case "br", "col", "hr", "img", "input", "wbr":
 		return true
 	}
 

@@ -92,6 +92,7 @@ type Dictionary struct {
 	exceptions map[string][]int
 }
 
+// read reads the patterns and exceptions of a language from the embedded files.
 func read(name string) (*Dictionary, error) {
 	z, err := zip.NewReader(bytes.NewReader(patternsZip), int64(len(patternsZip)))
 	if err != nil {

@@ -78,7 +78,7 @@ func Expand(s *source.Source, open func(name string) ([]byte, error), obsidian b
 		w := fault.Warning{Code: fault.IncludeFailed, Line: lines.Line(line), Message: message}
 		warnings = append(warnings, w)
 	}}
-	in.text(src, "")
+	in.writeText(src, "")
 
 	if in.err != nil || in.files == 0 {
 		return warnings, in.err
@@ -101,8 +101,8 @@ func mayInclude(src []byte, obsidian bool) bool {
 	return obsidian && bytes.Contains(src, []byte("![["))
 }
 
-// text writes a text with its includes, each line after prefix.
-func (in *includer) text(src []byte, prefix string) {
+// writeText writes a text with its includes, each line after prefix.
+func (in *includer) writeText(src []byte, prefix string) {
 	fence := ""        // the open fence
 	var listed []byte  // the lines of an open {.include} fence, else nil
 	var listing string // its first line
@@ -118,25 +118,25 @@ func (in *includer) text(src []byte, prefix string) {
 		switch m := fenceHead.FindSubmatch(inner); {
 		case fence != "" && m != nil && len(m[2]) == 0 && strings.HasPrefix(string(m[1]), fence):
 			if listed != nil {
-				in.list(listing, listed, string(line), prefix)
+				in.includeListed(listing, listed, string(line), prefix)
 			} else {
-				in.line(line, prefix)
+				in.writeLine(line, prefix)
 			}
 			fence, listed = "", nil
 		case fence == "" && m != nil:
 			fence = string(m[1])
 			switch of := fenceInclude.FindString(string(m[2])); {
 			case of == "" && string(m[2]) != "!include" && !myst.IsInclude(m[2]):
-				in.line(line, prefix)
+				in.writeLine(line, prefix)
 			case strings.HasSuffix(of, "include="):
-				in.codeFile(line, m[2], prefix)
+				in.includeCode(line, m[2], prefix)
 			default:
 				listed, listing = []byte{}, string(line)
 			}
 		case listed != nil:
 			listed = append(listed, line...)
-		case !in.directive(inner, prefix+before, fence != ""):
-			in.line(line, prefix)
+		case !in.includeLine(inner, prefix+before, fence != ""):
+			in.writeLine(line, prefix)
 		}
 
 		if len(in.stack) == 0 {
@@ -145,13 +145,13 @@ func (in *includer) text(src []byte, prefix string) {
 	}
 
 	if listed != nil { // the fence was never closed
-		in.line([]byte(listing), prefix)
-		in.raw(listed, prefix)
+		in.writeLine([]byte(listing), prefix)
+		in.writeRaw(listed, prefix)
 	}
 }
 
-// line writes one line. Lines of files end with \n, so that the document goes on in a new line.
-func (in *includer) line(line []byte, prefix string) {
+// writeLine writes one line. Lines of files end with \n, so that the document goes on in a new line.
+func (in *includer) writeLine(line []byte, prefix string) {
 	in.out.WriteString(prefix)
 	in.out.Write(line)
 
@@ -161,28 +161,34 @@ func (in *includer) line(line []byte, prefix string) {
 	in.lines = append(in.lines, in.top)
 }
 
-// raw writes a text without looking for directives.
-func (in *includer) raw(text []byte, prefix string) {
+// writeRaw writes a text without looking for directives.
+func (in *includer) writeRaw(text []byte, prefix string) {
 	for line := range bytes.Lines(text) {
-		in.line(line, prefix)
+		in.writeLine(line, prefix)
 	}
 }
 
-// directive writes the file that a line names and reports whether there is one. In code the file is
+// includeLine writes the file that a line names and reports whether there is one. In code the file is
 // written as it is.
-func (in *includer) directive(line []byte, prefix string, code bool) bool {
+func (in *includer) includeLine(line []byte, prefix string, code bool) bool {
 	if m := bookInclude().FindSubmatch(line); m != nil {
 		name, part, _ := strings.Cut(string(m[1]), ":")
-		return in.file(name, func(b []byte) ([]byte, error) { return cutLines(b, part) }, prefix, code, true)
+		return in.includeFile(name, func(b []byte) ([]byte, error) { return cutLines(b, part) }, prefix, code, true)
 	}
 
 	if m := quartoInclude().FindSubmatch(line); m != nil {
-		return in.file(string(m[1]), func(b []byte) ([]byte, error) { return cutLines(b, "") }, prefix, code, true)
+		return in.includeFile(
+			string(m[1]),
+			func(b []byte) ([]byte, error) { return cutLines(b, "") },
+			prefix,
+			code,
+			true,
+		)
 	}
 
 	if m := bangInclude().FindSubmatch(line); m != nil {
 		// Within code the line may belong to the code: PlantUML and YAML use !include.
-		return in.file(
+		return in.includeFile(
 			strings.Trim(string(m[2]), `"`),
 			func(b []byte) ([]byte, error) { return cutLines(b, lineOptions(string(m[1]))) },
 			prefix,
@@ -197,7 +203,7 @@ func (in *includer) directive(line []byte, prefix string, code bool) bool {
 			name += ".md"
 		}
 
-		return in.file(
+		return in.includeFile(
 			name,
 			func(b []byte) ([]byte, error) { return cutSection(b, strings.TrimSpace(string(m[2]))) },
 			prefix,
@@ -209,16 +215,16 @@ func (in *includer) directive(line []byte, prefix string, code bool) bool {
 	return false
 }
 
-// list writes the files that an {.include} fence names, or the fence as it is when none of them can be
+// includeListed writes the files that an {.include} fence names, or the fence as it is when none of them can be
 // read.
-func (in *includer) list(first string, names []byte, last, prefix string) {
+func (in *includer) includeListed(first string, names []byte, last, prefix string) {
 	before := first[:len(first)-len(strings.TrimLeft(first, " \t>"))]
 
 	done := false
 
 	if n := myst.ReadInclude(strings.TrimLeft(strings.TrimSpace(first), " \t>`~"), before, names); n != nil {
 		cut := func(b []byte) ([]byte, error) { return n.Part(b), nil }
-		done, names = in.file(n.File, cut, prefix+before, n.Literal, true), nil
+		done, names = in.includeFile(n.File, cut, prefix+before, n.Literal, true), nil
 	}
 
 	for line := range bytes.Lines(names) {
@@ -227,25 +233,25 @@ func (in *includer) list(first string, names []byte, last, prefix string) {
 			continue
 		}
 
-		if in.file(name, func(b []byte) ([]byte, error) { return b, nil }, prefix+before, false, true) {
-			in.line([]byte(strings.TrimRight(before, " \t")+"\n"), prefix) // separates the blocks of two files
+		if in.includeFile(name, func(b []byte) ([]byte, error) { return b, nil }, prefix+before, false, true) {
+			in.writeLine([]byte(strings.TrimRight(before, " \t")+"\n"), prefix) // separates the blocks of two files
 			done = true
 		}
 	}
 
 	if !done {
-		in.line([]byte(first), prefix)
-		in.raw(names, prefix)
-		in.line([]byte(last), prefix)
+		in.writeLine([]byte(first), prefix)
+		in.writeRaw(names, prefix)
+		in.writeLine([]byte(last), prefix)
 	}
 }
 
 // chunkOption is the include option of a chunk in R Markdown: whether its output is shown.
 var chunkOption = regexp.MustCompile(`^(?:TRUE|FALSE|[TF])\b`)
 
-// codeFile writes the first line of a fence and the file that its attributes name.
-func (in *includer) codeFile(line, info []byte, prefix string) {
-	in.line(line, prefix)
+// includeCode writes the first line of a fence and the file that its attributes name.
+func (in *includer) includeCode(line, info []byte, prefix string) {
+	in.writeLine(line, prefix)
 
 	at := bytes.IndexByte(info, '{')
 	if at < 0 {
@@ -262,19 +268,30 @@ func (in *includer) codeFile(line, info []byte, prefix string) {
 		if from != "" || to != "" {
 			part = from + ":" + to
 		}
-		in.file(name, func(b []byte) ([]byte, error) { return cutLines(b, part) }, prefix+string(before), true, true)
+		in.includeFile(
+			name,
+			func(b []byte) ([]byte, error) { return cutLines(b, part) },
+			prefix+string(before),
+			true,
+			true,
+		)
 	}
 }
 
-// file writes the part of a file that cut returns, and reports whether it could. If complain is set, a
+// includeFile writes the part of a file that cut returns, and reports whether it could. If complain is set, a
 // failure leaves a warning.
-func (in *includer) file(name string, cut func([]byte) ([]byte, error), prefix string, code, complain bool) bool {
+func (in *includer) includeFile(
+	name string,
+	cut func([]byte) ([]byte, error),
+	prefix string,
+	code, complain bool,
+) bool {
 	full := name
 	if len(in.stack) > 0 {
 		full = path.Join(path.Dir(in.stack[len(in.stack)-1]), name)
 	}
 
-	text, err := in.read(name, path.Clean(full))
+	text, err := in.readFile(name, path.Clean(full))
 	if err == nil {
 		text, err = cut(text)
 	}
@@ -297,18 +314,18 @@ func (in *includer) file(name string, cut func([]byte) ([]byte, error), prefix s
 
 	in.stack = append(in.stack, path.Clean(full))
 	if code {
-		in.raw(text, prefix)
+		in.writeRaw(text, prefix)
 	} else {
-		in.text(text, prefix)
+		in.writeText(text, prefix)
 	}
 	in.stack = in.stack[:len(in.stack)-1]
 
 	return true
 }
 
-// read returns the body of a file below the document's folder. Its messages are for the author of the
+// readFile returns the body of a file below the document's folder. Its messages are for the author of the
 // document.
-func (in *includer) read(name, full string) ([]byte, error) {
+func (in *includer) readFile(name, full string) ([]byte, error) {
 	fail := func(format string, args ...any) error {
 		return fault.Errorf(fault.InvalidRequest, format, args...)
 	}

@@ -45,6 +45,8 @@ func hideCode(text []byte, indented bool) []byte {
 	return out
 }
 
+// hideBlocks hides fenced code and, if indented is set, indented code. It reads line by line: what is code depends on
+// the fence, the list and the blank line before it.
 func hideBlocks(out []byte, indented bool) {
 	fence, listed, blank := "", false, true // blank: the line before is
 

@@ -16,6 +16,7 @@ type Lines struct {
 	size  int
 }
 
+// newLines returns the index of a text whose first line is line first of its file.
 func newLines(text []byte, first int, from []int) *Lines {
 	x := &Lines{first: first, from: from, breaks: make([]int, 0, bytes.Count(text, []byte{'\n'})), size: len(text)}
 	for i, c := range text {

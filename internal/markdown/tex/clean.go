@@ -87,6 +87,7 @@ func prune(n *html.Node) {
 	}
 }
 
+// keepAttributes returns the attributes of an element that are on the lists.
 func keepAttributes(n *html.Node) []html.Attribute {
 	var kept []html.Attribute
 
@@ -112,6 +113,7 @@ func keepAttributes(n *html.Node) []html.Attribute {
 	return kept
 }
 
+// filterStyle returns the declarations of a style that are on the lists.
 func filterStyle(style string) string {
 	var kept []string
 

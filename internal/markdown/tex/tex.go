@@ -39,6 +39,7 @@ type Formula struct {
 	Width float64
 }
 
+// result is what the cache keeps for a formula.
 type result struct {
 	formula Formula
 	err     error
@@ -83,6 +84,7 @@ func (r *Renderer) Render(ctx context.Context, src string, display bool) (Formul
 	return formula, err
 }
 
+// render renders a formula in an engine of the pool. An engine that may be broken is not used again.
 func (r *Renderer) render(ctx context.Context, src string, display bool) (Formula, error) {
 	e, ok := r.engines.Get().(*engine)
 	if !ok {

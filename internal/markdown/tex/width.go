@@ -42,6 +42,7 @@ func pieceWidth(math *html.Node) float64 {
 	return widest
 }
 
+// width returns the width of a node in em. Scripts are smaller, and parts above each other count once.
 func width(n *html.Node) float64 {
 	if n.Type == html.TextNode {
 		return float64(utf8.RuneCountInString(n.Data)) * letterWidth
@@ -84,6 +85,7 @@ func width(n *html.Node) float64 {
 	return sum
 }
 
+// operatorWidth returns the width of an operator with the space around it.
 func operatorWidth(n *html.Node, text float64) float64 {
 	if text == 0 {
 		return 0

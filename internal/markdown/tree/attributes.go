@@ -218,6 +218,7 @@ func reservedFamilies() []string {
 	}
 }
 
+// reservedClass reports whether documents cannot use a class.
 func reservedClass(name string) bool {
 	family, _, _ := strings.Cut(strings.ToLower(name), "-")
 	return slices.Contains(reservedFamilies(), family)

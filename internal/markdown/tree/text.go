@@ -31,6 +31,7 @@ func AnchorText(n ast.Node, src []byte) string {
 	return strings.Join(strings.Fields(inlineText(n, src, true)), " ")
 }
 
+// inlineText returns the inline content of a node, for an anchor or for a reader.
 func inlineText(n ast.Node, src []byte, anchor bool) string {
 	var b strings.Builder
 	Each(n, func(c ast.Node) {

@@ -64,6 +64,7 @@ func writeWords(b *strings.Builder, text []byte) {
 	}
 }
 
+// writeHTMLText writes the text of raw HTML, without that of code, scripts and styles.
 func writeHTMLText(b *strings.Builder, raw []byte) {
 	unseen := 0
 
