@@ -58,7 +58,7 @@ func (p *parserState) drawDiagrams(ctx context.Context, root ast.Node) error {
 	diagrams := make([]Diagram, len(fences))
 	if p.options.Diagrams == nil {
 		for i := range diagrams {
-			diagrams[i].Problem = "diagrams are not drawn here: that takes a browser"
+			diagrams[i].Problem = "diagrams are drawn by a browser, and none is available"
 		}
 	} else {
 		var err error

@@ -40,7 +40,7 @@ func extensions(cells parser.Parser) []goldmark.Extender {
 func cellExtensions() []goldmark.Extender {
 	return []goldmark.Extender{
 		core{},
-		flat{},
+		ownRenderers{},
 		abbreviation.Extension{},
 		admonition.Extension{},
 		attribute.Extension{},
@@ -116,10 +116,10 @@ func (core) Extend(m goldmark.Markdown) {
 	))
 }
 
-// flat registers the extensions of this package.
-type flat struct{}
+// ownRenderers registers the renderers of the nodes of this package.
+type ownRenderers struct{}
 
-func (flat) Extend(m goldmark.Markdown) {
+func (ownRenderers) Extend(m goldmark.Markdown) {
 	m.Renderer().AddOptions(renderer.WithNodeRenderers(
 		util.Prioritized(blockRenderer{}, 100),
 		util.Prioritized(imageRenderer{}, 100),

@@ -129,7 +129,7 @@ func TestRepeatedImagesCountEachTime(t *testing.T) {
 		{
 			Code:    fault.ImageFailed,
 			Line:    fit + 1,
-			Message: `image "a.svg": left out from here on: the document's images exceed 60 MB together, each counted wherever it stands`,
+			Message: `image "a.svg": left out from here on: the document's images exceed 60 MB together; repeated images count each time`,
 		},
 	}
 	if fmt.Sprint(d.Warnings) != fmt.Sprint(want) {

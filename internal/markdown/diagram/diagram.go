@@ -196,7 +196,7 @@ func (r *Renderer) drawMissing(
 		again = !again
 
 		if broken == maxBroken {
-			giveUp(drawn, left, "others of the document could not be drawn, and those after them were not tried")
+			giveUp(drawn, left, "not tried, because other diagrams of the document could not be drawn")
 			return drawn, nil
 		}
 	}

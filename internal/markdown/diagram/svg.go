@@ -63,11 +63,16 @@ const svgSpace = "http://www.w3.org/2000/svg"
 // clean rebuilds a drawing from the allow-lists. All ids in the result begin with name.
 func clean(d drawing, name string) (string, error) {
 	if !(d.Width > 0 && d.Height > 0 && d.Width <= maxSide && d.Height <= maxSide) {
-		return "", fmt.Errorf("it has no size on paper: %.0f × %.0f pixels", d.Width, d.Height)
+		return "", fmt.Errorf(
+			"the drawn picture has %.0f × %.0f pixels; sides of 1 to %d pixels are allowed",
+			d.Width,
+			d.Height,
+			maxSide,
+		)
 	}
 
 	if len(d.SVG) > 8*maxSVGBytes {
-		return "", errors.New("it is too large")
+		return "", fmt.Errorf("the drawn picture is larger than %d MB", 8*maxSVGBytes>>20)
 	}
 
 	c := &cleaner{name: name, ids: map[string]string{}, defined: map[string]bool{}, drawing: d}
@@ -101,7 +106,7 @@ func (c *cleaner) run() error {
 		}
 
 		if err != nil {
-			return errors.New("its picture cannot be read")
+			return errors.New("the drawn picture is not valid SVG")
 		}
 
 		switch t := token.(type) {
@@ -113,13 +118,13 @@ func (c *cleaner) run() error {
 
 			if t.Name.Space != svgSpace || !shapes[t.Name.Local] || (t.Name.Local == "svg") != (len(c.open) == 0) {
 				if err := in.Skip(); err != nil {
-					return errors.New("its picture cannot be read")
+					return errors.New("the drawn picture is not valid SVG")
 				}
 				continue
 			}
 
 			if c.elements++; c.elements > maxElements || len(c.open) >= maxDepth {
-				return errors.New("it has too many parts")
+				return fmt.Errorf("the drawn picture has over %d elements or %d levels", maxElements, maxDepth)
 			}
 			c.start(t)
 		case xml.EndElement:
@@ -132,12 +137,12 @@ func (c *cleaner) run() error {
 		}
 
 		if c.out.Len() > maxSVGBytes {
-			return errors.New("it is too large")
+			return fmt.Errorf("the drawn picture is larger than %d MB", maxSVGBytes>>20)
 		}
 	}
 
 	if c.elements == 0 {
-		return errors.New("there is nothing in it")
+		return errors.New("the drawn picture is empty")
 	}
 
 	return nil

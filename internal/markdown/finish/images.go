@@ -354,7 +354,7 @@ func (p *pass) renderImage(t html.Token) string {
 			p.warnImage(
 				src,
 				lineOf(t),
-				fmt.Errorf("left out from here on: %w, each counted wherever it stands", tooManyBytes()),
+				fmt.Errorf("left out from here on: %w; repeated images count each time", tooManyBytes()),
 			)
 		}
 	}

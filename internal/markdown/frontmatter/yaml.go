@@ -98,7 +98,7 @@ func pairsOf(n ast.Node) ([]*ast.MappingValueNode, error) {
 // are strings. An alias is an error: a few lines of aliases can expand to gigabytes.
 func jsonOf(n ast.Node, text bool, depth int) (any, error) {
 	if depth > maxDepth {
-		return nil, errors.New("its value nests too deep")
+		return nil, fmt.Errorf("its value nests deeper than %d levels", maxDepth)
 	}
 
 	switch n := n.(type) {

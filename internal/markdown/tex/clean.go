@@ -57,7 +57,7 @@ func clean(markup, src string) (Formula, error) {
 
 	nodes, err := html.ParseFragmentWithOptions(strings.NewReader(markup), body, html.ParseOptionEnableScripting(false))
 	if err != nil || len(nodes) != 1 || nodes[0].Data != "math" {
-		return Formula{}, errors.New("it holds what only a whole LaTeX document can resolve")
+		return Formula{}, errors.New("it has commands that need a whole LaTeX document")
 	}
 	root := nodes[0]
 	prune(root)
