@@ -10,11 +10,8 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"presswork"
-	"presswork/api/access"
 	"presswork/api/web"
 	"presswork/internal/fault"
-	"presswork/internal/inference"
-	"presswork/internal/inference/meter"
 	"presswork/internal/input"
 	"presswork/tasks"
 )
@@ -304,103 +301,4 @@ func (s *Server) adminDismiss(c *fiber.Ctx) error {
 	return s.adminAct(c, "dismiss", func(ctx context.Context, id string) (tasks.Record, error) {
 		return tasks.Record{}, s.Queue.Dismiss(ctx, id)
 	})
-}
-
-// keyView is a key as operators see it, without its secret.
-type keyView struct {
-	Name        string   `json:"name"`
-	Admin       bool     `json:"admin"`
-	Models      []string `json:"models"`
-	Tiers       []string `json:"tiers"`
-	RPM         int      `json:"rpm"`
-	RPD         int      `json:"rpd"`
-	TPM         int      `json:"tpm"`
-	TPD         int      `json:"tpd"`
-	Concurrency int      `json:"concurrency"`
-}
-
-// keyViews shows the owners of keys.
-func keyViews(callers []access.Caller) []keyView {
-	views := make([]keyView, len(callers))
-	for i, k := range callers {
-		views[i] = keyView{
-			Name:        k.Name,
-			Admin:       k.Admin,
-			Models:      append([]string{}, k.Models...),
-			Tiers:       append([]string{}, k.Tiers...),
-			RPM:         k.Limits.RPM,
-			RPD:         k.Limits.RPD,
-			TPM:         k.Limits.TPM,
-			TPD:         k.Limits.TPD,
-			Concurrency: k.Limits.Concurrency,
-		}
-	}
-
-	return views
-}
-
-// spendRow is a day's use of a model by a key; Cost is by the prices of models.yaml,
-// absent where the model has none.
-type spendRow struct {
-	usageRow
-	Cost *float64 `json:"cost,omitempty"`
-}
-
-func (s *Server) adminKeys(c *fiber.Ctx) error {
-	if err := onlyQuery(c, "from", "to"); err != nil {
-		return err
-	}
-
-	q, err := usageQuery(c, s.now().UTC())
-	if err != nil {
-		return err
-	}
-	q.By = []string{"day", "model", "key"}
-
-	view := struct {
-		Keys  []keyView  `json:"keys"`
-		From  string     `json:"from"`
-		To    string     `json:"to"`
-		Usage []spendRow `json:"usage"`
-	}{keyViews(s.keys.Callers()), q.From.Format(meter.Day), q.To.Format(meter.Day), []spendRow{}}
-	if s.Meter != nil {
-		ctx, cancel := s.deadline()
-		defer cancel()
-
-		rows, err := s.Meter.Query(ctx, q)
-		if err != nil {
-			return fault.Errorf(fault.QueueUnavailable, "the ledger of usage could not be read").WithCause(err)
-		}
-		prices := s.prices()
-
-		for _, u := range rows {
-			row := spendRow{usageRow: usageRowOf(u, q.By)}
-			if price, known := prices[u.Model]; known {
-				row.Cost = new(
-					(float64(u.PromptTokens)*price.InputPerM + float64(u.CompletionTokens)*price.OutputPerM) / 1e6,
-				)
-			}
-			view.Usage = append(view.Usage, row)
-		}
-	}
-	c.Set(fiber.HeaderCacheControl, "no-store")
-	writeJSON(c.Context(), http.StatusOK, view)
-
-	return nil
-}
-
-// prices are those of the models that have one.
-func (s *Server) prices() map[string]inference.Price {
-	prices := map[string]inference.Price{}
-	if s.Inference == nil {
-		return prices
-	}
-
-	for _, m := range s.Inference.Models().Models() {
-		if m.Price != (inference.Price{}) {
-			prices[m.ID] = m.Price
-		}
-	}
-
-	return prices
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"math"
 	"net"
+	"net/url"
 	"strconv"
 	"time"
 
@@ -14,7 +15,10 @@ import (
 
 	"presswork/api/conn"
 	"presswork/api/openai"
+	"presswork/internal/fault"
+	"presswork/internal/inference"
 	"presswork/internal/inference/meter"
+	"presswork/internal/input"
 	"presswork/storage"
 	"presswork/tasks"
 	"presswork/tasks/stream"
@@ -283,4 +287,63 @@ func (s *Server) enqueueCall(ctx context.Context, call *openai.Call) (*stream.An
 	}
 
 	return answer, err
+}
+
+// Inference wires the routes under /v1.
+type Inference struct {
+	// Calls queues completions and reads their answers.
+	Calls openai.Calls
+	// Models returns the current models.
+	Models func() *inference.Catalogue
+	// Vendor names the member x_<vendor> of answers.
+	Vendor string
+	// Lax ignores parameters that exclude each other, instead of refusing the request.
+	Lax bool
+	// Patience is how long the status of a stream waits for the first chunk, so that an error before it has a status.
+	// It is also the time between two comments while a stream is silent. Default 10 s.
+	Patience time.Duration
+	// QueueTimeout is how long a request waits for a worker. Default: as long as its client waits.
+	QueueTimeout time.Duration
+}
+
+// newV1 returns the service behind the routes under /v1; nil without Inference.
+func newV1(o *Inference) *openai.Service {
+	if o == nil {
+		return nil
+	}
+
+	return openai.New(openai.Options{
+		Calls:        o.Calls,
+		Models:       o.Models,
+		Vendor:       o.Vendor,
+		Lax:          o.Lax,
+		Patience:     o.Patience,
+		QueueTimeout: o.QueueTimeout,
+		PublicError:  inferenceError,
+	})
+}
+
+// listModels answers GET /v1/models.
+func (s *Server) listModels(c *fiber.Ctx) error {
+	return s.sendJSON(c, s.v1.AppendModels(nil, metadataOf(c.Context()).who))
+}
+
+// getModel answers GET /v1/models/{id}. The id may have slashes, encoded or not.
+func (s *Server) getModel(c *fiber.Ctx) error {
+	id, err := url.PathUnescape(c.Params("*"))
+	if err != nil {
+		return fault.Errorf(fault.InvalidRequest, "%s is not a percent-encoded model id", input.Quote(c.Params("*")))
+	}
+
+	m, err := s.v1.Model(metadataOf(c.Context()).who, id)
+	if err != nil {
+		return err
+	}
+
+	return s.sendJSON(c, openai.AppendModel(nil, m))
+}
+
+func (s *Server) sendJSON(c *fiber.Ctx, body []byte) error {
+	c.Set(fiber.HeaderContentType, fiber.MIMEApplicationJSON)
+	return c.Send(body)
 }

@@ -17,6 +17,7 @@ import (
 	"presswork/internal/fault"
 	"presswork/internal/inference"
 	"presswork/internal/input"
+	"presswork/storage"
 )
 
 // statuses is what each code is over HTTP.
@@ -267,4 +268,17 @@ func writeJSON(ctx *fasthttp.RequestCtx, status int, v any) {
 	ctx.SetStatusCode(status)
 	ctx.SetContentType("application/json; charset=utf-8")
 	ctx.Response.SetBodyRaw(b)
+}
+
+// storeError is the public form of an error of the store.
+func storeError(err error) error {
+	if fault.CodeOf(err) != fault.Internal {
+		return err
+	}
+
+	if errors.Is(err, storage.ErrFull) {
+		return fault.Errorf(fault.StoreFull, "the object store is full; try again later").WithCause(err)
+	}
+
+	return fault.Errorf(fault.StoreUnavailable, "the object store did not answer").WithCause(err)
 }

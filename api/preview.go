@@ -2,17 +2,24 @@ package api
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"net/http"
+	"reflect"
 	"runtime"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
 
+	"presswork"
 	"presswork/api/conn"
+	"presswork/internal/analysis/finding"
+	"presswork/internal/analysis/recommend"
 	"presswork/internal/document"
 	"presswork/internal/fault"
 	"presswork/internal/input"
 	"presswork/internal/markdown/diagram"
+	"presswork/tasks"
 	"presswork/themes"
 )
 
@@ -153,4 +160,117 @@ func (s *Server) composing(c *fiber.Ctx) (ctx context.Context, done func(), err 
 		cancel()
 		leave()
 	}, nil
+}
+
+// maxDrawing is how many bytes of diagrams one task carries; at least
+// diagram.MaxSource.
+const maxDrawing = 64 << 10
+
+// draw has a worker draw diagrams, as many of the first as a task carries, and
+// waits for them at most DrawWait; not at all when no worker runs.
+func (s *Server) draw(ctx context.Context, sources []string, style diagram.Style) ([]diagram.Picture, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, s.DrawWait,
+		fault.Errorf(fault.QueueUnavailable, "no worker has drawn the diagrams within %s", s.DrawWait))
+	defer cancel()
+
+	workers, err := s.Queue.Workers(ctx)
+	if err != nil {
+		return nil, err
+	}
+
+	if workers == 0 {
+		return nil, errors.New("no worker is running")
+	}
+
+	size := 0
+	for i, source := range sources {
+		if size += len(source); size > maxDrawing {
+			sources = sources[:i]
+			break
+		}
+	}
+
+	task, err := tasks.DrawDiagrams.Task(tasks.Drawing{Sources: sources, Style: tasks.DrawingStyle(style)})
+	if err != nil {
+		return nil, err
+	}
+
+	answer, err := s.Queue.Ask(ctx, "", task)
+	if err != nil {
+		return nil, askError(ctx, err)
+	}
+	var pictures []diagram.Picture
+	err = json.Unmarshal(answer, &pictures)
+
+	return pictures, err
+}
+
+// analyses reads documents in this process, a few at a time.
+type analyses struct {
+	recommender *recommend.Recommender
+	slots       chan struct{}
+}
+
+func newAnalyses(o Options) *analyses {
+	return &analyses{recommender: o.Recommender, slots: make(chan struct{}, runtime.NumCPU())}
+}
+
+// choose reads a document of an owner and recommends a theme once a slot is free.
+func (s *Server) choose(ctx context.Context, owner string, content []byte) (finding.Analysis, error) {
+	select {
+	case s.analyses.slots <- struct{}{}:
+	case <-ctx.Done():
+		return finding.Analysis{}, context.Cause(ctx)
+	}
+
+	defer func() { <-s.analyses.slots }()
+	advice, err := s.analyses.recommender.Recommend(ctx, owner, content, s.Themes.List(), recommend.Preference{})
+
+	return advice.Analysis, err
+}
+
+// analyze answers with what a document is and the themes that suit it.
+func (s *Server) analyze(c *fiber.Ctx) error {
+	req, err := s.parseConversion(c)
+	if err != nil {
+		return err
+	}
+	defer discard(c, &req)
+
+	for name, given := range map[string]bool{
+		"webhook_url": req.WebhookURL != "", "priority": req.Priority != "", "theme": req.Theme != "", "output": req.Output != "", "assets": len(req.Assets) > 0,
+		"options": !reflect.ValueOf(req.Options).IsZero(),
+	} {
+		if given {
+			return input.UnknownField(name, []string{"content"})
+		}
+	}
+
+	if int64(len(req.Content)) > s.MaxContentBytes {
+		return fault.Errorf(
+			fault.ContentTooLarge,
+			"content has %d bytes; allowed: %d",
+			len(req.Content),
+			s.MaxContentBytes,
+		).
+			WithParam("content")
+	}
+
+	if _, err := document.Check([]byte(req.Content), presswork.Options{}); err != nil {
+		return ofContent(err)
+	}
+
+	ctx, done, err := s.composing(c)
+	if err != nil {
+		return err
+	}
+	defer done()
+
+	verdict, err := s.choose(ctx, metadataOf(c.Context()).who.Name, []byte(req.Content))
+	if err != nil {
+		return err
+	}
+	writeJSON(c.Context(), http.StatusOK, verdict)
+
+	return nil
 }

@@ -215,3 +215,12 @@ func (s *Server) stop(ctx context.Context) error {
 
 	return <-s.served
 }
+
+// now is the time, the same on all nodes.
+func (s *Server) now() time.Time {
+	if s.Keeper != nil {
+		return s.Keeper.Now()
+	}
+
+	return time.Now()
+}

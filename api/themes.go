@@ -1,12 +1,18 @@
 package api
 
 import (
+	"context"
+	"errors"
 	"net/http"
 	"net/url"
+	"time"
 
 	"github.com/gofiber/fiber/v2"
 
+	"presswork/api/conn"
 	"presswork/internal/fault"
+	"presswork/storage"
+	"presswork/tasks"
 	"presswork/themes"
 )
 
@@ -46,4 +52,108 @@ func (s *Server) themeInPath(c *fiber.Ctx) (themes.Theme, error) {
 	}
 
 	return theme, err
+}
+
+func (s *Server) themePicture(c *fiber.Ctx) error { return s.themePreview(c, "png", "image/png") }
+
+func (s *Server) themePDF(c *fiber.Ctx) error { return s.themePreview(c, "pdf", "application/pdf") }
+
+// themePreview streams the sample of a theme from the store; the first to ask
+// has a worker render it.
+func (s *Server) themePreview(c *fiber.Ctx, format, contentType string) error {
+	theme, err := s.themeInPath(c)
+	if err != nil {
+		return err
+	}
+
+	running, leave, err := s.streams.Join(lastingPreview)
+	if err != nil {
+		return err
+	}
+	defer leave()
+
+	ctx, cancel := context.WithTimeoutCause(running, s.PreviewWait,
+		fault.Errorf(fault.QueueUnavailable, "no worker has rendered the preview within %s; try again", s.PreviewWait))
+	defer cancel()
+
+	ctx, unwatch := conn.WhileConnected(ctx, c.Context().Conn(), errClientLeft)
+	defer unwatch()
+
+	sample, err := s.pages.samples.Preview(ctx, theme.Name)
+	if err != nil {
+		return err
+	}
+	tag := `"` + sample.Key[:32] + "-" + format + `"`
+	c.Set(fiber.HeaderETag, tag)
+	// A theme may change under its name, so that browsers ask for its preview again.
+	c.Set(fiber.HeaderCacheControl, "private, no-cache")
+
+	if known := c.Get(fiber.HeaderIfNoneMatch); known != "" && matches(known, tag) {
+		c.Status(http.StatusNotModified)
+		return nil
+	}
+	key := storage.PreviewKey(sample.Key, format)
+
+	info, err := s.Store.Stat(ctx, key)
+	if errors.Is(err, storage.ErrNotFound) {
+		if err := s.renderPreview(ctx, tasks.Preview{Theme: theme.Name, Format: format, Key: key}); err != nil {
+			return askError(ctx, err)
+		}
+		info, err = s.Store.Stat(ctx, key)
+	}
+
+	if err != nil {
+		return askError(ctx, storeError(err))
+	}
+	s.touch(key)
+	// The body outlives this handler, and so does its context.
+	ctx, cancel = context.WithCancel(context.Background())
+	opening := time.AfterFunc(storeTimeout, cancel)
+
+	body, _, err := s.Store.Get(ctx, key, storage.Range{})
+	if err != nil {
+		cancel()
+		return storeError(err)
+	}
+	opening.Stop()
+	c.Set(fiber.HeaderContentType, contentType)
+	c.Set(fiber.HeaderContentDisposition, disposition(theme.Name+"."+format, true))
+	c.Context().SetBodyStream(s.stored(key, body, cancel), int(info.Size))
+
+	return nil
+}
+
+// renderPreview has a worker store a preview. Requests for the same one share a task.
+func (s *Server) renderPreview(ctx context.Context, preview tasks.Preview) error {
+	if s.Keeper != nil {
+		if err := s.Keeper.Full(ctx); err != nil {
+			return err
+		}
+	}
+
+	task, err := tasks.RenderPreview.Task(preview)
+	if err != nil {
+		return err
+	}
+	_, err = s.Queue.Ask(ctx, preview.Key, task)
+
+	return err
+}
+
+// askError returns err, or the cause of ctx where that ended the wait for a worker.
+func askError(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return waitError(context.Cause(ctx))
+	}
+
+	return err
+}
+
+// waitError keeps a client that has gone from looking like a failure of ours.
+func waitError(err error) error {
+	if errors.Is(err, context.Canceled) {
+		return fault.Errorf(fault.InvalidRequest, "the client has gone").WithCause(err)
+	}
+
+	return err
 }

@@ -2,78 +2,18 @@ package api
 
 import (
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
 
-	"presswork/api/openai"
+	"presswork/api/access"
 	"presswork/internal/fault"
 	"presswork/internal/inference"
 	"presswork/internal/inference/meter"
 	"presswork/internal/input"
 )
-
-// Inference wires the routes under /v1.
-type Inference struct {
-	// Calls queues completions and reads their answers.
-	Calls openai.Calls
-	// Models returns the current models.
-	Models func() *inference.Catalogue
-	// Vendor names the member x_<vendor> of answers.
-	Vendor string
-	// Lax ignores parameters that exclude each other, instead of refusing the request.
-	Lax bool
-	// Patience is how long the status of a stream waits for the first chunk, so that an error before it has a status.
-	// It is also the time between two comments while a stream is silent. Default 10 s.
-	Patience time.Duration
-	// QueueTimeout is how long a request waits for a worker. Default: as long as its client waits.
-	QueueTimeout time.Duration
-}
-
-// newV1 returns the service behind the routes under /v1; nil without Inference.
-func newV1(o *Inference) *openai.Service {
-	if o == nil {
-		return nil
-	}
-
-	return openai.New(openai.Options{
-		Calls:        o.Calls,
-		Models:       o.Models,
-		Vendor:       o.Vendor,
-		Lax:          o.Lax,
-		Patience:     o.Patience,
-		QueueTimeout: o.QueueTimeout,
-		PublicError:  inferenceError,
-	})
-}
-
-// listModels answers GET /v1/models.
-func (s *Server) listModels(c *fiber.Ctx) error {
-	return s.sendJSON(c, s.v1.AppendModels(nil, metadataOf(c.Context()).who))
-}
-
-// getModel answers GET /v1/models/{id}. The id may have slashes, encoded or not.
-func (s *Server) getModel(c *fiber.Ctx) error {
-	id, err := url.PathUnescape(c.Params("*"))
-	if err != nil {
-		return fault.Errorf(fault.InvalidRequest, "%s is not a percent-encoded model id", input.Quote(c.Params("*")))
-	}
-
-	m, err := s.v1.Model(metadataOf(c.Context()).who, id)
-	if err != nil {
-		return err
-	}
-
-	return s.sendJSON(c, openai.AppendModel(nil, m))
-}
-
-func (s *Server) sendJSON(c *fiber.Ctx, body []byte) error {
-	c.Set(fiber.HeaderContentType, fiber.MIMEApplicationJSON)
-	return c.Send(body)
-}
 
 // usageRow is a line of GET /v1/usage; what was summed over is left out.
 type usageRow struct {
@@ -200,4 +140,103 @@ func usageQuery(c *fiber.Ctx, now time.Time) (meter.Query, error) {
 	}
 
 	return q, nil
+}
+
+// keyView is a key as operators see it, without its secret.
+type keyView struct {
+	Name        string   `json:"name"`
+	Admin       bool     `json:"admin"`
+	Models      []string `json:"models"`
+	Tiers       []string `json:"tiers"`
+	RPM         int      `json:"rpm"`
+	RPD         int      `json:"rpd"`
+	TPM         int      `json:"tpm"`
+	TPD         int      `json:"tpd"`
+	Concurrency int      `json:"concurrency"`
+}
+
+// keyViews shows the owners of keys.
+func keyViews(callers []access.Caller) []keyView {
+	views := make([]keyView, len(callers))
+	for i, k := range callers {
+		views[i] = keyView{
+			Name:        k.Name,
+			Admin:       k.Admin,
+			Models:      append([]string{}, k.Models...),
+			Tiers:       append([]string{}, k.Tiers...),
+			RPM:         k.Limits.RPM,
+			RPD:         k.Limits.RPD,
+			TPM:         k.Limits.TPM,
+			TPD:         k.Limits.TPD,
+			Concurrency: k.Limits.Concurrency,
+		}
+	}
+
+	return views
+}
+
+// spendRow is a day's use of a model by a key; Cost is by the prices of models.yaml,
+// absent where the model has none.
+type spendRow struct {
+	usageRow
+	Cost *float64 `json:"cost,omitempty"`
+}
+
+func (s *Server) adminKeys(c *fiber.Ctx) error {
+	if err := onlyQuery(c, "from", "to"); err != nil {
+		return err
+	}
+
+	q, err := usageQuery(c, s.now().UTC())
+	if err != nil {
+		return err
+	}
+	q.By = []string{"day", "model", "key"}
+
+	view := struct {
+		Keys  []keyView  `json:"keys"`
+		From  string     `json:"from"`
+		To    string     `json:"to"`
+		Usage []spendRow `json:"usage"`
+	}{keyViews(s.keys.Callers()), q.From.Format(meter.Day), q.To.Format(meter.Day), []spendRow{}}
+	if s.Meter != nil {
+		ctx, cancel := s.deadline()
+		defer cancel()
+
+		rows, err := s.Meter.Query(ctx, q)
+		if err != nil {
+			return fault.Errorf(fault.QueueUnavailable, "the ledger of usage could not be read").WithCause(err)
+		}
+		prices := s.prices()
+
+		for _, u := range rows {
+			row := spendRow{usageRow: usageRowOf(u, q.By)}
+			if price, known := prices[u.Model]; known {
+				row.Cost = new(
+					(float64(u.PromptTokens)*price.InputPerM + float64(u.CompletionTokens)*price.OutputPerM) / 1e6,
+				)
+			}
+			view.Usage = append(view.Usage, row)
+		}
+	}
+	c.Set(fiber.HeaderCacheControl, "no-store")
+	writeJSON(c.Context(), http.StatusOK, view)
+
+	return nil
+}
+
+// prices are those of the models that have one.
+func (s *Server) prices() map[string]inference.Price {
+	prices := map[string]inference.Price{}
+	if s.Inference == nil {
+		return prices
+	}
+
+	for _, m := range s.Inference.Models().Models() {
+		if m.Price != (inference.Price{}) {
+			prices[m.ID] = m.Price
+		}
+	}
+
+	return prices
 }
