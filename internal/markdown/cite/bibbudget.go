@@ -6,15 +6,17 @@ import (
 )
 
 const (
-	// maxUnclosed bounds bibReader.unclosed, maxExpanded bibReader.expanded.
+	// maxUnclosed is the largest bibReader.unclosed.
 	maxUnclosed = 20
+	// maxExpanded is the largest bibReader.expanded, in bytes.
 	maxExpanded = 8 << 20
-	// maxProblems bounds the entries that cannot be read, maxFields the fields of one.
+	// maxProblems is the largest number of entries that cannot be read.
 	maxProblems = 10_000
-	maxFields   = 200
+	// maxFields is the largest number of fields of one entry. Further ones are dropped.
+	maxFields = 200
 )
 
-// tooMuch returns an error when reading on would take too long or too much memory.
+// tooMuch returns an error if the rest of the file would take too much time or memory.
 func (r *bibReader) tooMuch() error {
 	switch {
 	case len(r.entries) > maxItems:
@@ -35,7 +37,8 @@ func (r *bibReader) tooMuch() error {
 		)
 	case r.expanded > maxExpanded:
 		return fmt.Errorf(
-			"its @string abbreviations and crossref fields stand for more than %d MB of text; write the values where they are used",
+			"its @string abbreviations and crossref fields stand for more than %d MB of text; "+
+				"write the values where they are used",
 			maxExpanded>>20,
 		)
 	}
@@ -43,7 +46,7 @@ func (r *bibReader) tooMuch() error {
 	return nil
 }
 
-// lineAt returns the line of an offset, which is not before that of the last call.
+// lineAt returns the line of an offset from 1. The offset must not be before that of the last call.
 func (r *bibReader) lineAt(offset int) int {
 	r.line += strings.Count(r.src[r.counted:offset], "\n")
 	r.counted = offset

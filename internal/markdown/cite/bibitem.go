@@ -6,7 +6,7 @@ import (
 	"unicode"
 )
 
-// kinds are the types of CSL for those of BibTeX and BibLaTeX.
+// kindOf returns the CSL type for the type of an entry of BibTeX or BibLaTeX.
 func kindOf(e entry) string {
 	switch e.kind {
 	case "article", "suppperiodical":
@@ -67,8 +67,8 @@ func kindOf(e entry) string {
 	return "document"
 }
 
-// item is an entry in the terms of CSL. Titles of English works get small letters
-// where brackets do not keep the capitals: a style that wants capitals sets them.
+// item returns the entry as an item of CSL. lang is the language of the work unless the entry names one.
+// Titles of English works are in sentence case, outside braces: the style sets capitals if it needs them.
 func (e entry) item(lang string) *Item {
 	f := e.fields
 	item := newItem(e.key, kindOf(e))
@@ -134,10 +134,10 @@ func (e entry) item(lang string) *Item {
 		set("number", "number")
 	}
 
-	for name, field := range map[string]string{"DOI": "doi", "ISBN": "isbn", "ISSN": "issn", "URL": "url", "PMID": "pmid"} {
-		if v := strings.TrimSpace(
-			strings.NewReplacer(`\_`, "_", `\%`, "%", `\&`, "&", `\#`, "#", "{", "", "}", "").Replace(f[field]),
-		); v != "" {
+	// Identifiers are not TeX, but some programs escape them.
+	verbatim := strings.NewReplacer(`\_`, "_", `\%`, "%", `\&`, "&", `\#`, "#", "{", "", "}", "")
+	for _, name := range []string{"DOI", "ISBN", "ISSN", "URL", "PMID"} {
+		if v := strings.TrimSpace(verbatim.Replace(f[strings.ToLower(name)])); v != "" {
 			item.Vars[name] = v
 		}
 	}
@@ -147,8 +147,8 @@ func (e entry) item(lang string) *Item {
 		delete(item.Vars, "medium")
 	}
 
-	if eprint := f["eprint"]; eprint != "" && strings.EqualFold(f["archiveprefix"]+f["eprinttype"], "arxiv") &&
-		item.Vars["URL"] == "" {
+	isArXiv := strings.EqualFold(f["archiveprefix"]+f["eprinttype"], "arxiv")
+	if eprint := f["eprint"]; eprint != "" && isArXiv && item.Vars["URL"] == "" {
 		item.Vars["URL"] = "https://arxiv.org/abs/" + plainTeX(eprint)
 	}
 
@@ -165,18 +165,22 @@ func (e entry) item(lang string) *Item {
 		}
 	}
 
-	for name, field := range map[string]string{"author": "author", "editor": "editor", "translator": "translator", "container-author": "bookauthor", "director": "director"} {
-		if list := names(f[field]); len(list) > 0 {
-			item.Names[name] = list
+	for _, field := range []string{"author", "editor", "translator", "director"} {
+		if list := readNames(f[field]); len(list) > 0 {
+			item.Names[field] = list
 		}
+	}
+
+	if list := readNames(f["bookauthor"]); len(list) > 0 {
+		item.Names["container-author"] = list
 	}
 	item.Dates = e.dates()
 
 	return item
 }
 
-// inherit takes the fields that an entry lacks from the one around it, and returns
-// their bytes.
+// inherit copies the fields that an entry lacks from the entry in its crossref field. The title of that
+// entry becomes the booktitle. It returns the size of the copied fields in bytes.
 func (e *entry) inherit(parent entry) (size int) {
 	for name, value := range parent.fields {
 		switch name {
@@ -197,6 +201,7 @@ func (e *entry) inherit(parent entry) (size int) {
 	return size
 }
 
+// dates returns the dates of the entry. BibLaTeX has them in one field, BibTeX in year, month and day.
 func (e entry) dates() map[string]Date {
 	dates := map[string]Date{}
 	set := func(name, text string) {
@@ -214,16 +219,16 @@ func (e entry) dates() map[string]Date {
 		d := parseDate(plainTeX(e.fields["year"]))
 
 		month := strings.ToLower(plainTeX(e.fields["month"]))
-		if n := clampYear(month, 1); n > 0 {
+		if n := readDatePart(month, 1); n > 0 {
 			d.From[1] = n
 		} else if len(month) >= 3 {
-			d.From[1] = clampYear(months()[month[:3]], 1)
+			d.From[1] = readDatePart(months()[month[:3]], 1)
 		}
 
 		if d.From[0] == 0 {
 			d.From[1] = 0
 		} else if d.From[1] > 0 {
-			d.From[2] = clampYear(e.fields["day"], 2)
+			d.From[2] = readDatePart(e.fields["day"], 2)
 		}
 		dates["issued"] = d
 	}
@@ -231,8 +236,8 @@ func (e entry) dates() map[string]Date {
 	return dates
 }
 
-// sentenceCase writes the words of a title small, but the first of it and of a
-// subtitle, those with capitals or digits within, and what is fixed.
+// sentenceCase makes the first letters of the words of a title small. It keeps the first words of the title
+// and of a subtitle, words with capitals or digits within, and text in <span class="nocase">.
 func sentenceCase(title string) string {
 	after, kept := true, 0
 
@@ -250,7 +255,7 @@ func sentenceCase(title string) string {
 		parts := strings.Split(w, "-")
 		for i, part := range parts {
 			letters := []rune(part)
-			if len(letters) < 2 && w != "A" { // a symbol or an initial
+			if len(letters) < 2 && w != "A" { // a symbol or an initial, but not the article
 				continue
 			}
 

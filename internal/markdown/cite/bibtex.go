@@ -4,35 +4,35 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"unicode"
 )
 
-// entry is an entry of a BibTeX file, its fields as they are written.
+// entry is an entry of a BibTeX file. Its kind and the names of its fields are in lower case. The values
+// are TeX.
 type entry struct {
 	kind, key string
 	fields    map[string]string
 }
 
-// bibReader reads BibTeX. Nothing in it is read twice but what follows a bracket or
-// quotation mark that is not closed.
+// bibReader reads a BibTeX file. It reads a text twice only after a brace or quotation mark that is not
+// closed.
 type bibReader struct {
 	src      string
-	at       int
-	strings  map[string]string
+	at       int               // the current offset
+	strings  map[string]string // the abbreviations of @string, by name in lower case
 	entries  []entry
 	problems []Problem
-	// line is the number of the line that begins before counted.
+	// line is the number of the line at the offset counted.
 	line, counted int
-	// unclosed is how many brackets and quotation marks were not closed: each was
-	// read to the end of the file.
+	// unclosed is the number of unclosed braces and quotation marks. For each, the file was read to the
+	// end.
 	unclosed int
-	// expanded is how many bytes the values of @string have where they are used, and
-	// those of fields that entries inherit.
+	// expanded is the size of the values of @string where they are used, and of inherited fields, in
+	// bytes.
 	expanded int
 }
 
-// readBibTeX reads a BibTeX or BibLaTeX file. What cannot be read is left out, up
-// to the next entry.
+// readBibTeX reads a BibTeX or BibLaTeX file. It skips entries that it cannot read. lang is the language
+// (BCP 47) of works that do not name their own.
 func readBibTeX(src, lang string) (Bibliography, error) {
 	r := &bibReader{src: src, strings: months(), line: 1}
 	for r.next() {
@@ -76,6 +76,7 @@ func readBibTeX(src, lang string) (Bibliography, error) {
 	return b, nil
 }
 
+// months returns the abbreviations that BibTeX predefines.
 func months() map[string]string {
 	m := map[string]string{}
 	for i, name := range strings.Fields("jan feb mar apr may jun jul aug sep oct nov dec") {
@@ -85,7 +86,7 @@ func months() map[string]string {
 	return m
 }
 
-// next goes to the next @ that begins a line or follows a space.
+// next moves to the next @ that begins a line or follows a space or an entry. It returns false without one.
 func (r *bibReader) next() bool {
 	for {
 		i := strings.IndexByte(r.src[r.at:], '@')
@@ -101,6 +102,7 @@ func (r *bibReader) next() bool {
 	}
 }
 
+// space skips white space and comments.
 func (r *bibReader) space() {
 	for r.at < len(r.src) && (r.src[r.at] <= ' ' || r.src[r.at] == '%') {
 		if r.src[r.at] == '%' { // a comment
@@ -115,7 +117,7 @@ func (r *bibReader) space() {
 	}
 }
 
-// word reads up to a sign of the grammar.
+// word reads a name or a number.
 func (r *bibReader) word() string {
 	from := r.at
 	for r.at < len(r.src) && r.src[r.at] > ' ' && strings.IndexByte(`{}(),="#%`, r.src[r.at]) < 0 {
@@ -125,6 +127,7 @@ func (r *bibReader) word() string {
 	return r.src[from:r.at]
 }
 
+// is reports whether the next byte is c, and skips it.
 func (r *bibReader) is(c byte) bool {
 	if r.at < len(r.src) && r.src[r.at] == c {
 		r.at++
@@ -134,7 +137,7 @@ func (r *bibReader) is(c byte) bool {
 	return false
 }
 
-// entry reads what begins with an @.
+// entry reads the entry or command at an @.
 func (r *bibReader) entry() error {
 	r.at++
 	kind := strings.ToLower(r.word())
@@ -213,7 +216,7 @@ func (r *bibReader) entry() error {
 	}
 }
 
-// value reads pieces joined by #.
+// value reads the value of a field: pieces joined by #. Unless keep is set, it returns "".
 func (r *bibReader) value(keep bool) (string, error) {
 	var b strings.Builder
 
@@ -245,7 +248,7 @@ func (r *bibReader) value(keep bool) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		// Strings may be made of strings: they do not grow without end.
+		// An abbreviation may be made of others, so its size could double each time.
 		if keep && r.expanded <= maxExpanded && b.Len()+len(piece) <= 2*maxField {
 			b.WriteString(piece)
 		}
@@ -257,6 +260,7 @@ func (r *bibReader) value(keep bool) (string, error) {
 	}
 }
 
+// braced reads a text in braces, which may nest.
 func (r *bibReader) braced() (string, error) {
 	from, depth := r.at+1, 0
 	for ; r.at < len(r.src); r.at++ {
@@ -273,11 +277,12 @@ func (r *bibReader) braced() (string, error) {
 		}
 	}
 	r.unclosed++
-	r.at = from // what follows may be sound
+	r.at = from // the entries after the brace may be sound
 
 	return "", errors.New("a bracket { is not closed")
 }
 
+// quoted reads a text in quotation marks. Marks within braces do not end it.
 func (r *bibReader) quoted() (string, error) {
 	from, depth := r.at+1, 0
 	for r.at++; r.at < len(r.src); r.at++ {
@@ -301,138 +306,11 @@ func (r *bibReader) quoted() (string, error) {
 	return "", errors.New("a quotation mark is not closed")
 }
 
+// short shortens a text for a message.
 func short(s string) string {
 	if r := []rune(s); len(r) > 40 {
 		return string(r[:40]) + "…"
 	}
 
 	return s
-}
-
-// names reads a list of names.
-func names(list string) (out []Name) {
-	for _, text := range splitWords(list, "and") {
-		if text = strings.TrimSpace(text); text == "" || strings.EqualFold(text, "others") {
-			continue
-		}
-		out = append(out, oneName(text))
-	}
-
-	return out
-}
-
-// oneName reads "von Family, Jr, Given", "Given von Family" or "{Institution}".
-func oneName(text string) Name {
-	if strings.HasPrefix(text, "{") && closes(text) == len(text)-1 {
-		return Name{Literal: plainTeX(text)}
-	}
-	parts := splitTop(text, ',')
-	var n Name
-	var family []string
-
-	switch len(parts) {
-	case 1:
-		words := splitTop(strings.Join(strings.Fields(text), " "), ' ')
-
-		from := len(words) - 1
-		for i, w := range words {
-			if i > 0 && i < len(words)-1 && startsLower(w) {
-				from = i
-				break
-			}
-		}
-		n.Given = plainTeX(strings.Join(words[:from], " "))
-		family = words[from:]
-	default:
-		family = splitTop(strings.Join(strings.Fields(parts[0]), " "), ' ')
-
-		n.Given = plainTeX(strings.TrimSpace(parts[len(parts)-1]))
-		if len(parts) > 2 {
-			n.Suffix = plainTeX(strings.TrimSpace(parts[1]))
-		}
-	}
-
-	particles := 0
-	for particles < len(family)-1 && startsLower(family[particles]) {
-		particles++
-	}
-	n.NonDropping = plainTeX(strings.Join(family[:particles], " "))
-
-	n.Family = plainTeX(strings.Join(family[particles:], " "))
-	if n.Family == "" {
-		return Name{Literal: plainTeX(text)}
-	}
-
-	return n
-}
-
-func startsLower(word string) bool {
-	for _, r := range word {
-		if unicode.IsLetter(r) {
-			return unicode.IsLower(r)
-		}
-
-		if r == '{' || r == '\\' {
-			return false
-		}
-	}
-
-	return false
-}
-
-// closes is where the bracket that text begins with closes, -1 if it does not.
-func closes(text string) int {
-	depth := 0
-
-	for i := 0; i < len(text); i++ {
-		switch text[i] {
-		case '\\':
-			i++
-		case '{':
-			depth++
-		case '}':
-			if depth--; depth == 0 {
-				return i
-			}
-		}
-	}
-
-	return -1
-}
-
-// splitTop cuts at a sign that stands outside of brackets.
-func splitTop(text string, sign byte) (parts []string) {
-	depth, from := 0, 0
-
-	for i := 0; i < len(text); i++ {
-		switch c := text[i]; {
-		case c == '\\':
-			i++
-		case c == '{':
-			depth++
-		case c == '}':
-			depth--
-		case c == sign && depth == 0:
-			parts = append(parts, text[from:i])
-			from = i + 1
-		}
-	}
-
-	return append(parts, text[from:])
-}
-
-// splitWords cuts at a word that stands outside of brackets.
-func splitWords(text, word string) (parts []string) {
-	var now []string
-
-	for _, w := range splitTop(strings.Join(strings.Fields(text), " "), ' ') {
-		if strings.EqualFold(w, word) {
-			parts = append(parts, strings.Join(now, " "))
-			now = nil
-			continue
-		}
-		now = append(now, w)
-	}
-
-	return append(parts, strings.Join(now, " "))
 }

@@ -6,78 +6,70 @@ import (
 	"strings"
 )
 
-// Bounds on a style. The richest of the CSL project's styles sorts by 11 keys, tests
-// 20 values in one condition and has attributes of 208 bytes.
+// These limits are for one style. The largest style of the CSL project sorts by 11 keys, tests 20 values in
+// one condition and has attributes of 208 bytes.
 const (
-	maxKeys       = 50
-	maxConditions = 100
-	maxAttribute  = 2000
+	maxKeys       = 50   // in one sort element
+	maxConditions = 100  // in one if or else-if element
+	maxAttribute  = 2000 // bytes
 )
 
-// Bounds on the work of one document. It is counted in units of about 60 ns.
+// These limits are for one document. Work is counted in units of about 60 ns.
 const (
 	// stepUnits is the cost of evaluating one element of a style.
 	stepUnits = 16
-	// baseSteps, stepsEach and maxSteps bound the evaluated elements: stepsEach is for
-	// each citation and each work. The richest style takes 100 000 for a book without
-	// authors, and usual ones 3 000. maxSteps take about 10 s.
+	// A document may evaluate baseSteps elements, and stepsEach for each citation and each work, but at
+	// most maxSteps, which take about 10 s. The largest style takes 100 000 steps for a book without
+	// authors, and most styles take 3 000.
 	baseSteps, stepsEach, maxSteps = 1_000_000, 100_000, 10_000_000
-	// contextUnits is how much work is done between two looks at the context.
+	// contextUnits is the work between two checks of the context.
 	contextUnits = 100_000
-	// maxText bounds the text of one citation or entry, in bytes.
+	// maxText is the longest text of one citation or entry, in bytes.
 	maxText = 1 << 20
 )
 
-// CostError is returned when the citations of a document would take too long or too
-// much memory.
+// CostError is returned when the citations of a document would take too much time or memory.
 type CostError struct {
-	// Reason says what is too much, what is allowed, and what to do.
+	// Reason names what is too much, the limit and the remedy.
 	Reason string
 }
 
 func (e CostError) Error() string { return "the citations take too long: " + e.Reason }
 
-// stopped ends an evaluation from within.
+// stopped is the value of a panic that ends an evaluation. Process recovers it and returns err.
 type stopped struct{ err error }
 
-// step counts the evaluation of an element.
+// step charges for the evaluation of one element.
 func (p *processor) step() { p.charge(stepUnits) }
 
-// charge counts work. It ends the evaluation when the document may do no more work
-// or when the context has ended.
+// charge counts work. It panics with stopped if the work exceeds the limit of the document, or if the
+// context has ended.
 func (p *processor) charge(units int) {
 	p.spent += units
 
 	most := min(maxSteps, baseSteps+stepsEach*(len(p.job.Citations)+len(p.order)))
 	if p.spent > most*stepUnits {
-		panic(
-			stopped{
-				CostError{
-					fmt.Sprintf(
-						"%d citations and %d works need more than %d steps of the citation style; cite fewer works, or choose a style with fewer macros and sort keys",
-						len(p.job.Citations),
-						len(p.order),
-						most,
-					),
-				},
-			},
-		)
+		panic(stopped{CostError{fmt.Sprintf(
+			"%d citations and %d works need more than %d steps of the citation style; "+
+				"cite fewer works, or choose a style with fewer macros and sort keys",
+			len(p.job.Citations), len(p.order), most,
+		)}})
 	}
 
-	if p.spent-p.looked < contextUnits {
+	if p.spent-p.checked < contextUnits {
 		return
 	}
 
-	p.looked = p.spent
+	p.checked = p.spent
 	if p.ctx.Err() != nil {
 		panic(stopped{context.Cause(p.ctx)})
 	}
 }
 
-// weigh charges for a piece of text and returns size plus the bytes of the piece. It
-// ends the evaluation when that is more than one citation or entry may have.
+// weigh charges for a piece of text and returns size plus the bytes of the piece. It panics with stopped if
+// that exceeds the limit of one citation or entry.
 func (p *processor) weigh(size int, piece rich) int {
-	const perRun = 8
+	const perRun = 8 // bytes that each run counts in addition to its text
 
 	added := 0
 	for _, x := range piece {
@@ -86,27 +78,21 @@ func (p *processor) weigh(size int, piece rich) int {
 	p.charge(1 + added/stepUnits)
 
 	if size += added; size > maxText {
-		panic(
-			stopped{
-				CostError{
-					fmt.Sprintf(
-						"one of them has more than %d KB; shorten the fields of the work or the texts of the citation style",
-						maxText>>10,
-					),
-				},
-			},
-		)
+		panic(stopped{CostError{fmt.Sprintf(
+			"one of them has more than %d KB; shorten the fields of the work or the texts of the citation style",
+			maxText>>10,
+		)}})
 	}
 
 	return size
 }
 
-// tooLong is returned when all citations and entries together are too long.
+// tooLong returns the error for citations and entries that together exceed maxOutput.
 func tooLong() error {
 	return CostError{fmt.Sprintf("they have more than %d MB of HTML; cite fewer works", maxOutput>>20)}
 }
 
-// checkBudget refuses a style whose elements cost more than those of any real style.
+// checkBudget returns an error for an element of a style, or one below it, that exceeds the limits.
 func checkBudget(n *node) error {
 	conditions := 0
 
@@ -134,16 +120,16 @@ func checkBudget(n *node) error {
 			)
 		}
 	case "sort":
-		if len(n.kids) > maxKeys {
+		if len(n.children) > maxKeys {
 			return fmt.Errorf(
 				"an element sort has %d keys; at most %d are allowed: later keys order only works that are equal by the first ones",
-				len(n.kids),
+				len(n.children),
 				maxKeys,
 			)
 		}
 	}
 
-	for _, k := range n.kids {
+	for _, k := range n.children {
 		if err := checkBudget(k); err != nil {
 			return err
 		}

@@ -22,7 +22,7 @@ func bibliographyOf(sort string) string {
 	return `<bibliography><sort>` + sort + `</sort><layout><text variable="title"/></layout></bibliography>`
 }
 
-func TestStylesOfExcessiveElementsAreRefused(t *testing.T) {
+func TestParseStyleRefusesCostlyElements(t *testing.T) {
 	t.Parallel()
 
 	for name, c := range map[string]struct{ style, want string }{
@@ -40,8 +40,8 @@ func TestStylesOfExcessiveElementsAreRefused(t *testing.T) {
 	}
 }
 
-// Each style or work costs more than the elements it has: its cost must count, too.
-func TestTheWorkOnCitationsIsBounded(t *testing.T) {
+// Each of these styles and works costs much more than the number of its elements.
+func TestCostOfCitationsIsBounded(t *testing.T) {
 	t.Parallel()
 
 	n := 1000
@@ -235,8 +235,8 @@ func hyphened(i int) *cite.Item {
 	}
 }
 
-// Each of these took minutes or gigabytes at the largest size of a bibliography.
-func TestTheWorkOnBibliographiesIsBounded(t *testing.T) {
+// Without limits, each of these took minutes or gigabytes at the largest size of a bibliography.
+func TestCostOfBibliographiesIsBounded(t *testing.T) {
 	t.Parallel()
 
 	size := 8 << 20
@@ -286,8 +286,8 @@ func inheriting(n int) string {
 	return b.String()
 }
 
-// The richest styles evaluate 100 000 elements for a book without authors.
-func TestFewWorksAreWithinTheBudgetOfEachStyle(t *testing.T) {
+// The largest styles evaluate 100 000 elements for a book without authors.
+func TestTwoWorksAreWithinTheBudgetOfEachStyle(t *testing.T) {
 	t.Parallel()
 
 	b, err := cite.Read([]byte("@book{a, title={A}, year=2000}\n@book{b, title={B}}"), "")

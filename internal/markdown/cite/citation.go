@@ -6,16 +6,17 @@ import (
 	"strings"
 )
 
-// written is a work of a citation, written.
+// writtenCite is the output for one work of a citation. Its names and its year decide whether it is
+// collapsed with the work before it.
 type writtenCite struct {
 	cite  Cite
-	work  *work
+	work  *work // nil for an unknown key
 	out   rich
 	names string
 	year  string
 }
 
-// citation writes one citation.
+// citation returns the HTML of one citation.
 func (p *processor) citation(c Citation) string {
 	layout := p.style.citation.child("layout")
 	if c.InText && len(c.Cites) > 0 {
@@ -25,22 +26,23 @@ func (p *processor) citation(c Citation) string {
 
 		return p.missing(c.Cites[0])
 	}
-	cites := p.sorted(c.Cites)
+	cites := p.sortedCites(c.Cites)
 
 	var all []writtenCite
 	for i := range cites {
-		all = append(all, p.write(cites[i], cites[i].SuppressAuthor))
+		all = append(all, p.writeCite(cites[i], cites[i].SuppressAuthor))
 	}
 
 	if p.style.Note && len(all) > 0 && len(all[0].out) > 0 && all[0].out[0].look&word != 0 {
-		all[0].out[0].text = upperFirst(all[0].out[0].text) // "Ibid." begins a note
+		all[0].out[0].text = upperFirst(all[0].out[0].text) // a note that begins with "ibid."
 	}
 	body := p.collapsed(all)
 
 	return p.around(layout, body)
 }
 
-// around puts the layout's affixes and look around the works of a citation.
+// around returns the HTML of the works of a citation with the affixes and the look of the layout. It drops
+// punctuation and spaces that would be doubled.
 func (p *processor) around(layout *node, body []piece) string {
 	prefix, suffix := layout.attr["prefix"], layout.attr["suffix"]
 	if len(body) > 0 && strings.HasSuffix(prefix, " ") && strings.HasPrefix(body[0].out.plain(), " ") {
@@ -72,12 +74,13 @@ func (p *processor) around(layout *node, body []piece) string {
 	return b.String()
 }
 
-// piece is a part of a citation; it leads to a work, or to none.
+// piece is a part of a citation: a work, or a delimiter if key is "".
 type piece struct {
 	out rich
 	key string
 }
 
+// linked returns the HTML of a piece, with a link to the entry of its work.
 func (p *processor) linked(x piece) string {
 	html := x.out.html()
 	if x.key == "" || p.job.Anchor == nil || p.style.bibliography == nil || html == "" || p.works[x.key] == nil {
@@ -87,8 +90,8 @@ func (p *processor) linked(x piece) string {
 	return `<a href="#` + escape(p.job.Anchor(x.key)) + `" class="xref">` + html + "</a>"
 }
 
-// sorted puts the works of a citation into the style's order.
-func (p *processor) sorted(cites []Cite) []Cite {
+// sortedCites sorts the works of a citation by the sort element of the style. Unknown keys come last.
+func (p *processor) sortedCites(cites []Cite) []Cite {
 	if p.style.citation.child("sort") == nil || len(cites) < 2 {
 		return cites
 	}
@@ -118,8 +121,8 @@ func (p *processor) sorted(cites []Cite) []Cite {
 	return append(out, missing...)
 }
 
-// write writes one work of a citation with its prefix and suffix.
-func (p *processor) write(c Cite, withoutNames bool) writtenCite {
+// writeCite renders one work of a citation with its prefix and suffix.
+func (p *processor) writeCite(c Cite, withoutNames bool) writtenCite {
 	w := p.works[c.Key]
 	if w == nil {
 		return writtenCite{cite: c, out: rich{{text: c.Key + "?", look: bold}}}
@@ -127,7 +130,7 @@ func (p *processor) write(c Cite, withoutNames bool) writtenCite {
 	r := p.renderer(w, &c, "citation")
 	r.withoutNames = withoutNames
 	layout := p.style.citation.child("layout")
-	out, _ := r.all(layout.kids, layout.attr["delimiter-inside"])
+	out, _ := r.elements(layout.children, layout.attr["delimiter-inside"])
 
 	out = slices.Clone(out)
 	if withoutNames && len(out) > 0 {
@@ -155,7 +158,8 @@ func (p *processor) write(c Cite, withoutNames bool) writtenCite {
 	}
 }
 
-// collapsed joins the works of a citation: [1–3], (Doe 1999, 2001).
+// collapsed joins the works of a citation with delimiters and collapses them if the style says so: [1–3],
+// (Doe 1999, 2001). See "Cite Collapsing".
 func (p *processor) collapsed(all []writtenCite) []piece {
 	layout := p.style.citation.child("layout")
 	delimiter := layout.attr["delimiter"]
@@ -182,7 +186,7 @@ func (p *processor) collapsed(all []writtenCite) []piece {
 	case "citation-number":
 		for i := 0; i < len(all); {
 			end := i + 1
-			for end < len(all) && p.follows(all[end-1], all[end]) {
+			for end < len(all) && p.isNextNumber(all[end-1], all[end]) {
 				end++
 			}
 
@@ -201,7 +205,7 @@ func (p *processor) collapsed(all []writtenCite) []piece {
 
 		for i := 0; i < len(all); {
 			end := i + 1
-			for end < len(all) && all[i].work != nil && all[end].work != nil && all[end].names == all[i].names && all[i].names != "" && all[end].cite.Prefix == "" && !all[i].cite.SuppressAuthor {
+			for end < len(all) && sameAuthors(all[i], all[end]) {
 				end++
 			}
 			add(between, all[i])
@@ -221,7 +225,14 @@ func (p *processor) collapsed(all []writtenCite) []piece {
 	return out
 }
 
-// yearsAfter writes the years of the works after the first of a group by the same authors.
+// sameAuthors reports whether b may follow a in a group without repeating the names.
+func sameAuthors(a, b writtenCite) bool {
+	return a.work != nil && b.work != nil && a.names != "" && a.names == b.names &&
+		b.cite.Prefix == "" && !a.cite.SuppressAuthor
+}
+
+// yearsAfter adds the years of the works after the first of a group by the same authors. With the collapse
+// "year-suffix", works of one year only have their suffixes.
 func (p *processor) yearsAfter(group []writtenCite, delimiter string, add func(between string, x writtenCite)) {
 	options := p.style.citation.attr
 	collapse, between := options["collapse"], options["cite-group-delimiter"]
@@ -230,7 +241,7 @@ func (p *processor) yearsAfter(group []writtenCite, delimiter string, add func(b
 	for j := 1; j < len(group); j++ {
 		before := group[j-1]
 
-		short, sep := p.write(group[j].cite, true), cmp.Or(between, ", ")
+		short, sep := p.writeCite(group[j].cite, true), cmp.Or(between, ", ")
 		if collapse != "year" && suffixed(before, group[j]) {
 			sep = afterSuffix
 
@@ -254,15 +265,16 @@ func (p *processor) yearsAfter(group []writtenCite, delimiter string, add func(b
 	}
 }
 
-// lastOfRange returns the last of the works from j on whose suffixes follow each other. It is j
-// when a range would only hold two works.
+// lastOfRange returns the index of the last work from j on that continues a range of suffixes, such as
+// 2001a–c. It returns j if the range would have only two works.
 func lastOfRange(group []writtenCite, j int) int {
 	first, last := j, j
 	if group[j].work.suffix == group[j-1].work.suffix+1 {
 		first--
 	}
 
-	for last+1 < len(group) && suffixed(group[last], group[last+1]) && group[last+1].work.suffix == group[last].work.suffix+1 {
+	for last+1 < len(group) && suffixed(group[last], group[last+1]) &&
+		group[last+1].work.suffix == group[last].work.suffix+1 {
 		last++
 	}
 
@@ -273,20 +285,19 @@ func lastOfRange(group []writtenCite, j int) int {
 	return last
 }
 
-// suffixed reports whether two works of a group differ in the suffix of their year alone.
+// suffixed reports whether two works of a group differ only in the suffix of their year.
 func suffixed(a, b writtenCite) bool {
 	return b.work.suffix > 0 && a.year == b.year && a.cite.Locator == "" && b.cite.Locator == ""
 }
 
-// suffixOnly is a work written as the suffix of its year.
+// suffixOnly returns a work with only the suffix of its year as the output.
 func suffixOnly(x writtenCite) writtenCite {
 	x.out = plain(letters(x.work.suffix))
 	return x
 }
 
-// follows reports whether b is the next number behind a, and both are nothing but
-// their numbers.
-func (p *processor) follows(a, b writtenCite) bool {
+// isNextNumber reports whether b has the number after that of a, and both have only a number.
+func (p *processor) isNextNumber(a, b writtenCite) bool {
 	bare := func(x writtenCite) bool {
 		return x.work != nil && x.cite.Prefix == "" && x.cite.Suffix == "" && x.cite.Locator == ""
 	}
@@ -294,22 +305,22 @@ func (p *processor) follows(a, b writtenCite) bool {
 	return bare(a) && bare(b) && b.work.number == a.work.number+1
 }
 
-// inText writes "Doe (1999)".
+// inText returns the HTML of a citation whose authors are part of the sentence: "Doe (1999)".
 func (p *processor) inText(c Citation, w *work) string {
 	first := c.Cites[0]
 	first.Prefix = ""
-	named := p.write(first, false)
+	named := p.writeCite(first, false)
 	names := p.nameRun(first, w)
 
 	var rest []writtenCite
-	if without := p.write(first, true); len(without.out) > 0 {
+	if without := p.writeCite(first, true); len(without.out) > 0 {
 		rest = append(rest, without)
 	} else if len(names) == 0 {
 		rest = append(rest, named)
 	}
 
 	for _, cite := range c.Cites[1:] {
-		rest = append(rest, p.write(cite, cite.SuppressAuthor))
+		rest = append(rest, p.writeCite(cite, cite.SuppressAuthor))
 	}
 
 	out := p.linked(piece{out: names, key: first.Key})
@@ -324,8 +335,8 @@ func (p *processor) inText(c Citation, w *work) string {
 	return out + " " + p.around(p.style.citation.child("layout"), p.collapsed(rest))
 }
 
-// names writes the authors of the first work of a citation.
-func (p *processor) names(c Citation) string {
+// citedNames returns the HTML of the authors of the first work of a citation.
+func (p *processor) citedNames(c Citation) string {
 	w := p.works[c.Cites[0].Key]
 	if w == nil {
 		return p.missing(c.Cites[0])
@@ -334,27 +345,21 @@ func (p *processor) names(c Citation) string {
 	return p.linked(piece{out: p.nameRun(c.Cites[0], w), key: c.Cites[0].Key})
 }
 
-// nameRun is the names of a work as part of a sentence: as the style writes them in
-// its citations, unless it writes them whole there or has none.
+// nameRun returns the names of a work as part of a sentence. It uses the names in a citation of the style.
+// A style of notes or without names gets the short names of the authors, or the title.
 func (p *processor) nameRun(cite Cite, w *work) rich {
 	r := p.renderer(w, &cite, "citation")
 	_, _ = r.layout(p.style.citation.child("layout"))
 
 	names := r.firstNames
 	if len(names) == 0 || p.style.Note {
-		short := &node{
-			kids: []*node{
-				{
-					name: "name",
-					attr: map[string]string{"form": "short", "and": "text", "et-al-min": "3", "et-al-use-first": "1"},
-				},
-			},
-		}
+		short := &node{children: []*node{{
+			name: "name",
+			attr: map[string]string{"form": "short", "and": "text", "et-al-min": "3", "et-al-use-first": "1"},
+		}}}
 		for _, variable := range []string{"author", "editor", "translator"} {
-			if names, _ = p.renderer(w, &cite, "citation").
-				namesOf(&node{attr: map[string]string{"variable": variable}}, short); len(
-				names,
-			) > 0 {
+			list := &node{attr: map[string]string{"variable": variable}}
+			if names, _ = p.renderer(w, &cite, "citation").namesOf(list, short); len(names) > 0 {
 				return names
 			}
 		}
@@ -364,7 +369,7 @@ func (p *processor) nameRun(cite Cite, w *work) rich {
 	return names
 }
 
-// missing is what stands for a work that is not known.
+// missing returns the HTML for an unknown key.
 func (p *processor) missing(c Cite) string {
 	return rich{{text: "@" + c.Key + "?", look: bold}}.html()
 }

@@ -1,6 +1,10 @@
-// Package cite writes citations and bibliographies as styles of the Citation Style
-// Language (CSL 1.0.2) have them. Styles, locales and bibliographies may come from
-// strangers: all work is counted, and what is read is bounded.
+// Package cite writes citations and bibliographies in the styles of the Citation Style Language, CSL
+// 1.0.2 (https://docs.citationstyles.org/en/stable/specification.html). Comments name the sections of that
+// specification in quotation marks.
+//
+// ParseStyle and Read read a style and a bibliography, and Style.Process writes the citations of a
+// document. Styles and bibliographies may be hostile: their size is limited, and the work on them is
+// counted.
 package cite
 
 import (
@@ -11,65 +15,73 @@ import (
 )
 
 const (
-	// maxOutput bounds the HTML of one document's citations, in bytes.
+	// maxOutput is the largest HTML of the citations and entries of one document, in bytes.
 	maxOutput = 16 << 20
-	// maxMacros is how deep macros may call each other.
+	// maxMacros is the deepest nesting of calls of macros.
 	maxMacros = 60
 )
 
 // Cite is one work in a citation.
 type Cite struct {
-	// Key names the Item.
+	// Key is the key of the Item in Job.Items.
 	Key string
-	// Prefix and Suffix stand around it. Locator is "3–4", Label its kind, "page" or
-	// "chapter".
-	Prefix, Suffix, Locator, Label string
-	// SuppressAuthor leaves the names out.
+	// Prefix and Suffix are texts before and after the work, in the markup of CSL.
+	Prefix, Suffix string
+	// Locator is a place in the work, such as "3–4". See "Locators".
+	Locator string
+	// Label is the kind of the place, such as "page" or "chapter". "" stands for "page".
+	Label string
+	// SuppressAuthor leaves out the names of the authors.
 	SuppressAuthor bool
 }
 
 // Citation is a place in the text that cites works.
 type Citation struct {
+	// Cites are the works, at least one.
 	Cites []Cite
-	// InText writes the authors of the first work as part of the sentence, the rest
-	// in brackets.
+	// InText makes the authors of the first work part of the sentence, as in "Doe (1999)".
 	InText bool
-	// NamesOnly writes those authors alone: the rest is another citation, of a note.
+	// NamesOnly writes only the authors of the first work. The rest is another citation, in a note.
 	NamesOnly bool
 }
 
 // Entry is one work of the bibliography.
 type Entry struct {
 	Key string
-	// HTML is the entry. Where the style aligns the text behind a number or a label,
-	// Label is that.
-	Label, HTML string
+	// Label is the first field as HTML if the style sets it apart from the text, else "". See
+	// "second-field-align" in "Whitespace".
+	Label string
+	// HTML is the entry without Label.
+	HTML string
 }
 
-// Result is what a document's citations became.
+// Result has the citations and the bibliography of a document.
 type Result struct {
-	// Citations are HTML, one for each. Each work in them links to the fragment that
-	// Job.Anchor gives.
+	// Citations has the HTML of each citation of the Job, in order. Each work in it links to its
+	// Job.Anchor.
 	Citations []string
-	Entries   []Entry
-	// Hanging is set when the entries' lines hang behind the first.
+	// Entries are the entries of the bibliography in the order of the style.
+	Entries []Entry
+	// Hanging reports whether entries have a hanging indent.
 	Hanging bool
 }
 
 // Job is the citations of a document.
 type Job struct {
-	Items     map[string]*Item
+	// Items are the works by their keys.
+	Items map[string]*Item
+	// Citations are in the order of the text.
 	Citations []Citation
-	// Uncited are works that are in the bibliography all the same.
+	// Uncited are the keys of works without a citation that the bibliography also lists.
 	Uncited []string
-	// Lang is the document's language (BCP 47), unless the style has its own.
+	// Lang is the language of the document (BCP 47). A style with a default-locale ignores it.
 	Lang string
-	// Anchor is the fragment of a work's entry. Nil: no links.
+	// Anchor returns the URL fragment of the entry of a work. Nil stands for no links.
 	Anchor func(key string) string
 }
 
-// Process writes the citations of a document. Keys without an item are written as
-// the key with a question mark. Errors: CostError, ctx's cause.
+// Process writes the citations and the bibliography of a document. A key without an item becomes the key
+// with a question mark. The errors are CostError and the cause of ctx.
 func (s *Style) Process(ctx context.Context, l *Library, job Job) (result Result, err error) {
 	defer func() {
 		switch r := recover().(type) {
@@ -81,7 +93,7 @@ func (s *Style) Process(ctx context.Context, l *Library, job Job) (result Result
 		}
 	}()
 	p := &processor{style: s, job: job, ctx: ctx, locale: l.locale(s, job.Lang), works: map[string]*work{}}
-	p.number()
+	p.numberWorks()
 	p.disambiguate()
 
 	for _, c := range job.Citations {
@@ -89,9 +101,9 @@ func (s *Style) Process(ctx context.Context, l *Library, job Job) (result Result
 
 		html := ""
 		if c.NamesOnly {
-			html = p.names(c)
+			html = p.citedNames(c)
 		} else {
-			p.place(c)
+			p.notePosition(c)
 			html = p.citation(c)
 		}
 
@@ -109,43 +121,46 @@ func (s *Style) Process(ctx context.Context, l *Library, job Job) (result Result
 	return result, nil
 }
 
-// work is a cited item and what distinguishes it.
+// work is an item with the changes that distinguish its citations from those of other works. See
+// "Disambiguation".
 type work struct {
-	item   *Item
+	item *Item
+	// number is the citation-number, from 1.
 	number int
-	// suffix is the a of 2001a, 0 for none.
+	// suffix is the year-suffix: 1 for the a of 2001a, 0 for none.
 	suffix int
-	// names are how many of its names are written beyond what the style writes,
-	// given how much of each name is, by its place: 0 as the style says, 1 initials,
-	// 2 all.
+	// names is the number of names that are written in addition to et-al-use-first.
 	names int
+	// given is the level of the given name of each author, by its index. 0 is the form of the style, 1
+	// stands for initials and 2 for the full name.
 	given map[int]int
-	// ambiguous sets the condition "disambiguate".
+	// ambiguous is the value of the condition "disambiguate".
 	ambiguous bool
 }
 
-// processor is the work on one document.
+// processor writes the citations of one document.
 type processor struct {
 	ctx    context.Context
 	style  *Style
 	locale *locale
 	job    Job
 	works  map[string]*work
-	// order are the works in the order of their numbers.
-	order   []*work
+	// order has the works in the order of their numbers.
+	order []*work
+	// written is the size of the HTML so far, in bytes.
 	written int
-	// spent is the work done so far, looked what it was at the last look at ctx. See
-	// charge.
-	spent, looked int
+	// spent is the work done so far, in the units of charge. checked is its value at the last check of
+	// ctx.
+	spent, checked int
 
-	// seen are the works cited so far, last the works of the citation before.
-	seen    map[string]bool
-	last    []Cite
-	current []Cite
+	// seen has the keys of the works in earlier citations.
+	seen map[string]bool
+	// last and current are the works of the previous and of the current citation.
+	last, current []Cite
 }
 
-// number collects the works and numbers them: in the order of the bibliography.
-func (p *processor) number() {
+// numberWorks collects the works of the document and numbers them in the order of the bibliography.
+func (p *processor) numberWorks() {
 	add := func(key string) {
 		if item := p.job.Items[key]; item != nil && p.works[key] == nil {
 			w := &work{item: item, number: len(p.order) + 1}
@@ -173,7 +188,8 @@ func (p *processor) number() {
 	}
 }
 
-// sort puts works into the order that an area of the style has.
+// sort sorts works by the keys of an area of the style: its citation or bibliography element. name is the
+// name of the area. See "Sorting".
 func (p *processor) sort(area *node, works []*work, name string) {
 	sorting := area.child("sort")
 	if sorting == nil {
@@ -182,21 +198,21 @@ func (p *processor) sort(area *node, works []*work, name string) {
 	keys := map[*work][]string{}
 
 	for _, w := range works {
-		for _, key := range sorting.kids {
+		for _, key := range sorting.children {
 			text := p.sortKey(key, w, name)
 			p.charge(len(text)) // also for the memory
 			keys[w] = append(keys[w], text)
 		}
 	}
 	slices.SortStableFunc(works, func(a, b *work) int {
-		for i, key := range sorting.kids {
+		for i, key := range sorting.children {
 			x, y := keys[a][i], keys[b][i]
 			p.charge(1)
 
 			switch {
 			case x == y:
 				continue
-			case x == "": // what has no key comes last
+			case x == "": // works without the variable come last in both directions
 				return 1
 			case y == "":
 				return -1
@@ -219,6 +235,8 @@ func (p *processor) sort(area *node, works []*work, name string) {
 	})
 }
 
+// sortKey returns the text by which a work is sorted: the output of a macro, or a variable in a form that
+// sorts alphabetically. Names are inverted, dates and numbers have leading zeros or spaces.
 func (p *processor) sortKey(key *node, w *work, area string) string {
 	r := p.renderer(w, nil, area)
 	r.sorting = true
@@ -234,7 +252,7 @@ func (p *processor) sortKey(key *node, w *work, area string) string {
 		return w.item.Dates[name].sortable()
 	case w.item.Names[name] != nil:
 		inverted := &node{name: "name", attr: map[string]string{"form": "long", "name-as-sort-order": "all"}}
-		out, _ := r.names(&node{name: "names", attr: map[string]string{"variable": name}, kids: []*node{inverted}})
+		out, _ := r.names(&node{name: "names", attr: map[string]string{"variable": name}, children: []*node{inverted}})
 
 		return sortable(out.plain())
 	case name == "citation-number":
@@ -249,8 +267,8 @@ func (p *processor) sortKey(key *node, w *work, area string) string {
 	}
 }
 
-// sortable returns a text without the quotation marks, apostrophes and brackets that do not
-// count when texts are sorted.
+// sortable returns a text without the quotation marks, apostrophes and brackets, which do not count when
+// texts are sorted.
 func sortable(text string) string {
 	return strings.Map(func(r rune) rune {
 		if strings.ContainsRune(`"'“”‘’„‚«»‹›[](){}`, r) {
@@ -261,16 +279,16 @@ func sortable(text string) string {
 	}, text)
 }
 
-// place notes where a citation stands: which works were cited before it.
-func (p *processor) place(c Citation) {
+// notePosition moves on to the next citation, for the condition "position".
+func (p *processor) notePosition(c Citation) {
 	for _, cite := range p.current {
 		p.seen[cite.Key] = true
 	}
 	p.last, p.current = p.current, c.Cites
 }
 
-// position is "first", "subsequent", "ibid" or "ibid-with-locator" for a work of
-// the current citation.
+// position returns the position of a work of the current citation: "first", "subsequent", "ibid" or
+// "ibid-with-locator". See "Choose". It returns "first" for a nil cite, as in the bibliography.
 func (p *processor) position(cite *Cite) string {
 	if cite == nil || !p.seen[cite.Key] {
 		return "first"
@@ -288,7 +306,9 @@ func (p *processor) position(cite *Cite) string {
 	return "subsequent"
 }
 
-// bibliography writes the entries.
+// bibliography writes the entries, nil if the style has no bibliography. The
+// subsequent-author-substitute replaces the names of an entry that equal those of the previous one. See
+// "Reference Grouping".
 func (p *processor) bibliography() []Entry {
 	area := p.style.bibliography
 	if area == nil {

@@ -6,7 +6,8 @@ import (
 	"slices"
 )
 
-// date writes a date element: in a form of the locale, or part by part.
+// date renders a date element: in a form of the locale ("Localized Date Formats"), or part by part. An unknown
+// date has the state empty.
 func (r *renderer) date(n *node) (rich, state) {
 	name := n.attr["variable"]
 
@@ -19,29 +20,29 @@ func (r *renderer) date(n *node) (rich, state) {
 		return r.finished(n, parseText(d.Literal)), filled
 	}
 
-	parts, delimiter := n.kids, n.attr["delimiter"]
+	parts, delimiter := n.children, n.attr["delimiter"]
 	if form := n.attr["form"]; form != "" {
 		localized := r.locale.dates[form]
 		if localized == nil {
 			return nil, empty
 		}
-		r.charge(len(n.kids) + len(localized.kids))
+		r.charge(len(n.children) + len(localized.children))
 
 		own := map[string]*node{}
-		for _, k := range n.kids {
+		for _, k := range n.children {
 			own[k.attr["name"]] = k
 		}
 		delimiter = localized.attr["delimiter"]
 		parts = nil
 
 		wanted := n.attr["date-parts"]
-		for _, k := range localized.kids {
+		for _, k := range localized.children {
 			part := k.attr["name"]
 			if wanted == "year" && part != "year" || wanted == "year-month" && part == "day" {
 				continue
 			}
 
-			if mine := own[part]; mine != nil { // its formatting wins, the affixes stay
+			if mine := own[part]; mine != nil { // the style overrides attributes of the locale
 				merged := &node{name: "date-part", attr: maps.Clone(k.attr)}
 				maps.Copy(merged.attr, mine.attr)
 				k = merged
@@ -64,7 +65,7 @@ func (r *renderer) date(n *node) (rich, state) {
 	return r.finished(bare, out), filled
 }
 
-// only returns a date without the parts that are not written.
+// only returns a date with only the parts that are rendered, for sort keys.
 func (d Date) only(parts []*node) Date {
 	for i, name := range []string{"year", "month", "day"} {
 		if !slices.ContainsFunc(parts, func(k *node) bool { return k.attr["name"] == name }) {
@@ -75,13 +76,14 @@ func (d Date) only(parts []*node) Date {
 	return d
 }
 
-// dateRange writes a date, of a range what differs twice.
+// dateRange renders a date or a range of dates. Parts that are equal in both dates are rendered once:
+// "3–5 May 2001". See "Date Ranges".
 func (r *renderer) dateRange(d Date, parts []*node, delimiter, name string) rich {
 	if d.To[0] == 0 || d.To == d.From {
-		return r.dateParts(d.From, d.Season, parts, delimiter, name, "", "")
+		return r.dateParts(d.From, d.Season, parts, delimiter, name, false, false)
 	}
 	index := map[string]int{"year": 0, "month": 1, "day": 2}
-	// The largest part that differs; smaller ones differ with it.
+	// Find the largest part that differs. All smaller parts count as different.
 	differs := 0
 	for differs < 2 && d.From[differs] == d.To[differs] {
 		differs++
@@ -90,7 +92,7 @@ func (r *renderer) dateRange(d Date, parts []*node, delimiter, name string) rich
 
 	first := slices.IndexFunc(parts, varies)
 	if first < 0 {
-		return r.dateParts(d.From, d.Season, parts, delimiter, name, "", "")
+		return r.dateParts(d.From, d.Season, parts, delimiter, name, false, false)
 	}
 
 	last := len(parts) - 1
@@ -106,15 +108,21 @@ func (r *renderer) dateRange(d Date, parts []*node, delimiter, name string) rich
 	}
 	dash := cmp.Or(parts[largest].attr["range-delimiter"], "–")
 	l := r.locale
-	out := r.dateParts(d.From, d.Season, parts[:last+1], delimiter, name, "", "tail")
+	out := r.dateParts(d.From, d.Season, parts[:last+1], delimiter, name, false, true)
 	out = l.join(out, plain(dash))
 
-	return l.join(out, r.dateParts(d.To, 0, parts[first:], delimiter, name, "head", ""))
+	return l.join(out, r.dateParts(d.To, 0, parts[first:], delimiter, name, true, false))
 }
 
-// dateParts writes the parts that a date has. The prefix of the first one and the
-// suffix of the last go where a range begins or ends there.
-func (r *renderer) dateParts(date [3]int, season int, parts []*node, delimiter, name, head, tail string) (out rich) {
+// dateParts renders the parts that a date has. In a range, the first part after the dash loses its prefix,
+// and the last part before the dash its suffix.
+func (r *renderer) dateParts(
+	date [3]int,
+	season int,
+	parts []*node,
+	delimiter, name string,
+	afterDash, beforeDash bool,
+) (out rich) {
 	for i, k := range parts {
 		r.step()
 
@@ -124,11 +132,11 @@ func (r *renderer) dateParts(date [3]int, season int, parts []*node, delimiter, 
 		}
 
 		bare := &node{attr: maps.Clone(k.attr)}
-		if head != "" && len(out) == 0 {
+		if afterDash && len(out) == 0 {
 			delete(bare.attr, "prefix")
 		}
 
-		if tail != "" && i == len(parts)-1 {
+		if beforeDash && i == len(parts)-1 {
 			delete(bare.attr, "suffix")
 		}
 
@@ -141,6 +149,8 @@ func (r *renderer) dateParts(date [3]int, season int, parts []*node, delimiter, 
 	return out
 }
 
+// datePart returns the text of one part of a date, "" if the date does not have it. The first year of the
+// variable "issued" gets the suffix of the work. See "Date-part", "AD and BC" and "Seasons".
 func (r *renderer) datePart(date [3]int, season int, k *node, name string) string {
 	form := k.attr["form"]
 	switch k.attr["name"] {

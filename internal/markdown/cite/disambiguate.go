@@ -2,8 +2,8 @@ package cite
 
 import "strings"
 
-// disambiguate gives works that would be cited alike what distinguishes them, in
-// the order that CSL has: names, given names, conditions, suffixes of the year.
+// disambiguate distinguishes works with equal citations by the methods that the style allows. Their order
+// is more names, given names, the condition "disambiguate", suffixes of the year. See "Disambiguation".
 func (p *processor) disambiguate() {
 	options := p.style.citation.attr
 	p.seen = map[string]bool{}
@@ -38,14 +38,14 @@ func (p *processor) disambiguate() {
 	}
 }
 
-// alike groups the works whose citations are equal.
+// alike returns the groups of works with equal citations.
 func (p *processor) alike() [][]*work {
 	byText := map[string][]*work{}
 	var texts []string
 
 	for _, w := range p.order {
 		cite := Cite{Key: w.item.ID}
-		out, _ := p.renderer(w, &cite, "citation").all(p.style.citation.child("layout").kids, "")
+		out, _ := p.renderer(w, &cite, "citation").elements(p.style.citation.child("layout").children, "")
 		text := out.plain()
 		p.charge(len(text)) // also for the memory
 
@@ -65,12 +65,13 @@ func (p *processor) alike() [][]*work {
 	return groups
 }
 
-// maxAdded is how many names are added to tell works apart.
+// maxAdded is the largest number of names that are added to distinguish works.
 const maxAdded = 12
 
-// addNames writes more names of works that are alike, as many as tell them apart.
+// addNames adds names to works with equal citations, one at a time. Works keep only the names that
+// distinguish them from others (disambiguate-add-names).
 func (p *processor) addNames() {
-	useful := map[*work]int{}
+	useful := map[*work]int{} // the number of names that made the group of a work smaller
 	size := func() map[*work]int {
 		sizes := map[*work]int{}
 
@@ -107,12 +108,13 @@ func (p *processor) addNames() {
 	}
 }
 
-// addGiven writes the given names that tell works apart, one name after the other.
+// addGiven adds given names to works with equal citations, one name after the other: initials first, then
+// the full name. It drops those that do not distinguish works (disambiguate-add-givenname, "by-cite").
 func (p *processor) addGiven() {
 	for _, group := range p.alike() {
-		told := false
-		for at := 0; at < maxAdded && !told; at++ {
-			for level := 1; level <= 2 && !told; level++ {
+		distinct := false
+		for at := 0; at < maxAdded && !distinct; at++ {
+			for level := 1; level <= 2 && !distinct; level++ {
 				texts := map[string]bool{}
 
 				for _, w := range group {
@@ -121,14 +123,14 @@ func (p *processor) addGiven() {
 					}
 					w.given[at] = level
 					cite := Cite{Key: w.item.ID}
-					out, _ := p.renderer(w, &cite, "citation").all(p.style.citation.child("layout").kids, "")
+					out, _ := p.renderer(w, &cite, "citation").elements(p.style.citation.child("layout").children, "")
 					text := out.plain()
 					p.charge(len(text))
 					texts[text] = true
 				}
 
-				told = len(texts) == len(group)
-				if len(texts) == 1 && level == 2 { // of no use
+				distinct = len(texts) == len(group)
+				if len(texts) == 1 && level == 2 { // the name is the same in all works
 					for _, w := range group {
 						delete(w.given, at)
 					}
@@ -140,12 +142,13 @@ func (p *processor) addGiven() {
 	}
 }
 
-// distinguishNames writes more of the names of different people with one family
-// name, for the rules that look at names rather than citations.
+// distinguishNames adds given names to different people with the same family name, also where the citations
+// differ. It is for the rules "all-names" and "primary-name" of givenname-disambiguation-rule, and for
+// their variants "with-initials".
 func (p *processor) distinguishNames(rule string) {
 	type person struct{ particle, family string }
 	people := map[person]map[string]bool{}
-	initials := map[person]map[string]int{} // how many given names begin with them
+	initials := map[person]map[string]int{} // the number of given names with an initial
 	initial := func(given string) string { return strings.ToLower(given[:min(1, len(given))]) }
 	each := func(f func(w *work, at int, n Name)) {
 		for _, w := range p.order {
@@ -170,30 +173,30 @@ func (p *processor) distinguishNames(rule string) {
 		}
 	}
 	each(func(_ *work, _ int, n Name) {
-		who := person{n.NonDropping, n.Family}
-		if people[who] == nil {
-			people[who], initials[who] = map[string]bool{}, map[string]int{}
+		key := person{n.NonDropping, n.Family}
+		if people[key] == nil {
+			people[key], initials[key] = map[string]bool{}, map[string]int{}
 		}
 
-		if !people[who][n.Given] {
-			people[who][n.Given] = true
-			initials[who][initial(n.Given)]++
+		if !people[key][n.Given] {
+			people[key][n.Given] = true
+			initials[key][initial(n.Given)]++
 		}
 	})
 	each(func(w *work, at int, n Name) {
-		who := person{n.NonDropping, n.Family}
-		if len(people[who]) < 2 {
+		key := person{n.NonDropping, n.Family}
+		if len(people[key]) < 2 {
 			return
 		}
 
 		level := 1
-		if initials[who][initial(n.Given)] > 1 {
+		if initials[key][initial(n.Given)] > 1 {
 			level = 2
 		}
 
 		if strings.HasSuffix(rule, "with-initials") {
 			if level == 2 {
-				return // initials would not tell them apart
+				return // the initials are equal
 			}
 			level = 1
 		}

@@ -10,38 +10,56 @@ import (
 )
 
 const (
-	// maxBibliography bounds a bibliography, in bytes, maxItems its works.
+	// maxBibliography is the largest bibliography, in bytes, and maxItems its largest number of works.
 	maxBibliography = 8 << 20
 	maxItems        = 50_000
-	// maxField bounds one field, in bytes.
+	// maxField is the longest field, in bytes. Longer ones are dropped.
 	maxField = 16 << 10
 )
 
-// Item is a work, in the terms of CSL.
+// Item is a work in the terms of CSL.
 type Item struct {
-	ID, Type string
-	// Vars are texts and numbers, which may hold the markup that CSL has: <i> and
-	// the like.
-	Vars  map[string]string
+	// ID is the key by which a document cites the work.
+	ID string
+	// Type is one of the types of appendix III, such as "article-journal".
+	Type string
+	// Vars has the standard and number variables of appendix IV, by name. The values may have the
+	// markup that parseText reads.
+	Vars map[string]string
+	// Names has the name variables, such as "author".
 	Names map[string][]Name
+	// Dates has the date variables, such as "issued".
 	Dates map[string]Date
 }
 
-// Name is a person, or an institution by its Literal name.
+// Name is the name of a person, or of an institution if Literal is set. See "Name Particles".
 type Name struct {
-	Family, Given, Dropping, NonDropping, Suffix, Literal string
-	CommaSuffix                                           bool
+	Family, Given string
+	// Dropping is a particle that is left out with the given name: the "de" of Jean de La Fontaine.
+	Dropping string
+	// NonDropping is a particle that stays with the family name: the "van" of Ludwig van Beethoven.
+	NonDropping string
+	// Suffix is "Jr." or "III". CommaSuffix reports whether a comma precedes it.
+	Suffix      string
+	CommaSuffix bool
+	// Literal is the name of an institution, which is never inverted or shortened.
+	Literal string
 }
 
-// Date is a day, month or year, or a range of them, or a Literal text.
+// Date is a date, or a range of dates.
 type Date struct {
+	// From and To have a year, a month and a day, 0 for unknown parts. To is zero unless the date is a
+	// range. A negative year is before Christ.
 	From, To [3]int
-	Season   int
-	Circa    bool
-	Literal  string
+	// Season is 1 for spring to 4 for winter, 0 for none.
+	Season int
+	// Circa reports whether the date is approximate.
+	Circa bool
+	// Literal is the text of a date that cannot be read. It counts only if From is zero.
+	Literal string
 }
 
-// sortable is a form that sorts as time does.
+// sortable returns a text that sorts chronologically.
 func (d Date) sortable() string {
 	if d.From[0] == 0 {
 		return d.Literal
@@ -50,6 +68,7 @@ func (d Date) sortable() string {
 	return fmt.Sprintf("%07d%02d%02d%07d", d.From[0]+1_000_000, d.From[1], d.From[2], d.To[0])
 }
 
+// isDate reports whether a variable of CSL is a date variable.
 func isDate(variable string) bool {
 	switch variable {
 	case "accessed", "available-date", "event-date", "issued", "original-date", "submitted":
@@ -59,22 +78,25 @@ func isDate(variable string) bool {
 	return false
 }
 
-// Bibliography is the works of a file, by their keys.
+// Bibliography has the works of a file.
 type Bibliography struct {
+	// Items are the works by their keys.
 	Items map[string]*Item
-	// Problems are what was left out, each with its line if that is known.
+	// Problems has the entries that cannot be read, in the order of the file.
 	Problems []Problem
 }
 
-// Problem is something in a bibliography that cannot be read.
+// Problem is an entry of a bibliography that cannot be read.
 type Problem struct {
+	// Line is its line from 1, 0 if unknown.
 	Line int
+	// Text describes the problem.
 	Text string
 }
 
-// Read reads a bibliography: CSL-JSON or BibTeX, by what it begins with. Works of
-// BibTeX that do not say their language are in lang (BCP 47). The error
-// is for its author.
+// Read reads a bibliography in CSL-JSON or BibTeX. lang is the language (BCP 47) of the works of BibTeX that
+// do not name their own. Read returns an error, for the author of the file, if the file is too large or in
+// another format. It skips entries that it cannot read: see Problems.
 func Read(data []byte, lang string) (Bibliography, error) {
 	if len(data) > maxBibliography {
 		return Bibliography{}, fmt.Errorf("it has %d MB; at most %d are allowed", len(data)>>20, maxBibliography>>20)
@@ -91,6 +113,7 @@ func Read(data []byte, lang string) (Bibliography, error) {
 	return readBibTeX(string(data), lang)
 }
 
+// readJSON reads CSL-JSON: an array of works, or the object of Zotero with the array "items".
 func readJSON(data []byte) (Bibliography, error) {
 	var raw []map[string]json.RawMessage
 	if data[0] == '{' {
@@ -122,10 +145,12 @@ func readJSON(data []byte) (Bibliography, error) {
 	return b, nil
 }
 
+// newItem returns an item without variables.
 func newItem(id, kind string) *Item {
 	return &Item{ID: id, Type: kind, Vars: map[string]string{}, Names: map[string][]Name{}, Dates: map[string]Date{}}
 }
 
+// itemOf returns the item for an object of CSL-JSON. It drops fields that are too long or of unknown types.
 func itemOf(fields map[string]json.RawMessage) *Item {
 	item := newItem(jsonText(fields["id"]), jsonText(fields["type"]))
 	for key, raw := range fields {
@@ -147,7 +172,7 @@ func itemOf(fields map[string]json.RawMessage) *Item {
 	return item
 }
 
-// jsonText reads a text or a number.
+// jsonText returns a string or a number as text, "" for any other value.
 func jsonText(raw json.RawMessage) string {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {
@@ -162,6 +187,7 @@ func jsonText(raw json.RawMessage) string {
 	return ""
 }
 
+// jsonNames reads an array of names. It returns nil for any other array.
 func jsonNames(raw json.RawMessage) (names []Name) {
 	var list []struct {
 		Family      string          `json:"family"`
@@ -208,6 +234,7 @@ func jsonNames(raw json.RawMessage) (names []Name) {
 	return names
 }
 
+// jsonDate reads a date: an object with "date-parts", "raw" or "literal", or a string.
 func jsonDate(raw json.RawMessage) Date {
 	var value struct {
 		Parts   [][]json.RawMessage `json:"date-parts"`
@@ -229,7 +256,7 @@ func jsonDate(raw json.RawMessage) Date {
 	}
 	part := func(raws []json.RawMessage) (out [3]int) {
 		for i, r := range raws[:min(len(raws), 3)] {
-			out[i] = clampYear(jsonText(r), i)
+			out[i] = readDatePart(jsonText(r), i)
 		}
 
 		return out
@@ -248,8 +275,9 @@ func jsonDate(raw json.RawMessage) Date {
 	return d
 }
 
-// clampYear reads a year, a month or a day; 0 for what is none.
-func clampYear(text string, part int) int {
+// readDatePart reads a part of a date: 0 is the year, 1 the month and 2 the day. It returns 0 for other text.
+// Months from 13 on are seasons.
+func readDatePart(text string, part int) int {
 	n, err := strconv.Atoi(strings.TrimSpace(text))
 
 	limit := []int{99_999, 24, 31}[part]
@@ -260,8 +288,7 @@ func clampYear(text string, part int) int {
 	return n
 }
 
-// parseDate reads 2001-02-03, 2001/2002, 2001? and the like; other texts stay as
-// they are.
+// parseDate reads a date such as 2001-02-03, 2001/2002 or 2001?. Other text becomes a Literal.
 func parseDate(text string) Date {
 	var d Date
 
@@ -293,7 +320,7 @@ func parseDate(text string) Date {
 				f = f[:2] // a time follows
 			}
 
-			if out[i] = clampYear(f, i); out[i] == 0 {
+			if out[i] = readDatePart(f, i); out[i] == 0 {
 				return out, false
 			}
 		}

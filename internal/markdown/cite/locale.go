@@ -16,31 +16,30 @@ import (
 	"golang.org/x/text/language"
 )
 
-// The styles and locales of the CSL project, as they are published, with their
-// authors and licence in each file.
+// dataZip has styles and locales of the CSL project as published. Each file names its authors and licence.
 //
 //go:embed data.zip
 var dataZip []byte
 
-// fallbackLang is the locale for what others lack.
+// fallbackLang is the locale for terms that other locales lack. See "Locale Fallback".
 const fallbackLang = "en-US"
 
-// Library holds the styles and locales of the program, each read when it is first
-// asked for. It is safe for concurrent use.
+// Library has the built-in styles and locales. It reads each at its first use and keeps it. It is safe for
+// concurrent use.
 type Library struct {
 	mu      sync.Mutex
 	styles  map[string]*Style
 	locales map[string]*node
-	// locators are the words for parts of works, by locale.
+	// locators has the words for the kinds of places in a work, by locale.
 	locators map[string][]locatorWord
 }
 
-// New makes a Library.
+// New returns an empty Library.
 func New() *Library {
 	return &Library{styles: map[string]*Style{}, locales: map[string]*node{}, locators: map[string][]locatorWord{}}
 }
 
-// shortNames are the styles by the names that people use.
+// shortNames maps the common names of styles to those of the CSL project.
 func shortNames() map[string]string {
 	return map[string]string{
 		"vancouver":     "nlm-citation-sequence",
@@ -55,7 +54,7 @@ func shortNames() map[string]string {
 	}
 }
 
-// StyleNames lists the styles of the program.
+// StyleNames returns the names of the built-in styles, sorted.
 func StyleNames() []string {
 	names := slices.Collect(maps.Keys(shortNames()))
 
@@ -69,7 +68,7 @@ func StyleNames() []string {
 	return names
 }
 
-// Style returns a style of the program, nil if there is none of that name.
+// Style returns the built-in style of a name, nil for an unknown name.
 func (l *Library) Style(name string) *Style {
 	if full, ok := shortNames()[name]; ok {
 		name = full
@@ -95,7 +94,7 @@ func (l *Library) Style(name string) *Style {
 	return s
 }
 
-// archive lists the files of dataZip.
+// archive returns the files of dataZip by their names.
 var archive = sync.OnceValue(func() map[string]*zip.File {
 	files := map[string]*zip.File{}
 
@@ -108,6 +107,7 @@ var archive = sync.OnceValue(func() map[string]*zip.File {
 	return files
 })
 
+// readFile returns a file of dataZip.
 func readFile(name string) ([]byte, error) {
 	f := archive()[name]
 	if f == nil {
@@ -123,7 +123,7 @@ func readFile(name string) ([]byte, error) {
 	return src, errors.Join(err, r.Close())
 }
 
-// localeNode is the locale of a language, nil if there is none.
+// localeNode returns the root element of a locale file, nil if there is no such file.
 func (l *Library) localeNode(lang string) *node {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -141,7 +141,8 @@ func (l *Library) localeNode(lang string) *node {
 	return n
 }
 
-// localeName is the name of the file for a language.
+// localeName returns the name of the locale file for a language (BCP 47), such as "de-AT". It falls back to
+// another region of the language, then to fallbackLang.
 func localeName(lang string) string {
 	tag, err := language.Parse(lang)
 	if err != nil {
@@ -192,25 +193,27 @@ func localeName(lang string) string {
 	return fallbackLang
 }
 
-// term is a word of a locale.
+// term is a word of a locale in singular and plural. See "Terms".
 type term struct{ single, multiple, gender string }
 
-// locale is what a style's words are in a language: the style's own, those of the
-// language, those of the fallback.
+// locale has the terms, dates and options for one style in one language. It is merged from the fallback, the
+// locale file of the language and the locale elements of the style. See "Locale Fallback".
 type locale struct {
-	lang               string
-	terms              map[string]term
-	dates              map[string]*node
-	closeQuote         string
+	lang       string // the name of the locale file
+	terms      map[string]term
+	dates      map[string]*node // by form
+	closeQuote string
+	// punctuationInQuote moves full stops and commas before a closing quotation mark. See "Localized
+	// Options".
 	punctuationInQuote bool
-	// firstDayOnly is set when only the first day of a month is an ordinal.
+	// firstDayOnly limits ordinals to the first day of a month.
 	firstDayOnly bool
 	collator     *collate.Collator
-	// ordinals are the keys of the terms for ordinals.
+	// ordinals has the keys of the ordinal terms. A locale that defines any replaces all of them.
 	ordinals []string
 }
 
-// locale gathers the words for a style in a language.
+// locale returns the locale for a style in a language (BCP 47).
 func (l *Library) locale(s *Style, lang string) *locale {
 	if s.lang != "" {
 		lang = s.lang
@@ -247,12 +250,13 @@ func (l *Library) locale(s *Style, lang string) *locale {
 	return loc
 }
 
+// add merges a locale element, whose terms replace those of the same key.
 func (l *locale) add(n *node) {
 	if n == nil {
 		return
 	}
 
-	for _, k := range n.kids {
+	for _, k := range n.children {
 		switch k.name {
 		case "style-options":
 			if v, ok := k.attr["punctuation-in-quote"]; ok {
@@ -265,14 +269,14 @@ func (l *locale) add(n *node) {
 		case "date":
 			l.dates[k.attr["form"]] = k
 		case "terms":
-			if slices.ContainsFunc(k.kids, func(t *node) bool { return t.attr["name"] == "ordinal" }) {
+			if slices.ContainsFunc(k.children, func(t *node) bool { return t.attr["name"] == "ordinal" }) {
 				for _, key := range l.ordinals {
 					delete(l.terms, key)
 				}
 				l.ordinals = nil
 			}
 
-			for _, t := range k.kids {
+			for _, t := range k.children {
 				value := term{single: t.text, gender: t.attr["gender"]}
 				if one := t.child("single"); one != nil {
 					value.single = one.text
@@ -296,6 +300,7 @@ func (l *locale) add(n *node) {
 	}
 }
 
+// termKey returns the key of a term in locale.terms.
 func termKey(name, form string) string {
 	if form == "long" {
 		form = ""
@@ -304,8 +309,8 @@ func termKey(name, form string) string {
 	return name + "/" + form
 }
 
-// term is a word in a form ("", short, verb, verb-short, symbol), or in the form
-// that stands in for it.
+// term returns a term in a form: "", "short", "verb", "verb-short" or "symbol". A term without this form falls
+// back to another one: verb-short to verb, symbol to short, and these to the long form.
 func (l *locale) term(name, form string, plural bool) string {
 	for {
 		if t, ok := l.terms[termKey(name, form)]; ok {
@@ -329,5 +334,6 @@ func (l *locale) term(name, form string, plural bool) string {
 	}
 }
 
-// compare orders texts as the language does.
+// compare compares texts in the order of the language. It ignores case and accents, and
+// compares numbers by value.
 func (l *locale) compare(a, b string) int { return l.collator.CompareString(a, b) }

@@ -6,20 +6,23 @@ import (
 	"presswork/internal/lazyregexp"
 )
 
-// locatorTerms are the parts of works that a citation may point to.
+// locatorTerms returns the kinds of places in a work. See "Locators".
 func locatorTerms() []string {
 	return strings.Fields(
 		"page chapter section paragraph volume figure line note number part verse column book folio issue opus sub-verbo",
 	)
 }
 
-// placeForm is what a locator looks like: 3, iv, 12a, 3–5, 3, 7 and 9.
+// placeForm matches a locator: 3, iv, 12a, 3–5, or "3, 7 and 9".
 var placeForm = lazyregexp.New(
-	`^(?:[§¶]*\s*)?(?:[ivxlcdmIVXLCDM]+\b|\pL{0,2}\d[\pL\d:./]*)(?:\s*(?:--?-?|[–—,&]|\band\b)\s*(?:[ivxlcdmIVXLCDM]+\b|\pL{0,2}\d[\pL\d:./]*|ff\b\.?|f\b\.?))*(?:\s?ff?\.?\b)?`,
+	`^(?:[§¶]*\s*)?(?:[ivxlcdmIVXLCDM]+\b|\pL{0,2}\d[\pL\d:./]*)` +
+		`(?:\s*(?:--?-?|[–—,&]|\band\b)\s*(?:[ivxlcdmIVXLCDM]+\b|\pL{0,2}\d[\pL\d:./]*|ff\b\.?|f\b\.?))*` +
+		`(?:\s?ff?\.?\b)?`,
 )
 
-// Locator reads the place that stands behind a key: ", pp. 3–4 and more" is page,
-// "3–4" and " and more". The words are those of the language (BCP 47) or English.
+// Locator reads the place at the start of the suffix of a citation: ", pp. 3–4 and more" is "page", "3–4" and
+// " and more". Its words are in the language lang (BCP 47) or in English. Braces enclose a place in any
+// other form: ", {appendix B}". Without a place, rest is the suffix.
 func (l *Library) Locator(suffix, lang string) (label, locator, rest string) {
 	text := strings.TrimLeft(suffix, " ,\u00a0")
 	explicit := false
@@ -50,7 +53,7 @@ func (l *Library) Locator(suffix, lang string) (label, locator, rest string) {
 	return word, strings.NewReplacer("---", "–", "--", "–").Replace(m), place[len(m):]
 }
 
-// locatorWord finds the word that a text begins with, and its length.
+// locatorWord returns the kind of place that a text begins with and the length of its word, "" for none.
 func (l *Library) locatorWord(text, lang string) (name string, size int) {
 	switch {
 	case strings.HasPrefix(text, "§"):
@@ -75,10 +78,10 @@ func (l *Library) locatorWord(text, lang string) (name string, size int) {
 	return "", 0
 }
 
-// locatorWord is a word for a part of works: "pp.", for page.
+// locatorWord is a word for a kind of place, such as "pp." for "page".
 type locatorWord struct{ word, name string }
 
-// locatorWords are those of a locale.
+// locatorWords returns the words of a locale file for the kinds of places.
 func (l *Library) locatorWords(file string) (list []locatorWord) {
 	words := l.localeNode(file)
 	l.mu.Lock()
@@ -105,4 +108,5 @@ func (l *Library) locatorWords(file string) (list []locatorWord) {
 	return list
 }
 
+// isLetter reports whether a byte is an ASCII letter or part of another character.
 func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' || c >= 0x80 }

@@ -7,7 +7,9 @@ import (
 	"unicode"
 )
 
-// option is a name option in force: the innermost element that sets it.
+// option returns the name option that applies. It is that of the element own, else that of the innermost
+// element around it, where the option is called inherited. A sort key overrides the et-al options. See
+// "Inheritable Name Options" and "Sorting".
 func (r *renderer) option(own *node, name, inherited string) string {
 	if r.keyOptions != nil { // a sort key has options of its own
 		switch name {
@@ -37,13 +39,13 @@ func (r *renderer) option(own *node, name, inherited string) string {
 	return ""
 }
 
-// names writes a names element: the names of each of its variables, or what
-// substitutes them.
+// names renders a names element: the names of its variables, or the first substitute with output. See
+// "Names" and "Substitute".
 func (r *renderer) names(n *node) (rich, state) {
 	out, s := r.namesOf(n, n)
 	if len(out) == 0 {
 		if sub := n.child("substitute"); sub != nil {
-			for _, k := range sub.kids {
+			for _, k := range sub.children {
 				r.step()
 				var piece rich
 
@@ -86,33 +88,26 @@ func (r *renderer) names(n *node) (rich, state) {
 	return r.finished(n, out), max(s, filled)
 }
 
-// withParts is a names element of a substitute, which has what the one around it
-// has and it has not.
+// withParts returns a names element of a substitute. It gets the name, et-al and label elements that it lacks
+// from the names element around it.
 func (r *renderer) withParts(k, around *node) *node {
-	r.charge(len(k.kids) + len(around.kids))
+	r.charge(len(k.children) + len(around.children))
 
-	merged := &node{name: "names", attr: k.attr, kids: slices.Clone(k.kids)}
+	merged := &node{name: "names", attr: k.attr, children: slices.Clone(k.children)}
 	for _, part := range []string{"name", "et-al", "label"} {
 		if k.child(part) == nil && around.child(part) != nil {
-			at := len(merged.kids)
-			if part == "label" &&
-				slices.IndexFunc(
-					around.kids,
-					func(n *node) bool { return n.name == "label" },
-				) < slices.IndexFunc(
-					around.kids,
-					func(n *node) bool { return n.name == "name" },
-				) {
+			at := len(merged.children)
+			if part == "label" && around.index("label") < around.index("name") {
 				at = 0
 			}
-			merged.kids = slices.Insert(merged.kids, at, around.child(part))
+			merged.children = slices.Insert(merged.children, at, around.child(part))
 		}
 	}
 
 	return merged
 }
 
-// suppress marks the variables that an element wrote.
+// suppress marks the variables of an element, and of the elements and macros in it, as rendered.
 func (r *renderer) suppress(n *node) {
 	if r.suppressed == nil {
 		r.suppressed = map[string]bool{}
@@ -128,13 +123,14 @@ func (r *renderer) suppress(n *node) {
 		r.depth--
 	}
 
-	for _, k := range n.kids {
+	for _, k := range n.children {
 		r.step()
 		r.suppress(k)
 	}
 }
 
-// namesOf writes the names of the variables of one element by the parts of another.
+// namesOf renders the names of the variables of the element n with the name, et-al and label elements of
+// parts. Equal editors and translators share the term "editortranslator".
 func (r *renderer) namesOf(n, parts *node) (out rich, s state) {
 	delimiter := r.option(n, "delimiter", "names-delimiter")
 	variables := strings.Fields(n.attr["variable"])
@@ -151,7 +147,7 @@ func (r *renderer) namesOf(n, parts *node) (out rich, s state) {
 
 	name, etAl := parts.child("name"), parts.child("et-al")
 	for _, variable := range variables {
-		r.charge(1 + len(parts.kids))
+		r.charge(1 + len(parts.children))
 
 		list := item.Names[variable]
 		if len(list) == 0 || r.suppressed[variable] || both && variable == "translator" {
@@ -172,7 +168,7 @@ func (r *renderer) namesOf(n, parts *node) (out rich, s state) {
 		}
 		seen := false
 
-		for _, k := range parts.kids {
+		for _, k := range parts.children {
 			r.charge(1)
 
 			switch {
@@ -214,7 +210,8 @@ func (r *renderer) namesOf(n, parts *node) (out rich, s state) {
 	return out, s
 }
 
-// shown returns how many names of a list are written, and whether others are cut off.
+// shown returns the number of names of a list that are rendered, and whether "et al." replaces the others.
+// See "Et-al" and the et-al-subsequent options.
 func (r *renderer) shown(n *node, list []Name) (shown int, cut bool) {
 	number := func(name string) int {
 		v, err := strconv.Atoi(r.option(n, name, name))
@@ -251,7 +248,7 @@ func (r *renderer) shown(n *node, list []Name) (shown int, cut bool) {
 	return shown, cut
 }
 
-// nameList writes names with delimiters, "and", "et al.".
+// nameList renders a list of names with delimiters, "and" and "et al.". See "Name".
 func (r *renderer) nameList(n, etAl *node, list []Name) rich {
 	get := func(name, inherited string) string { return r.option(n, name, inherited) }
 	shown, cut := r.shown(n, list)
@@ -285,6 +282,7 @@ func (r *renderer) nameList(n, etAl *node, list []Name) rich {
 	l := r.locale
 	asSort := get("name-as-sort-order", "name-as-sort-order")
 	inverted := func(i int) bool { return asSort == "all" || asSort == "first" && i == 0 }
+	// precedes reports whether the delimiter precedes the "and" or the "et al." after count names.
 	precedes := func(rule string, count int) bool {
 		switch rule {
 		case "always":

@@ -8,9 +8,10 @@ import (
 	"presswork/internal/lazyregexp"
 )
 
+// itoa returns a number in decimal digits.
 func itoa(n int) string { return strconv.Itoa(n) }
 
-// letters is a for 1, z for 26, aa for 27, and "" for 0.
+// letters returns a year-suffix: "a" for 1, "z" for 26, "aa" for 27, and "" for 0.
 func letters(n int) string {
 	var b []byte
 	for ; n > 0; n = (n - 1) / 26 {
@@ -21,27 +22,32 @@ func letters(n int) string {
 }
 
 var (
-	numeric   = lazyregexp.New(`^\s*[\pL]{0,3}\d+[\pL]{0,4}(?:\s*[-–,&]\s*[\pL]{0,3}\d+[\pL]{0,4})*\s*$`)
-	digits    = regexp.MustCompile(`\d+`)
+	// numeric matches content that CSL treats as a number: "12a", "1–3", "2 & 5". See "Choose".
+	numeric = lazyregexp.New(`^\s*[\pL]{0,3}\d+[\pL]{0,4}(?:\s*[-–,&]\s*[\pL]{0,3}\d+[\pL]{0,4})*\s*$`)
+	digits  = regexp.MustCompile(`\d+`)
+	// pageRange matches a range such as N110-N115. Its groups are the prefixes and numbers.
 	pageRange = lazyregexp.New(`^(\pL*)(\d+)\s*(?:--?-?|–|—|‒)\s*(\pL*)(\d+)$`)
-	several   = regexp.MustCompile(`\d\s*[-–—,&]|\sand\s|[ivxlc]\s*[-–—]`)
+	// several matches a value of several numbers.
+	several = regexp.MustCompile(`\d\s*[-–—,&]|\sand\s|[ivxlc]\s*[-–—]`)
 )
 
-// maxNumber bounds a number or range of numbers, in bytes: what is longer is a text.
+// maxNumber is the longest number or range of numbers, in bytes. Longer content is text.
 const maxNumber = 100
 
+// isNumeric reports whether CSL treats a text as a number.
 func isNumeric(text string) bool { return len(text) <= maxNumber && numeric().MatchString(text) }
 
-// isNumeric is the function of that name, and charges for it.
+// isNumeric calls the function isNumeric and charges for it.
 func (p *processor) isNumeric(text string) bool {
 	p.charge(min(len(text), maxNumber))
 	return isNumeric(text)
 }
 
+// firstNumber returns the first number in a text, "" for none.
 func firstNumber(text string) string { return digits.FindString(text) }
 
-// isPlural reports whether a value is of several: pages 3–4; but volumes: 3 of
-// them.
+// isPlural reports whether the label of a value is plural. "pages" is for several numbers, but
+// "number-of-volumes" for any number except 1. See "Label".
 func isPlural(variable, value string) bool {
 	if strings.HasPrefix(variable, "number-of-") {
 		n, err := strconv.Atoi(firstNumber(value))
@@ -51,7 +57,7 @@ func isPlural(variable, value string) bool {
 	return several.MatchString(value)
 }
 
-// number writes a number element.
+// number renders a number element. Text that is not numeric stays as it is. See "Number".
 func (r *renderer) number(n *node) (rich, state) {
 	text := r.variable(n.attr["variable"], "")
 	if len(text) == 0 {
@@ -86,6 +92,7 @@ func (r *renderer) number(n *node) (rich, state) {
 	return plain(strings.ReplaceAll(value, "-", "–")), filled
 }
 
+// pad returns a number with at least two digits.
 func pad(n int) string {
 	if n < 10 {
 		return "0" + itoa(n)
@@ -94,7 +101,8 @@ func pad(n int) string {
 	return itoa(n)
 }
 
-// ordinal is 1st, 2nd, in the gender of what is counted.
+// ordinal returns an ordinal number such as "1st". Its gender is that of the term counted, a variable or a
+// month. See "Ordinal Suffixes" and "Gender-specific Ordinals".
 func (l *locale) ordinal(n int, counted string) string {
 	gender := l.terms[termKey(counted, "")].gender
 
@@ -122,13 +130,28 @@ func (l *locale) ordinal(n int, counted string) string {
 	return itoa(n) + suffix
 }
 
+// roman returns a number as a Roman numeral of small letters.
 func roman(n int) string {
 	var b strings.Builder
 
 	for _, d := range []struct {
 		value int
 		text  string
-	}{{1000, "m"}, {900, "cm"}, {500, "d"}, {400, "cd"}, {100, "c"}, {90, "xc"}, {50, "l"}, {40, "xl"}, {10, "x"}, {9, "ix"}, {5, "v"}, {4, "iv"}, {1, "i"}} {
+	}{
+		{1000, "m"},
+		{900, "cm"},
+		{500, "d"},
+		{400, "cd"},
+		{100, "c"},
+		{90, "xc"},
+		{50, "l"},
+		{40, "xl"},
+		{10, "x"},
+		{9, "ix"},
+		{5, "v"},
+		{4, "iv"},
+		{1, "i"},
+	} {
 		for ; n >= d.value; n -= d.value {
 			b.WriteString(d.text)
 		}
@@ -137,7 +160,7 @@ func roman(n int) string {
 	return b.String()
 }
 
-// pages writes ranges of pages as the style has them.
+// pages returns numbers of pages with their ranges in the format of the style. See "Page Ranges".
 func (r *renderer) pages(text string) string {
 	if strings.IndexByte(text, '-') < 0 && !strings.ContainsAny(text, "–—‒") {
 		return text
@@ -161,7 +184,7 @@ func (r *renderer) pages(text string) string {
 	return strings.Join(out, ", ")
 }
 
-// pageRange writes one range of pages, or another text.
+// pageRange formats one range of pages. It only replaces the hyphens of any other text.
 func (r *renderer) pageRange(text, dash string) string {
 	m := pageRange().FindStringSubmatch(text)
 	switch {
@@ -174,7 +197,8 @@ func (r *renderer) pageRange(text, dash string) string {
 	return m[1] + m[2] + dash + shortenedEnd(r.style.root.attr["page-range-format"], m[2], m[4], m[1])
 }
 
-// shortenedEnd is how the end of a range is written: 321–28.
+// shortenedEnd returns the end of the range of pages from–to in a page-range-format, such as 28 for 321–328.
+// Appendix V describes the formats. prefix is that of both numbers.
 func shortenedEnd(format, from, to, prefix string) string {
 	full := to
 	if len(to) < len(from) {

@@ -8,7 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// name writes one name.
+// name renders one name. Its form is "long" or "short", inverted puts the family name first, and index is its
+// place in the list. See "Name-part Order" and "Name Particles".
 func (r *renderer) name(n *node, name Name, form string, inverted bool, index int) rich {
 	if name.Literal != "" {
 		return r.namePart(n, "family", r.locale.typeset(r.parseText(name.Literal)))
@@ -79,28 +80,19 @@ func (r *renderer) name(n *node, name Name, form string, inverted bool, index in
 
 		return out
 	}
+	// A demoted particle follows the given name: "Beethoven, Ludwig van".
 	demoted := demote == "display-and-sort" || demote == "" || r.sorting && demote == "sort-only"
 
-	first, behind := spaced(
-		text("family", name.NonDropping),
-		text("family", family),
-	), spaced(
-		text("given", given),
-		text("given", name.Dropping),
-	)
+	var out, rest rich
 	if demoted {
-		first, behind = text(
-			"family",
-			family,
-		), spaced(
-			text("given", given),
-			text("given", name.Dropping),
-			text("family", name.NonDropping),
-		)
+		out = text("family", family)
+		rest = spaced(text("given", given), text("given", name.Dropping), text("family", name.NonDropping))
+	} else {
+		out = spaced(text("family", name.NonDropping), text("family", family))
+		rest = spaced(text("given", given), text("given", name.Dropping))
 	}
-	out := first
 
-	for _, part := range []rich{behind, plain(name.Suffix)} {
+	for _, part := range []rich{rest, plain(name.Suffix)} {
 		if len(part) > 0 {
 			out = l.join(l.join(out, plain(separator)), part)
 		}
@@ -109,14 +101,14 @@ func (r *renderer) name(n *node, name Name, form string, inverted bool, index in
 	return out
 }
 
-// namePart applies the formatting of a part of names.
+// namePart formats the part "given" or "family" of a name. See "Name-part Formatting".
 func (r *renderer) namePart(n *node, part string, out rich) rich {
 	if n == nil || r.sorting {
 		return out
 	}
-	r.charge(len(n.kids))
+	r.charge(len(n.children))
 
-	for _, k := range n.kids {
+	for _, k := range n.children {
 		if k.name == "name-part" && k.attr["name"] == part {
 			return r.finished(k, out)
 		}
@@ -134,6 +126,7 @@ func (r *renderer) namePart(n *node, part string, out rich) rich {
 	)
 }
 
+// isIdeographic reports whether a text is in a script whose names have the family name first and no spaces.
 func isIdeographic(text string) bool {
 	for _, r := range text {
 		if !unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul) && !unicode.IsSpace(r) {
@@ -144,7 +137,9 @@ func isIdeographic(text string) bool {
 	return text != ""
 }
 
-// initials shortens given names as the style says: "J. Q.".
+// initials shortens given names to initials if the style has the option initialize-with: "J. Q.". With
+// initialize="false", only the initials in the name get that ending. See "Hyphenation of Initialized
+// Names".
 func (r *renderer) initials(n *node, given string) string {
 	with, ok := "", false
 	if n != nil {
@@ -198,7 +193,7 @@ func (r *renderer) initials(n *node, given string) string {
 	return strings.TrimSpace(string(b))
 }
 
-// separated returns the space that text needs before a word.
+// separated returns the space that a text needs before a word, "" if it ends with one.
 func separated[T string | []byte](text T) string {
 	if len(text) == 0 || text[len(text)-1] == ' ' {
 		return ""
@@ -207,14 +202,15 @@ func separated[T string | []byte](text T) string {
 	return " "
 }
 
-// label is a short name of a work, for styles whose citations are such: Knu84.
+// label returns the citation-label of a work, such as Knut84. It has letters of the family names and the last
+// two digits of the year.
 func (item *Item) label() string {
 	if l := item.Vars["citation-label"]; l != "" {
 		return l
 	}
 	var b strings.Builder
 	names := item.Names["author"]
-	// Four letters in all: of one name, 2+2 of two, 2+1+1 of three, one of each of four.
+	// The label has four letters: 4 of one name, 2+2 of two, 2+1+1 of three, 1 of each of four.
 	lengths := [][]int{{}, {4}, {2, 2}, {2, 1, 1}, {1, 1, 1, 1}}[min(len(names), 4)]
 	for i, length := range lengths {
 		n := names[i]

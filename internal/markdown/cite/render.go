@@ -1,46 +1,58 @@
 package cite
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 )
 
-// state says what the variables in an element were: none was asked for, all were
-// empty, or one had a value.
+// state tells what an element found in the variables that it rendered. A group is left out if its state is
+// empty. See "Group".
 type state int
 
 const (
+	// noVariable is the state of an element that rendered no variable.
 	noVariable state = iota
+	// empty is the state of an element whose variables all had no value.
 	empty
+	// filled is the state of an element with a variable that had a value.
 	filled
 )
 
+// and returns the state of two elements together.
 func (s state) and(t state) state { return max(s, t) }
 
-// renderer evaluates a style for one work.
+// renderer evaluates a style for one work. Its methods text, number, date, names, label, choose and macro
+// render the elements of these names.
 type renderer struct {
 	*processor
 	work *work
 	cite *Cite  // nil in the bibliography
 	area string // "citation" or "bibliography"
 
-	sorting    bool
-	keyOptions *node // of the sort key
-	depth      int   // of macros
-	// suppressed are the variables that a substitute has written.
+	// sorting reports whether the output is a sort key.
+	sorting bool
+	// keyOptions is the element of the sort key, which has name options of its own.
+	keyOptions *node
+	// depth is the nesting of macros.
+	depth int
+	// suppressed has the variables that a substitute has rendered. They are not rendered again.
 	suppressed map[string]bool
-	// withoutNames leaves the first names out; firstNames are what they were.
+
+	// named reports whether the first names element has been rendered, and firstNames is its output.
+	named      bool
+	firstNames rich
+	// withoutNames leaves out the first names element. replaceNames replaces it unless it is nil.
 	withoutNames bool
-	named        bool
-	firstNames   rich
 	replaceNames *string
-	// options are the elements whose name options are in force, innermost last.
+
+	// options has the elements whose name options apply, innermost last. See "Inheritable Name
+	// Options".
 	options []*node
-	// dated is set when a year has its suffix.
+	// dated reports whether a year has been rendered with its suffix.
 	dated bool
 }
 
+// renderer returns a renderer for a work in an area, "citation" or "bibliography".
 func (p *processor) renderer(w *work, cite *Cite, area string) *renderer {
 	p.step()
 
@@ -54,20 +66,21 @@ func (p *processor) renderer(w *work, cite *Cite, area string) *renderer {
 	return r
 }
 
-// layout writes a layout, with its affixes in the bibliography.
+// layout renders a layout element. In the bibliography it has affixes of its own. With second-field-align,
+// the first element is displayed in the left margin.
 func (r *renderer) layout(n *node) (rich, state) {
-	kids := n.kids
+	children := n.children
 
 	var label rich
-	if r.cite == nil && r.style.bibliography.attr["second-field-align"] != "" && len(kids) > 1 {
-		label, _ = r.element(kids[0], "")
+	if r.cite == nil && r.style.bibliography.attr["second-field-align"] != "" && len(children) > 1 {
+		label, _ = r.element(children[0], "")
 		for i := range label {
 			label[i].display = "left-margin"
 		}
-		kids = kids[1:]
+		children = children[1:]
 	}
 
-	out, s := r.all(kids, n.attr["delimiter"])
+	out, s := r.elements(children, n.attr["delimiter"])
 	if len(label) > 0 {
 		out = append(label, out...)
 	}
@@ -79,11 +92,11 @@ func (r *renderer) layout(n *node) (rich, state) {
 	return out, s
 }
 
-// all writes elements, with a delimiter between those that write something.
-func (r *renderer) all(kids []*node, delimiter string) (out rich, s state) {
+// elements renders elements with a delimiter between those with output.
+func (r *renderer) elements(children []*node, delimiter string) (out rich, s state) {
 	size := 0
 
-	for _, k := range kids {
+	for _, k := range children {
 		piece, t := r.element(k, delimiter)
 		s = s.and(t)
 
@@ -101,8 +114,8 @@ func (r *renderer) all(kids []*node, delimiter string) (out rich, s state) {
 	return out, s
 }
 
-// element writes one element with its formatting. The delimiter is that of the
-// elements around it, which also goes between those of a choice.
+// element renders one element with its formatting and affixes. delimiter is that of the elements around
+// it, which a choose element passes on to its children.
 func (r *renderer) element(n *node, delimiter string) (rich, state) {
 	r.step()
 	var out rich
@@ -120,7 +133,7 @@ func (r *renderer) element(n *node, delimiter string) (rich, state) {
 	case "label":
 		out = r.label(n, n.attr["variable"])
 	case "group":
-		out, s = r.all(n.kids, n.attr["delimiter"])
+		out, s = r.elements(n.children, n.attr["delimiter"])
 		if s == empty {
 			return nil, empty
 		}
@@ -133,7 +146,8 @@ func (r *renderer) element(n *node, delimiter string) (rich, state) {
 	return r.finished(n, out), s
 }
 
-// finished applies an element's formatting and affixes.
+// finished applies the attributes of an element to its output in this order: strip-periods,
+// text-case, quotes, formatting, affixes, display.
 func (r *renderer) finished(n *node, out rich) rich {
 	if len(out) == 0 {
 		return nil
@@ -160,21 +174,14 @@ func (r *renderer) finished(n *node, out rich) rich {
 	return out
 }
 
-// quote puts text in quotation marks; those within become the inner ones.
+// quote puts text in quotation marks. Quotation marks within the text become inner ones. See "Quotes".
 func (r *renderer) quote(out rich) rich {
 	l := r.locale
 	open, shut := l.term("open-quote", "", false), l.closeQuote
 
-	inner := strings.NewReplacer(
-		open,
-		l.term("open-inner-quote", "", false),
-		shut,
-		l.term("close-inner-quote", "", false),
-		"“",
-		l.term("open-inner-quote", "", false),
-		"”",
-		l.term("close-inner-quote", "", false),
-	)
+	innerOpen, innerShut := l.term("open-inner-quote", "", false), l.term("close-inner-quote", "", false)
+
+	inner := strings.NewReplacer(open, innerOpen, shut, innerShut, "“", innerOpen, "”", innerShut)
 	if open != "" && shut != "" {
 		out = out.mapped(func(x run) string { return inner.Replace(x.text) })
 	}
@@ -182,7 +189,7 @@ func (r *renderer) quote(out rich) rich {
 	return append(append(plain(open), out...), plain(shut)...)
 }
 
-// formatted sets the look that an element asks for.
+// formatted adds the look that the attributes of an element set. See "Formatting".
 func formatted(n *node, out rich) rich {
 	var l look
 
@@ -215,231 +222,4 @@ func formatted(n *node, out rich) rich {
 	}
 
 	return out.with(l)
-}
-
-func (r *renderer) text(n *node) (rich, state) {
-	switch {
-	case n.attr["macro"] != "":
-		return r.macro(n.attr["macro"])
-	case n.attr["term"] != "":
-		out := plain(r.locale.term(n.attr["term"], n.attr["form"], n.attr["plural"] == "true"))
-		if n.attr["term"] == "no date" { // it stands for a variable
-			return out, filled
-		}
-
-		return out.with(word), noVariable
-	case n.attr["variable"] != "":
-		out := r.variable(n.attr["variable"], n.attr["form"])
-		if len(out) == 0 {
-			return nil, empty
-		}
-
-		return out, filled
-	}
-
-	return plain(n.attr["value"]), noVariable
-}
-
-func (r *renderer) macro(name string) (rich, state) {
-	macro := r.style.macros[name]
-	if macro == nil || r.depth > maxMacros {
-		return nil, noVariable
-	}
-	r.depth++
-	out, s := r.all(macro.kids, "")
-	r.depth--
-
-	if s == empty { // a macro without a value is left out as a group is
-		return nil, empty
-	}
-
-	return out, s
-}
-
-// variable is the text of a variable, in its short form if there is one.
-func (r *renderer) variable(name, form string) rich {
-	if r.suppressed[name] {
-		return nil
-	}
-
-	switch name {
-	case "citation-number":
-		return plain(itoa(r.work.number))
-	case "citation-label":
-		return parseText(r.work.item.label() + letters(r.work.suffix))
-	case "year-suffix":
-		r.dated = true
-		return plain(letters(r.work.suffix))
-	case "locator":
-		if r.cite != nil {
-			return plain(r.pages(r.cite.Locator))
-		}
-
-		return nil
-	case "first-reference-note-number":
-		return nil
-	}
-	vars := r.work.item.Vars
-
-	text := vars[name]
-	if name == "container-title-short" {
-		text = cmp.Or(text, vars["journalAbbreviation"])
-	}
-
-	if form == "short" {
-		for _, short := range []string{name + "-short", map[string]string{"title": "shortTitle", "container-title": "journalAbbreviation"}[name]} {
-			if vars[short] != "" {
-				text = vars[short]
-				break
-			}
-		}
-	}
-
-	if name == "page" {
-		text = r.pages(text)
-	}
-
-	if name == "page-first" && text == "" {
-		text = firstNumber(vars["page"])
-	}
-
-	if name == "DOI" {
-		for _, prefix := range []string{"https://doi.org/", "http://dx.doi.org/", "http://doi.org/", "https://dx.doi.org/"} {
-			text = strings.TrimPrefix(text, prefix)
-		}
-	}
-	r.charge(len(text) / stepUnits)
-
-	return r.locale.typeset(r.parseText(text))
-}
-
-func (r *renderer) choose(n *node, delimiter string) (rich, state) {
-	for _, branch := range n.kids {
-		r.charge(1)
-
-		if branch.name == "else" || r.holds(branch) {
-			return r.all(branch.kids, delimiter)
-		}
-	}
-
-	return nil, noVariable
-}
-
-// holds reports whether the conditions of a branch are met.
-func (r *renderer) holds(n *node) bool {
-	match := n.attr["match"]
-	met, tested := 0, 0
-	test := func(values string, ok func(string) bool) {
-		for v := range strings.FieldsSeq(values) {
-			tested++
-			r.charge(1)
-
-			if ok(v) {
-				met++
-			}
-		}
-	}
-	item := r.work.item
-
-	for name, values := range n.attr {
-		switch name {
-		case "type":
-			test(values, func(v string) bool { return item.Type == v })
-		case "variable":
-			test(values, r.has)
-		case "is-numeric":
-			test(values, func(v string) bool { return r.isNumeric(r.variable(v, "").plain()) })
-		case "is-uncertain-date":
-			test(values, func(v string) bool { return item.Dates[v].Circa })
-		case "locator":
-			test(
-				values,
-				func(v string) bool { return r.cite != nil && r.cite.Locator != "" && locatorLabel(r.cite) == v },
-			)
-		case "position":
-			test(values, func(v string) bool { return r.at(v) })
-		case "disambiguate":
-			test(values, func(v string) bool { return r.work.ambiguous == (v == "true") })
-		}
-	}
-
-	switch match {
-	case "any":
-		return met > 0
-	case "none":
-		return met == 0
-	}
-
-	return tested > 0 && met == tested
-}
-
-// has reports whether a variable has a value.
-func (r *renderer) has(name string) bool {
-	item := r.work.item
-
-	switch {
-	case isDate(name):
-		return item.Dates[name].From[0] != 0 || item.Dates[name].Literal != ""
-	case name == "locator":
-		return r.cite != nil && r.cite.Locator != ""
-	case name == "citation-number":
-		return true
-	case name == "year-suffix":
-		return r.work.suffix > 0
-	}
-
-	return item.Vars[name] != "" || len(item.Names[name]) > 0
-}
-
-// at reports whether the citation stands in a position: ibid is also subsequent.
-func (r *renderer) at(position string) bool {
-	if r.area != "citation" {
-		return false
-	}
-
-	at := r.position(r.cite)
-	switch position {
-	case "subsequent":
-		return at != "first"
-	case "ibid":
-		return strings.HasPrefix(at, "ibid")
-	}
-
-	return at == position
-}
-
-// label is the word for a variable: "pp." for pages.
-func (r *renderer) label(n *node, variable string) rich {
-	var value, name string
-
-	switch variable {
-	case "locator":
-		if r.cite == nil || r.cite.Locator == "" {
-			return nil
-		}
-		value, name = r.cite.Locator, locatorLabel(r.cite)
-	default:
-		if value, name = r.variable(variable, "").plain(), variable; value == "" {
-			return nil
-		}
-	}
-	r.charge(len(value))
-	plural := isPlural(variable, value)
-
-	switch n.attr["plural"] {
-	case "always":
-		plural = true
-	case "never":
-		plural = false
-	}
-
-	return plain(r.locale.term(name, n.attr["form"], plural))
-}
-
-func locatorLabel(c *Cite) string {
-	if c.Label == "" {
-		return "page"
-	}
-
-	return c.Label
 }

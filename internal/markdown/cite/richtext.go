@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// look is how letters are set.
+// look is a set of font styles and other marks of a run.
 type look uint16
 
 const (
@@ -18,27 +18,28 @@ const (
 	underline
 	raised
 	lowered
-	fixed // its case stays
-	// flipped is the italic of an item's own text: upright where the style has it
-	// italic.
+	fixed // text-case does not change it
+	// flipped is italic text within an item. It becomes upright where the style is italic.
 	flipped
-	// upright is text that takes no look from the style.
+	// upright is text that keeps a normal font whatever the style sets.
 	upright
-	// word is a term of the locale.
+	// word marks a term of the locale.
 	word
 )
 
-// run is text of one look.
+// run is a text with one look.
 type run struct {
 	text string
 	look look
-	// display is where CSL puts it: "", block, left-margin, right-inline, indent.
+	// display is the value of the attribute: "block", "left-margin", "right-inline" or "indent". See
+	// "Display".
 	display string
 }
 
-// rich is text with its looks.
+// rich is a text as runs.
 type rich []run
 
+// plain returns a text without a look, nil for "".
 func plain(text string) rich {
 	if text == "" {
 		return nil
@@ -47,6 +48,7 @@ func plain(text string) rich {
 	return rich{{text: text}}
 }
 
+// plain returns the text without its looks.
 func (r rich) plain() string {
 	var b strings.Builder
 	for _, x := range r {
@@ -56,7 +58,7 @@ func (r rich) plain() string {
 	return b.String()
 }
 
-// mapped is the text changed run by run.
+// mapped returns a copy whose runs have the texts that change returns. It drops empty runs.
 func (r rich) mapped(change func(run) string) rich {
 	out := make(rich, 0, len(r))
 	for _, x := range r {
@@ -68,7 +70,7 @@ func (r rich) mapped(change func(run) string) rich {
 	return out
 }
 
-// with is the text in another look.
+// with adds a look to all runs. It changes r.
 func (r rich) with(l look) rich {
 	for i := range r {
 		r[i].look |= l
@@ -77,12 +79,13 @@ func (r rich) with(l look) rich {
 	return r
 }
 
-// markup matches the tags that the texts of items may hold.
+// markup matches the tags that parseText reads.
 var markup = regexp.MustCompile(
-	`(?i)</?(?:i|b|em|strong|sup|sub|sc|span)(?:\s+(?:class="nocase"|class="nodecor"|style="font-variant:\s*small-caps;?"))?>`,
+	`(?i)</?(?:i|b|em|strong|sup|sub|sc|span)` +
+		`(?:\s+(?:class="nocase"|class="nodecor"|style="font-variant:\s*small-caps;?"))?>`,
 )
 
-// parseText is the function of that name, and charges for it.
+// parseText calls the function parseText and charges for it.
 func (p *processor) parseText(text string) rich {
 	if strings.Contains(text, "<") {
 		p.charge(len(text))
@@ -91,8 +94,8 @@ func (p *processor) parseText(text string) rich {
 	return parseText(text)
 }
 
-// parseText reads the text of an item: <i>, <b>, <sup>, <sub>, small capitals and
-// <span class="nocase"> and <span class="nodecor">. All else in it is text.
+// parseText reads the markup of CSL-JSON: <i>, <b>, <sup>, <sub>, small capitals, <span class="nocase"> and
+// <span class="nodecor">. All other tags are text.
 func parseText(text string) rich {
 	if !strings.Contains(text, "<") {
 		return plain(text)
@@ -142,8 +145,7 @@ func parseText(text string) rich {
 	return out
 }
 
-// typeset sets the straight quotation marks of an item's text as the language has
-// them.
+// typeset replaces the straight quotation marks and apostrophes of an item by those of the language.
 func (l *locale) typeset(out rich) rich {
 	before := ' '
 	open := l.term("open-quote", "", false)
@@ -185,7 +187,9 @@ func (l *locale) typeset(out rich) rich {
 	})
 }
 
-// join puts b behind a. Of two signs that meet one may go: "?" and "." are "?".
+// join appends b to a, which it may change. Where two marks of punctuation meet, it drops one: "?" and "." become
+// "?". It moves a full stop or a comma into the quotation marks before it if the locale says so. See
+// "Affixes" and "Localized Options".
 func (l *locale) join(a, b rich) rich {
 	if len(a) == 0 {
 		return b
@@ -228,7 +232,7 @@ func (l *locale) join(a, b rich) rich {
 	return append(a, b...)
 }
 
-// drop takes n bytes off the start.
+// drop returns r without its first n bytes.
 func drop(r rich, n int) rich {
 	if len(r[0].text) <= n {
 		return r[1:]
@@ -239,7 +243,7 @@ func drop(r rich, n int) rich {
 	return out
 }
 
-// keep says which of two signs that meet stay.
+// keep reports which of two characters that meet stay.
 func keep(a, b rune) (first, second bool) {
 	switch a {
 	case ' ':
@@ -261,12 +265,12 @@ func keep(a, b rune) (first, second bool) {
 	return true, true
 }
 
+// quoted reports whether a text ends with a closing quotation mark.
 func (l *locale) quoted(text string) bool {
 	return l.closeQuote != "" && strings.HasSuffix(text, l.closeQuote)
 }
 
-// cut takes off the part that stands in the margin, if it is asked for and there
-// is one.
+// cut splits r into the runs in the left margin and the rest. Unless margin is set, all runs are the rest.
 func (r rich) cut(margin bool) (label, rest rich) {
 	for _, x := range r {
 		if margin && x.display == "left-margin" {
@@ -279,9 +283,10 @@ func (r rich) cut(margin bool) (label, rest rich) {
 	return label, rest
 }
 
+// escape escapes a text for HTML.
 func escape(text string) string { return html.EscapeString(text) }
 
-// html writes the text as HTML.
+// html returns the text as HTML. Neighbouring runs of one look share an element.
 func (r rich) html() string {
 	var b strings.Builder
 	display := ""
@@ -312,6 +317,7 @@ func (r rich) html() string {
 	return b.String()
 }
 
+// html returns a run as HTML.
 func (x run) html() string {
 	l := x.look
 	if l&upright != 0 {
@@ -330,7 +336,14 @@ func (x run) html() string {
 	for _, tag := range []struct {
 		look       look
 		open, shut string
-	}{{italic, "<em>", "</em>"}, {bold, "<strong>", "</strong>"}, {smallCaps, `<span class="csl-caps">`, "</span>"}, {underline, "<u>", "</u>"}, {raised, "<sup>", "</sup>"}, {lowered, "<sub>", "</sub>"}} {
+	}{
+		{italic, "<em>", "</em>"},
+		{bold, "<strong>", "</strong>"},
+		{smallCaps, `<span class="csl-caps">`, "</span>"},
+		{underline, "<u>", "</u>"},
+		{raised, "<sup>", "</sup>"},
+		{lowered, "<sub>", "</sub>"},
+	} {
 		if l&tag.look != 0 {
 			out, shut = out+tag.open, tag.shut+shut
 		}
@@ -339,9 +352,10 @@ func (x run) html() string {
 	return out + escape(x.text) + shut
 }
 
+// address matches a URL in the text of an entry.
 var address = regexp.MustCompile(`https?://[^\s<>"]+`)
 
-// linkURLs makes links of the addresses in an entry.
+// linkURLs turns the URLs in the HTML of an entry into links, without punctuation after them.
 func linkURLs(entry string) string {
 	return address.ReplaceAllStringFunc(entry, func(url string) string {
 		trimmed := strings.TrimRight(url, ".,;:)]")

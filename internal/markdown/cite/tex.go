@@ -9,18 +9,18 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// maxTeX is how deep brackets in a field may nest.
+// maxTeX is the deepest nesting of braces in a field. Deeper ones are dropped, but not the text in them.
 const maxTeX = 40
 
-// texReader turns the TeX of a field into text with the markup of CSL.
+// texReader converts the TeX of a field into text with the markup of CSL-JSON.
 type texReader struct {
 	src   string
 	at    int
-	fixed bool // brackets keep capitals: <span class="nocase">
+	fixed bool // braces become <span class="nocase">, which keeps capitals
 	out   strings.Builder
 }
 
-// texText is a field as a text of CSL; in a title brackets keep the capitals.
+// texText returns the TeX of a field as a text of CSL. In a title, braces keep capitals.
 func texText(src string, title bool) string {
 	if src == "" {
 		return ""
@@ -31,17 +31,17 @@ func texText(src string, title bool) string {
 	return joinSpaces(norm.NFC.String(r.out.String()))
 }
 
-// joinSpaces makes each run of spaces and line ends one space. Spaces that do not break stay.
+// joinSpaces replaces each run of spaces and line ends by one space. It keeps no-break spaces.
 func joinSpaces(text string) string {
 	return strings.Join(strings.FieldsFunc(text, func(c rune) bool { return strings.ContainsRune(" \n\t\r", c) }), " ")
 }
 
-// plainTeX is a field without markup.
+// plainTeX returns the TeX of a field as text without markup.
 func plainTeX(src string) string {
 	return markup.ReplaceAllString(texText(src, false), "")
 }
 
-// group reads up to the bracket that closes it.
+// group reads a group up to the brace that closes it.
 func (r *texReader) group(depth int) {
 	shut := ""
 	defer func() { r.out.WriteString(shut) }()
@@ -88,10 +88,10 @@ func (r *texReader) group(depth int) {
 	}
 }
 
-// braces reads a group; its capitals stay if it is in a title.
+// braces reads a group after its opening brace. The outermost ones of a title keep their capitals.
 func (r *texReader) braces(depth int) {
 	if depth >= maxTeX {
-		return // the signs count, the brackets do not
+		return // too deep
 	}
 
 	if r.at < len(r.src) && r.src[r.at] == '}' {
@@ -110,7 +110,7 @@ func (r *texReader) braces(depth int) {
 	}
 }
 
-// symbols returns the commands that stand for text.
+// symbols returns the texts of commands without an argument.
 var symbols = sync.OnceValue(func() map[string]string {
 	return map[string]string{
 		"ss":                "ß",
@@ -173,7 +173,7 @@ var symbols = sync.OnceValue(func() map[string]string {
 	}
 })
 
-// accents returns the combining marks of the commands for them.
+// accents returns the combining marks of the commands for accents.
 var accents = sync.OnceValue(func() map[string]string {
 	return map[string]string{
 		"'":  "\u0301",
@@ -195,8 +195,8 @@ var accents = sync.OnceValue(func() map[string]string {
 	}
 })
 
-// command reads a command. One that changes the rest of its group gives the tag
-// for it.
+// command reads a command after its backslash. For a command that changes the rest of its group, such as \em,
+// it returns the tag.
 func (r *texReader) command(depth int) (tag string) {
 	name := r.commandName()
 	if mark, ok := accents()[name]; ok {
@@ -238,12 +238,13 @@ func (r *texReader) command(depth int) (tag string) {
 		r.out.WriteByte(' ')
 	case "-", "":
 	default:
-		r.skipSpace(name) // the argument of an unknown one is read as text
+		r.skipSpace(name) // unknown: its argument is text
 	}
 
 	return ""
 }
 
+// commandName reads letters, or one other character.
 func (r *texReader) commandName() string {
 	from := r.at
 	for r.at < len(r.src) && (r.src[r.at] >= 'a' && r.src[r.at] <= 'z' || r.src[r.at] >= 'A' && r.src[r.at] <= 'Z') {
@@ -258,7 +259,7 @@ func (r *texReader) commandName() string {
 	return r.src[from:r.at]
 }
 
-// skipSpace passes over the spaces that end the name of a command.
+// skipSpace skips the spaces after the name of a command, if that has letters.
 func (r *texReader) skipSpace(name string) {
 	if name == "" || !unicode.IsLetter(rune(name[0])) {
 		return
@@ -269,6 +270,7 @@ func (r *texReader) skipSpace(name string) {
 	}
 }
 
+// wrapped reads the argument of a command and writes it between two tags.
 func (r *texReader) wrapped(open, shut string, depth int) {
 	r.skipSpace("x")
 	r.out.WriteString(open)
@@ -283,7 +285,7 @@ func (r *texReader) wrapped(open, shut string, depth int) {
 	r.out.WriteString(shut)
 }
 
-// accent puts a mark on the next letter.
+// accent reads the argument of an accent, a letter or a group, and writes its first letter with the mark.
 func (r *texReader) accent(mark string, depth int) {
 	r.skipSpace("x")
 
@@ -296,7 +298,7 @@ func (r *texReader) accent(mark string, depth int) {
 	case '{':
 		const longest = 40
 
-		end := closes(r.src[r.at:min(len(r.src), r.at+longest+1)])
+		end := closingBrace(r.src[r.at:min(len(r.src), r.at+longest+1)])
 		if end < 0 || depth >= maxTeX {
 			return
 		}
@@ -326,7 +328,7 @@ func (r *texReader) accent(mark string, depth int) {
 	r.out.WriteString(text[:size] + mark + text[size:])
 }
 
-// math reads a formula: raised and lowered letters, and the text of the rest.
+// math reads a formula after its dollar. It knows raised and lowered text and symbols.
 func (r *texReader) math() {
 	end := strings.IndexByte(r.src[r.at:], '$')
 	if end < 0 {

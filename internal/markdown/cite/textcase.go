@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// cased changes the case of text; what an item marks as fixed keeps its own.
+// cased applies a text-case. Text in <span class="nocase"> keeps its case. See "Text-case".
 func (r *renderer) cased(out rich, how string) rich {
 	if how != "" {
 		for _, x := range out {
@@ -46,7 +46,7 @@ func (r *renderer) cased(out rich, how string) rich {
 	return out
 }
 
-// english reports whether titles have capitals as in English.
+// english reports whether the work is in English. Other titles keep their case. See "Non-English Items".
 func (r *renderer) english() bool {
 	lang := r.work.item.Vars["language"]
 	if lang == "" {
@@ -58,6 +58,7 @@ func (r *renderer) english() bool {
 		lang == "british"
 }
 
+// unlessFixed changes the text of a run unless its case is fixed.
 func unlessFixed(x run, change func(string) string) string {
 	if x.look&fixed != 0 {
 		return x.text
@@ -66,6 +67,7 @@ func unlessFixed(x run, change func(string) string) string {
 	return change(x.text)
 }
 
+// capitalized makes the first letter a capital. It changes out.
 func capitalized(out rich) rich {
 	for i, x := range out {
 		if strings.TrimSpace(x.text) == "" {
@@ -81,6 +83,7 @@ func capitalized(out rich) rich {
 	return out
 }
 
+// upperFirst makes the first letter of a text a capital, after any marks.
 func upperFirst(word string) string {
 	for i, r := range word {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
@@ -91,13 +94,18 @@ func upperFirst(word string) string {
 	return word
 }
 
-// stopWords stay small in a title.
-const stopWords = " a about above according across afore after against ahead along alongside although amid amidst among amongst an and anenst apart apropos around as aside " +
-	"astride at athwart atop barring because before behind below beneath beside besides between beyond but by c ca circa despite down during et except " +
-	"for forenenst from given if in inside into like modulo near next nor notwithstanding of off on onto or out over per plus pro qua sans since so " +
-	"than that the though through throughout thru till to toward towards under underneath until unto up upon v versus via vis-à-vis vs when with within without yet de d von van "
+// stopWords are the words without a capital in English titles. See "Title Case Conversion".
+const stopWords = " " +
+	"a about above according across afore after against ahead along alongside although amid amidst among " +
+	"amongst an and anenst apart apropos around as aside astride at athwart atop barring because before " +
+	"behind below beneath beside besides between beyond but by c ca circa despite down during et except " +
+	"for forenenst from given if in inside into like modulo near next nor notwithstanding of off on onto " +
+	"or out over per plus pro qua sans since so than that the though through throughout thru till to " +
+	"toward towards under underneath until unto up upon v versus via vis-à-vis vs when with within " +
+	"without yet de d von van "
 
-// titled gives the words of an English title their capitals.
+// titled gives the words of an English title their capitals. Words with a capital keep their case. Stop words
+// get a capital only at the start and the end of the title, and at the start of a subtitle.
 func titled(out rich) rich {
 	after := true // the next word begins a title or a subtitle
 
@@ -129,11 +137,10 @@ func titled(out rich) rich {
 	})
 }
 
-// compound gives the parts of a compound their capitals: "out-of-fashion" is
-// "Out-of-Fashion".
+// compound gives the parts of a compound their capitals: "out-of-fashion" becomes "Out-of-Fashion".
 func compound(word string) string {
 	signs := "-‐–—"
-	if !strings.ContainsAny(word, "<>:.") { // neither an address nor markup
+	if !strings.ContainsAny(word, "<>:.") { // not a URL or markup
 		signs += "/"
 	}
 	var b strings.Builder
@@ -156,7 +163,7 @@ func compound(word string) string {
 	return b.String()
 }
 
-// eachWord changes what stands between spaces.
+// eachWord returns a text whose words, between spaces, are changed.
 func eachWord(text string, change func(word string) string) string {
 	var b strings.Builder
 

@@ -10,40 +10,49 @@ import (
 )
 
 const (
-	// maxStyle bounds a style, in bytes: the largest of the public ones has 250 KB.
+	// maxStyle is the largest style, in bytes. The largest public one has 250 KB.
 	maxStyle = 1 << 20
-	// maxDepth and maxNodes bound its elements.
+	// maxDepth is the deepest nesting of its elements, and maxNodes the largest number.
 	maxDepth, maxNodes = 60, 50_000
 )
 
-// node is an element of a style or a locale.
+// node is an XML element of a style or a locale. text is the character data in it.
 type node struct {
-	name string
-	attr map[string]string
-	kids []*node
-	text string
+	name     string
+	attr     map[string]string
+	children []*node
+	text     string
 }
 
+// has reports whether an element has an attribute, which may be empty.
 func (n *node) has(attribute string) bool {
 	_, ok := n.attr[attribute]
 	return ok
 }
 
+// child returns the first child element of a name, nil for none.
 func (n *node) child(name string) *node {
-	if n == nil {
-		return nil
-	}
-
-	for _, k := range n.kids {
-		if k.name == name {
-			return k
-		}
+	if i := n.index(name); i >= 0 {
+		return n.children[i]
 	}
 
 	return nil
 }
 
-// parseXML reads a style or a locale. Entities are those of XML alone.
+// index returns the index of the first child element of a name, -1 for none.
+func (n *node) index(name string) int {
+	if n != nil {
+		for i, k := range n.children {
+			if k.name == name {
+				return i
+			}
+		}
+	}
+
+	return -1
+}
+
+// parseXML parses a style or a locale. It only knows the five entities of XML.
 func parseXML(src []byte) (*node, error) {
 	if len(src) > maxStyle {
 		return nil, fmt.Errorf("it has %d KB; at most %d are allowed", len(src)>>10, maxStyle>>10)
@@ -81,7 +90,7 @@ func parseXML(src []byte) (*node, error) {
 			switch {
 			case len(open) > 0:
 				parent := open[len(open)-1]
-				parent.kids = append(parent.kids, n)
+				parent.children = append(parent.children, n)
 			case root == nil:
 				root = n
 			}
@@ -92,34 +101,37 @@ func parseXML(src []byte) (*node, error) {
 			if len(open) > 0 {
 				n := open[len(open)-1]
 				if len(n.text) > maxAttribute {
-					continue // no text of this length is written
+					continue // no term is as long
 				}
 
 				if text := string(t); strings.TrimSpace(text) != "" || n.text != "" {
 					n.text += text
 				} else if len(text) < 3 && !strings.Contains(text, "\n") {
-					n.text += text // a term that is a space
+					n.text += text // a term may be a space
 				}
 			}
 		}
 	}
 }
 
-// Style is a CSL style.
+// Style is an independent CSL style. It is safe for concurrent use.
 type Style struct {
-	// Title is its name.
+	// Title is the name in its info element.
 	Title string
-	// Note is set when citations are notes.
+	// Note reports whether its citations are footnotes or endnotes.
 	Note bool
 
 	root, citation, bibliography *node
 	macros                       map[string]*node
 	locales                      []*node
-	lang                         string
-	yearSuffixed                 bool // it says where the suffix of a year stands
+	lang                         string // the default-locale
+	// yearSuffixed reports whether the style renders the variable year-suffix. Otherwise the suffix
+	// follows the year of the first date.
+	yearSuffixed bool
 }
 
-// ParseStyle reads a style. The error is for its author.
+// ParseStyle parses a style. The error is for its author: the style is not XML, is too large, has no
+// layout, or only names another style.
 func ParseStyle(src []byte) (*Style, error) {
 	root, err := parseXML(src)
 	if err != nil {
@@ -140,7 +152,7 @@ func ParseStyle(src []byte) (*Style, error) {
 		lang:   root.attr["default-locale"],
 		Note:   root.attr["class"] == "note",
 	}
-	for _, n := range root.kids {
+	for _, n := range root.children {
 		switch n.name {
 		case "macro":
 			s.macros[n.attr["name"]] = n
@@ -155,7 +167,7 @@ func ParseStyle(src []byte) (*Style, error) {
 				s.Title = strings.TrimSpace(title.text)
 			}
 
-			for _, link := range n.kids {
+			for _, link := range n.children {
 				if link.name == "link" && link.attr["rel"] == "independent-parent" {
 					return nil, fmt.Errorf("it only names another style, %s; give that one", link.attr["href"])
 				}
@@ -175,13 +187,13 @@ func ParseStyle(src []byte) (*Style, error) {
 	return s, nil
 }
 
-// uses reports whether a text element writes a variable.
+// uses reports whether a text element in n renders a variable.
 func uses(n *node, variable string) bool {
 	if n.name == "text" && n.attr["variable"] == variable {
 		return true
 	}
 
-	for _, k := range n.kids {
+	for _, k := range n.children {
 		if uses(k, variable) {
 			return true
 		}
