@@ -33,9 +33,9 @@ const (
 // budget counts the work of one parse. Exceeding it ends the parse with a panic that parseDrawn turns into an
 // error: goldmark has no other exit.
 type budget struct {
-	ctx   context.Context
-	spent int
-	look  int
+	ctx       context.Context
+	spent     int
+	checkedAt int // units spent when the context was last checked
 
 	block      ast.Node // the block whose inline content is parsed
 	marks      []mark
@@ -56,10 +56,10 @@ func budgetOf(pc parser.Context) *budget { return pc.Get(budgetKey).(*budget) }
 
 // mark is a run of emphasis delimiters that may still find its match.
 type mark struct {
-	char             byte
-	canOpen, canShut bool
-	length, original int
-	offset           int
+	char              byte
+	canOpen, canClose bool
+	length, original  int
+	offset            int
 }
 
 // stopParsing is the value of the panic that ends a parse.
@@ -73,8 +73,8 @@ func (b *budget) spend(units int) {
 			"too many unmatched *, _, [ or definitions in one place")})
 	}
 
-	if b.spent-b.look >= ctxEvery {
-		b.look = b.spent
+	if b.spent-b.checkedAt >= ctxEvery {
+		b.checkedAt = b.spent
 		if b.ctx.Err() != nil {
 			panic(stopParsing{context.Cause(b.ctx)})
 		}

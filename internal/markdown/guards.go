@@ -144,7 +144,7 @@ func (g inlineGuard) Parse(parent ast.Node, block text.Reader, pc parser.Context
 			mark{
 				char:     n.Char,
 				canOpen:  n.CanOpen,
-				canShut:  n.CanClose,
+				canClose: n.CanClose,
 				length:   n.Length,
 				original: n.OriginalLength,
 				offset:   n.Segment.Start,
@@ -238,7 +238,7 @@ func (b *budget) enterBlock(block ast.Node) {
 
 // pushMark repeats how goldmark matches runs of delimiters, and charges its steps.
 func (b *budget) pushMark(m mark) {
-	for m.canShut && m.length > 0 {
+	for m.canClose && m.length > 0 {
 		at := b.findOpener(m)
 		if at < 0 {
 			break
@@ -272,7 +272,7 @@ func (b *budget) findOpener(m mark) int {
 			continue
 		}
 
-		if (o.canShut || m.canOpen) && (o.original+m.original)%3 == 0 && m.original%3 != 0 {
+		if (o.canClose || m.canOpen) && (o.original+m.original)%3 == 0 && m.original%3 != 0 {
 			continue
 		}
 		b.spend(len(b.marks) - i)
@@ -329,11 +329,11 @@ func (b *budget) spendOnLink(line []byte, at text.Segment, block ast.Node) {
 			"> \t\n",
 		); len(title) > 0 &&
 			bytes.IndexByte([]byte(`"'(`), title[0]) >= 0 {
-			shut := title[0]
-			if shut == '(' {
-				shut = ')'
+			closing := title[0]
+			if closing == '(' {
+				closing = ')'
 			}
-			b.spendUntil(title[1:], shut, at, block)
+			b.spendUntil(title[1:], closing, at, block)
 		}
 	case '[':
 		b.spendUntil(rest[1:], ']', at, block)
@@ -342,8 +342,8 @@ func (b *budget) spendOnLink(line []byte, at text.Segment, block ast.Node) {
 
 // spendUntil charges the distance to a byte on this line, or else to the end of the block, which goldmark searches
 // as well.
-func (b *budget) spendUntil(line []byte, shut byte, at text.Segment, block ast.Node) {
-	if i := bytes.IndexByte(line, shut); i >= 0 {
+func (b *budget) spendUntil(line []byte, closing byte, at text.Segment, block ast.Node) {
+	if i := bytes.IndexByte(line, closing); i >= 0 {
 		b.spend(i * 2)
 		return
 	}

@@ -182,7 +182,7 @@ func (p *parserState) takeStructure(root ast.Node) {
 	if p.options.EscapeHTML {
 		sanitize.Escape(root)
 	} else {
-		sanitize.Tame(root, p.src)
+		sanitize.RawHTML(root, p.src)
 
 		if p.dialect == MDX {
 			placeComponents(root, p.src, &p.warnings)

@@ -110,11 +110,11 @@ func isUnread(element string) bool {
 // droppedTag finds the start of a tag of a dropped element, in lower case.
 var droppedTag = lazyregexp.New(`</?(` + strings.Join(tree.DroppedElements(), "|") + `)\b`)
 
-// Tame turns raw HTML into text where it would remove what follows it: "use the <script> tag" must
+// RawHTML turns raw HTML into text where it would remove what follows it: "use the <script> tag" must
 // not end the document. In the other raw HTML it removes the reserved classes and replaces emoji
 // shortcodes.
-func Tame(root ast.Node, src []byte) {
-	var wild []ast.Node
+func RawHTML(root ast.Node, src []byte) {
+	var unbalanced []ast.Node
 	tree.Each(root, func(n ast.Node) {
 		if h, ok := n.(*ast.HTMLBlock); ok {
 			raw := tree.BlockText(h, src, 0)
@@ -123,7 +123,7 @@ func Tame(root ast.Node, src []byte) {
 			}
 
 			if droppedTag().Match(bytes.ToLower(raw)) && !isBalanced(raw) {
-				wild = append(wild, h)
+				unbalanced = append(unbalanced, h)
 			}
 
 			return
@@ -145,11 +145,11 @@ func Tame(root ast.Node, src []byte) {
 		}
 
 		if len(pieces) > 0 && !isBalanced(raw) {
-			wild = append(wild, pieces...)
+			unbalanced = append(unbalanced, pieces...)
 		}
 	})
 
-	for _, n := range wild {
+	for _, n := range unbalanced {
 		rawToText(n)
 	}
 	rewrite(root, src)

@@ -113,8 +113,8 @@ func ReadValue(text []byte) (value string, size int, ok bool) {
 		return "", 0, false
 	}
 
-	if shut := map[byte]byte{'"': '"', '\'': '\'', '[': ']'}[text[0]]; shut != 0 {
-		end := bytes.IndexByte(text[1:], shut)
+	if closing := map[byte]byte{'"': '"', '\'': '\'', '[': ']'}[text[0]]; closing != 0 {
+		end := bytes.IndexByte(text[1:], closing)
 		if end < 0 || bytes.IndexByte(text[1:end+1], '\n') >= 0 {
 			return "", 0, false
 		}
@@ -335,10 +335,10 @@ func StripReservedClasses(raw []byte) []byte {
 
 		switch kind {
 		case html.StartTagToken, html.SelfClosingTagToken:
-			piece, _ = freeTag(piece)
+			piece, _ = stripTag(piece)
 		case html.ErrorToken: // the end, perhaps amid a tag, which what follows would complete
 			for _, end := range []string{">", "\">", "'>"} {
-				if clean, changed := freeTag(append(bytes.Clone(piece), end...)); changed {
+				if clean, changed := stripTag(append(bytes.Clone(piece), end...)); changed {
 					piece = clean
 					break
 				}
@@ -351,8 +351,8 @@ func StripReservedClasses(raw []byte) []byte {
 	}
 }
 
-// freeTag removes the reserved class names from one tag.
-func freeTag(raw []byte) (tag []byte, changed bool) {
+// stripTag removes the reserved class names from one tag.
+func stripTag(raw []byte) (tag []byte, changed bool) {
 	z := html.NewTokenizer(bytes.NewReader(raw))
 	if kind := z.Next(); kind != html.StartTagToken && kind != html.SelfClosingTagToken {
 		return raw, false
