@@ -7,7 +7,7 @@ import (
 	"presswork/internal/markdown/cite"
 )
 
-// BenchmarkProcess writes a hundred citations of fifty works.
+// BenchmarkProcess processes a hundred citations of fifty works.
 func BenchmarkProcess(b *testing.B) {
 	l := cite.New()
 

@@ -12,10 +12,11 @@ import (
 	"presswork/internal/test/cputime"
 )
 
-// styled returns a style with attributes of its citations, the elements of their layout, and
-// further elements of the style.
+// styled returns a style with attributes of its citation element, the elements of its layout, and more
+// elements of the style.
 func styled(attributes, layout, more string) string {
-	return `<style xmlns="http://purl.org/net/xbiblio/csl" class="in-text"><citation ` + attributes + `><layout>` + layout + `</layout></citation>` + more + `</style>`
+	return `<style xmlns="http://purl.org/net/xbiblio/csl" class="in-text"><citation ` +
+		`` + attributes + `><layout>` + layout + `</layout></citation>` + more + `</style>`
 }
 
 func bibliographyOf(sort string) string {
@@ -26,9 +27,18 @@ func TestParseStyleRefusesCostlyElements(t *testing.T) {
 	t.Parallel()
 
 	for name, c := range map[string]struct{ style, want string }{
-		"keys":       {styled("", "<text/>", bibliographyOf(strings.Repeat(`<key variable="title"/>`, 5000))), "an element sort has 5000 keys; at most 50 are allowed"},
-		"conditions": {styled("", `<choose><if variable="`+strings.Repeat("title ", 300)+`"/></choose>`, ""), "an element if tests 300 values; at most 100 are allowed"},
-		"attribute":  {styled("", `<choose><if variable="`+strings.Repeat("title ", 50_000)+`"/></choose>`, ""), "the attribute variable of an element if has 300000 bytes; at most 2000 are allowed"},
+		"keys": {
+			styled("", "<text/>", bibliographyOf(strings.Repeat(`<key variable="title"/>`, 5000))),
+			"an element sort has 5000 keys; at most 50 are allowed",
+		},
+		"conditions": {
+			styled("", `<choose><if variable="`+strings.Repeat("title ", 300)+`"/></choose>`, ""),
+			"an element if tests 300 values; at most 100 are allowed",
+		},
+		"attribute": {
+			styled("", `<choose><if variable="`+strings.Repeat("title ", 50_000)+`"/></choose>`, ""),
+			"the attribute variable of an element if has 300000 bytes; at most 2000 are allowed",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -149,7 +159,7 @@ func TestCostOfCitationsIsBounded(t *testing.T) {
 				}
 			},
 		},
-		"works that are alike": {
+		"works with equal citations": {
 			styled(
 				`disambiguate-add-givenname="true" disambiguate-add-names="true" disambiguate-add-year-suffix="true"`,
 				"",
@@ -252,14 +262,31 @@ func TestCostOfBibliographiesIsBounded(t *testing.T) {
 	}
 
 	for name, c := range map[string]struct{ src, want string }{
-		"brackets that nothing closes": {strings.Repeat("@a{k,t={\n", size/10), "over 20 of its brackets or quotation marks are not closed; the first, in line 1"},
-		"quotation marks":              {strings.Repeat("@a{k,t=\"{\n", size/11), "a quotation mark is not closed"},
-		"entries without a key":        {strings.Repeat("@a{}\n", size/5), "over 10000 of its entries cannot be read; the first, in line 1"},
-		"abbreviations of long texts":  {"@string{b={" + long + "}}\n" + strings16.String(), "stand for more than 8 MB of text"},
-		"fields of long texts":         {"@string{b={" + long + "}}\n@a{k," + fields.String() + "}", "stand for more than 8 MB of text"},
-		"entries that inherit":         {"@book{p,title={" + long + "}}\n" + inheriting(min(40_000, size/30)), "stand for more than 8 MB of text"},
-		"accents":                      {"@a{k,title={" + strings.Repeat(`\'e`, 5000) + "}}\n" + strings.Repeat(`@a{k,title={`+strings.Repeat(`\'e`, 5000)+"}}\n", size/16_000), ""},
-		"accents without an end":       {strings.Repeat(`@a{k,title={`+strings.Repeat(`\'{`, 2500)+strings.Repeat("}", 2500)+"}}\n", size/11_000), ""},
+		"unclosed braces": {strings.Repeat("@a{k,t={\n", size/10), "over 20 of its brackets or quotation " +
+			"marks are not closed; the first, in line 1"},
+		"quotation marks": {strings.Repeat("@a{k,t=\"{\n", size/11), "a quotation mark is not closed"},
+		"entries without a key": {strings.Repeat("@a{}\n", size/5), "over 10000 of its entries cannot be read; " +
+			"the first, in line 1"},
+		"abbreviations of long texts": {
+			"@string{b={" + long + "}}\n" + strings16.String(),
+			"stand for more than 8 MB of text",
+		},
+		"fields of long texts": {
+			"@string{b={" + long + "}}\n@a{k," + fields.String() + "}",
+			"stand for more than 8 MB of text",
+		},
+		"entries that inherit": {
+			"@book{p,title={" + long + "}}\n" + inheriting(min(40_000, size/30)),
+			"stand for more than 8 MB of text",
+		},
+		"accents": {
+			strings.Repeat("@a{k,title={"+strings.Repeat(`\'e`, 5000)+"}}\n", size/16_000+1),
+			"",
+		},
+		"nested accents": {
+			strings.Repeat("@a{k,title={"+strings.Repeat(`\'{`, 2500)+strings.Repeat("}", 2500)+"}}\n", size/11_000),
+			"",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

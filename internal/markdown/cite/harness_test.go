@@ -8,7 +8,7 @@ import (
 	"presswork/internal/markdown/cite"
 )
 
-// process writes citations of works, given as BibTeX or CSL-JSON, in a style given as XML.
+// process returns the citations of works, which are BibTeX or CSL-JSON, in a style, which is XML.
 func process(t *testing.T, style, works, lang string, citations ...cite.Citation) cite.Result {
 	t.Helper()
 
@@ -30,7 +30,7 @@ func process(t *testing.T, style, works, lang string, citations ...cite.Citation
 	return result
 }
 
-// citing is a citation of works by their keys.
+// citing returns a citation of works by their keys.
 func citing(keys ...string) (c cite.Citation) {
 	for _, key := range keys {
 		c.Cites = append(c.Cites, cite.Cite{Key: key})
@@ -39,18 +39,18 @@ func citing(keys ...string) (c cite.Citation) {
 	return c
 }
 
-// located is a citation of a place in the work "k".
+// located returns a citation of a place in the work "k".
 func located(label, locator string) cite.Citation {
 	return cite.Citation{Cites: []cite.Cite{{Key: "k", Label: label, Locator: locator}}}
 }
 
-// written returns the citation of the work "k" by the elements of a layout.
+// written returns a citation of the work "k" in a style with the elements of a layout.
 func written(t *testing.T, layout, work string) string {
 	t.Helper()
 	return process(t, styled("", layout, ""), work, "en-US", citing("k")).Citations[0]
 }
 
-// listed returns the entries of the bibliography, which cites the keys in their order.
+// listed returns the entries of a bibliography of the keys.
 func listed(t *testing.T, bibliography, works string, keys ...string) (entries []string) {
 	t.Helper()
 

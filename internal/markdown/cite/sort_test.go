@@ -8,9 +8,12 @@ import (
 )
 
 const shelf = `[
-	{"id": "a", "title": "'Zebra'", "volume": "10", "author": [{"family": "Roe", "given": "Ann"}], "issued": {"date-parts": [[2001, 5]]}},
-	{"id": "b", "title": "Ärger", "volume": "9", "author": [{"family": "Doe", "given": "Zoe"}], "issued": {"date-parts": [[2001, 2]]}},
-	{"id": "c", "title": "apple", "volume": "100", "author": [{"family": "Doe", "given": "Ann"}], "issued": {"date-parts": [[-44]]}},
+	{"id": "a", "title": "'Zebra'", "volume": "10", "author": [{"family": "Roe", "given": "Ann"}],
+		"issued": {"date-parts": [[2001, 5]]}},
+	{"id": "b", "title": "Ärger", "volume": "9", "author": [{"family": "Doe", "given": "Zoe"}],
+		"issued": {"date-parts": [[2001, 2]]}},
+	{"id": "c", "title": "apple", "volume": "100", "author": [{"family": "Doe", "given": "Ann"}],
+		"issued": {"date-parts": [[-44]]}},
 	{"id": "d", "title": "Banana", "author": [{"family": "Berg", "given": "Zed", "non-dropping-particle": "van"}]}]`
 
 func TestEntriesAreSorted(t *testing.T) {
@@ -34,7 +37,8 @@ func TestEntriesAreSorted(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
-			more := `<macro name="year"><date variable="issued"><date-part name="year"/></date></macro><macro name="family"><names variable="author"><name form="short"/></names></macro>` +
+			more := `<macro name="year"><date variable="issued"><date-part name="year"/></date></macro><macro ` +
+				`name="family"><names variable="author"><name form="short"/></names></macro>` +
 				`<bibliography><sort>` + c.keys + `</sort><layout><text value="x"/></layout></bibliography>`
 			if c.keys == "" {
 				more = strings.Replace(more, "<sort></sort>", "", 1)
@@ -65,31 +69,43 @@ func TestEntriesAreSorted(t *testing.T) {
 }
 
 const repeated = `[
-	{"id": "a", "author": [{"family": "Doe"}], "issued": {"date-parts": [[2001]]}}, {"id": "b", "author": [{"family": "Doe"}], "issued": {"date-parts": [[2001]]}},
-	{"id": "c", "author": [{"family": "Doe"}], "issued": {"date-parts": [[2001]]}}, {"id": "d", "author": [{"family": "Doe"}], "issued": {"date-parts": [[2003]]}},
-	{"id": "e", "author": [{"family": "Roe"}], "issued": {"date-parts": [[1999]]}}, {"id": "f", "author": [{"family": "Roe"}], "issued": {"date-parts": [[2000]]}}]`
+	{"id": "a", "author": [{"family": "Doe"}], "issued": {"date-parts": [[2001]]}},
+	{"id": "b", "author": [{"family": "Doe"}], "issued": {"date-parts": [[2001]]}},
+	{"id": "c", "author": [{"family": "Doe"}], "issued": {"date-parts": [[2001]]}},
+	{"id": "d", "author": [{"family": "Doe"}], "issued": {"date-parts": [[2003]]}},
+	{"id": "e", "author": [{"family": "Roe"}], "issued": {"date-parts": [[1999]]}},
+	{"id": "f", "author": [{"family": "Roe"}], "issued": {"date-parts": [[2000]]}}]`
 
 func TestCitationsCollapse(t *testing.T) {
 	t.Parallel()
 
 	for name, c := range map[string]struct{ attributes, keys, want string }{
-		"not":                            {``, "a b d e", "Doe 2001a; Doe 2001b; Doe 2003; Roe 1999"},
-		"years":                          {`collapse="year"`, "a b d e", "Doe 2001a, 2001b, 2003; Roe 1999"},
-		"years with own delimiter":       {`collapse="year" cite-group-delimiter="/"`, "a b d e", "Doe 2001a/2001b/2003; Roe 1999"},
-		"years with own delimiter after": {`collapse="year" after-collapse-delimiter=" | "`, "a d e", "Doe 2001a, 2003 | Roe 1999"},
-		"suffixes":                       {`collapse="year-suffix"`, "a b d e", "Doe 2001a; b, 2003; Roe 1999"},
-		"suffixes with own delimiter":    {`collapse="year-suffix" year-suffix-delimiter=","`, "a b d", "Doe 2001a,b, 2003"},
-		"suffixes in a range":            {`collapse="year-suffix-ranged" year-suffix-delimiter=","`, "a b c d", "Doe 2001a–c, 2003"},
-		"two suffixes in a range":        {`collapse="year-suffix-ranged" year-suffix-delimiter=","`, "a b", "Doe 2001a,b"},
-		"suffixes with a gap":            {`collapse="year-suffix-ranged" year-suffix-delimiter=","`, "a c d", "Doe 2001a,c, 2003"},
-		"two groups of years":            {`collapse="year" after-collapse-delimiter=" | "`, "a d e f", "Doe 2001a, 2003 | Roe 1999, 2000"},
-		"another author between":         {`collapse="year"`, "a e d", "Doe 2001a; Roe 1999; Doe 2003"},
-		"one":                            {`collapse="year"`, "e", "Roe 1999"},
-		"a work that is not known":       {`collapse="year"`, "a nobody", "Doe 2001a; <strong>nobody?</strong>"},
+		"no collapse":              {``, "a b d e", "Doe 2001a; Doe 2001b; Doe 2003; Roe 1999"},
+		"years":                    {`collapse="year"`, "a b d e", "Doe 2001a, 2001b, 2003; Roe 1999"},
+		"cite group delimiter":     {`collapse="year" cite-group-delimiter="/"`, "a b d e", "Doe 2001a/2001b/2003; Roe 1999"},
+		"after-collapse delimiter": {`collapse="year" after-collapse-delimiter=" | "`, "a d e", "Doe 2001a, 2003 | Roe 1999"},
+		"suffixes":                 {`collapse="year-suffix"`, "a b d e", "Doe 2001a; b, 2003; Roe 1999"},
+		"year suffix delimiter":    {`collapse="year-suffix" year-suffix-delimiter=","`, "a b d", "Doe 2001a,b, 2003"},
+		"suffixes in a range": {
+			`collapse="year-suffix-ranged" year-suffix-delimiter=","`,
+			"a b c d",
+			"Doe 2001a–c, 2003",
+		},
+		"two suffixes in a range": {`collapse="year-suffix-ranged" year-suffix-delimiter=","`, "a b", "Doe 2001a,b"},
+		"suffixes with a gap":     {`collapse="year-suffix-ranged" year-suffix-delimiter=","`, "a c d", "Doe 2001a,c, 2003"},
+		"two groups of years": {
+			`collapse="year" after-collapse-delimiter=" | "`,
+			"a d e f",
+			"Doe 2001a, 2003 | Roe 1999, 2000",
+		},
+		"another author between": {`collapse="year"`, "a e d", "Doe 2001a; Roe 1999; Doe 2003"},
+		"one":                    {`collapse="year"`, "e", "Roe 1999"},
+		"unknown work":           {`collapse="year"`, "a nobody", "Doe 2001a; <strong>nobody?</strong>"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			layout := `<group delimiter=" "><names variable="author"><name form="short"/></names><date variable="issued"><date-part name="year"/></date></group>`
+			layout := `<group delimiter=" "><names variable="author"><name form="short"/></names><date variable="issued">` +
+				`<date-part name="year"/></date></group>`
 			style := strings.Replace(
 				styled(`disambiguate-add-year-suffix="true" `+c.attributes, layout, ""),
 				"<layout>",
@@ -112,15 +128,23 @@ func TestCitationsCollapse(t *testing.T) {
 	}
 }
 
-func TestNumbersOfCitationsCollapse(t *testing.T) {
+func TestCitationNumbersCollapse(t *testing.T) {
 	t.Parallel()
 
 	for keys, want := range map[string]string{
-		"a": "[1]", "a b": "[1], [2]", "a b c": "[1]–[3]", "a b c e": "[1]–[3], [5]", "a c e": "[1], [3], [5]", "e a": "[1], [5]", "c b a": "[1]–[3]", "a nobody": "[1], <strong>nobody?</strong>",
+		"a":        "[1]",
+		"a b":      "[1], [2]",
+		"a b c":    "[1]–[3]",
+		"a b c e":  "[1]–[3], [5]",
+		"a c e":    "[1], [3], [5]",
+		"e a":      "[1], [5]",
+		"c b a":    "[1]–[3]",
+		"a nobody": "[1], <strong>nobody?</strong>",
 	} {
 		t.Run(keys, func(t *testing.T) {
 			t.Parallel()
-			style := `<style><citation collapse="citation-number"><sort><key variable="citation-number"/></sort><layout delimiter=", "><text variable="citation-number" prefix="[" suffix="]"/></layout></citation></style>`
+			style := `<style><citation collapse="citation-number"><sort><key variable="citation-number"/></sort><layout ` +
+				`delimiter=", "><text variable="citation-number" prefix="[" suffix="]"/></layout></citation></style>`
 
 			result := process(
 				t,
@@ -137,9 +161,10 @@ func TestNumbersOfCitationsCollapse(t *testing.T) {
 	}
 }
 
-func TestEntriesOfOneAuthorAreShortened(t *testing.T) {
+func TestSubsequentAuthorSubstitute(t *testing.T) {
 	t.Parallel()
-	bibliography := `<bibliography subsequent-author-substitute="———"><layout suffix="."><names variable="author"/><text variable="volume" prefix=", "/></layout></bibliography>`
+	bibliography := `<bibliography subsequent-author-substitute="———"><layout suffix="."><names variable="author"/>` +
+		`<text variable="volume" prefix=", "/></layout></bibliography>`
 	equal(
 		t,
 		listed(t, bibliography, shelf, "b", "b", "c", "a"),
@@ -148,9 +173,10 @@ func TestEntriesOfOneAuthorAreShortened(t *testing.T) {
 	equal(t, listed(t, bibliography, repeated, "a", "b", "e"), []string{"Doe.", "———.", "Roe."})
 }
 
-func TestEntriesHaveTheirLabels(t *testing.T) {
+func TestSecondFieldAlign(t *testing.T) {
 	t.Parallel()
-	bibliography := `<bibliography second-field-align="flush"><layout><text variable="citation-number" suffix="."/><text variable="volume"/></layout></bibliography>`
+	bibliography := `<bibliography second-field-align="flush"><layout><text variable="citation-number" suffix="."/>` +
+		`<text variable="volume"/></layout></bibliography>`
 	result := process(
 		t,
 		styled("", `<text variable="citation-number"/>`, bibliography),
@@ -167,7 +193,7 @@ func TestEntriesHaveTheirLabels(t *testing.T) {
 	equal(t, result.Citations, []string{"12"})
 }
 
-func TestLabelsOfWorks(t *testing.T) {
+func TestCitationLabels(t *testing.T) {
 	t.Parallel()
 
 	for authors, want := range map[string]string{
@@ -189,7 +215,7 @@ func TestLabelsOfWorks(t *testing.T) {
 	}
 }
 
-func TestPrefixesAndSuffixesOfCitations(t *testing.T) {
+func TestPrefixesAndSuffixes(t *testing.T) {
 	t.Parallel()
 	layout := `<names variable="author"><name form="short"/></names>`
 	style := strings.Replace(styled("", layout, ""), "<layout>", `<layout prefix="(" suffix=")" delimiter="; ">`, 1)
@@ -205,7 +231,7 @@ func TestPrefixesAndSuffixesOfCitations(t *testing.T) {
 		"a script":            {cite.Cite{Key: "a", Prefix: "<script>"}, "(&lt;script&gt; Doe; Roe)"},
 		"quotation marks":     {cite.Cite{Key: "a", Suffix: `"so"`}, "(Doe “so”; Roe)"},
 		"without the author":  {cite.Cite{Key: "a", SuppressAuthor: true}, "(Roe)"},
-		"a work not there":    {cite.Cite{Key: "<b>"}, "(<strong>&lt;b&gt;?</strong>; Roe)"},
+		"unknown work":        {cite.Cite{Key: "<b>"}, "(<strong>&lt;b&gt;?</strong>; Roe)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -220,7 +246,8 @@ func TestPrefixesAndSuffixesOfCitations(t *testing.T) {
 
 func TestNotesBeginWithACapital(t *testing.T) {
 	t.Parallel()
-	style := `<style class="note"><citation><layout suffix="."><choose><if position="ibid"><text term="ibid" form="short"/></if><else><text variable="title"/></else></choose></layout></citation></style>`
+	style := `<style class="note"><citation><layout suffix="."><choose><if position="ibid"><text term="ibid" ` +
+		`form="short"/></if><else><text variable="title"/></else></choose></layout></citation></style>`
 	result := process(t, style, `[{"id": "k", "title": "things"}]`, "en-US", citing("k"), citing("k"))
 	equal(t, result.Citations, []string{"things.", "Ibid."})
 }

@@ -99,7 +99,7 @@ type fixture map[string]string
 
 func (f fixture) section(name string) string { return f[name] }
 
-// unsupported returns why the package cannot run the fixture, "" if it can.
+// unsupported returns the reason why the package cannot run the fixture, "" if it can.
 func (f fixture) unsupported() string {
 	switch mode := f.section("MODE"); {
 	case mode != "citation" && mode != "bibliography":
@@ -113,7 +113,7 @@ func (f fixture) unsupported() string {
 	return ""
 }
 
-// run returns what the package writes for the fixture, as appearance has it.
+// run returns the appearance of the output of the package for the fixture.
 func (f fixture) run(t *testing.T, library *cite.Library) (string, error) {
 	style, err := cite.ParseStyle([]byte(f.section("CSL")))
 	if err != nil {
@@ -179,7 +179,7 @@ func (f fixture) input() ([]byte, error) {
 	return json.Marshal(works)
 }
 
-// citations returns the citations of the fixture and the keys that it only lists.
+// citations returns the citations of the fixture, and the keys that are only in its bibliography.
 func (f fixture) citations(input []byte) (list []cite.Citation, uncited []string, err error) {
 	var items []struct {
 		ID json.RawMessage `json:"id"`
@@ -246,9 +246,8 @@ var (
 		"&#34;", `"`, "&quot;", `"`, "&#39;", "'", "&#39", "'")
 )
 
-// appearance returns HTML as text in which each change of the letters' look and each block is
-// marked. Two texts that look alike are equal, whatever elements they use. Space at the edge of
-// a block is left out.
+// appearance returns HTML as text with marks for each change of the font and each block. Two texts that look
+// alike are equal, whatever elements they use. It drops space at the edges of blocks.
 func appearance(html string) string {
 	var b strings.Builder
 	now, shown := map[string]bool{}, ""
@@ -296,7 +295,7 @@ func appearance(html string) string {
 	return strings.TrimSpace(around.ReplaceAllString(b.String(), "$1"))
 }
 
-// looks returns the looks within an element.
+// looks returns the font styles within an element.
 func looks(outer map[string]bool, name, attributes string) map[string]bool {
 	now := maps.Clone(outer)
 
@@ -315,7 +314,9 @@ func looks(outer map[string]bool, name, attributes string) map[string]bool {
 		}
 	}
 
-	for sign, look := range map[string]string{"font-style:normal": "i", "font-variant:normal": "sc", "font-weight:normal": "b", "text-decoration:none": "u"} {
+	for sign, look := range map[string]string{
+		"font-style:normal": "i", "font-variant:normal": "sc", "font-weight:normal": "b", "text-decoration:none": "u",
+	} {
 		if strings.Contains(strings.ReplaceAll(attributes, " ", ""), sign) {
 			delete(now, look)
 		}

@@ -8,37 +8,37 @@ import (
 	"presswork/internal/markdown/cite"
 )
 
-// workWith is the work "k" with one variable.
+// workWith returns the work "k" with one variable as CSL-JSON.
 func workWith(variable, value string) string {
 	b, _ := json.Marshal([]map[string]string{{"id": "k", "type": "book", variable: value}})
 	return string(b)
 }
 
-func TestCaseOfText(t *testing.T) {
+func TestTextCase(t *testing.T) {
 	t.Parallel()
 
 	for name, c := range map[string]struct{ form, title, want string }{
-		"lowercase":                 {"lowercase", "The DNA of Things", "the dna of things"},
-		"lowercase but what is fix": {"lowercase", `The <span class="nocase">DNA</span>`, "the DNA"},
-		"uppercase":                 {"uppercase", "émile", "ÉMILE"},
-		"first letter":              {"capitalize-first", "the DNA of things", "The DNA of things"},
-		"first letter after a mark": {"capitalize-first", "“the” things", "“The” things"},
-		"every word":                {"capitalize-all", "the DNA of things", "The DNA Of Things"},
-		"sentence":                  {"sentence", "the DNA of things", "The DNA of things"},
-		"sentence of capitals":      {"sentence", "THE DNA OF THINGS", "The dna of things"},
-		"title":                     {"title", "the dna of things and a cat", "The Dna of Things and a Cat"},
-		"title ends with a small":   {"title", "things to look for", "Things to Look For"},
-		"subtitle":                  {"title", "things: a study", "Things: A Study"},
-		"title after a question":    {"title", "why things? the answer", "Why Things? The Answer"},
-		"hyphen":                    {"title", "self-esteem and well-being", "Self-Esteem and Well-Being"},
-		"hyphens around a small":    {"title", "out-of-fashion things", "Out-of-Fashion Things"},
-		"en dash":                   {"title", "the scientist–practitioner gap", "The Scientist–Practitioner Gap"},
-		"em dash":                   {"title", "traits—self-esteem", "Traits—Self-Esteem"},
-		"slash":                     {"title", "a cat/mouse game", "A Cat/Mouse Game"},
-		"an address":                {"title", "see http://example.org/path", "See Http://example.org/path"},
-		"capitals that are there":   {"title", "the iPhone and NASA", "The iPhone and NASA"},
-		"no-break space":            {"title", "things of 1600\u00a0years", "Things of 1600\u00a0Years"},
-		"unknown":                   {"nonsense", "the DNA", "the DNA"},
+		"lowercase":                  {"lowercase", "The DNA of Things", "the dna of things"},
+		"lowercase with nocase":      {"lowercase", `The <span class="nocase">DNA</span>`, "the DNA"},
+		"uppercase":                  {"uppercase", "émile", "ÉMILE"},
+		"first letter":               {"capitalize-first", "the DNA of things", "The DNA of things"},
+		"first letter after a quote": {"capitalize-first", "“the” things", "“The” things"},
+		"every word":                 {"capitalize-all", "the DNA of things", "The DNA Of Things"},
+		"sentence":                   {"sentence", "the DNA of things", "The DNA of things"},
+		"sentence of capitals":       {"sentence", "THE DNA OF THINGS", "The dna of things"},
+		"title":                      {"title", "the dna of things and a cat", "The Dna of Things and a Cat"},
+		"stop word at the end":       {"title", "things to look for", "Things to Look For"},
+		"subtitle":                   {"title", "things: a study", "Things: A Study"},
+		"title after a question":     {"title", "why things? the answer", "Why Things? The Answer"},
+		"hyphen":                     {"title", "self-esteem and well-being", "Self-Esteem and Well-Being"},
+		"stop word in a compound":    {"title", "out-of-fashion things", "Out-of-Fashion Things"},
+		"en dash":                    {"title", "the scientist–practitioner gap", "The Scientist–Practitioner Gap"},
+		"em dash":                    {"title", "traits—self-esteem", "Traits—Self-Esteem"},
+		"slash":                      {"title", "a cat/mouse game", "A Cat/Mouse Game"},
+		"an address":                 {"title", "see http://example.org/path", "See Http://example.org/path"},
+		"capitals that are there":    {"title", "the iPhone and NASA", "The iPhone and NASA"},
+		"no-break space":             {"title", "things of 1600\u00a0years", "Things of 1600\u00a0Years"},
+		"unknown":                    {"nonsense", "the DNA", "the DNA"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -81,12 +81,12 @@ func TestNumbers(t *testing.T) {
 		"long ordinal beyond ten":     {"long-ordinal", "12", "en", "12th"},
 		"roman":                       {"roman", "1994", "en", "mcmxciv"},
 		"roman 4":                     {"roman", "4", "en", "iv"},
-		"roman of a large number":     {"roman", "123456", "en", "123456"},
+		"large number":                {"roman", "123456", "en", "123456"},
 		"a range":                     {"ordinal", "2-3", "en", "2nd–3rd"},
 		"two":                         {"ordinal", "2 & 3", "en", "2nd &amp; 3rd"},
 		"a text":                      {"ordinal", "second edition", "en", "second edition"},
-		"a number of forty figures":   {"ordinal", strings.Repeat("9", 40), "en", strings.Repeat("9", 40)},
-		"a number of many figures":    {"roman", strings.Repeat("9", 400), "en", strings.Repeat("9", 400)},
+		"forty digits":                {"ordinal", strings.Repeat("9", 40), "en", strings.Repeat("9", 40)},
+		"400 digits":                  {"roman", strings.Repeat("9", 400), "en", strings.Repeat("9", 400)},
 		"a negative number is a text": {"ordinal", "-2", "en", "-2"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -100,7 +100,7 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
-func TestRangesOfPages(t *testing.T) {
+func TestPageRanges(t *testing.T) {
 	t.Parallel()
 
 	for _, c := range []struct{ format, pages, want string }{
@@ -152,7 +152,7 @@ func TestRangesOfPages(t *testing.T) {
 	}
 }
 
-func TestPlacesInWorksHaveTheirWord(t *testing.T) {
+func TestLocatorLabels(t *testing.T) {
 	t.Parallel()
 	layout := `<group delimiter=" "><label variable="locator" form="short"/><text variable="locator"/></group>`
 
@@ -180,42 +180,59 @@ func TestPlacesInWorksHaveTheirWord(t *testing.T) {
 	}
 }
 
-func TestSignsThatMeet(t *testing.T) {
+func TestPunctuationAndFormatting(t *testing.T) {
 	t.Parallel()
 
 	for name, c := range map[string]struct{ layout, title, want string }{
-		"two points":                     {`<text variable="title" suffix="."/><text value=". b"/>`, "A", "A. b"},
-		"question and point":             {`<text variable="title" suffix="."/>`, "Why?", "Why?"},
-		"two exclamation marks":          {`<text variable="title" suffix="!"/>`, "Now!", "Now!"},
-		"two spaces":                     {`<text variable="title" suffix=" "/><text value=" b"/>`, "A", "A b"},
-		"two commas":                     {`<text variable="title" suffix=","/><text value=", b"/>`, "A", "A, b"},
-		"a point in quotation marks":     {`<text variable="title" quotes="true" suffix="."/>`, "A", "“A.”"},
-		"a comma in quotation marks":     {`<text variable="title" quotes="true" suffix=", "/><text value="b"/>`, "A", "“A,” b"},
-		"a colon after quotation marks":  {`<text variable="title" quotes="true" suffix=":"/>`, "A", "“A”:"},
-		"a question in quotation marks":  {`<text variable="title" quotes="true" suffix="."/>`, "Why?", "“Why?”"},
-		"quotation marks in others":      {`<text variable="title" quotes="true"/>`, `An "old" thing`, "“An ‘old’ thing”"},
-		"typewriter's quotation marks":   {`<text variable="title"/>`, `An "old" thing`, "An “old” thing"},
-		"typewriter's apostrophe":        {`<text variable="title"/>`, "It's Peter's", "It’s Peter’s"},
-		"a year's apostrophe":            {`<text variable="title"/>`, "Back in '09", "Back in ’09"},
-		"italics":                        {`<text variable="title" font-style="italic"/>`, "A", "<em>A</em>"},
-		"italics in italics":             {`<text variable="title" font-style="italic"/>`, "A <i>b</i> c", "<em>A </em>b<em> c</em>"},
-		"text without a look":            {`<text variable="title" font-weight="bold"/>`, `A <span class="nodecor">v.</span> B`, "<strong>A </strong>v.<strong> B</strong>"},
-		"raised":                         {`<text variable="title" vertical-align="sup"/>`, "2", "<sup>2</sup>"},
-		"underlined small capitals":      {`<text variable="title" font-variant="small-caps" text-decoration="underline"/>`, "A", `<span class="csl-caps"><u>A</u></span>`},
-		"points stripped":                {`<text variable="title" strip-periods="true"/>`, "J. Th.", "J Th"},
-		"a group without values":         {`<text value="a"/><group prefix="(" suffix=")"><text value="in "/><text variable="note"/></group>`, "A", "a"},
-		"a group of texts":               {`<group prefix="(" suffix=")"><text value="x"/></group>`, "A", "(x)"},
-		"a group with a value":           {`<group delimiter=", "><text value="in"/><text variable="note"/><text variable="title"/></group>`, "A", "in, A"},
-		"an ampersand":                   {`<text variable="title"/>`, "A & B <x>", "A &amp; B &lt;x&gt;"},
-		"a tag that nothing opens":       {`<text variable="title"/>`, "A</i> b", "A b"},
-		"a tag that nothing closes":      {`<text variable="title"/>`, "A <b>b", "A <strong>b</strong>"},
-		"a term":                         {`<text term="in" text-case="capitalize-first"/>`, "A", "In"},
-		"a term of several":              {`<text term="page" plural="true" form="short"/>`, "A", "pp."},
-		"the symbol of a term":           {`<text term="section" form="symbol"/>`, "A", "§"},
-		"the form that stands in for it": {`<text term="in" form="verb-short"/>`, "A", "in"},
-		"a term that is none":            {`<text value="a"/><text term="nonsense" prefix="|"/>`, "A", "a"},
-		"a macro that is none":           {`<text value="a"/><text macro="nonsense" prefix="|"/>`, "A", "a"},
-		"an element that is none":        {`<text value="a"/><nonsense prefix="|"/>`, "A", "a"},
+		"two full stops":              {`<text variable="title" suffix="."/><text value=". b"/>`, "A", "A. b"},
+		"question mark and full stop": {`<text variable="title" suffix="."/>`, "Why?", "Why?"},
+		"two exclamation marks":       {`<text variable="title" suffix="!"/>`, "Now!", "Now!"},
+		"two spaces":                  {`<text variable="title" suffix=" "/><text value=" b"/>`, "A", "A b"},
+		"two commas":                  {`<text variable="title" suffix=","/><text value=", b"/>`, "A", "A, b"},
+		"full stop in quotes":         {`<text variable="title" quotes="true" suffix="."/>`, "A", "“A.”"},
+		"comma in quotes":             {`<text variable="title" quotes="true" suffix=", "/><text value="b"/>`, "A", "“A,” b"},
+		"colon after quotes":          {`<text variable="title" quotes="true" suffix=":"/>`, "A", "“A”:"},
+		"question in quotes":          {`<text variable="title" quotes="true" suffix="."/>`, "Why?", "“Why?”"},
+		"quotes in quotes":            {`<text variable="title" quotes="true"/>`, `An "old" thing`, "“An ‘old’ thing”"},
+		"straight quotation marks":    {`<text variable="title"/>`, `An "old" thing`, "An “old” thing"},
+		"straight apostrophe":         {`<text variable="title"/>`, "It's Peter's", "It’s Peter’s"},
+		"apostrophe of a year":        {`<text variable="title"/>`, "Back in '09", "Back in ’09"},
+		"italics":                     {`<text variable="title" font-style="italic"/>`, "A", "<em>A</em>"},
+		"italics in italics": {
+			`<text variable="title" font-style="italic"/>`,
+			"A <i>b</i> c",
+			"<em>A </em>b<em> c</em>",
+		},
+		"nodecor": {`<text variable="title" font-weight="bold"/>`, `A <span class="nodecor">` +
+			`v.</span> B`, "<strong>A </strong>v.<strong> B</strong>"},
+		"superscript": {`<text variable="title" vertical-align="sup"/>`, "2", "<sup>2</sup>"},
+		"underlined small capitals": {
+			`<text variable="title" font-variant="small-caps" text-decoration="underline"/>`,
+			"A",
+			`<span class="csl-caps"><u>A</u></span>`,
+		},
+		"periods stripped": {`<text variable="title" strip-periods="true"/>`, "J. Th.", "J Th"},
+		"a group without values": {
+			`<text value="a"/><group prefix="(" suffix=")"><text value="in "/><text variable="note"/></group>`,
+			"A",
+			"a",
+		},
+		"a group of texts": {`<group prefix="(" suffix=")"><text value="x"/></group>`, "A", "(x)"},
+		"a group with a value": {
+			`<group delimiter=", "><text value="in"/><text variable="note"/><text variable="title"/></group>`,
+			"A",
+			"in, A",
+		},
+		"an ampersand":            {`<text variable="title"/>`, "A & B <x>", "A &amp; B &lt;x&gt;"},
+		"unopened tag":            {`<text variable="title"/>`, "A</i> b", "A b"},
+		"unclosed tag":            {`<text variable="title"/>`, "A <b>b", "A <strong>b</strong>"},
+		"a term":                  {`<text term="in" text-case="capitalize-first"/>`, "A", "In"},
+		"plural term":             {`<text term="page" plural="true" form="short"/>`, "A", "pp."},
+		"symbol":                  {`<text term="section" form="symbol"/>`, "A", "§"},
+		"fallback form of a term": {`<text term="in" form="verb-short"/>`, "A", "in"},
+		"unknown term":            {`<text value="a"/><text term="nonsense" prefix="|"/>`, "A", "a"},
+		"unknown macro":           {`<text value="a"/><text macro="nonsense" prefix="|"/>`, "A", "a"},
+		"unknown element":         {`<text value="a"/><nonsense prefix="|"/>`, "A", "a"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -229,13 +246,21 @@ func TestSignsThatMeet(t *testing.T) {
 
 func TestConditions(t *testing.T) {
 	t.Parallel()
-	const work = `[{"id": "k", "type": "book", "title": "T", "volume": "3", "edition": "third", "issued": {"date-parts": [[2001]]}}]`
+	const work = `[{"id": "k", "type": "book", "title": "T", "volume": "3", "edition": "third", "issued": ` +
+		`{"date-parts": [[2001]]}}]`
 
 	for condition, want := range map[string]string{
-		`type="book"`: "yes", `type="article-journal"`: "no", `type="article-journal book" match="any"`: "yes", `type="article-journal book" match="all"`: "no",
+		`type="book"`:                                 "yes",
+		`type="article-journal"`:                      "no",
+		`type="article-journal book" match="any"`:     "yes",
+		`type="article-journal book" match="all"`:     "no",
 		`type="article-journal chapter" match="none"`: "yes", `type="book chapter" match="none"`: "no",
-		`variable="title"`: "yes", `variable="title note"`: "no", `variable="title note" match="any"`: "yes", `variable="issued"`: "yes", `variable="accessed"`: "no",
-		`is-numeric="volume"`: "yes", `is-numeric="edition"`: "no", `is-numeric="note"`: "no",
+		`variable="title"`:                  "yes",
+		`variable="title note"`:             "no",
+		`variable="title note" match="any"`: "yes",
+		`variable="issued"`:                 "yes",
+		`variable="accessed"`:               "no",
+		`is-numeric="volume"`:               "yes", `is-numeric="edition"`: "no", `is-numeric="note"`: "no",
 		`position="first"`: "yes", `position="subsequent"`: "no", `locator="page"`: "no", `disambiguate="true"`: "no",
 		`type="book" variable="note"`: "no", `type="book" variable="note" match="any"`: "yes", `nonsense="x"`: "no", ``: "no",
 	} {
@@ -250,9 +275,10 @@ func TestConditions(t *testing.T) {
 	}
 }
 
-func TestPositionsOfCitations(t *testing.T) {
+func TestPositions(t *testing.T) {
 	t.Parallel()
-	layout := `<choose><if position="ibid-with-locator"><text value="ibid., "/><text variable="locator"/></if><else-if position="ibid"><text value="ibid."/></else-if>` +
+	layout := `<choose><if position="ibid-with-locator"><text value="ibid., "/><text variable="locator"/></if>` +
+		`<else-if position="ibid"><text value="ibid."/></else-if>` +
 		`<else-if position="subsequent"><text value="again"/></else-if><else><text variable="title"/></else></choose>`
 	works := `[{"id": "k", "title": "K"}, {"id": "l", "title": "L"}]`
 
