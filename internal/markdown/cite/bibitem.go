@@ -2,7 +2,9 @@ package cite
 
 import (
 	"cmp"
+	"slices"
 	"strings"
+	"sync"
 	"unicode"
 )
 
@@ -67,94 +69,54 @@ func kindOf(e entry) string {
 	return "document"
 }
 
+// plainFields maps variables of CSL to the fields that may hold them, by priority.
+var plainFields = sync.OnceValue(func() map[string][]string {
+	all := map[string][]string{}
+
+	for variable, fields := range map[string]string{
+		"container-title":       "journaltitle journal booktitle maintitle",
+		"container-title-short": "shortjournal",
+		"collection-title":      "series",
+		"publisher":             "publisher institution school organization",
+		"publisher-place":       "location address",
+		"event-title":           "eventtitle",
+		"event-place":           "venue",
+		"volume":                "volume",
+		"number-of-volumes":     "volumes",
+		"number-of-pages":       "pagetotal",
+		"chapter-number":        "chapter",
+		"edition":               "edition",
+		"version":               "version",
+		"genre":                 "type",
+		"note":                  "note addendum",
+		"medium":                "howpublished",
+		"status":                "pubstate",
+		"keyword":               "keywords",
+		"language":              "langid language",
+		"archive":               "archiveprefix eprinttype",
+		"section":               "section",
+	} {
+		all[variable] = strings.Fields(fields)
+	}
+
+	return all
+})
+
 // item returns the entry as an item of CSL. lang is the language of the work unless the entry names one.
-// Titles of English works are in sentence case, outside braces: the style sets capitals if it needs them.
 func (e entry) item(lang string) *Item {
-	f := e.fields
 	item := newItem(e.key, kindOf(e))
-	set := func(name string, fields ...string) {
-		for _, field := range fields {
-			if text := texText(f[field], false); text != "" {
-				item.Vars[name] = text
-				return
-			}
-		}
+	for variable, fields := range plainFields() {
+		e.setText(item, variable, fields...)
 	}
-	own := strings.ToLower(cmp.Or(f["langid"], f["language"], lang))
-	english := strings.HasPrefix(own, "en") || own == "american" || own == "british" || own == "usenglish" ||
-		own == "ukenglish"
-	title := func(name, main, sub string) {
-		text := texText(f[main], true)
-		if more := texText(f[sub], true); more != "" && text != "" {
-			text += ": " + more
-		}
 
-		if english {
-			text = sentenceCase(text)
-		}
-
-		if text != "" {
-			item.Vars[name] = text
-		}
-	}
-	title("title", "title", "subtitle")
-	title("title-short", "shorttitle", "")
-	set("container-title", "journaltitle", "journal", "booktitle", "maintitle")
-
-	if sub := texText(f["booksubtitle"], false); sub != "" && f["booktitle"] != "" {
+	if sub := texText(e.fields["booksubtitle"], false); sub != "" && e.fields["booktitle"] != "" {
 		item.Vars["container-title"] += ": " + sub
 	}
-	set("container-title-short", "shortjournal")
-	set("collection-title", "series")
-	set("publisher", "publisher", "institution", "school", "organization")
-	set("publisher-place", "location", "address")
-	set("event-title", "eventtitle")
-	set("event-place", "venue")
-	set("volume", "volume")
-	set("number-of-volumes", "volumes")
-	set("number-of-pages", "pagetotal")
-	set("chapter-number", "chapter")
-	set("edition", "edition")
-	set("version", "version")
-	set("genre", "type")
-	set("note", "note", "addendum")
-	set("medium", "howpublished")
-	set("status", "pubstate")
-	set("keyword", "keywords")
-	set("language", "langid", "language")
-	set("archive", "archiveprefix", "eprinttype")
-	set("section", "section")
-
-	switch item.Type {
-	case "article-journal", "article-magazine", "article-newspaper", "periodical":
-		set("issue", "number", "issue")
-	case "book", "chapter", "paper-conference":
-		set("collection-number", "number")
-	default:
-		set("number", "number")
-	}
-
-	// Identifiers are not TeX, but some programs escape them.
-	verbatim := strings.NewReplacer(`\_`, "_", `\%`, "%", `\&`, "&", `\#`, "#", "{", "", "}", "")
-	for _, name := range []string{"DOI", "ISBN", "ISSN", "URL", "PMID"} {
-		if v := strings.TrimSpace(verbatim.Replace(f[strings.ToLower(name)])); v != "" {
-			item.Vars[name] = v
-		}
-	}
-
-	if url := item.Vars["medium"]; item.Vars["URL"] == "" && strings.HasPrefix(url, "http") {
-		item.Vars["URL"] = url
-		delete(item.Vars, "medium")
-	}
-
-	isArXiv := strings.EqualFold(f["archiveprefix"]+f["eprinttype"], "arxiv")
-	if eprint := f["eprint"]; eprint != "" && isArXiv && item.Vars["URL"] == "" {
-		item.Vars["URL"] = "https://arxiv.org/abs/" + plainTeX(eprint)
-	}
-
-	if pages := plainTeX(f["pages"]); pages != "" {
-		item.Vars["page"] = strings.NewReplacer("—", "-", "–", "-", "--", "-").Replace(pages)
-	}
+	english := isEnglish(cmp.Or(e.fields["langid"], e.fields["language"], lang))
+	e.setTitle(item, "title", english, "title", "subtitle")
+	e.setTitle(item, "title-short", english, "shorttitle", "")
+	e.setNumbers(item)
+	e.setIdentifiers(item)
 
 	if item.Vars["genre"] == "" {
 		switch e.kind {
@@ -165,18 +127,92 @@ func (e entry) item(lang string) *Item {
 		}
 	}
 
-	for _, field := range []string{"author", "editor", "translator", "director"} {
-		if list := readNames(f[field]); len(list) > 0 {
-			item.Names[field] = list
+	for _, variable := range []string{"author", "editor", "translator", "director", "container-author"} {
+		field := variable
+		if variable == "container-author" {
+			field = "bookauthor"
 		}
-	}
 
-	if list := readNames(f["bookauthor"]); len(list) > 0 {
-		item.Names["container-author"] = list
+		if list := readNames(e.fields[field]); len(list) > 0 {
+			item.Names[variable] = list
+		}
 	}
 	item.Dates = e.dates()
 
 	return item
+}
+
+// isEnglish reports whether a language is English: a BCP 47 tag or a name of the TeX package babel.
+func isEnglish(language string) bool {
+	language = strings.ToLower(language)
+
+	return strings.HasPrefix(language, "en") ||
+		slices.Contains([]string{"american", "british", "usenglish", "ukenglish"}, language)
+}
+
+// setText sets a variable to the text of the first of the fields that has one.
+func (e entry) setText(item *Item, variable string, fields ...string) {
+	for _, field := range fields {
+		if text := texText(e.fields[field], false); text != "" {
+			item.Vars[variable] = text
+			return
+		}
+	}
+}
+
+// setTitle sets a variable to the title and the subtitle in two fields. An English title is in sentence case,
+// outside braces: the style sets capitals if it needs them.
+func (e entry) setTitle(item *Item, variable string, english bool, main, sub string) {
+	text := texText(e.fields[main], true)
+	if more := texText(e.fields[sub], true); more != "" && text != "" {
+		text += ": " + more
+	}
+
+	if english {
+		text = sentenceCase(text)
+	}
+
+	if text != "" {
+		item.Vars[variable] = text
+	}
+}
+
+// setNumbers sets the number, whose variable depends on the type of the item, and the pages.
+func (e entry) setNumbers(item *Item) {
+	switch item.Type {
+	case "article-journal", "article-magazine", "article-newspaper", "periodical":
+		e.setText(item, "issue", "number", "issue")
+	case "book", "chapter", "paper-conference":
+		e.setText(item, "collection-number", "number")
+	default:
+		e.setText(item, "number", "number")
+	}
+
+	if pages := plainTeX(e.fields["pages"]); pages != "" {
+		item.Vars["page"] = strings.NewReplacer("—", "-", "–", "-", "--", "-").Replace(pages)
+	}
+}
+
+// setIdentifiers sets the identifiers and the URL, which may also be in howpublished or be that of an eprint
+// on arXiv.
+func (e entry) setIdentifiers(item *Item) {
+	// Identifiers are not TeX, but some programs escape them.
+	verbatim := strings.NewReplacer(`\_`, "_", `\%`, "%", `\&`, "&", `\#`, "#", "{", "", "}", "")
+	for _, name := range []string{"DOI", "ISBN", "ISSN", "URL", "PMID"} {
+		if v := strings.TrimSpace(verbatim.Replace(e.fields[strings.ToLower(name)])); v != "" {
+			item.Vars[name] = v
+		}
+	}
+
+	if url := item.Vars["medium"]; item.Vars["URL"] == "" && strings.HasPrefix(url, "http") {
+		item.Vars["URL"] = url
+		delete(item.Vars, "medium")
+	}
+
+	isArXiv := strings.EqualFold(e.fields["archiveprefix"]+e.fields["eprinttype"], "arxiv")
+	if eprint := e.fields["eprint"]; eprint != "" && isArXiv && item.Vars["URL"] == "" {
+		item.Vars["URL"] = "https://arxiv.org/abs/" + plainTeX(eprint)
+	}
 }
 
 // inherit copies the fields that an entry lacks from the entry in its crossref field. The title of that

@@ -160,17 +160,7 @@ func (r *bibReader) entry() error {
 		_, err := r.value(false)
 		return err
 	case "string":
-		r.space()
-		name := strings.ToLower(r.word())
-		r.space()
-
-		if !r.is('=') {
-			return fmt.Errorf("@string %q has no value", short(name))
-		}
-		value, err := r.value(true)
-		r.strings[name] = value
-
-		return err
+		return r.abbreviation()
 	}
 	r.space()
 	e := entry{kind: kind, fields: map[string]string{}}
@@ -180,11 +170,39 @@ func (r *bibReader) entry() error {
 		r.at++
 	}
 
+	const longest = 200 // bytes
+
 	e.key = strings.TrimSpace(r.src[from:r.at])
-	if e.key == "" || len(e.key) > 200 || strings.ContainsAny(e.key, "{}\"=") {
+	if e.key == "" || len(e.key) > longest || strings.ContainsAny(e.key, "{}\"=") {
 		return fmt.Errorf("an entry of type %q has no key", short(kind))
 	}
 
+	if err := r.fields(&e, shut); err != nil {
+		return err
+	}
+	r.entries = append(r.entries, e)
+
+	return nil
+}
+
+// abbreviation reads the definition in an @string.
+func (r *bibReader) abbreviation() error {
+	r.space()
+	name := strings.ToLower(r.word())
+	r.space()
+
+	if !r.is('=') {
+		return fmt.Errorf("@string %q has no value", short(name))
+	}
+	value, err := r.value(true)
+	r.strings[name] = value
+
+	return err
+}
+
+// fields reads the fields of an entry up to its closing brace or parenthesis. The first of two equal fields
+// counts.
+func (r *bibReader) fields(e *entry, shut byte) error {
 	for {
 		r.space()
 
@@ -193,7 +211,6 @@ func (r *bibReader) entry() error {
 		}
 
 		if r.is(shut) {
-			r.entries = append(r.entries, e)
 			return nil
 		}
 		from := r.at

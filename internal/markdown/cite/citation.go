@@ -138,7 +138,7 @@ func (p *processor) writeCite(c Cite, withoutNames bool) writtenCite {
 	}
 
 	if c.Prefix != "" {
-		out = p.locale.join(p.locale.typeset(p.parseText(c.Prefix+separated(c.Prefix))), out)
+		out = p.locale.join(p.locale.typeset(p.parseText(c.Prefix+spaceAfter(c.Prefix))), out)
 	}
 
 	if c.Suffix != "" {
@@ -181,41 +181,11 @@ func (p *processor) collapsed(all []writtenCite) []piece {
 		out = append(out, piece{out: x.out, key: x.cite.Key})
 	}
 
-	collapse := p.style.citation.attr["collapse"]
-	switch collapse {
+	switch p.style.citation.attr["collapse"] {
 	case "citation-number":
-		for i := 0; i < len(all); {
-			end := i + 1
-			for end < len(all) && p.isNextNumber(all[end-1], all[end]) {
-				end++
-			}
-
-			if end-i > 2 {
-				add(delimiter, all[i])
-				add("–", all[end-1])
-			} else {
-				for _, x := range all[i:end] {
-					add(delimiter, x)
-				}
-			}
-			i = end
-		}
+		p.collapseNumbers(all, delimiter, add)
 	case "year", "year-suffix", "year-suffix-ranged":
-		between := delimiter
-
-		for i := 0; i < len(all); {
-			end := i + 1
-			for end < len(all) && sameAuthors(all[i], all[end]) {
-				end++
-			}
-			add(between, all[i])
-			p.yearsAfter(all[i:end], delimiter, add)
-
-			if between = delimiter; end-i > 1 {
-				between = cmp.Or(p.style.citation.attr["after-collapse-delimiter"], delimiter)
-			}
-			i = end
-		}
+		p.collapseYears(all, delimiter, add)
 	default:
 		for _, x := range all {
 			add(delimiter, x)
@@ -223,6 +193,45 @@ func (p *processor) collapsed(all []writtenCite) []piece {
 	}
 
 	return out
+}
+
+// collapseNumbers adds works, and only the first and the last of three or more consecutive numbers: [1]–[3].
+func (p *processor) collapseNumbers(all []writtenCite, delimiter string, add func(between string, x writtenCite)) {
+	for i := 0; i < len(all); {
+		end := i + 1
+		for end < len(all) && p.isNextNumber(all[end-1], all[end]) {
+			end++
+		}
+
+		if end-i > 2 {
+			add(delimiter, all[i])
+			add("–", all[end-1])
+		} else {
+			for _, x := range all[i:end] {
+				add(delimiter, x)
+			}
+		}
+		i = end
+	}
+}
+
+// collapseYears adds works, and only the years of those that follow a work by the same authors.
+func (p *processor) collapseYears(all []writtenCite, delimiter string, add func(between string, x writtenCite)) {
+	between := delimiter
+
+	for i := 0; i < len(all); {
+		end := i + 1
+		for end < len(all) && sameAuthors(all[i], all[end]) {
+			end++
+		}
+		add(between, all[i])
+		p.yearsAfter(all[i:end], delimiter, add)
+
+		if between = delimiter; end-i > 1 {
+			between = cmp.Or(p.style.citation.attr["after-collapse-delimiter"], delimiter)
+		}
+		i = end
+	}
 }
 
 // sameAuthors reports whether b may follow a in a group without repeating the names.

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 )
 
 // option returns the name option that applies. It is that of the element own, else that of the innermost
@@ -145,7 +144,7 @@ func (r *renderer) namesOf(n, parts *node) (out rich, s state) {
 	}
 	size := 0
 
-	name, etAl := parts.child("name"), parts.child("et-al")
+	name := parts.child("name")
 	for _, variable := range variables {
 		r.charge(1 + len(parts.children))
 
@@ -159,42 +158,13 @@ func (r *renderer) namesOf(n, parts *node) (out rich, s state) {
 			role = "editortranslator"
 		}
 		s = filled
-		var piece rich
 
 		if counted {
 			shown, _ := r.shown(name, list)
 			total += shown
 			continue
 		}
-		seen := false
-
-		for _, k := range parts.children {
-			r.charge(1)
-
-			switch {
-			case k.name == "name":
-				list := r.locale.join(plain(k.attr["prefix"]), r.nameList(k, etAl, list))
-				piece, seen = r.locale.join(piece, r.locale.join(list, plain(k.attr["suffix"]))), true
-			case k.name == "label" && !r.sorting:
-				if !seen && name == nil {
-					piece, seen = r.nameList(nil, etAl, list), true
-				}
-				plural := len(list) > 1
-
-				switch k.attr["plural"] {
-				case "always":
-					plural = true
-				case "never":
-					plural = false
-				}
-				label := plain(r.locale.term(role, k.attr["form"], plural))
-				piece = r.locale.join(piece, r.finished(k, label))
-			}
-		}
-
-		if !seen {
-			piece = r.locale.join(piece, r.nameList(nil, etAl, list))
-		}
+		piece := r.roleNames(parts, role, list)
 
 		size = r.weigh(size, piece)
 		if len(out) > 0 {
@@ -208,6 +178,35 @@ func (r *renderer) namesOf(n, parts *node) (out rich, s state) {
 	}
 
 	return out, s
+}
+
+// roleNames renders the names of one role by the name and label elements of parts, in their order. Without a
+// name element it uses the default one.
+func (r *renderer) roleNames(parts *node, role string, list []Name) (out rich) {
+	name, etAl := parts.child("name"), parts.child("et-al")
+	rendered := false
+
+	for _, k := range parts.children {
+		r.charge(1)
+
+		switch {
+		case k.name == "name":
+			names := r.locale.join(plain(k.attr["prefix"]), r.nameList(k, etAl, list))
+			out, rendered = r.locale.join(out, r.locale.join(names, plain(k.attr["suffix"]))), true
+		case k.name == "label" && !r.sorting:
+			if !rendered && name == nil {
+				out, rendered = r.nameList(nil, etAl, list), true
+			}
+			label := plain(r.locale.term(role, k.attr["form"], isPluralLabel(k, len(list) > 1)))
+			out = r.locale.join(out, r.finished(k, label))
+		}
+	}
+
+	if !rendered {
+		out = r.locale.join(out, r.nameList(nil, etAl, list))
+	}
+
+	return out
 }
 
 // shown returns the number of names of a list that are rendered, and whether "et al." replaces the others.
@@ -246,114 +245,4 @@ func (r *renderer) shown(n *node, list []Name) (shown int, cut bool) {
 	}
 
 	return shown, cut
-}
-
-// nameList renders a list of names with delimiters, "and" and "et al.". See "Name".
-func (r *renderer) nameList(n, etAl *node, list []Name) rich {
-	get := func(name, inherited string) string { return r.option(n, name, inherited) }
-	shown, cut := r.shown(n, list)
-	form := get("form", "name-form")
-	delimiter, set := ", ", false
-
-	if n != nil {
-		if v, ok := n.attr["delimiter"]; ok {
-			delimiter, set = v, true
-		}
-	}
-
-	if !set {
-		for _, o := range slices.Backward(r.options) {
-			if v, ok := o.attr["name-delimiter"]; ok {
-				delimiter = v
-				break
-			}
-		}
-	}
-	var and string
-
-	switch get("and", "and") {
-	case "text":
-		and = r.locale.term("and", "", false)
-	case "symbol":
-		if and = r.locale.term("and", "symbol", false); and == "" || and == r.locale.term("and", "", false) {
-			and = "&"
-		}
-	}
-	l := r.locale
-	asSort := get("name-as-sort-order", "name-as-sort-order")
-	inverted := func(i int) bool { return asSort == "all" || asSort == "first" && i == 0 }
-	// precedes reports whether the delimiter precedes the "and" or the "et al." after count names.
-	precedes := func(rule string, count int) bool {
-		switch rule {
-		case "always":
-			return true
-		case "never":
-			return false
-		case "after-inverted-name":
-			return inverted(count-1) && list[count-1].Literal == ""
-		}
-
-		return count > 1
-	}
-	var out rich
-	size := 0
-
-	for i := range shown {
-		r.step()
-
-		if i > 0 {
-			switch {
-			case !cut && i == shown-1 && and != "":
-				if precedes(get("delimiter-precedes-last", "delimiter-precedes-last"), i) {
-					out = l.join(out, plain(delimiter))
-				}
-
-				if text := out.plain(); !strings.HasSuffix(text, " ") && unicode.IsLetter([]rune(and)[0]) ||
-					and == "&" && !strings.HasSuffix(text, " ") {
-					out = l.join(out, plain(" "))
-				}
-				out = l.join(out, plain(and+" "))
-			default:
-				out = l.join(out, plain(delimiter))
-			}
-		}
-		one := r.name(n, list[i], form, inverted(i), i)
-		size = r.weigh(size, one)
-		out = l.join(out, one)
-	}
-
-	if !cut {
-		return out
-	}
-
-	if get("et-al-use-last", "et-al-use-last") == "true" && shown+1 < len(list) {
-		last := len(list) - 1
-		out = l.join(out, plain(delimiter+"… "))
-
-		return l.join(out, r.name(n, list[last], form, inverted(last), last))
-	}
-
-	termName := "et-al"
-	if etAl != nil && etAl.attr["term"] != "" {
-		termName = etAl.attr["term"]
-	}
-
-	others := plain(l.term(termName, "", false))
-	if len(others) == 0 {
-		return out
-	}
-
-	if etAl != nil {
-		others = formatted(etAl, others)
-	}
-
-	if precedes(get("delimiter-precedes-et-al", "delimiter-precedes-et-al"), shown) {
-		out = l.join(out, plain(delimiter))
-	}
-
-	if !strings.HasSuffix(out.plain(), " ") {
-		out = l.join(out, plain(" "))
-	}
-
-	return l.join(out, others)
 }

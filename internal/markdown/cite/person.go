@@ -29,72 +29,68 @@ func (r *renderer) name(n *node, name Name, form string, inverted bool, index in
 		form = "long"
 	}
 	demote := r.style.root.attr["demote-non-dropping-particle"]
-	l := r.locale
-	family := name.Family
-	spaced := func(parts ...rich) (out rich) {
-		for _, part := range parts {
-			if len(part) == 0 {
-				continue
-			}
+	family, particle := r.partText(n, "family", name.Family), r.partText(n, "family", name.NonDropping)
 
-			if text := out.plain(); len(out) > 0 && !strings.HasSuffix(text, "’") && !strings.HasSuffix(text, "'") {
-				out = l.join(out, plain(" "))
-			}
-			out = l.join(out, part)
+	switch {
+	case form == "short" && r.sorting && (demote == "sort-only" || demote == "display-and-sort"):
+		return family
+	case form == "short":
+		return r.spaced(particle, family)
+	}
+	first, dropping := r.partText(n, "given", given), r.partText(n, "given", name.Dropping)
+
+	switch {
+	case isIdeographic(name.Family) && isIdeographic(given+"一"): // given may be empty
+		return r.locale.join(family, first)
+	case !inverted:
+		out := r.spaced(first, dropping, particle, family)
+		if name.Suffix != "" && name.CommaSuffix {
+			out = r.locale.join(out, plain(","))
 		}
 
-		return out
+		return r.spaced(out, plain(name.Suffix))
 	}
-	text := func(part, s string) rich { return r.namePart(n, part, r.locale.typeset(r.parseText(s))) }
+	suffix := plain(name.Suffix)
 
-	if form == "short" {
-		if r.sorting && (demote == "sort-only" || demote == "display-and-sort") {
-			return text("family", family)
+	// A demoted particle follows the given name: "Beethoven, Ludwig van".
+	if demote == "display-and-sort" || demote == "" || r.sorting && demote == "sort-only" {
+		return r.separated(n, family, r.spaced(first, dropping, particle), suffix)
+	}
+
+	return r.separated(n, r.spaced(particle, family), r.spaced(first, dropping), suffix)
+}
+
+// partText returns the text of a part of a name, "given" or "family", with its formatting.
+func (r *renderer) partText(n *node, part, text string) rich {
+	return r.namePart(n, part, r.locale.typeset(r.parseText(text)))
+}
+
+// spaced joins the parts of a name with spaces. There is no space after an apostrophe: d’Alembert.
+func (r *renderer) spaced(parts ...rich) (out rich) {
+	for _, part := range parts {
+		if len(part) == 0 {
+			continue
 		}
 
-		return spaced(text("family", name.NonDropping), text("family", family))
+		if text := out.plain(); len(out) > 0 && !strings.HasSuffix(text, "’") && !strings.HasSuffix(text, "'") {
+			out = r.locale.join(out, plain(" "))
+		}
+		out = r.locale.join(out, part)
 	}
 
-	if isIdeographic(family) && isIdeographic(given+"一") {
-		return l.join(text("family", family), text("given", given))
-	}
+	return out
+}
 
+// separated joins the parts of an inverted name with the sort-separator.
+func (r *renderer) separated(n *node, out rich, parts ...rich) rich {
 	separator := r.option(n, "sort-separator", "sort-separator")
 	if separator == "" && (n == nil || !n.has("sort-separator")) {
 		separator = ", "
 	}
 
-	if !inverted {
-		out := spaced(
-			text("given", given),
-			text("given", name.Dropping),
-			text("family", name.NonDropping),
-			text("family", family),
-		)
-		if name.Suffix != "" {
-			if name.CommaSuffix {
-				out = l.join(out, plain(","))
-			}
-			out = spaced(out, plain(name.Suffix))
-		}
-
-		return out
-	}
-	// A demoted particle follows the given name: "Beethoven, Ludwig van".
-	demoted := demote == "display-and-sort" || demote == "" || r.sorting && demote == "sort-only"
-
-	var out, rest rich
-	if demoted {
-		out = text("family", family)
-		rest = spaced(text("given", given), text("given", name.Dropping), text("family", name.NonDropping))
-	} else {
-		out = spaced(text("family", name.NonDropping), text("family", family))
-		rest = spaced(text("given", given), text("given", name.Dropping))
-	}
-
-	for _, part := range []rich{rest, plain(name.Suffix)} {
+	for _, part := range parts {
 		if len(part) > 0 {
-			out = l.join(l.join(out, plain(separator)), part)
+			out = r.locale.join(r.locale.join(out, plain(separator)), part)
 		}
 	}
 
@@ -169,11 +165,11 @@ func (r *renderer) initials(n *node, given string) string {
 		switch {
 		case bare == "":
 		case unicode.IsLower(first): // a particle
-			add(separated(b) + word + " ")
+			add(spaceAfter(b) + word + " ")
 		case whole && utf8.RuneCountInString(bare) > 1:
-			add(separated(b) + word + " ")
+			add(spaceAfter(b) + word + " ")
 		case word != bare && utf8.RuneCountInString(bare) > 1 && !whole: // an abbreviation
-			add(separated(b) + bare + with)
+			add(spaceAfter(b) + bare + with)
 		default:
 			for i, part := range strings.Split(bare, "-") {
 				letter, _ := utf8.DecodeRuneInString(part)
@@ -193,8 +189,8 @@ func (r *renderer) initials(n *node, given string) string {
 	return strings.TrimSpace(string(b))
 }
 
-// separated returns the space that a text needs before a word, "" if it ends with one.
-func separated[T string | []byte](text T) string {
+// spaceAfter returns the space that a text needs before a word, "" if it ends with one.
+func spaceAfter[T string | []byte](text T) string {
 	if len(text) == 0 || text[len(text)-1] == ' ' {
 		return ""
 	}

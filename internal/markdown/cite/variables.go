@@ -122,16 +122,22 @@ func (r *renderer) label(n *node, variable string) rich {
 		}
 	}
 	r.charge(len(value))
-	plural := isPlural(variable, value)
-
-	switch n.attr["plural"] {
-	case "always":
-		plural = true
-	case "never":
-		plural = false
-	}
+	plural := isPluralLabel(n, isPlural(variable, value))
 
 	return plain(r.locale.term(name, n.attr["form"], plural))
+}
+
+// isPluralLabel reports whether a label element is plural. contextual is the answer unless its attribute
+// plural is "always" or "never".
+func isPluralLabel(n *node, contextual bool) bool {
+	switch n.attr["plural"] {
+	case "always":
+		return true
+	case "never":
+		return false
+	}
+
+	return contextual
 }
 
 // locatorLabel returns the kind of the place of a citation.
