@@ -388,7 +388,7 @@ func TestWrongKeyFilesAreNamedByLine(t *testing.T) {
 		"no tier":       {"keys: [{name: a, key: hush, tiers: [performanc]}]", "did you mean \"performance\""},
 		"negative":      {"keys: [{name: a, key: hush, rpm: -1}]", "negative"},
 		"wrong type":    {"keys:\n  - name: a\n    key: hush\n    rpm: many\n", "line 4"},
-		"same secret":   {"keys:\n  - {name: a, key: hush}\n  - {name: b, key: hush}\n", "line 3: the same key"},
+		"same secret":   {"keys:\n  - {name: a, key: hush}\n  - {name: b, key: hush}\n", "line 3: another entry has the same key"},
 		"not YAML":      {"keys: [\n  {name: hush", "keys.yaml"},
 		"not a mapping": {"- hush", "keys.yaml"},
 	} {

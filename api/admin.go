@@ -16,23 +16,23 @@ import (
 	"presswork/tasks"
 )
 
-// The operators' page at /admin, and what it asks for. It takes the key in a header,
-// which no page of another site can send, and writes are refused to these besides.
+// The operators' page at /admin and its API. The API takes the key in a header only: a page of another site cannot
+// send that header. Writes from other sites are rejected as well.
 
 const (
-	// maxBatch is how many jobs one request acts on, batchCalls how many at a time.
+	// maxBatch is how many jobs one request may name, batchCalls how many of them are changed at the same time.
 	maxBatch   = 500
 	batchCalls = 16
-	// maxAdminBody is the longest body of such a request, in bytes.
+	// maxAdminBody is the largest body of a request that acts on jobs, in bytes.
 	maxAdminBody = 64 << 10
 )
 
-func (s *Server) admin(c *fiber.Ctx) error { return sendPage(c, web.Admin()) }
+func (s *Server) adminPage(c *fiber.Ctx) error { return sendPage(c, web.Admin()) }
 
 // fleetView answers GET /admin/api/fleet.
 type fleetView struct {
 	At time.Time `json:"at"`
-	// Open jobs have not ended; Dead are dead letters.
+	// Open counts the jobs that have not ended, Dead the failed jobs that an operator may retry.
 	Open    int64          `json:"open"`
 	Dead    int64          `json:"dead"`
 	Queues  []queueView    `json:"queues"`
@@ -48,7 +48,7 @@ type queueView struct {
 	Paused            bool        `json:"paused"`
 	OldestSeconds     float64     `json:"oldest_seconds"`
 	OldestOpenSeconds float64     `json:"oldest_open_seconds"`
-	// DoneToday are runs that ended, FailedToday those of them that failed.
+	// DoneToday counts the runs that ended since midnight UTC, FailedToday the failed ones among them.
 	DoneToday   int64 `json:"done_today"`
 	FailedToday int64 `json:"failed_today"`
 }
@@ -89,7 +89,7 @@ func (s *Server) adminFleet(c *fiber.Ctx) error {
 	return nil
 }
 
-// adminJob is a job with what its caller does not see.
+// adminJob is a job with the fields that only operators see.
 type adminJob struct {
 	presswork.Job
 	Key       string   `json:"key"`
@@ -194,7 +194,7 @@ type inspectedJob struct {
 	WebhookURL  string            `json:"webhook_url"`
 	Events      []presswork.Event `json:"events"`
 	Task        *tasks.TaskState  `json:"task"`
-	// Dead reports whether it can be tried again; RetriedAs is the job it became.
+	// Dead reports whether the job can be retried. RetriedAs is the id of the job that a retry made.
 	Dead      bool   `json:"dead"`
 	RetriedAs string `json:"retried_as"`
 }
@@ -233,24 +233,24 @@ func (s *Server) adminGetJob(c *fiber.Ctx) error {
 	return nil
 }
 
-// batch is the body of a request that acts on jobs; outcomes are in its order.
+// batch is the body of a request that acts on jobs. The answer lists the outcomes in the same order.
 type batch struct {
 	IDs []string `json:"ids"`
 }
 
 type outcome struct {
 	ID string `json:"id"`
-	// JobID is the job that Retry made, or the job itself.
+	// JobID is the new job after a retry, otherwise the job itself.
 	JobID  string           `json:"job_id,omitempty"`
 	Status presswork.Status `json:"status,omitempty"`
 	Error  *fault.Error     `json:"error"`
 }
 
-// adminAct answers a request that does something to many jobs. What cannot be done
-// to one does not hinder the others.
+// adminAct calls act for each job in the request and answers with their outcomes. An error for one job does not
+// stop the others. action names the operation in the log.
 func (s *Server) adminAct(
 	c *fiber.Ctx,
-	what string,
+	action string,
 	act func(ctx context.Context, id string) (tasks.Record, error),
 ) error {
 	var req batch
@@ -263,13 +263,13 @@ func (s *Server) adminAct(
 			WithParam("ids")
 	}
 	outcomes := make([]outcome, len(req.IDs))
-	places := make(chan struct{}, batchCalls)
+	slots := make(chan struct{}, batchCalls)
 	var all sync.WaitGroup
 
 	for i, id := range req.IDs {
-		places <- struct{}{}
+		slots <- struct{}{}
 		all.Go(func() {
-			defer func() { <-places }()
+			defer func() { <-slots }()
 
 			ctx, cancel := s.deadline()
 			defer cancel()
@@ -283,8 +283,8 @@ func (s *Server) adminAct(
 	}
 	all.Wait()
 	done := len(slices.DeleteFunc(slices.Clone(outcomes), func(o outcome) bool { return o.Error != nil }))
-	s.Log.Info("an operator has acted on jobs", "action", what, "jobs", len(req.IDs), "done", done,
-		"key", metadataOf(c.Context()).who.Name, "request_id", metadataOf(c.Context()).id)
+	s.Log.Info("an operator acted on jobs", "action", action, "jobs", len(req.IDs), "done", done,
+		"key", metadataOf(c.Context()).caller.Name, "request_id", metadataOf(c.Context()).id)
 	writeJSON(c.Context(), http.StatusOK, struct {
 		Object string    `json:"object"`
 		Data   []outcome `json:"data"`

@@ -20,13 +20,14 @@ import (
 )
 
 const (
-	// storeTimeout bounds a question to the store; a download may last longer.
+	// storeTimeout bounds a request to the store. A download may take longer once it has begun.
 	storeTimeout = 10 * time.Second
-	// presignTTL is how long the store's own address of a download is good.
+	// presignTTL is how long a presigned address of the store is valid.
 	presignTTL = 5 * time.Minute
 )
 
-// ownArtifact returns the job in the path, which must have an artifact.
+// ownArtifact returns the record of the job in the path. Errors: NotFound when the caller may not see the job, or
+// the job has no artifact; QueueUnavailable.
 func (s *Server) ownArtifact(c *fiber.Ctx) (tasks.Record, error) {
 	id := c.Params("id")
 
@@ -38,7 +39,7 @@ func (s *Server) ownArtifact(c *fiber.Ctx) (tasks.Record, error) {
 	return rec, err
 }
 
-// errExpired answers for an artifact whose record has outlived it.
+// errExpired returns the error for an artifact that was deleted before its job record.
 func errExpired(rec tasks.Record) error {
 	return fault.Errorf(fault.ArtifactExpired, "the artifact of job %s is no longer kept", rec.ID)
 }
@@ -66,7 +67,7 @@ func (s *Server) download(c *fiber.Ctx) error {
 
 	key := storage.ArtifactKeyOf(rec.ID, rec.Artifact.ContentType)
 	if known := c.Get(fiber.HeaderIfNoneMatch); known != "" && matches(known, tag) {
-		if _, err := s.stat(key, rec); err != nil {
+		if _, err := s.statArtifact(key, rec); err != nil {
 			return err
 		}
 		c.Status(http.StatusNotModified)
@@ -80,17 +81,17 @@ func (s *Server) download(c *fiber.Ctx) error {
 	}
 
 	if c.Method() == fiber.MethodHead {
-		return s.describe(c, key, rec, rng)
+		return s.describeArtifact(c, key, rec, rng)
 	}
-	s.touch(key)
+	s.touchObject(key)
 
 	if !inline {
-		if redirected, err := s.redirect(c, key, rec); redirected || err != nil {
+		if redirected, err := s.redirectToStore(c, key, rec); redirected || err != nil {
 			return err
 		}
 	}
 
-	return s.stream(c, key, rec, rng)
+	return s.streamArtifact(c, key, rec, rng)
 }
 
 func lastModified(rec tasks.Record) time.Time {
@@ -101,15 +102,16 @@ func lastModified(rec tasks.Record) time.Time {
 	return rec.CreatedAt
 }
 
-// span is the part of an artifact that is sent.
-type span struct {
+// byteRange is the part of an artifact that is sent; partial is set unless it is the whole artifact.
+type byteRange struct {
 	storage.Range
 	partial bool
 }
 
-// rangeOf reads Range and If-Range.
-func (s *Server) rangeOf(c *fiber.Ctx, rec tasks.Record, tag string) (span, error) {
-	whole := span{Range: storage.Range{Length: rec.Artifact.Size}}
+// rangeOf returns the part that Range and If-Range ask for. An invalid or outdated header means the whole
+// artifact. A range beyond the end is an error with status 416.
+func (s *Server) rangeOf(c *fiber.Ctx, rec tasks.Record, tag string) (byteRange, error) {
+	whole := byteRange{Range: storage.Range{Length: rec.Artifact.Size}}
 
 	header := c.Get(fiber.HeaderRange)
 	if header == "" {
@@ -142,10 +144,10 @@ func (s *Server) rangeOf(c *fiber.Ctx, rec tasks.Record, tag string) (span, erro
 		return whole, nil
 	}
 
-	return span{Range: rng, partial: true}, nil
+	return byteRange{Range: rng, partial: true}, nil
 }
 
-func setSpan(c *fiber.Ctx, rec tasks.Record, rng span) {
+func setRangeHeaders(c *fiber.Ctx, rec tasks.Record, rng byteRange) {
 	c.Set(fiber.HeaderContentType, rec.Artifact.ContentType)
 
 	if strings.HasPrefix(rec.Artifact.ContentType, fiber.MIMETextHTML) {
@@ -161,7 +163,7 @@ func setSpan(c *fiber.Ctx, rec tasks.Record, rng span) {
 	}
 }
 
-func (s *Server) stat(key string, rec tasks.Record) (storage.Info, error) {
+func (s *Server) statArtifact(key string, rec tasks.Record) (storage.Info, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 	defer cancel()
 	info, err := s.Store.Stat(ctx, key)
@@ -169,20 +171,21 @@ func (s *Server) stat(key string, rec tasks.Record) (storage.Info, error) {
 	return info, artifactError(err, rec)
 }
 
-// describe answers HEAD.
-func (s *Server) describe(c *fiber.Ctx, key string, rec tasks.Record, rng span) error {
-	if _, err := s.stat(key, rec); err != nil {
+// describeArtifact answers a HEAD request.
+func (s *Server) describeArtifact(c *fiber.Ctx, key string, rec tasks.Record, rng byteRange) error {
+	if _, err := s.statArtifact(key, rec); err != nil {
 		return err
 	}
-	setSpan(c, rec, rng)
+	setRangeHeaders(c, rec, rng)
 	c.Context().Response.SkipBody = true
 	c.Context().Response.Header.SetContentLength(int(rng.Length))
 
 	return nil
 }
 
-// redirect sends the client to the store itself, where the store can do that.
-func (s *Server) redirect(c *fiber.Ctx, key string, rec tasks.Record) (bool, error) {
+// redirectToStore redirects the client to a presigned address of the store. It returns false when the store has
+// none.
+func (s *Server) redirectToStore(c *fiber.Ctx, key string, rec tasks.Record) (bool, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 	defer cancel()
 
@@ -194,8 +197,8 @@ func (s *Server) redirect(c *fiber.Ctx, key string, rec tasks.Record) (bool, err
 	if err != nil {
 		return false, artifactError(err, rec)
 	}
-	// The store would answer in XML that nothing is there.
-	if _, err := s.stat(key, rec); err != nil {
+	// The store would report a missing object in XML, which clients of this API do not expect.
+	if _, err := s.statArtifact(key, rec); err != nil {
 		return false, err
 	}
 	c.Set(fiber.HeaderLocation, to)
@@ -205,8 +208,8 @@ func (s *Server) redirect(c *fiber.Ctx, key string, rec tasks.Record) (bool, err
 	return true, nil
 }
 
-// stream sends the bytes. The store's context ends with the answer.
-func (s *Server) stream(c *fiber.Ctx, key string, rec tasks.Record, rng span) error {
+// streamArtifact sends part of an artifact from the store. The request to the store ends when the body is closed.
+func (s *Server) streamArtifact(c *fiber.Ctx, key string, rec tasks.Record, rng byteRange) error {
 	ctx, cancel := context.WithCancel(context.Background())
 	opening := time.AfterFunc(storeTimeout, cancel)
 
@@ -216,30 +219,30 @@ func (s *Server) stream(c *fiber.Ctx, key string, rec tasks.Record, rng span) er
 		return artifactError(err, rec)
 	}
 	opening.Stop()
-	setSpan(c, rec, rng)
-	c.Context().SetBodyStream(s.stored(key, r, cancel), int(rng.Length))
+	setRangeHeaders(c, rec, rng)
+	c.Context().SetBodyStream(s.newStoredBody(key, r, cancel), int(rng.Length))
 
 	return nil
 }
 
-// release ends a context when its reader is closed, and tells of what ends the reading
-// early: the head of the answer has been sent.
-type release struct {
+// storedBody is an object that is being sent. Close ends its request to the store. It logs a read error, because
+// the status of the answer has already been sent.
+type storedBody struct {
 	io.ReadCloser
 	cancel context.CancelFunc
 	broke  func(error)
 }
 
-func (s *Server) stored(key string, r io.ReadCloser, cancel context.CancelFunc) *release {
-	return &release{
+func (s *Server) newStoredBody(key string, r io.ReadCloser, cancel context.CancelFunc) *storedBody {
+	return &storedBody{
 		r,
 		cancel,
-		func(err error) { s.Log.Error("the store broke a download off", "key", key, "err", err) },
+		func(err error) { s.Log.Error("a download from the store broke off", "key", key, "err", err) },
 	}
 }
 
 // Read implements io.Reader.
-func (r *release) Read(p []byte) (int, error) {
+func (r *storedBody) Read(p []byte) (int, error) {
 	n, err := r.ReadCloser.Read(p)
 	if err != nil && !errors.Is(err, io.EOF) {
 		r.broke(err)
@@ -249,12 +252,12 @@ func (r *release) Read(p []byte) (int, error) {
 }
 
 // Close implements io.Closer.
-func (r *release) Close() error {
+func (r *storedBody) Close() error {
 	defer r.cancel()
 	return r.ReadCloser.Close()
 }
 
-func (s *Server) touch(key string) {
+func (s *Server) touchObject(key string) {
 	if s.Keeper == nil {
 		return
 	}
@@ -279,14 +282,14 @@ func (s *Server) deleteArtifact(c *fiber.Ctx) error {
 	}
 
 	key := storage.ArtifactKeyOf(rec.ID, rec.Artifact.ContentType)
-	if _, err := s.stat(key, rec); err != nil {
+	if _, err := s.statArtifact(key, rec); err != nil {
 		return err
 	}
 
 	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 	defer cancel()
 
-	if err := s.remove(ctx, key); err != nil {
+	if err := s.removeObject(ctx, key); err != nil {
 		return storeError(err)
 	}
 	c.Status(http.StatusNoContent)
@@ -294,7 +297,8 @@ func (s *Server) deleteArtifact(c *fiber.Ctx) error {
 	return nil
 }
 
-// disposition names the download: in ASCII for old clients, in full by RFC 6266.
+// disposition returns a Content-Disposition header with the file name in ASCII for old clients, and in UTF-8 (RFC
+// 6266).
 func disposition(name string, inline bool) string {
 	kind := "attachment"
 	if inline {
@@ -317,8 +321,8 @@ func disposition(name string, inline bool) string {
 
 var errUnsatisfiable = errors.New("range not satisfiable")
 
-// parseRange reads a Range header about size bytes. A header that is not
-// understood, or asks for several ranges, is to be ignored: ok is false.
+// parseRange returns the part of size bytes that a Range header asks for. ok is false for a header that must be
+// ignored: its syntax is unknown, or it asks for several ranges. The error is errUnsatisfiable.
 func parseRange(header string, size int64) (rng storage.Range, ok bool, err error) {
 	unit, spec, _ := strings.Cut(header, "=")
 

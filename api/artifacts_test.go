@@ -120,7 +120,8 @@ func TestADownloadThatTheStoreBreaksOffIsNotWholeAndIsLogged(t *testing.T) {
 	for {
 		select {
 		case line := <-logged:
-			if strings.Contains(line, "broke a download off") && strings.Contains(line, storage.ErrCorrupt.Error()) &&
+			if strings.Contains(line, "download from the store broke off") &&
+				strings.Contains(line, storage.ErrCorrupt.Error()) &&
 				strings.Contains(line, a.JobID) {
 				return
 			}

@@ -78,7 +78,7 @@ func (s *Server) identify(c *fiber.Ctx, meta *metadata, need level) error {
 		return err
 	}
 
-	meta.who = who
+	meta.caller = who
 	if need >= byAdmin && !who.Admin {
 		return fault.Errorf(fault.Forbidden, "this needs an admin key")
 	}
@@ -186,7 +186,7 @@ func (s *Server) checkOrigin(ctx *fasthttp.RequestCtx, meta *metadata) bool {
 	if !s.keys.Required() && !probe {
 		fetchSite := string(ctx.Request.Header.Peek("Sec-Fetch-Site"))
 		if err := s.origins.CheckOpen(meta.site, origin, fetchSite); err != nil {
-			s.fail(ctx, err)
+			s.sendError(ctx, err)
 			return true
 		}
 	}
@@ -220,7 +220,7 @@ func (s *Server) checkOrigin(ctx *fasthttp.RequestCtx, meta *metadata) bool {
 // preflight answers the question of a browser whether a page may call.
 func (s *Server) preflight(ctx *fasthttp.RequestCtx, meta *metadata, origin string) {
 	if err := s.origins.Check(origin, meta.site); err != nil {
-		s.fail(ctx, err)
+		s.sendError(ctx, err)
 		return
 	}
 	var allowed []string
@@ -279,7 +279,7 @@ func (s *Server) ownWatch(ctx context.Context, c *fiber.Ctx, id string, since in
 
 // owned returns err, or NotFound when the job is another owner's: its existence is secret.
 func owned(c *fiber.Ctx, id string, rec tasks.Record, err error) error {
-	who := metadataOf(c.Context()).who
+	who := metadataOf(c.Context()).caller
 	if fault.CodeOf(err) == fault.NotFound || err == nil && who.Job != id && rec.Owner != who.Name {
 		return unknownJob(id)
 	}
@@ -294,8 +294,8 @@ func unknownJob(id string) error {
 // clientOf returns the name that limits count requests by: the owner, or the address of a client without a key.
 func clientOf(ctx *fasthttp.RequestCtx) string {
 	meta := metadataOf(ctx)
-	if meta.who.Name != "" {
-		return meta.who.Name
+	if meta.caller.Name != "" {
+		return meta.caller.Name
 	}
 
 	return meta.ip.String()

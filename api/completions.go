@@ -125,7 +125,7 @@ func (s *Server) speak(c *fiber.Ctx) error {
 	return nil
 }
 
-// cut closes a connection whose answer cannot be completed.
+// cut closes a connection whose answer cannot be completed. The client then sees a broken transfer.
 func cut(c net.Conn) { _ = c.Close() }
 
 // setUnbuffered asks proxies such as nginx to pass an answer on as it comes.
@@ -150,7 +150,7 @@ func (s *Server) readCall(c *fiber.Ctx, limit int64, what string, read readCall)
 	meta := metadataOf(c.Context())
 
 	return read(body, openai.Head{
-		Caller:         meta.who,
+		Caller:         meta.caller,
 		RequestID:      meta.id,
 		TraceParent:    meta.trace,
 		IdempotencyKey: c.Get("Idempotency-Key"),
@@ -170,7 +170,7 @@ func clientTimeout(c *fiber.Ctx) time.Duration {
 	return 0
 }
 
-// begunCall is a call on the queue.
+// begunCall is a call that was put on the queue.
 type begunCall struct {
 	raw *stream.Answer
 	// ctx ends when the client leaves or the server stops.
@@ -179,10 +179,10 @@ type begunCall struct {
 	finish func()
 }
 
-// beginCall reserves the tokens that the call may use and puts it on the queue. The call has forgotten its request
-// afterwards.
+// beginCall reserves the tokens that the call may use and puts it on the queue. It drops the call's request, which
+// may be large. Errors: *inference.Error, QueueUnavailable, StoreUnavailable.
 func (s *Server) beginCall(c *fiber.Ctx, call *openai.Call) (begun begunCall, err error) {
-	running, leave, err := s.completions.Join(lastingCompletion)
+	running, leave, err := s.completions.Join(streamCompletion)
 	if err != nil {
 		return begun, err
 	}
@@ -231,7 +231,7 @@ func (s *Server) admitCall(c *fiber.Ctx, call *openai.Call) error {
 		return nil
 	}
 
-	_, err := s.reserve(c, call.ID, call.Limits, call.Tokens())
+	_, err := s.reserveLimits(c, call.ID, call.Limits, call.Tokens())
 	if e, refused := errors.AsType[*meter.Exceeded](err); refused {
 		return openai.LimitError(e, call)
 	}
@@ -241,7 +241,7 @@ func (s *Server) admitCall(c *fiber.Ctx, call *openai.Call) error {
 
 // settleCall gives back the reserved tokens. The worker counts the tokens that the call used.
 func (s *Server) settleCall(call *openai.Call, grant *meter.Grant) {
-	s.release(grant)
+	s.releaseGrant(grant)
 
 	if call.Limits == (meter.Limits{}) {
 		return
@@ -255,7 +255,7 @@ func (s *Server) settleCall(call *openai.Call, grant *meter.Grant) {
 	}
 }
 
-// enqueueCall puts the call on the queue; a large request goes to the store.
+// enqueueCall puts the call on the queue. A request over tasks.InlineLimit goes to the store first.
 func (s *Server) enqueueCall(ctx context.Context, call *openai.Call) (*stream.Answer, error) {
 	body, err := call.Encode()
 	if err != nil {
@@ -267,7 +267,7 @@ func (s *Server) enqueueCall(ctx context.Context, call *openai.Call) (*stream.An
 	} else {
 		call.BodyKey = storage.RequestKey(call.ID)
 
-		err := s.put(ctx, call.BodyKey, bytes.NewReader(body), int64(len(body)), fiber.MIMEApplicationJSON)
+		err := s.putSource(ctx, call.BodyKey, bytes.NewReader(body), int64(len(body)), fiber.MIMEApplicationJSON)
 		if err != nil {
 			return nil, err
 		}
@@ -280,8 +280,8 @@ func (s *Server) enqueueCall(ctx context.Context, call *openai.Call) (*stream.An
 		ctx, cancel := s.deadline()
 		defer cancel()
 
-		if err := s.remove(ctx, call.BodyKey); err != nil {
-			s.Log.Warn("could not delete a request that is not needed; the next sweep does it",
+		if err := s.removeObject(ctx, call.BodyKey); err != nil {
+			s.Log.Warn("could not delete a request that no worker reads; the next sweep deletes it",
 				"key", call.BodyKey, "error", err)
 		}
 	}
@@ -297,7 +297,7 @@ type Inference struct {
 	Models func() *inference.Catalogue
 	// Vendor names the member x_<vendor> of answers.
 	Vendor string
-	// Lax ignores parameters that exclude each other, instead of refusing the request.
+	// Lax ignores parameters that cannot be combined, instead of rejecting the request.
 	Lax bool
 	// Patience is how long the status of a stream waits for the first chunk, so that an error before it has a status.
 	// It is also the time between two comments while a stream is silent. Default 10 s.
@@ -325,7 +325,7 @@ func newV1(o *Inference) *openai.Service {
 
 // listModels answers GET /v1/models.
 func (s *Server) listModels(c *fiber.Ctx) error {
-	return s.sendJSON(c, s.v1.AppendModels(nil, metadataOf(c.Context()).who))
+	return s.sendJSON(c, s.v1.AppendModels(nil, metadataOf(c.Context()).caller))
 }
 
 // getModel answers GET /v1/models/{id}. The id may have slashes, encoded or not.
@@ -335,7 +335,7 @@ func (s *Server) getModel(c *fiber.Ctx) error {
 		return fault.Errorf(fault.InvalidRequest, "%s is not a percent-encoded model id", input.Quote(c.Params("*")))
 	}
 
-	m, err := s.v1.Model(metadataOf(c.Context()).who, id)
+	m, err := s.v1.Model(metadataOf(c.Context()).caller, id)
 	if err != nil {
 		return err
 	}

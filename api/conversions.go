@@ -21,7 +21,7 @@ import (
 )
 
 const (
-	// uploadTimeout bounds the storing of one request's files.
+	// uploadTimeout bounds storing the files of one request.
 	uploadTimeout = 2 * time.Minute
 	// uploadsAtOnce is how many files of one request are stored at a time.
 	uploadsAtOnce = 8
@@ -34,18 +34,17 @@ const (
 	bulk        = "bulk"
 )
 
-// longContent is the size from which a document is expected to be long: some 400
-// pages, which take a tab for two seconds or more. It waits on the queue bulk,
-// whatever its priority.
+// longContent is the size in bytes from which a document goes to the queue bulk, whatever its priority. It has
+// about 400 pages then, and occupies a browser tab for 2 s or more.
 const longContent = 512 << 10
 
-func (s *Server) submit(c *fiber.Ctx) error {
+func (s *Server) createConversion(c *fiber.Ctx) error {
 	rec, output, replayed, err := s.submitConversion(c)
 	if err != nil {
 		return err
 	}
 
-	if patience := patienceOf(c, output); patience > 0 {
+	if patience := preferredWait(c, output); patience > 0 {
 		return s.answerInTime(
 			c,
 			rec,
@@ -58,7 +57,8 @@ func (s *Server) submit(c *fiber.Ctx) error {
 	return s.answerAccepted(c, rec, replayed)
 }
 
-// submitConversion takes a submission. Output is what its result will be.
+// submitConversion submits the job of a request. output is the type of its result. replayed reports that the
+// idempotency key is known and rec is the earlier job.
 func (s *Server) submitConversion(c *fiber.Ctx) (rec tasks.Record, output presswork.Output, replayed bool, err error) {
 	req, err := s.parseConversion(c)
 	if err != nil {
@@ -70,7 +70,7 @@ func (s *Server) submitConversion(c *fiber.Ctx) (rec tasks.Record, output pressw
 		req.Output = acceptedOutput(c)
 	}
 	output = req.Output
-	who := metadataOf(c.Context()).who
+	who := metadataOf(c.Context()).caller
 
 	key, err := idempotencyKey(c)
 	if err != nil {
@@ -80,7 +80,7 @@ func (s *Server) submitConversion(c *fiber.Ctx) (rec tasks.Record, output pressw
 	var fingerprint string
 	if key != "" {
 		fingerprint = req.Fingerprint()
-		// A retry is answered before its files are stored again.
+		// Look the key up first, so that a retry does not store its files again.
 		ctx, cancel := s.deadline()
 		defer cancel()
 
@@ -90,12 +90,12 @@ func (s *Server) submitConversion(c *fiber.Ctx) (rec tasks.Record, output pressw
 		}
 	}
 
-	theme, err := s.check(&req)
+	theme, err := s.checkConversion(&req)
 	if err != nil {
 		return rec, output, false, err
 	}
 	meta := metadataOf(c.Context())
-	rec, replayed, err = s.accept(req, tasks.Submission{
+	rec, replayed, err = s.acceptConversion(req, tasks.Submission{
 		ID:             tasks.NewID(),
 		Kind:           presswork.KindConversion,
 		Theme:          theme,
@@ -138,9 +138,8 @@ func idempotencyKey(c *fiber.Ctx) (string, error) {
 	return key, nil
 }
 
-// check refuses a submission that cannot succeed, and returns the theme it
-// will have.
-func (s *Server) check(r *upload.Conversion) (theme string, err error) {
+// checkConversion rejects a submission that cannot succeed. It returns the theme of the document.
+func (s *Server) checkConversion(r *upload.Conversion) (theme string, err error) {
 	if int64(len(r.Content)) > s.MaxContentBytes {
 		return "", fault.Errorf(
 			fault.ContentTooLarge,
@@ -163,7 +162,7 @@ func (s *Server) check(r *upload.Conversion) (theme string, err error) {
 		}
 	}
 	matter, wrong := document.Check([]byte(r.Content), r.Options)
-	// A theme in the front matter that does not exist is a warning of the job's.
+	// An unknown theme in the front matter becomes a warning of the job, not an error here.
 	if theme, _, err = s.Themes.Resolve(r.Theme, matter.Theme); err != nil {
 		return "", err
 	}
@@ -177,13 +176,13 @@ func (s *Server) check(r *upload.Conversion) (theme string, err error) {
 	}
 
 	if wrong != nil {
-		return "", ofContent(wrong)
+		return "", contentError(wrong)
 	}
 
 	return theme, nil
 }
 
-// checkParts refuses parts that cannot be printed.
+// checkParts rejects parts that cannot be printed.
 func checkParts(r *upload.Conversion) error {
 	for _, name := range r.Parts {
 		data, err := r.ReadAsset(name)
@@ -200,7 +199,7 @@ func checkParts(r *upload.Conversion) error {
 	return nil
 }
 
-func ofContent(err error) error {
+func contentError(err error) error {
 	e := fault.AsError(err)
 	if e.Code == fault.Internal || e.Param != "" {
 		return err
@@ -209,7 +208,8 @@ func ofContent(err error) error {
 	return e.WithParam("content")
 }
 
-// webhookError keeps a refused address, and calls the rest what it is here.
+// webhookError returns the public error for a rejected webhook address: WebhookInvalid instead of InvalidURL,
+// which is the code for pages to export.
 func webhookError(err error) error {
 	e := fault.AsError(err)
 	if e.Code == fault.InvalidURL {
@@ -219,12 +219,14 @@ func webhookError(err error) error {
 	return e.WithParam("webhook_url")
 }
 
-// accept stores what is too large for the queue and submits the job. Nothing is
-// stored for a job that is refused, and sources lie under the id that the job
-// takes: the sweeper of the store asks by it whether they are needed. Each
-// request has a folder of its own there, so that of several with one idempotency
-// key none touches what another has stored.
-func (s *Server) accept(r upload.Conversion, sub tasks.Submission) (rec tasks.Record, replayed bool, err error) {
+// acceptConversion stores the sources that are too large for the queue and submits the job. Reserving the job
+// first has two reasons. Nothing is stored for a rejected job, and sources lie under the final job id, by which
+// the sweeper decides whether they are needed. Each request has its own folder there, so that requests with one
+// idempotency key cannot delete each other's sources.
+func (s *Server) acceptConversion(
+	r upload.Conversion,
+	sub tasks.Submission,
+) (rec tasks.Record, replayed bool, err error) {
 	request := sub.ID
 
 	lane := tasks.ConvertPDF.Queue
@@ -237,14 +239,14 @@ func (s *Server) accept(r upload.Conversion, sub tasks.Submission) (rec tasks.Re
 		return rec, replayed, err
 	}
 
-	payload, stored, err := s.store(r, sub.ID, request, sub.Theme)
+	payload, stored, err := s.storeSources(r, sub.ID, request, sub.Theme)
 	if err != nil {
-		s.unstore(stored, err)
+		s.removeSources(stored, err)
 		return rec, false, err
 	}
 
 	if sub.Task, err = s.taskOf(lane, payload); err != nil {
-		s.unstore(stored, nil)
+		s.removeSources(stored, nil)
 		return rec, false, err
 	}
 
@@ -253,14 +255,13 @@ func (s *Server) accept(r upload.Conversion, sub tasks.Submission) (rec tasks.Re
 
 	rec, replayed, err = s.Queue.Submit(ctx, sub)
 	if replayed {
-		s.unstore(stored, nil)
+		s.removeSources(stored, nil)
 	}
-	// After an error the job may exist: then it has its sources, else the sweeper
-	// takes them.
+	// After an error the job may exist and need its sources. If it does not, the sweeper deletes them.
 	return rec, replayed, err
 }
 
-// reserveJob settles the job's id and refuses what there is no place for.
+// reserveJob sets the id of the job. Errors: those of Queue.Reserve, StoreFull.
 func (s *Server) reserveJob(sub *tasks.Submission) (rec tasks.Record, replayed bool, err error) {
 	ctx, cancel := s.deadline()
 	defer cancel()
@@ -273,8 +274,8 @@ func (s *Server) reserveJob(sub *tasks.Submission) (rec tasks.Record, replayed b
 	return rec, replayed, err
 }
 
-// taskOf is a conversion's first task: a model's choice of the theme comes before
-// the conversion waits for a slot.
+// taskOf returns the first task of a conversion. If a model chooses the theme, that is a task of its own, so that
+// the conversion does not occupy a slot meanwhile.
 func (s *Server) taskOf(lane tasks.Queue, payload tasks.Convert) (tasks.Task, error) {
 	if payload.Theme == themes.Auto && s.Recommender.AsksModel() {
 		return tasks.ChooseTheme.Task(tasks.Choice{Convert: payload, Queue: lane})
@@ -284,9 +285,9 @@ func (s *Server) taskOf(lane tasks.Queue, payload tasks.Convert) (tasks.Task, er
 	return t.On(lane), err
 }
 
-// store puts long content and all assets into the store and returns the
-// payload that names them, and the keys written so far.
-func (s *Server) store(r upload.Conversion, jobID, request, theme string) (tasks.Convert, []string, error) {
+// storeSources stores long content and all assets. It returns the payload that refers to them, and the keys that
+// it has written, also after an error.
+func (s *Server) storeSources(r upload.Conversion, jobID, request, theme string) (tasks.Convert, []string, error) {
 	payload := tasks.Convert{
 		Theme:    theme,
 		Output:   r.Output,
@@ -314,7 +315,13 @@ func (s *Server) store(r upload.Conversion, jobID, request, theme string) (tasks
 		payload.ContentKey = storage.SourceKey(jobID, request)
 		stored = append(stored, payload.ContentKey)
 		group.Go(func() error {
-			return s.put(ctx, payload.ContentKey, strings.NewReader(r.Content), int64(len(r.Content)), "text/markdown")
+			return s.putSource(
+				ctx,
+				payload.ContentKey,
+				strings.NewReader(r.Content),
+				int64(len(r.Content)),
+				"text/markdown",
+			)
 		})
 	}
 
@@ -322,42 +329,41 @@ func (s *Server) store(r upload.Conversion, jobID, request, theme string) (tasks
 		key := storage.AssetKey(jobID, request, strconv.Itoa(i))
 		payload.Assets = append(payload.Assets, tasks.Asset{Name: a.Name, Key: key, Size: a.Size, SHA256: a.SHA256})
 		stored = append(stored, key)
-		group.Go(func() error { return s.put(ctx, key, a.Open(), a.Size, "application/octet-stream") })
+		group.Go(func() error { return s.putSource(ctx, key, a.Open(), a.Size, "application/octet-stream") })
 	}
 
 	return payload, stored, group.Wait()
 }
 
-// unstore deletes the sources that a request stored for nothing. Why is the error of
-// their storing: one whose put was not answered may reach the store after its deletion,
-// so it stays in the index for the sweep.
-func (s *Server) unstore(keys []string, why error) {
+// removeSources deletes sources that no job uses. why is the error of storing them, if any. After a time-out the
+// store may still complete a write later, so the key stays in the index for the sweeper.
+func (s *Server) removeSources(keys []string, why error) {
 	ctx, cancel := context.WithTimeout(context.Background(), uploadTimeout)
 	defer cancel()
 
-	remove := s.remove
+	remove := s.removeObject
 	if fault.CodeOf(why) == fault.StoreUnavailable {
 		remove = s.Store.Delete
 	}
 
 	for _, key := range keys {
 		if err := remove(ctx, key); err != nil {
-			s.Log.Warn("sources without a job were not deleted; the next sweep does it", "key", key, "error", err)
-			return // the store is away for the others, too
+			s.Log.Warn("could not delete sources without a job; the next sweep deletes them", "key", key, "error", err)
+			return // the other deletions would fail as well
 		}
 	}
 }
 
-// put counts a source and stores it, in this order: what is counted and never
-// stored, or stored for nothing, the next sweeps find.
-func (s *Server) put(ctx context.Context, key string, r io.Reader, size int64, contentType string) error {
-	_, err := s.putCounted(ctx, key, r, size, size, contentType)
+// putSource counts a source and then stores it. In this order, the sweeper finds sources that were never stored or
+// that no job uses.
+func (s *Server) putSource(ctx context.Context, key string, r io.Reader, size int64, contentType string) error {
+	_, err := s.putSourceSized(ctx, key, r, size, size, contentType)
 	return err
 }
 
-// putCounted is put for a source whose size may be unknown, -1: it is counted with
-// another.
-func (s *Server) putCounted(
+// putSourceSized stores a source of size bytes, -1 when the size is unknown. It counts the source with the size
+// counted. Errors: StoreFull, StoreUnavailable, QueueUnavailable.
+func (s *Server) putSourceSized(
 	ctx context.Context,
 	key string,
 	r io.Reader,
@@ -382,8 +388,8 @@ func (s *Server) putCounted(
 	return info, nil
 }
 
-// remove deletes an object and uncounts it.
-func (s *Server) remove(ctx context.Context, key string) error {
+// removeObject deletes an object and subtracts its size from the used storage.
+func (s *Server) removeObject(ctx context.Context, key string) error {
 	if s.Keeper != nil {
 		return s.Keeper.Delete(ctx, key)
 	}

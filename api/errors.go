@@ -20,7 +20,7 @@ import (
 	"presswork/storage"
 )
 
-// statuses is what each code is over HTTP.
+// statuses maps each error code to its HTTP status.
 var statuses = map[fault.Code]int{
 	fault.InvalidRequest:     http.StatusBadRequest,
 	fault.InvalidJSON:        http.StatusBadRequest,
@@ -61,7 +61,7 @@ var statuses = map[fault.Code]int{
 	fault.QueueUnavailable: http.StatusServiceUnavailable,
 	fault.RenderTimeout:    http.StatusGatewayTimeout,
 
-	// A job that a model failed keeps the code of that.
+	// A job that failed because of a model keeps the model's error code.
 	inference.ModelNotFound:       http.StatusNotFound,
 	inference.RateLimitExceeded:   http.StatusTooManyRequests,
 	inference.UpstreamError:       http.StatusBadGateway,
@@ -69,10 +69,10 @@ var statuses = map[fault.Code]int{
 	inference.UpstreamTimeout:     http.StatusGatewayTimeout,
 }
 
-// retryAfter is the answer, in seconds, to "when again?" where nobody knows.
+// retryAfter is the Retry-After header, in seconds, of errors that do not set their own.
 const retryAfter = "5"
 
-// statusError is an error whose HTTP status is not that of its code.
+// statusError is an error with an HTTP status that differs from the status of its code.
 type statusError struct {
 	status int
 	err    *fault.Error
@@ -119,8 +119,8 @@ type errorBody struct {
 	} `json:"error"`
 }
 
-// fail answers with err. What is not coined stays in the log.
-func (s *Server) fail(ctx *fasthttp.RequestCtx, err error) {
+// sendError answers with the public form of err. Details of internal errors appear only in the log.
+func (s *Server) sendError(ctx *fasthttp.RequestCtx, err error) {
 	e, status := fault.AsError(err), statusOf(err)
 	var body errorBody
 	body.Error.Message, body.Error.Code, body.Error.Param = e.Message, e.Code, e.Param
@@ -129,7 +129,7 @@ func (s *Server) fail(ctx *fasthttp.RequestCtx, err error) {
 	if status >= http.StatusInternalServerError {
 		s.Log.Error("request failed", "request_id", metadataOf(ctx).id, "status", status, "error", err)
 	}
-	// The WebSocket library resets the answer when it refuses an upgrade.
+	// The WebSocket library clears the headers when it rejects an upgrade.
 	setHeaders(ctx, metadataOf(ctx))
 
 	h := &ctx.Response.Header
@@ -141,7 +141,8 @@ func (s *Server) fail(ctx *fasthttp.RequestCtx, err error) {
 		len(h.Peek("Retry-After")) == 0 {
 		h.Set("Retry-After", retryAfter)
 	}
-	// What was said of the answer that there is not; browsers would save the error as the file.
+	// These headers describe the answer that the error replaces. With Content-Disposition a browser would save the
+	// error as a file.
 	for _, name := range []string{"ETag", "Last-Modified", "Location", "Content-Location", "Content-Disposition"} {
 		h.Del(name)
 	}
@@ -155,8 +156,7 @@ func (s *Server) fail(ctx *fasthttp.RequestCtx, err error) {
 	writeJSON(ctx, status, body)
 }
 
-// writeInferenceError answers in the form that the SDKs of the inference API
-// read, and sets x-should-retry for it.
+// writeInferenceError answers in OpenAI's error format and sets X-Should-Retry, which its SDKs obey.
 func writeInferenceError(ctx *fasthttp.RequestCtx, e *inference.Error) {
 	h := &ctx.Response.Header
 	h.Set("X-Should-Retry", strconv.FormatBool(e.Retryable))
@@ -169,7 +169,7 @@ func writeInferenceError(ctx *fasthttp.RequestCtx, e *inference.Error) {
 	ctx.Response.SetBodyRaw(openai.AppendError(nil, e))
 }
 
-// inferenceError puts any error into the inference API's form.
+// inferenceError returns the form that an error has under /v1.
 func inferenceError(err error) *inference.Error {
 	if e, ok := errors.AsType[*inference.Error](err); ok {
 		return e
@@ -190,13 +190,13 @@ func inferenceError(err error) *inference.Error {
 	return refusal
 }
 
-// onError answers for a handler that returned an error, and for fiber's router.
+// onError answers for handlers and for Fiber's router. It never returns an error.
 func (s *Server) onError(c *fiber.Ctx, err error) error {
-	s.fail(c.Context(), translate(c, err))
+	s.sendError(c.Context(), routerError(c, err))
 	return nil
 }
 
-func translate(c *fiber.Ctx, err error) error {
+func routerError(c *fiber.Ctx, err error) error {
 	f, ok := errors.AsType[*fiber.Error](err)
 	if !ok {
 		return err
@@ -228,10 +228,10 @@ func translate(c *fiber.Ctx, err error) error {
 	return fault.Errorf(fault.Internal, "internal error").WithCause(err)
 }
 
-// unknownURL is the code of an address below /v1 that there is nothing at.
+// unknownURL is the error code for an unknown path under /v1.
 const unknownURL fault.Code = "unknown_url"
 
-// onBadRequest answers what could not be read as a request at all.
+// onBadRequest answers a request whose head could not be parsed, or did not arrive in time.
 func (s *Server) onBadRequest(ctx *fasthttp.RequestCtx, err error) {
 	meta := newMetadata(ctx, s.proxies)
 	ctx.SetUserValue(metadataKey{}, meta)
@@ -239,7 +239,7 @@ func (s *Server) onBadRequest(ctx *fasthttp.RequestCtx, err error) {
 
 	bad := &statusError{
 		http.StatusBadRequest,
-		fault.Errorf(fault.InvalidRequest, "this is not an HTTP request that can be read"),
+		fault.Errorf(fault.InvalidRequest, "the request is not valid HTTP"),
 	}
 	if _, ok := errors.AsType[*fasthttp.ErrSmallBuffer](err); ok {
 		bad = &statusError{
@@ -254,7 +254,7 @@ func (s *Server) onBadRequest(ctx *fasthttp.RequestCtx, err error) {
 			fault.Errorf(fault.InvalidRequest, "the request did not arrive within %s", s.ReadTimeout),
 		}
 	}
-	s.fail(ctx, bad)
+	s.sendError(ctx, bad)
 	s.metrics.observe("unreadable", "", bad.status, 0, nil)
 	s.Log.Debug("unreadable request", slog.String("request_id", meta.id), slog.Any("error", err))
 }
@@ -262,7 +262,7 @@ func (s *Server) onBadRequest(ctx *fasthttp.RequestCtx, err error) {
 func writeJSON(ctx *fasthttp.RequestCtx, status int, v any) {
 	b, err := json.Marshal(v)
 	if err != nil {
-		// Every body is made of plain structs.
+		// Bodies are plain structs, which always encode.
 		panic(fmt.Errorf("api: encoding %T: %w", v, err))
 	}
 	ctx.SetStatusCode(status)
@@ -270,7 +270,8 @@ func writeJSON(ctx *fasthttp.RequestCtx, status int, v any) {
 	ctx.Response.SetBodyRaw(b)
 }
 
-// storeError is the public form of an error of the store.
+// storeError returns the public form of a store error: err itself when it is public, else StoreFull or
+// StoreUnavailable.
 func storeError(err error) error {
 	if fault.CodeOf(err) != fault.Internal {
 		return err

@@ -18,10 +18,10 @@ import (
 	"presswork/tasks"
 )
 
-// retryMillis is how long a browser waits before it reconnects to a stream.
+// retryMillis is the time in milliseconds after which a browser reconnects to a stream.
 const retryMillis = 2000
 
-// message is an event as a watcher gets it.
+// message returns the JSON of an event, with the signed address of its artifact.
 func (v views) message(e presswork.Event) []byte {
 	e.Artifact = v.artifact(e.JobID, e.Artifact, tokenTTL)
 	// Events are plain structs, which always encode.
@@ -30,8 +30,8 @@ func (v views) message(e presswork.Event) []byte {
 	return b
 }
 
-// sinceOf is the seq the watcher has seen last: Last-Event-ID, which a
-// reconnecting browser sends, or ?since=; -1 for none.
+// sinceOf returns the sequence number of the last event that the client has seen, -1 for none. Reconnecting
+// browsers send it as Last-Event-ID; ?since= is the alternative.
 func sinceOf(c *fiber.Ctx) (int64, error) {
 	name, text := "Last-Event-ID", c.Get("Last-Event-ID")
 	if text == "" {
@@ -63,7 +63,7 @@ func (s *Server) streamEvents(c *fiber.Ctx) error {
 		return err
 	}
 
-	running, leave, err := s.streams.Join(lastingEvents)
+	running, leave, err := s.streams.Join(streamEvents)
 	if err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func (s *Server) streamEvents(c *fiber.Ctx) error {
 	}
 	c.Set(fiber.HeaderContentType, "text/event-stream; charset=utf-8")
 	c.Set(fiber.HeaderCacheControl, "no-store")
-	// Proxies of the nginx kind hold back what they could buffer.
+	// Without it nginx and similar proxies buffer the stream.
 	c.Set("X-Accel-Buffering", "no")
 	c.Context().SetBodyStreamWriter(func(w *bufio.Writer) {
 		defer leave()
@@ -100,16 +100,16 @@ func (s *Server) streamEvents(c *fiber.Ctx) error {
 	return nil
 }
 
-// writeEvents ends after the terminal event, and when the client or the server
-// goes.
+// writeEvents writes the snapshot and the events of a job. It returns after the final event, or when the client
+// disconnects or the server stops.
 func (s *Server) writeEvents(ctx context.Context, w *bufio.Writer, watch *tasks.Watch, since int64) {
 	fmt.Fprintf(w, "retry: %d\n", retryMillis)
 
 	if since < 0 {
 		fmt.Fprintf(w, "id: %d\n", watch.Snapshot.Seq)
 	}
-	// After a reconnect the snapshot carries no id: a break before the missed
-	// events must resume where the last one did.
+	// After a reconnect the snapshot has no id: if the connection breaks before the missed events, the next one
+	// must resume at the same place.
 	fmt.Fprintf(w, "data: %s\n\n", s.views.message(watch.Snapshot))
 
 	if w.Flush() != nil {

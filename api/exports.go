@@ -19,13 +19,13 @@ import (
 const (
 	// maxExportBody is the largest request for an export, in bytes.
 	maxExportBody = 1 << 20
-	// exportWait bounds a synchronous export with its wait for a worker.
+	// exportWait bounds a synchronous export, including its wait for a worker.
 	exportWait = 5 * time.Minute
-	// deliveredKeep is how long a result that is not to be saved stays.
+	// deliveredKeep is how long a result stays in the store when the client receives it in the response.
 	deliveredKeep = 10 * time.Minute
 )
 
-// pdfExport and screenshot are the bodies of the two requests.
+// pdfExport is the body of POST /export-pdf, screenshot that of POST /export-screenshot.
 type pdfExport struct {
 	URL        string            `json:"url"`
 	Options    export.PDFOptions `json:"options"`
@@ -44,7 +44,7 @@ func (s *Server) exportPDF(c *fiber.Ctx) error {
 		return err
 	}
 
-	return s.export(c, exportRequest{
+	return s.exportPage(c, exportRequest{
 		task: tasks.PageExport{
 			URL: req.URL,
 			PDF: &req.Options,
@@ -67,7 +67,7 @@ func (s *Server) exportScreenshot(c *fiber.Ctx) error {
 		kind = "png"
 	}
 
-	return s.export(c, exportRequest{
+	return s.exportPage(c, exportRequest{
 		task: tasks.PageExport{
 			URL:        req.URL,
 			Screenshot: &req.Options,
@@ -89,7 +89,7 @@ func (s *Server) parseExport(c *fiber.Ctx, into any) error {
 	return input.DecodeJSON(data, into, "")
 }
 
-// exportRequest is a parsed request of either sort.
+// exportRequest is a parsed request for a PDF or a screenshot.
 type exportRequest struct {
 	task      tasks.PageExport
 	visit     *export.VisitOptions
@@ -98,7 +98,7 @@ type exportRequest struct {
 	check     func(page *url.URL) error
 }
 
-// checkExport refuses what cannot succeed.
+// checkExport rejects a request that cannot succeed.
 func (s *Server) checkExport(r exportRequest) error {
 	if r.task.URL == "" {
 		return fault.Errorf(fault.InvalidURL, "url is missing; it is the http or https address of the page").
@@ -129,9 +129,9 @@ func (s *Server) checkExport(r exportRequest) error {
 	return nil
 }
 
-// export submits the job and, unless the caller would rather not, waits for it: to
-// its end, or as long as the caller prefers.
-func (s *Server) export(c *fiber.Ctx, r exportRequest) error {
+// exportPage submits the job. By default it waits for the end and sends the result; a Prefer header limits the
+// wait or skips it.
+func (s *Server) exportPage(c *fiber.Ctx, r exportRequest) error {
 	if err := s.checkExport(r); err != nil {
 		return err
 	}
@@ -140,8 +140,7 @@ func (s *Server) export(c *fiber.Ctx, r exportRequest) error {
 		r.visit.Filename = pageFilename(r.visit.Filename, r.extension)
 	}
 	prefer := preferencesOf(c)
-	// A caller who comes back for the result has nothing in hand yet: unless it
-	// asks for another, the result is kept.
+	// A client that fetches the result later needs it in the store, unless it asks not to save it.
 	save := prefer.later()
 	if r.visit.Save != nil {
 		save = *r.visit.Save
@@ -179,18 +178,18 @@ func (s *Server) export(c *fiber.Ctx, r exportRequest) error {
 	}
 	c.Set("x-job-id", rec.ID)
 	late := fault.Errorf(fault.RenderTimeout,
-		"the page was not exported within %s; with \"Prefer: respond-async\" nobody has to wait", exportWait)
+		"the page was not exported within %s; send \"Prefer: respond-async\" to fetch the result later", exportWait)
 
-	ctx, done, err := s.waiting(c, exportWait, late)
+	ctx, done, err := s.waitContext(c, exportWait, late)
 	if err != nil {
 		return err
 	}
 	defer done()
 
 	if rec, err = s.awaitEnd(ctx, rec); err != nil {
-		// One with an idempotency key comes back for the result.
+		// With an idempotency key the client can fetch the result later, so the job goes on.
 		if ctx.Err() != nil && c.Get("Idempotency-Key") == "" {
-			s.abandon(rec.ID)
+			s.cancelAbandoned(rec.ID)
 		}
 
 		return err
@@ -215,7 +214,7 @@ func (s *Server) submitExport(c *fiber.Ctx, r exportRequest) (rec tasks.Record, 
 		ID:          tasks.NewID(),
 		Kind:        presswork.KindExport,
 		Theme:       r.visit.Theme,
-		Owner:       meta.who.Name,
+		Owner:       meta.caller.Name,
 		Filename:    r.visit.Filename,
 		ContentType: r.task.ContentType(),
 		WebhookURL:  r.webhook,
@@ -241,13 +240,13 @@ func (s *Server) submitExport(c *fiber.Ctx, r exportRequest) (rec tasks.Record, 
 	ctx, cancel := s.deadline()
 	defer cancel()
 	rec, replayed, err = s.Queue.Submit(ctx, sub)
-	meta.held.Release() // the queue has the task, and the caller may wait for minutes
+	meta.held.Release() // the queue has the task, and the client may wait for minutes
 
 	return rec, replayed, err
 }
 
-// pageFilename makes a safe file name with the result's extension, in the place
-// of another kind's.
+// pageFilename returns a safe file name with the extension of the result. It replaces the extension of another
+// output type.
 func pageFilename(name, extension string) string {
 	switch ext := path.Ext(name); strings.ToLower(ext) {
 	case ".pdf", ".png", ".jpg", ".jpeg", ".webp":
@@ -262,7 +261,7 @@ func pageFilename(name, extension string) string {
 	return name + extension
 }
 
-// exportAccess is who may export pages.
+// exportAccess returns the access that page exports require.
 func (s *Server) exportAccess() level {
 	if s.ExportAuthOff {
 		return byAnyKey

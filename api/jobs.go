@@ -55,10 +55,10 @@ func (s *Server) getJob(c *fiber.Ctx) error {
 	return nil
 }
 
-// awaitChange returns the job at its next event, or at its end, or as it is when
-// the time is up, the client has gone, or the server stops.
+// awaitChange waits for the next event of a job, or for its end, and returns the job. It returns the job unchanged
+// when the time is up, the client disconnects or the server stops.
 func (s *Server) awaitChange(c *fiber.Ctx, rec tasks.Record, wait longPoll) (tasks.Record, error) {
-	ctx, done, err := s.waiting(c, wait.limit, context.DeadlineExceeded)
+	ctx, done, err := s.waitContext(c, wait.limit, context.DeadlineExceeded)
 	if err != nil {
 		return rec, err
 	}
@@ -94,13 +94,14 @@ func (s *Server) awaitEvent(ctx context.Context, rec tasks.Record) (bool, error)
 	}
 }
 
-// longPoll is what a request for a job waits for, and how long; 0 is not at all.
+// longPoll says how long a request for a job waits; 0 for not at all. toEnd means until the job ends, instead of
+// until its next event.
 type longPoll struct {
 	limit time.Duration
 	toEnd bool
 }
 
-// waitOf reads ?wait=, a duration with its unit or seconds, and ?until=.
+// waitOf parses ?wait=, a duration such as 5s or a number of seconds, and ?until=. Errors: InvalidOption.
 func waitOf(c *fiber.Ctx) (wait longPoll, err error) {
 	until, text := c.Query("until"), c.Query("wait")
 	if until != "" && until != untilDone {
@@ -113,7 +114,7 @@ func waitOf(c *fiber.Ctx) (wait longPoll, err error) {
 		if wait.toEnd {
 			return wait, fault.Errorf(
 				fault.InvalidOption,
-				"until=%s says what to wait for; how long is missing: wait=1s to 60s",
+				"until=%s needs the longest time to wait: add wait=1s to wait=60s",
 				untilDone,
 			).
 				WithParam("wait")
@@ -137,7 +138,7 @@ func waitOf(c *fiber.Ctx) (wait longPoll, err error) {
 
 func etag(rec tasks.Record) string { return fmt.Sprintf(`"%s-%d"`, rec.ID, rec.Seq) }
 
-// matches reports whether an If-None-Match list names the tag, weakly compared.
+// matches reports whether an If-None-Match header names the tag. The comparison is weak (RFC 9110, 8.8.3.2).
 func matches(list, tag string) bool {
 	for one := range strings.SplitSeq(list, ",") {
 		one = strings.TrimPrefix(strings.TrimSpace(one), "W/")
@@ -178,7 +179,7 @@ type jobList struct {
 	NextCursor *string         `json:"next_cursor"`
 }
 
-// listFilters are the parameters of a list of jobs.
+// listFilters are the query parameters for a list of jobs.
 var listFilters = []string{"limit", "cursor", "status", "kind"}
 
 func (s *Server) listJobs(c *fiber.Ctx) error {
@@ -194,7 +195,7 @@ func (s *Server) listJobs(c *fiber.Ctx) error {
 	ctx, cancel := s.deadline()
 	defer cancel()
 
-	page, err := s.Queue.Jobs(ctx, metadataOf(c.Context()).who.Name, q)
+	page, err := s.Queue.Jobs(ctx, metadataOf(c.Context()).caller.Name, q)
 	if err != nil {
 		return err
 	}
@@ -263,14 +264,15 @@ func queryOf(c *fiber.Ctx) (tasks.Query, error) {
 const (
 	// tokenTTL is how long a token in an answer is valid.
 	tokenTTL = time.Hour
-	// webhookTokenTTL is how long a token in a webhook is valid: its reader may come late.
+	// webhookTokenTTL is how long a token in a webhook is valid. It is longer, because receivers may process
+	// webhooks hours later.
 	webhookTokenTTL = 24 * time.Hour
 )
 
-// views makes what callers see of jobs, with signed addresses.
+// views turns job records into the JSON that callers see, with signed addresses.
 type views struct{ tokens access.Signer }
 
-// accepted answers a submission.
+// accepted is the body of the answer to a submission.
 type accepted struct {
 	JobID     string           `json:"job_id"`
 	Status    presswork.Status `json:"status"`
@@ -295,7 +297,7 @@ func (v views) accepted(rec tasks.Record) accepted {
 
 func statusURL(jobID string) string { return "/api/conversion/" + jobID }
 
-// job is a job as its caller sees it: with the address of its artifact.
+// job returns the public form of a job. The address of its artifact is valid for ttl.
 func (v views) job(rec tasks.Record, ttl time.Duration) presswork.Job {
 	job := rec.Job
 	if job.Warnings == nil {
@@ -306,7 +308,7 @@ func (v views) job(rec tasks.Record, ttl time.Duration) presswork.Job {
 	return job
 }
 
-// artifact returns a copy with its address, nil for nil.
+// artifact returns a copy with a signed address that is valid for ttl; nil for nil.
 func (v views) artifact(jobID string, a *presswork.Artifact, ttl time.Duration) *presswork.Artifact {
 	if a == nil {
 		return nil
@@ -317,8 +319,8 @@ func (v views) artifact(jobID string, a *presswork.Artifact, ttl time.Duration) 
 	return &with
 }
 
-// WebhookData is the "data" of a webhook: the job as GET shows it, with an
-// address that is good for a day. Secret is Options.TokenSecret.
+// WebhookData returns the field data of a webhook: the job as the API shows it. The address of its artifact is
+// valid for 24 hours. secret is Options.TokenSecret.
 func WebhookData(secret []byte, rec tasks.Record) presswork.Job {
 	return views{access.NewSigner(secret)}.job(rec, webhookTokenTTL)
 }

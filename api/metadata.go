@@ -27,28 +27,28 @@ import (
 	"presswork/internal/inference/meter"
 )
 
-// metadata is what the server knows of one request beside its bytes.
+// metadata holds what the server knows about a request besides its body.
 type metadata struct {
-	// id is the x-request-id, trace the traceparent.
+	// id is the X-Request-Id, trace the traceparent.
 	id, trace string
-	// method is what the client sent, also when no route can have it.
+	// method is the method that the client sent, even if no route supports it.
 	method string
-	// route is the pattern that matched; "" for none.
+	// route is the pattern of the matching route; "" for none.
 	route string
-	// site is the host that the client addressed.
+	// site is the host that the client sent the request to.
 	site access.Site
-	// ip is the client's address, or that of the last proxy that is not trusted.
-	ip    netip.Addr
-	who   access.Caller
-	began time.Time
+	// ip is the address of the client, or of the last proxy that is not trusted.
+	ip     netip.Addr
+	caller access.Caller
+	began  time.Time
 	// limitsSent reports whether the x-ratelimit headers of the caller are set.
 	limitsSent bool
 	// bodyRead reports whether the body was read to its end.
 	bodyRead bool
 	// held counts the bytes that the body takes from the node's intake.
 	held upload.Hold
-	// grant is what the request was counted as; nil where its key has no limits, and
-	// once a completion has taken it over.
+	// grant is the request's share of its key's limits. It is nil without limits, and after a completion has taken
+	// it over.
 	grant *meter.Grant
 	span  trace.Span
 }
@@ -79,8 +79,8 @@ func newMetadata(ctx *fasthttp.RequestCtx, proxies access.Proxies) *metadata {
 
 const traceHeader = "traceparent"
 
-// beginSpan opens the request's span below the caller's; what the job does later
-// hangs below it. Without a tracer the caller's trace is handed on as it is.
+// beginSpan starts the span of the request as a child of the client's span. It updates m.trace, which the job
+// carries to the worker. If no span is recorded, m.trace stays the client's.
 func (s *Server) beginSpan(m *metadata) {
 	w3c := propagation.TraceContext{}
 	parent := w3c.Extract(context.Background(), propagation.MapCarrier{traceHeader: m.trace})
@@ -113,8 +113,8 @@ func (m *metadata) endSpan(status int) {
 
 func metadataOf(ctx *fasthttp.RequestCtx) *metadata { return ctx.UserValue(metadataKey{}).(*metadata) }
 
-// enter runs before and after the handler of every request: request id, trace,
-// CORS, the catch of panics, metrics and the log line.
+// enter wraps next with everything that each request needs: request id, trace, CORS, recovery from panics, metrics
+// and logging.
 func (s *Server) enter(next fasthttp.RequestHandler) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
 		meta := newMetadata(ctx, s.proxies)
@@ -128,8 +128,8 @@ func (s *Server) enter(next fasthttp.RequestHandler) fasthttp.RequestHandler {
 
 		if !unambiguous(&ctx.Request.Header) {
 			ctx.SetConnectionClose()
-			s.fail(ctx, &statusError{http.StatusBadRequest, fault.Errorf(fault.InvalidRequest,
-				"a request has one Host, and a Content-Length or, in HTTP/1.1, a Transfer-Encoding")})
+			s.sendError(ctx, &statusError{http.StatusBadRequest, fault.Errorf(fault.InvalidRequest,
+				"a request needs one Host, and a Content-Length or (only in HTTP/1.1) a Transfer-Encoding")})
 
 			return
 		}
@@ -139,16 +139,16 @@ func (s *Server) enter(next fasthttp.RequestHandler) fasthttp.RequestHandler {
 		}
 
 		if !isMethod(meta.method) {
-			// The router answers unknown methods in plain text. It knows TRACE,
-			// which no route has, and so answers 404 or 405 with Allow.
+			// The router would answer an unknown method in plain text. It knows TRACE, which no route supports, so
+			// it answers 404, or 405 with Allow.
 			ctx.Request.Header.SetMethod(fiber.MethodTrace)
 		}
 		next(ctx)
 	}
 }
 
-// unambiguous reports whether every proxy on the way has understood the head of a request
-// as we do: where it begins and ends, and for whom it is (RFC 9112, 3.2 and 6.1).
+// unambiguous reports whether every proxy must have parsed the head of the request as this server does (RFC 9112,
+// 3.2 and 6.1). Otherwise an attacker could smuggle a second request past a proxy.
 func unambiguous(h *fasthttp.RequestHeader) bool {
 	hosts, lengths, encodings := 0, 0, 0
 
@@ -173,7 +173,7 @@ func setHeaders(ctx *fasthttp.RequestCtx, meta *metadata) {
 	h := &ctx.Response.Header
 	h.Set("X-Request-Id", meta.id)
 	h.Set("X-Content-Type-Options", "nosniff")
-	// Addresses carry tokens; they must not leak through a link.
+	// URLs hold tokens, which must not leak to other sites through links.
 	h.Set("Referrer-Policy", "no-referrer")
 }
 
@@ -193,11 +193,11 @@ func (s *Server) recover(ctx *fasthttp.RequestCtx, meta *metadata) {
 		"stack",
 		string(debug.Stack()),
 	)
-	s.fail(ctx, fault.Errorf(fault.Internal, "internal error"))
+	s.sendError(ctx, fault.Errorf(fault.Internal, "internal error"))
 }
 
-// leave counts and logs the answer. The query stays out of the log: it may
-// hold a token.
+// leave ends a request: it releases the body, counts the answer and logs it. The log has no query, which may hold
+// a token.
 func (s *Server) leave(ctx *fasthttp.RequestCtx, meta *metadata) {
 	meta.held.Release()
 	s.finishBody(ctx, meta)
@@ -213,7 +213,7 @@ func (s *Server) leave(ctx *fasthttp.RequestCtx, meta *metadata) {
 
 	if s.Log.Enabled(ctx, slog.LevelDebug) {
 		s.Log.Debug("request", "request_id", meta.id, "method", meta.method, "path", string(ctx.Path()),
-			"status", status, "took", took, "client", meta.ip, "key", meta.who.Name)
+			"status", status, "took", took, "client", meta.ip, "key", meta.caller.Name)
 	}
 }
 
@@ -227,7 +227,7 @@ func isMethod(m string) bool {
 	return false
 }
 
-// requestID keeps a sane incoming id, and else makes one.
+// requestID returns the client's request id when it is short and plain, else a new one.
 func requestID(incoming string) string {
 	const most = 128
 
@@ -241,7 +241,7 @@ func requestID(incoming string) string {
 	return "req_" + strings.ToLower(ulid.Make().String())
 }
 
-// traceParent keeps a valid W3C trace parent, and else begins a trace.
+// traceParent returns the client's trace parent when it is valid (W3C Trace Context), else a new one.
 func traceParent(incoming string) string {
 	if isTraceParent(incoming) {
 		return incoming

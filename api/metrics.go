@@ -11,18 +11,18 @@ import (
 	"presswork/tasks"
 )
 
-// statsTimeout bounds one look at the queues.
+// statsTimeout bounds reading the state of the queues or the store for a scrape.
 const statsTimeout = 2 * time.Second
 
-// streamKinds are the kinds of answers that last, as the label of their metric.
-var streamKinds = []string{lastingSocket, lastingEvents, lastingWait, lastingPreview, lastingCompletion}
+// streamKinds are the kinds of long answers, the label of presswork_streams_open.
+var streamKinds = []string{streamSocket, streamEvents, streamWait, streamPreview, streamCompletion}
 
 const (
-	lastingSocket     = "websocket"
-	lastingEvents     = "events"
-	lastingWait       = "wait"
-	lastingPreview    = "preview"
-	lastingCompletion = "completion"
+	streamSocket     = "websocket"
+	streamEvents     = "events"
+	streamWait       = "wait"
+	streamPreview    = "preview"
+	streamCompletion = "completion"
 )
 
 type metrics struct {
@@ -46,16 +46,15 @@ func newMetrics(o Options) *metrics {
 		}, []string{"route"}),
 		running: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "presswork_http_requests_running",
-			Help: "Requests being answered now; those that wait for a job and streams of events among them.",
+			Help: "Requests being answered now, including those that wait for a job and event streams.",
 		}),
 		streams: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "presswork_streams_open",
-			Help: "Answers under way that last: WebSockets, event streams, requests that wait for a job, previews, " +
-				"completions.",
+			Help: "Open long answers: WebSockets, event streams, requests that wait for a job, previews, completions.",
 		}, []string{"kind"}),
 		bodies: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "presswork_http_body_bytes",
-			Help: "Bytes of request bodies that are held, in memory and in temporary files.",
+			Help: "Bytes of request bodies held in memory and in temporary files.",
 		}, []string{"where"}),
 	}
 	for _, kind := range streamKinds {
@@ -83,15 +82,20 @@ func (m *metrics) countStream(kind string, change int) {
 	m.streams.WithLabelValues(kind).Add(float64(change))
 }
 
-// storeCollector asks at each scrape how full the store is.
+// storeCollector reads the size of the store at each scrape.
 type storeCollector func(context.Context) (total, most int64, err error)
 
 var (
-	storeBytes = prometheus.NewDesc("presswork_store_bytes", "What the objects in the store sum up to.", nil, nil)
-	storeMost  = prometheus.NewDesc("presswork_store_max_bytes", "What they may sum up to; 0 for no cap.", nil, nil)
+	storeBytes = prometheus.NewDesc("presswork_store_bytes", "Size of all objects in the store, in bytes.", nil, nil)
+	storeMost  = prometheus.NewDesc(
+		"presswork_store_max_bytes",
+		"Largest size of all objects, in bytes; 0: no limit.",
+		nil,
+		nil,
+	)
 )
 
-// Describe implements prometheus.Collector, as queueCollector's does.
+// Describe implements prometheus.Collector. It sends nothing, for the reason given at queueCollector.Describe.
 func (storeCollector) Describe(chan<- *prometheus.Desc) {}
 
 // Collect implements prometheus.Collector.
@@ -108,8 +112,8 @@ func (c storeCollector) Collect(ch chan<- prometheus.Metric) {
 	ch <- prometheus.MustNewConstMetric(storeMost, prometheus.GaugeValue, float64(most))
 }
 
-// observe counts one answer, with the trace it is part of. A method nobody knows must
-// not become a label.
+// observe counts one answer and links it to its trace. An unknown method is counted as "other": clients could
+// create any number of labels.
 func (m *metrics) observe(route, method string, status int, took time.Duration, span trace.Span) {
 	if !isMethod(method) {
 		method = "other"
@@ -128,25 +132,25 @@ func (m *metrics) observe(route, method string, status int, took time.Duration, 
 	seconds.Observe(took.Seconds())
 }
 
-// eventCollector shows what a process has relayed to watchers.
+// eventCollector reports the events that this process has relayed to watchers.
 type eventCollector func() tasks.EventStats
 
 var (
 	eventsRelayed = prometheus.NewDesc(
 		"presswork_event_delay_seconds",
-		"Events handed to watchers of jobs, and how long after they had happened.",
+		"Delay from an event of a job to its delivery to a watcher.",
 		nil,
 		nil,
 	)
 	eventWatchers = prometheus.NewDesc(
 		"presswork_event_watchers",
-		"Watchers of jobs: WebSockets, event streams, and requests that wait.",
+		"Watchers of jobs: WebSockets, event streams and waiting requests.",
 		nil,
 		nil,
 	)
 	eventsTooSlow = prometheus.NewDesc(
 		"presswork_event_watchers_slow_total",
-		"Watchers that were given up because they did not read.",
+		"Watchers dropped because they read too slowly.",
 		nil,
 		nil,
 	)
@@ -167,7 +171,7 @@ func (c eventCollector) Collect(ch chan<- prometheus.Metric) {
 	ch <- prometheus.MustNewConstMetric(eventsTooSlow, prometheus.CounterValue, float64(s.Slow))
 }
 
-// queueCollector asks for the state of the queues at each scrape.
+// queueCollector reads the state of the queues at each scrape.
 type queueCollector struct {
 	stats func(context.Context) (tasks.Fleet, error)
 }
@@ -176,8 +180,8 @@ func queueDesc(name, help string) *prometheus.Desc {
 	return prometheus.NewDesc("presswork_queue_"+name, help, []string{"queue"}, nil)
 }
 
-// Describe implements prometheus.Collector: it sends nothing, which makes the
-// collector an unchecked one, so that a scrape works while Redis does not.
+// Describe implements prometheus.Collector. It sends nothing, which makes the collector unchecked: registering it
+// and scraping work while Redis is unavailable.
 func (queueCollector) Describe(chan<- *prometheus.Desc) {}
 
 // Collect implements prometheus.Collector.
@@ -194,7 +198,7 @@ func (c queueCollector) Collect(ch chan<- prometheus.Metric) {
 		ch <- prometheus.MustNewConstMetric(prometheus.NewDesc(name, help, nil, nil), prometheus.GaugeValue, float64(v))
 	}
 	count("presswork_jobs_open", "Jobs that have not ended.", fleet.Open)
-	count("presswork_dead_letters", "Failed jobs that were neither tried again nor dismissed.", fleet.Dead)
+	count("presswork_dead_letters", "Failed jobs that were neither retried nor dismissed.", fleet.Dead)
 	count("presswork_workers", "Worker processes that report.", int64(len(fleet.Workers)))
 
 	for _, q := range fleet.Queues {
@@ -202,14 +206,14 @@ func (c queueCollector) Collect(ch chan<- prometheus.Metric) {
 			ch <- prometheus.MustNewConstMetric(queueDesc(name, help), prometheus.GaugeValue, v, string(q.Queue))
 		}
 		gauge("pending", "Tasks waiting for a worker.", float64(q.Pending))
-		gauge("active", "Tasks a worker is at.", float64(q.Active))
-		gauge("retry", "Tasks waiting for another try.", float64(q.Retry))
-		gauge("open", "Tasks that wait, run, or wait for another try.", float64(q.Pending+q.Active+q.Retry))
-		gauge("archived", "Tasks that were given up.", float64(q.Archived))
-		gauge("oldest_seconds", "How long the task at the head has waited.", q.Oldest.Seconds())
+		gauge("active", "Tasks that a worker runs.", float64(q.Active))
+		gauge("retry", "Tasks waiting for a retry.", float64(q.Retry))
+		gauge("open", "Tasks that wait, run, or wait for a retry.", float64(q.Pending+q.Active+q.Retry))
+		gauge("archived", "Tasks that failed for the last time.", float64(q.Archived))
+		gauge("oldest_seconds", "Time that the first task of the queue has waited.", q.Oldest.Seconds())
 		gauge(
 			"oldest_open_seconds",
-			"How old the oldest task is that waits, runs, or waits for another try.",
+			"Age of the oldest task that waits, runs, or waits for a retry.",
 			q.OldestOpen.Seconds(),
 		)
 
@@ -217,6 +221,6 @@ func (c queueCollector) Collect(ch chan<- prometheus.Metric) {
 		if q.Paused {
 			paused = 1
 		}
-		gauge("paused", "Whether tasks are held back by an operator.", paused)
+		gauge("paused", "1 while an operator has paused the queue.", paused)
 	}
 }

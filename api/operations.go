@@ -19,13 +19,13 @@ import (
 	"presswork/internal/ready"
 )
 
-// maxMonitorBody is the longest body the monitor gets, in bytes.
+// maxMonitorBody is the largest body that net/http handlers such as the monitor receive, in bytes.
 const maxMonitorBody = 1 << 20
 
 //go:embed openapi.yaml
 var openapiYAML []byte
 
-// healthz reports whether the process is alive, and asks nobody else.
+// healthz answers 200 while the process runs. It checks no other service.
 func (s *Server) healthz(c *fiber.Ctx) error {
 	writeJSON(c.Context(), http.StatusOK, struct {
 		Status string `json:"status"`
@@ -56,7 +56,7 @@ func (s *Server) openapi(c *fiber.Ctx) error {
 	return nil
 }
 
-// openapiAsJSON is the description for tools that read no YAML.
+// openapiAsJSON returns the OpenAPI description for tools that do not read YAML.
 var openapiAsJSON = sync.OnceValues(func() ([]byte, error) { return yaml.YAMLToJSON(openapiYAML) })
 
 func (s *Server) openapiJSON(c *fiber.Ctx) error {
@@ -71,7 +71,7 @@ func (s *Server) openapiJSON(c *fiber.Ctx) error {
 }
 
 func (s *Server) serveMetrics() fiber.Handler {
-	return s.foreign(
+	return s.fiberHandler(
 		promhttp.HandlerFor(
 			s.Metrics,
 			promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError, EnableOpenMetrics: true},
@@ -84,12 +84,12 @@ func (s *Server) serveMonitor() fiber.Handler {
 		return func(c *fiber.Ctx) error { return fiber.ErrNotFound }
 	}
 
-	return s.foreign(s.Monitor)
+	return s.fiberHandler(s.Monitor)
 }
 
-// foreign serves a net/http handler. The adaptor reads bodies without a limit,
-// so the body is read here first.
-func (s *Server) foreign(h http.Handler) fiber.Handler {
+// fiberHandler adapts a net/http handler. It reads the body first, within a limit, because the adaptor reads
+// without one.
+func (s *Server) fiberHandler(h http.Handler) fiber.Handler {
 	serve := adaptor.HTTPHandler(h)
 
 	return func(c *fiber.Ctx) error {
@@ -108,14 +108,13 @@ func (s *Server) foreign(h http.Handler) fiber.Handler {
 	}
 }
 
-func (s *Server) studio(c *fiber.Ctx) error { return sendPage(c, web.Studio()) }
+func (s *Server) studioPage(c *fiber.Ctx) error { return sendPage(c, web.Studio()) }
 
-func (s *Server) docs(c *fiber.Ctx) error { return sendPage(c, web.Docs()) }
+func (s *Server) docsPage(c *fiber.Ctx) error { return sendPage(c, web.Docs()) }
 
 func (s *Server) previewFrame(c *fiber.Ctx) error { return sendPage(c, web.Preview()) }
 
-// sendPage sends a page that names the newest assets, so that it is asked for anew
-// each time.
+// sendPage sends a page. Browsers revalidate it each time, because it refers to the newest assets.
 func sendPage(c *fiber.Ctx, p web.Page) error {
 	c.Set(fiber.HeaderContentType, fiber.MIMETextHTMLCharsetUTF8)
 	c.Set(fiber.HeaderContentSecurityPolicy, p.Policy)
@@ -128,9 +127,8 @@ func sendPage(c *fiber.Ctx, p web.Page) error {
 	return nil
 }
 
-// asset sends a file of the pages. One that is of another version of the program is
-// 404, never a page.
-func (s *Server) asset(c *fiber.Ctx) error {
+// getAsset sends a file that the pages refer to. An asset of another version is 404, never a page.
+func (s *Server) getAsset(c *fiber.Ctx) error {
 	a, ok := web.Find(c.Params("name"))
 	if !ok {
 		return fault.Errorf(fault.NotFound, "there is no file %s; load the page again", input.Quote(c.Params("name")))
@@ -158,17 +156,17 @@ func (s *Server) asset(c *fiber.Ctx) error {
 	return nil
 }
 
-// fontsDir is where previews find the fonts of the print; facesCSS names them.
+// fontsDir is the path of the fonts for previews. facesCSS is the style sheet there that declares them.
 const (
 	fontsDir = "/fonts/"
 	facesCSS = "faces.css"
 )
 
-// font sends a face of the print, so that previews break lines as the print does, or
-// the style sheet that makes them known.
-func (s *Server) font(c *fiber.Ctx) error {
+// getFont sends a font of the print, or the style sheet that declares them all. With the same fonts a preview
+// breaks lines like the print.
+func (s *Server) getFont(c *fiber.Ctx) error {
 	name := c.Params("name")
-	// The fonts change with the program, under the same names.
+	// A new version may change the fonts under the same names.
 	c.Set(fiber.HeaderCacheControl, "public, max-age=86400")
 	c.Set("Cross-Origin-Resource-Policy", "same-origin")
 

@@ -27,40 +27,38 @@ import (
 	"presswork/themes"
 )
 
-// Options wire a Server.
+// Options configure a Server.
 type Options struct {
 	// Addr is the host:port to listen on; port 0 picks a free one. Mandatory.
 	Addr string
-	// TLSCert and TLSKey are PEM files; both set, the server speaks TLS.
+	// TLSCert and TLSKey are paths of PEM files. With both set, the server speaks HTTPS. Default: HTTP.
 	TLSCert, TLSKey string
 
-	// Queue takes and follows jobs. Mandatory.
+	// Queue submits jobs and reports their events. Mandatory.
 	Queue Queue
 	// Store holds sources and artifacts. Mandatory.
 	Store storage.Store
-	// Keeper counts what is stored. Nil: nothing is counted and the store is
-	// never full.
+	// Keeper counts stored bytes. Nil: nothing is counted, and the store is never full.
 	Keeper *retention.Keeper
 	// Themes is the catalogue. Mandatory.
 	Themes *themes.Catalogue
-	// Webhooks decides which addresses a webhook may have. Mandatory.
+	// Webhooks decides which addresses webhooks may call. Mandatory.
 	Webhooks *guard.Policy
 
-	// Fetch gets the remote images of POST /api/preview, through the address
-	// rules. Nil: they are left out.
+	// Fetch downloads the remote images of POST /api/preview, within the address rules. Nil: previews have no
+	// remote images.
 	Fetch func(ctx context.Context, url string) (data []byte, contentType string, err error)
-	// Diagrams draws the Mermaid diagrams of POST /api/preview. Nil, as where no
-	// browser is in the process: a worker draws them.
+	// Diagrams draws the Mermaid diagrams of POST /api/preview. Nil: a worker draws them, for processes without a
+	// browser.
 	Diagrams *diagram.Renderer
-	// Recommender reads documents and chooses themes. Default: one that remembers
-	// nothing.
+	// Recommender analyses documents and chooses themes. Default: one without memory.
 	Recommender *recommend.Recommender
-	// Exports decides which addresses a page to export may have. Mandatory.
+	// Exports decides which pages may be exported. Mandatory.
 	Exports *guard.Policy
-	// ExportAuthOff opens page export, and nothing else, to callers without a key.
+	// ExportAuthOff allows page exports, and nothing else, without a key.
 	ExportAuthOff bool
 
-	// Inference wires the routes under /v1. Nil: there are none.
+	// Inference configures the routes under /v1. Nil: there are none.
 	Inference *Inference
 
 	// TokenSecret signs the tokens in URLs; at least 16 bytes. Mandatory.
@@ -69,69 +67,65 @@ type Options struct {
 	Keys []string
 	// KeysFile is a file of named keys, reloaded when it changes. Default: none.
 	KeysFile string
-	// KeysFileOptional lets KeysFile be absent; once it appears it is read, and
-	// from then on a key is needed. Default: it must be there.
+	// KeysFileOptional allows KeysFile to be missing. Once the file exists, requests need a key. Default: it must
+	// exist.
 	KeysFileOptional bool
 	// Getenv resolves the ${NAME} of KeysFile. Default os.Getenv.
 	Getenv func(string) string
-	// AuthOff allows a server without keys on an address beyond loopback.
+	// AuthOff allows a server without keys to listen on an address other than loopback.
 	AuthOff bool
-	// AllowedOrigins may call from a browser ("https://app.example", or "*").
-	// Default: the server's own origin only.
+	// AllowedOrigins are the origins whose pages may call the API ("https://app.example", or "*" for all).
+	// Default: only the server's own origin.
 	AllowedOrigins []string
-	// TrustedProxies are addresses or CIDRs whose X-Forwarded-* headers count.
+	// TrustedProxies are addresses or CIDRs whose X-Forwarded-* headers are trusted. Default: none.
 	TrustedProxies []string
 
-	// MaxContentBytes is the largest Markdown. Default 10 MiB.
+	// MaxContentBytes is the largest Markdown document, in bytes. Default 10 MiB.
 	MaxContentBytes int64
-	// MaxUploadBytes bounds all assets of one request. Default 100 MiB.
+	// MaxUploadBytes is the largest sum of all files of a request, in bytes. Default 100 MiB.
 	MaxUploadBytes int64
-	// MaxAudioBytes is the largest recording. Default 25 MiB.
+	// MaxAudioBytes is the largest recording, in bytes. Default 25 MiB.
 	MaxAudioBytes int64
-	// HeldMemory is how many bytes of request bodies this node holds in memory at a time,
-	// HeldDisk how many it holds in temporary files; one key may have half of each.
-	// Default: 512 MiB and 4 GiB, or what two of the largest requests need.
+	// HeldMemory is how many bytes of request bodies this node may hold in memory, HeldDisk how many in temporary
+	// files. One key may hold half of each. Default: 512 MiB and 4 GiB, or enough for two of the largest requests.
 	HeldMemory, HeldDisk int64
-	// Recordings judges the addresses of recordings. Mandatory with Inference.
+	// Recordings decides which addresses recordings may be fetched from. Mandatory with Inference.
 	Recordings *guard.Policy
-	// RateLimitRPM is how many requests that make work a key may make per minute;
-	// 0 is no limit. A key of KeysFile with an rpm of its own follows that.
+	// RateLimitRPM is how many requests per minute a key may send that create work; 0 means no limit. The rpm of a
+	// key in KeysFile takes precedence.
 	RateLimitRPM int
-	// Meter holds the limits of keys and knows what they used. Nil: no limit is
-	// held. Mandatory with Inference.
+	// Meter enforces the limits of keys and records their usage. Nil: there are no limits. Mandatory with
+	// Inference.
 	Meter *meter.Meter
 
-	// ReadTimeout bounds the headers of a request, and each wait for another 16 KB of
-	// its body. Default 15 s.
+	// ReadTimeout bounds reading the headers of a request, and reading each further 16 KiB of its body. Default 15
+	// s.
 	ReadTimeout time.Duration
-	// WriteTimeout bounds each wait for a client to take more of an answer.
-	// Default 30 s.
+	// WriteTimeout bounds each write of up to 64 KiB to a client. Default 30 s.
 	WriteTimeout time.Duration
 	// PingInterval is the time between pings on a WebSocket and comments in an
 	// event stream. Default 15 s.
 	PingInterval time.Duration
 
-	// PreviewWait is how long a request waits for a worker to render the preview
-	// of a theme. Default 30 s.
+	// PreviewWait is how long a request waits until a worker has rendered the preview of a theme. Default 30 s.
 	PreviewWait time.Duration
-	// DrawWait is how long POST /api/preview waits for a worker to draw diagrams;
-	// those that are not drawn by then stay source. Default 10 s.
+	// DrawWait is how long POST /api/preview waits for a worker to draw diagrams. Diagrams that are not ready then
+	// are shown as source. Default 10 s.
 	DrawWait time.Duration
 
-	// Checks are what /readyz asks. Default: none.
+	// Checks are the readiness checks of /readyz. Default: none.
 	Checks []ready.Check
-	// Monitor is the queue's web page, mounted at /monitor. Nil: there is none.
+	// Monitor is the web page of the queue, served at /monitor. Nil: there is none.
 	Monitor http.Handler
-	// Events is what this process has relayed to watchers, for /metrics. Nil: no such
-	// metrics.
+	// Events reports the events that this process has relayed, for /metrics. Nil: no such metrics.
 	Events func() tasks.EventStats
-	// Stats describes queues and workers for /metrics. Nil: no such metrics.
+	// Stats reports the state of queues and workers, for /metrics. Nil: no such metrics.
 	Stats func(ctx context.Context) (tasks.Fleet, error)
-	// Metrics is registered with and served at /metrics. Default: a new one.
+	// Metrics is the registry that /metrics serves. Default: a new one.
 	Metrics *prometheus.Registry
-	// Tracer makes a span of every request. Default: none is made.
+	// Tracer creates a span for each request. Default: no spans.
 	Tracer trace.TracerProvider
-	// Log gets failures at error and warn, requests at debug. Default: discard.
+	// Log receives failures at the levels error and warn, and requests at debug. Default: discard.
 	Log *slog.Logger
 }
 
@@ -160,7 +154,7 @@ func (o *Options) validate() error {
 
 	if !keyed && !o.AuthOff && !isLoopback(host) {
 		return fmt.Errorf("api: %s is reachable from other machines and no key is set: set API_KEY or KEYS_CONFIG, "+
-			"or API_AUTH=off to serve everybody", o.Addr)
+			"or API_AUTH=off to serve every caller", o.Addr)
 	}
 
 	return nil
@@ -171,7 +165,7 @@ func (o *Options) defaults() {
 	o.MaxAudioBytes = cmp.Or(o.MaxAudioBytes, 25<<20)
 	o.MaxUploadBytes = cmp.Or(o.MaxUploadBytes, 100<<20)
 	o.HeldMemory = cmp.Or(o.HeldMemory, max(512<<20, 2*(o.MaxContentBytes*escaped+jsonOverhead)))
-	// An archive lies there twice, as it came and unpacked.
+	// An archive occupies the disk twice: as it arrived, and unpacked.
 	o.HeldDisk = cmp.Or(o.HeldDisk, max(4<<30, 4*o.MaxUploadBytes, 2*o.MaxAudioBytes))
 	o.ReadTimeout = cmp.Or(o.ReadTimeout, 15*time.Second)
 	o.WriteTimeout = cmp.Or(o.WriteTimeout, 30*time.Second)
@@ -202,48 +196,44 @@ func isLoopback(host string) bool {
 	return host == "localhost" || (ip != nil && ip.IsLoopback())
 }
 
-// Queue is the wall between HTTP and the task queue. tasks.Client is the one
-// in production.
+// Queue is the task queue as the API needs it. *tasks.Client implements it.
 type Queue interface {
-	// Reserve is the first half of Submit, for what is stored under the job's id
-	// before it is submitted; see tasks.Client. Errors: as Submit.
+	// Reserve sets the id of s before its sources are stored under that id; see tasks.Client. Errors: as Submit.
 	Reserve(ctx context.Context, s *tasks.Submission) (rec tasks.Record, replayed bool, err error)
-	// Submit accepts a job for good: once it returns nil the job survives any
-	// crash. Replayed reports whether the idempotency key was known and rec is the
-	// earlier job. Errors: IdempotencyConflict, QueueFull, QueueUnavailable.
+	// Submit accepts a job. After Submit has returned nil, the job survives any crash. replayed reports that the
+	// idempotency key is known and rec is the earlier job. Errors: IdempotencyConflict, QueueFull,
+	// QueueUnavailable.
 	Submit(ctx context.Context, s tasks.Submission) (rec tasks.Record, replayed bool, err error)
-	// Replay looks an idempotency key up before the work of a submission is
-	// done. Errors: IdempotencyConflict, QueueUnavailable.
+	// Replay looks up an idempotency key before any work is done for a submission. Errors: IdempotencyConflict,
+	// QueueUnavailable.
 	Replay(ctx context.Context, owner, key, fingerprint string) (rec tasks.Record, found bool, err error)
-	// Ask has a worker run a task that belongs to no job, and waits for its answer. Callers
-	// that ask with the same key at the same time share one task; "" shares with none.
-	// Errors: the worker's, QueueFull, QueueUnavailable, the cause of ctx.
+	// Ask runs a task without a job on a worker and waits for its answer. Simultaneous calls with the same key
+	// share one task; calls with the key "" share none. Errors: the worker's, QueueFull, QueueUnavailable, the
+	// cause of ctx.
 	Ask(ctx context.Context, key string, t tasks.Task) (json.RawMessage, error)
-	// Workers counts the worker processes that are alive. Errors: QueueUnavailable.
+	// Workers returns the number of live worker processes. Errors: QueueUnavailable.
 	Workers(ctx context.Context) (int, error)
-	// Job returns a job, with its queue position. Errors: NotFound, QueueUnavailable.
+	// Job returns a job with its position in the queue. Errors: NotFound, QueueUnavailable.
 	Job(ctx context.Context, id string) (tasks.Record, error)
 	// Jobs lists an owner's jobs, newest first. Errors: InvalidOption (a bad
 	// cursor), QueueUnavailable.
 	Jobs(ctx context.Context, owner string, q tasks.Query) (tasks.Page, error)
-	// Cancel ends a job that is not terminal. Errors: NotFound, JobFinished
-	// (with the record as it is), QueueUnavailable.
+	// Cancel ends a job that has not ended. Errors: NotFound, JobFinished (with the unchanged record),
+	// QueueUnavailable.
 	Cancel(ctx context.Context, id string) (tasks.Record, error)
-	// Watch follows a job's events; see tasks.Watch. since < 0 means from now.
-	// Errors: NotFound, QueueUnavailable.
+	// Watch follows the events of a job after the sequence number since; a negative since means from now on. The
+	// caller closes the Watch. Errors: NotFound, QueueUnavailable.
 	Watch(ctx context.Context, id string, since int64) (*tasks.Watch, error)
 
-	// Fleet returns how workers and queues are. Errors: QueueUnavailable.
+	// Fleet returns the state of workers and queues. Errors: QueueUnavailable.
 	Fleet(ctx context.Context) (tasks.Fleet, error)
 	// Search lists jobs of every owner, newest first. Errors: as Jobs.
 	Search(ctx context.Context, q tasks.Search) (tasks.Page, error)
-	// Inspect returns a job of any owner with its history. Errors: NotFound,
-	// QueueUnavailable.
+	// Inspect returns a job of any owner with its events. Errors: NotFound, QueueUnavailable.
 	Inspect(ctx context.Context, id string) (tasks.Inspection, error)
-	// Retry tries a job again, and returns the job that runs then; see tasks.Client.
+	// Retry runs a failed job again. It returns the job that runs now, which may be a new one; see tasks.Client.
 	// Errors: NotFound, JobFinished, InvalidOption, QueueFull, QueueUnavailable.
 	Retry(ctx context.Context, id string) (tasks.Record, error)
-	// Dismiss takes a failed job from the dead letters. Errors: NotFound,
-	// QueueUnavailable.
+	// Dismiss removes a failed job from the list of dead letters. Errors: NotFound, QueueUnavailable.
 	Dismiss(ctx context.Context, id string) error
 }

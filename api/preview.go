@@ -24,27 +24,26 @@ import (
 )
 
 const (
-	// composeTimeout bounds the making of one page, remote images included.
+	// composeTimeout bounds composing one page, including its remote images.
 	composeTimeout = 30 * time.Second
 	// previewFormulaTime bounds the rendering of a document's formulas.
 	previewFormulaTime = 2 * time.Second
-	// pagePolicy is for a browser that is shown a page: whatever is in it can
-	// neither run nor reach anything.
+	// pagePolicy is the content security policy of composed pages: they cannot run scripts or send requests.
 	pagePolicy = "sandbox; default-src 'none'; img-src data:; font-src data:; style-src 'unsafe-inline'; " +
 		"base-uri 'none'; form-action 'none'"
 )
 
-// pages composes documents in this process, a few at a time.
-type pages struct {
+// composer turns documents into pages in this process, a few at a time.
+type composer struct {
 	converter *document.Converter
-	// samples names the previews of themes, for which nothing is drawn.
+	// samples composes the previews of themes, which have no diagrams to draw.
 	samples *document.Converter
 	slots   chan struct{}
 }
 
-// newPages has remote draw when o has no browser to do it.
-func newPages(o Options, remote diagram.Remote) *pages {
-	p := &pages{
+// newComposer returns a composer. Without o.Diagrams it draws diagrams by calling remote.
+func newComposer(o Options, remote diagram.Remote) *composer {
+	p := &composer{
 		samples: document.New(document.Options{Themes: o.Themes, Log: o.Log}),
 		slots:   make(chan struct{}, runtime.NumCPU()),
 	}
@@ -53,7 +52,7 @@ func newPages(o Options, remote diagram.Remote) *pages {
 			diagram.Options{
 				Log: o.Log,
 				Remote: func(ctx context.Context, sources []string, s diagram.Style) ([]diagram.Picture, error) {
-					// Others compose while this document waits. Whoever draws has a slot.
+					// Free the slot while this document waits for its diagrams. The caller of Remote holds one.
 					<-p.slots
 					defer func() { p.slots <- struct{}{} }()
 
@@ -75,8 +74,9 @@ func newPages(o Options, remote diagram.Remote) *pages {
 	return p
 }
 
-// compose is document.Converter's, once a slot is free.
-func (p *pages) compose(ctx context.Context, d document.Document) (document.Composed, error) {
+// compose waits for a slot and composes the document. Errors: those of document.Converter.Compose, the cause of
+// ctx.
+func (p *composer) compose(ctx context.Context, d document.Document) (document.Composed, error) {
 	select {
 	case p.slots <- struct{}{}:
 	case <-ctx.Done():
@@ -88,33 +88,37 @@ func (p *pages) compose(ctx context.Context, d document.Document) (document.Comp
 	return p.converter.Compose(ctx, d)
 }
 
-// preview answers with the themed page of a document.
-func (s *Server) preview(c *fiber.Ctx) error {
+// previewDocument answers POST /api/preview with the document as a themed page.
+func (s *Server) previewDocument(c *fiber.Ctx) error {
 	req, err := s.parseConversion(c)
 	if err != nil {
 		return err
 	}
 	defer discard(c, &req)
 
-	for name, value := range map[string]string{"webhook_url": req.WebhookURL, "priority": req.Priority, "output": string(req.Output)} {
-		if value != "" {
+	for name, given := range map[string]bool{
+		"webhook_url": req.WebhookURL != "",
+		"priority":    req.Priority != "",
+		"output":      req.Output != "",
+	} {
+		if given {
 			return input.UnknownField(name, []string{"content", "theme", "options", "filename", "assets"})
 		}
 	}
 
-	theme, err := s.check(&req)
+	theme, err := s.checkConversion(&req)
 	if err != nil {
 		return err
 	}
 
-	ctx, done, err := s.composing(c)
+	ctx, done, err := s.composeContext(c)
 	if err != nil {
 		return err
 	}
 	defer done()
 
 	doc := document.Document{
-		Owner:    metadataOf(c.Context()).who.Name,
+		Owner:    metadataOf(c.Context()).caller.Name,
 		Content:  []byte(req.Content),
 		Theme:    theme,
 		Options:  req.Options,
@@ -125,16 +129,16 @@ func (s *Server) preview(c *fiber.Ctx) error {
 	}
 
 	if theme == themes.Auto {
-		verdict, err := s.choose(ctx, doc.Owner, doc.Text())
+		verdict, err := s.recommendTheme(ctx, doc.Owner, doc.Text())
 		if err != nil {
 			return err
 		}
 		doc.Theme = verdict.Recommendation.Primary
 	}
 
-	composed, err := s.pages.compose(ctx, doc)
+	composed, err := s.composer.compose(ctx, doc)
 	if err != nil {
-		return ofContent(waitError(err))
+		return contentError(waitError(err))
 	}
 	c.Set(fiber.HeaderContentType, fiber.MIMETextHTMLCharsetUTF8)
 	c.Set(fiber.HeaderContentSecurityPolicy, pagePolicy)
@@ -144,10 +148,10 @@ func (s *Server) preview(c *fiber.Ctx) error {
 	return c.SendString(composed.Standalone())
 }
 
-// composing bounds work that is done while the client waits; it ends with the
-// client's connection, too. done is to be called at its end.
-func (s *Server) composing(c *fiber.Ctx) (ctx context.Context, done func(), err error) {
-	running, leave, err := s.streams.Join(lastingPreview)
+// composeContext returns a context for work while the client waits. It ends after composeTimeout, when the client
+// disconnects, and when the server stops. The caller must call done. Errors: QueueUnavailable.
+func (s *Server) composeContext(c *fiber.Ctx) (ctx context.Context, done func(), err error) {
+	running, leave, err := s.streams.Join(streamPreview)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -162,13 +166,12 @@ func (s *Server) composing(c *fiber.Ctx) (ctx context.Context, done func(), err 
 	}, nil
 }
 
-// maxDrawing is how many bytes of diagrams one task carries; at least
-// diagram.MaxSource.
+// maxDrawing is the largest sum of diagram sources in one task, in bytes. It must be at least diagram.MaxSource.
 const maxDrawing = 64 << 10
 
-// draw has a worker draw diagrams, as many of the first as a task carries, and
-// waits for them at most DrawWait; not at all when no worker runs.
-func (s *Server) draw(ctx context.Context, sources []string, style diagram.Style) ([]diagram.Picture, error) {
+// drawDiagrams lets a worker draw diagrams and waits up to DrawWait. It draws the first ones that fit into one
+// task. It returns an error at once when no worker runs.
+func (s *Server) drawDiagrams(ctx context.Context, sources []string, style diagram.Style) ([]diagram.Picture, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, s.DrawWait,
 		fault.Errorf(fault.QueueUnavailable, "no worker has drawn the diagrams within %s", s.DrawWait))
 	defer cancel()
@@ -205,32 +208,32 @@ func (s *Server) draw(ctx context.Context, sources []string, style diagram.Style
 	return pictures, err
 }
 
-// analyses reads documents in this process, a few at a time.
-type analyses struct {
+// analyzer analyses documents in this process, a few at a time.
+type analyzer struct {
 	recommender *recommend.Recommender
 	slots       chan struct{}
 }
 
-func newAnalyses(o Options) *analyses {
-	return &analyses{recommender: o.Recommender, slots: make(chan struct{}, runtime.NumCPU())}
+func newAnalyzer(o Options) *analyzer {
+	return &analyzer{recommender: o.Recommender, slots: make(chan struct{}, runtime.NumCPU())}
 }
 
-// choose reads a document of an owner and recommends a theme once a slot is free.
-func (s *Server) choose(ctx context.Context, owner string, content []byte) (finding.Analysis, error) {
+// recommendTheme waits for a slot, analyses a document and recommends a theme. Earlier choices of the owner count.
+func (s *Server) recommendTheme(ctx context.Context, owner string, content []byte) (finding.Analysis, error) {
 	select {
-	case s.analyses.slots <- struct{}{}:
+	case s.analyzer.slots <- struct{}{}:
 	case <-ctx.Done():
 		return finding.Analysis{}, context.Cause(ctx)
 	}
 
-	defer func() { <-s.analyses.slots }()
-	advice, err := s.analyses.recommender.Recommend(ctx, owner, content, s.Themes.List(), recommend.Preference{})
+	defer func() { <-s.analyzer.slots }()
+	advice, err := s.analyzer.recommender.Recommend(ctx, owner, content, s.Themes.List(), recommend.Preference{})
 
 	return advice.Analysis, err
 }
 
-// analyze answers with what a document is and the themes that suit it.
-func (s *Server) analyze(c *fiber.Ctx) error {
+// analyzeDocument answers POST /api/analysis with the analysis of a document and the themes that suit it.
+func (s *Server) analyzeDocument(c *fiber.Ctx) error {
 	req, err := s.parseConversion(c)
 	if err != nil {
 		return err
@@ -238,8 +241,12 @@ func (s *Server) analyze(c *fiber.Ctx) error {
 	defer discard(c, &req)
 
 	for name, given := range map[string]bool{
-		"webhook_url": req.WebhookURL != "", "priority": req.Priority != "", "theme": req.Theme != "", "output": req.Output != "", "assets": len(req.Assets) > 0,
-		"options": !reflect.ValueOf(req.Options).IsZero(),
+		"webhook_url": req.WebhookURL != "",
+		"priority":    req.Priority != "",
+		"theme":       req.Theme != "",
+		"output":      req.Output != "",
+		"assets":      len(req.Assets) > 0,
+		"options":     !reflect.ValueOf(req.Options).IsZero(),
 	} {
 		if given {
 			return input.UnknownField(name, []string{"content"})
@@ -257,16 +264,16 @@ func (s *Server) analyze(c *fiber.Ctx) error {
 	}
 
 	if _, err := document.Check([]byte(req.Content), presswork.Options{}); err != nil {
-		return ofContent(err)
+		return contentError(err)
 	}
 
-	ctx, done, err := s.composing(c)
+	ctx, done, err := s.composeContext(c)
 	if err != nil {
 		return err
 	}
 	defer done()
 
-	verdict, err := s.choose(ctx, metadataOf(c.Context()).who.Name, []byte(req.Content))
+	verdict, err := s.recommendTheme(ctx, metadataOf(c.Context()).caller.Name, []byte(req.Content))
 	if err != nil {
 		return err
 	}

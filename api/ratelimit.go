@@ -17,8 +17,8 @@ import (
 	"presswork/tasks"
 )
 
-// limitsOf are the limits that a caller's completions count against; of them,
-// the requests per minute are those of everything that makes work.
+// limitsOf returns the limits for the completions of a caller. Its requests per minute apply to every request that
+// creates work.
 func (s *Server) limitsOf(who access.Caller) meter.Limits {
 	limits := who.Limits
 	limits.RPM = cmp.Or(limits.RPM, s.RateLimitRPM)
@@ -26,10 +26,9 @@ func (s *Server) limitsOf(who access.Caller) meter.Limits {
 	return limits
 }
 
-// reserve takes a request out of the limits of its key; without keys, of the
-// client's address. Errors: *meter.Exceeded. When the limits cannot be asked
-// nobody is held back: the grant is nil, as it is without limits.
-func (s *Server) reserve(c *fiber.Ctx, id string, limits meter.Limits, tokens int) (*meter.Grant, error) {
+// reserveLimits counts a request against limits, by key or, without a key, by client address. Errors:
+// *meter.Exceeded. The grant is nil without limits, and when Redis does not answer: then every request is allowed.
+func (s *Server) reserveLimits(c *fiber.Ctx, id string, limits meter.Limits, tokens int) (*meter.Grant, error) {
 	if limits == (meter.Limits{}) || s.Meter == nil {
 		return nil, nil
 	}
@@ -44,7 +43,7 @@ func (s *Server) reserve(c *fiber.Ctx, id string, limits meter.Limits, tokens in
 	}
 
 	if err != nil {
-		s.Log.Warn("the limits of a key are not held: Redis did not answer", "error", err)
+		s.Log.Warn("cannot enforce the limits of a key: Redis did not answer", "error", err)
 		return nil, nil
 	}
 	setLimits(c, grant.States)
@@ -52,36 +51,34 @@ func (s *Server) reserve(c *fiber.Ctx, id string, limits meter.Limits, tokens in
 	return grant, nil
 }
 
-// ofJobs, ofAudio and ofCompletions choose the limits of a key that a request of these counts
-// against.
-func ofJobs(l meter.Limits) meter.Limits { return meter.Limits{RPM: l.RPM} }
+// jobLimits, audioLimits and completionLimits select the limits of a key that apply to one kind of request.
+func jobLimits(l meter.Limits) meter.Limits { return meter.Limits{RPM: l.RPM} }
 
-func ofAudio(l meter.Limits) meter.Limits {
+func audioLimits(l meter.Limits) meter.Limits {
 	return meter.Limits{RPM: l.RPM, RPD: l.RPD, Concurrency: l.Concurrency}
 }
 
-func ofCompletions(l meter.Limits) meter.Limits { return l }
+func completionLimits(l meter.Limits) meter.Limits { return l }
 
-// counted takes each request out of its key's limits before handle reads the body: a key
-// cannot hold more bodies at a time than it may make requests. It counts no tokens, but a
-// key that has none left is refused. A request counts among those that run until handle
-// returns, or a completion has taken over its grant.
-func (s *Server) counted(of func(meter.Limits) meter.Limits, handle fiber.Handler) fiber.Handler {
+// limited counts each request against the limits of its key before handle reads the body. So a key cannot send
+// more bodies at a time than it may send requests. Tokens are not counted here, but a key without tokens left is
+// rejected. The request counts as running until handle returns, unless a completion takes over the grant.
+func (s *Server) limited(of func(meter.Limits) meter.Limits, handle fiber.Handler) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		meta := metadataOf(c.Context())
 
 		var err error
-		if meta.grant, err = s.reserve(c, tasks.NewID(), of(s.limitsOf(meta.who)), 0); err != nil {
-			return refusedBy(c, err)
+		if meta.grant, err = s.reserveLimits(c, tasks.NewID(), of(s.limitsOf(meta.caller)), 0); err != nil {
+			return limitRefusal(c, err)
 		}
-		defer func() { s.release(meta.grant) }()
+		defer func() { s.releaseGrant(meta.grant) }()
 
 		return handle(c)
 	}
 }
 
-// release ends a request's count among those that run.
-func (s *Server) release(grant *meter.Grant) {
+// releaseGrant stops counting a request as running. A nil grant is allowed.
+func (s *Server) releaseGrant(grant *meter.Grant) {
 	if grant == nil {
 		return
 	}
@@ -91,8 +88,8 @@ func (s *Server) release(grant *meter.Grant) {
 	grant.Release(ctx)
 }
 
-// refusedBy puts the refusal of a request that was not read into the words of its API.
-func refusedBy(c *fiber.Ctx, err error) error {
+// limitRefusal returns the public error for a request that a limit rejected.
+func limitRefusal(c *fiber.Ctx, err error) error {
 	e, refused := errors.AsType[*meter.Exceeded](err)
 	switch {
 	case !refused:
@@ -106,15 +103,14 @@ func refusedBy(c *fiber.Ctx, err error) error {
 		e.Limit, e.After.Round(time.Millisecond))
 }
 
-// sendLimits sets on an answer the state of the limits that its request did not
-// count against.
+// sendLimits adds the state of the key's limits to an answer that does not have it yet.
 func (s *Server) sendLimits(c *fiber.Ctx, meta *metadata) {
-	limits := s.limitsOf(meta.who)
+	limits := s.limitsOf(meta.caller)
 	if !inferencePath(c.Path()) {
 		limits = meter.Limits{RPM: limits.RPM}
 	}
 
-	if meta.limitsSent || meta.who.Job != "" || limits == (meter.Limits{}) || s.Meter == nil {
+	if meta.limitsSent || meta.caller.Job != "" || limits == (meter.Limits{}) || s.Meter == nil {
 		return
 	}
 
@@ -123,13 +119,13 @@ func (s *Server) sendLimits(c *fiber.Ctx, meta *metadata) {
 
 	states, err := s.Meter.Look(ctx, clientOf(c.Context()), limits)
 	if err != nil {
-		s.Log.Warn("the limits of a key are not told: Redis did not answer", "error", err)
+		s.Log.Warn("cannot report the limits of a key: Redis did not answer", "error", err)
 		return
 	}
 	setLimits(c, states)
 }
 
-// setLimits writes the state of the limits, in the headers that SDKs know.
+// setLimits sets the X-RateLimit headers, which SDKs read.
 func setLimits(c *fiber.Ctx, states map[meter.Dimension]meter.State) {
 	metadataOf(c.Context()).limitsSent = true
 
@@ -147,8 +143,8 @@ func setLimits(c *fiber.Ctx, states map[meter.Dimension]meter.State) {
 	}
 }
 
-// setRetryAfter sets when to try again, in both forms: SDKs ask for the one in
-// milliseconds first. Both are rounded up, so that the time has come then.
+// setRetryAfter sets Retry-After in seconds and Retry-After-Ms in milliseconds, which OpenAI's SDKs prefer. Both
+// are rounded up, so that a retry at that time is not too early.
 func setRetryAfter(h interface{ Set(key, value string) }, after time.Duration) {
 	h.Set("Retry-After", strconv.Itoa(int(math.Ceil(after.Seconds()))))
 	h.Set("Retry-After-Ms", strconv.FormatInt(int64(math.Ceil(float64(after)/float64(time.Millisecond))), 10))

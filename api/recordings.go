@@ -13,32 +13,32 @@ import (
 	"presswork/tasks"
 )
 
-// recording is the recording of a request for a transcript. It goes into the store
-// as it arrives, before anything else of the request is known; only that of a request
-// with an idempotency key waits aside, because the job it is stored under depends on
-// its digest.
+// recording stores the recording of a request for a transcript as it arrives, before the other fields are known.
+// With an idempotency key the recording is spooled first, because the id of its job depends on its digest.
 type recording struct {
 	server *Server
-	// sub is the submission whose job the recording is stored for.
+	// sub is the submission of the job that the recording belongs to.
 	sub *tasks.Submission
 	// held counts the bytes that the request takes from the node's intake.
 	held *upload.Hold
-	// passing reports that nobody can come back for the transcript.
+	// passing is set when the client cannot fetch the transcript later, so that the recording is needed only
+	// briefly.
 	passing bool
 	limit   int64
 
 	arrived bool
-	aside   *upload.Asset
-	// key is where the recording lies in the store, size its length once it does.
+	spooled *upload.Asset
+	// key is the key of the recording in the store, size its size in bytes once it is stored.
 	key  string
 	size int64
-	// failed is what its storing failed with.
+	// failed is the error of storing it.
 	failed error
-	// submitted reports that a job may need what was stored.
+	// submitted is set when a job may need the stored recording.
 	submitted bool
 }
 
-// Receive reads the recording, which came in the named field.
+// Receive implements openai.Recorder. Errors: InvalidType for a second recording, ContentEmpty, ContentTooLarge,
+// InvalidOption for data that is not audio, and those of storing it.
 func (r *recording) Receive(name string, from io.Reader) error {
 	if r.arrived {
 		return fault.Errorf(fault.InvalidType, "the form has more than one recording: a 'file', or a 'url'").
@@ -65,21 +65,21 @@ func (r *recording) Receive(name string, from io.Reader) error {
 		full: fault.Errorf(fault.ContentTooLarge, "the recording has more than %d bytes", r.limit).WithParam(name),
 	}
 	if r.sub.IdempotencyKey != "" {
-		r.aside = upload.NewAsset(name, r.held)
-		return r.aside.Fill(body)
+		r.spooled = upload.NewAsset(name, r.held)
+		return r.spooled.Fill(body)
 	}
 
 	if _, _, err := r.server.reserveJob(r.sub); err != nil {
 		return err
 	}
-	r.place(r.sub.ID)
-	// A store may spool what it does not know the size of.
+	r.setKey(r.sub.ID)
+	// A store may write data of unknown size to a temporary file first.
 	body.from = r.held.OnDisk(body.from)
 	err = r.put(body, -1)
 	r.held.ReleaseDisk()
 
 	if body.err != nil {
-		// The store is not to blame.
+		// The body was wrong, not the store.
 		r.failed = nil
 		return upload.Broken(body.err)
 	}
@@ -87,42 +87,43 @@ func (r *recording) Receive(name string, from io.Reader) error {
 	return err
 }
 
-// Arrived reports whether Receive was called.
+// Arrived implements openai.Recorder.
 func (r *recording) Arrived() bool { return r.arrived }
 
-// place settles where the recording lies: in a folder of its request.
-func (r *recording) place(request string) {
+// setKey sets the key of the recording: one in a folder of this request.
+func (r *recording) setKey(request string) {
 	if r.key = storage.AssetKey(r.sub.ID, request, "recording"); r.passing {
 		r.key = storage.PassingKey(r.sub.ID, request)
 	}
 }
 
-// put stores the recording. Its size counts when it is known: what is announced is
-// not what comes.
+// put stores the recording. It counts the size only when it is known, because clients announce wrong sizes.
 func (r *recording) put(from io.Reader, size int64) error {
-	// The store bounds itself; how long the bytes take is the caller's business.
-	info, err := r.server.putCounted(context.Background(), r.key, from, size, max(size, 0), "application/octet-stream")
+	// The store has its own time-outs, and the client decides how long the upload takes.
+	const media = "application/octet-stream"
+
+	info, err := r.server.putSourceSized(context.Background(), r.key, from, size, max(size, 0), media)
 	r.size, r.failed = info.Size, err
 
 	return err
 }
 
-// storeAside stores a recording that waited for its job's id.
-func (r *recording) storeAside(request string) error {
-	if r.aside == nil {
+// storeSpooled stores a recording that was spooled until the id of its job was known.
+func (r *recording) storeSpooled(request string) error {
+	if r.spooled == nil {
 		return nil
 	}
-	r.place(request)
-	err := r.put(r.aside.Open(), r.aside.Size)
-	r.aside.Discard()
+	r.setKey(request)
+	err := r.put(r.spooled.Open(), r.spooled.Size)
+	r.spooled.Discard()
 	r.held.ReleaseDisk()
 
 	return err
 }
 
-// count corrects the size that a recording of unknown length was counted with.
-func (r *recording) count() {
-	if r.key == "" || r.aside != nil || r.server.Keeper == nil {
+// countSize records the size of a recording whose size was unknown when it was stored.
+func (r *recording) countSize() {
+	if r.key == "" || r.spooled != nil || r.server.Keeper == nil {
 		return
 	}
 
@@ -130,23 +131,23 @@ func (r *recording) count() {
 	defer cancel()
 
 	if err := r.server.Keeper.Record(ctx, r.key, r.size); err != nil {
-		r.server.Log.Warn("the size of a recording was not counted", "key", r.key, "error", err)
+		r.server.Log.Warn("could not count the size of a recording", "key", r.key, "error", err)
 	}
 }
 
-// close forgets what waits aside, and what was stored for nothing.
+// close deletes the spooled recording, and the stored one when no job needs it.
 func (r *recording) close() {
-	if r.aside != nil {
-		r.aside.Discard()
+	if r.spooled != nil {
+		r.spooled.Discard()
 	}
 
 	if r.key != "" && !r.submitted {
-		r.server.unstore([]string{r.key}, r.failed)
+		r.server.removeSources([]string{r.key}, r.failed)
 	}
 }
 
-// bounded reads so many bytes and then fails with full; it remembers what it failed
-// with. It fills what it is given: the parts of a form come in pieces of 4 KB.
+// bounded reads up to left bytes and then fails with full. err is the first error other than io.EOF. Read fills
+// its buffer, because the parts of a form arrive in pieces of 4 KiB.
 type bounded struct {
 	from io.Reader
 	left int64
@@ -168,8 +169,8 @@ func (b *bounded) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// readFull is io.ReadFull that says how r ended: a form that was cut off ends in
-// io.ErrUnexpectedEOF, too.
+// readFull reads until p is full and returns the reader's own error. io.ReadFull would turn io.EOF into
+// io.ErrUnexpectedEOF, which also means that a form was cut off.
 func readFull(r io.Reader, p []byte) (n int, err error) {
 	for n < len(p) && err == nil {
 		var more int

@@ -21,14 +21,14 @@ import (
 	"presswork/tasks"
 )
 
-// preferences are what a Prefer header asks for (RFC 7240).
+// preferences are the values of a Prefer header (RFC 7240).
 type preferences struct {
 	async bool
-	// wait is how long the caller would wait; negative when it names no time.
+	// wait is how long the client waits; negative when the header has no wait.
 	wait time.Duration
 }
 
-// later reports whether the caller may come back for the result.
+// later reports whether the client may fetch the result later.
 func (p preferences) later() bool { return p.async || p.wait >= 0 }
 
 func preferencesOf(c *fiber.Ctx) preferences {
@@ -42,7 +42,7 @@ func preferencesOf(c *fiber.Ctx) preferences {
 		case "respond-async":
 			p.async = true
 		case "wait":
-			// What cannot be read or is too much is no error: it is a preference.
+			// An invalid or too long wait is no error, because it is only a preference.
 			if n, err := strconv.ParseUint(strings.Trim(value, ` "`), 10, 31); err == nil {
 				p.wait = min(time.Duration(n)*time.Second, maxWait)
 			}
@@ -52,9 +52,9 @@ func preferencesOf(c *fiber.Ctx) preferences {
 	return p
 }
 
-// setFingerprint tells a request from others with its Idempotency-Key. keep, where it is not
-// nil, is the part of the request that is one of two by how its caller prefers to wait: that
-// alone makes no other request.
+// setFingerprint sets the digest that distinguishes requests with the same Idempotency-Key. keep may point to the
+// field of request that depends on how the client waits. Requests that differ only in that field count as the
+// same.
 func setFingerprint(sub *tasks.Submission, request any, keep *int64) {
 	digest := func() string {
 		b, _ := json.Marshal(request) // options, strings and numbers always encode
@@ -70,7 +70,7 @@ func setFingerprint(sub *tasks.Submission, request any, keep *int64) {
 	}
 }
 
-// listHeader returns a header that is a list, and makes one line of several (RFC 9110, 5.3).
+// listHeader returns a header that holds a list. Several lines of it are joined into one (RFC 9110, 5.3).
 func listHeader(c *fiber.Ctx, name string) string {
 	h := &c.Request().Header
 	if lines := h.PeekAll(name); len(lines) > 1 {
@@ -80,9 +80,8 @@ func listHeader(c *fiber.Ctx, name string) string {
 	return c.Get(name)
 }
 
-// patienceOf is how long the submitter of a conversion waits for the result
-// itself; 0 is not at all.
-func patienceOf(c *fiber.Ctx, output presswork.Output) time.Duration {
+// preferredWait returns how long the client of a conversion waits for the result itself; 0 for not at all.
+func preferredWait(c *fiber.Ctx, output presswork.Output) time.Duration {
 	p := preferencesOf(c)
 
 	accepted := acceptedOutput(c)
@@ -96,8 +95,8 @@ func patienceOf(c *fiber.Ctx, output presswork.Output) time.Duration {
 	return 0
 }
 
-// acceptedOutput is the output whose type the Accept header prefers to JSON, ""
-// for none. A browser that would take anything does not ask for HTML.
+// acceptedOutput returns the output whose media type the Accept header prefers to JSON; "" for none. A browser
+// that also accepts */* does not ask for HTML.
 func acceptedOutput(c *fiber.Ctx) presswork.Output {
 	offers := []string{fiber.MIMEApplicationJSON}
 
@@ -118,22 +117,20 @@ func acceptedOutput(c *fiber.Ctx) presswork.Output {
 	return ""
 }
 
-// mediaType is an output's without parameters.
+// mediaType returns the media type of an output without parameters.
 func mediaType(o presswork.Output) string {
 	media, _, _ := strings.Cut(o.ContentType(), ";")
 	return media
 }
 
-// errClientLeft ends the work for a client that has closed its connection. Its status is only seen in logs and metrics.
+// errClientLeft ends the work for a client that has disconnected. Its status appears only in logs and metrics.
 var errClientLeft = inference.Errorf(499, inference.RequestCancelled, "the client has closed the connection")
 
-// errLate ends the wait for a job, which goes on.
+// errLate ends a wait for a job. The job goes on.
 var errLate = errors.New("api: the wait is over")
 
-// answerInTime sends the result when it is ready in time, and else reports that the
-// job was accepted: that stays true whatever becomes of the wait. A caller who
-// leaves takes the job along, unless it can come back by its idempotency key. answer sends
-// the result.
+// answerInTime calls answer to send the result when the job ends within patience, and otherwise answers 202. If
+// the client disconnects, the job is cancelled, unless an idempotency key lets the client fetch the result later.
 func (s *Server) answerInTime(
 	c *fiber.Ctx,
 	rec tasks.Record,
@@ -141,7 +138,7 @@ func (s *Server) answerInTime(
 	patience time.Duration,
 	answer func(tasks.Record) error,
 ) error {
-	ctx, done, err := s.waiting(c, patience, errLate)
+	ctx, done, err := s.waitContext(c, patience, errLate)
 	if err != nil {
 		return s.answerAccepted(c, rec, replayed)
 	}
@@ -158,7 +155,7 @@ func (s *Server) answerInTime(
 		return answer(ended)
 	case errors.Is(context.Cause(ctx), errClientLeft):
 		if c.Get("Idempotency-Key") == "" {
-			s.abandon(rec.ID)
+			s.cancelAbandoned(rec.ID)
 		}
 
 		return err
@@ -167,11 +164,14 @@ func (s *Server) answerInTime(
 	return s.answerAccepted(c, ended, replayed)
 }
 
-// waiting returns a context that ends with cause late when the limit has passed,
-// when the client has gone, and when the server stops. Call done when the wait
-// is over. Errors: QueueUnavailable.
-func (s *Server) waiting(c *fiber.Ctx, limit time.Duration, late error) (ctx context.Context, done func(), err error) {
-	running, leave, err := s.streams.Join(lastingWait)
+// waitContext returns a context that ends after limit with the cause late, when the client disconnects, and when
+// the server stops. The caller must call done. Errors: QueueUnavailable.
+func (s *Server) waitContext(
+	c *fiber.Ctx,
+	limit time.Duration,
+	late error,
+) (ctx context.Context, done func(), err error) {
+	running, leave, err := s.streams.Join(streamWait)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -185,9 +185,8 @@ func (s *Server) waiting(c *fiber.Ctx, limit time.Duration, late error) (ctx con
 	}, nil
 }
 
-// awaitEnd returns the job when it has ended, with the result that its last event
-// has; the rest of it may be older. When ctx ends before, the error is its cause, and
-// the job is as it was last seen.
+// awaitEnd waits for the end of a job. The returned record has the result of the last event; its other fields may
+// be older. When ctx ends first, the error is its cause, and the record is the last known one.
 func (s *Server) awaitEnd(ctx context.Context, rec tasks.Record) (tasks.Record, error) {
 	for !rec.Status.Terminal() {
 		last, err := s.awaitLastEvent(ctx, rec)
@@ -216,8 +215,7 @@ func (s *Server) awaitEnd(ctx context.Context, rec tasks.Record) (tasks.Record, 
 	return rec, nil
 }
 
-// awaitLastEvent returns the job's last event, or the zero one when its events broke
-// off.
+// awaitLastEvent waits for the last event of a job. It returns the zero event when the event stream breaks off.
 func (s *Server) awaitLastEvent(ctx context.Context, rec tasks.Record) (presswork.Event, error) {
 	watch, err := s.Queue.Watch(ctx, rec.ID, rec.Seq)
 	if err != nil {
@@ -237,17 +235,18 @@ func (s *Server) awaitLastEvent(ctx context.Context, rec tasks.Record) (presswor
 	}
 }
 
-// abandon cancels a job nobody waits for any more.
-func (s *Server) abandon(id string) {
+// cancelAbandoned cancels a job whose client has disconnected.
+func (s *Server) cancelAbandoned(id string) {
 	ctx, cancel := s.deadline()
 	defer cancel()
 
 	if _, err := s.Queue.Cancel(ctx, id); err != nil && fault.CodeOf(err) != fault.JobFinished {
-		s.Log.Warn("the job of a caller who left was not cancelled", "job_id", id, "error", err)
+		s.Log.Warn("could not cancel the job of a client that has left", "job_id", id, "error", err)
 	}
 }
 
-// answerEnded sends the result of a job that has ended, or why there is none.
+// answerEnded sends the artifact of a completed job, or the error of a job that failed or was cancelled. saved
+// says that the artifact can be downloaded again.
 func (s *Server) answerEnded(c *fiber.Ctx, rec tasks.Record, saved bool) error {
 	if rec.Status != presswork.Completed {
 		if rec.Error != nil {
@@ -265,5 +264,5 @@ func (s *Server) answerEnded(c *fiber.Ctx, rec tasks.Record, saved bool) error {
 	c.Set(fiber.HeaderContentDisposition, disposition(rec.Artifact.Filename, false))
 	key := storage.ArtifactKeyOf(rec.ID, rec.Artifact.ContentType)
 
-	return s.stream(c, key, rec, span{Range: storage.Range{Length: rec.Artifact.Size}})
+	return s.streamArtifact(c, key, rec, byteRange{Range: storage.Range{Length: rec.Artifact.Size}})
 }

@@ -11,18 +11,17 @@ import (
 	"presswork/internal/inference"
 )
 
-// route is one line of the surface.
+// route is one line of the routes table.
 type route struct {
 	method, path string
 	access       level
 	handle       fiber.Handler
 }
 
-// routes is everything the server answers. GET routes answer HEAD, too, except
-// those that stream.
+// routes returns the routes of the server. GET routes also answer HEAD, except streaming ones.
 func (s *Server) routes() []route {
 	return []route{
-		{"POST", "/api/conversion", byKey, s.counted(ofJobs, s.submit)},
+		{"POST", "/api/conversion", byKey, s.limited(jobLimits, s.createConversion)},
 		{"GET", "/api/conversion", byKey, s.listJobs},
 		{"GET", "/api/conversion/ws/:id", byToken, s.openSocket},
 		{"GET", "/api/conversion/:id", byKey, s.getJob},
@@ -33,30 +32,30 @@ func (s *Server) routes() []route {
 		{"GET", "/api/themes/:name", byKey, s.getTheme},
 		{"GET", "/api/themes/:name/preview.png", byKey, s.themePicture},
 		{"GET", "/api/themes/:name/preview.pdf", byKey, s.themePDF},
-		{"POST", "/api/preview", byKey, s.counted(ofJobs, s.preview)},
-		{"POST", "/api/analysis", byKey, s.counted(ofJobs, s.analyze)},
+		{"POST", "/api/preview", byKey, s.limited(jobLimits, s.previewDocument)},
+		{"POST", "/api/analysis", byKey, s.limited(jobLimits, s.analyzeDocument)},
 
 		{"GET", "/api/artifacts/:id/download", byToken, s.download},
 		{"DELETE", "/api/artifacts/:id", byKey, s.deleteArtifact},
 
-		{"POST", "/export-pdf", s.exportAccess(), s.counted(ofJobs, s.exportPDF)},
-		{"POST", "/export-screenshot", s.exportAccess(), s.counted(ofJobs, s.exportScreenshot)},
+		{"POST", "/export-pdf", s.exportAccess(), s.limited(jobLimits, s.exportPDF)},
+		{"POST", "/export-screenshot", s.exportAccess(), s.limited(jobLimits, s.exportScreenshot)},
 
-		{"POST", "/v1/chat/completions", byKey, s.counted(ofCompletions, s.completeChat)},
-		{"POST", "/v1/completions", byKey, s.counted(ofCompletions, s.completeText)},
-		{"POST", "/v1/audio/transcriptions", byKey, s.counted(ofAudio, s.transcribe(inference.Transcribe))},
-		{"POST", "/v1/audio/translations", byKey, s.counted(ofAudio, s.transcribe(inference.Translate))},
-		{"POST", "/v1/audio/speech", byKey, s.counted(ofAudio, s.speak)},
+		{"POST", "/v1/chat/completions", byKey, s.limited(completionLimits, s.completeChat)},
+		{"POST", "/v1/completions", byKey, s.limited(completionLimits, s.completeText)},
+		{"POST", "/v1/audio/transcriptions", byKey, s.limited(audioLimits, s.transcribe(inference.Transcribe))},
+		{"POST", "/v1/audio/translations", byKey, s.limited(audioLimits, s.transcribe(inference.Translate))},
+		{"POST", "/v1/audio/speech", byKey, s.limited(audioLimits, s.speak)},
 		{"GET", "/v1/models", byKey, s.listModels},
 		{"GET", "/v1/models/*", byKey, s.getModel},
-		{"GET", "/v1/usage", byKey, s.usage},
+		{"GET", "/v1/usage", byKey, s.getUsage},
 
-		{"GET", "/", public, s.studio},
-		{"GET", "/docs", public, s.docs},
-		{"GET", "/admin", public, s.admin},
+		{"GET", "/", public, s.studioPage},
+		{"GET", "/docs", public, s.docsPage},
+		{"GET", "/admin", public, s.adminPage},
 		{"GET", "/preview", public, s.previewFrame},
-		{"GET", "/assets/:name", public, s.asset},
-		{"GET", fontsDir + ":name", public, s.font},
+		{"GET", "/assets/:name", public, s.getAsset},
+		{"GET", fontsDir + ":name", public, s.getFont},
 
 		{"GET", "/healthz", public, s.healthz},
 		{"GET", "/readyz", public, s.readyz},
@@ -76,17 +75,16 @@ func (s *Server) routes() []route {
 	}
 }
 
-// groqPrefix is where Groq's SDKs look for the routes under /v1.
+// groqPrefix is the prefix that Groq's SDKs put before the paths under /v1.
 const groqPrefix = "/openai"
 
-// inferencePath reports whether a path is of the inference API, whose errors
-// have a form of their own.
+// inferencePath reports whether a path belongs to the inference API, which has OpenAI's error format.
 func inferencePath(path string) bool {
 	path = strings.TrimPrefix(path, groqPrefix)
 	return path == "/v1" || strings.HasPrefix(path, "/v1/")
 }
 
-// streaming are the GET routes a HEAD request makes no sense on.
+// streaming reports whether a GET route has no HEAD, because its answer is a stream of events.
 func streaming(path string) bool {
 	return path == "/api/conversion/ws/:id" || path == "/api/conversion/:id/events"
 }
@@ -115,11 +113,11 @@ func (s *Server) mount(app *fiber.App) {
 	}
 }
 
-// callTimeout bounds what one request asks of the queue.
+// callTimeout bounds one call to the queue or the meter.
 const callTimeout = 10 * time.Second
 
-// deadline bounds calls to the queue. It does not follow the request: its
-// context is reused for the next one when the handler returns.
+// deadline returns a context for one call to the queue. It is not derived from the request's context, which Fiber
+// reuses after the handler has returned.
 func (s *Server) deadline() (context.Context, context.CancelFunc) {
 	return context.WithTimeoutCause(context.Background(), callTimeout,
 		fault.Errorf(fault.QueueUnavailable, "the queue did not answer within %s", callTimeout))

@@ -1,7 +1,5 @@
-// Package api is HTTP in, words out: it checks what callers send, puts it on
-// the queue, and relays what becomes of it. routes.go is the whole surface in
-// one screen; openapi.yaml is the same for callers, and a test keeps the two
-// equal.
+// Package api is the HTTP server. It checks requests, puts jobs and calls on the queue, and relays their events
+// and results. routes.go lists all routes; openapi.yaml describes them for callers. A test compares the two.
 package api
 
 import (
@@ -24,7 +22,7 @@ import (
 	"presswork/internal/fault"
 )
 
-// idleTimeout is how long a connection may wait for its next request.
+// idleTimeout is how long a connection may stay open without a request.
 const idleTimeout = 75 * time.Second
 
 // Server is the HTTP server of the api role.
@@ -36,15 +34,15 @@ type Server struct {
 	proxies access.Proxies
 	views   views
 	streams *conn.Streams
-	// completions are the streams that have an end of their own.
+	// completions are the long answers that end by themselves. At a stop they get more time than streams.
 	completions *conn.Streams
 
 	// v1 answers the routes under /v1; nil without Inference.
 	v1 *openai.Service
 
-	pages *pages
+	composer *composer
 
-	analyses *analyses
+	analyzer *analyzer
 
 	intake *upload.Intake
 
@@ -59,8 +57,8 @@ type Server struct {
 	stopErr  error
 }
 
-// New wires a server and reads the keys. It fails when the options are not
-// usable, or would serve other machines without a key.
+// New returns a server that does not listen yet, and reads the keys. Errors: invalid options, an invalid file of
+// keys, or an address that other machines can reach although no key is set.
 func New(o Options) (*Server, error) {
 	o.defaults()
 
@@ -90,7 +88,7 @@ func New(o Options) (*Server, error) {
 
 		completions: conn.NewStreams(metrics.countStream),
 
-		analyses: newAnalyses(o),
+		analyzer: newAnalyzer(o),
 
 		intake: upload.NewIntake(upload.IntakeOptions{
 			Memory: o.HeldMemory, ShownMemory: metrics.bodies.WithLabelValues("memory"),
@@ -103,7 +101,7 @@ func New(o Options) (*Server, error) {
 		served:  make(chan error, 1),
 		halt:    func() {},
 	}
-	s.pages = newPages(o, s.draw)
+	s.composer = newComposer(o, s.drawDiagrams)
 	s.app = s.newApp()
 
 	return s, nil
@@ -114,11 +112,10 @@ func (s *Server) newApp() *fiber.App {
 		DisableStartupMessage:     true,
 		DisableDefaultContentType: true,
 		CaseSensitive:             true,
-		// Parameters and headers end up in jobs, logs and goroutines that
-		// outlive the request's buffers.
+		// Parameters and headers are used in jobs, logs and goroutines after Fiber has reused the buffers of the
+		// request.
 		Immutable: true,
-		// Bodies are read by the handlers, each with a limit of its own and
-		// after the key was checked.
+		// Handlers read bodies themselves, each with its own limit, after the key was checked.
 		StreamRequestBody:            true,
 		DisablePreParseMultipartForm: true,
 		BodyLimit:                    math.MaxInt,
@@ -136,8 +133,8 @@ func (s *Server) newApp() *fiber.App {
 	return app
 }
 
-// Start listens and begins to serve. It returns once the port is open; ctx
-// bounds only that.
+// Start begins to serve. It returns once the port is open; ctx bounds only that. Errors: the address is in use, or
+// the TLS files are not valid.
 func (s *Server) Start(ctx context.Context) error {
 	ln, err := (&net.ListenConfig{}).Listen(ctx, "tcp", s.Addr)
 	if err != nil {
@@ -162,7 +159,7 @@ func (s *Server) Start(ctx context.Context) error {
 	go func() {
 		err := s.app.Server().Serve(serving)
 		if err != nil {
-			s.Log.Error("the API's listener ended", "err", err)
+			s.Log.Error("the API stopped accepting connections", "err", err)
 		}
 		s.served <- err
 	}()
@@ -170,7 +167,7 @@ func (s *Server) Start(ctx context.Context) error {
 	return nil
 }
 
-// Address is where the server listens ("127.0.0.1:8000"); "" before Start.
+// Address returns the address of the listener ("127.0.0.1:8000"); "" before Start.
 func (s *Server) Address() string {
 	if s.listener == nil {
 		return ""
@@ -179,10 +176,9 @@ func (s *Server) Address() string {
 	return s.listener.Addr().String()
 }
 
-// Stop drains: sockets are closed with 1001, event streams and long polls end,
-// requests under way are answered; completions have half of the time that ctx
-// gives to come to their end. It returns when all are gone or ctx ends.
-// A second call returns what the first did.
+// Stop drains the server. It closes sockets with code 1001, ends event streams and long polls, and answers
+// requests under way. Completions may go on for half of the time until ctx's deadline. Stop returns when all
+// answers have ended, or with an error when ctx ends. A second call returns the result of the first.
 func (s *Server) Stop(ctx context.Context) error {
 	s.stopping.Do(func() { s.stopErr = s.stop(ctx) })
 	return s.stopErr
@@ -206,17 +202,17 @@ func (s *Server) stop(ctx context.Context) error {
 	go func() { completed <- s.completions.Drain(ctx, patience, cause) }()
 	err := errors.Join(s.streams.Drain(ctx, 0, cause), <-completed)
 	err = errors.Join(err, s.app.Server().ShutdownWithContext(ctx))
-	// What has not come to serve yet would begin now, and never end.
+	// If Serve has not begun yet, it would begin now and never end.
 	_ = s.listener.Close()
 
 	if err != nil {
-		return fmt.Errorf("api: not everything had ended in time: %w", err)
+		return fmt.Errorf("api: some answers did not end in time: %w", err)
 	}
 
 	return <-s.served
 }
 
-// now is the time, the same on all nodes.
+// now returns the time of Redis, which all nodes share, or this machine's without a Keeper.
 func (s *Server) now() time.Time {
 	if s.Keeper != nil {
 		return s.Keeper.Now()

@@ -17,19 +17,19 @@ import (
 )
 
 const (
-	// frameTimeout bounds the writing of one frame.
+	// frameTimeout bounds writing one frame.
 	frameTimeout = 10 * time.Second
-	// closeTimeout is how long the client may take to answer a close.
+	// closeTimeout is how long the client may take to answer a close frame.
 	closeTimeout = time.Second
-	// readLimit is the longest message a client may send, in bytes; what it
-	// sends is dropped.
+	// readLimit is the largest message of a client, in bytes. The server drops every message.
 	readLimit = 4 << 10
 )
 
-// errPeerClosed ends a relay whose client left.
-var errPeerClosed = errors.New("the client left")
+// errPeerClosed ends a relay whose client has disconnected.
+var errPeerClosed = errors.New("the client has closed the connection")
 
-// openSocket checks all that can be refused and upgrades the connection.
+// openSocket upgrades the connection after all checks, because an error has an HTTP status only before the
+// upgrade.
 func (s *Server) openSocket(c *fiber.Ctx) error {
 	meta := metadataOf(c.Context())
 	if origin := c.Get(fiber.HeaderOrigin); origin != "" {
@@ -69,7 +69,7 @@ func (s *Server) openSocket(c *fiber.Ctx) error {
 		return fault.AsError(context.Cause(s.streams.Stopped()))
 	}
 
-	socket := websocket.New(func(conn *websocket.Conn) { s.relay(conn, rec.ID, since) },
+	socket := websocket.New(func(conn *websocket.Conn) { s.relaySocket(conn, rec.ID, since) },
 		websocket.Config{RecoverHandler: s.recoverSocket})
 	if socket(c) != nil {
 		return refuse()
@@ -84,10 +84,10 @@ func (s *Server) recoverSocket(*websocket.Conn) {
 	}
 }
 
-// relay carries a job's events to one socket. The connection belongs to the
-// library again when it returns, so the reader ends first.
-func (s *Server) relay(conn *websocket.Conn, job string, since int64) {
-	running, leave, err := s.streams.Join(lastingSocket)
+// relaySocket sends the events of a job to a socket. The connection belongs to the WebSocket library again after
+// relaySocket has returned, so the reading goroutine ends first.
+func (s *Server) relaySocket(conn *websocket.Conn, job string, since int64) {
+	running, leave, err := s.streams.Join(streamSocket)
 	if err != nil {
 		running, leave = s.streams.Stopped(), func() {}
 	}
@@ -100,15 +100,15 @@ func (s *Server) relay(conn *websocket.Conn, job string, since int64) {
 	go func() {
 		defer close(reading)
 		defer s.recoverSocket(conn)
-		cancel(s.listen(conn))
+		cancel(s.readSocket(conn))
 	}()
-	code, text := s.pump(ctx, conn, job, since)
+	code, text := s.writeSocket(ctx, conn, job, since)
 	endSocket(conn, code, text, reading)
 }
 
-// listen answers pings and closes, and drops what else the client sends. It
-// returns when the client has closed the connection.
-func (s *Server) listen(conn *websocket.Conn) error {
+// readSocket answers pings and close frames, and drops messages. It returns errPeerClosed when the client has
+// disconnected, or has been silent for three ping intervals.
+func (s *Server) readSocket(conn *websocket.Conn) error {
 	extend := func(string) error { return conn.SetReadDeadline(time.Now().Add(3 * s.PingInterval)) }
 	conn.SetReadLimit(readLimit)
 	conn.SetPongHandler(extend)
@@ -120,7 +120,7 @@ func (s *Server) listen(conn *websocket.Conn) error {
 	for {
 		_, message, err := conn.NextReader()
 		if err == nil {
-			// The limit is held where a message is read, not where it is skipped.
+			// The library checks the read limit only when a message is read, not when it is skipped.
 			_, err = io.Copy(io.Discard, message)
 		}
 
@@ -130,15 +130,20 @@ func (s *Server) listen(conn *websocket.Conn) error {
 	}
 }
 
-// pump writes the snapshot, the events and the pings, and returns how to close.
-func (s *Server) pump(ctx context.Context, conn *websocket.Conn, job string, since int64) (code int, text string) {
+// writeSocket writes the snapshot, the events and the pings. It returns the code and the text of the close frame.
+func (s *Server) writeSocket(
+	ctx context.Context,
+	conn *websocket.Conn,
+	job string,
+	since int64,
+) (code int, text string) {
 	watch, err := s.Queue.Watch(ctx, job, since)
 	if err != nil {
 		return s.closeCode(ctx, err)
 	}
 	defer watch.Close()
 
-	if s.send(conn, watch.Snapshot) != nil {
+	if s.sendEvent(conn, watch.Snapshot) != nil {
 		return websocket.CloseAbnormalClosure, ""
 	}
 
@@ -157,7 +162,7 @@ func (s *Server) pump(ctx context.Context, conn *websocket.Conn, job string, sin
 			if !open {
 				return s.closeCode(ctx, watch.Err())
 			}
-			err = s.send(conn, e)
+			err = s.sendEvent(conn, e)
 		}
 
 		if err != nil {
@@ -166,7 +171,7 @@ func (s *Server) pump(ctx context.Context, conn *websocket.Conn, job string, sin
 	}
 }
 
-func (s *Server) send(conn *websocket.Conn, e presswork.Event) error {
+func (s *Server) sendEvent(conn *websocket.Conn, e presswork.Event) error {
 	if err := conn.SetWriteDeadline(time.Now().Add(frameTimeout)); err != nil {
 		return err
 	}
@@ -174,7 +179,7 @@ func (s *Server) send(conn *websocket.Conn, e presswork.Event) error {
 	return conn.WriteMessage(websocket.TextMessage, s.views.message(e))
 }
 
-// closeCode is the close frame for what ended a watch.
+// closeCode returns the close frame for the error that ended a watch; nil means that the job has ended.
 func (s *Server) closeCode(ctx context.Context, err error) (code int, text string) {
 	switch {
 	case err == nil:
@@ -186,13 +191,13 @@ func (s *Server) closeCode(ctx context.Context, err error) (code int, text strin
 	case errors.Is(err, tasks.ErrSlow):
 		return websocket.CloseTryAgainLater, "too slow; connect again with ?since="
 	default:
-		s.Log.Warn("a WebSocket lost its events", "error", err)
+		s.Log.Warn("cannot relay events to a WebSocket", "error", err)
 		return websocket.CloseTryAgainLater, "events are not available; connect again with ?since="
 	}
 }
 
-// endSocket sends the close frame, gives the client a moment to answer, and ends the
-// reader. Abnormal closure is never sent: there is nobody to send it to.
+// endSocket sends the close frame, waits up to closeTimeout for the answer, and ends the reading goroutine. It
+// sends nothing for CloseAbnormalClosure: the client has disconnected.
 func endSocket(conn *websocket.Conn, code int, text string, reading <-chan struct{}) {
 	if code != websocket.CloseAbnormalClosure &&
 		conn.WriteControl(
@@ -206,8 +211,8 @@ func endSocket(conn *websocket.Conn, code int, text string, reading <-chan struc
 		case <-time.After(closeTimeout):
 		}
 	}
-	// A pong may push the deadline out again, so it is set until it holds. The
-	// library ignores Close on a connection it lent.
+	// A pong may extend the deadline again, so set it until the goroutine has ended. The library ignores Close on
+	// a connection that it still owns.
 	for {
 		err := conn.SetReadDeadline(time.Now())
 

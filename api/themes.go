@@ -47,7 +47,7 @@ func (s *Server) themeInPath(c *fiber.Ctx) (themes.Theme, error) {
 
 	theme, err := s.Themes.Get(name)
 	if fault.CodeOf(err) == fault.ThemeNotFound {
-		// In a path the theme is the resource itself.
+		// In a path the theme is the resource, so its status is 404 instead of 400.
 		return theme, &statusError{http.StatusNotFound, fault.AsError(err)}
 	}
 
@@ -58,15 +58,14 @@ func (s *Server) themePicture(c *fiber.Ctx) error { return s.themePreview(c, "pn
 
 func (s *Server) themePDF(c *fiber.Ctx) error { return s.themePreview(c, "pdf", "application/pdf") }
 
-// themePreview streams the sample of a theme from the store; the first to ask
-// has a worker render it.
+// themePreview streams the preview of a theme from the store. If the store has none, a worker renders it first.
 func (s *Server) themePreview(c *fiber.Ctx, format, contentType string) error {
 	theme, err := s.themeInPath(c)
 	if err != nil {
 		return err
 	}
 
-	running, leave, err := s.streams.Join(lastingPreview)
+	running, leave, err := s.streams.Join(streamPreview)
 	if err != nil {
 		return err
 	}
@@ -79,13 +78,13 @@ func (s *Server) themePreview(c *fiber.Ctx, format, contentType string) error {
 	ctx, unwatch := conn.WhileConnected(ctx, c.Context().Conn(), errClientLeft)
 	defer unwatch()
 
-	sample, err := s.pages.samples.Preview(ctx, theme.Name)
+	sample, err := s.composer.samples.Preview(ctx, theme.Name)
 	if err != nil {
 		return err
 	}
 	tag := `"` + sample.Key[:32] + "-" + format + `"`
 	c.Set(fiber.HeaderETag, tag)
-	// A theme may change under its name, so that browsers ask for its preview again.
+	// A theme may change under the same name, so browsers must revalidate its preview.
 	c.Set(fiber.HeaderCacheControl, "private, no-cache")
 
 	if known := c.Get(fiber.HeaderIfNoneMatch); known != "" && matches(known, tag) {
@@ -105,8 +104,8 @@ func (s *Server) themePreview(c *fiber.Ctx, format, contentType string) error {
 	if err != nil {
 		return askError(ctx, storeError(err))
 	}
-	s.touch(key)
-	// The body outlives this handler, and so does its context.
+	s.touchObject(key)
+	// The body is sent after this handler has returned, so it needs a context of its own.
 	ctx, cancel = context.WithCancel(context.Background())
 	opening := time.AfterFunc(storeTimeout, cancel)
 
@@ -118,12 +117,12 @@ func (s *Server) themePreview(c *fiber.Ctx, format, contentType string) error {
 	opening.Stop()
 	c.Set(fiber.HeaderContentType, contentType)
 	c.Set(fiber.HeaderContentDisposition, disposition(theme.Name+"."+format, true))
-	c.Context().SetBodyStream(s.stored(key, body, cancel), int(info.Size))
+	c.Context().SetBodyStream(s.newStoredBody(key, body, cancel), int(info.Size))
 
 	return nil
 }
 
-// renderPreview has a worker store a preview. Requests for the same one share a task.
+// renderPreview lets a worker render and store a preview. Simultaneous requests for the same preview share a task.
 func (s *Server) renderPreview(ctx context.Context, preview tasks.Preview) error {
 	if s.Keeper != nil {
 		if err := s.Keeper.Full(ctx); err != nil {
@@ -140,7 +139,7 @@ func (s *Server) renderPreview(ctx context.Context, preview tasks.Preview) error
 	return err
 }
 
-// askError returns err, or the cause of ctx where that ended the wait for a worker.
+// askError returns err, or the cause of ctx when ctx ended the wait for a worker.
 func askError(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return waitError(context.Cause(ctx))
@@ -149,10 +148,11 @@ func askError(ctx context.Context, err error) error {
 	return err
 }
 
-// waitError keeps a client that has gone from looking like a failure of ours.
+// waitError turns a cancellation into a public error, so that a client that disconnects does not count as a server
+// error.
 func waitError(err error) error {
 	if errors.Is(err, context.Canceled) {
-		return fault.Errorf(fault.InvalidRequest, "the client has gone").WithCause(err)
+		return fault.Errorf(fault.InvalidRequest, "the client has closed the connection").WithCause(err)
 	}
 
 	return err

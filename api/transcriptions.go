@@ -21,19 +21,18 @@ import (
 	"presswork/tasks"
 )
 
-// transcriptionWait bounds the wait of a caller for a transcript, with that for a
-// worker.
+// transcriptionWait bounds the wait of a client for a transcript, including the wait for a worker.
 const transcriptionWait = time.Hour
 
 // transcriptionRequest is a checked request for a transcript.
 type transcriptionRequest struct {
-	payload   tasks.Transcription // with an address where the recording has not arrived
+	payload   tasks.Transcription // Key is not set yet; URL is set when the request has no recording.
 	recording *recording
 	filename  string
 }
 
-// transcribe answers POST /v1/audio/transcriptions and /v1/audio/translations: it
-// submits a job and, unless the caller would rather not, waits for it.
+// transcribe answers POST /v1/audio/transcriptions and /v1/audio/translations. It submits a job and waits for the
+// transcript, unless a Prefer header says otherwise.
 func (s *Server) transcribe(task string) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		began := time.Now()
@@ -93,7 +92,7 @@ func (s *Server) transcribe(task string) fiber.Handler {
 	}
 }
 
-// newTranscription begins a submission, with what the head of the request says.
+// newTranscription returns a submission with the values of the request's headers.
 func newTranscription(c *fiber.Ctx) (tasks.Submission, error) {
 	meta := metadataOf(c.Context())
 	key, err := idempotencyKey(c)
@@ -101,7 +100,7 @@ func newTranscription(c *fiber.Ctx) (tasks.Submission, error) {
 	return tasks.Submission{
 		ID:             tasks.NewID(),
 		Kind:           presswork.KindTranscription,
-		Owner:          meta.who.Name,
+		Owner:          meta.caller.Name,
 		RequestID:      meta.id,
 		TraceParent:    meta.trace,
 		IdempotencyKey: key,
@@ -109,7 +108,8 @@ func newTranscription(c *fiber.Ctx) (tasks.Submission, error) {
 	}, err
 }
 
-// readTranscription reads a form with a recording, which source receives, and refuses what cannot succeed.
+// readTranscription reads the form of a request. source receives its recording. It rejects requests that cannot
+// succeed.
 func (s *Server) readTranscription(c *fiber.Ctx, source *recording, task string) (r transcriptionRequest, err error) {
 	media, params, err := mime.ParseMediaType(c.Get(fiber.HeaderContentType))
 	if err != nil || media != fiber.MIMEMultipartForm {
@@ -132,7 +132,7 @@ func (s *Server) readTranscription(c *fiber.Ctx, source *recording, task string)
 	}
 
 	r = transcriptionRequest{recording: source}
-	if r.payload, err = s.v1.Transcription(form, metadataOf(c.Context()).who, task); err != nil {
+	if r.payload, err = s.v1.Transcription(form, metadataOf(c.Context()).caller, task); err != nil {
 		return r, err
 	}
 
@@ -150,8 +150,7 @@ func (s *Server) readTranscription(c *fiber.Ctx, source *recording, task string)
 	return r, nil
 }
 
-// transcriptName is the file name of a transcript: the recording's, with another
-// extension.
+// transcriptName returns the file name of a transcript: that of the recording with another extension.
 func transcriptName(recording, format string) string {
 	name := strings.TrimSuffix(upload.CleanFilename(strings.TrimSuffix(recording, path.Ext(recording))), ".pdf")
 	if name == "" {
@@ -161,7 +160,7 @@ func transcriptName(recording, format string) string {
 	return name + path.Ext(storage.ArtifactKeyOf("x", audio.ContentType(format)))
 }
 
-// submitTranscription submits the job; its recording is stored by then.
+// submitTranscription submits the job.
 func (s *Server) submitTranscription(r transcriptionRequest) (rec tasks.Record, replayed bool, err error) {
 	sub := r.recording.sub
 	request := sub.ID
@@ -169,13 +168,13 @@ func (s *Server) submitTranscription(r transcriptionRequest) (rec tasks.Record, 
 	sub.Filename, sub.ContentType = r.filename, audio.ContentType(r.payload.Format)
 	if sub.IdempotencyKey != "" {
 		digest := ""
-		if r.recording.aside != nil {
-			digest = r.recording.aside.SHA256
+		if r.recording.spooled != nil {
+			digest = r.recording.spooled.SHA256
 		}
 		same := r.payload
 		setFingerprint(sub, []any{&same, digest}, &same.Keep)
 	}
-	// A recording in the store has its job reserved.
+	// A stored recording has its job reserved already.
 	if r.recording.key == "" {
 		if rec, replayed, err = s.reserveJob(sub); err != nil || replayed {
 			return rec, replayed, err
@@ -185,13 +184,14 @@ func (s *Server) submitTranscription(r transcriptionRequest) (rec tasks.Record, 
 	return s.acceptTranscription(r, request)
 }
 
-// acceptTranscription does what accept does for a conversion.
+// acceptTranscription stores a spooled recording and submits the reserved job. request is the folder of the
+// recording.
 func (s *Server) acceptTranscription(
 	r transcriptionRequest,
 	request string,
 ) (rec tasks.Record, replayed bool, err error) {
 	source := r.recording
-	if err := source.storeAside(request); err != nil {
+	if err := source.storeSpooled(request); err != nil {
 		return rec, false, err
 	}
 
@@ -201,37 +201,36 @@ func (s *Server) acceptTranscription(
 	}
 	var counting sync.WaitGroup
 
-	counting.Go(source.count)
+	counting.Go(source.countSize)
 	defer counting.Wait()
 
 	ctx, cancel := s.deadline()
 	defer cancel()
 	rec, replayed, err = s.Queue.Submit(ctx, *source.sub)
-	// After an error the job may exist: then it has its recording, else the sweeper
-	// takes that.
+	// After an error the job may exist and need its recording. If it does not, the sweeper deletes the recording.
 	source.submitted = !replayed
 
 	return rec, replayed, err
 }
 
-// awaitTranscript answers with the transcript. A caller who leaves takes the job
-// along, unless it can come back by its idempotency key.
+// awaitTranscript waits for the transcript and sends it. If the client disconnects, the job is cancelled, unless
+// an idempotency key lets the client fetch the result later.
 func (s *Server) awaitTranscript(c *fiber.Ctx, rec tasks.Record, began time.Time) error {
 	c.Set("x-job-id", rec.ID)
 	wait := transcriptionWait
 
 	late := inference.Errorf(http.StatusGatewayTimeout, inference.UpstreamTimeout,
-		"the recording was not transcribed within %s; with \"Prefer: respond-async\" nobody has to wait", wait)
+		"the recording was not transcribed within %s; send \"Prefer: respond-async\" to fetch the result later", wait)
 	if own := clientTimeout(c); own > 0 && own < wait {
 		wait = time.Until(began.Add(own))
 		late = inference.Errorf(
 			http.StatusGatewayTimeout,
 			inference.UpstreamTimeout,
-			"there was no transcript within the time that the client gave",
+			"the transcript was not ready within the client's time-out",
 		)
 	}
 
-	ctx, done, err := s.waiting(c, wait, late)
+	ctx, done, err := s.waitContext(c, wait, late)
 	if err != nil {
 		return err
 	}
@@ -239,7 +238,7 @@ func (s *Server) awaitTranscript(c *fiber.Ctx, rec tasks.Record, began time.Time
 
 	if rec, err = s.awaitEnd(ctx, rec); err != nil {
 		if ctx.Err() != nil && c.Get("Idempotency-Key") == "" {
-			s.abandon(rec.ID)
+			s.cancelAbandoned(rec.ID)
 		}
 
 		return err
@@ -248,8 +247,7 @@ func (s *Server) awaitTranscript(c *fiber.Ctx, rec tasks.Record, began time.Time
 	return s.answerTranscript(c, rec, false)
 }
 
-// answerTranscript sends the transcript of a job that has ended, and what is known of
-// it, or why there is none.
+// answerTranscript sends the transcript of a completed job with its warnings, or the error of a job without one.
 func (s *Server) answerTranscript(c *fiber.Ctx, rec tasks.Record, saved bool) error {
 	ask, cancel := s.deadline()
 	defer cancel()

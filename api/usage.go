@@ -15,7 +15,7 @@ import (
 	"presswork/internal/input"
 )
 
-// usageRow is a line of GET /v1/usage; what was summed over is left out.
+// usageRow is a row of GET /v1/usage. Columns that are summed over are absent.
 type usageRow struct {
 	Key              *string `json:"key,omitempty"`
 	Model            *string `json:"model,omitempty"`
@@ -29,10 +29,10 @@ type usageRow struct {
 	Cancelled        int64   `json:"cancelled"`
 }
 
-// usageDays is how many days of usage are reported where the caller names no day.
+// usageDays is how many days a usage report covers by default.
 const usageDays = 30
 
-func (s *Server) usage(c *fiber.Ctx) error {
+func (s *Server) getUsage(c *fiber.Ctx) error {
 	if err := onlyQuery(c, "from", "to", "group_by"); err != nil {
 		return err
 	}
@@ -42,7 +42,7 @@ func (s *Server) usage(c *fiber.Ctx) error {
 		return err
 	}
 
-	if who := metadataOf(c.Context()).who; !who.Admin {
+	if who := metadataOf(c.Context()).caller; !who.Admin {
 		q.Key = &who.Name
 	}
 
@@ -51,7 +51,7 @@ func (s *Server) usage(c *fiber.Ctx) error {
 
 	rows, err := s.Meter.Query(ctx, q)
 	if err != nil {
-		return fault.Errorf(fault.QueueUnavailable, "the ledger of usage could not be read").WithCause(err)
+		return fault.Errorf(fault.QueueUnavailable, "could not read the usage ledger").WithCause(err)
 	}
 
 	data := make([]usageRow, len(rows))
@@ -63,7 +63,7 @@ func (s *Server) usage(c *fiber.Ctx) error {
 	return nil
 }
 
-// usageRowOf shows what was kept apart and the sums.
+// usageRowOf returns the row for u with the columns in by, which name the groups.
 func usageRowOf(u meter.Usage, apart []string) usageRow {
 	row := usageRow{
 		Requests: u.Requests, PromptTokens: u.PromptTokens, CompletionTokens: u.CompletionTokens,
@@ -85,7 +85,7 @@ func usageRowOf(u meter.Usage, apart []string) usageRow {
 	return row
 }
 
-// queryDay is the day that a query parameter names, usual where it is missing.
+// queryDay returns the day in a query parameter, or usual when it is missing. Errors: InvalidOption.
 func queryDay(c *fiber.Ctx, name string, usual time.Time) (time.Time, error) {
 	text := c.Query(name)
 	if text == "" {
@@ -132,8 +132,8 @@ func usageQuery(c *fiber.Ctx, now time.Time) (meter.Query, error) {
 		for i, name := range q.By {
 			name = strings.TrimSpace(name)
 			if q.By[i] = name; !slices.Contains(allowed, name) {
-				return q, fault.Errorf(fault.InvalidOption, "group_by is %s%s; allowed: %s, or several with commas", input.Quote(name),
-					input.DidYouMean(name, allowed), strings.Join(allowed, ", ")).
+				return q, fault.Errorf(fault.InvalidOption, "group_by is %s%s; allowed: %s, or several with commas",
+					input.Quote(name), input.DidYouMean(name, allowed), strings.Join(allowed, ", ")).
 					WithParam("group_by")
 			}
 		}
@@ -142,7 +142,7 @@ func usageQuery(c *fiber.Ctx, now time.Time) (meter.Query, error) {
 	return q, nil
 }
 
-// keyView is a key as operators see it, without its secret.
+// keyView is a key as operators see it, without the secret.
 type keyView struct {
 	Name        string   `json:"name"`
 	Admin       bool     `json:"admin"`
@@ -155,7 +155,6 @@ type keyView struct {
 	Concurrency int      `json:"concurrency"`
 }
 
-// keyViews shows the owners of keys.
 func keyViews(callers []access.Caller) []keyView {
 	views := make([]keyView, len(callers))
 	for i, k := range callers {
@@ -175,8 +174,8 @@ func keyViews(callers []access.Caller) []keyView {
 	return views
 }
 
-// spendRow is a day's use of a model by a key; Cost is by the prices of models.yaml,
-// absent where the model has none.
+// spendRow is the usage of a model by a key on one day. Cost is in the currency of models.yaml, absent when the
+// model has no price.
 type spendRow struct {
 	usageRow
 	Cost *float64 `json:"cost,omitempty"`
@@ -205,7 +204,7 @@ func (s *Server) adminKeys(c *fiber.Ctx) error {
 
 		rows, err := s.Meter.Query(ctx, q)
 		if err != nil {
-			return fault.Errorf(fault.QueueUnavailable, "the ledger of usage could not be read").WithCause(err)
+			return fault.Errorf(fault.QueueUnavailable, "could not read the usage ledger").WithCause(err)
 		}
 		prices := s.prices()
 
@@ -225,7 +224,7 @@ func (s *Server) adminKeys(c *fiber.Ctx) error {
 	return nil
 }
 
-// prices are those of the models that have one.
+// prices returns the prices of the models that have one, by model id.
 func (s *Server) prices() map[string]inference.Price {
 	prices := map[string]inference.Price{}
 	if s.Inference == nil {

@@ -1,5 +1,5 @@
-// Package access decides who may call the API: by the keys of the operator, by the tokens in URLs, and by where a
-// request comes from.
+// Package access decides who may call the API. It checks the operator's keys, the tokens in URLs, and the origin
+// of a request.
 package access
 
 import (
@@ -195,8 +195,8 @@ func (r *Keyring) load(data []byte, err error) (changed bool, _ error) {
 	return true, nil
 }
 
-// look reloads the file once two looks in a row found the same text: a file that is written in place is empty for a
-// moment, or ends before its last keys.
+// look reloads the file once two looks in a row found the same text. A file that is written in place is empty for
+// a moment, or ends before its last keys.
 func (r *Keyring) look() (changed bool, err error) {
 	data, err := keyfile.Read(r.File)
 	if err != nil {

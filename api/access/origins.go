@@ -91,9 +91,9 @@ func (o Origins) knows(here Site) bool {
 	return o.any || strings.HasSuffix(name, ".localhost") || slices.Contains(o.names, name)
 }
 
-// CheckOpen protects a server that needs no key from web pages: pages of other sites, and pages whose name was
-// pointed to this server (DNS rebinding). origin and fetchSite are the headers Origin and Sec-Fetch-Site.
-// Errors: Forbidden, OriginNotAllowed.
+// CheckOpen protects a server that needs no key from web pages. It rejects pages of other sites, and pages whose
+// host name was pointed to this server (DNS rebinding). origin and fetchSite are the headers Origin and
+// Sec-Fetch-Site. Errors: Forbidden, OriginNotAllowed.
 func (o Origins) CheckOpen(here Site, origin, fetchSite string) error {
 	if !o.knows(here) {
 		return fault.Errorf(

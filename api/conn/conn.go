@@ -1,5 +1,5 @@
-// Package conn keeps the connections of HTTP clients: clients that read slowly, send a body that was refused, or
-// leave while they wait for an answer.
+// Package conn handles difficult HTTP clients. Some read slowly, some keep sending a body that was rejected, and
+// some leave while they wait for an answer.
 package conn
 
 import (
@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	// lingerTime and lingerBytes bound what is read of a refused body after the answer was sent. SDKs send a whole
-	// document before they read, so the bounds allow a document that is too large, and no more.
+	// lingerTime and lingerBytes bound reading a rejected body after the answer was sent. SDKs send a whole
+	// document before they read, so the bounds allow for a document that is too large.
 	lingerTime  = 10 * time.Second
 	lingerBytes = 64 << 20
 	// writePiece is how many bytes are written under one deadline.
@@ -24,9 +24,9 @@ const (
 	// closedInterval is the time between two checks whether a waiting client is still connected.
 	closedInterval = 500 * time.Millisecond
 	// acceptPause is the wait before the next Accept when the system has no file descriptor or memory for a
-	// connection. acceptTell is the time between two log lines about it.
+	// connection. acceptLog is the time between two log lines about it.
 	acceptPause = 100 * time.Millisecond
-	acceptTell  = 10 * time.Second
+	acceptLog   = 10 * time.Second
 )
 
 // Listener accepts connections that have a deadline for each write: the HTTP server's own deadline covers a whole
@@ -52,7 +52,7 @@ func (l Listener) Accept() (net.Conn, error) {
 			return nil, err
 		}
 
-		if time.Since(logged) >= acceptTell {
+		if time.Since(logged) >= acceptLog {
 			logged = time.Now()
 			l.Log.Error(
 				"cannot accept connections; retrying (raise LimitNOFILE or ulimit -n for open files)",
@@ -69,7 +69,7 @@ func Exhausted(err error) bool {
 		func(lack syscall.Errno) bool { return errors.Is(err, lack) })
 }
 
-// patientConn is a connection whose writes have a deadline each.
+// patientConn is a connection with a deadline for each write.
 type patientConn struct {
 	net.Conn
 	wait time.Duration
@@ -114,8 +114,8 @@ func accepted(c net.Conn) (*patientConn, bool) {
 	return p, ok
 }
 
-// LingerAtClose makes Close wait until the client has read its answer, at most 10 s, while the client still sends
-// the rest of its request. It does nothing for a connection that no Listener accepted.
+// LingerAtClose makes Close read the rest of the request for up to 10 s, so that the client can still read its
+// answer. It does nothing for a connection that no Listener accepted.
 func LingerAtClose(c net.Conn) {
 	if p, ok := accepted(c); ok {
 		p.linger.Store(true)

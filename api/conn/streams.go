@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Streams counts the answers that last, such as WebSockets, event streams and long polls. A shutdown of the HTTP
-// server does not see a WebSocket and would wait forever for the others, so Drain asks each of them to end.
+// Streams counts long answers, such as WebSockets, event streams and long polls. The HTTP server's own shutdown
+// does not see a WebSocket and waits forever for the others. Drain asks each of them to end.
 type Streams struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc

@@ -61,8 +61,8 @@ func (a *Answer) next(ctx context.Context) ([]inference.Frame, error) {
 	return frames, err
 }
 
-// Collect waits for the whole completion and returns its body, and how long the call waited for a worker (negative when
-// no worker took it).
+// Collect waits for the whole completion and returns its body. queued is how long the call waited for a worker,
+// negative when no worker took it.
 func (a *Answer) Collect(ctx context.Context) (body []byte, queued time.Duration, err error) {
 	ctx, cancel := a.call.patience(ctx)
 	defer cancel()
@@ -99,11 +99,11 @@ func queueTime(frames []inference.Frame) time.Duration {
 	return -1
 }
 
-// Events waits for the first chunk and returns the completion as server-sent events, and how long the call waited for
-// a worker (negative when that is not known). An error of the completion before the first chunk is returned, so that the
-// answer can have its status; a later one is an event. When nothing comes for Patience, Events returns the stream
-// without waiting longer: proxies close requests that get no headers. The stream calls finish, once, at its end; after
-// an error the caller does.
+// Events waits for the first chunk and returns the completion as server-sent events. queued is how long the call
+// waited for a worker, negative when that is not known. Events returns an error that comes before the first chunk,
+// so that the answer can have its status. A later error is an event. After Patience without a chunk, Events
+// returns the stream anyway: proxies close requests that get no headers. The stream calls finish once, at its end.
+// After an error the caller must call finish.
 func (a *Answer) Events(ctx context.Context, finish func()) (events io.ReadCloser, queued time.Duration, err error) {
 	patience := a.service.o.Patience
 

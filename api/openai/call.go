@@ -195,5 +195,5 @@ func (c *Call) patience(ctx context.Context) (context.Context, context.CancelFun
 	}
 
 	return context.WithDeadlineCause(ctx, c.deadline, inference.Errorf(http.StatusGatewayTimeout,
-		inference.UpstreamTimeout, "there was no answer within the time that the client gave"))
+		inference.UpstreamTimeout, "the answer was not ready within the client's time-out"))
 }

@@ -1,6 +1,6 @@
-// Package openai does the part of the routes under /v1 that needs no HTTP server: it reads requests for completions,
-// speech and transcripts, checks them against the models and the caller's rights, and turns the frames of workers into
-// answers in OpenAI's format.
+// Package openai does the part of the routes under /v1 that needs no HTTP server. It reads requests for
+// completions, speech and transcripts, and checks them against the models and the caller's rights. It also turns
+// the frames of workers into answers in OpenAI's format.
 package openai
 
 import (
@@ -47,7 +47,7 @@ type Options struct {
 	Models func() *inference.Catalogue
 	// Vendor names the member x_<vendor> of answers.
 	Vendor string
-	// Lax ignores parameters that exclude each other, instead of refusing the request.
+	// Lax ignores parameters that cannot be combined, instead of rejecting the request.
 	Lax bool
 	// Patience is how long the status of a stream waits for the first chunk, and the time between two comments while a
 	// stream is silent. Default 10 s.

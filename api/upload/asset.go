@@ -135,8 +135,8 @@ func Broken(err error) error {
 		WithCause(err)
 }
 
-// checkAssetName returns an error unless name is a clean relative path: one that a document can refer to, and that
-// has no special meaning in a file system.
+// checkAssetName returns an error unless name is a clean relative path. A document can refer to such a name, and
+// it has no special meaning in a file system.
 func checkAssetName(name string) error {
 	switch {
 	case name == "":

@@ -115,8 +115,8 @@ func (f *form) longDocuments() error {
 		WithParam("content")
 }
 
-// order returns the names of the documents in their order: those that the SUMMARY.md nearest to the top lists, or else
-// every Markdown file unless its name or a folder of it begins with an underscore.
+// order returns the names of the documents in their order. The SUMMARY.md nearest to the top lists them. Without
+// one they are all Markdown files, except those whose name or folder begins with an underscore.
 func (f *form) order(names []string) ([]string, error) {
 	list := ""
 	for _, name := range slices.Sorted(slices.Values(names)) {

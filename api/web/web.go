@@ -1,6 +1,6 @@
-// Package web holds the pages that people see: the studio at /, the operators'
-// page at /admin, the API's documentation, and the frame of previews. They are built from web/ by `make web`
-// and checked in, so that building the program needs no Node.
+// Package web holds the pages for browsers: the studio, the operators' page, the API's documentation, the frame of
+// previews, and the page of md2pdf --live. `make web` builds them from web/. The result is checked in, so that
+// building the program needs no Node.
 package web
 
 import (
@@ -21,16 +21,15 @@ import (
 //go:embed dist
 var dist embed.FS
 
-// The policies of the pages. Scripts and styles are files of this server; a style
-// element needs the page's nonce, which the editor has. Previews of documents are in
-// a frame of another policy.
+// The content security policies of the pages. Scripts and styles are files of this server. Style elements need the
+// page's nonce; only the editor has them. Previews of documents are in a frame with its own policy.
 const (
 	studioPolicy = "default-src 'none'; script-src 'self'; style-src 'self' 'nonce-%s'; img-src 'self' data: " +
 		"blob:; media-src 'self' blob:; " +
 		"font-src 'self'; connect-src 'self'; frame-src 'self' blob:; worker-src 'self'; manifest-src 'self'; " +
 		"form-action 'self'; base-uri 'none'; " +
 		"object-src 'none'; frame-ancestors 'self'; require-trusted-types-for 'script'; trusted-types default"
-	// The page of a watched document has nothing of its own but the frame.
+	// The live page contains only the frame.
 	livePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; " +
 		"connect-src 'self'; frame-src 'self'; " +
 		"form-action 'none'; base-uri 'none'; object-src 'none'; frame-ancestors 'none'; " +
@@ -39,25 +38,24 @@ const (
 		"connect-src 'self'; " +
 		"form-action 'self'; base-uri 'none'; object-src 'none'; frame-ancestors 'none'; " +
 		"require-trusted-types-for 'script'; trusted-types 'none'"
-	// Swagger UI writes HTML itself, so that it cannot have trusted types.
+	// Swagger UI inserts HTML strings itself, which trusted types would block.
 	docsPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; " +
 		"connect-src 'self'; " +
 		"form-action 'self'; base-uri 'none'; object-src 'none'; frame-ancestors 'self'"
-	// A preview can run nothing and fetch nothing but this server's fonts; the studio, of
-	// the same origin, may write into it.
+	// A preview cannot run scripts and can fetch only the fonts of this server. The studio has the same origin and
+	// writes into it.
 	previewPolicy = "default-src 'none'; style-src 'self' 'unsafe-inline'; img-src data: blob:; " +
 		"font-src 'self' data:; base-uri 'none'; form-action 'none'; " +
 		"frame-ancestors 'self'; sandbox allow-same-origin"
 )
 
-// Page is a page with the policy it is to be served under.
+// Page is the HTML of a page and its Content-Security-Policy header.
 type Page struct {
 	HTML   []byte
 	Policy string
 }
 
-// Studio returns the page at /, for one answer: its nonce must not be used again,
-// and so the page must not be kept.
+// Studio returns the page at /. Each call returns a new nonce, so the page must not be cached or sent twice.
 func Studio() Page {
 	var b [16]byte
 	// crypto/rand never fails; see its documentation.
@@ -67,18 +65,17 @@ func Studio() Page {
 	return Page{bytes.ReplaceAll(page("index"), []byte("{{nonce}}"), []byte(nonce)), fmt.Sprintf(studioPolicy, nonce)}
 }
 
-// Admin returns the operators' page at /admin. It has no editor, and so needs no style
-// elements.
+// Admin returns the operators' page at /admin.
 func Admin() Page { return Page{page("admin"), adminPolicy} }
 
 // Docs returns the page at /docs.
 func Docs() Page { return Page{page("docs"), docsPolicy} }
 
-// Live returns the page of `md2pdf --live`. What it shows is at `page` beside it, and
-// `events` tells when.
+// Live returns the page of `md2pdf --live`. The page shows the document at the relative path page, and reloads it
+// after each event from events.
 func Live() Page { return Page{page("live"), livePolicy} }
 
-// Preview returns the empty page that previews are written into.
+// Preview returns the empty page that the studio writes previews into.
 func Preview() Page { return Page{page("preview"), previewPolicy} }
 
 func page(name string) []byte {
@@ -90,17 +87,16 @@ func page(name string) []byte {
 	return b
 }
 
-// Asset is a file that pages refer to. Its name holds a digest of its content, so
-// that it may be kept for good.
+// Asset is a file that pages refer to. Its name holds a digest of its content, so browsers may cache it forever.
 type Asset struct {
 	ContentType string
 	ETag        string
 	Body        []byte
-	// Gzip returns Body compressed, which is done once; nil where that saves nothing.
+	// Gzip returns Body compressed, or nil when that saves nothing. It compresses once.
 	Gzip func() []byte
 }
 
-// assets are read when the first one is asked for.
+// assets reads all assets at its first call.
 var assets = sync.OnceValue(func() map[string]Asset {
 	files, err := fs.ReadDir(dist, "dist/assets")
 	if err != nil {
@@ -123,7 +119,8 @@ var assets = sync.OnceValue(func() map[string]Asset {
 	return all
 })
 
-// contentType does not ask the machine's own table, which may say anything.
+// contentType returns the media type of an asset. It does not use package mime, whose table depends on the
+// machine.
 func contentType(name string) string {
 	switch path.Ext(name) {
 	case ".js":
@@ -137,7 +134,7 @@ func contentType(name string) string {
 	return "application/octet-stream"
 }
 
-// Find returns the asset of a name.
+// Find returns the asset with this name.
 func Find(name string) (Asset, bool) {
 	a, ok := assets()[name]
 	return a, ok

@@ -36,7 +36,7 @@ type TranscribeOptions struct {
 	Format string
 	// Translate asks for the text in English.
 	Translate bool
-	// Progress gets the progress in percent, and at the end ended. It may be nil.
+	// Progress is called with the progress in percent; ended is true at the last call. It may be nil.
 	Progress func(percent int, ended bool)
 }
 
@@ -90,8 +90,9 @@ func (s *Server) firstTranscriber(ctx context.Context) (string, error) {
 		s.shown, inference.CanTranscribe)
 }
 
-// submitRecording sends the recording as a stream. The job may run as soon as the server has the whole recording. If ctx ends
-// after that, submitRecording waits up to cancelTimeout for the id of the job, so that the caller can cancel it.
+// submitRecording sends the recording as a stream. The job may run as soon as the server has the whole recording.
+// If ctx ends after that, submitRecording waits up to cancelTimeout for the id of the job, so that the caller can
+// cancel it.
 func (s *Server) submitRecording(
 	ctx context.Context, o TranscribeOptions, file *os.File,
 ) (presswork.Job, error) {
@@ -189,7 +190,7 @@ func (s *Server) follow(
 	return job, fmt.Errorf("%s: the job was cancelled", s.shown)
 }
 
-// await returns the job after its next event. tag names the last event that the caller knows.
+// await returns the job after its next event. tag is the ETag of the job that the caller knows; "" for none.
 func (s *Server) await(ctx context.Context, id, tag string) (job presswork.Job, err error) {
 	for {
 		req, err := s.request(ctx, http.MethodGet, "/api/conversion/"+id+"?wait=30s", nil)

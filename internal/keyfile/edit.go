@@ -15,8 +15,7 @@ import (
 	"presswork/internal/input"
 )
 
-// List returns the entries of the file, without the values of ${NAME}; none when there is no
-// file.
+// List returns the entries of the file, without resolving ${NAME}. It returns none when the file does not exist.
 func List(path string) ([]Entry, error) {
 	data, err := Read(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -30,12 +29,11 @@ func List(path string) ([]Entry, error) {
 	return Parse(path, data, unresolved)
 }
 
-// unresolved stands for a variable that the server has, and the command line may not.
+// unresolved stands in for a variable that may be set for the server only.
 func unresolved(name string) string { return "${" + name + "}" }
 
-// Add appends an entry to the file, which is made when there is none. Comments and the order
-// of the others stay. Errors: a name that exists; an entry that is not valid; a file whose
-// form cannot be edited.
+// Add appends an entry to the file, and creates the file when it does not exist. Comments and the order of entries
+// stay. Errors: the name exists, the entry is not valid, or the file cannot be edited in its form.
 func Add(path string, e Entry) error {
 	if err := e.check(unresolved); err != nil {
 		return err
@@ -57,8 +55,8 @@ func Add(path string, e Entry) error {
 	})
 }
 
-// Remove deletes the entries of a name and returns how many there were. Errors: an unknown
-// name; a file whose form cannot be edited.
+// Remove deletes all entries with a name and returns their number. Errors: the name is unknown, or the file cannot
+// be edited in its form.
 func Remove(path, name string) (removed int, err error) {
 	named := func(e Entry) bool { return e.Name == name }
 	err = edit(path, func(text string, entries []Entry) (string, []Entry, error) {
@@ -88,12 +86,12 @@ func Remove(path, name string) (removed int, err error) {
 	return removed, err
 }
 
-// errForm is the error of a file that is valid and that cannot be edited as a text.
-var errForm = errors.New("its form cannot be edited by this command: write each entry as one line, " +
-	"- {name: …, sha256: …}, below a line keys:, or edit it by hand")
+// errForm is returned for a valid file that cannot be edited as text.
+var errForm = errors.New("this command cannot edit the file in this form: write each entry as one line, " +
+	"- {name: …, sha256: …}, below a line keys:, or edit the file by hand")
 
-// edit replaces the file by what change makes of its text. It holds the lock of the folder
-// meanwhile, and checks that the new text has the entries that change returns.
+// edit replaces the text of the file by the result of change, under the lock of the folder. It checks that the new
+// text has the entries that change returned.
 func edit(path string, change func(text string, entries []Entry) (string, []Entry, error)) error {
 	target, err := lock(path)
 	if err != nil {
@@ -128,7 +126,7 @@ func edit(path string, change func(text string, entries []Entry) (string, []Entr
 	return target.write([]byte(text))
 }
 
-// list finds the value of keys in a text; nil when there is none, or nothing in it.
+// list returns the sequence under keys; nil when it is missing or empty.
 func list(text string) (*ast.SequenceNode, error) {
 	tree, err := parser.ParseBytes([]byte(text), 0)
 	if err != nil {
@@ -149,7 +147,7 @@ func list(text string) (*ast.SequenceNode, error) {
 	return sequence, nil
 }
 
-// insert adds an entry, a flow mapping on one line, at the end of the list.
+// insert adds an entry, a flow mapping on one line, to the end of the list.
 func insert(text, entry string) (string, error) {
 	sequence, err := list(text)
 	if err != nil {
@@ -213,7 +211,7 @@ func cut(text string, i int) (string, error) {
 	return strings.Join(slices.Delete(lines, begin, end), ""), nil
 }
 
-// cutFlow removes entry i of a list in brackets, with the comma that separates it from another.
+// cutFlow removes entry i of a list in brackets, and the comma next to it.
 func cutFlow(text string, sequence *ast.SequenceNode, i int) (string, error) {
 	mapping, ok := sequence.Values[i].(*ast.MappingNode)
 	if !ok || mapping.End == nil {
@@ -230,13 +228,13 @@ func cutFlow(text string, sequence *ast.SequenceNode, i int) (string, error) {
 	return strings.TrimSuffix(strings.TrimRight(before, " \t\r\n"), ",") + after, nil
 }
 
-// content reports whether a line holds more than a comment.
+// content reports whether a line is neither blank nor a comment.
 func content(line string) bool {
 	line = strings.TrimSpace(line)
 	return line != "" && line[0] != '#'
 }
 
-// offset is the place in a text of a line and a column in characters, both from 1.
+// offset returns the byte offset of a line and a column in text. Both count from 1; columns are characters.
 func offset(text string, line, column int) int {
 	at := 0
 	for range line - 1 {

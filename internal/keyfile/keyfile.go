@@ -22,17 +22,17 @@ import (
 	"presswork/tasks/stream"
 )
 
-// maxSize is the largest file of keys, in bytes.
+// maxSize is the largest keys.yaml, in bytes.
 const maxSize = 1 << 20
 
 // tiers are the service tiers that an entry may grant.
 var tiers = []string{string(stream.Flex), string(stream.Performance)}
 
-// Tiers returns the service tiers beside the default, which an entry may grant.
+// Tiers returns the service tiers that an entry may grant in addition to the default tier.
 func Tiers() []string { return slices.Clone(tiers) }
 
-// Entry is one entry of the file. The limits other than rpm, the models and the tiers hold
-// for completions.
+// Entry is one key in the file. RPM counts every request that creates work. The other limits, the models and the
+// tiers apply to completions.
 type Entry struct {
 	Name        string   `yaml:"name"`
 	Key         string   `yaml:"key,omitempty"`
@@ -45,16 +45,16 @@ type Entry struct {
 	TPM         int      `yaml:"tpm,omitempty"`
 	TPD         int      `yaml:"tpd,omitempty"`
 	Concurrency int      `yaml:"concurrency,omitempty"`
-	// Sum is the digest of the key.
+	// Sum is the SHA-256 digest of the key, set by Parse.
 	Sum [sha256.Size]byte `yaml:"-"`
 }
 
-// Read returns the file's text.
+// Read returns the text of the file.
 func Read(path string) ([]byte, error) {
 	data, err := input.ReadFile(path, maxSize)
 	if err != nil {
 		if e, ok := errors.AsType[*fs.PathError](err); ok {
-			err = e.Err // the path is named here
+			err = e.Err // the message below names the path
 		}
 
 		return nil, fmt.Errorf("KEYS_CONFIG: %s: %w", path, err)
@@ -63,8 +63,8 @@ func Read(path string) ([]byte, error) {
 	return data, nil
 }
 
-// Parse reads the file's text; getenv resolves the keys of the form ${NAME}. Errors name the
-// line, and never a secret.
+// Parse returns the entries of the file's text. getenv resolves keys of the form ${NAME}. Errors name the line,
+// and never a secret.
 func Parse(path string, data []byte, getenv func(string) string) ([]Entry, error) {
 	tree, err := parser.ParseBytes(data, 0)
 	if err != nil {
@@ -85,7 +85,7 @@ func Parse(path string, data []byte, getenv func(string) string) ([]Entry, error
 
 		err := e.check(getenv)
 		if err == nil && taken[e.Sum] {
-			err = errors.New("the same key stands under another entry")
+			err = errors.New("another entry has the same key")
 		}
 
 		if err != nil {
@@ -102,7 +102,7 @@ var (
 	keyFromEnv = regexp.MustCompile(`^\$\{([A-Za-z_][A-Za-z0-9_]*)\}$`)
 )
 
-// check refuses what an entry may not be, and sets its Sum.
+// check returns an error when the entry is not valid, and sets its Sum.
 func (e *Entry) check(getenv func(string) string) error {
 	switch {
 	case !keyName.MatchString(e.Name):
@@ -148,8 +148,8 @@ func (e *Entry) check(getenv func(string) string) error {
 	return nil
 }
 
-// yamlError keeps the message and the line of a YAML error. The library's own
-// text quotes the source around it, and there are keys in it.
+// yamlError returns an error with the message and the line of a YAML error. The library's own text quotes the
+// source, which holds keys.
 func yamlError(path string, err error) error {
 	if e, ok := errors.AsType[yaml.Error](err); ok && e.GetToken() != nil {
 		return fmt.Errorf("%s, line %d: %s", path, e.GetToken().Position.Line, e.GetMessage())
@@ -158,7 +158,7 @@ func yamlError(path string, err error) error {
 	return fmt.Errorf("%s is not a valid file of keys", path)
 }
 
-// lineOf finds the line of entry n, 1-based; 1 when it cannot.
+// lineOf returns the line of entry n, which counts from 0; 1 when it is not found.
 func lineOf(tree *ast.File, n int) int {
 	at, err := yaml.PathString(fmt.Sprintf("$.keys[%d]", n))
 	if err != nil {

@@ -15,8 +15,8 @@ type target struct {
 	folder *os.File // its lock
 }
 
-// lock waits until no other command edits a file of the folder. A link is followed, so that
-// the file that it leads to is replaced.
+// lock waits until no other command edits a file in the folder. It follows symbolic links, so that write replaces
+// the file and not the link.
 func lock(path string) (*target, error) {
 	whole, err := filepath.EvalSymlinks(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -48,8 +48,8 @@ func lock(path string) (*target, error) {
 
 func (t *target) unlock() { t.folder.Close() }
 
-// write replaces the file as a whole: a reader, or a crash, finds the old text or the new one.
-// The new file has the rights of the old one.
+// write replaces the file atomically: a reader, or a crash, finds either the old text or the new one. The new file
+// has the owner and the mode of the old one.
 func (t *target) write(data []byte) (err error) {
 	f, err := os.CreateTemp(filepath.Dir(t.path), ".keys-*")
 	if err != nil {
@@ -72,8 +72,8 @@ func (t *target) write(data []byte) (err error) {
 	return t.folder.Sync()
 }
 
-// keepRights gives f the owner, the group and the mode of the file that it replaces: the
-// server may run as another user than the command. A file that is new is its owner's alone.
+// keepRights gives f the owner, group and mode of the file that it replaces, because the server may run as another
+// user than this command. A new file is readable by its owner only.
 func (t *target) keepRights(f *os.File) error {
 	old, err := os.Stat(t.path)
 	if errors.Is(err, fs.ErrNotExist) {
