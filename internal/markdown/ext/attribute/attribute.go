@@ -161,93 +161,140 @@ func joinTexts(t *ast.Text) {
 // settle gives the attributes to the element before them or to their block. It returns false if they
 // belong to neither.
 func (b *braces) settle(src []byte) bool {
-	parent, before := b.Parent(), b.PreviousSibling()
-	if label.KindOf(b.attributes.ID) == label.Equation {
-		if f := displayBefore(before, src); f != nil {
-			if t, ok := before.(*ast.Text); ok && t.Parent() != nil {
-				parent.RemoveChild(parent, t)
-			}
-			b.attributes.SetOn(f)
-			parent.RemoveChild(parent, b)
+	before := b.PreviousSibling()
 
-			return true
-		}
-	}
-
-	switch n := before.(type) {
-	case *ast.Link, *ast.Image, *ast.CodeSpan, *ast.Emphasis, *ast.AutoLink, *east.Strikethrough, *tree.Element:
-		if image, ok := n.(*ast.Image); ok && !image.HasChildren() {
-			if alt, ok := b.attributes.Get("fig-alt", "alt"); ok {
-				image.AppendChild(image, ast.NewString([]byte(alt)))
-			}
-		}
-		b.attributes.SetOn(n)
-		parent.RemoveChild(parent, b)
-
+	switch {
+	case b.settleOnFormula(before, src), b.settleOnElement(before):
 		return true
-	}
-
-	if before == nil && b.kramdown && !b.last && b.NextSibling() != nil {
+	case before == nil && b.kramdown && !b.last && b.NextSibling() != nil: // on the line above a paragraph
+		parent := b.Parent()
 		parent.RemoveChild(parent, b)
 		b.attributes.SetOn(parent)
 
 		return true
+	case !b.last || b.NextSibling() != nil:
+		return false
+	case before == nil:
+		return b.settleAlone(src)
 	}
 
-	if !b.last || b.NextSibling() != nil {
+	target := b.block(src)
+	if target == nil || !trimBefore(before, src) {
 		return false
 	}
-	var target ast.Node
+	b.Parent().RemoveChild(b.Parent(), b)
+	b.attributes.SetOnBlock(target)
 
-	switch p := parent.(type) {
-	case *ast.Heading:
-		target = p
-	case *east.TableCell:
-		if table := tableAbove(p); before == nil && table != nil {
-			table.RemoveChild(table, p.Parent())
-			b.attributes.SetOnBlock(table)
+	return true
+}
 
-			return true
-		}
-		target = p
-	case *ast.TextBlock:
-		target = p.Parent()
-		if target.Kind() != ast.KindListItem && target.Kind() != east.KindDefinitionDescription {
-			return false
-		}
-		// On an unindented line after the last item, they belong to the list.
-		if start := b.segment.Start; b.kramdown && src[start-1] == '\n' && target.NextSibling() == nil {
-			target = target.Parent()
-		}
-	case *ast.Paragraph:
-		target = p
-		if before == nil { // on lines of their own
-			if target = b.neighbour(p, src); target == nil {
-				return false
-			}
-			p.Parent().RemoveChild(p.Parent(), p)
-			b.attributes.SetOnBlock(target)
+// settleOnFormula gives the label of an equation to the display formula before it.
+func (b *braces) settleOnFormula(before ast.Node, src []byte) bool {
+	if label.KindOf(b.attributes.ID) != label.Equation {
+		return false
+	}
 
-			return true
+	f := displayBefore(before, src)
+	if f == nil {
+		return false
+	}
+	parent := b.Parent()
+
+	if t, ok := before.(*ast.Text); ok {
+		parent.RemoveChild(parent, t)
+	}
+	b.attributes.SetOn(f)
+	parent.RemoveChild(parent, b)
+
+	return true
+}
+
+// settleOnElement gives the attributes to the inline element before them.
+func (b *braces) settleOnElement(before ast.Node) bool {
+	switch n := before.(type) {
+	case *ast.Link, *ast.CodeSpan, *ast.Emphasis, *ast.AutoLink, *east.Strikethrough, *tree.Element:
+	case *ast.Image:
+		if alt, ok := b.attributes.Get("fig-alt", "alt"); ok && !n.HasChildren() {
+			n.AppendChild(n, ast.NewString([]byte(alt)))
 		}
 	default:
 		return false
 	}
+	b.attributes.SetOn(before)
+	b.Parent().RemoveChild(b.Parent(), b)
 
-	if t, ok := before.(*ast.Text); ok {
-		trimmed := t.Segment.TrimRightSpace(src)
-		if !t.SoftLineBreak() && t.Segment.Len() == trimmed.Len() {
-			return false // "f{.x}" is text
-		}
-		t.Segment = trimmed
-		t.SetSoftLineBreak(false)
+	return true
+}
 
-		if trimmed.Len() == 0 {
-			parent.RemoveChild(parent, t)
+// settleAlone gives attributes without text before them to the block to which they belong, and removes
+// their own block.
+func (b *braces) settleAlone(src []byte) bool {
+	var target ast.Node
+
+	switch p := b.Parent().(type) {
+	case *ast.Paragraph:
+		if target = b.neighbour(p, src); target == nil {
+			return false
 		}
+		p.Parent().RemoveChild(p.Parent(), p)
+	case *east.TableCell:
+		if target = tableAbove(p); target != nil {
+			target.RemoveChild(target, p.Parent())
+			break
+		}
+		target = b.block(src)
+		p.RemoveChild(p, b)
+	default:
+		if target = b.block(src); target == nil {
+			return false
+		}
+		p.RemoveChild(p, b)
 	}
-	parent.RemoveChild(parent, b)
 	b.attributes.SetOnBlock(target)
+
+	return true
+}
+
+// block returns the block that ends with the attributes and that they describe, nil for none. A text in a
+// list item or in a definition stands for the item or the definition.
+func (b *braces) block(src []byte) ast.Node {
+	switch p := b.Parent().(type) {
+	case *ast.Heading, *ast.Paragraph, *east.TableCell:
+		return p
+	case *ast.TextBlock:
+		item := p.Parent()
+		if item.Kind() != ast.KindListItem && item.Kind() != east.KindDefinitionDescription {
+			return nil
+		}
+		// On an unindented line after the last item, they belong to the list.
+		if b.kramdown && src[b.segment.Start-1] == '\n' && item.NextSibling() == nil {
+			return item.Parent()
+		}
+
+		return item
+	}
+
+	return nil
+}
+
+// trimBefore removes the space between a text and the attributes after it. It returns false if there is
+// none: "f{.x}" is text.
+func trimBefore(before ast.Node, src []byte) bool {
+	t, ok := before.(*ast.Text)
+	if !ok {
+		return true
+	}
+
+	trimmed := t.Segment.TrimRightSpace(src)
+	if !t.SoftLineBreak() && t.Segment.Len() == trimmed.Len() {
+		return false
+	}
+	t.Segment = trimmed
+	t.SetSoftLineBreak(false)
+
+	if trimmed.Len() == 0 {
+		t.Parent().RemoveChild(t.Parent(), t)
+	}
 
 	return true
 }

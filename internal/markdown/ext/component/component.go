@@ -4,7 +4,6 @@ package component
 
 import (
 	"bytes"
-	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -14,10 +13,8 @@ import (
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
-	"golang.org/x/net/html"
 
 	"presswork/internal/lazyregexp"
-	"presswork/internal/markdown/admonition"
 	"presswork/internal/markdown/tree"
 )
 
@@ -91,7 +88,7 @@ var componentTag = lazyregexp.New(`</?([A-Z][\w.]*)(?:\s(?:[^<>"']|"[^"]*"|'[^']
 // and the texts and pictures in the attributes of others are printed. For the first component without
 // content of each name, Place calls dropped with the offset in the source.
 func Place(root ast.Node, src []byte, dropped func(name string, offset int)) {
-	known := map[string]bool{}
+	p := placer{src: src, dropped: dropped, known: map[string]bool{}}
 	var blocks []*ast.HTMLBlock
 	var inlines []*ast.RawHTML
 	var parents []ast.Node // of the blocks, each once
@@ -100,80 +97,87 @@ func Place(root ast.Node, src []byte, dropped func(name string, offset int)) {
 		switch n := n.(type) {
 		case *ast.HTMLBlock:
 			blocks = append(blocks, n)
-			if p := n.Parent(); !seen[p] {
-				seen[p], parents = true, append(parents, p)
+			if parent := n.Parent(); !seen[parent] {
+				seen[parent], parents = true, append(parents, parent)
 			}
 		case *ast.RawHTML:
 			inlines = append(inlines, n)
 		}
 	})
-	label := func(tag []byte, start int, block bool) []byte {
-		c := readComponent(tag)
-
-		text := c.text(block)
-		switch {
-		case slices.Contains([]string{"Br", "Hr", "Img"}, c.name):
-		case c.empty:
-			if text == "" && !known[c.name] {
-				known[c.name] = true
-				dropped(c.name, start)
-			}
-
-			return []byte(text)
-		case text != "":
-			return append(tag, text...)
-		}
-
-		return tag
-	}
 
 	for _, parent := range parents {
 		wrapAlerts(parent, src)
 	}
 
 	for _, n := range blocks {
-		if n.Parent() == nil { // wrapAlerts has replaced it
-			continue
-		}
-
-		text := tree.BlockText(n, src, 0)
-		if n.HasClosure() {
-			text = append(text, n.ClosureLine.Value(src)...)
-		}
-
-		start := n.Lines().At(0).Start
-
-		with := componentTag().ReplaceAllFunc(text, func(tag []byte) []byte {
-			return label(bytes.Clone(tag), start, true)
-		})
-		if !bytes.Equal(with, text) {
-			tree.Replace(n, &tree.RawBlock{HTML: with})
-		}
+		p.placeBlock(n)
 	}
 
 	for _, n := range inlines {
-		tag := n.Segments.Value(src)
-		if n.Parent() == nil || enclosesAlert(n, tag, src) || !componentTag().Match(tag) {
-			continue
-		}
-
-		if with := label(bytes.Clone(tag), n.Segments.At(0).Start, false); !bytes.Equal(with, tag) {
-			s := ast.NewString(with)
-			s.SetCode(true)
-			tree.Replace(n, s)
-		}
+		p.placeInline(n)
 	}
 }
 
-// alert returns the alert for a component that is an admonition, nil for any other.
-func (c mdxComponent) alert() *tree.Alert {
-	look := c.look()
-	if look == "" || c.shuts || c.empty {
-		return nil
-	}
-	title := c.attributes["title"]
+// placer replaces the components of one document.
+type placer struct {
+	src     []byte
+	dropped func(name string, offset int)
+	known   map[string]bool // the names for which dropped was called
+}
 
-	return &tree.Alert{Look: look, Name: strings.ToLower(c.name), Title: title, Titled: title != ""}
+// placeBlock replaces the components in a block of HTML.
+func (p placer) placeBlock(n *ast.HTMLBlock) {
+	if n.Parent() == nil { // wrapAlerts has replaced it
+		return
+	}
+
+	text := tree.BlockText(n, p.src, 0)
+	if n.HasClosure() {
+		text = append(text, n.ClosureLine.Value(p.src)...)
+	}
+	start := n.Lines().At(0).Start
+
+	with := componentTag().ReplaceAllFunc(text, func(tag []byte) []byte {
+		return p.content(bytes.Clone(tag), start, true)
+	})
+	if !bytes.Equal(with, text) {
+		tree.Replace(n, &tree.RawBlock{HTML: with})
+	}
+}
+
+// placeInline replaces a tag within a paragraph if it is that of a component.
+func (p placer) placeInline(n *ast.RawHTML) {
+	tag := n.Segments.Value(p.src)
+	if n.Parent() == nil || enclosesAlert(n, tag, p.src) || !componentTag().Match(tag) {
+		return
+	}
+
+	if with := p.content(bytes.Clone(tag), n.Segments.At(0).Start, false); !bytes.Equal(with, tag) {
+		s := ast.NewString(with)
+		s.SetCode(true)
+		tree.Replace(n, s)
+	}
+}
+
+// content returns the HTML that replaces the tag of a component at an offset. It is the text in the attributes,
+// after the tag itself unless that ends with "/>". block allows blocks in the HTML.
+func (p placer) content(tag []byte, offset int, block bool) []byte {
+	c := readComponent(tag)
+
+	text := c.text(block)
+	switch {
+	case slices.Contains([]string{"Br", "Hr", "Img"}, c.name): // elements of HTML
+		return tag
+	case c.empty:
+		if text == "" && !p.known[c.name] {
+			p.known[c.name] = true
+			p.dropped(c.name, offset)
+		}
+
+		return []byte(text)
+	}
+
+	return append(tag, text...)
 }
 
 // wrapAlerts moves the nodes between the opening and closing tags of an admonition into an alert. It
@@ -279,110 +283,4 @@ func enclosesAlert(n *ast.RawHTML, tag, src []byte) bool {
 	p.RemoveChild(p, last)
 
 	return true
-}
-
-// mdxComponent is a tag of a component.
-type mdxComponent struct {
-	name       string
-	attributes map[string]string
-	// shuts reports whether it is a closing tag.
-	shuts bool
-	// empty reports whether it ends with "/>".
-	empty bool
-}
-
-// readComponent reads a tag.
-func readComponent(tag []byte) mdxComponent {
-	c := mdxComponent{
-		attributes: map[string]string{},
-		shuts:      bytes.HasPrefix(tag, []byte("</")),
-		empty:      bytes.HasSuffix(tag, []byte("/>")),
-	}
-	if m := componentTag().FindSubmatch(tag); m != nil {
-		c.name = string(m[1])
-	}
-	z := html.NewTokenizer(bytes.NewReader(tag))
-	z.Next()
-
-	for _, a := range z.Token().Attr {
-		c.attributes[a.Key] = strings.TrimSpace(a.Val)
-	}
-
-	return c
-}
-
-// look returns the look of a component that is an admonition, "" for any other.
-func (c mdxComponent) look() string {
-	name := strings.ToLower(c.name)
-	switch name {
-	case "callout", "admonition", "aside", "alert", "message", "hint", "banner":
-		for _, key := range []string{"type", "variant", "kind", "severity", "intent", "status"} {
-			if look := admonition.KindOf(strings.ToLower(c.attributes[key])); look != "" {
-				return look
-			}
-		}
-
-		return "note"
-	case "details", "quote", "cite", "example", "question", "summary", "abstract": // not admonitions in MDX
-		return ""
-	}
-
-	return admonition.KindOf(name)
-}
-
-// text returns the texts and the picture in the attributes of a component as HTML, "" if there are none.
-// block allows blocks in the HTML.
-func (c mdxComponent) text(block bool) string {
-	const most = 2000 // bytes of an attribute
-	name := strings.ToLower(c.name)
-	first := func(keys ...string) string {
-		for _, key := range keys {
-			if text := c.attributes[key]; text != "" && len(text) <= most {
-				return html.EscapeString(text)
-			}
-		}
-
-		return ""
-	}
-
-	if c.shuts || slices.Contains([]string{"a", "link", "abbr", "icon", "img", "iframe"}, name) {
-		return ""
-	}
-
-	if source := c.attributes["src"]; slices.Contains(
-		[]string{".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp", ".avif"},
-		strings.ToLower(path.Ext(source)),
-	) {
-		picture := `<img src="` + html.EscapeString(source) + `" alt="` + first("alt", "title", "caption") + `">`
-		if caption := first("caption", "title"); caption != "" && block {
-			return "<figure>" + picture + "<figcaption>" + caption + "</figcaption></figure>"
-		}
-
-		return picture
-	}
-
-	title := first("title", "label", "header", "heading", "summary", "caption", "question")
-	switch {
-	case title != "":
-	case name == "tabitem":
-		title = first("value")
-	case strings.HasSuffix(name, "field"): // of an interface
-		title = first("name", "path", "query", "body")
-	}
-
-	more := first("description", "subtitle", "text", "alt", "answer")
-	switch {
-	case title == "" && more == "":
-		return ""
-	case !block && title == "":
-		return more
-	case !block:
-		return "<strong>" + title + "</strong> " + more
-	case title == "":
-		return "\n<p>" + more + "</p>"
-	case more == "":
-		return "\n<p><strong>" + title + "</strong></p>"
-	}
-
-	return "\n<p><strong>" + title + "</strong></p>\n<p>" + more + "</p>"
 }
