@@ -25,6 +25,6 @@ status=0
 if [ -d "$copies/comments" ]; then
 	(cd "$copies" && "$vale" --output line comments) | sed -E "s,^comments/(.*)\.md:,\1:," || status=1
 fi
-mapfile -t pages < <(grep -E '\.md$' <<<"$files")
+mapfile -t pages < <(grep -E '\.md$' <<<"$files" | while read -r page; do [ ! -f "$page" ] || echo "$page"; done)
 [ "${#pages[@]}" = 0 ] || "$vale" --output line "${pages[@]}" || status=1
 exit "$status"

@@ -67,24 +67,23 @@ func RedactURLs(list string) string {
 func WriteMarkdown(w io.Writer) error {
 	var b strings.Builder
 	b.WriteString("# Configuration\n\n" +
-		"Every setting is an environment variable. A wrong value stops the start with one line that names the\n" +
-		"variable, its value and what is allowed. A secret may also be given as `NAME_FILE`, the path of a file " +
-		"that\n" +
-		"holds it; the file must not be empty. `presswork config` prints this list with the present values.\n\n" +
-		"This page is printed from the code by `make generate`.\n\n" +
+		"Every setting is an environment variable; those without a default are unset. A wrong value stops the start\n" +
+		"with one line that names the variable, its value and what is allowed. Secrets can also be files:\n" +
+		"`NAME_FILE` is the path of one that is not empty. `presswork config` prints this list with the present\n" +
+		"values; `make generate` prints this page.\n\n" +
 		"| variable | default | meaning |\n|---|---|---|\n")
 
 	for _, s := range (Config{}).Settings() {
-		def := "unset"
+		def := ""
 		if s.Default != "" {
-			def = "`" + s.Default + "`"
+			def = " `" + s.Default + "`"
 		}
 
 		meaning := s.Meaning
 		if s.Secret {
 			meaning += " (secret)"
 		}
-		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", s.Name, def, strings.ReplaceAll(meaning, "|", `\|`))
+		fmt.Fprintf(&b, "| `%s` |%s | %s |\n", s.Name, def, strings.ReplaceAll(meaning, "|", `\|`))
 	}
 	_, err := io.WriteString(w, b.String())
 

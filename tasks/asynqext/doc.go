@@ -57,7 +57,7 @@
 //  9. All writes of a task on the queues of calls are such scripts, so that lines put
 //     before them keep calls out of the append-only file; what else is written, the
 //     state of servers, is written every five seconds and not for a task.
-//     TestCallsWriteNothingToTheDisk; docs/adr/0012 has the reasons against a second Redis.
+//     TestCallsWriteNothingToTheDisk; docs/adr/0011 has the reasons against a second Redis.
 //
 // # The times
 //
