@@ -47,18 +47,18 @@ func printed(t *testing.T, text, part, content string) string {
 	return before + "<!-- " + part + ":" + line + "\n\n" + content + "\n<!-- /" + part + " -->" + after
 }
 
-// themeTable lists the themes with their pictures, three in a row.
+// themeTable lists the themes with their pictures, four in a row.
 func themeTable(t *testing.T) string {
 	t.Helper()
 	var b strings.Builder
-	b.WriteString("| | | |\n|---|---|---|\n")
+	b.WriteString("| | | | |\n|---|---|---|---|\n")
 
-	for row := range slices.Chunk(Open(Options{}).List(), 3) {
+	for row := range slices.Chunk(Open(Options{}).List(), 4) {
 		for _, theme := range row {
-			fmt.Fprintf(&b, "| <img src=\"themes/%s.png\" width=\"280\" alt=\"%s\"><br>**`%[1]s`** %[3]s ",
-				theme.Name, theme.Label, theme.Description)
+			fmt.Fprintf(&b, `| <img src="themes/%s.png" width="210" alt="%s"><br>`, theme.Name, theme.Label)
+			fmt.Fprintf(&b, "`%s` ", theme.Name)
 		}
-		b.WriteString(strings.Repeat("| ", 3-len(row)) + "|\n")
+		b.WriteString(strings.Repeat("| ", 4-len(row)) + "|\n")
 	}
 
 	return b.String()
