@@ -1,29 +1,14 @@
 package api_test
 
 import (
-	"bytes"
-	"context"
-	"crypto/sha256"
+	"cmp"
 	"encoding/base64"
-	"encoding/hex"
-	"fmt"
-	"log/slog"
 	"net/http"
-	"os"
-	"path/filepath"
-	"strconv"
 	"strings"
-	"syscall"
 	"testing"
-
-	"github.com/redis/go-redis/v9"
 
 	"presswork/api"
 	"presswork/internal/fault"
-	"presswork/internal/inference/meter"
-	"presswork/internal/keyfile"
-	"presswork/internal/test/redistest"
-	"presswork/internal/test/wait"
 )
 
 func basic(key string) string {
@@ -40,7 +25,7 @@ func TestKeysOpenTheirRoutes(t *testing.T) {
 
 	h.key = ""
 
-	for i, tc := range []struct {
+	for _, tc := range []struct {
 		path, header string
 		status       int
 		code         fault.Code
@@ -64,7 +49,7 @@ func TestKeysOpenTheirRoutes(t *testing.T) {
 		{"/readyz", "X-API-Key: wrong", 200, ""},
 		{"/openapi.yaml", "X-None: x", 200, ""},
 	} {
-		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+		t.Run(tc.path+" with "+tc.header, func(t *testing.T) {
 			res := h.get(tc.path, tc.header)
 			res.want(t, tc.status, tc.code)
 
@@ -93,7 +78,7 @@ func TestPagesOfOtherSitesCannotWriteToTheMonitor(t *testing.T) {
 	h := serve(t, func(o *api.Options) { o.Monitor = page("monitor") })
 
 	h.key = ""
-	for i, tc := range []struct {
+	for _, tc := range []struct {
 		headers []string
 		status  int
 	}{
@@ -104,7 +89,7 @@ func TestPagesOfOtherSitesCannotWriteToTheMonitor(t *testing.T) {
 		{[]string{"Origin: https://evil.example"}, 403},
 		{[]string{"Origin: null"}, 403},
 	} {
-		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+		t.Run(cmp.Or(strings.Join(tc.headers, ", "), "no header"), func(t *testing.T) {
 			res := h.do(
 				http.MethodPost,
 				"/monitor/api/x",
@@ -126,7 +111,7 @@ func TestAServerWithoutKeysRefusesForeignPages(t *testing.T) {
 	h := serve(t, open, func(o *api.Options) { o.AllowedOrigins = []string{"https://app.example"} })
 
 	h.key = ""
-	for i, tc := range []struct {
+	for _, tc := range []struct {
 		headers []string
 		status  int
 	}{
@@ -151,7 +136,7 @@ func TestAServerWithoutKeysRefusesForeignPages(t *testing.T) {
 		{[]string{"Sec-Fetch-Site: none"}, 200},
 		{[]string{"X-Forwarded-Host: localhost", "Host: evil.example"}, 403},
 	} {
-		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+		t.Run(cmp.Or(strings.Join(tc.headers, ", "), "no header"), func(t *testing.T) {
 			if res := h.get("/api/themes", tc.headers...); res.StatusCode != tc.status {
 				t.Errorf("%q: %d, want %d: %s", tc.headers, res.StatusCode, tc.status, res.body)
 			}
@@ -233,232 +218,6 @@ func TestCrossOriginRequests(t *testing.T) {
 	) != "*" {
 		t.Error("* allows nobody")
 	}
-}
-
-func keysFile(t *testing.T, text string) func(*api.Options) {
-	t.Helper()
-
-	path := filepath.Join(t.TempDir(), "keys.yaml")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-
-	return func(o *api.Options) {
-		o.KeysFile = path
-		o.Getenv = func(name string) string { return map[string]string{"BOB": "bobs"}[name] }
-	}
-}
-
-func TestNamedKeys(t *testing.T) {
-	t.Parallel()
-	var path string
-	h := serve(t, open, keysFile(t, `keys:
-  - name: bob
-    key: ${BOB}
-    admin: true
-    rpm: 10
-    models: ["openai/*"]
-  # sha256 of "carols"
-  - {name: carol, sha256: 7f4e865860a21ee70e1ccfbcb20e0fa59fb03efdb1c5a01c1cef46a7c58d6265, concurrency: 3}
-`), func(o *api.Options) { path = o.KeysFile })
-	h.key = ""
-	h.get("/api/themes").want(t, http.StatusUnauthorized, fault.InvalidAPIKey)
-	h.get("/metrics", "X-API-Key: bobs").want(t, http.StatusOK, "")
-	res := h.post(`{"content":"x"}`, "X-API-Key: bobs")
-	res.want(t, http.StatusAccepted, "")
-
-	if got := h.queue.last().Owner; got != "bob" {
-		t.Errorf("owner %q", got)
-	}
-	location := res.Header.Get("Location")
-	// Rotation: the name keeps the jobs.
-	if err := os.WriteFile(path, []byte("keys: [{name: bob, key: new}]"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	wait.Until(
-		t,
-		"the new key is taken",
-		func() bool { return h.get(location, "X-API-Key: new").StatusCode == http.StatusOK },
-	)
-	h.get(location, "X-API-Key: bobs").want(t, http.StatusUnauthorized, fault.InvalidAPIKey)
-}
-
-func TestARunningServerTakesAKeyThatIsAdded(t *testing.T) {
-	t.Parallel()
-	var path string
-	h := serve(
-		t,
-		keysFile(t, "# ours\nkeys:\n  - {name: bob, key: bobs}\n"),
-		func(o *api.Options) { path = o.KeysFile },
-	)
-	status := func(key string) int { return h.get("/api/themes", "X-API-Key: "+key).StatusCode }
-
-	sum := sha256.Sum256([]byte("anns"))
-	if err := keyfile.Add(path, keyfile.Entry{Name: "ann", SHA256: hex.EncodeToString(sum[:])}); err != nil {
-		t.Fatal(err)
-	}
-	wait.Until(t, "the new key is taken", func() bool { return status("anns") == http.StatusOK })
-
-	if got := status("bobs"); got != http.StatusOK {
-		t.Errorf("the key before it: %d", got)
-	}
-
-	if _, err := keyfile.Remove(path, "ann"); err != nil {
-		t.Fatal(err)
-	}
-	wait.Until(t, "the revoked key is refused", func() bool { return status("anns") == http.StatusUnauthorized })
-}
-
-func TestAFileOfKeysThatAppearsIsHeldTo(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), "keys.yaml")
-	h := serve(t, open, func(o *api.Options) { o.KeysFile, o.KeysFileOptional = path, true })
-	h.key = ""
-	h.get("/api/themes").want(t, http.StatusOK, "")
-
-	if err := os.WriteFile(path, []byte("keys: [{name: bob, key: bobs}]"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	wait.Until(
-		t,
-		"a key is asked for",
-		func() bool { return h.get("/api/themes").StatusCode == http.StatusUnauthorized },
-	)
-	// The file may have been read before anything was in it.
-	wait.Until(
-		t,
-		"the key is taken",
-		func() bool { return h.get("/api/themes", "X-API-Key: bobs").StatusCode == http.StatusOK },
-	)
-
-	o := options(t)
-
-	o.Addr, o.KeysFile, o.KeysFileOptional = "0.0.0.0:0", path+".none", true
-	if _, err := api.New(o); err == nil || !strings.Contains(err.Error(), "no key is set") {
-		t.Errorf("open to the world: %v", err)
-	}
-}
-
-func TestAFileOfKeysThatOthersReadIsNamed(t *testing.T) {
-	t.Parallel()
-
-	for mode, warned := range map[os.FileMode]bool{0o600: false, 0o640: true, 0o604: true} {
-		t.Run(fmt.Sprint(mode), func(t *testing.T) {
-			var log bytes.Buffer
-			o := options(t)
-			keysFile(t, "keys: []")(&o)
-
-			o.Log = slog.New(slog.NewTextHandler(&log, nil))
-			if err := os.Chmod(o.KeysFile, mode); err != nil {
-				t.Fatal(err)
-			}
-
-			if _, err := api.New(o); err != nil {
-				t.Fatal(err)
-			}
-
-			if got := strings.Contains(log.String(), "chmod 600 "+o.KeysFile); got != warned {
-				t.Errorf("%o: warned %v: %s", mode, got, &log)
-			}
-		})
-	}
-	o := options(t)
-
-	o.KeysFile = filepath.Join(t.TempDir(), "pipe")
-	if err := syscall.Mkfifo(o.KeysFile, 0o600); err != nil {
-		t.Fatal(err)
-	}
-
-	if _, err := api.New(o); err == nil || !strings.Contains(err.Error(), "not a regular file") {
-		t.Errorf("a pipe: %v", err)
-	}
-}
-
-func TestWrongKeyFilesAreNamedByLine(t *testing.T) {
-	t.Parallel()
-
-	for name, tc := range map[string]struct{ text, says string }{
-		"unknown key":   {"keys:\n  - name: a\n    secret: hush\n", "line 3"},
-		"top level":     {"key:\n  - name: a\n", "line 1"},
-		"no secret":     {"keys:\n  - name: a\n    key: x\n  - name: b\n", `line 4: key "b" needs either key or sha256`},
-		"both":          {"keys: [{name: a, key: hush, sha256: aa}]", "either key or sha256"},
-		"bad name":      {"keys: [{name: 'a b', key: hush}]", "line 1: name must be"},
-		"bad digest":    {"keys: [{name: a, sha256: zz}]", "64 hex digits"},
-		"unset":         {"keys: [{name: a, key: '${NOPE}'}]", "${NOPE}, which is not set"},
-		"no tier":       {"keys: [{name: a, key: hush, tiers: [performanc]}]", "did you mean \"performance\""},
-		"negative":      {"keys: [{name: a, key: hush, rpm: -1}]", "negative"},
-		"wrong type":    {"keys:\n  - name: a\n    key: hush\n    rpm: many\n", "line 4"},
-		"same secret":   {"keys:\n  - {name: a, key: hush}\n  - {name: b, key: hush}\n", "line 3: another entry has the same key"},
-		"not YAML":      {"keys: [\n  {name: hush", "keys.yaml"},
-		"not a mapping": {"- hush", "keys.yaml"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			o := options(t)
-			keysFile(t, tc.text)(&o)
-
-			_, err := api.New(o)
-			if err == nil || !strings.Contains(err.Error(), tc.says) || strings.Contains(err.Error(), "hush") {
-				t.Errorf("%s: %v", name, err)
-			}
-		})
-	}
-}
-
-func TestAKeyHasItsRequestsPerMinute(t *testing.T) {
-	t.Parallel()
-
-	o, err := redis.ParseURL(redistest.Start(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	client := redis.NewClient(o)
-	t.Cleanup(func() { client.Close() })
-	h := serve(t, keysFile(t, "keys: [{name: alice, key: alices, rpm: 2}]"), func(o *api.Options) {
-		o.Meter, o.RateLimitRPM = meter.New(client, slog.New(slog.DiscardHandler)), 3
-	})
-
-	for key, want := range map[string]int{"alices": 2, testKey: 3} {
-		for range 9 { // a look does not count
-			h.get("/api/themes", "X-API-Key: "+key).want(t, http.StatusOK, "")
-		}
-
-		for n := range want {
-			body, status := `{"content":"x"}`, http.StatusAccepted
-			if n == 0 { // what is refused counts
-				body, status = `{"content":""}`, http.StatusBadRequest
-			}
-			res := h.post(body, "X-API-Key: "+key)
-			res.want(t, status, "")
-
-			if got := res.Header; got.Get("X-Ratelimit-Limit-Requests") != fmt.Sprint(want) ||
-				got.Get("X-Ratelimit-Remaining-Requests") != fmt.Sprint(want-1-n) {
-				t.Errorf("request %d: %v", n+1, got)
-			}
-		}
-		res := h.post(`{"content":"x"}`, "X-API-Key: "+key)
-		res.want(t, http.StatusTooManyRequests, fault.RateLimited)
-		seconds, _ := strconv.Atoi(res.Header.Get("Retry-After"))
-		ms, _ := strconv.Atoi(res.Header.Get("Retry-After-Ms"))
-		// The bucket refills evenly: the next request is due after its share of a
-		// minute, wherever the clock stands.
-		if share := 60_000 / want; ms <= share-20_000 || ms > share || seconds != (ms+999)/1000 {
-			t.Errorf("%d ms, %d s", ms, seconds)
-		}
-
-		if res := h.get(
-			"/api/themes",
-			"X-API-Key: "+key,
-		); res.StatusCode != http.StatusOK ||
-			res.Header.Get("X-Ratelimit-Remaining-Requests") != "0" {
-			t.Errorf("a look after the limit: %d %v", res.StatusCode, res.Header)
-		}
-	}
-
-	if err := client.FlushAll(context.Background()).Err(); err != nil {
-		t.Fatal(err)
-	}
-	client.Close()
-	h.post(`{"content":"x"}`).want(t, http.StatusAccepted, "")
 }
 
 func TestForwardingHeadersCountFromTrustedProxiesOnly(t *testing.T) {

@@ -1,7 +1,6 @@
 package api_test
 
 import (
-	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -25,8 +24,8 @@ func TestOperatorsNeedAnAdminKeyInAHeader(t *testing.T) {
 	)
 	h.key = ""
 
-	for i, path := range []string{"/admin/api/fleet", "/admin/api/jobs", "/admin/api/jobs/" + strings.Repeat("0", 26), "/admin/api/keys"} {
-		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+	for _, path := range []string{"/admin/api/fleet", "/admin/api/jobs", "/admin/api/jobs/" + strings.Repeat("0", 26), "/admin/api/keys"} {
+		t.Run(path, func(t *testing.T) {
 			for header, code := range map[string]fault.Code{
 				"X-None: x": fault.InvalidAPIKey, "X-API-Key: alices": fault.Forbidden,
 				// A browser sends a stored password along unasked.
@@ -85,7 +84,7 @@ func TestOperatorsNeedAnAdminKeyInAHeader(t *testing.T) {
 func TestPagesOfOtherSitesCannotActOnJobs(t *testing.T) {
 	t.Parallel()
 
-	for name, h := range map[string]*house{
+	for name, h := range map[string]*harness{
 		"with keys":    serve(t),
 		"without keys": serve(t, open),
 		// Who may call the API from a browser is no operator.

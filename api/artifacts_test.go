@@ -2,7 +2,6 @@ package api_test
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -139,7 +138,7 @@ func TestRanges(t *testing.T) {
 	path := "/api/artifacts/" + a.JobID + "/download"
 
 	tag := `"` + artifact.SHA256 + `"`
-	for i, tc := range []struct {
+	for _, tc := range []struct {
 		header, ifRange string
 		status          int
 		body, span      string
@@ -159,7 +158,7 @@ func TestRanges(t *testing.T) {
 		{"bytes=10-", "", 416, "", "bytes */10"},
 		{"bytes=-0", "", 416, "", "bytes */10"},
 	} {
-		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+		t.Run(strings.TrimSpace(tc.header+" "+tc.ifRange), func(t *testing.T) {
 			headers := []string{"Range: " + tc.header}
 			if tc.ifRange != "" {
 				headers = append(headers, "If-Range: "+tc.ifRange)

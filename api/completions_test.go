@@ -1,14 +1,11 @@
 package api_test
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -72,7 +69,7 @@ func say(t *testing.T, run *stream.Run) error {
 
 // chats serves completions whose worker is h, of a model "m" and a model "text" of
 // texts.
-func chats(t *testing.T, h talk, change ...func(*api.Options)) *house {
+func chats(t *testing.T, h talk, change ...func(*api.Options)) *harness {
 	t.Helper()
 	address := redistest.Start(t)
 
@@ -136,7 +133,7 @@ const (
 	streamed = `{"model":"m","stream":true,"messages":[{"role":"user","content":"Hi"}]}`
 )
 
-func (h *house) chat(body string, headers ...string) reply {
+func (h *harness) chat(body string, headers ...string) reply {
 	h.t.Helper()
 
 	return h.do(
@@ -144,96 +141,6 @@ func (h *house) chat(body string, headers ...string) reply {
 		"/v1/chat/completions",
 		strings.NewReader(body),
 		append([]string{"Content-Type: application/json"}, headers...)...)
-}
-
-func TestASilentStreamBeginsWithComments(t *testing.T) {
-	t.Parallel()
-	speak := make(chan struct{})
-	h := chats(t, func(ctx context.Context, run *stream.Run) error {
-		<-speak
-		return say(t, run)
-	}, func(o *api.Options) { o.Inference.Patience = 300 * time.Millisecond })
-
-	req, err := http.NewRequestWithContext(
-		t.Context(),
-		"POST",
-		h.url("/v1/chat/completions"),
-		strings.NewReader(streamed),
-	)
-	if err != nil {
-		t.Fatal(err)
-	}
-	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("Authorization", "Bearer "+testKey)
-
-	res, err := h.client.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer res.Body.Close()
-
-	lines := bufio.NewReader(res.Body)
-	for range 2 {
-		// One line end: an empty line would be an event to some clients.
-		if line, err := lines.ReadString('\n'); line != ": ping\n" || res.StatusCode != http.StatusOK {
-			t.Fatalf("%d %q %v", res.StatusCode, line, err)
-		}
-	}
-	close(speak)
-
-	rest, err := io.ReadAll(lines)
-	if said := strings.ReplaceAll(
-		string(rest),
-		": ping\n",
-		"",
-	); err != nil || !strings.Contains(said, "Hello") ||
-		!strings.HasSuffix(said, "\n\ndata: [DONE]\n\n") {
-		t.Errorf("%v %s", err, rest)
-	}
-}
-
-func TestAnErrorHasAStatusUntilTheFirstWord(t *testing.T) {
-	t.Parallel()
-	fail := inference.Frame{
-		Error: inference.Errorf(
-			http.StatusServiceUnavailable,
-			inference.UpstreamUnavailable,
-			"the model is at capacity",
-		),
-	}
-	fail.Error.RetryAfter = 1500 * time.Millisecond
-
-	h := chats(t, func(_ context.Context, run *stream.Run) error {
-		if run.Call.Tier == stream.Performance {
-			send(t, run, first())
-			send(t, run, word("Hel"))
-		}
-
-		return finish(run, fail)
-	})
-	for _, body := range []string{asked, streamed} {
-		res := h.chat(body)
-		res.want(t, http.StatusServiceUnavailable, inference.UpstreamUnavailable)
-
-		if header := res.Header; header.Get("Retry-After") != "2" || header.Get("Retry-After-Ms") != "1500" ||
-			header.Get("X-Should-Retry") != "true" {
-			t.Errorf("%v", header)
-		}
-	}
-
-	res := h.chat(strings.Replace(streamed, "{", `{"service_tier":"performance",`, 1))
-	if body := string(
-		res.body,
-	); res.StatusCode != http.StatusOK || !strings.Contains(body, "Hel") ||
-		strings.Contains(body, "[DONE]") ||
-		!strings.HasSuffix(
-			body,
-			`data: {"error":{"message":"the model is at capacity","type":"service_unavailable","code":"upstream_unavailable"}}`+"\n\n",
-		) {
-		t.Errorf("%d %s", res.StatusCode, body)
-	}
-	h.chat(strings.Replace(asked, "{", `{"service_tier":"performance",`, 1)).
-		want(t, http.StatusServiceUnavailable, inference.UpstreamUnavailable)
 }
 
 func TestACompletionThatNoWorkerBeginsIsRefused(t *testing.T) {
@@ -486,200 +393,4 @@ func TestATextIsContinued(t *testing.T) {
 	}
 	text("/v1/completions", `{"model":"m","prompt":"Once"}`).want(t, http.StatusBadRequest, fault.InvalidOption)
 	h.chat(strings.Replace(asked, `"m"`, `"text"`, 1)).want(t, http.StatusBadRequest, fault.InvalidOption)
-}
-
-func TestARunningStreamEndsByItselfWhenTheServerStops(t *testing.T) {
-	t.Parallel()
-	speak := make(chan struct{})
-	var calls atomic.Int32
-	h := chats(t, func(ctx context.Context, run *stream.Run) error {
-		if calls.Add(1) > 2 { // one that came before the server was told to stop
-			return say(t, run)
-		}
-		send(t, run, first())
-		send(t, run, word("Hel"))
-
-		if run.Call.Tier == stream.Performance { // one that does not end
-			<-ctx.Done()
-			return context.Cause(ctx)
-		}
-		<-speak
-
-		return say(t, run)
-	})
-	// start sends a request and reads its first event.
-	start := func(body string) *bufio.Reader {
-		conn, err := net.Dial("tcp", h.server.Address())
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { conn.Close() })
-
-		req, err := http.NewRequest("POST", h.url("/v1/chat/completions"), strings.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
-		req.Header.Set("Content-Type", "application/json")
-		req.Header.Set("X-Api-Key", testKey)
-
-		if err := req.Write(conn); err != nil {
-			t.Fatal(err)
-		}
-
-		res, err := http.ReadResponse(bufio.NewReader(conn), req)
-		if err != nil {
-			t.Fatal(err)
-		}
-
-		r := bufio.NewReader(res.Body)
-		if _, err := r.ReadString('\n'); err != nil {
-			t.Fatal(err)
-		}
-
-		return r
-	}
-	short, endless := start(streamed), start(strings.Replace(streamed, "{", `{"service_tier":"performance",`, 1))
-	stopped := make(chan error, 1)
-
-	go func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 24*time.Second) // streams have the half of it
-		defer cancel()
-		stopped <- h.server.Stop(ctx)
-	}()
-	wait.Until(
-		t,
-		"new ones are refused",
-		func() bool { return h.chat(asked).StatusCode == http.StatusServiceUnavailable },
-	)
-	close(speak)
-
-	if rest, err := io.ReadAll(short); err != nil || !strings.HasSuffix(string(rest), "data: [DONE]\n\n") {
-		t.Errorf("%v %s", err, rest)
-	}
-
-	if rest, err := io.ReadAll(
-		endless,
-	); err != nil || !strings.Contains(string(rest), `data: {"error":{"message":"the server is shutting down"`) ||
-		strings.Contains(string(rest), "[DONE]") {
-		t.Errorf("%v %s", err, rest)
-	}
-
-	if err := <-stopped; err != nil {
-		t.Error(err)
-	}
-}
-
-// TestAReaderWhoIsTooSlowIsTold reads the beginning of a stream, and goes on when
-// more has come than is kept and fits between client and server.
-func TestAReaderWhoIsTooSlowIsTold(t *testing.T) {
-	t.Parallel()
-	begun, sent := make(chan struct{}), make(chan struct{})
-	var h *house
-	// entries is how many pieces of the answer Redis has.
-	entries := func() (n int64) {
-		keys, _, err := h.redis.ScanType(t.Context(), 0, "*", 1000, "stream").Result()
-		for _, key := range keys {
-			n = max(n, h.redis.XLen(t.Context(), key).Val())
-		}
-
-		if err != nil {
-			t.Error(err)
-		}
-
-		return n
-	}
-	h = chats(t, func(ctx context.Context, run *stream.Run) error {
-		send(t, run, first())
-
-		select {
-		case <-begun:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-		long := word(strings.Repeat("x", 250<<10))
-		// So much may wait, and a few MB lie in the connections. Each is a piece of its own:
-		// what is put together is too large to be published, and is fetched when it is read.
-		for range 2 * stream.MaxUnread / (250 << 10) {
-			before := entries()
-			send(t, run, long)
-			wait.Until(t, "it is published", func() bool { return entries() > before })
-		}
-		err := finish(run, inference.Frame{Result: &inference.Result{}})
-		close(sent)
-
-		return err
-	}, func(o *api.Options) { o.WriteTimeout = time.Hour }) // the server waits for the reader until all is sent
-
-	conn, err := net.Dial("tcp", strings.TrimPrefix(h.url(""), "http://"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-
-	if err := conn.(*net.TCPConn).SetReadBuffer(64 << 10); err != nil {
-		t.Fatal(err)
-	}
-	fmt.Fprintf(
-		conn,
-		"POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: application/json\r\nAuthorization: Bearer %s\r\nContent-Length: %d\r\n\r\n%s",
-		testKey,
-		len(streamed),
-		streamed,
-	)
-
-	answer := bufio.NewReader(conn)
-	for line := ""; !strings.HasPrefix(line, "data: "); {
-		if line, err = answer.ReadString('\n'); err != nil {
-			t.Fatal(err)
-		}
-	}
-	close(begun)
-	wait.Receive(t, "the whole answer is sent", sent)
-	wait.Until(t, "the server has read it", func() bool {
-		clients, err := h.redis.Do(t.Context(), "CLIENT", "LIST", "TYPE", "PUBSUB").Text()
-		return err == nil && !regexp.MustCompile(`omem=[1-9]`).MatchString(clients)
-	})
-
-	rest, err := io.ReadAll(answer)
-	if end := rest[max(0, len(rest)-1000):]; err != nil || !strings.Contains(string(end), `"code":"reader_too_slow"`) ||
-		!strings.Contains(string(end), "16 MB") || strings.Contains(string(end), "[DONE]") {
-		t.Errorf("%v, after %d bytes %.300s", err, len(rest), end)
-	}
-}
-
-func TestAFailureTellsWhichToolsHaveRun(t *testing.T) {
-	t.Parallel()
-	h := chats(t, func(_ context.Context, run *stream.Run) error {
-		send(t, run, first())
-		send(t, run, inference.Frame{Chunk: &inference.Chunk{Executed: []inference.ExecutedTool{
-			{
-				BuiltinCall: inference.BuiltinCall{
-					Name:      inference.PythonFunction,
-					Arguments: `{"code":"6*7"}`,
-				},
-				ToolResult: inference.ToolResult{Output: "42"},
-			},
-		}}})
-
-		return finish(
-			run,
-			inference.Frame{
-				Error: inference.Errorf(http.StatusBadRequest, inference.ToolUseFailed, "it called on and on"),
-			},
-		)
-	})
-	res := h.chat(asked)
-	res.holds(t, `"code":"tool_use_failed"`, `"executed_tools":[{`, `"output":"42"`)
-
-	if res.StatusCode != http.StatusBadRequest {
-		t.Error(res.StatusCode)
-	}
-	// A stream has told of it before.
-	res = h.chat(streamed)
-	if text := string(
-		res.body,
-	); res.StatusCode != http.StatusOK || strings.Count(text, `"output":"42"`) != 1 ||
-		!strings.Contains(text, `"code":"tool_use_failed"}}`) {
-		t.Errorf("%d %s", res.StatusCode, res.body)
-	}
 }

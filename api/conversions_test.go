@@ -1,29 +1,22 @@
 package api_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
-	"mime/multipart"
 	"net/http"
-	"net/textproto"
 	"net/url"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/redis/go-redis/v9"
 
 	"presswork"
 	"presswork/api"
 	"presswork/internal/analysis/recommend"
 	"presswork/internal/fault"
-	"presswork/internal/test/redistest"
 	"presswork/storage"
-	"presswork/storage/retention"
 	"presswork/tasks"
 )
 
@@ -80,7 +73,7 @@ func TestADocumentGoesToTheQueueOfItsKind(t *testing.T) {
 
 	short, long := "# Hi", strings.Repeat("A line of a long document.\n\n", 20_000)
 	for name, c := range map[string]struct {
-		h              *house
+		h              *harness
 		content, theme string
 		kind           string
 		queue          tasks.Queue
@@ -276,7 +269,7 @@ func TestLongContentLiesInTheStore(t *testing.T) {
 	}
 }
 
-func (h *house) stored(key string) []byte {
+func (h *harness) stored(key string) []byte {
 	h.t.Helper()
 
 	r, _, err := h.store.Get(h.t.Context(), key, storage.Range{})
@@ -294,7 +287,7 @@ func (h *house) stored(key string) []byte {
 }
 
 // storedKeys lists the keys of all objects but the deployment's fence.
-func (h *house) storedKeys() (keys []string) {
+func (h *harness) storedKeys() (keys []string) {
 	h.t.Helper()
 
 	for info, err := range h.store.List(h.t.Context(), "") {
@@ -310,113 +303,6 @@ func (h *house) storedKeys() (keys []string) {
 	return keys
 }
 
-// part is one part of a form; a raw disposition may hold anything.
-type part struct{ disposition, data string }
-
-func field(name, data string) part { return part{fmt.Sprintf(`form-data; name=%q`, name), data} }
-func file(field, name, data string) part {
-	return part{fmt.Sprintf(`form-data; name="%s"; filename="%s"`, field, name), data}
-}
-
-func (h *house) form(parts ...part) reply {
-	h.t.Helper()
-	var b bytes.Buffer
-
-	w := multipart.NewWriter(&b)
-	for _, p := range parts {
-		out, err := w.CreatePart(textproto.MIMEHeader{"Content-Disposition": {p.disposition}})
-		if err != nil {
-			h.t.Fatal(err)
-		}
-		io.WriteString(out, p.data)
-	}
-	w.Close()
-
-	return h.do(http.MethodPost, "/api/conversion", &b, "Content-Type: "+w.FormDataContentType())
-}
-
-func TestAFormBringsAssets(t *testing.T) {
-	t.Parallel()
-	h := serve(t)
-	large := strings.Repeat("0123456789", 100_000)
-	h.form(
-		file("content", "docs/README.md", "# Hi ![](img/a.png)"),
-		field("theme", "nord"), field("options", `{"page_size":"A4"}`),
-		file("assets", "img/a.png", "PNG"), file("assets[img/größe.svg]", "x", large), file("assets", "./b.png", ""),
-	).want(t, http.StatusAccepted, "")
-
-	p := payload(t, h.queue.last())
-	if p.Content != "# Hi ![](img/a.png)" || p.Theme != "nord" || p.Options.PageSize != "A4" ||
-		p.Filename != "README.pdf" {
-		t.Errorf("payload %+v", p)
-	}
-	got := map[string]string{}
-
-	for _, a := range p.Assets {
-		data := h.stored(a.Key)
-		if int64(len(data)) != a.Size || len(a.SHA256) != 64 {
-			t.Errorf("asset %+v has %d bytes", a, len(data))
-		}
-		got[a.Name] = string(data)
-	}
-
-	if diff := cmp.Diff(map[string]string{"img/a.png": "PNG", "img/größe.svg": large, "b.png": ""}, got); diff != "" {
-		t.Errorf("assets (-want +got) %.300s", diff)
-	}
-}
-
-func TestHostileFormsAreRefused(t *testing.T) {
-	t.Parallel()
-	h := serve(t, func(o *api.Options) { o.MaxUploadBytes = 1000; o.MaxContentBytes = 1000 })
-	content := field("content", "# Hi")
-
-	many := []part{content}
-	for i := range 201 {
-		many = append(many, file("assets", fmt.Sprintf("%d.png", i), ""))
-	}
-
-	for name, tc := range map[string]struct {
-		parts  []part
-		status int
-		code   fault.Code
-	}{
-		"parent":          {[]part{content, file("assets", "../../etc/cron.d/x", "")}, 400, fault.InvalidOption},
-		"inner parent":    {[]part{content, file("assets", "a/../../b", "")}, 400, fault.InvalidOption},
-		"absolute":        {[]part{content, file("assets", "/etc/passwd", "")}, 400, fault.InvalidOption},
-		"drive":           {[]part{content, file("assets[C:/x]", "x", "")}, 400, fault.InvalidOption},
-		"backslash":       {[]part{content, file(`assets[..\x]`, "x", "")}, 400, fault.InvalidOption},
-		"control":         {[]part{content, file("assets[a\tb]", "x", "")}, 400, fault.InvalidOption},
-		"NUL":             {[]part{content, {"form-data; name=\"assets\"; filename*=UTF-8''a%00b", ""}}, 400, fault.InvalidOption},
-		"not UTF-8":       {[]part{content, file("assets", "\xff.png", "")}, 400, fault.InvalidOption},
-		"dot":             {[]part{content, file("assets[.]", "x", "")}, 400, fault.InvalidOption},
-		"empty folder":    {[]part{content, file("assets", "a//b", "")}, 400, fault.InvalidOption},
-		"no name":         {[]part{content, field("assets", "x")}, 400, fault.InvalidOption},
-		"long name":       {[]part{content, file("assets", strings.Repeat("x", 513), "")}, 400, fault.InvalidOption},
-		"twice":           {[]part{content, file("assets", "a", ""), file("assets", "./a", "")}, 400, fault.InvalidOption},
-		"too many":        {many, 413, fault.ContentTooLarge},
-		"too large":       {[]part{content, file("assets", "a", strings.Repeat("x", 600)), file("assets", "b", strings.Repeat("x", 600))}, 413, fault.ContentTooLarge},
-		"large content":   {[]part{field("content", strings.Repeat("x", 1001))}, 413, fault.ContentTooLarge},
-		"unknown field":   {[]part{content, field("optons", "{}")}, 400, fault.UnknownField},
-		"content twice":   {[]part{content, content}, 400, fault.InvalidType},
-		"options":         {[]part{content, field("options", "A4")}, 400, fault.InvalidJSON},
-		"no content":      {[]part{field("theme", "nord")}, 400, fault.ContentEmpty},
-		"bad content":     {[]part{field("content", "\xff")}, 400, fault.ContentNotUTF8},
-		"bad disposition": {[]part{{"form-data; name=", ""}}, 400, fault.InvalidRequest},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			h.form(tc.parts...).want(t, tc.status, tc.code)
-		})
-	}
-	t.Run("broken", func(t *testing.T) {
-		t.Parallel()
-		h.do(http.MethodPost, "/api/conversion", strings.NewReader("--x\r\nContent-Disposition: form-data; name=content\r\n\r\n# Hi"), "Content-Type: multipart/form-data; boundary=x").
-			want(t, 400, fault.InvalidRequest)
-		h.do(http.MethodPost, "/api/conversion", strings.NewReader(""), "Content-Type: multipart/form-data").
-			want(t, 400, fault.InvalidRequest)
-	})
-}
-
 func TestWhatAJobKeepsIsNotTheNextRequests(t *testing.T) {
 	t.Parallel()
 	h := serve(t)
@@ -427,35 +313,6 @@ func TestWhatAJobKeepsIsNotTheNextRequests(t *testing.T) {
 
 	if first.IdempotencyKey != "aaaa" || first.RequestID != "first" {
 		t.Errorf("the first submission now has %q, %q", first.IdempotencyKey, first.RequestID)
-	}
-}
-
-func TestARefusedSubmissionLeavesNothingInTheStore(t *testing.T) {
-	t.Parallel()
-	h := serve(t)
-	h.queue.refuse = fault.Errorf(fault.QueueFull, "too many jobs wait")
-	res := h.form(field("content", strings.Repeat("x", 20_000)), file("assets", "a.png", "PNG"))
-	res.want(t, http.StatusTooManyRequests, fault.QueueFull)
-
-	if got := res.Header.Get("Retry-After"); got != "5" {
-		t.Errorf("retry-after is %q where nobody knows", got)
-	}
-
-	h.queue.refuse = fault.Errorf(fault.QueueFull, "too many jobs wait").WithAfter(41 * time.Second)
-	if got := h.post(`{"content":"x"}`).Header.Get("Retry-After"); got != "41" {
-		t.Errorf("retry-after is %q instead of 41", got)
-	}
-
-	if keys := h.storedKeys(); len(keys) != 0 {
-		t.Errorf("the store has %q", keys)
-	}
-	// Nobody knows whether this one was accepted: its sources must stay.
-	h.queue.refuse = fault.Errorf(fault.QueueUnavailable, "the queue did not answer")
-	h.post(`{"content":"`+strings.Repeat("x", 20_000)+`"}`).
-		want(t, http.StatusServiceUnavailable, fault.QueueUnavailable)
-
-	if keys := h.storedKeys(); len(keys) != 1 {
-		t.Errorf("the store has %q", keys)
 	}
 }
 
@@ -505,35 +362,5 @@ func TestRequestAndTraceIDsTravel(t *testing.T) {
 	if s := h.queue.last(); len(s.TraceParent) != len(trace) ||
 		slices.Contains(strings.Split(s.TraceParent, "-"), "zz") {
 		t.Errorf("traceparent %q", s.TraceParent)
-	}
-}
-
-func TestAFullStoreTakesNoSubmissions(t *testing.T) {
-	t.Parallel()
-
-	o, err := redis.ParseURL(redistest.Start(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	client := redis.NewClient(o)
-	t.Cleanup(func() { client.Close() })
-	h := serve(t, func(o *api.Options) {
-		o.Keeper = retention.New(retention.Options{Store: o.Store, Redis: client, MaxBytes: 10})
-		if err := o.Keeper.Record(t.Context(), storage.ArtifactKey(tasks.NewID()), 11); err != nil {
-			t.Fatal(err)
-		}
-	})
-	res := h.post(`{"content":"x"}`)
-	res.want(t, http.StatusServiceUnavailable, fault.StoreFull)
-
-	if res.Header.Get("Retry-After") == "" || h.queue.count() != 0 {
-		t.Errorf("retry-after %q, %d jobs", res.Header.Get("Retry-After"), h.queue.count())
-	}
-
-	if metrics := string(
-		h.get("/metrics").body,
-	); !strings.Contains(metrics, "presswork_store_bytes 11\n") ||
-		!strings.Contains(metrics, "presswork_store_max_bytes 10\n") {
-		t.Errorf("the level of the store is not in\n%s", metrics)
 	}
 }

@@ -46,7 +46,7 @@ func zipped(t *testing.T, change func(*zip.FileHeader), files ...string) []byte 
 	return b.Bytes()
 }
 
-func (h *house) archive(data []byte, query string) reply {
+func (h *harness) archive(data []byte, query string) reply {
 	h.t.Helper()
 	return h.do(http.MethodPost, "/api/conversion"+query, bytes.NewReader(data), "Content-Type: application/zip")
 }

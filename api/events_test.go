@@ -26,7 +26,7 @@ type eventStream struct {
 	r   *bufio.Reader
 }
 
-func (h *house) events(path string, headers ...string) *eventStream {
+func (h *harness) events(path string, headers ...string) *eventStream {
 	h.t.Helper()
 
 	req, err := http.NewRequestWithContext(h.t.Context(), http.MethodGet, h.url(path), nil)

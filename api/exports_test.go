@@ -1,11 +1,11 @@
 package api_test
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -17,7 +17,7 @@ import (
 	"presswork/tasks"
 )
 
-func (h *house) export(path, body string, headers ...string) reply {
+func (h *harness) export(path, body string, headers ...string) reply {
 	h.t.Helper()
 
 	return h.do(
@@ -28,7 +28,7 @@ func (h *house) export(path, body string, headers ...string) reply {
 }
 
 // leave posts a request and leaves when the server waits for its job.
-func (h *house) leave(path, body string, headers ...string) {
+func (h *harness) leave(path, body string, headers ...string) {
 	h.t.Helper()
 	ctx, leave := context.WithCancel(h.t.Context())
 	h.queue.onNextWatch(func(string) { leave() })
@@ -49,14 +49,14 @@ func (h *house) leave(path, body string, headers ...string) {
 }
 
 // finishNext completes the job that a request waits for next with these bytes.
-func (h *house) finishNext(contentType string, data []byte) {
+func (h *harness) finishNext(contentType string, data []byte) {
 	h.queue.onNextWatch(func(id string) { h.finishAs(id, contentType, data) })
 }
 
 func TestAnExportAnswersWithTheResult(t *testing.T) {
 	t.Parallel()
 
-	for i, c := range []struct {
+	for _, c := range []struct {
 		path, body, contentType, location string
 		keep                              int64
 	}{
@@ -64,7 +64,7 @@ func TestAnExportAnswersWithTheResult(t *testing.T) {
 		{"/export-pdf", `{"url":"https://example.com/","options":{"save":true}}`, "application/pdf", "/api/artifacts/", 0},
 		{"/export-screenshot", `{"url":"https://example.com/","options":{"type":"webp","quality":70}}`, "image/webp", "", 600},
 	} {
-		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+		t.Run(c.path+" "+c.body, func(t *testing.T) {
 			h := serve(t)
 			h.finishNext(c.contentType, []byte("the bytes"))
 			r := h.export(c.path, c.body)
@@ -113,7 +113,7 @@ func TestAnExportCanBeFollowedInstead(t *testing.T) {
 func TestAnExportIsWaitedForAsLongAsTheCallerPrefers(t *testing.T) {
 	t.Parallel()
 
-	for i, c := range []struct {
+	for _, c := range []struct {
 		prefer, body string
 		code         int
 		keep         int64
@@ -124,7 +124,7 @@ func TestAnExportIsWaitedForAsLongAsTheCallerPrefers(t *testing.T) {
 		{"wait=1", `{"url":"https://example.com/"}`, 202, 0},
 		{"wait=0", `{"url":"https://example.com/"}`, 202, 0},
 	} {
-		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+		t.Run(c.prefer+" "+c.body, func(t *testing.T) {
 			h := serve(t)
 			if c.code == 200 {
 				h.finishNext("application/pdf", []byte("the bytes"))
@@ -258,7 +258,7 @@ func TestAWrongExportIsRefused(t *testing.T) {
 	t.Parallel()
 
 	h := serve(t)
-	for i, c := range []struct {
+	for _, c := range []struct {
 		path, body string
 		status     int
 		code, says string
@@ -281,7 +281,7 @@ func TestAWrongExportIsRefused(t *testing.T) {
 		{"/export-screenshot", `{"url":"https://example.com/","options":{"quality":10}}`, 400, "invalid_option", "jpeg"},
 		{"/export-pdf", `{"url":"https://example.com/","webhook_url":"http://10.0.0.1/"}`, 403, "address_not_allowed", "10.0.0.1"},
 	} {
-		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+		t.Run(c.path+" "+c.body, func(t *testing.T) {
 			r := h.export(c.path, c.body)
 			if r.StatusCode != c.status || !strings.Contains(string(r.body), `"`+c.code+`"`) ||
 				!strings.Contains(string(r.body), c.says) {
@@ -345,8 +345,8 @@ func TestExportsArePostedAsJSON(t *testing.T) {
 	h := serve(t)
 
 	for _, path := range []string{"/export-pdf", "/export-screenshot"} {
-		for i, method := range []string{http.MethodGet, http.MethodHead, http.MethodPut, http.MethodDelete} {
-			t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+		for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPut, http.MethodDelete} {
+			t.Run(method+" "+path, func(t *testing.T) {
 				if r := h.do(
 					method,
 					path,
@@ -358,8 +358,8 @@ func TestExportsArePostedAsJSON(t *testing.T) {
 			})
 		}
 
-		for i, kind := range []string{"multipart/form-data; boundary=x", "application/x-www-form-urlencoded", "text/plain", ""} {
-			t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+		for _, kind := range []string{"multipart/form-data; boundary=x", "application/x-www-form-urlencoded", "text/plain", ""} {
+			t.Run(path+" as "+cmp.Or(kind, "nothing"), func(t *testing.T) {
 				r := h.do(http.MethodPost, path, strings.NewReader("--x\r\n\r\n--x--"), "Content-Type: "+kind)
 				if r.StatusCode != 415 || !strings.Contains(string(r.body), "allowed: application/json") {
 					t.Errorf("%s as %q: %d %s", path, kind, r.StatusCode, r.body)

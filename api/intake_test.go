@@ -25,7 +25,7 @@ import (
 )
 
 // begin sends the head of a request of a key that announces 30 MB, and a part of the body.
-func (h *house) begin(path, key, media, part string) net.Conn {
+func (h *harness) begin(path, key, media, part string) net.Conn {
 	h.t.Helper()
 	conn := h.connect()
 
@@ -61,7 +61,7 @@ func answer(t *testing.T, conn net.Conn) reply {
 }
 
 // holds waits until the node holds at least so many bytes of bodies.
-func (h *house) holds(where string, least float64) {
+func (h *harness) holds(where string, least float64) {
 	h.t.Helper()
 	wait.Until(h.t, "the node holds the bodies", func() bool {
 		for line := range strings.Lines(string(h.get("/metrics", "X-API-Key: "+testKey).body)) {
@@ -179,16 +179,20 @@ func TestABodyThatTricklesIsRefused(t *testing.T) {
 	t.Parallel()
 	h := serve(t, func(o *api.Options) { o.ReadTimeout = time.Second })
 
-	const head = "POST /api/conversion HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nX-API-Key: " + testKey + "\r\n"
-	for name, begin := range map[string]string{
-		"with its length": head + "Content-Length: 50000000\r\n\r\n" + strings.Repeat(" ", 1<<20),
-		"in chunks":       head + "Transfer-Encoding: chunked\r\n\r\n100000\r\n" + strings.Repeat(" ", 1<<20) + "\r\n",
+	const head = "POST /api/conversion HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n" +
+		"X-API-Key: " + testKey + "\r\n"
+
+	for name, tc := range map[string]struct{ begin, piece string }{
+		"with its length": {"Content-Length: 50000000\r\n\r\n" + strings.Repeat(" ", 1<<20), " "},
+		"in chunks": {
+			"Transfer-Encoding: chunked\r\n\r\n100000\r\n" + strings.Repeat(" ", 1<<20) + "\r\n", "1\r\n \r\n",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
 			conn := h.connect()
-			if _, err := io.WriteString(conn, begin); err != nil {
+			if _, err := io.WriteString(conn, head+tc.begin); err != nil {
 				t.Fatal(err)
 			}
 
@@ -196,8 +200,10 @@ func TestABodyThatTricklesIsRefused(t *testing.T) {
 			go func() {
 				defer close(ended)
 
-				for err := error(nil); err == nil; time.Sleep(100 * time.Millisecond) {
-					_, err = io.WriteString(conn, "1\r\n \r\n"[:1+5*min(1, strings.Count(begin, "chunked"))])
+				for range time.Tick(100 * time.Millisecond) {
+					if _, err := io.WriteString(conn, tc.piece); err != nil {
+						return
+					}
 				}
 			}()
 			res := answer(t, conn)
@@ -219,10 +225,13 @@ func TestASlowBodyThatKeepsComingIsTaken(t *testing.T) {
 	r, w := io.Pipe()
 	go func() {
 		_, err := io.WriteString(w, `{"content":"`)
-		for range 20 {
-			if time.Sleep(250 * time.Millisecond); err == nil {
-				_, err = io.WriteString(w, strings.Repeat("x", 20<<10))
-			}
+
+		tick := time.NewTicker(250 * time.Millisecond)
+		defer tick.Stop()
+
+		for n := 0; n < 20 && err == nil; n++ {
+			<-tick.C
+			_, err = io.WriteString(w, strings.Repeat("x", 20<<10))
 		}
 
 		if err == nil {
@@ -302,7 +311,7 @@ func TestATierIsGrantedByTheKeysFile(t *testing.T) {
 		func(o *api.Options) { o.Inference.Lax = true },
 	)
 	for _, tc := range []struct {
-		h         *house
+		h         *harness
 		key, tier string
 		got       stream.Tier // "" for a refusal
 	}{

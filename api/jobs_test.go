@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -8,9 +9,11 @@ import (
 	"testing"
 	"time"
 
+	"presswork"
 	"presswork/api"
 	"presswork/internal/fault"
 	"presswork/internal/test/wait"
+	"presswork/tasks"
 )
 
 func TestAJobIsShownWithItsTag(t *testing.T) {
@@ -31,8 +34,8 @@ func TestAJobIsShownWithItsTag(t *testing.T) {
 		}
 	}
 
-	for i, known := range []string{tag, "W/" + tag, `"x", ` + tag, "*"} {
-		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+	for _, known := range []string{tag, "W/" + tag, `"x", ` + tag, "*"} {
+		t.Run(known, func(t *testing.T) {
 			if res := h.get(
 				a.StatusURL,
 				"If-None-Match: "+known,
@@ -194,4 +197,23 @@ func TestJobsAreListedInPages(t *testing.T) {
 	}
 	h.get("/api/conversion?stauts=failed").want(t, http.StatusBadRequest, fault.UnknownField)
 	h.get("/api/conversion?status=completed&status=failed").want(t, http.StatusBadRequest, fault.InvalidType)
+}
+
+func TestAWebhookCarriesTheJob(t *testing.T) {
+	t.Parallel()
+	rec := tasks.Record{Job: presswork.Job{
+		ID: tasks.NewID(), Status: presswork.Completed,
+		Artifact: &presswork.Artifact{ID: "x", Filename: "a.pdf"},
+	}, Owner: "hidden"}
+
+	b, err := json.Marshal(api.WebhookData(make([]byte, 32), rec))
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	if !strings.Contains(string(b), "/api/artifacts/"+rec.ID+"/download?token=") ||
+		strings.Contains(string(b), "hidden") ||
+		rec.Artifact.URL != "" {
+		t.Errorf("%s", b)
+	}
 }

@@ -2,12 +2,19 @@ package api_test
 
 import (
 	"context"
+	"fmt"
+	"log/slog"
 	"net/http"
 	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/redis/go-redis/v9"
+
 	"presswork/api"
+	"presswork/internal/fault"
+	"presswork/internal/inference/meter"
+	"presswork/internal/test/redistest"
 	"presswork/tasks/stream"
 )
 
@@ -61,4 +68,61 @@ func TestEveryAnswerToALimitedKeySaysHowItStands(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestAKeyHasItsRequestsPerMinute(t *testing.T) {
+	t.Parallel()
+
+	o, err := redis.ParseURL(redistest.Start(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := redis.NewClient(o)
+	t.Cleanup(func() { client.Close() })
+	h := serve(t, keysFile(t, "keys: [{name: alice, key: alices, rpm: 2}]"), func(o *api.Options) {
+		o.Meter, o.RateLimitRPM = meter.New(client, slog.New(slog.DiscardHandler)), 3
+	})
+
+	for key, want := range map[string]int{"alices": 2, testKey: 3} {
+		for range 9 { // a look does not count
+			h.get("/api/themes", "X-API-Key: "+key).want(t, http.StatusOK, "")
+		}
+
+		for n := range want {
+			body, status := `{"content":"x"}`, http.StatusAccepted
+			if n == 0 { // what is refused counts
+				body, status = `{"content":""}`, http.StatusBadRequest
+			}
+			res := h.post(body, "X-API-Key: "+key)
+			res.want(t, status, "")
+
+			if got := res.Header; got.Get("X-Ratelimit-Limit-Requests") != fmt.Sprint(want) ||
+				got.Get("X-Ratelimit-Remaining-Requests") != fmt.Sprint(want-1-n) {
+				t.Errorf("request %d: %v", n+1, got)
+			}
+		}
+		res := h.post(`{"content":"x"}`, "X-API-Key: "+key)
+		res.want(t, http.StatusTooManyRequests, fault.RateLimited)
+		seconds, _ := strconv.Atoi(res.Header.Get("Retry-After"))
+		ms, _ := strconv.Atoi(res.Header.Get("Retry-After-Ms"))
+		// The bucket refills evenly: the next request is due after its share of a
+		// minute, wherever the clock stands.
+		if share := 60_000 / want; ms <= share-20_000 || ms > share || seconds != (ms+999)/1000 {
+			t.Errorf("%d ms, %d s", ms, seconds)
+		}
+
+		if res := h.get(
+			"/api/themes",
+			"X-API-Key: "+key,
+		); res.StatusCode != http.StatusOK ||
+			res.Header.Get("X-Ratelimit-Remaining-Requests") != "0" {
+			t.Errorf("a look after the limit: %d %v", res.StatusCode, res.Header)
+		}
+	}
+
+	if err := client.FlushAll(context.Background()).Err(); err != nil {
+		t.Fatal(err)
+	}
+	client.Close()
+	h.post(`{"content":"x"}`).want(t, http.StatusAccepted, "")
 }

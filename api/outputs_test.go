@@ -1,7 +1,6 @@
 package api_test
 
 import (
-	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -15,7 +14,7 @@ import (
 func TestAnOutputIsNamedOrAcceptedByItsType(t *testing.T) {
 	t.Parallel()
 
-	for i, c := range []struct {
+	for _, c := range []struct {
 		body   string
 		header string
 		want   presswork.Output
@@ -28,7 +27,7 @@ func TestAnOutputIsNamedOrAcceptedByItsType(t *testing.T) {
 		{`{"content":"# Hi","output":"pdf"}`, wantsPDF, presswork.PDF, true},
 		{`{"content":"# Hi"}`, "Accept: text/html, */*;q=0.8", "", false},
 	} {
-		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+		t.Run(c.body+" "+c.header, func(t *testing.T) {
 			h := serve(t)
 			if c.waits {
 				h.finishNext(c.want.ContentType(), []byte("the file"))

@@ -3,177 +3,163 @@ package api_test
 import (
 	"bytes"
 	"encoding/json"
-	"image"
-	"image/png"
+	"fmt"
 	"mime/multipart"
 	"net/http"
-	"os"
-	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"presswork/api"
+	"presswork/internal/analysis/finding"
 	"presswork/internal/fault"
+	"presswork/internal/markdown/diagram"
 	"presswork/internal/test/wait"
-	"presswork/storage"
 	"presswork/tasks"
-	"presswork/themes"
 )
 
-// studio answers preview tasks as a worker does, with the payload as the
-// picture.
-func studio(h *house) {
-	h.queue.answer = func(t tasks.Task) (any, error) {
-		var p tasks.Preview
-		if err := json.Unmarshal(t.Payload, &p); err != nil || t.Kind != tasks.RenderPreview.Name {
-			h.t.Errorf("task %s %s: %v", t.Kind, t.Payload, err)
-			return nil, err
-		}
-		size := int64(len(t.Payload))
-		_, err := h.store.Put(h.t.Context(), p.Key, bytes.NewReader(t.Payload), size, storage.Attrs{})
+// drawn answers a task as a worker does: each picture names its source.
+func drawn(h *harness, task tasks.Task) (d tasks.Drawing, pictures []diagram.Picture) {
+	if err := json.Unmarshal(task.Payload, &d); err != nil || task.Kind != tasks.DrawDiagrams.Name {
+		h.t.Errorf("task %s %s: %v", task.Kind, task.Payload, err)
+		return d, nil
+	}
 
-		return nil, err
+	for _, source := range d.Sources {
+		if strings.Contains(source, "wrong") {
+			pictures = append(pictures, diagram.Picture{Problem: "it is wrong"})
+			continue
+		}
+		pictures = append(
+			pictures,
+			diagram.Picture{
+				SVG: fmt.Sprintf(`<svg width="1" height="1"><title>%s</title></svg>`, strings.TrimSpace(source)),
+			},
+		)
+	}
+
+	return d, pictures
+}
+
+func fence(source string) string { return "```mermaid\n" + source + "\n```\n\n" }
+
+func (h *harness) preview(markdown string) reply {
+	h.t.Helper()
+	return h.do(http.MethodPost, "/api/preview", strings.NewReader(markdown), "Content-Type: text/markdown")
+}
+
+func TestAWorkerDrawsTheDiagramsOfAPreview(t *testing.T) {
+	t.Parallel()
+	h := serve(t)
+	h.queue.workers = 1
+	seen := make(chan tasks.Drawing, 9)
+	h.queue.answer = func(task tasks.Task) (any, error) {
+		d, pictures := drawn(h, task)
+		seen <- d
+
+		return pictures, nil
+	}
+	// What was drawn is remembered, what was not is tried again.
+	for _, want := range []string{"one\n|wrong\n|two\n", "wrong\n"} {
+		res := h.preview(fence("one") + fence("wrong") + fence("one") + fence("two"))
+		res.want(t, http.StatusOK, "")
+		res.holds(t, "<svg", "<title>one</title>", "<title>two</title>", "<code", "wrong")
+
+		if n := bytes.Count(res.body, []byte("<title>one</title>")); n != 2 {
+			t.Errorf("a diagram that stands there twice is drawn %d times", n)
+		}
+
+		d := <-seen
+		if got := strings.Join(d.Sources, "|"); got != want || d.Style.Page == "" {
+			t.Errorf("a task with %q, %+v", got, d)
+		}
+	}
+	large := strings.Repeat("x", diagram.MaxSource-10)
+	res := h.preview(fence("three"+large) + fence("four"+large))
+	res.holds(t, "<title>three", "four")
+
+	if d := <-seen; len(d.Sources) != 1 || bytes.Contains(res.body, []byte("<title>four")) {
+		t.Errorf("a task has %d large diagrams", len(d.Sources))
 	}
 }
 
-func TestManyWhoAskForAPreviewShareOneTask(t *testing.T) {
+func TestAPreviewDoesWithoutAWorker(t *testing.T) {
 	t.Parallel()
-	h := serve(t)
-	studio(h)
-	replies := make([]reply, 8)
-	render := h.queue.answer
-	h.queue.answer = func(task tasks.Task) (any, error) {
-		// The first one lasts until all have asked.
-		for deadline := time.Now().Add(wait.Patience); h.queue.asks.Load() < int64(len(replies)); time.Sleep(time.Millisecond) {
-			if time.Now().After(deadline) {
-				t.Error("not all callers ask")
-				break
-			}
-		}
 
-		return render(task)
+	for name, tc := range map[string]struct {
+		change func(*fakeQueue)
+		wait   time.Duration
+		asks   int64
+	}{
+		"no worker":      {func(q *fakeQueue) { q.workers = 0 }, time.Hour, 0},
+		"a full queue":   {func(q *fakeQueue) { q.refuse = fault.Errorf(fault.QueueFull, "full") }, time.Hour, 0},
+		"a worker hangs": {func(*fakeQueue) {}, 200 * time.Millisecond, 1},
+		"a worker fails": {func(q *fakeQueue) {
+			q.answer = func(tasks.Task) (any, error) { return nil, fault.Errorf(fault.RenderFailed, "no worker can") }
+		}, time.Hour, 1},
+		"queue not there": {func(q *fakeQueue) { q.refuse = fault.Errorf(fault.QueueUnavailable, "down") }, time.Hour, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := serve(t, func(o *api.Options) { o.DrawWait = tc.wait })
+			h.queue.workers = 1
+			tc.change(h.queue)
+			res := h.preview("# Hi\n\n" + fence("one"))
+			res.want(t, http.StatusOK, "")
+			res.holds(t, "<code", "one")
+
+			if bytes.Contains(res.body, []byte("<svg")) || h.queue.asks.Load() != tc.asks {
+				t.Errorf("%d tasks, %s", h.queue.asks.Load(), res.body)
+			}
+
+			strict := h.do(
+				http.MethodPost,
+				"/api/preview",
+				strings.NewReader(`{"content":"`+"```mermaid\\none\\n```"+`","options":{"strict":true}}`),
+				"Content-Type: application/json",
+			)
+			if strict.want(
+				t,
+				http.StatusUnprocessableEntity,
+				fault.StrictFindings,
+			); !bytes.Contains(
+				strict.body,
+				[]byte("no worker"),
+			) {
+				t.Errorf("strict: %s", strict.body)
+			}
+		})
+	}
+}
+
+// Not in parallel: it waits for as many previews as the machine has processors.
+func TestAPreviewThatWaitsForItsDiagramsKeepsNoneWaiting(t *testing.T) {
+	h := serve(t, func(o *api.Options) { o.DrawWait = time.Hour })
+	h.queue.workers = 1
+	others := make(chan struct{})
+
+	release := sync.OnceFunc(func() { close(others) })
+	defer release()
+	h.queue.answer = func(task tasks.Task) (any, error) {
+		<-others
+		_, pictures := drawn(h, task)
+
+		return pictures, nil
 	}
 
 	var all sync.WaitGroup
-	for i := range replies {
-		all.Go(func() { replies[i] = h.get("/api/themes/nord/preview.png") })
+	for i := range runtime.NumCPU() {
+		all.Go(func() { h.preview(fence(fmt.Sprint("wait", i))).holds(t, "<svg") })
 	}
+
+	wait.Until(t, "every preview asks a worker", func() bool {
+		return h.queue.asks.Load() == int64(runtime.NumCPU())
+	})
+	h.preview("# Hi").want(t, http.StatusOK, "")
+	release()
 	all.Wait()
-
-	for _, res := range replies {
-		if res.StatusCode != http.StatusOK || res.Header.Get("Content-Type") != "image/png" ||
-			!bytes.Contains(res.body, []byte(`"theme":"nord","format":"png"`)) {
-			t.Errorf("%d %s: %s", res.StatusCode, res.Header.Get("Content-Type"), res.body)
-		}
-	}
-
-	if n := h.queue.runs.Load(); n != 1 {
-		t.Errorf("%d tasks", n)
-	}
-
-	tag := replies[0].Header.Get("ETag")
-	if res := h.get(
-		"/api/themes/nord/preview.png",
-		"If-None-Match: "+tag,
-	); res.StatusCode != http.StatusNotModified ||
-		len(res.body) > 0 {
-		t.Errorf("If-None-Match %s: %d", tag, res.StatusCode)
-	}
-
-	other := h.get("/api/themes/dark/preview.png")
-	if other.StatusCode != http.StatusOK || other.Header.Get("ETag") == tag {
-		t.Errorf("another theme: %d, ETag %s", other.StatusCode, other.Header.Get("ETag"))
-	}
-
-	if res := h.get(
-		"/api/themes/nord/preview.pdf",
-	); res.StatusCode != http.StatusOK ||
-		res.Header.Get("Content-Type") != "application/pdf" {
-		t.Errorf("PDF: %d %s", res.StatusCode, res.Header.Get("Content-Type"))
-	}
-
-	if res := h.get("/api/conversion"); !bytes.Contains(res.body, []byte(`"data":[]`)) {
-		t.Errorf("a preview is listed among the jobs: %s", res.body)
-	}
-}
-
-func TestAPreviewThatNobodyRenders(t *testing.T) {
-	t.Parallel()
-	h := serve(t, func(o *api.Options) { o.PreviewWait = 3 * time.Second })
-	res := h.get("/api/themes/nord/preview.pdf")
-	res.want(t, http.StatusServiceUnavailable, "queue_unavailable")
-
-	if res.Header.Get("Retry-After") == "" || res.Header.Get("ETag") != "" {
-		t.Errorf("headers %v", res.Header)
-	}
-	h.get("/api/themes/nrod/preview.png").want(t, http.StatusNotFound, fault.ThemeNotFound)
-	h.queue.refuse = fault.Errorf(fault.QueueFull, "10 jobs are waiting already")
-	h.get("/api/themes/dark/preview.png").want(t, http.StatusTooManyRequests, "queue_full")
-	h.key = ""
-	h.get("/api/themes/nord/preview.png").want(t, http.StatusUnauthorized, "invalid_api_key")
-}
-
-func TestAPreviewThatFailsAnswersAtOnce(t *testing.T) {
-	t.Parallel()
-	h := serve(t, func(o *api.Options) { o.PreviewWait = time.Hour })
-	h.queue.answer = func(tasks.Task) (any, error) {
-		return nil, fault.Errorf(fault.RenderFailed, "the browser failed")
-	}
-	h.get("/api/themes/nord/preview.png").want(t, http.StatusUnprocessableEntity, fault.RenderFailed)
-}
-
-func TestAChangedThemeGetsAnotherPreview(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	write := func(primary string) {
-		t.Helper()
-
-		css := ":root{--primary:" + primary + ";--base-100:#ffffff;--base-content:#000000}"
-		if err := os.WriteFile(filepath.Join(dir, "own.css"), []byte(css), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	tagOf := func(primary string) string {
-		t.Helper()
-		write(primary)
-		h := serve(t, func(o *api.Options) {
-			catalogue := themes.Open(themes.Options{Dir: dir})
-			o.Themes = catalogue
-		})
-		studio(h)
-
-		return h.get("/api/themes/own/preview.png").Header.Get("ETag")
-	}
-
-	first, again, changed := tagOf("#102030"), tagOf("#102030"), tagOf("#302010")
-	if first == "" || first != again || first == changed {
-		t.Errorf("ETags %s, %s, %s", first, again, changed)
-	}
-}
-
-// holds fails the test unless the body holds each text.
-func (r reply) holds(t *testing.T, texts ...string) {
-	t.Helper()
-
-	for _, text := range texts {
-		if !bytes.Contains(r.body, []byte(text)) {
-			t.Errorf("%d, without %s: %.300s", r.StatusCode, text, r.body)
-		}
-	}
-}
-
-// pixel is the smallest of pictures.
-func pixel(t *testing.T) []byte {
-	t.Helper()
-
-	var b bytes.Buffer
-	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, 1, 1))); err != nil {
-		t.Fatal(err)
-	}
-
-	return b.Bytes()
 }
 
 func TestPreviewOfADocument(t *testing.T) {
@@ -225,5 +211,62 @@ func TestPreviewOfADocument(t *testing.T) {
 
 	if n := h.queue.count(); n > 0 {
 		t.Errorf("%d jobs were submitted", n)
+	}
+}
+
+func TestADocumentIsAnalysed(t *testing.T) {
+	t.Parallel()
+	h := serve(t)
+	const recipe = "# Pancakes\n\nServes 4.\n\n## Ingredients\n\n- 200 g flour\n- 2 eggs\n- 300 ml milk\n- a pinch of salt\n\n## Method\n\n" +
+		"1. Whisk the eggs and the milk.\n2. Stir in the flour and the salt.\n3. Rest the batter for half an hour.\n4. Fry in butter over medium heat until golden.\n"
+
+	body, err := json.Marshal(map[string]string{"content": recipe})
+	if err != nil {
+		t.Fatal(err)
+	}
+	res := h.do("POST", "/api/analysis", bytes.NewReader(body), "Content-Type: application/json")
+
+	var a finding.Analysis
+	if err := json.Unmarshal(res.body, &a); err != nil || res.StatusCode != 200 {
+		t.Fatalf("%d %s", res.StatusCode, res.body)
+	}
+
+	if a.DocumentType != "recipe" || a.Language != "en" || a.ReadingMinutes != 1 ||
+		len(a.Recommendation.Alternatives) != 2 ||
+		len(a.Keywords) == 0 {
+		t.Errorf("got %s", res.body)
+	}
+
+	if plain := h.do(
+		"POST",
+		"/api/analysis",
+		strings.NewReader(recipe),
+		"Content-Type: text/markdown",
+	); string(
+		plain.body,
+	) != string(
+		res.body,
+	) {
+		t.Errorf("as text/markdown: %s", plain.body)
+	}
+
+	for body, want := range map[string]string{
+		`{"content":""}`:                       `"content_empty"`,
+		`{"content":"x","theme":"nord"}`:       `"unknown_field"`,
+		`{"content":"x","options":{"toc":9}}`:  `"param":"options`,
+		`{"contents":"x"}`:                     "did you mean",
+		`{"content":"---\ntoc: [\n---\nText"}`: `"front_matter_invalid"`,
+	} {
+		t.Run(body, func(t *testing.T) {
+			if res := h.do(
+				"POST",
+				"/api/analysis",
+				strings.NewReader(body),
+				"Content-Type: application/json",
+			); res.StatusCode != 400 ||
+				!strings.Contains(string(res.body), want) {
+				t.Errorf("%s: %d %s", body, res.StatusCode, res.body)
+			}
+		})
 	}
 }

@@ -1,8 +1,8 @@
 package api_test
 
 import (
+	"cmp"
 	"context"
-	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -21,7 +21,7 @@ const (
 func TestAConversionAnswersWithThePDFItself(t *testing.T) {
 	t.Parallel()
 
-	for i, headers := range [][]string{
+	for _, headers := range [][]string{
 		{wantsPDF},
 		{"Accept: application/pdf, application/json;q=0.5"},
 		{"Prefer: wait=20"},
@@ -31,7 +31,7 @@ func TestAConversionAnswersWithThePDFItself(t *testing.T) {
 		{wantsPDF, "Prefer: respond-async, wait=20"},
 		{wantsPDF, "Idempotency-Key: k"},
 	} {
-		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+		t.Run(strings.Join(headers, ", "), func(t *testing.T) {
 			h := serve(t)
 			h.finishNext("application/pdf", []byte(pdfBytes))
 			r := h.post(`{"content":"# Hi"}`, headers...)
@@ -53,7 +53,7 @@ func TestAConversionIsAcceptedWhereNobodyWaits(t *testing.T) {
 	t.Parallel()
 
 	h := serve(t)
-	for i, headers := range [][]string{
+	for _, headers := range [][]string{
 		nil,
 		{"Accept: */*"},
 		{"Accept: application/json"},
@@ -64,7 +64,7 @@ func TestAConversionIsAcceptedWhereNobodyWaits(t *testing.T) {
 		{wantsPDF, "Prefer: wait=0"},
 		{"Prefer: wait=-1"},
 	} {
-		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+		t.Run(cmp.Or(strings.Join(headers, ", "), "no header"), func(t *testing.T) {
 			r := h.post(`{"content":"# Hi"}`, headers...)
 			r.want(t, http.StatusAccepted, "")
 
@@ -110,7 +110,7 @@ func TestAConversionThatFailsWhileItsCallerWaitsSaysWhy(t *testing.T) {
 	t.Parallel()
 
 	h := serve(t)
-	for i, c := range []struct {
+	for _, c := range []struct {
 		event  presswork.Event
 		status int
 		code   fault.Code
@@ -119,7 +119,7 @@ func TestAConversionThatFailsWhileItsCallerWaitsSaysWhy(t *testing.T) {
 		{presswork.Event{Type: presswork.EventFailed, Status: presswork.Failed, Error: fault.Errorf(fault.RenderTimeout, "too long")}, 504, fault.RenderTimeout},
 		{presswork.Event{Type: presswork.EventCancelled, Status: presswork.Cancelled}, 409, fault.JobFinished},
 	} {
-		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+		t.Run(string(c.code), func(t *testing.T) {
 			h.queue.onNextWatch(func(id string) { h.queue.emit(id, c.event) })
 			r := h.post(`{"content":"# Hi"}`, wantsPDF)
 			r.want(t, c.status, c.code)

@@ -31,8 +31,8 @@ const (
 	testSecret = "0123456789abcdef"
 )
 
-// house is a running server with what stands behind it.
-type house struct {
+// harness is a running server with its queue and its store.
+type harness struct {
 	t      testing.TB
 	redis  *redis.Client // of chats
 	queue  *fakeQueue
@@ -46,9 +46,9 @@ type house struct {
 // builtins are the themes of the binary; they are read once for all tests.
 var builtins = sync.OnceValue(func() *themes.Catalogue { return themes.Open(themes.Options{}) })
 
-func serve(t testing.TB, change ...func(*api.Options)) *house {
+func serve(t testing.TB, change ...func(*api.Options)) *harness {
 	t.Helper()
-	h := &house{t: t, queue: newFakeQueue(), key: testKey}
+	h := &harness{t: t, queue: newFakeQueue(), key: testKey}
 
 	var err error
 	if h.store, err = storage.OpenDisk(storage.DiskOptions{Dir: t.TempDir()}); err != nil {
@@ -100,7 +100,7 @@ func serve(t testing.TB, change ...func(*api.Options)) *house {
 // open makes a server without keys.
 func open(o *api.Options) { o.Keys = nil }
 
-func (h *house) url(path string) string { return "http://" + h.server.Address() + path }
+func (h *harness) url(path string) string { return "http://" + h.server.Address() + path }
 
 type reply struct {
 	*http.Response
@@ -108,7 +108,7 @@ type reply struct {
 }
 
 // connect opens a connection for requests that http.Client would not send.
-func (h *house) connect() net.Conn {
+func (h *harness) connect() net.Conn {
 	h.t.Helper()
 
 	conn, err := net.Dial("tcp", h.server.Address())
@@ -125,7 +125,7 @@ func (h *house) connect() net.Conn {
 }
 
 // do sends a request; headers are "Name: value", and "-Name" sends none of ours.
-func (h *house) do(method, path string, body io.Reader, headers ...string) reply {
+func (h *harness) do(method, path string, body io.Reader, headers ...string) reply {
 	h.t.Helper()
 
 	req, err := http.NewRequestWithContext(h.t.Context(), method, h.url(path), body)
@@ -181,12 +181,12 @@ var described = sync.OnceValue(func() *openapitest.Description {
 	return d
 })
 
-func (h *house) get(path string, headers ...string) reply {
+func (h *harness) get(path string, headers ...string) reply {
 	h.t.Helper()
 	return h.do(http.MethodGet, path, nil, headers...)
 }
 
-func (h *house) post(body string, headers ...string) reply {
+func (h *harness) post(body string, headers ...string) reply {
 	h.t.Helper()
 
 	return h.do(
@@ -197,7 +197,7 @@ func (h *house) post(body string, headers ...string) reply {
 }
 
 // submit accepts a job and returns its answer.
-func (h *house) submit() (a struct {
+func (h *harness) submit() (a struct {
 	JobID     string `json:"job_id"`
 	Status    string `json:"status"`
 	StatusURL string `json:"status_url"`
@@ -214,12 +214,12 @@ func (h *house) submit() (a struct {
 }
 
 // finish stores a PDF for the job and completes it.
-func (h *house) finish(id string, pdf []byte) presswork.Artifact {
+func (h *harness) finish(id string, pdf []byte) presswork.Artifact {
 	return h.finishAs(id, "application/pdf", pdf)
 }
 
 // finishAs completes a job with a file of this type.
-func (h *house) finishAs(id, contentType string, data []byte) presswork.Artifact {
+func (h *harness) finishAs(id, contentType string, data []byte) presswork.Artifact {
 	info, err := h.store.Put(
 		h.t.Context(),
 		storage.ArtifactKeyOf(id, contentType),

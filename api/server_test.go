@@ -8,7 +8,6 @@ import (
 	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
-	"encoding/json"
 	"encoding/pem"
 	"errors"
 	"fmt"
@@ -20,17 +19,13 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
-
-	"github.com/prometheus/client_golang/prometheus"
 
 	"presswork"
 	"presswork/api"
 	"presswork/internal/fault"
 	"presswork/internal/guard"
-	"presswork/internal/ready"
 	"presswork/internal/test/golden"
 	"presswork/internal/test/wait"
 	"presswork/storage"
@@ -253,82 +248,6 @@ func TestAnUnreadBodyIsNotTheNextRequest(t *testing.T) {
 	}
 }
 
-func TestOperations(t *testing.T) {
-	t.Parallel()
-	var down atomic.Bool
-	h := serve(t, func(o *api.Options) {
-		o.Metrics = prometheus.NewRegistry()
-		o.Stats = (&fakeStats{}).stats
-		o.Checks = []ready.Check{
-			{Name: "workers", Optional: true, Probe: func(context.Context) (map[string]any, error) {
-				return map[string]any{"count": 0}, errors.New("none")
-			}},
-			{Name: "redis", Probe: func(context.Context) (map[string]any, error) {
-				if down.Load() {
-					return nil, fault.Errorf(fault.QueueUnavailable, "down")
-				}
-
-				return nil, nil
-			}},
-		}
-	})
-	res := h.get("/readyz", "-X-API-Key")
-	res.want(t, http.StatusOK, "")
-
-	if want := `{"status":"ready","checks":{"redis":{"ok":true},"workers":{"count":0,"error":"unavailable","ok":false}}}`; string(
-		res.body,
-	) != want {
-		t.Errorf("got  %s\nwant %s", res.body, want)
-	}
-	down.Store(true)
-	h.get("/readyz").want(t, http.StatusServiceUnavailable, "")
-
-	if got := string(h.get("/healthz").body); got != `{"status":"ok"}` {
-		t.Errorf("%s", got)
-	}
-	h.get("/nothing")
-
-	metrics := string(h.get("/metrics").body)
-	for _, line := range []string{
-		`presswork_http_requests_total{method="GET",route="/readyz",status="503"} 1`,
-		`presswork_http_requests_total{method="GET",route="unmatched",status="404"} 1`,
-		`presswork_http_request_seconds_count{route="/healthz"} 1`,
-		`presswork_streams_open{kind="websocket"} 0`,
-		`presswork_queue_pending{queue="render"} 7`,
-		`presswork_queue_oldest_seconds{queue="render"} 1.5`,
-		`presswork_queue_oldest_open_seconds{queue="render"} 60`,
-		`presswork_queue_open{queue="render"} 12`,
-		`presswork_queue_paused{queue="render"} 0`,
-		`presswork_dead_letters 4`,
-		`presswork_http_requests_running 1`,
-	} {
-		if !strings.Contains(metrics, line+"\n") {
-			t.Errorf("no line %s in\n%s", line, metrics)
-		}
-	}
-}
-
-func TestThemesAreListed(t *testing.T) {
-	t.Parallel()
-	h := serve(t)
-	var list struct {
-		Default string
-		Count   int
-		Themes  []map[string]any
-	}
-	h.get("/api/themes").decode(t, &list)
-
-	if list.Default != "light" || list.Count != len(list.Themes) || list.Count != 35 {
-		t.Errorf("%s, %d of %d", list.Default, len(list.Themes), list.Count)
-	}
-	res := h.get("/api/themes/nord")
-	res.want(t, http.StatusOK, "")
-
-	if !strings.Contains(string(res.body), `"name":"nord"`) {
-		t.Errorf("%s", res.body)
-	}
-}
-
 func TestTLS(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -422,24 +341,5 @@ func TestAServerThatHasJustStartedStops(t *testing.T) {
 		if err := wait.Receive(t, "the server's end", stopped); err != nil {
 			t.Fatal(err)
 		}
-	}
-}
-
-func TestAWebhookCarriesTheJob(t *testing.T) {
-	t.Parallel()
-	rec := tasks.Record{Job: presswork.Job{
-		ID: tasks.NewID(), Status: presswork.Completed,
-		Artifact: &presswork.Artifact{ID: "x", Filename: "a.pdf"},
-	}, Owner: "hidden"}
-
-	b, err := json.Marshal(api.WebhookData(make([]byte, 32), rec))
-	if err != nil {
-		t.Fatal(err)
-	}
-
-	if !strings.Contains(string(b), "/api/artifacts/"+rec.ID+"/download?token=") ||
-		strings.Contains(string(b), "hidden") ||
-		rec.Artifact.URL != "" {
-		t.Errorf("%s", b)
 	}
 }

@@ -17,7 +17,7 @@ import (
 )
 
 // dial opens a WebSocket; headers are "Name: value".
-func (h *house) dial(path string, headers ...string) (*websocket.Conn, *http.Response, error) {
+func (h *harness) dial(path string, headers ...string) (*websocket.Conn, *http.Response, error) {
 	h.t.Helper()
 	header := http.Header{}
 
@@ -35,7 +35,7 @@ func (h *house) dial(path string, headers ...string) (*websocket.Conn, *http.Res
 	return conn, res, err
 }
 
-func (h *house) mustDial(path string, headers ...string) *websocket.Conn {
+func (h *harness) mustDial(path string, headers ...string) *websocket.Conn {
 	h.t.Helper()
 
 	conn, _, err := h.dial(path, headers...)
@@ -47,7 +47,7 @@ func (h *house) mustDial(path string, headers ...string) *websocket.Conn {
 }
 
 // hear reads n messages, or to the close when n < 0; the last is "close CODE".
-func (h *house) hear(conn *websocket.Conn, n int) (got []string) {
+func (h *harness) hear(conn *websocket.Conn, n int) (got []string) {
 	h.t.Helper()
 
 	for ; n != 0; n-- {

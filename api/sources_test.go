@@ -30,7 +30,7 @@ import (
 // accepting is a server on a real queue, with the keeper of its store: what
 // happens to sources between a request and a worker.
 type accepting struct {
-	*house
+	*harness
 	queue  *tasks.Client
 	rdb    redis.UniversalClient
 	keeper *retention.Keeper
@@ -57,7 +57,7 @@ func accept(t *testing.T, o tasks.Options, change ...func(*api.Options)) *accept
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { a.rdb.Close() })
-	a.house = serve(t, append(change, func(o *api.Options) {
+	a.harness = serve(t, append(change, func(o *api.Options) {
 		a.keeper = retention.New(retention.Options{
 			Store: o.Store, Redis: a.rdb, MaxBytes: 1 << 30,
 			Now: func() time.Time { return time.Now().Add(time.Duration(a.ahead.Load())) },
@@ -308,4 +308,63 @@ func (b *brittle) Put(
 	}
 
 	return b.Store.Put(ctx, key, r, size, attrs)
+}
+
+func TestARefusedSubmissionLeavesNothingInTheStore(t *testing.T) {
+	t.Parallel()
+	h := serve(t)
+	h.queue.refuse = fault.Errorf(fault.QueueFull, "too many jobs wait")
+	res := h.form(field("content", strings.Repeat("x", 20_000)), file("assets", "a.png", "PNG"))
+	res.want(t, http.StatusTooManyRequests, fault.QueueFull)
+
+	if got := res.Header.Get("Retry-After"); got != "5" {
+		t.Errorf("retry-after is %q where nobody knows", got)
+	}
+
+	h.queue.refuse = fault.Errorf(fault.QueueFull, "too many jobs wait").WithAfter(41 * time.Second)
+	if got := h.post(`{"content":"x"}`).Header.Get("Retry-After"); got != "41" {
+		t.Errorf("retry-after is %q instead of 41", got)
+	}
+
+	if keys := h.storedKeys(); len(keys) != 0 {
+		t.Errorf("the store has %q", keys)
+	}
+	// Nobody knows whether this one was accepted: its sources must stay.
+	h.queue.refuse = fault.Errorf(fault.QueueUnavailable, "the queue did not answer")
+	h.post(`{"content":"`+strings.Repeat("x", 20_000)+`"}`).
+		want(t, http.StatusServiceUnavailable, fault.QueueUnavailable)
+
+	if keys := h.storedKeys(); len(keys) != 1 {
+		t.Errorf("the store has %q", keys)
+	}
+}
+
+func TestAFullStoreTakesNoSubmissions(t *testing.T) {
+	t.Parallel()
+
+	o, err := redis.ParseURL(redistest.Start(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := redis.NewClient(o)
+	t.Cleanup(func() { client.Close() })
+	h := serve(t, func(o *api.Options) {
+		o.Keeper = retention.New(retention.Options{Store: o.Store, Redis: client, MaxBytes: 10})
+		if err := o.Keeper.Record(t.Context(), storage.ArtifactKey(tasks.NewID()), 11); err != nil {
+			t.Fatal(err)
+		}
+	})
+	res := h.post(`{"content":"x"}`)
+	res.want(t, http.StatusServiceUnavailable, fault.StoreFull)
+
+	if res.Header.Get("Retry-After") == "" || h.queue.count() != 0 {
+		t.Errorf("retry-after %q, %d jobs", res.Header.Get("Retry-After"), h.queue.count())
+	}
+
+	if metrics := string(
+		h.get("/metrics").body,
+	); !strings.Contains(metrics, "presswork_store_bytes 11\n") ||
+		!strings.Contains(metrics, "presswork_store_max_bytes 10\n") {
+		t.Errorf("the level of the store is not in\n%s", metrics)
+	}
 }

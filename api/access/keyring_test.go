@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 )
@@ -12,7 +13,9 @@ import (
 func TestOnlyAFileShowsThatKeysAreNeeded(t *testing.T) {
 	t.Parallel()
 
-	for lack, needed := range map[syscall.Errno]bool{syscall.ENOENT: false, syscall.EMFILE: false, syscall.ENFILE: false, syscall.EACCES: true, syscall.EIO: true} {
+	for lack, needed := range map[syscall.Errno]bool{
+		syscall.ENOENT: false, syscall.EMFILE: false, syscall.ENFILE: false, syscall.EACCES: true, syscall.EIO: true,
+	} {
 		t.Run(lack.Error(), func(t *testing.T) {
 			r := &Keyring{KeyringOptions: KeyringOptions{FileOptional: true}}
 
@@ -26,7 +29,10 @@ func TestOnlyAFileShowsThatKeysAreNeeded(t *testing.T) {
 
 func TestAFileOfKeysThatIsBeingWrittenIsNotTaken(t *testing.T) {
 	t.Parallel()
-	const ann, both = "keys:\n  - {name: ann, key: anns}\n", "keys:\n  - {name: ann, key: anns}\n  - {name: bob, key: bobs}\n"
+	const (
+		ann  = "keys:\n  - {name: ann, key: anns}\n"
+		both = ann + "  - {name: bob, key: bobs}\n"
+	)
 
 	path := filepath.Join(t.TempDir(), "keys.yaml")
 	if err := os.WriteFile(path, []byte(both), 0o600); err != nil {
@@ -43,20 +49,29 @@ func TestAFileOfKeysThatIsBeingWrittenIsNotTaken(t *testing.T) {
 		changed bool
 		keys    int
 	}{
-		{both, false, 2}, {"", false, 2}, {ann, false, 2}, {both, false, 2}, {both, false, 2}, // written in place, to the same
-		{"", false, 2}, {ann, false, 2}, {ann, true, 1}, {ann, false, 1}, // and to another
-		{"keys: [", false, 1}, {both, false, 1}, {both, true, 2},
+		// The file is written in place with the same keys.
+		{both, false, 2},
+		{"", false, 2},
+		{ann, false, 2},
+		{both, false, 2},
+		{both, false, 2},
+		// It is written in place with other keys.
+		{"", false, 2},
+		{ann, false, 2},
+		{ann, true, 1},
+		{ann, false, 1},
+		{"keys: [", false, 1},
+		{both, false, 1},
+		{both, true, 2},
 	} {
-		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
-			if err := os.WriteFile(path, []byte(step.text), 0o600); err != nil {
-				t.Fatal(err)
-			}
+		if err := os.WriteFile(path, []byte(step.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
 
-			changed, err := r.look()
-			if err != nil || changed != step.changed || len(*r.named.Load()) != step.keys {
-				t.Fatalf("look %d, at %q: changed %v, %d keys, %v", i, step.text, changed, len(*r.named.Load()), err)
-			}
-		})
+		changed, err := r.look()
+		if err != nil || changed != step.changed || len(*r.named.Load()) != step.keys {
+			t.Fatalf("look %d, at %q: changed %v, %d keys, %v", i, step.text, changed, len(*r.named.Load()), err)
+		}
 	}
 }
 
@@ -92,5 +107,60 @@ func TestAWrongFileOfKeysChangesNothing(t *testing.T) {
 
 	if _, ok := r.Find("anns"); ok {
 		t.Error("the revoked key is accepted")
+	}
+}
+
+func TestAKeyMayUseTheModelsThatItLists(t *testing.T) {
+	t.Parallel()
+
+	for name, tc := range map[string]struct {
+		models []string
+		want   bool
+	}{
+		"no list":         {nil, true},
+		"a star":          {[]string{"*"}, true},
+		"a pattern":       {[]string{"x", "openai/*"}, true},
+		"a name":          {[]string{"openai/whisper"}, true},
+		"an alias":        {[]string{"ann/ears"}, true},
+		"another name":    {[]string{"whisper"}, false},
+		"another pattern": {[]string{"meta/*"}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			if got := (Caller{Models: tc.models}).MayUse("openai/whisper", "ann/ears"); got != tc.want {
+				t.Errorf("%q: got %v", tc.models, got)
+			}
+		})
+	}
+}
+
+func TestAnOwnerOfTwoKeysIsListedOnce(t *testing.T) {
+	t.Parallel()
+	const keys = "keys: [{name: zoe, key: z}, {name: ann, key: a}, {name: zoe, key: y}]"
+
+	path := filepath.Join(t.TempDir(), "keys.yaml")
+	if err := os.WriteFile(path, []byte(keys), 0o600); err != nil {
+		t.Fatal(err)
+	}
+
+	r, err := NewKeyring(KeyringOptions{Shared: []string{"k"}, File: path, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	var names []string
+	for _, c := range r.Callers() {
+		names = append(names, c.Name)
+	}
+
+	if len(names) != 3 || names[0] != "ann" || !strings.HasPrefix(names[1], "key:") || names[2] != "zoe" {
+		t.Errorf("got %q", names)
+	}
+
+	for _, secret := range []string{"a", "y", "z", "k"} {
+		if _, ok := r.Find(secret); !ok {
+			t.Errorf("the key %s is rejected", secret)
+		}
 	}
 }

@@ -2,6 +2,7 @@ package openai
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"mime/multipart"
@@ -14,6 +15,7 @@ import (
 
 	"presswork/api/access"
 	"presswork/api/upload"
+	"presswork/internal/fault"
 	"presswork/internal/inference"
 	"presswork/internal/inference/catalogue"
 	"presswork/internal/inference/meter"
@@ -96,6 +98,11 @@ func TestALimitErrorNamesTheModelOnceItIsKnown(t *testing.T) {
 		t.Errorf("got %q and %q", before.Message, after.Message)
 	}
 
+	large := LimitError(&meter.Exceeded{Dimension: meter.TPM, Limit: 100, Requested: 200}, call)
+	if large.Status != http.StatusRequestEntityTooLarge || large.Type != "tokens" || large.Retryable {
+		t.Errorf("more than the limit: %+v", large)
+	}
+
 	if after.Status != http.StatusTooManyRequests || after.Type != "tokens" || after.RetryAfter != 3*time.Second {
 		t.Errorf("got %+v", after)
 	}
@@ -116,27 +123,52 @@ type gauge struct{}
 
 func (gauge) Add(float64) {}
 
+// newHold returns the account of a request on a node of its own.
+func newHold() upload.Hold {
+	return upload.NewIntake(upload.IntakeOptions{
+		Memory: 1 << 20, Disk: 1 << 20, ShownMemory: gauge{}, ShownDisk: gauge{},
+	}).Hold("ann")
+}
+
+// fields are the fields of a form; the model is ears unless they name it.
+type fields map[string]string
+
+// sound returns the fields of a form with a recording and one more field.
+func sound(name, value string) fields { return fields{"file": "sound", name: value} }
+
 func TestARequestForATranscriptIsChecked(t *testing.T) {
 	t.Parallel()
 
 	for name, tc := range map[string]struct {
-		fields map[string]string
-		param  string // of the error; "" for none
+		fields fields
+		says   string // in the error; "" for none
+		param  string // of the error
 		heard  string
 	}{
-		"a file":             {fields: map[string]string{"model": "ears", "file": "sound", "language": "de-DE"}, heard: "sound"},
-		"a data: URI":        {fields: map[string]string{"model": "ears", "url": "data:audio/wav;base64,c291bmQ="}, heard: "sound"},
-		"no recording":       {fields: map[string]string{"model": "ears"}, param: "file"},
-		"no model":           {fields: map[string]string{"file": "sound"}, param: "model"},
-		"a model that talks": {fields: map[string]string{"model": "chat", "file": "sound"}, param: "model"},
-		"a format":           {fields: map[string]string{"model": "ears", "file": "sound", "response_format": "doc"}, param: "response_format"},
-		"a temperature":      {fields: map[string]string{"model": "ears", "file": "sound", "temperature": "2"}, param: "temperature"},
+		"a file":             {fields: sound("language", "DE-de"), heard: "sound"},
+		"a data: URI":        {fields: fields{"url": "data:audio/wav;base64,c291bmQ=", "language": "de"}, heard: "sound"},
+		"no recording":       {fields: fields{}, says: "missing", param: "file"},
+		"two recordings":     {fields: sound("url", "http://x/"), says: "not both", param: "url"},
+		"no model":           {fields: sound("model", ""), says: "property 'model' is missing", param: "model"},
+		"a model that talks": {fields: sound("model", "chat"), says: "chat", param: "model"},
+		"a format":           {fields: sound("response_format", "doc"), says: "allowed", param: "response_format"},
+		"a temperature":      {fields: sound("temperature", "2"), says: "from 0 to 1", param: "temperature"},
+		"a language":         {fields: sound("language", "german!"), says: "ISO 639", param: "language"},
+		"a stream":           {fields: sound("stream", "true"), says: "cannot be streamed", param: "stream"},
+		"a long prompt":      {fields: sound("prompt", strings.Repeat("x", maxPrompt+1)), says: "bytes", param: "prompt"},
+		"a granularity": {
+			fields: sound("timestamp_granularities", "word"), says: "verbose_json", param: "timestamp_granularities",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
 			var body bytes.Buffer
 			w := multipart.NewWriter(&body)
+
+			if _, named := tc.fields["model"]; !named {
+				tc.fields["model"] = "ears"
+			}
 
 			for field, text := range tc.fields {
 				if err := w.WriteField(field, text); err != nil {
@@ -147,10 +179,7 @@ func TestARequestForATranscriptIsChecked(t *testing.T) {
 			if err := w.Close(); err != nil {
 				t.Fatal(err)
 			}
-			intake := upload.NewIntake(upload.IntakeOptions{
-				Memory: 1 << 20, Disk: 1 << 20, ShownMemory: gauge{}, ShownDisk: gauge{},
-			})
-			hold, recording := intake.Hold("ann"), &ears{}
+			hold, recording := newHold(), &ears{}
 
 			form, err := ReadTranscription(&body, w.Boundary(), &hold, recording)
 			if err != nil {
@@ -158,16 +187,73 @@ func TestARequestForATranscriptIsChecked(t *testing.T) {
 			}
 
 			task, err := service(t, false).Transcription(form, access.Everyone(), inference.Transcribe)
-			if tc.param != "" {
-				if e, ok := errors.AsType[*inference.Error](err); !ok || e.Param != tc.param {
+			if tc.says != "" {
+				if e, ok := errors.AsType[*inference.Error](err); !ok || e.Param != tc.param ||
+					!strings.Contains(e.Message, tc.says) {
 					t.Errorf("got %v", err)
 				}
 
 				return
 			}
 
-			if err != nil || task.Model != "ears" || task.Vendor != "presswork" || string(recording.heard) != tc.heard {
+			if err != nil || task.Model != "ears" || task.Vendor != "presswork" || task.Language != "de" ||
+				string(recording.heard) != tc.heard {
 				t.Errorf("got %+v, heard %q (%v)", task, recording.heard, err)
+			}
+		})
+	}
+}
+
+func TestAFieldOfATranscriptMayComeOnce(t *testing.T) {
+	t.Parallel()
+
+	var body bytes.Buffer
+	w := multipart.NewWriter(&body)
+
+	for range 2 {
+		if err := w.WriteField("language", "de"); err != nil {
+			t.Fatal(err)
+		}
+	}
+
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	hold := newHold()
+
+	_, err := ReadTranscription(&body, w.Boundary(), &hold, &ears{})
+	if fault.CodeOf(err) != fault.InvalidType {
+		t.Errorf("got %v", err)
+	}
+}
+
+// waiting is a queue on which this many calls wait.
+type waiting int64
+
+func (waiting) Call(context.Context, stream.Call) (*stream.Answer, error) { return nil, io.EOF }
+
+func (w waiting) Waiting(context.Context) (int64, error) { return int64(w), nil }
+
+func TestFlexIsRejectedWhileManyCallsWait(t *testing.T) {
+	t.Parallel()
+
+	for name, tc := range map[string]struct {
+		tier   stream.Tier
+		queue  waiting
+		reject bool
+	}{
+		"few wait":           {stream.Flex, maxFlexWaiting - 1, false},
+		"many wait":          {stream.Flex, maxFlexWaiting, true},
+		"many wait, default": {stream.OnDemand, maxFlexWaiting, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			err := New(Options{Calls: tc.queue}).CheckCapacity(t.Context(), &Call{Call: stream.Call{Tier: tc.tier}})
+
+			e, rejected := errors.AsType[*inference.Error](err)
+			if rejected != tc.reject || rejected && (e.Status != statusCapacityExceeded || !e.Retryable) {
+				t.Errorf("got %v", err)
 			}
 		})
 	}

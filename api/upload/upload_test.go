@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"presswork"
 	"presswork/internal/fault"
 )
 
@@ -60,7 +61,12 @@ func TestAFolderIsReadInTheOrderOfItsDocuments(t *testing.T) {
 		parts  []string
 	}{
 		"by number": {
-			[][3]string{{"files", "book/10.md", "ten"}, {"files", "book/2.md", "two"}, {"files", "book/README.md", "first"}},
+			[][3]string{
+				{"files", "book/10.md", "ten"},
+				{"files", "book/2.md", "two"},
+				{"files", "book/README.md", "first"},
+				{"files", "book/.trash/1.md", "hidden"},
+			},
 			"README.md",
 			[]string{"2.md", "10.md"},
 		},
@@ -183,16 +189,16 @@ func TestAnArchiveThatUnpacksToTooMuchIsRefused(t *testing.T) {
 	}
 }
 
-func TestAFingerprintIgnoresTheOrderOfFiles(t *testing.T) {
+func TestAFingerprintDependsOnOutputAndFiles(t *testing.T) {
 	t.Parallel()
 	in, _, _ := intake(1<<20, 1<<20)
 	hold := in.Hold("ann")
-	digest := func(names ...string) string {
-		req := Conversion{Content: "# Hi"}
+	digest := func(output presswork.Output, files ...[2]string) string {
+		req := Conversion{Content: "# Hi", Output: output}
 
-		for _, name := range names {
-			a := NewAsset(name, &hold)
-			if err := a.Fill(strings.NewReader(name)); err != nil {
+		for _, file := range files {
+			a := NewAsset(file[0], &hold)
+			if err := a.Fill(strings.NewReader(file[1])); err != nil {
 				t.Fatal(err)
 			}
 			req.Assets = append(req.Assets, a)
@@ -200,12 +206,25 @@ func TestAFingerprintIgnoresTheOrderOfFiles(t *testing.T) {
 
 		return req.Fingerprint()
 	}
+	a, b := [2]string{"a", "one"}, [2]string{"b", "two"}
 
-	if digest("a", "b") != digest("b", "a") {
-		t.Error("the order of files changes the digest")
-	}
+	for name, tc := range map[string]struct {
+		x, y string
+		same bool
+	}{
+		"the order of files":   {digest("", a, b), digest("", b, a), true},
+		"the default output":   {digest("", a), digest(presswork.PDF, a), true},
+		"another output":       {digest("", a), digest(presswork.HTML, a), false},
+		"another file":         {digest("", a), digest("", a, b), false},
+		"a file's new name":    {digest("", a), digest("", [2]string{"b", "one"}), false},
+		"a file's new content": {digest("", a), digest("", [2]string{"a", "two"}), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 
-	if digest("a") == digest("b") {
-		t.Error("other files have the same digest")
+			if (tc.x == tc.y) != tc.same {
+				t.Errorf("the digests are %s and %s", tc.x, tc.y)
+			}
+		})
 	}
 }

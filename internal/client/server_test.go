@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -48,8 +49,8 @@ func TestErrorsNameTheServerWithoutItsPassword(t *testing.T) {
 func TestOnlyHTTPAddressesAreServers(t *testing.T) {
 	t.Parallel()
 
-	for i, address := range []string{"", "localhost", "localhost:8000", "ftp://host", "http://"} {
-		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
+	for _, address := range []string{"", "localhost", "localhost:8000", "ftp://host", "http://"} {
+		t.Run(cmp.Or(address, "no address"), func(t *testing.T) {
 			if _, err := New(address, ""); err == nil || !strings.Contains(err.Error(), "http://HOST:PORT") {
 				t.Errorf("%q: %v", address, err)
 			}

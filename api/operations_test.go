@@ -3,14 +3,20 @@ package api_test
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
+	"errors"
 	"io"
 	"net/http"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"testing"
+
+	"github.com/prometheus/client_golang/prometheus"
 
 	"presswork/api"
 	"presswork/internal/fault"
+	"presswork/internal/ready"
 )
 
 func TestPagesNeedNoKeyAndHaveAPolicy(t *testing.T) {
@@ -137,4 +143,59 @@ func TestPreviewsHaveTheFontsOfThePrint(t *testing.T) {
 		t.Errorf("%s is %q, % x", faces[0][1], face.Header.Get("Content-Type"), face.body[:4])
 	}
 	h.get("/fonts/..%2ffonts.go").want(t, http.StatusNotFound, fault.NotFound)
+}
+
+func TestOperations(t *testing.T) {
+	t.Parallel()
+	var down atomic.Bool
+	h := serve(t, func(o *api.Options) {
+		o.Metrics = prometheus.NewRegistry()
+		o.Stats = (&fakeStats{}).stats
+		o.Checks = []ready.Check{
+			{Name: "workers", Optional: true, Probe: func(context.Context) (map[string]any, error) {
+				return map[string]any{"count": 0}, errors.New("none")
+			}},
+			{Name: "redis", Probe: func(context.Context) (map[string]any, error) {
+				if down.Load() {
+					return nil, fault.Errorf(fault.QueueUnavailable, "down")
+				}
+
+				return nil, nil
+			}},
+		}
+	})
+	res := h.get("/readyz", "-X-API-Key")
+	res.want(t, http.StatusOK, "")
+
+	if want := `{"status":"ready","checks":{"redis":{"ok":true},"workers":{"count":0,"error":"unavailable","ok":false}}}`; string(
+		res.body,
+	) != want {
+		t.Errorf("got  %s\nwant %s", res.body, want)
+	}
+	down.Store(true)
+	h.get("/readyz").want(t, http.StatusServiceUnavailable, "")
+
+	if got := string(h.get("/healthz").body); got != `{"status":"ok"}` {
+		t.Errorf("%s", got)
+	}
+	h.get("/nothing")
+
+	metrics := string(h.get("/metrics").body)
+	for _, line := range []string{
+		`presswork_http_requests_total{method="GET",route="/readyz",status="503"} 1`,
+		`presswork_http_requests_total{method="GET",route="unmatched",status="404"} 1`,
+		`presswork_http_request_seconds_count{route="/healthz"} 1`,
+		`presswork_streams_open{kind="websocket"} 0`,
+		`presswork_queue_pending{queue="render"} 7`,
+		`presswork_queue_oldest_seconds{queue="render"} 1.5`,
+		`presswork_queue_oldest_open_seconds{queue="render"} 60`,
+		`presswork_queue_open{queue="render"} 12`,
+		`presswork_queue_paused{queue="render"} 0`,
+		`presswork_dead_letters 4`,
+		`presswork_http_requests_running 1`,
+	} {
+		if !strings.Contains(metrics, line+"\n") {
+			t.Errorf("no line %s in\n%s", line, metrics)
+		}
+	}
 }

@@ -1,0 +1,193 @@
+package api_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"image"
+	"image/png"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"presswork/api"
+	"presswork/internal/fault"
+	"presswork/internal/test/wait"
+	"presswork/storage"
+	"presswork/tasks"
+	"presswork/themes"
+)
+
+// studio answers preview tasks as a worker does, with the payload as the
+// picture.
+func studio(h *harness) {
+	h.queue.answer = func(t tasks.Task) (any, error) {
+		var p tasks.Preview
+		if err := json.Unmarshal(t.Payload, &p); err != nil || t.Kind != tasks.RenderPreview.Name {
+			h.t.Errorf("task %s %s: %v", t.Kind, t.Payload, err)
+			return nil, err
+		}
+		size := int64(len(t.Payload))
+		_, err := h.store.Put(h.t.Context(), p.Key, bytes.NewReader(t.Payload), size, storage.Attrs{})
+
+		return nil, err
+	}
+}
+
+func TestManyWhoAskForAPreviewShareOneTask(t *testing.T) {
+	t.Parallel()
+	h := serve(t)
+	studio(h)
+	replies := make([]reply, 8)
+	render := h.queue.answer
+	asked := make(chan struct{})
+	h.queue.answer = func(task tasks.Task) (any, error) {
+		<-asked
+		return render(task)
+	}
+
+	var all sync.WaitGroup
+	for i := range replies {
+		all.Go(func() { replies[i] = h.get("/api/themes/nord/preview.png") })
+	}
+	wait.Until(t, "all callers ask", func() bool { return h.queue.asks.Load() == int64(len(replies)) })
+	close(asked)
+	all.Wait()
+
+	for _, res := range replies {
+		if res.StatusCode != http.StatusOK || res.Header.Get("Content-Type") != "image/png" ||
+			!bytes.Contains(res.body, []byte(`"theme":"nord","format":"png"`)) {
+			t.Errorf("%d %s: %s", res.StatusCode, res.Header.Get("Content-Type"), res.body)
+		}
+	}
+
+	if n := h.queue.runs.Load(); n != 1 {
+		t.Errorf("%d tasks", n)
+	}
+
+	tag := replies[0].Header.Get("ETag")
+	if res := h.get(
+		"/api/themes/nord/preview.png",
+		"If-None-Match: "+tag,
+	); res.StatusCode != http.StatusNotModified ||
+		len(res.body) > 0 {
+		t.Errorf("If-None-Match %s: %d", tag, res.StatusCode)
+	}
+
+	other := h.get("/api/themes/dark/preview.png")
+	if other.StatusCode != http.StatusOK || other.Header.Get("ETag") == tag {
+		t.Errorf("another theme: %d, ETag %s", other.StatusCode, other.Header.Get("ETag"))
+	}
+
+	if res := h.get(
+		"/api/themes/nord/preview.pdf",
+	); res.StatusCode != http.StatusOK ||
+		res.Header.Get("Content-Type") != "application/pdf" {
+		t.Errorf("PDF: %d %s", res.StatusCode, res.Header.Get("Content-Type"))
+	}
+
+	if res := h.get("/api/conversion"); !bytes.Contains(res.body, []byte(`"data":[]`)) {
+		t.Errorf("a preview is listed among the jobs: %s", res.body)
+	}
+}
+
+func TestAPreviewThatNobodyRenders(t *testing.T) {
+	t.Parallel()
+	h := serve(t, func(o *api.Options) { o.PreviewWait = 3 * time.Second })
+	res := h.get("/api/themes/nord/preview.pdf")
+	res.want(t, http.StatusServiceUnavailable, "queue_unavailable")
+
+	if res.Header.Get("Retry-After") == "" || res.Header.Get("ETag") != "" {
+		t.Errorf("headers %v", res.Header)
+	}
+	h.get("/api/themes/nrod/preview.png").want(t, http.StatusNotFound, fault.ThemeNotFound)
+	h.queue.refuse = fault.Errorf(fault.QueueFull, "10 jobs are waiting already")
+	h.get("/api/themes/dark/preview.png").want(t, http.StatusTooManyRequests, "queue_full")
+	h.key = ""
+	h.get("/api/themes/nord/preview.png").want(t, http.StatusUnauthorized, "invalid_api_key")
+}
+
+func TestAPreviewThatFailsAnswersAtOnce(t *testing.T) {
+	t.Parallel()
+	h := serve(t, func(o *api.Options) { o.PreviewWait = time.Hour })
+	h.queue.answer = func(tasks.Task) (any, error) {
+		return nil, fault.Errorf(fault.RenderFailed, "the browser failed")
+	}
+	h.get("/api/themes/nord/preview.png").want(t, http.StatusUnprocessableEntity, fault.RenderFailed)
+}
+
+func TestAChangedThemeGetsAnotherPreview(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	write := func(primary string) {
+		t.Helper()
+
+		css := ":root{--primary:" + primary + ";--base-100:#ffffff;--base-content:#000000}"
+		if err := os.WriteFile(filepath.Join(dir, "own.css"), []byte(css), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tagOf := func(primary string) string {
+		t.Helper()
+		write(primary)
+		h := serve(t, func(o *api.Options) {
+			catalogue := themes.Open(themes.Options{Dir: dir})
+			o.Themes = catalogue
+		})
+		studio(h)
+
+		return h.get("/api/themes/own/preview.png").Header.Get("ETag")
+	}
+
+	first, again, changed := tagOf("#102030"), tagOf("#102030"), tagOf("#302010")
+	if first == "" || first != again || first == changed {
+		t.Errorf("ETags %s, %s, %s", first, again, changed)
+	}
+}
+
+// holds fails the test unless the body holds each text.
+func (r reply) holds(t *testing.T, texts ...string) {
+	t.Helper()
+
+	for _, text := range texts {
+		if !bytes.Contains(r.body, []byte(text)) {
+			t.Errorf("%d, without %s: %.300s", r.StatusCode, text, r.body)
+		}
+	}
+}
+
+// pixel is the smallest of pictures.
+func pixel(t *testing.T) []byte {
+	t.Helper()
+
+	var b bytes.Buffer
+	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, 1, 1))); err != nil {
+		t.Fatal(err)
+	}
+
+	return b.Bytes()
+}
+
+func TestThemesAreListed(t *testing.T) {
+	t.Parallel()
+	h := serve(t)
+	var list struct {
+		Default string
+		Count   int
+		Themes  []map[string]any
+	}
+	h.get("/api/themes").decode(t, &list)
+
+	if list.Default != "light" || list.Count != len(list.Themes) || list.Count != 35 {
+		t.Errorf("%s, %d of %d", list.Default, len(list.Themes), list.Count)
+	}
+	res := h.get("/api/themes/nord")
+	res.want(t, http.StatusOK, "")
+
+	if !strings.Contains(string(res.body), `"name":"nord"`) {
+		t.Errorf("%s", res.body)
+	}
+}
