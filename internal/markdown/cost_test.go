@@ -195,21 +195,3 @@ func TestFramesOfAnimationsAreBounded(t *testing.T) {
 		}
 	}
 }
-
-// Chromium takes 11 s to tag one element of 2000 coloured lines, and 1 s to tag 20 of 100.
-func TestLongCodeIsSplitIntoElements(t *testing.T) {
-	t.Parallel()
-
-	for lines, want := range map[int]int{100: 1, 101: 2, 1000: 10} {
-		t.Run(fmt.Sprint(lines), func(t *testing.T) {
-			d := render(t, "```go\n"+strings.Repeat("x := 1\n", lines)+"```\n", markdown.Options{})
-			if got := strings.Count(
-				d.HTML,
-				`<code class="language-go">`,
-			); got != want || strings.Count(d.HTML, "</code>") != want ||
-				strings.Count(d.HTML, "<pre") != 1 {
-				t.Errorf("%d lines are in %d elements, want %d", lines, got, want)
-			}
-		})
-	}
-}

@@ -10,9 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/alecthomas/chroma/v2/lexers"
-	"golang.org/x/net/html"
-
 	"presswork/internal/markdown"
 	"presswork/internal/test/cputime"
 	"presswork/internal/test/golden"
@@ -79,50 +76,6 @@ func TestRenderGolden(t *testing.T) {
 			}
 			golden.Check(t, "render/"+filepath.Base(file), out.Bytes())
 		})
-	}
-}
-
-// Code in each language of Chroma is highlighted, or printed plain if its lexer fails. No code is lost.
-func TestNoLanguageOfChromaLosesCode(t *testing.T) {
-	t.Parallel()
-	const code = "if (x == 1) { return \"a\" } // b\n# c\n"
-	r, highlighted := markdown.New(), 0
-
-	names := lexers.Names(true)
-	for _, name := range names {
-		if strings.ContainsAny(name, " \t,{:") {
-			continue // an info string cannot contain this name, but an alias
-		}
-
-		d, err := r.Parse(t.Context(), []byte("```"+name+"\n"+code+"```\n"), markdown.Options{})
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
-			continue
-		}
-
-		root, err := html.Parse(strings.NewReader(d.HTML))
-		if err != nil {
-			t.Fatal(err)
-		}
-		var text strings.Builder
-
-		for n := range root.Descendants() {
-			if n.Type == html.TextNode {
-				text.WriteString(n.Data)
-			}
-		}
-
-		if got := strings.TrimSpace(text.String()); got != strings.TrimSpace(code) {
-			t.Errorf("%s: printed as %q", name, got)
-		}
-
-		if strings.Contains(d.HTML, "<span class=\"") {
-			highlighted++
-		}
-	}
-
-	if highlighted*10 < len(names)*8 {
-		t.Errorf("got %d of %d names highlighted, want 80 %%", highlighted, len(names))
 	}
 }
 

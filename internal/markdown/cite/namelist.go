@@ -14,8 +14,10 @@ type nameList struct {
 	names   []Name
 	// form is "long" or "short".
 	form string
-	// delimiter stands between names, and and before the last one. and is "" for no such word.
-	delimiter, and string
+	// delimiter separates the names.
+	delimiter string
+	// and is the word or the symbol before the last name, "" for none.
+	and string
 	// sortOrder is the option name-as-sort-order: "first", "all" or "".
 	sortOrder string
 }

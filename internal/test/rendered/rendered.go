@@ -2,7 +2,6 @@
 package rendered
 
 import (
-	"bytes"
 	"strings"
 	"testing"
 
@@ -47,9 +46,31 @@ func New(extensions ...goldmark.Extender) goldmark.Markdown {
 	)
 }
 
-// Check renders each row with the extensions and compares the HTML, without space at its ends. It calls
-// place, which may be nil, between parsing and rendering.
-func Check(t *testing.T, rows Rows, place func(root ast.Node, src []byte), extensions ...goldmark.Extender) {
+// Place changes the tree of a document between parsing and rendering.
+type Place func(root ast.Node, src []byte)
+
+// HTML returns the HTML of a source. place may be nil.
+func HTML(t *testing.T, m goldmark.Markdown, source string, place Place) string {
+	t.Helper()
+
+	src := []byte(source)
+	root := m.Parser().Parse(text.NewReader(src))
+
+	if place != nil {
+		place(root, src)
+	}
+
+	var out strings.Builder
+	if err := m.Renderer().Render(&out, src, root); err != nil {
+		t.Fatal(err)
+	}
+
+	return out.String()
+}
+
+// Check renders each row with the extensions and compares the HTML, without space at its ends. place may be
+// nil.
+func Check(t *testing.T, rows Rows, place Place, extensions ...goldmark.Extender) {
 	t.Helper()
 	m := New(extensions...)
 
@@ -57,19 +78,7 @@ func Check(t *testing.T, rows Rows, place func(root ast.Node, src []byte), exten
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
-			src := []byte(row.Source)
-			root := m.Parser().Parse(text.NewReader(src))
-
-			if place != nil {
-				place(root, src)
-			}
-
-			var out bytes.Buffer
-			if err := m.Renderer().Render(&out, src, root); err != nil {
-				t.Fatal(err)
-			}
-
-			if got := strings.TrimSpace(out.String()); got != row.Want {
+			if got := strings.TrimSpace(HTML(t, m, row.Source, place)); got != row.Want {
 				t.Errorf("got %q, want %q", got, row.Want)
 			}
 		})

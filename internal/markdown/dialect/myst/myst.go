@@ -28,6 +28,7 @@ type Reader struct {
 	labelled map[string]labelled
 }
 
+// elsewhere calls Elsewhere unless it is nil.
 func (d *Reader) elsewhere(key string) string {
 	if d.Elsewhere == nil {
 		return ""

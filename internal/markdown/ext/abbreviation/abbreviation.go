@@ -98,6 +98,7 @@ func endsWord(rest []byte) bool {
 	return len(rest) == 0 || !isWordRune(r)
 }
 
+// isWordRune reports whether a character is part of a word.
 func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) }
 
 // abbreviationTransformer removes the definitions from paragraphs.

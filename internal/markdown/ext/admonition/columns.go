@@ -45,6 +45,7 @@ func columnShare(c ast.Node) (percent float64, ok bool) {
 	return min(percent, maxShare), ok && err == nil && percent > 0
 }
 
+// setShare sets the share of a column of a flex container.
 func setShare(c ast.Node, percent float64) {
 	c.SetAttributeString("style", []byte("flex-grow: "+strconv.FormatFloat(percent, 'f', 2, 64)))
 }

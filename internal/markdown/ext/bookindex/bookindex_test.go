@@ -98,8 +98,8 @@ func TestAppendAddsAHeadingInTheLanguage(t *testing.T) {
 			m, src := rendered.New(bookindex.Extension{Enabled: rendered.Always}), []byte(row.source)
 			root := m.Parser().Parse(text.NewReader(src))
 			src = bookindex.Append(root, src, row.lang)
-
 			var out strings.Builder
+
 			if err := m.Renderer().Render(&out, src, root); err != nil {
 				t.Fatal(err)
 			}

@@ -132,6 +132,7 @@ func (r codeRenderer) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
 	reg.Register(ast.KindCodeBlock, r.indented)
 }
 
+// indented renders an indented code block, which has no language.
 func (r codeRenderer) indented(w util.BufWriter, src []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
 	if !entering {
 		return ast.WalkSkipChildren, nil
@@ -148,6 +149,7 @@ func (r codeRenderer) indented(w util.BufWriter, src []byte, n ast.Node, enterin
 	return ast.WalkSkipChildren, nil
 }
 
+// fenced renders a fenced code block that Prepare has prepared. A title makes it a figure.
 func (codeRenderer) fenced(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
 	if !entering {
 		return ast.WalkSkipChildren, nil
@@ -322,6 +324,7 @@ type tokenWriter struct {
 	open string // the class of the open span, "" for none
 }
 
+// write writes tokens. White space joins the span before it, and tokens without a look join the text.
 func (t *tokenWriter) write(tokens []chroma.Token) {
 	for _, token := range tokens {
 		class := TokenClass(token.Type)

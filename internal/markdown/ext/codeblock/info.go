@@ -176,6 +176,7 @@ func (c *Info) Mark(list string) {
 	}
 }
 
+// isMarked reports whether a line, from 1, is highlighted.
 func (c Info) isMarked(line int) bool {
 	return slices.ContainsFunc(c.Marked, func(r LineRange) bool { return line >= r.From && line <= r.To })
 }

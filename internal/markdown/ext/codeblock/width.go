@@ -62,6 +62,7 @@ func indents(n ast.Node) bool {
 	return n.Kind() == ast.KindListItem || n.Kind() == ast.KindBlockquote || ok && other.Indents()
 }
 
+// isBoxDrawing reports whether a character is in the Unicode block Box Drawing.
 func isBoxDrawing(r rune) bool { return r >= 0x2500 && r <= 0x257f }
 
 // columnsOf returns the width of a text in columns: a tab has four, and a wide character has two.

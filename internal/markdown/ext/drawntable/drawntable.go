@@ -84,6 +84,7 @@ func (p tableParser) Open(_ ast.Node, reader text.Reader, pc parser.Context) (as
 	return p.open(reader, pc, false)
 }
 
+// open creates the node of the table at the current offset, if there is one of the kind ruled.
 func (p tableParser) open(reader text.Reader, pc parser.Context, ruled bool) (ast.Node, parser.State) {
 	tables, _ := pc.Get(tablesKey).(Tables)
 	if tables == nil {

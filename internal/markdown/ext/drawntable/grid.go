@@ -213,6 +213,7 @@ func (g *grid) trace() bool {
 	return area == right*(len(g.signs)-1)
 }
 
+// isRule reports whether a character may be part of a horizontal border.
 func isRule(r rune) bool { return r == '-' || r == '=' || r == ':' || r == '+' }
 
 // close sets the right and bottom borders of the smallest cell at a corner. It returns false if there

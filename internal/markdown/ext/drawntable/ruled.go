@@ -46,6 +46,7 @@ type ruledLine struct {
 	signs []rune
 }
 
+// blank reports whether the line has only spaces.
 func (l ruledLine) blank() bool { return strings.TrimSpace(string(l.signs)) == "" }
 
 // findRuled adds the ruled tables of a source to other tables. It appends the texts of their cells to

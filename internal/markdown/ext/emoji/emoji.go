@@ -96,6 +96,7 @@ func (r emojiRenderer) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
 	reg.Register(kindEmoji, r.emoji)
 }
 
+// emoji renders the character of an emoji.
 func (emojiRenderer) emoji(w util.BufWriter, _ []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
 	if entering {
 		_, _ = w.WriteString(html.EscapeString(node.(*Emoji).Character))

@@ -48,7 +48,7 @@ func Place(p *ast.Paragraph, src []byte) {
 		return
 	}
 	f := &tree.Figure{}
-	f.SetPos(p.Pos())
+	f.SetPos(p.Pos()) // for the line numbers of warnings
 
 	if titled {
 		f.Caption = tree.Unescape(img.Title)

@@ -173,10 +173,12 @@ func between(lines *text.Segments, source []byte, from, to int) []byte {
 	return out
 }
 
+// linesOf returns the lines of a block.
 func linesOf(block ast.Node) []text.Segment {
 	return block.Lines().Sliced(0, block.Lines().Len())
 }
 
+// startsWithSpace reports whether a text begins with white space, of any script.
 func startsWithSpace(b []byte) bool {
 	r, _ := utf8.DecodeRune(b)
 	return unicode.IsSpace(r)

@@ -218,6 +218,7 @@ func (r referenceRenderer) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer
 	reg.Register(kindReference, r.render)
 }
 
+// render renders a citation or links. A reference in a link has no links of its own.
 func (referenceRenderer) render(w util.BufWriter, _ []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
 	if !entering {
 		return ast.WalkSkipChildren, nil

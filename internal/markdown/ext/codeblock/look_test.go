@@ -1,4 +1,4 @@
-package markdown_test
+package codeblock_test
 
 import (
 	"slices"
@@ -7,29 +7,29 @@ import (
 	"unicode"
 
 	"golang.org/x/net/html"
-
-	"presswork/internal/markdown"
 )
 
-// TestCodeLookChangesNoLetter compares code with few elements to code with an element for each token: every letter
+// TestLookChangesNoLetter compares code with few elements to code with an element for each token: every letter
 // must have the same classes with a look.
-func TestCodeLookChangesNoLetter(t *testing.T) {
+func TestLookChangesNoLetter(t *testing.T) {
 	t.Parallel()
-	const src = "```go\n// one\n// two\n\n/* three\n   four */\nfunc f(x, y int) bool { return x <= 2*y && x != 3 }\n\nvar s = \"a\\tb\" + `c\nd`\n```\n\n" +
-		"```python numbered\n@cached\ndef f(self, *rest: int) -> str:\n    \"\"\"One\n    two.\"\"\"\n    return not self.a or f\"{rest!r:>30}, as long a text as will not be set in one line of the page {self.a - 1}\"\n```\n\n" +
-		"```go diff\n-a := 1 // old\n+a := 2\n```\n\n```json {1}\n{\"a\": [1, -2.5e3, null]}\n```\n"
-	look := func(class string) bool {
+	const src = "```go\n// one\n// two\n\n/* three\n   four */\n" +
+		"func f(x, y int) bool { return x <= 2*y && x != 3 }\n\nvar s = \"a\\tb\" + `c\nd`\n```\n\n" +
+		"```python linenos\n@cached\ndef f(self, *rest: int) -> str:\n    \"\"\"One\n    two.\"\"\"\n" +
+		"    return not self.a or f\"{rest!r:>30}, a text that is too long for one line of the page {self.a - 1}\"\n" +
+		"```\n\n```go diff\n-a := 1 // old\n+a := 2\n```\n\n```json {1}\n{\"a\": [1, -2.5e3, null]}\n```\n"
+	seen := func(class string) bool {
 		return slices.Contains(strings.Fields("k kd kc kn kt s s1 s2 se sd mi mf nf nd nt c c1 cm"), class)
 	}
-	letters := func(o markdown.Options) (all []string, pieces int) {
-		z := html.NewTokenizer(strings.NewReader(render(t, src, o).HTML))
+	letters := func(look func(class string) bool) (all []string, pieces int) {
+		z := html.NewTokenizer(strings.NewReader(render(t, src, look)))
 		var open []string
 
 		for kind := z.Next(); kind != html.ErrorToken; kind = z.Next() {
 			switch token := z.Token(); {
 			case kind == html.StartTagToken && token.Data == "span":
 				class := token.Attr[0].Val
-				if !strings.HasPrefix(class, "line") && !look(class) {
+				if !strings.HasPrefix(class, "line") && !seen(class) {
 					class = ""
 				}
 				open = append(open, class)
@@ -48,9 +48,9 @@ func TestCodeLookChangesNoLetter(t *testing.T) {
 
 		return all, pieces
 	}
-	want, before := letters(markdown.Options{})
+	want, before := letters(nil)
 
-	got, after := letters(markdown.Options{CodeLook: look})
+	got, after := letters(seen)
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
