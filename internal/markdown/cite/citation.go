@@ -45,6 +45,7 @@ func (p *processor) citation(c Citation) string {
 // punctuation and spaces that would be doubled.
 func (p *processor) around(layout *node, body []piece) string {
 	prefix, suffix := layout.attr["prefix"], layout.attr["suffix"]
+	// Pieces are joined as HTML because of their links, so locale.join cannot drop doubled characters here.
 	if len(body) > 0 && strings.HasSuffix(prefix, " ") && strings.HasPrefix(body[0].out.plain(), " ") {
 		prefix = strings.TrimRight(prefix, " ")
 	}
@@ -133,6 +134,7 @@ func (p *processor) writeCite(c Cite, withoutNames bool) writtenCite {
 	out, _ := r.elements(layout.children, layout.attr["delimiter-inside"])
 
 	out = slices.Clone(out)
+	// Without the names, the delimiter after them is left at the start.
 	if withoutNames && len(out) > 0 {
 		out[0].text = strings.TrimLeft(out[0].text, " ,")
 	}
@@ -164,6 +166,7 @@ func (p *processor) collapsed(all []writtenCite) []piece {
 	layout := p.style.citation.child("layout")
 	delimiter := layout.attr["delimiter"]
 	var out []piece
+	// add appends a work, after a delimiter that its prefix or the punctuation before it may replace.
 	add := func(between string, x writtenCite) {
 		if strings.HasPrefix(x.cite.Prefix, ",") {
 			between = ""
@@ -316,6 +319,7 @@ func (p *processor) isNextNumber(a, b writtenCite) bool {
 
 // inText returns the HTML of a citation whose authors are part of the sentence: "Doe (1999)".
 func (p *processor) inText(c Citation, w *work) string {
+	// The prefix of the first work precedes the names, outside the brackets.
 	first := c.Cites[0]
 	first.Prefix = ""
 	named := p.writeCite(first, false)
@@ -324,7 +328,7 @@ func (p *processor) inText(c Citation, w *work) string {
 	var rest []writtenCite
 	if without := p.writeCite(first, true); len(without.out) > 0 {
 		rest = append(rest, without)
-	} else if len(names) == 0 {
+	} else if len(names) == 0 { // an unusual style: cite the work as usual
 		rest = append(rest, named)
 	}
 

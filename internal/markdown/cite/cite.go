@@ -93,6 +93,9 @@ func (s *Style) Process(ctx context.Context, l *Library, job Job) (result Result
 		}
 	}()
 	p := &processor{style: s, job: job, ctx: ctx, locale: l.locale(s, job.Lang), works: map[string]*work{}}
+
+	// Numbers depend on the order of the bibliography, and the suffixes of years on the numbers. Both must
+	// be known before the first citation is written.
 	p.numberWorks()
 	p.disambiguate()
 
@@ -195,6 +198,8 @@ func (p *processor) sort(area *node, works []*work, name string) {
 	if sorting == nil {
 		return
 	}
+
+	// Render each key once: rendering costs far more than a comparison.
 	keys := map[*work][]string{}
 
 	for _, w := range works {
@@ -231,7 +236,7 @@ func (p *processor) sort(area *node, works []*work, name string) {
 			return order
 		}
 
-		return a.suffix - b.suffix
+		return a.suffix - b.suffix // 2001a before 2001b
 	})
 }
 
@@ -239,9 +244,8 @@ func (p *processor) sort(area *node, works []*work, name string) {
 // sorts alphabetically. Names are inverted, dates and numbers have leading zeros or spaces.
 func (p *processor) sortKey(key *node, w *work, area string) string {
 	r := p.renderer(w, nil, area)
-	r.sorting = true
+	r.sorting, r.keyOptions = true, key
 
-	r.keyOptions = key
 	if macro := key.attr["macro"]; macro != "" {
 		out, _ := r.macro(macro)
 		return sortable(out.plain())
@@ -260,7 +264,7 @@ func (p *processor) sortKey(key *node, w *work, area string) string {
 	default:
 		text := r.variable(name, "").plain()
 		if p.isNumeric(text) {
-			return fmt.Sprintf("%12s", firstNumber(text))
+			return fmt.Sprintf("%12s", firstNumber(text)) // aligned, so that 9 is before 10
 		}
 
 		return sortable(text)
@@ -323,6 +327,8 @@ func (p *processor) bibliography() []Entry {
 
 		out, _ := r.layout(area.child("layout"))
 		if hasSubstitute {
+			// The names of an entry are only known after it is rendered, so an entry with the names of
+			// the previous one is rendered again.
 			if names := r.firstNames.plain(); names != "" && names == before {
 				again := p.renderer(w, nil, "bibliography")
 				again.replaceNames = &substitute

@@ -44,6 +44,7 @@ func (p *processor) alike() [][]*work {
 	var texts []string
 
 	for _, w := range p.order {
+		// Compare the citations as a reader sees them, without a place in the work.
 		cite := Cite{Key: w.item.ID}
 		out, _ := p.renderer(w, &cite, "citation").elements(p.style.citation.child("layout").children, "")
 		text := out.plain()
@@ -103,6 +104,7 @@ func (p *processor) addNames() {
 		before = after
 	}
 
+	// Names that did not distinguish a work only make its citation longer.
 	for w := range before {
 		w.names = useful[w]
 	}

@@ -162,6 +162,7 @@ func localeName(lang string) string {
 	}
 
 	candidates := []string{fmt.Sprintf("%s-%s", base, region), base.String()}
+	// A language without a region has a main one: "pt" is Portugal here, not Brazil as in the Unicode data.
 	if exact != language.Exact && main[base.String()] != "" {
 		candidates = slices.Insert(candidates, 0, base.String()+"-"+main[base.String()])
 	}
@@ -234,6 +235,8 @@ func (l *Library) locale(s *Style, lang string) *locale {
 		dates:    map[string]*node{},
 		collator: collate.New(tag, collate.Loose, collate.Numeric),
 	}
+
+	// Add the most general locale first: later terms replace earlier ones.
 	loc.add(l.localeNode(fallbackLang))
 	loc.add(l.localeNode(name))
 
@@ -269,6 +272,7 @@ func (l *locale) add(n *node) {
 		case "date":
 			l.dates[k.attr["form"]] = k
 		case "terms":
+			// "Ordinal Suffixes": a locale with the term "ordinal" replaces all ordinals of its fallbacks.
 			if slices.ContainsFunc(k.children, func(t *node) bool { return t.attr["name"] == "ordinal" }) {
 				for _, key := range l.ordinals {
 					delete(l.terms, key)

@@ -116,6 +116,7 @@ func (l *locale) ordinal(n int, counted string) string {
 
 		return t.single, ok
 	}
+	// The last two digits count before the last one: 11th, but 21st.
 	for _, name := range []string{"ordinal-" + pad(n%100), "ordinal-" + pad(n%10)} {
 		if name == "ordinal-"+pad(n%10) && n%100 > 10 && n%100 < 20 && l.lang[:2] == "en" {
 			continue
@@ -212,6 +213,7 @@ func shortenedEnd(format, from, to, prefix string) string {
 
 		return full
 	}
+	// minimal returns the digits of the end from the first different one on, but at least least digits.
 	minimal := func(least int) string {
 		i := 0
 		for i < len(full)-least && full[i] == from[i] {

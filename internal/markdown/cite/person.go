@@ -25,7 +25,7 @@ func (r *renderer) name(n *node, name Name, form string, inverted bool, index in
 		given = r.initials(n, given)
 	}
 
-	if form == "short" && more > 0 {
+	if form == "short" && more > 0 { // disambiguation shows the given name
 		form = "long"
 	}
 	demote := r.style.root.attr["demote-non-dropping-particle"]

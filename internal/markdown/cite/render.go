@@ -56,6 +56,7 @@ type renderer struct {
 func (p *processor) renderer(w *work, cite *Cite, area string) *renderer {
 	p.step()
 
+	// Name options on the style element apply everywhere, those on citation or bibliography in the area.
 	r := &renderer{processor: p, work: w, cite: cite, area: area, options: []*node{p.style.root}}
 	if area == "citation" {
 		r.options = append(r.options, p.style.citation)
@@ -182,6 +183,7 @@ func (r *renderer) quote(out rich) rich {
 	innerOpen, innerShut := l.term("open-inner-quote", "", false), l.term("close-inner-quote", "", false)
 
 	inner := strings.NewReplacer(open, innerOpen, shut, innerShut, "“", innerOpen, "”", innerShut)
+	// NewReplacer would insert the inner marks everywhere for an empty outer one.
 	if open != "" && shut != "" {
 		out = out.mapped(func(x run) string { return inner.Replace(x.text) })
 	}

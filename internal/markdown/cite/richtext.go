@@ -162,6 +162,7 @@ func (l *locale) typeset(out rich) rich {
 		for i, c := range x.text {
 			after, _ := utf8.DecodeRuneInString(x.text[i+utf8.RuneLen(c):])
 
+			// A quotation mark opens after a space, a bracket, a dash or another opening mark.
 			opens := unicode.IsSpace(before) || strings.ContainsRune("([{—–-“‘", before)
 			switch {
 			case c == '"' && opens:
@@ -200,6 +201,7 @@ func (l *locale) join(a, b rich) rich {
 		x, size := utf8.DecodeLastRuneInString(last)
 
 		y, width := utf8.DecodeRuneInString(first)
+		// After a quotation mark, the character before the mark decides: “Why?”. becomes “Why?”
 		if l.quoted(last) && (y == '.' || y == ',') {
 			before, _ := utf8.DecodeLastRuneInString(strings.TrimSuffix(last, l.closeQuote))
 			if before == utf8.RuneError && len(a) > 1 {

@@ -30,7 +30,7 @@ func (r *renderer) cased(out rich, how string) rich {
 		})
 	case "sentence":
 		text := out.plain()
-		if strings.ToUpper(text) == text {
+		if strings.ToUpper(text) == text { // "Sentence Case Conversion": a title in capitals only
 			out = out.mapped(func(x run) string { return unlessFixed(x, strings.ToLower) })
 		}
 

@@ -168,6 +168,7 @@ func ParseStyle(src []byte) (*Style, error) {
 			}
 
 			for _, link := range n.children {
+				// "Dependent Styles" have no layout of their own.
 				if link.name == "link" && link.attr["rel"] == "independent-parent" {
 					return nil, fmt.Errorf("it only names another style, %s; give that one", link.attr["href"])
 				}
