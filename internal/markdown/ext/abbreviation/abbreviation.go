@@ -158,6 +158,7 @@ func (abbreviationMarker) Transform(root *ast.Document, reader text.Reader, pc p
 	if a == nil {
 		return
 	}
+	// Marking changes the tree, so collect the texts before.
 	var texts []*ast.Text
 	_ = ast.Walk(root, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if t, ok := n.(*ast.Text); ok && entering && !t.IsRaw() {

@@ -42,6 +42,7 @@ func placeQuote(quote *ast.Blockquote, src []byte, lang string) {
 	name := strings.ToLower(string(m[1]))
 	a := &tree.Alert{Look: cmp.Or(names.KindOf(name), "note"), Name: name}
 	a.SetPos(quote.Pos())
+	// Remove the marker from the text. The rest of the line is the title.
 	first.Segment = first.Segment.WithStart(min(first.Segment.Start+len(m[0]), first.Segment.Stop))
 
 	if title := takeLine(p, src); title != nil {

@@ -124,6 +124,7 @@ func (fenceParser) Continue(node ast.Node, reader text.Reader, pc parser.Context
 		return parser.Continue | parser.HasChildren
 	}
 
+	// The innermost open division takes the line. Blocks between it and the line, such as lists, end with it.
 	opened := pc.OpenedBlocks()
 	for _, o := range slices.Backward(opened) {
 		switch n := o.Node.(type) {

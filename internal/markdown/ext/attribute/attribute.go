@@ -124,6 +124,7 @@ func (transformer) Transform(root *ast.Document, reader text.Reader, _ parser.Co
 		return
 	}
 
+	// Make spans first: their attributes must not go to an element within the brackets.
 	parents := map[ast.Node]bool{}
 	for _, b := range found {
 		if parent := b.Parent(); parent != nil && !parents[parent] {

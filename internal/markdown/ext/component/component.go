@@ -105,6 +105,7 @@ func Place(root ast.Node, src []byte, dropped func(name string, offset int)) {
 		}
 	})
 
+	// Alerts come first: they take their tags out of the blocks.
 	for _, parent := range parents {
 		wrapAlerts(parent, src)
 	}

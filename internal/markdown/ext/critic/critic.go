@@ -67,6 +67,7 @@ func (p markParser) Parse(parent ast.Node, block text.Reader, pc parser.Context)
 	line, segment := block.PeekLine()
 	open, _ := pc.Get(openKey).(*mark)
 
+	// Any other character can only be the closing mark of the open change, whose place is known.
 	if line[0] != '{' {
 		size := 3
 		if line[0] == '}' {

@@ -54,8 +54,9 @@ func Place(p *ast.Paragraph, src []byte) {
 		f.Caption = tree.Unescape(img.Title)
 	}
 
+	// The caption replaces the title, and the figure gets the attributes: labels refer to it.
 	img.Title = nil
-	for _, name := range []string{"id", "class"} { // the figure gets the attributes of the image
+	for _, name := range []string{"id", "class"} {
 		for _, from := range []ast.Node{p, img} {
 			if value := tree.AttributeText(from, name); value != "" {
 				f.SetAttributeString(name, []byte(value))

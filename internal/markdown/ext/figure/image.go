@@ -23,7 +23,7 @@ func (sizedImageParser) Parse(_ ast.Node, block text.Reader, _ parser.Context) a
 	if len(line) < 2 || line[1] != '[' {
 		return nil
 	}
-	line = line[:min(len(line), longest)]
+	line = line[:min(len(line), longest)] // a longer line would be searched once for each image
 
 	shut := 2 + bytes.IndexAny(line[2:], "[]\\`")
 	if shut < 2 || line[shut] != ']' || len(line) <= shut+2 || line[shut+1] != '(' {
@@ -44,6 +44,7 @@ func (sizedImageParser) Parse(_ ast.Node, block text.Reader, _ parser.Context) a
 		rest = bytes.TrimLeft(rest[n:], " \t")
 	}
 
+	// Only the size makes this an image that goldmark does not know.
 	stop := bytes.IndexByte(rest, ')')
 	if stop < 2 || rest[0] != '=' {
 		return nil

@@ -26,6 +26,7 @@ func (inlineNoteParser) Parse(parent ast.Node, block text.Reader, pc parser.Cont
 		return nil
 	}
 
+	// A search for the end has already failed from an earlier note: do not repeat it.
 	n := notesOf(pc)
 	if segment.Start >= n.unclosed.Start && segment.Start < n.unclosed.Stop {
 		return nil
@@ -52,6 +53,8 @@ func (inlineNoteParser) Parse(parent ast.Node, block text.Reader, pc parser.Cont
 		return nil
 	}
 
+	// Goldmark parses the inline content of blocks in the order of the document. That of the note follows,
+	// since the note is at the end.
 	if n.inline == nil {
 		n.inline = extast.NewFootnoteList()
 		root.AppendChild(root, n.inline)

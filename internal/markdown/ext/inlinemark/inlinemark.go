@@ -25,6 +25,7 @@ func (scriptParser) Parse(_ ast.Node, block text.Reader, _ parser.Context) ast.N
 	line, segment := block.PeekLine()
 
 	char, before := line[0], block.PrecendingCharacter()
+	// A doubled character belongs to ~~struck out~~ text.
 	if before == rune(char) ||
 		char == '~' && (util.IsSpaceRune(before) || util.IsPunctRune(before) && before != ')' && before != ']') {
 		return nil
@@ -60,6 +61,7 @@ func (p markParser) Parse(_ ast.Node, block text.Reader, pc parser.Context) ast.
 		return nil
 	}
 
+	// The rules of CommonMark for delimiter runs apply. Goldmark matches the delimiters later.
 	d := parser.ScanDelimiter(line, before, 2, p)
 	if d == nil {
 		return nil

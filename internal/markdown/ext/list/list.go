@@ -72,7 +72,7 @@ func (p fancyListParser) Open(parent ast.Node, reader text.Reader, pc parser.Con
 	loose := p.Loose(pc)
 
 	m, ok := readMarker(line, listStyle{})
-	if !ok && loose { // not a Roman numeral, but a letter
+	if !ok && loose { // a letter that is not a Roman numeral
 		m, ok = readMarker(line, listStyle{kind: 'a'})
 	}
 
@@ -93,6 +93,7 @@ func (p fancyListParser) Open(parent ast.Node, reader text.Reader, pc parser.Con
 		return nil, parser.NoChildren
 	}
 
+	// In Pandoc, a list needs a blank line before it, except in the item of another list.
 	if ast.IsParagraph(last) && last.Parent() == parent && loose && parent.Kind() != ast.KindListItem {
 		return nil, parser.NoChildren
 	}

@@ -46,6 +46,7 @@ func Set(root ast.Node, src []byte, lang string) {
 			outer = outer[:len(outer)-1]
 		}
 
+		// Quotation marks do not reach beyond their block.
 		if n.Type() == ast.TypeBlock {
 			t.before, t.quotes, t.code = 0, t.quotes[:0], 0
 
@@ -72,7 +73,7 @@ func Set(root ast.Node, src []byte, lang string) {
 
 		switch n := n.(type) {
 		case *ast.CodeSpan, *ast.AutoLink:
-			t.before = 'x'
+			t.before = 'x' // a quote after it closes, as after a letter
 			return ast.WalkSkipChildren, nil
 		case *ast.Image: // its text is an attribute
 			t.before = 'x'
