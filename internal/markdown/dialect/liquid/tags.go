@@ -34,20 +34,10 @@ func (t *tag) replace(tags []tag, src []byte) bool {
 		return true
 	}
 	title := t.text("title", "header", "heading", "summary", "label", "caption", "subject")
-	within := bytes.TrimSpace(src[t.end:tags[t.other].start])
-	fenced := bytes.HasPrefix(within, []byte("```")) || bytes.HasPrefix(within, []byte("~~~"))
 
-	switch kind := admonition.KindOf(t.name); t.name {
+	switch t.name {
 	case "highlight", "code", "mermaid", "prism":
-		if fenced && title == "" {
-			return true
-		}
-
-		if !fenced {
-			t.with = source.CodeFence + t.language()
-			return true
-		}
-		t.with = ":::tab " + title
+		t.codeBlock(title, bytes.TrimSpace(src[t.end:tags[t.other].start]))
 	case "tab", "step", "expand", "collapse", "accordion", "accordion-item", "collapsible", "spoiler", "panel", "fold":
 		if title == "" {
 			title = t.text("name")
@@ -58,29 +48,48 @@ func (t *tag) replace(tags []tag, src []byte) bool {
 		}
 		t.with = ":::tab " + title
 	case "notice", "admonition", "callout", "alert", "hint", "message", "aside", "notification", "box", "block":
-		name := t.text("style", "type", "color", "class", "kind", "level", "context")
-		if name == "" && len(t.words) > 0 {
-			name, t.words = t.words[0], t.words[1:]
-		}
-
-		name = strings.TrimPrefix(strings.ToLower(name), "alert-")
-		if admonition.KindOf(name) == "" {
-			name = "note"
-		}
-		t.callout(name, title)
+		t.notice(title)
 	default:
-		if kind != "" {
+		switch {
+		case admonition.KindOf(t.name) != "":
 			name := t.name
 			if len(t.words) > 0 && admonition.KindOf(strings.ToLower(t.words[0])) != "" {
 				name, t.words = strings.ToLower(t.words[0]), t.words[1:]
 			}
 			t.callout(name, title)
-		} else if title != "" {
+		case title != "":
 			t.with = ":::tab " + title
 		}
 	}
 
 	return true
+}
+
+// codeBlock sets a code block as the replacement of a tag around content. If the content is a code block
+// already, only the title is left.
+func (t *tag) codeBlock(title string, content []byte) {
+	fenced := bytes.HasPrefix(content, []byte("```")) || bytes.HasPrefix(content, []byte("~~~"))
+
+	switch {
+	case !fenced:
+		t.with = source.CodeFence + t.language()
+	case title != "":
+		t.with = ":::tab " + title
+	}
+}
+
+// notice sets an admonition whose kind is an argument, "note" for an unknown kind.
+func (t *tag) notice(title string) {
+	kind := t.text("style", "type", "color", "class", "kind", "level", "context")
+	if kind == "" && len(t.words) > 0 {
+		kind, t.words = t.words[0], t.words[1:]
+	}
+
+	kind = strings.TrimPrefix(strings.ToLower(kind), "alert-")
+	if admonition.KindOf(kind) == "" {
+		kind = "note"
+	}
+	t.callout(kind, title)
 }
 
 // callout sets an admonition as the replacement. Without a title, the arguments without a name are it.

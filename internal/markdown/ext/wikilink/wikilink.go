@@ -91,29 +91,35 @@ func (p wikiParser) Parse(_ ast.Node, block text.Reader, pc parser.Context) ast.
 
 		return img
 	}
-	n := &Link{
-		Source: segment.WithStop(at + end + 2),
-		Plain:  start == 2 && shown < 0 && bytes.IndexByte(target, '#') < 0,
-	}
-	page, heading, _ := strings.Cut(string(target), "#")
-	n.Page, n.Heading = page, heading
+	n := newLink(target, inside[:end], shown, at)
+	n.Source = segment.WithStop(at + end + 2)
+	n.Plain = start == 2 && shown < 0 && bytes.IndexByte(target, '#') < 0
+	block.Advance(start + end + 2)
+
+	return n
+}
+
+// newLink returns the link for the text inside the brackets, which is at an offset of the source. shown is the
+// index of the text after the bar, -1 for none. Without it, the text is the names of the page and the
+// heading.
+func newLink(target, inside []byte, shown, at int) *Link {
+	n := &Link{}
+	n.Page, n.Heading, _ = strings.Cut(string(target), "#")
 	show := func(from, to int) { n.AppendChild(n, ast.NewTextSegment(text.NewSegment(at+from, at+to))) }
 
-	switch {
-	case shown >= 0 && len(bytes.TrimSpace(inside[shown:end])) > 0:
-		show(shown, end)
-	default:
-		show(0, len(page))
-
-		if page != "" && heading != "" {
-			n.AppendChild(n, ast.NewString([]byte(" › ")))
-		}
-
-		if heading != "" {
-			show(len(page)+1, len(target))
-		}
+	if shown >= 0 && len(bytes.TrimSpace(inside[shown:])) > 0 {
+		show(shown, len(inside))
+		return n
 	}
-	block.Advance(start + end + 2)
+	show(0, len(n.Page))
+
+	if n.Page != "" && n.Heading != "" {
+		n.AppendChild(n, ast.NewString([]byte(" › ")))
+	}
+
+	if n.Heading != "" {
+		show(len(n.Page)+1, len(target))
+	}
 
 	return n
 }
