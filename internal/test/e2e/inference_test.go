@@ -248,19 +248,36 @@ func TestCompletionsGoThroughTheQueue(t *testing.T) {
 
 func TestAClientThatLeavesFreesTheModel(t *testing.T) {
 	t.Parallel()
-	upstream, base := inferencetest.Start(t)
+	const slow = "tokens:100000@20"
 
-	_, c := e2e.Serve(t, map[string]string{"INFERENCE_CONFIG": models(t, base, "tokens:100000@20", "hang")})
-	for n, body := range [][]byte{chat("tokens:100000@20", true, ""), chat("tokens:100000@20", false, ""), chat("hang", true, "")} {
-		t.Run(fmt.Sprintf("row %d", n), func(t *testing.T) {
+	for name, tc := range map[string]struct {
+		model        string
+		stream       bool
+		afterContent bool // the client leaves at the first token, otherwise soon after the request has reached the model
+	}{
+		"a stream at its first token":    {slow, true, true},
+		"a completion that is generated": {slow, false, false},
+		"a stream without content":       {"hang", true, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			upstream, base := inferencetest.Start(t)
+			_, c := e2e.Serve(t, map[string]string{"INFERENCE_CONFIG": models(t, base, tc.model)})
+
 			ctx, leave := context.WithCancel(t.Context())
-			go func() { // the first is left at its first word, so that there is one to count
-				if err := upstream.WaitRequests(t.Context(), n+1); err == nil && n > 0 {
-					time.AfterFunc(100*time.Millisecond, leave)
-				}
-			}()
+			defer leave()
 
-			req, err := http.NewRequestWithContext(ctx, "POST", c.Base+"/v1/chat/completions", bytes.NewReader(body))
+			if !tc.afterContent {
+				go func() {
+					if upstream.WaitRequests(ctx, 1) == nil {
+						time.AfterFunc(100*time.Millisecond, leave)
+					}
+				}()
+			}
+
+			body := bytes.NewReader(chat(tc.model, tc.stream, ""))
+
+			req, err := http.NewRequestWithContext(ctx, "POST", c.Base+"/v1/chat/completions", body)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -268,30 +285,31 @@ func TestAClientThatLeavesFreesTheModel(t *testing.T) {
 
 			if res, err := c.HTTP.Do(req); err == nil {
 				for lines := bufio.NewScanner(res.Body); lines.Scan(); {
-					if n == 0 && tokensIn(lines.Text()) > 0 {
+					if tc.afterContent && tokensIn(lines.Text()) > 0 {
 						leave()
 					}
 				}
 				res.Body.Close()
 			}
 
-			soon, cancel := context.WithTimeout(t.Context(), wait.Patience) // of the 5000 s that it takes
-			if err := upstream.WaitLeft(soon, n+1); err != nil {
-				t.Fatalf("%s: the upstream was not left: %v", body, err)
-			}
-			cancel()
-			leave()
-		})
-	}
-	// What was used is written down after the upstream was left.
-	var usage []byte
-	wait.Until(t, "the ledger has both", func() bool {
-		_, _, usage = c.Do("GET", "/v1/usage?group_by=model", "", nil)
-		return strings.Contains(string(usage), `"cancelled":2`)
-	})
+			// The whole answer would take 5000 s.
+			soon, cancel := context.WithTimeout(t.Context(), wait.Patience)
+			defer cancel()
 
-	if strings.Contains(string(usage), `"completion_tokens":0,"reasoning_tokens":0,"cancelled":2`) {
-		t.Errorf("the ledger says %s", usage)
+			if err := upstream.WaitLeft(soon, 1); err != nil {
+				t.Fatalf("the worker still reads the answer of the model: %v", err)
+			}
+			// The worker records the usage after it has left the model.
+			var usage []byte
+			wait.Until(t, "the usage is recorded", func() bool {
+				_, _, usage = c.Do("GET", "/v1/usage?group_by=model", "", nil)
+				return strings.Contains(string(usage), `"cancelled":1`)
+			})
+
+			if tc.afterContent && strings.Contains(string(usage), `"completion_tokens":0,`) {
+				t.Errorf("no token is recorded: %s", usage)
+			}
+		})
 	}
 }
 
