@@ -60,7 +60,7 @@ func TestKeysOpenTheirRoutes(t *testing.T) {
 	}
 }
 
-// page is a net/http page that says what it got.
+// page returns a net/http handler that answers with text and its request.
 func page(text string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body := new(strings.Builder)
@@ -106,7 +106,7 @@ func TestPagesOfOtherSitesCannotWriteToTheMonitor(t *testing.T) {
 	serve(t).get("/monitor").want(t, http.StatusNotFound, fault.NotFound)
 }
 
-func TestAServerWithoutKeysRefusesForeignPages(t *testing.T) {
+func TestAServerWithoutKeysRejectsForeignPages(t *testing.T) {
 	t.Parallel()
 	h := serve(t, open, func(o *api.Options) { o.AllowedOrigins = []string{"https://app.example"} })
 
@@ -195,7 +195,7 @@ func TestCrossOriginRequests(t *testing.T) {
 	if got.Header.Get("Vary") != "Origin" {
 		t.Errorf("Vary %q", got.Header.Get("Vary"))
 	}
-	// An error must be readable from there, too.
+	// Pages of allowed origins must be able to read errors as well.
 	if res := h.get("/api/themes", "Origin: https://app.example"); res.Header.Get("Access-Control-Allow-Origin") == "" {
 		t.Error("the 401 has no CORS header")
 	}
@@ -216,7 +216,7 @@ func TestCrossOriginRequests(t *testing.T) {
 	); res.Header.Get(
 		"Access-Control-Allow-Origin",
 	) != "*" {
-		t.Error("* allows nobody")
+		t.Error("* allows no origin")
 	}
 }
 
@@ -231,6 +231,6 @@ func TestForwardingHeadersCountFromTrustedProxiesOnly(t *testing.T) {
 
 	o.TrustedProxies = []string{"proxy"}
 	if _, err := api.New(o); err == nil {
-		t.Error("a name is taken for an address")
+		t.Error("a name is accepted as an address")
 	}
 }

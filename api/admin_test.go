@@ -28,7 +28,7 @@ func TestOperatorsNeedAnAdminKeyInAHeader(t *testing.T) {
 		t.Run(path, func(t *testing.T) {
 			for header, code := range map[string]fault.Code{
 				"X-None: x": fault.InvalidAPIKey, "X-API-Key: alices": fault.Forbidden,
-				// A browser sends a stored password along unasked.
+				// A browser sends a stored password without being asked.
 				basic("olgas"): fault.InvalidAPIKey,
 			} {
 				t.Run(header, func(t *testing.T) {
@@ -87,7 +87,7 @@ func TestPagesOfOtherSitesCannotActOnJobs(t *testing.T) {
 	for name, h := range map[string]*harness{
 		"with keys":    serve(t),
 		"without keys": serve(t, open),
-		// Who may call the API from a browser is no operator.
+		// An origin that may call the API does not belong to the operators' page.
 		"listed": serve(t, func(o *api.Options) { o.AllowedOrigins = []string{"https://evil.example"} }),
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -103,7 +103,7 @@ func TestPagesOfOtherSitesCannotActOnJobs(t *testing.T) {
 						header,
 					)
 					if name == "without keys" && res.StatusCode == http.StatusForbidden {
-						continue // by whichever of the two rules
+						continue // either of the two rules may reject it
 					}
 					res.want(t, 403, fault.OriginNotAllowed)
 				}

@@ -64,7 +64,7 @@ func TestAnArtifactIsDownloadedByItsAddressAlone(t *testing.T) {
 	h.get(job.Artifact.URL, "If-None-Match: "+res.Header.Get("Etag")).want(t, http.StatusNotModified, "")
 }
 
-// breaking is a store whose bodies break off.
+// breaking is a store whose bodies break off while they are read.
 type breaking struct{ storage.Store }
 
 func (s breaking) Get(ctx context.Context, key string, rng storage.Range) (io.ReadCloser, storage.Info, error) {
@@ -79,7 +79,7 @@ func (s breaking) Get(ctx context.Context, key string, rng storage.Range) (io.Re
 	return r, info, err
 }
 
-// lines is a log, line by line.
+// lines is a log handler's output, line by line.
 type lines chan string
 
 func (l lines) Write(line []byte) (int, error) {
@@ -87,7 +87,7 @@ func (l lines) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-func TestADownloadThatTheStoreBreaksOffIsNotWholeAndIsLogged(t *testing.T) {
+func TestADownloadThatBreaksOffIsIncompleteAndLogged(t *testing.T) {
 	t.Parallel()
 	logged := make(lines, 64)
 	h := serve(t, func(o *api.Options) {
@@ -115,7 +115,7 @@ func TestADownloadThatTheStoreBreaksOffIsNotWholeAndIsLogged(t *testing.T) {
 			t.Errorf("%q was taken for the whole", body)
 		}
 	}
-	// The line comes before the connection's end.
+	// The server logs before it closes the connection.
 	for {
 		select {
 		case line := <-logged:
@@ -180,7 +180,7 @@ func TestRanges(t *testing.T) {
 	}
 }
 
-func TestUnknownAndExpiredArtifacts(t *testing.T) {
+func TestUnknownAndExpiredArtifactsAreErrors(t *testing.T) {
 	t.Parallel()
 	h := serve(t)
 	a := h.submit()
@@ -252,7 +252,7 @@ func TestFileNamesAreSafeInHeaders(t *testing.T) {
 	}
 }
 
-// signing is a store that callers can reach.
+// signing is a store with presigned addresses.
 type signing struct{ storage.Store }
 
 func (s signing) Presign(_ context.Context, key, name string, ttl time.Duration) (string, error) {

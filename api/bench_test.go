@@ -18,7 +18,7 @@ import (
 	"presswork/tasks"
 )
 
-// realQueue is a tasks.Client on a Redis of its own.
+// realQueue returns a tasks.Client with its own Redis.
 func realQueue(tb testing.TB) *tasks.Client {
 	tb.Helper()
 
@@ -45,10 +45,10 @@ func TestTheRealQueueKeepsTheFakesPromises(t *testing.T) {
 	a := h.submit()
 	h.get(a.StatusURL).want(t, http.StatusOK, "")
 	conn := h.mustDial(a.WSURL)
-	got := h.hear(conn, 1)
+	got := h.readEvents(conn, 1)
 	h.do(http.MethodDelete, a.StatusURL, nil).want(t, http.StatusOK, "")
 
-	got = append(got, h.hear(conn, -1)...)
+	got = append(got, h.readEvents(conn, -1)...)
 	if diff := cmp.Diff([]string{"snapshot/1", "cancelled/2", "close 1000"}, got); diff != "" {
 		t.Error(diff)
 	}
@@ -69,8 +69,7 @@ func TestTheRealQueueKeepsTheFakesPromises(t *testing.T) {
 	}
 }
 
-// BenchmarkSubmit posts small documents from 16 clients to a server with the
-// real queue and no worker.
+// BenchmarkSubmit sends small documents from 16 clients to a server with a real queue and no worker.
 func BenchmarkSubmit(b *testing.B) {
 	const clients = 16
 	o := options(b)

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// A client that goes on sending what was refused is not listened to for long.
-func TestOfARefusedBodyLittleIsRead(t *testing.T) {
+// A client that keeps sending a rejected body is disconnected soon.
+func TestLittleOfARejectedBodyIsRead(t *testing.T) {
 	t.Parallel()
 
 	h := serve(t)
@@ -37,7 +37,7 @@ func TestOfARefusedBodyLittleIsRead(t *testing.T) {
 					break
 				}
 			}
-			// What lies in the buffers of both ends was sent, but not read.
+			// The buffers of both sides hold bytes that were sent but not read.
 			if sent > 128<<20 {
 				t.Errorf("%s: %d MB were taken", name, sent>>20)
 			}
@@ -45,7 +45,7 @@ func TestOfARefusedBodyLittleIsRead(t *testing.T) {
 	}
 }
 
-func TestAClientThatSendsAllBeforeItReadsHearsOfTheRefusal(t *testing.T) {
+func TestAClientThatSendsAllBeforeItReadsGetsTheError(t *testing.T) {
 	t.Parallel()
 	h := serve(t)
 	body := strings.Repeat("x", 50<<20)

@@ -47,7 +47,7 @@ func TestASilentStreamBeginsWithComments(t *testing.T) {
 
 	lines := bufio.NewReader(res.Body)
 	for range 2 {
-		// One line end: an empty line would be an event to some clients.
+		// A comment has one line end. Some clients take an empty line for an event.
 		if line, err := lines.ReadString('\n'); line != ": ping\n" || res.StatusCode != http.StatusOK {
 			t.Fatalf("%d %q %v", res.StatusCode, line, err)
 		}
@@ -65,7 +65,7 @@ func TestASilentStreamBeginsWithComments(t *testing.T) {
 	}
 }
 
-func TestAnErrorHasAStatusUntilTheFirstWord(t *testing.T) {
+func TestAnErrorHasAStatusUntilTheFirstToken(t *testing.T) {
 	t.Parallel()
 	fail := inference.Frame{
 		Error: inference.Errorf(
@@ -114,13 +114,13 @@ func TestARunningStreamEndsByItselfWhenTheServerStops(t *testing.T) {
 	speak := make(chan struct{})
 	var calls atomic.Int32
 	h := chats(t, func(ctx context.Context, run *stream.Run) error {
-		if calls.Add(1) > 2 { // one that came before the server was told to stop
+		if calls.Add(1) > 2 { // a call that started before Stop
 			return say(t, run)
 		}
 		send(t, run, first())
 		send(t, run, word("Hel"))
 
-		if run.Call.Tier == stream.Performance { // one that does not end
+		if run.Call.Tier == stream.Performance { // a call that does not end
 			<-ctx.Done()
 			return context.Cause(ctx)
 		}
@@ -163,13 +163,13 @@ func TestARunningStreamEndsByItselfWhenTheServerStops(t *testing.T) {
 	stopped := make(chan error, 1)
 
 	go func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 24*time.Second) // streams have the half of it
+		ctx, cancel := context.WithTimeout(context.Background(), 24*time.Second) // streams get half of it
 		defer cancel()
 		stopped <- h.server.Stop(ctx)
 	}()
 	wait.Until(
 		t,
-		"new ones are refused",
+		"new calls are rejected",
 		func() bool { return h.chat(asked).StatusCode == http.StatusServiceUnavailable },
 	)
 	close(speak)
@@ -190,13 +190,13 @@ func TestARunningStreamEndsByItselfWhenTheServerStops(t *testing.T) {
 	}
 }
 
-// TestAReaderWhoIsTooSlowIsTold reads the beginning of a stream, and goes on when
-// more has come than is kept and fits between client and server.
-func TestAReaderWhoIsTooSlowIsTold(t *testing.T) {
+// TestAReaderThatIsTooSlowGetsAnError reads the beginning of a stream. It reads on when more data waits than the
+// server keeps and the connection buffers.
+func TestAReaderThatIsTooSlowGetsAnError(t *testing.T) {
 	t.Parallel()
 	begun, sent := make(chan struct{}), make(chan struct{})
 	var h *harness
-	// entries is how many pieces of the answer Redis has.
+	// entries returns the number of entries of the answer in Redis.
 	entries := func() (n int64) {
 		keys, _, err := h.redis.ScanType(t.Context(), 0, "*", 1000, "stream").Result()
 		for _, key := range keys {
@@ -218,8 +218,8 @@ func TestAReaderWhoIsTooSlowIsTold(t *testing.T) {
 			return ctx.Err()
 		}
 		long := word(strings.Repeat("x", 250<<10))
-		// So much may wait, and a few MB lie in the connections. Each is a piece of its own:
-		// what is put together is too large to be published, and is fetched when it is read.
+		// The limit is MaxUnread, and the connections buffer a few MB. Each frame is published by itself: joined
+		// frames would be too large to publish and would be fetched when they are read.
 		for range 2 * stream.MaxUnread / (250 << 10) {
 			before := entries()
 			send(t, run, long)
@@ -229,7 +229,7 @@ func TestAReaderWhoIsTooSlowIsTold(t *testing.T) {
 		close(sent)
 
 		return err
-	}, func(o *api.Options) { o.WriteTimeout = time.Hour }) // the server waits for the reader until all is sent
+	}, func(o *api.Options) { o.WriteTimeout = time.Hour }) // the server must not drop the slow reader earlier
 
 	conn, err := net.Dial("tcp", strings.TrimPrefix(h.url(""), "http://"))
 	if err != nil {
@@ -268,7 +268,7 @@ func TestAReaderWhoIsTooSlowIsTold(t *testing.T) {
 	}
 }
 
-func TestAFailureTellsWhichToolsHaveRun(t *testing.T) {
+func TestAFailureListsTheToolsThatHaveRun(t *testing.T) {
 	t.Parallel()
 	h := chats(t, func(_ context.Context, run *stream.Run) error {
 		send(t, run, first())
@@ -295,7 +295,7 @@ func TestAFailureTellsWhichToolsHaveRun(t *testing.T) {
 	if res.StatusCode != http.StatusBadRequest {
 		t.Error(res.StatusCode)
 	}
-	// A stream has told of it before.
+	// In a stream, the tools come before the error.
 	res = h.chat(streamed)
 	if text := string(
 		res.body,

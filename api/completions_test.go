@@ -29,10 +29,10 @@ import (
 	"presswork/tasks/stream"
 )
 
-// talk is a worker's part, played by a test.
+// talk plays the worker in a test.
 type talk = func(ctx context.Context, run *stream.Run) error
 
-// send sends a frame; that nobody hears it any more is the test's business.
+// send sends a frame. It ignores that the client has left.
 func send(t *testing.T, run *stream.Run, f inference.Frame) {
 	t.Helper()
 
@@ -58,7 +58,7 @@ func first() inference.Frame {
 
 func word(s string) inference.Frame { return inference.Frame{Chunk: &inference.Chunk{Content: s}} }
 
-// say answers with one word.
+// say ends a run with an answer of one word.
 func say(t *testing.T, run *stream.Run) error {
 	send(t, run, first())
 	send(t, run, word("Hello"))
@@ -67,8 +67,7 @@ func say(t *testing.T, run *stream.Run) error {
 	return finish(run, inference.Frame{Result: &inference.Result{}})
 }
 
-// chats serves completions whose worker is h, of a model "m" and a model "text" of
-// texts.
+// chats starts a server whose worker is h. It has a chat model "m" and a model "text" for text completions.
 func chats(t *testing.T, h talk, change ...func(*api.Options)) *harness {
 	t.Helper()
 	address := redistest.Start(t)
@@ -143,7 +142,7 @@ func (h *harness) chat(body string, headers ...string) reply {
 		append([]string{"Content-Type: application/json"}, headers...)...)
 }
 
-func TestACompletionThatNoWorkerBeginsIsRefused(t *testing.T) {
+func TestACompletionThatNoWorkerBeginsIsRejected(t *testing.T) {
 	t.Parallel()
 
 	h := chats(t, func(_ context.Context, run *stream.Run) error { return say(t, run) }, func(o *api.Options) {
@@ -156,7 +155,7 @@ func TestACompletionThatNoWorkerBeginsIsRefused(t *testing.T) {
 
 			if name == "streamed" {
 				var res reply
-				// The look for a worker, every five seconds, may come before the first comment.
+				// The server looks for a worker every 5 s. That may happen before the first comment.
 				wait.Until(t, "a stream begins", func() bool {
 					res = h.chat(body)
 					return res.StatusCode != http.StatusServiceUnavailable
@@ -182,14 +181,14 @@ func TestACompletionThatNoWorkerBeginsIsRefused(t *testing.T) {
 	}
 }
 
-// unserved puts calls on the queue of tools, which no worker of these tests takes.
+// unserved puts calls on the queue tools, which no worker of these tests serves.
 type unserved struct{ *tasks.Client }
 
 func (u unserved) Call(ctx context.Context, call stream.Call) (*stream.Answer, error) {
 	return u.OpenTools(ctx, call)
 }
 
-func TestAClientsOwnTimeOutEndsTheWork(t *testing.T) {
+func TestTheClientsTimeOutEndsTheWork(t *testing.T) {
 	t.Parallel()
 	var begun atomic.Int32
 	ended := make(chan error, 100)
@@ -203,7 +202,7 @@ func TestAClientsOwnTimeOutEndsTheWork(t *testing.T) {
 
 	for body, header := range map[string]string{asked: "X-Stainless-Timeout: 0.3", streamed: "X-Stainless-Read-Timeout: 0.3"} {
 		before := begun.Load()
-		wait.Until(t, "one that begins within its time", func() bool {
+		wait.Until(t, "a call begins within its time-out", func() bool {
 			h.chat(body, header).want(t, http.StatusGatewayTimeout, inference.UpstreamTimeout)
 			return begun.Load() > before
 		})
@@ -214,7 +213,7 @@ func TestAClientsOwnTimeOutEndsTheWork(t *testing.T) {
 	}
 }
 
-func TestARetryWithItsKeyHearsTheFirstAnswer(t *testing.T) {
+func TestARetryWithItsKeyGetsTheFirstAnswer(t *testing.T) {
 	t.Parallel()
 	var runs atomic.Int32
 	begun, speak := make(chan struct{}, 2), make(chan struct{})
@@ -230,7 +229,7 @@ func TestARetryWithItsKeyHearsTheFirstAnswer(t *testing.T) {
 
 		return say(t, run)
 	})
-	// The first one leaves while the work goes on.
+	// The first client leaves while the model works.
 	ctx, leave := context.WithCancel(t.Context())
 
 	req, err := http.NewRequestWithContext(ctx, "POST", h.url("/v1/chat/completions"), strings.NewReader(streamed))
@@ -275,12 +274,12 @@ func TestARetryWithItsKeyHearsTheFirstAnswer(t *testing.T) {
 	}
 }
 
-// busy says that many wait.
+// busy reports many waiting calls.
 type busy struct{ openai.Calls }
 
 func (busy) Waiting(context.Context) (int64, error) { return 100, nil }
 
-func TestFlexIsRefusedWhereManyWait(t *testing.T) {
+func TestFlexIsRejectedWhileManyCallsWait(t *testing.T) {
 	t.Parallel()
 	h := chats(t, func(_ context.Context, run *stream.Run) error { return say(t, run) },
 		func(o *api.Options) { o.Inference.Calls = busy{o.Inference.Calls} })
@@ -327,7 +326,7 @@ func TestLimitsOfAKeyOnCompletions(t *testing.T) {
 	(<-done).want(t, http.StatusOK, "")
 	h.chat(asked, "Authorization: Bearer ones").want(t, http.StatusOK, "")
 
-	// What was reserved for a long answer is given back when a short one came.
+	// Tokens that a short answer did not need are given back.
 	for range 3 {
 		h.chat(streamed, "Authorization: Bearer fews").want(t, http.StatusOK, "")
 	}
@@ -351,12 +350,12 @@ func TestLimitsOfAKeyOnCompletions(t *testing.T) {
 		"Authorization: Bearer others",
 	); res.StatusCode != http.StatusNotFound ||
 		strings.Contains(string(res.body), "`m`") {
-		t.Errorf("a key hears of a model that it may not use: %s", res.body)
+		t.Errorf("an error names a model that the key may not use: %s", res.body)
 	}
 	h.chat(asked, "Authorization: Bearer nobodys").want(t, http.StatusUnauthorized, "invalid_api_key")
 }
 
-func TestATextIsContinued(t *testing.T) {
+func TestATextCompletionContinuesThePrompt(t *testing.T) {
 	t.Parallel()
 	h := chats(t, func(_ context.Context, run *stream.Run) error {
 		var job inference.Job
@@ -383,7 +382,7 @@ func TestATextIsContinued(t *testing.T) {
 			t.Errorf("%s: %d %s", path, res.StatusCode, b)
 		}
 	}
-	// What comes before the first word is a comment where it comes alone.
+	// A comment may come before the first chunk.
 	if b := strings.TrimPrefix(
 		string(text("/v1/completions", `{"model":"text","prompt":"Once","stream":true}`).body),
 		": ping\n",

@@ -64,7 +64,7 @@ func TestASubmissionIsAccepted(t *testing.T) {
 	}
 }
 
-func TestADocumentGoesToTheQueueOfItsKind(t *testing.T) {
+func TestADocumentGoesToTheQueueOfItsLengthAndTheme(t *testing.T) {
 	t.Parallel()
 	h := serve(t)
 	reading := serve(t, func(o *api.Options) {
@@ -115,7 +115,7 @@ func TestFrontMatterChoosesTheThemeUnlessTheRequestDoes(t *testing.T) {
 	}
 }
 
-func TestMarkdownBodiesAreTakenAsTheyAre(t *testing.T) {
+func TestMarkdownBodiesAreUsedUnchanged(t *testing.T) {
 	t.Parallel()
 	h := serve(t)
 	q := url.Values{
@@ -194,7 +194,7 @@ func TestABodyOfJSONMayBeginWithAByteOrderMark(t *testing.T) {
 	h.post("\ufeff"+`{"content":"# Hi"}`).want(t, http.StatusAccepted, "")
 }
 
-func TestBadSubmissionsAreNamed(t *testing.T) {
+func TestBadSubmissionsAreRejected(t *testing.T) {
 	t.Parallel()
 
 	h := serve(t, func(o *api.Options) { o.MaxContentBytes = 1000 })
@@ -237,22 +237,22 @@ func TestBadSubmissionsAreNamed(t *testing.T) {
 	}
 }
 
-func TestABodyBeyondEveryLimitIsRefusedWithAnAnswer(t *testing.T) {
+func TestABodyOverEveryLimitIsRejectedWithAnAnswer(t *testing.T) {
 	t.Parallel()
 	h := serve(t, func(o *api.Options) { o.MaxContentBytes = 1 << 20 })
 	big := strings.Repeat("x", 11<<20)
 	h.do(http.MethodPost, "/api/conversion", strings.NewReader(big), "Content-Type: text/markdown").
 		want(t, 413, fault.ContentTooLarge)
-	// Chunked: the length is not known beforehand.
+	// In chunks, the server does not know the length in advance.
 	h.do(http.MethodPost, "/api/conversion", io.MultiReader(strings.NewReader(big)), "Content-Type: text/markdown").
 		want(t, 413, fault.ContentTooLarge)
 	h.post(`{"content":"`+big+`"}`).want(t, 413, fault.ContentTooLarge)
-	// Nothing of a large body is taken from somebody without a key.
+	// The server reads nothing of a large body without a valid key.
 	h.post(`{"content":"`+big+`"}`, "-X-API-Key").want(t, 401, fault.InvalidAPIKey)
 	h.submit()
 }
 
-func TestLongContentLiesInTheStore(t *testing.T) {
+func TestLongContentGoesToTheStore(t *testing.T) {
 	t.Parallel()
 	h := serve(t)
 	text := strings.Repeat("word ", tasks.InlineLimit/5+1)
@@ -286,7 +286,7 @@ func (h *harness) stored(key string) []byte {
 	return b
 }
 
-// storedKeys lists the keys of all objects but the deployment's fence.
+// storedKeys returns the keys of all objects, except the deployment's fence.
 func (h *harness) storedKeys() (keys []string) {
 	h.t.Helper()
 
@@ -303,10 +303,10 @@ func (h *harness) storedKeys() (keys []string) {
 	return keys
 }
 
-func TestWhatAJobKeepsIsNotTheNextRequests(t *testing.T) {
+func TestAJobDoesNotShareBuffersWithTheNextRequest(t *testing.T) {
 	t.Parallel()
 	h := serve(t)
-	// One connection, whose buffers the server uses again.
+	// The requests share a connection, whose buffers the server reuses.
 	h.post(`{"content":"x"}`, "Idempotency-Key: aaaa", "X-Request-Id: first").want(t, http.StatusAccepted, "")
 	first := h.queue.last()
 	h.post(`{"content":"x"}`, "Idempotency-Key: bbbb", "X-Request-Id: other").want(t, http.StatusAccepted, "")

@@ -15,7 +15,7 @@ import (
 	"presswork/internal/fault"
 )
 
-// zipped packs files, "name\ncontent" each; change may spoil a head.
+// zipped returns an archive of files, each "name\ncontent". change may modify their headers.
 func zipped(t *testing.T, change func(*zip.FileHeader), files ...string) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -159,7 +159,7 @@ func TestAnArchiveTakesTheFieldsOfAForm(t *testing.T) {
 	}
 }
 
-func TestHostileArchivesAreRefused(t *testing.T) {
+func TestHostileArchivesAreRejected(t *testing.T) {
 	t.Parallel()
 	h := serve(t, func(o *api.Options) { o.MaxUploadBytes = 4 << 20; o.MaxContentBytes = 1 << 20 })
 	good := zipped(t, nil, "a.md\n# A", "b.md\n# B")
@@ -168,7 +168,7 @@ func TestHostileArchivesAreRefused(t *testing.T) {
 	for i := range many {
 		many[i] = fmt.Sprintf("%d.md\n# x", i)
 	}
-	// The head of one file says that it is encrypted.
+	// The header of one file says that it is encrypted.
 	locked := bytes.Clone(good)
 	for _, head := range []string{"PK\x03\x04", "PK\x01\x02"} {
 		at := bytes.Index(locked, []byte(head))
@@ -242,7 +242,7 @@ func TestHostileArchivesAreRefused(t *testing.T) {
 	}
 }
 
-// folders is an archive of many names, which is not to be kept whole in memory.
+// folders returns an archive with too many names to keep in memory.
 func folders(t *testing.T, n int) []byte {
 	t.Helper()
 
@@ -254,7 +254,7 @@ func folders(t *testing.T, n int) []byte {
 	return zipped(t, func(f *zip.FileHeader) { f.Method = zip.Store }, files...)
 }
 
-// method writes a way of packing into the heads of an archive's first file.
+// method sets the compression method in the headers of the first file.
 func method(data []byte, m uint16) []byte {
 	data = bytes.Clone(data)
 	binary.LittleEndian.PutUint16(data[bytes.Index(data, []byte("PK\x03\x04"))+8:], m)

@@ -48,7 +48,7 @@ func (h *harness) events(path string, headers ...string) *eventStream {
 	return &eventStream{h.t, res, bufio.NewReader(res.Body)}
 }
 
-// next returns one block as "id type/seq", comments as they are, and "end".
+// next returns one block of the stream: "id type/seq" for an event, the text of a comment, or "end".
 func (s *eventStream) next() string {
 	s.t.Helper()
 	id := "-"
@@ -95,7 +95,7 @@ func (s *eventStream) rest() (all []string) {
 	}
 }
 
-// brief is "type/seq" of an event's JSON.
+// brief returns "type/seq" of an event's JSON.
 func brief(t testing.TB, data string) string {
 	t.Helper()
 
@@ -230,7 +230,7 @@ func TestStreamsEndWhenTheServerStops(t *testing.T) {
 		t.Error(err)
 	}
 
-	if took := time.Since(began); took > 50*time.Second { // of the minute that the long poll has
+	if took := time.Since(began); took > 50*time.Second { // the long poll may take a minute
 		t.Errorf("stopping took %s", took)
 	}
 

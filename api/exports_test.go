@@ -27,7 +27,7 @@ func (h *harness) export(path, body string, headers ...string) reply {
 		append([]string{"Content-Type: application/json"}, headers...)...)
 }
 
-// leave posts a request and leaves when the server waits for its job.
+// leave sends a request and disconnects once the server waits for its job.
 func (h *harness) leave(path, body string, headers ...string) {
 	h.t.Helper()
 	ctx, leave := context.WithCancel(h.t.Context())
@@ -48,7 +48,7 @@ func (h *harness) leave(path, body string, headers ...string) {
 	}
 }
 
-// finishNext completes the job that a request waits for next with these bytes.
+// finishNext completes the job of the next waiting request with data.
 func (h *harness) finishNext(contentType string, data []byte) {
 	h.queue.onNextWatch(func(id string) { h.finishAs(id, contentType, data) })
 }
@@ -110,7 +110,7 @@ func TestAnExportCanBeFollowedInstead(t *testing.T) {
 	}
 }
 
-func TestAnExportIsWaitedForAsLongAsTheCallerPrefers(t *testing.T) {
+func TestPreferSetsTheWaitForAnExport(t *testing.T) {
 	t.Parallel()
 
 	for _, c := range []struct {
@@ -149,7 +149,7 @@ func TestAnExportIsWaitedForAsLongAsTheCallerPrefers(t *testing.T) {
 	}
 }
 
-func TestAnExportIsTheSameWhateverItsCallerPrefers(t *testing.T) {
+func TestAnExportIsTheSameForEveryPreferHeader(t *testing.T) {
 	t.Parallel()
 	h := serve(t)
 	const body = `{"url":"https://example.com/"}`
@@ -189,7 +189,7 @@ func TestAnExportIsTheSameWhateverItsCallerPrefers(t *testing.T) {
 		want(t, 409, fault.IdempotencyConflict)
 }
 
-func TestAnExportThatFailsSaysWhy(t *testing.T) {
+func TestAFailedExportReturnsItsError(t *testing.T) {
 	t.Parallel()
 	h := serve(t)
 	h.queue.onNextWatch(func(id string) {
@@ -208,7 +208,7 @@ func TestAnExportThatFailsSaysWhy(t *testing.T) {
 func TestAnExportOutlastsABreakInItsEvents(t *testing.T) {
 	t.Parallel()
 	h := serve(t)
-	h.queue.slow = 1 // events of each watch, which then breaks off
+	h.queue.slow = 1 // each watch breaks off after one event
 	h.queue.onNextWatch(func(id string) {
 		h.queue.onNextWatch(func(id string) { h.finishAs(id, "application/pdf", []byte("the bytes")) })
 		h.queue.progress(id, 10)
@@ -224,7 +224,7 @@ func TestAnExportOutlastsABreakInItsEvents(t *testing.T) {
 	}
 }
 
-func TestAnExportIsCalledAsAsked(t *testing.T) {
+func TestAnExportHasTheRequestedFilename(t *testing.T) {
 	t.Parallel()
 	h := serve(t)
 
@@ -244,7 +244,7 @@ func TestAnExportIsCalledAsAsked(t *testing.T) {
 	}
 }
 
-func TestACallerWhoLeavesTakesTheExportAlong(t *testing.T) {
+func TestAClientThatLeavesCancelsItsExport(t *testing.T) {
 	t.Parallel()
 	h := serve(t)
 	h.leave("/export-pdf", `{"url":"https://example.com/"}`)
@@ -254,7 +254,7 @@ func TestACallerWhoLeavesTakesTheExportAlong(t *testing.T) {
 	})
 }
 
-func TestAWrongExportIsRefused(t *testing.T) {
+func TestAnInvalidExportIsRejected(t *testing.T) {
 	t.Parallel()
 
 	h := serve(t)
@@ -295,7 +295,7 @@ func TestAWrongExportIsRefused(t *testing.T) {
 	}
 }
 
-func TestExportsCanBeOpenedAlone(t *testing.T) {
+func TestExportsCanWorkWithoutAKey(t *testing.T) {
 	t.Parallel()
 	h := serve(t)
 
@@ -313,7 +313,7 @@ func TestExportsCanBeOpenedAlone(t *testing.T) {
 	if r := h.get("/api/conversion"); r.StatusCode != 401 {
 		t.Errorf("the rest: %d", r.StatusCode)
 	}
-	// A key that is sent all the same is the caller, and must be valid.
+	// A key that is sent anyway must be valid, and its owner is the caller.
 	if r := h.export(
 		"/export-pdf",
 		`{"url":"https://example.com/"}`,
@@ -369,12 +369,12 @@ func TestExportsArePostedAsJSON(t *testing.T) {
 	}
 }
 
-func TestACallerWithAnIdempotencyKeyCanComeBack(t *testing.T) {
+func TestAnIdempotencyKeyFetchesAnAbandonedExport(t *testing.T) {
 	t.Parallel()
 	h := serve(t)
 	h.leave("/export-pdf", `{"url":"https://example.com/"}`, "Idempotency-Key: again")
 	first := h.queue.last().ID
-	wait.Until(t, "the server sees that the caller has left", func() bool { return h.queue.watching() == 0 })
+	wait.Until(t, "the server notices that the client has left", func() bool { return h.queue.watching() == 0 })
 	h.finishNext("application/pdf", []byte("the bytes"))
 
 	r := h.export("/export-pdf", `{"url":"https://example.com/"}`, "Idempotency-Key: again")

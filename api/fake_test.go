@@ -14,38 +14,36 @@ import (
 	"presswork/tasks"
 )
 
-// fakeQueue is the queue in memory: the same promises as tasks.Client, within
-// one process, and with a hand on what a worker would do.
+// fakeQueue is a queue in memory that keeps the promises of tasks.Client. Tests play the worker.
 type fakeQueue struct {
 	mu          sync.Mutex
 	jobs        map[string]*fakeJob
 	order       []string
 	keys        map[string]string
 	submissions []tasks.Submission
-	// refuse, when set, answers every Submit.
+	// refuse is the error of every Submit, unless nil.
 	refuse error
-	// watches counts those that are open, ever those that were opened.
+	// watches counts open watches, ever all that were opened.
 	watches, ever int
-	// late makes Replay and Reserve miss what Submit then finds: two requests at
-	// once.
+	// late makes Replay and Reserve miss a job that Submit then finds, like two simultaneous requests.
 	late bool
-	// asked are the tasks that wait for an answer, by key; answer, when set, answers each
-	// in the background. asks counts the callers, runs the tasks.
+	// asked holds the tasks that wait for an answer, by key. If answer is set, it answers each in the background.
+	// asks counts the callers, runs the tasks.
 	asked      map[string]*fakeAnswer
 	answer     func(tasks.Task) (any, error)
 	asks, runs atomic.Int64
 	background sync.WaitGroup
-	// workers are how many seem to be alive.
+	// workers is the number of live workers that Workers reports.
 	workers int
-	// searches are what operators have looked for.
+	// searches are the arguments of Search.
 	searches []tasks.Search
-	// next are called, once, with the job of the next watch, before it has events.
+	// next are called once with the job of the next watch, before it has events.
 	next []func(id string)
-	// slow, when set, ends every watch with ErrSlow after this many events.
+	// slow is the number of events after which a watch ends with ErrSlow; 0 for never.
 	slow int
 }
 
-// fakeAnswer is what those who ask with one key wait for.
+// fakeAnswer is the answer that all callers of Ask with one key share.
 type fakeAnswer struct {
 	done chan struct{}
 	data json.RawMessage
@@ -335,7 +333,7 @@ func (q *fakeQueue) count() int {
 	return len(q.submissions)
 }
 
-// fakeStats is one queue's state.
+// fakeStats reports the state of one queue.
 type fakeStats struct{}
 
 func (*fakeStats) stats(context.Context) (tasks.Fleet, error) {

@@ -8,7 +8,7 @@ import (
 	"presswork/tasks"
 )
 
-// emit does what a worker's transition does: next seq, record, log, wake-up.
+// emit adds an event to a job, as a worker's transition does.
 func (q *fakeQueue) emit(id string, e presswork.Event) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -134,7 +134,7 @@ func (q *fakeQueue) follow(ctx context.Context, id string, last int64, out chan<
 	}
 }
 
-// onNextWatch calls f with the job of the next watch that is opened.
+// onNextWatch calls f with the job of the next watch.
 func (q *fakeQueue) onNextWatch(f func(id string)) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

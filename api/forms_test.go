@@ -16,7 +16,7 @@ import (
 	"presswork/internal/fault"
 )
 
-// part is one part of a form; a raw disposition may hold anything.
+// part is one part of a form. disposition is written as it is.
 type part struct{ disposition, data string }
 
 func field(name, data string) part { return part{fmt.Sprintf(`form-data; name=%q`, name), data} }
@@ -42,7 +42,7 @@ func (h *harness) form(parts ...part) reply {
 	return h.do(http.MethodPost, "/api/conversion", &b, "Content-Type: "+w.FormDataContentType())
 }
 
-func TestAFormBringsAssets(t *testing.T) {
+func TestAFormHasAssets(t *testing.T) {
 	t.Parallel()
 	h := serve(t)
 	large := strings.Repeat("0123456789", 100_000)
@@ -72,7 +72,7 @@ func TestAFormBringsAssets(t *testing.T) {
 	}
 }
 
-func TestHostileFormsAreRefused(t *testing.T) {
+func TestHostileFormsAreRejected(t *testing.T) {
 	t.Parallel()
 	h := serve(t, func(o *api.Options) { o.MaxUploadBytes = 1000; o.MaxContentBytes = 1000 })
 	content := field("content", "# Hi")

@@ -10,8 +10,7 @@ import (
 	"testing"
 )
 
-// A body of any form is answered: with a job, or with an error that names what
-// is wrong and is the caller's.
+// Every body gets a job, or an error of the caller that names the problem.
 func FuzzConversionBodies(f *testing.F) {
 	const boundary = "\r\n--x\r\nContent-Disposition: form-data; name="
 	for _, seed := range []string{

@@ -35,7 +35,7 @@ func TestAnIdempotencyKeyGivesTheSameJob(t *testing.T) {
 		key,
 	); same.StatusCode != http.StatusAccepted ||
 		same.Header.Get("Idempotent-Replayed") != "true" {
-		t.Errorf("with the output that it has anyhow: %d %s", same.StatusCode, same.body)
+		t.Errorf("with the default output: %d %s", same.StatusCode, same.body)
 	}
 	h.post(`{"content":"# Hi","output":"html","options":{"scale":1,"landscape":true}}`, key).
 		want(t, http.StatusConflict, fault.IdempotencyConflict)

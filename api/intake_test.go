@@ -24,7 +24,7 @@ import (
 	"presswork/tasks/stream"
 )
 
-// begin sends the head of a request of a key that announces 30 MB, and a part of the body.
+// begin sends the headers of a request with a body of 30 MB, and part of the body.
 func (h *harness) begin(path, key, media, part string) net.Conn {
 	h.t.Helper()
 	conn := h.connect()
@@ -37,7 +37,7 @@ func (h *harness) begin(path, key, media, part string) net.Conn {
 	return conn
 }
 
-// answer reads the answer that comes on a connection.
+// answer reads an answer from conn.
 func answer(t *testing.T, conn net.Conn) reply {
 	t.Helper()
 
@@ -60,7 +60,7 @@ func answer(t *testing.T, conn net.Conn) reply {
 	return reply{res, body}
 }
 
-// holds waits until the node holds at least so many bytes of bodies.
+// holds waits until the node holds at least n bytes of bodies.
 func (h *harness) holds(where string, least float64) {
 	h.t.Helper()
 	wait.Until(h.t, "the node holds the bodies", func() bool {
@@ -149,7 +149,7 @@ func TestACompletionThatRunsHoldsNoBody(t *testing.T) {
 
 	for range 2 {
 		go func() { done <- h.chat(large) }()
-		wait.Receive(t, "the completion begins", begun) // two of them are more than the key's half
+		wait.Receive(t, "the completion begins", begun) // two bodies are more than the key's half
 	}
 	close(speak)
 
@@ -175,7 +175,7 @@ func TestAnExportThatWaitsForItsPageHoldsNoBody(t *testing.T) {
 	wait.Receive(t, "the first export's answer", answered).want(t, http.StatusOK, "")
 }
 
-func TestABodyThatTricklesIsRefused(t *testing.T) {
+func TestABodyThatTricklesIsRejected(t *testing.T) {
 	t.Parallel()
 	h := serve(t, func(o *api.Options) { o.ReadTimeout = time.Second })
 
@@ -218,7 +218,7 @@ func TestABodyThatTricklesIsRefused(t *testing.T) {
 	}
 }
 
-func TestASlowBodyThatKeepsComingIsTaken(t *testing.T) {
+func TestASlowBodyThatKeepsComingIsAccepted(t *testing.T) {
 	t.Parallel()
 	h := serve(t, func(o *api.Options) { o.ReadTimeout = 3 * time.Second })
 
@@ -283,7 +283,7 @@ func TestACompletionRunsFromTheHeadOfItsRequest(t *testing.T) {
 	first.Close()
 	wait.Until(
 		t,
-		"the first request counts no more",
+		"the first request is no longer counted",
 		func() bool { return h.chat(asked, "X-API-Key: anns").StatusCode == http.StatusOK },
 	)
 }
@@ -313,7 +313,7 @@ func TestATierIsGrantedByTheKeysFile(t *testing.T) {
 	for _, tc := range []struct {
 		h         *harness
 		key, tier string
-		got       stream.Tier // "" for a refusal
+		got       stream.Tier // "" when the request is rejected
 	}{
 		{h, "anns", "performance", ""},
 		{h, "anns", "priority", ""},
@@ -358,7 +358,7 @@ func TestATierIsGrantedByTheKeysFile(t *testing.T) {
 	}
 }
 
-// Two hundred thousand messages take seconds to check; a name does not.
+// Checking 200 000 messages takes seconds, checking a name does not.
 func TestTheModelIsCheckedBeforeTheMessages(t *testing.T) {
 	t.Parallel()
 	h := chats(t, func(_ context.Context, run *stream.Run) error { return say(t, run) })

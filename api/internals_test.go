@@ -11,7 +11,7 @@ import (
 	"presswork/internal/fault"
 )
 
-// Routes lists the routes table as OpenAPI writes it.
+// Routes returns the routes table in the notation of OpenAPI.
 func Routes(t *testing.T) (all []string) {
 	t.Helper()
 
@@ -19,7 +19,7 @@ func Routes(t *testing.T) (all []string) {
 		path := strings.NewReplacer(":id", "{id}", ":name", "{name}", "/v1/models/*", "/v1/models/{id}").Replace(r.path)
 		switch {
 		case strings.HasSuffix(path, "/*"):
-			// What lies below a page is the page's own.
+			// Paths below the monitor's page are not part of the API.
 		case r.method == "*":
 			all = append(all, "GET "+path)
 		default:
@@ -30,13 +30,13 @@ func Routes(t *testing.T) (all []string) {
 	return all
 }
 
-// Codes lists the codes that have an HTTP status.
+// Codes returns the codes that have an HTTP status.
 func Codes() []fault.Code { return slices.Collect(maps.Keys(statuses)) }
 
-// Statuses are the codes' HTTP statuses.
+// Statuses returns the HTTP status of each code.
 func Statuses() map[fault.Code]int { return maps.Clone(statuses) }
 
-// Token signs a token with the secret.
+// Token returns a token that is signed with secret.
 func Token(secret []byte, jobID string, ttl time.Duration) string {
 	return access.NewSigner(secret).Sign(jobID, ttl)
 }

@@ -67,7 +67,7 @@ func TestALongPollReturnsAtTheNextEvent(t *testing.T) {
 		wait.Until(t, "the request waits", func() bool { return h.queue.opened() == i+1 })
 
 		if len(answer) > 0 {
-			t.Fatalf("answered before anything happened: %s", (<-answer).body)
+			t.Fatalf("answered before an event: %s", (<-answer).body)
 		}
 		h.queue.progress(a.JobID, 40)
 		res := <-answer
@@ -77,13 +77,13 @@ func TestALongPollReturnsAtTheNextEvent(t *testing.T) {
 			t.Errorf("the job is unchanged: %s", res.body)
 		}
 	}
-	// A tag that differs, and a job that has ended, are answered at once.
+	// A different tag and a job that has ended get an answer at once.
 	began := time.Now()
 	h.get(a.StatusURL+"?wait=60", tag).want(t, http.StatusOK, "")
 	h.do(http.MethodDelete, a.StatusURL, nil).want(t, http.StatusOK, "")
 	h.get(a.StatusURL+"?wait=60s").want(t, http.StatusOK, "")
 
-	if took := time.Since(began); took > 50*time.Second { // of a minute each
+	if took := time.Since(began); took > 50*time.Second { // each wait is a minute
 		t.Errorf("took %s", took)
 	}
 }

@@ -55,19 +55,19 @@ func TestNamedKeys(t *testing.T) {
 		t.Errorf("owner %q", got)
 	}
 	location := res.Header.Get("Location")
-	// Rotation: the name keeps the jobs.
+	// A rotated key has the same owner, and so the same jobs.
 	if err := os.WriteFile(path, []byte("keys: [{name: bob, key: new}]"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	wait.Until(
 		t,
-		"the new key is taken",
+		"the new key is accepted",
 		func() bool { return h.get(location, "X-API-Key: new").StatusCode == http.StatusOK },
 	)
 	h.get(location, "X-API-Key: bobs").want(t, http.StatusUnauthorized, fault.InvalidAPIKey)
 }
 
-func TestARunningServerTakesAKeyThatIsAdded(t *testing.T) {
+func TestARunningServerUsesAKeyThatIsAdded(t *testing.T) {
 	t.Parallel()
 	var path string
 	h := serve(
@@ -81,19 +81,19 @@ func TestARunningServerTakesAKeyThatIsAdded(t *testing.T) {
 	if err := keyfile.Add(path, keyfile.Entry{Name: "ann", SHA256: hex.EncodeToString(sum[:])}); err != nil {
 		t.Fatal(err)
 	}
-	wait.Until(t, "the new key is taken", func() bool { return status("anns") == http.StatusOK })
+	wait.Until(t, "the new key is accepted", func() bool { return status("anns") == http.StatusOK })
 
 	if got := status("bobs"); got != http.StatusOK {
-		t.Errorf("the key before it: %d", got)
+		t.Errorf("the other key: %d", got)
 	}
 
 	if _, err := keyfile.Remove(path, "ann"); err != nil {
 		t.Fatal(err)
 	}
-	wait.Until(t, "the revoked key is refused", func() bool { return status("anns") == http.StatusUnauthorized })
+	wait.Until(t, "the revoked key is rejected", func() bool { return status("anns") == http.StatusUnauthorized })
 }
 
-func TestAFileOfKeysThatAppearsIsHeldTo(t *testing.T) {
+func TestAFileOfKeysThatAppearsIsUsed(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "keys.yaml")
 	h := serve(t, open, func(o *api.Options) { o.KeysFile, o.KeysFileOptional = path, true })
@@ -105,13 +105,13 @@ func TestAFileOfKeysThatAppearsIsHeldTo(t *testing.T) {
 	}
 	wait.Until(
 		t,
-		"a key is asked for",
+		"a key is required",
 		func() bool { return h.get("/api/themes").StatusCode == http.StatusUnauthorized },
 	)
-	// The file may have been read before anything was in it.
+	// The server may have read the file before its keys were written.
 	wait.Until(
 		t,
-		"the key is taken",
+		"the key is accepted",
 		func() bool { return h.get("/api/themes", "X-API-Key: bobs").StatusCode == http.StatusOK },
 	)
 
@@ -123,7 +123,7 @@ func TestAFileOfKeysThatAppearsIsHeldTo(t *testing.T) {
 	}
 }
 
-func TestAFileOfKeysThatOthersReadIsNamed(t *testing.T) {
+func TestAFileOfKeysThatOthersMayReadIsReported(t *testing.T) {
 	t.Parallel()
 
 	for mode, warned := range map[os.FileMode]bool{0o600: false, 0o640: true, 0o604: true} {
@@ -158,7 +158,7 @@ func TestAFileOfKeysThatOthersReadIsNamed(t *testing.T) {
 	}
 }
 
-func TestWrongKeyFilesAreNamedByLine(t *testing.T) {
+func TestErrorsOfKeyFilesNameTheLine(t *testing.T) {
 	t.Parallel()
 
 	for name, tc := range map[string]struct{ text, says string }{

@@ -18,7 +18,7 @@ import (
 	"presswork/tasks/stream"
 )
 
-func TestEveryAnswerToALimitedKeySaysHowItStands(t *testing.T) {
+func TestEveryAnswerHasTheStateOfItsKeysLimits(t *testing.T) {
 	t.Parallel()
 	h := chats(t, func(_ context.Context, run *stream.Run) error { return say(t, run) }, open,
 		func(o *api.Options) { o.RateLimitRPM = 3 },
@@ -70,7 +70,7 @@ func TestEveryAnswerToALimitedKeySaysHowItStands(t *testing.T) {
 	}
 }
 
-func TestAKeyHasItsRequestsPerMinute(t *testing.T) {
+func TestAKeyHasALimitOfRequestsPerMinute(t *testing.T) {
 	t.Parallel()
 
 	o, err := redis.ParseURL(redistest.Start(t))
@@ -84,13 +84,13 @@ func TestAKeyHasItsRequestsPerMinute(t *testing.T) {
 	})
 
 	for key, want := range map[string]int{"alices": 2, testKey: 3} {
-		for range 9 { // a look does not count
+		for range 9 { // reading is not limited
 			h.get("/api/themes", "X-API-Key: "+key).want(t, http.StatusOK, "")
 		}
 
 		for n := range want {
 			body, status := `{"content":"x"}`, http.StatusAccepted
-			if n == 0 { // what is refused counts
+			if n == 0 { // rejected requests count
 				body, status = `{"content":""}`, http.StatusBadRequest
 			}
 			res := h.post(body, "X-API-Key: "+key)
@@ -105,8 +105,8 @@ func TestAKeyHasItsRequestsPerMinute(t *testing.T) {
 		res.want(t, http.StatusTooManyRequests, fault.RateLimited)
 		seconds, _ := strconv.Atoi(res.Header.Get("Retry-After"))
 		ms, _ := strconv.Atoi(res.Header.Get("Retry-After-Ms"))
-		// The bucket refills evenly: the next request is due after its share of a
-		// minute, wherever the clock stands.
+		// The bucket refills evenly: the next request is allowed after its share of a minute, whatever the time of
+		// day.
 		if share := 60_000 / want; ms <= share-20_000 || ms > share || seconds != (ms+999)/1000 {
 			t.Errorf("%d ms, %d s", ms, seconds)
 		}
@@ -116,7 +116,7 @@ func TestAKeyHasItsRequestsPerMinute(t *testing.T) {
 			"X-API-Key: "+key,
 		); res.StatusCode != http.StatusOK ||
 			res.Header.Get("X-Ratelimit-Remaining-Requests") != "0" {
-			t.Errorf("a look after the limit: %d %v", res.StatusCode, res.Header)
+			t.Errorf("a read after the limit: %d %v", res.StatusCode, res.Header)
 		}
 	}
 

@@ -50,9 +50,8 @@ func TestTheDescriptionAndTheRoutesAreTheSame(t *testing.T) {
 	}
 }
 
-// TestTheDescriptionIsSound holds what a generator of clients stumbles over;
-// `make compat` asks the generators themselves.
-func TestTheDescriptionIsSound(t *testing.T) {
+// TestTheDescriptionSuitsClientGenerators checks what client generators depend on. `make compat` runs the generators themselves.
+func TestTheDescriptionSuitsClientGenerators(t *testing.T) {
 	t.Parallel()
 
 	b, err := yaml.YAMLToJSON(serve(t).get("/openapi.yaml").body)
@@ -86,7 +85,7 @@ func TestTheDescriptionIsSound(t *testing.T) {
 						}
 					}
 				case name == "schema" && whole:
-					// Compiling checks the schema against its own, and follows every $ref.
+					// Compiling validates the schema and resolves every $ref.
 					if _, err := schemas.Compile(address + "#" + url.PathEscape(below)); err != nil {
 						t.Error(err)
 					}

@@ -9,8 +9,7 @@ import (
 	"presswork/internal/fault"
 )
 
-// TestAnOutputIsNamedOrAcceptedByItsType also sees that HTML from strangers is
-// shown under a policy of its own.
+// TestAnOutputIsNamedOrAcceptedByItsType also checks that HTML results have a policy that sandboxes them.
 func TestAnOutputIsNamedOrAcceptedByItsType(t *testing.T) {
 	t.Parallel()
 

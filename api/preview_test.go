@@ -20,7 +20,7 @@ import (
 	"presswork/tasks"
 )
 
-// drawn answers a task as a worker does: each picture names its source.
+// drawn answers a task as a worker does. Each picture contains its source.
 func drawn(h *harness, task tasks.Task) (d tasks.Drawing, pictures []diagram.Picture) {
 	if err := json.Unmarshal(task.Payload, &d); err != nil || task.Kind != tasks.DrawDiagrams.Name {
 		h.t.Errorf("task %s %s: %v", task.Kind, task.Payload, err)
@@ -61,14 +61,14 @@ func TestAWorkerDrawsTheDiagramsOfAPreview(t *testing.T) {
 
 		return pictures, nil
 	}
-	// What was drawn is remembered, what was not is tried again.
+	// The server keeps drawn diagrams and retries failed ones.
 	for _, want := range []string{"one\n|wrong\n|two\n", "wrong\n"} {
 		res := h.preview(fence("one") + fence("wrong") + fence("one") + fence("two"))
 		res.want(t, http.StatusOK, "")
 		res.holds(t, "<svg", "<title>one</title>", "<title>two</title>", "<code", "wrong")
 
 		if n := bytes.Count(res.body, []byte("<title>one</title>")); n != 2 {
-			t.Errorf("a diagram that stands there twice is drawn %d times", n)
+			t.Errorf("a diagram that occurs twice is drawn %d times", n)
 		}
 
 		d := <-seen
@@ -85,7 +85,7 @@ func TestAWorkerDrawsTheDiagramsOfAPreview(t *testing.T) {
 	}
 }
 
-func TestAPreviewDoesWithoutAWorker(t *testing.T) {
+func TestAPreviewWorksWithoutAWorker(t *testing.T) {
 	t.Parallel()
 
 	for name, tc := range map[string]struct {
@@ -134,8 +134,8 @@ func TestAPreviewDoesWithoutAWorker(t *testing.T) {
 	}
 }
 
-// Not in parallel: it waits for as many previews as the machine has processors.
-func TestAPreviewThatWaitsForItsDiagramsKeepsNoneWaiting(t *testing.T) {
+// This test is not parallel: it needs as many waiting previews as the machine has CPUs.
+func TestAPreviewThatWaitsForDiagramsFreesItsSlot(t *testing.T) {
 	h := serve(t, func(o *api.Options) { o.DrawWait = time.Hour })
 	h.queue.workers = 1
 	others := make(chan struct{})

@@ -16,9 +16,8 @@ import (
 	"presswork/tasks"
 )
 
-// TestARefusedRecordingLeavesNothing asks with the model after the recording, which is
-// on its way into the store by then.
-func TestARefusedRecordingLeavesNothing(t *testing.T) {
+// TestARejectedRecordingLeavesNothing sends the model after the recording, which is being stored by then.
+func TestARejectedRecordingLeavesNothing(t *testing.T) {
 	t.Parallel()
 	a := accept(t, tasks.Options{}, hears(t))
 	wav, model := file("file", "a.wav", sound(50_000)), field("model", "ears")
@@ -92,7 +91,7 @@ func TestARefusedRecordingLeavesNothing(t *testing.T) {
 			}
 		})
 	}
-	// A form that ends early, within the recording.
+	// The form ends within the recording.
 	_, body := recorded(model, wav)
 	res := a.do(
 		"POST",
@@ -101,7 +100,7 @@ func TestARefusedRecordingLeavesNothing(t *testing.T) {
 		"Content-Type: multipart/form-data; boundary=x",
 	)
 	res.want(t, http.StatusBadRequest, fault.InvalidRequest)
-	// A caller who goes in the middle.
+	// The client disconnects within the recording.
 	conn, err := net.Dial("tcp", strings.TrimPrefix(a.url(""), "http://"))
 	if err != nil {
 		t.Fatal(err)
@@ -120,7 +119,7 @@ func TestARefusedRecordingLeavesNothing(t *testing.T) {
 	if keys := a.storedKeys(); len(keys) != 0 {
 		t.Errorf("stored are %q", keys)
 	}
-	// Of the same key with another recording there is one job, and one recording.
+	// A second recording with the same idempotency key is a conflict. One job and one recording stay.
 	again := func(size int) reply {
 		return a.transcribe(
 			"/v1/audio/transcriptions",
@@ -132,7 +131,7 @@ func TestARefusedRecordingLeavesNothing(t *testing.T) {
 	again(20_000).want(t, http.StatusAccepted, "")
 	again(20_000).want(t, http.StatusAccepted, "")
 	again(20_001).want(t, http.StatusConflict, fault.IdempotencyConflict)
-	// What the caller prefers makes no other request.
+	// A different Prefer header does not make it another request.
 	a.transcribe("/v1/audio/transcriptions", []part{model, file("file", "a.wav", sound(20_000))}, "Prefer: wait=0", "Idempotency-Key: k").
 		want(t, http.StatusAccepted, "")
 	a.transcribe("/v1/audio/transcriptions", []part{model, file("file", "a.wav", sound(20_000))}, "X-Stainless-Timeout: 0.5", "Idempotency-Key: k").
@@ -147,7 +146,7 @@ func TestARefusedRecordingLeavesNothing(t *testing.T) {
 	}
 }
 
-// awaitCounted waits until so many objects are counted.
+// awaitCounted waits until n objects are counted.
 func (a *accepting) awaitCounted(t *testing.T, n int64) {
 	t.Helper()
 	wait.Until(

@@ -49,7 +49,7 @@ func TestAConversionAnswersWithThePDFItself(t *testing.T) {
 	}
 }
 
-func TestAConversionIsAcceptedWhereNobodyWaits(t *testing.T) {
+func TestAConversionIsAcceptedWhenTheClientDoesNotWait(t *testing.T) {
 	t.Parallel()
 
 	h := serve(t)
@@ -97,7 +97,7 @@ func TestAWaitThatTheServerEndsLeavesTheJobAccepted(t *testing.T) {
 	h.queue.onNextWatch(func(string) {
 		go h.server.Stop(
 			context.WithoutCancel(t.Context()),
-		) // it waits for this request, and the test may end before it does
+		) // f waits for the request, and the test may end earlier
 	})
 	h.post(`{"content":"# Hi"}`, wantsPDF).want(t, http.StatusAccepted, "")
 
@@ -106,7 +106,7 @@ func TestAWaitThatTheServerEndsLeavesTheJobAccepted(t *testing.T) {
 	}
 }
 
-func TestAConversionThatFailsWhileItsCallerWaitsSaysWhy(t *testing.T) {
+func TestAFailedConversionReturnsItsErrorToAWaitingClient(t *testing.T) {
 	t.Parallel()
 
 	h := serve(t)
@@ -132,7 +132,7 @@ func TestAConversionThatFailsWhileItsCallerWaitsSaysWhy(t *testing.T) {
 	}
 }
 
-func TestACallerWhoLeavesTakesTheConversionAlongUnlessItCanComeBack(t *testing.T) {
+func TestAClientThatLeavesCancelsItsConversionWithoutAnIdempotencyKey(t *testing.T) {
 	t.Parallel()
 	h := serve(t)
 	h.leave("/api/conversion", `{"content":"# Hi"}`, wantsPDF)
@@ -144,7 +144,7 @@ func TestACallerWhoLeavesTakesTheConversionAlongUnlessItCanComeBack(t *testing.T
 
 	h.leave("/api/conversion", `{"content":"# Hi"}`, wantsPDF, "Idempotency-Key: again")
 	first := h.queue.last().ID
-	wait.Until(t, "the server sees that the caller has left", func() bool { return h.queue.watching() == 0 })
+	wait.Until(t, "the server notices that the client has left", func() bool { return h.queue.watching() == 0 })
 	h.finishNext("application/pdf", []byte(pdfBytes))
 
 	r := h.post(`{"content":"# Hi"}`, wantsPDF, "Idempotency-Key: again")
@@ -159,7 +159,7 @@ func TestALongPollCanWaitForTheEnd(t *testing.T) {
 	h := serve(t)
 	a := h.submit()
 	answer := make(chan reply, 1)
-	// A tag that differs does not end this wait.
+	// A different tag does not end this wait.
 	go func() { answer <- h.get(a.StatusURL+"?wait=60s&until=done", `If-None-Match: "x"`) }()
 	wait.Until(t, "the request waits", func() bool { return h.queue.opened() == 1 })
 	h.queue.progress(a.JobID, 20)
@@ -169,7 +169,7 @@ func TestALongPollCanWaitForTheEnd(t *testing.T) {
 	if r := <-answer; r.StatusCode != http.StatusOK || !strings.Contains(string(r.body), `"status":"completed"`) {
 		t.Errorf("%d %s", r.StatusCode, r.body)
 	}
-	// At once.
+	// A job that has ended is returned at once.
 	h.get(a.StatusURL+"?wait=60s&until=done").want(t, http.StatusOK, "")
 
 	// When the time is up, the answer is the job as it is then.

@@ -34,16 +34,16 @@ const (
 // harness is a running server with its queue and its store.
 type harness struct {
 	t      testing.TB
-	redis  *redis.Client // of chats
+	redis  *redis.Client // the Redis of chats
 	queue  *fakeQueue
 	store  *storage.Disk
 	server *api.Server
 	client *http.Client
-	// key goes with every request that brings none.
+	// key is sent with every request that has no other.
 	key string
 }
 
-// builtins are the themes of the binary; they are read once for all tests.
+// builtins returns the built-in themes, which all tests share.
 var builtins = sync.OnceValue(func() *themes.Catalogue { return themes.Open(themes.Options{}) })
 
 func serve(t testing.TB, change ...func(*api.Options)) *harness {
@@ -64,7 +64,7 @@ func serve(t testing.TB, change ...func(*api.Options)) *harness {
 	o := api.Options{
 		Addr: "127.0.0.1:0", Queue: h.queue, Store: h.store, Themes: catalogue, Webhooks: policy, Exports: policy,
 		TokenSecret: []byte(testSecret), Keys: []string{testKey},
-		PingInterval: time.Hour, // a stream says nothing that the test does not wait for
+		PingInterval: time.Hour, // streams send no pings that a test does not expect
 	}
 	for _, f := range change {
 		f(&o)
@@ -87,7 +87,7 @@ func serve(t testing.TB, change ...func(*api.Options)) *harness {
 		if err := h.server.Stop(ctx); err != nil {
 			t.Error(err)
 		}
-		h.queue.background.Wait() // it works on the store after its request was answered
+		h.queue.background.Wait() // the background tasks use the store
 	})
 	h.client = &http.Client{
 		Transport: transport, Timeout: wait.Patience,
@@ -97,7 +97,7 @@ func serve(t testing.TB, change ...func(*api.Options)) *harness {
 	return h
 }
 
-// open makes a server without keys.
+// open configures a server without keys.
 func open(o *api.Options) { o.Keys = nil }
 
 func (h *harness) url(path string) string { return "http://" + h.server.Address() + path }
@@ -107,7 +107,7 @@ type reply struct {
 	body []byte
 }
 
-// connect opens a connection for requests that http.Client would not send.
+// connect opens a connection for requests that http.Client cannot send.
 func (h *harness) connect() net.Conn {
 	h.t.Helper()
 
@@ -124,7 +124,8 @@ func (h *harness) connect() net.Conn {
 	return conn
 }
 
-// do sends a request; headers are "Name: value", and "-Name" sends none of ours.
+// do sends a request and checks the answer against openapi.yaml. Headers are "Name: value"; "-Name" removes one of
+// the client's own.
 func (h *harness) do(method, path string, body io.Reader, headers ...string) reply {
 	h.t.Helper()
 
@@ -171,7 +172,7 @@ func (h *harness) do(method, path string, body io.Reader, headers ...string) rep
 	return reply{res, b}
 }
 
-// described is what the answers are held to.
+// described is the OpenAPI description that answers are checked against.
 var described = sync.OnceValue(func() *openapitest.Description {
 	d, err := openapitest.Open("openapi.yaml")
 	if err != nil {
@@ -196,7 +197,7 @@ func (h *harness) post(body string, headers ...string) reply {
 		append([]string{"Content-Type: application/json"}, headers...)...)
 }
 
-// submit accepts a job and returns its answer.
+// submit creates a job and returns the answer.
 func (h *harness) submit() (a struct {
 	JobID     string `json:"job_id"`
 	Status    string `json:"status"`
@@ -213,12 +214,12 @@ func (h *harness) submit() (a struct {
 	return a
 }
 
-// finish stores a PDF for the job and completes it.
+// finish completes a job with a PDF.
 func (h *harness) finish(id string, pdf []byte) presswork.Artifact {
 	return h.finishAs(id, "application/pdf", pdf)
 }
 
-// finishAs completes a job with a file of this type.
+// finishAs stores data and completes a job with it.
 func (h *harness) finishAs(id, contentType string, data []byte) presswork.Artifact {
 	info, err := h.store.Put(
 		h.t.Context(),
@@ -247,8 +248,8 @@ func (r reply) decode(t testing.TB, v any) {
 	}
 }
 
-// want fails the test unless the status, and the error's code if one is named,
-// are these. Every error must have the whole shape.
+// want fails the test unless the answer has this status, and this error code unless it is "". It checks the form
+// of errors and returns the error's fields.
 func (r reply) want(t testing.TB, status int, code fault.Code) map[string]string {
 	t.Helper()
 
@@ -290,7 +291,7 @@ func (r reply) want(t testing.TB, status int, code fault.Code) map[string]string
 	return e.Error
 }
 
-// payload decodes what the worker would get.
+// payload returns the payload that the worker would get.
 func payload(t *testing.T, s tasks.Submission) (p tasks.Convert) {
 	t.Helper()
 

@@ -34,7 +34,7 @@ import (
 
 func copyTo(w io.Writer, r *http.Request) (int64, error) { return io.Copy(w, r.Body) }
 
-// options are usable ones, for tests that change them and call New.
+// options returns valid options for tests that change them and call New.
 func options(t testing.TB) api.Options {
 	t.Helper()
 
@@ -60,7 +60,7 @@ func options(t testing.TB) api.Options {
 	}
 }
 
-func TestUnusableOptionsAreRefused(t *testing.T) {
+func TestInvalidOptionsAreRejected(t *testing.T) {
 	t.Parallel()
 
 	for name, change := range map[string]func(*api.Options){
@@ -192,7 +192,7 @@ func TestBrokenHTTPIsAnsweredAndHarmless(t *testing.T) {
 			t.Parallel()
 			var all []byte
 			var err error
-			// Who sends nothing in that time is not answered.
+			// A client that sends nothing within the time-out gets no answer.
 			wait.Until(t, "an answer", func() bool {
 				conn := h.connect()
 				io.WriteString(conn, tc.send)
@@ -214,7 +214,7 @@ func TestAnUnreadBodyIsNotTheNextRequest(t *testing.T) {
 	t.Parallel()
 	h := serve(t)
 	const smuggled = "GET /openapi.yaml HTTP/1.1\r\nHost: x\r\n\r\n"
-	// A body within the server's buffer, one that is drained, one that is not.
+	// One body is in the server's buffer, one is drained, and one is not.
 	for size, want := range map[int][]int{100: {401, 200}, 20_000: {401, 200}, 100_000: {401}} {
 		t.Run(fmt.Sprint(size), func(t *testing.T) {
 			conn := h.connect()
@@ -291,7 +291,7 @@ func TestTLS(t *testing.T) {
 		t.Fatal(res, err)
 	}
 	res.Body.Close()
-	// A client that leaves is noticed under TLS, too.
+	// The server also notices under TLS that a client has left.
 	job := tasks.Submission{ID: tasks.NewID(), Kind: presswork.KindConversion}
 	if _, _, err := h.queue.Submit(t.Context(), job); err != nil {
 		t.Fatal(err)

@@ -46,8 +46,8 @@ func (h *harness) mustDial(path string, headers ...string) *websocket.Conn {
 	return conn
 }
 
-// hear reads n messages, or to the close when n < 0; the last is "close CODE".
-func (h *harness) hear(conn *websocket.Conn, n int) (got []string) {
+// readEvents reads n messages, or all of them when n is negative. The last one may be "close CODE".
+func (h *harness) readEvents(conn *websocket.Conn, n int) (got []string) {
 	h.t.Helper()
 
 	for ; n != 0; n-- {
@@ -71,12 +71,12 @@ func TestASocketFollowsAJobToItsEnd(t *testing.T) {
 	a := h.submit()
 	conn := h.mustDial(a.WSURL)
 
-	got := h.hear(conn, 1)
+	got := h.readEvents(conn, 1)
 	for i := range 3 {
 		h.queue.progress(a.JobID, 20*i)
 	}
 	h.finish(a.JobID, []byte("%PDF-"))
-	got = append(got, h.hear(conn, -1)...)
+	got = append(got, h.readEvents(conn, -1)...)
 
 	want := []string{"snapshot/1", "progress/2", "progress/3", "progress/4", "completed/5", "close 1000"}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -92,12 +92,12 @@ func TestASocketReplaysWhatWasMissed(t *testing.T) {
 	h.queue.progress(a.JobID, 40)
 
 	conn := h.mustDial(a.WSURL + "&since=1")
-	if diff := cmp.Diff([]string{"snapshot/3", "progress/2", "progress/3"}, h.hear(conn, 3)); diff != "" {
+	if diff := cmp.Diff([]string{"snapshot/3", "progress/2", "progress/3"}, h.readEvents(conn, 3)); diff != "" {
 		t.Error(diff)
 	}
 	h.do(http.MethodDelete, a.StatusURL, nil).want(t, http.StatusOK, "")
 
-	if diff := cmp.Diff([]string{"cancelled/4", "close 1000"}, h.hear(conn, -1)); diff != "" {
+	if diff := cmp.Diff([]string{"cancelled/4", "close 1000"}, h.readEvents(conn, -1)); diff != "" {
 		t.Error(diff)
 	}
 
@@ -107,14 +107,14 @@ func TestASocketReplaysWhatWasMissed(t *testing.T) {
 		"&since=4": {"snapshot/4", "close 1000"},
 	} {
 		t.Run(since, func(t *testing.T) {
-			if diff := cmp.Diff(want, h.hear(h.mustDial(a.WSURL+since), -1)); diff != "" {
+			if diff := cmp.Diff(want, h.readEvents(h.mustDial(a.WSURL+since), -1)); diff != "" {
 				t.Errorf("finished, %s: %s", since, diff)
 			}
 		})
 	}
 }
 
-func TestSocketsAreRefusedBeforeTheUpgrade(t *testing.T) {
+func TestSocketsAreRejectedBeforeTheUpgrade(t *testing.T) {
 	t.Parallel()
 	h := serve(t, func(o *api.Options) { o.AllowedOrigins = []string{"https://app.example"} })
 	a := h.submit()
@@ -143,7 +143,7 @@ func TestSocketsAreRefusedBeforeTheUpgrade(t *testing.T) {
 	}
 
 	for _, header := range []string{"Origin: https://app.example", "Origin: http://" + h.server.Address(), "X-Nothing: x"} {
-		h.hear(h.mustDial(a.WSURL, header), 1)
+		h.readEvents(h.mustDial(a.WSURL, header), 1)
 	}
 	h.get(bare).want(t, http.StatusUpgradeRequired, fault.InvalidRequest)
 	r := h.get(bare, "Connection: Upgrade", "Upgrade: websocket", "Sec-WebSocket-Version: 8")
@@ -154,19 +154,19 @@ func TestSocketsAreRefusedBeforeTheUpgrade(t *testing.T) {
 	}
 }
 
-func TestASlowSocketIsToldToTryAgain(t *testing.T) {
+func TestASlowSocketIsClosedWithTryAgainLater(t *testing.T) {
 	t.Parallel()
 	h := serve(t)
 	h.queue.slow = 2
 	a := h.submit()
 	conn := h.mustDial(a.WSURL)
-	h.hear(conn, 1)
+	h.readEvents(conn, 1)
 
 	for i := range 3 {
 		h.queue.progress(a.JobID, i)
 	}
 
-	if diff := cmp.Diff([]string{"progress/2", "progress/3", "close 1013"}, h.hear(conn, -1)); diff != "" {
+	if diff := cmp.Diff([]string{"progress/2", "progress/3", "close 1013"}, h.readEvents(conn, -1)); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -179,7 +179,7 @@ func TestSocketsAreClosedWhenTheServerStops(t *testing.T) {
 
 	for range 20 {
 		conn := h.mustDial(a.WSURL)
-		h.hear(conn, 1)
+		h.readEvents(conn, 1)
 		conns = append(conns, conn)
 	}
 
@@ -187,7 +187,7 @@ func TestSocketsAreClosedWhenTheServerStops(t *testing.T) {
 	go func() { stopped <- h.server.Stop(t.Context()) }()
 
 	for _, conn := range conns {
-		if diff := cmp.Diff([]string{"close 1001"}, h.hear(conn, -1)); diff != "" {
+		if diff := cmp.Diff([]string{"close 1001"}, h.readEvents(conn, -1)); diff != "" {
 			t.Error(diff)
 		}
 	}
@@ -221,7 +221,7 @@ func TestSocketsArePinged(t *testing.T) {
 			}
 		}
 	}()
-	// Beyond the three intervals after which a silent client is dropped.
+	// Longer than the three intervals after which a silent client is dropped.
 	for range 4 {
 		wait.Receive(t, "a ping", pinged)
 	}
@@ -230,7 +230,7 @@ func TestSocketsArePinged(t *testing.T) {
 func TestASilentSocketIsDropped(t *testing.T) {
 	t.Parallel()
 	h := serve(t, func(o *api.Options) { o.PingInterval = 30 * time.Millisecond })
-	// It never reads, so it never answers a ping.
+	// The client never reads, so it never answers a ping.
 	h.mustDial(h.submit().WSURL)
 	wait.Until(
 		t,
@@ -247,13 +247,13 @@ func TestASocketThatSendsTooMuchIsDropped(t *testing.T) {
 	if err := conn.WriteMessage(websocket.TextMessage, []byte("hello")); err != nil {
 		t.Fatal(err)
 	}
-	h.hear(conn, 1)
+	h.readEvents(conn, 1)
 
 	if err := conn.WriteMessage(websocket.TextMessage, make([]byte, 5000)); err != nil {
 		t.Fatal(err)
 	}
 
-	if diff := cmp.Diff([]string{"close 1009"}, h.hear(conn, -1)); diff != "" {
+	if diff := cmp.Diff([]string{"close 1009"}, h.readEvents(conn, -1)); diff != "" {
 		t.Error(diff)
 	}
 	wait.Until(t, "the watch is closed", func() bool { return h.queue.watching() == 0 })
@@ -263,7 +263,7 @@ func TestTheWatchEndsWhenTheSocketCloses(t *testing.T) {
 	t.Parallel()
 	h := serve(t)
 	conn := h.mustDial(h.submit().WSURL)
-	h.hear(conn, 1)
+	h.readEvents(conn, 1)
 	conn.Close()
 	wait.Until(t, "the watch is closed", func() bool { return h.queue.watching() == 0 })
 }

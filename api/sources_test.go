@@ -27,14 +27,14 @@ import (
 	"presswork/tasks/redisdial"
 )
 
-// accepting is a server on a real queue, with the keeper of its store: what
-// happens to sources between a request and a worker.
+// accepting is a server with a real queue and the keeper of its store. It shows what happens to sources between a
+// request and a worker.
 type accepting struct {
 	*harness
 	queue  *tasks.Client
 	rdb    redis.UniversalClient
 	keeper *retention.Keeper
-	// ahead is how far the keeper's clock is moved.
+	// ahead is how far the keeper's clock is set forward.
 	ahead atomic.Int64
 }
 
@@ -76,7 +76,7 @@ func accept(t *testing.T, o tasks.Options, change ...func(*api.Options)) *accept
 	return a
 }
 
-// sweep deletes what is old enough a long time from now.
+// sweep sets the keeper's clock 2 h forward and runs the sweeper.
 func (a *accepting) sweep() {
 	a.t.Helper()
 	a.ahead.Add(int64(2 * time.Hour))
@@ -86,7 +86,7 @@ func (a *accepting) sweep() {
 	}
 }
 
-// sources are the store's keys that the job's task reads.
+// sources returns the store's keys that the job's task refers to.
 func (a *accepting) sources(id string) (keys []string) {
 	a.t.Helper()
 
@@ -111,7 +111,7 @@ func (a *accepting) sources(id string) (keys []string) {
 	return keys
 }
 
-// complete fails when the job's task lacks a source after the next sweep.
+// complete fails the test when the job's task lacks a source after the next sweep.
 func (a *accepting) complete(id string, want int) {
 	a.t.Helper()
 	a.sweep()
@@ -123,16 +123,15 @@ func (a *accepting) complete(id string, want int) {
 
 	for _, key := range keys {
 		if _, err := a.store.Stat(a.t.Context(), key); err != nil {
-			a.t.Errorf("job %s waits, and its source is gone: %v", id, err)
+			a.t.Errorf("job %s waits, but its source is missing: %v", id, err)
 		}
 	}
 }
 
-// long is a document that does not fit on the queue.
+// long is a document that does not fit into a task.
 func long(n int) string { return strings.Repeat(fmt.Sprintf("Paragraph of document %d.\n\n", n), 1400) }
 
-// markdown is a request for a long document, and withAssets one for a form with
-// files, in an order that is not always the same.
+// markdown is a request with a long document. withAssets is a form with files in a varying order.
 func markdown(n int) (body, contentType string) { return long(n), "text/markdown" }
 
 func withAssets(n int) (body, contentType string) {
@@ -213,7 +212,7 @@ func TestARetryAfterACrashBetweenClaimAndRecordHasItsSources(t *testing.T) {
 		r := a.do(http.MethodPost, "/api/conversion", strings.NewReader(body), headers...)
 		r.want(t, http.StatusAccepted, "")
 		id := jobIDOf(t, r)
-		// As if the first had died before it could write the record.
+		// The first request crashed before it wrote the record.
 		a.rdb.Del(t.Context(), "pw:{"+id+"}:job", "pw:{"+id+"}:log", "pw:{"+id+"}:task")
 		a.rdb.ZRem(t.Context(), "pw:open", id)
 		r = a.do(http.MethodPost, "/api/conversion", strings.NewReader(body), headers...)
@@ -241,23 +240,23 @@ func TestAFullQueueStoresNothing(t *testing.T) {
 			r.want(t, http.StatusTooManyRequests, fault.QueueFull)
 
 			if n := counted.puts.Load() - before; n != 0 {
-				t.Errorf("%d files of a refused submission were stored", n)
+				t.Errorf("%d files of a rejected submission were stored", n)
 			}
 
 			return
 		}
-		// The length of the queue is known to a tenth of a second.
+		// The server caches the length of the queue for 0.1 s.
 		if time.Now().After(deadline) {
 			t.Fatal("the queue was never full")
 		}
 	}
 }
 
-func TestASubmissionThatTheStoreRefusesLeavesNothing(t *testing.T) {
+func TestASubmissionThatTheStoreRejectsLeavesNothing(t *testing.T) {
 	t.Parallel()
 	broken := &brittle{}
 	a := accept(t, tasks.Options{}, broken.wrap)
-	a.sweep() // the day's comparison of index and store is made
+	a.sweep() // this runs the daily comparison of index and store
 	body, contentType := withAssets(0)
 	headers := []string{"Content-Type: " + contentType, "Idempotency-Key: k"}
 	broken.fails.Store(true)
@@ -267,8 +266,7 @@ func TestASubmissionThatTheStoreRefusesLeavesNothing(t *testing.T) {
 	if keys := a.storedKeys(); len(keys) != 0 {
 		t.Errorf("the store has %q", keys)
 	}
-	// An object whose answer was lost arrives after all. The store works again: the sweep
-	// renews its fence there.
+	// A write that timed out arrives late. The store works again, and the sweep renews its fence there.
 	broken.fails.Store(false)
 
 	if _, err := a.store.Put(t.Context(), broken.refused, strings.NewReader("late"), 4, storage.Attrs{}); err != nil {
@@ -284,13 +282,12 @@ func TestASubmissionThatTheStoreRefusesLeavesNothing(t *testing.T) {
 	a.complete(jobIDOf(t, r), 2)
 }
 
-// brittle is a store that counts what is put into it, and can refuse every
-// second object.
+// brittle is a store that counts writes and can fail every second one.
 type brittle struct {
 	storage.Store
 	puts    atomic.Int64
 	fails   atomic.Bool
-	refused string // the last one
+	refused string // the key of the last failed write
 }
 
 func (b *brittle) wrap(o *api.Options) { b.Store, o.Store = o.Store, b }
@@ -310,7 +307,7 @@ func (b *brittle) Put(
 	return b.Store.Put(ctx, key, r, size, attrs)
 }
 
-func TestARefusedSubmissionLeavesNothingInTheStore(t *testing.T) {
+func TestARejectedSubmissionLeavesNothingInTheStore(t *testing.T) {
 	t.Parallel()
 	h := serve(t)
 	h.queue.refuse = fault.Errorf(fault.QueueFull, "too many jobs wait")
@@ -318,7 +315,7 @@ func TestARefusedSubmissionLeavesNothingInTheStore(t *testing.T) {
 	res.want(t, http.StatusTooManyRequests, fault.QueueFull)
 
 	if got := res.Header.Get("Retry-After"); got != "5" {
-		t.Errorf("retry-after is %q where nobody knows", got)
+		t.Errorf("Retry-After is %q, want the default", got)
 	}
 
 	h.queue.refuse = fault.Errorf(fault.QueueFull, "too many jobs wait").WithAfter(41 * time.Second)
@@ -329,7 +326,7 @@ func TestARefusedSubmissionLeavesNothingInTheStore(t *testing.T) {
 	if keys := h.storedKeys(); len(keys) != 0 {
 		t.Errorf("the store has %q", keys)
 	}
-	// Nobody knows whether this one was accepted: its sources must stay.
+	// The job may have been accepted, so its sources must stay.
 	h.queue.refuse = fault.Errorf(fault.QueueUnavailable, "the queue did not answer")
 	h.post(`{"content":"`+strings.Repeat("x", 20_000)+`"}`).
 		want(t, http.StatusServiceUnavailable, fault.QueueUnavailable)
@@ -339,7 +336,7 @@ func TestARefusedSubmissionLeavesNothingInTheStore(t *testing.T) {
 	}
 }
 
-func TestAFullStoreTakesNoSubmissions(t *testing.T) {
+func TestAFullStoreRejectsSubmissions(t *testing.T) {
 	t.Parallel()
 
 	o, err := redis.ParseURL(redistest.Start(t))

@@ -21,9 +21,8 @@ import (
 	"presswork/themes"
 )
 
-// studio answers preview tasks as a worker does, with the payload as the
-// picture.
-func studio(h *harness) {
+// renderPreviews answers preview tasks as a worker does. The picture is the payload.
+func renderPreviews(h *harness) {
 	h.queue.answer = func(t tasks.Task) (any, error) {
 		var p tasks.Preview
 		if err := json.Unmarshal(t.Payload, &p); err != nil || t.Kind != tasks.RenderPreview.Name {
@@ -37,10 +36,10 @@ func studio(h *harness) {
 	}
 }
 
-func TestManyWhoAskForAPreviewShareOneTask(t *testing.T) {
+func TestSimultaneousPreviewsShareOneTask(t *testing.T) {
 	t.Parallel()
 	h := serve(t)
-	studio(h)
+	renderPreviews(h)
 	replies := make([]reply, 8)
 	render := h.queue.answer
 	asked := make(chan struct{})
@@ -94,7 +93,7 @@ func TestManyWhoAskForAPreviewShareOneTask(t *testing.T) {
 	}
 }
 
-func TestAPreviewThatNobodyRenders(t *testing.T) {
+func TestAPreviewThatNoWorkerRendersTimesOut(t *testing.T) {
 	t.Parallel()
 	h := serve(t, func(o *api.Options) { o.PreviewWait = 3 * time.Second })
 	res := h.get("/api/themes/nord/preview.pdf")
@@ -137,7 +136,7 @@ func TestAChangedThemeGetsAnotherPreview(t *testing.T) {
 			catalogue := themes.Open(themes.Options{Dir: dir})
 			o.Themes = catalogue
 		})
-		studio(h)
+		renderPreviews(h)
 
 		return h.get("/api/themes/own/preview.png").Header.Get("ETag")
 	}
@@ -148,7 +147,7 @@ func TestAChangedThemeGetsAnotherPreview(t *testing.T) {
 	}
 }
 
-// holds fails the test unless the body holds each text.
+// holds fails the test unless the body contains each text.
 func (r reply) holds(t *testing.T, texts ...string) {
 	t.Helper()
 
@@ -159,7 +158,7 @@ func (r reply) holds(t *testing.T, texts ...string) {
 	}
 }
 
-// pixel is the smallest of pictures.
+// pixel is a picture of one pixel.
 func pixel(t *testing.T) []byte {
 	t.Helper()
 

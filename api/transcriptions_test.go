@@ -29,7 +29,7 @@ import (
 	"presswork/tasks/redisdial"
 )
 
-// hears gives a server a model "ears" that transcribes, and "m", which does not. Recordings may have
+// hears configures a server with the model "ears", which transcribes, and "m", which does not. Recordings may have
 // 100 KB.
 func hears(t *testing.T) func(*api.Options) {
 	t.Helper()
@@ -68,13 +68,13 @@ func hears(t *testing.T) func(*api.Options) {
 	}
 }
 
-// sound begins as a WAV file does and has so many bytes; the API looks no further.
+// sound returns size bytes that begin like a WAV file. The API does not read further.
 func sound(size int) string {
 	head := "RIFF\x00\x00\x00\x00WAVEfmt "
 	return head + strings.Repeat("s", size-len(head))
 }
 
-// recorded is the body of a form with a recording, and fields as name=value.
+// recorded returns a form with these parts.
 func recorded(parts ...part) (contentType string, body []byte) {
 	var b bytes.Buffer
 	for _, p := range parts {
@@ -117,7 +117,7 @@ func TestTheFormOfARecordingBecomesAJob(t *testing.T) {
 		"a translation is to one": {"translations", []part{field("language", "de"), field("response_format", "srt")}, tasks.Transcription{Task: "translate", Format: "srt"}, "Talk.srt"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			// The model comes first and last: nothing depends on the order.
+			// The order of the fields does not matter.
 			for n, parts := range [][]part{
 				append([]part{field("model", "ears")}, append(slices.Clone(tc.fields), file("file", "dir/Talk.mp3", sound(50_000)))...),
 				append([]part{file("file", "Talk.wav", sound(50_000)), field("model", "ears")}, tc.fields...),
@@ -153,7 +153,7 @@ func TestTheFormOfARecordingBecomesAJob(t *testing.T) {
 			}
 		})
 	}
-	// An address is left to the worker; one that holds the recording is not.
+	// The worker fetches an http address; the API decodes a data: URI.
 	h.transcribe("/v1/audio/transcriptions", []part{field("model", "ears"), field("url", "https://Example.com/a.wav")}, "Prefer: respond-async").
 		want(t, http.StatusAccepted, "")
 
@@ -177,7 +177,7 @@ func TestTheFormOfARecordingBecomesAJob(t *testing.T) {
 	}
 }
 
-func TestATranscriptIsWaitedForAsLongAsTheCallerPrefers(t *testing.T) {
+func TestPreferSetsTheWaitForATranscript(t *testing.T) {
 	t.Parallel()
 	h := serve(t, hears(t))
 
@@ -207,7 +207,7 @@ func TestATranscriptIsWaitedForAsLongAsTheCallerPrefers(t *testing.T) {
 	}
 }
 
-func TestWhoWaitsForATranscriptTakesTheJobAlong(t *testing.T) {
+func TestAClientThatLeavesCancelsItsTranscription(t *testing.T) {
 	t.Parallel()
 	h := serve(t, hears(t))
 	contentType, body := recorded(field("model", "ears"), file("file", "a.wav", sound(50_000)))
@@ -234,7 +234,7 @@ func TestWhoWaitsForATranscriptTakesTheJobAlong(t *testing.T) {
 	conn := ask()
 	wait.Until(
 		t,
-		"the job is there and watched",
+		"the job exists and is watched",
 		func() bool { return h.queue.count() == 1 && h.queue.watching() == 1 },
 	)
 	left := h.queue.last()
@@ -248,15 +248,15 @@ func TestWhoWaitsForATranscriptTakesTheJobAlong(t *testing.T) {
 		t.Errorf("%v %+v", err, payload)
 	}
 	conn.Close()
-	wait.Until(t, "the job is cancelled, and nobody watches it", func() bool {
+	wait.Until(t, "the job is cancelled and its watch is closed", func() bool {
 		rec, err := h.queue.Job(t.Context(), left.ID)
 		return err == nil && rec.Status == presswork.Cancelled && h.queue.watching() == 0
 	})
-	// Who can come back finds it as it was, and gets what came of it.
+	// With an idempotency key, the job goes on and its result can be fetched.
 	conn = ask("Idempotency-Key: k\r\n")
 	wait.Until(
 		t,
-		"the second job is there and watched",
+		"the second job exists and is watched",
 		func() bool { return h.queue.count() == 2 && h.queue.watching() == 1 },
 	)
 
@@ -269,7 +269,7 @@ func TestWhoWaitsForATranscriptTakesTheJobAlong(t *testing.T) {
 		t.Errorf("%v %+v", err, payload)
 	}
 	conn.Close()
-	wait.Until(t, "nobody watches", func() bool { return h.queue.watching() == 0 })
+	wait.Until(t, "every watch is closed", func() bool { return h.queue.watching() == 0 })
 
 	if rec, err := h.queue.Job(t.Context(), kept.ID); err != nil || rec.Status != presswork.Queued {
 		t.Errorf("%s %v", rec.Status, err)

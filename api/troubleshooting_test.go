@@ -15,8 +15,7 @@ import (
 	"presswork/internal/inference"
 )
 
-// TestEveryCodeHasAnExplanation holds docs/troubleshooting.md to the codes and
-// their statuses.
+// TestEveryCodeHasAnExplanation compares docs/troubleshooting.md with the codes and their statuses.
 func TestEveryCodeHasAnExplanation(t *testing.T) {
 	t.Parallel()
 
@@ -62,6 +61,6 @@ func TestEveryCodeHasAnExplanation(t *testing.T) {
 	}
 
 	if len(explained) > 0 {
-		t.Errorf("docs/troubleshooting.md explains what is no code: %v", slices.Sorted(maps.Keys(explained)))
+		t.Errorf("docs/troubleshooting.md explains unknown codes: %v", slices.Sorted(maps.Keys(explained)))
 	}
 }

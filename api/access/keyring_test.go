@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-func TestOnlyAFileShowsThatKeysAreNeeded(t *testing.T) {
+func TestKeysAreNeededOnceTheFileExists(t *testing.T) {
 	t.Parallel()
 
 	for lack, needed := range map[syscall.Errno]bool{
@@ -27,7 +27,7 @@ func TestOnlyAFileShowsThatKeysAreNeeded(t *testing.T) {
 	}
 }
 
-func TestAFileOfKeysThatIsBeingWrittenIsNotTaken(t *testing.T) {
+func TestAFileOfKeysThatIsBeingWrittenIsNotUsed(t *testing.T) {
 	t.Parallel()
 	const (
 		ann  = "keys:\n  - {name: ann, key: anns}\n"
@@ -75,7 +75,7 @@ func TestAFileOfKeysThatIsBeingWrittenIsNotTaken(t *testing.T) {
 	}
 }
 
-func TestAWrongFileOfKeysChangesNothing(t *testing.T) {
+func TestAnInvalidFileOfKeysChangesNothing(t *testing.T) {
 	t.Parallel()
 
 	path := filepath.Join(t.TempDir(), "keys.yaml")
@@ -97,7 +97,7 @@ func TestAWrongFileOfKeysChangesNothing(t *testing.T) {
 	}
 
 	if _, ok := r.Find("anns"); !ok {
-		t.Error("the key before it is refused")
+		t.Error("the earlier key is rejected")
 	}
 	write("keys: [{name: bob, key: bobs}]\n")
 

@@ -7,7 +7,7 @@ import (
 	"presswork/internal/fault"
 )
 
-func TestAnOpenServerRefusesForeignPages(t *testing.T) {
+func TestAnOpenServerRejectsForeignPages(t *testing.T) {
 	t.Parallel()
 
 	for name, tc := range map[string]struct {
@@ -47,7 +47,7 @@ func codeOf(err error) fault.Code {
 	return fault.CodeOf(err)
 }
 
-func TestTheClientIsTheRightmostAddressThatIsNoProxy(t *testing.T) {
+func TestTheClientIsTheRightmostAddressThatIsNotAProxy(t *testing.T) {
 	t.Parallel()
 
 	proxies, err := ParseProxies([]string{"10.0.0.0/8", "192.0.2.1"})

@@ -162,7 +162,7 @@ func TestABudgetIsSharedByKeys(t *testing.T) {
 	}
 }
 
-func TestAnArchiveThatUnpacksToTooMuchIsRefused(t *testing.T) {
+func TestAnArchiveThatUnpacksToTooMuchIsRejected(t *testing.T) {
 	t.Parallel()
 
 	var b bytes.Buffer

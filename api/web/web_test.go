@@ -15,9 +15,9 @@ import (
 	"presswork/api/web"
 )
 
-// TestTheBuildIsOfTheseSources fails when web/ was changed and `make web` was not
+// TestTheBuildMatchesTheSources fails when web/ was changed and `make web` was not
 // run. web/build.mjs writes the digest the same way.
-func TestTheBuildIsOfTheseSources(t *testing.T) {
+func TestTheBuildMatchesTheSources(t *testing.T) {
 	t.Parallel()
 	const root = "../../web"
 	inputs := []string{"build.mjs", "package-lock.json", "package.json", "tsconfig.json"}
@@ -54,7 +54,7 @@ func TestTheBuildIsOfTheseSources(t *testing.T) {
 	}
 }
 
-func TestPagesReferToWhatIsThere(t *testing.T) {
+func TestPagesReferToExistingAssets(t *testing.T) {
 	t.Parallel()
 
 	for name, page := range map[string]web.Page{

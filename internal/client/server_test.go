@@ -46,7 +46,7 @@ func TestErrorsNameTheServerWithoutItsPassword(t *testing.T) {
 	}
 }
 
-func TestOnlyHTTPAddressesAreServers(t *testing.T) {
+func TestOnlyHTTPAddressesAreAccepted(t *testing.T) {
 	t.Parallel()
 
 	for _, address := range []string{"", "localhost", "localhost:8000", "ftp://host", "http://"} {

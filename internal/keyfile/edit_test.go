@@ -28,7 +28,7 @@ func entry() Entry {
 	}
 }
 
-// keys writes a file of keys.
+// keys writes a file of keys and returns its path.
 func keys(t *testing.T, text string) string {
 	t.Helper()
 
@@ -51,7 +51,7 @@ func text(t *testing.T, path string) string {
 	return string(data)
 }
 
-func TestAnEntryIsAddedAndRemovedWithTheRestAsItWas(t *testing.T) {
+func TestAddAndRemoveKeepTheRestOfTheFile(t *testing.T) {
 	t.Parallel()
 
 	for name, tc := range map[string]struct{ before, added, removed string }{
@@ -115,7 +115,7 @@ func TestEveryEntryOfANameIsRemoved(t *testing.T) {
 	}
 }
 
-func TestAFileIsLeftAloneWhereAnEditIsRefused(t *testing.T) {
+func TestARejectedEditLeavesTheFileUnchanged(t *testing.T) {
 	t.Parallel()
 
 	for name, tc := range map[string]struct {
@@ -157,7 +157,7 @@ func TestAFileIsLeftAloneWhereAnEditIsRefused(t *testing.T) {
 	}
 }
 
-func TestEditsAtOnceLoseNothing(t *testing.T) {
+func TestSimultaneousEditsLoseNothing(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "keys.yaml")
 
@@ -177,7 +177,7 @@ func TestEditsAtOnceLoseNothing(t *testing.T) {
 	}
 }
 
-func TestALinkLeadsToTheFileThatIsEdited(t *testing.T) {
+func TestAnEditFollowsALink(t *testing.T) {
 	t.Parallel()
 	path := keys(t, "keys: []\n")
 
@@ -199,8 +199,8 @@ func TestALinkLeadsToTheFileThatIsEdited(t *testing.T) {
 	}
 }
 
-// A server that runs as another user reads the file by its group or as one of the others.
-func TestAnEditKeepsTheRightsOfTheFile(t *testing.T) {
+// The server may run as another user and read the file by its group or mode.
+func TestAnEditKeepsOwnerAndMode(t *testing.T) {
 	t.Parallel()
 
 	for _, mode := range []os.FileMode{0o600, 0o640, 0o644} {

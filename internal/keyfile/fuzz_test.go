@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// A file of keys is read whole, or refused in one line that names the file and
-// quotes no secret of it.
+// FuzzKeysFile checks that a file is parsed completely, or rejected with one line that names the file and quotes
+// no secret.
 func FuzzKeysFile(f *testing.F) {
 	for _, seed := range []string{
 		"keys:\n  - {name: ann, key: SECRET, models: [openai/*], rpm: 5}\n  - name: ops@example.com\n    sha256: " + strings.Repeat("0a", 32) + "\n    admin: true\n",
