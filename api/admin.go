@@ -27,6 +27,7 @@ const (
 	maxAdminBody = 64 << 10
 )
 
+// adminPage answers GET /admin. The page itself holds no data, so it needs no key.
 func (s *Server) adminPage(c *fiber.Ctx) error { return sendPage(c, web.Admin()) }
 
 // fleetView answers GET /admin/api/fleet.
@@ -39,6 +40,8 @@ type fleetView struct {
 	Workers []tasks.Worker `json:"workers"`
 }
 
+// queueView is the state of one queue. Its counters are tasks; ages are in seconds, 0 when no task waits or is
+// open.
 type queueView struct {
 	Name              tasks.Queue `json:"name"`
 	Waiting           int64       `json:"waiting"`
@@ -53,6 +56,7 @@ type queueView struct {
 	FailedToday int64 `json:"failed_today"`
 }
 
+// adminFleet answers GET /admin/api/fleet with the state of queues and workers.
 func (s *Server) adminFleet(c *fiber.Ctx) error {
 	ctx, cancel := s.deadline()
 	defer cancel()
@@ -98,6 +102,7 @@ type adminJob struct {
 	Workers   []string `json:"workers"`
 }
 
+// adminJob returns the form of a job that operators see.
 func (s *Server) adminJob(rec tasks.Record) adminJob {
 	workers := rec.Workers
 	if workers == nil {
@@ -113,6 +118,7 @@ func (s *Server) adminJob(rec tasks.Record) adminJob {
 	}
 }
 
+// adminJobs is a page of jobs. NextCursor is null on the last page.
 type adminJobs struct {
 	Object     string     `json:"object"`
 	Data       []adminJob `json:"data"`
@@ -120,6 +126,7 @@ type adminJobs struct {
 	NextCursor *string    `json:"next_cursor"`
 }
 
+// adminListJobs answers GET /admin/api/jobs with the jobs of all owners that match the query.
 func (s *Server) adminListJobs(c *fiber.Ctx) error {
 	if err := onlyQuery(
 		c,
@@ -154,6 +161,8 @@ func (s *Server) adminListJobs(c *fiber.Ctx) error {
 	return nil
 }
 
+// searchOf returns the search that the query asks for: the filters of listFilters, and those that only operators
+// have. An empty key means jobs without an owner; a missing one means jobs of every owner. Errors: InvalidOption.
 func searchOf(c *fiber.Ctx) (tasks.Search, error) {
 	base, err := queryOf(c)
 	if err != nil {
@@ -199,6 +208,7 @@ type inspectedJob struct {
 	RetriedAs string `json:"retried_as"`
 }
 
+// adminGetJob answers GET /admin/api/jobs/{id} with a job, its events and the state of its task.
 func (s *Server) adminGetJob(c *fiber.Ctx) error {
 	ctx, cancel := s.deadline()
 	defer cancel()
@@ -238,6 +248,7 @@ type batch struct {
 	IDs []string `json:"ids"`
 }
 
+// outcome is the result of an action on one job. Error is null when the action succeeded.
 type outcome struct {
 	ID string `json:"id"`
 	// JobID is the new job after a retry, otherwise the job itself.
@@ -293,10 +304,13 @@ func (s *Server) adminAct(
 	return nil
 }
 
+// adminCancel answers POST /admin/api/actions/cancel.
 func (s *Server) adminCancel(c *fiber.Ctx) error { return s.adminAct(c, "cancel", s.Queue.Cancel) }
 
+// adminRetry answers POST /admin/api/actions/retry.
 func (s *Server) adminRetry(c *fiber.Ctx) error { return s.adminAct(c, "retry", s.Queue.Retry) }
 
+// adminDismiss answers POST /admin/api/actions/dismiss.
 func (s *Server) adminDismiss(c *fiber.Ctx) error {
 	return s.adminAct(c, "dismiss", func(ctx context.Context, id string) (tasks.Record, error) {
 		return tasks.Record{}, s.Queue.Dismiss(ctx, id)

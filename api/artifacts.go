@@ -44,6 +44,8 @@ func errExpired(rec tasks.Record) error {
 	return fault.Errorf(fault.ArtifactExpired, "the artifact of job %s is no longer kept", rec.ID)
 }
 
+// download answers GET and HEAD /api/artifacts/{id}/download. If clients can reach the store, it redirects them
+// there. With ?inline the browser shows the file, for which only this server can set the headers.
 func (s *Server) download(c *fiber.Ctx) error {
 	rec, err := s.ownArtifact(c)
 	if err != nil {
@@ -94,6 +96,7 @@ func (s *Server) download(c *fiber.Ctx) error {
 	return s.streamArtifact(c, key, rec, rng)
 }
 
+// lastModified returns the time at which the artifact was complete.
 func lastModified(rec tasks.Record) time.Time {
 	if rec.FinishedAt != nil {
 		return *rec.FinishedAt
@@ -147,6 +150,8 @@ func (s *Server) rangeOf(c *fiber.Ctx, rec tasks.Record, tag string) (byteRange,
 	return byteRange{Range: rng, partial: true}, nil
 }
 
+// setRangeHeaders sets the status and the headers of an answer that sends rng. HTML gets a policy that sandboxes
+// it.
 func setRangeHeaders(c *fiber.Ctx, rec tasks.Record, rng byteRange) {
 	c.Set(fiber.HeaderContentType, rec.Artifact.ContentType)
 
@@ -163,6 +168,7 @@ func setRangeHeaders(c *fiber.Ctx, rec tasks.Record, rng byteRange) {
 	}
 }
 
+// statArtifact returns the metadata of an artifact in the store. Errors: ArtifactExpired, StoreUnavailable.
 func (s *Server) statArtifact(key string, rec tasks.Record) (storage.Info, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 	defer cancel()
@@ -233,6 +239,7 @@ type storedBody struct {
 	broke  func(error)
 }
 
+// newStoredBody returns the body of the object key. cancel ends its request to the store.
 func (s *Server) newStoredBody(key string, r io.ReadCloser, cancel context.CancelFunc) *storedBody {
 	return &storedBody{
 		r,
@@ -257,6 +264,7 @@ func (r *storedBody) Close() error {
 	return r.ReadCloser.Close()
 }
 
+// touchObject records that an object was used, so that it is deleted later than unused ones.
 func (s *Server) touchObject(key string) {
 	if s.Keeper == nil {
 		return
@@ -264,6 +272,7 @@ func (s *Server) touchObject(key string) {
 	s.Keeper.Touch(key)
 }
 
+// artifactError returns the public form of a store error about an artifact.
 func artifactError(err error, rec tasks.Record) error {
 	switch {
 	case err == nil:
@@ -275,6 +284,7 @@ func artifactError(err error, rec tasks.Record) error {
 	return storeError(err)
 }
 
+// deleteArtifact answers DELETE /api/artifacts/{id}. The job record stays.
 func (s *Server) deleteArtifact(c *fiber.Ctx) error {
 	rec, err := s.ownArtifact(c)
 	if err != nil {
@@ -319,6 +329,7 @@ func disposition(name string, inline bool) string {
 	)
 }
 
+// errUnsatisfiable is returned for a range that begins after the end of the object.
 var errUnsatisfiable = errors.New("range not satisfiable")
 
 // parseRange returns the part of size bytes that a Range header asks for. ok is false for a header that must be

@@ -54,7 +54,7 @@ func (s *Server) guarded(r route) fiber.Handler {
 	}
 }
 
-// identify sets the caller of a request, or refuses the request.
+// identify sets the caller of a request, or rejects the request.
 func (s *Server) identify(c *fiber.Ctx, meta *metadata, need level) error {
 	if need == public {
 		return nil
@@ -176,7 +176,7 @@ func corsAllows(name string) bool {
 	return strings.HasPrefix(name, "x-stainless-")
 }
 
-// checkOrigin applies the rules for requests of browsers: it refuses what a page of another site sends to a server
+// checkOrigin applies the rules for requests of browsers: it rejects what a page of another site sends to a server
 // without keys, and answers CORS. It reports whether it has answered the request.
 func (s *Server) checkOrigin(ctx *fasthttp.RequestCtx, meta *metadata) bool {
 	path := string(ctx.Path())
@@ -287,6 +287,7 @@ func owned(c *fiber.Ctx, id string, rec tasks.Record, err error) error {
 	return err
 }
 
+// unknownJob returns the error for a job that does not exist, or belongs to another owner.
 func unknownJob(id string) error {
 	return fault.Errorf(fault.NotFound, "there is no job %s", input.Quote(id))
 }

@@ -40,6 +40,8 @@ func (s *Server) completeText(c *fiber.Ctx) error { return s.complete(c, s.v1.Re
 // readCall reads the body of a request for a call.
 type readCall = func(body []byte, h openai.Head) (*openai.Call, error)
 
+// complete reads a request with read, runs the call, and sends the answer whole or as a stream. A stream outlives
+// this handler and ends the call itself.
 func (s *Server) complete(c *fiber.Ctx, read readCall) error {
 	call, err := s.readCall(c, maxCompletionBody, "a request for a completion", read)
 	if err != nil {
@@ -343,6 +345,7 @@ func (s *Server) getModel(c *fiber.Ctx) error {
 	return s.sendJSON(c, openai.AppendModel(nil, m))
 }
 
+// sendJSON sends a body that is encoded already.
 func (s *Server) sendJSON(c *fiber.Ctx, body []byte) error {
 	c.Set(fiber.HeaderContentType, fiber.MIMEApplicationJSON)
 	return c.Send(body)

@@ -25,7 +25,6 @@ const (
 	uploadTimeout = 2 * time.Minute
 	// uploadsAtOnce is how many files of one request are stored at a time.
 	uploadsAtOnce = 8
-	maxKeyLength  = 255
 )
 
 // The priorities of a submission.
@@ -38,6 +37,7 @@ const (
 // about 400 pages then, and occupies a browser tab for 2 s or more.
 const longContent = 512 << 10
 
+// createConversion answers POST /api/conversion with 202, or with the result when the client waits for it.
 func (s *Server) createConversion(c *fiber.Ctx) error {
 	rec, output, replayed, err := s.submitConversion(c)
 	if err != nil {
@@ -112,6 +112,7 @@ func (s *Server) submitConversion(c *fiber.Ctx) (rec tasks.Record, output pressw
 	return rec, output, replayed, err
 }
 
+// answerAccepted answers 202 with the addresses of the job.
 func (s *Server) answerAccepted(c *fiber.Ctx, rec tasks.Record, replayed bool) error {
 	if replayed {
 		c.Set("Idempotent-Replayed", "true")
@@ -120,22 +121,6 @@ func (s *Server) answerAccepted(c *fiber.Ctx, rec tasks.Record, replayed bool) e
 	writeJSON(c.Context(), http.StatusAccepted, s.views.accepted(rec))
 
 	return nil
-}
-
-func idempotencyKey(c *fiber.Ctx) (string, error) {
-	key := c.Get("Idempotency-Key")
-
-	bad := strings.ContainsFunc(key, func(r rune) bool { return r < ' ' || r > '~' })
-	if len(key) > maxKeyLength || bad {
-		return "", fault.Errorf(
-			fault.InvalidOption,
-			"Idempotency-Key must be 1 to %d printable ASCII characters",
-			maxKeyLength,
-		).
-			WithParam("Idempotency-Key")
-	}
-
-	return key, nil
 }
 
 // checkConversion rejects a submission that cannot succeed. It returns the theme of the document.
@@ -199,6 +184,7 @@ func checkParts(r *upload.Conversion) error {
 	return nil
 }
 
+// contentError names the parameter content in a public error that names none.
 func contentError(err error) error {
 	e := fault.AsError(err)
 	if e.Code == fault.Internal || e.Param != "" {

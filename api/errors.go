@@ -81,6 +81,7 @@ type statusError struct {
 func (e *statusError) Error() string { return e.err.Error() }
 func (e *statusError) Unwrap() error { return e.err }
 
+// statusOf returns the HTTP status of an error; 500 for errors that are not public.
 func statusOf(err error) int {
 	if e, ok := errors.AsType[*statusError](err); ok {
 		return e.status
@@ -97,6 +98,7 @@ func statusOf(err error) int {
 	return http.StatusInternalServerError
 }
 
+// typeOf returns the field type of an error body, in the words of OpenAI.
 func typeOf(status int) string {
 	switch {
 	case status == http.StatusTooManyRequests:
@@ -110,6 +112,7 @@ func typeOf(status int) string {
 	}
 }
 
+// errorBody is the body of every error outside /v1.
 type errorBody struct {
 	Error struct {
 		Message string     `json:"message"`
@@ -175,19 +178,19 @@ func inferenceError(err error) *inference.Error {
 		return e
 	}
 	e, status := fault.AsError(err), statusOf(err)
-	refusal := inference.Errorf(status, e.Code, "%s", e.Message).WithParam(e.Param).WithCause(e.Cause)
+	rejection := inference.Errorf(status, e.Code, "%s", e.Message).WithParam(e.Param).WithCause(e.Cause)
 
-	refusal.RetryAfter = e.After
+	rejection.RetryAfter = e.After
 	switch e.Code {
 	case fault.RateLimited:
-		refusal.Type, refusal.Code = "requests", inference.RateLimitExceeded
+		rejection.Type, rejection.Code = "requests", inference.RateLimitExceeded
 	case fault.QueueFull, fault.QueueUnavailable, fault.StoreUnavailable, fault.StoreFull,
 		inference.RateLimitExceeded, inference.UpstreamError, inference.UpstreamUnavailable, inference.UpstreamTimeout:
 	default:
-		refusal.Retryable = false
+		rejection.Retryable = false
 	}
 
-	return refusal
+	return rejection
 }
 
 // onError answers for handlers and for Fiber's router. It never returns an error.
@@ -196,6 +199,7 @@ func (s *Server) onError(c *fiber.Ctx, err error) error {
 	return nil
 }
 
+// routerError returns the public form of an error of Fiber's router; other errors stay as they are.
 func routerError(c *fiber.Ctx, err error) error {
 	f, ok := errors.AsType[*fiber.Error](err)
 	if !ok {
@@ -259,6 +263,7 @@ func (s *Server) onBadRequest(ctx *fasthttp.RequestCtx, err error) {
 	s.Log.Debug("unreadable request", slog.String("request_id", meta.id), slog.Any("error", err))
 }
 
+// writeJSON answers with v as JSON.
 func writeJSON(ctx *fasthttp.RequestCtx, status int, v any) {
 	b, err := json.Marshal(v)
 	if err != nil {

@@ -38,6 +38,7 @@ type screenshot struct {
 	WebhookURL string                   `json:"webhook_url"`
 }
 
+// exportPDF answers POST /export-pdf.
 func (s *Server) exportPDF(c *fiber.Ctx) error {
 	var req pdfExport
 	if err := s.parseExport(c, &req); err != nil {
@@ -56,6 +57,7 @@ func (s *Server) exportPDF(c *fiber.Ctx) error {
 	})
 }
 
+// exportScreenshot answers POST /export-screenshot.
 func (s *Server) exportScreenshot(c *fiber.Ctx) error {
 	var req screenshot
 	if err := s.parseExport(c, &req); err != nil {
@@ -198,6 +200,8 @@ func (s *Server) exportPage(c *fiber.Ctx, r exportRequest) error {
 	return s.answerEnded(c, rec, save)
 }
 
+// submitExport submits the job of an export. replayed reports that the idempotency key is known and rec is the
+// earlier job.
 func (s *Server) submitExport(c *fiber.Ctx, r exportRequest) (rec tasks.Record, replayed bool, err error) {
 	key, err := idempotencyKey(c)
 	if err != nil {

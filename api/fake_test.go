@@ -21,7 +21,7 @@ type fakeQueue struct {
 	order       []string
 	keys        map[string]string
 	submissions []tasks.Submission
-	// refuse is the error of every Submit, unless nil.
+	// reject is the error of every Submit, unless nil.
 	refuse error
 	// watches counts open watches, ever all that were opened.
 	watches, ever int

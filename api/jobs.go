@@ -23,6 +23,8 @@ const (
 	untilDone              = "done"
 )
 
+// getJob answers GET /api/conversion/{id}. With ?wait= it waits for a change, or with ?until=done for the end. A
+// client whose If-None-Match names an older state gets the newer one at once.
 func (s *Server) getJob(c *fiber.Ctx) error {
 	id := c.Params("id")
 
@@ -136,6 +138,7 @@ func waitOf(c *fiber.Ctx) (wait longPoll, err error) {
 	return wait, nil
 }
 
+// etag returns the ETag of a job: each event changes it.
 func etag(rec tasks.Record) string { return fmt.Sprintf(`"%s-%d"`, rec.ID, rec.Seq) }
 
 // matches reports whether an If-None-Match header names the tag. The comparison is weak (RFC 9110, 8.8.3.2).
@@ -150,6 +153,7 @@ func matches(list, tag string) bool {
 	return false
 }
 
+// cancelJob answers DELETE /api/conversion/{id}.
 func (s *Server) cancelJob(c *fiber.Ctx) error {
 	rec, err := s.ownJob(c, c.Params("id"))
 	if err != nil {
@@ -172,6 +176,7 @@ func (s *Server) cancelJob(c *fiber.Ctx) error {
 	return nil
 }
 
+// jobList is a page of jobs. NextCursor is null on the last page.
 type jobList struct {
 	Object     string          `json:"object"`
 	Data       []presswork.Job `json:"data"`
@@ -182,6 +187,7 @@ type jobList struct {
 // listFilters are the query parameters for a list of jobs.
 var listFilters = []string{"limit", "cursor", "status", "kind"}
 
+// listJobs answers GET /api/conversion with the jobs of the caller, newest first.
 func (s *Server) listJobs(c *fiber.Ctx) error {
 	if err := onlyQuery(c, listFilters...); err != nil {
 		return err
@@ -213,6 +219,7 @@ func (s *Server) listJobs(c *fiber.Ctx) error {
 	return nil
 }
 
+// queryOf returns the query that the parameters in listFilters describe. Errors: InvalidOption.
 func queryOf(c *fiber.Ctx) (tasks.Query, error) {
 	q := tasks.Query{Limit: defaultLimit, Cursor: c.Query("cursor")}
 	if text := c.Query("limit"); text != "" {
@@ -282,6 +289,8 @@ type accepted struct {
 	CreatedAt time.Time        `json:"created_at"`
 }
 
+// accepted returns the addresses of a job. Those for events hold a token, because a browser's WebSocket and
+// EventSource send no key.
 func (v views) accepted(rec tasks.Record) accepted {
 	token := "?token=" + v.tokens.Sign(rec.ID, tokenTTL)
 

@@ -53,8 +53,10 @@ type metadata struct {
 	span  trace.Span
 }
 
+// metadataKey is the key of the metadata among the user values of a request.
 type metadataKey struct{}
 
+// newMetadata returns the metadata of a request that has just begun.
 func newMetadata(ctx *fasthttp.RequestCtx, proxies access.Proxies) *metadata {
 	h := &ctx.Request.Header
 	m := &metadata{
@@ -94,6 +96,7 @@ func (s *Server) beginSpan(m *metadata) {
 	}
 }
 
+// endSpan names the span by its route and ends it.
 func (m *metadata) endSpan(status int) {
 	if !m.span.IsRecording() {
 		return
@@ -111,6 +114,7 @@ func (m *metadata) endSpan(status int) {
 	m.span.End()
 }
 
+// metadataOf returns the metadata that enter has stored. It panics for a request that did not pass enter.
 func metadataOf(ctx *fasthttp.RequestCtx) *metadata { return ctx.UserValue(metadataKey{}).(*metadata) }
 
 // enter wraps next with everything that each request needs: request id, trace, CORS, recovery from panics, metrics
@@ -177,6 +181,7 @@ func setHeaders(ctx *fasthttp.RequestCtx, meta *metadata) {
 	h.Set("Referrer-Policy", "no-referrer")
 }
 
+// recover turns a panic of a handler into a log entry and an answer with status 500. It must be deferred directly.
 func (s *Server) recover(ctx *fasthttp.RequestCtx, meta *metadata) {
 	p := recover()
 	if p == nil {
@@ -217,6 +222,7 @@ func (s *Server) leave(ctx *fasthttp.RequestCtx, meta *metadata) {
 	}
 }
 
+// isMethod reports whether m is a method that Fiber knows.
 func isMethod(m string) bool {
 	switch m {
 	case fiber.MethodGet, fiber.MethodHead, fiber.MethodPost, fiber.MethodPut, fiber.MethodDelete,

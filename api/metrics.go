@@ -25,6 +25,7 @@ const (
 	streamCompletion = "completion"
 )
 
+// metrics are the metrics that the server updates itself. Collectors read the others at each scrape.
 type metrics struct {
 	requests *prometheus.CounterVec
 	seconds  *prometheus.HistogramVec
@@ -33,6 +34,7 @@ type metrics struct {
 	bodies   *prometheus.GaugeVec
 }
 
+// newMetrics registers the metrics with o.Metrics.
 func newMetrics(o Options) *metrics {
 	m := &metrics{
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{

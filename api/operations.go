@@ -34,6 +34,8 @@ func (s *Server) healthz(c *fiber.Ctx) error {
 	return nil
 }
 
+// readyz answers 200 when every check succeeds, else 503 with the failed checks. A server that stops is not ready,
+// so that load balancers send it no new requests.
 func (s *Server) readyz(c *fiber.Ctx) error {
 	ok, report := ready.Run(context.Background(), s.Checks)
 	report.Log(context.Background(), s.Log)
@@ -79,6 +81,7 @@ func (s *Server) serveMetrics() fiber.Handler {
 	)
 }
 
+// serveMonitor returns the handler of the queue's web page; 404 without one.
 func (s *Server) serveMonitor() fiber.Handler {
 	if s.Monitor == nil {
 		return func(c *fiber.Ctx) error { return fiber.ErrNotFound }

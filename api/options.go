@@ -129,6 +129,8 @@ type Options struct {
 	Log *slog.Logger
 }
 
+// validate returns an error unless a server can use the options. Without a key it allows only loopback addresses,
+// so that an open server is not exposed by accident.
 func (o *Options) validate() error {
 	switch {
 	case o.Queue == nil, o.Store == nil, o.Themes == nil, o.Webhooks == nil, o.Exports == nil:
@@ -160,6 +162,7 @@ func (o *Options) validate() error {
 	return nil
 }
 
+// defaults sets the fields that have a default and are zero.
 func (o *Options) defaults() {
 	o.MaxContentBytes = cmp.Or(o.MaxContentBytes, 10<<20)
 	o.MaxAudioBytes = cmp.Or(o.MaxAudioBytes, 25<<20)

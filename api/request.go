@@ -20,8 +20,11 @@ const (
 	escaped = 6
 	// jsonOverhead is how many bytes a JSON body may have in addition to the content.
 	jsonOverhead = 1 << 20
+	// maxKeyLength is the longest Idempotency-Key, in bytes.
+	maxKeyLength = 255
 )
 
+// uploadLimits returns the limits of the server for the parts of a submission.
 func (s *Server) uploadLimits() upload.Limits {
 	return upload.Limits{Content: s.MaxContentBytes, Files: s.MaxUploadBytes}
 }
@@ -85,6 +88,7 @@ func (s *Server) parseMultipart(c *fiber.Ctx, boundary string) (req upload.Conve
 	return upload.ReadForm(b, boundary, limits, &b.meta.held)
 }
 
+// errNoBoundary is returned for a form whose parts cannot be told apart.
 var errNoBoundary = fault.Errorf(fault.InvalidRequest, "the Content-Type of a form needs a boundary")
 
 // parseText reads a body of Markdown; the other fields are in the query.
@@ -117,7 +121,7 @@ func (s *Server) parseArchive(c *fiber.Ctx) (req upload.Conversion, err error) {
 	return upload.ReadArchive(b, req, s.uploadLimits(), &b.meta.held)
 }
 
-// noFields refuses fields in the query of a request whose body has them. body names the right place.
+// noFields rejects fields in the query of a request whose body has them. body names the right place.
 func noFields(c *fiber.Ctx, body string) error {
 	for _, name := range upload.TextFields() {
 		if c.Context().QueryArgs().Has(name) {
@@ -200,7 +204,7 @@ func eachQuery(c *fiber.Ctx, yield func(name string, value []byte) error) (err e
 	return err
 }
 
-// onlyQuery refuses parameters that are not in allowed: a list whose filter is misspelt would hold too much.
+// onlyQuery rejects parameters that are not in allowed: a list whose filter is misspelt would hold too much.
 func onlyQuery(c *fiber.Ctx, allowed ...string) error {
 	return eachQuery(c, func(name string, _ []byte) error {
 		if !slices.Contains(allowed, name) {
@@ -240,4 +244,21 @@ func oneOf[T ~string](param, text string, allowed []T) (T, error) {
 
 	return "", fault.Errorf(fault.InvalidOption, "%s is %s%s; allowed: %s",
 		param, input.Quote(text), input.DidYouMean(text, words), strings.Join(words, ", ")).WithParam(param)
+}
+
+// idempotencyKey returns the Idempotency-Key header, "" for none. Errors: InvalidOption.
+func idempotencyKey(c *fiber.Ctx) (string, error) {
+	key := c.Get("Idempotency-Key")
+
+	bad := strings.ContainsFunc(key, func(r rune) bool { return r < ' ' || r > '~' })
+	if len(key) > maxKeyLength || bad {
+		return "", fault.Errorf(
+			fault.InvalidOption,
+			"Idempotency-Key must be 1 to %d printable ASCII characters",
+			maxKeyLength,
+		).
+			WithParam("Idempotency-Key")
+	}
+
+	return key, nil
 }

@@ -31,6 +31,7 @@ type preferences struct {
 // later reports whether the client may fetch the result later.
 func (p preferences) later() bool { return p.async || p.wait >= 0 }
 
+// preferencesOf parses the Prefer header. It ignores unknown preferences, as RFC 7240 requires.
 func preferencesOf(c *fiber.Ctx) preferences {
 	p := preferences{wait: -1}
 

@@ -89,6 +89,7 @@ func streaming(path string) bool {
 	return path == "/api/conversion/ws/:id" || path == "/api/conversion/:id/events"
 }
 
+// mount adds the routes to app. Routes under /v1 are also under groqPrefix, and are absent without Inference.
 func (s *Server) mount(app *fiber.App) {
 	for _, r := range s.routes() {
 		if inferencePath(r.path) {

@@ -107,6 +107,7 @@ func New(o Options) (*Server, error) {
 	return s, nil
 }
 
+// newApp returns the Fiber application with its routes.
 func (s *Server) newApp() *fiber.App {
 	app := fiber.New(fiber.Config{
 		DisableStartupMessage:     true,

@@ -78,6 +78,7 @@ func (s *Server) openSocket(c *fiber.Ctx) error {
 	return nil
 }
 
+// recoverSocket logs a panic of a socket's goroutine. It must be deferred directly.
 func (s *Server) recoverSocket(*websocket.Conn) {
 	if p := recover(); p != nil {
 		s.Log.Error("panic in a WebSocket", "panic", p, "stack", string(debug.Stack()))

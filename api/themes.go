@@ -16,6 +16,7 @@ import (
 	"presswork/themes"
 )
 
+// themeList is the answer to GET /api/themes.
 type themeList struct {
 	Default string         `json:"default"`
 	Count   int            `json:"count"`
@@ -39,6 +40,7 @@ func (s *Server) getTheme(c *fiber.Ctx) error {
 	return nil
 }
 
+// themeInPath returns the theme that the path names. Errors: ThemeNotFound with status 404.
 func (s *Server) themeInPath(c *fiber.Ctx) (themes.Theme, error) {
 	name, err := url.PathUnescape(c.Params("name"))
 	if err != nil {

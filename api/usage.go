@@ -32,6 +32,7 @@ type usageRow struct {
 // usageDays is how many days a usage report covers by default.
 const usageDays = 30
 
+// getUsage answers GET /v1/usage. Callers who are not admins see their own usage only.
 func (s *Server) getUsage(c *fiber.Ctx) error {
 	if err := onlyQuery(c, "from", "to", "group_by"); err != nil {
 		return err
@@ -107,6 +108,8 @@ func queryDay(c *fiber.Ctx, name string, usual time.Time) (time.Time, error) {
 	return day, nil
 }
 
+// usageQuery returns the query that from, to and group_by describe. The default is the last usageDays days until
+// now. Errors: InvalidOption.
 func usageQuery(c *fiber.Ctx, now time.Time) (meter.Query, error) {
 	q := meter.Query{By: []string{"day", "model", "key"}}
 
@@ -181,6 +184,7 @@ type spendRow struct {
 	Cost *float64 `json:"cost,omitempty"`
 }
 
+// adminKeys answers GET /admin/api/keys with all keys and their usage per day and model.
 func (s *Server) adminKeys(c *fiber.Ctx) error {
 	if err := onlyQuery(c, "from", "to"); err != nil {
 		return err

@@ -13,9 +13,9 @@ type Streams struct {
 	cancel context.CancelCauseFunc
 	count  func(kind string, change int)
 
-	mu      sync.Mutex
-	refusal error // of Join, once Drain was called
-	open    sync.WaitGroup
+	mu        sync.Mutex
+	rejection error // of Join, once Drain was called
+	open      sync.WaitGroup
 }
 
 // NewStreams returns an empty Streams. It calls count with the kind and +1 when an answer joins, and with -1 when
@@ -31,8 +31,8 @@ func (s *Streams) Join(kind string) (ctx context.Context, leave func(), err erro
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
-	if s.refusal != nil {
-		return nil, nil, s.refusal
+	if s.rejection != nil {
+		return nil, nil, s.rejection
 	}
 	s.open.Add(1)
 	s.count(kind, 1)
@@ -49,11 +49,11 @@ func (s *Streams) Stopped() context.Context { return s.ctx }
 // Stopping reports whether Drain has asked the answers to end.
 func (s *Streams) Stopping() bool { return s.ctx.Err() != nil }
 
-// Drain refuses new answers. It waits for patience until the open ones have ended, then ends their contexts with
+// Drain rejects new answers. It waits for patience until the open ones have ended, then ends their contexts with
 // cause and waits for them. The error is the cause of ctx when ctx ends first.
 func (s *Streams) Drain(ctx context.Context, patience time.Duration, cause error) error {
 	s.mu.Lock()
-	s.refusal = cause
+	s.rejection = cause
 	s.mu.Unlock()
 	done := make(chan struct{})
 

@@ -144,7 +144,7 @@ func (s *Service) ReadSpeech(body []byte, h Head) (*Call, error) {
 	}, nil
 }
 
-// grantTier refuses a service tier that the key has no right to. Lax services replace it by the default tier.
+// grantTier rejects a service tier that the key has no right to. Lax services replace it by the default tier.
 func (s *Service) grantTier(who access.Caller, r *inference.Request) error {
 	tier := string(tierOf(r.ServiceTier))
 	switch {

@@ -20,15 +20,15 @@ import (
 )
 
 const (
-	// maxFlexWaiting is how many calls may wait before a flex request is refused.
+	// maxFlexWaiting is how many calls may wait before a flex request is rejected.
 	maxFlexWaiting = 100
-	// flexRetryAfter is when a refused flex request may be sent again.
+	// flexRetryAfter is when a rejected flex request may be sent again.
 	flexRetryAfter = 5 * time.Second
-	// capacityExceeded is the code of a refused flex request, as Groq has it.
+	// capacityExceeded is the code of a rejected flex request, as Groq has it.
 	capacityExceeded fault.Code = "capacity_exceeded"
 )
 
-// statusCapacityExceeded is the HTTP status of a refused flex request, as Groq has it.
+// statusCapacityExceeded is the HTTP status of a rejected flex request, as Groq has it.
 const statusCapacityExceeded = 498
 
 // Calls is the queue of calls: *tasks.Client.
@@ -96,7 +96,7 @@ func AppendModel(dst []byte, m *inference.Model) []byte { return wire.AppendMode
 // AppendError appends the body of an error to dst.
 func AppendError(dst []byte, e *inference.Error) []byte { return wire.AppendError(dst, e) }
 
-// CheckCapacity refuses a flex request while too many calls wait.
+// CheckCapacity rejects a flex request while too many calls wait.
 func (s *Service) CheckCapacity(ctx context.Context, call *Call) error {
 	if call.Tier != stream.Flex {
 		return nil
@@ -106,14 +106,14 @@ func (s *Service) CheckCapacity(ctx context.Context, call *Call) error {
 	if err != nil || waiting < maxFlexWaiting {
 		return err
 	}
-	refusal := inference.Errorf(statusCapacityExceeded, capacityExceeded,
+	rejection := inference.Errorf(statusCapacityExceeded, capacityExceeded,
 		"the flex tier has no capacity at the moment: %d requests are waiting", waiting)
-	refusal.Retryable, refusal.RetryAfter = true, flexRetryAfter
+	rejection.Retryable, rejection.RetryAfter = true, flexRetryAfter
 
-	return refusal
+	return rejection
 }
 
-// LimitError returns the error for a request that a limit refused. call is nil when the body was not read yet.
+// LimitError returns the error for a request that a limit rejected. call is nil when the body was not read yet.
 func LimitError(e *meter.Exceeded, call *Call) *inference.Error {
 	where := ""
 	if call != nil {
@@ -126,23 +126,23 @@ func LimitError(e *meter.Exceeded, call *Call) *inference.Error {
 	}
 
 	if e.TooLarge() {
-		refusal := inference.Errorf(http.StatusRequestEntityTooLarge, inference.RateLimitExceeded,
+		rejection := inference.Errorf(http.StatusRequestEntityTooLarge, inference.RateLimitExceeded,
 			"Request too large%s on %s: Limit %d, Requested %d, please reduce your message size and try again.",
 			where, e.Dimension.Name(), e.Limit, e.Requested)
-		refusal.Type = kind
+		rejection.Type = kind
 
-		return refusal
+		return rejection
 	}
 
 	again := ""
 	if e.After > 0 {
 		again = fmt.Sprintf(" Please try again in %s.", e.After.Round(time.Millisecond))
 	}
-	refusal := inference.Errorf(http.StatusTooManyRequests, inference.RateLimitExceeded,
+	rejection := inference.Errorf(http.StatusTooManyRequests, inference.RateLimitExceeded,
 		"Rate limit reached%s on %s: Limit %d, Used %d, Requested %d.%s",
 		where, e.Dimension.Name(), e.Limit, e.Used, e.Requested, again)
-	refusal.Type = kind
-	refusal.RetryAfter = cmp.Or(e.After, time.Second)
+	rejection.Type = kind
+	rejection.RetryAfter = cmp.Or(e.After, time.Second)
 
-	return refusal
+	return rejection
 }

@@ -15,11 +15,11 @@ import (
 )
 
 const (
-	// maxDirectory is how many bytes of an archive are read to list its files: a hundred times what maxAssets names
-	// need. archive/zip keeps the whole list in memory.
+	// maxDirectory is how many bytes of an archive are read to list its files: 100 times what the names of
+	// maxAssets files need. archive/zip keeps the whole list in memory.
 	maxDirectory = 2 << 20
-	// maxRatio is how many times its packed size a file may unpack to, once it has more than ratioFree bytes. Text
-	// packs to a tenth, drawings to a hundredth.
+	// maxRatio is the largest ratio of a file's unpacked to its packed size; it applies to files over ratioFree
+	// bytes. Text packs to a tenth, drawings to a hundredth.
 	maxRatio  = 200
 	ratioFree = 1 << 20
 )
@@ -115,6 +115,7 @@ func (f *form) takeEntry(entry *zip.File) error {
 	return err
 }
 
+// damaged returns the error for a file of an archive that cannot be unpacked.
 func damaged(name string, err error) error {
 	return fault.Errorf(fault.InvalidRequest, "the file %s of the archive is damaged", input.Quote(name)).
 		WithParam("archive").
@@ -131,6 +132,7 @@ func hidden(name string) bool {
 		})
 }
 
+// errTooMuchRead is returned by the bounded readers of this file after their limit.
 var errTooMuchRead = errors.New("more was read than is allowed")
 
 // boundedReaderAt fails once more than left bytes were read. A negative left means no bound.

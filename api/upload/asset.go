@@ -159,6 +159,7 @@ func checkAssetName(name string) error {
 	return nil
 }
 
+// badAsset returns the error for an asset; problem continues a sentence that begins with its name.
 func badAsset(name, problem string) *fault.Error {
 	return fault.Errorf(fault.InvalidOption, "the asset %s %s", input.Quote(name), problem).WithParam("assets")
 }

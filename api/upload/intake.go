@@ -106,6 +106,7 @@ func (h *Hold) InMemory(r io.Reader) io.Reader { return &counted{r, h.takeMemory
 // InMemory.
 func (h *Hold) OnDisk(r io.Reader) io.Reader { return &counted{r, h.takeDisk} }
 
+// takeMemory counts n more bytes as held in memory. Errors: as budget.take.
 func (h *Hold) takeMemory(n int64) error {
 	err := h.intake.memory.take(h.key, n)
 	if err == nil {
@@ -115,6 +116,7 @@ func (h *Hold) takeMemory(n int64) error {
 	return err
 }
 
+// takeDisk counts n more bytes as held on disk. Errors: as budget.take.
 func (h *Hold) takeDisk(n int64) error {
 	err := h.intake.disk.take(h.key, n)
 	if err == nil {

@@ -78,6 +78,7 @@ func Live() Page { return Page{page("live"), livePolicy} }
 // Preview returns the empty page that the studio writes previews into.
 func Preview() Page { return Page{page("preview"), previewPolicy} }
 
+// page returns an embedded page by its name without .html.
 func page(name string) []byte {
 	b, err := dist.ReadFile("dist/" + name + ".html")
 	if err != nil {
@@ -140,6 +141,7 @@ func Find(name string) (Asset, bool) {
 	return a, ok
 }
 
+// compress returns b in gzip format, or nil when that is not smaller.
 func compress(b []byte) []byte {
 	var out bytes.Buffer
 	// The level is valid, and a buffer takes every write.

@@ -85,6 +85,7 @@ func (s *Server) Chat(ctx context.Context, o ChatOptions) (*Chat, error) {
 	return c, nil
 }
 
+// engine returns a client of the server's /v1 for a model. Errors: UsageError.
 func (s *Server) engine(model string) (inference.Engine, error) {
 	engine, err := openai.New(inference.Upstream{
 		Name: "presswork", Kind: inference.Plain, BaseURL: s.base + "/v1", APIKey: s.key, Model: model,
@@ -137,6 +138,7 @@ func (c *Chat) Ask(ctx context.Context, prompt string, pictures ...Picture) erro
 	return c.server.modelError(err)
 }
 
+// request returns the next request, which holds the whole conversation.
 func (c *Chat) request() *inference.Request {
 	request := &inference.Request{
 		Model: c.o.Model, Messages: c.messages, Stream: true, IncludeUsage: true, ServiceTier: "auto", Admitted: true,

@@ -49,6 +49,7 @@ func ParseAddress(text string) (*url.URL, error) {
 	return u, nil
 }
 
+// request returns a request with the API key.
 func (s *Server) request(ctx context.Context, method, path string, body io.Reader) (*http.Request, error) {
 	req, err := http.NewRequestWithContext(ctx, method, s.base+path, body)
 	if err == nil && s.key != "" {
@@ -94,7 +95,7 @@ const maxAnswer = 16 << 20
 // read decodes an answer, or returns its error.
 func (s *Server) read(res *http.Response, into any) error {
 	if res.StatusCode >= http.StatusBadRequest {
-		return s.refused(res)
+		return s.answerError(res)
 	}
 
 	if into == nil {
@@ -108,8 +109,8 @@ func (s *Server) read(res *http.Response, into any) error {
 	return nil
 }
 
-// refused returns the message of an error body as an error.
-func (s *Server) refused(res *http.Response) error {
+// answerError returns the message of an error body as an error.
+func (s *Server) answerError(res *http.Response) error {
 	b, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
 
 	var body struct {
@@ -126,6 +127,7 @@ func (s *Server) refused(res *http.Response) error {
 	return fmt.Errorf("%s: %s", s.shown, body.Error.Message)
 }
 
+// unreachable returns the error for a server that did not answer.
 func (s *Server) unreachable(err error) error {
 	return fmt.Errorf("%s does not answer: %w (`presswork serve` starts one on this machine)", s.shown, withoutURL(err))
 }

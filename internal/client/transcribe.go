@@ -240,7 +240,7 @@ func (s *Server) download(ctx context.Context, id string) ([]byte, error) {
 	defer res.Body.Close()
 
 	if res.StatusCode != http.StatusOK {
-		return nil, s.refused(res)
+		return nil, s.answerError(res)
 	}
 
 	text, err := io.ReadAll(res.Body)

@@ -46,6 +46,7 @@ func lock(path string) (*target, error) {
 	return &target{whole, folder}, nil
 }
 
+// unlock lets other commands edit files in the folder. Closing the folder releases its lock.
 func (t *target) unlock() { t.folder.Close() }
 
 // write replaces the file atomically: a reader, or a crash, finds either the old text or the new one. The new file
@@ -100,6 +101,7 @@ func (t *target) keepRights(f *os.File) error {
 	return f.Chmod(old.Mode().Perm())
 }
 
+// fill writes data to f, syncs it to disk, and closes f.
 func fill(f *os.File, data []byte) error {
 	_, err := f.Write(data)
 	return errors.Join(err, f.Sync(), f.Close())
