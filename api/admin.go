@@ -128,9 +128,8 @@ type adminJobs struct {
 
 // adminListJobs answers GET /admin/api/jobs with the jobs of all owners that match the query.
 func (s *Server) adminListJobs(c *fiber.Ctx) error {
-	if err := onlyQuery(
-		c,
-		append([]string{"key", "worker", "since", "before", "text", "dead"}, listFilters...)...); err != nil {
+	filters := append([]string{"key", "worker", "since", "before", "text", "dead"}, listFilters...)
+	if err := onlyQuery(c, filters...); err != nil {
 		return err
 	}
 
@@ -219,9 +218,7 @@ func (s *Server) adminGetJob(c *fiber.Ctx) error {
 	}
 
 	view := inspectedJob{
-		adminJob: s.adminJob(
-			seen.Record,
-		),
+		adminJob:    s.adminJob(seen.Record),
 		Queue:       seen.Queue,
 		TraceParent: seen.TraceParent,
 		WebhookURL:  seen.WebhookURL,

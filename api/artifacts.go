@@ -121,10 +121,8 @@ func (s *Server) rangeOf(c *fiber.Ctx, rec tasks.Record, tag string) (byteRange,
 		return whole, nil
 	}
 
-	if cond := c.Get(
-		fiber.HeaderIfRange,
-	); cond != "" && cond != tag &&
-		cond != lastModified(rec).UTC().Format(http.TimeFormat) {
+	modified := lastModified(rec).UTC().Format(http.TimeFormat)
+	if cond := c.Get(fiber.HeaderIfRange); cond != "" && cond != tag && cond != modified {
 		return whole, nil
 	}
 
@@ -214,38 +212,42 @@ func (s *Server) redirectToStore(c *fiber.Ctx, key string, rec tasks.Record) (bo
 	return true, nil
 }
 
-// streamArtifact sends part of an artifact from the store. The request to the store ends when the body is closed.
+// streamArtifact sends part of an artifact from the store.
 func (s *Server) streamArtifact(c *fiber.Ctx, key string, rec tasks.Record, rng byteRange) error {
-	ctx, cancel := context.WithCancel(context.Background())
-	opening := time.AfterFunc(storeTimeout, cancel)
-
-	r, _, err := s.Store.Get(ctx, key, rng.Range)
+	body, err := s.openStored(key, rng.Range)
 	if err != nil {
-		cancel()
 		return artifactError(err, rec)
 	}
-	opening.Stop()
 	setRangeHeaders(c, rec, rng)
-	c.Context().SetBodyStream(s.newStoredBody(key, r, cancel), int(rng.Length))
+	c.Context().SetBodyStream(body, int(rng.Length))
 
 	return nil
 }
 
-// storedBody is an object that is being sent. Close ends its request to the store. It logs a read error, because
-// the status of the answer has already been sent.
+// storedBody is an object that is being sent. Close ends its request to the store. It logs a read error, because the
+// status of the answer has already been sent.
 type storedBody struct {
 	io.ReadCloser
 	cancel context.CancelFunc
 	broke  func(error)
 }
 
-// newStoredBody returns the body of the object key. cancel ends its request to the store.
-func (s *Server) newStoredBody(key string, r io.ReadCloser, cancel context.CancelFunc) *storedBody {
-	return &storedBody{
-		r,
-		cancel,
-		func(err error) { s.Log.Error("a download from the store broke off", "key", key, "err", err) },
+// openStored opens part of an object. The body is sent after the handler has returned, so its request to the store
+// has its own context. Opening it takes at most storeTimeout.
+func (s *Server) openStored(key string, rng storage.Range) (*storedBody, error) {
+	ctx, cancel := context.WithCancel(context.Background())
+	opening := time.AfterFunc(storeTimeout, cancel)
+
+	r, _, err := s.Store.Get(ctx, key, rng)
+	if err != nil {
+		cancel()
+		return nil, err
 	}
+	opening.Stop()
+
+	return &storedBody{r, cancel, func(err error) {
+		s.Log.Error("a download from the store broke off", "key", key, "err", err)
+	}}, nil
 }
 
 // Read implements io.Reader.

@@ -157,47 +157,15 @@ func (s *Server) exportPage(c *fiber.Ctx, r exportRequest) error {
 		return err
 	}
 
-	if prefer.wait > 0 {
-		return s.answerInTime(
-			c,
-			rec,
-			replayed,
-			prefer.wait,
-			func(ended tasks.Record) error { return s.answerEnded(c, ended, save) },
-		)
-	}
-
+	answer := func(ended tasks.Record) error { return s.answerEnded(c, ended, save) }
 	if prefer.later() {
-		if prefer.async {
-			c.Set("Preference-Applied", "respond-async")
-		}
-
-		return s.answerAccepted(c, rec, replayed)
+		return s.answerLater(c, rec, replayed, prefer, answer)
 	}
 
-	if replayed {
-		c.Set("Idempotent-Replayed", "true")
-	}
-	c.Set("x-job-id", rec.ID)
 	late := fault.Errorf(fault.RenderTimeout,
 		"the page was not exported within %s; send \"Prefer: respond-async\" to fetch the result later", exportWait)
 
-	ctx, done, err := s.waitContext(c, exportWait, late)
-	if err != nil {
-		return err
-	}
-	defer done()
-
-	if rec, err = s.awaitEnd(ctx, rec); err != nil {
-		// With an idempotency key the client can fetch the result later, so the job goes on.
-		if ctx.Err() != nil && c.Get("Idempotency-Key") == "" {
-			s.cancelAbandoned(rec.ID)
-		}
-
-		return err
-	}
-
-	return s.answerEnded(c, rec, save)
+	return s.answerAtEnd(c, rec, replayed, exportWait, late, answer)
 }
 
 // submitExport submits the job of an export. replayed reports that the idempotency key is known and rec is the

@@ -165,6 +165,59 @@ func (s *Server) answerInTime(
 	return s.answerAccepted(c, ended, replayed)
 }
 
+// answerLater answers a client that may fetch the result later. If the result is ready within prefer.wait, answer
+// sends it; otherwise the status is 202.
+func (s *Server) answerLater(
+	c *fiber.Ctx,
+	rec tasks.Record,
+	replayed bool,
+	prefer preferences,
+	answer func(tasks.Record) error,
+) error {
+	if prefer.wait > 0 {
+		return s.answerInTime(c, rec, replayed, prefer.wait, answer)
+	}
+
+	if prefer.async {
+		c.Set("Preference-Applied", "respond-async")
+	}
+
+	return s.answerAccepted(c, rec, replayed)
+}
+
+// answerAtEnd waits for the end of a job and calls answer to send its result. After limit the error is late. If the
+// client disconnects or the limit passes, the job is cancelled, unless an idempotency key lets the client fetch the
+// result later.
+func (s *Server) answerAtEnd(
+	c *fiber.Ctx,
+	rec tasks.Record,
+	replayed bool,
+	limit time.Duration,
+	late error,
+	answer func(tasks.Record) error,
+) error {
+	if replayed {
+		c.Set("Idempotent-Replayed", "true")
+	}
+	c.Set("x-job-id", rec.ID)
+
+	ctx, done, err := s.waitContext(c, limit, late)
+	if err != nil {
+		return err
+	}
+	defer done()
+
+	if rec, err = s.awaitEnd(ctx, rec); err != nil {
+		if ctx.Err() != nil && c.Get("Idempotency-Key") == "" {
+			s.cancelAbandoned(rec.ID)
+		}
+
+		return err
+	}
+
+	return answer(rec)
+}
+
 // waitContext returns a context that ends after limit with the cause late, when the client disconnects, and when
 // the server stops. The caller must call done. Errors: QueueUnavailable.
 func (s *Server) waitContext(

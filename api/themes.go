@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
-	"time"
 
 	"github.com/gofiber/fiber/v2"
 
@@ -107,19 +106,14 @@ func (s *Server) themePreview(c *fiber.Ctx, format, contentType string) error {
 		return askError(ctx, storeError(err))
 	}
 	s.touchObject(key)
-	// The body is sent after this handler has returned, so it needs a context of its own.
-	ctx, cancel = context.WithCancel(context.Background())
-	opening := time.AfterFunc(storeTimeout, cancel)
 
-	body, _, err := s.Store.Get(ctx, key, storage.Range{})
+	body, err := s.openStored(key, storage.Range{})
 	if err != nil {
-		cancel()
 		return storeError(err)
 	}
-	opening.Stop()
 	c.Set(fiber.HeaderContentType, contentType)
 	c.Set(fiber.HeaderContentDisposition, disposition(theme.Name+"."+format, true))
-	c.Context().SetBodyStream(s.newStoredBody(key, body, cancel), int(info.Size))
+	c.Context().SetBodyStream(body, int(info.Size))
 
 	return nil
 }

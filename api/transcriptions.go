@@ -66,29 +66,13 @@ func (s *Server) transcribe(task string) fiber.Handler {
 			return err
 		}
 
-		if prefer.wait > 0 {
-			return s.answerInTime(
-				c,
-				rec,
-				replayed,
-				prefer.wait,
-				func(ended tasks.Record) error { return s.answerTranscript(c, ended, true) },
-			)
-		}
-
+		answer := func(ended tasks.Record) error { return s.answerTranscript(c, ended, prefer.later()) }
 		if prefer.later() {
-			if prefer.async {
-				c.Set("Preference-Applied", "respond-async")
-			}
-
-			return s.answerAccepted(c, rec, replayed)
+			return s.answerLater(c, rec, replayed, prefer, answer)
 		}
+		wait, late := transcriptWait(c, began)
 
-		if replayed {
-			c.Set("Idempotent-Replayed", "true")
-		}
-
-		return s.awaitTranscript(c, rec, began)
+		return s.answerAtEnd(c, rec, replayed, wait, late, answer)
 	}
 }
 
@@ -213,38 +197,17 @@ func (s *Server) acceptTranscription(
 	return rec, replayed, err
 }
 
-// awaitTranscript waits for the transcript and sends it. If the client disconnects, the job is cancelled, unless
-// an idempotency key lets the client fetch the result later.
-func (s *Server) awaitTranscript(c *fiber.Ctx, rec tasks.Record, began time.Time) error {
-	c.Set("x-job-id", rec.ID)
-	wait := transcriptionWait
-
-	late := inference.Errorf(http.StatusGatewayTimeout, inference.UpstreamTimeout,
-		"the recording was not transcribed within %s; send \"Prefer: respond-async\" to fetch the result later", wait)
-	if own := clientTimeout(c); own > 0 && own < wait {
-		wait = time.Until(began.Add(own))
-		late = inference.Errorf(
-			http.StatusGatewayTimeout,
-			inference.UpstreamTimeout,
-			"the transcript was not ready within the client's time-out",
-		)
+// transcriptWait returns how long a request that began at began waits for its transcript, and the error after that.
+// The client's own time-out applies when it is shorter than transcriptionWait.
+func transcriptWait(c *fiber.Ctx, began time.Time) (wait time.Duration, late error) {
+	if own := clientTimeout(c); own > 0 && own < transcriptionWait {
+		return time.Until(began.Add(own)), inference.Errorf(http.StatusGatewayTimeout, inference.UpstreamTimeout,
+			"the transcript was not ready within the client's time-out")
 	}
 
-	ctx, done, err := s.waitContext(c, wait, late)
-	if err != nil {
-		return err
-	}
-	defer done()
-
-	if rec, err = s.awaitEnd(ctx, rec); err != nil {
-		if ctx.Err() != nil && c.Get("Idempotency-Key") == "" {
-			s.cancelAbandoned(rec.ID)
-		}
-
-		return err
-	}
-
-	return s.answerTranscript(c, rec, false)
+	return transcriptionWait, inference.Errorf(http.StatusGatewayTimeout, inference.UpstreamTimeout,
+		"the recording was not transcribed within %s; send \"Prefer: respond-async\" to fetch the result later",
+		transcriptionWait)
 }
 
 // answerTranscript sends the transcript of a completed job with its warnings, or the error of a job without one.
