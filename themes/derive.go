@@ -99,7 +99,10 @@ func (t tokens) derivePalette() {
 		t.set(name, status.color())
 	}
 
-	for _, name := range []string{"--primary", "--secondary", "--accent", "--neutral", "--info", "--success", "--warning", "--error"} {
+	for _, name := range []string{
+		"--primary", "--secondary", "--accent", "--neutral",
+		"--info", "--success", "--warning", "--error",
+	} {
 		t.set(name+"-content", extreme(t.get(name)))
 	}
 }

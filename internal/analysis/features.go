@@ -2,6 +2,263 @@ package analysis
 
 import (
 	"math"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"presswork/internal/lazyregexp"
+)
+
+// structureNames name the structural features, in the order structure gives.
+var structureNames = []string{
+	"code",
+	"tables",
+	"lists",
+	"ordered",
+	"tasks",
+	"quotes",
+	"html",
+	"rules",
+	"links",
+	"images",
+	"badges",
+	"front",
+	"heads",
+	"head_depth",
+	"head_code",
+	"head_version",
+	"head_date",
+	"head_step",
+	"head_clause",
+	"head_roman",
+	"head_question",
+	"head_caps",
+	"no_heads",
+	"title_name",
+	"title_code",
+	"title_word",
+	"title_none",
+	"verse",
+	"dialogue",
+	"past",
+	"i",
+	"we",
+	"you",
+	"they",
+	"imperative",
+	"paragraph_long",
+	"sentence_long",
+	"item_short",
+	"item_long",
+	"short",
+	"long",
+	"digits",
+	"money",
+	"money_table",
+	"percent",
+	"labels",
+	"salutation",
+	"closing",
+	"citations",
+	"math",
+	"issues",
+	"versions",
+	"date_top",
+	"contact",
+	"spans",
+	"questions",
+	"exclaims",
+	"shall",
+	"quantities",
+	"speakers",
+	"prose",
+	"codespans",
+	"stanzas",
+	"narrative",
+	"ragged",
+}
+
+// Patterns of headings and lines; all match in linear time.
+var (
+	versionLike = lazyregexp.New(
+		`(?i)^\W{0,3}(?:version |release |v\.? ?)?\[?v?\d+\.\d+(?:\.[\dx]+)?\]?|^\[?unreleased` +
+			`|^[\w@/.-]{2,40} v?\d+\.\d+\.\d+`,
+	)
+	dateLike = lazyregexp.New(
+		`(?i)(?:^|\W)(?:(?:19|20)\d\d[-/.](?:0?[1-9]|1[0-2])[-/.](?:[0-3]?\d)|[0-3]?\d[./](?:0?[1-9]` +
+			`|1[0-2])[./](?:19|20)?\d\d|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}\.? [0-3]?\d(?:st` +
+			`|nd|rd|th)?,? (?:19|20)\d\d|[0-3]?\d(?:st|nd|rd|th|\.)? (?:of )?(?:jan|feb|mar|mär|apr|may|mai|jun|jul|aug` +
+			`|sep|oct|okt|nov|dec|dez|janv|févr|mars|avr|juin|juil|août|ene|abr|ago|dic)[a-zäéû]{0,9}\.?,? (?:de ` +
+			`)?(?:19|20)\d\d)`,
+	)
+	stepLike = lazyregexp.New(
+		`(?i)^(?:step|schritt|étape|paso|part|lesson|exercise)\s+(?:\d+|one|two|three|four)|^\d{1,2}[.)] \p{L}+`,
+	)
+	clauseLike = lazyregexp.New(
+		`(?i)^(?:§+ ?\d|art(?:icle|ikel|ículo)?\.? \d+|article [ivx]+|section \d+|clause \d+` +
+			`|\d{1,2}\.\d{1,2}\.?\s|\d{1,2}[.)] \p{L}|[A-Z]\. \p{L}|\([a-z]\) )`,
+	)
+	romanLike = lazyregexp.New(
+		`(?i)^(?:(?:[ivxl]+\.?)|(?:chapter|kapitel|chapitre|capítulo|canto|part) .{1,30}|\* \* \*|\d{1,2}\.?)$`,
+	)
+	moneyLike = lazyregexp.New(
+		`(?:[$€£¥₹]|\b(?:USD|EUR|GBP|CHF|R\$)) ?\d[\d.,]*|\d[\d.,]* ?(?:€|£|\$|zł|Kč|kr\b|EUR\b|USD\b|GBP\b|CHF\b)`,
+	)
+	spanLike = lazyregexp.New(
+		`(?i)(?:19|20)\d\d\s?(?:–|-|—|to|bis|à|a)\s?(?:(?:[a-z]{3,9}\.? )?(?:19|20)\d\d|present|now|today|current` +
+			`|heute|ongoing|aujourd|presente|actualidad)`,
+	)
+	contactLike = lazyregexp.New(
+		`[\w.+-]+@[\w-]+\.[\w.]{2,}|(?:\+|\(?0)\d[\d ()/.-]{7,}|\(\d{3}\) ?\d{3}-\d{4}|\b\d{3}[-.]\d{3}[-.]\d{4}`,
+	)
+	quantityLike = lazyregexp.New(
+		`(?i)^(?:about |ca\.? )?(?:\d+(?:[.,/]\d+)?|[¼½¾⅓⅔]|one|two|three|half|a (?:few|pinch|handful|splash)|pinch` +
+			`|eine?|une?|un) ?(?:[¼½¾⅓⅔])?[ -]?(?:x |(?:k?g|ml|cl|dl|l|oz|lbs?|cups?|tbsp|tsp|el|tl|teaspoons?` +
+			`|tablespoons?|cloves?|slices?|cans?|pinch|sticks?|cl|grams?|tasses?|cuillères?|cucharad\w+|tazas?|large` +
+			`|medium|small|eggs?|onions?)\b|\p{L}+(?: \p{L}+){0,4}$)`,
+	)
+	signedOff = lazyregexp.New(
+		`(?i)^(?:(?:yours|sincerely|kind(?:est)? regards|best(?: regards| wishes)?|warm(?:est|ly)?(?: regards)?` +
+			`|regards|respectfully|cordially|with (?:all my|love|gratitude|best|kind|warm|appreciation|deep)|love` +
+			`|cheers|many thanks|thank you|thanks|all (?:the|my) (?:best|love)|faithfully|gratefully|your (?:friend` +
+			`|loving|devoted)|(?:forever|always|ever) yours?|in liebe|con amore|mit freundlichen|(?:freundliche|viele` +
+			`|liebe|herzliche|beste) grüße|hochachtungsvoll|cordialement|bien à (?:vous|toi)|veuillez agréer` +
+			`|amicalement|atentamente|(?:un )?(?:cordial )?saludos?|un abrazo|atenciosamente|cordiali saluti|distinti ` +
+			`saluti)\b.{0,60}|(?:yours|sincerely|love),?|(?:此致|敬礼|敬具|草々|かしこ|顺颂).{0,60})$`,
+	)
+	greeting = lazyregexp.New(
+		`(?i)^(?:(?:my (?:love|darling|beloved|sweetheart)|darling|meine? liebste[rn]?|mon amour|ma chérie` +
+			`|mi amor)(?: \p{L}+)?[,!:]$|(?:dear|to whom it may concern|my dear(?:est)?|dearest|sehr geehrte|liebe[rs]?` +
+			`|cher|chère|chers|madame|monsieur|estimad[oa]s?|querid[oa]s?|prezad[oa]s?|gentile|caro|cara|hi|hello|尊敬的` +
+			`|亲爱的|敬启者|拝啓|前略) ?[^.!?。]{0,60}[,:!，：]?$)`,
+	)
+)
+
+// structure measures a document's shape.
+func structure(r *reading) []float64 {
+	f := map[string]float64{}
+	words := max(r.amount(), 1)
+	lines := max(r.Lines, 1)
+	hundred := float64(words) / 100
+	scale := max(r.scale, 0.001)
+	f["code"] = ratio(r.CodeLines, lines)
+	f["tables"] = ratio(r.TableLines, lines)
+	f["lists"] = ratio(r.Items, lines)
+	f["quotes"] = ratio(r.QuoteLines, lines)
+	f["html"] = ratio(r.HTMLLines, lines)
+	f["rules"] = grown(ratio(r.Rules*20, lines), 1)
+	f["links"] = grown(float64(r.ev.links)/hundred, 3)
+	f["images"] = grown(float64(r.ev.images)/hundred, 1)
+	f["badges"] = grown(float64(r.ev.badges), 1)
+	f["front"] = truth(len(r.front) > 0)
+	f["citations"] = grown(float64(r.ev.citations)/hundred, 1)
+	f["math"] = grown(float64(r.ev.math)/hundred, 1)
+	f["issues"] = grown(float64(r.ev.issues)/hundred, 0.6)
+	f["codespans"] = grown(float64(r.ev.codeSpans)/hundred, 2)
+	f["short"] = grown(120, float64(words)/scale)
+	f["long"] = grown(float64(words)/scale, 2500)
+	headingFeatures(r, f, hundred/scale)
+	lineFeatures(r, f)
+	itemFeatures(r, f)
+	wordFeatures(r, f)
+	edgeFeatures(r, f)
+	f["narrative"] = f["past"] * max(f["they"], f["i"]) * f["prose"] * (1 - f["links"])
+
+	x := make([]float64, len(structureNames))
+	for i, name := range structureNames {
+		x[i] = min(1, max(0, f[name]))
+	}
+
+	return x
+}
+
+func headingFeatures(r *reading, f map[string]float64, hundred float64) {
+	n := len(r.headings)
+	f["no_heads"] = truth(n == 0)
+	f["heads"] = grown(float64(n)/hundred, 1.2)
+
+	deepest, counts := 0, map[string]int{}
+	for _, h := range r.headings[:min(n, 500)] {
+		deepest = max(deepest, h.level)
+		for name, hit := range map[string]bool{
+			"head_code":     h.code,
+			"head_version":  versionLike().MatchString(h.text),
+			"head_date":     digit(h.text) && dateLike().MatchString(h.text),
+			"head_step":     stepLike().MatchString(h.text),
+			"head_clause":   clauseLike().MatchString(h.text),
+			"head_roman":    romanLike().MatchString(strings.TrimSpace(h.text)),
+			"head_question": strings.HasSuffix(h.text, "?"),
+			"head_caps":     allCapitals(h.text),
+		} {
+			if hit {
+				counts[name]++
+			}
+		}
+	}
+
+	for name, c := range counts {
+		f[name] = ratio(c, min(n, 500)) * grown(float64(c), 0.5)
+	}
+	f["head_depth"] = grown(float64(max(deepest-2, 0)), 1)
+	title := r.title()
+	f["title_none"] = truth(title == "")
+	f["title_name"] = truth(personName(title))
+	f["title_code"] = truth(looksLikeCall(title) || n > 0 && r.headings[0].level == 1 && r.headings[0].code)
+	f["title_word"] = truth(
+		title != "" && !strings.Contains(strings.TrimSpace(title), " ") && title == strings.ToLower(title),
+	)
+}
+
+func allCapitals(s string) bool {
+	upper := 0
+
+	for _, c := range s {
+		if unicode.IsLower(c) {
+			return false
+		}
+
+		if unicode.IsUpper(c) {
+			upper++
+		}
+	}
+
+	return upper > 3
+}
+
+// personName distinguishes "Ada Lovelace" and "Dr. Jane M. Doe" from titles.
+func personName(s string) bool {
+	words := strings.Fields(strings.TrimRight(s, "."))
+	if len(words) < 2 || len(words) > 4 {
+		return false
+	}
+
+	for _, w := range words {
+		c, size := utf8.DecodeRuneInString(w)
+
+		w = strings.ToLower(strings.TrimRight(w, ".,"))
+		if !unicode.IsUpper(c) && w != "de" && w != "van" && w != "von" && w != "da" ||
+			slices.Contains(titleWords, w) ||
+			strings.IndexFunc(w[size:], notName) >= 0 {
+			return false
+		}
+	}
+
+	return true
+}
+
+func notName(c rune) bool { return !unicode.IsLetter(c) && c != '-' && c != '\'' && c != '’' }
+
+// titleWords stand in titles, not in names.
+var titleWords = strings.Fields(
+	`the a an of and in on for to with guide report notes meeting api reference project annual
+	release code conduct policy terms service how what why my your our new getting started about style design proposal
+	invoice newsletter letter changelog contributing readme privacy community development developer user manual plan
+	summary introduction overview weekly monthly update roadmap soup bread salad cake chicken pie sauce curry
+	statement agreement license committee charter review minutes analysis system data test retro summit
+	songs ode song night day morning summer winter spring autumn love death war letters tale story proposal
+	little old great last first one two three lost house garden river
+	sea city road street home world time life work cheat sheet quick start grilled baked roasted fried`,
 )
 
 // featureNames names the features of a document, in order: four of the lexicon

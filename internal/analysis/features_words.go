@@ -126,8 +126,15 @@ func wordFeatures(r *reading, f map[string]float64) {
 
 	hundred := max(0.5, float64(words)/100)
 	for name, rate := range map[string]struct{ n, half float64 }{
-		"i": {float64(i), 2}, "we": {float64(we), 2}, "you": {float64(you), 2}, "they": {float64(they), 3}, "past": {float64(past), 4},
-		"shall": {float64(shall), 0.6}, "digits": {float64(digits), 5}, "percent": {float64(percent), 0.6}, "versions": {float64(versions), 0.6},
+		"i":        {float64(i), 2},
+		"we":       {float64(we), 2},
+		"you":      {float64(you), 2},
+		"they":     {float64(they), 3},
+		"past":     {float64(past), 4},
+		"shall":    {float64(shall), 0.6},
+		"digits":   {float64(digits), 5},
+		"percent":  {float64(percent), 0.6},
+		"versions": {float64(versions), 0.6},
 	} {
 		f[name] = grown(rate.n/hundred, rate.half)
 	}

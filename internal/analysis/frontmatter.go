@@ -1,9 +1,13 @@
 package analysis
 
 import (
+	"bytes"
 	"maps"
 	"slices"
 	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // frontMatter maps lower-case top-level keys to their values as written; the
@@ -82,4 +86,39 @@ func clip(s string, n int) string {
 	}
 
 	return strings.ToValidUTF8(s[:n], "")
+}
+
+// normalise makes text of the bytes of a document: UTF-8 without byte order
+// mark, letters composed (NFC). Binary data becomes nothing.
+func normalise(markdown []byte) []byte {
+	head := markdown[:min(len(markdown), 64<<10)]
+	if strange := strangeBytes(head); strange > 0 && strange*50 > len(head) {
+		return nil
+	}
+
+	s := bytes.TrimPrefix(markdown, []byte("\ufeff"))
+	if !utf8.Valid(s) {
+		s = bytes.ToValidUTF8(s, []byte("\ufffd"))
+	}
+
+	return norm.NFC.Bytes(s)
+}
+
+// strangeBytes counts what text does not hold: control characters and bytes
+// that are no UTF-8.
+func strangeBytes(b []byte) (n int) {
+	for len(b) > 0 {
+		r, size := utf8.DecodeRune(b)
+		invalid := r == utf8.RuneError && size == 1 && len(b) >= utf8.UTFMax
+
+		switch {
+		case r == 0:
+			n += 8 // one NUL in 400 bytes is enough to call it binary
+		case invalid, r < ' ' && !strings.ContainsRune("\t\n\r\f\x1b", r):
+			n++
+		}
+		b = b[size:]
+	}
+
+	return n
 }

@@ -231,7 +231,7 @@ func termWord(w string) bool {
 			if i > 0 && unicode.IsUpper(r) {
 				inner++
 			}
-		case r == '_' || r == '/' || r == '.' || r == ':' || r == '(' || r == '=' || r == '@' || r == '\\' || r == '\'' || r == '’':
+		case strings.ContainsRune(`_/.:(=@\'’`, r):
 			return false
 		}
 	}

@@ -124,7 +124,7 @@ func contrastWeights(tokens []token) []float64 {
 	for i := range tokens {
 		t := &tokens[i]
 		switch {
-		case t.is(contrast) && i > 0 && !t.used && tokens[i-1].lower != "nothing" && tokens[i-1].lower != "anything" && !notOnly(tokens[:i]):
+		case t.is(contrast) && !t.used && contrastAt(tokens, i):
 			for k := range weights {
 				if k < i {
 					weights[k] *= contrastPast
@@ -145,6 +145,12 @@ func contrastWeights(tokens []token) []float64 {
 	}
 
 	return weights
+}
+
+// contrastAt reports whether the i-th token, a "but", contrasts two clauses: it does not in "nothing but",
+// "anything but" and "not only … but also".
+func contrastAt(tokens []token, i int) bool {
+	return i > 0 && tokens[i-1].lower != "nothing" && tokens[i-1].lower != "anything" && !notOnly(tokens[:i])
 }
 
 // notOnly reports whether tokens hold "not only", which a "but also" follows.

@@ -129,7 +129,8 @@ func (l layer) over(c *Config, from Origin) {
 
 func variable(setting string) string {
 	return map[string]string{
-		"backend": "PRESSWORK_CACHE_BACKEND", "path": "PRESSWORK_CACHE_PATH", "ttl": "PRESSWORK_CACHE_TTL", "max_size": "PRESSWORK_CACHE_MAX_SIZE",
+		"backend": "PRESSWORK_CACHE_BACKEND", "path": "PRESSWORK_CACHE_PATH",
+		"ttl": "PRESSWORK_CACHE_TTL", "max_size": "PRESSWORK_CACHE_MAX_SIZE",
 	}[setting]
 }
 

@@ -226,7 +226,8 @@ func (s *SQLite) Get(ctx context.Context, kind Kind, key string) (json.RawMessag
 	err := s.do(ctx, func(db *sql.DB) error {
 		var made, ttl, used int64
 
-		err := db.QueryRowContext(ctx, "SELECT value, made, ttl, used FROM entries WHERE kind = ? AND key = ?", string(kind), key).
+		err := db.QueryRowContext(ctx,
+			"SELECT value, made, ttl, used FROM entries WHERE kind = ? AND key = ?", string(kind), key).
 			Scan(&value, &made, &ttl, &used)
 		if errors.Is(err, sql.ErrNoRows) {
 			return nil

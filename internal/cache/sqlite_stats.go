@@ -40,7 +40,8 @@ func (s *SQLite) Stats(ctx context.Context) (Stats, error) {
 
 func (s *SQLite) kinds(ctx context.Context, db *sql.DB) (map[Kind]KindStats, error) {
 	rows, err := db.QueryContext(ctx, `
-		SELECT k.kind, (SELECT count(*) FROM entries e WHERE e.kind = k.kind), (SELECT ifnull(sum(length(value)), 0) FROM entries e WHERE e.kind = k.kind),
+		SELECT k.kind, (SELECT count(*) FROM entries e WHERE e.kind = k.kind),
+			(SELECT ifnull(sum(length(value)), 0) FROM entries e WHERE e.kind = k.kind),
 			ifnull(l.hits, 0), ifnull(l.misses, 0), ifnull(l.expired, 0)
 		FROM (SELECT 'analysis' AS kind UNION SELECT 'theme') k LEFT JOIN lookups l ON l.kind = k.kind`)
 	if err != nil {

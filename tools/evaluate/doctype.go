@@ -129,8 +129,12 @@ func ablation(documents []Document, trained []prediction) (rows []Row) {
 		learn fit
 	}{
 		{"words of the text by TF-IDF, logistic regression", nil},
-		{"structure alone, as set by hand", func([]train.TypeSample) analysis.Weights { return withoutLexicon(analysis.PriorWeights()) }},
-		{"structure and lexicon, as set by hand", func([]train.TypeSample) analysis.Weights { return analysis.PriorWeights() }},
+		{"structure alone, as set by hand", func([]train.TypeSample) analysis.Weights {
+			return withoutLexicon(analysis.PriorWeights())
+		}},
+		{"structure and lexicon, as set by hand", func([]train.TypeSample) analysis.Weights {
+			return analysis.PriorWeights()
+		}},
 	} {
 		var p []prediction
 		if m.learn == nil {

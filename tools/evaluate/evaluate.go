@@ -58,8 +58,8 @@ func (m measure) in(corpus string) string {
 	return filepath.SplitList(corpus)[0]
 }
 
-// Run takes every measure of the corpora, a list of folders as in PATH, writes the table to w, and reports whether all goals
-// were reached.
+// Run measures every corpus of a list of folders, separated as in PATH, and writes the table to w. It reports whether
+// all goals were reached.
 func Run(w io.Writer, corpus string) (bool, error) {
 	corpora := filepath.SplitList(corpus)
 	if len(corpora) == 0 {

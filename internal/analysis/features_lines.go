@@ -1,0 +1,163 @@
+package analysis
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"presswork/internal/markdown"
+)
+
+// lineFeatures look at how lines and paragraphs are cut.
+func lineFeatures(r *reading, f map[string]float64) {
+	var lines, short, stanzas, paragraphs, longer, labels, quoted, cells, money, inTable, rows int
+	var words int
+
+	for _, p := range r.passages {
+		if m := amounts(p.text); m > 0 {
+			money += m
+			inTable += count(p.Kind == markdown.RowBlock)
+		}
+
+		if p.Kind == markdown.RowBlock {
+			cells++
+			continue
+		}
+
+		if p.Kind != markdown.ParagraphBlock && p.Kind != markdown.QuoteBlock {
+			continue
+		}
+		paragraphs++
+
+		words += 1 + strings.Count(p.text, " ")
+		if strings.Count(p.text, " ") > 55 {
+			longer++
+		}
+		quoted += openedQuotes(p.text) + dashes(p.text)
+		source := p.lines
+
+		rows += len(source)
+		if len(p.Bold) == 0 && stanza(source) {
+			stanzas++
+		}
+
+		for i, l := range source {
+			lines++
+			l = strings.TrimRight(l, " \\")
+
+			n := utf8.RuneCountInString(l)
+			if n > 2 && n < 62 && (len(source) > 1 || n < 48) &&
+				(i == len(source)-1 || !strings.HasSuffix(l, ".") || n < 45) {
+				short++
+			}
+
+			if k := strings.IndexAny(l, ":："); k > 1 && k < 30 && (p.Lead && i == 0 || len(source) > 1 || len(l) < 90) {
+				labels++
+			}
+		}
+	}
+	f["prose"] = ratio(lines, max(r.Lines, 1))
+	f["verse"] = verse(ratio(short, lines), ratio(rows, paragraphs), paragraphs, ratio(lines, max(r.Lines, 1)))
+	f["stanzas"] = grown(ratio(stanzas, paragraphs), 0.2) * f["prose"]
+	f["paragraph_long"] = ratio(longer, paragraphs)
+	f["ragged"] = ragged(r.passages) * f["prose"]
+	f["labels"] = ratio(labels, max(lines, 1)) * grown(float64(labels), 1)
+	f["dialogue"] = grown(float64(quoted)/max(1, float64(words)/100), 1.5)
+	f["money"] = grown(float64(money)/max(1, float64(r.amount()+r.cells)/100), 1)
+	f["money_table"] = ratio(inTable, cells) * grown(float64(inTable), 1)
+}
+
+// amounts counts sums of money.
+func amounts(s string) int {
+	if !digit(s) {
+		return 0
+	}
+
+	return len(moneyLike().FindAllStringIndex(s, 40))
+}
+
+// stanza distinguishes lines of verse from wrapped prose: short, uneven, and broken where
+// another word would have fitted.
+func stanza(lines []string) bool {
+	if len(lines) < 2 {
+		return false
+	}
+	longest, widest := 0, 0
+
+	for i, l := range lines {
+		n := utf8.RuneCountInString(l)
+		longest = max(longest, n)
+
+		if i < len(lines)-1 {
+			first, _, _ := strings.Cut(lines[i+1], " ")
+			widest = max(widest, n+1+utf8.RuneCountInString(first))
+		}
+
+		if strings.Contains(l, ": ") {
+			return false
+		}
+	}
+
+	return longest < 64 && widest < 70
+}
+
+// verse is high for paragraphs of several short lines that are not wrapped prose.
+func verse(short, rows float64, paragraphs int, prose float64) float64 {
+	if paragraphs == 0 || rows < 1.6 && paragraphs < 4 {
+		return 0
+	}
+
+	return short * short * min(1, rows/2.5) * prose
+}
+
+// ragged is the share of lines that end although the next word had room on them,
+// and not with a sentence: verse, of lines of any length. The room is that of the
+// widest line of the paragraphs.
+func ragged(passages []passage) float64 {
+	const enough, widestUsed = 6, 90
+	widest, lines, early := 0, 0, 0
+	var all [][]string
+
+	for _, p := range passages[:min(len(passages), 200)] {
+		if p.Kind != markdown.ParagraphBlock || strings.Contains(p.text, ": ") {
+			continue
+		}
+
+		source := strings.Split(strings.TrimRight(p.text, "\n"), "\n")
+		for _, l := range source {
+			widest = max(widest, min(utf8.RuneCountInString(l), widestUsed))
+		}
+		all = append(all, source)
+	}
+
+	for _, source := range all {
+		for i, l := range source[:len(source)-1] {
+			first, _, _ := strings.Cut(source[i+1], " ")
+			l = strings.TrimRight(l, " \\")
+			lines++
+			early += count(
+				l != "" && utf8.RuneCountInString(l)+1+utf8.RuneCountInString(first) < widest &&
+					!strings.ContainsAny(l[len(l)-1:], ".:"),
+			)
+		}
+	}
+
+	if lines < enough {
+		return 0
+	}
+
+	return ratio(early, lines)
+}
+
+// dashes counts paragraphs that open speech with a dash, as many languages do.
+func dashes(s string) int {
+	if strings.HasPrefix(s, "— ") || strings.HasPrefix(s, "– ") {
+		return 1
+	}
+
+	return 0
+}
+
+// openedQuotes counts quotations by their opening marks, and straight quotes by pairs.
+func openedQuotes(s string) int {
+	return strings.Count(s, `"`)/2 + strings.Count(s, "“") + strings.Count(s, "«") + strings.Count(s, "„")
+}

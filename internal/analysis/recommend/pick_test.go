@@ -1,0 +1,194 @@
+package recommend
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"presswork/internal/analysis"
+	"presswork/internal/analysis/finding"
+)
+
+func TestToneTopicAndFormalityMoveTheChoice(t *testing.T) {
+	t.Parallel()
+	r := NewRules()
+	with := func(docType string, change func(*Profile)) Profile {
+		p := sure(docType)
+		change(&p)
+
+		return p
+	}
+
+	tone := func(name string) func(*Profile) {
+		return func(p *Profile) { p.EmotionalTone, p.ToneStrength = name, 0.9 }
+	}
+	for name, c := range map[string]struct {
+		p    Profile
+		want string
+	}{
+		"ghost story":       {with("story", tone("dark")), "night"},
+		"love poem":         {with("poem", func(p *Profile) { tone("romantic")(p); p.Topics = []Topic{{"love", 1}} }), "sunset"},
+		"halloween party":   {with("other", func(p *Profile) { tone("playful")(p); p.Topics = []Topic{{"halloween", 1}} }), "halloween"},
+		"formal letter":     {with("letter", func(p *Profile) { p.Formality = finding.Leaning{Label: "formal", Score: 0.9} }), "corporate"},
+		"solemn essay":      {with("essay", tone("solemn")), "autumn"},
+		"children's recipe": {with("recipe", func(p *Profile) { tone("playful")(p); p.Topics = []Topic{{"children", 1}} }), "cupcake"},
+		"playful contract":  {with("legal", tone("playful")), "light"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := r.Recommend(c.p, catalogue(t), Preference{}); got.Primary != c.want {
+				t.Errorf("%s: %+v, want %s", name, got, c.want)
+			}
+		})
+	}
+}
+
+func TestWhatTheCallerSaysReplacesWhatWasFound(t *testing.T) {
+	t.Parallel()
+	r := NewRules()
+	list := catalogue(t)
+
+	resume := sure("resume")
+	for _, mood := range Moods() {
+		rec := r.Recommend(resume, list, Preference{Mood: mood})
+		if !slices.Contains(r.tones[mood].accept, rec.Primary) {
+			t.Errorf("--mood=%s chose %s", mood, rec.Primary)
+		}
+	}
+
+	if rec := r.Recommend(resume, list, Preference{Mood: "dark"}); rec.Primary != "night" && rec.Primary != "business" {
+		t.Errorf("a dark résumé is %s", rec.Primary)
+	}
+
+	if rec := r.Recommend(
+		resume,
+		list,
+		Preference{Mood: "romantic"},
+	); rec.Primary == "valentine" ||
+		rec.Primary == "sunset" {
+		t.Errorf("a romantic résumé is %s", rec.Primary)
+	}
+
+	short := Profile{Analysis: finding.Analysis{DocumentType: "readme", Language: "und"}, Words: 3}
+	for _, name := range slices.Concat(analysis.DocumentTypes(), analysis.DocumentFamilies()) {
+		rec := r.Recommend(short, list, Preference{Type: name})
+
+		members := r.typesOf(name)
+		if !slices.ContainsFunc(r.types, func(rule typeRule) bool {
+			return slices.Contains(members, rule.name) && slices.Contains(rule.accept, rec.Primary)
+		}) {
+			t.Errorf("--doc-type=%s chose %s", name, rec.Primary)
+		}
+	}
+	// A caller who has no document at all.
+	if rec := r.Recommend(Profile{}, list, Preference{Mood: "creative"}); rec.Primary != "cmyk" {
+		t.Errorf("creative is %+v", rec)
+	}
+}
+
+func TestTooLittleTextGetsTheThemeThatSuitsMost(t *testing.T) {
+	t.Parallel()
+	r := NewRules()
+	few, strange := sure(analysis.OtherType), sure(analysis.OtherType)
+
+	few.Words, strange.Language = 40, "und"
+	for says, p := range map[string]Profile{"40 words": few, "the language is not known": strange} {
+		rec := r.Recommend(p, catalogue(t), Preference{})
+		if rec.Primary != "light" || rec.Confidence > 0.5 || !strings.Contains(rec.Reasons[0], says) {
+			t.Errorf("%+v", rec)
+		}
+	}
+}
+
+func TestAShortTextOfAPlainTypeGetsItsTheme(t *testing.T) {
+	t.Parallel()
+	r := NewRules()
+	last := 0.5
+
+	for _, words := range []int{14, 40, 70} {
+		t.Run(fmt.Sprint(words), func(t *testing.T) {
+			haiku := sure("poem")
+			haiku.Words = words
+
+			rec := r.Recommend(haiku, catalogue(t), Preference{})
+			if rec.Primary != "silk" || rec.Confidence <= last || rec.Confidence > 0.97 {
+				t.Errorf("%d words: %+v; want silk, surer than %.2f", words, rec, last)
+			}
+			last = rec.Confidence
+		})
+	}
+	strange := sure("poem")
+
+	strange.Language = "und"
+	if rec := r.Recommend(strange, catalogue(t), Preference{}); rec.Primary != "silk" || rec.Confidence > 0.5 {
+		t.Errorf("in an unknown language: %+v", rec)
+	}
+}
+
+func TestAnOccasionIsSeenInAShortInvitation(t *testing.T) {
+	t.Parallel()
+	r := NewRules()
+	invitation := []byte(
+		"# Spooky night\n\nGhosts, witches and vampires! On Halloween the haunted mill opens its graveyard. A pumpkin for every costume, candy for the little monsters. Happy Halloween!\n",
+	)
+
+	p := r.Profile(analysis.Examine(invitation))
+	if rec := r.Recommend(p, catalogue(t), Preference{}); rec.Primary != "halloween" {
+		t.Errorf("%+v of %s, %v", rec, p.DocumentType, p.Topics)
+	}
+}
+
+func TestNoAlternativeIsForbiddenByALikelyType(t *testing.T) {
+	t.Parallel()
+	r := NewRules()
+	list := catalogue(t)
+
+	for _, first := range r.types {
+		for _, second := range r.types {
+			p := sure(first.name)
+			p.Types = []analysis.TypeProbability{
+				{Type: first.name, Probability: 0.6},
+				{Type: second.name, Probability: 0.3},
+				{Type: "other", Probability: 0.1},
+			}
+
+			rec := r.Recommend(p, list, Preference{})
+			for _, name := range append(rec.Alternatives, rec.Primary) {
+				i := slices.IndexFunc(list, func(k ThemeInfo) bool { return k.Name == name })
+				for _, rule := range []typeRule{first, second} {
+					if slices.Contains(rule.never, name) && name != darkWord ||
+						rule.neverDark && list[i].Scheme == "dark" {
+						t.Errorf("%s or %s: %s is offered", first.name, second.name, name)
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestAPageIsDarkOnlyWhenSomethingAsksForIt(t *testing.T) {
+	t.Parallel()
+	r := NewRules()
+	list := catalogue(t)
+	dark := func(name string) bool {
+		return list[slices.IndexFunc(list, func(k ThemeInfo) bool { return k.Name == name })].Scheme == "dark"
+	}
+
+	for _, rule := range r.types {
+		for _, tone := range analysis.Tones() {
+			p := sure(rule.name)
+			p.EmotionalTone, p.ToneStrength = tone, 0.95
+
+			rec := r.Recommend(p, list, Preference{})
+			if asked := tone == "dark" || tone == "luxurious"; dark(rec.Primary) && !asked {
+				t.Errorf("a %s %s is %s", tone, rule.name, rec.Primary)
+			}
+		}
+	}
+	ghost := sure("story")
+
+	ghost.EmotionalTone, ghost.ToneStrength = "dark", 0.9
+	if rec := r.Recommend(ghost, list, Preference{}); !dark(rec.Primary) {
+		t.Errorf("a ghost story is %s", rec.Primary)
+	}
+}
