@@ -200,20 +200,13 @@ func TestCrossOriginRequests(t *testing.T) {
 		t.Error("the 401 has no CORS header")
 	}
 
-	if res := h.get(
-		"/api/themes",
-		"Origin: https://evil.example",
-		"X-API-Key: "+testKey,
-	); res.StatusCode != 200 ||
+	if res := h.get("/api/themes", "Origin: https://evil.example", "X-API-Key: "+testKey); res.StatusCode != 200 ||
 		res.Header.Get("Access-Control-Allow-Origin") != "" {
 		t.Error("a key counts from any origin, without CORS headers")
 	}
 
 	everybody := serve(t, func(o *api.Options) { o.AllowedOrigins = []string{"*"} })
-	if res := everybody.get(
-		"/api/themes",
-		"Origin: https://any.example",
-	); res.Header.Get(
+	if res := everybody.get("/api/themes", "Origin: https://any.example"); res.Header.Get(
 		"Access-Control-Allow-Origin",
 	) != "*" {
 		t.Error("* allows no origin")

@@ -73,9 +73,7 @@ func TestOperatorsNeedAnAdminKeyInAHeader(t *testing.T) {
 	page := h.get("/admin")
 	page.want(t, 200, "")
 
-	if policy := page.Header.Get(
-		"Content-Security-Policy",
-	); !strings.Contains(policy, "frame-ancestors 'none'") ||
+	if policy := page.Header.Get("Content-Security-Policy"); !strings.Contains(policy, "frame-ancestors 'none'") ||
 		strings.Contains(policy, "unsafe") {
 		t.Errorf("the policy is %s", policy)
 	}

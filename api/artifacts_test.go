@@ -44,14 +44,9 @@ func TestAnArtifactIsDownloadedByItsAddressAlone(t *testing.T) {
 		}
 	}
 
-	if got := h.get(
-		job.Artifact.URL + "&inline=1",
-	).Header.Get(
+	if got := h.get(job.Artifact.URL + "&inline=1").Header.Get(
 		"Content-Disposition",
-	); !strings.HasPrefix(
-		got,
-		"inline;",
-	) {
+	); !strings.HasPrefix(got, "inline;") {
 		t.Errorf("inline: %q", got)
 	}
 	h.get(job.Artifact.URL+"&inline=yes").want(t, http.StatusBadRequest, fault.InvalidOption)

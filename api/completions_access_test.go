@@ -80,9 +80,7 @@ func TestPagesMayCallWhereTheirOriginIsListed(t *testing.T) {
 		"Access-Control-Request-Method: POST",
 		"Access-Control-Request-Headers: authorization, content-type, x-stainless-timeout, idempotency-key",
 	)
-	if allowed := res.Header.Get(
-		"Access-Control-Allow-Headers",
-	); res.StatusCode != http.StatusNoContent ||
+	if allowed := res.Header.Get("Access-Control-Allow-Headers"); res.StatusCode != http.StatusNoContent ||
 		strings.Count(allowed, ",") != 3 {
 		t.Errorf("%d %v", res.StatusCode, res.Header)
 	}

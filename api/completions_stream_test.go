@@ -55,11 +55,7 @@ func TestASilentStreamBeginsWithComments(t *testing.T) {
 	close(speak)
 
 	rest, err := io.ReadAll(lines)
-	if said := strings.ReplaceAll(
-		string(rest),
-		": ping\n",
-		"",
-	); err != nil || !strings.Contains(said, "Hello") ||
+	if said := strings.ReplaceAll(string(rest), ": ping\n", ""); err != nil || !strings.Contains(said, "Hello") ||
 		!strings.HasSuffix(said, "\n\ndata: [DONE]\n\n") {
 		t.Errorf("%v %s", err, rest)
 	}
@@ -95,9 +91,7 @@ func TestAnErrorHasAStatusUntilTheFirstToken(t *testing.T) {
 	}
 
 	res := h.chat(strings.Replace(streamed, "{", `{"service_tier":"performance",`, 1))
-	if body := string(
-		res.body,
-	); res.StatusCode != http.StatusOK || !strings.Contains(body, "Hel") ||
+	if body := string(res.body); res.StatusCode != http.StatusOK || !strings.Contains(body, "Hel") ||
 		strings.Contains(body, "[DONE]") ||
 		!strings.HasSuffix(
 			body,
@@ -178,9 +172,8 @@ func TestARunningStreamEndsByItselfWhenTheServerStops(t *testing.T) {
 		t.Errorf("%v %s", err, rest)
 	}
 
-	if rest, err := io.ReadAll(
-		endless,
-	); err != nil || !strings.Contains(string(rest), `data: {"error":{"message":"the server is shutting down"`) ||
+	if rest, err := io.ReadAll(endless); err != nil ||
+		!strings.Contains(string(rest), `data: {"error":{"message":"the server is shutting down"`) ||
 		strings.Contains(string(rest), "[DONE]") {
 		t.Errorf("%v %s", err, rest)
 	}
@@ -297,9 +290,7 @@ func TestAFailureListsTheToolsThatHaveRun(t *testing.T) {
 	}
 	// In a stream, the tools come before the error.
 	res = h.chat(streamed)
-	if text := string(
-		res.body,
-	); res.StatusCode != http.StatusOK || strings.Count(text, `"output":"42"`) != 1 ||
+	if text := string(res.body); res.StatusCode != http.StatusOK || strings.Count(text, `"output":"42"`) != 1 ||
 		!strings.Contains(text, `"code":"tool_use_failed"}}`) {
 		t.Errorf("%d %s", res.StatusCode, res.body)
 	}

@@ -345,10 +345,7 @@ func TestLimitsOfAKeyOnCompletions(t *testing.T) {
 		t.Errorf("%s", res.body)
 	}
 
-	if res := h.chat(
-		misspelt,
-		"Authorization: Bearer others",
-	); res.StatusCode != http.StatusNotFound ||
+	if res := h.chat(misspelt, "Authorization: Bearer others"); res.StatusCode != http.StatusNotFound ||
 		strings.Contains(string(res.body), "`m`") {
 		t.Errorf("an error names a model that the key may not use: %s", res.body)
 	}
@@ -359,10 +356,7 @@ func TestATextCompletionContinuesThePrompt(t *testing.T) {
 	t.Parallel()
 	h := chats(t, func(_ context.Context, run *stream.Run) error {
 		var job inference.Job
-		if err := json.Unmarshal(
-			run.Call.Body,
-			&job,
-		); err != nil || job.Request.Text == nil ||
+		if err := json.Unmarshal(run.Call.Body, &job); err != nil || job.Request.Text == nil ||
 			string(job.Request.Text.Prompt) != `"Once"` {
 			t.Errorf("the worker got %s (%v)", run.Call.Body, err)
 		}
@@ -375,9 +369,8 @@ func TestATextCompletionContinuesThePrompt(t *testing.T) {
 	}
 	for _, path := range []string{"/v1/completions", "/openai/v1/completions"} {
 		res := text(path, `{"model":"text","prompt":"Once"}`)
-		if b := string(
-			res.body,
-		); res.StatusCode != http.StatusOK || !strings.Contains(b, `"object":"text_completion"`) ||
+		if b := string(res.body); res.StatusCode != http.StatusOK ||
+			!strings.Contains(b, `"object":"text_completion"`) ||
 			!strings.Contains(b, `"choices":[{"index":0,"text":"Hello","logprobs":null,"finish_reason":"stop"}]`) {
 			t.Errorf("%s: %d %s", path, res.StatusCode, b)
 		}

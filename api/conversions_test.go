@@ -171,11 +171,7 @@ func TestFieldsAreInTheBodyOrInTheQuery(t *testing.T) {
 		for _, path := range []string{"/api/conversion", "/api/preview", "/api/analysis"} {
 			t.Run(path, func(t *testing.T) {
 				res := h.do(http.MethodPost, path+"?theme=nord", strings.NewReader(body), "Content-Type: "+contentType)
-				if res.want(
-					t,
-					http.StatusBadRequest,
-					fault.InvalidRequest,
-				); !strings.Contains(
+				if res.want(t, http.StatusBadRequest, fault.InvalidRequest); !strings.Contains(
 					string(res.body),
 					`"param":"theme"`,
 				) {

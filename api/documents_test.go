@@ -55,11 +55,7 @@ func TestSeveralDocumentsFollowOneAnother(t *testing.T) {
 	t.Parallel()
 	h := serve(t)
 	h.form(
-		file(
-			"content",
-			"intro.md",
-			"# Intro",
-		),
+		file("content", "intro.md", "# Intro"),
 		file("content", "text/usage.md", "# Usage"),
 		file("content[text/end.md]", "x", "# End"),
 		file("assets", "text/a.png", "PNG"),
@@ -117,10 +113,7 @@ func TestAFolderIsOneDocument(t *testing.T) {
 					answer.want(t, http.StatusAccepted, "")
 
 					p := payload(t, h.queue.last())
-					if got := strings.Join(
-						append([]string{p.Path}, p.Parts...),
-						" ",
-					); got != tc.order ||
+					if got := strings.Join(append([]string{p.Path}, p.Parts...), " "); got != tc.order ||
 						p.Content == "" {
 						t.Errorf("%s: printed are %q, and not %q; the first is %q", form, got, tc.order, p.Content)
 					}
@@ -149,11 +142,7 @@ func TestAnArchiveTakesTheFieldsOfAForm(t *testing.T) {
 		bytes.NewReader(zipped(t, nil, "a.md\n# First\n[on](b/b.md)", "b/b.md\n# Second")),
 		"Content-Type: application/zip",
 	)
-	if got.want(
-		t,
-		http.StatusOK,
-		"",
-	); !strings.Contains(string(got.body), `href="#second"`) ||
+	if got.want(t, http.StatusOK, ""); !strings.Contains(string(got.body), `href="#second"`) ||
 		!strings.Contains(string(got.body), "Second</h1>") {
 		t.Errorf("the preview is %.300s", got.body)
 	}
@@ -215,11 +204,7 @@ func TestHostileArchivesAreRejected(t *testing.T) {
 			t.Parallel()
 
 			got := h.archive(tc.data, "")
-			if got.want(
-				t,
-				tc.status,
-				tc.code,
-			); !strings.Contains(
+			if got.want(t, tc.status, tc.code); !strings.Contains(
 				strings.ReplaceAll(string(got.body), `\"`, `"`),
 				tc.says,
 			) {

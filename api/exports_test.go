@@ -76,18 +76,14 @@ func TestAnExportAnswersWithTheResult(t *testing.T) {
 				t.Errorf("%s: got %d %s %v", c.body, r.StatusCode, r.body, r.Header)
 			}
 
-			if location := r.Header.Get(
-				"Content-Location",
-			); !strings.HasPrefix(location, c.location) ||
+			if location := r.Header.Get("Content-Location"); !strings.HasPrefix(location, c.location) ||
 				(location != "") != (c.location != "") {
 				t.Errorf("%s: Content-Location %q", c.body, location)
 			}
 
 			var task tasks.PageExport
-			if err := json.Unmarshal(
-				sub.Task.Payload,
-				&task,
-			); err != nil || sub.Kind != presswork.KindExport || sub.Task.Queue != tasks.Export ||
+			if err := json.Unmarshal(sub.Task.Payload, &task); err != nil || sub.Kind != presswork.KindExport ||
+				sub.Task.Queue != tasks.Export ||
 				task.Keep != c.keep {
 				t.Errorf("%s: submitted %+v, %v", c.body, task, err)
 			}
@@ -156,32 +152,22 @@ func TestAnExportIsTheSameForEveryPreferHeader(t *testing.T) {
 	h.export("/export-pdf", body, "Idempotency-Key: k", "Prefer: respond-async").want(t, 202, "")
 	// A node of release 0.1 may be asked again, which knows the whole request only.
 	sub := h.queue.last()
-	if sum := sha256.Sum256(
-		[]byte("[" + string(sub.Task.Payload) + `,""]`),
-	); sub.Fingerprint != hex.EncodeToString(
+	if sum := sha256.Sum256([]byte("[" + string(sub.Task.Payload) + `,""]`)); sub.Fingerprint != hex.EncodeToString(
 		sum[:],
 	) {
 		t.Errorf("the fingerprint is not that of the request: %s", sub.Task.Payload)
 	}
 
 	for _, prefer := range []string{"wait=0", "wait=1"} {
-		if r := h.export(
-			"/export-pdf",
-			body,
-			"Idempotency-Key: k",
-			"Prefer: "+prefer,
-		); r.StatusCode != 202 ||
+		if r := h.export("/export-pdf", body, "Idempotency-Key: k", "Prefer: "+prefer); r.StatusCode != 202 ||
 			r.Header.Get("Idempotent-Replayed") != "true" {
 			t.Errorf("%s: got %d %s", prefer, r.StatusCode, r.body)
 		}
 	}
 	h.finishNext("application/pdf", []byte("the bytes"))
 
-	if r := h.export(
-		"/export-pdf",
-		body,
-		"Idempotency-Key: k",
-	); r.StatusCode != 200 || string(r.body) != "the bytes" ||
+	if r := h.export("/export-pdf", body, "Idempotency-Key: k"); r.StatusCode != 200 ||
+		string(r.body) != "the bytes" ||
 		r.Header.Get("Idempotent-Replayed") != "true" {
 		t.Errorf("got %d %s", r.StatusCode, r.body)
 	}
@@ -215,10 +201,7 @@ func TestAnExportOutlastsABreakInItsEvents(t *testing.T) {
 		h.queue.progress(id, 20)
 	})
 
-	if r := h.export(
-		"/export-pdf",
-		`{"url":"https://example.com/"}`,
-	); r.StatusCode != 200 ||
+	if r := h.export("/export-pdf", `{"url":"https://example.com/"}`); r.StatusCode != 200 ||
 		string(r.body) != "the bytes" {
 		t.Errorf("got %d %s", r.StatusCode, r.body)
 	}
@@ -314,11 +297,7 @@ func TestExportsCanWorkWithoutAKey(t *testing.T) {
 		t.Errorf("the rest: %d", r.StatusCode)
 	}
 	// A key that is sent anyway must be valid, and its owner is the caller.
-	if r := h.export(
-		"/export-pdf",
-		`{"url":"https://example.com/"}`,
-		"Prefer: respond-async",
-	); r.StatusCode != 202 ||
+	if r := h.export("/export-pdf", `{"url":"https://example.com/"}`, "Prefer: respond-async"); r.StatusCode != 202 ||
 		h.queue.last().Owner != "" {
 		t.Errorf("opened, without a key: %d, owner %q", r.StatusCode, h.queue.last().Owner)
 	}
@@ -347,11 +326,7 @@ func TestExportsArePostedAsJSON(t *testing.T) {
 	for _, path := range []string{"/export-pdf", "/export-screenshot"} {
 		for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPut, http.MethodDelete} {
 			t.Run(method+" "+path, func(t *testing.T) {
-				if r := h.do(
-					method,
-					path,
-					nil,
-				); r.StatusCode != 405 ||
+				if r := h.do(method, path, nil); r.StatusCode != 405 ||
 					!strings.Contains(r.Header.Get("Allow"), "POST") {
 					t.Errorf("%s %s: %d, Allow %q", method, path, r.StatusCode, r.Header.Get("Allow"))
 				}

@@ -267,10 +267,7 @@ func TestACompletionRunsFromTheHeadOfItsRequest(t *testing.T) {
 	h := chats(
 		t,
 		func(_ context.Context, run *stream.Run) error { return say(t, run) },
-		keysFile(
-			t,
-			"keys: [{name: ann, key: anns, concurrency: 1}]",
-		),
+		keysFile(t, "keys: [{name: ann, key: anns, concurrency: 1}]"),
 		func(o *api.Options) { o.ReadTimeout = wait.Patience },
 	)
 	first := h.begin("/v1/chat/completions", "anns", "application/json", strings.Repeat(" ", 64<<10))
@@ -333,11 +330,7 @@ func TestATierIsGrantedByTheKeysFile(t *testing.T) {
 		t.Run(fmt.Sprintf("%s as %s", tc.tier, tc.key), func(t *testing.T) {
 			res := tc.h.chat(strings.Replace(asked, "{", `{"service_tier":"`+tc.tier+`",`, 1), "X-API-Key: "+tc.key)
 			if tc.got == "" {
-				if e := res.want(
-					t,
-					http.StatusBadRequest,
-					fault.InvalidOption,
-				); e["param"] != "service_tier" ||
+				if e := res.want(t, http.StatusBadRequest, fault.InvalidOption); e["param"] != "service_tier" ||
 					!strings.Contains(e["message"], "not available for this key") {
 					t.Errorf("%v", e)
 				}

@@ -36,10 +36,7 @@ func TestAJobIsShownWithItsTag(t *testing.T) {
 
 	for _, known := range []string{tag, "W/" + tag, `"x", ` + tag, "*"} {
 		t.Run(known, func(t *testing.T) {
-			if res := h.get(
-				a.StatusURL,
-				"If-None-Match: "+known,
-			); res.StatusCode != http.StatusNotModified ||
+			if res := h.get(a.StatusURL, "If-None-Match: "+known); res.StatusCode != http.StatusNotModified ||
 				len(res.body) > 0 {
 				t.Errorf("If-None-Match %s: %d %s", known, res.StatusCode, res.body)
 			}

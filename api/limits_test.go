@@ -111,10 +111,7 @@ func TestAKeyHasALimitOfRequestsPerMinute(t *testing.T) {
 			t.Errorf("%d ms, %d s", ms, seconds)
 		}
 
-		if res := h.get(
-			"/api/themes",
-			"X-API-Key: "+key,
-		); res.StatusCode != http.StatusOK ||
+		if res := h.get("/api/themes", "X-API-Key: "+key); res.StatusCode != http.StatusOK ||
 			res.Header.Get("X-Ratelimit-Remaining-Requests") != "0" {
 			t.Errorf("a read after the limit: %d %v", res.StatusCode, res.Header)
 		}

@@ -120,11 +120,7 @@ func TestAPreviewWorksWithoutAWorker(t *testing.T) {
 				strings.NewReader(`{"content":"`+"```mermaid\\none\\n```"+`","options":{"strict":true}}`),
 				"Content-Type: application/json",
 			)
-			if strict.want(
-				t,
-				http.StatusUnprocessableEntity,
-				fault.StrictFindings,
-			); !bytes.Contains(
+			if strict.want(t, http.StatusUnprocessableEntity, fault.StrictFindings); !bytes.Contains(
 				strict.body,
 				[]byte("no worker"),
 			) {
@@ -237,16 +233,9 @@ func TestADocumentIsAnalysed(t *testing.T) {
 		t.Errorf("got %s", res.body)
 	}
 
-	if plain := h.do(
-		"POST",
-		"/api/analysis",
-		strings.NewReader(recipe),
-		"Content-Type: text/markdown",
-	); string(
+	if plain := h.do("POST", "/api/analysis", strings.NewReader(recipe), "Content-Type: text/markdown"); string(
 		plain.body,
-	) != string(
-		res.body,
-	) {
+	) != string(res.body) {
 		t.Errorf("as text/markdown: %s", plain.body)
 	}
 

@@ -67,10 +67,8 @@ func TestARejectedRecordingLeavesNothing(t *testing.T) {
 			var e struct {
 				Error struct{ Message, Code, Param string }
 			}
-			if err := json.Unmarshal(
-				res.body,
-				&e,
-			); err != nil || res.StatusCode != tc.status || e.Error.Code != tc.code || e.Error.Param != tc.param ||
+			if err := json.Unmarshal(res.body, &e); err != nil || res.StatusCode != tc.status ||
+				e.Error.Code != tc.code || e.Error.Param != tc.param ||
 				e.Error.Message == "" {
 				t.Errorf("%s: %d %s, want %d %s of %s", name, res.StatusCode, res.body, tc.status, tc.code, tc.param)
 			}

@@ -81,9 +81,7 @@ func TestSimultaneousPreviewsShareOneTask(t *testing.T) {
 		t.Errorf("another theme: %d, ETag %s", other.StatusCode, other.Header.Get("ETag"))
 	}
 
-	if res := h.get(
-		"/api/themes/nord/preview.pdf",
-	); res.StatusCode != http.StatusOK ||
+	if res := h.get("/api/themes/nord/preview.pdf"); res.StatusCode != http.StatusOK ||
 		res.Header.Get("Content-Type") != "application/pdf" {
 		t.Errorf("PDF: %d %s", res.StatusCode, res.Header.Get("Content-Type"))
 	}

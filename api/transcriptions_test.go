@@ -135,18 +135,13 @@ func TestTheFormOfARecordingBecomesAJob(t *testing.T) {
 					t.Fatal(err)
 				}
 
-				if stored := h.stored(
-					got.Key,
-				); string(stored) != sound(50_000) ||
+				if stored := h.stored(got.Key); string(stored) != sound(50_000) ||
 					!strings.HasPrefix(got.Key, storage.Sources+sub.ID) {
 					t.Errorf("%s: %d bytes under %s", name, len(stored), got.Key)
 				}
 
 				tc.want.Key, tc.want.Model, tc.want.Vendor = got.Key, "ears", "presswork"
-				if diff := cmp.Diff(
-					tc.want,
-					got,
-				); diff != "" || sub.Filename != tc.named ||
+				if diff := cmp.Diff(tc.want, got); diff != "" || sub.Filename != tc.named ||
 					sub.Kind != presswork.KindTranscription {
 					t.Errorf("%s: %s %s (-want +got) %s", name, sub.Kind, sub.Filename, diff)
 				}
@@ -157,9 +152,7 @@ func TestTheFormOfARecordingBecomesAJob(t *testing.T) {
 	h.transcribe("/v1/audio/transcriptions", []part{field("model", "ears"), field("url", "https://Example.com/a.wav")}, "Prefer: respond-async").
 		want(t, http.StatusAccepted, "")
 
-	if p := string(
-		h.queue.last().Task.Payload,
-	); !strings.Contains(p, `"url":"https://example.com/a.wav"`) ||
+	if p := string(h.queue.last().Task.Payload); !strings.Contains(p, `"url":"https://example.com/a.wav"`) ||
 		strings.Contains(p, `"key"`) {
 		t.Errorf("%s", p)
 	}
@@ -168,10 +161,7 @@ func TestTheFormOfARecordingBecomesAJob(t *testing.T) {
 		want(t, http.StatusAccepted, "")
 
 	var got tasks.Transcription
-	if err := json.Unmarshal(
-		h.queue.last().Task.Payload,
-		&got,
-	); err != nil ||
+	if err := json.Unmarshal(h.queue.last().Task.Payload, &got); err != nil ||
 		string(h.stored(got.Key)) != sound(60_000) {
 		t.Errorf("%v %+v", err, got)
 	}
@@ -186,10 +176,7 @@ func TestPreferSetsTheWaitForATranscript(t *testing.T) {
 		res := h.transcribe("/v1/audio/transcriptions", parts, "Prefer: "+prefer)
 
 		var payload tasks.Transcription
-		if err := json.Unmarshal(
-			h.queue.last().Task.Payload,
-			&payload,
-		); err != nil || payload.Keep != 0 ||
+		if err := json.Unmarshal(h.queue.last().Task.Payload, &payload); err != nil || payload.Keep != 0 ||
 			strings.HasPrefix(payload.Key, storage.Passing) {
 			t.Errorf("%s: %v %+v", prefer, err, payload)
 		}
@@ -240,10 +227,8 @@ func TestAClientThatLeavesCancelsItsTranscription(t *testing.T) {
 	left := h.queue.last()
 
 	var payload tasks.Transcription
-	if err := json.Unmarshal(
-		left.Task.Payload,
-		&payload,
-	); err != nil || !strings.HasPrefix(payload.Key, storage.Passing+left.ID) ||
+	if err := json.Unmarshal(left.Task.Payload, &payload); err != nil ||
+		!strings.HasPrefix(payload.Key, storage.Passing+left.ID) ||
 		payload.Keep != 600 {
 		t.Errorf("%v %+v", err, payload)
 	}
@@ -261,10 +246,7 @@ func TestAClientThatLeavesCancelsItsTranscription(t *testing.T) {
 	)
 
 	kept := h.queue.last()
-	if err := json.Unmarshal(
-		kept.Task.Payload,
-		&payload,
-	); err != nil ||
+	if err := json.Unmarshal(kept.Task.Payload, &payload); err != nil ||
 		strings.HasPrefix(payload.Key, storage.Passing) {
 		t.Errorf("%v %+v", err, payload)
 	}

@@ -93,9 +93,7 @@ func (s *Server) firstTranscriber(ctx context.Context) (string, error) {
 // submitRecording sends the recording as a stream. The job may run as soon as the server has the whole recording.
 // If ctx ends after that, submitRecording waits up to cancelTimeout for the id of the job, so that the caller can
 // cancel it.
-func (s *Server) submitRecording(
-	ctx context.Context, o TranscribeOptions, file *os.File,
-) (presswork.Job, error) {
+func (s *Server) submitRecording(ctx context.Context, o TranscribeOptions, file *os.File) (presswork.Job, error) {
 	asking, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	sent := make(chan struct{})
