@@ -28,15 +28,15 @@ help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: setup
-setup: ## Install what running needs: Chromium headless shell, Redis, fonts, bubblewrap
+setup: ## Install what Presswork needs: Chromium headless shell, Redis, fonts, bubblewrap
 	@scripts/setup.sh run
 
 .PHONY: setup-tools
-setup-tools: ## Install what code run for models may import as well: numpy, pandas, matplotlib, scipy, sympy (400 MB), and ffmpeg for recordings (170 MB)
+setup-tools: ## Also install libraries for models' code: numpy, pandas, matplotlib, scipy, sympy (400 MB), and ffmpeg for recordings (170 MB)
 	@scripts/setup.sh tools
 
 .PHONY: setup-test
-setup-test: ## Install what testing needs as well: poppler-utils, groff, the MinIO server, veraPDF, EPUBCheck, the CSL test suite, golangci-lint, Vale
+setup-test: ## Also install what tests need: poppler-utils, groff, the MinIO server, veraPDF, EPUBCheck, the CSL test suite, golangci-lint, Vale
 	@scripts/setup.sh test
 	@scripts/minio.sh "$(MINIO_VERSION)" "$(PRESSWORK_MINIO)"
 	@scripts/maven.sh veraPDF "org.verapdf.apps:cli:$(VERAPDF_VERSION)" "$(PRESSWORK_VERAPDF)"
@@ -53,20 +53,19 @@ build: ## Build bin/presswork
 run: setup build ## Prepare the machine and run everything on http://127.0.0.1:8000
 	exec ./bin/presswork serve
 
-# Packages whose tests are documents, fonts and hostile texts at full size, each read
-# by one goroutine, and visits to the program, which runs without the race detector: it
-# makes them up to eight times slower. It sees the tests that use these packages from
-# several goroutines, of which some are in other packages.
+# Packages tested without the race detector, which makes them up to eight times slower.
+# Their tests read large documents, fonts and hostile texts in one goroutine, or visit
+# the program. Tests that use these packages from several goroutines run with it.
 SINGLE := presswork/internal/(markdown|markdown/cite|markdown/hyphen|markdown/tex|imagetype|analysis|analysis/recommend|chromium/fonts|document|document/epub|pdffile|test/e2e|test/studio)
 
-# A test waits as often as it computes: one package more than there are cores, and
-# two tests of each for every core.
+# Tests wait as often as they compute: run one package more than there are cores, and
+# two tests of a package for every core.
 CORES := $(shell getconf _NPROCESSORS_ONLN)
 AT_ONCE := -p $(shell expr $(CORES) + 1) -parallel $(shell expr $(CORES) \* 2)
-# go vet looks at everything before, which go test would do again, and again for -race.
+# go vet has checked everything before; go test would repeat it, twice with -race.
 TEST := go test -vet=off $(AT_ONCE) -timeout 12m
 
-# The packages that take longest begin first, so that none is left alone at the end.
+# The slowest packages begin first, so that none runs alone at the end.
 LONGEST := $(addprefix presswork/,internal/chromium internal/inference/sandbox api tasks cmd/presswork worker internal/local internal/test/e2e internal/document internal/markdown internal/test/studio)
 LISTED := { printf '%s\n' $(LONGEST) && go list ./...; }
 
@@ -102,7 +101,7 @@ quick: ## Run what needs no service, in under a minute
 	go -C tools test -short ./...
 
 .PHONY: golden
-golden: ## Accept the present output as the golden files
+golden: ## Accept the present output as golden files
 	PRESSWORK_UPDATE=1 go test -short ./...
 
 .PHONY: fuzz
@@ -156,7 +155,7 @@ fmt: ## Format, and apply Go's modernisers
 	go fix ./...
 
 .PHONY: generate
-generate: ## Write what is printed from the code: docs/configuration.md, the tables of docs/themes.md
+generate: ## Write pages that are printed from the code: docs/configuration.md, the tables of docs/themes.md
 	PRESSWORK_UPDATE=1 go test -run TestDocumentation ./internal/config ./themes
 
 .PHONY: web
@@ -169,7 +168,7 @@ gallery: setup-test ## Draw the pictures of every theme, print docs/themes.md
 	PRESSWORK_UPDATE=1 go test -count=1 -run TestDocumentation ./themes
 
 .PHONY: screenshots
-screenshots: setup-test ## Take the pictures of the studio and of the documentation, docs/images
+screenshots: setup-test ## Take the pictures in docs/images
 	PRESSWORK_UPDATE=1 go test -count=1 -run TestScreenshots ./internal/test/studio
 
 .PHONY: lint
@@ -181,7 +180,7 @@ lint: setup-test ## Run golangci-lint (.golangci.yml) and Vale (.vale/), verify 
 	scripts/prose.sh "$(VALE)" '*.md' web
 
 .PHONY: prose
-prose: ## List sentences of pages and comments that the style guide's rules in .vale/ question
+prose: ## Check the English of pages and comments by the rules in .vale/: make prose FILES='docs web'
 	@scripts/gotool.sh github.com/errata-ai/vale/v3/cmd/vale "$(VALE_VERSION)" "$(VALE)"
 	scripts/prose.sh "$(VALE)" $(FILES)
 
@@ -202,7 +201,7 @@ down: ## Stop what `make up` started
 	@scripts/down.sh
 
 .PHONY: demo
-demo: setup-test build ## Run a fleet, kill its workers while documents are printed, and count what is lost
+demo: setup-test build ## Run a fleet, kill its workers while documents are printed, and count lost jobs
 	@scripts/demo.sh
 
 .PHONY: torture
