@@ -185,8 +185,7 @@ func searchOf(c *fiber.Ctx) (tasks.Search, error) {
 				"%s is %s; allowed: a time such as 2026-11-20T10:00:00Z",
 				name,
 				input.Quote(text),
-			).
-				WithParam(name)
+			).WithParam(name)
 		}
 	}
 	q.Dead, err = queryBool(c, "dead")

@@ -131,8 +131,7 @@ func (s *Server) checkConversion(r *upload.Conversion) (theme string, err error)
 			"content has %d bytes; allowed: %d",
 			len(r.Content),
 			s.MaxContentBytes,
-		).
-			WithParam("content")
+		).WithParam("content")
 	}
 
 	if r.Priority != "" {
@@ -361,8 +360,7 @@ func (s *Server) putSourceSized(
 			return storage.Info{}, fault.Errorf(
 				fault.QueueUnavailable,
 				"the queue is not available; try again shortly",
-			).
-				WithCause(err)
+			).WithCause(err)
 		}
 	}
 

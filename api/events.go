@@ -49,8 +49,7 @@ func sinceOf(c *fiber.Ctx) (int64, error) {
 			"%s is %s; allowed: the seq of an event, 0 or more",
 			name,
 			input.Quote(text),
-		).
-			WithParam(name)
+		).WithParam(name)
 	}
 
 	return seq, nil

@@ -118,8 +118,7 @@ func waitOf(c *fiber.Ctx) (wait longPoll, err error) {
 				fault.InvalidOption,
 				"until=%s needs the longest time to wait: add wait=1s to wait=60s",
 				untilDone,
-			).
-				WithParam("wait")
+			).WithParam("wait")
 		}
 
 		return wait, nil

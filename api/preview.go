@@ -259,8 +259,7 @@ func (s *Server) analyzeDocument(c *fiber.Ctx) error {
 			"content has %d bytes; allowed: %d",
 			len(req.Content),
 			s.MaxContentBytes,
-		).
-			WithParam("content")
+		).WithParam("content")
 	}
 
 	if _, err := document.Check([]byte(req.Content), presswork.Options{}); err != nil {

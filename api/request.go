@@ -130,8 +130,7 @@ func noFields(c *fiber.Ctx, body string) error {
 				"%s is in the query, which is its place for text/markdown and application/zip only; put it into %s",
 				name,
 				body,
-			).
-				WithParam(name)
+			).WithParam(name)
 		}
 	}
 
@@ -256,8 +255,7 @@ func idempotencyKey(c *fiber.Ctx) (string, error) {
 			fault.InvalidOption,
 			"Idempotency-Key must be 1 to %d printable ASCII characters",
 			maxKeyLength,
-		).
-			WithParam("Idempotency-Key")
+		).WithParam("Idempotency-Key")
 	}
 
 	return key, nil

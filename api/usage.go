@@ -101,8 +101,7 @@ func queryDay(c *fiber.Ctx, name string, usual time.Time) (time.Time, error) {
 			name,
 			input.Quote(text),
 			usual.Format(meter.Day),
-		).
-			WithParam(name)
+		).WithParam(name)
 	}
 
 	return day, nil

@@ -106,8 +106,7 @@ func (f *form) takeEntry(entry *zip.File) error {
 			"the file %s of the archive unpacks to more than %d times its size",
 			input.Quote(name),
 			maxRatio,
-		).
-			WithParam("archive")
+		).WithParam("archive")
 	case errors.Is(err, zip.ErrChecksum), errors.Is(err, zip.ErrFormat), fault.CodeOf(err) == fault.InvalidRequest:
 		return damaged(name, err)
 	}

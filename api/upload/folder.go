@@ -47,8 +47,7 @@ func (f *form) takeDocuments() error {
 			return fault.Errorf(
 				fault.InvalidType,
 				`the form has the field "content" twice; to send several documents, give each a file name`,
-			).
-				WithParam("content")
+			).WithParam("content")
 		}
 
 		if err := checkAssetName(d.name); err != nil {
@@ -77,8 +76,7 @@ func (f *form) takeFolder() error {
 		return fault.Errorf(
 			fault.InvalidRequest,
 			"the form has both content and a folder (files or archive); send one of them",
-		).
-			WithParam("content")
+		).WithParam("content")
 	}
 	dropCommonFolder(f.req.Assets)
 
@@ -148,8 +146,7 @@ func (f *form) order(names []string) ([]string, error) {
 		return nil, fault.Errorf(
 			fault.ContentEmpty,
 			"there is no document to print: send files that end in .md, .markdown or .mdx",
-		).
-			WithParam("content")
+		).WithParam("content")
 	}
 
 	return order, nil
@@ -175,8 +172,7 @@ func listed(list, text string, names []string) (order []string, err error) {
 				"%s lists %s, which is not among the files",
 				list,
 				input.Quote(target),
-			).
-				WithParam("content")
+			).WithParam("content")
 		default:
 			order = append(order, name)
 		}
