@@ -187,17 +187,8 @@ func (s *Server) recover(ctx *fasthttp.RequestCtx, meta *metadata) {
 	if p == nil {
 		return
 	}
-	s.Log.Error(
-		"panic in a handler",
-		"request_id",
-		meta.id,
-		"route",
-		meta.route,
-		"panic",
-		p,
-		"stack",
-		string(debug.Stack()),
-	)
+	s.Log.Error("panic in a handler",
+		"request_id", meta.id, "route", meta.route, "panic", p, "stack", string(debug.Stack()))
 	s.sendError(ctx, fault.Errorf(fault.Internal, "internal error"))
 }
 

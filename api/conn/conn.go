@@ -54,11 +54,8 @@ func (l Listener) Accept() (net.Conn, error) {
 
 		if time.Since(logged) >= acceptLog {
 			logged = time.Now()
-			l.Log.Error(
-				"cannot accept connections; retrying (raise LimitNOFILE or ulimit -n for open files)",
-				"err",
-				err,
-			)
+			l.Log.Error("cannot accept connections; retrying (raise LimitNOFILE or ulimit -n for open files)",
+				"err", err)
 		}
 	}
 }
