@@ -1,7 +1,9 @@
 package conn
 
 import (
+	"context"
 	"errors"
+	"io"
 	"log/slog"
 	"net"
 	"os"
@@ -10,6 +12,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"presswork/internal/test/wait"
 )
 
 // exhausted is a listener that lacks file descriptors a few times.
@@ -41,4 +45,71 @@ func TestALackOfFileDescriptorsDoesNotEndTheListener(t *testing.T) {
 			t.Errorf("the log says so %d times in 15 s:\n%s", lines, &log)
 		}
 	})
+}
+
+// connect returns both ends of a connection that a Listener has accepted.
+func connect(t *testing.T) (server net.Conn, client *net.TCPConn) {
+	t.Helper()
+
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ln.Close()
+
+	dialled, err := net.Dial("tcp", ln.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { dialled.Close() })
+
+	server, err = Listener{ln, wait.Patience, slog.New(slog.DiscardHandler)}.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { server.Close() })
+
+	return server, dialled.(*net.TCPConn)
+}
+
+func TestAContextEndsWhenTheClientDisconnects(t *testing.T) {
+	t.Parallel()
+	server, client := connect(t)
+	errLeft := errors.New("the client has left")
+
+	ctx, cancel := WhileConnected(t.Context(), server, errLeft)
+	defer cancel()
+
+	if _, err := client.Write([]byte("unread")); err != nil {
+		t.Fatal(err)
+	}
+	client.Close()
+	wait.Receive(t, "the context ends", ctx.Done())
+
+	if cause := context.Cause(ctx); !errors.Is(cause, errLeft) {
+		t.Errorf("got the cause %v", cause)
+	}
+}
+
+func TestAClientThatSendsFirstGetsItsAnswer(t *testing.T) {
+	t.Parallel()
+	server, client := connect(t)
+
+	go func() {
+		LingerAtClose(server)
+		io.WriteString(server, "answer")
+		server.Close()
+	}()
+
+	if _, err := client.Write(make([]byte, 16<<20)); err != nil {
+		t.Fatal(err)
+	}
+
+	if err := client.CloseWrite(); err != nil {
+		t.Fatal(err)
+	}
+
+	if got, err := io.ReadAll(client); err != nil || string(got) != "answer" {
+		t.Errorf("got %q, %v", got, err)
+	}
 }
