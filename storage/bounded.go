@@ -5,9 +5,9 @@ import (
 	"io"
 )
 
-// Bounded is what a store reads of r for Put: it ends with an error when ctx
-// ends, and after one byte more than size, enough to see that there is more; -1
-// is no size. It is for implementations of Store.
+// Bounded returns the reader that an implementation of Store uses for Put. Its Read
+// fails when ctx ends. It yields at most size+1 bytes, so that the caller notices a
+// reader that is too long; with size -1 it has no limit.
 func Bounded(ctx context.Context, r io.Reader, size int64) io.Reader {
 	r = contextReader{ctx, r}
 	if size < 0 {

@@ -96,9 +96,9 @@ func Outage(ctx context.Context, stores ...Store) error {
 }
 
 // Prune deletes from a backup the artifacts and sources that the live store no longer
-// has, and returns their number. It deletes nothing when a part of the live store cannot
-// be listed. It returns an error when the live store is empty and the backup is not:
-// then the live store has lost its objects, or it is another one.
+// has, and returns their number. It deletes nothing when an object of the live store is
+// damaged or a part of it cannot be listed. An empty live store is an error unless the
+// backup is empty: the live store has lost its objects or is the wrong one.
 func Prune(ctx context.Context, backup, live Store) (deleted int, err error) {
 	kept := map[string]bool{}
 

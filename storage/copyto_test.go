@@ -15,7 +15,7 @@ import (
 	"presswork/storage"
 )
 
-func TestCopyToBringsWhatIsMissing(t *testing.T) {
+func TestCopyToCopiesMissingObjects(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	open := func() *storage.Disk {
@@ -84,7 +84,7 @@ func (s hindered) Get(context.Context, string, storage.Range) (io.ReadCloser, st
 
 func (s hindered) Health(context.Context) error { return s.health }
 
-func TestCopyToTellsAnOutageFromAFaultOfOneObject(t *testing.T) {
+func TestCopyToStopsOnAnOutageOnly(t *testing.T) {
 	t.Parallel()
 	from := openDisk(t, t.TempDir())
 	put(t, from, "artifacts/a.pdf", "a")
@@ -103,7 +103,7 @@ func TestCopyToTellsAnOutageFromAFaultOfOneObject(t *testing.T) {
 	}
 }
 
-func TestDiskListsWhatFollowsAnUnreadableObject(t *testing.T) {
+func TestDiskListContinuesAfterAnUnreadableObject(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 
@@ -138,5 +138,46 @@ func TestDiskListsWhatFollowsAnUnreadableObject(t *testing.T) {
 
 	if n, err := storage.Prune(t.Context(), backup, d); n != 0 || err != nil {
 		t.Errorf("pruned %d objects by a listing with gaps, %v", n, err)
+	}
+}
+
+func TestBackupKeepsItsCopyOfADamagedObject(t *testing.T) {
+	t.Parallel()
+
+	for name, damage := range map[string]func(data, header string) error{
+		"bytes cut short": func(data, _ string) error { return os.Truncate(data, 1) },
+		"empty header":    func(_, header string) error { return os.Truncate(header, 0) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			live, backup := openDisk(t, dir), openDisk(t, t.TempDir())
+			put(t, live, "artifacts/a.pdf", "bytes")
+			put(t, live, "artifacts/b.pdf", "bytes")
+
+			if _, err := storage.CopyTo(t.Context(), backup, live); err != nil {
+				t.Fatal(err)
+			}
+
+			if err := damage(
+				filepath.Join(dir, "artifacts/a.pdf"),
+				filepath.Join(dir, "artifacts/.a.pdf.json"),
+			); err != nil {
+				t.Fatal(err)
+			}
+
+			c, err := storage.CopyTo(t.Context(), backup, live)
+			if err != nil || len(c.Skipped) != 1 || !errors.Is(c.Skipped[0], storage.ErrCorrupt) {
+				t.Errorf("CopyTo: %+v, %v; want the damaged object to be named", c, err)
+			}
+
+			if n, err := storage.Prune(t.Context(), backup, live); n != 0 || err != nil {
+				t.Errorf("Prune deleted %d objects, %v", n, err)
+			}
+
+			if _, err := backup.Stat(t.Context(), "artifacts/a.pdf"); err != nil {
+				t.Errorf("the copy in the backup: %v", err)
+			}
+		})
 	}
 }

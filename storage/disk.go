@@ -15,32 +15,30 @@ import (
 	"time"
 )
 
-// DiskOptions are where a Disk lies and how careful it is.
+// DiskOptions sets the directory of a Disk and which objects it flushes.
 type DiskOptions struct {
-	// Dir holds the objects; it is made when missing. Mandatory.
+	// Dir holds the objects; OpenDisk creates it if it does not exist. Mandatory.
 	Dir string
-	// Volatile lists key prefixes whose objects are not forced to the medium:
-	// a power cut may lose them, and never damages them. Default: Renders, the
-	// cache of what can be printed again, and Passing. An empty non-nil list is none.
+	// Volatile lists key prefixes whose objects are not flushed to the medium: a power
+	// cut may lose them, but never damages them. Default: Renders and Passing, which can
+	// be computed or sent again. An empty list that is not nil flushes every object.
 	Volatile []string
 	// Log gets an error for each damaged object that was read. Default: discard.
 	Log *slog.Logger
 }
 
-// Disk is a Store in a directory. An object is two files: the bytes under the
-// key itself, so that a person finds artifacts/ID.pdf, and a hidden header
-// beside it (.ID.pdf.json) with the rest of Info. Both are written under
-// .tmp/, then renamed into place under an flock on .lock, header first: bytes
-// make an object only together with a header that holds their size, so
-// neither a crash nor a reader ever meets half of one. The lock is held for
-// the renames alone, never while bytes are written or forced to the medium.
+// Disk is a Store in a directory. An object is two files: its bytes, for example
+// artifacts/ID.pdf, and a hidden header (.ID.pdf.json) with the rest of Info. Both are written below .tmp/ and then renamed under an flock on .lock, the
+// header first. Bytes are an object only together with a header that has their size. A
+// reader therefore never gets a partial object, not even after a crash. The lock is held for
+// the renames only, not while bytes are written or flushed.
 //
-// No descriptor is kept between calls: a directory deleted under a running
-// server is made anew by the next Put.
+// No descriptor is kept between calls: when the directory of a running server is
+// deleted, the next Put creates it again.
 type Disk struct {
 	DiskOptions
-	// mu spares goroutines of this process the wait in flock, which would hold
-	// a thread each.
+	// mu lets only one goroutine of this process wait in flock, because each wait
+	// there occupies a thread.
 	mu sync.Mutex
 }
 
@@ -49,14 +47,15 @@ var _ Store = (*Disk)(nil)
 const (
 	tempDir  = ".tmp"
 	lockFile = ".lock"
-	// tempAge is when a temporary file can belong to no living Put.
+	// tempAge is the age after which no running Put writes a temporary file.
 	tempAge = time.Hour
 
 	dirMode  = 0o750
 	fileMode = 0o640
 )
 
-// OpenDisk makes the directory ready and deletes what crashed Puts left.
+// OpenDisk creates the directory if necessary, checks that it is writable and deletes the
+// temporary files of crashed Puts.
 func OpenDisk(o DiskOptions) (*Disk, error) {
 	if o.Dir == "" {
 		return nil, errors.New("storage: DiskOptions.Dir is empty")
@@ -89,28 +88,28 @@ func (d *Disk) Put(ctx context.Context, key string, r io.Reader, size int64, att
 		return Info{}, err
 	}
 	defer root.Close()
-	// A key already taken is seen before the bytes are read, for speed; what
-	// counts is the same question in commit.
+	// Checking first saves reading the bytes for a taken key; commit checks again
+	// under the lock.
 	if err := free(root, key); err != nil {
 		return Info{}, fmt.Errorf("put %s: %w", key, err)
 	}
 
-	draft := d.newDraft(root, key)
-	defer draft.discard()
+	p := d.newPartial(root, key)
+	defer p.discard()
 
-	info, err := draft.fill(ctx, r, size, attrs)
+	info, err := p.fill(ctx, r, size, attrs)
 	if err != nil {
 		return Info{}, fmt.Errorf("put %s: %w", key, full(err))
 	}
 
-	if err := d.commit(draft); err != nil {
+	if err := d.commit(p); err != nil {
 		return Info{}, fmt.Errorf("put %s: %w", key, full(err))
 	}
 
 	return info, nil
 }
 
-// full adds ErrFull to an error that means a lack of space or quota.
+// full adds ErrFull to an error that means that there is no space or quota left.
 func full(err error) error {
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
 		return fmt.Errorf("%w: %w", ErrFull, err)
@@ -119,8 +118,8 @@ func full(err error) error {
 	return err
 }
 
-// Copy implements Store. Objects never change, so a copy is a hard link where
-// the file system has them.
+// Copy implements Store. Objects never change, so a copy is a hard link if the file
+// system has hard links.
 func (d *Disk) Copy(ctx context.Context, src, dst string) (Info, error) {
 	if err := errors.Join(CheckKey(src), CheckKey(dst)); err != nil {
 		return Info{}, err
@@ -142,18 +141,18 @@ func (d *Disk) Copy(ctx context.Context, src, dst string) (Info, error) {
 		return Info{}, fmt.Errorf("copy to %s: %w", dst, err)
 	}
 
-	draft := d.newDraft(root, dst)
-	defer draft.discard()
+	p := d.newPartial(root, dst)
+	defer p.discard()
 	source := Verified(f, info, d.Log)
 	info.Key, info.Modified = dst, now()
 
-	linked, err := draft.fillLinked(src, f, info)
+	linked, err := p.fillLinked(src, f, info)
 	if !linked {
-		info, err = draft.fill(ctx, source, info.Size, info.Attrs)
+		info, err = p.fill(ctx, source, info.Size, info.Attrs)
 	}
 
 	if err == nil {
-		err = d.commit(draft)
+		err = d.commit(p)
 	}
 
 	if err != nil {
@@ -163,7 +162,7 @@ func (d *Disk) Copy(ctx context.Context, src, dst string) (Info, error) {
 	return info, nil
 }
 
-// Delete implements Store. Directories left empty go as well.
+// Delete implements Store. It also removes directories that become empty.
 func (d *Disk) Delete(_ context.Context, key string) error {
 	if err := CheckKey(key); err != nil {
 		return err
@@ -193,12 +192,12 @@ func (d *Disk) Delete(_ context.Context, key string) error {
 	})
 }
 
-// Presign implements Store; a disk has no URLs.
+// Presign implements Store. It returns ErrNotSupported: a disk has no URLs.
 func (d *Disk) Presign(context.Context, string, string, time.Duration) (string, error) {
 	return "", ErrNotSupported
 }
 
-// Health implements Store: it writes, so that a read-only or full disk shows.
+// Health implements Store. It writes a file, so that it fails on a read-only or full disk.
 func (d *Disk) Health(context.Context) error {
 	root, err := d.open()
 	if err != nil {
@@ -211,7 +210,7 @@ func (d *Disk) Health(context.Context) error {
 	return errors.Join(err, root.Remove(name))
 }
 
-// open returns the store's directory, making what is missing of it.
+// open opens the directory of the store. It creates what does not exist.
 func (d *Disk) open() (*os.Root, error) {
 	root, err := os.OpenRoot(d.Dir)
 	if errors.Is(err, fs.ErrNotExist) {

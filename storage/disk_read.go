@@ -37,7 +37,7 @@ func (d *Disk) Get(ctx context.Context, key string, rng Range) (io.ReadCloser, I
 	return object{r, f}, info, nil
 }
 
-// object reads bytes of a file.
+// object is an open object: its reader may cover a range of the file.
 type object struct {
 	io.Reader
 	io.Closer
@@ -90,7 +90,7 @@ func (d *Disk) List(ctx context.Context, prefix string) iter.Seq2[Info, error] {
 			return
 		}
 		defer root.Close()
-		w := walk{ctx: ctx, root: root, prefix: prefix, yield: yield}
+		w := walk{ctx: ctx, disk: d, root: root, prefix: prefix, yield: yield}
 
 		dir := "."
 		if i := strings.LastIndexByte(prefix, '/'); i >= 0 {
@@ -102,12 +102,13 @@ func (d *Disk) List(ctx context.Context, prefix string) iter.Seq2[Info, error] {
 
 type walk struct {
 	ctx    context.Context
+	disk   *Disk
 	root   *os.Root
 	prefix string
 	yield  func(Info, error) bool
 }
 
-// dir yields what lies below dir, and false to end the walk.
+// dir yields the objects below dir. It returns false when the walk must end.
 func (w *walk) dir(dir string) bool {
 	entries, err := fs.ReadDir(w.root.FS(), dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -117,7 +118,7 @@ func (w *walk) dir(dir string) bool {
 	if err != nil {
 		return w.yield(Info{Key: dir + "/"}, fmt.Errorf("list %s: %w", dir, err))
 	}
-	// In key order a directory stands where its name with a slash does.
+	// List yields keys in order, so a directory sorts by its name with the slash.
 	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return cmp.Compare(listName(a), listName(b)) })
 
 	for _, e := range entries {
@@ -136,8 +137,12 @@ func (w *walk) dir(dir string) bool {
 			}
 		case strings.HasPrefix(key, w.prefix):
 			info, err := statObject(w.root, key)
-			if errors.Is(err, ErrNotFound) {
-				continue // deleted meanwhile, or a file that is no object
+
+			switch {
+			case errors.Is(err, errPartial) && w.disk.durable(key):
+				err = fmt.Errorf("%w: its header and its size differ", ErrCorrupt)
+			case errors.Is(err, ErrNotFound):
+				continue // deleted since ReadDir, or a file without a header
 			}
 
 			info.Key = key
@@ -158,9 +163,9 @@ func listName(e fs.DirEntry) string {
 	return e.Name()
 }
 
-// openObject opens the bytes of an object and reads its header. The two are
-// a pair if the key named the same file before and after the header was read:
-// a header is only ever replaced while its key has no bytes.
+// openObject opens the bytes of an object and reads its header. They belong together if
+// the key names the same file before and after the header is read. A header is replaced
+// only while its key has no bytes.
 func openObject(root *os.Root, key string) (*os.File, Info, error) {
 	for {
 		f, err := root.Open(key)
@@ -183,13 +188,17 @@ func openObject(root *os.Root, key string) (*os.File, Info, error) {
 		if at, err := root.Lstat(key); err == nil && os.SameFile(at, opened) {
 			return f, info, nil
 		}
-		// Deleted or replaced between the two looks: look again.
+		// The object was deleted or replaced in between: try again.
 		f.Close()
 	}
 }
 
-// statObject reads an object's header, and fails with ErrNotFound when the
-// bytes of that size are not there.
+// errPartial is the ErrNotFound of a key whose header and bytes do not match. A power
+// cut leaves a volatile object like this. A durable object like this is damaged.
+var errPartial = fmt.Errorf("%w: only a part of it is there", ErrNotFound)
+
+// statObject reads the header of an object. It returns errPartial when the header is
+// invalid or the bytes do not have its size.
 func statObject(root *os.Root, key string) (Info, error) {
 	b, err := root.ReadFile(headerOf(key))
 	if err != nil {
@@ -200,11 +209,10 @@ func statObject(root *os.Root, key string) (Info, error) {
 	if err != nil {
 		return Info{}, notFound(err)
 	}
+
 	var h header
-	// A header or bytes that do not hold are what a power cut left of a
-	// volatile object, which never came to be.
 	if err := json.Unmarshal(b, &h); err != nil || !at.Mode().IsRegular() || at.Size() != h.Size {
-		return Info{}, ErrNotFound
+		return Info{}, errPartial
 	}
 
 	return Info{
@@ -216,8 +224,8 @@ func statObject(root *os.Root, key string) (Info, error) {
 	}, nil
 }
 
-// free fails with ErrExists when an object lies under the key, and with what
-// went wrong when that cannot be known.
+// free returns nil when the key has no object, and otherwise ErrExists or the error
+// that prevents the check.
 func free(root *os.Root, key string) error {
 	switch _, err := statObject(root, key); {
 	case errors.Is(err, ErrNotFound):
@@ -229,8 +237,8 @@ func free(root *os.Root, key string) error {
 	return ErrExists
 }
 
-// notFound names a missing file as the contract does; a key below another
-// key's file is missing too.
+// notFound returns ErrNotFound for the errors of a missing file. ENOTDIR is one of
+// them: the key is below the file of another key.
 func notFound(err error) error {
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return ErrNotFound

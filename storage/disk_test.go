@@ -28,13 +28,13 @@ func openDisk(t testing.TB, dir string) *storage.Disk {
 	return d
 }
 
-func TestDiskPassesTheExam(t *testing.T) {
+func TestDiskConforms(t *testing.T) {
 	storagetest.Run(t, func(t *testing.T) storage.Store {
 		return openDisk(t, filepath.Join(t.TempDir(), "made", "as", "needed"))
 	})
 }
 
-func TestDiskDeletesLeaveNothing(t *testing.T) {
+func TestDiskDeleteRemovesHeadersAndFolders(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 
@@ -43,12 +43,10 @@ func TestDiskDeletesLeaveNothing(t *testing.T) {
 		put(t, d, key, "x")
 	}
 
-	for i, key := range []string{storage.ArtifactKey("01J"), storage.AssetKey("01J", "01K", "0"), storage.SourceKey("01J", "01K")} {
-		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
-			if err := d.Delete(t.Context(), key); err != nil {
-				t.Fatal(err)
-			}
-		})
+	for _, key := range []string{storage.ArtifactKey("01J"), storage.AssetKey("01J", "01K", "0"), storage.SourceKey("01J", "01K")} {
+		if err := d.Delete(t.Context(), key); err != nil {
+			t.Fatal(err)
+		}
 	}
 
 	if got := tree(t, dir); got != ".lock .tmp" {
@@ -56,7 +54,7 @@ func TestDiskDeletesLeaveNothing(t *testing.T) {
 	}
 }
 
-func TestDiskKeepsArtifactsWhereAPersonFindsThem(t *testing.T) {
+func TestDiskStoresBytesUnderTheKey(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	put(t, openDisk(t, dir), storage.ArtifactKey("01J"), "%PDF")
@@ -70,8 +68,8 @@ func TestDiskKeepsArtifactsWhereAPersonFindsThem(t *testing.T) {
 	}
 }
 
-// Each state is what a crash at some point leaves on the disk.
-func TestDiskHalfAnObjectIsNoObject(t *testing.T) {
+// Each row is a state that a crash can leave.
+func TestDiskDoesNotReturnPartialObjects(t *testing.T) {
 	t.Parallel()
 
 	for name, damage := range map[string]func(data, header string) error{
@@ -113,7 +111,7 @@ func TestDiskHalfAnObjectIsNoObject(t *testing.T) {
 	}
 }
 
-func TestDiskSweepsOldTemporaryFilesOnly(t *testing.T) {
+func TestDiskDeletesOnlyOldTemporaryFiles(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	openDisk(t, dir)
@@ -154,7 +152,7 @@ func TestDiskFollowsNoLinkOutOfItsDirectory(t *testing.T) {
 	}
 }
 
-func TestDiskSurvivesTheLossOfItsDirectory(t *testing.T) {
+func TestDiskCreatesADeletedDirectoryAgain(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "output")
 	d := openDisk(t, dir)
@@ -171,7 +169,7 @@ func TestDiskSurvivesTheLossOfItsDirectory(t *testing.T) {
 }
 
 // Two stores hold two lock descriptors, as two processes do.
-func TestDiskOneOfManyProcessesWins(t *testing.T) {
+func TestDiskLetsOneOfManyProcessesPut(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 

@@ -10,21 +10,21 @@ import (
 const (
 	// Artifacts are the results of jobs, kept for the retention time.
 	Artifacts = "artifacts/"
-	// Sources are what submissions brought; they are deleted after their job's end.
+	// Sources are the files of submissions. They are deleted when their job has ended.
 	Sources = "sources/"
-	// Passing are the sources of those who wait for the answer, and whose request a
-	// power cut ends with them.
+	// Passing are the sources of requests whose client waits for the response. After a
+	// power cut the client repeats the request.
 	Passing = Sources + "passing/"
-	// Renders are the render cache: what is under it can be made again.
+	// Renders is the render cache. Its objects can be computed again.
 	Renders = "renders/"
-	// Fence holds the object that says which deployment owns the store.
+	// Fence holds the object that names the deployment that owns the store.
 	Fence = "fence/"
 )
 
-// ArtifactKey is where the result of a job lies: a PDF.
+// ArtifactKey returns the key of a job's PDF.
 func ArtifactKey(jobID string) string { return ArtifactKeyOf(jobID, "application/pdf") }
 
-// ArtifactKeyOf is where the result of a job lies, by its content type; "" is a PDF.
+// ArtifactKeyOf returns the key of a job's result with a content type; "" means PDF.
 func ArtifactKeyOf(jobID, contentType string) string {
 	contentType, _, _ = strings.Cut(contentType, ";")
 	extension := ".pdf"
@@ -53,44 +53,45 @@ func ArtifactKeyOf(jobID, contentType string) string {
 	return Artifacts + jobID + extension
 }
 
-// PassingKey is AssetKey for the one file of a request under Passing.
+// PassingKey returns the key of the single file of a request whose client waits.
 func PassingKey(jobID, request string) string { return path.Join(Passing+jobID, request) }
 
-// TranscriptKey is where the transcript of part n of a job's recording waits for
-// the others.
+// TranscriptKey returns the key of the transcript of part n of a recording. It is kept
+// until the parts are joined.
 func TranscriptKey(jobID string, n int) string {
 	return fmt.Sprintf("%s%s/part-%d.json", Sources, jobID, n)
 }
 
-// SourceKey is where a request for a job puts its Markdown when that is too
-// large for the payload. Several requests may be for one job; each has an id of
-// its own, so that none overwrites or deletes what another stored.
+// SourceKey returns the key of Markdown that is too large for the payload of a task.
+// Several requests may be for one job. Each request has its own id, so that it does not
+// overwrite or delete the objects of another.
 func SourceKey(jobID, request string) string { return path.Join(Sources+jobID, request, "content.md") }
 
-// RequestKey is where the body of a call lies when it is too large for Redis.
+// RequestKey returns the key of the body of a call that is too large for Redis.
 func RequestKey(callID string) string { return Sources + callID + "/request.json" }
 
-// AssetKey is where a request for a job puts its asset number n. The asset's own
-// name comes from outside, so it travels in the payload and never in a key.
+// AssetKey returns the key of asset number n of a request. The file name of the asset
+// comes from the client, so it is part of the payload and never of a key.
 func AssetKey(jobID, request, n string) string { return path.Join(Sources+jobID, request, "assets", n) }
 
-// RenderKey is where the render cache keeps what became of a page with this hash;
-// its type is beside it.
+// RenderKey returns the key of the cached output for a page with this hash. The output
+// may be of any type; its content type is an attribute of the object.
 func RenderKey(hash string) string { return Renders + hash + ".pdf" }
 
-// PreviewKey is where the sample of a theme lies, by the hash of its page; the
-// format is pdf or png. It is a render like others: the cap takes it when nobody
-// asks for it.
+// PreviewKey returns the key of the sample of a theme. hash is that of the page, format
+// is pdf or png. Like other renders, the sample is deleted when the size cap is reached
+// and it was not used for the longest time.
 func PreviewKey(hash, format string) string { return Renders + "preview-" + hash + "." + format }
 
 const (
 	maxKey     = 512
-	maxSegment = 200 // leaves room for what Disk adds, under the usual 255
+	maxSegment = 200 // with what Disk adds, it stays below 255, the limit of most file systems
 )
 
-// CheckKey accepts slash-separated segments of A-Z a-z 0-9 . _ - that do not
-// begin with a dot, so that a key is a harmless path on every file system. At
-// most 512 bytes in all and 200 a segment. Errors: ErrInvalidKey.
+// CheckKey returns an error unless the key consists of segments of A-Z a-z 0-9 . _ -
+// with slashes between them. A segment has at most 200 bytes and does not begin with a
+// dot; a key has at most 512 bytes. Such a key is a safe path on every file system.
+// Errors: ErrInvalidKey.
 func CheckKey(key string) error {
 	if key == "" {
 		return fmt.Errorf("%w: empty", ErrInvalidKey)
@@ -118,7 +119,8 @@ func CheckKey(key string) error {
 	return nil
 }
 
-// CheckPrefix accepts the beginning of a key that CheckKey accepts.
+// CheckPrefix returns an error unless the prefix is empty or the beginning of a valid
+// key. Errors: ErrInvalidKey.
 func CheckPrefix(prefix string) error {
 	if prefix == "" {
 		return nil

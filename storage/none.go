@@ -9,8 +9,8 @@ import (
 	"presswork/internal/fault"
 )
 
-// None is the store of a node that has none, because its fleet serves nothing
-// but completions. Every call fails with StoreUnavailable.
+// None is the store of a deployment that serves only completions and needs none. Every
+// call returns an error with the code StoreUnavailable.
 type None struct{}
 
 var _ Store = None{}

@@ -1,7 +1,6 @@
-// Package storage is the contract of the artifact store and the layout of its
-// keys. Objects are immutable: they are created, read, listed and deleted,
-// never changed. Implementations are Disk (here) and storage/minio; both pass
-// storagetest.Run.
+// Package storage defines the artifact store and the layout of its keys. Objects are
+// immutable: they are created, read, listed and deleted, but never changed. Disk and
+// package storage/minio implement Store; storagetest.Run tests an implementation.
 package storage
 
 import (
@@ -14,60 +13,59 @@ import (
 	"time"
 )
 
-// The failures a Store names; every other error means the store could not be
-// asked (an outage).
+// Errors of a Store. Any other error means that the store does not work (an outage).
 var (
 	// ErrNotFound: no object has that key.
 	ErrNotFound = errors.New("object not found")
-	// ErrExists: a Put or Copy found an object under its key and left it alone.
+	// ErrExists: the key of a Put or Copy has an object, which was not changed.
 	ErrExists = errors.New("object exists")
 	// ErrInvalidKey: the key is empty, too long or not of the allowed form.
 	ErrInvalidKey = errors.New("invalid object key")
-	// ErrNotSupported: this store cannot do it (a disk store cannot presign).
+	// ErrNotSupported: the store does not have this function (Disk cannot presign).
 	ErrNotSupported = errors.New("not supported by this store")
-	// ErrRange: the range starts at or after the object's end.
+	// ErrRange: the range starts at or after the end of the object.
 	ErrRange = errors.New("range not satisfiable")
 	// ErrFull: the store has no space left.
 	ErrFull = errors.New("the object store is full")
-	// ErrSize: the reader of a Put yielded more or fewer bytes than Put was given as its size.
+	// ErrSize: the reader of a Put yielded another number of bytes than its size.
 	ErrSize = errors.New("size mismatch")
-	// ErrCorrupt: what was read is not what was put.
+	// ErrCorrupt: the stored bytes differ from those of the Put.
 	ErrCorrupt = errors.New("the object is damaged")
-	// ErrInvalidAttrs: the attributes are not of the allowed form.
+	// ErrInvalidAttrs: Attrs.Check refuses the attributes.
 	ErrInvalidAttrs = errors.New("invalid object attributes")
 )
 
 // Store keeps immutable objects under slash-separated keys. All methods are
 // safe for concurrent use, also by several processes.
 type Store interface {
-	// Put creates an object, whole or not at all. Size is the exact number of
-	// bytes r yields, or -1. It fails with ErrExists if the key is taken.
-	// Errors: ErrExists, ErrSize, ErrInvalidKey, ErrInvalidAttrs, and what r
-	// failed with.
+	// Put creates an object completely or not at all. size is the exact number of bytes
+	// that r yields, or -1. An existing object stays as it is.
+	// Errors: ErrExists, ErrSize, ErrInvalidKey, ErrInvalidAttrs, ErrFull, and errors of r.
 	Put(ctx context.Context, key string, r io.Reader, size int64, attrs Attrs) (Info, error)
-	// Get opens an object for reading; the caller closes it. Reading a whole object
-	// ends with ErrCorrupt, before its last byte, when its digest is wrong.
-	// Errors: ErrNotFound, ErrRange.
+	// Get opens an object for reading; the caller closes it. When the digest of a whole
+	// object is wrong, a Read returns ErrCorrupt before the last byte.
+	// Errors: ErrNotFound, ErrRange, ErrInvalidKey.
 	Get(ctx context.Context, key string, rng Range) (io.ReadCloser, Info, error)
-	// Stat describes an object. Errors: ErrNotFound.
+	// Stat describes an object. Errors: ErrNotFound, ErrInvalidKey.
 	Stat(ctx context.Context, key string) (Info, error)
 	// Copy creates dst with the bytes and attributes of src without moving
 	// them through the caller. Errors: ErrNotFound (src), ErrExists (dst).
 	Copy(ctx context.Context, src, dst string) (Info, error)
-	// Delete removes an object; a missing one is no error.
+	// Delete removes an object. It returns nil if the object does not exist.
 	Delete(ctx context.Context, key string) error
 	// List yields every object whose key starts with prefix, in key order. On S3 it
-	// also yields objects of others, whose keys CheckKey may refuse. An error with a
-	// key concerns that object or folder alone; one without a key ends the listing.
+	// also yields objects of other programs, whose keys CheckKey may refuse. An error
+	// with a key is about that object or folder only, and the listing goes on; an error
+	// without a key ends the listing.
 	List(ctx context.Context, prefix string) iter.Seq2[Info, error]
-	// Presign returns a URL that downloads the object without a key for ttl,
-	// under the given file name. Errors: ErrNotSupported.
+	// Presign returns a URL that downloads the object without credentials for ttl. The
+	// browser saves it under filename. Errors: ErrNotSupported, ErrInvalidKey.
 	Presign(ctx context.Context, key, filename string, ttl time.Duration) (string, error)
-	// Health returns nil when the store answers.
+	// Health writes and deletes a small object, and returns nil when that works.
 	Health(ctx context.Context) error
 }
 
-// Attrs travel with an object.
+// Attrs are stored with an object.
 type Attrs struct {
 	// ContentType is a media type, at most 255 bytes of printable ASCII.
 	ContentType string
@@ -76,8 +74,8 @@ type Attrs struct {
 	Meta map[string]string
 }
 
-// Check holds the attributes to what every store can carry, which is what fits
-// an HTTP header. Errors: ErrInvalidAttrs.
+// Check returns an error unless every store can keep the attributes: they must fit into
+// HTTP headers. Errors: ErrInvalidAttrs.
 func (a Attrs) Check() error {
 	if len(a.ContentType) > maxContentType || !printable(a.ContentType) {
 		return fmt.Errorf(
@@ -118,11 +116,11 @@ func printable(s string) bool {
 
 // Info describes an object.
 type Info struct {
-	// Key is the one it was stored under, see CheckKey.
+	// Key is the key of the Put or Copy that created the object.
 	Key string
 	// Size is in bytes.
 	Size int64
-	// SHA256 is the hex digest of the bytes. List may leave it empty, and a store may
+	// SHA256 is the digest of the bytes in hexadecimal. It may be empty in a List, and
 	// for objects under Passing, which are read once.
 	SHA256 string
 	// Modified is when the object was created.
@@ -130,13 +128,14 @@ type Info struct {
 	Attrs
 }
 
-// Range selects bytes of an object; the zero value is all of them.
+// Range selects bytes of an object; the zero value selects all.
 type Range struct {
-	// Offset is the first byte, Length how many follow; 0 means to the end.
+	// Offset is the first byte. Length is the number of bytes; 0 means to the end.
 	Offset, Length int64
 }
 
-// Within cuts r to an object of this size: n bytes from off. Errors: ErrRange.
+// Within returns the part of an object of this size that r selects: n bytes from off.
+// Errors: ErrRange.
 func (r Range) Within(size int64) (off, n int64, err error) {
 	if r == (Range{}) {
 		return 0, size, nil

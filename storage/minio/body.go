@@ -13,16 +13,16 @@ import (
 	"presswork/storage"
 )
 
-// spoolMemory is how much of a stream is kept in memory; longer ones go to a
-// file.
+// spoolMemory is the longest stream that is kept in memory, in bytes. Longer streams go
+// to a temporary file.
 const spoolMemory = 1 << 20
 
-// body is what a Put sends, with its size and digest known beforehand.
+// body is the body of a Put with its size and digest.
 type body struct {
 	io.ReadSeeker
 	size   int64
 	sha256 string
-	file   *os.File // the spool, if there is one
+	file   *os.File // the spool, or nil
 }
 
 func (b body) close() {
@@ -31,8 +31,8 @@ func (b body) close() {
 	}
 }
 
-// readBody reads r to its end and makes it ready to be read again. Size is the
-// number of bytes that must come, or -1.
+// readBody reads r to its end and returns a body that can be read again. size is the
+// expected number of bytes, or -1.
 func readBody(ctx context.Context, r io.Reader, size int64) (_ body, err error) {
 	hash := sha256.New()
 	limited := storage.Bounded(ctx, r, size)
@@ -48,7 +48,7 @@ func readBody(ctx context.Context, r io.Reader, size int64) (_ body, err error) 
 	}
 
 	if err == nil && size >= 0 && b.size != size {
-		err = fmt.Errorf("%w: announced were %d bytes", storage.ErrSize, size)
+		err = fmt.Errorf("%w: %d bytes were announced and another number arrived", storage.ErrSize, size)
 	}
 
 	if err != nil {
@@ -76,7 +76,7 @@ func (b *body) spool(r io.Reader) error {
 	if b.file, err = os.CreateTemp("", "presswork-upload-"); err != nil {
 		return fmt.Errorf("spool: %w", err)
 	}
-	// Without a name it ends with the descriptor, crash included.
+	// A file without a name ends with its descriptor, also after a crash.
 	if err := os.Remove(b.file.Name()); err != nil {
 		return fmt.Errorf("spool: %w", err)
 	}
@@ -90,8 +90,8 @@ func (b *body) spool(r io.Reader) error {
 	return err
 }
 
-// seekable reports whether r can be read again, and from where. A pipe's file
-// has the method and not the ability.
+// seekable reports whether r can be read again, and returns its current offset. The file
+// of a pipe has the method Seek, but Seek fails.
 func seekable(r io.Reader) (_ io.ReadSeeker, start int64, ok bool) {
 	s, ok := r.(io.ReadSeeker)
 	if !ok {
@@ -102,7 +102,7 @@ func seekable(r io.Reader) (_ io.ReadSeeker, start int64, ok bool) {
 	return s, start, err == nil
 }
 
-// section is a seeker that begins where its reader stood.
+// section is a seeker whose offset 0 is start.
 type section struct {
 	io.ReadSeeker
 	start int64

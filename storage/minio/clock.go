@@ -11,8 +11,8 @@ import (
 // maxSkew is a little less than the 15 minutes by which S3 lets a request's time differ from its own.
 const maxSkew = 14 * time.Minute
 
-// clocked is a transport that tells when the store refuses a request because of this machine's clock. S3 says so in
-// the body of its answer, which the answer to a HEAD does not have, and never by how much.
+// clocked is a transport that recognises a request that S3 refused because of this machine's clock. S3 reports that
+// in the body of its response, which a response to HEAD does not have, and without the difference.
 type clocked struct{ http.RoundTripper }
 
 // RoundTrip implements http.RoundTripper.
@@ -24,7 +24,7 @@ func (c clocked) RoundTrip(r *http.Request) (*http.Response, error) {
 
 	there, err := http.ParseTime(answer.Header.Get("Date"))
 	if err != nil {
-		return answer, nil // it does not say its time
+		return answer, nil // the response has no time
 	}
 
 	behind, direction := time.Until(there), "behind"

@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// download is the body of a Get: it ends when the server sends nothing for too long.
+// download is the body of a Get. A Read fails when the server sends nothing for patience.
 type download struct {
 	body   io.ReadCloser
 	cancel context.CancelCauseFunc
-	// ended gives an error its reason.
+	// ended replaces an error by the cause of the cancelled context.
 	ended func(error) error
-	// late cancels, patience after the beginning of a read.
+	// late cancels the request when a Read takes longer than patience.
 	late     *time.Timer
 	patience time.Duration
 }

@@ -20,29 +20,27 @@ import (
 	"presswork/storage"
 )
 
-// Options are which bucket of which S3 to use.
+// Options selects a bucket and the credentials for it.
 type Options struct {
-	// Endpoint is host:port, or a URL whose scheme then decides over UseTLS.
-	// Mandatory.
+	// Endpoint is host:port, or a URL whose scheme overrides UseTLS. Mandatory.
 	Endpoint string
-	// PublicEndpoint is Endpoint as callers reach it, for presigned URLs.
-	// Default: Presign is not supported.
+	// PublicEndpoint is the address at which clients reach the store, for presigned URLs.
+	// Default: none; Presign returns ErrNotSupported.
 	PublicEndpoint string
-	// Bucket is made when missing. Default "presswork".
+	// Bucket is created by Start if it does not exist. Default "presswork".
 	Bucket string
-	// AccessKey and SecretKey open the bucket. Mandatory.
+	// AccessKey and SecretKey are the credentials for the bucket. Mandatory.
 	AccessKey, SecretKey string
-	// Region is what requests are signed for. Default "us-east-1".
+	// Region is the region in signatures. Default "us-east-1".
 	Region string
-	// UseTLS speaks https to both endpoints.
+	// UseTLS selects https for both endpoints.
 	UseTLS bool
-	// CallTimeout bounds every call, and of a Get the wait for its first byte.
-	// A Put gets a second more per MiB. Default 10 s.
+	// CallTimeout bounds every call, and of a Get and a List each wait for data. A Put
+	// gets one more second per MiB. Default 10 s.
 	CallTimeout time.Duration
 	// HealthTimeout bounds Health. Default 2 s.
 	HealthTimeout time.Duration
-	// Log gets a warning about a server that cannot create if absent.
-	// Default: discard.
+	// Log gets a warning when the server ignores If-None-Match. Default: discard.
 	Log *slog.Logger
 }
 
@@ -51,14 +49,14 @@ type Store struct {
 	Options
 	client minio.Core
 	public *minio.Client // nil without a PublicEndpoint
-	// overwrites is set when the server ignores If-None-Match: a Put then asks
-	// first, and two at the same moment may both win.
+	// overwrites is set when the server ignores If-None-Match. A Put then calls Stat
+	// first, and of two simultaneous Puts both may succeed.
 	overwrites bool
 }
 
 var _ storage.Store = (*Store)(nil)
 
-// New wires a Store; nothing is sent.
+// New returns a Store after checking the options. It sends nothing.
 func New(o Options) (*Store, error) {
 	if o.Bucket == "" {
 		o.Bucket = "presswork"
@@ -104,8 +102,8 @@ func New(o Options) (*Store, error) {
 	return s, nil
 }
 
-// connect makes a client. With the region given it never asks for it, so one
-// for the public endpoint signs without being able to reach it.
+// connect returns a client for an endpoint. Because the region is given, the client
+// never asks for it: it can sign URLs for a public endpoint that it cannot reach.
 func (s *Store) connect(endpoint string) (*minio.Client, error) {
 	secure := s.UseTLS
 
@@ -122,15 +120,15 @@ func (s *Store) connect(endpoint string) (*minio.Client, error) {
 	}
 	transport.DialContext = (&net.Dialer{Timeout: min(s.CallTimeout, 3*time.Second)}).DialContext
 	transport.ResponseHeaderTimeout = s.CallTimeout
-	transport.MaxIdleConnsPerHost = 128 // a worker's and an API's calls at a time, and to spare
+	transport.MaxIdleConnsPerHost = 128 // more than a worker and an API call at the same time
 
 	client, err := minio.New(endpoint, &minio.Options{
 		Creds:     credentials.NewStaticV4(s.AccessKey, s.SecretKey, ""),
 		Secure:    secure,
 		Region:    s.Region,
 		Transport: clocked{transport},
-		// The default of 10 keeps a caller for half a minute when the store is
-		// away; the queue tries again by itself.
+		// With the default of 10 a call would last half a minute during an outage; the
+		// queue retries tasks anyway.
 		MaxRetries: 3,
 	})
 	if err != nil {
@@ -140,8 +138,8 @@ func (s *Store) connect(endpoint string) (*minio.Client, error) {
 	return client, nil
 }
 
-// Start makes the bucket when it is missing, and finds out whether the server
-// can create an object only if it is absent.
+// Start creates the bucket if necessary and finds out whether the server honours
+// If-None-Match.
 func (s *Store) Start(ctx context.Context) error {
 	ctx, cancel := s.bounded(ctx, s.CallTimeout)
 	defer cancel()
@@ -153,7 +151,7 @@ func (s *Store) Start(ctx context.Context) error {
 
 	if !exists {
 		err := s.client.MakeBucket(ctx, s.Bucket, minio.MakeBucketOptions{Region: s.Region})
-		// Another node may have been faster.
+		// Another node may have created it since.
 		if code := minio.ToErrorResponse(
 			err,
 		).Code; err != nil && code != "BucketAlreadyOwnedByYou" &&
@@ -165,8 +163,8 @@ func (s *Store) Start(ctx context.Context) error {
 	return s.probe(ctx)
 }
 
-// Refused reports whether the server answered that it will not do this, because
-// of a wrong key, for example, as opposed to not answering or not being up yet.
+// Refused reports whether err is a refusal by the server, for example of wrong
+// credentials. It is false for a server that does not answer or is not ready.
 func Refused(err error) bool {
 	r, ok := errors.AsType[minio.ErrorResponse](err)
 	return ok && r.StatusCode >= 400 && r.StatusCode < 500
@@ -175,7 +173,8 @@ func Refused(err error) bool {
 // Stop does nothing: a Store has nothing to drain.
 func (s *Store) Stop(context.Context) error { return nil }
 
-// probe puts an object twice under conditions that the second must fail.
+// probe puts an object twice on the condition that it does not exist. A server that
+// accepts the second Put ignores the condition.
 func (s *Store) probe(ctx context.Context) error {
 	key := "probe/" + rand.Text()
 	put := func() error {
@@ -211,7 +210,7 @@ func notImplemented(err error) bool {
 	return ok && r.StatusCode == http.StatusNotImplemented
 }
 
-// Health implements storage.Store: it writes, so that a full store shows.
+// Health implements storage.Store. It writes an object, so that it fails on a full store.
 func (s *Store) Health(ctx context.Context) error {
 	ctx, cancel := s.bounded(ctx, s.HealthTimeout)
 	defer cancel()
@@ -244,7 +243,7 @@ func (s *Store) Presign(ctx context.Context, key, filename string, ttl time.Dura
 	return u.String(), nil
 }
 
-// extValue writes a header parameter as RFC 8187 wants it.
+// extValue returns s in the encoding of RFC 8187 for header parameters.
 func extValue(s string) string {
 	var b strings.Builder
 
@@ -260,7 +259,7 @@ func extValue(s string) string {
 	return b.String()
 }
 
-// bounded gives a call its time-out, with the reason.
+// bounded returns a context with a time-out whose cause names the store.
 func (s *Store) bounded(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	return context.WithTimeoutCause(
 		ctx,
@@ -269,7 +268,8 @@ func (s *Store) bounded(ctx context.Context, d time.Duration) (context.Context, 
 	)
 }
 
-// failed names what the contract names; everything else is an outage.
+// failed wraps the error that package storage defines for an S3 error code. Other
+// errors are outages.
 func failed(call, key string, err error) error {
 	switch minio.ToErrorResponse(err).Code {
 	case minio.NoSuchKey:

@@ -11,7 +11,7 @@ import (
 	"presswork/storage/storagetest"
 )
 
-func TestMinIOPassesTheExam(t *testing.T) {
+func TestMinIOConforms(t *testing.T) {
 	server := storagetest.StartMinIO(t)
 	storagetest.Run(t, func(t *testing.T) storage.Store { return start(t, options(server)) })
 }

@@ -17,17 +17,16 @@ import (
 	"presswork/storage"
 )
 
-// What we keep in an object's user metadata beside the caller's: its digest,
-// and which Put made it.
+// User metadata that the store adds to that of the caller: the digest of the object
+// and the identifier of the Put that created it.
 const (
 	ownMeta   = "presswork-"
 	digestKey = ownMeta + "sha256"
 	putKey    = ownMeta + "put"
 )
 
-// Put implements storage.Store. The digest travels in the head of the request,
-// so the bytes are read twice: from r itself where it can seek, else from a
-// spool.
+// Put implements storage.Store. The digest is in a header of the request, so the bytes
+// are read twice: from r if it can seek, otherwise from a spool.
 func (s *Store) Put(
 	ctx context.Context,
 	key string,
@@ -48,8 +47,8 @@ func (s *Store) Put(
 	return s.put(ctx, key, b, b.size, b.sha256, attrs)
 }
 
-// Copy implements storage.Store. The bytes pass through this process: S3's own
-// copy cannot be made to spare an object that is there already.
+// Copy implements storage.Store. The bytes pass through this process, because S3's
+// CopyObject would overwrite an object that exists.
 func (s *Store) Copy(ctx context.Context, src, dst string) (storage.Info, error) {
 	if err := storage.CheckKey(dst); err != nil {
 		return storage.Info{}, err
@@ -96,7 +95,7 @@ func (s *Store) put(
 	}, nil
 }
 
-// send creates an object in one request, if it is absent.
+// send creates an object in one request, unless it exists.
 func (s *Store) send(
 	ctx context.Context,
 	key string,
@@ -111,7 +110,7 @@ func (s *Store) send(
 	opts := minio.PutObjectOptions{
 		UserMetadata: meta,
 		ContentType:  attrs.ContentType,
-		// One request is what makes the condition hold, and the object whole.
+		// Only a single request is atomic and can carry the condition.
 		DisableMultipart: true,
 	}
 	if !s.overwrites {
@@ -129,8 +128,8 @@ func (s *Store) send(
 	return time.Now().UTC().Truncate(time.Millisecond), nil
 }
 
-// made reports whether an object that exists is the one we were putting: the
-// answer to our first request was lost, and the second met its result.
+// made reports whether this Put created the object that exists: the response to its
+// first request was lost and the client's retry found the object.
 func (s *Store) made(ctx context.Context, key, put string) bool {
 	o, err := s.client.StatObject(ctx, s.Bucket, key, minio.StatObjectOptions{})
 	return err == nil && userMeta(o)[putKey] == put
@@ -154,8 +153,8 @@ func (s *Store) Get(ctx context.Context, key string, rng storage.Range) (io.Read
 		}
 		opts.Set("Range", value)
 	}
-	// No time-out for the whole: that would also bound the reading. The transport
-	// bounds the wait for the head of the answer, and a download that for each part.
+	// No time-out for the whole call: it would also bound the reading. The transport
+	// bounds the wait for the response header, and download the wait for each read.
 	ctx, cancel := context.WithCancelCause(ctx)
 
 	r, o, header, err := s.client.GetObject(ctx, s.Bucket, key, opts)
@@ -165,7 +164,7 @@ func (s *Store) Get(ctx context.Context, key string, rng storage.Range) (io.Read
 	}
 	info := infoOf(o)
 	info.Key = key
-	// Of a part, o has the part's size.
+	// For a range, o.Size is the size of the range.
 	if _, total, ok := strings.Cut(header.Get("Content-Range"), "/"); ok {
 		if info.Size, err = strconv.ParseInt(total, 10, 64); err != nil {
 			cancel(nil)
@@ -177,9 +176,7 @@ func (s *Store) Get(ctx context.Context, key string, rng storage.Range) (io.Read
 	d := &download{body: r, cancel: cancel, patience: s.CallTimeout}
 	d.ended = func(err error) error { return ended(ctx, err) }
 
-	d.late = time.AfterFunc(s.CallTimeout, func() {
-		cancel(fmt.Errorf("the object store at %s sent nothing for %s", s.Endpoint, s.CallTimeout))
-	})
+	d.late = s.afterSilence(cancel)
 	if o.Size != info.Size {
 		return d, info, nil
 	}
@@ -225,7 +222,8 @@ func (s *Store) Delete(ctx context.Context, key string) error {
 	return nil
 }
 
-// List implements storage.Store. It lists no digests and no attributes.
+// List implements storage.Store. It yields neither digests nor attributes. CallTimeout
+// bounds the wait for each page of a listing.
 func (s *Store) List(ctx context.Context, prefix string) iter.Seq2[storage.Info, error] {
 	return func(yield func(storage.Info, error) bool) {
 		if err := storage.CheckPrefix(prefix); err != nil {
@@ -233,8 +231,16 @@ func (s *Store) List(ctx context.Context, prefix string) iter.Seq2[storage.Info,
 			return
 		}
 
+		ctx, cancel := context.WithCancelCause(ctx)
+		defer cancel(nil)
+		// Without it a server that stops within a page would block a sweep forever.
+		late := s.afterSilence(cancel)
+		defer late.Stop()
+
 		opts := minio.ListObjectsOptions{Prefix: prefix, Recursive: true}
 		for o := range s.client.ListObjectsIter(ctx, s.Bucket, opts) {
+			late.Stop()
+
 			if ctx.Err() != nil {
 				break
 			}
@@ -247,16 +253,24 @@ func (s *Store) List(ctx context.Context, prefix string) iter.Seq2[storage.Info,
 			if !yield(storage.Info{Key: o.Key, Size: o.Size, Modified: o.LastModified}, nil) {
 				return
 			}
+			late.Reset(s.CallTimeout)
 		}
-		// An ended context ends the iterator without a word.
+		// The iterator does not report that its context has ended.
 		if ctx.Err() != nil {
 			yield(storage.Info{}, context.Cause(ctx))
 		}
 	}
 }
 
-// ended gives the reason of a context that ended in place of what the client
-// makes of it.
+// afterSilence cancels a call after CallTimeout. The caller stops and resets the timer
+// while it receives data.
+func (s *Store) afterSilence(cancel context.CancelCauseFunc) *time.Timer {
+	return time.AfterFunc(s.CallTimeout, func() {
+		cancel(fmt.Errorf("the object store at %s sent nothing for %s", s.Endpoint, s.CallTimeout))
+	})
+}
+
+// ended returns the cause of an ended context in place of the client's error.
 func ended(ctx context.Context, err error) error {
 	if err != nil && ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -284,8 +298,8 @@ func infoOf(o minio.ObjectInfo) storage.Info {
 	return info
 }
 
-// userMeta returns the user metadata under the names it was put with: HTTP has
-// made other letters of them.
+// userMeta returns the user metadata under the names that Put used. HTTP does not keep
+// the case of header names, so all names are lower-case.
 func userMeta(o minio.ObjectInfo) map[string]string {
 	meta := make(map[string]string, len(o.UserMetadata))
 	for k, v := range o.UserMetadata {

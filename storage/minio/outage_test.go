@@ -2,8 +2,6 @@ package minio_test
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -13,14 +11,12 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"presswork/internal/test/freeport"
-	"presswork/internal/test/wait"
 	"presswork/storage"
 	"presswork/storage/minio"
 	"presswork/storage/storagetest"
@@ -350,90 +346,4 @@ func start(t *testing.T, o minio.Options) *minio.Store {
 	}
 
 	return s
-}
-
-// answering is an S3 that holds one object, whose body it sends as it likes.
-func answering(
-	t *testing.T,
-	patience time.Duration,
-	send func(w http.ResponseWriter, r *http.Request, body string),
-) *minio.Store {
-	t.Helper()
-	const body = "what was put"
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		sum := sha256.Sum256([]byte(body))
-		w.Header().Set("X-Amz-Meta-Presswork-Sha256", hex.EncodeToString(sum[:]))
-		w.Header().Set("Last-Modified", time.Now().UTC().Format(http.TimeFormat))
-		w.Header().Set("ETag", `"0"`)
-
-		if r.Method == http.MethodPut {
-			io.Copy(io.Discard, r.Body)
-			return
-		}
-		w.Header().Set("Content-Length", strconv.Itoa(len(body)))
-		send(w, r, body)
-	}))
-	t.Cleanup(func() {
-		server.CloseClientConnections()
-		server.Close()
-	})
-
-	s, err := minio.New(
-		minio.Options{Endpoint: server.URL, AccessKey: "presswork", SecretKey: "presswork", CallTimeout: patience},
-	)
-	if err != nil {
-		t.Fatal(err)
-	}
-
-	return s
-}
-
-func TestWhatIsReadIsWhatWasPutOrAnError(t *testing.T) {
-	t.Parallel()
-
-	for name, test := range map[string]struct {
-		send func(w http.ResponseWriter, r *http.Request, body string)
-		is   error
-		says string
-	}{
-		"whole":   {func(w http.ResponseWriter, r *http.Request, body string) { io.WriteString(w, body) }, nil, ""},
-		"damaged": {func(w http.ResponseWriter, r *http.Request, body string) { io.WriteString(w, strings.ToUpper(body)) }, storage.ErrCorrupt, ""},
-		"short":   {func(w http.ResponseWriter, r *http.Request, body string) { io.WriteString(w, body[:5]) }, io.ErrUnexpectedEOF, ""},
-		"silent": {func(w http.ResponseWriter, r *http.Request, body string) {
-			io.WriteString(w, body[:5])
-			w.(http.Flusher).Flush()
-			<-r.Context().Done()
-		}, nil, "sent nothing for 3s"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-
-			patience := wait.Patience
-			if name == "silent" {
-				patience = 3 * time.Second
-			}
-			s := answering(t, patience, test.send)
-
-			r, info, err := s.Get(t.Context(), "a", storage.Range{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer r.Close()
-			// As a server reads that has announced the size.
-			got, err := io.ReadAll(io.LimitReader(r, info.Size))
-			if (err == nil) != (name == "whole") || test.is != nil && !errors.Is(err, test.is) ||
-				err != nil && !strings.Contains(err.Error(), test.says) {
-				t.Errorf("%q, %v", got, err)
-			}
-
-			if _, err := s.Copy(
-				t.Context(),
-				"a",
-				"b",
-			); (err == nil) != (name == "whole") ||
-				errors.Is(err, storage.ErrCorrupt) != (name == "damaged") {
-				t.Errorf("Copy: %v", err)
-			}
-		})
-	}
 }

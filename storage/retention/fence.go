@@ -14,10 +14,10 @@ import (
 )
 
 // fence is the object that says which deployment owns a store. The owner renews it with
-// its sweeps: it creates the object with the next number, which fails when another
-// deployment was faster, and deletes the one before. Each has a new random token, which
-// the owner keeps in its Redis. A copy of that Redis, for example a restored backup,
-// knows old tokens only and is another deployment.
+// its sweeps: it creates the object with the next number and deletes the one before. The
+// creation fails when another deployment was faster. Each fence has a new random token,
+// which the owner keeps in its Redis. A copy of that Redis, for example a restored
+// backup, has only old tokens and is another deployment.
 type fence struct {
 	// Deployment and Redis name the owner in messages.
 	Deployment string `json:"deployment"`
@@ -34,8 +34,8 @@ const fenceLife = 10
 
 func (f fence) key() string { return fmt.Sprintf("%s%012d", storage.Fence, f.number) }
 
-// ownedBy reports whether the fence is the last that a deployment put or the one that it
-// was about to put: the last writes of a Redis may be lost.
+// ownedBy reports whether the fence has the current or the next token of a deployment.
+// The next token counts because a Redis may lose its last writes.
 func (f fence) ownedBy(id identity) bool {
 	return f.number > 0 && (f.Token == id.Token || f.Token == id.Next)
 }

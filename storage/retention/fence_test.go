@@ -40,7 +40,7 @@ func (k *keeping) copied(t *testing.T) *keeping {
 	return c
 }
 
-// begin starts a keeper that sweeps no more until the test ends.
+// begin starts a keeper whose next sweep comes after the end of the test.
 func (k *keeping) begin(t *testing.T) error {
 	t.Helper()
 	keeper := k.keeper()
@@ -103,7 +103,7 @@ func TestARestoredRedisDoesNotDeleteWhatTheLiveDeploymentStored(t *testing.T) {
 	}
 }
 
-func TestOfTwoCopiesOfARedisOneOwnsTheStore(t *testing.T) {
+func TestOneOfTwoCopiesOfARedisOwnsTheStore(t *testing.T) {
 	t.Parallel()
 	a := newKeeping(t, retention.Options{})
 	var log strings.Builder

@@ -8,11 +8,11 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// FenceKey is a hash in Redis: what a deployment knows of its fence. Without it a Redis
-// is a new deployment.
+// FenceKey is the Redis key of a hash with the identity of a deployment. A Redis without
+// it belongs to a new deployment.
 const FenceKey = "pw:{keep}:fence"
 
-// identity is the content of FenceKey.
+// identity is the content of the hash FenceKey.
 type identity struct {
 	Name string `redis:"name"` // of the deployment, in messages
 	// Token is that of the fence, and Next that of its successor. Redis has it one
@@ -25,7 +25,7 @@ type identity struct {
 	At    int64  `redis:"at"`
 }
 
-// identity returns what Redis knows, which the first node of a deployment makes.
+// identity returns the identity in Redis. The first node of a deployment creates it.
 func (k *Keeper) identity(ctx context.Context) (id identity, err error) {
 	var all *redis.MapStringStringCmd
 
@@ -46,7 +46,7 @@ func (k *Keeper) identity(ctx context.Context) (id identity, err error) {
 	return id, all.Scan(&id)
 }
 
-// advance notes that the store has the fence with the next token.
+// advance records that the fence with the next token is in the store.
 func (k *Keeper) advance(ctx context.Context, id identity) error {
 	return k.Redis.HSet(ctx, FenceKey,
 		"token", id.Next, "next", rand.Text(), "store", k.StoreName, "at", k.Now().UnixMilli()).Err()

@@ -12,34 +12,34 @@ import (
 	"presswork/storage"
 )
 
-// The index. All keys share a hash tag, so that a script may touch several of
-// them on a cluster. Times are Unix milliseconds.
+// The keys of the index. They share a hash tag, so that a script may use several of them
+// on a Cluster. Times are Unix milliseconds.
 const (
-	sizeKey    = "pw:{keep}:size"    // hash: object → bytes, and the comparison that last saw it
+	sizeKey    = "pw:{keep}:size"    // hash: object → bytes, and the mark of the last comparison
 	madeKey    = "pw:{keep}:made"    // sorted set: capped object by the time it was stored
 	usedKey    = "pw:{keep}:used"    // sorted set: capped object by its last use
-	untilKey   = "pw:{keep}:until"   // sorted set: capped object that goes early, by when
+	untilKey   = "pw:{keep}:until"   // sorted set: capped object that expires early, by that time
 	sourcesKey = "pw:{keep}:sources" // sorted set: source by the time it was stored
 	totalKey   = "pw:{keep}:total"   // the sum of sizeKey
 	readyKey   = "pw:{keep}:ready"   // when the index was last compared with the store
 	lockKey    = "pw:{keep}:lock"    // the token of the node that sweeps
 )
 
-// capped reports whether the cap may take an object. storage.Sources it may not, since a
-// job needs them until it has ended, but they count towards it.
+// capped reports whether the size cap may delete an object. Sources count towards the
+// cap, but it does not delete them: a job needs them until it has ended.
 func capped(key string) bool {
 	return strings.HasPrefix(key, storage.Artifacts) || strings.HasPrefix(key, storage.Renders)
 }
 
-// bytesOf is how scripts read a value of sizeKey.
+// bytesOf is a Lua function that returns the bytes in a value of sizeKey.
 const bytesOf = `
 local function bytes(value) return value and string.match(value, '^%d+') or '0' end
 `
 
-// recordScript adds objects and returns the total. KEYS: see indexKeys. ARGV: the
-// comparison that found them, then key, size, time, time to go (0 for none) and
-// "1" for what the cap may take, of each. A comparison adds what the index lacks
-// and marks what it has.
+// recordScript adds objects and returns the total of bytes. KEYS: see indexKeys. ARGV: the
+// mark of a comparison or "", then five values for each object. They are its key, its
+// size, its time, its early expiry (0 for none), and "1" if it is capped. A comparison
+// adds the objects that the index lacks and only marks the others.
 var recordScript = redis.NewScript(bytesOf + `
 local mark = ARGV[1] ~= '' and ' ' .. ARGV[1] or ''
 for i = 2, #ARGV, 5 do
@@ -73,7 +73,7 @@ for _, key in ipairs(ARGV) do
 end
 return 0`)
 
-// renewScript keeps a lock that is still ours; releaseScript gives it back.
+// renewScript extends the lock if its token is ARGV[1]; releaseScript deletes it.
 var (
 	renewScript = redis.NewScript(
 		`return redis.call('GET', KEYS[1]) == ARGV[1] and redis.call('PEXPIRE', KEYS[1], ARGV[2]) or 0`,
@@ -81,12 +81,12 @@ var (
 	releaseScript = redis.NewScript(`return redis.call('GET', KEYS[1]) == ARGV[1] and redis.call('DEL', KEYS[1]) or 0`)
 )
 
-// entry is an object as the index knows it.
+// entry is an object in the index.
 type entry struct {
 	key  string
 	size int64
 	made time.Time
-	// until is when it goes, if that is before its retention ends.
+	// until is the time at which it expires, if that is before its retention ends.
 	until time.Time
 }
 
@@ -94,8 +94,8 @@ func indexKeys() []string {
 	return []string{sizeKey, madeKey, usedKey, totalKey, untilKey, sourcesKey}
 }
 
-// add puts objects into the index. When a comparison with the store found them,
-// those that are there are only marked with it.
+// add adds objects to the index. comparison is the mark of the comparison with the store
+// that found them, or "".
 func (k *Keeper) add(ctx context.Context, comparison string, entries ...entry) (total int64, err error) {
 	args := make([]any, 1, 1+5*len(entries))
 	args[0] = comparison
@@ -115,7 +115,7 @@ func (k *Keeper) add(ctx context.Context, comparison string, entries ...entry) (
 	return recordScript.Run(ctx, k.Redis, indexKeys(), args...).Int64()
 }
 
-// known reports of each of the entries whether the index has it.
+// known reports for each entry whether the index has it.
 func (k *Keeper) known(ctx context.Context, entries []entry) ([]bool, error) {
 	if len(entries) == 0 {
 		return nil, nil
@@ -143,8 +143,7 @@ func (k *Keeper) remove(ctx context.Context, key string) error {
 	return forgetScript.Run(ctx, k.Redis, indexKeys(), key).Err()
 }
 
-// level returns what the objects sum up to, and when the oldest of those that
-// the cap may take was stored.
+// level returns the sum of all sizes in bytes, and the time of the oldest capped object.
 func (k *Keeper) level(ctx context.Context) (total int64, oldest time.Time, err error) {
 	total, err = k.Redis.Get(ctx, totalKey).Int64()
 	if err != nil && !errors.Is(err, redis.Nil) {
@@ -159,11 +158,11 @@ func (k *Keeper) level(ctx context.Context) (total int64, oldest time.Time, err 
 	return total, time.UnixMilli(int64(first[0].Score)), nil
 }
 
-// lockFor is how long a sweeper that died keeps the others out.
+// lockFor is the life of the lock: a node that died prevents sweeps for this time.
 const lockFor = time.Minute
 
-// errLockLost ends a sweep that another node has taken over.
-var errLockLost = errors.New("another node or deployment sweeps by now")
+// errLockLost ends a sweep whose lock another node has taken.
+var errLockLost = errors.New("another node or deployment sweeps now")
 
 func (k *Keeper) acquire(ctx context.Context, token string) (bool, error) {
 	ok, err := k.Redis.SetNX(ctx, lockKey, token, lockFor).Result()
@@ -191,7 +190,7 @@ func (k *Keeper) release(ctx context.Context, token string) {
 	if err := releaseScript.Run(ctx, k.Redis, []string{lockKey}, token).Err(); err != nil {
 		k.Log.WarnContext(
 			ctx,
-			"the sweeper's lock was not given back; it ends by itself",
+			"the lock of the sweep was not released; it expires",
 			"after",
 			lockFor,
 			"error",

@@ -14,8 +14,8 @@ import (
 	"presswork/storage/retention"
 )
 
-// odd is a store with objects that no sweep can handle: keys of other programs, and
-// objects that the store does not describe or delete.
+// odd is a store with objects that a sweep must skip: keys of other programs, and objects
+// for which Stat and Delete fail.
 type odd struct {
 	storage.Store
 	foreign, locked []string

@@ -14,7 +14,7 @@ import (
 	"presswork/storage/retention"
 )
 
-func TestKeeperCountsAndFindsWhatACrashLeaves(t *testing.T) {
+func TestSweepFindsObjectsOfACrashedProcess(t *testing.T) {
 	t.Parallel()
 	k := newKeeping(t, retention.Options{MaxBytes: 20})
 	keeper := k.keeper()
@@ -65,7 +65,7 @@ func TestKeeperDeletesTheSourcesOfAJob(t *testing.T) {
 	k.stored(t, "artifacts/one.pdf", "sources/other/a/content.md")
 }
 
-// stubborn is a store that deletes nothing for a while.
+// stubborn is a store that does not delete while away is set.
 type stubborn struct {
 	storage.Store
 	away bool
@@ -79,7 +79,7 @@ func (s *stubborn) Delete(ctx context.Context, key string) error {
 	return s.Store.Delete(ctx, key)
 }
 
-func TestKeeperFindsLaterWhatItCouldNotDelete(t *testing.T) {
+func TestSweepDeletesLaterWhatDeleteCouldNot(t *testing.T) {
 	t.Parallel()
 	k := newKeeping(t, retention.Options{})
 	s := &stubborn{Store: k.store, away: true}
@@ -103,7 +103,7 @@ func TestKeeperFindsLaterWhatItCouldNotDelete(t *testing.T) {
 	k.stored(t, "artifacts/other.pdf")
 }
 
-func TestKeeperMakesALostIndexAgain(t *testing.T) {
+func TestSweepRebuildsALostIndex(t *testing.T) {
 	t.Parallel()
 	k := newKeeping(t, retention.Options{MaxBytes: 5_000})
 	keeper := k.keeper()
@@ -128,7 +128,7 @@ func TestKeeperMakesALostIndexAgain(t *testing.T) {
 	k.stored(t)
 }
 
-// crowd is a store that lists many renders, and measures the heap at the end.
+// crowd is a store that lists many renders and then measures the heap.
 type crowd struct {
 	storage.Store
 	objects int
@@ -164,7 +164,7 @@ func heap() int64 {
 }
 
 // Not in parallel: it measures the heap.
-func TestKeeperComparesALargeStoreInLittleMemory(t *testing.T) {
+func TestReconcileNeedsLittleMemory(t *testing.T) {
 	k := newKeeping(t, retention.Options{})
 	many := &crowd{Store: k.store, objects: 60_000}
 	k.opts.Store = many
@@ -182,7 +182,7 @@ func TestKeeperComparesALargeStoreInLittleMemory(t *testing.T) {
 	k.indexed(t, many.objects, many.objects)
 }
 
-func TestKeeperAsksOnceForAJobOfManySources(t *testing.T) {
+func TestSweepCallsLiveOncePerJob(t *testing.T) {
 	t.Parallel()
 	asked := 0
 	k := newKeeping(
@@ -202,7 +202,7 @@ func TestKeeperAsksOnceForAJobOfManySources(t *testing.T) {
 	}
 }
 
-func TestASourceInPassingBelongsToItsJob(t *testing.T) {
+func TestPassingSourcesBelongToTheirJob(t *testing.T) {
 	t.Parallel()
 	live := map[string]bool{"waiting": true}
 	k := newKeeping(

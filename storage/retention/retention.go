@@ -1,5 +1,5 @@
-// Package retention keeps a store within its retention and its size cap, over all
-// nodes.
+// Package retention deletes objects that are past their retention or exceed the size
+// cap of a store. The nodes of a deployment share one index in Redis.
 package retention
 
 import (
@@ -17,46 +17,46 @@ import (
 	"presswork/storage"
 )
 
-// Options are what a Keeper keeps, and for how long.
+// Options configures a Keeper.
 type Options struct {
 	// Store holds the objects. Mandatory.
 	Store storage.Store
 	// Redis holds the index that all nodes share. Mandatory.
 	Redis redis.UniversalClient
-	// MaxBytes caps what is stored; 0 is no cap. A copy that shares its bytes on
-	// the disk counts as well, and so do sources, though only artifacts and
-	// renders are deleted for it.
+	// MaxBytes is the size cap; 0 means no cap. Copies that share their bytes on the
+	// disk and sources count towards it, but only artifacts and renders are deleted
+	// because of it.
 	MaxBytes int64
-	// Retention is how long an object is kept after it was stored. Default 30
-	// days.
+	// Retention is the time after which a stored object is deleted. Default 30 days.
 	Retention time.Duration
-	// MinAge spares young objects from the cap, so that a result can be
-	// fetched, and sources whose job is about to be submitted. Default 1 h.
+	// MinAge is the age below which the size cap deletes no object, so that a client can
+	// fetch its result. It also protects sources whose job is not yet submitted.
+	// Default 1 h.
 	MinAge time.Duration
-	// Live reports whether a job still waits or runs; its sources are then kept.
-	// Those of other jobs go when they are MinAge old. Default: none does.
+	// Live reports whether a job waits or runs. The sources of other jobs are deleted
+	// when they are older than MinAge. Default: no job is live.
 	Live func(ctx context.Context, jobID string) (bool, error)
-	// StoreName and RedisName are for messages; they hold no passwords. StoreName is
-	// the same on all nodes of a deployment.
+	// StoreName and RedisName appear in messages, so they contain no passwords.
+	// StoreName is the same on all nodes of a deployment.
 	StoreName, RedisName string
 	// Alone means that no other node can reach this Redis, so that the node may change
 	// its store at any time.
 	Alone bool
-	// Interval is the time between two sweeps; one is also due when the cap is
-	// passed. Default 1 min.
+	// Interval is the time between two sweeps. The node also sweeps when the size cap
+	// is exceeded. Default 1 min.
 	Interval time.Duration
 	// Reconcile is the time between two comparisons of the index with the
 	// whole store. Default 24 h.
 	Reconcile time.Duration
 	// Now is the clock, the same on all nodes. Default time.Now.
 	Now func() time.Time
-	// Log gets what was deleted, and failures. Default: discard.
+	// Log gets deletions and failures. Default: discard.
 	Log *slog.Logger
 }
 
-// Keeper enforces retention and the size cap over all nodes. What is stored is
-// recorded in an index in Redis; every node sweeps, one at a time. The index
-// can be lost: the next sweep makes it again from the store's listing.
+// Keeper enforces retention and the size cap. An index in Redis records the stored
+// objects. Every node sweeps, one node at a time. When the index is lost, the next
+// sweep builds it again from a listing of the store.
 type Keeper struct {
 	Options
 	kick chan struct{} // asks the loop for a sweep
@@ -68,35 +68,36 @@ type Keeper struct {
 	done    chan struct{}
 	stopped bool
 
-	seen   string // the token of another deployment's fence, as the last sweep saw it
+	seen   string // the token of another deployment's fence at the last sweep
 	seenAt time.Time
 
 	touchMu sync.Mutex
-	touched map[string]time.Time // what was used since the last sweep, and when
+	touched map[string]time.Time // last use of objects since the last sweep
 
 	fullMu sync.Mutex
 	fullAt time.Time
 	full   error
 }
 
-// Counts are what the sweeps of this process have done since its start.
+// Counts counts the sweeps of this process since its start and their deletions.
 type Counts struct {
-	// Sweeps ended well, Failed did not. While another node sweeps there is neither.
+	// Sweeps were completed, Failed ended with an error. A sweep that finds another
+	// node sweeping counts as neither.
 	Sweeps, Failed int64
-	// Expired are the objects deleted since their time was over, Shrunk those for the
-	// cap.
+	// Expired counts objects deleted because of their age, Shrunk those deleted because
+	// of the size cap.
 	Expired, Shrunk int64
-	// Skipped counts how often a sweep skipped an object: its key is not allowed, or
-	// the store does not read or delete it.
+	// Skipped counts how often a sweep skipped an object, because its key is not allowed
+	// or the store cannot read or delete it.
 	Skipped int64
 }
 
-// Counts returns them.
+// Counts returns the current counts.
 func (k *Keeper) Counts() Counts {
 	return Counts{k.sweeps.Load(), k.failed.Load(), k.expired.Load(), k.shrunk.Load(), k.skipped.Load()}
 }
 
-// New wires a Keeper.
+// New returns a Keeper with defaults for unset options.
 func New(o Options) *Keeper {
 	if o.Retention == 0 {
 		o.Retention = 30 * 24 * time.Hour
@@ -129,7 +130,7 @@ func New(o Options) *Keeper {
 	return &Keeper{Options: o, kick: make(chan struct{}, 1), touched: map[string]time.Time{}}
 }
 
-// Start begins to sweep, where there is a store. It returns an error when the store
+// Start sweeps in the background until Stop, unless the store is storage.None. It returns an error when the store
 // belongs to another deployment, or when nodes on the same Redis use another store.
 func (k *Keeper) Start(ctx context.Context) error {
 	if _, none := k.Store.(storage.None); none {
@@ -153,7 +154,7 @@ func (k *Keeper) Start(ctx context.Context) error {
 	return nil
 }
 
-// Stop ends a sweep that runs and waits for it.
+// Stop cancels a running sweep and waits for its end, at most until ctx ends.
 func (k *Keeper) Stop(ctx context.Context) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -172,7 +173,7 @@ func (k *Keeper) Stop(ctx context.Context) error {
 	}
 }
 
-// minGap keeps a store that hovers at its cap from being swept all the time.
+// minGap is the least time between two sweeps, for a store that stays at its size cap.
 const minGap = time.Second
 
 func (k *Keeper) loop(ctx context.Context) {
@@ -183,7 +184,7 @@ func (k *Keeper) loop(ctx context.Context) {
 
 	for {
 		if err := k.Sweep(ctx); err != nil && ctx.Err() == nil {
-			k.Log.Warn("the store was not swept; it will be tried again", "error", err)
+			k.Log.Warn("a sweep of the store failed; the next sweep tries again", "error", err)
 		}
 
 		select {
@@ -201,9 +202,9 @@ func (k *Keeper) loop(ctx context.Context) {
 	}
 }
 
-// Record notes that an object was stored, or is about to be: what is noted first
-// is found by a sweep even when the process dies in between. Copies are the keys of those
-// of its copies that are noted with it.
+// Record adds an object to the index. Call it before the object is stored: a sweep then
+// finds the object even when the process dies in between. copies are keys of copies
+// to record with it. size is in bytes.
 func (k *Keeper) Record(ctx context.Context, key string, size int64, copies ...string) error {
 	entries := []entry{{key: key, size: size, made: k.Now()}}
 	for _, c := range copies {
@@ -213,13 +214,12 @@ func (k *Keeper) Record(ctx context.Context, key string, size int64, copies ...s
 	return k.record(ctx, entries...)
 }
 
-// MetaUntil is the attribute with the time an artifact expires, in RFC 3339, if
+// MetaUntil is the attribute with the time at which an artifact expires, in RFC 3339, if
 // that is before its retention ends.
 const MetaUntil = "until"
 
-// RecordUntil notes that an artifact was stored that is to go at a time before
-// its retention ends. It must have been stored with MetaUntil, so that this is
-// known when the index is lost.
+// RecordUntil adds an artifact to the index that expires before its retention ends. The
+// artifact must have the attribute MetaUntil, from which a lost index is rebuilt.
 func (k *Keeper) RecordUntil(ctx context.Context, key string, size int64, until time.Time) error {
 	return k.record(ctx, entry{key, size, k.Now(), until})
 }
@@ -237,11 +237,11 @@ func (k *Keeper) record(ctx context.Context, entries ...entry) error {
 	return nil
 }
 
-// touchLimit bounds how many objects a node remembers as used until its next sweep.
+// touchLimit bounds the objects whose use a node remembers until its next sweep.
 const touchLimit = 10_000
 
-// Touch notes that an object was used: the cap takes it later. The index learns it at
-// this node's next sweep, and never where the node dies before.
+// Touch records the use of an object, so that the size cap deletes it later. This node's
+// next sweep writes it into the index; it is lost when the node dies before.
 func (k *Keeper) Touch(key string) {
 	if !capped(key) {
 		return
@@ -258,8 +258,8 @@ func (k *Keeper) Touch(key string) {
 	}
 }
 
-// tellTouched writes into the index what was used. After an error the next sweep writes it.
-func (k *Keeper) tellTouched(ctx context.Context) error {
+// writeTouched writes recorded uses into the index. After an error the next sweep does it.
+func (k *Keeper) writeTouched(ctx context.Context) error {
 	k.touchMu.Lock()
 	touched := k.touched
 	k.touched = map[string]time.Time{}
@@ -274,7 +274,7 @@ func (k *Keeper) tellTouched(ctx context.Context) error {
 		used = append(used, redis.Z{Score: float64(at.UnixMilli()), Member: key})
 	}
 
-	// XX: the index does not get back what was deleted meanwhile.
+	// XX: a deleted object is not added again.
 	err := k.Redis.ZAddArgs(ctx, usedKey, redis.ZAddArgs{XX: true, GT: true, Members: used}).Err()
 	if err != nil {
 		k.touchAgain(touched)
@@ -283,7 +283,7 @@ func (k *Keeper) tellTouched(ctx context.Context) error {
 	return err
 }
 
-// touchAgain notes what was used before, except what was used again since.
+// touchAgain records uses again, except those of objects that were used since.
 func (k *Keeper) touchAgain(touched map[string]time.Time) {
 	k.touchMu.Lock()
 	defer k.touchMu.Unlock()
@@ -295,7 +295,7 @@ func (k *Keeper) touchAgain(touched map[string]time.Time) {
 	}
 }
 
-// Forget notes that an object was deleted.
+// Forget removes a deleted object from the index.
 func (k *Keeper) Forget(ctx context.Context, key string) error {
 	if err := k.remove(ctx, key); err != nil {
 		return fmt.Errorf("forget %s: %w", key, err)
@@ -304,8 +304,8 @@ func (k *Keeper) Forget(ctx context.Context, key string) error {
 	return nil
 }
 
-// Delete deletes an object, and notes it once it is gone: one that could not be
-// deleted is left to a sweep.
+// Delete deletes an object from the store and then from the index. When the store fails,
+// a sweep deletes the object later.
 func (k *Keeper) Delete(ctx context.Context, key string) error {
 	if err := k.Store.Delete(ctx, key); err != nil {
 		return err
@@ -314,9 +314,9 @@ func (k *Keeper) Delete(ctx context.Context, key string) error {
 	return k.Forget(ctx, key)
 }
 
-// Full fails with StoreFull while the store is over its cap with nothing old
-// enough to delete. The answer may be a second old. A Redis that does not
-// answer is no full store: a submission learns of that elsewhere.
+// Full returns StoreFull while the store exceeds its size cap and no object is old enough
+// to be deleted. The result may be one second old. Full returns nil during an outage of
+// Redis, which a submission notices elsewhere.
 func (k *Keeper) Full(ctx context.Context) error {
 	if none, ok := k.Store.(storage.None); ok {
 		return none.Health(ctx)
@@ -358,8 +358,7 @@ func (k *Keeper) Full(ctx context.Context) error {
 	return k.full
 }
 
-// Level returns how many bytes are stored, and how many may be; most is 0 where there is
-// no cap.
+// Level returns the number of stored bytes and the size cap; most is 0 without a cap.
 func (k *Keeper) Level(ctx context.Context) (total, most int64, err error) {
 	if _, none := k.Store.(storage.None); none {
 		return 0, 0, nil
@@ -372,6 +371,6 @@ func (k *Keeper) Level(ctx context.Context) (total, most int64, err error) {
 func (k *Keeper) wake() {
 	select {
 	case k.kick <- struct{}{}:
-	default: // a sweep is due already
+	default: // the loop has been asked
 	}
 }

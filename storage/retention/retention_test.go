@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -16,14 +15,13 @@ import (
 
 	"presswork/internal/fault"
 	"presswork/internal/test/redistest"
-	"presswork/internal/test/wait"
 	"presswork/storage"
 	"presswork/storage/retention"
 )
 
 const day = 24 * time.Hour
 
-// keeping is a store, its index and a clock that stands until it is moved.
+// keeping is a store, its index and a clock that a test moves.
 type keeping struct {
 	store *storage.Disk
 	rdb   *redis.Client
@@ -87,13 +85,13 @@ func (k *keeping) add(t *testing.T, keeper *retention.Keeper, keys ...string) {
 	}
 }
 
-// stored checks which objects are left, and that the index agrees.
+// stored checks that the store and the index have exactly these objects.
 func (k *keeping) stored(t *testing.T, want ...string) {
 	t.Helper()
 	k.indexed(t, k.left(t, want...), len(want))
 }
 
-// left checks which objects are left, and counts those that the cap may take.
+// left checks that the store has exactly these objects. It returns the number of capped ones.
 func (k *keeping) left(t *testing.T, want ...string) (capped int) {
 	t.Helper()
 	var got []string
@@ -120,8 +118,7 @@ func (k *keeping) left(t *testing.T, want ...string) (capped int) {
 	return capped
 }
 
-// indexed checks how many objects the index has, and how many of them the cap
-// may take.
+// indexed checks the number of objects in the index and of capped ones among them.
 func (k *keeping) indexed(t *testing.T, capped, all int) {
 	t.Helper()
 	sum := 0
@@ -178,7 +175,7 @@ func TestKeeperCountsEachObjectOnce(t *testing.T) {
 	k.indexed(t, 1, 1)
 }
 
-func TestKeeperDeletesWhatIsPastItsRetention(t *testing.T) {
+func TestSweepDeletesExpiredObjects(t *testing.T) {
 	t.Parallel()
 	k := newKeeping(t, retention.Options{
 		Retention: 30 * day,
@@ -235,7 +232,7 @@ func TestKeeperDeletesWhatIsPastItsRetention(t *testing.T) {
 	}
 }
 
-func TestKeeperDeletesWhatIsToGoEarly(t *testing.T) {
+func TestSweepDeletesObjectsThatExpireEarly(t *testing.T) {
 	t.Parallel()
 	k := newKeeping(t, retention.Options{Retention: 30 * day})
 	keeper := k.keeper()
@@ -253,7 +250,7 @@ func TestKeeperDeletesWhatIsToGoEarly(t *testing.T) {
 		t.Fatal(err)
 	}
 	k.add(t, keeper, "artifacts/stays.pdf")
-	// Nobody recorded the other one: it is found when the index is compared.
+	// No node recorded lost.pdf: the comparison with the store finds it.
 	k.pass(9 * time.Minute)
 	sweep(t, keeper)
 	k.left(t, "artifacts/known.pdf", "artifacts/lost.pdf", "artifacts/stays.pdf")
@@ -278,7 +275,7 @@ func TestKeeperDeletesWhatIsToGoEarly(t *testing.T) {
 	k.stored(t, "artifacts/stays.pdf")
 }
 
-func TestKeeperDeletesTheLeastRecentlyUsedAndNoMoreThanNeeded(t *testing.T) {
+func TestSweepDeletesTheLeastRecentlyUsedUntilTheCapIsKept(t *testing.T) {
 	t.Parallel()
 	// The jobs live: their sources stay, and count all the same.
 	k := newKeeping(
@@ -306,7 +303,7 @@ func TestKeeperDeletesTheLeastRecentlyUsedAndNoMoreThanNeeded(t *testing.T) {
 		"sources/a/content.md", "sources/b/content.md", "sources/c/content.md", "sources/d/content.md")
 }
 
-func TestKeeperRemembersWhatWasUsedDuringAnOutage(t *testing.T) {
+func TestTouchesSurviveAnOutage(t *testing.T) {
 	t.Parallel()
 	k := newKeeping(t, retention.Options{MaxBytes: 20})
 	keeper := k.keeper()
@@ -327,7 +324,7 @@ func TestKeeperRemembersWhatWasUsedDuringAnOutage(t *testing.T) {
 	k.stored(t, "artifacts/a.pdf", "artifacts/c.pdf")
 }
 
-func TestKeeperSparesTheYoung(t *testing.T) {
+func TestSizeCapKeepsYoungObjects(t *testing.T) {
 	t.Parallel()
 	k := newKeeping(t, retention.Options{MaxBytes: 10})
 	keeper := k.keeper()
@@ -347,7 +344,7 @@ func TestKeeperSparesTheYoung(t *testing.T) {
 	k.stored(t, young...)
 }
 
-func TestKeeperIsFullWhenNothingCanGo(t *testing.T) {
+func TestFullWhenNoObjectMayBeDeleted(t *testing.T) {
 	t.Parallel()
 	k := newKeeping(t, retention.Options{MaxBytes: 20})
 	keeper := k.keeper()
@@ -375,7 +372,7 @@ func TestKeeperIsFullWhenNothingCanGo(t *testing.T) {
 	k.stored(t, "artifacts/2.pdf", "artifacts/3.pdf")
 }
 
-func TestKeeperForgetsWhatIsStoredNoMore(t *testing.T) {
+func TestReconcileForgetsDeletedObjects(t *testing.T) {
 	t.Parallel()
 	k := newKeeping(t, retention.Options{})
 	keeper := k.keeper()
@@ -399,116 +396,6 @@ func TestKeeperForgetsWhatIsStoredNoMore(t *testing.T) {
 	k.stored(t, "artifacts/1.pdf", "artifacts/3.pdf")
 }
 
-func TestKeeperLeavesTheSweepToAnotherNode(t *testing.T) {
-	t.Parallel()
-	k := newKeeping(t, retention.Options{MaxBytes: 1})
-	keeper := k.keeper()
-	k.add(t, keeper, "artifacts/1.pdf")
-	k.pass(2 * time.Hour)
-
-	if err := k.rdb.Set(t.Context(), "pw:{keep}:lock", "another", time.Hour).Err(); err != nil {
-		t.Fatal(err)
-	}
-	sweep(t, keeper)
-	k.stored(t, "artifacts/1.pdf")
-
-	if got := k.rdb.Get(t.Context(), "pw:{keep}:lock").Val(); got != "another" {
-		t.Errorf("the lock is now %q", got)
-	}
-
-	if err := k.rdb.Del(t.Context(), "pw:{keep}:lock").Err(); err != nil {
-		t.Fatal(err)
-	}
-	sweep(t, keeper)
-	k.stored(t)
-
-	if n := k.rdb.Exists(t.Context(), "pw:{keep}:lock").Val(); n != 0 {
-		t.Error("the lock was not given back")
-	}
-}
-
-func TestKeepersOfManyNodesAgree(t *testing.T) {
-	t.Parallel()
-	k := newKeeping(t, retention.Options{MaxBytes: 200, MinAge: time.Nanosecond})
-	var wg sync.WaitGroup
-
-	for node := range 4 {
-		keeper := k.keeper()
-		wg.Go(func() {
-			for n := range 60 {
-				k.pass(time.Millisecond)
-				k.add(t, keeper, fmt.Sprintf("artifacts/%d-%d.pdf", node, n))
-
-				if n%10 == 0 {
-					sweep(t, keeper)
-				}
-			}
-		})
-	}
-	wg.Wait()
-	k.pass(time.Second)
-	sweep(t, k.keeper())
-	k.indexed(t, 20, 20)
-
-	left := 0
-	for range k.store.List(t.Context(), storage.Artifacts) {
-		left++
-	}
-
-	if left != 20 {
-		t.Errorf("%d objects are stored", left)
-	}
-}
-
-// outage is a store that deletes nothing and does not work.
-type outage struct{ storage.Store }
-
 func (outage) Delete(context.Context, string) error { return errors.New("the store is away") }
 
 func (outage) Health(context.Context) error { return errors.New("the store is away") }
-
-func TestKeeperRemembersWhatItCouldNotDelete(t *testing.T) {
-	t.Parallel()
-	k := newKeeping(t, retention.Options{MaxBytes: 1})
-	k.add(t, k.keeper(), "artifacts/1.pdf")
-	k.pass(2 * time.Hour)
-	k.opts.Store = outage{k.store}
-
-	keeper := k.keeper()
-	if err := keeper.Sweep(t.Context()); err == nil {
-		t.Error("the sweep says nothing of the outage")
-	}
-
-	if got, want := keeper.Counts(), (retention.Counts{Failed: 1}); got != want {
-		t.Errorf("counted %+v, want %+v", got, want)
-	}
-	k.stored(t, "artifacts/1.pdf")
-	k.opts.Store = k.store
-	sweep(t, k.keeper())
-	k.stored(t)
-}
-
-func TestKeeperSweepsByItselfUntilStopped(t *testing.T) {
-	t.Parallel()
-	k := newKeeping(t, retention.Options{MaxBytes: 10, Interval: 5 * time.Millisecond})
-	keeper := k.keeper()
-	k.add(t, keeper, "artifacts/1.pdf", "artifacts/2.pdf")
-	k.pass(2 * time.Hour)
-
-	if err := keeper.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-
-	for deadline := time.Now().Add(wait.Patience); k.rdb.HLen(t.Context(), "pw:{keep}:size").Val() > 1; time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("not swept within 10 s")
-		}
-	}
-
-	for range 2 {
-		if err := keeper.Stop(t.Context()); err != nil {
-			t.Error(err)
-		}
-	}
-	k.stored(t, "artifacts/2.pdf")
-}

@@ -7,8 +7,8 @@ import (
 	"presswork/storage"
 )
 
-// DeleteSources deletes all sources of a job. It passes over objects of
-// other programs: sweeps name them.
+// DeleteSources deletes all sources of a job. It skips objects of other programs, which
+// sweeps log.
 func (k *Keeper) DeleteSources(ctx context.Context, jobID string) error {
 	var errs []error
 

@@ -15,15 +15,14 @@ import (
 	"presswork/storage"
 )
 
-// batch is how many objects are looked at between two renewals of the lock.
+// batch is the number of objects that a sweep handles between two renewals of the lock.
 const batch = 100
 
-// Sweep deletes what is past its retention, then, while the objects sum up to
-// more than the cap, the least recently used of those that are old
-// enough. While another node sweeps it does nothing, and it deletes nothing while the
-// store belongs to another deployment.
+// Sweep deletes expired objects. While the rest exceeds the size cap, it then deletes the
+// least recently used objects that are older than MinAge. It does nothing while another
+// node sweeps, and deletes nothing while the store belongs to another deployment.
 func (k *Keeper) Sweep(ctx context.Context) error {
-	if err := k.tellTouched(ctx); err != nil {
+	if err := k.writeTouched(ctx); err != nil {
 		return fmt.Errorf("sweep: %w", err)
 	}
 	token := rand.Text()
@@ -66,7 +65,7 @@ type sweep struct {
 	heldAt time.Time
 }
 
-// renew keeps the lock, and the fence in a sweep that takes long.
+// renew extends the lock, and renews the fence during a long sweep.
 func (s *sweep) renew(ctx context.Context) error {
 	if err := s.Keeper.renew(ctx, s.token); err != nil {
 		return err
@@ -85,16 +84,16 @@ func (s *sweep) renew(ctx context.Context) error {
 	return err
 }
 
-// expire deletes what was stored longer than the retention ago, what was to go
-// earlier, and the sources of jobs that have ended or never were: nobody asks for
-// those again.
+// expire deletes objects that are past their retention or expire early, and the sources
+// of jobs that have ended or were never submitted.
 func (s *sweep) expire(ctx context.Context) error {
-	// A job's sources were stored together: it is asked about once for all of them.
+	// The sources of a job are next to each other in the index, so one call of live serves
+	// all of them.
 	asked, needed := "", false
 
 	for index, age := range map[string]time.Duration{madeKey: s.Retention, untilKey: 0, sourcesKey: min(s.MinAge, s.Retention)} {
 		until := strconv.FormatInt(s.Now().Add(-age).UnixMilli(), 10)
-		// What is kept all the same stays in front and is stepped over.
+		// Kept objects stay at the front of the index; the next range begins after them.
 		for kept := int64(0); ; {
 			if err := s.renew(ctx); err != nil {
 				return err
@@ -137,7 +136,7 @@ func (s *sweep) expire(ctx context.Context) error {
 	return nil
 }
 
-// jobOf is the job that a source belongs to; "" for what is no source.
+// jobOf returns the job of a source, or "" for another object.
 func jobOf(key string) string {
 	rest, ok := strings.CutPrefix(key, storage.Sources)
 	if !ok {
@@ -149,14 +148,14 @@ func jobOf(key string) string {
 	return job
 }
 
-// live reports whether a job still needs its sources. When that cannot be known they
-// are kept: the next sweep asks again.
+// live reports whether a job still needs its sources. After an error it returns true: the
+// sources are kept until the next sweep.
 func (s *sweep) live(ctx context.Context, job string) bool {
 	live, err := s.Live(ctx, job)
 	if err != nil {
 		s.Log.WarnContext(
 			ctx,
-			"sources past their retention are kept: their job is not known",
+			"sources past their retention are kept: the state of their job is unknown",
 			"job_id",
 			job,
 			"error",
@@ -169,12 +168,12 @@ func (s *sweep) live(ctx context.Context, job string) bool {
 	return live
 }
 
-// shrink deletes the least recently used objects until the cap is kept.
+// shrink deletes the least recently used objects until the rest fits the size cap.
 func (s *sweep) shrink(ctx context.Context) error {
 	if s.MaxBytes <= 0 {
 		return nil
 	}
-	// Objects that are too young or cannot be deleted stay in front and are stepped over.
+	// Objects that are too young or cannot be deleted stay at the front of the index.
 	for kept := int64(0); ; {
 		if err := s.renew(ctx); err != nil {
 			return err
@@ -213,9 +212,9 @@ func (s *sweep) shrink(ctx context.Context) error {
 	}
 }
 
-// delete takes the object first and the entry second: after a crash between
-// the two the next sweep deletes what is not there, which is no error. It returns
-// false for an object that the store does not delete.
+// delete deletes an object and then its entry: after a crash in between, the next sweep
+// deletes the object again, which is no error. It returns false when the store does not
+// delete the object.
 func (s *sweep) delete(ctx context.Context, key, reason string, count *atomic.Int64) (bool, error) {
 	if err := s.Store.Delete(ctx, key); err != nil {
 		return false, s.skip(ctx, key, err)
@@ -226,7 +225,7 @@ func (s *sweep) delete(ctx context.Context, key, reason string, count *atomic.In
 	return true, s.remove(ctx, key)
 }
 
-// skip logs and counts an object that a sweep leaves alone. It returns an error when
+// skip logs and counts an object that the sweep cannot handle. It returns an error when
 // the whole store does not work.
 func (s *sweep) skip(ctx context.Context, key string, err error) error {
 	if outage := storage.Outage(ctx, s.Store); outage != nil {
@@ -238,11 +237,10 @@ func (s *sweep) skip(ctx context.Context, key string, err error) error {
 	return nil
 }
 
-// reconcile compares the index with the store when that was not done for long,
-// or never since the index was lost: it adds what it lacks and removes what is
-// stored no more. Neither side is ever held in memory: what the store lists is
-// marked in the index with the name of this comparison, and what then has no
-// mark was not listed.
+// reconcile compares the index with the store, if the last comparison is older than
+// Reconcile or the index is empty. It adds missing entries and removes those of deleted
+// objects. Neither list is held in memory: listed objects get the mark of this
+// comparison in the index, and entries without it were not listed.
 func (s *sweep) reconcile(ctx context.Context) error {
 	began := s.Now()
 
@@ -313,8 +311,8 @@ func (s *sweep) addListed(ctx context.Context, prefix, mark string) error {
 	return flush()
 }
 
-// date adds the time to go to each of the listed artifacts that the index lacks. It
-// leaves out those that the store does not describe.
+// date sets the early expiry of listed artifacts that the index lacks. It omits objects
+// that the store cannot describe.
 func (s *sweep) date(ctx context.Context, prefix string, entries []entry) ([]entry, error) {
 	if prefix != storage.Artifacts {
 		return entries, nil
@@ -341,13 +339,13 @@ func (s *sweep) date(ctx context.Context, prefix string, entries []entry) ([]ent
 	return dated, nil
 }
 
-// until is when a listed artifact expires: a listing carries no
-// attributes.
+// until returns the early expiry of an artifact, or zero. A listing has no attributes, so
+// it calls Stat.
 func (s *sweep) until(ctx context.Context, key string) (time.Time, error) {
 	info, err := s.Store.Stat(ctx, key)
 	switch {
 	case errors.Is(err, storage.ErrNotFound):
-		return time.Time{}, nil // it has gone since
+		return time.Time{}, nil // deleted since the listing
 	case err != nil:
 		return time.Time{}, err
 	case info.Meta[MetaUntil] == "":
@@ -356,14 +354,9 @@ func (s *sweep) until(ctx context.Context, key string) (time.Time, error) {
 
 	until, err := time.Parse(time.RFC3339, info.Meta[MetaUntil])
 	if err != nil {
-		s.Log.WarnContext(
-			ctx,
-			"an artifact does not say when it goes; it is kept for the whole retention",
-			"key",
-			key,
-			"error",
-			err,
-		)
+		const msg = "an artifact has an invalid attribute until; it is kept for the whole retention"
+
+		s.Log.WarnContext(ctx, msg, "key", key, "error", err)
 
 		return time.Time{}, nil
 	}
@@ -371,8 +364,8 @@ func (s *sweep) until(ctx context.Context, key string) (time.Time, error) {
 	return until, nil
 }
 
-// removeUnlisted forgets entries without the mark. One may have been stored
-// behind the listing's back, so the store has the last word.
+// removeUnlisted removes entries without the mark. An object may have been stored after
+// its place in the listing, so it calls Stat first.
 func (s *sweep) removeUnlisted(ctx context.Context, mark string) error {
 	it := s.Redis.HScan(ctx, sizeKey, 0, "", batch).Iterator()
 	for n := 0; it.Next(ctx); n++ {

@@ -14,24 +14,24 @@ import (
 	"presswork/internal/test/freeport"
 )
 
-// MinIOVersion is the server that `make setup-test` builds, as a version of the
-// Go module github.com/minio/minio.
+// MinIOVersion is the version of the Go module github.com/minio/minio that
+// `make setup-test` builds.
 const MinIOVersion = "v0.0.0-20260212201848-7aac2a2c5b7c"
 
-// Endpoint is where a store listens, and what opens it.
+// Endpoint is the address of a store and its credentials.
 type Endpoint struct {
 	Address, AccessKey, SecretKey string
 }
 
-// StartMinIO runs a MinIO server on a loopback port with directories of its
-// own. The server ends with the test. The program is PRESSWORK_MINIO, or what
-// `make setup-test` has built. Under -short the test is skipped.
+// StartMinIO runs a MinIO server on a loopback port with a temporary directory until the
+// test ends. The program is that of PRESSWORK_MINIO or of `make setup-test`. With -short
+// the test is skipped.
 func StartMinIO(t testing.TB) Endpoint {
 	t.Helper()
 	return StartMinIOIn(t, t.TempDir()).Endpoint
 }
 
-// MinIO is a server that a test stops and starts.
+// MinIO is a server that a test can stop and restart.
 type MinIO struct {
 	Endpoint
 
@@ -43,7 +43,7 @@ type MinIO struct {
 	out     *bytes.Buffer
 }
 
-// StartMinIOIn is StartMinIO with the objects in a directory of the caller's.
+// StartMinIOIn is StartMinIO with the objects in dir.
 func StartMinIOIn(t testing.TB, dir string) *MinIO {
 	t.Helper()
 
@@ -63,7 +63,7 @@ func StartMinIOIn(t testing.TB, dir string) *MinIO {
 	return m
 }
 
-// Kill ends the server at once, as kill -9 does. Killing twice is harmless.
+// Kill ends the server with SIGKILL. It does nothing when the server has ended.
 func (m *MinIO) Kill() {
 	if m.cmd == nil {
 		return
@@ -73,7 +73,7 @@ func (m *MinIO) Kill() {
 	m.cmd = nil
 }
 
-// Signal sends a signal to the server, which runs.
+// Signal sends a signal to the running server.
 func (m *MinIO) Signal(signal syscall.Signal) {
 	m.t.Helper()
 
@@ -101,7 +101,7 @@ func minioProgram(t testing.TB) string {
 	return program
 }
 
-// Restart starts a killed server on its objects and waits until it is ready.
+// Restart starts the server after Kill, with the same objects, and waits until it is ready.
 func (m *MinIO) Restart() {
 	m.t.Helper()
 	m.out = &bytes.Buffer{}
@@ -123,8 +123,8 @@ func (m *MinIO) Restart() {
 		cmd.Wait()
 		close(exited)
 	}()
-	// It starts within seconds, but for a machine that has much else to do.
-	// Its health/ready is answered by 200 before buckets and keys are there.
+	// It starts within seconds, except on a machine under load. Its health/ready
+	// responds with 200 before buckets and keys are loaded, health/cluster does not.
 	client := http.Client{Timeout: 5 * time.Second}
 
 	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); {
@@ -142,6 +142,6 @@ func (m *MinIO) Restart() {
 			}
 		}
 	}
-	m.Kill() // nobody writes its output any more
+	m.Kill() // so that nothing writes to m.out any more
 	m.t.Fatalf("the MinIO server was not ready within 2 min: %s", m.out)
 }

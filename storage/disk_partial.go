@@ -21,45 +21,49 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// draft is an object in the making: two temporary files on the file system
-// they will be renamed on.
-type draft struct {
+// partial is an object that is not yet visible: two temporary files below tempDir, so
+// on the file system on which they will be renamed.
+type partial struct {
 	root    *os.Root
 	key     string
 	durable bool
 	// data and header are the names of the temporary files.
 	data, header string
-	// late are files of a durable object that are forced to the medium with their
-	// names, not before.
+	// late holds open files of a durable object that commit flushes together with
+	// their names.
 	late []*os.File
 }
 
-func (d *Disk) newDraft(root *os.Root, key string) *draft {
+func (d *Disk) newPartial(root *os.Root, key string) *partial {
 	name := path.Join(tempDir, rand.Text())
-	volatile := slices.ContainsFunc(d.Volatile, func(p string) bool { return strings.HasPrefix(key, p) })
 
-	return &draft{root: root, key: key, durable: !volatile, data: name, header: name + ".json"}
+	return &partial{root: root, key: key, durable: d.durable(key), data: name, header: name + ".json"}
 }
 
-// discard deletes what commit has not moved away.
-func (w *draft) discard() {
-	for _, f := range w.late {
+// durable reports whether an object survives a power cut once Put has returned.
+func (d *Disk) durable(key string) bool {
+	return !slices.ContainsFunc(d.Volatile, func(prefix string) bool { return strings.HasPrefix(key, prefix) })
+}
+
+// discard closes and deletes the files that commit has not renamed.
+func (p *partial) discard() {
+	for _, f := range p.late {
 		f.Close()
 	}
-	_ = w.root.Remove(w.data)
-	_ = w.root.Remove(w.header)
+	_ = p.root.Remove(p.data)
+	_ = p.root.Remove(p.header)
 }
 
-// fill writes both files from r.
-func (w *draft) fill(ctx context.Context, r io.Reader, size int64, attrs Attrs) (info Info, err error) {
-	f, err := w.root.OpenFile(w.data, os.O_CREATE|os.O_EXCL|os.O_WRONLY, fileMode)
+// fill writes both files with the bytes of r. size is their number, or -1.
+func (p *partial) fill(ctx context.Context, r io.Reader, size int64, attrs Attrs) (info Info, err error) {
+	f, err := p.root.OpenFile(p.data, os.O_CREATE|os.O_EXCL|os.O_WRONLY, fileMode)
 	if err != nil {
 		return Info{}, err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	hash, to := sha256.New(), io.Writer(f)
-	// The digest is most of the work.
-	digested := !strings.HasPrefix(w.key, Passing)
+	// The digest takes most of the time. Objects under Passing have none: they are read once.
+	digested := !strings.HasPrefix(p.key, Passing)
 	if digested {
 		to = io.MultiWriter(f, hash)
 	}
@@ -69,11 +73,11 @@ func (w *draft) fill(ctx context.Context, r io.Reader, size int64, attrs Attrs) 
 	case err != nil:
 		return Info{}, err
 	case size >= 0 && n != size:
-		return Info{}, fmt.Errorf("%w: %d bytes were announced and %s came", ErrSize, size, count(n, size))
+		return Info{}, fmt.Errorf("%w: %d bytes were announced and %s arrived", ErrSize, size, count(n, size))
 	}
 
 	info = Info{
-		Key:      w.key,
+		Key:      p.key,
 		Size:     n,
 		Modified: now(),
 		Attrs:    Attrs{ContentType: attrs.ContentType, Meta: maps.Clone(attrs.Meta)},
@@ -82,32 +86,32 @@ func (w *draft) fill(ctx context.Context, r io.Reader, size int64, attrs Attrs) 
 		info.SHA256 = hex.EncodeToString(hash.Sum(nil))
 	}
 
-	h, err := w.writeHeader(info)
+	h, err := p.writeHeader(info)
 	if err != nil {
 		return Info{}, err
 	}
 
 	defer func() { err = errors.Join(err, h.Close()) }()
 
-	if !w.durable {
+	if !p.durable {
 		return info, nil
 	}
-	// At once, so that the file system may do it in one go.
+	// Both files in parallel: the file system may write them in one transaction.
 	return info, syncAll(f, h)
 }
 
-// fillLinked makes the data file a hard link of the object src, open as f, and writes
-// the header. False means that the bytes must be copied: the file system has no hard
-// links, or another object lies there by now.
+// fillLinked makes the data file a hard link to the object src, open as f, and writes
+// the header. It returns false when the caller must copy the bytes: the file system has
+// no hard links, or src has been replaced by another object.
 //
-// The bytes were an object before and a header cut short makes none, so both are
-// forced to the medium together with their names: one wait where there would be two.
-func (w *draft) fillLinked(src string, f *os.File, info Info) (linked bool, err error) {
-	if w.root.Link(src, w.data) != nil {
+// It leaves the flush to commit, which then waits once for files and names. A power cut
+// before that leaves at worst a partial object, because the linked bytes are complete.
+func (p *partial) fillLinked(src string, f *os.File, info Info) (linked bool, err error) {
+	if p.root.Link(src, p.data) != nil {
 		return false, nil
 	}
 
-	at, err := w.root.Lstat(w.data)
+	at, err := p.root.Lstat(p.data)
 	if err == nil {
 		var opened fs.FileInfo
 		opened, err = f.Stat()
@@ -115,19 +119,19 @@ func (w *draft) fillLinked(src string, f *os.File, info Info) (linked bool, err 
 	}
 
 	if !linked {
-		_ = w.root.Remove(w.data)
+		_ = p.root.Remove(p.data)
 		return false, nil
 	}
 
-	h, err := w.writeHeader(info)
+	h, err := p.writeHeader(info)
 	if err != nil {
 		return true, err
 	}
 
-	if !w.durable {
+	if !p.durable {
 		return true, h.Close()
 	}
-	w.late = []*os.File{f, h}
+	p.late = []*os.File{f, h}
 
 	return true, nil
 }
@@ -141,14 +145,14 @@ type header struct {
 	Meta        map[string]string `json:"meta,omitempty"`
 }
 
-// writeHeader writes the header, and returns its open file.
-func (w *draft) writeHeader(info Info) (*os.File, error) {
+// writeHeader writes the header file and returns it open.
+func (p *partial) writeHeader(info Info) (*os.File, error) {
 	b, err := json.Marshal(header{info.Size, info.SHA256, info.Modified, info.ContentType, info.Meta})
 	if err != nil {
 		return nil, err
 	}
 
-	f, err := w.root.OpenFile(w.header, os.O_CREATE|os.O_EXCL|os.O_WRONLY, fileMode)
+	f, err := p.root.OpenFile(p.header, os.O_CREATE|os.O_EXCL|os.O_WRONLY, fileMode)
 	if err != nil {
 		return nil, err
 	}
@@ -160,7 +164,7 @@ func (w *draft) writeHeader(info Info) (*os.File, error) {
 	return f, nil
 }
 
-// syncAll forces files to the medium.
+// syncAll flushes files to the medium in parallel.
 func syncAll(files ...*os.File) error {
 	var all errgroup.Group
 	for _, f := range files {
@@ -170,48 +174,50 @@ func syncAll(files ...*os.File) error {
 	return all.Wait()
 }
 
-// commit moves a draft to its key, or fails with ErrExists.
-func (d *Disk) commit(w *draft) error {
+// commit renames the files of a partial object to its key. It returns ErrExists when the
+// key is taken. A durable object is on the medium when commit returns nil.
+func (d *Disk) commit(p *partial) error {
 	var changed []string
 
-	err := d.locked(w.root, func() error {
-		if err := free(w.root, w.key); err != nil {
+	err := d.locked(p.root, func() error {
+		if err := free(p.root, p.key); err != nil {
 			return err
 		}
-		made, err := makeDirs(w.root, path.Dir(w.key))
-		changed = append(made, path.Dir(w.key))
+		made, err := makeDirs(p.root, path.Dir(p.key))
+		changed = append(made, path.Dir(p.key))
 
 		if err != nil {
 			return err
 		}
 
-		if err := w.root.Rename(w.header, headerOf(w.key)); err != nil {
+		if err := p.root.Rename(p.header, headerOf(p.key)); err != nil {
 			return err
 		}
 
-		return w.root.Rename(w.data, w.key)
+		return p.root.Rename(p.data, p.key)
 	})
-	if err != nil || !w.durable {
+	if err != nil || !p.durable {
 		return err
 	}
 	var all errgroup.Group
 	all.Go(func() error {
-		err := syncAll(w.late...)
+		err := syncAll(p.late...)
 		if err != nil {
-			_, _ = w.root.Remove(w.key), w.root.Remove(headerOf(w.key))
+			_, _ = p.root.Remove(p.key), p.root.Remove(headerOf(p.key))
 		}
 
 		return err
 	})
 
 	for _, dir := range changed {
-		all.Go(func() error { return syncDir(w.root, dir) })
+		all.Go(func() error { return syncDir(p.root, dir) })
 	}
 
 	return all.Wait()
 }
 
-// locked runs f while no other process changes names in the store.
+// locked calls f while it holds the lock of the store: only one process at a time
+// renames or deletes objects.
 func (d *Disk) locked(root *os.Root, f func() error) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -220,7 +226,7 @@ func (d *Disk) locked(root *os.Root, f func() error) error {
 	if err != nil {
 		return err
 	}
-	defer lock.Close() // and with it the lock goes
+	defer lock.Close() // releases the lock
 
 	for {
 		err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX)
@@ -234,7 +240,7 @@ func (d *Disk) locked(root *os.Root, f func() error) error {
 	}
 }
 
-// makeDirs is MkdirAll that returns in which directories it made one.
+// makeDirs is MkdirAll. It returns the directories in which it created one.
 func makeDirs(root *os.Root, dir string) (changed []string, err error) {
 	if dir == "." {
 		return nil, nil
@@ -255,11 +261,11 @@ func makeDirs(root *os.Root, dir string) (changed []string, err error) {
 	return append(changed, path.Dir(dir)), nil
 }
 
-// syncDir forces the names in a directory to the medium.
+// syncDir flushes the names in a directory to the medium.
 func syncDir(root *os.Root, dir string) error {
 	f, err := root.Open(dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil // the object was deleted meanwhile, and its directory with it
+		return nil // the object and its directory have been deleted
 	}
 
 	if err != nil {
@@ -267,7 +273,7 @@ func syncDir(root *os.Root, dir string) error {
 	}
 
 	defer f.Close()
-	// Some network file systems cannot sync a directory, and need not.
+	// Some network file systems store names at once and refuse to sync a directory.
 	if err := f.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) && !errors.Is(err, syscall.ENOTSUP) {
 		return err
 	}
@@ -283,7 +289,7 @@ func count(n, size int64) string {
 	return fmt.Sprint(n)
 }
 
-// now is the present in the precision that survives a header.
+// now returns the current time in milliseconds, the precision of a header.
 func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
 
 func headerOf(key string) string {

@@ -1,5 +1,5 @@
-// Package storagetest is the exam of the store's contract, and starts the real
-// MinIO server that the exam of storage/minio needs.
+// Package storagetest is the conformance suite for implementations of storage.Store. It
+// also starts the MinIO server for the tests of storage/minio.
 package storagetest
 
 import (
@@ -19,8 +19,7 @@ import (
 	"presswork/storage"
 )
 
-// Run examines a store. Open is called once per behaviour and returns an empty
-// store.
+// Run tests a store. It calls open once per test; open returns an empty store.
 func Run(t *testing.T, open func(t *testing.T) storage.Store) {
 	for name, behaviour := range map[string]func(*testing.T, storage.Store){
 		"what is put is got with size, digest, time and attributes": roundTrip,
@@ -293,7 +292,7 @@ func healthy(t *testing.T, s storage.Store) {
 	}
 }
 
-// stream hides what else a reader can do.
+// stream returns a reader that cannot seek.
 func stream(s string) io.Reader { return io.LimitReader(strings.NewReader(s), 1<<40) }
 
 func put(t *testing.T, s storage.Store, key string, body []byte) {

@@ -46,8 +46,8 @@ func parallelWriters(t *testing.T, s storage.Store) {
 	}
 }
 
-// atomicity has readers look while an object comes and goes: whatever they
-// get must match its own digest.
+// atomicity reads an object while it is created and deleted again and again. The bytes
+// must always match the digest.
 func atomicity(t *testing.T, s storage.Store) {
 	ctx, cancel := context.WithCancel(t.Context())
 
@@ -261,7 +261,7 @@ func cancelled(t *testing.T, s storage.Store) {
 	absent(t, s, "a")
 }
 
-// hook is an empty reader that calls itself first.
+// hook is an empty reader that calls a function.
 type hook func()
 
 func (h hook) Read([]byte) (int, error) {
@@ -296,7 +296,7 @@ func large(t *testing.T, s storage.Store) {
 	}
 }
 
-// counter yields bytes that differ from place to place.
+// counter yields pseudo-random bytes, the same in each run.
 type counter struct{ n uint64 }
 
 func (c *counter) Read(p []byte) (int, error) {
