@@ -99,7 +99,7 @@ func TestCrashedRenderer(t *testing.T) {
 		t.Errorf("one crash: %v", err)
 	}
 
-	// Each time: the page is at fault.
+	// Each time: the error is about the page.
 	done = printing(t.Context(), t, b, endlessText)
 	var err error
 	wait.Until(t, "the print ends", func() bool {
@@ -114,13 +114,15 @@ func TestCrashedRenderer(t *testing.T) {
 	})
 	wantCode(t, err, fault.RenderFailed)
 
-	// An idle tab: nobody notices.
+	// An idle tab: the next print gets another renderer.
 	mustPrint(t, b, page("x"))
 	kill()
 	mustPrint(t, b, page("x"))
 
-	if s := b.Stats(); s.Launches != 1 || s.Crashes != 0 {
-		t.Errorf("the browser was harmed: %+v", s)
+	// About once in 100 runs Chromium itself ends when all of its renderers are killed.
+	// A browser that is restarted for each renderer would be launched four times.
+	if s := b.Stats(); s.Launches > 2 || s.Crashes != s.Launches-1 {
+		t.Errorf("crashes of renderers ended the browser: %+v", s)
 	}
 }
 
