@@ -1,7 +1,6 @@
-// Package analysis reads a Markdown document and finds what it is: its type,
-// language, tone, sentiment, formality and keywords. Everything is computed in
-// this process from data compiled into the program; the same bytes give the
-// same answer.
+// Package analysis finds the type, language, tone, sentiment, formality and keywords of a Markdown document. It
+// computes everything in this process from data compiled into the program: the same bytes give the same result.
+// docs/lab/analysis.md has the measured accuracy.
 package analysis
 
 import (
@@ -11,16 +10,15 @@ import (
 	"presswork/internal/analysis/finding"
 )
 
-// Findings are an analysis and what it was drawn from.
+// Findings is an analysis with the evidence for it.
 type Findings struct {
 	finding.Analysis
-	// Words counts the words of prose: no code, tables, URLs or front matter. Of
-	// scripts without spaces, about two characters count as one.
+	// Words counts the words of prose, without code, tables, URLs and front matter. In scripts without spaces,
+	// about two characters count as one word.
 	Words int
-	// Types are all document types, the most probable first.
+	// Types lists every document type, the most probable first.
 	Types []TypeProbability
-	// Evidence are phrases on what of the document speaks for its type, the
-	// weightiest first.
+	// Evidence holds phrases that support the document type, the strongest first.
 	Evidence []string
 	// ToneStrength, 0 to 1, is how clearly the tone shows.
 	ToneStrength float64
@@ -32,8 +30,8 @@ type Findings struct {
 // headings.
 func (f Findings) Count(word string) int { return f.counts[word] }
 
-// LeastConfidence is the probability below which the most probable type is not
-// named, and the document called "other".
+// LeastConfidence is the probability below which the most probable type is not reported and the document gets
+// OtherType.
 const LeastConfidence = 0.3
 
 // TypeProbability is how probable a document type is, 0 to 1.
@@ -42,14 +40,13 @@ type TypeProbability struct {
 	Probability float64
 }
 
-// wordCounts maps a lower-case word of the sampled prose and headings to how
-// often it occurs.
+// wordCounts maps each lower-case word of the sampled prose and headings to its number of occurrences.
 type wordCounts map[string]int
 
-// documentCues are signs of register that single sentences do not show.
+// documentCues holds signs of tone and formality that single sentences do not show.
 type documentCues struct {
-	// Type is the document type found, Language its BCP 47 tag. Word lists and
-	// weights of sentiment, formality and tone are English.
+	// Type is the document type, Language the BCP 47 tag. The word lists and weights of sentiment, formality and
+	// tone are English.
 	Type, Language string
 	// Factual reports whether the document states and does not judge.
 	Factual bool
@@ -57,19 +54,17 @@ type documentCues struct {
 	Headings []string
 	// Words counts the words of prose, Emoji the emoji among them.
 	Words, Emoji int
-	// Salutation and Closing report whether there are a letter's "Dear …" and "Yours …".
+	// Salutation and Closing report whether the document has the "Dear …" and the "Yours …" of a letter.
 	Salutation, Closing bool
 }
 
-// Analyze never fails: what is empty, binary or unreadable is of type "other"
-// and language "und". The recommendation is left empty: see
-// package recommend.
+// Analyze returns the analysis of a document without a recommendation; package recommend adds it. Analyze never
+// fails: an empty, binary or unreadable document has type OtherType and language "und".
 func Analyze(markdown []byte) finding.Analysis {
 	return Examine(markdown).Analysis
 }
 
-// Examine is Analyze with the evidence. The first call of a process reads the
-// embedded models.
+// Examine is Analyze with the evidence. The first call in a process loads the embedded models.
 func Examine(markdown []byte) Findings {
 	r := read(markdown)
 	x := features(r)
@@ -99,13 +94,13 @@ func Examine(markdown []byte) Findings {
 	return f
 }
 
-// hundredths rounds a probability to what it is worth.
+// hundredths rounds a probability to two digits: the corpus is too small to support more.
 func hundredths(p float64) float64 { return math.Round(p*100) / 100 }
 
-// OtherType is the type of a document of no particular kind.
+// OtherType is the type of a document that fits no other type.
 const OtherType = "other"
 
-// DocumentTypes lists what a document can be.
+// DocumentTypes returns every document type, OtherType last. Models store their rows in this order.
 func DocumentTypes() []string {
 	return []string{
 		"readme", "changelog", "api_reference", "tutorial", "contributing", "governance", "legal", "rfc",
@@ -119,7 +114,7 @@ func DocumentFamilies() []string {
 	return []string{"software", "business", "legal", "academic", "personal", "creative"}
 }
 
-// Tones lists the emotional tones of a document.
+// Tones returns every emotional tone of a document, "neutral" first.
 func Tones() []string {
 	return []string{
 		"neutral", "professional", "technical", "friendly", "enthusiastic", "urgent", "solemn", "playful",

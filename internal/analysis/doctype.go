@@ -18,10 +18,9 @@ var (
 	typeWeightData string
 )
 
-// Weights are a multinomial logistic model of document types: a row per type of
-// DocumentTypes, a column per feature and the bias last. Temperature
-// divides the logits, and Slack is shared out evenly among the types, so that a
-// probability is how often it is right.
+// Weights is a multinomial logistic model of document types. It has one row for each of DocumentTypes and one
+// column for each feature; the bias is last. Temperature divides the logits, and Slack is shared evenly among the
+// types. Both are fitted so that a probability of 0.8 is right in 80 % of cases.
 type Weights struct {
 	Rows               [][]float64
 	Temperature, Slack float64
@@ -36,7 +35,7 @@ var typeModel = sync.OnceValue(func() Weights {
 	return w
 })
 
-// PriorWeights is what is known before training.
+// PriorWeights returns the weights set by hand, where training starts.
 func PriorWeights() Weights {
 	w, err := parseWeights(typePriorData)
 	if err != nil {
@@ -56,8 +55,8 @@ func PriorWeights() Weights {
 	return w
 }
 
-// parseWeights reads lines "[type] feature weight feature weight …" and
-// "temperature t" and "slack s"; what is not given is 0.
+// parseWeights reads lines "[type] feature weight feature weight …", "temperature t" and "slack s". Weights that
+// are not listed are 0.
 func parseWeights(data string) (Weights, error) {
 	types, names := DocumentTypes(), append(featureNames(), "bias")
 
@@ -109,7 +108,7 @@ func parseWeights(data string) (Weights, error) {
 	return w, nil
 }
 
-// String writes the weights in the form parseWeights reads, three digits each.
+// String returns the weights in the form that parseWeights reads, rounded to three decimals.
 func (w Weights) String() string {
 	types, names := DocumentTypes(), append(featureNames(), "bias")
 	var out strings.Builder
@@ -129,8 +128,8 @@ func (w Weights) String() string {
 	return out.String()
 }
 
-// Probabilities returns how probable each of DocumentTypes is for a
-// document with these features, in that order.
+// Probabilities returns the probability of each of DocumentTypes, in that order, for a document with the features
+// x. They add up to 1.
 func (w Weights) Probabilities(x []float64) []float64 {
 	p := make([]float64, len(w.Rows))
 	top := math.Inf(-1)
@@ -157,15 +156,14 @@ func (w Weights) Probabilities(x []float64) []float64 {
 	return p
 }
 
-// LexiconFeatures is how many of a document's features, the first ones, are of the
-// lexicon; the others are of structure.
+// LexiconFeatures returns the number of lexicon features. They come first in DocumentFeatures, before the
+// structural ones.
 func LexiconFeatures() int { return int(spots) * len(DocumentTypes()) }
 
-// DocumentFeatures measures a document for Weights: values between 0 and 1.
+// DocumentFeatures returns the features that Weights applies to, each between 0 and 1.
 func DocumentFeatures(markdown []byte) []float64 { return features(read(markdown)) }
 
-// rankTypes ranks the document types by a document's features, the most probable
-// first.
+// rankTypes returns the document types for the features x, the most probable first.
 func rankTypes(x []float64) []TypeProbability {
 	p := typeModel().Probabilities(x)
 	types := DocumentTypes()

@@ -16,7 +16,7 @@ var (
 	typeLanguageData string
 )
 
-// spot is where in a document a term of the lexicon counts.
+// spot is a place in a document where a term of the lexicon counts.
 type spot uint8
 
 const (
@@ -27,18 +27,17 @@ const (
 	spots
 )
 
-// spotNames are the lexicon's names of spots, in their order.
+// spotNames holds the lexicon's names of the spots, in their order.
 var spotNames = [spots]string{"title", "head", "text", "front"}
 
-// term is a phrase that speaks for a document type. A word that ends in "*"
-// stands for all that begin so.
+// term is a phrase that suggests a document type. A word that ends in "*" matches every word with that beginning.
 type term struct {
 	words  []string
 	kind   int // index into DocumentTypes
 	weight float64
 }
 
-// typeLexicon holds the terms by their first word, or what that begins with.
+// typeLexicon indexes the terms by their first word or its stem.
 type typeLexicon struct {
 	title, head, text termIndex
 	terms             []term
@@ -46,13 +45,12 @@ type typeLexicon struct {
 	front map[string][]int32
 }
 
-// termIndex holds terms by their first word, and those that begin with a stem by
-// its first stemBytes bytes.
+// termIndex maps first words to terms, and the first stemBytes bytes of a stem to the terms that begin with it.
 type termIndex struct{ words, stems map[string][]int32 }
 
 const stemBytes = 3
 
-// starting calls use with the terms that may start with a word.
+// starting calls use for each term that may start with the word.
 func (p termIndex) starting(word string, use func(id int32)) {
 	for _, id := range p.words[word] {
 		use(id)

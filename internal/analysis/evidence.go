@@ -8,15 +8,14 @@ import (
 	"presswork/internal/markdown"
 )
 
-// evidence counts what stands in the blocks of the sample beside their words.
+// evidence counts elements in the blocks of the sample, such as links and images.
 type evidence struct {
 	codeSpans, links, images, badges, citations, math, issues int
-	// marked are the texts in bold, and of links, that are no sentences.
+	// bold and linked hold the texts in bold and the texts of links, without sentences.
 	bold, linked []string
 }
 
-// maxMarked is how many bold and link texts are kept of a document, and maxLabel
-// how long one may be, in bytes.
+// maxMarked limits the bold texts and the link texts of a document. maxLabel limits the length of each, in bytes.
 const maxMarked, maxLabel = 400, 60
 
 func (ev *evidence) count(b markdown.Block) {
@@ -63,8 +62,8 @@ var (
 	templateTag  = lazyregexp.New(`\{\{[^{}\n]{0,400}\}\}|\{%[^{}\n]{0,400}%\}`)
 )
 
-// words counts "[@key; @other]" and "[3]", and takes them out, as it does what
-// site generators replace: "{{ page.title }}", "{% include x %}".
+// words counts the citations "[@key; @other]" and "[3]" and returns the text without them. It also removes the
+// tags of site generators: "{{ page.title }}", "{% include x %}".
 func (ev *evidence) words(text string) string {
 	if strings.IndexByte(text, '{') >= 0 {
 		text = templateTag().ReplaceAllString(text, "")
@@ -80,7 +79,7 @@ func (ev *evidence) words(text string) string {
 	})
 }
 
-// looksLikeCall distinguishes signatures from words: "copy(src, dest)", "v8::Value",
+// looksLikeCall reports whether s is a signature or request rather than words: "copy(src, dest)", "v8::Value",
 // "GET /users".
 func looksLikeCall(s string) bool {
 	for i := 1; i < len(s); i++ {

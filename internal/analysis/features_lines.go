@@ -7,7 +7,7 @@ import (
 	"presswork/internal/markdown"
 )
 
-// lineFeatures look at how lines and paragraphs are cut.
+// lineFeatures sets the features of lines and paragraphs: verse, dialogue, labels and amounts of money.
 func lineFeatures(r *reading, f map[string]float64) {
 	var lines, short, stanzas, paragraphs, longer, labels, quoted, cells, money, inTable, rows int
 	var words int
@@ -75,8 +75,8 @@ func amounts(s string) int {
 	return len(moneyLike().FindAllStringIndex(s, 40))
 }
 
-// stanza distinguishes lines of verse from wrapped prose: short, uneven, and broken where
-// another word would have fitted.
+// stanza reports whether lines are verse rather than wrapped prose: short, uneven, and broken although the next
+// word would have fitted.
 func stanza(lines []string) bool {
 	if len(lines) < 2 {
 		return false
@@ -100,7 +100,7 @@ func stanza(lines []string) bool {
 	return longest < 64 && widest < 70
 }
 
-// verse is high for paragraphs of several short lines that are not wrapped prose.
+// verse returns a high value for paragraphs of several short lines that are not wrapped prose.
 func verse(short, rows float64, paragraphs int, prose float64) float64 {
 	if paragraphs == 0 || rows < 1.6 && paragraphs < 4 {
 		return 0
@@ -109,9 +109,8 @@ func verse(short, rows float64, paragraphs int, prose float64) float64 {
 	return short * short * min(1, rows/2.5) * prose
 }
 
-// ragged is the share of lines that end although the next word had room on them,
-// and not with a sentence: verse, of lines of any length. The room is that of the
-// widest line of the paragraphs.
+// ragged returns the share of lines that end early: the next word would have fitted, and no sentence ends there.
+// It detects verse with lines of any length. The available width is that of the widest line of all paragraphs.
 func ragged(passages []passage) float64 {
 	const enough, widestUsed = 6, 90
 	widest, lines, early := 0, 0, 0
@@ -148,7 +147,7 @@ func ragged(passages []passage) float64 {
 	return ratio(early, lines)
 }
 
-// dashes counts paragraphs that open speech with a dash, as many languages do.
+// dashes returns 1 if a paragraph opens speech with a dash, as in many languages, otherwise 0.
 func dashes(s string) int {
 	if strings.HasPrefix(s, "— ") || strings.HasPrefix(s, "– ") {
 		return 1

@@ -8,7 +8,7 @@ import (
 	"presswork/internal/markdown"
 )
 
-// itemFeatures look at lists.
+// itemFeatures sets the features of lists.
 func itemFeatures(r *reading, f map[string]float64) {
 	var items, ordered, tasks, short, long, quantities, speakers, commands int
 
@@ -37,7 +37,7 @@ func itemFeatures(r *reading, f map[string]float64) {
 	f["imperative"] = ratio(commands, items) * weight
 }
 
-// speakerLike matches "Name: what was said" and "what was said [name]".
+// speakerLike matches a spoken line: "Name: text" or "text [name]".
 var speakerLike = regexp.MustCompile(`^@?[\p{L}+&/. -]{2,24}: \P{Lu}|\[@?[a-z]+\]\.?$|^@\w+ `)
 
 func count(b bool) int {
@@ -48,7 +48,7 @@ func count(b bool) int {
 	return 0
 }
 
-// wordFeatures look at the words of the sample.
+// wordFeatures sets the features of the sample's words.
 func wordFeatures(r *reading, f map[string]float64) {
 	var i, we, you, they, past, shall, digits, questions, exclaims, sentences, percent, versions, words int
 
@@ -145,7 +145,7 @@ func wordFeatures(r *reading, f map[string]float64) {
 
 var versionInText = regexp.MustCompile(`\bv?\d+\.\d+\.\d+\b`)
 
-// edgeFeatures look at a document's first and last lines.
+// edgeFeatures sets the features of a document's first and last lines.
 func edgeFeatures(r *reading, f map[string]float64) {
 	var head []string
 	for _, h := range r.headings[:min(2, len(r.headings))] {
@@ -205,12 +205,12 @@ func edgeFeatures(r *reading, f map[string]float64) {
 	}
 }
 
-// digit finds what a pattern with numbers may match.
+// digit reports whether s has a digit. It saves running the patterns that need one.
 func digit(s string) bool { return strings.ContainsAny(s, "0123456789") }
 
 func notLetter(c rune) bool { return !unicode.IsLetter(c) }
 
-// imperatives open instructions.
+// imperatives are verbs that begin an instruction.
 var imperatives = func() map[string]bool {
 	set := map[string]bool{}
 	for w := range strings.FieldsSeq(`add allow apply arrange attach bake beat blend boil bring brush build change check

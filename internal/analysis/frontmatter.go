@@ -10,16 +10,16 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// frontMatter maps lower-case top-level keys to their values as written; the
-// entries of a list stand one a line.
+// frontMatter maps lower-case top-level keys to their values as written. The entries of a list are on separate
+// lines.
 type frontMatter map[string]string
 
-// maxFrontLines bounds the lines of front matter that are read, maxFrontValue
-// what is kept of a value, in bytes.
+// maxFrontLines limits the lines of front matter that are read, maxFrontValue the stored size of a value, in
+// bytes.
 const maxFrontLines, maxFrontValue = 400, 4000
 
-// readFrontMatter reads top-level keys of YAML or TOML: what a document is shows by no
-// others. It is nil where there are none.
+// readFrontMatter reads the top-level keys of YAML or TOML. Nested keys say nothing about the document type. It
+// returns nil if there are none.
 func readFrontMatter(src string) frontMatter {
 	front := frontMatter{}
 
@@ -61,7 +61,7 @@ func (f frontMatter) take(key, line string) string {
 	return key
 }
 
-// list returns the entries of a value: "[a, b]", "a, b" or one a line.
+// list returns the entries of a value that is written as "[a, b]", as "a, b" or with one entry on each line.
 func (f frontMatter) list(key string) (out []string) {
 	value := strings.Trim(f[key], "[] \n")
 	for _, part := range strings.FieldsFunc(value, func(r rune) bool { return r == ',' || r == '\n' }) {
@@ -88,8 +88,8 @@ func clip(s string, n int) string {
 	return strings.ToValidUTF8(s[:n], "")
 }
 
-// normalise makes text of the bytes of a document: UTF-8 without byte order
-// mark, letters composed (NFC). Binary data becomes nothing.
+// normalise returns the document as UTF-8 without byte order mark, with composed letters (NFC). It returns nil for
+// binary data.
 func normalise(markdown []byte) []byte {
 	head := markdown[:min(len(markdown), 64<<10)]
 	if strange := strangeBytes(head); strange > 0 && strange*50 > len(head) {
@@ -104,8 +104,7 @@ func normalise(markdown []byte) []byte {
 	return norm.NFC.Bytes(s)
 }
 
-// strangeBytes counts what text does not hold: control characters and bytes
-// that are no UTF-8.
+// strangeBytes counts control characters and bytes that are not UTF-8: text has none.
 func strangeBytes(b []byte) (n int) {
 	for len(b) > 0 {
 		r, size := utf8.DecodeRune(b)

@@ -14,11 +14,12 @@ import (
 
 const (
 	maxKeywords = 10
-	// maxPhrase is the longest term, in words.
+	// maxPhrase limits a term, in words.
 	maxPhrase = 4
 )
 
-// What evidence beside the text counts, in occurrences.
+// Weights of evidence outside running text, in occurrences. They are set by hand: the corpus has no labelled
+// keywords.
 const (
 	titleWeight   = 3.0
 	headingWeight = 1.2
@@ -26,28 +27,27 @@ const (
 	linkWeight    = 0.5
 )
 
-// nominee is a candidate for a keyword: a run of words without function words.
+// nominee is a candidate keyword: a run of words without function words.
 type nominee struct {
 	shown    map[string]int // spellings by how often they occur
 	words    int
 	count    float64
 	evidence float64
 	first    int // token at which it occurs first
-	// before and after are its neighbours within their runs, the same wherever it
-	// occurs unless variedBefore or variedAfter.
+	// before and after are its neighbours within their runs. variedBefore and variedAfter report whether other
+	// occurrences have other neighbours.
 	before, after             string
 	variedBefore, variedAfter bool
-	// headed reports whether a heading has it.
+	// headed reports whether the candidate occurs in a heading.
 	headed bool
 }
 
-// cut reports whether the phrase is a part of another: whatever it stands beside,
-// it always does.
+// cut reports whether the phrase is part of a longer one: it always has the same neighbour.
 func (p *nominee) cut() bool {
 	return p.before != "" && !p.variedBefore || p.after != "" && !p.variedAfter
 }
 
-// beside notes the neighbours of one more occurrence.
+// beside records the neighbours of one more occurrence. new reports whether it is the first.
 func (p *nominee) beside(before, after string, new bool) {
 	if new {
 		p.before, p.after = before, after
@@ -57,11 +57,11 @@ func (p *nominee) beside(before, after string, new bool) {
 	p.variedAfter = p.variedAfter || after != p.after
 }
 
-// keywords returns the document's terms, the most telling first: the author's
-// own where front matter has them, then phrases of the text.
+// keywords returns the document's terms, the most important first: those in the front matter, then phrases of the
+// text.
 func keywords(r *reading, language string) []finding.Keyword {
 	c := collector{language: language, phrases: map[string]*nominee{}}
-	// What stands in the title counts also where the text never repeats it.
+	// Terms of the title count even if the text does not repeat them.
 	c.heading = true
 	c.add(r.title(), titleWeight, 0)
 
@@ -98,7 +98,7 @@ func keywords(r *reading, language string) []finding.Keyword {
 	return c.ranked(at, out)
 }
 
-// given are the keywords the author names in front matter.
+// given returns the keywords and tags in the front matter.
 func given(front frontMatter) []finding.Keyword {
 	out := []finding.Keyword{}
 
@@ -121,7 +121,7 @@ type collector struct {
 	phrases  map[string]*nominee
 }
 
-// add takes the phrases of a text, and of longer ones the parts.
+// add counts the phrases of a text and their parts.
 func (c *collector) add(text string, weight float64, at int) {
 	for _, run := range c.runs(text) {
 		for size := 1; size <= min(maxPhrase, len(run)); size++ {
@@ -164,7 +164,7 @@ func (c *collector) count(words []string, before, after string, weight float64, 
 	p.shown[strings.Join(words, " ")]++
 }
 
-// support strengthens a phrase that is known already.
+// support adds weight to phrases that the text already contains.
 func (c *collector) support(text string, weight float64) {
 	for _, run := range c.runs(text) {
 		if p := c.phrases[stem(strings.ToLower(strings.Join(run, " ")))]; p != nil {
@@ -173,8 +173,8 @@ func (c *collector) support(text string, weight float64) {
 	}
 }
 
-// runs cuts a text into runs of words between function words, numbers and
-// punctuation. Identifiers of code end a run and are left out.
+// runs splits a text into runs of words between function words, numbers and punctuation. Identifiers of code end a
+// run and are left out.
 func (c *collector) runs(text string) (out [][]string) {
 	var run []string
 	end := func() {
@@ -219,7 +219,7 @@ func (c *collector) runs(text string) (out [][]string) {
 	return out
 }
 
-// termWord distinguishes words from numbers, identifiers and paths.
+// termWord reports whether w is a word rather than a number, an identifier or a path.
 func termWord(w string) bool {
 	letters, inner := 0, 0
 
@@ -244,13 +244,13 @@ func termWord(w string) bool {
 	return !(inner > 0 && lower && unicode.IsLower(rune(w[0]))) // camelCase
 }
 
-// unspacedWord reports whether a word holds text without spaces.
+// unspacedWord reports whether a word contains characters of a script without spaces.
 func unspacedWord(w string) bool {
 	return strings.IndexFunc(w, func(r rune) bool { return r >= firstUnspaced && unspaced(r) }) >= 0
 }
 
-// ranked appends the phrases of a document of so many words to the terms known,
-// the best first.
+// ranked appends the best phrases of a document to the known terms, up to maxKeywords. length is the document's
+// length in words.
 func (c *collector) ranked(length int, out []finding.Keyword) []finding.Keyword {
 	type scored struct {
 		key   string
@@ -265,7 +265,7 @@ func (c *collector) ranked(length int, out []finding.Keyword) []finding.Keyword 
 			c.language == "en" && p.words == 1 && participle(key, p) {
 			continue
 		}
-		// Frequency counts less and less; longer phrases and early ones more.
+		// Frequency has diminishing weight; longer phrases and early ones score higher.
 		early := 1 + 0.6/(1+8*float64(p.first)/float64(max(length, 50)))
 
 		score := math.Log2(1+n) * (1 + 0.45*float64(min(p.words, 3)-1)) * early
@@ -298,7 +298,7 @@ func (c *collector) ranked(length int, out []finding.Keyword) []finding.Keyword 
 	return out
 }
 
-// overlaps reports whether a term shares half of its words or more with one taken.
+// overlaps reports whether a term shares at least half of its words with a term already taken.
 func overlaps(taken []string, key string) bool {
 	words := strings.Fields(key)
 
@@ -319,8 +319,8 @@ func overlaps(taken []string, key string) bool {
 	return false
 }
 
-// spelling is the commonest way a phrase is written, lower case where that
-// occurs: only names are written with capitals everywhere.
+// spelling returns the most frequent spelling of a phrase, in lower case if it occurs that way: only names always
+// have capitals.
 func (p *nominee) spelling() string {
 	best, most := "", 0
 	for s, n := range p.shown {

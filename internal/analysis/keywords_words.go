@@ -11,7 +11,7 @@ import (
 	"presswork/internal/analysis/finding"
 )
 
-// stem merges singular and plural of a phrase's last word.
+// stem maps the plural of a phrase's last word to the singular.
 func stem(phrase string) string {
 	ends := func(suffixes ...string) bool {
 		return slices.ContainsFunc(suffixes, func(s string) bool { return strings.HasSuffix(phrase, s) })
@@ -36,8 +36,8 @@ func stem(phrase string) string {
 	return phrase
 }
 
-// participle distinguishes verb forms that stand alone, "adjusted" and "running",
-// from names of things that are called so: in a heading, or again and again.
+// participle reports whether a single word is a verb form such as "adjusted" or "running". A word that is in a
+// heading or occurs often is a name instead.
 func participle(word string, p *nominee) bool {
 	const named = 4
 
@@ -45,7 +45,7 @@ func participle(word string, p *nominee) bool {
 		(strings.HasSuffix(word, "ed") || strings.HasSuffix(word, "ing") && p.count < named)
 }
 
-// genericHeading finds headings that name a part of any document.
+// genericHeading reports whether a heading names a part that any document may have.
 func genericHeading(text string) bool {
 	return genericHeadings[strings.ToLower(strings.Trim(text, " :.0123456789"))]
 }
@@ -60,7 +60,7 @@ motivation|drawbacks|alternatives|unresolved questions|
 einleitung|zusammenfassung|fazit|inhalt|résumé|introducción|resumen|conclusión`,
 )
 
-// weakWords are words of English prose that are no topic though no function words.
+// weakWords are English words that are no function words but carry no topic.
 var weakWords = wordSet(
 	`use|used|using|uses|make|makes|made|making|example|examples|thing|things|lot|lots|way|ways|people|person|
 time|times|year|years|month|months|day|
@@ -100,17 +100,15 @@ func wordSet(list string) map[string]bool {
 }
 
 const (
-	// maxGlyphs bounds the characters that are read for terms, and longestTerm the
-	// characters of one.
+	// maxGlyphs limits the characters that are read for terms, longestTerm the characters of a term.
 	maxGlyphs, longestTerm = 6000, 8
-	// oftenEnough is how often a run of characters must recur to be a word, fewer
-	// where a text has less than shortText characters; a heading's counts headCount
-	// times.
+	// oftenEnough is how often a run of characters must occur to be a term. A text of less than shortText
+	// characters needs fewer occurrences. An occurrence in a heading counts headCount times.
 	oftenEnough, shortText, headCount = 3, 400, 2
 )
 
-// glyphKeywords appends terms of text in scripts without spaces: runs of
-// characters that recur with different neighbours. There is no dictionary.
+// glyphKeywords appends terms of text in scripts without spaces: runs of characters that recur with different
+// neighbours. It needs no dictionary.
 func glyphKeywords(r *reading, out []finding.Keyword) []finding.Keyword {
 	type term struct {
 		text          string
@@ -196,12 +194,11 @@ func katakana(token string) bool {
 	return first == soundMark || unicode.Is(unicode.Katakana, first)
 }
 
-// termGlyph distinguishes characters that terms are made of from those that bind
-// them: particles, and all of Hiragana.
+// termGlyph reports whether a character can be part of a term. Particles and Hiragana cannot.
 func termGlyph(token string) bool {
 	first, _ := utf8.DecodeRuneInString(token)
 	return glyphWords(token) > 0 && !unicode.Is(unicode.Hiragana, first) && !strings.ContainsRune(bindingGlyphs, first)
 }
 
-// bindingGlyphs are the commonest function words of Chinese of one character.
+// bindingGlyphs holds the most frequent one-character function words of Chinese.
 const bindingGlyphs = "的了是在和有我你他她它们們这這那不也都就与與及或而且但以为為于於对對把被让讓从從到将將会會可要如果因所使其之更最很个個些中上下里裡后後前时時地得着著过過说說等吗呢吧啊"

@@ -12,10 +12,10 @@ import (
 //go:embed data/language/words.txt
 var functionWordData string
 
-// functionWords are the commonest words of a language, which carry no topic.
+// functionWords holds the most frequent words of each language, which carry no topic.
 type functionWords struct {
 	tags []string
-	// languages maps a word to the indices of tags whose language has it.
+	// languages maps a word to the indices in tags of the languages that have it.
 	languages map[string][]uint8
 }
 
@@ -41,16 +41,16 @@ var commonWords = sync.OnceValue(func() functionWords {
 })
 
 const (
-	// enoughLetters are needed to distinguish languages of one script.
+	// enoughLetters is the number of letters needed to tell languages of one script apart.
 	enoughLetters = 12
-	// maxLanguageTokens bounds the words looked at.
+	// maxLanguageTokens limits the words that are read.
 	maxLanguageTokens = 6000
 )
 
-// hangulIndex is the place of Hangul among singleScripts.
+// hangulIndex is the index of Hangul in singleScripts.
 const hangulIndex = 0
 
-// scripts of one language each, and what that is.
+// singleScripts lists the scripts that a single language uses, with its tag.
 var singleScripts = []struct {
 	table *unicode.RangeTable
 	tag   string
@@ -75,14 +75,14 @@ var singleScripts = []struct {
 	{unicode.Ethiopic, "am"},
 }
 
-// alphabet counts the letters of a text per script.
+// alphabet counts the letters of a text by script.
 type alphabet struct {
 	total, latin, cyrillic, arabic, devanagari, han, kana int
 	single                                                []int
 }
 
-// detectLanguage returns a BCP 47 tag for a document's prose, "und" when the
-// text is too short or in no language that is known.
+// detectLanguage returns the BCP 47 tag of a document's prose. It returns "und" if the text is too short or the
+// language is unknown.
 func detectLanguage(r *reading) string {
 	tokens := proseTokens(r)
 
@@ -90,8 +90,8 @@ func detectLanguage(r *reading) string {
 	if a.total == 0 {
 		return "und"
 	}
-	// Names and terms of a technical text are Latin in every language: a quarter
-	// of letters in another script decides.
+	// Technical texts contain Latin names and terms in every language. A quarter of the letters in another script
+	// therefore decides.
 	other := max(3, a.total/4)
 	for i, n := range a.single {
 		if n >= other {
@@ -119,15 +119,15 @@ func detectLanguage(r *reading) string {
 	return "und"
 }
 
-// sharedScripts are the scripts, other than Latin, of several languages that are
-// known, and those languages.
+// sharedScripts maps each script other than Latin that several known languages use to these languages. The first
+// is the default of LanguageOf.
 var sharedScripts = map[*unicode.RangeTable][]string{
 	unicode.Cyrillic:   {"ru", "uk", "bg", "sr", "be", "mk", "mn", "kk", "ky", "tg"},
 	unicode.Arabic:     {"ar", "fa", "ur"},
 	unicode.Devanagari: {"hi", "mr", "ne"},
 }
 
-// identify returns the language of the words that are in a script.
+// identify returns the language of the words that begin with a letter of the script, or "und".
 func identify(tokens []string, script *unicode.RangeTable) string {
 	words := slices.DeleteFunc(slices.Clone(tokens), func(t string) bool {
 		first, _ := utf8.DecodeRuneInString(t)
@@ -149,8 +149,7 @@ func identify(tokens []string, script *unicode.RangeTable) string {
 	})
 }
 
-// proseTokens are the words of running text, or where there is next to none,
-// those of headings and tables too.
+// proseTokens returns the words of running text. If there are fewer than 30, it includes headings and tables.
 func proseTokens(r *reading) []string {
 	var tokens []string
 	for _, p := range r.passages {
@@ -213,8 +212,8 @@ func (a *alphabet) count(c rune) {
 	a.total++
 }
 
-// stopWord reports whether a word carries no topic in the language; where the
-// language is not known, whether it does in any of the largest.
+// stopWord reports whether a word is a function word in the language. English function words always count. If the
+// language is "und", those of the first six languages in words.txt count.
 func stopWord(word, language string) bool {
 	common := commonWords()
 	for _, n := range common.languages[word] {
@@ -226,15 +225,14 @@ func stopWord(word, language string) bool {
 	return false
 }
 
-// LanguageOf names the language, as a BCP 47 tag, by which running text is to be
-// set: that of the script most of its letters are in, distinguished from others of the
-// script by its words and letters. It is "" for Latin script, where a wrong
-// guess does more harm than none. A few words are enough.
+// LanguageOf returns the BCP 47 tag by which running text is typeset. A few words are enough. It finds the script
+// of most letters and the language within that script. For Latin script it returns "": a wrong guess would do more
+// harm than none.
 func LanguageOf(prose string) string {
 	tokens := appendTokens(nil, prose)
 	a := countLetters(tokens)
 	ideographs, hangul := a.han+a.kana, a.single[hangulIndex]
-	// One of these counts as much as three letters.
+	// An ideograph or Hangul syllable counts as much as three letters.
 	total := a.total + 2*ideographs + 2*hangul
 	most := func(n int) bool { return 2*n > total }
 	named := func(script *unicode.RangeTable) string {

@@ -16,23 +16,20 @@ import (
 var gramData string
 
 const (
-	// maxGramWords bounds the words that are looked at.
+	// maxGramWords limits the words that are read.
 	maxGramWords = 200
-	// maxGramLength bounds a word, in bytes; longer ones are names of things.
+	// maxGramLength limits a word, in bytes. Longer words are identifiers.
 	maxGramLength = 40
 )
 
-// gramWeight is what a run of letters says for a language: the logarithm of its
-// frequency, in quarters of a bit from that of what the language is not known
-// to have.
+// gramWeight is the evidence of a letter run for a language: the logarithm of its frequency, in quarters of a bit
+// above the frequency assumed for unseen runs (2^-14).
 type gramWeight struct{ language, weight uint8 }
 
-// gramModel knows how often runs of one to four letters and short words occur
-// in languages.
+// gramModel holds the frequencies of runs of one to four letters and of short words in each language.
 type gramModel struct {
 	tags []string
-	// typical is what a letter run of running text weighs on average in its own
-	// language.
+	// typical is the average weight of a letter run of running text in its own language.
 	typical []float64
 	grams   map[string][]gramWeight
 }
@@ -46,8 +43,7 @@ var grams = sync.OnceValue(func() *gramModel {
 	return m
 })
 
-// parseGrams reads lines "tag typical weight run run … weight run …", where a
-// blank is written "_".
+// parseGrams reads lines "tag typical weight run run … weight run …". "_" stands for a blank.
 func parseGrams(data string) (*gramModel, error) {
 	m := &gramModel{grams: map[string][]gramWeight{}}
 
@@ -79,9 +75,9 @@ func parseGrams(data string) (*gramModel, error) {
 	return m, nil
 }
 
-// EachGram calls use with the runs of one to four letters of a lower-case word,
-// and with the word if it is short; its ends are written "_". The bytes are
-// reused.
+// EachGram calls use with each run of one to four letters of a lower-case word, and with the word itself if it is
+// short. "_" marks both ends of the word. The bytes passed to use are valid until use returns. EachGram returns
+// the buffer for the next call.
 func EachGram(word string, buffer []byte, use func(gram []byte)) []byte {
 	if len(word) > maxGramLength {
 		return buffer
@@ -116,13 +112,11 @@ func EachGram(word string, buffer []byte, use func(gram []byte)) []byte {
 // resemblance is how well a text fits a language.
 type resemblance struct {
 	tag string
-	// score is its weight altogether, share what that is of what text in the
-	// language weighs.
+	// score is the total weight. share is the average weight of a run, relative to typical text in the language.
 	score, share float64
 }
 
-// rank returns the languages of a text, the most fitting first, and how many
-// runs of letters it has that are known.
+// rank returns the languages of a text, the best fit first, and the number of its letter runs.
 func (m *gramModel) rank(tokens []string, among func(tag string) bool) ([]resemblance, int) {
 	sums := make([]float64, len(m.tags))
 	n := 0
@@ -156,7 +150,7 @@ func (m *gramModel) rank(tokens []string, among func(tag string) bool) ([]resemb
 			case slices.Contains(widespread, tag):
 				sums[i] += wideHead
 			}
-			// Languages with few runs weigh more for each of them.
+			// Languages with few runs have a higher weight for each of them.
 			all = append(all, resemblance{tag, sums[i] * math.Pow(usualWeight/m.typical[i], 0.25), share})
 		}
 	}
@@ -165,8 +159,10 @@ func (m *gramModel) rank(tokens []string, among func(tag string) bool) ([]resemb
 	return all, n
 }
 
-// What a ranking must show to be believed: the best lead the second by leastLead
-// deviations, and a fit that long texts reach better than short ones.
+// Thresholds for accepting the best language; otherwise the result is "und". The lead over the second language
+// must reach leastLead deviations, and the fit a limit that rises with the text's length from shortFit to longFit.
+// They were chosen on the sentences of the language table in docs/lab/analysis.md. englishHead and wideHead are
+// added to the totals of English and of the widespread languages, in quarters of a bit.
 const (
 	leastLead             = 2
 	shortFit, longFit     = 0.72, 1.0
@@ -175,11 +171,10 @@ const (
 	usualWeight           = 15.5
 )
 
-// widespread are the languages that a few words are likelier to be in.
+// widespread lists languages that short texts are more likely to be in.
 var widespread = strings.Fields("de fr es pt it nl sv no da fi pl cs hu ro tr id vi ru uk ar fa hi")
 
-// identify returns the language of a text among some, "und" where it shows none
-// plainly.
+// identify returns the best language of a text among those that among accepts, or "und" if no language is clear.
 func (m *gramModel) identify(tokens []string, among func(tag string) bool) string {
 	all, n := m.rank(tokens, among)
 	if n < 2 || len(all) == 0 || all[0].score == 0 {
@@ -200,7 +195,7 @@ func (m *gramModel) identify(tokens []string, among func(tag string) bool) strin
 	return all[0].tag
 }
 
-// Words are the lower-case words of a text, without numbers.
+// Words returns the lower-case words of a text, without numbers.
 func Words(text string) []string {
 	return slices.DeleteFunc(
 		appendTokens(nil, text),

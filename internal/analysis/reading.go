@@ -10,23 +10,22 @@ import (
 	"presswork/internal/markdown"
 )
 
-// sampleBytes bounds the text that is read word by word. Longer documents are
-// sampled: their head, and blocks spread evenly over the rest.
+// sampleBytes limits the text that is read word by word. A longer document is sampled: its beginning and blocks
+// spread evenly over the rest.
 const sampleBytes = 160 << 10
 
-// passage is a block of text that is no heading.
+// passage is a block of text other than a heading.
 type passage struct {
 	markdown.Block
-	// lines are those of the source; text has them joined, but for those that
-	// stand by themselves.
+	// lines are the lines of the source. text joins them with spaces, except at explicit line breaks.
 	lines []string
 	text  string
 }
 
-// prose distinguishes sentences from cells.
+// prose reports whether the passage has sentences: a table row does not.
 func (p passage) prose() bool { return p.Kind != markdown.RowBlock }
 
-// heading is a heading without its markup. after counts the blocks before it.
+// heading is a heading without its markup. after is the number of blocks before it.
 type heading struct {
 	level int
 	text  string
@@ -37,30 +36,29 @@ type heading struct {
 // maxHeading bounds a heading's text, in bytes.
 const maxHeading = 300
 
-// reading is a document taken apart: structure of the whole, words of a sample.
+// reading is a parsed document: the structure of all of it and the words of a sample.
 type reading struct {
 	markdown.Outline
 	front    frontMatter
 	headings []heading
 	ev       evidence
 	passages []passage
-	// captions are lines that stand as headings without being marked as such:
-	// "EXPERIENCE", "**Bill to:**".
+	// captions are lines that look like headings without heading markup: "EXPERIENCE", "**Bill to:**".
 	captions []string
 	// tokens are the lower-case words of headings and passages, "" between them.
 	tokens []string
-	// words counts the sample's words of prose, cells those in tables; glyphs is
-	// what its characters of scripts without spaces amount to, in words.
+	// words counts the words of the sample's prose, cells those of its tables. glyphs is the word equivalent of
+	// its characters in scripts without spaces.
 	words, cells int
 	glyphs       float64
 	// scale is the share of the document's text that was read, above 0 to 1.
 	scale float64
-	// salutation and closing report whether features found those of a letter.
+	// salutation and closing report whether features found those of a letter. cues reads them, so features must
+	// run first.
 	salutation, closing bool
 }
 
-// read takes a document apart. One that is too complex to be printed is read as
-// far as its front matter.
+// read parses a document. Of a document too complex to print it reads only the front matter.
 func read(source []byte) *reading {
 	src := normalise(source)
 	r := outlined(src)
@@ -99,8 +97,8 @@ func outlined(src []byte) *reading {
 
 func lineEnd(c rune) bool { return c == '\n' || string(c) == markdown.LineSeparator }
 
-// reread takes up a document whose text stands in a code fence or is indented
-// like code, which people do with résumés, letters and poems.
+// reread reads the text inside code fences or indented code as Markdown if that gives more words. Authors paste
+// résumés, letters and poems that way.
 func (r *reading) reread(src []byte) {
 	var inner []byte
 
@@ -124,8 +122,8 @@ func (r *reading) reread(src []byte) {
 	}
 }
 
-// fenced are the bodies of fences without a language, which may hold text, in a
-// document that has no code beside them.
+// fenced returns the text of all fences that have no programming language. It returns nil if another fence has
+// one: the document then has real code.
 func (r *reading) fenced() (inner []byte) {
 	for _, b := range r.Blocks {
 		if b.Kind != markdown.CodeBlock {
@@ -151,10 +149,10 @@ func dedent(src []byte) (out []byte) {
 	return out
 }
 
-// wordySample is how many bytes show whether something is text.
+// wordySample is the number of bytes that wordy needs to tell text from code.
 const wordySample = 8 << 10
 
-// wordy distinguishes text from code: letters and spaces, few brackets.
+// wordy reports whether s is text rather than code: letters and spaces, few brackets.
 func wordy(s string) bool {
 	letters, brackets := 0, 0
 
@@ -170,7 +168,7 @@ func wordy(s string) bool {
 	return letters > 120 && letters > 12*brackets
 }
 
-// sample takes the blocks that are read, and cuts them into words.
+// sample selects the blocks to read and splits them into words.
 func (r *reading) sample() {
 	total := 0
 
@@ -223,10 +221,11 @@ func running(b markdown.Block) bool {
 	return b.Kind != markdown.HeadingBlock && b.Kind != markdown.CodeBlock
 }
 
-// maxBlock bounds what is taken of a block at once, so that a document of one line can be sampled.
+// maxBlock limits the piece of a block that is sampled at once, in bytes. Without it, a document of one line would
+// not be sampled.
 const maxBlock = 8 << 10
 
-// cutBlock cuts a long text between words, if it has any.
+// cutBlock splits off the first maxBlock bytes of a text, between words if it has spaces.
 func cutBlock(text string) (head, rest string) {
 	if len(text) <= maxBlock {
 		return text, ""
@@ -274,11 +273,11 @@ func (r *reading) take(b markdown.Block) {
 	r.tokens = append(r.tokens, "")
 }
 
-// joinLines joins the lines of a block that do not stand by themselves.
+// joinLines replaces line ends by spaces and keeps explicit line breaks.
 var joinLines = strings.NewReplacer("\n", " ", markdown.LineSeparator, "\n")
 
-// caption returns the short first line of a block when it stands out: bold, in
-// capitals, ending in a colon, or alone without a full stop.
+// caption returns the short first line of a block if it stands out: bold, in capitals, with a colon at its end, or
+// alone without a full stop. Otherwise it returns "".
 func caption(p passage) string {
 	line := strings.TrimSpace(p.lines[0])
 	if colon := strings.Index(line, ":"); colon > 0 && p.Lead {
@@ -297,8 +296,8 @@ func caption(p passage) string {
 	return ""
 }
 
-// glyphWords is what a character counts of a word in scripts without spaces:
-// about what a reader takes in with one word of English.
+// glyphWords returns how many words of English a character of a script without spaces is worth to a reader, or 0
+// for other tokens. The factors match measured reading speeds only roughly.
 func glyphWords(token string) float64 {
 	first, _ := utf8.DecodeRuneInString(token)
 	switch {
@@ -311,10 +310,10 @@ func glyphWords(token string) float64 {
 	return 0.22
 }
 
-// firstUnspaced is the first character of a script without spaces, Thai's.
+// firstUnspaced is the lowest code point of a script without spaces, the start of Thai.
 const firstUnspaced = 0x0e00
 
-// unspaced reports whether r is of a script written without spaces between words.
+// unspaced reports whether r belongs to a script written without spaces between words.
 func unspaced(r rune) bool {
 	return r == soundMark ||
 		unicode.In(
@@ -329,12 +328,11 @@ func unspaced(r rune) bool {
 		)
 }
 
-// soundMark lengthens a vowel of Katakana and Hiragana, and is of neither.
+// soundMark lengthens a vowel in Katakana and Hiragana. Unicode assigns it to neither script.
 const soundMark = 'ー'
 
-// appendTokens cuts text into lower-case words and numbers; of scripts without
-// spaces each character, with its marks, is one. "Don't" and "follow-up" are
-// two words each.
+// appendTokens splits text into lower-case words and numbers. In scripts without spaces, each character with its
+// marks is a token. "Don't" and "follow-up" are two tokens each.
 func appendTokens(tokens []string, text string) []string {
 	text = strings.ToLower(text)
 	from := -1
@@ -367,14 +365,14 @@ func appendTokens(tokens []string, text string) []string {
 	return tokens
 }
 
-// joiner reports whether c shapes the letters around it and belongs to their word.
+// joiner reports whether c is a zero-width (non-)joiner, which belongs to the word around it.
 func joiner(c rune) bool { return c == 0x200c || c == 0x200d }
 
-// amount is how much prose the sample holds, in words.
+// amount returns the prose of the sample, in words.
 func (r *reading) amount() int { return r.words + int(r.glyphs+0.5) }
 
-// minutes is how long the document takes to read: 220 words a minute, tables at half that speed, 25 lines of code a
-// minute; at least one, unless there is nothing.
+// minutes returns the reading time of the whole document, rounded up: 220 words of prose, 110 words of tables or
+// 25 lines of code a minute. It is at least 1 unless the document is empty.
 func (r *reading) minutes() int {
 	prose := (float64(r.words)+r.glyphs)/220 + float64(r.cells)/110
 	for _, h := range r.headings {
@@ -385,7 +383,7 @@ func (r *reading) minutes() int {
 	return max(int(math.Ceil(prose/r.scale+float64(r.CodeLines)/25-rounding)), min(r.Lines, 1))
 }
 
-// title is the document's name: of its front matter, or its first heading.
+// title returns the title in the front matter, or else the first heading.
 func (r *reading) title() string {
 	if t := r.front.text("title"); t != "" {
 		return clip(t, maxHeading)

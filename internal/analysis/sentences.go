@@ -6,23 +6,22 @@ import (
 	"unicode/utf8"
 )
 
-// maxSentence bounds a sentence, in bytes: what has no full stop is cut at a
-// space.
+// maxSentence limits a sentence, in bytes. Text without a full stop is cut at a space.
 const maxSentence = 1500
 
-// abbreviations are words whose point ends no sentence.
+// abbreviations are words whose full stop does not end a sentence.
 var abbreviations = wordSigns(map[int]string{
 	1: `mr mrs ms mx dr prof rev hon st gen col capt lt sgt gov sen rep pres
 vs cf
 fig figs eq eqs eqn sec ch chap vol vols no nos nr pp p ed eds al ibid viz approx ca dept est assn univ bros
 jan feb mar apr jun jul aug sep sept oct nov dec mon tue tues wed thu thurs fri tel ext e.g i.e eg ie
 z.b d.h u.a bzw usw ggf evtl hr fr dra art arts ave blvd rd mt ft min max resp incl excl`,
-	// These end one where a capital follows.
+	// These end a sentence before a capital letter.
 	2: `etc a.m p.m am pm u.s u.k inc ltd co corp jr sr`,
 })
 
-// splitSentences cuts prose into sentences without the white space around them.
-// An empty line ends a sentence; a single line break is a space.
+// splitSentences splits prose into sentences without surrounding white space. An empty line ends a sentence; a
+// single line break is a space.
 func splitSentences(text string) []string {
 	sentences := make([]string, 0, len(text)/90+1)
 	start := 0
@@ -69,7 +68,7 @@ func splitSentences(text string) []string {
 	return sentences
 }
 
-// blankLine returns where the empty line ends that begins at i, or 0.
+// blankLine returns the end of the empty line that starts at i, or 0 if there is none.
 func blankLine(text string, i int) int {
 	for i < len(text) {
 		switch text[i] {
@@ -85,7 +84,7 @@ func blankLine(text string, i int) int {
 	return 0
 }
 
-// closing returns where the marks, quotes and brackets after a mark end.
+// closing returns the end of the marks, quotes and brackets that follow a mark.
 func closing(text string, i int) int {
 	for i < len(text) {
 		r, size := utf8.DecodeRuneInString(text[i:])
@@ -98,8 +97,8 @@ func closing(text string, i int) int {
 	return i
 }
 
-// endsSentence reports whether the mark at i, whose followers reach to end, ends
-// the sentence that began at start.
+// endsSentence reports whether the mark at i ends the sentence that starts at start. end is the end of the marks
+// that follow it.
 func endsSentence(text string, start, i, end int, mark rune) bool {
 	if mark >= 0x3000 || mark == '।' {
 		return true
@@ -157,7 +156,7 @@ func isNumber(s string) bool {
 	return true
 }
 
-// sampleEvenly returns at most n of the sentences, spread over the document.
+// sampleEvenly returns at most n sentences, spread evenly over the document.
 func sampleEvenly(sentences []string, n int) []string {
 	if len(sentences) <= n {
 		return sentences
@@ -218,7 +217,7 @@ func isTypographic(r rune) bool {
 	return false
 }
 
-// sentences are those of the sample's prose.
+// sentences returns the sentences of the sample's prose.
 func (r *reading) sentences() (out []string) {
 	for _, p := range r.passages {
 		if p.prose() {
@@ -231,7 +230,7 @@ func (r *reading) sentences() (out []string) {
 	return out
 }
 
-// countWords counts the words of headings and of the sample.
+// countWords counts each word of the headings and of the sample.
 func (r *reading) countWords() wordCounts {
 	counts := wordCounts{}
 

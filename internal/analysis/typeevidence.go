@@ -9,16 +9,14 @@ import (
 )
 
 const (
-	// namedTerms bounds the headings and words that are quoted, and telling is the
-	// weight from which a term is worth it.
+	// namedTerms limits the quoted headings and the quoted words. telling is the least weight of a quoted term.
 	namedTerms, telling = 3, 1.0
-	// tellingShare is what a structural feature must add to a type's logit to be
-	// named.
+	// tellingShare is the least contribution of a structural feature to a type's logit that is reported.
 	tellingShare = 0.6
 	longestQuote = 40
 )
 
-// structurePhrases say what structural features mean; with "%d" their count.
+// structurePhrases describes structural features in words. "%d" stands for their number.
 var structurePhrases = map[string]string{
 	"head_clause":  "%d numbered clauses",
 	"head_version": "%d headings of versions",
@@ -44,8 +42,8 @@ var structurePhrases = map[string]string{
 	"imperative":   "instructions",
 }
 
-// evidence says what of the document speaks for a type: headings, words and
-// structure, each group the weightiest first.
+// evidence returns phrases that support a type: structure, headings and words. The strongest of each group come
+// first.
 func (r *reading) evidence(docType string, x []float64) []string {
 	kind := slices.Index(DocumentTypes(), docType)
 	var found []string
@@ -68,7 +66,7 @@ func (r *reading) evidence(docType string, x []float64) []string {
 	return append(r.tellingStructure(kind, x), found...)
 }
 
-// tellingStructure names the structural features that speak most for a type.
+// tellingStructure returns the two structural features that contribute most to a type, in words.
 func (r *reading) tellingStructure(kind int, x []float64) []string {
 	row, from := typeModel().Rows[kind], len(x)-len(structureNames)
 	type share struct {
@@ -102,7 +100,7 @@ func (r *reading) tellingStructure(kind int, x []float64) []string {
 	return phrases
 }
 
-// counted is how many there are of what a structural feature is of.
+// counted returns how often the element behind a structural feature occurs.
 func (r *reading) counted(feature string) (n int) {
 	like := clauseLike
 
@@ -120,7 +118,7 @@ func (r *reading) counted(feature string) (n int) {
 	return n
 }
 
-// tellingHeadings quotes headings that are terms of a type.
+// tellingHeadings returns quoted headings that are terms of a type.
 func (r *reading) tellingHeadings(kind int) (quoted []string) {
 	l := typeTerms()
 	for i, h := range r.headings[:min(len(r.headings), 100)] {
@@ -147,7 +145,7 @@ func (r *reading) tellingHeadings(kind int) (quoted []string) {
 	return quoted
 }
 
-// tellingWords quotes words of the text that are terms of a type.
+// tellingWords returns quoted words of the text that are terms of a type.
 func (r *reading) tellingWords(kind int) (quoted []string) {
 	l := typeTerms()
 	weights := map[string]float64{}
@@ -178,8 +176,7 @@ func (r *reading) tellingWords(kind int) (quoted []string) {
 	return quoted
 }
 
-// joined writes tokens as they stand in text, those of scripts without spaces
-// close together.
+// joined returns tokens as they are written in text: without spaces in scripts that use none.
 func joined(tokens []string) string {
 	var out strings.Builder
 

@@ -12,11 +12,11 @@ import (
 //go:embed data
 var dataFiles embed.FS
 
-// generation is raised by hand when code alone changes what Analyze answers.
+// generation must be raised by hand when a change of code alone changes the result of Analyze.
 const generation = 4
 
-// Version names what Analyze would answer: it changes with the code's
-// generation and with every byte of the data. Caches have it in their keys.
+// Version identifies the results of Analyze. It changes with generation and with every byte of the data. Caches
+// use it in their keys.
 func Version() string { return version() }
 
 var version = sync.OnceValue(func() string {
@@ -39,8 +39,8 @@ var version = sync.OnceValue(func() string {
 	return strconv.Itoa(generation) + "-" + hex.EncodeToString(sum.Sum(nil)[:8])
 })
 
-// FeatureVersion names the definition of DocumentFeatures: it changes with the
-// code's generation, the names of features and the lexicon.
+// FeatureVersion identifies the definition of DocumentFeatures. It changes with generation, the feature names and
+// the lexicon.
 func FeatureVersion() string {
 	sum := sha256.New()
 	for _, part := range append(featureNames(), typeLexiconData, typeLanguageData) {

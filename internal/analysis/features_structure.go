@@ -10,7 +10,7 @@ import (
 	"presswork/internal/lazyregexp"
 )
 
-// structureNames name the structural features, in the order structure gives.
+// structureNames names the structural features, in the order of structure's result.
 var structureNames = []string{
 	"code",
 	"tables",
@@ -79,7 +79,7 @@ var structureNames = []string{
 	"ragged",
 }
 
-// Patterns of headings and lines; all match in linear time.
+// Patterns of headings and lines. RE2 matches them in linear time.
 var (
 	versionLike = lazyregexp.New(
 		`(?i)^\W{0,3}(?:version |release |v\.? ?)?\[?v?\d+\.\d+(?:\.[\dx]+)?\]?|^\[?unreleased` +
@@ -135,7 +135,7 @@ var (
 	)
 )
 
-// structure measures a document's shape.
+// structure returns the structural features, each between 0 and 1.
 func structure(r *reading) []float64 {
 	f := map[string]float64{}
 	words := max(r.amount(), 1)
@@ -226,7 +226,7 @@ func allCapitals(s string) bool {
 	return upper > 3
 }
 
-// personName distinguishes "Ada Lovelace" and "Dr. Jane M. Doe" from titles.
+// personName reports whether a title is a name such as "Ada Lovelace" or "Dr. Jane M. Doe".
 func personName(s string) bool {
 	words := strings.Fields(strings.TrimRight(s, "."))
 	if len(words) < 2 || len(words) > 4 {
@@ -249,7 +249,7 @@ func personName(s string) bool {
 
 func notName(c rune) bool { return !unicode.IsLetter(c) && c != '-' && c != '\'' && c != '’' }
 
-// titleWords stand in titles, not in names.
+// titleWords occur in titles but not in names.
 var titleWords = strings.Fields(
 	`the a an of and in on for to with guide report notes meeting api reference project annual
 	release code conduct policy terms service how what why my your our new getting started about style design proposal
@@ -261,8 +261,8 @@ var titleWords = strings.Fields(
 	sea city road street home world time life work cheat sheet quick start grilled baked roasted fried`,
 )
 
-// featureNames names the features of a document, in order: four of the lexicon
-// per type, then the structural ones.
+// featureNames returns the names of the features in order: four lexicon features for each type, then the
+// structural ones.
 func featureNames() []string {
 	var names []string
 
@@ -275,11 +275,11 @@ func featureNames() []string {
 	return append(names, structureNames...)
 }
 
-// lexiconScale is the score, per place, at which a feature of the lexicon is 63 %
-// of the 1 it grows to.
+// lexiconScale holds, for each spot, the lexicon score that gives a feature of 0.63. Features approach 1 as the
+// score grows.
 var lexiconScale = [spots]float64{inTitle: 3, inHeading: 4.5, inText: 5, inFront: 3}
 
-// features measures a document. All values lie between 0 and 1.
+// features returns the features of a document. All values are between 0 and 1.
 func features(r *reading) []float64 {
 	found := typeTerms().score(r)
 
@@ -293,7 +293,7 @@ func features(r *reading) []float64 {
 	return append(x, structure(r)...)
 }
 
-// ratio is a/b, 0 where b is none.
+// ratio returns a/b, or 0 if b is 0.
 func ratio(a, b int) float64 {
 	if b == 0 {
 		return 0
@@ -302,7 +302,7 @@ func ratio(a, b int) float64 {
 	return float64(a) / float64(b)
 }
 
-// grown maps a rate to 0…1: half is what gives a half.
+// grown maps a rate to a value between 0 and 1. The rate half gives 0.5.
 func grown(rate, half float64) float64 { return rate / (rate + half) }
 
 func truth(b bool) float64 {
