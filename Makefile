@@ -177,7 +177,7 @@ lint: setup-test ## Run golangci-lint (.golangci.yml) and Vale (.vale/), verify 
 	$(GOLANGCI_LINT) run
 	cd tools && $(GOLANGCI_LINT) run --config ../.golangci.yml
 	scripts/subjects.sh
-	scripts/prose.sh "$(VALE)" '*.md' web
+	scripts/prose.sh "$(VALE)"
 
 .PHONY: prose
 prose: ## Check the English of pages and comments by the rules in .vale/: make prose FILES='docs web'

@@ -1,8 +1,6 @@
-// Package presswork is the dictionary of the Presswork system: the nouns that
-// unrelated packages exchange (Job, Event, Artifact, Options, Error) and nothing
-// that acts on them. It imports the standard library and packages of plain types only.
+// Package presswork defines the types that unrelated packages exchange: Job, Event, Artifact, Options and Error.
+// It has no behaviour, and imports only the standard library and packages of plain types.
 //
-// A caller hands in a document; the API writes a durable Job and puts a typed task
-// on the queue; a worker takes the task and reports each step as an Event; the
-// result is an Artifact in an object store.
+// A caller submits a document. The API writes a durable Job and puts a typed task on the queue. A worker takes the
+// task and reports each step as an Event. The result is an Artifact in an object store.
 package presswork

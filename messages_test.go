@@ -68,8 +68,8 @@ func TestALeakIsFound(t *testing.T) {
 	}
 }
 
-// leaks returns a line for each coined message that is made of another error,
-// and how many calls that coin it has seen.
+// leaks returns a line for each public message that is built from another error, and the number of calls that
+// create public messages.
 func leaks(t *testing.T, tree fs.FS) (complaints []string, calls int) {
 	t.Helper()
 	set := token.NewFileSet()
@@ -80,7 +80,7 @@ func leaks(t *testing.T, tree fs.FS) (complaints []string, calls int) {
 			return cmp.Or(err, fs.SkipDir)
 		}
 		dir := path.Dir(name)
-		// Whoever runs the command line may read what its machine says.
+		// The user of the command line may read errors of the own machine.
 		local := dir == "internal/local" || strings.HasPrefix(dir, "cmd/") || isTestPackage(dir)
 		if d.IsDir() || local || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
 			return nil

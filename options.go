@@ -19,8 +19,8 @@ type Options struct {
 	// MarginPreset is none, narrow, normal (default) or wide.
 	MarginPreset string  `json:"margin_preset,omitempty"`
 	Margins      Margins `json:"margins,omitzero"`
-	// Binding is how much of the inner margin is lost in the spine: a length, with
-	// which the margins of left and right pages mirror each other.
+	// Binding is the part of the inner margin that the spine hides: a length. With it the margins of left and
+	// right pages mirror each other.
 	Binding string `json:"binding,omitempty"`
 	// Bleed is how far colour goes on beyond the edge where the paper is cut: a length.
 	// CropMarks draws where that edge is, on a larger sheet.

@@ -250,7 +250,7 @@ func TestWorkersFollowEveryQueue(t *testing.T) {
 func TestLinksBetweenDocumentsLeadSomewhere(t *testing.T) {
 	t.Parallel()
 	link := regexp.MustCompile(`\]\(([^)#:]+)(?:#[^)]*)?\)`)
-	// What is shown as code leads nowhere.
+	// Links within code are not followed.
 	code := regexp.MustCompile("(?ms)^```.*?^```|`[^`\n]*`")
 	for name, text := range files(t, ".md", "docs", "deploy", "CONTRIBUTING.md", "CHANGELOG.md") {
 		for _, m := range link.FindAllStringSubmatch(code.ReplaceAllString(text, ""), -1) {

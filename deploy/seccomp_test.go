@@ -10,9 +10,8 @@ import (
 	"testing"
 )
 
-// TestSeccompProfiles runs the program below each profile, without privileges, as in
-// a container: a browser that is sandboxed and without a network, and code of
-// models where its profile allows mounts, only there.
+// TestSeccompProfiles runs the program under each seccomp profile, without privileges, as in a container. The
+// browser must be sandboxed and without a network. Code of models must run only where the profile allows mounts.
 func TestSeccompProfiles(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -37,8 +36,7 @@ func TestSeccompProfiles(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer rules.Close()
-		// /proc as the host has it: the kernel lets nobody mount another where
-		// parts of it are covered.
+		// /proc of the host: the kernel allows no new mount where parts of /proc are covered.
 		args := []string{
 			"--die-with-parent",
 			"--unshare-ipc",

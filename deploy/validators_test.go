@@ -152,7 +152,7 @@ func TestValidators(t *testing.T) {
 				func(t *testing.T, file string) error {
 					out, err := exec.CommandContext(t.Context(), "systemd-analyze", "verify", "--man=no", file).
 						CombinedOutput()
-					// What it cannot read it only warns of.
+					// xmllint only warns of elements that it cannot read.
 					if err == nil && len(out) > 0 {
 						err = errors.New("warnings")
 					}

@@ -16,8 +16,8 @@ import (
 	"presswork/tasks/record"
 )
 
-// swallower is a go-redis hook that loses the answers to the next writes that hold the text, as many as armed says:
-// the connection breaks after the server has acted.
+// swallower is a go-redis hook that drops the responses to the next writes that contain text. armed is the number
+// of these writes. The connection breaks after the server has executed them.
 type swallower struct {
 	text  []byte
 	armed atomic.Int64

@@ -59,8 +59,8 @@ func (a *active) jobs() []*activeRun {
 	return slices.DeleteFunc(a.all(), func(r *activeRun) bool { return r.fence == "" })
 }
 
-// watchCancels ends the runs of cancelled jobs: at once by the channel, and
-// within half a second by their records, which also show a newer run.
+// watchCancels ends the runs of cancelled jobs: at once through the channel, and within half a second through
+// their records. The records also show that a newer run exists.
 func (s *Server) watchCancels(ctx context.Context) {
 	sub := s.rdb.Subscribe(ctx, record.CancelChannel, inputChannel)
 	defer sub.Close()
@@ -127,8 +127,8 @@ func (s *Server) checkActive(ctx context.Context) {
 // could take a task. An idle one is looked at every second.
 const stallAfter = 30 * time.Second
 
-// Progress returns an error when the server no longer takes tasks although it
-// could run more of them, and nil before Start and while it stops.
+// Progress returns an error when the server has free slots but no longer takes tasks. It returns nil before Start
+// and while the server stops.
 func (s *Server) Progress(context.Context) error {
 	if s.taking.Err() != nil {
 		return nil

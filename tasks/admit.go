@@ -14,12 +14,12 @@ const (
 	// lineAge is how old the known state of a queue may be when a submission is
 	// admitted by it.
 	lineAge = 100 * time.Millisecond
-	// paceOver is over how long the pace of a queue is measured, at least, and
-	// paceGap between which two looks it is not: no submission read it meanwhile.
+	// paceOver is the least time over which the pace of a queue is measured. paceGap is the time after which a
+	// measurement restarts, because no submission has read the queue since.
 	paceOver = 10 * time.Second
 	paceGap  = 30 * time.Second
-	// ownerShare is how many times what is free in a queue one owner may have in it:
-	// a queue that fills up keeps room for those who have little in it.
+	// ownerShare bounds the tasks of one owner in a queue, as a multiple of the free places. A queue that fills up
+	// keeps room for owners with few tasks.
 	ownerShare = 4
 	// longestAfter bounds how long a refused caller shall wait: the pace may change.
 	longestAfter = 5 * time.Minute
@@ -72,9 +72,8 @@ func (p pace) after(tries float64) time.Duration {
 	return time.Duration(seconds * float64(time.Second))
 }
 
-// admit refuses a submission to an almost full Redis, to a queue that is full or too
-// far behind by a figure that is at most lineAge old, and of an owner who has too
-// much of it.
+// admit refuses a submission when Redis is almost full or when the queue is full or has too much work. It also
+// refuses an owner with too many tasks in it. The numbers are at most lineAge old.
 func (c *Client) admit(ctx context.Context, q Queue, owner string) error {
 	if err := c.memory.admit(ctx, c.rdb); err != nil || c.maxPending < 0 && c.maxWait == 0 {
 		return err
@@ -125,9 +124,8 @@ func (c *Client) line(ctx context.Context, q Queue) (line, error) {
 	})
 }
 
-// figure is a value from Redis that may have an age of at most maxAge when it is used. The
-// first caller that finds it older reads it again, and the others use the old value
-// meanwhile, so that a burst of submissions reads it once.
+// figure is a value from Redis that is at most maxAge old when it is used. The first caller that finds it older
+// reads it again while the others use the old value. A burst of submissions therefore reads it once.
 type figure[T any] struct {
 	maxAge time.Duration
 

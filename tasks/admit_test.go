@@ -97,7 +97,7 @@ func TestALateQueueRefusesThoseWhoMadeItLate(t *testing.T) {
 	}
 }
 
-// What a refused caller is told is how long it takes until there is room.
+// The Retry-After of a refusal is the time until there is room.
 func TestARefusalTellsWhenThereIsRoom(t *testing.T) {
 	t.Parallel()
 

@@ -120,9 +120,8 @@ func BenchmarkPickUp(b *testing.B) {
 	report(b, took, "")
 }
 
-// BenchmarkFirstFrame measures from a call to the first frame of its answer, with
-// calls of 50 callers at a time: where every write of a job is synced, and where
-// Redis keeps nothing.
+// BenchmarkFirstFrame measures the time from a call to the first frame of its answer, with 50 callers at a time.
+// Redis syncs every write of a job in one variant, and keeps nothing on disk in the other.
 func BenchmarkFirstFrame(b *testing.B) {
 	for name, start := range map[string]func() string{
 		"appendfsync-always": func() string { return redistest.StartDurable(b).Address },

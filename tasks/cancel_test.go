@@ -13,7 +13,7 @@ import (
 	"presswork/tasks"
 )
 
-// A cancellation is told by a message and by the record; either alone ends the run.
+// A cancellation is sent as a message and written to the record. Either of them ends the run.
 func TestCancelReachesARunningHandler(t *testing.T) {
 	t.Parallel()
 

@@ -131,7 +131,7 @@ func (c *Client) Stop(context.Context) error {
 // this machine's time.
 func (c *Client) Now() time.Time { return c.clock.Now() }
 
-// Skew returns how far this machine's clock is ahead of Redis'.
+// Skew returns how far the clock of this machine is ahead of that of Redis.
 func (c *Client) Skew() time.Duration { return c.clock.Skew() }
 
 // Job returns a job with its queue position. Errors: NotFound, QueueUnavailable.

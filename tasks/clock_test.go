@@ -15,9 +15,8 @@ import (
 	"presswork/tasks"
 )
 
-// wrongClock is a go-redis hook that makes a process send what it would send if
-// its clock were ahead by so much: every number that looks like a time of about
-// now is shifted, Asynq's and ours.
+// wrongClock is a go-redis hook that simulates a clock that is wrong by ahead. It shifts every number that looks
+// like a current time, in commands of Asynq and of this project.
 type wrongClock struct {
 	ahead time.Duration
 	// reaps counts the looks at leases.

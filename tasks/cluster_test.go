@@ -13,8 +13,8 @@ import (
 func TestAClusterThatLosesAShardLosesNoAcceptedJob(t *testing.T) {
 	t.Parallel()
 	const owner = "ann"
-	// The ledger, the owner's list and the queue are each on a node of their own,
-	// or, the queue, on the one with all the rest.
+	// The ledger and the owner's list are each on their own node. The queue is on a third node or on that of the
+	// other keys.
 	cluster := redistest.StartCluster(t, tasks.LedgerKey, tasks.OwnerKey(owner))
 	b := setupOn(t, cluster.Address, tasks.Options{})
 	ctx := t.Context()

@@ -55,8 +55,8 @@ func TestJobOfAKilledWorkerRunsAgainSoon(t *testing.T) {
 	}
 }
 
-// takeAndDie does what a worker has done to the keys of a queue that takes a task and
-// dies: both at once, or the sweeper would find a task that has no lease.
+// takeAndDie changes the keys of a queue like a worker that takes a task and dies. One script does both: otherwise
+// the sweeper could find a task without a lease.
 func (b *bundle) takeAndDie(t *testing.T, q tasks.Queue, task string) {
 	t.Helper()
 	const take = `if redis.call('RPOPLPUSH', KEYS[1], KEYS[2]) ~= ARGV[1] then return 0 end
@@ -140,8 +140,8 @@ func TestAWebhookOutlivesItsWorkers(t *testing.T) {
 	}
 }
 
-// sleeps is a hook that lets the leases of what runs come to their end after each look
-// at them, as if the machine had slept until the next. It begins when it is told.
+// sleeps is a hook that expires the leases of running tasks after each check, as if the machine had slept until
+// the next one. It starts when begun is set.
 type sleeps struct {
 	rdb   redis.UniversalClient
 	begun atomic.Bool

@@ -15,10 +15,9 @@ import (
 	"presswork/tasks/record"
 )
 
-// Failed jobs are dead letters until an operator tries them again or dismisses them.
-// A dead letter keeps its task, and its sources stay in the store (see
-// Client.Needed): up to InlineLimit bytes and an index entry of a hundred. Jobs that
-// end well cost nothing.
+// Failed jobs are dead letters until an operator retries or dismisses them. A dead letter keeps its task, and its
+// sources stay in the store (see Client.Needed). It takes up to InlineLimit bytes and an index entry of about 100
+// bytes. Completed jobs take nothing.
 
 // deadMost is how many dead letters are kept; the oldest go first. With tasks of
 // InlineLimit bytes they take 32 MB of Redis.
@@ -91,13 +90,14 @@ func forget(ctx context.Context, rdb redis.UniversalClient, ids ...string) error
 	return nil
 }
 
-// Retry lets a job that waits for its next try run at once, and makes a new job of
-// one that has failed for good: a job's end never changes. The new job has the
-// owner, the webhook and the task of the old one, and each dead letter becomes one
-// job, however often it is asked for. It returns the job that runs then.
+// Retry runs a job at once that waits for its next attempt. From a failed job it creates a new job, because the
+// end of a job never changes. The new job has the owner, webhook and task of the old one. A dead letter becomes
+// one job, however often Retry is called. Retry returns the job that runs then.
 //
-// Errors: NotFound, JobFinished (there is nothing to try again), InvalidOption
-// (it runs or waits its turn), QueueFull, QueueUnavailable.
+// Errors:
+//   - NotFound, QueueFull, QueueUnavailable
+//   - JobFinished: the job has completed or was cancelled
+//   - InvalidOption: the job runs or waits for its turn
 func (c *Client) Retry(ctx context.Context, id string) (Record, error) {
 	job, err := c.records.Find(ctx, id)
 	if err != nil {
@@ -222,8 +222,7 @@ func (c *Client) Dismiss(ctx context.Context, id string) error {
 	return forget(ctx, c.rdb, id)
 }
 
-// Needed reports whether the sources of a job may still be read: by the job, while
-// it is open, by one that Retry would make of it, or by one that it has made.
+// Needed reports whether the sources of a job may still be read: by the job while it is open or by a retry.
 func (c *Client) Needed(ctx context.Context, id string) (bool, error) {
 	for range 16 { // a job that is tried again may fail again
 		job, err := c.records.Read(ctx, id)

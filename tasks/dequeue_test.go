@@ -11,8 +11,8 @@ import (
 	"presswork/tasks/record"
 )
 
-// Redis has given out the task and begun its job, and the connection breaks: again and again, as when go-redis
-// repeats the command and Asynq then asks once more.
+// Redis has dequeued the task and begun its job, and the connection breaks several times: go-redis repeats the
+// command, and Asynq then dequeues again.
 func TestATaskWhoseDequeueWasNotAnsweredRunsAtOnceAndHasNotCrashed(t *testing.T) {
 	t.Parallel()
 	address := redistest.Start(t)

@@ -95,7 +95,7 @@ func TestWhatARunLeftOfACancelledJobIsDiscarded(t *testing.T) {
 	wait.Until(t, "the sweeper has repeated what failed", func() bool {
 		return d.of(failing) == 1 && b.rdb.ZScore(ctx, tasks.LedgerKey, failing).Err() != nil
 	})
-	// What a slow store takes for an ended job after that goes when its record is packed.
+	// Objects that a slow store receives for an ended job later are deleted when its record is packed.
 	was := d.of(waiting)
 
 	if err := s.Pack(ctx, tasks.PackAfter+time.Minute); err != nil {

@@ -74,8 +74,8 @@ type BrowserVitals struct {
 // it before Start.
 func (s *Server) Report(vitals func() Vitals) { s.vitals = vitals }
 
-// Slots returns how many jobs of the queues that print this worker is at, and how
-// many it takes at most: those being printed, and those before and after.
+// Slots returns the number of print jobs on this worker and their maximum. Both include jobs before and after
+// their print.
 func (s *Server) Slots() (used, total int) { return s.slots.Usage(Render) }
 
 // reporter returns what makes the reports of this worker.
@@ -109,8 +109,8 @@ func (s *Server) reporter(queues []Queue) func() any {
 	}
 }
 
-// tell writes what state returns under a key every offerEvery until ctx ends, and
-// then withdraws it: Redis forgets the word of a worker that dies within offerTTL.
+// tell writes the result of state under a key every offerEvery until ctx ends, and then deletes the key. The key
+// of a worker that dies expires after offerTTL.
 func (s *Server) tell(ctx context.Context, key, what string, state func() any) {
 	tick := time.NewTicker(offerEvery)
 	defer tick.Stop()
@@ -199,8 +199,8 @@ const (
 	offerTTL   = 7 * time.Second
 )
 
-// Offer is what a worker can do for sessions with built-in tools: by the type of each tool "",
-// or the reason why it cannot be had there.
+// Offer describes the built-in tools of a worker. It maps the type of each tool to "", or to the reason why the
+// tool is not available.
 type Offer map[string]string
 
 // Offers is what the living workers of Tools can do, together.

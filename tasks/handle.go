@@ -27,12 +27,12 @@ type handler struct {
 	plain func(ctx context.Context, payload []byte) error
 }
 
-// Handle makes the server run a kind of task that belongs to a job, on the
-// kind's own queue and, when it prints, on Bulk. The handler ends the job by
-// Run.Complete, or hands it on by Run.Next; an error that it returns ends the job as failed, or makes the
-// task run again, by the table in errors.go. ctx ends when the job is
-// cancelled, after the kind's Timeout, and when the server stops, and
-// context.Cause(ctx) is why. Call Handle before Start.
+// Handle registers the handler for a kind of task that belongs to a job. Its tasks run from the queue of the kind
+// and, if it prints, from Bulk. The handler ends the job with Run.Complete or continues it with Run.Next. When it
+// returns an error, the job fails or the task is retried, by the table in errors.go. Call Handle before Start.
+//
+// ctx ends when the job is cancelled, after the kind's Timeout, and when the server stops. context.Cause(ctx) is
+// the reason.
 func Handle[P any](s *Server, k Kind[P], h func(ctx context.Context, run *Run, payload P) error) {
 	s.handle(k.Name, handler{
 		queue: k.Queue, retries: k.Retries, timeout: k.Timeout, backoff: k.Backoff,

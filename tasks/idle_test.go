@@ -49,8 +49,8 @@ func TestAnIdleWorkerLeavesRedisInPeace(t *testing.T) {
 	if err := s.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	// Each of the four queues that are waited for by BLMOVE does so about once a
-	// second; this waits for two rounds and counts what else was sent meanwhile.
+	// Each of the four queues with BLMOVE calls it about once a second. The test waits for two rounds and counts
+	// all other commands.
 	waits := func() int { return commands(t, b.rdb)["blmove"] }
 	wait.Until(t, "the worker is idle", func() bool { return waits() >= 4 })
 	before := commands(t, b.rdb)
@@ -59,7 +59,7 @@ func TestAnIdleWorkerLeavesRedisInPeace(t *testing.T) {
 	var lines []string
 
 	for name, n := range after {
-		// What this test asks for itself.
+		// These commands are from the test itself.
 		if n -= before[name]; n > 0 && name != "info" {
 			total += n
 			lines = append(lines, name+" "+strconv.Itoa(n))

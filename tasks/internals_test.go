@@ -11,7 +11,7 @@ import (
 	"presswork/tasks/record"
 )
 
-// What the tests of package tasks_test see of the inside.
+// Internals for the tests of package tasks_test.
 var (
 	IdempotencyKey = idempotencyKey
 	JobKey         = record.JobKey

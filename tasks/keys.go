@@ -12,8 +12,8 @@ const (
 	deadKey = "pw:dead"
 	// healthKey is written by readiness checks.
 	healthKey = "pw:health"
-	// callChannel and toolChannel carry an empty message when a call of their queue has been
-	// enqueued, inputChannel the id of a call that has an input.
+	// callChannel and toolChannel carry an empty message when a call of their queue has been enqueued.
+	// inputChannel carries the id of a call that has an input.
 	callChannel  = "pw:call"
 	toolChannel  = "pw:tool"
 	inputChannel = "pw:input"

@@ -16,8 +16,8 @@ import (
 	"presswork/tasks"
 )
 
-// A payload in testdata was on somebody's queue once: it must decode forever,
-// and to the same thing.
+// The payloads in testdata were in a queue of an earlier release. They must decode forever, and to the same
+// values.
 func TestPayloadsDecodeForEver(t *testing.T) {
 	t.Parallel()
 	decodes(t, "testdata/convert_v1.json", tasks.Convert{

@@ -20,10 +20,9 @@ const (
 	scanMost = 500
 )
 
-// Jobs lists an owner's jobs, newest first. A page may hold fewer than asked for,
-// or none, and still report that there are more: its cursor is then where the search
-// for what the query selects goes on. Ids of jobs that have expired leave the list
-// as they are met.
+// Jobs lists the jobs of an owner, newest first. A page may have fewer jobs than the limit, or none, and still
+// report more jobs: the search continues at its cursor. Ids of expired jobs are removed from the list when they
+// are read.
 func (c *Client) Jobs(ctx context.Context, owner string, q Query) (Page, error) {
 	limit := q.Limit
 	if limit <= 0 {

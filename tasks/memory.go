@@ -18,9 +18,8 @@ import (
 )
 
 const (
-	// submissionShare is how much of Redis' memory submissions may fill. The rest
-	// is for the jobs accepted before: a step or an end that cannot be written
-	// would keep them, and what they hold, where they are.
+	// submissionShare is the share of Redis' memory that submissions may fill. The rest is for accepted jobs: a
+	// step or an end that cannot be written would keep a job, its slot and its memory.
 	submissionShare = 0.95
 	// memoryAge is how old the known figure may be when a submission is admitted
 	// by it.

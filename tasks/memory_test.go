@@ -176,7 +176,7 @@ func TestAJobGoesOnOnceRedisHasMemoryAgain(t *testing.T) {
 	}
 	defer w.Close()
 	<-log.seen
-	// By now Asynq writes that the task is to be tried again, which is refused too.
+	// Now Asynq writes that the task will be retried, and Redis refuses that as well.
 	for already := b.figure(t, "errorstats", "errorstat_OOM:count="); b.figure(t, "errorstats", "errorstat_OOM:count=") < already+10; {
 		time.Sleep(20 * time.Millisecond)
 	}

@@ -80,8 +80,8 @@ func (m *Metrics) countEnd(kind presswork.Kind, status presswork.Status) {
 // Watch counts what the client sends from now on.
 func (m *Metrics) Watch(client redis.UniversalClient) { client.AddHook(redisHook{m, true}) }
 
-// redisHook counts the failed calls of a client and, with timed, measures their
-// latency: not of one whose commands block until there is something to read.
+// redisHook counts the failed calls of a client. With timed it also measures their latency, except for clients
+// whose commands block.
 type redisHook struct {
 	*Metrics
 	timed bool
@@ -139,8 +139,8 @@ func (h redisHook) blame(err error) bool {
 	return reason != ""
 }
 
-// reasonOf names a failure of Redis; "" for what is none: an absent value, a caller
-// that left, a script that the server has to be told first.
+// reasonOf returns the name of a Redis failure, or "" for other results: an absent value, a caller that left, an
+// unknown script digest.
 func reasonOf(err error) string {
 	if err == nil || errors.Is(err, redis.Nil) || errors.Is(err, context.Canceled) || errors.Is(err, redis.ErrClosed) {
 		return ""

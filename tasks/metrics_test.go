@@ -16,8 +16,8 @@ import (
 	"presswork/tasks/redisdial"
 )
 
-// Exported is what a registry exports under a name with these values of its labels,
-// in the order of their names; the number of observations for a histogram.
+// Exported returns the value of a metric in a registry. labels are the values of its labels in the order of their
+// names. For a histogram it is the number of observations.
 func Exported(t testing.TB, reg prometheus.Gatherer, name string, labels ...string) float64 {
 	t.Helper()
 

@@ -61,8 +61,8 @@ func TestAJobGoesOnWithItsNextTask(t *testing.T) {
 	}
 }
 
-// The worker dies after it has written down the next task and before that is on
-// its queue; the first task comes back to another worker.
+// The worker dies after it has recorded the next task and before that task is on its queue. The first task returns
+// to another worker.
 func TestACrashBetweenTwoTasksOfAJobLosesAndRepeatsNothing(t *testing.T) {
 	t.Parallel()
 	b := setup(t, tasks.Options{})

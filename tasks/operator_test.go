@@ -308,7 +308,7 @@ func (l *lateReport) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	}
 }
 
-// What it told before is withdrawn, too, whether or not it was told anew by then.
+// An earlier report is withdrawn as well, whether or not the worker wrote a new one by then.
 func TestAWorkerThatStopsWhileItReportsIsNotThereAnyMore(t *testing.T) {
 	t.Parallel()
 	b := setup(t, tasks.Options{})

@@ -27,18 +27,18 @@ type Options struct {
 	// addresses. Default: Record.Job.
 	WebhookData func(Record) any
 
-	// Discard deletes the objects that runs have stored for a job that failed or was cancelled, since a
-	// run may have died before it deleted them. It is called for each such job that has begun, and again
-	// after an error. There may be nothing to delete. Default: nothing is deleted.
+	// Discard deletes the objects that runs have stored for a job that failed or was cancelled: a run may have
+	// died before it deleted them. It is called for each such job that has begun, and again after an error. There
+	// may be nothing to delete. Default: nothing is deleted.
 	Discard func(ctx context.Context, job Record) error
 	// DiscardSources deletes the sources of a cancelled job, also of one that has not begun. It is called
 	// again after an error. The worker deletes the sources of a completed job; a failed job keeps them,
 	// because it may be tried again. Default: nothing is deleted.
 	DiscardSources func(ctx context.Context, jobID string) error
 
-	// MaxPending (Client) is how many tasks may wait in one queue before submissions to it are refused
-	// with QueueFull. Default 100 000; negative for no limit. One owner may have four times as many tasks
-	// as there are free places: a single owner four fifths of all, each of two owners four ninths.
+	// MaxPending (Client) bounds the waiting tasks of a queue: more submissions to it are refused with QueueFull.
+	// Default 100 000; negative for no limit. One owner may have four times as many tasks as there are free
+	// places. A single owner therefore gets four fifths of all places, and each of two owners four ninths.
 	MaxPending int64
 	// MaxWait (Client) is how old the oldest waiting task of a queue may be before submissions to it are
 	// refused with QueueFull. Owners whose own tasks have not waited as long are not refused. Default: no

@@ -80,9 +80,9 @@ func (o *outbox) hold(ctx context.Context, owner, id string, t Task) (*asynqext.
 	return held, o.enqueueJob(held.Hold(ctx), owner, id, t)
 }
 
-// settle does what remains after a job's end: its webhook goes on the queue, an
-// artifact that it shall not have and the sources of a cancelled job are deleted, then the job leaves the ledger.
-// Until all is done the sweeper repeats it.
+// settle does the remaining work after a job's end. It queues the webhook and deletes objects that the job must
+// not have: its artifact, or the sources of a cancelled job. Then it removes the job from the ledger. The sweeper
+// repeats it until all is done.
 func (o *outbox) settle(ctx context.Context, r *record.Stored) error {
 	if r.Settled {
 		return nil

@@ -87,7 +87,7 @@ func TestEveryEndOfAJobTellsItsWebhookOnce(t *testing.T) {
 		}
 		delete(want, id)
 	}
-	// The sweeper, looking at finished jobs, tells nobody twice.
+	// The sweeper finds finished jobs and sends no webhook twice.
 	wait.Until(t, "the ledger is empty", func() bool { return b.rdb.Exists(t.Context(), tasks.LedgerKey).Val() == 0 })
 
 	for _, id := range []string{cancelled.ID, good.ID, bad.ID} {

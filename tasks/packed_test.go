@@ -12,8 +12,7 @@ import (
 	"presswork/tasks"
 )
 
-// What callers can see of an ended job is the same after its record is packed,
-// and nothing else of it remains.
+// Callers see an ended job unchanged after its record is packed, and Redis has nothing else of it.
 func TestAPackedJobIsAsItWas(t *testing.T) {
 	t.Parallel()
 	b := setup(t, tasks.Options{})

@@ -13,8 +13,8 @@ import (
 const (
 	// reapEvery is how often leases are looked at.
 	reapEvery = time.Second
-	// renewTime is what workers get to renew their leases in when Redis answers again: it
-	// covers a look, and a connection that is only then found to be dead.
+	// renewTime is the time for workers to renew their leases when Redis responds again: one check, and a
+	// connection that is found dead by it.
 	renewTime = 6 * time.Second
 )
 
@@ -44,10 +44,10 @@ func (s *Server) reap(ctx context.Context, queues []Queue) {
 	}
 }
 
-// checkLeases renews the leases of what runs here. Asynq's heartbeat does so too, but
-// late after the machine slept, and no more for a task of which two runs were here: it
-// would be reaped under a run that lives. Then it takes the tasks of dead workers back,
-// unless that is in doubt: then it finds out whether Redis answers.
+// checkLeases renews the leases of the tasks that run here. Asynq's heartbeat also does so, but late after the
+// machine has slept. It also stops renewing a task that ran twice here, which would then be reaped while it runs.
+// checkLeases then takes back the tasks of dead workers. If it is in doubt about them, it first checks whether
+// Redis responds.
 func (s *Server) checkLeases(ctx context.Context, q Queue, doubtful bool) error {
 	var held []string
 
@@ -67,8 +67,8 @@ func (s *Server) checkLeases(ctx context.Context, q Queue, doubtful bool) error 
 }
 
 func (s *Server) reapQueue(ctx context.Context, q Queue) error {
-	// A webhook sends what is in Redis already: whatever its workers died of, it was
-	// not that, and its receiver is to hear of the job.
+	// A webhook sends data that is already in Redis, so it cannot be what ended its workers. It is sent however
+	// often they died.
 	back, doomed, err := asynqext.Reap(ctx, s.rdb, q, webhookTask(""))
 	if err != nil {
 		return err

@@ -11,10 +11,9 @@ import (
 	"presswork/tasks"
 )
 
-// BenchmarkRecords reports how many bytes of Redis' memory a job takes: while it
-// waits, when it has just ended, and for as long as its record is kept after that.
-// Everything that belongs to it is counted: record, events, task, its place in
-// lists. The store's index of objects and an idempotency key are not.
+// BenchmarkRecords reports the bytes of Redis' memory that a job takes: while it waits, when it has just ended,
+// and until its record expires. It counts the record, its events, its task and its places in lists, but not the
+// store's index of objects and idempotency keys.
 func BenchmarkRecords(b *testing.B) {
 	const jobs = 1000
 
@@ -40,7 +39,7 @@ func BenchmarkRecords(b *testing.B) {
 						b.Fatal(err)
 					}
 				}
-				// What Redis needs once (scripts, connections) is there before the first figure.
+				// The first measurement must not include what Redis needs once: scripts and connections.
 				bundle.submit(b, typical(b, content))
 				serve(func() {})
 				before := used()

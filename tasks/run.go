@@ -21,9 +21,8 @@ const commitPatience = 20 * time.Second
 // commitPause is the pause between two such tries.
 const commitPause = 250 * time.Millisecond
 
-// Run is one attempt at a job. Its methods report to the job's record; once the
-// run may no longer speak for the job they change nothing, return ErrCancelled
-// or ErrSuperseded, and the run's context is ended.
+// Run is one attempt at a job. Its methods report to the job's record. When the job has ended or another run has
+// taken it, they change nothing and return ErrCancelled or ErrSuperseded, and the run's context ends.
 type Run struct {
 	// ID is the job's.
 	ID string
@@ -56,16 +55,14 @@ type Run struct {
 // heldFor is how long a report that no handler waits for may wait for one that goes with it.
 const heldFor = 100 * time.Millisecond
 
-// Progress reports a step; percent is 0 to 100. What is behind the stage or the
-// percentage reached before (by an earlier attempt, for example) is held there, and what
-// changes nothing is no event.
+// Progress reports a step; percent is 0 to 100. A stage or percentage before the one already reached, for example
+// by an earlier attempt, is raised to that one. A report that changes nothing makes no event.
 func (r *Run) Progress(ctx context.Context, stage presswork.Stage, percent int, message string) error {
 	return r.tell(ctx, r.progressed(stage, percent, message))
 }
 
-// Step is Progress that need not be there at once. It and the notes below are written with what
-// the run reports next, or within a moment where nothing follows, so that steps which take no time
-// take no round trips. One that ends the run ends its context.
+// Step is Progress with a delay. It is written together with the next report of the run, or alone after a moment.
+// Short steps therefore cost no round trips. A step that finds the run ended also ends its context.
 func (r *Run) Step(stage presswork.Stage, percent int, message string) {
 	r.hold(r.progressed(stage, percent, message))
 }
@@ -199,8 +196,8 @@ func (r *Run) Complete(ctx context.Context, artifact presswork.Artifact, cached 
 	return nil
 }
 
-// Next ends the run and lets the job go on with another task: once it is in the
-// record, the sweeper puts it on its queue where this process can not.
+// Next ends the run and continues the job with another task. The record has that task first. The sweeper queues it
+// when this process cannot.
 func (r *Run) Next(ctx context.Context, t Task) error {
 	if err := r.tell(ctx); err != nil {
 		return err

@@ -18,8 +18,8 @@ const (
 	// how many jobs one request looks at.
 	searchPage = 100
 	searchMost = 2000
-	// openMost is up to how many open jobs the ledger is asked which they are: it is
-	// not in the order of ids, and so has to be read whole.
+	// openMost is the largest number of open jobs for which the ledger is read. It is not sorted by id, so it must
+	// be read completely.
 	openMost = 10_000
 )
 

@@ -38,8 +38,8 @@ const (
 	settleTimeout = 5 * time.Second
 )
 
-// Server runs tasks: one Asynq server per queue, the dequeuer that makes them wait for work,
-// and the housekeeping that brings back what a dead worker left behind.
+// Server runs tasks. It has one Asynq server per queue, the dequeuer that waits for work, and sweeps that recover
+// the tasks of dead workers.
 type Server struct {
 	options    Options
 	rdb        redis.UniversalClient

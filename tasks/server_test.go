@@ -139,7 +139,7 @@ func TestOfTwoRunsOfOneTaskOneCompletes(t *testing.T) {
 	})
 	id := b.submit(t, submission(t))
 	wait.Receive(t, "the first run", begun)
-	// What a reaper does when it takes a slow worker for dead.
+	// A reaper does this when it considers a slow worker dead.
 	ctx := t.Context()
 	b.rdb.LRem(ctx, tasks.AsynqActive(tasks.Render), 0, id)
 	b.rdb.ZRem(ctx, tasks.AsynqLease(tasks.Render), id)
@@ -394,7 +394,7 @@ func TestServerServesWhatItHandlesOnly(t *testing.T) {
 	gone.Stop(t.Context())
 }
 
-// What would be left of the task if the worker died now is nothing.
+// If the worker died now, nothing would be left of the task.
 func TestTheTaskOfACompletedJobEndsWithIt(t *testing.T) {
 	t.Parallel()
 	b := setup(t, tasks.Options{})

@@ -57,13 +57,13 @@ func (c *Client) Reserve(ctx context.Context, s *Submission) (rec Record, replay
 	return Record{}, false, nil
 }
 
-// Submit accepts a job durably. It writes the record, which holds the whole task, before it queues the task.
-// When only the second step fails, the job is accepted, and the sweeper of a running worker queues the
-// task: about 20 seconds after the submission, or at one of its later checks, every half a minute.
+// Submit accepts a job durably. It writes the record, which holds the whole task, before it queues the task. When
+// only the second step fails, the job is accepted. The sweeper of a running worker then queues the task about 20
+// seconds after the submission. Later checks follow every half minute.
 //
 // An error means that the job was not accepted. After QueueUnavailable it may still exist, because only the
-// answer was lost. A second submission with the same idempotency key finds it and completes the steps that
-// the first has missed. Errors: IdempotencyConflict, QueueFull, QueueUnavailable.
+// response was lost. A second submission with the same idempotency key finds it and completes the missing steps.
+// Errors: IdempotencyConflict, QueueFull, QueueUnavailable.
 func (c *Client) Submit(ctx context.Context, s Submission) (rec Record, replayed bool, err error) {
 	if err := s.check(); err != nil {
 		return Record{}, false, err

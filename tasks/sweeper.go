@@ -25,10 +25,9 @@ const (
 	ghostsEvery = 30 * time.Second
 )
 
-// sweep keeps two promises that no single process can keep by itself: every
-// accepted job has a task until it is terminal and every terminal job its
-// webhook (the ledger), and Asynq's lists hold no entry without a task. The
-// sweeps run at the same time, so that none waits for another's store.
+// sweep keeps two promises that no single process can keep. Every accepted job has a task until it is terminal,
+// and every terminal job its webhook (the ledger). The lists of Asynq have no entry without a task. The sweeps run
+// in parallel, so that none waits for a store.
 func (s *Server) sweep(ctx context.Context, queues []Queue) {
 	s.keepers.Go(func() {
 		every(ctx, ledgerEvery, func() {
@@ -190,8 +189,8 @@ func (s *Server) sweepJob(ctx context.Context, id string, job *record.Stored, st
 		if err != nil || t.Kind == "" {
 			return err
 		}
-		// Its submission may have ended at any point after the record, and so have
-		// been answered with an error: what it makes is listed before it runs.
+		// Its submission may have ended at any point after the record, also with an error for the client. The
+		// record is listed before the job runs.
 		_, err = s.rdb.Pipelined(ctx, func(p redis.Pipeliner) error {
 			s.records.Enlist(ctx, p, job.Owner, id)
 			return nil
@@ -243,8 +242,8 @@ func (s *Server) packAll(ctx context.Context, ids []string) error {
 	})
 }
 
-// clearLate deletes what the store has received for a job after the first deletion: a store may
-// finish a request whose sender has given up or died.
+// clearLate deletes objects that the store received for a job after the first deletion. A store may complete a
+// request whose sender has given up or died.
 func (s *Server) clearLate(ctx context.Context, ids []string, jobs []record.Lookup) {
 	const unclear = "late artifacts of an ended job could not be deleted"
 	var ended []*record.Stored

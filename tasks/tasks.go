@@ -1,10 +1,13 @@
-// Package tasks is the queue: the kinds of task with their payloads, and the client and the server that
-// carry jobs and calls over Asynq. Its child packages hold the parts: record the job record, watch the
-// events, stream the calls whose callers wait, slots the limits of a process, and asynqext everything
-// that depends on Asynq's internals.
+// Package tasks is the queue. It defines the kinds of task with their payloads, and the client and the server that
+// carry jobs and calls over Asynq. Its child packages:
+//   - record: the job record
+//   - watch: events
+//   - stream: calls whose callers wait
+//   - slots: limits of a process
+//   - asynqext: everything that depends on the internals of Asynq
 //
-// The job record is the authority on a job; the Asynq task only carries it. A submission writes the
-// record first and the task second. The sweeper queues the task when the submission dies in between.
+// The job record is the authority on a job; the Asynq task only carries it. A submission writes the record first
+// and the task second. The sweeper queues the task when the submission dies in between.
 package tasks
 
 import (

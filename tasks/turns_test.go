@@ -135,8 +135,8 @@ func TestADequeueCostsTheSameHoweverManyTasksRun(t *testing.T) {
 	close(runs)
 }
 
-// An owner that had all slots alone gives the next ones to another until both
-// have the same; and has them all again when the other is done.
+// An owner that had all slots shares them equally with a second owner, and gets all of them again when the second
+// has finished.
 func TestAnOwnerKeepsNoMoreThanItsShareWhileAnotherWaits(t *testing.T) {
 	t.Parallel()
 	b := setup(t, tasks.Options{})

@@ -203,7 +203,7 @@ func TestALostMessageIsMadeUpFor(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer w.Close()
-	// An event in the log that nobody published.
+	// An event in the log that was not published.
 	ctx := t.Context()
 	b.rdb.HIncrBy(ctx, tasks.JobKey(id), "seq", 1)
 

@@ -88,8 +88,7 @@ type snapshot struct {
 	edition  uint64
 }
 
-// Open reads the themes of o.Dir. A folder that is missing or a theme that is broken
-// is no error: it is logged and left out.
+// Open reads the themes of o.Dir. A missing folder or a broken theme is no error: it is logged and left out.
 func Open(o Options) *Catalogue {
 	c := &Catalogue{options: o, log: cmp.Or(o.Log, slog.New(slog.DiscardHandler)), builtin: map[string]func() Theme{}}
 	for _, name := range builtinNames() {
@@ -160,10 +159,9 @@ func (c *Catalogue) Get(name string) (Theme, error) {
 	return Theme{}, fault.Errorf(fault.ThemeNotFound, "theme %q does not exist%s", clip(name), hint).WithParam("theme")
 }
 
-// Resolve decides which theme a document gets and returns its name as the
-// catalogue has it: the one asked for, else the one its front matter names, else
-// Default. Auto is one of them. A theme in the front matter that does not exist is
-// passed over; ignored is why. Errors: ThemeNotFound, for the theme asked for.
+// Resolve returns the name of a document's theme as the catalogue has it: the requested theme, else that of the
+// front matter, else Default. Auto is allowed. An unknown theme in the front matter is skipped, and ignored has
+// the reason. Errors: ThemeNotFound, for the requested theme.
 func (c *Catalogue) Resolve(asked, frontMatter string) (name string, ignored, err error) {
 	known := func(name string) (string, error) {
 		switch {
@@ -185,7 +183,7 @@ func (c *Catalogue) Resolve(asked, frontMatter string) (name string, ignored, er
 	return cmp.Or(name, frontMatter, Default), ignored, nil
 }
 
-// reload reads the folder of custom themes anew.
+// reload reads the folder of custom themes again.
 func (c *Catalogue) reload() {
 	s := &snapshot{rejected: map[string]string{}}
 

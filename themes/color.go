@@ -202,8 +202,8 @@ func mix(a, b color, share float64) color {
 	return color{m(a.r, b.r), m(a.g, b.g), m(a.b, b.b)}
 }
 
-// readable returns c, or the colour of the same hue nearest to it that has the
-// contrast on every background, moving toward text, which has it.
+// readable returns c, or the nearest colour of the same hue with the contrast on every background. It moves toward
+// text, which has the contrast.
 func readable(c, text color, ratio float64, backgrounds ...color) color {
 	lights := make([]float64, len(backgrounds))
 	for i, b := range backgrounds {

@@ -120,9 +120,8 @@ func TestEveryThemeMeetsAA(t *testing.T) {
 	}
 }
 
-// Three colours make a theme, whatever they and the styles are: only a page
-// whose own text cannot be read is left as its author wants it. Each triple has
-// another choice of styles.
+// Any three colours make a readable theme with any styles. Only a page whose own text is unreadable stays as its
+// author wants it. Each triple has another choice of styles.
 func TestThreeColoursMakeAReadableTheme(t *testing.T) {
 	t.Parallel()
 	colors := []string{"#ffffff", "#fff25e", "#808080", "#1a368b", "#000000"}

@@ -5,10 +5,9 @@ import (
 	"strings"
 )
 
-// FilterCSS takes every reference to something outside out of a stylesheet
-// from a stranger: @import, url() other than data: images and fonts, and the
-// functions that fetch by a bare string. It also makes sure that no text in it
-// can end an HTML style element. Dropped is what was taken out.
+// FilterCSS removes every reference to external resources from an untrusted stylesheet: @import, url() except
+// data: images and fonts, and functions that load a bare string. It also ensures that no text in it can end an
+// HTML style element. dropped lists the removed parts.
 func FilterCSS(css string) (clean string, dropped []string) {
 	f := cssFilter{scanner: newCSSScanner(css)}
 	f.run()

@@ -27,11 +27,9 @@ func (p Properties) Rule() string {
 	return b.String()
 }
 
-// Fit writes those rules of a shared stylesheet and of the theme's own that could
-// match something in a page, with the values of custom properties in place of
-// var(). They are the theme's, and more, which win; a property that one of the
-// stylesheets sets for other elements than the root stays a property. Style
-// queries are answered.
+// Fit writes those rules of a shared stylesheet and of the theme that could match something in a page. It replaces
+// var() by the values of custom properties: those of the theme and of more, which takes precedence. A property
+// that a stylesheet also sets outside the root stays a property. Style queries are evaluated.
 func (t Theme) Fit(page Names, shared *Stylesheet, more Properties) string {
 	f := fitting{page: page, known: t.properties(), local: []map[string]bool{shared.local, t.sheet().local}}
 	maps.Copy(f.known, more)

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// inkTokens are what a theme sets, for white paper. The palette stays, for
-// lines and small marks; what lies under text becomes white or a tint, and text
-// whose colour was chosen for another background gets one derived anew.
+// inkTokens returns the tokens of a theme for white paper. The palette stays for lines and small marks.
+// Backgrounds of text become white or a tint, and text whose colour was chosen for another background gets a
+// derived colour.
 func inkTokens(full tokens) tokens {
 	own := maps.Clone(full)
 

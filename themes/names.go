@@ -17,7 +17,7 @@ func elementName(tag string) string         { return strings.ToLower(tag) }
 func className(class string) string         { return "." + class }
 func attributeName(attribute string) string { return "[" + strings.ToLower(attribute) }
 
-// languageName is that of a language's primary subtag: :lang(zh) is zh-TW, too.
+// languageName returns the name of a language's primary subtag: :lang(zh) also matches zh-TW.
 func languageName(tag string) string {
 	primary, _, _ := strings.Cut(strings.ToLower(tag), "-")
 	return ":lang(" + primary + ")"

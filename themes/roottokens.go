@@ -2,9 +2,8 @@ package themes
 
 import "strings"
 
-// rootTokens collects the custom properties that a stylesheet sets in its
-// top-level rules (inside @media and the like they are conditional, so they do
-// not count).
+// rootTokens collects the custom properties in top-level rules of a stylesheet. Those inside @media and similar
+// rules are conditional and do not count.
 func rootTokens(css string) tokens {
 	r := tokenReader{found: tokens{}}
 

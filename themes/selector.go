@@ -54,8 +54,7 @@ func splitAt(tokens []cssToken, mark string) (parts [][]cssToken) {
 	return append(parts, tokens[start:])
 }
 
-// needsOf reads what a selector cannot match without. What it does not know needs
-// nothing.
+// needsOf returns the names that a selector needs to match. Unknown parts of a selector need nothing.
 func needsOf(tokens []cssToken) (all needs) {
 	before := ""
 

@@ -9,8 +9,8 @@ import (
 	"presswork/internal/input"
 )
 
-// style is one named way to make a part of a document: a short word for tokens
-// that a theme may as well set one by one.
+// style is a named variant of a part of a document: a short word for tokens that a theme could also set one by
+// one.
 type style struct {
 	name string
 	sets tokens
@@ -214,7 +214,7 @@ func styles() map[string][]style {
 				},
 			},
 		},
-		// The page: what is printed at its foot and head when nobody asked for anything else.
+		// The default header and footer of a page.
 		"--folios": {
 			{"count", tokens{}},
 			{"number", tokens{"--folio-text": `"{page}"`}},
@@ -350,8 +350,7 @@ func checkStyles(own tokens) error {
 	return nil
 }
 
-// expand puts the tokens of the chosen styles in place of the words. What the
-// theme sets itself wins.
+// expand replaces the words of the chosen styles by their tokens. Tokens of the theme take precedence.
 func expand(own tokens) tokens {
 	t, all := tokens{}, styles()
 	for part, choices := range all {

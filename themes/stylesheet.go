@@ -5,9 +5,8 @@ import (
 	"strings"
 )
 
-// Stylesheet is a stylesheet of ours cut into its rules, so that a page can be
-// given those alone that could match something in it: a browser looks at each
-// element with every rule it has. It is read only, and safe for concurrent use.
+// Stylesheet is a built-in stylesheet, parsed into its rules. A page gets only those that could match something in
+// it, because a browser compares each element with every rule. It is read-only and safe for concurrent use.
 type Stylesheet struct {
 	items []item
 	// local are the custom properties that are set elsewhere than in a :root rule:
@@ -15,8 +14,8 @@ type Stylesheet struct {
 	local map[string]bool
 }
 
-// item is a rule, or a group of rules: exactly one of selectors, group and
-// neither (a rule that is always kept, such as @page) decides about it.
+// item is a rule or a group of rules. Its selectors or its group decide whether it is kept; an item with neither,
+// such as @page, is always kept.
 type item struct {
 	selectors []selector
 	// group are the rules within an @media, @supports or @container, which begins

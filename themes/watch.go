@@ -33,7 +33,7 @@ func newWatch(dir string, changed func()) (*watch, error) {
 	}
 	w := &watch{dir: dir, changed: changed, watcher: watcher}
 	w.aim()
-	// What changed before the watch began is read now.
+	// Changes before the start of the watch are read now.
 	changed()
 	w.done.Go(w.run)
 

@@ -74,8 +74,8 @@ func (c *Completions) charge(ctx context.Context, run *stream.Run, job inference
 	if err != nil || !current {
 		return err
 	}
-	// A call that is repeated after its callers left has the same id, so the usage is identified by the
-	// id and the time, in nanoseconds.
+	// A call that is repeated after its callers left has the same id. The usage is therefore identified by the id
+	// and the time, in nanoseconds.
 	use := run.ID + ":" + strconv.FormatInt(run.Call.QueuedAt.UnixNano(), 10)
 	if err := c.Meter.Record(ctx, use, run.Call.QueuedAt, u); err != nil {
 		return err

@@ -376,7 +376,7 @@ func TestEveryRunRecordsItsOwnUsage(t *testing.T) {
 			t.Errorf("superseded %t: %+v", superseded, rows)
 		}
 	}
-	// A retry of a call that everybody has left bears its id, and is paid for, too.
+	// A retry of a call that all callers have left has the same id and is charged again.
 	name := "eve"
 	for try := range 2 {
 		answer, err := client.Call(t.Context(), stream.Call{
@@ -406,7 +406,7 @@ func TestEveryRunRecordsItsOwnUsage(t *testing.T) {
 func TestWhatACallerCostsWhoSeesNothingIsRecordedAsAnEstimate(t *testing.T) {
 	t.Parallel()
 	model, url := inferencetest.Start(t)
-	// What does not look like JSON is held back, so that another upstream may answer.
+	// A response that does not look like JSON is withheld, so that another upstream may answer.
 	const body = `{"request":{"model":"m","format":{"type":"json_object"},"messages":[{"role":"user","parts":[{"text":"Hi"}]}]}}`
 
 	for name, c := range map[string]struct {

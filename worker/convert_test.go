@@ -50,7 +50,7 @@ func TestAnEqualDocumentComesFromTheRenderCache(t *testing.T) {
 	}
 }
 
-// Whether a document comes from the cache reports whether somebody had it printed.
+// A cache hit would reveal that another key had the same document printed.
 func TestTheRenderCacheTellsNoKeyOfAnother(t *testing.T) {
 	t.Parallel()
 
@@ -167,8 +167,8 @@ func TestTheProgressOfALongPrintingMoves(t *testing.T) {
 	}
 }
 
-// The attempt that finds the result of one that died says what that one would
-// have said, whether it had printed the document or taken it from the cache.
+// A run that adopts the result of a dead run reports the same warnings. That run may have printed the document or
+// found it in the cache.
 func TestAnAdoptedResultKeepsItsWarnings(t *testing.T) {
 	t.Parallel()
 	s := setup(t, time.Minute)

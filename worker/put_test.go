@@ -137,8 +137,7 @@ func TestAResultIsCountedWhenRedisTakesItAgain(t *testing.T) {
 		}
 	}
 	s.submit(id, tasks.Convert{Content: "# x", Theme: "light"})
-	// By then all that is told once has been: the page for the cache, the result and the
-	// end.
+	// By then everything that is sent only once has been sent: the page for the cache, the result and the end.
 	wait.Until(t, "Redis has refused", func() bool { return refused() > 5 })
 	s.index.ConfigSet(ctx, "maxmemory", "0")
 

@@ -10,8 +10,8 @@ import (
 	"presswork/tasks/redisdial"
 )
 
-// services are what every worker works with: a connection to the Redis at an address,
-// a store of the test's own, and a client of the queue that is not started.
+// services returns what every worker needs: a connection to Redis, a store for this test, and a client of the
+// queue that is not started.
 func services(t *testing.T, address string) (redis.UniversalClient, *storage.Disk, *tasks.Client) {
 	t.Helper()
 

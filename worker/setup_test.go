@@ -131,7 +131,7 @@ func (s *faultyStore) Put(
 
 	if s.slowPut != nil {
 		s.slowPut(ctx, key)
-		// What a request has brought is stored, though nobody waits for the answer.
+		// The body of a request is stored even if its client no longer waits.
 		ctx = context.WithoutCancel(ctx)
 	}
 

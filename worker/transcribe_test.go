@@ -313,8 +313,8 @@ func TestATranscriptionFailsForOneReason(t *testing.T) {
 		"a page":             {nil, tasks.Transcription{Model: "ears", URL: "https://example.com/page"}, fault.InvalidOption, "url", 0},
 		"a private place":    {nil, tasks.Transcription{Model: "ears", URL: "https://example.com/private"}, fault.AddressNotAllowed, "url", 0},
 		"the engine refuses": {talk8k(5), tasks.Transcription{Model: "ears-short:4"}, fault.InvalidRequest, "", 1},
-		// What cannot be read is so again: it is tried once more, as all upstreams are, and
-		// not for long although nobody waits.
+		// An unreadable answer will probably be unreadable again. It is requested only once more, like an error of
+		// all upstreams.
 		"an answer in pieces": {talk8k(1), tasks.Transcription{Model: "ears-broken"}, inference.UpstreamError, "", 2},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -439,8 +439,8 @@ func (lateLedger) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	}
 }
 
-// A run that has stored its transcript may die then. The next one may come after the time for
-// which the ledger knows whose use it has had: it neither counts on that nor counts again.
+// A run may die after it has stored its transcript. The next run may start after the ledger has forgotten which
+// usage it recorded. It must not count the usage again and must not rely on the ledger.
 func TestWhatADeadWorkerStoredIsInTheLedgerOnce(t *testing.T) {
 	t.Parallel()
 	h := setupHearing(t, "ears")

@@ -58,7 +58,7 @@ func message(address string) tasks.Webhook {
 	}
 }
 
-// worthRetrying is how the queue reads an un-coined error.
+// worthRetrying reports whether the queue retries after err: it has no public code.
 func worthRetrying(err error) bool { return fault.CodeOf(err) == fault.Internal }
 
 func TestAWebhookIsVerifiedByTheOfficialLibrary(t *testing.T) {

@@ -1,11 +1,13 @@
-// Package worker has a handler for each kind of task. A handler takes a typed task, reports each step
-// on the job, and leaves the result in the store. It knows neither HTTP routes nor Asynq.
+// Package worker has a handler for each kind of task. A handler takes a typed task, reports each step of the job,
+// and stores the result. It depends neither on HTTP routes nor on Asynq.
 //
-// A task may run twice, on two machines: the key of its result is made from the job id, and only one
-// run completes the job. A handler returns the error of the job. A public error that is final, such as
-// InvalidOption, fails the job. After StoreUnavailable, StoreFull or QueueUnavailable the task is
-// retried for a day; after BrowserUnavailable or an error without a code, as often as the kind's
-// Retries allow. tasks.ErrCancelled ends a run whose job was cancelled.
+// A task may run twice, on two machines. The key of its result is derived from the job id, and only one run
+// completes the job. A handler returns the error of the job:
+//   - A final public error, such as InvalidOption, fails the job.
+//   - After StoreUnavailable, StoreFull or QueueUnavailable, the task is retried for a day.
+//   - After BrowserUnavailable or an error without a code, it is retried as often as the
+//     Retries of the kind allow.
+//   - tasks.ErrCancelled ends a run whose job was cancelled.
 package worker
 
 import (

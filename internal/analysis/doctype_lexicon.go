@@ -289,7 +289,7 @@ func (l *typeLexicon) scoreText(r *reading, s *scores) {
 
 	for _, id := range sortedKeys(found) {
 		t := l.terms[id]
-		// What is expected once a page of chance weighs less in a long text.
+		// A cue that occurs once in a page by chance counts less in a long text.
 		rate := found[id] / (1 + length/2)
 		s[inText][t.kind] += t.weight * math.Min(2, rate+math.Min(0.35, 0.35*found[id]))
 	}

@@ -18,8 +18,8 @@ const (
 	formalityMiddle, formalitySpread = 0.54, 1.8
 	// enoughSentences are enough to judge a document by them alone.
 	enoughSentences = 6
-	// shortestLog and longestLog bound what the length of a sentence counts, as
-	// the logarithm of 8 and of 18 words: instructions are short in any register.
+	// shortestLog and longestLog bound the logarithm of a sentence's length, at 8 and 18 words. Instructions are
+	// short in any register.
 	shortestLog, longestLog = 2.1, 2.9
 )
 

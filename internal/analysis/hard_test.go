@@ -20,8 +20,8 @@ import (
 //go:embed testdata/hard.txt
 var hardCases string
 
-// TestHardCases pins what is found in short documents that were once taken for
-// something else: "-- name | types language | what must not be", and the text.
+// TestHardCases checks short documents that were once misread. A case has a line "-- name | types | language |
+// forbidden types" and the text.
 func TestHardCases(t *testing.T) {
 	t.Parallel()
 	catalogue := themes.Open(themes.Options{})

@@ -10,10 +10,9 @@ import (
 	"presswork/internal/test/cputime"
 )
 
-// outgrows tells whether work takes much longer than the text it is given is
-// long: a text of eight times the length may take as long as eight short ones, and
-// three times that for what other programs leave in the caches, but not eight times.
-// What is over in half a second is not asked.
+// outgrows reports whether the time of work grows faster than its text. A text of eight times the length may take
+// as long as eight short ones, and three times that because of caches. Work that takes less than half a second
+// always passes.
 func outgrows(unit string, size int, work func(text string)) bool {
 	took := func(texts int) time.Duration {
 		text := strings.Repeat(unit, size/texts/len(unit))

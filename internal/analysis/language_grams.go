@@ -22,8 +22,8 @@ const (
 	maxGramLength = 40
 )
 
-// gramWeight is the evidence of a letter run for a language: the logarithm of its frequency, in quarters of a bit
-// above the frequency assumed for unseen runs (2^-14).
+// gramWeight is the evidence of a letter run for a language. It is the logarithm of its frequency, in quarters of
+// a bit above that of unseen runs (2^-14).
 type gramWeight struct{ language, weight uint8 }
 
 // gramModel holds the frequencies of runs of one to four letters and of short words in each language.
@@ -160,9 +160,9 @@ func (m *gramModel) rank(tokens []string, among func(tag string) bool) ([]resemb
 }
 
 // Thresholds for accepting the best language; otherwise the result is "und". The lead over the second language
-// must reach leastLead deviations, and the fit a limit that rises with the text's length from shortFit to longFit.
-// They were chosen on the sentences of the language table in docs/lab/analysis.md. englishHead and wideHead are
-// added to the totals of English and of the widespread languages, in quarters of a bit.
+// must reach leastLead deviations. The fit must reach a limit between shortFit and longFit that rises with the
+// length of the text. They were chosen on the sentences of the language table in docs/lab/analysis.md. The totals
+// of English and of widespread languages are raised by englishHead and wideHead, in quarters of a bit.
 const (
 	leastLead             = 2
 	shortFit, longFit     = 0.72, 1.0

@@ -276,8 +276,8 @@ func (r *reading) take(b markdown.Block) {
 // joinLines replaces line ends by spaces and keeps explicit line breaks.
 var joinLines = strings.NewReplacer("\n", " ", markdown.LineSeparator, "\n")
 
-// caption returns the short first line of a block if it stands out: bold, in capitals, with a colon at its end, or
-// alone without a full stop. Otherwise it returns "".
+// caption returns the short first line of a block if it stands out, otherwise "". It stands out if it is bold, in
+// capitals, ends in a colon, or is alone without a full stop.
 func caption(p passage) string {
 	line := strings.TrimSpace(p.lines[0])
 	if colon := strings.Index(line, ":"); colon > 0 && p.Lead {
@@ -371,8 +371,8 @@ func joiner(c rune) bool { return c == 0x200c || c == 0x200d }
 // amount returns the prose of the sample, in words.
 func (r *reading) amount() int { return r.words + int(r.glyphs+0.5) }
 
-// minutes returns the reading time of the whole document, rounded up: 220 words of prose, 110 words of tables or
-// 25 lines of code a minute. It is at least 1 unless the document is empty.
+// minutes returns the reading time of the whole document, rounded up. A minute is 220 words of prose, 110 words of
+// tables or 25 lines of code. The result is at least 1 unless the document is empty.
 func (r *reading) minutes() int {
 	prose := (float64(r.words)+r.glyphs)/220 + float64(r.cells)/110
 	for _, h := range r.headings {

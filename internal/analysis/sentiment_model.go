@@ -34,8 +34,8 @@ var measureNames = [...]string{
 	"lower_start", "lower_start_compound", "digits", "digits_compound", "length", "length_compound",
 }
 
-// socialGrams is how much the words of a sentence in the style of social media
-// count: the rules know that style well, and its words vary without end.
+// socialGrams is the weight of the words of a sentence in the style of social media. The rules handle that style
+// well, and its words vary too much for the model.
 const socialGrams = 0.3
 
 // plainRules is what the rules' compound counts alone: the size of people's
@@ -158,8 +158,8 @@ func isSocial(sentence string, tokens []token) bool {
 	return false
 }
 
-// sentenceGrams yields the words, marked "!" where negated, and the pairs of
-// neighbours. What it yields is valid until the next.
+// sentenceGrams yields the words, marked "!" if negated, and the pairs of neighbours. A yielded value is valid
+// until the next one.
 func sentenceGrams(tokens []token) func(yield func([]byte) bool) {
 	return func(yield func([]byte) bool) {
 		pair := append(make([]byte, 0, 128), '^')

@@ -175,8 +175,8 @@ func isWish(tokens []token, i int) bool {
 	return false
 }
 
-// negatorScope is the scope a negating word opens: none where it does not negate
-// ("not only"), and the end of an earlier one where it negates that.
+// negatorScope returns the scope that a negating word opens. It returns none if the word does not negate ("not
+// only"), and the end of an earlier scope if the word negates that.
 func negatorScope(tokens []token, i int, next string, s, opened scope) (scope, bool) {
 	t := tokens[i]
 	switch t.lower {

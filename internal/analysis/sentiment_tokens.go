@@ -288,10 +288,9 @@ var senses = sync.OnceValue(func() map[string]sense {
 // technical or legal. A single "server" does not.
 const senseEvidence = 3
 
-// neutralizeSenses reports whether a sentence is technical, legal or a request,
-// and takes the valence from words that only name things: "fatal
-// error" beside "process", "free" beside "copy", the "please" of a request. In a
-// document whose genre judges nothing (factual), it takes more.
+// neutralizeSenses reports whether a sentence is technical, legal or a request. It removes the valence of words
+// that only name things: "fatal error" next to "process", "free" next to "copy", the "please" of a request. It
+// removes more in documents whose genre does not judge (factual).
 func neutralizeSenses(tokens []token, factual bool) (stating bool) {
 	table := senses()
 	var context sense

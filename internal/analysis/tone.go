@@ -29,11 +29,10 @@ const (
 	// alienLeaning is the leaning from which a genre uses a tone's words in another
 	// sense; alienShare is what they count there.
 	alienLeaning, alienShare = -2.0, 0.3
-	// fewestCues is how much evidence a tone needs, however short the text;
-	// fewestWords how many different words of it a tone of feeling needs in a text
-	// of moodyFrom words or more, and leastRate what it must be in a hundred words.
-	// From longText words on it must outweigh every other feeling by outweighs: a
-	// long tale has love and death in it.
+	// Limits for a tone. fewestCues is the evidence that it needs in any text. In a text of moodyFrom words or
+	// more, an emotional tone needs fewestWords different words and a rate of leastRate in a hundred words. From
+	// longText words on it must exceed every other emotion by the factor outweighs: a long tale has both love and
+	// death.
 	fewestCues  = 2.5
 	fewestWords = 4
 	leastRate   = 0.8
@@ -87,8 +86,8 @@ var tones = sync.OnceValue(func() toneLexicon {
 	return lexicon
 })
 
-// toneBaseline is how often a tone's cues occur in documents that have no tone
-// of their own: mean and deviation of the cues in a hundred words.
+// toneBaseline is the rate of a tone's cues in documents without a tone: mean and standard deviation in a hundred
+// words.
 type toneBaseline struct{ mean, deviation float64 }
 
 var toneBaselines = sync.OnceValue(func() []toneBaseline {

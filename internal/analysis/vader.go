@@ -12,9 +12,10 @@ import (
 	"unicode/utf8"
 )
 
-// The constants of VADER (Hutto & Gilbert 2014): what a degree adverb adds, what
-// capitals add, what a negation multiplies with, and the sum at which a score is
-// half way to its limit.
+// Constants of VADER (Hutto & Gilbert 2014). boost and capitals are added for a degree
+// adverb and for capitals; negation is a factor. A sum x gives the score
+// x/sqrt(x²+saturation). contrastPast and contrastNext are the factors before and after
+// "but".
 const (
 	boost        = 0.293
 	capitals     = 0.733
@@ -40,7 +41,7 @@ scarce scarcely slight slightly somewhat sorta sortof sort-of`,
 // weakPhrases are the degree adverbs of two words.
 var weakPhrases = map[string]bool{"just enough": true, "kind of": true, "sort of": true}
 
-// vaderNegations are VADER's negating words; any word with "n't" is one too.
+// vaderNegations are VADER's negating words. Any word with "n't" negates as well.
 var vaderNegations = wordSigns(map[int]string{1: `aint arent cannot cant couldnt darent didnt doesnt dont hadnt
 hasnt havent isnt mightnt mustnt neither neednt never none nope nor not nothing nowhere oughtnt shant shouldnt uhuh
 wasnt werent uh-uh without wont wouldnt rarely seldom despite`})

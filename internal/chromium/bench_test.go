@@ -62,9 +62,8 @@ func block(b *testing.B, count int, print func(worker, n int) error) time.Durati
 	return time.Since(begun)
 }
 
-// BenchmarkPrintAgainstFloor prints the same documents through Print and by
-// bare commands in warm tabs of the same browser, in alternating blocks,
-// because a machine's speed drifts.
+// BenchmarkPrintAgainstFloor prints the same documents through Print and by bare commands in warm tabs of the same
+// browser. Blocks alternate, because the speed of a machine drifts.
 func BenchmarkPrintAgainstFloor(b *testing.B) {
 	br := browsertest.Start(b, chromium.Options{Tabs: tabs, RecycleAfter: 1 << 30})
 
@@ -119,10 +118,9 @@ func BenchmarkLaunch(b *testing.B) {
 	}
 }
 
-// BenchmarkTabsThatStay prints documents that differ in text and style in tabs that
-// are never replaced, and tells what one costs and what the browser holds in each
-// fifth of them: `-benchtime 20000x` prints so many. CPU time drifts less than a
-// machine's clock.
+// BenchmarkTabsThatStay prints documents with different texts and styles in tabs that are never replaced. It
+// reports the CPU time of a document and the memory of the browser in each fifth of the documents. `-benchtime
+// 20000x` prints 20 000. CPU time drifts less than the clock time of a machine.
 func BenchmarkTabsThatStay(b *testing.B) {
 	br := browsertest.Start(b, chromium.Options{Tabs: tabs, RecycleAfter: 1 << 30})
 

@@ -39,7 +39,7 @@ func TestSplitReply(t *testing.T) {
 	}
 }
 
-// What splitReply says of a well-formed answer is what the JSON decoder says.
+// splitReply and the JSON decoder agree on well-formed responses.
 func FuzzSplitReply(f *testing.F) {
 	f.Add(`{"data":"JVBE"}`, "4F2A")
 	f.Add(`{"a":1,"sessionId":"x"}`, "")

@@ -12,9 +12,8 @@ import (
 	"presswork/internal/guard"
 )
 
-// BenchmarkExportAgainstFloor exports a page of 20 resources through Exporter
-// and by bare commands, one by one and in alternation, because a machine's
-// speed drifts; then several at a time.
+// BenchmarkExportAgainstFloor exports a page of 20 resources through Exporter and by bare commands. It alternates
+// between them, because the speed of a machine drifts, and then exports several pages at a time.
 func BenchmarkExportAgainstFloor(b *testing.B) {
 	site := pages{"/style.css": func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/css")

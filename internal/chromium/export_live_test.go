@@ -61,7 +61,7 @@ func TestTheWaysAreOpenWithoutTheGuard(t *testing.T) {
 	for name := range ways {
 		wait.Until(t, name+" is a way", func() bool { return secret.was("/" + name) })
 	}
-	// What is shut, is shut for every host.
+	// A closed port is closed for every host.
 	mustExport(t, e, base+"/shut", export.PDFOptions{VisitOptions: export.VisitOptions{WaitForTimeout: 500}})
 
 	if n := closed.byUDP(); n != 0 || closed.was("/popup") {

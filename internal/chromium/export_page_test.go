@@ -85,7 +85,7 @@ func TestARealSite(t *testing.T) {
 		os.WriteFile(filepath.Join(dir, "site.pdf"), out.Data, 0o644)
 	}
 
-	// The next visitor is nobody, and sees so.
+	// The next visitor has no cookie and is not signed in.
 	o.Cookies = nil
 	if got := text(t, mustExport(t, e, site.URL, o).Data); !strings.HasPrefix(got, "Please sign in") {
 		t.Errorf("without the cookie: %q", got)
@@ -252,7 +252,7 @@ func TestPagesFindNoServiceWorkers(t *testing.T) {
 	}
 }
 
-// refusing is an address of its own that nobody listens at.
+// refusing returns an address that this test owns and on which no server listens.
 func refusing(t *testing.T) string {
 	t.Helper()
 

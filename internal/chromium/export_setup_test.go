@@ -90,8 +90,8 @@ func serve(t testing.TB, h http.Handler) (port string) {
 	return port
 }
 
-// secret is a service of this machine that no page may reach: it counts who
-// comes, by TCP of both families and by UDP, and remembers what is asked.
+// secret is a service of this machine that no page may reach. It counts connections by TCP over both families and
+// packets by UDP, and records requests.
 type secret struct {
 	port string
 

@@ -87,7 +87,7 @@ func TestQueueIsBounded(t *testing.T) {
 	_, err := b.Print(t.Context(), page("x"))
 	wantCode(t, err, fault.BrowserUnavailable)
 
-	// The deadline counts while waiting, too.
+	// The deadline also includes the wait.
 	cancel()
 	wg.Wait()
 	mustPrint(t, b, page("x"))

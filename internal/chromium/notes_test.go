@@ -10,8 +10,8 @@ import (
 	"presswork/themes"
 )
 
-// What it takes to put notes at the foot of their pages does not grow with the blocks
-// that have none: styles were once worked out anew for each, and for all with it.
+// The cost of notes at the foot of pages does not grow with blocks that have none. Styles were once computed again
+// for each block.
 func TestBlocksWithoutNotesTakeNoStyle(t *testing.T) {
 	t.Parallel()
 	const blocks = 1000

@@ -21,9 +21,8 @@ import (
 	"presswork/themes"
 )
 
-// BenchmarkProfile prints where the time of a document goes, as tables: of those
-// that speed is measured on, or of the file that PRESSWORK_PROFILE names
-// (`make profile DOC=file.md`).
+// BenchmarkProfile prints tables of where the time of a document goes. The documents are those of the speed
+// measurements, or the file in PRESSWORK_PROFILE (`make profile DOC=file.md`).
 func BenchmarkProfile(b *testing.B) {
 	config, err := fonts.Install("")
 	if err != nil {

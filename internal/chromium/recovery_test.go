@@ -193,7 +193,7 @@ func TestIdleTabGivesMemoryBack(t *testing.T) {
 	t.Parallel()
 	dir := public.Dir(t)
 	b := browsertest.Start(t, chromium.Options{Tabs: 1, Dir: dir})
-	// What is shared with other browsers of the machine comes and goes with them.
+	// Memory that is shared with other browsers changes with them.
 	pages := func() (private int) {
 		for _, pid := range pids(t, dir, "renderer") {
 			var size, resident, shared int

@@ -11,15 +11,16 @@ import (
 	"presswork/internal/fault"
 )
 
-// Script runs a trusted library in an empty page, then JavaScript expressions one after the
-// other. It returns their values as JSON; promises are awaited. The page has a browser
-// context of its own, without a network, which is destroyed at the end. It uses one slot.
+// Script runs a trusted library in an empty page, then JavaScript expressions one after the other. It returns
+// their values as JSON; promises are awaited. The page has a browser context of its own, without a network, which
+// is destroyed at the end. It uses one slot.
 //
-// Each expression may take Options.ScriptTimeout, and so may the library with the start of
-// its page. The first failure ends the run; the values of the expressions before it come
-// with the error. Errors: RenderTimeout when ctx's deadline or ScriptTimeout has passed,
-// RenderFailed when the script throws, navigates away or crashes its renderer,
-// BrowserUnavailable, the cause of ctx if it was cancelled.
+// Each expression may take Options.ScriptTimeout, and so may the library with the start of its page. The first
+// failure ends the run; the values of the expressions before it come with the error. Errors:
+//   - RenderTimeout when ctx's deadline or ScriptTimeout has passed
+//   - RenderFailed when the script throws, navigates away or crashes its renderer
+//   - BrowserUnavailable
+//   - the cause of ctx if it was cancelled
 func (b *Browser) Script(
 	ctx context.Context,
 	library string,

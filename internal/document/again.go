@@ -11,10 +11,9 @@ import (
 )
 
 const (
-	// composedBytes bounds the composed pages that a Converter remembers, and
-	// rememberedBytes the source of one: the same small document comes again and
-	// again, from a retry or a schedule, and composing it is most of what it costs
-	// where its print is remembered, too.
+	// composedBytes bounds the composed pages that a Converter remembers, and rememberedBytes the source of one of
+	// them. Retries and schedules send the same small document again. When its print is in the cache, composing it
+	// takes most of the time.
 	composedBytes   = 8 << 20
 	rememberedBytes = 128 << 10
 )

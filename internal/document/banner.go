@@ -50,8 +50,8 @@ func namesChapter(o presswork.Options) bool {
 	return false
 }
 
-// bannerCapacity is how many letters of a header or footer fit into a margin of so many
-// millimetres: Chromium clips nothing there, it would print over the text.
+// bannerCapacity returns the number of letters of a header or footer that fit into a margin, in millimetres.
+// Chromium does not clip there: a longer text would be printed over the body.
 func bannerCapacity(s sheet.Sheet, margin float64) int {
 	const (
 		size   = 8.5 * sheet.Point // of paper.css
@@ -63,9 +63,8 @@ func bannerCapacity(s sheet.Sheet, margin float64) int {
 	return lines * int(s.TextWidth()/(size*letterWidth))
 }
 
-// bannerContent writes a header or footer in a margin of so many millimetres as
-// the value of a margin box's content property: strings and page counters, number
-// for {page} and total for {total}.
+// bannerContent returns a header or footer as the value of a margin box's content property. margin is in
+// millimetres, number stands for {page}, total for {total}.
 func (p page) bannerContent(text string, margin float64, number, total string) string {
 	const counterDigits = 4
 	var parts []string
@@ -124,8 +123,8 @@ func (p page) bannerContent(text string, margin float64, number, total string) s
 	return strings.Join(parts, " ")
 }
 
-// bareCSS are the rules of sections, and of white pages, that have no header or no footer:
-// Chromium knows no margin box of some pages but by the name of the page.
+// bareCSS returns the rules for sections and white pages without a header or footer. Chromium can select the
+// margin boxes of these pages only by the name of the page.
 func bareCSS(names themes.Names) string {
 	header, footer := "", ""
 	for _, place := range []string{"left", "center", "right"} {

@@ -22,16 +22,15 @@ type bookSetting struct {
 }
 
 const (
-	// From facingLetters on, about three pages, a document that was not said to be a
-	// book has facing pages, and where its chapters are as long as longChapter on
-	// average they begin on pages of their own: shorter ones would leave more paper
-	// white than printed. Those pages are on the right from rightLetters on, about eight
-	// pages: who prints less binds nothing, and wonders at a white page.
+	// A document that is not declared as a book has facing pages from facingLetters on, about three pages. Its
+	// chapters begin on new pages if they have longChapter letters on average: shorter ones would leave too much
+	// white. From rightLetters on, about eight pages, they begin on right pages. Shorter documents are rarely
+	// bound, and a white page would surprise their readers.
 	facingLetters = 8000
 	longChapter   = 5000
 	rightLetters  = 20_000
-	// proseShare is how much of a literary text is in paragraphs, and technicalLetters how
-	// many letters it has at least for each of its tables and blocks of code.
+	// proseShare is the least share of a literary text that is in paragraphs. technicalLetters is the least number
+	// of its letters for each table and each block of code.
 	proseShare       = 0.6
 	technicalLetters = 10_000
 	// dropCapLetters is how long a paragraph is whose first letter stands beside
@@ -39,8 +38,7 @@ const (
 	dropCapLetters = 260
 )
 
-// maybeBook reports whether a document may turn out to be set as a book: it was said
-// to be one, or its theme is for such.
+// maybeBook reports whether a document may be set as a book: it is declared as one, or its theme is for books.
 func maybeBook(o presswork.Options, theme themes.Theme) bool {
 	return o.As == asBook || o.As == "" && theme.Token("--setting") == asBook
 }
@@ -152,8 +150,8 @@ func dropCaps(lang string) bool {
 	return true
 }
 
-// dropCap reports whether the first letter of a chapter's first paragraph may be a large one:
-// it begins with a word and is long enough to go around it.
+// dropCap reports whether the first letter of a chapter's first paragraph may be a drop cap. The paragraph must
+// begin with a word and be long enough to flow around the letter.
 func dropCap(b *block.Block) bool {
 	return b.Closed && !b.LineBreaks && beginsWithWord(b.Inner()) &&
 		block.Letters(block.Visible(b.Inner())) >= dropCapLetters
@@ -243,9 +241,8 @@ func sectionsOf(headings []markdown.Heading) (sections []markdown.Heading, tops 
 	return sections, tops
 }
 
-// placeLeaves decides which white pages are wanted, given the pages of a print that
-// holds some of them, and returns the rule that shows them and the places as they
-// will be with them.
+// placeLeaves decides which white pages are needed, from the pages of a print that has some of them. It returns
+// the rule that shows them, and the places of all anchors with them.
 func (r *revision) placeLeaves(pages map[string]int, total int) (css string, placed map[string]int, sum int) {
 	if len(r.leaves) == 0 {
 		return "", pages, total

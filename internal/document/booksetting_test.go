@@ -37,9 +37,8 @@ func novel(first int) string {
 	return b.String()
 }
 
-// A book's pages face each other: chapters begin on the right, the contents know
-// where, left pages name the chapter and right ones the section, and a page on which
-// a chapter begins and a white one name nothing.
+// Chapters of a book begin on the right, and the contents have their pages. Left pages name the chapter and right
+// ones the section. White pages and first pages of chapters name nothing.
 func TestLiteraryProseIsSetAsABook(t *testing.T) {
 	t.Parallel()
 
@@ -145,8 +144,8 @@ func textEdge(t *testing.T, path string, page int) float64 {
 	return edge
 }
 
-// What is no prose, short, or said to be a document is set as before; each part of the
-// setting can be had, or not.
+// Documents that are short, not prose, or declared as documents are not set as books. Each part of the setting can
+// be switched on or off.
 func TestWhatIsABook(t *testing.T) {
 	t.Parallel()
 

@@ -15,8 +15,8 @@ const maxRunningTitle = 90
 // of the chapter on it.
 const chapterStyle = "presswork-chapter"
 
-// chaptersOf picks the headings that begin a chapter: those of level 1, or,
-// under a single leading one, which is the document's title, those below it.
+// chaptersOf returns the headings that begin a chapter: those of level 1. If there is a single leading heading of
+// level 1, it is the title, and chapters are the headings below it.
 func chaptersOf(headings []markdown.Heading) []markdown.Heading {
 	body := headings
 	if contents.Titled(headings) && len(headings) > 1 {

@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	// normalCode and smallestCode are sizes of type in points: that of code where the
-	// theme has none of its own, as in print.css, and the least that is read with ease.
+	// normalCode is the size of code in points in print.css, for themes that set no other. smallestCode is the
+	// smallest size that is easy to read.
 	normalCode, smallestCode = 8.2, 7
 	// columnWidth is how wide a letter of the typefaces for code is, in em, and
 	// codePadding what print.css leaves beside the lines.

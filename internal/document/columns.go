@@ -8,8 +8,8 @@ import (
 	"presswork/internal/markdown/block"
 )
 
-// Sizes of type in a table, in em of the running text, and their cells' padding
-// left and right in em of their own: those of print.css and paper.css.
+// Type sizes in a table, in em of the running text, and the horizontal padding of its cells, in em of the cell.
+// The values are those of print.css and paper.css.
 const (
 	bodySize = 11 * sheet.Point
 	// letterWidth is the mean width of a letter in em, wideLetter that of words in
@@ -130,8 +130,8 @@ func unbroken(t block.Sizes) string {
 	return onOneLine(t, isShort)
 }
 
-// whole lists the classes that keep dates and the like, which a browser breaks
-// at their hyphens, in one piece; the columns' heads may be broken.
+// whole returns rules for columns of dates and similar values, which a browser would break at their hyphens. Heads
+// of columns may be broken.
 func whole(t block.Sizes) string {
 	classes := onOneLine(t, func(c block.Column) bool { return !c.Prose })
 	if classes == "" {

@@ -209,7 +209,7 @@ func TestLongParagraphsAreMarked(t *testing.T) {
 	}
 }
 
-// What follows on rendering is linear: of more, each of these took minutes.
+// The time after rendering is linear. Each of these patterns once took minutes.
 func TestHostilePatternsAreComposedSoon(t *testing.T) {
 	t.Parallel()
 	const limit = 30 * time.Second
@@ -366,8 +366,7 @@ func TestLanguageAndDirection(t *testing.T) {
 	}
 }
 
-// What isolates code from the text around it costs time, and does nothing where all
-// text runs one way.
+// Isolating code from the text around it costs time, and has no effect in a document with one direction of text.
 func TestCodeIsIsolatedWhereTextRunsBothWays(t *testing.T) {
 	t.Parallel()
 

@@ -38,8 +38,8 @@ type claim struct {
 	sources int
 }
 
-// faults checks the main rules of PDF/A-2 and -3 and of PDF/UA-1 with eyes of
-// its own: it shares nothing with the packer but what cuts a file into objects.
+// faults checks the main rules of PDF/A-2, PDF/A-3 and PDF/UA-1 independently: it shares only the object parser
+// with the packer.
 func faults(t *testing.T, data []byte, c claim) (found []string) {
 	t.Helper()
 

@@ -170,8 +170,8 @@ func TestConformance(t *testing.T) {
 // plainHeading is one without any markup.
 var plainHeading = regexp.MustCompile(`(?m)^#+ ([A-Za-z ]+)$`)
 
-// brokenWords are those of the headings that the text of a print does not have
-// whole: letters set too far apart are words of their own to who searches.
+// brokenWords returns the words of headings that the text of a print does not contain. Letters that are set too
+// far apart become separate words in a search.
 func brokenWords(markdown []byte, printed string) (broken []string) {
 	found := map[string]bool{}
 	for word := range strings.FieldsSeq(strings.ToLower(printed)) {

@@ -101,8 +101,8 @@ func (t *typesetter) diagram(s *neighbour) {
 	t.out.WriteString(s.HTML[:at] + s.height + s.Element()[at:])
 }
 
-// diagramSheet is the sheet that a drawing with such attributes can be read on: the one at hand, that
-// turned, or one as much larger as it needs.
+// diagramSheet returns the sheet for a drawing with these attributes: the given sheet, the same sheet turned, or a
+// larger one.
 func diagramSheet(attributes map[string]string, s sheet.Sheet) sheet.Sheet {
 	width, _ := strconv.ParseFloat(attributes["width"], 64)
 	height, _ := strconv.ParseFloat(attributes["height"], 64)

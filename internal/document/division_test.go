@@ -22,9 +22,8 @@ import (
 	"presswork/internal/fault"
 )
 
-// chapters is a document with a bit of everything that must stay whole when it is
-// printed in sections, between chapters what ends them. Titles of links that nobody
-// sees make it large: some 300 KB of HTML on few pages.
+// chapters returns a document with one of everything that must stay whole when it is printed in sections. between
+// is the text between chapters. Invisible titles of links make it large: about 300 KB of HTML on few pages.
 func chapters(between string) []byte {
 	const last = 13
 	var b strings.Builder
@@ -216,9 +215,8 @@ func (c *counting) Print(ctx context.Context, page printable.Page) ([]byte, erro
 	return c.Printer.Print(ctx, page)
 }
 
-// A document that is too much for one print is cut before headings: every chapter is
-// there, the contents name its page, and it can only be opened with its password. Long
-// contents are printed twice, and the text is not for it.
+// A document that is too large for one print is cut before headings. Every chapter is there, the contents have its
+// page, and the file needs its password. Long contents are printed twice, but the text is not.
 func TestWhatIsTooMuchForOnePrintIsDivided(t *testing.T) {
 	t.Parallel()
 	browser := &counting{Printer: printer(t)}
@@ -373,7 +371,7 @@ func TestWordsOfTheTextDoNotDecideHowItIsPrinted(t *testing.T) {
 	}
 }
 
-// Nobody waits for a document that can be printed neither at once nor in sections.
+// A document that can be printed neither at once nor in sections is refused without waiting.
 func TestWhatCannotBeDividedIsRefused(t *testing.T) {
 	t.Parallel()
 	c := converter(t, document.Options{Idle: func() int { return 2 }})

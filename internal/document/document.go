@@ -27,10 +27,10 @@ type Printer interface {
 	// if this page cannot be printed, BrowserUnavailable if the browser broke and a retry may
 	// succeed, otherwise ctx's cause.
 	Print(ctx context.Context, page printable.Page) ([]byte, error)
-	// PrintRevised prints a page whose text depends on its own print. It passes a first print,
-	// untagged and of all pages, to revise and sets the texts of the page's elements with a
-	// data-fill attribute to those returned, in document order. It prints again until revise
-	// returns the same texts, or gives up after some prints. Errors: Print's and revise's.
+	// PrintRevised prints a page whose text depends on its own print. It passes a first print of all pages,
+	// without tags, to revise. It then sets the texts of the elements with a data-fill attribute to the returned
+	// texts, in document order. It prints again until revise returns the same texts, or gives up after some
+	// prints. Errors: those of Print and revise.
 	PrintRevised(
 		ctx context.Context,
 		page printable.Page,

@@ -110,8 +110,7 @@ func checkFinish(o presswork.Options) error {
 	return nil
 }
 
-// unfinished coins the error of a print that cannot be made into what was
-// asked for.
+// unfinished returns the error for a print that cannot be finished as requested.
 func unfinished(f pack.Finish, err error) error {
 	what := "encrypted"
 	if f.PDFA != "" {

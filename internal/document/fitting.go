@@ -21,9 +21,9 @@ func (t *typesetter) fit(list []neighbour, a area) {
 	}
 }
 
-// fitTables sets each table in the largest type in which it fits the page: turned to the
-// other side when even the smallest is too wide. One that is too wide for that too is broken
-// within words. A table may be wider all the same, because letters differ in width.
+// fitTables sets each table in the largest type in which it fits the page. A table that is too wide in the
+// smallest type is turned to the other side. If it is too wide there as well, it is broken within words. A table
+// may still be too wide, because the widths of letters differ.
 func (t *typesetter) fitTables(list []neighbour, a area) {
 	if a.table {
 		return
@@ -94,9 +94,9 @@ func isFewWords(list []neighbour) bool {
 	return letters <= most
 }
 
-// leadIn is the first of the neighbours that turn with one because they speak of it: headings,
-// or a line that ends in a colon and the headings above it; that one's own index if there
-// are none.
+// leadIn returns the index of the first neighbour that turns with a block because it introduces it. These are
+// headings, or a line that ends in a colon and the headings above it. Without such neighbours it returns the index
+// of the block.
 func leadIn(list []neighbour, of int) int {
 	const (
 		most    = 3

@@ -39,8 +39,8 @@ func withoutSystem(t *testing.T) *chromium.Browser {
 	return printerWith(t, bare)
 }
 
-// Chromium writes glyphs together where they stand exactly as far apart as the font
-// says, as sums of binary numbers: the size of text decides that.
+// Chromium writes glyphs as one string only if their distances equal those of the font, as sums of binary numbers.
+// That depends on the size of the text.
 func TestLinesInInterAreWrittenWhole(t *testing.T) {
 	t.Parallel()
 

@@ -8,8 +8,8 @@ import (
 	"presswork/internal/document"
 )
 
-// BenchmarkFootnotes prints a text of many notes, at the foot of pages and at the
-// end of the document in turn, because a machine's speed drifts.
+// BenchmarkFootnotes prints a text with many notes, alternately at the foot of pages and at the end of the
+// document. It alternates because the speed of a machine drifts.
 func BenchmarkFootnotes(b *testing.B) {
 	content, _ := annotated()
 	c := converter(b, document.Options{Printer: printer(b)})

@@ -10,8 +10,8 @@ import (
 	"presswork/internal/document"
 )
 
-// annotated is a text with notes in everything that may hold one, each with a word
-// of its own beside the mark and in the note; cited is how many.
+// annotated returns a text with notes in every element that may have one. Each note has a unique word next to its
+// mark and in its text. cited is the number of notes.
 func annotated() (content string, cited int) {
 	var b, notes strings.Builder
 	mark := func() string {
@@ -196,8 +196,8 @@ func TestOnlyNotesThatMoveAreAtTheEnd(t *testing.T) {
 	}
 }
 
-// What just fits on a page in print does when the pages are foreseen, so that no text
-// comes to stand below a note. Chromium rounds the area of a page to whole pixels.
+// Content that just fits on a printed page also fits when the pages are predicted, so that no text is printed
+// below a note. Chromium rounds the area of a page to whole pixels.
 func TestNotesBelowWhatJustFits(t *testing.T) {
 	t.Parallel()
 
@@ -290,8 +290,8 @@ func TestNotesLeaveLittleOfAPageWhite(t *testing.T) {
 	}
 }
 
-// A picture that is a little too high for the rest of a page becomes smaller, one
-// that is much too high goes to the next.
+// A picture that is slightly too high for the rest of a page is made smaller. A picture that is much too high goes
+// to the next page.
 func TestPicturesFillThePage(t *testing.T) {
 	t.Parallel()
 	const picture = `<img alt="" src="data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' width='300' height='400'%3E%3Crect width='300' height='400' fill='red'/%3E%3C/svg%3E">`

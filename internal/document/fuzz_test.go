@@ -11,8 +11,7 @@ import (
 	"presswork/internal/pdffile/inspect"
 )
 
-// What is looked through after a print comes from the browser; a page that broke
-// out of its renderer would write it.
+// The inspected print comes from the browser. A page that broke out of its renderer could write any bytes.
 func FuzzInspectPrint(f *testing.F) {
 	f.Add(filetest.Small(0))
 	f.Add(filetest.Write(filetest.Tagged()))

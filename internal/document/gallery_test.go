@@ -23,9 +23,8 @@ import (
 // pageWidth is that of one page in the gallery, in pixels.
 const pageWidth = 400
 
-// TestGallery prints the sample in every theme. The colour of the page reaches
-// every edge, and the pictures in docs/themes still show what is printed;
-// PRESSWORK_UPDATE=1 draws them anew.
+// TestGallery prints the sample in every theme. The colour of the page reaches every edge, and the pictures in
+// docs/themes equal the prints. PRESSWORK_UPDATE=1 updates the pictures.
 func TestGallery(t *testing.T) {
 	t.Parallel()
 	c := converter(t, document.Options{Printer: printer(t)})

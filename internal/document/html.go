@@ -43,9 +43,8 @@ var sharedSheet = sync.OnceValue(
 // it, should some reference ever get past the sanitisers. The printer has its own.
 const policy = "default-src 'none'; img-src data:; font-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 
-// unseen spares the printer, whose window is one pixel wide, the layout for that
-// window. In a style element of its own, so that the others need not be read anew
-// for the page.
+// unseen saves the printer a layout for its window, which is one pixel wide. It has its own style element, so that
+// the others need not be parsed again for the page.
 const unseen = "<style>@media (max-width:9px){body{display:none!important}}</style>\n"
 
 // policyMeta is the element that sets the policy.
@@ -208,9 +207,8 @@ func (p page) inkTheme() themes.Theme {
 // background is the colour of the pages.
 func (p page) background() string { return p.inkTheme().Token("--base-100") }
 
-// stylesheets lists the layers for a page that holds names, each in a style
-// element of its own, so that nothing left open in one reaches the next. Of ours,
-// the shared ones, it gets the rules that could match something.
+// stylesheets returns the layers for a page that contains names. Each has its own style element: an unclosed rule
+// in one does not affect the next. The page gets only those shared rules that could match one of its names.
 func (p page) stylesheets(names themes.Names, shared *themes.Stylesheet) []string {
 	theme, last := p.inkTheme(), ""
 	if isTrue(p.options.InkSaver) {
@@ -282,8 +280,7 @@ func (p page) banners(number, total string) string {
 // noBanners leaves header and footer away.
 const noBanners = "@page{@top-center{content:" + noContent + "}@bottom-center{content:" + noContent + "}}\n"
 
-// folio is the footer of a page that nobody chose: its theme's, of a book the number
-// alone.
+// folio returns the default footer of a page: that of its theme, or only the number for a book.
 func (p page) folio() string {
 	text := strings.Trim(p.theme.Token("--folio-text"), `"`)
 	if text == "" || checkBanner("folio", text) != nil {

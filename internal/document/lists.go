@@ -35,8 +35,8 @@ func numberedKinds(o presswork.Options) []markdown.Kind {
 	return kinds
 }
 
-// listsOf are the lists of figures, tables and listings: those that have a place in the
-// document, and those that only the options ask for, which stand before the text.
+// listsOf returns the lists of figures, tables and listings. Lists with a place in the document come first. Those
+// that only the options request follow and go before the text.
 func listsOf(
 	d markdown.Document,
 	o presswork.Options,
@@ -57,9 +57,8 @@ func listsOf(
 	return placed, before
 }
 
-// placeContents puts the table of contents where the source has it, else after the cover on
-// pages of its own if it is long enough, else under the document's title; and the lists after
-// it.
+// placeContents inserts the table of contents and, after it, the lists. The contents go where the source has them.
+// Otherwise they go after the cover on pages of their own if they are long, and below the title if not.
 func placeContents(
 	blocks []block.Block,
 	entries []markdown.Heading,

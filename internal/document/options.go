@@ -29,11 +29,9 @@ const (
 	minResolution, maxResolution = 36, 600 // pixels to the inch
 )
 
-// Check refuses a document that cannot be rendered, without rendering it: the
-// content, its front matter, the options and how they go together with those of
-// the front matter. It returns the front matter, for the theme named there,
-// without the values that are not allowed. Errors: those of
-// markdown.Check, FrontMatterInvalid, InvalidOption.
+// Check returns an error for a document that cannot be rendered, without rendering it. It checks the content, the
+// front matter, the options, and both together. It returns the front matter without invalid values. Errors: those
+// of markdown.Check, FrontMatterInvalid, InvalidOption.
 func Check(content []byte, o presswork.Options) (metadata.FrontMatter, error) {
 	if err := markdown.Check(content); err != nil {
 		return metadata.FrontMatter{}, err
@@ -55,10 +53,9 @@ func Check(content []byte, o presswork.Options) (metadata.FrontMatter, error) {
 	return matter, sift(&matter, o)
 }
 
-// sift leaves out of the front matter what is not allowed, with a warning: it may
-// have been meant for another program. What o sets wins and counts for what goes
-// together. A document that asks for a password never goes out without one.
-// Errors: FrontMatterInvalid, InvalidOption.
+// sift removes invalid values from the front matter, with a warning: they may be meant for another program. Values
+// of o take precedence, also when combinations are checked. A document that sets a password is never printed
+// without one. Errors: FrontMatterInvalid, InvalidOption.
 func sift(m *metadata.FrontMatter, o presswork.Options) error {
 	for {
 		err := CheckOptions(over(o, m.Options))

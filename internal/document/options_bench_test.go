@@ -10,9 +10,8 @@ import (
 	"presswork/internal/document"
 )
 
-// BenchmarkOptions composes and prints a document of chapters with each option and
-// without any in turn, because a machine's speed drifts, and reports how many times as
-// long each takes.
+// BenchmarkOptions composes and prints a document of chapters alternately with and without each option, because
+// the speed of a machine drifts. It reports the ratio of both times.
 func BenchmarkOptions(b *testing.B) {
 	yes := new(true)
 	cases := []struct {

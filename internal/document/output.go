@@ -17,9 +17,8 @@ import (
 	"presswork/internal/pdffile/pack"
 )
 
-// CheckOutput refuses an output that does not exist, and one that cannot keep
-// what the options, or the front matter below them, ask for: a document that asks
-// for a password never goes out without one. Errors: InvalidOption,
+// CheckOutput returns an error for an unknown output, and for an output that cannot satisfy the options and the
+// front matter. A document that sets a password is never printed without one. Errors: InvalidOption,
 // FrontMatterInvalid.
 func CheckOutput(output presswork.Output, matter metadata.FrontMatter, o presswork.Options) error {
 	var names []string

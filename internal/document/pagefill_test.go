@@ -8,8 +8,8 @@ import (
 	"presswork/internal/document"
 )
 
-// What stands at the ends of pages, wherever these come: paragraphs of four lines
-// are divided in the middle, no rule begins a page, no summary ends one.
+// The ends of pages, wherever they are. Paragraphs of four lines are divided in the middle, no rule begins a page,
+// and no summary ends one.
 func TestPagesEndWell(t *testing.T) {
 	t.Parallel()
 	var content strings.Builder
@@ -113,8 +113,7 @@ func TestFewContentsTakeNoPage(t *testing.T) {
 	}
 }
 
-// What nothing holds together begins on the page that it follows on, whatever it is
-// made of.
+// Content without a rule against breaks starts on the current page, whatever its elements are.
 func TestWhatMayBeDividedFillsItsPage(t *testing.T) {
 	t.Parallel()
 	many := func(n int, form string) string {

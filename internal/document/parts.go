@@ -19,8 +19,8 @@ import (
 // markdown.MaxParts counts them. 8000 pages of short sections have 620 000.
 const maxDivided = 1_000_000
 
-// divisible reports whether a document could be printed in sections: no rule may
-// count its pages or blocks, and no page may be without header or footer.
+// divisible reports whether a document may be printed in sections. No rule may count its pages or blocks, and
+// every page must have its header and footer.
 func (c *Converter) divisible(o presswork.Options, theme themes.Theme, names themes.Names) bool {
 	return c.idle != nil && ownSheets(o, theme) && !names.Class("no-header") && !names.Class("no-footer")
 }

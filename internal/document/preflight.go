@@ -38,9 +38,8 @@ func preflightOf(d Document, o presswork.Options, p page, doubtful bool, widest 
 	return check
 }
 
-// textArea is where the text of a page lies, in points: the area inside the
-// margins and a little more, for what hangs over on purpose. What runs out does so
-// where lines end.
+// textArea returns the area of a page for text, in points. It is the area inside the margins with a small
+// tolerance for content that overhangs on purpose. Lines that are too long overflow at their end.
 func textArea(s sheet.Sheet, page int, width, height float64, rtl bool) *inspect.Area {
 	const tolerance = 6
 	const legible = 3.5 // points

@@ -45,9 +45,8 @@ func sampleIn(theme string) Document {
 	return Document{Content: themes.Sample(), Theme: theme, Filename: "sample.md"}
 }
 
-// FirstSheet composes a document for a picture of its first page of text, as the
-// browser shows it without printing: cover and contents are left out, and the
-// margins are the page's own. Errors: Compose's.
+// FirstSheet composes a document for a picture of its first page of text, as the browser shows it on the screen.
+// It omits cover and contents, and the margins are part of the page. Errors: those of Compose.
 func (c *Converter) FirstSheet(ctx context.Context, d Document) (printable.Page, error) {
 	d.Options.Cover, d.Options.TOC, d.Options.Strict = new(false), new(presswork.Depth), new(false)
 
@@ -63,9 +62,8 @@ func (c *Converter) FirstSheet(ctx context.Context, d Document) (printable.Page,
 	return page, nil
 }
 
-// pictureCSS does for a picture what @page does for a print. The text runs in
-// columns as large as the page's area, of which only the first is in sight: so
-// it breaks where the printed page does.
+// pictureCSS replaces the effect of @page in a picture. The text runs in columns as large as the page's area, and
+// only the first is visible. It therefore breaks where the printed page does.
 func (p paper) pictureCSS() string {
 	s := p.sheet
 

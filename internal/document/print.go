@@ -185,9 +185,8 @@ func (c *Converter) PrintPage(ctx context.Context, page printable.Page, m pack.M
 	return c.pack(ctx, printed, m, pack.Finish{})
 }
 
-// Pack makes the print of a page that was not composed small, gives it its title
-// and makes it PDF/A of a level, nil for none. Errors: RenderFailed when it
-// cannot be made into that.
+// Pack reduces the print of a page that was not composed. It sets the title and, unless level is nil, makes the
+// file PDF/A of that level. Errors: RenderFailed.
 func (c *Converter) Pack(
 	ctx context.Context,
 	printed []byte,

@@ -7,8 +7,8 @@ import (
 	"presswork/internal/pdffile"
 )
 
-// revision is what a page can only hold once it has been printed: the numbers of
-// its contents, the titles of the chapters that run over its pages.
+// revision holds the content of a page that depends on its print: the numbers in its contents, and chapter titles
+// in header and footer.
 type revision struct {
 	// chapters are those that header or footer name; none when they do not.
 	chapters []markdown.Heading
@@ -17,8 +17,8 @@ type revision struct {
 	sections []markdown.Heading
 	tops     map[string]bool
 	opening  bool
-	// leaves are white pages that may be wanted; shown are those in the print that was
-	// read last, by id, and blank the pages that they are.
+	// leaves are white pages that may be needed. shown has the ids of those in the last print that was read, and
+	// blank has their page numbers.
 	leaves []leaf
 	shown  map[string]bool
 	blank  map[int]bool

@@ -10,8 +10,8 @@ import (
 	"presswork/internal/document"
 )
 
-// Arabic and Persian words are read from the print as they were written: letters by
-// themselves, not by their forms, and those of a ligature in their order.
+// The text of the print has Arabic and Persian words as they were written. It has base letters instead of their
+// forms, and the letters of a ligature in their order.
 func TestWordsFromRightToLeftAreReadAsWritten(t *testing.T) {
 	t.Parallel()
 

@@ -49,8 +49,8 @@ const (
 // asSlides reports whether a document is a deck of slides.
 func asSlides(o presswork.Options) bool { return o.As == "slides" }
 
-// deckOptions are the options of a document that may be a deck: of one for Marp
-// what its front matter says, of any the size of slides.
+// deckOptions returns the options of a document that may be a deck. A deck for Marp gets the options of its front
+// matter, and every deck the size of slides.
 func deckOptions(o presswork.Options, deck metadata.Deck) presswork.Options {
 	if o.As == "" && deck.Marp == "true" {
 		o.As = "slides"
@@ -154,8 +154,8 @@ var (
 	pictureSize  = regexp.MustCompile(`^(w|width|h|height):([0-9]{1,4})(?:px)?$`)
 )
 
-// takePictures follows what Marp writes into the descriptions of images: bg puts
-// one behind the slide or beside its text, w:300 and h:200 are its size.
+// takePictures evaluates Marp's keywords in the descriptions of images. bg puts an image behind the slide or
+// beside its text; w:300 and h:200 are its size.
 func (s *slide) takePictures() {
 	var behind []*xhtml.Node
 	fit := ""

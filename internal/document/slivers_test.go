@@ -60,9 +60,8 @@ func reaching() []string {
 	return things
 }
 
-// TestNothingReachesOntoAnotherPage: Chromium paints what reaches above the first
-// line of a page at the foot of the page before, and what reaches below the last
-// line at the head of the next.
+// TestNothingReachesOntoAnotherPage: Chromium paints content above the first line of a page at the foot of the
+// page before. It paints content below the last line at the head of the next.
 func TestNothingReachesOntoAnotherPage(t *testing.T) {
 	t.Parallel()
 	c := converter(t, document.Options{Printer: printer(t)})

@@ -13,9 +13,8 @@ import (
 	"presswork/internal/document"
 )
 
-// BenchmarkTOC prints documents with a table of contents and without, in turn,
-// because a machine's speed drifts: passes/pass is what both passes take, in
-// passes of the same page that is printed once.
+// BenchmarkTOC prints documents alternately with and without a table of contents, because the speed of a machine
+// drifts. passes/pass is the time of both passes, in passes of the same page that is printed once.
 func BenchmarkTOC(b *testing.B) {
 	rich, err := os.ReadFile("testdata/rich.md")
 	if err != nil {

@@ -238,8 +238,8 @@ func (f *farAway) PrintRevised(
 	})
 }
 
-// Numbers of four digits stand on one line, and the line to them is drawn on its page: as
-// a layer of its own, every page would ask for it.
+// Numbers of four digits stay on one line. The leader before them is part of its page: as a layer of its own,
+// every page would load it.
 func TestEntriesOfLongContentsAreSimple(t *testing.T) {
 	t.Parallel()
 	browser := &farAway{Printer: printer(t)}

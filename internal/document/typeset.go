@@ -321,10 +321,9 @@ func (t *typesetter) leaf(chapter string, a area) {
 	}
 }
 
-// paragraph writes a paragraph. It marks those that may go on on the next page, those that
-// lead to what follows and stay with it, and those of pictures alone. Chromium would break
-// the others as well, and leave one line of four alone there: it heeds widows only where
-// there are lines enough for orphans too.
+// paragraph writes a paragraph. It marks paragraphs that may continue on the next page, those that stay with the
+// following block, and those of pictures alone. Chromium would break the others as well and leave one line of four
+// alone. It obeys widows only if there are enough lines for orphans.
 func (t *typesetter) paragraph(b *block.Block, a area, capNext bool) {
 	const whole = 3 // lines of a paragraph that stays in one piece
 	at := b.NameEnd()

@@ -95,9 +95,8 @@ func TestAWebPageHoldsNothingThatRunsOrLoads(t *testing.T) {
 	}
 }
 
-// TestAWebPageIsReadOnScreensOfAnyWidth opens the rich sample in the browser, as
-// wide as a phone and a desk: its own faces load, and nothing but what scrolls for
-// itself is wider than the window.
+// TestAWebPageIsReadOnScreensOfAnyWidth opens the rich sample in the browser at the widths of a phone and a
+// desktop. Its fonts load, and only elements that scroll are wider than the window.
 func TestAWebPageIsReadOnScreensOfAnyWidth(t *testing.T) {
 	t.Parallel()
 	b := printer(t)

@@ -42,7 +42,7 @@ type VisitOptions struct {
 	// FailOnHTTPStatusCodes are the answers that fail the page itself; nil is
 	// 400 to 599, an empty list is none.
 	FailOnHTTPStatusCodes []StatusRange `json:"failOnHttpStatusCodes,omitzero"`
-	// FailOnConsoleExceptions fails on a script error nobody catches.
+	// FailOnConsoleExceptions fails on a script error that the page does not catch.
 	FailOnConsoleExceptions *bool `json:"failOnConsoleExceptions,omitempty"`
 	// FailOnResourceLoadingFailed fails on a resource that gets no answer, or
 	// whose address is refused. An answer such as 404 is an answer.

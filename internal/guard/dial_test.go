@@ -122,8 +122,8 @@ func TestARebindingNameReachesNothing(t *testing.T) {
 func TestWhatIsDialledIsWhatWasChecked(t *testing.T) {
 	t.Parallel()
 	listener := count(t)
-	// The first answer may be dialled, but nothing listens there. Whoever
-	// resolves the name again after the check arrives at the listener.
+	// The first address may be dialled, but nothing listens there. A second lookup after the check would reach the
+	// listener.
 	p := policy(t, guard.Options{Allow: "127.0.0.2", Lookup: answers("127.0.0.2", "127.0.0.1")})
 	if _, err := p.DialContext(t.Context(), "tcp", "twice.test:"+listener.port); fault.CodeOf(err) != fault.Internal {
 		t.Errorf("got %v", err)

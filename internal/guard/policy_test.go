@@ -58,9 +58,8 @@ func TestThePublicInternetIsAllowedOnWebPortsOnly(t *testing.T) {
 	}
 }
 
-// The first and last address of every entry of the IANA special-purpose and
-// multicast registries that is not globally reachable, and every way to write
-// an IPv4 address as IPv6.
+// The first and last address of every special range, and every way to write an IPv4 address as IPv6. The ranges
+// are those entries of the IANA special-purpose and multicast registries that are not globally reachable.
 func TestEverySpecialRangeIsRefused(t *testing.T) {
 	t.Parallel()
 

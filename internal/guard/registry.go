@@ -22,11 +22,14 @@ type special struct {
 	source string
 }
 
-// registry lists the special ranges. It has three sources: the IANA special-purpose
-// registries of both families (the entries that are not globally reachable, October 2025),
-// the multicast registries, and the addresses on which cloud providers serve credentials.
-// The first match counts, so metadata addresses come before the ranges around them. ORCHID,
-// Teredo and the other parts of 2001::/23 are one entry: no web server uses them.
+// registry lists the special ranges. It has three sources:
+//   - the IANA special-purpose registries of both families: the entries that are not
+//     globally reachable, October 2025
+//   - the multicast registries
+//   - the addresses on which cloud providers serve credentials
+//
+// The first match counts, so metadata addresses come before the ranges around them. ORCHID, Teredo and the other
+// parts of 2001::/23 are one entry: no web server uses them.
 var registry = []special{
 	{netip.MustParsePrefix("169.254.169.254/32"), never, "cloud metadata", "AWS, GCP, Azure and others"},
 	{netip.MustParsePrefix("100.100.100.200/32"), never, "cloud metadata", "Alibaba"},

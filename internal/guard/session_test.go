@@ -37,7 +37,7 @@ func TestAnEndedSessionKeepsItsPort(t *testing.T) {
 	awaitFree(t, s.Addr())
 }
 
-// awaitFree waits until nobody has the port: another process may have it meanwhile.
+// awaitFree waits until the port is free: another process may use it for a moment.
 func awaitFree(t *testing.T, address string) {
 	t.Helper()
 	wait.Until(t, "the port is free", func() bool {

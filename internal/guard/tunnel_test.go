@@ -43,7 +43,7 @@ func TestRequestsWithinTunnelsAreCounted(t *testing.T) {
 		resp.Body.Close()
 	}
 	<-s.Done()
-	// The tunnel and its handshake count, too.
+	// The tunnel and its handshake count as well.
 	if fault.CodeOf(s.Err()) != fault.PageError || made < most-3 {
 		t.Errorf("%d requests, then %v", made, s.Err())
 	}

@@ -5,10 +5,9 @@ import (
 	"encoding/binary"
 )
 
-// avif takes the largest size in the file's boxes: an AVIF may hold several
-// images, and which is shown is deep in its boxes. Only the boxes that describe
-// are searched, but all of them: a size that stands late counts as well, and
-// compressed data that happens to look like one does not.
+// avif returns the largest size in the boxes of the file. An AVIF may have several images, and which one is shown
+// is deep in its boxes. All descriptive boxes are searched, so that a late size counts. Compressed data that looks
+// like a size does not count.
 func avif(b []byte) (Info, error) {
 	info := Info{ContentType: "image/avif"}
 	widest := func(w, h uint64) {

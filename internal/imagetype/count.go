@@ -51,8 +51,7 @@ func (d *drawing) count() (uint64, error) {
 	return add(total, drawn), err
 }
 
-// total counts an element with all it draws. What refers to itself is drawn by
-// no browser.
+// total counts an element with everything that it draws. Browsers do not draw an element that refers to itself.
 func (d *drawing) total(e *element, depth int) (uint64, error) {
 	if e.state != 0 {
 		return e.total, nil

@@ -1,5 +1,5 @@
-// Package imagetype finds what an image is from its bytes, whatever its name or
-// its server claims, and how much the browser would have to unpack to show it.
+// Package imagetype identifies an image by its bytes, regardless of its name and media type. It also determines
+// how many pixels the browser would unpack to show it.
 package imagetype
 
 import (

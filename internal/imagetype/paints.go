@@ -148,8 +148,8 @@ type painting struct {
 	open  []paints
 	// box is the area that the image shows, in units of the drawing.
 	box float64
-	// drawn are the shapes. What is drawn by reference is painted as templates
-	// set or, if they set nothing, as the references (copies) inherit it.
+	// drawn are the shapes. Elements drawn by reference have the paints of their templates, or else those that
+	// they inherit from the reference (copies).
 	drawn, templates, copies tones
 }
 

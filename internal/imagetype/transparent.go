@@ -20,11 +20,9 @@ const (
 	maxSamples = 1 << 16
 )
 
-// DarkOnTransparent reports whether an image is a dark drawing with nothing
-// behind it: made for white paper, and hard to see on a dark page. Only pixels
-// that may be transparent are unpacked. They are taken from budget; an image for
-// which it does not suffice is not looked at, nor is an AVIF, for which there is
-// no decoder in Go.
+// DarkOnTransparent reports whether an image is a dark drawing on a transparent background: made for white paper,
+// and hard to see on a dark page. It unpacks only pixels that may be transparent and subtracts them from budget.
+// It returns false if the budget does not suffice, and for AVIF, which has no decoder in Go.
 func DarkOnTransparent(b []byte, budget *uint64) bool {
 	info, err := Inspect(b)
 	if err != nil {
@@ -109,8 +107,8 @@ func linear(component uint8) float64 {
 	return math.Pow((v+.055)/1.055, 2.4)
 }
 
-// mostlyDark reports whether more would be lost on a dark page than on a white
-// one: labels and axes are a small part of a chart with coloured bars.
+// mostlyDark reports whether a dark page would hide more than a white one. Labels and axes are a small part of a
+// chart with coloured bars.
 func (t *tones) mostlyDark() bool {
 	return t.dark > 0 && t.dark >= t.light && t.dark >= .1*t.all
 }

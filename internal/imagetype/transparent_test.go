@@ -186,7 +186,7 @@ func TestDarkOnTransparentSVG(t *testing.T) {
 	}
 }
 
-// What takes long to draw is refused before; this is what is not.
+// Drawings that take too long are refused earlier; this one is not.
 func TestDarkOnTransparentIsQuickWithRepeatedRules(t *testing.T) {
 	t.Parallel()
 

@@ -10,10 +10,9 @@ import (
 	"io"
 )
 
-// Whole refuses an image whose head Inspect has read as contentType, but whose
-// rest the browser would show as nothing or in part: a PNG or SVG that is cut
-// off or altered, a JPEG without a picture. Pixels are not unpacked; of other
-// types nothing is known. Its error may be shown to anyone.
+// Whole returns an error for an image that the browser would not show completely. That is a PNG or SVG that is cut
+// off or altered, or a JPEG without a picture. Inspect must have identified it as contentType. Pixels are not
+// unpacked, and other types are not checked. The error is public.
 func Whole(b []byte, contentType string) error {
 	whole := true
 
@@ -66,8 +65,8 @@ func wholePNG(b []byte) bool {
 	return false
 }
 
-// wholeJPEG walks the segments, each of a marker and a length, to the first
-// scan. What follows may be cut off: it is shown as far as it goes.
+// wholeJPEG reads the segments, each of a marker and a length, up to the first scan. The rest may be cut off:
+// browsers show the part that is there.
 func wholeJPEG(b []byte) bool {
 	const startOfScan = 0xda
 

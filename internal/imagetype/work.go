@@ -18,7 +18,7 @@ const MaxWork = 120_000
 // MaxDepth bounds how deep elements nest, and references twice that.
 const MaxDepth = 1000
 
-// What the parts of an SVG take, measured in plain elements.
+// The costs of parts of an SVG, in plain elements.
 const (
 	// maxStyled bounds what style sheets have elements draw with.
 	maxStyled = 10 * MaxWork
@@ -44,10 +44,9 @@ var ErrDeep = fmt.Errorf("the SVG nests elements or references deeper than %d le
 
 var errStyles = errors.New("SVG images may not load style sheets from data URIs")
 
-// Work returns how many elements a browser draws for an SVG once every reference
-// is followed, what is expensive counted as several: about an upper bound, and
-// saturated. A scaled image is shown in another size than its own. Other types
-// have none. Errors: ErrDeep and others that may be shown to anyone.
+// Work returns the number of elements that a browser draws for an SVG with all references. Expensive elements
+// count several times; the result is roughly an upper bound and saturates. scaled means that the image is shown in
+// another size than its own. Other types have no work. Errors: ErrDeep and others, all public.
 func Work(b []byte, contentType string, scaled bool) (uint64, error) {
 	if contentType != "image/svg+xml" {
 		return 0, nil

@@ -93,8 +93,8 @@ func chain(n int) string {
 	return b.String()
 }
 
-// What drawing programs and libraries write is far below the bound.
-// What is cheap to write must be cheap to measure.
+// Files of drawing programs and libraries are far below the bound. Content that is cheap to write must be cheap to
+// measure.
 func TestWorkIsMeasuredInLinearTime(t *testing.T) {
 	t.Parallel()
 
@@ -206,7 +206,7 @@ func FuzzWork(f *testing.F) {
 			if imagetype.Whole([]byte(svg), "image/svg+xml") == nil && one < uint64(strings.Count(svg, "<g/>")) {
 				t.Errorf("%q: %d", svg, one)
 			}
-			// What is shown in another size is more work, never less.
+			// Showing an image in another size is more work, never less.
 			if scaled, err := imagetype.Work([]byte(svg), "image/svg+xml", true); err != nil || scaled < one {
 				t.Errorf("%q: %d, scaled %d, %v", svg, one, scaled, err)
 			}

@@ -40,7 +40,7 @@ type Transcription struct {
 	Prompt string
 	// Temperature is 0 to 1; nil is the engine's own.
 	Temperature *float64
-	// Timed asks for segments with their times, Words for those of the words, too.
+	// Timed requests segments with times. Words also requests the times of words.
 	Timed, Words bool
 	// Name ends in what the recording is, such as "audio.wav".
 	Name string

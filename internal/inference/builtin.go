@@ -37,10 +37,9 @@ type Toolbox interface {
 // ToolSession holds the state of the built-in tools of one request: variables,
 // files, pages. It is for one goroutine.
 type ToolSession interface {
-	// Call runs one call; the first one waits for a worker, at most ToolWait. What goes
-	// wrong in it (a traceback, a page that cannot be reached, arguments that miss the
-	// schema) is Output for the model to read. An error means that the session is over: the
-	// worker that held it died, none has begun it (ErrToolsBusy), or ctx ended.
+	// Call runs one call; the first one waits for a worker, at most ToolWait. Failures of the call are Output for
+	// the model, for example a traceback, an unreachable page or invalid arguments. An error means that the
+	// session is over: its worker died, none has begun it (ErrToolsBusy), or ctx ended.
 	Call(ctx context.Context, c BuiltinCall) (ToolResult, error)
 	// Close ends what still runs. It may be called twice.
 	Close() error

@@ -51,8 +51,8 @@ type ExecutedTool struct {
 	ToolResult
 }
 
-// Result is what is known of a completion at its end, also of one that failed
-// or was left: then Usage holds what had been used until then.
+// Result describes a completion at its end. After a failure or when the caller has left, Usage has the tokens used
+// until then.
 type Result struct {
 	// Model is the id of the catalogue, Upstream the name of the one that
 	// answered, or that was tried last.

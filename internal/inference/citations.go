@@ -25,8 +25,8 @@ type Citation struct {
 	URL, Title string
 }
 
-// The form is the one gpt-oss models were trained on; they also write the number
-// of a line, or of a link, without its L, or a third part.
+// gpt-oss models were trained on this form. They sometimes omit the L of a line or link number, or add a third
+// part.
 var citationMark = regexp.MustCompile(`【(\d{1,6})†L?(\d{1,9})[^†】]{0,40}(?:†[^†】]{0,200})?】`)
 
 // Citations finds the marks in an answer whose origin is known. A mark of a line

@@ -53,8 +53,8 @@ type Delta struct {
 	Usage *RawUsage
 }
 
-// RawToolDelta is a piece of a tool call as it came: engines repeat ids and
-// names, leave the index out, or give several calls the same one.
+// RawToolDelta is a piece of a tool call as the engine sent it. Engines repeat ids and names, omit the index, or
+// give several calls the same index.
 type RawToolDelta struct {
 	// Index is that of the engine, or the place in the delta where it sent none.
 	Index int

@@ -31,7 +31,7 @@ const (
 	// ReaderTooSlow is 503: the answer came faster than it was read, and more of it
 	// than is kept.
 	ReaderTooSlow fault.Code = "reader_too_slow"
-	// RequestCancelled is 499, which nobody receives: the caller left.
+	// RequestCancelled is 499. It is only logged and counted, because the caller has left.
 	RequestCancelled fault.Code = "request_cancelled"
 	// RateLimitExceeded is 429, or 413 for a request that alone is over the limit.
 	RateLimitExceeded fault.Code = "rate_limit_exceeded"
@@ -68,7 +68,7 @@ type Error struct {
 	RetryAfter time.Duration `json:"retry_after,omitempty"`
 }
 
-// Unwrap gives the coined error, so that errors.As finds a *fault.Error.
+// Unwrap returns the public error, so that errors.As finds a *fault.Error.
 func (e *Error) Unwrap() error { return &e.publicError }
 
 // WithParam returns a copy of e that names the request field at fault.
@@ -87,8 +87,8 @@ func (e *Error) WithCause(cause error) *Error {
 	return &c
 }
 
-// Errorf coins an error of the given HTTP status whose message is public. The
-// type follows from the status; 429 and 5xx other than 500 may be retried.
+// Errorf returns an error with an HTTP status and a public message. The type follows from the status. 429 and 5xx
+// except 500 may be retried.
 func Errorf(status int, code fault.Code, format string, args ...any) *Error {
 	e := &Error{publicError: *fault.Errorf(code, format, args...), Status: status, Type: InvalidRequestType}
 	switch {
@@ -104,7 +104,7 @@ func Errorf(status int, code fault.Code, format string, args ...any) *Error {
 	return e
 }
 
-// Invalidf coins a 400 about one field of the request.
+// Invalidf returns a 400 about one field of the request.
 func Invalidf(param, format string, args ...any) *Error {
 	return Errorf(http.StatusBadRequest, fault.InvalidOption, format, args...).WithParam(param)
 }

@@ -23,9 +23,8 @@ func Unescaped[T string | []byte](text T) bool {
 	return ascii || utf8.ValidString(string(text))
 }
 
-// JoinFields joins JSON objects that came in pieces and whose fields nobody here
-// knows: texts and lists grow, of anything else the last one stays. It is nil where
-// there are none.
+// JoinFields joins JSON objects that came in pieces and whose fields are unknown. Texts and lists are
+// concatenated; of other values the last one stays. It returns nil without pieces.
 func JoinFields(pieces ...json.RawMessage) json.RawMessage {
 	pieces = slices.DeleteFunc(pieces, func(p json.RawMessage) bool { return len(p) == 0 })
 	if len(pieces) < 2 {

@@ -8,8 +8,8 @@ import (
 	"presswork/internal/fault"
 )
 
-// Frame is one message of a worker to the API about a completion: a Chunk, or at
-// the end the Result, with the Error of one that failed.
+// Frame is a message of a worker to the API about a completion. It has a Chunk; the last one has the Result, and
+// the Error of a failed completion.
 type Frame struct {
 	// QueueTime is how long the request waited for the worker, in seconds; it
 	// stands on the first frame.
@@ -28,15 +28,14 @@ type Job struct {
 	Request *Request `json:"request,omitempty"`
 	// Speech is in the place of Request where a text is to be spoken.
 	Speech *Speech `json:"speech,omitempty"`
-	// TPM and TPD are the limits of the key, in tokens per minute and per day,
-	// from which the tokens were reserved and with which the use is settled; 0 is
-	// none.
+	// TPM and TPD are the limits of the key in tokens per minute and per day; 0 is none. The tokens were reserved
+	// from them, and the use is settled with them.
 	TPM int `json:"tpm,omitempty"`
 	TPD int `json:"tpd,omitempty"`
 }
 
-// The JSON of a frame that is a piece of text and nothing else, as nearly all are: it is
-// written and read by hand, which takes a tenth of the time.
+// The JSON of a frame with only a piece of text, as nearly all frames are. Writing and reading it without
+// encoding/json takes a tenth of the time.
 const (
 	contentFrame   = `{"chunk":{"content":"`
 	reasoningFrame = `{"chunk":{"reasoning":"`

@@ -63,7 +63,7 @@ func TestFramesAreReadAsTheyWereWritten(t *testing.T) {
 	}
 }
 
-// What is no frame is told, however much it looks like one.
+// An invalid frame is an error even if it looks like the usual form.
 func TestWhatIsNoFrameIsAnError(t *testing.T) {
 	t.Parallel()
 

@@ -117,8 +117,8 @@ type Model struct {
 // Can reports whether the model has a capability.
 func (m *Model) Can(capability string) bool { return slices.Contains(m.Capabilities, capability) }
 
-// What becomes of a tool call whose arguments miss the tool's schema. In every
-// case the arguments must be JSON, and the tool one of the request.
+// Values of the setting for tool calls whose arguments do not match the tool's schema. In each case the arguments
+// must be JSON, and the request must have the tool.
 const (
 	// ValidateOff hands it to the caller, who knows how to ask again.
 	ValidateOff = "off"
@@ -131,8 +131,8 @@ const (
 
 // The parsers of reasoning.
 const (
-	// ParseField takes it from the reasoning or reasoning_content field; a
-	// leading <think> block in the content is taken too.
+	// ParseField takes it from the reasoning or reasoning_content field, and from a <think> block at the beginning
+	// of the content.
 	ParseField = "field"
 	// ParseThink takes a leading <think> block of the content.
 	ParseThink = "think"
@@ -174,8 +174,8 @@ type Audio struct {
 	// Part is the longest recording that is sent in one piece; longer ones are cut
 	// at silences. Default 10 min.
 	Part time.Duration `yaml:"part"`
-	// Parallel is how many parts of a recording are sent at a time. Default 1: then
-	// each part is told how the one before it ended.
+	// Parallel is the number of parts of a recording that are sent at a time. With the default 1, each part gets
+	// the end of the preceding text as its prompt.
 	Parallel int `yaml:"parallel"`
 }
 

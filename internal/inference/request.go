@@ -18,8 +18,8 @@ type Request struct {
 	Text *Text `json:"text,omitempty"`
 	// N is how many answers are asked for; 0 is one.
 	N int `json:"n,omitempty"`
-	// Logprobs asks for the log probability of each token of the answer, TopLogprobs
-	// for those of that many others in its place; not with Text, which has its own.
+	// Logprobs asks for the log probability of each token of the answer. TopLogprobs asks for that many
+	// alternatives to each token. Requests with Text use its own field instead.
 	Logprobs    bool `json:"logprobs,omitempty"`
 	TopLogprobs int  `json:"top_logprobs,omitempty"`
 	// MaxTokens bounds the answer, reasoning included; 0 leaves it to the
@@ -50,8 +50,8 @@ type Request struct {
 	ToolChoice ToolChoice `json:"tool_choice,omitzero"`
 	// ParallelToolCalls false keeps the first call of an answer only; nil is true.
 	ParallelToolCalls *bool `json:"parallel_tool_calls,omitempty"`
-	// DisableToolValidation passes calls on unchecked: of tools that are not in
-	// the request and with arguments that miss the schema, too.
+	// DisableToolValidation passes on calls unchecked, including those of unknown tools and with arguments that do
+	// not match the schema.
 	DisableToolValidation bool `json:"disable_tool_validation,omitempty"`
 	// LegacyFunctions is set when the caller spoke of functions, the form before
 	// tools, and so expects function_call in the answer.
@@ -80,8 +80,8 @@ type Request struct {
 
 // Text is what POST /v1/completions continues.
 type Text struct {
-	// Prompt is a text, a list of texts, or tokens in place of each, as JSON; Prompts
-	// is how many there are, each with answers of its own.
+	// Prompt is JSON: a text, a list of texts, or tokens in place of each. Prompts is the number of prompts; each
+	// gets its own answers.
 	Prompt  json.RawMessage `json:"prompt"`
 	Prompts int             `json:"prompts"`
 	// Echo puts the prompt before the answer; Suffix is what comes after it.
@@ -159,8 +159,8 @@ type Part struct {
 
 // Image is a picture in a user message.
 type Image struct {
-	// URL is an http or https address, or a data URI of an image that was
-	// looked at: PNG, JPEG, GIF or WebP, within the limits.
+	// URL is an http or https address, or a data URI of an image that was checked: PNG, JPEG, GIF or WebP, within
+	// the limits.
 	URL string `json:"url"`
 	// Detail is auto, low, high or "".
 	Detail string `json:"detail,omitempty"`

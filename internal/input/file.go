@@ -11,9 +11,8 @@ import (
 // ErrNotRegular is returned where a pipe, a device, a socket or a folder lies.
 var ErrNotRegular = errors.New("it is not a regular file")
 
-// OpenFlags open a file without waiting for a pipe's other end, and without taking a
-// terminal: a pipe would hang its reader for as long as nobody writes to it, and
-// a device may have no end. ReadOpened then refuses what is not a regular file.
+// OpenFlags open a file without blocking on a pipe and without acquiring a terminal. A pipe without a writer would
+// block its reader, and a device may have no end. ReadOpened then refuses all but regular files.
 const OpenFlags = os.O_RDONLY | syscall.O_NONBLOCK | syscall.O_NOCTTY
 
 // ReadFile returns the content of the file at path, or of the one a link there leads

@@ -1,6 +1,5 @@
-// Package input reads what people hand in and names exactly what is wrong with
-// it: JSON objects from callers, files an operator configured, and words that
-// are probably misspelt.
+// Package input reads values of users and names exactly what is wrong with them. These are JSON objects from
+// callers, configuration files, and words that are probably misspelt.
 package input
 
 import (

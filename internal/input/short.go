@@ -29,8 +29,8 @@ func Quote(s string) string {
 	return fmt.Sprintf("%q", s)
 }
 
-// Clip returns a field name for the param of an error, cut off after 80 bytes, so that a hostile name cannot fill the
-// error body. The result is valid UTF-8.
+// Clip returns a field name for the param of an error, cut off after 80 bytes. A hostile name therefore cannot
+// fill the error body. The result is valid UTF-8.
 func Clip(name string) string {
 	const limit = 80
 

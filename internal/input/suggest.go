@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Nearest returns the choice closest to word, or "" when none is close: at
-// most a third of the word's length in edits, and at least one edit allowed.
+// Nearest returns the choice closest to word, or "" when none is close. It allows edits of at most a third of the
+// word's length, and at least one edit.
 func Nearest(word string, choices []string) string {
 	word = strings.ToLower(word)
 	if len(word) > 64 {

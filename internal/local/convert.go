@@ -59,11 +59,12 @@ type Output struct {
 // Times are how long the steps of a conversion took.
 type Times struct{ Analyze, Render, Print time.Duration }
 
-// Convert converts one document. When it fails, what was at the output before
-// is still there; the Output then holds what is known. Errors are fit for the
-// user: NotFound, Forbidden or InvalidRequest for an input that cannot be read,
-// ContentTooLarge, those of document.Converter, RenderTimeout, StoreFull or
-// StoreUnavailable for an output that cannot be written, ctx's cause.
+// Convert converts one document. When it fails, an earlier file at the output stays, and Output has the fields
+// that are known. Errors can be shown to the user:
+//   - NotFound, Forbidden or InvalidRequest for an input that cannot be read
+//   - ContentTooLarge and the errors of document.Converter
+//   - StoreFull or StoreUnavailable for an output that cannot be written
+//   - RenderTimeout, and the cause of ctx
 func (c *Converter) Convert(ctx context.Context, in Input) (Output, error) {
 	begun := time.Now()
 	out := Output{Input: in.Path, Path: in.Output, Merged: in.Merge, Warnings: []fault.Warning{}, Sources: Snapshot{}}

@@ -8,8 +8,8 @@ import (
 	"presswork/internal/fault"
 )
 
-// Message is what the user reads of an error: a coined error's public words, any
-// other's text. Why a browser does not start is the user's own business here.
+// Message returns the text of an error for the user: the message of a fault.Error, or the text of another error.
+// It includes why a browser does not start, because the browser is the user's own.
 func Message(err error) string {
 	e, ok := errors.AsType[*fault.Error](err)
 	switch {

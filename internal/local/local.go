@@ -55,11 +55,10 @@ type Options struct {
 	Recommender *recommend.Recommender
 	// Preference is what is known of the documents whose theme is chosen.
 	Preference recommend.Preference
-	// Progress is called for each step of each input, from several goroutines.
-	// Default: nobody is.
+	// Progress is called for each step of each input, from several goroutines. Default: no call.
 	Progress func(input string, stage presswork.Stage)
-	// Page is given the page of each input, as HTML for a browser, before that is
-	// printed. Default: nobody is.
+	// Page is called with the page of each input, as HTML for a browser, before the page is printed. Default: no
+	// call.
 	Page func(input, html string)
 	// Log gets what is no warning about a document. Default: discard.
 	Log *slog.Logger
@@ -131,7 +130,7 @@ func (c *Converter) Start(ctx context.Context) error {
 	return nil
 }
 
-// Reload reads the themes anew. No conversion may be under way.
+// Reload reads the themes again. No conversion may run at the same time.
 func (c *Converter) Reload() {
 	catalogue := themes.Open(themes.Options{Dir: c.o.ThemesDir, Log: c.o.Log})
 

@@ -145,8 +145,8 @@ func (m *Machine) inspectRedis(ctx context.Context) {
 	}
 }
 
-// script is a writing system, a character of it, the language a page would declare
-// it is in ("" for none), and the Debian package with a font for it.
+// script is a writing system with one of its characters. lang is the language that a page would declare for it (""
+// for none). debian is the Debian package with a font for it.
 type script struct {
 	name     string
 	sample   rune

@@ -7,11 +7,10 @@ import (
 	"strings"
 )
 
-// Plan decides where the result of each input goes. Output is a file, a folder
-// (one that exists, ends in a separator, or receives several inputs; it is made
-// when missing), Std, or "": beside the input. Ext is the results' extension,
-// ".pdf". The error is for the user: results that would overwrite each other or
-// an input are refused.
+// Plan decides where the result of each input goes. output is a file, a folder, Std, or "" for the folder of the
+// input. It is a folder if the folder exists, if it ends in a separator, or if there are several inputs; it is
+// created if necessary. ext is the extension of the results, ".pdf". Plan returns an error for the user when
+// results would overwrite each other or an input.
 func Plan(paths []string, output, ext string) ([]Input, error) {
 	folder := output != "" && output != Std && (len(paths) > 1 || isFolder(output))
 	switch {

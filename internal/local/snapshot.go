@@ -28,8 +28,7 @@ func Take(paths ...string) Snapshot {
 	return s
 }
 
-// add looks at one more file. Who reads it afterwards notices every later
-// change.
+// add records the state of one more file. Call it before reading the file, so that every later change is noticed.
 func (s Snapshot) add(path string) {
 	if _, known := s[path]; !known {
 		s[path] = stampOf(path)

@@ -40,7 +40,7 @@ func WriteFile(ctx context.Context, path string, data []byte) error {
 	case err == nil && standard(path):
 		return writeWaiting(ctx, path, func() error { return writeThrough(path, data, 0) })
 	case err == nil && info.Mode()&os.ModeSymlink != 0:
-		// Whoever may write to the folder could lead the output anywhere.
+		// A link in a folder that others can write to could lead the output anywhere.
 		return fault.Errorf(fault.StoreUnavailable,
 			"cannot write %s: it is a symbolic link; name what it points to, or remove it", path)
 	case err == nil && !info.IsDir() && !info.Mode().IsRegular():
@@ -58,8 +58,7 @@ func standard(path string) bool {
 		strings.HasPrefix(path, "/proc/self/fd/")
 }
 
-// writeWaiting writes to what may never take it, such as a pipe that nobody
-// reads; ctx ends the wait.
+// writeWaiting calls write for an output that may block, such as a pipe without a reader. ctx ends the wait.
 func writeWaiting(ctx context.Context, path string, write func() error) error {
 	_, err := Waiting(ctx, func() (struct{}, error) { return struct{}{}, unwritable(path, write()) })
 	return err

@@ -244,8 +244,7 @@ func StringLength(b []byte) int {
 	return 0
 }
 
-// StringBytes decodes a literal or hexadecimal string. What is neither is
-// empty.
+// StringBytes decodes a literal or hexadecimal string. Any other value gives an empty result.
 func StringBytes(value []byte) []byte {
 	if len(value) < 2 {
 		return nil

@@ -17,9 +17,8 @@ func (r *Rewriting) CopyTo(offset int) {
 	r.Copied = offset
 }
 
-// Rewrite goes through the content of all pages and forms that have a mark in it, and
-// writes those anew of which something was copied or left out. begin returns what
-// sees each operation of one.
+// Rewrite visits the content of all pages and forms that contain mark. It writes a content again if something in
+// it was copied or left out. begin returns the function that gets each operation of a content.
 func (f *File) Rewrite(mark string, begin func(Canvas, *Rewriting) (visit func(Operation) error, err error)) error {
 	canvases, err := f.Canvases()
 	if err != nil {

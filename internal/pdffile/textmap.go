@@ -11,7 +11,7 @@ import (
 // TextMap is what text a font's codes stand for.
 type TextMap map[int]string
 
-// TextMap reads a font's ToUnicode, once. What cannot be read maps to nothing.
+// TextMap reads the ToUnicode map of a font, once. Invalid entries map to nothing.
 func (f *File) TextMap(font int) TextMap {
 	m, known := f.textMaps[font]
 	if !known {

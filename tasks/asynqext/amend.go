@@ -10,16 +10,15 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Amend returns a go-redis hook that changes what Asynq sends in three ways. Times
-// that several machines compare (leases, retries, which servers live) are
-// Redis' instead of the sender's, whose clock may be wrong. A script that ends a run
-// also removes its task from the owner's running tasks. The scripts on some queues
-// begin with the lines given for them: those keep what the script writes out of the
-// append-only file, where a task without its call has no use.
+// Amend returns a go-redis hook that changes what Asynq sends in three ways:
+//   - Times that several machines compare (leases, retries, live servers) are those of
+//     Redis instead of the sender, whose clock may be wrong.
+//   - A script that ends a run also removes its task from the owner's running tasks.
+//   - The scripts on some queues begin with the given lines. These keep the writes of the
+//     script out of the append-only file, where a task is useless without its call.
 //
-// Asynq sends a script by its digest first and whole when Redis does not know
-// it; the hook answers for Redis until it has seen the whole, and sends its own
-// form from then on.
+// Asynq sends the digest of a script first, and the whole script when Redis does not know it. The hook answers in
+// place of Redis until it has seen the whole script, and then sends its own form.
 func Amend(lines string, queues ...Queue) redis.Hook {
 	return hook((&amended{queues: queues, lines: lines}).process)
 }
@@ -30,9 +29,8 @@ type amended struct {
 	lines  string
 	// ours holds the digest of our form by what was added and Asynq's digest.
 	ours sync.Map
-	// delays holds how far ahead the times of retries were when they were computed, by
-	// task and time: one that Redis did not take is sent again, and by then the clock may
-	// have been set.
+	// delays holds the delay of each retry when Asynq computed it, by task and time. When Redis did not accept the
+	// retry, Asynq sends it again, and the clock may have been set since.
 	delays sync.Map
 }
 
@@ -109,7 +107,7 @@ func (a *amended) addition(keys []string, argv []any) string {
 	case len(keys) >= 4 && part == "pending" && keys[3] == leaseKey(q):
 		return lines + "ARGV[1] = redis.call('TIME')[1] + " + strconv.Itoa(int(leaseLength.Seconds())) + "\n"
 	case len(keys) == 1 && part == "lease":
-		// Whose lease ended: Asynq waits this long after the end.
+		// Expired leases: Asynq waits this long after their end.
 		return lines + "ARGV[1] = redis.call('TIME')[1] - 30\n"
 	case len(keys) == 1 && part == "completed" && second == taskPrefix(q):
 		return lines + "ARGV[1] = redis.call('TIME')[1]\n"

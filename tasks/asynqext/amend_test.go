@@ -10,8 +10,8 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// A retry that Redis did not take is sent again later, and by then the clock may have
-// been set: the task is still put off by as much as Asynq meant.
+// Asynq repeats a retry that Redis did not accept. The task is delayed by the original time even when the clock
+// was set since.
 func TestAClockThatIsSetMeanwhileMovesNoRetry(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -128,10 +128,9 @@ func (s *sent) text() string {
 	return strings.Join(slices.Sorted(maps.Keys(s.lines)), "\n") + "\n"
 }
 
-// TestWhatThePinnedAsynqSendsIsKnown lets Asynq do all that we have it do, and
-// compares every form of script and heartbeat that it sends with what it has sent
-// when doc.go was written, and with what this package takes it for. When it fails,
-// Asynq has changed what this package changes, reads or replaces.
+// TestWhatThePinnedAsynqSendsIsKnown makes Asynq do everything that this project uses. It compares each form of
+// script and heartbeat with those that doc.go describes and with what this package takes it for. When it fails,
+// Asynq has changed something that this package changes, reads or replaces.
 func TestWhatThePinnedAsynqSendsIsKnown(t *testing.T) {
 	t.Parallel()
 	w := setup(t)

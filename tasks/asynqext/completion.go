@@ -11,13 +11,11 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Completion sees to it that what Asynq writes at a task's end arrives. Asynq
-// 0.26 repeats a failed write with a context that is cancelled already, so that
-// one lost packet makes a finished task run again a minute later. Its hook repeats
-// the write until the task's lease ends.
+// Completion makes sure that Redis receives what Asynq writes at the end of a task. Asynq 0.26 repeats a failed
+// write with a context that is already cancelled, so a finished task would run again after one lost packet. The
+// hook repeats the write until the lease of the task ends.
 //
-// It also drops that write for a run that was superseded: the task belongs to
-// another run by then, and would be taken from under it.
+// It also drops the write of a superseded run, because the task belongs to another run.
 type Completion struct {
 	log *slog.Logger
 

@@ -61,24 +61,23 @@ type DequeueOptions struct {
 type Begin struct {
 	// Lua is the body of a function of the task's id, its type, and argv.
 	Lua string
-	// Argv is called before each dequeue, with its nonce: a dequeue whose answer was lost is repeated with the same
-	// nonce, and may call the function for the same task again. Begun gets the id of what was dequeued and what the
-	// function returned, if it returned a table; where it failed, all that it wrote before stays.
+	// Argv is called before each dequeue with its nonce. When the response to a dequeue is lost, Argv may be
+	// called again with the same nonce for the same task. begun gets the id of the dequeued task and the table
+	// that the function returned, if any. When the function fails, its earlier writes stay.
 	Argv func(nonce string) (argv []any, begun func(id string, answer []any))
 }
 
-// Dequeuer makes Asynq's polling wait for work instead. Its hook recognises
-// Asynq's dequeue script. When the queue is empty it blocks on BLMOVE from the
-// pending list's right end to the same end: that changes nothing and returns when
-// something arrives. Pick-up takes a quarter of a millisecond and an idle queue
-// costs one command a second.
+// Dequeuer makes Asynq wait for work instead of polling. Its hook recognises Asynq's dequeue script. When the
+// queue is empty, the hook blocks on BLMOVE from the right end of the pending list to the same end. That changes
+// nothing and returns when a task arrives. A task is picked up within a quarter of a millisecond, and an idle
+// queue costs one command a second.
 //
-// BLMOVE is a write, and where writes are synced it costs a sync of the disk. So
-// the queues of calls, whose callers wait for the first token, have announcements:
-// the enqueue publishes, and what was missed is found within a second.
+// BLMOVE is a write: with appendfsync always it costs a sync of the disk. The queues of calls, whose callers wait
+// for the first token, therefore have announcements. The enqueue publishes a message, and a lost message is made
+// up for within a second.
 //
-// The dequeue is also where a task's slot is taken. Without a recognised script,
-// or without BLMOVE, Asynq's own polling remains.
+// The dequeue also takes the slot of the task. Without a recognised script or without BLMOVE, Asynq polls as
+// usual.
 type Dequeuer struct {
 	o DequeueOptions
 	// ctx ends when no more tasks shall be taken.
@@ -270,9 +269,8 @@ func (d *Dequeuer) take(ctx context.Context, cmd redis.Cmder, q Queue, next redi
 	return nil
 }
 
-// paused reports whether the queue may be paused: that is why a wait for tasks
-// ends at once, over and over, and yet there is nothing to take, while a quicker
-// worker is no reason to pause.
+// paused reports whether the queue may be paused. A wait on a paused queue returns at once although no task can be
+// taken. The same happens when another worker is quicker, which is no reason to pause.
 func (d *Dequeuer) paused(ctx context.Context, q Queue) bool {
 	n, err := d.o.Blocking.Exists(ctx, pausedKey(q)).Result()
 	return err != nil || n > 0
@@ -330,8 +328,8 @@ func (d *Dequeuer) missed(q Queue) bool {
 	return d.ctx.Err() == nil
 }
 
-// Listen receives the announcements of a queue until ctx ends: each ends a wait, and so does the
-// subscription whenever it is made again, because some may have been missed.
+// Listen receives the announcements of a queue until ctx ends. Each one ends a wait. A new subscription also ends
+// it, because announcements may have been lost.
 func (d *Dequeuer) Listen(ctx context.Context, q Queue) {
 	sub := d.o.Redis.Subscribe(ctx, d.o.Announced[q])
 	defer sub.Close()

@@ -1,11 +1,11 @@
-// Package asynqext is everything that reaches into the insides of Asynq: it reads
-// and mends Asynq's keys in Redis, and changes by go-redis hooks what Asynq sends.
-// Package tasks uses Asynq's public API for all else, and knows none of its keys.
+// Package asynqext contains everything that depends on the internals of Asynq. It reads
+// and repairs Asynq's keys in Redis, and changes Asynq's commands by go-redis hooks.
+// Package tasks uses Asynq's public API for everything else and none of its keys.
 //
-// This page lists what is taken for granted about Asynq v0.26.0. An upgrade of
-// Asynq fails TestThePageIsAboutThePinnedAsynq: then read each point against the
-// new release, and whether what it works around is mended upstream. Files named
-// are Asynq's; #numbers are its issues at https://github.com/hibiken/asynq/issues.
+// This page lists the assumptions about Asynq v0.26.0. An upgrade of Asynq fails
+// TestThePageIsAboutThePinnedAsynq. Then compare each point with the new release, and
+// check whether a workaround is still needed. File names are those of Asynq; #numbers
+// are its issues at https://github.com/hibiken/asynq/issues.
 //
 // # The keys
 //
@@ -70,10 +70,10 @@
 //  11. Asynq forgets an active task that has no lease (#1144): Reconcile finds it.
 //     TestGhostsAreSweptAway.
 //
-// Of the public API, package tasks relies on these, which surprise: a task is
-// archived when it has been tried MaxRetry times, even if no try counted (#1015),
-// so that tasks counts itself and gives Asynq headroom; a Timeout below a second
-// means 30 minutes; a cancelled task is tried again whatever its handler returns
-// (#532, #968), so that tasks cancels by its own context. TestADependencyOutageBurnsNoAttempt,
-// TestWhatARunLeftOfACancelledJobIsDiscarded.
+// Package tasks relies on these surprising points of the public API:
+//   - A task is archived after MaxRetry tries, even if no try counted (#1015). So tasks
+//     counts itself and sets a higher MaxRetry. TestADependencyOutageBurnsNoAttempt.
+//   - A Timeout below a second means 30 minutes.
+//   - A cancelled task is retried whatever its handler returns (#532, #968). So tasks
+//     cancels by its own context. TestWhatARunLeftOfACancelledJobIsDiscarded.
 package asynqext

@@ -5,10 +5,9 @@ import (
 	"time"
 )
 
-// DoneLua is a Lua function, for scripts that write more than the end of a task: done(id, n)
-// takes an active task from its queue as Asynq does when its handler has succeeded, and
-// returns 1, or 0 where it is not active any more. KEYS[n] and on are DoneKeys. It is for tasks without
-// retention and without a unique key.
+// DoneLua is a Lua function for scripts that write more than the end of a task. done(id, n) removes an active task
+// from its queue as Asynq does after a handler has succeeded. It returns 1, or 0 if the task is no longer active.
+// DoneKeys start at KEYS[n]. It is for tasks without retention and without a unique key.
 var DoneLua = `
 local function done(id, n)
   if redis.call('LREM', KEYS[n], 0, id) == 0 then return 0 end

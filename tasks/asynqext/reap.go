@@ -17,11 +17,10 @@ const (
 	CrashCap = 3
 )
 
-// reapScript: KEYS active, lease, pending; ARGV how many seconds a lease may
-// have left, task key prefix, crash cap, what the ids of harmless tasks begin with. It
-// puts the tasks of dead workers back at the head of the queue, drops entries whose task
-// is gone, and answers how many it put back, then the ids of tasks that have crashed too
-// often; those it leaves in place.
+// reapScript puts the tasks of dead workers back at the head of the queue and drops entries whose task does not
+// exist. KEYS: active, lease, pending. ARGV: the seconds that a lease may have left, the task key prefix, the
+// crash cap, the prefix of the ids of harmless tasks. It returns the number of tasks that it put back, and the ids
+// of tasks that have crashed too often, which stay in place.
 var reapScript = redis.NewScript(`
 if redis.call('EXISTS', KEYS[2]) == 0 then return {0, {}} end -- all that an idle queue costs
 ` + serverTime + `
@@ -44,10 +43,9 @@ end
 return {back, condemned}
 `)
 
-// Reap puts the tasks of dead workers back at the head of their queue, and returns
-// how many, and the ids of those that have taken CrashCap workers with them: they stay
-// active until Remove. Tasks whose ids begin with harmless are put back however often
-// their workers died. The script is atomic, so that workers need no leader.
+// Reap puts the tasks of dead workers back at the head of their queue and returns their number. It also returns
+// the ids of tasks that have ended CrashCap workers: these stay active until Remove. Tasks whose ids begin with
+// harmless are always put back. The script is atomic, so that workers need no leader.
 func Reap(
 	ctx context.Context,
 	rdb redis.Scripter,
@@ -107,10 +105,10 @@ func Archive(ctx context.Context, rdb redis.Scripter, q Queue, id string) error 
 		id, time.Now().Unix()).Err()
 }
 
-// ghostScript: KEYS active, lease, pending, running; ARGV task key prefix, then the
-// suspects of the sweep before. It drops active and leased ids whose
-// task is gone, puts suspects that are still active without a lease back on the
-// queue, makes the running tasks those that are active, and answers the present suspects.
+// ghostScript compares the lists of a queue. KEYS: active, lease, pending, running. ARGV: the task key prefix,
+// then the suspects of the previous sweep. It drops active and leased ids without a task, and puts suspects that
+// are still active without a lease back on the queue. It also makes the running tasks equal to the active ones. It
+// returns the new suspects.
 var ghostScript = redis.NewScript(serverTime + `
 local before, suspects, running = {}, {}, {}
 for i = 2, #ARGV do before[ARGV[i]] = true end
@@ -143,9 +141,9 @@ end
 return suspects
 `)
 
-// Reconcile mends the lists of a queue: it drops what has no task, corrects which tasks of each owner run, and puts
-// tasks back on the queue that have been active without a lease twice in a row. It
-// returns those that are so now, to be given the next time as before.
+// Reconcile repairs the lists of a queue. It drops entries without a task and corrects the running tasks of each
+// owner. Tasks that were active without a lease twice in a row go back on the queue. It returns the tasks that are
+// active without a lease now; pass them to the next call as before.
 func Reconcile(ctx context.Context, rdb redis.Cmdable, q Queue, before []string) (now []string, err error) {
 	// Asynq lists a queue once per process; a flushed Redis would hide it from
 	// the monitor until all have restarted.

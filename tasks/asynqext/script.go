@@ -10,9 +10,8 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// serverTime gives a script the time. What several machines compare is always
-// timed by Redis: their own clocks differ. Numbers as large as nanoseconds do
-// not fit Lua's, so that those are text.
+// serverTime is Lua that reads the time of Redis, because the clocks of machines differ. Nanoseconds do not fit
+// into a Lua number, so they are text.
 const serverTime = `
 local clock = redis.call('TIME')
 local function nanos() return string.format('%s%06d000', clock[1], clock[2]) end

@@ -53,7 +53,7 @@ func (unlimited) Acquire(ctx context.Context, _ Queue) bool { return ctx.Err() =
 func (unlimited) Grant(Queue)                               {}
 func (unlimited) Release(Queue)                             {}
 
-// silent is a log of Asynq's.
+// silent is a logger for Asynq that discards everything.
 type silent struct{}
 
 func (silent) Debug(...any) {}

@@ -19,9 +19,8 @@ type Stats struct {
 	Pending, Active, Retry, Archived int64
 	// Oldest is how long the task at the head has waited; 0 when none waits.
 	Oldest time.Duration
-	// OldestOpen is how long ago the oldest task was made that waits, runs, or waits
-	// for its next try, as far as its id tells: an id that sorts by time. Beyond a
-	// thousand of each the others are not looked at.
+	// OldestOpen is the age of the oldest task that waits, runs or waits for a retry. The age is that of its id,
+	// which begins with a time. Only the first thousand tasks of each kind are read.
 	OldestOpen time.Duration
 	// Paused queues are not taken from.
 	Paused bool

@@ -7,19 +7,17 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// The owners of waiting tasks take turns: a thousand documents of one key hold up
-// another's by one. Asynq's pending list remains the
-// truth on what waits. Beside it, in the same hash slot, each owner with waiting
-// tasks has a line, a sorted set of task ids, and a place in the queue's ring, a
-// sorted set of owners, the one served longest ago first. Asynq's enqueue and
-// dequeue scripts are replaced by ours, which do the same and keep both, in the
-// same round trip. A task that no line knows, because Asynq itself put it back,
-// goes when it has come to the list's end. The queues of calls have three rings, one for
-// each tier: the owners of a tier are served when no task of a more urgent tier waits.
+// The owners of waiting tasks take turns: a thousand documents of one key delay another key by one document.
+// Asynq's pending list remains the authority on waiting tasks. In the same hash slot, each owner with waiting
+// tasks has a line, which is a sorted set of task ids. The queue has a ring, which is a sorted set of owners with
+// the one served longest ago first. Asynq's enqueue and dequeue scripts are replaced by scripts that do the same
+// and update both in the same round trip. A task without a line, which Asynq itself put back, is taken when it
+// reaches the end of the list. The queues of calls have three rings, one for each tier. The owners of a tier are
+// served when no task of a more urgent tier waits.
 //
-// A task's hash names its owner. The running tasks of a queue are in one sorted set, by owner and id, so that a
-// dequeue counts those of an owner without reading the active list. Reconcile compares the set with that list,
-// which corrects it after a crash.
+// The hash of a task names its owner. The running tasks of a queue are in one sorted set, by owner and id. A
+// dequeue thus counts those of an owner without reading the active list. Reconcile compares the set with that
+// list, which corrects it after a crash.
 
 func linePrefix(q Queue) string { return "pw:{" + string(q) + "}:line:" }
 func ringKey(q Queue) string    { return "pw:{" + string(q) + "}:ring" }
@@ -62,9 +60,9 @@ local function now() return string.format('%d%06d', clock[1], clock[2]) end
 local function join(ring, owner) redis.call('ZADD', ring, 'NX', now(), owner) end
 `
 
-// EnqueueLua is a Lua function, for scripts that write more than a task:
-// enqueue(n, message, id, line's prefix, owner, tier, channel) puts a task that is not there on its queue. KEYS[n]
-// and on are task, pending, ring. The script has the answer of TIME in clock.
+// EnqueueLua is a Lua function for scripts that write more than a task. enqueue(n, message, id, prefix of lines,
+// owner, tier, channel) puts a task on its queue unless it exists. The keys task, pending and ring start at
+// KEYS[n]. The script has the result of TIME in clock.
 const EnqueueLua = joinRing + `
 local function enqueue(n, message, id, prefix, owner, tier, channel)
   redis.call('HSET', KEYS[n], 'msg', message, 'state', 'pending', 'pending_since', now() .. '000', '` + ownerField + `', owner)
@@ -83,12 +81,11 @@ enqueue(1, unpack(ARGV))
 return 1
 `)
 
-// dequeueLua: KEYS pending, paused, active, lease, ring, running, taken, and on a queue with tiers the rings of
-// Urgent and Flex; ARGV lease score, task key prefix, line's prefix, nonce, then those of Begin. Answers the id
-// and the message of the task whose turn it is and what Begin makes of it, or nil. The next turn is that of the
-// owner with the fewest running tasks; of several such owners, the owner that was served longest ago has it. A
-// dequeue with the nonce of the last dequeue is a repeat after a lost answer: it gets the same task, unless that
-// was reaped.
+// dequeueLua takes the next task. KEYS: pending, paused, active, lease, ring, running, taken, and on a queue with
+// tiers the rings of Urgent and Flex. ARGV: lease score, task key prefix, prefix of lines, nonce, then the
+// arguments of Begin. It returns the id and message of the task and the result of Begin, or nil. The turn is that
+// of the owner with the fewest running tasks; among equals, that of the owner served longest ago. A dequeue with
+// the nonce of the previous one repeats it after a lost response: it gets the same task, unless that was reaped.
 const dequeueLua = `
 -- again is the task whose answer was lost. If it was reaped meanwhile, it has not crashed its worker.
 local function again()
@@ -199,9 +196,9 @@ end
 return answer(id)
 `
 
-// rejoinScript: KEYS task, ring, those of Urgent and Flex; ARGV id, line's prefix, seconds. It
-// puts a task that is about to be tried again at the end of its owner's line, where it may
-// be found not pending for that long.
+// rejoinScript puts a task that is about to be retried at the end of its owner's line. KEYS: task, ring, those of
+// Urgent and Flex. ARGV: id, prefix of lines, seconds. For that many seconds the task may be in the line without
+// being pending.
 var rejoinScript = redis.NewScript(serverTime + joinRing + `
 local f = redis.call('HMGET', KEYS[1], '` + ownerField + `', '` + tierField + `')
 if not f[1] then return 0 end
@@ -344,8 +341,8 @@ func Leave(ctx context.Context, rdb redis.Cmdable, q Queue, owner, id string) er
 	return rdb.ZRem(ctx, linePrefix(q)+owner, id).Err()
 }
 
-// Positions returns for each of an owner's tasks how many go before it when all
-// owners take turns, or -1 when it is not in its owner's line.
+// Positions returns for each task of an owner the number of tasks that run before it when all owners take turns.
+// It is -1 for a task that is not in its owner's line.
 func Positions(ctx context.Context, rdb redis.Scripter, q Queue, owner string, ids []string) ([]int64, error) {
 	args := []any{linePrefix(q), owner}
 	for _, id := range ids {

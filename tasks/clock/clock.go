@@ -73,7 +73,7 @@ func (c *Clock) at(local time.Time) time.Time {
 // Now returns the time in UTC and milliseconds, the precision of everything that is written.
 func (c *Clock) Now() time.Time { return c.Exact().UTC().Truncate(time.Millisecond) }
 
-// Skew returns how far this machine's clock is ahead of Redis'.
+// Skew returns how far the clock of this machine is ahead of that of Redis.
 func (c *Clock) Skew() time.Duration { return c.local().Round(0).Sub(c.Exact()) }
 
 // Run measures Redis' clock every five seconds until ctx ends.

@@ -71,8 +71,8 @@ var (
 // ownLinks hides what the page's scripts make that leads to other sites.
 const ownLinks = `<style>a[href^=http]{display:none!important}</style>`
 
-// monitorPage holds HTML back until its scripts are known to the policy, and answers
-// of the page's API until the payloads of jobs are in them. All else passes.
+// monitorPage buffers HTML until its scripts are in the policy, and responses of the page's API until the payloads
+// of jobs are in them. Other responses pass unchanged.
 type monitorPage struct {
 	http.ResponseWriter
 	fill    func(answer []byte) []byte // nil but for the API
@@ -159,7 +159,7 @@ func (d dialer) MakeRedisClient() any {
 
 var _ asynq.RedisConnOpt = dialer("")
 
-// elsewhere is what stands for the payload of a job's task, which is none of Asynq's.
+// elsewhere replaces the payload of a job's task, which Asynq does not have.
 const elsewhere = "in the job's record"
 
 // fill puts the payloads of jobs that have not ended into an answer of the page's API.
@@ -220,9 +220,8 @@ func (m *Monitor) fill(ctx context.Context, answer []byte) []byte {
 	return filled
 }
 
-// showPayload shortens the documents in a payload and hides passwords, and the
-// cookies and headers of exports, so that a page of tasks stays a page and shows
-// no secret.
+// showPayload shortens the documents in a payload. It hides passwords and the cookies and headers of exports. A
+// page of tasks thus stays small and shows no secret.
 func showPayload(kind string, payload []byte) string {
 	if record.HasRecord(kind) {
 		return elsewhere

@@ -205,8 +205,7 @@ func TestMonitorShowsQueuesAndNoSecrets(t *testing.T) {
 	}
 }
 
-// What the program changes in Asynq's scripts must not change those of the page's
-// lists and buttons, which name the same keys.
+// The changes to Asynq's scripts must not affect the lists and buttons of the page, which use the same keys.
 func TestTheMonitorsListsAndButtonsWork(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

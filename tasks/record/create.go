@@ -99,12 +99,12 @@ func (t Task) fields() []any {
 	}
 }
 
-// Create writes the ledger entry, the record and the owner's list, in this order, so that the
-// sweeper knows every record. rec has what the caller has submitted, t is the job's task. When hold
-// is set, Create also puts the task that hold prepares on its queue.
+// Create writes the ledger entry, the record and the owner's list, in this order. The sweeper therefore knows
+// every record. rec has the values of the submission, t is the job's task. If hold is set, Create also queues the
+// task that hold prepares.
 //
-// One Redis takes all of it in one round trip. The shards of a cluster get their parts of a
-// pipeline at the same time; there the ledger has a round trip of its own, and hold is ignored.
+// A single Redis receives everything in one round trip. On a Cluster, the shards receive their parts of a pipeline
+// at the same time. The ledger has its own round trip there, and hold is ignored.
 //
 // Errors: QueueUnavailable, and the error of hold.
 func (r *Records) Create(

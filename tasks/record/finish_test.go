@@ -103,7 +103,7 @@ func TestTerminalStateIsWrittenOnce(t *testing.T) {
 	if err := progress(r, ctx, id, fence, presswork.StageDone, 100, ""); Lost(err) == nil {
 		t.Errorf("progress on a finished job: %v", err)
 	}
-	// What failed has its task until it is a dead letter.
+	// A failed job has its task until it is a dead letter.
 	if task, err := r.Task(ctx, id); err != nil || (task.Kind != "") != (s.Status == presswork.Failed) {
 		t.Errorf("a job that is %s has the task %q: %v", s.Status, task.Kind, err)
 	}

@@ -1,9 +1,9 @@
-// Package record keeps the durable record of each job in Redis: a hash, an event log and the
-// payload of the job's task, until an ended job is packed into one value.
+// Package record keeps the durable record of each job in Redis: a hash, an event log and the payload of the job's
+// task. Some time after its end, a job is packed into one value.
 //
-// One Lua script makes each transition. It increments the job's sequence number, appends to the
-// event log and publishes, so that a watcher sees each event exactly once. A run holds a fence;
-// the scripts refuse a run whose fence a later run has taken.
+// One Lua script makes each transition. It increments the job's sequence number, appends to the event log and
+// publishes, so that a watcher sees each event exactly once. A run holds a fence; the scripts refuse a run whose
+// fence a later run has taken.
 package record
 
 import (

@@ -121,8 +121,8 @@ func (r *Records) list(ctx context.Context, p redis.Pipeliner, owner, id string)
 	p.Expire(ctx, OwnerKey(owner), r.listTTL())
 }
 
-// listTTL is how long an owner's list lives: longer than the records in it, including the record
-// of a job that ends just before the list expires.
+// listTTL is the life of an owner's list. It is longer than that of the records in the list, even if a job ends
+// just before the list expires.
 func (r *Records) listTTL() time.Duration { return 2 * r.ttl }
 
 // Renew keeps the record of an open job for another ttl, and the job in its owner's list.

@@ -90,15 +90,18 @@ local function record() return redis.call('HMGET', job, ` + quotedFields() + `) 
 // quotedFields returns recordFields as a list in Lua.
 func quotedFields() string { return "'" + strings.Join(recordFields(), "', '") + "'" }
 
-// createScript writes a job that does not exist. KEYS: those of keysOf; without a cluster also the
-// ledger and the owner's list, and perhaps those of EnqueueLua. ARGV: at, message, nonce, id, the
-// sweeper's first look in ms from now, the task's payload, how long the list lives in ms (0 leaves
-// it as it is), twice the number of field-value pairs, the pairs, then the arguments of enqueue.
+// createScript writes a job unless it exists. KEYS: those of keysOf; without a Cluster also the ledger and the
+// owner's list, and perhaps those of EnqueueLua. ARGV:
+//   - at, message, nonce, id
+//   - the sweeper's first look, in ms from now
+//   - the task's payload
+//   - the life of the list in ms; 0 leaves it as it is
+//   - twice the number of field-value pairs, then the pairs
+//   - the arguments of enqueue
 //
-// It answers 2 when the task is on its queue, 1 when only the record is written, and 0 when the job
-// exists. The nonce distinguishes a repeat after a lost answer, which is 1, from a second
-// submission. Nothing is published, because the job has no watcher yet. The record gets its time to
-// live from the sweeper or at the job's end.
+// It returns 2 when the task is on its queue, 1 when only the record is written, and 0 when the job exists. The
+// nonce distinguishes a repeat after a lost response, which is 1, from a second submission. Nothing is published,
+// because the job has no watcher yet. The sweeper or the job's end sets the record's time to live.
 var createScript = redis.NewScript(clock.Lua + asynqext.EnqueueLua + `
 local job, log, payload, packed, ledger, list, task = unpack(KEYS)
 local at, message, nonce, id, firstLook, content, listTTL, count = unpack(ARGV, 1, 8)
@@ -240,14 +243,16 @@ end
 return r
 `)
 
-// finishScript writes a terminal state. KEYS: those of keysOf; without a cluster also LedgerKey and
-// SettledKey, and then the keys of the task that ends with a completed job. ARGV: fence, nonce, at,
-// status, message, extra JSON of the event, ttl in ms, time until the record is packed in ms, twice
-// the number of field-value pairs, the pairs, then the reports to apply before the end.
+// finishScript writes a terminal state. KEYS: those of keysOf; without a Cluster also LedgerKey and SettledKey,
+// and then the keys of the task that ends with a completed job. ARGV:
+//   - fence, nonce, at, status, message, extra JSON of the event
+//   - ttl and the time until the record is packed, both in ms
+//   - twice the number of field-value pairs, then the pairs
+//   - the reports to apply before the end
 //
-// It answers the refusal, the fields, whether the job is settled (a completed job without a webhook
-// is), and whether the end of the task is written. The nonce distinguishes a repeat after a lost
-// answer from a second end.
+// It returns the refusal, the fields, whether the job is settled, and whether the end of the task is written. A
+// completed job without a webhook is settled. The nonce distinguishes a repeat after a lost response from a second
+// end.
 var finishScript = redis.NewScript(prelude + reports + asynqext.DoneLua + `
 local r = refusal(ARGV[1])
 if r == 'gone' then return {r} end

@@ -9,9 +9,9 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Nodes returns the host:port of every server that a Redis address leads to at present: those
-// that it names, the nodes of their cluster, the primary and replicas of their sentinels and
-// the other sentinels. On an error it returns the servers that it has found so far.
+// Nodes returns the host:port of every server behind a Redis address. For a Cluster these are all its nodes, and
+// for sentinels all sentinels, the primary and the replicas. With an error it returns the servers that it has
+// found so far.
 func Nodes(ctx context.Context, address string) ([]string, error) {
 	o, err := readAddress(address)
 	if err != nil || o.unix {

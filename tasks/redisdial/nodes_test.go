@@ -8,8 +8,8 @@ import (
 	"presswork/internal/test/wait"
 )
 
-// The replica of a set that sentinels watch, and the nodes of a cluster that REDIS_URL does not
-// name, are servers of the deployment all the same.
+// The replica of a set with sentinels and the nodes of a Cluster belong to the deployment although REDIS_URL does
+// not name them.
 func TestNodesHasTheServersThatNoAddressNames(t *testing.T) {
 	t.Parallel()
 	hostport := func(s *redistest.Server) string {

@@ -1,5 +1,5 @@
-// Package slots limits how many tasks of a process run at the same time, beyond the concurrency
-// of each queue: several queues share a number of slots.
+// Package slots limits the tasks that a process runs at the same time. The limit is shared by several queues and
+// applies in addition to the concurrency of each.
 package slots
 
 import (

@@ -1,12 +1,10 @@
-// Package stream carries calls: work whose caller waits for its answer, a stream
-// of frames that a worker writes and the API relays. A call has no job record. It
-// ends when no caller waits any more, and what is left of it is forgotten after a
-// while. A caller may go on talking to a call that runs: Answer.Send and Run.Receive.
+// Package stream carries calls: work whose caller waits for the answer, a stream of frames that a worker writes
+// and the API relays. A call has no job record. It ends when no caller waits any more, and Redis forgets it after
+// a while. A caller may send inputs to a running call: Answer.Send and Run.Receive.
 //
-// A call is a task of its own on a queue, with the turns and the lease of every other
-// task. This package does not know the queues: Client gets functions that put a call on its
-// queue and take it off, and Server.Serve is called for each of its tasks. Package tasks
-// puts both together.
+// A call is a task of its own on a queue, with the turns and the lease of every other task. This package does not
+// know the queues. Client gets functions that put a call on its queue and take it off, and Server.Serve is called
+// for each of its tasks. Package tasks connects both.
 package stream
 
 import (
@@ -46,8 +44,8 @@ type Call struct {
 	// Owner is the name of the key that calls; "" when keys are off.
 	Owner string `json:"owner,omitempty"`
 	Tier  Tier   `json:"tier"`
-	// Body is what to do, JSON that the worker's handler reads, when it is at
-	// most tasks.InlineLimit bytes; longer ones lie in the store under BodyKey.
+	// Body is JSON for the worker's handler if it has at most tasks.InlineLimit bytes. A longer body is in the
+	// store under BodyKey.
 	Body    json.RawMessage `json:"body,omitempty"`
 	BodyKey string          `json:"body_key,omitempty"`
 	// RequestID is the x-request-id, TraceParent the W3C header of the request.
@@ -79,20 +77,18 @@ const (
 	waiterTTL  = 15 * time.Second
 	renewEvery = 5 * time.Second
 	lingerTTL  = 30 * time.Second
-	// outageLimit is how long calls live through an outage of Redis, or through
-	// its restart, which loses what it knew of them: workers go on reading their
-	// upstreams and callers go on waiting.
+	// outageLimit is how long calls survive an outage of Redis or its restart, which loses their state. Meanwhile
+	// workers continue to read their upstreams and callers continue to wait.
 	outageLimit = 30 * time.Second
-	// lostAfter is how many renewals in a row a call may be unknown to Redis, until
-	// its worker has written it again, before it counts as lost.
+	// lostAfter is the number of consecutive renewals for which Redis may not know a call. Its worker can write
+	// the call again until then; after that the call is lost.
 	lostAfter = 3
 	// maxInput bounds an input, in bytes. Redis holds one for each call.
 	maxInput = 1 << 20
 	// tryAgain is when a caller may whose call no worker has begun.
 	tryAgain = 30 * time.Second
-	// publishedBytes is how much of an answer is published at a time. More is read
-	// from the stream of frames: Redis drops a subscriber that is too far behind, and
-	// all answers of a process come over one subscription.
+	// publishedBytes bounds the bytes of an answer in one message. Readers get the rest from the stream of frames.
+	// Redis disconnects a subscriber that is too slow, and all answers of a process use one subscription.
 	publishedBytes = 256 << 10
 )
 
@@ -140,9 +136,8 @@ func waitersKey(id string) string { return "pw:{" + id + "}:waiters" }
 // callKeys are all that there is of a call.
 func callKeys(id string) []string { return []string{callKey(id), framesKey(id), waitersKey(id)} }
 
-// TaskID returns the id of the task for the call that a waiter made. It is not the call's
-// id alone: a retry may make a call again while the task of the run that was left is still
-// active.
+// TaskID returns the id of the task for the call that a waiter created. It has more than the call's id, because a
+// retry may create a call again while the task of the abandoned run is still active.
 func TaskID(call, maker string) string { return call + "." + maker }
 
 // callOf returns the call of a task, and the waiter that made it.

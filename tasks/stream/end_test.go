@@ -38,8 +38,8 @@ func TestARunThatLostItsCallEnds(t *testing.T) {
 	wait.Receive(t, "the server stops", stopped)
 }
 
-// outage lets no pipeline through while it is away, and afterwards keeps the
-// counts of those who wait for calls from Redis, as when they have run out.
+// outage fails every pipeline while away is set. After that it drops the renewals of waiters, as if they had
+// expired.
 type outage struct {
 	rdb         redis.UniversalClient
 	away, after atomic.Bool
@@ -88,8 +88,7 @@ func (o *outage) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Proce
 	}
 }
 
-// TestCallsOutliveTheCountsOfThoseWhoWait: while Redis does not answer nobody can
-// say that it still waits.
+// TestCallsOutliveTheCountsOfThoseWhoWait: during an outage of Redis, waiters cannot be renewed.
 func TestCallsOutliveTheCountsOfThoseWhoWait(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -2,7 +2,7 @@ package stream
 
 import "time"
 
-// What the tests of package stream_test see of the inside.
+// Internals for the tests of package stream_test.
 var (
 	CallKey    = callKey
 	FramesKey  = framesKey

@@ -51,9 +51,8 @@ type ClientOptions struct {
 	// there already. Drop takes a task that waits off the queue.
 	Enqueue func(ctx context.Context, call Call, task string) error
 	Drop    func(ctx context.Context, call Call, task string)
-	// Left and Input are the channels on which workers receive the runs that have
-	// no callers any more, and the ids of calls that have an input: see Server.Left and
-	// Server.Input.
+	// Left and Input are channels to the workers. Left has the runs without callers, Input the ids of calls that
+	// have an input: see Server.Left and Server.Input.
 	Left, Input string
 	// Log gets what an operator should know.
 	Log *slog.Logger
@@ -172,7 +171,7 @@ func (c *Client) run() {
 		case *redis.Message:
 			c.route(m.Payload)
 		case *redis.Subscription:
-			// What was published before it stood is in the streams.
+			// The streams have what was published before the subscription existed.
 			c.lookUp()
 		}
 	}
@@ -190,9 +189,9 @@ func (c *Client) lookUp() {
 	}
 }
 
-// route hands on what was published: for each of some calls "id seq last", the frames
-// of the entry, and an empty line. "id look" is the news that the stream is to be read:
-// the call was written again, or the entry is too large to be published.
+// route delivers a message to its calls. A message has three parts for each call: "id seq last", the frames of the
+// entry, and an empty line. "id look" means that the stream must be read: the call was written again, or the entry
+// is too large to be published.
 func (c *Client) route(message string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

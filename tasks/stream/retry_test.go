@@ -15,7 +15,7 @@ import (
 	"presswork/tasks/stream"
 )
 
-// abandon makes a call nobody's, as if all patience with it had passed.
+// abandon removes the waiters of a call, as if all of them had expired.
 func (b *bundle) abandon(t *testing.T, id string) {
 	t.Helper()
 
@@ -133,9 +133,8 @@ func TestCallersWhoComeAndGoHearEveryFrameOnce(t *testing.T) {
 	}
 }
 
-// TestARetryRightAfterEverybodyLeftIsServedAnew holds the run that was left back, so
-// that the retry comes while it ends: before its answer is forgotten, and before its
-// task has ended. No waiter is renewed meanwhile.
+// TestARetryRightAfterEverybodyLeftIsServedAnew delays the abandoned run, so that the retry comes while that run
+// ends: before its answer is forgotten, and before its task has ended. No waiter is renewed in between.
 func TestARetryRightAfterEverybodyLeftIsServedAnew(t *testing.T) {
 	t.Parallel()
 

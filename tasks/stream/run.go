@@ -179,8 +179,8 @@ func (r *Run) isLost() bool {
 	return r.mayNotWrite()
 }
 
-// mayNotWrite is called with the lock held. What a run without callers has
-// sent is not written again where Redis has lost it.
+// mayNotWrite is called with the lock held. The frames of a run without callers are not written again when Redis
+// has lost them.
 func (r *Run) mayNotWrite() bool {
 	return r.lost || r.missing && errors.Is(context.Cause(r.ctx), ErrLeft)
 }
@@ -221,8 +221,8 @@ func (r *Run) notify() {
 	}
 }
 
-// take moves what is pending on its way and gives what is to be written; ok
-// is false when there is nothing to write, or when the run may not any more.
+// take starts the write of the pending frames and returns it. ok is false when there is nothing to write or the
+// run must not write.
 func (r *Run) take() (w write, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -7,12 +7,10 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Volatile begins every script of a call. It keeps what the script writes out of
-// the append-only file and from replicas. A call lives as long as its caller's
-// connection, so there is nothing to bring back after a restart of Redis: the
-// caller gets an error. Where every write is synced, the nine on the
-// way to a first token would cost as many syncs of the disk, and every token one
-// more.
+// Volatile begins every script of a call. It keeps the writes of the script out of the append-only file and from
+// replicas. A call lives as long as its caller's connection: after a restart of Redis the caller gets an error,
+// and nothing needs to be restored. With appendfsync always, the nine writes before a first token would cost as
+// many syncs of the disk, and every token one more.
 const Volatile = "if redis.set_repl then redis.set_repl(redis.REPL_NONE) end\n"
 
 // volatileNow begins the scripts that compare times: now is in ms and Redis's
@@ -22,8 +20,8 @@ local t = redis.call('TIME')
 local now = t[1] * 1000 + math.floor(t[2] / 1000)
 `
 
-// runAll runs a pipeline of one script by its hash, and once more where Redis did not know it:
-// hundreds of copies of its text would hold up the frames of all calls.
+// runAll runs a pipeline of one script by its digest, and again after NOSCRIPT. Sending hundreds of copies of the
+// script would delay the frames of all calls.
 func runAll(ctx context.Context, rdb redis.UniversalClient, s *redis.Script, fill func(redis.Pipeliner) error) error {
 	_, err := rdb.Pipelined(ctx, fill)
 	if redis.HasErrorPrefix(err, "NOSCRIPT") {
@@ -44,11 +42,15 @@ local function listen(call, channel)
 end
 `
 
-// makeCall writes a call that is not there yet, and counts its waiter. KEYS:
-// call, waiters, frames. ARGV: waiter, how long it counts in ms, call, ms to live, ms
-// to remember it for those who join, the waiter's channel, "1" for a call that is shared until
-// its answer is whole. Answers 1 when this waiter made it. A call whose run ends because all
-// callers left is made again: its fence, which is not that run's, keeps that run from writing.
+// makeCall writes a call unless it exists, and counts its waiter. KEYS: call, waiters, frames. ARGV:
+//   - the waiter, and how long it counts in ms
+//   - the call, and its time to live in ms
+//   - how long callers can join it, in ms
+//   - the waiter's channel
+//   - "1" for a call that is shared until its answer is complete
+//
+// It returns 1 when this waiter created the call. A call whose run ends because all callers left is created again.
+// Its new fence keeps the earlier run from writing.
 var makeCallScript = redis.NewScript(volatileNow + listening + `
 local f = redis.call('HMGET', KEYS[1], 'by', 'state')
 local again = f[2] == 'left' or f[2] == 'over' and ARGV[7] == '1'
@@ -78,12 +80,15 @@ local function leaving(call)
 end
 `
 
-// beginCall opens a run of a call. KEYS: call, waiters. ARGV: the run's fence,
-// "1" when those who wait may not be counted, the waiter for whom the task was made. A call
-// that was made again has another task.
-// Answers why not ("gone", "over", "left"), or "", attempt, frames so far, call,
-// memory, the channels of those who wait, the time in µs, and that at which the call was
-// made. A call that all its callers have left is forgotten, so that a retry makes it again.
+// beginCall opens a run of a call. KEYS: call, waiters. ARGV: the run's fence, "1" when waiters may not have been
+// renewed, the waiter for whom the task was created. A call that was created again has another task.
+//
+// It returns a reason not to run ("gone", "over", "left"), or "" and these values:
+//   - the attempt, the number of frames, the call, its memory
+//   - the channels of its waiters
+//   - the time and the time of the call's creation, in µs
+//
+// A call that all its callers have left is forgotten, so that a retry creates it again.
 var beginCallScript = redis.NewScript(volatileNow + `
 local f = redis.call('HMGET', KEYS[1], 'call', 'state', 'seq', 'fence', 'run', 'memory', 'alive', 'to', 'by', 'made')
 if not f[1] or f[9] ~= ARGV[3] and f[9] ~= 'restored' then return {'gone'} end
@@ -101,9 +106,9 @@ if f[7] then redis.call('HSET', KEYS[1], 'alive', now) end
 return {'', tostring(run), f[3] or '0', f[1], f[6], f[8], string.format('%d%06d', t[1], t[2]), f[10] or ''}
 `)
 
-// publishing begins the scripts that write to answers. tell takes note of what is to be
-// published of a call to those who wait for it, and publish does so: one message for all calls
-// that are waited for in the same place, because a message costs more than what is in it.
+// publishing begins the scripts that write to answers. tell collects the messages of a call for its waiters, and
+// publish sends them. All calls with waiters in the same process share one message, because a message costs more
+// than its content.
 const publishing = `
 local told = {}
 local function tell(call, to, entry, data)
@@ -124,12 +129,14 @@ local function publish()
 end
 `
 
-// frame appends to the answers of calls. KEYS: call, frames, waiters of each. ARGV: how
-// many bytes may be published, then fence, seq, data, "1" for the last of each. A repeat
-// after a lost answer changes nothing. Answers for each
-// 1; 0 when the run may not write; -1 when Redis has lost the call or frames
-// before this one, in a restart for example: restoreScript comes first then; or the
-// error that concerns this one alone.
+// frame appends to the answers of calls. KEYS: call, frames, waiters of each. ARGV: the bytes that may be
+// published, then fence, seq, data and "1" for the last frame of each call. A repeat after a lost response changes
+// nothing. It returns for each call:
+//   - 1: written
+//   - 0: the run may not write
+//   - -1: Redis has lost the call or earlier frames, for example in a restart; call
+//     restoreScript first
+//   - an error of this call alone
 var frameScript = redis.NewScript(Volatile + publishing + `
 local most = tonumber(ARGV[1])
 local function append(call, frames, waiters, fence, number, data, last)
@@ -164,12 +171,14 @@ publish()
 return answers
 `)
 
-// restore writes a call again that Redis has lost while it ran. KEYS: call,
-// frames, waiters. ARGV: fence, attempt, memory, ms to live, ms until its
-// waiters must have come back, seq of the last frame, the channels of those who wait, then the
-// frames up to it that the run still has. No other run may begin, since what it sent would not
-// follow from these frames; so this one proves in "alive" that it lives. Answers
-// 0 when a later run has the call.
+// restore writes a call that Redis has lost during its run. KEYS: call, frames, waiters. ARGV:
+//   - fence, attempt, memory
+//   - ms to live, and ms until its waiters must have returned
+//   - seq of the last frame, and the channels of the waiters
+//   - the last frames, as far as the run still has them
+//
+// No other run may begin, because its frames would not continue these. This run therefore updates "alive". It
+// returns 0 when a later run has the call.
 var restoreScript = redis.NewScript(volatileNow + publishing + `
 local f = redis.call('HMGET', KEYS[1], 'fence', 'run')
 if f[1] and f[1] ~= ARGV[1] and tonumber(f[2]) >= tonumber(ARGV[2]) then return 0 end
@@ -188,10 +197,9 @@ publish()
 return 1
 `)
 
-// look is a run's own look at its call, by which it also shows that it lives. KEYS: call, waiters. ARGV: fence, "1" when
-// those who wait may not be counted. Answers
-// "lost" when another run has the call, "gone" when Redis does not know it,
-// "left" when no caller waits, else the number of the last input, "" for none.
+// look is a run's check of its call, by which it also shows that it is alive. KEYS: call, waiters. ARGV: fence,
+// "1" when waiters may not have been renewed. It returns "lost" when another run has the call, "gone" when Redis
+// does not know it, and "left" when no caller waits. Otherwise it returns the number of the last input, or "".
 var lookScript = redis.NewScript(volatileNow + leaving + `
 local f = redis.call('HMGET', KEYS[1], 'fence', 'alive', 'inputs', 'state')
 if not f[1] then return 'gone' end
@@ -204,12 +212,11 @@ if f[2] then redis.call('HSET', KEYS[1], 'alive', now) end
 return f[3] or ''
 `)
 
-// input gives a running call an input. KEYS: call, frames. ARGV: the input's number,
-// input, how many frames its sender has, input channel, id. It replaces the one
-// before, and takes the place of the frames that its sender has: a call that goes on for
-// long must not pile them up. From now on its run shows that it lives, since no other
-// can go on with what it holds. A repeat changes nothing, unless Redis has lost the
-// input. Answers 0 when the call is over or unknown.
+// input gives a running call an input. KEYS: call, frames. ARGV: the number of the input, the input, the number of
+// frames that its sender has, input channel, id. It replaces the previous input and deletes the frames that its
+// sender has, so that a long call does not accumulate frames. From then on its run shows that it is alive, because
+// no other run has its state. A repeat changes nothing, unless Redis has lost the input. It returns 0 when the
+// call is over or unknown.
 var inputScript = redis.NewScript(volatileNow + `
 local f = redis.call('HMGET', KEYS[1], 'by', 'state', 'inputs', 'seq')
 if not f[1] or f[2] == 'over' then return 0 end
@@ -221,12 +228,16 @@ redis.call('PUBLISH', ARGV[4], ARGV[5])
 return 1
 `)
 
-// renew counts a waiter for another while. KEYS: call, waiters. ARGV: waiter, how
-// long it counts in ms, how long ago a run must have been alive that was restored or
-// has inputs, the waiter's channel, "1" when it waits no longer for a run to begin, "1" when
-// no other caller can wait. Answers {"gone"}, {"dead"}, {"late"} when it has left a call without a
-// run, which is then forgotten if no caller can join it, or "", frames so far, attempt ("" before the first),
-// the waiter that made it.
+// renew counts a waiter again. KEYS: call, waiters. ARGV:
+//   - the waiter, and how long it counts in ms
+//   - how recently the run must have been alive if it was restored or has inputs, in ms
+//   - the waiter's channel
+//   - "1" when it no longer waits for a run to begin
+//   - "1" when no other caller can wait
+//
+// It returns {"gone"}, {"dead"}, or {"late"} after leaving a call without a run, which is then forgotten if no
+// caller can join it. Otherwise it returns "", the number of frames, the attempt ("" before the first), and the
+// waiter that created the call.
 var renewScript = redis.NewScript(volatileNow + listening + `
 local f = redis.call('HMGET', KEYS[1], 'by', 'seq', 'run', 'alive', 'state')
 if not f[1] then return {'gone'} end
@@ -242,9 +253,9 @@ if f[4] and f[3] and f[5] ~= 'over' and now - f[4] > tonumber(ARGV[3]) then retu
 return {'', f[2] or '0', f[3] or '', f[1]}
 `)
 
-// leave takes a waiter away. KEYS: call, waiters. ARGV: waiter, for how many ms
-// the call shall go on without callers (0 for not at all: no caller can join it, and without
-// a run it is forgotten), cancel channel. Answers 2 when it is forgotten.
+// leave removes a waiter. KEYS: call, waiters. ARGV: the waiter, how long the call continues without callers in
+// ms, cancel channel. 0 ms means that no caller can join: without a run the call is forgotten. It returns 2 when
+// the call is forgotten.
 var leaveScript = redis.NewScript(volatileNow + leaving + `
 redis.call('ZREM', KEYS[2], ARGV[1])
 if ARGV[2] ~= '0' then redis.call('ZADD', KEYS[2], now + tonumber(ARGV[2]), 'linger') end

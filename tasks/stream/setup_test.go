@@ -25,8 +25,8 @@ const leftChannel = "test:left"
 // inputChannel is the same for calls that have an input.
 const inputChannel = "test:input"
 
-// bundle is what most tests need: a Redis, a client on it, a raw view, and a queue
-// in the place of Asynq's.
+// bundle has what most tests need: a Redis, a client, a second connection to inspect keys, and a queue instead of
+// Asynq's.
 type bundle struct {
 	address string
 	client  *stream.Client

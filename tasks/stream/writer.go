@@ -17,9 +17,8 @@ const (
 	commandBytes = 1 << 20
 	// writePause is the pause after a write that failed.
 	writePause = 100 * time.Millisecond
-	// busyBatch is how many calls' frames in one round trip are so many that the next
-	// one waits for busyPause: a round trip wakes three processes, which takes more than
-	// its frames when they are few, and a frame may be that late.
+	// When a round trip carries the frames of busyBatch or more calls, the next one waits for busyPause. A round
+	// trip wakes three processes, which costs more than a few frames, and a frame may be late by that time.
 	busyBatch = 4
 	busyPause = time.Millisecond
 )

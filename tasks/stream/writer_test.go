@@ -45,8 +45,8 @@ func (s *steps) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Proces
 	}
 }
 
-// What is sent while a round trip is under way goes with the next one, and after a busy
-// one so does what is sent within a pause.
+// Frames sent during a round trip go with the next one. After a busy round trip, so do the frames of the following
+// pause.
 func TestFramesTravelTogetherWhereThereAreMany(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -97,7 +97,7 @@ func TestFramesTravelTogetherWhereThereAreMany(t *testing.T) {
 	}
 }
 
-// What Redis refuses for one call alone holds up no other that is written with it.
+// When Redis refuses the frames of one call, the other calls of the same write are not delayed.
 func TestACallThatCannotBeWrittenHoldsUpNoOther(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -1,5 +1,5 @@
-// Package watch lets readers follow a job: one subscription of a process relays the events of all
-// jobs to the watchers, and the event log fills the gaps.
+// Package watch lets readers follow jobs. One subscription per process relays the events of all jobs to the
+// watchers. Gaps are filled from the event log.
 package watch
 
 import (

@@ -72,9 +72,8 @@ func calibrationError(predictions []prediction) float64 {
 	return sum / float64(max(len(predictions), 1))
 }
 
-// TrainCalibrated learns from all documents, and its calibration from
-// predictions of held-out ones, of repositories only: our own samples are
-// easier than what people hand in.
+// TrainCalibrated trains on all documents. Its calibration uses predictions of held-out documents from
+// repositories only, because our own samples are easier than users' documents.
 func TrainCalibrated(documents []Document) analysis.Weights {
 	w := train.FitTypes(typeSamples(documents))
 	c := calibrate(foreign(heldOut(documents, train.FitTypes)))

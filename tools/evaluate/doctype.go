@@ -35,8 +35,8 @@ func top(p []float64) int { return slices.Index(p, slices.Max(p)) }
 // A fit makes a model of samples.
 type fit func(samples []train.TypeSample) analysis.Weights
 
-// heldOut predicts every document by a model that saw no other of its group:
-// groups fall into parts by their names, and each part is left out in turn.
+// heldOut predicts every document by a model that saw no other document of its group. Groups are assigned to parts
+// by their names, and each part is left out in turn.
 func heldOut(documents []Document, learn fit) []prediction {
 	const parts = 10
 	part := func(d Document) int {
@@ -161,8 +161,8 @@ func ablation(documents []Document, trained []prediction) (rows []Row) {
 	return rows
 }
 
-// bits is how much more probable predictions hold the truth than their rivals do,
-// as a logarithm: it sees what a count of right answers does not.
+// bits is the logarithm of how much more probability predictions give to the true type than their rivals do. It
+// shows differences that a count of right answers does not.
 func bits(predictions []prediction) float64 {
 	sum := 0.0
 	for _, p := range predictions {

@@ -20,9 +20,9 @@ type Document struct {
 	Features, Bare []float64
 }
 
-// Documents loads the corpora, a list of folders as in PATH (documents/index.tsv
-// below each), but for the multilingual ones, which have no type, and the project's samples: files
-// TYPE.txt of documents, each after a line "-- name --".
+// Documents loads the corpora and the project's samples. corpus is a list of folders as in PATH, with
+// documents/index.tsv below each. Multilingual corpora are skipped, because they have no types. The samples are
+// files TYPE.txt of documents, each after a line "-- name --".
 func Documents(corpus string) ([]Document, error) {
 	given, err := Given(corpus)
 	if err != nil {

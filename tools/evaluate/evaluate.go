@@ -48,8 +48,8 @@ func AtMost(name string, value, limit float64) Row {
 	return Row{name, value, fmt.Sprintf("≤ %g", limit), value <= limit}
 }
 
-// in is what the measure reads of a list of corpora: all of it when it is of
-// documents, else what the first has beside them.
+// in returns the part of a list of corpora that the measure reads. Measures of documents read all of it, others
+// the additional data of the first corpus.
 func (m measure) in(corpus string) string {
 	if m.grouped {
 		return corpus

@@ -12,9 +12,8 @@ import (
 	"presswork/tools/train"
 )
 
-// suits is which themes a document of a type may have and which it must not;
-// it was written before recommend/data/themes.txt and is not read by the program. "@dark"
-// is every dark theme.
+// suits returns the themes that a document of a type may have and those that it must not have. It was written
+// before recommend/data/themes.txt and is not read by the program. "@dark" means every dark theme.
 func suits() map[string]struct{ accept, never string } {
 	const dark, loud = "@dark ", "cyberpunk acid valentine halloween "
 	paper := struct{ accept, never string }{
@@ -80,9 +79,8 @@ type themeChoice struct {
 	confidence   float64
 	capped       bool // the text does not say enough: the confidence stays what it is
 	first, anyOf bool
-	// expected reports whether it is the very theme that was expected, leading
-	// whether it is among the first three, offending whether it or an alternative
-	// must never be.
+	// expected reports whether the theme is the expected one, and leading whether that is among the first three.
+	// offending reports whether the theme or an alternative is forbidden.
 	expected, leading, offending, never, example bool
 }
 

@@ -22,8 +22,8 @@ type TypeSample struct {
 	Features []float64
 }
 
-// FitTypes learns the weights of document types by gradient descent with momentum on the cross-entropy,
-// each type weighted alike in part, each weight drawn to its prior.
+// FitTypes trains the weights of document types by gradient descent with momentum on the cross-entropy. Types have
+// partly equal weights, and each weight is drawn to its prior.
 func FitTypes(samples []TypeSample) analysis.Weights {
 	return FitTypesFrom(analysis.PriorWeights(), samples, steps)
 }

@@ -34,8 +34,8 @@ type belief struct {
 type candidate struct {
 	ThemeInfo
 	look look
-	// twin is the built-in theme whose place in the lists it has: itself, or for
-	// a custom theme the one most like it, likeness 0 to 1.
+	// twin is the built-in theme whose place in the lists it has. For a custom theme it is the most similar one,
+	// and likeness is their similarity from 0 to 1.
 	twin     string
 	likeness float64
 	// fit is by type, score everything together.
@@ -171,9 +171,8 @@ func (b belief) fit(k candidate) (float64, verdict) {
 	return at, accepted
 }
 
-// sway is how far a topic may lead, 0 to 1: as far as the tone, or further for
-// an occasion, such as a Halloween party, whose text shows it in every line and
-// with feeling.
+// sway is the largest weight of a topic, from 0 to 1. It is that of the tone, or more for an occasion: every line
+// of such a text shows its topic and tone.
 func (c *choice) sway(t Topic) float64 {
 	if c.occasion(t) {
 		return max(c.voice, 0.8)
@@ -189,9 +188,8 @@ func (c *choice) occasion(t Topic) bool {
 	return t.Strength >= unmistakable && c.strength >= feltTone && feeling && !c.printed()
 }
 
-// clearTone is how clearly a tone must show to change the order of themes, feltTone
-// to make an occasion of a topic, and clearlyAbout how clearly a document must be
-// about a topic to be dark for it.
+// clearTone is the least strength of a tone that changes the order of themes. feltTone is the least strength that
+// makes a topic an occasion. clearlyAbout is the least strength of a topic for a dark theme.
 const clearTone, feltTone, clearlyAbout = 0.5, 0.4, 0.5
 
 // order is the type's themes for this document: those of its tone first, then

@@ -47,8 +47,7 @@ func (r *Rules) nearest(l look) (name string, likeness float64) {
 	return name, max(0, 1-1.5*least)
 }
 
-// custom is what speaks for a theme that somebody made: that they did, and tags
-// that name what the document is.
+// custom scores a custom theme: by the fact that the user made it, and by tags that name the type of the document.
 func (c *choice) custom(k candidate) float64 {
 	score := 0.2 * k.likeness
 

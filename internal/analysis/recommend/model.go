@@ -217,9 +217,8 @@ func excerpt(markdown []byte) string {
 }
 
 const (
-	// agreed is how far a second opinion of the same type closes the gap to
-	// certainty; disputed is what a type is worth that only the model sees. Both
-	// are set by hand: there is no model to measure here.
+	// agreed is the part of the gap to certainty that a second opinion of the same type closes. disputed is the
+	// probability of a type that only the model finds. Both are set by hand: there is no model here to measure.
 	agreed   = 0.5
 	disputed = 0.6
 )

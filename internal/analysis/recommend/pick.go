@@ -8,8 +8,8 @@ import (
 	"presswork/internal/analysis"
 )
 
-// lift takes the prohibitions back when nothing else carries the mood the
-// caller asked for: a dark résumé is unusual, but it was asked for.
+// lift removes the prohibitions when no other theme has the mood that the caller requested. A dark résumé is
+// unusual, but it was requested.
 func (c *choice) lift() {
 	if c.wanted.Mood == "" {
 		return
@@ -40,9 +40,8 @@ func (c *choice) allowed() []candidate {
 	return list
 }
 
-// tolerance is how probable the types that must not have a theme may be together:
-// an invitation to a Halloween party may have Halloween's, though it might just
-// be something else.
+// tolerance is the highest total probability of types that must not have a theme. It is higher for an occasion: an
+// invitation to a Halloween party may have the Halloween theme although its type is uncertain.
 func (c *choice) tolerance(k candidate) float64 {
 	for _, topic := range c.p.Topics {
 		if c.occasion(topic) && slices.Contains(c.rules.topic(topic.Name).accept, k.twin) {
@@ -230,9 +229,8 @@ func (c *choice) surely() float64 {
 // typicalTop is the probability of a type that leaves no doubt.
 const typicalTop = 0.97
 
-// otherShare is what is left of the confidence for a document of no particular
-// kind, which may be of one that the lists do not know. It is set by hand: there
-// is nothing to fit it on.
+// otherShare is the confidence factor for a document of type "other", which may be of a type without a list. It is
+// set by hand: there is no data to fit it on.
 const otherShare = 0.8
 
 // unknown is how probable it is that the document is of no particular kind, if
@@ -247,8 +245,8 @@ func (c *choice) unknown(k candidate) float64 {
 	return 0
 }
 
-// tersely is how sure one may be of a short text: half, and more the more
-// words there are where they can be read and plainly show what it is.
+// tersely is the highest confidence for a short text. It starts at one half and grows with the number of words, if
+// the text is readable and clearly shows its type.
 func (c *choice) tersely() float64 {
 	if c.cautious || c.p.Words >= enoughWords {
 		return cautiousLimit

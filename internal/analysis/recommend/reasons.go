@@ -68,8 +68,8 @@ func (c *choice) reasons(primary candidate, alternatives []candidate) []string {
 	return all
 }
 
-// The probabilities from which a type is stated, and from which it is probable;
-// below, two are named if the second has rivalShare of the first's.
+// The probabilities from which a type is stated as certain and as probable. Below them two types are named if the
+// second has at least rivalShare of the first one's probability.
 const plainFrom, probableFrom, rivalShare = 0.9, 0.7, 0.4
 
 // reading says what the document is taken for, in words that match how probable

@@ -65,7 +65,7 @@ func TestWhatWasAskedOnceIsRemembered(t *testing.T) {
 			t.Errorf("another %s got the same answer", name)
 		}
 	}
-	// What one owner has sent is not known to another.
+	// Documents of one owner do not affect another.
 	for _, hits := range []int{0, 2} {
 		advice, err := a.Recommend(t.Context(), "ann", []byte(invitation), list, recommend.Preference{})
 		if err != nil || advice.Hits != hits {

@@ -67,10 +67,9 @@ const (
 	occasionTolerance = 0.50
 )
 
-// Recommend chooses a theme and two alternatives from the list, which is in the
-// catalogue's order. What s sets replaces what was found. The alternatives are
-// unlike the choice: one of the three is light and, for what is read on screens,
-// one dark.
+// Recommend chooses a theme and two alternatives from the list, which is in the order of the catalogue. Values of
+// s replace those of the analysis. The alternatives differ from the choice. One of the three is light and, for
+// documents read on screens, one is dark.
 func (r *Rules) Recommend(p Profile, list []ThemeInfo, s Preference) finding.Recommendation {
 	c := r.newChoice(p, list, s)
 	if len(c.candidates) == 0 {
@@ -101,7 +100,7 @@ func (r *Rules) Rank(p Profile, list []ThemeInfo, s Preference) []string {
 		return slices.ContainsFunc(best, func(o candidate) bool { return o.Name == k.Name })
 	})
 	slices.SortStableFunc(rest, func(a, b candidate) int {
-		// What the document should not have comes last.
+		// Themes that the document should not have come last.
 		if a, b := a.forbidden >= forbiddenFrom, b.forbidden >= forbiddenFrom; a != b {
 			if a {
 				return 1
@@ -121,10 +120,9 @@ func (r *Rules) Rank(p Profile, list []ThemeInfo, s Preference) []string {
 	return names
 }
 
-// Cautious reports whether a text is too little evidence to choose by: then it is the
-// theme that suits most, with a confidence of at most one half. What is short, or
-// in an unknown language, and still plainly an invoice or a poem is enough; what
-// could be of any kind is not, however long.
+// Cautious reports whether a text has too little evidence for a choice. It then gets the theme that suits most
+// documents, with a confidence of at most one half. A short text, or one in an unknown language, is enough if it
+// is clearly an invoice or a poem. A text of unclear type is not enough, however long it is.
 func Cautious(p Profile, s Preference) bool {
 	return s == Preference{} && (terse(p) && !plainlyTyped(p) || untyped(p))
 }

@@ -15,13 +15,11 @@ var ErrNotFound = errors.New("no Chromium found")
 const howToGet = "`make setup` installs it; by hand: apt install chromium-headless-shell, " +
 	"or brew install --cask chromium"
 
-// Find returns the absolute path of the browser's program: path if it is not empty, which
-// is a file or a name in PATH, else the first well-known one. Errors: ErrNotFound, with
-// instructions to install a browser.
+// Find returns the absolute path of the browser's program. path is a file or a name in PATH; if it is empty, Find
+// looks for well-known programs. Errors: ErrNotFound, with instructions to install a browser.
 //
-// The headless shell comes first: it starts in a third of the time and prints faster.
-// Binaries come before names in PATH, which on Debian are shell scripts that forward no
-// signal.
+// The headless shell comes first: it starts in a third of the time and prints faster. Binaries come before names
+// in PATH, which on Debian are shell scripts that forward no signal.
 func Find(path string) (string, error) {
 	if path != "" {
 		p, err := exec.LookPath(path)

@@ -1,6 +1,5 @@
-// Package process runs the browser's program: it finds it, starts it in a process
-// group, a user and a profile of its own, measures its memory and ends it. It does
-// not speak the browser's protocol.
+// Package process runs the browser's program. It finds the program, starts it with its own process group, user and
+// profile, measures its memory and ends it. It does not speak the browser's protocol.
 package process
 
 import (
@@ -236,9 +235,8 @@ func (p *Process) Memory() int64 { return groupMemory(p.PID) }
 // Shared pages count for each process. It is 0 on systems other than Linux.
 func (p *Process) MemoryBound() int64 { return groupMemoryBound(p.PID) }
 
-// reapGroup waits until all processes of the killed group have ended, at most 10 s.
-// Orphans become children of this process when it is the first one of a container.
-// No other process would reap them.
+// reapGroup waits until all processes of the killed group have ended, at most 10 s. When this process is the first
+// one of a container, orphans become its children, and no other process would reap them.
 func reapGroup(pgid int) {
 	deadline := time.Now().Add(10 * time.Second)
 

@@ -10,10 +10,9 @@ import (
 // CanIsolate reports whether Confinement.Isolated works on this operating system.
 const CanIsolate = true
 
-// sysProcAttr puts the browser into a process group of its own that dies with this
-// process, and under user and group uid unless that is -1. An isolated browser gets a
-// network namespace without any connection, loopback included. That takes a user
-// namespace, in which the browser keeps its user.
+// sysProcAttr gives the browser its own process group, which dies with this process. uid is its user and group
+// unless it is -1. An isolated browser gets a network namespace without any connection, loopback included. That
+// takes a user namespace, in which the browser keeps its user.
 func sysProcAttr(uid int, isolated bool) *syscall.SysProcAttr {
 	a := &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	if uid >= 0 {

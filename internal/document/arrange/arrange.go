@@ -1,6 +1,5 @@
-// Package arrange writes the script that arranges a page in the browser before it is printed:
-// it moves footnotes to the foot of their pages and shrinks pictures that would otherwise leave
-// most of a page empty.
+// Package arrange writes the script that arranges a page in the browser before it is printed. The script moves
+// footnotes to the foot of their pages. It also shrinks pictures that would otherwise leave most of a page empty.
 package arrange
 
 import (

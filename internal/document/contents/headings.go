@@ -20,8 +20,8 @@ func headingsByID(blocks []block.Block) map[string]*block.Block {
 	return headings
 }
 
-// entryText is a heading's text in the table of contents: what stands in it, without
-// its number; its plain text if that is not to be found.
+// entryText returns the text of a heading in the table of contents, without its number. If its block is not found,
+// it is the plain text.
 func entryText(h markdown.Heading, headings map[string]*block.Block) string {
 	text := ""
 	if b := headings[h.ID]; b != nil {

@@ -35,9 +35,8 @@ func WriteFoot(w *markup.Writer, author, date string) {
 	w.Raw("</div>\n</section>\n")
 }
 
-// Style returns the properties that fit a cover, which themes draw for A4 and a short title, to
-// its sheet (--cover-scale) and to the length of its texts (--cover-fit). The scale of the
-// document does not change its cover.
+// Style returns the properties that fit a cover to its sheet (--cover-scale) and to the length of its texts
+// (--cover-fit). Themes draw covers for A4 and a short title. The scale of the document does not change its cover.
 func Style(s sheet.Sheet, title, subject string) string {
 	scale := min(max(min(s.Width, s.Height)/210, 0.4), 2) / s.Scale
 	fit := 1.0

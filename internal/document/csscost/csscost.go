@@ -36,9 +36,9 @@ var (
 	cssComment = regexp.MustCompile(`(?s)/\*.*?\*/`)
 )
 
-// Check returns the error ContentTooComplex if the browser would take too long to apply a
-// stylesheet to a document with so many elements, whose body is HTML. With elements 0 and body
-// "", it checks the stylesheet alone.
+// Check returns the error ContentTooComplex if the browser would take too long to apply a stylesheet to a
+// document. elements is the number of elements of the document, and body its HTML. With 0 and "" it checks the
+// stylesheet alone.
 func Check(css string, elements int, body string) *fault.Error {
 	if err := checkImages(css, elements); err != nil {
 		return err

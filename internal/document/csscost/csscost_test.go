@@ -22,7 +22,7 @@ func FuzzSheetCost(f *testing.F) {
 
 			return
 		}
-		// What passes holds no image beyond the bounds, also after the filter.
+		// A stylesheet that passes has no image beyond the limits, also after the filter.
 		clean, _ := themes.FilterCSS(css)
 		for _, uri := range themes.DataURLs(clean) {
 			data, err := imagetype.ReadDataURI(uri)

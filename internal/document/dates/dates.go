@@ -84,8 +84,8 @@ func Of(written, lang string, now time.Time) (shown, day string) {
 		"{y}", strings.TrimLeft(number("2006"), string(f.zero))).Replace(f.pattern), day
 }
 
-// formOf returns the form of a language, or of its nearest ancestor in CLDR that has one:
-// British English inherits from en-001, Swiss German from German.
+// formOf returns the form of a language or of its nearest ancestor in CLDR that has one. For example, British
+// English inherits from en-001 and Swiss German from German.
 func formOf(lang string) (form, bool) {
 	tag, err := language.Parse(lang)
 	for ; err == nil && !tag.IsRoot(); tag = tag.Parent() {

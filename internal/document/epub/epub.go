@@ -1,6 +1,5 @@
-// Package epub writes books: EPUB 3.3 (https://www.w3.org/TR/epub-33/), of an
-// HTML body that may come from strangers. What is written keeps to the content
-// models of XHTML, whatever the body holds.
+// Package epub writes books in EPUB 3.3 (https://www.w3.org/TR/epub-33/) from an untrusted HTML body. The output
+// conforms to the content models of XHTML for any body.
 package epub
 
 import (

@@ -89,8 +89,7 @@ var shapes = words(
 // outside is what makes a stylesheet or a value refer to something.
 var outside = regexp.MustCompile(`(?i)url\(\s*["']?[^"'#)\s]|@import|expression|javascript:|\\`)
 
-// drawing writes an SVG anew, of shapes and plain attributes; what a drawing
-// program adds for itself is left out.
+// drawing writes an SVG again with shapes and plain attributes only, without the additions of drawing programs.
 func drawing(data []byte) ([]byte, error) {
 	const space, links = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
 	d := xml.NewDecoder(bytes.NewReader(data))

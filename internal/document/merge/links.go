@@ -12,8 +12,8 @@ import (
 	"presswork/internal/markdown/cite"
 )
 
-// partLink begins the fragment of a link to another part until all parts are parsed and their
-// anchors are known: "presswork-part/2/17/anchor" is a link on line 17 to an anchor in part 2.
+// partLink begins the fragment of a link to another part until the anchors of all parts are known.
+// "presswork-part/2/17/anchor" is a link on line 17 to an anchor in part 2.
 const partLink = "presswork-part/"
 
 // resolve returns the fragment for a link from one part to another. It returns false for other

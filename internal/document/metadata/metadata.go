@@ -1,5 +1,5 @@
-// Package metadata reads what the front matter of a document tells Presswork: its options, its
-// theme, and the keys of other programs that mean the same.
+// Package metadata reads the front matter of a document: its options, its theme, and the keys of other programs
+// that have the same meaning.
 package metadata
 
 import (
@@ -256,8 +256,8 @@ func (m *FrontMatter) take(key, option string, v any) error {
 	return nil
 }
 
-// words returns the texts of a value in any form that programs give people and tags: a text, a
-// map with a name, or a list of these.
+// words returns the texts of a value that is a text, a map with a name, or a list of these. Programs use all three
+// for people and tags.
 func words(v any) (out []string) {
 	switch v := v.(type) {
 	case string:

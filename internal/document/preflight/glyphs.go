@@ -12,8 +12,8 @@ import (
 // maxWanted is how many different characters are looked for.
 const maxWanted = 20_000
 
-// beyondFonts lists the characters of a page that are in none of our fonts, so
-// that it depends on the machine's whether they can be printed.
+// beyondFonts returns the characters of a page that none of the embedded fonts has. Only the fonts of the machine
+// can print them.
 func beyondFonts(html string) (wanted []rune) {
 	seen := map[rune]bool{}
 	for _, r := range html {

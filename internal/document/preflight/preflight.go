@@ -29,9 +29,8 @@ type Source struct {
 	Content []byte
 }
 
-// Inspect looks through a print of HTML for characters that no font has, for what is cut
-// off at the side and for what became too small to read. Most documents can have
-// nothing of the kind, and are not looked at.
+// Inspect checks a print of HTML for characters without a font, content that is cut off at the side, and text that
+// is too small. Most documents cannot have these problems and are not checked.
 func (c Check) Inspect(
 	ctx context.Context,
 	html string,
@@ -91,8 +90,8 @@ func (c Check) linesOverflow(found []inspect.Misfit) (warnings []fault.Warning) 
 	return warnings
 }
 
-// locate gives a warning the line of the first of the texts that is found in
-// the source as it was printed, and of several files the name.
+// locate adds to a warning the line of the first text that is found in the printed source. With several sources it
+// adds the file name.
 func (c Check) locate(w *fault.Warning, texts ...string) {
 	for _, source := range c.Sources {
 		first := -1

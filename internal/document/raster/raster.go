@@ -41,8 +41,8 @@ const (
 	MaxPages = 500
 	// maxPixels bounds one picture.
 	maxPixels = 100_000_000
-	// perRun is how many pages are drawn in one page of the browser's, which
-	// reads the PDF anew: another document may want its tab.
+	// perRun is the number of pages that are drawn in one browser page, which parses the PDF each time. Another
+	// document may need its tab in between.
 	perRun = 25
 	// pointsPerInch is the unit of a PDF.
 	pointsPerInch = 72

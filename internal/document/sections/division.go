@@ -15,23 +15,22 @@ const (
 	// leastSection is the size of HTML, in bytes, that is worth a print of its own:
 	// some 75 pages of short sections.
 	leastSection = 128 << 10
-	// usualSection is that of a document that must be divided where no page ends in
-	// any case. What a page takes grows with the number of pages before it.
+	// usualSection is the size of a section of a document that must be divided although it has no forced page
+	// breaks. The cost of a page grows with the number of pages before it.
 	usualSection = 512 << 10
 	// leastChapter is that of chapters on the right, on average, that are worth a print each.
 	leastChapter = 8 << 10
-	// longContents is the size of HTML of contents that are worth a section of their own,
-	// as their section is printed again when the places of all headings are known: some
-	// four pages.
+	// longContents is the size in bytes of HTML from which contents get a section of their own, about four pages.
+	// That section is printed again when the places of all headings are known.
 	longContents = 32 << 10
 	// fewPages are so few, in page ranges, that layout passes of all the others take less time
 	// than one print.
 	fewPages = 100
 )
 
-// division is a document cut into sections, between blocks. A document that can be
-// printed at once is only cut where a page ends in any case, so nothing shows it.
-// One of more parts than that is cut before headings, too: these begin a page.
+// division is a document that is cut into sections between blocks. A document that can be printed at once is only
+// cut at forced page breaks, so that the result is the same. A document with too many parts is also cut before
+// headings, which then begin a page.
 type division struct {
 	Plan
 	printer Printer
@@ -321,8 +320,8 @@ func (d *division) linkSection(s *section) {
 	slices.Sort(s.notes)
 }
 
-// outdated makes the sections what they are to be in the whole, where the anchors are on
-// such pages, and returns those that were printed otherwise.
+// outdated updates the sections for the given pages of anchors. It returns the sections whose print differs from
+// that.
 func (d *division) outdated(pages map[string]int) (todo []*section) {
 	var texts []string
 	if d.Numbers != nil {
@@ -349,8 +348,8 @@ func (d *division) outdated(pages map[string]int) (todo []*section) {
 	return todo
 }
 
-// asked are the pages asked for among so many from one on, by their numbers there, ""
-// for all of a document, and whether there are any.
+// asked returns the requested page ranges within pages pages of the document, which begin at page first. The
+// numbers are relative to first; "" means all. some is false when none of these pages is requested.
 func (d *division) asked(first, pages int) (ranges string, some bool) {
 	if d.ranges == nil {
 		return "", true

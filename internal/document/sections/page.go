@@ -97,8 +97,8 @@ func (d *division) page(s *section) printable.Page {
 	return page
 }
 
-// head is the page up to the end of its head, without header and footer; left reports that
-// its first page is a left one, more is HTML at its end.
+// head returns the page up to the end of its head, without header and footer. left means that its first page is a
+// left one. more is HTML for the end of the head.
 func (d *division) head(left bool, more string) string {
 	facing := d.Head.Facing
 	if left {

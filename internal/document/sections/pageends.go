@@ -24,10 +24,10 @@ const mostPlaces = 100
 // cutPrefix begins the id, in a layout pass, of a block that may begin a section.
 const cutPrefix = "presswork-cut:"
 
-// nextSection makes the next section of a document, nil when there is none left. Where
-// no page ends in any case it is a layout pass of its pages that tells where it does, while
-// others print the sections before it; all the rest where it tells of none. Errors: the
-// Printer's, and of a document whose first pages all begin within a block, a long list perhaps.
+// nextSection returns the next section of a document, or nil at its end. Where the document has no forced page
+// breaks, a layout pass finds a page end while other passes print the sections before it. If it finds none, the
+// section has the rest of the document. Errors: those of the Printer, and of a document whose first pages all
+// begin within a block, such as a long list.
 func (d *division) nextSection(ctx context.Context) (*section, error) {
 	d.finding.Lock()
 	defer d.finding.Unlock()
@@ -87,10 +87,9 @@ func (d *division) nextSection(ctx context.Context) (*section, error) {
 	return s, nil
 }
 
-// lastPageEnd lays out some blocks, the first of which begins a page. It returns
-// the last block, 0 if there is none, that begins a page, too, and may begin a section,
-// how many pages are before that, and the places of anchors. The pass has no tags and shows nothing, so it
-// takes half of what the print does.
+// lastPageEnd lays out some blocks, the first of which begins a page. It returns the last block that also begins a
+// page and may begin a section, or 0. It also returns the number of pages before that block and the places of
+// anchors. The layout has no tags and no visible content, so it takes half the time of the print.
 func (d *division) lastPageEnd(
 	ctx context.Context,
 	from, to int,
@@ -133,7 +132,7 @@ func (d *division) lastPageEnd(
 
 	for _, n := range asked {
 		const tolerance = 1 // point
-		// What begins the last page may have room on the one before, with what follows.
+		// The first block of the last page may fit on the page before, together with the following blocks.
 		place, ok := places[cutPrefix+strconv.Itoa(n)]
 		if ok && place.Page > 1 && place.Page < last && math.Abs(place.Top-d.Top) < tolerance {
 			return n, place.Page - 1, places, nil
@@ -143,9 +142,8 @@ func (d *division) lastPageEnd(
 	return 0, 0, nil, nil
 }
 
-// mayBegin reports whether a block looks the same at the head of a section as at the head of
-// a page, after the block before it: no rule asks for that one but those that
-// section.follows is for.
+// mayBegin reports whether a block looks the same at the head of a section as at the head of a page. That is so
+// unless a rule selects it by the block before it; section.follows handles the known rules of this kind.
 func (d *division) mayBegin(n int) bool {
 	b, before := d.blocks[n], d.blocks[n-1]
 	if before.Anchor || !b.MayBegin { // the anchor may be this block's

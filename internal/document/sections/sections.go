@@ -23,13 +23,13 @@ type Plan struct {
 	Sheet   printable.Sheet
 	// Prepare is the Page's.
 	Prepare string
-	// Mirrored reports that left pages have other margins than right ones, Footnotes that
-	// notes stand at the foot of pages, Turns that some pages are turned.
+	// Mirrored means that left and right pages have different margins. Footnotes means that notes are at the foot
+	// of pages, and Turns that some pages are turned.
 	Mirrored, Footnotes, Turns bool
 	// Top is where Chromium says that the text of a page begins, in points above the foot.
 	Top float64
-	// Banners are the rules of header and footer, with values of the content property for
-	// a page's number and for how many there are; NoBanners are those without any.
+	// Banners returns the rules of header and footer. number and total are values of the content property for the
+	// number of a page and of all pages. NoBanners has the rules without header and footer.
 	Banners   func(number, total string) string
 	NoBanners string
 	// Number and Total are those values where all pages are printed at once. CountsPages
@@ -69,14 +69,14 @@ type Block struct {
 	NameEnd int
 	// Heading is its level if it is one, else 0.
 	Heading int
-	// Paragraph, Contents, Anchor and Leaf report that it is a paragraph, a list of entries
-	// with page numbers, an a element, a white page that may be wanted before a chapter.
+	// Kinds of the block: a paragraph, a list of entries with page numbers, an a element, or a possible white page
+	// before a chapter.
 	Paragraph, Contents, Anchor, Leaf bool
 	// PageBreak reports that it does nothing but end the page, Breaks that a page ends with
 	// it, Chapter that one begins.
 	PageBreak, Breaks, Chapter bool
-	// MayBegin reports that it looks the same at the head of a section as at the head of a
-	// page: there it has no space above it, nor has anything within it.
+	// MayBegin reports that it looks the same at the head of a section as at the head of a page. Neither it nor
+	// its content has space above it there.
 	MayBegin bool
 	// Pictures reports that it is a paragraph of images, Arranged that it holds images or
 	// diagrams.

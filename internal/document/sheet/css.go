@@ -6,8 +6,8 @@ import (
 )
 
 const (
-	// overhang is how far, in millimetres, numbers of long lists and ornaments of themes may
-	// extend into the side margins: Chromium paints nothing else in the margin of a page.
+	// overhang is the distance in millimetres by which numbers of long lists and ornaments of themes may extend
+	// into the side margins. Chromium paints nothing else in the margin of a page.
 	overhang = 12
 	// rise is how far, in millimetres, letters and their backgrounds may extend above the first
 	// line of a page and below the last. A heading of 34 pt needs 4 mm for marks above Arabic
@@ -15,8 +15,8 @@ const (
 	rise = 5
 )
 
-// Strips returns how much of each side margin, of the top margin and of the bottom margin
-// belongs to the area in which Chromium paints text.
+// Strips returns the widths of the strips in which Chromium also paints text, in millimetres: of the side, top and
+// bottom margins.
 func (s Sheet) Strips() (side, above, below float64) {
 	return min(overhang, s.Left, s.Right), min(rise, s.Top), min(rise, s.Bottom)
 }

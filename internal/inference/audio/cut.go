@@ -16,9 +16,8 @@ const (
 	slack = 0.2
 )
 
-// cuts gives the moments at which samples of 16 bits are cut, so that no part is
-// longer than most, in seconds: each at the middle of the quietest pause around where parts
-// of equal length would end. The last is the end.
+// cuts returns the times in seconds at which samples of 16 bits are cut, so that no part is longer than most. Each
+// cut is in the middle of the quietest pause near the end of a part of equal length. The last one is the end.
 func cuts(p pcm, most float64) ([]float64, error) {
 	var at []float64
 

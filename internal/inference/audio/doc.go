@@ -1,6 +1,4 @@
-// Package audio prepares recordings for models that transcribe, and puts what
-// they say together: it identifies a recording by its content, has ffmpeg
-// convert it in a sandbox, cuts a long one at silences ([Options.Read]), joins
-// the transcripts of the parts ([Join]), and writes a transcript in the formats
-// of the inference API ([Render]).
+// Package audio prepares recordings for transcription and joins the results. It identifies a recording by its
+// content and converts it with ffmpeg in a sandbox. It cuts a long recording at silences ([Options.Read]) and
+// joins the transcripts of the parts ([Join]). [Render] writes a transcript in the formats of the inference API.
 package audio

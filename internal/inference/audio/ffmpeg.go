@@ -79,9 +79,8 @@ func HasFFmpeg(ctx context.Context, box Box) error {
 	return nil
 }
 
-// command decodes the first track of a recording. The demuxer is named and no protocol
-// but that of files is allowed, so that a recording is never read as a list of
-// other files; there are none where it runs.
+// command decodes the first track of a recording. It names the demuxer and allows only the file protocol, so that
+// ffmpeg never reads a recording as a list of other files. The sandbox has no other files.
 func command(demuxer string, most time.Duration) sandbox.Command {
 	return sandbox.Command{
 		Program: "ffmpeg",

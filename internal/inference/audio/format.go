@@ -46,7 +46,7 @@ func Detect(head []byte) (f Format, ok bool) {
 	case bytes.HasPrefix(head, []byte("\x00\x00\x01\xba")):
 		return mpeg, true
 	case bytes.HasPrefix(head, []byte("ID3")):
-		// A tag may stand before FLAC, too.
+		// FLAC may also have a tag before its data.
 		if size := tagSize(head); size+4 <= int64(len(head)) && bytes.HasPrefix(head[size:], []byte("fLaC")) {
 			return flac, true
 		}

@@ -16,10 +16,8 @@ type Piece struct {
 	inference.Transcript
 }
 
-// Join puts the transcripts of a recording's parts together: times count from the
-// start of the recording, of which they are a part, and segments are numbered
-// through. A part without times becomes one segment where another has them, or
-// where timed is set.
+// Join joins the transcripts of a recording's parts. Times count from the start of the recording, and segments are
+// numbered consecutively. A part without times becomes one segment if another part has times or timed is set.
 func Join(pieces []Piece, timed bool) inference.Transcript {
 	var whole inference.Transcript
 	for _, p := range pieces {
@@ -96,8 +94,7 @@ func unspaced(r rune) bool {
 // many tokens as Whisper reads.
 const promptBytes = 600
 
-// Prompt is what the model is told before a part: what the caller said, and the
-// end of the text before.
+// Prompt returns the prompt for a part: the caller's prompt and the end of the preceding text.
 func Prompt(asked, before string) string {
 	before = strings.TrimSpace(before)
 	if len(before) > promptBytes {

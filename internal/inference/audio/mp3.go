@@ -75,9 +75,8 @@ func tagSize(head []byte) int64 {
 	return size + int64(head[6]&0x7f)<<21 + int64(head[7]&0x7f)<<14 + int64(head[8]&0x7f)<<7 + int64(head[9]&0x7f)
 }
 
-// mp3Seconds walks the frames of MPEG audio and adds up what they hold; ok is
-// false for a file that is not frames from its tag to its end, whose length an
-// engine may see otherwise.
+// mp3Seconds adds up the lengths of all frames of MPEG audio. ok is false for a file that has other data than a
+// tag and frames: engines may disagree on its length.
 func mp3Seconds(r io.Reader) (seconds float64, ok bool) {
 	b := bufio.NewReaderSize(r, 64<<10)
 	for head, _ := b.Peek(10); tagSize(head) > 0; head, _ = b.Peek(10) {

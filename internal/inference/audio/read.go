@@ -58,10 +58,9 @@ func decodedBytes(length time.Duration) int64 {
 	return int64((length+slackTime).Seconds()+1) * speechBytes
 }
 
-// Convert decodes a recording of the named ffmpeg format to 16 kHz, one channel,
-// 16 bits without a header, and writes at most so much of it. Errors: those of
-// w, a *fault.Error that says what is wrong with the recording, others where
-// it cannot be run.
+// Convert decodes a recording of a named ffmpeg format to 16 kHz, one channel, 16 bits without a header. It writes
+// at most the given duration. Errors: those of w, a *fault.Error about the recording, and other errors when ffmpeg
+// cannot run.
 type Convert func(
 	ctx context.Context, source io.ReaderAt, size int64, demuxer string, most time.Duration, w io.Writer,
 ) error

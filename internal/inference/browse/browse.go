@@ -1,12 +1,10 @@
-// Package browse lets a model search the web and read it: the built-in tool
-// browser_search. What a model sees follows the browser that gpt-oss models were
-// trained with: numbered lines of 80 characters, links as 【id†text†domain】, a
-// cursor for each view by which it is cited.
+// Package browse implements the built-in tool browser_search, with which a model searches and reads the web. The
+// output follows the browser that gpt-oss models were trained with. It has numbered lines of 80 characters, links
+// as 【id†text†domain】, and a cursor for each view, which citations use.
 //
-// Everything read is hostile. Pages are fetched where a guard.Policy allows,
-// within bounds on time, size and number; their text loses what cannot be seen
-// and what looks like a mark of ours; and each view says that it is data. No
-// part of this package does what a page says.
+// All content is hostile. Pages are fetched only where a guard.Policy allows, within limits on time, size and
+// number. Invisible characters and imitations of the link marks are removed from their text, and each view says
+// that it is data. No part of this package follows instructions of a page.
 package browse
 
 import (

@@ -6,11 +6,10 @@ import (
 	"unicode/utf8"
 )
 
-// clean makes text of a page fit for a model: valid UTF-8 of visible characters,
-// line feeds and spaces. What is taken out can hide text or turn it about:
-// control and bidirectional characters (https://trojansource.codes), tags and
-// variation selectors that spell messages nobody sees. The brackets of our own
-// marks become others, so that no page can write a link or a citation.
+// clean returns text of a page as valid UTF-8 with visible characters, line feeds and spaces. It removes
+// characters that can hide or reverse text: control and bidirectional characters (https://trojansource.codes), and
+// tags and variation selectors that spell invisible messages. It replaces the brackets of our own marks, so that
+// no page can write a link or a citation.
 func clean(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

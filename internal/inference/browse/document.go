@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	// maxArticle is how many elements a page may have in which an article is looked
-	// for: that takes about 0.1 s for as many, and the whole of it is shown else.
+	// maxArticle is the largest number of elements for which the article of a page is looked up, which takes about
+	// 0.1 s. Of a larger page everything is shown.
 	maxArticle = 20000
 	// scanty is the text, in characters, below which a page with scripts is taken
 	// to be made by them.

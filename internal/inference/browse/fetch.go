@@ -18,8 +18,8 @@ import (
 
 const (
 	maxRedirects = 5
-	// maxBytes is how much of a page is read, unpacked; maxPDF is the largest PDF.
-	// What is left of the one is shown, half of the other is nothing.
+	// maxBytes is the number of unpacked bytes that are read of a page. maxPDF is the largest PDF. The beginning
+	// of a page is useful, but half a PDF is not.
 	maxBytes = 2 << 20
 	maxPDF   = 16 << 20
 )
@@ -146,8 +146,8 @@ func (f *fetcher) ask(ctx context.Context, u *url.URL) (*http.Response, error) {
 	return resp, nil
 }
 
-// unreachable keeps a coined error, one of a dial above all, and gives no address
-// of the rest away.
+// unreachable returns a public error unchanged, for example that of a dial. It hides the addresses in other
+// errors.
 func unreachable(u *url.URL, err error) error {
 	if fault.CodeOf(err) != fault.Internal {
 		return fault.AsError(err)

@@ -173,7 +173,7 @@ func TestWhatCannotBeReadIsRefusedInWords(t *testing.T) {
 			}
 		})
 	}
-	// Who knocks is let in in order: the first is this test.
+	// The server accepts connections in order: the first is that of this test.
 	own, err := net.Dial("tcp", secret.Addr().String())
 	if err != nil {
 		t.Fatal(err)

@@ -22,7 +22,7 @@ type openSearch struct {
 	description string
 	fields      fields
 	policy      *guard.Policy
-	// turn holds a token: whoever has it reads and writes what is below.
+	// turn holds a token. The goroutine that has it may use the fields below.
 	turn chan struct{}
 	read *described
 }

@@ -90,8 +90,8 @@ func (p *page) view(cursor, loc, num int) (text string, last int) {
 		begins, cursor, p.title, place, loc, last, len(p.lines)-1, body.String(), ends), last
 }
 
-// tokens estimates how many tokens a model makes of a line: four letters of
-// English are about one, and so is a character of most other scripts.
+// tokens estimates the tokens of a line: about one for four letters of English, and one for each character of most
+// other scripts.
 func tokens(line string) int {
 	chars := utf8.RuneCountInString(line)
 	ascii := 0

@@ -35,9 +35,8 @@ type SearchOptions struct {
 	// URL is, with {query} in it, the address of anything that answers in JSON;
 	// without, that of an OpenSearch description. Default: none.
 	URL string
-	// Fields say where a JSON answer has what, as NAME=PATH: results (a path to the
-	// list, "web.results"), and of each result title, url, content and score.
-	// Default: those names themselves.
+	// Fields maps the fields of a JSON response as NAME=PATH. results is a path to the list, such as
+	// "web.results"; title, url, content and score are fields of each result. Default: the same names.
 	Fields []string
 	// Header is sent along to URL, "Name: value": keys of services go there.
 	Header string

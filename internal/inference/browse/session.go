@@ -33,15 +33,15 @@ type Session struct {
 	memory  int
 }
 
-// misuse is an error of the model's, or of the web, told in its words.
+// misuse is an error of a call by the model or of the web. Its text is for the model.
 type misuse struct{ text string }
 
 func (m misuse) Error() string { return m.text }
 
 func misusef(format string, args ...any) error { return misuse{fmt.Sprintf(format, args...)} }
 
-// Call runs browser_search, browser_open or browser_find. What goes wrong with a
-// page is Output and Failed; the error is ctx's cause.
+// Call runs browser_search, browser_open or browser_find. A failure of a page is reported in Output and Failed.
+// The error is the cause of ctx.
 func (s *Session) Call(ctx context.Context, c inference.BuiltinCall) (inference.ToolResult, error) {
 	result, err := s.call(ctx, c)
 	if err == nil {
@@ -83,8 +83,8 @@ func (s *Session) call(ctx context.Context, c inference.BuiltinCall) (inference.
 		inference.SearchFunction, inference.OpenFunction, inference.FindFunction)
 }
 
-// arguments are those of all functions. Models write numbers as text, and text as
-// numbers, now and then; members nobody knows are none of ours.
+// arguments holds the arguments of all functions. Models sometimes write numbers as text and text as numbers.
+// Unknown members are ignored.
 type arguments struct {
 	Query, Pattern, ID         text
 	Top, Cursor, Loc, NumLines *number

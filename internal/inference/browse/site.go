@@ -20,9 +20,8 @@ import (
 const (
 	// robotsFor is how long a robots.txt counts: at most a day, says RFC 9309.
 	robotsFor = time.Hour
-	// maxRobots is how much of one is read. The RFC wants 500 KiB, of which the
-	// rules of a hostile site would take 2 s of a CPU for each page; hardly any
-	// site has so many.
+	// maxRobots is the number of bytes that are read of a robots.txt. RFC 9309 requires 500 KiB. Rules of that
+	// size take 2 s for each page, and hardly any site has more than 128 KiB.
 	maxRobots  = 128 << 10
 	robotsWait = 10 * time.Second
 	// A site is asked for burst pages at once, then for one each pause. patience
@@ -47,7 +46,7 @@ type sites struct {
 // site is one of them.
 type site struct {
 	limiter *rate.Limiter
-	// turn holds a token: whoever has it reads and writes the fields below.
+	// turn holds a token. The goroutine that has it may use the fields below.
 	turn   chan struct{}
 	rules  string // of its robots.txt
 	closed bool   // the server could not say what is allowed
@@ -137,9 +136,8 @@ func (s *sites) admit(ctx context.Context, u *url.URL, at *site) error {
 	return nil
 }
 
-// ask reads the robots.txt of a site. One that is not there allows all; one that
-// the server fails to give forbids all (RFC 9309, 2.3.1). A server that does not
-// answer at all will not answer for the page either, and that is told then.
+// ask reads the robots.txt of a site (RFC 9309, 2.3.1). A missing file allows everything; an error of the server
+// forbids everything. If the server does not respond, the page would fail as well, so ask returns that error.
 func (s *sites) ask(ctx context.Context, u *url.URL, at *site) {
 	robots := url.URL{Scheme: u.Scheme, Host: u.Host, Path: "/robots.txt"}
 

@@ -10,8 +10,8 @@ import (
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
-// layoutTables are the tables of a tree that place things on the page and are no
-// data: they hold headings, lists or other tables, or say so.
+// layoutTables returns the tables that only arrange the page: they contain headings, lists or other tables, or are
+// marked so.
 func layoutTables(root *html.Node) map[*html.Node]bool {
 	found := map[*html.Node]bool{}
 	var walk func(n, table *html.Node)

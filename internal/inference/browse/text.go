@@ -18,8 +18,8 @@ const (
 	maxIndent = 16
 )
 
-// writer makes text of HTML in one pass, whatever the nesting: blocks stand on
-// lines of their own, and no node is visited twice but for the text of a link.
+// writer converts HTML to text in one pass with any nesting. Blocks get their own lines. It visits no node twice,
+// except for the text of a link.
 type writer struct {
 	base  *url.URL
 	links []string

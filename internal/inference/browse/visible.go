@@ -65,8 +65,8 @@ var unseen = []atom.Atom{
 	atom.Button,
 }
 
-// hidden reports whether a reader of the page does not see an element, as far as
-// the element itself says: text that only models read is a way to mislead them.
+// hidden reports whether an element is invisible by its own attributes. Text that only models read could mislead
+// them.
 func hidden(n *html.Node) bool {
 	if slices.Contains(unseen, n.DataAtom) {
 		return true

@@ -123,7 +123,7 @@ var sounds = map[string]func(*hearing){
 	},
 	// ears-hang waits until its client goes.
 	"ears-hang": func(h *hearing) { h.hang() },
-	// What no reader may stumble over.
+	// Responses that a reader must handle without a crash.
 	"ears-broken": func(h *hearing) { h.json(`{"text":"one`) },
 	"ears-silent": func(h *hearing) { h.json(`{"text":""}`) },
 	"ears-odd": func(h *hearing) {

@@ -5,11 +5,10 @@ import (
 	"strings"
 )
 
-// Plan makes the user message that the model "tools-plan" follows, of a line for
-// each of its rounds. A line has steps parted by " | ": "think TEXT" reasons, "say
-// TEXT" answers, "length" ends the round for its length, and anything else is a call,
-// the name of a function and what follows the space as its arguments. After the
-// last line the model answers with the result of the last call.
+// Plan returns the user message that the model "tools-plan" follows, with one line for each round. A line has
+// steps with " | " between them. "think TEXT" reasons, "say TEXT" answers, and "length" ends the round because of
+// its length. Any other step is a call: the name of a function, a space and its arguments. After the last line the
+// model answers with the result of the last call.
 func Plan(rounds ...string) string { return strings.Join(rounds, "\n") }
 
 // plan answers one round.

@@ -160,7 +160,7 @@ var scenarios = map[string]func(*call){
 			),
 		)
 	},
-	// What an engine sends after the call: empty pieces of it.
+	// Some engines send empty pieces after a call.
 	"tool-trailing": func(c *call) {
 		c.called(
 			fmt.Sprintf(
@@ -187,8 +187,7 @@ var scenarios = map[string]func(*call){
 	// tools-plan does what the first user message says, a line for each round: see
 	// Plan.
 	"tools-plan": func(c *call) { c.plan() },
-	// tools-endless calls the first tool for as long as any is offered, tools-stubborn
-	// for ever.
+	// tools-endless calls the first tool as long as a tool is offered; tools-stubborn calls it always.
 	"tools-endless": func(c *call) {
 		if len(c.body.Tools) == 0 {
 			c.answer("I give up.")

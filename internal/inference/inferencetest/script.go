@@ -101,7 +101,7 @@ func (c *call) done() {
 	c.raw(before + "data: [DONE]\n\n")
 }
 
-// answer is a whole stream of content; or one object, for who asked for no stream.
+// answer sends a stream with this content, or one object if the request asks for no stream.
 func (c *call) answer(texts ...string) {
 	if !c.body.Stream {
 		c.json(

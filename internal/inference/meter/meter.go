@@ -1,6 +1,5 @@
-// Package meter holds what a key may use and counts what it has used: requests
-// and tokens per minute and per day, requests at a time, and a ledger by day,
-// key and model. All of it lies in Redis, so that every node counts together.
+// Package meter enforces the limits of keys: requests and tokens per minute and per day, and requests at a time.
+// It records their use in a ledger by day, key and model. The data is in Redis, so all nodes count together.
 package meter
 
 import (
@@ -21,9 +20,8 @@ const (
 	// its node died.
 	lease      = 2 * time.Minute
 	renewEvery = 30 * time.Second
-	// heldTTL is how long a reservation of tokens that nobody settles is
-	// remembered: longer than any request runs. One without tokens is remembered
-	// for repeats after a lost answer only.
+	// heldTTL is how long a reservation of tokens without a settlement is remembered. It is longer than any
+	// request runs. A reservation without tokens is only remembered for repeats after a lost response.
 	heldTTL   = 2 * time.Hour
 	repeatTTL = 10 * time.Second
 )
@@ -112,8 +110,8 @@ type Exceeded struct {
 	// Dimension is the one that refused; the numbers are in its unit.
 	Dimension              Dimension
 	Limit, Used, Requested int
-	// After is when it may be tried again; 0 with Concurrency, where nobody
-	// knows, and where it can never be.
+	// After is the time until a retry can succeed. It is 0 with Concurrency, where the time is unknown, and for a
+	// request that can never succeed.
 	After time.Duration
 	// States is how every limited dimension stands.
 	States map[Dimension]State

@@ -68,7 +68,7 @@ func TestEveryDimensionRefuses(t *testing.T) {
 		t.Run(fmt.Sprintf("%+v", tc.limits), func(t *testing.T) {
 			t.Parallel()
 			var refused *meter.Exceeded
-			// What was taken comes back with time: it counts when nothing was whole again.
+			// Used capacity returns with time: the attempt counts if no whole unit has returned.
 			took := time.Hour
 			for took > 10*time.Second {
 				m, began := open(t), time.Now()

@@ -8,14 +8,17 @@ local t = redis.call('TIME')
 local now = t[1] * 1000 + math.floor(t[2] / 1000)
 `
 
-// reserve takes from all buckets or from none. KEYS: buckets, running, held.
-// ARGV: id ("" only looks), tokens, lease in ms, ms to remember the reservation,
-// limit on concurrency, then limit and window in ms of RPM, RPD, TPM, TPD.
-// Answers what refused it (1 to 4 a bucket, 5 the concurrency, 0 nothing), how
-// many run, and the levels, which are not whole numbers. Each bucket has a time
-// of its own, so that a request which asks for one of them changes no other.
+// reserve takes from all buckets or from none. KEYS: buckets, running, held. ARGV:
+//   - id ("" only reads), tokens, lease in ms
+//   - how long the reservation is remembered, in ms
+//   - the limit on concurrency
+//   - the limit and the window in ms of RPM, RPD, TPM and TPD
 //
-// A repeat after a lost answer finds its reservation and takes nothing.
+// It returns the reason of a refusal: 1 to 4 for a bucket, 5 for concurrency, 0 for none. It also returns the
+// number of running requests and the levels, which are not whole numbers. Each bucket has its own time, so that a
+// request for one bucket does not change the others.
+//
+// A repeat after a lost response finds its reservation and takes nothing.
 var reserveScript = redis.NewScript(clock + `
 local id, tokens, look = ARGV[1], tonumber(ARGV[2]), ARGV[1] == ''
 local again = redis.call('EXISTS', KEYS[3]) == 1

@@ -126,7 +126,7 @@ func TestATranscriptHasOneFormWhateverTheEngineSends(t *testing.T) {
 			}
 
 			if tc.model == "ears-untimed" {
-				// What it refused once it is not asked for again.
+				// A field that the upstream refused once is not sent again.
 				if _, err := g.Transcribe(t.Context(), r); err != nil || len(server.Recordings()) != 3 {
 					t.Errorf("%v after %d recordings", err, len(server.Recordings()))
 				}

@@ -24,8 +24,8 @@ const (
 	// afterFinish is how long the usage and the end of the stream may take once
 	// the answer is complete.
 	afterFinish = 2 * time.Second
-	// afterDone is how long the end of the body may take after [DONE]: a body that
-	// was read to its end leaves its connection to the next request.
+	// afterDone bounds the wait for the end of the body after [DONE]. If the body is read to its end, the next
+	// request can use the connection.
 	afterDone = 500 * time.Millisecond
 )
 

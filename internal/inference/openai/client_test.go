@@ -236,8 +236,7 @@ func TestLlamaServerIsFound(t *testing.T) {
 	}
 }
 
-// What a newcomer copies: a gateway on one upstream, its chunks as the events of
-// a stream.
+// Shows what users of the package copy: a gateway with one upstream whose chunks become the events of a stream.
 func ExampleWriter() {
 	server := httptest.NewServer(inferencetest.NewServer())
 	defer server.Close()

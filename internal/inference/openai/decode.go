@@ -332,8 +332,8 @@ func detail(n *float64) *int {
 	return new(count(*n))
 }
 
-// finishReason returns the one of the four reasons callers know that an upstream's word
-// means, "" for any other word: an answer may be cut off for such a reason.
+// finishReason maps an upstream's word to one of the four reasons that callers know. An unknown word gives "",
+// because an answer may be cut off for such a reason.
 func finishReason(word string) string {
 	word, _, _ = strings.Cut(strings.ToLower(word), ":") // Gemini appends a detail
 	switch word {

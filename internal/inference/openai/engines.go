@@ -66,7 +66,7 @@ var engines = map[string]engine{
 		parallel:  true,
 	},
 	inference.WhisperServer: {
-		// What it does its own way stands in audio.go.
+		// Its differences are in audio.go.
 		maxTokens: "max_tokens",
 	},
 	inference.Groq: {

@@ -23,7 +23,7 @@ func TestAnErrorThatIsABombIsReadOnce(t *testing.T) {
 	defer web.Close()
 	m := model("m", inference.Plain, web.URL)
 	m.Routing.Retries = new(0)
-	// What reads it once for each level takes longer than complete allows.
+	// Reading it once for each level takes longer than complete allows.
 	_, _, err := complete(t, newGateway(m), parse(t, `{"model":"m","messages":[{"role":"user","content":"Hi"}]}`))
 	if e := inference.AsError(err); e == nil || e.Status != 502 {
 		t.Error(e)

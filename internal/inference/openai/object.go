@@ -14,9 +14,8 @@ import (
 	"presswork/internal/input"
 )
 
-// object reads the fields of a JSON object from a caller and keeps the first
-// thing that is wrong with them. A field that is null is absent; fields nobody
-// asks for are ignored.
+// object reads the fields of a JSON object from a caller and keeps the first error. A field that is null is
+// absent. Unknown fields are ignored.
 type object struct {
 	fields map[string]json.RawMessage
 	path   string // such as "messages[2]."

@@ -14,8 +14,8 @@ import (
 
 // ParseOptions bound what a request may hold.
 type ParseOptions struct {
-	// Lax accepts options that exclude each other or are not supported, and
-	// ignores what cannot be had: for the SDKs' all-parameter tests.
+	// Lax accepts options that cannot be combined or are not supported, and ignores them where necessary. It is
+	// for SDK tests that set all parameters.
 	Lax bool
 	// CheckModel refuses a model before the rest of the body is read. Default: every model
 	// is taken.
@@ -26,10 +26,9 @@ type ParseOptions struct {
 	MaxImageBytes int
 }
 
-// ParseRequest reads the body of a chat completion. Unknown fields are ignored.
-// What depends on the model is left to Catalogue.Admit. Errors are
-// *inference.Error: 400 naming the field and what is allowed, 413 for an image
-// that is too large.
+// ParseRequest reads the body of a chat completion. Unknown fields are ignored. Catalogue.Admit checks everything
+// that depends on the model. Errors are *inference.Error: 400 with the field and the allowed values, or 413 for an
+// image that is too large.
 func ParseRequest(body []byte, o ParseOptions) (*inference.Request, error) {
 	return parseBody(body, o, func(p *parser) []func(*inference.Request) {
 		return []func(*inference.Request){
@@ -184,7 +183,7 @@ func (p *parser) logprobs(r *inference.Request) {
 	}
 }
 
-// unsupported refuses what would change the answer and cannot be had.
+// unsupported returns an error for options that are not supported and would change the answer.
 func (p *parser) unsupported(r *inference.Request) {
 	if p.lax {
 		return

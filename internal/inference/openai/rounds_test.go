@@ -43,7 +43,7 @@ func TestMalformedArgumentsAreShownOnce(t *testing.T) {
 			t.Errorf("malformed twice: %+v, emitted %v", e, result.Emitted)
 		}
 	}
-	// What gpt-oss writes itself.
+	// gpt-oss writes such marks itself.
 	s = &tools{}
 	if _, _, _, err := planned(
 		t,

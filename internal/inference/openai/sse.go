@@ -12,9 +12,8 @@ const maxEvent = 8 << 20
 
 var errEventTooLarge = errors.New("an event of the stream is too large")
 
-// eventReader reads server-sent events as upstreams write them: with LF or
-// CRLF, with or without a space after "data:", with comments, ids and names in
-// between, and without an empty line after the last one.
+// eventReader reads server-sent events as upstreams write them. Lines end with LF or CRLF, "data:" may lack its
+// space, and comments, ids and names are allowed. The last event may lack its empty line.
 type eventReader struct {
 	r    *bufio.Reader
 	line []byte

@@ -44,7 +44,7 @@ const (
 	py   = `python {"code":"1+1"}`
 )
 
-// planned runs a plan on a plain upstream. It returns the requests that it got, too.
+// planned runs a plan on a plain upstream and also returns the requests that the upstream received.
 func planned(
 	t *testing.T,
 	s *tools,

@@ -147,8 +147,8 @@ func readWords(list json.RawMessage, most int) (words []inference.Word) {
 	return words
 }
 
-// atMost decodes the first items of a list, n at the most, so that many small
-// ones take no more memory than that; anything but a list has none.
+// atMost decodes the first n items of a list. The rest is not decoded, so that many small items take no memory.
+// Any other value has no items.
 func atMost[T any](list json.RawMessage, n int) (items []T) {
 	if len(list) == 0 || list[0] != '[' {
 		return nil

@@ -64,9 +64,8 @@ func refusal(resp *http.Response) error {
 	return e
 }
 
-// failure is an upstream's error in the caller's terms. What the request is to
-// blame for keeps its status and message; the rest is the server's: its keys,
-// names and limits are not the caller's business.
+// failure translates an upstream's error for the caller. If the request is the cause, status and message stay.
+// Otherwise the error hides the keys, names and limits of this server.
 func failure(status int, body []byte) *inference.Error {
 	said := readError(body)
 	switch {
@@ -210,8 +209,8 @@ func bounded(s string, n int) string {
 	return s
 }
 
-// retryAfter reads when to try again, up to a day: from retry-after-ms, or from
-// retry-after, in seconds or as a date; 0 when neither is there.
+// retryAfter returns the wait that a response requests, at most one day. It reads retry-after-ms, or retry-after
+// in seconds or as a date. Without both it returns 0.
 func retryAfter(h http.Header) time.Duration {
 	const day = 24 * time.Hour
 	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms > 0 {

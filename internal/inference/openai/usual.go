@@ -10,9 +10,8 @@ import (
 // maxUsual is the largest chunk that is remembered, in bytes.
 const maxUsual = 4 << 10
 
-// usual is the last chunk that was a piece of text and nothing else. The next one of
-// the same stream nearly always differs in that text alone: it then means the same,
-// and need not be parsed, which takes most of what a token costs.
+// usual is the last chunk that has only a piece of text. The next chunk of a stream nearly always differs only in
+// that text. It then need not be parsed, and parsing takes most of the time of a token.
 type usual struct {
 	before, after []byte
 	delta         inference.Delta // with Content or Reasoning, whichever varies
@@ -66,8 +65,8 @@ func (u *usual) read(chunk []byte) (d inference.Delta, ok bool) {
 // piece is a part of an answer: nearly always text alone, for which no map is made.
 type piece struct {
 	there bool
-	// text is the piece's only text, which stands in the chunk as it is; where reasoning
-	// is set it is that of a field of its own.
+	// text is the only text of the piece, as it is in the chunk. With reasoning it is the text of a reasoning
+	// field.
 	text      []byte
 	reasoning bool
 	fields    map[string]json.RawMessage

@@ -21,7 +21,7 @@ import (
 	"presswork/internal/test/golden"
 )
 
-// What each kind of engine is sent for the same request, a line for each field.
+// The request that each kind of engine receives for the same input, one line for each field.
 func TestEnginesAreSpokenToInTheirDialect(t *testing.T) {
 	t.Parallel()
 	const request = `{"model":"qwen3","max_completion_tokens":100,"temperature":0,"parallel_tool_calls":false,"reasoning_effort":%q,"tool_choice":%s,
@@ -187,8 +187,7 @@ func TestLinesOfAnEventAreJoined(t *testing.T) {
 	}
 }
 
-// However a stream is cut into reads, the events are the same, and with CRLF
-// they are too.
+// The events do not depend on how a stream is cut into reads, nor on LF or CRLF.
 func FuzzEventsDoNotDependOnTheCut(f *testing.F) {
 	f.Add("data: {\"a\":1}\n\n: ping\n\nid: 3\nevent: x\ndata:b\ndata: c\n\ndata: [DONE]")
 	f.Add("\xef\xbb\xbfdata: x\r\n\r\ndata:\n\ndata: y")

@@ -22,8 +22,7 @@ const (
 	maxText = 16 << 10
 )
 
-// answer is what came of a cell, as far as it can be believed: nothing in it is
-// known to be the harness' and not the code's.
+// answer is the result of a cell. None of it can be trusted: the code may have written it in place of the harness.
 type answer struct {
 	Failed   bool     `json:"failed"`
 	Text     string   `json:"text"`

@@ -327,7 +327,7 @@ func TestAttacksAreContained(t *testing.T) {
 			if !strings.Contains(got.Output, a.want) {
 				t.Errorf("output is\n%.2000s\nwant %q", got.Output, a.want)
 			}
-			// What is killed ends when the kernel next gives it time.
+			// A killed process ends when the kernel next schedules it.
 			wait.Until(t, "nothing runs after the call", func() bool { return running(t, "sleep\x00"+mark) == "" })
 			// The second try is for what lets the call after it notice.
 			got = run(t, s, "40 + 2")

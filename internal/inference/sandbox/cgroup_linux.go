@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	// serverGroup is the control group of this process and its other children: the kernel gives
-	// memory limits to groups only where no process is in their parent.
+	// serverGroup is the control group of this process and its other children. The kernel allows memory limits in
+	// a group only if its parent contains no process.
 	serverGroup = "server"
 	// groupSlack is what the kernel may need for a sandbox on top of its limits, in bytes: page
 	// tables, stacks, descriptors.

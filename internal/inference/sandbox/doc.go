@@ -1,10 +1,11 @@
-// Package sandbox runs programs that are fed by strangers: Python that a model
-// wrote, and readers of files that callers sent (ffmpeg, pdftotext). A program
-// runs in bubblewrap: namespaces of its own for users, processes, network, mounts,
-// IPC and host names; no capabilities and no way to gain any; a seccomp filter
-// (seccomp_linux.go); the system's programs and libraries read-only, and nothing
-// else of the host's files; limits on memory, CPU time, processes, disk, wall time
-// and output. It ends with the process that started it.
+// Package sandbox runs programs on untrusted input: Python that a model wrote, and readers of files from callers
+// (ffmpeg, pdftotext). A program runs in bubblewrap:
+//   - It has its own namespaces for users, processes, network, mounts, IPC and host names.
+//   - It has no capabilities and cannot gain any. A seccomp filter applies
+//     (seccomp_linux.go).
+//   - It can read the programs and libraries of the system, and no other files of the host.
+//   - Memory, CPU time, processes, disk, wall time and output are limited.
+//   - It ends with the process that started it.
 //
-// docs/security.md says which wall stops what.
+// docs/security.md says which layer stops which attack.
 package sandbox

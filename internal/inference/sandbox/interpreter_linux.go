@@ -332,9 +332,8 @@ func (in *interpreter) stop() {
 	closeAll([]*os.File{in.commands, in.answers, in.output})
 }
 
-// listFonts lets matplotlib make its list of fonts once, which takes seconds, for
-// the interpreters to come. Perhaps nobody ever draws: all else goes first, for hours
-// where the machine is that busy.
+// listFonts lets matplotlib build its list of fonts once for all interpreters, which takes seconds. It has the
+// lowest priority, because perhaps no code ever draws. On a busy machine it may take hours.
 func (p *Pool) listFonts(ctx context.Context) {
 	out, err := p.opt.Box.Run(ctx, Command{
 		Program: p.opt.Python,

@@ -26,8 +26,8 @@ func machineMemory() int64 {
 	return memoryWithin(int64(info.Totalram)*int64(info.Unit), cgroupRoot, string(own))
 }
 
-// memoryWithin returns the least of total and the limits of the control groups below root that own, the
-// content of /proc/self/cgroup, names, and of their parents.
+// memoryWithin returns the least of total and the memory limits of the process's control groups and their parents.
+// The groups are below root; own is the content of /proc/self/cgroup.
 func memoryWithin(total int64, root, own string) int64 {
 	for line := range strings.Lines(own) {
 		fields := strings.SplitN(strings.TrimSpace(line), ":", 3)

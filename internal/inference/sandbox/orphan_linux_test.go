@@ -18,9 +18,8 @@ import (
 	"presswork/internal/test/wait"
 )
 
-// helperVariable makes this program a helper, a process of its own that tests may
-// kill: "calls" runs a thousand cells, "busy" is in the middle of one. Both say so
-// on stdout and wait.
+// helperVariable makes the test program a helper in a process that tests may kill. "calls" runs a thousand cells,
+// "busy" stops within one. Both write to stdout and wait.
 const helperVariable = "PRESSWORK_SANDBOX_TEST_HELPER"
 
 func help() int {

@@ -37,7 +37,7 @@ type PoolOptions struct {
 	// Budget is what all sessions may have together, with their files, in bytes. Default: a
 	// quarter of the machine's memory, or of this process' cgroup, and at least one session's.
 	Budget int64
-	// Log receives what nobody waits for. Default: nothing.
+	// Log receives errors that no call returns. Default: discard.
 	Log *slog.Logger
 }
 
@@ -210,9 +210,8 @@ type Session struct {
 // maxCode is the largest cell, in bytes.
 const maxCode = 1 << 20
 
-// Run runs one cell. What goes wrong in it is in the result's Output, for the model
-// to read; an error means that ctx ended, that no interpreter could be started, or
-// that the session is closed.
+// Run runs one cell. Failures of the code are in the Output of the result, for the model. An error means that ctx
+// ended, that no interpreter could be started, or that the session is closed.
 func (s *Session) Run(ctx context.Context, code string) (inference.ToolResult, error) {
 	if s.closed {
 		return inference.ToolResult{}, errors.New("sandbox: the session is closed")

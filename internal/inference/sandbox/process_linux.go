@@ -58,8 +58,8 @@ type process struct {
 	// /proc of this machine it is pid.
 	first *os.Process
 	pid   int
-	// procs is the sandbox's own /proc, and folders are all that can be written to,
-	// WorkDir first. They can be read after its end, too.
+	// procs is the /proc of the sandbox. folders are its writable folders, WorkDir first. Both can also be read
+	// after the end of the sandbox.
 	procs   *os.File
 	folders []*os.File
 	// exited is closed when nothing of it lives, and unwatched soon after.
@@ -132,7 +132,7 @@ func (b *Box) start(ctx context.Context, s start) (_ *process, err error) {
 	//nolint:noctx // its end is ours to bring about, see stop
 	cmd := exec.Command(b.bwrap, append(b.arguments(s.program, s.limits, inputs, fd, &at), s.argv...)...)
 	cmd.ExtraFiles = extra
-	// What is readable in /proc/1/environ inside is this and nothing of ours.
+	// /proc/1/environ in the sandbox has only these variables.
 	cmd.Env = append(
 		[]string{"PATH=/usr/bin:/bin:/usr/local/bin", "HOME=" + WorkDir, "TMPDIR=/tmp", "LANG=C.UTF-8"},
 		s.env...)
@@ -195,7 +195,7 @@ func (b *Box) start(ctx context.Context, s start) (_ *process, err error) {
 	return p, nil
 }
 
-// apart runs f in a thread that is given to nobody else and ends with f.
+// apart runs f in a thread of its own, which ends with f.
 func apart(f func()) {
 	began := make(chan struct{})
 

@@ -20,15 +20,16 @@ import (
 // stderrBytes is what is kept of a program's stderr; the rest is read and dropped.
 const stderrBytes = 64 << 10
 
-// doorkeeper starts the program when this process says so, which it does not when
-// it was killed meanwhile: bwrap notices the death of its parent only once the
-// sandbox stands.
+// doorkeeper waits until this process allows the start of the program. If this process was killed, the program
+// does not start: bwrap notices the death of its parent only when the sandbox is complete.
 const doorkeeper = `echo >&3; exec 3>&-; read -r go <&4 && exec "$@" 4<&-`
 
-// Run runs one program to its end. An exit code other than 0 is no error. Errors: a
-// *LimitError, with what there is of the Output, when the program was over a limit;
-// that of ctx; exec.ErrNotFound where the program is not installed; others when the
-// sandbox could not be set up. At its return nothing of the program is left.
+// Run runs one program to its end. An exit code other than 0 is no error. When Run returns, nothing of the program
+// is left. Errors:
+//   - *LimitError when the program exceeded a limit, with the Output until then
+//   - the error of ctx
+//   - exec.ErrNotFound when the program is not installed
+//   - others when the sandbox could not be set up
 func (b *Box) Run(ctx context.Context, c Command) (Output, error) {
 	l, err := c.Limits.withDefaults()
 	if err != nil {
@@ -181,9 +182,8 @@ func withLastWords(err error, stderr *os.File) error {
 	return err
 }
 
-// collect reads the regular files of a folder that a program has filled: links are
-// not followed, and nothing else is opened for longer than it takes to see what it
-// is.
+// collect reads the regular files of a folder that a program has filled. It does not follow links, and opens other
+// files only to see their type.
 func collect(dir *os.File, limit int64) ([]File, error) {
 	if _, err := dir.Seek(0, io.SeekStart); err != nil {
 		return nil, err

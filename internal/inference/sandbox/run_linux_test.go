@@ -61,7 +61,7 @@ func TestAProgramReadsItsInputsAndLeavesFiles(t *testing.T) {
 
 	want := sandbox.Output{
 		Stdout: []byte("out\n"), Stderr: []byte("err\n"), ExitCode: 3,
-		// What a program can read it can copy; a link of its own is not followed here.
+		// A program can copy every file that it can read. A link that it creates is not followed here.
 		Files: []sandbox.File{{Name: "both", Data: []byte("file\nstdin\n")}, {Name: "copy", Data: cache}},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

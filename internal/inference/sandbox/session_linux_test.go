@@ -105,7 +105,7 @@ func TestCellsShareASession(t *testing.T) {
 	} {
 		t.Run(cell.name, func(t *testing.T) {
 			got := run(t, s, cell.code)
-			// Python 3.11 and later mark the place; 3.13 does so for statements, too.
+			// Python 3.11 and later mark the place; 3.13 does so for statements as well.
 			if got.Output != cell.output || got.Failed != cell.failed {
 				t.Errorf("%s: output is\n%s\nfailed: %v; want\n%s", cell.name, got.Output, got.Failed, cell.output)
 			}

@@ -9,9 +9,8 @@ import (
 	"strings"
 )
 
-// sweep ends what bwrap leaves behind when it is killed in the instant between its
-// fork and its first word to the child: a child that waits for that word, and has
-// run nothing yet. Other processes end with bwrap.
+// sweep ends processes that a killed bwrap leaves behind. bwrap may be killed after its fork and before its first
+// message to the child. That child waits for the message and has run nothing yet. Other processes end with bwrap.
 func (w *wall) sweep() {
 	paths, _ := filepath.Glob("/proc/[0-9]*") // none without /proc, and then no bwrap either
 	for _, path := range paths {

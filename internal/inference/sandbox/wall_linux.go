@@ -172,8 +172,8 @@ func findProgram(name string) (string, error) {
 // from there itself.
 const localDir = "/usr/local"
 
-// systemDirs are what packages install. Folders that do not exist are left out;
-// links, as /bin on most systems, are made anew.
+// systemDirs are the folders into which packages install. Missing folders are left out; links, such as /bin on
+// most systems, are created again.
 var systemDirs = []string{
 	"/usr/bin",
 	"/usr/sbin",

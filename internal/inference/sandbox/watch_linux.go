@@ -14,9 +14,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// watch ends the sandbox when its processes together are over a limit, which the
-// kernel's limits on each do not see, or when its time is over. One that waits for code
-// has nothing yet that could be over a limit.
+// watch ends the sandbox when its time is over or when its processes together exceed a limit. The kernel's limits
+// apply only to each process. A sandbox that waits for code cannot exceed a limit yet.
 func (p *process) watch() {
 	l := p.limits
 
@@ -136,15 +135,15 @@ func (p *process) usage(enough int64) (n int, sum, files int64) {
 	return len(names), sum, files
 }
 
-// sockets returns how many there are in the sandbox's network namespace, which are all of
-// its sockets, also those that no process has open and another socket carries.
+// sockets returns the number of sockets in the sandbox's network namespace. It includes sockets that no process
+// has open because another socket carries them.
 func (p *process) sockets() (n int64) {
 	_, _ = fmt.Sscanf(p.proc("1/net/sockstat"), "sockets: used %d", &n) // 0 once the first process has ended
 	return n
 }
 
-// socketMemory returns the most that one socket holds of the kernel's memory: its send buffer, which the
-// filter keeps from being raised, and a last message that begins before the buffer is full.
+// socketMemory returns the most kernel memory of one socket in bytes. It is the send buffer, which the filter
+// keeps from being raised, and a last message that begins before the buffer is full.
 func socketMemory() int64 {
 	const usual, message = 212992, 64 << 10
 

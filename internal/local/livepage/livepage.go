@@ -1,5 +1,5 @@
-// Package livepage shows a document in a browser of this machine while it is written: the
-// pages as they will be printed, anew whenever there are new ones.
+// Package livepage shows a document in a local browser while it is written. The browser shows the printed pages
+// and loads them again after each change.
 package livepage
 
 import (
@@ -18,8 +18,8 @@ import (
 	"presswork/internal/chromium/fonts"
 )
 
-// Server serves one document on a free port of the loopback address, under a path
-// that nobody can guess. What is in the document can neither run nor reach anything.
+// Server serves one document on a free port of the loopback address, under a path that other programs cannot
+// guess. The document can run no scripts and load nothing.
 type Server struct {
 	http  *http.Server
 	host  string // with its port
@@ -99,7 +99,7 @@ func (s *Server) routes() http.Handler {
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
-		// A name of somebody else's that leads here is no way in.
+		// A foreign host name may resolve to this address (DNS rebinding).
 		_, port, _ := net.SplitHostPort(s.host)
 		if r.Host != s.host && r.Host != "localhost:"+port {
 			http.Error(w, "this is "+s.host, http.StatusMisdirectedRequest)

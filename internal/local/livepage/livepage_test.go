@@ -90,7 +90,7 @@ func TestTheDocumentIsAtItsOwnAddressOnly(t *testing.T) {
 			}
 		})
 	}
-	// A name that was made to lead here brings nobody in.
+	// A foreign host name that resolves to this address is refused.
 	for i, host := range []string{"evil.example", "evil.example:" + u.Port(), "127.0.0.1", "[::1]:" + u.Port()} {
 		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
 			if res := get(t, s.URL()+"page",

@@ -126,8 +126,8 @@ type Summary struct {
 	Runs int     `json:"runs"`
 	P50  float64 `json:"p50"`
 	P95  float64 `json:"p95"`
-	// Trend is the change of the median from the older half of the runs to the
-	// newer, in percent; null for fewer than eight runs or a median of 0.
+	// Trend is the change of the median from the older half of the runs to the newer half, in percent. It is null
+	// for fewer than eight runs or a median of 0.
 	Trend *float64 `json:"trend_percent"`
 }
 

@@ -1,7 +1,6 @@
-// Package runlog keeps a log of the local converter's runs: how long, how
-// large, how often the cache had the answer. It lies in one small file of the
-// user's, holds no name and no content of a document, and goes nowhere: this
-// package cannot reach a network.
+// Package runlog keeps a log of the local converter's runs: their duration, their size, and whether the cache had
+// the result. The log is one small file of the user, without names or content of documents. This package cannot
+// reach a network, so the log stays on the machine.
 package runlog
 
 import (
@@ -115,7 +114,7 @@ func full(path string, line int) bool {
 	return err == nil && info.Size()+int64(line) >= maxBytes
 }
 
-// patience bounds the wait for who begins a new file: it may have been suspended.
+// patience bounds the wait for a process that begins a new file: it may be suspended.
 const patience = 5 * time.Second
 
 // rotate begins a new file. Only one process does, for which the others wait: lines that

@@ -148,7 +148,7 @@ func TestTheDiaryIsBoundedAndSharedByManyWriters(t *testing.T) {
 	}
 }
 
-// One that was suspended while it began the next file keeps nobody from going on.
+// A process that is suspended while it begins the next file does not stop the others.
 func TestARunIsKeptThoughAnotherProgramHoldsTheLock(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

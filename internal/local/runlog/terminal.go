@@ -16,9 +16,8 @@ const (
 	labelMargin = 2
 )
 
-// Terminal draws a metric as columns of at most width characters, the oldest
-// runs to the left; where there are more runs than columns, each column is the
-// median of its runs. Color adds escape sequences.
+// Terminal draws a metric as columns of at most width characters, the oldest runs to the left. If there are more
+// runs than columns, each column is the median of several runs. color adds escape sequences.
 func Terminal(m Metric, runs []Run, width int, color bool) string {
 	points := m.Points(runs)
 	if len(points) == 0 {

@@ -179,8 +179,8 @@ func Deflate(content []byte) []byte {
 	return b.Bytes()
 }
 
-// Pages is a page tree of pages that are named page-1, page-2 and so on, each of 100
-// by 200 points, with resources, and with a content of its own, content-1 and so on.
+// Pages returns a page tree with pages page-1, page-2 and so on, each of 100 by 200 points. They share resources;
+// their contents are content-1, content-2 and so on.
 func Pages(resources string, contents ...string) string {
 	var out strings.Builder
 

@@ -9,9 +9,9 @@ import (
 	"unicode/utf16"
 )
 
-// Font is a font as Skia writes it, without outlines: a glyph's code is two bytes, each
-// glyph is half as wide as the type is large, and a text of "" stands for no
-// character. Its objects are the name, and the name with -cid, -descriptor and -map.
+// Font returns a font as Skia writes it, without outlines. A glyph's code is two bytes, and each glyph is half as
+// wide as the type size. A text of "" stands for no character. The objects are name, name-cid, name-descriptor and
+// name-map.
 func Font(name string, texts map[int]string) string {
 	return composite(name, texts, "")
 }

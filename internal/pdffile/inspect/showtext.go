@@ -283,10 +283,9 @@ func (r *reader) show(operands [][]byte) error {
 	return nil
 }
 
-// liesOutside reports whether text lies where it should not, given how far from
-// its start its last glyph begins and ends, in thousandths of its size. A glyph
-// counts as where it begins: what hangs over its area by less than one does so
-// on purpose.
+// liesOutside reports whether text is outside its area. last and end are the start and the end of its last glyph
+// from the start of the text, in thousandths of its size. A glyph counts at its start: an overhang of less than
+// one glyph is intended.
 func (r *reader) liesOutside(last, end float64) bool {
 	from := r.line.then(r.view.matrix)
 	at := func(along float64) (x, y float64) {

@@ -15,8 +15,8 @@ import (
 	"presswork/internal/test/golden"
 )
 
-// section is a print of a part of a document: a heading, a paragraph with a link, a
-// table cell that names its head, and a footnote that several sections may have.
+// section returns the print of a part of a document. It has a heading, a paragraph with a link, a table cell that
+// names its head, and a footnote that several sections may have.
 func section(t testing.TB, name string, level int) *pdffile.File {
 	t.Helper()
 

@@ -10,9 +10,8 @@ import (
 
 var errDrawnTwice = errors.New("something is drawn twice for an effect, such as a mask")
 
-// marker wraps what is painted outside every tag, such as backgrounds and page
-// numbers, in artifact marks: PDF/UA wants each thing on a page to be one or
-// the other.
+// marker encloses untagged content, such as backgrounds and page numbers, in artifact marks. PDF/UA requires that
+// all content of a page is tagged or an artifact.
 type marker struct {
 	canvas pdffile.Canvas
 	// drawn counts how often each tagged form is drawn.

@@ -11,9 +11,8 @@ import (
 // maxName is the longest name the format allows, in bytes.
 const maxName = 127
 
-// tameDestinations renames the named destinations that make trouble: Chromium
-// names them by the ids of elements, which may be too long, or be words that
-// PDF/A forbids.
+// tameDestinations renames invalid named destinations. Chromium names them by the ids of elements, which may be
+// too long or forbidden by PDF/A.
 func tameDestinations(f *pdffile.File, catalog pdffile.Dict) error {
 	var names pdffile.Dict
 

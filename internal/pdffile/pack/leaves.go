@@ -7,9 +7,8 @@ import (
 	"presswork/internal/pdffile"
 )
 
-// mergeLeaves takes out of the tags the elements that stand for nothing but
-// one run of text, and gives the run to the element above: Chromium writes one
-// for each, more than half of all.
+// mergeLeaves removes structure elements that contain only one run of text and moves the run to their parent.
+// Chromium writes one for each run, more than half of all elements.
 func mergeLeaves(f *pdffile.File, root pdffile.Dict) error {
 	tree, err := f.Dictionary(root.Get("ParentTree"))
 	if err != nil || tree.Get("Nums") == nil {

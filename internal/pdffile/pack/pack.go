@@ -1,5 +1,5 @@
-// Package pack makes the file that callers get of a print: with metadata and better tags,
-// as PDF/A or PDF/UA, with attachments or encrypted, and compressed.
+// Package pack makes the final file from a print. It adds metadata and better tags, makes it PDF/A or PDF/UA,
+// attaches files, encrypts and compresses it.
 package pack
 
 import (
@@ -18,7 +18,7 @@ type Meta struct {
 	Keywords []string
 }
 
-// Finish is what a print is made into, besides being written anew.
+// Finish describes the requested form of a file.
 type Finish struct {
 	// PDFA is the level of PDF/A: "2b", "2u" or "3b". Default: none.
 	PDFA string
@@ -77,14 +77,13 @@ type Packed struct {
 	Missing []string
 }
 
-// packFrom is how many bytes of plain objects make compressing them worth its
-// time: below, it would win less than 25 KB for half a millisecond.
+// packFrom is the number of bytes of plain objects from which they are compressed. Below it, compression saves
+// less than 25 KB and takes half a millisecond.
 const packFrom = 32 << 10
 
-// Pack writes a PDF of Chromium's anew: with our metadata, as what was asked
-// for, and, when that saves something, with the objects that are not streams
-// compressed. Most object bytes are copied, never interpreted, so tags, links
-// and outline stay.
+// Pack rewrites a PDF of Chromium with our metadata and in the requested form. It compresses objects that are not
+// streams when that saves space. Most object bytes are copied without interpretation, so tags, links and the
+// outline stay.
 func Pack(printed []byte, m Meta, finish Finish) (Packed, error) {
 	f, err := pdffile.Read(printed)
 	if err != nil {

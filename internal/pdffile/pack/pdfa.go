@@ -9,9 +9,8 @@ import (
 	"presswork/internal/pdffile"
 )
 
-// archive makes a print into PDF/A of the level asked for, but for the
-// metadata. What PDF/A forbids and Chromium may write is refused,
-// glyph 0 among it.
+// archive makes a print PDF/A of the requested level, except for the metadata. It returns an error for content
+// that PDF/A forbids and Chromium may write, such as glyph 0.
 func archive(f *pdffile.File, catalog *pdffile.Dict, notdef bool) error {
 	for n, o := range f.Objects {
 		if err := checkArchivable(f, o); err != nil {

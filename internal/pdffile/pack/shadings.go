@@ -9,11 +9,10 @@ import (
 
 var shadingPattern = []byte("<</Type /Pattern\n/PatternType 2\n")
 
-// scaleShadings has gradients that are functions of the place (ISO 32000-1,
-// 8.7.4.5.2) say their size themselves: pdf.js, which shows PDFs in Firefox,
-// samples them in the units of their own matrix, and Chromium puts the size into that
-// of the pattern around them. Three samples from edge to edge then spread the black
-// of what is transparent over what is not.
+// scaleShadings writes the size of function-based gradients (ISO 32000-1, 8.7.4.5.2) into the shading. Chromium
+// writes it into the matrix of the pattern around it. pdf.js, which shows PDFs in Firefox, samples a gradient in
+// the units of its own matrix. It would then take three samples from edge to edge, which spread the black of
+// transparent parts.
 func scaleShadings(f *pdffile.File) error {
 	for n, o := range f.Objects {
 		if !bytes.HasPrefix(o, shadingPattern) || !bytes.Contains(o, []byte("/ShadingType 1\n")) {

@@ -26,9 +26,8 @@ const (
 
 var nodeName = regexp.MustCompile(`\((node\d+)\)`)
 
-// improveTags finishes the structure tree as Chromium writes it: the types it
-// uses are explained, formulas are distinguished from images, links name their target,
-// and ids are numbered from one.
+// improveTags completes the structure tree of Chromium. It maps the types to standard ones, distinguishes formulas
+// from images, adds the targets of links, and numbers ids from one.
 func improveTags(f *pdffile.File, catalog pdffile.Dict) error {
 	value := catalog.Get("StructTreeRoot")
 

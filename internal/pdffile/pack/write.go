@@ -10,8 +10,8 @@ import (
 	"presswork/internal/pdffile"
 )
 
-// perStream is how many objects lie in one object stream: readers unpack a
-// stream whole to get at one object, and a thousand compress as well as all.
+// perStream is the number of objects in one object stream. Readers unpack a whole stream to read one object, and a
+// thousand objects compress as well as all.
 const perStream = 1000
 
 // fingerprint is the file's id, made of its content.

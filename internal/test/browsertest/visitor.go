@@ -95,8 +95,8 @@ func NewVisitor(t testing.TB) *Visitor {
 // For is the same browser for a test within the one that started it.
 func (v *Visitor) For(t testing.TB) *Visitor { return &Visitor{t: t, browser: v.browser} }
 
-// Visit is a page that a visitor looks at. What goes wrong in it, and what it asks
-// other origins for, fails the test at its end.
+// Visit is a page that a visitor looks at. Errors of the page and requests to other origins fail the test at its
+// end.
 type Visit struct {
 	t    testing.TB
 	Page *rod.Page
@@ -260,8 +260,8 @@ func (v *Visit) See(selector string) *rod.Element {
 	return v.find(selector, nil, visible, selector)
 }
 
-// find waits for an element that a function of the page returns and does something with
-// it, once: the page may replace an element or itself meanwhile.
+// find waits for an element that a function of the page returns and calls do once. The page may replace the
+// element or itself in the meantime.
 func (v *Visit) find(what string, do func(*rod.Element) error, js string, args ...any) *rod.Element {
 	v.t.Helper()
 
@@ -309,9 +309,8 @@ func (v *Visit) Eval(js string, args ...any) string {
 	return r.Value.String()
 }
 
-// Until waits until a function of the page returns true; what names it. One that
-// throws or breaks off is asked again: a frame between two documents has no body, and the
-// page may be loaded anew.
+// Until waits until a function of the page returns true; what names the condition. A function that throws or
+// breaks off is called again: a frame between two documents has no body, and the page may be reloaded.
 func (v *Visit) Until(what, js string, args ...any) {
 	v.t.Helper()
 	p := v.Page.Timeout(wait.Patience)

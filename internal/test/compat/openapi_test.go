@@ -31,8 +31,7 @@ func describe(t *testing.T) described {
 	}
 	_, model := inferencetest.Start(t)
 	config := writeFile(t, "models.yaml", fmt.Sprintf("models:\n  - {id: hello, upstreams: [{base_url: %q}]}\n", model))
-	// No webhook is sent and no page is opened: whoever makes up requests makes up
-	// addresses.
+	// No webhook is sent and no page is opened, because generated requests have generated addresses.
 	_, c := e2e.Serve(t, map[string]string{
 		"INFERENCE_CONFIG": config, "API_KEY": apiKey,
 		"WORKER_QUEUES": "render,export,bulk,infer", "EXPORT_ALLOW_HOSTS": "localhost",
@@ -109,7 +108,7 @@ func TestTheServedDescription(t *testing.T) {
 		if err := os.Symlink(d.tools+"/node/node_modules", d.dir+"/node_modules"); err != nil {
 			t.Fatal(err)
 		}
-		// What has a default may be left out of a request.
+		// A field with a default may be missing in a request.
 		d.node(t, "openapi-typescript/bin/cli.js", d.file, "--default-non-nullable", "false", "--output", "schema.d.ts")
 		d.node(
 			t,
@@ -128,8 +127,8 @@ func TestTheServedDescription(t *testing.T) {
 		d.run(t, d.tools+"/nodejs", "client.mjs")
 	})
 	t.Run("is kept", func(t *testing.T) {
-		// What cannot be told from a schema is left out: a content of blanks is
-		// refused, an empty parameter is none, and DELETE cancels a job, which stays.
+		// Left out are rules that a schema cannot express. A content of blanks is refused, an empty parameter
+		// counts as absent, and DELETE cancels a job, which stays.
 		d.run(
 			t,
 			"python3",

@@ -73,9 +73,11 @@ Every case passes in these clients. Clients under "not in" cannot send it.
 	if len(remarks) > 0 {
 		b.WriteString("\n")
 	}
-	b.WriteString("\n`make compat` runs the clients against the real server with a scripted model, and compares this page; " +
-		"`PRESSWORK_UPDATE=1 make compat`\nwrites it. The server runs with `INFERENCE_VENDOR=groq`, because Groq's clients know `x_groq` by name. " +
-		"A2 runs with\n`INFERENCE_LAX=true`, because SDKs' own tests send options that cannot be combined.\n")
+	b.WriteString(
+		"\n`make compat` runs the clients against the real server with a scripted model, and compares this page; " +
+			"`PRESSWORK_UPDATE=1 make compat`\nwrites it. The server runs with `INFERENCE_VENDOR=groq`, because Groq's clients know `x_groq` by name. " +
+			"A2 runs with\n`INFERENCE_LAX=true`, because SDKs' own tests send options that cannot be combined.\n",
+	)
 	return b.Bytes()
 }
 

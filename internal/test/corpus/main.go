@@ -1,7 +1,6 @@
-// Command corpus converts every Markdown file below a folder and reports what
-// became of them: failures, warnings, words that are lost against another
-// renderer, pages with little on them or with white ends, time. It needs
-// cmark-gfm and poppler.
+// Command corpus converts every Markdown file below a folder and reports failures, warnings and times. It also
+// reports words that another renderer has and this one loses, and pages that are nearly empty or end in white. It
+// needs cmark-gfm and poppler.
 package main
 
 import (

@@ -18,9 +18,8 @@ import (
 	"presswork/internal/markdown/frontmatter"
 )
 
-// words are the words of a text with how often they occur, in a form in which
-// those of a source, a page and a print are equal: without case, ligatures,
-// accents and vowel signs, which print puts in another order.
+// words counts the words of a text in a normal form that is equal for a source, a page and a print. It has no
+// case, ligatures, accents and vowel signs, whose order differs in print.
 type words struct {
 	count map[string]int
 	// run is all of them without anything between. A print divides words at the

@@ -16,8 +16,8 @@ type Document struct {
 const prose = "The quick brown fox jumps over the lazy dog while **every** reader of this paragraph waits for " +
 	"`something` to happen in it. "
 
-// All lists the kinds, of one to three pages each: first the reference document,
-// which has a little of everything, then those that have much of one thing.
+// All returns the kinds of documents, each of one to three pages. The first is the reference document with some of
+// everything; each other has much of one thing.
 func All() []Document {
 	return []Document{
 		{"reference", reference},

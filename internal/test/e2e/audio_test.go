@@ -194,7 +194,7 @@ func TestRecordingsAreTranscribed(t *testing.T) {
 	if p := parts[1].Fields["prompt"]; len(p) == 0 || !strings.HasPrefix(p[0], "Ada. one two") {
 		t.Errorf("the second part was not told how the first ended: %q", p)
 	}
-	// What came from elsewhere.
+	// Recordings from URLs and data URIs.
 	for i, url := range []string{web.URL + "/a.wav", "data:audio/wav;base64," + base64.StdEncoding.EncodeToString(recording(2)), "data:audio/wav;base64," + base64.RawURLEncoding.EncodeToString(recording(2))} {
 		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
 			if status, _, body := hear(
@@ -457,7 +457,7 @@ func TestSpeechIsPassedThrough(t *testing.T) {
 			}
 		})
 	}
-	// Who leaves frees the engine.
+	// A caller that leaves frees the engine.
 	ctx, leave := context.WithCancel(t.Context())
 
 	req, err := http.NewRequestWithContext(

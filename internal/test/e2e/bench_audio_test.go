@@ -14,8 +14,8 @@ import (
 	"presswork/internal/test/e2e"
 )
 
-// BenchmarkTranscriptions measures what the way through API, store, queue and worker
-// adds to the same engine asked directly, for a recording of 5 MB, in turns.
+// BenchmarkTranscriptions measures the overhead of API, store, queue and worker for a recording of 5 MB. It
+// alternates with direct requests to the same engine.
 func BenchmarkTranscriptions(b *testing.B) {
 	const rounds = 40
 	_, base := inferencetest.Start(b)

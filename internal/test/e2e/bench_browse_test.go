@@ -14,8 +14,8 @@ import (
 	"presswork/internal/inference/browse"
 )
 
-// BenchmarkSearchAndOpen is a search and its first result read, by a Browser that
-// knows nothing of the site: its robots.txt is asked for, too.
+// BenchmarkSearchAndOpen measures a search and the opening of its first result. The Browser is new, so it also
+// requests the site's robots.txt.
 func BenchmarkSearchAndOpen(b *testing.B) {
 	article := "<!doctype html><title>Birds</title><nav>" + strings.Repeat(
 		`<a href="/n">elsewhere</a> `,

@@ -134,8 +134,8 @@ func BenchmarkPageExport(b *testing.B) {
 	for b.Loop() {
 		ours()
 		raw.export(b, address, "")
-		// Several of each in a row, the first not counted: what one leaves to be
-		// done afterwards must be at the cost of its own kind.
+		// Several of each in a row, without the first: work that one of them leaves for later must count for its
+		// own kind.
 		var a, m []time.Duration
 
 		for range blocks {

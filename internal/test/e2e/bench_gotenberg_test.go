@@ -19,9 +19,9 @@ import (
 	"presswork/internal/test/freeport"
 )
 
-// BenchmarkServiceAgainstGotenberg runs the reference document through the whole
-// service, and through Gotenberg's Markdown route: there as goldmark's plain page, with
-// five rules, on the same browser and on its default one. Blocks alternate.
+// BenchmarkServiceAgainstGotenberg runs the reference document through the whole service and through Gotenberg's
+// Markdown route. Gotenberg gets goldmark's plain page with five rules, on the same browser and on its default
+// one. Blocks alternate.
 func BenchmarkServiceAgainstGotenberg(b *testing.B) {
 	b.Run("shell", func(b *testing.B) {
 		againstGotenberg(b, "/usr/lib/chromium/chromium-headless-shell", "both with the headless shell", "≥ 6 ×")

@@ -13,9 +13,8 @@ import (
 	"presswork/tasks/redisdial"
 )
 
-// BenchmarkOverload submits three times what a worker can print, to a queue of 100
-// jobs, and measures what it prints all the same, how soon the API answers about a
-// job meanwhile, and what those are told who are refused.
+// BenchmarkOverload submits three times what a worker can print to a queue of 100 jobs. It measures the prints,
+// the latency of a job's status, and the responses to refused callers.
 func BenchmarkOverload(b *testing.B) {
 	const length, rounds = 8 * time.Second, 4
 	fleet, url := benchFleet(b)

@@ -10,8 +10,8 @@ import (
 	"presswork/internal/inference/sandbox"
 )
 
-// BenchmarkCodeInterpreter measures what the sandbox adds to code, which tells its
-// own time, in rounds of a waiting interpreter, a new one and a plain one.
+// BenchmarkCodeInterpreter measures the overhead of the sandbox for code that measures its own time. Rounds
+// alternate between a waiting interpreter, a new one and a plain one.
 func BenchmarkCodeInterpreter(b *testing.B) {
 	const (
 		rounds = 40

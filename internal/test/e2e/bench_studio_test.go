@@ -12,9 +12,8 @@ import (
 	"presswork/internal/test/e2e"
 )
 
-// BenchmarkStudioInteractive is the time from the navigation until the studio's editor
-// takes text and the page has nothing else to do, nothing of it being cached: as this
-// machine is, and with a processor of a quarter of its speed.
+// BenchmarkStudioInteractive measures the time from navigation until the studio's editor takes text and the page
+// is idle, with an empty cache. It runs at the machine's speed and at a quarter of it.
 func BenchmarkStudioInteractive(b *testing.B) {
 	_, c := e2e.Serve(b, nil)
 	p := browsertest.NewVisitor(b).Open(c.Base+"/", 1280, 800, false)

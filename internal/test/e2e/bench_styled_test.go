@@ -19,8 +19,7 @@ import (
 	"presswork/internal/test/e2e"
 )
 
-// fewRules is the page that somebody would print without Presswork: goldmark's
-// HTML as it is, and five rules.
+// fewRules is the page that a user without Presswork would print: goldmark's HTML with five rules.
 func fewRules(b *testing.B, content string) printable.Page {
 	b.Helper()
 
@@ -103,9 +102,8 @@ func BenchmarkStyledPageAgainstFewRules(b *testing.B) {
 	}
 }
 
-// BenchmarkServiceAgainstFewRules runs the reference document through the whole
-// service, and with five rules through all tabs of the raw browser; then one client
-// alone, against one tab.
+// BenchmarkServiceAgainstFewRules runs the reference document through the whole service, and with five rules
+// through all tabs of the raw browser. Then it compares a single client with one tab.
 func BenchmarkServiceAgainstFewRules(b *testing.B) {
 	const blocks, size, few = 6, 100, 10
 	_, c := e2e.Serve(b, nil)

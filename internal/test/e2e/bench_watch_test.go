@@ -17,9 +17,8 @@ import (
 	"presswork/tasks"
 )
 
-// BenchmarkWebSocketLatency times an event from the moment a worker reports it
-// to the moment a client has it, on one API node with 500 sockets whose jobs run, and
-// with 9 500 more whose jobs wait.
+// BenchmarkWebSocketLatency measures the time from the report of an event by a worker until a client has it. One
+// API node has 500 sockets with running jobs, and then 9 500 more with waiting jobs.
 func BenchmarkWebSocketLatency(b *testing.B) {
 	for b.Loop() {
 		watchers(b, 0)

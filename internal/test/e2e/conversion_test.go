@@ -37,8 +37,8 @@ Revenue rose by **12 %** in the third quarter.[^1]
 [^1]: Unaudited.
 `
 
-// quarterlyText is the whole text of the printed document, white space folded:
-// what was written, the number of the footnote at its foot, and the page number.
+// quarterlyText is the whole text of the printed document with folded white space. It includes the number of the
+// footnote at its foot and the page number.
 const quarterlyText = "Quarterly report Revenue rose by 12 % in the third quarter.1 region revenue North 120 South 95 " +
 	`func main() { println("hello") } figures checked approved 1 Unaudited. Quarterly report 1`
 
@@ -162,8 +162,8 @@ func watch(t *testing.T, c *e2e.Client, path string) []presswork.Event {
 	}
 }
 
-// checkLog holds what every watcher is promised: a snapshot, then events whose
-// seqs have no gap and whose progress never falls, and one terminal at the end.
+// checkLog checks the promises to a watcher. A snapshot comes first, then events without a gap in their seqs and
+// with rising progress, and one terminal event at the end.
 func checkLog(t *testing.T, events []presswork.Event) {
 	t.Helper()
 

@@ -140,7 +140,7 @@ func TestADrainLosesAndRepeatsNothing(t *testing.T) {
 		}
 	}
 	drain(syscall.SIGTERM)
-	// Where the tests themselves run under nohup, the node would ignore the signal, too.
+	// If the tests themselves run under nohup, the node would also ignore the signal.
 	hangups := make(chan os.Signal, 1)
 
 	signal.Notify(hangups, syscall.SIGHUP)

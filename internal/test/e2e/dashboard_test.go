@@ -81,7 +81,7 @@ func TestTheDashboardAndTheAlertsShowWhatIsExported(t *testing.T) {
 				}
 			}
 		}
-		// What KEDA follows is a sample with its labels.
+		// KEDA scales by a sample with these labels.
 		keda, err := os.ReadFile("../../../deploy/kubernetes/keda.yaml")
 		if err != nil {
 			t.Fatal(err)

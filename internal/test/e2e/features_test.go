@@ -93,8 +93,8 @@ func TestFilesOfARequestAreInThePDFAndAMissingOneIsAWarning(t *testing.T) {
 	t.Run("a folder", func(t *testing.T) { folderIsOneDocument(t, c) })
 }
 
-// folderIsOneDocument has a zip printed as one document: in the order of its summary, with the
-// picture beside the second file, links between the files, and numbers that run through.
+// folderIsOneDocument prints a zip as one document, in the order of its summary. It has a picture next to the
+// second file, links between the files, and continuous numbers.
 func folderIsOneDocument(t *testing.T, c *e2e.Client) {
 	var picture bytes.Buffer
 	if err := png.Encode(&picture, square(color.RGBA{B: 255, A: 255})); err != nil {

@@ -1,6 +1,5 @@
-// Package e2e runs the real program for end-to-end tests and benchmarks: the
-// built binary, a real Redis, a real browser and both stores, each in private
-// directories on free loopback ports.
+// Package e2e runs the real program for end-to-end tests and benchmarks. It has the built binary, a real Redis, a
+// real browser and both stores, in private directories and on free loopback ports.
 package e2e
 
 import (

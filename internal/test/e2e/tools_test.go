@@ -23,7 +23,7 @@ import (
 	"presswork/internal/test/wait"
 )
 
-// planned is a request whose model calls Python as it is told, a cell for each round.
+// planned returns a request whose model calls Python with these cells, one for each round.
 func planned(stream bool, cells ...string) []byte {
 	var rounds []string
 

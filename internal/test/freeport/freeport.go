@@ -1,4 +1,4 @@
-// Package freeport chooses ports for the servers of tests that are told where to listen.
+// Package freeport chooses ports for the servers of tests.
 package freeport
 
 import (
@@ -8,11 +8,9 @@ import (
 	"testing"
 )
 
-// Take returns a port of 127.0.0.1 that nobody listens on and that is left to this
-// test until it ends, also while its server is away. It is outside of the range that
-// systems take the ports of outgoing connections from; that no other test takes it,
-// of this or another process, is agreed on by a socket in Linux' abstract namespace,
-// which ends with its process.
+// Take returns a free port of 127.0.0.1. It is reserved for this test until its end, also while its server is
+// stopped. It is outside of the range of outgoing connections. A socket in Linux' abstract namespace, which ends
+// with its process, reserves it against other tests and processes.
 func Take(t testing.TB) string {
 	t.Helper()
 

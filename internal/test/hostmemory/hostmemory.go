@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// MiB returns the memory of the machine that belongs to no process alone: socket buffers, other objects
-// of the kernel, shared memory, and files in memory. It leaves out anonymous memory and caches, which
-// other programs change by gigabytes.
+// MiB returns the memory of the machine that belongs to no single process. It counts socket buffers, other objects
+// of the kernel, shared memory, and files in memory. It leaves out anonymous memory and caches, which other
+// programs change by gigabytes.
 func MiB(t testing.TB) int64 {
 	t.Helper()
 

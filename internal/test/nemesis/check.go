@@ -256,9 +256,9 @@ func (c *checker) webhooks() {
 	}
 }
 
-// completions: no token was lost, doubled or changed, and the ledger has each answer
-// that its caller heard to the end once, with its tokens, as the model's server
-// counts them. Of one that broke off it holds what the server has sent at most.
+// completions checks that no token was lost, doubled or changed. The ledger must have each complete answer once,
+// with its tokens as the model's server counts them. Of an answer that broke off it has at most what the server
+// has sent.
 func (c *checker) completions() {
 	type calls struct{ whole, open, tokens int64 }
 	of := map[string]calls{}

@@ -42,7 +42,7 @@ func (f *fleet) faults(smallDisk bool) []injection {
 			func(f *fleet, at string) { f.node(at).kill() },
 			(*fleet).startAgain,
 		},
-		// Longer than a lease is held for who does not answer.
+		// The lease of a paused node ends.
 		{"pause", allNodes, 16 * time.Second, (*fleet).pause, (*fleet).goOn},
 		{"restart", allNodes, 0, (*fleet).restart, nil},
 		{"kill the browsers", allWorkers, 0, (*fleet).killBrowsers, nil},
@@ -112,9 +112,8 @@ func (f *fleet) onWires(name string, s state, longest time.Duration) injection {
 	}
 }
 
-// killAndPauseRedis are faults of the only primary there is. In a Cluster another takes
-// the place of one that pauses for long, and then what the first had answered last is
-// gone: no promise holds there.
+// killAndPauseRedis are faults of a single primary. In a Cluster a replica replaces a primary that pauses for
+// long, and the last writes of the old one are lost. No promise covers them.
 func killAndPauseRedis() []injection {
 	primary := func(f *fleet) *redistest.Server { return f.redis.primaries()[0] }
 
@@ -184,8 +183,8 @@ func (f *fleet) killBrowsers(name string) {
 	}
 }
 
-// killWhoStores holds the store until artifacts wait to be put, and kills the
-// workers that send them: the store has them all the same when it goes on.
+// killWhoStores stops the store until artifacts wait to be put, and then kills the workers that send them. The
+// store receives them when it continues.
 func (f *fleet) killWhoStores(string) {
 	f.store.Signal(syscall.SIGSTOP)
 	time.Sleep(time.Second) // in which documents are printed
@@ -367,9 +366,8 @@ func (f *fleet) nemesis(h *history, o Options) (counts map[string]int) {
 	return counts
 }
 
-// supervise starts a node again that has ended by itself, as systemd or Kubernetes
-// does: Redis or the store was away when it wanted to start. One that had started must
-// not end.
+// supervise restarts a node that has ended by itself, as systemd or Kubernetes does. It may end because Redis or
+// the store was away at its start, but not after its start.
 func (f *fleet) supervise(active []struck) {
 	for _, n := range f.nodes {
 		if !n.ended() || slices.Contains(f.victims, n.name) ||

@@ -311,8 +311,8 @@ func (f *fleet) programOf(n *node, version int) string {
 	return f.programs[version%len(f.programs)]
 }
 
-// replays reports whether an API shows the events that have been: those of 0.1 do not
-// know what newer ones accept, and show what happens from then on only.
+// replays reports whether an API replays past events. Version 0.1 does not know the newer event log and shows only
+// later events.
 func (f *fleet) replays(api int) bool { return !f.nodes[api].older.Load() }
 
 func (f *fleet) setClock(seconds int) {

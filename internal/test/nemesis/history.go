@@ -24,8 +24,7 @@ const (
 	opRecovery   = "recovery"
 )
 
-// Entry is one line of a history: what a caller did and was answered, what the
-// nemesis did, or how long a job waited for its next run.
+// Entry is one line of a history: a request with its response, a fault, or the wait of a job for its next run.
 type Entry struct {
 	Op string `json:"op"`
 	// Call and Return are when it began and ended, since the start of the run.
@@ -51,8 +50,8 @@ type Entry struct {
 	End   string  `json:"end,omitempty"`
 	// Message is the id of a webhook's message.
 	Message string `json:"message,omitempty"`
-	// Tokens are those that a completion's caller heard; Whole is set when it was told
-	// that these are all.
+	// Tokens is the number of tokens that the caller of a completion received. Whole means that it received the
+	// end.
 	Tokens int  `json:"tokens,omitempty"`
 	Whole  bool `json:"whole,omitempty"`
 	// Target is what a fault struck.

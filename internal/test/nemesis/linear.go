@@ -20,7 +20,7 @@ type known struct {
 	exact bool
 }
 
-// over is the status of a job that has ended nobody knows how.
+// over is the status of a job whose end is unknown.
 const over presswork.Status = "over"
 
 func rank(s presswork.Status) int {
@@ -124,8 +124,8 @@ func jobModel() porcupine.Model {
 	return m.ToModel()
 }
 
-// unlinear returns the jobs whose answers no order of their requests explains: each
-// request must seem to have happened at one moment between its call and its answer.
+// unlinear returns the jobs whose responses no order of their requests explains. Each request must have taken
+// effect at one moment between its call and its return.
 func unlinear(entries []Entry) (complaints []string) {
 	numbers := map[string]int{}
 

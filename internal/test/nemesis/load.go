@@ -20,7 +20,7 @@ import (
 	"presswork"
 )
 
-// load is what callers do, and note, until they are told to stop.
+// load sends the requests of callers and records them until it is stopped.
 type load struct {
 	h     *history
 	bases []string
@@ -137,7 +137,7 @@ func (l *load) one(job int, kind string, rng *rand.Rand) {
 			l.pause(200 * time.Millisecond)
 		}
 	}
-	// Who submits waits for a while, so that the queue does not grow without end.
+	// The submitter waits for a while, so that the queue does not grow without bound.
 	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); {
 		status, _ := l.get(job, id, rng.IntN(len(l.bases)))
 		if status.Terminal() {

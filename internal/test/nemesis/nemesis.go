@@ -1,7 +1,6 @@
-// Package nemesis breaks a fleet on purpose while callers use it, and then proves
-// that nothing was lost, doubled or left behind: APIs, workers, Redis and MinIO as
-// real processes, faults chosen by a seed, a history of everything that callers
-// were answered, and a checker that reads history, API, Redis, store and machine.
+// Package nemesis breaks a fleet on purpose while callers use it, and then proves that nothing was lost, doubled
+// or left behind. APIs, workers, Redis and MinIO are real processes, and a seed chooses the faults. A history
+// records all responses to callers. A checker compares history, API, Redis, store and machine.
 package nemesis
 
 import (
@@ -24,16 +23,14 @@ import (
 
 // Options are one run.
 type Options struct {
-	// Program is the one under test; Others are further versions that workers are
-	// restarted with, Clocked is one whose clock the file NEMESIS_CLOCK sets ahead by
-	// so many seconds, "" for none.
+	// Program is the version under test. Others are versions with which workers are restarted. Clocked is a
+	// version whose clock is ahead by the seconds in the file NEMESIS_CLOCK; "" for none.
 	Program string
 	Others  []string
 	Clocked string
 	// Dir takes logs, the history and all else.
 	Dir string
-	// Seed chooses faults, targets and kinds of jobs. What the machine makes of
-	// them in which order is its own.
+	// Seed chooses faults, targets and kinds of jobs. The timing on the machine still varies.
 	Seed uint64
 	// Duration is how long callers submit and the nemesis strikes.
 	Duration time.Duration

@@ -13,8 +13,8 @@ type state string
 
 const (
 	whole state = ""
-	// silent keeps everything until it is whole again, as a network does that loses
-	// packets: what was sent arrives late, also when its sender has given up.
+	// silent holds everything back until the connection is restored, like a network that loses packets. Data
+	// arrives late, even when its sender has given up.
 	silent state = "silent"
 	// oneWay keeps the answers back, and lets requests through.
 	oneWay state = "one-way"

@@ -133,7 +133,7 @@ func (f *fleet) observe(l *load) World {
 			w.Wrong[id] = fmt.Sprintf("answered %d with %d of %d bytes (%v)", code, len(body), job.Artifact.Size, err)
 		}
 	}
-	// What only passes is none: nodes go on with what they do now and then.
+	// A key that disappears soon is no ghost: nodes still do their periodic work.
 	for deadline := time.Now().Add(wait.Patience); ; time.Sleep(250 * time.Millisecond) {
 		if w.Ghosts = f.ghosts(); len(w.Ghosts) == 0 || time.Now().After(deadline) {
 			break
@@ -252,8 +252,7 @@ func (f *fleet) tabs(l *load) (of map[string]int) {
 	}
 }
 
-// leaked are the browsers of which nobody knows the tabs or that hold more than they
-// keep for the next document or page.
+// leaked returns the browsers with unknown tabs, or with more tabs than they keep for the next document or page.
 func leaked(of map[string]int) (browsers []string) {
 	for _, browser := range slices.Sorted(maps.Keys(of)) {
 		keeps := tabs
@@ -346,9 +345,8 @@ var lasting = []string{
 	"asynq:workers",
 }
 
-// ghosts reads every key of Redis. When all is done no queue holds a task but
-// webhooks that were delivered, no job is open, and whatever else is kept goes by
-// itself.
+// ghosts reads every key of Redis. At the end no queue may have a task, except for delivered webhooks, no job may
+// be open, and all other keys must expire.
 func (f *fleet) ghosts() (ghosts []string) {
 	ctx, cancel := context.WithTimeout(f.t.Context(), 2*time.Minute)
 	defer cancel()

@@ -61,7 +61,7 @@ func (d *Description) Check(method, target string, answer *http.Response, body [
 
 	operation, at, known := d.operation(item, template, method)
 	if !known {
-		// What is not there is answered by a failure.
+		// A missing path or status is an error.
 		return nil
 	}
 	fail := func(format string, args ...any) error {

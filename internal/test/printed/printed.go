@@ -11,8 +11,8 @@ import (
 	"strconv"
 )
 
-// InkedRows draws each page of a PDF file with poppler, at so many pixels an
-// inch, and returns which rows of its pixels are not all of the page's ground.
+// InkedRows draws each page of a PDF file with poppler, at resolution pixels per inch. It reports for each row of
+// pixels whether it differs from the background of the page.
 func InkedRows(ctx context.Context, path string, resolution int) ([][]bool, error) {
 	out, err := exec.CommandContext(ctx, "pdftoppm", "-r", strconv.Itoa(resolution), path).Output()
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package public makes what other users of the machine can reach, whatever the umask:
-// a browser or a sandbox of a root process is another user's.
+// Package public creates files that other users can read, whatever the umask. The browser and the sandbox of a
+// root process run as another user.
 package public
 
 import (
@@ -8,9 +8,8 @@ import (
 	"testing"
 )
 
-// Dir is a directory that everybody can pass through, which t.TempDir of root is
-// not, and whose path is so short that a unix socket can lie in it: a socket's path
-// stays under 104 bytes. It goes with the test.
+// Dir returns a directory that every user can enter, unlike the t.TempDir of root. Its path is short enough for a
+// unix socket, whose path has at most 104 bytes. It is deleted with the test.
 func Dir(t testing.TB) string {
 	t.Helper()
 
@@ -38,9 +37,8 @@ func File(t testing.TB, path, text string) {
 	write(t, path, text, 0o644)
 }
 
-// Program writes a script that everybody can run. A child that another test starts
-// meanwhile would hold the file open until it runs its own program, and the kernel
-// runs nothing that is open for writing.
+// Program writes a script that every user can run. A child of another test could hold the file open until it
+// executes its own program. The kernel does not execute a file that is open for writing.
 func Program(t testing.TB, path, text string) {
 	t.Helper()
 

@@ -21,10 +21,9 @@ type Cluster struct {
 	nodes   []*Server
 }
 
-// StartCluster runs a cluster without replicas. Each node but the last serves
-// only the slot of one of the keys, so that a test can take exactly that key
-// away; the last one serves all the others. The nodes keep an append-only file,
-// and those that live go on while another is down.
+// StartCluster runs a cluster without replicas. Each node but the last serves only the slot of one of the keys, so
+// that a test can stop exactly that key. The last node serves the other slots. The nodes keep an append-only file,
+// and living nodes continue while another is down.
 func StartCluster(t testing.TB, keys ...string) *Cluster {
 	t.Helper()
 
@@ -136,8 +135,8 @@ func (c *Cluster) Restart(t testing.TB, node int) {
 	c.wait(t)
 }
 
-// wait returns when every node knows every other as reachable and all slots, and
-// no replica lacks what its primary has, in memory or in its file.
+// wait returns when every node can reach every other node and knows all slots. Each replica then has all data of
+// its primary, in memory and in its file.
 func (c *Cluster) wait(t testing.TB) {
 	t.Helper()
 	whole := func(node int) bool {

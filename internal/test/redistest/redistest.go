@@ -41,8 +41,7 @@ func StartDurable(t testing.TB) *Server {
 	return run(t, "--appendonly", "yes", "--appendfsync", "always")
 }
 
-// StartDurableIn is StartDurable on a port of 127.0.0.1, with its file in a
-// directory of the caller's, and with further arguments.
+// StartDurableIn is StartDurable with a directory for its file and further arguments.
 func StartDurableIn(t testing.TB, dir string, args ...string) *Server {
 	t.Helper()
 	port := freeport.Take(t)
@@ -142,10 +141,9 @@ func (s *Server) Restart() {
 // Client reaches this server alone, whatever its role.
 func (s *Server) Client() *redis.Client { return s.client() }
 
-// whole reports whether the server's file has all that the server has. After it was
-// synchronised with a primary a server writes its file anew; killed before that is done, it
-// starts with what it had before, whatever it has answered since. A try that failed, for
-// a full disk, is repeated here: the server waits for up to an hour.
+// whole reports whether the server's file has all of its data. After a synchronisation with a primary, a server
+// rewrites its file. If it is killed before the end, it starts with the old data. A failed rewrite, for example on
+// a full disk, is repeated here: the server would wait for up to an hour.
 func (s *Server) whole(ctx context.Context) bool {
 	client := s.client()
 	defer client.Close()

@@ -95,9 +95,9 @@ func (r *Replicated) Primary() *Server {
 // Servers are both, in no order that means anything.
 func (r *Replicated) Servers() []*Server { return r.servers[:] }
 
-// Failover makes the replica the primary, as a careful operator does: the replica's own
-// file is whole, and writes wait until the replica has them all. Replication is asynchronous; a promotion that
-// does not wait may lose the last writes.
+// Failover makes the replica the primary, as a careful operator does. The replica's file is complete, and writes
+// wait until the replica has them. Replication is asynchronous: a promotion that does not wait may lose the last
+// writes.
 func (r *Replicated) Failover() {
 	r.t.Helper()
 	before := r.Primary()
@@ -130,8 +130,7 @@ func (r *Replicated) Failover() {
 		r.t.Fatal(err)
 	}
 	r.await("the replica is the primary", func(context.Context) bool { return r.Primary() != before })
-	// Until the sentinel has told it, the old primary would answer what it holds back,
-	// and nobody would know of it.
+	// Until the sentinel reconfigures it, the old primary would accept writes that are then lost.
 	r.await("the old primary is the replica", func(ctx context.Context) bool {
 		return strings.Contains(old.Info(ctx, "replication").Val(), "role:slave")
 	})

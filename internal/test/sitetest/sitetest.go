@@ -1,7 +1,6 @@
-// Package sitetest is a web site as complex as real ones, for the tests of page
-// export: an application rendered in the browser, behind a cookie, with a web
-// font, a canvas, lazy pictures, a sticky header, a style for print, and parts
-// that are missing.
+// Package sitetest is a web site as complex as real ones, for the tests of page export. It has an application
+// rendered in the browser, behind a cookie, with a web font, a canvas and lazy pictures. It also has a sticky
+// header, a print style and missing parts.
 package sitetest
 
 import (

@@ -74,8 +74,7 @@ func TestStudio(t *testing.T) {
 	}
 }
 
-// write puts a text in the place of the document's, as one types it: through the
-// clipboard.
+// write replaces the text of the document through the clipboard, like a user who pastes it.
 func write(p *browsertest.Visit, kind, text string) {
 	p.See(".cm-content")
 	p.Eval(`() => { const e = document.querySelector(".cm-content"); e.focus(); document.execCommand("selectAll") }`)
@@ -133,7 +132,7 @@ func fromPasteToDownload(t *testing.T, h *shared) {
 	)
 	p.Click("Download")
 	p.Until("the PDF is saved", `() => window.saved === "%PDF-"`)
-	// What it offers to copy does the same.
+	// The program that it offers to copy does the same.
 	p.Click("Copy as")
 	p.Reads(".program", c.Base+"/api/conversion", "text/markdown")
 	// The progress came over the socket.
@@ -322,7 +321,7 @@ func aReloadGoesOnWithTheJob(t *testing.T, h *shared) {
 	p.Reads(".cm-content", "# Long")
 	p.Click("History")
 	p.See(".history li[data-status=completed]")
-	// Another window of the same browser sees it, too.
+	// Another window of the same browser also sees it.
 	second := v.Beside(p, p.Page.MustInfo().URL)
 	second.Click("History")
 	second.Reads(".history li", "Long")

@@ -68,7 +68,7 @@ func TestTheLivePageFollowsTheFile(t *testing.T) {
 	said("watching")
 
 	p := v.Open(address, 1000, 700, false)
-	// The first is what is wanted, the second that nobody serves x.
+	// The first message is expected; the second says that no server serves x.
 	p.Allow = []string{"Blocked script execution in", "ERR_CONNECTION_REFUSED", "ERR_INCOMPLETE_CHUNKED_ENCODING"}
 	shows(p, "First version")
 	p.Until("the window has its name", `() => document.title === "The report"`)

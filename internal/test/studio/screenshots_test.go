@@ -20,8 +20,8 @@ import (
 // maxPicture is how large a picture of the documentation may be, in bytes.
 const maxPicture = 150_000
 
-// TestScreenshots holds the pictures of docs/images to their size;
-// PRESSWORK_UPDATE=1 (`make screenshots`) takes them anew.
+// TestScreenshots checks the size of the pictures in docs/images; PRESSWORK_UPDATE=1 (`make screenshots`) takes
+// them again.
 func TestScreenshots(t *testing.T) {
 	t.Parallel()
 	names := []string{"studio", "studio-dark", "docs", "page", "admin"}

@@ -11,9 +11,8 @@ import (
 	"presswork/tools/evaluate"
 )
 
-// trainDocumentTypes learns the weights of document types from the samples in
-// tools/train/samples and the documents of the corpus, whose features it keeps in a file;
-// without a corpus, from what is kept there.
+// trainDocumentTypes trains the weights of document types. It reads the samples in tools/train/samples and the
+// documents of the corpus, whose features it stores in a file. Without a corpus it uses the stored features.
 func trainDocumentTypes(corpus, data string) error {
 	if corpus != "" {
 		if err := measureDocuments(corpus, evaluate.MeasuredDocuments); err != nil {

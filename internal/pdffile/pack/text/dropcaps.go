@@ -11,19 +11,17 @@ import (
 // least.
 const dropCapSize = 2.2
 
-// JoinDropCaps makes one word of a drop cap and what follows it: the letter stands on
-// the line of another word, and whoever copies, searches or hears the text would
-// have it alone. The letter gets an empty text, and the next one both (ISO 32000-1,
-// 14.9.4).
+// JoinDropCaps makes one word of a drop cap and the text that follows (ISO 32000-1, 14.9.4). The letter is on the
+// line of another word, so without that it would be copied, searched and read aloud alone. The letter gets an
+// empty text, and the next glyph gets the text of both.
 func JoinDropCaps(f *pdffile.File) error {
 	return f.Rewrite("", func(c pdffile.Canvas, r *pdffile.Rewriting) (func(pdffile.Operation) error, error) {
 		return (&capJoiner{file: f, faces: c.Faces, Rewriting: r}).visit, nil
 	})
 }
 
-// capJoiner goes through one content stream. Chromium writes a drop cap in a text
-// object of its own, before the one of the line it belongs to, whose glyphs may be in
-// spans that give their text, small capitals for one:
+// capJoiner visits one content stream. Chromium writes a drop cap in its own text object before that of its line.
+// The glyphs of the line may be in spans with their text, for example in small capitals:
 //
 //	BT  /F5 70.9 Tf 1 0 0 -1 5 116 Tm <0032> Tj  ET  0 0 0 rg  BT  /F4 16 Tf 1 0 0 -1 58 80 Tm <0051004600480003> Tj …
 //	BT  /F5 70.9 Tf 1 0 0 -1 5 116 Tm <0032> Tj  ET  BT  /Span<</ActualText (n) >> BDC /F4 16 Tf 1 0 0 -1 58 80 Tm <0051> Tj EMC …

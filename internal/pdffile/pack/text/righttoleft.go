@@ -12,11 +12,9 @@ import (
 	"presswork/internal/pdffile"
 )
 
-// ReadRightToLeft makes Arabic text readable to programs that put the glyphs of a line
-// into order by where they are. Chromium maps the forms of a letter to the characters
-// for these forms, and says in a span around each glyph which letter that is: such
-// spans have programs join letters in the wrong order. The maps get the letters
-// themselves, and the spans go.
+// ReadRightToLeft makes Arabic text readable to programs that order the glyphs of a line by their position.
+// Chromium maps glyphs to the characters of presentation forms, and gives the letter in a span around each glyph.
+// Such spans make programs join letters in the wrong order. The maps get the letters, and the spans are removed.
 func ReadRightToLeft(f *pdffile.File) error {
 	mapped := map[int]bool{} // fonts
 
@@ -100,9 +98,8 @@ func mapLetters(f *pdffile.File, font int) error {
 	return nil
 }
 
-// lettersOf is a text with the letters of Arabic presentation forms in place of these,
-// in the order of the glyphs: who turns a line around turns those of a ligature around
-// as well. (poppler, PDFium, pdf.js and MuPDF do.)
+// lettersOf replaces Arabic presentation forms by their letters, in the order of the glyphs. Programs that reverse
+// a line also reverse the letters of a ligature: poppler, PDFium, pdf.js and MuPDF do.
 func lettersOf(text string) string {
 	form := func(r rune) bool { return r >= 0xFB50 && r <= 0xFDFF || r >= 0xFE70 && r <= 0xFEFC }
 	if !strings.ContainsFunc(text, form) {
@@ -122,8 +119,8 @@ type rightToLeft struct {
 	marks []rtlMark
 }
 
-// rtlMark is a marked content; of a span with a text, end is where the operation that
-// begins it ends, and shown what its glyphs stand for.
+// rtlMark is marked content. For a span with a text, end is the end of the operation that begins it, and shown is
+// the text of its glyphs.
 type rtlMark struct {
 	start, end  int
 	text, shown string

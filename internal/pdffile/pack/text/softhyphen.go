@@ -14,7 +14,7 @@ const (
 	// softHyphenMark begins what Chromium writes for a soft hyphen: a glyph without
 	// width that is to be read as one.
 	softHyphenMark = "/Span<</ActualText <FEFF00AD> >> BDC\n"
-	// hyphenMark begins a hyphen whose glyph stands for other characters, too.
+	// hyphenMark begins a hyphen whose glyph also stands for other characters.
 	hyphenMark = "/Span<</ActualText <FEFF2010> >> BDC\n"
 )
 
@@ -30,25 +30,24 @@ func JoinWords(f *pdffile.File) error {
 	)
 }
 
-// joiner goes through one content stream. Chromium writes
+// joiner visits one content stream. Within a line, Chromium writes
 //
 //	/Span<</ActualText <FEFF00AD> >> BDC  8.1 0 Td <0003> Tj  EMC  0 0 Td <0051> Tj
 //
-// or, where glyphs have spans of their own,
+// or, if glyphs have their own spans,
 //
 //	/Span<</ActualText <FEFF00AD> >> BDC  8.1 0 Td <0003> Tj  EMC  /Span<</ActualText (n) >> BDC  0 0 Td <0051> Tj
 //
-// within a line, without the first move where the glyph stands just behind the one
-// before it (the second is then from an earlier place, and stays); and at its end,
-// perhaps with an underline before the BT,
+// The first move is missing if the glyph directly follows the previous one. The second is then relative to an
+// earlier place, and stays. At the end of a line it writes the following, perhaps with an underline before the BT:
 //
 //	/Span<</ActualText <FEFF00AD> >> BDC  8.1 0 Td <0003> Tj  EMC  ET  BT /F4 14.3 Tf 1 0 0 -1 0 73 Tm <0AB1> Tj ET
 //
-// where the hyphen has a span of its own in fonts that draw several characters alike:
+// The hyphen has its own span in fonts that draw several characters alike:
 //
 //	ET  BT /Span<</ActualText <FEFF2010> >> BDC /F4 14.3 Tf 1 0 0 -1 0 73 Tm <0587> Tj EMC ET
 //
-// What is written in another way stays.
+// Other forms are not changed.
 type joiner struct {
 	*pdffile.Rewriting
 	file  *pdffile.File

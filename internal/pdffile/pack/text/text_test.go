@@ -10,8 +10,8 @@ import (
 	"presswork/internal/pdffile/pack"
 )
 
-// hyphens maps 1 to 26 to letters, 27 to a soft hyphen, 28 to a hyphen; Arabic letters
-// in their forms are at 40 and above.
+// glyphs maps 1 to 26 to letters, 27 to a soft hyphen, and 28 to a hyphen. Presentation forms of Arabic letters
+// start at 40.
 func glyphs() map[int]string {
 	texts := map[int]string{27: "\u00ad", 28: "\u2010", 29: "-", 40: "\uFE8E", 41: "\uFEFB", 42: "\u0628", 43: ""}
 	for c := 'a'; c <= 'z'; c++ {

@@ -8,13 +8,12 @@ import (
 	"presswork/internal/pdffile"
 )
 
-// nothing matches a glyph that Skia maps to U+0000: one that stands for no
-// character of its own, such as a part of a tall bracket or of a syllable.
+// nothing matches a glyph that Skia maps to U+0000. Such a glyph has no character of its own, for example a part
+// of a tall bracket or of a syllable.
 var nothing = regexp.MustCompile(`(?m)^(<[0-9A-F]+>) <0000>$`)
 
-// MapAllGlyphs maps the glyphs that stand for no character to U+FFFD: PDF/A-2u
-// and PDF/UA want a character for each. What such glyphs mean together is given
-// by the text of the span or formula they are in.
+// MapAllGlyphs maps glyphs without a character to U+FFFD, because PDF/A-2u and PDF/UA require a character for
+// each. The span or formula around such glyphs has their text.
 func MapAllGlyphs(f *pdffile.File) error {
 	for _, o := range f.Objects {
 		if !bytes.HasPrefix(o, []byte("<</Type /Font\n")) || !bytes.Contains(o, []byte("/ToUnicode ")) {

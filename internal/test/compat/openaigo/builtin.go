@@ -9,7 +9,7 @@ import (
 	"github.com/openai/openai-go/v3/option"
 )
 
-// What the model "tools-plan" is to do, a line for each round.
+// Plans for the model "tools-plan", one line for each round.
 const (
 	counting = "say Counting. | python {\"code\": \"print(6 * 7)\"}\nsay It is 42."
 	finding  = "browser_search {\"query\": \"paper\"}\nbrowser_open {\"id\": 0}\nsay Cai Lun 【1†L0-L3】 made it."
