@@ -28,10 +28,11 @@ type DiskOptions struct {
 }
 
 // Disk is a Store in a directory. An object is two files: its bytes, for example
-// artifacts/ID.pdf, and a hidden header (.ID.pdf.json) with the rest of Info. Both are written below .tmp/ and then renamed under an flock on .lock, the
-// header first. Bytes are an object only together with a header that has their size. A
-// reader therefore never gets a partial object, not even after a crash. The lock is held for
-// the renames only, not while bytes are written or flushed.
+// artifacts/ID.pdf, and a hidden header (.ID.pdf.json) with the rest of Info. Both are
+// written below .tmp/ and then renamed under an flock on .lock, the header first. Bytes
+// are an object only together with a header that has their size. A reader therefore
+// never gets a partial object, not even after a crash. The lock is held for the renames
+// only, not while bytes are written or flushed.
 //
 // No descriptor is kept between calls: when the directory of a running server is
 // deleted, the next Put creates it again.

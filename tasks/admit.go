@@ -102,8 +102,12 @@ func (c *Client) admit(ctx context.Context, q Queue, owner string) error {
 	case err != nil:
 		return record.Unavailable(err)
 	case crowded && own > ownerShare*free:
-		return fault.Errorf(fault.QueueFull, "%d jobs are waiting already, %d of them of this key, and what is free is for others; try again later", l.Waiting, own).
-			WithAfter(l.pace.after(float64(l.Waiting) / 10))
+		return fault.Errorf(
+			fault.QueueFull,
+			"%d jobs are waiting, %d of them of this key, and the free places are for other keys; try again later",
+			l.Waiting,
+			own,
+		).WithAfter(l.pace.after(float64(l.Waiting) / 10))
 	case late && oldest > c.maxWait:
 		return fault.Errorf(fault.QueueFull, "jobs wait for %s already; try again later", oldest.Round(time.Second)).
 			WithAfter(l.pace.after(float64(l.Waiting) - l.pace.perSecond*c.maxWait.Seconds()))

@@ -41,7 +41,8 @@ var sharedSheet = sync.OnceValue(
 
 // policy forbids a page that is shown elsewhere everything but showing what is in
 // it, should some reference ever get past the sanitisers. The printer has its own.
-const policy = "default-src 'none'; img-src data:; font-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+const policy = "default-src 'none'; img-src data:; font-src data:; style-src 'unsafe-inline'; base-uri 'none'; " +
+	"form-action 'none'"
 
 // unseen saves the printer a layout for its window, which is one pixel wide. It has its own style element, so that
 // the others need not be parsed again for the page.

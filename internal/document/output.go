@@ -37,7 +37,8 @@ func CheckOutput(output presswork.Output, matter metadata.FrontMatter, o presswo
 	case o.Password != "":
 		return invalid("password", "password goes with the output pdf only: %s cannot be encrypted", output)
 	case matter.Options.Password != "":
-		return fault.Errorf(fault.FrontMatterInvalid, "front matter, line %d: password goes with the output pdf only: %s cannot be encrypted",
+		return fault.Errorf(fault.FrontMatterInvalid,
+			"front matter, line %d: password goes with the output pdf only: %s cannot be encrypted",
 			matter.Lines["password"], output).
 			WithParam("content")
 	}

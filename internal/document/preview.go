@@ -69,7 +69,8 @@ func (p paper) pictureCSS() string {
 
 	return fmt.Sprintf(
 		`html{margin:0;overflow:hidden;background:%s}
-body{margin:0;max-width:none;padding:0;position:absolute;top:%gmm;left:%gmm;width:%gmm;height:%gmm;columns:1;column-gap:%gmm;column-fill:auto}
+body{margin:0;max-width:none;padding:0;position:absolute;top:%gmm;left:%gmm;width:%gmm;height:%gmm`+
+			`;columns:1;column-gap:%gmm;column-fill:auto}
 .page-break{break-after:column}`,
 		p.background,
 		sheet.Round(s.Top),

@@ -200,7 +200,8 @@ func (s *slide) takePictures() {
 		parent := n.Parent
 		parent.RemoveChild(n)
 
-		for parent != s.root && parent.FirstChild == nil || parent.DataAtom == atom.P && strings.TrimSpace(textOfNode(parent)) == "" && parent.FirstChild == nil {
+		for parent.FirstChild == nil && (parent != s.root ||
+			parent.DataAtom == atom.P && strings.TrimSpace(textOfNode(parent)) == "") {
 			up := parent.Parent
 			up.RemoveChild(parent)
 			parent = up
@@ -261,13 +262,19 @@ func (s *slide) sort(first bool) {
 	switch {
 	case first && len(s.heading) == 1 && s.heading[0].DataAtom == atom.H1 && onlyText && len(blocks) <= 4 && s.bg == "":
 		s.kind = "cover"
-	case len(s.heading) == 1 && (len(blocks) == 0 || len(blocks) == 1 && onlyText && s.heading[0].DataAtom == atom.H1 && short(blocks[0], 140)) && s.bg == "":
+	case len(s.heading) == 1 && s.bg == "" &&
+		(len(blocks) == 0 ||
+			len(blocks) == 1 && onlyText && s.heading[0].DataAtom == atom.H1 && short(blocks[0], 140)):
 		s.kind = "section"
-	case len(blocks) == 1 && holdsImage(blocks[0]) && strings.TrimSpace(captionless(blocks[0])) == "" && len(s.heading) == 0 && s.bg == "":
+	case len(blocks) == 1 && holdsImage(blocks[0]) && strings.TrimSpace(captionless(blocks[0])) == "" &&
+		len(s.heading) == 0 && s.bg == "":
 		s.kind = "full"
-	case len(blocks) == 1 && (holdsImage(blocks[0]) && strings.TrimSpace(captionless(blocks[0])) == "" || hasClassOf(blocks[0], "diagram")):
+	case len(blocks) == 1 && (hasClassOf(blocks[0], "diagram") ||
+		holdsImage(blocks[0]) && strings.TrimSpace(captionless(blocks[0])) == ""):
 		s.kind = "image"
-	case len(blocks) == 1 && len(s.heading) == 0 && (blocks[0].DataAtom == atom.Blockquote || blocks[0].DataAtom == atom.P) && short(blocks[0], 260) && !holdsImage(blocks[0]):
+	case len(blocks) == 1 && len(s.heading) == 0 &&
+		(blocks[0].DataAtom == atom.Blockquote || blocks[0].DataAtom == atom.P) &&
+		short(blocks[0], 260) && !holdsImage(blocks[0]):
 		s.kind = "statement"
 	case len(blocks) == 1 && (blocks[0].DataAtom == atom.Pre || hasClassOf(blocks[0], "code-figure")):
 		s.kind = "code"

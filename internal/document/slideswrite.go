@@ -81,7 +81,10 @@ func (d deck) writeFoot(w *markup.Writer, s slide) {
 			text = strings.TrimSpace(text + " " + *t)
 		}
 	}
-	text = strings.NewReplacer("{page}", strconv.Itoa(s.number), "{total}", strconv.Itoa(len(d.slides)), "{title}", d.page.meta.Title,
+	text = strings.NewReplacer(
+		"{page}", strconv.Itoa(s.number),
+		"{total}", strconv.Itoa(len(d.slides)),
+		"{title}", d.page.meta.Title,
 		"{date}", d.page.date, "{chapter}", "").
 		Replace(text)
 

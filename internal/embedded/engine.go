@@ -129,7 +129,9 @@ func (e *Engine) Start(ctx context.Context) error {
 
 // inherited lists the environment variables that an engine needs. The rest of the environment holds secrets.
 func inherited() (env []string) {
-	for _, name := range []string{"HOME", "PATH", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "GGML_VK_VISIBLE_DEVICES"} {
+	for _, name := range []string{
+		"HOME", "PATH", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "GGML_VK_VISIBLE_DEVICES",
+	} {
 		if value, ok := os.LookupEnv(name); ok {
 			env = append(env, name+"="+value)
 		}

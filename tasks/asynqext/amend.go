@@ -113,7 +113,8 @@ func (a *amended) addition(keys []string, argv []any) string {
 		return lines + "ARGV[1] = redis.call('TIME')[1]\n"
 	case len(keys) == 2 && (part == "retry" || part == "scheduled") && keys[1] == pendingKey(q) && second == taskPrefix(q):
 		// There is mostly nothing to put back, and it is asked for all the time.
-		return lines + "if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end\n" + serverTime + "ARGV[1], ARGV[3] = clock[1], nanos()\n"
+		return lines + "if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end\n" +
+			serverTime + "ARGV[1], ARGV[3] = clock[1], nanos()\n"
 	case len(keys) == 2 && keys[1] == pendingKey(q) && keys[0] == taskKey(q, second):
 		return lines + serverTime + "ARGV[3] = nanos()\n"
 	case isRetry(keys):

@@ -15,7 +15,9 @@ local function done(id, n)
   local owner = redis.call('HGET', KEYS[n + 2], '` + ownerField + `')
   if owner then redis.call('ZREM', KEYS[n + 5], owner .. '\0' .. id) end
   redis.call('DEL', KEYS[n + 2])
-  if redis.call('INCR', KEYS[n + 3]) == 1 then redis.call('EXPIRE', KEYS[n + 3], ` + strconv.Itoa(int(countsKept.Seconds())) + `) end
+  if redis.call('INCR', KEYS[n + 3]) == 1 then
+    redis.call('EXPIRE', KEYS[n + 3], ` + strconv.Itoa(int(countsKept.Seconds())) + `)
+  end
   redis.call('INCR', KEYS[n + 4])
   return 1
 end

@@ -52,8 +52,9 @@ func Reap(
 	q Queue,
 	harmless string,
 ) (back int64, condemned []string, err error) {
-	answer, err := reapScript.Run(ctx, rdb, []string{activeKey(q), leaseKey(q), pendingKey(q)}, leaseLeft.Seconds(), taskPrefix(q), CrashCap, harmless).
-		Slice()
+	keys := []string{activeKey(q), leaseKey(q), pendingKey(q)}
+
+	answer, err := reapScript.Run(ctx, rdb, keys, leaseLeft.Seconds(), taskPrefix(q), CrashCap, harmless).Slice()
 	if err != nil {
 		return 0, nil, err
 	}

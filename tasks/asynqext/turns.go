@@ -65,7 +65,8 @@ local function join(ring, owner) redis.call('ZADD', ring, 'NX', now(), owner) en
 // KEYS[n]. The script has the result of TIME in clock.
 const EnqueueLua = joinRing + `
 local function enqueue(n, message, id, prefix, owner, tier, channel)
-  redis.call('HSET', KEYS[n], 'msg', message, 'state', 'pending', 'pending_since', now() .. '000', '` + ownerField + `', owner)
+  redis.call('HSET', KEYS[n], 'msg', message, 'state', 'pending', 'pending_since', now() .. '000',
+    '` + ownerField + `', owner)
   if tier ~= '' then redis.call('HSET', KEYS[n], '` + tierField + `', tier) end
   redis.call('LPUSH', KEYS[n + 1], id)
   redis.call('ZADD', prefix .. owner, clock[1], id)
@@ -327,8 +328,9 @@ func enqueueOf(cmd redis.Cmder) (Queue, bool) {
 func Rejoin(ctx context.Context, rdb redis.Scripter, q Queue, id string, delay time.Duration) error {
 	seconds := int64((delay + rejoinSlack).Seconds())
 
-	return rejoinScript.Run(ctx, rdb, []string{taskKey(q, id), ringKey(q), urgentRing(q), flexRing(q)}, id, linePrefix(q), seconds).
-		Err()
+	keys := []string{taskKey(q, id), ringKey(q), urgentRing(q), flexRing(q)}
+
+	return rejoinScript.Run(ctx, rdb, keys, id, linePrefix(q), seconds).Err()
 }
 
 // Withdraw takes a task that waits off its queue. One that runs, or is not there, stays as it is.

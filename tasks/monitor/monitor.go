@@ -107,7 +107,8 @@ func (p *monitorPage) pass(scripts string) {
 	h.Set(
 		"Content-Security-Policy",
 		"default-src 'none'; script-src 'self'"+scripts+"; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "+
-			"font-src 'self'; connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+			"font-src 'self'; connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; "+
+			"frame-ancestors 'none'",
 	)
 	h.Set("X-Frame-Options", "DENY")
 	h.Set("Referrer-Policy", "no-referrer")

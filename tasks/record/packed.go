@@ -16,22 +16,30 @@ const packForm = 1
 
 // packDictionary is the text that packed jobs have in common and refer to. Packed jobs cannot be
 // read with another text: a change of it needs another packForm.
-const packDictionary = `"cached":"1","error":"{\"code\":\"render_failed\",\"message\":\"","warnings":"{\"code\":\"image_failed\",\"message\":\"` +
-	`","status":"failed","status":"cancelled","cancelled by request","kind":"export","kind":"transcription","webhook":"https://` +
+const packDictionary = `"cached":"1","error":"{\"code\":\"render_failed\",\"message\":\"",` +
+	`"warnings":"{\"code\":\"image_failed\",\"message\":\"` +
+	`","status":"failed","status":"cancelled","cancelled by request","kind":"export","kind":"transcription",` +
+	`"webhook":"https://` +
 	`","stage":"transcribing",` +
-	`{"artifact":"{\"id\":\"01K\",\"url\":\"\",\"size\":0,\"pages\":1,\"sha256\":\"\",\"content_type\":\"application/pdf\",` +
+	`{"artifact":"{\"id\":\"01K\",\"url\":\"\",\"size\":0,\"pages\":1,\"sha256\":\"\",` +
+	`\"content_type\":\"application/pdf\",` +
 	`\"filename\":\"document.pdf\",\"expires_at\":\"2026-12-31T00:00:00.000000000Z\"}","attempts":"1","created":"2026-` +
-	`","filename":".pdf","finished":"2026-","id":"01K","kind":"conversion","message":"done","owner":"","progress":"100",` +
-	`"queue":"render","request_id":"01K","seq":"8","stage":"done","started":"2026-","status":"completed","theme":"light",` +
+	`","filename":".pdf","finished":"2026-","id":"01K","kind":"conversion","message":"done","owner":"",` +
+	`"progress":"100",` +
+	`"queue":"render","request_id":"01K","seq":"8","stage":"done","started":"2026-","status":"completed",` +
+	`"theme":"light",` +
 	`"traceparent":"00-","updated":"2026-"}` + "\n" +
-	`[{"type":"progress","job_id":"01K","seq":1,"status":"queued","stage":"queued","progress":0,"message":"waiting for a worker","at":"2026-` +
-	`Z"},{"type":"progress","job_id":"01K","seq":2,"status":"processing","stage":"analyzing","progress":0,"message":"a worker has begun","at":"2026-` +
+	`[{"type":"progress","job_id":"01K","seq":1,"status":"queued","stage":"queued","progress":0,"message":"waiting ` +
+	`for a worker","at":"2026-` +
+	`Z"},{"type":"progress","job_id":"01K","seq":2,"status":"processing","stage":"analyzing","progress":0,` +
+	`"message":"a worker has begun","at":"2026-` +
 	`"seq":3,"status":"processing","stage":"analyzing","progress":10,"message":"reading the document","at":"2026-` +
 	`"seq":4,"status":"processing","stage":"rendering","progress":20,"message":"typesetting the Markdown","at":"2026-` +
 	`"seq":5,"status":"processing","stage":"printing","progress":40,"message":"printing","at":"2026-` +
 	`"seq":6,"status":"processing","stage":"storing","progress":90,"message":"storing the result","at":"2026-` +
 	`"seq":7,"status":"completed","stage":"done","progress":100,"message":"done","at":"2026-` +
-	`Z","artifact":{"id":"01K","url":"","size":0,"pages":1,"sha256":"","content_type":"application/pdf","filename":"document.pdf","expires_at":"2026-`
+	`Z","artifact":{"id":"01K","url":"","size":0,"pages":1,"sha256":"","content_type":"application/pdf",` +
+	`"filename":"document.pdf","expires_at":"2026-`
 
 // packer packs jobs one after another, because its tables are large.
 type packer struct {

@@ -22,7 +22,8 @@ local rank = {queued = 0, analyzing = 1, rendering = 2, transcribing = 3, printi
 
 -- is holds the new values of fields; false for a field that the record does not have.
 local is, changed, events = {}, {}, {}
-local names = {'id', 'status', 'stage', 'progress', 'seq', 'fence', 'message', 'updated', 'task', 'begun', 'attempts', 'started', 'workers', 'by', 'webhook'}
+local names = {'id', 'status', 'stage', 'progress', 'seq', 'fence', 'message', 'updated',
+  'task', 'begun', 'attempts', 'started', 'workers', 'by', 'webhook'}
 for i, value in ipairs(redis.call('HMGET', job, unpack(names))) do is[names[i]] = value end
 
 local function get(field)
@@ -50,8 +51,9 @@ local function emit(kind, at, message, extra)
   set('updated', at)
   local text = ''
   if message ~= '' then text = ',"message":' .. cjson.encode(message) end
-  events[#events + 1] = '{"type":"' .. kind .. '","job_id":"' .. is.id .. '","seq":' .. is.seq .. ',"status":"' .. is.status ..
-    '","stage":"' .. is.stage .. '","progress":' .. is.progress .. text .. ',"at":"' .. at .. '"' .. extra .. '}'
+  events[#events + 1] = '{"type":"' .. kind .. '","job_id":"' .. is.id .. '","seq":' .. is.seq ..
+    ',"status":"' .. is.status .. '","stage":"' .. is.stage .. '","progress":' .. is.progress .. text ..
+    ',"at":"' .. at .. '"' .. extra .. '}'
 end
 
 -- commit writes the changed fields, and the events to the log.
@@ -113,8 +115,8 @@ if there > 0 then
 end
 redis.call('HSET', job, 'id', id, 'status', 'queued', 'stage', 'queued', 'progress', 0, 'seq', 1, 'message', message,
   'updated', at, 'created', at, 'made', nonce, unpack(ARGV, 9, 8 + count))
-redis.call('RPUSH', log, '{"type":"progress","job_id":"' .. id .. '","seq":1,"status":"queued","stage":"queued","progress":0,"message":' ..
-  cjson.encode(message) .. ',"at":"' .. at .. '"}')
+redis.call('RPUSH', log, '{"type":"progress","job_id":"' .. id .. '","seq":1,' ..
+  '"status":"queued","stage":"queued","progress":0,"message":' .. cjson.encode(message) .. ',"at":"' .. at .. '"}')
 redis.call('SET', payload, content)
 if list then
   redis.call('ZADD', list, 0, id)

@@ -18,8 +18,10 @@ import (
 
 // addressForms is the part of every error that lists the valid addresses. An error never
 // repeats the address: it may hold a password.
-const addressForms = "allowed are redis://[user:password@]host:port[/db], rediss://… (TLS), unix:///path/to/socket[?db=n], " +
-	"redis-sentinel://[:password@]host:port,host:port/master[/db], or several redis:// addresses separated by commas (a cluster)"
+const addressForms = "allowed are redis://[user:password@]host:port[/db], rediss://… (TLS), " +
+	"unix:///path/to/socket[?db=n], " +
+	"redis-sentinel://[:password@]host:port,host:port/master[/db], or several redis:// addresses separated by " +
+	"commas (a cluster)"
 
 // IOTimeout bounds each read and write of a connection. Time-outs are short, so that an
 // outage is found at once, and retries few, so that the slowest commands stay bounded.

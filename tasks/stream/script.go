@@ -280,7 +280,9 @@ local seq = string.format('%d', tonumber(f[3] or '0') + 1)
 redis.call('XADD', KEYS[2], seq .. '-0', 'd', ARGV[1], 'l', '` + string(condemned) + `')
 redis.call('HSET', KEYS[1], 'seq', seq, 'state', 'over', 'fence', 'condemned')
 redis.call('HDEL', KEYS[1], 'call')
-for _, key in ipairs(KEYS) do redis.call('PEXPIRE', key, f[4] or ` + strconv.FormatInt(callMemory.Milliseconds(), 10) + `) end
+for _, key in ipairs(KEYS) do
+  redis.call('PEXPIRE', key, f[4] or ` + strconv.FormatInt(callMemory.Milliseconds(), 10) + `)
+end
 tell(KEYS[1], f[5], seq .. ' ` + string(condemned) + `', ARGV[1])
 publish()
 return 1

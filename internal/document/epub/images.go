@@ -65,7 +65,9 @@ func (w *writer) pictureOf(uri string) (*picture, error) {
 		return nil, err
 	}
 
-	extension := map[string]string{"image/png": ".png", "image/jpeg": ".jpg", "image/gif": ".gif", "image/webp": ".webp", "image/svg+xml": ".svg"}[info.ContentType]
+	extension := map[string]string{
+		"image/png": ".png", "image/jpeg": ".jpg", "image/gif": ".gif", "image/webp": ".webp", "image/svg+xml": ".svg",
+	}[info.ContentType]
 	switch extension {
 	case "":
 		return nil, fmt.Errorf("books hold no %s; PNG, JPEG, GIF, WebP and SVG are allowed", info.ContentType)
@@ -83,7 +85,8 @@ func (w *writer) pictureOf(uri string) (*picture, error) {
 // shapes are the elements that a drawing in a book has; names are those that do
 // not come from drawing programs.
 var shapes = words(
-	"svg g path rect circle ellipse line polyline polygon text tspan defs marker linearGradient radialGradient stop clipPath symbol use title desc mask pattern style",
+	"svg g path rect circle ellipse line polyline polygon text tspan defs marker linearGradient radialGradient " +
+		"stop clipPath symbol use title desc mask pattern style",
 )
 
 // outside is what makes a stylesheet or a value refer to something.
@@ -136,7 +139,8 @@ func drawing(data []byte) ([]byte, error) {
 					if name = "xlink:href"; !strings.HasPrefix(a.Value, "#") {
 						return nil, errors.New("it refers to something outside")
 					}
-				case a.Name.Space != "" || name == "xmlns" || strings.HasPrefix(name, "on") || strings.HasPrefix(name, "data-") || strings.HasPrefix(name, "aria-"):
+				case a.Name.Space != "" || name == "xmlns" || strings.HasPrefix(name, "on") ||
+					strings.HasPrefix(name, "data-") || strings.HasPrefix(name, "aria-"):
 					continue
 				case name == "id" && (ids[a.Value] || a.Value == "" || strings.ContainsAny(a.Value, " \t\n")):
 					continue

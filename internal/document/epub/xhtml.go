@@ -2,8 +2,6 @@ package epub
 
 import (
 	"maps"
-	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -116,7 +114,8 @@ var (
 	)
 	// onlyPhrasing hold no blocks.
 	onlyPhrasing = words(
-		"h1 h2 h3 h4 h5 h6 p pre span b strong i em u s del ins mark small sub sup kbd samp var q cite abbr bdi bdo code a summary",
+		"h1 h2 h3 h4 h5 h6 p pre span b strong i em u s del ins mark small sub sup kbd samp var q cite abbr bdi bdo " +
+			"code a summary",
 	)
 	empty = words("br hr img wbr col")
 )
@@ -346,55 +345,6 @@ func (w *writer) attribute(name, key, value string) {
 	}
 	w.write(key, value)
 }
-
-// goodLink is a URL that all readers of URLs take.
-var goodLink = regexp.MustCompile(
-	`^(?i:https?://[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]{1,5})?([/?#]([a-z0-9._~!$&'()*+,;=:@/?#-]|%[0-9a-f]{2})*)?|mailto:([a-z0-9._~!$&'*+,;=:@/?-]|%[0-9a-f]{2})+|tel:[0-9+().-]+)$`,
-)
-
-// href is where a link leads in the book, "" for nowhere.
-func (w *writer) href(n *html.Node) string {
-	href := strings.TrimSpace(attribute(n, "href"))
-	if id, ok := strings.CutPrefix(href, "#"); ok {
-		if plain, err := url.PathUnescape(id); err == nil && w.places[id] == "" {
-			id = plain
-		}
-
-		switch w.places[id] {
-		case "":
-			return ""
-		case w.chapter.file:
-			return "#" + fragment(id)
-		}
-
-		return w.places[id] + "#" + fragment(id)
-	}
-
-	u, err := url.Parse(href)
-	if err != nil {
-		return ""
-	}
-
-	if u.Opaque == "" {
-		u.RawQuery = strings.NewReplacer(" ", "%20", "[", "%5B", "]", "%5D", "|", "%7C", "{", "%7B", "}", "%7D", "^", "%5E", "`", "%60", `"`, "%22", "<", "%3C", ">", "%3E", `\`, "%5C").
-			Replace(u.RawQuery)
-	}
-
-	if port := u.Port(); port != "" {
-		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
-			return ""
-		}
-	}
-
-	if href = u.String(); !goodLink.MatchString(href) || strings.Count(href, "#") > 1 {
-		return ""
-	}
-
-	return href
-}
-
-// fragment writes an anchor as a part of a URL.
-func fragment(id string) string { return (&url.URL{Fragment: id}).EscapedFragment() }
 
 // text escapes what is no markup, and leaves out what XML cannot hold.
 func text(s string) string {

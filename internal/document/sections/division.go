@@ -124,11 +124,13 @@ func divide(p Plan) *division {
 
 	large := func(b piece) bool { return len(b.HTML) > usualSection && !b.Contents }
 	switch {
-	case !p.Must && slices.ContainsFunc(d.blocks, func(b piece) bool { return b.Leaf }) && len(d.starts)*leastChapter > size:
+	case !p.Must && slices.ContainsFunc(d.blocks, func(b piece) bool { return b.Leaf }) &&
+		len(d.starts)*leastChapter > size:
 		return nil
 	case len(d.starts) > 1 && !(p.Must && slices.ContainsFunc(d.blocks, large)):
 		return d // else a block may be as much as a document that is printed at once
-	case !p.Must && size >= leastLaidOut && !p.Footnotes && !p.Turns && !slices.ContainsFunc(d.blocks, func(b piece) bool { return b.Unsound }):
+	case !p.Must && size >= leastLaidOut && !p.Footnotes && !p.Turns &&
+		!slices.ContainsFunc(d.blocks, func(b piece) bool { return b.Unsound }):
 		// With notes at the foot of pages a layout pass takes as long as the print. Where
 		// there are turned pages, Chromium may shrink all that is printed with them.
 		return d
@@ -207,74 +209,6 @@ func newSection(blocks []piece, from, to int) *section {
 	s.held = make([]string, places)
 
 	return s
-}
-
-// starts are the blocks that sections begin with.
-func starts(blocks []piece, must bool) []int {
-	starts, sizes := []int{0}, []int{0} // sizes are of all before a block
-	for i, b := range blocks {
-		sizes = append(sizes, sizes[i]+len(b.HTML))
-
-		from := starts[len(starts)-1]
-		switch {
-		case i == 0:
-		case endsPage(blocks, i) && (b.Leaf || sizes[i]-sizes[from] >= leastSection):
-			starts = append(starts, i)
-		case must && blocks[i-1].Contents && !b.Contents && longEnough(blocks[from:i]):
-			starts = append(starts, i)
-		case must && sizes[i+1]-sizes[from] > usualSection && !b.PageBreak: // which would end an empty page
-			best := i
-			for n := i; n > from && sizes[n]-sizes[from] >= usualSection/2; n-- {
-				if rank(blocks, n) < rank(blocks, best) {
-					best = n
-				}
-			}
-
-			for best > from && blocks[best-1].Heading > 0 && !endsPage(blocks, best) {
-				best-- // a heading stays with the text below it
-			}
-
-			if best > from {
-				starts = append(starts, best)
-			}
-		}
-	}
-
-	return starts
-}
-
-// longEnough reports whether blocks end with contents that are worth a section of their own.
-func longEnough(blocks []piece) bool {
-	size := 0
-	for i := len(blocks) - 1; i >= 0 && blocks[i].Contents; i-- {
-		size += len(blocks[i].HTML)
-	}
-
-	return size >= longContents
-}
-
-// endsPage reports whether a page ends before a block in any case. It does not where an anchor
-// without text comes first, or next to an empty page, unless a chapter begins.
-func endsPage(blocks []piece, i int) bool {
-	if blocks[i].Leaf || blocks[i].Chapter {
-		return !blocks[i-1].Leaf
-	}
-
-	return blocks[i-1].Breaks && !blocks[i].Breaks && (i == 1 || !blocks[i-2].Breaks) && !blocks[i].Anchor
-}
-
-// rank is lower for blocks that rather begin a section.
-func rank(blocks []piece, i int) int {
-	const none = 7
-
-	switch {
-	case endsPage(blocks, i):
-		return 0
-	case blocks[i].Heading > 0 && blocks[i-1].Heading == 0:
-		return blocks[i].Heading
-	}
-
-	return none
 }
 
 // link notes what is linked to.

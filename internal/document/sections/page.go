@@ -105,7 +105,8 @@ func (d *division) head(left bool, more string) string {
 		facing = d.Head.OtherFacing
 	}
 
-	return d.Head.Before + facing + d.Head.Banners + d.Head.After + "<style>" + d.NoBanners + "</style>\n" + more + "</head>\n"
+	return d.Head.Before + facing + d.Head.Banners + d.Head.After +
+		"<style>" + d.NoBanners + "</style>\n" + more + "</head>\n"
 }
 
 // fill writes the block with texts in its places, and returns those that are left.

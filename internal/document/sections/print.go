@@ -296,7 +296,8 @@ func (d *division) printBanners(ctx context.Context, pages map[string]int, total
 			out.WriteString(CounterStyle{r.Name, r.Texts[first:last]}.CSS())
 		}
 		out.WriteString("@page{background:none}@page cover{background:none}.banner{height:1mm;break-after:page}" +
-			".banner.turned{page:turned}.banner.blank{page:leaf}.banner.first{page:cover}.banner:last-child{break-after:auto}</style>\n</head>\n<body>\n")
+			".banner.turned{page:turned}.banner.blank{page:leaf}.banner.first{page:cover}" +
+			".banner:last-child{break-after:auto}</style>\n</head>\n<body>\n")
 
 		for _, class := range classes[first:last] {
 			out.WriteString(`<div class="` + class + "\"></div>\n")

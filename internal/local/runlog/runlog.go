@@ -126,7 +126,8 @@ func (d *Log) rotate(path string, line int) error {
 	}
 	defer lock.Close() // which also unlocks
 
-	for until := time.Now().Add(patience); syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) != nil; time.Sleep(time.Millisecond) {
+	locked := func() bool { return syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil }
+	for until := time.Now().Add(patience); !locked(); time.Sleep(time.Millisecond) {
 		if time.Now().After(until) {
 			return nil
 		}

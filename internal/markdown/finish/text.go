@@ -66,7 +66,8 @@ func (t *textWriter) tag(kind html.TokenType, raw []byte) {
 		if t.nested--; t.nested == 0 {
 			t.whole = ""
 		}
-	case t.whole == "" && begins && !block.IsVoid(string(name)) && (keepsWords(name) || bytes.Contains(raw, []byte(` lang="`))):
+	case t.whole == "" && begins && !block.IsVoid(string(name)) &&
+		(keepsWords(name) || bytes.Contains(raw, []byte(` lang="`))):
 		t.whole, t.nested = string(name), 1
 	}
 }

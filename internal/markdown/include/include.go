@@ -331,7 +331,8 @@ func (in *includer) readFile(name, full string) ([]byte, error) {
 	}
 
 	switch {
-	case path.IsAbs(name) || full == ".." || strings.HasPrefix(full, "../") || strings.ContainsAny(name, "\\\x00") || strings.Contains(name, "://"):
+	case path.IsAbs(name) || full == ".." || strings.HasPrefix(full, "../") ||
+		strings.ContainsAny(name, "\\\x00") || strings.Contains(name, "://"):
 		return nil, fail("files are included from the document's folder only")
 	case slices.Contains(in.stack, full):
 		return nil, fail("it includes itself: %s", input.Short(strings.Join(append(in.stack, full), " includes ")))

@@ -20,7 +20,8 @@ func attach(f *pdffile.File, catalog *pdffile.Dict, sources []Attachment, date t
 	var names, files []string
 	// Names in a tree of names are sorted.
 	for _, a := range slices.SortedFunc(slices.Values(sources), func(a, b Attachment) int {
-		return bytes.Compare(pdffile.StringBytes([]byte(pdffile.TextString(a.Name))), pdffile.StringBytes([]byte(pdffile.TextString(b.Name))))
+		name := func(text string) []byte { return pdffile.StringBytes([]byte(pdffile.TextString(text))) }
+		return bytes.Compare(name(a.Name), name(b.Name))
 	}) {
 		// MD5 is what the format asks for; it secures nothing.
 		params := fmt.Sprintf(

@@ -15,7 +15,8 @@ func (d description) xmp(level string, ua bool) []byte {
 	var b strings.Builder
 	b.WriteString("<?xpacket begin=\"\ufeff\" id=\"W5M0MpCehiHzreSzNTczkc9d\"?>\n" +
 		`<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">` + "\n" +
-		`<rdf:Description rdf:about="" xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:pdf="http://ns.adobe.com/pdf/1.3/" xmlns:xmp="http://ns.adobe.com/xap/1.0/">` + "\n")
+		`<rdf:Description rdf:about="" xmlns:dc="http://purl.org/dc/elements/1.1/" ` +
+		`xmlns:pdf="http://ns.adobe.com/pdf/1.3/" xmlns:xmp="http://ns.adobe.com/xap/1.0/">` + "\n")
 	element := func(name, container, attribute string, values ...string) {
 		if slices.Contains(values, "") {
 			return
@@ -74,7 +75,8 @@ func (d description) xmp(level string, ua bool) []byte {
 
 	if ua {
 		b.WriteString(
-			`<rdf:Description rdf:about="" xmlns:pdfuaid="http://www.aiim.org/pdfua/ns/id/"><pdfuaid:part>1</pdfuaid:part></rdf:Description>` + "\n",
+			`<rdf:Description rdf:about="" xmlns:pdfuaid="http://www.aiim.org/pdfua/ns/id/"><pdfuaid:part>` +
+				`1</pdfuaid:part></rdf:Description>` + "\n",
 		)
 
 		if level != "" {
@@ -88,10 +90,16 @@ func (d description) xmp(level string, ua bool) []byte {
 
 // uaSchema describes pdfuaid to a PDF/A reader: PDF/A wants every property
 // described that it does not know itself.
-const uaSchema = `<rdf:Description rdf:about="" xmlns:pdfaExtension="http://www.aiim.org/pdfa/ns/extension/" xmlns:pdfaSchema="http://www.aiim.org/pdfa/ns/schema#" xmlns:pdfaProperty="http://www.aiim.org/pdfa/ns/property#">` +
-	`<pdfaExtension:schemas><rdf:Bag><rdf:li rdf:parseType="Resource"><pdfaSchema:schema>PDF/UA identification</pdfaSchema:schema>` +
-	`<pdfaSchema:namespaceURI>http://www.aiim.org/pdfua/ns/id/</pdfaSchema:namespaceURI><pdfaSchema:prefix>pdfuaid</pdfaSchema:prefix>` +
+const uaSchema = `<rdf:Description rdf:about="" xmlns:pdfaExtension="http://www.aiim.org/pdfa/ns/extension/" ` +
+	`xmlns:pdfaSchema="http://www.aiim.org/pdfa/ns/schema#" ` +
+	`xmlns:pdfaProperty="http://www.aiim.org/pdfa/ns/property#">` +
+	`<pdfaExtension:schemas><rdf:Bag><rdf:li rdf:parseType="Resource"><pdfaSchema:schema>PDF/UA ` +
+	`identification</pdfaSchema:schema>` +
+	`<pdfaSchema:namespaceURI>http://www.aiim.org/pdfua/ns/id/</pdfaSchema:namespaceURI><pdfaSchema:prefix>` +
+	`pdfuaid</pdfaSchema:prefix>` +
 	`<pdfaSchema:property><rdf:Seq><rdf:li rdf:parseType="Resource"><pdfaProperty:name>part</pdfaProperty:name>` +
-	`<pdfaProperty:valueType>Integer</pdfaProperty:valueType><pdfaProperty:category>internal</pdfaProperty:category>` +
-	`<pdfaProperty:description>the part of ISO 14289 to which the file conforms</pdfaProperty:description></rdf:li></rdf:Seq>` +
+	`<pdfaProperty:valueType>Integer</pdfaProperty:valueType><pdfaProperty:category>` +
+	`internal</pdfaProperty:category>` +
+	`<pdfaProperty:description>the part of ISO 14289 to which the file conforms</pdfaProperty:description>` +
+	`</rdf:li></rdf:Seq>` +
 	`</pdfaSchema:property></rdf:li></rdf:Bag></pdfaExtension:schemas></rdf:Description>` + "\n"

@@ -23,8 +23,8 @@ func JoinDropCaps(f *pdffile.File) error {
 // capJoiner visits one content stream. Chromium writes a drop cap in its own text object before that of its line.
 // The glyphs of the line may be in spans with their text, for example in small capitals:
 //
-//	BT  /F5 70.9 Tf 1 0 0 -1 5 116 Tm <0032> Tj  ET  0 0 0 rg  BT  /F4 16 Tf 1 0 0 -1 58 80 Tm <0051004600480003> Tj …
-//	BT  /F5 70.9 Tf 1 0 0 -1 5 116 Tm <0032> Tj  ET  BT  /Span<</ActualText (n) >> BDC /F4 16 Tf 1 0 0 -1 58 80 Tm <0051> Tj EMC …
+//	BT  /F5 70.9 Tf 1 0 0 -1 5 116 Tm <0032> Tj  ET  0 0 0 rg  BT  /F4 16 Tf 1 0 0 -1 58 80 Tm <0051> Tj …
+//	BT  /F5 70.9 Tf 1 0 0 -1 5 116 Tm <0032> Tj  ET  BT  /Span<</ActualText (n) >> BDC /F4 16 Tf … <0051> Tj EMC …
 type capJoiner struct {
 	*pdffile.Rewriting
 	file  *pdffile.File
@@ -130,7 +130,8 @@ func (j *capJoiner) show(op pdffile.Operation) {
 			here.text = j.span.text
 		}
 		j.letter = here
-	case j.shows == 2 && j.letter.end > 0 && j.span == (textSpan{}) && len(codes) == j.face.Width: // a quotation mark before
+	// A quotation mark stands before the letter.
+	case j.shows == 2 && j.letter.end > 0 && j.span == (textSpan{}) && len(codes) == j.face.Width:
 		j.letter = shown{j.letter.start, end, j.letter.text + here.text, j.size}
 	default:
 		j.letter = shown{}

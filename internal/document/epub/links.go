@@ -1,0 +1,61 @@
+package epub
+
+import (
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"golang.org/x/net/html"
+)
+
+// goodLink is a URL that all readers of URLs take.
+var goodLink = regexp.MustCompile(
+	`^(?i:https?://[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]{1,5})?([/?#]([a-z0-9._~!$&'()*+,;=:@/?#-]|%[0-9a-f]{2})*)?|` +
+		`mailto:([a-z0-9._~!$&'*+,;=:@/?-]|%[0-9a-f]{2})+|tel:[0-9+().-]+)$`,
+)
+
+// href is where a link leads in the book, "" for nowhere.
+func (w *writer) href(n *html.Node) string {
+	href := strings.TrimSpace(attribute(n, "href"))
+	if id, ok := strings.CutPrefix(href, "#"); ok {
+		if plain, err := url.PathUnescape(id); err == nil && w.places[id] == "" {
+			id = plain
+		}
+
+		switch w.places[id] {
+		case "":
+			return ""
+		case w.chapter.file:
+			return "#" + fragment(id)
+		}
+
+		return w.places[id] + "#" + fragment(id)
+	}
+
+	u, err := url.Parse(href)
+	if err != nil {
+		return ""
+	}
+
+	if u.Opaque == "" {
+		u.RawQuery = strings.NewReplacer(" ", "%20", "[", "%5B", "]", "%5D", "|", "%7C", "{", "%7B", "}", "%7D",
+			"^", "%5E", "`", "%60", `"`, "%22", "<", "%3C", ">", "%3E", `\`, "%5C").
+			Replace(u.RawQuery)
+	}
+
+	if port := u.Port(); port != "" {
+		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
+			return ""
+		}
+	}
+
+	if href = u.String(); !goodLink.MatchString(href) || strings.Count(href, "#") > 1 {
+		return ""
+	}
+
+	return href
+}
+
+// fragment writes an anchor as a part of a URL.
+func fragment(id string) string { return (&url.URL{Fragment: id}).EscapedFragment() }
