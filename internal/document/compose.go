@@ -258,7 +258,14 @@ func (c *Converter) parse(
 	}
 
 	source := func(p Part, matter metadata.FrontMatter, title string) merge.Source {
-		settings := c.markdownOptions(Document{Path: p.Path, Asset: p.Asset, Include: p.Include}, matter, o, theme)
+		part := d
+		part.Path, part.Asset, part.Include = p.Path, p.Asset, p.Include
+
+		if p.Path != d.Path {
+			part.Filename = "" // it names the whole document
+		}
+
+		settings := c.markdownOptions(part, matter, o, theme)
 		settings.Title = title
 
 		return merge.Source{Path: p.Path, Content: matter.Body, Options: settings}

@@ -202,3 +202,22 @@ func TestAWrongPartIsNamed(t *testing.T) {
 		})
 	}
 }
+
+func TestMergedBookOfSlidesFlows(t *testing.T) {
+	t.Parallel()
+
+	_, files := bookOf(t, converter(t, document.Options{}), document.Document{
+		Path:    "one.md",
+		Content: []byte("---\nas: slides\n---\n# One\n\nfirst\n\n---\n\nsecond\n"),
+		Parts:   []document.Part{{Path: "two.md", Content: []byte("# Two\n\nthird\n\n---\n\nfourth\n")}},
+	})
+
+	rules := 0
+	for _, content := range files {
+		rules += strings.Count(string(content), "<hr")
+	}
+
+	if rules != 2 {
+		t.Errorf("the book has %d rules, want one for each break between slides", rules)
+	}
+}
