@@ -37,7 +37,7 @@ fi
 
 run() { # name, time, form of Redis
   say "$1: $2"
-  TORTURE=$2 TORTURE_REDIS=$3 TORTURE_DIR=$out/$1 go test -count=1 -timeout 0 -v -run 'TestWhatIsAcceptedIsDoneOnceWhateverDies$' ./internal/test/e2e |
+  TORTURE=$2 TORTURE_REDIS=$3 TORTURE_DIR=$out/$1 go test -count=1 -timeout 0 -v -run 'TestAcceptedJobsCompleteOnceUnderFaults$' ./internal/test/e2e |
     tee "$out/$1.log"
 }
 # time as seconds: Go's form of one number with h, m or s.

@@ -12,7 +12,7 @@ import (
 	"presswork/storage"
 )
 
-func TestDiskDoesNotReturnADamagedObjectWhole(t *testing.T) {
+func TestDiskWithholdsTheEndOfADamagedObject(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	var log strings.Builder

@@ -8,7 +8,7 @@ import (
 	"presswork/worker"
 )
 
-func TestWhatAnUpstreamCallsAMistakeIsNoLabel(t *testing.T) {
+func TestUpstreamErrorsAddNoMetricLabels(t *testing.T) {
 	t.Parallel()
 
 	for want, err := range map[string]error{

@@ -99,7 +99,7 @@ func TestACancellationThatComesAfterTheStoringLeavesNoArtifact(t *testing.T) {
 
 // The record of a run that died may lack its last steps: what it stored says for which
 // job it was printed.
-func TestWhatAnEarlierRunStoredIsAdopted(t *testing.T) {
+func TestArtifactOfAnEarlierRunIsAdopted(t *testing.T) {
 	t.Parallel()
 	s := setup(t, time.Minute)
 	left := []byte("%PDF-1.4 of a run that died before it could say so")
@@ -331,7 +331,7 @@ func TestAWaitForTheBrowserDoesNotCountAgainstTheDocument(t *testing.T) {
 	}
 }
 
-func TestADeadlineThatPassesBeforePrintingIsNoOutage(t *testing.T) {
+func TestDeadlineBeforePrintingIsNotAnOutage(t *testing.T) {
 	t.Parallel()
 	s := setup(t, 300*time.Millisecond)
 	s.store.beforeGet = func(ctx context.Context) { <-ctx.Done() }

@@ -172,7 +172,7 @@ func TestAJobThatWaitsForTheStoreCanBeCancelled(t *testing.T) {
 
 // A store that is slow may take a result after its job was cancelled: the run
 // waits for that, and deletes it then.
-func TestWhatASlowStoreTakesOfACancelledJobIsDeleted(t *testing.T) {
+func TestLateObjectsOfACancelledJobAreDeleted(t *testing.T) {
 	t.Parallel()
 	s := setup(t, wait.Patience)
 	id := tasks.NewID()

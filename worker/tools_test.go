@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -271,7 +270,7 @@ func TestFilesOfARequestReachItsSession(t *testing.T) {
 	}
 }
 
-func TestWhatIsTooLargeIsSaid(t *testing.T) {
+func TestContentThatIsTooLargeIsNamed(t *testing.T) {
 	t.Parallel()
 	r := setupTools(t, redistest.Start(t))
 	r.serve(t, tasks.Options{}, worker.ToolsOptions{})
@@ -340,7 +339,7 @@ func TestASessionThatBreaksSaysWhy(t *testing.T) {
 	}
 }
 
-func TestToolsThatNobodyHasAreRefusedWithTheReason(t *testing.T) {
+func TestUnavailableToolsAreRefusedWithTheReason(t *testing.T) {
 	t.Parallel()
 	r := setupTools(t, redistest.Start(t))
 
@@ -384,133 +383,5 @@ func TestToolsThatNobodyHasAreRefusedWithTheReason(t *testing.T) {
 
 	if offers, err := r.client.Offers(t.Context()); err != nil || offers.Workers != 1 {
 		t.Errorf("%+v, %v: a worker that has stopped offers tools", offers, err)
-	}
-}
-
-func TestADrainingWorkerEndsSessionsAndHandsOnWhatItHasNotAnswered(t *testing.T) {
-	t.Parallel()
-	r := setupTools(t, redistest.Start(t))
-	first := r.serve(t, tasks.Options{DrainTimeout: time.Millisecond}, worker.ToolsOptions{})
-	used, fresh := r.open(t, &inference.Request{}), r.open(t, &inference.Request{})
-	run(t, used, "x")
-	got := make(chan error, 1)
-
-	go func() {
-		_, err := fresh.Call(t.Context(), python("wait"))
-		got <- err
-	}()
-	wait.Until(t, "both sessions run", func() bool {
-		stats, err := r.client.Stats(t.Context())
-		i := slices.IndexFunc(stats, func(s tasks.QueueStats) bool { return s.Queue == tasks.Tools })
-
-		return err == nil && stats[i].Active == 2
-	})
-
-	if err := first.Stop(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-
-	if _, err := used.Call(
-		t.Context(),
-		python("x"),
-	); err == nil ||
-		!strings.Contains(err.Error(), "is being restarted") {
-		t.Errorf("got %v", err)
-	}
-	answered := make(chan struct{})
-	r.serve(
-		t,
-		tasks.Options{},
-		worker.ToolsOptions{
-			Tools: []worker.Tool{
-				{
-					Type: inference.CodeInterpreter,
-					Open: func(context.Context, []worker.ToolFile) (worker.OpenTool, error) {
-						close(answered)
-						return nil, errors.New("not today")
-					},
-				},
-			},
-		},
-	)
-	<-answered
-
-	if err := <-got; err == nil || !strings.Contains(err.Error(), "stopped unexpectedly") {
-		t.Errorf("the call that was handed on: %v", err)
-	}
-}
-
-func TestTheWaitForAWorkerIsNoPartOfACall(t *testing.T) {
-	t.Parallel()
-	r := setupTools(t, redistest.Start(t))
-	r.serve(t, tasks.Options{ToolConcurrency: 1}, worker.ToolsOptions{})
-	first, second := r.open(t, &inference.Request{}), r.open(t, &inference.Request{})
-	run(t, first, "x")
-	got := make(chan inference.ToolResult, 1)
-
-	go func() {
-		result, err := second.Call(t.Context(), python("y"))
-		if err != nil {
-			t.Error(err)
-		}
-		got <- result
-	}()
-	wait.Until(t, "the second session waits", func() bool {
-		stats, err := r.client.Stats(t.Context())
-		i := slices.IndexFunc(stats, func(s tasks.QueueStats) bool { return s.Queue == tasks.Tools })
-
-		return err == nil && stats[i].Pending > 0
-	})
-	freed := time.Now()
-	first.Close()
-
-	result := wait.Receive(t, "its turn", got)
-	if took := result.Took; result.Output != "y 1" || took <= 0 || took > time.Since(freed) {
-		t.Errorf("%+v, %s after its turn", result, time.Since(freed))
-	}
-}
-
-func TestASessionThatNoWorkerBeginsIsBusy(t *testing.T) {
-	t.Parallel()
-	r := setupTools(t, redistest.Start(t))
-	r.serve(t, tasks.Options{ToolConcurrency: 1}, worker.ToolsOptions{})
-	r.box.Wait = time.Second
-	wait.Until(t, "a session has begun", func() bool {
-		_, err := r.open(t, &inference.Request{}).Call(t.Context(), python("x"))
-		return err == nil
-	})
-	second := r.open(t, &inference.Request{})
-
-	ctx, cancel := context.WithTimeout(t.Context(), wait.Patience)
-	defer cancel()
-
-	if _, err := second.Call(ctx, python("y")); !errors.Is(err, inference.ErrToolsBusy) {
-		t.Errorf("got %v", err)
-	}
-}
-
-func TestTwoHundredSessionsAtOnce(t *testing.T) {
-	t.Parallel()
-	r := setupTools(t, redistest.Start(t))
-	r.serve(t, tasks.Options{ToolConcurrency: 200}, worker.ToolsOptions{})
-	var all sync.WaitGroup
-
-	for n := range 200 {
-		s := r.open(t, &inference.Request{Owner: fmt.Sprint("owner", n%7)})
-		all.Go(func() {
-			for i := range 5 {
-				result, err := s.Call(t.Context(), python("x"))
-				if want := fmt.Sprint("x ", i+1); err != nil || result.Output != want {
-					t.Errorf("session %d: %q, %v, want %q", n, result.Output, err, want)
-					return
-				}
-			}
-			s.Close()
-		})
-	}
-	all.Wait()
-
-	for range 200 {
-		wait.Receive(t, "its interpreter ends", r.ended)
 	}
 }

@@ -68,7 +68,7 @@ func TestKeywordsLeaveFunctionWordsOfTheLanguageOut(t *testing.T) {
 	}
 }
 
-func TestKeywordsAreNoFillers(t *testing.T) {
+func TestKeywordsAreNotFillerWords(t *testing.T) {
 	t.Parallel()
 
 	got := terms(

@@ -15,7 +15,7 @@ import (
 	"presswork/internal/test/wait"
 )
 
-func TestAFileCacheCountsAnewWhatItLostCountOf(t *testing.T) {
+func TestFileCacheRestoresALostCount(t *testing.T) {
 	t.Parallel()
 
 	for name, lose := range map[string]func(path string) error{

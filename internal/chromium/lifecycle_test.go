@@ -188,7 +188,7 @@ func TestStopCutsOffWhenItsContextEnds(t *testing.T) {
 	wantEmpty(t, dir)
 }
 
-func TestKillWaitsForNobody(t *testing.T) {
+func TestKillDoesNotWait(t *testing.T) {
 	t.Parallel()
 	dir := public.Dir(t)
 	b := browsertest.Start(t, chromium.Options{Tabs: 1, Dir: dir})

@@ -13,7 +13,7 @@ import (
 
 // Whether the supervisor or who prints is first to notice a browser's death makes no
 // difference.
-func TestWhoLosesABrowserGetsAnotherAfterItsBackOff(t *testing.T) {
+func TestLostBrowserIsReplacedAfterItsBackOff(t *testing.T) {
 	t.Parallel()
 	b := New(Options{Path: "/bin/false"})
 
@@ -57,7 +57,7 @@ func TestTheGuardsReasonGoesBeforeTheBrowsers(t *testing.T) {
 }
 
 // An outage of the browser's is no fault of the page: its job is tried again.
-func TestWhoHasNoTimeForABackOffHearsThatThereIsNoBrowser(t *testing.T) {
+func TestShortDeadlineDuringBackOffIsBrowserUnavailable(t *testing.T) {
 	t.Parallel()
 	b := New(Options{Path: "/bin/false"})
 
@@ -81,7 +81,7 @@ func TestWhoHasNoTimeForABackOffHearsThatThereIsNoBrowser(t *testing.T) {
 }
 
 // The janitor takes a slot to empty an idle tab, for a moment.
-func TestATabThatIsEmptiedIsNoPrintAtWork(t *testing.T) {
+func TestEmptyingATabIsNotCountedAsAPrint(t *testing.T) {
 	t.Parallel()
 	b := New(Options{Tabs: 1, QueueLimit: -1}) // none may wait
 	b.slots <- struct{}{}

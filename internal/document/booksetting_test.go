@@ -146,7 +146,7 @@ func textEdge(t *testing.T, path string, page int) float64 {
 
 // Documents that are short, not prose, or declared as documents are not set as books. Each part of the setting can
 // be switched on or off.
-func TestWhatIsABook(t *testing.T) {
+func TestDocumentsThatAreSetAsBooks(t *testing.T) {
 	t.Parallel()
 
 	list := "# A\n\n" + strings.Repeat("- an item of a list that goes on for a while\n", 300)
@@ -195,7 +195,7 @@ func TestWhatIsABook(t *testing.T) {
 }
 
 // Paragraphs of pictures alone keep space around them where others have none.
-func TestPicturesAreNoLines(t *testing.T) {
+func TestPicturesAreNotLines(t *testing.T) {
 	t.Parallel()
 	const picture = "<img alt=\"a\" src=\"data:image/gif;base64,R0lGODlhAQABAAAAACH5BAEKAAEALAAAAAABAAEAAAICTAEAOw==\">"
 	content := "Text.\n\n" + picture + " " + picture + "\n\nText " + picture + ".\n"

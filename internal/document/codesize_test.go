@@ -11,7 +11,7 @@ import (
 )
 
 // Code whose longest lines fit in smaller type is set in it, down to 7 pt.
-func TestCodeIsSetSoThatItsLinesAreWhole(t *testing.T) {
+func TestCodeSizeKeepsLinesWhole(t *testing.T) {
 	t.Parallel()
 	block := func(columns int) string { return "```\n" + strings.Repeat("-", columns) + "\nshort\n```\n" }
 	size := regexp.MustCompile(`<pre[^>]* style="font-size:([0-9.]+)pt"`)

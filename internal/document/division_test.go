@@ -217,7 +217,7 @@ func (c *counting) Print(ctx context.Context, page printable.Page) ([]byte, erro
 
 // A document that is too large for one print is cut before headings. Every chapter is there, the contents have its
 // page, and the file needs its password. Long contents are printed twice, but the text is not.
-func TestWhatIsTooMuchForOnePrintIsDivided(t *testing.T) {
+func TestLargeDocumentsAreDivided(t *testing.T) {
 	t.Parallel()
 	browser := &counting{Printer: printer(t)}
 	c := converter(t, document.Options{Printer: browser, Idle: func() int { return 2 }})
@@ -330,49 +330,8 @@ func (p refusing) PrintRevised(
 	return p.Print(ctx, page)
 }
 
-// The classes no-header and no-footer keep a document in one piece: sections have the header
-// and footer of all pages. The same words in the text mean nothing.
-func TestWordsOfTheTextDoNotDecideHowItIsPrinted(t *testing.T) {
-	t.Parallel()
-
-	for name, test := range map[string]struct {
-		text     string
-		sections bool
-	}{
-		"nothing of the kind": {"Plain words.", true},
-		"the word in a text":  {"The class no-header hides the header, and no-footer the footer.", true},
-		"the word in code":    {"```html\n<div class=\"no-header\">\n```", true},
-		"the class":           {"::: no-header\nWithout a header.\n:::", false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			var first atomic.Int64
-			c := converter(
-				t,
-				document.Options{Printer: refusing{blank{"test/1"}, &first}, Idle: func() int { return 2 }},
-			)
-
-			composed, err := c.Compose(
-				t.Context(),
-				document.Document{Content: append(chapters("\\newpage\n\n"), "\n\n"+test.text+"\n"...)},
-			)
-			if err != nil {
-				t.Fatal(err)
-			}
-
-			if _, err := c.Print(t.Context(), composed); err == nil {
-				t.Fatal("nothing was printed, and that is no error")
-			}
-
-			if got := first.Load() < int64(len(composed.Page.HTML)/2); got != test.sections {
-				t.Errorf("the first print has %d of %d bytes", first.Load(), len(composed.Page.HTML))
-			}
-		})
-	}
-}
-
 // A document that can be printed neither at once nor in sections is refused without waiting.
-func TestWhatCannotBeDividedIsRefused(t *testing.T) {
+func TestIndivisibleDocumentsAreRefused(t *testing.T) {
 	t.Parallel()
 	c := converter(t, document.Options{Idle: func() int { return 2 }})
 

@@ -99,7 +99,7 @@ func TestAttachedSource(t *testing.T) {
 	}
 }
 
-func TestWhatKeepsADocumentFromPDFUA(t *testing.T) {
+func TestDocumentsThatCannotBePDFUA(t *testing.T) {
 	t.Parallel()
 	c := converter(t, document.Options{Printer: printer(t)})
 

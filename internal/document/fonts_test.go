@@ -179,7 +179,7 @@ func TestNoGlyphIsMissingWithTheSystemsFonts(t *testing.T) {
 	}
 }
 
-func TestMissingGlyphsAreToldWithTheirRemedy(t *testing.T) {
+func TestMissingGlyphsNameTheRemedy(t *testing.T) {
 	t.Parallel()
 	c := converter(t, document.Options{Printer: withoutSystem(t)})
 	content := []byte(
@@ -229,7 +229,7 @@ func TestMissingGlyphsAreToldWithTheirRemedy(t *testing.T) {
 	}
 }
 
-func TestWhatIsCutOffFailsAStrictDocument(t *testing.T) {
+func TestClippedContentFailsAStrictDocument(t *testing.T) {
 	t.Parallel()
 	c := converter(t, document.Options{Printer: printer(t)})
 
@@ -249,7 +249,7 @@ func TestWhatIsCutOffFailsAStrictDocument(t *testing.T) {
 	}
 }
 
-func TestWhatIsCutOffIsTold(t *testing.T) {
+func TestClippedContentIsReported(t *testing.T) {
 	t.Parallel()
 	c := converter(t, document.Options{Printer: printer(t)})
 	long := strings.Repeat("go on and ", 20) + "end"

@@ -11,7 +11,7 @@ import (
 	"presswork/internal/fault"
 )
 
-func TestFrontMatterOfOthersIsNoError(t *testing.T) {
+func TestUnknownFrontMatterIsAllowed(t *testing.T) {
 	t.Parallel()
 	c := compose(
 		t,

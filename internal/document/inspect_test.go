@@ -10,7 +10,7 @@ import (
 )
 
 // Most documents can hold nothing too wide, and their prints are not looked at.
-func TestWhatMayBeTooWideIsKnown(t *testing.T) {
+func TestContentThatMayBeTooWideIsMarked(t *testing.T) {
 	t.Parallel()
 	const area = 150 // millimetres
 

@@ -64,3 +64,52 @@ func TestLanguageIsNotGuessedWhereItIsGiven(t *testing.T) {
 		t.Errorf("%.200s", several)
 	}
 }
+
+func TestLanguageAndDirection(t *testing.T) {
+	t.Parallel()
+
+	for content, want := range map[string]string{
+		"Hello":                 `lang="en" dir="ltr"`,
+		"日本語の文章です。":             `lang="ja" dir="ltr"`,
+		"中文文档":                  `lang="zh" dir="ltr"`,
+		"한국어 문서":                `lang="ko" dir="ltr"`,
+		"مرحبا بالعالم":         `lang="ar" dir="rtl"`,
+		"שלום עולם":             `lang="he" dir="rtl"`,
+		"---\nlang: fa\n---\nx": `lang="fa" dir="rtl"`,
+	} {
+		t.Run(content, func(t *testing.T) {
+			if c := compose(
+				t,
+				document.Document{Content: []byte(content)},
+			); !strings.Contains(
+				c.Page.HTML,
+				"<html "+want,
+			) {
+				t.Errorf("%q: %.80s, want %s", content, c.Page.HTML, want)
+			}
+		})
+	}
+}
+
+// Isolating code from the text around it costs time, and has no effect in a document with one direction of text.
+func TestCodeIsIsolatedWhereTextRunsBothWays(t *testing.T) {
+	t.Parallel()
+
+	for content, want := range map[string]bool{
+		"Say `x`, naïvely. 日本語 `y`":           false,
+		"Say `x` to שלום":                     true,
+		"Say `سلام`":                          true,
+		"A mark\u200f and `x`":                true,
+		`<p dir="rtl">Say <code>x</code></p>`: true,
+		"---\nlang: fa\n---\nSay `x`":         true,
+	} {
+		t.Run(content, func(t *testing.T) {
+			if got := strings.Contains(
+				compose(t, document.Document{Content: []byte(content)}).Page.HTML,
+				"unicode-bidi: isolate",
+			); got != want {
+				t.Errorf("%q: isolated %v, want %v", content, got, want)
+			}
+		})
+	}
+}

@@ -101,7 +101,7 @@ func TestCheckOptionsNamesWhatIsWrong(t *testing.T) {
 	}
 }
 
-func TestCheckSeesTheWholeDocument(t *testing.T) {
+func TestCheckReadsTheWholeDocument(t *testing.T) {
 	t.Parallel()
 
 	for i, c := range []struct {

@@ -114,7 +114,7 @@ func TestFewContentsTakeNoPage(t *testing.T) {
 }
 
 // Content without a rule against breaks starts on the current page, whatever its elements are.
-func TestWhatMayBeDividedFillsItsPage(t *testing.T) {
+func TestDivisibleContentFillsItsPage(t *testing.T) {
 	t.Parallel()
 	many := func(n int, form string) string {
 		return strings.ReplaceAll(strings.Repeat(form, n), "WORDS", strings.Repeat("of many words ", 40))

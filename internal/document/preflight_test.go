@@ -7,7 +7,7 @@ import (
 	"presswork/internal/fault"
 )
 
-func TestWhatTheSourceLacksIsTold(t *testing.T) {
+func TestMissingSourcesAreReported(t *testing.T) {
 	t.Parallel()
 
 	const dot = "(data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==)"

@@ -119,7 +119,7 @@ func TestARebindingNameReachesNothing(t *testing.T) {
 	}
 }
 
-func TestWhatIsDialledIsWhatWasChecked(t *testing.T) {
+func TestCheckedAddressIsDialled(t *testing.T) {
 	t.Parallel()
 	listener := count(t)
 	// The first address may be dialled, but nothing listens there. A second lookup after the check would reach the
@@ -198,7 +198,7 @@ func TestDisguisedHostsAreRefusedAtTheDialToo(t *testing.T) {
 	}
 }
 
-func TestANameThatDoesNotResolveIsNoRefusal(t *testing.T) {
+func TestUnresolvableNameIsNotRefused(t *testing.T) {
 	t.Parallel()
 	gone := &net.DNSError{Err: "no such host", Name: "gone.test", IsNotFound: true}
 	p := policy(t, guard.Options{Lookup: func(context.Context, string) ([]netip.Addr, error) { return nil, gone }})

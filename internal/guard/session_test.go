@@ -51,7 +51,7 @@ func awaitFree(t *testing.T, address string) {
 	})
 }
 
-func TestAGateAnswersNobodyBeforeItsSession(t *testing.T) {
+func TestGateRefusesRequestsBeforeItsSession(t *testing.T) {
 	t.Parallel()
 	asked := make(chan string, 2)
 

@@ -143,7 +143,7 @@ func TestTypeAndSizeAreReadFromTheBytes(t *testing.T) {
 	}
 }
 
-func TestWhatTheBrowserCannotShowIsRefused(t *testing.T) {
+func TestImagesThatTheBrowserCannotShowAreRefused(t *testing.T) {
 	t.Parallel()
 	const none, damaged = "it is not a PNG", "damaged"
 	flat := encoded(t, func(b *bytes.Buffer, m image.Image) error { return gif.Encode(b, m, nil) })

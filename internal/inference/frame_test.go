@@ -64,7 +64,7 @@ func TestFramesAreReadAsTheyWereWritten(t *testing.T) {
 }
 
 // An invalid frame is an error even if it looks like the usual form.
-func TestWhatIsNoFrameIsAnError(t *testing.T) {
+func TestInvalidFrameIsAnError(t *testing.T) {
 	t.Parallel()
 
 	for _, b := range []string{`{"chunk":{"content":"a\"}}`, "{\"chunk\":{\"content\":\"a\x01\"}}", `{"chunk":{"content":"a"b"}}`, `{"chunk":{"content":"}}`} {

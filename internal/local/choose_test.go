@@ -85,7 +85,7 @@ func TestAThemeIsChosenWhereItIsLeftOpen(t *testing.T) {
 	}
 }
 
-func TestAMergedDocumentIsReadAsAWhole(t *testing.T) {
+func TestMergedDocumentIsAnalysedAsAWhole(t *testing.T) {
 	t.Parallel()
 	c := start(t, local.Options{Output: presswork.HTML, Preference: recommend.Preference{}})
 	dir := files(t, map[string]string{"title.md": "# Cakes", "cake.md": recipe})

@@ -7,7 +7,7 @@ import (
 	"presswork/internal/recent"
 )
 
-func TestWhatIsUsedStaysAndTheRestIsForgotten(t *testing.T) {
+func TestLeastRecentlyUsedIsForgotten(t *testing.T) {
 	t.Parallel()
 	c := recent.New[int](200)
 	c.Put("used", -1, 10)

@@ -24,7 +24,7 @@ func TestPlainKeepsTextTabsAndLineBreaksOnly(t *testing.T) {
 	}
 }
 
-func TestABarHasTheSameWidthForEveryShare(t *testing.T) {
+func TestBarsHaveTheSameWidth(t *testing.T) {
 	t.Parallel()
 
 	for share, want := range map[float64]int{-1: 0, 0: 0, 0.5: 15, 1: 30, 7: 30} {

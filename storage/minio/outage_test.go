@@ -96,7 +96,7 @@ func fetch(t *testing.T, address string) *http.Response {
 	return r
 }
 
-func TestALostAnswerIsNoTakenKey(t *testing.T) {
+func TestPutSucceedsWhenItsFirstResponseIsLost(t *testing.T) {
 	t.Parallel()
 	server := storagetest.StartMinIO(t)
 	target := &url.URL{Scheme: "http", Host: server.Address}

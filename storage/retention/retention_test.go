@@ -372,30 +372,6 @@ func TestFullWhenNoObjectMayBeDeleted(t *testing.T) {
 	k.stored(t, "artifacts/2.pdf", "artifacts/3.pdf")
 }
 
-func TestReconcileForgetsDeletedObjects(t *testing.T) {
-	t.Parallel()
-	k := newKeeping(t, retention.Options{})
-	keeper := k.keeper()
-	k.add(t, keeper, "artifacts/1.pdf", "artifacts/2.pdf", "sources/2/content.md")
-
-	for _, key := range []string{"artifacts/2.pdf", "sources/2/content.md"} {
-		if err := k.store.Delete(t.Context(), key); err != nil {
-			t.Fatal(err)
-		}
-	}
-	sweep(t, keeper)
-	k.stored(t, "artifacts/1.pdf")
-
-	if n := k.rdb.ZCard(t.Context(), "pw:{keep}:sources").Val(); n != 0 {
-		t.Errorf("%d sources in the index", n)
-	}
-	// Stored, and never recorded: a day later it is found.
-	put(t, k.store, "artifacts/3.pdf", "0123456789")
-	k.pass(25 * time.Hour)
-	sweep(t, keeper)
-	k.stored(t, "artifacts/1.pdf", "artifacts/3.pdf")
-}
-
 func (outage) Delete(context.Context, string) error { return errors.New("the store is away") }
 
 func (outage) Health(context.Context) error { return errors.New("the store is away") }

@@ -44,7 +44,7 @@ func TestCalibrationError(t *testing.T) {
 	}
 }
 
-func TestCalibrationCoolsTheBoastfulAndSharpensNobody(t *testing.T) {
+func TestCalibrationLowersOverconfidenceOnly(t *testing.T) {
 	t.Parallel()
 
 	boast := calibrate([]prediction{said(0.98, true), said(0.98, false), said(0.98, true), said(0.98, false)})

@@ -43,7 +43,7 @@ func TestToneTopicAndFormalityMoveTheChoice(t *testing.T) {
 	}
 }
 
-func TestWhatTheCallerSaysReplacesWhatWasFound(t *testing.T) {
+func TestPreferencesReplaceTheAnalysis(t *testing.T) {
 	t.Parallel()
 	r := NewRules()
 	list := catalogue(t)
@@ -166,7 +166,7 @@ func TestNoAlternativeIsForbiddenByALikelyType(t *testing.T) {
 	}
 }
 
-func TestAPageIsDarkOnlyWhenSomethingAsksForIt(t *testing.T) {
+func TestPageIsDarkOnlyOnRequest(t *testing.T) {
 	t.Parallel()
 	r := NewRules()
 	list := catalogue(t)

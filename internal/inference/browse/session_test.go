@@ -181,7 +181,7 @@ L4:
 	}
 }
 
-func TestMisuseIsToldToTheModel(t *testing.T) {
+func TestModelGetsTheErrorsOfItsCalls(t *testing.T) {
 	t.Parallel()
 	s := serve(t, map[string]http.HandlerFunc{"/": htmlPage("<p>a"), "/json": page("application/json", `{"a": 1}`)})
 	without, with := browser(t, s, nil), browser(t, s, func(o *browse.Options) { o.Searcher = found{} })

@@ -109,7 +109,7 @@ func TestEveryDimensionRefuses(t *testing.T) {
 	}
 }
 
-func TestWhatIsRefusedTakesNothing(t *testing.T) {
+func TestRefusedRequestTakesNothing(t *testing.T) {
 	t.Parallel()
 	m := open(t)
 	l := meter.Limits{RPD: 10, TPD: 100} // a part of one comes back meanwhile

@@ -206,7 +206,7 @@ func TestRecordingsFailOverAsChatsDo(t *testing.T) {
 	}
 }
 
-func TestAListenerWhoLeavesFreesTheEngine(t *testing.T) {
+func TestLeavingListenerFreesTheEngine(t *testing.T) {
 	t.Parallel()
 	server, base := inferencetest.Start(t)
 	ctx, leave := context.WithCancel(t.Context())

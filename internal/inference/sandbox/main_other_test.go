@@ -13,7 +13,7 @@ const helperVariable = "PRESSWORK_SANDBOX_TEST_HELPER"
 
 func help() int { return 1 }
 
-func TestThereIsNoWallHere(t *testing.T) {
+func TestMachineWithoutASandbox(t *testing.T) {
 	t.Parallel()
 	if _, err := sandbox.Open(t.Context(), sandbox.Options{}); !errors.Is(err, sandbox.ErrUnavailable) {
 		t.Errorf("error is %v, want ErrUnavailable", err)

@@ -180,7 +180,7 @@ func TestAThousandCallsLeaveNothingRunning(t *testing.T) {
 	}
 }
 
-func TestWhatRunsEndsWithItsParent(t *testing.T) {
+func TestProgramEndsWithItsParent(t *testing.T) {
 	t.Parallel()
 
 	for range 3 {

@@ -138,8 +138,8 @@ func TestAProgramSeesNothingOfTheMachine(t *testing.T) {
 	})
 }
 
-// TestAProgramIsNobodyOnTheMachine: inside it is 65534 in any case.
-func TestAProgramIsNobodyOnTheMachine(t *testing.T) {
+// TestProgramRunsAsAnUnprivilegedUser: inside it is 65534 in any case.
+func TestProgramRunsAsAnUnprivilegedUser(t *testing.T) {
 	t.Parallel()
 	b := openBox(t)
 	owner := make(chan uint32, 1)
@@ -185,9 +185,9 @@ func TestAProgramIsNobodyOnTheMachine(t *testing.T) {
 	}
 }
 
-// TestTheServerStaysWhoItIs: a thread that starts a program becomes another user,
+// TestServerKeepsItsIdentity: a thread that starts a program becomes another user,
 // and must not be the one that stands for the process.
-func TestTheServerStaysWhoItIs(t *testing.T) {
+func TestServerKeepsItsIdentity(t *testing.T) {
 	t.Parallel()
 	b := openBox(t)
 
@@ -305,7 +305,7 @@ func TestARunEndsWithItsContext(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeRunIsNamed(t *testing.T) {
+func TestProgramsThatCannotRunAreNamed(t *testing.T) {
 	t.Parallel()
 	b := openBox(t)
 

@@ -109,9 +109,9 @@ func TestTheDocumentIsAtItsOwnAddressOnly(t *testing.T) {
 	}
 }
 
-// TestWhatIsShownCanDoNothing reads the policies; the visit of internal/test/studio
+// TestShownDocumentRunsNoScripts reads the policies; the visit of internal/test/studio
 // tries them.
-func TestWhatIsShownCanDoNothing(t *testing.T) {
+func TestShownDocumentRunsNoScripts(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	s.Show("<script>alert(1)</script>")

@@ -108,7 +108,7 @@ func TestTOMLErrorsNameTheLine(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotFrontMatterStaysMarkdown(t *testing.T) {
+func TestOtherBeginningsStayMarkdown(t *testing.T) {
 	t.Parallel()
 
 	for _, src := range []string{

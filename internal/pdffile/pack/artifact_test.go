@@ -9,7 +9,7 @@ import (
 	"presswork/internal/pdffile/filetest"
 )
 
-func TestWhatIsPaintedOutsideTagsIsAnArtifact(t *testing.T) {
+func TestUntaggedContentIsAnArtifact(t *testing.T) {
 	t.Parallel()
 
 	const tag, art = "/P <</MCID 0 >>BDC\n", "/Artifact BMC\n"

@@ -233,7 +233,7 @@ func TestWholeStructureTree(t *testing.T) {
 	golden.Check(t, "structure.txt", []byte(built.Text(t, objects)))
 }
 
-func TestTagsThatAreNoneOfAList(t *testing.T) {
+func TestTagsOutsideOfLists(t *testing.T) {
 	t.Parallel()
 
 	for name, c := range map[string]struct{ kids, elements, want string }{

@@ -134,7 +134,7 @@ func TestATableInACellIsAnother(t *testing.T) {
 	}
 }
 
-func TestWhatIsMissingForPDFUAIsListed(t *testing.T) {
+func TestMissingPartsOfPDFUAAreListed(t *testing.T) {
 	t.Parallel()
 	heads := func(levels ...int) (kids, elements string) {
 		for i, level := range levels {

@@ -9,8 +9,6 @@ import (
 	"io"
 	"iter"
 	"maps"
-	"math"
-	"mime/multipart"
 	"net/http"
 	"os"
 	"os/exec"
@@ -333,87 +331,4 @@ func TestLlamaServerAnswersThroughPresswork(t *testing.T) {
 			t.Errorf("%d %.300s", status, raw)
 		}
 	})
-}
-
-// transcript is what the tests read of verbose_json.
-type transcript struct {
-	Text     string
-	Duration float64
-	Words    []struct {
-		Word       string
-		Start, End float64
-	}
-}
-
-// transcribe posts a recording.
-func transcribe(t *testing.T, base, clip string) (out transcript) {
-	t.Helper()
-	audio, err := os.ReadFile(clip)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var body bytes.Buffer
-	form := multipart.NewWriter(&body)
-	file, err := form.CreateFormFile("file", filepath.Base(clip))
-	if err == nil {
-		_, err = file.Write(audio)
-	}
-	for _, field := range [][2]string{{"model", "whisper"}, {"response_format", "verbose_json"}, {"timestamp_granularities[]", "word"}, {"temperature", "0"}} {
-		if err == nil {
-			err = form.WriteField(field[0], field[1])
-		}
-	}
-	if err == nil {
-		err = form.Close()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	res, err := http.Post(base+"/v1/audio/transcriptions", form.FormDataContentType(), &body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer res.Body.Close()
-	b, err := io.ReadAll(res.Body)
-	if err != nil || res.StatusCode != 200 {
-		t.Fatalf("%d %.500s (%v)", res.StatusCode, b, err)
-	}
-	if err := json.Unmarshal(b, &out); err != nil {
-		t.Fatal(err)
-	}
-	return out
-}
-
-// bare is a word without case and punctuation.
-func bare(word string) string {
-	return strings.ToLower(strings.Trim(word, " .,;:!?'\"-"))
-}
-
-func TestWhisperTranscribesThroughPresswork(t *testing.T) {
-	dir := enginesDir(t)
-	direct := engine(t, filepath.Join(dir, "whisper-server"), filepath.Join(dir, "models", "whisper-tiny.en"))
-	_, client := e2e.Serve(t, map[string]string{
-		"INFERENCE_CONFIG": catalogue(
-			t,
-			"{id: whisper, capabilities: [transcription], upstreams: [{base_url: %q}]}",
-			direct+"/v1",
-		),
-		"WORKER_QUEUES": "infer,text,audio",
-	})
-	clip := filepath.Join(dir, "clips", "beckett.wav")
-	theirs, ours := transcribe(t, direct, clip), transcribe(t, client.Base, clip)
-	if len(theirs.Words) < 10 || len(ours.Words) != len(theirs.Words) || math.Abs(ours.Duration-theirs.Duration) > 0.2 {
-		t.Fatalf("got %+v, the engine alone says %+v", ours, theirs)
-	}
-	for i, w := range theirs.Words {
-		if o := ours.Words[i]; bare(o.Word) != bare(w.Word) || math.Abs(o.Start-w.Start) > 0.2 ||
-			math.Abs(o.End-w.End) > 0.2 {
-			t.Errorf("word %d is %+v, the engine alone says %+v", i, o, w)
-		}
-	}
-	for _, want := range []string{"try again", "fail again", "fail better"} {
-		if !strings.Contains(strings.ToLower(ours.Text), want) {
-			t.Errorf("%q lacks %q", ours.Text, want)
-		}
-	}
 }

@@ -46,7 +46,7 @@ func TestOnlyLettersOfRightToLeftWordsAreCompared(t *testing.T) {
 	}
 }
 
-func TestSyntaxIsNoWord(t *testing.T) {
+func TestSyntaxIsNotCountedAsWords(t *testing.T) {
 	t.Parallel()
 
 	got := string(

@@ -12,7 +12,7 @@ import (
 )
 
 // A backup is taken while a document is printed; everything is lost then.
-func TestWhatWasBackedUpIsRestored(t *testing.T) {
+func TestRestoreBringsBackABackup(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	lost := map[string]string{"REDIS_URL": redistest.Start(t), "PDF_OUTPUT_DIR": dir + "/lost", "WORKERS": "1"}

@@ -15,7 +15,7 @@ import (
 
 // A browser that cannot start prints what only the operator may read: its path
 // and what it writes to stderr.
-func TestNobodyOutsideReadsWhyTheBrowserDoesNotStart(t *testing.T) {
+func TestErrorsHideWhyTheBrowserDoesNotStart(t *testing.T) {
 	t.Parallel()
 	const said = "stderr-of-the-broken-browser"
 	broken := filepath.Join(public.Dir(t), "where-the-browser-lies")

@@ -14,10 +14,10 @@ import (
 	"presswork/internal/test/public"
 )
 
-// TestWhatIsAcceptedIsDoneOnceWhateverDies breaks a fleet for a while. `make
+// TestAcceptedJobsCompleteOnceUnderFaults breaks a fleet for a while. `make
 // torture` does so for as long as TORTURE says, with a replicated Redis, a full disk,
 // wrong clocks and an older version besides.
-func TestWhatIsAcceptedIsDoneOnceWhateverDies(t *testing.T) {
+func TestAcceptedJobsCompleteOnceUnderFaults(t *testing.T) {
 	t.Parallel()
 
 	if testing.Short() {

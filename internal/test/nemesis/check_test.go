@@ -174,7 +174,7 @@ func TestTheCheckerSeesEachBrokenPromise(t *testing.T) {
 	}
 }
 
-func TestWhatNobodyKnowsIsNoComplaint(t *testing.T) {
+func TestUnknownOutcomesAreNotComplaints(t *testing.T) {
 	t.Parallel()
 	entries, world := fine()
 	at := func(ms int) time.Duration { return time.Duration(ms) * time.Millisecond }

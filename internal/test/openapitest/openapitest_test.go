@@ -31,7 +31,7 @@ components:
     Job: { type: object, required: [id], properties: { id: { type: string } }, additionalProperties: false }
 `
 
-func TestWhatTheDescriptionDoesNotHaveIsFound(t *testing.T) {
+func TestUndocumentedResponsesAreFound(t *testing.T) {
 	t.Parallel()
 
 	file := filepath.Join(t.TempDir(), "openapi.yaml")

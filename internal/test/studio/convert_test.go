@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -327,7 +326,7 @@ func aReloadGoesOnWithTheJob(t *testing.T, h *shared) {
 	second.Reads(".history li", "Long")
 }
 
-func TestAKeyIsAskedForAndKeptForTheTabOnly(t *testing.T) {
+func TestKeyIsKeptForTheTabOnly(t *testing.T) {
 	t.Parallel()
 	_, c := e2e.Serve(t, map[string]string{"API_KEY": "right-key"})
 	v := browsertest.NewVisitor(t)
@@ -354,120 +353,4 @@ func TestAKeyIsAskedForAndKeptForTheTabOnly(t *testing.T) {
 	second := v.Beside(p, strings.SplitN(p.Page.MustInfo().URL, "#", 2)[0])
 	second.Allow = p.Allow
 	second.See("#key")
-}
-
-func byKeyboardAlone(t *testing.T, h *shared) {
-	_, p, _ := h.open(t)
-	tab := func(until string) {
-		t.Helper()
-
-		for range 60 {
-			p.Page.Keyboard.MustType(input.Tab)
-
-			if p.Eval(
-				`() => { const e = document.activeElement; return e?.getAttribute("aria-label") ?? e?.innerText ?? "" }`,
-			) == until {
-				return
-			}
-		}
-		t.Fatalf("Tab never comes to %q", until)
-	}
-	tab("Convert")
-	p.Page.Keyboard.MustType(input.ArrowRight)
-	p.See("#url")
-	p.Page.Keyboard.MustType(input.ArrowLeft)
-	tab("Markdown")
-	p.Page.KeyActions().Press(input.ControlLeft).Type(input.Enter).MustDo()
-	p.See(".job[data-status=completed]")
-	// The editor lets Tab through.
-	tab("Live page")
-	p.Eval(`() => document.querySelector(".theme-now").focus()`)
-	p.Page.Keyboard.MustType(input.Enter)
-	p.See("dialog[open] input[type=search]")
-	p.Page.Keyboard.MustType(input.Escape)
-	p.Until(
-		"the gallery closes and gives the focus back",
-		`() => !document.querySelector("dialog") && document.activeElement?.className === "theme-now"`,
-	)
-}
-
-func theServerGoesAndComesBack(t *testing.T, h *shared) {
-	_, p, _ := h.open(t)
-	p.Allow = []string{"ERR_INTERNET_DISCONNECTED"}
-	shows(p, "quiet craft")
-	offline(t, p, true)
-	write(p, "text/plain", "# Written offline\n")
-	p.See(".offline")
-	p.Until("the text is kept", `() => localStorage.getItem("presswork.draft")?.includes("Written offline")`)
-	offline(t, p, false)
-	shows(p, "Written offline")
-}
-
-// A telephone at the edge of its cell: 400 ms there and back, 50 KB a second.
-func aSlowNetworkIsWaitedFor(t *testing.T, h *shared) {
-	_, p, _ := h.open(t)
-
-	slow := proto.NetworkEmulateNetworkConditions{Latency: 400, DownloadThroughput: 50_000, UploadThroughput: 50_000}
-	if err := slow.Call(p.Page); err != nil {
-		t.Fatal(err)
-	}
-	p.Page.MustReload()
-	write(p, "text/plain", "# From afar\n")
-	shows(p, "From afar")
-	p.Click("Convert Ctrl")
-	p.See(".job[data-status=completed]")
-}
-
-func theDocumentationTriesRequests(t *testing.T, h *shared) {
-	c := h.client.For(t)
-	p := h.visitor.For(t).Open(c.Base+"/docs", 1280, 900, false)
-	p.Press("#operations-themes-listThemes button.opblock-summary-control")
-	p.Press("#operations-themes-listThemes button.execute")
-	p.Until(
-		"the answer is shown",
-		`() => document.querySelector("#operations-themes-listThemes .live-responses-table")?.innerText.includes('"nord"')`,
-	)
-}
-
-// theAPIDoesWhatTheProgramSays sends what the page gives to copy.
-func theAPIDoesWhatTheProgramSays(t *testing.T, h *shared) {
-	_, p, c := h.open(t)
-	p.Click("Convert Ctrl")
-	p.See(".job[data-status=completed]")
-	p.Click("Copy as")
-	program := p.Reads(".program", c.Base)
-	_, address, _ := strings.Cut(program, "'")
-	address, _, _ = strings.Cut(address, "'")
-
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, address, strings.NewReader("# Hi"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	req.Header.Set("Content-Type", "text/markdown")
-	req.Header.Set("Accept", "application/pdf")
-
-	res, err := c.HTTP.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer res.Body.Close()
-
-	if body, _ := io.ReadAll(res.Body); !bytes.HasPrefix(body, []byte("%PDF-")) {
-		t.Errorf("%s answers %d %.200s", address, res.StatusCode, body)
-	}
-}
-
-func offline(t *testing.T, p *browsertest.Visit, off bool) {
-	t.Helper()
-
-	err := proto.NetworkEmulateNetworkConditions{
-		Offline:            off,
-		DownloadThroughput: -1,
-		UploadThroughput:   -1,
-	}.Call(
-		p.Page,
-	)
-	if err != nil {
-		t.Fatal(err)
-	}
 }

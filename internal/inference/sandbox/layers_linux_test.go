@@ -1,0 +1,194 @@
+package sandbox_test
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"presswork/internal/inference/sandbox"
+	"presswork/internal/test/public"
+)
+
+// TestSandboxLayersContainAttacks takes parts of the wall away and sees attacks succeed
+// that fail with it: they are real ones.
+func TestSandboxLayersContainAttacks(t *testing.T) {
+	t.Parallel()
+	openBox(t) // skips where it must
+
+	h := newHost(t)
+	for part, test := range map[string]struct {
+		edit    string // of bwrap's arguments, as cases of a shell
+		attacks map[string]string
+	}{
+		"the file system": {
+			`--chdir) args+=(--ro-bind /etc /etc --bind ` + filepath.Dir(h.socket) + ` ` + filepath.Dir(h.socket) + ` --chdir);; --remount-ro) shift;;`,
+			map[string]string{"users": "root:", "socket of the host": "", "write to the root": "<_io.TextIOWrapper"},
+		},
+		"the network and the filter": {
+			`--unshare-all) args+=(--unshare-all --share-net);; --seccomp) shift;;`,
+			map[string]string{"internet": "<socket.socket", "netlink": "<socket.socket"},
+		},
+		"the network": {
+			`--unshare-all) args+=(--unshare-all --share-net);;`,
+			map[string]string{"abstract socket of the host": ""},
+		},
+		"the filter": {
+			`--seccomp) shift;;`,
+			map[string]string{"netlink": "<socket.socket"},
+		},
+	} {
+		t.Run(part, func(t *testing.T) {
+			t.Parallel()
+
+			box, err := sandbox.Open(t.Context(), sandbox.Options{Bubblewrap: weakened(t, test.edit)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := newSession(t, newPool(t, box, patient))
+
+			for name, want := range test.attacks {
+				for _, a := range attacks {
+					if a.name != name {
+						continue
+					}
+
+					got := run(t, s, a.on(h, ""))
+					if a.want != "" && strings.Contains(got.Output, a.want) || !strings.Contains(got.Output, want) {
+						t.Errorf("%s: output is\n%s\nwant %q, and not %q", name, got.Output, want, a.want)
+					}
+				}
+			}
+		})
+	}
+}
+
+// weakened is a bwrap that edits its arguments first.
+func weakened(t *testing.T, edit string) string {
+	t.Helper()
+	script := fmt.Sprintf(`#!/bin/bash
+args=()
+while [ $# -gt 0 ]; do
+  case $1 in
+    --) break;;
+    %s
+    *) args+=("$1");;
+  esac
+  shift
+done
+exec bwrap "${args[@]}" "$@"
+`, edit)
+	name := filepath.Join(public.Dir(t), "bwrap")
+	public.Program(t, name, script)
+
+	return name
+}
+
+// TestTheFilterForbidsSystemCalls calls them directly, with the filter and without.
+func TestTheFilterForbidsSystemCalls(t *testing.T) {
+	t.Parallel()
+	code := `import ctypes, errno, platform
+libc = ctypes.CDLL(None, use_errno=True)
+libc.syscall.restype = ctypes.c_long
+amd = platform.machine() == 'x86_64'
+def call(name, amd64, arm64, *args):
+    ctypes.set_errno(0)
+    r = libc.syscall(amd64 if amd else arm64, *args)
+    print(name, errno.errorcode[ctypes.get_errno()] if r < 0 else 'works')
+call('ptrace', 101, 117, 0, 0, 0, 0)
+call('process_vm_readv', 310, 270, 1, 0, 0, 0, 0, 0)
+call('bpf', 321, 280, 0, 0, 0)
+call('perf_event_open', 298, 241, 0, 0, -1, -1, 0)
+call('userfaultfd', 323, 282, 1)
+call('io_uring_setup', 425, 425, 1, 0)
+call('keyctl', 250, 219, 0, -3, 0)
+call('add_key', 248, 217, b'user', b'a', b'b', 1, -3)
+call('personality', 135, 92, 0xffffffff)
+call('unshare', 272, 97, 0)
+call('setns', 308, 268, -1, 0)
+call('mount', 165, 40, 0, b'/work', 0, 32, 0)
+call('umount2', 166, 39, b'/work', 0)
+call('open_tree', 428, 428, -100, b'/work', 0)
+call('fsopen', 430, 430, b'tmpfs', 0)
+call('name_to_handle_at', 303, 264, -100, b'/work', 0, 0, 0)
+call('open_by_handle_at', 304, 265, -100, 0, 0)
+call('kexec_load', 246, 104, 0, 0, 0, 0)
+call('memfd_create', 319, 279, b'a', 0)
+call('shmget', 29, 194, 0, 4096, 0o1600)
+call('open_tree_attr', 467, 467, -100, b'/work', 0, 0, 0)
+call('set_sndbuf', 54, 208, -1, 1, 7, ctypes.create_string_buffer(4), 4)
+call('force_sndbuf', 54, 208, -1, 1, 32, ctypes.create_string_buffer(4), 4)
+call('terminal_input', 16, 29, 0, 0x5412, b'x')
+call('terminal_discipline', 16, 29, 0, 0x5423, b'x')
+call('terminal_linux', 16, 29, 0, 0x541c, b'x')
+call('shared_anonymous', 9, 222, None, ctypes.c_size_t(4096), ctypes.c_long(3), ctypes.c_long(0x21), ctypes.c_long(-1), None)
+call('clone_newuser', 56, 220, 0x10000000 | 17, 0, 0, 0, 0)
+call('clone3', 435, 435, 0, 0)
+call('socket_inet', 41, 198, 2, 1, 0)
+call('socket_datagram', 41, 198, 1, 2, 0)
+call('socketpair_unix', 53, 199, 1, 1, 0, ctypes.create_string_buffer(8))
+call('socketpair_packets', 53, 199, 1, 5, 0, ctypes.create_string_buffer(8))
+`
+	special := map[string]string{
+		"clone3":             "ENOSYS",
+		"socket_inet":        "EAFNOSUPPORT",
+		"socketpair_unix":    "works",
+		"socket_datagram":    "ESOCKTNOSUPPORT",
+		"socketpair_packets": "ESOCKTNOSUPPORT",
+	}
+	with := run(t, newSession(t, newPool(t, openBox(t), patient)), code)
+
+	lines := strings.Split(with.Output, "\n")
+	if len(lines) != 33 {
+		t.Errorf("%d calls were made", len(lines))
+	}
+
+	for _, line := range lines {
+		name, got, _ := strings.Cut(line, " ")
+
+		want := special[name]
+		if want == "" {
+			want = "EPERM"
+		}
+
+		if got != want {
+			t.Errorf("%s: %s, want %s", name, got, want)
+		}
+	}
+
+	box, err := sandbox.Open(t.Context(), sandbox.Options{Bubblewrap: weakened(t, "--seccomp) shift;;")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	without := run(t, newSession(t, newPool(t, box, patient)), code)
+	differ := 0
+
+	for i, line := range strings.Split(without.Output, "\n") {
+		if i < len(lines) && line != lines[i] {
+			differ++
+		}
+	}
+
+	if differ < 20 { // the kernel refuses the others by itself, as it is set
+		t.Errorf("without the filter only %d calls do something else:\n%s", differ, without.Output)
+	}
+}
+
+// TestTheFilterRefusesCallsThatItDoesNotKnow: the kernel of this machine may not know them
+// either, so the filter is asked itself.
+func TestTheFilterRefusesCallsThatItDoesNotKnow(t *testing.T) {
+	t.Parallel()
+
+	for number, want := range map[uint32]unix.Errno{
+		unix.SYS_READ: 0, unix.SYS_SETSOCKOPT: 0, unix.SYS_IOCTL: 0, unix.SYS_RSEQ_SLICE_YIELD: 0, unix.SYS_PTRACE: unix.EPERM,
+		472: unix.ENOSYS, 500: unix.ENOSYS, 1 << 20: unix.ENOSYS, 0x40000000: unix.ENOSYS, 0xffffffff: unix.ENOSYS,
+	} {
+		t.Run(fmt.Sprint(number), func(t *testing.T) {
+			if got, err := sandbox.FilterResult(number); got != want || err != nil {
+				t.Errorf("system call %d: %v, %v; want %v", number, got, err, want)
+			}
+		})
+	}
+}

@@ -1,0 +1,165 @@
+package e2e_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"presswork/internal/test/e2e"
+	"presswork/tasks"
+)
+
+// listeningRedis is a durable one on a free port of an address.
+func listeningRedis(b *testing.B, address string) (url string, client *redis.Client) {
+	b.Helper()
+
+	l, err := net.Listen("tcp", address+":0")
+	if err != nil {
+		b.Fatal(err)
+	}
+	port := fmt.Sprint(l.Addr().(*net.TCPAddr).Port)
+	l.Close()
+
+	cmd := exec.Command(
+		"redis-server",
+		"--bind",
+		address,
+		"--port",
+		port,
+		"--protected-mode",
+		"no",
+		"--dir",
+		b.TempDir(),
+		"--save",
+		"",
+		"--appendonly",
+		"yes",
+		"--appendfsync",
+		"always",
+		"--maxmemory-policy",
+		"noeviction",
+		"--loglevel",
+		"warning",
+	)
+	if err := cmd.Start(); err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() {
+		cmd.Process.Kill()
+		cmd.Wait()
+	})
+	url = "redis://" + address + ":" + port
+	client = redis.NewClient(&redis.Options{Addr: address + ":" + port})
+	b.Cleanup(func() { client.Close() })
+
+	for client.Ping(b.Context()).Err() != nil {
+		time.Sleep(5 * time.Millisecond) // polling a condition
+	}
+
+	return url, client
+}
+
+// BenchmarkLongQueue tells what 99 000 waiting jobs change.
+func BenchmarkLongQueue(b *testing.B) {
+	const waiting, asked = 99_000, 2000
+	fleet, url := benchFleet(b)
+	_, c := fleet.API(map[string]string{"API_KEY": "hush"})
+
+	opt, err := redis.ParseURL(url)
+	if err != nil {
+		b.Fatal(err)
+	}
+
+	client := redis.NewClient(opt)
+	defer client.Close()
+
+	queue, err := tasks.NewClient(url, tasks.Options{MaxPending: 2 * waiting}) // one key leaves room for others
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer queue.Stop(context.WithoutCancel(b.Context()))
+	memory := func() (n int64) {
+		info, err := client.Info(b.Context(), "memory").Result()
+		if err != nil {
+			b.Fatal(err)
+		}
+
+		for line := range strings.Lines(info) {
+			if rest, ok := strings.CutPrefix(line, "used_memory:"); ok {
+				fmt.Sscan(rest, &n)
+			}
+		}
+
+		return n
+	}
+	took := func(path func() string) string {
+		var d []time.Duration
+
+		for range asked {
+			began := time.Now()
+
+			if status, _, body := c.Do("GET", path(), "", nil, "X-API-Key", "hush"); status != http.StatusOK {
+				b.Fatalf("answered %d: %s", status, body)
+			}
+			d = append(d, time.Since(began))
+		}
+
+		return fmt.Sprintf(
+			"p50 %s, p99 %s",
+			quantile(d, 0.5).Round(10*time.Microsecond),
+			quantile(d, 0.99).Round(10*time.Microsecond),
+		)
+	}
+
+	for b.Loop() {
+		var ids []string
+		submit := func() {
+			ids = append(
+				ids,
+				c.Submit(e2e.Submission{Content: fmt.Sprintf("# %d", len(ids))}, "X-API-Key", "hush").JobID,
+			)
+		}
+		measure := func(n string) {
+			for range 100 {
+				submit()
+			}
+			report(
+				b,
+				"status of a job while "+n+" wait",
+				took(func() string { return "/api/conversion/" + ids[rand.IntN(len(ids))] }),
+				"as short as without",
+			)
+			report(
+				b,
+				"a list of 20 jobs while "+n+" wait",
+				took(func() string { return "/api/conversion?limit=20" }),
+				"as short as without",
+			)
+		}
+		measure("none")
+		before := memory()
+		began := time.Now()
+		submitAll(b, queue, waiting)
+		report(
+			b,
+			"submissions to a queue that grows to 99 000",
+			fmt.Sprintf("%.0f/s", waiting/time.Since(began).Seconds()),
+			"stated",
+		)
+		report(
+			b,
+			"Redis' memory for each of 99 000 waiting jobs",
+			fmt.Sprintf("%.2f KB", float64(memory()-before)/waiting/1000),
+			"≤ 2.5 KB",
+		)
+		measure("99 000")
+	}
+}

@@ -1,0 +1,84 @@
+package e2e_test
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"presswork/internal/inference/inferencetest"
+	"presswork/internal/test/e2e"
+)
+
+func TestKeysHaveModelsAndLimits(t *testing.T) {
+	t.Parallel()
+	_, base := inferencetest.Start(t)
+
+	keys := filepath.Join(t.TempDir(), "keys.yaml")
+	if err := os.WriteFile(keys, []byte(`keys:
+  - {name: boss, key: boss-key, admin: true}
+  - {name: ann, key: ann-key, models: [hello], tpm: 5000, rpd: 5} # two of them are refused
+`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, boss := e2e.Serve(
+		t,
+		map[string]string{"INFERENCE_CONFIG": models(t, base, "hello", "echo"), "KEYS_CONFIG": keys},
+	)
+	boss.Key = "boss-key"
+	ann := *boss
+	ann.Key = "ann-key"
+	post := func(c *e2e.Client, body string) (int, http.Header, string) {
+		status, header, answer := c.Do("POST", "/v1/chat/completions", "application/json", []byte(body))
+		return status, header, string(answer)
+	}
+
+	hello := string(chat("hello", false, "hi"))
+	if status, _, answer := post(
+		&ann,
+		string(chat("echo", false, "hi")),
+	); status != http.StatusNotFound ||
+		!strings.Contains(answer, "model_not_found") {
+		t.Errorf("another's model: %d %s", status, answer)
+	}
+
+	if _, _, answer := ann.Do("GET", "/v1/models", "", nil); strings.Contains(string(answer), "echo") {
+		t.Errorf("ann sees %s", answer)
+	}
+
+	status, header, answer := post(&ann, hello)
+	if status != http.StatusOK || header.Get("x-ratelimit-limit-tokens") != "5000" ||
+		header.Get("x-ratelimit-remaining-requests") != "3" {
+		t.Errorf("%d %s %v", status, answer, header)
+	}
+
+	if status, _, answer := post(
+		&ann,
+		`{"model":"hello","max_completion_tokens":9000,"messages":[{"role":"user","content":"x"}]}`,
+	); status != http.StatusRequestEntityTooLarge ||
+		!strings.Contains(answer, `"type":"tokens","code":"rate_limit_exceeded"`) {
+		t.Errorf("too large: %d %s", status, answer)
+	}
+	post(&ann, hello)
+	post(&ann, hello)
+
+	if status, header, answer := post(
+		&ann,
+		hello,
+	); status != http.StatusTooManyRequests || header.Get("retry-after") == "" ||
+		!strings.Contains(answer, "requests per day (RPD): Limit 5, Used 5") {
+		t.Errorf("over the limit: %d %s", status, answer)
+	}
+
+	if status, _, answer := post(boss, hello); status != http.StatusOK {
+		t.Errorf("boss: %d %s", status, answer)
+	}
+	_, _, own := ann.Do("GET", "/v1/usage?group_by=key", "", nil)
+
+	_, _, all := boss.Do("GET", "/v1/usage?group_by=key", "", nil)
+	if strings.Contains(string(own), "boss") || !strings.Contains(string(own), `"key":"ann","requests":3`) ||
+		!strings.Contains(string(all), `"key":"boss","requests":1`) {
+		t.Errorf("ann sees %s, boss %s", own, all)
+	}
+}

@@ -1,0 +1,229 @@
+package e2e_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"presswork/internal/inference/inferencetest"
+	"presswork/internal/test/e2e"
+	"presswork/internal/test/wait"
+)
+
+func TestSpeechIsPassedThrough(t *testing.T) {
+	t.Parallel()
+	server, base := inferencetest.Start(t)
+	_, c := e2e.Serve(t, map[string]string{
+		"INFERENCE_CONFIG": ears(
+			t,
+			base,
+			"voice",
+			"voice-cut",
+			"voice-hang",
+			"voice-fail-once",
+			"voice-status:400",
+			"voice-status:503",
+			"ears",
+		),
+		"WORKER_QUEUES": "infer",
+	})
+
+	say := func(model, more string) []byte {
+		return fmt.Appendf(nil, `{"model":%q,"input":"one two three","voice":"alloy"%s}`, model, more)
+	}
+	for _, model := range []string{"voice", "voice-fail-once"} {
+		status, header, body := c.Do(
+			"POST",
+			"/v1/audio/speech",
+			"application/json",
+			say(model, `,"response_format":"mp3","speed":1.5,"unknown":1`),
+		)
+		if status != 200 || header.Get("Content-Type") != "audio/mpeg" || string(body) != "one two three" {
+			t.Errorf("%s: %d %v %s", model, status, header, body)
+		}
+	}
+
+	if sent := string(
+		server.Requests()[0].Raw,
+	); sent != `{"model":"voice","input":"one two three","voice":"alloy","response_format":"mp3","speed":1.5}` {
+		t.Errorf("sent %s", sent)
+	}
+
+	if status, _, body, err := c.Try("POST", "/v1/audio/speech", "application/json", say("voice-cut", "")); err == nil {
+		t.Errorf("half of it looks whole: %d %s", status, body)
+	}
+
+	for body, want := range map[string]string{
+		string(say("voice-status:400", "")):                `"code":"invalid_request"`,
+		string(say("voice-status:503", "")):                `"code":"upstream_unavailable"`,
+		string(say("chat", "")):                            `does not support speech`,
+		string(say("nobody", "")):                          `"code":"model_not_found"`,
+		string(say("voice", `,"response_format":"mp4"`)):   `"param":"response_format"`,
+		string(say("voice", `,"speed":9`)):                 `"param":"speed"`,
+		string(say("voice", `,"stream_format":"sse"`)):     `"param":"stream_format"`,
+		`{"model":"voice","voice":"alloy"}`:                `"param":"input"`,
+		`{"model":"voice","voice":"alloy","input":"a"`:     `"code":"invalid_json"`,
+		`{"model":"voice","input":"a","voice":{"id":"x"}}`: `"param":"voice"`,
+	} {
+		t.Run(body, func(t *testing.T) {
+			if status, header, answer := c.Do(
+				"POST",
+				"/v1/audio/speech",
+				"application/json",
+				[]byte(body),
+			); status < 400 || !strings.Contains(string(answer), want) ||
+				header.Get("x-should-retry") == "" {
+				t.Errorf("%s: %d %s, want %s", body, status, answer, want)
+			}
+		})
+	}
+	// A caller that leaves frees the engine.
+	ctx, leave := context.WithCancel(t.Context())
+
+	req, err := http.NewRequestWithContext(
+		ctx,
+		"POST",
+		c.Base+"/v1/audio/speech",
+		bytes.NewReader(say("voice-hang", "")),
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	begin := make([]byte, 13)
+	if _, err := io.ReadFull(res.Body, begin); err != nil || string(begin) != "one two three" {
+		t.Errorf("%q %v", begin, err)
+	}
+	leave()
+	res.Body.Close()
+
+	soon, cancel := context.WithTimeout(t.Context(), wait.Patience)
+	defer cancel()
+
+	if err := server.WaitLeft(soon, 1); err != nil {
+		t.Errorf("the engine speaks on: %v", err)
+	}
+}
+
+func TestTheCommandLineTranscribes(t *testing.T) {
+	t.Parallel()
+	server, base := inferencetest.Start(t)
+	_, c := e2e.Serve(
+		t,
+		map[string]string{
+			"INFERENCE_CONFIG": ears(t, base, "ears", "ears-untimed", "ears-hang"),
+			"WORKER_QUEUES":    "audio",
+			"API_KEY":          "hush",
+		},
+	)
+
+	file := filepath.Join(t.TempDir(), "Meeting.wav")
+	if err := os.WriteFile(file, recording(9), 0o600); err != nil {
+		t.Fatal(err)
+	}
+
+	run := func(args ...string) (stdout, stderr string, err error) {
+		cmd := exec.CommandContext(
+			t.Context(),
+			e2e.Binary(t),
+			append([]string{"transcribe", "--server", c.Base + "/v1", file}, args...)...)
+		cmd.Env = append(os.Environ(), "PRESSWORK_API_KEY=hush")
+		var out, words bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &out, &words
+		err = cmd.Run()
+
+		return out.String(), words.String(), err
+	}
+	if out, words, err := run(
+		"--language",
+		"en",
+	); err != nil || !strings.HasPrefix(out, "one two three") ||
+		words != "" {
+		t.Errorf("%q %q %v", out, words, err)
+	}
+
+	if f := server.Recordings()[0].Fields; f["language"][0] != "en" || f["model"][0] != "ears" {
+		t.Errorf("sent %v", f)
+	}
+
+	srt := file + ".srt"
+	if out, words, err := run(
+		"--format",
+		"srt",
+		"--model",
+		"ears-untimed",
+		"--translate",
+		"-o",
+		srt,
+	); err != nil || out != "" ||
+		!strings.Contains(words, "gives no times") {
+		t.Errorf("%q %q %v", out, words, err)
+	}
+
+	if b, err := os.ReadFile(srt); err != nil || !strings.HasPrefix(string(b), "1\n00:00:00,000 --> ") {
+		t.Errorf("%s %v", b, err)
+	}
+
+	for want, args := range map[string][]string{
+		`did you mean "srt"`: {"--format", "str"},
+		"does not support":   {"--model", "chat"},
+		"does not exist":     {"--model", "nobody"},
+		"does not answer":    {"--server", "http://127.0.0.1:1"},
+		"key is not valid":   {"--key", "wrong"},
+		"write http://HOST":  {"--server", "localhost"},
+	} {
+		t.Run(want, func(t *testing.T) {
+			if _, words, err := run(args...); err == nil || !strings.Contains(words, want) {
+				t.Errorf("%v: %q, want %q", args, words, want)
+			}
+		})
+	}
+	// An interruption cancels the job.
+	heard := len(server.Recordings())
+
+	cmd := exec.CommandContext(
+		t.Context(),
+		e2e.Binary(t),
+		"transcribe",
+		"--server",
+		c.Base,
+		"--key",
+		"hush",
+		"--model",
+		"ears-hang",
+		file,
+	)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	wait.Until(t, "the engine hears the recording", func() bool { return len(server.Recordings()) > heard })
+
+	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+
+	if err := cmd.Wait(); cmd.ProcessState.ExitCode() != 130 {
+		t.Errorf("%v", err)
+	}
+
+	soon, cancel := context.WithTimeout(t.Context(), wait.Patience)
+	defer cancel()
+
+	if err := server.WaitLeft(soon, 1); err != nil {
+		t.Errorf("the engine works on: %v", err)
+	}
+}

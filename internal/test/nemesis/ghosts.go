@@ -1,0 +1,121 @@
+package nemesis
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"presswork/storage"
+	"presswork/storage/minio"
+)
+
+func (f *fleet) objects() (keys []string) {
+	f.t.Helper()
+
+	s, err := minio.New(
+		minio.Options{Endpoint: f.store.Address, AccessKey: f.store.AccessKey, SecretKey: f.store.SecretKey},
+	)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+
+	for _, prefix := range []string{storage.Artifacts, storage.Sources, storage.Renders} {
+		for info, err := range s.List(f.t.Context(), prefix) {
+			if err != nil {
+				f.t.Fatal(err)
+			}
+			keys = append(keys, info.Key)
+		}
+	}
+	slices.Sort(keys)
+
+	return keys
+}
+
+// lasting are the beginnings of keys that need no end.
+var lasting = []string{
+	"pw:secret:",
+	"pw:{keep}:",
+	"pw:usage:",
+	"pw:{meter:",
+	"pw:settled",
+	"pw:settled",
+	"pw:dead",
+	"pw:owners",
+	"pw:workers",
+	"asynq:queues",
+	"asynq:servers",
+	"asynq:workers",
+}
+
+// ghosts reads every key of Redis. At the end no queue may have a task, except for delivered webhooks, no job may
+// be open, and all other keys must expire.
+func (f *fleet) ghosts() (ghosts []string) {
+	ctx, cancel := context.WithTimeout(f.t.Context(), 2*time.Minute)
+	defer cancel()
+
+	for _, s := range f.redis.primaries() {
+		client := s.Client()
+
+		it := client.Scan(ctx, 0, "*", 1000).Iterator()
+		for it.Next(ctx) {
+			// A key may have gone since it was listed, as webhooks that were delivered do.
+			if why := ghostly(ctx, client, it.Val()); why != "" && client.Exists(ctx, it.Val()).Val() > 0 {
+				ghosts = append(ghosts, it.Val()+": "+why)
+			}
+		}
+
+		if it.Err() != nil {
+			ghosts = append(ghosts, "Redis: "+it.Err().Error())
+		}
+		client.Close()
+	}
+	slices.Sort(ghosts)
+
+	return ghosts
+}
+
+func ghostly(ctx context.Context, client *redis.Client, key string) string {
+	_, rest, task := strings.Cut(key, "}:t:")
+	switch {
+	case task:
+		if state := client.HGet(ctx, key, "state").Val(); state != "completed" || !strings.HasPrefix(rest, "webhook-") {
+			return "a task that is " + state
+		}
+
+		return ""
+	case key == "pw:open":
+		return fmt.Sprintf("%d jobs need somebody", client.ZCard(ctx, key).Val())
+	case strings.HasPrefix(key, "asynq:{"):
+		switch part := key[strings.LastIndexByte(key, ':')+1:]; part {
+		case "pending", "active":
+			return fmt.Sprintf("%d tasks", client.LLen(ctx, key).Val())
+		case "lease", "retry", "scheduled", "archived":
+			return fmt.Sprintf("%d tasks", client.ZCard(ctx, key).Val())
+		}
+
+		return "" // counters of Asynq's
+	case strings.HasSuffix(key, ":call") || strings.HasSuffix(key, ":frames") || strings.HasSuffix(key, ":waiters") || strings.Contains(key, ":line:"):
+		if client.TTL(ctx, key).Val() < 0 {
+			return "a call or a line that nobody stands in"
+		}
+
+		return ""
+	}
+
+	for _, prefix := range lasting {
+		if strings.HasPrefix(key, prefix) {
+			return ""
+		}
+	}
+
+	if client.TTL(ctx, key).Val() == -1 {
+		return "it never goes"
+	}
+
+	return ""
+}

@@ -1,0 +1,132 @@
+package nemesis
+
+import (
+	"slices"
+	"time"
+
+	"presswork/internal/test/wait"
+)
+
+// struck is a fault at work.
+type struck struct {
+	injection
+	target string
+	began  time.Duration
+	until  time.Duration
+}
+
+// nemesis strikes the fleet until the time is over and each fault has come, then heals
+// it. Each comes once before one comes again. Few are at work at a time, so that the
+// fleet gets something done between them.
+func (f *fleet) nemesis(h *history, o Options) (counts map[string]int) {
+	counts = map[string]int{}
+
+	list := f.faults(o.SmallDisk)
+	if len(o.Faults) > 0 {
+		list = slices.DeleteFunc(list, func(c injection) bool { return !slices.Contains(o.Faults, c.name) })
+	}
+
+	if len(list) == 0 {
+		f.t.Fatalf("none of %q is a fault of this fleet", o.Faults)
+	}
+	var order []int
+	var active []struck
+	heal := func(s struck) {
+		s.heal(f, s.target)
+		h.add(Entry{Op: opFault, Kind: s.name, Target: s.target, Call: s.began, Return: h.now()})
+	}
+
+	next := h.now() + time.Second
+	for h.now() < o.Duration || len(counts) < len(list) {
+		still := active[:0]
+		for _, s := range active {
+			if h.now() >= s.until {
+				heal(s)
+			} else {
+				still = append(still, s)
+			}
+		}
+		active = still
+		f.supervise(active)
+
+		if h.now() >= next && len(active) < 3 {
+			if len(order) == 0 {
+				order = f.rng.Perm(len(list))
+			}
+			chosen := list[order[0]]
+			order = order[1:]
+
+			if target := f.free(chosen, active); target != "" {
+				counts[chosen.name]++
+				s := struck{injection: chosen, target: target, began: h.now()}
+				chosen.strike(f, target)
+
+				if chosen.heal == nil {
+					h.add(Entry{Op: opFault, Kind: s.name, Target: target, Call: s.began, Return: h.now()})
+				} else {
+					s.until = s.began + 200*time.Millisecond + time.Duration(
+						f.rng.Int64N(int64(min(chosen.longest, o.LongestFault))),
+					)
+					active = append(active, s)
+				}
+			} else {
+				order = append(order, slices.IndexFunc(list, func(f injection) bool { return f.name == chosen.name }))
+			}
+			next = h.now() + o.Gap/4 + time.Duration(f.rng.Int64N(int64(o.Gap)))
+		}
+		time.Sleep(20 * time.Millisecond) // between two looks at the clock
+	}
+
+	for _, s := range active {
+		heal(s)
+	}
+
+	for _, n := range f.nodes {
+		// The upgrade ends: what newer nodes accept is not for older ones alone.
+		if n.program != f.programOf(n, 0) {
+			n.stop()
+			n.start(f.programOf(n, 0), false)
+		}
+		// One that began while Redis or the store was away may end now that they are back.
+		wait.Until(f.t, n.name+" listens; its logs are in "+n.dir, func() bool {
+			f.supervise(nil)
+			return n.listens()
+		})
+	}
+
+	return counts
+}
+
+// supervise restarts a node that has ended by itself, as systemd or Kubernetes does. It may end because Redis or
+// the store was away at its start, but not after its start.
+func (f *fleet) supervise(active []struck) {
+	for _, n := range f.nodes {
+		if !n.ended() || slices.Contains(f.victims, n.name) ||
+			slices.ContainsFunc(active, func(s struck) bool { return s.target == n.name }) {
+			continue
+		}
+
+		if n.listens() {
+			f.t.Errorf("%s ended by itself; its log is %s", n.name, n.log)
+		}
+		n.start(f.programOf(n, 0), false)
+	}
+}
+
+// free is a target of the fault that none of the others hold, "" for none.
+func (f *fleet) free(chosen injection, active []struck) string {
+	for _, i := range f.rng.Perm(len(chosen.targets)) {
+		target, held := chosen.targets[i], false
+		for _, s := range active {
+			held = held || s.target == target || s.name == "fill the disk" && (target == "redis" || target == "store")
+			// The disk is Redis' and the store's.
+			held = held || chosen.name == "fill the disk" && (s.target == "redis" || s.target == "store")
+		}
+
+		if !held {
+			return target
+		}
+	}
+
+	return ""
+}

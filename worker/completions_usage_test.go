@@ -1,0 +1,130 @@
+package worker_test
+
+import (
+	"testing"
+
+	"presswork/internal/inference"
+	"presswork/internal/inference/gateway"
+	"presswork/internal/inference/inferencetest"
+	"presswork/internal/inference/openai"
+	"presswork/internal/test/wait"
+	"presswork/tasks"
+	"presswork/tasks/stream"
+)
+
+func TestEveryRunRecordsItsOwnUsage(t *testing.T) {
+	t.Parallel()
+	engine := stalled{make(chan struct{}), make(chan struct{})}
+	h := setupCompletions(
+		t,
+		inference.Upstream{BaseURL: "http://a"},
+		func(inference.Upstream) (inference.Engine, error) { return engine, nil },
+	)
+	client, rdb, returned := h.client, h.rdb, h.returned
+	body := []byte(greeting)
+
+	for name, superseded := range map[string]bool{"ann": false, "bob": true} {
+		id := tasks.NewID()
+
+		answer, err := client.Call(t.Context(), stream.Call{ID: id, Owner: name, Tier: stream.OnDemand, Body: body})
+		if err != nil {
+			t.Fatal(err)
+		}
+		<-engine.begun
+
+		if superseded {
+			// Another worker has begun a run of it.
+			rdb.HSet(t.Context(), "pw:{"+id+"}:call", "fence", "another", "run", 2)
+		}
+
+		select {
+		case engine.proceed <- struct{}{}:
+			<-returned
+		case <-returned: // a superseded run may have found out by itself
+		}
+		answer.Close()
+
+		if rows := h.used(name); (len(rows) == 0) != superseded {
+			t.Errorf("superseded %t: %+v", superseded, rows)
+		}
+	}
+	// A retry of a call that all callers have left has the same id and is charged again.
+	name := "eve"
+	for try := range 2 {
+		answer, err := client.Call(t.Context(), stream.Call{
+			ID: tasks.NewID(), Owner: name, Tier: stream.OnDemand, Body: body, IdempotencyKey: "k", Fingerprint: "f",
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		<-engine.begun
+
+		if try == 0 {
+			call := "pw:{" + answer.ID + "}:call"
+			rdb.HSet(t.Context(), call, "state", "left")
+			rdb.Publish(t.Context(), "pw:cancel", rdb.HGet(t.Context(), call, "fence").Val())
+		} else {
+			engine.proceed <- struct{}{}
+		}
+		<-returned
+		answer.Close()
+	}
+
+	if rows := h.used(name); len(rows) != 1 || rows[0].Requests != 2 || rows[0].Cancelled != 1 {
+		t.Errorf("a retry: %+v", rows)
+	}
+}
+
+func TestUsageOfALeavingCallerIsEstimated(t *testing.T) {
+	t.Parallel()
+	model, url := inferencetest.Start(t)
+	// A response that does not look like JSON is withheld, so that another upstream may answer.
+	const body = `{"request":{"model":"m","format":{"type":"json_object"},"messages":[{"role":"user","parts":[{"text":"Hi"}]}]}}`
+
+	for name, c := range map[string]struct {
+		upstreams []inference.Upstream
+		leaves    bool
+		counted   int64 // what an upstream has counted
+	}{
+		"leaves before the first token": {[]inference.Upstream{{BaseURL: url, Model: "hang"}}, true, 0},
+		"the first try is cut off":      {[]inference.Upstream{{BaseURL: url, Model: "cut"}, {BaseURL: url, Model: "json", Priority: 1}}, false, 14},
+	} {
+		t.Run(name, func(t *testing.T) {
+			catalogue := inference.NewCatalogue([]inference.Model{{ID: "m", Upstreams: c.upstreams}})
+			h := setupCompletions(t, inference.Upstream{BaseURL: url}, openai.New, func(o *gateway.Options) {
+				o.Catalogue = func() *inference.Catalogue { return catalogue }
+			})
+			asked := len(model.Requests())
+
+			answer, err := h.client.Call(
+				t.Context(),
+				stream.Call{ID: tasks.NewID(), Owner: name, Tier: stream.OnDemand, Body: []byte(body)},
+			)
+			if err != nil {
+				t.Fatal(err)
+			}
+
+			if err := model.WaitRequests(t.Context(), asked+1); err != nil {
+				t.Fatal(err)
+			}
+
+			if c.leaves {
+				answer.Close()
+			}
+			wait.Receive(t, "the end of the run", h.returned)
+			answer.Close()
+
+			rows := h.used(name)
+			if len(rows) != 1 {
+				t.Fatalf("%+v", rows)
+			}
+
+			u := rows[0]
+			if u.Requests != 1 || u.EstimatedTokens == 0 ||
+				u.PromptTokens+u.CompletionTokens != u.EstimatedTokens+c.counted ||
+				(u.Cancelled == 1) != c.leaves {
+				t.Errorf("%+v", u)
+			}
+		})
+	}
+}
