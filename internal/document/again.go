@@ -18,11 +18,9 @@ const (
 	rememberedBytes = 128 << 10
 )
 
-// Compose builds the HTML and everything the printer needs. A document that was
-// composed lately, and that depends on nothing but itself, is not composed again.
-// Errors: those of Check and CheckOutput, ContentTooComplex, ThemeNotFound, StrictFindings (with
-// the Warnings), StoreUnavailable (Asset's), BrowserUnavailable (for diagrams),
-// ctx's cause.
+// Compose builds the HTML and everything that the printer needs. It remembers recent documents that depend only on
+// themselves. Errors: those of Check and CheckOutput, ContentTooComplex, ThemeNotFound, StrictFindings (with the
+// Warnings), StoreUnavailable (from Asset), BrowserUnavailable (for diagrams), and the cause of ctx.
 func (c *Converter) Compose(ctx context.Context, d Document) (Composed, error) {
 	if len(d.Content) > rememberedBytes || len(d.Parts) > 0 {
 		return c.compose(ctx, d)
@@ -46,7 +44,7 @@ func (c *Converter) Compose(ctx context.Context, d Document) (Composed, error) {
 	return composed, err
 }
 
-// documentKey hashes all that a page depends on, but for what d.external is for.
+// documentKey returns a digest of all input of a page, except for the input that d.external tracks.
 func (c *Converter) documentKey(d Document) string {
 	version := ""
 	if c.printer != nil {
@@ -63,7 +61,7 @@ func (c *Converter) documentKey(d Document) string {
 	return string(h.Sum(nil))
 }
 
-// watched are settings by which d.external learns of what comes from elsewhere.
+// watched returns settings that set d.external when the document reads other data.
 func (d Document) watched(o markdown.Options) markdown.Options {
 	asset, include, fetch, diagrams := o.Asset, o.Include, o.Fetch, o.Diagrams
 	if asset != nil {

@@ -14,13 +14,12 @@ import (
 
 var placeholder = regexp.MustCompile(`\{[A-Za-z_]+\}`)
 
-// placeholders are the words that stand for something else in a header or
-// footer.
+// placeholders returns the words that are replaced in a header or footer.
 func placeholders() []string {
 	return []string{"{page}", "{total}", "{title}", "{date}", "{chapter}"}
 }
 
-// checkBanner checks the text of a header or footer.
+// checkBanner returns an error for a text that a header or footer cannot have.
 func checkBanner(name, text string) error {
 	if utf8.RuneCountInString(text) > maxText {
 		return invalid(name, "%s is longer than %d characters", name, maxText)
@@ -36,10 +35,10 @@ func checkBanner(name, text string) error {
 	return nil
 }
 
-// noContent is the content of a margin box that is not there.
+// noContent is the content of an absent margin box.
 const noContent = "none"
 
-// namesChapter reports whether header or footer name the chapter.
+// namesChapter reports whether the header or footer has the name of the chapter.
 func namesChapter(o presswork.Options) bool {
 	for _, text := range []*string{o.HeaderText, o.FooterText} {
 		if text != nil && strings.Contains(*text, "{chapter}") {

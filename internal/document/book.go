@@ -25,14 +25,14 @@ var epubCSS string
 
 var bookSheet = sync.OnceValue(func() *themes.Stylesheet { return themes.ParseStylesheet(epubCSS) })
 
-// The cover of a book, in pixels: the proportions that shops ask for.
+// The size of an EPUB cover in pixels, in the proportions that shops require.
 const (
 	coverWidth, coverHeight = 1600, 2560
 	pixelsPerInch           = 96
 )
 
-// onBookPages are the options of a document for a book in a theme: its pages are
-// the reader's, and mostly white.
+// onBookPages returns the options for a document in an EPUB. The reading system sets the pages, and most are
+// white.
 func onBookPages(o presswork.Options, theme themes.Theme) presswork.Options {
 	if theme.Scheme == "dark" {
 		o.InkSaver = new(true)
@@ -41,10 +41,10 @@ func onBookPages(o presswork.Options, theme themes.Theme) presswork.Options {
 	return o
 }
 
-// bookPlan is the plan of an EPUB. Its page is the cover, to be shown as a picture.
+// bookPlan is the plan of an EPUB. Composed.Page is its cover, which is shown as a picture.
 type bookPlan struct{ book epub.Book }
 
-// composeBook composes a document as an EPUB, whose reading system makes the contents.
+// composeBook composes a document as an EPUB. The reading system creates the table of contents.
 func (c *Converter) composeBook(s source) (Composed, error) {
 	blocks, placed, err := s.blocks(nil, false)
 	if err != nil {
@@ -88,8 +88,8 @@ func (c *Converter) composeBook(s source) (Composed, error) {
 	return c.keyed(composed, b), nil
 }
 
-// bookDate is when a book was last changed: at the document's own date, else
-// today, so that the same document gives the same bytes.
+// bookDate returns the time of the last change of a book: the date of the document, otherwise today. Without a
+// time of day, the same document gives the same bytes.
 func (c *Converter) bookDate(day string) time.Time {
 	if !c.epoch.IsZero() {
 		return c.epoch
@@ -102,7 +102,7 @@ func (c *Converter) bookDate(day string) time.Time {
 	return c.now().UTC().Truncate(24 * time.Hour)
 }
 
-// bookCover is the theme's cover as a page for a picture.
+// bookCover returns the theme's cover as a page for a picture.
 func (p page) bookCover() (printable.Page, layout) {
 	const millimetres = 25.4 / pixelsPerInch
 	p.options.Cover, p.options.InkSaver, p.body, p.chapters = new(true), nil, "", nil
@@ -124,8 +124,8 @@ func (p page) bookCover() (printable.Page, layout) {
 	return page, l
 }
 
-// make writes the book, with a picture of its cover. Errors: the picture's,
-// RenderFailed, StrictFindings (with the Warnings).
+// make writes the book with a picture of its cover. Errors: those of the picture, RenderFailed, StrictFindings
+// (with the Warnings).
 func (p bookPlan) make(ctx context.Context, c *Converter, d Composed) (Made, error) {
 	b := p.book
 

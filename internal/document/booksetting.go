@@ -11,11 +11,11 @@ import (
 	"presswork/themes"
 )
 
-// bookSetting is what of a printed book's setting a document has.
+// bookSetting holds the parts of a book's setting that a document has.
 type bookSetting struct {
-	// text is justified, with a drop cap where a chapter begins.
+	// text means justified text with a drop cap at the beginning of a chapter.
 	text bool
-	// pages face each other: mirrored margins, outer folios, running heads.
+	// pages means facing pages: mirrored margins, outer page numbers, running heads.
 	pages bool
 	// start is where chapters begin: "", page or right.
 	start string
@@ -33,8 +33,7 @@ const (
 	// of its letters for each table and each block of code.
 	proseShare       = 0.6
 	technicalLetters = 10_000
-	// dropCapLetters is how long a paragraph is whose first letter stands beside
-	// three of its lines.
+	// dropCapLetters is the least number of letters in a paragraph with a drop cap, which is three lines high.
 	dropCapLetters = 260
 )
 
@@ -46,7 +45,7 @@ func maybeBook(o presswork.Options, theme themes.Theme) bool {
 // asBook is the value of the option as, and of a theme's token --setting.
 const asBook = "book"
 
-// bookSettingOf decides it by the rendered text.
+// bookSettingOf chooses the setting by the options, the theme and the rendered text.
 func bookSettingOf(o presswork.Options, theme themes.Theme, body markdown.Document) bookSetting {
 	b := bookSetting{start: o.ChapterStart}
 	if b.start == "continue" {
@@ -91,7 +90,7 @@ func textIn(body markdown.Document) (prose, all, technical int) {
 	return prose, block.Letters(block.Visible(body.HTML)), technical
 }
 
-// justified is markdown.Options.Justified of a document that may be a book.
+// justified returns markdown.Options.Justified for a document that may be a book.
 func justified(o presswork.Options, theme themes.Theme) func(string) string {
 	if !maybeBook(o, theme) {
 		return nil
@@ -100,11 +99,10 @@ func justified(o presswork.Options, theme themes.Theme) func(string) string {
 	return analysis.LanguageOf
 }
 
-// leaf is a white page that may be wanted before a chapter so that this begins on the
-// right.
+// leaf is a possible white page before a chapter that begins on the right.
 type leaf struct{ id, chapter string }
 
-// chapterIDs are the headings that begin chapters, none where they are like others.
+// chapterIDs returns the ids of headings that begin chapters, or none if chapters do not begin on new pages.
 func (b bookSetting) chapterIDs(headings []markdown.Heading) map[string]bool {
 	begins := map[string]bool{}
 
@@ -157,8 +155,7 @@ func dropCap(b *block.Block) bool {
 		block.Letters(block.Visible(b.Inner())) >= dropCapLetters
 }
 
-// beginsWithWord reports whether HTML begins with two letters, perhaps behind a
-// quotation mark.
+// beginsWithWord reports whether HTML begins with two letters, perhaps after a quotation mark.
 func beginsWithWord(html string) bool {
 	runes := []rune(html[:min(len(html), 16)])
 	if len(runes) > 0 && strings.ContainsRune("“„«‘\"", runes[0]) {
@@ -175,9 +172,8 @@ func (p page) runningHeads() bool { return p.book.pages && p.options.HeaderText 
 // head.
 const runningStyle = "presswork-running"
 
-// runningHeads are those of all pages: left pages name the chapter, right ones the
-// section. A page on which a chapter opens has none, nor does a blank one, or one before
-// the first chapter.
+// runningHeads returns the running heads of all pages. Left pages name the chapter, right ones the section. First
+// pages of chapters, white pages, and pages before the first chapter have none.
 func (r *revision) runningHeads(pages map[string]int, total int, blank map[int]bool) []string {
 	chapter, section := make([]string, total+1), make([]string, total+1)
 	opens := make([]bool, total+1)
@@ -223,7 +219,7 @@ func (r *revision) runningHeads(pages map[string]int, total int, blank map[int]b
 	return chapter[1:]
 }
 
-// sectionsOf are the chapters and the headings one level below them.
+// sectionsOf returns the chapters and the headings one level below them.
 func sectionsOf(headings []markdown.Heading) (sections []markdown.Heading, tops map[string]bool) {
 	tops = map[string]bool{}
 

@@ -7,8 +7,7 @@ import (
 	"presswork/internal/markdown"
 )
 
-// maxRunningTitle is how many characters of a chapter's title a header or
-// footer shows.
+// maxRunningTitle is the most characters of a chapter's title in a header or footer.
 const maxRunningTitle = 90
 
 // chapterStyle is the counter style that turns a page's number into the title
@@ -38,8 +37,8 @@ func chaptersOf(headings []markdown.Heading) []markdown.Heading {
 	return chapters
 }
 
-// runningTitles are the titles on each page: of the first chapter that begins on it,
-// else of the one that runs on.
+// runningTitles returns the title for each page: that of the first chapter on it, otherwise of the chapter that
+// continues.
 func runningTitles(chapters []markdown.Heading, pages map[string]int, total int) []string {
 	begun := make([][]markdown.Heading, total+1)
 	for _, c := range chapters {

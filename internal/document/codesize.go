@@ -13,8 +13,8 @@ const (
 	// normalCode is the size of code in points in print.css, for themes that set no other. smallestCode is the
 	// smallest size that is easy to read.
 	normalCode, smallestCode = 8.2, 7
-	// columnWidth is how wide a letter of the typefaces for code is, in em, and
-	// codePadding what print.css leaves beside the lines.
+	// columnWidth is the width of a letter in code in em. codePadding is the space that print.css leaves on the
+	// sides of the lines.
 	columnWidth, codePadding = 0.602, 1.9
 )
 
@@ -31,8 +31,8 @@ func normalCodeSize(size string) float64 {
 	return points
 }
 
-// code writes a code block. One with long lines is set smaller if they are then whole. One
-// of more columns than fit in the smallest type is as large as others, and wrapped.
+// code writes a code block. A block with long lines gets a smaller size in which they fit. If they do not fit in
+// the smallest size, the block keeps the normal size and its lines wrap.
 func (t *typesetter) code(b *block.Block, a area) {
 	tag := b.Tag()
 	if b.Columns > 0 {

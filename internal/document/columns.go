@@ -12,11 +12,11 @@ import (
 // The values are those of print.css and paper.css.
 const (
 	bodySize = 11 * sheet.Point
-	// letterWidth is the mean width of a letter in em, wideLetter that of words in
-	// heads, of digits and of wide typefaces.
+	// letterWidth is the mean width of a letter in em. wideLetter is that of words in heads, of digits and of wide
+	// typefaces.
 	letterWidth, wideLetter = 0.5, 0.66
-	// tallText is how many letters a table of few rows holds that may be divided
-	// all the same, because its rows are of many lines.
+	// tallText is the number of letters from which a table of few rows may be divided, because its rows have many
+	// lines.
 	tallText = 800
 )
 
@@ -30,12 +30,10 @@ func tableSizes() []tableSize {
 	return []tableSize{{"", .9, 1.4}, {"wide", .78, .9}, {"wider", .66, .9}}
 }
 
-// isShort reports whether the column's cells are to stay on one line: numbers with
-// their units, dates, names.
+// isShort reports whether the cells of a column should stay on one line: numbers with units, dates, names.
 func isShort(c block.Column) bool { return c.Cell <= 14 }
 
-// comfortable is how wide a column wants to be, in letters: short cells on one
-// line, long ones on a few.
+// comfortable returns the preferred width of a column in letters: short cells on one line, long ones on a few.
 func comfortable(c block.Column) int {
 	const aFew, many = 40, 160
 	switch {
@@ -50,14 +48,13 @@ func comfortable(c block.Column) int {
 	return max(c.Word, 30)
 }
 
-// tableWidth is how many millimetres wide the table is when its longest rows have so
-// many letters of a width in em.
+// tableWidth returns the width of a table in millimetres. letters is the length of its longest rows, width that of
+// a letter in em.
 func tableWidth(t block.Sizes, letters int, width float64, s tableSize) float64 {
 	return (float64(letters)*width + float64(len(t.Columns))*s.padding) * s.size * bodySize
 }
 
-// least is how many letters cannot be broken: short cells and the longest words
-// of the others.
+// least returns the number of letters that cannot be broken: short cells and the longest words of the others.
 func least(t block.Sizes) (letters int) {
 	for _, c := range t.Columns {
 		if isShort(c) {
@@ -70,17 +67,16 @@ func least(t block.Sizes) (letters int) {
 	return letters
 }
 
-// surelyFits reports that the table does not leave an area of so many millimetres
-// even if every letter is as wide as the widest.
+// surelyFits reports whether a table fits an area, in millimetres, even if each letter is as wide as the widest.
 func surelyFits(t block.Sizes, area float64) bool {
 	const widest = 1
 	return !t.Spans && !t.HoldsMore && tableWidth(t, least(t), widest, tableSizes()[0]) <= area
 }
 
-// fit picks the classes of a table for an area of so many millimetres upright,
-// and turned (0: it cannot be).
+// fit returns the classes of a table for areas of these widths in millimetres: upright, and turned (0 if the page
+// cannot be turned).
 func fit(t block.Sizes, upright, turned float64) (class string, turn bool) {
-	// squeezed is by how much a table may be narrower than it wants.
+	// squeezed is the factor by which a table may be narrower than its preferred width.
 	const squeezed = 1.15
 
 	wanted, full, shortest, words := 0, 0, least(t), 0
@@ -124,8 +120,8 @@ func fit(t block.Sizes, upright, turned float64) (class string, turn bool) {
 	return smallest.class + " crowded", turned > upright
 }
 
-// unbroken lists the classes that keep the cells of short columns on one line:
-// else the browser takes from them what the long ones want.
+// unbroken returns the classes that keep the cells of short columns on one line. Without them the browser gives
+// their space to long columns.
 func unbroken(t block.Sizes) string {
 	return onOneLine(t, isShort)
 }
@@ -141,7 +137,7 @@ func whole(t block.Sizes) string {
 	return " folded" + classes
 }
 
-// onOneLine lists the classes of the columns whose cells are not broken.
+// onOneLine returns the classes of columns whose cells are not broken.
 func onOneLine(t block.Sizes, is func(block.Column) bool) string {
 	const most = 20 // the print sheet has a rule for each
 	var b strings.Builder

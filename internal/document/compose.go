@@ -30,14 +30,13 @@ import (
 	"presswork/themes"
 )
 
-// engineVersion is part of every key. It goes up when the same HTML would be
-// printed or packed into something else.
+// engineVersion is part of every key. Increase it when the same HTML would be printed or packed differently.
 const engineVersion = 6
 
 // pointsPerMM is the number of typographic points in a millimetre.
 const pointsPerMM = 72 / 25.4
 
-// source is a document that has been read and rendered: what its output is composed from.
+// source is a document that has been read and rendered. Its output is composed from it.
 type source struct {
 	Document
 	matter metadata.FrontMatter
@@ -177,8 +176,8 @@ func (s source) composed() Composed {
 	}
 }
 
-// blocks returns the blocks of the document with its title block, contents and lists, and the
-// pieces that stand at their places. Paper reports that they have page numbers.
+// blocks returns the blocks of the document with its title block, contents and lists, and the pieces for their
+// places. paper means that they have page numbers.
 func (s source) blocks(entries []markdown.Heading, paper bool) ([]block.Block, contents.Pieces, error) {
 	if err := contents.Check(entries); err != nil {
 		return nil, nil, err
@@ -346,8 +345,7 @@ func dialectOf(d Document, o presswork.Options) string {
 	return o.Markdown
 }
 
-// keyed sets the key: a digest of all that decides what the result looks like. More is what
-// does so in addition to the common part.
+// keyed sets the key, a digest of all data that affects the result. more has the data of the plan.
 func (c *Converter) keyed(d Composed, more ...any) Composed {
 	version := ""
 	if c.printer != nil {
@@ -361,7 +359,7 @@ func (c *Converter) keyed(d Composed, more ...any) Composed {
 	return d
 }
 
-// strictFindings makes an error of warnings.
+// strictFindings returns the error for these warnings.
 func strictFindings(warnings []fault.Warning) error {
 	const shown = 5
 	var b strings.Builder
@@ -385,7 +383,7 @@ func strictFindings(warnings []fault.Warning) error {
 	return fault.Errorf(fault.StrictFindings, "strict: %s", b.String())
 }
 
-// titleOf makes a title of a file name: "annual-report.md" is "annual-report".
+// titleOf returns a title for a file name: "annual-report.md" gives "annual-report".
 func titleOf(filename string) string {
 	base := path.Base(strings.ReplaceAll(filename, "\\", "/"))
 	if base == "." || base == "/" {

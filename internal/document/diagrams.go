@@ -14,11 +14,10 @@ import (
 	"presswork/themes"
 )
 
-// diagramText is the size of a diagram's texts in CSS pixels: 10.5 pt, a hair
-// less than the text around it.
+// diagramText is the size of a diagram's texts in CSS pixels: 10.5 pt, slightly less than the text around it.
 const diagramText = 14
 
-// drawer draws diagrams in a document's theme; nil when nothing can draw.
+// drawer returns the function that draws diagrams in a document's theme, or nil if diagrams cannot be drawn.
 func (c *Converter) drawer(
 	theme themes.Theme,
 	o presswork.Options,
@@ -56,17 +55,15 @@ func (c *Converter) drawer(
 }
 
 const (
-	// worthTurning is how much larger a turned page must make it.
+	// worthTurning is the factor by which a turned page must enlarge a diagram.
 	worthTurning = 1.25
-	// pageShare is how much of a page's height a diagram may take, with space for
-	// the heading above it.
+	// pageShare is the share of a page's height for a diagram. The rest is for the heading above it.
 	pageShare = 0.85
-	// largestSheet is how much larger than the others a sheet may be that folds out.
+	// largestSheet bounds a fold-out sheet, as a multiple of the other sheets.
 	largestSheet = 4
 )
 
-// fitDiagram gives a diagram that could not be read a page where it can: a turned one, or
-// one that is larger and folds out.
+// fitDiagram gives a diagram that would be too small to read a turned page or a larger sheet that folds out.
 func (t *typesetter) fitDiagram(list []neighbour, at int, s sheet.Sheet) {
 	d := &list[at]
 
@@ -136,7 +133,7 @@ func diagramSheet(attributes map[string]string, s sheet.Sheet) sheet.Sheet {
 	if size(best) >= legible {
 		return best
 	}
-	// Each side grows by what is missing, but by no more than the largest sheet has.
+	// Each side grows by the missing length, up to the largest sheet.
 	grown := best
 	grown.Width = min(
 		max(best.Width, width*legible*pixel*s.Scale+s.Left+s.Right+1),

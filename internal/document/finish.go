@@ -13,7 +13,7 @@ import (
 	"presswork/internal/pdffile/pack"
 )
 
-// finishOf is what a document's print is made into.
+// finishOf returns how the print of a document is packed.
 func finishOf(d Document, o presswork.Options, body markdown.Document, date time.Time) pack.Finish {
 	f := pack.Finish{
 		PDFUA:       isTrue(o.PDFUA),
@@ -46,7 +46,7 @@ func finishOf(d Document, o presswork.Options, body markdown.Document, date time
 	return f
 }
 
-// sourcesOf names the document and its parts as files of one folder.
+// sourcesOf returns the document and its parts as files of one folder.
 func sourcesOf(d Document) (sources []pack.Attachment) {
 	taken := map[string]bool{}
 	add := func(name string, data []byte) {
@@ -68,8 +68,7 @@ func sourcesOf(d Document) (sources []pack.Attachment) {
 	return sources
 }
 
-// checkFinish refuses levels that do not exist and options that do not go
-// together.
+// checkFinish returns an error for unknown levels and for options that cannot be combined.
 func checkFinish(o presswork.Options) error {
 	level := presswork.PDFALevel("")
 	if o.PDFA != nil {
@@ -120,7 +119,7 @@ func unfinished(f pack.Finish, err error) error {
 	return fault.Errorf(fault.RenderFailed, "the PDF cannot be %s", what).WithCause(err)
 }
 
-// incomplete is the warning about a document that cannot be PDF/UA.
+// incomplete returns the warning about a document that cannot be PDF/UA.
 func incomplete(missing []string) fault.Warning {
 	return fault.Warning{
 		Code:    fault.PDFUAIncomplete,

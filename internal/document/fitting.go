@@ -6,11 +6,10 @@ import (
 	"presswork/internal/markdown/block"
 )
 
-// turnedStart begins what has a page turned to the other side.
+// turnedStart begins the content of a page that is turned to the other side.
 const turnedStart = `<div class="turned">`
 
-// fit decides how tables and diagrams are set, and which neighbours share a turned page with
-// them.
+// fit decides how tables and diagrams are set, and which neighbours share their turned pages.
 func (t *typesetter) fit(list []neighbour, a area) {
 	t.fitTables(list, a)
 
@@ -77,8 +76,7 @@ func (t *typesetter) turnsPage(b *block.Block, a area) bool {
 	return !a.turned && b.Kind == block.Division && b.HasClass(other)
 }
 
-// isFewWords reports whether some blocks are too little for a page of their own: a title,
-// a sentence or two.
+// isFewWords reports whether some blocks are too little for a page: a title, one or two sentences.
 func isFewWords(list []neighbour) bool {
 	const most = 300 // letters
 

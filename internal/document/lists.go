@@ -12,7 +12,7 @@ import (
 	"presswork/internal/markdown/ext/direction"
 )
 
-// listKinds are the kinds that have a list, in the order in which the lists stand.
+// listKinds returns the kinds that have a list, in the order of the lists.
 func listKinds() []markdown.Kind {
 	return []markdown.Kind{markdown.Figure, markdown.Table, markdown.Listing}
 }
@@ -22,7 +22,7 @@ func listed(o presswork.Options, kind markdown.Kind) bool {
 	return isTrue(map[markdown.Kind]*bool{markdown.Figure: o.LOF, markdown.Table: o.LOT, markdown.Listing: o.LOL}[kind])
 }
 
-// numberedKinds are those of which all elements with a caption are numbered.
+// numberedKinds returns the kinds of which all elements with a caption are numbered.
 func numberedKinds(o presswork.Options) []markdown.Kind {
 	var kinds []markdown.Kind
 
@@ -104,7 +104,7 @@ func isTitle(b block.Block) bool {
 	return b.Kind == block.Heading && b.Level == 1 && b.Closed && strings.HasPrefix(b.After(), "\n")
 }
 
-// underTitle puts more blocks on the line after the title, which is the first one.
+// underTitle inserts blocks after the title, which is the first block.
 func underTitle(blocks []block.Block, more ...block.Block) []block.Block {
 	title := blocks[0]
 	space := title.After()[len("\n"):]
@@ -118,7 +118,7 @@ func underTitle(blocks []block.Block, more ...block.Block) []block.Block {
 	return append(placed, blocks[1:]...)
 }
 
-// refersRightToLeft reports whether a term that entries refer to is read from right to left.
+// refersRightToLeft reports whether some entry refers to a term that is read from right to left.
 func refersRightToLeft(entries []bookindex.Entry) bool {
 	return slices.ContainsFunc(entries, func(e bookindex.Entry) bool { return direction.HasRTL(e.See) })
 }

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// attributeOf is the value of an attribute, "" without it.
+// attributeOf returns the value of an attribute, or "".
 func attributeOf(n *xhtml.Node, key string) string {
 	for _, a := range n.Attr {
 		if a.Key == key && a.Namespace == "" {
@@ -18,7 +18,7 @@ func attributeOf(n *xhtml.Node, key string) string {
 	return ""
 }
 
-// setAttribute gives a node an attribute in place of one of that name.
+// setAttribute sets an attribute of a node.
 func setAttribute(n *xhtml.Node, key, value string) {
 	dropAttribute(n, key)
 	n.Attr = append(n.Attr, xhtml.Attribute{Key: key, Val: value})
@@ -35,7 +35,7 @@ func dropAttribute(n *xhtml.Node, key string) {
 	n.Attr = kept
 }
 
-// textOfNode is the text below a node.
+// textOfNode returns the text of a node and its descendants.
 func textOfNode(n *xhtml.Node) string {
 	var b strings.Builder
 
@@ -48,7 +48,7 @@ func textOfNode(n *xhtml.Node) string {
 	return b.String()
 }
 
-// rendered writes nodes as HTML.
+// rendered returns nodes as HTML.
 func rendered(nodes ...*xhtml.Node) string {
 	var b strings.Builder
 	for _, n := range nodes {

@@ -23,7 +23,7 @@ import (
 const (
 	maxText = pdffile.MaxText // characters of a title, header and so on
 	maxCSS  = 256 << 10       // bytes of the extra stylesheet
-	// maxNoCite bounds the keys that are listed without being cited, in characters.
+	// maxNoCite bounds the list of entries that are not cited, in characters.
 	maxNoCite = 10_000
 
 	minResolution, maxResolution = 36, 600 // pixels to the inch
@@ -77,8 +77,8 @@ func sift(m *metadata.FrontMatter, o presswork.Options) error {
 	}
 }
 
-// CheckOptions refuses an option with a value outside the contract. Errors:
-// InvalidOption, ContentTooComplex, the Param "options.NAME".
+// CheckOptions returns an error for an option with an invalid value. Its Param is "options.NAME". Errors:
+// InvalidOption, ContentTooComplex.
 func CheckOptions(o presswork.Options) error {
 	if err := checkFinish(o); err != nil {
 		return err
@@ -203,8 +203,7 @@ func CheckOptions(o presswork.Options) error {
 	return nil
 }
 
-// checkCitations refuses files that could never come with a document, and styles
-// that do not exist.
+// checkCitations returns an error for file names that a document cannot have, and for unknown styles.
 func checkCitations(o presswork.Options) error {
 	const most = 20 // files
 	if len(o.Bibliography) > most {
@@ -245,8 +244,7 @@ func invalid(name, format string, args ...any) error {
 func isTrue(b *bool) bool   { return b != nil && *b }
 func notFalse(b *bool) bool { return b == nil || *b }
 
-// over returns o laid over base: each field o does not set is base's. Margins
-// are laid side by side.
+// over returns o with the fields of base where o sets none. Margins are combined side by side.
 func over(o, base presswork.Options) presswork.Options {
 	layer(reflect.ValueOf(&o).Elem(), reflect.ValueOf(base))
 	return o
@@ -263,8 +261,8 @@ func layer(top, base reflect.Value) {
 	}
 }
 
-// checkSheets refuses the caller's stylesheet, and that of an operator's theme,
-// for a body.
+// checkSheets returns an error if the browser would take too long to apply the caller's stylesheet or that of a
+// custom theme.
 func checkSheets(o presswork.Options, theme themes.Theme, body markdown.Document) error {
 	elements := strings.Count(body.HTML, "<") / 2 // an estimate: two tags each
 	if o.CSS != "" {

@@ -46,7 +46,7 @@ func CheckOutput(output presswork.Output, matter metadata.FrontMatter, o presswo
 	return nil
 }
 
-// picturesPlan is the plan of the pictures of the pages of a PDF.
+// picturesPlan is the plan for pictures of the pages of a PDF.
 type picturesPlan struct {
 	pdfPlan
 
@@ -75,7 +75,7 @@ func (p picturesPlan) make(ctx context.Context, c *Converter, d Composed) (Made,
 	return made, err
 }
 
-// planned gives a document its plan: that of the PDF, or of pictures of its pages.
+// planned sets the plan of a document: that of the PDF, or of pictures of its pages.
 func (c *Converter) planned(d Composed, pdf pdfPlan, finish pack.Finish, o presswork.Options) Composed {
 	if d.plan = pdf; d.Output == presswork.PNG {
 		d.plan = picturesPlan{pdf, resolutionOf(o)}
@@ -84,7 +84,7 @@ func (c *Converter) planned(d Composed, pdf pdfPlan, finish pack.Finish, o press
 	return c.keyed(d, finish, resolutionOf(o))
 }
 
-// archive packs pictures, named by their pages so that they sort.
+// archive returns a zip of pictures, with names that sort by page.
 func archive(pictures [][]byte) ([]byte, error) {
 	var out bytes.Buffer
 
@@ -107,12 +107,12 @@ func archive(pictures [][]byte) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// PictureName names the picture of a page of so many: page-07.png.
+// PictureName returns the name of the picture of a page: page-07.png. pages is the number of pages.
 func PictureName(name string, page, pages int) string {
 	return fmt.Sprintf("%s-%0*d.png", name, len(strconv.Itoa(pages)), page)
 }
 
-// defaultResolution is that of pictures of pages, in pixels to the inch.
+// defaultResolution is the resolution of pictures of pages, in pixels per inch.
 const defaultResolution = 150
 
 func resolutionOf(o presswork.Options) int {

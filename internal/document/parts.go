@@ -15,8 +15,8 @@ import (
 	"presswork/themes"
 )
 
-// maxDivided bounds what a document in sections is made of, in parts as
-// markdown.MaxParts counts them. 8000 pages of short sections have 620 000.
+// maxDivided bounds the parts of a document in sections, as markdown.MaxParts counts them. 8000 pages of short
+// sections have 620 000.
 const maxDivided = 1_000_000
 
 // divisible reports whether a document may be printed in sections. No rule may count its pages or blocks, and
@@ -35,10 +35,10 @@ func tooMuchAtOnce(parts int, why string) *fault.Error {
 	)
 }
 
-// printSections prints a document in sections; nil if it is to be printed at once. Errors:
-// the Printer's.
+// printSections prints a document in sections. It returns nil if the document should be printed at once. Errors:
+// those of the Printer.
 func (p *printing) printSections(ctx context.Context) (*pdffile.File, error) {
-	// How many tabs are free depends on the moment, but with an epoch no bytes may.
+	// The number of free tabs varies, but with an epoch the bytes must not.
 	if p.text == nil || p.parts <= markdown.MaxParts && (!p.epoch.IsZero() || p.idle() < 2) {
 		return nil, nil
 	}
@@ -74,7 +74,7 @@ func (p *printing) printSections(ctx context.Context) (*pdffile.File, error) {
 	}
 }
 
-// divided is the document as package sections takes it.
+// divided returns the document in the form of package sections.
 func (p *printing) divided() sections.Plan {
 	l, page := p.layout, p.Page.HTML
 	facing := page[l.facing[0]:l.facing[1]]
@@ -101,10 +101,10 @@ func (p *printing) divided() sections.Plan {
 	return plan
 }
 
-// otherSides makes the rules of right pages those of left ones.
+// otherSides turns the rules of right pages into those of left pages.
 var otherSides = strings.NewReplacer("@page:right{", "@page:left{", "@page:left{", "@page:right{")
 
-// sectionBlocks are the topmost elements of the typeset body.
+// sectionBlocks returns the topmost elements of the typeset body.
 func (t *typesetter) sectionBlocks(body string) []sections.Block {
 	blocks := make([]sections.Block, 0, len(t.done))
 

@@ -11,31 +11,31 @@ import (
 	"presswork/internal/pdffile/pack"
 )
 
-// Composed is a document ready to be made into its output: what all outputs have in common, and
-// the plan of its own.
+// Composed is a document before its output is made. It has the common fields of all outputs and a plan for its
+// own.
 type Composed struct {
-	// Output is the Document's.
+	// Output is that of the Document.
 	Output presswork.Output
-	// Page is what is printed; of HTML it is the file itself, of EPUB the cover.
+	// Page is the page to print. For HTML it is the file itself, for EPUB the cover.
 	Page printable.Page
-	// Meta goes into the metadata of the file: of a PDF the Info dictionary and XMP.
+	// Meta is the metadata of the file: for a PDF the Info dictionary and XMP.
 	Meta pack.Meta
-	// Theme is the name of the theme in force.
+	// Theme is the name of the theme.
 	Theme    string
 	Warnings []fault.Warning
-	// Key names the result: equal keys, equal results. It covers the HTML, the
-	// sheet, the metadata, the plan and the versions of browser and packer.
+	// Key identifies the result: equal keys mean equal results. It covers the HTML, the sheet, the metadata, the
+	// plan and the versions of browser and packer.
 	Key string
 
-	// strict makes an error of warnings.
+	// strict turns warnings into an error.
 	strict bool
 	layout layout // of Page.HTML
 	plan   plan
 }
 
-// plan makes a composed document into its output.
+// plan makes the output of a composed document.
 type plan interface {
-	// make returns the finished document, with all warnings. Errors: Converter.Make's.
+	// make returns the finished document with all warnings. Errors: those of Converter.Make.
 	make(ctx context.Context, c *Converter, d Composed) (Made, error)
 }
 
@@ -43,16 +43,15 @@ type plan interface {
 type Made struct {
 	// Data is the file.
 	Data []byte
-	// Pictures are the pages, PNGs, which Data holds as a zip archive.
+	// Pictures are the pages as PNGs. Data holds them as a zip archive.
 	Pictures [][]byte
-	// Pages is how many there are, 0 for HTML and EPUB.
+	// Pages is the number of pages, 0 for HTML and EPUB.
 	Pages int
-	// Warnings are those of Composed and those found since.
+	// Warnings are those of Composed and those found later.
 	Warnings []fault.Warning
 }
 
-// Make makes a composed document into its output. Errors: Print's, those of
-// Options.Picture.
+// Make makes the output of a composed document. Errors: those of Print and of Options.Picture.
 func (c *Converter) Make(ctx context.Context, d Composed) (Made, error) {
 	return d.plan.make(ctx, c, d)
 }
@@ -65,9 +64,8 @@ type Result struct {
 	Warnings []fault.Warning
 }
 
-// Print prints a document that was composed for PDF or PNG, and packs the PDF. Errors: the
-// Printer's, RenderFailed when it cannot be made into what was asked for, StrictFindings
-// (with the Warnings).
+// Print prints a document that was composed for PDF or PNG, and packs the PDF. Errors: those of the Printer,
+// RenderFailed when the PDF cannot be packed as requested, StrictFindings (with the Warnings).
 func (c *Converter) Print(ctx context.Context, d Composed) (Result, error) {
 	p, ok := d.plan.(pdfPlan)
 	if !ok {
@@ -86,8 +84,7 @@ func (c *Converter) Print(ctx context.Context, d Composed) (Result, error) {
 	return r, nil
 }
 
-// judge returns all warnings of a document, given those found since it was composed.
-// Errors: StrictFindings.
+// judge returns all warnings of a document. found are those found since it was composed. Errors: StrictFindings.
 func (d Composed) judge(found []fault.Warning) ([]fault.Warning, error) {
 	all := slices.Concat(d.Warnings, found)
 	if d.strict && len(all) > 0 {
@@ -97,8 +94,7 @@ func (d Composed) judge(found []fault.Warning) ([]fault.Warning, error) {
 	return all, nil
 }
 
-// Standalone is the page for another program than the Printer: with a policy of
-// its own that lets it fetch nothing.
+// Standalone returns the page for other programs than the Printer. Its policy lets it load nothing.
 func (d Composed) Standalone() string {
 	at := d.layout.charset
 	return d.Page.HTML[:at] + policyMeta + d.Page.HTML[at:]

@@ -8,14 +8,15 @@ import (
 	"presswork/internal/pdffile/inspect"
 )
 
-// maybeWide reports that a formula of so many em may not fit an area of so many millimetres.
+// maybeWide reports whether a formula may be wider than an area. em is the width of the formula, area is in
+// millimetres.
 func maybeWide(em, area float64) bool {
 	const doubt = 1.4 // guesses are not that far off
 	return em*bodySize*doubt > area
 }
 
-// preflightOf is the check of a document whose widest formula has so many em. Doubtful reports
-// that some table may be too wide: text, and code as the print sheet sets it, always breaks.
+// preflightOf returns the check of a document. doubtful means that some table may be too wide. Text, and code in
+// the print stylesheet, always breaks.
 func preflightOf(d Document, o presswork.Options, p page, doubtful bool, widest float64) preflight.Check {
 	check := preflight.Check{Sources: []preflight.Source{{Path: d.Path, Content: d.Content}}}
 	for _, part := range d.Parts {

@@ -13,9 +13,8 @@ import (
 	"presswork/themes"
 )
 
-// Preview composes the sample document in a theme. Its Key depends on the
-// release and the theme alone, not on the browser or the day: every node makes
-// the same of it. Errors: ThemeNotFound, ctx's cause.
+// Preview composes the sample document in a theme. Its Key depends only on the release and the theme, so every
+// node gets the same result. Errors: ThemeNotFound, the cause of ctx.
 func (c *Converter) Preview(ctx context.Context, theme string) (Composed, error) {
 	plain := Converter{
 		themes: c.themes, log: c.log, markdown: c.markdown,
@@ -35,8 +34,7 @@ func (c *Converter) Preview(ctx context.Context, theme string) (Composed, error)
 	return composed, err
 }
 
-// PreviewSheet is the sample's first page of text, for a picture. Errors:
-// Preview's.
+// PreviewSheet returns the first page of text of the sample, for a picture. Errors: those of Preview.
 func (c *Converter) PreviewSheet(ctx context.Context, theme string) (printable.Page, error) {
 	return c.FirstSheet(ctx, sampleIn(theme))
 }

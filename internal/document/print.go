@@ -17,19 +17,19 @@ import (
 // pdfPlan is a plan that makes a PDF, or pictures of its pages.
 type pdfPlan interface {
 	plan
-	// print prints the document and packs the PDF. Its Warnings are those found while printing.
+	// print prints the document and packs the PDF. It returns the warnings of the print.
 	print(ctx context.Context, c *Converter, d Composed) (Result, error)
 	onSheet() paper
 }
 
-// paper is what the plans of documents and slides have in common.
+// paper has the common fields of the plans of documents and slides.
 type paper struct {
-	// finish is what the print is made into.
+	// finish says how the print is packed.
 	finish pack.Finish
 	sheet  sheet.Sheet
 	// background is the colour of the pages, in CSS.
 	background string
-	// preflight is the zero value for slides: the script makes their text fit.
+	// preflight is the zero value for slides: a script makes their text fit.
 	preflight preflight.Check
 }
 
@@ -42,9 +42,9 @@ func (p paper) onSheet() paper { return p }
 // printPlan is the plan of a document that is printed as a PDF.
 type printPlan struct {
 	paper
-	// revision is nil where the page does not depend on its own print.
+	// revision is nil if the page does not depend on its own print.
 	revision *revision
-	// footnotes reports that they stand at the foot of pages.
+	// footnotes means that notes are at the foot of pages.
 	footnotes bool
 	parts     int // as markdown.MaxParts counts them
 	// text is nil if the document cannot be printed in sections; banners are page.banners.
@@ -56,13 +56,13 @@ func (p printPlan) make(ctx context.Context, c *Converter, d Composed) (Made, er
 	return c.makePDF(ctx, d)
 }
 
-// makePDF is the make of pdfPlans.
+// makePDF implements plan.make for a pdfPlan.
 func (c *Converter) makePDF(ctx context.Context, d Composed) (Made, error) {
 	r, err := c.Print(ctx, d)
 	return Made{Data: r.PDF, Pages: r.Pages, Warnings: r.Warnings}, err
 }
 
-// print prints the document in sections if that is worth it, else at once.
+// print prints the document in sections if that is faster, otherwise at once.
 func (p printPlan) print(ctx context.Context, c *Converter, d Composed) (Result, error) {
 	run := printing{Converter: c, Composed: d, printPlan: p}
 
@@ -84,7 +84,7 @@ func (p printPlan) print(ctx context.Context, c *Converter, d Composed) (Result,
 	return resultOf(packed, p.finish, found), nil
 }
 
-// printing is one run of a printPlan. Its copies of page and plan change where footnotes move.
+// printing is one run of a printPlan. It has copies of page and plan, which change when footnotes move.
 type printing struct {
 	*Converter
 	Composed
@@ -114,7 +114,7 @@ func (p *printing) printWhole(ctx context.Context) (Result, error) {
 	return r, nil
 }
 
-// check inspects a print for what went wrong.
+// check inspects a print for defects.
 func (p paper) check(
 	ctx context.Context,
 	c *Converter,
@@ -129,8 +129,7 @@ func (p paper) check(
 	return found
 }
 
-// printPage prints the page, again without the notes at the foot of pages that did not
-// come to stand there.
+// printPage prints the page. If notes are not at the foot of their pages, it prints again without them there.
 func (p *printing) printPage(ctx context.Context) ([]byte, error) {
 	for {
 		printed, err := p.printRevised(ctx)
@@ -146,7 +145,7 @@ func (p *printing) printPage(ctx context.Context) ([]byte, error) {
 	}
 }
 
-// printRevised prints once, or as often as the page's own numbers need it.
+// printRevised prints once, or until the page numbers in the text are right.
 func (p *printing) printRevised(ctx context.Context) ([]byte, error) {
 	if p.revision == nil {
 		return p.printer.Print(ctx, p.Page)
@@ -161,7 +160,7 @@ func (p *printing) printRevised(ctx context.Context) ([]byte, error) {
 
 		var err error
 		if texts, err = revision.texts(printed); err != nil {
-			// Contents without numbers are better than no document.
+			// Contents without numbers are better than an error.
 			p.log.WarnContext(ctx, "the places of the headings could not be read from the PDF",
 				"error", err, "bytes", len(printed))
 		}
@@ -175,7 +174,7 @@ func (p *printing) printRevised(ctx context.Context) ([]byte, error) {
 	return printed, err
 }
 
-// PrintPage prints a page that was not composed from Markdown, and packs it. Errors: the Printer's.
+// PrintPage prints a page that was not composed from Markdown, and packs it. Errors: those of the Printer.
 func (c *Converter) PrintPage(ctx context.Context, page printable.Page, m pack.Meta) (Result, error) {
 	printed, err := c.printer.Print(ctx, page)
 	if err != nil {
@@ -207,7 +206,7 @@ func (c *Converter) pack(ctx context.Context, printed []byte, m pack.Meta, f pac
 	case err != nil && (f.PDFA != "" || len(f.Sources) > 0 || f.Password != ""): // it is of no use without
 		return Result{}, unfinished(f, err)
 	case err != nil:
-		// A PDF of an unexpected form is still a PDF: it goes out as the browser made it.
+		// A PDF of an unexpected form is still a PDF: it is returned as the browser made it.
 		c.log.WarnContext(ctx, "the PDF could not be packed", "error", err, "bytes", len(printed))
 		p.Data = printed
 		p.Missing = []string{"the PDF is not as expected"}
@@ -216,7 +215,7 @@ func (c *Converter) pack(ctx context.Context, printed []byte, m pack.Meta, f pac
 	return resultOf(p, f, nil), nil
 }
 
-// resultOf is a packed PDF with the warnings found before it was packed.
+// resultOf returns the result for a packed PDF. found are warnings from before.
 func resultOf(p pack.Packed, f pack.Finish, found []fault.Warning) Result {
 	r := Result{PDF: p.Data, Pages: p.Pages, Warnings: found}
 	if f.PDFUA && len(p.Missing) > 0 {

@@ -10,10 +10,10 @@ import (
 // revision holds the content of a page that depends on its print: the numbers in its contents, and chapter titles
 // in header and footer.
 type revision struct {
-	// chapters are those that header or footer name; none when they do not.
+	// chapters are those that the header or footer names, otherwise nil.
 	chapters []markdown.Heading
-	// sections are those that running heads name, tops the chapters among them, and
-	// opening reports that chapters begin on pages of their own.
+	// sections are those that running heads name, and tops the chapters among them. opening means that chapters
+	// begin on new pages.
 	sections []markdown.Heading
 	tops     map[string]bool
 	opening  bool
@@ -27,7 +27,7 @@ type revision struct {
 	contents []contents.PageOf
 }
 
-// revision is nil when the page has nothing of the kind.
+// revision returns nil when the page does not depend on its print.
 func (p page) revision() *revision {
 	if !p.fillsStyle() && len(p.text.pages) == 0 {
 		return nil
@@ -45,12 +45,11 @@ func (p page) revision() *revision {
 	return r
 }
 
-// fillsStyle reports whether the page has a style element whose rules are known
-// once it has been printed.
+// fillsStyle reports whether the page has a style element whose rules depend on its print.
 func (p page) fillsStyle() bool { return len(p.chapters) > 0 }
 
-// texts reads a print of all pages: what goes into the page's elements with a
-// data-fill attribute, in document order.
+// texts reads a print of all pages. It returns the texts of the page's elements with a data-fill attribute, in
+// document order.
 func (r *revision) texts(printed []byte) ([]string, error) {
 	f, err := pdffile.Read(printed)
 	if err != nil {
@@ -80,7 +79,7 @@ func (r *revision) texts(printed []byte) ([]string, error) {
 	return append(texts, r.numbers(pages)...), nil
 }
 
-// running are what header and footer show on each page, chapters and sections.
+// running returns the names of chapters and sections in the header and footer of each page.
 func (r *revision) running(pages map[string]int, total int, blank map[int]bool) (styles []sections.CounterStyle) {
 	if len(r.chapters) > 0 {
 		styles = append(
@@ -96,5 +95,5 @@ func (r *revision) running(pages map[string]int, total int, blank map[int]bool) 
 	return styles
 }
 
-// numbers are the page numbers of the entries.
+// numbers returns the page numbers of the entries.
 func (r *revision) numbers(pages map[string]int) []string { return contents.Numbers(r.contents, pages) }

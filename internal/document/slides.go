@@ -40,7 +40,7 @@ var slideWebSheet = sync.OnceValue(func() *themes.Stylesheet {
 //go:embed slides.js
 var fitSlides string
 
-// The two sizes of slides that programs agree on: 13.333 and 10 by 7.5 inches.
+// The two common sizes of slides: 13.333 × 7.5 and 10 × 7.5 inches.
 const (
 	wideSlide   = "338.667mm x 190.5mm"
 	narrowSlide = "254mm x 190.5mm"
@@ -81,7 +81,7 @@ func deckOptions(o presswork.Options, deck metadata.Deck) presswork.Options {
 	return o
 }
 
-// slide is one slide on its way.
+// slide is one slide while its kind and content are determined.
 type slide struct {
 	markdown.Slide
 	number  int
@@ -138,7 +138,7 @@ func deckOf(p page, head titleBlock, marp metadata.Deck, body markdown.Document)
 
 func (s *slide) empty() bool { return len(blocksOf(s.root)) == 0 }
 
-// blocksOf are the elements of a slide's content.
+// blocksOf returns the elements of a slide's content.
 func blocksOf(root *xhtml.Node) (blocks []*xhtml.Node) {
 	for c := range root.ChildNodes() {
 		if c.Type == xhtml.ElementNode {
@@ -216,7 +216,7 @@ func (s *slide) takePictures() {
 	}
 }
 
-// shareStyle is the style of a slide whose background pictures have a share of its width, else "".
+// shareStyle returns the style of a slide whose background pictures take a share of its width, otherwise "".
 func (s slide) shareStyle() string {
 	if s.share == "" {
 		return ""
@@ -225,8 +225,7 @@ func (s slide) shareStyle() string {
 	return "--bg:" + s.share + "%"
 }
 
-// sized gives an image the proportions that its bytes have: the text is measured
-// before it is decoded.
+// sized sets the proportions of an image from its bytes, because the text is measured before the image is decoded.
 func sized(n *xhtml.Node) {
 	src := attributeOf(n, "src")
 	if attributeOf(n, "width") != "" || attributeOf(n, "height") != "" || !strings.HasPrefix(src, "data:") {
@@ -244,7 +243,7 @@ func sized(n *xhtml.Node) {
 	}
 }
 
-// sort finds out what kind of slide it is, and takes its heading out.
+// sort determines the kind of the slide and removes its heading from the content.
 func (s *slide) sort(first bool) {
 	blocks := blocksOf(s.root)
 	for len(blocks) > 0 && isHeadingNode(blocks[0]) && len(s.heading) == 0 {
@@ -295,7 +294,7 @@ func holdsImage(n *xhtml.Node) bool {
 	return n.DataAtom == atom.Img
 }
 
-// captionless is the text of a block beside a caption.
+// captionless returns the text of a block without its caption.
 func captionless(n *xhtml.Node) string {
 	var b strings.Builder
 
@@ -312,7 +311,7 @@ func captionless(n *xhtml.Node) string {
 	return b.String()
 }
 
-// notes are those that become comments on their slides' pages.
+// notes returns the notes that become comments on the pages of their slides.
 func (d deck) notes() (notes []pack.Note) {
 	for _, s := range d.slides {
 		if s.Notes != "" {

@@ -17,7 +17,7 @@ type slidesPlan struct {
 	paper
 
 	slides int
-	// noted are the slides with a page of notes after them.
+	// noted has the slides that are followed by a page of notes.
 	noted map[int]bool
 }
 
@@ -77,7 +77,7 @@ func (slidesPlan) make(ctx context.Context, c *Converter, d Composed) (Made, err
 	return c.makePDF(ctx, d)
 }
 
-// print prints the slides, and warns of those that take more than a page.
+// print prints the slides and warns of those that take more than a page.
 func (p slidesPlan) print(ctx context.Context, c *Converter, d Composed) (Result, error) {
 	printed, err := c.printer.Print(ctx, d.Page)
 	if err != nil {
@@ -98,7 +98,7 @@ func (p slidesPlan) print(ctx context.Context, c *Converter, d Composed) (Result
 	return r, nil
 }
 
-// crowded returns warnings about the slides that go on on another page.
+// crowded returns warnings about slides that continue on another page.
 func (p slidesPlan) crowded(printed []byte, total int) (warnings []fault.Warning) {
 	f, err := pdffile.Read(printed)
 	if err != nil {

@@ -104,7 +104,7 @@ func (d deck) writeFoot(w *markup.Writer, s slide) {
 	w.Raw("</div>\n")
 }
 
-// writeCover writes the title slide: the theme's cover.
+// writeCover writes the title slide, which is the theme's cover.
 func (d deck) writeCover(w *markup.Writer, s slide) {
 	p := d.page
 	heading := s.heading[0]
@@ -122,7 +122,7 @@ func (d deck) writeCover(w *markup.Writer, s slide) {
 	cover.WriteFoot(w, p.meta.Author, d.head.date)
 }
 
-// slideCover is the sheet whose cover has type as large as slides have.
+// slideCover returns the sheet for a cover whose type is as large as that of slides.
 func slideCover(s sheet.Sheet) sheet.Sheet {
 	const larger = 1.5
 	s.Width, s.Height = s.Width*larger, s.Height*larger
@@ -130,7 +130,7 @@ func slideCover(s sheet.Sheet) sheet.Sheet {
 	return s
 }
 
-// addCover begins the deck with a title from the front matter.
+// addCover adds a title slide with the title of the front matter.
 func (d *deck) addCover() {
 	heading := &xhtml.Node{Type: xhtml.ElementNode, Data: "h1", DataAtom: atom.H1}
 	heading.AppendChild(&xhtml.Node{Type: xhtml.TextNode, Data: d.page.meta.Title})

@@ -13,16 +13,14 @@ import (
 	"presswork/internal/pdffile"
 )
 
-// titleBlock is what stands above the text of a document that has its title in
-// the front matter alone.
+// titleBlock is printed above the text of a document whose title is only in the front matter.
 type titleBlock struct {
 	title, subtitle, author, date string
-	// abstract is HTML. It is printed under any title.
+	// abstract is HTML. It is printed below the title, wherever that is.
 	abstract string
 }
 
-// titleAbove returns the title to be set above the text, "" for none: a cover has
-// it already.
+// titleAbove returns the title to print above the text, or "" if a cover has it.
 func titleAbove(matter metadata.FrontMatter, o presswork.Options) string {
 	if matter.Options.Title == "" || isTrue(o.Cover) || asSlides(o) {
 		return ""
@@ -45,9 +43,8 @@ func (c *Converter) abstract(ctx context.Context, matter metadata.FrontMatter, l
 	return `<div class="abstract">` + "\n" + body.HTML + "</div>\n", err
 }
 
-// place puts the block under the title, which the body begins with if it has one
-// for itself. One whose level-1 headings are its chapters has none: the title is
-// no heading then, so that the outline keeps the document's own.
+// place inserts the block after the title, if the body begins with one. If the headings of level 1 are chapters,
+// the title is no heading, so that the outline keeps its levels.
 func (t titleBlock) place(blocks []block.Block, headings []markdown.Heading) []block.Block {
 	lines := ""
 

@@ -9,16 +9,15 @@ import (
 	"presswork/internal/markdown/block"
 )
 
-// narrowLetter is the mean width of a letter in em in the narrower typefaces.
+// narrowLetter is the mean width of a letter in em in narrow typefaces.
 const narrowLetter = 0.44
 
-// place is a block that a made piece takes the place of.
+// place returns a block that a generated piece replaces.
 func place(class string) block.Block {
 	return block.Block{Kind: block.Place, Classes: []string{class}, Rich: true}
 }
 
-// typesetter writes the blocks of a document for paper. Its zero value of book opens no
-// chapters.
+// typesetter writes the blocks of a document for paper. With the zero value of book, no chapter begins a page.
 type typesetter struct {
 	out      strings.Builder
 	pieces   contents.Pieces
@@ -48,48 +47,45 @@ type finished struct {
 	kind     block.Kind
 	level    int // of a heading
 	nameEnd  int // where its tag takes another attribute
-	// plain reports that it is a paragraph that only this package gave attributes.
+	// plain means that it is a paragraph with no attributes but those of this package.
 	plain bool
-	// made reports that it is a made piece, anchor that it is an a element.
+	// made means that it is a generated piece, anchor that it is an a element.
 	made, anchor bool
-	// breaks reports that a page ends with it, chapter that one begins.
+	// breaks means that a page ends with it, chapter that a chapter begins.
 	breaks, chapter bool
-	// leaf reports that it is a white page that may be wanted before a chapter.
+	// leaf means that it is a possible white page before a chapter.
 	leaf bool
-	// pictures reports that it is a paragraph of images, arranged that it holds images or
-	// diagrams.
+	// pictures means that it is a paragraph of images, arranged that it contains images or diagrams.
 	pictures, arranged bool
-	// unsound and leaks are the Block's.
+	// unsound and leaks are those of the Block.
 	unsound, leaks bool
 }
 
-// area is where blocks stand.
+// area is the surroundings of blocks.
 type area struct {
 	sheet sheet.Sheet
-	// topmost reports that they stand in no other, page that they are the first on their
-	// page.
+	// topmost means that no other block contains them, page that they are the first on their page.
 	topmost, page bool
-	// turned reports that their page is turned, table that they stand in a table.
+	// turned means that their page is turned, table that they are in a table.
 	turned, table bool
 }
 
-// within is the area of what stands in one of them.
+// within returns the area of blocks inside of these.
 func (a area) within() area { return area{sheet: a.sheet, turned: a.turned, table: a.table} }
 
-// neighbour is a block and how it is set among those that stand next to it.
+// neighbour is a block and how it is set among its siblings.
 type neighbour struct {
 	*block.Block
 	after string // what stands between it and the next
-	// until, if not 0, is the index after the one that it shares a turned page with.
+	// until, if not 0, is the index after the last neighbour on the same turned page.
 	until int
-	// wrapper is the start tag of the turned page that ends with it, rule a style element
-	// in there.
+	// wrapper is the start tag of the turned page that ends with it, rule a style element in that page.
 	wrapper, rule string
 	tag           string // the start tag of a table
 	height        string // of a diagram, an attribute
 }
 
-// typeset makes the body of blocks.
+// typeset writes the body from blocks. made has the generated pieces.
 func (p *page) typeset(blocks []block.Block, made contents.Pieces) {
 	t := &typesetter{
 		pieces: made, sheet: p.sheet, codeSize: normalCodeSize(p.theme.Token("--code-size")),
@@ -136,7 +132,7 @@ func (t *typesetter) write(list []neighbour, a area) {
 	t.capNext = false
 }
 
-// begin notes that a topmost element begins.
+// begin records that a topmost element begins.
 func (t *typesetter) begin(s *neighbour) {
 	f := finished{
 		from:     t.out.Len(),
@@ -153,7 +149,7 @@ func (t *typesetter) begin(s *neighbour) {
 	t.arranged = t.arranged || f.arranged
 }
 
-// space writes what stands between two neighbours.
+// space writes the text between two neighbours.
 func (t *typesetter) space(text string) {
 	t.capNext = t.capNext && strings.TrimLeft(text, "\n ") == ""
 	t.out.WriteString(text)
@@ -185,7 +181,7 @@ func (t *typesetter) together(list []neighbour, a area) {
 	t.out.WriteString(last.rule + "\n</div>")
 }
 
-// element writes a block without what follows it.
+// element writes a block without the text after it.
 func (t *typesetter) element(s *neighbour, a area) {
 	next := t.capNext
 	t.capNext = false
@@ -215,13 +211,13 @@ func (t *typesetter) element(s *neighbour, a area) {
 	}
 }
 
-// plain writes a block with the start tag that it has.
+// plain writes a block with its start tag unchanged.
 func (t *typesetter) plain(b *block.Block, a area) {
 	t.out.WriteString(b.Tag())
 	t.inner(b, a.within())
 }
 
-// inner writes all of a block that follows its start tag.
+// inner writes the rest of a block after its start tag.
 func (t *typesetter) inner(b *block.Block, a area) {
 	text := b.Element()
 
@@ -249,7 +245,7 @@ func (t *typesetter) inner(b *block.Block, a area) {
 	t.write(list, a)
 }
 
-// text writes what holds no blocks.
+// text writes content without blocks.
 func (t *typesetter) text(text string, a area) {
 	if a.table {
 		text = block.FillCells(text)
@@ -257,7 +253,7 @@ func (t *typesetter) text(text string, a area) {
 	t.out.WriteString(text)
 }
 
-// place writes the pieces that stand at a place. They stand at the first of its kind.
+// place writes the generated pieces at the first place of their kind.
 func (t *typesetter) place(s *neighbour, a area) {
 	list, known := t.pieces[s.Classes[0]]
 	if !known {
@@ -284,8 +280,7 @@ func (t *typesetter) place(s *neighbour, a area) {
 	}
 }
 
-// heading writes a heading, and before one that begins a chapter on the right the white page
-// that may be wanted.
+// heading writes a heading. Before a heading that begins a chapter on the right it writes a possible white page.
 func (t *typesetter) heading(b *block.Block, a area) {
 	begins := t.begins[b.ID]
 	at := 0
@@ -306,7 +301,7 @@ func (t *typesetter) heading(b *block.Block, a area) {
 	t.capNext = begins && t.book.text && t.caps
 }
 
-// leaf writes a white page that may be wanted before a chapter.
+// leaf writes a possible white page before a chapter.
 func (t *typesetter) leaf(chapter string, a area) {
 	l := leaf{id: "leaf-" + strconv.Itoa(len(t.leaves)+1), chapter: chapter}
 	t.leaves = append(t.leaves, l)
@@ -358,7 +353,7 @@ func (t *typesetter) paragraph(b *block.Block, a area, capNext bool) {
 	t.inner(b, a.within())
 }
 
-// division writes a div. One for pages of the other orientation gets them.
+// division writes a div. A div for the other orientation gets turned pages.
 func (t *typesetter) division(b *block.Block, a area) {
 	other := "landscape"
 	if t.sheet.Width > t.sheet.Height {

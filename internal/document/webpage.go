@@ -16,7 +16,7 @@ import (
 //go:embed web.css
 var webCSS string
 
-// webSheet is sharedSheet for a document that is read in a browser.
+// webSheet is sharedSheet for documents in a browser.
 var webSheet = sync.OnceValue(func() *themes.Stylesheet {
 	return themes.ParseStylesheet(printCSS + paperCSS + syntaxCSS + webCSS)
 })
@@ -35,7 +35,7 @@ func (c *Converter) composeWeb(s source) (Composed, error) {
 	return c.webPage(s, s.page), nil
 }
 
-// webPage is a composed HTML file of a page.
+// webPage returns the composed HTML file of a page.
 func (c *Converter) webPage(s source, p page) Composed {
 	composed := s.composed()
 	composed.plan = webPlan{}
@@ -91,8 +91,7 @@ func writeForScreen(out *strings.Builder, b *block.Block, p contents.Pieces, scr
 	}
 }
 
-// webHead is what the head of a file for browsers has beside the stylesheets of
-// a page that is printed.
+// webHead returns the additional elements in the head of a file for browsers.
 func (p page) webHead(content string, names themes.Names) string {
 	var w markup.Writer
 	w.Raw(policyMeta + `<meta name="referrer" content="no-referrer">` + "\n")
@@ -108,8 +107,7 @@ func (p page) webHead(content string, names themes.Names) string {
 		String()
 }
 
-// webDocument is the page as one file for browsers, without a script and with a
-// policy that lets it fetch nothing.
+// webDocument returns the page as one file for browsers. It has no script, and its policy lets it load nothing.
 func (p page) webDocument() (string, layout) {
 	content, _ := p.content()
 	names := themes.NamesIn(content)

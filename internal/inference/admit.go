@@ -9,9 +9,9 @@ import (
 	"presswork/internal/input"
 )
 
-// Admit checks the request against its model and settles what depends on it:
-// the id for an alias, the reasoning format and effort. It may be called again
-// on its own result. Errors are *Error: 404 for an unknown model, else 400.
+// Admit checks the request against its model and sets fields that depend on it: the id for an alias, the reasoning
+// format and effort. It may be called again on its own result. Errors are *Error: 404 for an unknown model,
+// otherwise 400.
 func (c *Catalogue) Admit(r *Request) (*Model, error) {
 	m, err := c.Find(r.Model)
 	if err != nil {
@@ -58,7 +58,7 @@ func admitSize(m *Model, r *Request) error {
 	}
 
 	if tokens := r.EstimateTokens(); m.ContextWindow > 0 && tokens > 4*m.ContextWindow {
-		// The estimate is rough: only what is far beyond is refused here.
+		// The estimate is rough: only requests far beyond the limit are refused here.
 		return Errorf(
 			http.StatusBadRequest,
 			ContextLength,
@@ -94,7 +94,7 @@ func admitTools(m *Model, r *Request) error {
 	}
 
 	if r.ToolChoice.Mode == ChooseNone {
-		// A caller who wants no calls gets none, also unchecked ones.
+		// A caller that forbids calls gets none, not even unchecked ones.
 		r.DisableToolValidation = false
 	}
 

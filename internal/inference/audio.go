@@ -6,15 +6,15 @@ import (
 	"time"
 )
 
-// The tasks of a transcription: what language the text is in.
+// The tasks of a transcription: the language of the text.
 const (
-	// Transcribe writes down what is said, in its language.
+	// Transcribe returns the text in the spoken language.
 	Transcribe = "transcribe"
-	// Translate writes it down in English.
+	// Translate returns the text in English.
 	Translate = "translate"
 )
 
-// AudioEngine is an Engine that hears and speaks.
+// AudioEngine is an Engine that transcribes and speaks.
 type AudioEngine interface {
 	Engine
 	// Transcribe sends one recording and returns the text. It calls life(false) for each
@@ -22,8 +22,8 @@ type AudioEngine interface {
 	// life must be safe for concurrent use. Failures of the upstream are *Error; it returns
 	// at once when ctx ends.
 	Transcribe(ctx context.Context, r *Transcription, life func(answer bool)) (*Transcript, error)
-	// Speak sends a text and calls emit for each piece of the recording as it
-	// comes, first with the content type and no data. An error of emit ends it and is returned as it is.
+	// Speak sends a text and calls emit for each piece of the recording, first with the content type and no data.
+	// An error of emit ends the call and is returned unchanged.
 	Speak(ctx context.Context, r *Speech, emit func(*Sound) error) error
 }
 
@@ -34,35 +34,35 @@ type Transcription struct {
 	Owner string
 	// Task is Transcribe or Translate.
 	Task string
-	// Language is what is spoken, an ISO 639-1 code; "" is for the model to find out.
+	// Language is the spoken language, an ISO 639-1 code. With "" the model detects it.
 	Language string
-	// Prompt is text that came before, or how names are spelled.
+	// Prompt is preceding text, or the spelling of names.
 	Prompt string
-	// Temperature is 0 to 1; nil is the engine's own.
+	// Temperature is 0 to 1; nil is the engine's default.
 	Temperature *float64
 	// Timed requests segments with times. Words also requests the times of words.
 	Timed, Words bool
-	// Name ends in what the recording is, such as "audio.wav".
+	// Name ends in the format of the recording, such as "audio.wav".
 	Name string
-	// Duration is how long the recording is; 0 is unknown.
+	// Duration is the length of the recording; 0 is unknown.
 	Duration time.Duration
-	// Size is how many bytes Open's reader yields.
+	// Size is the number of bytes that Open's reader yields.
 	Size int64
-	// Open reads the recording from its start; it is called for each try.
+	// Open reads the recording from its start. It is called for each attempt.
 	Open func() io.Reader
 }
 
-// Transcript is what was said. Times are in seconds from the start.
+// Transcript is the text of a recording. Times are in seconds from the start.
 type Transcript struct {
-	// Language is as the upstream names it, such as "english" or "en"; "" where it does not.
+	// Language is the upstream's name of it, such as "english" or "en", or "".
 	Language string  `json:"language,omitempty"`
 	Duration float64 `json:"duration"`
 	Text     string  `json:"text"`
-	// Segments are none where the upstream gives no times.
+	// Segments is empty if the upstream returns no times.
 	Segments []Segment `json:"segments,omitempty"`
-	// Words were asked for.
+	// Words is set on request.
 	Words []Word `json:"words,omitempty"`
-	// Untimed reports that the times which were asked for are missing.
+	// Untimed reports that requested times are missing.
 	Untimed bool `json:"untimed,omitempty"`
 }
 
@@ -74,11 +74,11 @@ type Segment struct {
 	Start float64 `json:"start"`
 	End   float64 `json:"end"`
 	Text  string  `json:"text"`
-	// Tokens are the model's; Temperature is what the segment was sampled with.
+	// Tokens are those of the model. Temperature is that with which the segment was sampled.
 	Tokens      []int   `json:"tokens"`
 	Temperature float64 `json:"temperature"`
-	// AvgLogprob below -1 and CompressionRatio above 2.4 mean that the engine
-	// doubted the text; NoSpeechProb is how probably nothing was said.
+	// AvgLogprob below -1 and CompressionRatio above 2.4 mean that the engine doubts the text. NoSpeechProb is the
+	// probability of silence.
 	AvgLogprob       float64 `json:"avg_logprob"`
 	CompressionRatio float64 `json:"compression_ratio"`
 	NoSpeechProb     float64 `json:"no_speech_prob"`
@@ -91,14 +91,13 @@ type Word struct {
 	End   float64 `json:"end"`
 }
 
-// Speech is a request for a text to be spoken. As JSON it travels through the
-// queue.
+// Speech is a request to speak a text. It goes through the queue as JSON.
 type Speech struct {
 	Model string `json:"model"`
 	Owner string `json:"owner,omitempty"`
 	Input string `json:"input"`
 	Voice string `json:"voice"`
-	// Format is one of SpeechFormats, "" for the engine's own.
+	// Format is one of SpeechFormats, or "" for the engine's default.
 	Format string `json:"format,omitempty"`
 	// Instructions say how to speak.
 	Instructions string `json:"instructions,omitempty"`
@@ -107,7 +106,7 @@ type Speech struct {
 	SampleRate *int64   `json:"sample_rate,omitempty"`
 }
 
-// SpeechFormats are the forms of a spoken text.
+// SpeechFormats returns the formats of spoken text.
 func SpeechFormats() []string {
 	return []string{"mp3", "opus", "aac", "flac", "wav", "pcm", "ogg", "mulaw"}
 }
@@ -119,8 +118,8 @@ type Sound struct {
 	Data        []byte `json:"data,omitempty"`
 }
 
-// AdmitAudio finds the model of a request for CanTranscribe or CanSpeak. Errors are *Error: 404
-// for an unknown model, 400 for one that cannot do it.
+// AdmitAudio returns the model of a request for CanTranscribe or CanSpeak. Errors are *Error: 404 for an unknown
+// model, 400 for one without the capability.
 func (c *Catalogue) AdmitAudio(name, capability string) (*Model, error) {
 	m, err := c.Find(name)
 	if err != nil {

@@ -6,20 +6,19 @@ import (
 	"time"
 )
 
-// ToolWait is how long a session of built-in tools waits for a worker. The wait is no part
-// of Routing.ToolTimeout.
+// ToolWait bounds the wait of a session for a worker. Routing.ToolTimeout does not include it.
 const ToolWait = time.Minute
 
 // ErrToolsBusy is returned by ToolSession.Call if no worker has begun the session in time.
 var ErrToolsBusy = errors.New("no worker was free to run the tool")
 
-// The functions that built-in tools become for an upstream. A function of the
-// caller's may not have such a name beside the tool.
+// Names of the functions that built-in tools become for an upstream. A caller that uses such a tool cannot define
+// a function with its name.
 const (
-	// PythonFunction is CodeInterpreter's: {code}.
+	// PythonFunction is that of CodeInterpreter: {code}.
 	PythonFunction = "python"
-	// SearchFunction, OpenFunction and FindFunction are BrowserSearch's: {query,
-	// topn}, {id, cursor, loc, num_lines} and {pattern, cursor}.
+	// SearchFunction, OpenFunction and FindFunction are those of BrowserSearch: {query, topn}, {id, cursor, loc,
+	// num_lines} and {pattern, cursor}.
 	SearchFunction = "browser_search"
 	OpenFunction   = "browser_open"
 	FindFunction   = "browser_find"
@@ -27,10 +26,8 @@ const (
 
 // Toolbox runs built-in tools. It is safe for concurrent use.
 type Toolbox interface {
-	// Open begins a session for one request and its built-in tools: types are
-	// BrowserSearch, CodeInterpreter or both. It costs nothing until the first
-	// call. Errors: *Error, ToolUnavailable with the reason where a tool cannot be
-	// run here.
+	// Open begins a session for one request and its built-in tools: BrowserSearch, CodeInterpreter or both. It
+	// uses no resources until the first call. Errors: *Error, ToolUnavailable with the reason.
 	Open(ctx context.Context, r *Request, types []string) (ToolSession, error)
 }
 
@@ -41,7 +38,7 @@ type ToolSession interface {
 	// the model, for example a traceback, an unreachable page or invalid arguments. An error means that the
 	// session is over: its worker died, none has begun it (ErrToolsBusy), or ctx ended.
 	Call(ctx context.Context, c BuiltinCall) (ToolResult, error)
-	// Close ends what still runs. It may be called twice.
+	// Close ends running calls. It may be called twice.
 	Close() error
 }
 
@@ -53,20 +50,19 @@ type BuiltinCall struct {
 	Arguments string `json:"arguments"`
 }
 
-// ToolResult is what came of a call.
+// ToolResult is the result of a call.
 type ToolResult struct {
-	// Output is what the model reads: at most 16 KB of UTF-8.
+	// Output is the text for the model: at most 16 KB of UTF-8.
 	Output string `json:"output"`
-	// Failed reports that Output tells of a failure.
+	// Failed means that Output describes a failure.
 	Failed bool `json:"failed,omitempty"`
-	// Search holds the results of a search, Pages what was opened, Code what code
-	// showed.
+	// Search holds the results of a search, Pages the opened pages, Code the output of code.
 	Search []SearchResult `json:"search,omitempty"`
 	Pages  []PageResult   `json:"pages,omitempty"`
 	Code   []CodeResult   `json:"code,omitempty"`
-	// Took is how long the call ran, without the wait for a worker.
+	// Took is the time of the call, without the wait for a worker.
 	Took time.Duration `json:"-"`
-	// Origins say where what Output shows is from, for Citations.
+	// Origins are the sources of the lines in Output, for Citations.
 	Origins []Origin `json:"origins,omitempty"`
 }
 
@@ -75,19 +71,18 @@ type SearchResult struct {
 	Title   string `json:"title"`
 	URL     string `json:"url"`
 	Content string `json:"content"`
-	// Score is the search engine's, greater is better; 0 where it gives none.
+	// Score is that of the search engine, greater is better; 0 if it has none.
 	Score float64 `json:"score"`
 }
 
-// PageResult is a page that was opened; Content is the part that was shown.
+// PageResult is an opened page. Content is the shown part.
 type PageResult struct {
 	Title   string `json:"title"`
 	URL     string `json:"url"`
 	Content string `json:"content,omitempty"`
 }
 
-// CodeResult is one thing code showed: the value of the last expression, or a
-// picture as PNG in base64.
+// CodeResult is one output of code: the value of the last expression, or a picture as PNG in base64.
 type CodeResult struct {
 	Text string `json:"text,omitempty"`
 	PNG  string `json:"png,omitempty"`

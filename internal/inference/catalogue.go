@@ -8,15 +8,13 @@ import (
 	"presswork/internal/input"
 )
 
-// Catalogue is the set of models, as of one reading of models.yaml. It never
-// changes.
+// Catalogue is the set of models of one reading of models.yaml. It never changes.
 type Catalogue struct {
 	models []*Model
 	byName map[string]*Model
 }
 
-// NewCatalogue makes a catalogue of models found, not written: it fills in the
-// defaults. A name that is taken is left out.
+// NewCatalogue returns a catalogue of discovered models with defaults. It drops a model whose name is taken.
 func NewCatalogue(models []Model) *Catalogue {
 	c := &Catalogue{byName: map[string]*Model{}}
 

@@ -6,11 +6,10 @@ import (
 	"unicode/utf8"
 )
 
-// Origin is where lines of a view are from: a model cites them as
-// 【Cursor†L3】 or 【Cursor†L3-L5】.
+// Origin is the source of lines in a view. A model cites them as 【Cursor†L3】 or 【Cursor†L3-L5】.
 type Origin struct {
 	Cursor int `json:"cursor"`
-	// First and Last are lines of the view, both within.
+	// First and Last are lines of the view, both included.
 	First int    `json:"first"`
 	Last  int    `json:"last"`
 	URL   string `json:"url"`
@@ -19,8 +18,7 @@ type Origin struct {
 
 // Citation is a mark in a text that cites a page.
 type Citation struct {
-	// Start and End are where the mark stands, in characters of the text: End is
-	// the one after it.
+	// Start and End delimit the mark in characters of the text; End is exclusive.
 	Start, End int
 	URL, Title string
 }
@@ -29,8 +27,8 @@ type Citation struct {
 // part.
 var citationMark = regexp.MustCompile(`【(\d{1,6})†L?(\d{1,9})[^†】]{0,40}(?:†[^†】]{0,200})?】`)
 
-// Citations finds the marks in an answer whose origin is known. A mark of a line
-// of no origin gets its view's, where that has but one page.
+// Citations returns the marks in an answer whose origin is known. A mark of a line without an origin gets that of
+// its view, if the view has only one page.
 func Citations(text string, origins []Origin) (found []Citation) {
 	chars, at := 0, 0
 

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// setDefaults fills in what an entry leaves out.
+// setDefaults sets the missing fields of an entry.
 func (m *Model) setDefaults() {
 	if m.Capabilities == nil {
 		m.Capabilities = []string{CanChat, CanTools}
@@ -15,7 +15,7 @@ func (m *Model) setDefaults() {
 
 	if m.Reasoning != (Reasoning{}) && (m.Reasoning.Efforts == nil || len(*m.Reasoning.Efforts) > 0) &&
 		!m.Can(CanReason) {
-		// An entry with reasoning settings is of a model that reasons.
+		// A model with reasoning settings can reason.
 		m.Capabilities = append(slices.Clone(m.Capabilities), CanReason)
 	}
 

@@ -7,13 +7,12 @@ import (
 
 // Engine speaks to one upstream. It is safe for concurrent use.
 type Engine interface {
-	// Complete sends the request and calls emit for each piece of the answer,
-	// in order and from one goroutine. It returns at once when ctx ends, and
-	// the connection with it, so that the upstream stops. An error of emit ends
-	// it and is returned as it is; failures of the upstream are *Error. A stream
-	// that ends before its finish reason is a failure.
+	// Complete sends the request and calls emit for each piece of the answer, in order and from one goroutine.
+	// When ctx ends, it returns at once and closes the connection, so that the upstream stops. An error of emit
+	// ends the call and is returned unchanged. Failures of the upstream are *Error. A stream that ends before its
+	// finish reason is a failure.
 	//
-	// An empty delta is a sign of life: an upstream that sends some is not silent.
+	// An empty delta is a sign of life: an upstream that sends some is not considered silent.
 	Complete(ctx context.Context, r *Request, m *Model, emit func(*Delta) error) error
 	// Models lists the ids the upstream serves.
 	Models(ctx context.Context) ([]string, error)
@@ -31,15 +30,14 @@ type Traits struct {
 	NativeJSON bool
 }
 
-// Delta is a piece of an upstream's answer as it came.
+// Delta is a piece of an upstream's answer, unchanged.
 type Delta struct {
-	// Choice is which of the request's answers it belongs to, from 0 and less than
-	// Request.Choices.
+	// Choice is the index of the answer that it belongs to, less than Request.Choices.
 	Choice int
-	// Content may still hold reasoning, between tags; Reasoning is that of a field.
+	// Content may still contain reasoning between tags. Reasoning is that of a separate field.
 	Content   string
 	Reasoning string
-	// ToolCalls are pieces of calls, not yet joined or checked.
+	// ToolCalls are pieces of calls, not yet joined and checked.
 	ToolCalls []RawToolDelta
 	// Extra holds the other fields of the delta, a JSON object.
 	Extra json.RawMessage
@@ -56,7 +54,7 @@ type Delta struct {
 // RawToolDelta is a piece of a tool call as the engine sent it. Engines repeat ids and names, omit the index, or
 // give several calls the same index.
 type RawToolDelta struct {
-	// Index is that of the engine, or the place in the delta where it sent none.
+	// Index is that of the engine, or the position in the delta if the engine sent none.
 	Index int
 	ID    string
 	Name  string
@@ -64,20 +62,18 @@ type RawToolDelta struct {
 	Arguments string
 }
 
-// RawUsage is what the upstream counted. Times are in seconds; 0 is unknown.
+// RawUsage has the counts of the upstream. Times are in seconds; 0 is unknown.
 type RawUsage struct {
-	// PromptTokens and CompletionTokens are the upstream's counts; it may count
-	// otherwise than EstimateTokens.
+	// PromptTokens and CompletionTokens are the upstream's counts, which may differ from those of EstimateTokens.
 	PromptTokens     int
 	CompletionTokens int
-	// CachedTokens are part of PromptTokens, ReasoningTokens of CompletionTokens;
-	// nil where the upstream does not count them.
+	// CachedTokens are part of PromptTokens, ReasoningTokens of CompletionTokens; nil if the upstream does not
+	// count them.
 	CachedTokens    *int
 	ReasoningTokens *int
-	// PromptTime is what the prompt took to be read, CompletionTime the answer to
-	// be generated.
+	// PromptTime is the time of reading the prompt, CompletionTime that of generating the answer.
 	PromptTime     float64
 	CompletionTime float64
-	// QueueTime is what the upstream itself queued.
+	// QueueTime is the time in the upstream's own queue.
 	QueueTime float64
 }

@@ -8,16 +8,16 @@ import (
 	"presswork/internal/fault"
 )
 
-// The codes of the inference API, beside those of presswork.
+// The codes of the inference API, in addition to those of package fault.
 const (
-	// ModelNotFound is 404: no such model, or none that the key may use.
+	// ModelNotFound is 404: the model does not exist, or the key may not use it.
 	ModelNotFound fault.Code = "model_not_found"
-	// ToolUseFailed is 400: the model called a tool it may not call, with wrong
-	// arguments, or none where it had to. FailedGeneration is what it wrote.
+	// ToolUseFailed is 400: the model called a forbidden tool, used wrong arguments, or did not make a required
+	// call. FailedGeneration is its text.
 	ToolUseFailed fault.Code = "tool_use_failed"
 	// ToolUnavailable is 400: a built-in tool that this server does not have.
 	ToolUnavailable fault.Code = "tool_unavailable"
-	// JSONValidateFailed is 400: the answer misses the response format.
+	// JSONValidateFailed is 400: the answer does not match the response format.
 	JSONValidateFailed fault.Code = "json_validate_failed"
 	// ContextLength is 400: the request is larger than the model's context.
 	ContextLength fault.Code = "context_length_exceeded"
@@ -28,8 +28,7 @@ const (
 	UpstreamTimeout fault.Code = "upstream_timeout"
 	// UpstreamUnavailable is 503: no upstream answers or has capacity.
 	UpstreamUnavailable fault.Code = "upstream_unavailable"
-	// ReaderTooSlow is 503: the answer came faster than it was read, and more of it
-	// than is kept.
+	// ReaderTooSlow is 503: the caller read too slowly, and the buffer is full.
 	ReaderTooSlow fault.Code = "reader_too_slow"
 	// RequestCancelled is 499. It is only logged and counted, because the caller has left.
 	RequestCancelled fault.Code = "request_cancelled"
@@ -39,32 +38,32 @@ const (
 
 // The types of an error body.
 const (
-	// InvalidRequestType is of 4xx other than 429.
+	// InvalidRequestType is the type for 4xx except 429.
 	InvalidRequestType = "invalid_request_error"
-	// ServerErrorType is of 5xx other than 503.
+	// ServerErrorType is the type for 5xx except 503.
 	ServerErrorType = "internal_server_error"
-	// UnavailableType is of 503.
+	// UnavailableType is the type for 503.
 	UnavailableType = "service_unavailable"
-	// RequestsType is of 429; where tokens are limited it is "tokens".
+	// RequestsType is the type for 429; if tokens are limited it is "tokens".
 	RequestsType = "requests"
 )
 
 type publicError = fault.Error
 
-// Error is a failure of the inference API. As JSON it travels from worker to
-// API; the body a caller sees is openai.AppendError's.
+// Error is a failure of the inference API. It goes from worker to API as JSON; openai.AppendError writes the body
+// for callers.
 type Error struct {
 	publicError
 	// Status is the HTTP status, Type the body's type.
 	Status int    `json:"status"`
 	Type   string `json:"type"`
-	// FailedGeneration is what the model wrote, when that was the failure.
+	// FailedGeneration is the text of the model, if that was the failure.
 	FailedGeneration string `json:"failed_generation,omitempty"`
 	// Executed are the built-in tools that ran before the failure.
 	Executed []ExecutedTool `json:"-"`
-	// Retryable is whether the same request may succeed later: x-should-retry.
+	// Retryable means that the same request may succeed later: x-should-retry.
 	Retryable bool `json:"retryable,omitempty"`
-	// RetryAfter is when; 0 leaves it to the caller.
+	// RetryAfter is the time until then; 0 leaves it to the caller.
 	RetryAfter time.Duration `json:"retry_after,omitempty"`
 }
 
@@ -109,8 +108,7 @@ func Invalidf(param, format string, args ...any) *Error {
 	return Errorf(http.StatusBadRequest, fault.InvalidOption, format, args...).WithParam(param)
 }
 
-// AsError returns the inference error inside err, or one that gives nothing
-// away. AsError(nil) is nil.
+// AsError returns the inference error inside err, or a general error that reveals nothing. AsError(nil) is nil.
 func AsError(err error) *Error {
 	if err == nil {
 		return nil

@@ -7,8 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// Unescaped reports whether a text may stand between the quotes of a JSON string as it
-// is, and means itself there.
+// Unescaped reports whether a text can be between the quotes of a JSON string without escapes.
 func Unescaped[T string | []byte](text T) bool {
 	ascii := true
 

@@ -11,22 +11,21 @@ import (
 // Frame is a message of a worker to the API about a completion. It has a Chunk; the last one has the Result, and
 // the Error of a failed completion.
 type Frame struct {
-	// QueueTime is how long the request waited for the worker, in seconds; it
-	// stands on the first frame.
+	// QueueTime is how long the request waited for the worker, in seconds; it is on the first frame.
 	QueueTime float64 `json:"queue_time,omitempty"`
 	Chunk     *Chunk  `json:"chunk,omitempty"`
-	// Sound is in the place of a Chunk where a text is spoken.
+	// Sound replaces Chunk when a text is spoken.
 	Sound *Sound `json:"sound,omitempty"`
 	// Result and Error are on the last frame.
 	Result *Result `json:"result,omitempty"`
 	Error  *Error  `json:"error,omitempty"`
 }
 
-// Job is the body of a call, as the API hands it to a worker.
+// Job is the body of a call from the API to a worker.
 type Job struct {
-	// Request is one that Admit has let in.
+	// Request is a request that Admit has accepted.
 	Request *Request `json:"request,omitempty"`
-	// Speech is in the place of Request where a text is to be spoken.
+	// Speech replaces Request when a text is to be spoken.
 	Speech *Speech `json:"speech,omitempty"`
 	// TPM and TPD are the limits of the key in tokens per minute and per day; 0 is none. The tokens were reserved
 	// from them, and the use is settled with them.
@@ -57,7 +56,7 @@ func (f *Frame) Append(b []byte) ([]byte, error) {
 	return append(b, whole...), err
 }
 
-// onlyText reports whether a chunk has content, or reasoning, and nothing else.
+// onlyText reports whether a chunk has only content or only reasoning.
 func (c *Chunk) onlyText() (content, reasoning bool) {
 	if c.Choice != 0 || c.First || c.Fingerprint != "" || len(c.ToolCalls) > 0 || len(c.Executed) > 0 ||
 		len(c.Extra) > 0 ||
@@ -87,9 +86,8 @@ func (f *Frame) read(b []byte) error {
 	return json.Unmarshal(b, f)
 }
 
-// ReadFrames decodes the JSON of frames. It returns those before an error; ended
-// reports whether the last of them ends the answer. A completion that failed is
-// an *Error.
+// ReadFrames decodes the JSON of frames. It returns those before an error. ended reports whether the last frame
+// ends the answer. A failed completion is an *Error.
 func ReadFrames(raw [][]byte) (frames []Frame, ended bool, err error) {
 	frames = make([]Frame, len(raw))
 	for i, b := range raw {
@@ -110,8 +108,7 @@ func ReadFrames(raw [][]byte) (frames []Frame, ended bool, err error) {
 	return frames, ended, nil
 }
 
-// GaveUp is the error of an answer whose worker ended it with neither Result nor
-// Error: status 500.
+// GaveUp returns the error for an answer without Result and Error at its end: status 500.
 func GaveUp() *Error {
 	return Errorf(http.StatusInternalServerError, fault.Internal, "the worker gave up without an answer")
 }

@@ -2,8 +2,7 @@ package inference
 
 import "encoding/json"
 
-// BuiltinFunctions returns the functions that a built-in tool becomes for an upstream;
-// nil for any other type.
+// BuiltinFunctions returns the functions that a built-in tool becomes for an upstream, or nil for another type.
 func BuiltinFunctions(kind string) []Tool {
 	switch kind {
 	case CodeInterpreter:
@@ -60,8 +59,8 @@ func function(name, description, parameters string) Tool {
 	}
 }
 
-// FunctionsOf lists the names of the functions that a built-in tool becomes for
-// an upstream; none for any other type.
+// FunctionsOf returns the names of the functions that a built-in tool becomes for an upstream, or none for another
+// type.
 func FunctionsOf(kind string) []string {
 	var names []string
 	for _, t := range BuiltinFunctions(kind) {

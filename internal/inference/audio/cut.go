@@ -8,11 +8,11 @@ import (
 )
 
 const (
-	// hop is how finely the quietest moment is looked for, pause how long a quiet
-	// moment lasts: as long as that between two words.
+	// hop is the step in the search for the quietest moment, in seconds. pause is the length of a pause between
+	// two words.
 	hop   = 0.02
 	pause = 0.3
-	// slack is how far from its place a cut may be, as a share of the longest part.
+	// slack is the largest distance of a cut from its planned time, as a share of the longest part.
 	slack = 0.2
 )
 
@@ -37,8 +37,8 @@ func cuts(p pcm, most float64) ([]float64, error) {
 	return append(at, end), nil
 }
 
-// quietest is the middle of the pause with the least energy between two moments;
-// of equal ones the last, for the fewest parts.
+// quietest returns the middle of the pause with the least energy between two times. Of equal pauses it returns the
+// last, which gives the fewest parts.
 func quietest(p pcm, from, to float64) (float64, error) {
 	energies, err := energy(p, from, to)
 	if err != nil {
@@ -61,8 +61,8 @@ func quietest(p pcm, from, to float64) (float64, error) {
 	return from + (float64(at)+float64(width)/2)*hop, nil
 }
 
-// energy is that of each hop between two moments, of all channels together.
-// Energies are rounded, so that sums of equal ones are equal.
+// energy returns the energy of each hop between two times, summed over all channels. Values are rounded, so that
+// sums of equal values are equal.
 func energy(p pcm, from, to float64) ([]float64, error) {
 	begin, end := p.byteAt(from), p.byteAt(to)
 	size := max(int64(hop*float64(p.rate)), 1) * p.block()

@@ -14,7 +14,7 @@ import (
 	"presswork/internal/inference/sandbox"
 )
 
-// Box runs a program behind a wall: *sandbox.Box.
+// Box runs a program in a sandbox: *sandbox.Box.
 type Box interface {
 	Run(ctx context.Context, c sandbox.Command) (sandbox.Output, error)
 }
@@ -22,7 +22,7 @@ type Box interface {
 const (
 	// convertTime bounds one conversion; an hour of MP3 takes ten seconds of one CPU.
 	convertTime = 10 * time.Minute
-	// convertMemory is more than any audio decoder has use for.
+	// convertMemory is more memory than any audio decoder needs, in bytes.
 	convertMemory = 512 << 20
 )
 
@@ -64,7 +64,7 @@ func FFmpeg(box Box) Convert {
 	}
 }
 
-// HasFFmpeg tries whether ffmpeg can be run in the box.
+// HasFFmpeg returns an error if ffmpeg cannot run in the box.
 func HasFFmpeg(ctx context.Context, box Box) error {
 	out, err := box.Run(ctx, sandbox.Command{Program: "ffmpeg", Args: []string{"-version"}})
 	switch {

@@ -2,12 +2,11 @@ package audio
 
 import "bytes"
 
-// Format is what a recording is.
+// Format is the format of a recording.
 type Format struct {
-	// Name is also the extension that engines know it by.
+	// Name is also its file extension, by which engines identify it.
 	Name string
-	// demuxer is ffmpeg's reader of it. Naming it keeps ffmpeg from taking the file
-	// for a list of other files.
+	// demuxer is ffmpeg's name for it. With a name, ffmpeg does not read the file as a list of other files.
 	demuxer string
 }
 
@@ -22,14 +21,13 @@ var (
 	mpeg = Format{"mpeg", "mpeg"}
 )
 
-// Formats are the extensions of the recordings that are taken, for messages.
+// Formats lists the extensions of accepted recordings, for messages.
 const Formats = "flac, mp3, mp4, mpeg, mpga, m4a, ogg, opus, wav, webm"
 
-// HeadBytes is how much of a recording Detect wants to see.
+// HeadBytes is the number of bytes that Detect needs.
 const HeadBytes = 16 << 10
 
-// Detect identifies a recording by its first bytes; ok is false for what is
-// none of the Formats.
+// Detect identifies a recording by its first bytes. ok is false for other formats.
 func Detect(head []byte) (f Format, ok bool) {
 	switch {
 	case len(head) >= 12 && (bytes.HasPrefix(head, []byte("RIFF")) || bytes.HasPrefix(head, []byte("RF64"))) &&
@@ -58,7 +56,7 @@ func Detect(head []byte) (f Format, ok bool) {
 	if !ok {
 		return Format{}, false
 	}
-	// Any two bytes may look like the begin of a frame; two frames in a row do not.
+	// Any two bytes may look like the beginning of a frame; two frames in a row do not.
 	if first.size < int64(len(head)) {
 		second, ok := readFrame(head[first.size:])
 		return mp3, ok && second.rate == first.rate && second.layer == first.layer

@@ -9,9 +9,9 @@ import (
 	"presswork/internal/inference"
 )
 
-// Piece is what was heard in one part of a recording.
+// Piece is the transcript of one part of a recording.
 type Piece struct {
-	// Start and End are the part's place in the recording, in seconds.
+	// Start and End are the times of the part in the recording, in seconds.
 	Start, End float64
 	inference.Transcript
 }
@@ -49,8 +49,8 @@ func Join(pieces []Piece, timed bool) inference.Transcript {
 	return whole
 }
 
-// place is the moment of the recording that is one of the part: engines give times
-// beyond its end. Without an End the part is the recording, of unknown length.
+// place returns the time in the recording for a time in the part. Engines return times beyond the end of a part. A
+// part without End is the whole recording, of unknown length.
 func (p Piece) place(t float64) float64 {
 	t += p.Start
 	if p.End > p.Start {
@@ -60,7 +60,7 @@ func (p Piece) place(t float64) float64 {
 	return math.Round(t*1000) / 1000
 }
 
-// glue joins two texts, with a space between them where their scripts have one.
+// glue joins two texts, with a space if their scripts use spaces.
 func glue(a, b string) string {
 	if a == "" || b == "" {
 		return a + b
@@ -90,8 +90,7 @@ func unspaced(r rune) bool {
 		r >= 0xff00 && r <= 0xffef
 }
 
-// promptBytes is how much of the text before a part its model is shown: about as
-// many tokens as Whisper reads.
+// promptBytes is the number of bytes of preceding text in a prompt: about as many tokens as Whisper reads.
 const promptBytes = 600
 
 // Prompt returns the prompt for a part: the caller's prompt and the end of the preceding text.

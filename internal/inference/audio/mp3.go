@@ -23,7 +23,7 @@ var bitrates = [5][16]int{
 	{0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160},         // version 2, layers II and III
 }
 
-// readFrame reads the header of a frame that begins here.
+// readFrame reads the header of a frame at the beginning of b.
 func readFrame(b []byte) (f frame, ok bool) {
 	if len(b) < 4 || b[0] != 0xff || b[1]&0xe0 != 0xe0 {
 		return f, false
@@ -61,7 +61,7 @@ func readFrame(b []byte) (f frame, ok bool) {
 	return f, true
 }
 
-// tagSize is the length of the ID3v2 tag that a file begins with, 0 without one.
+// tagSize returns the length of the ID3v2 tag at the beginning of a file, or 0.
 func tagSize(head []byte) int64 {
 	if len(head) < 10 || string(head[:3]) != "ID3" {
 		return 0
@@ -94,7 +94,7 @@ func mp3Seconds(r io.Reader) (seconds float64, ok bool) {
 
 		f, ok := readFrame(head)
 		if !ok {
-			// A tag of 128 bytes, or padding, may be at the end.
+			// A tag of 128 bytes or padding may be at the end.
 			rest, err := io.CopyN(io.Discard, b, 4096)
 			return seconds, frames > 1 && errors.Is(err, io.EOF) && rest < 4096
 		}

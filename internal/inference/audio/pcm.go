@@ -7,10 +7,10 @@ import (
 	"math"
 )
 
-// pcm are samples in a file.
+// pcm describes samples in a file.
 type pcm struct {
 	r io.ReaderAt
-	// offset is where the samples begin, size how many bytes they have.
+	// offset is the start of the samples, size their number of bytes.
 	offset, size int64
 	rate         int
 	channels     int
@@ -18,7 +18,7 @@ type pcm struct {
 	float        bool
 }
 
-// speech is what engines are given: 16 kHz, one channel, 16 bits.
+// The format for engines: 16 kHz, one channel, 16 bits.
 const (
 	speechRate  = 16000
 	speechBytes = 2 * speechRate // a second
@@ -28,15 +28,15 @@ func (p pcm) block() int64     { return int64(p.channels * p.bits / 8) }
 func (p pcm) second() int64    { return p.block() * int64(p.rate) }
 func (p pcm) seconds() float64 { return float64(p.size) / float64(p.second()) }
 
-// plain reports whether every engine reads it as it is.
+// plain reports whether every engine can read the samples.
 func (p pcm) plain() bool { return p.rate == speechRate && p.channels == 1 && p.bits == 16 && !p.float }
 
-// byteAt is the offset of a moment, in whole samples of all channels.
+// byteAt returns the offset of a time, in whole samples of all channels.
 func (p pcm) byteAt(seconds float64) int64 {
 	return min(int64(math.Round(seconds*float64(p.rate)))*p.block(), p.size)
 }
 
-// section is the WAV file of what lies between two moments.
+// section returns a WAV file with the samples between two times.
 func (p pcm) section(from, to float64) (size int64, open func() io.Reader) {
 	at, end := p.byteAt(from), p.byteAt(to)
 	head := p.header(end - at)
@@ -46,7 +46,7 @@ func (p pcm) section(from, to float64) (size int64, open func() io.Reader) {
 	}
 }
 
-// header is that of a WAV file of so many bytes of samples.
+// header returns the header of a WAV file with size bytes of samples.
 func (p pcm) header(size int64) []byte {
 	tag := uint16(1)
 	if p.float {
@@ -64,8 +64,8 @@ func (p pcm) header(size int64) []byte {
 	return binary.LittleEndian.AppendUint32(append(b, "data"...), uint32(min(size, math.MaxUint32)))
 }
 
-// readWAV finds the samples of a WAV file of so many bytes; ok is false where they
-// are compressed, or where it makes no sense.
+// readWAV finds the samples of a WAV file of size bytes. ok is false if they are compressed or the file is
+// invalid.
 func readWAV(r io.ReaderAt, size int64) (p pcm, ok bool) {
 	chunk := make([]byte, 8)
 	for at := int64(12); at+8 <= size; {
@@ -81,7 +81,7 @@ func readWAV(r io.ReaderAt, size int64) (p pcm, ok bool) {
 			}
 		case "data":
 			p.r, p.offset = r, at+8
-			// A writer that did not know the length left 0 or the largest number.
+			// Writers that do not know the length write 0 or the largest number.
 			p.size = min(length, size-p.offset)
 			if length == 0 {
 				p.size = size - p.offset
@@ -100,7 +100,7 @@ func readWAV(r io.ReaderAt, size int64) (p pcm, ok bool) {
 	return p, false
 }
 
-// readFormat reads the chunk that says what the samples are.
+// readFormat reads the chunk with the sample format.
 func readFormat(r io.ReaderAt, at, length int64) (p pcm, ok bool) {
 	b := make([]byte, min(length, 26))
 	if _, err := r.ReadAt(b, at); err != nil || len(b) < 16 {

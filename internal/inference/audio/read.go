@@ -15,29 +15,29 @@ import (
 )
 
 const (
-	// shortest is what engines take at least.
+	// shortest is the shortest recording that engines accept.
 	shortest = 10 * time.Millisecond
-	// partBytes is the largest part: engines on the internet take 25 MB, with the form.
+	// partBytes is the largest part: services on the internet accept 25 MB, including the form.
 	partBytes = 24 << 20
 )
 
-// Options are how recordings are read.
+// Options configures a Reader.
 type Options struct {
-	// Convert decodes what engines might not read, and what must be cut; see FFmpeg.
-	// Nil where ffmpeg cannot be run: then short recordings are passed on as they
-	// are, and long ones are refused that are not uncompressed WAV.
+	// Convert decodes recordings that engines might not read or that must be cut; see FFmpeg. Nil if ffmpeg is not
+	// available. Short recordings are then passed on unchanged, and long ones are refused unless they are
+	// uncompressed WAV.
 	Convert Convert
 	// MaxDuration is the longest recording. Default 4 h.
 	MaxDuration time.Duration
-	// Decoded is what all converted recordings take in the temporary directory together, in bytes. Default
-	// 2 GiB, and at least one recording of MaxDuration.
+	// Decoded bounds the bytes of all converted recordings in the temporary directory. Default 2 GiB, and at least
+	// one recording of MaxDuration.
 	Decoded int64
 }
 
 // Reader reads recordings. It is safe for concurrent use.
 type Reader struct {
 	Options
-	// decoded is what is left of Options.Decoded.
+	// decoded is the rest of Options.Decoded.
 	decoded *semaphore.Weighted
 }
 
@@ -49,11 +49,11 @@ func NewReader(o Options) *Reader {
 	return &Reader{Options: o, decoded: semaphore.NewWeighted(o.Decoded)}
 }
 
-// slackTime is how much longer than said a recording may be converted to, so that one that
-// is too long is seen.
+// slackTime is how far a conversion may exceed the expected length, so that a recording that is too long is
+// noticed.
 const slackTime = time.Second
 
-// decodedBytes returns what a converted recording of that length takes at most.
+// decodedBytes returns the largest size of a converted recording of that length.
 func decodedBytes(length time.Duration) int64 {
 	return int64((length+slackTime).Seconds()+1) * speechBytes
 }
@@ -65,42 +65,40 @@ type Convert func(
 	ctx context.Context, source io.ReaderAt, size int64, demuxer string, most time.Duration, w io.Writer,
 ) error
 
-// Wanted is what a model takes.
+// Wanted describes the recordings that a model accepts.
 type Wanted struct {
 	// Part is the longest piece.
 	Part time.Duration
-	// Plain asks for 16 kHz, one channel, 16 bits, whatever came: engines without a
-	// decoder of their own read nothing else.
+	// Plain asks for 16 kHz, one channel, 16 bits in any case: some engines have no decoder.
 	Plain bool
 }
 
-// Recording is a recording that is ready to be sent. It is to be closed.
+// Recording is a recording that is ready to be sent. The caller closes it.
 type Recording struct {
 	// Duration is in seconds; 0 is unknown.
 	Duration float64
 	// Parts are its pieces, in order.
 	Parts []Part
 
-	// converted is the file of what was decoded, and release gives its bytes back; both nil for
-	// a recording that is sent as it is.
+	// converted is the file with the decoded samples, and release returns its bytes to the limit. Both are nil for
+	// a recording that is sent unchanged.
 	converted *os.File
 	release   func()
 }
 
 // Part is a piece of a recording.
 type Part struct {
-	// Start and End are its place in the recording, in seconds; both 0 for a
-	// recording of unknown length.
+	// Start and End are its times in the recording, in seconds. Both are 0 for a recording of unknown length.
 	Start, End float64
-	// Name ends in what it is.
+	// Name ends in its format.
 	Name string
-	// Size is how many bytes Open's reader yields.
+	// Size is the number of bytes that Open's reader yields.
 	Size int64
 	// Open reads it from its start. It may be called from several goroutines.
 	Open func() io.Reader
 }
 
-// Close forgets what was converted.
+// Close deletes converted data.
 func (r *Recording) Close() error {
 	if r.converted == nil {
 		return nil
@@ -110,10 +108,9 @@ func (r *Recording) Close() error {
 	return r.converted.Close()
 }
 
-// Read checks a recording of so many bytes and cuts it into parts that a model
-// takes. Its source must stay open as long as the parts are read. Errors are
-// *fault.Error where the recording is to blame: ContentEmpty, InvalidOption
-// (it is none, or it is damaged), ContentTooLarge (it is too long).
+// Read checks a recording of size bytes and cuts it into parts that a model accepts. The source must stay open
+// while the parts are read. A *fault.Error means that the recording is at fault: ContentEmpty, InvalidOption (not
+// a recording, or damaged), ContentTooLarge (too long).
 func (o *Reader) Read(ctx context.Context, source io.ReaderAt, size int64, want Wanted) (*Recording, error) {
 	format, err := identify(source, size)
 	if err != nil {
@@ -153,7 +150,7 @@ func (o *Reader) Read(ctx context.Context, source io.ReaderAt, size int64, want 
 	).WithParam("file")
 }
 
-// identify returns the form of a recording.
+// identify returns the format of a recording.
 func identify(source io.ReaderAt, size int64) (Format, error) {
 	if size == 0 {
 		return Format{}, fault.Errorf(fault.ContentEmpty, "the recording is empty").WithParam("file")
@@ -172,7 +169,7 @@ func identify(source io.ReaderAt, size int64) (Format, error) {
 	return format, nil
 }
 
-// NotAudio refuses what Detect does not know.
+// NotAudio returns the error for data that Detect does not know.
 func NotAudio() *fault.Error {
 	return fault.Errorf(
 		fault.InvalidOption,
@@ -182,8 +179,8 @@ func NotAudio() *fault.Error {
 		WithParam("file")
 }
 
-// measure gives the length, in seconds, of recordings whose bytes bound it; 0 for the others,
-// whose headers may say anything.
+// measure returns the length in seconds of formats whose bytes determine it. It returns 0 for others, whose
+// headers cannot be trusted.
 func measure(source io.ReaderAt, size int64, format Format) (samples pcm, seconds float64) {
 	switch format {
 	case wav:
@@ -224,7 +221,7 @@ func rounded(seconds float64) time.Duration {
 	return time.Duration(seconds * float64(time.Second)).Round(time.Second)
 }
 
-// whole sends a recording as it is.
+// whole sends a recording unchanged.
 func whole(source io.ReaderAt, size int64, format Format, seconds float64) *Recording {
 	return &Recording{Duration: seconds, Parts: []Part{{
 		End: seconds, Name: "audio." + format.Name, Size: size,
@@ -232,8 +229,8 @@ func whole(source io.ReaderAt, size int64, format Format, seconds float64) *Reco
 	}}}
 }
 
-// convert decodes a recording that is no longer than most, or is refused, and cuts the result. It waits
-// until there is room for so much.
+// convert decodes a recording and cuts the result. It refuses a recording that is longer than most. It waits until
+// enough of Options.Decoded is free.
 func (o *Reader) convert(
 	ctx context.Context,
 	source io.ReaderAt,
@@ -263,7 +260,7 @@ func (o *Reader) convert(
 			file.Close()
 		}
 	}()
-	// Without a name it goes with its last reader.
+	// A file without a name is deleted with its last descriptor.
 	if err := os.Remove(file.Name()); err != nil {
 		return nil, err
 	}
@@ -293,7 +290,7 @@ func (o *Reader) convert(
 	return r, nil
 }
 
-// cut makes parts of samples.
+// cut divides samples into parts.
 func cut(samples pcm, most float64) (*Recording, error) {
 	most = min(most, float64(partBytes)/float64(samples.second()))
 

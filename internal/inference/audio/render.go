@@ -23,7 +23,7 @@ const (
 // ResponseFormats lists the formats of a transcript.
 func ResponseFormats() []string { return []string{JSON, Text, VerboseJSON, SRT, VTT} }
 
-// Timed reports whether a format shows times.
+// Timed reports whether a format has times.
 func Timed(format string) bool { return format == VerboseJSON || format == SRT || format == VTT }
 
 // ContentType is the media type of a format.
@@ -40,13 +40,13 @@ func ContentType(format string) string {
 	return "application/json"
 }
 
-// Form is how a transcript is asked for.
+// Form is the requested form of a transcript.
 type Form struct {
 	// Format is one of ResponseFormats.
 	Format string
 	// Task is inference.Transcribe or Translate.
 	Task string
-	// Segments and Words are what verbose_json shows.
+	// Segments and Words select the content of verbose_json.
 	Segments, Words bool
 	// Vendor names the field x_<vendor>, which carries RequestID.
 	Vendor, RequestID string
@@ -57,7 +57,7 @@ type usage struct {
 	Seconds int64  `json:"seconds"`
 }
 
-// Render writes a transcript as the inference API does.
+// Render writes a transcript in the wire format of the inference API (OpenAI: audio/transcriptions; Groq: x_groq).
 func Render(t inference.Transcript, f Form) ([]byte, error) {
 	text := strings.TrimSpace(t.Text)
 	switch f.Format {
@@ -68,7 +68,7 @@ func Render(t inference.Transcript, f Form) ([]byte, error) {
 	case VTT:
 		return subtitles(t, ".", func(int) string { return "" }, "WEBVTT\n\n"), nil
 	}
-	// A struct would not keep the vendor's name for a key.
+	// A struct cannot have the vendor's name in a key.
 	own, err := json.Marshal(map[string]string{"id": f.RequestID})
 	if err != nil {
 		return nil, err
@@ -99,7 +99,7 @@ func Render(t inference.Transcript, f Form) ([]byte, error) {
 	return object(body)
 }
 
-// object writes names and values in their order.
+// object writes a JSON object with names and values in their order.
 func object(pairs []any) ([]byte, error) {
 	var out bytes.Buffer
 	e := json.NewEncoder(&out)
@@ -121,8 +121,8 @@ func object(pairs []any) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// subtitles writes the segments as cues. A cue ends at the first empty line, and
-// an arrow in its text would be read as times.
+// subtitles writes the segments as cues. A cue ends at the first empty line, and an arrow in its text would be
+// read as a time.
 func subtitles(t inference.Transcript, point string, number func(n int) string, head string) []byte {
 	out := []byte(head)
 	n := 0

@@ -19,31 +19,30 @@ import (
 	"presswork/internal/inference"
 )
 
-// Options are the settings of a Browser.
+// Options configures a Browser.
 type Options struct {
-	// Policy decides which addresses pages are fetched from. Mandatory.
+	// Policy decides from which addresses pages are fetched. Mandatory.
 	Policy *guard.Policy
-	// Searcher answers searches. Default: none; pages can be opened all the same.
+	// Searcher runs searches. Default: none; pages can still be opened.
 	Searcher Searcher
-	// Render loads a page in a browser that runs its scripts and returns its HTML
-	// and where it was in the end. It is asked for pages that show hardly any text
-	// without scripts, and must not reach further than Policy. Default: such pages
-	// show what they have.
+	// Render loads a page in a browser that runs its scripts. It returns the HTML and the final address. It is
+	// called for pages with hardly any text without scripts, and must obey Policy. Default: the text without
+	// scripts.
 	Render func(ctx context.Context, address string) (html, final string, err error)
-	// PDFText returns the text of a PDF, pages divided by form feeds. The PDF is
-	// anybody's: it must be read behind a wall. Default: PDFs are not read.
+	// PDFText returns the text of a PDF, with form feeds between pages. The PDF is untrusted and must be read in a
+	// sandbox. Default: PDFs are not read.
 	PDFText func(ctx context.Context, pdf []byte) (string, error)
-	// UserAgent is sent with each request; its first word, up to a slash, is the
-	// name that robots.txt is read for. Default "Presswork".
+	// UserAgent is sent with each request. Its first word, up to a slash, is the name for rules in robots.txt.
+	// Default "Presswork".
 	UserAgent string
 	// Timeout bounds one request, from dialling to its last byte. Default 10 s.
 	Timeout time.Duration
-	// Log gets what pages are not told. Default: discard.
+	// Log gets errors that pages and models do not see. Default: discard.
 	Log *slog.Logger
 }
 
-// Browser makes sessions. They share what is known of sites: their robots.txt,
-// and when they were last asked. It is safe for concurrent use.
+// Browser opens sessions. They share the state of sites: their robots.txt and the times of requests. It is safe
+// for concurrent use.
 type Browser struct {
 	fetcher  *fetcher
 	searcher Searcher
@@ -58,8 +57,8 @@ func New(o Options) *Browser {
 	return &Browser{fetcher: newFetcher(o), searcher: o.Searcher}
 }
 
-// Available is nil where searches can be made. Errors: *inference.Error,
-// ToolUnavailable, saying which setting is missing.
+// Available returns nil if searches can be made. Errors: *inference.Error, ToolUnavailable, with the missing
+// setting.
 func (b *Browser) Available() error {
 	if b.searcher == nil {
 		return inference.Errorf(
@@ -77,17 +76,17 @@ func (b *Browser) Session() *Session {
 	return &Session{browser: b, pages: map[string]*page{}}
 }
 
-// Page is a page as a model reads it, undivided.
+// Page is the whole text of a page in the form for models.
 type Page struct {
 	URL   string `json:"url"`
 	Title string `json:"title"`
 	Text  string `json:"text"`
-	// Links are the addresses of the links, by the number in the text.
+	// Links are the addresses of the links, by the numbers in the text.
 	Links []string `json:"links,omitempty"`
 }
 
-// CheckURL refuses the addresses that are none, or not allowed, as written. Errors:
-// InvalidURL, AddressNotAllowed.
+// CheckURL returns an error for an invalid or forbidden address. It makes no request. Errors: InvalidURL,
+// AddressNotAllowed.
 func (b *Browser) CheckURL(address string) error {
 	_, err := b.fetcher.policy.CheckURL(whole(address))
 	return err

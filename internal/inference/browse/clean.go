@@ -31,8 +31,8 @@ func clean(s string) string {
 	}, strings.ToValidUTF8(s, "\uFFFD"))
 }
 
-// invisible reports whether a character shows nothing by itself. The joiners of
-// Persian, of Indic scripts and of emoji, and the selectors of emoji, stay.
+// invisible reports whether a character is invisible by itself. The joiners of Persian, of Indic scripts and of
+// emoji, and the selectors of emoji, stay.
 func invisible(r rune) bool {
 	switch {
 	case unicode.Is(unicode.Prepended_Concatenation_Mark, r) ||
@@ -45,10 +45,9 @@ func invisible(r rune) bool {
 	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co, unicode.Cs, unicode.Variation_Selector)
 }
 
-// inline makes one line of at most n characters of a text.
+// inline returns a text as one line of at most n characters.
 func inline(s string, n int) string {
-	// A character takes at most four bytes, and white space is not counted: what
-	// is far beyond is not looked at.
+	// A character has at most four bytes, and white space does not count. Text far beyond the limit is not read.
 	if len(s) > 16*n {
 		s = s[:16*n]
 	}
@@ -61,13 +60,12 @@ func inline(s string, n int) string {
 	return strings.TrimRight(string([]rune(s)[:n-1]), " ") + "…"
 }
 
-// label is inline text within a mark 【…†text†…】.
+// label returns inline text for the inside of a mark 【…†text†…】.
 func label(s string, n int) string {
 	return strings.ReplaceAll(inline(s, n), "†", "‡")
 }
 
-// wrap divides text into lines of at most width characters, at spaces where
-// there are any.
+// wrap divides text into lines of at most width characters, at spaces if possible.
 func wrap(text string, width int) []string {
 	var lines []string
 

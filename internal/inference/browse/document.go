@@ -20,19 +20,17 @@ const (
 	// maxArticle is the largest number of elements for which the article of a page is looked up, which takes about
 	// 0.1 s. Of a larger page everything is shown.
 	maxArticle = 20000
-	// scanty is the text, in characters, below which a page with scripts is taken
-	// to be made by them.
+	// scanty is the number of characters below which the text of a page with scripts is taken to be incomplete.
 	scanty = 250
-	// maxMark is the longest class or id that is looked at, in bytes: readability
-	// searches them with expressions, many times.
+	// maxMark bounds the class and the id of an element, in bytes: readability searches them many times with
+	// regular expressions.
 	maxMark = 512
-	// parsing is how long a page is parsed: what 2 MB of HTML can demand grows with
-	// its square.
+	// parsing bounds the time of parsing a page, because the time for 2 MB of HTML can grow with the square of its
+	// size.
 	parsing = 5 * time.Second
 )
 
-// document makes a page of HTML: as it was sent or, where that has hardly any
-// text, as its scripts make it.
+// document reads a page from HTML: as it was sent, or with its scripts if it has hardly any text without them.
 func (f *fetcher) document(ctx context.Context, r *response) (*page, error) {
 	text, err := decode(r)
 	if err != nil {
@@ -68,7 +66,7 @@ func (f *fetcher) rendered(ctx context.Context, u *url.URL) (*page, error) {
 	return p, err
 }
 
-// scanty reports that there is hardly any text.
+// scanty reports whether there is hardly any text.
 func (p *page) scanty() bool {
 	chars := 0
 	for _, l := range p.lines {
@@ -78,7 +76,7 @@ func (p *page) scanty() bool {
 	return chars < scanty
 }
 
-// bounded is HTML that ends with a context.
+// bounded is a reader of HTML that fails when its context ends.
 type bounded struct {
 	ctx  context.Context
 	text *strings.Reader
@@ -95,8 +93,7 @@ func (s *bounded) Read(p []byte) (int, error) {
 	return s.text.Read(p)
 }
 
-// read makes a page of HTML in UTF-8. scripted reports that it has scripts; ran
-// that they did run.
+// read reads a page from HTML in UTF-8. scripted reports whether it has scripts; ran means that they have run.
 func read(ctx context.Context, text string, u *url.URL, cut, ran bool) (p *page, scripted bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, parsing)
 	defer cancel()
@@ -131,8 +128,8 @@ func read(ctx context.Context, text string, u *url.URL, cut, ran bool) (p *page,
 	return newPage(u.String(), cmp.Or(title, u.Hostname()), text+note(in.cut || truncated), links), facts.scripts, nil
 }
 
-// article finds the article of a page, nil where there is none. That takes two
-// and a half thousand lines of rules, which hostile HTML shall not bring down.
+// article returns the article of a page, or nil. It recovers from panics: hostile HTML must not bring down the
+// process through the rules of readability.
 func article(root *html.Node, base *url.URL) (node *html.Node, title string) {
 	defer func() {
 		if recover() != nil {
@@ -152,14 +149,14 @@ func article(root *html.Node, base *url.URL) (node *html.Node, title string) {
 	return found.Node, found.Title
 }
 
-// facts are what a first look at a page tells.
+// facts are collected in a first pass over a page.
 type facts struct {
 	elements    int
 	title, base string
 	scripts     bool
 }
 
-// look collects facts, and shortens what readability would search at length.
+// look collects facts, and shortens attributes that readability would search for long.
 func look(root *html.Node) (f facts) {
 	for n := range root.Descendants() {
 		if n.Type != html.ElementNode {

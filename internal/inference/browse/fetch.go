@@ -24,7 +24,7 @@ const (
 	maxPDF   = 16 << 20
 )
 
-// fetcher makes pages of addresses. It is safe for concurrent use.
+// fetcher reads pages. It is safe for concurrent use.
 type fetcher struct {
 	policy  *guard.Policy
 	client  *http.Client
@@ -43,19 +43,18 @@ func newFetcher(o Options) *fetcher {
 	}
 }
 
-// response is what an address answered.
+// response is the response of an address.
 type response struct {
 	url  *url.URL // after redirects
 	kind string   // media type
-	// declared is the whole content type, with the character set it may name.
+	// declared is the whole content type, perhaps with a character set.
 	declared string
 	body     []byte
 	cut      bool // there was more
 }
 
-// page reads what is at an address. Errors: InvalidURL, AddressNotAllowed,
-// PageUnreachable, PageError for its status or what robots.txt forbids,
-// ContentTooLarge, UnsupportedMediaType.
+// page reads the page at an address. Errors: InvalidURL, AddressNotAllowed, PageUnreachable, PageError for its
+// status or because of robots.txt, ContentTooLarge, UnsupportedMediaType.
 func (f *fetcher) page(ctx context.Context, address string) (*page, error) {
 	r, err := f.get(ctx, address)
 	if err != nil {
@@ -84,8 +83,7 @@ func (f *fetcher) page(ctx context.Context, address string) (*page, error) {
 	)
 }
 
-// get follows an address to its answer. Every redirect is judged like an address
-// of its own.
+// get requests an address and follows redirects. Each redirect is checked like a new address.
 func (f *fetcher) get(ctx context.Context, address string) (*response, error) {
 	u, err := f.policy.CheckURL(address)
 	if err != nil {
@@ -156,7 +154,7 @@ func unreachable(u *url.URL, err error) error {
 	return fault.Errorf(fault.PageUnreachable, "%s does not answer, or not in time", name(u)).WithCause(err)
 }
 
-// read takes the answer as far as it may go.
+// read reads the response up to the limits.
 func (f *fetcher) read(u *url.URL, resp *http.Response) (*response, error) {
 	defer resp.Body.Close()
 
@@ -194,8 +192,8 @@ func (f *fetcher) read(u *url.URL, resp *http.Response) (*response, error) {
 	return r, nil
 }
 
-// kindOf is the media type of an answer: what the bytes are where nothing useful
-// is claimed, and a PDF whatever is claimed.
+// kindOf returns the media type of a response. It is detected from the bytes if no useful type is declared, and
+// for every PDF.
 func kindOf(declared string, head []byte) string {
 	found, _, _ := strings.Cut(http.DetectContentType(head), ";")
 
@@ -207,7 +205,7 @@ func kindOf(declared string, head []byte) string {
 	return kind
 }
 
-// The sorts of what can be read.
+// Kinds of readable content.
 type sort int
 
 const (
@@ -236,8 +234,8 @@ func sortOf(r *response) sort {
 	return sortOther
 }
 
-// decode returns an answer as UTF-8, by its mark, its declaration or its bytes, as
-// the HTML standard has it. Errors: UnsupportedMediaType when it is no text.
+// decode returns a response as UTF-8. The encoding is that of its byte order mark, its declaration or its bytes,
+// as in the HTML standard. Errors: UnsupportedMediaType for other content than text.
 func decode(r *response) (string, error) {
 	encoding, _, _ := charset.DetermineEncoding(r.body[:min(len(r.body), 1024)], r.declared)
 
@@ -263,7 +261,7 @@ func decode(r *response) (string, error) {
 	return string(text), nil
 }
 
-// binary reports whether bytes are no text: it has hardly a control character.
+// binary reports whether bytes are not text: text has hardly any control characters.
 func binary(text []byte) bool {
 	controls := 0
 
@@ -276,7 +274,7 @@ func binary(text []byte) bool {
 	return controls > len(text)/1000+8
 }
 
-// plain shows text as it is.
+// plain returns a page with the text unchanged.
 func (r *response) plain(text string) *page {
 	text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\t", "    ")
 
@@ -292,7 +290,7 @@ func (r *response) plain(text string) *page {
 	return newPage(r.url.String(), fileName(r.url), text+note(r.cut), nil)
 }
 
-// pdf shows the text of a PDF.
+// pdf returns a page with the text of a PDF.
 func (f *fetcher) pdf(ctx context.Context, r *response) (*page, error) {
 	switch {
 	case r.cut:
@@ -325,7 +323,7 @@ func (f *fetcher) pdf(ctx context.Context, r *response) (*page, error) {
 	return r.plain(b.String()), nil
 }
 
-// note ends the text of a page that is longer than what was read.
+// note returns the end of a text that was cut off.
 func note(cut bool) string {
 	if !cut {
 		return ""
@@ -334,7 +332,7 @@ func note(cut bool) string {
 	return "\n\n(The page is longer; the rest was not read.)"
 }
 
-// name is how a page is called in errors: host and path.
+// name returns the host and path of a URL, for errors.
 func name(u *url.URL) string { return inline(u.Host+u.EscapedPath(), maxShown) }
 
 func fileName(u *url.URL) string {

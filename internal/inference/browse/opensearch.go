@@ -15,8 +15,8 @@ import (
 	"presswork/internal/inference"
 )
 
-// openSearch is a search engine that describes itself (OpenSearch 1.1,
-// https://github.com/dewitt/opensearch). Its answers are RSS, Atom or JSON.
+// openSearch is a search engine with a description (OpenSearch 1.1, https://github.com/dewitt/opensearch). Its
+// responses are RSS, Atom or JSON.
 type openSearch struct {
 	engine
 	description string
@@ -27,14 +27,14 @@ type openSearch struct {
 	read *described
 }
 
-// described is what a description says.
+// described holds the content of a description.
 type described struct {
 	template string
 	kind     string
 	engine   engine
 }
 
-// openSearchKinds are the types of answers that are read, the best first.
+// openSearchKinds are the supported types of responses, the best first.
 var openSearchKinds = []string{"application/rss+xml", "application/atom+xml", "application/json"}
 
 // Search implements Searcher.
@@ -114,8 +114,8 @@ func (o *openSearch) describe(ctx context.Context) (*described, error) {
 	)
 }
 
-// engineFor is the operator's own way to the server of the description. To any
-// other, which the operator has not named, it is the guard's, without SEARCH_HEADER.
+// engineFor returns a client for the server of a template. If it is the server of the description, the client has
+// the operator's access. For any other server it obeys Policy and does not send SEARCH_HEADER.
 func (o *openSearch) engineFor(template string) (engine, error) {
 	target, err := address(fillIn(template, "q", 1))
 	if err != nil {
@@ -142,8 +142,7 @@ func (o *openSearch) engineFor(template string) (engine, error) {
 
 var templateParameter = regexp.MustCompile(`\{([\w:]+)\??\}`)
 
-// fillIn puts the values of the specification into a template; parameters it does
-// not need are left empty.
+// fillIn fills the parameters of the specification into a template. Optional parameters stay empty.
 func fillIn(template, query string, top int) string {
 	return templateParameter.ReplaceAllStringFunc(template, func(parameter string) string {
 		switch strings.Trim(parameter, "{}?") {
@@ -163,7 +162,7 @@ func fillIn(template, query string, top int) string {
 	})
 }
 
-// readFeed takes results out of RSS or Atom.
+// readFeed reads results from RSS or Atom.
 func readFeed(body []byte) ([]inference.SearchResult, error) {
 	var feed struct {
 		Items []struct {

@@ -20,28 +20,27 @@ import (
 	"presswork/internal/inference"
 )
 
-// Searcher asks a search engine.
+// Searcher is a search engine.
 type Searcher interface {
-	// Search returns results for a query, the best first; more than top are left
-	// out by the caller, and nothing in them is trusted. Errors: *fault.Error
-	// with words that a model may be shown.
+	// Search returns results for a query, the best first. They are untrusted, and the caller drops those after
+	// top. Errors: *fault.Error whose text may be shown to the model.
 	Search(ctx context.Context, query string, top int) ([]inference.SearchResult, error)
 }
 
-// SearchOptions choose a search engine.
+// SearchOptions selects a search engine.
 type SearchOptions struct {
 	// SearXNG is the address of an instance. Default: none.
 	SearXNG string
-	// URL is, with {query} in it, the address of anything that answers in JSON;
-	// without, that of an OpenSearch description. Default: none.
+	// URL is the address of an engine that responds with JSON if it contains {query}, otherwise that of an
+	// OpenSearch description. Default: none.
 	URL string
 	// Fields maps the fields of a JSON response as NAME=PATH. results is a path to the list, such as
 	// "web.results"; title, url, content and score are fields of each result. Default: the same names.
 	Fields []string
-	// Header is sent along to URL, "Name: value": keys of services go there.
+	// Header is sent to URL, "Name: value", for example with a key of the service.
 	Header string
-	// Policy decides where the OpenSearch description of one server may lead to on
-	// another. The addresses above are the operator's own and go anywhere.
+	// Policy applies when the OpenSearch description of one server leads to another. The addresses above are the
+	// operator's own and are always allowed.
 	Policy *guard.Policy
 	// UserAgent is sent with each request. Default "Presswork".
 	UserAgent string
@@ -52,8 +51,8 @@ const (
 	maxAnswer  = 4 << 20 // bytes of an engine's answer
 )
 
-// NewSearcher returns the search engine that the options name, nil when they name
-// none. The error names the option that is wrong.
+// NewSearcher returns the search engine of the options, or nil if there is none. The error names the invalid
+// option.
 func NewSearcher(o SearchOptions) (Searcher, error) {
 	engine := engine{header: http.Header{"User-Agent": {cmp.Or(o.UserAgent, "Presswork")}}, client: ownClient()}
 	switch {
@@ -100,8 +99,8 @@ func NewSearcher(o SearchOptions) (Searcher, error) {
 	}, nil
 }
 
-// ownClient goes to the operator's own search engine, wherever that is. A
-// redirect is not followed: it could lead anywhere.
+// ownClient is for the operator's own search engine at any address. It does not follow redirects, because they
+// could lead anywhere.
 func ownClient() *http.Client {
 	return &http.Client{
 		Timeout:       searchWait,
@@ -124,14 +123,14 @@ func address(raw string) (*url.URL, error) {
 	return u, nil
 }
 
-// engine is what all of them have.
+// engine has the common parts of all search engines.
 type engine struct {
 	client *http.Client
 	header http.Header
 }
 
-// get returns an answer of status 200. Errors: AddressNotAllowed, PageUnreachable,
-// PageError; where there is a status, it comes with the error.
+// get returns a response of status 200. Errors: AddressNotAllowed, PageUnreachable, PageError. If there is a
+// status, it is returned with the error.
 func (e engine) get(ctx context.Context, address string) (body []byte, status int, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
@@ -204,7 +203,7 @@ func (s *searxng) Search(ctx context.Context, query string, _ int) ([]inference.
 	)
 }
 
-// jsonEngine is anything that answers in JSON.
+// jsonEngine is an engine that responds with JSON.
 type jsonEngine struct {
 	engine
 	template string // with {query}
@@ -221,7 +220,7 @@ func (j *jsonEngine) Search(ctx context.Context, query string, _ int) ([]inferen
 	return j.fields.read(body)
 }
 
-// fields are paths into a JSON answer.
+// fields are paths into a JSON response.
 type fields struct{ results, title, url, content, score []string }
 
 func readFields(list []string) (fields, error) {
@@ -254,7 +253,7 @@ func readFields(list []string) (fields, error) {
 	return f, nil
 }
 
-// read takes the results out of an answer.
+// read returns the results in a response.
 func (f fields) read(body []byte) ([]inference.SearchResult, error) {
 	var answer any
 	if err := json.Unmarshal(body, &answer); err != nil {
@@ -286,7 +285,7 @@ func (f fields) read(body []byte) ([]inference.SearchResult, error) {
 	return found, nil
 }
 
-// follow is the value at a path of names and indices.
+// follow returns the value at a path of names and indices.
 func follow(value any, path []string) any {
 	for _, step := range path {
 		switch v := value.(type) {
@@ -311,8 +310,7 @@ func words(value any) string {
 	return s
 }
 
-// presentable are the results a model is shown: at most top, each with an address
-// of the web and with text without markup.
+// presentable returns the results for a model: at most top, each with a web address and text without markup.
 func presentable(found []inference.SearchResult, top int) []inference.SearchResult {
 	shown := make([]inference.SearchResult, 0, min(top, len(found)))
 	for _, r := range found {
@@ -331,7 +329,7 @@ func presentable(found []inference.SearchResult, top int) []inference.SearchResu
 	return shown
 }
 
-// unmarked is text without the tags that engines put around words found.
+// unmarked returns text without the tags that engines put around matches.
 func unmarked(s string) string {
 	if len(s) > 64<<10 {
 		s = s[:64<<10]

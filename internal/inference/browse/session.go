@@ -18,14 +18,12 @@ const (
 	defaultTop = 10
 	maxTop     = 20
 	maxQuery   = 400 // characters
-	// maxViews and maxMemory bound what one request keeps open: views, and bytes of
-	// pages.
+	// maxViews and maxMemory bound the views of a request and the bytes of its pages.
 	maxViews  = 200
 	maxMemory = 16 << 20
 )
 
-// Session is the browsing of one request: the views so far, by cursor, and the
-// pages behind them. It is for one goroutine.
+// Session holds the views of one request, by cursor, and their pages. It is for one goroutine.
 type Session struct {
 	browser *Browser
 	stack   []*page
@@ -55,7 +53,7 @@ func (s *Session) Call(ctx context.Context, c inference.BuiltinCall) (inference.
 	return inference.ToolResult{Output: "Error: " + sentence(err), Failed: true}, nil
 }
 
-// sentence is an error in words that may be shown.
+// sentence returns the public text of an error.
 func sentence(err error) string {
 	if m, ok := errors.AsType[misuse](err); ok {
 		return m.text
@@ -202,7 +200,7 @@ func (s *Session) search(ctx context.Context, a arguments) (inference.ToolResult
 	return result, err
 }
 
-// bareAddress is an address as people write it: example.com/page.
+// bareAddress matches an address as users write it: example.com/page.
 var bareAddress = regexp.MustCompile(`^[\pL\pN.-]+\.[\pL]{2,}(?::\d+)?(?:[/?#].*)?$`)
 
 func (s *Session) open(ctx context.Context, a arguments) (inference.ToolResult, error) {
@@ -242,7 +240,7 @@ func (s *Session) open(ctx context.Context, a arguments) (inference.ToolResult, 
 	return s.visit(ctx, p.links[id], loc, num)
 }
 
-// whole is an address with its scheme.
+// whole returns an address with its scheme.
 func whole(address string) string {
 	if address = strings.TrimSpace(address); bareAddress.MatchString(address) {
 		return "https://" + address
@@ -289,7 +287,7 @@ func (s *Session) find(a arguments) (inference.ToolResult, error) {
 
 func (s *Session) cursor(c *number) int { return c.or(len(s.stack) - 1) }
 
-// at is the page of a cursor, the last one without.
+// at returns the page of a cursor, or the last page.
 func (s *Session) at(c *number) (*page, error) {
 	i := s.cursor(c)
 	switch {
@@ -302,7 +300,7 @@ func (s *Session) at(c *number) (*page, error) {
 	return s.stack[i], nil
 }
 
-// keep remembers a page for the rest of the request.
+// keep stores a page for the rest of the request.
 func (s *Session) keep(key string, p *page) error {
 	if s.pages[key] != nil {
 		return nil

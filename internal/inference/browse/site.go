@@ -18,22 +18,22 @@ import (
 )
 
 const (
-	// robotsFor is how long a robots.txt counts: at most a day, says RFC 9309.
+	// robotsFor is how long a robots.txt is valid. RFC 9309 allows at most a day.
 	robotsFor = time.Hour
 	// maxRobots is the number of bytes that are read of a robots.txt. RFC 9309 requires 500 KiB. Rules of that
 	// size take 2 s for each page, and hardly any site has more than 128 KiB.
 	maxRobots  = 128 << 10
 	robotsWait = 10 * time.Second
-	// A site is asked for burst pages at once, then for one each pause. patience
-	// is how long a page waits for its turn.
+	// A site gets burst requests at once and then one each pause. patience is how long a request waits for its
+	// turn.
 	pause    = 500 * time.Millisecond
 	burst    = 6
 	patience = 10 * time.Second
-	// maxKnown is how many bytes of rules are remembered, of all sites.
+	// maxKnown bounds the bytes of rules of all sites.
 	maxKnown = 16 << 20
 )
 
-// sites is what is known of servers, by scheme, host and port.
+// sites holds the state of servers, by scheme, host and port.
 type sites struct {
 	client *http.Client
 	agent  string // with which they are asked, and the name in their rules
@@ -62,8 +62,8 @@ func newSites(o Options) *sites {
 	}
 }
 
-// enter waits until the site of an address may be asked for it. Errors: PageError
-// when its robots.txt forbids it, or when it is asked too often.
+// enter waits until an address may be requested from its site. Errors: PageError when robots.txt forbids it or
+// there are too many requests.
 func (s *sites) enter(ctx context.Context, u *url.URL) error {
 	at := s.lookUp(u)
 	if err := s.admit(ctx, u, at); err != nil {
@@ -95,12 +95,12 @@ func (s *sites) lookUp(u *url.URL) *site {
 	return at
 }
 
-// siteSize is what a site takes without its rules, in bytes, about.
+// siteSize is the approximate memory of a site without its rules, in bytes.
 const siteSize = 300
 
 func origin(u *url.URL) string { return u.Scheme + "://" + u.Host }
 
-// admit holds an address to the rules of its site.
+// admit checks an address against the rules of its site.
 func (s *sites) admit(ctx context.Context, u *url.URL, at *site) error {
 	select {
 	case at.turn <- struct{}{}:

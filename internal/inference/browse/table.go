@@ -41,7 +41,7 @@ func layoutTables(root *html.Node) map[*html.Node]bool {
 	return found
 }
 
-// table writes data as rows | a | b |, and a table for layout as blocks.
+// table writes data as rows | a | b |, and a layout table as blocks.
 func (w *writer) table(n *html.Node) {
 	w.block(2)
 	defer w.block(2)
@@ -64,7 +64,7 @@ func (w *writer) table(n *html.Node) {
 	})
 }
 
-// rows calls row for each row below n, and writes what is no row.
+// rows calls row for each row below n, and writes other content.
 func (w *writer) rows(n *html.Node, row func(*html.Node)) {
 	for c := n.FirstChild; c != nil && !w.cut; c = c.NextSibling {
 		switch c.DataAtom {
@@ -80,7 +80,7 @@ func (w *writer) rows(n *html.Node, row func(*html.Node)) {
 	}
 }
 
-// row writes one row and counts its cells, and those that are headings.
+// row writes one row. It returns the number of its cells and of those that are headings.
 func (w *writer) row(tr *html.Node) (cells, heads int) {
 	for c := tr.FirstChild; c != nil && !w.cut; c = c.NextSibling {
 		if c.DataAtom != atom.Td && c.DataAtom != atom.Th || hidden(c) {

@@ -26,12 +26,12 @@ type writer struct {
 	ids   map[string]int
 
 	out strings.Builder
-	// breaks are the line feeds, and space the space, that come before the next
-	// text; at the beginning there are none.
+	// breaks are the line feeds, and space the space, that are due before the next text. The text does not begin
+	// with them.
 	breaks int
 	space  bool
-	// indent precedes each line; mark comes before the next text, at the beginning
-	// of a line after outer in place of indent. A mark without text is left out.
+	// indent begins each line. mark comes before the next text, after outer instead of indent at the beginning of
+	// a line. A mark without text is dropped.
 	indent      string
 	mark, outer string
 	pre         int // elements around that keep white space
@@ -40,8 +40,7 @@ type writer struct {
 	cut         bool // not all of it fits
 }
 
-// textOf returns the text of a tree and the addresses of its links. cut reports
-// that not all of it is there.
+// textOf returns the text of a tree and the addresses of its links. cut means that the text is incomplete.
 func textOf(root *html.Node, base *url.URL) (text string, links []string, cut bool) {
 	w := &writer{base: base, ids: map[string]int{}, layout: layoutTables(root)}
 	w.node(root)
@@ -49,7 +48,7 @@ func textOf(root *html.Node, base *url.URL) (text string, links []string, cut bo
 	return w.out.String(), w.links, w.cut
 }
 
-// write appends text, white space collapsed unless it is preformatted.
+// write appends text. It collapses white space unless the text is preformatted.
 func (w *writer) write(s string) {
 	if w.pre > 0 {
 		s = strings.ReplaceAll(s, "\t", "    ")
@@ -82,7 +81,7 @@ func (w *writer) write(s string) {
 	}
 }
 
-// word appends text without line feeds after what is due before it.
+// word appends text without line feeds, after due line feeds and spaces.
 func (w *writer) word(s string) {
 	if s == "" || w.cut {
 		return
@@ -113,7 +112,7 @@ func (w *writer) word(s string) {
 	w.breaks, w.space, w.mark = 0, false, ""
 }
 
-// block asks for line feeds before the next text.
+// block requests line feeds before the next text.
 func (w *writer) block(breaks int) {
 	switch {
 	case w.cells > 0:
@@ -142,7 +141,7 @@ func (w *writer) node(n *html.Node) {
 	}
 }
 
-// marked writes the children after a mark, and their other lines further in.
+// marked writes the children with a mark before the first line, and indents the others.
 func (w *writer) marked(n *html.Node, mark, indent string) {
 	before, marks, length := w.indent, w.mark, w.out.Len()
 	if w.mark == "" {
@@ -211,7 +210,7 @@ func (w *writer) element(n *html.Node) {
 	}
 }
 
-// blocks are the elements with lines of their own: 2 leaves an empty one between.
+// blocks are the elements with lines of their own. 2 means an empty line around them.
 var blocks = map[atom.Atom]int{
 	atom.P:          2,
 	atom.Article:    2,
@@ -293,7 +292,7 @@ func (w *writer) raised(n *html.Node) {
 	w.word(mark + inline(c.Data, 20) + "}")
 }
 
-// link writes 【id†text†domain】; one address has one number.
+// link writes 【id†text†domain】. Links to the same address have the same number.
 func (w *writer) link(n *html.Node) {
 	text := label(plain(n), maxLabel)
 	if text == "" {
@@ -322,7 +321,7 @@ func (w *writer) link(n *html.Node) {
 	w.word("【" + itoa(id) + "†" + text + "†" + label(target.Hostname(), 80) + "】")
 }
 
-// target is where a link leads, nil unless that is another page of the web.
+// target returns the address of a link, or nil unless it is another web page.
 func (w *writer) target(href string) *url.URL {
 	href = strings.TrimSpace(href)
 	if href == "" || len(href) > maxHref || href[0] == '#' {

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// plain is the text of a tree in one piece, as much of it as a link shows.
+// plain returns the text of a tree as one line, up to the length of a link text.
 func plain(n *html.Node) string {
 	var b strings.Builder
 	var walk func(*html.Node)
@@ -42,7 +42,7 @@ func plain(n *html.Node) string {
 	return b.String()
 }
 
-// unseen are elements whose content is no text of the page.
+// unseen are elements whose content is not shown.
 var unseen = []atom.Atom{
 	atom.Head,
 	atom.Script,

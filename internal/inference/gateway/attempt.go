@@ -10,7 +10,7 @@ import (
 	"presswork/internal/inference"
 )
 
-// claim says whose request waits for a slot at an upstream, and how urgent it is.
+// claim identifies whose request waits for a slot at an upstream, and its tier.
 type claim struct{ owner, tier string }
 
 // attempted is the result of one try of an upstream.
