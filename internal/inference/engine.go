@@ -14,7 +14,7 @@ type Engine interface {
 	//
 	// An empty delta is a sign of life: an upstream that sends some is not considered silent.
 	Complete(ctx context.Context, r *Request, m *Model, emit func(*Delta) error) error
-	// Models lists the ids the upstream serves.
+	// Models returns the ids of the models that the upstream serves.
 	Models(ctx context.Context) ([]string, error)
 	// Traits are what the gateway must do for this engine.
 	Traits() Traits
@@ -22,11 +22,10 @@ type Engine interface {
 
 // Traits are the differences between engines that Engine does not hide.
 type Traits struct {
-	// FetchesImages is set for a service on the internet that may fetch image
-	// addresses itself; the others get the image inlined.
+	// FetchesImages is set for a service on the internet that may load image addresses itself. Other engines get
+	// the image inlined.
 	FetchesImages bool
-	// NativeJSON is set for an engine that holds the answer to a JSON format
-	// while it generates.
+	// NativeJSON is set for an engine that enforces a JSON format while it generates.
 	NativeJSON bool
 }
 

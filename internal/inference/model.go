@@ -5,36 +5,36 @@ import (
 	"time"
 )
 
-// The capabilities of a model, as models.yaml and GET /v1/models name them. Admit
-// refuses a request that needs one the model does not have.
+// The capabilities of a model, with their names in models.yaml and GET /v1/models. Admit refuses a request for a
+// capability that the model lacks.
 const (
-	// CanChat takes chat completions.
+	// CanChat: the model answers chat completions.
 	CanChat = "chat"
-	// CanTools takes tools and answers with tool calls.
+	// CanTools: it accepts tools and answers with tool calls.
 	CanTools = "tools"
-	// CanVision takes images in user messages.
+	// CanVision: it accepts images in user messages.
 	CanVision = "vision"
-	// CanReason thinks before it answers, and takes reasoning_effort.
+	// CanReason: it reasons before it answers, and accepts reasoning_effort.
 	CanReason = "reasoning"
-	// CanJSONSchema keeps to a JSON Schema while it generates, so that a streamed
-	// answer in JSON need not be held back until it is checked.
+	// CanJSONSchema: it enforces a JSON Schema while it generates. A streamed answer in JSON then need not be
+	// withheld until it is checked.
 	CanJSONSchema = "json_schema"
-	// CanBuiltinTools uses the tools BrowserSearch and CodeInterpreter. It goes with
-	// CanTools: each is there where the other is.
+	// CanBuiltinTools: it uses the tools BrowserSearch and CodeInterpreter. A model has it if and only if it has
+	// CanTools.
 	CanBuiltinTools = "builtin_tools"
-	// CanChoices gives several answers to a request: n.
+	// CanChoices: it gives several answers to a request (n).
 	CanChoices = "choices"
-	// CanLogprobs gives the log probabilities of tokens.
+	// CanLogprobs: it returns the log probabilities of tokens.
 	CanLogprobs = "logprobs"
-	// CanText continues texts: POST /v1/completions.
+	// CanText: it continues texts (POST /v1/completions).
 	CanText = "completions"
-	// CanTranscribe turns recordings into text.
+	// CanTranscribe: it turns recordings into text.
 	CanTranscribe = "transcription"
-	// CanSpeak turns text into speech.
+	// CanSpeak: it turns text into speech.
 	CanSpeak = "speech"
 )
 
-// Capabilities lists the capabilities a model may have.
+// Capabilities returns all capabilities.
 func Capabilities() []string {
 	return []string{
 		CanChat,
@@ -51,8 +51,7 @@ func Capabilities() []string {
 	}
 }
 
-// The kinds of upstream. All speak OpenAI's chat completions; the kind decides on
-// what they add to them or leave out.
+// The kinds of upstream. All use OpenAI's chat completions; the kind determines additions and missing parts.
 const (
 	// Ollama is Ollama's /v1.
 	Ollama = "ollama"
@@ -66,14 +65,14 @@ const (
 	WhisperServer = "whisper-server"
 	// OpenAI is api.openai.com.
 	OpenAI = "openai"
-	// Plain is any other server: it is sent only what all of them understand.
+	// Plain is any other server. It receives only parameters that all servers understand.
 	Plain = "plain"
 )
 
 // Kinds lists the kinds of upstream.
 func Kinds() []string { return []string{Plain, Ollama, LlamaServer, WhisperServer, VLLM, Groq, OpenAI} }
 
-// kindCan lists the capabilities that all models have at a kind of upstream.
+// kindCan returns the capabilities of all models at a kind of upstream.
 func kindCan(kind string) []string {
 	switch kind {
 	case VLLM:
@@ -89,7 +88,7 @@ func kindCan(kind string) []string {
 
 // Model is one entry of the catalogue.
 type Model struct {
-	// ID is what a caller names; Aliases are other names for it.
+	// ID is the name for callers; Aliases are other names.
 	ID      string   `yaml:"id"`
 	Aliases []string `yaml:"aliases"`
 	// OwnedBy is shown by GET /v1/models.
@@ -97,17 +96,17 @@ type Model struct {
 	// ContextWindow and MaxCompletionTokens are in tokens; 0 is unknown.
 	ContextWindow       int `yaml:"context_window"`
 	MaxCompletionTokens int `yaml:"max_completion_tokens"`
-	// Capabilities defaults to chat and tools. A model of chats has those of its
-	// upstreams' kinds, too, as far as all have them.
+	// Capabilities defaults to chat and tools. A chat model also has the capabilities that the kinds of all its
+	// upstreams have.
 	Capabilities []string  `yaml:"capabilities"`
 	Reasoning    Reasoning `yaml:"reasoning"`
-	// ToolValidation is what becomes of a call whose arguments miss the tool's
-	// schema: ValidateOff (default), ValidateFeedBack or ValidateStrict.
+	// ToolValidation says how a call is handled whose arguments do not match the tool's schema: ValidateOff
+	// (default), ValidateFeedBack or ValidateStrict.
 	ToolValidation string  `yaml:"tool_validation"`
 	Routing        Routing `yaml:"routing"`
-	// Audio is how recordings are sent to a model that transcribes.
+	// Audio says how recordings are sent to a transcription model.
 	Audio Audio `yaml:"audio"`
-	// Upstreams are the servers that have the model; at least one.
+	// Upstreams are the servers of the model; at least one.
 	Upstreams []Upstream `yaml:"upstreams"`
 	Price     Price      `yaml:"price"`
 	// Created is when the entry was read.
@@ -120,10 +119,9 @@ func (m *Model) Can(capability string) bool { return slices.Contains(m.Capabilit
 // Values of the setting for tool calls whose arguments do not match the tool's schema. In each case the arguments
 // must be JSON, and the request must have the tool.
 const (
-	// ValidateOff hands it to the caller, who knows how to ask again.
+	// ValidateOff passes the call on to the caller, which can ask again.
 	ValidateOff = "off"
-	// ValidateFeedBack shows the model what is wrong, once; a second such call
-	// fails.
+	// ValidateFeedBack shows the error to the model once. A second such call fails.
 	ValidateFeedBack = "feed_back"
 	// ValidateStrict fails the request.
 	ValidateStrict = "strict"
@@ -139,20 +137,19 @@ const (
 	// ParsePrefilled takes everything before the first </think>: the template
 	// has already written the opening tag.
 	ParsePrefilled = "think_prefilled"
-	// ParseHarmony takes the analysis channel of gpt-oss's own format.
+	// ParseHarmony takes the analysis channel of gpt-oss's Harmony format.
 	ParseHarmony = "harmony"
 )
 
-// Reasoning is how a model marks its reasoning and how that is asked for.
+// Reasoning says how a model marks its reasoning and how reasoning is requested.
 type Reasoning struct {
-	// Efforts are the values of reasoning_effort the model knows; absent allows
-	// every one on a model that reasons, an empty list refuses the parameter. Default is sent when the
-	// caller gives none.
+	// Efforts are the allowed values of reasoning_effort. If absent, a reasoning model allows every value; an
+	// empty list refuses the parameter. Default is used if the caller sets none.
 	Efforts *[]string `yaml:"efforts"`
 	Default string    `yaml:"default"`
-	// Formats are the values of reasoning_format; absent allows all, an empty
-	// list refuses the parameter. DefaultFormat holds when the caller gives none:
-	// raw for the think parsers, parsed for the others.
+	// Formats are the allowed values of reasoning_format. If absent, all are allowed; an empty list refuses the
+	// parameter. DefaultFormat is used if the caller sets none. Its default is raw for the think parsers,
+	// otherwise parsed.
 	Formats       *[]string       `yaml:"formats"`
 	DefaultFormat ReasoningFormat `yaml:"default_format"`
 	// Parser is field (default), think, think_prefilled or harmony.
@@ -162,14 +159,13 @@ type Reasoning struct {
 	Switch string `yaml:"switch"`
 }
 
-// The bounds of Audio.Part: in shorter pieces a model hears no sentences, and
-// longer ones no engine takes.
+// The bounds of Audio.Part: shorter parts contain no whole sentences, and engines do not accept longer ones.
 const (
 	MinPart = 5 * time.Second
 	MaxPart = time.Hour
 )
 
-// Audio is in what pieces a model gets recordings.
+// Audio says in which parts a model gets recordings.
 type Audio struct {
 	// Part is the longest recording that is sent in one piece; longer ones are cut
 	// at silences. Default 10 min.
@@ -181,15 +177,14 @@ type Audio struct {
 
 // The routing strategies.
 const (
-	// ByPriority takes the lowest priority that has a free and healthy upstream,
-	// and within it one by weight at random.
+	// ByPriority uses the lowest priority that has a free and healthy upstream, and chooses in it by weight at
+	// random.
 	ByPriority = "priority"
-	// LeastBusy takes, within the lowest priority, the one with the fewest
-	// requests for its weight.
+	// LeastBusy uses the lowest priority, and in it the upstream with the fewest requests for its weight.
 	LeastBusy = "least_busy"
 )
 
-// Routing is how requests of a model are spread and how long they may take.
+// Routing says how requests of a model are distributed and how long they may take.
 type Routing struct {
 	// Strategy is ByPriority (default) or LeastBusy.
 	Strategy string `yaml:"strategy"`
@@ -200,22 +195,20 @@ type Routing struct {
 	FirstTokenTimeout time.Duration `yaml:"first_token_timeout"`
 	// IdleTimeout bounds the silence between pieces. Default 1 min.
 	IdleTimeout time.Duration `yaml:"idle_timeout"`
-	// Retries is how often a request that got no token is tried again, on
-	// another upstream where there is one. Default: until each was tried, and at
-	// least once.
+	// Retries is the number of retries of a request that got no token, on another upstream if there is one.
+	// Default: until each upstream was tried, and at least one.
 	Retries *int `yaml:"retries"`
-	// Cooldown is how long a failing upstream is passed over, and the longest rest for a
-	// 429 that names no time. Default 30 s.
+	// Cooldown is how long a failing upstream is avoided. It is also the longest pause after a 429 without a time.
+	// Default 30 s.
 	Cooldown time.Duration `yaml:"cooldown"`
-	// ToolRounds is how often the model may call built-in tools in one answer,
-	// several at once counted as one: 1 to 64. Default 8.
+	// ToolRounds bounds the rounds of calls of built-in tools in one answer: 1 to 64. Parallel calls count as one
+	// round. Default 8.
 	ToolRounds int `yaml:"tool_rounds"`
-	// ToolTimeout is how long the built-in tools of one answer may run together.
-	// Default 90 s.
+	// ToolTimeout bounds the total time of the built-in tools of one answer. Default 90 s.
 	ToolTimeout time.Duration `yaml:"tool_timeout"`
 }
 
-// Upstream is a server that has the model.
+// Upstream is a server of the model.
 type Upstream struct {
 	// Name is for logs and metrics. Default: the host of BaseURL.
 	Name string `yaml:"name"`
@@ -226,11 +219,11 @@ type Upstream struct {
 	BaseURL string `yaml:"base_url"`
 	// APIKey is sent as a bearer token; "" sends none.
 	APIKey string `yaml:"api_key"`
-	// Model is the model's name there. Default: the model's id.
+	// Model is the name of the model on the server. Default: the model's id.
 	Model string `yaml:"model"`
 	// Weight is the share of requests within a priority. Default 1.
 	Weight int `yaml:"weight"`
-	// MaxConcurrency is how many requests run there at a time; 0 is no limit.
+	// MaxConcurrency bounds the simultaneous requests to the server; 0 is no limit.
 	MaxConcurrency int `yaml:"max_concurrency"`
 	// Priority: lower ones are used first. Default 0.
 	Priority int `yaml:"priority"`
@@ -238,10 +231,10 @@ type Upstream struct {
 	Headers map[string]string `yaml:"headers"`
 }
 
-// Price is in the operator's currency per million tokens. Nothing is billed by
-// it: it stands in the file for those who do.
+// Price is in the operator's currency per million tokens. Presswork does not bill; the field is for other
+// programs.
 type Price struct {
-	// InputPerM is of prompt tokens, OutputPerM of completion tokens.
+	// InputPerM is the price of prompt tokens, OutputPerM that of completion tokens.
 	InputPerM  float64 `yaml:"input_per_m"`
 	OutputPerM float64 `yaml:"output_per_m"`
 }

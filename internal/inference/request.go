@@ -7,16 +7,15 @@ import (
 	"time"
 )
 
-// Request is a chat completion, checked and free of unknown fields. Its JSON
-// form is what the queue carries.
+// Request is a checked chat completion without unknown fields. Its JSON goes through the queue.
 type Request struct {
-	// Model is an id or an alias of the catalogue; after Admit, the id.
+	// Model is an id or an alias in the catalogue; after Admit, the id.
 	Model string `json:"model"`
-	// Messages are the conversation, oldest first; at least one, but none with Text.
+	// Messages is the conversation, oldest first. It has at least one message, but none with Text.
 	Messages []Message `json:"messages"`
 	// Text makes it a request to continue a text.
 	Text *Text `json:"text,omitempty"`
-	// N is how many answers are asked for; 0 is one.
+	// N is the number of requested answers; 0 is one.
 	N int `json:"n,omitempty"`
 	// Logprobs asks for the log probability of each token of the answer. TopLogprobs asks for that many
 	// alternatives to each token. Requests with Text use its own field instead.
@@ -31,67 +30,67 @@ type Request struct {
 	// FrequencyPenalty and PresencePenalty are -2 to 2; nil as above.
 	FrequencyPenalty *float64 `json:"frequency_penalty,omitempty"`
 	PresencePenalty  *float64 `json:"presence_penalty,omitempty"`
-	// Stop are at most four texts that end the answer before they appear in it.
+	// Stop holds at most four texts. The answer ends before the first of them.
 	Stop []string `json:"stop,omitempty"`
-	// Seed is for sampling; an upstream may not honour it.
+	// Seed is for sampling; an upstream may ignore it.
 	Seed *int64 `json:"seed,omitempty"`
-	// User is the caller's name for its own user; it is only passed on.
+	// User is the caller's name for its own user. It is only passed on.
 	User string `json:"user,omitempty"`
-	// Stream is whether the caller reads chunks; IncludeUsage, whether it asked
-	// for the usage chunk of stream_options.
+	// Stream means that the caller reads chunks. IncludeUsage means that it asked for the usage chunk of
+	// stream_options.
 	Stream       bool `json:"stream,omitempty"`
 	IncludeUsage bool `json:"include_usage,omitempty"`
 
 	// Format is response_format; the zero value is text.
 	Format Format `json:"format,omitzero"`
 
-	// Tools are what the model may call, as far as ToolChoice allows it.
+	// Tools are the tools that the model may call, subject to ToolChoice.
 	Tools      []Tool     `json:"tools,omitempty"`
 	ToolChoice ToolChoice `json:"tool_choice,omitzero"`
-	// ParallelToolCalls false keeps the first call of an answer only; nil is true.
+	// ParallelToolCalls false keeps only the first call of an answer; nil is true.
 	ParallelToolCalls *bool `json:"parallel_tool_calls,omitempty"`
 	// DisableToolValidation passes on calls unchecked, including those of unknown tools and with arguments that do
 	// not match the schema.
 	DisableToolValidation bool `json:"disable_tool_validation,omitempty"`
-	// LegacyFunctions is set when the caller spoke of functions, the form before
-	// tools, and so expects function_call in the answer.
+	// LegacyFunctions means that the caller used functions, the form before tools, and expects function_call in
+	// the answer.
 	LegacyFunctions bool `json:"legacy_functions,omitempty"`
 
 	// ReasoningEffort is "" or one of Efforts.
 	ReasoningEffort string `json:"reasoning_effort,omitempty"`
-	// ReasoningFormat is raw, parsed or hidden; "" until Admit puts the model's
-	// default there. include_reasoning arrives here as parsed or hidden.
+	// ReasoningFormat is raw, parsed or hidden; "" until Admit sets the model's default. include_reasoning becomes
+	// parsed or hidden.
 	ReasoningFormat ReasoningFormat `json:"reasoning_format,omitempty"`
-	// IncludeReasoning reports whether the caller used include_reasoning, which is
-	// allowed on models that refuse reasoning_format.
+	// IncludeReasoning means that the caller used include_reasoning, which is also allowed on models that refuse
+	// reasoning_format.
 	IncludeReasoning bool `json:"include_reasoning,omitempty"`
 
-	// Admitted reports whether the defaults of the model are in.
+	// Admitted means that the defaults of the model are set.
 	Admitted bool `json:"admitted,omitempty"`
 
 	// ServiceTier is auto, on_demand, flex or performance; never "".
 	ServiceTier string `json:"service_tier,omitempty"`
-	// Accepted is when the API took the request; usage.queue_time counts from
-	// here. The zero time counts nothing.
+	// Accepted is the time at which the API accepted the request. usage.queue_time starts there. It is 0 for the
+	// zero time.
 	Accepted time.Time `json:"accepted,omitzero"`
-	// Owner is whose request it is; owners take turns at a full upstream.
+	// Owner is the owner of the request. Owners take turns at a full upstream.
 	Owner string `json:"-"`
 }
 
-// Text is what POST /v1/completions continues.
+// Text is the prompt of POST /v1/completions.
 type Text struct {
 	// Prompt is JSON: a text, a list of texts, or tokens in place of each. Prompts is the number of prompts; each
 	// gets its own answers.
 	Prompt  json.RawMessage `json:"prompt"`
 	Prompts int             `json:"prompts"`
-	// Echo puts the prompt before the answer; Suffix is what comes after it.
+	// Echo puts the prompt before the answer. Suffix is text after it.
 	Echo   bool   `json:"echo,omitempty"`
 	Suffix string `json:"suffix,omitempty"`
-	// Logprobs is how many tokens are shown for each place, 0 to 5; nil is none.
+	// Logprobs is the number of alternatives for each token, 0 to 5; nil is none.
 	Logprobs *int `json:"logprobs,omitempty"`
 }
 
-// Choices is how many answers the request asks for in all.
+// Choices returns the total number of requested answers.
 func (r *Request) Choices() int {
 	n := max(1, r.N)
 	if r.Text != nil {
@@ -106,7 +105,7 @@ const (
 	// System and Developer instruct the model. Developer is OpenAI's newer name.
 	System    = "system"
 	Developer = "developer"
-	// User is what the caller's user wrote; it may hold images.
+	// User is a message of the caller's user; it may have images.
 	User = "user"
 	// Assistant is an earlier answer of the model.
 	Assistant = "assistant"
@@ -122,7 +121,7 @@ type Message struct {
 	Name string `json:"name,omitempty"`
 	// Parts is the content: one text part for a plain string, empty for null.
 	Parts []Part `json:"parts,omitempty"`
-	// Reasoning echoes what the assistant thought.
+	// Reasoning is the assistant's earlier reasoning.
 	Reasoning string `json:"reasoning,omitempty"`
 	// ToolCalls are those of an assistant message.
 	ToolCalls []ToolCall `json:"tool_calls,omitempty"`
@@ -166,9 +165,9 @@ type Image struct {
 	Detail string `json:"detail,omitempty"`
 }
 
-// ToolCall is a finished call: Arguments is JSON text as the model wrote it.
+// ToolCall is a complete call. Arguments is JSON text as the model wrote it.
 type ToolCall struct {
-	// ID is what the tool message with the result refers to.
+	// ID identifies the call in the tool message with its result.
 	ID        string `json:"id"`
 	Name      string `json:"name"`
 	Arguments string `json:"arguments"`
@@ -176,26 +175,23 @@ type ToolCall struct {
 
 // The types of a tool.
 const (
-	// FunctionTool is run by the caller.
+	// FunctionTool is a function of the caller.
 	FunctionTool = "function"
-	// BrowserSearch and CodeInterpreter are built in: the server runs them, by the
-	// Toolbox of its Gateway.
+	// BrowserSearch and CodeInterpreter are built in: the Toolbox of the Gateway runs them.
 	BrowserSearch   = "browser_search"
 	CodeInterpreter = "code_interpreter"
 )
 
-// Tool is something the model may call. A tool of a built-in type has no
-// function fields.
+// Tool is a tool that the model may call. A built-in tool has no function fields.
 type Tool struct {
 	// Type is one of those above.
 	Type string `json:"type"`
-	// Name is that of the function, Description what the model reads of it.
+	// Name is that of the function. Description is for the model.
 	Name        string `json:"name,omitempty"`
 	Description string `json:"description,omitempty"`
-	// Parameters is the JSON Schema of the arguments, an object; nil for a
-	// function without any.
+	// Parameters is the JSON Schema of the arguments, an object; nil for a function without arguments.
 	Parameters json.RawMessage `json:"parameters,omitempty"`
-	// Strict asks an upstream that can to keep to Parameters while it generates.
+	// Strict asks the upstream to enforce Parameters while it generates, if it can.
 	Strict bool `json:"strict,omitempty"`
 }
 
@@ -211,58 +207,56 @@ const (
 	ChooseNamed = "named"
 )
 
-// ToolChoice is whether the model may or must call a tool.
+// ToolChoice says whether the model may or must call a tool.
 type ToolChoice struct {
 	// Mode is one of those above or "".
 	Mode string `json:"mode,omitempty"`
-	// Names holds one function with ChooseNamed, and those the caller restricted
-	// the choice to (OpenAI's allowed_tools) with ChooseAuto and ChooseRequired;
-	// empty is all. A built-in tool goes by its functions' names.
+	// Names restricts the choice. With ChooseNamed it has one function; with ChooseAuto and ChooseRequired it has
+	// the allowed ones (OpenAI: allowed_tools), and empty means all. A built-in tool is named by its functions.
 	Names []string `json:"names,omitempty"`
 }
 
 // The types of a response format; "" is text.
 const (
-	// JSONObject is any JSON object.
+	// JSONObject allows any JSON object.
 	JSONObject = "json_object"
-	// JSONSchema is JSON that is valid by Format.Schema.
+	// JSONSchema requires JSON that is valid by Format.Schema.
 	JSONSchema = "json_schema"
 )
 
-// Format is the form the answer must have; one that misses it fails with
-// JSONValidateFailed.
+// Format is the required form of the answer. An answer in another form fails with JSONValidateFailed.
 type Format struct {
 	// Type is one of those above or "".
 	Type string `json:"type,omitempty"`
 	// Name and Description of the schema are for the model.
 	Name        string `json:"name,omitempty"`
 	Description string `json:"description,omitempty"`
-	// Schema is the JSON Schema of JSONSchema, nil with the others.
+	// Schema is the JSON Schema of JSONSchema, otherwise nil.
 	Schema json.RawMessage `json:"schema,omitempty"`
-	// Strict asks an upstream that can to keep to Schema while it generates.
+	// Strict asks the upstream to enforce Schema while it generates, if it can.
 	Strict bool `json:"strict,omitempty"`
 }
 
 // JSON reports whether the answer must be JSON.
 func (f Format) JSON() bool { return f.Type != "" }
 
-// ReasoningFormat is where a model's reasoning goes.
+// ReasoningFormat is the place of a model's reasoning in the answer.
 type ReasoningFormat string
 
 // The reasoning formats.
 const (
-	// Raw is in the content, between <think> tags.
+	// Raw leaves it in the content, between <think> tags.
 	Raw ReasoningFormat = "raw"
-	// Parsed is in the field reasoning of the message.
+	// Parsed puts it into the field reasoning of the message.
 	Parsed ReasoningFormat = "parsed"
-	// Hidden is left out; its tokens are counted all the same.
+	// Hidden removes it; its tokens still count.
 	Hidden ReasoningFormat = "hidden"
 )
 
 // ReasoningFormats lists the reasoning formats.
 func ReasoningFormats() []string { return []string{string(Raw), string(Parsed), string(Hidden)} }
 
-// Efforts lists every reasoning effort; a model may allow fewer.
+// Efforts returns every reasoning effort; a model may allow fewer.
 func Efforts() []string {
 	return []string{"none", "default", "minimal", "low", "medium", "high", "xhigh", "max"}
 }
@@ -282,8 +276,8 @@ func (r *Request) Images() int {
 	return n
 }
 
-// Offered returns the function tools the model may call: none with ChooseNone,
-// those of the choice where it names some.
+// Offered returns the function tools that the model may call: none with ChooseNone, and those of the choice if it
+// has names.
 func (r *Request) Offered() []Tool {
 	if r.ToolChoice.Mode == ChooseNone {
 		return nil
@@ -299,8 +293,8 @@ func (r *Request) Offered() []Tool {
 	return tools
 }
 
-// EstimateTokens guesses how many tokens the prompt has: four bytes each, a few
-// per message, 800 per image. It is for limits, never for billing.
+// EstimateTokens estimates the tokens of the prompt: one for four bytes, a few per message, 800 per image. It is
+// for limits, not for billing.
 func (r *Request) EstimateTokens() int {
 	tokens := 3
 	if r.Text != nil {
@@ -327,5 +321,5 @@ func (r *Request) EstimateTokens() int {
 	return tokens + TextTokens(len(r.Format.Schema))
 }
 
-// TextTokens guesses how many tokens a text of that many bytes has.
+// TextTokens estimates the tokens of a text with that many bytes.
 func TextTokens(bytes int) int { return (bytes + 3) / 4 }

@@ -9,8 +9,8 @@ import (
 
 const hexDigits = "0123456789abcdef"
 
-// appendString appends a JSON string. Broken UTF-8 becomes U+FFFD; the line
-// separators of JavaScript are escaped, because some clients split lines there.
+// appendString appends a JSON string. Invalid UTF-8 becomes U+FFFD. The line separators of JavaScript are escaped,
+// because some clients split lines there.
 func appendString(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	from := 0
@@ -61,8 +61,8 @@ func appendStringOrNull(dst []byte, s string) []byte {
 	return appendString(dst, s)
 }
 
-// appendUsage writes the usage object: details only where they are known, and the mark of
-// an estimate only where it is one.
+// appendUsage writes the usage object. It omits unknown details, and marks estimates (OpenAI: usage; Groq:
+// queue_time and others).
 func appendUsage(dst []byte, u *inference.Usage) []byte {
 	dst = appendSeconds(append(dst, `{"queue_time":`...), u.QueueTime)
 	dst = strconv.AppendInt(append(dst, `,"prompt_tokens":`...), int64(u.PromptTokens), 10)
@@ -97,7 +97,7 @@ func appendUsage(dst []byte, u *inference.Usage) []byte {
 	return append(dst, '}')
 }
 
-// appendSeconds writes a time to the nanosecond.
+// appendSeconds writes a time in seconds with nanoseconds.
 func appendSeconds(dst []byte, seconds float64) []byte {
 	b := strconv.AppendFloat(dst, seconds, 'f', 9, 64)
 	for b[len(b)-1] == '0' {

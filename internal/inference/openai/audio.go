@@ -18,14 +18,14 @@ import (
 )
 
 const (
-	// soundBytes is the most of a spoken text that is emitted at once.
+	// soundBytes is the largest piece of a spoken text, in bytes.
 	soundBytes = 16 << 10
-	// untimedFor is how long an upstream that gave no times is not asked for them.
+	// untimedFor is how long an upstream that refused times is not asked for them.
 	untimedFor = 10 * time.Minute
 )
 
-// Transcribe sends a recording to /audio/transcriptions or /audio/translations. An
-// upstream that knows no verbose_json is asked again for the text alone.
+// Transcribe sends a recording to /audio/transcriptions or /audio/translations. If the upstream does not support
+// verbose_json, it asks again for the text alone.
 func (c *Client) Transcribe(
 	ctx context.Context, r *inference.Transcription, life func(answer bool),
 ) (*inference.Transcript, error) {
@@ -45,8 +45,7 @@ func (c *Client) Transcribe(
 	return t, err
 }
 
-// refusesTimes reports whether an upstream refuses the format that has times, as
-// vLLM does.
+// refusesTimes reports whether an upstream refused the format with times, as vLLM does.
 func refusesTimes(err error) bool {
 	e, ok := errors.AsType[*inference.Error](err)
 	if !ok || e.Status != http.StatusBadRequest && e.Status != http.StatusUnprocessableEntity {
@@ -62,7 +61,7 @@ func refusesTimes(err error) bool {
 func (c *Client) transcribe(
 	ctx context.Context, r *inference.Transcription, timed bool, life func(answer bool),
 ) (*inference.Transcript, error) {
-	// The recording is not held in memory: the form is written around it.
+	// The recording is not held in memory: the form is written before and after it.
 	var form bytes.Buffer
 
 	w := multipart.NewWriter(&form)
@@ -117,7 +116,7 @@ func (c *Client) transcribe(
 	return readTranscript(b, r.Words)
 }
 
-// pulse is a writer that is called for each piece it is given.
+// pulse is a writer that calls a function for each write.
 type pulse func()
 
 // Write implements io.Writer.
@@ -126,8 +125,8 @@ func (p pulse) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// transcriptionPath is where this kind of upstream takes recordings. whisper-server has one
-// path for both tasks, unless it was started with OpenAI's in its place.
+// transcriptionPath returns the path for recordings at this kind of upstream. whisper-server has one path for both
+// tasks, unless it was started with OpenAI's path.
 func (c *Client) transcriptionPath(task string) string {
 	switch {
 	case c.upstream.Kind == inference.WhisperServer && strings.HasSuffix(c.upstream.BaseURL, "/v1"):
@@ -223,7 +222,7 @@ func (c *Client) Speak(ctx context.Context, r *inference.Speech, emit func(*infe
 	return c.relay(ctx, resp, mediaType, emit)
 }
 
-// relay emits the sound as it comes; nothing is emitted before there is some.
+// relay emits the sound as it arrives. It emits nothing before the first bytes.
 func (c *Client) relay(
 	ctx context.Context,
 	resp *http.Response,

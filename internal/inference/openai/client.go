@@ -17,12 +17,11 @@ import (
 )
 
 const (
-	// maxErrorBody is how much of an upstream's error is read, in bytes.
+	// maxErrorBody bounds the bytes that are read of an upstream's error.
 	maxErrorBody = 64 << 10
-	// maxWhole is the largest answer of an upstream that does not stream.
+	// maxWhole is the largest answer of an upstream that does not stream, in bytes.
 	maxWhole = 32 << 20
-	// afterFinish is how long the usage and the end of the stream may take once
-	// the answer is complete.
+	// afterFinish bounds the wait for the usage and the end of the stream after the answer is complete.
 	afterFinish = 2 * time.Second
 	// afterDone bounds the wait for the end of the body after [DONE]. If the body is read to its end, the next
 	// request can use the connection.
@@ -33,13 +32,13 @@ const (
 type Client struct {
 	upstream inference.Upstream
 	http     *http.Client
-	// untimed is until when the upstream is not asked for times, because it has refused to
-	// give them; in ns since 1970.
+	// untimed is the time until which the upstream is not asked for times, because it refused them; in ns since
+	// 1970.
 	untimed atomic.Int64
 }
 
-// New opens a client. It connects when it is used, and follows no redirects: a
-// key must not go elsewhere.
+// New returns a client. It connects on the first request, and follows no redirects: a key must not be sent to
+// other servers.
 func New(u inference.Upstream) (inference.Engine, error) {
 	if _, known := engines[u.Kind]; !known {
 		return nil, errors.New("unknown kind of upstream " + u.Kind)
@@ -61,10 +60,10 @@ func New(u inference.Upstream) (inference.Engine, error) {
 	}}, nil
 }
 
-// Traits is what the gateway must do for this engine.
+// Traits implements inference.Engine.
 func (c *Client) Traits() inference.Traits { return engines[c.upstream.Kind].traits }
 
-// Complete runs a request and emits the deltas of its answer.
+// Complete sends a request and emits the deltas of its answer.
 func (c *Client) Complete(
 	ctx context.Context,
 	r *inference.Request,
@@ -100,8 +99,8 @@ func (c *Client) Complete(
 	return stream(ctx, resp.Body, r.Choices(), emit)
 }
 
-// Models lists the ids the upstream serves. Ollama's ":latest" may be left out
-// in requests, so both names are listed.
+// Models returns the ids that the upstream serves. Requests may omit Ollama's ":latest", so both names are
+// returned.
 func (c *Client) Models(ctx context.Context) ([]string, error) {
 	resp, err := c.do(ctx, http.MethodGet, "/models", nil)
 	if err != nil {
@@ -152,7 +151,7 @@ func (c *Client) do(ctx context.Context, method, path string, payload []byte) (*
 	return c.send(req)
 }
 
-// send sends a request with what every one carries.
+// send sends a request with the common headers.
 func (c *Client) send(req *http.Request) (*http.Response, error) {
 	req.Header.Set("User-Agent", "Presswork")
 
@@ -172,8 +171,8 @@ func (c *Client) send(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// stream reads server-sent events until every answer is complete: a finish
-// reason, then [DONE] or the end. Without a finish reason it was cut off.
+// stream reads server-sent events until every answer has a finish reason and the stream ends with [DONE] or its
+// end. A stream without a finish reason was cut off.
 func stream(ctx context.Context, r io.ReadCloser, choices int, emit func(*inference.Delta) error) error {
 	events := newEventReader(r)
 	d := decoder{choices: choices}
@@ -235,14 +234,14 @@ func stream(ctx context.Context, r io.ReadCloser, choices int, emit func(*infere
 	}
 }
 
-// ending follows which answers of a stream are complete.
+// ending tracks which answers of a stream are complete.
 type ending struct {
 	emit     func(*inference.Delta) error
 	left     int
 	finished []bool
 }
 
-// push emits a delta, with the finish reason that callers know and once.
+// push emits a delta. It maps the finish reason to one that callers know, and emits it once.
 func (e *ending) push(d *inference.Delta) error {
 	switch {
 	case d.Finish == "":
@@ -263,7 +262,7 @@ func (e *ending) push(d *inference.Delta) error {
 
 func tooFew() error { return garbled("it gave fewer answers than were asked for") }
 
-// readOut reads what follows [DONE], which is nothing, to the end of the body.
+// readOut reads the rest of the body after [DONE], which is empty.
 func readOut(r io.ReadCloser) {
 	defer time.AfterFunc(afterDone, func() { r.Close() }).Stop()
 	_, _ = io.CopyN(io.Discard, r, 4<<10)

@@ -15,7 +15,7 @@ type Collector struct {
 	usage   *inference.Usage
 }
 
-// collected is what there is of one answer.
+// collected holds the parts of one answer.
 type collected struct {
 	content, reasoning []byte
 	calls              []inference.ToolDelta
@@ -25,12 +25,12 @@ type collected struct {
 	finish             string
 }
 
-// NewCollector makes a Collector.
+// NewCollector returns an empty Collector.
 func NewCollector(h Head) *Collector {
 	return &Collector{head: h, choices: make([]collected, max(1, h.Choices))}
 }
 
-// Add takes the next chunk.
+// Add adds the next chunk.
 func (c *Collector) Add(chunk *inference.Chunk) {
 	if chunk.First {
 		c.head.Fingerprint = chunk.Fingerprint
@@ -67,7 +67,7 @@ func (c *collected) add(chunk *inference.Chunk) {
 	}
 }
 
-// Failed returns a failure with the built-in tools that had run by then.
+// Failed returns a failure with the built-in tools that ran before it.
 func (c *Collector) Failed(e *inference.Error) *inference.Error {
 	failed := *e
 	failed.Executed = c.choices[0].executed
@@ -115,7 +115,7 @@ func (c *Collector) Append(dst []byte) []byte {
 	return append(dst, '}')
 }
 
-// append writes a choice from after its index.
+// append writes a choice, starting after its index.
 func (c *collected) append(dst []byte, h *Head) []byte {
 	if h.Text {
 		dst = appendString(append(dst, `,"text":`...), string(c.content))

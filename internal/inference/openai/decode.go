@@ -13,19 +13,20 @@ import (
 
 // decoder turns the chunks of an upstream, or its whole answer, into deltas.
 type decoder struct {
-	// choices is how many answers were asked for.
+	// choices is the number of requested answers.
 	choices int
 	deltas  []inference.Delta
-	// chunk is the last one; the memory of its choices serves the next.
+	// chunk is the last one. Its memory is reused for the next.
 	chunk chunk
-	// text is the text of the last delta, where that stands in its chunk as it is.
+	// text is the text of the last delta if it is unescaped in its chunk.
 	text  []byte
 	usual usual
-	// failure is the error of a chunk, as readError takes it.
+	// failure is the error of a chunk, for readError.
 	failure []byte
 }
 
-// chunk is what is read of a chunk, or of a whole answer.
+// chunk has the fields that are read of a chunk or of a whole answer (OpenAI: chat.completion.chunk and
+// chat.completion).
 type chunk struct {
 	Object      string          `json:"object"`
 	Choices     []choice        `json:"choices"`
@@ -63,7 +64,7 @@ type usage struct {
 	} `json:"completion_tokens_details"`
 }
 
-// timings are llama-server's: counts and milliseconds.
+// timings are those of llama-server: counts and milliseconds.
 type timings struct {
 	PromptMS    float64 `json:"prompt_ms"`
 	PredictedMS float64 `json:"predicted_ms"`
@@ -117,8 +118,8 @@ func (c *content) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// lenient decodes what an upstream wrote: a value of a type other than v has for
-// it is as if it were not there. The error is that of text that is not JSON.
+// lenient decodes JSON of an upstream. A value of an unexpected type is treated as absent. An error means that the
+// text is not JSON.
 func lenient(b []byte, v any) error {
 	err := json.Unmarshal(b, v)
 	if _, mismatch := errors.AsType[*json.UnmarshalTypeError](err); mismatch {
@@ -128,7 +129,7 @@ func lenient(b []byte, v any) error {
 	return err
 }
 
-// unescaped is the text of a JSON string that can be taken as it stands.
+// unescaped returns the text of a JSON string that has no escapes.
 func unescaped(value []byte) (text []byte, ok bool) {
 	if len(value) < 2 || value[0] != '"' || value[len(value)-1] != '"' {
 		return nil, false
@@ -140,12 +141,11 @@ func unescaped(value []byte) (text []byte, ok bool) {
 
 func null(value []byte) bool { return string(value) == "null" }
 
-// has reports whether a field is there and not null.
+// has reports whether a field is present and not null.
 func has(value []byte) bool { return len(value) > 0 && !null(value) }
 
-// decode reads one chunk: a delta for each answer that it has a piece of, and at
-// least one. They are used again by the next call. The error is that of text that is
-// not JSON.
+// decode reads one chunk. It returns a delta for each answer in it, and at least one. The next call reuses their
+// memory. An error means that the text is not JSON.
 func (d *decoder) decode(b []byte) ([]inference.Delta, error) {
 	d.deltas, d.text, d.failure = d.deltas[:0], nil, nil
 	if delta, ok := d.usual.read(b); ok {
@@ -195,7 +195,7 @@ func (d *decoder) decode(b []byte) ([]inference.Delta, error) {
 	return d.deltas, nil
 }
 
-// add makes a delta, in the memory of an earlier one where there is some.
+// add returns a new delta, in the memory of an earlier one if possible.
 func (d *decoder) add(choice int) *inference.Delta {
 	var calls []inference.RawToolDelta
 	if n := len(d.deltas); n < cap(d.deltas) {
@@ -238,9 +238,9 @@ func (d *decoder) choice(c choice) {
 	}
 }
 
-// readFields reads what a piece has besides plain text.
+// readFields reads the fields of a piece other than plain text.
 func readFields(delta *inference.Delta, fields map[string]json.RawMessage) {
-	// take decodes a field that is known here; those that are left are passed on.
+	// take decodes a known field; the remaining ones are passed on.
 	take := func(name string, v any) {
 		if value, there := fields[name]; there {
 			_ = lenient(value, v) // it is a part of what was JSON
@@ -260,7 +260,7 @@ func readFields(delta *inference.Delta, fields map[string]json.RawMessage) {
 
 	delta.Reasoning = cmp.Or(delta.Reasoning, reasoning, other)
 	for _, c := range calls {
-		// Calls without an index are distinguished by their place.
+		// Calls without an index are distinguished by their position.
 		index := len(delta.ToolCalls)
 		if c.Index != nil {
 			index = int(*c.Index)
@@ -321,7 +321,7 @@ func (t timings) addTo(d *inference.Delta) {
 // count is a number of tokens within bounds.
 func count(n float64) int { return int(min(max(n, 0), 1<<40)) }
 
-// seconds is a time; its bound keeps sums of hostile ones finite.
+// seconds bounds a time, so that sums of hostile values stay finite.
 func seconds(s float64) float64 { return min(max(s, 0), 1<<40) }
 
 func detail(n *float64) *int {

@@ -9,7 +9,7 @@ import (
 	"presswork/internal/inference"
 )
 
-// body is a request as upstreams get it.
+// body is a request in the form for upstreams (OpenAI: chat/completions).
 type body struct {
 	Model               string          `json:"model"`
 	Messages            []message       `json:"messages"`
@@ -117,8 +117,8 @@ type jsonSchema struct {
 	Strict      bool            `json:"strict,omitempty"`
 }
 
-// encode writes the request for an upstream. Streams are asked for always: only
-// they can be followed, timed and left.
+// encode writes the request for an upstream. It always asks for a stream: only a stream can be followed, timed and
+// left.
 func encode(u inference.Upstream, m *inference.Model, r *inference.Request) ([]byte, error) {
 	if t := r.Text; t != nil {
 		return json.Marshal(textBody{
@@ -197,7 +197,7 @@ func (e engine) message(m inference.Message) message {
 	return out
 }
 
-// contentOf is a string for text alone: engines split or refuse lists of it.
+// contentOf returns a string for text alone, because some engines split or refuse lists with one text.
 func contentOf(m inference.Message) any {
 	if !slices.ContainsFunc(m.Parts, func(p inference.Part) bool { return p.Image != nil }) {
 		return m.Text()
@@ -215,8 +215,8 @@ func contentOf(m inference.Message) any {
 	return parts
 }
 
-// tools sends the tools that may be called; a choice the engine would ignore is
-// expressed by the list of tools and in words.
+// tools writes the tools that may be called. If the engine would ignore the tool choice, the list of tools and an
+// instruction express it.
 func (e engine) tools(b *body, r *inference.Request) {
 	for _, t := range r.Offered() {
 		b.Tools = append(
@@ -259,8 +259,7 @@ func (e engine) tools(b *body, r *inference.Request) {
 	}
 }
 
-// format passes a JSON format on where the engine holds to it, and asks for it
-// in words elsewhere.
+// format passes a JSON format on if the engine enforces it. Otherwise it asks for it in an instruction.
 func (e engine) format(b *body, m *inference.Model, r *inference.Request) {
 	f := r.Format
 	switch {
@@ -277,8 +276,7 @@ func (e engine) format(b *body, m *inference.Model, r *inference.Request) {
 	}
 }
 
-// instruct adds a sentence to the system message: many chat templates allow one,
-// at the start.
+// instruct adds a sentence to the system message, because many chat templates allow only one, at the start.
 func (b *body) instruct(sentence string) {
 	if len(b.Messages) > 0 && (b.Messages[0].Role == inference.System || b.Messages[0].Role == inference.Developer) {
 		if s, ok := b.Messages[0].Content.(string); ok {
@@ -311,7 +309,7 @@ func (e engine) reason(b *body, u inference.Upstream, m *inference.Model, r *inf
 	}
 
 	if u.Kind == inference.Groq && m.Can(inference.CanReason) {
-		// Parsed always: what the caller gets of it is made here.
+		// Always parsed: this server writes the format for the caller.
 		if f := m.Reasoning.Formats; f != nil && len(*f) == 0 {
 			b.IncludeReasoning = new(true)
 		} else {

@@ -2,24 +2,23 @@ package openai
 
 import "presswork/internal/inference"
 
-// engine is what one kind of upstream does differently.
+// engine holds the differences of one kind of upstream.
 type engine struct {
 	traits inference.Traits
-	// maxTokens is the field that bounds the answer.
+	// maxTokens is the field with the limit of the answer.
 	maxTokens string
-	// choice is how far tool_choice is understood.
+	// choice is the supported part of tool_choice.
 	choice choiceSupport
-	// efforts maps reasoning_effort to the upstream's words; a value that is
-	// not in it is passed on, one that maps to "" is left out.
+	// efforts maps reasoning_effort to the upstream's values. A value that it lacks is passed on; one that maps to
+	// "" is omitted.
 	efforts map[string]string
-	// template is set where thinking is switched in chat_template_kwargs.
+	// template means that thinking is switched in chat_template_kwargs.
 	template bool
-	// reasoning is the field that takes back an assistant's reasoning.
+	// reasoning is the field for an assistant's earlier reasoning.
 	reasoning string
-	// developer and names are set where that role, and a message's name, are
-	// known.
+	// developer and names mean that the upstream knows this role and names of messages.
 	developer, names bool
-	// parallel is set where parallel_tool_calls is known.
+	// parallel means that the upstream knows parallel_tool_calls.
 	parallel bool
 }
 
@@ -31,15 +30,14 @@ const (
 	choiceIgnored                // only the tools that are sent count
 )
 
-// engines is the table of quirks, by kind.
+// engines has the differences by kind.
 var engines = map[string]engine{
 	inference.Plain: {
 		maxTokens: "max_tokens",
 		efforts:   map[string]string{"default": ""},
 	},
 	inference.Ollama: {
-		// It fetches no images, ignores max_completion_tokens and tool_choice,
-		// and fails on an effort it does not know.
+		// It loads no images, ignores max_completion_tokens and tool_choice, and fails on an unknown effort.
 		traits:    inference.Traits{NativeJSON: true},
 		maxTokens: "max_tokens",
 		choice:    choiceIgnored,
@@ -47,7 +45,7 @@ var engines = map[string]engine{
 		reasoning: "reasoning",
 	},
 	inference.LlamaServer: {
-		// It takes a named tool_choice for auto.
+		// It treats a named tool_choice as auto.
 		traits:    inference.Traits{NativeJSON: true},
 		maxTokens: "max_tokens",
 		choice:    choiceRequired,

@@ -7,7 +7,7 @@ import (
 	"presswork/internal/inference"
 )
 
-// executedTool is a call of a built-in tool as Groq's clients type it.
+// executedTool is a call of a built-in tool (Groq: executed_tools).
 type executedTool struct {
 	Name           string          `json:"name"`
 	Index          int             `json:"index"`
@@ -34,8 +34,7 @@ type browserResult struct {
 	Content string `json:"content,omitempty"`
 }
 
-// executedNames are the names that gpt-oss, and so its clients, know the functions
-// by.
+// executedNames are the names of the functions for gpt-oss, and so for clients.
 var executedNames = map[string]string{
 	inference.PythonFunction: "python", inference.SearchFunction: "browser.search",
 	inference.OpenFunction: "browser.open", inference.FindFunction: "browser.find",
@@ -65,7 +64,7 @@ func appendExecuted(dst []byte, list []inference.ExecutedTool) []byte {
 		}
 	}
 	b, _ := json.Marshal(out) // structs of strings and numbers
-	// The other line separators Marshal escapes itself.
+	// Marshal escapes the other line separators.
 	b = bytes.ReplaceAll(b, []byte("\u0085"), []byte(`\u0085`))
 
 	return append(append(dst, `"executed_tools":`...), b...)

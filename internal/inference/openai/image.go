@@ -41,8 +41,8 @@ func (p *parser) image(o object) *inference.Image {
 	return img
 }
 
-// dataURI looks at the image of a data URI: its type is that of its bytes. It gives
-// the address as engines know it, which compare the scheme and the type as they are.
+// dataURI checks the image of a data URI and returns the URI with the type of its bytes. Engines compare scheme
+// and type exactly.
 func (p *parser) dataURI(o object, path, rest string) string {
 	meta, encoded, ok := strings.Cut(rest, ",")
 

@@ -13,7 +13,7 @@ import (
 	"presswork/internal/inference"
 )
 
-// DefaultLlamaServer is where llama-server listens by default.
+// DefaultLlamaServer is the default address of llama-server.
 const DefaultLlamaServer = "http://127.0.0.1:8080"
 
 // lookTimeout bounds the search for a llama-server.
@@ -21,8 +21,8 @@ const lookTimeout = 5 * time.Second
 
 var errNoLlamaServer = errors.New("what listens there is not llama-server")
 
-// FindLlamaServer lists the models of a llama-server at a base address without
-// path. Anything else that listens there is an error.
+// FindLlamaServer returns the models of a llama-server at a base address without a path. It returns an error if
+// another program listens there.
 func FindLlamaServer(ctx context.Context, base string) ([]inference.Model, error) {
 	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()

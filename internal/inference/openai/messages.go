@@ -61,7 +61,7 @@ func (p *parser) message(o object) inference.Message {
 }
 
 func (p *parser) assistant(o object, m *inference.Message) {
-	// reasoning_content is what other services call it.
+	// Other services call it reasoning_content.
 	if m.Reasoning = o.str("reasoning"); m.Reasoning == "" {
 		m.Reasoning = o.str("reasoning_content")
 	}

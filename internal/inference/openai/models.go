@@ -20,8 +20,7 @@ func AppendModels(dst []byte, models []*inference.Model) []byte {
 	return append(dst, "]}"...)
 }
 
-// AppendModel appends one model of the list. Context window and largest answer
-// are null where they are unknown.
+// AppendModel appends one model of the list. Unknown context windows and largest answers are null.
 func AppendModel(dst []byte, m *inference.Model) []byte {
 	dst = appendString(append(dst, `{"id":`...), m.ID)
 	dst = strconv.AppendInt(append(dst, `,"object":"model","created":`...), m.Created.Unix(), 10)

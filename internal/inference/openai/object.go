@@ -22,7 +22,7 @@ type object struct {
 	err    *error
 }
 
-// newObject reads value; the error is shared by every object read from it.
+// newObject returns an object for value. All objects of a body share err.
 func newObject(value []byte, path string, err *error) object {
 	o := object{path: path, err: err}
 	if json.Unmarshal(value, &o.fields) != nil || o.fields == nil {
@@ -48,7 +48,7 @@ func (o object) fail(e *inference.Error) {
 	}
 }
 
-// failf notes what is wrong with a field: the message follows its name.
+// failf records the first error. The message follows the name of the field.
 func (o object) failf(name, format string, args ...any) {
 	e := inference.Invalidf(bounded(o.path+name, 200), format, args...)
 	e.Message = "'" + e.Param + "' : " + e.Message
@@ -63,7 +63,7 @@ func (o object) failType(param, want string) {
 	o.fail(inference.Errorf(http.StatusBadRequest, fault.InvalidType, "%s", message).WithParam(bounded(param, 200)))
 }
 
-// raw gives the value of a field, nil when it is absent or null.
+// raw returns the value of a field, or nil if it is absent or null.
 func (o object) raw(name string) json.RawMessage {
 	if v := o.fields[name]; !null(v) {
 		return v
@@ -151,7 +151,7 @@ func (o object) integer(name string, low, high int64) *int64 {
 	return &n
 }
 
-// enum reads a string that must be one of the allowed.
+// enum reads a string that must be one of the allowed values.
 func (o object) enum(name string, allowed ...string) string {
 	s := o.str(name)
 	if s == "" && !o.has(name) || slices.Contains(allowed, s) {
@@ -172,7 +172,7 @@ func (o object) object(name string) object {
 	return newObject(o.fields[name], o.path+name+".", o.err)
 }
 
-// list calls yield for each item of an array field; it stops at the first error.
+// list calls yield for each item of an array field until the first error.
 func (o object) list(name string, yield func(item json.RawMessage, path string)) {
 	v := o.raw(name)
 	if v == nil {

@@ -12,17 +12,17 @@ import (
 	"presswork/internal/inference/schema"
 )
 
-// ParseOptions bound what a request may hold.
+// ParseOptions bounds the content of a request.
 type ParseOptions struct {
 	// Lax accepts options that cannot be combined or are not supported, and ignores them where necessary. It is
 	// for SDK tests that set all parameters.
 	Lax bool
-	// CheckModel refuses a model before the rest of the body is read. Default: every model
-	// is taken.
+	// CheckModel returns an error for a model before the rest of the body is read. Default: every model is
+	// accepted.
 	CheckModel func(id string) error
-	// MaxImages is how many images one request may have. Default 5.
+	// MaxImages bounds the images of a request. Default 5.
 	MaxImages int
-	// MaxImageBytes is the largest image of a data URI, decoded. Default 20 MB.
+	// MaxImageBytes bounds the image of a data URI, decoded. Default 20 MB.
 	MaxImageBytes int
 }
 
@@ -46,7 +46,7 @@ func ParseRequest(body []byte, o ParseOptions) (*inference.Request, error) {
 	})
 }
 
-// parseBody reads a body in steps, up to the first that finds something wrong.
+// parseBody reads a body in steps, up to the first error.
 func parseBody(
 	body []byte,
 	o ParseOptions,
@@ -82,7 +82,7 @@ func parseBody(
 	return r, nil
 }
 
-// syntax says where a body stops being JSON; nil when it does not.
+// syntax returns an error with the place where a body is not JSON, or nil.
 func syntax(body []byte) error {
 	var value json.RawMessage
 
@@ -169,7 +169,7 @@ func (p *parser) sampling(r *inference.Request) {
 	}
 }
 
-// logprobs reads what is asked of the tokens' probabilities.
+// logprobs reads the options for the probabilities of tokens.
 func (p *parser) logprobs(r *inference.Request) {
 	if p.lax {
 		return

@@ -9,8 +9,8 @@ import (
 // maxInput is the longest text to be spoken, in characters.
 const maxInput = 40_000
 
-// ParseSpeech reads the body of a request for speech. Unknown fields are ignored.
-// Errors are *inference.Error: 400 naming the field and what is allowed.
+// ParseSpeech reads the body of a request for speech (OpenAI: audio/speech). Unknown fields are ignored. Errors
+// are *inference.Error: 400 with the field and the allowed values.
 func ParseSpeech(body []byte) (*inference.Speech, error) {
 	var err error
 

@@ -24,8 +24,8 @@ func newEventReader(r io.Reader) *eventReader {
 	return &eventReader{r: bufio.NewReaderSize(r, 16<<10)}
 }
 
-// next returns the data of the next event that has any, or no data for a comment
-// between events. The data is valid until the next call. The error at the end is io.EOF.
+// next returns the data of the next event with data, or no data for a comment between events. The data is valid
+// until the next call. The error at the end is io.EOF.
 func (e *eventReader) next() ([]byte, error) {
 	e.data = e.data[:0]
 	has := false

@@ -9,15 +9,14 @@ import (
 	"presswork/internal/inference"
 )
 
-// maxChoices is how many answers a request may ask for, as the reference allows.
+// maxChoices bounds the answers of a request, as in OpenAI's reference.
 const maxChoices = 128
 
-// defaultTextTokens bounds the answer of a text completion that does not say, as
-// the reference has it: the engines' own defaults differ.
+// defaultTextTokens bounds the answer of a text completion by default, as in OpenAI's reference. The defaults of
+// engines differ.
 const defaultTextTokens = 16
 
-// ParseTextRequest reads the body of a text completion, as ParseRequest does that
-// of a chat.
+// ParseTextRequest reads the body of a text completion like ParseRequest.
 func ParseTextRequest(body []byte, o ParseOptions) (*inference.Request, error) {
 	return parseBody(body, o, func(p *parser) []func(*inference.Request) {
 		return []func(*inference.Request){p.model, p.text, p.sampling, p.unsupported, p.stream}

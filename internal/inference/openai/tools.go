@@ -10,10 +10,10 @@ import (
 )
 
 const (
-	// maxTools is how many tools one request may have.
+	// maxTools bounds the tools of a request.
 	maxTools = 128
-	// maxSchemas is how large the schemas of a request may be together, in bytes:
-	// each is compiled before the request is let in.
+	// maxSchemas bounds the schemas of a request together, in bytes: each is compiled before the request is
+	// accepted.
 	maxSchemas = 512 << 10
 )
 
@@ -62,7 +62,7 @@ func (p *parser) tools(r *inference.Request) {
 	r.DisableToolValidation = p.is("disable_tool_validation")
 }
 
-// tooManyTools is asked before each tool, so that none is read in vain.
+// tooManyTools is called before each tool, so that no tool is read in vain.
 func (p *parser) tooManyTools(r *inference.Request) bool {
 	if len(r.Tools) == maxTools {
 		p.failf("tools", "at most %d tools are allowed", maxTools)
@@ -132,7 +132,7 @@ func (p *parser) chosen(r *inference.Request, o object, kind string) {
 		r.ToolChoice.Mode = inference.ChooseNamed
 		p.allow(r, o)
 	default:
-		// It is used by its first function.
+		// A built-in tool is required by its first function.
 		r.ToolChoice = inference.ToolChoice{Mode: inference.ChooseNamed, Names: inference.FunctionsOf(kind)[:1]}
 		if !slices.ContainsFunc(r.Tools, func(t inference.Tool) bool { return t.Type == kind }) {
 			o.failf("type", "%q is not one of 'tools'", kind)
@@ -140,8 +140,8 @@ func (p *parser) chosen(r *inference.Request, o object, kind string) {
 	}
 }
 
-// allow adds the function an object names, in "function" or by itself, or those of
-// a built-in tool.
+// allow adds the function of an object, in "function" or in the object itself, or the functions of a built-in
+// tool.
 func (p *parser) allow(r *inference.Request, o object) {
 	if kind := o.str(
 		"type",

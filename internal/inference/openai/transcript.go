@@ -12,13 +12,13 @@ import (
 )
 
 const (
-	// maxSegments and maxWords bound what an upstream may say about one recording.
+	// maxSegments and maxWords bound the transcript of one recording.
 	maxSegments = 20_000
 	maxWords    = 200_000
 	maxTokens   = 1000 // of a segment
 )
 
-// transcript is json or verbose_json of an upstream.
+// transcript is the json or verbose_json of an upstream (OpenAI: audio/transcriptions).
 type transcript struct {
 	Text     json.RawMessage `json:"text"`
 	Language string          `json:"language"`
@@ -48,7 +48,7 @@ type word struct {
 	End   moment `json:"end"`
 }
 
-// moment is a time of at most a day, a number or one in a string.
+// moment is a time of at most a day: a number, or a string with one.
 type moment float64
 
 func (m *moment) UnmarshalJSON(b []byte) error {
@@ -63,9 +63,8 @@ func (m *moment) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// readTranscript reads the answer of an upstream, json or verbose_json. Engines
-// leave fields out, write numbers as strings, and put the words into the
-// segments; what is missing stays empty.
+// readTranscript reads the answer of an upstream in json or verbose_json. Engines omit fields, write numbers as
+// strings, and put words into segments. Missing values stay empty.
 func readTranscript(b []byte, words bool) (*inference.Transcript, error) {
 	var in transcript
 	if err := lenient(b, &in); err != nil || bytes.TrimLeft(b, " \t\r\n")[0] != '{' {
@@ -102,8 +101,7 @@ func readTranscript(b []byte, words bool) (*inference.Transcript, error) {
 	return t, nil
 }
 
-// illegible is garbled where the same engine would answer the same recording in the
-// same way.
+// illegible returns the error for an answer that the same engine would repeat for the same recording.
 func illegible(how string) error {
 	e := garbled(how)
 	e.Retryable = false
@@ -168,19 +166,17 @@ func atMost[T any](list json.RawMessage, n int) (items []T) {
 // finite bounds a number so that sums stay finite.
 func finite(n float64) float64 { return min(max(n, -1<<40), 1<<40) }
 
-// emptyBlock is what Go's compressor ends a stream with, in bytes, and zlib's
-// does not.
+// emptyBlock is the number of bytes with which Go's compressor ends a stream, unlike zlib's.
 const emptyBlock = 4
 
-// compressionRatio is Whisper's: the length of the text over its length after
-// zlib.
+// compressionRatio is that of Whisper: the length of the text divided by its length after zlib.
 func compressionRatio(text string) float64 {
 	if text == "" {
 		return 0
 	}
 	var n counter
 	z := zlib.NewWriter(&n)
-	// Neither writer fails.
+	// Neither writer can fail.
 	_, _ = z.Write([]byte(text))
 	_ = z.Close()
 	r, _ := strconv.ParseFloat(strconv.FormatFloat(float64(len(text))/float64(n-emptyBlock), 'f', 4, 64), 64)

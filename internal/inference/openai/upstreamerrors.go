@@ -15,7 +15,7 @@ import (
 	"presswork/internal/inference"
 )
 
-// unreachable is an upstream that does not answer. Its address stays in the log.
+// unreachable returns the error for an upstream that does not answer. Only the log has its address.
 func unreachable(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -46,13 +46,13 @@ func cutOff() *inference.Error {
 	)
 }
 
-// endedEarly is an answer that ended for a reason that callers do not know.
+// endedEarly returns the error for an answer that ended for an unknown reason.
 func endedEarly(reason string) *inference.Error {
 	return inference.Errorf(http.StatusBadGateway, inference.UpstreamError,
 		"the model's server ended the answer before it was complete: its finish_reason is %q", bounded(reason, 64))
 }
 
-// refusal is an answer other than 200.
+// refusal returns the error for a response other than 200.
 func refusal(resp *http.Response) error {
 	b, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
 	if !json.Valid(b) {
@@ -136,13 +136,13 @@ func failure(status int, body []byte) *inference.Error {
 		WithCause(cause)
 }
 
-// contextSize is llama-server's type of the error of a prompt that is too long.
+// contextSize is the error type of llama-server for a prompt that is too long.
 const contextSize = "exceed_context_size_error"
 
-// maxMessage is how much of an upstream's message is passed on, in bytes.
+// maxMessage bounds the bytes of an upstream's message that are passed on.
 const maxMessage = 2000
 
-// saidError is what an error body holds, in any of the forms engines use.
+// saidError holds an error body in any of the forms of engines.
 type saidError struct {
 	message, code, param, failedGeneration string
 	status                                 int
@@ -158,7 +158,7 @@ func (s saidError) tooLong() bool {
 		strings.Contains(m, "context window")
 }
 
-// errorObject is what engines write of an error, the body itself or in "error".
+// errorObject is the form of an error: the body itself or its field "error".
 type errorObject struct {
 	Error            json.RawMessage `json:"error"`
 	Message          string          `json:"message"`

@@ -17,11 +17,10 @@ type usual struct {
 	delta         inference.Delta // with Content or Reasoning, whichever varies
 }
 
-// remember takes note of a chunk and the one delta that was read from it; text is where
-// its text stands in the chunk.
+// remember records a chunk and the only delta in it. text is the position of its text in the chunk.
 func (u *usual) remember(chunk, text []byte, delta inference.Delta) {
 	u.before, u.after = u.before[:0], u.after[:0]
-	// A part of a slice has its own capacity left, which tells where it begins.
+	// The capacity of a subslice tells where it begins.
 	at := cap(chunk) - cap(text)
 
 	end := at + len(text)
@@ -39,8 +38,7 @@ func (u *usual) remember(chunk, text []byte, delta inference.Delta) {
 	u.delta = delta
 }
 
-// read reads a chunk that differs from the one remembered in its text alone; ok is false
-// for every other.
+// read reads a chunk that differs from the remembered one only in its text. ok is false for any other chunk.
 func (u *usual) read(chunk []byte) (d inference.Delta, ok bool) {
 	if len(u.before) == 0 || len(chunk) <= len(u.before)+len(u.after) || !bytes.HasPrefix(chunk, u.before) ||
 		!bytes.HasSuffix(chunk, u.after) {
@@ -62,7 +60,7 @@ func (u *usual) read(chunk []byte) (d inference.Delta, ok bool) {
 	return d, true
 }
 
-// piece is a part of an answer: nearly always text alone, for which no map is made.
+// piece is a part of an answer. Nearly always it has only text, for which no map is created.
 type piece struct {
 	there bool
 	// text is the only text of the piece, as it is in the chunk. With reasoning it is the text of a reasoning
@@ -72,7 +70,7 @@ type piece struct {
 	fields    map[string]json.RawMessage
 }
 
-// textFields are the fields of a piece that hold text.
+// textFields are the fields of a piece with text.
 var textFields = []struct {
 	begin     []byte
 	reasoning bool

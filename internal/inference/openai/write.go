@@ -10,30 +10,28 @@ import (
 	"presswork/internal/inference"
 )
 
-// Head is what every chunk of an answer, or the response, carries.
+// Head holds the common fields of all chunks or of the response.
 type Head struct {
-	// ID is the completion's; RequestID the x-request-id.
+	// ID is that of the completion; RequestID is the x-request-id.
 	ID, RequestID string
 	Created       time.Time
 	// Model is the model's id.
 	Model string
-	// Fingerprint comes with the first chunk.
+	// Fingerprint is that of the first chunk.
 	Fingerprint string
 	Seed        *int64
 	ServiceTier string
-	// Vendor names the field x_<vendor>, which carries the request's id.
+	// Vendor names the field x_<vendor>, which has the id of the request (Groq: x_groq).
 	Vendor string
-	// IncludeUsage writes the usage chunk of stream_options; LegacyFunctions,
-	// function_call in place of tool_calls.
+	// IncludeUsage adds the usage chunk of stream_options. LegacyFunctions writes function_call instead of
+	// tool_calls.
 	IncludeUsage, LegacyFunctions bool
-	// Text writes a text completion; Choices is how many answers there are, 0 for
-	// one.
+	// Text writes a text completion. Choices is the number of answers; 0 is one.
 	Text    bool
 	Choices int
 }
 
-// HeadOf is the head of the answer to a request that was let in; the caller adds
-// what else it knows.
+// HeadOf returns the head of the answer to an accepted request. The caller sets the other fields.
 func HeadOf(r *inference.Request) Head {
 	return Head{
 		Model: r.Model, Seed: r.Seed, ServiceTier: r.ServiceTier,
@@ -41,8 +39,7 @@ func HeadOf(r *inference.Request) Head {
 	}
 }
 
-// SetID gives all answers to a call the same id: "chatcmpl-", or "cmpl-" of a text,
-// and a UUID.
+// SetID gives all answers to a call the same id: "chatcmpl-", or "cmpl-" for a text, and a UUID.
 func (h *Head) SetID(call string) {
 	b := sha256.Sum256([]byte(call))
 	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
@@ -54,11 +51,10 @@ func (h *Head) SetID(call string) {
 	h.ID = fmt.Sprintf("%s-%x-%x-%x-%x-%x", kind, b[:4], b[4:6], b[6:8], b[8:10], b[10:16])
 }
 
-// Done is the last event of a stream that came to its end.
+// Done is the last event of a complete stream.
 const Done = "data: [DONE]\n\n"
 
-// Ping is a comment that every client skips, also after events with ids: it has
-// no empty line.
+// Ping is a comment that every client ignores. It has no empty line, so it may follow events with ids.
 const Ping = ": ping\n"
 
 // Writer writes the chunks of one answer as server-sent events. It is for one
@@ -69,7 +65,7 @@ type Writer struct {
 	own    []byte // "x_vendor":{"id":"…"
 }
 
-// NewWriter makes a Writer.
+// NewWriter returns a Writer.
 func NewWriter(h Head) *Writer {
 	w := &Writer{head: h}
 	w.own = append(w.own, `"x_`...)
@@ -97,8 +93,7 @@ func (w *Writer) setPrefix(fingerprint string) {
 	w.prefix = append(b, `,"choices":[`...)
 }
 
-// Append appends the event, or events, of a chunk to dst. After the chunk with
-// the finish reason the stream wants Done.
+// Append appends the events of a chunk to dst. After the chunk with the last finish reason, write Done.
 func (w *Writer) Append(dst []byte, c *inference.Chunk) []byte {
 	if c.First {
 		w.setPrefix(c.Fingerprint)
@@ -140,8 +135,7 @@ func (w *Writer) index(dst []byte, choice int) []byte {
 	return strconv.AppendInt(append(append(dst, w.prefix...), `{"index":`...), int64(choice), 10)
 }
 
-// appendLogprobs writes the field. Engines' own JSON has no line break in it, once
-// it was compacted on its way here.
+// appendLogprobs writes the field. The JSON of engines was compacted before and has no line breaks.
 func appendLogprobs(dst []byte, logprobs json.RawMessage) []byte {
 	if logprobs == nil {
 		return append(dst, `,"logprobs":null`...)
@@ -150,8 +144,7 @@ func appendLogprobs(dst []byte, logprobs json.RawMessage) []byte {
 	return append(append(dst, `,"logprobs":`...), logprobs...)
 }
 
-// end closes the event. With include_usage every chunk but the last shows that
-// it has none.
+// end closes the event. With include_usage every chunk but the last has usage null.
 func (w *Writer) end(dst []byte) []byte {
 	if w.head.IncludeUsage {
 		dst = append(dst, `,"usage":null`...)
@@ -199,8 +192,8 @@ func (w *Writer) delta(dst []byte, c *inference.Chunk) []byte {
 	return dst
 }
 
-// appendCall writes a delta of a call: id, type and name with the first piece
-// only, because clients take a second one for another call.
+// appendCall writes a delta of a call. Only the first piece has id, type and name, because clients treat a second
+// one as another call.
 func appendCall(dst []byte, call inference.ToolDelta) []byte {
 	dst = strconv.AppendInt(append(dst, `{"index":`...), int64(call.Index), 10)
 	if call.ID != "" {

@@ -11,14 +11,13 @@ import (
 	"presswork/internal/inference"
 )
 
-// Limits on what a cell shows. The harness keeps to them, too, but code can take
-// its place.
+// Limits on the output of a cell. The harness obeys them as well, but code can replace it.
 const (
 	maxPictures     = 4
 	maxPictureBytes = 1 << 20
-	// maxPixels lets a viewer unpack 64 MB at most.
+	// maxPixels limits the memory of a viewer to 64 MB for a picture.
 	maxPixels = 4096 * 4096
-	// maxText is what a model reads of a cell (inference.ToolResult.Output).
+	// maxText bounds the text of a cell for the model (inference.ToolResult.Output).
 	maxText = 16 << 10
 )
 
@@ -30,12 +29,13 @@ type answer struct {
 	LeftOut  int      `json:"left_out"`
 
 	output []byte // stdout and stderr as they came
-	// interrupted says why the cell was, ended that its interpreter is gone and why.
+	// interrupted is the reason of an interruption. ended means that the interpreter has ended, and why is the
+	// reason.
 	interrupted, why string
 	ended            bool
 }
 
-// result is the answer for the model and for the caller.
+// result returns the answer for the model and the caller.
 func (a answer) result(note string) inference.ToolResult {
 	r := inference.ToolResult{Failed: a.Failed || a.interrupted != "" || a.ended}
 
@@ -108,8 +108,8 @@ func isPicture(s string) bool {
 	return err == nil && c.Width > 0 && c.Height > 0 && int64(c.Width)*int64(c.Height) <= maxPixels
 }
 
-// clean makes text that a model can read of what a program wrote: UTF-8 without
-// control characters other than line ends and tabs.
+// clean returns a program's output as text for a model: UTF-8 without control characters except line ends and
+// tabs.
 func clean(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -123,7 +123,7 @@ func clean(s string) string {
 	}, strings.ToValidUTF8(strings.ReplaceAll(s, "\r\n", "\n"), "\uFFFD"))
 }
 
-// shorten leaves out the middle of text that has more than limit bytes.
+// shorten removes the middle of a text that has more than limit bytes.
 func shorten(s string, limit int) string {
 	if len(s) <= limit {
 		return s

@@ -11,22 +11,21 @@ import (
 	"time"
 )
 
-// ErrUnavailable is wrapped by the errors of Open where programs cannot be run
-// behind the wall. The message says why, and how the machine's owner can allow it.
+// ErrUnavailable is wrapped by the errors of Open when this machine cannot run programs in the sandbox. The
+// message has the reason and how to allow it.
 var ErrUnavailable = errors.New("no sandbox on this machine")
 
-// Options are of a Box. The zero value is usable.
+// Options configures a Box. The zero value is usable.
 type Options struct {
 	// Bubblewrap is the program bwrap, a file or a name in PATH. Default "bwrap".
 	Bubblewrap string
-	// UID is the user and group that a process running as root gives to what it
-	// runs here. Nothing of the machine should belong to it, nor the browser to it.
-	// Default 60912. Other processes keep their user.
+	// UID is the user and group of sandboxed programs if this process runs as root. It should own no files, and
+	// the browser should not use it. Default 60912. Otherwise programs run as the user of this process.
 	UID int
 }
 
-// defaultUID follows those of the two browsers, in the range that Debian's policy and
-// systemd leave alone (60514 to 61183).
+// defaultUID follows the users of the two browsers. Debian's policy and systemd do not use this range (60514 to
+// 61183).
 const defaultUID = 60912
 
 func (o Options) withDefaults() (Options, error) {
@@ -40,22 +39,20 @@ func (o Options) withDefaults() (Options, error) {
 	return o, nil
 }
 
-// Limits of one program and all that it starts. A field that is 0 has its default.
+// Limits bounds one program with all its processes. A field that is 0 has its default.
 type Limits struct {
-	// Memory is what all processes have together, in bytes. Files in the sandbox
-	// are memory, too, and come on top: see Disk. Default 512 MiB.
+	// Memory bounds the memory of all processes together, in bytes. Files in the sandbox also take memory, in
+	// addition to this: see Disk. Default 512 MiB.
 	Memory int64
 	// CPU is the processor time of each process. Default 30 s.
 	CPU time.Duration
-	// Wall is the whole time. Default 60 s.
+	// Wall is the total time. Default 60 s.
 	Wall time.Duration
 	// Processes is the number of processes and threads. Default 64.
 	Processes int
-	// Disk is what the folder of outputs may hold, in bytes, and the folder of
-	// temporary files as much again. Default 64 MiB.
+	// Disk bounds the folder of outputs in bytes, and the folder of temporary files separately. Default 64 MiB.
 	Disk int64
-	// Output is what is taken of stdout, in bytes; a program that writes more is
-	// ended. Default 1 MiB.
+	// Output bounds stdout in bytes. A program that writes more is ended. Default 1 MiB.
 	Output int64
 }
 
@@ -86,28 +83,28 @@ func (l Limits) withDefaults() (Limits, error) {
 	return l, nil
 }
 
-// total returns the most memory that the processes and the files take together, in bytes.
+// total returns the most memory that processes and files take together, in bytes.
 func (l Limits) total() int64 { return l.Memory + 2*l.Disk + shmBytes }
 
-// shmBytes is the size of /dev/shm: semaphores of multiprocessing lie there, and nothing large.
+// shmBytes is the size of /dev/shm, which holds semaphores of multiprocessing and nothing large.
 const shmBytes = 1 << 20
 
-// File is a file that a program is given, or that it left.
+// File is an input or an output of a program.
 type File struct {
-	// Name is the file's, without a folder.
+	// Name is the file name without a folder.
 	Name string
 	// Data is the content.
 	Data []byte
 }
 
-// Paths that a program sees beside the system's.
+// Paths in the sandbox in addition to those of the system.
 const (
 	// InputDir holds Command.Files, read-only.
 	InputDir = "/data"
-	// WorkDir is where the program starts, empty and writable. The regular files in
-	// it at the end are Output.Files.
+	// WorkDir is the working directory of the program, empty and writable. The regular files in it at the end are
+	// Output.Files.
 	WorkDir = "/work"
-	// StdinPath is what a program opens to read Command.StdinFile.
+	// StdinPath is the path of Command.StdinFile for the program.
 	StdinPath = "/proc/self/fd/0"
 )
 
@@ -118,49 +115,48 @@ type Command struct {
 	Args    []string
 	// Env is added to PATH, HOME, TMPDIR and LANG, each as NAME=value.
 	Env []string
-	// Stdin is what the program reads; nil is nothing.
+	// Stdin is the input of the program; nil is empty.
 	Stdin io.Reader
-	// StdinFile is given in the place of Stdin: the program can seek in it, and open it again as
+	// StdinFile replaces Stdin with a file in which the program can seek, and which it can open again as
 	// StdinPath. It is copied into memory once.
 	StdinFile *io.SectionReader
-	// Stdout is where the program's stdout goes as it comes, in the place of
-	// Output.Stdout; Limits.Output bounds it all the same. Its error ends the program and is that of Run.
+	// Stdout receives the program's stdout instead of Output.Stdout, within Limits.Output. Its error ends the
+	// program and is returned by Run.
 	Stdout io.Writer
-	// Files are put into InputDir.
+	// Files are placed in InputDir.
 	Files  []File
 	Limits Limits
 }
 
-// Output is what came of a program that was started.
+// Output is the result of a program that was started.
 type Output struct {
-	// Stdout and Stderr are what it wrote, the latter up to 64 KiB.
+	// Stdout and Stderr are its outputs, Stderr up to 64 KiB.
 	Stdout, Stderr []byte
-	// Files are what it left in WorkDir, by name.
+	// Files are its files in WorkDir, sorted by name.
 	Files []File
-	// ExitCode is the program's; 128 and more is the signal that ended it.
+	// ExitCode is that of the program; 128 and more is the signal that ended it.
 	ExitCode int
 }
 
-// LimitError says that a program was ended because it was over a limit.
+// LimitError reports that a program was ended because it exceeded a limit.
 type LimitError struct {
 	// Limit is "memory", "time", "processes", "files", "locks" or "output".
 	Limit string
-	// Allowed is the limit as a person reads it.
+	// Allowed is the limit in readable form.
 	Allowed string
 }
 
-// Error names the limit.
+// Error returns a message with the limit.
 func (e *LimitError) Error() string {
 	return fmt.Sprintf("the program was ended: more %s than %s", e.Limit, e.Allowed)
 }
 
-// Box runs programs behind the wall. It is safe for concurrent use.
+// Box runs programs in a sandbox. It is safe for concurrent use.
 type Box struct {
 	wall
 }
 
-// Open finds the wall and tries it once. An error wraps ErrUnavailable where this
-// machine has none.
+// Open sets up the sandbox and tests it once. The error wraps ErrUnavailable if this machine cannot run one.
 func Open(ctx context.Context, opt Options) (*Box, error) {
 	opt, err := opt.withDefaults()
 	if err != nil {
@@ -188,10 +184,10 @@ func Open(ctx context.Context, opt Options) (*Box, error) {
 	return b, nil
 }
 
-// probeTime is long for a machine that is busy: a probe takes 20 ms.
+// probeTime is long because the machine may be busy: a probe takes 20 ms.
 const probeTime = 30 * time.Second
 
-// checkFiles reports names that are not those of files in one folder.
+// checkFiles returns an error for names that are not file names in one folder.
 func checkFiles(files []File) error {
 	seen := map[string]bool{}
 
@@ -210,7 +206,7 @@ func checkFiles(files []File) error {
 	return nil
 }
 
-// size is n bytes for a person to read.
+// size returns n bytes in readable form.
 func size(n int64) string {
 	switch {
 	case n >= 1<<20:

@@ -8,13 +8,14 @@ import (
 	"sync"
 )
 
-// share returns the most memory that one session takes, in bytes: its processes and its files.
+// share returns the most memory of one session in bytes: its processes and its files.
 func (o PoolOptions) share() int64 {
 	l, _ := (Limits{Memory: o.Memory}).withDefaults() // Memory is checked
 	return l.total()
 }
 
-// withBudget returns o with its default budget, and checks that one session fits.
+// withBudget returns o with its default budget. It returns an error if the budget does not suffice for one
+// session.
 func (o PoolOptions) withBudget() (PoolOptions, error) {
 	share := o.share()
 
@@ -31,20 +32,19 @@ func (o PoolOptions) withBudget() (PoolOptions, error) {
 	return o, nil
 }
 
-// budget is the memory that the sessions of a pool may take together. A session whose cell runs
-// has reserved its whole share. Between cells it keeps what its interpreter has.
+// budget is the memory for all sessions of a pool. A session with a running cell has reserved its whole share.
+// Between cells it keeps the memory of its interpreter.
 type budget struct {
 	mu   sync.Mutex
 	free int64
-	// idle are the sessions with an interpreter and without a running cell, the longest idle first.
+	// idle are the sessions with an interpreter but without a running cell, the longest idle first.
 	idle []*Session
 	// changed is closed, and replaced, when free or idle grows.
 	changed chan struct{}
 }
 
-// reserve takes a share for the session, which is no longer idle. Where the budget lacks it, reserve ends the
-// interpreters that have been idle longest, and then waits for cells that run. The
-// error is that of ctx.
+// reserve reserves a share for the session, which is then no longer idle. If the budget does not suffice, reserve
+// ends the interpreters that have been idle longest, and then waits for running cells. The error is that of ctx.
 func (b *budget) reserve(ctx context.Context, s *Session, share int64) error {
 	b.mu.Lock()
 	b.idle = slices.DeleteFunc(b.idle, func(other *Session) bool { return other == s })
@@ -81,7 +81,7 @@ func (b *budget) reserve(ctx context.Context, s *Session, share int64) error {
 	}
 }
 
-// keep gives back all of the session's memory but held, and lists it as idle when it holds any.
+// keep returns all memory of the session except held, and lists it as idle if it holds any.
 func (b *budget) keep(s *Session, held int64) {
 	b.mu.Lock()
 	given := s.held - held
@@ -94,7 +94,7 @@ func (b *budget) keep(s *Session, held int64) {
 	b.add(given)
 }
 
-// add gives memory back and wakes the sessions that wait for it.
+// add returns memory to the budget and wakes sessions that wait for it.
 func (b *budget) add(bytes int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -103,7 +103,7 @@ func (b *budget) add(bytes int64) {
 	b.changed = make(chan struct{})
 }
 
-// leave takes the session from the idle ones.
+// leave removes the session from the idle ones.
 func (b *budget) leave(s *Session) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -18,13 +18,13 @@ const (
 	// serverGroup is the control group of this process and its other children. The kernel allows memory limits in
 	// a group only if its parent contains no process.
 	serverGroup = "server"
-	// groupSlack is what the kernel may need for a sandbox on top of its limits, in bytes: page
+	// groupSlack is the memory that the kernel may need for a sandbox in addition to its limits, in bytes: page
 	// tables, stacks, descriptors.
 	groupSlack = 32 << 20
 )
 
-// delegatedGroup prepares the control group below root that is this process' to divide, and
-// returns its folder; "" where there is none. own is the content of /proc/self/cgroup.
+// delegatedGroup prepares the control group below root that this process may divide, and returns its folder, or ""
+// without one. own is the content of /proc/self/cgroup.
 func delegatedGroup(root, own string) string {
 	var name string
 
@@ -51,8 +51,8 @@ func delegatedGroup(root, own string) string {
 	return dir
 }
 
-// isDelegated reports whether systemd has delegated the group, or it is a container's own. Only the
-// machine's own first group has no limit file.
+// isDelegated reports whether systemd has delegated the group, or it is a container's own. Only the root group of
+// the machine has no limit file.
 func isDelegated(dir, name string) bool {
 	value := make([]byte, 1)
 	for _, attribute := range []string{"user.delegate", "trusted.delegate"} {
@@ -65,7 +65,7 @@ func isDelegated(dir, name string) bool {
 	return name == "/" && err == nil
 }
 
-// divide moves the processes of a group into serverGroup, and lets its children have memory limits.
+// divide moves the processes of a group into serverGroup and allows memory limits in its children.
 func divide(dir string) error {
 	if err := os.Mkdir(path.Join(dir, serverGroup), 0o755); err != nil && !errors.Is(err, os.ErrExist) {
 		return err
@@ -89,11 +89,11 @@ func divide(dir string) error {
 // group is the control group of one sandbox.
 type group struct {
 	dir string
-	// procs is open since before its thread became another user, who may not write to it.
+	// procs was opened before its thread changed to another user, who may not open it for writing.
 	procs *os.File
 }
 
-// newGroup makes a group with the limits; nil where none is delegated.
+// newGroup creates a group with the limits. It returns nil if no group is delegated.
 func (w *wall) newGroup(l Limits) (*group, error) {
 	if w.groups == "" {
 		return nil, nil
@@ -118,7 +118,7 @@ func (w *wall) newGroup(l Limits) (*group, error) {
 	return g, nil
 }
 
-// limitGroup sets the limits of a control group, whose processes the kernel ends together.
+// limitGroup sets the limits of a control group. At the memory limit the kernel ends all its processes together.
 func limitGroup(dir string, l Limits) error {
 	for _, setting := range [][2]string{
 		{"memory.max", fmt.Sprint(l.total() + groupSlack)}, {"memory.swap.max", "0"}, {"memory.oom.group", "1"},
@@ -132,13 +132,13 @@ func limitGroup(dir string, l Limits) error {
 	return nil
 }
 
-// add puts a process and all that it will start into the group.
+// add moves a process and its future children into the group.
 func (g *group) add(pid int) error {
 	_, err := fmt.Fprint(g.procs, pid)
 	return err
 }
 
-// full reports whether the kernel has ended a process of the group for its memory.
+// full reports whether the kernel has ended a process of the group because of its memory.
 func (g *group) full() bool {
 	events, _ := os.ReadFile(filepath.Join(g.dir, "memory.events"))
 	_, after, found := strings.Cut(string(events), "\noom_kill ")
@@ -146,7 +146,7 @@ func (g *group) full() bool {
 	return found && !strings.HasPrefix(after, "0\n")
 }
 
-// remove deletes the group once its last process has ended.
+// remove deletes the group after its last process has ended.
 func (g *group) remove() {
 	if g.procs != nil {
 		g.procs.Close()

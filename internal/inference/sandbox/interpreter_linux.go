@@ -22,20 +22,20 @@ import (
 //go:embed harness.py
 var harness string
 
-// maxFrame is the largest answer, in bytes: four pictures in base64, and texts.
+// maxFrame is the largest answer in bytes: four pictures in base64, and texts.
 const maxFrame = maxPictures*maxPictureBytes*4/3 + 1<<20
 
-// interpreter is one Python behind the wall. It is for one goroutine.
+// interpreter is one Python in a sandbox. It is for one goroutine.
 type interpreter struct {
 	p *process
-	// python is the interpreter itself, to be interrupted; nil where the kernel does
-	// not say which process that is.
+	// python is the process of the interpreter, for interrupts; nil if the kernel does not show which process it
+	// is.
 	python                    *os.Process
 	commands, answers, output *os.File
 	life                      *time.Timer
-	// use tells the watch of the sandbox that code comes.
+	// use tells the watch of the sandbox that code will run.
 	use func()
-	// fonts reports whether it has matplotlib's list of them.
+	// fonts means that it has matplotlib's list of fonts.
 	fonts bool
 }
 
@@ -68,7 +68,7 @@ func (p *Pool) begin(ctx context.Context, files []File) (_ *interpreter, err err
 		program: python, argv: []string{python, "-I", "-B", "-c", harness},
 		env: []string{
 			"MPLBACKEND=module://presswork_figures", "MPLCONFIGDIR=" + fontsDir,
-			// Threads of linear algebra reserve much memory, and would wait for one another.
+			// Threads of linear algebra reserve much memory and would wait for each other.
 			"OPENBLAS_NUM_THREADS=1", "OMP_NUM_THREADS=1",
 		},
 		stdin: commandsR, stdout: outputW, stderr: outputW, more: []*os.File{answersW}, inputs: files, used: used,
@@ -107,13 +107,13 @@ func (p *Pool) begin(ctx context.Context, files []File) (_ *interpreter, err err
 }
 
 const (
-	// maxWait is how long an interpreter may live.
+	// maxWait bounds the life of an interpreter.
 	maxWait = 24 * time.Hour
-	// fontsDir is matplotlib's, in a folder that can be written to.
+	// fontsDir is matplotlib's folder, in a writable place.
 	fontsDir = "/tmp/matplotlib"
 )
 
-// awaitReady returns when the harness runs and has run nothing else yet.
+// awaitReady returns when the harness runs. No code has run yet.
 func (in *interpreter) awaitReady(ctx context.Context) error {
 	defer context.AfterFunc(ctx, in.p.kill)()
 
@@ -217,8 +217,8 @@ func (in *interpreter) run(ctx context.Context, cell int, code string, timeout, 
 	return r.a, nil
 }
 
-// await returns when the interpreter, which failed with err, has ended: by itself
-// where it is about to, so that its exit status is known.
+// await returns when the interpreter, which failed with err, has ended. It waits for grace, so that the exit
+// status of an interpreter that ends by itself is known.
 func (in *interpreter) await(err error, grace time.Duration) {
 	if !errors.Is(err, errFrame) {
 		select {
@@ -230,7 +230,7 @@ func (in *interpreter) await(err error, grace time.Duration) {
 	<-in.p.exited
 }
 
-// whyEnded says for the model why the interpreter is gone.
+// whyEnded returns, for the model, the reason why the interpreter has ended.
 func (in *interpreter) whyEnded(err error, interrupted bool) string {
 	switch over := in.p.over(); {
 	case over != nil:
@@ -264,10 +264,10 @@ func (in *interpreter) send(cell int, code string, timeout time.Duration) error 
 	return err
 }
 
-// errFrame is an answer that no harness sends.
+// errFrame reports an answer that the harness cannot have sent.
 var errFrame = errors.New("no frame")
 
-// read reads the answer to a cell. Answers to others are code's own making.
+// read reads the answer to a cell. Answers to other cells are forged by the code.
 func (in *interpreter) read(cell int) (answer, error) {
 	for range 100 {
 		var head [4]byte
@@ -305,7 +305,7 @@ func (in *interpreter) read(cell int) (answer, error) {
 	return answer{}, errFrame
 }
 
-// ended is closed when the interpreter is gone.
+// ended returns a channel that is closed when the interpreter has ended.
 func (in *interpreter) ended() <-chan struct{} { return in.p.exited }
 
 // expire ends the interpreter after d.
@@ -313,10 +313,10 @@ func (in *interpreter) expire(d time.Duration) {
 	in.life = time.AfterFunc(d, func() { in.p.exceed("time", d.String()) })
 }
 
-// wake lets the interpreter have its limits again, for a cell.
+// wake restores the limits of the interpreter for a cell.
 func (in *interpreter) wake() { in.p.wake() }
 
-// rest holds the interpreter to the memory that it has now, and returns that in bytes.
+// rest limits the interpreter to its current memory, which it returns in bytes.
 func (in *interpreter) rest() int64 { return in.p.rest() }
 
 // stop ends the interpreter and all that it started.

@@ -9,19 +9,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// limit sets what the kernel holds each process to, and lets the program run after
-// this one.
+// limit sets the kernel's limits of a process, and its priority below this one.
 func limit(pid int, l Limits) error {
 	cpu := uint64(max(1, l.CPU/time.Second))
 	for _, r := range []struct {
 		resource int
 		n        uint64
 	}{
-		// Address space is more than memory: libraries reserve what they never touch.
+		// Address space exceeds memory: libraries reserve space that they never use.
 		{unix.RLIMIT_AS, uint64(l.Memory) + addressSlack},
 		{unix.RLIMIT_CPU, cpu},
 		{unix.RLIMIT_NPROC, uint64(l.Processes)},
-		// A full folder is an error that programs expect; this is a signal.
+		// Programs expect the error of a full folder, but not this signal.
 		{unix.RLIMIT_FSIZE, uint64(l.Disk) + 4096},
 		{unix.RLIMIT_NOFILE, 128},
 		{unix.RLIMIT_CORE, 0},
@@ -32,7 +31,7 @@ func limit(pid int, l Limits) error {
 			return fmt.Errorf("set a limit: %w", err)
 		}
 	}
-	// The call returns 20 less the niceness, so that it is never negative.
+	// The call returns 20 minus the niceness, so that it is never negative.
 	raw, err := unix.Getpriority(unix.PRIO_PROCESS, 0)
 	if err != nil {
 		return fmt.Errorf("read the priority: %w", err)

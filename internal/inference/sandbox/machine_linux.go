@@ -14,8 +14,8 @@ import (
 // cgroupRoot is where systemd and container runtimes mount the control groups.
 const cgroupRoot = "/sys/fs/cgroup"
 
-// machineMemory returns the memory of this machine in bytes, or the least that a control group
-// allows this process; 0 where neither is known.
+// machineMemory returns the memory of this machine in bytes, or the lowest limit of this process's control groups.
+// It returns 0 if neither is known.
 func machineMemory() int64 {
 	var info unix.Sysinfo_t
 	if err := unix.Sysinfo(&info); err != nil {

@@ -10,10 +10,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// maxOutput is what a cell may write before it is interrupted.
+// maxOutput is the most bytes that a cell may write before it is interrupted.
 const maxOutput = 1 << 20
 
-// capped keeps the first limit bytes that are read, and closes full at more.
+// capped keeps the first limit bytes, and closes full when there are more.
 type capped struct {
 	limit int
 	full  chan struct{}
@@ -42,7 +42,7 @@ func (c *capped) bytes() []byte {
 	return bytes.Clone(c.kept.Bytes())
 }
 
-// follow reads until the end, or until r's deadline.
+// follow reads until the end or the deadline of r.
 func (c *capped) follow(r *os.File) {
 	buf := make([]byte, 32<<10)
 	for {
@@ -55,7 +55,7 @@ func (c *capped) follow(r *os.File) {
 	}
 }
 
-// drain reads what is there, without waiting for more.
+// drain reads the available bytes without waiting.
 func (c *capped) drain(r *os.File) {
 	raw, err := r.SyscallConn()
 	if err != nil {

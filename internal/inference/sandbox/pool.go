@@ -13,29 +13,26 @@ import (
 	"presswork/internal/inference"
 )
 
-// PoolOptions are of a Pool. The zero value of each field but Box is usable.
+// PoolOptions configures a Pool. The zero value of each field but Box is usable.
 type PoolOptions struct {
-	// Box is the wall around each interpreter.
+	// Box is the sandbox for each interpreter.
 	Box *Box
 	// Python is the interpreter: a name in /usr/bin or /usr/local/bin, or a path
 	// below /usr. Default "python3".
 	Python string
-	// Setting is what Python is called in the error of a program that cannot be run.
-	// Default "Python".
+	// Setting is the name of Python in errors about a missing program. Default "Python".
 	Setting string
-	// Waiting is how many interpreters are kept started for sessions to come. Each
-	// is some 10 MB of memory. Default 2.
+	// Waiting is the number of started interpreters for future sessions. Each takes about 10 MB of memory. Default
+	// 2.
 	Waiting int
-	// Cells is how many may run at a time; further ones wait. Default half the
-	// number of CPUs, at least 1.
+	// Cells is the number of cells that run at a time; others wait. Default half the number of CPUs, at least 1.
 	Cells int
-	// Timeout is how long one cell may run. Default 20 s.
+	// Timeout bounds one cell. Default 20 s.
 	Timeout time.Duration
-	// Memory is what one session's processes may have together, in bytes. Default
-	// 512 MiB.
+	// Memory bounds the processes of one session, in bytes. Default 512 MiB.
 	Memory int64
-	// Budget is what all sessions may have together, with their files, in bytes. Default: a
-	// quarter of the machine's memory, or of this process' cgroup, and at least one session's.
+	// Budget bounds all sessions together, with their files, in bytes. Default: a quarter of the memory of the
+	// machine or of this process's cgroup, and at least one session.
 	Budget int64
 	// Log receives errors that no call returns. Default: discard.
 	Log *slog.Logger
