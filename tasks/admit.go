@@ -62,7 +62,7 @@ func (p pace) seen(done int64, at time.Time) pace {
 	return p
 }
 
-// after returns how long so many tries take: at least a second, 0 when that is not known.
+// after returns how long this number of tries takes: at least a second, or 0 when the pace is not known.
 func (p pace) after(tries float64) time.Duration {
 	if p.perSecond == 0 {
 		return 0

@@ -106,11 +106,21 @@ func TestARefusalTellsWhenThereIsRoom(t *testing.T) {
 		o    Options
 		want time.Duration
 	}{
-		"a tenth of the queue":       {line{asynqext.Line{Waiting: 1000}, pace{perSecond: 5}}, Options{MaxPending: 1000}, 20 * time.Second},
-		"at least a second":          {line{asynqext.Line{Waiting: 10}, pace{perSecond: 50}}, Options{MaxPending: 10}, time.Second},
-		"five minutes at most":       {line{asynqext.Line{Waiting: 100_000}, pace{perSecond: 1}}, Options{MaxPending: 10}, 5 * time.Minute},
-		"nobody knows":               {line{asynqext.Line{Waiting: 10}, pace{}}, Options{MaxPending: 10}, 0},
-		"what is more than a minute": {line{asynqext.Line{Waiting: 600, Oldest: 2 * time.Minute}, pace{perSecond: 5}}, Options{MaxPending: -1, MaxWait: time.Minute}, time.Minute},
+		"a tenth of the queue": {
+			line{asynqext.Line{Waiting: 1000}, pace{perSecond: 5}}, Options{MaxPending: 1000}, 20 * time.Second,
+		},
+		"at least a second": {
+			line{asynqext.Line{Waiting: 10}, pace{perSecond: 50}}, Options{MaxPending: 10}, time.Second,
+		},
+		"five minutes at most": {
+			line{asynqext.Line{Waiting: 100_000}, pace{perSecond: 1}}, Options{MaxPending: 10}, 5 * time.Minute,
+		},
+		"nobody knows": {line{asynqext.Line{Waiting: 10}, pace{}}, Options{MaxPending: 10}, 0},
+		"what is more than a minute": {
+			line{asynqext.Line{Waiting: 600, Oldest: 2 * time.Minute}, pace{perSecond: 5}},
+			Options{MaxPending: -1, MaxWait: time.Minute},
+			time.Minute,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -149,5 +159,5 @@ func TestThePaceIsThatOfTheLastSeconds(t *testing.T) {
 	look(10*time.Second, 2000, 40) // what was before is forgotten
 	look(time.Minute, 9000, 0)     // nobody looked for too long
 	look(2*time.Second, 9010, 5)
-	look(2*time.Second, 3, 0) // the queue was made anew
+	look(2*time.Second, 3, 0) // the queue was recreated
 }

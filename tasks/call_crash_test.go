@@ -65,7 +65,8 @@ func TestACallThatKillsThreeWorkersEndsWithAnError(t *testing.T) {
 	t.Logf("the error came %s after the third crash", time.Since(killed))
 
 	wait.Until(t, "nothing of the call is left on the queue", func() bool {
-		running := b.rdb.Exists(t.Context(), tasks.AsynqActive(tasks.Infer), tasks.AsynqLease(tasks.Infer), "pw:{infer}:running").
+		running := b.rdb.Exists(t.Context(),
+			tasks.AsynqActive(tasks.Infer), tasks.AsynqLease(tasks.Infer), "pw:{infer}:running").
 			Val()
 
 		return running == 0 && len(b.rdb.Keys(t.Context(), tasks.AsynqTask(tasks.Infer, "*")).Val()) == 0

@@ -290,7 +290,9 @@ func TestOutageIsQueueUnavailable(t *testing.T) {
 	_, statsErr := b.client.Stats(ctx)
 
 	_, _, replayErr := b.client.Replay(ctx, "ann", "k", "f")
-	for i, err := range []error{submitErr, jobErr, listErr, cancelErr, watchErr, workersErr, statsErr, replayErr, b.client.Health(ctx)} {
+	for i, err := range []error{
+		submitErr, jobErr, listErr, cancelErr, watchErr, workersErr, statsErr, replayErr, b.client.Health(ctx),
+	} {
 		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
 			wantCode(t, err, fault.QueueUnavailable)
 

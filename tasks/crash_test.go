@@ -106,7 +106,9 @@ func TestADocumentThatKillsItsWorkersIsGivenUp(t *testing.T) {
 		return tasks.Exported(t, reg, "presswork_jobs_ended_total", "conversion", "failed") == 1
 	})
 	wait.Until(t, "nothing of the task remains", func() bool {
-		return b.rdb.Exists(ctx, tasks.AsynqTask(tasks.Render, id), tasks.AsynqActive(tasks.Render), tasks.AsynqLease(tasks.Render)).
+		return b.rdb.Exists(ctx,
+			tasks.AsynqTask(tasks.Render, id), tasks.AsynqActive(tasks.Render), tasks.AsynqLease(tasks.Render),
+		).
 			Val() ==
 			0
 	})
@@ -238,7 +240,9 @@ func TestReaperDropsLeasesWithoutATask(t *testing.T) {
 	b.rdb.Do(ctx, "zadd", tasks.AsynqLease(tasks.Render), 1, "ghost")
 	b.serve(t, tasks.Options{}, complete)
 	wait.Until(t, "the ghost is gone", func() bool {
-		return b.rdb.Exists(ctx, tasks.AsynqActive(tasks.Render), tasks.AsynqLease(tasks.Render), tasks.AsynqTask(tasks.Render, "ghost")).
+		return b.rdb.Exists(ctx,
+			tasks.AsynqActive(tasks.Render), tasks.AsynqLease(tasks.Render), tasks.AsynqTask(tasks.Render, "ghost"),
+		).
 			Val() ==
 			0
 	})

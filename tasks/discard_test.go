@@ -124,7 +124,9 @@ func TestWhatIsDiscardedHasTheTypeThatTheJobWasSubmittedWith(t *testing.T) {
 		return fault.Errorf(fault.RenderFailed, "it fails")
 	})
 
-	for given, want := range map[string]string{"text/html; charset=utf-8": "text/html; charset=utf-8", "application/pdf": "", "": ""} {
+	for given, want := range map[string]string{
+		"text/html; charset=utf-8": "text/html; charset=utf-8", "application/pdf": "", "": "",
+	} {
 		t.Run(given, func(t *testing.T) {
 			s := submission(t)
 			s.ContentType = given

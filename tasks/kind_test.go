@@ -178,7 +178,10 @@ func TestIDs(t *testing.T) {
 	}
 	all.Wait()
 
-	for i, s := range []string{"", "x", "01jd4x2z8q0000000000000000", "01JD4X2Z8Q000000000000000I", "91JD4X2Z8Q0000000000000000", last + "0", "{}" + last[2:]} {
+	for i, s := range []string{
+		"", "x", "01jd4x2z8q0000000000000000", "01JD4X2Z8Q000000000000000I", "91JD4X2Z8Q0000000000000000",
+		last + "0", "{}" + last[2:],
+	} {
 		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {
 			if tasks.ValidID(s) {
 				t.Errorf("%q passes for an id", s)

@@ -106,10 +106,11 @@ func TestSubmissionsLeaveMemoryToTheJobsBeforeThem(t *testing.T) {
 	b.fill(t, 0.96)
 
 	var err error
-	for deadline := time.Now().Add(wait.Patience); fault.CodeOf(err) != fault.QueueUnavailable; time.Sleep(50 * time.Millisecond) {
+	for deadline := time.Now().Add(wait.Patience); fault.CodeOf(err) != fault.QueueUnavailable; {
 		if time.Now().After(deadline) {
 			t.Fatalf("a submission to a Redis that is almost full: %v", err)
 		}
+		time.Sleep(50 * time.Millisecond)
 		_, err = b.submitOne(t)
 	}
 
@@ -177,7 +178,8 @@ func TestAJobGoesOnOnceRedisHasMemoryAgain(t *testing.T) {
 	defer w.Close()
 	<-log.seen
 	// Now Asynq writes that the task will be retried, and Redis refuses that as well.
-	for already := b.figure(t, "errorstats", "errorstat_OOM:count="); b.figure(t, "errorstats", "errorstat_OOM:count=") < already+10; {
+	refusals := func() float64 { return b.figure(t, "errorstats", "errorstat_OOM:count=") }
+	for already := refusals(); refusals() < already+10; {
 		time.Sleep(20 * time.Millisecond)
 	}
 	b.setMemory(t, "24mb")

@@ -31,10 +31,12 @@ func TestErrorsDecideWhetherAJobRunsAgain(t *testing.T) {
 		"an outage of the browser may heal, and ends as render_failed": {
 			fault.Errorf(fault.BrowserUnavailable, "gone"), 2, fault.RenderFailed,
 		},
-		"an error nobody coined may heal":   {errors.New("secret detail"), 2, fault.Internal},
-		"a handler must come to a result":   {nil, 2, fault.Internal},
-		"a wrapped fault is found":          {fmt.Errorf("x: %w", fault.Errorf(fault.RenderTimeout, "slow")), 1, fault.RenderTimeout},
-		"a panic may heal and kills nobody": {errPanic, 2, fault.Internal},
+		"an unclassified error is retried": {errors.New("secret detail"), 2, fault.Internal},
+		"a handler must come to a result":  {nil, 2, fault.Internal},
+		"a wrapped fault is found": {
+			fmt.Errorf("x: %w", fault.Errorf(fault.RenderTimeout, "slow")), 1, fault.RenderTimeout,
+		},
+		"a panic is retried": {errPanic, 2, fault.Internal},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -401,7 +403,9 @@ func TestTheTaskOfACompletedJobEndsWithIt(t *testing.T) {
 	left := make(chan int64, 1)
 	s := b.serve(t, tasks.Options{}, func(ctx context.Context, run *tasks.Run, c tasks.Convert) error {
 		err := complete(ctx, run, c)
-		left <- b.rdb.Exists(ctx, tasks.AsynqActive(tasks.Render), tasks.AsynqLease(tasks.Render), tasks.AsynqTask(tasks.Render, run.ID)).Val()
+		left <- b.rdb.Exists(ctx,
+			tasks.AsynqActive(tasks.Render), tasks.AsynqLease(tasks.Render), tasks.AsynqTask(tasks.Render, run.ID),
+		).Val()
 
 		return err
 	})

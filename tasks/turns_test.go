@@ -261,8 +261,7 @@ func TestAJobTriedAgainKeepsItsOwnersTurns(t *testing.T) {
 	}
 }
 
-// However many an owner submits, those to be tried again come to their turn: what
-// came after their time waits behind them.
+// An owner's new jobs do not delay its retries: jobs submitted after a retry was due run after it.
 func TestAnOwnersNewJobsDoNotKeepAnOldOneWaiting(t *testing.T) {
 	t.Parallel()
 	b := setup(t, tasks.Options{})

@@ -210,7 +210,8 @@ func TestALostMessageIsMadeUpFor(t *testing.T) {
 	if err := b.rdb.RPush(
 		ctx,
 		tasks.LogKey(id),
-		`{"type":"progress","job_id":"`+id+`","seq":2,"status":"processing","stage":"rendering","progress":5,"at":"2026-01-01T00:00:00Z"}`,
+		`{"type":"progress","job_id":"`+id+`","seq":2,"status":"processing",`+
+			`"stage":"rendering","progress":5,"at":"2026-01-01T00:00:00Z"}`,
 	).Err(); err != nil {
 		t.Fatal(err)
 	}

@@ -54,7 +54,8 @@ func TestABrokenCheckIsNotReadyAndGivesNoInternalsAway(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	want := `{"status":"not_ready","checks":{"redis":{"error":"unavailable","ok":false},"store":{"error":"the store does not answer","ok":false}}}`
+	want := `{"status":"not_ready","checks":{"redis":{"error":"unavailable","ok":false},` +
+		`"store":{"error":"the store does not answer","ok":false}}}`
 	if ok || string(got) != want {
 		t.Errorf("ok %v\n%s", ok, cmp.Diff(want, string(got)))
 	}

@@ -102,7 +102,8 @@ func (s *sent) note(ctx context.Context, cmd redis.Cmder, next redis.ProcessHook
 
 	_, deadline := ctx.Deadline()
 	for name, is := range map[string]bool{
-		"dequeue": dequeue, "enqueue": enqueue, "end of a task": end && !deadline, "end of a task within its lease": end && deadline,
+		"dequeue": dequeue, "enqueue": enqueue,
+		"end of a task": end && !deadline, "end of a task within its lease": end && deadline,
 		"timed by Redis": strings.Contains(s.amend.addition(keys, argv), "'TIME'") || s.amend.extension(ctx, cmd) != nil,
 	} {
 		if is {
@@ -263,7 +264,8 @@ func TestOurScriptsLeaveWhatAsynqsDo(t *testing.T) {
 		t.Run(id, func(t *testing.T) {
 			for q, rdb := range map[Queue]redis.UniversalClient{plain: w.rdb, render: ours} {
 				_, err := asynq.NewClientFromRedisClient(rdb).
-					EnqueueContext(WithPlace(t.Context(), Place{Owner: "ann"}), asynq.NewTask("t", nil), asynq.TaskID(id), asynq.Queue(string(q)))
+					EnqueueContext(WithPlace(t.Context(), Place{Owner: "ann"}),
+						asynq.NewTask("t", nil), asynq.TaskID(id), asynq.Queue(string(q)))
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -36,13 +36,17 @@ func TestTheEndOfATaskIsWrittenThroughAnOutage(t *testing.T) {
 		want    error
 		tries   int
 	}{
-		"outage":                      {[]error{io.EOF, context.DeadlineExceeded, nil}, nil, 3},
-		"the answer was lost":         {[]error{io.EOF, redisError("NOT FOUND")}, nil, 2},
-		"the task is gone":            {[]error{redisError("NOT FOUND")}, nil, 1},
-		"the script must be sent":     {[]error{redisError("NOSCRIPT No matching script")}, redisError("NOSCRIPT No matching script"), 1},
-		"loading":                     {[]error{redisError("LOADING Redis is loading"), nil}, nil, 2},
-		"an outage beyond the lease":  {slices.Repeat([]error{io.EOF}, 40), io.EOF, 19},
-		"a server's refusal is final": {[]error{redisError("OOM command not allowed")}, redisError("OOM command not allowed"), 1},
+		"outage":              {[]error{io.EOF, context.DeadlineExceeded, nil}, nil, 3},
+		"the answer was lost": {[]error{io.EOF, redisError("NOT FOUND")}, nil, 2},
+		"the task is gone":    {[]error{redisError("NOT FOUND")}, nil, 1},
+		"the script must be sent": {
+			[]error{redisError("NOSCRIPT No matching script")}, redisError("NOSCRIPT No matching script"), 1,
+		},
+		"loading":                    {[]error{redisError("LOADING Redis is loading"), nil}, nil, 2},
+		"an outage beyond the lease": {slices.Repeat([]error{io.EOF}, 40), io.EOF, 19},
+		"a server's refusal is final": {
+			[]error{redisError("OOM command not allowed")}, redisError("OOM command not allowed"), 1,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -175,10 +179,11 @@ func TestOurOwnScriptsAreNoEndsOfTasks(t *testing.T) {
 
 	active, lease, pending, task := activeKey(render), leaseKey(render), pendingKey(render), taskKey(render, "x")
 	for name, cmd := range map[string]*redis.Cmd{
-		"reap":    redis.NewCmd(b, "evalsha", "sha", 3, active, lease, pending, 1, taskPrefix(render), 3, 4),
-		"remove":  redis.NewCmd(b, "evalsha", "sha", 3, active, lease, task, "x"),
-		"ghosts":  redis.NewCmd(b, "evalsha", "sha", 3, active, lease, pending, taskPrefix(render), "1", "x"),
-		"dequeue": redis.NewCmd(b, "evalsha", "sha", 4, pending, keyOf(render, "paused"), active, lease, 1, taskPrefix(render)),
+		"reap":   redis.NewCmd(b, "evalsha", "sha", 3, active, lease, pending, 1, taskPrefix(render), 3, 4),
+		"remove": redis.NewCmd(b, "evalsha", "sha", 3, active, lease, task, "x"),
+		"ghosts": redis.NewCmd(b, "evalsha", "sha", 3, active, lease, pending, taskPrefix(render), "1", "x"),
+		"dequeue": redis.NewCmd(b,
+			"evalsha", "sha", 4, pending, keyOf(render, "paused"), active, lease, 1, taskPrefix(render)),
 		"another": redis.NewCmd(b, "evalsha", "sha", 4, active, leaseKey("text"), pending, task, "x"),
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -20,7 +20,8 @@ func TestAHeldTaskGoesWithAScript(t *testing.T) {
 	held := new(Held)
 
 	_, err := asynq.NewClientFromRedisClient(rdb).
-		EnqueueContext(held.Hold(WithPlace(ctx, Place{Owner: "ann"})), asynq.NewTask("k", nil), asynq.TaskID("id"), asynq.Queue("render"))
+		EnqueueContext(held.Hold(WithPlace(ctx, Place{Owner: "ann"})),
+			asynq.NewTask("k", nil), asynq.TaskID("id"), asynq.Queue("render"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +60,8 @@ func TestARepeatedDequeueTakesBackTheCrashThatWasNone(t *testing.T) {
 			takenKey(render, "p"),
 		}
 
-		reply, err := script.Run(ctx, w.rdb, keys, time.Now().Add(leaseLength).Unix(), taskPrefix(render), linePrefix(render), nonce).
+		reply, err := script.Run(ctx, w.rdb, keys,
+			time.Now().Add(leaseLength).Unix(), taskPrefix(render), linePrefix(render), nonce).
 			Slice()
 		if err != nil {
 			t.Fatal(err)

@@ -94,7 +94,8 @@ func TestAJobBeginsWithItsDequeue(t *testing.T) {
 		"local function begin(id, type, argv)\n" + DequeueLua + "\nend\nreturn begin(ARGV[1], ARGV[2], {unpack(ARGV, 3)})",
 	)
 	dequeue := func(id, kind string) ([]any, error) {
-		return dequeued.Run(t.Context(), r.rdb, nil, id, kind, stamp(r.clock.Now()), NewID(), "w", " "+convertKind+" "+exportKind+" ").
+		return dequeued.Run(t.Context(), r.rdb, nil,
+			id, kind, stamp(r.clock.Now()), NewID(), "w", " "+convertKind+" "+exportKind+" ").
 			Slice()
 	}
 	// Tasks of release 0.1, of kinds that this worker does not know, and of no job.
@@ -218,7 +219,11 @@ func TestACompletedJobWithoutAWebhookIsSettledWithItsEnd(t *testing.T) {
 		webhook string
 		status  presswork.Status
 		settled bool
-	}{"completed": {"", presswork.Completed, true}, "with a webhook": {"https://example.com", presswork.Completed, false}, "failed": {"", presswork.Failed, false}} {
+	}{
+		"completed":      {"", presswork.Completed, true},
+		"with a webhook": {"https://example.com", presswork.Completed, false},
+		"failed":         {"", presswork.Failed, false},
+	} {
 		r, id := newJob(t)
 		if c.webhook != "" {
 			r.rdb.HSet(t.Context(), JobKey(id), fieldWebhook, c.webhook)

@@ -56,9 +56,12 @@ func TestWrongAddressesTellNoPassword(t *testing.T) {
 	t.Parallel()
 
 	for i, address := range []string{
-		"", "localhost:6379", "http://hunter2@h", "redis://", "redis://:hunter2@", "redis://:hunter2@h:port", "redis://:hunter2@h:99999",
-		"redis://:hunter2@h/x", "redis://:hunter2@h/-1", "redis://:hunter2/@h:1", "redis://:hunter2%zz@h", "redis://h?password=hunter2",
-		"unix://relative/hunter2", "redis-sentinel://:hunter2@a:1", "redis-sentinel://:hunter2@/m", "redis://:hunter2@a:1,b:2/3",
+		"", "localhost:6379", "http://hunter2@h", "redis://", "redis://:hunter2@", "redis://:hunter2@h:port",
+		"redis://:hunter2@h:99999",
+		"redis://:hunter2@h/x", "redis://:hunter2@h/-1", "redis://:hunter2/@h:1", "redis://:hunter2%zz@h",
+		"redis://h?password=hunter2",
+		"unix://relative/hunter2", "redis-sentinel://:hunter2@a:1", "redis-sentinel://:hunter2@/m",
+		"redis://:hunter2@a:1,b:2/3",
 		"redis://:hunter2@a:1,", "redis-sentinel://:hunter2@a:1/m/x",
 	} {
 		t.Run(fmt.Sprintf("row %d", i), func(t *testing.T) {

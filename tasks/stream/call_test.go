@@ -59,7 +59,9 @@ func TestWhoComesLateReadsALongAnswerInPieces(t *testing.T) {
 	frame := strings.Repeat("y", 2*stream.MaxUnread/entries)
 	// As a run leaves it; each write has a second on a busy machine.
 	for n := 1; n <= entries; n++ {
-		if err := b.rdb.XAdd(t.Context(), &redis.XAddArgs{Stream: stream.FramesKey(c.ID), ID: fmt.Sprint(n, "-0"), Values: []any{"d", frame, "l", n / entries}}).
+		if err := b.rdb.XAdd(t.Context(), &redis.XAddArgs{
+			Stream: stream.FramesKey(c.ID), ID: fmt.Sprint(n, "-0"), Values: []any{"d", frame, "l", n / entries},
+		}).
 			Err(); err != nil {
 			t.Fatal(err)
 		}
@@ -96,7 +98,7 @@ func TestACallThatNoWorkerBeginsEndsAfterItsMaxWait(t *testing.T) {
 
 	for _, id := range []string{late.ID, left.ID} {
 		if keys := b.rdb.Keys(t.Context(), "*"+id+"*").Val(); len(keys) > 0 {
-			t.Errorf("nobody can join a call that was given up, and there is %q", keys)
+			t.Errorf("an abandoned call left the keys %q", keys)
 		}
 	}
 
@@ -113,7 +115,7 @@ func TestACallThatNoWorkerBeginsEndsAfterItsMaxWait(t *testing.T) {
 	}
 
 	if owner := <-served; owner != "next" || len(served) > 0 {
-		t.Errorf("a run of %q, and %d more: nobody waited for the first call", owner, len(served))
+		t.Errorf("a run of %q, and %d more: the first call had no waiter", owner, len(served))
 	}
 }
 
