@@ -86,7 +86,7 @@ func readJob(t *testing.T, c *Client, id string) *record.Stored {
 	return job
 }
 
-func TestASubmissionWhoseAnswerWasLostIsNoReplay(t *testing.T) {
+func TestSubmissionWithALostResponseIsNotAReplay(t *testing.T) {
 	t.Parallel()
 
 	c, err := NewClient(redistest.Start(t), Options{})

@@ -74,7 +74,7 @@ func TestAFullQueueSaysHowManyWait(t *testing.T) {
 	}
 }
 
-func TestALateQueueRefusesThoseWhoMadeItLate(t *testing.T) {
+func TestLateQueueRefusesTheOwnersOfItsTasks(t *testing.T) {
 	t.Parallel()
 	c, submit := filled(t, Options{MaxPending: -1, MaxWait: time.Minute}, "ann", 2)
 

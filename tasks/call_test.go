@@ -81,7 +81,7 @@ func echo(_ context.Context, run *stream.Run) error {
 	return run.Finish(run.Call.Body)
 }
 
-func TestACallThatNobodyWaitsForIsNotBegun(t *testing.T) {
+func TestCallWithoutWaitersIsNotBegun(t *testing.T) {
 	t.Parallel()
 	b := setup(t, tasks.Options{})
 	left := b.call(t, stream.Call{Body: []byte(`"left"`)})
@@ -162,7 +162,7 @@ func TestARetryJoinsTheRunningCall(t *testing.T) {
 	}
 }
 
-func TestAnAnswerOfAKilledWorkerIsToldToTheNext(t *testing.T) {
+func TestNextWorkerGetsTheAnswerOfAKilledOne(t *testing.T) {
 	t.Parallel()
 	b := setup(t, tasks.Options{})
 	worker, running := child(t, b.address)

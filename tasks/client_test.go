@@ -377,25 +377,3 @@ func TestStatsCountTheQueues(t *testing.T) {
 		t.Errorf("oldest %s and %s", stats[0].Oldest, stats[1].Oldest)
 	}
 }
-
-func TestWorkersCountsProcesses(t *testing.T) {
-	t.Parallel()
-
-	b := setup(t, tasks.Options{})
-	if n, err := b.client.Workers(t.Context()); n != 0 || err != nil {
-		t.Fatal(n, err)
-	}
-	s := b.serve(t, tasks.Options{}, complete)
-	wait.Until(t, "one process with two queues counts once", func() bool {
-		n, err := b.client.Workers(t.Context())
-		return err == nil && n == 1
-	})
-
-	if err := s.Stop(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-
-	if n, err := b.client.Workers(t.Context()); n != 0 || err != nil {
-		t.Fatal("a stopped worker still counts:", n, err)
-	}
-}

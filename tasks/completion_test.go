@@ -14,7 +14,7 @@ import (
 	"presswork/tasks/asynqext"
 )
 
-func TestATaskWhoseEndIsDroppedIsStillRemoved(t *testing.T) {
+func TestTaskIsRemovedWhenItsEndIsDropped(t *testing.T) {
 	t.Parallel()
 
 	s, err := NewServer(redistest.Start(t), Options{})

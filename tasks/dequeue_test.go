@@ -13,7 +13,7 @@ import (
 
 // Redis has dequeued the task and begun its job, and the connection breaks several times: go-redis repeats the
 // command, and Asynq then dequeues again.
-func TestATaskWhoseDequeueWasNotAnsweredRunsAtOnceAndHasNotCrashed(t *testing.T) {
+func TestLostResponseToADequeueDelaysNoTask(t *testing.T) {
 	t.Parallel()
 	address := redistest.Start(t)
 

@@ -40,7 +40,7 @@ func (d *discards) of(id string) int {
 	return d.jobs[id]
 }
 
-func TestWhatARunLeftOfACancelledJobIsDiscarded(t *testing.T) {
+func TestObjectsOfACancelledJobAreDiscarded(t *testing.T) {
 	t.Parallel()
 	d := &discards{jobs: map[string]int{}}
 	o := tasks.Options{Discard: d.discard}
@@ -112,7 +112,7 @@ func TestWhatARunLeftOfACancelledJobIsDiscarded(t *testing.T) {
 }
 
 // With the type, a discard deletes one object instead of one for each type.
-func TestWhatIsDiscardedHasTheTypeThatTheJobWasSubmittedWith(t *testing.T) {
+func TestDiscardUsesTheSubmittedType(t *testing.T) {
 	t.Parallel()
 	types := make(chan string, 9)
 	o := tasks.Options{Discard: func(_ context.Context, rec tasks.Record) error {

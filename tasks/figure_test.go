@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-func TestAFigureIsAskedForOnceAWhileAndHoldsUpNobody(t *testing.T) {
+func TestFigureIsReadOncePerMaxAge(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f := figure[int]{maxAge: time.Second}

@@ -18,7 +18,7 @@ import (
 
 // The payloads in testdata were in a queue of an earlier release. They must decode forever, and to the same
 // values.
-func TestPayloadsDecodeForEver(t *testing.T) {
+func TestOldPayloadsDecode(t *testing.T) {
 	t.Parallel()
 	decodes(t, "testdata/convert_v1.json", tasks.Convert{
 		Content:    "# Hi\n",

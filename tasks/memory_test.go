@@ -190,7 +190,7 @@ func TestAJobGoesOnOnceRedisHasMemoryAgain(t *testing.T) {
 	}
 }
 
-func TestWhatARunHoldsOutlivesAFullRedis(t *testing.T) {
+func TestHeldReportsSurviveAFullRedis(t *testing.T) {
 	t.Parallel()
 	b := setupOn(t, redistest.StartSmall(t, "24mb"), tasks.Options{})
 	b.serve(t, tasks.Options{}, func(ctx context.Context, run *tasks.Run, c tasks.Convert) error {

@@ -88,7 +88,7 @@ func TestAcceptedAndEndedJobsAreCountedOnce(t *testing.T) {
 	}
 }
 
-func TestCallsOfRedisAreCountedByWhatBecameOfThem(t *testing.T) {
+func TestRedisCallsAreCountedByResult(t *testing.T) {
 	t.Parallel()
 	reg := prometheus.NewRegistry()
 

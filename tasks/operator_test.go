@@ -231,7 +231,7 @@ func TestAJobThatWaitsForItsNextTryCanRunAtOnce(t *testing.T) {
 	}
 }
 
-func TestWorkersReportWhatTheyAreAt(t *testing.T) {
+func TestWorkersReportTheirJobs(t *testing.T) {
 	t.Parallel()
 	b := setup(t, tasks.Options{})
 	s := b.server(t, tasks.Options{RenderSlots: 3})
@@ -344,5 +344,27 @@ func TestAWorkerThatStopsWhileItReportsIsNotThereAnyMore(t *testing.T) {
 
 	if fleet, err := b.client.Fleet(t.Context()); err != nil || len(fleet.Workers) != 0 {
 		t.Errorf("a worker that has stopped is still there: %+v %v", fleet.Workers, err)
+	}
+}
+
+func TestWorkersCountsProcesses(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t, tasks.Options{})
+	if n, err := b.client.Workers(t.Context()); n != 0 || err != nil {
+		t.Fatal(n, err)
+	}
+	s := b.serve(t, tasks.Options{}, complete)
+	wait.Until(t, "one process with two queues counts once", func() bool {
+		n, err := b.client.Workers(t.Context())
+		return err == nil && n == 1
+	})
+
+	if err := s.Stop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+
+	if n, err := b.client.Workers(t.Context()); n != 0 || err != nil {
+		t.Fatal("a stopped worker still counts:", n, err)
 	}
 }

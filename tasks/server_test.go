@@ -185,129 +185,6 @@ func TestOfTwoRunsOfOneTaskOneCompletes(t *testing.T) {
 	)
 }
 
-func TestStopDrains(t *testing.T) {
-	t.Parallel()
-	b := setup(t, tasks.Options{})
-	begun, goOn := make(chan string, 10), make(chan struct{})
-	s := b.serve(t, tasks.Options{RenderSlots: 1}, func(ctx context.Context, run *tasks.Run, c tasks.Convert) error {
-		begun <- run.ID
-		<-goOn
-
-		return complete(ctx, run, c)
-	})
-
-	var ids []string
-	for range 8 {
-		ids = append(ids, b.submit(t, submission(t)))
-	}
-	running := []string{
-		wait.Receive(t, "a run", begun),
-		wait.Receive(t, "a run", begun),
-		wait.Receive(t, "a run", begun),
-	}
-
-	stopped := make(chan error, 1)
-	go func() { stopped <- s.Stop(context.Background()) }()
-	wait.Until(t, "Stop has begun", func() bool {
-		select {
-		case err := <-stopped:
-			t.Fatalf("Stop did not wait: %v", err)
-		default:
-		}
-
-		return !s.Taking()
-	})
-	close(goOn)
-
-	if err := wait.Receive(t, "Stop", stopped); err != nil {
-		t.Fatal(err)
-	}
-
-	if err := s.Stop(t.Context()); err != nil {
-		t.Errorf("second Stop: %v", err)
-	}
-
-	for _, id := range ids {
-		want := presswork.Queued
-		if slices.Contains(running, id) {
-			want = presswork.Completed
-		}
-
-		if got := b.job(t, id).Status; got != want {
-			t.Errorf("job %s is %s, want %s", id, got, want)
-		}
-	}
-	b.serve(t, tasks.Options{}, complete)
-
-	for _, id := range ids {
-		if rec := b.finished(t, id); rec.Status != presswork.Completed || rec.Attempts != 1 {
-			t.Errorf("%s after %d attempts", rec.Status, rec.Attempts)
-		}
-	}
-}
-
-func TestStopGivesBackWhatDoesNotEnd(t *testing.T) {
-	t.Parallel()
-	b := setup(t, tasks.Options{})
-	once := tasks.ConvertPDF
-	once.Retries = 1
-	id := b.submit(t, submissionOf(t, once))
-	// More restarts than the job may be retried.
-	for range 3 {
-		begun := make(chan string, 1)
-		s := b.serveKind(
-			t,
-			tasks.Options{DrainTimeout: 50 * time.Millisecond},
-			once,
-			func(ctx context.Context, run *tasks.Run, c tasks.Convert) error {
-				begun <- run.ID
-				<-ctx.Done()
-
-				return context.Cause(ctx)
-			},
-		)
-		wait.Receive(t, "the run", begun)
-
-		if err := s.Stop(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-
-		if rec := b.job(t, id); rec.Status != presswork.Processing {
-			t.Fatalf("the job is %s", rec.Status)
-		}
-	}
-	b.serveKind(t, tasks.Options{}, once, complete)
-
-	if rec := b.finished(t, id); rec.Status != presswork.Completed || rec.Attempts != 4 {
-		t.Errorf("%s after %d attempts", rec.Status, rec.Attempts)
-	}
-}
-
-func TestStopDoesNotWaitForEverForADeafHandler(t *testing.T) {
-	t.Parallel()
-	b := setup(t, tasks.Options{})
-	begun, goOn := make(chan string, 1), make(chan struct{})
-	s := b.serve(t, tasks.Options{}, func(ctx context.Context, run *tasks.Run, c tasks.Convert) error {
-		begun <- run.ID
-		<-goOn
-
-		return complete(context.WithoutCancel(ctx), run, c)
-	})
-	id := b.submit(t, submission(t))
-	wait.Receive(t, "the run", begun)
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	// It returns while the handler runs on, and what that does in the end still counts.
-	if err := s.Stop(ctx); err == nil {
-		t.Error("Stop says nothing of the handler that runs on")
-	}
-	close(goOn)
-
-	if rec := b.finished(t, id); rec.Status != presswork.Completed {
-		t.Errorf("the job is %s", rec.Status)
-	}
-}
-
 func TestSlotsAreSharedAndInteractiveGoesFirst(t *testing.T) {
 	t.Parallel()
 
@@ -371,7 +248,7 @@ func TestSlotsAreSharedAndInteractiveGoesFirst(t *testing.T) {
 	}
 }
 
-func TestServerServesWhatItHandlesOnly(t *testing.T) {
+func TestServerTakesHandledTasksOnly(t *testing.T) {
 	t.Parallel()
 	b := setup(t, tasks.Options{})
 	s := b.server(t, tasks.Options{Queues: []tasks.Queue{tasks.Text, tasks.Infer}})

@@ -12,7 +12,7 @@ import (
 	"presswork/tasks/stream"
 )
 
-func TestNothingOfAJobIsBeforeWhatWasBeforeIt(t *testing.T) {
+func TestTimesOfAJobNeverGoBack(t *testing.T) {
 	t.Parallel()
 
 	c, err := NewClient(redistest.Start(t), Options{})

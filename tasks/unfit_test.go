@@ -15,7 +15,7 @@ import (
 
 // Each of these would have kept the slot taken for it: Asynq gives none of them
 // to the handler. There are more than slots.
-func TestTasksThatCannotBeRunAreArchivedAndStopNobody(t *testing.T) {
+func TestUnrunnableTasksAreArchived(t *testing.T) {
 	t.Parallel()
 	b := setup(t, tasks.Options{})
 	ctx := t.Context()
@@ -60,7 +60,7 @@ func TestTasksThatCannotBeRunAreArchivedAndStopNobody(t *testing.T) {
 	}
 }
 
-func TestAnOpenJobsUnreadableTaskIsMadeAnew(t *testing.T) {
+func TestUnreadableTaskOfAnOpenJobIsReplaced(t *testing.T) {
 	t.Parallel()
 	b := setup(t, tasks.Options{})
 	id := b.submit(t, submission(t))

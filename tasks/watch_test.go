@@ -16,7 +16,7 @@ import (
 	"presswork/tasks"
 )
 
-func TestWatcherSeesTheWholeLifeOfAJob(t *testing.T) {
+func TestWatcherGetsAllEventsOfAJob(t *testing.T) {
 	t.Parallel()
 	b := setup(t, tasks.Options{})
 	id := b.submit(t, submission(t))

@@ -1,6 +1,11 @@
 package document
 
 import (
+	"context"
+	"math"
+	"strings"
+
+	"presswork/internal/document/arrange"
 	"presswork/internal/document/contents"
 	"presswork/internal/document/sections"
 	"presswork/internal/markdown"
@@ -97,3 +102,124 @@ func (r *revision) running(pages map[string]int, total int, blank map[int]bool) 
 
 // numbers returns the page numbers of the entries.
 func (r *revision) numbers(pages map[string]int) []string { return contents.Numbers(r.contents, pages) }
+
+// maxRunningTitle is the most characters of a chapter's title in a header or footer.
+const maxRunningTitle = 90
+
+// chapterStyle is the counter style that turns a page's number into the title
+// of the chapter on it.
+const chapterStyle = "presswork-chapter"
+
+// chaptersOf returns the headings that begin a chapter: those of level 1. If there is a single leading heading of
+// level 1, it is the title, and chapters are the headings below it.
+func chaptersOf(headings []markdown.Heading) []markdown.Heading {
+	body := headings
+	if contents.Titled(headings) && len(headings) > 1 {
+		body = headings[1:]
+	}
+
+	top := 7
+	for _, h := range body {
+		top = min(top, h.Level)
+	}
+	var chapters []markdown.Heading
+
+	for _, h := range body {
+		if h.Level == top {
+			chapters = append(chapters, h)
+		}
+	}
+
+	return chapters
+}
+
+// runningTitles returns the title for each page: that of the first chapter on it, otherwise of the chapter that
+// continues.
+func runningTitles(chapters []markdown.Heading, pages map[string]int, total int) []string {
+	begun := make([][]markdown.Heading, total+1)
+	for _, c := range chapters {
+		if page := pages[c.ID]; page > 0 && page <= total {
+			begun[page] = append(begun[page], c)
+		}
+	}
+	titles := make([]string, total)
+
+	running := ""
+	for i, begun := range begun[1:] {
+		if titles[i] = running; len(begun) > 0 {
+			titles[i], running = runningTitle(begun[0]), runningTitle(begun[len(begun)-1])
+		}
+	}
+
+	return titles
+}
+
+func runningTitle(h markdown.Heading) string {
+	title := []rune(contents.Label(h))
+	if len(title) > maxRunningTitle {
+		return strings.TrimSpace(string(title[:maxRunningTitle-1])) + "…"
+	}
+
+	return string(title)
+}
+
+// footnotes reports whether the page has notes for the foot of its pages.
+func (p page) footnotes() bool {
+	return p.text != nil && p.options.Footnotes != "end" && p.text.footnotes
+}
+
+// arrangement returns the script that arranges the page before it is printed, or "" if the page
+// has neither footnotes nor pictures.
+func (p page) arrangement() string {
+	notes := p.footnotes()
+	if !notes && !p.text.arranged {
+		return ""
+	}
+	const pixels = 96 / 25.4 // to the millimetre
+	s := p.sheet
+	beside, above, below := s.Strips()
+	layout := func(mm float64) float64 { return mm * pixels / s.Scale }
+	// Chromium lays pages out in 64ths of a pixel, on an area of whole pixels.
+	area := func(mm float64) float64 { return math.Ceil(math.Floor(layout(mm)*64) / 64) }
+
+	return arrange.Call(arrange.Settings{
+		Width:    area(s.TextWidth() + 2*beside),
+		Height:   area(s.TextHeight() + above + below),
+		Top:      layout(above),
+		Bottom:   layout(below),
+		Gap:      layout(s.Left + s.Right),
+		Smallest: arrange.SmallestPicture,
+		Notes:    notes,
+	})
+}
+
+// misplacedNotes returns the notes of a print that arrange.Misplaced finds, or none if the print
+// cannot be read.
+func misplacedNotes(printed []byte) []string {
+	f, err := pdffile.Read(printed)
+	if err != nil {
+		return nil
+	}
+
+	pages, err := f.Anchors()
+	if err != nil {
+		return nil
+	}
+
+	return arrange.Misplaced(pages)
+}
+
+// keepAtEnd places misplaced notes at the end of the document in the next print: the pages did
+// not break where the script expected them to. After some prints, it does so with all notes.
+func (p *printing) keepAtEnd(ctx context.Context, notes []string) {
+	const mostPrints = 3
+	if p.notesMoved++; p.notesMoved > mostPrints {
+		p.log.WarnContext(ctx, "all footnotes moved to the end of the document: unexpected page breaks")
+		p.Page.Prepare, p.footnotes = "", false
+
+		return
+	}
+	p.log.WarnContext(ctx, "some footnotes moved to the end of the document: unexpected page breaks",
+		"notes", len(notes))
+	p.Page.Prepare = arrange.KeepAtEnd(p.Page.Prepare, notes)
+}

@@ -15,15 +15,15 @@
 //     it is paused. A task is the hash asynq:{queue}:t:id with the fields msg, state
 //     and, while it waits, pending_since in nanoseconds. Asynq ignores other fields
 //     (x_owner, x_crashes). internal/base/base.go, internal/rdb/rdb.go.
-//     TestOurScriptsLeaveWhatAsynqsDo, TestAsynqSaysWhatWeReadOfItsKeys.
+//     TestScriptsLeaveTheStateOfAsynqs, TestKeysAgreeWithAsynqsInspector.
 //  2. asynq:queues is written once for each queue and process; asynq:servers holds
 //     asynq:servers:{host:pid:server} by the end of its last heartbeat, two beats
-//     ahead. heartbeat.go. TestAsynqSaysWhatWeReadOfItsKeys.
+//     ahead. heartbeat.go. TestKeysAgreeWithAsynqsInspector.
 //  3. The field msg is a protobuf message that is registered as asynq.TaskMessage
 //     with the fields id, queue, timeout and deadline, and begins with the task's type. A task past its deadline
 //     never reaches the handler, and its slot would stay taken (#751).
 //     internal/proto, processor.go. TestAsynqsMessagesAreRead, TestADequeueBeginsWhatItTakes,
-//     TestTasksThatCannotBeRunAreArchivedAndStopNobody.
+//     TestUnrunnableTasksAreArchived.
 //
 // # The commands
 //
@@ -31,9 +31,9 @@
 //     NOSCRIPT; a hook sees its keys and arguments, in the order that
 //     testdata/asynq.txt lists. None of these is in a pipeline. The Lua of each is
 //     known by its digest. internal/rdb/rdb.go.
-//     TestWhatThePinnedAsynqSendsIsKnown.
+//     TestCommandsOfThePinnedAsynqAreKnown.
 //  5. EnqueueContext hands its context on to Redis, so that the hook of Turns finds
-//     the owner in it. client.go. TestOurScriptsLeaveWhatAsynqsDo, TestOwnersTakeTurns.
+//     the owner in it. client.go. TestScriptsLeaveTheStateOfAsynqs, TestOwnersTakeTurns.
 //  6. A server of one queue dequeues by one script on that queue: nil is "empty",
 //     after which it sleeps TaskCheckInterval, and a text is the message. Asynq only
 //     polls (#506, #548); Dequeuer waits in the place of the script.
@@ -48,11 +48,11 @@
 //     without retention and unique keys. processor.go.
 //     TestEveryEndOfATaskOfThePinnedAsynqIsRecognised,
 //     TestTheEndOfATaskIsWrittenThroughAnOutage, TestASecondEndOfATaskIsNotFound,
-//     TestOurScriptsLeaveWhatAsynqsDo.
+//     TestScriptsLeaveTheStateOfAsynqs.
 //  8. Times that machines compare are arguments of scripts, at the places that Amend
 //     sets again, or the scores of the heartbeat's ZADD; Asynq takes them from the
 //     sender's clock. The score of a retry is its third argument.
-//     TestWhatThePinnedAsynqSendsIsKnown, TestAWrongClockHarmsNoJob,
+//     TestCommandsOfThePinnedAsynqAreKnown, TestAWrongClockHarmsNoJob,
 //     TestAWorkerWithAWrongClockIsCountedAndRetriesInTime.
 //  9. All writes of a task on the queues of calls are such scripts, so that lines put
 //     before them keep calls out of the append-only file; what else is written, the
@@ -65,7 +65,7 @@
 //     ended 30 s ago is put off once a minute: 90 to 150 s after its worker's death
 //     (#334, #1030). Reap does so after 12 s; that it finds the tasks, in the lists
 //     and not in a process's memory, is point 1. recoverer.go, heartbeat.go.
-//     TestOurScriptsLeaveWhatAsynqsDo, TestJobOfAKilledWorkerRunsAgainSoon,
+//     TestScriptsLeaveTheStateOfAsynqs, TestJobOfAKilledWorkerRunsAgainSoon,
 //     TestALivingRunKeepsItsLease.
 //  11. Asynq forgets an active task that has no lease (#1144): Reconcile finds it.
 //     TestGhostsAreSweptAway.
@@ -75,5 +75,5 @@
 //     counts itself and sets a higher MaxRetry. TestADependencyOutageBurnsNoAttempt.
 //   - A Timeout below a second means 30 minutes.
 //   - A cancelled task is retried whatever its handler returns (#532, #968). So tasks
-//     cancels by its own context. TestWhatARunLeftOfACancelledJobIsDiscarded.
+//     cancels by its own context. TestObjectsOfACancelledJobAreDiscarded.
 package asynqext

@@ -48,9 +48,9 @@ func TestEveryFrameOfManyAnswersArrivesOnceAndInOrder(t *testing.T) {
 	callers.Wait()
 }
 
-// TestWhoComesLateReadsALongAnswerInPieces joins an answer of so many entries that one who
+// TestLateWaiterReadsALongAnswerInPieces joins an answer of so many entries that one who
 // waited for the next look after each piece would not see its end.
-func TestWhoComesLateReadsALongAnswerInPieces(t *testing.T) {
+func TestLateWaiterReadsALongAnswerInPieces(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	c := stream.Call{ID: tasks.NewID(), IdempotencyKey: "k", Fingerprint: "f"}

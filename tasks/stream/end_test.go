@@ -88,8 +88,8 @@ func (o *outage) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Proce
 	}
 }
 
-// TestCallsOutliveTheCountsOfThoseWhoWait: during an outage of Redis, waiters cannot be renewed.
-func TestCallsOutliveTheCountsOfThoseWhoWait(t *testing.T) {
+// TestCallsOutliveExpiredWaiters: during an outage of Redis, waiters cannot be renewed.
+func TestCallsOutliveExpiredWaiters(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	proceed := make(chan struct{})

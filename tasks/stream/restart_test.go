@@ -173,7 +173,7 @@ func TestAnOutageThatLastsEndsCalls(t *testing.T) {
 	redis.Restart() // for the server's stop
 }
 
-func TestARestoredCallWhoseWorkerDiesEnds(t *testing.T) {
+func TestRestoredCallEndsWithItsWorker(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	a := b.call(t, stream.Call{})

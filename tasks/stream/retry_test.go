@@ -24,7 +24,7 @@ func (b *bundle) abandon(t *testing.T, id string) {
 	}
 }
 
-func TestARetryOfACallThatEverybodyLeftIsServedAnew(t *testing.T) {
+func TestRetryOfAnAbandonedCallRunsAgain(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	c := stream.Call{ID: tasks.NewID(), Owner: "ann", IdempotencyKey: "k", Fingerprint: "f", Body: []byte("1")}
@@ -84,7 +84,7 @@ func TestACallThatCannotBeEnqueuedIsForgotten(t *testing.T) {
 	}
 }
 
-func TestCallersWhoComeAndGoHearEveryFrameOnce(t *testing.T) {
+func TestChangingWaitersGetEveryFrameOnce(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	speak := make(chan string)
@@ -133,9 +133,9 @@ func TestCallersWhoComeAndGoHearEveryFrameOnce(t *testing.T) {
 	}
 }
 
-// TestARetryRightAfterEverybodyLeftIsServedAnew delays the abandoned run, so that the retry comes while that run
+// TestImmediateRetryOfAnAbandonedCallRunsAgain delays the abandoned run, so that the retry comes while that run
 // ends: before its answer is forgotten, and before its task has ended. No waiter is renewed in between.
-func TestARetryRightAfterEverybodyLeftIsServedAnew(t *testing.T) {
+func TestImmediateRetryOfAnAbandonedCallRunsAgain(t *testing.T) {
 	t.Parallel()
 
 	for name, tc := range map[string]struct {

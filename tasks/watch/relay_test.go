@@ -15,7 +15,7 @@ import (
 	"presswork/tasks/redisdial"
 )
 
-func TestARelayWhoseClientIsClosedFailsItsWatches(t *testing.T) {
+func TestWatchesFailWhenTheClientIsClosed(t *testing.T) {
 	t.Parallel()
 
 	rdb, err := redisdial.Dial(redistest.Start(t), 0)
